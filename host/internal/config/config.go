@@ -1,0 +1,193 @@
+package config
+
+import "encoding/json"
+
+// Config is the whole configuration after layering. Every key of seed 001 is here
+// under its own name; keys that relay adds are marked [relay].
+type Config struct {
+	Schema       string `json:"$schema,omitempty"`
+	Version      string `json:"version"`
+	ProductName  string `json:"product_name,omitempty"`
+	WorkspaceDir string `json:"workspace_dir"`
+
+	Runner       Runner                     `json:"runner"`
+	ClaudeCLI    ClaudeCLI                  `json:"claude_code_cli"`
+	Models       Models                     `json:"models"`
+	Orchestrator Orchestrator               `json:"orchestrator"`
+	Builder      Builder                    `json:"builder"`
+	Scope        Scope                      `json:"scope"`
+	DiffLimits   DiffLimits                 `json:"diff_limits"`
+	Verification Verification               `json:"verification"`
+	Budgets      Budgets                    `json:"budgets"`
+	History      History                    `json:"history"`
+	Commit       Commit                     `json:"commit"`  // [relay]
+	Box          Box                        `json:"box"`     // [relay]
+	Plugins      map[string]json.RawMessage `json:"plugins"` // [relay] name → block for Configure, checked against the plugin's own schema
+}
+
+// Runner holds the limits of one tick and the files that relay owns.
+type Runner struct {
+	RequireGit       bool           `json:"require_git"`
+	MaxTickSeconds   int            `json:"max_tick_seconds"` // 1 to 86400
+	Lockfile         string         `json:"lockfile"`
+	RunnerOwnedGlobs []string       `json:"runner_owned_globs"`
+	CrashCleanup     CrashCleanup   `json:"crash_cleanup"`
+	RenderReportMD   RenderReportMD `json:"render_report_md"`
+}
+
+// CrashCleanup says what preflight tidies up after a crash.
+type CrashCleanup struct {
+	DeleteTmpGlob           string `json:"delete_tmp_glob"`
+	ValidateRunnerJSONFiles bool   `json:"validate_runner_json_files"`
+}
+
+// RenderReportMD bounds the rendered report.
+type RenderReportMD struct {
+	Enabled  bool `json:"enabled"`
+	MaxChars int  `json:"max_chars"`
+}
+
+// ClaudeCLI is how the seed names the Claude Code binary; it feeds the plugins
+// claude (transport cli) and claude-code.
+type ClaudeCLI struct {
+	Command              string `json:"command"`
+	OutputFormat         string `json:"output_format"`
+	NoSessionPersistence bool   `json:"no_session_persistence"`
+}
+
+// Models names the model of each role.
+type Models struct {
+	OrchestratorModel         string `json:"orchestrator_model"`
+	OrchestratorFallbackModel string `json:"orchestrator_fallback_model"`
+	BuilderModel              string `json:"builder_model"`
+	BuilderFallbackModel      string `json:"builder_fallback_model"`
+}
+
+// Orchestrator is the Brain: which provider proposes the task, and its limits.
+type Orchestrator struct {
+	Provider               string  `json:"provider"` // [relay] plugin name or alias; default "claude"
+	MaxTurns               int     `json:"max_turns"`
+	PermissionMode         string  `json:"permission_mode"`
+	AllowedTools           string  `json:"allowed_tools"`
+	SystemPromptFile       string  `json:"system_prompt_file"`
+	UserPromptFile         string  `json:"user_prompt_file"`
+	TaskSchemaFile         string  `json:"task_schema_file"`
+	MaxParseRetriesPerTick int     `json:"max_parse_retries_per_tick"` // 0 or 1
+	MaxBudgetUSD           float64 `json:"max_budget_usd"`
+	TimeoutSeconds         int     `json:"timeout_seconds"` // [relay]
+}
+
+// Builder is the Hands: which builder works by default, and each one's limits.
+type Builder struct {
+	DefaultMode        string          `json:"default_mode"`
+	AllowPatchMode     bool            `json:"allow_patch_mode"`
+	ClaudeCode         ClaudeCode      `json:"claude_code"`
+	Patch              Patch           `json:"patch"`
+	External           *ExternalDriver `json:"external,omitempty"`   // [relay]
+	Cursor             *ExternalDriver `json:"cursor,omitempty"`     // seed 002: the same as external
+	TimeoutSeconds     int             `json:"timeout_seconds"`      // [relay] wall clock of one build
+	IdleTimeoutSeconds int             `json:"idle_timeout_seconds"` // [relay]
+}
+
+// ClaudeCode configures the builder plugin claude-code.
+type ClaudeCode struct {
+	MaxTurns                int     `json:"max_turns"`
+	PermissionMode          string  `json:"permission_mode"`
+	AllowedTools            string  `json:"allowed_tools"`
+	SystemPromptFile        string  `json:"system_prompt_file"`
+	UserPromptFile          string  `json:"user_prompt_file"`
+	BuilderResultSchemaFile string  `json:"builder_result_schema_file"`
+	MaxBudgetUSD            float64 `json:"max_budget_usd"`
+	StrictBuilderJSON       bool    `json:"strict_builder_json"`
+}
+
+// Patch configures the builder plugin patch.
+type Patch struct {
+	MaxPatchAttemptsPerMilestone int `json:"max_patch_attempts_per_milestone"`
+}
+
+// ExternalDriver configures the builder plugin external: an argv, never a shell.
+type ExternalDriver struct {
+	Command        string   `json:"command"`
+	Args           []string `json:"args"`
+	TimeoutSeconds int      `json:"timeout_seconds"`
+	OutputFile     string   `json:"output_file"`
+}
+
+// Scope is the default fence, joined with each task's own.
+type Scope struct {
+	DefaultAllowedGlobs         []string `json:"default_allowed_globs"`
+	DefaultForbiddenGlobs       []string `json:"default_forbidden_globs"`
+	DefaultAllowNewFiles        bool     `json:"default_allow_new_files"`
+	DefaultAllowLockfileChanges bool     `json:"default_allow_lockfile_changes"`
+	Lockfiles                   []string `json:"lockfiles"`
+}
+
+// DiffLimits are the default limits on the size of a change.
+type DiffLimits struct {
+	DefaultMaxFilesTouched int `json:"default_max_files_touched"`
+	DefaultMaxLinesChanged int `json:"default_max_lines_changed"`
+}
+
+// Verification holds the check templates and the rules for their parameters.
+type Verification struct {
+	ExecutionMode            string     `json:"execution_mode"`
+	MaxParamLen              int        `json:"max_param_len"`
+	RejectWhitespaceInParams bool       `json:"reject_whitespace_in_params"`
+	RejectDotdot             bool       `json:"reject_dotdot"`
+	RejectMetacharsRegex     string     `json:"reject_metachars_regex"`
+	TimeoutFastSeconds       int        `json:"timeout_fast_seconds"`
+	TimeoutSlowSeconds       int        `json:"timeout_slow_seconds"`
+	ProtectedGlobs           []string   `json:"protected_globs"` // [relay]
+	Templates                []Template `json:"templates"`
+}
+
+// Template is one check as an argv.
+type Template struct {
+	ID     string           `json:"id"`
+	Cmd    string           `json:"cmd"`
+	Args   []string         `json:"args"`
+	Params map[string]Param `json:"params,omitempty"`
+}
+
+// Param says what a template's parameter may be.
+type Param struct {
+	Kind string `json:"kind"` // "string_token" or "path"
+}
+
+// Budgets are the caps of one milestone.
+type Budgets struct {
+	PerMilestone   PerMilestone `json:"per_milestone"`
+	WarnAtFraction float64      `json:"warn_at_fraction"` // 0 to 1
+}
+
+// PerMilestone holds the counters' caps. MaxEstimatedCostUSD 0 means no cap.
+type PerMilestone struct {
+	MaxTicks             int     `json:"max_ticks"`
+	MaxOrchestratorCalls int     `json:"max_orchestrator_calls"`
+	MaxBuilderCalls      int     `json:"max_builder_calls"`
+	MaxVerifyRuns        int     `json:"max_verify_runs"`
+	MaxEstimatedCostUSD  float64 `json:"max_estimated_cost_usd"`
+}
+
+// History says what is kept of each run, and how much of it.
+type History struct {
+	Enabled          bool   `json:"enabled"`
+	Dir              string `json:"dir"`
+	MaxMB            int    `json:"max_mb"`
+	IncludeDiffPatch bool   `json:"include_diff_patch"`
+	IncludeVerifyLog bool   `json:"include_verify_log"`
+}
+
+// Commit says how a success lands.
+type Commit struct {
+	OnSuccess      bool   `json:"on_success"`      // default true
+	BuilderCommits string `json:"builder_commits"` // squash, stop or keep
+}
+
+// Box says where builders run.
+type Box struct {
+	Means       string   `json:"means"`        // auto, overlay, landlock or copy
+	Required    string   `json:"required"`     // the weakest means that is accepted; "" accepts auto's choice
+	PersistDirs []string `json:"persist_dirs"` // folders of HOME that stay writable, for example "~/.claude"
+}

@@ -1,0 +1,159 @@
+package report
+
+import (
+	"time"
+
+	"github.com/paxiom/relay/judge"
+)
+
+// Report is REPORT.json. The fields of seed 001's schema keep their names and
+// meaning; those after the mark are relay's own and documented as a superset.
+type Report struct {
+	RunID        string        `json:"run_id"`
+	StartedAt    time.Time     `json:"started_at"`
+	EndedAt      time.Time     `json:"ended_at"`
+	DurationMS   int64         `json:"duration_ms"`
+	BaseCommit   string        `json:"base_commit"`
+	HeadCommit   string        `json:"head_commit"`
+	Task         Task          `json:"task"`
+	Verdict      judge.Outcome `json:"verdict"`
+	Code         judge.Code    `json:"code"`
+	BlastRadius  BlastRadius   `json:"blast_radius"`
+	Scope        Scope         `json:"scope"`
+	Diff         Diff          `json:"diff"`
+	Verification Verification  `json:"verification"`
+	Budgets      Budgets       `json:"budgets"`
+	Pointers     *Pointers     `json:"pointers,omitempty"`
+
+	// relay's own
+	SchemaVersion      int         `json:"schema_version"` // 1
+	Summary            string      `json:"summary"`        // one line: what happened
+	Why                string      `json:"why,omitempty"`
+	Next               string      `json:"next,omitempty"` // the command to type
+	BuilderOutputValid *bool       `json:"builder_output_valid,omitempty"`
+	Builder            *Worker     `json:"builder,omitempty"`
+	Orchestrator       *Worker     `json:"orchestrator,omitempty"`
+	Box                *BoxReport  `json:"box,omitempty"`
+	Commit             string      `json:"commit,omitempty"`  // the commit that landed
+	Salvage            string      `json:"salvage,omitempty"` // ref under refs/relay/ that keeps what was rejected
+	Question           *Question   `json:"question,omitempty"`
+	Control            *Control    `json:"control,omitempty"`
+	Rules              []RuleHit   `json:"rules,omitempty"` // every rule that was broken
+	States             []StateTime `json:"states,omitempty"`
+	Notes              []string    `json:"notes,omitempty"`
+}
+
+// Task is the part of the task that the report repeats.
+type Task struct {
+	TaskID      string `json:"task_id"`
+	MilestoneID string `json:"milestone_id"`
+	TaskKind    string `json:"task_kind"`
+	Intent      string `json:"intent"`
+}
+
+// BlastRadius is the size of what was judged.
+type BlastRadius struct {
+	FilesTouched int `json:"files_touched"`
+	LinesAdded   int `json:"lines_added"`
+	LinesDeleted int `json:"lines_deleted"`
+	NewFiles     int `json:"new_files"`
+}
+
+// Scope says whether the change stayed inside its fence.
+type Scope struct {
+	OK           bool     `json:"ok"`
+	Violations   []string `json:"violations"`    // at most 200 of at most 200 characters
+	TouchedPaths []string `json:"touched_paths"` // at most 500 of at most 400 characters
+}
+
+// Diff points at the kept patch.
+type Diff struct {
+	FilesChanged  int    `json:"files_changed"`
+	LinesChanged  int    `json:"lines_changed"`
+	DiffPatchPath string `json:"diff_patch_path"`
+}
+
+// Verification lists the checks that ran.
+type Verification struct {
+	ExecMode      string      `json:"exec_mode"` // always argv_no_shell
+	Runs          []VerifyRun `json:"runs"`
+	VerifyLogPath string      `json:"verify_log_path"`
+}
+
+// VerifyRun is one check.
+type VerifyRun struct {
+	TemplateID string   `json:"template_id"`
+	Phase      string   `json:"phase"` // fast or slow
+	Cmd        string   `json:"cmd"`
+	Args       []string `json:"args"`
+	ExitCode   int      `json:"exit_code"` // -1 when it was ended by a signal or a limit
+	DurationMS int64    `json:"duration_ms"`
+	TimedOut   bool     `json:"timed_out"`
+}
+
+// Budgets is the ledger of the milestone after the run.
+type Budgets struct {
+	MilestoneID       string   `json:"milestone_id"`
+	Ticks             int      `json:"ticks"`
+	OrchestratorCalls int      `json:"orchestrator_calls"`
+	BuilderCalls      int      `json:"builder_calls"`
+	VerifyRuns        int      `json:"verify_runs"`
+	EstimatedCostUSD  float64  `json:"estimated_cost_usd"`
+	Warnings          []string `json:"warnings"`
+	// CostUnknown: at least one call did not say what it cost; the sum is a floor.
+	CostUnknown bool `json:"cost_unknown,omitempty"`
+}
+
+// Pointers are paths for people.
+type Pointers struct {
+	ReportMDPath string `json:"report_md_path,omitempty"`
+	HistoryDir   string `json:"history_dir,omitempty"`
+}
+
+// Worker is a plugin's part in the run. Token counts that nobody reported are absent.
+type Worker struct {
+	Plugin          string   `json:"plugin"`
+	Version         string   `json:"version,omitempty"`
+	Model           string   `json:"model,omitempty"`
+	Calls           int      `json:"calls"`
+	InputTokens     *int64   `json:"input_tokens,omitempty"`
+	OutputTokens    *int64   `json:"output_tokens,omitempty"`
+	CostUSD         *float64 `json:"cost_usd,omitempty"`
+	Summary         string   `json:"summary,omitempty"` // the plugin's own words: shown, never believed
+	ProcessesLeft   int      `json:"processes_left,omitempty"`
+	FailureReason   string   `json:"failure_reason,omitempty"`
+	FailureDetail   string   `json:"failure_detail,omitempty"`
+	UpstreamRequest string   `json:"upstream_request_id,omitempty"`
+	ResetAt         string   `json:"reset_at,omitempty"`
+}
+
+// BoxReport says which containment was in force and what it does not cover.
+type BoxReport struct {
+	Means string   `json:"means"`
+	Gaps  []string `json:"gaps,omitempty"`
+}
+
+// Question is what the operator is asked.
+type Question struct {
+	Prompt  string   `json:"prompt"`
+	Choices []string `json:"choices,omitempty"`
+}
+
+// Control is the orchestrator's stop or continue.
+type Control struct {
+	Action string `json:"action"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// RuleHit is one broken rule.
+type RuleHit struct {
+	Code string `json:"code"`
+	Path string `json:"path,omitempty"`
+	Rule string `json:"rule"`
+}
+
+// StateTime is how long one state of the tick took.
+type StateTime struct {
+	State string `json:"state"`
+	MS    int64  `json:"ms"`
+}
