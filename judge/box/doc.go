@@ -1,0 +1,19 @@
+// Package box is where a builder runs, and how what it did is read back.
+//
+// A box shows the repository at its own path, but every write lands in a layer,
+// a folder that relay owns. Nothing that runs in the box can write anything else,
+// see another process, gain a privilege, or outlive the box. What a builder
+// changed is therefore exactly what its layer holds ([Box.Touched]); rolling back
+// is removing the layer ([Box.Discard]); and a crash at any point leaves the real
+// tree as it was, because it was never written.
+//
+// The means used here is a Linux user, mount, pid and ipc namespace with overlay
+// file systems, entered by relay executing itself again ([Init]). It needs no
+// privilege and no helper program. [Probe] tries whether this machine allows it.
+//
+// The package does not decide whether a change is acceptable (package judge),
+// does not write the real tree (host/change), and does not limit the network,
+// memory or processor time.
+//
+// Callers: cmd/relay calls Init first of all; host/change owns the boxes.
+package box
