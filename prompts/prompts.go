@@ -1,0 +1,134 @@
+package prompts
+
+import (
+	"embed"
+	"strings"
+)
+
+// Version is the revision of the built-in texts. It goes up when a text changes
+// its meaning, so that reports of different revisions can be told apart.
+const Version = 1
+
+//go:embed templates/*.txt
+var builtin embed.FS
+
+// Override replaces the built-in texts; an empty field keeps the built-in one.
+// See [LoadOverride].
+type Override struct {
+	System string
+	User   string
+}
+
+// Answer is one question of an earlier tick with what the operator said.
+type Answer struct {
+	Question string
+	Answer   string
+}
+
+// OrchestratorData is all that the orchestrator is told. Every field may be empty.
+type OrchestratorData struct {
+	ProjectGoal    string   // the operator's own words: --goal, or the configured goal
+	MilestoneID    string   // the milestone in progress; "" on the first tick
+	BudgetsSummary string   // what is left of each counter, one a line
+	VerifyIDs      []string // ids of the verification templates, with their parameters: "test_filter(pkg)"
+	Facts          string   // FACTS.md
+	LastReport     string   // REPORT.md of the last run
+	Blocked        string   // BLOCKED.json of the last run, when it was blocked
+	GitStatus      string   // git status --porcelain
+	Builders       []string // names that builder.mode may take
+	Answers        []Answer // the operator's answers since the last tick
+	TaskSchema     []byte   // the JSON Schema of a task, for providers that cannot be held to one
+
+	DefaultAllowed   []string // scope that the configuration suggests
+	DefaultForbidden []string // forbidden whatever the task says
+	MaxFiles         int      // suggested limit; 0 leaves it out
+	MaxLines         int      // suggested limit; 0 leaves it out
+
+	// RetryReason says why the first answer was not a task; "" on the first call.
+	RetryReason string
+
+	Override Override
+}
+
+// BuilderData is all that a builder is told.
+type BuilderData struct {
+	TaskJSON             []byte // the task, as the builder may read it
+	Instructions         string // builder.instructions of the task
+	AllowedGlobs         []string
+	ForbiddenGlobs       []string
+	AllowNewFiles        bool
+	AllowLockfileChanges bool
+	MaxFilesTouched      int
+	MaxLinesChanged      int
+	VerifyIDs            []string // the checks that relay will run afterwards
+	Facts                string   // FACTS.md
+	ResultSchema         []byte   // JSON Schema of the builder's answer
+
+	Override Override
+}
+
+// Orchestrator renders the two texts of an orchestrator call. An error names the
+// template and the placeholder; it can only come from an override.
+func Orchestrator(d OrchestratorData) (system, user string, err error) {
+	system, user, err = pair("orchestrator", d.Override, orchestratorValues(d))
+	if err == nil && d.RetryReason != "" {
+		user += retry(d.RetryReason)
+	}
+	return system, user, err
+}
+
+func orchestratorValues(d OrchestratorData) values {
+	return values{
+		"PROJECT_GOAL":            block(d.ProjectGoal, capGoal),
+		"MILESTONE_ID":            word(d.MilestoneID),
+		"BUDGETS_SUMMARY":         block(d.BudgetsSummary, capBudgets),
+		"VERIFY_TEMPLATE_IDS":     list(d.VerifyIDs),
+		"REPO_SUMMARY":            "",
+		"FACTS_MD":                block(d.Facts, capFacts),
+		"LAST_REPORT_MD":          block(d.LastReport, capReport),
+		"BLOCKED_JSON_OR_EMPTY":   blockOrEmpty(d.Blocked, capBlocked),
+		"GIT_STATUS":              block(d.GitStatus, capStatus),
+		"BUILDERS":                list(d.Builders),
+		"ANSWERS":                 answers(d.Answers),
+		"TASK_SCHEMA_JSON":        schema(d.TaskSchema),
+		"DEFAULT_ALLOWED_GLOBS":   list(d.DefaultAllowed),
+		"DEFAULT_FORBIDDEN_GLOBS": list(d.DefaultForbidden),
+		"MAX_FILES_TOUCHED":       number(d.MaxFiles),
+		"MAX_LINES_CHANGED":       number(d.MaxLines),
+	}
+}
+
+// Builder renders the two texts of a build. An error names the template and the
+// placeholder; it can only come from an override.
+func Builder(d BuilderData) (system, user string, err error) {
+	return pair("builder", d.Override, builderValues(d))
+}
+
+func builderValues(d BuilderData) values {
+	return values{
+		"TASK_JSON":              block(string(d.TaskJSON), capTask),
+		"INSTRUCTIONS":           block(d.Instructions, capInstructions),
+		"ALLOWED_GLOBS":          list(d.AllowedGlobs),
+		"FORBIDDEN_GLOBS":        list(d.ForbiddenGlobs),
+		"ALLOW_NEW_FILES":        yesNo(d.AllowNewFiles),
+		"ALLOW_LOCKFILE_CHANGES": yesNo(d.AllowLockfileChanges),
+		"MAX_FILES_TOUCHED":      number(d.MaxFilesTouched),
+		"MAX_LINES_CHANGED":      number(d.MaxLinesChanged),
+		"VERIFY_TEMPLATE_IDS":    list(d.VerifyIDs),
+		"FACTS_MD":               block(d.Facts, capFacts),
+		"RESULT_SCHEMA_JSON":     schema(d.ResultSchema),
+	}
+}
+
+// retry is what a second orchestrator call says about the first.
+func retry(reason string) string {
+	return strings.Join([]string{"",
+		"## Your previous answer was refused",
+		"",
+		"It was not a valid task. This is the only second chance in this tick. The reason:",
+		"",
+		block(reason, capRetry),
+		"",
+		"Answer again with one JSON object that mends this, and nothing else.",
+		""}, "\n")
+}

@@ -1,0 +1,145 @@
+package prompts
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"text/template"
+	"text/template/parse"
+)
+
+// MaxTemplate is how long a template of the operator's own may be, in bytes.
+const MaxTemplate = 256 << 10
+
+// values is the rendered text of each placeholder.
+type values map[string]string
+
+// Placeholders names what templates of the given role ("orchestrator" or
+// "builder") may use, sorted.
+func Placeholders(role string) []string {
+	probe := values{}
+	switch role {
+	case "orchestrator":
+		probe = orchestratorValues(OrchestratorData{})
+	case "builder":
+		probe = builderValues(BuilderData{})
+	}
+	return probe.names()
+}
+
+// LoadOverride reads the operator's own templates. A path that is "" or names no
+// file leaves the built-in text; a file that is empty, too long or unreadable is
+// an error.
+func LoadOverride(systemPath, userPath string) (o Override, err error) {
+	if o.System, err = loadTemplate(systemPath); err != nil {
+		return Override{}, err
+	}
+	if o.User, err = loadTemplate(userPath); err != nil {
+		return Override{}, err
+	}
+	return o, nil
+}
+
+func loadTemplate(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("prompt template: %w", err)
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("prompt template %s is not a file", path)
+	case info.Size() > MaxTemplate:
+		return "", fmt.Errorf("prompt template %s has %d bytes; at most %d are read", path, info.Size(), MaxTemplate)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("prompt template: %w", err)
+	}
+	if strings.TrimSpace(string(b)) == "" {
+		return "", fmt.Errorf("prompt template %s is empty; remove it to use the built-in text", path)
+	}
+	return string(b), nil
+}
+
+// pair renders the system and the user text of one role.
+func pair(role string, o Override, v values) (system, user string, err error) {
+	if system, err = render(role+".system", o.System, v); err != nil {
+		return "", "", err
+	}
+	if user, err = render(role+".user", o.User, v); err != nil {
+		return "", "", err
+	}
+	return system, user, nil
+}
+
+// render fills one template. An override that uses anything but placeholders is
+// refused: templates are texts, not programs.
+func render(name, override string, v values) (string, error) {
+	text := override
+	if text == "" {
+		b, err := builtin.ReadFile("templates/" + name + ".txt")
+		if err != nil {
+			return "", fmt.Errorf("prompts: %w", err)
+		}
+		text = string(b)
+	}
+	t, err := template.New(name).Funcs(v.funcs()).Parse(text)
+	if err != nil {
+		return "", fmt.Errorf("prompt template %s: %w (placeholders: %s)", name, err, strings.Join(v.names(), ", "))
+	}
+	if err := onlyPlaceholders(t, v); err != nil {
+		return "", fmt.Errorf("prompt template %s: %w", name, err)
+	}
+	var out strings.Builder
+	if err := t.Execute(&out, nil); err != nil {
+		return "", fmt.Errorf("prompt template %s: %w", name, err)
+	}
+	return out.String(), nil
+}
+
+// onlyPlaceholders holds a template to text, comments and placeholders.
+func onlyPlaceholders(t *template.Template, v values) error {
+	if len(t.Templates()) > 1 {
+		return errors.New("a template may not define others")
+	}
+	if t.Tree == nil {
+		return nil
+	}
+	for _, n := range t.Root.Nodes {
+		switch n := n.(type) {
+		case *parse.TextNode, *parse.CommentNode:
+		case *parse.ActionNode:
+			name := strings.TrimSuffix(strings.TrimPrefix(n.Pipe.String(), "{{"), "}}")
+			if _, ok := v[name]; !ok {
+				return fmt.Errorf("line %d: {{%s}} is not a placeholder (there are: %s)", n.Line, name, strings.Join(v.names(), ", "))
+			}
+		default:
+			return fmt.Errorf("%s: only placeholders may stand in double braces", n)
+		}
+	}
+	return nil
+}
+
+func (v values) funcs() template.FuncMap {
+	m := template.FuncMap{}
+	for name, text := range v {
+		m[name] = func() string { return text }
+	}
+	return m
+}
+
+func (v values) names() []string {
+	names := make([]string, 0, len(v))
+	for name := range v {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
