@@ -56,7 +56,7 @@ type When struct {
 	Model        string `json:"model,omitempty"`         // equal to the model asked for
 	Prompt       string `json:"prompt,omitempty"`        // regular expression, found in the prompt
 	System       string `json:"system,omitempty"`        // regular expression, found in the system prompt
-	PromptSHA256 string `json:"prompt_sha256,omitempty"` // equal to PromptSHA256 of the request
+	PromptSHA256 string `json:"prompt_sha256,omitempty"` // equal to Request.PromptSHA256
 
 	prompt, system *regexp.Regexp
 }
@@ -71,19 +71,19 @@ type Answer struct {
 }
 
 // Failure is a failed call, in the words of pluginpb.Failure without its enum
-// prefixes: reason "RATE_LIMITED", effect "CHARGED".
+// prefixes: reason "RATE_LIMITED", effect "CHARGED". An empty effect is NONE.
 type Failure struct {
-	Reason      string     `json:"reason"`
-	Summary     string     `json:"summary"`
-	Detail      string     `json:"detail,omitempty"`
-	Fix         string     `json:"fix,omitempty"`
-	RetryAfter  Duration   `json:"retry_after,omitempty"`
-	ResetAt     *time.Time `json:"reset_at,omitempty"`
-	ResetIn     Duration   `json:"reset_in,omitempty"` // from the moment of the call; for scripts that must not age
-	LimitName   string     `json:"limit_name,omitempty"`
-	UpstreamID  string     `json:"upstream_request_id,omitempty"`
-	UpstreamErr string     `json:"upstream_code,omitempty"`
-	Effect      string     `json:"effect,omitempty"`
+	Reason            string     `json:"reason"`
+	Summary           string     `json:"summary"`
+	Detail            string     `json:"detail,omitempty"`
+	Fix               string     `json:"fix,omitempty"`
+	RetryAfter        Duration   `json:"retry_after,omitempty"`
+	ResetAt           *time.Time `json:"reset_at,omitempty"`
+	ResetIn           Duration   `json:"reset_in,omitempty"` // from the moment of the call; for scripts that must not age
+	LimitName         string     `json:"limit_name,omitempty"`
+	UpstreamCode      string     `json:"upstream_code,omitempty"`
+	UpstreamRequestID string     `json:"upstream_request_id,omitempty"`
+	Effect            string     `json:"effect,omitempty"`
 }
 
 // Usage is what the call used; nil fields are unknown, which is not zero.
@@ -200,10 +200,10 @@ func (w *When) compile() (err error) {
 }
 
 func (f *Failure) validate() error {
-	if reason(f.Reason) == pluginpb.Failure_REASON_UNSPECIFIED {
+	if pluginpb.Failure_Reason_value["REASON_"+f.Reason] == 0 {
 		return fmt.Errorf("failure.reason %q is not known; one is RATE_LIMITED", f.Reason)
 	}
-	if f.Effect != "" && effect(f.Effect) == pluginpb.Failure_EFFECT_UNSPECIFIED {
+	if f.Effect != "" && pluginpb.Failure_Effect_value["EFFECT_"+f.Effect] == 0 {
 		return fmt.Errorf("failure.effect %q is not NONE, CHARGED, CHANGED or UNKNOWN", f.Effect)
 	}
 	if strings.TrimSpace(f.Summary) == "" {
@@ -213,12 +213,4 @@ func (f *Failure) validate() error {
 		return errors.New("failure has both reset_at and reset_in")
 	}
 	return nil
-}
-
-func reason(s string) pluginpb.Failure_Reason {
-	return pluginpb.Failure_Reason(pluginpb.Failure_Reason_value["REASON_"+s])
-}
-
-func effect(s string) pluginpb.Failure_Effect {
-	return pluginpb.Failure_Effect(pluginpb.Failure_Effect_value["EFFECT_"+s])
 }

@@ -61,11 +61,11 @@ func TestFits(t *testing.T) {
 		"other role":      {`{"role":"auditor"}`, false},
 		"model":           {`{"model":"opus"}`, true},
 		"other model":     {`{"model":"op"}`, false},
-		"across parts":    {`{"prompt":"fix the"}`, true},
+		"across parts":    {`{"prompt":"fix \n\nthe"}`, true},
 		"prompt missing":  {`{"prompt":"^fix"}`, false},
 		"system":          {`{"system":"brief$"}`, true},
 		"system missing":  {`{"system":"long"}`, false},
-		"hash":            {`{"prompt_sha256":"` + strings.ToUpper(PromptSHA256(r)) + `"}`, true},
+		"hash":            {`{"prompt_sha256":"` + strings.ToUpper(RequestOf(r).PromptSHA256()) + `"}`, true},
 		"other hash":      {`{"prompt_sha256":"00"}`, false},
 		"all must hold":   {`{"role":"orchestrator","prompt":"nothing"}`, false},
 		"several do hold": {`{"role":"orchestrator","prompt":"goal"}`, true},
@@ -75,7 +75,7 @@ func TestFits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := s.Calls[0].Fits(r); got != tc.want {
+			if got := s.Calls[0].Fits(RequestOf(r)); got != tc.want {
 				t.Fatalf("Fits is %v", got)
 			}
 		})
@@ -85,22 +85,23 @@ func TestFits(t *testing.T) {
 func TestPromptHashSeesBorders(t *testing.T) {
 	seen := map[string]string{}
 	blob := request("", "", "")
-	blob.Parts = []*pluginpb.Part{{Part: &pluginpb.Part_Blob{Blob: &pluginpb.Blob{MediaType: "text", Data: []byte("ab")}}}}
+	blob.Parts = []*pluginpb.Part{{Part: &pluginpb.Part_Blob{Blob: &pluginpb.Blob{MediaType: "text/plain", Data: []byte("ab")}}}}
 	for name, r := range map[string]*pluginpb.CompleteRequest{
 		"one part":  request("", "", "", "ab"),
 		"two parts": request("", "", "", "a", "b"),
 		"system":    request("", "", "ab"),
 		"split":     request("", "", "a", "b"),
 		"none":      request("", "", ""),
+		"data":      blob,
 	} {
-		h := PromptSHA256(r)
+		h := RequestOf(r).PromptSHA256()
 		if other, ok := seen[h]; ok {
 			t.Errorf("%s and %s have the same hash", name, other)
 		}
 		seen[h] = name
 	}
 	a, b := request("x", "m", "s", "p"), request("y", "n", "s", "p")
-	if PromptSHA256(a) != PromptSHA256(b) {
+	if RequestOf(a).PromptSHA256() != RequestOf(b).PromptSHA256() {
 		t.Error("role and model are not part of the prompt")
 	}
 }
@@ -124,21 +125,23 @@ func TestRecordedCallsPlayBackTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Calls) != 2 || !s.Calls[0].Fits(r) || s.Calls[0].Fits(request("auditor", "", "")) {
+	if len(s.Calls) != 2 || !s.Calls[0].Fits(RequestOf(r)) || s.Calls[0].Fits(RequestOf(request("auditor", "", ""))) {
 		t.Fatalf("loaded %+v", s.Calls)
 	}
-	if got := s.Calls[0].Usage.Proto(); !proto.Equal(got, usage) {
-		t.Errorf("usage is %v", got)
+	if u := s.Calls[0].Usage; *u.InputTokens != 10 || *u.OutputTokens != 0 || *u.CostMicroUSD != 42 || u.CacheReadTokens != nil {
+		t.Errorf("usage is %+v", u)
 	}
 	a := s.Calls[0].Answer
 	var out map[string]int
 	if err := json.Unmarshal(a.Output, &out); err != nil || out["a"] != 1 || a.Text != "{}" || a.Model != "opus-5" || a.StopReason != "end_turn" {
 		t.Errorf("answer is %+v", a)
 	}
-	if got := s.Calls[1].Failure.Proto(time.Now()); !proto.Equal(got, failed) {
-		t.Errorf("failure is %v\nwant %v", got, failed)
+	f := s.Calls[1].Failure
+	if f.Reason != "QUOTA_EXHAUSTED" || f.Effect != "NONE" || f.ResetAt.Unix() != 1900000000 || f.RetryAfter != Duration(1500*time.Millisecond) ||
+		f.LimitName != "five_hour" || f.UpstreamRequestID != "req_1" || f.UpstreamCode != "429" || f.Summary != "limit" {
+		t.Errorf("failure is %+v", f)
 	}
-	if s.Calls[0].Asked.PromptSHA256 != PromptSHA256(r) {
+	if s.Calls[0].Asked.PromptSHA256 != RequestOf(r).PromptSHA256() {
 		t.Error("the recording does not know what was asked")
 	}
 }
@@ -176,21 +179,6 @@ func TestLoadSaysWhichFile(t *testing.T) {
 	}
 	if _, err := Load(filepath.Join(dir, "none")); !os.IsNotExist(err) {
 		t.Errorf("missing: %v", err)
-	}
-}
-
-func TestResetInCountsFromTheCall(t *testing.T) {
-	s, err := Parse([]byte(`{"version":1,"calls":[{"failure":{"reason":"QUOTA_EXHAUSTED","summary":"x","reset_in":"1h"}}]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	now := time.Unix(1000, 0)
-	f := s.Calls[0].Failure.Proto(now)
-	if got := f.GetResetAt().AsTime(); !got.Equal(now.Add(time.Hour)) {
-		t.Errorf("reset at %v", got)
-	}
-	if f.GetEffect() != pluginpb.Failure_EFFECT_NONE {
-		t.Errorf("effect is %v", f.GetEffect())
 	}
 }
 
