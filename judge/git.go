@@ -1,8 +1,16 @@
 package judge
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
 )
 
 // Git calls git on one untouched repository so that nothing configured there or by
@@ -25,70 +33,179 @@ type StatusEntry struct {
 	Path        string
 }
 
-// GitErrorKind is the class of a failing call, for the text the user sees.
-type GitErrorKind string
-
-// The classes.
-const (
-	GitFailed        GitErrorKind = "failed"         // anything else
-	GitMissing       GitErrorKind = "missing"        // no git program
-	GitNotRepository GitErrorKind = "not-repository" // not in a work tree
-	GitBare          GitErrorKind = "bare"           // no work tree
-	GitNoCommits     GitErrorKind = "no-commits"     // HEAD names no commit
-	GitDubiousOwner  GitErrorKind = "dubious-owner"  // someone else owns it
-	GitBrokenConfig  GitErrorKind = "broken-config"  // a config file can't be read
-)
-
-// GitError is a failed call of git.
-type GitError struct {
-	Kind GitErrorKind
-	Dir  string
-	Args []string
-	// Exit is git's exit status; -1 when it did not run or was ended.
-	Exit int
-	// Stderr is what git said, at most 4 KiB.
-	Stderr string
-	Err    error
+// gitSettings switch off what a repository's or user's configuration could make
+// git execute, write or fetch. protocol.allow stops a promisor remote from being
+// asked for missing objects, which would run core.sshCommand.
+var gitSettings = []string{
+	"core.fsmonitor=false",
+	"core.hooksPath=/dev/null",
+	"core.pager=cat",
+	"color.ui=false",
+	"status.showUntrackedFiles=all",
+	"submodule.recurse=false",
+	"protocol.allow=never",
+	"gc.auto=0",
+	"maintenance.auto=false",
 }
 
-// Error gives what is known on one line.
-func (e *GitError) Error() string { return "git: " + string(e.Kind) + ": " + e.Stderr }
-
-// Unwrap gives the cause.
-func (e *GitError) Unwrap() error { return e.Err }
+// maxGitOutput bounds what one call may print; 1 million paths are about 100 MB.
+const maxGitOutput = 256 << 20
 
 // OpenGit finds the repository that dir lies in. Errors are *GitError.
-func OpenGit(ctx context.Context, dir string) (*Git, error) { return nil, &GitError{Kind: GitFailed} }
+func OpenGit(ctx context.Context, dir string) (*Git, error) {
+	// The answers that exist in a bare repository come first: the last question
+	// fails there, and what was printed before says why.
+	out, err := gitCall{dir: dir}.run(ctx, nil, "rev-parse", "--path-format=absolute",
+		"--is-bare-repository", "--absolute-git-dir", "--git-common-dir", "--show-object-format", "--show-toplevel")
+	answers := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if err != nil {
+		if fail, ok := errors.AsType[*GitError](err); ok && answers[0] == "true" {
+			fail.Kind = GitBare
+		}
+		return nil, err
+	}
+	if len(answers) != 5 {
+		return nil, &GitError{Kind: GitFailed, Dir: dir, Stderr: "the repository's path contains a line break"}
+	}
+	return &Git{Root: answers[4], GitDir: answers[1], CommonDir: answers[2], ObjectFormat: answers[3]}, nil
+}
 
 // Outside are the git directories that do not lie in Root: what box.Spec.GitDirs needs.
-func (g *Git) Outside() []string { return nil }
+func (g *Git) Outside() []string {
+	var out []string
+	for _, dir := range []string{g.CommonDir, g.GitDir} {
+		inside := within(dir, g.Root)
+		for _, have := range out {
+			inside = inside || within(dir, have)
+		}
+		if !inside {
+			out = append(out, dir)
+		}
+	}
+	return out
+}
 
 // Run calls git for reading, with the work tree's root as the current directory.
 // stdin may be nil. Errors are *GitError.
 func (g *Git) Run(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
-	return nil, &GitError{Kind: GitFailed, Args: args}
+	return gitCall{dir: g.Root, root: g.Root}.run(ctx, stdin, args...)
 }
 
 // Write calls git for changing the repository: still no hook and no fsmonitor, but
 // locks are taken. env is added last, for example GIT_INDEX_FILE.
 func (g *Git) Write(ctx context.Context, env []string, stdin io.Reader, args ...string) ([]byte, error) {
-	return nil, &GitError{Kind: GitFailed, Args: args}
+	return gitCall{dir: g.Root, root: g.Root, write: true, env: env}.run(ctx, stdin, args...)
 }
 
 // Head gives the commit that HEAD names and the branch, "" when detached. An unborn
 // branch is a *GitError of kind GitNoCommits.
 func (g *Git) Head(ctx context.Context) (commit, branch string, err error) {
-	return "", "", &GitError{Kind: GitFailed}
+	out, err := g.Run(ctx, nil, "rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
+	if err != nil {
+		if fail, ok := errors.AsType[*GitError](err); ok && strings.Contains(fail.Stderr, "unknown revision") {
+			fail.Kind = GitNoCommits
+		}
+		return "", "", err
+	}
+	commit, ref, _ := strings.Cut(strings.TrimSuffix(string(out), "\n"), "\n")
+	branch, ok := strings.CutPrefix(ref, "refs/heads/")
+	if !ok {
+		branch = ""
+	}
+	return commit, branch, nil
 }
 
 // Status gives everything that differs from HEAD: staged, unstaged and untracked,
 // submodules included, ignored files not. It is the one call that scans the tree.
 func (g *Git) Status(ctx context.Context) ([]StatusEntry, error) {
-	return nil, &GitError{Kind: GitFailed}
+	out, err := g.Run(ctx, nil, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=none")
+	if err != nil {
+		return nil, err
+	}
+	var entries []StatusEntry
+	for line := range strings.SplitSeq(string(out), "\x00") {
+		if line == "" {
+			continue
+		}
+		if len(line) < 4 || line[2] != ' ' {
+			return nil, &GitError{Kind: GitFailed, Dir: g.Root, Args: []string{"status"}, Stderr: fmt.Sprintf("unexpected line %q", line)}
+		}
+		entries = append(entries, StatusEntry{Index: line[0], Work: line[1], Path: line[3:]})
+	}
+	return entries, nil
 }
 
-// CheckIgnore says which of the paths (relative to Root) git ignores here. Tracked
-// paths are never ignored.
-func (g *Git) CheckIgnore(ctx context.Context, paths []string) (map[string]bool, error) {
-	return nil, &GitError{Kind: GitFailed}
+// gitCall is one call of git: where, under which profile, with what in addition.
+type gitCall struct {
+	dir   string
+	root  string // "" while it is not known yet
+	write bool
+	env   []string
+}
+
+func (c gitCall) run(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
+	argv := []string{"-C", c.dir, "-c", "core.untrackedCache=" + map[bool]string{true: "keep", false: "false"}[c.write]}
+	for _, setting := range gitSettings {
+		argv = append(argv, "-c", setting)
+	}
+	cmd := exec.CommandContext(ctx, "git", append(argv, args...)...)
+	cmd.Env = c.environ()
+	cmd.Stdin = stdin
+	cmd.WaitDelay = 2 * time.Second // a filter may have left a child that holds the pipe
+	stdout, stderr := &bounded{max: maxGitOutput}, &bounded{max: 4 << 10, drop: true}
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	err := cmd.Run()
+	if err == nil {
+		return stdout.buf.Bytes(), nil
+	}
+	fail := &GitError{Dir: c.dir, Args: args, Exit: -1, Stderr: strings.TrimSpace(stderr.buf.String()), Err: err}
+	if ctx.Err() != nil {
+		fail.Err = ctx.Err()
+	} else if cmd.ProcessState != nil {
+		fail.Exit = cmd.ProcessState.ExitCode()
+	}
+	fail.Kind = fail.classify()
+	return stdout.buf.Bytes(), fail
+}
+
+// environ is the caller's environment without anything that redirects git. HOME
+// stays: the user's own excludes and identity count.
+func (c gitCall) environ() []string {
+	env := []string{"GIT_NO_REPLACE_OBJECTS=1", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ATTR_NOSYSTEM=1", "LC_ALL=C"}
+	if !c.write {
+		env = append(env, "GIT_OPTIONAL_LOCKS=0")
+	}
+	if c.root != "" {
+		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(c.root))
+	}
+	for _, e := range os.Environ() {
+		if !strings.HasPrefix(e, "GIT_") && !strings.HasPrefix(e, "LC_ALL=") && !strings.HasPrefix(e, "LANGUAGE=") {
+			env = append(env, e)
+		}
+	}
+	return append(env, c.env...)
+}
+
+// within says that path is dir or lies below it; both are clean and absolute.
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}
+
+// bounded keeps the first max bytes; more is an error, or dropped.
+type bounded struct {
+	buf  bytes.Buffer // not embedded: its ReadFrom would go round the bound
+	max  int
+	drop bool
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	room := b.max - b.buf.Len()
+	if len(p) <= room {
+		return b.buf.Write(p)
+	}
+	if !b.drop {
+		return 0, errors.New("git printed more than relay accepts")
+	}
+	b.buf.Write(p[:room])
+	return len(p), nil
 }

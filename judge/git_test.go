@@ -1,0 +1,299 @@
+package judge
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// repo makes a repository with one commit; each step is a shell command run in it.
+func repo(t *testing.T, steps ...string) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	top := filepath.Join(dir, "repo")
+	if err := os.Mkdir(top, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	first := "git init -q -b main && echo one > a.txt && printf '*.log\\n' > .gitignore && git add -A && git commit -qm base"
+	if len(steps) > 0 && strings.HasPrefix(steps[0], "!") { // "!": instead of the usual start
+		first, steps = steps[0][1:], steps[1:]
+	}
+	shell(t, top, first)
+	for _, step := range steps {
+		shell(t, top, step)
+	}
+	return top
+}
+
+func shell(t *testing.T, dir, script string) string {
+	t.Helper()
+	cmd := exec.Command("sh", "-ec", script)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@t", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@t")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, out)
+	}
+	return string(out)
+}
+
+func open(t *testing.T, dir string) *Git {
+	t.Helper()
+	g, err := OpenGit(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func paths(t *testing.T, g *Git) []string {
+	t.Helper()
+	entries, err := g.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, string([]byte{e.Index, e.Work})+" "+e.Path)
+	}
+	return out
+}
+
+func kindOf(err error) GitErrorKind {
+	if fail, ok := errors.AsType[*GitError](err); ok {
+		return fail.Kind
+	}
+	return ""
+}
+
+func TestGitFindsItsWayInEveryCheckout(t *testing.T) {
+	t.Parallel()
+	top := repo(t, "mkdir -p deep/er && echo x > deep/er/x && git add -A && git commit -qm deep")
+	side := top + "-side"
+	shell(t, top, "git worktree add -q "+side+" -b side")
+	super := repo(t, "git -c protocol.file.allow=always submodule add -q "+top+" vendor/sub && git commit -qm sub")
+	shallow := top + "-shallow"
+	shell(t, top, "git clone -q --depth 1 file://"+top+" "+shallow)
+	sparse := top + "-sparse"
+	shell(t, top, "git clone -q . "+sparse+" && cd "+sparse+" && git sparse-checkout set --no-cone /a.txt")
+	sha256 := repo(t, "!git init -q -b main --object-format=sha256 && echo 1 > a && git add -A && git commit -qm one")
+
+	for name, c := range map[string]struct {
+		dir, root, gitDir, commonDir, branch string
+		outside                              []string
+	}{
+		"root":      {top, top, top + "/.git", top + "/.git", "main", nil},
+		"subfolder": {top + "/deep/er", top, top + "/.git", top + "/.git", "main", nil},
+		"worktree":  {side, side, top + "/.git/worktrees/" + filepath.Base(side), top + "/.git", "side", []string{top + "/.git"}},
+		"submodule": {super + "/vendor/sub", super + "/vendor/sub", super + "/.git/modules/vendor/sub", super + "/.git/modules/vendor/sub", "main", []string{super + "/.git/modules/vendor/sub"}},
+		"super":     {super, super, super + "/.git", super + "/.git", "main", nil},
+		"shallow":   {shallow, shallow, shallow + "/.git", shallow + "/.git", "main", nil},
+		"sparse":    {sparse, sparse, sparse + "/.git", sparse + "/.git", "main", nil},
+		"sha256":    {sha256, sha256, sha256 + "/.git", sha256 + "/.git", "main", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := open(t, c.dir)
+			if g.Root != c.root || g.GitDir != c.gitDir || g.CommonDir != c.commonDir {
+				t.Errorf("got root %s, git dir %s, common dir %s", g.Root, g.GitDir, g.CommonDir)
+			}
+			if got := g.Outside(); !slices.Equal(got, c.outside) {
+				t.Errorf("outside: got %q, want %q", got, c.outside)
+			}
+			commit, branch, err := g.Head(t.Context())
+			if err != nil || branch != c.branch {
+				t.Errorf("head: %q %q %v", commit, branch, err)
+			}
+			if want := map[bool]int{true: 64, false: 40}[name == "sha256"]; len(commit) != want {
+				t.Errorf("commit %q is not %d digits", commit, want)
+			}
+			if got := paths(t, g); len(got) > 0 {
+				t.Errorf("a clean checkout has status %q", got)
+			}
+		})
+	}
+}
+
+func TestGitErrorsHaveTheirKind(t *testing.T) {
+	t.Parallel()
+	plain := t.TempDir()
+	cases := map[string]struct {
+		dir  string
+		want GitErrorKind
+	}{
+		"no repository": {plain, GitNotRepository},
+		"no folder":     {plain + "/none", GitNotRepository},
+		"bare":          {repo(t, "!git init -q --bare"), GitBare},
+		"in .git":       {repo(t) + "/.git", GitNotRepository},
+		"no commits":    {repo(t, "!git init -q"), GitNoCommits},
+		"bad config":    {repo(t, "echo '[core' >> .git/config"), GitBrokenConfig},
+		"bad value":     {repo(t, "git config core.bare maybe"), GitBrokenConfig},
+		"broken index":  {repo(t, "echo junk > .git/index"), GitFailed},
+		"future format": {repo(t, "git config core.repositoryformatversion 99"), GitFailed},
+		"empty HEAD":    {repo(t, ": > .git/HEAD"), GitNotRepository},
+	}
+	if os.Getuid() == 0 {
+		foreign := repo(t)
+		if err := os.Chown(foreign, 12345, 12345); err != nil {
+			t.Fatal(err)
+		}
+		cases["someone else's"] = struct {
+			dir  string
+			want GitErrorKind
+		}{foreign, GitDubiousOwner}
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			g, err := OpenGit(t.Context(), c.dir)
+			if err == nil {
+				_, _, err = g.Head(t.Context())
+			}
+			if err == nil {
+				_, err = g.Status(t.Context())
+			}
+			if kindOf(err) != c.want {
+				t.Errorf("got kind %q (%v), want %q", kindOf(err), err, c.want)
+			}
+		})
+	}
+}
+
+func TestGitIsMissing(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if _, err := OpenGit(t.Context(), "."); kindOf(err) != GitMissing {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestGitCancelIsAnError(t *testing.T) {
+	t.Parallel()
+	g := open(t, repo(t))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := g.Status(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestGitStatusNames(t *testing.T) {
+	t.Parallel()
+	top := repo(t, `printf x > 'sp ace'; printf x > 'new
+line'; printf x > ünï; printf x > '"q"'; mkdir d; printf x > d/.dot; git add 'sp ace'; rm a.txt; printf x > no.log`)
+	want := []string{" D a.txt", "?? \"q\"", "?? d/.dot", "?? new\nline", "?? ünï", "A  sp ace"}
+	got := paths(t, open(t, top))
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+// What the repository's own configuration names must not run, and the index must
+// not be written, whatever git is asked.
+func TestGitRunsAndWritesNothing(t *testing.T) {
+	t.Parallel()
+	top := repo(t, `cat > ../trap <<'E'
+#!/bin/sh
+echo ran >> "$(dirname "$0")/canary"
+E
+chmod 755 ../trap
+for h in post-index-change reference-transaction pre-commit post-checkout; do cp ../trap .git/hooks/$h; sed -i 's|$(dirname "$0")|'"$PWD/.."'|' .git/hooks/$h; done
+git config core.fsmonitor "$PWD/../trap"; git config core.pager "$PWD/../trap"; git config diff.external "$PWD/../trap"
+git config extensions.partialClone origin; git config remote.origin.url ssh://nowhere.invalid/x; git config remote.origin.promisor true; git config core.sshCommand "$PWD/../trap"
+rm -f ../canary; touch -d '2001-01-01' a.txt`)
+	before, err := os.ReadFile(top + "/.git/index")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := open(t, top)
+	paths(t, g)
+	if _, err := g.CheckIgnore(t.Context(), []string{"x.log"}); err != nil {
+		t.Error(err)
+	}
+	if _, err := g.Run(t.Context(), nil, "cat-file", "-p", strings.Repeat("1", 40)); err == nil {
+		t.Error("a missing object was found")
+	}
+	if _, err := g.Write(t.Context(), nil, nil, "update-ref", "refs/relay/x", "HEAD"); err != nil {
+		t.Error(err)
+	}
+	if after, _ := os.ReadFile(top + "/.git/index"); string(after) != string(before) {
+		t.Error("the index was written")
+	}
+	if ran, err := os.ReadFile(top + "/../canary"); err == nil {
+		t.Errorf("configured programs ran: %q", ran)
+	}
+}
+
+func TestGitKeepsFilters(t *testing.T) {
+	t.Parallel()
+	top := repo(t, `git config filter.lfsish.clean 'sed s/^plain/pointer/'; git config filter.lfsish.smudge 'sed s/^pointer/plain/'
+git config filter.lfsish.required true; echo '*.dat filter=lfsish' > .gitattributes; echo plain > big.dat; git add -A; git commit -qm lfs; touch big.dat`)
+	if got := paths(t, open(t, top)); len(got) > 0 {
+		t.Errorf("a clean tree with a filter has status %q", got)
+	}
+}
+
+func TestGitIgnoresReplaceRefs(t *testing.T) {
+	t.Parallel()
+	top := repo(t, `e=$(echo evil | git hash-object -w --stdin); git replace $(git rev-parse HEAD:a.txt) $e`)
+	out, err := open(t, top).Run(t.Context(), nil, "cat-file", "blob", "HEAD:a.txt")
+	if err != nil || string(out) != "one\n" {
+		t.Errorf("got %q %v", out, err)
+	}
+}
+
+func TestGitCheckIgnore(t *testing.T) {
+	t.Parallel()
+	inner := repo(t, `echo '*.tmp' > .gitignore; git add -A; git commit -qm i`)
+	top := repo(t, "git -c protocol.file.allow=always submodule add -q "+inner+" sub && git commit -qm sub",
+		`echo x > kept.log; git add -f kept.log; git commit -qm kept; mkdir real; ln -s real link; git init -q stray; echo 'hid/' >> .gitignore; git init -q hid/repo`)
+	ask := map[string]bool{
+		"x.log": true, "a.txt": false, "new.txt": false, "deep/down/x.log": true, ":(top)x.log": true, ":x": false, "-x.log": true,
+		"new\nline.log": true, "\xff.log": true, "kept.log": false, // tracked: not ignored
+		"link/x.log":    false, // behind a link: git would refuse the whole question
+		"sub/x.tmp":     true,  // the submodule's own rules
+		"sub/x.log":     false,
+		"stray/x.log":   false, // a repository of its own, without rules
+		"hid/repo/file": true,  // in a folder that is ignored as a whole
+	}
+	var list []string
+	for path := range ask {
+		list = append(list, path)
+	}
+	got, err := open(t, top).CheckIgnore(t.Context(), list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range ask {
+		if got[path] != want {
+			t.Errorf("%q: got %v, want %v", path, got[path], want)
+		}
+	}
+	if none, err := open(t, top).CheckIgnore(t.Context(), nil); err != nil || len(none) > 0 {
+		t.Errorf("nothing asked: %v %v", none, err)
+	}
+}
+
+func TestGitWriteSeesItsIndex(t *testing.T) {
+	t.Parallel()
+	top := repo(t)
+	g := open(t, top)
+	env := []string{"GIT_INDEX_FILE=" + filepath.Join(t.TempDir(), "index")}
+	if _, err := g.Write(t.Context(), env, strings.NewReader("100644 "+strings.Repeat("0", 39)+"1 0\tx\n"), "update-index", "--index-info"); err != nil {
+		t.Fatal(err)
+	}
+	out, err := g.Write(t.Context(), env, nil, "ls-files", "-s")
+	if err != nil || !strings.HasSuffix(string(out), "\tx\n") {
+		t.Errorf("%q %v", out, err)
+	}
+	if got := paths(t, g); len(got) > 0 {
+		t.Errorf("the user's index changed: %q", got)
+	}
+}

@@ -1,0 +1,119 @@
+package judge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// CheckIgnore says which of the paths (relative to Root) git ignores here. Tracked
+// paths are never ignored. The paths need not exist.
+//
+// Git refuses the whole question when one path lies behind a symbolic link or in a
+// submodule. The former can't be ignored; the latter are asked of the submodule.
+func (g *Git) CheckIgnore(ctx context.Context, paths []string) (map[string]bool, error) {
+	ignored := make(map[string]bool)
+	var ask []string
+	nested := make(map[string][]string)
+	kinds := make(map[string]dirKind)
+	for _, path := range paths {
+		switch repo, kind := g.boundary(path, kinds); kind {
+		case dirPlain:
+			ask = append(ask, path)
+		case dirRepository:
+			if nested[repo] == nil {
+				ask = append(ask, repo)
+			}
+			nested[repo] = append(nested[repo], path)
+		}
+	}
+	if len(ask) == 0 {
+		return ignored, nil
+	}
+	var in bytes.Buffer
+	for _, path := range ask {
+		in.WriteString("./" + path + "\x00") // "./" takes its meaning from a leading ':'
+	}
+	out, err := g.Run(ctx, &in, "check-ignore", "-z", "--stdin")
+	if fail, ok := errors.AsType[*GitError](err); ok && fail.Exit == 1 {
+		err = nil // none is ignored
+	}
+	if err != nil {
+		return nil, err
+	}
+	for path := range strings.SplitSeq(string(out), "\x00") {
+		ignored[strings.TrimPrefix(path, "./")] = true
+	}
+	delete(ignored, "")
+	for repo, inside := range nested {
+		if err := g.checkNested(ctx, repo, inside, ignored); err != nil {
+			return nil, err
+		}
+	}
+	return ignored, nil
+}
+
+// checkNested adds the ignored ones of the paths that lie in the repository at repo.
+func (g *Git) checkNested(ctx context.Context, repo string, paths []string, ignored map[string]bool) error {
+	if ignored[repo] {
+		for _, path := range paths {
+			ignored[path] = true
+		}
+		return nil
+	}
+	sub, err := OpenGit(ctx, filepath.Join(g.Root, repo))
+	if err != nil || sub.Root == g.Root {
+		return nil // a broken one can't excuse a change
+	}
+	inside := make([]string, len(paths))
+	for i, path := range paths {
+		inside[i] = path[len(repo)+1:]
+	}
+	found, err := sub.CheckIgnore(ctx, inside)
+	if err != nil {
+		return err
+	}
+	for i, path := range paths {
+		if found[inside[i]] {
+			ignored[path] = true
+		}
+	}
+	return nil
+}
+
+type dirKind uint8
+
+const (
+	dirPlain dirKind = iota + 1
+	dirLink
+	dirRepository
+)
+
+// boundary finds the first folder above path that is a link or a repository.
+func (g *Git) boundary(path string, known map[string]dirKind) (string, dirKind) {
+	for i := range len(path) {
+		if path[i] != '/' {
+			continue
+		}
+		dir := path[:i]
+		kind, ok := known[dir]
+		if !ok {
+			kind = dirPlain
+			if info, err := os.Lstat(filepath.Join(g.Root, dir)); err == nil && info.Mode()&os.ModeSymlink != 0 {
+				kind = dirLink
+			} else if err == nil && info.IsDir() {
+				if _, err := os.Lstat(filepath.Join(g.Root, dir, ".git")); err == nil {
+					kind = dirRepository
+				}
+			}
+			known[dir] = kind
+		}
+		if kind != dirPlain {
+			return dir, kind
+		}
+	}
+	return "", dirPlain
+}
