@@ -1,6 +1,15 @@
 package schemas
 
-import "github.com/santhosh-tekuri/jsonschema/v6"
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
 
 // Names of the schemas.
 const (
@@ -12,12 +21,86 @@ const (
 	Blocked       = "blocked"
 )
 
-// Bytes gives the text of <name>.schema.json.
-func Bytes(name string) []byte { panic("todo") }
+// Names gives all of them.
+func Names() []string { return []string{Task, BuilderResult, Report, State, Config, Blocked} }
+
+//go:embed *.schema.json
+var files embed.FS
+
+// Bytes gives the text of <name>.schema.json. It panics for a name that is not one
+// of the constants.
+func Bytes(name string) []byte {
+	b, err := files.ReadFile(name + ".schema.json")
+	if err != nil {
+		panic("schemas: no schema named " + name)
+	}
+	return b
+}
+
+var compiled sync.Map // name → func() (*jsonschema.Schema, error)
 
 // Compiled gives the schema, compiled once per process.
-func Compiled(name string) (*jsonschema.Schema, error) { panic("todo") }
+func Compiled(name string) (*jsonschema.Schema, error) {
+	f, _ := compiled.LoadOrStore(name, sync.OnceValues(func() (*jsonschema.Schema, error) {
+		return Compile(Bytes(name))
+	}))
+	return f.(func() (*jsonschema.Schema, error))()
+}
 
-// Validate checks a JSON document against the schema; the error is one line that
-// names the first place that is wrong.
-func Validate(name string, doc []byte) error { panic("todo") }
+// Compile compiles a schema that is not one of relay's own, for example a task
+// schema made from the installed builders. References to other documents fail.
+func Compile(schema []byte) (*jsonschema.Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	const url = "mem:///schema.json"
+	c := jsonschema.NewCompiler()
+	c.UseLoader(noLoader{})
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.AssertFormat()
+	if err := c.AddResource(url, doc); err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	return c.Compile(url)
+}
+
+// Validate checks a JSON document against one of relay's schemas; the error is one
+// line that names the first place that is wrong.
+func Validate(name string, doc []byte) error {
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
+	if err != nil {
+		return fmt.Errorf("not valid JSON: %w", err)
+	}
+	s, err := Compiled(name)
+	if err != nil {
+		return err
+	}
+	return Explain(s.Validate(v))
+}
+
+// Explain makes one line of what a compiled schema found: the first leaf of the
+// validator's tree, with its place.
+func Explain(err error) error {
+	var ve *jsonschema.ValidationError
+	if !errors.As(err, &ve) {
+		return err
+	}
+	for len(ve.Causes) > 0 {
+		ve = ve.Causes[0]
+	}
+	at, text := "/"+strings.Join(ve.InstanceLocation, "/"), ve.Error()
+	if _, after, ok := strings.Cut(text, "': "); ok {
+		text = after
+	}
+	if len(text) > 300 {
+		text = text[:300] + "…"
+	}
+	return fmt.Errorf("at %s: %s", at, strings.Join(strings.Fields(text), " "))
+}
+
+type noLoader struct{}
+
+func (noLoader) Load(url string) (any, error) {
+	return nil, fmt.Errorf("schemas are never loaded from elsewhere: %s", url)
+}

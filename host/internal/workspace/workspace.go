@@ -1,64 +1,187 @@
 package workspace
 
-// Workspace is relay's folder in one repository.
-type Workspace struct {
-	root string
-	rel  string
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/judge"
+)
+
+// DefaultDir is the workspace of a repository whose configuration names none.
+const DefaultDir = ".relay"
+
+// ConfigNames are the names that a repository's configuration file can have; the
+// first that exists is read. They are relay's own, like the workspace.
+func ConfigNames() []string {
+	return []string{"relay.config.json", "relay.config.yaml", "relay.config.yml", "relay.config.toml", "relais.config.json"}
 }
 
-// Open names the workspace rel ("" means ".relay") of the repository at root. It
+// Workspace is relay's folder in one repository.
+type Workspace struct {
+	root string // absolute
+	rel  string // slash-separated
+}
+
+// Open names the workspace rel ("" means [DefaultDir]) of the repository at root. It
 // touches nothing; Ensure makes the folder.
-func Open(root, rel string) (*Workspace, error) { return &Workspace{root: root, rel: rel}, nil }
+func Open(root, rel string) (*Workspace, error) {
+	if rel == "" {
+		rel = DefaultDir
+	}
+	if why := ValidRel(rel); why != "" {
+		return nil, fault.New(judge.BlockedMissingConfig, "workspace_dir "+quote(rel)+" can't be used", why,
+			"`relay config show --origin` says where it is set; \".relay\" is the usual value")
+	}
+	abs, err := filepath.Abs(root)
+	if err != nil {
+		return nil, err
+	}
+	return &Workspace{root: abs, rel: rel}, nil
+}
+
+var plainName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+
+// ValidRel says why rel can't be a workspace, or "". It must be a plain folder
+// below the root: its name is used in patterns, so it holds none of their signs.
+func ValidRel(rel string) string {
+	if rel == "" || strings.HasPrefix(rel, "/") || len(rel) > 200 {
+		return "it must be a folder below the repository's root, given relative to it"
+	}
+	for part := range strings.SplitSeq(rel, "/") {
+		switch {
+		case part == "." || part == "..":
+			return "it must be a folder below the repository's root, without \".\" and \"..\""
+		case strings.EqualFold(part, ".git"):
+			return "git's own folder is not relay's"
+		case strings.HasPrefix(part, "-") || !plainName.MatchString(part):
+			return "its names may hold letters, digits, \".\", \"_\" and \"-\", and not begin with \"-\""
+		}
+	}
+	return ""
+}
 
 // FindRoot gives the root of the working tree that dir lies in, whether dir is a
-// subfolder, a linked worktree or a submodule. It starts no process.
-func FindRoot(dir string) (string, error) { panic("todo") }
+// subfolder, a linked worktree or a submodule, with links resolved. It starts no
+// process and does not say whether git accepts the repository.
+func FindRoot(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err == nil {
+		abs, err = filepath.EvalSymlinks(abs)
+	}
+	if err != nil {
+		return "", fault.Wrap(err, judge.BlockedMissingConfig, "the folder "+quote(dir)+" can't be entered", "`cd` to a repository, or name one with `-C DIR`")
+	}
+	for at := abs; ; at = filepath.Dir(at) {
+		if isGit(filepath.Join(at, ".git")) {
+			if rel, _ := filepath.Rel(at, abs); rel == ".git" || strings.HasPrefix(rel, ".git/") {
+				return "", fault.New(judge.BlockedMissingConfig, "this is the inside of a .git folder", quote(abs)+" holds no working tree", "`cd "+shellWord(at)+"`")
+			}
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return "", fault.New(judge.BlockedMissingConfig, "not a git repository", "neither "+quote(abs)+" nor a folder above it has a .git",
+				"`git init` here, or `cd` to a repository, or name one with `-C DIR`")
+		}
+	}
+}
 
-// Ensure makes the folder and its own .gitignore, so that a clean repository stays
-// clean. Both may exist already.
-func (w *Workspace) Ensure() error { panic("todo") }
+// isGit tells a repository's .git, folder or pointer file, from anything else of that name.
+func isGit(p string) bool {
+	fi, err := os.Stat(p)
+	if err != nil {
+		return false
+	}
+	if fi.IsDir() {
+		_, err := os.Lstat(filepath.Join(p, "HEAD"))
+		return err == nil
+	}
+	b, err := ReadFile(p, 64<<10)
+	return err == nil && strings.HasPrefix(string(b), "gitdir: ")
+}
+
+// What a team may commit is left visible to git; everything else is this machine's.
+// The file ignores itself, so a clean repository stays clean.
+const gitignore = `# Written by relay. Its run-time files belong to this machine; what is listed
+# with "!" can be committed. To commit this file too, add a line "!/.gitignore".
+/*
+!/FACTS.md
+!/prompts/
+!/schemas/
+`
+
+// Ensure makes the folder and its .gitignore. Both may exist already; a link or a
+// file in the folder's place is refused, since whoever made the repository could
+// have put it there to send relay's writes elsewhere.
+func (w *Workspace) Ensure() error {
+	if err := w.MkdirAll(w.Dir()); err != nil {
+		return err
+	}
+	ignore := w.path(".gitignore")
+	if _, err := os.Lstat(ignore); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return WriteFile(ignore, []byte(gitignore))
+}
+
+// MkdirAll makes dir, which lies in the workspace, and what is missing above it up
+// to the repository's root. No component may be a symbolic link.
+func (w *Workspace) MkdirAll(dir string) error {
+	rel, err := filepath.Rel(w.root, dir)
+	if err != nil || rel != filepath.FromSlash(w.rel) && !strings.HasPrefix(rel, filepath.FromSlash(w.rel)+"/") {
+		return &fs.PathError{Op: "mkdir", Path: dir, Err: errors.New("outside the workspace")}
+	}
+	at := w.root
+	for part := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
+		at = filepath.Join(at, part)
+		err := os.Mkdir(at, 0o755)
+		if err == nil {
+			continue
+		}
+		fi, lerr := os.Lstat(at)
+		switch {
+		case lerr == nil && fi.IsDir():
+		case lerr == nil:
+			return fault.New(judge.BlockedMissingConfig, "relay's folder "+quote(at)+" can't be used", "there is a "+kindOf(fi.Mode())+" in its place, which relay does not follow",
+				"`ls -ld "+shellWord(at)+"`, then move it away")
+		default:
+			return writeFault(err, at, judge.BlockedMissingConfig)
+		}
+	}
+	return nil
+}
+
+func (w *Workspace) path(name string) string {
+	return filepath.Join(w.root, filepath.FromSlash(w.rel), name)
+}
 
 // Root is the repository's root; Dir the workspace as an absolute path; Rel the
 // same relative to Root, with slashes.
 func (w *Workspace) Root() string { return w.root }
-func (w *Workspace) Dir() string  { panic("todo") }
+func (w *Workspace) Dir() string  { return w.path("") }
 func (w *Workspace) Rel() string  { return w.rel }
 
-// The files of the workspace, as absolute paths.
-func (w *Workspace) State() string    { panic("todo") } // STATE.json
-func (w *Workspace) Task() string     { panic("todo") } // TASK.json
-func (w *Workspace) Report() string   { panic("todo") } // REPORT.json
-func (w *Workspace) ReportMD() string { panic("todo") } // REPORT.md
-func (w *Workspace) Blocked() string  { panic("todo") } // BLOCKED.json
-func (w *Workspace) Facts() string    { panic("todo") } // FACTS.md
-func (w *Workspace) Lock() string     { panic("todo") } // lock.json
-func (w *Workspace) Usage() string    { panic("todo") } // usage.jsonl
-func (w *Workspace) History() string  { panic("todo") } // history/
-func (w *Workspace) Journal() string  { panic("todo") } // journal/
-func (w *Workspace) Logs() string     { panic("todo") } // logs/
-func (w *Workspace) Prompts() string  { panic("todo") } // prompts/
-func (w *Workspace) Schemas() string  { panic("todo") } // schemas/
+// The files and folders of the workspace, as absolute paths.
+func (w *Workspace) State() string    { return w.path("STATE.json") }
+func (w *Workspace) Task() string     { return w.path("TASK.json") }
+func (w *Workspace) Report() string   { return w.path("REPORT.json") }
+func (w *Workspace) ReportMD() string { return w.path("REPORT.md") }
+func (w *Workspace) Blocked() string  { return w.path("BLOCKED.json") }
+func (w *Workspace) Facts() string    { return w.path("FACTS.md") }
+func (w *Workspace) Lock() string     { return w.path("lock.json") }
+func (w *Workspace) Usage() string    { return w.path("usage.jsonl") }
+func (w *Workspace) History() string  { return w.path("history") }
+func (w *Workspace) Journal() string  { return w.path("journal") }
+func (w *Workspace) Logs() string     { return w.path("logs") }
+func (w *Workspace) Prompts() string  { return w.path("prompts") }
+func (w *Workspace) Schemas() string  { return w.path("schemas") }
 
 // OwnedGlobs are the globs, relative to the repository's root, that only relay may
 // write: the whole workspace and every name a configuration file can have.
-func (w *Workspace) OwnedGlobs() []string { panic("todo") }
-
-// WriteJSON writes v, indented and with a final newline, to path; see WriteFile.
-func WriteJSON(path string, v any) error { panic("todo") }
-
-// WriteFile replaces path by a file with these bytes: temporary name, fsync,
-// rename, fsync of the folder. A symbolic link at path is replaced, never followed;
-// a folder at path is refused.
-func WriteFile(path string, b []byte) error { panic("todo") }
-
-// ReadFile reads a file of at most max bytes that is a regular file and no link.
-func ReadFile(path string, max int64) ([]byte, error) { panic("todo") }
-
-// CleanTmp removes the stale temporary files that match glob (relative to the
-// repository's root, inside the workspace) and says how many.
-func (w *Workspace) CleanTmp(glob string) (int, error) { panic("todo") }
-
-// Validate checks STATE.json, TASK.json, REPORT.json and BLOCKED.json, where they
-// exist, against their schemas. The fault is BLOCKED_CRASH_RECOVERY_REQUIRED and
-// names the file and what is wrong with it.
-func (w *Workspace) Validate() error { panic("todo") }
+func (w *Workspace) OwnedGlobs() []string {
+	return append([]string{w.rel, w.rel + "/**"}, ConfigNames()...)
+}

@@ -1,0 +1,120 @@
+package workspace
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/schemas"
+)
+
+// MaxRunnerFile is the largest of relay's own JSON files that is read, in bytes: a
+// task with the largest patch, every byte of it escaped, fits.
+const MaxRunnerFile = 4 << 20
+
+// CleanTmp removes the stale temporary files that match glob (relative to the
+// repository's root) and says how many. Whatever the glob says, only regular files
+// or links that lie directly in a folder of the workspace and whose name ends in
+// [TmpSuffix] go; a link's target stays.
+func (w *Workspace) CleanTmp(glob string) (int, error) {
+	if err := ValidTmpGlob(w.rel, glob); err != nil {
+		return 0, fault.Wrap(err, judge.BlockedMissingConfig, "runner.crash_cleanup.delete_tmp_glob "+quote(glob)+" is refused",
+			"`relay config show --origin` says where it is set; \""+w.rel+"/*.tmp\" is the usual value")
+	}
+	n := 0
+	top := path2dir(glob)
+	err := filepath.WalkDir(filepath.Join(w.root, filepath.FromSlash(top)), func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir():
+			// A glob without "**" reaches one folder only: history is not walked for it.
+			if rel, _ := filepath.Rel(w.root, p); !strings.Contains(glob, "**") && filepath.ToSlash(rel) != top {
+				return fs.SkipDir
+			}
+			return nil
+		case !strings.HasSuffix(d.Name(), TmpSuffix) || !d.Type().IsRegular() && d.Type()&fs.ModeSymlink == 0:
+			return nil
+		}
+		rel, _ := filepath.Rel(w.root, p)
+		if !judge.Match([]string{glob}, filepath.ToSlash(rel)) {
+			return nil
+		}
+		if err := os.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return writeFault(err, p, judge.BlockedCrashRecovery)
+		}
+		n++
+		return nil
+	})
+	return n, err
+}
+
+// path2dir gives the part of a glob before its first component with a wildcard,
+// without the last component.
+func path2dir(glob string) string {
+	parts := strings.Split(glob, "/")
+	for i, p := range parts {
+		if strings.ContainsAny(p, "*?") || i == len(parts)-1 {
+			return strings.Join(parts[:i], "/")
+		}
+	}
+	return glob
+}
+
+// ValidTmpGlob says why a glob can't name the temporary files of the workspace rel.
+func ValidTmpGlob(rel, glob string) error {
+	if err := judge.ValidGlob(glob); err != nil {
+		return errors.New("the pattern " + err.Error())
+	}
+	if !strings.HasPrefix(glob, rel+"/") {
+		return errors.New("it must lie in the workspace: begin with \"" + rel + "/\"")
+	}
+	if !strings.HasSuffix(glob, TmpSuffix) {
+		return errors.New("it must end in \"" + TmpSuffix + "\", so that it can never name a file with content")
+	}
+	return nil
+}
+
+// Validate checks STATE.json, TASK.json, REPORT.json and BLOCKED.json, where they
+// exist, against their schemas. The fault is BLOCKED_CRASH_RECOVERY_REQUIRED and
+// names the file and what is wrong with it.
+func (w *Workspace) Validate() error {
+	for _, f := range []struct{ path, schema string }{
+		{w.State(), schemas.State}, {w.Task(), schemas.Task}, {w.Report(), schemas.Report}, {w.Blocked(), schemas.Blocked},
+	} {
+		b, err := ReadFile(f.path, MaxRunnerFile)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil && len(bytes.TrimSpace(b)) == 0 {
+			err = errors.New("it is empty")
+		}
+		if err == nil {
+			err = schemas.Validate(f.schema, b)
+		}
+		if err != nil {
+			return Unreadable(f.path, err)
+		}
+	}
+	return nil
+}
+
+// Unreadable is the fault for one of relay's own files that can't be what relay wrote.
+func Unreadable(path string, err error) error {
+	var pe *fs.PathError
+	why := err.Error()
+	if errors.As(err, &pe) {
+		why = pe.Err.Error()
+	}
+	name := filepath.Base(path)
+	return &fault.Fault{Code: judge.BlockedCrashRecovery, What: name + " can't be trusted",
+		Why: why + "; relay did not write it like that, so a crash or another program did",
+		Fix: "`relay recover` sets it aside and rebuilds it, or restore " + quote(path) + " yourself", Err: err}
+}

@@ -1,0 +1,272 @@
+package workspace
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/judge"
+)
+
+func git(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	c := exec.Command("git", args...)
+	c.Dir = dir
+	c.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b",
+		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b", "GIT_ALLOW_PROTOCOL=file")
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+func repo(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	git(t, dir, "init", "-q")
+	put(t, dir, "a.txt", "a")
+	git(t, dir, "add", ".")
+	git(t, dir, "commit", "-qm", "a")
+	return dir
+}
+
+func put(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	p := filepath.Join(dir, name)
+	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func wantFault(t *testing.T, err error, code judge.Code, contains ...string) {
+	t.Helper()
+	f, ok := fault.As(err)
+	if !ok {
+		t.Fatalf("got %v, want a fault", err)
+	}
+	if f.Code != code || f.What == "" || f.Why == "" || !strings.Contains(f.Fix, "`") {
+		t.Errorf("fault %+v: want code %s, three parts and a command", *f, code)
+	}
+	for _, c := range contains {
+		if !strings.Contains(f.Error(), c) {
+			t.Errorf("%q does not say %q", f.Error(), c)
+		}
+	}
+}
+
+func TestFindRoot(t *testing.T) {
+	main := repo(t)
+	sub := filepath.Join(main, "x", "y")
+	if err := os.MkdirAll(sub, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	linked := filepath.Join(t.TempDir(), "linked")
+	git(t, main, "worktree", "add", "-q", linked)
+	lib := repo(t)
+	git(t, main, "-c", "protocol.file.allow=always", "submodule", "add", "-q", lib, "lib")
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(sub, link); err != nil {
+		t.Fatal(err)
+	}
+	linked, _ = filepath.EvalSymlinks(linked)
+	for in, want := range map[string]string{
+		main: main, sub: main, link: main, linked: linked, filepath.Join(main, "lib"): filepath.Join(main, "lib"),
+	} {
+		if got, err := FindRoot(in); err != nil || got != want {
+			t.Errorf("FindRoot(%s) = %s, %v; want %s", in, got, err, want)
+		}
+	}
+	_, err := FindRoot(filepath.Join(main, ".git", "refs"))
+	wantFault(t, err, judge.BlockedMissingConfig, "cd "+main)
+	plain := t.TempDir()
+	put(t, plain, ".git", "not a pointer")
+	_, err = FindRoot(plain)
+	wantFault(t, err, judge.BlockedMissingConfig, "git init")
+	_, err = FindRoot(filepath.Join(plain, "absent"))
+	wantFault(t, err, judge.BlockedMissingConfig)
+}
+
+func TestEnsureKeepsRepositoryClean(t *testing.T) {
+	for _, rel := range []string{"", "relais", "tools/relay"} {
+		root := repo(t)
+		w, err := Open(root, rel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := w.Ensure(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put(t, w.Dir(), "STATE.json", "{}")
+		put(t, w.Dir(), "history/x/report.json", "{}")
+		if s := git(t, root, "status", "--porcelain", "-uall"); s != "" {
+			t.Errorf("%q: not clean after Ensure:\n%s", rel, s)
+		}
+		put(t, w.Dir(), "FACTS.md", "fact")
+		put(t, w.Dir(), "prompts/builder.user.txt", "p")
+		if s := git(t, root, "status", "--porcelain", "-uall"); strings.Count(s, "\n") != 2 {
+			t.Errorf("%q: FACTS.md and prompts should be visible to git, got:\n%s", rel, s)
+		}
+		put(t, w.Dir(), ".gitignore", "mine\n")
+		if err := w.Ensure(); err != nil {
+			t.Fatal(err)
+		}
+		if b, _ := os.ReadFile(filepath.Join(w.Dir(), ".gitignore")); string(b) != "mine\n" {
+			t.Errorf("%q: the user's .gitignore was overwritten", rel)
+		}
+	}
+}
+
+func TestEnsureFollowsNoLink(t *testing.T) {
+	outside := t.TempDir()
+	for name, plant := range map[string]func(root string) error{
+		"workspace": func(r string) error { return os.Symlink(outside, filepath.Join(r, ".relay")) },
+		"inside":    func(r string) error { return os.Symlink("src", filepath.Join(r, ".relay")) },
+		"file":      func(r string) error { return os.WriteFile(filepath.Join(r, ".relay"), nil, 0o644) },
+		"dangling":  func(r string) error { return os.Symlink("/nonexistent/x", filepath.Join(r, ".relay")) },
+	} {
+		root := t.TempDir()
+		if err := plant(root); err != nil {
+			t.Fatal(err)
+		}
+		w, _ := Open(root, "")
+		err := w.Ensure()
+		if err == nil {
+			t.Errorf("%s: a planted object was used as the workspace", name)
+			continue
+		}
+		wantFault(t, err, judge.BlockedMissingConfig)
+	}
+	if e, _ := os.ReadDir(outside); len(e) != 0 {
+		t.Error("something was written outside")
+	}
+	root := t.TempDir()
+	w, _ := Open(root, "")
+	if err := w.Ensure(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, w.History()); err != nil {
+		t.Fatal(err)
+	}
+	wantFault(t, w.MkdirAll(filepath.Join(w.History(), "run")), judge.BlockedMissingConfig, "symbolic link")
+	if err := w.MkdirAll(outside); err == nil {
+		t.Error("a folder outside the workspace was made")
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	for _, rel := range []string{"/abs", "..", "a/../b", ".", "a//b", "a/", ".git", "x/.GIT/y", "-x", "a*b", "a b", "a\nb", "é", `a\b`, strings.Repeat("x", 300)} {
+		_, err := Open(t.TempDir(), rel)
+		if err == nil {
+			t.Errorf("%q was accepted", rel)
+			continue
+		}
+		wantFault(t, err, judge.BlockedMissingConfig)
+	}
+	for _, rel := range []string{"", ".relay", "relais", "tools/relay_1"} {
+		if _, err := Open(t.TempDir(), rel); err != nil {
+			t.Errorf("%q: %v", rel, err)
+		}
+	}
+}
+
+func TestOwnedGlobs(t *testing.T) {
+	w, _ := Open(t.TempDir(), "relais")
+	for _, p := range []string{"relais", "relais/STATE.json", "relais/history/a/b", "relay.config.toml", "relais.config.json"} {
+		if !judge.Match(w.OwnedGlobs(), p) {
+			t.Errorf("%s is not owned", p)
+		}
+	}
+	if judge.Match(w.OwnedGlobs(), "src/relais") {
+		t.Error("src/relais is owned")
+	}
+}
+
+func TestCleanTmp(t *testing.T) {
+	root := t.TempDir()
+	w, _ := Open(root, "")
+	if err := w.Ensure(); err != nil {
+		t.Fatal(err)
+	}
+	target := put(t, root, "keep.txt", "k")
+	put(t, root, "out.tmp", "o")
+	put(t, w.Dir(), "STATE.json.tmp", "x")
+	put(t, w.Dir(), ".hidden.abc.tmp", "x")
+	put(t, w.Dir(), "STATE.json", "x")
+	put(t, w.Dir(), "history/r/deep.tmp", "x")
+	if err := os.Symlink(target, filepath.Join(w.Dir(), "link.tmp")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(w.Dir(), "dir.tmp"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	n, err := w.CleanTmp(".relay/*.tmp")
+	if err != nil || n != 3 {
+		t.Errorf("removed %d, %v; want 3", n, err)
+	}
+	for p, want := range map[string]bool{"keep.txt": true, "out.tmp": true, ".relay/STATE.json": true, ".relay/history/r/deep.tmp": true,
+		".relay/dir.tmp": true, ".relay/STATE.json.tmp": false, ".relay/link.tmp": false} {
+		if _, err := os.Lstat(filepath.Join(root, p)); (err == nil) != want {
+			t.Errorf("%s: there %v, want %v", p, err == nil, want)
+		}
+	}
+	if n, err := w.CleanTmp(".relay/**/*.tmp"); err != nil || n != 1 {
+		t.Errorf("deep: removed %d, %v; want 1", n, err)
+	}
+	for _, g := range []string{"", "../*.tmp", ".relay/../*.tmp", "/tmp/*.tmp", `\\host\share\*.tmp`, "**/*.tmp", "src/*.tmp", ".relay/*", ".relay/*.json", ".relay/{a,b}.tmp", ".relay/x.tmp/"} {
+		_, err := w.CleanTmp(g)
+		if err == nil {
+			t.Errorf("%q was accepted", g)
+			continue
+		}
+		wantFault(t, err, judge.BlockedMissingConfig, "delete_tmp_glob")
+	}
+}
+
+func TestValidate(t *testing.T) {
+	root := t.TempDir()
+	w, _ := Open(root, "")
+	if err := w.Ensure(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Validate(); err != nil {
+		t.Fatalf("an empty workspace: %v", err)
+	}
+	good := `{"milestone_id":null,"budgets":{"ticks":0,"orchestrator_calls":0,"builder_calls":0,"verify_runs":0},"budget_warning":false,"last_run_id":null,"last_verdict":null}`
+	put(t, w.Dir(), "STATE.json", good)
+	if err := w.Validate(); err != nil {
+		t.Fatalf("seed 002's state: %v", err)
+	}
+	for name, bad := range map[string]string{
+		"empty": "", "truncated": good[:40], "array": "[]", "null": "null", "negative": strings.Replace(good, `"ticks":0`, `"ticks":-900`, 1),
+		"wrong type": strings.Replace(good, `"ticks":0`, `"ticks":"0"`, 1), "unknown key": strings.Replace(good, `"ticks"`, `"tocks"`, 1),
+		"binary": "\x00\xff\xfe", "two": good + good,
+	} {
+		put(t, w.Dir(), "STATE.json", bad)
+		err := w.Validate()
+		if err == nil {
+			t.Errorf("%s: accepted", name)
+			continue
+		}
+		wantFault(t, err, judge.BlockedCrashRecovery, "STATE.json", "relay recover")
+	}
+	if err := os.Remove(w.State()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/dev/zero", w.State()); err != nil {
+		t.Fatal(err)
+	}
+	wantFault(t, w.Validate(), judge.BlockedCrashRecovery, "not a regular file")
+}

@@ -1,0 +1,60 @@
+package schemas
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestAllCompile(t *testing.T) {
+	for _, n := range Names() {
+		if _, err := Compiled(n); err != nil {
+			t.Errorf("%s: %v", n, err)
+		}
+		if !json.Valid(Bytes(n)) {
+			t.Errorf("%s: not JSON", n)
+		}
+	}
+}
+
+const task = `{"task_id":"t","milestone_id":"m","task_kind":"execute","intent":"i",
+"scope":{"allowed_globs":["src/**"],"forbidden_globs":[],"allow_new_files":false,"allow_lockfile_changes":false},
+"diff_limits":{"max_files_touched":1,"max_lines_changed":10},"verification":{"fast":[],"slow":[]},
+"builder":{"mode":"patch","max_turns":1,"instructions":"x","patch":"p"}}`
+
+func TestTask(t *testing.T) {
+	control := `"control":{"action":"stop"}`
+	builder := task[strings.Index(task, `"builder"`) : len(task)-1]
+	for name, c := range map[string]struct{ doc, want string }{
+		"patch task":          {task, ""},
+		"any builder":         {strings.Replace(task, `"patch","max`, `"my-builder","max`, 1), ""},
+		"patch without patch": {strings.Replace(task, `,"patch":"p"`, "", 1), "patch"},
+		"control":             {strings.Replace(task, builder, control, 1), ""},
+		"control and builder": {strings.Replace(task, builder, builder+","+control, 1), "at /"},
+		"neither":             {strings.Replace(task, ",\n"+builder, "", 1), "at /"},
+		"question without":    {strings.Replace(task, "execute", "question", 1), "question"},
+		"unknown key":         {strings.Replace(task, `"intent"`, `"x":1,"intent"`, 1), "additional"},
+		"wrong type":          {strings.Replace(task, `"max_turns":1`, `"max_turns":"1"`, 1), "/builder/max_turns"},
+		"not JSON":            {`{`, "not valid JSON"},
+		"two values":          {task + "{}", "not valid JSON"},
+	} {
+		err := Validate(Task, []byte(c.doc))
+		switch {
+		case c.want == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: got %v, want it to contain %q", name, err, c.want)
+		case err != nil && strings.Contains(err.Error(), "\n"):
+			t.Errorf("%s: more than one line: %q", name, err)
+		}
+	}
+}
+
+func TestSchemasNeverLoad(t *testing.T) {
+	if _, err := Compile([]byte(`{"$ref":"file:///etc/passwd"}`)); err == nil {
+		t.Fatal("a reference to a file was followed")
+	}
+	if _, err := Compile([]byte(`{"$ref":"https://example.org/x.json"}`)); err == nil {
+		t.Fatal("a reference to the network was followed")
+	}
+}
