@@ -1,0 +1,488 @@
+// Package durabletest is the conformance suite of package durable: one list of rules
+// that every engine passes.
+//
+// It does not test a workflow; it tests that workflows can trust an engine.
+package durabletest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/paxiom/relay/host/durable"
+)
+
+// Clock is a clock that stands still until it is moved.
+type Clock struct {
+	mu   sync.Mutex
+	now  time.Time
+	wait []chan time.Time
+}
+
+// NewClock starts at a fixed instant.
+func NewClock() *Clock { return &Clock{now: time.Date(2026, 11, 20, 22, 0, 0, 0, time.UTC)} }
+
+// Now implements [durable.Clock].
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// After implements [durable.Clock]: it fires at the next move of the clock, whatever
+// d is, as a timer of a machine that slept would.
+func (c *Clock) After(time.Duration) <-chan time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ch := make(chan time.Time, 1)
+	c.wait = append(c.wait, ch)
+	return ch
+}
+
+// Move advances the clock and wakes every sleeper for a look.
+func (c *Clock) Move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+	for _, ch := range c.wait {
+		ch <- c.now
+	}
+	c.wait = nil
+}
+
+// Open makes an engine over dir. Calling it again with the same dir is a restart.
+type Open func(t *testing.T, dir string, clock durable.Clock) durable.Engine
+
+type crash struct{}
+
+// rule is one thing that workflows rely on.
+type rule struct {
+	id, text string
+	check    func(t *testing.T, s *session)
+}
+
+type session struct {
+	open  Open
+	dir   string
+	clock *Clock
+	e     durable.Engine
+}
+
+func (s *session) restart(t *testing.T) { s.e = s.open(t, s.dir, s.clock) }
+
+// run runs w and turns a panic with crash{} into "the process died here".
+func (s *session) run(id string, version int, w durable.Workflow) (st durable.State, err error, died bool) {
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(crash); !ok {
+				panic(r)
+			}
+			died = true
+		}
+	}()
+	st, err = s.e.Run(context.Background(), id, "test", version, w)
+	return st, err, false
+}
+
+// Run checks every rule as a subtest.
+func Run(t *testing.T, open Open) {
+	for _, r := range rules {
+		t.Run(r.id, func(t *testing.T) {
+			t.Log(r.text)
+			s := &session{open: open, dir: t.TempDir(), clock: NewClock()}
+			s.restart(t)
+			r.check(t, s)
+		})
+	}
+}
+
+var rules = []rule{
+	{"D1", "a step that was recorded is never done again", once},
+	{"D2", "a step that died under way is asked for again, with the same key and Again set", again},
+	{"D3", "a crash at any point of a run changes nothing about its final result", anyCrash},
+	{"D4", "keys differ between steps, places and runs", keys},
+	{"D5", "a step's failure is recorded and is the same failure after a restart", failure},
+	{"D6", "a wait parks the run, outlives a restart, and its answer comes back once", wait},
+	{"D7", "an answer to a question that was not asked, or was answered, is refused", answers},
+	{"D8", "a sleep outlives a restart, keeps its first end, and ends by the wall clock", sleep},
+	{"D9", "a sleep can be ended from outside", awake},
+	{"D10", "two processes never have one run in hand", busy},
+	{"D11", "a lock keeps other runs out and is free after a crash", locks},
+	{"D12", "a workflow that changed under a run that had begun is refused and loses nothing", diverged},
+	{"D13", "cancelling interrupts a step without recording it; the run can go on", interrupt},
+	{"D14", "a cancelled or ended run stays so", ended},
+	{"D15", "the time handed out is the same after a restart", now},
+	{"D16", "a result over the limit is refused", large},
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func want(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Fatalf("%s = %v, want %v", what, got, want)
+	}
+}
+
+func once(t *testing.T, s *session) {
+	done := 0
+	w := func(die bool) durable.Workflow {
+		return func(f durable.Flow) error {
+			n, err := durable.Step(f, "pay", func(context.Context, durable.Attempt) (int, error) { done++; return 42, nil })
+			must(t, err)
+			want(t, "result", n, 42)
+			if die {
+				panic(crash{})
+			}
+			return nil
+		}
+	}
+	_, _, died := s.run("r", 1, w(true))
+	want(t, "died", died, true)
+	s.restart(t)
+	st, err, _ := s.run("r", 1, w(false))
+	must(t, err)
+	want(t, "status", st.Status, durable.Done)
+	want(t, "times done", done, 1)
+}
+
+func again(t *testing.T, s *session) {
+	var seen []durable.Attempt
+	w := func(f durable.Flow) error {
+		_, err := durable.Step(f, "pay", func(_ context.Context, a durable.Attempt) (int, error) {
+			if seen = append(seen, a); len(seen) == 1 {
+				panic(crash{})
+			}
+			return 1, nil
+		})
+		return err
+	}
+	s.run("r", 1, w)
+	s.restart(t)
+	st, err := s.e.State("r")
+	must(t, err)
+	want(t, "status", st.Status, durable.Interrupted)
+	want(t, "in flight", st.InFlight, "pay")
+	_, err, _ = s.run("r", 1, w)
+	must(t, err)
+	want(t, "attempts", len(seen), 2)
+	want(t, "first Again", seen[0].Again, false)
+	want(t, "second Again", seen[1].Again, true)
+	want(t, "same key", seen[0].Key, seen[1].Key)
+}
+
+// anyCrash dies before, in and after every step of a workflow whose steps leave a
+// mark under their key, as a commit or a file would.
+func anyCrash(t *testing.T, s *session) {
+	const steps = 4
+	for point := 0; point <= 3*steps; point++ {
+		id := fmt.Sprintf("run-%d", point)
+		marks, tick, armed := map[string]int{}, 0, true
+		maybe := func() {
+			if tick++; armed && tick == point {
+				armed = false
+				panic(crash{})
+			}
+		}
+		w := func(f durable.Flow) error {
+			for i := range steps {
+				maybe()
+				v, err := durable.Step(f, fmt.Sprintf("s%d", i), func(_ context.Context, a durable.Attempt) (int, error) {
+					if _, left := marks[a.Key]; !left {
+						marks[a.Key] = i
+					}
+					maybe()
+					return i * i, nil
+				})
+				must(t, err)
+				want(t, "value", v, i*i)
+				maybe()
+			}
+			return nil
+		}
+		for try := 0; ; try++ {
+			st, err, died := s.run(id, 1, w)
+			if died && try < 2 {
+				s.restart(t)
+				continue
+			}
+			must(t, err)
+			want(t, "status", st.Status, durable.Done)
+			want(t, "steps", st.Steps, steps)
+			break
+		}
+		want(t, fmt.Sprintf("marks after a crash at %d", point), len(marks), steps)
+	}
+}
+
+func keys(t *testing.T, s *session) {
+	seen := map[string]bool{}
+	w := func(f durable.Flow) error {
+		for _, name := range []string{"a", "b", "a"} {
+			durable.Step(f, name, func(_ context.Context, a durable.Attempt) (int, error) { seen[a.Key] = true; return 0, nil })
+		}
+		return nil
+	}
+	s.run("r1", 1, w)
+	s.run("r2", 1, w)
+	want(t, "different keys", len(seen), 6)
+}
+
+func failure(t *testing.T, s *session) {
+	calls := 0
+	var got []string
+	w := func(f durable.Flow) error {
+		_, err := durable.Step(f, "pay", func(context.Context, durable.Attempt) (int, error) {
+			calls++
+			return 0, errors.New("card refused")
+		})
+		got = append(got, err.Error())
+		if calls == 1 && len(got) == 1 {
+			panic(crash{})
+		}
+		return err
+	}
+	s.run("r", 1, w)
+	s.restart(t)
+	st, err, _ := s.run("r", 1, w)
+	must(t, err)
+	want(t, "status", st.Status, durable.Failed)
+	want(t, "error", st.Error, "card refused")
+	want(t, "calls", calls, 1)
+	want(t, "errors seen", got, []string{"card refused", "card refused"})
+}
+
+func wait(t *testing.T, s *session) {
+	asked, after := 0, 0
+	w := func(f durable.Flow) error {
+		asked++
+		ok, err := durable.Ask[bool](f, "gate-1", map[string]string{"plan": "sha256:1"})
+		if err != nil {
+			return err
+		}
+		want(t, "answer", ok, true)
+		after++
+		return nil
+	}
+	st, err, _ := s.run("r", 1, w)
+	must(t, err)
+	want(t, "status", st.Status, durable.Waiting)
+	want(t, "waiting for", st.Waiting, "gate-1")
+	if !strings.Contains(string(st.About), "sha256:1") {
+		t.Fatalf("about = %s", st.About)
+	}
+	s.restart(t)
+	st, err, _ = s.run("r", 1, w)
+	must(t, err)
+	want(t, "status after a restart", st.Status, durable.Waiting)
+	want(t, "went past the gate", after, 0)
+	must(t, s.e.Answer("r", "gate-1", true))
+	s.restart(t)
+	st, err, _ = s.run("r", 1, w)
+	must(t, err)
+	want(t, "status", st.Status, durable.Done)
+	want(t, "went past the gate", after, 1)
+}
+
+func answers(t *testing.T, s *session) {
+	w := func(f durable.Flow) error { _, err := f.Wait("q", nil); return err }
+	if err := s.e.Answer("r", "q", 1); !errors.Is(err, durable.ErrUnknown) {
+		t.Fatalf("no run: %v", err)
+	}
+	s.run("r", 1, w)
+	if err := s.e.Answer("r", "other", 1); !errors.Is(err, durable.ErrNotAsked) {
+		t.Fatalf("not asked: %v", err)
+	}
+	must(t, s.e.Answer("r", "q", 1))
+	if err := s.e.Answer("r", "q", 2); !errors.Is(err, durable.ErrAnswered) {
+		t.Fatalf("answered: %v", err)
+	}
+	twice := func(f durable.Flow) error {
+		if _, err := f.Wait("same", nil); err != nil {
+			return err
+		}
+		_, err := f.Wait("same", nil)
+		return err
+	}
+	s.run("r2", 1, twice)
+	must(t, s.e.Answer("r2", "same", 1))
+	if _, err, _ := s.run("r2", 1, twice); !errors.Is(err, durable.ErrAsked) {
+		t.Fatalf("an old answer served a new question: %v", err)
+	}
+}
+
+func sleep(t *testing.T, s *session) {
+	until := s.clock.Now().Add(8 * time.Hour)
+	first := true
+	w := func(f durable.Flow) error {
+		t0 := until
+		if !first {
+			t0 = until.Add(time.Hour) // what is asked after a restart no longer counts
+		}
+		first = false
+		return f.SleepUntil("limit", t0)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan durable.State, 1)
+	go func() { st, _ := s.e.Run(ctx, "r", "test", 1, w); done <- st }()
+	until2 := time.Now().Add(10 * time.Second)
+	for {
+		if st, err := s.e.State("r"); err == nil && st.Status == durable.Sleeping {
+			want(t, "until", st.Until.Unix(), until.Unix())
+			break
+		}
+		if time.Now().After(until2) {
+			t.Fatal("the run does not sleep")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	stop() // relay is stopped
+	<-done
+	s.restart(t)
+	s.clock.Move(8*time.Hour + time.Second) // and the machine was off
+	st, err, _ := s.run("r", 1, w)
+	must(t, err)
+	want(t, "status", st.Status, durable.Done)
+}
+
+func awake(t *testing.T, s *session) {
+	w := func(f durable.Flow) error { return f.SleepUntil("limit", s.clock.Now().Add(time.Hour)) }
+	done := make(chan durable.State, 1)
+	go func() { st, _ := s.e.Run(context.Background(), "r", "test", 1, w); done <- st }()
+	for end := time.Now().Add(10 * time.Second); s.e.Answer("r", "limit", "operator") != nil; {
+		if time.Now().After(end) {
+			t.Fatal("the sleep cannot be ended")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	for {
+		select {
+		case st := <-done:
+			want(t, "status", st.Status, durable.Done)
+			return
+		case <-time.After(5 * time.Millisecond):
+			s.clock.Move(0) // a look; no time passes
+		}
+	}
+}
+
+func busy(t *testing.T, s *session) {
+	other := s.open(t, s.dir, s.clock)
+	_, err, _ := s.run("r", 1, func(durable.Flow) error {
+		if _, err := other.Run(context.Background(), "r", "test", 1, func(durable.Flow) error { return nil }); !errors.Is(err, durable.ErrBusy) {
+			t.Errorf("second process: %v", err)
+		}
+		st, err := other.State("r")
+		must(t, err)
+		want(t, "status seen by another", st.Status, durable.Running)
+		return nil
+	})
+	must(t, err)
+}
+
+func locks(t *testing.T, s *session) {
+	take := func(f durable.Flow) error { _, err := f.Lock("service-A"); return err }
+	_, _, died := s.run("r1", 1, func(f durable.Flow) error {
+		must(t, take(f))
+		if _, err, _ := s.run("r2", 1, take); !errors.Is(err, durable.ErrLocked) {
+			t.Errorf("second holder: %v", err)
+		}
+		panic(crash{})
+	})
+	want(t, "died", died, true)
+	s.restart(t)
+	_, err, _ := s.run("r3", 1, take)
+	must(t, err)
+}
+
+func diverged(t *testing.T, s *session) {
+	pay := func(context.Context, durable.Attempt) (int, error) { return 1, nil }
+	s.run("r", 1, func(f durable.Flow) error { durable.Step(f, "a", pay); panic(crash{}) })
+	s.restart(t)
+	_, err, _ := s.run("r", 2, func(f durable.Flow) error { _, err := durable.Step(f, "b", pay); return err })
+	var d *durable.Diverged
+	if !errors.As(err, &d) {
+		t.Fatalf("a changed workflow: %v", err)
+	}
+	st, err, _ := s.run("r", 1, func(f durable.Flow) error { _, err := durable.Step(f, "a", pay); return err })
+	must(t, err)
+	want(t, "the old code goes on", st.Status, durable.Done)
+}
+
+func interrupt(t *testing.T, s *session) {
+	calls := 0
+	ctx, stop := context.WithCancel(context.Background())
+	w := func(f durable.Flow) error {
+		_, err := durable.Step(f, "pay", func(ctx context.Context, _ durable.Attempt) (int, error) {
+			if calls++; calls == 1 {
+				stop()
+				return 0, ctx.Err()
+			}
+			return 1, nil
+		})
+		return err
+	}
+	if _, err := s.e.Run(ctx, "r", "test", 1, w); !errors.Is(err, context.Canceled) {
+		t.Fatalf("interrupted run: %v", err)
+	}
+	st, err, _ := s.run("r", 1, w)
+	must(t, err)
+	want(t, "status", st.Status, durable.Done)
+	want(t, "calls", calls, 2)
+}
+
+func ended(t *testing.T, s *session) {
+	s.run("r", 1, func(f durable.Flow) error { _, err := f.Wait("q", nil); return err })
+	must(t, s.e.Cancel("r", "operator"))
+	if _, err, _ := s.run("r", 1, func(durable.Flow) error { return nil }); !errors.Is(err, durable.ErrEnded) {
+		t.Fatalf("a cancelled run went on: %v", err)
+	}
+	if err := s.e.Answer("r", "q", 1); !errors.Is(err, durable.ErrEnded) {
+		t.Fatalf("a cancelled run took an answer: %v", err)
+	}
+	st, err := s.e.State("r")
+	must(t, err)
+	want(t, "status", st.Status, durable.Cancelled)
+	if err := s.e.Cancel("r", "again"); !errors.Is(err, durable.ErrEnded) {
+		t.Fatalf("cancelled twice: %v", err)
+	}
+}
+
+func now(t *testing.T, s *session) {
+	var times []time.Time
+	w := func(f durable.Flow) error {
+		at, err := f.Now()
+		must(t, err)
+		if times = append(times, at); len(times) == 1 {
+			panic(crash{})
+		}
+		return nil
+	}
+	s.run("r", 1, w)
+	s.clock.Move(time.Hour)
+	s.restart(t)
+	s.run("r", 1, w)
+	want(t, "times", times[0].Equal(times[1]), true)
+}
+
+func large(t *testing.T, s *session) {
+	_, err, _ := s.run("r", 1, func(f durable.Flow) error {
+		_, err := durable.Step(f, "big", func(context.Context, durable.Attempt) (string, error) {
+			return strings.Repeat("x", durable.MaxResult), nil
+		})
+		if !errors.Is(err, durable.ErrTooLarge) {
+			t.Errorf("a large result: %v", err)
+		}
+		return nil
+	})
+	must(t, err)
+}

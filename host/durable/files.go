@@ -1,0 +1,217 @@
+package durable
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/renameio/v2"
+)
+
+// Files is the engine that keeps each run in a folder:
+//
+//	<dir>/<id>/log.jsonl      append-only, one entry a line, fsynced before it counts
+//	<dir>/<id>/progress.json  the newest progress; not part of the history
+//	<dir>/<id>/lock           flock of the process that has the run in hand
+//	<dir>/locks/<name>        flocks of [Flow.Lock]
+type Files struct {
+	dir   string
+	clock Clock
+}
+
+// Clock is the wall clock. After must also notice a clock that jumped, as it does
+// when the machine slept.
+type Clock interface {
+	Now() time.Time
+	After(d time.Duration) <-chan time.Time
+}
+
+type systemClock struct{}
+
+func (systemClock) Now() time.Time                         { return time.Now() }
+func (systemClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
+
+// NewFiles opens the store in dir, which is made when it is missing. A nil clock is
+// the system's.
+func NewFiles(dir string, clock Clock) (*Files, error) {
+	if clock == nil {
+		clock = systemClock{}
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "locks"), 0o700); err != nil {
+		return nil, err
+	}
+	return &Files{dir: dir, clock: clock}, nil
+}
+
+var nameRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+
+func checkName(what, name string) error {
+	if !nameRE.MatchString(name) || name == "locks" {
+		return fmt.Errorf("%s %q: use 1 to 100 letters, digits, dots, dashes and underscores", what, name)
+	}
+	return nil
+}
+
+// Run implements [Engine].
+func (s *Files) Run(ctx context.Context, id, kind string, version int, w Workflow) (State, error) {
+	if err := checkName("run", id); err != nil {
+		return State{}, err
+	}
+	dir := filepath.Join(s.dir, id)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return State{}, err
+	}
+	hold := flock.New(filepath.Join(dir, "lock"))
+	if ok, err := hold.TryLock(); err != nil {
+		return State{}, err
+	} else if !ok {
+		return State{}, ErrBusy
+	}
+	defer hold.Unlock()
+	l, err := openLog(filepath.Join(dir, "log.jsonl"))
+	if err != nil {
+		return State{}, err
+	}
+	defer l.close()
+	f := &fileFlow{ctx: ctx, store: s, id: id, dir: dir, log: l, version: version}
+	if err := f.begin(kind, version); err != nil {
+		return State{}, err
+	}
+	defer f.releaseLocks()
+	if err := f.end(w(f)); err != nil {
+		return State{}, err
+	}
+	st, err := s.describe(id, l.entries)
+	return st, errors.Join(err, ctx.Err())
+}
+
+// Answer implements [Engine]. It appends to the log of a parked run; a run that
+// sleeps inside a process notices the line by itself.
+func (s *Files) Answer(id, name string, answer any) error {
+	raw, err := json.Marshal(answer)
+	if err != nil {
+		return err
+	}
+	return s.append(id, func(es []entry) (entry, error) {
+		open := false
+		for _, e := range es {
+			switch {
+			case e.Kind == kindDone || e.Kind == kindFailed || e.Kind == kindCancelled:
+				return entry{}, ErrEnded
+			case (e.Kind == kindWait || e.Kind == kindSleep) && e.Name == name:
+				open = true
+			case (e.Kind == kindAnswer || e.Kind == kindAwake) && e.Name == name:
+				return entry{}, ErrAnswered
+			}
+		}
+		if !open {
+			return entry{}, ErrNotAsked
+		}
+		return entry{Kind: kindAnswer, Name: name, Result: raw}, nil
+	})
+}
+
+// Cancel implements [Engine].
+func (s *Files) Cancel(id, reason string) error {
+	return s.append(id, func(es []entry) (entry, error) {
+		if n := len(es); n > 0 && es[n-1].ends() {
+			return entry{}, ErrEnded
+		}
+		return entry{Kind: kindCancelled, Error: reason}, nil
+	})
+}
+
+// append adds one entry that make decides from what is there. The log's own lock
+// orders it against the process that has the run in hand.
+func (s *Files) append(id string, make func([]entry) (entry, error)) error {
+	if err := checkName("run", id); err != nil {
+		return err
+	}
+	path := filepath.Join(s.dir, id, "log.jsonl")
+	if _, err := os.Stat(path); err != nil {
+		return ErrUnknown
+	}
+	l, err := openLog(path)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	return l.addWith(func() (entry, error) {
+		e, err := make(l.entries)
+		e.At = s.clock.Now()
+		return e, err
+	})
+}
+
+// State implements [Engine].
+func (s *Files) State(id string) (State, error) {
+	if err := checkName("run", id); err != nil {
+		return State{}, err
+	}
+	es, err := readLog(filepath.Join(s.dir, id, "log.jsonl"))
+	if errors.Is(err, os.ErrNotExist) || err == nil && len(es) == 0 {
+		return State{}, ErrUnknown
+	}
+	if err != nil {
+		return State{}, err
+	}
+	return s.describe(id, es)
+}
+
+// List implements [Engine].
+func (s *Files) List() ([]State, error) {
+	folders, err := os.ReadDir(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	var all []State
+	for _, d := range folders {
+		if !d.IsDir() || d.Name() == "locks" {
+			continue
+		}
+		if st, err := s.State(d.Name()); err == nil {
+			all = append(all, st)
+		} else if !errors.Is(err, ErrUnknown) {
+			all = append(all, State{ID: d.Name(), Status: Failed, Error: err.Error()})
+		}
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].Started.After(all[j].Started) })
+	return all, nil
+}
+
+// describe derives a run's state from its entries and from who holds its lock.
+func (s *Files) describe(id string, es []entry) (State, error) {
+	st := State{ID: id, Status: Interrupted}
+	for _, e := range es {
+		e.addTo(&st)
+	}
+	if st.Status == Interrupted || st.Status == Sleeping {
+		probe := flock.New(filepath.Join(s.dir, id, "lock"))
+		if ok, err := probe.TryRLock(); err == nil && !ok {
+			if st.Status == Interrupted {
+				st.Status = Running
+			}
+		} else if err == nil {
+			probe.Unlock()
+		}
+	}
+	if raw, err := os.ReadFile(filepath.Join(s.dir, id, "progress.json")); err == nil && json.Valid(raw) {
+		st.Progress = raw
+	}
+	return st, nil
+}
+
+func (s *Files) writeProgress(dir string, v any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return renameio.WriteFile(filepath.Join(dir, "progress.json"), raw, 0o600)
+}
