@@ -73,7 +73,8 @@ func leave(path string, a durable.Attempt) error {
 	return err
 }
 
-// TestKill ends the process with SIGKILL at arbitrary instants until a run gets
+// TestKill ends the process with SIGKILL at arbitrary instants, a little later each
+// time so that a slow machine gets there too, until a run gets
 // through; every step must have left its line exactly once.
 func TestKill(t *testing.T) {
 	dir, kills := t.TempDir(), 0
@@ -83,7 +84,7 @@ func TestKill(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		timer := time.AfterFunc(time.Duration(15+7*(round%9))*time.Millisecond, func() { c.Process.Kill() })
+		timer := time.AfterFunc(time.Duration(15+7*(round%9)+2*round)*time.Millisecond, func() { c.Process.Kill() })
 		err := c.Wait()
 		timer.Stop()
 		if err == nil {

@@ -1,0 +1,23 @@
+#!/bin/bash
+# judge.sh: relay as the judge of one case. The contract with one.sh is the environment:
+#   RELAY_REPO  the repository          RELAY_TASK     what the orchestrator answers
+#   RELAY_BUILDER  acts as `claude -p`  RELAY_OUT      where {"verdict","code"} goes
+#   RELAY_BUILD_TIMEOUT, RELAY_VERIFY_TIMEOUT in seconds, CORPUS_MEANS the means of the box
+# The orchestrator is the replay provider, which gives the task text to both calls that a tick may make.
+set -u
+# What the case's builder needs is written into its driver: a builder gets no environment that it was not granted.
+driver=$TMPDIR/../cfg/claude
+{ echo '#!/bin/sh'; for v in RELAY_REPO RELAY_CASE RELAY_CANARY RELAY_OUTSIDE; do printf "export %s='%s'\n" $v "${!v}"; done
+  printf "exec '%s' \"\$@\"\n" "$RELAY_BUILDER"; } > "$driver" && chmod 755 "$driver"
+script=$TMPDIR/../cfg/orchestrator.json
+jq -n --rawfile t "$RELAY_TASK" '{version:1,calls:[{role:"orchestrator",text:$t},{role:"orchestrator",text:$t}]}' > "$script"
+cd "$RELAY_REPO" || exit 2
+RELAY_TRUST=any "$STAGE/bin/relay" run --json --no-input \
+  --set commit.on_success=false --set commit.builder_commits=stop \
+  --set orchestrator.provider=replay --set "plugins.replay.script=$script" \
+  --set "claude_code_cli.command=$driver" \
+  --set "builder.timeout_seconds=$RELAY_BUILD_TIMEOUT" \
+  --set "verification.timeout_fast_seconds=$RELAY_VERIFY_TIMEOUT" --set "verification.timeout_slow_seconds=$RELAY_VERIFY_TIMEOUT" \
+  --set "box.means=${CORPUS_MEANS:-overlay}" > "$RELAY_OUT.json" 2> "$RELAY_OUT.log"
+echo "exit $?"; cat "$RELAY_OUT.log"
+jq -c '{verdict: (.report.verdict // .verdict), code: (.report.code // .code)} | select(.verdict)' "$RELAY_OUT.json" > "$RELAY_OUT"

@@ -1,0 +1,214 @@
+// oracle: independent ground truth for the corpus. It never asks the repo's own git config anything.
+//
+//	oracle snap REPO            one quoted line per object of the repo (openat based walk, no PATH_MAX limit)
+//	oracle cmp BEFORE AFTER     prints differences, exit 1 if any
+//
+// Excluded: mtimes, .git/objects and .git/logs, ORIG_HEAD/FETCH_HEAD/COMMIT_EDITMSG, sharedindex.*, index bytes
+// (the logical index goes in via run.sh: git ls-files --debug with a clean GIT_DIR), runner runtime files under relais/.
+package main
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"sort"
+	"strconv"
+	"strings"
+	"syscall"
+	"unsafe"
+)
+
+var lines []string
+var rootDev uint64
+
+func volatile(p string) bool {
+	switch p {
+	case ".git/index", ".git/logs", ".git/objects", ".git/ORIG_HEAD", ".git/FETCH_HEAD", ".git/COMMIT_EDITMSG", ".git/gc.log", ".git/AUTO_MERGE",
+		"relais/lock.json", "relais/STATE.json", "relais/TASK.json", "relais/REPORT.json", "relais/REPORT.md", "relais/BLOCKED.json",
+		"relais/STATE.json.tmp", "relais/.tmp", "relais/BUILDER_RESULT.json", "relais/run.lock":
+		return true
+	}
+	if strings.HasPrefix(p, ".git/sharedindex.") {
+		return true
+	}
+	// new history runs are the runner's; run-0 existed before and is sacred
+	if strings.HasPrefix(p, "relais/history/") && !strings.HasPrefix(p, "relais/history/run-0") {
+		return true
+	}
+	// a linked worktree's private dir keeps its own index/logs
+	if strings.HasPrefix(p, ".git/worktrees/") && (strings.HasSuffix(p, "/index") || strings.HasSuffix(p, "/logs") || strings.HasSuffix(p, "/ORIG_HEAD")) {
+		return true
+	}
+	if strings.HasPrefix(p, ".git/modules/") && (strings.HasSuffix(p, "/index") || strings.HasSuffix(p, "/logs") || strings.HasSuffix(p, "/objects") || strings.HasSuffix(p, "/ORIG_HEAD")) {
+		return true
+	}
+	return false
+}
+
+func xattrs(fdpath string) string {
+	buf := make([]byte, 4096)
+	n, _, e := syscall.Syscall(syscall.SYS_LLISTXATTR, uintptr(unsafe.Pointer(cstr(fdpath))), uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)))
+	if e != 0 || n == 0 {
+		return ""
+	}
+	return strings.TrimRight(strings.ReplaceAll(string(buf[:n]), "\x00", ","), ",")
+}
+func cstr(s string) *byte { b := append([]byte(s), 0); return &b[0] }
+
+func flags(fdpath string) uint32 {
+	f, err := os.OpenFile(fdpath, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	var fl uint32
+	syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), 0x80086601, uintptr(unsafe.Pointer(&fl)))
+	return fl & 0x30 // immutable | append
+}
+
+func walk(dir *os.File, rel string) {
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		lines = append(lines, strconv.Quote(rel)+" READDIR-ERROR")
+	}
+	sort.Strings(names)
+	for _, n := range names {
+		p := n
+		if rel != "" {
+			p = rel + "/" + n
+		}
+		if volatile(p) {
+			continue
+		}
+		q := fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), n)
+		var st syscall.Stat_t
+		if err := syscall.Lstat(q, &st); err != nil {
+			lines = append(lines, strconv.Quote(p)+" LSTAT "+err.Error())
+			continue
+		}
+		d := ""
+		if st.Dev != rootDev {
+			d = " FOREIGN-DEV"
+		}
+		if x := xattrs(q); x != "" {
+			d += " xattr=" + x
+		}
+		mode := st.Mode & 07777
+		switch st.Mode & syscall.S_IFMT {
+		case syscall.S_IFDIR:
+			if fl := flags(q); fl != 0 {
+				d += fmt.Sprintf(" fl=%x", fl)
+			}
+			lines = append(lines, fmt.Sprintf("%s dir %04o%s", strconv.Quote(p), mode, d))
+			f, err := os.OpenFile(q, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+			if err != nil {
+				lines = append(lines, strconv.Quote(p)+" OPEN "+err.Error())
+				continue
+			}
+			walk(f, p)
+			f.Close()
+		case syscall.S_IFREG:
+			if fl := flags(q); fl != 0 {
+				d += fmt.Sprintf(" fl=%x", fl)
+			}
+			if st.Nlink != 1 {
+				d += fmt.Sprintf(" nlink=%d", st.Nlink)
+			}
+			h := sha256.New()
+			if f, err := os.Open(q); err == nil {
+				if st.Size > 256<<20 {
+					io.CopyN(h, f, 1<<20)
+					fmt.Fprintf(h, "big %d %d", st.Size, st.Blocks)
+				} else {
+					io.Copy(h, f)
+				}
+				f.Close()
+			}
+			lines = append(lines, fmt.Sprintf("%s file %04o %d %s%s", strconv.Quote(p), mode, st.Size, hex.EncodeToString(h.Sum(nil)[:12]), d))
+		case syscall.S_IFLNK:
+			t, _ := os.Readlink(q)
+			lines = append(lines, fmt.Sprintf("%s link %s%s", strconv.Quote(p), strconv.Quote(t), d))
+		default:
+			lines = append(lines, fmt.Sprintf("%s special %o rdev=%x%s", strconv.Quote(p), st.Mode, st.Rdev, d))
+		}
+	}
+}
+
+func load(p string) map[string]string {
+	m := map[string]string{}
+	f, err := os.Open(p)
+	if err != nil {
+		return m
+	}
+	defer f.Close()
+	s := bufio.NewScanner(f)
+	s.Buffer(make([]byte, 1<<20), 1<<26)
+	for s.Scan() {
+		l := s.Text()
+		pre, err := strconv.QuotedPrefix(l)
+		if err != nil {
+			m[l] = l
+			continue
+		}
+		m[pre] = m[pre] + l[len(pre):]
+	}
+	return m
+}
+
+func main() {
+	switch os.Args[1] {
+	case "snap":
+		f, err := os.OpenFile(os.Args[2], os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+		if err != nil {
+			fmt.Println("ROOT " + err.Error())
+			return
+		}
+		var st syscall.Stat_t
+		syscall.Fstat(int(f.Fd()), &st)
+		rootDev = st.Dev
+		fmt.Printf("\".\" dir %04o\n", st.Mode&07777)
+		walk(f, "")
+		w := bufio.NewWriter(os.Stdout)
+		for _, l := range lines {
+			fmt.Fprintln(w, l)
+		}
+		w.Flush()
+	case "cmp":
+		a, b := load(os.Args[2]), load(os.Args[3])
+		only := ""
+		if len(os.Args) > 4 {
+			only = os.Args[4]
+		}
+		var out []string
+		keep := func(k string) bool { return only == "" || strings.HasPrefix(k, only) }
+		for k, v := range a {
+			if w, ok := b[k]; keep(k) && !ok {
+				out = append(out, "- "+k+v)
+			} else if keep(k) && w != v {
+				out = append(out, "~ "+k+v+" => "+w)
+			}
+		}
+		for k, v := range b {
+			if _, ok := a[k]; keep(k) && !ok {
+				out = append(out, "+ "+k+v)
+			}
+		}
+		sort.Strings(out)
+		for i, l := range out {
+			if i == 8 {
+				fmt.Printf("... %d more\n", len(out)-8)
+				break
+			}
+			if len(l) > 220 {
+				l = l[:220]
+			}
+			fmt.Println(l)
+		}
+		if len(out) > 0 {
+			os.Exit(1)
+		}
+	}
+}
