@@ -1,0 +1,45 @@
+# `make demo` and `make test` need Go and git, nothing else.
+
+GO      ?= go
+PREFIX  ?= $(HOME)/.local
+SHORT   ?=
+
+.PHONY: build demo test test-race test-e2e bench lint generate corpus install clean help
+
+build: ## relay and its plugins into bin/
+	@$(GO) run ./internal/build -o bin
+
+demo: build ## a sample repository, a tick that lands and one that is stopped
+	@bin/relay demo
+
+test: ## unit, conformance and script tests
+	$(GO) vet ./...
+	$(GO) test $(SHORT) ./...
+
+test-race: ## the same under the race detector
+	$(GO) test -race $(SHORT) ./...
+
+test-e2e: build ## with the real Claude Code CLI and a model server on loopback
+	@./.ci/e2e
+
+bench: build ## the table of figures
+	@$(GO) run ./internal/bench -bin bin
+
+lint: ## gofmt, vet (linux and darwin), staticcheck
+	@./.ci/lint
+
+generate: ## code from schemas/, reference pages from code
+	$(GO) -C schemas/gen run . ..  ../..
+	$(GO) generate ./...
+
+corpus: build ## the adversarial corpus against bin/relay
+	@./.ci/corpus
+
+install: build ## relay to PREFIX/bin, plugins to PREFIX/libexec/relay
+	@./.ci/install "$(PREFIX)"
+
+clean:
+	rm -rf bin dist out
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14

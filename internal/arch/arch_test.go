@@ -1,0 +1,239 @@
+package arch
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/paxiom/relay"
+
+// rule says what the packages below a path may import. Paths are relative to the
+// module; a trailing /... covers what lies below. The longest match decides.
+type rule struct {
+	pkg string
+	// own are packages of this module; outside are import paths of others, each
+	// with everything below it. The standard library is always allowed.
+	own, outside []string
+	// deep: what it imports indirectly is held to the same lists.
+	deep bool
+}
+
+var (
+	pluginStack = []string{"github.com/hashicorp/go-plugin", "github.com/hashicorp/go-hclog", "google.golang.org/grpc", "google.golang.org/protobuf"}
+	hostStack   = append(slices.Clone(pluginStack),
+		"github.com/bmatcuk/doublestar", "github.com/santhosh-tekuri/jsonschema", "github.com/gofrs/flock", "github.com/google/renameio",
+		"github.com/bluekeyes/go-gitdiff", "github.com/pelletier/go-toml", "go.yaml.in/yaml", "golang.org/x/sys", "golang.org/x/time", "golang.org/x/term")
+)
+
+// rules is DESIGN section 2 as data.
+var rules = []rule{
+	{pkg: "judge/...", own: []string{"judge/..."}, outside: []string{"github.com/bmatcuk/doublestar", "golang.org/x/sys"}, deep: true},
+	{pkg: "verify/...", own: []string{"verify/...", "judge/..."}, outside: []string{"github.com/bmatcuk/doublestar", "golang.org/x/sys"}, deep: true},
+	{pkg: "prompts", deep: true},
+	{pkg: "schemas", own: []string{"schemas"}, outside: []string{"github.com/santhosh-tekuri/jsonschema"}},
+
+	{pkg: "sdk/pluginpb", outside: []string{"google.golang.org/grpc", "google.golang.org/protobuf"}},
+	{pkg: "sdk/script", own: []string{"sdk/pluginpb"}, outside: []string{"google.golang.org/protobuf"}},
+	{pkg: "sdk/plugintest", own: []string{"sdk/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys", "github.com/santhosh-tekuri/jsonschema")},
+	{pkg: "sdk", own: []string{"sdk/pluginpb"}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys")},
+	{pkg: "sdk/...", own: []string{"sdk/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys")},
+	{pkg: "plugins/...", own: []string{"sdk/...", "plugins/internal/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys", "github.com/bluekeyes/go-gitdiff")},
+
+	{pkg: "host/fault", own: []string{"judge"}},
+	{pkg: "host/durable/...", own: []string{"host/durable/...", "host/fault", "host/internal/...", "judge"}, outside: hostStack},
+	{pkg: "host/internal/...", own: []string{"host/internal/...", "host/fault", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
+	{pkg: "host/change", own: []string{"host/internal/...", "host/fault", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
+	{pkg: "host/tick", own: []string{"host/internal/...", "host/change", "host/fault", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
+	{pkg: "host", own: []string{"host/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
+
+	// main enters the box before anything else, hence judge/box; judge has the codes.
+	{pkg: "cmd/relay", own: []string{"host", "host/fault", "judge", "judge/box", "sdk/plugintest"}, outside: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/spf13/viper", "golang.org/x/term"}},
+	// Tools of the repository itself.
+	{pkg: "internal/...", own: []string{"..."}, outside: append(slices.Clone(hostStack), "github.com/spf13/cobra")},
+	{pkg: "testdata/...", own: []string{"..."}, outside: hostStack},
+}
+
+type listed struct {
+	ImportPath string
+	Dir        string
+	Imports    []string
+	Deps       []string
+	Standard   bool
+	GoFiles    []string
+	CgoFiles   []string
+	Module     *struct{ Main bool }
+}
+
+func (p listed) own() bool { return p.Module != nil && p.Module.Main }
+
+func TestImports(t *testing.T) {
+	all := list(t)
+	byPath := map[string]listed{}
+	for _, p := range all {
+		byPath[p.ImportPath] = p
+	}
+	used := map[string]bool{}
+	for _, p := range all {
+		if !p.own() {
+			continue
+		}
+		rel := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+		r, ok := ruleFor(rel)
+		if !ok {
+			t.Errorf("%s is in no room: give it a rule in internal/arch", rel)
+			continue
+		}
+		used[r.pkg] = true
+		imports := p.Imports
+		if r.deep {
+			imports = p.Deps
+		}
+		for _, imp := range imports {
+			if dep, ok := byPath[imp]; ok && !dep.Standard && !r.allows(imp) {
+				t.Errorf("%s may not import %s", rel, strings.TrimPrefix(imp, module+"/"))
+			}
+		}
+	}
+	for _, pkg := range []string{"judge/...", "prompts"} {
+		if !used[pkg] {
+			t.Errorf("the rule for %s holds for no package: the test looks at the wrong tree", pkg)
+		}
+	}
+}
+
+// The rules themselves refuse what they are there to refuse.
+func TestRulesBite(t *testing.T) {
+	for _, c := range []struct {
+		from, to string
+		want     bool
+	}{
+		{"judge", "github.com/bmatcuk/doublestar/v4", true},
+		{"judge", "google.golang.org/grpc", false},
+		{"judge/box", module + "/judge", true},
+		{"judge", module + "/host/fault", false},
+		{"sdk", module + "/judge", false},
+		{"sdk/plugintest", module + "/sdk", true},
+		{"plugins/claude", module + "/host/internal/config", false},
+		{"plugins/claude", module + "/sdk", true},
+		{"cmd/relay", module + "/host/internal/config", false},
+		{"cmd/relay", module + "/host", true},
+		{"host/internal/lock", "github.com/spf13/cobra", false},
+		{"host/internal/lock", module + "/host/tick", false},
+	} {
+		r, ok := ruleFor(c.from)
+		if !ok || r.allows(c.to) != c.want {
+			t.Errorf("%s importing %s: allowed is not %v", c.from, c.to, c.want)
+		}
+	}
+}
+
+func ruleFor(rel string) (rule, bool) {
+	var best rule
+	found := false
+	for _, r := range rules {
+		if covers(r.pkg, rel) && (!found || len(r.pkg) > len(best.pkg) || r.pkg == rel) {
+			best, found = r, true
+		}
+		if r.pkg == rel {
+			return r, true
+		}
+	}
+	return best, found
+}
+
+func (r rule) allows(imp string) bool {
+	if rel, ok := strings.CutPrefix(imp, module+"/"); ok {
+		return slices.ContainsFunc(r.own, func(pattern string) bool { return covers(pattern, rel) })
+	}
+	return slices.ContainsFunc(r.outside, func(path string) bool { return imp == path || strings.HasPrefix(imp, path+"/") })
+}
+
+// covers says whether a pattern names the path: equal, or below a trailing /...
+func covers(pattern, rel string) bool {
+	if pattern == "..." {
+		return true
+	}
+	base, below := strings.CutSuffix(pattern, "/...")
+	return rel == base || below && strings.HasPrefix(rel, base+"/")
+}
+
+func TestEveryPackageHasDoc(t *testing.T) {
+	for _, p := range list(t) {
+		if !p.own() || len(p.GoFiles)+len(p.CgoFiles) == 0 || strings.Contains(p.Dir, "/testdata/") {
+			continue
+		}
+		path := filepath.Join(p.Dir, "doc.go")
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+		if err != nil {
+			t.Errorf("%s: %v", p.ImportPath, err)
+			continue
+		}
+		if f.Doc == nil || len(strings.Fields(f.Doc.Text())) < 15 {
+			t.Errorf("%s: doc.go does not say what the package does, what it does not do and who calls it", p.ImportPath)
+		}
+	}
+}
+
+// No file is longer than 400 lines; tests and generated code may be.
+func TestFileLength(t *testing.T) {
+	const limit = 400
+	root := moduleRoot(t)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "bin" || name == "out" || name == "dist") {
+			return filepath.SkipDir
+		}
+		if filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, ".pb.go") {
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		if n := bytes.Count(b, []byte("\n")); n > limit {
+			t.Errorf("%s has %d lines, more than %d: is it still one thing?", strings.TrimPrefix(path, root+"/"), n, limit)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func moduleRoot(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Dir(strings.TrimSpace(string(out)))
+}
+
+func list(t *testing.T) []listed {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,Imports,Deps,Standard,GoFiles,CgoFiles,Module", "./...")
+	cmd.Dir = moduleRoot(t)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []listed
+	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
+		var p listed
+		if err := dec.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	return all
+}

@@ -1,0 +1,5 @@
+// Package arch holds the tests that keep the house as DESIGN drew it: who may
+// import whom, that every package says what it is for, and how long files are.
+//
+// It has no code of its own. Callers: none; `go test ./internal/arch`.
+package arch

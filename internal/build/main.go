@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+)
+
+// Linked programs stay in the stage, where the go command finds them again and
+// does not link anew.
+const stageDir = "out/stage"
+
+var pluginName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
+
+func main() {
+	out := flag.String("o", "bin", "folder to put the programs in")
+	race := flag.Bool("race", false, "build with the race detector")
+	flag.Parse()
+	if err := run(*out, *race); err != nil {
+		fmt.Fprintln(os.Stderr, "build:", err)
+		os.Exit(2)
+	}
+}
+
+func run(out string, race bool) error {
+	out, err := filepath.Abs(out)
+	if err != nil {
+		return err
+	}
+	root, err := moduleRoot()
+	if err != nil {
+		return err
+	}
+	if err := os.Chdir(root); err != nil {
+		return err
+	}
+	b := builder{stage: filepath.Join(root, stageDir), out: out}
+	if race {
+		b.flags, b.stage = []string{"-race"}, b.stage+"-race"
+	}
+	if err := errors.Join(os.MkdirAll(b.stage, 0o755), os.MkdirAll(out, 0o755)); err != nil {
+		return err
+	}
+	unlock, err := lock(filepath.Join(b.stage, "lock"))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := b.plugins(); err != nil {
+		return err
+	}
+	return b.relay()
+}
+
+func moduleRoot() (string, error) {
+	b, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", fmt.Errorf("go env GOMOD: %w", err)
+	}
+	return filepath.Dir(strings.TrimSpace(string(b))), nil
+}
+
+// lock lets one build at a time use the stage; test packages build in parallel.
+func lock(path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return func() { f.Close() }, nil
+}
+
+type builder struct {
+	stage, out string
+	flags      []string
+}
+
+// plugins builds all plugins in one go and puts each under its own name.
+func (b builder) plugins() error {
+	mains, err := filepath.Glob("plugins/*/main.go")
+	if err != nil || len(mains) == 0 {
+		return err
+	}
+	args := []string{"-buildvcs=false", "-o", b.stage + "/"}
+	for _, m := range mains {
+		args = append(args, "./"+filepath.Dir(m))
+	}
+	if err := b.goBuild("", args...); err != nil {
+		return err
+	}
+	for _, m := range mains {
+		staged := filepath.Join(b.stage, filepath.Base(filepath.Dir(m)))
+		name, err := nameOf(staged)
+		if err != nil {
+			return err
+		}
+		if err := place(staged, filepath.Join(b.out, "relay-plugin-"+name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nameOf asks a plugin for its name.
+func nameOf(path string) (string, error) {
+	var stderr bytes.Buffer
+	cmd := exec.Command(path, "--info")
+	cmd.Stderr = &stderr
+	answer, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s --info: %w: %s", path, err, stderr.Bytes())
+	}
+	var info struct {
+		Name string `json:"name"`
+	}
+	if err := json.Unmarshal(answer, &info); err != nil {
+		return "", fmt.Errorf("%s --info: %w", path, err)
+	}
+	if !pluginName.MatchString(info.Name) {
+		return "", fmt.Errorf("%s --info: %q is not a plugin name", path, info.Name)
+	}
+	return info.Name, nil
+}
+
+// relay links the program with the manifest of the plugins beside it.
+func (b builder) relay() error {
+	staged := filepath.Join(b.stage, "relay")
+	if err := b.goBuild("", "-o", staged, "./cmd/relay"); err != nil {
+		return err
+	}
+	return place(staged, filepath.Join(b.out, "relay"))
+}
+
+func (b builder) goBuild(ldflags string, args ...string) error {
+	args = append([]string{"build", "-trimpath", "-ldflags=" + strings.TrimSpace("-s -w "+ldflags)}, append(b.flags, args...)...)
+	cmd := exec.Command("go", args...)
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("go %s: %w", strings.Join(args, " "), err)
+	}
+	return nil
+}
+
+// place copies a program to its final name in one step: a running one is
+// replaced and never written into.
+func place(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	tmp, err := os.CreateTemp(filepath.Dir(to), ".build-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = io.Copy(tmp, in)
+	if err := errors.Join(err, tmp.Chmod(0o755), tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), to)
+}
