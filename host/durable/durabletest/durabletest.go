@@ -1,7 +1,3 @@
-// Package durabletest is the conformance suite of package durable: one list of rules
-// that every engine passes.
-//
-// It does not test a workflow; it tests that workflows can trust an engine.
 package durabletest
 
 import (
