@@ -1,6 +1,275 @@
 package judge
 
+import (
+	"fmt"
+	"io/fs"
+	"math"
+	"path"
+	"slices"
+	"strings"
+)
+
+// maxViolations is how many broken rules a verdict lists.
+const maxViolations = 200
+
+// order is appendix A4 of seed 001: the first of these that was broken is the verdict.
+var order = [...]Code{
+	StopRunnerOwned, StopForbidden, StopOutsideAllowed, StopNewFile, StopLockfile,
+	StopDiffTooLarge, StopQuestionChanged, StopVerifyOnlyChanged, StopHeadMoved,
+}
+
 // Judge decides. It is pure: the same touched set and policy give the same verdict.
+// Whatever it does not know (a kind of change, a kind of task) breaks a rule.
 func Judge(t Touched, p Policy) Verdict {
-	panic("written by the judge room")
+	j := newTrial(p)
+	j.gitDir(t)
+	for i := range t.Changes {
+		j.path(&t.Changes[i])
+	}
+	if t.RootMode {
+		j.breaks(StopOutsideAllowed, ".", "changes the permissions of the repository's root")
+	}
+	j.size(t.Overflow)
+	j.kind()
+	return j.verdict()
+}
+
+// trial is one verdict in the making.
+type trial struct {
+	policy    Policy
+	allowed   globSet
+	forbidden globSet
+	owned     globSet
+	protected globSet
+	named     map[string]bool // what Allowed names literally
+	found     map[Code][]Violation
+	out       Verdict
+}
+
+func newTrial(p Policy) *trial {
+	j := &trial{
+		policy:    p,
+		allowed:   compile(p.Allowed),
+		forbidden: compile(p.Forbidden),
+		owned:     compile(p.RunnerOwned),
+		protected: compile(p.Protected),
+		named:     make(map[string]bool, len(p.Allowed)),
+		found:     make(map[Code][]Violation),
+	}
+	for _, g := range p.Allowed {
+		j.named[g] = true
+	}
+	return j
+}
+
+// breaks notes a broken rule. More than maxViolations of one rule say nothing new.
+func (j *trial) breaks(c Code, path, format string, args ...any) {
+	if len(j.found[c]) < maxViolations {
+		j.found[c] = append(j.found[c], Violation{Code: c, Path: path, Rule: fmt.Sprintf(format, args...)})
+	}
+}
+
+// path judges one path of the working tree. Relay's own files, objects that no
+// tree of git can hold and forbidden paths are looked for in everything; what is
+// left and ignored is scratch; the rest has to be inside the fence.
+func (j *trial) path(c *Change) {
+	if g, ok := j.owned.first(c.Path); ok {
+		j.breaks(StopRunnerOwned, c.Path, "belongs to relay (%q)", g)
+		return
+	}
+	inside := j.inside(c.Path)
+	lawful := j.object(c)
+	if g, ok := j.forbidden.first(c.Path); ok {
+		j.breaks(StopForbidden, c.Path, "matches %q", g)
+		lawful = false
+	}
+	switch {
+	case lawful && folder(c):
+		return
+	case lawful && c.Ignored && !inside && discardable(c):
+		j.out.Scratch++
+		return
+	}
+	j.out.Kept = append(j.out.Kept, *c)
+	j.fence(c, inside)
+}
+
+// inside tells whether a path is in the allowed set.
+func (j *trial) inside(path string) bool {
+	_, ok := j.allowed.first(path)
+	return ok
+}
+
+// object judges name and type: what may not land wherever it lies.
+func (j *trial) object(c *Change) bool {
+	why := ""
+	switch {
+	case HostileName(c.Path) != "":
+		why = "the name " + HostileName(c.Path)
+	case !fs.ValidPath(c.Path) || c.Path == ".":
+		why = "is not a path inside the repository"
+	case c.Kind == Deleted:
+	case c.Kind != Added && c.Kind != Modified && c.Kind != ModeOnly:
+		why = "is a special file"
+		if c.Note != "" {
+			why += ": " + c.Note
+		}
+	case c.NewMode.IsRegular() && c.NewMode&special != 0:
+		why = "has a setuid, setgid or sticky bit"
+	case c.NewMode.IsDir() && c.NewMode&special&^c.OldMode != 0:
+		why = "gains a setuid, setgid or sticky bit"
+	case !c.NewMode.IsDir() && c.Nlink > 1 && !(c.Ignored && !j.inside(c.Path)):
+		// Compilers link inside their ignored output; such files are thrown away.
+		why = "is a hard link to another file"
+	case c.NewMode.Type() == fs.ModeSymlink && !(c.Ignored && !j.inside(c.Path) && c.Kind == Added):
+		why = j.link(c)
+	case !c.NewMode.IsRegular() && !c.NewMode.IsDir() && c.NewMode.Type() != fs.ModeSymlink:
+		why = "is a special file"
+	}
+	if why != "" {
+		j.breaks(StopForbidden, c.Path, "%s", why)
+	}
+	return why == ""
+}
+
+const special = fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
+
+// link says why a symbolic link may not land, or "". Its target is read as text:
+// it must stay in the allowed set whatever the tree around it is.
+func (j *trial) link(c *Change) string {
+	switch {
+	case c.Link == "" || path.IsAbs(c.Link):
+		return fmt.Sprintf("is a symbolic link to %q, which is not a relative path", c.Link)
+	case HostileName(c.Link) != "":
+		return "is a symbolic link whose target " + HostileName(c.Link)
+	case climbsLate(c.Link):
+		return fmt.Sprintf(`is a symbolic link to %q, which has ".." after a name`, c.Link)
+	}
+	target := path.Join(path.Dir(c.Path), c.Link)
+	if g, ok := j.forbidden.first(target); ok {
+		return fmt.Sprintf("is a symbolic link to %q, which matches %q", target, g)
+	}
+	if _, ok := j.owned.first(target); ok {
+		return fmt.Sprintf("is a symbolic link to %q, which belongs to relay", target)
+	}
+	if !fs.ValidPath(target) || !j.inside(target) {
+		return fmt.Sprintf("is a symbolic link to %q, which is outside the allowed paths", target)
+	}
+	return ""
+}
+
+// climbsLate tells whether ".." follows a name: that name may itself be a link, and
+// then the text of the target does not say where it leads.
+func climbsLate(target string) bool {
+	named := false
+	for part := range strings.SplitSeq(target, "/") {
+		if part == ".." && named {
+			return true
+		}
+		named = named || part != ".." && part != "." && part != ""
+	}
+	return false
+}
+
+// discardable tells whether an ignored change may be dropped without a word: what
+// tools leave in their caches and build folders.
+func discardable(c *Change) bool {
+	switch c.Kind {
+	case Deleted:
+		return c.OldMode.IsRegular() || c.OldMode.IsDir()
+	case Added:
+		return c.NewMode.IsRegular() || c.NewMode.IsDir() || c.NewMode.Type() == fs.ModeSymlink
+	default:
+		return c.NewMode.IsRegular() || c.NewMode.IsDir()
+	}
+}
+
+// folder tells whether the change is only that a folder came or went. Git holds no
+// empty folders; what is below one is judged by itself.
+func folder(c *Change) bool {
+	return c.Kind == Added && c.NewMode.IsDir() || c.Kind == Deleted && c.OldMode.IsDir()
+}
+
+// fence judges a change that would land.
+func (j *trial) fence(c *Change, inside bool) {
+	if g, ok := j.protected.first(c.Path); ok && !j.named[g] && !j.named[c.Path] {
+		j.breaks(StopForbidden, c.Path, "decides what verified means (%q) and is not named by the task's scope", g)
+	}
+	if !inside {
+		j.breaks(StopOutsideAllowed, c.Path, "matches no allowed glob")
+	}
+	if c.Kind == Added && !j.policy.AllowNewFiles {
+		j.breaks(StopNewFile, c.Path, "is new")
+	}
+	if !j.policy.AllowLockfileChanges && slices.Contains(j.policy.Lockfiles, path.Base(c.Path)) {
+		j.breaks(StopLockfile, c.Path, "is a lockfile")
+	}
+}
+
+// size adds up what would land and holds it to the limits.
+func (j *trial) size(overflow bool) {
+	r, charge := &j.out.Radius, 0
+	for i := range j.out.Kept {
+		c := &j.out.Kept[i]
+		r.Files++
+		r.Added = plus(r.Added, c.Lines.Added)
+		r.Deleted = plus(r.Deleted, c.Lines.Deleted)
+		if c.Kind == Added {
+			r.New++
+		}
+		charge = plus(charge, c.Lines.Charge)
+		if c.Lines.TooLarge {
+			j.breaks(StopDiffTooLarge, c.Path, "is larger than the %d MiB that are read of a file", MaxFileSize>>20)
+		}
+	}
+	if overflow {
+		j.breaks(StopDiffTooLarge, "", "touches more than %d paths", MaxChanges)
+	}
+	if r.Files > j.policy.MaxFiles {
+		j.breaks(StopDiffTooLarge, "", "touches %d files, at most %d are allowed", r.Files, j.policy.MaxFiles)
+	}
+	if charge > j.policy.MaxLines {
+		j.breaks(StopDiffTooLarge, "", "changes %d lines, at most %d are allowed", charge, j.policy.MaxLines)
+	}
+}
+
+// plus adds two counts without wrapping; a negative count is a fault of the reader
+// and counts as the largest.
+func plus(a, b int) int {
+	if b < 0 || a > math.MaxInt-b {
+		return math.MaxInt
+	}
+	return a + b
+}
+
+// kind holds tasks that may change nothing to it.
+func (j *trial) kind() {
+	code, what := Success, ""
+	switch j.policy.Kind {
+	case Execute:
+		return
+	case Question:
+		code, what = StopQuestionChanged, "a question"
+	default:
+		code, what = StopVerifyOnlyChanged, "a task that only verifies"
+	}
+	for i := range j.out.Kept {
+		j.breaks(code, j.out.Kept[i].Path, "%s may change nothing", what)
+	}
+	if j.out.BuilderCommitted {
+		j.breaks(code, "", "%s may commit nothing", what)
+	}
+}
+
+// verdict puts the broken rules in order.
+func (j *trial) verdict() Verdict {
+	j.out.Code = Success
+	for _, c := range order {
+		if len(j.found[c]) > 0 && j.out.Code == Success {
+			j.out.Code = c
+		}
+		j.out.Violations = append(j.out.Violations, j.found[c]...)
+	}
+	j.out.Violations = j.out.Violations[:min(len(j.out.Violations), maxViolations)]
+	return j.out
 }

@@ -1,0 +1,91 @@
+package judge
+
+import (
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// gitEffect is what a change inside the box's .git amounts to. That .git is thrown
+// away in any case; the effect says whether the builder did more than look.
+type gitEffect uint8
+
+const (
+	gitNoise     gitEffect = iota // left by status, add, diff, or by making a commit
+	gitCommitted                  // the branch that is checked out got another commit
+	gitMoved                      // HEAD, another ref, a tag or a stash
+	gitTampered                   // configuration, hooks, existing objects, everything else
+)
+
+// gitDir judges what was done inside .git.
+func (j *trial) gitDir(t Touched) {
+	for i := range t.Git {
+		c := &t.Git[i]
+		shown := path.Join(".git", c.Path)
+		switch classifyGit(c, t.Branch) {
+		case gitNoise:
+		case gitCommitted:
+			j.out.BuilderCommitted = true
+			if b := j.policy.BuilderCommits; b != SquashCommits && b != KeepCommits {
+				j.breaks(StopHeadMoved, shown, "the builder committed, and builder_commits is not squash or keep")
+			}
+		case gitMoved:
+			j.breaks(StopHeadMoved, shown, "HEAD, a branch, a tag or a stash was changed")
+		default:
+			j.breaks(StopRunnerOwned, shown, "git's own files may not be changed")
+		}
+	}
+}
+
+// classifyGit names the effect of one change. What it does not know is tampering.
+func classifyGit(c *Change, branch string) gitEffect {
+	if c.NewMode != 0 && !c.NewMode.IsRegular() && !c.NewMode.IsDir() || c.Kind == Special {
+		return gitTampered
+	}
+	if folder(c) && c.Kind == Added {
+		return gitNoise
+	}
+	p := c.Path
+	// A linked worktree keeps its own HEAD, index and logs in a folder like .git.
+	if rest, ok := strings.CutPrefix(p, "worktrees/"); ok {
+		if _, own, ok := strings.Cut(rest, "/"); ok {
+			p = own
+		}
+	}
+	first, rest, _ := strings.Cut(p, "/")
+	switch first {
+	case "index":
+		return noiseIf(rest == "" && rewritten(c))
+	case "index.lock", "ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG":
+		return noiseIf(rest == "" && !c.NewMode.IsDir())
+	case "logs":
+		return gitNoise
+	case "objects":
+		// An object that exists never changes; a new one is not reachable from outside.
+		return noiseIf(c.Kind == Added && rest != "info" && !strings.HasPrefix(rest, "info/"))
+	case "modules":
+		// A status of the repository refreshes the index of each submodule.
+		name := path.Base(rest)
+		return noiseIf(name == "index" && rewritten(c) || name == "index.lock")
+	case "refs":
+		if p == "refs/heads/"+branch && branch != "" && (c.Kind == Added || c.Kind == Modified) {
+			return gitCommitted
+		}
+		return gitMoved
+	case "HEAD", "packed-refs", "reftable":
+		return gitMoved
+	}
+	return noiseIf(strings.HasPrefix(first, "sharedindex.") && rest == "")
+}
+
+// rewritten tells whether a file still is a file.
+func rewritten(c *Change) bool {
+	return (c.Kind == Modified || c.Kind == ModeOnly) && c.NewMode.IsRegular() && c.OldMode&fs.ModeType == 0
+}
+
+func noiseIf(ok bool) gitEffect {
+	if ok {
+		return gitNoise
+	}
+	return gitTampered
+}

@@ -1,0 +1,143 @@
+package judge
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestMatch(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		glob, path string
+		want       bool
+	}{
+		{"src/**", "src/a.txt", true},
+		{"src/**", "src/lib/deep/a.txt", true},
+		{"src/**", "src", true},
+		{"src/**", "srcx/a", false},
+		{"src/**", "lib/src/a", false},
+		{"**", "a", true},
+		{"**", ".git/config", true},
+		{"**/a", "a", true},
+		{"**/a", "x/y/a", true},
+		{"**/a", "x/ya", false},
+		{"a/**/b", "a/b", true},
+		{"a/**/b", "a/x/y/b", true},
+		{"a/**/b", "a/x/y/bb", false},
+		{"a/**/**/b", "a/b", true},
+		{"*", "a/b", false},
+		{"*", ".hidden", true},
+		{"src/*", "src/.env", true},
+		{"src/*.go", "src/a.go", true},
+		{"src/*.go", "src/x/a.go", false},
+		{"src/*.go", "src/.go", true},
+		{"**/.env*", "src/.env.local", true},
+		{"**/.env*", ".env", true},
+		{"**/.env*", "src/x.env", false},
+		{"**/*token*", "src/.cache/token.json", true},
+		{"**/*token*", "src/tokens/x", false},
+		{"**/*token*/**", "src/tokens/x", true},
+		{"**/node_modules/**", "node_modules/.bin/tool", true},
+		{"README.md", "readme.md", false},
+		{"README.md", "docs/README.md", false},
+		{"?.txt", "a.txt", true},
+		{"?.txt", "é.txt", true},
+		{"?.txt", "世.txt", true},
+		{"?.txt", "ab.txt", false},
+		{"?.txt", "\xff.txt", true},
+		{"??d*", "世dx", false},
+		{"*??d*", "世dx", false},
+		{"*??d*", "a世dx", true},
+		{"?", "/", false},
+		{"a?b", "a/b", false},
+		{"a*b*c", "aXbXbc", true},
+		{"a*b*c", "aXbXbd", false},
+		{"café", "cafe\u0301", false}, // bytes: composed and decomposed are different names
+		{"a b -> c", "a b -> c", true},
+		{"", "a", false},
+	}
+	for _, tt := range tests {
+		if got := Match([]string{tt.glob}, tt.path); got != tt.want {
+			t.Errorf("Match(%q, %q) = %v", tt.glob, tt.path, got)
+		}
+	}
+	if Match(nil, "a") {
+		t.Error("no globs match nothing")
+	}
+	if g, ok := compile([]string{"x", "a/*", "a/**"}).first("a/b"); !ok || g != "a/*" {
+		t.Errorf("first = %q, %v", g, ok)
+	}
+}
+
+func TestValidGlob(t *testing.T) {
+	t.Parallel()
+	for _, g := range []string{"a", "src/**", "**", "**/.env*", "a?b/c*", "with space/x", "café/**", "@scope/pkg", "-rf", "a/**/b", "*"} {
+		if err := ValidGlob(g); err != nil {
+			t.Errorf("%q: %v", g, err)
+		}
+	}
+	for g, why := range map[string]string{
+		"":                        "empty",
+		"/**":                     `begins with "/"`,
+		"~/x":                     `begins with "~"`,
+		"!docs/x":                 "'!'",
+		"@(src|d)/**":             "'('",
+		"[a-z]*/**":               "'['",
+		"{a,b}":                   "'{'",
+		`a\*b`:                    `'\\'`,
+		"a//b":                    "empty component",
+		"a/":                      "empty component",
+		"../x":                    `".."`,
+		"./x":                     `"."`,
+		"a/***":                   "inside the component",
+		"a**":                     "inside the component",
+		"a\x00b":                  "control",
+		"a\u202eb":                "invisible",
+		"a\u200bb":                "invisible",
+		"\xff":                    "UTF-8",
+		strings.Repeat("a", 1001): "1000 bytes",
+	} {
+		if err := ValidGlob(g); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("ValidGlob(%.20q) = %v, want ... %s ...", g, err, why)
+		}
+	}
+}
+
+// Patterns made for exponential backtracking cost no more than others. The limit is
+// a thousand times what is measured.
+func TestMatchNeverBacktracksFar(t *testing.T) {
+	t.Parallel()
+	globs := []string{
+		strings.Repeat("a*", 40) + "b",
+		strings.Repeat("**/a*/", 20) + "b",
+		strings.Repeat("**/", 60) + "b",
+		strings.Repeat("*", 1) + strings.Repeat("?*", 90) + "b",
+	}
+	begin := time.Now()
+	for _, p := range []string{strings.Repeat("a", 250), "x" + strings.Repeat("/aaaa", 190) + "/c", strings.Repeat("a/", 499) + "c"} {
+		if g, ok := compile(globs).first(p); ok {
+			t.Errorf("%q matches %q", g, p)
+		}
+	}
+	if d := time.Since(begin); d > 10*time.Second {
+		t.Errorf("took %v", d)
+	}
+}
+
+func TestHostileName(t *testing.T) {
+	t.Parallel()
+	for _, n := range []string{"a", "src/a b.txt", ".env", "café.txt", "cafe\u0301.txt", "-rf", ":(exclude)src", ".github/x", ".gitignore",
+		"git", "a.git", "x/.gitmodules", "日本/語.txt", "a\u00a0b", strings.Repeat("a", 1000), `q"b\.md`, "..."} {
+		if why := HostileName(n); why != "" {
+			t.Errorf("%q: %s", n, why)
+		}
+	}
+	for _, n := range []string{"", "a\nb", "a\tb", "\x1b[2J", "a\x7f", "\u0085", "\xff\xfe.md", "a\u202etxt", "a\u200b", "\ufeffa", "a\u2028b",
+		".git", ".GIT/config", "src/.git/config", "src/.git ", ".git.", ".git. .", "git~1/x", "GIT~1", ".git::$INDEX_ALLOCATION", ".g\u200cit",
+		"a ", "a /b", strings.Repeat("a", 1001)} {
+		if HostileName(n) == "" {
+			t.Errorf("%q passes", n)
+		}
+	}
+}

@@ -1,0 +1,390 @@
+package judge
+
+import (
+	"fmt"
+	"io/fs"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// law is a policy under which an edit of src/a.txt is a success.
+func law(change ...func(*Policy)) Policy {
+	p := Policy{
+		Kind:           Execute,
+		Allowed:        []string{"src/**"},
+		Forbidden:      []string{".git/**", "**/.env*", "**/*secret*"},
+		RunnerOwned:    []string{".relay/**", "relay.config.json"},
+		Protected:      []string{"ci/**", "src/**/*.golden"},
+		Lockfiles:      []string{"go.sum", "yarn.lock"},
+		MaxFiles:       3,
+		MaxLines:       20,
+		BuilderCommits: StopCommits,
+	}
+	for _, f := range change {
+		f(&p)
+	}
+	return p
+}
+
+func edited(path string) Change {
+	return Change{Path: path, Kind: Modified, OldMode: 0o644, NewMode: 0o644, Nlink: 1, Size: 10, Lines: LineCount{Added: 1, Deleted: 1, Charge: 2}}
+}
+
+// with gives an edit of path that f altered.
+func with(path string, f func(*Change)) Change {
+	c := edited(path)
+	f(&c)
+	return c
+}
+
+func added(path string) Change {
+	return with(path, func(c *Change) { c.Kind, c.OldMode = Added, 0 })
+}
+
+func linked(path, target string) Change {
+	return with(path, func(c *Change) { c.NewMode, c.Link = fs.ModeSymlink|0o777, target })
+}
+
+func ignored(c Change) Change {
+	c.Ignored = true
+	return c
+}
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	newFiles := func(p *Policy) { p.AllowNewFiles = true }
+	everything := func(p *Policy) { p.Allowed = []string{"**"} }
+	tests := []struct {
+		name    string
+		changes []Change
+		policy  Policy
+		want    Code
+		rule    string // part of the first violation's rule
+		kept    int
+		scratch int
+	}{
+		{name: "nothing", policy: law(), want: Success},
+		{name: "edit in scope", changes: []Change{edited("src/a.txt")}, policy: law(), want: Success, kept: 1},
+		{name: "dot file in scope", changes: []Change{edited("src/.rc")}, policy: law(), want: Success, kept: 1},
+		{name: "unicode and spaces", changes: []Change{edited("src/caf\u00e9 -> b.txt")}, policy: law(), want: Success, kept: 1},
+		{name: "deletion in scope", changes: []Change{with("src/a.txt", func(c *Change) { c.Kind, c.NewMode = Deleted, 0 })}, policy: law(), want: Success, kept: 1},
+		{name: "mode in scope", changes: []Change{with("src/a.txt", func(c *Change) { c.Kind, c.NewMode = ModeOnly, 0o755 })}, policy: law(), want: Success, kept: 1},
+
+		{name: "relay's own", changes: []Change{edited(".relay/STATE.json")}, policy: law(everything), want: StopRunnerOwned, rule: ".relay/**"},
+		{name: "relay's own even when ignored", changes: []Change{ignored(added(".relay/x"))}, policy: law(), want: StopRunnerOwned},
+		{name: "relay's folder replaced", changes: []Change{added(".relay")}, policy: law(), want: StopRunnerOwned},
+		{name: "configuration", changes: []Change{edited("relay.config.json")}, policy: law(everything), want: StopRunnerOwned},
+		{name: "relay's folder made read-only", changes: []Change{with(".relay", func(c *Change) { c.Kind, c.NewMode = ModeOnly, fs.ModeDir|0o555 })}, policy: law(), want: StopRunnerOwned},
+
+		{name: "forbidden in scope", changes: []Change{edited("src/.env")}, policy: law(), want: StopForbidden, rule: "**/.env*", kept: 1},
+		{name: "forbidden and ignored", changes: []Change{ignored(edited(".env"))}, policy: law(), want: StopForbidden, kept: 1},
+		{name: "forbidden deletion", changes: []Change{with(".env", func(c *Change) { c.Kind, c.NewMode = Deleted, 0 })}, policy: law(), want: StopForbidden, kept: 1},
+		{name: "hostile name in scope", changes: []Change{edited("src/a\n.txt")}, policy: law(), want: StopForbidden, rule: "control", kept: 1},
+		{name: "name that is not UTF-8", changes: []Change{edited("src/\xff")}, policy: law(), want: StopForbidden, rule: "UTF-8", kept: 1},
+		{name: "nested .git", changes: []Change{added("src/lib/.git/config")}, policy: law(newFiles), want: StopForbidden, kept: 1},
+		{name: "path that climbs", changes: []Change{edited("src/../x")}, policy: law(everything), want: StopForbidden, rule: "not a path", kept: 1},
+
+		{name: "FIFO", changes: []Change{{Path: "src/p", Kind: Special, NewMode: fs.ModeNamedPipe, Note: "FIFO"}}, policy: law(newFiles), want: StopForbidden, rule: "FIFO", kept: 1},
+		{name: "ignored FIFO", changes: []Change{{Path: "out/p", Kind: Special, NewMode: fs.ModeNamedPipe, Ignored: true}}, policy: law(), want: StopForbidden, kept: 1},
+		{name: "device said to be modified", changes: []Change{with("src/a", func(c *Change) { c.NewMode = fs.ModeDevice | 0o644 })}, policy: law(), want: StopForbidden, rule: "special", kept: 1},
+		{name: "unknown kind", changes: []Change{with("src/a", func(c *Change) { c.Kind = 0 })}, policy: law(), want: StopForbidden, kept: 1},
+		{name: "hard link", changes: []Change{with("src/a", func(c *Change) { c.Nlink = 2 })}, policy: law(), want: StopForbidden, rule: "hard link", kept: 1},
+		{name: "hard links in ignored output", changes: []Change{ignored(with("target/a", func(c *Change) { c.Nlink = 2 }))}, policy: law(), want: Success, scratch: 1},
+		{name: "hard link, ignored but in scope", changes: []Change{ignored(with("src/a", func(c *Change) { c.Nlink = 2 }))}, policy: law(), want: StopForbidden, kept: 1},
+		{name: "setuid", changes: []Change{with("src/a", func(c *Change) { c.NewMode |= fs.ModeSetuid })}, policy: law(), want: StopForbidden, rule: "setuid", kept: 1},
+		{name: "setgid folder that already was", changes: []Change{with("src/d", func(c *Change) {
+			c.Kind, c.OldMode, c.NewMode, c.Nlink = ModeOnly, fs.ModeDir|fs.ModeSetgid|0o755, fs.ModeDir|fs.ModeSetgid|0o700, 5
+		})}, policy: law(), want: Success, kept: 1},
+		{name: "folder becomes sticky", changes: []Change{with("src/d", func(c *Change) {
+			c.Kind, c.OldMode, c.NewMode = ModeOnly, fs.ModeDir|0o755, fs.ModeDir|fs.ModeSticky|0o755
+		})}, policy: law(), want: StopForbidden, kept: 1},
+
+		{name: "link in scope", changes: []Change{linked("src/l", "b.txt")}, policy: law(), want: Success, kept: 1},
+		{name: "link up and down again", changes: []Change{linked("src/d/l", "../b.txt")}, policy: law(), want: Success, kept: 1},
+		{name: "link to the allowed folder", changes: []Change{linked("src/d/l", "..")}, policy: law(), want: Success, kept: 1},
+		{name: "absolute link", changes: []Change{linked("src/l", "/etc/passwd")}, policy: law(), want: StopForbidden, rule: "not a relative path", kept: 1},
+		{name: "link without a target", changes: []Change{linked("src/l", "")}, policy: law(), want: StopForbidden, kept: 1},
+		{name: "link to a forbidden file", changes: []Change{linked("src/l", ".env")}, policy: law(), want: StopForbidden, rule: `"**/.env*"`, kept: 1},
+		{name: "link out of scope", changes: []Change{linked("src/l", "../docs/x")}, policy: law(), want: StopForbidden, rule: "outside the allowed", kept: 1},
+		{name: "link out of the repository", changes: []Change{linked("src/l", "../../x")}, policy: law(everything), want: StopForbidden, kept: 1},
+		{name: "link to the root", changes: []Change{linked("l", ".")}, policy: law(everything), want: Success, kept: 1},
+		{name: "link to relay's folder", changes: []Change{linked("src/l", "../.relay/STATE.json")}, policy: law(everything), want: StopForbidden, rule: "belongs to relay", kept: 1},
+		{name: "link into .git", changes: []Change{linked("src/l", "../.git/config")}, policy: law(everything, func(p *Policy) { p.Forbidden = nil }), want: StopForbidden, kept: 1},
+		{name: "link through a name and back", changes: []Change{linked("src/l", "ext/../b.txt")}, policy: law(), want: StopForbidden, rule: `".." after a name`, kept: 1},
+		{name: "link with a hostile target", changes: []Change{linked("src/l", "b\x1b.txt")}, policy: law(), want: StopForbidden, rule: "target contains", kept: 1},
+		{name: "ignored file becomes a link", changes: []Change{ignored(linked("out/x", "/etc"))}, policy: law(), want: StopForbidden, kept: 1},
+		{name: "new ignored link", changes: []Change{ignored(with("venv/python", func(c *Change) {
+			*c = linked("venv/python", "/usr/bin/python3")
+			c.Kind, c.OldMode = Added, 0
+		}))}, policy: law(), want: Success, scratch: 1},
+
+		{name: "protected", changes: []Change{edited("ci/x.yml")}, policy: law(everything), want: StopForbidden, rule: "verified", kept: 1},
+		{name: "protected deletion", changes: []Change{with("src/t/x.golden", func(c *Change) { c.Kind, c.NewMode = Deleted, 0 })}, policy: law(), want: StopForbidden, rule: "verified", kept: 1},
+		{name: "protected, named by its path", changes: []Change{edited("ci/x.yml")}, policy: law(func(p *Policy) { p.Allowed = append(p.Allowed, "ci/x.yml") }), want: Success, kept: 1},
+		{name: "protected, named by its glob", changes: []Change{edited("ci/x.yml")}, policy: law(func(p *Policy) { p.Allowed = append(p.Allowed, "ci/**") }), want: Success, kept: 1},
+		{name: "protected, matched by another glob", changes: []Change{edited("ci/x.yml")}, policy: law(func(p *Policy) { p.Allowed = append(p.Allowed, "ci/*") }), want: StopForbidden, kept: 1},
+		{name: "forbidden, named by its path", changes: []Change{edited("src/.env")}, policy: law(func(p *Policy) { p.Allowed = append(p.Allowed, "src/.env") }), want: StopForbidden, kept: 1},
+		{name: "ignored cache beside protected files", changes: []Change{ignored(added("ci/cache/x"))}, policy: law(), want: Success, scratch: 1},
+
+		{name: "ignored scratch", changes: []Change{ignored(added("build/x")), ignored(edited("a.log"))}, policy: law(), want: Success, scratch: 2},
+		{name: "ignored deletion", changes: []Change{ignored(with("build/x", func(c *Change) { c.Kind, c.NewMode = Deleted, 0 }))}, policy: law(), want: Success, scratch: 1},
+		{name: "ignored in scope", changes: []Change{ignored(added("src/x.log"))}, policy: law(), want: StopNewFile, kept: 1},
+		{name: "ignored in scope, new files allowed", changes: []Change{ignored(added("src/x.log"))}, policy: law(newFiles), want: Success, kept: 1},
+		{name: "empty folders", changes: []Change{
+			{Path: "docs/x", Kind: Added, NewMode: fs.ModeDir | 0o755, Nlink: 2},
+			{Path: "tmp", Kind: Deleted, OldMode: fs.ModeDir | 0o755},
+		}, policy: law(), want: Success},
+
+		{name: "outside", changes: []Change{edited("docs/guide.md")}, policy: law(), want: StopOutsideAllowed, kept: 1},
+		{name: "outside, mode only", changes: []Change{with("docs/g", func(c *Change) { c.Kind, c.NewMode = ModeOnly, 0o755 })}, policy: law(), want: StopOutsideAllowed, kept: 1},
+		{name: "rename out of scope", changes: []Change{with("docs/g", func(c *Change) { c.Kind, c.NewMode = Deleted, 0 }), added("src/g")}, policy: law(), want: StopOutsideAllowed, kept: 2},
+		{name: "new file", changes: []Change{added("src/n")}, policy: law(), want: StopNewFile, kept: 1},
+		{name: "new file allowed", changes: []Change{added("src/n")}, policy: law(newFiles), want: Success, kept: 1},
+		{name: "lockfile", changes: []Change{edited("src/sub/go.sum")}, policy: law(), want: StopLockfile, kept: 1},
+		{name: "lockfile allowed", changes: []Change{edited("src/go.sum")}, policy: law(func(p *Policy) { p.AllowLockfileChanges = true }), want: Success, kept: 1},
+		{name: "name that contains a lockfile's", changes: []Change{edited("src/xgo.sum")}, policy: law(), want: Success, kept: 1},
+		{name: "too many files", changes: []Change{edited("src/a"), edited("src/b"), edited("src/c"), edited("src/d")}, policy: law(), want: StopDiffTooLarge, rule: "4 files", kept: 4},
+		{name: "as many files as allowed", changes: []Change{edited("src/a"), edited("src/b"), edited("src/c")}, policy: law(), want: Success, kept: 3},
+		{name: "too many lines", changes: []Change{with("src/a", func(c *Change) { c.Lines.Charge = 21 })}, policy: law(), want: StopDiffTooLarge, rule: "21 lines", kept: 1},
+		{name: "as many lines as allowed", changes: []Change{with("src/a", func(c *Change) { c.Lines.Charge = 20 })}, policy: law(), want: Success, kept: 1},
+		{name: "lines that wrap", changes: []Change{with("src/a", func(c *Change) { c.Lines.Charge = math.MaxInt }), edited("src/b")}, policy: law(), want: StopDiffTooLarge, kept: 2},
+		{name: "negative lines", changes: []Change{with("src/a", func(c *Change) { c.Lines.Charge = -5 })}, policy: law(), want: StopDiffTooLarge, kept: 1},
+		{name: "a file too large to read", changes: []Change{with("src/a", func(c *Change) { c.Lines = LineCount{TooLarge: true} })}, policy: law(), want: StopDiffTooLarge, rule: "8 MiB", kept: 1},
+		{name: "large scratch", changes: []Change{ignored(with("out/a", func(c *Change) { c.Lines = LineCount{TooLarge: true, Charge: 1 << 30} }))}, policy: law(), want: Success, scratch: 1},
+		{name: "no limits", changes: []Change{edited("src/a")}, policy: law(func(p *Policy) { p.MaxFiles, p.MaxLines = 0, 0 }), want: StopDiffTooLarge, kept: 1},
+
+		{name: "question with an edit", changes: []Change{edited("src/a")}, policy: law(func(p *Policy) { p.Kind = Question }), want: StopQuestionChanged, kept: 1},
+		{name: "question without", changes: []Change{ignored(edited("build/x"))}, policy: law(func(p *Policy) { p.Kind = Question }), want: Success, scratch: 1},
+		{name: "question with an edit out of scope", changes: []Change{edited("docs/a")}, policy: law(func(p *Policy) { p.Kind = Question }), want: StopOutsideAllowed, kept: 1},
+		{name: "verify_only with an edit", changes: []Change{edited("src/a")}, policy: law(func(p *Policy) { p.Kind = VerifyOnly }), want: StopVerifyOnlyChanged, kept: 1},
+		{name: "unknown kind of task", changes: []Change{edited("src/a")}, policy: law(func(p *Policy) { p.Kind = "other" }), want: StopVerifyOnlyChanged, kept: 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			v := Judge(Touched{Changes: tt.changes, Branch: "main"}, tt.policy)
+			if v.Code != tt.want || len(v.Kept) != tt.kept || v.Scratch != tt.scratch {
+				t.Fatalf("code %s, kept %d, scratch %d; want %s, %d, %d\n%+v", v.Code, len(v.Kept), v.Scratch, tt.want, tt.kept, tt.scratch, v.Violations)
+			}
+			if tt.want == Success {
+				if len(v.Violations) > 0 {
+					t.Errorf("a success with violations %+v", v.Violations)
+				}
+				return
+			}
+			if v.Violations[0].Code != v.Code || !strings.Contains(v.Violations[0].Rule, tt.rule) {
+				t.Errorf("first violation %+v, want a rule with %q", v.Violations[0], tt.rule)
+			}
+		})
+	}
+}
+
+func TestJudgeRootAndOverflow(t *testing.T) {
+	t.Parallel()
+	v := Judge(Touched{RootMode: true}, law(func(p *Policy) { p.Allowed = []string{"**"} }))
+	if v.Code != StopOutsideAllowed || v.Violations[0].Path != "." {
+		t.Errorf("root mode: %+v", v)
+	}
+	if v := Judge(Touched{Overflow: true}, law()); v.Code != StopDiffTooLarge {
+		t.Errorf("overflow: %+v", v)
+	}
+}
+
+// The order is that of appendix A4: with everything broken at once the first wins,
+// and as the first is mended the next one does.
+func TestJudgeOrder(t *testing.T) {
+	t.Parallel()
+	touched := Touched{
+		Branch: "main",
+		Git:    []Change{edited("refs/tags/v1")},
+		Changes: []Change{
+			edited("docs/x"),
+			edited("relay.config.json"),
+			edited("src/.env"),
+			edited("src/go.sum"),
+			added("src/n"),
+		},
+	}
+	p := law(func(p *Policy) { p.Kind, p.MaxFiles = Question, 1 })
+	steps := []struct {
+		want Code
+		mend func()
+	}{
+		{StopRunnerOwned, func() { p.RunnerOwned = nil }},
+		{StopForbidden, func() { p.Forbidden = nil }},
+		{StopOutsideAllowed, func() { p.Allowed = []string{"**"} }},
+		{StopNewFile, func() { p.AllowNewFiles = true }},
+		{StopLockfile, func() { p.AllowLockfileChanges = true }},
+		{StopDiffTooLarge, func() { p.MaxFiles, p.MaxLines = 9, 99 }},
+		{StopQuestionChanged, func() { p.Kind = VerifyOnly }},
+		{StopVerifyOnlyChanged, func() { p.Kind = Execute }},
+		{StopHeadMoved, func() { touched.Git = nil }},
+		{Success, func() {}},
+	}
+	for _, s := range steps {
+		v := Judge(touched, p)
+		if v.Code != s.want {
+			t.Fatalf("got %s, want %s\n%+v", v.Code, s.want, v.Violations)
+		}
+		rank := -1
+		for _, x := range v.Violations {
+			r := ranked(x.Code)
+			if r < rank {
+				t.Fatalf("violations out of order: %+v", v.Violations)
+			}
+			rank = r
+		}
+		s.mend()
+	}
+}
+
+func ranked(c Code) int {
+	for i, x := range order {
+		if x == c {
+			return i
+		}
+	}
+	return -1
+}
+
+func TestJudgeListsAllButBounded(t *testing.T) {
+	t.Parallel()
+	v := Judge(Touched{Changes: []Change{added("docs/a"), edited("src/.env")}}, law())
+	var got []string
+	for _, x := range v.Violations {
+		got = append(got, fmt.Sprintf("%s %s", x.Code, x.Path))
+	}
+	want := []string{
+		"STOP_SCOPE_VIOLATION_FORBIDDEN src/.env",
+		"STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED docs/a",
+		"STOP_SCOPE_VIOLATION_NEW_FILE docs/a",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q", got)
+	}
+	var many []Change
+	for i := range 1000 {
+		many = append(many, added(fmt.Sprintf("docs/%03d", i)))
+	}
+	if v := Judge(Touched{Changes: many}, law()); len(v.Violations) != maxViolations || len(v.Kept) != 1000 {
+		t.Errorf("%d violations, %d kept", len(v.Violations), len(v.Kept))
+	}
+}
+
+func TestJudgeRadius(t *testing.T) {
+	t.Parallel()
+	a, b := added("src/n"), edited("src/a")
+	a.Lines = LineCount{Added: 7, Charge: 7}
+	v := Judge(Touched{Changes: []Change{a, b, ignored(edited("build/x"))}}, law(func(p *Policy) { p.AllowNewFiles = true }))
+	if want := (BlastRadius{Files: 2, Added: 8, Deleted: 1, New: 1}); v.Radius != want {
+		t.Errorf("got %+v, want %+v", v.Radius, want)
+	}
+}
+
+func TestJudgeGitDir(t *testing.T) {
+	t.Parallel()
+	gone := func(path string) Change {
+		return with(path, func(c *Change) { c.Kind, c.NewMode = Deleted, 0 })
+	}
+	tests := []struct {
+		name   string
+		change Change
+		want   gitEffect
+	}{
+		{"status refreshes the index", edited("index"), gitNoise},
+		{"index lock left", added("index.lock"), gitNoise},
+		{"reset leaves ORIG_HEAD", added("ORIG_HEAD"), gitNoise},
+		{"fetch", edited("FETCH_HEAD"), gitNoise},
+		{"message", added("COMMIT_EDITMSG"), gitNoise},
+		{"reflog", edited("logs/refs/heads/main"), gitNoise},
+		{"split index", added("sharedindex.0123"), gitNoise},
+		{"old split index", gone("sharedindex.0123"), gitNoise},
+		{"new object", added("objects/ab/cdef"), gitNoise},
+		{"new pack", added("objects/pack/pack-1.pack"), gitNoise},
+		{"submodule's index", edited("modules/vendor/sub/index"), gitNoise},
+		{"index of a linked worktree", edited("worktrees/w/index"), gitNoise},
+		{"empty folder", with("refs/heads/f", func(c *Change) { c.Kind, c.OldMode, c.NewMode = Added, 0, fs.ModeDir|0o755 }), gitNoise},
+
+		{"commit", edited("refs/heads/main"), gitCommitted},
+		{"commit on a packed branch", added("refs/heads/main"), gitCommitted},
+
+		{"branch deleted", gone("refs/heads/main"), gitMoved},
+		{"branch locked", added("refs/heads/main.lock"), gitMoved},
+		{"other branch", edited("refs/heads/side"), gitMoved},
+		{"branch below the current one", added("refs/heads/main/x"), gitMoved},
+		{"new branch", added("refs/heads/new"), gitMoved},
+		{"tag", added("refs/tags/v1"), gitMoved},
+		{"stash", added("refs/stash"), gitMoved},
+		{"replace", added("refs/replace/0123"), gitMoved},
+		{"remote", edited("refs/remotes/origin/main"), gitMoved},
+		{"HEAD", edited("HEAD"), gitMoved},
+		{"packed refs", edited("packed-refs"), gitMoved},
+		{"reftable", edited("reftable/tables.list"), gitMoved},
+		{"HEAD of a linked worktree", edited("worktrees/w/HEAD"), gitMoved},
+
+		{"index removed", gone("index"), gitTampered},
+		{"index is a folder", with("index", func(c *Change) { c.NewMode = fs.ModeDir | 0o755 }), gitTampered},
+		{"index is a link", linked("index", "/x"), gitTampered},
+		{"index lock is a FIFO", Change{Path: "index.lock", Kind: Special, NewMode: fs.ModeNamedPipe}, gitTampered},
+		{"below index", added("index/x"), gitTampered},
+		{"object changed", edited("objects/ab/cdef"), gitTampered},
+		{"object removed", gone("objects/ab/cdef"), gitTampered},
+		{"alternates", added("objects/info/alternates"), gitTampered},
+		{"config", edited("config"), gitTampered},
+		{"config lock", added("config.lock"), gitTampered},
+		{"worktree config", added("config.worktree"), gitTampered},
+		{"hook", added("hooks/pre-commit"), gitTampered},
+		{"exclude", edited("info/exclude"), gitTampered},
+		{"attributes", added("info/attributes"), gitTampered},
+		{"submodule's config", edited("modules/vendor/sub/config"), gitTampered},
+		{"submodule's HEAD", edited("modules/vendor/sub/HEAD"), gitTampered},
+		{"merge", added("MERGE_HEAD"), gitTampered},
+		{"rebase", added("rebase-merge/git-rebase-todo"), gitTampered},
+		{"shallow", edited("shallow"), gitTampered},
+		{"HEAD lock", added("HEAD.lock"), gitTampered},
+		{"worktree list", added("worktrees/w/gitdir"), gitTampered},
+		{"the folder itself", with("", func(c *Change) { c.NewMode = 0o644 }), gitTampered},
+		{"unknown", added("whatever"), gitTampered},
+	}
+	for _, tt := range tests {
+		if got := classifyGit(&tt.change, "main"); got != tt.want {
+			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
+		}
+	}
+	detached := edited("refs/heads/")
+	if got := classifyGit(&detached, ""); got != gitMoved {
+		t.Errorf("detached: %d", got)
+	}
+}
+
+func TestJudgeBuilderCommits(t *testing.T) {
+	t.Parallel()
+	touched := Touched{Branch: "main", Git: []Change{edited("refs/heads/main"), added("objects/ab/c")}, Changes: []Change{edited("src/a")}}
+	for _, tt := range []struct {
+		commits BuilderCommits
+		kind    TaskKind
+		want    Code
+	}{
+		{SquashCommits, Execute, Success},
+		{KeepCommits, Execute, Success},
+		{StopCommits, Execute, StopHeadMoved},
+		{"", Execute, StopHeadMoved},
+		{SquashCommits, Question, StopQuestionChanged},
+		{SquashCommits, VerifyOnly, StopVerifyOnlyChanged},
+	} {
+		v := Judge(touched, law(func(p *Policy) { p.BuilderCommits, p.Kind = tt.commits, tt.kind }))
+		if v.Code != tt.want || !v.BuilderCommitted {
+			t.Errorf("%q %s: %s, committed %v", tt.commits, tt.kind, v.Code, v.BuilderCommitted)
+		}
+	}
+	empty := Touched{Branch: "main", Git: []Change{edited("refs/heads/main")}}
+	if v := Judge(empty, law(func(p *Policy) { p.BuilderCommits, p.Kind = SquashCommits, Question })); v.Code != StopQuestionChanged {
+		t.Errorf("an empty commit of a question: %s", v.Code)
+	}
+	hook := Touched{Branch: "main", Git: []Change{added("hooks/x"), edited("HEAD")}}
+	if v := Judge(hook, law()); v.Code != StopRunnerOwned || v.Violations[0].Path != ".git/hooks/x" {
+		t.Errorf("hook: %+v", v)
+	}
+}
