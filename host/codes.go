@@ -1,0 +1,141 @@
+package host
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/paxiom/relay/judge"
+)
+
+// Explanation is what an outcome's code means to a person.
+type Explanation struct {
+	Code     judge.Code `json:"code"`
+	Title    string     `json:"title"`   // a few words
+	Cause    string     `json:"cause"`   // what leads to it
+	Did      string     `json:"did"`     // what relay did about it
+	Command  string     `json:"command"` // what to type, in backticks first
+	ExitCode int        `json:"exit_code"`
+}
+
+// What relay does whenever it stops or blocks, in the same words everywhere.
+const (
+	didDiscard = "The box was thrown away; your repository was never written. What was built is kept as a patch in the history."
+	didNothing = "Nothing was started and nothing was spent."
+	didReport  = "Your repository was not written; the report says how far the run came."
+)
+
+// explanations is the one table of codes.
+var explanations = map[judge.Code]Explanation{
+	judge.Success: {Title: "done",
+		Cause: "Every rule held and every check passed.",
+		Did:   "The judged change was applied and committed, or there was nothing to change.", Command: "`relay show`"},
+
+	judge.StopForbidden: {Title: "touched a forbidden path",
+		Cause: "The builder wrote a path that is forbidden, has a name that may not exist, or is no plain file.",
+		Did:   didDiscard, Command: "`relay show` names the paths; change the task, or scope.default_forbidden_globs if the path is fine"},
+	judge.StopOutsideAllowed: {Title: "left its scope",
+		Cause: "The builder wrote a path that the task's allowed_globs do not cover.",
+		Did:   didDiscard, Command: "`relay show` names the paths; widen the task's scope if they belong to it"},
+	judge.StopNewFile: {Title: "made a new file",
+		Cause: "The builder made a file and the task does not allow new ones.",
+		Did:   didDiscard, Command: "`relay show`, then set allow_new_files in the task if new files are fine"},
+	judge.StopLockfile: {Title: "changed a lockfile",
+		Cause: "A dependency lockfile differs and the task does not allow that.",
+		Did:   didDiscard, Command: "`relay show`, then set allow_lockfile_changes in the task if it was meant"},
+	judge.StopDiffTooLarge: {Title: "change too large",
+		Cause: "The change has more files or lines than the task's diff_limits.",
+		Did:   didDiscard, Command: "`relay show`, then ask for a smaller step or raise the limits"},
+	judge.StopVerifyFailedFast: {Title: "a fast check failed",
+		Cause: "A fast verification exited with an error or ran out of time; slow ones were not run.",
+		Did:   didDiscard, Command: "`relay show` has the check's output"},
+	judge.StopVerifyFailedSlow: {Title: "a slow check failed",
+		Cause: "A slow verification exited with an error or ran out of time.",
+		Did:   didDiscard, Command: "`relay show` has the check's output"},
+	judge.StopVerifyTainted: {Title: "a check could not be trusted",
+		Cause: "The task names an unknown check, or gives it a parameter that is not allowed.",
+		Did:   "No check was run. " + didDiscard, Command: "`relay show` names the parameter; `relay config show verification` lists the checks"},
+	judge.StopVerifyOnlyChanged: {Title: "a verify_only task changed files",
+		Cause: "The task allowed no change and the builder made one.",
+		Did:   didDiscard, Command: "`relay show`"},
+	judge.StopQuestionChanged: {Title: "a question changed files",
+		Cause: "A question allows no change and the builder made one.",
+		Did:   didDiscard, Command: "`relay show`"},
+	judge.StopRunnerOwned: {Title: "wrote relay's own files",
+		Cause: "The builder wrote into relay's workspace, its configuration or git's own folder.",
+		Did:   didDiscard, Command: "`relay show` names the paths"},
+	judge.StopBuilderOutputInvalid: {Title: "the builder's answer is invalid",
+		Cause: "The builder did not answer with the result that its schema asks for.",
+		Did:   didDiscard, Command: "`relay show`; with builder.claude_code.strict_builder_json=false such builds are judged all the same"},
+	judge.StopBuilderTimeout: {Title: "the builder ran out of time",
+		Cause: "The builder did not end within its time, or was silent for too long.",
+		Did:   "Every process of it was ended. " + didDiscard, Command: "`relay show`, then ask for a smaller step or raise builder.timeout_seconds"},
+	judge.StopHeadMoved: {Title: "the repository moved",
+		Cause: "HEAD, a ref or a file of the change was changed by somebody else meanwhile, or by the builder in its box.",
+		Did:   "Nothing was overwritten: your version is in the tree, the builder's is kept.", Command: "`relay salvage` shows what was built; `git status` shows your own changes"},
+	judge.StopProviderQuota: {Title: "a vendor's limit is used up",
+		Cause: "The provider said that a quota or rate limit is exhausted.",
+		Did:   didReport, Command: "`relay run` again after the time that the report names, or choose another provider"},
+	judge.StopInterrupted: {Title: "interrupted",
+		Cause: "A signal, the tick's time limit, a failed provider call or an error of relay's own ended the run.",
+		Did:   didReport, Command: "`relay show`, then `relay run` again"},
+
+	judge.BlockedMissingConfig: {Title: "no usable configuration",
+		Cause: "There is no configuration file, it can't be read, or this is no git repository with a commit.",
+		Did:   didNothing, Command: "`relay init`"},
+	judge.BlockedUntrustedConfig: {Title: "configuration not trusted",
+		Cause: "The repository's configuration names commands or plugins that you have not agreed to.",
+		Did:   didNothing, Command: "`relay trust`"},
+	judge.BlockedLockHeld: {Title: "another relay is running here",
+		Cause: "Another process holds this workspace's lock.",
+		Did:   didNothing, Command: "`relay status` says who; wait for it or end it"},
+	judge.BlockedDirtyWorktree: {Title: "uncommitted changes",
+		Cause: "The work tree differs from HEAD, so a change could not be told from yours.",
+		Did:   didNothing, Command: "`git status`, then commit or stash"},
+	judge.BlockedHistoryCap: {Title: "history is full",
+		Cause: "The kept runs are larger than history.max_mb.",
+		Did:   didNothing, Command: "`relay history prune`"},
+	judge.BlockedCrashRecovery: {Title: "a crash needs your look",
+		Cause: "A file of relay's own is damaged, or an interrupted change can't be settled without you.",
+		Did:   didNothing, Command: "`relay recover`"},
+	judge.BlockedBudgetCap: {Title: "a budget is used up",
+		Cause: "A counter of this milestone has reached its cap.",
+		Did:   didNothing, Command: "`relay status` shows the counters; raise budgets.per_milestone or start another milestone"},
+	judge.BlockedBudgetExhausted: {Title: "not enough budget for a tick",
+		Cause: "What is left of this milestone's budget does not cover the worst case of one tick.",
+		Did:   didNothing, Command: "`relay status` shows the counters; raise budgets.per_milestone or start another milestone"},
+	judge.BlockedOrchestrator: {Title: "no valid task",
+		Cause: "The orchestrator's answer was not a valid task, and neither was its second try.",
+		Did:   didReport, Command: "`relay show` has the reason; try another model, or `relay run --task FILE`"},
+	judge.BlockedPlugin: {Title: "a plugin can't be used",
+		Cause: "A plugin is missing, is not the one that was pinned, or misbehaved.",
+		Did:   didReport, Command: "`relay plugin list`"},
+	judge.BlockedAuth: {Title: "not logged in",
+		Cause: "The provider has no credentials, or refused them.",
+		Did:   didReport, Command: "`relay doctor` says which login is missing"},
+	judge.BlockedBox: {Title: "no box on this machine",
+		Cause: "This machine does not allow what contains a builder.",
+		Did:   didNothing, Command: "`relay doctor` says what stands in the way"},
+}
+
+// exitCodes is the exit code of each outcome; a success that asks a question is
+// ExitWaiting.
+var exitCodes = map[judge.Outcome]int{
+	judge.OutcomeSuccess: ExitDone,
+	judge.OutcomeStop:    ExitStopped,
+	judge.OutcomeBlocked: ExitBlocked,
+}
+
+// Explain gives the meaning of a code. A code that is not in the table, the empty
+// one of a wrong call included, is explained as a wrong call.
+func Explain(code judge.Code) Explanation {
+	e, ok := explanations[code]
+	if !ok {
+		return Explanation{Code: code, Title: "not possible", Cause: "relay can't do what was asked.",
+			Did: "Nothing was changed.", Command: "`relay --help`", ExitCode: ExitBlocked}
+	}
+	e.Code, e.ExitCode = code, exitCodes[code.Outcome()]
+	return e
+}
+
+// Codes lists every code, sorted.
+func Codes() []judge.Code { return slices.Sorted(maps.Keys(explanations)) }

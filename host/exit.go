@@ -1,0 +1,80 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/judge"
+)
+
+// Exit codes of every command.
+const (
+	ExitDone        = 0
+	ExitWaiting     = 1 // something waits on the operator
+	ExitStopped     = 2 // stopped or failed
+	ExitBlocked     = 3 // blocked, or called wrongly
+	ExitInterrupted = 130
+	ExitTerminated  = 143
+)
+
+// ExitCode gives the exit code of an error; 0 for nil.
+func ExitCode(err error) int {
+	if err == nil {
+		return ExitDone
+	}
+	var sig Interrupted
+	if errors.As(err, &sig) {
+		return sig.ExitCode()
+	}
+	if f, ok := fault.As(err); ok {
+		return Explain(f.Code).ExitCode
+	}
+	return ExitStopped
+}
+
+// Interrupted is the cause of a context that a signal ended.
+type Interrupted struct{ Signal syscall.Signal }
+
+// Error names the signal.
+func (i Interrupted) Error() string { return fmt.Sprintf("interrupted by %s", i.Signal) }
+
+// ExitCode is 128 and the signal's number.
+func (i Interrupted) ExitCode() int { return 128 + int(i.Signal) }
+
+// Interrupt gives a context that ends with an [Interrupted] cause at the first
+// SIGINT, SIGTERM or SIGHUP. The second one calls exit at once with its exit code;
+// what is under way then is left to the journal. stop gives the signals back.
+func Interrupt(parent context.Context, exit func(code int)) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	ch := make(chan os.Signal, 2)
+	signal.Notify(ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	done := make(chan struct{})
+	go func() {
+		for first := true; ; first = false {
+			select {
+			case s := <-ch:
+				sig := Interrupted{s.(syscall.Signal)}
+				if !first {
+					exit(sig.ExitCode())
+				}
+				cancel(sig)
+			case <-done:
+				return
+			}
+		}
+	}()
+	return ctx, func() { signal.Stop(ch); close(done); cancel(nil) }
+}
+
+// exitOf gives the exit code of a run.
+func exitOf(code judge.Code, question bool) int {
+	if question && code == judge.Success {
+		return ExitWaiting
+	}
+	return Explain(code).ExitCode
+}

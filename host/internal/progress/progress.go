@@ -1,0 +1,50 @@
+package progress
+
+import "time"
+
+// Kind says what an event is about.
+type Kind string
+
+// The kinds.
+const (
+	Entered  Kind = "entered"  // a state began
+	Finished Kind = "finished" // a state ended; Elapsed and Text are set
+	Plugin   Kind = "plugin"   // a plugin said something
+	Spent    Kind = "spent"    // tokens or dollars changed
+	Notice   Kind = "notice"   // a remark of relay's own
+)
+
+// Event is one step of progress. Texts that come from plugins are not made safe for
+// a terminal; whoever prints them does that.
+type Event struct {
+	Kind    Kind          `json:"kind"`
+	At      time.Time     `json:"at"`
+	RunID   string        `json:"run_id,omitempty"`
+	State   string        `json:"state,omitempty"` // LOCK, PREFLIGHT, ORCHESTRATE, …
+	Elapsed time.Duration `json:"elapsed_ns,omitempty"`
+	Plugin  string        `json:"plugin,omitempty"`
+	Text    string        `json:"text,omitempty"`
+	Usage   Usage         `json:"usage,omitzero"` // of the whole run so far
+}
+
+// Usage is what is known to have been used. nil is unknown.
+type Usage struct {
+	InputTokens  *int64   `json:"input_tokens,omitempty"`
+	OutputTokens *int64   `json:"output_tokens,omitempty"`
+	CostUSD      *float64 `json:"cost_usd,omitempty"`
+}
+
+// Observer receives events, one at a time, in order. It must return quickly: the
+// workflow waits for it.
+type Observer interface {
+	Observe(Event)
+}
+
+// Func is a function as an Observer.
+type Func func(Event)
+
+// Observe calls f.
+func (f Func) Observe(e Event) { f(e) }
+
+// None is the Observer that looks away.
+var None Observer = Func(func(Event) {})

@@ -1,0 +1,85 @@
+package host
+
+import (
+	"context"
+
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/progress"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/judge"
+)
+
+// Types of the core that the commands show.
+type (
+	// Report is REPORT.json.
+	Report = report.Report
+	// Blocked is BLOCKED.json.
+	Blocked = report.Blocked
+	// Event is one step of progress of a running workflow.
+	Event = progress.Event
+	// Observer watches a running workflow; see [ObserverFunc].
+	Observer = progress.Observer
+	// ObserverFunc is a function as an Observer.
+	ObserverFunc = progress.Func
+	// ConfigValue is one value of the configuration with its origin.
+	ConfigValue = config.Value
+	// Code is the stable name of an outcome.
+	Code = judge.Code
+)
+
+// The kinds of an Event.
+const (
+	EventEntered  = progress.Entered
+	EventFinished = progress.Finished
+	EventPlugin   = progress.Plugin
+	EventSpent    = progress.Spent
+	EventNotice   = progress.Notice
+)
+
+// Doc names the document that a result is, for --json.
+type Doc struct {
+	Kind    string `json:"kind"`    // for example "relay.status"
+	Version int    `json:"version"` // goes up when a field changes its meaning
+}
+
+// Options are how relay was called. Zero fields mean the process's own.
+type Options struct {
+	Set        []string // --set key=value, lowest first
+	ConfigFile string   // explicit configuration file, relative to the root
+	Env        []string // as os.Environ
+	NoInput    bool     // nobody can be asked
+	Version    string   // of relay
+	Executable string   // the relay binary: what boxes execute again, and where plugins lie beside
+}
+
+// Repo is one repository as relay sees it. Opening it starts no process; what is
+// wrong with it is the error of the method that needs it.
+type Repo struct {
+	dir  string
+	opts Options
+}
+
+// Open names the repository that dir lies in.
+func Open(dir string, o Options) (*Repo, error) { return &Repo{dir: dir, opts: o}, nil }
+
+// Root is the root of the work tree, "" outside a repository.
+func (r *Repo) Root() string { return "" }
+
+// InitOptions say what init writes.
+type InitOptions struct {
+	FileName string // "" means relay.config.json
+	Config   []byte // the whole file
+	Force    bool   // replace a configuration that exists
+}
+
+// InitResult is what init did.
+type InitResult struct {
+	Doc
+	File      string   `json:"file"`      // relative to the root
+	Workspace string   `json:"workspace"` // relative to the root
+	Trusted   string   `json:"trusted"`   // digest of what was trusted, "" when nothing needed it
+	Notices   []string `json:"notices,omitempty"`
+}
+
+// Init writes the configuration, makes the workspace and trusts what it wrote.
+func (r *Repo) Init(ctx context.Context, o InitOptions) (*InitResult, error) { panic("todo") }

@@ -1,0 +1,201 @@
+package host
+
+import (
+	"time"
+
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/history"
+	"github.com/paxiom/relay/host/internal/trust"
+)
+
+// CheckResult is one line of doctor or of preflight.
+type CheckResult struct {
+	ID   string `json:"id"`   // for example "git", "lock", "box"
+	OK   bool   `json:"ok"`   //
+	Skip bool   `json:"skip"` // not looked at, since an earlier check failed
+	Code Code   `json:"code,omitempty"`
+	What string `json:"what"` // one line: what was found
+	Why  string `json:"why,omitempty"`
+	Fix  string `json:"fix,omitempty"`
+}
+
+// DoctorResult is what doctor found.
+type DoctorResult struct {
+	Doc
+	OK     bool          `json:"ok"`
+	Checks []CheckResult `json:"checks"`
+}
+
+// StatusResult is what is known without starting anything, and preflight when asked.
+type StatusResult struct {
+	Doc
+	Root        string        `json:"root"`
+	Config      string        `json:"config,omitempty"`
+	Workspace   string        `json:"workspace,omitempty"`
+	Branch      string        `json:"branch,omitempty"`
+	MilestoneID string        `json:"milestone_id,omitempty"`
+	Lock        string        `json:"lock"` // free, held, stale or corrupt
+	LockPID     int           `json:"lock_pid,omitempty"`
+	Budgets     []BudgetLine  `json:"budgets,omitempty"`
+	Warning     bool          `json:"budget_warning,omitempty"`
+	LastRun     *RunLine      `json:"last_run,omitempty"`
+	Question    string        `json:"question,omitempty"` // waits on the operator
+	Choices     []string      `json:"choices,omitempty"`
+	Blocked     *Blocked      `json:"blocked,omitempty"`
+	Unfinished  string        `json:"unfinished,omitempty"` // run whose journal is open
+	Preflight   []CheckResult `json:"preflight,omitempty"`
+	Ready       *bool         `json:"ready,omitempty"` // of the preflight
+	Problem     *CheckResult  `json:"problem,omitempty"`
+	Next        string        `json:"next"` // the next sensible command
+	ExitCode    int           `json:"exit_code"`
+}
+
+// BudgetLine is one counter and its cap; Max 0 means no cap.
+type BudgetLine struct {
+	Name string  `json:"name"`
+	Used float64 `json:"used"`
+	Max  float64 `json:"max"`
+}
+
+// RunLine is one run in a list.
+type RunLine struct {
+	history.Meta
+	ExitCode int `json:"exit_code"`
+}
+
+// RunOptions are one call of relay run.
+type RunOptions struct {
+	Goal      string // the operator's words; "" takes none
+	TaskFile  string // judge this task with no orchestrator call
+	RecordDir string // write every provider call there, as a script for replay
+	Observer  Observer
+}
+
+// RunResult is how a tick ended. Report is set whenever the run got an id.
+type RunResult struct {
+	Doc
+	Report   *Report  `json:"report"`
+	Blocked  *Blocked `json:"blocked,omitempty"`
+	Patch    string   `json:"patch,omitempty"` // file with what was judged
+	ExitCode int      `json:"exit_code"`
+}
+
+// AnswerResult says which question was answered.
+type AnswerResult struct {
+	Doc
+	RunID  string `json:"run_id"`
+	Prompt string `json:"prompt"`
+	Answer string `json:"answer"`
+	Next   string `json:"next"`
+}
+
+// ShowResult is one run in full.
+type ShowResult struct {
+	Doc
+	Run      RunLine       `json:"run"`
+	Report   *Report       `json:"report,omitempty"`
+	Markdown string        `json:"-"`
+	Explain  *Explanation  `json:"explain,omitempty"`
+	Files    []HistoryFile `json:"files"`
+	Landed   bool          `json:"landed"` // its commit is an ancestor of HEAD
+	Next     []string      `json:"next,omitempty"`
+}
+
+// HistoryFile is one file that a run left behind.
+type HistoryFile struct {
+	Name  string `json:"name"`
+	Path  string `json:"path"` // absolute
+	Bytes int64  `json:"bytes"`
+}
+
+// HistoryListResult lists runs, newest first.
+type HistoryListResult struct {
+	Doc
+	Runs  []RunLine `json:"runs"`
+	Total int       `json:"total"`
+	Bytes int64     `json:"bytes"`
+}
+
+// PruneOptions say what to remove; zero values do not limit.
+type PruneOptions struct {
+	Keep      int
+	OlderThan time.Duration
+	MaxBytes  int64
+	DryRun    bool
+}
+
+// PruneResult is what was removed.
+type PruneResult struct {
+	Doc
+	Runs   []string `json:"runs"`
+	Refs   []string `json:"refs,omitempty"`
+	Bytes  int64    `json:"bytes"`
+	DryRun bool     `json:"dry_run,omitempty"`
+}
+
+// UndoResult is the commit that took a landed change back.
+type UndoResult struct {
+	Doc
+	RunID  string   `json:"run_id"`
+	Undone string   `json:"undone"` // the commit that was taken back
+	Commit string   `json:"commit"` // the new commit
+	Paths  []string `json:"paths"`
+	Notes  []string `json:"notes,omitempty"`
+}
+
+// SalvageOptions say where a rejected change goes; at most one of the two.
+type SalvageOptions struct {
+	Branch string // make this branch from the rejected tree
+	Patch  string // write the patch to this file, "-" gives it in the result
+}
+
+// SalvageResult is where a rejected change is now.
+type SalvageResult struct {
+	Doc
+	RunID  string   `json:"run_id"`
+	Ref    string   `json:"ref,omitempty"` // refs/relay/…; "" when only the patch exists
+	Branch string   `json:"branch,omitempty"`
+	File   string   `json:"file,omitempty"`
+	Patch  string   `json:"patch,omitempty"`
+	Notes  []string `json:"notes,omitempty"`
+	Next   []string `json:"next,omitempty"`
+}
+
+// RecoverResult is what recover found and did.
+type RecoverResult struct {
+	Doc
+	Runs  []string `json:"runs"`  // runs whose journal was open
+	Done  []string `json:"done"`  // one line for each thing that was done
+	Clean bool     `json:"clean"` // nothing is left to recover
+	Next  string   `json:"next,omitempty"`
+}
+
+// TrustOptions steer trust.
+type TrustOptions struct {
+	Show   bool // change nothing
+	Revoke bool
+	Digest string // trust only if the configuration has this digest
+}
+
+// TrustResult is what a configuration asks for, and whether it is trusted now.
+type TrustResult struct {
+	Doc
+	Digest  string       `json:"digest"`
+	Items   []trust.Item `json:"items"`
+	Trusted bool         `json:"trusted"`
+	Revoked bool         `json:"revoked,omitempty"`
+}
+
+// ConfigResult is the configuration in force.
+type ConfigResult struct {
+	Doc
+	File    string        `json:"file"`
+	Values  []ConfigValue `json:"values"`
+	Notices []string      `json:"notices,omitempty"`
+}
+
+// PluginListResult is what can be used.
+type PluginListResult struct {
+	Doc
+	Plugins []catalog.Entry `json:"plugins"`
+}
