@@ -1,0 +1,147 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
+)
+
+// Env is what all changes of one repository share.
+type Env struct {
+	Git *judge.Git
+	// StateDir is relay's own state on this machine; layers lie below it.
+	StateDir string
+	Journal  *journal.Journal
+	// Home is the user's home, "" for $HOME; Persist are what stays writable in it.
+	Home    string
+	Persist []string
+	// Owned are globs of relay's own files: never applied, never kept.
+	Owned []string
+	// Environ is the user's environment, for git's idea of who commits.
+	Environ []string
+}
+
+// Options are about one change.
+type Options struct {
+	RunID string
+	// Base is the commit the work tree is at, Branch the branch that HEAD names, ""
+	// when detached.
+	Base, Branch string
+	// Binds are shown in the box, for example a plugin's socket folder.
+	Binds []box.Bind
+	// Layer reuses a folder of an earlier change; "" makes a new one.
+	Layer string
+}
+
+// Change is one passage from a box to a commit or to nothing.
+type Change struct {
+	env     Env
+	opts    Options
+	log     *journal.Log
+	box     *box.Box
+	layer   string
+	touched *judge.Touched
+	verdict judge.Verdict
+	fresh   int // verification boxes made so far
+}
+
+// The kinds of journal records.
+const (
+	recBegin   = "begin"   // a box is about to be made
+	recState   = "state"   // the workflow entered a state
+	recApply   = "apply"   // the real tree is about to be written
+	recApplied = "applied" // it was written
+	recLanded  = "landed"  // the branch has the commit, or none is made
+)
+
+// beginning is the data of recBegin.
+type beginning struct {
+	Layer  string `json:"layer"`
+	Base   string `json:"base"`
+	Branch string `json:"branch"`
+}
+
+// Begin opens the journal of a change and prepares its box. The work tree must be
+// clean; the caller holds the workspace's lock.
+func Begin(env Env, o Options) (*Change, error) {
+	c := &Change{env: env, opts: o, layer: o.Layer}
+	if c.layer == "" {
+		c.layer = filepath.Join(env.StateDir, "boxes", o.RunID)
+	}
+	var err error
+	if c.log, err = env.Journal.Begin(o.RunID); err != nil {
+		return nil, fmt.Errorf("begin a change: %w", err)
+	}
+	if err = c.log.Append(recBegin, beginning{Layer: c.layer, Base: o.Base, Branch: o.Branch}); err != nil {
+		return nil, errors.Join(err, c.log.Settle())
+	}
+	if c.box, err = c.newBox(); err != nil {
+		return nil, errors.Join(err, c.Discard())
+	}
+	return c, nil
+}
+
+func (c *Change) newBox() (*box.Box, error) {
+	if err := os.MkdirAll(filepath.Dir(c.layer), 0o700); err != nil {
+		return nil, err
+	}
+	return box.New(box.Spec{
+		Root: c.env.Git.Root, GitDirs: c.env.Git.Outside(), Home: c.env.Home, StateDir: c.env.StateDir,
+		Layer: c.layer, Persist: c.env.Persist, Binds: c.opts.Binds,
+	})
+}
+
+// Box is where the builder runs.
+func (c *Change) Box() *box.Box { return c.box }
+
+// Enter writes down that the workflow enters a state, before it acts.
+func (c *Change) Enter(state string, data any) error {
+	return c.log.Append(recState, map[string]any{"state": state, "data": data})
+}
+
+// Reset throws away what was built so far and gives an empty box.
+func (c *Change) Reset() error {
+	if err := c.box.Discard(); err != nil {
+		return err
+	}
+	c.touched = nil
+	var err error
+	c.box, err = c.newBox()
+	return err
+}
+
+// Judge reads what the builder left and judges it. No process may be running in the
+// box. The verdict is also kept for Land.
+func (c *Change) Judge(ctx context.Context, p judge.Policy) (judge.Verdict, error) {
+	t, err := c.box.Touched(ctx, c.env.Git)
+	if err != nil {
+		return judge.Verdict{}, err
+	}
+	c.touched = &t
+	c.verdict = judge.Judge(t, p)
+	return c.verdict, nil
+}
+
+// Touched is what Judge read.
+func (c *Change) Touched() judge.Touched { return *c.touched }
+
+// Discard throws the box away and settles the journal. The real tree is as it was,
+// or as Land left it. It may be called more than once.
+func (c *Change) Discard() error {
+	if c.log == nil {
+		return nil
+	}
+	var err error
+	if c.box != nil {
+		err = c.box.Discard()
+	}
+	err = errors.Join(err, removeLayer(c.layer), c.log.Settle())
+	c.log = nil
+	return err
+}

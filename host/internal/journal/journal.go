@@ -1,0 +1,265 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Record is one line of a journal.
+type Record struct {
+	Seq  int             `json:"seq"` // 1, 2, 3
+	At   time.Time       `json:"at"`
+	Kind string          `json:"kind"`
+	Data json.RawMessage `json:"data,omitempty"`
+}
+
+// Decode reads the record's data into v.
+func (r Record) Decode(v any) error { return json.Unmarshal(r.Data, v) }
+
+// Failpoint is called by [Reached]; tests set it to end the process there.
+var Failpoint func(point string)
+
+// Reached marks a point at which a crash must be survivable. Every record is one,
+// under its kind.
+func Reached(point string) {
+	if Failpoint != nil {
+		Failpoint(point)
+	}
+}
+
+const (
+	logExt    = ".jsonl"
+	imagesExt = ".images"
+)
+
+// Journal is the folder of all journals of one workspace.
+type Journal struct{ dir string }
+
+// Open names the folder. It touches nothing.
+func Open(dir string) *Journal { return &Journal{dir: dir} }
+
+// Dir is the folder.
+func (j *Journal) Dir() string { return j.dir }
+
+// Log is the open journal of one run.
+type Log struct {
+	j      *Journal
+	id     string
+	f      *os.File
+	seq    int
+	images *os.File
+	size   int64 // of images
+}
+
+// Begin makes the journal of a run. One that exists already is an error.
+func (j *Journal) Begin(id string) (*Log, error) {
+	if err := os.MkdirAll(j.dir, 0o755); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(j.dir, id+logExt), os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &Log{j: j, id: id, f: f}, nil
+}
+
+// ID is the run's id.
+func (l *Log) ID() string { return l.id }
+
+// Append writes a record and fsyncs it. data may be nil.
+func (l *Log) Append(kind string, data any) error {
+	r := Record{Seq: l.seq + 1, At: time.Now().UTC(), Kind: kind}
+	if data != nil {
+		b, err := json.Marshal(data)
+		if err != nil {
+			return fmt.Errorf("journal: %w", err)
+		}
+		r.Data = b
+	}
+	line, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	if _, err := l.f.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	if err := l.f.Sync(); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	if l.seq == 0 { // the file's name must survive as well
+		if err := syncDir(l.j.dir); err != nil {
+			return fmt.Errorf("journal: %w", err)
+		}
+	}
+	l.seq = r.Seq
+	Reached(kind)
+	return nil
+}
+
+// Image copies all of r into the run's images and says where. It is safe on disk
+// after SyncImages.
+func (l *Log) Image(r io.Reader) (at, length int64, err error) {
+	if l.images == nil {
+		name := filepath.Join(l.j.dir, l.id+imagesExt)
+		if l.images, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
+			return 0, 0, fmt.Errorf("journal: %w", err)
+		}
+	}
+	n, err := io.Copy(l.images, r)
+	at = l.size
+	l.size += n
+	if err != nil {
+		return 0, 0, fmt.Errorf("journal: %w", err)
+	}
+	return at, n, nil
+}
+
+// SyncImages fsyncs the images.
+func (l *Log) SyncImages() error {
+	if l.images == nil {
+		return nil
+	}
+	return l.images.Sync()
+}
+
+// ImageReader reads an image back.
+func (l *Log) ImageReader(at, length int64) *io.SectionReader {
+	return io.NewSectionReader(l.images, at, length)
+}
+
+// Close leaves the run to whoever recovers it.
+func (l *Log) Close() error {
+	err := l.f.Close()
+	if l.images != nil {
+		err = errors.Join(err, l.images.Close())
+	}
+	return err
+}
+
+// Settle removes the journal: the run is over. The record goes before the images,
+// so that no record without its images is ever found.
+func (l *Log) Settle() error {
+	l.Close()
+	return l.j.remove(l.id)
+}
+
+func (j *Journal) remove(id string) error {
+	if err := os.Remove(filepath.Join(j.dir, id+logExt)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	Reached("settle")
+	if err := os.Remove(filepath.Join(j.dir, id+imagesExt)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return syncDir(j.dir)
+}
+
+// Run is a journal that a crash left open.
+type Run struct {
+	ID string
+	// Records are the whole ones; a torn last line is left out.
+	Records []Record
+	// Damaged says why the records can't be trusted; "" when they can.
+	Damaged string
+	j       *Journal
+}
+
+// Last gives the last record of a kind.
+func (r *Run) Last(kind string) (Record, bool) {
+	for _, rec := range slices.Backward(r.Records) {
+		if rec.Kind == kind {
+			return rec, true
+		}
+	}
+	return Record{}, false
+}
+
+// Resume opens the run's journal for more records and for its images.
+func (r *Run) Resume() (*Log, error) {
+	f, err := os.OpenFile(filepath.Join(r.j.dir, r.ID+logExt), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return nil, err
+	}
+	l := &Log{j: r.j, id: r.ID, f: f, seq: len(r.Records)}
+	l.images, err = os.OpenFile(filepath.Join(r.j.dir, r.ID+imagesExt), os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		l.images, err = nil, nil
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	// What follows must not be glued to a torn line.
+	if _, err := f.Write([]byte("\n")); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// Unfinished gives the journals that were left open, oldest first. Images without a
+// record belong to a settled run and are removed.
+func (j *Journal) Unfinished() ([]Run, error) {
+	entries, err := os.ReadDir(j.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var runs []Run
+	have := map[string]bool{}
+	for _, e := range entries {
+		if id, ok := strings.CutSuffix(e.Name(), logExt); ok && e.Type().IsRegular() {
+			b, err := os.ReadFile(filepath.Join(j.dir, e.Name()))
+			if err != nil {
+				return nil, err
+			}
+			run := Run{ID: id, j: j}
+			run.Records, run.Damaged = parse(b)
+			runs, have[id] = append(runs, run), true
+		}
+	}
+	for _, e := range entries {
+		if id, ok := strings.CutSuffix(e.Name(), imagesExt); ok && !have[id] {
+			os.Remove(filepath.Join(j.dir, e.Name()))
+		}
+	}
+	return runs, nil
+}
+
+// parse reads the lines. One that can't be read was cut off by a crash, unless its
+// number is missing afterwards: then the journal is damaged.
+func parse(b []byte) (records []Record, damaged string) {
+	n := 0
+	for line := range bytes.SplitSeq(b, []byte("\n")) {
+		n++
+		var r Record
+		if json.Unmarshal(line, &r) != nil {
+			continue
+		}
+		if r.Seq != len(records)+1 {
+			return records, fmt.Sprintf("line %d is record %d where %d belongs", n, r.Seq, len(records)+1)
+		}
+		records = append(records, r)
+	}
+	return records, ""
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}

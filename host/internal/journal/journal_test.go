@@ -1,0 +1,120 @@
+package journal
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func begin(t *testing.T) (*Journal, *Log) {
+	t.Helper()
+	j := Open(filepath.Join(t.TempDir(), "journal"))
+	l, err := j.Begin("run-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j, l
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func unfinished(t *testing.T, j *Journal) []Run {
+	t.Helper()
+	runs, err := j.Unfinished()
+	must(t, err)
+	return runs
+}
+
+func TestRecordsAndImagesComeBack(t *testing.T) {
+	j, l := begin(t)
+	must(t, l.Append("begin", map[string]string{"base": "abc"}))
+	a, n, err := l.Image(strings.NewReader("old bytes"))
+	must(t, err)
+	b, m, err := l.Image(strings.NewReader("new"))
+	must(t, err)
+	must(t, l.SyncImages())
+	must(t, l.Append("apply", [2][2]int64{{a, n}, {b, m}}))
+	must(t, l.Close())
+
+	runs := unfinished(t, j)
+	if len(runs) != 1 || len(runs[0].Records) != 2 || runs[0].Damaged != "" {
+		t.Fatalf("%+v", runs)
+	}
+	rec, ok := runs[0].Last("apply")
+	var where [2][2]int64
+	if !ok || rec.Decode(&where) != nil {
+		t.Fatalf("%+v", rec)
+	}
+	l, err = runs[0].Resume()
+	must(t, err)
+	got := make([]byte, 3)
+	if _, err := l.ImageReader(where[1][0], where[1][1]).ReadAt(got, 0); err != nil || string(got) != "new" {
+		t.Fatalf("image %q, %v", got, err)
+	}
+	must(t, l.Append("applied", nil))
+	must(t, l.Settle())
+	if left, _ := os.ReadDir(j.Dir()); len(left) != 0 {
+		t.Fatalf("left behind: %v", left)
+	}
+	if runs := unfinished(t, j); len(runs) != 0 {
+		t.Fatalf("%+v", runs)
+	}
+}
+
+func TestTornLastLine(t *testing.T) {
+	j, l := begin(t)
+	must(t, l.Append("begin", nil))
+	must(t, l.Append("build", nil))
+	must(t, l.Close())
+	name := filepath.Join(j.Dir(), "run-1.jsonl")
+	whole, err := os.ReadFile(name)
+	must(t, err)
+	first := strings.IndexByte(string(whole), '\n') + 1
+	for cut := first; cut < len(whole)-1; cut++ {
+		must(t, os.WriteFile(name, whole[:cut], 0o600))
+		runs := unfinished(t, j)
+		if len(runs) != 1 || len(runs[0].Records) != 1 || runs[0].Damaged != "" {
+			t.Fatalf("cut at %d: %+v", cut, runs)
+		}
+	}
+	// A start after the torn line goes on below it.
+	runs := unfinished(t, j)
+	l, err = runs[0].Resume()
+	must(t, err)
+	must(t, l.Append("recovered", nil))
+	must(t, l.Close())
+	runs = unfinished(t, j)
+	if len(runs[0].Records) != 2 || runs[0].Records[1].Kind != "recovered" || runs[0].Damaged != "" {
+		t.Fatalf("%+v", runs)
+	}
+}
+
+func TestDamage(t *testing.T) {
+	j, l := begin(t)
+	for range 3 {
+		must(t, l.Append("step", nil))
+	}
+	must(t, l.Close())
+	name := filepath.Join(j.Dir(), "run-1.jsonl")
+	b, err := os.ReadFile(name)
+	must(t, err)
+	lines := strings.SplitAfter(string(b), "\n")
+	must(t, os.WriteFile(name, []byte(lines[0]+lines[2]), 0o600))
+	if runs := unfinished(t, j); runs[0].Damaged == "" {
+		t.Fatalf("a missing record was not noticed: %+v", runs)
+	}
+}
+
+func TestSecondBeginIsRefused(t *testing.T) {
+	j, l := begin(t)
+	defer l.Close()
+	if _, err := j.Begin("run-1"); err == nil {
+		t.Fatal("two logs of one run")
+	}
+}
