@@ -85,7 +85,7 @@ func TestKill(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		timer := time.AfterFunc(time.Duration(15+7*(round%9)+2*round)*time.Millisecond, func() { c.Process.Kill() })
+		timer := time.AfterFunc(time.Duration(15+7*(round%9)+15*round)*time.Millisecond, func() { c.Process.Kill() })
 		err := c.Wait()
 		timer.Stop()
 		if err == nil {
