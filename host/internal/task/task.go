@@ -57,22 +57,3 @@ type Control struct {
 	Action string `json:"action"` // "continue" or "stop"
 	Reason string `json:"reason,omitempty"`
 }
-
-// Options adapt the schema to what is installed.
-type Options struct {
-	// Builders are the names and aliases that builder.mode may have; empty means
-	// the names of the published schema.
-	Builders []string
-}
-
-// Parse reads a task. Every error is fit to be shown to the model as the reason
-// for its one retry: it names the place in the document and what is expected.
-func Parse(b []byte, o Options) (*Task, error) {
-	panic("written by the judge room")
-}
-
-// Schema gives the JSON Schema of a task for a provider's structured output, with
-// builder.mode limited to builders; see [Options].
-func Schema(builders []string) []byte {
-	panic("written by the judge room")
-}
