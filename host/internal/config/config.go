@@ -83,8 +83,8 @@ type Builder struct {
 	AllowPatchMode     bool            `json:"allow_patch_mode"`
 	ClaudeCode         ClaudeCode      `json:"claude_code"`
 	Patch              Patch           `json:"patch"`
-	External           *ExternalDriver `json:"external,omitempty"`   // [relay]
-	Cursor             *ExternalDriver `json:"cursor,omitempty"`     // seed 002: the same as external
+	External           *ExternalDriver `json:"external,omitempty"`   // [relay] also set when the file says cursor
+	Cursor             *ExternalDriver `json:"cursor,omitempty"`     // seed 002's name of external; read External
 	TimeoutSeconds     int             `json:"timeout_seconds"`      // [relay] wall clock of one build
 	IdleTimeoutSeconds int             `json:"idle_timeout_seconds"` // [relay]
 }
@@ -139,6 +139,7 @@ type Verification struct {
 	TimeoutFastSeconds       int        `json:"timeout_fast_seconds"`
 	TimeoutSlowSeconds       int        `json:"timeout_slow_seconds"`
 	ProtectedGlobs           []string   `json:"protected_globs"` // [relay]
+	TestGlobs                []string   `json:"test_globs"`      // [relay] protected where they exist
 	Templates                []Template `json:"templates"`
 }
 

@@ -1,5 +1,22 @@
 package config
 
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+)
+
 // Layer is where a value came from. Higher layers win.
 type Layer string
 
@@ -23,13 +40,6 @@ type Origin struct {
 	Note string `json:"note,omitempty"`
 }
 
-// Value is one leaf of the configuration for config show.
-type Value struct {
-	Key    string `json:"key"`
-	Value  any    `json:"value"`
-	Origin Origin `json:"origin"`
-}
-
 // Loaded is a configuration and where it came from.
 type Loaded struct {
 	Config *Config
@@ -40,6 +50,9 @@ type Loaded struct {
 	// Notices are one-line remarks for the person, for example about a value that
 	// the user's own configuration made stricter.
 	Notices []string
+
+	tree *node // all layers
+	repo *node // the repository's own file, nil without one
 }
 
 // Options say what to load.
@@ -53,20 +66,261 @@ type Options struct {
 	AllowMissing bool
 }
 
+// FileNames are the names a repository's configuration can have, first found wins.
+func FileNames() []string { return workspace.ConfigNames() }
+
 // Load finds, layers, checks and decodes. Every error is a *fault.Fault with
 // BLOCKED_MISSING_CONFIG that names file, line, key and what was expected.
-func Load(o Options) (*Loaded, error) { panic("todo") }
+func Load(o Options) (*Loaded, error) {
+	l := &Loaded{Root: o.Root}
+	user, err := l.userLayer(o)
+	if err != nil {
+		return nil, err
+	}
+	if l.repo, err = l.repoLayer(o); err != nil {
+		return nil, err
+	}
+	l.tree = merge(builtin(), user)
+	if l.repo != nil {
+		bounded, err := l.narrow(user, l.repo)
+		if err != nil {
+			return nil, err
+		}
+		l.tree = merge(l.tree, bounded)
+	}
+	if env := l.envLayer(o.Env); env != nil {
+		if p := inspect(env); len(p) > 0 {
+			return nil, badInput("the environment", p)
+		}
+		l.tree = merge(l.tree, env)
+	}
+	for _, s := range o.Set {
+		n, err := setLayer(s)
+		if err != nil {
+			return nil, err
+		}
+		l.tree = merge(l.tree, n)
+	}
+	if err := l.finish(); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
 
 // Default is the built-in configuration.
-func Default() *Config { panic("todo") }
+func Default() *Config {
+	l := &Loaded{tree: builtin()}
+	if err := l.finish(); err != nil {
+		panic("config: the built-in configuration is refused: " + err.Error())
+	}
+	return l.Config
+}
 
-// Origin says where the value at a dotted key came from.
-func (l *Loaded) Origin(key string) Origin { panic("todo") }
+// builtin is the lowest layer, from the table.
+func builtin() *node {
+	n := newMap(Origin{Layer: LayerBuiltin})
+	for _, k := range table {
+		if !k.top() || k.def == nil {
+			continue
+		}
+		v := fromPlain(k.def, n.at)
+		if _, isMap := k.def.(map[string]any); isMap {
+			v = newMap(n.at)
+		}
+		n.set(v, strings.Split(k.path, ".")...)
+	}
+	return n
+}
 
-// Values are all values in the order of the reference.
-func (l *Loaded) Values() []Value { panic("todo") }
+func (l *Loaded) userLayer(o Options) (*node, error) {
+	dir := o.UserDir
+	if dir == "" {
+		dir = UserDir(o.Env)
+	}
+	if dir == "" {
+		return nil, nil
+	}
+	names := []string{"config.json", "config.yaml", "config.yml", "config.toml"}
+	path, b, err := l.first(dir, names)
+	if err != nil || path == "" {
+		return nil, err
+	}
+	return readLayer(path, path, b, LayerUser)
+}
 
-// FileNames are the names a repository's configuration can have, first found wins.
-func FileNames() []string {
-	return []string{"relay.config.json", "relay.config.yaml", "relay.config.yml", "relay.config.toml", "relais.config.json"}
+// UserDir is relay's folder for the user's own configuration, "" when the
+// environment names no home.
+func UserDir(env []string) string {
+	if d := getenv(env, "XDG_CONFIG_HOME"); filepath.IsAbs(d) {
+		return filepath.Join(d, "relay")
+	}
+	if h := getenv(env, "HOME"); filepath.IsAbs(h) {
+		return filepath.Join(h, ".config", "relay")
+	}
+	return ""
+}
+
+func getenv(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- { // the last one holds, as in os.Environ
+		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+func (l *Loaded) repoLayer(o Options) (*node, error) {
+	dir, names := o.Root, FileNames()
+	if o.File != "" {
+		path := o.File
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(o.Root, path)
+		}
+		dir, names = filepath.Dir(path), []string{filepath.Base(path)}
+	}
+	path, b, err := l.first(dir, names)
+	if err != nil {
+		return nil, err
+	}
+	if path == "" {
+		if o.AllowMissing && o.File == "" {
+			return nil, nil
+		}
+		return nil, missing(dir, names)
+	}
+	l.File, l.Legacy = path, filepath.Base(path) == "relais.config.json"
+	shown := path
+	if rel, err := filepath.Rel(o.Root, path); err == nil && filepath.IsLocal(rel) {
+		shown = rel
+	}
+	return readLayer(path, shown, b, LayerRepo)
+}
+
+// first reads the first of the names that is there; a second one is worth a notice.
+func (l *Loaded) first(dir string, names []string) (path string, b []byte, err error) {
+	for _, name := range names {
+		p := filepath.Join(dir, name)
+		if path != "" {
+			if _, err := os.Lstat(p); err == nil && name != "relais.config.json" {
+				l.Notices = append(l.Notices, fmt.Sprintf("%s is not read, since %s is there", p, filepath.Base(path)))
+			}
+			continue
+		}
+		text, err := readPlain(p)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", nil, &fault.Fault{Code: judge.BlockedMissingConfig, What: p + " can't be read", Why: reason(err), Fix: "`ls -l " + p + "`, then make it a readable file", Err: err}
+		}
+		path, b = p, text
+	}
+	return path, b, nil
+}
+
+// readPlain reads a regular file, also behind a link, without waiting for anything.
+func readPlain(path string) ([]byte, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		if _, lerr := os.Lstat(path); errors.Is(err, unix.ENOENT) && lerr == nil {
+			return nil, errors.New("it is a link to nothing")
+		}
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), path)
+	defer f.Close()
+	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
+		return nil, errors.Join(errors.New("it is not a regular file"), err)
+	}
+	return io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+}
+
+func reason(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return err.Error()
+}
+
+func readLayer(path, shown string, b []byte, layer Layer) (*node, error) {
+	n, err := parse(path, b, Origin{Layer: layer, File: shown})
+	if err != nil {
+		line := 0
+		var se *syntaxError
+		if errors.As(err, &se) {
+			line = se.line
+		}
+		return nil, &fault.Fault{Code: judge.BlockedMissingConfig, What: shown + " can't be read as configuration", Why: err.Error(), Fix: edit(path, line), Err: err}
+	}
+	if p := inspect(n); len(p) > 0 {
+		f := badInput(shown, p)
+		f.Fix = edit(path, p[0].at.Line)
+		return nil, f
+	}
+	return n, nil
+}
+
+// badInput makes one fault of all that is wrong in one place, the first few named.
+func badInput(where string, p []problem) *fault.Fault {
+	var texts []string
+	for i, x := range p {
+		if i == 5 {
+			texts = append(texts, fmt.Sprintf("and %d more", len(p)-i))
+			break
+		}
+		texts = append(texts, x.String())
+	}
+	return fault.New(judge.BlockedMissingConfig, where+" is refused as configuration", strings.Join(texts, "; "), "`relay config show --origin` lists the keys and where each is set")
+}
+
+func edit(path string, line int) string {
+	quoted := path
+	if strings.ContainsAny(path, " '\"$`\\&;()<>|*?") {
+		quoted = "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	fix := "`${EDITOR:-vi} " + quoted + "`"
+	if line > 0 {
+		fix += fmt.Sprintf(" and look at line %d", line)
+	}
+	return fix
+}
+
+// missing is the fault for a repository without configuration; a file whose name
+// is nearly right is the likely cause.
+func missing(dir string, names []string) error {
+	why := "none of " + strings.Join(names, ", ") + " is in " + dir
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		n := strings.ToLower(e.Name())
+		if strings.HasPrefix(strings.TrimLeft(n, "."), "relay.") || strings.HasPrefix(n, "relais.") || strings.HasPrefix(strings.TrimLeft(n, "."), "relayrc") {
+			why += "; " + printable(e.Name()) + " is not read under that name"
+			break
+		}
+	}
+	fix := "`relay init` writes one"
+	if len(names) == 1 {
+		fix = "`ls " + dir + "`, then name a file that is there"
+	}
+	return fault.New(judge.BlockedMissingConfig, "there is no configuration", why, fix)
+}
+
+// finish checks what concerns several keys, puts the workspace into the defaults,
+// and decodes.
+func (l *Loaded) finish() error {
+	if err := l.rules(); err != nil {
+		return err
+	}
+	b, err := json.Marshal(l.tree.plain())
+	if err != nil {
+		return fault.Internal(err)
+	}
+	l.Config = &Config{}
+	if err := json.Unmarshal(b, l.Config); err != nil {
+		return fault.Internal(err)
+	}
+	if l.Config.Builder.External == nil { // the two names of one section
+		l.Config.Builder.External = l.Config.Builder.Cursor
+	}
+	return nil
 }

@@ -1,0 +1,259 @@
+package config
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+)
+
+// The functions below say what is wrong with a value of the right type, or "".
+
+func oneLine(v any) string {
+	for _, r := range v.(string) {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return "holds a control or invisible character"
+		}
+	}
+	return ""
+}
+
+func workspaceDir(v any) string { return workspace.ValidRel(v.(string)) }
+
+func glob(v any) string {
+	if err := judge.ValidGlob(v.(string)); err != nil {
+		return "as a pattern it " + err.Error()
+	}
+	return ""
+}
+
+func globs(v any) string {
+	return each(v, func(s string) string {
+		if err := judge.ValidGlob(s); err != nil {
+			return "the pattern " + clipQuote(s) + " " + err.Error()
+		}
+		return ""
+	})
+}
+
+func each(v any, why func(string) string) string {
+	for _, n := range v.([]*node) {
+		if w := why(n.v.(string)); w != "" {
+			return w
+		}
+	}
+	return ""
+}
+
+func baseNames(v any) string {
+	return each(v, func(s string) string {
+		if s == "" || strings.ContainsAny(s, "/*?") || s == "." || s == ".." {
+			return clipQuote(s) + " is not the name of a file: no \"/\" and no wildcards"
+		}
+		return oneLine(s)
+	})
+}
+
+// inRepo holds for a path relative to the repository's root.
+func inRepo(v any) string {
+	s := v.(string)
+	switch {
+	case s == "" || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~"):
+		return "must be a path relative to the repository's root"
+	case strings.Contains(s, `\`):
+		return "must be written with \"/\""
+	}
+	for part := range strings.SplitSeq(s, "/") {
+		if part == "" || part == "." || part == ".." {
+			return "must be a plain path without \"..\", \".\" and empty parts"
+		}
+		if strings.EqualFold(part, ".git") {
+			return "must not lie in a .git folder"
+		}
+	}
+	return oneLine(v)
+}
+
+// homeDirs holds for folders of HOME; HOME itself would be no fence at all.
+func homeDirs(v any) string {
+	return each(v, func(s string) string {
+		rest, ok := strings.CutPrefix(s, "~/")
+		if !ok || rest == "" || path.Clean(rest) != rest || strings.HasPrefix(rest, "..") || rest == "." {
+			return clipQuote(s) + " must be a folder of HOME such as \"~/.claude\""
+		}
+		return oneLine(s)
+	})
+}
+
+var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@\[\]+-]*$`)
+
+func model(v any) string {
+	if s := v.(string); s != "" && !modelName.MatchString(s) {
+		return "is no name of a model: letters, digits and \"._:/@[]+-\", and a letter or digit first"
+	}
+	return ""
+}
+
+var pluginWord = regexp.MustCompile(`^[a-z][a-z0-9]*([_-][a-z0-9]+)*$`)
+
+func pluginName(v any) string {
+	if !pluginWord.MatchString(v.(string)) {
+		return "is no name of a plugin: small letters and digits, with \"-\" or \"_\" between them"
+	}
+	return ""
+}
+
+func pluginNames(v any) string {
+	for name := range v.(map[string]*node) {
+		if w := pluginName(name); w != "" {
+			return clipQuote(name) + " " + w
+		}
+	}
+	return ""
+}
+
+// program holds for the first word of an argv.
+func program(v any) string {
+	s := v.(string)
+	switch {
+	case s == "":
+		return "is empty"
+	case strings.HasPrefix(s, "-"):
+		return "begins with \"-\""
+	case strings.Contains(s, "{{"):
+		return "holds a placeholder; only arguments can"
+	case commandLine(s):
+		return "is a whole command line; give the program here and each argument in args, since no shell reads it"
+	case strings.ContainsAny(s, "|&;<>$`\n\"'*"):
+		return "holds signs that only a shell understands, and no shell reads it"
+	}
+	return oneLine(v)
+}
+
+// commandLine tells a program with arguments from a path with spaces in it.
+func commandLine(s string) bool {
+	words := strings.Fields(s)
+	if len(words) < 2 {
+		return false
+	}
+	for _, w := range words[1:] {
+		if strings.HasPrefix(w, "-") {
+			return true
+		}
+	}
+	return !strings.Contains(words[0], "/")
+}
+
+func notAFlag(v any) string {
+	if strings.HasPrefix(v.(string), "-") {
+		return "begins with \"-\""
+	}
+	return oneLine(v)
+}
+
+func regex(v any) string {
+	if _, err := regexp.Compile(v.(string)); err != nil {
+		return strings.TrimPrefix(err.Error(), "error parsing regexp: ") + " (Go's regular expressions)"
+	}
+	return ""
+}
+
+var idWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:-]*$`)
+
+func templateID(v any) string {
+	if !idWord.MatchString(v.(string)) {
+		return "is no id: letters, digits and \"_.:-\", and a letter or digit first"
+	}
+	return ""
+}
+
+// uniqueIDs checks what concerns several fields of the templates: ids, and that
+// arguments and parameters name each other.
+func uniqueIDs(v any) string {
+	seen := map[string]int{}
+	for i, t := range v.([]*node) {
+		id, _ := t.lookup("id").text()
+		if first, twice := seen[id]; twice {
+			return fmt.Sprintf("[%d] and [%d] have the same id %s", first, i, clipQuote(id))
+		}
+		seen[id] = i
+		if why := placeholders(t); why != "" {
+			return fmt.Sprintf("[%d] (%s) %s", i, id, why)
+		}
+	}
+	return ""
+}
+
+var placeholder = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
+
+var paramName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// placeholders checks one template's arguments against its parameters.
+func placeholders(t *node) string {
+	params := map[string]bool{}
+	if p := t.lookup("params"); p != nil {
+		for name := range p.fields() {
+			if !paramName.MatchString(name) {
+				return "has the parameter " + clipQuote(name) + "; names are made of letters, digits and \"_\""
+			}
+			params[name] = false
+		}
+	}
+	args, _ := t.lookup("args").list()
+	for _, a := range args {
+		s, _ := a.text()
+		for _, m := range placeholder.FindAllStringSubmatch(s, -1) {
+			if _, known := params[m[1]]; !known {
+				return "uses " + clipQuote(m[0]) + ", which params does not declare"
+			}
+			params[m[1]] = true
+		}
+		if rest := placeholder.ReplaceAllString(s, ""); strings.Contains(rest, "{{") || strings.Contains(rest, "}}") {
+			return "has an argument with half a placeholder: " + clipQuote(s)
+		}
+	}
+	for _, name := range sortedKeys(params) {
+		if !params[name] {
+			return "declares the parameter " + clipQuote(name) + ", which no argument uses"
+		}
+	}
+	if len(params) > 0 && shellString(t, args) {
+		return "puts a parameter into a shell's -c; name the program itself, so that a parameter can't become code"
+	}
+	return ""
+}
+
+func shellString(t *node, args []*node) bool {
+	cmd, _ := t.lookup("cmd").text()
+	switch path.Base(cmd) {
+	case "sh", "bash", "dash", "zsh", "ksh", "fish", "pwsh", "powershell", "cmd", "cmd.exe":
+	default:
+		return false
+	}
+	for _, a := range args {
+		if s, _ := a.text(); strings.HasPrefix(s, "-") && strings.Contains(s, "c") || strings.EqualFold(s, "/c") {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *node) text() (string, bool) {
+	if n == nil {
+		return "", false
+	}
+	s, ok := n.v.(string)
+	return s, ok
+}
+
+func (n *node) list() ([]*node, bool) {
+	if n == nil {
+		return nil, false
+	}
+	l, ok := n.v.([]*node)
+	return l, ok
+}

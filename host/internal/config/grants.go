@@ -1,0 +1,64 @@
+package config
+
+import "fmt"
+
+// Grant is one thing that the repository's own file sets and that a person must
+// have agreed to: it names a command, a driver or a plugin, or it widens rights.
+type Grant struct {
+	Key   string
+	Value string // canonical JSON
+	Why   string // what it can do
+	File  string
+	Line  int
+}
+
+// Grants lists what of the repository's own file needs a person's yes, in the order
+// of the reference. Values that are the built-in ones need none.
+func (l *Loaded) Grants() []Grant {
+	var out []Grant
+	add := func(n *node, key, why string) {
+		out = append(out, Grant{key, canonical(n), why, n.at.File, n.at.Line})
+	}
+	if l.repo == nil {
+		return nil
+	}
+	for _, g := range []struct {
+		path []string
+		why  string
+	}{
+		{[]string{"claude_code_cli", "command"}, "is the program that is started as Claude Code"},
+		{[]string{"orchestrator", "provider"}, "chooses the plugin that gets your prompts"},
+		{[]string{"builder", "default_mode"}, "chooses the plugin that works on your files"},
+		{[]string{"builder", "claude_code", "permission_mode"}, "says what Claude Code may do unasked inside the box"},
+		{[]string{"builder", "claude_code", "allowed_tools"}, "says which tools Claude Code has inside the box"},
+		{[]string{"builder", "external"}, "is a program that works on your files"},
+		{[]string{"builder", "cursor"}, "is a program that works on your files"},
+		{[]string{"box", "means"}, "chooses how builders are contained"},
+		{[]string{"box", "persist_dirs"}, "are folders of your home that a builder may write"},
+	} {
+		n := l.repo.lookup(g.path...)
+		def := builtin().lookup(g.path...)
+		if n == nil || def != nil && equalPlain(n, def) {
+			continue
+		}
+		add(n, joinAll(g.path), g.why)
+	}
+	plugins := l.repo.lookup("plugins")
+	for _, name := range sortedKeys(plugins.fieldsOrNil()) {
+		add(plugins.fields()[name], "plugins."+name, "sets up a plugin, which can include what it runs and where it sends your prompts and keys")
+	}
+	templates, _ := l.repo.lookup("verification", "templates").list()
+	for i, t := range templates {
+		id, _ := t.lookup("id").text()
+		add(t, fmt.Sprintf("verification.templates[%d]", i), "is a program that is run to check a change (id "+id+")")
+	}
+	return out
+}
+
+func joinAll(path []string) string {
+	s := ""
+	for _, p := range path {
+		s = join(s, p)
+	}
+	return s
+}

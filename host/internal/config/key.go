@@ -1,0 +1,213 @@
+package config
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// kind is the type of a key's value.
+type kind uint8
+
+const (
+	kText kind = iota
+	kBool
+	kWhole
+	kNumber
+	kTexts   // list of texts
+	kObjects // list of objects; their keys are listed with "[]"
+	kMap     // object with names of the user's own; its values are listed with "*"
+	kAny     // checked elsewhere, by the plugin's own schema
+)
+
+// narrowing is how a repository's value is bounded by the user's own.
+type narrowing uint8
+
+const (
+	free    narrowing = iota
+	atMost            // a number: the smaller one holds, 0 being no limit
+	users             // the user's, when there is one
+	subset            // a list: nothing that the user's does not have
+	notWeak           // box.required: the stronger one holds
+)
+
+// key is one line of the table that everything about the configuration is made
+// from: defaults, checks, published schema, reference page and environment names.
+type key struct {
+	path string
+	kind kind
+	// def is the built-in value; nil means that the key is absent by default.
+	// "{workspace}" in a text stands for workspace_dir.
+	def any
+	// min and max bound numbers, inclusive; max is the longest text in characters
+	// (0: 500) or the longest list (0: 500).
+	min, max float64
+	enum     []string
+	// only, when set, is why no value but def makes sense: def is accepted, anything
+	// else refused with this reason.
+	only string
+	// need: an object that is given must have the key.
+	need   bool
+	check  func(v any) string // says what is wrong with a value of the right type
+	narrow narrowing
+	doc    string // what it does, in one or two sentences
+	read   string // which code reads it
+}
+
+// spec is the table as a tree.
+type spec struct {
+	key      *key // nil for a section
+	children map[string]*spec
+	order    []string
+	each     *spec // of a list of objects or a map
+}
+
+var (
+	table = buildTable()
+	specs = buildSpecs()
+)
+
+func buildTable() []*key {
+	var out []*key
+	for _, part := range [][]key{coreKeys, workKeys, checkKeys} {
+		for i := range part {
+			out = append(out, &part[i])
+		}
+	}
+	return out
+}
+
+func buildSpecs() *spec {
+	root := &spec{children: map[string]*spec{}}
+	for _, k := range table {
+		at := root
+		for _, name := range strings.Split(strings.NewReplacer("[]", ".[]").Replace(k.path), ".") {
+			at = at.child(name)
+		}
+		at.key = k
+	}
+	return root
+}
+
+func (s *spec) child(name string) *spec {
+	if name == "[]" || name == "*" {
+		if s.each == nil {
+			s.each = &spec{children: map[string]*spec{}}
+		}
+		return s.each
+	}
+	if s.children[name] == nil {
+		s.children[name] = &spec{children: map[string]*spec{}}
+		s.order = append(s.order, name)
+	}
+	return s.children[name]
+}
+
+// find gives the spec of a dotted key, nil when there is none.
+func (s *spec) find(path string) *spec {
+	for _, name := range strings.Split(path, ".") {
+		if s = s.children[name]; s == nil {
+			return nil
+		}
+	}
+	return s
+}
+
+// top tells keys of the file itself from keys of list entries and map values.
+func (k *key) top() bool { return !strings.ContainsAny(k.path, "[*") }
+
+// expects says what the value of a key must be.
+func (k *key) expects() string {
+	if k.only != "" {
+		return fmt.Sprintf("only %s", display(k.def))
+	}
+	switch k.kind {
+	case kBool:
+		return "true or false"
+	case kWhole:
+		return fmt.Sprintf("a whole number from %s to %s", num(k.min), num(k.max))
+	case kNumber:
+		return fmt.Sprintf("a number from %s to %s", num(k.min), num(k.max))
+	case kTexts:
+		return "a list of texts"
+	case kObjects:
+		return "a list of objects"
+	case kMap, kAny:
+		return "an object"
+	}
+	if len(k.enum) > 0 {
+		quoted := make([]string, len(k.enum))
+		for i, e := range k.enum {
+			quoted[i] = strconv.Quote(e)
+		}
+		return "one of " + strings.Join(quoted, ", ")
+	}
+	return "a text"
+}
+
+func num(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+func display(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "none"
+	case string:
+		return strconv.Quote(v)
+	case []string:
+		quoted := make([]string, len(v))
+		for i, s := range v {
+			quoted[i] = strconv.Quote(s)
+		}
+		return "[" + strings.Join(quoted, ", ") + "]"
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// nearest gives the candidate that a person may have meant, "" when none is near.
+func nearest(name string, candidates []string) string {
+	best, bestD := "", max(2, len(name)/3)+1
+	for _, c := range candidates {
+		if d := distance(strings.ToLower(name), strings.ToLower(c)); d < bestD {
+			best, bestD = c, d
+		}
+	}
+	return best
+}
+
+// distance is the number of letters to insert, delete, replace or swap.
+func distance(a, b string) int {
+	if len(a) > 100 || len(b) > 100 {
+		return 1000
+	}
+	var before, prev []int
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		before, prev, row = prev, row, make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}

@@ -1,0 +1,39 @@
+package config
+
+// permissionModes are those of Claude Code's command line.
+var permissionModes = []string{"default", "acceptEdits", "bypassPermissions", "dontAsk", "plan"}
+
+var workKeys = []key{
+	{path: "builder.default_mode", kind: kText, def: "claude_code", max: 64, check: pluginName, doc: "Builder that the orchestrator is told to prefer: a name or alias of an installed one.", read: "tick"},
+	{path: "builder.allow_patch_mode", kind: kBool, def: true, doc: "Whether a task may be a ready patch.", read: "tick"},
+	{path: "builder.timeout_seconds", kind: kWhole, def: 600, min: 1, max: 86400, doc: "Wall clock of one build, in seconds.", read: "change"},
+	{path: "builder.idle_timeout_seconds", kind: kWhole, def: 300, min: 1, max: 86400, doc: "Longest silence of a builder, in seconds.", read: "change"},
+	{path: "builder.claude_code.max_turns", kind: kWhole, def: 8, min: 1, max: 200, doc: "Most turns of one build, whatever the task asks for.", read: "change"},
+	{path: "builder.claude_code.permission_mode", kind: kText, def: "bypassPermissions", enum: permissionModes, doc: "Permission mode of Claude Code inside the box.", read: "plugin claude-code"},
+	{path: "builder.claude_code.allowed_tools", kind: kText, def: "Read,Edit,Glob,Grep,Bash", max: 2000, check: notAFlag, doc: "Tools of Claude Code inside the box.", read: "plugin claude-code"},
+	{path: "builder.claude_code.system_prompt_file", kind: kText, def: "{workspace}/prompts/builder.system.txt", max: 300, check: inRepo, doc: "Replaces relay's system prompt of the builder when the file exists.", read: "prompts"},
+	{path: "builder.claude_code.user_prompt_file", kind: kText, def: "{workspace}/prompts/builder.user.txt", max: 300, check: inRepo, doc: "Replaces relay's user prompt of the builder when the file exists.", read: "prompts"},
+	{path: "builder.claude_code.builder_result_schema_file", kind: kText, def: "{workspace}/schemas/builder_result.schema.json", max: 300, check: inRepo, doc: "A JSON Schema that a builder's result must satisfy besides relay's own, when the file exists.", read: "change"},
+	{path: "builder.claude_code.max_budget_usd", kind: kNumber, def: 1.5, min: 0, max: 10000, narrow: atMost, doc: "Most that one build may cost, in US dollars; 0 for no limit.", read: "change, ledger"},
+	{path: "builder.claude_code.strict_builder_json", kind: kBool, def: true, doc: "Whether a builder whose result is not valid is stopped. When false, the change is judged all the same and the report says so.", read: "change"},
+	{path: "builder.patch.max_patch_attempts_per_milestone", kind: kWhole, def: 10, min: 0, max: 1e6, narrow: atMost, doc: "Patch builds of one milestone; 0 for no limit but max_builder_calls.", read: "ledger"},
+
+	{path: "builder.external.command", kind: kText, max: 300, need: true, check: program, narrow: users, doc: "Program of the external builder. It is started without a shell.", read: "plugin external"},
+	{path: "builder.external.args", kind: kTexts, doc: "Its arguments.", read: "plugin external"},
+	{path: "builder.external.timeout_seconds", kind: kWhole, min: 1, max: 86400, doc: "Wall clock of one build; builder.timeout_seconds when absent.", read: "change"},
+	{path: "builder.external.output_file", kind: kText, max: 300, check: inRepo, doc: "File of its result, relative to the repository's root; BUILDER_RESULT.json in the workspace when absent.", read: "plugin external"},
+	{path: "builder.cursor.command", kind: kText, max: 300, need: true, check: program, narrow: users, doc: "Another name of builder.external.command. Only one of the two sections may be there.", read: "plugin external"},
+	{path: "builder.cursor.args", kind: kTexts, doc: "Another name of builder.external.args.", read: "plugin external"},
+	{path: "builder.cursor.timeout_seconds", kind: kWhole, min: 1, max: 86400, doc: "Another name of builder.external.timeout_seconds.", read: "change"},
+	{path: "builder.cursor.output_file", kind: kText, max: 300, check: inRepo, doc: "Another name of builder.external.output_file.", read: "plugin external"},
+
+	{path: "commit.on_success", kind: kBool, def: true, doc: "Whether a change that was judged a success is committed. When false it is left in the working tree, and the next tick waits until it is committed.", read: "change"},
+	{path: "commit.builder_commits", kind: kText, def: "squash", enum: []string{"squash", "stop", "keep"}, doc: "Commits that a builder made: folded into relay's one commit, refused with STOP_HEAD_MOVED, or made again one by one.", read: "judge"},
+
+	{path: "box.means", kind: kText, def: "auto", enum: []string{"auto", "overlay", "landlock", "copy"}, doc: "How builders are contained; auto takes the strongest that this machine has.", read: "change"},
+	{path: "box.required", kind: kText, def: "", enum: []string{"", "copy", "landlock", "overlay"}, narrow: notWeak, doc: "Weakest means that is accepted, weakest first: copy, landlock, overlay. \"\" accepts what auto finds.", read: "change"},
+	{path: "box.persist_dirs", kind: kTexts, def: []string{}, check: homeDirs, narrow: subset, doc: "Folders of HOME, such as \"~/.claude\", that a builder may write for good. Only the user's own configuration can name them; a repository's can only name fewer.", read: "change"},
+
+	{path: "plugins", kind: kMap, def: map[string]any{}, check: pluginNames, doc: "Settings of plugins, by plugin name.", read: "pluginhost"},
+	{path: "plugins.*", kind: kAny, doc: "Settings of one plugin, checked against the schema that the plugin publishes.", read: "the plugin"},
+}

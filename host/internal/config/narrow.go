@@ -1,0 +1,111 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/judge"
+)
+
+// strength orders the means of containment; "" is none.
+var strength = map[string]int{"": 0, "copy": 1, "landlock": 2, "overlay": 3}
+
+// narrow gives the repository's layer without what the user's own configuration
+// does not let it have. What is merely looser than the user's gives way with a
+// notice; a right that was never given is refused.
+func (l *Loaded) narrow(user, repo *node) (*node, error) {
+	out := merge(newMap(repo.at), repo) // a copy: its maps are made anew below
+	for _, k := range table {
+		if k.narrow == free {
+			continue
+		}
+		path := strings.Split(k.path, ".")
+		asked, own := repo.lookup(path...), user.lookup(path...)
+		if asked == nil {
+			continue
+		}
+		if k.narrow == subset {
+			if err := l.subset(asked, own, k); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if own == nil || !looser(k.narrow, asked, own) {
+			continue
+		}
+		out = withoutLeaf(out, path)
+		note := k.path + " stays " + own.describe() + " as in " + own.at.File + "; " + asked.at.File + " asked for " + asked.describe()
+		own.at.Note = note
+		l.Notices = append(l.Notices, note)
+	}
+	return l.narrowPlugins(user, out), nil
+}
+
+func looser(how narrowing, asked, own *node) bool {
+	switch how {
+	case users:
+		return asked.v != own.v
+	case notWeak:
+		a, _ := asked.text()
+		o, _ := own.text()
+		return strength[a] < strength[o]
+	default: // atMost; 0 is no limit
+		a, _ := asked.number()
+		o, _ := own.number()
+		return o != 0 && (a == 0 || a > o)
+	}
+}
+
+func (l *Loaded) subset(asked, own *node, k *key) error {
+	have := map[any]bool{}
+	if list, ok := own.list(); ok {
+		for _, x := range list {
+			have[x.v] = true
+		}
+	}
+	list, _ := asked.list()
+	for _, x := range list {
+		if !have[x.v] {
+			return fault.New(judge.BlockedUntrustedConfig, source(x.at)+" asks for more than a repository may have",
+				problem{x.at, k.path, x.describe() + " is not in your own configuration, and only that can give it"}.String(),
+				"`${EDITOR:-vi} ~/.config/relay/config.json` to give it to every repository that you trust, or take it out of "+source(x.at))
+		}
+	}
+	return nil
+}
+
+// ofUser are the settings of a plugin that a repository can't take from the user:
+// what is run, and where prompts and keys are sent.
+var ofUser = map[string]bool{"command": true, "args": true, "path": true, "env": true, "base_url": true, "api_key": true, "transport": true}
+
+func (l *Loaded) narrowPlugins(user, repo *node) *node {
+	for _, name := range sortedKeys(repo.lookup("plugins").fieldsOrNil()) {
+		for key := range ofUser {
+			asked, own := repo.lookup("plugins", name, key), user.lookup("plugins", name, key)
+			if asked == nil || own == nil || equalPlain(asked, own) {
+				continue
+			}
+			repo = withoutLeaf(repo, []string{"plugins", name, key})
+			note := "plugins." + name + "." + key + " stays as in " + own.at.File
+			own.at.Note = note
+			l.Notices = append(l.Notices, note)
+		}
+	}
+	return repo
+}
+
+// withoutLeaf gives a copy of n without the value at path.
+func withoutLeaf(n *node, path []string) *node {
+	out := &node{v: map[string]*node{}, at: n.at}
+	for _, k := range n.order {
+		c := n.fields()[k]
+		switch {
+		case k == path[0] && len(path) == 1:
+		case k == path[0]:
+			out.put(k, withoutLeaf(c, path[1:]))
+		default:
+			out.put(k, c)
+		}
+	}
+	return out
+}

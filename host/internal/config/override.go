@@ -1,0 +1,135 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/judge"
+)
+
+// envName is the variable of a key: RELAY_RUNNER_MAX_TICK_SECONDS.
+func envName(path string) string {
+	return "RELAY_" + strings.ToUpper(strings.NewReplacer(".", "_", "$", "").Replace(path))
+}
+
+func (l *Loaded) envLayer(env []string) *node {
+	var out *node
+	known := map[string]bool{}
+	for _, k := range table {
+		if !k.top() || k.kind == kMap {
+			continue
+		}
+		name := envName(k.path)
+		known[name] = true
+		text := getenv(env, name)
+		if text == "" {
+			continue
+		}
+		at := Origin{Layer: LayerEnv, Name: name}
+		if out == nil {
+			out = newMap(Origin{Layer: LayerEnv})
+		}
+		out.set(fromText(k, text, at), strings.Split(k.path, ".")...)
+	}
+	l.misspelt(env, known)
+	return out
+}
+
+// misspelt notices variables that nearly have the name of a key. Others that begin
+// with RELAY_ are none of the configuration's business.
+func (l *Loaded) misspelt(env []string, known map[string]bool) {
+	var names []string
+	for _, e := range env {
+		name, _, _ := strings.Cut(e, "=")
+		if !strings.HasPrefix(name, "RELAY_") || known[name] {
+			continue
+		}
+		if names == nil {
+			names = sortedKeys(known)
+		}
+		for _, n := range names {
+			if distance(name, n) <= 2 {
+				l.Notices = append(l.Notices, printable(name)+" is no key of the configuration; did you mean "+n+"?")
+				break
+			}
+		}
+	}
+}
+
+// fromText reads a value from the environment or a flag by the key's type. What
+// can't be read stays a text, which the check then refuses with the right words.
+func fromText(k *key, text string, at Origin) *node {
+	if k.kind == kTexts && !strings.HasPrefix(strings.TrimSpace(text), "[") {
+		list := []string{}
+		for s := range strings.SplitSeq(text, ",") {
+			if s = strings.TrimSpace(s); s != "" {
+				list = append(list, s)
+			}
+		}
+		return fromPlain(list, at)
+	}
+	if k.kind != kText {
+		if n, err := parseJSON([]byte(text), at); err == nil {
+			return n.sameLine()
+		}
+	}
+	return &node{v: text, at: at}
+}
+
+// sameLine takes the line numbers out of a value that did not come from a file.
+func (n *node) sameLine() *node {
+	n.at.Line = 0
+	for _, c := range n.fields() {
+		c.sameLine()
+	}
+	l, _ := n.list()
+	for _, c := range l {
+		c.sameLine()
+	}
+	return n
+}
+
+// setLayer makes a layer of one key=value.
+func setLayer(s string) (*node, error) {
+	refuse := func(why string) error {
+		return fault.New(judge.BlockedMissingConfig, "--set "+clipQuote(s)+" is refused", why, "`relay config show --origin` lists the keys; write --set key=value")
+	}
+	path, text, ok := strings.Cut(s, "=")
+	path = strings.TrimSpace(path)
+	if !ok || path == "" {
+		return nil, refuse("it is not of the form key=value")
+	}
+	at := Origin{Layer: LayerFlag, Name: "--set"}
+	out, parts := newMap(at), strings.Split(path, ".")
+	sp := specs.find(path)
+	switch {
+	case sp != nil && sp.key != nil:
+		out.set(fromText(sp.key, text, at), parts...)
+	case sp != nil || parts[0] == "plugins" && len(parts) > 2:
+		n, err := parseJSON([]byte(text), at)
+		if err != nil {
+			n = &node{v: text, at: at}
+		}
+		out.set(n.sameLine(), parts...)
+	default:
+		var all []string
+		for _, k := range table {
+			if k.top() {
+				all = append(all, k.path)
+			}
+		}
+		near := nearest(path, all)
+		if near == "" {
+			near = pathOf(parts[len(parts)-1])
+		}
+		if near != "" {
+			near = "; did you mean " + near + "?"
+		}
+		return nil, refuse("there is no key " + printable(path) + near)
+	}
+	if p := inspect(out); len(p) > 0 {
+		f := refuse(strings.TrimPrefix(p[0].String(), "--set, "))
+		return nil, f
+	}
+	return out, nil
+}

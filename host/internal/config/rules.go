@@ -1,0 +1,121 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/paxiom/relay/host/internal/workspace"
+)
+
+// rules checks what concerns several keys or several layers, and fills in what
+// depends on them.
+func (l *Loaded) rules() error {
+	ws, _ := l.tree.lookup("workspace_dir").text()
+	l.tree = withWorkspace(l.tree, ws)
+	if err := l.workspaceRules(ws); err != nil {
+		return err
+	}
+	if err := l.external(ws); err != nil {
+		return err
+	}
+	mode := l.tree.lookup("builder", "default_mode")
+	patch := l.tree.lookup("builder", "allow_patch_mode")
+	switch name, _ := mode.text(); {
+	case (name == "external" || name == "cursor") && l.tree.lookup("builder", "external") == nil && l.tree.lookup("builder", "cursor") == nil:
+		return l.refuse(mode, "builder.default_mode", "is "+name+", but there is no section builder."+name+" with a command")
+	case name == "patch" && patch.v == false:
+		return l.refuse(mode, "builder.default_mode", "is patch, but builder.allow_patch_mode is false")
+	}
+	return nil
+}
+
+// workspaceRules holds keys to the workspace that the layers agreed on.
+func (l *Loaded) workspaceRules(ws string) error {
+	for _, k := range table {
+		def, ok := k.def.(string)
+		if k.only == "" || !ok || !strings.Contains(def, "{workspace}") {
+			continue
+		}
+		n := l.tree.lookup(strings.Split(k.path, ".")...)
+		if want := strings.ReplaceAll(def, "{workspace}", ws); n.v != want {
+			return l.refuse(n, k.path, "must be "+clipQuote(want)+", since workspace_dir is "+clipQuote(ws)+": "+k.only)
+		}
+	}
+	n := l.tree.lookup("runner", "crash_cleanup", "delete_tmp_glob")
+	if text, _ := n.text(); workspace.ValidTmpGlob(ws, text) != nil {
+		return l.refuse(n, "runner.crash_cleanup.delete_tmp_glob", clipQuote(text)+" is refused: "+workspace.ValidTmpGlob(ws, text).Error())
+	}
+	return nil
+}
+
+// external makes one section of the two names that it has, with its defaults.
+func (l *Loaded) external(ws string) error {
+	ext, cur := l.tree.lookup("builder", "external"), l.tree.lookup("builder", "cursor")
+	if ext != nil && cur != nil {
+		return l.refuse(cur, "builder.cursor", "is another name of builder.external; keep one of the two")
+	}
+	for name, n := range map[string]*node{"external": ext, "cursor": cur} {
+		if n == nil {
+			continue
+		}
+		if n.lookup("command") == nil {
+			return l.refuse(n, "builder."+name, "the key \"command\" is missing")
+		}
+		filled := newMap(n.at)
+		filled.put("args", &node{v: []*node{}, at: n.at})
+		filled.put("timeout_seconds", l.tree.lookup("builder", "timeout_seconds"))
+		filled.put("output_file", &node{v: ws + "/BUILDER_RESULT.json", at: n.at})
+		l.tree.set(merge(filled, n), "builder", name)
+	}
+	return nil
+}
+
+// refuse is the fault for a value of the merged configuration.
+func (l *Loaded) refuse(n *node, path, why string) error {
+	f := badInput(source(n.at), []problem{{n.at, path, why}})
+	if n.at.File != "" {
+		file := n.at.File
+		if n.at.Layer == LayerRepo {
+			file = l.File
+		}
+		f.Fix = edit(file, n.at.Line)
+	}
+	return f
+}
+
+// source names a layer for a message.
+func source(at Origin) string {
+	switch {
+	case at.File != "":
+		return at.File
+	case at.Layer == LayerEnv:
+		return "the environment"
+	case at.Layer == LayerFlag:
+		return "the command line"
+	default:
+		return "the built-in configuration"
+	}
+}
+
+// withWorkspace gives a copy in which the built-in texts name the workspace.
+func withWorkspace(n *node, ws string) *node {
+	out := &node{v: n.v, at: n.at, order: n.order}
+	switch v := n.v.(type) {
+	case map[string]*node:
+		m := make(map[string]*node, len(v))
+		for k, c := range v {
+			m[k] = withWorkspace(c, ws)
+		}
+		out.v = m
+	case []*node:
+		l := make([]*node, len(v))
+		for i, c := range v {
+			l[i] = withWorkspace(c, ws)
+		}
+		out.v = l
+	case string:
+		if n.at.Layer == LayerBuiltin {
+			out.v = strings.ReplaceAll(v, "{workspace}", ws)
+		}
+	}
+	return out
+}

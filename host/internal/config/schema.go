@@ -1,0 +1,166 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// JSONSchema is the published schema of the configuration file, made from the
+// table. The copy in schemas/ is kept fresh by a test.
+func JSONSchema() []byte {
+	s := object(specs, "")
+	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	s["$id"] = "https://github.com/paxiom/relay/schemas/config.schema.json"
+	s["title"] = "relay configuration"
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(s); err != nil {
+		panic("config: " + err.Error())
+	}
+	return b.Bytes()
+}
+
+func object(s *spec, doc string) map[string]any {
+	props, required := map[string]any{}, []string{}
+	for _, name := range s.order {
+		child := s.children[name]
+		if child.key != nil {
+			props[name] = child.schema()
+			if child.key.need {
+				required = append(required, name)
+			}
+		} else {
+			props[name] = object(child, "")
+		}
+	}
+	out := map[string]any{"type": "object", "additionalProperties": false, "properties": props}
+	if doc != "" {
+		out["description"] = doc
+	}
+	if len(required) > 0 {
+		out["required"] = required
+	}
+	return out
+}
+
+func (s *spec) schema() map[string]any {
+	k := s.key
+	out := map[string]any{"description": k.doc}
+	if k.def != nil {
+		out["default"] = k.def
+	}
+	switch k.kind {
+	case kText:
+		out["type"] = "string"
+		if len(k.enum) > 0 {
+			out["enum"] = k.enum
+		} else if k.only == "" {
+			out["maxLength"] = limit(k)
+		}
+	case kBool:
+		out["type"] = "boolean"
+	case kWhole, kNumber:
+		out["type"] = map[kind]string{kWhole: "integer", kNumber: "number"}[k.kind]
+		out["minimum"], out["maximum"] = k.min, k.max
+	case kTexts:
+		out["type"], out["items"], out["maxItems"] = "array", map[string]any{"type": "string"}, limit(k)
+	case kObjects:
+		out["type"], out["items"], out["maxItems"] = "array", object(s.each, ""), limit(k)
+	case kMap:
+		out["type"] = "object"
+		if s.each.key != nil {
+			out["additionalProperties"] = s.each.schema()
+		} else {
+			out["additionalProperties"] = object(s.each, "")
+		}
+	case kAny:
+		out["type"] = "object"
+	}
+	if text, _ := k.def.(string); k.only != "" && !strings.Contains(text, "{workspace}") {
+		out["const"] = k.def
+	}
+	return out
+}
+
+func limit(k *key) int {
+	if k.max == 0 {
+		return 500
+	}
+	return int(k.max)
+}
+
+// Reference is the page docs/reference/config.md, made from the table.
+func Reference() []byte {
+	var b bytes.Buffer
+	b.WriteString(referenceHead)
+	section := "?"
+	for _, k := range table {
+		if s := sectionOf(k.path); s != section {
+			section = s
+			title := "`" + s + "`"
+			if s == "" {
+				title = "Top level"
+			}
+			fmt.Fprintf(&b, "\n## %s\n\n| key | value | built-in | what it does | read by |\n| --- | --- | --- | --- | --- |\n", title)
+		}
+		doc := k.doc
+		if k.only != "" {
+			doc += " Any other value is refused: " + k.only + "."
+		}
+		switch k.narrow {
+		case atMost:
+			doc += " A repository can lower what the user's own configuration says, not raise it."
+		case users:
+			doc += " The user's own configuration wins over a repository's."
+		case notWeak:
+			doc += " A repository can ask for more than the user's own configuration does, not for less."
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", strings.TrimPrefix(strings.TrimPrefix(k.path, section), "."), cell(k.expects()), code(k), cell(doc), cell(k.read))
+	}
+	return b.Bytes()
+}
+
+func code(k *key) string {
+	if k.def == nil {
+		return ""
+	}
+	return "`" + cell(strings.ReplaceAll(display(k.def), "map[]", "{}")) + "`"
+}
+
+func sectionOf(path string) string {
+	if strings.HasPrefix(path, "plugins") {
+		return "plugins"
+	}
+	i := strings.LastIndexByte(path, '.')
+	if i < 0 {
+		return ""
+	}
+	return path[:i]
+}
+
+// cell keeps a text from ending a cell of the table.
+func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
+
+const referenceHead = `# Configuration
+
+<!-- Made from the table in host/internal/config by its test; do not edit. -->
+
+A repository's configuration is ` + "`relay.config.json`" + ` at its root, or the same as ` + "`.yaml`, `.yml` or `.toml`" + `. A
+` + "`relais.config.json`" + ` is read when there is no other. Every key is optional.
+
+Values come in layers, and the highest wins: built-in, the user's own ` + "`$XDG_CONFIG_HOME/relay/config.json`" + ` (or
+` + "`.yaml`, `.yml`, `.toml`" + `), the repository's file, the environment, ` + "`--set key=value`" + `. Objects are merged key by key; lists
+are replaced whole. ` + "`relay config show --origin`" + ` says where each value came from.
+
+In the environment a key is written in capitals with "_" for ".", after ` + "`RELAY_`" + `: ` + "`RELAY_RUNNER_MAX_TICK_SECONDS=600`" + `. Lists
+are separated by commas or written as JSON.
+
+A repository's configuration can narrow rights and never widen them past the user's own. What it sets that names a
+command, a driver or a plugin, or that says what a builder may do, needs a person's yes once: ` + "`relay trust`" + `.
+
+` + "`{workspace}`" + ` stands for the value of ` + "`workspace_dir`" + `. Patterns are made of literals, ` + "`*`, `?`" + ` and ` + "`**`" + ` as a whole component.
+`

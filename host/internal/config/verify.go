@@ -1,0 +1,265 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// problem is one thing that is wrong with one place of a configuration.
+type problem struct {
+	at   Origin
+	path string
+	text string
+}
+
+func (p problem) String() string {
+	s := p.at.where()
+	if p.path != "" {
+		if s != "" {
+			s += ", "
+		}
+		s += p.path
+	}
+	return s + ": " + p.text
+}
+
+// where names the place of a value for a message.
+func (o Origin) where() string {
+	switch {
+	case o.Name != "":
+		return o.Name
+	case o.Line > 0:
+		return fmt.Sprintf("line %d", o.Line)
+	default:
+		return ""
+	}
+}
+
+// inspector checks one layer against the table.
+type inspector struct{ found []problem }
+
+func (c *inspector) add(n *node, path, format string, args ...any) {
+	c.found = append(c.found, problem{n.at, path, fmt.Sprintf(format, args...)})
+}
+
+// inspect checks everything that can be said of one document alone: keys, types,
+// ranges, patterns.
+func inspect(n *node) []problem {
+	c := &inspector{}
+	c.section(n, specs, "")
+	return c.found
+}
+
+func (c *inspector) section(n *node, s *spec, at string) {
+	if n.fields() == nil {
+		c.add(n, at, "expected an object, got %s", n.describe())
+		return
+	}
+	for _, name := range n.order {
+		child, path := n.fields()[name], join(at, name)
+		next := s.children[name]
+		switch {
+		case next == nil:
+			c.unknown(child, s, at, name)
+		case next.key != nil:
+			c.value(child, next, path)
+		default:
+			c.section(child, next, path)
+		}
+	}
+	c.needed(n, s, at)
+}
+
+func (c *inspector) needed(n *node, s *spec, at string) {
+	for _, name := range s.order {
+		if k := s.children[name].key; k != nil && k.need && n.fields()[name] == nil {
+			c.add(n, at, "the key %q is missing", name)
+		}
+	}
+}
+
+func (c *inspector) unknown(n *node, s *spec, at, name string) {
+	hint := ""
+	if near := nearest(name, s.order); near != "" {
+		hint = "; did you mean " + join(at, near) + "?"
+	} else if elsewhere := pathOf(name); elsewhere != "" {
+		hint = "; did you mean " + elsewhere + "?"
+	} else if len(s.order) > 0 && len(s.order) <= 12 {
+		hint = "; known here: " + strings.Join(s.order, ", ")
+	}
+	c.add(n, join(at, printable(name)), "unknown key%s", hint)
+}
+
+// pathOf finds a key by its last name alone, or by one near to it.
+func pathOf(name string) string {
+	byName := map[string]string{}
+	for _, k := range table {
+		if k.top() {
+			byName[k.path[strings.LastIndexByte(k.path, '.')+1:]] = k.path
+		}
+	}
+	if p := byName[name]; p != "" {
+		return p
+	}
+	return byName[nearest(name, sortedKeys(byName))]
+}
+
+func (c *inspector) value(n *node, s *spec, path string) {
+	k := s.key
+	before := len(c.found)
+	if n.v == nil {
+		c.add(n, path, "null is no value; leave the key out to get the default")
+		return
+	}
+	wrong := func() { c.add(n, path, "expected %s, got %s", k.expects(), n.describe()) }
+	var v any
+	switch k.kind {
+	case kText:
+		text, ok := n.v.(string)
+		if !ok {
+			c.add(n, path, "expected %s, got %s%s", k.expects(), n.describe(), quoteHint(n))
+			return
+		}
+		c.text(n, k, path, text)
+		v = text
+	case kBool:
+		if _, ok := n.v.(bool); !ok {
+			wrong()
+			return
+		}
+		v = n.v
+	case kWhole:
+		i, ok := n.whole()
+		if !ok || float64(i) < k.min || float64(i) > k.max {
+			wrong()
+			return
+		}
+		v = i
+	case kNumber:
+		f, ok := n.number()
+		if !ok || f < k.min || f > k.max {
+			wrong()
+			return
+		}
+		v = f
+	case kTexts, kObjects:
+		l, ok := n.v.([]*node)
+		if !ok {
+			wrong()
+			return
+		}
+		c.items(n, l, s, path)
+		v = l
+	case kMap:
+		m := n.fields()
+		if m == nil {
+			wrong()
+			return
+		}
+		c.values(n, s, path)
+		v = m
+	case kAny:
+		if n.fields() == nil {
+			wrong()
+		}
+		return
+	}
+	if len(c.found) > before {
+		return
+	}
+	if k.only != "" && !k.isOnly(v) {
+		c.add(n, path, "%s is refused: %s", n.describe(), k.only)
+		return
+	}
+	if k.check != nil {
+		if why := k.check(v); why != "" {
+			c.add(n, path, "%s", why)
+		}
+	}
+}
+
+// isOnly compares with the one value that a fixed key has. Defaults that stand in
+// the workspace are compared when the workspace is known.
+func (k *key) isOnly(v any) bool {
+	if s, ok := k.def.(string); ok && strings.Contains(s, "{workspace}") {
+		return true
+	}
+	return v == k.def
+}
+
+func quoteHint(n *node) string {
+	switch n.v.(type) {
+	case int64, float64, bool:
+		return "; put it in quotes"
+	}
+	return ""
+}
+
+func (c *inspector) text(n *node, k *key, path, text string) {
+	limit := int(k.max)
+	if limit == 0 {
+		limit = 500
+	}
+	switch {
+	case utf8.RuneCountInString(text) > limit:
+		c.add(n, path, "the text is longer than %d characters", limit)
+	case strings.ContainsRune(text, 0):
+		c.add(n, path, "the text holds a NUL character")
+	case len(k.enum) > 0 && !slices.Contains(k.enum, text):
+		hint := ""
+		if near := nearest(text, k.enum); near != "" {
+			hint = fmt.Sprintf("; did you mean %q?", near)
+		}
+		c.add(n, path, "expected %s, got %s%s", k.expects(), n.describe(), hint)
+	}
+}
+
+func (c *inspector) items(n *node, l []*node, s *spec, path string) {
+	limit := int(s.key.max)
+	if limit == 0 {
+		limit = 500
+	}
+	if len(l) > limit {
+		c.add(n, path, "the list has %d entries; %d are the most", len(l), limit)
+		return
+	}
+	for i, x := range l {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		if s.key.kind == kObjects {
+			c.section(x, s.each, at)
+		} else if t, ok := x.v.(string); !ok {
+			c.add(x, at, "expected a text, got %s%s", x.describe(), quoteHint(x))
+		} else if strings.ContainsRune(t, 0) || utf8.RuneCountInString(t) > 2000 {
+			c.add(x, at, "the text holds a NUL character or is longer than 2000 characters")
+		}
+	}
+}
+
+func (c *inspector) values(n *node, s *spec, path string) {
+	for _, name := range n.order {
+		child, at := n.fields()[name], join(path, printable(name))
+		if s.each.key != nil {
+			c.value(child, s.each, at)
+		} else {
+			c.section(child, s.each, at)
+		}
+	}
+}
+
+func join(at, name string) string {
+	if at == "" {
+		return name
+	}
+	return at + "." + name
+}
+
+// printable makes a key from a file fit for a message.
+func printable(s string) string {
+	q := clipQuote(s)
+	if q == `"`+s+`"` && !strings.ContainsAny(s, " .") {
+		return s
+	}
+	return q
+}
