@@ -1,8 +1,6 @@
 package host
 
 import (
-	"context"
-
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
@@ -64,22 +62,3 @@ func Open(dir string, o Options) (*Repo, error) { return &Repo{dir: dir, opts: o
 
 // Root is the root of the work tree, "" outside a repository.
 func (r *Repo) Root() string { return "" }
-
-// InitOptions say what init writes.
-type InitOptions struct {
-	FileName string // "" means relay.config.json
-	Config   []byte // the whole file
-	Force    bool   // replace a configuration that exists
-}
-
-// InitResult is what init did.
-type InitResult struct {
-	Doc
-	File      string   `json:"file"`      // relative to the root
-	Workspace string   `json:"workspace"` // relative to the root
-	Trusted   string   `json:"trusted"`   // digest of what was trusted, "" when nothing needed it
-	Notices   []string `json:"notices,omitempty"`
-}
-
-// Init writes the configuration, makes the workspace and trusts what it wrote.
-func (r *Repo) Init(ctx context.Context, o InitOptions) (*InitResult, error) { panic("todo") }

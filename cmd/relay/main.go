@@ -1,7 +1,14 @@
 package main
 
-import "os"
+import (
+	"os"
+
+	"github.com/paxiom/relay/judge/box"
+)
 
 func main() {
-	os.Exit(0)
+	// A builder's box is this very program, started again: it must get its chance
+	// before anything else happens.
+	box.Init()
+	os.Exit(run(newApp(), os.Args[1:]))
 }

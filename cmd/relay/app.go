@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/fault"
+)
+
+// app is what all commands share: the streams, the global flags, and the document
+// that --json prints.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	inTTY    bool
+	outTTY   bool
+	errTTY   bool
+	width    func() int // columns of the terminal on stderr; 0 is unknown
+	getenv   func(string) string
+
+	// Global flags.
+	dir     string
+	set     []string
+	json    bool
+	noInput bool
+	noColor bool
+	quiet   bool
+	verbose bool
+
+	doc any // what --json prints
+}
+
+func newApp() *app {
+	stderr := int(os.Stderr.Fd())
+	return &app{
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv,
+		inTTY:  term.IsTerminal(int(os.Stdin.Fd())),
+		outTTY: term.IsTerminal(int(os.Stdout.Fd())),
+		errTTY: term.IsTerminal(stderr),
+		width: func() int {
+			w, _, err := term.GetSize(stderr)
+			if err != nil {
+				return 0
+			}
+			return w
+		},
+	}
+}
+
+// run executes one command line and gives the exit code.
+func run(a *app, args []string) int {
+	ctx, stop := host.Interrupt(context.Background(), os.Exit)
+	defer stop()
+	root := newRootCmd(a)
+	root.SetArgs(args)
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	err := execute(ctx, root)
+	a.json = a.json || err != nil && slices.Contains(args, "--json") // a wrong flag may come first
+	code := exitCode(err)
+	if err != nil && !errors.As(err, new(exit)) {
+		a.fail(err, code)
+	}
+	if a.json && a.doc != nil {
+		if err := a.writeJSON(); err != nil {
+			a.printer(a.err, a.errTTY).fault(fault.Internal(err))
+			return host.ExitStopped
+		}
+	}
+	return code
+}
+
+// execute runs the command; a panic becomes an error with its stack.
+func execute(ctx context.Context, root *cobra.Command) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return root.ExecuteContext(ctx)
+}
+
+// fail reports an error: as the document with --json, otherwise on stderr.
+func (a *app) fail(err error, code int) {
+	f := asFault(err)
+	if a.json {
+		a.doc = errorDoc{Doc: host.Doc{Kind: "relay.error", Version: 1}, ExitCode: code,
+			Code: f.Code, What: f.What, Why: f.Why, Fix: f.Fix}
+		return
+	}
+	a.printer(a.err, a.errTTY).fault(f)
+}
+
+// errorDoc is the document of a command that failed.
+type errorDoc struct {
+	host.Doc
+	ExitCode int       `json:"exit_code"`
+	Code     host.Code `json:"code,omitempty"`
+	What     string    `json:"what"`
+	Why      string    `json:"why,omitempty"`
+	Fix      string    `json:"fix,omitempty"`
+}
+
+func (a *app) writeJSON() error {
+	enc := json.NewEncoder(a.out)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(a.doc)
+}
+
+// open names the repository that the command works on.
+func (a *app) open() (*host.Repo, error) {
+	dir := a.dir
+	if dir == "" {
+		dir = "."
+	}
+	return host.Open(dir, host.Options{Set: a.set, NoInput: !a.interactive(), Version: version().Version})
+}
+
+// done ends a command well: the document for --json, or the text for people.
+func (a *app) done(doc any, text func(*printer)) error { return a.end(host.ExitDone, doc, text) }
+
+// end is done with an exit code of its own.
+func (a *app) end(code int, doc any, text func(*printer)) error {
+	a.doc = doc
+	if !a.json {
+		p := a.printer(a.out, a.outTTY)
+		text(p)
+		if p.err != nil {
+			return p.err
+		}
+	}
+	if code != host.ExitDone {
+		return exit{code}
+	}
+	return nil
+}
+
+// exit is an outcome that was already shown: it only carries the exit code.
+type exit struct{ code int }
+
+func (exit) Error() string { return "" }
+
+func exitCode(err error) int {
+	var e exit
+	switch {
+	case errors.As(err, &e):
+		return e.code
+	case errors.As(err, new(usageError)):
+		return host.ExitBlocked
+	}
+	return host.ExitCode(err)
+}
+
+// asFault gives what, why and fix for any error.
+func asFault(err error) *fault.Fault {
+	var u usageError
+	if errors.As(err, &u) {
+		return &fault.Fault{What: u.what, Why: u.why, Fix: u.fix}
+	}
+	return fault.Internal(err)
+}
+
+// usageError is a command line that can't be understood.
+type usageError struct{ what, why, fix string }
+
+func (u usageError) Error() string { return u.what }
+
+// interactive says whether relay may ask a question.
+func (a *app) interactive() bool {
+	return !a.json && !a.noInput && a.inTTY && a.errTTY && a.getenv("CI") == ""
+}
+
+func (a *app) printer(w io.Writer, tty bool) *printer { return newPrinter(w, a.colorOn(tty)) }
+
+// colorOn decides about colour on one stream: the flag, then NO_COLOR, then
+// CLICOLOR_FORCE, then whether it is a terminal that can.
+func (a *app) colorOn(tty bool) bool {
+	force := a.getenv("CLICOLOR_FORCE")
+	switch {
+	case a.noColor || a.getenv("NO_COLOR") != "":
+		return false
+	case force != "" && force != "0":
+		return true
+	}
+	return tty && a.capable()
+}
+
+// capable says whether the terminal can do more than print lines.
+func (a *app) capable() bool {
+	t := a.getenv("TERM")
+	return t != "" && t != "dumb"
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+func newConfigCmd(a *app) *cobra.Command {
+	return parent("config", "Show the configuration in force", "relay config show\nrelay config show budgets --origin",
+		groupSetup, newConfigShowCmd(a, nil))
+}
+
+type configShowOptions struct {
+	app    *app
+	key    string
+	origin bool
+}
+
+func newConfigShowCmd(a *app, runF func(context.Context, *configShowOptions) error) *cobra.Command {
+	o := &configShowOptions{app: a}
+	cmd := &cobra.Command{
+		Use:     "show [KEY]",
+		Short:   "Every value, or those under KEY",
+		Long:    "Prints the configuration after all layers: built-in, user, repository, RELAY_* and --set.",
+		Example: "relay config show --origin          # and where each value came from\nrelay config show verification",
+		Args:    oneArg(&o.key, "key"),
+		RunE:    runE(o, runF, runConfigShow),
+	}
+	cmd.Flags().BoolVar(&o.origin, "origin", false, "say where each value came from")
+	return cmd
+}
+
+func runConfigShow(ctx context.Context, o *configShowOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	c, err := repo.ConfigShow(ctx)
+	if err != nil {
+		return err
+	}
+	if o.key != "" {
+		var under []host.ConfigValue
+		for _, v := range c.Values {
+			if v.Key == o.key || strings.HasPrefix(v.Key, o.key+".") || strings.HasPrefix(v.Key, o.key+"[") {
+				under = append(under, v)
+			}
+		}
+		if len(under) == 0 {
+			return usageError{what: fmt.Sprintf("there is no configuration key %q", o.key), fix: "`relay config show` lists all keys"}
+		}
+		c.Values = under
+	}
+	return o.app.done(c, func(p *printer) {
+		for _, v := range c.Values {
+			line := v.Key + " = " + host.Safe(encoded(v.Value))
+			if o.origin {
+				line += "  " + p.dim("# "+host.Safe(origin(v.Origin)))
+			}
+			p.linef("%s", line)
+		}
+		for _, n := range c.Notices {
+			p.linef("%s %s", p.yellow("notice:"), host.Safe(n))
+		}
+	})
+}
+
+// origin is where a value came from, in one phrase.
+func origin(o host.ConfigOrigin) string {
+	s := string(o.Layer)
+	switch {
+	case o.File != "" && o.Line > 0:
+		s += fmt.Sprintf(" %s:%d", o.File, o.Line)
+	case o.File != "":
+		s += " " + o.File
+	case o.Name != "":
+		s += " " + o.Name
+	}
+	if o.Note != "" {
+		s += " (" + o.Note + ")"
+	}
+	return s
+}
+
+// encoded is a value as it would stand in relay.config.json.
+func encoded(v any) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}

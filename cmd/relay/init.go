@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type initOptions struct {
+	app    *app
+	format string
+	force  bool
+	dryRun bool
+}
+
+func newInitCmd(a *app, runF func(context.Context, *initOptions) error) *cobra.Command {
+	o := &initOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Write a first configuration for this repository",
+		Long: "Looks at the languages, test and lint commands, default branch and installed agents, writes one\n" +
+			"file, and trusts what it wrote. A clean repository is still clean afterwards.",
+		Example: "relay init\nrelay init --format yaml   # with comments\nrelay init --dry-run       # only show it",
+		GroupID: groupStart,
+		Args:    noArgs,
+		RunE:    runE(o, runF, runInit),
+	}
+	cmd.Flags().StringVar(&o.format, "format", "json", "`json|yaml`")
+	cmd.Flags().BoolVar(&o.force, "force", false, "replace the configuration that is there")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the configuration and write nothing")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func runInit(ctx context.Context, o *initOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	r, err := repo.Init(ctx, host.InitOptions{Format: o.format, Force: o.force, DryRun: o.dryRun})
+	if err != nil {
+		return err
+	}
+	return o.app.done(r, func(p *printer) {
+		if r.DryRun {
+			p.write(r.Config)
+			return
+		}
+		found := "nothing that relay knows"
+		if len(r.Languages) > 0 {
+			found = joined(r.Languages)
+		}
+		p.row("language", found)
+		for i, c := range r.Checks {
+			label := ""
+			if i == 0 {
+				label = "checks"
+			}
+			p.linef("%s %s  %s  %s", p.dim(pad(label, 10)), pad(c.ID, 10), host.Safe(strings.Join(append([]string{c.Cmd}, c.Args...), " ")), p.dim("from "+c.From))
+		}
+		p.row("branch", host.Safe(r.Branch))
+		p.row("plans with", r.Provider)
+		p.row("builds with", r.Builder+others(r))
+		p.row("wrote", r.File+" and "+r.Workspace+"/")
+		if r.Trusted != "" {
+			p.row("trusted", "the commands above, for this version of "+r.File)
+		}
+		for _, n := range r.Notices {
+			p.linef("%s %s", p.yellow("notice:"), p.command(host.Safe(n)))
+		}
+		p.next(r.Next)
+	})
+}
+
+func others(r *host.InitResult) string {
+	var names []string
+	for _, b := range r.Builders {
+		if b != r.Builder {
+			names = append(names, b)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " (also installed: " + strings.Join(names, ", ") + ")"
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+func newPluginCmd(a *app) *cobra.Command {
+	return parent("plugin", "List plugins", "relay plugin list", groupSetup, newPluginListCmd(a, nil))
+}
+
+type pluginListOptions struct {
+	app  *app
+	name string
+}
+
+func newPluginListCmd(a *app, runF func(context.Context, *pluginListOptions) error) *cobra.Command {
+	o := &pluginListOptions{app: a}
+	return &cobra.Command{
+		Use:     "list [NAME]",
+		Short:   "Providers and builders that can be used",
+		Long:    "Lists plugins from their pins; starts none of them.",
+		Example: "relay plugin list\nrelay plugin list claude   # what it starts, reads and where it connects to",
+		Args:    oneArg(&o.name, "plugin name"),
+		RunE:    runE(o, runF, runPluginList),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return completePlugins(cmd.Context(), a, args), cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+func runPluginList(ctx context.Context, o *pluginListOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	l, err := repo.PluginList(ctx)
+	if err != nil {
+		return err
+	}
+	if o.name != "" {
+		return showPlugin(o, l)
+	}
+	return o.app.done(l, func(p *printer) {
+		var rows [][]string
+		for _, e := range l.Plugins {
+			state := string(e.State)
+			if state != "ok" {
+				state = p.red(state)
+			}
+			kinds := ""
+			for i, k := range e.Kinds {
+				if i > 0 {
+					kinds += ","
+				}
+				kinds += string(k)
+			}
+			note := e.Summary
+			if e.Reason != "" {
+				note = e.Reason
+			}
+			rows = append(rows, []string{host.Safe(e.Name), host.Safe(e.Version), kinds, state, host.Safe(note)})
+		}
+		p.table(rows)
+		if len(rows) == 0 {
+			p.linef("no plugins")
+		}
+	})
+}
+
+func showPlugin(o *pluginListOptions, l *host.PluginListResult) error {
+	for _, e := range l.Plugins {
+		if e.Name != o.name {
+			continue
+		}
+		l.Plugins = l.Plugins[:0]
+		l.Plugins = append(l.Plugins, e)
+		return o.app.done(l, func(p *printer) {
+			p.row("name", host.Safe(e.Name)+" "+host.Safe(e.Version))
+			p.row("does", host.Safe(e.Summary))
+			p.row("aliases", joined(e.Aliases))
+			p.row("state", string(e.State))
+			p.row("reason", host.Safe(e.Reason))
+			p.row("file", host.Safe(e.Path))
+			p.row("sha256", e.SHA256)
+			p.row("starts", joined(e.Programs))
+			p.row("connects", joined(e.Hosts))
+			for _, v := range e.Env {
+				p.row("reads", host.Safe(v.Name)+"  "+host.Safe(v.Purpose))
+			}
+		})
+	}
+	return usageError{what: "there is no plugin " + o.name, fix: "`relay plugin list`"}
+}
+
+func completePlugins(ctx context.Context, a *app, args []string) []string {
+	if len(args) > 0 {
+		return nil
+	}
+	repo, err := a.open()
+	if err != nil {
+		return nil
+	}
+	l, err := repo.PluginList(ctx)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range l.Plugins {
+		names = append(names, e.Name+"\t"+e.Summary)
+	}
+	return names
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// Groups of commands in the help, in the order of a first day.
+const (
+	groupStart = "start"
+	groupWork  = "work"
+	groupLook  = "look"
+	groupBack  = "back"
+	groupSetup = "setup"
+)
+
+func newRootCmd(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "relay",
+		Short: "Let a model change your repository one judged step at a time",
+		Long: "relay asks a model for one small task, lets another carry it out in a box, judges the\n" +
+			"files that really changed, runs your checks, and commits or throws the box away.",
+		Example:           "relay init              # once in your repository\nrelay run --goal \"...\"   # one step: plan, build, judge, verify, commit\nrelay                   # where things stand, and what to type next",
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		Args:              unknownCommand,
+		RunE:              runE(&statusOptions{app: a, short: true}, nil, runStatus),
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true, DisableDefaultCmd: true},
+	}
+	cobra.EnableCommandSorting = false // the order of a first day, not of the alphabet
+	root.AddGroup(
+		&cobra.Group{ID: groupStart, Title: "Start here"},
+		&cobra.Group{ID: groupWork, Title: "Work"},
+		&cobra.Group{ID: groupLook, Title: "Look back"},
+		&cobra.Group{ID: groupBack, Title: "Take back"},
+		&cobra.Group{ID: groupSetup, Title: "Set up"},
+	)
+	root.AddCommand(
+		newInitCmd(a, nil), newDoctorCmd(a, nil), newStatusCmd(a, nil),
+		newRunCmd(a, nil), newAnswerCmd(a, nil),
+		newShowCmd(a, nil), newHistoryCmd(a),
+		newUndoCmd(a, nil), newSalvageCmd(a, nil), newRecoverCmd(a, nil),
+		newConfigCmd(a), newTrustCmd(a, nil), newPluginCmd(a), newCompletionCmd(a), newVersionCmd(a, nil),
+	)
+	root.AddCommand(helpTopics(a)...)
+	addGlobalFlags(a, root)
+	setHelp(a, root)
+	return root
+}
+
+func addGlobalFlags(a *app, root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.SortFlags = false
+	f.BoolVar(&a.json, "json", false, "print one JSON document on stdout and nothing else there")
+	f.StringVarP(&a.dir, "dir", "C", "", "work as if started in `DIR`")
+	f.StringArrayVar(&a.set, "set", nil, "override `KEY=VALUE` of the configuration for this call")
+	f.BoolVar(&a.noInput, "no-input", false, "never ask; fail where an answer is needed")
+	f.BoolVar(&a.noColor, "no-color", false, "no colour (also NO_COLOR)")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr")
+	f.BoolVarP(&a.verbose, "verbose", "v", false, "more on stderr: what plugins say")
+	root.Flags().BoolVar(new(bool), "version", false, "print the version")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{what: err.Error(), fix: fmt.Sprintf("`%s --help`", cmd.CommandPath())}
+	})
+	// The version is asked for by scripts and prompts all the time: no work before it.
+	run := root.RunE
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if v, err := cmd.Flags().GetBool("version"); err == nil && v {
+			return a.done(version(), func(p *printer) { p.linef("%s", version().line()) })
+		}
+		return run(cmd, args)
+	}
+}
+
+// runE ties a command to its run function; tests pass a runF of their own.
+func runE[O any](o *O, runF, run func(context.Context, *O) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, _ []string) error {
+		if runF != nil {
+			return runF(cmd.Context(), o)
+		}
+		return run(cmd.Context(), o)
+	}
+}
+
+// noArgs refuses arguments, and says so in relay's own form.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return usageError{
+		what: fmt.Sprintf("%s takes no argument, but got %q", cmd.CommandPath(), args[0]),
+		fix:  fmt.Sprintf("`%s --help`", cmd.CommandPath()),
+	}
+}
+
+// maxArgs takes up to one argument into *to.
+func oneArg(to *string, name string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return usageError{
+				what: fmt.Sprintf("%s takes one %s, but got %d arguments", cmd.CommandPath(), name, len(args)),
+				why:  "a text of several words must stand in quotes",
+				fix:  fmt.Sprintf("`%s --help`", cmd.CommandPath()),
+			}
+		}
+		if len(args) == 1 {
+			*to = args[0]
+		}
+		return nil
+	}
+}
+
+// unknownCommand names the commands that were perhaps meant.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	path := cmd.CommandPath()
+	u := usageError{what: fmt.Sprintf("%s has no command %q", path, args[0]), fix: fmt.Sprintf("`%s --help`", path)}
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		u.why = "perhaps you mean: " + strings.Join(near, ", ")
+		u.fix = fmt.Sprintf("`%s %s`", path, near[0])
+	}
+	return u
+}
+
+// parent makes a command that only has others below it.
+func parent(use, short, example, group string, children ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Example: example, GroupID: group, Args: unknownCommand}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.AddCommand(children...)
+	return cmd
+}

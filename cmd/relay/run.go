@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type runOptions struct {
+	app    *app
+	goal   string
+	task   string
+	record string
+}
+
+func newRunCmd(a *app, runF func(context.Context, *runOptions) error) *cobra.Command {
+	o := &runOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "One tick: plan, build, judge, verify, commit or discard",
+		Long: "Runs one tick. A model proposes one task, a builder carries it out in a box, relay judges the\n" +
+			"files that changed and runs your checks. What passes is committed; anything else never\n" +
+			"reaches your files and is kept for relay salvage.",
+		Example: "relay run --goal \"make the failing test pass\"\nrelay run --task task.json        # judge this task, no planning call\nrelay run --json | jq .report.code",
+		GroupID: groupWork,
+		Args:    noArgs,
+		RunE:    runE(o, runF, runRun),
+	}
+	cmd.Flags().StringVar(&o.goal, "goal", "", "what you want, in your own words: `TEXT`")
+	cmd.Flags().StringVar(&o.task, "task", "", "take the task from `FILE` (- is stdin) and make no planning call")
+	cmd.Flags().StringVar(&o.record, "record", "", "write every model call to `DIR`, as a script for the provider replay")
+	_ = cmd.MarkFlagFilename("task", "json")
+	_ = cmd.MarkFlagDirname("record")
+	return cmd
+}
+
+func runRun(ctx context.Context, o *runOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	live := newProgress(o.app)
+	res, err := repo.Run(ctx, host.RunOptions{Goal: o.goal, TaskFile: o.task, RecordDir: o.record, Observer: live})
+	live.close()
+	if err != nil {
+		return err
+	}
+	return o.app.end(res.ExitCode, res, func(p *printer) { verdict(p, res) })
+}
+
+// verdict is the last word on a run: the size of the change, the verdict, what
+// to type next.
+func verdict(p *printer, res *host.RunResult) {
+	if res.Report == nil {
+		if b := res.Blocked; b != nil {
+			p.linef("%s %s", p.outcome(string(b.Code)), host.Safe(b.What))
+			why(p, b.Why)
+			p.next(b.Remediation)
+		}
+		return
+	}
+	r := res.Report
+	if r.BlastRadius.FilesTouched > 0 {
+		p.row("change", blastRadius(r))
+	}
+	for _, run := range r.Verification.Runs {
+		p.row("check", verification(p, run))
+	}
+	if r.Question != nil {
+		p.row("question", p.bold(host.Safe(r.Question.Prompt)))
+		for i, c := range r.Question.Choices {
+			p.row("", plain(i+1)+". "+host.Safe(c))
+		}
+	}
+	for i, v := range r.Scope.Violations {
+		if i == maxShown {
+			p.row("", "and "+plain(len(r.Scope.Violations)-maxShown)+" more: relay show")
+			break
+		}
+		p.row("broken", host.Safe(v))
+	}
+	p.row("verdict", p.outcome(string(r.Code))+"  "+host.Safe(r.Summary))
+	why(p, r.Why)
+	if r.Commit != "" {
+		p.row("commit", r.Commit)
+	}
+	if r.Salvage != "" {
+		p.row("kept", host.Safe(r.Salvage)+"  (relay salvage "+r.RunID+")")
+	}
+	for _, w := range r.Budgets.Warnings {
+		p.row("budget", p.yellow(host.Safe(w)))
+	}
+	p.row("report", pointer(r))
+	p.next(r.Next)
+}
+
+// maxShown is how many violations are listed before the report has to be opened.
+const maxShown = 10
+
+func why(p *printer, text string) {
+	if text != "" {
+		p.row("why", host.Safe(text))
+	}
+}
+
+func pointer(r *host.Report) string {
+	if r.Pointers == nil {
+		return ""
+	}
+	return host.Safe(r.Pointers.ReportMDPath)
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type salvageOptions struct {
+	app    *app
+	run    string
+	branch string
+	patch  string
+}
+
+func newSalvageCmd(a *app, runF func(context.Context, *salvageOptions) error) *cobra.Command {
+	o := &salvageOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "salvage [RUN]",
+		Short: "Get at what a stopped run had built",
+		Long: "A change that was stopped is kept. This says where, makes a branch of it, or writes it as a patch.\n" +
+			"Your files are not touched. Without an argument the last stopped run.",
+		Example:           "relay salvage\nrelay salvage --branch rescued\nrelay salvage --patch - | git apply --check",
+		GroupID:           groupBack,
+		Args:              oneArg(&o.run, "run id"),
+		RunE:              runE(o, runF, runSalvage),
+		ValidArgsFunction: completeRuns(a),
+	}
+	cmd.Flags().StringVar(&o.branch, "branch", "", "make branch `NAME` from it")
+	cmd.Flags().StringVar(&o.patch, "patch", "", "write it to `FILE` as a patch; - is stdout")
+	cmd.MarkFlagsMutuallyExclusive("branch", "patch")
+	return cmd
+}
+
+func runSalvage(ctx context.Context, o *salvageOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	s, err := repo.Salvage(ctx, o.run, host.SalvageOptions{Branch: o.branch, Patch: o.patch})
+	if err != nil {
+		return err
+	}
+	return o.app.done(s, func(p *printer) {
+		if o.patch == "-" {
+			p.write(s.Patch) // the bytes themselves, for git apply
+			return
+		}
+		p.row("run", s.RunID)
+		p.row("ref", host.Safe(s.Ref))
+		p.row("branch", host.Safe(s.Branch))
+		p.row("patch", host.Safe(s.File))
+		for _, n := range s.Notes {
+			p.row("note", host.Safe(n))
+		}
+		for _, n := range s.Next {
+			p.next(n)
+		}
+	})
+}

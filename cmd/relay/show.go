@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type showOptions struct {
+	app *app
+	run string
+}
+
+func newShowCmd(a *app, runF func(context.Context, *showOptions) error) *cobra.Command {
+	o := &showOptions{app: a}
+	return &cobra.Command{
+		Use:               "show [RUN]",
+		Short:             "One run in full: what changed, why it ended so",
+		Long:              "Shows a run's task, verdict with the rules that were broken, checks, and the files it left.\nWithout an argument the last run.",
+		Example:           "relay show\nrelay show 20261120-1923      # a run id or the beginning of one\nrelay show --json | jq .report",
+		GroupID:           groupLook,
+		Args:              oneArg(&o.run, "run id"),
+		RunE:              runE(o, runF, runShow),
+		ValidArgsFunction: completeRuns(a),
+	}
+}
+
+func runShow(ctx context.Context, o *showOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	s, err := repo.Show(ctx, o.run)
+	if err != nil {
+		return err
+	}
+	return o.app.done(s, func(p *printer) { showRun(p, s) })
+}
+
+func showRun(p *printer, s *host.ShowResult) {
+	p.row("run", s.Run.RunID+"  "+s.Run.StartedAt.Local().Format(time.DateTime))
+	if r := s.Report; r != nil {
+		showReport(p, r)
+	}
+	if e := s.Explain; e != nil && e.Code != "SUCCESS" {
+		p.linef("")
+		p.row("meaning", e.Title+": "+e.Cause)
+		p.row("relay did", e.Did)
+		p.row("you can", p.command(e.Command))
+	}
+	if len(s.Files) > 0 {
+		p.linef("")
+		for i, f := range s.Files {
+			label := ""
+			if i == 0 {
+				label = "files"
+			}
+			p.linef("%s %s  %s", p.dim(pad(label, 10)), host.Safe(f.Path), p.dim(size(f.Bytes)))
+		}
+	}
+	for _, n := range s.Next {
+		p.next(n)
+	}
+}
+
+func showReport(p *printer, r *host.Report) {
+	p.row("task", host.Safe(r.Task.TaskID)+" ("+host.Safe(r.Task.TaskKind)+", milestone "+host.Safe(r.Task.MilestoneID)+")")
+	p.row("intent", host.Safe(r.Task.Intent))
+	p.row("verdict", p.outcome(string(r.Code))+"  "+host.Safe(r.Summary))
+	why(p, r.Why)
+	p.row("change", blastRadius(r))
+	for i, path := range r.Scope.TouchedPaths {
+		if i == 2*maxShown {
+			p.row("", "and "+plain(len(r.Scope.TouchedPaths)-i)+" more: relay show --json")
+			break
+		}
+		p.row("", host.Safe(path))
+	}
+	for _, h := range r.Rules {
+		p.row("broken", h.Code+"  "+host.Safe(h.Path)+"  "+host.Safe(h.Rule))
+	}
+	for _, v := range r.Verification.Runs {
+		p.row("check", verification(p, v))
+	}
+	for _, w := range []*host.Worker{r.Orchestrator, r.Builder} {
+		if w != nil {
+			p.row(workerLabel(w == r.Builder), workerLine(w))
+		}
+	}
+	if r.Box != nil {
+		p.row("box", host.Safe(r.Box.Means))
+		for _, g := range r.Box.Gaps {
+			p.row("", "not covered: "+host.Safe(g))
+		}
+	}
+	if r.Commit != "" {
+		p.row("commit", r.Commit)
+	}
+	if r.Salvage != "" {
+		p.row("kept", host.Safe(r.Salvage))
+	}
+	if r.Question != nil {
+		p.row("question", host.Safe(r.Question.Prompt))
+	}
+	for _, n := range r.Notes {
+		p.row("note", host.Safe(n))
+	}
+	p.row("took", duration(time.Duration(r.DurationMS)*time.Millisecond))
+}
+
+func workerLabel(builder bool) string {
+	if builder {
+		return "builder"
+	}
+	return "planner"
+}
+
+func workerLine(w *host.Worker) string {
+	s := host.Safe(w.Plugin)
+	if w.Model != "" {
+		s += " with " + host.Safe(w.Model)
+	}
+	s += ", " + plural(w.Calls, "call", "calls")
+	if w.InputTokens != nil && w.OutputTokens != nil {
+		s += ", " + plain(int(*w.InputTokens)) + " tokens in, " + plain(int(*w.OutputTokens)) + " out"
+	}
+	if w.CostUSD != nil {
+		s += ", $" + money(*w.CostUSD)
+	}
+	if w.FailureReason != "" {
+		s += "; failed: " + host.Safe(w.FailureReason) + " " + host.Safe(w.FailureDetail)
+	}
+	if w.Summary != "" {
+		s += "; says: " + host.Safe(shorten(w.Summary, 200))
+	}
+	return s
+}
+
+// completeRuns completes run ids.
+func completeRuns(a *app) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		repo, err := a.open()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return repo.RunIDs(prefix), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type statusOptions struct {
+	app       *app
+	short     bool // relay without arguments
+	preflight bool
+}
+
+func newStatusCmd(a *app, runF func(context.Context, *statusOptions) error) *cobra.Command {
+	o := &statusOptions{app: a}
+	cmd := &cobra.Command{
+		Use:     "status",
+		Short:   "Where things stand, and the next command",
+		Long:    "Shows the last run, open questions, budgets and the lock. Starts nothing and spends nothing.",
+		Example: "relay status\nrelay status --preflight   # would a tick start now?",
+		GroupID: groupStart,
+		Args:    noArgs,
+		RunE:    runE(o, runF, runStatus),
+	}
+	cmd.Flags().BoolVar(&o.preflight, "preflight", false, "check everything that a tick checks before it starts")
+	return cmd
+}
+
+func runStatus(ctx context.Context, o *statusOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	s, err := repo.Status(ctx, o.preflight)
+	if err != nil {
+		return err
+	}
+	return o.app.end(s.ExitCode, s, func(p *printer) {
+		if o.short {
+			shortStatus(p, s)
+			return
+		}
+		fullStatus(p, s)
+	})
+}
+
+// shortStatus is what relay says when it is called with nothing.
+func shortStatus(p *printer, s *host.StatusResult) {
+	problem(p, s.Problem)
+	lastRun(p, s)
+	question(p, s)
+	if s.LastRun == nil && s.Problem == nil && s.Question == "" {
+		p.linef("relay is set up here; nothing has run yet.")
+	}
+	p.next(s.Next)
+}
+
+func fullStatus(p *printer, s *host.StatusResult) {
+	p.row("repository", host.Safe(s.Root))
+	if s.Branch != "" {
+		p.row("branch", host.Safe(s.Branch))
+	}
+	p.row("config", host.Safe(s.Config))
+	p.row("milestone", host.Safe(s.MilestoneID))
+	lastRun(p, s)
+	if s.Lock != "" && s.Lock != "free" {
+		p.row("lock", s.Lock+pid(s.LockPID))
+	}
+	p.row("unfinished", s.Unfinished)
+	for i, b := range s.Budgets {
+		label := ""
+		if i == 0 {
+			label = "budgets"
+		}
+		p.linef("%s %s", p.dim(pad(label, 10)), budget(p, b))
+	}
+	if s.Blocked != nil && s.Problem == nil {
+		p.row("blocked", p.outcome(string(s.Blocked.Code))+"  "+host.Safe(s.Blocked.What))
+	}
+	question(p, s)
+	problem(p, s.Problem)
+	checks(p, s.Preflight)
+	if s.Ready != nil {
+		if *s.Ready {
+			p.linef("%s a tick can start", p.green("ready:"))
+		} else {
+			p.linef("%s a tick would be blocked", p.red("not ready:"))
+		}
+	}
+	p.next(s.Next)
+}
+
+func pid(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return " by process " + strconv.Itoa(n)
+}
+
+func lastRun(p *printer, s *host.StatusResult) {
+	if r := s.LastRun; r != nil {
+		p.row("last run", runLine(p, *r))
+	}
+}
+
+// runLine is one run on one line: id, outcome, intent.
+func runLine(p *printer, r host.RunLine) string {
+	code := string(r.Code)
+	if code == "" {
+		code = "unfinished"
+	}
+	line := r.RunID + "  " + p.outcome(code)
+	if r.Intent != "" {
+		line += "  " + host.Safe(shorten(r.Intent, 60))
+	}
+	return line
+}
+
+func question(p *printer, s *host.StatusResult) {
+	if s.Question == "" {
+		return
+	}
+	p.row("question", p.bold(host.Safe(s.Question)))
+	for i, c := range s.Choices {
+		p.row("", fmt.Sprintf("%d. %s", i+1, host.Safe(c)))
+	}
+}
+
+func problem(p *printer, c *host.CheckResult) {
+	if c != nil {
+		p.linef("%s %s", p.red("problem:"), host.Safe(c.What))
+		if c.Why != "" {
+			p.linef("  why: %s", host.Safe(c.Why))
+		}
+		if c.Fix != "" {
+			p.linef("  fix: %s", p.command(host.Safe(c.Fix)))
+		}
+	}
+}
+
+// checks prints one line for each check, and why and fix under those that failed.
+func checks(p *printer, all []host.CheckResult) {
+	for _, c := range all {
+		mark := p.green("ok  ")
+		switch {
+		case c.Skip:
+			mark = p.dim("skip")
+		case !c.OK:
+			mark = p.red("FAIL")
+		}
+		p.linef("%s %s %s", mark, pad(c.ID, 12), host.Safe(c.What))
+		if !c.OK && !c.Skip {
+			if c.Why != "" {
+				p.linef("     why: %s", host.Safe(c.Why))
+			}
+			if c.Fix != "" {
+				p.linef("     fix: %s", p.command(host.Safe(c.Fix)))
+			}
+		}
+	}
+}
+
+// budget is one counter as a bar with numbers: nothing is said by the bar alone.
+func budget(p *printer, b host.BudgetLine) string {
+	const width = 10
+	used := strconv.FormatFloat(b.Used, 'f', -1, 64)
+	if b.Max <= 0 {
+		return fmt.Sprintf("%s %s, no cap", pad(b.Name, 20), used)
+	}
+	full := min(width, int(b.Used/b.Max*width))
+	bar := strings.Repeat("#", full) + strings.Repeat(".", width-full)
+	return fmt.Sprintf("%s %s %s of %s", pad(b.Name, 20), p.dim(bar), used, strconv.FormatFloat(b.Max, 'f', -1, 64))
+}
+
+// shorten cuts a text to one line of at most n characters.
+func shorten(s string, n int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}

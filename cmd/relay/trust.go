@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type trustOptions struct {
+	app    *app
+	yes    bool
+	show   bool
+	revoke bool
+	digest string
+}
+
+func newTrustCmd(a *app, runF func(context.Context, *trustOptions) error) *cobra.Command {
+	o := &trustOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "trust",
+		Short: "Agree to the commands that a repository's configuration names",
+		Long: "A repository can't make relay run commands until you have seen and agreed to them, once for\n" +
+			"each version of its configuration. In CI set RELAY_TRUST to the digest instead.",
+		Example: "relay trust             # show, then ask\nrelay trust --show --json | jq -r .digest\nrelay trust --revoke",
+		GroupID: groupSetup,
+		Args:    noArgs,
+		RunE:    runE(o, runF, runTrust),
+	}
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "agree without being asked")
+	cmd.Flags().BoolVar(&o.show, "show", false, "only show what needs your agreement")
+	cmd.Flags().BoolVar(&o.revoke, "revoke", false, "take an agreement back")
+	cmd.Flags().StringVar(&o.digest, "digest", "", "agree only if the configuration has this `DIGEST`")
+	cmd.MarkFlagsMutuallyExclusive("show", "revoke", "yes")
+	cmd.MarkFlagsMutuallyExclusive("show", "revoke", "digest")
+	return cmd
+}
+
+func runTrust(ctx context.Context, o *trustOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	if o.revoke {
+		t, err := repo.Trust(ctx, host.TrustOptions{Revoke: true})
+		if err != nil {
+			return err
+		}
+		return o.app.done(t, func(p *printer) {
+			if t.Revoked {
+				p.linef("this repository is not trusted any more")
+				return
+			}
+			p.linef("this repository was not trusted")
+		})
+	}
+	t, err := repo.Trust(ctx, host.TrustOptions{Show: true})
+	if err != nil {
+		return err
+	}
+	if o.show || t.Trusted || t.Digest == "" {
+		return o.app.done(t, func(p *printer) { trustItems(p, t) })
+	}
+	if !o.yes && o.digest == "" {
+		if err := askTrust(o.app, t); err != nil {
+			return err
+		}
+	}
+	want := o.digest
+	if want == "" {
+		want = t.Digest // what was shown is what is agreed to
+	}
+	if t, err = repo.Trust(ctx, host.TrustOptions{Digest: want}); err != nil {
+		return err
+	}
+	return o.app.done(t, func(p *printer) {
+		p.linef("%s %s", p.green("trusted:"), t.Digest)
+		p.next("`relay doctor`")
+	})
+}
+
+func trustItems(p *printer, t *host.TrustResult) {
+	if t.Digest == "" {
+		p.linef("this repository's configuration asks for nothing that needs trust")
+		return
+	}
+	for _, item := range t.Items {
+		place := item.File
+		if item.Line > 0 {
+			place += fmt.Sprintf(":%d", item.Line)
+		}
+		p.linef("%s  %s", p.bold(host.Safe(item.Key)), p.dim(host.Safe(place)))
+		p.linef("  %s", host.Safe(item.Value))
+		p.linef("  %s", p.dim(host.Safe(item.Why)))
+	}
+	p.row("digest", t.Digest)
+	state := p.yellow("not trusted")
+	if t.Trusted {
+		state = p.green("trusted")
+	}
+	p.row("state", state)
+}
+
+func askTrust(a *app, t *host.TrustResult) error {
+	if !a.interactive() {
+		return usageError{what: "nobody can be asked here", why: "agreeing needs a terminal, or the digest that you have looked at",
+			fix: "`relay trust --show`, then `relay trust --digest " + t.Digest + "`"}
+	}
+	p := a.printer(a.err, a.errTTY)
+	trustItems(p, t)
+	p.write("Let this repository run these commands? [y/N] ")
+	line, err := bufio.NewReader(a.in).ReadString('\n')
+	if err != nil && line == "" {
+		return err
+	}
+	if s := strings.ToLower(strings.TrimSpace(line)); s != "y" && s != "yes" {
+		return usageError{what: "not trusted", why: "you did not agree", fix: "`relay trust` asks again"}
+	}
+	return nil
+}

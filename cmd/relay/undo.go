@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type undoOptions struct {
+	app *app
+	run string
+}
+
+func newUndoCmd(a *app, runF func(context.Context, *undoOptions) error) *cobra.Command {
+	o := &undoOptions{app: a}
+	return &cobra.Command{
+		Use:   "undo [RUN]",
+		Short: "Take a landed change back with a new commit",
+		Long: "Makes a commit that reverts what a run landed. Refuses when later work is on top of it, and\n" +
+			"when the tree has uncommitted changes. Without an argument the last run that landed.",
+		Example:           "relay undo\nrelay undo 20261120-192359-k3v9m2qa",
+		GroupID:           groupBack,
+		Args:              oneArg(&o.run, "run id"),
+		RunE:              runE(o, runF, runUndo),
+		ValidArgsFunction: completeRuns(a),
+	}
+}
+
+func runUndo(ctx context.Context, o *undoOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	u, err := repo.Undo(ctx, o.run)
+	if err != nil {
+		return err
+	}
+	return o.app.done(u, func(p *printer) {
+		p.row("undone", "run "+u.RunID+", commit "+u.Undone)
+		p.row("commit", u.Commit)
+		p.row("files", joined(u.Paths))
+		for _, n := range u.Notes {
+			p.row("note", host.Safe(n))
+		}
+	})
+}

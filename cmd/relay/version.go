@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+// versionDoc is what relay knows about its own making.
+type versionDoc struct {
+	host.Doc
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"`
+	Time    string `json:"time,omitempty"`
+	Dirty   bool   `json:"modified,omitempty"`
+	Go      string `json:"go"`
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
+}
+
+func version() versionDoc {
+	v := versionDoc{Doc: host.Doc{Kind: "relay.version", Version: 1}, Version: "devel",
+		Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if m := info.Main.Version; m != "" && m != "(devel)" {
+		v.Version = m
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Commit = s.Value
+		case "vcs.time":
+			v.Time = s.Value
+		case "vcs.modified":
+			v.Dirty = s.Value == "true"
+		}
+	}
+	return v
+}
+
+// line is what --version prints.
+func (v versionDoc) line() string {
+	s := "relay " + v.Version
+	if len(v.Commit) >= 12 {
+		s += " (" + v.Commit[:12]
+		if v.Dirty {
+			s += ", modified"
+		}
+		s += ")"
+	}
+	return s
+}
+
+type versionOptions struct{ app *app }
+
+func newVersionCmd(a *app, runF func(context.Context, *versionOptions) error) *cobra.Command {
+	o := &versionOptions{app: a}
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print relay's version, commit and platform",
+		Example: "relay version\nrelay version --json",
+		GroupID: groupSetup,
+		Args:    noArgs,
+		RunE:    runE(o, runF, runVersion),
+	}
+}
+
+func runVersion(_ context.Context, o *versionOptions) error {
+	v := version()
+	return o.app.done(v, func(p *printer) {
+		p.linef("%s", v.line())
+		p.linef("%s %s/%s", v.Go, v.OS, v.Arch)
+	})
+}

@@ -1,0 +1,207 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/detect"
+	"github.com/paxiom/relay/host/internal/starter"
+	"github.com/paxiom/relay/host/internal/trust"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+)
+
+// InitOptions say what init writes.
+type InitOptions struct {
+	Format string // "json" (also for "") or "yaml"
+	Force  bool   // replace a configuration of the same name
+	DryRun bool   // write nothing; the result has the text
+}
+
+// InitResult is what init found and did.
+type InitResult struct {
+	Doc
+	Root      string          `json:"root"`
+	File      string          `json:"file"` // relative to the root
+	Config    string          `json:"config"`
+	Workspace string          `json:"workspace,omitempty"` // relative to the root
+	Trusted   string          `json:"trusted,omitempty"`   // digest of what was trusted, "" when nothing needed it
+	Languages []string        `json:"languages"`
+	Branch    string          `json:"default_branch,omitempty"`
+	Checks    []DetectedCheck `json:"checks"`
+	Programs  []Program       `json:"programs"`
+	Provider  string          `json:"provider"`
+	Builder   string          `json:"builder"`
+	Builders  []string        `json:"builders"` // that could be used instead
+	Notices   []string        `json:"notices,omitempty"`
+	DryRun    bool            `json:"dry_run,omitempty"`
+	Next      string          `json:"next"`
+}
+
+// agentPrograms are the command lines that relay's own plugins can drive.
+var agentPrograms = []string{"claude", "codex", "gemini"}
+
+// Init looks at the repository and the machine, writes a first configuration,
+// makes the workspace and trusts what it wrote. It never replaces a file unless
+// it is told to.
+func (r *Repo) Init(ctx context.Context, o InitOptions) (*InitResult, error) {
+	git, err := judge.OpenGit(ctx, r.dir)
+	if err != nil {
+		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "there is no git repository to set up here", "`git init`, then a first commit")
+	}
+	project, err := detect.Repository(ctx, git)
+	if err != nil {
+		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "the repository can't be read", "`git status` says what is wrong with it")
+	}
+	res := &InitResult{Doc: Doc{"relay.init", 1}, Root: git.Root, DryRun: o.DryRun,
+		Languages: project.Languages, Branch: project.Branch, Checks: project.Checks,
+		Programs: detect.Programs(agentPrograms, "")}
+	if err := r.chooseWorkers(ctx, res); err != nil {
+		return nil, err
+	}
+	text, err := render(res, o.Format, starter.Choice{Project: project, Provider: res.Provider, Builder: res.Builder})
+	if err != nil {
+		return nil, err
+	}
+	res.Config = string(text)
+	if err := free(git.Root, res.File, o.Force); err != nil {
+		return nil, err
+	}
+	res.remarks(git)
+	if o.DryRun {
+		return res, nil
+	}
+	return res, r.writeInit(ctx, git, res, text)
+}
+
+// chooseWorkers takes the agent that is installed. Without one the configuration
+// names the usual pair all the same, and a notice says what is missing.
+func (r *Repo) chooseWorkers(ctx context.Context, res *InitResult) error {
+	plugins, err := r.PluginList(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range plugins.Plugins {
+		if p.State == "ok" && p.Is("builder") {
+			res.Builders = append(res.Builders, p.Name)
+		}
+	}
+	res.Provider, res.Builder = "claude", "claude-code"
+	if slices.ContainsFunc(res.Programs, func(p Program) bool { return p.Name == "claude" }) {
+		return nil
+	}
+	res.Notices = append(res.Notices, "the program claude is not on PATH: install Claude Code, or choose others with orchestrator.provider and builder.default_mode")
+	return nil
+}
+
+func render(res *InitResult, format string, c starter.Choice) (text []byte, err error) {
+	switch format {
+	case "", "json":
+		res.File = "relay.config.json"
+		return starter.JSON(c)
+	case "yaml":
+		res.File = "relay.config.yaml"
+		return starter.YAML(c)
+	}
+	return nil, fault.New("", fmt.Sprintf("init can't write the format %q", format), "it knows json and yaml", "`relay init --format yaml`")
+}
+
+// free refuses when a configuration is there already.
+func free(root, name string, force bool) error {
+	for _, other := range config.FileNames() {
+		_, err := os.Lstat(filepath.Join(root, other))
+		if errors.Is(err, fs.ErrNotExist) || other == name && force {
+			continue
+		}
+		if err != nil {
+			return fault.Wrap(err, judge.BlockedMissingConfig, "the repository's root can't be read", "`ls -la` there says why")
+		}
+		fix := "`relay doctor` checks it; `relay init --force` writes a new one in its place"
+		if other != name {
+			fix = "`relay doctor` checks it; remove it first if you want a new one"
+		}
+		return fault.New(judge.BlockedMissingConfig, "this repository has a configuration: "+other, "init does not replace what you wrote", fix)
+	}
+	return nil
+}
+
+func (res *InitResult) remarks(git *judge.Git) {
+	if len(res.Checks) == 0 {
+		res.Notices = append(res.Notices, "no test or lint command was found: add one under verification.templates, or changes land unchecked")
+	}
+	res.Next = "`relay doctor`, then `relay run --goal \"what you want\"`"
+	if _, branch, err := git.Head(context.Background()); err != nil {
+		res.Next = "`git commit` something first: relay needs a commit to start from"
+	} else if branch == "" {
+		res.Notices = append(res.Notices, "HEAD is detached: commits of relay will be on no branch")
+	}
+}
+
+// writeInit writes the configuration, keeps it out of git's sight until somebody
+// adds it, makes the workspace, and trusts what was written.
+func (r *Repo) writeInit(ctx context.Context, git *judge.Git, res *InitResult, text []byte) error {
+	if err := workspace.WriteFile(filepath.Join(git.Root, res.File), text); err != nil {
+		return fault.Wrap(err, judge.BlockedMissingConfig, res.File+" can't be written", "`ls -ld .` shows who may write here")
+	}
+	loaded, err := config.Load(config.Options{Root: git.Root, Env: r.opts.Env, Set: r.opts.Set})
+	if err != nil {
+		return err
+	}
+	ws, err := workspace.Open(git.Root, loaded.Config.WorkspaceDir)
+	if err != nil {
+		return err
+	}
+	if err := ws.Ensure(); err != nil {
+		return err
+	}
+	res.Workspace = ws.Rel()
+	if err := hide(ctx, git, res); err != nil {
+		return err
+	}
+	digest, _ := trust.Needed(loaded)
+	if digest == "" {
+		return nil
+	}
+	res.Trusted = digest
+	return trust.Open("").Add(git.Root, digest)
+}
+
+// hide keeps an untracked configuration from making the work tree dirty: a
+// repository that was clean before init is clean after it.
+func hide(ctx context.Context, git *judge.Git, res *InitResult) error {
+	tracked, err := git.Run(ctx, nil, "ls-files", "--", res.File)
+	if err != nil {
+		return fault.Wrap(err, judge.BlockedMissingConfig, "the repository can't be read", "`git status` says what is wrong with it")
+	}
+	if len(tracked) > 0 {
+		return nil
+	}
+	path := filepath.Join(git.CommonDir, "info", "exclude")
+	line := "/" + res.File
+	old, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fault.Wrap(err, judge.BlockedMissingConfig, "git's own list of ignored files can't be read", "`ls -l .git/info/exclude`")
+	}
+	if !slices.Contains(strings.Split(string(old), "\n"), line) {
+		if len(old) > 0 && !bytes.HasSuffix(old, []byte("\n")) {
+			old = append(old, '\n')
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return fault.Wrap(err, judge.BlockedMissingConfig, "git's own folder can't be written", "`ls -ld .git` shows who may write there")
+		}
+		if err := workspace.WriteFile(path, append(old, line+"\n"...)); err != nil {
+			return fault.Wrap(err, judge.BlockedMissingConfig, "git's own list of ignored files can't be written", "`ls -l .git/info/exclude`")
+		}
+	}
+	res.Notices = append(res.Notices, "git does not see "+res.File+" yet (.git/info/exclude); `git add -f "+res.File+"` shares it with your team")
+	return nil
+}

@@ -1,0 +1,163 @@
+package starter
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"text/template"
+
+	"github.com/paxiom/relay/host/internal/detect"
+)
+
+// SchemaURL is where editors find the schema of the configuration.
+const SchemaURL = "https://raw.githubusercontent.com/paxiom/relay/main/schemas/config.schema.json"
+
+// Choice is what a first configuration says.
+type Choice struct {
+	Project  detect.Project
+	Provider string // plugin that plans
+	Builder  string // plugin that builds
+}
+
+// Limits that fit a first try: small steps, a budget that one notices.
+const (
+	maxFiles = 12
+	maxLines = 400
+	maxTicks = 50
+)
+
+type file struct {
+	Schema       string       `json:"$schema"`
+	Version      string       `json:"version"`
+	Orchestrator orchestrator `json:"orchestrator"`
+	Builder      builder      `json:"builder"`
+	Scope        scope        `json:"scope"`
+	DiffLimits   diffLimits   `json:"diff_limits"`
+	Verification verification `json:"verification"`
+	Budgets      budgets      `json:"budgets"`
+}
+
+type orchestrator struct {
+	Provider string `json:"provider"`
+}
+
+type builder struct {
+	DefaultMode string `json:"default_mode"`
+}
+
+type scope struct {
+	Allowed []string `json:"default_allowed_globs"`
+}
+
+type diffLimits struct {
+	Files int `json:"default_max_files_touched"`
+	Lines int `json:"default_max_lines_changed"`
+}
+
+type verification struct {
+	Templates []check `json:"templates"`
+}
+
+type check struct {
+	ID   string   `json:"id"`
+	Cmd  string   `json:"cmd"`
+	Args []string `json:"args"`
+}
+
+type budgets struct {
+	PerMilestone perMilestone `json:"per_milestone"`
+}
+
+type perMilestone struct {
+	MaxTicks int `json:"max_ticks"`
+}
+
+func newFile(c Choice) file {
+	f := file{Schema: SchemaURL, Version: "1.0"}
+	f.Orchestrator.Provider = c.Provider
+	f.Builder.DefaultMode = c.Builder
+	f.Scope.Allowed = c.Project.Sources
+	if len(f.Scope.Allowed) == 0 {
+		f.Scope.Allowed = []string{"**"}
+	}
+	f.DiffLimits = diffLimits{Files: maxFiles, Lines: maxLines}
+	f.Verification.Templates = []check{}
+	for _, k := range c.Project.Checks {
+		f.Verification.Templates = append(f.Verification.Templates, check{ID: k.ID, Cmd: k.Cmd, Args: k.Args})
+	}
+	f.Budgets.PerMilestone.MaxTicks = maxTicks
+	return f
+}
+
+// JSON gives relay.config.json.
+func JSON(c Choice) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(newFile(c))
+	return b.Bytes(), err
+}
+
+// YAML gives relay.config.yaml, with comments. Values are written as JSON, which
+// YAML reads, so that no text needs YAML's own quoting rules.
+func YAML(c Choice) ([]byte, error) {
+	var b bytes.Buffer
+	err := commented.Execute(&b, newFile(c))
+	return b.Bytes(), err
+}
+
+var commented = template.Must(template.New("yaml").Funcs(template.FuncMap{"json": inline}).Parse(
+	`# yaml-language-server: $schema={{.Schema}}
+# relay's configuration. All keys: relay config show --origin
+version: {{json .Version}}
+
+# Who plans: it proposes one task a tick. See relay plugin list.
+orchestrator:
+  provider: {{json .Orchestrator.Provider}}
+
+# Who builds, unless the task says otherwise.
+builder:
+  default_mode: {{json .Builder.DefaultMode}}
+
+# Where changes usually belong. A task names its own, narrower scope. relay's own
+# files, .git and credentials are forbidden whatever stands here.
+scope:
+  default_allowed_globs:
+{{- range .Scope.Allowed}}
+    - {{json .}}
+{{- end}}
+
+# How large one step may be.
+diff_limits:
+  default_max_files_touched: {{.DiffLimits.Files}}
+  default_max_lines_changed: {{.DiffLimits.Lines}}
+
+# Checks that a change has to pass before it lands. Each is a program and its
+# arguments; there is no shell.
+verification:
+{{- if .Verification.Templates}}
+  templates:
+{{- range .Verification.Templates}}
+    - id: {{json .ID}}
+      cmd: {{json .Cmd}}
+      args: {{json .Args}}
+{{- end}}
+{{- else}}
+  templates: []
+{{- end}}
+
+# What one milestone may use up.
+budgets:
+  per_milestone:
+    max_ticks: {{.Budgets.PerMilestone.MaxTicks}}
+`))
+
+// inline is a value as JSON on one line.
+func inline(v any) (string, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return strings.TrimRight(b.String(), "\n"), err
+}

@@ -1,0 +1,27 @@
+package host
+
+import (
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/detect"
+	"github.com/paxiom/relay/host/internal/report"
+)
+
+// More types of the core that the commands show.
+type (
+	// VerifyRun is one check in a report.
+	VerifyRun = report.VerifyRun
+	// Worker is a plugin's part in a run.
+	Worker = report.Worker
+	// ConfigOrigin is where a value of the configuration came from.
+	ConfigOrigin = config.Origin
+	// Plugin is one plugin in a list.
+	Plugin = catalog.Entry
+	// Program is an agent program found on this machine.
+	Program = detect.Program
+	// DetectedCheck is a command that init takes for a check.
+	DetectedCheck = detect.Check
+)
+
+// Safe makes a text from a stranger fit for one line of a terminal.
+func Safe(s string) string { return report.Safe(s) }
