@@ -1,0 +1,122 @@
+package sdk
+
+import (
+	"encoding/json"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/paxiom/relay/sdk/pluginpb"
+)
+
+// checkJSON holds an answer to what was asked: JSON exactly when a schema was given.
+func checkJSON(c *Completion, wanted bool) error {
+	switch {
+	case wanted && !json.Valid(c.JSON):
+		return Fail(BadOutput, "the model's answer is not the JSON that was asked for", EffectCharged, Spent(c.Usage))
+	case !wanted:
+		c.JSON = nil
+	}
+	return nil
+}
+
+func (c *Completion) done(sent Usage) any {
+	return &pluginpb.CompleteDone{
+		Text: valid(c.Text), OutputJson: c.JSON, StopReason: valid(c.StopReason), Model: valid(c.Model),
+		Usage: sent.max(c.Usage).proto(),
+	}
+}
+
+func (b *BuildResult) done(sent Usage) any {
+	return &pluginpb.BuildDone{
+		ResultJson: b.JSON, Session: valid(b.Session), StopReason: valid(b.StopReason), Model: valid(b.Model),
+		Usage: sent.max(b.Usage).proto(),
+	}
+}
+
+// completeEvent is a payload as an event of Provider.Complete; nil when it has none.
+func completeEvent(seq uint64, payload any, deltas bool) proto.Message {
+	ev := &pluginpb.CompleteEvent{Seq: seq}
+	switch p := payload.(type) {
+	case Started:
+		ev.Event = &pluginpb.CompleteEvent_Started{Started: &pluginpb.CompleteStarted{
+			Model: valid(p.Model), UpstreamRequestId: valid(p.UpstreamRequestID), ToolVersion: valid(p.ToolVersion),
+		}}
+	case delta:
+		if !deltas {
+			return nil
+		}
+		ev.Event = &pluginpb.CompleteEvent_TextDelta{TextDelta: string(p)}
+	case Progress:
+		return completeEvent(seq, &pluginpb.Notice{Text: valid(strings.TrimSpace(p.Phase + " " + p.Text))}, deltas)
+	case Command:
+		return completeEvent(seq, &pluginpb.Notice{Text: valid(strings.Join(p.Argv, " "))}, deltas)
+	case file:
+		return completeEvent(seq, &pluginpb.Notice{Text: string(p)}, deltas)
+	case *pluginpb.Usage:
+		ev.Event = &pluginpb.CompleteEvent_Usage{Usage: p}
+	case *pluginpb.RateLimit:
+		ev.Event = &pluginpb.CompleteEvent_Limit{Limit: p}
+	case *pluginpb.Notice:
+		ev.Event = &pluginpb.CompleteEvent_Notice{Notice: p}
+	case *pluginpb.Heartbeat:
+		ev.Event = &pluginpb.CompleteEvent_Heartbeat{Heartbeat: p}
+	case *pluginpb.CompleteDone:
+		ev.Event = &pluginpb.CompleteEvent_Completed{Completed: p}
+	case *pluginpb.Failure:
+		ev.Event = &pluginpb.CompleteEvent_Failure{Failure: p}
+	}
+	return ev
+}
+
+// buildEvent is a payload as an event of Builder.Build.
+func buildEvent(seq uint64, payload any) proto.Message {
+	ev := &pluginpb.BuildEvent{Seq: seq}
+	switch p := payload.(type) {
+	case Started:
+		ev.Event = &pluginpb.BuildEvent_Started{Started: &pluginpb.BuildStarted{
+			Session: valid(p.Session), ToolVersion: valid(p.ToolVersion), Model: valid(p.Model),
+		}}
+	case delta:
+		return buildEvent(seq, Progress{Phase: "text", Text: string(p)})
+	case Progress:
+		ev.Event = &pluginpb.BuildEvent_Progress{Progress: &pluginpb.Progress{
+			Phase: valid(p.Phase), Text: valid(p.Text), Fraction: p.Fraction,
+		}}
+	case Command:
+		c := &pluginpb.CommandRun{}
+		for _, a := range p.Argv {
+			c.Argv = append(c.Argv, valid(a))
+		}
+		if p.ExitCode != nil {
+			c.ExitCode = proto.Int32(int32(*p.ExitCode))
+		}
+		ev.Event = &pluginpb.BuildEvent_Command{Command: c}
+	case file:
+		ev.Event = &pluginpb.BuildEvent_File{File: &pluginpb.FileTouched{Path: string(p)}}
+	case *pluginpb.Usage:
+		ev.Event = &pluginpb.BuildEvent_Usage{Usage: p}
+	case *pluginpb.RateLimit:
+		ev.Event = &pluginpb.BuildEvent_Limit{Limit: p}
+	case *pluginpb.Notice:
+		ev.Event = &pluginpb.BuildEvent_Notice{Notice: p}
+	case *pluginpb.Heartbeat:
+		ev.Event = &pluginpb.BuildEvent_Heartbeat{Heartbeat: p}
+	case *pluginpb.BuildDone:
+		ev.Event = &pluginpb.BuildEvent_Completed{Completed: p}
+	case *pluginpb.Failure:
+		ev.Event = &pluginpb.BuildEvent_Failure{Failure: p}
+	}
+	return ev
+}
+
+// String is the text of a started that came too late to be the started event.
+func (s Started) String() string {
+	var parts []string
+	for _, v := range []string{s.Model, s.ToolVersion, s.Session, s.UpstreamRequestID} {
+		if v != "" {
+			parts = append(parts, valid(v))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

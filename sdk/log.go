@@ -1,0 +1,89 @@
+package sdk
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync/atomic"
+
+	hclog "github.com/hashicorp/go-hclog"
+)
+
+// Environment of a plugin process, set by the host or by an author who looks for a fault.
+const (
+	envLogLevel = "RELAY_LOG_LEVEL"  // trace, debug, info, warn or error; else info
+	envLogFile  = "RELAY_PLUGIN_LOG" // a file that also gets every line, at level debug
+)
+
+// logs are the two log paths of a plugin: slog for the author, hclog for go-plugin.
+// Both write the JSON lines on standard error that go-plugin's host reads back.
+type logs struct {
+	internal  hclog.InterceptLogger
+	lastError atomic.Value // string: what go-plugin said before it gave up
+}
+
+func newLogs(stderr io.Writer) *logs {
+	level := hclog.LevelFromString(os.Getenv(envLogLevel))
+	if level == hclog.NoLevel {
+		level = hclog.Info
+	}
+	l := &logs{internal: hclog.NewInterceptLogger(&hclog.LoggerOptions{Level: level, Output: stderr, JSONFormat: true})}
+	l.internal.RegisterSink(l)
+	author := authorHandler(stderr, slogLevel(level))
+	if path := os.Getenv(envLogFile); path != "" {
+		f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			l.internal.Warn("cannot write the log file", "variable", envLogFile, "error", err)
+		} else {
+			l.internal.RegisterSink(hclog.NewSinkAdapter(&hclog.LoggerOptions{Level: hclog.Debug, Output: f}))
+			author = slog.NewMultiHandler(author, slog.NewTextHandler(f, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		}
+	}
+	slog.SetDefault(slog.New(author))
+	return l
+}
+
+// Accept keeps the last error for a text of our own.
+func (l *logs) Accept(_ string, level hclog.Level, msg string, args ...any) {
+	if level < hclog.Error {
+		return
+	}
+	for i := 0; i+1 < len(args); i += 2 {
+		msg += fmt.Sprintf(": %v", args[i+1])
+	}
+	l.lastError.Store(msg)
+}
+
+// authorHandler writes slog records in the form that hclog's reader knows.
+func authorHandler(w io.Writer, level slog.Level) slog.Handler {
+	return slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+		if len(groups) > 0 {
+			return a
+		}
+		switch a.Key {
+		case slog.TimeKey:
+			return slog.String("@timestamp", a.Value.Time().Format("2006-01-02T15:04:05.000000Z07:00"))
+		case slog.LevelKey:
+			return slog.String("@level", strings.ToLower(a.Value.String()))
+		case slog.MessageKey:
+			a.Key = "@message"
+		}
+		return a
+	}})
+}
+
+func slogLevel(l hclog.Level) slog.Level {
+	switch l {
+	case hclog.Trace, hclog.Debug:
+		return slog.LevelDebug
+	case hclog.Warn:
+		return slog.LevelWarn
+	case hclog.Error:
+		return slog.LevelError
+	case hclog.Off:
+		return slog.LevelError + 100
+	}
+	return slog.LevelInfo
+}

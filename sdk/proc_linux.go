@@ -1,0 +1,151 @@
+package sdk
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func dupTo(from, to int) error { return os.NewSyscallError("dup3", unix.Dup3(from, to, 0)) }
+
+// adoptOrphans makes this process the parent of all of its descendants whose own
+// parent is gone, also of those that started a session of their own.
+var adoptOrphans = sync.OnceFunc(func() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) })
+
+// awaitExit returns when the process has ended and leaves it as a zombie, so that its
+// process group's number stays its own.
+func awaitExit(cmd *exec.Cmd) {
+	for unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+	}
+}
+
+// proc is one line of the process table.
+type proc struct {
+	pid, parent, group, session int
+	zombie                      bool
+}
+
+// processes reads /proc. It is empty where there is none.
+func processes() map[int]proc {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	all := make(map[int]proc, len(names))
+	for _, n := range names {
+		pid, err := strconv.Atoi(n)
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile("/proc/" + n + "/stat")
+		if err != nil {
+			continue
+		}
+		if p, ok := parseStat(pid, string(stat)); ok {
+			all[pid] = p
+		}
+	}
+	return all
+}
+
+// parseStat reads "pid (name) state ppid pgrp session …"; the name may hold anything.
+func parseStat(pid int, stat string) (proc, bool) {
+	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	if len(f) < 4 {
+		return proc{}, false
+	}
+	p := proc{pid: pid, zombie: f[0] == "Z" || f[0] == "X"}
+	var errs [3]error
+	p.parent, errs[0] = strconv.Atoi(f[1])
+	p.group, errs[1] = strconv.Atoi(f[2])
+	p.session, errs[2] = strconv.Atoi(f[3])
+	return p, errs == [3]error{}
+}
+
+// marked says whether a process was started with the given NAME=value.
+func marked(pid int, marker string) bool {
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	return err == nil && bytes.Contains(append([]byte{0}, env...), []byte("\x00"+marker+"\x00"))
+}
+
+// killUntilNone kills what find gives, again and again, until it gives nothing that
+// lives or the time is over. It reaps those dead that are ours when reap is set. It
+// says how many it killed.
+func killUntilNone(limit time.Duration, reap bool, find func() []proc) int {
+	killed := map[int]bool{}
+	for end := time.Now().Add(limit); ; time.Sleep(3 * time.Millisecond) {
+		living := 0
+		for _, p := range find() {
+			if p.zombie {
+				if reap && p.parent == os.Getpid() {
+					_, _ = unix.Wait4(p.pid, nil, unix.WNOHANG, nil)
+				}
+				continue
+			}
+			living++
+			if unix.Kill(p.pid, unix.SIGKILL) == nil {
+				killed[p.pid] = true
+			}
+		}
+		if living == 0 || time.Now().After(end) {
+			return len(killed)
+		}
+	}
+}
+
+// endStrays kills what a run of a program has left: the rest of its group, what carries
+// its marker, and, when no other run is going on, what we adopted from a foreign session.
+func endStrays(leader int, marker string, alone bool) int {
+	self := os.Getpid()
+	return killUntilNone(time.Second, true, func() (found []proc) {
+		all := processes()
+		for _, p := range all {
+			switch {
+			case p.pid == self || p.pid == leader:
+			case p.group == leader,
+				!p.zombie && marked(p.pid, marker),
+				alone && p.parent == self && p.session != all[self].session:
+				found = append(found, p)
+			}
+		}
+		return found
+	})
+}
+
+// endChildren kills every descendant and, when this process leads its group, the
+// group's other members.
+func endChildren(limit time.Duration) {
+	self := os.Getpid()
+	leads := unix.Getpgrp() == self
+	killUntilNone(limit, false, func() (found []proc) {
+		all := processes()
+		for _, p := range all {
+			if p.pid != self && (leads && p.group == self || descends(all, p, self)) {
+				found = append(found, p)
+			}
+		}
+		return found
+	})
+}
+
+func descends(all map[int]proc, p proc, from int) bool {
+	for range len(all) {
+		if p.parent == from {
+			return true
+		}
+		next, ok := all[p.parent]
+		if !ok {
+			return false
+		}
+		p = next
+	}
+	return false
+}
