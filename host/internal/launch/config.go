@@ -20,26 +20,26 @@ type Config struct {
 	// SHA256 is the pinned hash of that file, 64 hexadecimal digits, with or without
 	// the prefix "sha256:".
 	SHA256 string
+	// Reinstall says how to get the right file, for texts: a command in backticks
+	// first. "" points to `relay plugin list`.
+	Reinstall string
 	// Args follow argv[0].
 	Args []string
-	// Env is the whole environment, as [Env] makes it. TMPDIR is added when it is
-	// not there.
+	// Env is the whole environment, as [Env] makes it; TMPDIR is set on top.
 	Env []string
 	// Dir is the working directory; "" is an empty private folder.
 	Dir string
 	// SocketDir is where a private folder for the plugin's sockets is made: absolute,
-	// short (see [CheckSocketDir]), the caller's own. "" is [DefaultSocketDir]. In a
+	// at most [MaxSocketDir] bytes, and nobody else's. "" is [DefaultSocketDir]. In a
 	// box it must be bound, writable, at the same path.
 	SocketDir string
-	// Stderr receives what the plugin writes on standard error, secrets masked, up
-	// to StderrLimit bytes; nil throws it away. It is written by one goroutine, and
-	// no longer after Stop has returned.
+	// Stderr receives what the plugin writes on standard error and, after the
+	// handshake, on standard output; secrets masked, up to StderrLimit bytes. nil
+	// throws it away. It is not written any more after Stop has returned.
 	Stderr io.Writer
 	// StderrLimit is in bytes; 0 means 16 MiB.
 	StderrLimit int64
-	// StderrPath names where Stderr goes, for texts.
-	StderrPath string
-	// Secrets are masked in Stderr and in every error text.
+	// Secrets are masked in Stderr and in every text of this package.
 	Secrets *redact.Set
 	// Start is what starts the process; nil executes it in a process group of its own.
 	Start Starter
@@ -48,6 +48,8 @@ type Config struct {
 	Versions  map[int]goplugin.PluginSet
 	// StartTimeout bounds the time to the handshake; 0 means 10 s.
 	StartTimeout time.Duration
+	// MaxMessage is the largest message that is accepted, in bytes; 0 means 32 MiB.
+	MaxMessage int
 }
 
 // StartSpec is what a [Starter] must run: Exe, with nothing looked up by name. The
@@ -60,18 +62,20 @@ type StartSpec struct {
 	Argv []string
 	Env  []string
 	Dir  string
-	// Private is the folder of the sockets, temporary files and Dir.
+	// Private is the folder of the sockets and temporary files, and of Dir when that
+	// was not given. It lies in Config.SocketDir.
 	Private               string
 	Stdin, Stdout, Stderr *os.File
 }
 
-// Process is a started process. Wait may be called once.
+// Process is a started process. Wait is called once.
 type Process interface {
 	// Pid is the process id as this process sees it.
 	Pid() int
 	// Wait returns when the process has ended; its error says how, nil for status 0.
 	Wait() error
-	// Kill ends the process and all that it started, at once.
+	// Kill ends the process and all that it started, at once. It may be called at
+	// any time, also after Wait.
 	Kill()
 }
 

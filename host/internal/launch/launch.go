@@ -1,0 +1,232 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	goplugin "github.com/hashicorp/go-plugin"
+	goplugrunner "github.com/hashicorp/go-plugin/runner"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
+)
+
+const (
+	defaultStart  = 10 * time.Second
+	defaultStderr = 16 << 20
+	defaultMsg    = 32 << 20
+	// killGrace is what go-plugin's own shutdown gets before the group is killed.
+	killGrace = time.Second
+	// giveUp is what a killed process gets to be gone: longer only when the kernel
+	// itself holds it (a dead network file system).
+	giveUp = 3 * time.Second
+)
+
+// Client is a started plugin.
+type Client struct {
+	r      *runner
+	client *goplugin.Client
+	conn   *grpc.ClientConn
+	once   sync.Once
+}
+
+// Start checks the file, starts the process and connects. The error is an *Error;
+// nothing is left of the process then. When ctx ends before Start returns, the
+// process is killed; afterwards ctx has no meaning.
+func Start(ctx context.Context, cfg Config) (*Client, error) {
+	cfg.defaults()
+	if ctx.Err() != nil {
+		return nil, &Error{Kind: Cancelled, What: fmt.Sprintf("the start of plugin %s was cancelled", cfg.Name), Err: ctx.Err()}
+	}
+	exe, bad := cfg.open()
+	if bad != nil {
+		return nil, bad
+	}
+	defer exe.Close()
+	priv, err := cfg.private()
+	if err != nil {
+		return nil, &Error{Kind: Machine, What: fmt.Sprintf("plugin %s was not started: no folder for its sockets", cfg.Name),
+			Why: err.Error(), Fix: "`ls -ld /tmp/relay-*` shows who made the folder; remove it, or set XDG_RUNTIME_DIR", Err: err}
+	}
+	becomeSubreaper()
+	c := &Client{r: newRunner(cfg, exe, priv)}
+	if bad := c.connect(ctx); bad != nil {
+		return nil, bad
+	}
+	return c, nil
+}
+
+func (c *Config) defaults() {
+	if c.StartTimeout == 0 {
+		c.StartTimeout = defaultStart
+	}
+	if c.StderrLimit == 0 {
+		c.StderrLimit = defaultStderr
+	}
+	if c.MaxMessage == 0 {
+		c.MaxMessage = defaultMsg
+	}
+	if c.Start == nil {
+		c.Start = startPlain
+	}
+}
+
+func (c *Config) private() (*private, error) {
+	base := c.SocketDir
+	if base == "" {
+		var err error
+		if base, err = DefaultSocketDir(); err != nil {
+			return nil, err
+		}
+	}
+	return newPrivate(base, "tmp", "cwd")
+}
+
+// connect starts the process by way of go-plugin and waits for the connection. All
+// of it ends when ctx or the start timeout does, because the process is killed then.
+func (c *Client) connect(ctx context.Context) *Error {
+	r := c.r
+	c.client = goplugin.NewClient(&goplugin.ClientConfig{
+		HandshakeConfig:  r.cfg.Handshake,
+		VersionedPlugins: r.cfg.Versions,
+		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, _ string) (goplugrunner.Runner, error) {
+			r.env = cmd.Env
+			return adapter{r}, nil
+		},
+		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
+		AutoMTLS:         true,
+		SkipHostEnv:      true,
+		StartTimeout:     r.cfg.StartTimeout + killGrace, // ours comes first, and kills
+		Logger:           hclog.NewNullLogger(),
+		SyncStdout:       r.sink,
+		SyncStderr:       r.sink,
+		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: r.priv.path},
+		GRPCDialOptions:  []grpc.DialOption{grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(r.cfg.MaxMessage))},
+	})
+	timer := time.AfterFunc(r.cfg.StartTimeout, func() { r.timedOut.Store(true); r.kill() })
+	stop := context.AfterFunc(ctx, r.kill)
+	proto, err := c.client.Client()
+	if err == nil {
+		c.conn = proto.(*goplugin.GRPCClient).Conn
+		err = ready(ctx, c.conn)
+	}
+	timer.Stop()
+	stop()
+	if err == nil && !r.killed.Load() {
+		return nil
+	}
+	started := r.started()
+	c.end(0)
+	var starter *Error
+	switch {
+	case errors.As(err, &starter):
+		return starter
+	case !started && ctx.Err() == nil:
+		return r.cfg.execError(err)
+	}
+	return r.startError(ctx.Err(), err)
+}
+
+// ready waits for the connection; go-plugin itself is content with a failed one.
+func ready(ctx context.Context, conn *grpc.ClientConn) error {
+	conn.Connect()
+	for {
+		switch s := conn.GetState(); s {
+		case connectivity.Ready:
+			return nil
+		case connectivity.TransientFailure, connectivity.Shutdown:
+			return errors.New("nobody answers on its socket")
+		default:
+			if !conn.WaitForStateChange(ctx, s) {
+				return ctx.Err()
+			}
+		}
+	}
+}
+
+// Conn is the connection to the plugin.
+func (c *Client) Conn() *grpc.ClientConn { return c.conn }
+
+// Protocol is the protocol version that both sides speak.
+func (c *Client) Protocol() int { return c.client.NegotiatedVersion() }
+
+// Pid is the plugin's process id.
+func (c *Client) Pid() int { return c.r.pid() }
+
+// Private is the folder of the plugin's sockets and temporary files. It goes with
+// the plugin.
+func (c *Client) Private() string { return c.r.priv.path }
+
+// Gone is closed when the process and all that it left behind have ended, and all
+// that it wrote has been read.
+func (c *Client) Gone() <-chan struct{} { return c.r.done }
+
+// Exit says how the process ended, for example "exit status 2"; "" while it lives.
+func (c *Client) Exit() string { return c.r.exitText() }
+
+// Tail gives the last lines that the plugin wrote, at most limit bytes; all of them
+// once Gone is closed.
+func (c *Client) Tail(limit int) string { return c.r.Tail(limit) }
+
+// Panic gives the first line of a panic on standard error and the goroutine that it
+// names; "" when there is none.
+func (c *Client) Panic() (line, stack string) { return c.r.Panic() }
+
+// Kill ends the process and its group at once. Stop must still be called.
+func (c *Client) Kill() { c.r.kill() }
+
+// Stop ends the plugin: drain, which may be nil, is asked to end it in good order
+// within grace; then go-plugin's shutdown; then the whole group is killed. It
+// returns within grace and about a second, whatever the plugin does, and says how
+// many processes the plugin had left behind, which were ended too. Only the first
+// call does anything; the others wait for it.
+func (c *Client) Stop(grace time.Duration, drain func(context.Context) error) (left int) {
+	c.once.Do(func() {
+		if drain != nil && grace > 0 && c.Exit() == "" {
+			ctx, cancel := context.WithTimeout(context.Background(), grace)
+			err := drain(ctx)
+			if err != nil && ctx.Err() != nil {
+				c.r.kill() // it does not even answer: no use in asking again
+			}
+			cancel()
+		}
+		c.end(killGrace)
+	})
+	select {
+	case <-c.r.done:
+		return c.r.left
+	default:
+		return 0
+	}
+}
+
+// end lets go-plugin close down, bounded by grace, and takes everything away. A
+// process that never started has nothing to wait for.
+func (c *Client) end(grace time.Duration) {
+	if grace == 0 {
+		c.r.kill()
+	}
+	closed := make(chan struct{})
+	go func() { c.client.Kill(); close(closed) }()
+	select {
+	case <-closed:
+	case <-time.After(grace):
+		c.r.kill()
+		select {
+		case <-closed:
+		case <-time.After(giveUp):
+		}
+	}
+	if c.r.started() {
+		c.r.kill()
+		select {
+		case <-c.r.done:
+		case <-time.After(giveUp):
+		}
+	}
+	c.r.priv.remove()
+}

@@ -1,0 +1,104 @@
+package launch
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// open gives the plugin's file, checked: what is executed later is this open file,
+// so that nothing which happens to the path afterwards matters.
+func (c *Config) open() (*os.File, *Error) {
+	// O_NONBLOCK: a pipe in the file's place must not hold us up.
+	f, err := os.OpenFile(c.Path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, c.fileError(Absent, fmt.Sprintf("there is no file %s", c.Path), err)
+	case errors.Is(err, syscall.ELOOP):
+		return nil, c.fileError(Unsafe, fmt.Sprintf("%s is a symbolic link; a plugin must be a file", c.Path), err)
+	case err != nil:
+		return nil, c.fileError(Unsafe, err.Error(), err)
+	}
+	e := c.check(f)
+	if e != nil {
+		f.Close()
+		return nil, e
+	}
+	return f, nil
+}
+
+func (c *Config) check(f *os.File) *Error {
+	st, err := f.Stat()
+	if err != nil {
+		return c.fileError(Unsafe, err.Error(), err)
+	}
+	if why := unsafe(st); why != "" {
+		e := c.fileError(Unsafe, c.Path+" "+why, nil)
+		switch {
+		case st.Mode().IsRegular() && st.Mode().Perm()&0o022 != 0:
+			e.Fix = fmt.Sprintf("`chmod go-w %s`", c.Path)
+		case st.Mode().IsRegular():
+			e.Fix = fmt.Sprintf("`chown %d %s`, or run relay as the owner", os.Geteuid(), c.Path)
+		}
+		return e
+	}
+	got, err := HashFile(f)
+	if err != nil {
+		return c.fileError(Unsafe, err.Error(), err)
+	}
+	var magic [2]byte
+	if f.ReadAt(magic[:], 0); string(magic[:]) == "#!" {
+		return c.execError(syscall.ENOEXEC) // its interpreter could not open it
+	}
+	if want := strings.ToLower(strings.TrimPrefix(c.SHA256, "sha256:")); got != want {
+		return c.fileError(Differs, fmt.Sprintf("%s has the SHA-256 %s; pinned is %s", c.Path, short(got), short(want)), nil)
+	}
+	return nil
+}
+
+// unsafe says why a file must not be executed; "" when it may be.
+func unsafe(st fs.FileInfo) string {
+	sys, _ := st.Sys().(*syscall.Stat_t)
+	switch {
+	case !st.Mode().IsRegular():
+		return fmt.Sprintf("is not a regular file (%v)", st.Mode().Type())
+	case st.Mode().Perm()&0o022 != 0:
+		return fmt.Sprintf("can be written by others (mode %04o)", st.Mode().Perm())
+	case sys == nil || (sys.Uid != 0 && int(sys.Uid) != os.Geteuid()):
+		return "belongs to another user"
+	}
+	return ""
+}
+
+// UnsafeFile says why the file at path must not be executed, whatever its content: not a
+// regular file, writable by others, owned by another user. "" when it may be.
+func UnsafeFile(path string) string {
+	st, err := os.Lstat(path)
+	if err != nil {
+		return err.Error()
+	}
+	return unsafe(st)
+}
+
+// HashFile gives the SHA-256 of what an open file holds, in hexadecimal digits.
+func HashFile(f *os.File) (string, error) {
+	h := sha256.New()
+	// The wrapper hides other interfaces of the file, so that the buffer is used.
+	if _, err := io.CopyBuffer(h, struct{ io.Reader }{f}, make([]byte, 256<<10)); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func short(hash string) string {
+	if hash == "" {
+		return "nothing"
+	}
+	return clip(hash, 16)
+}
