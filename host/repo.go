@@ -56,9 +56,3 @@ type Repo struct {
 	dir  string
 	opts Options
 }
-
-// Open names the repository that dir lies in.
-func Open(dir string, o Options) (*Repo, error) { return &Repo{dir: dir, opts: o}, nil }
-
-// Root is the root of the work tree, "" outside a repository.
-func (r *Repo) Root() string { return "" }

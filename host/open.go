@@ -1,0 +1,132 @@
+package host
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/history"
+	"github.com/paxiom/relay/host/internal/trust"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/tick"
+	"github.com/paxiom/relay/judge"
+)
+
+// Open names the repository that dir lies in; "" is the current folder.
+func Open(dir string, o Options) (*Repo, error) {
+	if o.Env == nil {
+		o.Env = os.Environ()
+	}
+	if o.Executable == "" {
+		exe, err := os.Executable()
+		if err != nil {
+			return nil, fault.Wrap(err, judge.BlockedPlugin, "relay can't find its own program file", "call relay by its full path: `command -v relay`")
+		}
+		o.Executable = exe
+	}
+	if dir == "" {
+		dir = "."
+	}
+	return &Repo{dir: dir, opts: o}, nil
+}
+
+// Root is the root of the work tree, "" outside a repository.
+func (r *Repo) Root() string {
+	root, err := workspace.FindRoot(r.dir)
+	if err != nil {
+		return ""
+	}
+	return root
+}
+
+// getenv reads the environment that relay was called with; the last entry wins, as
+// it does for a process.
+func (r *Repo) getenv(name string) string {
+	value := ""
+	for _, kv := range r.opts.Env {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			value = v
+		}
+	}
+	return value
+}
+
+// home is the user's home, where builders find their own logins.
+func (r *Repo) home() string {
+	if h := r.getenv("HOME"); h != "" {
+		return h
+	}
+	h, _ := os.UserHomeDir()
+	return h
+}
+
+// stateDir holds what belongs to the machine: trust, box layers.
+func (r *Repo) stateDir() string {
+	if d := r.getenv("XDG_STATE_HOME"); filepath.IsAbs(d) {
+		return filepath.Join(d, "relay")
+	}
+	return filepath.Join(r.home(), ".local", "state", "relay")
+}
+
+func (r *Repo) catalog(root string) (*catalog.Catalog, error) {
+	return catalog.Load(catalog.Options{Root: root, Executable: r.opts.Executable})
+}
+
+func (r *Repo) trust() *trust.Store { return trust.Open(r.stateDir()) }
+
+func (r *Repo) loadConfig(root string) (*config.Loaded, error) {
+	return config.Load(config.Options{Root: root, File: r.opts.ConfigFile, Env: r.opts.Env, Set: r.opts.Set})
+}
+
+// opened is a repository with its configuration and workspace.
+type opened struct {
+	root   string
+	loaded *config.Loaded
+	ws     *workspace.Workspace
+	hist   *history.Store
+}
+
+// open finds the root, loads the configuration and names the workspace. It starts no
+// process and writes nothing.
+func (r *Repo) open() (*opened, error) {
+	root, err := workspace.FindRoot(r.dir)
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := r.loadConfig(root)
+	if err != nil {
+		return nil, err
+	}
+	ws, err := workspace.Open(root, loaded.Config.WorkspaceDir)
+	if err != nil {
+		return nil, err
+	}
+	return &opened{root: root, loaded: loaded, ws: ws, hist: history.Open(ws.History())}, nil
+}
+
+// tickEnv gathers what ticks need. What is missing is left for the preflight, which
+// reports it in its own order.
+func (r *Repo) tickEnv(obs Observer) (*tick.Env, error) {
+	env := &tick.Env{Dir: r.dir, Trust: r.trust(), StateDir: r.stateDir(), Home: r.home(),
+		Environ: r.opts.Env, Version: r.opts.Version, Observer: obs}
+	env.Root, env.LoadErr = workspace.FindRoot(r.dir)
+	if env.LoadErr == nil {
+		env.Loaded, env.LoadErr = r.loadConfig(env.Root)
+	}
+	var err error
+	env.Catalog, err = r.catalog(env.Root)
+	return env, err
+}
+
+// blockedConfig fills a fault's missing code: whatever keeps a repository from being
+// opened is a configuration that can't be used.
+func blockedConfig(err error) *fault.Fault {
+	f := fault.Internal(err)
+	if f.Code == "" {
+		f.Code = judge.BlockedMissingConfig
+	}
+	return f
+}

@@ -1,0 +1,202 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/lock"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/tick"
+	"github.com/paxiom/relay/judge"
+)
+
+// Status says where things stand. It starts no process unless preflight is asked for.
+func (r *Repo) Status(ctx context.Context, preflight bool) (*StatusResult, error) {
+	s := &StatusResult{Doc: Doc{"relay.status", 1}, Lock: string(lock.Free), Next: "`relay run`"}
+	o, err := r.open()
+	if err != nil {
+		f := blockedConfig(err)
+		s.Root = r.Root()
+		s.Problem, s.Next, s.ExitCode = checkOf("config", f), f.Fix, Explain(f.Code).ExitCode
+		if !preflight {
+			return s, nil
+		}
+	} else if err := s.read(o); err != nil {
+		return nil, err
+	}
+	if preflight {
+		if err := r.addPreflight(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// read fills the status from files alone.
+func (s *StatusResult) read(o *opened) error {
+	s.Root, s.Workspace, s.Branch = o.root, o.ws.Rel(), headBranch(o.root)
+	if o.loaded.File != "" {
+		s.Config, _ = filepath.Rel(o.root, o.loaded.File)
+	}
+	state, info, err := lock.Inspect(o.ws.Lock())
+	if err != nil {
+		return err
+	}
+	s.Lock = string(state)
+	if info != nil && state == lock.Held {
+		s.LockPID = info.PID
+	}
+	if err := s.readLedger(o); err != nil {
+		f := blockedConfig(err)
+		s.Problem, s.Next, s.ExitCode = checkOf("state", f), f.Fix, Explain(f.Code).ExitCode
+		return nil
+	}
+	s.readLastRun(o)
+	s.decideNext(o)
+	return nil
+}
+
+func (s *StatusResult) readLedger(o *opened) error {
+	st, err := ledger.Read(o.ws)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if st.MilestoneID != nil {
+		s.MilestoneID = *st.MilestoneID
+	}
+	caps := o.loaded.Config.Budgets.PerMilestone
+	s.Warning = st.BudgetWarning
+	s.Budgets = []BudgetLine{
+		{"ticks", float64(st.Budgets.Ticks), float64(caps.MaxTicks)},
+		{"orchestrator calls", float64(st.Budgets.OrchestratorCalls), float64(caps.MaxOrchestratorCalls)},
+		{"builder calls", float64(st.Budgets.BuilderCalls), float64(caps.MaxBuilderCalls)},
+		{"verify runs", float64(st.Budgets.VerifyRuns), float64(caps.MaxVerifyRuns)},
+		{"dollars", st.Budgets.EstimatedCostUSD, caps.MaxEstimatedCostUSD},
+	}
+	return nil
+}
+
+// readLastRun adds the newest run and the question that it may have left.
+func (s *StatusResult) readLastRun(o *opened) {
+	if id, err := o.hist.Latest(); err == nil && id != "" {
+		if m, err := o.hist.Find(id); err == nil {
+			line := RunLine{Meta: m, ExitCode: Explain(m.Code).ExitCode}
+			s.LastRun = &line
+		}
+	}
+	if raw, err := workspace.ReadFile(o.ws.Blocked(), 1<<20); err == nil {
+		if b, err := report.DecodeBlocked(raw); err == nil {
+			s.Blocked = b
+		}
+	}
+	if q, _ := openQuestion(o); q != nil {
+		s.Question, s.Choices = q.Question.Prompt, q.Question.Choices
+		if s.LastRun != nil && s.LastRun.RunID == q.RunID {
+			s.LastRun.ExitCode = ExitWaiting
+		}
+	}
+	if open, err := journal.Open(o.ws.Journal()).Unfinished(); err == nil && len(open) > 0 && s.Lock != string(lock.Held) {
+		s.Unfinished = open[0].ID
+	}
+}
+
+// decideNext picks the one sensible command, most urgent first.
+func (s *StatusResult) decideNext(o *opened) {
+	switch {
+	case s.Lock == string(lock.Held):
+		s.Next = "`relay status` again when the running tick has ended"
+	case s.Unfinished != "":
+		s.Next, s.ExitCode = "`relay recover`", ExitBlocked
+	case s.Question != "":
+		s.Next, s.ExitCode = "`relay answer \"…\"`", ExitWaiting
+	case s.Blocked != nil:
+		s.Next, s.ExitCode = s.Blocked.Remediation, ExitBlocked
+	case s.LastRun != nil && s.LastRun.Code.Outcome() == judge.OutcomeStop:
+		s.Next = "`relay show` says why the last run stopped"
+	case o.loaded.File == "":
+		s.Next = "`relay init`"
+	}
+}
+
+// addPreflight runs the checks of a tick; they spend and change nothing.
+func (r *Repo) addPreflight(ctx context.Context, s *StatusResult) error {
+	env, err := r.tickEnv(nil)
+	if err != nil {
+		return err
+	}
+	ready := true
+	for _, c := range tick.Preflight(ctx, env) {
+		line := CheckResult{ID: c.ID, OK: c.Err == nil && !c.Skipped, Skip: c.Skipped, What: c.Found}
+		if c.Err != nil {
+			line = *checkOf(c.ID, fault.Internal(c.Err))
+		}
+		if ready && c.Err != nil {
+			s.Next, s.ExitCode = line.Fix, Explain(line.Code).ExitCode
+		}
+		ready = ready && c.Err == nil
+		s.Preflight = append(s.Preflight, line)
+	}
+	s.Ready = &ready
+	return nil
+}
+
+func checkOf(id string, f *fault.Fault) *CheckResult {
+	return &CheckResult{ID: id, Code: f.Code, What: f.What, Why: f.Why, Fix: f.Fix}
+}
+
+// headBranch reads the branch from HEAD's own file: git is not started for it. It
+// gives "" for whatever it does not understand.
+func headBranch(root string) string {
+	dir := filepath.Join(root, ".git")
+	if link, err := workspace.ReadFile(dir, 64<<10); err == nil {
+		target, ok := strings.CutPrefix(strings.TrimSpace(string(link)), "gitdir: ")
+		if !ok {
+			return ""
+		}
+		if dir = target; !filepath.IsAbs(dir) {
+			dir = filepath.Join(root, target)
+		}
+	}
+	head, err := os.ReadFile(filepath.Join(dir, "HEAD"))
+	if err != nil {
+		return ""
+	}
+	branch, ok := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
+	if !ok {
+		return ""
+	}
+	return branch
+}
+
+// openQuestion gives the report whose question nobody has answered yet.
+func openQuestion(o *opened) (*report.Report, error) {
+	raw, err := workspace.ReadFile(o.ws.Report(), 64<<20)
+	if err != nil {
+		return nil, err
+	}
+	rep, err := report.Decode(raw)
+	if err != nil || rep.Question == nil || rep.Code != judge.Success {
+		return nil, err
+	}
+	st, err := ledger.Read(o.ws)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range st.Answers {
+		if a.RunID == rep.RunID {
+			return nil, nil
+		}
+	}
+	return rep, nil
+}

@@ -1,0 +1,58 @@
+package host
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/trust"
+	"github.com/paxiom/relay/judge"
+)
+
+// Trust shows, trusts or revokes what the repository's configuration asks for.
+func (r *Repo) Trust(ctx context.Context, t TrustOptions) (*TrustResult, error) {
+	o, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	digest, items := trust.Needed(o.loaded)
+	res := &TrustResult{Doc: Doc{"relay.trust", 1}, Digest: digest, Items: items}
+	store := r.trust()
+	if t.Revoke {
+		res.Revoked, err = store.Remove(o.root)
+		return res, err
+	}
+	if t.Digest != "" && t.Digest != digest {
+		return nil, fault.New(judge.BlockedUntrustedConfig, "the configuration is not the one that you looked at",
+			fmt.Sprintf("its digest is %s, you gave %s", digest, t.Digest), "`relay trust --show`")
+	}
+	if digest != "" && !t.Show {
+		if err := store.Add(o.root, digest); err != nil {
+			return nil, err
+		}
+	}
+	if digest == "" {
+		res.Trusted = true
+		return res, nil
+	}
+	res.Trusted, err = store.IsTrusted(o.root, digest)
+	return res, err
+}
+
+// ConfigShow gives the configuration in force.
+func (r *Repo) ConfigShow(ctx context.Context) (*ConfigResult, error) {
+	o, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	return &ConfigResult{Doc: Doc{"relay.config", 1}, File: o.loaded.File, Values: o.loaded.Values(), Notices: o.loaded.Notices}, nil
+}
+
+// PluginList lists plugins and starts none. It works outside a repository.
+func (r *Repo) PluginList(ctx context.Context) (*PluginListResult, error) {
+	c, err := r.catalog(r.Root())
+	if err != nil {
+		return nil, err
+	}
+	return &PluginListResult{Doc: Doc{"relay.plugins", 1}, Plugins: c.List()}, nil
+}
