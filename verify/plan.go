@@ -1,7 +1,217 @@
 package verify
 
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/paxiom/relay/judge"
+)
+
+// allowed is what a parameter may be made of. A list of what is forbidden would
+// have to know every program: an option, an assignment to make, a response file, a
+// tilde and most of Unicode are all free of shell characters.
+var allowed = regexp.MustCompile(`^[A-Za-z0-9_@+.,/][A-Za-z0-9_@+.,/-]*$`)
+
+const defaultMaxParamLen = 128
+
 // Plan builds the commands of all requests, fast ones first, and checks every
 // parameter. When anything is wrong nothing may run: the error is a *Taint.
 func Plan(templates []Template, rules Rules, want Requests) ([]Command, error) {
-	panic("written by the judge room")
+	p, err := newPlanner(templates, rules)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range slices.Sorted(maps.Keys(want.Params)) {
+		if !slices.Contains(want.Fast, id) && !slices.Contains(want.Slow, id) {
+			return nil, &Taint{Template: id, Why: "has parameters but is not among the checks to run"}
+		}
+	}
+	var commands []Command
+	for i, id := range slices.Concat(want.Fast, want.Slow) {
+		argv, err := p.argv(id, want.Params[id])
+		if err != nil {
+			return nil, err
+		}
+		commands = append(commands, Command{ID: id, Slow: i >= len(want.Fast), Argv: argv})
+	}
+	return commands, nil
+}
+
+// planner holds what is worked out once for all commands.
+type planner struct {
+	rules     Rules
+	templates map[string][]Template
+	reject    *regexp.Regexp  // nil for none
+	links     map[string]bool // paths that the change makes symbolic links
+}
+
+func newPlanner(templates []Template, rules Rules) (*planner, error) {
+	p := &planner{rules: rules, templates: map[string][]Template{}, links: map[string]bool{}}
+	if rules.RejectPattern != "" {
+		re, err := regexp.Compile(rules.RejectPattern)
+		if err != nil {
+			return nil, &Taint{Why: "the configuration's pattern of rejected characters is no regular expression: " + err.Error()}
+		}
+		p.reject = re
+	}
+	if p.rules.MaxParamLen <= 0 {
+		p.rules.MaxParamLen = defaultMaxParamLen
+	}
+	for _, t := range templates {
+		p.templates[t.ID] = append(p.templates[t.ID], t)
+	}
+	for i := range rules.Changes {
+		c := &rules.Changes[i]
+		if c.Kind != judge.Deleted && c.NewMode&fs.ModeSymlink != 0 {
+			p.links[c.Path] = true
+		}
+	}
+	return p, nil
+}
+
+// argv makes the argument vector of one check.
+func (p *planner) argv(id string, values map[string]any) ([]string, error) {
+	taint := func(param, format string, args ...any) error {
+		return &Taint{Template: id, Param: param, Why: fmt.Sprintf(format, args...)}
+	}
+	found := p.templates[id]
+	switch {
+	case len(found) == 0:
+		return nil, taint("", "is not a configured check")
+	case len(found) > 1:
+		return nil, taint("", "is configured %d times", len(found))
+	case found[0].Cmd == "" || strings.Contains(found[0].Cmd, "{{"):
+		return nil, taint("", "its command must be there and may have no placeholder")
+	}
+	t := found[0]
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if _, ok := t.Params[name]; !ok {
+			return nil, taint(name, "is not a parameter of this check")
+		}
+		if why := p.refuse(t.Params[name], values[name]); why != "" {
+			return nil, taint(name, "%s", why)
+		}
+	}
+	used := map[string]bool{}
+	argv := []string{t.Cmd}
+	for _, arg := range t.Args {
+		full, err := expand(arg, func(name string) (string, error) {
+			if _, ok := t.Params[name]; !ok {
+				return "", taint(name, "stands in the check's arguments but is not declared there")
+			}
+			value, ok := values[name].(string)
+			if !ok {
+				return "", taint(name, "has no value")
+			}
+			used[name] = true
+			return value, nil
+		})
+		if errors.Is(err, errOpen) {
+			return nil, taint("", "its argument %q has a placeholder without an end", arg)
+		}
+		if err != nil {
+			return nil, err
+		}
+		argv = append(argv, full)
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if !used[name] {
+			return nil, taint(name, "is not used by any argument of this check")
+		}
+	}
+	return argv, nil
+}
+
+var errOpen = errors.New("placeholder without an end")
+
+// expand puts values in place of "{{name}}", once: a value is never read again.
+func expand(arg string, value func(name string) (string, error)) (string, error) {
+	var out strings.Builder
+	for {
+		before, rest, ok := strings.Cut(arg, "{{")
+		out.WriteString(before)
+		if !ok {
+			return out.String(), nil
+		}
+		name, after, ok := strings.Cut(rest, "}}")
+		if !ok {
+			return "", errOpen
+		}
+		v, err := value(name)
+		if err != nil {
+			return "", err
+		}
+		out.WriteString(v)
+		arg = after
+	}
+}
+
+// refuse says why a value may be in no argument vector, or "".
+func (p *planner) refuse(kind string, value any) string {
+	s, ok := value.(string)
+	switch {
+	case !ok:
+		return "must be a string"
+	case s == "":
+		return "is empty"
+	case len(s) > p.rules.MaxParamLen:
+		return fmt.Sprintf("has %d bytes, at most %d are allowed", len(s), p.rules.MaxParamLen)
+	case !allowed.MatchString(s):
+		return `may hold only ASCII letters, digits and _ @ + . , / -, and may not begin with "-"`
+	case slices.Contains(strings.Split(s, "/"), ".."), p.rules.RejectDotdot && strings.Contains(s, ".."):
+		return `has ".."`
+	case p.reject != nil && p.reject.MatchString(s):
+		return fmt.Sprintf("is rejected by the configuration's pattern %q", p.reject)
+	}
+	switch kind {
+	case KindToken:
+		return ""
+	case KindPath:
+		return p.refusePath(s)
+	default:
+		return fmt.Sprintf("is of the unknown kind %q", kind)
+	}
+}
+
+// refusePath says why a value is no path that a check may be given.
+func (p *planner) refusePath(s string) string {
+	switch {
+	case s[0] == '@':
+		return `begins with "@", which many programs read as a file of arguments`
+	case path.IsAbs(s):
+		return "is an absolute path"
+	case p.rules.Root == "":
+		return "is a path, and there is no repository to look it up in"
+	}
+	s = path.Clean(s)
+	if why := judge.HostileName(s); why != "" {
+		return "is a path that " + why
+	}
+	if judge.Match(p.rules.Forbidden, s) {
+		return "is a forbidden path"
+	}
+	prefix := ""
+	for part := range strings.SplitSeq(s, "/") {
+		prefix = path.Join(prefix, part)
+		if p.links[prefix] {
+			return fmt.Sprintf("leads through %q, which the change makes a symbolic link", prefix)
+		}
+		st, err := os.Lstat(filepath.Join(p.rules.Root, filepath.FromSlash(prefix)))
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // a new file, or nothing
+		case err != nil:
+			return fmt.Sprintf("can't be looked at: %v", errors.Unwrap(err))
+		case st.Mode()&fs.ModeSymlink != 0:
+			return fmt.Sprintf("leads through %q, which is a symbolic link", prefix)
+		}
+	}
+	return ""
 }

@@ -28,6 +28,7 @@ type Template struct {
 type Rules struct {
 	MaxParamLen   int      // bytes; 0 means 128
 	RejectPattern string   // the configuration's regular expression, "" for none
+	RejectDotdot  bool     // ".." anywhere; as a component it is always refused
 	Forbidden     []string // globs that a path parameter may not match
 	// Root is the real repository: no component of a path parameter may be a
 	// symbolic link in it, nor in Changes, which will be laid over it.
@@ -50,13 +51,16 @@ type Command struct {
 
 // Taint is why a plan was refused. Nothing was run.
 type Taint struct {
-	Template string
+	Template string // "" when it is about the configuration
 	Param    string // "" when it is about the template
 	Why      string
 }
 
 // Error names template, parameter and reason.
 func (t *Taint) Error() string {
+	if t.Template == "" {
+		return "checks: " + t.Why
+	}
 	if t.Param == "" {
 		return fmt.Sprintf("check %q: %s", t.Template, t.Why)
 	}
