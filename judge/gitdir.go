@@ -42,7 +42,7 @@ func classifyGit(c *Change, branch string) gitEffect {
 	if c.NewMode != 0 && !c.NewMode.IsRegular() && !c.NewMode.IsDir() || c.Kind == Special {
 		return gitTampered
 	}
-	if folder(c) && c.Kind == Added {
+	if c.Kind == Added && c.NewMode.IsDir() {
 		return gitNoise
 	}
 	p := c.Path

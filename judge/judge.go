@@ -84,7 +84,7 @@ func (j *trial) path(c *Change) {
 		lawful = false
 	}
 	switch {
-	case lawful && folder(c):
+	case lawful && folder(c, inside):
 		return
 	case lawful && c.Ignored && !inside && discardable(c):
 		j.out.Scratch++
@@ -184,16 +184,27 @@ func discardable(c *Change) bool {
 	}
 }
 
-// folder tells whether the change is only that a folder came or went. Git holds no
-// empty folders; what is below one is judged by itself.
-func folder(c *Change) bool {
-	return c.Kind == Added && c.NewMode.IsDir() || c.Kind == Deleted && c.OldMode.IsDir()
+// folder tells whether the change is only that a folder came or went, or that one in
+// the allowed set has other permissions. Git holds neither, so it is undone with the
+// box; what is below a folder is judged by itself.
+func folder(c *Change, inside bool) bool {
+	switch c.Kind {
+	case Added:
+		return c.NewMode.IsDir()
+	case Deleted:
+		return c.OldMode.IsDir()
+	default:
+		return c.Kind == ModeOnly && c.NewMode.IsDir() && inside
+	}
 }
 
 // fence judges a change that would land.
 func (j *trial) fence(c *Change, inside bool) {
 	if g, ok := j.protected.first(c.Path); ok && !j.named[g] && !j.named[c.Path] {
 		j.breaks(StopForbidden, c.Path, "decides what verified means (%q) and is not named by the task's scope", g)
+	}
+	if inside && c.Kind != Deleted && c.NewMode.IsRegular() && c.NewMode&0o400 == 0 {
+		j.breaks(StopForbidden, c.Path, "could not be read by its owner (mode %04o)", c.NewMode.Perm())
 	}
 	if !inside {
 		j.breaks(StopOutsideAllowed, c.Path, "matches no allowed glob")

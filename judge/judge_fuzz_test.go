@@ -124,7 +124,7 @@ func checkLaw(t *testing.T, c Change, p Policy, v Verdict) {
 	case c.Kind != Deleted && c.NewMode&fs.ModeSymlink != 0 && (c.Link == "" || c.Link[0] == '/'):
 		t.Fatalf("%q links out and would land", c.Path)
 	}
-	if v.Code == Success && !kept && !c.Ignored && !folder(&c) {
+	if v.Code == Success && !kept && !c.Ignored && !folder(&c, Match(p.Allowed, c.Path)) {
 		t.Fatalf("%q was dropped without being ignored", c.Path)
 	}
 }

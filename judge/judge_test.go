@@ -96,7 +96,12 @@ func TestJudge(t *testing.T) {
 		{name: "setuid", changes: []Change{with("src/a", func(c *Change) { c.NewMode |= fs.ModeSetuid })}, policy: law(), want: StopForbidden, rule: "setuid", kept: 1},
 		{name: "setgid folder that already was", changes: []Change{with("src/d", func(c *Change) {
 			c.Kind, c.OldMode, c.NewMode, c.Nlink = ModeOnly, fs.ModeDir|fs.ModeSetgid|0o755, fs.ModeDir|fs.ModeSetgid|0o700, 5
-		})}, policy: law(), want: Success, kept: 1},
+		})}, policy: law(), want: Success},
+		{name: "folder out of scope gets other permissions", changes: []Change{with("docs", func(c *Change) {
+			c.Kind, c.OldMode, c.NewMode = ModeOnly, fs.ModeDir|0o755, fs.ModeDir|0o777
+		})}, policy: law(), want: StopOutsideAllowed, kept: 1},
+		{name: "unreadable file in scope", changes: []Change{with("src/a", func(c *Change) { c.NewMode = 0o200 })}, policy: law(), want: StopForbidden, rule: "read by its owner", kept: 1},
+		{name: "unreadable file out of scope", changes: []Change{with("docs/a", func(c *Change) { c.NewMode = 0 })}, policy: law(), want: StopOutsideAllowed, kept: 1},
 		{name: "folder becomes sticky", changes: []Change{with("src/d", func(c *Change) {
 			c.Kind, c.OldMode, c.NewMode = ModeOnly, fs.ModeDir|0o755, fs.ModeDir|fs.ModeSticky|0o755
 		})}, policy: law(), want: StopForbidden, kept: 1},
@@ -386,5 +391,24 @@ func TestJudgeBuilderCommits(t *testing.T) {
 	hook := Touched{Branch: "main", Git: []Change{added("hooks/x"), edited("HEAD")}}
 	if v := Judge(hook, law()); v.Code != StopRunnerOwned || v.Violations[0].Path != ".git/hooks/x" {
 		t.Errorf("hook: %+v", v)
+	}
+}
+
+func BenchmarkJudge(b *testing.B) {
+	for _, n := range []int{12, 500, MaxChanges} {
+		p := law()
+		for i := range 64 {
+			p.Allowed = append(p.Allowed, fmt.Sprintf("pkg%d/**/*_x.go", i))
+			p.Forbidden = append(p.Forbidden, fmt.Sprintf("**/*secret%d*", i))
+		}
+		var changes []Change
+		for i := range n {
+			changes = append(changes, edited(fmt.Sprintf("src/deep/folder%d/of/files/f%d.go", i%100, i)))
+		}
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				Judge(Touched{Changes: changes}, p)
+			}
+		})
 	}
 }
