@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// binDir holds relay and its plugins, built once by the same steps as `make build`.
+var binDir string
+
+func TestMain(m *testing.M) {
+	os.Exit(buildAndRun(m))
+}
+
+func buildAndRun(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "relay-bin-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
+	cmd := exec.Command("go", "run", "./internal/build", "-o", dir)
+	cmd.Dir = "../.."
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	if err := cmd.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "building relay for the script tests:", err)
+		return 2
+	}
+	binDir = dir
+	return m.Run()
+}
+
+// TestScripts runs testdata/script/*.txtar: the built relay, real git, a scripted
+// provider and a real builder process. testdata/script/README.md describes the
+// commands that are added to testscript's own.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "../../testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		Setup:               setupScript,
+		Condition:           scriptCondition,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"tick":      cmdTick,
+			"exits":     cmdExits,
+			"json":      cmdJSON,
+			"counters":  cmdCounters,
+			"snapshot":  cmdSnapshot,
+			"unchanged": cmdUnchanged,
+			"schema":    cmdSchema,
+			"waitfor":   cmdWaitFor,
+			"signal":    cmdSignal,
+			"noprocess": cmdNoProcess,
+			"make-file": cmdMakeFile,
+		},
+	})
+}
+
+// setupScript gives each script a home, a git identity and the built programs,
+// and nothing of the machine's own configuration.
+func setupScript(e *testscript.Env) error {
+	home := filepath.Join(e.WorkDir, "home")
+	for _, d := range []string{home, filepath.Join(e.WorkDir, "repo")} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return err
+		}
+	}
+	gitconfig := "[user]\n\tname = A. Person\n\temail = person@example.org\n[init]\n\tdefaultBranch = main\n[commit]\n\tgpgsign = false\n"
+	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(gitconfig), 0o644); err != nil {
+		return err
+	}
+	fixture, err := filepath.Abs("../../testdata/fixture")
+	if err != nil {
+		return err
+	}
+	e.Setenv("HOME", home)
+	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "RELAY_TRUST", "CLAUDE_CONFIG_DIR", "ANTHROPIC_API_KEY", "NO_COLOR", "CLICOLOR_FORCE", "CI"} {
+		e.Setenv(name, "")
+	}
+	e.Setenv("PATH", binDir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	e.Setenv("FIXTURE", fixture)
+	e.Setenv("BIN", binDir)
+	e.Setenv("TERM", "dumb")
+	return nil
+}
+
+func scriptCondition(cond string) (bool, error) {
+	switch cond {
+	case "root":
+		return os.Geteuid() == 0, nil
+	}
+	return false, fmt.Errorf("unknown condition %q", cond)
+}
