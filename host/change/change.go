@@ -53,11 +53,12 @@ type Change struct {
 
 // The kinds of journal records.
 const (
-	recBegin   = "begin"   // a box is about to be made
-	recState   = "state"   // the workflow entered a state
-	recApply   = "apply"   // the real tree is about to be written
-	recApplied = "applied" // it was written
-	recLanded  = "landed"  // the branch has the commit, or none is made
+	recBegin    = "begin"    // a box is about to be made
+	recState    = "state"    // the workflow entered a state
+	recApply    = "apply"    // the real tree is about to be written
+	recApplied  = "applied"  // it was written
+	recLanded   = "landed"   // the branch has the commit, or none is made
+	recReverted = "reverted" // the work tree is what it was before
 )
 
 // beginning is the data of recBegin.

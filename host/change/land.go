@@ -1,6 +1,17 @@
 package change
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/judge"
+)
 
 // Trailer is one "Key: value" line at the end of a commit message.
 type Trailer struct{ Key, Value string }
@@ -19,6 +30,8 @@ type Landing struct {
 	// Commit makes one commit on the current branch. Otherwise the changes stay in
 	// the work tree and nothing is written into .git.
 	Commit bool
+	// Note is kept in the journal for whoever finishes the landing after a crash.
+	Note any
 }
 
 // Landed is what Land did.
@@ -30,19 +43,217 @@ type Landed struct {
 
 // Land writes exactly what was judged into the work tree and commits it. If a file,
 // HEAD or the index is no longer what it was when it was compared, nothing is written
-// and the fault is STOP_HEAD_MOVED.
-func (c *Change) Land(ctx context.Context, l Landing) (Landed, error) { panic("todo") }
-
-// Rejected is where a rejected change was kept.
-type Rejected struct {
-	Ref   string // refs/relay/<run id>; "" when there was nothing to keep
-	Notes []string
+// and the fault is STOP_HEAD_MOVED. Once the writing has begun, ctx no longer ends it.
+func (c *Change) Land(ctx context.Context, l Landing) (Landed, error) {
+	if c.touched == nil || c.verdict.Code != judge.Success {
+		return Landed{}, errors.New("only a change that was judged a success can land")
+	}
+	if len(c.verdict.Kept) == 0 {
+		return Landed{}, nil
+	}
+	real, err := openReal(c.env.Git.Root)
+	if err != nil {
+		return Landed{}, err
+	}
+	defer real.Close()
+	land := &lander{env: c.env, log: c.log, real: real, base: c.opts.Base, branch: c.opts.Branch}
+	open := func(p string) (io.ReadCloser, error) { return c.box.Open(p) }
+	if !l.Commit {
+		return land.run(ctx, c.verdict.Kept, open, l.Note, nil)
+	}
+	k := newCommitter(c.env, c.layer)
+	defer k.remove()
+	return land.run(ctx, c.verdict.Kept, open, l.Note, func(entries []entry) (string, error) {
+		return land.build(ctx, k, entries, l.Message)
+	})
 }
 
-// Reject keeps what the builder left as a commit under refs/relay, without what has
-// a hostile name, is no plain file or belongs to relay. The work tree is not touched.
-func (c *Change) Reject(ctx context.Context, m Message) (Rejected, error) { panic("todo") }
+// lander takes a list of changes into the work tree and onto the branch.
+type lander struct {
+	env          Env
+	log          *journal.Log
+	real         *realTree
+	base, branch string
+	notes        []string
+}
 
-// Patch gives what the builder left as a patch that git apply takes; what git can't
-// express is named in a comment line.
-func (c *Change) Patch() ([]byte, error) { panic("todo") }
+// run plans, makes the commit object, journals, applies, moves the branch, mends the
+// index and looks at the result. commit is nil when none is wanted.
+func (l *lander) run(ctx context.Context, kept []judge.Change, open opener, note any, commit func([]entry) (string, error)) (Landed, error) {
+	p, err := l.plan(kept, open)
+	if err != nil {
+		return Landed{}, err
+	}
+	if p.Note, err = json.Marshal(note); err != nil {
+		return Landed{}, err
+	}
+	if commit != nil {
+		if p.Commit, err = commit(p.Entries); err != nil {
+			return Landed{}, err
+		}
+	}
+	if err := l.stillAtBase(ctx); err != nil {
+		return Landed{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return Landed{}, err
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err := l.log.SyncImages(); err != nil {
+		return Landed{}, err
+	}
+	if err := l.log.Append(recApply, p); err != nil {
+		return Landed{}, err
+	}
+	a := &applier{real: l.real, log: l.log, plan: p}
+	a.check = a.byStamp
+	if err := l.finish(ctx, a); err != nil {
+		return Landed{}, err
+	}
+	done := Landed{Commit: p.Commit, Notes: l.notes}
+	for _, e := range p.Entries {
+		done.Paths = append(done.Paths, string(e.Path))
+	}
+	return done, nil
+}
+
+// finish does what a journaled plan says: the first time, or again after a crash.
+func (l *lander) finish(ctx context.Context, a *applier) error {
+	if err := a.apply(); err != nil {
+		return l.revert(a, err)
+	}
+	if err := l.log.Append(recApplied, nil); err != nil {
+		return l.revert(a, err)
+	}
+	if a.plan.Commit != "" {
+		if err := l.moveBranch(ctx, a.plan); err != nil {
+			return l.revert(a, err)
+		}
+		journal.Reached("committed")
+		l.mendIndex(ctx, a.plan)
+	}
+	l.look(ctx, a)
+	return l.log.Append(recLanded, nil)
+}
+
+// revert takes an apply back that can't be finished, and says why.
+func (l *lander) revert(a *applier, cause error) error {
+	foreign, err := a.revert()
+	if err == nil && len(foreign) > 0 {
+		err = fmt.Errorf("%q was changed while relay was writing it", foreign[0])
+	}
+	if err != nil {
+		return broken(errors.Join(cause, err))
+	}
+	if err := l.log.Append(recReverted, nil); err != nil {
+		return broken(errors.Join(cause, err))
+	}
+	if f, ok := fault.As(cause); ok {
+		return f
+	}
+	return fault.Wrap(cause, judge.StopInterrupted, "the change could not be written; what had been written was taken back",
+		"`relay salvage` has what was built; mend the cause and run again")
+}
+
+// plan compares the changes with the work tree once more and takes their images.
+func (l *lander) plan(kept []judge.Change, open opener) (*plan, error) {
+	pl := &planner{real: l.real, log: l.log, open: open, blob: blobHash(l.env.Git.ObjectFormat)}
+	p := &plan{Base: l.base, Branch: l.branch}
+	nested := map[string]bool{}
+	rules := false // a .gitignore is among the changes
+	for _, ch := range kept {
+		if dir := l.real.inNested(ch.Path, nested); dir != "" {
+			return nil, fault.New(judge.StopForbidden, fmt.Sprintf("%q belongs to another repository", ch.Path),
+				fmt.Sprintf("%q has a .git of its own, so it can't be part of this repository's commit", dir),
+				"`relay run` inside that repository")
+		}
+		rules = rules || path.Base(ch.Path) == ".gitignore"
+	}
+	var err error
+	if p.Entries, err = pl.entries(kept); err != nil {
+		return nil, err
+	}
+	if rules { // what was ignored may not be any more
+		for i := range p.Entries {
+			p.Entries[i].Ignored = false
+		}
+	}
+	p.Dirs, err = pl.dirs(p.Entries)
+	return p, err
+}
+
+// build makes the commit object of the entries and proves that it holds them and
+// nothing else.
+func (l *lander) build(ctx context.Context, k *committer, entries []entry, m Message) (string, error) {
+	if err := k.copyIndex(); err != nil {
+		return "", err
+	}
+	var paths []string
+	for _, e := range entries {
+		if e.Ignored {
+			continue
+		}
+		paths = append(paths, string(e.Path))
+		if e.New.Exists {
+			if err := k.put(e, l.log.ImageReader(e.New.Image, e.New.Size)); err != nil {
+				return "", err
+			}
+		}
+	}
+	if len(paths) == 0 {
+		return "", nil
+	}
+	if err := k.add(ctx, paths); err != nil {
+		return "", err
+	}
+	commit, err := k.commit(ctx, l.base, m)
+	if err != nil {
+		return "", err
+	}
+	changes, err := diffTree(ctx, l.env.Git, l.base, commit)
+	if err != nil {
+		return "", err
+	}
+	if err := l.compare(ctx, entries, changes); err != nil {
+		return "", err
+	}
+	if len(changes) == 0 {
+		return "", nil // git sees no difference, for example a mode that it does not keep
+	}
+	return commit, nil
+}
+
+// stillAtBase says whether HEAD is what it was when the box was made.
+func (l *lander) stillAtBase(ctx context.Context) error {
+	head, branch, err := l.env.Git.Head(ctx)
+	switch {
+	case err != nil:
+		return err
+	case branch != l.branch:
+		return headMoved(fmt.Sprintf("HEAD is on %s and was on %s", branchName(branch), branchName(l.branch)))
+	case head != l.base:
+		return headMoved(fmt.Sprintf("HEAD is %.12s and was %.12s", head, l.base))
+	}
+	return nil
+}
+
+func branchName(b string) string {
+	if b == "" {
+		return "no branch"
+	}
+	return fmt.Sprintf("branch %q", b)
+}
+
+// moveBranch puts the commit on the branch, if that still is at the base.
+func (l *lander) moveBranch(ctx context.Context, p *plan) error {
+	args := []string{"update-ref", "-m", "relay: landed a judged change"}
+	if p.Branch == "" {
+		args = append(args, "--no-deref", "HEAD")
+	} else {
+		args = append(args, "refs/heads/"+p.Branch)
+	}
+	if _, err := l.env.Git.Write(ctx, nil, nil, append(args, p.Commit, p.Base)...); err != nil {
+		return headMoved(err.Error())
+	}
+	return nil
+}

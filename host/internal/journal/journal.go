@@ -105,22 +105,24 @@ func (l *Log) Append(kind string, data any) error {
 	return nil
 }
 
-// Image copies all of r into the run's images and says where. It is safe on disk
-// after SyncImages.
-func (l *Log) Image(r io.Reader) (at, length int64, err error) {
+// NewImage begins an image: what is written to w until the next one begins. at says
+// where it is. It is safe on disk after SyncImages.
+func (l *Log) NewImage() (w io.Writer, at int64, err error) {
 	if l.images == nil {
 		name := filepath.Join(l.j.dir, l.id+imagesExt)
 		if l.images, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
-			return 0, 0, fmt.Errorf("journal: %w", err)
+			return nil, 0, fmt.Errorf("journal: %w", err)
 		}
 	}
-	n, err := io.Copy(l.images, r)
-	at = l.size
-	l.size += n
-	if err != nil {
-		return 0, 0, fmt.Errorf("journal: %w", err)
-	}
-	return at, n, nil
+	return (*imageWriter)(l), l.size, nil
+}
+
+type imageWriter Log
+
+func (w *imageWriter) Write(p []byte) (int, error) {
+	n, err := w.images.WriteAt(p, w.size)
+	w.size += int64(n)
+	return n, err
 }
 
 // SyncImages fsyncs the images.

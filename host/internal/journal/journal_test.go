@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,10 +35,15 @@ func unfinished(t *testing.T, j *Journal) []Run {
 func TestRecordsAndImagesComeBack(t *testing.T) {
 	j, l := begin(t)
 	must(t, l.Append("begin", map[string]string{"base": "abc"}))
-	a, n, err := l.Image(strings.NewReader("old bytes"))
-	must(t, err)
-	b, m, err := l.Image(strings.NewReader("new"))
-	must(t, err)
+	image := func(text string) (at, n int64) {
+		w, at, err := l.NewImage()
+		must(t, err)
+		_, err = io.WriteString(w, text)
+		must(t, err)
+		return at, int64(len(text))
+	}
+	a, n := image("old bytes")
+	b, m := image("new")
 	must(t, l.SyncImages())
 	must(t, l.Append("apply", [2][2]int64{{a, n}, {b, m}}))
 	must(t, l.Close())
@@ -51,7 +57,7 @@ func TestRecordsAndImagesComeBack(t *testing.T) {
 	if !ok || rec.Decode(&where) != nil {
 		t.Fatalf("%+v", rec)
 	}
-	l, err = runs[0].Resume()
+	l, err := runs[0].Resume()
 	must(t, err)
 	got := make([]byte, 3)
 	if _, err := l.ImageReader(where[1][0], where[1][1]).ReadAt(got, 0); err != nil || string(got) != "new" {

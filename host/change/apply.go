@@ -1,0 +1,288 @@
+package change
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"syscall"
+
+	"github.com/paxiom/relay/host/internal/journal"
+)
+
+// applier writes a plan into the work tree, or takes it back.
+type applier struct {
+	real *realTree
+	log  *journal.Log
+	plan *plan
+	// check says whether an entry's path still is what the plan replaces: by stamp
+	// the first time, by content after a crash. done is true when the new side is
+	// there already.
+	check func(e *entry) (done bool, err error)
+	acted bool // something of the work tree was replaced or removed
+}
+
+// byStamp is the check of a first apply.
+func (a *applier) byStamp(e *entry) (done bool, err error) {
+	now, err := a.real.stampAt(string(e.Path))
+	if err != nil {
+		return false, moved(string(e.Path), err.Error())
+	}
+	if !e.Old.Exists && now.Mode.IsDir() {
+		return false, nil // its files are deleted first; what is left makes the rename fail
+	}
+	if !sameStamp(now, e.base) {
+		return false, moved(string(e.Path), "it was changed while the builder ran")
+	}
+	return false, nil
+}
+
+// byContent is the check after a crash.
+func (a *applier) byContent(e *entry) (done bool, err error) {
+	now, err := a.real.describe(string(e.Path), nil)
+	switch {
+	case err != nil:
+		return false, moved(string(e.Path), err.Error())
+	case now.same(e.New):
+		return true, nil
+	case now.same(e.Old), !e.Old.Exists && now.Mode.IsDir():
+		return false, nil
+	}
+	return false, moved(string(e.Path), "it is neither what it was before the crash nor what relay was writing")
+}
+
+// apply writes the plan: all new files under temporary names and fsynced, then the
+// deletions, then the renames. When it fails it leaves the tree to revert.
+func (a *applier) apply() error {
+	todo, err := a.pending()
+	if err != nil {
+		return err
+	}
+	journal.Reached("apply.checked")
+	late, err := a.writeAll(todo)
+	if err != nil {
+		return err
+	}
+	journal.Reached("apply.written")
+	if todo, err = a.pending(); err != nil { // the operator had time meanwhile
+		return err
+	}
+	a.acted = true
+	for _, e := range todo {
+		if e.New.Exists {
+			continue
+		}
+		if err := a.real.Remove(string(e.Path)); err != nil {
+			return err
+		}
+		a.real.prune(string(e.Path))
+		journal.Reached("apply.removed")
+	}
+	if late, err = a.writeAll(late); err == nil && len(late) > 0 {
+		err = &fs.PathError{Op: "mkdir", Path: string(late[0].Path), Err: syscall.ENOTDIR}
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range todo {
+		if !e.New.Exists {
+			continue
+		}
+		if _, err := a.check(e); err != nil {
+			return err
+		}
+		if err := a.real.Rename(string(e.Tmp), string(e.Path)); err != nil {
+			return err
+		}
+		journal.Reached("apply.renamed")
+	}
+	return a.finish()
+}
+
+// finish makes what was written safe, and notes its stamps.
+func (a *applier) finish() error {
+	names := make([]string, len(a.plan.Entries))
+	for i := range a.plan.Entries {
+		e := &a.plan.Entries[i]
+		names[i] = string(e.Path)
+		var err error
+		if e.after, err = a.real.stampAt(names[i]); err != nil {
+			return err
+		}
+	}
+	return a.real.syncDirs(names)
+}
+
+// pending are the entries that are not done yet.
+func (a *applier) pending() ([]*entry, error) {
+	var todo []*entry
+	for i := range a.plan.Entries {
+		done, err := a.check(&a.plan.Entries[i])
+		if err != nil {
+			return nil, err
+		}
+		if !done {
+			todo = append(todo, &a.plan.Entries[i])
+		}
+	}
+	return todo, nil
+}
+
+// writeAll writes the new side of each entry under its temporary name, and fsyncs
+// them together. late are those whose folder can't be made before the deletions.
+func (a *applier) writeAll(todo []*entry) (late []*entry, err error) {
+	var files []*os.File
+	defer func() {
+		for _, f := range files {
+			f.Close()
+		}
+	}()
+	for _, e := range todo {
+		if !e.New.Exists {
+			continue
+		}
+		f, err := a.write(e, e.New)
+		if errors.Is(err, syscall.ENOTDIR) {
+			late = append(late, e)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if f != nil {
+			files = append(files, f)
+		}
+	}
+	return late, syncAll(files)
+}
+
+// write puts one side of an entry under its temporary name. The file is returned
+// open, for the fsync; a link gives none.
+func (a *applier) write(e *entry, s side) (*os.File, error) {
+	if err := a.real.makeParents(string(e.Path)); err != nil {
+		return nil, err
+	}
+	if s.link() {
+		return nil, a.real.Symlink(s.Link, string(e.Tmp))
+	}
+	f, err := a.real.OpenFile(string(e.Tmp), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	_, err = io.Copy(f, a.log.ImageReader(s.Image, s.Size))
+	if err == nil {
+		err = f.Chmod(s.Mode.Perm())
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// syncAll fsyncs the files side by side: the file system then writes them together.
+func syncAll(files []*os.File) error {
+	errs := make([]error, len(files))
+	limit := make(chan struct{}, 8)
+	var wg sync.WaitGroup
+	for i, f := range files {
+		limit <- struct{}{}
+		wg.Go(func() {
+			errs[i] = f.Sync()
+			<-limit
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// clean removes temporary files that an earlier, cut off apply has left.
+func (a *applier) clean() error {
+	for _, e := range a.plan.Entries {
+		fi, err := a.real.stat(string(e.Tmp))
+		if err != nil || fi == nil {
+			continue
+		}
+		if err := a.real.Remove(string(e.Tmp)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// revert puts the old side back wherever the new one is, and removes folders that
+// the apply made. Paths that somebody else has changed since stay as they are and
+// are returned.
+func (a *applier) revert() (foreign []string, err error) {
+	if err := a.clean(); err != nil {
+		return nil, err
+	}
+	var back []*entry
+	for i := range a.plan.Entries {
+		e := &a.plan.Entries[i]
+		now, err := a.real.describe(string(e.Path), nil)
+		switch {
+		case err != nil:
+			return foreign, err
+		case now.same(e.Old), !e.Old.Exists && now.Mode.IsDir(): // never got that far
+		case now.same(e.New):
+			back = append(back, e)
+		default:
+			foreign = append(foreign, string(e.Path))
+		}
+	}
+	for _, e := range back {
+		if !e.Old.Exists {
+			if err := a.real.Remove(string(e.Path)); err != nil {
+				return foreign, err
+			}
+		}
+	}
+	a.revertDirs(true)
+	for _, e := range back {
+		if err := a.restore(e); err != nil {
+			return foreign, err
+		}
+	}
+	a.revertDirs(false)
+	return foreign, a.finish()
+}
+
+// restore puts the old side of one entry back.
+func (a *applier) restore(e *entry) error {
+	if !e.Old.Exists {
+		return nil
+	}
+	f, err := a.write(e, e.Old)
+	if err != nil {
+		return fmt.Errorf("put back: %w", err)
+	}
+	if f != nil {
+		err = errors.Join(f.Sync(), f.Close())
+	}
+	if err == nil {
+		err = a.real.Rename(string(e.Tmp), string(e.Path))
+	}
+	journal.Reached("revert.renamed")
+	return err
+}
+
+// revertDirs removes the empty folders that were not there before, or gives those
+// that were there their modes back.
+func (a *applier) revertDirs(made bool) {
+	for i := len(a.plan.Dirs) - 1; i >= 0; i-- {
+		d := a.plan.Dirs[i]
+		switch {
+		case made && !d.Exists:
+			if fi, err := a.real.stat(string(d.Path)); err == nil && fi != nil && fi.IsDir() {
+				a.real.Remove(string(d.Path))
+			}
+		case !made && d.Exists:
+			if fi, err := a.real.stat(string(d.Path)); err == nil && fi != nil && fi.IsDir() && fi.Mode().Perm() != d.Mode {
+				a.real.Chmod(string(d.Path), d.Mode)
+			}
+		}
+	}
+}

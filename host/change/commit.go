@@ -1,0 +1,171 @@
+package change
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/paxiom/relay/judge"
+)
+
+// committer makes commits without touching the work tree, the index or any ref: in
+// an index and a staging folder of its own.
+type committer struct {
+	env   Env
+	stage string // folder with the files as they will be
+	index string // copy of the real index
+}
+
+func newCommitter(env Env, scratch string) *committer {
+	return &committer{env: env, stage: scratch + ".stage", index: scratch + ".index"}
+}
+
+// remove takes the scratch files away.
+func (k *committer) remove() error {
+	err := os.RemoveAll(k.stage)
+	for _, name := range []string{k.index, k.index + ".lock"} {
+		if e := os.Remove(name); e != nil && !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}
+
+// copyIndex starts from the real index: it is HEAD's tree with fresh stats, and
+// knows what is sparse.
+func (k *committer) copyIndex() error {
+	src, err := os.Open(filepath.Join(k.env.Git.GitDir, "index"))
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	dst, err := os.OpenFile(k.index, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(dst, src)
+	return errors.Join(err, dst.Close())
+}
+
+// put lays one new file into the staging folder.
+func (k *committer) put(e entry, content io.Reader) error {
+	name := filepath.Join(k.stage, string(e.Path))
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	if e.New.link() {
+		return os.Symlink(e.New.Link, name)
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600|e.New.Mode.Perm()&0o111)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, content)
+	return errors.Join(err, f.Close())
+}
+
+// add takes the paths from the staging folder into the index, through the user's own
+// clean filters, as git add would.
+func (k *committer) add(ctx context.Context, paths []string) error {
+	env := []string{"GIT_DIR=" + k.env.Git.GitDir, "GIT_WORK_TREE=" + k.stage, "GIT_INDEX_FILE=" + k.index}
+	_, err := k.env.Git.Write(ctx, env, nulList(paths), "-C", k.stage, "update-index", "--add", "--remove", "-z", "--stdin")
+	return err
+}
+
+// commit makes a commit of the index on top of parent.
+func (k *committer) commit(ctx context.Context, parent string, m Message) (string, error) {
+	tree, err := k.env.Git.Write(ctx, []string{"GIT_INDEX_FILE=" + k.index}, nil, "write-tree")
+	if err != nil {
+		return "", err
+	}
+	return commitTree(ctx, k.env, strings.TrimSpace(string(tree)), parent, m)
+}
+
+// identity are the variables by which a user says who commits.
+var identity = []string{"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE", "EMAIL"}
+
+// commitTree makes a commit object in the user's name; where the user has none for
+// git, in relay's.
+func commitTree(ctx context.Context, env Env, tree, parent string, m Message) (string, error) {
+	var who []string
+	for _, e := range env.Environ {
+		name, value, _ := strings.Cut(e, "=")
+		for _, known := range identity {
+			if name == known && value != "" {
+				who = append(who, e)
+			}
+		}
+	}
+	args := []string{"-c", "user.useConfigOnly=true", "-c", "i18n.commitEncoding=utf-8", "commit-tree", tree, "-p", parent, "-F", "-"}
+	text := m.text()
+	out, err := env.Git.Write(ctx, who, strings.NewReader(text), args...)
+	var fail *judge.GitError
+	if errors.As(err, &fail) && strings.Contains(fail.Stderr, "ident") {
+		fallback := []string{"GIT_AUTHOR_NAME=relay", "GIT_AUTHOR_EMAIL=relay@localhost", "GIT_COMMITTER_NAME=relay", "GIT_COMMITTER_EMAIL=relay@localhost"}
+		out, err = env.Git.Write(ctx, append(fallback, who...), strings.NewReader(text), args...)
+	}
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// treeChange is one line of git diff-tree.
+type treeChange struct {
+	oldMode, newMode int64 // octal, as git prints them; 0 is absent
+	oldOID, newOID   string
+	path             string
+}
+
+// diffTree compares two commits.
+func diffTree(ctx context.Context, git *judge.Git, from, to string) ([]treeChange, error) {
+	out, err := git.Run(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff", from, to)
+	if err != nil {
+		return nil, err
+	}
+	fields := bytes.Split(bytes.TrimSuffix(out, []byte{0}), []byte{0})
+	var changes []treeChange
+	for i := 0; i+1 < len(fields); i += 2 {
+		// ":100644 100755 OLDOID NEWOID M"
+		f := strings.Fields(strings.TrimPrefix(string(fields[i]), ":"))
+		if len(f) != 5 {
+			return nil, fmt.Errorf("git diff-tree printed %q", fields[i])
+		}
+		c := treeChange{oldOID: f[2], newOID: f[3], path: string(fields[i+1])}
+		c.oldMode, _ = strconv.ParseInt(f[0], 8, 32)
+		c.newMode, _ = strconv.ParseInt(f[1], 8, 32)
+		changes = append(changes, c)
+	}
+	return changes, nil
+}
+
+// gitMode is the mode that git stores for a side.
+func gitMode(s side) int64 {
+	switch {
+	case !s.Exists:
+		return 0
+	case s.link():
+		return 0o120000
+	case s.Mode.Perm()&0o100 != 0:
+		return 0o100755
+	default:
+		return 0o100644
+	}
+}
+
+// nulList is what git's -z --stdin reads.
+func nulList(paths []string) io.Reader {
+	var b bytes.Buffer
+	for _, p := range paths {
+		b.WriteString(p)
+		b.WriteByte(0)
+	}
+	return &b
+}

@@ -1,0 +1,26 @@
+package change
+
+import (
+	"fmt"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/judge"
+)
+
+// moved is the fault of a path that is no longer what was compared.
+func moved(path, why string) *fault.Fault {
+	return fault.New(judge.StopHeadMoved, fmt.Sprintf("%q could not be written", path), why,
+		"`git status` shows your own changes; `relay salvage` has what was built")
+}
+
+// headMoved is the fault of a branch that is no longer where the box began.
+func headMoved(why string) *fault.Fault {
+	return fault.New(judge.StopHeadMoved, "the repository moved while the builder ran", why,
+		"`git log` shows what came in between; `relay salvage` has what was built")
+}
+
+// broken is the fault of an apply that could be neither finished nor reverted.
+func broken(err error) *fault.Fault {
+	return fault.Wrap(err, judge.BlockedCrashRecovery, "an apply could be neither finished nor reverted",
+		"`relay recover` goes on from the journal once the cause is gone")
+}

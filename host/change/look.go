@@ -1,0 +1,127 @@
+package change
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/judge"
+)
+
+// compare proves that a commit changes exactly the entries: no path more, none less,
+// each with the judged mode and bytes. What git itself converted is noted.
+func (l *lander) compare(ctx context.Context, entries []entry, changes []treeChange) error {
+	in := map[string]treeChange{}
+	for _, c := range changes {
+		in[c.path] = c
+	}
+	var converted, missing, odd []string
+	var wrong error
+	for _, e := range entries {
+		c, ok := in[string(e.Path)]
+		delete(in, string(e.Path))
+		if ok && e.Old.Exists && c.oldOID != e.Old.oid {
+			odd = append(odd, string(e.Path)) // filtered, or hidden edits
+		}
+		switch {
+		case e.Ignored && !ok:
+		case !ok:
+			missing = append(missing, string(e.Path))
+		case (c.newMode == 0) == e.New.Exists:
+			odd = append(odd, string(e.Path))
+			wrong = fmt.Errorf("the commit has %q with mode %o; judged was %o", e.Path, c.newMode, gitMode(e.New))
+		case e.New.Exists && c.newOID != e.New.oid:
+			converted = append(converted, string(e.Path))
+		case c.newMode != gitMode(e.New):
+			l.note("git keeps the mode %o for %q; judged was %o", c.newMode, e.Path, gitMode(e.New))
+		}
+	}
+	for p := range in {
+		return fault.New(judge.StopHeadMoved, "git's index holds changes that are not relay's", fmt.Sprintf("%q is staged", p),
+			"`git status` shows what is staged; commit or unstage it")
+	}
+	if err := l.notHidden(ctx, append(odd, missing...)); err != nil {
+		return err
+	}
+	if wrong != nil {
+		return wrong
+	}
+	if len(missing) > 0 {
+		l.note("git sees no difference in %d of the changed files, such as %q", len(missing), missing[0])
+	}
+	if len(converted) > 0 {
+		l.note("git's own filters or line-end conversion changed %d file(s) on the way into the commit, such as %q", len(converted), converted[0])
+	}
+	return nil
+}
+
+// notHidden refuses paths that git was told to look away from: what they held at the
+// base is not what is committed there.
+func (l *lander) notHidden(ctx context.Context, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	out, err := l.env.Git.Run(ctx, nil, append([]string{"--literal-pathspecs", "ls-files", "-v", "-z", "--"}, paths...)...)
+	if err != nil {
+		return err
+	}
+	for line := range bytes.SplitSeq(out, []byte{0}) {
+		if len(line) > 2 && line[0] != 'H' {
+			return fault.New(judge.StopHeadMoved, fmt.Sprintf("%q can't be committed", line[2:]),
+				"git was told to look away from it (skip-worktree, assume-unchanged or a sparse checkout)",
+				"`git ls-files -v` shows such files; `relay salvage` has what was built")
+		}
+	}
+	return nil
+}
+
+// mendIndex makes the real index agree with the commit, so that git status is clean
+// and fast. That the work tree and the branch are right does not depend on it.
+func (l *lander) mendIndex(ctx context.Context, p *plan) {
+	var paths []string
+	for i := range p.Entries {
+		e := &p.Entries[i]
+		now, err := l.real.stampAt(string(e.Path))
+		if err == nil && !e.Ignored && sameStamp(now, e.after) {
+			paths = append(paths, string(e.Path))
+		}
+	}
+	var err error
+	for wait := 20 * time.Millisecond; wait < 5*time.Second; wait *= 2 {
+		_, err = l.env.Git.Write(ctx, nil, nulList(paths), "update-index", "--add", "--remove", "-z", "--stdin")
+		var fail *judge.GitError
+		if err == nil || !errors.As(err, &fail) || !strings.Contains(fail.Stderr, ".lock") {
+			break
+		}
+		time.Sleep(wait) // another git, an editor's perhaps, holds the index
+	}
+	if err != nil {
+		l.note("git's index could not be brought up to date (%v); `git reset -q` does it", err)
+	}
+}
+
+// look reads what was written back from the disk and compares it with what was
+// judged.
+func (l *lander) look(ctx context.Context, a *applier) {
+	for i := range a.plan.Entries {
+		e := &a.plan.Entries[i]
+		now, err := l.real.describe(string(e.Path), nil)
+		if err != nil || !now.same(e.New) {
+			l.note("%q is not what relay wrote any more: it was changed right afterwards", e.Path)
+		}
+	}
+	if a.plan.Commit == "" {
+		return
+	}
+	if head, _, err := l.env.Git.Head(ctx); err != nil || head != a.plan.Commit {
+		l.note("HEAD moved on from relay's commit %.12s right afterwards", a.plan.Commit)
+	}
+}
+
+func (l *lander) note(format string, args ...any) {
+	l.notes = append(l.notes, fmt.Sprintf(format, args...))
+}

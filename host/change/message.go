@@ -1,0 +1,73 @@
+package change
+
+import (
+	"strings"
+	"unicode"
+)
+
+const (
+	maxSubject   = 72
+	maxParagraph = 2000
+	wrapAt       = 72
+)
+
+// text renders the message. Every text becomes one line or one wrapped paragraph of
+// printable characters, so that only the last paragraph can be trailers.
+func (m Message) text() string {
+	var b strings.Builder
+	b.WriteString(clip(oneLine(m.Subject), maxSubject))
+	b.WriteString("\n")
+	for _, p := range m.Body {
+		if p = clip(oneLine(p), maxParagraph); p != "" {
+			b.WriteString("\n" + wrap(p) + "\n")
+		}
+	}
+	for i, t := range m.Trailers {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(t.Key + ": " + clip(oneLine(t.Value), 200) + "\n")
+	}
+	return b.String()
+}
+
+// oneLine joins all white space and puts a mark where something is not printable.
+func oneLine(s string) string {
+	s = strings.Join(strings.FieldsFunc(s, unicode.IsSpace), " ")
+	return strings.Map(func(r rune) rune {
+		if r != ' ' && !unicode.IsPrint(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+// clip cuts after max characters and says so.
+func clip(s string, max int) string {
+	r := []rune(s)
+	if len(r) <= max {
+		return s
+	}
+	return strings.TrimRight(string(r[:max-1]), " ") + "…"
+}
+
+// wrap breaks a paragraph into lines.
+func wrap(s string) string {
+	var b strings.Builder
+	width := 0
+	for i, word := range strings.Fields(s) {
+		n := len([]rune(word))
+		switch {
+		case i == 0:
+		case width+1+n > wrapAt:
+			b.WriteByte('\n')
+			width = 0
+		default:
+			b.WriteByte(' ')
+			width++
+		}
+		b.WriteString(word)
+		width += n
+	}
+	return b.String()
+}
