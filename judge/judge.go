@@ -41,6 +41,7 @@ type trial struct {
 	forbidden globSet
 	owned     globSet
 	protected globSet
+	tests     globSet
 	named     map[string]bool // what Allowed names literally
 	found     map[Code][]Violation
 	out       Verdict
@@ -53,6 +54,7 @@ func newTrial(p Policy) *trial {
 		forbidden: compile(p.Forbidden),
 		owned:     compile(p.RunnerOwned),
 		protected: compile(p.Protected),
+		tests:     compile(p.Tests),
 		named:     make(map[string]bool, len(p.Allowed)),
 		found:     make(map[Code][]Violation),
 	}
@@ -200,8 +202,15 @@ func folder(c *Change, inside bool) bool {
 
 // fence judges a change that would land.
 func (j *trial) fence(c *Change, inside bool) {
-	if g, ok := j.protected.first(c.Path); ok && !j.named[g] && !j.named[c.Path] {
+	g, protected := j.protected.first(c.Path)
+	if !protected && c.Kind != Added {
+		g, protected = j.tests.first(c.Path)
+	}
+	if protected && !j.named[g] && !j.named[c.Path] {
 		j.breaks(StopForbidden, c.Path, "decides what verified means (%q) and is not named by the task's scope", g)
+	}
+	if c.Raced {
+		j.breaks(StopHeadMoved, c.Path, "was changed in the repository while the builder ran")
 	}
 	if inside && c.Kind != Deleted && c.NewMode.IsRegular() && c.NewMode&0o400 == 0 {
 		j.breaks(StopForbidden, c.Path, "could not be read by its owner (mode %04o)", c.NewMode.Perm())

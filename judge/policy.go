@@ -29,9 +29,11 @@ type Policy struct {
 	// RunnerOwned are relay's own files: globs of the workspace and of the
 	// configuration file.
 	RunnerOwned []string
-	// Protected decide what "verified" means (test configuration, CI files,
-	// existing tests): judged like Forbidden unless Allowed names them literally.
+	// Protected decide what "verified" means (test configuration, CI files): judged
+	// like Forbidden unless Allowed has the same glob or the path itself.
 	Protected []string
+	// Tests are protected likewise where they exist; new ones may be added.
+	Tests     []string
 	Lockfiles []string // base names
 
 	AllowNewFiles        bool

@@ -41,6 +41,9 @@ type Change struct {
 	// Base is what the real file was when the layer was read; the apply step
 	// refuses to overwrite anything else.
 	Base Stamp
+	// Raced: the real file changed after the box was opened, so the builder may
+	// not have seen what it holds now. Landing the change would lose that.
+	Raced bool
 }
 
 // Stamp identifies one state of a real file. The zero Stamp means "absent".
