@@ -1,11 +1,9 @@
 package box
 
 import (
-	"context"
 	"os"
+	"sync"
 	"syscall"
-
-	"github.com/paxiom/relay/judge"
 )
 
 // Overlay is the name of the means "namespaces and overlay file systems".
@@ -65,7 +63,7 @@ type Proc struct {
 
 // ExitState says how the direct child ended.
 type ExitState struct {
-	// Code is the exit status; -1 when the child was ended by a signal.
+	// Code is the exit status; -1 when the child did not exit by itself.
 	Code int
 	// Signal ended the child; 0 when it exited by itself.
 	Signal syscall.Signal
@@ -80,55 +78,16 @@ func (e ExitState) OK() bool { return e.Code == 0 && e.Signal == 0 && !e.Killed 
 // Box is one prepared box. Its processes run one after another, never two at once.
 type Box struct {
 	spec Spec
+	// layer is where the writes go: spec.Layer, or a stand-in where that file
+	// system can't hold an overlay's layer; "" with ReadOnlyRoot.
+	layer string
+	// opened is when the layer was first opened, by the file system's clock.
+	opened int64
+
+	mu      sync.Mutex
+	running bool
+	away    string // the folder for what is thrown away, where tmpfs can't take it
 }
-
-// Init must be the first statement of main: it turns the process into pid 1 of a
-// box, and never returns, when relay was executed by [Box.Start] for that. In any
-// other process it does nothing.
-func Init() {}
-
-// New prepares a box and its layer; nothing is mounted until Start.
-func New(spec Spec) (*Box, error) { return &Box{spec: spec}, nil }
-
-// Start runs a process in the box. It returns when the process was executed, or
-// with an *Error that says what could not be set up.
-func (b *Box) Start(p Proc) (*Process, error) { return nil, &Error{Op: "start"} }
-
-// Touched reads what was changed, from the layer alone, without following any link
-// that was left there. No process may be running in the box. git is asked about
-// ignored paths and the branch, on the real repository; nil leaves both unknown.
-func (b *Box) Touched(ctx context.Context, git *judge.Git) (judge.Touched, error) {
-	return judge.Touched{}, &Error{Op: "read"}
-}
-
-// Open opens the new content of a changed regular file, for reading.
-func (b *Box) Open(path string) (*os.File, error) { return nil, os.ErrNotExist }
-
-// Fresh prepares a second box, for verification: the real tree plus exactly the
-// kept changes, copied into a new layer, and nothing else of this box.
-func (b *Box) Fresh(layer string, kept []judge.Change) (*Box, error) {
-	return nil, &Error{Op: "fresh"}
-}
-
-// Discard removes the layer, however hostile the tree in it. The box can't be used
-// afterwards.
-func (b *Box) Discard() error { return nil }
 
 // Means names what contains the builder, for the report.
 func (b *Box) Means() string { return Overlay }
-
-// Gaps says, in one sentence each, what this box does not stop.
-func (b *Box) Gaps() []string { return nil }
-
-// Process is the direct child of a running box.
-type Process struct{}
-
-// Pid is the process id of the box's pid 1, as this process sees it.
-func (p *Process) Pid() int { return 0 }
-
-// Wait returns when the direct child has ended and every other process of the box
-// with it. It may be called more than once.
-func (p *Process) Wait() (ExitState, error) { return ExitState{}, nil }
-
-// Kill ends every process of the box at once.
-func (p *Process) Kill() {}

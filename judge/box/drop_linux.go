@@ -1,0 +1,87 @@
+package box
+
+import (
+	"os"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// setupCaps are what pid 1 needs while it sets up. They hold in the box's own user
+// namespace only. DAC_OVERRIDE, FOWNER and CHOWN are for the overlays, which work
+// with the rights of who mounted them; the caller's own are checked as well.
+var setupCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_CHOWN, unix.CAP_SYS_RESOURCE}
+
+// guard protects pid 1 itself, before a child exists. Its other threads keep their
+// capabilities, so nobody may look into it or trace it: not being dumpable sees to
+// that. No process of a box dumps core: the host's core handler would run on it.
+func guard() error {
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fail("protect pid 1", "", err)
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
+		return fail("forbid core dumps", "", err)
+	}
+	// The host's session keyring may hold tickets and keys.
+	if _, _, err := unix.Syscall(unix.SYS_KEYCTL, unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0); err != 0 && err != unix.ENOSYS && err != unix.EPERM {
+		return fail("leave the session keyring", "", err)
+	}
+	if os.Getuid() == 0 {
+		// Nested user namespaces are safe for an ordinary user, and agents use them.
+		// For uid 0 they would lead to file systems that trust it by its number.
+		if err := os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0); err != nil {
+			return fail("forbid nested user namespaces", "", err)
+		}
+	}
+	return nil
+}
+
+// drop gives up, for this thread and so for the child, every privilege and every
+// way of getting one back.
+func drop() error {
+	scope()
+	for c := uintptr(0); c <= 63; c++ {
+		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err == unix.EINVAL {
+			break // past the last capability that this kernel has
+		} else if err != nil {
+			return fail("drop a capability", "", err)
+		}
+	}
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return fail("drop ambient capabilities", "", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fail("forbid new privileges", "", err)
+	}
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var none [2]unix.CapUserData
+	if err := unix.Capset(&header, &none[0]); err != nil {
+		return fail("drop capabilities", "", err)
+	}
+	// The other threads as well, where Go can do it (not with cgo); guard() is
+	// enough without it.
+	syscall.AllThreadsSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&none[0])), 0)
+	return nil
+}
+
+// scope keeps the box from abstract unix sockets, which have no path that could be
+// covered (X11, D-Bus), and from signalling the host. Linux 6.12 and newer have
+// it; older ones leave abstract sockets open, which Gaps says.
+func scope() bool {
+	attr := unix.LandlockRulesetAttr{Scoped: unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL}
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+	if errno != 0 {
+		return false
+	}
+	defer unix.Close(int(fd))
+	_, _, errno = unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0)
+	return errno == 0
+}
+
+// canScope says whether this kernel has what scope uses: Landlock's sixth version.
+func canScope() bool {
+	const askVersion = 1
+	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, askVersion)
+	return errno == 0 && version >= 6
+}

@@ -1,0 +1,220 @@
+package box
+
+import (
+	"encoding/gob"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// initName is the argv[0] by which relay knows that it is to be pid 1 of a box.
+const initName = "relay: box"
+
+// The descriptors of pid 1. Its own 0 and 1 are /dev/null, its 2 is the child's.
+const (
+	fdControl = 3 + iota // the plan, then silence; its end means that the host is gone
+	fdReport             // reports, one after another
+	fdStdin
+	fdStdout
+	fdStderr
+	fdExe // only when the plan has one
+)
+
+// report is what pid 1 tells the host process.
+type report struct {
+	Started, Exited bool
+	Code            int
+	Signal          syscall.Signal
+	Fail            *failure
+}
+
+// failure is a step of setting up that did not work.
+type failure struct {
+	Op, Path, Detail string
+	Errno            syscall.Errno
+}
+
+func (f *failure) Error() string { return f.Op + " " + f.Path + ": " + f.Errno.Error() + f.Detail }
+
+// fail wraps what went wrong; nil stays nil.
+func fail(op, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if deeper, ok := errors.AsType[*failure](err); ok {
+		return deeper
+	}
+	f := &failure{Op: op, Path: path}
+	if !errors.As(err, &f.Errno) {
+		f.Detail = err.Error()
+	}
+	return f
+}
+
+// Init must be the first statement of main: it turns the process into pid 1 of a
+// box, and never returns, when relay was executed by [Box.Start] for that. In any
+// other process it does nothing.
+func Init() {
+	switch {
+	case len(os.Args) == 1 && os.Args[0] == initName && os.Getpid() == 1:
+		runInit()
+	case len(os.Args) == 2 && os.Args[0] == trialName:
+		runTrial(os.Args[1])
+	}
+}
+
+func runInit() {
+	// Capabilities, the keyring and Landlock belong to a thread; the child is
+	// forked from this one.
+	runtime.LockOSThread()
+	reports := gob.NewEncoder(os.NewFile(fdReport, "report"))
+	child, err := enter(os.NewFile(fdControl, "control"))
+	if err != nil {
+		f, ok := errors.AsType[*failure](err)
+		if !ok {
+			f = &failure{Op: "set up", Detail: err.Error()}
+		}
+		reports.Encode(report{Fail: f})
+		os.Exit(1)
+	}
+	reports.Encode(report{Started: true})
+	status := reap(child)
+	end := report{Exited: true, Code: status.ExitStatus()}
+	if status.Signaled() {
+		end.Signal = status.Signal()
+	}
+	reports.Encode(end)
+	os.Exit(0) // and the kernel ends whatever is left in the pid namespace
+}
+
+// enter does everything up to the running child.
+func enter(control *os.File) (pid int, err error) {
+	// Before anything else runs: descriptors that relay's own parent leaked must
+	// not reach the child, since one open folder of the host is a way out.
+	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return 0, fail("close inherited descriptors", "", err)
+	}
+	var p plan
+	if err := gob.NewDecoder(control).Decode(&p); err != nil {
+		return 0, fail("read the plan", "", err)
+	}
+	go func() {
+		io.Copy(io.Discard, control)
+		os.Exit(1) // the host process is gone
+	}()
+	// Signals that a child may send to its pid 1. They are caught, not ignored:
+	// ignored ones would be ignored in the child too.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE, unix.SIGTSTP)
+	if err := guard(); err != nil {
+		return 0, err
+	}
+	exe, err := prepareExe(p.HasExe)
+	if err != nil {
+		return 0, err
+	}
+	if err := mountAll(&p); err != nil {
+		return 0, err
+	}
+	if p.TmpDir != "" {
+		if err := os.Mkdir(p.TmpDir, 0o700); err != nil {
+			return 0, fail("make the temporary folder", p.TmpDir, err)
+		}
+	}
+	if err := drop(); err != nil {
+		return 0, err
+	}
+	return spawn(&p, exe)
+}
+
+// spawn starts the direct child, on this thread.
+func spawn(p *plan, exe *os.File) (int, error) {
+	var path string
+	if exe != nil {
+		path = "/proc/self/fd/" + strconv.Itoa(int(exe.Fd()))
+		if isScript(exe) { // its interpreter opens it again after the exec
+			unix.FcntlInt(exe.Fd(), unix.F_SETFD, 0)
+		}
+	} else {
+		var err error
+		for _, e := range p.Env {
+			if dirs, ok := strings.CutPrefix(e, "PATH="); ok {
+				os.Setenv("PATH", dirs)
+			}
+		}
+		os.Chdir(p.Dir)
+		if path, err = exec.LookPath(p.Argv[0]); err != nil {
+			return 0, fail("find the program", p.Argv[0], errors.Unwrap(err))
+		}
+		os.Chdir("/")
+	}
+	stdio := []*os.File{os.NewFile(fdStdin, "stdin"), os.NewFile(fdStdout, "stdout"), os.NewFile(fdStderr, "stderr")}
+	proc, err := os.StartProcess(path, p.Argv, &os.ProcAttr{Dir: p.Dir, Env: p.Env, Files: stdio, Sys: &syscall.SysProcAttr{Setsid: true}})
+	for _, f := range stdio {
+		f.Close() // or the child could not end its output before it ends itself
+	}
+	if err != nil {
+		return 0, fail("start the program", p.Argv[0], err)
+	}
+	return proc.Pid, nil
+}
+
+func isScript(f *os.File) bool {
+	var head [2]byte
+	n, _ := f.ReadAt(head[:], 0)
+	return string(head[:n]) == "#!"
+}
+
+// reap collects every process of the box that ends, until the direct child does.
+func reap(child int) syscall.WaitStatus {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, 0, nil)
+		if pid == child || err == syscall.ECHILD {
+			return status
+		}
+	}
+}
+
+// prepareExe gives a descriptor of the program that was handed over, by way of a
+// read-only mount: through the host's mount, /proc/self/exe would be a writable
+// path from the box to the file. It must be called before anything is mounted.
+func prepareExe(has bool) (*os.File, error) {
+	if !has {
+		return nil, nil
+	}
+	given := os.NewFile(fdExe, "exe")
+	var want, got unix.Stat_t
+	if err := unix.Fstat(fdExe, &want); err != nil {
+		return nil, fail("look at the program", "", err)
+	}
+	if want.Nlink == 0 {
+		return given, nil // nameless, in memory only: nothing lasting to write to
+	}
+	path, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fdExe))
+	if err != nil {
+		return nil, fail("find the program", "", err)
+	}
+	tree, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_SYMLINK_NOFOLLOW)
+	if err != nil {
+		return nil, fail("find the program", path, err)
+	}
+	if err := unix.Fstat(tree, &got); err != nil || got.Dev != want.Dev || got.Ino != want.Ino {
+		return nil, &failure{Op: "find the program", Path: path, Detail: ": it was replaced since it was checked"}
+	}
+	if err := setMount(tree, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV, 0, 0); err != nil {
+		return nil, fail("protect the program", path, err)
+	}
+	fd, err := unix.Open("/proc/self/fd/"+strconv.Itoa(tree), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fail("open the program", path, err)
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}

@@ -1,0 +1,266 @@
+package box
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A layer folder holds, for the root and for each git directory outside it, an
+// upper (what was written) and a work folder (the kernel's), and a file that says
+// what it is a layer of:
+//
+//	of              the paths, one per line, quoted; its time is when it was made
+//	elsewhere       instead of all else: the path of the folder that stands in
+//	0/up 0/work     the root
+//	1/up 1/work …   the git directories
+const (
+	layerOf        = "of"
+	layerElsewhere = "elsewhere"
+)
+
+// New prepares a box and its layer; nothing is mounted until Start.
+func New(spec Spec) (*Box, error) {
+	if err := resolve(&spec); err != nil {
+		return nil, err
+	}
+	if err := checkBinds(&spec); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Join(spec.StateDir, scratchName), 0o700); err != nil {
+		return nil, &Error{Op: "make the state folder", Path: spec.StateDir, Err: err}
+	}
+	b := &Box{spec: spec}
+	if spec.ReadOnlyRoot {
+		return b, nil
+	}
+	if err := b.openLayer(); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// resolve makes every path of a spec real: no link is left in any of them.
+func resolve(spec *Spec) error {
+	real := func(what string, path *string) error {
+		out, err := filepath.EvalSymlinks(*path)
+		if err == nil && !filepath.IsAbs(out) {
+			err = errors.New("not an absolute path")
+		}
+		if err != nil {
+			return &Error{Op: "find the " + what, Path: *path, Err: err}
+		}
+		*path = out
+		return nil
+	}
+	if err := os.MkdirAll(spec.StateDir, 0o700); err != nil {
+		return &Error{Op: "make the state folder", Path: spec.StateDir, Err: err}
+	}
+	if err := errors.Join(real("root", &spec.Root), real("state folder", &spec.StateDir)); err != nil {
+		return err
+	}
+	if spec.Root == "/" || spec.StateDir == "/" {
+		return &Error{Op: "make a box", Path: "/", Why: "the root folder can't be boxed"}
+	}
+	if spec.Home == "" {
+		spec.Home = os.Getenv("HOME")
+	}
+	if real("home", &spec.Home) != nil || spec.Home == "/" {
+		spec.Home = ""
+	}
+	gitDirs := append([]string(nil), spec.GitDirs...)
+	for i := range gitDirs {
+		if err := real("git directory", &gitDirs[i]); err != nil {
+			return err
+		}
+	}
+	spec.GitDirs = gitDirs
+	var persist []string
+	for _, path := range spec.Persist {
+		if real("persistent path", &path) == nil {
+			persist = append(persist, path)
+		}
+	}
+	spec.Persist = persist
+	binds := append([]Bind(nil), spec.Binds...)
+	for i := range binds {
+		if err := real("bind", &binds[i].Path); err != nil {
+			return err
+		}
+	}
+	spec.Binds = binds
+	return nil
+}
+
+// checkBinds refuses a writable path that would let a box write what it protects.
+func checkBinds(spec *Spec) error {
+	protected := append([]string{spec.Root}, spec.GitDirs...)
+	writable := append([]string(nil), spec.Persist...)
+	for _, bind := range spec.Binds {
+		if bind.Writable {
+			writable = append(writable, bind.Path)
+		}
+	}
+	for i, path := range writable {
+		refuse := within(spec.StateDir, path) || i < len(spec.Persist) && within(path, spec.StateDir)
+		for _, p := range protected {
+			refuse = refuse || within(path, p) || within(p, path)
+		}
+		if spec.Home != "" && within(spec.Home, path) {
+			refuse = true
+		}
+		if refuse {
+			return &Error{Op: "bind", Path: path, Why: "a folder that stays writable may not contain or lie in the repository, its git directory, the home folder as a whole or relay's state"}
+		}
+	}
+	return nil
+}
+
+// openLayer makes the layer's folders, or checks those that are there.
+func (b *Box) openLayer() error {
+	if b.spec.Layer == "" || !filepath.IsAbs(b.spec.Layer) {
+		return &Error{Op: "open the layer", Path: b.spec.Layer, Why: "no absolute path was given"}
+	}
+	if err := os.MkdirAll(b.spec.Layer, 0o700); err != nil {
+		return &Error{Op: "make the layer", Path: b.spec.Layer, Err: err}
+	}
+	layer, err := filepath.EvalSymlinks(b.spec.Layer)
+	if err == nil {
+		b.spec.Layer = layer
+		layer, err = b.place(layer)
+	}
+	if err != nil {
+		return err
+	}
+	b.layer = layer
+	want := ""
+	for _, path := range b.lowers() {
+		want += strconv.Quote(path) + "\n"
+	}
+	have, err := os.ReadFile(filepath.Join(layer, layerOf))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = b.makeLayer(want)
+	} else if err == nil && string(have) != want {
+		return &Error{Op: "open the layer", Path: layer, Why: "it belongs to " + strings.Join(strings.Fields(string(have)), ", ")}
+	}
+	var of os.FileInfo
+	if err == nil {
+		of, err = os.Stat(filepath.Join(layer, layerOf))
+	}
+	if err != nil {
+		return &Error{Op: "open the layer", Path: layer, Err: err}
+	}
+	b.opened = of.ModTime().UnixNano()
+	return nil
+}
+
+// lowers are the folders that the layer is a layer of; the root comes first.
+func (b *Box) lowers() []string { return append([]string{b.spec.Root}, b.spec.GitDirs...) }
+
+func (b *Box) upper(i int) string { return filepath.Join(b.layer, strconv.Itoa(i), "up") }
+func (b *Box) work(i int) string  { return filepath.Join(b.layer, strconv.Itoa(i), "work") }
+
+func (b *Box) makeLayer(of string) error {
+	for i, lower := range b.lowers() {
+		info, err := os.Stat(lower)
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(b.work(i), 0o700); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(b.upper(i), 0o700); err != nil {
+			return err
+		}
+		// The upper's mode is the folder's mode in the box.
+		if err := unix.Chmod(b.upper(i), unixMode(info.Mode())); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(b.layer, layerOf), []byte(of), 0o600)
+}
+
+// place gives the folder that holds the layer: the one asked for, or a stand-in
+// where that can't be an overlay's upper (it lies on an overlay itself, as in most
+// containers, or has no user attributes) or lies in what the layer is of.
+func (b *Box) place(layer string) (string, error) {
+	note := filepath.Join(layer, layerElsewhere)
+	if there, err := os.ReadFile(note); err == nil {
+		if info, err := os.Lstat(string(there)); err != nil || !info.IsDir() || !owned(info) {
+			return "", &Error{Op: "open the layer", Path: string(there), Err: fs.ErrNotExist, Why: "the folder that stands in for it is gone"}
+		}
+		return string(there), nil
+	}
+	if b.fits(layer) {
+		return layer, nil
+	}
+	candidates := []string{os.Getenv("XDG_RUNTIME_DIR"), os.TempDir(), "/var/tmp", "/tmp", "/dev/shm"}
+	for _, dir := range candidates {
+		dir, err := filepath.EvalSymlinks(dir)
+		if err != nil || !b.fits(dir) {
+			continue
+		}
+		there := filepath.Join(dir, "relay-layer-"+rand.Text())
+		if os.Mkdir(there, 0o700) != nil {
+			continue
+		}
+		if err := os.WriteFile(note, []byte(there), 0o600); err != nil {
+			return "", &Error{Op: "open the layer", Path: layer, Err: err}
+		}
+		return there, nil
+	}
+	return "", &Error{Op: "open the layer", Path: layer, Unsupported: true,
+		Why: "neither it nor a temporary folder lies on a file system that can hold an overlay's layer",
+		Fix: "set XDG_STATE_HOME to a folder on a local disk or a mounted volume, outside the repository"}
+}
+
+// fits says that dir can hold a layer.
+func (b *Box) fits(dir string) bool {
+	for _, lower := range b.lowers() {
+		if within(dir, lower) {
+			return false
+		}
+	}
+	var fsInfo unix.Statfs_t
+	if unix.Statfs(dir, &fsInfo) != nil || fsInfo.Type == unix.OVERLAYFS_SUPER_MAGIC {
+		return false
+	}
+	probe, err := os.MkdirTemp(dir, ".relay-")
+	if err != nil {
+		return false
+	}
+	defer os.Remove(probe)
+	return unix.Setxattr(probe, "user.relay", []byte("y"), 0) == nil
+}
+
+func owned(info os.FileInfo) bool {
+	st, ok := info.Sys().(*unixStat)
+	return ok && int(st.Uid) == os.Getuid()
+}
+
+// Discard removes the layer, however hostile the tree in it. The box can't be used
+// afterwards.
+func (b *Box) Discard() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.running {
+		return &Error{Op: "discard the layer", Path: b.layer, Why: "a process is running in the box"}
+	}
+	for _, dir := range []string{b.away, b.layer, b.spec.Layer} {
+		if dir == "" || b.spec.ReadOnlyRoot && dir == b.spec.Layer {
+			continue
+		}
+		if err := removeTree(dir); err != nil {
+			return &Error{Op: "discard the layer", Path: dir, Err: err,
+				Fix: fmt.Sprintf("`chmod -R u+rwX %q && rm -rf %q`", dir, dir)}
+		}
+	}
+	return nil
+}

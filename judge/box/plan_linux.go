@@ -1,0 +1,212 @@
+package box
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A plan is everything that pid 1 of a box needs to know. It is worked out by the
+// host process, outside, and is plain data: who audits the box reads the plan's
+// steps in order and knows what the box can see and write.
+type plan struct {
+	// Scratch is an existing folder where pid 1 mounts its private tmpfs while it
+	// prepares; nothing of that mount is visible later.
+	Scratch string
+	// Away is a folder on disk that takes the place of the tmpfs where tmpfs has
+	// no user attributes (Linux before 6.6), which an overlay's upper needs.
+	Away  string
+	Steps []step
+	// TmpDir is made in the box, private, for TMPDIR.
+	TmpDir string
+	Argv   []string
+	Env    []string
+	Dir    string
+	HasExe bool
+}
+
+// stepKind is what a step attaches at its path. When two steps have the same path,
+// the later kind comes on top.
+type stepKind int
+
+const (
+	stepOverlay stepKind = iota + 1 // the real folder below, writes elsewhere
+	stepEmpty                       // an empty tmpfs, with what Make lists in it
+	stepBind                        // the real thing, Source
+	stepPts                         // an own devpts
+	stepProc                        // an own proc
+	stepFreeze                      // what is there already, read-only
+)
+
+// step is one mount. Steps are sorted by path, so that what lies above is attached
+// before what lies below.
+type step struct {
+	Kind stepKind
+	Path string
+	// Upper and Work take an overlay's writes; "" means they are thrown away.
+	Upper, Work string
+	// Source of a bind.
+	Source string
+	// Writable, for stepEmpty and stepBind.
+	Writable bool
+	// Device: a bind of a device node, which needs a mount that allows devices.
+	Device bool
+	// Optional: left out when it can't be made, which only ever shows less.
+	Optional bool
+	// Make is what a stepEmpty holds: mount points for later steps, links, files.
+	Make []entry
+	Mode uint32
+}
+
+// entry is one thing in an empty tmpfs, at a path relative to it.
+type entry struct {
+	Path string
+	Link string // a symbolic link to this
+	Copy bool   // a copy of the real file at the same place
+	Dir  bool   // a folder; with neither of the three, an empty file
+	Mode uint32
+}
+
+// maxCopy is the largest file that is copied into a mirrored folder; larger ones
+// are bound read-only.
+const maxCopy = 1 << 20
+
+// planner collects steps.
+type planner struct {
+	mounts []string // the host's mount points
+	steps  []step
+}
+
+// covered finds the step that decides about path: the nearest at or above it.
+func (p *planner) covered(path string) (at step, ok bool) {
+	for _, s := range p.steps {
+		if within(path, s.Path) && len(s.Path) >= len(at.Path) {
+			at, ok = s, true
+		}
+	}
+	return at, ok
+}
+
+// throwAway makes path readable as it is and writable without effect. Sockets in
+// it can't be connected to, since an overlay's sockets are not the real ones.
+func (p *planner) throwAway(path string) {
+	if at, ok := p.covered(path); ok && (at.Path == path || at.Upper == "") {
+		return // an overlay is there already, or one that is thrown away as well
+	}
+	p.mirror(path, false)
+}
+
+// mirror adds an overlay of path; where file systems are mounted below it, which
+// the kernel refuses to hide in a single overlay, an empty folder with an overlay
+// of each entry.
+func (p *planner) mirror(path string, optional bool) {
+	if !p.mountsBelow(path) {
+		p.steps = append(p.steps, step{Kind: stepOverlay, Path: path, Optional: optional})
+		return
+	}
+	empty := step{Kind: stepEmpty, Path: path, Writable: true, Optional: optional, Mode: 0o755}
+	if info, err := os.Stat(path); err == nil {
+		empty.Mode = unixMode(info.Mode())
+	}
+	entries, _ := os.ReadDir(path) // what can't be listed can't be used either
+	at := len(p.steps)
+	p.steps = append(p.steps, empty)
+	for _, e := range entries {
+		full := filepath.Join(path, e.Name())
+		info, err := e.Info()
+		if err != nil {
+			continue
+		}
+		switch mode := info.Mode(); {
+		case mode.IsDir():
+			p.mirror(full, true)
+		case mode&os.ModeSymlink != 0:
+			if target, err := os.Readlink(full); err == nil {
+				empty.Make = append(empty.Make, entry{Path: e.Name(), Link: target})
+			}
+		case mode.IsRegular() && info.Size() <= maxCopy && !slices.Contains(p.mounts, full):
+			empty.Make = append(empty.Make, entry{Path: e.Name(), Copy: true, Mode: unixMode(mode)})
+		case mode.IsRegular():
+			p.steps = append(p.steps, step{Kind: stepBind, Path: full, Source: full, Optional: true})
+		}
+	}
+	p.steps[at] = empty
+}
+
+func (p *planner) mountsBelow(path string) bool {
+	return slices.ContainsFunc(p.mounts, func(m string) bool { return m != path && within(m, path) })
+}
+
+// finish sorts the steps and gives every empty folder the mount points it needs.
+func (p *planner) finish() []step {
+	slices.SortStableFunc(p.steps, func(a, b step) int {
+		if c := strings.Compare(a.Path, b.Path); c != 0 {
+			return c
+		}
+		return int(a.Kind - b.Kind)
+	})
+	for i, s := range p.steps {
+		above := -1
+		for j := range i {
+			if p.steps[j].Path != s.Path && within(s.Path, p.steps[j].Path) &&
+				(above < 0 || len(p.steps[j].Path) >= len(p.steps[above].Path)) {
+				above = j
+			}
+		}
+		if above < 0 || p.steps[above].Kind != stepEmpty {
+			continue
+		}
+		point := entry{Path: s.Path[len(p.steps[above].Path)+1:], Dir: true, Mode: 0o755}
+		if info, err := os.Stat(s.Path); err == nil {
+			point.Dir, point.Mode = info.IsDir(), unixMode(info.Mode())
+		}
+		p.steps[above].Make = append(p.steps[above].Make, point)
+	}
+	return p.steps
+}
+
+// deviceNodes are the only devices in a box. The host's /dev stays out: a builder
+// that runs as root would otherwise own the disks.
+var deviceNodes = []string{"null", "zero", "full", "random", "urandom", "tty"}
+
+// addSystem plans /dev and /proc.
+func (p *planner) addSystem(root bool) {
+	p.steps = slices.DeleteFunc(p.steps, func(s step) bool { return within(s.Path, "/dev") })
+	dev := step{Kind: stepEmpty, Path: "/dev", Mode: 0o755}
+	for name, target := range map[string]string{"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0",
+		"stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "ptmx": "pts/ptmx"} {
+		dev.Make = append(dev.Make, entry{Path: name, Link: target})
+	}
+	p.steps = append(p.steps, dev,
+		step{Kind: stepPts, Path: "/dev/pts"},
+		step{Kind: stepEmpty, Path: "/dev/shm", Writable: true, Mode: 0o1777},
+		step{Kind: stepProc, Path: "/proc"})
+	for _, name := range deviceNodes {
+		p.steps = append(p.steps, step{Kind: stepBind, Path: "/dev/" + name, Source: "/dev/" + name, Writable: true, Device: true, Optional: true})
+	}
+	if !root {
+		return
+	}
+	// The kernel lets uid 0 write these by ownership alone, without a capability:
+	// kernel.core_pattern would then run a program on the host.
+	for _, name := range []string{"sys", "sysrq-trigger", "bus", "fs", "irq", "acpi", "scsi"} {
+		p.steps = append(p.steps, step{Kind: stepFreeze, Path: "/proc/" + name})
+	}
+}
+
+// unixMode is the permission part of a mode as the kernel writes it.
+func unixMode(m os.FileMode) uint32 {
+	out := uint32(m.Perm())
+	for bit, to := range map[os.FileMode]uint32{os.ModeSetuid: 0o4000, os.ModeSetgid: 0o2000, os.ModeSticky: 0o1000} {
+		if m&bit != 0 {
+			out |= to
+		}
+	}
+	return out
+}
+
+// within says that path is dir or lies below it; both are clean and absolute.
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}

@@ -1,0 +1,5 @@
+package box
+
+const trialName = "relay: box trial"
+
+func runTrial(string) {}

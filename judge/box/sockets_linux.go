@@ -1,0 +1,85 @@
+package box
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// socketVariables name services of the user's session and machine. Whoever can
+// talk to one of them as the user can run programs outside the box.
+var socketVariables = []string{
+	"DOCKER_HOST", "CONTAINER_HOST", "BUILDKIT_HOST", "CONTAINERD_ADDRESS", "PODMAN_HOST",
+	"SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "GPG_TTY",
+	"DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS", "DBUS_STARTER_ADDRESS", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID",
+	"DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "XAUTHORITY", "SESSION_MANAGER", "ICEAUTHORITY", "PULSE_SERVER", "PIPEWIRE_REMOTE",
+	"TMUX", "TMUX_PANE", "STY", "ZELLIJ", "KITTY_LISTEN_ON", "WEZTERM_UNIX_SOCKET", "ALACRITTY_SOCKET",
+	"NVIM", "NVIM_LISTEN_ADDRESS", "EMACS_SERVER_FILE", "VSCODE_IPC_HOOK_CLI", "VSCODE_IPC_HOOK", "VSCODE_GIT_IPC_HANDLE",
+	"SWAYSOCK", "I3SOCK", "HYPRLAND_INSTANCE_SIGNATURE", "XDG_SESSION_ID",
+}
+
+// withoutSockets takes the variables out of an environment, and sets others.
+func withoutSockets(env []string, set map[string]string) []string {
+	var out []string
+	for _, e := range env {
+		name, _, _ := strings.Cut(e, "=")
+		if _, replaced := set[name]; replaced {
+			continue
+		}
+		drop := false
+		for _, v := range socketVariables {
+			drop = drop || v == name
+		}
+		if !drop {
+			out = append(out, e)
+		}
+	}
+	for name, value := range set {
+		out = append(out, name+"="+value)
+	}
+	return out
+}
+
+// socketPaths are the sockets that this process can name: those its environment
+// points to and those the kernel lists as bound on this machine.
+func socketPaths() []string {
+	var out []string
+	for _, name := range socketVariables {
+		for _, part := range strings.FieldsFunc(os.Getenv(name), func(r rune) bool { return strings.ContainsRune(",;=:", r) }) {
+			out = append(out, strings.TrimPrefix(part, "//"))
+		}
+	}
+	table, _ := os.ReadFile("/proc/net/unix")
+	for line := range strings.SplitSeq(string(table), "\n") {
+		if i := strings.Index(line, " /"); i >= 0 {
+			out = append(out, line[i+1:])
+		}
+	}
+	var sockets []string
+	for _, path := range out {
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil || !filepath.IsAbs(real) {
+			continue
+		}
+		if info, err := os.Lstat(real); err == nil && info.Mode()&os.ModeSocket != 0 {
+			sockets = append(sockets, real)
+		}
+	}
+	return sockets
+}
+
+// mountPoints are the host's mount points, from the kernel's list.
+func mountPoints() ([]string, error) {
+	table, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil, err
+	}
+	plain := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+	var points []string
+	for line := range strings.SplitSeq(string(table), "\n") {
+		if fields := strings.Fields(line); len(fields) > 4 {
+			points = append(points, plain.Replace(fields[4]))
+		}
+	}
+	return points, nil
+}

@@ -1,0 +1,291 @@
+package box
+
+import (
+	"crypto/rand"
+	"encoding/gob"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// scratchName is the folder of the state folder where pid 1 mounts its tmpfs while
+// it prepares, and where what is thrown away goes where tmpfs can't take it.
+const scratchName = "scratch"
+
+// Process is the direct child of a running box.
+type Process struct {
+	proc    *os.Process
+	control *os.File // open for as long as the box may live
+	done    chan struct{}
+	state   ExitState
+	err     error
+}
+
+// Start runs a process in the box. It returns when the process was executed, or
+// with an *Error that says what could not be set up.
+func (b *Box) Start(p Proc) (*Process, error) {
+	if len(p.Argv) == 0 {
+		return nil, &Error{Op: "start", Why: "no program was named"}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.running {
+		return nil, &Error{Op: "start", Path: p.Argv[0], Why: "another process is running in the box"}
+	}
+	what, err := b.plan(p)
+	if err != nil {
+		return nil, err
+	}
+	proc, err := launch(p, what)
+	if err != nil {
+		return nil, err
+	}
+	b.running, b.away = true, what.Away
+	go func() {
+		<-proc.done
+		b.mu.Lock()
+		b.running = false
+		b.mu.Unlock()
+	}()
+	return proc, nil
+}
+
+// plan works out the mounts for one process.
+func (b *Box) plan(p Proc) (*plan, error) {
+	mounts, err := mountPoints()
+	if err != nil {
+		return nil, &Error{Op: "read the mount points", Err: err}
+	}
+	pl := planner{mounts: mounts}
+	out := &plan{Argv: p.Argv, Dir: p.Dir, HasExe: p.Exe != nil,
+		Scratch: filepath.Join(b.spec.StateDir, scratchName), Away: filepath.Join(b.spec.StateDir, scratchName, rand.Text())}
+	for i, lower := range b.lowers() {
+		if b.spec.ReadOnlyRoot {
+			pl.steps = append(pl.steps, step{Kind: stepBind, Path: lower, Source: lower})
+			continue
+		}
+		if pl.mountsBelow(lower) {
+			return nil, &Error{Op: "mount an overlay on", Path: lower, Unsupported: true,
+				Why: "another file system is mounted inside it, and the kernel does not let an overlay hide that",
+				Fix: "`findmnt -R " + lower + "` lists it; unmount it for the run"}
+		}
+		pl.steps = append(pl.steps, step{Kind: stepOverlay, Path: lower, Upper: b.upper(i), Work: b.work(i)})
+	}
+	set := b.addThrowAway(&pl, out)
+	pl.addSystem(os.Getuid() == 0)
+	for _, dir := range []string{b.spec.StateDir, b.layer} {
+		if at, ok := pl.covered(dir); dir != "" && !(ok && at.Kind == stepEmpty && !at.Writable) {
+			pl.steps = append(pl.steps, step{Kind: stepEmpty, Path: dir, Mode: 0o700})
+		}
+	}
+	for _, path := range b.spec.Persist {
+		pl.steps = append(pl.steps, step{Kind: stepBind, Path: path, Source: path, Writable: true})
+	}
+	for _, bind := range b.spec.Binds {
+		pl.steps = append(pl.steps, step{Kind: stepBind, Path: bind.Path, Source: bind.Path, Writable: bind.Writable})
+	}
+	out.Steps = pl.finish()
+	out.Env = withoutSockets(p.Env, set)
+	if out.Dir == "" {
+		out.Dir = b.spec.Root
+	}
+	return out, nil
+}
+
+// addThrowAway plans the folders that stay usable but whose writes are lost, and
+// gives the variables that point into them.
+func (b *Box) addThrowAway(pl *planner, out *plan) map[string]string {
+	var dirs []string
+	add := func(path string) {
+		real, err := filepath.EvalSymlinks(path)
+		if info, err2 := os.Stat(path); err == nil && err2 == nil && info.IsDir() && filepath.IsAbs(real) && real != "/" {
+			dirs = append(dirs, real)
+		}
+	}
+	tmp, _ := filepath.EvalSymlinks("/tmp")
+	for _, path := range []string{b.spec.Home, os.TempDir(), "/tmp", "/var/tmp", "/run", "/var/run", os.Getenv("XDG_RUNTIME_DIR")} {
+		if path != "" {
+			add(path)
+		}
+	}
+	slices.Sort(dirs)
+	for _, dir := range dirs {
+		pl.throwAway(dir)
+	}
+	for _, socket := range socketPaths() {
+		if dir := filepath.Dir(socket); dir == "/" {
+			pl.steps = append(pl.steps, step{Kind: stepBind, Path: socket, Source: "/dev/null", Optional: true})
+		} else if _, ok := pl.covered(dir); !ok && !within(dir, "/proc") && !within(dir, "/sys") {
+			pl.throwAway(dir)
+		}
+	}
+	set := make(map[string]string)
+	for _, dir := range []string{tmp, b.spec.Home} {
+		if at, ok := pl.covered(dir); dir != "" && ok && at.Upper == "" {
+			out.TmpDir = filepath.Join(dir, ".relay-tmp-"+rand.Text()[:8])
+			set["TMPDIR"] = out.TmpDir
+			break
+		}
+	}
+	if b.spec.Home == "" && out.TmpDir != "" {
+		set["HOME"] = out.TmpDir
+	}
+	return set
+}
+
+// launch executes relay again as pid 1 of new namespaces and waits until it has
+// started the child.
+func launch(p Proc, what *plan) (*Process, error) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, &Error{Op: "open", Path: os.DevNull, Err: err}
+	}
+	defer null.Close()
+	controlR, controlW, err := os.Pipe()
+	if err != nil {
+		return nil, &Error{Op: "start", Err: err}
+	}
+	defer controlR.Close()
+	reportR, reportW, err := os.Pipe()
+	if err != nil {
+		controlW.Close()
+		return nil, &Error{Op: "start", Err: err}
+	}
+	defer reportW.Close()
+	stdio := []*os.File{p.Stdin, p.Stdout, p.Stderr}
+	for i := range stdio {
+		if stdio[i] == nil {
+			stdio[i] = null
+		}
+	}
+	files := append([]*os.File{null, null, stdio[2], controlR, reportW}, stdio...)
+	if p.Exe != nil {
+		files = append(files, p.Exe)
+	}
+	uid, gid := os.Getuid(), os.Getgid()
+	// The same numbers inside: an agent that finds itself root behaves differently.
+	proc, err := os.StartProcess("/proc/self/exe", []string{initName}, &os.ProcAttr{Files: files, Env: []string{}, Dir: "/",
+		Sys: &syscall.SysProcAttr{
+			Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC,
+			UidMappings: []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}},
+			AmbientCaps: setupCaps,
+			Setsid:      true,
+		}})
+	if err != nil {
+		controlW.Close()
+		reportR.Close()
+		return nil, denied("enter new namespaces", err)
+	}
+	reportW.Close() // so that the end of pid 1 is the end of its reports
+	run := &Process{proc: proc, control: controlW, done: make(chan struct{})}
+	reports := gob.NewDecoder(reportR)
+	var first report
+	err = gob.NewEncoder(controlW).Encode(what)
+	if read := reports.Decode(&first); read != nil {
+		err = errors.Join(err, read)
+	}
+	go run.collect(reports, reportR)
+	if err != nil || !first.Started {
+		run.Kill()
+		<-run.done
+		return nil, setupError(first.Fail, err)
+	}
+	return run, nil
+}
+
+// collect waits for the end of the box.
+func (p *Process) collect(reports *gob.Decoder, from *os.File) {
+	var end report
+	reported := reports.Decode(&end)
+	// When pid 1 is gone, the kernel has ended every other process of the box.
+	_, p.err = p.proc.Wait()
+	p.state = ExitState{Code: end.Code, Signal: end.Signal}
+	if reported != nil || !end.Exited {
+		p.state = ExitState{Code: -1, Killed: true}
+	}
+	from.Close()
+	p.control.Close()
+	close(p.done)
+}
+
+// Pid is the process id of the box's pid 1, as this process sees it.
+func (p *Process) Pid() int { return p.proc.Pid }
+
+// Wait returns when the direct child has ended and every other process of the box
+// with it. It may be called more than once.
+func (p *Process) Wait() (ExitState, error) {
+	<-p.done
+	return p.state, p.err
+}
+
+// Kill ends every process of the box at once.
+func (p *Process) Kill() { p.proc.Kill() }
+
+// setupError turns what pid 1 reported into an error for the user.
+func setupError(f *failure, err error) error {
+	if f == nil {
+		return &Error{Op: "start", Why: "its first process ended before it was set up", Err: err}
+	}
+	e := denied(f.Op, f.Errno)
+	e.Path = f.Path
+	if e.Why == "" {
+		e.Why = f.Detail
+	}
+	if f.Errno == 0 {
+		e.Err = nil
+	}
+	if f.Op == "find the program" || f.Op == "start the program" {
+		e.Unsupported, e.Why, e.Fix = false, f.Detail, ""
+		if f.Errno == 0 && f.Detail == "" {
+			e.Err = fs.ErrNotExist
+		}
+	}
+	return e
+}
+
+// denied explains an errno of namespaces and mounts by what usually causes it.
+func denied(op string, err error) *Error {
+	e := &Error{Op: op, Err: err}
+	var errno syscall.Errno
+	errors.As(err, &errno)
+	switch errno {
+	case unix.EPERM, unix.EACCES:
+		e.Unsupported = true
+		if sysctl("kernel/apparmor_restrict_unprivileged_userns") == "1" {
+			e.Why = "AppArmor keeps programs of ordinary users from using user namespaces (the default of Ubuntu 24.04)"
+			e.Fix = "`sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0` allows it until the next boot"
+		} else if sysctl("kernel/unprivileged_userns_clone") == "0" {
+			e.Why = "this kernel is set not to give user namespaces to ordinary users"
+			e.Fix = "`sudo sysctl kernel.unprivileged_userns_clone=1` allows it until the next boot"
+		} else {
+			e.Why = "the container or the system's security policy forbids it"
+			e.Fix = "`docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined …` allows it in a container"
+		}
+	case unix.ENOSPC, unix.EUSERS:
+		e.Unsupported = true
+		e.Why = "no more user namespaces are allowed here"
+		e.Fix = "`sudo sysctl user.max_user_namespaces=10000` allows them until the next boot"
+	case unix.ENOSYS, unix.EINVAL, unix.ENODEV, unix.EOPNOTSUPP:
+		e.Unsupported = true
+		e.Why = "the kernel or the file system does not offer it; Linux 5.12 or newer with overlayfs is needed"
+		e.Fix = "`uname -r` shows the kernel's version"
+	case unix.ELOOP:
+		e.Unsupported = true
+		e.Why = "too many overlay file systems lie on one another already"
+	}
+	return e
+}
+
+func sysctl(name string) string {
+	out, _ := os.ReadFile("/proc/sys/" + name)
+	if len(out) == 0 {
+		return ""
+	}
+	return string(out[:len(out)-1])
+}
