@@ -2,7 +2,7 @@ package box
 
 import (
 	"os"
-	"sync"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -84,8 +84,7 @@ type Box struct {
 	// opened is when the layer was first opened, by the file system's clock.
 	opened int64
 
-	mu      sync.Mutex
-	running bool
+	running atomic.Bool
 	away    string // the folder for what is thrown away, where tmpfs can't take it
 }
 

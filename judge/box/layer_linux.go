@@ -248,9 +248,7 @@ func owned(info os.FileInfo) bool {
 // Discard removes the layer, however hostile the tree in it. The box can't be used
 // afterwards.
 func (b *Box) Discard() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.running {
+	if b.running.Load() {
 		return &Error{Op: "discard the layer", Path: b.layer, Why: "a process is running in the box"}
 	}
 	for _, dir := range []string{b.away, b.layer, b.spec.Layer} {

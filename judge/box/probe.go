@@ -1,7 +1,5 @@
 package box
 
-import "context"
-
 // Support is what a machine allows.
 type Support struct {
 	// Means is the strongest means that works; "" when none does.
@@ -21,8 +19,3 @@ type Trial struct {
 	// Gaps are what it does not stop, one sentence each.
 	Gaps []string
 }
-
-// Probe tries each means for real in a throw-away folder below stateDir: it mounts,
-// writes, deletes, renames and reads back. An error means that the trial itself
-// could not be made (stateDir not writable); a means that is not allowed is no error.
-func Probe(ctx context.Context, stateDir string) (Support, error) { return Support{}, nil }

@@ -1,1 +1,370 @@
 package box
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/paxiom/relay/judge"
+)
+
+const (
+	// A longer path can't be opened by name, a deeper one would use up descriptors.
+	maxPath  = 4000
+	maxDepth = 256
+	// opaqueMark is how the kernel marks a folder that hides the one below it. A
+	// process in the box can neither set nor see attributes of that name.
+	opaqueMark = "user.overlay.opaque"
+)
+
+// Touched reads what was changed, from the layer alone, without following any link
+// that was left there. No process may be running in the box. git is asked about
+// ignored paths and the branch, on the real repository; nil leaves both unknown.
+func (b *Box) Touched(ctx context.Context, git *judge.Git) (judge.Touched, error) {
+	var t judge.Touched
+	if b.running.Load() {
+		return t, &Error{Op: "read the layer", Path: b.layer, Why: "a process is running in the box"}
+	}
+	if b.layer == "" {
+		return t, nil
+	}
+	for i := range b.lowers() {
+		if err := b.readLayer(ctx, i, git, &t); err != nil {
+			return t, err
+		}
+	}
+	if git != nil {
+		var err error
+		if _, t.Branch, err = git.Head(ctx); err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}
+
+// readLayer adds the changes of the i-th folder of the layer.
+func (b *Box) readLayer(ctx context.Context, i int, git *judge.Git, t *judge.Touched) error {
+	lower := b.lowers()[i]
+	r := &reader{ctx: ctx, opened: b.opened, up: -1, low: -1}
+	defer r.close()
+	var err error
+	if r.low, err = openFolder(unix.AT_FDCWD, lower); err != nil {
+		return &Error{Op: "read", Path: lower, Err: err}
+	}
+	// The mode is looked at before anything is made readable.
+	var up, low unix.Stat_t
+	if err = unix.Lstat(b.upper(i), &up); err == nil {
+		err = unix.Fstat(r.low, &low)
+	}
+	if err == nil && up.Mode&0o700 != 0o700 {
+		err = unix.Chmod(b.upper(i), 0o700)
+		defer unix.Chmod(b.upper(i), up.Mode&0o7777)
+	}
+	if err == nil {
+		r.up, err = openFolder(unix.AT_FDCWD, b.upper(i))
+	}
+	if err == nil {
+		err = r.folder(r.up, r.low, "", opaque(r.up), 0)
+	}
+	if err != nil {
+		return &Error{Op: "read the layer of", Path: lower, Err: err}
+	}
+	slices.SortFunc(r.found, func(a, b judge.Change) int { return strings.Compare(a.Path, b.Path) })
+	t.Overflow = t.Overflow || r.full
+	moved := up.Mode&0o7777 != low.Mode&0o7777
+	if i > 0 {
+		t.Git = append(t.Git, r.found...)
+		if moved {
+			t.Git = append(t.Git, judge.Change{Path: ".", Kind: judge.ModeOnly, OldMode: fileMode(low.Mode), NewMode: fileMode(up.Mode), Base: stamp(&low)})
+		}
+		return nil
+	}
+	t.RootMode = moved
+	for _, c := range r.found {
+		if c.Path == ".git" {
+			c.Path = "."
+			t.Git = append(t.Git, c)
+		} else if rest, ok := strings.CutPrefix(c.Path, ".git/"); ok {
+			c.Path = rest
+			t.Git = append(t.Git, c)
+		} else {
+			t.Changes = append(t.Changes, c)
+		}
+	}
+	markIgnored(ctx, git, t.Changes)
+	if !t.Overflow {
+		r.countLines(t.Changes)
+	}
+	return ctx.Err()
+}
+
+// markIgnored asks git which changes it ignores. When git can't answer, nothing is
+// ignored: that can only make the verdict stricter.
+func markIgnored(ctx context.Context, git *judge.Git, changes []judge.Change) {
+	var ask []string
+	for _, c := range changes {
+		if c.Kind != judge.Special {
+			ask = append(ask, c.Path)
+		}
+	}
+	if git == nil || len(ask) == 0 {
+		return
+	}
+	ignored, err := git.CheckIgnore(ctx, ask)
+	if err != nil {
+		return
+	}
+	for i := range changes {
+		changes[i].Ignored = ignored[changes[i].Path] && changes[i].Kind != judge.Special
+	}
+}
+
+// reader walks an upper and the folder below it side by side, by descriptors.
+type reader struct {
+	ctx     context.Context
+	up, low int
+	opened  int64
+	found   []judge.Change
+	full    bool
+	locked  []lockedPath
+}
+
+// lockedPath is something that was made readable and gets its mode back.
+type lockedPath struct {
+	path string
+	mode uint32
+}
+
+func (r *reader) close() {
+	for _, l := range slices.Backward(r.locked) { // the deepest first
+		unix.Fchmodat(r.up, l.path, l.mode, 0)
+	}
+	for _, fd := range []int{r.up, r.low} {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+	}
+}
+
+func (r *reader) add(c judge.Change) {
+	if len(r.found) >= judge.MaxChanges {
+		r.full = true
+		return
+	}
+	c.Raced = c.Base.Exists && c.Base.CTime > r.opened
+	r.found = append(r.found, c)
+}
+
+// folder compares one folder. low is -1 when there is none below. covers says that
+// the upper hides what is below, which is then deleted where it is not rewritten.
+func (r *reader) folder(up, low int, rel string, covers bool, depth int) error {
+	names, err := list(up)
+	if err != nil {
+		return err
+	}
+	seen := make(map[string]bool)
+	for _, name := range names {
+		if err := r.ctx.Err(); err != nil || r.full {
+			return err
+		}
+		seen[name] = true
+		at := place{up: up, low: low, name: name, path: rel + name, depth: depth}
+		if err := r.entry(&at, covers); err != nil {
+			return err
+		}
+	}
+	if !covers || low < 0 {
+		return nil
+	}
+	if names, err = list(low); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if at := (place{low: low, name: name, path: rel + name, depth: depth}); !seen[name] && at.lookBelow() {
+			r.deleted(&at)
+		}
+	}
+	return nil
+}
+
+// place is one name in a folder of the layer and in the folder below it.
+type place struct {
+	up, low    int
+	name, path string
+	depth      int
+	upSt, st   unix.Stat_t // st is what is below
+}
+
+func (p *place) lookBelow() bool {
+	return p.low >= 0 && unix.Fstatat(p.low, p.name, &p.st, unix.AT_SYMLINK_NOFOLLOW) == nil
+}
+
+// entry judges what lies at one name of the upper.
+func (r *reader) entry(p *place, covers bool) error {
+	if err := unix.Fstatat(p.up, p.name, &p.upSt, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return err
+	}
+	c := judge.Change{Path: p.path, Kind: judge.Added, NewMode: fileMode(p.upSt.Mode), Nlink: uint64(p.upSt.Nlink), Size: p.upSt.Size}
+	exists := p.lookBelow()
+	if exists {
+		c.Base, c.Kind = stamp(&p.st), judge.Modified
+		if !is(&p.st, unix.S_IFDIR) {
+			c.OldMode = fileMode(p.st.Mode)
+		} else if !is(&p.upSt, unix.S_IFDIR) {
+			c.Kind = judge.Added // no file was there before
+			r.deleted(p)
+		}
+	}
+	if len(p.path) > maxPath {
+		return r.special(c, "a path that is too long to be named")
+	}
+	switch p.upSt.Mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+		return r.enter(p, c, exists, covers)
+	case unix.S_IFREG:
+		return r.file(p, c)
+	case unix.S_IFLNK:
+		var err error
+		if c.Link, err = readLink(p.up, p.name); err != nil {
+			return r.special(c, "a link that can't be read")
+		}
+		if is(&p.st, unix.S_IFLNK) && exists {
+			if old, err := readLink(p.low, p.name); err == nil && old == c.Link {
+				return nil
+			}
+		}
+		r.add(c)
+		return nil
+	case unix.S_IFCHR:
+		if p.upSt.Rdev == 0 { // a whiteout: the kernel's mark for "deleted"
+			if exists && !is(&p.st, unix.S_IFDIR) {
+				r.deleted(p)
+			}
+			return nil // a folder was listed above
+		}
+		return r.special(c, "a device")
+	case unix.S_IFIFO:
+		return r.special(c, "a named pipe")
+	case unix.S_IFSOCK:
+		return r.special(c, "a socket")
+	}
+	return r.special(c, "a device")
+}
+
+func (r *reader) special(c judge.Change, note string) error {
+	c.Kind, c.Note = judge.Special, note
+	r.add(c)
+	return nil
+}
+
+// enter goes into a folder of the upper.
+func (r *reader) enter(p *place, c judge.Change, exists, covers bool) error {
+	below := exists && is(&p.st, unix.S_IFDIR)
+	if exists && !below {
+		r.deleted(p) // a file had to go for it
+	} else if c.OldMode = fileMode(p.st.Mode); below && c.OldMode != c.NewMode {
+		c.Kind = judge.ModeOnly
+		r.add(c)
+	}
+	if p.depth >= maxDepth {
+		return r.special(c, "a folder that is nested too deeply")
+	}
+	r.unlock(p, 0o700)
+	up, err := openFolder(p.up, p.name)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(up)
+	low := -1
+	if below {
+		if low, err = openFolder(p.low, p.name); err != nil {
+			return r.special(c, "a folder whose base can't be read")
+		}
+		defer unix.Close(low)
+	}
+	return r.folder(up, low, p.path+"/", covers || opaque(up), p.depth+1)
+}
+
+// file compares a regular file with what is below it.
+func (r *reader) file(p *place, c judge.Change) error {
+	r.unlock(p, 0o400)
+	if hasCapability(p.up, p.name) && !(c.Base.Exists && hasCapability(p.low, p.name)) {
+		return r.special(c, "a file with capabilities")
+	}
+	if is(&p.st, unix.S_IFREG) && c.Base.Size == c.Size && sameContent(p) {
+		if c.OldMode == c.NewMode && c.Nlink <= 1 {
+			return nil
+		}
+		c.Kind = judge.ModeOnly
+	}
+	r.add(c)
+	return nil
+}
+
+// unlock makes something of the upper readable for the time of the reading.
+func (r *reader) unlock(p *place, need uint32) {
+	if p.upSt.Mode&need != need {
+		r.locked = append(r.locked, lockedPath{p.path, p.upSt.Mode & 0o7777})
+		unix.Fchmodat(p.up, p.name, p.upSt.Mode&0o7777|need, 0)
+	}
+}
+
+// deleted adds what was below a place, every file of a folder by itself.
+func (r *reader) deleted(p *place) {
+	c := judge.Change{Path: p.path, Kind: judge.Deleted, OldMode: fileMode(p.st.Mode), Base: stamp(&p.st)}
+	if !is(&p.st, unix.S_IFDIR) {
+		r.add(c)
+		return
+	}
+	var names []string
+	dir, err := openFolder(p.low, p.name)
+	if err == nil {
+		defer unix.Close(dir)
+		names, err = list(dir)
+	}
+	if err != nil || p.depth > maxDepth {
+		r.special(c, "a folder was removed that can't be read")
+		return
+	}
+	for _, name := range names {
+		if in := (place{low: dir, name: name, path: p.path + "/" + name, depth: p.depth + 1}); in.lookBelow() && !r.full && r.ctx.Err() == nil {
+			r.deleted(&in)
+		}
+	}
+}
+
+func opaque(dir int) bool {
+	var value [2]byte
+	n, err := unix.Fgetxattr(dir, opaqueMark, value[:])
+	return err == nil && n == 1 && value[0] == 'y'
+}
+
+func hasCapability(dir int, name string) bool {
+	if dir < 0 {
+		return false
+	}
+	_, err := unix.Lgetxattr(procFd(dir)+"/"+name, "security.capability", nil)
+	return err == nil
+}
+
+func openFolder(dir int, name string) (int, error) {
+	return unix.Openat(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+}
+
+// list gives the names in an open folder, sorted.
+func list(dir int) ([]string, error) {
+	again, err := openFolder(dir, ".")
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(again), "")
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	slices.Sort(names)
+	return names, err
+}
+
+func is(st *unix.Stat_t, kind uint32) bool { return st.Mode&unix.S_IFMT == kind }

@@ -32,27 +32,22 @@ func (b *Box) Start(p Proc) (*Process, error) {
 	if len(p.Argv) == 0 {
 		return nil, &Error{Op: "start", Why: "no program was named"}
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.running {
+	if !b.running.CompareAndSwap(false, true) {
 		return nil, &Error{Op: "start", Path: p.Argv[0], Why: "another process is running in the box"}
 	}
 	what, err := b.plan(p)
-	if err != nil {
-		return nil, err
+	if err == nil && b.away != "" {
+		err = removeTree(b.away) // what the last process left behind
 	}
-	proc, err := launch(p, what)
-	if err != nil {
-		return nil, err
+	var proc *Process
+	if err == nil {
+		b.away = what.Away
+		proc, err = launch(p, what, func() { b.running.Store(false) })
 	}
-	b.running, b.away = true, what.Away
-	go func() {
-		<-proc.done
-		b.mu.Lock()
-		b.running = false
-		b.mu.Unlock()
-	}()
-	return proc, nil
+	if proc == nil {
+		b.running.Store(false)
+	}
+	return proc, err
 }
 
 // plan works out the mounts for one process.
@@ -139,8 +134,8 @@ func (b *Box) addThrowAway(pl *planner, out *plan) map[string]string {
 }
 
 // launch executes relay again as pid 1 of new namespaces and waits until it has
-// started the child.
-func launch(p Proc, what *plan) (*Process, error) {
+// started the child. ended is called when the box has come to its end.
+func launch(p Proc, what *plan, ended func()) (*Process, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, &Error{Op: "open", Path: os.DevNull, Err: err}
@@ -190,7 +185,7 @@ func launch(p Proc, what *plan) (*Process, error) {
 	if read := reports.Decode(&first); read != nil {
 		err = errors.Join(err, read)
 	}
-	go run.collect(reports, reportR)
+	go run.collect(reports, reportR, ended)
 	if err != nil || !first.Started {
 		run.Kill()
 		<-run.done
@@ -200,7 +195,7 @@ func launch(p Proc, what *plan) (*Process, error) {
 }
 
 // collect waits for the end of the box.
-func (p *Process) collect(reports *gob.Decoder, from *os.File) {
+func (p *Process) collect(reports *gob.Decoder, from *os.File, ended func()) {
 	var end report
 	reported := reports.Decode(&end)
 	// When pid 1 is gone, the kernel has ended every other process of the box.
@@ -211,6 +206,7 @@ func (p *Process) collect(reports *gob.Decoder, from *os.File) {
 	}
 	from.Close()
 	p.control.Close()
+	ended()
 	close(p.done)
 }
 

@@ -1,0 +1,134 @@
+package box
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// actorName is the argv[0] by which the test binary becomes a process of a box that
+// tries one thing and says which errno it got.
+const actorName = "relay: box actor"
+
+// act tries something and prints "ok" or the name of the errno.
+func act(args []string) {
+	err := try(args)
+	var errno syscall.Errno
+	switch {
+	case err == nil:
+		fmt.Println("ok")
+	case errors.As(err, &errno):
+		fmt.Println(unix.ErrnoName(errno))
+	default:
+		fmt.Println(err)
+	}
+	os.Exit(0)
+}
+
+func try(args []string) error {
+	verb, arg := args[0], args[1]
+	switch verb {
+	case "write":
+		f, err := os.OpenFile(arg, os.O_WRONLY|os.O_APPEND, 0)
+		if err == nil {
+			f.Close()
+		}
+		return err
+	case "create":
+		return os.WriteFile(arg, nil, 0o644)
+	case "read":
+		_, err := os.ReadFile(arg)
+		return err
+	case "list":
+		_, err := os.ReadDir(arg)
+		return err
+	case "chmod":
+		return unix.Chmod(arg, 0o777)
+	case "chown":
+		return unix.Chown(arg, os.Getuid(), os.Getgid())
+	case "utimes":
+		return unix.Utimes(arg, make([]unix.Timeval, 2))
+	case "setxattr":
+		return unix.Setxattr(arg, args[2], []byte("y"), 0)
+	case "unlink":
+		return unix.Unlink(arg)
+	case "link":
+		return unix.Link(arg, args[2])
+	case "rename":
+		return unix.Rename(arg, args[2])
+	case "kill":
+		var pid int
+		fmt.Sscan(arg, &pid)
+		return unix.Kill(pid, unix.SIGKILL)
+	case "ptrace":
+		var pid int
+		fmt.Sscan(arg, &pid)
+		return unix.PtraceAttach(pid)
+	case "mknod":
+		var major, minor uint32
+		fmt.Sscan(args[2], &major, &minor)
+		return unix.Mknod(arg, unix.S_IFCHR|0o666, int(unix.Mkdev(major, minor)))
+	case "mount":
+		return unix.Mount("tmpfs", arg, "tmpfs", 0, "")
+	case "umount":
+		return unix.Unmount(arg, unix.MNT_DETACH)
+	case "remount":
+		return unix.Mount("", arg, "", unix.MS_REMOUNT|unix.MS_BIND, "")
+	case "clear-readonly":
+		return unix.MountSetattr(unix.AT_FDCWD, arg, unix.AT_RECURSIVE, &unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY})
+	case "connect":
+		c, err := net.Dial("unix", arg)
+		if err == nil {
+			c.Close()
+		}
+		return err
+	case "listen-and-connect":
+		l, err := net.Listen("unix", arg)
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		return try([]string{"connect", arg})
+	case "own-binary": // through /proc/self/exe, on from a process that is another program by then
+		fd, err := unix.Open("/proc/self/exe", unix.O_PATH, 0)
+		if err != nil {
+			return err
+		}
+		if err := unix.Chmod(procFd(fd), 0o777); err != unix.EROFS {
+			return fmt.Errorf("chmod of the program: %v", err)
+		}
+		return unix.Exec("/bin/sh", []string{"sh", "-c", fmt.Sprintf("(: >> /proc/self/fd/%d) 2>&1; true", fd)}, os.Environ())
+	case "nested": // the rest of the arguments, as root of a user namespace below
+		proc, err := os.StartProcess("/proc/self/exe", append([]string{actorName}, args[1:]...), &os.ProcAttr{
+			Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
+			Sys: &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER | unix.CLONE_NEWNS,
+				UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}},
+				GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}}})
+		if err != nil {
+			return err
+		}
+		proc.Wait()
+		os.Exit(0)
+	case "host": // a second relay, which is going to be killed
+		hostUntilKilled(args[1:])
+	}
+	return fmt.Errorf("unknown verb %q", verb)
+}
+
+// hostUntilKilled opens a box whose processes never end by themselves.
+func hostUntilKilled(args []string) {
+	b, err := New(Spec{Root: args[0], StateDir: args[1], Layer: args[1] + "/layer"})
+	if err == nil {
+		var run *Process
+		run, err = b.Start(Proc{Argv: []string{"sh", "-c", args[2]}, Env: os.Environ(), Stdout: os.Stdout})
+		if err == nil {
+			run.Wait()
+		}
+	}
+	fmt.Println(err)
+	os.Exit(1)
+}

@@ -1,0 +1,206 @@
+package box
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/paxiom/relay/judge"
+)
+
+// ordinary is the user as whom all tests run a second time when the first is root.
+const ordinary = 65534
+
+func TestMain(m *testing.M) {
+	Init()
+	if os.Args[0] == actorName {
+		act(os.Args[1:])
+	}
+	syscall.Umask(0o022)
+	os.Exit(m.Run())
+}
+
+// TestAsOrdinaryUser runs all other tests of the package without any privilege.
+func TestAsOrdinaryUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("this is an ordinary user already")
+	}
+	if testing.CoverMode() != "" {
+		t.Skip("the coverage file belongs to root")
+	}
+	t.Parallel()
+	dir, err := os.MkdirTemp("/tmp", "relay-box-user-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { removeTree(dir) })
+	self, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(dir, "box.test")
+	check(t, os.WriteFile(bin, self, 0o755))
+	for _, d := range []string{dir, filepath.Join(dir, "home"), filepath.Join(dir, "tmp")} {
+		os.Mkdir(d, 0o755)
+		check(t, os.Chmod(d, 0o755))
+		check(t, os.Chown(d, ordinary, ordinary))
+	}
+	args := []string{"-test.v", "-test.count=1", "-test.timeout=8m"}
+	if testing.Short() {
+		args = append(args, "-test.short")
+	}
+	cmd := exec.Command(bin, args...)
+	cmd.Dir = dir
+	cmd.Env = []string{"HOME=" + dir + "/home", "TMPDIR=" + dir + "/tmp", "PATH=" + os.Getenv("PATH")}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinary, Gid: ordinary}}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("as uid %d: %v\n%s", ordinary, err, out)
+	}
+	for line := range strings.SplitSeq(string(out), "\n") {
+		if strings.Contains(line, "SKIP") {
+			t.Log("as uid 65534:", line)
+		}
+	}
+}
+
+// world is a repository-like folder with a home and a state folder beside it.
+type world struct {
+	t    *testing.T
+	dir  string
+	spec Spec
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	check(t, err)
+	w := &world{t: t, dir: dir, spec: Spec{Root: dir + "/repo", Home: dir + "/home", StateDir: dir + "/state", Layer: dir + "/state/layers/1"}}
+	for _, d := range []string{"repo", "home", "state"} {
+		check(t, os.Mkdir(filepath.Join(dir, d), 0o755))
+	}
+	w.write("repo/a.txt", "one\n")
+	w.write("repo/src/b.txt", "two\n")
+	w.write("repo/src/deep/c.txt", "three\n")
+	w.write("home/.profile", "home\n")
+	return w
+}
+
+func (w *world) write(name, content string) {
+	w.t.Helper()
+	full := filepath.Join(w.dir, name)
+	check(w.t, os.MkdirAll(filepath.Dir(full), 0o755))
+	check(w.t, os.WriteFile(full, []byte(content), 0o644))
+}
+
+// read gives the content of a real file; what is absent is "-".
+func (w *world) read(name string) string {
+	b, err := os.ReadFile(filepath.Join(w.dir, name))
+	if err != nil {
+		return "-"
+	}
+	return string(b)
+}
+
+func (w *world) box() *Box {
+	w.t.Helper()
+	b, err := New(w.spec)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() {
+		if err := b.Discard(); err != nil {
+			w.t.Error(err)
+		}
+	})
+	return b
+}
+
+// sh runs a script in a box and gives what it printed; it must end with status 0.
+func sh(t *testing.T, b *Box, script string) string {
+	t.Helper()
+	out, state := start(t, b, Proc{Argv: []string{"sh", "-euc", script}, Env: testEnv(b)})
+	if !state.OK() {
+		t.Fatalf("%s: %+v\n%s", script, state, out)
+	}
+	return out
+}
+
+func testEnv(b *Box) []string {
+	return append(os.Environ(), "HOME="+b.spec.Home, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@t",
+		"GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@t")
+}
+
+// start runs a process in a box to its end.
+func start(t *testing.T, b *Box, p Proc) (string, ExitState) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	check(t, err)
+	defer r.Close()
+	p.Stdout, p.Stderr = w, w
+	run, err := b.Start(p)
+	w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := io.ReadAll(r)
+	check(t, err)
+	state, err := run.Wait()
+	check(t, err)
+	return string(out), state
+}
+
+// hostSh runs a script outside any box.
+func hostSh(t *testing.T, dir, script string) string {
+	t.Helper()
+	cmd := exec.Command("sh", "-euc", script)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@t",
+		"GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@t")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, out)
+	}
+	return string(out)
+}
+
+func touched(t *testing.T, b *Box, git *judge.Git) judge.Touched {
+	t.Helper()
+	got, err := b.Touched(t.Context(), git)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// brief gives changes as "K path" with K the first letter of the kind (P: mode).
+func brief(changes []judge.Change) []string {
+	out := []string{}
+	for _, c := range changes {
+		out = append(out, fmt.Sprintf("%c %s", "?AMDPX"[c.Kind], c.Path))
+	}
+	return out
+}
+
+func same(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s:\n got %q\nwant %q", what, got, want)
+	}
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tree lists a folder as a process in the box sees it: kind, mode, name, content.
+const tree = `find . -path ./.git -prune -o -printf '%y %m %p %l\n' | sort; find . -path ./.git -prune -o -type f -readable -print | sort | xargs -d '\n' cksum`

@@ -1,0 +1,170 @@
+package box
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/paxiom/relay/judge"
+)
+
+const (
+	// maxContent is the largest file whose lines are counted.
+	maxContent = 8 << 20
+	// maxCompare is the largest file that is compared; larger ones count as changed.
+	maxCompare = 1 << 30
+	// maxLines is the highest limit that a policy can have. Once a change is over
+	// it, its other files need not be read.
+	maxLines = 20_000
+	// maxIgnored is how much content of ignored files is read: they are rarely
+	// kept, and there may be tens of thousands.
+	maxIgnored = 16 << 20
+)
+
+// countLines fills in the size of each change in lines.
+func (r *reader) countLines(changes []judge.Change) {
+	left, ignoredLeft := maxLines, int64(maxIgnored)
+	for i := range changes {
+		c := &changes[i]
+		if c.Kind == judge.Special || c.Kind == judge.ModeOnly || r.ctx.Err() != nil {
+			continue
+		}
+		if c.Ignored {
+			if ignoredLeft -= max(c.Size, c.Base.Size); ignoredLeft < 0 {
+				c.Lines.TooLarge = true
+				continue
+			}
+		} else if left < 0 {
+			c.Lines.TooLarge = true
+			continue
+		}
+		var old, now []byte
+		oldOK, nowOK := true, true
+		if c.Kind != judge.Added {
+			old, oldOK = content(r.low, c.Path, c.OldMode, c.Base.Size)
+		}
+		if c.Kind != judge.Deleted {
+			now, nowOK = content(r.up, c.Path, c.NewMode, c.Size)
+		}
+		if !oldOK || !nowOK {
+			c.Lines.TooLarge = true
+			continue
+		}
+		limit := left
+		if c.Ignored {
+			limit = maxLines
+		}
+		c.Lines = judge.CountLines(old, now, limit)
+		if !c.Ignored {
+			left -= c.Lines.Charge
+		}
+	}
+}
+
+// content reads a file, or the target of a link; false when it is too large or
+// can't be read.
+func content(root int, path string, mode fs.FileMode, size int64) ([]byte, bool) {
+	switch {
+	case mode&fs.ModeSymlink != 0:
+		target, err := readLink(root, path)
+		return []byte(target), err == nil
+	case !mode.IsRegular():
+		return nil, true // a pipe, a device: it has none
+	case size > maxContent:
+		return nil, false
+	}
+	f, err := openBeneath(root, path)
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	out, err := io.ReadAll(io.LimitReader(f, maxContent+1))
+	return out, err == nil && len(out) <= maxContent
+}
+
+// sameContent compares two regular files of the same size.
+func sameContent(p *place) bool {
+	if p.upSt.Size > maxCompare {
+		return false
+	}
+	var files [2]*bufio.Reader
+	for i, dir := range []int{p.up, p.low} {
+		f, err := openBeneath(dir, p.name)
+		if err != nil {
+			return false
+		}
+		defer f.Close()
+		files[i] = bufio.NewReaderSize(f, 1<<17)
+	}
+	for {
+		a, errA := files[0].Peek(1 << 16)
+		b, errB := files[1].Peek(1 << 16)
+		if !bytes.Equal(a, b) {
+			return false
+		}
+		if errA != nil || errB != nil {
+			return errA == io.EOF && errB == io.EOF
+		}
+		files[0].Discard(len(a))
+		files[1].Discard(len(b))
+	}
+}
+
+// openBeneath opens a regular file below a folder for reading. No component may be
+// a link, and nothing that would block or have an effect is opened.
+func openBeneath(dir int, path string) (*os.File, error) {
+	fd, err := unix.Openat2(dir, path, &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS})
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	f := os.NewFile(uintptr(fd), path)
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrInvalid}
+	}
+	return f, nil
+}
+
+func readLink(dir int, path string) (string, error) {
+	buf := make([]byte, 4096)
+	n, err := unix.Readlinkat(dir, path, buf)
+	if err != nil {
+		return "", err
+	}
+	return string(buf[:n]), nil
+}
+
+// fileMode turns the kernel's mode into Go's.
+func fileMode(mode uint32) fs.FileMode {
+	out := fs.FileMode(mode & 0o777)
+	switch mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+		out |= fs.ModeDir
+	case unix.S_IFLNK:
+		out |= fs.ModeSymlink
+	case unix.S_IFIFO:
+		out |= fs.ModeNamedPipe
+	case unix.S_IFSOCK:
+		out |= fs.ModeSocket
+	case unix.S_IFCHR:
+		out |= fs.ModeDevice | fs.ModeCharDevice
+	case unix.S_IFBLK:
+		out |= fs.ModeDevice
+	}
+	for bit, to := range map[uint32]fs.FileMode{unix.S_ISUID: fs.ModeSetuid, unix.S_ISGID: fs.ModeSetgid, unix.S_ISVTX: fs.ModeSticky} {
+		if mode&bit != 0 {
+			out |= to
+		}
+	}
+	return out
+}
+
+// stamp is the state of a real file, as the apply step will compare it.
+func stamp(st *unix.Stat_t) judge.Stamp {
+	return judge.Stamp{Exists: true, Mode: fileMode(st.Mode), Size: st.Size, Ino: st.Ino, MTime: st.Mtim.Nano(), CTime: st.Ctim.Nano()}
+}

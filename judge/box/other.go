@@ -1,0 +1,61 @@
+//go:build !linux
+
+package box
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"runtime"
+
+	"github.com/paxiom/relay/judge"
+)
+
+func unsupported() error {
+	return &Error{Op: "make a box", Unsupported: true, Why: "namespaces and overlays are Linux's; this is " + runtime.GOOS,
+		Fix: "run relay on Linux, or in a Linux container or virtual machine"}
+}
+
+// Init must be the first statement of main. It does nothing on this system.
+func Init() {}
+
+// Probe finds no means on this system.
+func Probe(context.Context, string) (Support, error) {
+	e := unsupported().(*Error)
+	return Support{Trials: []Trial{{Means: Overlay, Why: e.Why, Fix: e.Fix}}}, nil
+}
+
+// New fails with an *Error that says so.
+func New(Spec) (*Box, error) { return nil, unsupported() }
+
+// Start fails.
+func (b *Box) Start(Proc) (*Process, error) { return nil, unsupported() }
+
+// Touched fails.
+func (b *Box) Touched(context.Context, *judge.Git) (judge.Touched, error) {
+	return judge.Touched{}, unsupported()
+}
+
+// Open finds nothing.
+func (b *Box) Open(string) (*os.File, error) { return nil, fs.ErrNotExist }
+
+// Fresh fails.
+func (b *Box) Fresh(string, []judge.Change) (*Box, error) { return nil, unsupported() }
+
+// Discard has nothing to do.
+func (b *Box) Discard() error { return nil }
+
+// Gaps are unknown without a box.
+func (b *Box) Gaps() []string { return nil }
+
+// Process never exists here.
+type Process struct{}
+
+// Pid is 0.
+func (p *Process) Pid() int { return 0 }
+
+// Wait fails.
+func (p *Process) Wait() (ExitState, error) { return ExitState{}, unsupported() }
+
+// Kill does nothing.
+func (p *Process) Kill() {}
