@@ -1,6 +1,32 @@
 package report
 
-import "github.com/paxiom/relay/judge"
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"reflect"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/schemas"
+)
+
+// SchemaVersion is the version of REPORT.json and BLOCKED.json.
+const SchemaVersion = 1
+
+// NoCommit stands where a report needs a commit and there was none to name, as in
+// a repository whose HEAD could not be read.
+const NoCommit = "0000000"
+
+// NoPath stands where a report needs the path of a file that was not kept.
+const NoPath = "none"
 
 // Blocked is BLOCKED.json: why nothing could start and what to type.
 type Blocked struct {
@@ -13,24 +39,199 @@ type Blocked struct {
 	Remediation   string     `json:"remediation"` // starts with the command to type in backticks
 }
 
+// BlockedBy makes BLOCKED.json of the fault that blocked.
+func BlockedBy(f *fault.Fault, runID string, at time.Time) *Blocked {
+	return &Blocked{RunID: runID, At: at.UTC().Format(time.RFC3339), Code: f.Code, What: f.What, Why: f.Why, Remediation: f.Fix}
+}
+
 // Encode fits the report to the schema (clipping texts and lists, with the counts
 // of what was left out in Notes), validates it and gives the bytes of REPORT.json.
-func Encode(r *Report) ([]byte, error) { panic("todo") }
+// The same report gives the same bytes.
+func Encode(r *Report) ([]byte, error) {
+	f := &fitter{}
+	out := f.fit(reflect.ValueOf(*r), limitsOf()[schemas.Report], "").Interface().(Report)
+	out.complete()
+	if f.clipped > 0 {
+		f.notes = append(f.notes, fmt.Sprintf("texts shortened to fit this report: %d", f.clipped))
+	}
+	room := max(limitsOf()[schemas.Report].Properties["notes"].MaxItems-len(f.notes), 0)
+	out.Notes = append(out.Notes[:min(room, len(out.Notes))], f.notes...)
+	return encode(&out, schemas.Report)
+}
+
+// complete fills in what follows from the rest and what the schema wants even when
+// there was none of it.
+func (r *Report) complete() {
+	r.SchemaVersion = SchemaVersion
+	r.StartedAt, r.EndedAt = r.StartedAt.UTC().Truncate(time.Millisecond), r.EndedAt.UTC().Truncate(time.Millisecond)
+	r.DurationMS = max(r.DurationMS, 0)
+	r.Verdict = r.Code.Outcome()
+	for _, c := range []*string{&r.BaseCommit, &r.HeadCommit} {
+		if len(*c) < 7 {
+			*c = NoCommit
+		}
+	}
+	if r.Task.TaskKind == "" || r.Task.TaskKind == "(none)" {
+		r.Task.TaskKind = string(judge.Execute) // no task was made; the schema knows no fourth kind
+	}
+	for _, p := range []*string{&r.Diff.DiffPatchPath, &r.Verification.VerifyLogPath} {
+		if *p == "(none)" {
+			*p = NoPath
+		}
+	}
+	if r.Summary == "(none)" {
+		r.Summary = string(r.Code)
+	}
+	r.Verification.ExecMode = "argv_no_shell"
+	for i := range r.Verification.Runs {
+		v := &r.Verification.Runs[i]
+		v.DurationMS = max(v.DurationMS, 0)
+		if v.ExitCode < -1 || v.ExitCode > 255 {
+			v.ExitCode = -1
+		}
+	}
+}
+
+// encode gives validated JSON in which every invisible character is written as an
+// escape, so that printing the file can't steer a terminal.
+func encode(v any, schema string) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("%s: %w", schema, err)
+	}
+	out := escapeInvisible(b.Bytes())
+	if err := schemas.Validate(schema, out); err != nil {
+		return nil, fmt.Errorf("%s does not fit its own schema: %w", schema, err)
+	}
+	return out, nil
+}
+
+func escapeInvisible(b []byte) []byte {
+	out := make([]byte, 0, len(b))
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		switch {
+		case r < utf8.RuneSelf && r != 0x7f || !invisible(r):
+			out = append(out, b[:n]...)
+		case r > 0xffff:
+			r -= 0x10000
+			out = fmt.Appendf(out, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		b = b[n:]
+	}
+	return out
+}
+
+// invisible tells characters that a reader can't see or that move what he sees:
+// controls, bidirectional marks, zero-width characters, separators of lines.
+func invisible(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs) || r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0
+}
 
 // Decode reads and validates REPORT.json.
-func Decode(b []byte) (*Report, error) { panic("todo") }
-
-// Render gives REPORT.md: the same bytes for the same report, at most maxChars
-// characters, and nothing in it that a hostile text could make more than text.
-func Render(r *Report, maxChars int) []byte { panic("todo") }
+func Decode(b []byte) (*Report, error) {
+	r := &Report{}
+	return r, decode(b, schemas.Report, r)
+}
 
 // EncodeBlocked fits, validates and gives the bytes of BLOCKED.json.
-func EncodeBlocked(b *Blocked) ([]byte, error) { panic("todo") }
+func EncodeBlocked(b *Blocked) ([]byte, error) {
+	out := (&fitter{}).fit(reflect.ValueOf(*b), limitsOf()[schemas.Blocked], "").Interface().(Blocked)
+	out.SchemaVersion = SchemaVersion
+	return encode(&out, schemas.Blocked)
+}
 
 // DecodeBlocked reads and validates BLOCKED.json.
-func DecodeBlocked(b []byte) (*Blocked, error) { panic("todo") }
+func DecodeBlocked(b []byte) (*Blocked, error) {
+	v := &Blocked{}
+	return v, decode(b, schemas.Blocked, v)
+}
 
-// Safe makes a text from a stranger fit for one line of a terminal or of markdown
-// text: control, bidirectional and zero-width characters and bytes that are not
-// UTF-8 become visible escapes.
-func Safe(s string) string { panic("todo") }
+func decode(b []byte, schema string, v any) error {
+	if err := schemas.Validate(schema, b); err != nil {
+		return err
+	}
+	return json.Unmarshal(b, v)
+}
+
+// Written are the bytes of a report as they lie in the workspace, for the history.
+type Written struct {
+	JSON []byte
+	MD   []byte // nil when it was not wanted
+	// MDErr is why REPORT.md could not be written. It changes nothing else: the
+	// truth is REPORT.json.
+	MDErr error
+}
+
+// Write writes REPORT.json and, when maxChars is over 0, REPORT.md rendered from
+// exactly those bytes. When REPORT.json can't be written, the attempt is made to
+// leave a BLOCKED.json that says so.
+func Write(ws *workspace.Workspace, r *Report, maxChars int) (Written, error) {
+	b, err := Encode(r)
+	if err != nil {
+		return Written{}, fault.Internal(err)
+	}
+	if err := workspace.WriteFile(ws.Report(), b); err != nil {
+		f := fault.Internal(err)
+		_ = WriteBlocked(ws, BlockedBy(f, r.RunID, r.EndedAt)) // best effort: the same disk may refuse it
+		return Written{}, f
+	}
+	w := Written{JSON: b}
+	if maxChars > 0 {
+		back, err := Decode(b)
+		if err != nil {
+			return w, fault.Internal(err)
+		}
+		w.MD = Render(back, maxChars)
+		w.MDErr = workspace.WriteFile(ws.ReportMD(), w.MD)
+	}
+	return w, nil
+}
+
+// WriteBlocked writes BLOCKED.json.
+func WriteBlocked(ws *workspace.Workspace, b *Blocked) error {
+	out, err := EncodeBlocked(b)
+	if err != nil {
+		return fault.Internal(err)
+	}
+	return workspace.WriteFile(ws.Blocked(), out)
+}
+
+// ClearBlocked removes BLOCKED.json once what it says no longer holds.
+func ClearBlocked(ws *workspace.Workspace) error {
+	if err := os.Remove(ws.Blocked()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Read reads REPORT.json of the workspace; absence is fs.ErrNotExist.
+func Read(ws *workspace.Workspace) (*Report, error) {
+	b, err := workspace.ReadFile(ws.Report(), workspace.MaxRunnerFile)
+	if err != nil {
+		return nil, err
+	}
+	r, err := Decode(b)
+	if err != nil {
+		return nil, workspace.Unreadable(ws.Report(), err)
+	}
+	return r, nil
+}
+
+// ReadBlocked reads BLOCKED.json of the workspace; absence is fs.ErrNotExist.
+func ReadBlocked(ws *workspace.Workspace) (*Blocked, error) {
+	b, err := workspace.ReadFile(ws.Blocked(), workspace.MaxRunnerFile)
+	if err != nil {
+		return nil, err
+	}
+	v, err := DecodeBlocked(b)
+	if err != nil {
+		return nil, workspace.Unreadable(ws.Blocked(), err)
+	}
+	return v, nil
+}
