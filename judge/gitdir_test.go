@@ -1,0 +1,112 @@
+package judge
+
+import (
+	"io/fs"
+	"testing"
+)
+
+func TestJudgeGitDir(t *testing.T) {
+	t.Parallel()
+	gone := func(path string) Change {
+		return with(path, func(c *Change) { c.Kind, c.NewMode = Deleted, 0 })
+	}
+	tests := []struct {
+		name   string
+		change Change
+		want   gitEffect
+	}{
+		{"status refreshes the index", edited("index"), gitNoise},
+		{"index lock left", added("index.lock"), gitNoise},
+		{"reset leaves ORIG_HEAD", added("ORIG_HEAD"), gitNoise},
+		{"fetch", edited("FETCH_HEAD"), gitNoise},
+		{"message", added("COMMIT_EDITMSG"), gitNoise},
+		{"reflog", edited("logs/refs/heads/main"), gitNoise},
+		{"split index", added("sharedindex.0123"), gitNoise},
+		{"old split index", gone("sharedindex.0123"), gitNoise},
+		{"new object", added("objects/ab/cdef"), gitNoise},
+		{"new pack", added("objects/pack/pack-1.pack"), gitNoise},
+		{"submodule's index", edited("modules/vendor/sub/index"), gitNoise},
+		{"index of a linked worktree", edited("worktrees/w/index"), gitNoise},
+		{"empty folder", with("refs/heads/f", func(c *Change) { c.Kind, c.OldMode, c.NewMode = Added, 0, fs.ModeDir|0o755 }), gitNoise},
+
+		{"commit", edited("refs/heads/main"), gitCommitted},
+		{"commit on a packed branch", added("refs/heads/main"), gitCommitted},
+
+		{"branch deleted", gone("refs/heads/main"), gitMoved},
+		{"branch locked", added("refs/heads/main.lock"), gitMoved},
+		{"other branch", edited("refs/heads/side"), gitMoved},
+		{"branch below the current one", added("refs/heads/main/x"), gitMoved},
+		{"new branch", added("refs/heads/new"), gitMoved},
+		{"tag", added("refs/tags/v1"), gitMoved},
+		{"stash", added("refs/stash"), gitMoved},
+		{"replace", added("refs/replace/0123"), gitMoved},
+		{"remote", edited("refs/remotes/origin/main"), gitMoved},
+		{"HEAD", edited("HEAD"), gitMoved},
+		{"packed refs", edited("packed-refs"), gitMoved},
+		{"reftable", edited("reftable/tables.list"), gitMoved},
+		{"HEAD of a linked worktree", edited("worktrees/w/HEAD"), gitMoved},
+
+		{"index removed", gone("index"), gitTampered},
+		{"index is a folder", with("index", func(c *Change) { c.NewMode = fs.ModeDir | 0o755 }), gitTampered},
+		{"index is a link", linked("index", "/x"), gitTampered},
+		{"index lock is a FIFO", Change{Path: "index.lock", Kind: Special, NewMode: fs.ModeNamedPipe}, gitTampered},
+		{"below index", added("index/x"), gitTampered},
+		{"object changed", edited("objects/ab/cdef"), gitTampered},
+		{"object removed", gone("objects/ab/cdef"), gitTampered},
+		{"alternates", added("objects/info/alternates"), gitTampered},
+		{"config", edited("config"), gitTampered},
+		{"config lock", added("config.lock"), gitTampered},
+		{"worktree config", added("config.worktree"), gitTampered},
+		{"hook", added("hooks/pre-commit"), gitTampered},
+		{"exclude", edited("info/exclude"), gitTampered},
+		{"attributes", added("info/attributes"), gitTampered},
+		{"submodule's config", edited("modules/vendor/sub/config"), gitTampered},
+		{"submodule's HEAD", edited("modules/vendor/sub/HEAD"), gitTampered},
+		{"merge", added("MERGE_HEAD"), gitTampered},
+		{"rebase", added("rebase-merge/git-rebase-todo"), gitTampered},
+		{"shallow", edited("shallow"), gitTampered},
+		{"HEAD lock", added("HEAD.lock"), gitTampered},
+		{"worktree list", added("worktrees/w/gitdir"), gitTampered},
+		{"the folder itself", with("", func(c *Change) { c.NewMode = 0o644 }), gitTampered},
+		{"unknown", added("whatever"), gitTampered},
+	}
+	for _, tt := range tests {
+		if got := classifyGit(&tt.change, "main"); got != tt.want {
+			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
+		}
+	}
+	detached := edited("refs/heads/")
+	if got := classifyGit(&detached, ""); got != gitMoved {
+		t.Errorf("detached: %d", got)
+	}
+}
+
+func TestJudgeBuilderCommits(t *testing.T) {
+	t.Parallel()
+	touched := Touched{Branch: "main", Git: []Change{edited("refs/heads/main"), added("objects/ab/c")}, Changes: []Change{edited("src/a")}}
+	for _, tt := range []struct {
+		commits BuilderCommits
+		kind    TaskKind
+		want    Code
+	}{
+		{SquashCommits, Execute, Success},
+		{KeepCommits, Execute, Success},
+		{StopCommits, Execute, StopHeadMoved},
+		{"", Execute, StopHeadMoved},
+		{SquashCommits, Question, StopQuestionChanged},
+		{SquashCommits, VerifyOnly, StopVerifyOnlyChanged},
+	} {
+		v := Judge(touched, law(func(p *Policy) { p.BuilderCommits, p.Kind = tt.commits, tt.kind }))
+		if v.Code != tt.want || !v.BuilderCommitted {
+			t.Errorf("%q %s: %s, committed %v", tt.commits, tt.kind, v.Code, v.BuilderCommitted)
+		}
+	}
+	empty := Touched{Branch: "main", Git: []Change{edited("refs/heads/main")}}
+	if v := Judge(empty, law(func(p *Policy) { p.BuilderCommits, p.Kind = SquashCommits, Question })); v.Code != StopQuestionChanged {
+		t.Errorf("an empty commit of a question: %s", v.Code)
+	}
+	hook := Touched{Branch: "main", Git: []Change{added("hooks/x"), edited("HEAD")}}
+	if v := Judge(hook, law()); v.Code != StopRunnerOwned || v.Violations[0].Path != ".git/hooks/x" {
+		t.Errorf("hook: %+v", v)
+	}
+}
