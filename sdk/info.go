@@ -21,7 +21,8 @@ type Info struct {
 	Summary string
 	// Homepage is a URL; may be empty.
 	Homepage string
-	// Aliases are other names under which a configuration may call the plugin.
+	// Aliases are other names under which a configuration may call the plugin; they
+	// may have underscores too.
 	Aliases []string
 	// Env is every variable that the plugin wants from the host's environment. It
 	// gets no other, apart from the few that every plugin gets.
@@ -63,6 +64,7 @@ type common struct {
 
 var (
 	nameRE    = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
+	aliasRE   = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
 	versionRE = regexp.MustCompile(`^v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?$`)
 )
 
@@ -81,8 +83,8 @@ func (i Info) check() error {
 		return fmt.Errorf("sdk.Info.ConfigSchema is not JSON")
 	}
 	for _, a := range i.Aliases {
-		if !nameRE.MatchString(a) {
-			return fmt.Errorf("sdk.Info.Aliases has %q; it must match %s", a, nameRE)
+		if !aliasRE.MatchString(a) {
+			return fmt.Errorf("sdk.Info.Aliases has %q; it must match %s", a, aliasRE)
 		}
 	}
 	return nil

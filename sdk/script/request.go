@@ -97,3 +97,9 @@ func (c *Call) Fits(r Request) bool {
 	}
 	return true
 }
+
+// RecordedFor reports whether the call was recorded for this very prompt. A call
+// that was written by hand, without Asked, is for any.
+func (c *Call) RecordedFor(r Request) bool {
+	return c.Asked == nil || strings.EqualFold(c.Asked.PromptSHA256, r.PromptSHA256())
+}

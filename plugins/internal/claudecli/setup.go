@@ -1,0 +1,140 @@
+package claudecli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/paxiom/relay/plugins/internal/clitool"
+	"github.com/paxiom/relay/sdk"
+)
+
+// Setup is the part of a configuration that both plugins have.
+type Setup struct {
+	Command   string `json:"command"`
+	BaseURL   string `json:"base_url"`
+	ConfigDir string `json:"config_dir"`
+}
+
+// SetupSchema describes Setup's keys: members of "properties" of a JSON Schema.
+const SetupSchema = `
+    "command": {
+      "type": "string", "minLength": 1, "default": "claude",
+      "description": "The Claude Code program: a name that is in PATH, or an absolute path."
+    },
+    "base_url": {
+      "type": "string", "pattern": "^https?://",
+      "description": "Base URL of a server that speaks the Anthropic Messages API. Empty: Anthropic's own."
+    },
+    "config_dir": {
+      "type": "string", "default": "auto", "pattern": "^(auto|user|private|/.*)$",
+      "description": "Where Claude Code keeps its login and state. user: its usual folder. private: an empty one for each call. auto: private when a key or token is in the environment, otherwise user. Or an absolute path."
+    }`
+
+// Env are the variables that Claude Code may need from the host's environment.
+func Env() []sdk.EnvVar {
+	return []sdk.EnvVar{
+		{Name: "ANTHROPIC_API_KEY", Secret: true, Purpose: "key of the Anthropic API"},
+		{Name: "ANTHROPIC_AUTH_TOKEN", Secret: true, Purpose: "bearer token for a gateway"},
+		{Name: "CLAUDE_CODE_OAUTH_TOKEN", Secret: true, Purpose: "long-lived login made by `claude setup-token`"},
+		{Name: "ANTHROPIC_BASE_URL", Purpose: "another server for the Anthropic API"},
+		{Name: "CLAUDE_CONFIG_DIR", Purpose: "where Claude Code keeps its login, when not in ~/.claude"},
+	}
+}
+
+// Versions is what the recorded outputs and the end-to-end tests cover.
+var Versions = clitool.Tested{From: clitool.Version{2, 1, 197}, To: clitool.Version{2, 1, 329}}
+
+const install = "`npm install -g @anthropic-ai/claude-code@2.1.329`, or set the plugin's command to where claude is"
+
+// Program finds Claude Code.
+func (s Setup) Program() (string, error) {
+	command := s.Command
+	if command == "" {
+		command = "claude"
+	}
+	return clitool.Find(command, install)
+}
+
+// Health says whether the program is there and how it would log in. It starts
+// `claude --version` and asks no network.
+func (s Setup) Health(ctx context.Context) (*sdk.Health, error) {
+	path, err := s.Program()
+	if err != nil {
+		return nil, err
+	}
+	v, err := clitool.ReadVersion(ctx, path, sdk.ChildEnv())
+	if err != nil {
+		return nil, err
+	}
+	login := credential()
+	if login == "" {
+		if login, err = s.userLogin(); err != nil {
+			return nil, err
+		}
+	}
+	detail := fmt.Sprintf("claude %v, %s", v, login)
+	if w := Versions.Warning("claude", v); w != "" {
+		detail += "; " + w
+	}
+	return &sdk.Health{Detail: detail}, nil
+}
+
+// credential names the credential in the environment; empty: there is none.
+func credential() string {
+	for _, c := range []struct{ name, what string }{
+		{"ANTHROPIC_AUTH_TOKEN", "token of ANTHROPIC_AUTH_TOKEN"},
+		{"ANTHROPIC_API_KEY", "API key of ANTHROPIC_API_KEY"},
+		{"CLAUDE_CODE_OAUTH_TOKEN", "login of CLAUDE_CODE_OAUTH_TOKEN"},
+	} {
+		if os.Getenv(c.name) != "" {
+			return c.what
+		}
+	}
+	return ""
+}
+
+// userLogin looks for the file in which Claude Code keeps a login on Linux. On
+// macOS it is in the keychain, which only the program itself may ask.
+func (s Setup) userLogin() (string, error) {
+	dir := s.userDir()
+	if dir == "" {
+		return "", sdk.Fail(sdk.NotLoggedIn, "claude has no credential and HOME is not set", sdk.Fix(loginFix))
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".credentials.json")); err == nil {
+		return "login in " + dir, nil
+	}
+	if runtime.GOOS == "darwin" {
+		return "login not checked (it is in the keychain)", nil
+	}
+	return "", sdk.Fail(sdk.NotLoggedIn, "claude has no key in the environment and no login in "+dir, sdk.Fix(loginFix))
+}
+
+// userDir is the folder that a call without a private one uses.
+func (s Setup) userDir() string {
+	if filepath.IsAbs(s.ConfigDir) {
+		return s.ConfigDir
+	}
+	if dir := os.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+		return dir
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(home, ".claude")
+}
+
+// configDir is the value for CLAUDE_CONFIG_DIR of a call whose private folder is
+// dir; empty leaves the variable as it is.
+func (s Setup) configDir(dir string) string {
+	switch {
+	case filepath.IsAbs(s.ConfigDir):
+		return s.ConfigDir
+	case s.ConfigDir == "private", s.ConfigDir != "user" && credential() != "":
+		return filepath.Join(dir, "config")
+	}
+	return ""
+}

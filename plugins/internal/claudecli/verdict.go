@@ -1,0 +1,282 @@
+package claudecli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/sdk"
+)
+
+// End is how the process ended.
+type End struct {
+	ExitCode int    // -1: a signal ended it
+	Signal   string // its name, when one did
+	// Enough says that the caller ended the process because it went on after its
+	// result; the exit code then means nothing.
+	Enough bool
+	Stderr string // the last part of it
+}
+
+func (e End) String() string {
+	if e.Signal != "" {
+		return "a signal (" + e.Signal + ")"
+	}
+	return "exit code " + strconv.Itoa(e.ExitCode)
+}
+
+// Answer is a good run.
+type Answer struct {
+	Text       string
+	Structured json.RawMessage // nil when no schema was asked for
+	StopReason string
+	Model      string
+	Session    string
+	Usage      sdk.Usage
+	Denied     []string // tool calls that were refused, for people: "Write NEW.md"
+}
+
+// Want is what a run was to bring.
+type Want struct {
+	Schema bool // an answer in a schema
+	Work   bool // work with tools, and not only an answer
+}
+
+// Verdict judges a whole run. Exactly one of the two values is not nil.
+func (s *Stream) Verdict(end End, want Want) (*Answer, *sdk.Failure) {
+	f := s.failure(end, want)
+	if f != nil {
+		f.Effect, f.Usage = s.effect(), s.used()
+		if f.UpstreamRequestID == "" {
+			f.UpstreamRequestID = s.apiError.requestID
+		}
+		return nil, f
+	}
+	return s.Answer(), nil
+}
+
+// Answer is what the run said, whatever the verdict on it.
+func (s *Stream) Answer() *Answer {
+	a := &Answer{
+		Text: s.answer(), Structured: s.structured, StopReason: s.result.StopReason,
+		Session: s.started.Session, Usage: s.used(), Model: s.result.answeredBy(),
+	}
+	if a.Model == "" {
+		a.Model = s.model
+	}
+	for _, d := range s.result.Denials {
+		a.Denied = append(a.Denied, strings.TrimSpace(d.Tool+" "+firstOf(d.Input.Path, d.Input.Command)))
+	}
+	return a
+}
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// effect is what a failed run left behind.
+func (s *Stream) effect() sdk.Effect {
+	spent := func(c sdk.Count) bool { n, _ := c.Value(); return n > 0 }
+	u := s.used()
+	switch {
+	case s.acted:
+		return sdk.EffectChanged
+	case s.answered, spent(u.Input), spent(u.Output), spent(u.CacheRead), spent(u.CacheWrite):
+		return sdk.EffectCharged
+	case s.results > 0, s.started == (Started{}):
+		return sdk.EffectNone
+	}
+	return sdk.EffectUnknown // a request may have been under way
+}
+
+func (s *Stream) failure(end End, want Want) *sdk.Failure {
+	if s.results == 0 {
+		return s.noResult(end)
+	}
+	r := s.result
+	switch {
+	case r.IsError == nil || r.Subtype == "":
+		return sdk.Fail(sdk.Internal, "claude printed a result of a shape that this plugin does not know",
+			sdk.Detail(s.stray), sdk.Fix("`claude --version`; use a version that the plugin names as tested"))
+	case *r.IsError || r.Subtype != "success":
+		return s.reported(want)
+	case !end.Enough && (end.ExitCode != 0 || end.Signal != ""):
+		return sdk.Fail(sdk.Internal, "claude reported success and then ended with "+end.String(), sdk.Detail(end.Stderr))
+	case want.Schema && s.structured == nil:
+		return sdk.Fail(sdk.BadOutput, "the model did not give its answer in the schema that was asked for",
+			sdk.Detail(clip(s.answer(), 2000)))
+	case !want.Schema && strings.TrimSpace(s.answer()) == "":
+		return sdk.Fail(sdk.BadOutput, "the model's answer is empty")
+	}
+	return nil
+}
+
+// noResult is a run that ended before it said anything final.
+func (s *Stream) noResult(end End) *sdk.Failure {
+	why := sdk.Detail(firstOf(strings.TrimSpace(end.Stderr), s.stray))
+	switch {
+	case end.Signal != "" || end.ExitCode > 128:
+		return sdk.Fail(sdk.Internal, "claude was ended by "+end.String()+" before it answered", why)
+	case end.ExitCode == 0:
+		return sdk.Fail(sdk.Internal, "claude ended without an answer and without an error", why)
+	case s.started == (Started{}):
+		return sdk.Fail(sdk.BadConfig, "claude did not accept how it was started: "+lastLine(end.Stderr), why,
+			sdk.Fix("`claude --version`; compare it with the versions that the plugin names as tested, and look at the plugin's configuration"))
+	}
+	return sdk.Fail(sdk.Internal, "claude ended with "+end.String()+" before it answered", why)
+}
+
+// StructuredOutputRetries is the LimitName of a run whose every answer in the
+// schema was wrong.
+const StructuredOutputRetries = "structured_output_retries"
+
+// reported classifies an error that the program reported itself.
+func (s *Stream) reported(want Want) *sdk.Failure {
+	r := s.result
+	said := sdk.Detail(clip(firstOf(strings.Join(r.Errors, "; "), s.answer()), 2000))
+	code := firstOf(r.APIErrorType, r.APIError, s.apiError.kind, r.Subtype)
+	if r.Status != nil {
+		code = fmt.Sprintf("%d %s", *r.Status, code)
+	}
+	up := sdk.Upstream(code, s.apiError.requestID)
+	switch r.Subtype {
+	case "error_max_turns":
+		if want.Schema && !want.Work {
+			// Nothing was left to do but to answer: the turns went on answers out of the schema.
+			return sdk.Fail(sdk.BadOutput, "the model did not give its answer in the schema within the turns it had", said, up)
+		}
+		return sdk.Fail(sdk.LimitReached, "the model used all the turns it was given", said, up, sdk.Limit("max_turns"))
+	case "error_max_budget_usd":
+		return sdk.Fail(sdk.LimitReached, "the run reached its limit in dollars", said, up, sdk.Limit("max_budget_usd"))
+	case "error_max_structured_output_retries":
+		return sdk.Fail(sdk.LimitReached, "every answer of the model broke the schema", said, up, sdk.Limit(StructuredOutputRetries))
+	}
+	if strings.HasPrefix(r.TerminalReason, "aborted") {
+		return sdk.Fail(sdk.Cancelled, "claude was interrupted", said, up)
+	}
+	if r.TerminalReason == "prompt_too_long" {
+		return sdk.Fail(sdk.TooLarge, "the prompt is longer than the model's context", said, up)
+	}
+	if r.StopReason == "refusal" {
+		return sdk.Fail(sdk.Refused, "the model refused to answer", said, up)
+	}
+	if f := s.byKind(said, up); f != nil {
+		return f
+	}
+	return s.byStatus(said, up)
+}
+
+// byKind uses the words in which the program itself classified the error.
+func (s *Stream) byKind(opts ...sdk.FailOption) *sdk.Failure {
+	fail := func(r sdk.Reason, summary string, more ...sdk.FailOption) *sdk.Failure {
+		return sdk.Fail(r, summary, append(more, opts...)...)
+	}
+	switch s.result.APIError {
+	case "usage_limit_reached":
+		return s.quota(opts)
+	case "connection_failed":
+		return fail(sdk.Network, "the connection to the model's API failed")
+	case "max_output_tokens":
+		return fail(sdk.TooLarge, "the answer is longer than the model may write")
+	}
+	switch s.apiError.kind {
+	case "billing_error":
+		return fail(sdk.Billing, "the account has no credit left",
+			sdk.Fix("add credit at https://console.anthropic.com/settings/billing, or use another key"))
+	case "authentication_failed", "oauth_org_not_allowed":
+		if s.result.Status == nil {
+			return fail(sdk.NotLoggedIn, "claude is not logged in", sdk.Fix(loginFix))
+		}
+	case "server_error":
+		if s.result.Status == nil {
+			return fail(sdk.Timeout, "the model's API did not answer in time")
+		}
+	}
+	return nil
+}
+
+const loginFix = "`claude auth login`, or set ANTHROPIC_API_KEY"
+
+// byStatus uses the API's HTTP status.
+func (s *Stream) byStatus(opts ...sdk.FailOption) *sdk.Failure {
+	fail := func(r sdk.Reason, summary string, more ...sdk.FailOption) *sdk.Failure {
+		return sdk.Fail(r, summary, append(more, opts...)...)
+	}
+	if s.result.Status == nil {
+		return fail(sdk.Internal, "claude reported an error of a kind that this plugin does not know")
+	}
+	switch status := *s.result.Status; {
+	case status == 401:
+		return fail(sdk.AuthRejected, "the model's API rejected the key or the login", sdk.Fix(loginFix))
+	case status == 403:
+		return fail(sdk.Permission, "the account may not do this",
+			sdk.Fix("use a key whose workspace has access to the model: https://console.anthropic.com"))
+	case status == 402:
+		return fail(sdk.Billing, "the API asks for payment", sdk.Fix("look at https://console.anthropic.com/settings/billing"))
+	case status == 404:
+		return fail(sdk.ModelUnknown, "the API does not know this model", sdk.Fix("correct the model's name in the configuration"))
+	case status == 408:
+		return fail(sdk.Timeout, "the model's API gave the request up")
+	case status == 413:
+		return fail(sdk.TooLarge, "the request is larger than the API accepts")
+	case status == 429:
+		return s.rateLimited(opts)
+	case status == 529, status == 503:
+		return fail(sdk.Overloaded, "the model's API is overloaded")
+	case status >= 500:
+		return fail(sdk.Overloaded, fmt.Sprintf("the model's API failed with status %d", status))
+	case status == 400, status == 422:
+		return fail(sdk.BadRequest, "the model's API refused the request")
+	}
+	return fail(sdk.Internal, fmt.Sprintf("the model's API answered with status %d, which this plugin does not know", *s.result.Status))
+}
+
+// Waits for a limit that names none. The program asks again by itself while the
+// API's retry-after is short, so a limit at which it did not is a long one.
+const (
+	shortWait = 30 * time.Second
+	longWait  = 5 * time.Minute
+)
+
+func (s *Stream) rateLimited(opts []sdk.FailOption) *sdk.Failure {
+	wait := longWait
+	if n := len(s.retries); n > 0 {
+		wait = max(shortWait, 2*s.retries[n-1].Delay)
+	}
+	return sdk.Fail(sdk.RateLimited, "the model's API limits the rate of requests", append(opts, sdk.RetryAfter(wait))...)
+}
+
+// quota is an account's limit over hours or days. Only the stream says until when.
+func (s *Stream) quota(opts []sdk.FailOption) *sdk.Failure {
+	info := s.rejected
+	if info == nil {
+		info = s.apiError.limit
+	}
+	reset := info.reset()
+	if reset.IsZero() {
+		return sdk.Fail(sdk.RateLimited, "the account's usage limit is reached; it was not said until when",
+			append(opts, sdk.RetryAfter(longWait))...)
+	}
+	return sdk.Fail(sdk.QuotaExhausted, "the account's usage limit is reached",
+		append(opts, sdk.ResetAt(reset), sdk.Limit(info.Type))...)
+}
+
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+// clip bounds a text that a model or a server wrote.
+func clip(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit], "") + " …"
+}

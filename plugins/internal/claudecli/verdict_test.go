@@ -1,0 +1,286 @@
+package claudecli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/paxiom/relay/sdk"
+)
+
+// feed plays a recorded output (claude 2.1.329 against a scripted API, fields
+// that change from run to run taken out).
+func feed(t *testing.T, name string) (*Stream, []Event) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", name+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := new(Stream)
+	var events []Event
+	for _, l := range bytes.Split(b, []byte("\n")) {
+		events = append(events, s.Feed(l)...)
+	}
+	return s, events
+}
+
+func TestGoodRuns(t *testing.T) {
+	for _, tc := range []struct {
+		name, text, structured, model string
+		schema                        bool
+		cost                          int64 // -1: unknown
+		in, out                       int64
+	}{
+		{name: "text", text: "Hello from the fake model.", cost: 4635, in: 1200, out: 34},
+		{name: "reviewer", text: "Hello from the fake model.", cost: 4110, in: 1200, out: 34},
+		{name: "older-version", text: "Hello from the fake model.", cost: -1, in: 1200, out: 34},
+		{name: "schema", text: `{"verdict":"pass","score":7}`, structured: `{"verdict":"pass","score":7}`, schema: true, cost: 3750, in: 1000, out: 50},
+		{name: "schema-second-try", text: `{"verdict":"fail","score":1}`, structured: `{"verdict":"fail","score":1}`, schema: true, cost: 7500, in: 2000, out: 100},
+		{name: "denied", text: "Done: Add now adds.", cost: 19275, in: 5700, out: 145},
+		{name: "fallback", text: "recovered", model: "claude-haiku-4-5", cost: 1250, in: 1000, out: 50},
+		{name: "unknown-price", text: "Hello", model: "my-own-model", cost: -1, in: 1000000, out: 1000},
+		{name: "several-results", text: "end", cost: 12825, in: 3500, out: 155},
+		{name: "build", text: "Done: Add now adds.", cost: 19275, in: 5700, out: 145},
+		{name: "partial", text: "done here with a longer text so that deltas come", cost: 7590, in: 2000, out: 100},
+		{name: "recovered", text: "recovered", cost: 3750, in: 1000, out: 50},
+		{name: "silent-stream", text: "x", cost: 6765, in: 2000, out: 51},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s, _ := feed(t, tc.name)
+			a, f := s.Verdict(End{}, Want{Schema: tc.schema})
+			if f != nil {
+				t.Fatalf("failed: %v", f)
+			}
+			if tc.model == "" {
+				tc.model = "claude-sonnet-4-5"
+			}
+			if a.Text != tc.text || string(a.Structured) != tc.structured || a.Model != tc.model {
+				t.Errorf("answer is %q, structured %s, by %s", a.Text, a.Structured, a.Model)
+			}
+			if in, _ := a.Usage.Input.Value(); in != tc.in {
+				t.Errorf("input tokens: %d", in)
+			}
+			if out, _ := a.Usage.Output.Value(); out != tc.out {
+				t.Errorf("output tokens: %d", out)
+			}
+			cost, known := a.Usage.CostMicroUSD.Value()
+			if known != (tc.cost >= 0) || known && cost != tc.cost {
+				t.Errorf("cost is %d, known: %v", cost, known)
+			}
+		})
+	}
+}
+
+func TestExitCodeIsNotEnoughAndNotIgnored(t *testing.T) {
+	s, _ := feed(t, "text")
+	if _, f := s.Verdict(End{ExitCode: 1}, Want{}); f == nil || f.Reason != sdk.Internal {
+		t.Errorf("a success with exit code 1: %v", f)
+	}
+	if _, f := s.Verdict(End{ExitCode: -1, Signal: "terminated", Enough: true}, Want{}); f != nil {
+		t.Errorf("a run that we ended after its result: %v", f)
+	}
+}
+
+func TestDenialsAreTold(t *testing.T) {
+	s, _ := feed(t, "denied")
+	a, _ := s.Verdict(End{}, Want{})
+	if strings.Join(a.Denied, "|") != "Write /repo/NEW.md" {
+		t.Errorf("denied: %q", a.Denied)
+	}
+}
+
+func TestBadRuns(t *testing.T) {
+	reset := time.Unix(1795240800, 0)
+	for _, tc := range []struct {
+		name   string
+		end    End
+		schema bool
+		want   sdk.Reason
+		effect sdk.Effect
+		check  func(*sdk.Failure) bool
+	}{
+		{name: "schema-ignored", schema: true, want: sdk.BadOutput, effect: sdk.EffectCharged},
+		{name: "schema-always-broken", schema: true, end: End{ExitCode: 1}, want: sdk.LimitReached, effect: sdk.EffectCharged},
+		{name: "schema-one-turn", schema: true, end: End{ExitCode: 1}, want: sdk.BadOutput, effect: sdk.EffectCharged,
+			check: func(f *sdk.Failure) bool { in, _ := f.Usage.Input.Value(); return in == 1000 }},
+		{name: "max-turns", end: End{ExitCode: 1}, want: sdk.LimitReached, effect: sdk.EffectCharged,
+			check: func(f *sdk.Failure) bool { return f.LimitName == "max_turns" }},
+		{name: "max-budget", end: End{ExitCode: 1}, want: sdk.LimitReached, effect: sdk.EffectCharged,
+			check: func(f *sdk.Failure) bool { c, _ := f.Usage.CostMicroUSD.Value(); return c == 630000 }},
+		{name: "status-401", end: End{ExitCode: 1}, want: sdk.AuthRejected, effect: sdk.EffectNone},
+		{name: "status-403", end: End{ExitCode: 1}, want: sdk.Permission, effect: sdk.EffectNone},
+		{name: "rate-limited", end: End{ExitCode: 1}, want: sdk.RateLimited, effect: sdk.EffectNone,
+			check: func(f *sdk.Failure) bool { return f.RetryAfter == shortWait && f.UpstreamRequestID == "req_rl" }},
+		{name: "rate-limited-long", end: End{ExitCode: 1}, want: sdk.RateLimited, effect: sdk.EffectNone,
+			check: func(f *sdk.Failure) bool { return f.RetryAfter == longWait }},
+		{name: "account-limit", end: End{ExitCode: 1}, want: sdk.RateLimited, effect: sdk.EffectNone,
+			check: func(f *sdk.Failure) bool { return f.RetryAfter == longWait }},
+		{name: "usage-limit", end: End{ExitCode: 1}, want: sdk.QuotaExhausted, effect: sdk.EffectNone,
+			check: func(f *sdk.Failure) bool { return f.ResetAt.Equal(reset) && f.LimitName == "five_hour" }},
+		{name: "overloaded", end: End{ExitCode: 1}, want: sdk.Overloaded, effect: sdk.EffectNone,
+			check: func(f *sdk.Failure) bool { return f.UpstreamCode == "529 overloaded_error" }},
+		{name: "status-500", end: End{ExitCode: 1}, want: sdk.Overloaded, effect: sdk.EffectNone},
+		{name: "refused-connection", end: End{ExitCode: 1}, want: sdk.Network, effect: sdk.EffectNone},
+		{name: "dropped-connection", end: End{ExitCode: 1}, want: sdk.Network, effect: sdk.EffectNone},
+		{name: "timeout", end: End{ExitCode: 1}, want: sdk.Timeout, effect: sdk.EffectNone},
+		{name: "billing", end: End{ExitCode: 1}, want: sdk.Billing, effect: sdk.EffectNone,
+			check: func(f *sdk.Failure) bool { return f.UpstreamRequestID == "req_011" }},
+		{name: "not-logged-in", end: End{ExitCode: 1}, want: sdk.NotLoggedIn, effect: sdk.EffectNone},
+		{name: "prompt-too-long", end: End{ExitCode: 1}, want: sdk.TooLarge, effect: sdk.EffectNone},
+		{name: "unknown-model", end: End{ExitCode: 1}, want: sdk.ModelUnknown, effect: sdk.EffectNone},
+		{name: "max-tokens", end: End{ExitCode: 1}, want: sdk.TooLarge, effect: sdk.EffectCharged},
+		{name: "refusal", end: End{ExitCode: 1}, want: sdk.Refused, effect: sdk.EffectCharged},
+		{name: "empty", want: sdk.BadOutput, effect: sdk.EffectCharged},
+		{name: "no-result", want: sdk.Internal, effect: sdk.EffectUnknown},
+		{name: "no-result", end: End{ExitCode: 143}, want: sdk.Internal, effect: sdk.EffectUnknown},
+		{name: "interrupted-in-tool", want: sdk.Cancelled, effect: sdk.EffectChanged},
+		{name: "killed-in-tool", end: End{ExitCode: -1, Signal: "killed"}, want: sdk.Internal, effect: sdk.EffectChanged},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s, _ := feed(t, tc.name)
+			a, f := s.Verdict(tc.end, Want{Schema: tc.schema})
+			if f == nil {
+				t.Fatalf("it passed: %+v", a)
+			}
+			if f.Reason != tc.want || f.Effect != tc.effect {
+				t.Errorf("got %v with effect %v: %v", f.Reason, f.Effect, f)
+			}
+			if tc.check != nil && !tc.check(f) {
+				t.Errorf("got %+v", f)
+			}
+			if f.Reason.UserCanFix() && f.Fix == "" {
+				t.Error("a person can mend this, and is not told how")
+			}
+			if len(f.Summary) > 200 || strings.Contains(f.Summary, "\n") {
+				t.Errorf("summary: %q", f.Summary)
+			}
+		})
+	}
+}
+
+func TestSilentEnds(t *testing.T) {
+	for name, tc := range map[string]struct {
+		end    End
+		want   sdk.Reason
+		effect sdk.Effect
+		says   string
+	}{
+		"bad flag":        {End{ExitCode: 1, Stderr: "error: unknown option '--no-such-flag'\n"}, sdk.BadConfig, sdk.EffectNone, "--no-such-flag"},
+		"root":            {End{ExitCode: 1, Stderr: "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons\n"}, sdk.BadConfig, sdk.EffectNone, "root"},
+		"terminated":      {End{ExitCode: 143}, sdk.Internal, sdk.EffectNone, "143"},
+		"nothing at all":  {End{}, sdk.Internal, sdk.EffectNone, "without an answer"},
+		"killed outright": {End{ExitCode: -1, Signal: "killed"}, sdk.Internal, sdk.EffectNone, "killed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, f := new(Stream).Verdict(tc.end, Want{})
+			if f == nil || f.Reason != tc.want || f.Effect != tc.effect || !strings.Contains(f.Summary, tc.says) {
+				t.Errorf("got %+v", f)
+			}
+		})
+	}
+}
+
+func TestModelTextNeverClassifies(t *testing.T) {
+	s := new(Stream)
+	s.Feed([]byte(`{"type":"result","subtype":"success","is_error":true,"result":"You've hit your 5-hour limit; Credit balance is too low; Not logged in; 429","api_error_status":null,"modelUsage":{}}`))
+	if _, f := s.Verdict(End{ExitCode: 1}, Want{}); f == nil || f.Reason != sdk.Internal {
+		t.Errorf("got %v", f)
+	}
+}
+
+func TestUnknownResultShapeStops(t *testing.T) {
+	for _, l := range []string{`{"type":"result"}`, `{"type":"result","is_error":"no","subtype":"success","result":"x"}`, `{"type":"result","outcome":"fine","result":"x"}`} {
+		s := new(Stream)
+		s.Feed([]byte(l))
+		if a, f := s.Verdict(End{}, Want{}); f == nil || f.Reason != sdk.Internal {
+			t.Errorf("%s: %+v %v", l, a, f)
+		}
+	}
+}
+
+func TestEventsOfABuild(t *testing.T) {
+	_, events := feed(t, "build")
+	var got []string
+	for _, e := range events {
+		switch {
+		case e.Started != nil:
+			got = append(got, "start "+e.Started.Version)
+		case e.Tool != nil && !e.Tool.Done:
+			got = append(got, e.Tool.Name+" "+e.Tool.Path+e.Tool.Command)
+		case e.Tool != nil:
+			got = append(got, "end")
+		}
+	}
+	want := "start 2.1.329|Read /repo/add.go|end|Edit /repo/add.go|end|Write /repo/NEW.md|end|Bash git status --short && id -un|end"
+	if s := strings.Join(got, "|"); s != want {
+		t.Errorf("got  %s\nwant %s", s, want)
+	}
+}
+
+func TestUsageGrowsWhileTheModelWrites(t *testing.T) {
+	s, events := feed(t, "partial")
+	last, text := int64(0), ""
+	for _, e := range events {
+		text += e.Text
+		if e.Usage == nil {
+			continue
+		}
+		in, _ := e.Usage.Input.Value()
+		if in < last {
+			t.Errorf("input went from %d to %d", last, in)
+		}
+		last = in
+	}
+	if cached, _ := s.used().CacheRead.Value(); last != 2000 || cached != 300 {
+		t.Errorf("input ended at %d, cache reads at %d", last, cached)
+	}
+	if text != "I willdone here with a longer text so that deltas come" {
+		t.Errorf("text: %q", text)
+	}
+}
+
+func TestUsageOfAKilledRun(t *testing.T) {
+	s := new(Stream)
+	for _, l := range []string{
+		`{"type":"system","subtype":"init","claude_code_version":"2.1.329"}`,
+		`{"type":"stream_event","event":{"type":"message_start","message":{"id":"a","model":"m","usage":{"input_tokens":10,"output_tokens":1,"cache_read_input_tokens":5}}}}`,
+		`{"type":"stream_event","event":{"type":"message_delta","usage":{"output_tokens":7}}}`,
+		`{"type":"stream_event","event":{"type":"message_start","message":{"id":"b","model":"m","usage":{"input_tokens":20,"output_tokens":1}}}}`,
+	} {
+		s.Feed([]byte(l))
+	}
+	_, f := s.Verdict(End{ExitCode: -1, Signal: "killed"}, Want{})
+	in, _ := f.Usage.Input.Value()
+	out, _ := f.Usage.Output.Value()
+	cached, _ := f.Usage.CacheRead.Value()
+	if _, priced := f.Usage.CostMicroUSD.Value(); in != 30 || out != 7 || cached != 5 || priced {
+		t.Errorf("usage is %+v", f.Usage)
+	}
+}
+
+func FuzzFeed(f *testing.F) {
+	files, _ := filepath.Glob("testdata/*.jsonl")
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s := new(Stream)
+		for _, l := range bytes.Split(b, []byte("\n")) {
+			s.Feed(l)
+		}
+		a, fail := s.Verdict(End{}, Want{Schema: true})
+		if (a == nil) == (fail == nil) {
+			t.Fatalf("answer %v and failure %v", a, fail)
+		}
+		if a != nil && a.Structured == nil {
+			t.Fatal("it passed without the structured answer")
+		}
+	})
+}

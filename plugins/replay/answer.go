@@ -1,0 +1,104 @@
+package main
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/paxiom/relay/sdk"
+	"github.com/paxiom/relay/sdk/pluginpb"
+	"github.com/paxiom/relay/sdk/script"
+)
+
+// request is what a script looks at in a request of the SDK.
+func request(r *sdk.CompleteRequest) script.Request {
+	out := script.Request{Role: r.Role, Model: r.Model, System: r.System, HasSchema: len(r.OutputSchema) > 0}
+	for _, c := range r.Contents {
+		part := script.Part{MediaType: c.MediaType, Data: c.Text}
+		if c.MediaType != "" {
+			part.Data = string(c.Data)
+		}
+		out.Parts = append(out.Parts, part)
+	}
+	return out
+}
+
+func modelOf(c *script.Call, r *sdk.CompleteRequest) string {
+	if c.Answer.Model != "" {
+		return c.Answer.Model
+	}
+	return r.Model
+}
+
+// answer gives the scripted answer. Where an output schema was asked for, the
+// answer must at least be JSON; whether it fits is for the host to see, so that a
+// script can hold an answer that does not.
+func answer(c *script.Call, r *sdk.CompleteRequest, out sdk.Events) (*sdk.Completion, error) {
+	a := c.Answer
+	text := a.Text
+	if text == "" {
+		text = string(a.Output)
+	}
+	out.Text(text)
+	done := &sdk.Completion{Text: text, StopReason: a.StopReason, Model: modelOf(c, r), Usage: usage(c.Usage)}
+	if done.StopReason == "" {
+		done.StopReason = "end_turn"
+	}
+	if len(r.OutputSchema) == 0 {
+		return done, nil
+	}
+	done.JSON = a.Output
+	if len(done.JSON) == 0 {
+		done.JSON = json.RawMessage(a.Text)
+	}
+	if !json.Valid(done.JSON) {
+		return nil, sdk.Fail(sdk.BadOutput, "the scripted answer is not JSON, and an output schema was asked for",
+			sdk.Detail(clip(text, 2000)), sdk.EffectCharged, sdk.Spent(done.Usage))
+	}
+	return done, nil
+}
+
+func failure(c *script.Call, now time.Time) error {
+	f := c.Failure
+	out := &sdk.Failure{
+		Reason:  sdk.Reason(pluginpb.Failure_Reason_value["REASON_"+f.Reason]),
+		Summary: f.Summary, Detail: f.Detail, Fix: f.Fix, LimitName: f.LimitName,
+		RetryAfter: time.Duration(f.RetryAfter), UpstreamCode: f.UpstreamCode, UpstreamRequestID: f.UpstreamRequestID,
+		Effect: sdk.EffectNone, Usage: usage(c.Usage),
+	}
+	if f.Effect != "" {
+		out.Effect = sdk.Effect(pluginpb.Failure_Effect_value["EFFECT_"+f.Effect])
+	}
+	switch {
+	case f.ResetAt != nil:
+		out.ResetAt = *f.ResetAt
+	case f.ResetIn > 0:
+		out.ResetAt = now.Add(time.Duration(f.ResetIn))
+	}
+	return out
+}
+
+func limit(l *script.Limit, now time.Time) sdk.RateLimit {
+	out := sdk.RateLimit{Name: l.Name, Limit: l.Limit, Remaining: l.Remaining, UsedFraction: l.UsedFraction}
+	if l.ResetIn > 0 {
+		out.ResetAt = now.Add(time.Duration(l.ResetIn))
+	}
+	return out
+}
+
+func usage(u *script.Usage) sdk.Usage {
+	if u == nil {
+		return sdk.Usage{}
+	}
+	return sdk.Usage{
+		Input: count(u.InputTokens), Output: count(u.OutputTokens), CacheRead: count(u.CacheReadTokens),
+		CacheWrite: count(u.CacheWriteTokens), Reasoning: count(u.ReasoningTokens),
+		CostMicroUSD: count(u.CostMicroUSD), Estimated: u.Estimated,
+	}
+}
+
+func count(n *int64) sdk.Count {
+	if n == nil {
+		return sdk.Count{}
+	}
+	return sdk.Known(*n)
+}
