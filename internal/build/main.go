@@ -84,10 +84,11 @@ func lock(path string) (unlock func(), err error) {
 type builder struct {
 	stage, out string
 	flags      []string
+	placed     []string // the plugins' files
 }
 
 // plugins builds all plugins in one go and puts each under its own name.
-func (b builder) plugins() error {
+func (b *builder) plugins() error {
 	mains, err := filepath.Glob("plugins/*/main.go")
 	if err != nil || len(mains) == 0 {
 		return err
@@ -105,9 +106,11 @@ func (b builder) plugins() error {
 		if err != nil {
 			return err
 		}
-		if err := place(staged, filepath.Join(b.out, "relay-plugin-"+name)); err != nil {
+		to := filepath.Join(b.out, "relay-plugin-"+name)
+		if err := place(staged, to); err != nil {
 			return err
 		}
+		b.placed = append(b.placed, to)
 	}
 	return nil
 }
@@ -134,12 +137,35 @@ func nameOf(path string) (string, error) {
 }
 
 // relay links the program with the manifest of the plugins beside it.
-func (b builder) relay() error {
+func (b *builder) relay() error {
+	manifest, err := b.manifest()
+	if err != nil {
+		return err
+	}
 	staged := filepath.Join(b.stage, "relay")
-	if err := b.goBuild("", "-o", staged, "./cmd/relay"); err != nil {
+	if err := b.goBuild("-X "+manifestVar+"="+manifest, "-o", staged, "./cmd/relay"); err != nil {
 		return err
 	}
 	return place(staged, filepath.Join(b.out, "relay"))
+}
+
+// manifestVar is the variable that holds the manifest in relay.
+const manifestVar = "github.com/paxiom/relay/host/internal/catalog.manifest"
+
+// manifest describes the plugins that were placed: their hashes and what they say
+// about themselves.
+func (b *builder) manifest() (string, error) {
+	tool := filepath.Join(b.stage, "mkmanifest")
+	if err := b.goBuild("", "-o", tool, "./host/internal/catalog/mkmanifest"); err != nil {
+		return "", err
+	}
+	cmd := exec.Command(tool, b.placed...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("mkmanifest: %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
 }
 
 func (b builder) goBuild(ldflags string, args ...string) error {

@@ -1,5 +1,20 @@
 package catalog
 
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/launch"
+	"github.com/paxiom/relay/judge"
+)
+
 // Kind is what a plugin offers.
 type Kind string
 
@@ -18,7 +33,8 @@ const (
 	HashDiffers State = "hash differs" // the file is not the one that was pinned
 	Missing     State = "missing"      // pinned, but no such file
 	NotLocked   State = "not locked"   // a file, but nothing pins it
-	Ignored     State = "ignored"      // can't be a plugin; Reason says why
+	Shadowed    State = "shadowed"     // built in, and the lock file pins another of that name
+	Ignored     State = "ignored"      // can't be a plugin, or may not be executed
 )
 
 // EnvVar is a variable of relay's environment that a plugin gets.
@@ -40,26 +56,66 @@ type Entry struct {
 	Path string `json:"path"`
 	// SHA256 is the pinned hash: 64 hexadecimal digits; "" when nothing pins it.
 	SHA256 string `json:"sha256,omitempty"`
-	// Source is "builtin/NAME", or what the lock file says.
+	// Source is "builtin/NAME", or what the lock file says; "" when nothing pins it.
 	Source string `json:"source,omitempty"`
 	State  State  `json:"state"`
 	// Reason says why State is not OK, in one sentence.
-	Reason       string   `json:"reason,omitempty"`
-	Summary      string   `json:"summary,omitempty"`
-	Env          []EnvVar `json:"env,omitempty"`
-	Programs     []string `json:"programs,omitempty"`
-	Hosts        []string `json:"hosts,omitempty"`
-	ConfigSchema []byte   `json:"config_schema,omitempty"`
+	Reason   string   `json:"reason,omitempty"`
+	Summary  string   `json:"summary,omitempty"`
+	Env      []EnvVar `json:"env,omitempty"`
+	Programs []string `json:"programs,omitempty"`
+	Hosts    []string `json:"hosts,omitempty"`
+	// ConfigSchema is the JSON Schema of the plugin's configuration; nil when the
+	// pin holds only its hash, SchemaSHA256.
+	ConfigSchema json.RawMessage `json:"config_schema,omitempty"`
+	SchemaSHA256 string          `json:"schema_sha256,omitempty"`
 }
 
 // Is says whether the plugin is of that kind.
-func (e Entry) Is(k Kind) bool {
-	for _, have := range e.Kinds {
-		if have == k {
-			return true
-		}
+func (e Entry) Is(k Kind) bool { return slices.Contains(e.Kinds, k) }
+
+// Builtin says whether the plugin was built together with relay.
+func (e Entry) Builtin() bool { return strings.HasPrefix(e.Source, builtinSource) }
+
+// Reinstall says how to get the right file, a command in backticks first.
+func (e Entry) Reinstall() string {
+	if e.Builtin() {
+		return reinstall
 	}
-	return false
+	return "`relay plugin list` shows the file and where it came from; put back the version that relay.lock.json pins"
+}
+
+const (
+	builtinSource = "builtin/"
+	filePrefix    = "relay-plugin-"
+	reinstall     = "`make install` in relay's source folder builds relay and its plugins together (`make build` does, for use in place)"
+)
+
+// NamePattern is what a plugin's name must match. It is checked before a name
+// becomes part of a path.
+const NamePattern = `^[a-z][a-z0-9-]{0,31}$`
+
+var nameRE = regexp.MustCompile(NamePattern)
+
+// ValidName says whether a plugin may be called so.
+func ValidName(name string) bool { return nameRE.MatchString(name) }
+
+// aliases are names that users' configurations and tasks have for plugins of ours.
+var aliases = map[string]string{
+	"cursor":      "external",
+	"claude_code": "claude-code",
+	"anthropic":   "claude",
+	"openai":      "codex",
+	"google":      "gemini",
+}
+
+// Canonical gives the plugin name that a fixed alias means; any other name comes
+// back as it is.
+func Canonical(nameOrAlias string) string {
+	if name, ok := aliases[nameOrAlias]; ok {
+		return name
+	}
+	return nameOrAlias
 }
 
 // Options say where to look. The zero value is a relay outside a repository.
@@ -78,29 +134,193 @@ type Options struct {
 	Manifest string
 }
 
-// Catalog is what Load found.
+// Catalog is what Load found. It is safe for concurrent use.
 type Catalog struct {
-	entries []Entry
+	entries  []Entry // by name; built-in ones that are shadowed come last
+	beside   []string
+	cacheDir string
+	bare     bool // built without a manifest
 }
 
 // Load reads the lock file and the manifest. It starts nothing and hashes nothing.
 // A lock file that can't be read or is not valid is a *fault.Fault.
-func Load(o Options) (*Catalog, error) { return &Catalog{}, nil }
+func Load(o Options) (*Catalog, error) {
+	if err := o.defaults(); err != nil {
+		return nil, err
+	}
+	built, err := decodeManifest(o.Manifest)
+	if err != nil {
+		return nil, err
+	}
+	locked, err := readLock(o.Root)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Dir(o.Executable)
+	c := &Catalog{beside: []string{dir, filepath.Join(filepath.Dir(dir), "libexec", "relay")}, cacheDir: o.CacheDir, bare: o.Manifest == ""}
+	for _, l := range locked {
+		c.entries = append(c.entries, c.lockedEntry(l, built, o.InstallDir))
+	}
+	for _, e := range built {
+		e.Path = c.besidePath(e.Name)
+		e.Source = builtinSource + e.Name
+		i := slices.IndexFunc(c.entries, func(l Entry) bool { return l.Name == e.Name })
+		switch {
+		case i < 0:
+			c.check(&e)
+		case c.entries[i].Builtin():
+			continue // pinned by both; the lock's hash is the one that counts
+		default:
+			e.State, e.Reason = Shadowed, fmt.Sprintf("relay.lock.json pins %s from %s instead", e.Name, c.entries[i].Source)
+		}
+		c.entries = append(c.entries, e)
+	}
+	slices.SortStableFunc(c.entries, func(a, b Entry) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(rank(a), rank(b)))
+	})
+	return c, nil
+}
+
+func rank(e Entry) int {
+	if e.State == Shadowed {
+		return 1
+	}
+	return 0
+}
+
+func (o *Options) defaults() error {
+	if o.Manifest == "" {
+		o.Manifest = manifest
+	}
+	if o.Executable == "" {
+		exe, err := os.Executable()
+		if err != nil {
+			return fault.Wrap(err, judge.BlockedPlugin, "relay can't find its own file", reinstall)
+		}
+		o.Executable = exe
+	}
+	// Through a symbolic link: the plugins lie beside the file itself.
+	if real, err := filepath.EvalSymlinks(o.Executable); err == nil {
+		o.Executable = real
+	}
+	if o.InstallDir == "" {
+		o.InstallDir = filepath.Join(xdg("XDG_DATA_HOME", ".local/share"), "relay", "plugins")
+	}
+	if o.CacheDir == "" {
+		o.CacheDir = filepath.Join(xdg("XDG_CACHE_HOME", ".cache"), "relay")
+	}
+	return nil
+}
+
+// xdg gives a base folder; a relative one is not valid and counts as unset.
+func xdg(name, fallback string) string {
+	if dir := os.Getenv(name); filepath.IsAbs(dir) {
+		return dir
+	}
+	home, _ := os.UserHomeDir()
+	return filepath.Join(home, fallback)
+}
+
+// besidePath gives the plugin's file beside relay: the first that is there.
+func (c *Catalog) besidePath(name string) string {
+	for _, dir := range c.beside {
+		p := filepath.Join(dir, filePrefix+name)
+		if _, err := os.Lstat(p); err == nil {
+			return p
+		}
+	}
+	return filepath.Join(c.beside[0], filePrefix+name)
+}
+
+// check sets the state as far as it can be known without reading the file.
+func (c *Catalog) check(e *Entry) {
+	if e.State != "" {
+		return
+	}
+	if _, err := os.Lstat(e.Path); err != nil {
+		e.State, e.Reason = Missing, fmt.Sprintf("there is no file %s", e.Path)
+		return
+	}
+	if why := launch.UnsafeFile(e.Path); why != "" {
+		e.State, e.Reason = Ignored, fmt.Sprintf("%s %s", e.Path, why)
+		return
+	}
+	e.State = OK
+}
 
 // Find gives the plugin that a name or alias means, for one kind. The file is there
 // and pinned; its hash is compared at launch. Otherwise the error is a *fault.Fault
 // that says what to type.
-func (c *Catalog) Find(nameOrAlias string, kind Kind) (Entry, error) { return Entry{}, nil }
+func (c *Catalog) Find(nameOrAlias string, kind Kind) (Entry, error) {
+	e, ok := c.lookup(nameOrAlias)
+	switch {
+	case !ok:
+		return Entry{}, c.unknown(nameOrAlias, kind)
+	case !e.Is(kind):
+		return Entry{}, fault.New(judge.BlockedPlugin, fmt.Sprintf("plugin %s is not a %s", e.Name, kind),
+			fmt.Sprintf("it is a %s; %s", join(e.Kinds), c.have(kind)), "`relay plugin list` shows what each plugin can do; then correct the configuration")
+	case e.State != OK:
+		return Entry{}, fault.New(judge.BlockedPlugin, fmt.Sprintf("plugin %s can't be started: %s", e.Name, e.State), e.Reason, e.Reinstall())
+	}
+	return e, nil
+}
 
-// List gives all plugins in the order of their names, and after them every file
-// beside them that is not one, each with its state. It starts nothing; hashes come
-// from a cache when the file has not changed.
-func (c *Catalog) List() []Entry { return c.entries }
+// lookup takes names before aliases, relay's aliases before those of plugins, and
+// built-in plugins' aliases before those of others: a lock file can't redirect a name.
+func (c *Catalog) lookup(nameOrAlias string) (Entry, bool) {
+	for _, name := range []string{nameOrAlias, Canonical(nameOrAlias)} {
+		for _, e := range c.entries {
+			if e.Name == name && e.State != Shadowed {
+				return e, true
+			}
+		}
+	}
+	for _, builtin := range []bool{true, false} {
+		for _, e := range c.entries {
+			if e.Builtin() == builtin && e.State != Shadowed && slices.Contains(e.Aliases, nameOrAlias) {
+				return e, true
+			}
+		}
+	}
+	return Entry{}, false
+}
+
+func (c *Catalog) unknown(name string, kind Kind) error {
+	what := fmt.Sprintf("there is no plugin %q", name)
+	switch {
+	case Canonical(name) == name && !ValidName(name):
+		return fault.New(judge.BlockedPlugin, what, "a plugin's name has lower-case letters, digits and dashes, at most 32, a letter first",
+			"`relay plugin list` shows the names; then correct the configuration")
+	case c.bare && len(c.entries) == 0:
+		return fault.New(judge.BlockedPlugin, what, "this relay was built without its plugins", reinstall)
+	}
+	return fault.New(judge.BlockedPlugin, what, c.have(kind), "`relay plugin list` shows what there is; then correct the configuration")
+}
+
+func (c *Catalog) have(kind Kind) string {
+	names := c.Names(kind)
+	if len(names) == 0 {
+		return fmt.Sprintf("no %s is installed", kind)
+	}
+	return fmt.Sprintf("the %ss are %s", kind, strings.Join(names, ", "))
+}
 
 // Names gives the names of all plugins of a kind that can be launched, sorted;
 // aliases are not among them.
-func (c *Catalog) Names(kind Kind) []string { return nil }
+func (c *Catalog) Names(kind Kind) []string {
+	var names []string
+	for _, e := range c.entries {
+		if e.State == OK && e.Is(kind) {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
 
-// Canonical gives the plugin name that a name or alias means; an unknown one comes
-// back as it is.
-func Canonical(nameOrAlias string) string { return nameOrAlias }
+func join(kinds []Kind) string {
+	var s []string
+	for _, k := range kinds {
+		s = append(s, string(k))
+	}
+	return strings.Join(s, " and a ")
+}
