@@ -39,7 +39,7 @@ func newRootCmd(a *app) *cobra.Command {
 		&cobra.Group{ID: groupSetup, Title: "Set up"},
 	)
 	root.AddCommand(
-		newInitCmd(a, nil), newDoctorCmd(a, nil), newStatusCmd(a, nil),
+		newInitCmd(a, nil), newDoctorCmd(a, nil), newStatusCmd(a, nil), newDemoCmd(a, nil),
 		newRunCmd(a, nil), newAnswerCmd(a, nil),
 		newShowCmd(a, nil), newHistoryCmd(a),
 		newUndoCmd(a, nil), newSalvageCmd(a, nil), newRecoverCmd(a, nil),

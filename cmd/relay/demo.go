@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+//go:embed demo
+var demoFiles embed.FS
+
+type demoOptions struct {
+	app *app
+	dir string
+}
+
+func newDemoCmd(a *app, runF func(context.Context, *demoOptions) error) *cobra.Command {
+	o := &demoOptions{app: a}
+	return &cobra.Command{
+		Use:   "demo [DIR]",
+		Short: "See two ticks in a sample repository; no account needed",
+		Long: "Makes a sample repository with a failing test and runs two ticks in it: one that makes the test\n" +
+			"pass, and one whose builder leaves its scope. A recorded model answers. With DIR the repository\n" +
+			"is made there and stays.",
+		Example: "relay demo\nrelay demo ./sample",
+		GroupID: groupStart,
+		Args:    oneArg(&o.dir, "folder"),
+		RunE:    runE(o, runF, runDemo),
+	}
+}
+
+// demoTick is what the demonstration expects of one tick.
+type demoTick struct {
+	title string
+	code  host.Code
+	exit  int
+}
+
+var demoTicks = []demoTick{
+	{"First tick: the model proposes a fix, and it holds.", "SUCCESS", host.ExitDone},
+	{"Second tick: the builder also changes deploy.sh, which the task does not allow.", "STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED", host.ExitStopped},
+}
+
+// demoDoc is what the demonstration did, for --json.
+type demoDoc struct {
+	host.Doc
+	Dir     string         `json:"dir,omitempty"` // "" when it was removed again
+	Reports []*host.Report `json:"reports"`
+}
+
+func runDemo(ctx context.Context, o *demoOptions) error {
+	dir, remove, err := demoDir(o.dir)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	if err := makeSample(ctx, dir); err != nil {
+		return err
+	}
+	repo, err := host.Open(dir, host.Options{Set: o.app.set, NoInput: true, Version: version().Version})
+	if err != nil {
+		return err
+	}
+	trusted, err := repo.Trust(ctx, host.TrustOptions{Show: true})
+	if err != nil {
+		return err
+	}
+	if _, err := repo.Trust(ctx, host.TrustOptions{Digest: trusted.Digest}); err != nil {
+		return err
+	}
+	doc := demoDoc{Doc: host.Doc{Kind: "relay.demo", Version: 1}}
+	if o.dir == "" {
+		defer repo.Trust(context.WithoutCancel(ctx), host.TrustOptions{Revoke: true})
+	} else {
+		doc.Dir = dir
+	}
+	text := o.app.printer(o.app.out, o.app.outTTY)
+	if o.app.json {
+		text = newPrinter(o.app.err, false)
+	}
+	text.linef("A sample repository is in %s: sh test.sh fails there, because add.sh subtracts.", dir)
+	for _, t := range demoTicks {
+		report, err := runDemoTick(ctx, o.app, repo, t, text)
+		if err != nil {
+			return err
+		}
+		doc.Reports = append(doc.Reports, report)
+	}
+	return o.app.done(doc, func(p *printer) {
+		p.linef("\n%s", p.bold("What is in the repository now"))
+		p.linef("%s", indent(gitLine(ctx, dir, "log", "--oneline", "--stat", "--format=%h %s")))
+		p.linef("The second change is nowhere in it; relay kept it in case you want it (relay salvage).")
+		if doc.Dir != "" {
+			p.next("`cd " + dir + "`, then `relay show` or `relay undo`")
+			return
+		}
+		p.next("`relay init` in a repository of your own")
+	})
+}
+
+// runDemoTick runs one tick and prints its report. An outcome that is not the
+// expected one is an error: the demonstration is also a test of this machine.
+func runDemoTick(ctx context.Context, a *app, repo *host.Repo, t demoTick, p *printer) (*host.Report, error) {
+	p.linef("\n%s\n", p.bold(t.title))
+	live := newProgress(a)
+	res, err := repo.Run(ctx, host.RunOptions{Observer: live})
+	live.close()
+	if err != nil {
+		return nil, err
+	}
+	if res.Report == nil {
+		verdict(p, res)
+		return nil, exit{res.ExitCode}
+	}
+	shown, err := repo.Show(ctx, res.Report.RunID)
+	if err != nil {
+		return nil, err
+	}
+	p.linef("%s", indent(shown.Markdown))
+	if res.Report.Code != t.code || res.ExitCode != t.exit {
+		verdict(p, res)
+		return nil, usageError{what: fmt.Sprintf("the demonstration ended with %s, not with %s", res.Report.Code, t.code),
+			why: "something on this machine is not as relay needs it", fix: "`relay doctor`"}
+	}
+	return res.Report, nil
+}
+
+func demoDir(wanted string) (dir string, remove func(), err error) {
+	if wanted == "" {
+		dir, err = os.MkdirTemp("", "relay-demo-")
+		return dir, func() { os.RemoveAll(dir) }, err
+	}
+	if dir, err = filepath.Abs(wanted); err != nil {
+		return "", nil, err
+	}
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		return "", nil, usageError{what: wanted + " is not empty", why: "the sample repository needs a folder of its own", fix: "`relay demo ./sample`"}
+	}
+	return dir, func() {}, os.MkdirAll(dir, 0o755)
+}
+
+// makeSample writes the sample files and commits them.
+func makeSample(ctx context.Context, dir string) error {
+	files, err := demoFiles.ReadDir("demo")
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		b, err := demoFiles.ReadFile("demo/" + f.Name())
+		if err != nil {
+			return err
+		}
+		b = []byte(strings.ReplaceAll(string(b), "@DIR@", filepath.ToSlash(dir)))
+		if err := os.WriteFile(filepath.Join(dir, f.Name()), b, 0o644); err != nil {
+			return err
+		}
+	}
+	for _, args := range [][]string{
+		{"init", "-q", "-b", "main"},
+		{"config", "user.name", "relay demo"},
+		{"config", "user.email", "demo@relay.invalid"},
+		{"config", "commit.gpgsign", "false"},
+		{"add", "-A"},
+		{"-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", "A sample with a failing test"},
+	} {
+		if out, err := git(ctx, dir, args...).CombinedOutput(); err != nil {
+			return usageError{what: "the sample repository can't be made", why: fmt.Sprintf("git %s: %v %s", args[0], err, out), fix: "`git --version`: relay needs git 2.39 or newer"}
+		}
+	}
+	return nil
+}
+
+func git(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir = dir
+	return cmd
+}
+
+func gitLine(ctx context.Context, dir string, args ...string) string {
+	out, err := git(ctx, dir, append([]string{"--no-pager"}, args...)...).Output()
+	if err != nil {
+		return "(git: " + err.Error() + ")"
+	}
+	return strings.TrimRight(string(out), "\n")
+}
+
+// indent sets a report apart from relay's own words.
+func indent(s string) string {
+	return "    " + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n    ")
+}

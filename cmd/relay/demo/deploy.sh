@@ -1,0 +1,3 @@
+#!/bin/sh
+# Nobody asked for a change here.
+echo "deploying"
