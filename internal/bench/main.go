@@ -1,0 +1,72 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+)
+
+func main() {
+	bin := flag.String("bin", "bin", "folder with relay and its plugins")
+	quick := flag.Bool("quick", false, "small repositories and few rounds, to see that it works")
+	flag.Parse()
+	if err := run(*bin, *quick); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(2)
+	}
+}
+
+// sizes are the repositories that are measured, in files.
+type sizes struct{ small, large, history, rounds int }
+
+func run(bin string, quick bool) error {
+	s := sizes{small: 10, large: 100_000, history: 2000, rounds: 7}
+	if quick {
+		s = sizes{small: 10, large: 2000, history: 50, rounds: 3}
+	}
+	bin, err := filepath.Abs(bin)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "relay-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b := &bench{relay: filepath.Join(bin, "relay"), dir: dir, sizes: s}
+	fmt.Printf("relay bench: %s/%s, %d processors, medians of %d\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), s.rounds)
+	fmt.Printf("%-58s %12s   %s\n", "what", "measured", "aim")
+	for _, step := range []func() error{b.version, b.smallRepo, b.largeRepo, b.bigHistory, b.flood, b.killed} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type bench struct {
+	relay, dir string
+	sizes
+}
+
+func row(what, measured, aim string) { fmt.Printf("%-58s %12s   %s\n", what, measured, aim) }
+
+// median runs fn and gives the middle of its times.
+func median(rounds int, fn func() (time.Duration, error)) (time.Duration, error) {
+	var all []time.Duration
+	for range rounds {
+		d, err := fn()
+		if err != nil {
+			return 0, err
+		}
+		all = append(all, d)
+	}
+	slices.Sort(all)
+	return all[len(all)/2], nil
+}
+
+func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
