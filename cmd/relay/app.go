@@ -66,7 +66,7 @@ func run(a *app, args []string) int {
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	err := execute(ctx, root)
+	err := a.execute(ctx, root)
 	a.json = a.json || err != nil && slices.Contains(args, "--json") // a wrong flag may come first
 	code := exitCode(err)
 	if err != nil && !errors.As(err, new(exit)) {
@@ -81,11 +81,15 @@ func run(a *app, args []string) int {
 	return code
 }
 
-// execute runs the command; a panic becomes an error with its stack.
-func execute(ctx context.Context, root *cobra.Command) (err error) {
+// execute runs the command; a panic becomes an error, its stack is for --verbose.
+func (a *app) execute(ctx context.Context, root *cobra.Command) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+			if a.verbose {
+				a.printer(a.err, a.errTTY).write(string(debug.Stack()))
+			}
+			err = &fault.Fault{What: "relay has a bug and gave up", Why: fmt.Sprintf("panic: %v", r), Code: "STOP_INTERRUPTED",
+				Fix: "the same command with `--verbose`, and report what it prints"}
 		}
 	}()
 	return root.ExecuteContext(ctx)

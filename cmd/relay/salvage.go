@@ -30,11 +30,13 @@ func newSalvageCmd(a *app, runF func(context.Context, *salvageOptions) error) *c
 	}
 	cmd.Flags().StringVar(&o.branch, "branch", "", "make branch `NAME` from it")
 	cmd.Flags().StringVar(&o.patch, "patch", "", "write it to `FILE` as a patch; - is stdout")
-	cmd.MarkFlagsMutuallyExclusive("branch", "patch")
 	return cmd
 }
 
 func runSalvage(ctx context.Context, o *salvageOptions) error {
+	if o.branch != "" && o.patch != "" {
+		return usageError{what: "--branch and --patch exclude each other", fix: "`relay salvage --branch NAME`"}
+	}
 	repo, err := o.app.open()
 	if err != nil {
 		return err

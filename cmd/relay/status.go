@@ -58,7 +58,14 @@ func shortStatus(p *printer, s *host.StatusResult) {
 	if s.LastRun == nil && s.Problem == nil && s.Question == "" {
 		p.linef("relay is set up here; nothing has run yet.")
 	}
-	p.next(s.Next)
+	nextAfterProblem(p, s)
+}
+
+// nextAfterProblem prints the next command, unless the problem's fix just said it.
+func nextAfterProblem(p *printer, s *host.StatusResult) {
+	if s.Problem == nil || s.Problem.Fix != s.Next {
+		p.next(s.Next)
+	}
 }
 
 func fullStatus(p *printer, s *host.StatusResult) {
@@ -93,7 +100,7 @@ func fullStatus(p *printer, s *host.StatusResult) {
 			p.linef("%s a tick would be blocked", p.red("not ready:"))
 		}
 	}
-	p.next(s.Next)
+	nextAfterProblem(p, s)
 }
 
 func pid(n int) string {

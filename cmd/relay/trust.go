@@ -35,12 +35,13 @@ func newTrustCmd(a *app, runF func(context.Context, *trustOptions) error) *cobra
 	cmd.Flags().BoolVar(&o.show, "show", false, "only show what needs your agreement")
 	cmd.Flags().BoolVar(&o.revoke, "revoke", false, "take an agreement back")
 	cmd.Flags().StringVar(&o.digest, "digest", "", "agree only if the configuration has this `DIGEST`")
-	cmd.MarkFlagsMutuallyExclusive("show", "revoke", "yes")
-	cmd.MarkFlagsMutuallyExclusive("show", "revoke", "digest")
 	return cmd
 }
 
 func runTrust(ctx context.Context, o *trustOptions) error {
+	if agree := o.yes || o.digest != ""; o.show && o.revoke || agree && (o.show || o.revoke) {
+		return usageError{what: "--show, --revoke and an agreement exclude each other", fix: "`relay trust --help`"}
+	}
 	repo, err := o.app.open()
 	if err != nil {
 		return err
