@@ -83,7 +83,7 @@ func Begin(env Env, o Options) (*Change, error) {
 		return nil, errors.Join(err, c.log.Settle())
 	}
 	if c.box, err = c.newBox(); err != nil {
-		return nil, errors.Join(err, c.Discard())
+		return nil, errors.Join(err, c.log.Settle())
 	}
 	return c, nil
 }
@@ -142,7 +142,24 @@ func (c *Change) Discard() error {
 	if c.box != nil {
 		err = c.box.Discard()
 	}
-	err = errors.Join(err, removeLayer(c.layer), c.log.Settle())
+	if err == nil {
+		err = newCommitter(c.env, c.layer).remove()
+	}
+	if err != nil {
+		return err // the journal stays open: the next start removes what is left
+	}
+	err = c.log.Settle()
+	c.log = nil
+	return err
+}
+
+// Leave lets go of an apply that could be neither finished nor reverted: the journal
+// stays for Recover.
+func (c *Change) Leave() error {
+	if c.log == nil {
+		return nil
+	}
+	err := c.log.Close()
 	c.log = nil
 	return err
 }

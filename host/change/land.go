@@ -92,6 +92,7 @@ func (l *lander) run(ctx context.Context, kept []judge.Change, open opener, note
 			return Landed{}, err
 		}
 	}
+	journal.Reached("apply.planned")
 	if err := l.stillAtBase(ctx); err != nil {
 		return Landed{}, err
 	}
@@ -203,6 +204,7 @@ func (l *lander) build(ctx context.Context, k *committer, entries []entry, m Mes
 	if len(paths) == 0 {
 		return "", nil
 	}
+	journal.Reached("commit.staged")
 	if err := k.add(ctx, paths); err != nil {
 		return "", err
 	}

@@ -1,0 +1,276 @@
+package change
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/judge"
+)
+
+// A child process lands a change and is killed when it reaches its n-th point.
+const (
+	envRoot   = "CHANGE_TEST_ROOT"
+	envKill   = "CHANGE_TEST_KILL"   // n
+	envCommit = "CHANGE_TEST_COMMIT" // "true" or "false"
+	envPoints = "CHANGE_TEST_POINTS" // file that lists the points reached
+)
+
+func TestMain(m *testing.M) {
+	if root := os.Getenv(envRoot); root != "" {
+		victim(root)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// victim lands everything in the repository at root.
+func victim(root string) {
+	kill, _ := strconv.Atoi(os.Getenv(envKill))
+	reached := 0
+	list, err := os.OpenFile(os.Getenv(envPoints), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	journal.Failpoint = func(point string) {
+		reached++
+		fmt.Fprintln(list, point)
+		if reached == kill {
+			syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		}
+	}
+	t := &fatal{}
+	r := &repo{t: t, root: root, made: filepath.Join(filepath.Dir(root), "made")}
+	r.open()
+	r.everything()
+	if _, err := r.land("run-1", os.Getenv(envCommit) == "true"); err != nil {
+		panic(err)
+	}
+}
+
+// fatal is a testing.TB for the child.
+type fatal struct{ testing.TB }
+
+func (*fatal) Helper()                   {}
+func (*fatal) Fatal(args ...any)         { panic(fmt.Sprint(args...)) }
+func (*fatal) Fatalf(f string, a ...any) { panic(fmt.Sprintf(f, a...)) }
+
+// child runs victim until its n-th point and gives the points it reached.
+func child(t *testing.T, r *repo, n int, commit bool) []string {
+	t.Helper()
+	points := filepath.Join(filepath.Dir(r.root), "points")
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), envRoot+"="+r.root, envKill+"="+strconv.Itoa(n), envPoints+"="+points, envCommit+"="+strconv.FormatBool(commit))
+	out, err := cmd.CombinedOutput()
+	if n == 0 && err != nil {
+		t.Fatalf("child: %v\n%s", err, out)
+	}
+	if n > 0 {
+		if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || ws.Signal() != syscall.SIGKILL {
+			t.Fatalf("child was not killed: %v\n%s", err, out)
+		}
+	}
+	b, err := os.ReadFile(points)
+	must(t, err)
+	return strings.Fields(string(b))
+}
+
+func TestKilledAtEveryPoint(t *testing.T) {
+	for _, commit := range []bool{true, false} {
+		t.Run(fmt.Sprintf("commit=%v", commit), func(t *testing.T) {
+			whole := newRepo(t)
+			points := child(t, whole, 0, commit)
+			landed := whole.snapshot(false)
+			if len(points) < 20 {
+				t.Fatalf("only %d points: %v", len(points), points)
+			}
+			step := 1
+			if testing.Short() {
+				step = 5
+			}
+			counts := map[string]int{}
+			for n := 1; n <= len(points); n += step {
+				counts[killedAt(t, n, points[n-1], commit, landed)]++
+			}
+			t.Logf("%d points; ended at the base %d times, landed %d times", len(points), counts["base"], counts["landed"])
+			if counts["base"] == 0 || counts["landed"] == 0 {
+				t.Error("one of the two ends was never reached")
+			}
+		})
+	}
+}
+
+// killedAt kills a landing at its n-th point and recovers it. It says how it ended.
+func killedAt(t *testing.T, n int, point string, commit bool, landed string) string {
+	t.Helper()
+	r := newRepo(t)
+	base, head := r.snapshot(false), r.git("rev-parse", "HEAD")
+	child(t, r, n, commit)
+	// A second crash, during the recovery, must do no harm either.
+	if n%3 == 0 {
+		crashOnce(r)
+	}
+	done, err := Recover(context.Background(), r.env, false)
+	if err != nil {
+		t.Fatalf("killed at %d (%s): %v", n, point, err)
+	}
+	for _, d := range done {
+		if d.Conflict != "" {
+			t.Fatalf("killed at %d (%s): conflict: %s", n, point, d.Conflict)
+		}
+	}
+	r.noLeftovers()
+	now := r.git("rev-parse", "HEAD")
+	switch r.snapshot(false) {
+	case base:
+		if now != head {
+			t.Errorf("killed at %d (%s): the tree is the base and HEAD is not", n, point)
+		}
+		r.clean()
+		return "base"
+	case landed:
+		if commit == (now == head) {
+			t.Errorf("killed at %d (%s): the tree has landed and HEAD is %s", n, point, now)
+		}
+		if commit {
+			r.clean()
+		}
+		return "landed"
+	}
+	t.Errorf("killed at %d (%s): the tree is neither: %s", n, point, diff(landed, r.snapshot(false)))
+	return "neither"
+}
+
+// crashOnce recovers until the second point and then stops, as a crash would.
+func crashOnce(r *repo) {
+	defer func() { recover(); journal.Failpoint = nil }()
+	reached := 0
+	journal.Failpoint = func(string) {
+		if reached++; reached == 2 {
+			panic("crash")
+		}
+	}
+	Recover(context.Background(), r.env, false)
+}
+
+// killedBetween gives a repository in which an apply was cut off after its first
+// rename.
+func killedBetween(t *testing.T) *repo {
+	t.Helper()
+	r := newRepo(t)
+	points := child(t, r, 0, true)
+	for n, p := range points {
+		if p == "apply.renamed" {
+			r = newRepo(t)
+			child(t, r, n+2, true)
+			return r
+		}
+	}
+	t.Fatalf("no rename among %v", points)
+	return nil
+}
+
+func TestRecoverStopsAtForeignEdits(t *testing.T) {
+	r := killedBetween(t)
+	r.write("README.md", "edited after the crash\n", 0o644)
+	before, head := r.snapshot(false), r.git("rev-parse", "HEAD")
+	done, err := Recover(context.Background(), r.env, false)
+	must(t, err)
+	if len(done) != 1 || done[0].Conflict == "" || r.snapshot(false) != before {
+		t.Fatalf("%+v", done)
+	}
+	done, err = Recover(context.Background(), r.env, true)
+	must(t, err)
+	if len(done) != 1 || done[0].Conflict != "" {
+		t.Fatalf("%+v", done)
+	}
+	r.noLeftovers()
+	if r.read("README.md") != "edited after the crash\n" || r.git("rev-parse", "HEAD") != head {
+		t.Error("the operator's file or HEAD was touched")
+	}
+	if out := r.git("status", "--porcelain"); out != "M README.md" {
+		t.Errorf("status: %q", out)
+	}
+	if r.git("show", "refs/relay/run-1:README.md") != "hello, world" {
+		t.Error("relay's version was not kept")
+	}
+}
+
+func TestRecoverAfterOtherWork(t *testing.T) {
+	r := killedBetween(t)
+	r.git("checkout", "-q", "--force", "-b", "elsewhere")
+	r.git("clean", "-qfd", "-e", ".relay")
+	r.git("commit", "-q", "--allow-empty", "-m", "mine")
+	head := r.git("rev-parse", "HEAD")
+	done, err := Recover(context.Background(), r.env, false)
+	must(t, err)
+	if len(done) != 1 || done[0].Conflict != "" || done[0].Landed {
+		t.Fatalf("%+v", done)
+	}
+	r.clean()
+	if r.git("rev-parse", "HEAD") != head {
+		t.Error("HEAD moved")
+	}
+}
+
+func TestUndo(t *testing.T) {
+	ctx := context.Background()
+	r := newRepo(t)
+	base := r.snapshot(false)
+	r.everything()
+	landed, err := r.land("run-1", true)
+	must(t, err)
+
+	r.write("dirt", "x", 0o644)
+	if _, err := Undo(ctx, r.env, "undo-1", landed.Commit, Message{Subject: "undo"}); err == nil {
+		t.Error("undone over a dirty tree")
+	}
+	must(t, os.Remove(filepath.Join(r.root, "dirt")))
+	u, err := Undo(ctx, r.env, "undo-1", landed.Commit, Message{Subject: "undo"})
+	must(t, err)
+	r.clean()
+	if got := r.snapshot(false); got != base {
+		t.Errorf("not the base: %s", diff(base, got))
+	}
+	if r.git("rev-parse", "HEAD^") != landed.Commit || r.git("rev-parse", "HEAD") != u.Commit {
+		t.Error("HEAD")
+	}
+	if _, err := Undo(ctx, r.env, "undo-2", landed.Commit, Message{Subject: "undo"}); err == nil {
+		t.Error("undone below later work")
+	}
+}
+
+func TestRawCommitKeepsBytes(t *testing.T) {
+	r := newRepo(t)
+	r.git("config", "core.autocrlf", "true")
+	r.change("README.md", "a\r\nb\r\n", 0o644)
+	r.change("src/a.go", "", 0)
+	r.change("gone", "file now\n", 0o755)
+	before := r.snapshot(false)
+	k := newCommitter(r.env, filepath.Join(r.env.StateDir, "x"))
+	ctx := context.Background()
+	head, _, err := r.env.Git.Head(ctx)
+	must(t, err)
+	commit, err := k.rawCommit(ctx, head, r.kept, func(ch judge.Change) (io.ReadCloser, error) { return r.source(ch.Path) }, Message{Subject: "kept"})
+	must(t, err)
+	must(t, k.remove())
+	if got := r.git("ls-tree", "-r", "--name-only", commit); strings.Contains(got, "a.go") || !strings.Contains(got, "gone") || strings.Contains(got, "only.txt") {
+		t.Errorf("tree:\n%s", got)
+	}
+	out, err := exec.Command("git", "-C", r.root, "cat-file", "blob", commit+":README.md").Output()
+	if err != nil || string(out) != "a\r\nb\r\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+	if r.snapshot(false) != before {
+		t.Error("the tree was touched")
+	}
+}

@@ -1,0 +1,184 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/judge"
+)
+
+// Undone is a commit that takes a landed one back.
+type Undone struct {
+	Commit string
+	Paths  []string
+	Notes  []string
+}
+
+// Undo makes a commit that takes the landed commit back. It refuses when the commit
+// is not HEAD, or when the work tree is not clean. id names the journal.
+func Undo(ctx context.Context, env Env, id, commit string, m Message) (u Undone, err error) {
+	head, branch, err := env.Git.Head(ctx)
+	if err != nil {
+		return u, err
+	}
+	if head != commit {
+		return u, fault.New(judge.StopHeadMoved, "the change can't be undone by itself", fmt.Sprintf("HEAD is %.12s: later work is on top of %.12s", head, commit),
+			fmt.Sprintf("`git revert %.12s` takes it back and leaves the later work", commit))
+	}
+	status, err := env.Git.Status(ctx)
+	if err != nil {
+		return u, err
+	}
+	if len(status) > 0 {
+		return u, fault.New(judge.BlockedDirtyWorktree, "the work tree is not clean", fmt.Sprintf("%d path(s) differ from HEAD, such as %q", len(status), status[0].Path),
+			"`git status`, then commit or stash")
+	}
+	layer := filepath.Join(env.StateDir, "boxes", id)
+	k := newCommitter(env, layer)
+	if err := os.MkdirAll(filepath.Dir(layer), 0o700); err != nil {
+		return u, err
+	}
+	log, err := env.Journal.Begin(id)
+	if err != nil {
+		return u, err
+	}
+	if err := log.Append(recBegin, beginning{Layer: layer, Base: head, Branch: branch}); err != nil {
+		return u, errors.Join(err, log.Settle())
+	}
+	defer func() {
+		var f *fault.Fault
+		if errors.As(err, &f) && f.Code == judge.BlockedCrashRecovery {
+			err = errors.Join(err, log.Close())
+			return
+		}
+		err = errors.Join(err, k.remove(), log.Settle())
+	}()
+	real, err := openReal(env.Git.Root)
+	if err != nil {
+		return u, err
+	}
+	defer real.Close()
+	back, err := k.reverse(ctx, real, commit)
+	if err != nil {
+		return u, err
+	}
+	l := &lander{env: env, log: log, real: real, base: head, branch: branch}
+	open := func(p string) (io.ReadCloser, error) { return os.Open(filepath.Join(k.stage, p)) }
+	done, err := l.run(ctx, back, open, nil, func([]entry) (string, error) {
+		return commitTree(ctx, env, commit+"^^{tree}", head, m)
+	})
+	return Undone{Commit: done.Commit, Paths: done.Paths, Notes: done.Notes}, err
+}
+
+// reverse gives the changes that lead from a commit back to its parent, with the
+// parent's files, as git checks them out, in the staging folder.
+func (k *committer) reverse(ctx context.Context, real *realTree, commit string) ([]judge.Change, error) {
+	changes, err := diffTree(ctx, k.env.Git, commit, commit+"^")
+	if err != nil {
+		return nil, err
+	}
+	env := []string{"GIT_INDEX_FILE=" + k.index}
+	if _, err := k.env.Git.Write(ctx, env, nil, "read-tree", commit+"^"); err != nil {
+		return nil, err
+	}
+	var wanted []string
+	for _, c := range changes {
+		if c.newMode != 0 {
+			wanted = append(wanted, c.path)
+		}
+	}
+	if err := os.MkdirAll(k.stage, 0o700); err != nil {
+		return nil, err
+	}
+	if len(wanted) > 0 {
+		if _, err := k.env.Git.Write(ctx, env, nulList(wanted), "checkout-index", "-f", "-z", "--stdin", "--prefix="+k.stage+"/"); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]judge.Change, 0, len(changes))
+	for _, c := range changes {
+		ch, err := k.staged(real, c)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, ch)
+	}
+	return out, nil
+}
+
+// staged turns one line of the diff into a change of the work tree.
+func (k *committer) staged(real *realTree, c treeChange) (judge.Change, error) {
+	ch := judge.Change{Path: c.path, Kind: judge.Modified, Nlink: 1}
+	var err error
+	if ch.Base, err = real.stampAt(c.path); err != nil {
+		return ch, err
+	}
+	ch.OldMode = ch.Base.Mode
+	if !ch.Base.Exists {
+		ch.Kind = judge.Added
+	}
+	if c.newMode == 0 {
+		ch.Kind = judge.Deleted
+		return ch, nil
+	}
+	name := filepath.Join(k.stage, c.path)
+	fi, err := os.Lstat(name)
+	if err != nil {
+		return ch, err
+	}
+	ch.Size, ch.NewMode = fi.Size(), fi.Mode()
+	if fi.Mode()&fs.ModeSymlink != 0 {
+		ch.Link, err = os.Readlink(name)
+		return ch, err
+	}
+	// A file that stays keeps its permissions, but for the one that git stores.
+	if ch.Base.Exists && ch.Base.Mode.IsRegular() {
+		ch.NewMode = ch.Base.Mode.Perm() &^ 0o111
+		if c.newMode == 0o100755 {
+			ch.NewMode |= (ch.NewMode & 0o444) >> 2
+		}
+	}
+	return ch, nil
+}
+
+// Kept gives the commit that a ref under refs/relay holds, "" when there is none.
+func Kept(ctx context.Context, git *judge.Git, runID string) string {
+	out, err := git.Run(ctx, nil, "rev-parse", "--verify", "-q", refName(runID)+"^{commit}")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// Branch makes a branch of what was kept of a run.
+func Branch(ctx context.Context, git *judge.Git, runID, branch string) error {
+	if _, err := git.Run(ctx, nil, "check-ref-format", "--branch", branch); err != nil {
+		return fault.New("", fmt.Sprintf("%q can't be a branch's name", branch), "git refuses it", "`git check-ref-format --branch NAME` tells which names can")
+	}
+	null := strings.Repeat("0", hexLen(git.ObjectFormat))
+	if _, err := git.Write(ctx, nil, nil, "update-ref", "refs/heads/"+branch, refName(runID), null); err != nil {
+		return fault.Wrap(err, "", fmt.Sprintf("the branch %q could not be made", branch), "`git branch` lists those that exist; choose another name")
+	}
+	return nil
+}
+
+// Forget removes what was kept of runs; those of which nothing is kept are passed over.
+func Forget(ctx context.Context, git *judge.Git, runIDs []string) (refs []string, err error) {
+	for _, id := range runIDs {
+		if Kept(ctx, git, id) == "" {
+			continue
+		}
+		if _, err := git.Write(ctx, nil, nil, "update-ref", "-d", refName(id)); err != nil {
+			return refs, err
+		}
+		refs = append(refs, refName(id))
+	}
+	return refs, nil
+}
