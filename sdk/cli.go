@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/paxiom/relay/sdk/internal/proctree"
 )
 
 // CLI is one run of a vendor's command line by RunCLI.
@@ -67,7 +69,7 @@ func RunCLI(ctx context.Context, c CLI) (CLIResult, error) {
 	if err := ctx.Err(); err != nil {
 		return CLIResult{ExitCode: -1}, endedByContext(c, err)
 	}
-	adoptOrphans()
+	proctree.AdoptOrphans()
 	r, err := startCLI(c)
 	if err != nil {
 		return CLIResult{ExitCode: -1}, err
@@ -131,7 +133,7 @@ func startCLI(c CLI) (*cliRun, error) {
 	closeFiles(r.cmd.Stdin, r.cmd.Stdout, r.cmd.Stderr)
 	go r.feed(stdin)
 	go r.readAll()
-	go func() { awaitExit(r.cmd); close(r.exited) }()
+	go func() { proctree.AwaitExit(r.cmd); close(r.exited) }()
 	return r, nil
 }
 
@@ -218,7 +220,7 @@ func (r *cliRun) wait(ctx context.Context) (CLIResult, error) {
 	// The program is a zombie now: its group's number is still its own.
 	group := -r.cmd.Process.Pid
 	_ = syscall.Kill(group, syscall.SIGKILL)
-	res.Strays = endStrays(r.cmd.Process.Pid, r.marker, cliRuns.Load() == 1)
+	res.Strays = proctree.EndStrays(r.cmd.Process.Pid, r.marker, cliRuns.Load() == 1)
 	r.stopReading()
 	<-r.read
 	_ = r.cmd.Wait()

@@ -170,7 +170,9 @@ func AsFailure(err error) *Failure {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &f) && f != nil:
+	case errors.As(err, &f) && f == nil:
+		return Fail(Internal, "the plugin returned a failure that is nil")
+	case f != nil:
 		return f
 	case errors.Is(err, context.Canceled):
 		return Fail(Cancelled, "the call was cancelled", Cause(err))

@@ -15,6 +15,8 @@ import (
 	plugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/paxiom/relay/sdk/internal/proctree"
 )
 
 // Serve runs the plugin and does not return: it is the only statement of a main.
@@ -106,7 +108,7 @@ func (s *server) serveHost() int {
 		return 1
 	}
 	log := newLogs(std.stderr)
-	adoptOrphans()
+	proctree.AdoptOrphans()
 	p := &process{s: s, finished: make(chan struct{})}
 	s.drained = func() { time.AfterFunc(drainDelay, func() { p.finish(0) }) }
 	p.watch(std.lifeline)
@@ -160,7 +162,7 @@ func (p *process) finish(code int32) {
 		p.code.Store(code)
 		time.AfterFunc(2*time.Second-100*time.Millisecond, func() { os.Exit(int(code)) })
 		p.s.stop(0, cancelTime)
-		endChildren(killTime)
+		proctree.EndChildren(killTime)
 		close(p.finished)
 		if g := p.grpc.Load(); g != nil {
 			g.Stop() // lets plugin.Serve return, which removes the socket; main then exits

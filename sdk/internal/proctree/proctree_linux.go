@@ -1,4 +1,4 @@
-package sdk
+package proctree
 
 import (
 	"bytes"
@@ -12,15 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func dupTo(from, to int) error { return os.NewSyscallError("dup3", unix.Dup3(from, to, 0)) }
-
-// adoptOrphans makes this process the parent of all of its descendants whose own
+// AdoptOrphans makes this process the parent of all of its descendants whose own
 // parent is gone, also of those that started a session of their own.
-var adoptOrphans = sync.OnceFunc(func() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) })
+var AdoptOrphans = sync.OnceFunc(func() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) })
 
-// awaitExit returns when the process has ended and leaves it as a zombie, so that its
+// AwaitExit returns when the process has ended and leaves it as a zombie, so that its
 // process group's number stays its own.
-func awaitExit(cmd *exec.Cmd) {
+func AwaitExit(cmd *exec.Cmd) {
 	for unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
 }
@@ -76,6 +74,31 @@ func marked(pid int, marker string) bool {
 	return err == nil && bytes.Contains(append([]byte{0}, env...), []byte("\x00"+marker+"\x00"))
 }
 
+// Living gives the processes that carry the marker NAME=value in their environment and
+// are not dead, with their command lines.
+func Living(marker string) map[int]string {
+	found := map[int]string{}
+	for pid, p := range processes() {
+		if !p.zombie && marked(pid, marker) {
+			line, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+			found[pid] = strings.TrimSpace(strings.ReplaceAll(string(line), "\x00", " "))
+		}
+	}
+	return found
+}
+
+// KillMarked kills all that carries the marker.
+func KillMarked(marker string) int {
+	return killUntilNone(time.Second, true, func() (found []proc) {
+		for _, p := range processes() {
+			if p.pid != os.Getpid() && !p.zombie && marked(p.pid, marker) {
+				found = append(found, p)
+			}
+		}
+		return found
+	})
+}
+
 // killUntilNone kills what find gives, again and again, until it gives nothing that
 // lives or the time is over. It reaps those dead that are ours when reap is set. It
 // says how many it killed.
@@ -101,9 +124,9 @@ func killUntilNone(limit time.Duration, reap bool, find func() []proc) int {
 	}
 }
 
-// endStrays kills what a run of a program has left: the rest of its group, what carries
+// EndStrays kills what a run of a program has left: the rest of its group, what carries
 // its marker, and, when no other run is going on, what we adopted from a foreign session.
-func endStrays(leader int, marker string, alone bool) int {
+func EndStrays(leader int, marker string, alone bool) int {
 	self := os.Getpid()
 	return killUntilNone(time.Second, true, func() (found []proc) {
 		all := processes()
@@ -120,9 +143,9 @@ func endStrays(leader int, marker string, alone bool) int {
 	})
 }
 
-// endChildren kills every descendant and, when this process leads its group, the
+// EndChildren kills every descendant and, when this process leads its group, the
 // group's other members.
-func endChildren(limit time.Duration) {
+func EndChildren(limit time.Duration) {
 	self := os.Getpid()
 	leads := unix.Getpgrp() == self
 	killUntilNone(limit, false, func() (found []proc) {
