@@ -27,6 +27,7 @@ type Answer struct {
 
 // OrchestratorData is all that the orchestrator is told. Every field may be empty.
 type OrchestratorData struct {
+	ProductName    string   // product_name of the configuration; "" means relay
 	ProjectGoal    string   // the operator's own words: --goal, or the configured goal
 	MilestoneID    string   // the milestone in progress; "" on the first tick
 	BudgetsSummary string   // what is left of each counter, one a line
@@ -41,6 +42,8 @@ type OrchestratorData struct {
 
 	DefaultAllowed   []string // scope that the configuration suggests
 	DefaultForbidden []string // forbidden whatever the task says
+	DefaultNewFiles  bool     // whether new files are usually fine
+	DefaultLockfiles bool     // whether lock file changes are usually fine
 	MaxFiles         int      // suggested limit; 0 leaves it out
 	MaxLines         int      // suggested limit; 0 leaves it out
 
@@ -52,6 +55,7 @@ type OrchestratorData struct {
 
 // BuilderData is all that a builder is told.
 type BuilderData struct {
+	ProductName          string // product_name of the configuration; "" means relay
 	TaskJSON             []byte // the task, as the builder may read it
 	Instructions         string // builder.instructions of the task
 	AllowedGlobs         []string
@@ -79,22 +83,25 @@ func Orchestrator(d OrchestratorData) (system, user string, err error) {
 
 func orchestratorValues(d OrchestratorData) values {
 	return values{
-		"PROJECT_GOAL":            block(d.ProjectGoal, capGoal),
-		"MILESTONE_ID":            word(d.MilestoneID),
-		"BUDGETS_SUMMARY":         block(d.BudgetsSummary, capBudgets),
-		"VERIFY_TEMPLATE_IDS":     list(d.VerifyIDs),
-		"REPO_SUMMARY":            "",
-		"FACTS_MD":                block(d.Facts, capFacts),
-		"LAST_REPORT_MD":          block(d.LastReport, capReport),
-		"BLOCKED_JSON_OR_EMPTY":   blockOrEmpty(d.Blocked, capBlocked),
-		"GIT_STATUS":              block(d.GitStatus, capStatus),
-		"BUILDERS":                list(d.Builders),
-		"ANSWERS":                 answers(d.Answers),
-		"TASK_SCHEMA_JSON":        schema(d.TaskSchema),
-		"DEFAULT_ALLOWED_GLOBS":   list(d.DefaultAllowed),
-		"DEFAULT_FORBIDDEN_GLOBS": list(d.DefaultForbidden),
-		"MAX_FILES_TOUCHED":       number(d.MaxFiles),
-		"MAX_LINES_CHANGED":       number(d.MaxLines),
+		"PRODUCT_NAME":                   product(d.ProductName),
+		"DEFAULT_ALLOW_NEW_FILES":        yesNo(d.DefaultNewFiles),
+		"DEFAULT_ALLOW_LOCKFILE_CHANGES": yesNo(d.DefaultLockfiles),
+		"PROJECT_GOAL":                   block(d.ProjectGoal, capGoal),
+		"MILESTONE_ID":                   word(d.MilestoneID),
+		"BUDGETS_SUMMARY":                block(d.BudgetsSummary, capBudgets),
+		"VERIFY_TEMPLATE_IDS":            list(d.VerifyIDs),
+		"REPO_SUMMARY":                   "",
+		"FACTS_MD":                       block(d.Facts, capFacts),
+		"LAST_REPORT_MD":                 block(d.LastReport, capReport),
+		"BLOCKED_JSON_OR_EMPTY":          blockOrEmpty(d.Blocked, capBlocked),
+		"GIT_STATUS":                     block(d.GitStatus, capStatus),
+		"BUILDERS":                       list(d.Builders),
+		"ANSWERS":                        answers(d.Answers),
+		"TASK_SCHEMA_JSON":               schema(d.TaskSchema),
+		"DEFAULT_ALLOWED_GLOBS":          list(d.DefaultAllowed),
+		"DEFAULT_FORBIDDEN_GLOBS":        list(d.DefaultForbidden),
+		"MAX_FILES_TOUCHED":              number(d.MaxFiles),
+		"MAX_LINES_CHANGED":              number(d.MaxLines),
 	}
 }
 
@@ -106,6 +113,7 @@ func Builder(d BuilderData) (system, user string, err error) {
 
 func builderValues(d BuilderData) values {
 	return values{
+		"PRODUCT_NAME":           product(d.ProductName),
 		"TASK_JSON":              block(string(d.TaskJSON), capTask),
 		"INSTRUCTIONS":           block(d.Instructions, capInstructions),
 		"ALLOWED_GLOBS":          list(d.AllowedGlobs),

@@ -23,6 +23,7 @@ const (
 	capInstructions = 8000
 	capRetry        = 2000
 	capWord         = 200
+	capProduct      = 80
 	maxListed       = 100
 	maxAnswers      = 10
 )
@@ -89,6 +90,15 @@ func word(s string) string {
 		return none
 	}
 	return quote(clip(s, capWord))
+}
+
+// product is the name that the texts call relay by: one short line.
+func product(name string) string {
+	name = strings.TrimSpace(strings.ReplaceAll(clean(name), "\n", " "))
+	if name == "" {
+		return "relay"
+	}
+	return clip(name, capProduct)
 }
 
 // list is a JSON array of strings on one line.

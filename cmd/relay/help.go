@@ -153,7 +153,7 @@ func exitCodesPage(p *printer) {
 func environmentPage(p *printer) {
 	p.linef("relay reads:\n")
 	p.table([][]string{
-		{"  RELAY_<KEY>", "a configuration value, for example RELAY_BUDGETS__PER_MILESTONE__MAX_TICKS=5"},
+		{"  RELAY_<KEY>", "a configuration value, for example RELAY_RUNNER_MAX_TICK_SECONDS=600"},
 		{"  RELAY_TRUST", "digest of a configuration that may name commands (for CI; see relay trust)"},
 		{"  NO_COLOR, CLICOLOR_FORCE, TERM", "colour and the live line"},
 		{"  CI", "plain progress lines, no questions"},
