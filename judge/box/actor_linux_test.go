@@ -113,6 +113,14 @@ func try(args []string) error {
 		}
 		proc.Wait()
 		os.Exit(0)
+	case "dig": // deeper than any path can name
+		err := unix.Chdir(arg)
+		for i := 0; i < 5000 && err == nil; i++ {
+			if err = unix.Mkdir("d", 0o755); err == nil {
+				err = unix.Chdir("d")
+			}
+		}
+		return err
 	case "host": // a second relay, which is going to be killed
 		hostUntilKilled(args[1:])
 	}

@@ -85,7 +85,6 @@ type Box struct {
 	opened int64
 
 	running atomic.Bool
-	away    string // the folder for what is thrown away, where tmpfs can't take it
 }
 
 // Means names what contains the builder, for the report.

@@ -204,7 +204,7 @@ func (b *Box) place(layer string) (string, error) {
 	candidates := []string{os.Getenv("XDG_RUNTIME_DIR"), os.TempDir(), "/var/tmp", "/tmp", "/dev/shm"}
 	for _, dir := range candidates {
 		dir, err := filepath.EvalSymlinks(dir)
-		if err != nil || !b.fits(dir) {
+		if err != nil || !filepath.IsAbs(dir) || !b.fits(dir) {
 			continue
 		}
 		there := filepath.Join(dir, "relay-layer-"+rand.Text())
@@ -251,10 +251,10 @@ func (b *Box) Discard() error {
 	if b.running.Load() {
 		return &Error{Op: "discard the layer", Path: b.layer, Why: "a process is running in the box"}
 	}
-	for _, dir := range []string{b.away, b.layer, b.spec.Layer} {
-		if dir == "" || b.spec.ReadOnlyRoot && dir == b.spec.Layer {
-			continue
-		}
+	if b.layer == "" {
+		return nil
+	}
+	for _, dir := range []string{b.layer, b.spec.Layer} {
 		if err := removeTree(dir); err != nil {
 			return &Error{Op: "discard the layer", Path: dir, Err: err,
 				Fix: fmt.Sprintf("`chmod -R u+rwX %q && rm -rf %q`", dir, dir)}

@@ -69,7 +69,7 @@ func throwAwayPlace(p *plan) (fd int, done func() error, err error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	if unix.Fsetxattr(tmpfs, "user.relay", []byte("y"), 0) == nil {
+	if !p.OnDisk && unix.Setxattr(procFd(tmpfs), "user.relay", []byte("y"), 0) == nil {
 		// The kernel wants an upper to be attached while the overlay is made. The
 		// overlay keeps it in use after it is detached again.
 		if err := moveTo(tmpfs, scratch); err != nil {

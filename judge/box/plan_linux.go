@@ -16,8 +16,9 @@ type plan struct {
 	Scratch string
 	// Away is a folder on disk that takes the place of the tmpfs where tmpfs has
 	// no user attributes (Linux before 6.6), which an overlay's upper needs.
-	Away  string
-	Steps []step
+	Away   string
+	OnDisk bool // use Away in any case
+	Steps  []step
 	// TmpDir is made in the box, private, for TMPDIR.
 	TmpDir string
 	Argv   []string

@@ -17,6 +17,9 @@ import (
 // it prepares, and where what is thrown away goes where tmpfs can't take it.
 const scratchName = "scratch"
 
+// onDisk is set by tests that want what an older kernel gets.
+var onDisk bool
+
 // Process is the direct child of a running box.
 type Process struct {
 	proc    *os.Process
@@ -36,13 +39,12 @@ func (b *Box) Start(p Proc) (*Process, error) {
 		return nil, &Error{Op: "start", Path: p.Argv[0], Why: "another process is running in the box"}
 	}
 	what, err := b.plan(p)
-	if err == nil && b.away != "" {
-		err = removeTree(b.away) // what the last process left behind
-	}
 	var proc *Process
 	if err == nil {
-		b.away = what.Away
-		proc, err = launch(p, what, func() { b.running.Store(false) })
+		proc, err = launch(p, what, func() {
+			removeTree(what.Away)
+			b.running.Store(false)
+		})
 	}
 	if proc == nil {
 		b.running.Store(false)
@@ -58,7 +60,7 @@ func (b *Box) plan(p Proc) (*plan, error) {
 	}
 	pl := planner{mounts: mounts}
 	out := &plan{Argv: p.Argv, Dir: p.Dir, HasExe: p.Exe != nil,
-		Scratch: filepath.Join(b.spec.StateDir, scratchName), Away: filepath.Join(b.spec.StateDir, scratchName, rand.Text())}
+		Scratch: filepath.Join(b.spec.StateDir, scratchName), Away: filepath.Join(b.spec.StateDir, scratchName, rand.Text()), OnDisk: onDisk}
 	for i, lower := range b.lowers() {
 		if b.spec.ReadOnlyRoot {
 			pl.steps = append(pl.steps, step{Kind: stepBind, Path: lower, Source: lower})

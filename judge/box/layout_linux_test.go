@@ -1,0 +1,401 @@
+package box
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/paxiom/relay/judge"
+)
+
+// Where repository, home, state and temporary folder may lie to one another.
+func TestLayouts(t *testing.T) {
+	for name, set := range map[string]func(w *world){
+		"repository below home": func(w *world) {
+			w.spec.Home = w.dir
+		},
+		"home below the repository": func(w *world) {
+			check(t, os.Rename(w.spec.Home, w.spec.Root+"/home"))
+			w.spec.Home = w.spec.Root + "/home"
+		},
+		"repository is home": func(w *world) {
+			check(t, os.Rename(w.spec.Home+"/.profile", w.spec.Root+"/.profile"))
+			w.spec.Home = w.spec.Root
+		},
+		"state below home": func(w *world) {
+			w.spec.StateDir, w.spec.Layer = w.spec.Home+"/.local/state/relay", w.spec.Home+"/.local/state/relay/layers/1"
+		},
+		"state below the repository": func(w *world) {
+			w.spec.StateDir, w.spec.Layer = w.spec.Root+"/.state", w.spec.Root+"/.state/layers/1"
+		},
+		"repository below state": func(w *world) {
+			check(t, os.Rename(w.spec.Root, w.spec.StateDir+"/repo"))
+			w.spec.Root = w.spec.StateDir + "/repo"
+		},
+		"temporary folder below home": func(w *world) {
+			check(t, os.Mkdir(w.spec.Home+"/tmp", 0o755))
+			w.t.Setenv("TMPDIR", w.spec.Home+"/tmp")
+		},
+		"temporary folder below the repository": func(w *world) {
+			check(t, os.Mkdir(w.spec.Root+"/tmp", 0o755))
+			w.t.Setenv("TMPDIR", w.spec.Root+"/tmp")
+		},
+		"through symbolic links": func(w *world) {
+			for _, path := range []*string{&w.spec.Root, &w.spec.Home, &w.spec.StateDir} {
+				check(t, os.Symlink(*path, *path+"-link"))
+				*path += "-link"
+			}
+			w.spec.Layer = w.spec.StateDir + "/layers/1"
+		},
+		"names that options would trip over": func(w *world) {
+			odd := filepath.Join(w.dir, "a,b:c\\d 'e\"\nü")
+			check(t, os.Rename(w.spec.Root, odd))
+			w.spec.Root, w.spec.Layer = odd, w.spec.StateDir+"/lay,er:\n"
+		},
+		"no home": func(w *world) {
+			w.spec.Home = "/nonexistent"
+		},
+		"a kernel whose tmpfs has no attributes": func(w *world) {
+			onDisk = true
+			w.t.Cleanup(func() { onDisk = false })
+		},
+		"home is the root": func(w *world) {
+			w.spec.Home = "/"
+		},
+	} {
+		t.Run(name, func(t *testing.T) { // not parallel: some change the environment
+			w := newWorld(t)
+			home := w.spec.Home
+			set(w)
+			real, err := filepath.EvalSymlinks(w.spec.Root)
+			check(t, err)
+			b := w.box()
+			out := sh(t, b, `echo new >> a.txt; echo n > src/n; pwd
+echo x > "$HOME/.x"; cat "$HOME/.x"
+echo x > "$TMPDIR/x"; echo x > /tmp/relay-layout-x; cat "$TMPDIR/x" /tmp/relay-layout-x; stat -c '%a %u' "$TMPDIR"`)
+			if !strings.HasPrefix(out, real+"\n") || strings.Count(out, "x\n") != 3 || !strings.Contains(out, "700 ") {
+				t.Errorf("inside: %q", out)
+			}
+			got := touched(t, b, nil)
+			want := []string{"M a.txt", "A src/n"}
+			if name == "repository is home" {
+				want = []string{"A .x", "M a.txt", "A src/n"} // home is what is judged, then
+			}
+			same(t, "touched", brief(got.Changes), want)
+			for _, leak := range []string{home + "/.x", b.spec.Home + "/.x", real + "/src/n", "/tmp/relay-layout-x"} {
+				if _, err := os.Lstat(leak); err == nil {
+					t.Errorf("%s is there for real", leak)
+				}
+			}
+			// A second process, and the same layer opened anew, see what the first left.
+			if out := sh(t, b, "cat src/n; rm src/n; echo 2 > two; test ! -e \"$HOME/.x\" -o \"$HOME\" = \"$PWD\""); out != "n\n" {
+				t.Errorf("the second process: %q", out)
+			}
+			again, err := New(w.spec)
+			check(t, err)
+			if out := sh(t, again, "cat two; tail -n1 a.txt; ls src"); out != "2\nnew\nb.txt\ndeep\n" {
+				t.Errorf("mounted again: %q", out)
+			}
+			if list, _ := os.ReadDir(filepath.Join(b.spec.StateDir, scratchName)); len(list) > 0 {
+				t.Errorf("left in the scratch folder: %v", list)
+			}
+		})
+	}
+}
+
+func TestStateIsHidden(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("state/secret", "s")
+	check(t, os.Mkdir(w.spec.StateDir+"/sock", 0o755))
+	w.write("state/sock/p", "plugin\n")
+	w.write("persist/p", "old\n")
+	w.write("home/.agent/session", "old\n")
+	w.spec.Binds = []Bind{{Path: w.spec.StateDir + "/sock", Writable: true}, {Path: w.dir + "/persist/p"}}
+	w.spec.Persist = []string{w.spec.Home + "/.agent", w.spec.Home + "/.absent"}
+	b := w.box()
+	out := sh(t, b, "ls -A "+w.spec.StateDir+"; cat "+w.spec.StateDir+"/sock/p; echo new > $HOME/.agent/session; echo 1 > "+w.spec.StateDir+"/sock/made; echo x > "+w.dir+"/persist/p || echo refused")
+	if !strings.HasPrefix(out, "sock\nplugin\n") || !strings.HasSuffix(out, "refused\n") {
+		t.Errorf("%q", out)
+	}
+	if w.read("home/.agent/session") != "new\n" || w.read("state/sock/made") != "1\n" || w.read("persist/p") != "old\n" {
+		t.Error("binds do not reach the real folders as they should")
+	}
+}
+
+func TestReadOnlyRoot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.spec.ReadOnlyRoot, w.spec.Layer = true, ""
+	b := w.box()
+	out := sh(t, b, "cat a.txt; (echo x >> a.txt) 2>/dev/null || echo refused; echo h > $HOME/h; echo t > $TMPDIR/t")
+	if out != "one\nrefused\n" {
+		t.Errorf("%q", out)
+	}
+	if got := touched(t, b, nil); len(got.Changes) > 0 {
+		t.Errorf("%+v", got)
+	}
+	if _, err := os.Stat(w.spec.Home + "/h"); err == nil {
+		t.Error("home was written")
+	}
+}
+
+func TestWhatMayNotBeWritable(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	check(t, os.MkdirAll(w.spec.Root+"/.agent", 0o755))
+	check(t, os.Symlink(w.spec.Root+"/src", w.spec.Home+"/sneaky"))
+	for name, set := range map[string]func(s *Spec){
+		"the root":                 func(s *Spec) { s.Persist = []string{s.Root} },
+		"below the root":           func(s *Spec) { s.Persist = []string{s.Root + "/.agent"} },
+		"above the root":           func(s *Spec) { s.Binds = []Bind{{Path: w.dir, Writable: true}} },
+		"everything":               func(s *Spec) { s.Persist = []string{"/"} },
+		"the home":                 func(s *Spec) { s.Persist = []string{s.Home} },
+		"the state":                func(s *Spec) { s.Persist = []string{s.StateDir} },
+		"by way of a link":         func(s *Spec) { s.Persist = []string{s.Home + "/sneaky"} },
+		"the root folder as root":  func(s *Spec) { s.Root = "/" },
+		"a bind that is not there": func(s *Spec) { s.Binds = []Bind{{Path: w.dir + "/none"}} },
+		"no root":                  func(s *Spec) { s.Root = w.dir + "/none" },
+		"no layer":                 func(s *Spec) { s.Layer = "" },
+		"a layer of another root":  func(s *Spec) { s.Root = w.spec.Home },
+	} {
+		spec := w.spec
+		if name == "a layer of another root" {
+			w.box()
+		}
+		set(&spec)
+		b, err := New(spec)
+		if _, ok := errors.AsType[*Error](err); !ok {
+			t.Errorf("%s: %v %v", name, b, err)
+		}
+	}
+}
+
+// A layer that can't be where it was asked for stands elsewhere, and is found again.
+func TestLayerStandsElsewhere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.spec.Layer = w.spec.Root + "/.relay/layer"
+	b := w.box()
+	if within(b.layer, w.spec.Root) {
+		t.Fatalf("the layer is at %s", b.layer)
+	}
+	sh(t, b, "echo x > x")
+	again, err := New(w.spec)
+	check(t, err)
+	if again.layer != b.layer {
+		t.Errorf("found %s instead of %s", again.layer, b.layer)
+	}
+	same(t, "touched", brief(touched(t, again, nil).Changes), []string{"A x"})
+	check(t, again.Discard())
+	if _, err := os.Lstat(b.layer); err == nil {
+		t.Error("the stand-in was not removed")
+	}
+	if _, err := os.Lstat(w.spec.Layer); err == nil {
+		t.Error("the layer folder was not removed")
+	}
+}
+
+// File systems mounted below home, temporary and runtime folders, as most machines
+// have them. Making some takes a mount namespace, so this runs as root only.
+func TestMountsBelow(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can mount")
+	}
+	if os.Getenv("RELAY_TEST_MOUNTS") == "" {
+		t.Parallel()
+		cmd := exec.Command("/proc/self/exe", "-test.run=^TestMountsBelow$", "-test.v")
+		cmd.Env = append(os.Environ(), "RELAY_TEST_MOUNTS=1")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS}
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS") {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	w := newWorld(t)
+	check(t, os.MkdirAll(w.spec.Home+"/src/work", 0o755))
+	check(t, os.Rename(w.spec.Root, w.spec.Home+"/src/work/repo"))
+	w.spec.Root = w.spec.Home + "/src/work/repo"
+	w.write("home/src/other/o", "o\n")
+	w.write("home/secret", "s\n")
+	check(t, os.Chmod(w.spec.Home+"/secret", 0o600))
+	check(t, os.Symlink(".profile", w.spec.Home+"/l"))
+	hostSh(t, w.dir, `mount --make-rprivate /
+mkdir -p home/mnt/deeper home/src/data /run/relay-test /var/tmp/relay-test
+mount -t tmpfs none home/mnt; mkdir home/mnt/d; mount -t tmpfs none home/mnt/d; echo d > home/mnt/d/f; echo m > home/mnt/f; : > home/file; echo f > file2; mount --bind file2 home/file
+mount -t tmpfs none home/src/data; mount -t tmpfs none /run/relay-test; echo r > /run/relay-test/r`)
+	defer hostSh(t, w.dir, "rmdir /var/tmp/relay-test; umount /run/relay-test; rmdir /run/relay-test; umount home/file home/mnt/d home/mnt home/src/data")
+	b := w.box()
+	out := sh(t, b, `cat a.txt $HOME/.profile $HOME/l $HOME/secret $HOME/src/other/o $HOME/mnt/f $HOME/mnt/d/f $HOME/file /run/relay-test/r; stat -c %a $HOME/secret
+echo x > a.txt; for f in $HOME/.profile $HOME/new $HOME/src/new $HOME/src/other/o $HOME/mnt/f $HOME/mnt/d/f /run/relay-test/r /run/new; do echo changed > $f; done; cat /run/relay-test/r`)
+	if want := "one\nhome\nhome\ns\no\nm\nd\nf\nr\n600\nchanged\n"; out != want {
+		t.Errorf("got %q, want %q", out, want)
+	}
+	if out := hostSh(t, w.dir, "cat home/.profile home/src/other/o home/mnt/f home/mnt/d/f /run/relay-test/r home/src/work/repo/a.txt; ls home/new home/src/new /run/new 2>/dev/null || true"); out != "home\no\nm\nd\nr\none\n" {
+		t.Errorf("the host sees %q", out)
+	}
+	same(t, "touched", brief(touched(t, b, nil).Changes), []string{"M a.txt"})
+	// Inside the repository itself it can't be done, and the error says so.
+	check(t, os.Mkdir(w.spec.Root+"/cache", 0o755))
+	hostSh(t, w.spec.Root, "mount -t tmpfs none cache")
+	defer hostSh(t, w.spec.Root, "umount cache")
+	_, err := b.Start(Proc{Argv: []string{"true"}})
+	if e, ok := errors.AsType[*Error](err); !ok || !e.Unsupported || e.Fix == "" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestGitCheckouts(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		setup, root string
+		outside     int
+		git         []string // changes of the git directory, without objects and logs
+	}{
+		"plain":    {"true", "repo", 0, []string{"A COMMIT_EDITMSG", "M index", "M refs/heads/main"}},
+		"sha256":   {"rm -rf .git; git init -q -b main --object-format=sha256; git add -A; git commit -qm s", "repo", 0, []string{"M COMMIT_EDITMSG", "M index", "M refs/heads/main"}},
+		"worktree": {"git worktree add -q ../side", "side", 1, []string{"M refs/heads/side", "A worktrees/side/COMMIT_EDITMSG", "M worktrees/side/index"}},
+		"submodule": {"git init -q ../super; cd ../super; git -c protocol.file.allow=always submodule add -q ../repo sub; git commit -qm s", "super/sub", 1,
+			[]string{"A COMMIT_EDITMSG", "M index", "M refs/heads/main"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.write("repo/.gitignore", "*.log\n")
+			hostSh(t, w.spec.Root, "git init -q -b main; git add -A; git commit -qm base; rm .git/COMMIT_EDITMSG; "+c.setup)
+			w.spec.Root = filepath.Join(w.dir, c.root)
+			git, err := judge.OpenGit(t.Context(), w.spec.Root)
+			check(t, err)
+			w.spec.GitDirs = git.Outside()
+			if len(w.spec.GitDirs) != c.outside {
+				t.Fatalf("outside: %q", w.spec.GitDirs)
+			}
+			before := hostSh(t, w.spec.Root, "git rev-parse HEAD; git status --porcelain; cd $(git rev-parse --git-common-dir); find . -type f | sort | xargs cksum")
+			b := w.box()
+			sh(t, b, "git status -s; echo more >> a.txt; echo l > x.log; git add -A; git commit -qm 'in the box'; git log --oneline | wc -l; git status -s")
+			got := touched(t, b, git)
+			same(t, "touched", brief(got.Changes), []string{"M a.txt", "A x.log"})
+			if !got.Changes[1].Ignored || got.Changes[0].Ignored {
+				t.Errorf("ignored: %+v", got.Changes)
+			}
+			var dir []string
+			for _, line := range brief(got.Git) {
+				if !strings.Contains(line, "objects/") && !strings.Contains(line, "logs/") {
+					dir = append(dir, line)
+				}
+			}
+			same(t, "git directory", dir, c.git)
+			_, branch, _ := git.Head(t.Context())
+			if got.Branch != branch || branch == "" {
+				t.Errorf("branch %q", got.Branch)
+			}
+			if after := hostSh(t, w.spec.Root, "git rev-parse HEAD; git status --porcelain; cd $(git rev-parse --git-common-dir); find . -type f | sort | xargs cksum"); after != before {
+				t.Errorf("the real git directory changed:\n%s\n%s", before, after)
+			}
+		})
+	}
+}
+
+func TestGitDirReplaced(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	hostSh(t, w.spec.Root, "git init -q -b main; git add -A; git commit -qm base")
+	git, err := judge.OpenGit(t.Context(), w.spec.Root)
+	check(t, err)
+	b := w.box()
+	sh(t, b, "cp -a .git $HOME/g; rm -rf .git; ln -s $HOME/g .git; echo e >> a.txt")
+	got := touched(t, b, git)
+	same(t, "touched", brief(got.Changes), []string{"M a.txt"})
+	if len(got.Git) < 5 || brief(got.Git)[0] != "A ." {
+		t.Errorf("git: %q", brief(got.Git))
+	}
+	sh(t, b, "rm .git; git init -q; git add -A; git commit -qm evil")
+	got = touched(t, b, git)
+	if list := strings.Join(brief(got.Git), "\n"); !strings.Contains(list, "D refs/heads/main") && !strings.Contains(list, "M refs/heads/main") {
+		t.Errorf("git: %s", list)
+	}
+}
+
+func TestExitStates(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.box()
+	for script, want := range map[string]ExitState{
+		"exit 0":                             {},
+		"exit 42":                            {Code: 42},
+		"kill -TERM $$; sleep 5":             {Code: -1, Signal: syscall.SIGTERM},
+		"kill -SEGV $$; sleep 5":             {Code: -1, Signal: syscall.SIGSEGV},
+		"exec 1>&- 2>&-; sleep 0.05; exit 3": {Code: 3},
+	} {
+		if _, state := start(t, b, Proc{Argv: []string{"sh", "-c", script}, Env: testEnv(b)}); state != want {
+			t.Errorf("%s: %+v", script, state)
+		}
+	}
+	for name, p := range map[string]Proc{
+		"no program":     {},
+		"not found":      {Argv: []string{"no-such-program-at-all"}},
+		"not executable": {Argv: []string{"/etc/passwd"}},
+		"no folder":      {Argv: []string{"/bin/true"}, Dir: w.dir + "/none"},
+	} {
+		p.Env = testEnv(b)
+		run, err := b.Start(p)
+		if e, ok := errors.AsType[*Error](err); !ok || e.Unsupported || run != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	sh(t, b, "true") // and the box is usable after each of them
+	if err := b.Discard(); err != nil {
+		t.Error(err)
+	}
+	if err := b.Discard(); err != nil {
+		t.Errorf("a second time: %v", err)
+	}
+}
+
+// A script works as the program that was handed over, too.
+func TestExeScript(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("state/plugin", "#!/bin/sh\necho \"script $1\"\n")
+	check(t, os.Chmod(w.spec.StateDir+"/plugin", 0o755))
+	exe, err := os.Open(w.spec.StateDir + "/plugin")
+	check(t, err)
+	defer exe.Close()
+	out, state := start(t, w.box(), Proc{Exe: exe, Argv: []string{"x", "arg"}})
+	if out != "script arg\n" || !state.OK() {
+		t.Errorf("%q %+v", out, state)
+	}
+}
+
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s, err := Probe(t.Context(), dir)
+	if err != nil || !s.OK() || s.Means != Overlay || len(s.Trials) != 1 || len(s.Trials[0].Gaps) == 0 {
+		t.Errorf("%+v %v", s, err)
+	}
+	if list, _ := os.ReadDir(dir); len(list) > 0 {
+		t.Errorf("left: %v", list)
+	}
+	if _, err := Probe(t.Context(), "/proc/nowhere"); err == nil {
+		t.Error("a folder that can't be made is no error")
+	}
+}
+
+func TestDeniedSaysWhy(t *testing.T) {
+	t.Parallel()
+	for _, errno := range []syscall.Errno{unix.EPERM, unix.EACCES, unix.ENOSPC, unix.ENOSYS, unix.EINVAL, unix.ELOOP, unix.ENODEV} {
+		if e := denied("mount", &os.PathError{Op: "fork/exec", Path: "x", Err: errno}); e.Why == "" || !e.Unsupported {
+			t.Errorf("%v: %+v", errno, e)
+		}
+	}
+	if e := denied("mount", unix.EIO); e.Unsupported {
+		t.Errorf("%+v", e)
+	}
+}
