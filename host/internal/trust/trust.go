@@ -1,8 +1,30 @@
 package trust
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/strictjson"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
 )
+
+// EnvName is the variable by which CI says yes: one or more digests, separated by
+// commas.
+const EnvName = "RELAY_TRUST"
 
 // Item is one thing of a repository's configuration that needs the person's yes.
 type Item struct {
@@ -13,26 +35,197 @@ type Item struct {
 	Line  int    `json:"line,omitempty"`
 }
 
-// Needed gives what the repository's own configuration files set that names a
+// Needed gives what the repository's own configuration file sets that names a
 // command, a driver or a plugin or widens rights, and the digest over all of it.
-// The digest is "" when there is nothing to trust.
-func Needed(l *config.Loaded) (digest string, items []Item) { panic("todo") }
+// The digest is "" when there is nothing to trust. It is the same for the same
+// settings in whatever file, format and order they are written, the order of lists
+// aside.
+func Needed(l *config.Loaded) (digest string, items []Item) {
+	for _, g := range l.Grants() {
+		items = append(items, Item{g.Key, g.Value, g.Why, g.File, g.Line})
+	}
+	if len(items) == 0 {
+		return "", nil
+	}
+	h := sha256.New()
+	h.Write([]byte("relay trust 1\n"))
+	for _, i := range items {
+		// Lengths keep one item's text from running into the next one's.
+		fmt.Fprintf(h, "%d %s %d %s\n", len(i.Key), i.Key, len(i.Value), i.Value)
+	}
+	return hex.EncodeToString(h.Sum(nil)), items
+}
 
 // Store is the person's memory: trust.json in the user's state folder.
-type Store struct{}
+type Store struct{ dir string }
 
-// Open names the store in stateDir ("" means $XDG_STATE_HOME/relay).
-func Open(stateDir string) *Store { panic("todo") }
+// file is trust.json. A root has one digest: what was trusted last.
+type file struct {
+	SchemaVersion int              `json:"schema_version"` // 1
+	Repositories  map[string]entry `json:"repositories"`   // by root
+}
+
+type entry struct {
+	Digest string    `json:"digest"`
+	At     time.Time `json:"at"`
+}
+
+// Open names the store in stateDir ("" means $XDG_STATE_HOME/relay, or
+// ~/.local/state/relay).
+func Open(stateDir string) *Store {
+	if stateDir == "" {
+		if d := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(d) {
+			stateDir = filepath.Join(d, "relay")
+		} else if h, err := os.UserHomeDir(); err == nil {
+			stateDir = filepath.Join(h, ".local", "state", "relay")
+		}
+	}
+	return &Store{stateDir}
+}
+
+// Path is the store's file.
+func (s *Store) Path() string { return filepath.Join(s.dir, "trust.json") }
 
 // IsTrusted says whether the digest was trusted for the repository at root.
-func (s *Store) IsTrusted(root, digest string) (bool, error) { panic("todo") }
+func (s *Store) IsTrusted(root, digest string) (bool, error) {
+	f, err := s.read()
+	if err != nil {
+		return false, err
+	}
+	return digest != "" && f.Repositories[canonicalRoot(root)].Digest == digest, nil
+}
 
-// Add trusts the digest for the repository at root.
-func (s *Store) Add(root, digest string) error { panic("todo") }
+// Add trusts the digest for the repository at root, in place of an earlier one.
+func (s *Store) Add(root, digest string) error {
+	if b, err := hex.DecodeString(digest); err != nil || len(b) != sha256.Size {
+		return fmt.Errorf("trust: %q is no digest", digest)
+	}
+	_, err := s.change(func(f *file) bool {
+		f.Repositories[canonicalRoot(root)] = entry{digest, time.Now().UTC().Truncate(time.Second)}
+		return true
+	})
+	return err
+}
 
 // Remove forgets the repository at root; it says whether there was something.
-func (s *Store) Remove(root string) (bool, error) { panic("todo") }
+func (s *Store) Remove(root string) (bool, error) {
+	return s.change(func(f *file) bool {
+		_, there := f.Repositories[canonicalRoot(root)]
+		delete(f.Repositories, canonicalRoot(root))
+		return there
+	})
+}
 
-// Check is the whole rule: nothing needed, or RELAY_TRUST equals the digest, or the
+// Check is the whole rule: nothing needed, or RELAY_TRUST has the digest, or the
 // store knows it. Otherwise the fault is BLOCKED_UNTRUSTED_CONFIG.
-func (s *Store) Check(l *config.Loaded, getenv func(string) string) error { panic("todo") }
+func (s *Store) Check(l *config.Loaded, getenv func(string) string) error {
+	digest, items := Needed(l)
+	if digest == "" {
+		return nil
+	}
+	for given := range strings.SplitSeq(getenv(EnvName), ",") {
+		if strings.TrimSpace(given) == digest {
+			return nil
+		}
+	}
+	known, err := s.IsTrusted(l.Root, digest)
+	if err != nil {
+		return err
+	}
+	if known {
+		return nil
+	}
+	keys := make([]string, 0, 4)
+	for i, it := range items {
+		if i == 3 && len(items) > 4 {
+			keys = append(keys, fmt.Sprintf("%d more", len(items)-i))
+			break
+		}
+		keys = append(keys, it.Key)
+	}
+	return fault.New(judge.BlockedUntrustedConfig, "the configuration of this repository can run programs on this machine, and you have not agreed to it",
+		"it sets "+strings.Join(keys, ", "),
+		"`relay trust` shows it and asks; in CI, set "+EnvName+"="+digest)
+}
+
+// canonicalRoot names a repository in one way, whatever link led to it.
+func canonicalRoot(root string) string {
+	if abs, err := filepath.Abs(root); err == nil {
+		root = abs
+	}
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		root = real
+	}
+	return root
+}
+
+func (s *Store) read() (*file, error) {
+	f := &file{}
+	b, err := workspace.ReadFile(s.Path(), 4<<20)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+		err = nil
+	} else if err == nil {
+		err = strictjson.Unmarshal(b, f)
+	}
+	if err == nil && f.SchemaVersion > 1 {
+		err = fmt.Errorf("it is of version %d, which a newer relay wrote", f.SchemaVersion)
+	}
+	if err != nil {
+		return nil, &fault.Fault{Code: judge.BlockedUntrustedConfig, What: "what you trust can't be read", Why: s.Path() + ": " + err.Error(),
+			Fix: "`rm " + s.Path() + "` forgets all of it; relay then asks again", Err: err}
+	}
+	if f.Repositories == nil {
+		f.Repositories = map[string]entry{}
+	}
+	return f, nil
+}
+
+// change reads, changes and writes under a lock, so that two at once lose nothing.
+func (s *Store) change(do func(*file) bool) (bool, error) {
+	if s.dir == "" {
+		return false, fault.New(judge.BlockedUntrustedConfig, "there is no place to keep what you trust", "neither XDG_STATE_HOME nor HOME is set",
+			"`export XDG_STATE_HOME=/some/folder`, or set "+EnvName)
+	}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return false, fault.Wrap(err, judge.BlockedUntrustedConfig, "what you trust can't be kept", "`ls -ld "+s.dir+"`, then make it writable")
+	}
+	fd, err := unix.Open(s.Path()+".lock", unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return false, fault.Wrap(err, judge.BlockedUntrustedConfig, "what you trust can't be kept", "`ls -la "+s.dir+"`, then make it writable")
+	}
+	defer unix.Close(fd)
+	for err = unix.EINTR; errors.Is(err, unix.EINTR); {
+		err = unix.Flock(fd, unix.LOCK_EX)
+	}
+	if err != nil {
+		return false, fault.Wrap(err, judge.BlockedUntrustedConfig, "what you trust can't be kept", "`df -T "+s.dir+"` shows the file system; relay needs one that has flock")
+	}
+	f, err := s.read()
+	if err != nil {
+		return false, err
+	}
+	changed := do(f)
+	if !changed {
+		return false, nil
+	}
+	f.SchemaVersion = 1
+	b, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return false, err
+	}
+	return true, workspace.WriteFile(s.Path(), append(b, '\n'))
+}
+
+// Roots are the repositories that are trusted, sorted.
+func (s *Store) Roots() ([]string, error) {
+	f, err := s.read()
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for r := range f.Repositories {
+		out = append(out, r)
+	}
+	slices.Sort(out)
+	return out, nil
+}
