@@ -80,6 +80,9 @@ func (s *Server) URL() string { return "http://" + s.Addr() }
 // Close ends the server and every request that hangs.
 func (s *Server) Close() error { return s.http.Close() }
 
+// Arrived is the number of requests so far, those that are not over included.
+func (s *Server) Arrived() int { return int(s.seq.Load()) }
+
 // Requests are the requests that are over, in the order of their ends.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
