@@ -131,18 +131,28 @@ func helpTopics(a *app) []*cobra.Command {
 	}
 }
 
+// exitCodeRows are the exit codes of every command.
+var exitCodeRows = []struct {
+	code    int
+	meaning string
+}{
+	{host.ExitDone, "done"},
+	{host.ExitWaiting, "waiting on you: a question is open (relay answer)"},
+	{host.ExitStopped, "stopped or failed: nothing landed, the report says why"},
+	{host.ExitBlocked, "blocked: configuration, environment, budget, lock or a wrong call"},
+	{host.ExitInterrupted, "interrupted by Ctrl-C (SIGINT)"},
+	{host.ExitTerminated, "interrupted by SIGTERM"},
+}
+
 func exitCodesPage(p *printer) {
 	p.linef("Exit codes of every command:\n")
-	p.table([][]string{
-		{fmt.Sprintf("  %d", host.ExitDone), "done"},
-		{fmt.Sprintf("  %d", host.ExitWaiting), "waiting on you: a question is open (relay answer)"},
-		{fmt.Sprintf("  %d", host.ExitStopped), "stopped or failed: nothing landed, the report says why"},
-		{fmt.Sprintf("  %d", host.ExitBlocked), "blocked: configuration, environment, budget, lock or a wrong call; nothing was started"},
-		{fmt.Sprintf("  %d", host.ExitInterrupted), "interrupted by Ctrl-C (SIGINT)"},
-		{fmt.Sprintf("  %d", host.ExitTerminated), "interrupted by SIGTERM"},
-	})
-	p.linef("\nThe code in the report is finer:\n")
 	var rows [][]string
+	for _, r := range exitCodeRows {
+		rows = append(rows, []string{fmt.Sprintf("  %d", r.code), r.meaning})
+	}
+	p.table(rows)
+	p.linef("\nThe code in the report is finer:\n")
+	rows = nil
 	for _, code := range host.Codes() {
 		e := host.Explain(code)
 		rows = append(rows, []string{fmt.Sprintf("  %d", e.ExitCode), string(code), e.Title})
