@@ -1,0 +1,192 @@
+package history
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+)
+
+// Meta is meta.json: enough to list a run without reading its report.
+type Meta struct {
+	RunID       string     `json:"run_id"`
+	Workflow    string     `json:"workflow"` // "tick"
+	StartedAt   time.Time  `json:"started_at"`
+	EndedAt     time.Time  `json:"ended_at,omitzero"`
+	TaskID      string     `json:"task_id,omitempty"`
+	MilestoneID string     `json:"milestone_id,omitempty"`
+	Intent      string     `json:"intent,omitempty"`
+	Code        judge.Code `json:"code,omitempty"` // "" while it runs or after a crash
+	BaseCommit  string     `json:"base_commit,omitempty"`
+	Commit      string     `json:"commit,omitempty"`
+	Salvage     string     `json:"salvage,omitempty"`
+	Version     string     `json:"relay_version,omitempty"`
+	Bytes       int64      `json:"bytes"`
+}
+
+const (
+	metaName = "meta.json"
+	// alphabet of the second half of a run id: no letters that read like others.
+	alphabet = "23456789abcdefghjkmnpqrstvwxyz"
+	tailLen  = 8
+)
+
+var idPattern = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[2-9a-hjkmnp-tv-z]{8}$`)
+
+// NewRunID makes a run id: UTC time to the second and 8 characters, of which the
+// first two are the hundredths of that second and the rest are chance, for example
+// "20261120-192359-4mv9m2qa". Sorted as text they are sorted by time.
+func NewRunID(now time.Time) string {
+	now = now.UTC()
+	b := make([]byte, tailLen)
+	_, _ = rand.Read(b) // never fails
+	for i := range b {
+		b[i] = alphabet[int(b[i])%len(alphabet)]
+	}
+	// 30 × 30 parts of a second in the first two places keep the order within it.
+	part := now.Nanosecond() / (1_000_000_000/900 + 1)
+	b[0], b[1] = alphabet[part/30], alphabet[part%30]
+	return now.Format("20060102-150405") + "-" + string(b)
+}
+
+// ValidRunID tells a run id from any other text, for example a path.
+func ValidRunID(s string) bool { return idPattern.MatchString(s) }
+
+// Run is one run that is being written.
+type Run struct {
+	store *Store
+	meta  Meta
+	dir   string
+}
+
+// Begin makes the folder of a run and writes its meta.json.
+func (s *Store) Begin(m Meta) (*Run, error) {
+	if !ValidRunID(m.RunID) {
+		return nil, fmt.Errorf("history: %q is no run id", m.RunID)
+	}
+	if err := s.mkdir(); err != nil {
+		return nil, err
+	}
+	x := s.load()
+	x.settle(s)
+	r := &Run{s, m, filepath.Join(s.dir, m.RunID)}
+	if err := os.Mkdir(r.dir, 0o755); err != nil {
+		return nil, fault.Wrap(err, judge.StopInterrupted, "the run's folder can't be made", "`ls -ld "+s.dir+"` and `df -h "+s.dir+"` show the place")
+	}
+	if err := workspace.WriteJSON(filepath.Join(r.dir, metaName), m); err != nil {
+		return nil, err
+	}
+	x.Runs, x.Latest, x.Open = x.Runs+1, m.RunID, m.RunID
+	return r, s.save(x)
+}
+
+// mkdir makes the history's folder; a link in its place is not followed.
+func (s *Store) mkdir() error {
+	err := os.Mkdir(s.dir, 0o755)
+	if fi, lerr := os.Lstat(s.dir); lerr == nil && fi.IsDir() {
+		return nil
+	}
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		err = errors.New("there is something else of that name")
+	}
+	return fault.Wrap(err, judge.StopInterrupted, "the history's folder "+s.dir+" can't be made", "`ls -ld "+s.dir+"` shows what is there")
+}
+
+// ID is the run's id; Dir its folder.
+func (r *Run) ID() string  { return r.meta.RunID }
+func (r *Run) Dir() string { return r.dir }
+
+// place checks the name of a file of the run and makes the folder it lies in.
+func (r *Run) place(name string) (string, error) {
+	dir, base := filepath.Split(filepath.FromSlash(name))
+	if base == "" || base == "." || base == ".." || strings.ContainsAny(name, "\x00\\") || dir != "" && dir != "plugins/" {
+		return "", fmt.Errorf("history: %q is no name of a file of a run", name)
+	}
+	if dir != "" {
+		if err := os.Mkdir(filepath.Join(r.dir, "plugins"), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
+	}
+	return filepath.Join(r.dir, filepath.FromSlash(name)), nil
+}
+
+// Create opens a new file of the run for writing: "diff.patch", "verify.log",
+// "plugins/claude.stderr". Closing it makes it last.
+func (r *Run) Create(name string) (io.WriteCloser, error) {
+	p, err := r.place(name)
+	if err != nil {
+		return nil, err
+	}
+	fd, err := unix.Open(p, unix.O_WRONLY|unix.O_CREAT|unix.O_TRUNC|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o644)
+	if err != nil {
+		return nil, &fs.PathError{Op: "create", Path: p, Err: err}
+	}
+	return &lasting{os.NewFile(uintptr(fd), p)}, nil
+}
+
+// lasting is a file that is synced when it is closed.
+type lasting struct{ *os.File }
+
+// Close syncs and closes.
+func (f *lasting) Close() error { return errors.Join(f.Sync(), f.File.Close()) }
+
+// Write writes a whole file of the run atomically.
+func (r *Run) Write(name string, b []byte) error {
+	p, err := r.place(name)
+	if err != nil {
+		return err
+	}
+	return workspace.WriteFile(p, b)
+}
+
+// End writes meta.json for good and adds the run to the running total. The run's
+// id stays what it was.
+func (r *Run) End(m Meta) error {
+	m.RunID, m.Bytes = r.meta.RunID, size(r.dir)
+	if err := workspace.WriteJSON(filepath.Join(r.dir, metaName), m); err != nil {
+		return err
+	}
+	x := r.store.load()
+	if x.Open == m.RunID {
+		x.Open = ""
+		x.Bytes += size(r.dir)
+	}
+	return r.store.save(x)
+}
+
+// size adds up the files of one run.
+func size(dir string) (n int64) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil //nolint:nilerr // what can't be seen counts nothing
+		}
+		if fi, err := d.Info(); err == nil {
+			n += fi.Size()
+		}
+		return nil
+	})
+	return n
+}
+
+// readMeta reads a run's meta.json; a run without a readable one has its id only.
+func (s *Store) readMeta(id string) Meta {
+	m := Meta{}
+	b, err := workspace.ReadFile(filepath.Join(s.dir, id, metaName), 1<<20)
+	if err != nil || json.Unmarshal(b, &m) != nil || m.RunID != id {
+		return Meta{RunID: id}
+	}
+	return m
+}
