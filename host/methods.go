@@ -2,10 +2,6 @@ package host
 
 import "context"
 
-// Run makes one tick. STOP and BLOCKED are results, not errors. When ctx ends by
-// [Interrupt] the run is ended in order and the result's exit code is 130 or 143.
-func (r *Repo) Run(ctx context.Context, o RunOptions) (*RunResult, error) { panic("todo") }
-
 // Undo takes a landed change back with a new commit; "" means the last landed run.
 func (r *Repo) Undo(ctx context.Context, run string) (*UndoResult, error) { panic("todo") }
 

@@ -2,13 +2,16 @@ package tick
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/trust"
+	"github.com/paxiom/relay/judge"
 )
 
 // Env is where ticks run: one repository on one machine. It is filled once and can
@@ -46,18 +49,117 @@ type Outcome struct {
 	Patch   string          // file in the history; "" when there is none
 }
 
+// The states of a tick, as journal, report and progress name them.
+const (
+	stateLock        = "LOCK"
+	statePreflight   = "PREFLIGHT"
+	stateOrchestrate = "ORCHESTRATE"
+	stateBuild       = "BUILD"
+	stateJudge       = "JUDGE"
+	stateVerify      = "VERIFY"
+	stateApply       = "APPLY"
+	stateReport      = "REPORT"
+)
+
+// errTickTime ends a tick that is over max_tick_seconds.
+var errTickTime = errors.New("the tick's own time limit")
+
 // Run makes one tick. Whatever happens there is an Outcome with a report; an error is
 // a fault that kept even that from being written.
-func Run(ctx context.Context, env *Env, o Options) (*Outcome, error) { panic("todo") }
-
-// Check is one row of the preflight.
-type Check struct {
-	ID      string
-	Err     error // nil: passed
-	Skipped bool  // not looked at, since an earlier row failed
-	Found   string
+func Run(ctx context.Context, env *Env, o Options) (*Outcome, error) {
+	r := newRun(env, o)
+	ctx, cancel := r.limit(ctx)
+	defer cancel()
+	err := r.lock(ctx)
+	if err == nil {
+		err = r.work(ctx)
+	}
+	return r.finish(ctx, err)
 }
 
-// Preflight looks at everything that a tick needs, in the order of appendix A1, and
-// changes and spends nothing.
-func Preflight(ctx context.Context, env *Env) []Check { panic("todo") }
+// limit bounds the tick by max_tick_seconds.
+func (r *run) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if r.cfg == nil || r.cfg.Runner.MaxTickSeconds <= 0 {
+		return context.WithCancel(ctx)
+	}
+	d := time.Duration(r.cfg.Runner.MaxTickSeconds) * time.Second
+	return context.WithTimeoutCause(ctx, d, errTickTime)
+}
+
+// work is the tick between taking the lock and writing the report. Its error is the
+// verdict: a *fault.Fault with a code, or nil for success.
+func (r *run) work(ctx context.Context) error {
+	defer r.closePlugins()
+	if err := r.preflight(ctx); err != nil {
+		return err
+	}
+	if err := r.propose(ctx); err != nil {
+		return err
+	}
+	if r.task.Control != nil {
+		r.rep.Control = &report.Control{Action: r.task.Control.Action, Reason: r.task.Control.Reason}
+		return nil
+	}
+	if err := r.plan(nil); err != nil {
+		return err // a check that can't run makes the build a waste
+	}
+	if err := r.build(ctx); err != nil {
+		return err
+	}
+	if err := r.judge(ctx); err != nil {
+		return err
+	}
+	if err := r.verify(ctx); err != nil {
+		return err
+	}
+	return r.land(ctx)
+}
+
+// enter begins a state and ends the one before.
+func (r *run) enter(state string) {
+	r.leave("")
+	r.state, r.entered = state, r.now()
+	r.observe(progress.Event{Kind: progress.Entered})
+}
+
+// leave ends the present state with one line about what came of it.
+func (r *run) leave(text string) {
+	if r.state == "" {
+		return
+	}
+	took := r.now().Sub(r.entered)
+	r.rep.States = append(r.rep.States, report.StateTime{State: r.state, MS: took.Milliseconds()})
+	r.observe(progress.Event{Kind: progress.Finished, Elapsed: took, Text: text})
+	r.state = ""
+}
+
+func (r *run) observe(e progress.Event) {
+	if r.env.Observer == nil {
+		return
+	}
+	e.At, e.RunID, e.State, e.Usage = r.now(), r.rep.RunID, r.state, r.used
+	r.env.Observer.Observe(e)
+}
+
+func (r *run) note(text string) {
+	r.rep.Notes = append(r.rep.Notes, text)
+	r.observe(progress.Event{Kind: progress.Notice, Text: text})
+}
+
+// interrupted turns the end of the context into the verdict, whatever error the
+// interrupted work gave.
+func interrupted(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	if f, ok := fault.As(err); ok && f.Code.Outcome() == judge.OutcomeBlocked {
+		return err
+	}
+	cause := context.Cause(ctx)
+	if errors.Is(cause, errTickTime) {
+		return &fault.Fault{Code: judge.StopInterrupted, What: "the tick took longer than runner.max_tick_seconds",
+			Why: "every process of it was ended", Fix: "`relay config show runner`, then raise the limit or ask for a smaller step", Err: cause}
+	}
+	return &fault.Fault{Code: judge.StopInterrupted, What: "the tick was interrupted", Why: cause.Error(),
+		Fix: "`relay run` starts a new one", Err: cause}
+}

@@ -1,0 +1,42 @@
+package host
+
+import (
+	"context"
+	"errors"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/tick"
+)
+
+// Run makes one tick. STOP and BLOCKED are results, not errors. When ctx ends by
+// [Interrupt] the run is ended in order and the result's exit code is 130 or 143.
+func (r *Repo) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
+	t := tick.Options{Goal: o.Goal, TaskName: o.TaskFile, RecordDir: o.RecordDir}
+	if o.TaskFile != "" {
+		raw, err := workspace.ReadFile(o.TaskFile, maxTaskFile)
+		if err != nil {
+			return nil, fault.Wrap(err, "", "the task "+o.TaskFile+" can't be read", "`ls -l "+o.TaskFile+"`")
+		}
+		t.Task = raw
+	}
+	env, err := r.tickEnv(o.Observer)
+	if err != nil {
+		return nil, err
+	}
+	out, err := tick.Run(ctx, env, t)
+	if out == nil {
+		return nil, err
+	}
+	res := &RunResult{Doc: Doc{"relay.run", 1}, Report: out.Report, Blocked: out.Blocked, Patch: out.Patch,
+		ExitCode: exitOf(out.Report.Code, out.Report.Question != nil)}
+	var sig Interrupted
+	if errors.As(context.Cause(ctx), &sig) {
+		res.ExitCode = sig.ExitCode()
+	}
+	return res, err
+}
+
+// maxTaskFile is one byte more than a task may have, so that a longer file is refused
+// by the same rule as a long answer.
+const maxTaskFile = 2<<20 + 1

@@ -1,0 +1,230 @@
+package tick
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/pluginhost"
+	"github.com/paxiom/relay/host/internal/progress"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/strictjson"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/prompts"
+	"github.com/paxiom/relay/schemas"
+	"github.com/paxiom/relay/sdk/pluginpb"
+)
+
+// maxResult is the largest builder result that is read, in bytes.
+const maxResult = 256 << 10
+
+// build lets the builder work in its box. When it returns nil the box is quiet: the
+// plugin and all that it started have ended.
+func (r *run) build(ctx context.Context) error {
+	r.enter(stateBuild)
+	if r.task.Builder.Patch != "" {
+		if err := judge.CheckPatch(r.task.Builder.Patch); err != nil {
+			return fault.Wrap(err, judge.StopBuilderOutputInvalid, "the patch is refused before it is applied", "`relay show`")
+		}
+	}
+	p, spec, err := r.findPlugin(r.task.Builder.Mode, catalog.Builder)
+	if err != nil {
+		return err
+	}
+	r.builder = p
+	r.rep.Builder = p.worker
+	if p.entry.Name == "patch" {
+		if err := r.book.PatchAttempt(r.cfg.Builder.Patch.MaxPatchAttemptsPerMilestone); err != nil {
+			return err
+		}
+	}
+	r.change, err = change.Begin(r.changeEnv(), change.Options{RunID: r.rep.RunID, Base: r.rep.BaseCommit, Branch: r.branch,
+		Binds: []box.Bind{{Path: spec.SocketDir, Writable: true}}})
+	if err != nil {
+		return boxFault(err)
+	}
+	b := r.change.Box()
+	r.rep.Box = &report.BoxReport{Means: b.Means(), Gaps: b.Gaps()}
+	spec.Start, spec.Dir = inBox(b), r.env.Root
+	p.lazy = pluginhost.NewLazy(spec)
+	if err := r.change.Enter(stateBuild, p.entry.Name); err != nil {
+		return internal(err)
+	}
+	err = r.runBuilder(ctx, p)
+	p.close()
+	if err == nil {
+		r.leave(p.worker.Summary)
+	}
+	return err
+}
+
+// runBuilder makes the one builder call of the tick.
+func (r *run) runBuilder(ctx context.Context, p *plugin) error {
+	req, err := r.buildRequest()
+	if err != nil {
+		return err
+	}
+	limit := r.buildTimeout(p.entry.Name)
+	req.Timeout = durationpb.New(limit)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit+buildGrace, errBuildTime)
+	defer cancel()
+	open, err := p.lazy.Get(ctx)
+	if err != nil {
+		return r.notOpened(ctx, p, err)
+	}
+	res, err := r.book.Reserve(ledger.Call{ID: req.CallId, RunID: r.rep.RunID, Role: "builder", Provider: p.entry.Name,
+		Model: req.Model, MaxUSD: r.cfg.Builder.ClaudeCode.MaxBudgetUSD})
+	if err != nil {
+		return err
+	}
+	timer := time.AfterFunc(limit, cancel) // the plugin had its chance to end by itself
+	done, f := open.Build(ctx, req, r.onBuild)
+	late := !timer.Stop()
+	if f == nil {
+		r.checkResult(done.GetResultJson())
+		return r.spend(res, p.worker, done.GetModel(), done.GetUsage(), "ok")
+	}
+	explain(p.worker, f)
+	if err := r.spend(res, p.worker, "", f.Usage, "failed"); err != nil {
+		return err
+	}
+	switch {
+	case badOutput(f):
+		r.badBuild = f.Summary
+		return nil
+	case late && ctx.Err() != nil && !errors.Is(context.Cause(ctx), errTickTime):
+		return &fault.Fault{Code: judge.StopBuilderTimeout, What: fmt.Sprintf("the builder %s did not end within %v", p.entry.Name, limit),
+			Why: "it and everything that it had started were ended", Fix: "`relay show`, then ask for a smaller step or raise builder.timeout_seconds", Err: f}
+	}
+	return failed(ctx, f)
+}
+
+// buildGrace is how much longer than its own limit the host waits for a builder.
+const buildGrace = 2 * time.Second
+
+var errBuildTime = errors.New("the builder's time limit")
+
+// buildTimeout is the wall clock of one build.
+func (r *run) buildTimeout(name string) time.Duration {
+	seconds := r.cfg.Builder.TimeoutSeconds
+	if e := r.cfg.Builder.External; name == "external" && e != nil && e.TimeoutSeconds > 0 {
+		seconds = e.TimeoutSeconds
+	}
+	if seconds <= 0 {
+		seconds = r.cfg.Runner.MaxTickSeconds
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+func (r *run) buildRequest() (*pluginpb.BuildRequest, error) {
+	t, b := r.task, r.task.Builder
+	override, err := prompts.LoadOverride(r.inRepo(r.cfg.Builder.ClaudeCode.SystemPromptFile), r.inRepo(r.cfg.Builder.ClaudeCode.UserPromptFile))
+	var system, user string
+	if err == nil {
+		system, user, err = prompts.Builder(prompts.BuilderData{TaskJSON: r.taskJSON, Instructions: b.Instructions,
+			AllowedGlobs: t.Scope.AllowedGlobs, ForbiddenGlobs: r.forbidden(), AllowNewFiles: t.Scope.AllowNewFiles,
+			AllowLockfileChanges: t.Scope.AllowLockfileChanges, MaxFilesTouched: t.DiffLimits.MaxFilesTouched,
+			MaxLinesChanged: t.DiffLimits.MaxLinesChanged, VerifyIDs: append(slices.Clone(t.Verification.Fast), t.Verification.Slow...),
+			Facts: r.file(r.ws.Facts()), ResultSchema: schemas.Bytes(schemas.BuilderResult), Override: override})
+	}
+	if err != nil {
+		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "the builder's prompt can't be made", "`relay config show builder` names its files")
+	}
+	turns := b.MaxTurns
+	if most := r.cfg.Builder.ClaudeCode.MaxTurns; most > 0 {
+		turns = min(turns, most)
+	}
+	return &pluginpb.BuildRequest{CallId: r.rep.RunID + "-builder-1", Workspace: r.git.Root, TaskJson: r.taskJSON,
+		System: system, Prompt: user, Patch: b.Patch, Model: r.cfg.Models.BuilderModel, FallbackModel: r.cfg.Models.BuilderFallbackModel,
+		MaxTurns: int32(turns), MaxCostMicrousd: int64(r.cfg.Builder.ClaudeCode.MaxBudgetUSD * 1e6),
+		IdleTimeout:      durationpb.New(time.Duration(r.cfg.Builder.IdleTimeoutSeconds) * time.Second),
+		ResultSchemaJson: schemas.Bytes(schemas.BuilderResult)}, nil
+}
+
+// checkResult holds the builder's own account to its schema. It decides nothing but
+// whether the builder kept to the form.
+func (r *run) checkResult(raw []byte) {
+	tree, err := strictjson.Decode(raw, maxResult)
+	if err == nil {
+		var s interface{ Validate(any) error }
+		if s, err = schemas.Compiled(schemas.BuilderResult); err == nil {
+			err = s.Validate(tree)
+		}
+	}
+	if err == nil {
+		var own []byte
+		own, err = workspace.ReadFile(r.inRepo(r.cfg.Builder.ClaudeCode.BuilderResultSchemaFile), 1<<20)
+		if err == nil {
+			err = matches(own, raw)
+		} else if errors.Is(err, os.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err != nil {
+		r.badBuild = "its result is not valid: " + err.Error()
+		return
+	}
+	var said struct {
+		Summary string `json:"summary"`
+	}
+	if strictjson.Unmarshal(raw, &said) == nil {
+		r.builder.worker.Summary = said.Summary
+	} else if m, ok := tree.(map[string]any); ok {
+		r.builder.worker.Summary, _ = m["summary"].(string)
+	}
+}
+
+// onBuild shows what the builder is doing.
+func (r *run) onBuild(e *pluginpb.BuildEvent) {
+	text := ""
+	switch ev := e.Event.(type) {
+	case *pluginpb.BuildEvent_Progress:
+		text = strings.TrimSpace(ev.Progress.GetPhase() + " " + ev.Progress.GetText())
+	case *pluginpb.BuildEvent_Command:
+		text = "runs " + strings.Join(ev.Command.GetArgv(), " ")
+	case *pluginpb.BuildEvent_File:
+		text = "edits " + ev.File.GetPath()
+	case *pluginpb.BuildEvent_Notice:
+		text = ev.Notice.GetText()
+	}
+	if text != "" {
+		r.observe(progress.Event{Kind: progress.Plugin, Plugin: r.builder.entry.Name, Text: text})
+	}
+}
+
+// forbidden is the task's list and the configuration's: a task adds, never removes.
+func (r *run) forbidden() []string {
+	all := slices.Clone(r.task.Scope.ForbiddenGlobs)
+	for _, g := range r.cfg.Scope.DefaultForbiddenGlobs {
+		if !slices.Contains(all, g) {
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
+// signature is a check as the orchestrator names it: id(param, …).
+func signature(id string, params map[string]config.Param) string {
+	if len(params) == 0 {
+		return id
+	}
+	var names []string
+	for n := range params {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return id + "(" + strings.Join(names, ", ") + ")"
+}

@@ -1,0 +1,150 @@
+package tick
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/history"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/judge"
+)
+
+// finish is the last state: the box goes, the report is written, the lock is given
+// back. verdict is nil for success. It works also when the context has ended.
+func (r *run) finish(ctx context.Context, verdict error) (*Outcome, error) {
+	r.leave("")
+	r.decide(verdict)
+	out := &Outcome{Report: r.rep, Patch: r.patch}
+	if r.rep.Verdict == judge.OutcomeBlocked {
+		out.Blocked = r.blocked()
+	}
+	if r.held == nil { // not ours: only the holder of the lock writes the workspace
+		r.close()
+		return out, nil
+	}
+	err := r.write(out)
+	if r.change != nil {
+		err = errors.Join(err, r.change.Discard())
+	}
+	err = errors.Join(err, r.held.Release())
+	if err != nil {
+		return out, fault.Wrap(err, judge.StopInterrupted, "the run's report could not be written", "`df -h .` and `ls -ld "+r.ws.Rel()+"` show whether relay can write there")
+	}
+	return out, nil
+}
+
+// decide turns the verdict into the report's code and its three parts.
+func (r *run) decide(verdict error) {
+	r.rep.Code, r.rep.Summary = judge.Success, r.success()
+	if verdict != nil {
+		f := fault.Internal(verdict)
+		if f.Code == "" {
+			f.Code = judge.StopInterrupted
+		}
+		r.rep.Code, r.rep.Summary, r.rep.Why, r.rep.Next = f.Code, f.What, f.Why, f.Fix
+	}
+	r.rep.Verdict = r.rep.Code.Outcome()
+	r.close()
+}
+
+// success is the report's one line when nothing was broken.
+func (r *run) success() string {
+	switch {
+	case r.task == nil:
+		return ""
+	case r.rep.Control != nil:
+		return "the orchestrator says: " + r.rep.Control.Action
+	case r.rep.Question != nil:
+		r.rep.Next = "`relay answer \"…\"`"
+		return "a question waits for you"
+	case r.rep.Commit != "":
+		return "the change was judged, verified and committed"
+	case len(r.verdict.Kept) > 0:
+		return "the change was judged, verified and written to the work tree"
+	}
+	return "nothing was changed, and every check passed"
+}
+
+// close stamps the end.
+func (r *run) close() {
+	r.rep.EndedAt = r.now().UTC()
+	r.rep.DurationMS = r.rep.EndedAt.Sub(r.rep.StartedAt).Milliseconds()
+}
+
+func (r *run) blocked() *report.Blocked {
+	return &report.Blocked{SchemaVersion: 1, RunID: r.rep.RunID, At: r.rep.EndedAt.Format(time.RFC3339),
+		Code: r.rep.Code, What: r.rep.Summary, Why: r.rep.Why, Remediation: r.rep.Next}
+}
+
+// write puts the run's record on the disk: ledger, REPORT.json (the only truth),
+// REPORT.md (rendered from it), BLOCKED.json, and the history's copies.
+func (r *run) write(out *Outcome) error {
+	r.enter(stateReport)
+	var problems []error
+	if r.book != nil {
+		problems = append(problems, r.book.Finish(r.rep.RunID, r.rep.Code))
+		r.ledgerLines()
+	}
+	r.pointers()
+	raw, err := report.Encode(r.rep)
+	if err != nil {
+		return errors.Join(append(problems, err)...)
+	}
+	md := report.Render(r.rep, r.cfg.Runner.RenderReportMD.MaxChars)
+	problems = append(problems, r.writeFile(r.ws.Report(), raw))
+	if r.cfg.Runner.RenderReportMD.Enabled {
+		if err := r.writeFile(r.ws.ReportMD(), md); err != nil {
+			r.note("REPORT.md could not be written: " + err.Error())
+		}
+	}
+	problems = append(problems, r.writeBlocked(out.Blocked))
+	if r.hist != nil {
+		problems = append(problems, r.hist.Write("report.json", raw), r.hist.Write("report.md", md), r.hist.End(r.meta()))
+	}
+	r.leave("")
+	return errors.Join(problems...)
+}
+
+func (r *run) writeBlocked(b *report.Blocked) error {
+	if b == nil {
+		remove(r.ws.Blocked())
+		return nil
+	}
+	raw, err := report.EncodeBlocked(b)
+	if err != nil {
+		return err
+	}
+	return r.writeFile(r.ws.Blocked(), raw)
+}
+
+func (r *run) ledgerLines() {
+	st := r.book.State()
+	b := &r.rep.Budgets
+	if st.MilestoneID != nil {
+		b.MilestoneID = *st.MilestoneID
+	}
+	c := st.Budgets
+	b.Ticks, b.OrchestratorCalls, b.BuilderCalls, b.VerifyRuns = c.Ticks, c.OrchestratorCalls, c.BuilderCalls, c.VerifyRuns
+	b.EstimatedCostUSD, b.CostUnknown = c.EstimatedCostUSD, c.UnknownCostCalls > 0
+	b.Warnings = append([]string{}, r.book.Warnings()...)
+}
+
+// pointers are relative to the repository, so that a report reads the same anywhere.
+func (r *run) pointers() {
+	if r.hist == nil {
+		return
+	}
+	dir := filepath.ToSlash(filepath.Join(r.ws.Rel(), "history", r.rep.RunID))
+	r.rep.Diff.DiffPatchPath = dir + "/diff.patch"
+	r.rep.Verification.VerifyLogPath = dir + "/verify.log"
+	r.rep.Pointers = &report.Pointers{ReportMDPath: r.ws.Rel() + "/REPORT.md", HistoryDir: dir}
+}
+
+func (r *run) meta() history.Meta {
+	return history.Meta{RunID: r.rep.RunID, Workflow: "tick", StartedAt: r.rep.StartedAt, EndedAt: r.rep.EndedAt,
+		TaskID: r.rep.Task.TaskID, MilestoneID: r.rep.Task.MilestoneID, Intent: r.rep.Task.Intent, Code: r.rep.Code,
+		BaseCommit: r.rep.BaseCommit, Commit: r.rep.Commit, Salvage: r.rep.Salvage, Version: r.env.Version}
+}

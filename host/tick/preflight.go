@@ -1,0 +1,327 @@
+package tick
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/history"
+	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/lock"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
+)
+
+// Check is one row of the preflight.
+type Check struct {
+	ID      string
+	Err     error // nil: passed
+	Skipped bool  // not looked at, since an earlier row failed
+	Found   string
+}
+
+// row is one row of appendix A1, with those that relay adds.
+type row struct {
+	id string
+	// look says what it found, or why a tick can't start.
+	look func(context.Context) (string, error)
+}
+
+// rowsBeforeLock is how many rows are looked at before the lock is taken.
+const rowsBeforeLock = 3
+
+// rows are in the order in which the first failing one decides.
+func (r *run) rows() []row {
+	return []row{
+		{"config", r.checkConfig},
+		{"trust", r.checkTrust},
+		{"git", r.checkGit},
+		{"lock", r.checkLock},
+		{"journal", r.checkJournal},
+		{"worktree", r.checkWorktree},
+		{"history", r.checkHistory},
+		{"state", r.checkState},
+		{"budget", r.checkBudget},
+		{"plugins", r.checkPlugins},
+		{"box", r.checkBox},
+	}
+}
+
+// Preflight looks at everything that a tick needs, in the order of appendix A1, and
+// changes and spends nothing.
+func Preflight(ctx context.Context, env *Env) []Check {
+	r := newRun(env, Options{})
+	var checks []Check
+	failed := false
+	for _, row := range r.rows() {
+		c := Check{ID: row.id, Skipped: failed}
+		if !failed {
+			c.Found, c.Err = row.look(ctx)
+			failed = c.Err != nil
+		}
+		checks = append(checks, c)
+	}
+	return checks
+}
+
+// preflight is the state of the same name. The lock is held; what a crash left is
+// settled first, since a half-written tree would look like the user's own changes.
+func (r *run) preflight(ctx context.Context) error {
+	r.enter(statePreflight)
+	if err := r.settleCrash(ctx); err != nil {
+		return err
+	}
+	if _, err := r.ws.CleanTmp(r.cfg.Runner.CrashCleanup.DeleteTmpGlob); err != nil {
+		return err
+	}
+	if r.o.Task == nil {
+		r.warmProvider(ctx)
+	}
+	for _, row := range r.rows() {
+		switch row.id {
+		case "config", "trust", "git", "lock", "journal": // were looked at
+			continue
+		case "box": // starting the first plugin tries it for real
+			continue
+		}
+		if _, err := row.look(ctx); err != nil {
+			return interrupted(ctx, err)
+		}
+	}
+	r.leave("ready")
+	return nil
+}
+
+func (r *run) checkConfig(context.Context) (string, error) {
+	if r.env.LoadErr != nil {
+		f := fault.Internal(r.env.LoadErr)
+		if f.Code == "" {
+			f.Code = judge.BlockedMissingConfig
+		}
+		return "", f
+	}
+	if r.env.Loaded.File == "" {
+		return "", fault.New(judge.BlockedMissingConfig, "this repository has no configuration for relay",
+			"there is no relay.config.json, .yaml, .yml or .toml and no relais.config.json in "+r.env.Root, "`relay init`")
+	}
+	var err error
+	r.ws, err = workspace.Open(r.env.Root, r.cfg.WorkspaceDir)
+	return r.env.Loaded.File, err
+}
+
+func (r *run) checkTrust(context.Context) (string, error) {
+	return "trusted", r.env.Trust.Check(r.env.Loaded, r.getenv)
+}
+
+func (r *run) checkGit(ctx context.Context) (string, error) {
+	git, err := judge.OpenGit(ctx, r.env.Root)
+	if err != nil {
+		return "", gitFault(err)
+	}
+	commit, branch, err := git.Head(ctx)
+	if err != nil {
+		return "", gitFault(err)
+	}
+	r.git, r.branch = git, branch
+	r.rep.BaseCommit, r.rep.HeadCommit = commit, commit
+	if branch == "" {
+		branch = "detached HEAD"
+	}
+	return fmt.Sprintf("%s at %.12s", branch, commit), nil
+}
+
+func (r *run) checkLock(context.Context) (string, error) {
+	state, info, err := lock.Inspect(r.ws.Lock())
+	if err != nil {
+		return "", err
+	}
+	if state == lock.Held {
+		return "", fault.New(judge.BlockedLockHeld, "another relay is running here",
+			fmt.Sprintf("process %d (%s) holds the lock since %s", info.PID, info.Command, info.StartedAt.Format("15:04:05")), "`relay status`")
+	}
+	return string(state), nil
+}
+
+func (r *run) checkJournal(context.Context) (string, error) {
+	open, err := journal.Open(r.ws.Journal()).Unfinished()
+	if err != nil {
+		return "", err
+	}
+	for _, u := range open {
+		if u.Damaged != "" {
+			return "", fault.New(judge.BlockedCrashRecovery, "the journal of run "+u.ID+" is damaged", u.Damaged, "`relay recover`")
+		}
+	}
+	if len(open) > 0 {
+		return "run " + open[0].ID + " was interrupted; the next tick settles it first", nil
+	}
+	return "nothing open", nil
+}
+
+// settleCrash discards or finishes what an interrupted run left behind.
+func (r *run) settleCrash(ctx context.Context) error {
+	if _, err := r.checkJournal(ctx); err != nil {
+		return err
+	}
+	done, err := change.Recover(ctx, r.changeEnv(), false)
+	if err != nil {
+		return err
+	}
+	for _, d := range done {
+		if d.Conflict != "" {
+			return fault.New(judge.BlockedCrashRecovery, "run "+d.RunID+" can't be settled without you", d.Conflict, "`relay recover`")
+		}
+		r.note("run " + d.RunID + " was interrupted: " + d.Did)
+	}
+	if len(done) > 0 { // an apply that was finished has moved HEAD
+		_, err = r.checkGit(ctx)
+	}
+	return err
+}
+
+func (r *run) checkWorktree(ctx context.Context) (string, error) {
+	status, err := r.git.Status(ctx)
+	if err != nil {
+		return "", gitFault(err)
+	}
+	r.status = status
+	owned := r.owned()
+	var dirty []string
+	for _, e := range status {
+		if e.Index == '?' && judge.Match(owned, strings.TrimSuffix(e.Path, "/")) {
+			continue // relay's own, and untracked: never part of a change
+		}
+		dirty = append(dirty, e.Path)
+	}
+	if len(dirty) == 0 {
+		return "clean", nil
+	}
+	why := fmt.Sprintf("%d paths differ from HEAD, the first is %q", len(dirty), dirty[0])
+	return "", fault.New(judge.BlockedDirtyWorktree, "the work tree has changes that are not committed", why, "`git status`, then commit them or `git stash -u`")
+}
+
+func (r *run) checkHistory(context.Context) (string, error) {
+	return "within its cap", history.Open(r.ws.History()).CheckCap(r.cfg.History.MaxMB)
+}
+
+func (r *run) checkState(context.Context) (string, error) {
+	if !r.cfg.Runner.CrashCleanup.ValidateRunnerJSONFiles {
+		return "not checked", nil
+	}
+	return "valid", r.ws.Validate()
+}
+
+// checkBudget opens the ledger. Without the lock, for status, it only looks: calls
+// that a crash left pending are then not settled here.
+func (r *run) checkBudget(context.Context) (string, error) {
+	worst := ledger.WorstCase(r.cfg, 0)
+	if r.o.Task != nil {
+		worst.OrchestratorCalls = 0
+	}
+	st, err := ledger.Read(r.ws)
+	if err != nil {
+		return "", err
+	}
+	if r.held == nil && len(st.Pending) > 0 {
+		return fmt.Sprintf("%d calls of a crashed run are settled by the next tick", len(st.Pending)), nil
+	}
+	book, recovered, err := ledger.Open(r.ws, r.cfg.Budgets)
+	if err != nil {
+		return "", err
+	}
+	r.book = book
+	if recovered > 0 {
+		r.note(fmt.Sprintf("%d paid calls of a crashed run were settled as unknown", recovered))
+	}
+	return "covers a tick", book.Check(worst)
+}
+
+func (r *run) checkPlugins(context.Context) (string, error) {
+	if r.o.Task == nil {
+		if _, err := r.env.Catalog.Find(r.cfg.Orchestrator.Provider, catalog.Provider); err != nil {
+			return "", err
+		}
+	}
+	if _, err := r.env.Catalog.Find(r.cfg.Builder.DefaultMode, catalog.Builder); err != nil {
+		return "", err
+	}
+	return r.cfg.Orchestrator.Provider + " plans, " + r.cfg.Builder.DefaultMode + " builds", nil
+}
+
+func (r *run) checkBox(ctx context.Context) (string, error) {
+	if err := os.MkdirAll(r.env.StateDir, 0o700); err != nil {
+		return "", fault.Wrap(err, judge.BlockedBox, "relay's state folder can't be made", "`ls -ld "+r.env.StateDir+"`")
+	}
+	s, err := box.Probe(ctx, r.env.StateDir)
+	if err != nil {
+		return "", boxFault(err)
+	}
+	if !s.OK() {
+		f := fault.New(judge.BlockedBox, "this machine allows no box for builders", "", "`relay doctor` says what stands in the way")
+		for _, t := range s.Trials {
+			f.Why = t.Why
+			if t.Fix != "" {
+				f.Fix = t.Fix
+			}
+		}
+		return "", f
+	}
+	return s.Means, nil
+}
+
+// gitFault says a failing call of git in words.
+func gitFault(err error) error {
+	f := fault.Wrap(err, judge.BlockedMissingConfig, "git can't work with this repository", "`git status` shows git's own words")
+	var g *judge.GitError
+	if !errors.As(err, &g) {
+		return f
+	}
+	switch g.Kind {
+	case judge.GitMissing:
+		f.What, f.Fix = "git is not installed", "install git, then `git --version`"
+	case judge.GitNotRepository:
+		f.What, f.Fix = "this is not a git repository", "`git init`, then a first commit"
+	case judge.GitBare:
+		f.What, f.Fix = "this is a bare repository", "`git clone` it: relay works on a work tree"
+	case judge.GitNoCommits:
+		f.What, f.Fix = "this repository has no commit yet", "`git commit` something first"
+	case judge.GitDubiousOwner:
+		f.What, f.Fix = "this repository belongs to someone else", "`git config --global --add safe.directory "+g.Dir+"` if you trust it"
+	case judge.GitBrokenConfig:
+		f.What, f.Fix = "git can't read its configuration", "`git config --list` shows the broken line"
+	}
+	return f
+}
+
+// boxFault says in words why a box could not be used.
+func boxFault(err error) error {
+	var b *box.Error
+	if !errors.As(err, &b) {
+		return internal(err)
+	}
+	f := &fault.Fault{Code: judge.BlockedBox, What: "the box for plugins can't be made", Why: b.Error(), Fix: b.Fix, Err: err}
+	if b.Why != "" {
+		f.Why = b.Why
+	}
+	if f.Fix == "" {
+		f.Fix = "`relay doctor` says what stands in the way"
+	}
+	return f
+}
+
+func (r *run) getenv(name string) string {
+	value := ""
+	for _, kv := range r.env.Environ {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			value = v
+		}
+	}
+	return value
+}

@@ -1,0 +1,185 @@
+package tick
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/history"
+	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/lock"
+	"github.com/paxiom/relay/host/internal/pluginhost"
+	"github.com/paxiom/relay/host/internal/progress"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/task"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/verify"
+)
+
+// run is one tick under way.
+type run struct {
+	env *Env
+	o   Options
+	cfg *config.Config // nil while there is none
+	ws  *workspace.Workspace
+	rep *report.Report
+
+	state   string
+	entered time.Time
+	used    progress.Usage
+
+	held     *lock.Lock
+	hist     *history.Run
+	book     *ledger.Ledger
+	git      *judge.Git
+	branch   string
+	status   []judge.StatusEntry
+	task     *task.Task
+	taskJSON []byte
+	commands []verify.Command
+	provider *plugin
+	builder  *plugin
+	change   *change.Change
+	verdict  judge.Verdict
+	badBuild string // why the builder's result is not valid; "" when it is
+	patch    string
+}
+
+func newRun(env *Env, o Options) *run {
+	r := &run{env: env, o: o}
+	now := r.now()
+	r.rep = &report.Report{SchemaVersion: 1, RunID: history.NewRunID(now), StartedAt: now.UTC(),
+		Scope:        report.Scope{OK: true, Violations: []string{}, TouchedPaths: []string{}},
+		Verification: report.Verification{ExecMode: "argv_no_shell", Runs: []report.VerifyRun{}},
+		Budgets:      report.Budgets{Warnings: []string{}}}
+	if env.Loaded != nil {
+		r.cfg = env.Loaded.Config
+	}
+	return r
+}
+
+func (r *run) now() time.Time {
+	if r.env.Now != nil {
+		return r.env.Now()
+	}
+	return time.Now()
+}
+
+// lock is the first state: a configuration that can be used and is trusted, and the
+// workspace's lock. Only its holder writes the workspace.
+func (r *run) lock(ctx context.Context) error {
+	r.enter(stateLock)
+	for _, row := range r.rows()[:rowsBeforeLock] {
+		if _, err := row.look(ctx); err != nil {
+			return err
+		}
+	}
+	if err := r.ws.Ensure(); err != nil {
+		return err
+	}
+	held, reclaimed, err := lock.Acquire(r.ws.Lock(), "relay run")
+	if err != nil {
+		return err
+	}
+	r.held = held
+	if reclaimed != nil {
+		r.note("a lock was taken over from process " + reclaimed.Command + ", which is gone")
+	}
+	if err := held.SetRun(r.rep.RunID); err != nil {
+		return err
+	}
+	return r.beginHistory()
+}
+
+// beginHistory makes the run's folder, where plugins' standard error goes too.
+func (r *run) beginHistory() error {
+	var err error
+	r.hist, err = history.Open(r.ws.History()).Begin(history.Meta{RunID: r.rep.RunID, Workflow: "tick",
+		StartedAt: r.rep.StartedAt, Version: r.env.Version})
+	return err
+}
+
+// changeEnv is what changes of this repository share.
+func (r *run) changeEnv() change.Env {
+	return change.Env{Git: r.git, StateDir: r.env.StateDir, Journal: journal.Open(r.ws.Journal()),
+		Home: r.env.Home, Persist: r.persist(), Owned: r.owned(), Environ: r.env.Environ}
+}
+
+// owned are the globs of relay's own files.
+func (r *run) owned() []string {
+	return append(append([]string{}, r.ws.OwnedGlobs()...), r.cfg.Runner.RunnerOwnedGlobs...)
+}
+
+// persist resolves box.persist_dirs against the user's home.
+func (r *run) persist() []string {
+	var dirs []string
+	for _, d := range r.cfg.Box.PersistDirs {
+		switch {
+		case d == "~" || len(d) > 1 && d[:2] == "~/":
+			d = filepath.Join(r.env.Home, d[1:])
+		case !filepath.IsAbs(d):
+			d = filepath.Join(r.env.Home, d)
+		}
+		dirs = append(dirs, d)
+	}
+	return dirs
+}
+
+// closePlugins ends what was opened; what they left running is reported.
+func (r *run) closePlugins() {
+	for _, p := range []*plugin{r.builder, r.provider} {
+		if p != nil {
+			p.close()
+		}
+	}
+}
+
+// file reads a small file of the workspace; "" when there is none.
+func (r *run) file(path string) string {
+	b, err := workspace.ReadFile(path, 1<<20)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// inRepo gives the absolute path of a configured file.
+func (r *run) inRepo(rel string) string {
+	if rel == "" || filepath.IsAbs(rel) {
+		return rel
+	}
+	return filepath.Join(r.env.Root, filepath.FromSlash(rel))
+}
+
+// failed makes a plugin's failure the verdict, or lets the caller's interruption win.
+func failed(ctx context.Context, f *pluginhost.Failure) error {
+	if f == nil {
+		return nil
+	}
+	return interrupted(ctx, f.Fault())
+}
+
+func internal(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fault.Internal(err)
+}
+
+// writeFile writes one file of the workspace; a failure is the run's own.
+func (r *run) writeFile(path string, b []byte) error {
+	return workspace.WriteFile(path, b)
+}
+
+// remove takes away a file that no longer holds.
+func remove(path string) {
+	if fi, err := os.Lstat(path); err == nil && fi.Mode().IsRegular() {
+		os.Remove(path)
+	}
+}

@@ -1,0 +1,270 @@
+package tick
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/launch"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/verify"
+)
+
+// plan builds the commands of all checks, or says what can't be trusted. It is asked
+// before the build, since a tainted check makes the build a waste, and again with the
+// changes, since those can put a link under a parameter.
+func (r *run) plan(changes []judge.Change) error {
+	if r.task.Kind == judge.Question {
+		return nil // nothing can have changed
+	}
+	var templates []verify.Template
+	for _, t := range r.cfg.Verification.Templates {
+		params := map[string]string{}
+		for name, p := range t.Params {
+			params[name] = p.Kind
+		}
+		templates = append(templates, verify.Template{ID: t.ID, Cmd: t.Cmd, Args: t.Args, Params: params})
+	}
+	v := r.task.Verification
+	var err error
+	r.commands, err = verify.Plan(templates, verify.Rules{MaxParamLen: r.cfg.Verification.MaxParamLen,
+		RejectPattern: r.cfg.Verification.RejectMetacharsRegex, Forbidden: r.forbidden(), Root: r.git.Root, Changes: changes},
+		verify.Requests{Fast: v.Fast, Slow: v.Slow, Params: v.Params})
+	var taint *verify.Taint
+	if errors.As(err, &taint) {
+		return &fault.Fault{Code: judge.StopVerifyTainted, What: "a check that the task asks for can't be trusted, so none was run",
+			Why: taint.Error(), Fix: "`relay config show verification` lists the checks and their parameters", Err: err}
+	}
+	return internal(err)
+}
+
+// policy is the law for this task.
+func (r *run) policy() judge.Policy {
+	s, l := r.task.Scope, r.task.DiffLimits
+	return judge.Policy{Kind: r.task.Kind, Allowed: s.AllowedGlobs, Forbidden: r.forbidden(), RunnerOwned: r.owned(),
+		Protected: r.cfg.Verification.ProtectedGlobs, Tests: r.cfg.Verification.TestGlobs, Lockfiles: r.cfg.Scope.Lockfiles,
+		AllowNewFiles: s.AllowNewFiles, AllowLockfileChanges: s.AllowLockfileChanges,
+		MaxFiles: l.MaxFilesTouched, MaxLines: l.MaxLinesChanged, BuilderCommits: judge.BuilderCommits(r.cfg.Commit.BuilderCommits)}
+}
+
+// judge reads the box's layer and applies the rules. The builder's own result is
+// looked at last: what was touched counts more than what was said.
+func (r *run) judge(ctx context.Context) error {
+	r.enter(stateJudge)
+	if err := r.change.Enter(stateJudge, nil); err != nil {
+		return internal(err)
+	}
+	v, err := r.change.Judge(ctx, r.policy())
+	if err != nil {
+		return interrupted(ctx, boxFault(err))
+	}
+	r.verdict = v
+	r.describe(v)
+	if v.Code != judge.Success {
+		return r.reject(ctx, verdictFault(v))
+	}
+	if r.badBuild != "" {
+		valid := false
+		r.rep.BuilderOutputValid = &valid
+		r.note("the builder's output is not valid: " + r.badBuild)
+		if r.cfg.Builder.ClaudeCode.StrictBuilderJSON {
+			return r.reject(ctx, fault.New(judge.StopBuilderOutputInvalid, "the builder's answer is not the result that was asked for", r.badBuild, "`relay show`"))
+		}
+	}
+	r.leave(fmt.Sprintf("%d files, +%d/-%d, %d new", v.Radius.Files, v.Radius.Added, v.Radius.Deleted, v.Radius.New))
+	return nil
+}
+
+// verdictFault says the first broken rule in words.
+func verdictFault(v judge.Verdict) *fault.Fault {
+	f := fault.New(v.Code, "the judge stopped the change", "", "`relay show` lists every broken rule")
+	for _, b := range v.Violations {
+		if b.Code != v.Code {
+			continue
+		}
+		f.Why = b.Rule
+		if b.Path != "" {
+			f.Why = fmt.Sprintf("%s: %s", report.Safe(b.Path), b.Rule)
+		}
+		break
+	}
+	if n := len(v.Violations) - 1; n > 0 {
+		f.Why += fmt.Sprintf(" (and %d more)", n)
+	}
+	return f
+}
+
+// describe puts what was touched into the report, whatever the verdict.
+func (r *run) describe(v judge.Verdict) {
+	r.rep.BlastRadius = report.BlastRadius{FilesTouched: v.Radius.Files, LinesAdded: v.Radius.Added, LinesDeleted: v.Radius.Deleted, NewFiles: v.Radius.New}
+	r.rep.Diff.FilesChanged, r.rep.Diff.LinesChanged = v.Radius.Files, v.Radius.Added+v.Radius.Deleted
+	for _, c := range r.change.Touched().Changes {
+		r.rep.Scope.TouchedPaths = append(r.rep.Scope.TouchedPaths, c.Path)
+	}
+	for _, b := range v.Violations {
+		r.rep.Scope.OK = false
+		text := b.Rule
+		if b.Path != "" {
+			text = b.Path + ": " + b.Rule
+		}
+		r.rep.Scope.Violations = append(r.rep.Scope.Violations, text)
+		r.rep.Rules = append(r.rep.Rules, report.RuleHit{Code: string(b.Code), Path: b.Path, Rule: b.Rule})
+	}
+	if v.Scratch > 0 {
+		r.note(fmt.Sprintf("%d files that git ignores were left outside the scope and thrown away", v.Scratch))
+	}
+	if v.BuilderCommitted && v.Code == judge.Success {
+		r.note("the builder's own commits are folded into this one")
+	}
+	r.keepPatch()
+}
+
+// keepPatch writes what was built into the history.
+func (r *run) keepPatch() {
+	if !r.cfg.History.IncludeDiffPatch {
+		return
+	}
+	patch, err := r.change.Patch()
+	if err == nil && len(patch) > 0 {
+		err = r.hist.Write("diff.patch", patch)
+		r.patch = r.hist.Dir() + "/diff.patch"
+	}
+	if err != nil {
+		r.note("the patch could not be kept: " + err.Error())
+	}
+}
+
+// verify runs the checks, each in a fresh box with exactly what was judged.
+func (r *run) verify(ctx context.Context) error {
+	r.enter(stateVerify)
+	if err := r.plan(r.verdict.Kept); err != nil {
+		return r.reject(ctx, err)
+	}
+	if len(r.commands) == 0 {
+		r.leave("no checks asked for")
+		return nil
+	}
+	if err := r.change.Enter(stateVerify, len(r.commands)); err != nil {
+		return internal(err)
+	}
+	checks := change.Checks{Commands: r.commands, Env: r.checkEnv(),
+		Fast: time.Duration(r.cfg.Verification.TimeoutFastSeconds) * time.Second,
+		Slow: time.Duration(r.cfg.Verification.TimeoutSlowSeconds) * time.Second}
+	if r.cfg.History.IncludeVerifyLog {
+		log, err := r.hist.Create("verify.log")
+		if err != nil {
+			return internal(err)
+		}
+		defer log.Close()
+		checks.Log = log
+	}
+	results, code := r.change.Verify(ctx, checks)
+	r.listRuns(results)
+	if err := r.book.Verify(len(results)); err != nil {
+		return err
+	}
+	if code == judge.Success {
+		r.leave(fmt.Sprintf("%d checks passed", len(results)))
+		return nil
+	}
+	return r.reject(ctx, interrupted(ctx, checkFault(code, results)))
+}
+
+// checkEnv is the user's environment without what is relay's own.
+func (r *run) checkEnv() []string {
+	return slices.DeleteFunc(launch.Env(nil, nil), func(kv string) bool {
+		return strings.HasPrefix(kv, "RELAY_") || strings.HasPrefix(kv, "GOMEMLIMIT=")
+	})
+}
+
+func (r *run) listRuns(results []verify.Result) {
+	for _, v := range results {
+		phase := "fast"
+		if v.Command.Slow {
+			phase = "slow"
+		}
+		r.rep.Verification.Runs = append(r.rep.Verification.Runs, report.VerifyRun{TemplateID: v.Command.ID, Phase: phase,
+			Cmd: v.Command.Argv[0], Args: append([]string{}, v.Command.Argv[1:]...), ExitCode: v.ExitCode,
+			DurationMS: v.Duration.Milliseconds(), TimedOut: v.TimedOut})
+	}
+}
+
+func checkFault(code judge.Code, results []verify.Result) *fault.Fault {
+	f := fault.New(code, "a check failed", "", "`relay show` has its output")
+	if len(results) == 0 {
+		return f
+	}
+	last := results[len(results)-1]
+	f.What = fmt.Sprintf("the check %s failed", last.Command.ID)
+	switch {
+	case last.Err != nil:
+		f.Why, f.Err = last.Err.Error(), last.Err
+	case last.TimedOut:
+		f.Why = fmt.Sprintf("it did not end within %v and was ended with all that it had started", last.Duration.Round(time.Second))
+	default:
+		f.Why = fmt.Sprintf("it ended with exit code %d", last.ExitCode)
+	}
+	return f
+}
+
+// reject keeps what was built where the operator can get at it, and gives the verdict
+// back. Nothing of the work tree was written.
+func (r *run) reject(ctx context.Context, verdict error) error {
+	if !r.cfg.Commit.OnSuccess || len(r.change.Touched().Changes) == 0 {
+		return verdict
+	}
+	kept, err := r.change.Reject(context.WithoutCancel(ctx), r.message("rejected: "+r.task.Intent))
+	if err != nil {
+		r.note("what was built could not be kept as a commit: " + err.Error())
+		return verdict
+	}
+	r.rep.Salvage = kept.Ref
+	r.rep.Notes = append(r.rep.Notes, kept.Notes...)
+	return verdict
+}
+
+// land writes what was judged into the work tree and commits it. Once it has begun it
+// is finished, whatever signal comes.
+func (r *run) land(ctx context.Context) error {
+	if len(r.verdict.Kept) == 0 {
+		return nil
+	}
+	r.enter(stateApply)
+	if ctx.Err() != nil {
+		return interrupted(ctx, ctx.Err())
+	}
+	landed, err := r.change.Land(context.WithoutCancel(ctx), change.Landing{Message: r.message(r.task.Intent), Commit: r.cfg.Commit.OnSuccess})
+	if err != nil {
+		if f, ok := fault.As(err); ok && f.Code == judge.StopHeadMoved {
+			return r.reject(ctx, err)
+		}
+		return internal(err)
+	}
+	r.rep.Commit = landed.Commit
+	if landed.Commit != "" {
+		r.rep.HeadCommit = landed.Commit
+	}
+	r.rep.Notes = append(r.rep.Notes, landed.Notes...)
+	text := fmt.Sprintf("%d files written, not committed (commit.on_success is false)", len(landed.Paths))
+	if landed.Commit != "" {
+		text = fmt.Sprintf("%d files committed as %.12s", len(landed.Paths), landed.Commit)
+	}
+	r.leave(text)
+	return nil
+}
+
+// message is the commit message of a change; see docs/reference/commits.md.
+func (r *run) message(subject string) change.Message {
+	return change.Message{Subject: subject, Trailers: []change.Trailer{
+		{Key: "Relay-Run", Value: r.rep.RunID},
+		{Key: "Relay-Task", Value: r.task.TaskID},
+		{Key: "Relay-Milestone", Value: r.task.MilestoneID},
+		{Key: "Relay-Builder", Value: r.builder.entry.Name},
+	}}
+}
