@@ -95,6 +95,7 @@ func (d *driver) build(ctx context.Context, r *sdk.BuildRequest, out sdk.Events)
 	out.Command(sdk.Command{Argv: []string{path}})
 	res, err := sdk.RunCLI(ctx, sdk.CLI{
 		Path: path, Args: files.expand(d.Args), Dir: r.Workspace, Env: sdk.ChildEnv(files.environment()...),
+		Grace:   3 * time.Second,
 		Timeout: shorter(time.Duration(d.TimeoutSeconds)*time.Second, r.Timeout),
 		OnLine: func(l []byte) {
 			if text := strings.TrimSpace(string(l)); text != "" {

@@ -224,3 +224,19 @@ func TestConfiguration(t *testing.T) {
 		t.Errorf("%+v %v", h, err)
 	}
 }
+
+// The example of the reference page is a script.
+func TestExampleOfTheReference(t *testing.T) {
+	page, err := os.ReadFile("../../docs/reference/replay.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "## Example\n\n```json\n")
+	example, _, ok := strings.Cut(rest, "```")
+	if !ok {
+		t.Fatal("the page has no example")
+	}
+	if _, err := script.Parse([]byte(example)); err != nil {
+		t.Error(err)
+	}
+}
