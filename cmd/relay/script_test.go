@@ -89,6 +89,11 @@ func setupScript(e *testscript.Env) error {
 	}
 	e.Setenv("PATH", binDir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	e.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	seed, err := filepath.Abs("../../host/internal/config/testdata/relais.config.json")
+	if err != nil {
+		return err
+	}
+	e.Setenv("SEED_CONFIG", seed)
 	e.Setenv("FIXTURE", fixture)
 	e.Setenv("BIN", binDir)
 	e.Setenv("TERM", "dumb")
