@@ -73,19 +73,10 @@ func runConfigShow(ctx context.Context, o *configShowOptions) error {
 
 // origin is where a value came from, in one phrase.
 func origin(o host.ConfigOrigin) string {
-	s := string(o.Layer)
-	switch {
-	case o.File != "" && o.Line > 0:
-		s += fmt.Sprintf(" %s:%d", o.File, o.Line)
-	case o.File != "":
-		s += " " + o.File
-	case o.Name != "":
-		s += " " + o.Name
-	}
 	if o.Note != "" {
-		s += " (" + o.Note + ")"
+		return o.String() + " (" + o.Note + ")"
 	}
-	return s
+	return o.String()
 }
 
 // encoded is a value as it would stand in relay.config.json.

@@ -137,8 +137,11 @@ func defaultBranch(ctx context.Context, g *judge.Git) (string, error) {
 	if names := strings.Fields(string(out)); len(names) > 0 {
 		return names[0], nil
 	}
-	_, branch, err := g.Head(ctx)
-	return branch, err
+	// The branch that is checked out; it works without a commit. A detached HEAD has none.
+	if out, err := g.Run(ctx, nil, "symbolic-ref", "--quiet", "--short", "HEAD"); err == nil {
+		return strings.TrimSpace(string(out)), nil
+	}
+	return "", nil
 }
 
 func unique(items []string) []string {

@@ -96,6 +96,8 @@ func TestRepositoryBranch(t *testing.T) {
 	for name, c := range map[string]struct{ script, want string }{
 		"only a topic branch": {"git init -q -b topic . && git commit -q --allow-empty -m x", "topic"},
 		"topic off main":      {"git init -q -b main . && git commit -q --allow-empty -m x && git switch -q -c topic", "main"},
+		"no commit yet":       {"git init -q -b first .", "first"},
+		"detached":            {"git init -q -b topic . && git commit -q --allow-empty -m x && git switch -q --detach && git branch -q -D topic", ""},
 		"the remote says":     {"git init -q -b main . && git commit -q --allow-empty -m x && git update-ref refs/remotes/origin/dev HEAD && git symbolic-ref refs/remotes/origin/HEAD refs/remotes/origin/dev", "dev"},
 	} {
 		t.Run(name, func(t *testing.T) {
