@@ -256,7 +256,8 @@ func TestGitCheckIgnore(t *testing.T) {
 		`echo x > kept.log; git add -f kept.log; git commit -qm kept; mkdir real; ln -s real link; git init -q stray; echo 'hid/' >> .gitignore; git init -q hid/repo`)
 	ask := map[string]bool{
 		"x.log": true, "a.txt": false, "new.txt": false, "deep/down/x.log": true, ":(top)x.log": true, ":x": false, "-x.log": true,
-		"new\nline.log": true, "\xff.log": true, "kept.log": false, // tracked: not ignored
+		"new\nline.log": false, "\xff.log": true, // a line break: refused in any case
+		"kept.log":      false, // tracked: not ignored
 		"link/x.log":    false, // behind a link: git would refuse the whole question
 		"sub/x.tmp":     true,  // the submodule's own rules
 		"sub/x.log":     false,
@@ -275,6 +276,9 @@ func TestGitCheckIgnore(t *testing.T) {
 		if got[path] != want {
 			t.Errorf("%q: got %v, want %v", path, got[path], want)
 		}
+	}
+	if sub, err := open(t, top).CheckIgnore(t.Context(), []string{"a.txt", "sub/x.tmp"}); err != nil || !sub["sub/x.tmp"] {
+		t.Errorf("only in the submodule: %v %v", sub, err)
 	}
 	if none, err := open(t, top).CheckIgnore(t.Context(), nil); err != nil || len(none) > 0 {
 		t.Errorf("nothing asked: %v %v", none, err)

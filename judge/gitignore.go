@@ -33,27 +33,62 @@ func (g *Git) CheckIgnore(ctx context.Context, paths []string) (map[string]bool,
 	if len(ask) == 0 {
 		return ignored, nil
 	}
-	var in bytes.Buffer
-	for _, path := range ask {
-		in.WriteString("./" + path + "\x00") // "./" takes its meaning from a leading ':'
-	}
-	out, err := g.Run(ctx, &in, "check-ignore", "-z", "--stdin")
-	if fail, ok := errors.AsType[*GitError](err); ok && fail.Exit == 1 {
-		err = nil // none is ignored
-	}
-	if err != nil {
+	if err := g.match(ctx, ask, ignored); err != nil {
 		return nil, err
 	}
-	for path := range strings.SplitSeq(string(out), "\x00") {
-		ignored[strings.TrimPrefix(path, "./")] = true
-	}
-	delete(ignored, "")
 	for repo, inside := range nested {
 		if err := g.checkNested(ctx, repo, inside, ignored); err != nil {
 			return nil, err
 		}
 	}
 	return ignored, nil
+}
+
+// match adds those of the paths that lie in this repository and are ignored.
+//
+// Asked with the index, git takes time in proportion to paths times files. So it is
+// asked without, and then which of the matching paths are tracked after all.
+func (g *Git) match(ctx context.Context, ask []string, ignored map[string]bool) error {
+	out, err := g.feed(ctx, ask, "./", "check-ignore", "--no-index", "-z", "--stdin") // "./" takes its meaning from a leading ':'
+	if fail, ok := errors.AsType[*GitError](err); ok && fail.Exit == 1 {
+		return nil // none is ignored
+	} else if err != nil {
+		return err
+	}
+	var match []string
+	for path := range strings.SplitSeq(string(out), "\x00") {
+		// What has a line break would confuse the second answer; such a name is
+		// refused wherever it is.
+		if path = strings.TrimPrefix(path, "./"); path != "" && !strings.Contains(path, "\n") {
+			match = append(match, path)
+		}
+	}
+	if len(match) == 0 {
+		return nil
+	}
+	out, err = g.feed(ctx, match, ":0:", "cat-file", "-z", "--batch-check=%(objecttype)")
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if err == nil && len(lines) != len(match) {
+		err = &GitError{Kind: GitFailed, Dir: g.Root, Args: []string{"cat-file"}, Stderr: "one answer for each path was expected"}
+	}
+	if err != nil {
+		return err
+	}
+	for i, path := range match {
+		if lines[i] == ":0:"+path+" missing" {
+			ignored[path] = true
+		}
+	}
+	return nil
+}
+
+// feed calls git with the paths on its standard input, each after a prefix.
+func (g *Git) feed(ctx context.Context, paths []string, prefix string, args ...string) ([]byte, error) {
+	var in bytes.Buffer
+	for _, path := range paths {
+		in.WriteString(prefix + path + "\x00")
+	}
+	return g.Run(ctx, &in, args...)
 }
 
 // checkNested adds the ignored ones of the paths that lie in the repository at repo.
