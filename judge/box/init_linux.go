@@ -71,6 +71,11 @@ func Init() {
 	}
 }
 
+// Go sets up packages in the order of their import paths as far as they do not
+// depend on one another, so this comes before most of what main imports is set up.
+// That saves each box several milliseconds.
+func init() { Init() }
+
 func runInit() {
 	// Capabilities, the keyring and Landlock belong to a thread; the child is
 	// forked from this one.
