@@ -10,14 +10,15 @@ driver=$TMPDIR/../cfg/claude
 { echo '#!/bin/sh'; for v in RELAY_REPO RELAY_CASE RELAY_CANARY RELAY_OUTSIDE; do printf "export %s='%s'\n" $v "${!v}"; done
   printf "exec '%s' \"\$@\"\n" "$RELAY_BUILDER"; } > "$driver" && chmod 755 "$driver"
 script=$TMPDIR/../cfg/orchestrator.json
-jq -n --rawfile t "$RELAY_TASK" '{version:1,calls:[{role:"orchestrator",text:$t},{role:"orchestrator",text:$t}]}' > "$script"
+jq -n --rawfile t "$RELAY_TASK" '{version:1,calls:[{when:{role:"orchestrator"},times:-1,answer:{text:$t}}]}' > "$script"
 cd "$RELAY_REPO" || exit 2
-RELAY_TRUST=any "$STAGE/bin/relay" run --json --no-input \
-  --set commit.on_success=false --set commit.builder_commits=stop \
+set -- --no-input --json --set commit.on_success=false --set commit.builder_commits=stop \
   --set orchestrator.provider=replay --set "plugins.replay.script=$script" \
   --set "claude_code_cli.command=$driver" \
   --set "builder.timeout_seconds=$RELAY_BUILD_TIMEOUT" \
   --set "verification.timeout_fast_seconds=$RELAY_VERIFY_TIMEOUT" --set "verification.timeout_slow_seconds=$RELAY_VERIFY_TIMEOUT" \
-  --set "box.means=${CORPUS_MEANS:-overlay}" > "$RELAY_OUT.json" 2> "$RELAY_OUT.log"
+  --set "box.means=${CORPUS_MEANS:-overlay}"
+RELAY_TRUST=$("$STAGE/bin/relay" trust --show "$@" 2>/dev/null | jq -r .digest) && export RELAY_TRUST
+"$STAGE/bin/relay" run "$@" > "$RELAY_OUT.json" 2> "$RELAY_OUT.log"
 echo "exit $?"; cat "$RELAY_OUT.log"
 jq -c '{verdict: (.report.verdict // .verdict), code: (.report.code // .code)} | select(.verdict)' "$RELAY_OUT.json" > "$RELAY_OUT"
