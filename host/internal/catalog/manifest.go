@@ -3,7 +3,9 @@ package catalog
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"io"
 	"slices"
@@ -81,4 +83,10 @@ func FromResponse(info *pluginpb.GetInfoResponse) Entry {
 		e.Env = append(e.Env, EnvVar{Name: v.GetName(), Secret: v.GetSecret(), Required: v.GetRequired(), Purpose: v.GetPurpose()})
 	}
 	return e
+}
+
+// SchemaHash is the SHA-256 of a schema, in hexadecimal digits.
+func SchemaHash(schema []byte) string {
+	sum := sha256.Sum256(schema)
+	return hex.EncodeToString(sum[:])
 }

@@ -1,10 +1,16 @@
 package pluginhost
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/sdk/pluginpb"
 )
 
@@ -14,11 +20,11 @@ type Cause string
 // The causes.
 const (
 	Reported      Cause = "reported"      // the plugin said so, in band
-	NotStarted    Cause = "not started"   // launch, GetInfo or Configure
+	NotStarted    Cause = "not started"   // the configuration, the launch, or GetInfo
 	Crashed       Cause = "crashed"       // the process ended during a call
 	Protocol      Cause = "protocol"      // a breach of the protocol
-	Unimplemented Cause = "unimplemented" // an RPC that it should have
-	Cancelled     Cause = "cancelled"     // we did it
+	Unimplemented Cause = "unimplemented" // an RPC that the plugin should have
+	Cancelled     Cause = "cancelled"     // by the caller's context; Err says how
 	OurLimit      Cause = "our limit"     // not sent: the message is too large
 )
 
@@ -27,9 +33,9 @@ type Failure struct {
 	Cause   Cause
 	Plugin  string // name
 	Version string // may be ""
-	RPC     string // "Complete", "Build", "Configure", …
-	// Reason and the facts after it are the plugin's when Cause is Reported;
-	// otherwise the reason is unspecified and Effect is what the host knows.
+	RPC     string // "Start", "GetInfo", "Configure", "Complete", "Build", "Health"
+	// Reason and the facts after it are the plugin's when Cause is Reported.
+	// Otherwise Reason is unspecified, and Effect is what the host knows.
 	Reason            pluginpb.Failure_Reason
 	Effect            pluginpb.Failure_Effect
 	Summary           string // what happened: one sentence
@@ -40,15 +46,15 @@ type Failure struct {
 	LimitName         string
 	UpstreamCode      string
 	UpstreamRequestID string
-	// Usage is the largest that was seen in the call; nil: nothing is known.
+	// Usage is the last that was seen in the call; nil: nothing is known.
 	Usage *pluginpb.Usage
 	// Events is how many events came after started.
 	Events int
 	// Exit says how the process ended, for example "exit status 2"; "" while it lives.
 	Exit string
 	// Panic is the first line of a panic and Stack the goroutine below it, from
-	// standard error.
-	Panic, Stack string
+	// standard error; Tail is its last lines when the process ended.
+	Panic, Stack, Tail string
 	// StderrPath names the file with all of standard error; may be "".
 	StderrPath string
 	// Err is the cause, for errors.Is and errors.As; may be nil.
@@ -56,37 +62,147 @@ type Failure struct {
 }
 
 // Error gives what, why and fix on one line.
-func (f *Failure) Error() string { return f.Summary }
+func (f *Failure) Error() string { return f.Fault().Error() }
 
 // Unwrap gives the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
 // Fault is the failure as a person reads it, under the code that [Decide] gives.
-func (f *Failure) Fault() *fault.Fault { return nil }
-
-// Action is what follows from a failure.
-type Action string
-
-// The actions.
-const (
-	Again Action = "retry"
-	Stop  Action = "stop"
-	Block Action = "block"
-)
-
-// Decision is what follows from a failure.
-type Decision struct {
-	Action Action
-	// Code is the outcome when the call is not repeated, or not any more.
-	Code judge.Code
-	// Times is how often the call may be repeated for this reason; 0 unless Action
-	// is Again.
-	Times int
-	// After is how long to wait before that at least; 0: the caller's backoff.
-	After time.Duration
-	// ResetAt is when an exhausted limit is renewed; zero: not known.
-	ResetAt time.Time
+func (f *Failure) Fault() *fault.Fault {
+	why := f.Detail
+	if f.StderrPath != "" && (f.Cause == Crashed || f.Cause == NotStarted || f.Cause == Protocol) {
+		why = joinText(why, "all that it wrote is in "+f.StderrPath)
+	}
+	fix := f.Fix
+	if fix == "" {
+		fix = "`relay doctor` checks what the plugin needs; `relay show` has the details of the run"
+	}
+	return &fault.Fault{Code: Decide(f).Code, What: f.Summary, Why: why, Fix: fix, Err: f}
 }
 
-// Decide is the one table of what follows from a failure.
-func Decide(f *Failure) Decision { return Decision{Action: Stop, Code: judge.StopInterrupted} }
+func joinText(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
+}
+
+// label names a plugin in texts.
+func (s *Spec) label() string {
+	if s.Entry.Version == "" {
+		return "plugin " + s.Entry.Name
+	}
+	return "plugin " + s.Entry.Name + " " + s.Entry.Version
+}
+
+func (s *Spec) failure(cause Cause, rpc, summary, detail, fix string) *Failure {
+	return &Failure{Cause: cause, Plugin: s.Entry.Name, Version: s.Entry.Version, RPC: rpc, Effect: pluginpb.Failure_EFFECT_NONE,
+		Summary: summary, Detail: detail, Fix: fix, StderrPath: s.StderrPath}
+}
+
+// startFailure is what launch says.
+func (s *Spec) startFailure(err error) *Failure {
+	var e *launch.Error
+	if !errors.As(err, &e) {
+		return s.failure(NotStarted, "Start", s.label()+" was not started", err.Error(), "")
+	}
+	f := s.failure(NotStarted, "Start", e.What, e.Why, e.Fix)
+	f.Exit, f.Panic, f.Stack, f.Tail, f.Err = e.Exit, e.Panic, e.Stack, e.Tail, e
+	if e.Kind == launch.Cancelled {
+		f.Cause = Cancelled
+	}
+	return f
+}
+
+const reportIt = "`relay plugin list` shows where the plugin comes from; report it to its author"
+
+// breach is a breach of the protocol. The plugin can't be trusted to keep to it
+// afterwards: its process is ended.
+func (p *Plugin) breach(rpc, what string) *Failure {
+	p.client.Kill()
+	f := p.spec.failure(Protocol, rpc, fmt.Sprintf("%s broke the plugin protocol during %s", p.spec.label(), rpc), what, reportIt)
+	f.Effect = pluginpb.Failure_EFFECT_UNKNOWN
+	return f
+}
+
+// reported is what the plugin says of its failure.
+func (p *Plugin) reported(rpc string, w *pluginpb.Failure) *Failure {
+	f := p.spec.failure(Reported, rpc, w.GetSummary(), w.GetDetail(), w.GetFix())
+	f.Reason, f.Effect = w.GetReason(), w.GetEffect()
+	if f.Effect == pluginpb.Failure_EFFECT_UNSPECIFIED {
+		f.Effect = pluginpb.Failure_EFFECT_UNKNOWN
+	}
+	if f.Summary == "" {
+		f.Summary = fmt.Sprintf("%s failed and did not say how", p.spec.label())
+	}
+	if w.GetRetryAfter().IsValid() {
+		f.RetryAfter = max(0, w.GetRetryAfter().AsDuration())
+	}
+	if w.GetResetAt().IsValid() {
+		f.ResetAt = w.GetResetAt().AsTime()
+	}
+	f.LimitName, f.UpstreamCode, f.UpstreamRequestID, f.Usage = w.GetLimitName(), w.GetUpstreamCode(), w.GetUpstreamRequestId(), w.GetUsage()
+	return f
+}
+
+// exitWait is how long the end of the process may trail the end of the connection.
+const exitWait = time.Second
+
+// broken says what a status other than OK means: our own cancel, the end of the
+// process, or a fault of the plugin.
+func (p *Plugin) broken(ctx context.Context, rpc string, err error) *Failure {
+	code := status.Code(err)
+	switch {
+	case ctx.Err() != nil:
+		return p.cancelled(ctx, rpc)
+	case code == codes.Unimplemented:
+		return p.spec.failure(Unimplemented, rpc, fmt.Sprintf("%s does not have %s", p.spec.label(), rpc),
+			"it says that it is of a kind that must have it", reportIt)
+	case code == codes.ResourceExhausted:
+		return p.breach(rpc, fmt.Sprintf("it sent a message of more than %s", mib(p.spec.Limits.Message)))
+	case code == codes.Unavailable || code == codes.Canceled || code == codes.Internal || code == codes.Unknown:
+		select {
+		case <-p.client.Gone():
+			return p.crashed(rpc)
+		case <-ctx.Done():
+			return p.cancelled(ctx, rpc)
+		case <-time.After(exitWait):
+		}
+	}
+	if code == codes.Unavailable {
+		return p.breach(rpc, "it closed the connection and went on running")
+	}
+	return p.breach(rpc, fmt.Sprintf("it answered with the gRPC status %s: %s", code, p.secrets.String(status.Convert(err).Message())))
+}
+
+func (p *Plugin) cancelled(ctx context.Context, rpc string) *Failure {
+	what := fmt.Sprintf("%s of %s was cancelled", rpc, p.spec.label())
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		what = fmt.Sprintf("%s of %s ran out of time", rpc, p.spec.label())
+	}
+	f := p.spec.failure(Cancelled, rpc, what, "", "`relay show` has what was done so far")
+	f.Effect, f.Err = pluginpb.Failure_EFFECT_UNKNOWN, ctx.Err()
+	return f
+}
+
+// crashed tells of a process that is gone.
+func (p *Plugin) crashed(rpc string) *Failure {
+	f := p.spec.failure(Crashed, rpc, fmt.Sprintf("%s crashed during %s: %s", p.spec.label(), rpc, p.client.Exit()), "",
+		"`relay plugin list` shows where the plugin comes from; report it to its author with the text above")
+	f.Effect = pluginpb.Failure_EFFECT_UNKNOWN
+	f.Exit, f.Tail = p.client.Exit(), p.client.Tail(2<<10)
+	if f.Panic, f.Stack = p.client.Panic(); f.Panic != "" {
+		f.Detail = f.Panic
+	} else if f.Tail != "" {
+		f.Detail = "it wrote: " + f.Tail
+	}
+	return f
+}
+
+// mib writes a size in bytes for people.
+func mib(n int) string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%d MiB", (n+1<<20-1)>>20)
+}

@@ -1,12 +1,24 @@
 package pluginhost
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
+	"os"
+	"slices"
+	"strings"
 	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/launch"
+	"github.com/paxiom/relay/host/internal/redact"
+	"github.com/paxiom/relay/schemas"
+	"github.com/paxiom/relay/sdk"
 	"github.com/paxiom/relay/sdk/pluginpb"
 )
 
@@ -14,7 +26,8 @@ import (
 type Spec struct {
 	Entry catalog.Entry
 	// Config is the plugin's configuration block, JSON; nil means {}. It is checked
-	// against the pinned schema before the plugin is started.
+	// against the plugin's schema before the plugin is started, or before Configure
+	// when the pin holds only the schema's hash.
 	Config []byte
 	// StateDir is private to the plugin and kept between runs; "" gives it none.
 	// WorkDir is removed by its owner after the run; "" means the plugin's private
@@ -34,90 +47,261 @@ type Spec struct {
 	// Start and SocketDir put the plugin into a box; see package launch.
 	Start     launch.Starter
 	SocketDir string
-	Dir       string
-	Limits    Limits
+	// Dir is the plugin's working folder; "" is an empty private one.
+	Dir    string
+	Limits Limits
 }
 
 // Limits bound what a plugin may do to its host. Zero fields mean the default.
 type Limits struct {
-	Start         time.Duration // to the handshake; 10 s
-	Info          time.Duration // of GetInfo, and of Configure; 10 s
-	Silent        time.Duration // without an event during a call; 30 s
-	Linger        time.Duration // from the final event to the end of the stream; 2 s
-	Events        int           // events a second, over ten seconds; 5,000
-	Bytes         int64         // of all events of one call; 256 MiB
-	Message       int           // of one message, either way; sdk.MaxMessage
-	Grace         time.Duration // for Drain in Close; 2 s
-	StderrMaximum int64         // bytes kept of standard error; 16 MiB
+	Start   time.Duration // to the handshake; 10 s
+	Info    time.Duration // of GetInfo, of Configure and of Health without deep; 10 s
+	Silent  time.Duration // without an event during a call; 30 s
+	Linger  time.Duration // from the final event to the end of the stream; 2 s
+	Events  int           // events a second, over ten seconds; 5,000
+	Bytes   int64         // of all events of one call; 256 MiB
+	Message int           // of one message, either way; sdk.MaxMessage
+	Grace   time.Duration // for Drain in Close; 2 s
+	Stderr  int64         // bytes kept of standard error; 16 MiB
 }
 
-// Plugin is an open plugin. It is safe for concurrent use as far as the plugin's
-// capability "concurrent" says.
-type Plugin struct{}
+func (l Limits) withDefaults() Limits {
+	return Limits{
+		Start: cmp.Or(l.Start, 10*time.Second), Info: cmp.Or(l.Info, 10*time.Second), Silent: cmp.Or(l.Silent, 30*time.Second),
+		Linger: cmp.Or(l.Linger, 2*time.Second), Events: cmp.Or(l.Events, 5000), Bytes: cmp.Or(l.Bytes, 256<<20),
+		Message: cmp.Or(l.Message, sdk.MaxMessage), Grace: cmp.Or(l.Grace, 2*time.Second), Stderr: l.Stderr,
+	}
+}
+
+// Plugin is an open plugin. It is safe for concurrent use; calls to a plugin without
+// the capability "concurrent" wait for each other.
+type Plugin struct {
+	spec     Spec
+	secrets  *redact.Set
+	client   *launch.Client
+	info     *pluginpb.GetInfoResponse
+	base     pluginpb.BaseClient
+	provider pluginpb.ProviderClient
+	builder  pluginpb.BuilderClient
+	slot     chan struct{} // nil: calls may run at the same time
+}
 
 // Open starts a plugin, compares its GetInfo with the catalog's entry and configures
-// it. The error is a *Failure.
-func Open(ctx context.Context, spec Spec) (*Plugin, error) { return &Plugin{}, nil }
-
-// Info is what the plugin said about itself.
-func (p *Plugin) Info() *pluginpb.GetInfoResponse { return nil }
-
-// Complete asks the model of a provider. on is called for each event, in order, from
-// the caller's goroutine; it may be nil.
-func (p *Plugin) Complete(ctx context.Context, req *pluginpb.CompleteRequest, on func(*pluginpb.CompleteEvent)) (*pluginpb.CompleteDone, *Failure) {
-	return nil, nil
+// it. The error is a *Failure; nothing is left of the plugin then. The end of ctx
+// cancels Open; afterwards it has no meaning for the plugin.
+func Open(ctx context.Context, spec Spec) (*Plugin, error) {
+	p, f := open(ctx, spec)
+	if f != nil {
+		return nil, f
+	}
+	return p, nil
 }
 
-// Build lets a builder work. on is called as for Complete.
-func (p *Plugin) Build(ctx context.Context, req *pluginpb.BuildRequest, on func(*pluginpb.BuildEvent)) (*pluginpb.BuildDone, *Failure) {
-	return nil, nil
+func open(ctx context.Context, spec Spec) (*Plugin, *Failure) {
+	spec.Limits = spec.Limits.withDefaults()
+	if len(bytes.TrimSpace(spec.Config)) == 0 {
+		spec.Config = []byte("{}")
+	}
+	if f := spec.checkConfig(spec.Entry.ConfigSchema); f != nil {
+		return nil, f
+	}
+	p := &Plugin{spec: spec, secrets: spec.secretSet()}
+	var grants []string
+	for _, v := range spec.Entry.Env {
+		grants = append(grants, v.Name)
+	}
+	client, err := launch.Start(ctx, launch.Config{
+		Name: spec.Entry.Name, Path: spec.Entry.Path, SHA256: spec.Entry.SHA256, Reinstall: spec.Entry.Reinstall(),
+		Env: launch.Env(grants, append([]string{"RELAY_RUN_ID=" + spec.RunID}, spec.Env...)),
+		Dir: spec.Dir, SocketDir: spec.SocketDir, Stderr: spec.Stderr, StderrLimit: spec.Limits.Stderr, Secrets: p.secrets,
+		Start: spec.Start, Handshake: sdk.Handshake, Versions: sdk.PluginMap(), StartTimeout: spec.Limits.Start, MaxMessage: spec.Limits.Message,
+	})
+	if err != nil {
+		return nil, spec.startFailure(err)
+	}
+	p.client = client
+	p.base, p.provider, p.builder = pluginpb.NewBaseClient(client.Conn()), pluginpb.NewProviderClient(client.Conn()), pluginpb.NewBuilderClient(client.Conn())
+	f := p.introduce(ctx)
+	if f == nil {
+		f = p.configure(ctx)
+	}
+	if f != nil {
+		client.Stop(0, nil)
+		return nil, f
+	}
+	if !p.info.GetCapabilities().GetConcurrent() {
+		p.slot = make(chan struct{}, 1)
+	}
+	return p, nil
 }
 
-// Health asks whether the plugin could work now; deep may use the network.
-func (p *Plugin) Health(ctx context.Context, deep bool) (*pluginpb.HealthResponse, *Failure) {
-	return nil, nil
+// introduce asks who the plugin is and holds it to what is pinned.
+func (p *Plugin) introduce(ctx context.Context) *Failure {
+	info, f := unary(ctx, p, "GetInfo", p.spec.Limits.Info, func(ctx context.Context) (*pluginpb.GetInfoResponse, error) {
+		return p.base.GetInfo(ctx, &pluginpb.GetInfoRequest{HostVersion: p.spec.HostVersion, Host: &pluginpb.HostCapabilities{TextDelta: true}})
+	})
+	if f != nil {
+		return f
+	}
+	p.info = info
+	if what := differs(p.spec.Entry, catalog.FromResponse(info)); what != "" {
+		return p.spec.failure(NotStarted, "GetInfo", fmt.Sprintf("plugin %s is not what is pinned", p.spec.Entry.Name), what, p.spec.Entry.Reinstall())
+	}
+	if p.spec.Entry.ConfigSchema == nil {
+		return p.spec.checkConfig(info.GetConfigSchemaJson())
+	}
+	return nil
 }
+
+func (p *Plugin) configure(ctx context.Context) *Failure {
+	work := p.spec.WorkDir
+	if work == "" {
+		work = p.client.Private() + "/tmp"
+	}
+	r, f := unary(ctx, p, "Configure", p.spec.Limits.Info, func(ctx context.Context) (*pluginpb.ConfigureResponse, error) {
+		return p.base.Configure(ctx, &pluginpb.ConfigureRequest{ConfigJson: p.spec.Config, StateDir: p.spec.StateDir, WorkDir: work, RunId: p.spec.RunID})
+	})
+	if f == nil && r.GetFailure() != nil {
+		f = p.reported("Configure", r.GetFailure())
+	}
+	return f
+}
+
+// differs says in what a plugin is not the pinned one; "" when it is. What it wants
+// may be less than what is pinned, never more.
+func differs(pinned, says catalog.Entry) string {
+	switch {
+	case pinned.Name != says.Name:
+		return fmt.Sprintf("it calls itself %q", says.Name)
+	case pinned.Version != says.Version:
+		return fmt.Sprintf("it says that it is version %q; pinned is %q", says.Version, pinned.Version)
+	case !sameSet(pinned.Kinds, says.Kinds):
+		return fmt.Sprintf("it says that it is %v; pinned is %v", says.Kinds, pinned.Kinds)
+	case pinned.ConfigSchema != nil && !bytes.Equal(pinned.ConfigSchema, says.ConfigSchema):
+		return "the schema of its configuration is another"
+	case pinned.SchemaSHA256 != "" && pinned.SchemaSHA256 != catalog.SchemaHash(says.ConfigSchema):
+		return "the schema of its configuration is another"
+	}
+	return ""
+}
+
+func sameSet[T cmp.Ordered](a, b []T) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+// checkConfig holds the configuration to the plugin's schema, when there is one.
+func (s *Spec) checkConfig(schema []byte) *Failure {
+	bad := func(why string) *Failure {
+		return s.failure(NotStarted, "Configure", fmt.Sprintf("the configuration of plugin %s does not fit", s.Entry.Name), why,
+			fmt.Sprintf("`relay config show plugins` shows it; correct plugins.%s", s.Entry.Name))
+	}
+	var doc any
+	dec := json.NewDecoder(bytes.NewReader(s.Config))
+	dec.UseNumber()
+	if err := dec.Decode(&doc); err != nil {
+		return bad(err.Error())
+	}
+	if _, object := doc.(map[string]any); !object {
+		return bad("it must be an object")
+	}
+	if len(schema) == 0 {
+		return nil
+	}
+	if len(schema) > sdk.MaxConfigSchema {
+		return s.failure(NotStarted, "GetInfo", fmt.Sprintf("the configuration schema of plugin %s is too large", s.Entry.Name),
+			fmt.Sprintf("it has %d bytes; the limit is %d", len(schema), sdk.MaxConfigSchema), reportIt)
+	}
+	compiled, err := schemas.Compile(schema)
+	if err != nil {
+		return s.failure(NotStarted, "GetInfo", fmt.Sprintf("the configuration schema of plugin %s is not valid", s.Entry.Name), err.Error(), reportIt)
+	}
+	if err := compiled.Validate(doc); err != nil {
+		return bad(schemas.Explain(err).Error())
+	}
+	return nil
+}
+
+// secretSet gathers the values that may not come back from the plugin.
+func (s *Spec) secretSet() *redact.Set {
+	values := slices.Clone(s.Secrets)
+	for _, v := range s.Entry.Env {
+		if v.Secret {
+			values = append(values, os.Getenv(v.Name))
+		}
+	}
+	for _, kv := range s.Env {
+		name, value, _ := strings.Cut(kv, "=")
+		if slices.ContainsFunc(s.Entry.Env, func(v catalog.EnvVar) bool { return v.Secret && v.Name == name }) {
+			values = append(values, value)
+		}
+	}
+	var doc any
+	if json.Unmarshal(s.Config, &doc) == nil {
+		values = references(values, doc)
+	}
+	return redact.New(values...)
+}
+
+// maxSecretFile bounds a file that a configuration refers to, in bytes.
+const maxSecretFile = 64 << 10
+
+// references adds the values that strings of a configuration refer to.
+func references(values []string, doc any) []string {
+	switch v := doc.(type) {
+	case map[string]any:
+		for _, w := range v {
+			values = references(values, w)
+		}
+	case []any:
+		for _, w := range v {
+			values = references(values, w)
+		}
+	case string:
+		if name, ok := strings.CutPrefix(v, "env:"); ok {
+			return append(values, os.Getenv(name))
+		}
+		path, ok := strings.CutPrefix(v, "file:")
+		if st, err := os.Stat(path); ok && err == nil && st.Mode().IsRegular() && st.Size() <= maxSecretFile {
+			if b, err := os.ReadFile(path); err == nil {
+				return append(values, string(b))
+			}
+		}
+	}
+	return values
+}
+
+// Info is what the plugin said about itself; it is the caller's to read only.
+func (p *Plugin) Info() *pluginpb.GetInfoResponse { return p.info }
+
+// Pid is the plugin's process id.
+func (p *Plugin) Pid() int { return p.client.Pid() }
 
 // Alive says whether the process is still there.
-func (p *Plugin) Alive() bool { return false }
-
-// Close ends the plugin within bounded time and says how many processes it had left
-// behind, which are ended too. It may be called more than once.
-func (p *Plugin) Close(ctx context.Context) (left int) { return 0 }
-
-// Lazy opens its plugin when it is first used, and once more when it has crashed.
-// Several can be warmed in parallel. The zero Lazy is not usable; see [NewLazy].
-type Lazy struct{}
-
-// NewLazy names a plugin that may be needed.
-func NewLazy(spec Spec) *Lazy { return &Lazy{} }
-
-// Warm opens the plugin in the background.
-func (l *Lazy) Warm(ctx context.Context) {}
-
-// Get gives the open plugin, opening it when that has not happened. The error is a
-// *Failure.
-func (l *Lazy) Get(ctx context.Context) (*Plugin, error) { return nil, nil }
-
-// Close ends the plugin if it was ever opened.
-func (l *Lazy) Close(ctx context.Context) (left int) { return 0 }
-
-// RetryOptions steer Retry.
-type RetryOptions struct {
-	// Allow is asked before each repetition, normally to reserve its cost; an error
-	// ends the loop with the failure at hand. nil allows all.
-	Allow func(*Failure, Decision) error
-	// Notice is called when a repetition was decided, before the wait; may be nil.
-	Notice func(*Failure, Decision, time.Duration)
-	// MaxWait is the longest wait before one repetition; 0 means 60 s. A longer
-	// retry_after ends the loop.
-	MaxWait time.Duration
-	// Sleep replaces the wait; for tests.
-	Sleep func(context.Context, time.Duration) error
+func (p *Plugin) Alive() bool {
+	select {
+	case <-p.client.Gone():
+		return false
+	default:
+		return true
+	}
 }
 
-// Retry makes a call, and makes it again as often as Decide allows for each reason.
-// attempt starts at 0. It gives the last failure, nil for success.
-func Retry(ctx context.Context, o RetryOptions, call func(ctx context.Context, attempt int) *Failure) *Failure {
-	return call(ctx, 0)
+// hurry is what Drain gets when the caller's context is over.
+const hurry = 300 * time.Millisecond
+
+// Close ends the plugin within bounded time, a second or so beyond its grace, and
+// says how many processes it had left behind, which are ended too. It may be called
+// more than once.
+func (p *Plugin) Close(ctx context.Context) (left int) {
+	grace := p.spec.Limits.Grace
+	if d, ok := ctx.Deadline(); ok {
+		grace = max(hurry, min(grace, time.Until(d)))
+	}
+	if ctx.Err() != nil {
+		grace = hurry
+	}
+	return p.client.Stop(grace, func(ctx context.Context) error {
+		_, err := p.base.Drain(ctx, &pluginpb.DrainRequest{Grace: durationpb.New(grace - grace/10)})
+		return err
+	})
 }
