@@ -22,7 +22,6 @@ import (
 	"github.com/paxiom/relay/host/internal/strictjson"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
-	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/prompts"
 	"github.com/paxiom/relay/schemas"
 	"github.com/paxiom/relay/sdk/pluginpb"
@@ -52,7 +51,7 @@ func (r *run) build(ctx context.Context) error {
 		}
 	}
 	r.change, err = change.Begin(r.changeEnv(), change.Options{RunID: r.rep.RunID, Base: r.rep.BaseCommit, Branch: r.branch,
-		Binds: []box.Bind{{Path: spec.SocketDir, Writable: true}}})
+		Binds: binds(spec)})
 	if err != nil {
 		return boxFault(err)
 	}

@@ -2,6 +2,8 @@ package tick
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -87,11 +89,27 @@ func (r *run) findPlugin(name string, kind catalog.Kind) (*plugin, pluginhost.Sp
 	}
 	p := &plugin{entry: entry, cleanup: []func(){remove}, worker: &report.Worker{Plugin: entry.Name, Version: entry.Version}}
 	spec := pluginhost.Spec{Entry: entry, Config: conf, RunID: r.rep.RunID, HostVersion: r.env.Version, SocketDir: sockets}
+	spec.StateDir = r.pluginState(entry.Name)
+	if err := os.MkdirAll(spec.StateDir, 0o700); err != nil {
+		p.close()
+		return nil, spec, fault.Wrap(err, judge.BlockedPlugin, "the plugin "+entry.Name+" gets no folder for its state", "`ls -ld "+r.env.StateDir+"`")
+	}
 	if err := p.openStderr(r, &spec); err != nil {
 		p.close()
 		return nil, spec, err
 	}
 	return p, spec, nil
+}
+
+// pluginState is a plugin's private folder for this repository, kept between runs.
+func (r *run) pluginState(name string) string {
+	sum := sha256.Sum256([]byte(r.env.Root))
+	return filepath.Join(r.env.StateDir, "plugins", name, hex.EncodeToString(sum[:8]))
+}
+
+// binds are the real folders that a plugin in a box may write.
+func binds(spec pluginhost.Spec) []box.Bind {
+	return []box.Bind{{Path: spec.SocketDir, Writable: true}, {Path: spec.StateDir, Writable: true}}
 }
 
 // openStderr gives the plugin's standard error a file in the history.
@@ -136,7 +154,7 @@ func (r *run) warmProvider(ctx context.Context) {
 		return
 	}
 	b, err := box.New(box.Spec{Root: r.env.Root, Home: r.env.Home, StateDir: r.env.StateDir, ReadOnlyRoot: true,
-		GitDirs: r.git.Outside(), Persist: r.persist(), Binds: []box.Bind{{Path: spec.SocketDir, Writable: true}}})
+		GitDirs: r.git.Outside(), Persist: r.persist(), Binds: binds(spec)})
 	if err != nil {
 		p.close()
 		return

@@ -70,7 +70,7 @@ func FromInfo(b []byte) (Entry, error) {
 // FromResponse makes an entry of what a plugin says about itself.
 func FromResponse(info *pluginpb.GetInfoResponse) Entry {
 	e := Entry{Name: info.GetName(), Version: info.GetVersion(), Aliases: info.GetAliases(), Summary: info.GetSummary(),
-		Programs: info.GetPrograms(), Hosts: info.GetNetworkHosts(), ConfigSchema: info.GetConfigSchemaJson()}
+		Programs: info.GetPrograms(), Hosts: info.GetNetworkHosts(), ConfigSchema: compact(info.GetConfigSchemaJson())}
 	for _, k := range info.GetKinds() {
 		switch k {
 		case pluginpb.GetInfoResponse_KIND_PROVIDER:
@@ -85,8 +85,18 @@ func FromResponse(info *pluginpb.GetInfoResponse) Entry {
 	return e
 }
 
-// SchemaHash is the SHA-256 of a schema, in hexadecimal digits.
+// compact takes the white space out of a schema, as being kept in a JSON file does. A
+// schema that is not JSON stays as it is, for others to refuse.
+func compact(schema []byte) []byte {
+	var b bytes.Buffer
+	if len(schema) == 0 || json.Compact(&b, schema) != nil {
+		return schema
+	}
+	return b.Bytes()
+}
+
+// SchemaHash is the SHA-256 of a schema without white space, in hexadecimal digits.
 func SchemaHash(schema []byte) string {
-	sum := sha256.Sum256(schema)
+	sum := sha256.Sum256(compact(schema))
 	return hex.EncodeToString(sum[:])
 }
