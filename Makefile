@@ -29,8 +29,9 @@ lint: ## gofmt, vet (linux and darwin), staticcheck
 	@./.ci/lint
 
 generate: ## code from schemas/, reference pages from code
-	$(GO) -C schemas/gen run . ..  ../..
-	$(GO) generate ./...
+	$(GO) -C schemas/gen run . .. ../..
+	$(GO) test -count=1 ./host/internal/config -run TestPublished -update
+	$(GO) test -count=1 ./cmd/relay -run TestReferencePages -update
 
 corpus: build ## the adversarial corpus against bin/relay, as root and as a user; CASES=DIR runs others
 	@CASES="$(CASES)" ./.ci/corpus

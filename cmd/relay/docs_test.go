@@ -14,8 +14,6 @@ import (
 	"github.com/paxiom/relay/host"
 )
 
-//go:generate go test -count=1 -run TestReferencePages . -update
-
 var update = flag.Bool("update", false, "write the reference pages anew")
 
 // The reference pages say what the program says.
