@@ -1,61 +1,16 @@
 package ledger
 
 import (
+	"fmt"
+	"strings"
 	"time"
+	"unicode/utf8"
 
+	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
-
-// State is STATE.json. The fields of seed 002 come first.
-type State struct {
-	MilestoneID   *string        `json:"milestone_id"`
-	Budgets       Counters       `json:"budgets"`
-	BudgetWarning bool           `json:"budget_warning"`
-	LastRunID     *string        `json:"last_run_id"`
-	LastVerdict   *judge.Outcome `json:"last_verdict"`
-
-	// relay's own
-	SchemaVersion int       `json:"schema_version"` // 1
-	LastCode      string    `json:"last_code,omitempty"`
-	UpdatedAt     time.Time `json:"updated_at"`
-	Pending       []Pending `json:"pending,omitempty"` // reserved and not settled
-	Answers       []Answer  `json:"answers,omitempty"` // the operator's answers not yet in a prompt
-}
-
-// Counters are what the milestone has used.
-type Counters struct {
-	Ticks             int `json:"ticks"`
-	OrchestratorCalls int `json:"orchestrator_calls"`
-	BuilderCalls      int `json:"builder_calls"`
-	VerifyRuns        int `json:"verify_runs"`
-
-	// relay's own
-	PatchAttempts    int     `json:"patch_attempts"`
-	EstimatedCostUSD float64 `json:"estimated_cost_usd"` // the sum of what is known
-	UnknownCostCalls int     `json:"unknown_cost_calls"` // calls whose cost nobody knows
-}
-
-// Pending is a call that was reserved and not settled.
-type Pending struct {
-	CallID   string    `json:"call_id"`
-	RunID    string    `json:"run_id"`
-	Role     string    `json:"role"`
-	Provider string    `json:"provider"`
-	Model    string    `json:"model,omitempty"`
-	At       time.Time `json:"at"`
-	MaxUSD   float64   `json:"max_usd,omitempty"`
-	Offset   int64     `json:"usage_offset"` // size of usage.jsonl at the reservation
-}
-
-// Answer is what the operator answered to a question.
-type Answer struct {
-	RunID  string    `json:"run_id"`
-	Prompt string    `json:"prompt"`
-	Answer string    `json:"answer"`
-	At     time.Time `json:"at"`
-}
 
 // Worst is the most that one tick can use.
 type Worst struct {
@@ -65,111 +20,241 @@ type Worst struct {
 	CostUSD           float64
 }
 
-// Ledger is the open ledger of one workspace. It is for one goroutine at a time;
-// the caller holds the workspace's lock.
-type Ledger struct{}
-
-// Open reads STATE.json (absent: a fresh one) and settles, as unknown, the calls
-// that a crash left pending. recovered says how many those were.
-func Open(ws *workspace.Workspace, b config.Budgets) (l *Ledger, recovered int, err error) {
-	panic("todo")
-}
-
-// Read reads STATE.json without changing anything; a fresh State when there is none.
-func Read(ws *workspace.Workspace) (*State, error) { panic("todo") }
+// maxChecks is how many checks a task can ask for: 16 fast and 16 slow ones.
+const maxChecks = 32
 
 // WorstCase is what one tick of this configuration can use at most. checks is the
-// most verification runs that a task can ask for; 0 takes the schema's 32.
-func WorstCase(c *config.Config, checks int) Worst { panic("todo") }
+// most verification runs that a task can ask for; 0 takes what a task can ask for
+// when each template is in both of its lists once.
+func WorstCase(c *config.Config, checks int) Worst {
+	if checks == 0 {
+		checks = min(maxChecks, 2*len(c.Verification.Templates))
+	}
+	calls := 1 + c.Orchestrator.MaxParseRetriesPerTick
+	return Worst{calls, 1, checks, float64(calls)*c.Orchestrator.MaxBudgetUSD + c.Builder.ClaudeCode.MaxBudgetUSD}
+}
+
+// Ledger is the open ledger of one workspace. It is for one goroutine at a time;
+// the caller holds the workspace's lock.
+type Ledger struct {
+	ws    *workspace.Workspace
+	caps  config.Budgets
+	state State
+	// tick is what the present tick has used; it moves along when the tick turns
+	// out to belong to another milestone.
+	tick Counters
+}
+
+// Open reads STATE.json (absent: a fresh one) and settles the calls that a crash
+// left pending: by their line in usage.jsonl when it was written, as unknown when
+// not. recovered says how many those were.
+func Open(ws *workspace.Workspace, b config.Budgets) (l *Ledger, recovered int, err error) {
+	s, err := Read(ws)
+	if err != nil {
+		return nil, 0, err
+	}
+	l = &Ledger{ws: ws, caps: b, state: *s}
+	recovered = len(s.Pending)
+	if recovered > 0 {
+		err = l.recover()
+	}
+	return l, recovered, err
+}
 
 // State gives a copy of the present state.
-func (l *Ledger) State() State { panic("todo") }
+func (l *Ledger) State() State { return l.state.copy() }
+
+// change writes a changed state; when that fails, nothing has changed.
+func (l *Ledger) change(do func(*State)) error {
+	next := l.state.copy()
+	do(&next)
+	next.BudgetWarning = len(l.warnings(next.Budgets)) > 0
+	if err := writeState(l.ws, &next); err != nil {
+		return err
+	}
+	l.state = next
+	return nil
+}
+
+// count adds to the counters of the milestone and of the tick.
+func (l *Ledger) count(d Counters, more func(*State)) error {
+	err := l.change(func(s *State) {
+		s.Budgets = s.Budgets.plus(d, 1)
+		if more != nil {
+			more(s)
+		}
+	})
+	if err == nil {
+		l.tick = l.tick.plus(d, 1)
+	}
+	return err
+}
+
+// line is one counter with its cap and what a tick can need of it.
+type line struct {
+	name      string
+	used, cap int
+	need      int
+}
+
+func (l *Ledger) lines(c Counters, w Worst) []line {
+	m := l.caps.PerMilestone
+	return []line{
+		{"ticks", c.Ticks, m.MaxTicks, 1},
+		{"orchestrator calls", c.OrchestratorCalls, m.MaxOrchestratorCalls, w.OrchestratorCalls},
+		{"builder calls", c.BuilderCalls, m.MaxBuilderCalls, w.BuilderCalls},
+		{"verification runs", c.VerifyRuns, m.MaxVerifyRuns, w.VerifyRuns},
+	}
+}
+
+const capFix = "`relay config show --origin` says where budgets.per_milestone is set; raise it there, or give the next task another milestone_id"
 
 // Check refuses a tick: BLOCKED_BUDGET_CAP when a counter is at its cap,
 // BLOCKED_BUDGET_EXHAUSTED when what is left does not cover w.
-func (l *Ledger) Check(w Worst) error { panic("todo") }
+func (l *Ledger) Check(w Worst) error {
+	c, usd := l.state.Budgets, l.caps.PerMilestone.MaxEstimatedCostUSD
+	var full, short []string
+	for _, x := range l.lines(c, w) {
+		if x.used >= x.cap && x.need > 0 {
+			full = append(full, fmt.Sprintf("%s %d of %d", x.name, x.used, x.cap))
+		} else if x.used+x.need > x.cap {
+			short = append(short, fmt.Sprintf("%s %d of %d, and a tick can need %d", x.name, x.used, x.cap, x.need))
+		}
+	}
+	if usd > 0 && c.spent() >= usd {
+		full = append(full, fmt.Sprintf("cost $%.2f of $%.2f", c.spent(), usd))
+	} else if usd > 0 && c.spent()+l.reserved()+w.CostUSD > usd {
+		short = append(short, fmt.Sprintf("cost $%.2f of $%.2f, and a tick can need $%.2f", c.spent(), usd, w.CostUSD))
+	}
+	if len(full) > 0 {
+		return fault.New(judge.BlockedBudgetCap, "the budget of milestone "+l.name()+" is used up", strings.Join(full, "; "), capFix)
+	}
+	if len(short) > 0 {
+		return fault.New(judge.BlockedBudgetExhausted, "what is left of the budget of milestone "+l.name()+" does not cover one tick", strings.Join(short, "; "), capFix)
+	}
+	return nil
+}
 
-// EnsureMilestone makes id the milestone, at once on disk. A change from another
-// milestone archives that one's counters and starts fresh ones; a change from none
-// keeps the counters.
-func (l *Ledger) EnsureMilestone(id string) (changed bool, err error) { panic("todo") }
+func (l *Ledger) name() string {
+	if m := l.state.milestone(); m != "" {
+		return fmt.Sprintf("%q", m)
+	}
+	return "(not named yet)"
+}
+
+// reserved is what the pending calls may cost.
+func (l *Ledger) reserved() (usd float64) {
+	for _, p := range l.state.Pending {
+		usd += p.MaxUSD
+	}
+	return usd
+}
 
 // Tick counts one tick, at once on disk.
-func (l *Ledger) Tick(runID string) error { panic("todo") }
+func (l *Ledger) Tick(runID string) error {
+	l.tick = Counters{}
+	return l.count(Counters{Ticks: 1}, func(s *State) { s.LastRunID = &runID })
+}
 
-// Verify counts n verification runs, at once on disk, before they start.
-func (l *Ledger) Verify(n int) error { panic("todo") }
+// Verify counts n verification runs, at once on disk, before they start. The fault
+// is BLOCKED_BUDGET_EXHAUSTED when they would go over the cap; then nothing is counted.
+func (l *Ledger) Verify(n int) error {
+	if used, limit := l.state.Budgets.VerifyRuns, l.caps.PerMilestone.MaxVerifyRuns; used+n > limit {
+		return fault.New(judge.BlockedBudgetExhausted, "the budget of verification runs is used up", fmt.Sprintf("%d of %d are used, %d more are wanted", used, limit, n), capFix)
+	}
+	return l.count(Counters{VerifyRuns: n}, nil)
+}
 
-// PatchAttempt counts one patch build; the fault is BLOCKED_BUDGET_CAP over max.
-func (l *Ledger) PatchAttempt(max int) error { panic("todo") }
+// PatchAttempt counts one patch build; the fault is BLOCKED_BUDGET_CAP over limit (0:
+// no limit).
+func (l *Ledger) PatchAttempt(limit int) error {
+	if used := l.state.Budgets.PatchAttempts; limit > 0 && used >= limit {
+		return fault.New(judge.BlockedBudgetCap, "the patch attempts of milestone "+l.name()+" are used up", fmt.Sprintf("%d of %d", used, limit),
+			"`relay config show --origin` says where builder.patch.max_patch_attempts_per_milestone is set; raise it, or have another builder do the work")
+	}
+	return l.count(Counters{PatchAttempts: 1}, nil)
+}
 
 // Finish records how the run ended.
-func (l *Ledger) Finish(runID string, code judge.Code) error { panic("todo") }
+func (l *Ledger) Finish(runID string, code judge.Code) error {
+	outcome := code.Outcome()
+	return l.change(func(s *State) { s.LastRunID, s.LastVerdict, s.LastCode = &runID, &outcome, string(code) })
+}
 
-// Answer records the operator's answer; TakeAnswers gives and forgets them.
-func (l *Ledger) Answer(a Answer) error          { panic("todo") }
-func (l *Ledger) TakeAnswers() ([]Answer, error) { panic("todo") }
+// Answer records the operator's answer for the next prompt.
+func (l *Ledger) Answer(a Answer) error {
+	const most, longest = 64, 8000
+	switch n := utf8.RuneCountInString(a.Answer); {
+	case strings.TrimSpace(a.Answer) == "" || !utf8.ValidString(a.Answer):
+		return fault.New("", "the answer is refused", "it is empty or no valid text", "`relay answer TEXT`")
+	case n > longest:
+		return fault.New("", "the answer is refused", fmt.Sprintf("it has %d characters; %d are the most", n, longest), "`relay answer TEXT` with less, and put the rest into FACTS.md")
+	case len(l.state.Answers) >= most:
+		return fault.New("", "the answer is refused", fmt.Sprintf("%d answers wait for the next tick already", most), "`relay run` takes them")
+	}
+	if r := []rune(a.Prompt); len(r) > 2000 {
+		a.Prompt = string(r[:1999]) + "…"
+	}
+	return l.change(func(s *State) { s.Answers = append(s.Answers, a) })
+}
+
+// DropAnswers forgets the n oldest answers: the orchestrator has seen them.
+func (l *Ledger) DropAnswers(n int) error {
+	if n = min(n, len(l.state.Answers)); n <= 0 {
+		return nil
+	}
+	return l.change(func(s *State) { s.Answers = s.Answers[n:] })
+}
+
+// TakeAnswers gives the waiting answers and forgets them.
+func (l *Ledger) TakeAnswers() ([]Answer, error) {
+	a := l.State().Answers
+	return a, l.DropAnswers(len(a))
+}
 
 // Warnings are one-line texts for the report and the prompt: each counter at or
-// over the warning fraction.
-func (l *Ledger) Warnings() []string { panic("todo") }
+// over the warning fraction of its cap.
+func (l *Ledger) Warnings() []string { return l.warnings(l.state.Budgets) }
 
-// Summary is the budgets as the orchestrator's prompt shows them.
-func (l *Ledger) Summary() string { panic("todo") }
-
-// Call is a paid call about to be made.
-type Call struct {
-	ID       string // unique in the workspace: the idempotency key
-	RunID    string
-	Role     string // "orchestrator" or "builder"
-	Provider string // plugin name
-	Model    string
-	MaxUSD   float64 // the most it may cost; 0: not known
+func (l *Ledger) warnings(c Counters) []string {
+	var out []string
+	at := l.caps.WarnAtFraction
+	if at <= 0 {
+		return nil
+	}
+	for _, x := range l.lines(c, Worst{}) {
+		if x.cap > 0 && float64(x.used) >= at*float64(x.cap) {
+			out = append(out, fmt.Sprintf("%s: %d of %d used", x.name, x.used, x.cap))
+		}
+	}
+	if usd := l.caps.PerMilestone.MaxEstimatedCostUSD; usd > 0 && c.spent() >= at*usd {
+		out = append(out, fmt.Sprintf("cost: $%.2f of $%.2f used", c.spent(), usd))
+	}
+	if usd := l.caps.PerMilestone.MaxEstimatedCostUSD; usd > 0 && c.UnknownCostCalls > 0 {
+		out = append(out, fmt.Sprintf("cost: nobody knows what %d calls cost; they count as the $%.2f they were allowed", c.UnknownCostCalls, c.UnknownMaxUSD))
+	}
+	return out
 }
 
-// Usage is what a call used. nil means that nobody said.
-type Usage struct {
-	Model            string // that really answered; "" keeps the asked one
-	InputTokens      *int64
-	OutputTokens     *int64
-	CacheReadTokens  *int64
-	CacheWriteTokens *int64
-	ReasoningTokens  *int64
-	CostUSD          *float64 // as reported by the vendor
-	CostIsEstimate   bool
-	Outcome          string // "ok", "failed", "interrupted"
+// Summary is the budgets as the orchestrator's prompt shows them, one per line.
+func (l *Ledger) Summary() string {
+	var b strings.Builder
+	c := l.state.Budgets
+	for _, x := range l.lines(c, Worst{}) {
+		fmt.Fprintf(&b, "%s: %d of %d used, %d left\n", x.name, x.used, x.cap, max(x.cap-x.used, 0))
+	}
+	cost := fmt.Sprintf("cost: $%.2f known", c.EstimatedCostUSD)
+	if usd := l.caps.PerMilestone.MaxEstimatedCostUSD; usd > 0 {
+		cost += fmt.Sprintf(" of $%.2f", usd)
+	}
+	if c.UnknownCostCalls > 0 {
+		cost += fmt.Sprintf(", %d calls of unknown cost", c.UnknownCostCalls)
+	}
+	b.WriteString(cost + "\n")
+	if l.state.BudgetWarning {
+		b.WriteString("BUDGET CRITICAL: propose the smallest step that is worth it, or stop.\n")
+	}
+	return b.String()
 }
 
-// Reservation is a call that was counted and not yet settled.
-type Reservation struct{}
-
-// Reserve counts the call and writes that down before it is made.
-func (l *Ledger) Reserve(c Call) (*Reservation, error) { panic("todo") }
-
-// Settle appends the call to usage.jsonl and clears the reservation.
-func (r *Reservation) Settle(u Usage) error { panic("todo") }
-
-// Cancel takes the count back: the call was never sent.
-func (r *Reservation) Cancel() error { panic("todo") }
-
-// Line is one line of usage.jsonl.
-type Line struct {
-	At               time.Time `json:"at"`
-	CallID           string    `json:"call_id"`
-	RunID            string    `json:"run_id"`
-	MilestoneID      string    `json:"milestone_id,omitempty"`
-	Role             string    `json:"role"`
-	Provider         string    `json:"provider"`
-	Model            string    `json:"model,omitempty"`
-	InputTokens      *int64    `json:"input_tokens"`
-	OutputTokens     *int64    `json:"output_tokens"`
-	CacheReadTokens  *int64    `json:"cache_read_tokens"`
-	CacheWriteTokens *int64    `json:"cache_write_tokens"`
-	ReasoningTokens  *int64    `json:"reasoning_tokens,omitempty"`
-	CostUSD          *float64  `json:"cost_usd"`   // null: unknown
-	CostBasis        string    `json:"cost_basis"` // reported, estimated, table or unknown
-	Outcome          string    `json:"outcome"`
-}
-
-// Usages calls fn for each line of usage.jsonl, oldest first; torn lines are passed over.
-func Usages(ws *workspace.Workspace, fn func(Line) error) error { panic("todo") }
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

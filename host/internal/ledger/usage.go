@@ -1,0 +1,190 @@
+package ledger
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+)
+
+// How the cost of a call is known.
+const (
+	BasisReported  = "reported"  // the vendor said so
+	BasisEstimated = "estimated" // the plugin's guess
+	BasisTable     = "table"     // tokens times the dated price table
+	BasisUnknown   = "unknown"
+)
+
+// Line is one line of usage.jsonl. null in it means that nobody said.
+type Line struct {
+	At               time.Time `json:"at"`
+	CallID           string    `json:"call_id"`
+	RunID            string    `json:"run_id"`
+	MilestoneID      string    `json:"milestone_id,omitempty"`
+	Role             string    `json:"role"`
+	Provider         string    `json:"provider"`
+	Model            string    `json:"model,omitempty"`
+	InputTokens      *int64    `json:"input_tokens"`
+	OutputTokens     *int64    `json:"output_tokens"`
+	CacheReadTokens  *int64    `json:"cache_read_tokens"`
+	CacheWriteTokens *int64    `json:"cache_write_tokens"`
+	ReasoningTokens  *int64    `json:"reasoning_tokens,omitempty"`
+	CostUSD          *float64  `json:"cost_usd"`               // null: unknown
+	CostBasis        string    `json:"cost_basis"`             // one of the Basis constants
+	PricesAsOf       string    `json:"prices_as_of,omitempty"` // with BasisTable
+	MaxUSD           float64   `json:"max_usd,omitempty"`      // what it was allowed to cost
+	Outcome          string    `json:"outcome"`
+}
+
+func (l *Ledger) usageLine(p Pending, u Usage) Line {
+	model := p.Model
+	if u.Model != "" {
+		model = clip(u.Model, 200)
+	}
+	out := Line{At: now(), CallID: p.CallID, RunID: p.RunID, MilestoneID: l.state.milestone(), Role: p.Role, Provider: p.Provider, Model: model,
+		InputTokens: u.InputTokens, OutputTokens: u.OutputTokens, CacheReadTokens: u.CacheReadTokens, CacheWriteTokens: u.CacheWriteTokens,
+		ReasoningTokens: u.ReasoningTokens, CostBasis: BasisUnknown, MaxUSD: p.MaxUSD, Outcome: u.Outcome}
+	if out.Outcome == "" {
+		out.Outcome = "ok"
+	}
+	switch {
+	case u.CostUSD != nil && sane(*u.CostUSD) == *u.CostUSD:
+		out.CostUSD, out.CostBasis = u.CostUSD, BasisReported
+		if u.CostIsEstimate {
+			out.CostBasis = BasisEstimated
+		}
+	default:
+		if usd := Price(model, u); usd != nil {
+			out.CostUSD, out.CostBasis, out.PricesAsOf = usd, BasisTable, PricesAsOf()
+		}
+	}
+	return out
+}
+
+// cost is what a settled call adds to the counters; the call itself was counted
+// when it was reserved.
+func (u *Line) cost() Counters {
+	if u.CostUSD == nil {
+		return Counters{UnknownCostCalls: 1, UnknownMaxUSD: u.MaxUSD}
+	}
+	return Counters{EstimatedCostUSD: *u.CostUSD}
+}
+
+// counters is all that a call adds up to.
+func (u *Line) counters() Counters { return counterOf(u.Role).plus(u.cost(), 1) }
+
+// Usages calls fn for each line of usage.jsonl, oldest first, until it returns an
+// error. Lines that a crash tore are passed over.
+func Usages(ws *workspace.Workspace, fn func(Line) error) error {
+	return readLines(ws.Usage(), 0, func(b []byte) error {
+		var u Line
+		if json.Unmarshal(b, &u) != nil || u.CallID == "" {
+			return nil //nolint:nilerr // a torn line
+		}
+		return fn(u)
+	})
+}
+
+// appendLine adds one line to a file of lines and makes it last. A line that a
+// crash tore is ended first, so that it spoils no other.
+func appendLine(path string, b []byte) (err error) {
+	fd, err := unix.Open(path, unix.O_RDWR|unix.O_APPEND|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0o644)
+	if err != nil {
+		return appendFault(path, err)
+	}
+	f := os.NewFile(uintptr(fd), path)
+	defer func() {
+		if cerr := f.Close(); err == nil && cerr != nil {
+			err = appendFault(path, cerr)
+		}
+	}()
+	fi, err := f.Stat()
+	if err == nil && !fi.Mode().IsRegular() {
+		err = workspace.ErrNotRegular
+	}
+	if err != nil {
+		return appendFault(path, err)
+	}
+	out := append(b, '\n')
+	if n := fi.Size(); n > 0 {
+		last := make([]byte, 1)
+		if _, err := f.ReadAt(last, n-1); err == nil && last[0] != '\n' {
+			out = append([]byte{'\n'}, out...)
+		}
+	}
+	if _, err := f.Write(out); err != nil {
+		return appendFault(path, err)
+	}
+	if err := f.Sync(); err != nil {
+		return appendFault(path, err)
+	}
+	return nil
+}
+
+func appendFault(path string, err error) error {
+	why := err.Error()
+	switch {
+	case errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT):
+		why = "the disk or the quota is full"
+	case errors.Is(err, unix.ELOOP):
+		why = "it is a symbolic link, which relay does not follow"
+	}
+	return &fault.Fault{Code: judge.StopInterrupted, What: "relay can't write " + path, Why: why, Fix: "`ls -l " + path + "` and `df -h " + path + "` show the place", Err: err}
+}
+
+// readLines calls fn for each line from an offset on; absence is an empty file.
+func readLines(path string, offset int64, fn func([]byte) error) error {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if errors.Is(err, unix.ENOENT) {
+		return nil
+	}
+	if err != nil {
+		return &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	f := os.NewFile(uintptr(fd), path)
+	defer f.Close()
+	if _, err := f.Seek(offset, io.SeekStart); err != nil {
+		return err
+	}
+	r := bufio.NewReaderSize(f, 64<<10)
+	for {
+		b, err := r.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) { // longer than any line of relay's
+			for errors.Is(err, bufio.ErrBufferFull) {
+				_, err = r.ReadSlice('\n')
+			}
+			b = nil
+		}
+		if len(b) > 0 {
+			if ferr := fn(b); ferr != nil {
+				return ferr
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func sizeOf(path string) (int64, error) {
+	fi, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return fi.Size(), nil
+}
