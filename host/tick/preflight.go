@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/history"
@@ -163,27 +162,6 @@ func (r *run) checkJournal(context.Context) (string, error) {
 		return "run " + open[0].ID + " was interrupted; the next tick settles it first", nil
 	}
 	return "nothing open", nil
-}
-
-// settleCrash discards or finishes what an interrupted run left behind.
-func (r *run) settleCrash(ctx context.Context) error {
-	if _, err := r.checkJournal(ctx); err != nil {
-		return err
-	}
-	done, err := change.Recover(ctx, r.changeEnv(), false)
-	if err != nil {
-		return err
-	}
-	for _, d := range done {
-		if d.Conflict != "" {
-			return fault.New(judge.BlockedCrashRecovery, "run "+d.RunID+" can't be settled without you", d.Conflict, "`relay recover`")
-		}
-		r.note("run " + d.RunID + " was interrupted: " + d.Did)
-	}
-	if len(done) > 0 { // an apply that was finished has moved HEAD
-		_, err = r.checkGit(ctx)
-	}
-	return err
 }
 
 func (r *run) checkWorktree(ctx context.Context) (string, error) {

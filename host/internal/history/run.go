@@ -65,6 +65,15 @@ func NewRunID(now time.Time) string {
 // ValidRunID tells a run id from any other text, for example a path.
 func ValidRunID(s string) bool { return idPattern.MatchString(s) }
 
+// Reopen gives a run that a crash has left open, so that its record can be completed.
+func (s *Store) Reopen(id string) (*Run, error) {
+	m, err := s.Find(id)
+	if err != nil {
+		return nil, err
+	}
+	return &Run{s, m, filepath.Join(s.dir, m.RunID)}, nil
+}
+
 // Run is one run that is being written.
 type Run struct {
 	store *Store

@@ -1,0 +1,80 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/tick"
+	"github.com/paxiom/relay/schemas"
+)
+
+// Recover settles what a crash left behind: interrupted applies are finished or taken
+// back, leftover boxes go, and damaged files of relay's own are put aside. What the
+// operator has changed meanwhile stays as it is.
+func (r *Repo) Recover(ctx context.Context) (*RecoverResult, error) {
+	o, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	release, err := o.lock("relay recover")
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	res := &RecoverResult{Doc: Doc{"relay.recover", 1}, Runs: []string{}, Done: []string{}}
+	if n, err := o.ws.CleanTmp(o.loaded.Config.Runner.CrashCleanup.DeleteTmpGlob); err != nil {
+		return nil, err
+	} else if n > 0 {
+		res.Done = append(res.Done, fmt.Sprintf("removed %d unfinished temporary file(s)", n))
+	}
+	if err := res.putAside(o.ws, time.Now()); err != nil {
+		return nil, err
+	}
+	env, err := r.tickEnv(nil)
+	if err != nil {
+		return nil, err
+	}
+	done, err := tick.Recover(ctx, env, true)
+	for _, d := range done {
+		res.Runs = append(res.Runs, d.RunID)
+		res.Done = append(res.Done, fmt.Sprintf("run %s: %s", d.RunID, d.Did))
+		res.Done = append(res.Done, d.Notes...)
+	}
+	if err != nil {
+		return nil, fault.Internal(err)
+	}
+	if err := o.ws.Validate(); err != nil {
+		return nil, err
+	}
+	os.Remove(o.ws.Blocked()) // whatever it said is settled, or is found again
+	res.Clean, res.Next = true, "`relay run`"
+	return res, nil
+}
+
+// putAside renames relay's own files that can't be read, so that nothing of them is
+// lost and new ones can be written.
+func (res *RecoverResult) putAside(ws *workspace.Workspace, now time.Time) error {
+	for path, schema := range map[string]string{ws.State(): schemas.State, ws.Task(): schemas.Task,
+		ws.Report(): schemas.Report, ws.Blocked(): schemas.Blocked} {
+		raw, err := workspace.ReadFile(path, 64<<20)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil && schemas.Validate(schema, raw) == nil {
+			continue
+		}
+		aside := fmt.Sprintf("%s.damaged-%s", path, now.UTC().Format("20060102-150405"))
+		if err := os.Rename(path, aside); err != nil {
+			return fault.Wrap(err, "", filepath.Base(path)+" is damaged and can't be put aside", "`ls -l "+path+"`")
+		}
+		res.Done = append(res.Done, fmt.Sprintf("%s was damaged and is now %s", filepath.Base(path), filepath.Base(aside)))
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/history"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+)
+
+// maxKeptPatch bounds the patch that is read back from the history.
+const maxKeptPatch = 64 << 20
+
+// Salvage gives access to what a stopped run had built; "" means the last one that
+// was stopped. Nothing of the work tree is written.
+func (r *Repo) Salvage(ctx context.Context, run string, so SalvageOptions) (*SalvageResult, error) {
+	o, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	m, err := o.stopped(run)
+	if err != nil {
+		return nil, err
+	}
+	git, err := judge.OpenGit(ctx, o.root)
+	if err != nil {
+		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "git can't read this repository", "`git status` says what is wrong")
+	}
+	s := &SalvageResult{Doc: Doc{"relay.salvage", 1}, RunID: m.RunID}
+	if change.Kept(ctx, git, m.RunID) != "" {
+		s.Ref = refPrefix + m.RunID
+	}
+	patch := o.hist.Path(m.RunID, "diff.patch")
+	text, err := workspace.ReadFile(patch, maxKeptPatch)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fault.Wrap(err, "", "the patch of run "+m.RunID+" can't be read", "`relay salvage --branch NAME`, if the run has a ref")
+	}
+	if s.Ref == "" && len(text) == 0 {
+		return nil, fault.New("", "run "+m.RunID+" left nothing to salvage", "its builder changed nothing, or did not get that far", "`relay show "+m.RunID+"`")
+	}
+	if err := s.to(ctx, git, so, text); err != nil {
+		return nil, err
+	}
+	if so == (SalvageOptions{}) {
+		if len(text) > 0 {
+			s.File = patch
+		}
+		s.suggest()
+	}
+	return s, nil
+}
+
+// to puts what was kept where it was asked for.
+func (s *SalvageResult) to(ctx context.Context, git *judge.Git, so SalvageOptions, patch []byte) error {
+	switch {
+	case so.Branch != "" && s.Ref == "":
+		return fault.New("", "run "+s.RunID+" can't become a branch", "only its patch was kept (commit.on_success is false)", "`relay salvage "+s.RunID+" --patch FILE`")
+	case so.Branch != "":
+		s.Branch = so.Branch
+		s.Next = []string{"`git diff HEAD..." + so.Branch + "`"}
+		return change.Branch(ctx, git, s.RunID, so.Branch)
+	case so.Patch != "" && len(patch) == 0:
+		return fault.New("", "run "+s.RunID+" has no patch", "history.include_diff_patch is false", "`relay salvage "+s.RunID+" --branch NAME`")
+	case so.Patch == "-":
+		s.Patch = string(patch)
+	case so.Patch != "":
+		return s.writePatch(so.Patch, patch)
+	}
+	return nil
+}
+
+// writePatch writes a new file; one that exists is not replaced.
+func (s *SalvageResult) writePatch(name string, patch []byte) error {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(abs, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err == nil {
+		_, err = f.Write(patch)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return fault.Wrap(err, "", "the patch can't be written to "+name, "`relay salvage --patch` with another file name")
+	}
+	s.File = abs
+	s.Next = []string{"`git apply " + name + "`"}
+	return nil
+}
+
+func (s *SalvageResult) suggest() {
+	if s.Ref != "" {
+		s.Next = append(s.Next, fmt.Sprintf("`relay salvage %s --branch NAME`", s.RunID), "`git show "+s.Ref+"`")
+	}
+	if s.File != "" {
+		s.Next = append(s.Next, fmt.Sprintf("`relay salvage %s --patch FILE`", s.RunID))
+	}
+}
+
+// stopped finds a run; "" means the newest one that was stopped with something built.
+func (o *opened) stopped(run string) (history.Meta, error) {
+	if run != "" {
+		return o.find(run)
+	}
+	all, err := o.hist.List(0)
+	if err != nil {
+		return history.Meta{}, err
+	}
+	for _, m := range all {
+		if m.Code.Outcome() != judge.OutcomeStop {
+			continue
+		}
+		fi, err := os.Lstat(o.hist.Path(m.RunID, "diff.patch"))
+		if m.Salvage != "" || err == nil && fi.Size() > 0 {
+			return m, nil
+		}
+	}
+	return history.Meta{}, fault.New("", "there is nothing to salvage", "no stopped run in the history had built anything", "`relay history list`")
+}

@@ -1,0 +1,126 @@
+package tick
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/history"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/judge"
+)
+
+// Recover settles the runs that a crash cut off, and writes the reports that they did
+// not get to write. The caller holds the workspace's lock. With force, files that
+// somebody has changed since stay as they are; without it they are a Conflict.
+func Recover(ctx context.Context, env *Env, force bool) ([]change.Recovery, error) {
+	r := newRun(env, Options{})
+	for _, row := range r.rows()[:rowsBeforeLock] {
+		if row.id == "trust" {
+			continue // nothing of the configuration is run
+		}
+		if _, err := row.look(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return r.recover(ctx, force)
+}
+
+func (r *run) recover(ctx context.Context, force bool) ([]change.Recovery, error) {
+	done, err := change.Recover(ctx, r.changeEnv(), force)
+	for _, d := range done {
+		if d.Conflict != "" {
+			continue
+		}
+		if werr := r.reportCrash(d); err == nil {
+			err = werr
+		}
+	}
+	return done, err
+}
+
+// reportCrash writes the report of a run that was cut off before it could, unless it
+// had done so already.
+func (r *run) reportCrash(d change.Recovery) error {
+	store := history.Open(r.ws.History())
+	m, err := store.Find(d.RunID)
+	if err != nil || m.Code != "" {
+		return nil // it has its report, or was no tick
+	}
+	rep := newRun(r.env, Options{}).rep
+	if len(d.Note) > 0 {
+		json.Unmarshal(d.Note, rep) // the draft from before the apply
+	}
+	rep.RunID, rep.StartedAt, rep.EndedAt = d.RunID, m.StartedAt, r.now().UTC()
+	rep.DurationMS = rep.EndedAt.Sub(rep.StartedAt).Milliseconds()
+	rep.BaseCommit, rep.HeadCommit = d.Base, d.Base
+	if d.Landed {
+		rep.Code, rep.Summary, rep.Commit = judge.Success, "the change was judged and verified, and landed after a crash", d.Commit
+		if d.Commit != "" {
+			rep.HeadCommit = d.Commit
+		}
+	} else {
+		rep.Code, rep.Summary = judge.StopInterrupted, "relay was ended in the middle of the run"
+		rep.Why, rep.Next = "the next start "+d.Did, "`relay run`"
+		if d.State != "" {
+			rep.Why = "it was in state " + d.State + "; " + rep.Why
+		}
+	}
+	rep.Verdict = rep.Code.Outcome()
+	rep.Notes = append(rep.Notes, d.Notes...)
+	return r.writeCrash(store, rep, m)
+}
+
+func (r *run) writeCrash(store *history.Store, rep *report.Report, m history.Meta) error {
+	raw, err := report.Encode(rep)
+	if err != nil {
+		return err
+	}
+	md := report.Render(rep, r.cfg.Runner.RenderReportMD.MaxChars)
+	run, err := store.Reopen(m.RunID)
+	if err != nil {
+		return err
+	}
+	m.EndedAt, m.Code, m.Commit, m.BaseCommit = rep.EndedAt, rep.Code, rep.Commit, rep.BaseCommit
+	m.TaskID, m.MilestoneID, m.Intent = rep.Task.TaskID, rep.Task.MilestoneID, rep.Task.Intent
+	for _, f := range []struct {
+		name string
+		data []byte
+	}{{"report.json", raw}, {"report.md", md}} {
+		if err := run.Write(f.name, f.data); err != nil {
+			return err
+		}
+	}
+	if err := run.End(m); err != nil {
+		return err
+	}
+	if err := r.writeFile(r.ws.Report(), raw); err != nil {
+		return err
+	}
+	if r.cfg.Runner.RenderReportMD.Enabled {
+		return r.writeFile(r.ws.ReportMD(), md)
+	}
+	return nil
+}
+
+// settleCrash discards or finishes what an interrupted run left behind.
+func (r *run) settleCrash(ctx context.Context) error {
+	if _, err := r.checkJournal(ctx); err != nil {
+		return err
+	}
+	done, err := r.recover(ctx, false)
+	if err != nil {
+		return err
+	}
+	for _, d := range done {
+		if d.Conflict != "" {
+			return fault.New(judge.BlockedCrashRecovery, "run "+d.RunID+" can't be settled without you", d.Conflict, "`relay recover`")
+		}
+		r.note("run " + d.RunID + " was interrupted: " + d.Did)
+	}
+	if len(done) > 0 { // an apply that was finished has moved HEAD
+		_, err = r.checkGit(ctx)
+	}
+	return err
+}

@@ -1,0 +1,87 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/history"
+	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/host/internal/lock"
+	"github.com/paxiom/relay/judge"
+)
+
+// Undo takes a landed change back with a new commit; "" means the last landed run.
+func (r *Repo) Undo(ctx context.Context, run string) (*UndoResult, error) {
+	o, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	m, err := o.landed(run)
+	if err != nil {
+		return nil, err
+	}
+	env, err := r.changeEnv(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	release, err := o.lock("relay undo")
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	u, err := change.Undo(ctx, env, history.NewRunID(time.Now()), m.Commit, change.Message{
+		Subject:  fmt.Sprintf("Undo: %s", m.Intent),
+		Body:     []string{fmt.Sprintf("Takes back commit %s, which run %s had landed.", m.Commit, m.RunID)},
+		Trailers: []change.Trailer{{Key: "Relay-Undoes", Value: m.RunID}, {Key: "Relay-Task", Value: m.TaskID}}})
+	if err != nil {
+		return nil, fault.Internal(err)
+	}
+	return &UndoResult{Doc: Doc{"relay.undo", 1}, RunID: m.RunID, Undone: m.Commit, Commit: u.Commit, Paths: u.Paths, Notes: u.Notes}, nil
+}
+
+// landed finds a run that has a commit; "" means the newest one.
+func (o *opened) landed(run string) (history.Meta, error) {
+	if run != "" {
+		m, err := o.find(run)
+		if err == nil && m.Commit == "" {
+			err = fault.New("", "run "+m.RunID+" made no commit, so there is nothing to undo",
+				"it was stopped, changed nothing, or left its change uncommitted (commit.on_success is false)", "`relay show "+m.RunID+"`")
+		}
+		return m, err
+	}
+	all, err := o.hist.List(0)
+	if err != nil {
+		return history.Meta{}, err
+	}
+	for _, m := range all {
+		if m.Commit != "" {
+			return m, nil
+		}
+	}
+	return history.Meta{}, fault.New("", "there is nothing to undo", "no run in the history has landed a commit", "`relay history list`")
+}
+
+// lock takes the workspace's lock for a command.
+func (o *opened) lock(command string) (release func() error, err error) {
+	if err := o.ws.Ensure(); err != nil {
+		return nil, err
+	}
+	l, _, err := lock.Acquire(o.ws.Lock(), command)
+	if err != nil {
+		return nil, err
+	}
+	return l.Release, nil
+}
+
+// changeEnv is what changes of this repository share.
+func (r *Repo) changeEnv(ctx context.Context, o *opened) (change.Env, error) {
+	git, err := judge.OpenGit(ctx, o.root)
+	if err != nil {
+		return change.Env{}, fault.Wrap(err, judge.BlockedMissingConfig, "git can't read this repository", "`git status` says what is wrong")
+	}
+	return change.Env{Git: git, StateDir: r.stateDir(), Journal: journal.Open(o.ws.Journal()), Home: r.home(),
+		Owned: append(o.ws.OwnedGlobs(), o.loaded.Config.Runner.RunnerOwnedGlobs...), Environ: r.opts.Env}, nil
+}
