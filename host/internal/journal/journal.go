@@ -162,7 +162,11 @@ func (j *Journal) remove(id string) error {
 	if err := os.Remove(filepath.Join(j.dir, id+imagesExt)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return syncDir(j.dir)
+	if err := syncDir(j.dir); err != nil {
+		return err
+	}
+	os.Remove(j.dir) // when no other run is under way: what is settled leaves nothing
+	return nil
 }
 
 // Run is a journal that a crash left open.

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -114,18 +115,23 @@ const gitignore = `# Written by relay. Its run-time files belong to this machine
 !/schemas/
 `
 
-// Ensure makes the folder and its .gitignore. Both may exist already; a link or a
-// file in the folder's place is refused, since whoever made the repository could
-// have put it there to send relay's writes elsewhere.
+// Ensure makes the folder and its .gitignore. A folder that holds something already
+// is left as it is: its owner has decided what git sees of it, and relay's untracked
+// files are no change. A link or a file in the folder's place is refused, since whoever
+// made the repository could have put it there to send relay's writes elsewhere.
 func (w *Workspace) Ensure() error {
 	if err := w.MkdirAll(w.Dir()); err != nil {
 		return err
 	}
-	ignore := w.path(".gitignore")
-	if _, err := os.Lstat(ignore); !errors.Is(err, fs.ErrNotExist) {
+	d, err := os.Open(w.Dir())
+	if err != nil {
+		return writeFault(err, w.Dir(), judge.BlockedMissingConfig)
+	}
+	defer d.Close()
+	if names, err := d.Readdirnames(1); len(names) > 0 || err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	return WriteFile(ignore, []byte(gitignore))
+	return WriteFile(w.path(".gitignore"), []byte(gitignore))
 }
 
 // MkdirAll makes dir, which lies in the workspace, and what is missing above it up
