@@ -211,7 +211,7 @@ func (l *Loaded) first(dir string, names []string) (path string, b []byte, err e
 			continue
 		}
 		if err != nil {
-			return "", nil, &fault.Fault{Code: judge.BlockedMissingConfig, What: p + " can't be read", Why: reason(err), Fix: "`ls -l " + p + "`, then make it a readable file", Err: err}
+			return "", nil, &fault.Fault{Code: judge.BlockedMissingConfig, What: p + " can't be read", Why: reason(err), Fix: "`ls -l " + fault.Word(p) + "`, then make it a readable file", Err: err}
 		}
 		path, b = p, text
 	}
@@ -275,11 +275,7 @@ func badInput(where string, p []problem) *fault.Fault {
 }
 
 func edit(path string, line int) string {
-	quoted := path
-	if strings.ContainsAny(path, " '\"$`\\&;()<>|*?") {
-		quoted = "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-	}
-	fix := "`${EDITOR:-vi} " + quoted + "`"
+	fix := "`${EDITOR:-vi} " + fault.Word(path) + "`"
 	if line > 0 {
 		fix += fmt.Sprintf(" and look at line %d", line)
 	}
@@ -300,7 +296,7 @@ func missing(dir string, names []string) error {
 	}
 	fix := "`relay init` writes one"
 	if len(names) == 1 {
-		fix = "`ls " + dir + "`, then name a file that is there"
+		fix = "`ls " + fault.Word(dir) + "`, then name a file that is there"
 	}
 	return fault.New(judge.BlockedMissingConfig, "there is no configuration", why, fix)
 }

@@ -67,7 +67,7 @@ func ValidRunID(s string) bool { return idPattern.MatchString(s) }
 
 // Reopen gives a run that a crash has left open, so that its record can be completed.
 func (s *Store) Reopen(id string) (*Run, error) {
-	m, err := s.Find(id)
+	m, err := s.Get(id)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (s *Store) Begin(m Meta) (*Run, error) {
 	x.settle(s)
 	r := &Run{s, m, filepath.Join(s.dir, m.RunID)}
 	if err := os.Mkdir(r.dir, 0o755); err != nil {
-		return nil, fault.Wrap(err, judge.StopInterrupted, "the run's folder can't be made", "`ls -ld "+s.dir+"` and `df -h "+s.dir+"` show the place")
+		return nil, fault.Wrap(err, judge.StopInterrupted, "the run's folder can't be made", "`ls -ld "+fault.Word(s.dir)+"` and `df -h "+fault.Word(s.dir)+"` show the place")
 	}
 	if err := workspace.WriteJSON(filepath.Join(r.dir, metaName), m); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (s *Store) mkdir() error {
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		err = errors.New("there is something else of that name")
 	}
-	return fault.Wrap(err, judge.StopInterrupted, "the history's folder "+s.dir+" can't be made", "`ls -ld "+s.dir+"` shows what is there")
+	return fault.Wrap(err, judge.StopInterrupted, "the history's folder "+s.dir+" can't be made", "`ls -ld "+fault.Word(s.dir)+"` shows what is there")
 }
 
 // ID is the run's id; Dir its folder.

@@ -232,7 +232,7 @@ func (s *Store) Prune(p Prune, now time.Time) (Pruned, error) {
 			full || p.MaxBytes > 0 && left.Bytes+bytes > p.MaxBytes)
 		if drop && !p.DryRun {
 			if err := os.RemoveAll(filepath.Join(s.dir, id)); err != nil {
-				return out, errors.Join(fault.Wrap(err, judge.StopInterrupted, "run "+id+" can't be removed", "`ls -ld "+filepath.Join(s.dir, id)+"` shows whose it is"), s.save(s.recount()))
+				return out, errors.Join(fault.Wrap(err, judge.StopInterrupted, "run "+id+" can't be removed", "`ls -ld "+fault.Word(filepath.Join(s.dir, id))+"` shows whose it is"), s.save(s.recount()))
 			}
 		}
 		if drop {

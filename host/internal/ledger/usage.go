@@ -138,7 +138,7 @@ func appendFault(path string, err error) error {
 	case errors.Is(err, unix.ELOOP):
 		why = "it is a symbolic link, which relay does not follow"
 	}
-	return &fault.Fault{Code: judge.StopInterrupted, What: "relay can't write " + path, Why: why, Fix: "`ls -l " + path + "` and `df -h " + path + "` show the place", Err: err}
+	return &fault.Fault{Code: judge.StopInterrupted, What: "relay can't write " + path, Why: why, Fix: "`ls -l " + fault.Word(path) + "` and `df -h " + fault.Word(path) + "` show the place", Err: err}
 }
 
 // readLines calls fn for each line from an offset on; absence is an empty file.

@@ -6,22 +6,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"strings"
-	"syscall"
+	"strconv"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/strictjson"
 	"github.com/paxiom/relay/judge"
 )
 
-// Info is what a holder writes into the lock file. The kernel's lock on that file is
-// the truth; this is for people, and for deciding after a crash.
+// Info is lock.json.
 type Info struct {
 	PID       int       `json:"pid"`
-	PIDStart  string    `json:"pid_start,omitempty"` // start time of the process as the kernel counts it
+	PIDStart  string    `json:"pid_start"` // start time of the process as the kernel counts it
 	BootID    string    `json:"boot_id"`
 	Host      string    `json:"host"`
 	StartedAt time.Time `json:"started_at"`
@@ -29,24 +28,24 @@ type Info struct {
 	RunID     string    `json:"run_id,omitempty"`
 }
 
-// State says where a lock stands.
+// State is what Inspect finds.
 type State string
 
-// The states of a lock.
+// The states of a lock file.
 const (
 	Free    State = "free"    // no file, or one that its holder left in order
-	Held    State = "held"    // its holder lives
+	Held    State = "held"    // its holder lives, or that can't be ruled out
 	Stale   State = "stale"   // its holder is gone: the next Acquire takes it over
 	Corrupt State = "corrupt" // nobody holds it and it can't be read
 )
 
-// maxFile is the largest lock file that is read, in bytes.
-const maxFile = 64 << 10
+// maxInfo is the most of lock.json that is read, in bytes.
+const maxInfo = 64 << 10
 
 // Lock is a lock that this process holds.
 type Lock struct {
 	path string
-	file *os.File
+	f    *os.File // nil after Release
 	info Info
 }
 
@@ -54,27 +53,198 @@ type Lock struct {
 // that can't be ruled out, the fault is BLOCKED_LOCK_HELD. reclaimed is the
 // information of the dead holder whose lock was taken over, nil when there was none.
 func Acquire(path, command string) (l *Lock, reclaimed *Info, err error) {
-	f, got, err := open(path, true)
+	for try := range 100 { // more than once only when a holder lets go at this moment
+		f, err := open(path)
+		if err != nil {
+			return nil, nil, openFault(path, err)
+		}
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			info, _ := read(f)
+			f.Close()
+			if try < 20 && (info == nil || info.holds() == "") {
+				// Somebody looks at it (Inspect), or has not yet written who he is.
+				time.Sleep(5 * time.Millisecond)
+				continue
+			}
+			return nil, nil, heldFault(path, info)
+		}
+		if err != nil {
+			f.Close()
+			return nil, nil, fault.Wrap(err, judge.BlockedLockHeld, "the lock "+strconv.Quote(path)+" can't be taken", "`df -T "+fault.Word(path)+"` shows the file system; relay needs one that has flock")
+		}
+		if !same(f, path) { // its last holder removed it while we waited for the open
+			f.Close()
+			continue
+		}
+		l, reclaimed, err = takeOver(f, path, command)
+		if err != nil {
+			f.Close()
+			return nil, nil, err
+		}
+		return l, reclaimed, nil
+	}
+	return nil, nil, fault.New(judge.BlockedLockHeld, "the lock "+strconv.Quote(path)+" can't be taken", "it is taken and let go all the time by others", "`relay status`, then try again")
+}
+
+// takeOver decides about what an earlier holder left in a file that the kernel
+// says is free, and writes our own information.
+func takeOver(f *os.File, path, command string) (*Lock, *Info, error) {
+	old, err := read(f)
 	if err != nil {
-		return nil, nil, unusable(path, err)
+		return nil, nil, fault.New(judge.BlockedLockHeld, "the lock file "+strconv.Quote(path)+" can't be read", err.Error()+"; relay does not guess who wrote it",
+			"`rm "+fault.Word(path)+"` if no other relay works in this repository")
 	}
-	state, old, err := read(f, got)
-	if err == nil && state != Free && state != Stale {
-		err = refusal(path, state, old)
+	if old != nil {
+		if who := old.holds(); who != "" {
+			f := heldFault(path, old)
+			f.Why += " (" + who + ")"
+			return nil, nil, f
+		}
 	}
-	l = &Lock{path: path, file: f, info: self(command)}
-	if err == nil {
-		err = l.write()
-	}
-	if err != nil {
-		f.Close()
-		return nil, nil, unusable(path, err)
+	l := &Lock{path: path, f: f, info: self(command)}
+	if err := l.write(); err != nil {
+		return nil, nil, openFault(path, err)
 	}
 	return l, old, nil
 }
 
+// open opens the file without following a link and without truncating it.
+func open(path string) (*os.File, error) {
+	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), path)
+	fi, err := f.Stat()
+	if err == nil && !fi.Mode().IsRegular() {
+		err = errors.New("it is no regular file")
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func openFault(path string, err error) *fault.Fault {
+	why, fix := err.Error(), "`ls -ld "+fault.Word(path)+"` shows what is there"
+	switch {
+	case errors.Is(err, unix.ELOOP):
+		why, fix = "it is a symbolic link, which relay does not follow", "`rm "+fault.Word(path)+"` removes the link"
+	case errors.Is(err, unix.EISDIR):
+		why, fix = "it is a folder", "`ls -la "+fault.Word(path)+"`, then move it away"
+	case errors.Is(err, unix.EROFS):
+		why, fix = "the file system is read-only", "`findmnt -T "+fault.Word(path)+"` shows how it is mounted"
+	case errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT):
+		why, fix = "the disk or the quota is full", "`df -h "+fault.Word(path)+"`, then free some space"
+	case errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM):
+		why = "permission denied; another user may work here"
+	}
+	return &fault.Fault{Code: judge.BlockedLockHeld, What: "the lock " + strconv.Quote(path) + " can't be taken", Why: why, Fix: fix, Err: err}
+}
+
+func heldFault(path string, i *Info) *fault.Fault {
+	why := "another relay is just starting here"
+	fix := "`relay status` shows it; wait for it to end"
+	if i != nil {
+		why = fmt.Sprintf("%s runs since %s as process %d on %s", strconv.Quote(i.Command), i.StartedAt.Local().Format(time.DateTime), i.PID, strconv.Quote(i.Host))
+		if i.RunID != "" {
+			why += ", run " + strconv.Quote(i.RunID)
+		}
+		if i.Host == self("").Host {
+			fix += fmt.Sprintf(", or `kill -INT %d` ends it in order", i.PID)
+		} else {
+			fix += ", or `rm " + fault.Word(path) + "` if that machine is gone for good"
+		}
+	}
+	return fault.New(judge.BlockedLockHeld, "another relay is running here", why, fix)
+}
+
+// same tells whether the open file is still the one that has the name.
+func same(f *os.File, path string) bool {
+	a, err1 := f.Stat()
+	b, err2 := os.Lstat(path)
+	return err1 == nil && err2 == nil && os.SameFile(a, b)
+}
+
+// read gives what a holder left: nil for nothing (a file that is new, or whose
+// holder died, with the machine, before its first write).
+func read(f *os.File) (*Info, error) {
+	b, err := io.ReadAll(io.NewSectionReader(f, 0, maxInfo+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(bytes.Trim(b, "\x00 \n")) == 0 {
+		return nil, nil
+	}
+	if len(b) > maxInfo {
+		return nil, errors.New("it is too large to be a lock")
+	}
+	i := &Info{}
+	v, err := strictjson.Decode(b, maxInfo)
+	if err == nil {
+		if m, ok := v.(map[string]any); !ok || m["pid"] == nil {
+			return nil, errors.New("it is not an object with a pid")
+		}
+		err = json.Unmarshal(b, i) // other programs' fields are no concern of ours
+	}
+	if err != nil {
+		return nil, fmt.Errorf("it is not what a lock holds: %w", err)
+	}
+	if i.PID <= 0 || i.PID > 1<<30 {
+		return nil, fmt.Errorf("it names the process %d, which can't be", i.PID)
+	}
+	return i, nil
+}
+
+// holds says why the holder may still be there although the kernel's lock is free,
+// or "" when it is gone for sure.
+func (i *Info) holds() string {
+	me := self("")
+	switch {
+	case i.BootID != "" && i.BootID == me.BootID && i.Host != me.Host:
+		return "" // the same kernel, another container: its flock would have been seen
+	case i.Host != "" && i.Host != me.Host:
+		return "that is another machine, where this one can't look"
+	case len(i.BootID) == len(me.BootID) && i.BootID != me.BootID:
+		return "" // the machine was started anew since
+	}
+	start, alive := startOf(i.PID)
+	switch {
+	case !alive:
+		return ""
+	case i.PIDStart != "" && start != "" && i.PIDStart != start:
+		return "" // the number was given to another process
+	default:
+		return "that process lives"
+	}
+}
+
+// write puts our information into the file; the descriptor keeps the kernel's lock,
+// so the file is written in place and not replaced.
+func (l *Lock) write() error {
+	b, err := json.MarshalIndent(l.info, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := l.f.Truncate(0); err != nil {
+		return err
+	}
+	if _, err := l.f.WriteAt(append(b, '\n'), 0); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Info is what the lock file says of this holder.
+func (l *Lock) Info() Info { return l.info }
+
 // SetRun writes the run's id into the file.
 func (l *Lock) SetRun(id string) error {
+	if l.f == nil {
+		return errors.New("lock: SetRun after Release")
+	}
 	l.info.RunID = id
 	return l.write()
 }
@@ -82,170 +252,49 @@ func (l *Lock) SetRun(id string) error {
 // Release gives the lock back. It removes the file only if it is still this lock's.
 // A second call does nothing.
 func (l *Lock) Release() error {
-	if l.file == nil {
+	if l == nil || l.f == nil {
 		return nil
 	}
-	defer func() { l.file.Close(); l.file = nil }()
-	if same(l.file, l.path) {
-		return os.Remove(l.path)
+	f := l.f
+	l.f = nil
+	var err error
+	if same(f, l.path) {
+		err = os.Remove(l.path) // before the close, while nobody else can have taken it
 	}
-	return nil
+	return errors.Join(err, f.Close())
 }
 
-// Inspect says who holds the lock at path, without taking it for longer than a look.
+// Inspect says who holds the lock at path, without taking it for longer than the
+// look lasts.
 func Inspect(path string) (State, *Info, error) {
-	f, got, err := open(path, false)
-	if errors.Is(err, fs.ErrNotExist) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if errors.Is(err, unix.ENOENT) {
 		return Free, nil, nil
 	}
-	if err != nil {
-		return Corrupt, nil, unusable(path, err)
-	}
-	defer f.Close()
-	return read(f, got)
-}
-
-// open opens the file and tries the kernel's lock on it; got says whether that
-// worked. A file that was removed or replaced in between is opened anew.
-func open(path string, make bool) (f *os.File, got bool, err error) {
-	flags := os.O_RDWR | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
-	if make {
-		flags |= os.O_CREATE
-	}
-	for range 100 {
-		f, err = os.OpenFile(path, flags, 0o644)
-		if err != nil {
-			return nil, false, err
-		}
-		if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
-			f.Close()
-			return nil, false, errors.Join(err, errors.New("it is not a plain file"))
-		}
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err != nil && !errors.Is(err, syscall.EWOULDBLOCK) {
-			f.Close()
-			return nil, false, err
-		}
-		if got = err == nil; !got || same(f, path) {
-			return f, got, nil
-		}
-		f.Close()
-	}
-	return nil, false, errors.New("it is being replaced all the time")
-}
-
-// same tells whether path still names the open file.
-func same(f *os.File, path string) bool {
-	a, errA := f.Stat()
-	b, errB := os.Lstat(path)
-	return errA == nil && errB == nil && os.SameFile(a, b)
-}
-
-// read reads what the holder wrote and decides the state; got says that the kernel's
-// lock is ours, which rules out a holder on this kernel.
-func read(f *os.File, got bool) (State, *Info, error) {
-	raw, err := io.ReadAll(io.NewSectionReader(f, 0, maxFile+1))
-	if err != nil {
-		return Corrupt, nil, err
-	}
-	var info *Info
-	if len(bytes.TrimSpace(raw)) > 0 {
-		info = parse(raw)
-	}
-	switch {
-	case !got:
-		return Held, info, nil // the file may be half written just now
-	case len(bytes.TrimSpace(raw)) == 0:
-		return Free, nil, nil // killed before the first word
-	case info == nil:
+	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENXIO) {
 		return Corrupt, nil, nil
-	case holderLives(info):
-		return Held, info, nil
 	}
-	return Stale, info, nil
-}
-
-func parse(raw []byte) *Info {
-	if len(raw) > maxFile {
-		return nil
-	}
-	if _, err := strictjson.Decode(raw, maxFile); err != nil {
-		return nil
-	}
-	var i Info
-	if err := json.Unmarshal(raw, &i); err != nil || i.PID <= 0 {
-		return nil
-	}
-	return &i
-}
-
-// holderLives decides about a holder whose kernel lock is gone: a lock written by
-// hand or by a version that knew none, or a file on another machine's disk.
-func holderLives(i *Info) bool {
-	boot, host := bootID(), hostname()
-	if i.BootID != "" && boot != "" && i.BootID != boot {
-		return i.Host != "" && i.Host != host // another machine may still run it
-	}
-	start, alive := processStart(i.PID)
-	return alive && (i.PIDStart == "" || i.PIDStart == start)
-}
-
-func self(command string) Info {
-	start, _ := processStart(os.Getpid())
-	return Info{PID: os.Getpid(), PIDStart: start, BootID: bootID(), Host: hostname(), StartedAt: time.Now().UTC(), Command: command}
-}
-
-// write replaces the file's content. The file itself stays, since the kernel's lock
-// is on it.
-func (l *Lock) write() error {
-	raw, err := json.MarshalIndent(l.info, "", "  ")
 	if err != nil {
-		return err
+		return "", nil, openFault(path, err)
 	}
-	raw = append(raw, '\n')
-	if err := l.file.Truncate(0); err != nil {
-		return err
+	f := os.NewFile(uintptr(fd), path)
+	defer f.Close()
+	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
+		return Corrupt, nil, nil
 	}
-	if _, err := l.file.WriteAt(raw, 0); err != nil {
-		return err
+	// A shared lock: two that look do not see each other as holders.
+	taken := unix.Flock(fd, unix.LOCK_SH|unix.LOCK_NB) != nil
+	info, rerr := read(f)
+	switch {
+	case taken:
+		return Held, info, nil
+	case rerr != nil:
+		return Corrupt, nil, nil
+	case info == nil:
+		return Free, nil, nil
+	case info.holds() != "":
+		return Held, info, nil
+	default:
+		return Stale, info, nil
 	}
-	return l.file.Sync()
-}
-
-func refusal(path string, s State, i *Info) error {
-	if s == Corrupt {
-		return fault.New(judge.BlockedLockHeld, "the lock file can't be read", path+" is not what relay wrote, so nobody can say whether a tick is running",
-			"`rm "+quote(path)+"` when no relay is running here")
-	}
-	if i == nil {
-		return fault.New(judge.BlockedLockHeld, "another relay is running here", "a process holds "+path, "`relay status` says when it has ended")
-	}
-	why := fmt.Sprintf("process %d (%s) holds the lock since %s", i.PID, i.Command, i.StartedAt.Format(time.RFC3339))
-	if i.Host != "" && i.Host != hostname() {
-		return fault.New(judge.BlockedLockHeld, "a relay on another machine may be running here", why+" on "+i.Host,
-			"`rm "+quote(path)+"` when it is gone")
-	}
-	return fault.New(judge.BlockedLockHeld, "another relay is running here", why, "`relay status` says when it has ended")
-}
-
-func unusable(path string, err error) error {
-	if _, ok := fault.As(err); ok {
-		return err
-	}
-	return fault.Wrap(err, judge.BlockedLockHeld, "the lock "+path+" can't be used", "`ls -l "+quote(path)+"` shows what is in its place")
-}
-
-// quote sets a path for a shell.
-func quote(p string) string {
-	if strings.ContainsFunc(p, func(r rune) bool {
-		return !(r == '/' || r == '.' || r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
-	}) {
-		return "'" + strings.ReplaceAll(p, "'", `'\''`) + "'"
-	}
-	return p
-}
-
-func hostname() string {
-	h, _ := os.Hostname()
-	return h
 }

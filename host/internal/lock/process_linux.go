@@ -1,32 +1,32 @@
 package lock
 
 import (
-	"fmt"
+	"bytes"
 	"os"
+	"strconv"
 	"strings"
+	"time"
 )
 
-// bootID changes with every start of the kernel.
-func bootID() string {
-	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return strings.TrimSpace(string(b))
+// self describes this process.
+func self(command string) Info {
+	start, _ := startOf(os.Getpid())
+	host, _ := os.Hostname()
+	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return Info{PID: os.Getpid(), PIDStart: start, BootID: strings.TrimSpace(string(boot)), Host: host, StartedAt: time.Now().UTC().Truncate(time.Second), Command: command}
 }
 
-// processStart gives the start time of a process in clock ticks since boot, the 22nd
-// field of /proc/PID/stat, and whether the process is there. A zombie is not.
-func processStart(pid int) (start string, alive bool) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+// startOf gives the start time of a process in clock ticks since boot, and whether
+// it is alive; one that has ended and was not yet waited for is not.
+func startOf(pid int) (string, bool) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return "", false
+		return "", exists(pid)
 	}
-	// The second field is the name in parentheses and may hold anything.
-	i := strings.LastIndexByte(string(b), ')')
-	if i < 0 {
-		return "", false
+	// The second field is the name in parentheses and can hold anything.
+	f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+	if len(f) < 20 {
+		return "", true
 	}
-	fields := strings.Fields(string(b)[i+1:])
-	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
-		return "", false
-	}
-	return fields[19], true
+	return string(f[19]), f[0][0] != 'Z' && f[0][0] != 'X'
 }

@@ -2,13 +2,16 @@
 
 package lock
 
-import "syscall"
+import (
+	"os"
+	"time"
+)
 
-// bootID is not known here; the process id decides alone.
-func bootID() string { return "" }
-
-// processStart says whether the process is there; its start time is not known here.
-func processStart(pid int) (start string, alive bool) {
-	err := syscall.Kill(pid, 0)
-	return "", err == nil || err == syscall.EPERM
+// self describes this process. Without /proc there is no start time and no boot id:
+// a number that was given to another process then counts as the holder.
+func self(command string) Info {
+	host, _ := os.Hostname()
+	return Info{PID: os.Getpid(), Host: host, StartedAt: time.Now().UTC().Truncate(time.Second), Command: command}
 }
+
+func startOf(pid int) (string, bool) { return "", exists(pid) }

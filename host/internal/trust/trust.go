@@ -172,7 +172,7 @@ func (s *Store) read() (*file, error) {
 	}
 	if err != nil {
 		return nil, &fault.Fault{Code: judge.BlockedUntrustedConfig, What: "what you trust can't be read", Why: s.Path() + ": " + err.Error(),
-			Fix: "`rm " + s.Path() + "` forgets all of it; relay then asks again", Err: err}
+			Fix: "`rm " + fault.Word(s.Path()) + "` forgets all of it; relay then asks again", Err: err}
 	}
 	if f.Repositories == nil {
 		f.Repositories = map[string]entry{}
@@ -187,18 +187,18 @@ func (s *Store) change(do func(*file) bool) (bool, error) {
 			"`export XDG_STATE_HOME=/some/folder`, or set "+EnvName)
 	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return false, fault.Wrap(err, judge.BlockedUntrustedConfig, "what you trust can't be kept", "`ls -ld "+s.dir+"`, then make it writable")
+		return false, fault.Wrap(err, judge.BlockedUntrustedConfig, "what you trust can't be kept", "`ls -ld "+fault.Word(s.dir)+"`, then make it writable")
 	}
 	fd, err := unix.Open(s.Path()+".lock", unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
-		return false, fault.Wrap(err, judge.BlockedUntrustedConfig, "what you trust can't be kept", "`ls -la "+s.dir+"`, then make it writable")
+		return false, fault.Wrap(err, judge.BlockedUntrustedConfig, "what you trust can't be kept", "`ls -la "+fault.Word(s.dir)+"`, then make it writable")
 	}
 	defer unix.Close(fd)
 	for err = unix.EINTR; errors.Is(err, unix.EINTR); {
 		err = unix.Flock(fd, unix.LOCK_EX)
 	}
 	if err != nil {
-		return false, fault.Wrap(err, judge.BlockedUntrustedConfig, "what you trust can't be kept", "`df -T "+s.dir+"` shows the file system; relay needs one that has flock")
+		return false, fault.Wrap(err, judge.BlockedUntrustedConfig, "what you trust can't be kept", "`df -T "+fault.Word(s.dir)+"` shows the file system; relay needs one that has flock")
 	}
 	f, err := s.read()
 	if err != nil {

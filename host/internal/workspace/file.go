@@ -115,7 +115,7 @@ func ReadFile(path string, max int64) ([]byte, error) {
 // writeFault says what a failed write means to the person at the keyboard.
 func writeFault(err error, path string, code judge.Code) error {
 	what := "relay can't write " + quote(path)
-	dir := shellWord(filepath.Dir(path))
+	dir := fault.Word(filepath.Dir(path))
 	switch {
 	case errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT):
 		return &fault.Fault{Code: code, What: what, Why: "the disk or the quota is full", Fix: "`df -h " + dir + "` shows it; free some space, then run the command again", Err: err}
@@ -124,7 +124,7 @@ func writeFault(err error, path string, code judge.Code) error {
 	case errors.Is(err, fs.ErrPermission):
 		return &fault.Fault{Code: code, What: what, Why: "permission denied", Fix: "`ls -ld " + dir + "` shows whose it is; make it writable for you", Err: err}
 	case errors.Is(err, unix.EISDIR) || errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST):
-		return &fault.Fault{Code: code, What: what, Why: "there is a folder of that name", Fix: "`ls -la " + shellWord(path) + "`, then move it away", Err: err}
+		return &fault.Fault{Code: code, What: what, Why: "there is a folder of that name", Fix: "`ls -la " + fault.Word(path) + "`, then move it away", Err: err}
 	case errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOTDIR):
 		return &fault.Fault{Code: code, What: what, Why: "its folder is a symbolic link or no folder, which relay does not follow", Fix: "`ls -ld " + dir + "`, then move it away", Err: err}
 	default:
@@ -150,14 +150,4 @@ func quote(s string) string {
 		return strconv.QuoteToASCII(s)
 	}
 	return `"` + s + `"`
-}
-
-// shellWord makes a path fit to be pasted into a shell.
-func shellWord(s string) string {
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%", r))
-	}) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

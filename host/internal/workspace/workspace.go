@@ -80,7 +80,7 @@ func FindRoot(dir string) (string, error) {
 	for at := abs; ; at = filepath.Dir(at) {
 		if isGit(filepath.Join(at, ".git")) {
 			if rel, _ := filepath.Rel(at, abs); rel == ".git" || strings.HasPrefix(rel, ".git/") {
-				return "", fault.New(judge.BlockedMissingConfig, "this is the inside of a .git folder", quote(abs)+" holds no working tree", "`cd "+shellWord(at)+"`")
+				return "", fault.New(judge.BlockedMissingConfig, "this is the inside of a .git folder", quote(abs)+" holds no working tree", "`cd "+fault.Word(at)+"`")
 			}
 			return at, nil
 		}
@@ -153,7 +153,7 @@ func (w *Workspace) MkdirAll(dir string) error {
 		case lerr == nil && fi.IsDir():
 		case lerr == nil:
 			return fault.New(judge.BlockedMissingConfig, "relay's folder "+quote(at)+" can't be used", "there is a "+kindOf(fi.Mode())+" in its place, which relay does not follow",
-				"`ls -ld "+shellWord(at)+"`, then move it away")
+				"`ls -ld "+fault.Word(at)+"`, then move it away")
 		default:
 			return writeFault(err, at, judge.BlockedMissingConfig)
 		}
