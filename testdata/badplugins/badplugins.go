@@ -3,6 +3,7 @@ package badplugins
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"strings"
@@ -150,6 +151,7 @@ var Kinds = []Kind{
 	{"leaky", "puts its secret into everything it says", func() {
 		sdk.Serve(info("leaky"), provider(func(_ context.Context, _ *sdk.CompleteRequest, out sdk.Events) (*sdk.Completion, error) {
 			key := os.Getenv(SecretVar)
+			slog.Info("using key " + key)
 			fmt.Fprintln(os.Stderr, "using key", key)
 			fmt.Println("using key", key)
 			out.Notice("key is " + key)

@@ -125,7 +125,7 @@ func (r *runner) wait() {
 	}
 	closeAll([]*os.File{r.in, r.out, r.err})
 	<-drained
-	r.sink.flush()
+	r.sink.close()
 	r.waitErr, r.left = err, left
 	close(r.done)
 }

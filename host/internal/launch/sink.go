@@ -23,6 +23,7 @@ type sink struct {
 	ring []byte // grows to twice ringSize, then is cut to the last ringSize
 	to   io.Writer
 	room int64
+	over bool // go-plugin's own copying may trail the end of the process
 }
 
 func newSink(secrets *redact.Set, to io.Writer, limit int64) *sink {
@@ -35,14 +36,18 @@ func newSink(secrets *redact.Set, to io.Writer, limit int64) *sink {
 func (s *sink) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.over {
+		return len(p), nil
+	}
 	return s.mask.Write(p)
 }
 
-// flush lets go of what the mask held back; the stream has ended.
-func (s *sink) flush() {
+// close lets go of what the mask held back. Nothing is written afterwards.
+func (s *sink) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.mask.Flush()
+	s.over = true
 }
 
 func (s *sink) text() string {

@@ -153,7 +153,7 @@ var wants = []want{
 	{kind: "orphaner"},
 	{kind: "slowstart"},
 	{kind: "flood-stderr"},
-	{kind: "deaf", limits: quick},
+	{kind: "deaf", limits: func(l *Limits) { l.Grace = 300 * time.Millisecond }},
 	{kind: "stopped", cause: Protocol, summary: "broke the plugin protocol during Complete", detail: "silent for 500ms", effect: unknown, action: Stop, code: judge.StopInterrupted, limits: quick},
 	{kind: "silent", cause: Protocol, detail: "silent for 500ms", effect: unknown, action: Stop, code: judge.StopInterrupted, limits: quick},
 	{kind: "liar-twice", cause: Protocol, detail: "an event after its final one", effect: unknown, action: Stop, code: judge.StopInterrupted},
