@@ -102,8 +102,13 @@ func (c *Change) newBox() (*box.Box, error) {
 func (c *Change) Box() *box.Box { return c.box }
 
 // Enter writes down that the workflow enters a state, before it acts.
-func (c *Change) Enter(state string, data any) error {
-	return c.log.Append(recState, map[string]any{"state": state, "data": data})
+func (c *Change) Enter(state string) error {
+	return c.log.Append(recState, stateRecord{state})
+}
+
+// stateRecord is the data of recState.
+type stateRecord struct {
+	State string `json:"state"`
 }
 
 // Reset throws away what was built so far and gives an empty box.

@@ -55,7 +55,7 @@ func Recover(ctx context.Context, env Env, force bool) ([]Recovery, error) {
 func recoverRun(ctx context.Context, env Env, run *journal.Run, force bool) (Recovery, error) {
 	r := Recovery{RunID: run.ID}
 	if rec, ok := run.Last(recState); ok {
-		var s struct{ State string }
+		var s stateRecord
 		if rec.Decode(&s) == nil {
 			r.State = s.State
 		}

@@ -18,20 +18,24 @@ type Checks struct {
 	Fast, Slow time.Duration // timeouts; 0 means verify's defaults
 	Env        []string      // the whole environment of a command
 	Log        io.Writer     // nil for none
+	// Before is called before each command starts, to count it; an error keeps it
+	// from starting. May be nil.
+	Before func(verify.Command) error
 }
 
 // Verify runs the commands one after another, each in a fresh box that holds the
 // real tree and exactly the judged change.
 func (c *Change) Verify(ctx context.Context, k Checks) ([]verify.Result, judge.Code) {
 	return verify.Run(ctx, k.Commands, verify.Options{FastTimeout: k.Fast, SlowTimeout: k.Slow,
-		Exec: &boxExec{c: c, env: k.Env}, Log: k.Log})
+		Exec: &boxExec{c: c, env: k.Env, before: k.Before}, Log: k.Log})
 }
 
 // boxExec runs each command in a box of its own.
 type boxExec struct {
-	c   *Change
-	env []string
-	n   int
+	c      *Change
+	env    []string
+	before func(verify.Command) error
+	n      int
 }
 
 // Run implements verify.Exec.
@@ -40,6 +44,11 @@ func (x *boxExec) Run(ctx context.Context, cmd verify.Command, timeout time.Dura
 	begin := time.Now()
 	defer func() { res.Duration = time.Since(begin) }()
 	x.n++
+	if x.before != nil {
+		if res.Err = x.before(cmd); res.Err != nil {
+			return res
+		}
+	}
 	fresh, err := x.c.box.Fresh(fmt.Sprintf("%s.verify%d", x.c.layer, x.n), x.c.verdict.Kept)
 	if err != nil {
 		res.Err = err

@@ -22,6 +22,7 @@ import (
 	"github.com/paxiom/relay/host/internal/strictjson"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/prompts"
 	"github.com/paxiom/relay/schemas"
 	"github.com/paxiom/relay/sdk/pluginpb"
@@ -30,28 +31,29 @@ import (
 // maxResult is the largest builder result that is read, in bytes.
 const maxResult = 256 << 10
 
-// build lets the builder work in its box. When it returns nil the box is quiet: the
-// plugin and all that it started have ended.
-func (r *run) build(ctx context.Context) error {
-	r.enter(stateBuild)
-	if r.task.Builder.Patch != "" {
-		if err := judge.CheckPatch(r.task.Builder.Patch); err != nil {
-			return fault.Wrap(err, judge.StopBuilderOutputInvalid, "the patch is refused before it is applied", "`relay show`")
-		}
+// prepare opens the change, and starts the builder that the task will most likely
+// name while the orchestrator thinks. What goes wrong with the builder is said when it
+// is needed; a task that names another one costs a second start.
+func (r *run) prepare(ctx context.Context) error {
+	if r.o.Task != nil {
+		return nil // it names its builder: build starts the right one at once
 	}
-	p, spec, err := r.findPlugin(r.task.Builder.Mode, catalog.Builder)
+	if err := r.openBuilder(r.cfg.Builder.DefaultMode); err != nil {
+		return err
+	}
+	r.builder.lazy.Warm(ctx)
+	return nil
+}
+
+// openBuilder begins the change, with a box for the builder of this name.
+func (r *run) openBuilder(name string) error {
+	p, spec, err := r.findPlugin(name, catalog.Builder)
 	if err != nil {
 		return err
 	}
 	r.builder = p
-	r.rep.Builder = p.worker
-	if p.entry.Name == "patch" {
-		if err := r.book.PatchAttempt(r.cfg.Builder.Patch.MaxPatchAttemptsPerMilestone); err != nil {
-			return err
-		}
-	}
 	r.change, err = change.Begin(r.changeEnv(), change.Options{RunID: r.rep.RunID, Base: r.rep.BaseCommit, Branch: r.branch,
-		Binds: binds(spec)})
+		Binds: []box.Bind{{Path: spec.SocketDir, Writable: true}}})
 	if err != nil {
 		return boxFault(err)
 	}
@@ -59,15 +61,80 @@ func (r *run) build(ctx context.Context) error {
 	r.rep.Box = &report.BoxReport{Means: b.Means(), Gaps: b.Gaps()}
 	spec.Start, spec.Dir = inBox(b), r.env.Root
 	p.lazy = pluginhost.NewLazy(spec)
-	if err := r.change.Enter(stateBuild, p.entry.Name); err != nil {
-		return internal(err)
+	return nil
+}
+
+// chooseBuilder makes sure that the open builder is the one that the task names.
+func (r *run) chooseBuilder() error {
+	entry, err := r.env.Catalog.Find(r.task.Builder.Mode, catalog.Builder)
+	if err != nil {
+		return err
 	}
-	err = r.runBuilder(ctx, p)
+	if r.builder != nil && r.builder.entry.Name == entry.Name {
+		return nil
+	}
+	if r.builder != nil {
+		r.builder.close()
+		r.builder = nil
+	}
+	if r.change != nil {
+		if err := r.change.Discard(); err != nil {
+			return internal(err)
+		}
+		r.change = nil
+	}
+	return r.openBuilder(entry.Name)
+}
+
+// build lets the builder work in its box. When it returns nil the box is quiet: the
+// plugin and all that it started have ended.
+func (r *run) build(ctx context.Context) error {
+	if r.task.Builder.Patch != "" {
+		if err := judge.CheckPatch(r.task.Builder.Patch); err != nil {
+			return fault.Wrap(err, judge.StopBuilderOutputInvalid, "the patch is refused before it is applied", "`relay show`")
+		}
+	}
+	if err := r.chooseBuilder(); err != nil {
+		return err
+	}
+	if err := r.enter(stateBuild); err != nil {
+		return err
+	}
+	p := r.builder
+	r.rep.Builder = p.worker
+	if p.entry.Name == "patch" {
+		if err := r.book.PatchAttempt(r.cfg.Builder.Patch.MaxPatchAttemptsPerMilestone); err != nil {
+			return err
+		}
+	}
+	err := r.runBuilder(ctx, p)
 	p.close()
 	if err == nil {
 		r.leave(p.worker.Summary)
 	}
 	return err
+}
+
+// afterFailedBuild keeps what a builder had done before it failed, was interrupted or
+// ran out of time, and judges it: a broken rule says more than "it failed".
+func (r *run) afterFailedBuild(ctx context.Context, failure error) error {
+	if !r.built {
+		return failure
+	}
+	f := fault.Internal(failure)
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	r.badBuild = "" // the failure counts
+	verdict := r.judge(late)
+	r.rep.BuilderOutputValid = nil // it gave none
+	broken := r.verdict.Code != "" && r.verdict.Code != judge.Success
+	if ctx.Err() == nil && f.Code == judge.StopInterrupted && broken {
+		return verdict
+	}
+	if r.rep.Salvage == "" && r.verdict.Code == judge.Success {
+		r.reject(late, nil)
+	}
+	return failure
 }
 
 // runBuilder makes the one builder call of the tick.
@@ -89,6 +156,7 @@ func (r *run) runBuilder(ctx context.Context, p *plugin) error {
 	if err != nil {
 		return err
 	}
+	r.built = true
 	timer := time.AfterFunc(limit, cancel) // the plugin had its chance to end by itself
 	done, f := open.Build(ctx, req, r.onBuild)
 	late := !timer.Stop()

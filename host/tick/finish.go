@@ -9,6 +9,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -23,10 +24,15 @@ func (r *run) finish(ctx context.Context, verdict error) (*Outcome, error) {
 	}
 	if r.held == nil { // not ours: only the holder of the lock writes the workspace
 		r.close()
+		r.sayBlocked(out.Blocked)
 		return out, nil
 	}
 	err := r.write(out)
-	if r.change != nil {
+	switch {
+	case r.change == nil:
+	case r.rep.Code == judge.BlockedCrashRecovery:
+		err = errors.Join(err, r.change.Leave()) // relay recover goes on from its journal
+	default:
 		err = errors.Join(err, r.change.Discard())
 	}
 	err = errors.Join(err, r.held.Release())
@@ -34,6 +40,24 @@ func (r *run) finish(ctx context.Context, verdict error) (*Outcome, error) {
 		return out, fault.Wrap(err, judge.StopInterrupted, "the run's report could not be written", "`df -h .` and `ls -ld "+r.ws.Rel()+"` show whether relay can write there")
 	}
 	return out, nil
+}
+
+// sayBlocked leaves BLOCKED.json when the run ended before it had the lock. It is the
+// one file that is written without it: whole, by a rename.
+func (r *run) sayBlocked(b *report.Blocked) {
+	if b == nil || r.env.Root == "" {
+		return
+	}
+	ws := r.ws
+	if ws == nil { // no configuration says where: the usual place
+		var err error
+		if ws, err = workspace.Open(r.env.Root, ""); err != nil {
+			return
+		}
+	}
+	if raw, err := report.EncodeBlocked(b); err == nil && ws.Ensure() == nil {
+		_ = r.writeFile(ws.Blocked(), raw) // the outcome says it as well
+	}
 }
 
 // decide turns the verdict into the report's code and its three parts.
@@ -82,8 +106,7 @@ func (r *run) blocked() *report.Blocked {
 // write puts the run's record on the disk: ledger, REPORT.json (the only truth),
 // REPORT.md (rendered from it), BLOCKED.json, and the history's copies.
 func (r *run) write(out *Outcome) error {
-	r.enter(stateReport)
-	var problems []error
+	problems := []error{r.enter(stateReport)}
 	if r.book != nil {
 		problems = append(problems, r.book.Finish(r.rep.RunID, r.rep.Code))
 		r.ledgerLines()

@@ -31,8 +31,10 @@ import (
 // propose gets the task: from the operator's file, or from the orchestrator. The
 // milestone is on disk before anything is built.
 func (r *run) propose(ctx context.Context) error {
-	r.enter(stateOrchestrate)
-	err := r.book.Tick(r.rep.RunID)
+	err := r.enter(stateOrchestrate)
+	if err == nil {
+		err = r.book.Tick(r.rep.RunID)
+	}
 	if err == nil && r.o.Task != nil {
 		err = r.takeTask()
 	} else if err == nil {
@@ -153,7 +155,8 @@ func (r *run) ask(ctx context.Context) error {
 			return failed(ctx, f)
 		}
 		if reason == nil {
-			return nil
+			_, err := r.book.TakeAnswers() // they have been heard
+			return err
 		}
 		if call >= limit {
 			return &fault.Fault{Code: judge.BlockedOrchestrator, What: "the orchestrator gave no valid task",
@@ -287,13 +290,10 @@ func (r *run) promptData() (prompts.OrchestratorData, error) {
 	for _, t := range r.cfg.Verification.Templates {
 		d.VerifyIDs = append(d.VerifyIDs, signature(t.ID, t.Params))
 	}
-	taken, err := r.book.TakeAnswers()
-	if err != nil {
-		return d, err
-	}
-	for _, a := range taken {
+	for _, a := range r.book.State().Answers {
 		d.Answers = append(d.Answers, prompts.Answer{Question: a.Prompt, Answer: a.Answer})
 	}
+	var err error
 	d.Override, err = prompts.LoadOverride(r.inRepo(r.cfg.Orchestrator.SystemPromptFile), r.inRepo(r.cfg.Orchestrator.UserPromptFile))
 	if err != nil {
 		return d, fault.Wrap(err, judge.BlockedMissingConfig, "a prompt of your own can't be used", "`relay config show orchestrator` names the files")

@@ -73,7 +73,9 @@ func Preflight(ctx context.Context, env *Env) []Check {
 // preflight is the state of the same name. The lock is held; what a crash left is
 // settled first, since a half-written tree would look like the user's own changes.
 func (r *run) preflight(ctx context.Context) error {
-	r.enter(statePreflight)
+	if err := r.enter(statePreflight); err != nil {
+		return err
+	}
 	if err := r.settleCrash(ctx); err != nil {
 		return err
 	}
@@ -94,6 +96,9 @@ func (r *run) preflight(ctx context.Context) error {
 			return interrupted(ctx, err)
 		}
 	}
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
 	r.leave("ready")
 	return nil
 }
@@ -109,6 +114,15 @@ func (r *run) checkConfig(context.Context) (string, error) {
 	if r.env.Loaded.File == "" {
 		return "", fault.New(judge.BlockedMissingConfig, "this repository has no configuration for relay",
 			"there is no relay.config.json, .yaml, .yml or .toml and no relais.config.json in "+r.env.Root, "`relay init`")
+	}
+	if r.cfg.Commit.BuilderCommits == string(judge.KeepCommits) {
+		return "", fault.New(judge.BlockedMissingConfig, "commit.builder_commits can't be \"keep\" yet",
+			"a builder's commits are folded into one or refused; making them again one by one comes with the pipeline",
+			"`relay run --set commit.builder_commits=squash`")
+	}
+	if m := r.cfg.Box.Means; m != "" && m != "auto" && m != box.Overlay {
+		return "", fault.New(judge.BlockedBox, fmt.Sprintf("box.means can't be %q yet", m),
+			"this relay contains builders by namespaces and overlays only", "`relay run --set box.means=auto`")
 	}
 	var err error
 	r.ws, err = workspace.Open(r.env.Root, r.cfg.WorkspaceDir)
@@ -186,6 +200,9 @@ func (r *run) checkWorktree(ctx context.Context) (string, error) {
 }
 
 func (r *run) checkHistory(context.Context) (string, error) {
+	if !r.cfg.History.Enabled {
+		return "off", nil
+	}
 	return "within its cap", history.Open(r.ws.History()).CheckCap(r.cfg.History.MaxMB)
 }
 

@@ -47,6 +47,7 @@ type run struct {
 	builder  *plugin
 	change   *change.Change
 	verdict  judge.Verdict
+	built    bool   // a builder was let into the box
 	badBuild string // why the builder's result is not valid; "" when it is
 	patch    string
 }
@@ -74,7 +75,9 @@ func (r *run) now() time.Time {
 // lock is the first state: a configuration that can be used and is trusted, and the
 // workspace's lock. Only its holder writes the workspace.
 func (r *run) lock(ctx context.Context) error {
-	r.enter(stateLock)
+	if err := r.enter(stateLock); err != nil {
+		return err
+	}
 	for _, row := range r.rows()[:rowsBeforeLock] {
 		if _, err := row.look(ctx); err != nil {
 			return err

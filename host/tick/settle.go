@@ -56,9 +56,8 @@ func (r *run) policy() judge.Policy {
 // judge reads the box's layer and applies the rules. The builder's own result is
 // looked at last: what was touched counts more than what was said.
 func (r *run) judge(ctx context.Context) error {
-	r.enter(stateJudge)
-	if err := r.change.Enter(stateJudge, nil); err != nil {
-		return internal(err)
+	if err := r.enter(stateJudge); err != nil {
+		return err
 	}
 	v, err := r.change.Judge(ctx, r.policy())
 	if err != nil {
@@ -69,9 +68,9 @@ func (r *run) judge(ctx context.Context) error {
 	if v.Code != judge.Success {
 		return r.reject(ctx, verdictFault(v))
 	}
-	if r.badBuild != "" {
-		valid := false
-		r.rep.BuilderOutputValid = &valid
+	valid := r.badBuild == ""
+	r.rep.BuilderOutputValid = &valid
+	if !valid {
 		r.note("the builder's output is not valid: " + r.badBuild)
 		if r.cfg.Builder.ClaudeCode.StrictBuilderJSON {
 			return r.reject(ctx, fault.New(judge.StopBuilderOutputInvalid, "the builder's answer is not the result that was asked for", r.badBuild, "`relay show`"))
@@ -142,7 +141,9 @@ func (r *run) keepPatch() {
 
 // verify runs the checks, each in a fresh box with exactly what was judged.
 func (r *run) verify(ctx context.Context) error {
-	r.enter(stateVerify)
+	if err := r.enter(stateVerify); err != nil {
+		return err
+	}
 	if err := r.plan(r.verdict.Kept); err != nil {
 		return r.reject(ctx, err)
 	}
@@ -150,10 +151,7 @@ func (r *run) verify(ctx context.Context) error {
 		r.leave("no checks asked for")
 		return nil
 	}
-	if err := r.change.Enter(stateVerify, len(r.commands)); err != nil {
-		return internal(err)
-	}
-	checks := change.Checks{Commands: r.commands, Env: r.checkEnv(),
+	checks := change.Checks{Commands: r.commands, Env: r.checkEnv(), Before: func(verify.Command) error { return r.book.Verify(1) },
 		Fast: time.Duration(r.cfg.Verification.TimeoutFastSeconds) * time.Second,
 		Slow: time.Duration(r.cfg.Verification.TimeoutSlowSeconds) * time.Second}
 	if r.cfg.History.IncludeVerifyLog {
@@ -166,9 +164,6 @@ func (r *run) verify(ctx context.Context) error {
 	}
 	results, code := r.change.Verify(ctx, checks)
 	r.listRuns(results)
-	if err := r.book.Verify(len(results)); err != nil {
-		return err
-	}
 	if code == judge.Success {
 		r.leave(fmt.Sprintf("%d checks passed", len(results)))
 		return nil
@@ -219,7 +214,11 @@ func (r *run) reject(ctx context.Context, verdict error) error {
 	if !r.cfg.Commit.OnSuccess || len(r.change.Touched().Changes) == 0 {
 		return verdict
 	}
-	kept, err := r.change.Reject(context.WithoutCancel(ctx), r.message("rejected: "+r.task.Intent))
+	code := judge.StopInterrupted
+	if f, ok := fault.As(verdict); ok {
+		code = f.Code
+	}
+	kept, err := r.change.Reject(context.WithoutCancel(ctx), r.message("rejected: "+r.task.Intent, code))
 	if err != nil {
 		r.note("what was built could not be kept as a commit: " + err.Error())
 		return verdict
@@ -235,16 +234,21 @@ func (r *run) land(ctx context.Context) error {
 	if len(r.verdict.Kept) == 0 {
 		return nil
 	}
-	r.enter(stateApply)
+	if err := r.enter(stateApply); err != nil {
+		return err
+	}
 	if ctx.Err() != nil {
 		return interrupted(ctx, ctx.Err())
 	}
-	landed, err := r.change.Land(context.WithoutCancel(ctx), change.Landing{Message: r.message(r.task.Intent), Commit: r.cfg.Commit.OnSuccess})
+	landed, err := r.change.Land(ctx, change.Landing{Message: r.message(r.task.Intent, judge.Success), Commit: r.cfg.Commit.OnSuccess, Note: r.rep})
 	if err != nil {
-		if f, ok := fault.As(err); ok && f.Code == judge.StopHeadMoved {
-			return r.reject(ctx, err)
+		if ctx.Err() != nil {
+			return interrupted(ctx, err)
 		}
-		return internal(err)
+		if f, ok := fault.As(err); ok && f.Code == judge.BlockedCrashRecovery {
+			return err // the journal has what recover needs
+		}
+		return r.reject(ctx, internal(err))
 	}
 	r.rep.Commit = landed.Commit
 	if landed.Commit != "" {
@@ -260,11 +264,12 @@ func (r *run) land(ctx context.Context) error {
 }
 
 // message is the commit message of a change; see docs/reference/commits.md.
-func (r *run) message(subject string) change.Message {
+func (r *run) message(subject string, code judge.Code) change.Message {
 	return change.Message{Subject: subject, Trailers: []change.Trailer{
 		{Key: "Relay-Run", Value: r.rep.RunID},
 		{Key: "Relay-Task", Value: r.task.TaskID},
 		{Key: "Relay-Milestone", Value: r.task.MilestoneID},
 		{Key: "Relay-Builder", Value: r.builder.entry.Name},
+		{Key: "Relay-Code", Value: string(code)},
 	}}
 }

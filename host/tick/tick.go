@@ -104,22 +104,26 @@ func (r *run) work(ctx context.Context) error {
 		return err // a check that can't run makes the build a waste
 	}
 	if err := r.build(ctx); err != nil {
-		return err
+		return r.afterFailedBuild(ctx, err)
 	}
-	if err := r.judge(ctx); err != nil {
-		return err
+	for _, step := range []func(context.Context) error{r.judge, r.verify, r.land} {
+		if err := step(ctx); err != nil {
+			return err
+		}
 	}
-	if err := r.verify(ctx); err != nil {
-		return err
-	}
-	return r.land(ctx)
+	return nil
 }
 
-// enter begins a state and ends the one before.
-func (r *run) enter(state string) {
+// enter begins a state and ends the one before. Once there is a change, the state is
+// in its journal before anything of it is done.
+func (r *run) enter(state string) error {
 	r.leave("")
 	r.state, r.entered = state, r.now()
 	r.observe(progress.Event{Kind: progress.Entered})
+	if r.change == nil {
+		return nil
+	}
+	return internal(r.change.Enter(state))
 }
 
 // leave ends the present state with one line about what came of it.
