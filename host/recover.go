@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/tick"
 	"github.com/paxiom/relay/schemas"
@@ -34,6 +36,9 @@ func (r *Repo) Recover(ctx context.Context) (*RecoverResult, error) {
 	} else if n > 0 {
 		res.Done = append(res.Done, fmt.Sprintf("removed %d unfinished temporary file(s)", n))
 	}
+	if err := res.rebuildState(o.ws); err != nil {
+		return nil, err
+	}
 	if err := res.putAside(o.ws, time.Now()); err != nil {
 		return nil, err
 	}
@@ -56,6 +61,29 @@ func (r *Repo) Recover(ctx context.Context) (*RecoverResult, error) {
 	os.Remove(o.ws.Blocked()) // whatever it said is settled, or is found again
 	res.Clean, res.Next = true, "`relay run`"
 	return res, nil
+}
+
+// rebuildState makes a STATE.json anew that can't be read. Its counters come from
+// the calls on record, and from the last report for what is no call, so that a
+// damaged file never is a fresh budget.
+func (res *RecoverResult) rebuildState(ws *workspace.Workspace) error {
+	if _, err := ledger.Read(ws); err == nil {
+		return nil
+	}
+	milestone, floor := "", ledger.Counters{}
+	if last, err := report.Read(ws); err == nil {
+		b := last.Budgets
+		milestone = b.MilestoneID
+		floor = ledger.Counters{Ticks: b.Ticks, OrchestratorCalls: b.OrchestratorCalls, BuilderCalls: b.BuilderCalls,
+			VerifyRuns: b.VerifyRuns, EstimatedCostUSD: b.EstimatedCostUSD}
+	}
+	s, aside, err := ledger.Rebuild(ws, milestone, floor)
+	if err != nil {
+		return err
+	}
+	res.Done = append(res.Done, fmt.Sprintf("STATE.json was damaged and is now %s; counted anew: %d ticks, %d orchestrator calls, %d builds, %d checks",
+		filepath.Base(aside), s.Budgets.Ticks, s.Budgets.OrchestratorCalls, s.Budgets.BuilderCalls, s.Budgets.VerifyRuns))
+	return nil
 }
 
 // putAside renames relay's own files that can't be read, so that nothing of them is

@@ -58,3 +58,14 @@ func TestSchemasNeverLoad(t *testing.T) {
 		t.Fatal("a reference to the network was followed")
 	}
 }
+
+func TestIsSeedTask(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"$id":"https://relais.local/schemas/task.schema.json","type":"object"}`: true,
+		`{"type":"object"}`: false, `{`: false, string(Bytes(Task)): false,
+	} {
+		if IsSeedTask([]byte(text)) != want {
+			t.Errorf("%.60s: want %v", text, want)
+		}
+	}
+}

@@ -79,11 +79,11 @@ func (r *run) accept(text []byte) error {
 		return err
 	}
 	own, err := workspace.ReadFile(r.inRepo(r.cfg.Orchestrator.TaskSchemaFile), 1<<20)
-	if err == nil {
+	if err == nil && !schemas.IsSeedTask(own) {
 		if err := matches(own, text); err != nil {
 			return fmt.Errorf("%s: %w", r.cfg.Orchestrator.TaskSchemaFile, err)
 		}
-	} else if !errors.Is(err, os.ErrNotExist) {
+	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	r.task = t
@@ -279,10 +279,11 @@ func (r *run) timeout(ctx context.Context, seconds int, text string) (context.Co
 
 // promptData gathers what the orchestrator is told.
 func (r *run) promptData() (prompts.OrchestratorData, error) {
-	d := prompts.OrchestratorData{ProjectGoal: r.o.Goal, BudgetsSummary: r.book.Summary(),
+	d := prompts.OrchestratorData{ProductName: r.cfg.ProductName, ProjectGoal: r.o.Goal, BudgetsSummary: r.book.Summary(),
 		Facts: r.file(r.ws.Facts()), LastReport: r.file(r.ws.ReportMD()), Blocked: r.file(r.ws.Blocked()),
 		GitStatus: r.gitStatus(), Builders: r.builders(), TaskSchema: task.Schema(r.builders()),
 		DefaultAllowed: r.cfg.Scope.DefaultAllowedGlobs, DefaultForbidden: r.cfg.Scope.DefaultForbiddenGlobs,
+		DefaultNewFiles: r.cfg.Scope.DefaultAllowNewFiles, DefaultLockfiles: r.cfg.Scope.DefaultAllowLockfileChanges,
 		MaxFiles: r.cfg.DiffLimits.DefaultMaxFilesTouched, MaxLines: r.cfg.DiffLimits.DefaultMaxLinesChanged}
 	if id := r.book.State().MilestoneID; id != nil {
 		d.MilestoneID = *id

@@ -156,8 +156,7 @@ func (r *run) checkLock(context.Context) (string, error) {
 		return "", err
 	}
 	if state == lock.Held {
-		return "", fault.New(judge.BlockedLockHeld, "another relay is running here",
-			fmt.Sprintf("process %d (%s) holds the lock since %s", info.PID, info.Command, info.StartedAt.Format("15:04:05")), "`relay status`")
+		return "", lock.HeldBy(r.ws.Lock(), info)
 	}
 	return string(state), nil
 }

@@ -531,6 +531,9 @@ func TestRebuild(t *testing.T) {
 	if again := open(t, ws, caps(100, 0)).State(); again.Budgets != want || *again.MilestoneID != "m" {
 		t.Errorf("%+v", again)
 	}
+	if s, _, err := Rebuild(ws, "", Counters{VerifyRuns: 7}); err != nil || s.Budgets != want || s.milestone() != "m" {
+		t.Errorf("%+v %v", s, err)
+	}
 	empty := newWS(t)
 	if s, aside, err := Rebuild(empty, "", Counters{}); err != nil || aside != "" || s.MilestoneID != nil {
 		t.Errorf("%+v %q %v", s, aside, err)

@@ -72,11 +72,12 @@ func (l *Ledger) archivedCounters(id string) (c Counters, err error) {
 
 // Rebuild sets a STATE.json aside that can't be read and makes a new one: calls,
 // ticks and cost of the milestone counted anew from usage.jsonl, and no counter
-// lower than in floor, which comes from the last report. aside is the old file's
+// lower than in floor, which comes from the last report. An empty milestone takes the
+// last one on record. aside is the old file's
 // new name, "" when there was none.
 func Rebuild(ws *workspace.Workspace, milestone string, floor Counters) (s *State, aside string, err error) {
 	if _, err := os.Lstat(ws.State()); err == nil {
-		aside = ws.State() + "." + now().Format("20060102-150405") + ".broken"
+		aside = ws.State() + ".damaged-" + now().Format("20060102-150405")
 		if err := os.Rename(ws.State(), aside); err != nil {
 			return nil, "", err
 		}
@@ -84,6 +85,17 @@ func Rebuild(ws *workspace.Workspace, milestone string, floor Counters) (s *Stat
 		return nil, "", err
 	}
 	s = &State{}
+	if milestone == "" { // the last one on record
+		err := Usages(ws, func(u Line) error {
+			if u.MilestoneID != "" {
+				milestone = u.MilestoneID
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, aside, err
+		}
+	}
 	if milestone != "" {
 		s.MilestoneID = &milestone
 	}

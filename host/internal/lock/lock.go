@@ -144,6 +144,9 @@ func openFault(path string, err error) *fault.Fault {
 	return &fault.Fault{Code: judge.BlockedLockHeld, What: "the lock " + strconv.Quote(path) + " can't be taken", Why: why, Fix: fix, Err: err}
 }
 
+// HeldBy is the fault of a lock at path that Inspect found held; i may be nil.
+func HeldBy(path string, i *Info) *fault.Fault { return heldFault(path, i) }
+
 func heldFault(path string, i *Info) *fault.Fault {
 	why := "another relay is just starting here"
 	fix := "`relay status` shows it; wait for it to end"
