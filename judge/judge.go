@@ -206,7 +206,7 @@ func (j *trial) fence(c *Change, inside bool) {
 	if !protected && c.Kind != Added {
 		g, protected = j.tests.first(c.Path)
 	}
-	if protected && !j.named[g] && !j.named[c.Path] {
+	if inside && protected && !j.named[g] && !j.named[c.Path] { // outside it is out of scope all the same
 		j.breaks(StopForbidden, c.Path, "decides what verified means (%q) and is not named by the task's scope", g)
 	}
 	if c.Raced {

@@ -126,6 +126,7 @@ func TestJudge(t *testing.T) {
 			c.Kind, c.OldMode = Added, 0
 		}))}, policy: law(), want: Success, scratch: 1},
 
+		{name: "protected, out of scope", changes: []Change{edited("ci/x.yml")}, policy: law(), want: StopOutsideAllowed, kept: 1},
 		{name: "protected", changes: []Change{edited("ci/x.yml")}, policy: law(everything), want: StopForbidden, rule: "verified", kept: 1},
 		{name: "protected deletion", changes: []Change{with("src/t/x.golden", func(c *Change) { c.Kind, c.NewMode = Deleted, 0 })}, policy: law(), want: StopForbidden, rule: "verified", kept: 1},
 		{name: "protected, named by its path", changes: []Change{edited("ci/x.yml")}, policy: law(func(p *Policy) { p.Allowed = append(p.Allowed, "ci/x.yml") }), want: Success, kept: 1},

@@ -28,7 +28,9 @@ func volatile(p string) bool {
 	switch p {
 	case ".git/index", ".git/logs", ".git/objects", ".git/ORIG_HEAD", ".git/FETCH_HEAD", ".git/COMMIT_EDITMSG", ".git/gc.log", ".git/AUTO_MERGE",
 		"relais/lock.json", "relais/STATE.json", "relais/TASK.json", "relais/REPORT.json", "relais/REPORT.md", "relais/BLOCKED.json",
-		"relais/STATE.json.tmp", "relais/.tmp", "relais/BUILDER_RESULT.json", "relais/run.lock":
+		"relais/STATE.json.tmp", "relais/.tmp", "relais/BUILDER_RESULT.json", "relais/run.lock",
+		// what DESIGN section 8 adds to the seed's files
+		"relais/usage.jsonl", "relais/journal", "relais/logs", "relais/queue.md":
 		return true
 	}
 	if strings.HasPrefix(p, ".git/sharedindex.") {
