@@ -41,13 +41,15 @@ type Call struct {
 const (
 	// defaultIdle outlasts the program's own limits below, so that it can ask again.
 	defaultIdle = 10 * time.Minute
-	// afterResult is how long the program may run on when all has been said.
-	afterResult = 10 * time.Second
 	// maxSchema is below the 128 KiB that Linux allows for one argument.
 	maxSchema = 120 << 10
 	// maxOutput bounds what is read of a run that repeats itself for ever.
 	maxOutput = 512 << 20
 )
+
+// afterResult is how long the program may run on when all has been said. Tests
+// shorten it.
+var afterResult = 10 * time.Second
 
 // Run runs the call to its end and returns what it printed and how it ended. The
 // error is not nil when the run can't be judged: not started, cancelled, timed

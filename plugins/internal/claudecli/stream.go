@@ -230,8 +230,7 @@ func (l line) kind() string {
 func (s *Stream) partial(e apiEvent) []Event {
 	switch e.Type {
 	case "message_start":
-		s.begin(e.Message)
-		return s.usage()
+		return s.begin(e.Message)
 	case "content_block_delta":
 		if e.Delta.Type == "text_delta" && e.Delta.Text != "" {
 			return []Event{{Text: e.Delta.Text}}
@@ -244,15 +243,16 @@ func (s *Stream) partial(e apiEvent) []Event {
 }
 
 // begin starts counting another message; a message that is known goes on.
-func (s *Stream) begin(m message) {
+func (s *Stream) begin(m message) []Event {
 	if m.Model == synthetic || m.ID == "" || m.ID == s.message {
-		return
+		return nil
 	}
 	s.answered = true
 	s.model = m.Model
 	s.message = m.ID
 	s.past = plus(s.past, s.now)
 	s.now = m.Usage.sdk(false)
+	return s.usage()
 }
 
 func (s *Stream) usage() []Event {
@@ -271,8 +271,7 @@ func (s *Stream) assistant(l line) []Event {
 		}
 		return nil
 	}
-	s.begin(m)
-	var events []Event
+	events := s.begin(m)
 	for _, c := range m.Content {
 		switch c.Type {
 		case "text":
