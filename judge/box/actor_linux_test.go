@@ -80,6 +80,8 @@ func try(args []string) error {
 		return unix.Mount("", arg, "", unix.MS_REMOUNT|unix.MS_BIND, "")
 	case "clear-readonly":
 		return unix.MountSetattr(unix.AT_FDCWD, arg, unix.AT_RECURSIVE, &unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY})
+	case "unshare-cgroup":
+		return unix.Unshare(unix.CLONE_NEWCGROUP)
 	case "connect":
 		c, err := net.Dial("unix", arg)
 		if err == nil {

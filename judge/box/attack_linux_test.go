@@ -120,6 +120,7 @@ func TestNothingOutsideCanBeTouched(t *testing.T) {
 		}
 		attempts = append(attempts, attempt{want, append([]string{"nested"}, strings.Fields(line)...)})
 	}
+	attempts = append(attempts, attempt{"ENOSPC", []string{"nested", "unshare-cgroup", ""}})
 	for _, a := range attempts {
 		if got := actor(t, b, a.args...); !slices.Contains(strings.Split(a.want, "|"), got) {
 			t.Errorf("%q: got %s, want %s", a.args, got, a.want)
@@ -175,10 +176,10 @@ func TestProcessHasNoPrivilege(t *testing.T) {
 	if fds, _ := start(t, b, Proc{Argv: []string{"ls", "/proc/self/fd"}, Env: testEnv(b)}); fds != "0\n1\n2\n3\n" { // 3 is ls's own
 		t.Errorf("open descriptors: %q", fds)
 	}
-	if os.Getuid() == 0 {
-		limit, _ := os.ReadFile("/proc/sys/user/max_user_namespaces")
+	for _, kind := range []string{"user", "cgroup"} {
+		limit, _ := os.ReadFile("/proc/sys/user/max_" + kind + "_namespaces")
 		if strings.TrimSpace(string(limit)) == "0" {
-			t.Error("the host's limit of user namespaces was changed")
+			t.Errorf("the host's limit of %s namespaces was changed", kind)
 		}
 	}
 }
@@ -286,6 +287,7 @@ func TestNoProcessSurvivesTheChild(t *testing.T) {
 	if n := left(mark); n > 0 {
 		t.Errorf("%d processes are left", n)
 	}
+	touched(t, b, nil) // the lock was given back
 }
 
 func TestKillEndsEverything(t *testing.T) {
@@ -325,6 +327,7 @@ func TestKillEndsEverything(t *testing.T) {
 func TestNothingSurvivesTheHost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.spec.Layer = w.spec.StateDir + "/layer" // as the other process will have it
 	mark := fmt.Sprint(os.Getpid(), "3")
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Args = []string{actorName, "host", w.spec.Root, w.spec.StateDir, fmt.Sprintf(sleepers, mark) + "; echo up; sleep 600." + mark}
@@ -339,11 +342,17 @@ func TestNothingSurvivesTheHost(t *testing.T) {
 	check(t, cmd.Process.Kill())
 	killed := time.Now()
 	cmd.Wait()
-	for left(mark) > 0 {
-		if time.Since(killed) > 20*time.Second {
-			t.Fatalf("%d processes are left", left(mark))
+	b := w.box()
+	for {
+		_, err := b.Touched(t.Context(), nil)
+		if n := left(mark); err == nil && n > 0 {
+			t.Errorf("the layer was given back while %d processes were running", n)
+		} else if err == nil {
+			break
 		}
-		time.Sleep(5 * time.Millisecond)
+		if time.Since(killed) > 20*time.Second {
+			t.Fatalf("%d processes are left: %v", left(mark), err)
+		}
 	}
 	t.Logf("all were gone %v after SIGKILL", time.Since(killed).Round(time.Millisecond))
 }

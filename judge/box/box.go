@@ -2,7 +2,6 @@ package box
 
 import (
 	"os"
-	"sync/atomic"
 	"syscall"
 )
 
@@ -75,7 +74,8 @@ type ExitState struct {
 // OK says that the child exited by itself with status 0.
 func (e ExitState) OK() bool { return e.Code == 0 && e.Signal == 0 && !e.Killed }
 
-// Box is one prepared box. Its processes run one after another, never two at once.
+// Box is one prepared box. Its processes run one after another, never two at once;
+// the layer is locked while one runs or it is read.
 type Box struct {
 	spec Spec
 	// layer is where the writes go: spec.Layer, or a stand-in where that file
@@ -83,8 +83,6 @@ type Box struct {
 	layer string
 	// opened is when the layer was first opened, by the file system's clock.
 	opened int64
-
-	running atomic.Bool
 }
 
 // Means names what contains the builder, for the report.

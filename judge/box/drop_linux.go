@@ -27,11 +27,18 @@ func guard() error {
 	if _, _, err := unix.Syscall(unix.SYS_KEYCTL, unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0); err != 0 && err != unix.ENOSYS && err != unix.EPERM {
 		return fail("leave the session keyring", "", err)
 	}
+	// In a cgroup namespace of its own, the builder could mount the user's control
+	// groups and freeze or kill what is in them, relay included.
+	forbidden := []string{"cgroup"}
 	if os.Getuid() == 0 {
 		// Nested user namespaces are safe for an ordinary user, and agents use them.
 		// For uid 0 they would lead to file systems that trust it by its number.
-		if err := os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0); err != nil {
-			return fail("forbid nested user namespaces", "", err)
+		forbidden = append(forbidden, "user")
+	}
+	for _, kind := range forbidden { // these limits are the box's own, not the host's
+		name := "/proc/sys/user/max_" + kind + "_namespaces"
+		if err := os.WriteFile(name, []byte("0"), 0); err != nil {
+			return fail("forbid nested namespaces", name, err)
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,7 +26,8 @@ const (
 	fdStdin
 	fdStdout
 	fdStderr
-	fdExe // only when the plan has one
+	fdLock // the layer's lock, held for as long as there is a process
+	fdExe  // only when the plan has one
 )
 
 // report is what pid 1 tells the host process.
@@ -97,7 +99,7 @@ func runInit() {
 		end.Signal = status.Signal()
 	}
 	reports.Encode(end)
-	os.Exit(0) // and the kernel ends whatever is left in the pid namespace
+	os.Exit(0)
 }
 
 // enter does everything up to the running child.
@@ -112,8 +114,11 @@ func enter(control *os.File) (pid int, err error) {
 		return 0, fail("read the plan", "", err)
 	}
 	go func() {
-		io.Copy(io.Discard, control)
-		os.Exit(1) // the host process is gone
+		io.Copy(io.Discard, control) // ends with the host process
+		if unix.Kill(-1, unix.SIGKILL) == nil {
+			time.Sleep(5 * time.Second) // reap() ends this process when it has seen them all
+		}
+		os.Exit(1)
 	}()
 	// Signals that a child may send to its pid 1. They are caught, not ignored:
 	// ignored ones would be ignored in the child too.
@@ -177,13 +182,19 @@ func isScript(f *os.File) bool {
 	return string(head[:n]) == "#!"
 }
 
-// reap collects every process of the box that ends, until the direct child does.
-func reap(child int) syscall.WaitStatus {
+// reap collects every process of the box that ends. When the direct child has
+// ended, it ends the others and collects them too. The kernel would do that by
+// itself, but after it has given back the layer's lock.
+func reap(child int) (ended syscall.WaitStatus) {
 	for {
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &status, 0, nil)
-		if pid == child || err == syscall.ECHILD {
-			return status
+		if pid == child {
+			ended = status
+			unix.Kill(-1, unix.SIGKILL)
+		}
+		if err == syscall.ECHILD {
+			return ended
 		}
 	}
 }

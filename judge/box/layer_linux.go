@@ -245,14 +245,42 @@ func owned(info os.FileInfo) bool {
 	return ok && int(st.Uid) == os.Getuid()
 }
 
+// lock takes the layer for one process or reader; unlock gives it back.
+func (b *Box) lock() (*os.File, error) {
+	if b.layer == "" {
+		return os.Open(os.DevNull) // nothing is written: as many as one likes
+	}
+	f, err := os.Open(filepath.Join(b.layer, layerOf))
+	if err == nil {
+		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err == nil {
+			return f, nil
+		}
+		f.Close()
+	}
+	e := &Error{Op: "use the layer", Path: b.layer, Err: err}
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		e.Why = "a process is running in the box"
+	}
+	return nil, e
+}
+
+// unlock does not rely on closing alone: a program that relay starts at this moment
+// holds copies of all descriptors until it is executed.
+func unlock(f *os.File) {
+	unix.Flock(int(f.Fd()), unix.LOCK_UN)
+	f.Close()
+}
+
 // Discard removes the layer, however hostile the tree in it. The box can't be used
 // afterwards.
 func (b *Box) Discard() error {
-	if b.running.Load() {
-		return &Error{Op: "discard the layer", Path: b.layer, Why: "a process is running in the box"}
-	}
 	if b.layer == "" {
 		return nil
+	}
+	if lock, err := b.lock(); err == nil {
+		defer unlock(lock)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	for _, dir := range []string{b.layer, b.spec.Layer} {
 		if err := removeTree(dir); err != nil {

@@ -25,24 +25,23 @@ const (
 // ignored paths and the branch, on the real repository; nil leaves both unknown.
 func (b *Box) Touched(ctx context.Context, git *judge.Git) (judge.Touched, error) {
 	var t judge.Touched
-	if b.running.Load() {
-		return t, &Error{Op: "read the layer", Path: b.layer, Why: "a process is running in the box"}
-	}
 	if b.layer == "" {
 		return t, nil
 	}
+	lock, err := b.lock()
+	if err != nil {
+		return t, err
+	}
+	defer unlock(lock)
 	for i := range b.lowers() {
 		if err := b.readLayer(ctx, i, git, &t); err != nil {
 			return t, err
 		}
 	}
 	if git != nil {
-		var err error
-		if _, t.Branch, err = git.Head(ctx); err != nil {
-			return t, err
-		}
+		_, t.Branch, err = git.Head(ctx)
 	}
-	return t, nil
+	return t, err
 }
 
 // readLayer adds the changes of the i-th folder of the layer.

@@ -3,6 +3,7 @@ package box
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -26,11 +27,7 @@ func withoutSockets(env []string, set map[string]string) []string {
 		if _, replaced := set[name]; replaced {
 			continue
 		}
-		drop := false
-		for _, v := range socketVariables {
-			drop = drop || v == name
-		}
-		if !drop {
+		if !slices.Contains(socketVariables, name) {
 			out = append(out, e)
 		}
 	}
@@ -40,8 +37,8 @@ func withoutSockets(env []string, set map[string]string) []string {
 	return out
 }
 
-// socketPaths are the sockets that this process can name: those its environment
-// points to and those the kernel lists as bound on this machine.
+// socketPaths are the paths of sockets that this process can name: those that its
+// environment points to and those that the kernel lists as bound.
 func socketPaths() []string {
 	var out []string
 	for _, name := range socketVariables {
@@ -55,17 +52,12 @@ func socketPaths() []string {
 			out = append(out, line[i+1:])
 		}
 	}
-	var sockets []string
-	for _, path := range out {
-		real, err := filepath.EvalSymlinks(path)
-		if err != nil || !filepath.IsAbs(real) {
-			continue
-		}
-		if info, err := os.Lstat(real); err == nil && info.Mode()&os.ModeSocket != 0 {
-			sockets = append(sockets, real)
-		}
-	}
-	return sockets
+	return slices.DeleteFunc(out, func(path string) bool { return !filepath.IsAbs(path) })
+}
+
+func isSocket(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&os.ModeSocket != 0
 }
 
 // mountPoints are the host's mount points, from the kernel's list.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,6 +18,9 @@ import (
 // it prepares, and where what is thrown away goes where tmpfs can't take it.
 const scratchName = "scratch"
 
+// setupTime is how long the mounts may take; only a dead network file system needs more.
+const setupTime = time.Minute
+
 // onDisk is set by tests that want what an older kernel gets.
 var onDisk bool
 
@@ -24,9 +28,12 @@ var onDisk bool
 type Process struct {
 	proc    *os.Process
 	control *os.File // open for as long as the box may live
-	done    chan struct{}
-	state   ExitState
-	err     error
+	// lock is the layer's. Pid 1 has it too, until every process of the box is gone,
+	// so that a layer whose host was killed is not touched too early.
+	lock  *os.File
+	done  chan struct{}
+	state ExitState
+	err   error
 }
 
 // Start runs a process in the box. It returns when the process was executed, or
@@ -35,21 +42,16 @@ func (b *Box) Start(p Proc) (*Process, error) {
 	if len(p.Argv) == 0 {
 		return nil, &Error{Op: "start", Why: "no program was named"}
 	}
-	if !b.running.CompareAndSwap(false, true) {
-		return nil, &Error{Op: "start", Path: p.Argv[0], Why: "another process is running in the box"}
+	lock, err := b.lock()
+	if err != nil {
+		return nil, err
 	}
 	what, err := b.plan(p)
-	var proc *Process
-	if err == nil {
-		proc, err = launch(p, what, func() {
-			removeTree(what.Away)
-			b.running.Store(false)
-		})
+	if err != nil {
+		unlock(lock)
+		return nil, err
 	}
-	if proc == nil {
-		b.running.Store(false)
-	}
-	return proc, err
+	return launch(p, what, lock)
 }
 
 // plan works out the mounts for one process.
@@ -114,10 +116,17 @@ func (b *Box) addThrowAway(pl *planner, out *plan) map[string]string {
 	for _, dir := range dirs {
 		pl.throwAway(dir)
 	}
-	for _, socket := range socketPaths() {
+	for _, name := range socketPaths() {
+		if _, ok := pl.covered(name); ok {
+			continue
+		}
+		socket, err := filepath.EvalSymlinks(name)
+		if err != nil || !isSocket(socket) {
+			continue
+		}
 		if dir := filepath.Dir(socket); dir == "/" {
 			pl.steps = append(pl.steps, step{Kind: stepBind, Path: socket, Source: "/dev/null", Optional: true})
-		} else if _, ok := pl.covered(dir); !ok && !within(dir, "/proc") && !within(dir, "/sys") {
+		} else if _, ok := pl.covered(dir); !ok && !within(dir, "/dev") {
 			pl.throwAway(dir)
 		}
 	}
@@ -136,8 +145,15 @@ func (b *Box) addThrowAway(pl *planner, out *plan) map[string]string {
 }
 
 // launch executes relay again as pid 1 of new namespaces and waits until it has
-// started the child. ended is called when the box has come to its end.
-func launch(p Proc, what *plan, ended func()) (*Process, error) {
+// started the child. The lock is given back at the end of the box, or when there is
+// none.
+func launch(p Proc, what *plan, lock *os.File) (*Process, error) {
+	entered := false
+	defer func() {
+		if !entered {
+			unlock(lock)
+		}
+	}()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, &Error{Op: "open", Path: os.DevNull, Err: err}
@@ -161,6 +177,7 @@ func launch(p Proc, what *plan, ended func()) (*Process, error) {
 		}
 	}
 	files := append([]*os.File{null, null, stdio[2], controlR, reportW}, stdio...)
+	files = append(files, lock)
 	if p.Exe != nil {
 		files = append(files, p.Exe)
 	}
@@ -179,25 +196,28 @@ func launch(p Proc, what *plan, ended func()) (*Process, error) {
 		reportR.Close()
 		return nil, denied("enter new namespaces", err)
 	}
+	entered = true
 	reportW.Close() // so that the end of pid 1 is the end of its reports
-	run := &Process{proc: proc, control: controlW, done: make(chan struct{})}
+	run := &Process{proc: proc, control: controlW, lock: lock, done: make(chan struct{})}
 	reports := gob.NewDecoder(reportR)
 	var first report
+	reportR.SetReadDeadline(time.Now().Add(setupTime))
 	err = gob.NewEncoder(controlW).Encode(what)
 	if read := reports.Decode(&first); read != nil {
 		err = errors.Join(err, read)
 	}
-	go run.collect(reports, reportR, ended)
-	if err != nil || !first.Started {
-		run.Kill()
-		<-run.done
-		return nil, setupError(first.Fail, err)
+	reportR.SetReadDeadline(time.Time{})
+	go run.collect(reports, reportR, what.Away)
+	if err == nil && first.Started {
+		return run, nil
 	}
-	return run, nil
+	run.Kill()
+	<-run.done
+	return nil, setupError(first.Fail, err)
 }
 
 // collect waits for the end of the box.
-func (p *Process) collect(reports *gob.Decoder, from *os.File, ended func()) {
+func (p *Process) collect(reports *gob.Decoder, from *os.File, away string) {
 	var end report
 	reported := reports.Decode(&end)
 	// When pid 1 is gone, the kernel has ended every other process of the box.
@@ -208,7 +228,8 @@ func (p *Process) collect(reports *gob.Decoder, from *os.File, ended func()) {
 	}
 	from.Close()
 	p.control.Close()
-	ended()
+	removeTree(away)
+	unlock(p.lock)
 	close(p.done)
 }
 
