@@ -148,6 +148,9 @@ func (r *Repo) addPreflight(ctx context.Context, s *StatusResult) error {
 		s.Preflight = append(s.Preflight, line)
 	}
 	s.Ready = &ready
+	if ready && s.Question == "" && s.Lock != string(lock.Held) {
+		s.Next, s.ExitCode = "`relay run`", ExitDone
+	}
 	return nil
 }
 

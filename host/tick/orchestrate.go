@@ -196,6 +196,9 @@ func (r *run) call(ctx context.Context, data prompts.OrchestratorData, n int) ([
 		r.note("the call could not be recorded: " + err.Error())
 	}
 	if f != nil {
+		if f.Cause == pluginhost.Cancelled && ctx.Err() != nil {
+			f.Detail = context.Cause(ctx).Error()
+		}
 		explain(r.provider.worker, f)
 		return nil, f, errors.Join(r.spend(res, r.provider.worker, "", f.Usage, "failed"))
 	}
