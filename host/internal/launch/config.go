@@ -13,7 +13,7 @@ import (
 // Config says what to start and how. Name, Path, SHA256, Handshake and Versions are
 // required.
 type Config struct {
-	// Name is the plugin's name, for texts.
+	// Name is the plugin's name and version, for texts.
 	Name string
 	// Path is the absolute path of the plugin's file.
 	Path string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"sync"
 	"time"
@@ -42,18 +43,13 @@ func Start(ctx context.Context, cfg Config) (*Client, error) {
 	if ctx.Err() != nil {
 		return nil, &Error{Kind: Cancelled, What: fmt.Sprintf("the start of plugin %s was cancelled", cfg.Name), Err: ctx.Err()}
 	}
-	exe, bad := cfg.open()
-	if bad != nil {
-		return nil, bad
-	}
-	defer exe.Close()
 	priv, err := cfg.private()
 	if err != nil {
 		return nil, &Error{Kind: Machine, What: fmt.Sprintf("plugin %s was not started: no folder for its sockets", cfg.Name),
 			Why: err.Error(), Fix: "`ls -ld /tmp/relay-*` shows who made the folder; remove it, or set XDG_RUNTIME_DIR", Err: err}
 	}
 	becomeSubreaper()
-	c := &Client{r: newRunner(cfg, exe, priv)}
+	c := &Client{r: newRunner(cfg, priv)}
 	if bad := c.connect(ctx); bad != nil {
 		return nil, bad
 	}
@@ -86,15 +82,32 @@ func (c *Config) private() (*private, error) {
 	return newPrivate(base, "tmp", "cwd")
 }
 
+// checked is the outcome of Config.open.
+type checked struct {
+	exe *os.File
+	bad *Error
+}
+
 // connect starts the process by way of go-plugin and waits for the connection. All
 // of it ends when ctx or the start timeout does, because the process is killed then.
 func (c *Client) connect(ctx context.Context) *Error {
 	r := c.r
+	// The file is read while go-plugin makes a key: each takes some ten milliseconds.
+	file := make(chan checked, 1)
+	go func() {
+		exe, bad := r.cfg.open()
+		file <- checked{exe, bad}
+	}()
+	var bad *Error
 	c.client = goplugin.NewClient(&goplugin.ClientConfig{
 		HandshakeConfig:  r.cfg.Handshake,
 		VersionedPlugins: r.cfg.Versions,
 		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, _ string) (goplugrunner.Runner, error) {
-			r.env = cmd.Env
+			f := <-file
+			if bad = f.bad; bad != nil {
+				return nil, bad
+			}
+			r.exe, r.env = f.exe, cmd.Env
 			return adapter{r}, nil
 		},
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
@@ -116,16 +129,25 @@ func (c *Client) connect(ctx context.Context) *Error {
 	}
 	timer.Stop()
 	stop()
+	switch {
+	case r.exe != nil:
+		r.exe.Close()
+	case bad == nil: // go-plugin did not come to the point of asking for it
+		go func() {
+			if f := <-file; f.exe != nil {
+				f.exe.Close()
+			}
+		}()
+	}
 	if err == nil && !r.killed.Load() {
 		return nil
 	}
 	started := r.started()
 	c.end(0)
-	var starter *Error
 	switch {
-	case errors.As(err, &starter):
-		return starter
-	case !started && ctx.Err() == nil:
+	case bad != nil:
+		return bad
+	case !started && ctx.Err() == nil && !r.timedOut.Load():
 		return r.cfg.execError(err)
 	}
 	return r.startError(ctx.Err(), err)

@@ -46,8 +46,8 @@ type runner struct {
 	left    int
 }
 
-func newRunner(cfg Config, exe *os.File, priv *private) *runner {
-	return &runner{cfg: cfg, exe: exe, priv: priv, sink: newSink(cfg.Secrets, cfg.Stderr, cfg.StderrLimit),
+func newRunner(cfg Config, priv *private) *runner {
+	return &runner{cfg: cfg, priv: priv, sink: newSink(cfg.Secrets, cfg.Stderr, cfg.StderrLimit),
 		firstKnown: make(chan struct{}), done: make(chan struct{})}
 }
 

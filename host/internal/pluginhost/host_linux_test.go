@@ -135,10 +135,10 @@ func quick(l *Limits) { l.Silent, l.Grace = 500*time.Millisecond, 300*time.Milli
 func shortStart(l *Limits) { l.Start = time.Second }
 
 var wants = []want{
-	{kind: "chatty", cause: NotStarted, summary: "plugin chatty printed something else before the handshake", detail: `"loading configuration..."`, effect: none, action: Block, code: judge.BlockedPlugin},
-	{kind: "mute", cause: NotStarted, summary: "plugin mute said nothing within 1s", effect: none, action: Block, code: judge.BlockedPlugin, limits: shortStart},
-	{kind: "crashstart", cause: NotStarted, summary: "plugin crashstart crashed while it started: exit status 2", detail: "panic: no settings", effect: none, action: Block, code: judge.BlockedPlugin},
-	{kind: "wrongversion", cause: NotStarted, summary: "speaks relay protocol 7; this relay speaks 1", detail: "newer than this relay", effect: none, action: Block, code: judge.BlockedPlugin},
+	{kind: "chatty", cause: NotStarted, summary: "plugin chatty 1.0.0 printed something else before the handshake", detail: `"loading configuration..."`, effect: none, action: Block, code: judge.BlockedPlugin},
+	{kind: "mute", cause: NotStarted, summary: "plugin mute 1.0.0 said nothing within 1s", effect: none, action: Block, code: judge.BlockedPlugin, limits: shortStart},
+	{kind: "crashstart", cause: NotStarted, summary: "plugin crashstart 1.0.0 crashed while it started: exit status 2", detail: "panic: no settings", effect: none, action: Block, code: judge.BlockedPlugin},
+	{kind: "wrongversion", cause: NotStarted, summary: "plugin wrongversion 1.0.0 speaks relay protocol 7; this relay speaks 1", detail: "newer than this relay", effect: none, action: Block, code: judge.BlockedPlugin},
 	{kind: "impostor", cause: NotStarted, summary: "plugin impostor is not what is pinned", detail: `it calls itself "somebody-else"`, effect: none, action: Block, code: judge.BlockedPlugin},
 
 	{kind: "crash", cause: Crashed, summary: "plugin crash 1.0.0 crashed during Complete: exit status 3", effect: unknown, action: Stop, code: judge.StopInterrupted},

@@ -111,7 +111,7 @@ func open(ctx context.Context, spec Spec) (*Plugin, *Failure) {
 		grants = append(grants, v.Name)
 	}
 	client, err := launch.Start(ctx, launch.Config{
-		Name: spec.Entry.Name, Path: spec.Entry.Path, SHA256: spec.Entry.SHA256, Reinstall: spec.Entry.Reinstall(),
+		Name: strings.TrimSpace(spec.Entry.Name + " " + spec.Entry.Version), Path: spec.Entry.Path, SHA256: spec.Entry.SHA256, Reinstall: spec.Entry.Reinstall(),
 		Env: launch.Env(grants, append([]string{"RELAY_RUN_ID=" + spec.RunID}, spec.Env...)),
 		Dir: spec.Dir, SocketDir: spec.SocketDir, Stderr: spec.Stderr, StderrLimit: spec.Limits.Stderr, Secrets: p.secrets,
 		Start: spec.Start, Handshake: sdk.Handshake, Versions: sdk.PluginMap(), StartTimeout: spec.Limits.Start, MaxMessage: spec.Limits.Message,

@@ -38,8 +38,11 @@ func follow[E event, T any, D done[T]](ctx context.Context, p *Plugin, rpc strin
 		return nil, f
 	}
 	defer p.release()
-	call, cancel := context.WithCancel(ctx)
+	// The plugin learns of the end of ctx by a cancel, never by a deadline of its own:
+	// it would report that as a failure upstream.
+	call, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
 	g := newGuard(p.spec.Limits)
 	var overdue atomic.Bool
 	timer := time.AfterFunc(p.spec.Limits.Silent, func() { overdue.Store(true); cancel() })
