@@ -7,10 +7,10 @@ import (
 	"github.com/paxiom/relay/judge"
 )
 
+var toEnv = strings.NewReplacer(".", "_", "$", "")
+
 // envName is the variable of a key: RELAY_RUNNER_MAX_TICK_SECONDS.
-func envName(path string) string {
-	return "RELAY_" + strings.ToUpper(strings.NewReplacer(".", "_", "$", "").Replace(path))
-}
+func envName(path string) string { return "RELAY_" + strings.ToUpper(toEnv.Replace(path)) }
 
 func (l *Loaded) envLayer(env []string) *node {
 	var out *node
