@@ -163,6 +163,9 @@ func (l *lander) plan(kept []judge.Change, open opener) (*plan, error) {
 	nested := map[string]bool{}
 	rules := false // a .gitignore is among the changes
 	for _, ch := range kept {
+		if ch.Raced { // the stamp is of the user's version, which the builder never saw
+			return nil, moved(ch.Path, "it was changed while the builder ran")
+		}
 		if dir := l.real.inNested(ch.Path, nested); dir != "" {
 			return nil, fault.New(judge.StopForbidden, fmt.Sprintf("%q belongs to another repository", ch.Path),
 				fmt.Sprintf("%q has a .git of its own, so it can't be part of this repository's commit", dir),

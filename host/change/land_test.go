@@ -127,6 +127,7 @@ func TestOperatorEditsMeanwhile(t *testing.T) {
 		"committed":     func(r *repo) { r.git("commit", "-q", "--allow-empty", "-m", "mine") },
 		"other branch":  func(r *repo) { r.git("checkout", "-q", "-b", "side") },
 		"detached":      func(r *repo) { r.git("checkout", "-q", "--detach") },
+		"in the build":  func(r *repo) { r.kept[0].Raced = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
