@@ -12,6 +12,7 @@ var always = []string{
 	"SSL_CERT_FILE", "SSL_CERT_DIR",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
 	"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME",
+	"RELAY_LOG_LEVEL",
 }
 
 // memoryLimit is the soft limit of a plugin's Go heap: room for ten times the

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/paxiom/relay/host/fault"
 )
 
 // Kind is why a plugin could not be started.
@@ -85,10 +87,13 @@ func (c *Config) execError(err error) *Error {
 		e.What = fmt.Sprintf("plugin %s is not a program for this machine", c.Name)
 		e.Why = fmt.Sprintf("the kernel does not know the format of %s; a script can't be a plugin", c.Path)
 	case errors.Is(err, fs.ErrPermission):
-		e.Fix = fmt.Sprintf("`chmod u+x %s`, if the file is meant to be a program", c.Path)
+		e.Fix = fmt.Sprintf("`chmod u+x %s`, if the file is meant to be a program", fault.Word(c.Path))
 	}
 	return e
 }
+
+// authorFix is for faults that only the plugin's author can mend.
+const authorFix = "`relay plugin list` shows where the plugin comes from; report it to its author with this text if it happens again"
 
 // startError says why no handshake came, from what was seen rather than from
 // go-plugin's text.
@@ -127,12 +132,12 @@ func (r *runner) startError(ctxErr, cause error) *Error {
 		if !r.timedOut.Load() && cause != nil {
 			e.Why = c.Secrets.String(cause.Error())
 		}
-		e.Fix = "`relay doctor` starts every plugin once; report it to the plugin's author if it happens again"
+		e.Fix = authorFix
 	case r.timedOut.Load():
 		e.Kind = Mute
 		e.What = fmt.Sprintf("plugin %s said nothing within %s", c.Name, c.StartTimeout)
 		e.Why = "it was started and printed no handshake"
-		e.Fix = "`relay doctor` starts every plugin once; report it to the plugin's author if it happens again"
+		e.Fix = authorFix
 	case e.Exit == exitOK:
 		e.Kind = NotPlugin
 		e.What = fmt.Sprintf("plugin %s ended without a handshake", c.Name)
@@ -147,7 +152,7 @@ func (r *runner) startError(ctxErr, cause error) *Error {
 		e.Kind = Crash
 		e.What = fmt.Sprintf("plugin %s crashed while it started: %s", c.Name, e.Exit)
 		e.Why = e.Panic
-		e.Fix = "`relay doctor` starts every plugin once; report it to the plugin's author with the text above"
+		e.Fix = authorFix
 	default:
 		e.Kind = Machine
 		e.What = fmt.Sprintf("plugin %s could not be reached", c.Name)

@@ -245,7 +245,7 @@ func TestStartErrors(t *testing.T) {
 			if !errors.As(err, &e) {
 				t.Fatalf("no *Error: %v", err)
 			}
-			if e.Kind != c.kind || !strings.Contains(e.What, c.what) || !strings.Contains(e.Why, c.why) || e.Fix == "" {
+			if e.Kind != c.kind || !strings.Contains(e.What, c.what) || !strings.Contains(e.Why, c.why) || !strings.HasPrefix(e.Fix, "`relay ") {
 				t.Errorf("%s: %v", e.Kind, e)
 			}
 			if c.exit != "" && e.Exit != c.exit {

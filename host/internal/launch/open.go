@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"github.com/paxiom/relay/host/fault"
 )
 
 // open gives the plugin's file, checked: what is executed later is this open file,
@@ -42,9 +44,9 @@ func (c *Config) check(f *os.File) *Error {
 		e := c.fileError(Unsafe, c.Path+" "+why, nil)
 		switch {
 		case st.Mode().IsRegular() && st.Mode().Perm()&0o022 != 0:
-			e.Fix = fmt.Sprintf("`chmod go-w %s`", c.Path)
+			e.Fix = fmt.Sprintf("`chmod go-w %s`", fault.Word(c.Path))
 		case st.Mode().IsRegular():
-			e.Fix = fmt.Sprintf("`chown %d %s`, or run relay as the owner", os.Geteuid(), c.Path)
+			e.Fix = fmt.Sprintf("`chown %d %s`, or run relay as the owner", os.Geteuid(), fault.Word(c.Path))
 		}
 		return e
 	}

@@ -66,7 +66,6 @@ func (r *runner) Start(context.Context) error {
 		if i == 0 {
 			ours[i], theirs[i] = wr, rd
 		}
-		defer theirs[i].Close()
 	}
 	spec := StartSpec{
 		Exe: r.exe, Path: r.cfg.Path, Argv: append([]string{r.cfg.Path}, r.cfg.Args...),
