@@ -4,83 +4,74 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/paxiom/relay/sdk"
 )
 
-// checkModes refuses a patch that makes, removes or turns anything into something
-// other than an ordinary file: a symbolic link, a submodule. git itself reads the
-// patch, so that there is no second opinion on where a header ends.
-func (g *git) checkModes(ctx context.Context, patch string) error {
-	res, out, err := g.run(ctx, patch, "apply", "--summary")
+// inspection is what git says of a patch before it is applied.
+type inspection struct {
+	files []string // the names that it writes, each once
+	moved []string // for people: the parts that are not at the lines they name
+}
+
+// inspect asks git whether the whole patch applies, and what is in it. git itself
+// reads the patch, so that there is no second opinion on where a header ends.
+func (g *git) inspect(ctx context.Context, patch string) (inspection, error) {
+	res, out, err := g.run(ctx, patch, "apply", "--whitespace=nowarn", "--verbose", "--check", "--summary", "--numstat", "-z")
 	if err != nil {
-		return err
+		return inspection{}, err
+	}
+	// Names with their counts, each with a NUL at its end, then lines on what is made.
+	entries := strings.Split(out, "\x00")
+	last := len(entries) - 1
+	if err := checkModes(entries[last]); err != nil {
+		return inspection{}, err
 	}
 	if res.ExitCode != 0 {
-		return unreadable(res)
+		return inspection{}, refuse("the patch does not apply: "+firstError(res.Stderr), res.Stderr)
 	}
-	for _, l := range strings.Split(out, "\n") {
-		for _, mode := range modes(l) {
-			if mode != "100644" && mode != "100755" {
+	return inspection{files: names(entries[:last]), moved: offsets(res.Stderr)}, nil
+}
+
+// summaryLine is a line of `git apply --summary`; a name comes after the modes, so
+// that no name can hide one.
+var summaryLine = regexp.MustCompile(`(?m)^ (?:(?:create|delete) mode (\d+)|mode change (\d+) => (\d+)) `)
+
+// checkModes refuses a patch that makes, removes or turns anything into something
+// other than an ordinary file: a symbolic link, a submodule.
+func checkModes(summary string) error {
+	for _, m := range summaryLine.FindAllStringSubmatch(summary, -1) {
+		for _, mode := range m[1:] {
+			if mode != "" && mode != "100644" && mode != "100755" {
 				return refuse(fmt.Sprintf("the patch makes or changes something with mode %s; only files (100644, 100755) are allowed", mode),
-					strings.TrimSpace(l))
+					strings.TrimSpace(summary))
 			}
 		}
 	}
 	return nil
 }
 
-func unreadable(res sdk.CLIResult) error {
-	return refuse("git can't read the patch: "+firstError(res.Stderr), res.Stderr)
-}
-
-// summaryLine is a line of `git apply --summary`; names come after the modes.
-var summaryLine = regexp.MustCompile(`^ (?:(?:create|delete) mode (\d+)|mode change (\d+) => (\d+)) `)
-
-func modes(line string) []string {
-	var found []string
-	for _, m := range summaryLine.FindStringSubmatch(line + " ") {
-		if m != "" && !strings.HasPrefix(m, " ") {
-			found = append(found, m)
-		}
-	}
-	return found
-}
-
-// files are the names that the patch writes, each once.
-func (g *git) files(ctx context.Context, patch string) ([]string, error) {
-	res, out, err := g.run(ctx, patch, "apply", "--numstat", "-z")
-	if err != nil {
-		return nil, err
-	}
-	if res.ExitCode != 0 {
-		return nil, unreadable(res)
-	}
+// names takes the names out of the entries of `git apply --numstat -z`.
+func names(entries []string) []string {
 	var names []string
-	seen := map[string]bool{}
-	for _, entry := range strings.Split(out, "\x00") {
-		cols := strings.SplitN(entry, "\t", 3)
-		if len(cols) == 3 && cols[2] != "" && !seen[cols[2]] {
-			seen[cols[2]] = true
+	for _, e := range entries {
+		cols := strings.SplitN(e, "\t", 3)
+		if len(cols) == 3 && !slices.Contains(names, cols[2]) {
 			names = append(names, cols[2])
 		}
 	}
-	return names, nil
+	return names
 }
 
-// check asks git whether the whole patch applies, and says which parts are not at
-// the lines that they name.
-func (g *git) check(ctx context.Context, patch string) (moved []string, err error) {
-	res, _, err := g.run(ctx, patch, "apply", "--whitespace=nowarn", "--verbose", "--check")
-	if err != nil {
-		return nil, err
-	}
-	if res.ExitCode != 0 {
-		return nil, refuse("the patch does not apply: "+firstError(res.Stderr), res.Stderr)
-	}
+// offset is how git tells that a hunk matched elsewhere.
+var offset = regexp.MustCompile(`^Hunk #(\d+) succeeded at (\d+) \(offset (-?\d+ lines?)\)`)
+
+func offsets(verbose string) []string {
+	var moved []string
 	file := ""
-	for _, l := range strings.Split(res.Stderr, "\n") {
+	for _, l := range strings.Split(verbose, "\n") {
 		if name, ok := strings.CutPrefix(l, "Checking patch "); ok {
 			file = strings.TrimSuffix(name, "...")
 		}
@@ -88,11 +79,8 @@ func (g *git) check(ctx context.Context, patch string) (moved []string, err erro
 			moved = append(moved, fmt.Sprintf("%s: part %s of the patch was applied at line %s, %s away from the line it names", file, m[1], m[2], m[3]))
 		}
 	}
-	return moved, nil
+	return moved
 }
-
-// offset is how git tells that a hunk matched elsewhere.
-var offset = regexp.MustCompile(`^Hunk #(\d+) succeeded at (\d+) \(offset (-?\d+ lines?)\)`)
 
 // apply changes the tree: all of the patch, or nothing unless the disk fails.
 func (g *git) apply(ctx context.Context, patch string) error {

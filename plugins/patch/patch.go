@@ -38,31 +38,24 @@ func build(ctx context.Context, r *sdk.BuildRequest, out sdk.Events) (*sdk.Build
 	if err != nil {
 		return nil, err
 	}
-	if err := g.checkModes(ctx, patch); err != nil {
-		return nil, err
-	}
-	files, err := g.files(ctx, patch)
+	found, err := g.inspect(ctx, patch)
 	if err != nil {
 		return nil, err
 	}
-	moved, err := g.check(ctx, patch)
-	if err != nil {
-		return nil, err
-	}
-	out.Progress(sdk.Progress{Phase: "apply", Text: fmt.Sprintf("applying the patch to %s", count(len(files), "file"))})
+	out.Progress(sdk.Progress{Phase: "apply", Text: fmt.Sprintf("applying the patch to %s", count(len(found.files), "file"))})
 	if err := g.apply(ctx, patch); err != nil {
 		return nil, err
 	}
-	for _, f := range files {
+	for _, f := range found.files {
 		out.File(f)
 	}
 	return &sdk.BuildResult{
 		StopReason: "applied",
 		JSON: builderresult.Result{
-			Summary:       "Applied the patch to " + count(len(files), "file") + ".",
-			FilesIntended: files,
+			Summary:       "Applied the patch to " + count(len(found.files), "file") + ".",
+			FilesIntended: found.files,
 			CommandsRan:   []string{"git apply --whitespace=nowarn"},
-			Notes:         moved,
+			Notes:         found.moved,
 		}.JSON(),
 	}, nil
 }

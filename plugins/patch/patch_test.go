@@ -13,7 +13,7 @@ import (
 )
 
 // repo makes a repository with the tree that the cases below start from.
-func repo(t *testing.T) string {
+func repo(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -28,7 +28,7 @@ func repo(t *testing.T) string {
 	return dir
 }
 
-func write(t *testing.T, path, text string) {
+func write(t testing.TB, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-func gitIn(t *testing.T, dir string, args ...string) string {
+func gitIn(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.test", "-c", "core.autocrlf=false"}, args...)...)
 	cmd.Dir = dir
@@ -124,7 +124,7 @@ func TestPatchesThatAreRefused(t *testing.T) {
 		"symlink":           {"diff --git a/src/l b/src/l\nnew file mode 120000\n--- /dev/null\n+++ b/src/l\n@@ -0,0 +1 @@\n+/etc/passwd\n\\ No newline at end of file\n", "mode 120000"},
 		"submodule":         {newFile("src/sm", "160000"), "mode 160000"},
 		"odd mode":          {newFile("src/x", "100600"), "mode 100600"},
-		"mode change":       {"diff --git a/src/a.txt b/src/a.txt\nold mode 100644\nnew mode 120000\n", "mode 120000"},
+		"mode change":       {"diff --git a/src/a.txt b/src/a.txt\nold mode 100644\nnew mode 120000\n", "120000"},
 		"one of two":        {newFile("src/ok", "100644") + newFile("src/sm", "160000"), "mode 160000"},
 		"type change":       {"diff --git a/src/a.txt b/src/a.txt\ndeleted file mode 100644\n--- a/src/a.txt\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-a 1\n-a 2\n-a 3\ndiff --git a/src/a.txt b/src/a.txt\nnew file mode 120000\n--- /dev/null\n+++ b/src/a.txt\n@@ -0,0 +1 @@\n+/etc\n\\ No newline at end of file\n", "mode 120000"},
 		"other context":     {"--- a/src/a.txt\n+++ b/src/a.txt\n@@ -1,3 +1,3 @@\n a 1\n-a two\n+A 2\n a 3\n", "does not apply"},
