@@ -15,6 +15,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/progress"
@@ -159,6 +160,7 @@ func (r *run) runBuilder(ctx context.Context, p *plugin) error {
 	r.built = true
 	timer := time.AfterFunc(limit, cancel) // the plugin had its chance to end by itself
 	done, f := open.Build(ctx, req, r.onBuild)
+	journal.Reached("tick.built")
 	late := !timer.Stop()
 	if f == nil {
 		r.checkResult(done.GetResultJson())

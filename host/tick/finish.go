@@ -8,6 +8,7 @@ import (
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/history"
+	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -28,6 +29,7 @@ func (r *run) finish(ctx context.Context, verdict error) (*Outcome, error) {
 		return out, nil
 	}
 	err := r.write(out)
+	journal.Reached("tick.written")
 	switch {
 	case r.change == nil:
 	case r.rep.Code == judge.BlockedCrashRecovery:
@@ -35,6 +37,7 @@ func (r *run) finish(ctx context.Context, verdict error) (*Outcome, error) {
 	default:
 		err = errors.Join(err, r.change.Discard())
 	}
+	journal.Reached("tick.settled")
 	err = errors.Join(err, r.held.Release())
 	if err != nil {
 		return out, fault.Wrap(err, judge.StopInterrupted, "the run's report could not be written", "`df -h .` and `ls -ld "+r.ws.Rel()+"` show whether relay can write there")
@@ -118,6 +121,7 @@ func (r *run) write(out *Outcome) error {
 	}
 	md := report.Render(r.rep, r.cfg.Runner.RenderReportMD.MaxChars)
 	problems = append(problems, r.writeFile(r.ws.Report(), raw))
+	journal.Reached("tick.reported")
 	if r.cfg.Runner.RenderReportMD.Enabled {
 		if err := r.writeFile(r.ws.ReportMD(), md); err != nil {
 			r.note("REPORT.md could not be written: " + err.Error())

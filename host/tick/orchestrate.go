@@ -14,6 +14,7 @@ import (
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/progress"
@@ -191,7 +192,9 @@ func (r *run) call(ctx context.Context, data prompts.OrchestratorData, n int) ([
 	if err != nil {
 		return nil, nil, err
 	}
+	journal.Reached("tick.asked")
 	done, f := p.Complete(ctx, req, r.onAnswer)
+	journal.Reached("tick.answered")
 	if err := r.record(req, done, f); err != nil {
 		r.note("the call could not be recorded: " + err.Error())
 	}

@@ -37,7 +37,31 @@ func (r *run) recover(ctx context.Context, force bool) ([]change.Recovery, error
 			err = werr
 		}
 	}
-	return done, err
+	if err != nil {
+		return done, err
+	}
+	return done, r.reportOpen()
+}
+
+// lookBack is how many of the newest runs may lack an end: the one that was cut off,
+// and those of starts that did not get far.
+const lookBack = 5
+
+// reportOpen ends, in the history, runs that were cut off before they had a journal.
+func (r *run) reportOpen() error {
+	metas, err := history.Open(r.ws.History()).List(lookBack)
+	if err != nil {
+		return err
+	}
+	for _, m := range metas {
+		if m.Code != "" || m.RunID == r.rep.RunID || m.Workflow != "tick" {
+			continue
+		}
+		if err := r.reportCrash(change.Recovery{RunID: m.RunID, Base: r.rep.BaseCommit, Did: "found nothing of it to settle"}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // reportCrash writes the report of a run that was cut off before it could, unless it

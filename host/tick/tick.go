@@ -8,6 +8,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/trust"
@@ -120,6 +121,7 @@ func (r *run) enter(state string) error {
 	r.leave("")
 	r.state, r.entered = state, r.now()
 	r.observe(progress.Event{Kind: progress.Entered})
+	journal.Reached("tick." + state)
 	if r.change == nil {
 		return nil
 	}

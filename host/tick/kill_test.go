@@ -1,0 +1,121 @@
+package tick
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/paxiom/relay/host/internal/history"
+	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/judge"
+)
+
+// control is a task that builds nothing: the tick that settles what a crash left.
+func (w *world) control() string {
+	w.t.Helper()
+	task := executeTask()
+	delete(task, "builder")
+	task["control"] = map[string]any{"action": "stop", "reason": "enough"}
+	b, err := json.Marshal(task)
+	must(w.t, err)
+	name := filepath.Join(filepath.Dir(w.root), "control.json")
+	must(w.t, os.WriteFile(name, b, 0o644))
+	return name
+}
+
+func TestKilledAtEveryPointOfATick(t *testing.T) {
+	whole := newWorld(t)
+	out, _ := whole.run()
+	if !strings.HasPrefix(out, "SUCCESS") {
+		t.Fatalf("an undisturbed tick: %s", out)
+	}
+	points := whole.points()
+	if len(points) < 25 {
+		t.Fatalf("only %d points: %v", len(points), points)
+	}
+	step := 1
+	if testing.Short() {
+		step = 6
+	}
+	ends := map[string]int{}
+	for n := 1; n <= len(points); n += step {
+		ends[killTick(t, n, points[n-1])]++
+	}
+	t.Logf("%d points, killed at every %d: %v", len(points), step, ends)
+}
+
+// killTick kills a tick at its n-th point, makes another, and looks at what is left.
+func killTick(t *testing.T, n int, point string) string {
+	t.Helper()
+	w := newWorld(t)
+	head := w.git("rev-parse", "HEAD")
+	out, state := w.run(envKill + "=" + itoa(n))
+	if ws, ok := state.Sys().(syscall.WaitStatus); !ok || ws.Signal() != syscall.SIGKILL {
+		t.Fatalf("point %d (%s): not killed: %s", n, point, out)
+	}
+	deadline := time.Now().Add(5 * time.Second)
+	for len(w.strays()) > 0 && time.Now().Before(deadline) {
+		time.Sleep(20 * time.Millisecond)
+	}
+	if s := w.strays(); len(s) > 0 {
+		t.Errorf("point %d (%s): processes live on: %q", n, point, s)
+	}
+	asked := strings.Contains(strings.Join(w.points(), " "), "tick.asked")
+	out, _ = w.run(envTask + "=" + w.control())
+	if !strings.HasPrefix(out, "SUCCESS") {
+		t.Fatalf("point %d (%s): the next tick: %s", n, point, out)
+	}
+	w.settled(n, point, asked)
+	if out := w.git("status", "--porcelain"); out != "" {
+		t.Errorf("point %d (%s): not clean: %s", n, point, out)
+	}
+	now, text := w.git("rev-parse", "HEAD"), w.read("src/a.txt")
+	switch {
+	case now == head && text == "one\n":
+		return "base"
+	case now != head && text == "two\n" && w.git("rev-parse", "HEAD^") == head:
+		return "landed"
+	}
+	t.Errorf("point %d (%s): neither: HEAD %s, %q", n, point, now, text)
+	return "broken"
+}
+
+// settled fails unless ledger, history and state folder know the end of the run.
+func (w *world) settled(n int, point string, asked bool) {
+	w.t.Helper()
+	r := newRun(w.env(), Options{})
+	if _, err := r.checkConfig(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+	st, err := ledger.Read(r.ws)
+	must(w.t, err)
+	if len(st.Pending) > 0 || asked && st.Budgets.OrchestratorCalls != 1 {
+		w.t.Errorf("point %d (%s): ledger %+v", n, point, st)
+	}
+	lines := 0
+	must(w.t, ledger.Usages(r.ws, func(ledger.Line) error { lines++; return nil }))
+	if want := st.Budgets.OrchestratorCalls + st.Budgets.BuilderCalls; lines != want {
+		w.t.Errorf("point %d (%s): %d lines of usage for %d calls", n, point, lines, want)
+	}
+	runs, err := history.Open(r.ws.History()).List(0)
+	must(w.t, err)
+	for _, m := range runs {
+		if m.Code == "" {
+			w.t.Errorf("point %d (%s): run %s has no end", n, point, m.RunID)
+		}
+		if m.Code == judge.Success && m.TaskID == "T1" && m.Commit != "" && !strings.HasPrefix(w.git("rev-parse", "HEAD"), m.Commit) {
+			w.t.Errorf("point %d (%s): history says %s", n, point, m.Commit)
+		}
+	}
+	left, _ := filepath.Glob(filepath.Join(w.home, ".local/state/relay/boxes/*"))
+	more, _ := filepath.Glob(filepath.Join(r.ws.Journal(), "*"))
+	for _, f := range append(left, more...) {
+		w.t.Errorf("point %d (%s): %s is left", n, point, f)
+	}
+}
+
+func itoa(n int) string { b, _ := json.Marshal(n); return string(b) }
