@@ -120,6 +120,9 @@ func TestRefused(t *testing.T) {
 
 func TestSetAndEnvironmentRefused(t *testing.T) {
 	for arg, want := range map[string]string{
+		"runner.max_tick=5":               "did you mean runner.max_tick_seconds?",
+		"runer.max_tick_seconds=5":        "did you mean runner?",
+		"a..b=5":                          "unknown key",
 		"runner.max_tick_secs=5":          "did you mean runner.max_tick_seconds?",
 		"max_tick_seconds=5":              "did you mean runner.max_tick_seconds?",
 		"runner.max_tick_seconds":         "key=value",

@@ -166,10 +166,16 @@ func display(v any) string {
 }
 
 // nearest gives the candidate that a person may have meant, "" when none is near.
+// One that begins like the name, or like which the name begins, is near.
 func nearest(name string, candidates []string) string {
 	best, bestD := "", max(2, len(name)/3)+1
 	for _, c := range candidates {
-		if d := distance(strings.ToLower(name), strings.ToLower(c)); d < bestD {
+		a, b := strings.ToLower(name), strings.ToLower(c)
+		d := distance(a, b)
+		if d >= bestD && min(len(a), len(b)) >= 4 && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a)) {
+			d = bestD - 1
+		}
+		if d < bestD {
 			best, bestD = c, d
 		}
 	}

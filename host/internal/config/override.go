@@ -111,21 +111,8 @@ func setLayer(s string) (*node, error) {
 			n = &node{v: text, at: at}
 		}
 		out.set(n.sameLine(), parts...)
-	default:
-		var all []string
-		for _, k := range table {
-			if k.top() {
-				all = append(all, k.path)
-			}
-		}
-		near := nearest(path, all)
-		if near == "" {
-			near = pathOf(parts[len(parts)-1])
-		}
-		if near != "" {
-			near = "; did you mean " + near + "?"
-		}
-		return nil, refuse("there is no key " + printable(path) + near)
+	default: // the check names the nearest key
+		out.set(&node{v: text, at: at}, parts...)
 	}
 	if p := inspect(out); len(p) > 0 {
 		f := refuse(strings.TrimPrefix(p[0].String(), "--set, "))

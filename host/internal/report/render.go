@@ -15,10 +15,11 @@ func (b BlastRadius) String() string {
 	return fmt.Sprintf("%d files, +%d/-%d, %d new", b.FilesTouched, b.LinesAdded, b.LinesDeleted, b.NewFiles)
 }
 
-// Render gives REPORT.md: the same bytes for the same report, at most maxChars
+// Render gives REPORT.md of what REPORT.json holds: the same bytes for the same report, at most maxChars
 // characters, and nothing in it that a hostile text could make more than text.
 // Every line stands for itself, so cutting after any of them leaves whole markdown.
 func Render(r *Report, maxChars int) []byte {
+	r = Fit(r)
 	p := &page{}
 	p.line("# relay: %s", r.Code)
 	p.gap()

@@ -151,6 +151,9 @@ func TestFitSaysWhatWasLeftOut(t *testing.T) {
 	if len(back.Scope.TouchedPaths) != 500 || !strings.Contains(all, "scope.touched_paths: 500 of 1236 shown") || !strings.Contains(all, "texts shortened to fit this report: 498") || !strings.Contains(all, "notes: 50 of 61 shown") {
 		t.Errorf("%d paths, notes %q", len(back.Scope.TouchedPaths), back.Notes)
 	}
+	if !bytes.Equal(Render(r, 1e6), Render(back, 1e6)) {
+		t.Error("REPORT.md is not what REPORT.json holds")
+	}
 	if len(r.Scope.TouchedPaths) != 1236 || len(r.Notes) != 61 {
 		t.Error("the caller's report was changed")
 	}

@@ -44,10 +44,10 @@ func BlockedBy(f *fault.Fault, runID string, at time.Time) *Blocked {
 	return &Blocked{RunID: runID, At: at.UTC().Format(time.RFC3339), Code: f.Code, What: f.What, Why: f.Why, Remediation: f.Fix}
 }
 
-// Encode fits the report to the schema (clipping texts and lists, with the counts
-// of what was left out in Notes), validates it and gives the bytes of REPORT.json.
-// The same report gives the same bytes.
-func Encode(r *Report) ([]byte, error) {
+// Fit gives the report as REPORT.json will hold it: texts and lists clipped to the
+// schema's limits, with the counts of what was left out in Notes, and what the
+// schema wants filled in. A report that fits is left as it is.
+func Fit(r *Report) *Report {
 	f := &fitter{}
 	out := f.fit(reflect.ValueOf(*r), limitsOf()[schemas.Report], "").Interface().(Report)
 	out.complete()
@@ -56,8 +56,12 @@ func Encode(r *Report) ([]byte, error) {
 	}
 	room := max(limitsOf()[schemas.Report].Properties["notes"].MaxItems-len(f.notes), 0)
 	out.Notes = append(out.Notes[:min(room, len(out.Notes))], f.notes...)
-	return encode(&out, schemas.Report)
+	return &out
 }
+
+// Encode fits the report, validates it and gives the bytes of REPORT.json. The same
+// report gives the same bytes.
+func Encode(r *Report) ([]byte, error) { return encode(Fit(r), schemas.Report) }
 
 // complete fills in what follows from the rest and what the schema wants even when
 // there was none of it.
@@ -169,7 +173,7 @@ type Written struct {
 }
 
 // Write writes REPORT.json and, when maxChars is over 0, REPORT.md rendered from
-// exactly those bytes. When REPORT.json can't be written, the attempt is made to
+// the same. When REPORT.json can't be written, the attempt is made to
 // leave a BLOCKED.json that says so.
 func Write(ws *workspace.Workspace, r *Report, maxChars int) (Written, error) {
 	b, err := Encode(r)
@@ -183,11 +187,7 @@ func Write(ws *workspace.Workspace, r *Report, maxChars int) (Written, error) {
 	}
 	w := Written{JSON: b}
 	if maxChars > 0 {
-		back, err := Decode(b)
-		if err != nil {
-			return w, fault.Internal(err)
-		}
-		w.MD = Render(back, maxChars)
+		w.MD = Render(r, maxChars)
 		w.MDErr = workspace.WriteFile(ws.ReportMD(), w.MD)
 	}
 	return w, nil
