@@ -207,6 +207,9 @@ func cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
 		return
 	}
 	if !found && args[2] != "!=" {
+		if neg {
+			return
+		}
 		ts.Fatalf("%s: there is no %s", args[0], args[1])
 	}
 	got, want := text(value), args[3]
@@ -268,7 +271,7 @@ func cmdCounters(ts *testscript.TestScript, neg bool, args []string) {
 	var state struct {
 		Budgets map[string]float64 `json:"budgets"`
 	}
-	ts.Check(json.Unmarshal([]byte(ts.ReadFile("repo/.relay/STATE.json")), &state))
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(workspaceFile(ts, "STATE.json"))), &state))
 	for _, arg := range args {
 		name, value, _ := strings.Cut(arg, "=")
 		want, err := strconv.ParseFloat(value, 64)
@@ -284,8 +287,13 @@ func cmdCounters(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// workspaceFile is a file of the workspace of $WORK/repo, wherever the script is.
+func workspaceFile(ts *testscript.TestScript, name string) string {
+	return filepath.Join(ts.Getenv("WORK"), "repo", ".relay", name)
+}
+
 func usageLines(ts *testscript.TestScript, role string) int {
-	b, err := os.ReadFile(ts.MkAbs("repo/.relay/usage.jsonl"))
+	b, err := os.ReadFile(workspaceFile(ts, "usage.jsonl"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		ts.Check(err)
 	}
