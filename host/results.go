@@ -67,6 +67,7 @@ type RunLine struct {
 type RunOptions struct {
 	Goal      string // the operator's words; "" takes none
 	TaskFile  string // judge this task with no orchestrator call
+	Task      []byte // the task itself; TaskFile then only names where it came from
 	RecordDir string // write every provider call there, as a script for replay
 	Observer  Observer
 }

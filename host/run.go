@@ -12,9 +12,9 @@ import (
 // Run makes one tick. STOP and BLOCKED are results, not errors. When ctx ends by
 // [Interrupt] the run is ended in order and the result's exit code is 130 or 143.
 func (r *Repo) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
-	t := tick.Options{Goal: o.Goal, TaskName: o.TaskFile, RecordDir: o.RecordDir}
-	if o.TaskFile != "" {
-		raw, err := workspace.ReadFile(o.TaskFile, maxTaskFile)
+	t := tick.Options{Goal: o.Goal, Task: o.Task, TaskName: o.TaskFile, RecordDir: o.RecordDir}
+	if o.TaskFile != "" && o.Task == nil {
+		raw, err := workspace.ReadFile(o.TaskFile, MaxTaskFile)
 		if err != nil {
 			return nil, fault.Wrap(err, "", "the task "+o.TaskFile+" can't be read", "`ls -l "+o.TaskFile+"`")
 		}
@@ -37,6 +37,6 @@ func (r *Repo) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
 	return res, err
 }
 
-// maxTaskFile is one byte more than a task may have, so that a longer file is refused
+// MaxTaskFile is one byte more than a task may have, so that a longer file is refused
 // by the same rule as a long answer.
-const maxTaskFile = 2<<20 + 1
+const MaxTaskFile = 2<<20 + 1

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -42,7 +43,14 @@ func runRun(ctx context.Context, o *runOptions) error {
 		return err
 	}
 	live := newProgress(o.app)
-	res, err := repo.Run(ctx, host.RunOptions{Goal: o.goal, TaskFile: o.task, RecordDir: o.record, Observer: live})
+	opts := host.RunOptions{Goal: o.goal, TaskFile: o.task, RecordDir: o.record, Observer: live}
+	if o.task == "-" {
+		opts.TaskFile = "from standard input"
+		if opts.Task, err = io.ReadAll(io.LimitReader(o.app.in, host.MaxTaskFile)); err != nil {
+			return err
+		}
+	}
+	res, err := repo.Run(ctx, opts)
 	live.close()
 	if err != nil {
 		return err
