@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
-	"strings"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/history"
@@ -92,11 +91,7 @@ func (o *opened) find(run string) (history.Meta, error) {
 		}
 		run = id
 	}
-	m, err := o.hist.Find(run)
-	if errors.Is(err, fs.ErrNotExist) {
-		return m, fault.New("", "there is no run "+strings.ToValidUTF8(run, "?"), "no run in the history has an id that begins so", "`relay history list`")
-	}
-	return m, err
+	return o.hist.Find(run)
 }
 
 // files lists what a run left behind, plain files only.

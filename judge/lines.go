@@ -19,7 +19,7 @@ const (
 //
 // It looks for at most limit changed lines; a change that is larger, or that takes
 // too long to measure, is charged as if everything between the common beginning
-// and the common end were replaced, and always more than limit. The charge of
+// and the common end were replaced: the most that it can be. The charge of
 // different contents is never 0, and swapping old and new swaps Added and Deleted.
 //
 // Who counts many files passes what is left of the whole change's limit, and need
@@ -55,7 +55,7 @@ func countText(old, new []byte, limit int) LineCount {
 		c.Added, c.Deleted = (d+m-n)/2, (d+n-m)/2
 		c.Charge = d
 	} else {
-		c.Charge = max(n+m, limit+1)
+		c.Charge = n + m
 	}
 	c.Charge += longCharge(old, new)
 	return c

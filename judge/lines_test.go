@@ -214,3 +214,16 @@ func FuzzCountLines(f *testing.F) {
 		}
 	})
 }
+
+// A text that is replaced as a whole is within a limit that covers both versions,
+// however long comparing them line by line would take.
+func TestCountLinesRewritten(t *testing.T) {
+	var old, now strings.Builder
+	for i := range 9000 {
+		fmt.Fprintf(&old, "old %d\n", i)
+		fmt.Fprintf(&now, "new %d\n", i)
+	}
+	if c := CountLines([]byte(old.String()), []byte(now.String()), 20000); c.Charge != 18000 || c.TooLarge {
+		t.Errorf("%+v, want a charge of 18000", c)
+	}
+}

@@ -183,13 +183,13 @@ func (s *Store) Find(id string) (Meta, error) {
 	}
 	switch {
 	case len(ids) == 0:
-		return Meta{}, fault.New(judge.StopInterrupted, "there are no runs yet", "the history of this repository is empty", "`relay run` makes the first one")
+		return Meta{}, fault.New("", "there are no runs yet", "the history of this repository is empty", "`relay run` makes the first one")
 	case len(found) == 1:
 		return s.readMeta(found[0]), nil
 	case len(found) > 1:
-		return Meta{}, fault.New(judge.StopInterrupted, fmt.Sprintf("%q names %d runs", id, len(found)), "the newest of them are "+strings.Join(found[:min(3, len(found))], ", "), "`relay history list` shows them; give more of the id")
+		return Meta{}, fault.New("", fmt.Sprintf("%q names %d runs", id, len(found)), "the newest of them are "+strings.Join(found[:min(3, len(found))], ", "), "`relay history list` shows them; give more of the id")
 	default:
-		return Meta{}, fault.New(judge.StopInterrupted, fmt.Sprintf("there is no run %q", id), "the newest one is "+ids[0], "`relay history list` shows them")
+		return Meta{}, fault.New("", fmt.Sprintf("there is no run %q", id), "the newest one is "+ids[0], "`relay history list` shows them")
 	}
 }
 
