@@ -96,7 +96,7 @@ func runDemo(ctx context.Context, o *demoOptions) error {
 	}
 	return o.app.done(doc, func(p *printer) {
 		p.linef("\n%s", p.bold("What is in the repository now"))
-		p.linef("%s", indent(gitLine(ctx, dir, "log", "--oneline", "--stat", "--format=%h %s")))
+		p.linef("%s", indent(gitLine(ctx, dir, "log", "--oneline")))
 		p.linef("The second change is nowhere in it; relay kept it in case you want it (relay salvage).")
 		if doc.Dir != "" {
 			p.next("`cd " + dir + "`, then `relay show` or `relay undo`")
