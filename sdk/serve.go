@@ -110,7 +110,7 @@ func (s *server) serveHost() int {
 	log := newLogs(std.stderr)
 	proctree.AdoptOrphans()
 	p := &process{s: s, finished: make(chan struct{})}
-	s.drained = func() { time.AfterFunc(drainDelay, func() { p.finish(0) }) }
+	s.drained = func() { time.AfterFunc(drainDelay, func() { p.finish(0, 0) }) }
 	p.watch(std.lifeline)
 
 	os.Stdout = std.handshake
@@ -130,7 +130,7 @@ func (s *server) serveHost() int {
 			"A socket's path has at most 107 bytes: set TMPDIR to a short folder that can be written.\n", s.info.Name, why)
 		p.code.Store(1)
 	}
-	p.finish(p.code.Load())
+	p.finish(p.code.Load(), cancelTime)
 	return int(p.code.Load())
 }
 
@@ -141,7 +141,7 @@ func (p *process) watch(lifeline io.Reader) {
 	if lifeline != nil {
 		go func() {
 			_, _ = io.Copy(io.Discard, lifeline)
-			p.finish(0)
+			p.finish(0, cancelTime)
 		}()
 	}
 	signals := make(chan os.Signal, 4)
@@ -149,7 +149,7 @@ func (p *process) watch(lifeline io.Reader) {
 	go func() {
 		for sig := range signals {
 			if sig == syscall.SIGTERM {
-				go p.finish(128 + int32(syscall.SIGTERM))
+				go p.finish(128+int32(syscall.SIGTERM), cancelTime)
 			}
 		}
 	}()
@@ -157,11 +157,11 @@ func (p *process) watch(lifeline io.Reader) {
 
 // finish ends the process once: cancel the work, kill the children, close the socket,
 // exit. A second caller waits for the first.
-func (p *process) finish(code int32) {
+func (p *process) finish(code int32, wait time.Duration) {
 	p.once.Do(func() {
 		p.code.Store(code)
 		time.AfterFunc(2*time.Second-100*time.Millisecond, func() { os.Exit(int(code)) })
-		p.s.stop(0, cancelTime)
+		p.s.stop(0, wait)
 		proctree.EndChildren(killTime)
 		close(p.finished)
 		if g := p.grpc.Load(); g != nil {

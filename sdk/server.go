@@ -163,11 +163,12 @@ func (s *server) Health(ctx context.Context, r *pluginpb.HealthRequest) (*plugin
 }
 
 // Drain lets running work finish in the first part of the grace period, cancels the
-// rest, and then ends the plugin.
-func (s *server) Drain(ctx context.Context, r *pluginpb.DrainRequest) (*pluginpb.DrainResponse, error) {
+// rest in the second, and leaves a third for the end of the process.
+func (s *server) Drain(_ context.Context, r *pluginpb.DrainRequest) (*pluginpb.DrainResponse, error) {
 	grace := r.GetGrace().AsDuration()
-	reserve := min(grace/2, 1500*time.Millisecond)
-	s.stop(grace-reserve, reserve)
+	grace -= min(grace/2, drainDelay+killTime)
+	cancelled := min(grace/2, time.Second)
+	s.stop(grace-cancelled, cancelled)
 	s.drained()
 	return &pluginpb.DrainResponse{}, nil
 }
