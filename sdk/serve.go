@@ -113,13 +113,18 @@ func (s *server) serveHost() int {
 	s.drained = func() { time.AfterFunc(drainDelay, func() { p.finish(0, 0) }) }
 	p.watch(std.lifeline)
 
+	// go-plugin writes the handshake to os.Stdout and then puts pipes of its own in the
+	// place of os.Stdout and os.Stderr. The first call puts back what is there from now
+	// on: both are standard error, whole and in order also when the plugin crashes.
+	out, errOut := os.Stdout, os.Stderr
 	os.Stdout = std.handshake
+	restore := sync.OnceFunc(func() { os.Stdout, os.Stderr = out, errOut })
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig:  Handshake,
 		VersionedPlugins: pluginSet(s),
 		Logger:           log.internal,
 		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
-			g := grpcServer(opts)
+			g := grpcServer(append(opts, beforeCalls(restore)...))
 			p.grpc.Store(g)
 			return g
 		},

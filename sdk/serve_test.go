@@ -196,7 +196,7 @@ func TestServeKeepsStandardOutputClean(t *testing.T) {
 		t.Errorf("on standard output after the handshake: %q", rest)
 	}
 	p.waitExit(t)
-	if !strings.Contains(p.stderr.String(), "printed by a child") {
+	if s := p.stderr.String(); !strings.Contains(s, "printed by a child") || !strings.Contains(s, "printed by Go") {
 		t.Errorf("standard error has only %q", p.stderr)
 	}
 }

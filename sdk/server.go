@@ -38,6 +38,25 @@ func grpcServer(opts []grpc.ServerOption) *grpc.Server {
 	return grpc.NewServer(append(opts, grpc.MaxRecvMsgSize(MaxMessage), grpc.MaxSendMsgSize(MaxMessage))...)
 }
 
+// beforeCalls runs fn at the start of each call of the plugin's own services.
+func beforeCalls(fn func()) []grpc.ServerOption {
+	const own = "/relay."
+	return []grpc.ServerOption{
+		grpc.UnaryInterceptor(func(ctx context.Context, r any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+			if strings.HasPrefix(info.FullMethod, own) {
+				fn()
+			}
+			return next(ctx, r)
+		}),
+		grpc.StreamInterceptor(func(srv any, st grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+			if strings.HasPrefix(info.FullMethod, own) {
+				fn()
+			}
+			return next(srv, st)
+		}),
+	}
+}
+
 // server answers for one plugin.
 type server struct {
 	pluginpb.UnimplementedBaseServer

@@ -74,29 +74,30 @@ func marked(pid int, marker string) bool {
 	return err == nil && bytes.Contains(append([]byte{0}, env...), []byte("\x00"+marker+"\x00"))
 }
 
-// Living gives the processes that carry the marker NAME=value in their environment and
-// are not dead, with their command lines.
-func Living(marker string) map[int]string {
+// Living gives the processes that carry the marker NAME=value in their environment or
+// descend from root, with their command lines. The dead and root itself are left out.
+func Living(marker string, root int) map[int]string {
 	found := map[int]string{}
-	for pid, p := range processes() {
-		if !p.zombie && marked(pid, marker) {
-			line, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
-			found[pid] = strings.TrimSpace(strings.ReplaceAll(string(line), "\x00", " "))
-		}
+	for _, p := range belonging(marker, root) {
+		line, _ := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/cmdline")
+		found[p.pid] = strings.TrimSpace(strings.ReplaceAll(string(line), "\x00", " "))
 	}
 	return found
 }
 
-// KillMarked kills all that carries the marker.
-func KillMarked(marker string) int {
-	return killUntilNone(time.Second, true, func() (found []proc) {
-		for _, p := range processes() {
-			if p.pid != os.Getpid() && !p.zombie && marked(p.pid, marker) {
-				found = append(found, p)
-			}
+// KillAll kills what Living finds.
+func KillAll(marker string, root int) {
+	killUntilNone(time.Second, true, func() []proc { return belonging(marker, root) })
+}
+
+func belonging(marker string, root int) (found []proc) {
+	all := processes()
+	for pid, p := range all {
+		if pid != root && pid != os.Getpid() && !p.zombie && (descends(all, p, root) || marked(pid, marker)) {
+			found = append(found, p)
 		}
-		return found
-	})
+	}
+	return found
 }
 
 // killUntilNone kills what find gives, again and again, until it gives nothing that

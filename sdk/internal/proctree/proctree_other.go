@@ -17,10 +17,10 @@ func AdoptOrphans() {}
 func AwaitExit(cmd *exec.Cmd) { _ = cmd.Wait() }
 
 // Living finds nothing here.
-func Living(string) map[int]string { return nil }
+func Living(string, int) map[int]string { return nil }
 
-// KillMarked finds nothing here.
-func KillMarked(string) int { return 0 }
+// KillAll finds nothing here.
+func KillAll(string, int) {}
 
 // EndStrays kills the rest of a program's process group.
 func EndStrays(leader int, _ string, _ bool) int {

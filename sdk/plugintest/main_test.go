@@ -1,0 +1,117 @@
+package plugintest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/paxiom/relay/sdk"
+)
+
+// This test binary is also the plugins that the tests try: called by the name of one of
+// them it is that plugin.
+const actAs = "PLUGINTEST_ACTOR"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(actAs) == "sleep" {
+		time.Sleep(time.Hour)
+	}
+	if f, ok := binaries[filepath.Base(os.Args[0])]; ok {
+		f()
+		os.Exit(1)
+	}
+	// The rules' own times are for real plugins; the tests' plugins break them by far.
+	ruleLimits = limits{info: 100 * time.Millisecond, silence: 200 * time.Millisecond, cancel: 100 * time.Millisecond,
+		close: 2 * time.Second, grace: 2 * time.Second, slack: 1500 * time.Millisecond, message: 5 << 20}
+	os.Exit(m.Run())
+}
+
+// good is a plugin that keeps every rule. A field that is set makes it break one.
+type good struct {
+	before  func()        // before it serves
+	during  func()        // in each call
+	text    func() string // what it answers
+	orphans bool          // leaves a process behind when it is cancelled
+}
+
+func (g good) info() sdk.Info {
+	return sdk.Info{Name: "good", Version: "1.0.0", Env: []sdk.EnvVar{{Name: "GOOD_KEY", Secret: true}},
+		ConfigSchema: []byte(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",
+		"properties":{"delay":{"type":"string","description":"how long a call takes"}},"additionalProperties":false}`)}
+}
+
+func (g good) provider() sdk.Provider {
+	var conf struct{ Delay string }
+	return sdk.Provider{
+		OutputSchema: true,
+		Configure:    func(_ context.Context, c *sdk.Config) error { return c.Decode(&conf) },
+		Complete: func(ctx context.Context, r *sdk.CompleteRequest, out sdk.Events) (*sdk.Completion, error) {
+			out.Started(sdk.Started{Model: "m"})
+			if g.during != nil {
+				g.during()
+			}
+			if r.Text() == "limit" {
+				return nil, sdk.Fail(sdk.RateLimited, "slow down", sdk.RetryAfter(time.Second))
+			}
+			if g.orphans {
+				cmd := exec.Command(os.Args[0])
+				cmd.Env = []string{actAs + "=sleep"}
+				cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+				if err := cmd.Start(); err != nil {
+					return nil, err
+				}
+			}
+			select {
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			case <-time.After(30 * time.Millisecond):
+			}
+			out.Usage(sdk.Usage{Output: sdk.Known(3)})
+			c := &sdk.Completion{Text: "hello", Usage: sdk.Usage{Output: sdk.Known(5)}}
+			if g.text != nil {
+				c.Text = g.text()
+			}
+			if r.OutputSchema != nil {
+				c.JSON = json.RawMessage(`{"answer":"hello"}`)
+			}
+			return c, nil
+		},
+	}
+}
+
+func (g good) serve() {
+	if g.before != nil {
+		g.before()
+	}
+	sdk.Serve(g.info(), g.provider())
+}
+
+// binaries are plugins for the rules that need a process.
+var binaries = map[string]func(){
+	"good":       good{}.serve,
+	"P1 chatty":  good{before: func() { fmt.Println("loading the configuration...") }}.serve,
+	"P1 stderr":  good{during: func() { fmt.Fprintln(os.Stderr, "using the key", os.Getenv("GOOD_KEY")) }}.serve,
+	"P1 event":   good{text: func() string { return os.Getenv("GOOD_KEY") }}.serve,
+	"P2 env":     good{text: func() string { return fmt.Sprint(os.Getenv("OPENAI_API_KEY") != "") }}.serve,
+	"P3 deaf":    func() { serveRaw(&raw{}); os.Exit(0) },
+	"P4 home":    good{during: func() { write(os.Getenv("HOME"), "notes") }}.serve,
+	"P4 cwd":     good{before: func() { write(".", "cache") }}.serve,
+	"S5 orphans": good{orphans: true}.serve,
+	"B2 info": func() {
+		i := good{}.info()
+		i.Summary = os.Getenv("GOOD_KEY")
+		sdk.Serve(i, good{}.provider())
+	},
+}
+
+func write(dir, name string) {
+	if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,257 @@
+package plugintest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/test/bufconn"
+
+	"github.com/paxiom/relay/sdk"
+	"github.com/paxiom/relay/sdk/internal/proctree"
+	"github.com/paxiom/relay/sdk/pluginpb"
+)
+
+// instance is one running plugin, in this process or in its own.
+type instance struct {
+	base     pluginpb.BaseClient
+	provider pluginpb.ProviderClient
+	builder  pluginpb.BuilderClient
+	conn     *grpc.ClientConn
+	dirs     dirs
+
+	server *grpc.Server // in this process
+
+	cmd    *exec.Cmd // in its own
+	marker string
+	stdin  io.Closer
+	out    capture // what came on standard output, the handshake left out
+	err    capture
+	exited chan struct{}
+}
+
+// dirs are the folders of one instance, all new and below root.
+type dirs struct{ root, home, cwd, state, work, workspace, sockets string }
+
+func newDirs() (dirs, error) {
+	base := os.TempDir()
+	if len(base) > 40 { // a socket's path has at most 107 bytes
+		base = "/tmp"
+	}
+	root, err := os.MkdirTemp(base, "rpt")
+	if err != nil {
+		return dirs{}, err
+	}
+	d := dirs{root: root}
+	for name, at := range map[string]*string{"home": &d.home, "cwd": &d.cwd, "state": &d.state, "work": &d.work, "ws": &d.workspace, "s": &d.sockets} {
+		*at = filepath.Join(root, name)
+		err = errors.Join(err, os.Mkdir(*at, 0o700))
+	}
+	return d, err
+}
+
+// capture keeps the first megabyte of an output.
+type capture struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (c *capture) Write(b []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if room := 1<<20 - c.b.Len(); room > 0 {
+		c.b.Write(b[:min(room, len(b))])
+	}
+	return len(b), nil
+}
+
+func (c *capture) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.b.String()
+}
+
+func (s *Session) start(env []string, isolated bool) (*instance, error) {
+	d, err := newDirs()
+	if err != nil {
+		return nil, err
+	}
+	p := &instance{dirs: d}
+	s.instances = append(s.instances, p)
+	target := "passthrough:///plugin"
+	opts := []grpc.DialOption{
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(sdk.MaxMessage), grpc.MaxCallSendMsgSize(sdk.MaxMessage)),
+	}
+	if s.cfg.Binary == "" {
+		if s.cfg.Serve == nil {
+			return nil, errors.New("plugintest.Config has neither Binary nor Serve")
+		}
+		if p.server, err = s.cfg.Serve(); err != nil {
+			return nil, err
+		}
+		lis := bufconn.Listen(1 << 20)
+		go func() { _ = p.server.Serve(lis) }()
+		opts = append(opts, grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return lis.DialContext(ctx) }))
+	} else if target, err = p.launch(s.cfg.Binary, append(bareEnv(d), env...), isolated); err != nil {
+		return nil, err
+	}
+	if p.conn, err = grpc.NewClient(target, opts...); err != nil {
+		return nil, err
+	}
+	p.base, p.provider, p.builder = pluginpb.NewBaseClient(p.conn), pluginpb.NewProviderClient(p.conn), pluginpb.NewBuilderClient(p.conn)
+	return p, nil
+}
+
+// bareEnv is what every plugin gets, and nothing of this process but PATH.
+func bareEnv(d dirs) []string {
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + d.home, "TMPDIR=" + d.work, "LANG=C.UTF-8",
+		sdk.Handshake.MagicCookieKey + "=" + sdk.Handshake.MagicCookieValue,
+		fmt.Sprintf("PLUGIN_PROTOCOL_VERSIONS=%d", sdk.ProtocolVersion), "PLUGIN_UNIX_SOCKET_DIR=" + d.sockets,
+		"RELAY_RUN_ID=conformance", "RELAY_LOG_LEVEL=debug",
+	}
+}
+
+// handshakeTime bounds the start of a binary.
+const handshakeTime = 30 * time.Second
+
+// launch starts the binary and gives the address that its handshake names.
+func (p *instance) launch(binary string, env []string, isolated bool) (string, error) {
+	binary, err := filepath.Abs(binary)
+	if err != nil {
+		return "", err
+	}
+	p.marker = "PLUGINTEST=" + filepath.Base(p.dirs.root)
+	newCmd := func() (*exec.Cmd, io.Closer, io.ReadCloser, error) {
+		cmd := exec.Command(binary)
+		cmd.Env, cmd.Dir, cmd.Stderr = append(env, p.marker), p.dirs.cwd, &p.err
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		cmd.WaitDelay = time.Second
+		stdin, err := cmd.StdinPipe()
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		stdout, err := cmd.StdoutPipe()
+		return cmd, stdin, stdout, err
+	}
+	cmd, stdin, stdout, err := newCmd()
+	if err != nil {
+		return "", err
+	}
+	if isolated {
+		isolate(cmd)
+	}
+	if err = cmd.Start(); err != nil && isolated { // this machine has no unprivileged namespaces
+		if cmd, stdin, stdout, err = newCmd(); err == nil {
+			err = cmd.Start()
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("the plugin cannot be started: %w", err)
+	}
+	p.cmd, p.stdin, p.exited = cmd, stdin, make(chan struct{})
+	lines := make(chan string, 1)
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		r := bufio.NewReader(stdout)
+		line, _ := r.ReadString('\n')
+		lines <- line
+		_, _ = io.Copy(&p.out, r)
+	}()
+	go func() {
+		proctree.AwaitExit(cmd)
+		select {
+		case <-read:
+		case <-time.After(time.Second): // a child holds standard output
+		}
+		_ = cmd.Wait()
+		close(p.exited)
+	}()
+	select {
+	case line := <-lines:
+		f := strings.Split(strings.TrimSuffix(line, "\n"), "|")
+		if len(f) < 5 || f[0] != "1" || f[2] != "unix" || f[4] != "grpc" {
+			return "", &handshakeError{line, p.err.String()}
+		}
+		return "unix://" + f[3], nil
+	case <-time.After(handshakeTime):
+		return "", &handshakeError{"", p.err.String()}
+	}
+}
+
+// handshakeError is a first line on standard output that is no handshake.
+type handshakeError struct{ line, stderr string }
+
+func (e *handshakeError) Error() string {
+	if e.line == "" {
+		return "the plugin ended or was silent before its handshake; on standard error: " + end(e.stderr)
+	}
+	return fmt.Sprintf("the first line on standard output is no handshake: %.200q; on standard error: %s", e.line, end(e.stderr))
+}
+
+// end is the last part of a text.
+func end(s string) string {
+	s = strings.TrimSpace(s)
+	if n := len(s) - 1000; n > 0 {
+		s = "… " + s[n:]
+	}
+	return s
+}
+
+// waitExit says how long the process took to exit, or false.
+func (p *instance) waitExit(limit time.Duration) (time.Duration, bool) {
+	start := time.Now()
+	select {
+	case <-p.exited:
+		return time.Since(start), true
+	case <-time.After(limit):
+		return time.Since(start), false
+	}
+}
+
+// children are the living processes that the plugin has started.
+func (p *instance) children() []string {
+	if p.cmd == nil {
+		return nil
+	}
+	var found []string
+	for pid, line := range proctree.Living(p.marker, p.cmd.Process.Pid) {
+		found = append(found, fmt.Sprintf("%d %.80s", pid, line))
+	}
+	return found
+}
+
+// stop ends the instance, however it is.
+func (p *instance) stop() {
+	if p.conn != nil {
+		_ = p.conn.Close()
+		p.conn = nil
+	}
+	if p.server != nil {
+		p.server.Stop()
+		p.server = nil
+	}
+	if p.cmd != nil && p.exited != nil {
+		_ = p.stdin.Close()
+		_, _ = p.waitExit(500 * time.Millisecond)
+		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+		proctree.KillAll(p.marker, p.cmd.Process.Pid)
+		<-p.exited
+		p.exited = nil
+	}
+}

@@ -1,0 +1,148 @@
+package plugintest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/paxiom/relay/sdk"
+)
+
+func ask(text string) *sdk.CompleteRequest {
+	return &sdk.CompleteRequest{Contents: []sdk.Content{{Text: text}}}
+}
+
+func cases(limit sdk.Reason) []Case {
+	return []Case{
+		{Name: "hello", Complete: ask("hello"), WantText: "hello"},
+		{Name: "limit", Complete: ask("limit"), WantReason: limit},
+	}
+}
+
+func inProcess(serve func() (*grpc.Server, error)) Config {
+	return Config{Serve: serve, Cases: cases(sdk.RateLimited), Timeout: 20 * time.Second}
+}
+
+func binary(t *testing.T, name string) Config {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), name)
+	if err := os.Symlink(self, link); err != nil {
+		t.Fatal(err)
+	}
+	return Config{Binary: link, Env: []string{"GOOD_KEY=the-secret-of-the-user"},
+		Cases: cases(sdk.RateLimited), Timeout: 20 * time.Second}
+}
+
+// of gives the ids that have a verdict.
+func of(results []Result, v Verdict) string {
+	var ids []string
+	for _, r := range results {
+		if r.Verdict == v {
+			ids = append(ids, r.ID)
+		}
+	}
+	return strings.Join(ids, " ")
+}
+
+func TestGoodPluginInProcess(t *testing.T) {
+	results := Verify(t.Context(), inProcess(func() (*grpc.Server, error) { return sdk.NewServer(good{}.info(), good{}.provider()) }))
+	if failed, skipped := of(results, Failed), of(results, Skipped); failed != "" || skipped != "P1 P2 P3 P4" {
+		t.Errorf("failed %q, skipped %q: %v", failed, skipped, results)
+	}
+	results = Verify(t.Context(), inProcess(func() (*grpc.Server, error) { return (&raw{}).server() }))
+	if failed := of(results, Failed); failed != "" {
+		t.Errorf("without the SDK: failed %q: %v", failed, results)
+	}
+}
+
+func TestGoodPluginAsBinary(t *testing.T) {
+	if results := Verify(t.Context(), binary(t, "good")); of(results, Failed) != "" || of(results, Skipped) != "" {
+		t.Errorf("got %v", results)
+	}
+}
+
+func TestWithoutCasesNothingIsCalled(t *testing.T) {
+	c := binary(t, "good")
+	c.Cases = nil
+	results := Verify(t.Context(), c)
+	if failed, skipped := of(results, Failed), of(results, Skipped); failed != "" || skipped != "S1 S2 S3 S4 S5 S6 P2" {
+		t.Errorf("failed %q, skipped %q: %v", failed, skipped, results)
+	}
+}
+
+func TestEndedContextSkips(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if results := Verify(ctx, binary(t, "good")); of(results, Passed)+of(results, Failed) != "" {
+		t.Errorf("got %v", results)
+	}
+}
+
+// Every rule catches a plugin that breaks it, and no other rule complains about it.
+func TestEachRuleCatchesItsBadPlugin(t *testing.T) {
+	var mu sync.Mutex
+	caught := map[string]bool{}
+	check := func(t *testing.T, name string, c Config) {
+		t.Helper()
+		rule, _, _ := strings.Cut(name, " ")
+		results := Verify(t.Context(), c)
+		if got := of(results, Failed); got != rule {
+			t.Errorf("failed are %q", got)
+			for _, r := range results {
+				t.Logf("%s %s: %s", r.ID, r.Verdict, r.Detail)
+			}
+		}
+		for _, r := range results {
+			if r.Verdict == Failed && r.ID == rule {
+				mu.Lock()
+				caught[rule] = true
+				mu.Unlock()
+				t.Log(r.Detail)
+			}
+		}
+	}
+	for _, name := range []string{
+		"B1 slow", "B1 refuses", "B2 clock", "B3 no description", "B3 reads files", "B3 no schema", "B3 old draft", "B3 large",
+		"B4 twice", "B4 reason", "B5 strict", "B5 crash", "S1 no started", "S1 no end", "S1 goes on", "S1 two ends", "S1 status", "S1 small messages",
+		"S2 gap", "S2 from zero", "S3 down", "S3 last", "S3 forgotten", "S4 silent", "S5 busy", "S6 other type", "S6 unasked",
+		"F1 two lines", "F1 long", "F1 empty", "F1 no fix", "F2 when", "F2 past", "F3 effect",
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := inProcess(func() (*grpc.Server, error) { return (&raw{breaks: name}).server() })
+			if name == "F2 past" {
+				c.Cases = cases(sdk.QuotaExhausted)
+			}
+			check(t, name, c)
+		})
+	}
+	t.Run("binary", func(t *testing.T) {
+		for name := range binaries {
+			if name == "good" {
+				continue
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				c := binary(t, name)
+				if name == "P1 event" || name == "P2 env" {
+					c.Cases[0].WantText = ""
+				}
+				check(t, name, c)
+			})
+		}
+	})
+	for _, r := range Rules {
+		if !caught[r.ID] {
+			t.Errorf("no bad plugin was caught by %s", r.ID)
+		}
+	}
+}
