@@ -103,7 +103,7 @@ func (s *Stream) failure(end End, want Want) *sdk.Failure {
 	r := s.result
 	switch {
 	case r.IsError == nil || r.Subtype == "":
-		return sdk.Fail(sdk.Internal, "claude printed a result of a shape that this plugin does not know",
+		return sdk.Fail(sdk.BadOutput, "claude printed a result of a shape that this plugin does not know",
 			sdk.Detail(s.stray), sdk.Fix("`claude --version`; use a version that the plugin names as tested"))
 	case *r.IsError || r.Subtype != "success":
 		return s.reported(want)
@@ -125,7 +125,7 @@ func (s *Stream) noResult(end End) *sdk.Failure {
 	case end.Signal != "" || end.ExitCode > 128:
 		return sdk.Fail(sdk.Internal, "claude was ended by "+end.String()+" before it answered", why)
 	case end.ExitCode == 0:
-		return sdk.Fail(sdk.Internal, "claude ended without an answer and without an error", why)
+		return sdk.Fail(sdk.BadOutput, "claude ended without an answer and without an error", why)
 	case s.started == (Started{}):
 		return sdk.Fail(sdk.BadConfig, "claude did not accept how it was started: "+lastLine(end.Stderr), why,
 			sdk.Fix("`claude --version`; compare it with the versions that the plugin names as tested, and look at the plugin's configuration"))
