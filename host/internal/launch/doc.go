@@ -9,7 +9,9 @@
 //
 // It does not know which plugins exist or which hash is right (package catalog),
 // does not speak the plugin protocol (package pluginhost), and does not contain what
-// a plugin may write (package box, by way of [Starter]).
+// a plugin may write (package box, by way of [Starter]). Without a box, a descendant
+// that has both a session of its own and an environment of its own making is not
+// found when the plugin ends.
 //
 // Callers: package pluginhost.
 package launch

@@ -628,3 +628,61 @@ func marked(t testing.TB, mark string) (pids []int) {
 	}
 	return pids
 }
+
+// The command that a refusal names does help.
+func TestFixesWork(t *testing.T) {
+	t.Parallel()
+	src, _ := self(t)
+	for _, mode := range []os.FileMode{0o777, 0o720, 0o600} {
+		path := filepath.Join(t.TempDir(), "it's a plugin")
+		if out, err := exec.Command("cp", src, path).CombinedOutput(); err != nil {
+			t.Fatal(string(out), err)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		cfg := config(t, "good")
+		cfg.Path = path
+		var e *Error
+		if _, err := Start(context.Background(), cfg); !errors.As(err, &e) {
+			t.Fatalf("%o: %v", mode, err)
+		}
+		command := strings.Split(e.Fix, "`")[1]
+		if out, err := exec.Command("/bin/sh", "-c", command).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", command, err, out)
+		}
+		start(t, cfg).healthy(t)
+	}
+}
+
+func BenchmarkLaunch(b *testing.B) {
+	cfg := config(b, "good")
+	for b.Loop() {
+		c := start(b, cfg)
+		c.healthy(b)
+		b.StopTimer()
+		c.Stop(time.Second, nil)
+		b.StartTimer()
+	}
+}
+
+func BenchmarkStop(b *testing.B) {
+	for _, as := range []string{"idle", "stopped", "brood"} {
+		b.Run(as, func(b *testing.B) {
+			cfg := config(b, "good")
+			if as == "brood" {
+				cfg = config(b, "brood")
+			}
+			for b.Loop() {
+				b.StopTimer()
+				c := start(b, cfg)
+				c.healthy(b)
+				if as == "stopped" {
+					syscall.Kill(c.Pid(), syscall.SIGSTOP)
+				}
+				b.StartTimer()
+				c.Stop(0, nil)
+			}
+		})
+	}
+}
