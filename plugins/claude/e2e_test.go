@@ -49,7 +49,7 @@ func ask(prompt string) *sdk.CompleteRequest {
 	return &sdk.CompleteRequest{Model: "claude-sonnet-4-5", System: "Be brief.", Contents: []sdk.Content{{Text: prompt}}, Role: "orchestrator"}
 }
 
-const verdictSchema = `{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"],"additionalProperties":false}`
+const verdictSchema = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"],"additionalProperties":false}`
 
 func TestE2EAnswers(t *testing.T) {
 	p, model := start(t, `[{"text":"the answer is forty-two, and there is more to say","usage":{"input":1200,"output":34}}]`)

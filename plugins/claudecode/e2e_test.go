@@ -17,7 +17,7 @@ import (
 	"github.com/paxiom/relay/testdata/fakemodel"
 )
 
-const resultSchema = `{"type":"object","additionalProperties":false,"required":["summary","files_intended","commands_ran","notes"],"properties":{
+const resultSchema = `{"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://relay.example/x","type":"object","additionalProperties":false,"required":["summary","files_intended","commands_ran","notes"],"properties":{
 	"summary":{"type":"string","minLength":1},"files_intended":{"type":"array","items":{"type":"string"}},
 	"commands_ran":{"type":"array","items":{"type":"string"}},"notes":{"type":"array","items":{"type":"string"}}}}`
 

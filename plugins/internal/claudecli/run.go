@@ -56,6 +56,7 @@ var afterResult = 10 * time.Second
 // out. What happens on the way goes to out.
 func (c Call) Run(ctx context.Context, out sdk.Events) (*Stream, End, error) {
 	s := new(Stream)
+	c.Schema = portable(c.Schema)
 	if len(c.Schema) > maxSchema {
 		return s, End{}, sdk.Fail(sdk.TooLarge, fmt.Sprintf("the output schema has %d bytes; claude takes at most %d", len(c.Schema), maxSchema), sdk.EffectNone)
 	}
@@ -176,6 +177,23 @@ func (c Call) args() []string {
 		add("--max-budget-usd", strconv.FormatFloat(float64(c.MaxMicroUSD)/1e6, 'f', -1, 64))
 	}
 	return args
+}
+
+// portable leaves out which edition of JSON Schema a schema is written in, and its
+// name: the program refuses every edition that it does not know by name, though it
+// reads the keywords.
+func portable(schema json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(schema, &members) != nil {
+		return schema // the program will say what is wrong with it
+	}
+	delete(members, "$schema")
+	delete(members, "$id")
+	out, err := json.Marshal(members)
+	if err != nil {
+		return schema
+	}
+	return out
 }
 
 // env is the program's environment. It tries again twice by itself; more than

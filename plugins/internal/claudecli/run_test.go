@@ -93,3 +93,16 @@ func TestRunRefusesAHugeSchema(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestSchemaWithoutItsEdition(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"x","type":"object","properties":{"$id":{}}}`: `{"properties":{"$id":{}},"type":"object"}`,
+		`{"type":"object"}`: `{"type":"object"}`,
+		`true`:              `true`,
+		``:                  ``,
+	} {
+		if got := string(portable(json.RawMessage(in))); got != want {
+			t.Errorf("%s: got %s", in, got)
+		}
+	}
+}

@@ -127,7 +127,7 @@ func (s *Stream) noResult(end End) *sdk.Failure {
 	case end.ExitCode == 0:
 		return sdk.Fail(sdk.BadOutput, "claude ended without an answer and without an error", why)
 	case s.started == (Started{}):
-		return sdk.Fail(sdk.BadConfig, "claude did not accept how it was started: "+lastLine(end.Stderr), why,
+		return sdk.Fail(sdk.BadConfig, "claude did not accept how it was started", why,
 			sdk.Fix("`claude --version`; compare it with the versions that the plugin names as tested, and look at the plugin's configuration"))
 	}
 	return sdk.Fail(sdk.Internal, "claude ended with "+end.String()+" before it answered", why)
@@ -266,11 +266,6 @@ func (s *Stream) quota(opts []sdk.FailOption) *sdk.Failure {
 	}
 	return sdk.Fail(sdk.QuotaExhausted, "the account's usage limit is reached",
 		append(opts, sdk.ResetAt(reset), sdk.Limit(info.Type))...)
-}
-
-func lastLine(s string) string {
-	lines := strings.Split(strings.TrimSpace(s), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
 }
 
 // clip bounds a text that a model or a server wrote.

@@ -176,7 +176,7 @@ func TestSilentEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, f := new(Stream).Verdict(tc.end, Want{})
-			if f == nil || f.Reason != tc.want || f.Effect != tc.effect || !strings.Contains(f.Summary, tc.says) {
+			if f == nil || f.Reason != tc.want || f.Effect != tc.effect || !strings.Contains(f.Error(), tc.says) {
 				t.Errorf("got %+v", f)
 			}
 		})
