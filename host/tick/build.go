@@ -167,7 +167,7 @@ func (r *run) runBuilder(ctx context.Context, p *plugin) error {
 		return r.spend(res, p.worker, done.GetModel(), done.GetUsage(), "ok")
 	}
 	explain(p.worker, f)
-	if err := r.spend(res, p.worker, "", f.Usage, "failed"); err != nil {
+	if err := r.spend(res, p.worker, "", bought(f), "failed"); err != nil {
 		return err
 	}
 	switch {

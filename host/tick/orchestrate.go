@@ -203,7 +203,7 @@ func (r *run) call(ctx context.Context, data prompts.OrchestratorData, n int) ([
 			f.Detail = context.Cause(ctx).Error()
 		}
 		explain(r.provider.worker, f)
-		return nil, f, errors.Join(r.spend(res, r.provider.worker, "", f.Usage, "failed"))
+		return nil, f, errors.Join(r.spend(res, r.provider.worker, "", bought(f), "failed"))
 	}
 	text := done.GetOutputJson()
 	if len(text) == 0 {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/launch"
@@ -216,6 +218,15 @@ func (r *run) spend(res *ledger.Reservation, w *report.Worker, model string, u *
 	add(&r.used.CostUSD, use.CostUSD)
 	r.observe(progress.Event{Kind: progress.Spent})
 	return res.Settle(use)
+}
+
+// bought is what a failed call used: nothing when the plugin says that nothing was
+// charged, otherwise what it reports, which may be unknown.
+func bought(f *pluginhost.Failure) *pluginpb.Usage {
+	if f.Effect != pluginpb.Failure_EFFECT_NONE || f.Usage.GetCostMicrousd() != 0 {
+		return f.Usage
+	}
+	return &pluginpb.Usage{InputTokens: proto.Int64(0), OutputTokens: proto.Int64(0), CostMicrousd: proto.Int64(0)}
 }
 
 // add sums what is known; a sum of unknowns stays unknown.

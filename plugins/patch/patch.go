@@ -51,6 +51,7 @@ func build(ctx context.Context, r *sdk.BuildRequest, out sdk.Events) (*sdk.Build
 	}
 	return &sdk.BuildResult{
 		StopReason: "applied",
+		Usage:      sdk.Usage{Input: sdk.Known(0), Output: sdk.Known(0), CostMicroUSD: sdk.Known(0)}, // no model has a part in it
 		JSON: builderresult.Result{
 			Summary:       "Applied the patch to " + count(len(found.files), "file") + ".",
 			FilesIntended: found.files,
