@@ -14,6 +14,11 @@ import (
 	"github.com/paxiom/relay/sdk/pluginpb"
 )
 
+const (
+	none    = pluginpb.Failure_EFFECT_NONE
+	unknown = pluginpb.Failure_EFFECT_UNKNOWN
+)
+
 // The table, written down a second time: reason, then what follows for a provider
 // that was not charged, for one that was, with an unknown effect, and for a builder
 // that has changed the workspace.

@@ -125,11 +125,6 @@ type want struct {
 	check   func(*testing.T, *Failure)
 }
 
-const (
-	none    = pluginpb.Failure_EFFECT_NONE
-	unknown = pluginpb.Failure_EFFECT_UNKNOWN
-)
-
 func quick(l *Limits) { l.Silent, l.Grace = 500*time.Millisecond, 300*time.Millisecond }
 
 func shortStart(l *Limits) { l.Start = time.Second }
