@@ -14,6 +14,7 @@ import (
 
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
 )
 
 // A child process lands a change and is killed when it reaches its n-th point.
@@ -25,6 +26,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	box.Init()
 	if root := os.Getenv(envRoot); root != "" {
 		victim(root)
 		return
