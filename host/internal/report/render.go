@@ -62,7 +62,7 @@ func Render(r *Report, maxChars int) []byte {
 	}
 	if len(r.Notes) > 0 {
 		p.head("Notes")
-		p.list(r.Notes, "", text)
+		p.list(r.Notes, "", first)
 	}
 	return p.bytes(maxChars)
 }
@@ -105,7 +105,7 @@ func (p *page) question(q *Question) {
 	}
 	p.head("Question")
 	for l := range strings.SplitSeq(q.Prompt, "\n") {
-		p.line("> %s", text(strings.TrimRight(l, " \t\r")))
+		p.line("> %s", first(strings.TrimRight(l, " \t\r")))
 	}
 	for i, c := range q.Choices {
 		p.line("- choice %d: %s", i+1, text(c))
@@ -115,7 +115,7 @@ func (p *page) question(q *Question) {
 func (p *page) scope(s *Scope) {
 	if len(s.Violations) > 0 {
 		p.head("Scope violations")
-		p.list(s.Violations, "", text)
+		p.list(s.Violations, "", first)
 	}
 	if len(s.TouchedPaths) > 0 {
 		p.head("Touched")
@@ -248,27 +248,35 @@ func Safe(s string) string {
 	return b.String()
 }
 
-// text makes a stranger's text one line of markdown text and nothing more: signs
-// that mean something inside a line are escaped wherever they stand, those that
-// mean something at the beginning of one only there.
+// text makes a stranger's text one line of markdown text and nothing more, for use
+// after other words on the line.
 func text(s string) string {
 	s = strings.TrimLeft(Safe(s), " ")
 	if s == "" {
 		return "(none)"
 	}
 	var b strings.Builder
-	digits := true // so far
-	for i, r := range s {
-		switch {
-		case strings.ContainsRune("\\`*_[]<>|~&$", r),
-			i == 0 && strings.ContainsRune("#+-=", r),
-			i > 0 && digits && (r == '.' || r == ')'):
+	for _, r := range s {
+		if strings.ContainsRune("\\`*_[]<>|~&$", r) {
 			b.WriteByte('\\')
 		}
-		digits = digits && r >= '0' && r <= '9'
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// first is text for the beginning of a list item or a quoted line, where more signs
+// mean something: those of headings, lists and rules.
+func first(s string) string {
+	s = text(s)
+	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
+	switch {
+	case strings.ContainsRune("#+-=", rune(s[0])):
+		return `\` + s
+	case digits > 0 && digits < len(s) && (s[digits] == '.' || s[digits] == ')'):
+		return s[:digits] + `\` + s[digits:]
+	}
+	return s
 }
 
 // commands is text for relay's own sentences, in which commands to type stand in
