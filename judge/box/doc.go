@@ -11,6 +11,22 @@
 // file systems, entered by relay executing itself again ([Init]). It needs no
 // privilege and no helper program. [Probe] tries whether this machine allows it.
 //
+// Who audits it reads, in this order:
+//
+//	box.go      what a box is made of
+//	plan        the mounts of a box as plain data, worked out by the host process
+//	sockets     which services of the user are kept out of reach
+//	start       namespaces, pid 1, and the pipe whose end is the end of the box
+//	init        pid 1: prepare, make everything read-only, attach, drop, run, reap
+//	mounts      those three passes
+//	drop        privileges, and the ways of getting them back
+//	layer       the layer folder: where it may lie, its lock, its end
+//	read        what the layer holds against the real tree
+//	content     comparing and counting
+//	fresh       the verification box
+//	remove      removing hostile trees
+//	probe       trying it all on this machine
+//
 // The package does not decide whether a change is acceptable (package judge),
 // does not write the real tree (host/change), and does not limit the network,
 // memory or processor time.

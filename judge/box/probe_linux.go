@@ -28,7 +28,10 @@ func Probe(ctx context.Context, stateDir string) (Support, error) {
 	if e, ok := errors.AsType[*Error](err); ok && !e.Unsupported && ctx.Err() == nil && e.Err != nil && e.Op != trialOp {
 		return Support{}, err
 	} else if ok {
-		trial.Why, trial.Fix = e.Error(), e.Fix
+		trial.Why, trial.Fix = e.Why, e.Fix
+		if e.Why == "" {
+			trial.Why = e.Error()
+		}
 	} else if err != nil {
 		return Support{}, err
 	} else {

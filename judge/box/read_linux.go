@@ -2,6 +2,7 @@ package box
 
 import (
 	"context"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ const (
 	// A longer path can't be opened by name, a deeper one would use up descriptors.
 	maxPath  = 4000
 	maxDepth = 256
+	maxNames = 4 * judge.MaxChanges
 	// opaqueMark is how the kernel marks a folder that hides the one below it. A
 	// process in the box can neither set nor see attributes of that name.
 	opaqueMark = "user.overlay.opaque"
@@ -160,7 +162,7 @@ func (r *reader) add(c judge.Change) {
 // folder compares one folder. low is -1 when there is none below. covers says that
 // the upper hides what is below, which is then deleted where it is not rewritten.
 func (r *reader) folder(up, low int, rel string, covers bool, depth int) error {
-	names, err := list(up)
+	names, err := r.list(up)
 	if err != nil {
 		return err
 	}
@@ -178,7 +180,7 @@ func (r *reader) folder(up, low int, rel string, covers bool, depth int) error {
 	if !covers || low < 0 {
 		return nil
 	}
-	if names, err = list(low); err != nil {
+	if names, err = r.list(low); err != nil {
 		return err
 	}
 	for _, name := range names {
@@ -322,7 +324,7 @@ func (r *reader) deleted(p *place) {
 	dir, err := openFolder(p.low, p.name)
 	if err == nil {
 		defer unix.Close(dir)
-		names, err = list(dir)
+		names, err = r.list(dir)
 	}
 	if err != nil || p.depth > maxDepth {
 		r.special(c, "a folder was removed that can't be read")
@@ -353,15 +355,22 @@ func openFolder(dir int, name string) (int, error) {
 	return unix.Openat(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 }
 
-// list gives the names in an open folder, sorted.
-func list(dir int) ([]string, error) {
+// list gives the names in an open folder, sorted. A folder with far more of them
+// than changes are allowed is not read to its end.
+func (r *reader) list(dir int) ([]string, error) {
 	again, err := openFolder(dir, ".")
 	if err != nil {
 		return nil, err
 	}
 	f := os.NewFile(uintptr(again), "")
 	defer f.Close()
-	names, err := f.Readdirnames(-1)
+	names, err := f.Readdirnames(maxNames)
+	if err == io.EOF {
+		err = nil
+	}
+	if len(names) == maxNames {
+		r.full = true
+	}
 	slices.Sort(names)
 	return names, err
 }

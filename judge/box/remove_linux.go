@@ -1,6 +1,7 @@
 package box
 
 import (
+	"io"
 	"os"
 	"strconv"
 	"syscall"
@@ -17,62 +18,78 @@ func removeTree(dir string) error {
 	if err := unix.Chmod(dir, 0o700); err == unix.ENOENT {
 		return nil
 	}
-	top, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	top, err := openFolder(unix.AT_FDCWD, dir)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(top)
-	moved := 0
-	for queue := []string{"."}; len(queue) > 0; {
-		name := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
-		unix.Fchmodat(top, name, 0o700, 0)
-		below, err := emptyFolder(top, name, &moved)
-		if err == nil && name != "." {
-			err = unix.Unlinkat(top, name, unix.AT_REMOVEDIR)
-		}
-		if err != nil {
+	r := remover{top: top, queue: []string{"."}}
+	for len(r.queue) > 0 {
+		name := r.queue[len(r.queue)-1]
+		r.queue = r.queue[:len(r.queue)-1]
+		if err := r.empty(name); err != nil {
 			return err
 		}
-		queue = append(queue, below...)
+		if name == "." {
+			continue
+		}
+		if err := unix.Unlinkat(top, name, unix.AT_REMOVEDIR); err != nil {
+			return err
+		}
 	}
 	return os.Remove(dir)
 }
 
-// emptyFolder removes what is in the folder name of top, and moves to top, under
-// new names, the folders in it that are not empty.
-func emptyFolder(top int, name string, moved *int) ([]string, error) {
-	fd, err := unix.Openat(top, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+// remover removes what is below an open folder; queue has the names, in it, of
+// folders that still have something in them.
+type remover struct {
+	top   int
+	queue []string
+	moved int
+}
+
+// empty removes what is in a folder of top.
+func (r *remover) empty(name string) error {
+	unix.Fchmodat(r.top, name, 0o700, 0)
+	fd, err := openFolder(r.top, name)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	f := os.NewFile(uintptr(fd), name)
 	defer f.Close()
-	names, err := f.Readdirnames(-1)
-	if err != nil {
-		return nil, err
-	}
-	var below []string
-	for _, n := range names {
-		err := unix.Unlinkat(fd, n, 0)
-		if err == unix.EISDIR || err == unix.EPERM {
-			err = unix.Unlinkat(fd, n, unix.AT_REMOVEDIR)
+	for {
+		names, err := f.Readdirnames(1 << 14)
+		if err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
 		}
-		if err == unix.ENOTEMPTY || err == unix.EEXIST {
-			if name == "." { // in place already
-				below = append(below, n)
-				continue
-			}
-			unix.Fchmodat(fd, n, 0o700, 0) // its ".." is about to change
-			*moved++
-			to := ".relay-rm-" + strconv.Itoa(*moved)
-			if err = unix.Renameat(fd, n, top, to); err == nil {
-				below = append(below, to)
+		for _, n := range names {
+			if err := r.remove(fd, n, name == "."); err != nil {
+				return err
 			}
 		}
-		if err != nil {
-			return nil, err
-		}
 	}
-	return below, nil
+}
+
+// remove removes one name in an open folder, or puts it into the queue.
+func (r *remover) remove(dir int, name string, atTop bool) error {
+	err := unix.Unlinkat(dir, name, 0)
+	if err == unix.EISDIR || err == unix.EPERM {
+		err = unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
+	}
+	if err != unix.ENOTEMPTY && err != unix.EEXIST {
+		return err
+	}
+	if !atTop {
+		unix.Fchmodat(dir, name, 0o700, 0) // or its ".." could not be changed
+		r.moved++
+		to := ".relay-rm-" + strconv.Itoa(r.moved)
+		if err := unix.Renameat(dir, name, r.top, to); err != nil {
+			return err
+		}
+		name = to
+	}
+	r.queue = append(r.queue, name)
+	return nil
 }

@@ -124,11 +124,15 @@ func (b *Box) addThrowAway(pl *planner, out *plan) map[string]string {
 		if err != nil || !isSocket(socket) {
 			continue
 		}
-		if dir := filepath.Dir(socket); dir == "/" {
-			pl.steps = append(pl.steps, step{Kind: stepBind, Path: socket, Source: "/dev/null", Optional: true})
-		} else if _, ok := pl.covered(dir); !ok && !within(dir, "/dev") {
-			pl.throwAway(dir)
+		if _, ok := pl.covered(socket); ok || within(socket, "/dev") {
+			continue
 		}
+		// The folder, for sockets that are made there later, and the socket itself,
+		// should the folder be one that no overlay can cover.
+		if dir := filepath.Dir(socket); dir != "/" {
+			pl.mirror(dir, true)
+		}
+		pl.steps = append(pl.steps, step{Kind: stepBind, Path: socket, Source: "/dev/null", Optional: true})
 	}
 	set := make(map[string]string)
 	for _, dir := range []string{tmp, b.spec.Home} {
@@ -197,7 +201,8 @@ func launch(p Proc, what *plan, lock *os.File) (*Process, error) {
 		return nil, denied("enter new namespaces", err)
 	}
 	entered = true
-	reportW.Close() // so that the end of pid 1 is the end of its reports
+	controlR.Close() // so that writing to a pid 1 that is gone fails
+	reportW.Close()  // so that the end of pid 1 is the end of its reports
 	run := &Process{proc: proc, control: controlW, lock: lock, done: make(chan struct{})}
 	reports := gob.NewDecoder(reportR)
 	var first report
