@@ -130,6 +130,10 @@ func (r *run) write(out *Outcome) error {
 	problems = append(problems, r.writeBlocked(out.Blocked))
 	if r.hist != nil {
 		problems = append(problems, r.hist.Write("report.json", raw), r.hist.Write("report.md", md), r.hist.End(r.meta()))
+		if !r.cfg.History.Enabled { // it was there for the plugins' words and a crash only
+			problems = append(problems, r.hist.Drop())
+			out.Patch = ""
+		}
 	}
 	r.leave("")
 	return errors.Join(problems...)
@@ -161,13 +165,14 @@ func (r *run) ledgerLines() {
 
 // pointers are relative to the repository, so that a report reads the same anywhere.
 func (r *run) pointers() {
-	if r.hist == nil {
+	r.rep.Pointers = &report.Pointers{ReportMDPath: r.ws.Rel() + "/REPORT.md"}
+	if r.hist == nil || !r.cfg.History.Enabled {
 		return
 	}
 	dir := filepath.ToSlash(filepath.Join(r.ws.Rel(), "history", r.rep.RunID))
 	r.rep.Diff.DiffPatchPath = dir + "/diff.patch"
 	r.rep.Verification.VerifyLogPath = dir + "/verify.log"
-	r.rep.Pointers = &report.Pointers{ReportMDPath: r.ws.Rel() + "/REPORT.md", HistoryDir: dir}
+	r.rep.Pointers.HistoryDir = dir
 }
 
 func (r *run) meta() history.Meta {

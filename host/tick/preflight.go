@@ -77,7 +77,7 @@ func (r *run) preflight(ctx context.Context) error {
 		return err
 	}
 	if err := r.settleCrash(ctx); err != nil {
-		return err
+		return interrupted(ctx, err)
 	}
 	if _, err := r.ws.CleanTmp(r.cfg.Runner.CrashCleanup.DeleteTmpGlob); err != nil {
 		return err

@@ -71,7 +71,7 @@ func Run(ctx context.Context, env *Env, o Options) (*Outcome, error) {
 	r := newRun(env, o)
 	ctx, cancel := r.limit(ctx)
 	defer cancel()
-	err := r.lock(ctx)
+	err := interrupted(ctx, r.lock(ctx))
 	if err == nil {
 		err = r.work(ctx)
 	}
@@ -158,8 +158,8 @@ func interrupted(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
 	}
-	if f, ok := fault.As(err); ok && f.Code.Outcome() == judge.OutcomeBlocked {
-		return err
+	if f, ok := fault.As(err); ok && f.Code.Outcome() == judge.OutcomeBlocked && !errors.Is(err, ctx.Err()) {
+		return err // it has a reason of its own
 	}
 	cause := context.Cause(ctx)
 	if errors.Is(cause, errTickTime) {

@@ -65,6 +65,22 @@ func NewRunID(now time.Time) string {
 // ValidRunID tells a run id from any other text, for example a path.
 func ValidRunID(s string) bool { return idPattern.MatchString(s) }
 
+// Drop removes the run again, as if it had never been kept.
+func (r *Run) Drop() error {
+	if err := os.RemoveAll(r.dir); err != nil {
+		return err
+	}
+	x := r.store.load()
+	x.Runs, x.Open = max(x.Runs-1, 0), ""
+	if ids, err := r.store.ids(); err == nil {
+		x.Latest = ""
+		if len(ids) > 0 {
+			x.Latest = ids[0]
+		}
+	}
+	return r.store.save(x)
+}
+
 // Reopen gives a run that a crash has left open, so that its record can be completed.
 func (s *Store) Reopen(id string) (*Run, error) {
 	m, err := s.Get(id)
