@@ -96,8 +96,17 @@ func TestKill(t *testing.T) {
 		c := exec.Command(os.Args[0], ws.Root())
 		c.Env = append(os.Environ(), roleEnv+"=spend")
 		c.Stderr = os.Stderr
+		before, _ := sizeOf(filepath.Join(ws.Root(), "sent"))
 		must(t, c.Start())
-		time.Sleep(time.Duration(30+i*3) * time.Millisecond)
+		for start := time.Now(); ; time.Sleep(time.Millisecond) { // killed at a random moment once it is at work
+			if n, _ := sizeOf(filepath.Join(ws.Root(), "sent")); n > before {
+				break
+			}
+			if time.Since(start) > time.Minute {
+				t.Fatal("the child makes no calls")
+			}
+		}
+		time.Sleep(time.Duration(i*731%9000) * time.Microsecond)
 		_ = c.Process.Kill()
 		_ = c.Wait()
 	}

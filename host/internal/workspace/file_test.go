@@ -149,7 +149,16 @@ func TestWriteSurvivesKill(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(20+i*7) * time.Millisecond)
+		was, _ := os.Stat(p)
+		for start := time.Now(); ; time.Sleep(time.Millisecond) { // killed at a random moment once it is at work
+			if is, err := os.Stat(p); err == nil && !os.SameFile(was, is) {
+				break
+			}
+			if time.Since(start) > time.Minute {
+				t.Fatal("the child writes nothing")
+			}
+		}
+		time.Sleep(time.Duration(i*731%5000) * time.Microsecond)
 		_ = c.Process.Kill()
 		_ = c.Wait()
 		b, err := ReadFile(p, 1<<20)
