@@ -35,6 +35,11 @@ func (p *provider) configure(_ context.Context, c *sdk.Config) error {
 		return err
 	}
 	p.workDir = c.WorkDir
+	return nil
+}
+
+// ready says whether the configured transport is there.
+func (p *provider) ready() error {
 	switch p.Transport {
 	case "", "auto", "cli":
 		return nil
@@ -46,6 +51,9 @@ func (p *provider) configure(_ context.Context, c *sdk.Config) error {
 }
 
 func (p *provider) health(ctx context.Context, _ bool) (*sdk.Health, error) {
+	if err := p.ready(); err != nil {
+		return nil, err
+	}
 	return p.Setup.Health(ctx)
 }
 
@@ -58,6 +66,9 @@ const (
 )
 
 func (p *provider) complete(ctx context.Context, r *sdk.CompleteRequest, out sdk.Events) (*sdk.Completion, error) {
+	if err := p.ready(); err != nil {
+		return nil, err
+	}
 	call, err := p.call(r, out)
 	if err != nil {
 		return nil, err

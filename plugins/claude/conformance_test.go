@@ -1,0 +1,40 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"testing"
+
+	"github.com/paxiom/relay/plugins/internal/conformance"
+	"github.com/paxiom/relay/sdk"
+	"github.com/paxiom/relay/sdk/plugintest"
+)
+
+// A script with recorded outputs takes the program's place; e2e_test.go has the
+// real one.
+func TestConformance(t *testing.T) {
+	recorded, err := filepath.Abs("../internal/claudecli/testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plays := func(name, exit string) json.RawMessage {
+		return conformance.Config(`{"command":%q}`, conformance.Program(t, `cat > /dev/null; cat '`+recorded+"/"+name+`.jsonl'; exit `+exit))
+	}
+	schema := ask("ok?")
+	schema.OutputSchema = json.RawMessage(`{"type":"object","required":["verdict"]}`)
+	conformance.Run(t, conformance.Plugin{
+		Info: info(), Part: func() sdk.Part { return newProvider().part() }, Config: plays("text", "0"),
+		Env: []string{"ANTHROPIC_API_KEY=sk-ant-canary-for-conformance"},
+		Cases: []plugintest.Case{
+			{Name: "text", Complete: ask("hello"), WantText: "Hello from the fake model."},
+			{Name: "streamed", Complete: ask("hello"), PluginConfig: plays("partial", "0")},
+			{Name: "schema", Complete: schema, PluginConfig: plays("schema", "0")},
+			{Name: "no schema", Complete: schema, PluginConfig: plays("schema-ignored", "0"), WantReason: sdk.BadOutput},
+			{Name: "rate limit", Complete: ask("hello"), PluginConfig: plays("rate-limited", "1"), WantReason: sdk.RateLimited},
+			{Name: "usage limit", Complete: ask("hello"), PluginConfig: plays("usage-limit", "1"), WantReason: sdk.QuotaExhausted},
+			{Name: "no credit", Complete: ask("hello"), PluginConfig: plays("billing", "1"), WantReason: sdk.Billing},
+			{Name: "missing", Complete: ask("hello"), PluginConfig: conformance.Config(`{"command":"/no/such/claude"}`), WantReason: sdk.ToolMissing},
+			{Name: "transport api", Complete: ask("hello"), PluginConfig: conformance.Config(`{"transport":"api"}`), WantReason: sdk.Unsupported},
+		},
+	})
+}
