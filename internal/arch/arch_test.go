@@ -44,7 +44,7 @@ var rules = []rule{
 	{pkg: "sdk/pluginpb", outside: []string{"google.golang.org/grpc", "google.golang.org/protobuf"}},
 	{pkg: "sdk/script", own: []string{"sdk/pluginpb"}, outside: []string{"google.golang.org/protobuf"}},
 	{pkg: "sdk/plugintest", own: []string{"sdk/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys", "github.com/santhosh-tekuri/jsonschema")},
-	{pkg: "sdk", own: []string{"sdk/pluginpb"}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys")},
+	{pkg: "sdk", own: []string{"sdk/pluginpb", "sdk/internal/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys")},
 	{pkg: "sdk/...", own: []string{"sdk/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys")},
 	{pkg: "plugins/...", own: []string{"sdk/...", "plugins/internal/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys", "github.com/bluekeyes/go-gitdiff")},
 
