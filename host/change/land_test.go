@@ -122,7 +122,6 @@ func TestOperatorEditsMeanwhile(t *testing.T) {
 		"deleted":       func(r *repo) { must(r.t, os.Remove(filepath.Join(r.root, "src/a.go"))) },
 		"folder moved":  func(r *repo) { must(r.t, os.Rename(filepath.Join(r.root, "src"), filepath.Join(r.root, "lib"))) },
 		"folder linked": func(r *repo) { r.linkFolder() },
-		"in the way":    func(r *repo) { r.write("README.md.relay-tmp", "mine\n", 0o644) },
 		"staged":        func(r *repo) { r.write("other.txt", "mine\n", 0o644); r.git("add", "other.txt") },
 		"committed":     func(r *repo) { r.git("commit", "-q", "--allow-empty", "-m", "mine") },
 		"other branch":  func(r *repo) { r.git("checkout", "-q", "-b", "side") },

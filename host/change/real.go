@@ -1,6 +1,7 @@
 package change
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -186,9 +187,10 @@ func (t *realTree) inNested(name string, known map[string]bool) string {
 }
 
 // tmpName is the temporary name that a file is written under before it takes its
-// place: beside it, and short enough.
+// place: beside it, short enough, and with a part that no builder can have guessed,
+// so that it never meets a file of the change itself.
 func tmpName(name string) string {
-	const suffix = ".relay-tmp"
+	suffix := "." + rand.Text()[:8] + ".relay-tmp"
 	dir, base := path.Split(name)
 	if len(base)+len(suffix) > 255 {
 		base = strings.ToValidUTF8(base[:255-len(suffix)], "")

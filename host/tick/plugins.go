@@ -91,10 +91,9 @@ func (r *run) findPlugin(name string, kind catalog.Kind) (*plugin, pluginhost.Sp
 	}
 	p := &plugin{entry: entry, cleanup: []func(){remove}, worker: &report.Worker{Plugin: entry.Name, Version: entry.Version}}
 	spec := pluginhost.Spec{Entry: entry, Config: conf, RunID: r.rep.RunID, HostVersion: r.env.Version, SocketDir: sockets}
-	spec.StateDir = r.pluginState(entry.Name)
-	if err := os.MkdirAll(spec.StateDir, 0o700); err != nil {
+	if err := r.giveState(&spec, kind); err != nil {
 		p.close()
-		return nil, spec, fault.Wrap(err, judge.BlockedPlugin, "the plugin "+entry.Name+" gets no folder for its state", "`ls -ld "+r.env.StateDir+"`")
+		return nil, spec, err
 	}
 	if err := p.openStderr(r, &spec); err != nil {
 		p.close()
@@ -103,15 +102,27 @@ func (r *run) findPlugin(name string, kind catalog.Kind) (*plugin, pluginhost.Sp
 	return p, spec, nil
 }
 
-// pluginState is a plugin's private folder for this repository, kept between runs.
-func (r *run) pluginState(name string) string {
+// giveState makes a provider's private folder for this repository, kept between runs.
+// A builder gets none: whatever its model's shell wrote there would outlive the box.
+func (r *run) giveState(spec *pluginhost.Spec, kind catalog.Kind) error {
+	if kind == catalog.Builder {
+		return nil
+	}
 	sum := sha256.Sum256([]byte(r.env.Root))
-	return filepath.Join(r.env.StateDir, "plugins", name, hex.EncodeToString(sum[:8]))
+	spec.StateDir = filepath.Join(r.env.StateDir, "plugins", spec.Entry.Name, hex.EncodeToString(sum[:8]))
+	if err := os.MkdirAll(spec.StateDir, 0o700); err != nil {
+		return fault.Wrap(err, judge.BlockedPlugin, "the plugin "+spec.Entry.Name+" gets no folder for its state", "`ls -ld "+r.env.StateDir+"`")
+	}
+	return nil
 }
 
 // binds are the real folders that a plugin in a box may write.
 func binds(spec pluginhost.Spec) []box.Bind {
-	return []box.Bind{{Path: spec.SocketDir, Writable: true}, {Path: spec.StateDir, Writable: true}}
+	all := []box.Bind{{Path: spec.SocketDir, Writable: true}}
+	if spec.StateDir != "" {
+		all = append(all, box.Bind{Path: spec.StateDir, Writable: true})
+	}
+	return all
 }
 
 // openStderr gives the plugin's standard error a file in the history.

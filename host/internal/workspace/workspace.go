@@ -13,6 +13,9 @@ import (
 	"github.com/paxiom/relay/judge"
 )
 
+// LockFile pins the plugins of a repository; see package catalog.
+const LockFile = "relay.lock.json"
+
 // DefaultDir is the workspace of a repository whose configuration names none.
 const DefaultDir = ".relay"
 
@@ -187,7 +190,13 @@ func (w *Workspace) Prompts() string  { return w.path("prompts") }
 func (w *Workspace) Schemas() string  { return w.path("schemas") }
 
 // OwnedGlobs are the globs, relative to the repository's root, that only relay may
-// write: the whole workspace and every name a configuration file can have.
+// write: the whole workspace, every name a configuration file can have, and the file
+// that pins plugins. A workspace that is not the default one does not free the
+// default's name, which a later tick could take for its own.
 func (w *Workspace) OwnedGlobs() []string {
-	return append([]string{w.rel, w.rel + "/**"}, ConfigNames()...)
+	owned := append([]string{w.rel, w.rel + "/**", LockFile}, ConfigNames()...)
+	if w.rel != DefaultDir {
+		owned = append(owned, DefaultDir, DefaultDir+"/**")
+	}
+	return owned
 }

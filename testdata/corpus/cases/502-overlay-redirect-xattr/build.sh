@@ -1,0 +1,3 @@
+#!/bin/sh
+echo x >> src/sub/d.txt
+perl -e 'require "syscall.ph" if 0; my ($p,$n,$v)=@ARGV; syscall(188,$p,$n,$v,length $v,0)' src/sub user.overlay.redirect /docs

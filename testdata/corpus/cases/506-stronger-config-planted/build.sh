@@ -1,0 +1,2 @@
+#!/bin/sh
+echo "{\"version\":\"1.0\"}" > relay.config.json

@@ -1,0 +1,2 @@
+#!/bin/sh
+mkdir .relay; echo EVIL > .relay/STATE.json

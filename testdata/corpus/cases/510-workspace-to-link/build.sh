@@ -1,0 +1,2 @@
+#!/bin/sh
+mv relais relais.old; ln -s "$RELAY_OUTSIDE" relais

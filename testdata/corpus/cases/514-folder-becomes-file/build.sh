@@ -1,0 +1,2 @@
+#!/bin/sh
+rm -r src/lib; echo lib > src/lib

@@ -1,0 +1,2 @@
+#!/bin/sh
+git init -q src/mod; echo x > src/mod/x

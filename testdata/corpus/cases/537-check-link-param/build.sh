@@ -1,0 +1,2 @@
+#!/bin/sh
+ln -s ../.env src/link2

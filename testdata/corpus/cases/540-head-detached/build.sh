@@ -1,0 +1,2 @@
+#!/bin/sh
+git checkout -q --detach; echo x >> src/a.txt

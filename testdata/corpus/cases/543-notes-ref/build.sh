@@ -1,0 +1,2 @@
+#!/bin/sh
+git notes add -m EVIL; echo x >> src/a.txt

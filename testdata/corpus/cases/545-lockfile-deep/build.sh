@@ -1,0 +1,2 @@
+#!/bin/sh
+mkdir -p src/app; echo "{}" > src/app/package-lock.json
