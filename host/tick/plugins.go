@@ -179,10 +179,15 @@ func (r *run) warmProvider(ctx context.Context) {
 	r.rep.Box = &report.BoxReport{Means: b.Means(), Gaps: b.Gaps()}
 }
 
+// boxVariable tells a plugin by which means the box around it is made. A tool with a
+// sandbox of its own, which can't be made inside ours, may leave it off then.
+const boxVariable = "RELAY_BOX"
+
 // inBox starts a plugin as the direct child of a box.
 func inBox(b *box.Box) launch.Starter {
 	return func(s launch.StartSpec) (launch.Process, error) {
-		p, err := b.Start(box.Proc{Exe: s.Exe, Argv: s.Argv, Env: s.Env, Dir: s.Dir, Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr})
+		env := append(s.Env[:len(s.Env):len(s.Env)], boxVariable+"="+b.Means())
+		p, err := b.Start(box.Proc{Exe: s.Exe, Argv: s.Argv, Env: env, Dir: s.Dir, Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr})
 		if err != nil {
 			return nil, boxFault(err)
 		}

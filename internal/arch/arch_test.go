@@ -46,7 +46,8 @@ var rules = []rule{
 	{pkg: "sdk/plugintest", own: []string{"sdk/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys", "github.com/santhosh-tekuri/jsonschema")},
 	{pkg: "sdk", own: []string{"sdk/pluginpb", "sdk/internal/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys")},
 	{pkg: "sdk/...", own: []string{"sdk/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys")},
-	{pkg: "plugins/...", own: []string{"sdk/...", "plugins/internal/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys", "github.com/bluekeyes/go-gitdiff")},
+	{pkg: "plugins/...", own: []string{"sdk/...", "plugins/internal/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys", "github.com/bluekeyes/go-gitdiff",
+		"github.com/santhosh-tekuri/jsonschema", "github.com/openai/openai-go", "github.com/anthropics/anthropic-sdk-go")},
 
 	{pkg: "host/fault", own: []string{"judge"}},
 	{pkg: "host/durable/...", own: []string{"host/durable/...", "host/fault", "host/internal/...", "judge"}, outside: hostStack},

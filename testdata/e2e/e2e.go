@@ -21,6 +21,13 @@ func Claude(t testing.TB) string {
 	return program(t, "RELAY_E2E_CLAUDE", "Claude Code")
 }
 
+// Codex is the path of Codex, from RELAY_E2E_CODEX. Without it the test is skipped;
+// CI always sets it.
+func Codex(t testing.TB) string {
+	t.Helper()
+	return program(t, "RELAY_E2E_CODEX", "Codex")
+}
+
 func program(t testing.TB, variable, name string) string {
 	t.Helper()
 	path := os.Getenv(variable)
@@ -65,6 +72,6 @@ func Env(t testing.TB, s *fakemodel.Server) map[string]string {
 		"HTTPS_PROXY": s.URL(), "HTTP_PROXY": s.URL(), "NO_PROXY": "127.0.0.1",
 		"https_proxy": s.URL(), "http_proxy": s.URL(), "no_proxy": "127.0.0.1",
 		"ANTHROPIC_API_KEY": "", "ANTHROPIC_AUTH_TOKEN": "", "CLAUDE_CODE_OAUTH_TOKEN": "", "CLAUDE_CONFIG_DIR": "",
-		"ANTHROPIC_BASE_URL": "",
+		"ANTHROPIC_BASE_URL": "", "OPENAI_API_KEY": "", "CODEX_API_KEY": "", "OPENAI_BASE_URL": "", "CODEX_HOME": "",
 	}
 }

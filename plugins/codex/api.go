@@ -1,0 +1,207 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/openai/openai-go/v3/responses"
+	"github.com/openai/openai-go/v3/shared"
+
+	"github.com/paxiom/relay/plugins/internal/httpapi"
+	"github.com/paxiom/relay/plugins/internal/outschema"
+	"github.com/paxiom/relay/sdk"
+)
+
+const (
+	openAI = "https://api.openai.com/v1"
+	keyFix = "put a key into OPENAI_API_KEY: https://platform.openai.com/api-keys"
+	// healthTimeout bounds the question of `relay doctor --live`.
+	healthTimeout = 15 * time.Second
+)
+
+func (p *provider) key() string {
+	return cmp.Or(os.Getenv("OPENAI_API_KEY"), os.Getenv("CODEX_API_KEY"))
+}
+
+func (p *provider) server() string {
+	return strings.TrimRight(cmp.Or(p.BaseURL, os.Getenv("OPENAI_BASE_URL")), "/")
+}
+
+// options are all that the client goes by: nothing else of the environment counts,
+// and it never tries again by itself.
+func (p *provider) options() ([]option.RequestOption, error) {
+	key, server := p.key(), p.server()
+	if key == "" && server == "" {
+		return nil, sdk.Fail(sdk.NotLoggedIn, "there is no key for the OpenAI API", sdk.EffectNone, sdk.Fix(keyFix))
+	}
+	opts := []option.RequestOption{
+		option.WithBaseURL(cmp.Or(server, openAI)), option.WithHTTPClient(http.DefaultClient), option.WithMaxRetries(0),
+		option.WithHeader("User-Agent", "relay-plugin-codex/"+version),
+	}
+	if key != "" {
+		opts = append(opts, option.WithAPIKey(key))
+	}
+	return opts, nil
+}
+
+// askAPI asks the model once and follows its answer as it comes.
+func (p *provider) askAPI(ctx context.Context, r *sdk.CompleteRequest, model string, schema *outschema.Schema, out sdk.Events) (*sdk.Completion, error) {
+	opts, err := p.options()
+	if err != nil {
+		return nil, err
+	}
+	params, err := request(r, model, schema)
+	if err != nil {
+		return nil, err
+	}
+	inner, alive, stop := httpapi.Watch(ctx, r.IdleTimeout)
+	var head *http.Response
+	service := responses.NewResponseService(opts...)
+	stream := service.NewStreaming(inner, params, option.WithResponseInto(&head))
+	defer stream.Close()
+	a := answer{out: out}
+	if head != nil {
+		a.headers(head.Header, time.Now())
+	}
+	for stream.Next() && !a.ended {
+		alive()
+		a.take(stream.Current())
+	}
+	silent := stop()
+	switch {
+	case a.ended: // whatever comes after the last event
+	case silent:
+		a.failed = httpapi.Silent(r.IdleTimeout)
+	case ctx.Err() != nil:
+		a.failed = httpapi.Broken(ctx.Err())
+	case stream.Err() != nil:
+		a.failed = p.classify(stream.Err())
+	default:
+		a.failed = sdk.Fail(sdk.Network, "the model's API ended its answer in the middle")
+	}
+	return a.completion(p.key())
+}
+
+// request is what is sent.
+func request(r *sdk.CompleteRequest, model string, schema *outschema.Schema) (responses.ResponseNewParams, error) {
+	var params responses.ResponseNewParams
+	if model == "" {
+		return params, sdk.Fail(sdk.BadConfig, "no model is named, and the API has none of its own", sdk.EffectNone,
+			sdk.Fix(`set "model" in the plugin's block of the configuration`))
+	}
+	content, err := contents(r.Contents)
+	if err != nil {
+		return params, err
+	}
+	params = responses.ResponseNewParams{
+		Model: model, Store: param.NewOpt(false),
+		Input: responses.ResponseNewParamsInputUnion{OfInputItemList: responses.ResponseInputParam{
+			responses.ResponseInputItemParamOfMessage(content, responses.EasyInputMessageRoleUser),
+		}},
+	}
+	if r.System != "" {
+		params.Instructions = param.NewOpt(r.System)
+	}
+	if r.MaxOutputTokens > 0 {
+		params.MaxOutputTokens = param.NewOpt(r.MaxOutputTokens)
+	}
+	if r.Temperature != nil {
+		params.Temperature = param.NewOpt(*r.Temperature)
+	}
+	if r.Effort != "" {
+		params.Reasoning.Effort = shared.ReasoningEffort(r.Effort)
+	}
+	if schema != nil {
+		params.Text.Format.OfJSONSchema = format(schema)
+	}
+	return params, nil
+}
+
+// format asks for an answer in the schema; strictly, where the schema can be put so.
+func format(schema *outschema.Schema) *responses.ResponseFormatTextJSONSchemaConfigParam {
+	tree, strict := schema.Strict()
+	if !strict {
+		tree = schema.Tree()
+	}
+	return &responses.ResponseFormatTextJSONSchemaConfigParam{Name: "answer", Schema: tree, Strict: param.NewOpt(strict)}
+}
+
+func contents(list []sdk.Content) (responses.ResponseInputMessageContentListParam, error) {
+	var out responses.ResponseInputMessageContentListParam
+	for _, c := range list {
+		switch {
+		case c.MediaType == "":
+			if c.Text != "" {
+				out = append(out, responses.ResponseInputContentParamOfInputText(c.Text))
+			}
+		case strings.HasPrefix(c.MediaType, "image/"):
+			image := responses.ResponseInputContentParamOfInputImage(responses.ResponseInputImageDetailAuto)
+			image.OfInputImage.ImageURL = param.NewOpt("data:" + c.MediaType + ";base64," + base64.StdEncoding.EncodeToString(c.Data))
+			out = append(out, image)
+		default:
+			return nil, sdk.Fail(sdk.Unsupported, "the API takes no attachment of type "+c.MediaType, sdk.EffectNone, sdk.Fix("leave the attachment out"))
+		}
+	}
+	return out, nil
+}
+
+func (p *provider) apiHealth(ctx context.Context, deep bool) (*sdk.Health, error) {
+	if _, err := p.options(); err != nil {
+		return nil, err
+	}
+	detail := "the API at " + cmp.Or(p.server(), openAI)
+	if p.key() == "" {
+		detail += ", no key"
+	}
+	if deep {
+		models, err := p.listModels(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if p.Model != "" && !has(models, p.Model) {
+			return nil, sdk.Fail(sdk.ModelUnknown, "the API does not list the model "+p.Model, sdk.Fix("correct the model's name in the configuration"))
+		}
+	}
+	return &sdk.Health{Detail: detail}, nil
+}
+
+func has(models []sdk.Model, id string) bool {
+	for _, m := range models {
+		if m.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// listModels asks the API; the program has no list to give.
+func (p *provider) listModels(ctx context.Context) ([]sdk.Model, error) {
+	if !p.api("any") {
+		return nil, sdk.Fail(sdk.Unsupported, "the codex program has no list of models", sdk.EffectNone,
+			sdk.Fix(`set "transport": "api", and a key in OPENAI_API_KEY`))
+	}
+	opts, err := p.options()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	service := openai.NewModelService(opts...)
+	var out []sdk.Model
+	page := service.ListAutoPaging(ctx)
+	for page.Next() {
+		out = append(out, sdk.Model{ID: page.Current().ID})
+	}
+	if err := page.Err(); err != nil {
+		return nil, p.classify(err)
+	}
+	return out, nil
+}

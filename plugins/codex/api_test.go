@@ -1,0 +1,289 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/paxiom/relay/plugins/internal/codexcli"
+	"github.com/paxiom/relay/plugins/internal/eventtest"
+	"github.com/paxiom/relay/sdk"
+	"github.com/paxiom/relay/testdata/e2e"
+	"github.com/paxiom/relay/testdata/fakemodel"
+)
+
+const key = "sk-canary-0815"
+
+// server serves a script; the environment holds a key and nothing else of OpenAI.
+func server(t *testing.T, script string) *fakemodel.Server {
+	t.Helper()
+	for _, v := range codexcli.Env() {
+		t.Setenv(v.Name, "")
+	}
+	t.Setenv("OPENAI_API_KEY", key)
+	return e2e.Model(t, `{"openai":`+script+`}`, nil)
+}
+
+func apiAt(t *testing.T, url string) sdk.Provider {
+	t.Helper()
+	p := newProvider().part()
+	cfg := fmt.Sprintf(`{"transport":"api","base_url":%q}`, url)
+	if err := p.Configure(t.Context(), &sdk.Config{JSON: json.RawMessage(cfg), WorkDir: t.TempDir()}); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func ask(prompt string) *sdk.CompleteRequest {
+	return &sdk.CompleteRequest{Model: "gpt-5.5", System: "Be brief.", Contents: []sdk.Content{{Text: prompt}}, Role: "orchestrator"}
+}
+
+const verdictSchema = `{"type":"object","properties":{"ok":{"type":"boolean"},"why":{"type":"string","maxLength":10}},"required":["ok"],"additionalProperties":false}`
+
+func TestAPIAnswers(t *testing.T) {
+	m := server(t, `[{"thinking":"hm","text":"the answer is forty-two, and there is more to say","usage":{"input":1200,"output":34,"cache_read":200,"reasoning":10}}]`)
+	log := &eventtest.Log{}
+	r := ask("What is it?")
+	r.Effort, r.MaxOutputTokens = "low", 500
+	temperature := 0.25
+	r.Temperature = &temperature
+	got, err := apiAt(t, m.URL()+"/v1").Complete(t.Context(), r, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Text != "the answer is forty-two, and there is more to say" || log.Written() != got.Text || got.Model != "gpt-5.5" {
+		t.Errorf("answer %+v, written %q", got, log.Written())
+	}
+	in, _ := got.Usage.Input.Value()
+	cached, _ := got.Usage.CacheRead.Value()
+	out, _ := got.Usage.Output.Value()
+	thought, _ := got.Usage.Reasoning.Value()
+	if _, priced := got.Usage.CostMicroUSD.Value(); in != 1000 || cached != 200 || out != 34 || thought != 10 || priced {
+		t.Errorf("usage %+v", got.Usage)
+	}
+	req := m.Requests()[0]
+	if req.Headers.Get("Authorization") != "Bearer "+key || req.Path != "/v1/responses" {
+		t.Errorf("request to %s", req.Path)
+	}
+	var body struct {
+		Instructions    string
+		Stream          bool
+		Store           *bool
+		MaxOutputTokens int     `json:"max_output_tokens"`
+		Temperature     float64 `json:"temperature"`
+		Reasoning       struct{ Effort string }
+		Tools           []any
+	}
+	if err := json.Unmarshal(req.Body, &body); err != nil {
+		t.Fatal(err)
+	}
+	if body.Instructions != "Be brief." || !body.Stream || body.Store == nil || *body.Store || body.MaxOutputTokens != 500 ||
+		body.Temperature != 0.25 || body.Reasoning.Effort != "low" || len(body.Tools) > 0 {
+		t.Errorf("body %+v", body)
+	}
+}
+
+func TestAPISchema(t *testing.T) {
+	for answer, want := range map[string]string{
+		`{"ok":true}`:                               `{"ok":true}`,
+		`{"ok":true,"why":null}`:                    `{"ok":true}`,
+		`{"ok":true,"why":"longer than it may be"}`: "",
+		`I think so.`:                               "",
+	} {
+		quoted, _ := json.Marshal(answer)
+		m := server(t, fmt.Sprintf(`[{"text":%s}]`, quoted))
+		r := ask("ok?")
+		r.OutputSchema = json.RawMessage(verdictSchema)
+		got, err := apiAt(t, m.URL()).Complete(t.Context(), r, &eventtest.Log{})
+		if f := sdk.AsFailure(err); want == "" {
+			if f == nil || f.Reason != sdk.BadOutput || f.Effect != sdk.EffectCharged {
+				t.Errorf("%s: %+v %v", answer, got, err)
+			}
+			continue
+		}
+		if err != nil || string(got.JSON) != want {
+			t.Errorf("%s: %+v %v", answer, got, err)
+		}
+		if body := string(m.Requests()[0].Body); !strings.Contains(body, `"strict":true`) || !strings.Contains(body, `"json_schema"`) {
+			t.Errorf("the schema was not sent: %s", body)
+		}
+	}
+}
+
+func TestAPIFailures(t *testing.T) {
+	reset := time.Now().Add(3 * time.Hour).Truncate(time.Second)
+	failing := func(status int, code, headers string) string {
+		return fmt.Sprintf(`[{"times":-1,"error":{"status":%d,"headers":{"x-request-id":"req_7"%s},"body":{"error":{"type":"invalid_request_error","code":%q,"message":"no: %s"}}}}]`,
+			status, headers, code, key)
+	}
+	for name, tc := range map[string]struct {
+		script string
+		reason sdk.Reason
+		effect sdk.Effect
+		check  func(*sdk.Failure) bool
+	}{
+		"bad key":    {script: failing(401, "invalid_api_key", ""), reason: sdk.AuthRejected, check: func(f *sdk.Failure) bool { return f.UpstreamCode == "401 invalid_api_key" }},
+		"no access":  {script: failing(403, "x", ""), reason: sdk.Permission},
+		"no model":   {script: failing(404, "model_not_found", ""), reason: sdk.ModelUnknown},
+		"rate limit": {script: failing(429, "rate_limit_exceeded", `,"retry-after":"7"`), reason: sdk.RateLimited, check: func(f *sdk.Failure) bool { return f.RetryAfter == 7*time.Second }},
+		"in ms":      {script: failing(429, "rate_limit_exceeded", `,"retry-after-ms":"250"`), reason: sdk.RateLimited, check: func(f *sdk.Failure) bool { return f.RetryAfter == 250*time.Millisecond }},
+		"no credit":  {script: failing(429, "insufficient_quota", ""), reason: sdk.Billing},
+		"usage limit": {script: fmt.Sprintf(`[{"error":{"status":429,"headers":{"x-request-id":"req_7"},"body":{"error":{"type":"usage_limit_reached","message":"no","resets_at":%d}}}}]`, reset.Unix()),
+			reason: sdk.QuotaExhausted, check: func(f *sdk.Failure) bool { return f.ResetAt.Equal(reset) }},
+		"usage limit, seconds": {script: `[{"error":{"status":429,"headers":{"x-request-id":"req_7"},"body":{"error":{"type":"usage_limit_reached","message":"no","resets_in_seconds":3600}}}}]`,
+			reason: sdk.QuotaExhausted, check: func(f *sdk.Failure) bool {
+				return time.Until(f.ResetAt) > 59*time.Minute && time.Until(f.ResetAt) <= time.Hour
+			}},
+		"too long":       {script: failing(400, "context_length_exceeded", ""), reason: sdk.TooLarge},
+		"bad request":    {script: failing(400, "x", ""), reason: sdk.BadRequest},
+		"server error":   {script: failing(500, "x", ""), reason: sdk.Overloaded},
+		"html":           {script: `[{"error":{"status":503,"headers":{"x-request-id":"req_7"},"body":"<html>bad gateway</html>"}}]`, reason: sdk.Overloaded},
+		"failed":         {script: `[{"error":{"status":200,"stream":true}}]`, reason: sdk.Overloaded, effect: sdk.EffectUnknown},
+		"error event":    {script: `[{"error":{"status":200,"stream":true,"body":{"type":"error","code":"rate_limit_exceeded","message":"x"}}}]`, reason: sdk.RateLimited, effect: sdk.EffectUnknown},
+		"dropped":        {script: `[{"drop":true}]`, reason: sdk.Network, effect: sdk.EffectUnknown},
+		"truncated":      {script: `[{"text":"a text that is long enough to come in several pieces, so that half is something","truncate":true}]`, reason: sdk.Network, effect: sdk.EffectCharged},
+		"silence":        {script: `[{"hang":true}]`, reason: sdk.Timeout, effect: sdk.EffectUnknown},
+		"half an answer": {script: `[{"text":"x","hang_stream":true}]`, reason: sdk.Timeout, effect: sdk.EffectUnknown},
+		"empty":          {script: `[{"text":""}]`, reason: sdk.BadOutput, effect: sdk.EffectCharged},
+		"cut":            {script: `[{"text":"cut","stop_reason":"incomplete"}]`, reason: sdk.TooLarge, effect: sdk.EffectCharged},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := server(t, tc.script)
+			r := ask("hello")
+			r.IdleTimeout = 2 * time.Second
+			got, err := apiAt(t, m.URL()).Complete(t.Context(), r, &eventtest.Log{})
+			f := sdk.AsFailure(err)
+			if f == nil {
+				t.Fatalf("it passed: %+v", got)
+			}
+			if f.Effect == 0 {
+				f.Effect = sdk.EffectUnknown
+			}
+			if tc.effect == 0 {
+				tc.effect = sdk.EffectNone
+				if f.UpstreamRequestID != "req_7" {
+					t.Errorf("request id %q", f.UpstreamRequestID)
+				}
+			}
+			if f.Reason != tc.reason || f.Effect != tc.effect || tc.check != nil && !tc.check(f) {
+				t.Errorf("got %v; %+v", f, *f)
+			}
+			if f.Reason.UserCanFix() && f.Fix == "" {
+				t.Error("a person can mend this, and is not told how")
+			}
+			if strings.Contains(f.Error(), key) {
+				t.Errorf("the key is in the failure: %v", f)
+			}
+			if n := m.Arrived(); n != 1 {
+				t.Errorf("%d requests: the client tried again by itself", n)
+			}
+		})
+	}
+}
+
+func TestAPIConnectionRefused(t *testing.T) {
+	server(t, `[]`)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close() // nobody listens there now
+	_, err = apiAt(t, "http://"+l.Addr().String()).Complete(t.Context(), ask("hello"), &eventtest.Log{})
+	if f := sdk.AsFailure(err); f == nil || f.Reason != sdk.Network || f.Effect != sdk.EffectNone {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAPICancel(t *testing.T) {
+	m := server(t, `[{"hang":true}]`)
+	p := apiAt(t, m.URL())
+	ctx, cancel := context.WithCancel(t.Context())
+	returned := make(chan error, 1)
+	go func() {
+		_, err := p.Complete(ctx, ask("hello"), &eventtest.Log{})
+		returned <- err
+	}()
+	for end := time.Now().Add(30 * time.Second); m.Arrived() == 0 && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	cancel()
+	select {
+	case err := <-returned:
+		if f := sdk.AsFailure(err); f == nil || f.Reason != sdk.Cancelled {
+			t.Errorf("got %v", err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the call goes on after it was cancelled")
+	}
+}
+
+func TestAPIKeysAndModels(t *testing.T) {
+	m := server(t, `[{"text":"x","times":-1}]`)
+	p := apiAt(t, m.URL())
+	r := ask("hello")
+	r.Model = ""
+	if _, err := p.Complete(t.Context(), r, &eventtest.Log{}); err == nil || sdk.AsFailure(err).Reason != sdk.BadConfig {
+		t.Errorf("without a model: %v", err)
+	}
+	models, err := p.ListModels(t.Context())
+	if err != nil || len(models) != 1 || models[0].ID != "gpt-5.5" {
+		t.Errorf("%v %v", models, err)
+	}
+	if h, err := p.Health(t.Context(), true); err != nil || strings.Contains(h.Detail, key) {
+		t.Errorf("%+v %v", h, err)
+	}
+	t.Setenv("OPENAI_API_KEY", "")
+	if _, err := p.Complete(t.Context(), ask("hello"), &eventtest.Log{}); err != nil {
+		t.Errorf("a server of one's own needs no key: %v", err)
+	}
+	if got := m.Requests(); got[len(got)-1].Headers.Get("Authorization") != "" {
+		t.Error("a key was sent that does not exist")
+	}
+	p = apiAt(t, "")
+	if _, err := p.Health(t.Context(), false); err == nil || sdk.AsFailure(err).Reason != sdk.NotLoggedIn {
+		t.Errorf("without a key: %v", err)
+	}
+}
+
+func TestAuto(t *testing.T) {
+	server(t, `[]`)
+	for _, tc := range []struct {
+		config, key, model string
+		api                bool
+	}{
+		{`{}`, key, "m", true}, {`{}`, key, "", false}, {`{}`, "", "m", false}, {`{"base_url":"http://127.0.0.1:1"}`, "", "m", true},
+		{`{"transport":"cli"}`, key, "m", false}, {`{"transport":"api"}`, "", "", true}, {`{"tools":"read"}`, key, "m", false},
+	} {
+		t.Setenv("OPENAI_API_KEY", tc.key)
+		p := newProvider()
+		if err := p.configure(t.Context(), &sdk.Config{JSON: json.RawMessage(tc.config)}); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.api(tc.model); got != tc.api {
+			t.Errorf("%+v: %v", tc, got)
+		}
+	}
+	for _, bad := range []string{`{"transport":"fax"}`, `{"tools":"write"}`, `{"tools":"read","transport":"api"}`, `{"nope":1}`} {
+		if err := newProvider().configure(t.Context(), &sdk.Config{JSON: json.RawMessage(bad)}); err == nil || sdk.AsFailure(err).Reason != sdk.BadConfig {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	now := time.Now()
+	h := http.Header{}
+	h.Set("x-ratelimit-limit-requests", "100")
+	h.Set("x-ratelimit-remaining-requests", "25")
+	h.Set("x-ratelimit-reset-requests", "6m0s")
+	h.Set("x-ratelimit-limit-tokens", "lots")
+	got := limits(h, now)
+	if len(got) != 1 || got[0].UsedFraction != 0.75 || !got[0].ResetAt.Equal(now.Add(6*time.Minute)) {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+
+	"github.com/paxiom/relay/plugins/internal/codexcli"
+	"github.com/paxiom/relay/plugins/internal/outschema"
+	"github.com/paxiom/relay/sdk"
+)
+
+type config struct {
+	codexcli.Setup
+	Sandbox string `json:"sandbox"`
+	Network bool   `json:"network_access"`
+	Model   string `json:"model"`
+	Effort  string `json:"effort"`
+}
+
+type builder struct {
+	config
+	stateDir, workDir string
+}
+
+func newBuilder() *builder { return &builder{config: config{Sandbox: "auto"}} }
+
+func (b *builder) part() sdk.Builder {
+	return sdk.Builder{Configure: b.configure, Build: b.build, Health: b.health}
+}
+
+func (b *builder) configure(_ context.Context, c *sdk.Config) error {
+	if err := c.Decode(&b.config); err != nil {
+		return err
+	}
+	b.stateDir, b.workDir = c.StateDir, c.WorkDir
+	switch b.Sandbox {
+	case "auto", "workspace-write", "off":
+		return nil
+	}
+	return sdk.Fail(sdk.BadConfig, "sandbox is none of auto, workspace-write and off", sdk.Fix(`set "sandbox": "auto"`))
+}
+
+func (b *builder) health(ctx context.Context, _ bool) (*sdk.Health, error) {
+	return b.Setup.Health(ctx)
+}
+
+func (b *builder) build(ctx context.Context, r *sdk.BuildRequest, out sdk.Events) (*sdk.BuildResult, error) {
+	if strings.TrimSpace(r.Prompt) == "" {
+		return nil, sdk.Fail(sdk.BadRequest, "the prompt is empty", sdk.EffectNone)
+	}
+	schema, err := outschema.Compile(r.ResultSchema)
+	if err != nil {
+		return nil, err
+	}
+	call := codexcli.Call{
+		Setup: b.Setup, StateDir: b.stateDir, WorkDir: b.workDir, Dir: r.Workspace,
+		Prompt: r.Prompt, System: r.System, Schema: schema, Model: cmp.Or(r.Model, b.Model), Effort: b.Effort,
+		Tools: true, Network: b.Network, Idle: r.IdleTimeout, Timeout: r.Timeout,
+	}
+	if err := call.ToolVersion(ctx, out); err != nil {
+		return nil, err
+	}
+	if call.Sandbox, err = b.fence(ctx, call, out); err != nil {
+		return nil, err
+	}
+	stream, end, err := call.Run(ctx, out)
+	if err != nil {
+		return nil, err
+	}
+	answer, failed := stream.Verdict(end)
+	if failed != nil && failed.Reason != sdk.BadOutput {
+		return nil, failed
+	}
+	if failed != nil { // the work ended well but for its last words
+		answer = stream.Answer()
+	}
+	for _, problem := range answer.Problems {
+		out.Notice("inside the turn: " + problem)
+	}
+	result := &sdk.BuildResult{
+		JSON: json.RawMessage(answer.Text), Session: answer.Session, StopReason: "completed", Model: call.Model, Usage: answer.Usage,
+	}
+	if schema != nil && failed == nil {
+		var read json.RawMessage
+		if read, err = schema.Read([]byte(answer.Text)); err == nil {
+			result.JSON = read
+		}
+		failed = sdk.AsFailure(err)
+	}
+	if failed != nil { // the host decides what a build without a good result is worth
+		out.Notice("the result of the build can't be used: " + failed.Summary)
+	}
+	return result, nil
+}
+
+// boxVariable says in a plugin's environment by which means relay's box around it is
+// made; it is not there without a box.
+const boxVariable = "RELAY_BOX"
+
+// fence decides on Codex's own sandbox: kept where it works, off only where relay's
+// strong box is around it.
+func (b *builder) fence(ctx context.Context, call codexcli.Call, out sdk.Events) (codexcli.Sandbox, error) {
+	switch b.Sandbox {
+	case "workspace-write":
+		return codexcli.WorkspaceWrite, nil
+	case "off":
+		out.Notice("codex runs without its own sandbox, as configured; relay's box is the fence")
+		return codexcli.NoSandbox, nil
+	}
+	works, why, err := call.SandboxWorks(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case works:
+		return codexcli.WorkspaceWrite, nil
+	case os.Getenv(boxVariable) == "overlay":
+		out.Notice("codex can't make its own sandbox inside relay's box (" + why + "); it runs without one, and the box is the fence")
+		return codexcli.NoSandbox, nil
+	}
+	return "", sdk.Fail(sdk.BadConfig, "codex can't make its own sandbox here, and there is no strong box around it", sdk.Detail(why), sdk.EffectNone,
+		sdk.Fix(`run relay with "box": {"means": "overlay"} (`+"`relay doctor`"+` says what works), or set "sandbox": "off" for codex-exec where something else is the fence`))
+}
