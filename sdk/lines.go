@@ -22,18 +22,16 @@ type patientFile struct {
 }
 
 func (p *patientFile) Read(b []byte) (int, error) {
-	for {
-		select {
-		case <-p.exited:
-			_ = p.file.SetReadDeadline(time.Now().Add(afterExit))
-		default:
-		}
-		n, err := p.file.Read(b)
-		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
-			return n, err
-		}
-		return 0, io.EOF
+	select {
+	case <-p.exited:
+		_ = p.file.SetReadDeadline(time.Now().Add(afterExit))
+	default:
 	}
+	n, err := p.file.Read(b)
+	if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		return n, err
+	}
+	return 0, io.EOF
 }
 
 // lineReader gives out lines of any length as long as the budget lasts.

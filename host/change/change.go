@@ -48,7 +48,6 @@ type Change struct {
 	layer   string
 	touched *judge.Touched
 	verdict judge.Verdict
-	fresh   int // verification boxes made so far
 }
 
 // The kinds of journal records.

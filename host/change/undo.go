@@ -74,7 +74,7 @@ func Undo(ctx context.Context, env Env, id, commit string, m Message) (u Undone,
 	done, err := l.run(ctx, back, open, nil, func([]entry) (string, error) {
 		return commitTree(ctx, env, commit+"^^{tree}", head, m)
 	})
-	return Undone{Commit: done.Commit, Paths: done.Paths, Notes: done.Notes}, err
+	return Undone(done), err
 }
 
 // reverse gives the changes that lead from a commit back to its parent, with the

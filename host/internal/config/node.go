@@ -72,21 +72,6 @@ func (n *node) set(child *node, path ...string) {
 	n.fields()[last] = child
 }
 
-// remove takes the value at a path away.
-func (n *node) remove(path ...string) {
-	parent, last := n.lookup(path[:len(path)-1]...), path[len(path)-1]
-	if parent == nil || parent.fields()[last] == nil {
-		return
-	}
-	delete(parent.fields(), last)
-	for i, k := range parent.order {
-		if k == last {
-			parent.order = append(parent.order[:i:i], parent.order[i+1:]...)
-			break
-		}
-	}
-}
-
 // merge lays over on top of n: maps are merged key by key, everything else is
 // replaced whole. Neither argument is changed.
 func merge(n, over *node) *node {
