@@ -95,6 +95,8 @@ func (g good) serve() {
 // binaries are plugins for the rules that need a process.
 var binaries = map[string]func(){
 	"good":       good{}.serve,
+	"builder":    func() { sdk.Serve(sdk.Info{Name: "builder", Version: "1.0.0"}, goodBuilder("done.txt")) },
+	"P4 builder": func() { sdk.Serve(sdk.Info{Name: "builder", Version: "1.0.0"}, goodBuilder("../cwd/done.txt")) },
 	"P1 chatty":  good{before: func() { fmt.Println("loading the configuration...") }}.serve,
 	"P1 stderr":  good{during: func() { fmt.Fprintln(os.Stderr, "using the key", os.Getenv("GOOD_KEY")) }}.serve,
 	"P1 event":   good{text: func() string { return os.Getenv("GOOD_KEY") }}.serve,
@@ -114,4 +116,21 @@ func write(dir, name string) {
 	if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
 		panic(err)
 	}
+}
+
+// goodBuilder copies the workspace's file in.txt to another, and takes its time.
+func goodBuilder(to string) sdk.Builder {
+	return sdk.Builder{Build: func(ctx context.Context, r *sdk.BuildRequest, out sdk.Events) (*sdk.BuildResult, error) {
+		text, err := os.ReadFile(filepath.Join(r.Workspace, "in.txt"))
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+		out.File(to)
+		return &sdk.BuildResult{JSON: r.Task}, os.WriteFile(filepath.Join(r.Workspace, to), text, 0o600)
+	}}
 }

@@ -71,6 +71,26 @@ func TestGoodPluginAsBinary(t *testing.T) {
 	}
 }
 
+func building(c Config) Config {
+	c.Cases = []Case{{Name: "build", Build: &sdk.BuildRequest{Task: []byte(`{}`)}, Workspace: func(dir string) error {
+		return os.WriteFile(filepath.Join(dir, "in.txt"), []byte("x"), 0o600)
+	}}}
+	return c
+}
+
+func TestGoodBuilder(t *testing.T) {
+	results := Verify(t.Context(), building(binary(t, "builder")))
+	if failed, skipped := of(results, Failed), of(results, Skipped); failed != "" || skipped != "S6" {
+		t.Errorf("failed %q, skipped %q: %v", failed, skipped, results)
+	}
+	results = Verify(t.Context(), building(inProcess(func() (*grpc.Server, error) {
+		return sdk.NewServer(sdk.Info{Name: "builder", Version: "1.0.0"}, goodBuilder("done.txt"))
+	})))
+	if failed := of(results, Failed); failed != "" {
+		t.Errorf("failed %q: %v", failed, results)
+	}
+}
+
 func TestWithoutCasesNothingIsCalled(t *testing.T) {
 	c := binary(t, "good")
 	c.Cases = nil
@@ -127,7 +147,7 @@ func TestEachRuleCatchesItsBadPlugin(t *testing.T) {
 	}
 	t.Run("binary", func(t *testing.T) {
 		for name := range binaries {
-			if name == "good" {
+			if name == "good" || name == "builder" {
 				continue
 			}
 			t.Run(name, func(t *testing.T) {
@@ -135,6 +155,9 @@ func TestEachRuleCatchesItsBadPlugin(t *testing.T) {
 				c := binary(t, name)
 				if name == "P1 event" || name == "P2 env" {
 					c.Cases[0].WantText = ""
+				}
+				if name == "P4 builder" {
+					c = building(c)
 				}
 				check(t, name, c)
 			})

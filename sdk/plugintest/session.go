@@ -161,10 +161,7 @@ func (s *Session) makeCalls(e *callEvidence) error {
 	if e.big, err = s.oneCall(first, how{name: "with the largest message", padding: ruleLimits.message}); err != nil {
 		return err
 	}
-	for _, c := range s.cfg.Cases {
-		if c.Complete == nil || !info.first.GetCapabilities().GetOutputSchema() || e.schema != nil {
-			continue
-		}
+	if c, ok := s.schemaCase(); ok && info.first.GetCapabilities().GetOutputSchema() {
 		if e.schema, err = s.oneCall(c, how{name: "with a schema", schema: true}); err != nil {
 			return err
 		}
@@ -180,6 +177,17 @@ func (s *Session) makeCalls(e *callEvidence) error {
 		return s.closeDuringCall(e, first, e.plain[0].end.Sub(e.plain[0].start)/2)
 	}
 	return nil
+}
+
+// schemaCase is the completion that is best asked for JSON: one that names a schema
+// itself, otherwise the first.
+func (s *Session) schemaCase() (found Case, ok bool) {
+	for _, c := range s.cfg.Cases {
+		if c.Complete != nil && (!ok || len(found.Complete.OutputSchema) == 0 && len(c.Complete.OutputSchema) > 0) {
+			found, ok = c, true
+		}
+	}
+	return found, ok
 }
 
 func (s *Session) oneCall(c Case, h how) (*call, error) {
