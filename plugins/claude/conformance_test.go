@@ -18,7 +18,9 @@ func TestConformance(t *testing.T) {
 		t.Fatal(err)
 	}
 	plays := func(name, exit string) json.RawMessage {
-		return conformance.Config(`{"command":%q}`, conformance.Program(t, `cat > /dev/null; cat '`+recorded+"/"+name+`.jsonl'; exit `+exit))
+		// The recorded limit ends on a day that passes; a rule wants it in the future.
+		return conformance.Config(`{"command":%q}`, conformance.Program(t,
+			`cat > /dev/null; sed 's/"resetsAt":1795240800/"resetsAt":4102444800/' '`+recorded+"/"+name+`.jsonl'; exit `+exit))
 	}
 	schema := ask("ok?")
 	schema.OutputSchema = json.RawMessage(`{"type":"object","required":["verdict"]}`)
