@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/paxiom/relay/judge/box"
 )
@@ -26,11 +28,25 @@ func removeLayer(env Env, layer string) error {
 	return err
 }
 
+// patience is how long a layer may stay in use by a box whose host was killed: the
+// kernel ends the box, and that takes a moment.
+const patience = 10 * time.Second
+
 // discardLayer removes one layer, whatever modes a builder has set in it.
 func discardLayer(env Env, layer string) error {
-	b, err := box.New(box.Spec{Root: env.Git.Root, GitDirs: env.Git.Outside(), Home: env.Home, StateDir: env.StateDir, Layer: layer})
-	if err == nil {
-		err = b.Discard()
+	begin := time.Now()
+	for {
+		b, err := box.New(box.Spec{Root: env.Git.Root, GitDirs: env.Git.Outside(), Home: env.Home, StateDir: env.StateDir, Layer: layer})
+		if err == nil {
+			err = b.Discard()
+		}
+		if errors.Is(err, syscall.EAGAIN) && time.Since(begin) < patience {
+			time.Sleep(20 * time.Millisecond)
+			continue
+		}
+		if err != nil {
+			return err // its box may be alive: nothing is removed under it
+		}
+		return os.RemoveAll(layer)
 	}
-	return errors.Join(err, os.RemoveAll(layer))
 }

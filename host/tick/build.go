@@ -66,7 +66,7 @@ func (r *run) openBuilder(name string) error {
 }
 
 // chooseBuilder makes sure that the open builder is the one that the task names.
-func (r *run) chooseBuilder() error {
+func (r *run) chooseBuilder(ctx context.Context) error {
 	entry, err := r.env.Catalog.Find(r.task.Builder.Mode, catalog.Builder)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (r *run) chooseBuilder() error {
 		return nil
 	}
 	if r.builder != nil {
-		r.builder.close()
+		r.builder.close(ctx)
 		r.builder = nil
 	}
 	if r.change != nil {
@@ -95,7 +95,7 @@ func (r *run) build(ctx context.Context) error {
 			return fault.Wrap(err, judge.StopBuilderOutputInvalid, "the patch is refused before it is applied", "`relay show`")
 		}
 	}
-	if err := r.chooseBuilder(); err != nil {
+	if err := r.chooseBuilder(ctx); err != nil {
 		return err
 	}
 	if err := r.enter(stateBuild); err != nil {
@@ -109,7 +109,7 @@ func (r *run) build(ctx context.Context) error {
 		}
 	}
 	err := r.runBuilder(ctx, p)
-	p.close()
+	p.close(ctx)
 	if err == nil {
 		r.leave(p.worker.Summary)
 	}

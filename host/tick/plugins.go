@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -31,6 +32,9 @@ type plugin struct {
 	worker  *report.Worker
 	stderr  *os.File
 	cleanup []func()
+
+	closing sync.WaitGroup
+	left    int // processes that it left behind
 }
 
 // pluginConfig makes the block that a plugin is configured with: the sections that
@@ -92,11 +96,11 @@ func (r *run) findPlugin(name string, kind catalog.Kind) (*plugin, pluginhost.Sp
 	p := &plugin{entry: entry, cleanup: []func(){remove}, worker: &report.Worker{Plugin: entry.Name, Version: entry.Version}}
 	spec := pluginhost.Spec{Entry: entry, Config: conf, RunID: r.rep.RunID, HostVersion: r.env.Version, SocketDir: sockets}
 	if err := r.giveState(&spec, kind); err != nil {
-		p.close()
+		p.close(context.Background())
 		return nil, spec, err
 	}
 	if err := p.openStderr(r, &spec); err != nil {
-		p.close()
+		p.close(context.Background())
 		return nil, spec, err
 	}
 	return p, spec, nil
@@ -140,12 +144,16 @@ func (p *plugin) openStderr(r *run, spec *pluginhost.Spec) error {
 	return nil
 }
 
-// close ends the plugin and everything that it started.
-func (p *plugin) close() {
+// close ends the plugin and everything that it started. When ctx has ended already
+// it gets next to no time for that.
+func (p *plugin) close(ctx context.Context) {
+	p.closing.Wait()
 	if p.lazy != nil {
-		p.worker.ProcessesLeft += p.lazy.Close(context.Background())
+		p.left += p.lazy.Close(ctx)
 		p.lazy = nil
 	}
+	p.worker.ProcessesLeft += p.left
+	p.left = 0
 	for _, f := range p.cleanup {
 		f()
 	}
@@ -159,6 +167,16 @@ func (p *plugin) close() {
 	}
 }
 
+// finish ends the plugin in the background: its part is done. close waits for it.
+func (p *plugin) finish(ctx context.Context) {
+	lazy := p.lazy
+	if lazy == nil {
+		return
+	}
+	p.lazy = nil
+	p.closing.Go(func() { p.left += lazy.Close(ctx) })
+}
+
 // warmProvider starts the orchestrator's plugin while the preflight goes on. What
 // goes wrong is said when it is asked.
 func (r *run) warmProvider(ctx context.Context) {
@@ -169,7 +187,7 @@ func (r *run) warmProvider(ctx context.Context) {
 	b, err := box.New(box.Spec{Root: r.env.Root, Home: r.env.Home, StateDir: r.env.StateDir, ReadOnlyRoot: true,
 		GitDirs: r.git.Outside(), Persist: r.persist(), Binds: binds(spec)})
 	if err != nil {
-		p.close()
+		p.close(context.Background())
 		return
 	}
 	spec.Start, spec.Dir = inBox(b), r.env.Root

@@ -135,10 +135,10 @@ func (r *run) persist() []string {
 }
 
 // closePlugins ends what was opened; what they left running is reported.
-func (r *run) closePlugins() {
+func (r *run) closePlugins(ctx context.Context) {
 	for _, p := range []*plugin{r.builder, r.provider} {
 		if p != nil {
-			p.close()
+			p.close(ctx)
 		}
 	}
 }

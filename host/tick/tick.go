@@ -90,12 +90,15 @@ func (r *run) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 // work is the tick between taking the lock and writing the report. Its error is the
 // verdict: a *fault.Fault with a code, or nil for success.
 func (r *run) work(ctx context.Context) error {
-	defer r.closePlugins()
+	defer r.closePlugins(ctx)
 	if err := r.preflight(ctx); err != nil {
 		return err
 	}
 	if err := r.propose(ctx); err != nil {
 		return err
+	}
+	if r.provider != nil {
+		r.provider.finish(ctx)
 	}
 	if r.task.Control != nil {
 		r.rep.Control = &report.Control{Action: r.task.Control.Action, Reason: r.task.Control.Reason}
