@@ -139,7 +139,7 @@ func (d *DoctorResult) plugin(r *Repo, cat *catalog.Catalog, role, name string, 
 	missing := missingPrograms(e.Programs, r.getenv("PATH"))
 	if len(missing) > 0 {
 		d.fail(role, fault.New(judge.BlockedPlugin, fmt.Sprintf("the plugin %s needs %s", e.Name, strings.Join(missing, ", ")),
-			"no such program is on PATH", "install it, or `relay config show orchestrator` and choose another plugin"))
+			"no such program is on PATH", "`relay plugin list` shows what else could be the "+role+"; or install it"))
 		return
 	}
 	d.pass(role, strings.TrimSpace(fmt.Sprintf("%s %s %s", e.Name, e.Version, e.State)))

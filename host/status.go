@@ -126,6 +126,8 @@ func (s *StatusResult) decideNext(o *opened) {
 		s.Next = "`relay show` says why the last run stopped"
 	case o.loaded.File == "":
 		s.Next = "`relay init`"
+	case s.LastRun == nil:
+		s.Next = "`relay run --goal \"what you want\"`"
 	}
 }
 

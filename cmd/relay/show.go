@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,7 +50,11 @@ func showRun(p *printer, s *host.ShowResult) {
 		p.linef("")
 		p.row("meaning", e.Title+": "+e.Cause)
 		p.row("relay did", e.Did)
-		p.row("you can", p.command(e.Command))
+		if s.Report == nil || s.Report.Next == "" {
+			p.row("you can", p.command(e.Command))
+		} else {
+			p.row("you can", p.command(host.Safe(s.Report.Next)))
+		}
 	}
 	if len(s.Files) > 0 {
 		p.linef("")
@@ -62,16 +67,22 @@ func showRun(p *printer, s *host.ShowResult) {
 		}
 	}
 	for _, n := range s.Next {
-		p.next(n)
+		if e := s.Explain; e == nil || n != e.Command {
+			p.next(n)
+		}
 	}
 }
 
 func showReport(p *printer, r *host.Report) {
-	p.row("task", host.Safe(r.Task.TaskID)+" ("+host.Safe(r.Task.TaskKind)+", milestone "+host.Safe(r.Task.MilestoneID)+")")
+	if r.Task.TaskID != "" {
+		p.row("task", host.Safe(r.Task.TaskID)+" ("+host.Safe(r.Task.TaskKind)+", milestone "+host.Safe(r.Task.MilestoneID)+")")
+	}
 	p.row("intent", host.Safe(r.Task.Intent))
 	p.row("verdict", p.outcome(string(r.Code))+"  "+host.Safe(r.Summary))
 	why(p, r.Why)
-	p.row("change", blastRadius(r))
+	if r.BlastRadius.FilesTouched > 0 {
+		p.row("change", blastRadius(r))
+	}
 	for i, path := range r.Scope.TouchedPaths {
 		if i == 2*maxShown {
 			p.row("", "and "+plain(len(r.Scope.TouchedPaths)-i)+" more: relay show --json")
@@ -131,12 +142,19 @@ func workerLine(w *host.Worker) string {
 		s += ", $" + money(*w.CostUSD)
 	}
 	if w.FailureReason != "" {
-		s += "; failed: " + host.Safe(w.FailureReason) + " " + host.Safe(w.FailureDetail)
+		s += "; failed: " + failure(w)
 	}
 	if w.Summary != "" {
 		s += "; says: " + host.Safe(shorten(w.Summary, 200))
 	}
 	return s
+}
+
+// failure is why a worker failed: the protocol's word for it, as people write it, and
+// the plugin's own.
+func failure(w *host.Worker) string {
+	reason := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(w.FailureReason, "REASON_"), "_", " "))
+	return host.Safe(reason) + ": " + host.Safe(w.FailureDetail)
 }
 
 // completeRuns completes run ids.
