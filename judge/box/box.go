@@ -24,7 +24,8 @@ type Spec struct {
 	// StateDir is relay's own state, hidden from whatever runs in the box.
 	StateDir string
 	// Layer is the folder that takes the writes; it is made when absent and
-	// mounted again when present. It must not be in use by two boxes at once.
+	// mounted again when present. It must not be in use by two boxes at once. It
+	// lasts until it is discarded or the machine restarts; see Sync.
 	// Unused, and may be "", when ReadOnlyRoot is set.
 	Layer string
 	// Persist are files and folders of the agent (for example ~/.claude) that

@@ -18,11 +18,15 @@ import (
 // what it is a layer of:
 //
 //	of              the paths, one per line, quoted; its time is when it was made
+//	boot            the boot of the machine in which it was last written
+//	synced          instead of boot: all of it is on disk
 //	elsewhere       instead of all else: the path of the folder that stands in
 //	0/up 0/work     the root
 //	1/up 1/work …   the git directories
 const (
 	layerOf        = "of"
+	layerBoot      = "boot"
+	layerSynced    = "synced"
 	layerElsewhere = "elsewhere"
 )
 
@@ -158,7 +162,69 @@ func (b *Box) openLayer() error {
 		return &Error{Op: "open the layer", Path: layer, Err: err}
 	}
 	b.opened = of.ModTime().UnixNano()
+	if boot, _ := os.ReadFile(filepath.Join(layer, layerBoot)); string(boot) != bootID() {
+		if _, err := os.Stat(filepath.Join(layer, layerSynced)); err != nil {
+			return &Error{Op: "open the layer", Path: layer, Why: "the machine was restarted since it was written, and it may not be whole"}
+		}
+	}
 	return nil
+}
+
+// bootID names the time since the machine was started.
+func bootID() string {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return string(id)
+}
+
+// use prepares the layer for being written.
+func (b *Box) use() error {
+	if b.layer == "" {
+		return nil
+	}
+	err := os.Remove(filepath.Join(b.layer, layerSynced))
+	if err == nil {
+		err = syncFS(b.layer)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	for i := range b.lowers() {
+		// What the last mount left there keeps the kernel from mounting it again.
+		err = errors.Join(err, removeTree(b.work(i)), os.Mkdir(b.work(i), 0o700))
+	}
+	err = errors.Join(err, os.WriteFile(filepath.Join(b.layer, layerBoot), []byte(bootID()), 0o600))
+	if err != nil {
+		return &Error{Op: "use the layer", Path: b.layer, Err: err}
+	}
+	return nil
+}
+
+// Sync puts the layer on disk, so that it can be mounted again even after the
+// machine was restarted. Without it a layer lasts until then.
+func (b *Box) Sync() error {
+	if b.layer == "" {
+		return nil
+	}
+	lock, err := b.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock(lock)
+	if err = syncFS(b.layer); err == nil {
+		err = os.WriteFile(filepath.Join(b.layer, layerSynced), nil, 0o600)
+	}
+	if err = errors.Join(err, syncFS(b.layer)); err != nil {
+		return &Error{Op: "put the layer on disk", Path: b.layer, Err: err}
+	}
+	return nil
+}
+
+func syncFS(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return unix.Syncfs(int(f.Fd()))
 }
 
 // lowers are the folders that the layer is a layer of; the root comes first.
@@ -184,7 +250,8 @@ func (b *Box) makeLayer(of string) error {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(b.layer, layerOf), []byte(of), 0o600)
+	boot := os.WriteFile(filepath.Join(b.layer, layerBoot), []byte(bootID()), 0o600)
+	return errors.Join(boot, os.WriteFile(filepath.Join(b.layer, layerOf), []byte(of), 0o600))
 }
 
 // place gives the folder that holds the layer: the one asked for, or a stand-in

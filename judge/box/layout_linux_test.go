@@ -177,6 +177,25 @@ func TestWhatMayNotBeWritable(t *testing.T) {
 	}
 }
 
+func TestSync(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.box()
+	restarted := func(want bool) {
+		t.Helper()
+		check(t, os.WriteFile(filepath.Join(b.layer, layerBoot), []byte("another boot\n"), 0o600))
+		if _, err := New(w.spec); (err == nil) != want {
+			t.Errorf("opened after a restart: %v", err)
+		}
+	}
+	sh(t, b, "echo x > x")
+	restarted(false)
+	check(t, b.Sync())
+	restarted(true)
+	sh(t, b, "cat x; echo y > y")
+	restarted(false)
+}
+
 // A layer that can't be where it was asked for stands elsewhere, and is found again.
 func TestLayerStandsElsewhere(t *testing.T) {
 	t.Parallel()

@@ -152,7 +152,9 @@ func prepareOverlay(s *step, away, number int) (int, error) {
 	defer unix.Close(upper)
 	defer unix.Close(work)
 	fd, err := newMount("overlay", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV,
-		"userxattr", "", "index", "off", "metacopy", "off", "redirect_dir", "nofollow",
+		// volatile: nothing is synced to disk at every first write to a file, nor the
+		// whole file system at the end. Sync does that for a layer that must last.
+		"volatile", "", "userxattr", "", "index", "off", "metacopy", "off", "redirect_dir", "nofollow",
 		"lowerdir", procFd(lower), "upperdir", procFd(upper), "workdir", procFd(work))
 	return fd, fail("mount an overlay on", s.Path, err)
 }

@@ -42,6 +42,9 @@ func (b *Box) Open(string) (*os.File, error) { return nil, fs.ErrNotExist }
 // Fresh fails.
 func (b *Box) Fresh(string, []judge.Change) (*Box, error) { return nil, unsupported() }
 
+// Sync has nothing to do.
+func (b *Box) Sync() error { return nil }
+
 // Discard has nothing to do.
 func (b *Box) Discard() error { return nil }
 

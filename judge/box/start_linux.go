@@ -47,6 +47,9 @@ func (b *Box) Start(p Proc) (*Process, error) {
 		return nil, err
 	}
 	what, err := b.plan(p)
+	if err == nil {
+		err = b.use()
+	}
 	if err != nil {
 		unlock(lock)
 		return nil, err
