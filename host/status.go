@@ -95,11 +95,7 @@ func (s *StatusResult) readLastRun(o *opened) {
 			s.LastRun = &line
 		}
 	}
-	if raw, err := workspace.ReadFile(o.ws.Blocked(), 1<<20); err == nil {
-		if b, err := report.DecodeBlocked(raw); err == nil {
-			s.Blocked = b
-		}
-	}
+	s.Blocked = lastBlock(o, s.LastRun)
 	if q, _ := openQuestion(o); q != nil {
 		s.Question, s.Choices = q.Question.Prompt, q.Question.Choices
 		if s.LastRun != nil && s.LastRun.RunID == q.RunID {
@@ -109,6 +105,20 @@ func (s *StatusResult) readLastRun(o *opened) {
 	if open, err := journal.Open(o.ws.Journal()).Unfinished(); err == nil && len(open) > 0 && s.Lock != string(lock.Held) {
 		s.Unfinished = open[0].ID
 	}
+}
+
+// lastBlock gives BLOCKED.json while it still says something: it is of the newest run.
+// A block that came before there was a configuration ends with the configuration.
+func lastBlock(o *opened, last *RunLine) *Blocked {
+	raw, err := workspace.ReadFile(o.ws.Blocked(), 1<<20)
+	if err != nil {
+		return nil
+	}
+	b, err := report.DecodeBlocked(raw)
+	if err != nil || last != nil && last.RunID != b.RunID || o.loaded.File != "" && b.Code == judge.BlockedMissingConfig {
+		return nil
+	}
+	return b
 }
 
 // decideNext picks the one sensible command, most urgent first.
