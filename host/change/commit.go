@@ -9,11 +9,21 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/paxiom/relay/judge"
 )
+
+// durable makes git flush what it writes: by default it trusts the file system with
+// new objects, and a power failure could leave a branch that names a lost commit.
+var durable = []string{"-c", "core.fsync=committed", "-c", "core.fsyncMethod=batch"}
+
+// write calls git for changing the repository.
+func (e Env) write(ctx context.Context, env []string, stdin io.Reader, args ...string) ([]byte, error) {
+	return e.Git.Write(ctx, env, stdin, append(slices.Clone(durable), args...)...)
+}
 
 // committer makes commits without touching the work tree, the index or any ref: in
 // an index and a staging folder of its own.
@@ -75,13 +85,13 @@ func (k *committer) put(e entry, content io.Reader) error {
 // clean filters, as git add would.
 func (k *committer) add(ctx context.Context, paths []string) error {
 	env := []string{"GIT_DIR=" + k.env.Git.GitDir, "GIT_WORK_TREE=" + k.stage, "GIT_INDEX_FILE=" + k.index}
-	_, err := k.env.Git.Write(ctx, env, nulList(paths), "-C", k.stage, "update-index", "--add", "--remove", "-z", "--stdin")
+	_, err := k.env.write(ctx, env, nulList(paths), "-C", k.stage, "update-index", "--add", "--remove", "-z", "--stdin")
 	return err
 }
 
 // commit makes a commit of the index on top of parent.
 func (k *committer) commit(ctx context.Context, parent string, m Message) (string, error) {
-	tree, err := k.env.Git.Write(ctx, []string{"GIT_INDEX_FILE=" + k.index}, nil, "write-tree")
+	tree, err := k.env.write(ctx, []string{"GIT_INDEX_FILE=" + k.index}, nil, "write-tree")
 	if err != nil {
 		return "", err
 	}
@@ -105,11 +115,11 @@ func commitTree(ctx context.Context, env Env, tree, parent string, m Message) (s
 	}
 	args := []string{"-c", "user.useConfigOnly=true", "-c", "i18n.commitEncoding=utf-8", "commit-tree", tree, "-p", parent, "-F", "-"}
 	text := m.text()
-	out, err := env.Git.Write(ctx, who, strings.NewReader(text), args...)
+	out, err := env.write(ctx, who, strings.NewReader(text), args...)
 	var fail *judge.GitError
 	if errors.As(err, &fail) && strings.Contains(fail.Stderr, "ident") {
 		fallback := []string{"GIT_AUTHOR_NAME=relay", "GIT_AUTHOR_EMAIL=relay@localhost", "GIT_COMMITTER_NAME=relay", "GIT_COMMITTER_EMAIL=relay@localhost"}
-		out, err = env.Git.Write(ctx, append(fallback, who...), strings.NewReader(text), args...)
+		out, err = env.write(ctx, append(fallback, who...), strings.NewReader(text), args...)
 	}
 	if err != nil {
 		return "", err

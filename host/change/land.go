@@ -257,7 +257,7 @@ func (l *lander) moveBranch(ctx context.Context, p *plan) error {
 	} else {
 		args = append(args, "refs/heads/"+p.Branch)
 	}
-	if _, err := l.env.Git.Write(ctx, nil, nil, append(args, p.Commit, p.Base)...); err != nil {
+	if _, err := l.env.write(ctx, nil, nil, append(args, p.Commit, p.Base)...); err != nil {
 		return headMoved(err.Error())
 	}
 	return nil

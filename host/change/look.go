@@ -92,7 +92,7 @@ func (l *lander) mendIndex(ctx context.Context, p *plan) {
 	}
 	var err error
 	for wait := 20 * time.Millisecond; wait < 5*time.Second; wait *= 2 {
-		_, err = l.env.Git.Write(ctx, nil, nulList(paths), "update-index", "--add", "--remove", "-z", "--stdin")
+		_, err = l.env.write(ctx, nil, nulList(paths), "update-index", "--add", "--remove", "-z", "--stdin")
 		var fail *judge.GitError
 		if err == nil || !errors.As(err, &fail) || !strings.Contains(fail.Stderr, ".lock") {
 			break

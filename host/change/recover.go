@@ -184,7 +184,7 @@ func (l *lander) takeBack(ctx context.Context, a *applier, force bool, r *Recove
 	}
 	if len(foreign) > 0 && a.plan.Commit != "" {
 		ref := refName(l.log.ID())
-		if _, err := l.env.Git.Write(ctx, nil, nil, "update-ref", ref, a.plan.Commit); err != nil {
+		if _, err := l.env.write(ctx, nil, nil, "update-ref", ref, a.plan.Commit); err != nil {
 			return err
 		}
 		l.note("what was to land is kept as %s", ref)

@@ -42,7 +42,7 @@ func (c *Change) Reject(ctx context.Context, m Message) (Rejected, error) {
 	if err != nil {
 		return r, fmt.Errorf("keep what was rejected: %w", err)
 	}
-	if _, err := c.env.Git.Write(ctx, nil, nil, "update-ref", refName(c.opts.RunID), commit); err != nil {
+	if _, err := c.env.write(ctx, nil, nil, "update-ref", refName(c.opts.RunID), commit); err != nil {
 		return r, fmt.Errorf("keep what was rejected: %w", err)
 	}
 	r.Ref = refName(c.opts.RunID)
@@ -102,7 +102,7 @@ func (k *committer) rawCommit(ctx context.Context, parent string, changes []judg
 		fmt.Fprintf(&added, "%o %s\t%s\x00", mode, oids[i], ch.Path)
 	}
 	env := []string{"GIT_INDEX_FILE=" + k.index}
-	if _, err := k.env.Git.Write(ctx, env, io.MultiReader(&removed, &added), "update-index", "--replace", "-z", "--index-info"); err != nil {
+	if _, err := k.env.write(ctx, env, io.MultiReader(&removed, &added), "update-index", "--replace", "-z", "--index-info"); err != nil {
 		return "", err
 	}
 	return k.commit(ctx, parent, m)
@@ -130,7 +130,7 @@ func (k *committer) rawBlobs(ctx context.Context, changes []judge.Change, conten
 	if len(at) == 0 {
 		return oids, nil
 	}
-	out, err := k.env.Git.Write(ctx, nil, &names, "hash-object", "-w", "--no-filters", "--stdin-paths")
+	out, err := k.env.write(ctx, nil, &names, "hash-object", "-w", "--no-filters", "--stdin-paths")
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func (k *committer) reverse(ctx context.Context, real *realTree, commit string) 
 		return nil, err
 	}
 	env := []string{"GIT_INDEX_FILE=" + k.index}
-	if _, err := k.env.Git.Write(ctx, env, nil, "read-tree", commit+"^"); err != nil {
+	if _, err := k.env.write(ctx, env, nil, "read-tree", commit+"^"); err != nil {
 		return nil, err
 	}
 	var wanted []string
@@ -98,7 +98,7 @@ func (k *committer) reverse(ctx context.Context, real *realTree, commit string) 
 		return nil, err
 	}
 	if len(wanted) > 0 {
-		if _, err := k.env.Git.Write(ctx, env, nulList(wanted), "checkout-index", "-f", "-z", "--stdin", "--prefix="+k.stage+"/"); err != nil {
+		if _, err := k.env.write(ctx, env, nulList(wanted), "checkout-index", "-f", "-z", "--stdin", "--prefix="+k.stage+"/"); err != nil {
 			return nil, err
 		}
 	}

@@ -123,7 +123,7 @@ func (r *run) write(out *Outcome) error {
 	problems = append(problems, r.writeFile(r.ws.Report(), raw))
 	journal.Reached("tick.reported")
 	if r.cfg.Runner.RenderReportMD.Enabled {
-		if err := r.writeFile(r.ws.ReportMD(), md); err != nil {
+		if err := workspace.WriteScratch(r.ws.ReportMD(), md); err != nil { // rendered from REPORT.json at any time
 			r.note("REPORT.md could not be written: " + err.Error())
 		}
 	}

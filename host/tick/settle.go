@@ -265,7 +265,11 @@ func (r *run) land(ctx context.Context) error {
 
 // message is the commit message of a change; see docs/reference/commits.md.
 func (r *run) message(subject string, code judge.Code) change.Message {
-	return change.Message{Subject: subject, Trailers: []change.Trailer{
+	var body []string
+	if len(subject) > 60 { // the subject line may not hold all of it
+		body = []string{r.task.Intent}
+	}
+	return change.Message{Subject: subject, Body: body, Trailers: []change.Trailer{
 		{Key: "Relay-Run", Value: r.rep.RunID},
 		{Key: "Relay-Task", Value: r.task.TaskID},
 		{Key: "Relay-Milestone", Value: r.task.MilestoneID},

@@ -174,6 +174,9 @@ func (r *Run) Write(name string, b []byte) error {
 	if err != nil {
 		return err
 	}
+	if filepath.Ext(name) != ".json" { // rendered or derived; the fsyncs of a tick are its latency
+		return workspace.WriteScratch(p, b)
+	}
 	return workspace.WriteFile(p, b)
 }
 
