@@ -47,8 +47,20 @@ type InitResult struct {
 	Next      string          `json:"next"`
 }
 
-// agentPrograms are the command lines that relay's own plugins can drive.
-var agentPrograms = []string{"claude", "codex", "gemini"}
+// agents are the command lines that relay's own plugins drive, first choice first.
+var agents = []struct{ program, provider, builder string }{
+	{"claude", "claude", "claude-code"},
+	{"codex", "codex", "codex-exec"},
+	{"gemini", "gemini", "gemini-cli"},
+}
+
+func agentPrograms() []string {
+	var names []string
+	for _, a := range agents {
+		names = append(names, a.program)
+	}
+	return names
+}
 
 // Init looks at the repository and the machine, writes a first configuration,
 // makes the workspace and trusts what it wrote. It never replaces a file unless
@@ -64,7 +76,7 @@ func (r *Repo) Init(ctx context.Context, o InitOptions) (*InitResult, error) {
 	}
 	res := &InitResult{Doc: Doc{"relay.init", 1}, Root: git.Root, DryRun: o.DryRun,
 		Languages: project.Languages, Branch: project.Branch, Checks: project.Checks,
-		Programs: detect.Programs(agentPrograms, "")}
+		Programs: detect.Programs(agentPrograms(), r.getenv("PATH"))}
 	if err := r.chooseWorkers(ctx, res); err != nil {
 		return nil, err
 	}
@@ -95,11 +107,18 @@ func (r *Repo) chooseWorkers(ctx context.Context, res *InitResult) error {
 			res.Builders = append(res.Builders, p.Name)
 		}
 	}
-	res.Provider, res.Builder = "claude", "claude-code"
-	if slices.ContainsFunc(res.Programs, func(p Program) bool { return p.Name == "claude" }) {
-		return nil
+	res.Provider, res.Builder = agents[0].provider, agents[0].builder
+	usable := func(name string) bool {
+		return slices.ContainsFunc(plugins.Plugins, func(p Plugin) bool { return p.Name == name && p.State == "ok" })
 	}
-	res.Notices = append(res.Notices, "the program claude is not on PATH: install Claude Code, or choose others with orchestrator.provider and builder.default_mode")
+	for _, a := range agents {
+		installed := slices.ContainsFunc(res.Programs, func(p Program) bool { return p.Name == a.program })
+		if installed && usable(a.provider) && usable(a.builder) {
+			res.Provider, res.Builder = a.provider, a.builder
+			return nil
+		}
+	}
+	res.Notices = append(res.Notices, "no agent program (such as claude) is on PATH: install one, or choose others with orchestrator.provider and builder.default_mode")
 	return nil
 }
 

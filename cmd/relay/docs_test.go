@@ -2,14 +2,17 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/paxiom/relay/host"
 )
@@ -73,3 +76,64 @@ func codesPage() string {
 }
 
 func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+var (
+	inBackticks = regexp.MustCompile("`(relay(?: [^`]*)?)`")
+	shellBlock  = regexp.MustCompile("(?ms)^```sh\n(.*?)^```")
+	inShell     = regexp.MustCompile(`(?m)^relay(?: .*)?$`)
+)
+
+// Every relay command that the documentation or an explanation of a code tells
+// people to type is one that relay understands.
+func TestDocumentedCommandsExist(t *testing.T) {
+	texts := map[string]string{}
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := filepath.Glob("../../docs/*/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range append(append(pages, more...), "../../README.md") {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[path] = string(b)
+	}
+	for _, code := range host.Codes() {
+		texts[string(code)] = host.Explain(code).Command
+	}
+	seen := 0
+	for where, text := range texts {
+		var lines []string
+		for _, m := range inBackticks.FindAllStringSubmatch(text, -1) {
+			lines = append(lines, m[1])
+		}
+		for _, block := range shellBlock.FindAllStringSubmatch(text, -1) {
+			lines = append(lines, inShell.FindAllString(block[1], -1)...)
+		}
+		for _, line := range lines {
+			line, _, _ = strings.Cut(line, " #")
+			line, _, _ = strings.Cut(line, " |")
+			args := strings.Fields(line)[1:]
+			seen++
+			a, _, _ := testApp(nil)
+			root := newRootCmd(a)
+			cmd, rest, err := root.Find(args)
+			if err == nil {
+				err = cmd.ParseFlags(rest)
+			}
+			if left := cmd.Flags().Args(); err == nil && cmd.HasSubCommands() && len(left) > 0 {
+				err = unknownCommand(cmd, left)
+			}
+			if err != nil && !errors.Is(err, pflag.ErrHelp) {
+				t.Errorf("%s: %q: %v", where, line, err)
+			}
+		}
+	}
+	if seen < 30 {
+		t.Errorf("only %d commands were found: the patterns look at the wrong texts", seen)
+	}
+}
