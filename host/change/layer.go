@@ -14,7 +14,7 @@ import (
 
 // removeLayer removes the layers that a cut off run has left: the builder's and those
 // of its checks, which lie beside it.
-func removeLayer(env Env, layer string) error {
+func removeLayer(layer string) error {
 	dir, name := filepath.Split(layer)
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -22,7 +22,7 @@ func removeLayer(env Env, layer string) error {
 	}
 	for _, e := range entries {
 		if e.IsDir() && (e.Name() == name || strings.HasPrefix(e.Name(), name+".verify")) {
-			err = errors.Join(err, discardLayer(env, filepath.Join(dir, e.Name())))
+			err = errors.Join(err, discardLayer(filepath.Join(dir, e.Name())))
 		}
 	}
 	return err
@@ -32,21 +32,13 @@ func removeLayer(env Env, layer string) error {
 // kernel ends the box, and that takes a moment.
 const patience = 10 * time.Second
 
-// discardLayer removes one layer, whatever modes a builder has set in it.
-func discardLayer(env Env, layer string) error {
-	begin := time.Now()
-	for {
-		b, err := box.New(box.Spec{Root: env.Git.Root, GitDirs: env.Git.Outside(), Home: env.Home, StateDir: env.StateDir, Layer: layer})
-		if err == nil {
-			err = b.Discard()
+// discardLayer removes one layer, whatever modes a builder has set in it. Nothing is
+// removed under a box that is alive.
+func discardLayer(layer string) error {
+	for begin := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		err := box.Remove(layer)
+		if !errors.Is(err, syscall.EAGAIN) || time.Since(begin) > patience {
+			return err
 		}
-		if errors.Is(err, syscall.EAGAIN) && time.Since(begin) < patience {
-			time.Sleep(20 * time.Millisecond)
-			continue
-		}
-		if err != nil {
-			return err // its box may be alive: nothing is removed under it
-		}
-		return os.RemoveAll(layer)
 	}
 }

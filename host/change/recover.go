@@ -220,5 +220,5 @@ func removeScratch(env Env, layer string) error {
 	if layer == "" || !strings.HasPrefix(filepath.Clean(layer), boxes) {
 		return nil
 	}
-	return errors.Join(removeLayer(env, layer), newCommitter(env, layer).remove())
+	return errors.Join(removeLayer(layer), newCommitter(env, layer).remove())
 }

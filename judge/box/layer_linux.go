@@ -317,14 +317,18 @@ func (b *Box) lock() (*os.File, error) {
 	if b.layer == "" {
 		return os.Open(os.DevNull) // nothing is written: as many as one likes
 	}
-	f, err := os.Open(filepath.Join(b.layer, layerOf))
+	return lockLayer(b.layer)
+}
+
+func lockLayer(layer string) (*os.File, error) {
+	f, err := os.Open(filepath.Join(layer, layerOf))
 	if err == nil {
 		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err == nil {
 			return f, nil
 		}
 		f.Close()
 	}
-	e := &Error{Op: "use the layer", Path: b.layer, Err: err}
+	e := &Error{Op: "use the layer", Path: layer, Err: err}
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		e.Why = "a process is running in the box"
 	}
@@ -344,12 +348,22 @@ func (b *Box) Discard() error {
 	if b.layer == "" {
 		return nil
 	}
-	if lock, err := b.lock(); err == nil {
+	return Remove(b.spec.Layer)
+}
+
+// Remove removes a layer that no box is open for: what a run that was cut off has
+// left. It is an error when a process still runs in it, none when there is nothing.
+func Remove(layer string) error {
+	dirs := []string{layer}
+	if there, err := os.ReadFile(filepath.Join(layer, layerElsewhere)); err == nil {
+		dirs = []string{string(there), layer}
+	}
+	if lock, err := lockLayer(dirs[0]); err == nil {
 		defer unlock(lock)
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	} else if errors.Is(err, unix.EWOULDBLOCK) {
 		return err
 	}
-	for _, dir := range []string{b.layer, b.spec.Layer} {
+	for _, dir := range dirs {
 		if err := removeTree(dir); err != nil {
 			return &Error{Op: "discard the layer", Path: dir, Err: err,
 				Fix: fmt.Sprintf("`chmod -R u+rwX %q && rm -rf %q`", dir, dir)}

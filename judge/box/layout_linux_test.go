@@ -192,8 +192,13 @@ func TestSync(t *testing.T) {
 	restarted(false)
 	check(t, b.Sync())
 	restarted(true)
-	sh(t, b, "cat x; echo y > y")
+	sh(t, b, "cat x; echo y > y; mkdir -p h/h; chmod 000 h/h h")
 	restarted(false)
+	check(t, Remove(w.spec.Layer)) // what can't be opened any more can be removed
+	if _, err := os.Lstat(w.spec.Layer); err == nil {
+		t.Error("the layer is still there")
+	}
+	check(t, Remove(w.spec.Layer))
 }
 
 // A layer that can't be where it was asked for stands elsewhere, and is found again.

@@ -48,6 +48,9 @@ func (b *Box) Sync() error { return nil }
 // Discard has nothing to do.
 func (b *Box) Discard() error { return nil }
 
+// Remove has nothing to do.
+func Remove(string) error { return nil }
+
 // Gaps are unknown without a box.
 func (b *Box) Gaps() []string { return nil }
 
