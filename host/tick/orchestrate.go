@@ -49,6 +49,9 @@ func (r *run) propose(ctx context.Context) error {
 	if t.Question != nil && t.Kind == judge.Question {
 		r.rep.Question = &report.Question{Prompt: t.Question.Prompt, Choices: t.Question.Choices}
 	}
+	if m := r.book.State().MilestoneID; m != nil {
+		r.was = *m
+	}
 	if _, err := r.book.EnsureMilestone(t.MilestoneID); err != nil {
 		return err
 	}

@@ -50,6 +50,7 @@ type run struct {
 	built    bool   // a builder was let into the box
 	badBuild string // why the builder's result is not valid; "" when it is
 	patch    string
+	was      string // the milestone before this tick; "" when there was none
 }
 
 func newRun(env *Env, o Options) *run {
@@ -104,7 +105,7 @@ func (r *run) lock(ctx context.Context) error {
 func (r *run) beginHistory() error {
 	var err error
 	r.hist, err = history.Open(r.ws.History()).Begin(history.Meta{RunID: r.rep.RunID, Workflow: "tick",
-		StartedAt: r.rep.StartedAt, Version: r.env.Version})
+		StartedAt: r.rep.StartedAt, Version: r.env.Version, Key: r.o.Key, Loop: r.o.Loop})
 	return err
 }
 

@@ -41,6 +41,9 @@ type Options struct {
 	// TaskName names where Task came from, for texts.
 	TaskName  string
 	RecordDir string
+	// Key names the step of a workflow that this tick is; it goes into the history, so
+	// that the step asked for again finds it. Loop is that workflow's id.
+	Key, Loop string
 }
 
 // Outcome is how a tick ended.

@@ -54,6 +54,7 @@ var rules = []rule{
 	{pkg: "host/internal/...", own: []string{"host/internal/...", "host/fault", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
 	{pkg: "host/change", own: []string{"host/internal/...", "host/fault", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
 	{pkg: "host/tick", own: []string{"host/internal/...", "host/change", "host/fault", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
+	{pkg: "host/loop", own: []string{"host/internal/...", "host/tick", "host/change", "host/fault", "host/durable/...", "judge/..."}, outside: hostStack},
 	{pkg: "host", own: []string{"host/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
 
 	// main enters the box before anything else, hence judge/box.

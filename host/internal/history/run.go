@@ -34,7 +34,12 @@ type Meta struct {
 	Commit      string     `json:"commit,omitempty"`
 	Salvage     string     `json:"salvage,omitempty"`
 	Version     string     `json:"relay_version,omitempty"`
-	Bytes       int64      `json:"bytes"`
+	// Key is the idempotency key of the workflow's step that the run is, Loop that
+	// workflow's id, WasMilestone the milestone before the run.
+	Key          string `json:"key,omitempty"`
+	Loop         string `json:"loop,omitempty"`
+	WasMilestone string `json:"was_milestone,omitempty"`
+	Bytes        int64  `json:"bytes"`
 }
 
 const (

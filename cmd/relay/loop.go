@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type loopOptions struct {
+	app     *app
+	mode    string
+	goal    string
+	ticks   int
+	until   string
+	cost    float64
+	resume  bool
+	nowFunc func() time.Time
+}
+
+func newLoopCmd(a *app, runF func(context.Context, *loopOptions) error) *cobra.Command {
+	o := &loopOptions{app: a, nowFunc: time.Now}
+	cmd := &cobra.Command{
+		Use:   "loop",
+		Short: "Tick after tick, until something says stop",
+		Long: "Makes one tick after the other. It stops when the orchestrator says that the goal is reached,\n" +
+			"when a tick stops or is blocked, on a question, when the milestone's budget is nearly used up,\n" +
+			"and at the limits below. --mode task ends after one task, milestone with the milestone,\n" +
+			"autonomous goes on from milestone to milestone. Ctrl-C ends the tick under way in order.",
+		Example: "relay loop --mode milestone --goal \"make the tests pass\" --max-ticks 10\nrelay loop --mode autonomous --until 07:00 --max-cost-usd 20\nrelay loop --resume              # go on where a crash or Ctrl-C cut it off",
+		GroupID: groupWork,
+		Args:    noArgs,
+		RunE:    runE(o, runF, runLoop),
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.mode, "mode", "", "`MODE`: task, milestone or autonomous")
+	f.StringVar(&o.goal, "goal", "", "what you want, in your own words: `TEXT`")
+	f.IntVar(&o.ticks, "max-ticks", 0, "make at most `N` ticks")
+	f.StringVar(&o.until, "until", "", "begin no tick after `TIME`: 07:00, 8h, or 2026-01-31T07:00:00Z")
+	f.Float64Var(&o.cost, "max-cost-usd", 0, "begin no tick that could bring the loop over `X` dollars")
+	f.BoolVar(&o.resume, "resume", false, "go on with the loop that was cut off, under its own limits")
+	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"task", "milestone", "autonomous"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func runLoop(ctx context.Context, o *loopOptions) error {
+	if o.mode == "" && !o.resume {
+		return usageError{what: "relay loop needs --mode", why: "how far it may go on its own is yours to say: task, milestone or autonomous", fix: "`relay loop --mode milestone`"}
+	}
+	until, err := parseUntil(o.until, o.nowFunc())
+	if err != nil {
+		return err
+	}
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	live := newProgress(o.app)
+	res, err := repo.Loop(ctx, host.LoopOptions{Mode: o.mode, Goal: o.goal, MaxTicks: o.ticks, Until: until, MaxCostUSD: o.cost, Resume: o.resume,
+		Observer: live, OnTick: live.tick})
+	live.close()
+	if err != nil {
+		return err
+	}
+	return o.app.end(res.ExitCode, res, func(p *printer) { loopVerdict(p, res) })
+}
+
+// parseUntil reads a clock time (the next such), a duration from now, or a full time.
+func parseUntil(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if d, err := time.ParseDuration(text); err == nil && d > 0 {
+		return now.Add(d), nil
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, nil
+	}
+	if t, err := time.Parse("15:04", text); err == nil {
+		at := time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), 0, 0, now.Location())
+		if !at.After(now) {
+			at = time.Date(now.Year(), now.Month(), now.Day()+1, t.Hour(), t.Minute(), 0, 0, now.Location())
+		}
+		return at, nil
+	}
+	return time.Time{}, usageError{what: fmt.Sprintf("--until %q is no time", text), why: "it is a time of day (07:00), a duration (8h), or a full time (2026-01-31T07:00:00Z)", fix: "`relay loop --help`"}
+}
+
+// tick says how one tick of a loop ended.
+func (pr *progress) tick(t host.LoopTick) {
+	pr.mu.Lock()
+	defer pr.mu.Unlock()
+	text := t.Intent
+	if t.Code != "SUCCESS" || text == "" {
+		text = t.Summary
+	}
+	if len(t.Commit) > 12 {
+		text += "  " + t.Commit[:12]
+	}
+	pr.line(fmt.Sprintf("%s %s  %s", pr.p.bold(fmt.Sprintf("tick %d", t.N)), t.RunID, pr.p.outcome(string(t.Code))), text)
+}
+
+// loopVerdict is the last word on a loop.
+func loopVerdict(p *printer, res *host.LoopResult) {
+	for _, t := range res.Ticks {
+		if t.Commit != "" {
+			p.row("landed", fmt.Sprintf("%.12s  %s", t.Commit, host.Safe(t.Intent)))
+		}
+	}
+	p.row("ticks", plain(len(res.Ticks)))
+	p.row("spent", spendText(res.Spend.Calls, res.Spend.CostUSD, res.Spend.UnknownCalls))
+	p.row("stopped", string(res.Reason))
+	why(p, res.Why)
+	if r := res.Report; r != nil && r.Question != nil {
+		for i, c := range r.Question.Choices {
+			p.row("", plain(i+1)+". "+host.Safe(c))
+		}
+	}
+	if res.Report != nil {
+		if res.Report.Code != "SUCCESS" {
+			p.row("verdict", p.outcome(string(res.Report.Code)))
+			why(p, res.Report.Why)
+		}
+		p.row("report", pointer(res.Report))
+	}
+	p.next(res.Next)
+}
+
+// spendText says what calls cost; what nobody knows is never shown as 0.
+func spendText(calls int, usd *float64, unknown int) string {
+	text := plural(calls, "call", "calls")
+	if usd != nil {
+		text += ", $" + money(*usd)
+	}
+	if unknown > 0 {
+		text += ", " + plural(unknown, "call", "calls") + " of unknown cost"
+	}
+	return text
+}

@@ -1,0 +1,12 @@
+// Package loop makes tick after tick until something says stop: the orchestrator, the
+// judge, a question, a budget, a limit that the operator set, or the operator.
+//
+// It is a workflow over host/durable in which a whole tick is one step. A loop that a
+// crash or a signal cut off can therefore go on where it was, with its own limits and
+// what it had already spent. It decides nothing about a change: host/tick does that.
+//
+// It does not wait for a vendor's limit to end, does not answer questions, and prints
+// nothing.
+//
+// Caller: host.
+package loop

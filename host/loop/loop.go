@@ -1,0 +1,266 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/history"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/tick"
+	"github.com/paxiom/relay/judge"
+)
+
+// Mode says what ends a loop besides the ends that every loop has.
+type Mode string
+
+// The modes.
+const (
+	Task       Mode = "task"       // the first task that was carried out
+	Milestone  Mode = "milestone"  // the next milestone, too
+	Autonomous Mode = "autonomous" // one milestone after the other
+)
+
+// Kind and Version name the workflow in its record.
+const (
+	Kind    = "loop"
+	Version = 1
+)
+
+// Options are one loop's. A loop that goes on keeps those that it began with.
+type Options struct {
+	Mode       Mode      `json:"mode"`
+	Goal       string    `json:"goal,omitempty"`
+	MaxTicks   int       `json:"max_ticks,omitempty"`    // 0: no limit
+	Until      time.Time `json:"until,omitzero"`         // no tick begins after it
+	MaxCostUSD float64   `json:"max_cost_usd,omitempty"` // 0: no limit
+}
+
+// Tick is one tick of a loop, as its record keeps it.
+type Tick struct {
+	N           int        `json:"n"`
+	RunID       string     `json:"run_id,omitempty"` // "" when the loop stopped before the tick
+	Code        judge.Code `json:"code,omitempty"`
+	TaskID      string     `json:"task_id,omitempty"`
+	MilestoneID string     `json:"milestone_id,omitempty"`
+	Intent      string     `json:"intent,omitempty"`
+	Summary     string     `json:"summary,omitempty"`
+	Commit      string     `json:"commit,omitempty"`
+	DurationMS  int64      `json:"duration_ms"`
+	Stop        Reason     `json:"stop,omitempty"` // why no other tick follows
+	Why         string     `json:"why,omitempty"`  // that reason in words
+}
+
+// Outcome is how a loop ended.
+type Outcome struct {
+	ID      string
+	Options Options
+	Reason  Reason
+	Why     string
+	Ticks   []Tick
+	Spend   Spend
+	Report  *report.Report  // of the last tick of this process; nil when there was none
+	Blocked *report.Blocked // when that tick was blocked
+}
+
+// Hooks let the caller watch and steer. All may be nil.
+type Hooks struct {
+	OnTick func(Tick)  // after each tick of this process
+	Drain  func() bool // true: end after the tick under way
+}
+
+// Loop is a loop to be run once.
+type Loop struct {
+	env   *tick.Env
+	ws    *workspace.Workspace
+	id    string
+	o     Options
+	hooks Hooks
+	begun time.Time
+
+	out     Outcome
+	failure error // of a step, as it was before its record made a text of it
+}
+
+// Dir is where the loops of a workspace are recorded.
+func Dir(ws *workspace.Workspace) string { return filepath.Join(ws.Dir(), "loops") }
+
+// Running gives the loop of the workspace that a process has in hand now, nil when
+// there is none.
+func Running(ws *workspace.Workspace) (*durable.State, error) { return newest(ws, durable.Running) }
+
+// CutOff gives the newest loop when a crash or a signal cut it off, nil when not.
+func CutOff(ws *workspace.Workspace) (*durable.State, error) { return newest(ws, durable.Interrupted) }
+
+func newest(ws *workspace.Workspace, want durable.Status) (*durable.State, error) {
+	if _, err := os.Lstat(Dir(ws)); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	store, err := durable.NewFiles(Dir(ws), nil)
+	if err != nil {
+		return nil, fault.Internal(err)
+	}
+	all, err := store.List()
+	if err != nil {
+		return nil, fault.Internal(err)
+	}
+	for i, s := range all {
+		if s.Status == want && (want == durable.Running || i == 0) {
+			return &s, nil
+		}
+	}
+	return nil, nil
+}
+
+// Begin makes a new loop.
+func Begin(env *tick.Env, ws *workspace.Workspace, o Options, h Hooks) *Loop {
+	return &Loop{env: env, ws: ws, id: history.NewRunID(time.Now()), o: o, hooks: h}
+}
+
+// Resume goes on with the loop of this id.
+func Resume(env *tick.Env, ws *workspace.Workspace, id string, h Hooks) *Loop {
+	return &Loop{env: env, ws: ws, id: id, hooks: h}
+}
+
+// Run makes ticks until there is a reason to stop. A tick that stopped or was blocked
+// is an Outcome; an error is a fault that kept the loop or a report from being written.
+// When ctx ends, the tick under way is ended in order and the loop can be resumed.
+func (l *Loop) Run(ctx context.Context) (*Outcome, error) {
+	if err := l.ws.Ensure(); err != nil {
+		return nil, err
+	}
+	if err := l.ws.MkdirAll(Dir(l.ws)); err != nil {
+		return nil, err
+	}
+	store, err := durable.NewFiles(Dir(l.ws), nil)
+	if err != nil {
+		return nil, fault.Internal(err)
+	}
+	_, err = store.Run(ctx, l.id, Kind, Version, l.flow)
+	switch {
+	case errors.Is(err, durable.ErrBusy):
+		return nil, fault.New(judge.BlockedLockHeld, "the loop "+l.id+" is running already", "another process has it in hand", "`relay status`")
+	case ctx.Err() != nil:
+		l.out.Reason, l.out.Why = Interrupted, context.Cause(ctx).Error()
+	case err != nil:
+		return nil, l.fault(err)
+	case l.out.Reason == "": // the workflow failed, and its record says so
+		return nil, l.fault(errors.Join(l.failure, errors.New("the loop ended without a reason")))
+	}
+	l.out.ID, l.out.Options = l.id, l.o
+	l.out.Spend, err = spent(l.ws, l.begun)
+	return &l.out, err
+}
+
+func (l *Loop) fault(err error) error {
+	if f, ok := fault.As(err); ok {
+		return f
+	}
+	return fault.Wrap(err, judge.StopInterrupted, "the loop "+l.id+" can't go on", "`relay status`, then `relay loop` begins a new one")
+}
+
+// flow is the workflow: deterministic code over recorded ticks.
+func (l *Loop) flow(f durable.Flow) error {
+	o, err := durable.Step(f, "options", func(context.Context, durable.Attempt) (Options, error) { return l.o, nil })
+	if err != nil {
+		return err
+	}
+	l.o = o
+	if l.begun, err = f.Now(); err != nil {
+		return err
+	}
+	for n := 1; l.out.Reason == ""; n++ {
+		if err := f.Progress(map[string]int{"pid": os.Getpid(), "tick": n}); err != nil {
+			return err
+		}
+		t, err := durable.Step(f, fmt.Sprintf("tick-%d", n), func(ctx context.Context, a durable.Attempt) (Tick, error) {
+			t, err := l.step(ctx, n, a)
+			l.failure = err
+			return t, err
+		})
+		if err != nil {
+			return err
+		}
+		if t.RunID != "" {
+			l.out.Ticks = append(l.out.Ticks, t)
+		}
+		l.out.Reason, l.out.Why = t.Stop, t.Why
+	}
+	return nil
+}
+
+// step is one tick with the looks before and after it. An attempt that was cut off
+// after its tick had ended gives that tick; one that was cut off within it makes a new
+// tick, whose preflight settles what the old one left.
+func (l *Loop) step(ctx context.Context, n int, a durable.Attempt) (Tick, error) {
+	if a.Again {
+		if t, ok := l.found(n, a.Key); ok {
+			return t, nil
+		}
+	}
+	if reason, why, err := l.before(n); reason != "" || err != nil {
+		return Tick{N: n, Stop: reason, Why: why}, err
+	}
+	was, err := milestone(l.ws)
+	if err != nil {
+		return Tick{}, err
+	}
+	out, err := tick.Run(ctx, l.env, tick.Options{Goal: l.o.Goal, Key: a.Key, Loop: l.id})
+	if out != nil {
+		l.out.Report, l.out.Blocked = out.Report, out.Blocked
+	}
+	if err != nil {
+		return Tick{}, err
+	}
+	t := record(n, out.Report)
+	t.Stop, t.Why, err = l.after(out.Report, was)
+	if err == nil && l.hooks.OnTick != nil {
+		l.hooks.OnTick(t)
+	}
+	if err == nil && ctx.Err() != nil && t.Code == judge.StopInterrupted {
+		l.out.Ticks = append(l.out.Ticks, t)
+		err = ctx.Err() // not recorded: a resumed loop makes this tick anew
+	}
+	return t, err
+}
+
+func record(n int, r *report.Report) Tick {
+	return Tick{N: n, RunID: r.RunID, Code: r.Code, TaskID: r.Task.TaskID, MilestoneID: r.Task.MilestoneID,
+		Intent: r.Task.Intent, Summary: r.Summary, Commit: r.Commit, DurationMS: r.DurationMS}
+}
+
+// found looks for the tick that an earlier attempt of this step finished.
+func (l *Loop) found(n int, key string) (Tick, bool) {
+	hist := history.Open(l.ws.History())
+	metas, err := hist.List(lookBack)
+	if err != nil {
+		return Tick{}, false
+	}
+	for _, m := range metas {
+		if m.Key != key || m.Code == "" || m.Code == judge.StopInterrupted {
+			continue
+		}
+		raw, err := workspace.ReadFile(hist.Path(m.RunID, "report.json"), 64<<20)
+		if err != nil {
+			continue
+		}
+		rep, err := report.Decode(raw)
+		if err != nil {
+			continue
+		}
+		t := record(n, rep)
+		t.Stop, t.Why, err = l.after(rep, m.WasMilestone)
+		l.out.Report = rep
+		return t, err == nil
+	}
+	return Tick{}, false
+}
+
+// lookBack is how many of the newest runs are looked through for a tick of ours.
+const lookBack = 20

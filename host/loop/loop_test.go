@@ -1,0 +1,125 @@
+package loop
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/history"
+	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/tick"
+	"github.com/paxiom/relay/judge"
+)
+
+func newWorkspace(t *testing.T) *workspace.Workspace {
+	t.Helper()
+	ws, err := workspace.Open(t.TempDir(), "")
+	if err == nil {
+		err = ws.Ensure()
+	}
+	if err == nil {
+		err = ledger.Init(ws)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ws
+}
+
+// call writes one settled call into the ledger.
+func call(t *testing.T, ws *workspace.Workspace, id string, max float64, usd *float64) {
+	t.Helper()
+	book, _, err := ledger.Open(ws, config.Budgets{PerMilestone: config.PerMilestone{MaxOrchestratorCalls: 99, MaxBuilderCalls: 99}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := book.Reserve(ledger.Call{ID: id, RunID: "r", Role: ledger.RoleBuilder, Provider: "p", MaxUSD: max})
+	if err == nil {
+		err = res.Settle(ledger.Usage{CostUSD: usd})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSpendKeepsUnknownApart(t *testing.T) {
+	ws := newWorkspace(t)
+	began := time.Now()
+	s, err := spent(ws, began)
+	if err != nil || s.CostUSD != nil || s.Calls != 0 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	usd := 0.25
+	call(t, ws, "a", 1, nil)
+	if s, _ = spent(ws, began); s.CostUSD != nil || s.UnknownCalls != 1 || s.most() != 1 {
+		t.Errorf("one unknown call: %+v", s)
+	}
+	call(t, ws, "b", 1, &usd)
+	if s, _ = spent(ws, began); s.CostUSD == nil || *s.CostUSD != usd || s.most() != 1.25 || s.Calls != 2 {
+		t.Errorf("with a known one: %+v", s)
+	}
+	if s, _ = spent(ws, time.Now().Add(time.Hour)); s.Calls != 0 {
+		t.Errorf("calls before the loop are counted: %+v", s)
+	}
+}
+
+// A call that nothing bounds and nobody can price makes a limit of dollars a lie.
+func TestUnboundedUnknownCallEndsALimitedLoop(t *testing.T) {
+	ws := newWorkspace(t)
+	l := &Loop{env: &tick.Env{Loaded: &config.Loaded{Config: &config.Config{}}}, ws: ws, begun: time.Now().Add(-time.Second), o: Options{MaxCostUSD: 100}}
+	if reason, why, err := l.before(1); reason != "" || err != nil {
+		t.Fatal(reason, why, err)
+	}
+	call(t, ws, "a", 0, nil)
+	if reason, why, err := l.before(2); reason != CostReached || err != nil {
+		t.Fatal(reason, why, err)
+	}
+}
+
+// A tick that had ended when its loop was killed is found by its key, not made again.
+func TestFinishedTickIsFoundAgain(t *testing.T) {
+	ws := newWorkspace(t)
+	hist := history.Open(ws.History())
+	rep := &report.Report{SchemaVersion: 1, RunID: history.NewRunID(time.Now()), StartedAt: time.Now().UTC(), EndedAt: time.Now().UTC(),
+		Verdict: judge.OutcomeSuccess, Code: judge.Success, Control: &report.Control{Action: "stop", Reason: "done"},
+		Scope: report.Scope{OK: true, Violations: []string{}, TouchedPaths: []string{}}, Budgets: report.Budgets{Warnings: []string{}},
+		Verification: report.Verification{ExecMode: "argv_no_shell", Runs: []report.VerifyRun{}}}
+	raw, err := report.Encode(rep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := hist.Begin(history.Meta{RunID: rep.RunID, Workflow: "tick", StartedAt: rep.StartedAt, Key: "k1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &Loop{env: &tick.Env{}, ws: ws, o: Options{Mode: Autonomous}}
+	if _, ok := l.found(3, "k1"); ok {
+		t.Fatal("a tick that was cut off is taken for finished")
+	}
+	if err := run.Write("report.json", raw); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.End(history.Meta{RunID: rep.RunID, Workflow: "tick", StartedAt: rep.StartedAt, Code: judge.Success, Key: "k1"}); err != nil {
+		t.Fatal(err)
+	}
+	got, ok := l.found(3, "k1")
+	if !ok || got.N != 3 || got.RunID != rep.RunID || got.Stop != ControlStop || got.Why != "done" {
+		t.Errorf("%+v, %v", got, ok)
+	}
+	if _, ok := l.found(3, "k2"); ok {
+		t.Error("another step's tick is taken for ours")
+	}
+}
+
+func TestNoLoopMakesNoFolder(t *testing.T) {
+	ws := newWorkspace(t)
+	if s, err := Running(ws); s != nil || err != nil {
+		t.Fatal(s, err)
+	}
+	if _, err := os.Lstat(Dir(ws)); err == nil {
+		t.Error("looking makes a folder")
+	}
+}

@@ -1,0 +1,157 @@
+package loop
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+)
+
+// Reason is why a loop stopped.
+type Reason string
+
+// The reasons.
+const (
+	ControlStop      Reason = "control_stop"      // the orchestrator says that the goal is reached
+	TaskDone         Reason = "task_done"         // mode task: the task was carried out
+	Stopped          Reason = "stopped"           // the tick ended in STOP_*
+	Blocked          Reason = "blocked"           // the tick ended in BLOCKED_*
+	Question         Reason = "question"          // the operator is asked
+	BudgetWarning    Reason = "budget_warning"    // a counter of the milestone is over its warning mark
+	MilestoneChanged Reason = "milestone_changed" // mode milestone: the next one began
+	MaxTicks         Reason = "max_ticks"
+	UntilReached     Reason = "until"
+	CostReached      Reason = "max_cost"    // what is left does not cover a tick
+	Drained          Reason = "drained"     // the operator asked for an end after the tick
+	Interrupted      Reason = "interrupted" // a signal, or the operator asked for an end now
+)
+
+// Spend is what the calls of the workspace have used since the loop began. nil is
+// what nobody knows.
+type Spend struct {
+	Calls        int      `json:"calls"`
+	CostUSD      *float64 `json:"cost_usd"` // of the calls whose cost is known; null when none is
+	UnknownCalls int      `json:"unknown_cost_calls"`
+	UnknownMax   float64  `json:"unknown_max_usd"` // what those were allowed to cost
+	boundless    int      // unknown calls that had no limit of their own
+}
+
+// most is the most that the calls may have cost, as far as there is a limit.
+func (s Spend) most() float64 {
+	if s.CostUSD == nil {
+		return s.UnknownMax
+	}
+	return *s.CostUSD + s.UnknownMax
+}
+
+// spent adds up the calls since a time.
+func spent(ws *workspace.Workspace, since time.Time) (Spend, error) {
+	var s Spend
+	since = since.UTC().Truncate(time.Millisecond) // as the lines are stamped
+	err := ledger.Usages(ws, func(u ledger.Line) error {
+		if u.At.Before(since) {
+			return nil
+		}
+		s.Calls++
+		switch {
+		case u.CostUSD != nil:
+			sum := *u.CostUSD
+			if s.CostUSD != nil {
+				sum += *s.CostUSD
+			}
+			s.CostUSD = &sum
+		case u.MaxUSD == 0:
+			s.UnknownCalls++
+			s.boundless++
+		default:
+			s.UnknownCalls++
+			s.UnknownMax += u.MaxUSD
+		}
+		return nil
+	})
+	return s, err
+}
+
+// milestone is the present one, "" on a fresh workspace.
+func milestone(ws *workspace.Workspace) (string, error) {
+	st, err := ledger.Read(ws)
+	if err != nil || st.MilestoneID == nil {
+		return "", err
+	}
+	return *st.MilestoneID, nil
+}
+
+// before says why no tick begins. The limits here are the operator's own; those of the
+// milestone are the tick's preflight.
+func (l *Loop) before(n int) (Reason, string, error) {
+	now := time.Now()
+	if l.env.Now != nil {
+		now = l.env.Now()
+	}
+	switch {
+	case l.hooks.Drain != nil && l.hooks.Drain():
+		return Drained, "you asked for an end after the tick under way", nil
+	case l.o.MaxTicks > 0 && n > l.o.MaxTicks:
+		return MaxTicks, fmt.Sprintf("%d of %d ticks were made", n-1, l.o.MaxTicks), nil
+	case !l.o.Until.IsZero() && !now.Before(l.o.Until):
+		return UntilReached, "it is past " + l.o.Until.Format(time.DateTime), nil
+	case l.o.MaxCostUSD > 0:
+		return l.cost()
+	}
+	return "", "", nil
+}
+
+// cost reserves the worst case of one tick: a limit that is only noticed once it has
+// been passed is none.
+func (l *Loop) cost() (Reason, string, error) {
+	s, err := spent(l.ws, l.begun)
+	if err != nil || l.env.Loaded == nil {
+		return "", "", err
+	}
+	if s.boundless > 0 {
+		return CostReached, fmt.Sprintf("nobody knows what %d calls cost, and nothing bounded them, so the limit of $%.2f can't be kept", s.boundless, l.o.MaxCostUSD), nil
+	}
+	worst := ledger.WorstCase(l.env.Loaded.Config, 0).CostUSD
+	if s.most()+worst <= l.o.MaxCostUSD {
+		return "", "", nil
+	}
+	why := fmt.Sprintf("$%.4f of $%.2f are used, and one tick may cost $%.2f", s.most(), l.o.MaxCostUSD, worst)
+	if s.UnknownCalls > 0 {
+		why += fmt.Sprintf(" (%d calls of unknown cost count as what they were allowed)", s.UnknownCalls)
+	}
+	return CostReached, why, nil
+}
+
+// after says why no other tick follows the one that ended with this report. was is the
+// milestone before it. The first rule that matches decides.
+func (l *Loop) after(r *report.Report, was string) (Reason, string, error) {
+	now, err := milestone(l.ws)
+	if err != nil {
+		return "", "", err
+	}
+	st, err := ledger.Read(l.ws)
+	if err != nil {
+		return "", "", err
+	}
+	switch {
+	case r.Verdict == judge.OutcomeBlocked:
+		return Blocked, r.Summary, nil
+	case r.Verdict != judge.OutcomeSuccess:
+		return Stopped, r.Summary, nil
+	case r.Control != nil && r.Control.Action == "stop":
+		return ControlStop, r.Control.Reason, nil
+	case r.Question != nil:
+		return Question, r.Question.Prompt, nil
+	case l.o.Mode == Milestone && was != "" && now != was:
+		return MilestoneChanged, fmt.Sprintf("milestone %q began after %q", now, was), nil
+	case l.o.Mode == Task && r.Control == nil:
+		return TaskDone, r.Summary, nil
+	case st.BudgetWarning:
+		return BudgetWarning, strings.Join(r.Budgets.Warnings, "; "), nil
+	}
+	return "", "", nil
+}

@@ -1,0 +1,147 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/loop"
+)
+
+// Types of loops that the commands show.
+type (
+	// LoopTick is one tick of a loop.
+	LoopTick = loop.Tick
+	// LoopSpend is what a loop has used.
+	LoopSpend = loop.Spend
+	// LoopReason is why a loop stopped.
+	LoopReason = loop.Reason
+)
+
+// LoopOptions are one call of relay loop. The zero limits limit nothing.
+type LoopOptions struct {
+	Mode       string // "task", "milestone" or "autonomous"
+	Goal       string
+	MaxTicks   int
+	Until      time.Time // no tick begins after it
+	MaxCostUSD float64   // no tick begins that could pass it
+	Resume     bool      // go on with the loop that was cut off, with its own options
+	Observer   Observer
+	OnTick     func(LoopTick) // after each tick
+}
+
+// LoopResult is how a loop ended.
+type LoopResult struct {
+	Doc
+	LoopID   string     `json:"loop_id"`
+	Mode     string     `json:"mode"`
+	Reason   LoopReason `json:"reason"`
+	Why      string     `json:"why,omitempty"`
+	Ticks    []LoopTick `json:"ticks"`
+	Spend    LoopSpend  `json:"spend"`
+	Report   *Report    `json:"report,omitempty"` // of the last tick
+	Blocked  *Blocked   `json:"blocked,omitempty"`
+	Next     string     `json:"next,omitempty"`
+	ExitCode int        `json:"exit_code"`
+}
+
+// Loop makes ticks until there is a reason to stop. STOP and BLOCKED are results, not
+// errors. When ctx ends by [Interrupt] the tick under way is ended in order and the
+// result's exit code is 130 or 143.
+func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	env, err := r.tickEnv(o.Observer)
+	if err != nil {
+		return nil, err
+	}
+	repo, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	hooks := loop.Hooks{OnTick: o.OnTick}
+	var l *loop.Loop
+	if o.Resume {
+		old, err := loop.CutOff(repo.ws)
+		if err != nil {
+			return nil, err
+		}
+		if old == nil {
+			return nil, fault.New("", "there is no loop to go on with", "the last loop came to its end, or there was none", "`relay loop --mode milestone`")
+		}
+		l = loop.Resume(env, repo.ws, old.ID, hooks)
+	} else {
+		l = loop.Begin(env, repo.ws, loop.Options{Mode: loop.Mode(o.Mode), Goal: o.Goal, MaxTicks: o.MaxTicks, Until: o.Until, MaxCostUSD: o.MaxCostUSD}, hooks)
+	}
+	out, err := l.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return loopResult(ctx, out), nil
+}
+
+func (o LoopOptions) check() error {
+	bad := func(what, why string) error { return fault.New("", what, why, "`relay loop --help`") }
+	switch {
+	case o.Resume && (o.Mode != "" || o.Goal != "" || o.MaxTicks != 0 || !o.Until.IsZero() || o.MaxCostUSD != 0):
+		return bad("a loop that goes on keeps its own options", "--resume can't be combined with --mode, --goal, --max-ticks, --until or --max-cost-usd")
+	case o.Resume:
+		return nil
+	case o.Mode != string(loop.Task) && o.Mode != string(loop.Milestone) && o.Mode != string(loop.Autonomous):
+		return bad(fmt.Sprintf("there is no mode %q", o.Mode), "the modes are task, milestone and autonomous")
+	case o.MaxTicks < 0:
+		return bad("--max-ticks can't be negative", "it counts ticks; 0 sets no limit")
+	case o.MaxCostUSD < 0 || math.IsNaN(o.MaxCostUSD) || math.IsInf(o.MaxCostUSD, 0):
+		return bad("--max-cost-usd is no amount of dollars", "it is 0 for no limit, or more")
+	}
+	return nil
+}
+
+func loopResult(ctx context.Context, out *loop.Outcome) *LoopResult {
+	res := &LoopResult{Doc: Doc{"relay.loop", 1}, LoopID: out.ID, Mode: string(out.Options.Mode), Reason: out.Reason, Why: out.Why,
+		Ticks: out.Ticks, Spend: out.Spend, Report: out.Report, Blocked: out.Blocked}
+	if res.Ticks == nil {
+		res.Ticks = []LoopTick{}
+	}
+	res.ExitCode, res.Next = loopEnd(out)
+	var sig Interrupted
+	if out.Reason == loop.Interrupted && errors.As(context.Cause(ctx), &sig) {
+		res.ExitCode = sig.ExitCode()
+	}
+	return res
+}
+
+// loopEnd gives the exit code and what to type. A limit that the operator set is a
+// good end; where a person has to look, it is 1.
+func loopEnd(out *loop.Outcome) (code int, next string) {
+	if out.Report != nil {
+		next = out.Report.Next
+	}
+	switch out.Reason {
+	case loop.Stopped, loop.Blocked:
+		if out.Report != nil {
+			return Explain(out.Report.Code).ExitCode, next
+		}
+		return ExitStopped, "`relay show`"
+	case loop.Question:
+		return ExitWaiting, "`relay answer \"…\"`, then `relay loop` again"
+	case loop.BudgetWarning:
+		return ExitWaiting, "`relay status` shows the budgets; raise budgets.per_milestone or let the rest be"
+	case loop.MilestoneChanged:
+		return ExitWaiting, "`relay history`, then `relay loop` for the next milestone"
+	case loop.CostReached:
+		if len(out.Ticks) == 0 {
+			return ExitBlocked, "`relay loop` with a higher --max-cost-usd, or lower orchestrator.max_budget_usd and builder.claude_code.max_budget_usd"
+		}
+		return ExitDone, "`relay cost`"
+	case loop.Interrupted:
+		return ExitStopped, "`relay loop --resume`"
+	case loop.MaxTicks, loop.UntilReached, loop.Drained:
+		return ExitDone, "`relay history`"
+	}
+	return ExitDone, "`relay history`"
+}
