@@ -41,6 +41,9 @@ func (b *builder) configure(_ context.Context, c *sdk.Config) error {
 	}
 	b.workDir = c.WorkDir
 	switch b.PermissionMode {
+	case "default": // asks, and nobody answers
+		b.PermissionMode = "dontAsk"
+		return nil
 	case "acceptEdits", "dontAsk", claudecli.BypassPermissions:
 		return nil
 	}

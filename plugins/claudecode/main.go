@@ -28,8 +28,8 @@ const configSchema = `{
   "additionalProperties": false,
   "properties": {
     "permission_mode": {
-      "type": "string", "enum": ["acceptEdits", "bypassPermissions", "dontAsk"], "default": "acceptEdits",
-      "description": "What Claude Code may do without asking. acceptEdits: the allowed tools, edits in the workspace only. bypassPermissions: everything; the box is the only fence. dontAsk: the allowed tools only."
+      "type": "string", "enum": ["default", "acceptEdits", "bypassPermissions", "dontAsk"], "default": "acceptEdits",
+      "description": "What Claude Code may do without asking. acceptEdits: the allowed tools, edits in the workspace only. bypassPermissions: everything; the box is the only fence. dontAsk, and default, which is the same without a person: the allowed tools only."
     },
     "allowed_tools": {
       "type": "string", "default": "Read,Edit,Write,Glob,Grep,Bash",

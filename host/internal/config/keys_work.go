@@ -1,7 +1,7 @@
 package config
 
-// permissionModes are those of Claude Code's command line.
-var permissionModes = []string{"default", "acceptEdits", "bypassPermissions", "dontAsk", "plan"}
+// permissionModes are those of Claude Code in which it can build without a person.
+var permissionModes = []string{"default", "acceptEdits", "bypassPermissions", "dontAsk"}
 
 var workKeys = []key{
 	{path: "builder.default_mode", kind: kText, def: "claude_code", max: 64, check: pluginName, doc: "Builder that the orchestrator is told to prefer: a name or alias of an installed one.", read: "tick"},
@@ -21,7 +21,7 @@ var workKeys = []key{
 	{path: "builder.external.command", kind: kText, max: 300, need: true, check: program, narrow: users, doc: "Program of the external builder. It is started without a shell.", read: "plugin external"},
 	{path: "builder.external.args", kind: kTexts, doc: "Its arguments.", read: "plugin external"},
 	{path: "builder.external.timeout_seconds", kind: kWhole, min: 1, max: 86400, doc: "Wall clock of one build; builder.timeout_seconds when absent.", read: "change"},
-	{path: "builder.external.output_file", kind: kText, max: 300, check: inRepo, doc: "File of its result, relative to the repository's root; BUILDER_RESULT.json in the workspace when absent.", read: "plugin external"},
+	{path: "builder.external.output_file", kind: kText, max: 300, check: inRepo, doc: "File of its result, relative to the repository's root; a private file outside it when absent.", read: "plugin external"},
 	{path: "builder.cursor.command", kind: kText, max: 300, need: true, check: program, narrow: users, doc: "Another name of builder.external.command. Only one of the two sections may be there.", read: "plugin external"},
 	{path: "builder.cursor.args", kind: kTexts, doc: "Another name of builder.external.args.", read: "plugin external"},
 	{path: "builder.cursor.timeout_seconds", kind: kWhole, min: 1, max: 86400, doc: "Another name of builder.external.timeout_seconds.", read: "change"},
