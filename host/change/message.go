@@ -34,6 +34,7 @@ func (m Message) text() string {
 // oneLine joins all white space and puts a mark where something is not printable.
 func oneLine(s string) string {
 	s = strings.Join(strings.FieldsFunc(s, unicode.IsSpace), " ")
+	s = strings.ReplaceAll(s, "---", "—") // at the start of a line it would end the message for some tools
 	return strings.Map(func(r rune) rune {
 		if r != ' ' && !unicode.IsPrint(r) {
 			return '\uFFFD'
