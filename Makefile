@@ -32,6 +32,7 @@ generate: ## code from schemas/, reference pages from code
 	$(GO) -C schemas/gen run . .. ../..
 	$(GO) test -count=1 ./host/internal/config -run TestPublished -update
 	$(GO) test -count=1 ./cmd/relay -run TestReferencePages -update
+	$(GO) test -count=1 ./sdk/plugintest -run TestGuide -update
 
 corpus: build ## the adversarial corpus against bin/relay, as root and as a user; CASES=DIR runs others
 	@CASES="$(CASES)" ./.ci/corpus

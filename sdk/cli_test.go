@@ -208,6 +208,28 @@ func TestRunCLISeveralAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	if left := zombies(t); left != "" {
+		t.Errorf("dead children were not reaped: %s", left)
+	}
+}
+
+// zombies are the dead children of this process.
+func zombies(t *testing.T) string {
+	t.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil || len(stats) == 0 {
+		t.Log("there is no /proc here: dead children are not looked for")
+	}
+	var found []string
+	for _, path := range stats {
+		raw, _ := os.ReadFile(path)
+		stat := string(raw)
+		f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+		if len(f) > 1 && f[0] == "Z" && f[1] == strconv.Itoa(os.Getpid()) {
+			found = append(found, strings.TrimSpace(stat))
+		}
+	}
+	return strings.Join(found, "; ")
 }
 
 func TestRunCLINotStarted(t *testing.T) {

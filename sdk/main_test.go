@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 		f()
 		os.Exit(0)
 	}
+	must(os.Setenv("GORACE", "atexit_sleep_ms=0")) // with -race the actors would sleep 1 s before their exit
 	os.Exit(m.Run())
 }
 

@@ -93,7 +93,7 @@ func startProcess(t *testing.T, env ...string) *started {
 	must(err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	p := &started{cmd: exec.Command(os.Args[0]), stderr: &syncBuffer{}, exited: make(chan error, 1)}
-	p.cmd.Env = append([]string{actAs + "=plugin", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + dir, "PLUGIN_PROTOCOL_VERSIONS=1",
+	p.cmd.Env = append([]string{actAs + "=plugin", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + dir, "PLUGIN_PROTOCOL_VERSIONS=1", "GORACE=atexit_sleep_ms=0",
 		Handshake.MagicCookieKey + "=" + Handshake.MagicCookieValue}, env...)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.cmd.Stderr = p.stderr

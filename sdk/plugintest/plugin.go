@@ -123,6 +123,7 @@ func bareEnv(d dirs) []string {
 		sdk.Handshake.MagicCookieKey + "=" + sdk.Handshake.MagicCookieValue,
 		fmt.Sprintf("PLUGIN_PROTOCOL_VERSIONS=%d", sdk.ProtocolVersion), "PLUGIN_UNIX_SOCKET_DIR=" + d.sockets,
 		"RELAY_RUN_ID=conformance", "RELAY_LOG_LEVEL=debug",
+		"GORACE=atexit_sleep_ms=0", // a plugin built with -race would sleep 1 s before each exit
 	}
 }
 

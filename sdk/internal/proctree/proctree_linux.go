@@ -120,7 +120,26 @@ func killUntilNone(limit time.Duration, reap bool, find func() []proc) int {
 			}
 		}
 		if living == 0 || time.Now().After(end) {
+			if reap {
+				reapUntil(end, killed)
+				reapUntil(end, killed) // those that were the children of one of the first
+			}
 			return len(killed)
+		}
+	}
+}
+
+// reapUntil waits for those of the killed that are our children: a process that is
+// about to die is already without the environment by which it was found.
+func reapUntil(end time.Time, killed map[int]bool) {
+	for pid := range killed {
+		for {
+			got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil)
+			dying := err == unix.EINTR || err == nil && got == 0
+			if !dying || time.Now().After(end) {
+				break
+			}
+			time.Sleep(time.Millisecond)
 		}
 	}
 }
