@@ -3,6 +3,7 @@ module github.com/paxiom/relay
 go 1.26.0
 
 require (
+	github.com/creack/pty v1.1.24
 	github.com/gofrs/flock v0.13.1
 	github.com/google/renameio/v2 v2.0.2
 	github.com/hashicorp/go-hclog v1.6.3

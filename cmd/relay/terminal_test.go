@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// terminal runs relay on a real pseudo-terminal and gives what it showed.
+func terminal(t *testing.T, env []string, args ...string) string {
+	t.Helper()
+	home := t.TempDir()
+	cmd := exec.Command(filepath.Join(binDir, "relay"), args...)
+	cmd.Env = append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "GIT_CONFIG_NOSYSTEM=1"}, env...)
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 72})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	timer := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	var out bytes.Buffer
+	if _, err := io.Copy(&out, tty); err != nil && !errors.Is(err, syscall.EIO) { // EIO: the other end is closed
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v\n%q", err, out.String())
+	}
+	return out.String()
+}
+
+func TestTerminal(t *testing.T) {
+	t.Run("live", func(t *testing.T) {
+		t.Parallel()
+		got := terminal(t, []string{"TERM=xterm-256color"}, "demo")
+		for _, want := range []string{"\r\x1b[K", "\x1b[32m✓\x1b[0m orchestrate", "\x1b[32m✓\x1b[0m judge"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("missing %q in %q", want, got)
+			}
+		}
+		// A live line is never wider than the terminal, or taking it away would leave a rest.
+		for _, piece := range strings.Split(got, "\r\x1b[K") {
+			live, _, _ := strings.Cut(piece, "\r")
+			if !strings.Contains(live, "\n") && strings.HasPrefix(live, "  \x1b[2m") && columns(live) >= 72 {
+				t.Errorf("%d columns: %q", columns(live), live)
+			}
+		}
+	})
+	for name, env := range map[string][]string{
+		"NO_COLOR": {"TERM=xterm", "NO_COLOR=1", "CI=1"}, "dumb": {"TERM=dumb"}, "CI": {"TERM=dumb", "CI=1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := terminal(t, env, "demo"); strings.ContainsRune(got, '\x1b') || !strings.Contains(got, "✓ judge") {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+}
