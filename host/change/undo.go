@@ -24,6 +24,12 @@ type Undone struct {
 // Undo makes a commit that takes the landed commit back. It refuses when the commit
 // is not HEAD, or when the work tree is not clean. id names the journal.
 func Undo(ctx context.Context, env Env, id, commit string, m Message) (u Undone, err error) {
+	if open, err := env.Journal.Unfinished(); err != nil {
+		return u, err
+	} else if len(open) > 0 {
+		return u, fault.New(judge.BlockedCrashRecovery, "run "+open[0].ID+" was cut off and is not settled yet",
+			"the work tree may hold a part of its change", "`relay recover`")
+	}
 	head, branch, err := env.Git.Head(ctx)
 	if err != nil {
 		return u, err

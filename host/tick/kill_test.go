@@ -119,3 +119,43 @@ func (w *world) settled(n int, point string, asked bool) {
 }
 
 func itoa(n int) string { b, _ := json.Marshal(n); return string(b) }
+
+// A file that the operator edits after a crash in the middle of an apply is never
+// overwritten: the next tick is blocked, and recover leaves the file as it is.
+func TestEditAfterACrashBlocksUntilRecover(t *testing.T) {
+	w := newWorld(t)
+	w.run()
+	n := 0
+	for i, p := range w.points() {
+		if p == "apply.renamed" {
+			n = i + 1
+		}
+	}
+	w = newWorld(t)
+	w.run(envKill + "=" + itoa(n))
+	head := w.git("rev-parse", "HEAD")
+	w.write("src/a.txt", "mine\n")
+	out, _ := w.run()
+	if !strings.HasPrefix(out, string(judge.BlockedCrashRecovery)) {
+		t.Fatalf("the next tick: %s", out)
+	}
+	raw, err := os.ReadFile(filepath.Join(w.root, ".relay/BLOCKED.json"))
+	if err != nil || !strings.Contains(string(raw), "relay recover") {
+		t.Errorf("BLOCKED.json: %s, %v", raw, err)
+	}
+	done, err := Recover(t.Context(), w.env(), true)
+	must(t, err)
+	if len(done) != 1 || done[0].Conflict != "" || len(done[0].Notes) == 0 {
+		t.Errorf("%+v", done)
+	}
+	if w.read("src/a.txt") != "mine\n" || w.git("rev-parse", "HEAD") != head {
+		t.Error("the operator's file was touched, or HEAD")
+	}
+	if got := w.git("show", "refs/relay/"+done[0].RunID+":src/a.txt"); got != "two" {
+		t.Errorf("relay's version is %q", got)
+	}
+	w.git("checkout", "-q", "src/a.txt")
+	if out, _ = w.run(); !strings.HasPrefix(out, "SUCCESS") {
+		t.Errorf("the tick after that: %s", out)
+	}
+}
