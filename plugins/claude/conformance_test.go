@@ -8,6 +8,7 @@ import (
 	"github.com/paxiom/relay/plugins/internal/conformance"
 	"github.com/paxiom/relay/sdk"
 	"github.com/paxiom/relay/sdk/plugintest"
+	"github.com/paxiom/relay/testdata/e2e"
 )
 
 // A script with recorded outputs takes the program's place; e2e_test.go has the
@@ -19,8 +20,11 @@ func TestConformance(t *testing.T) {
 	}
 	plays := func(name, exit string) json.RawMessage {
 		// The recorded limit ends on a day that passes; a rule wants it in the future.
-		return conformance.Config(`{"command":%q}`, conformance.Program(t,
+		return conformance.Config(`{"transport":"cli","command":%q}`, conformance.Program(t,
 			`cat > /dev/null; sed 's/"resetsAt":1795240800/"resetsAt":4102444800/' '`+recorded+"/"+name+`.jsonl'; exit `+exit))
+	}
+	api := func(script string) json.RawMessage {
+		return conformance.Config(`{"transport":"api","base_url":%q}`, e2e.Model(t, `{"anthropic":`+script+`}`, nil).URL())
 	}
 	schema := ask("ok?")
 	schema.OutputSchema = json.RawMessage(`{"type":"object","required":["verdict"]}`)
@@ -35,8 +39,11 @@ func TestConformance(t *testing.T) {
 			{Name: "rate limit", Complete: ask("hello"), PluginConfig: plays("rate-limited", "1"), WantReason: sdk.RateLimited},
 			{Name: "usage limit", Complete: ask("hello"), PluginConfig: plays("usage-limit", "1"), WantReason: sdk.QuotaExhausted},
 			{Name: "no credit", Complete: ask("hello"), PluginConfig: plays("billing", "1"), WantReason: sdk.Billing},
-			{Name: "missing", Complete: ask("hello"), PluginConfig: conformance.Config(`{"command":"/no/such/claude"}`), WantReason: sdk.ToolMissing},
-			{Name: "transport api", Complete: ask("hello"), PluginConfig: conformance.Config(`{"transport":"api"}`), WantReason: sdk.Unsupported},
+			{Name: "missing", Complete: ask("hello"), PluginConfig: conformance.Config(`{"transport":"cli","command":"/no/such/claude"}`), WantReason: sdk.ToolMissing},
+			{Name: "api", Complete: ask("hello"), PluginConfig: api(`[{"text":"Hello from the API.","times":-1}]`), WantText: "Hello from the API."},
+			{Name: "api, no model", Complete: ask("hello"), PluginConfig: api(`[{"times":-1,"error":{"status":404}}]`), WantReason: sdk.ModelUnknown},
+			{Name: "api, overload", Complete: ask("hello"), PluginConfig: api(`[{"times":-1,"error":{"status":529}}]`), WantReason: sdk.Overloaded},
+			{Name: "api, cut", Complete: ask("hello"), PluginConfig: api(`[{"text":"cut","stop_reason":"max_tokens","times":-1}]`), WantReason: sdk.TooLarge},
 		},
 	})
 }

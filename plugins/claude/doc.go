@@ -2,5 +2,5 @@
 //
 // Its transport `cli` asks through Claude Code, the vendor's program: no tools,
 // none of the user's or the repository's settings, hooks, memory or MCP servers,
-// the prompt on standard input. The transport `api` is not there yet.
+// the prompt on standard input. Its transport `api` asks the Messages API itself.
 package main

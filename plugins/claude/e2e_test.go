@@ -225,7 +225,7 @@ func TestE2EIsolation(t *testing.T) {
 		}
 	}
 	for _, dir := range []string{"private", "user"} {
-		cfg := fmt.Sprintf(`{"command":%q,"base_url":%q,"config_dir":%q}`, os.Getenv("RELAY_E2E_CLAUDE"), model.URL(), dir)
+		cfg := fmt.Sprintf(`{"transport":"cli","command":%q,"base_url":%q,"config_dir":%q}`, os.Getenv("RELAY_E2E_CLAUDE"), model.URL(), dir)
 		p = newProvider().part()
 		if err := p.Configure(t.Context(), &sdk.Config{JSON: json.RawMessage(cfg), WorkDir: t.TempDir()}); err != nil {
 			t.Fatal(err)

@@ -13,7 +13,7 @@ func info() sdk.Info {
 	return sdk.Info{
 		Name:         "claude",
 		Version:      version,
-		Summary:      "asks Anthropic's Claude models, through the claude program",
+		Summary:      "asks Anthropic's Claude models, through the API or the claude program",
 		Aliases:      []string{"anthropic"},
 		Env:          claudecli.Env(),
 		Programs:     []string{"claude"},
@@ -29,7 +29,7 @@ const configSchema = `{
   "properties": {
     "transport": {
       "type": "string", "enum": ["auto", "cli", "api"], "default": "auto",
-      "description": "How the model is asked: cli is the claude program, api the HTTP API, auto whichever is set up."
+      "description": "How the model is asked: cli is the claude program, api the HTTP API. auto: api when there is a key or token in the environment and the model has a whole name (claude-sonnet-4-5), or base_url is set too; otherwise cli."
     },
     "model": {
       "type": "string",
@@ -37,7 +37,11 @@ const configSchema = `{
     },
     "tools": {
       "type": "string", "default": "",
-      "description": "Tools that the model may use, with commas between them, for example \"Read,Glob,Grep\". Empty: it can only answer."
+      "description": "Tools that the model may use, with commas between them, for example \"Read,Glob,Grep\". Empty: it can only answer. Only the program has tools."
+    },
+    "structured_output": {
+      "type": "string", "enum": ["native", "tool"], "default": "native",
+      "description": "How the API holds an answer to a schema. native: by itself. tool: as the input of a tool, for models and servers that have no other way."
     },` + claudecli.SetupSchema + `
   }
 }`

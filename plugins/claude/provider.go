@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"strings"
@@ -11,9 +12,10 @@ import (
 
 type config struct {
 	claudecli.Setup
-	Transport string `json:"transport"`
-	Model     string `json:"model"`
-	Tools     string `json:"tools"`
+	Transport        string `json:"transport"`
+	Model            string `json:"model"`
+	Tools            string `json:"tools"`
+	StructuredOutput string `json:"structured_output"`
 }
 
 type provider struct {
@@ -25,7 +27,7 @@ func newProvider() *provider { return &provider{} }
 
 func (p *provider) part() sdk.Provider {
 	return sdk.Provider{
-		Configure: p.configure, Complete: p.complete, Health: p.health,
+		Configure: p.configure, Complete: p.complete, Health: p.health, ListModels: p.listModels, CountTokens: p.countTokens,
 		OutputSchema: true, ReportsCost: true, ReportsLimits: true, Concurrent: true,
 	}
 }
@@ -38,21 +40,26 @@ func (p *provider) configure(_ context.Context, c *sdk.Config) error {
 	return nil
 }
 
-// ready says whether the configured transport is there.
+// ready says whether the configured transport can do what is configured.
 func (p *provider) ready() error {
 	switch p.Transport {
 	case "", "auto", "cli":
 		return nil
 	case "api":
-		return sdk.Fail(sdk.Unsupported, "the transport api of the plugin claude is not there yet",
-			sdk.Fix(`set "transport": "cli" (or leave it out) in the block of the plugin claude`))
+		if p.Tools != "" {
+			return sdk.Fail(sdk.BadConfig, "the transport api has no tools", sdk.EffectNone, sdk.Fix(`set "transport": "cli", or leave tools out`))
+		}
+		return nil
 	}
-	return sdk.Fail(sdk.BadConfig, "transport is none of auto, cli and api", sdk.Fix(`set "transport": "auto"`))
+	return sdk.Fail(sdk.BadConfig, "transport is none of auto, cli and api", sdk.EffectNone, sdk.Fix(`set "transport": "auto"`))
 }
 
-func (p *provider) health(ctx context.Context, _ bool) (*sdk.Health, error) {
+func (p *provider) health(ctx context.Context, deep bool) (*sdk.Health, error) {
 	if err := p.ready(); err != nil {
 		return nil, err
+	}
+	if p.api(cmp.Or(p.Model, "claude-any")) { // a request may name the model
+		return p.apiHealth(ctx, deep)
 	}
 	return p.Setup.Health(ctx)
 }
@@ -68,6 +75,12 @@ const (
 func (p *provider) complete(ctx context.Context, r *sdk.CompleteRequest, out sdk.Events) (*sdk.Completion, error) {
 	if err := p.ready(); err != nil {
 		return nil, err
+	}
+	if model := cmp.Or(r.Model, p.Model); p.api(model) {
+		if strings.TrimSpace(r.Text()) == "" {
+			return nil, sdk.Fail(sdk.BadRequest, "the prompt is empty", sdk.EffectNone)
+		}
+		return p.askAPI(ctx, r, model, out)
 	}
 	call, err := p.call(r, out)
 	if err != nil {
