@@ -47,7 +47,7 @@ func openE2EClaude(t *testing.T, turns string) *e2eClaude {
 	w := &e2eClaude{repo: filepath.Join(t.TempDir(), "repo")}
 	model := e2e.Model(t, `{"anthropic":[`+turns+`]}`, map[string]string{"REPO": w.repo})
 	writeFile(t, filepath.Join(w.repo, "add.sh"), "echo $(($1 - $2))\n")
-	writeFile(t, filepath.Join(w.repo, "relay.config.json"), fmt.Sprintf(`{"version":"1.0","claude_code_cli":{"command":%q},
+	writeFile(t, filepath.Join(w.repo, "relay.config.json"), fmt.Sprintf(`{"version":"1.0","claude_code_cli":{"command":%q},"plugins":{"claude":{"transport":"cli"}},
 		"builder":{"default_mode":"claude-code"},"models":{"orchestrator_model":"claude-sonnet-4-5","builder_model":"claude-sonnet-4-5"}}`, claude))
 	env := e2e.Env(t, model)
 	env["ANTHROPIC_API_KEY"], env["ANTHROPIC_BASE_URL"] = e2eKey, model.URL()

@@ -40,8 +40,12 @@ func (p *provider) api(model string) bool {
 	case "cli":
 		return false
 	}
-	return p.Tools == "" && p.credentials() && (strings.Contains(model, "-") || p.server() != "" && model != "")
+	whole := strings.Contains(model, "-") || p.server() != "" && model != "" && !slices.Contains(shortNames, model)
+	return p.Tools == "" && p.credentials() && whole
 }
+
+// shortNames are models in the program's own words.
+var shortNames = []string{"default", "best", "opus", "sonnet", "haiku", "opusplan"}
 
 // credentials says whether there is a key or token for the API. A login of the
 // program is for the program only.
@@ -56,14 +60,15 @@ func (p *provider) secrets() []string {
 func (p *provider) server() string { return cmp.Or(p.BaseURL, os.Getenv("ANTHROPIC_BASE_URL")) }
 
 // options are all that the client goes by: nothing else of the environment counts,
-// and it never tries again by itself.
-func (p *provider) options() ([]option.RequestOption, error) {
+// and it never tries again by itself. Done ends the call's connections.
+func (p *provider) options() (opts []option.RequestOption, done func(), err error) {
 	server := p.server()
 	if !p.credentials() && server == "" {
-		return nil, sdk.Fail(sdk.NotLoggedIn, "there is no key for the Anthropic API", sdk.EffectNone, sdk.Fix(keyFix))
+		return nil, nil, sdk.Fail(sdk.NotLoggedIn, "there is no key for the Anthropic API", sdk.EffectNone, sdk.Fix(keyFix))
 	}
-	opts := []option.RequestOption{
-		option.WithBaseURL(cmp.Or(server, anthropicAPI)), option.WithHTTPClient(http.DefaultClient), option.WithMaxRetries(0),
+	client, done := httpapi.Client()
+	opts = []option.RequestOption{
+		option.WithBaseURL(cmp.Or(server, anthropicAPI)), option.WithHTTPClient(client), option.WithMaxRetries(0),
 		option.WithoutOpenTelemetry(), option.WithHeader("User-Agent", "relay-plugin-claude/"+version),
 	}
 	if token := os.Getenv("ANTHROPIC_AUTH_TOKEN"); token != "" {
@@ -71,7 +76,7 @@ func (p *provider) options() ([]option.RequestOption, error) {
 	} else if key := os.Getenv("ANTHROPIC_API_KEY"); key != "" {
 		opts = append(opts, option.WithAPIKey(key))
 	}
-	return opts, nil
+	return opts, done, nil
 }
 
 // askAPI asks the model, and the fallback model when the first one can't answer now.
@@ -91,10 +96,11 @@ func (p *provider) askAPI(ctx context.Context, r *sdk.CompleteRequest, model str
 
 // askModel asks once and follows the answer as it comes.
 func (p *provider) askModel(ctx context.Context, r *sdk.CompleteRequest, model string, schema *outschema.Schema, out sdk.Events) (*sdk.Completion, error) {
-	opts, err := p.options()
+	opts, done, err := p.options()
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	q, err := p.question(r, model, schema)
 	if err != nil {
 		return nil, err
@@ -236,10 +242,11 @@ func (p *provider) countTokens(ctx context.Context, r *sdk.CompleteRequest) (int
 	if err != nil {
 		return 0, err
 	}
-	opts, err := p.options()
+	opts, done, err := p.options()
 	if err != nil {
 		return 0, err
 	}
+	defer done()
 	service := anthropic.NewMessageService(opts...)
 	n, err := service.CountTokens(ctx, q.count())
 	if err != nil {
@@ -252,10 +259,11 @@ func (p *provider) listModels(ctx context.Context) ([]sdk.Model, error) {
 	if !p.api("claude-any") {
 		return nil, errNoAPI
 	}
-	opts, err := p.options()
+	opts, done, err := p.options()
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	ctx, cancel := context.WithTimeout(ctx, smallCall)
 	defer cancel()
 	service := anthropic.NewModelService(opts...)
@@ -279,9 +287,11 @@ func (p *provider) classified(err error) *sdk.Failure {
 }
 
 func (p *provider) apiHealth(ctx context.Context, deep bool) (*sdk.Health, error) {
-	if _, err := p.options(); err != nil {
+	_, done, err := p.options()
+	if err != nil {
 		return nil, err
 	}
+	done()
 	detail := "the API at " + cmp.Or(p.server(), anthropicAPI)
 	if !p.credentials() {
 		detail += ", no key"

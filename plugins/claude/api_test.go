@@ -61,7 +61,7 @@ func TestAPIAnswers(t *testing.T) {
 	if _, priced := got.Usage.CostMicroUSD.Value(); in != 1200 || read != 200 || write != 7 || out != 34 || priced {
 		t.Errorf("usage %+v", got.Usage)
 	}
-	req := m.Requests()[0]
+	req := e2e.Requests(t, m, 1)[0]
 	if req.Headers.Get("X-Api-Key") != key || req.Path != "/v1/messages" {
 		t.Errorf("request to %s", req.Path)
 	}
@@ -98,7 +98,7 @@ func TestAPISchema(t *testing.T) {
 		} else if err != nil || string(got.JSON) != tc.want {
 			t.Errorf("%s: %+v %v", tc.script, got, err)
 		}
-		if body := string(m.Requests()[0].Body); !strings.Contains(body, tc.sent) || !strings.Contains(body, `"additionalProperties":false`) {
+		if body := string(e2e.Requests(t, m, 1)[0].Body); !strings.Contains(body, tc.sent) || !strings.Contains(body, `"additionalProperties":false`) {
 			t.Errorf("the schema was not sent: %s", body)
 		}
 	}
@@ -234,7 +234,7 @@ func TestAPICountsModelsAndHealth(t *testing.T) {
 	if n, err := p.CountTokens(t.Context(), r); err != nil || n < 1000 {
 		t.Errorf("%d %v", n, err)
 	}
-	if got := m.Requests(); len(got) != 1 || got[0].Path != "/v1/messages/count_tokens" || strings.Contains(string(got[0].Body), "max_tokens") {
+	if got := e2e.Requests(t, m, 1); len(got) != 1 || got[0].Path != "/v1/messages/count_tokens" || strings.Contains(string(got[0].Body), "max_tokens") {
 		t.Errorf("%+v", got)
 	}
 	if models, err := p.ListModels(t.Context()); err != nil || len(models) != 1 {
@@ -252,7 +252,7 @@ func TestAPICountsModelsAndHealth(t *testing.T) {
 	if _, err := p.ListModels(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if got := m.Requests(); got[len(got)-1].Headers.Get("Authorization") != "Bearer token" {
+	if got := e2e.Requests(t, m, 4); got[len(got)-1].Headers.Get("Authorization") != "Bearer token" {
 		t.Error("the token was not sent")
 	}
 	t.Setenv("ANTHROPIC_AUTH_TOKEN", "")
@@ -268,7 +268,7 @@ func TestAuto(t *testing.T) {
 		api                bool
 	}{
 		{`{}`, key, "claude-sonnet-4-5", true}, {`{}`, key, "opus", false}, {`{}`, key, "", false}, {`{}`, "", "claude-sonnet-4-5", false},
-		{`{"base_url":"http://127.0.0.1:1"}`, key, "mine", true}, {`{"base_url":"http://127.0.0.1:1"}`, "", "mine", false},
+		{`{"base_url":"http://127.0.0.1:1"}`, key, "mine", true}, {`{"base_url":"http://127.0.0.1:1"}`, key, "opus", false}, {`{"base_url":"http://127.0.0.1:1"}`, "", "mine", false},
 		{`{"transport":"cli"}`, key, "claude-sonnet-4-5", false}, {`{"transport":"api"}`, "", "", true}, {`{"tools":"Read"}`, key, "claude-sonnet-4-5", false},
 	} {
 		t.Setenv("ANTHROPIC_API_KEY", tc.key)

@@ -36,28 +36,30 @@ func (p *provider) server() string {
 }
 
 // options are all that the client goes by: nothing else of the environment counts,
-// and it never tries again by itself.
-func (p *provider) options() ([]option.RequestOption, error) {
+// and it never tries again by itself. Done ends the call's connections.
+func (p *provider) options() (opts []option.RequestOption, done func(), err error) {
 	key, server := p.key(), p.server()
 	if key == "" && server == "" {
-		return nil, sdk.Fail(sdk.NotLoggedIn, "there is no key for the OpenAI API", sdk.EffectNone, sdk.Fix(keyFix))
+		return nil, nil, sdk.Fail(sdk.NotLoggedIn, "there is no key for the OpenAI API", sdk.EffectNone, sdk.Fix(keyFix))
 	}
-	opts := []option.RequestOption{
-		option.WithBaseURL(cmp.Or(server, openAI)), option.WithHTTPClient(http.DefaultClient), option.WithMaxRetries(0),
+	client, done := httpapi.Client()
+	opts = []option.RequestOption{
+		option.WithBaseURL(cmp.Or(server, openAI)), option.WithHTTPClient(client), option.WithMaxRetries(0),
 		option.WithHeader("User-Agent", "relay-plugin-codex/"+version),
 	}
 	if key != "" {
 		opts = append(opts, option.WithAPIKey(key))
 	}
-	return opts, nil
+	return opts, done, nil
 }
 
 // askAPI asks the model once and follows its answer as it comes.
 func (p *provider) askAPI(ctx context.Context, r *sdk.CompleteRequest, model string, schema *outschema.Schema, out sdk.Events) (*sdk.Completion, error) {
-	opts, err := p.options()
+	opts, done, err := p.options()
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	params, err := request(r, model, schema)
 	if err != nil {
 		return nil, err
@@ -154,9 +156,11 @@ func contents(list []sdk.Content) (responses.ResponseInputMessageContentListPara
 }
 
 func (p *provider) apiHealth(ctx context.Context, deep bool) (*sdk.Health, error) {
-	if _, err := p.options(); err != nil {
+	_, done, err := p.options()
+	if err != nil {
 		return nil, err
 	}
+	done()
 	detail := "the API at " + cmp.Or(p.server(), openAI)
 	if p.key() == "" {
 		detail += ", no key"
@@ -188,10 +192,11 @@ func (p *provider) listModels(ctx context.Context) ([]sdk.Model, error) {
 		return nil, sdk.Fail(sdk.Unsupported, "the codex program has no list of models", sdk.EffectNone,
 			sdk.Fix(`set "transport": "api", and a key in OPENAI_API_KEY`))
 	}
-	opts, err := p.options()
+	opts, done, err := p.options()
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
 	service := openai.NewModelService(opts...)

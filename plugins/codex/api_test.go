@@ -66,7 +66,7 @@ func TestAPIAnswers(t *testing.T) {
 	if _, priced := got.Usage.CostMicroUSD.Value(); in != 1000 || cached != 200 || out != 34 || thought != 10 || priced {
 		t.Errorf("usage %+v", got.Usage)
 	}
-	req := m.Requests()[0]
+	req := e2e.Requests(t, m, 1)[0]
 	if req.Headers.Get("Authorization") != "Bearer "+key || req.Path != "/v1/responses" {
 		t.Errorf("request to %s", req.Path)
 	}
@@ -109,7 +109,7 @@ func TestAPISchema(t *testing.T) {
 		if err != nil || string(got.JSON) != want {
 			t.Errorf("%s: %+v %v", answer, got, err)
 		}
-		if body := string(m.Requests()[0].Body); !strings.Contains(body, `"strict":true`) || !strings.Contains(body, `"json_schema"`) {
+		if body := string(e2e.Requests(t, m, 1)[0].Body); !strings.Contains(body, `"strict":true`) || !strings.Contains(body, `"json_schema"`) {
 			t.Errorf("the schema was not sent: %s", body)
 		}
 	}
@@ -241,7 +241,7 @@ func TestAPIKeysAndModels(t *testing.T) {
 	if _, err := p.Complete(t.Context(), ask("hello"), &eventtest.Log{}); err != nil {
 		t.Errorf("a server of one's own needs no key: %v", err)
 	}
-	if got := m.Requests(); got[len(got)-1].Headers.Get("Authorization") != "" {
+	if got := e2e.Requests(t, m, 3); got[len(got)-1].Headers.Get("Authorization") != "" {
 		t.Error("a key was sent that does not exist")
 	}
 	p = apiAt(t, "")

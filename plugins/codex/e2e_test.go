@@ -61,7 +61,7 @@ func TestE2EAnswers(t *testing.T) {
 	if !strings.Contains(log.String(), "started gpt-5.5 0.169.") {
 		t.Errorf("events:\n%s", log)
 	}
-	req := model.Requests()[0]
+	req := e2e.Requests(t, model, 1)[0]
 	body := string(req.Body)
 	if n := strings.Count(body, "a long prompt."); n != 14000 || !strings.Contains(body, "Be brief.") {
 		t.Errorf("%d of 14000 pieces of the prompt came through", n)
@@ -91,7 +91,7 @@ func TestE2ESchema(t *testing.T) {
 		if err != nil || string(got.JSON) != want {
 			t.Errorf("%s: %+v %v", answer, got, err)
 		}
-		if !strings.Contains(string(model.Requests()[0].Body), `"strict":true`) {
+		if !strings.Contains(string(e2e.Requests(t, model, 1)[0].Body), `"strict":true`) {
 			t.Error("the schema was not sent")
 		}
 	}

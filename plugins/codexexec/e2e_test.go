@@ -112,7 +112,7 @@ func TestE2EBuilds(t *testing.T) {
 			if _, priced := res.Usage.CostMicroUSD.Value(); priced {
 				t.Errorf("usage %+v", res.Usage)
 			}
-			if body := string(w.model.Requests()[0].Body); !strings.Contains(body, "SYSTEM-CANARY") || !strings.Contains(body, "Make Add add.") {
+			if body := string(e2e.Requests(t, w.model, 1)[0].Body); !strings.Contains(body, "SYSTEM-CANARY") || !strings.Contains(body, "Make Add add.") {
 				t.Error("a prompt did not arrive")
 			}
 			if got := strings.Contains(w.log.String(), "without its own sandbox"); sandbox == "off" && !got {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/paxiom/relay/testdata/fakemodel"
 )
@@ -60,6 +61,21 @@ func Model(t testing.TB, script string, vars map[string]string) *fakemodel.Serve
 		}
 	})
 	return s
+}
+
+// Requests waits until n requests are over, since a client may have its answer
+// before the server has written the request down, and gives all of them.
+func Requests(t testing.TB, s *fakemodel.Server, n int) []fakemodel.Request {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		got := s.Requests()
+		if len(got) >= n {
+			return got
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d requests are over; %d were to come", len(got), n)
+		}
+	}
 }
 
 // Env is an environment for a program that is to reach s and nothing else: an

@@ -17,6 +17,13 @@ import (
 	"github.com/paxiom/relay/sdk"
 )
 
+// Client gives a client of its own to one call. Done closes what it keeps open: calls
+// are minutes apart, and a connection that waits for the next one is often dead.
+func Client() (client *http.Client, done func()) {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	return &http.Client{Transport: t}, t.CloseIdleConnections
+}
+
 // DefaultIdle is how long an API may be silent when a request names no limit.
 // Models think for minutes without a word.
 const DefaultIdle = 10 * time.Minute
