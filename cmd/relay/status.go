@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -176,7 +177,7 @@ func checks(p *printer, all []host.CheckResult) {
 // budget is one counter as a bar with numbers: nothing is said by the bar alone.
 func budget(p *printer, b host.BudgetLine) string {
 	const width = 10
-	used := strconv.FormatFloat(b.Used, 'f', -1, 64)
+	used := strconv.FormatFloat(math.Round(b.Used*1e4)/1e4, 'f', -1, 64) // sums of cents carry noise
 	if b.Max <= 0 {
 		return fmt.Sprintf("%s %s, no cap", pad(b.Name, 20), used)
 	}
