@@ -2,7 +2,9 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -47,6 +49,9 @@ func (r *Repo) Answer(ctx context.Context, answer string) (*AnswerResult, error)
 	a := ledger.Answer{RunID: rep.RunID, Prompt: rep.Question.Prompt, Answer: answer, At: time.Now().UTC()}
 	if err := book.Answer(a); err != nil {
 		return nil, err
+	}
+	if err := os.Remove(o.ws.Stuck()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fault.Wrap(err, "", "what relay remembers of tasks that did not work could not be forgotten", "`rm "+fault.Word(o.ws.Stuck())+"`")
 	}
 	return &AnswerResult{Doc: Doc{"relay.answer", 1}, RunID: rep.RunID, Prompt: a.Prompt, Answer: answer, Next: "`relay run`"}, nil
 }

@@ -112,6 +112,7 @@ func (r *run) write(out *Outcome) error {
 	problems := []error{r.enter(stateReport)}
 	if r.book != nil {
 		problems = append(problems, r.book.Finish(r.rep.RunID, r.rep.Code))
+		problems = append(problems, r.remember())
 		r.ledgerLines()
 	}
 	r.pointers()

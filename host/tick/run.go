@@ -50,6 +50,7 @@ type run struct {
 	built    bool   // a builder was let into the box
 	badBuild string // why the builder's result is not valid; "" when it is
 	patch    string
+	repeat   bool   // the task ended in a STOP before and was not built again
 	was      string // the milestone before this tick; "" when there was none
 }
 

@@ -107,6 +107,9 @@ func (r *run) work(ctx context.Context) error {
 		r.rep.Control = &report.Control{Action: r.task.Control.Action, Reason: r.task.Control.Reason}
 		return nil
 	}
+	if done, err := r.refuseRepeat(); done || err != nil {
+		return err
+	}
 	if err := r.plan(nil); err != nil {
 		return err // a check that can't run makes the build a waste
 	}

@@ -31,6 +31,7 @@ type Runner struct {
 	MaxTickSeconds   int            `json:"max_tick_seconds"` // 1 to 86400
 	Lockfile         string         `json:"lockfile"`
 	RunnerOwnedGlobs []string       `json:"runner_owned_globs"`
+	StuckAfter       int            `json:"stuck_after"` // [relay] 1 to 100
 	CrashCleanup     CrashCleanup   `json:"crash_cleanup"`
 	RenderReportMD   RenderReportMD `json:"render_report_md"`
 }

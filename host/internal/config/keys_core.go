@@ -10,6 +10,7 @@ var coreKeys = []key{
 	{path: "runner.max_tick_seconds", kind: kWhole, def: 900, min: 1, max: 86400, doc: "Wall clock of one whole tick, in seconds.", read: "tick"},
 	{path: "runner.lockfile", kind: kText, def: "{workspace}/lock.json", only: "the lock lies in the workspace, so that it can't be outside of what relay ignores and owns", doc: "The lock file.", read: "config"},
 	{path: "runner.runner_owned_globs", kind: kTexts, def: []string{"{workspace}/**"}, check: globs, doc: "More paths that only relay may write. The workspace and the configuration files are always among them.", read: "change"},
+	{path: "runner.stuck_after", kind: kWhole, def: 2, min: 1, max: 100, doc: "A task that ended in a STOP is not built again on the same commit under the same configuration. After it was asked for that many more times, the operator is asked.", read: "tick"},
 	{path: "runner.crash_cleanup.delete_tmp_glob", kind: kText, def: "{workspace}/*.tmp", max: 200, check: glob, doc: "Stale temporary files that preflight removes; below the workspace and ending in \".tmp\".", read: "workspace"},
 	{path: "runner.crash_cleanup.validate_runner_json_files", kind: kBool, def: true, doc: "Whether preflight checks STATE.json, TASK.json, REPORT.json and BLOCKED.json against their schemas.", read: "tick"},
 	{path: "runner.render_report_md.enabled", kind: kBool, def: true, doc: "Whether REPORT.md is written.", read: "tick"},

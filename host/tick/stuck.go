@@ -1,0 +1,124 @@
+package tick
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/strictjson"
+	"github.com/paxiom/relay/judge"
+)
+
+// No progress, no spending: a task that ended in a STOP is remembered with the commit
+// and the configuration that it ended on. The same task on the same ground would end
+// the same way, so it is not built again, and after a few times a person is asked.
+
+// stop is one remembered end, a line of stuck.json.
+type stop struct {
+	Fingerprint string     `json:"fingerprint"`
+	Base        string     `json:"base_commit"`
+	RunID       string     `json:"run_id"`
+	Code        judge.Code `json:"code"`
+	Summary     string     `json:"summary"`
+	Refused     int        `json:"refused"` // how often it was asked for again
+}
+
+// maxStops is how many ends are remembered; all of them are of one commit.
+const maxStops = 64
+
+// fingerprint is what a task asks for, on what ground: ids and the order of globs make
+// no difference.
+func (r *run) fingerprint() (string, error) {
+	t := *r.task
+	t.TaskID, t.MilestoneID = "", ""
+	t.Scope.AllowedGlobs, t.Scope.ForbiddenGlobs = slices.Clone(t.Scope.AllowedGlobs), slices.Clone(t.Scope.ForbiddenGlobs)
+	slices.Sort(t.Scope.AllowedGlobs)
+	slices.Sort(t.Scope.ForbiddenGlobs)
+	raw, err := json.Marshal([]any{t, r.rep.BaseCommit, r.cfg})
+	if err != nil {
+		return "", internal(err)
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// stops are the remembered ends. A file that can't be read remembers nothing: the
+// worst that follows is one build too many.
+func (r *run) stops() []stop {
+	var all []stop
+	if raw := r.file(r.ws.Stuck()); raw == "" || strictjson.Unmarshal([]byte(raw), &all) != nil {
+		return nil
+	}
+	return slices.DeleteFunc(all, func(s stop) bool { return s.Base != r.rep.BaseCommit })
+}
+
+func (r *run) writeStops(all []stop) error {
+	if len(all) > maxStops {
+		all = all[len(all)-maxStops:]
+	}
+	raw, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return internal(err)
+	}
+	return r.writeFile(r.ws.Stuck(), append(raw, '\n'))
+}
+
+// refuseRepeat ends a tick whose task is a repeat, before anything is built. done
+// without an error means that the operator is asked. A task that the operator gave is
+// always carried out.
+func (r *run) refuseRepeat() (done bool, err error) {
+	if r.o.Task != nil {
+		return false, nil
+	}
+	mark, err := r.fingerprint()
+	if err != nil {
+		return false, err
+	}
+	all := r.stops()
+	i := slices.IndexFunc(all, func(s stop) bool { return s.Fingerprint == mark })
+	if i < 0 {
+		return false, nil
+	}
+	s := &all[i]
+	s.Refused++
+	r.repeat = true
+	if err := r.writeStops(all); err != nil {
+		return false, err
+	}
+	if s.Refused < r.cfg.Runner.StuckAfter {
+		return true, fault.New(s.Code, "the task is the same as that of run "+s.RunID+", which ended so, and was not built again",
+			s.Summary, "`relay show "+s.RunID+"`; relay builds it again once the commit or the configuration is another")
+	}
+	r.rep.Question = &report.Question{Prompt: fmt.Sprintf("The orchestrator keeps asking for the same task (%s). It ended in %s: %s. It was asked for %d more times and not built again. What should be done differently?",
+		shorten(report.Safe(r.task.Intent)), s.Code, shorten(report.Safe(s.Summary)), s.Refused)}
+	return true, nil
+}
+
+// remember keeps the end of this run when the same task would end so again.
+func (r *run) remember() error {
+	if r.task == nil || r.o.Task != nil || r.repeat || r.task.Control != nil || r.rep.Verdict != judge.OutcomeStop {
+		return nil
+	}
+	switch r.rep.Code {
+	case judge.StopInterrupted, judge.StopProviderQuota, judge.StopHeadMoved:
+		return nil // says nothing about the task
+	}
+	mark, err := r.fingerprint()
+	if err != nil {
+		return err
+	}
+	all := slices.DeleteFunc(r.stops(), func(s stop) bool { return s.Fingerprint == mark })
+	return r.writeStops(append(all, stop{Fingerprint: mark, Base: r.rep.BaseCommit, RunID: r.rep.RunID, Code: r.rep.Code, Summary: shorten(r.rep.Summary)}))
+}
+
+// shorten keeps a text fit for one line of a question.
+func shorten(s string) string {
+	if r := []rune(s); len(r) > 300 {
+		return string(r[:299]) + "…"
+	}
+	return s
+}
