@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type costOptions struct {
+	app   *app
+	by    string
+	since string
+}
+
+func newCostCmd(a *app, runF func(context.Context, *costOptions) error) *cobra.Command {
+	o := &costOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "cost",
+		Short: "What the model calls have cost",
+		Long: "Adds up the calls of this repository, from .relay/usage.jsonl. A call whose cost nobody knows\n" +
+			"is counted apart, with what it was allowed to cost; it is never taken for free.",
+		Example: "relay cost\nrelay cost --by run --since 12h\nrelay cost --by model --json",
+		GroupID: groupLook,
+		Args:    noArgs,
+		RunE:    runE(o, runF, runCost),
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.by, "by", "day", "add up by `WHAT`: run, day, provider, model or milestone")
+	f.StringVar(&o.since, "since", "", "only calls of the last `DUR`: 12h, 7d")
+	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{"run", "day", "provider", "model", "milestone"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func runCost(ctx context.Context, o *costOptions) error {
+	var since time.Duration
+	if o.since != "" {
+		var err error
+		if since, err = parseAge(o.since); err != nil || since <= 0 {
+			return usageError{what: "--since " + strconv.Quote(o.since) + " is not a time", why: "it is a number with h or d, such as 12h or 7d", fix: "`relay cost --since 12h`"}
+		}
+	}
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.Cost(ctx, host.CostOptions{By: o.by, Since: since})
+	if err != nil {
+		return err
+	}
+	return o.app.done(res, func(p *printer) { costTable(p, res) })
+}
+
+func costTable(p *printer, res *host.CostResult) {
+	if res.Total.Calls == 0 {
+		p.linef("No calls.")
+		return
+	}
+	rows := [][]string{{res.By, "calls", "cost", "tokens in", "out", "cache"}}
+	for _, l := range append(res.Lines, res.Total) {
+		name := host.Safe(l.Name)
+		if name == "" {
+			name = "(none)"
+		}
+		rows = append(rows, []string{name, plain(l.Calls), costText(l), tokens(l.InputTokens), tokens(l.OutputTokens), tokens(l.CacheTokens)})
+	}
+	p.table(rows)
+	if res.Total.UnknownCalls > 0 {
+		p.linef("\n%s", p.dim("What nobody knows is not in the sums; in brackets is what those calls were allowed to cost."))
+	}
+}
+
+// costText is the known sum, and beside it what nobody knows.
+func costText(l host.CostLine) string {
+	text := ""
+	if l.CostUSD != nil {
+		text = "$" + money(*l.CostUSD)
+	}
+	if l.UnknownCalls == 0 {
+		return text
+	}
+	if text != "" {
+		text += " + "
+	}
+	text += plain(l.UnknownCalls) + " unknown"
+	if l.UnknownMaxUSD > 0 {
+		text += " (allowed $" + money(l.UnknownMaxUSD) + ")"
+	}
+	return text
+}
+
+func tokens(n *int64) string {
+	if n == nil {
+		return "?"
+	}
+	return strconv.FormatInt(*n, 10)
+}
