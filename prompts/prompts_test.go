@@ -190,3 +190,18 @@ func FuzzBlock(f *testing.F) {
 		}
 	})
 }
+
+// The page for template authors names every placeholder.
+func TestPlaceholdersAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../docs/reference/prompts.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, role := range []string{"orchestrator", "builder"} {
+		for _, name := range Placeholders(role) {
+			if !strings.Contains(string(page), "`{{"+name+"}}`") {
+				t.Errorf("docs/reference/prompts.md does not name {{%s}} of the %s", name, role)
+			}
+		}
+	}
+}
