@@ -22,6 +22,9 @@ func Record(r *pluginpb.CompleteRequest, done *pluginpb.CompleteDone, failed *pl
 	c.Answer = &Answer{Text: done.GetText(), StopReason: done.GetStopReason(), Model: done.GetModel()}
 	if out := done.GetOutputJson(); json.Valid(out) {
 		c.Answer.Output = json.RawMessage(out)
+		if json.Valid([]byte(c.Answer.Text)) {
+			c.Answer.Text = "" // the same once more
+		}
 	}
 	c.Usage = usageOf(done.GetUsage())
 	return c

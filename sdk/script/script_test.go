@@ -110,7 +110,7 @@ func TestRecordedCallsPlayBackTheSame(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "rec")
 	r := request("orchestrator", "opus", "sys", "user")
 	usage := &pluginpb.Usage{InputTokens: proto.Int64(10), OutputTokens: proto.Int64(0), CostMicrousd: proto.Int64(42)}
-	done := &pluginpb.CompleteDone{Text: "{}", OutputJson: []byte(`{"a": 1}`), StopReason: "end_turn", Model: "opus-5", Usage: usage}
+	done := &pluginpb.CompleteDone{Text: "in words", OutputJson: []byte(`{"a": 1}`), StopReason: "end_turn", Model: "opus-5", Usage: usage}
 	failed := &pluginpb.Failure{
 		Reason: pluginpb.Failure_REASON_QUOTA_EXHAUSTED, Summary: "limit", LimitName: "five_hour",
 		ResetAt: timestamppb.New(time.Unix(1900000000, 0)), RetryAfter: durationpb.New(1500 * time.Millisecond),
@@ -133,7 +133,7 @@ func TestRecordedCallsPlayBackTheSame(t *testing.T) {
 	}
 	a := s.Calls[0].Answer
 	var out map[string]int
-	if err := json.Unmarshal(a.Output, &out); err != nil || out["a"] != 1 || a.Text != "{}" || a.Model != "opus-5" || a.StopReason != "end_turn" {
+	if err := json.Unmarshal(a.Output, &out); err != nil || out["a"] != 1 || a.Text != "in words" || a.Model != "opus-5" || a.StopReason != "end_turn" {
 		t.Errorf("answer is %+v", a)
 	}
 	f := s.Calls[1].Failure

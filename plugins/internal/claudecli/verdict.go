@@ -120,7 +120,7 @@ func (s *Stream) failure(end End, want Want) *sdk.Failure {
 
 // noResult is a run that ended before it said anything final.
 func (s *Stream) noResult(end End) *sdk.Failure {
-	why := sdk.Detail(firstOf(strings.TrimSpace(end.Stderr), s.stray))
+	why := sdk.Detail(firstOf(strings.TrimSpace(end.Stderr), s.stray, "it printed nothing and ended with "+end.String()))
 	switch {
 	case end.Signal != "" || end.ExitCode > 128:
 		return sdk.Fail(sdk.Internal, "claude was ended by "+end.String()+" before it answered", why)
@@ -260,8 +260,8 @@ func (s *Stream) quota(opts []sdk.FailOption) *sdk.Failure {
 		info = s.apiError.limit
 	}
 	reset := info.reset()
-	if reset.IsZero() {
-		return sdk.Fail(sdk.RateLimited, "the account's usage limit is reached; it was not said until when",
+	if !reset.After(time.Now()) {
+		return sdk.Fail(sdk.RateLimited, "the account's usage limit is reached; it is not known until when",
 			append(opts, sdk.RetryAfter(longWait))...)
 	}
 	return sdk.Fail(sdk.QuotaExhausted, "the account's usage limit is reached",

@@ -93,7 +93,7 @@ func TestDenialsAreTold(t *testing.T) {
 }
 
 func TestBadRuns(t *testing.T) {
-	reset := time.Unix(1795240800, 0)
+	reset := time.Unix(4102444800, 0) // 2100: a recorded date would pass
 	for _, tc := range []struct {
 		name   string
 		end    End
@@ -180,6 +180,17 @@ func TestSilentEnds(t *testing.T) {
 				t.Errorf("got %+v", f)
 			}
 		})
+	}
+}
+
+func TestUsageLimitWithoutATime(t *testing.T) {
+	for _, resets := range []string{"", `,"resetsAt":1000000000`} {
+		s := new(Stream)
+		s.Feed([]byte(`{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","rateLimitType":"weekly"` + resets + `}}`))
+		s.Feed([]byte(`{"type":"result","subtype":"success","is_error":true,"result":"x","api_error":"usage_limit_reached","api_error_status":429,"modelUsage":{}}`))
+		if _, f := s.Verdict(End{ExitCode: 1}, Want{}); f == nil || f.Reason != sdk.RateLimited || f.RetryAfter != longWait {
+			t.Errorf("%q: got %+v", resets, f)
+		}
 	}
 }
 
