@@ -78,7 +78,7 @@ func codesPage() string {
 func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 var (
-	inBackticks = regexp.MustCompile("`(relay(?: [^`]*)?)`")
+	inBackticks = regexp.MustCompile("`(relay(?: [a-z-][^`]*)?)`")
 	shellBlock  = regexp.MustCompile("(?ms)^```sh\n(.*?)^```")
 	inShell     = regexp.MustCompile(`(?m)^relay(?: .*)?$`)
 )
