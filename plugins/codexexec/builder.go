@@ -107,7 +107,7 @@ func (b *builder) fence(ctx context.Context, call codexcli.Call, out sdk.Events)
 	case "workspace-write":
 		return codexcli.WorkspaceWrite, nil
 	case "off":
-		out.Notice("codex runs without its own sandbox, as configured; relay's box is the fence")
+		out.Notice("codex runs without its own sandbox, as configured; the box is the fence")
 		return codexcli.NoSandbox, nil
 	}
 	works, why, err := call.SandboxWorks(ctx)
