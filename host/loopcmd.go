@@ -63,7 +63,9 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	hooks := loop.Hooks{OnTick: o.OnTick}
+	ctx, asked, done := stoppable(ctx, repo.ws)
+	defer done()
+	hooks := loop.Hooks{OnTick: o.OnTick, Drain: asked}
 	var l *loop.Loop
 	if o.Resume {
 		old, err := loop.CutOff(repo.ws)

@@ -24,6 +24,13 @@ func (r *Repo) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	if env.LoadErr == nil {
+		if ws, err := workspace.Open(env.Root, env.Loaded.Config.WorkspaceDir); err == nil {
+			var done func()
+			ctx, _, done = stoppable(ctx, ws)
+			defer done()
+		}
+	}
 	out, err := tick.Run(ctx, env, t)
 	if out == nil {
 		return nil, err

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type stopOptions struct {
+	app   *app
+	drain bool
+}
+
+func newStopCmd(a *app, runF func(context.Context, *stopOptions) error) *cobra.Command {
+	o := &stopOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "stop",
+		Short: "End the loop or run that works here, from another terminal",
+		Long: "Ends the relay that works in this repository, as Ctrl-C in its own terminal would: the call\n" +
+			"under way ends, nothing half-done stays, a report is left. With --drain a loop first finishes\n" +
+			"the tick under way, and relay stop does not wait for it.",
+		Example: "relay stop\nrelay stop --drain",
+		GroupID: groupWork,
+		Args:    noArgs,
+		RunE:    runE(o, runF, runStop),
+	}
+	cmd.Flags().BoolVar(&o.drain, "drain", false, "let the tick under way come to its end")
+	return cmd
+}
+
+// stopWait is how long an end at once may take before relay stop says that it lasts.
+const stopWait = 15 * time.Second
+
+func runStop(ctx context.Context, o *stopOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	opts := host.StopOptions{Drain: o.drain, Wait: stopWait}
+	if o.drain {
+		opts.Wait = 0
+	}
+	res, err := repo.Stop(ctx, opts)
+	if err != nil {
+		return err
+	}
+	return o.app.end(res.ExitCode, res, func(p *printer) {
+		who := "process " + plain(res.PID)
+		if res.LoopID != "" {
+			who = "loop " + res.LoopID + ", " + who
+		}
+		switch {
+		case !res.Running:
+			p.linef("Nothing runs here.")
+		case res.Ended:
+			p.linef("Ended: %s.", who)
+		case res.Drain:
+			p.linef("Asked: %s ends after the tick under way.", who)
+		default:
+			p.linef("Asked, and it has not ended yet: %s.", who)
+		}
+		p.next(res.Next)
+	})
+}

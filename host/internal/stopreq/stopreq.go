@@ -1,0 +1,105 @@
+package stopreq
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/paxiom/relay/host/internal/strictjson"
+	"github.com/paxiom/relay/host/internal/workspace"
+)
+
+// Request is stop.json.
+type Request struct {
+	PID   int       `json:"pid"` // of the relay that is asked to end
+	Drain bool      `json:"drain"`
+	At    time.Time `json:"at"`
+}
+
+// poll is how often a watcher looks.
+const poll = 100 * time.Millisecond
+
+// Write asks the process to end: at once, or after the tick under way.
+func Write(ws *workspace.Workspace, pid int, drain bool) error {
+	raw, err := json.Marshal(Request{pid, drain, time.Now().UTC()})
+	if err != nil {
+		return err
+	}
+	return workspace.WriteFile(ws.Stop(), append(raw, '\n'))
+}
+
+// Remove takes the request for this process back; that of another one stays.
+func Remove(ws *workspace.Workspace, pid int) error {
+	if r := read(ws); r == nil || r.PID != pid {
+		return nil
+	}
+	if err := os.Remove(ws.Stop()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// read gives the request, nil when there is none that can be read.
+func read(ws *workspace.Workspace) *Request {
+	raw, err := workspace.ReadFile(ws.Stop(), 4<<10)
+	if err != nil {
+		return nil
+	}
+	r := &Request{}
+	if strictjson.Unmarshal(raw, r) != nil {
+		return nil
+	}
+	return r
+}
+
+// Watcher looks for requests that are meant for this process.
+type Watcher struct {
+	ws    *workspace.Workspace
+	since time.Time
+	end   chan struct{}
+	done  chan struct{}
+}
+
+// Watch calls now at the first request for an end at once. Stop ends the watch.
+func Watch(ctx context.Context, ws *workspace.Workspace, now func()) *Watcher {
+	w := &Watcher{ws: ws, since: time.Now().UTC(), end: make(chan struct{}), done: make(chan struct{})}
+	go func() {
+		defer close(w.done)
+		tick := time.NewTicker(poll)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-w.end:
+				return
+			case <-tick.C:
+			}
+			if r := w.mine(); r != nil && !r.Drain {
+				now()
+				return
+			}
+		}
+	}()
+	return w
+}
+
+func (w *Watcher) mine() *Request {
+	if r := read(w.ws); r != nil && r.PID == os.Getpid() && !r.At.Before(w.since) {
+		return r
+	}
+	return nil
+}
+
+// Asked says whether this process was asked to end, in whatever way.
+func (w *Watcher) Asked() bool { return w.mine() != nil }
+
+// Stop ends the watch and clears away the request that was for this process.
+func (w *Watcher) Stop() error {
+	close(w.end)
+	<-w.done
+	return Remove(w.ws, os.Getpid())
+}

@@ -1,0 +1,136 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/lock"
+	"github.com/paxiom/relay/host/internal/stopreq"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/loop"
+)
+
+// StopOptions say how the relay that works here is to end.
+type StopOptions struct {
+	Drain bool          // after the tick under way
+	Wait  time.Duration // how long to wait for it; 0 does not wait
+}
+
+// StopResult says what was asked of whom.
+type StopResult struct {
+	Doc
+	Running  bool   `json:"running"` // somebody was at work
+	PID      int    `json:"pid,omitempty"`
+	LoopID   string `json:"loop_id,omitempty"`
+	RunID    string `json:"run_id,omitempty"`
+	Drain    bool   `json:"drain"`
+	Ended    bool   `json:"ended"` // nobody is at work any more
+	Next     string `json:"next,omitempty"`
+	ExitCode int    `json:"exit_code"`
+}
+
+// Stop asks the loop or the run that works in this workspace to end, as the first
+// Ctrl-C in its own terminal would, or with Drain a loop after the tick under way.
+func (r *Repo) Stop(ctx context.Context, o StopOptions) (*StopResult, error) {
+	repo, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	res := &StopResult{Doc: Doc{"relay.stop", 1}, Drain: o.Drain}
+	if err := res.find(repo.ws); err != nil {
+		return nil, err
+	}
+	if !res.Running {
+		res.Ended = true
+		return res, nil
+	}
+	if err := stopreq.Write(repo.ws, res.PID, o.Drain); err != nil {
+		return nil, fault.Wrap(err, "", "the request could not be written", "`ls -ld "+repo.ws.Rel()+"`")
+	}
+	deadline := time.Now().Add(o.Wait)
+	for {
+		now := &StopResult{}
+		if err := now.find(repo.ws); err != nil {
+			return nil, err
+		}
+		if !now.Running || now.PID != res.PID {
+			res.Ended = true
+			// It may have ended by itself before it saw the request.
+			return res, stopreq.Remove(repo.ws, res.PID)
+		}
+		if !time.Now().Before(deadline) {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	res.Next = "`relay status` shows when it has ended"
+	if !o.Drain {
+		res.ExitCode = ExitWaiting
+	}
+	return res, nil
+}
+
+// find says who is at work: a loop, also between its ticks, or a single run.
+func (s *StopResult) find(ws *workspace.Workspace) error {
+	running, err := loop.Running(ws)
+	if err != nil {
+		return err
+	}
+	if running != nil {
+		var p struct {
+			PID int `json:"pid"`
+		}
+		if json.Unmarshal(running.Progress, &p) == nil && p.PID > 0 {
+			s.Running, s.LoopID, s.PID = true, running.ID, p.PID
+		}
+	}
+	state, info, err := lock.Inspect(ws.Lock())
+	if err != nil {
+		return err
+	}
+	if state != lock.Held || info == nil {
+		return nil
+	}
+	if host, err := os.Hostname(); err != nil || info.Host != host {
+		return fault.New("", "the relay that works here is on another machine", "the lock names the machine "+Safe(info.Host), "`relay stop` there")
+	}
+	s.RunID = info.RunID
+	if !s.Running {
+		s.Running, s.PID = true, info.PID
+	}
+	return nil
+}
+
+// stoppable gives a context that a request of relay stop ends like SIGTERM. asked says
+// whether an end was asked for; done ends the watch.
+func stoppable(ctx context.Context, ws *workspace.Workspace) (_ context.Context, asked func() bool, done func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	w := stopreq.Watch(ctx, ws, func() { cancel(StopAsked{}) })
+	return ctx, w.Asked, func() {
+		_ = w.Stop() // a request that stays behind names a process that is gone
+		cancel(nil)
+	}
+}
+
+// StopAsked is the cause of a context that relay stop ended.
+type StopAsked struct{}
+
+// Error says it in words.
+func (StopAsked) Error() string { return "relay stop asked for an end" }
+
+// As makes it the same as SIGTERM for whoever asks which signal it was.
+func (StopAsked) As(target any) bool {
+	if sig, ok := target.(*Interrupted); ok {
+		*sig = Interrupted{syscall.SIGTERM}
+		return true
+	}
+	return false
+}
