@@ -9,8 +9,9 @@ SHORT   ?=
 build: ## relay and its plugins into bin/
 	@$(GO) run ./internal/build -o bin
 
-demo: build ## a sample repository, a tick that lands and one that is stopped
-	@bin/relay demo
+demo: ## a sample repository, a tick that lands and one that is stopped
+	@$(GO) run ./internal/build -o out/demo -plugins patch,replay
+	@out/demo/relay demo
 
 test: ## unit, conformance and script tests
 	$(GO) vet ./...

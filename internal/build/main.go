@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -24,14 +25,15 @@ var pluginName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 func main() {
 	out := flag.String("o", "bin", "folder to put the programs in")
 	race := flag.Bool("race", false, "build with the race detector")
+	only := flag.String("plugins", "", "folders of plugins/ to build, with commas; all when empty")
 	flag.Parse()
-	if err := run(*out, *race); err != nil {
+	if err := run(*out, *race, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "build:", err)
 		os.Exit(2)
 	}
 }
 
-func run(out string, race bool) error {
+func run(out string, race bool, only string) error {
 	out, err := filepath.Abs(out)
 	if err != nil {
 		return err
@@ -46,6 +48,9 @@ func run(out string, race bool) error {
 	b := builder{stage: filepath.Join(root, stageDir), out: out}
 	if race {
 		b.flags, b.stage = []string{"-race"}, b.stage+"-race"
+	}
+	if only != "" {
+		b.only, b.stage = strings.Split(only, ","), b.stage+"-"+strings.ReplaceAll(only, ",", "-")
 	}
 	if err := errors.Join(os.MkdirAll(b.stage, 0o755), os.MkdirAll(out, 0o755)); err != nil {
 		return err
@@ -84,14 +89,21 @@ func lock(path string) (unlock func(), err error) {
 type builder struct {
 	stage, out string
 	flags      []string
+	only       []string // folders of plugins to build; all when empty
 	placed     []string // the plugins' files
 }
 
 // plugins builds all plugins in one go and puts each under its own name.
 func (b *builder) plugins() error {
 	mains, err := filepath.Glob("plugins/*/main.go")
-	if err != nil || len(mains) == 0 {
+	if err != nil {
 		return err
+	}
+	if b.only != nil {
+		mains = slices.DeleteFunc(mains, func(m string) bool { return !slices.Contains(b.only, filepath.Base(filepath.Dir(m))) })
+		if len(mains) != len(b.only) {
+			return fmt.Errorf("of the plugins %s only %s exist", b.only, mains)
+		}
 	}
 	args := []string{"-buildvcs=false", "-o", b.stage + "/"}
 	for _, m := range mains {
