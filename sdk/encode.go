@@ -2,6 +2,7 @@ package sdk
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
@@ -16,6 +17,18 @@ func checkJSON(c *Completion, wanted bool) error {
 		return Fail(BadOutput, "the model's answer is not the JSON that was asked for", EffectCharged, Spent(c.Usage))
 	case !wanted:
 		c.JSON = nil
+	}
+	return nil
+}
+
+// maxResult is the largest BuildResult.JSON, in bytes. It is far above what the host
+// reads; without it a model that talks too much would look like a broken plugin.
+const maxResult = 4 << 20
+
+// checkResult refuses a result that would not fit into a message.
+func checkResult(b *BuildResult) error {
+	if n := len(b.JSON); n > maxResult {
+		return Fail(BadOutput, fmt.Sprintf("the builder's result has %d bytes; the limit is %d", n, maxResult), EffectChanged, Spent(b.Usage))
 	}
 	return nil
 }

@@ -312,6 +312,9 @@ func (s *server) Build(r *pluginpb.BuildRequest, out grpc.ServerStreamingServer[
 		if b == nil || err != nil {
 			return nil, err
 		}
+		if err := checkResult(b); err != nil {
+			return nil, err
+		}
 		return b.done, nil
 	})
 	return out.Context().Err()

@@ -78,7 +78,7 @@ func (b *builder) build(ctx context.Context, r *sdk.BuildRequest, out sdk.Events
 	result := &sdk.BuildResult{
 		JSON: answer.Structured, Session: answer.Session, StopReason: answer.StopReason, Model: answer.Model, Usage: answer.Usage,
 	}
-	if result.JSON == nil {
+	if result.JSON == nil && stream.KnownShape() {
 		result.JSON = json.RawMessage(answer.Text)
 	}
 	return result, nil

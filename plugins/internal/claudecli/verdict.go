@@ -96,13 +96,17 @@ func (s *Stream) effect() sdk.Effect {
 	return sdk.EffectUnknown // a request may have been under way
 }
 
+// KnownShape says that the last result has what every result of a known version has.
+// Of another one nothing is taken, not even its text.
+func (s *Stream) KnownShape() bool { return s.result.IsError != nil && s.result.Subtype != "" }
+
 func (s *Stream) failure(end End, want Want) *sdk.Failure {
 	if s.results == 0 {
 		return s.noResult(end)
 	}
 	r := s.result
 	switch {
-	case r.IsError == nil || r.Subtype == "":
+	case !s.KnownShape():
 		return sdk.Fail(sdk.BadOutput, "claude printed a result of a shape that this plugin does not know",
 			sdk.Detail(s.stray), sdk.Fix("`claude --version`; use a version that the plugin names as tested"))
 	case *r.IsError || r.Subtype != "success":

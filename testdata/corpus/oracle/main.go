@@ -30,7 +30,9 @@ func volatile(p string) bool {
 		"relais/lock.json", "relais/STATE.json", "relais/TASK.json", "relais/REPORT.json", "relais/REPORT.md", "relais/BLOCKED.json",
 		"relais/STATE.json.tmp", "relais/.tmp", "relais/BUILDER_RESULT.json", "relais/run.lock",
 		// what DESIGN section 8 adds to the seed's files
-		"relais/usage.jsonl", "relais/journal", "relais/logs", "relais/queue.md":
+		"relais/usage.jsonl", "relais/journal", "relais/logs", "relais/queue.md",
+		// remembered failures, so that the same task is not built again; runs of the loop; a stop request
+		"relais/stuck.json", "relais/runs", "relais/stop.json":
 		return true
 	}
 	if strings.HasPrefix(p, ".git/sharedindex.") {
