@@ -177,6 +177,11 @@ func (r *run) runBuilder(ctx context.Context, p *plugin) error {
 	case late && ctx.Err() != nil && !errors.Is(context.Cause(ctx), errTickTime):
 		return &fault.Fault{Code: judge.StopBuilderTimeout, What: fmt.Sprintf("the builder %s did not end within %v", p.entry.Name, limit),
 			Why: "it and everything that it had started were ended", Fix: "`relay show`, then ask for a smaller step or raise builder.timeout_seconds", Err: f}
+	case p.entry.Name == "patch" && f.Cause == pluginhost.Reported && f.Reason == pluginpb.Failure_REASON_BAD_REQUEST:
+		// A patch is the orchestrator's work: one that can't be applied is a bad answer,
+		// and no accident that another try would mend.
+		return &fault.Fault{Code: judge.StopBuilderOutputInvalid, What: "the patch of the task is refused", Why: strings.TrimSpace(f.Summary + ": " + f.Detail),
+			Fix: "`relay show`, then ask for a patch against the present files", Err: f}
 	}
 	return failed(ctx, f)
 }
