@@ -192,8 +192,10 @@ func TestBadPlugins(t *testing.T) {
 			if d := time.Since(began); d > 25*time.Second {
 				t.Errorf("took %v", d)
 			}
-			if w.kind == "orphaner" && left != 2 {
-				t.Errorf("%d left behind, want 2", left)
+			// Both are ended (the leak test sees to that); the count is of those that the
+			// search met, and the one in the leader's group may go before it looks.
+			if w.kind == "orphaner" && (left < 1 || left > 2) {
+				t.Errorf("%d left behind, want 1 or 2", left)
 			}
 			if w.cause == "" {
 				if f != nil {
