@@ -89,7 +89,7 @@ func state(ts *testscript.TestScript, dir string) string {
 			return // not a repository: the files are all there is
 		}
 		for line := range strings.Lines(string(out)) {
-			if !strings.Contains(line, "refs/relay/") && !strings.Contains(line, " .relay/") {
+			if !strings.Contains(line, "refs/relay/") && !strings.Contains(line, " .relay/") && !strings.Contains(line, " relais/") {
 				add("git %s: %s", args[0], strings.TrimRight(line, "\n"))
 			}
 		}
