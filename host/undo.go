@@ -32,7 +32,7 @@ func (r *Repo) Undo(ctx context.Context, run string) (*UndoResult, error) {
 		return nil, err
 	}
 	defer release()
-	u, err := change.Undo(ctx, env, history.NewRunID(time.Now()), m.Commit, change.Message{
+	u, err := change.Undo(ctx, env, history.NewRunID(time.Now()), m.BaseCommit, m.Commit, change.Message{
 		Subject:  fmt.Sprintf("Undo: %s", m.Intent),
 		Body:     []string{fmt.Sprintf("Takes back commit %s, which run %s had landed.", m.Commit, m.RunID)},
 		Trailers: []change.Trailer{{Key: "Relay-Undoes", Value: m.RunID}, {Key: "Relay-Task", Value: m.TaskID}}})

@@ -237,7 +237,7 @@ func TestOddRepositories(t *testing.T) {
 				t.Error("fsmonitor ran")
 			}
 
-			_, err = Undo(context.Background(), r.env, "undo-1", done.Commit, Message{Subject: "undo"})
+			_, err = Undo(context.Background(), r.env, "undo-1", "", done.Commit, Message{Subject: "undo"})
 			must(t, err)
 			r.clean()
 			if got := r.snapshot(false); got != base {

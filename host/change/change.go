@@ -48,6 +48,7 @@ type Change struct {
 	layer   string
 	touched *judge.Touched
 	verdict judge.Verdict
+	own     []ownCommit // to be made again; see judgeOwn
 }
 
 // The kinds of journal records.
@@ -81,19 +82,19 @@ func Begin(env Env, o Options) (*Change, error) {
 	if err = c.log.Append(recBegin, beginning{Layer: c.layer, Base: o.Base, Branch: o.Branch}); err != nil {
 		return nil, errors.Join(err, c.log.Settle())
 	}
-	if c.box, err = c.newBox(); err != nil {
+	if c.box, err = c.newBox(c.env.Persist, c.opts.Binds); err != nil {
 		return nil, errors.Join(err, c.log.Settle())
 	}
 	return c, nil
 }
 
-func (c *Change) newBox() (*box.Box, error) {
+func (c *Change) newBox(persist []string, binds []box.Bind) (*box.Box, error) {
 	if err := os.MkdirAll(filepath.Dir(c.layer), 0o700); err != nil {
 		return nil, err
 	}
 	return box.New(box.Spec{
 		Root: c.env.Git.Root, GitDirs: c.env.Git.Outside(), Home: c.env.Home, StateDir: c.env.StateDir,
-		Layer: c.layer, Persist: c.env.Persist, Binds: c.opts.Binds,
+		Layer: c.layer, Persist: persist, Binds: binds,
 	})
 }
 
@@ -115,22 +116,36 @@ func (c *Change) Reset() error {
 	if err := c.box.Discard(); err != nil {
 		return err
 	}
-	c.touched = nil
+	c.touched, c.own = nil, nil
 	var err error
-	c.box, err = c.newBox()
+	c.box, err = c.newBox(c.env.Persist, c.opts.Binds)
 	return err
 }
 
 // Judge reads what the builder left and judges it. No process may be running in the
-// box. The verdict is also kept for Land.
+// box. The verdict is also kept for Land. Where the policy keeps the builder's own
+// commits, each of them is judged too.
 func (c *Change) Judge(ctx context.Context, p judge.Policy) (judge.Verdict, error) {
+	c.own = nil
+	err := c.judgeLayer(ctx, p)
+	if err == nil && c.verdict.Code == judge.Success && c.verdict.BuilderCommitted && p.BuilderCommits == judge.KeepCommits {
+		err = c.judgeOwn(ctx, p)
+	}
+	if err != nil {
+		c.touched = nil // what was not judged to the end can't land
+		return judge.Verdict{}, err
+	}
+	return c.verdict, nil
+}
+
+func (c *Change) judgeLayer(ctx context.Context, p judge.Policy) error {
 	t, err := c.box.Touched(ctx, c.env.Git)
 	if err != nil {
-		return judge.Verdict{}, err
+		return err
 	}
 	c.touched = &t
 	c.verdict = judge.Judge(t, p)
-	return c.verdict, nil
+	return nil
 }
 
 // Touched is what Judge read.

@@ -27,7 +27,8 @@ type Message struct {
 // Landing says how a judged change lands.
 type Landing struct {
 	Message Message
-	// Commit makes one commit on the current branch. Otherwise the changes stay in
+	// Commit makes one commit on the current branch, on top of the builder's own
+	// ones where those are kept. Otherwise the changes stay in
 	// the work tree and nothing is written into .git.
 	Commit bool
 	// Note is kept in the journal for whoever finishes the landing after a crash.
@@ -64,7 +65,11 @@ func (c *Change) Land(ctx context.Context, l Landing) (Landed, error) {
 	k := newCommitter(c.env, c.layer)
 	defer k.remove()
 	return land.run(ctx, c.verdict.Kept, open, l.Note, func(entries []entry) (string, error) {
-		return land.build(ctx, k, entries, l.Message)
+		commit, err := land.build(ctx, k, entries, l.Message)
+		if err != nil || commit == "" || len(c.own) == 0 {
+			return commit, err
+		}
+		return land.chain(ctx, c.own, commit, l.Message)
 	})
 }
 

@@ -233,11 +233,11 @@ func TestUndo(t *testing.T) {
 	must(t, err)
 
 	r.write("dirt", "x", 0o644)
-	if _, err := Undo(ctx, r.env, "undo-1", landed.Commit, Message{Subject: "undo"}); err == nil {
+	if _, err := Undo(ctx, r.env, "undo-1", "", landed.Commit, Message{Subject: "undo"}); err == nil {
 		t.Error("undone over a dirty tree")
 	}
 	must(t, os.Remove(filepath.Join(r.root, "dirt")))
-	u, err := Undo(ctx, r.env, "undo-1", landed.Commit, Message{Subject: "undo"})
+	u, err := Undo(ctx, r.env, "undo-1", "", landed.Commit, Message{Subject: "undo"})
 	must(t, err)
 	r.clean()
 	if got := r.snapshot(false); got != base {
@@ -246,7 +246,7 @@ func TestUndo(t *testing.T) {
 	if r.git("rev-parse", "HEAD^") != landed.Commit || r.git("rev-parse", "HEAD") != u.Commit {
 		t.Error("HEAD")
 	}
-	if _, err := Undo(ctx, r.env, "undo-2", landed.Commit, Message{Subject: "undo"}); err == nil {
+	if _, err := Undo(ctx, r.env, "undo-2", "", landed.Commit, Message{Subject: "undo"}); err == nil {
 		t.Error("undone below later work")
 	}
 }

@@ -21,9 +21,10 @@ type Undone struct {
 	Notes  []string
 }
 
-// Undo makes a commit that takes the landed commit back. It refuses when the commit
-// is not HEAD, or when the work tree is not clean. id names the journal.
-func Undo(ctx context.Context, env Env, id, commit string, m Message) (u Undone, err error) {
+// Undo makes a commit that takes the landed commit back, and with it those of the same
+// run that lie between it and base; "" stands for its parent. It refuses when the
+// commit is not HEAD, or when the work tree is not clean. id names the journal.
+func Undo(ctx context.Context, env Env, id, base, commit string, m Message) (u Undone, err error) {
 	if open, err := env.Journal.Unfinished(); err != nil {
 		return u, err
 	} else if len(open) > 0 {
@@ -37,6 +38,9 @@ func Undo(ctx context.Context, env Env, id, commit string, m Message) (u Undone,
 	if head != commit {
 		return u, fault.New(judge.StopHeadMoved, "the change can't be undone by itself", fmt.Sprintf("HEAD is %.12s: later work is on top of %.12s", head, commit),
 			fmt.Sprintf("`git revert %.12s` takes it back and leaves the later work", commit))
+	}
+	if base, err = sameRun(ctx, env.Git, base, commit); err != nil {
+		return u, err
 	}
 	status, err := env.Git.Status(ctx)
 	if err != nil {
@@ -71,27 +75,66 @@ func Undo(ctx context.Context, env Env, id, commit string, m Message) (u Undone,
 		return u, err
 	}
 	defer real.Close()
-	back, err := k.reverse(ctx, real, commit)
+	back, err := k.reverse(ctx, real, base, commit)
 	if err != nil {
 		return u, err
 	}
 	l := &lander{env: env, log: log, real: real, base: head, branch: branch}
 	open := func(p string) (io.ReadCloser, error) { return os.Open(filepath.Join(k.stage, p)) }
 	done, err := l.run(ctx, back, open, nil, func([]entry) (string, error) {
-		return commitTree(ctx, env, commit+"^^{tree}", head, m)
+		return commitTree(ctx, env, base+"^{tree}", head, m)
 	})
 	return Undone(done), err
 }
 
-// reverse gives the changes that lead from a commit back to its parent, with the
-// parent's files, as git checks them out, in the staging folder.
-func (k *committer) reverse(ctx context.Context, real *realTree, commit string) ([]judge.Change, error) {
-	changes, err := diffTree(ctx, k.env.Git, commit, commit+"^")
+// sameRun gives the commit that an undo goes back to. It refuses when what lies between
+// is not the run's own work in one line.
+func sameRun(ctx context.Context, git *judge.Git, base, commit string) (string, error) {
+	parent, err := git.Run(ctx, nil, "rev-parse", "--verify", commit+"^")
+	if err != nil {
+		return "", err
+	}
+	if p := strings.TrimSpace(string(parent)); base == "" || base == p {
+		return p, nil
+	}
+	const most = maxOwnCommits + 1
+	out, err := git.Run(ctx, nil, "log", "-z", fmt.Sprintf("-%d", most+1), "--no-show-signature",
+		"--format=%H %P|%(trailers:key=Relay-Run,valueonly,separator=%x2C)", base+".."+commit)
+	if err != nil {
+		return "", err
+	}
+	next, run := commit, ""
+	lines := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	for _, line := range lines {
+		ids, trailer, _ := strings.Cut(line, "|")
+		trailer = strings.TrimSpace(trailer)
+		if run == "" {
+			run = trailer
+		}
+		id, from, _ := strings.Cut(ids, " ")
+		if id != next || trailer == "" || trailer != run {
+			next = ""
+			break
+		}
+		next = from
+	}
+	if next != base || len(lines) > most {
+		return "", fault.New(judge.StopHeadMoved, "the change can't be undone by itself",
+			fmt.Sprintf("between %.12s, where the run began, and its commit %.12s are commits that are not its own", base, commit),
+			fmt.Sprintf("`git log %.12s..%.12s` shows them; `git revert` takes single ones back", base, commit))
+	}
+	return base, nil
+}
+
+// reverse gives the changes that lead from a commit back to base, with the base's
+// files, as git checks them out, in the staging folder.
+func (k *committer) reverse(ctx context.Context, real *realTree, base, commit string) ([]judge.Change, error) {
+	changes, err := diffTree(ctx, k.env.Git, commit, base)
 	if err != nil {
 		return nil, err
 	}
 	env := []string{"GIT_INDEX_FILE=" + k.index}
-	if _, err := k.env.write(ctx, env, nil, "read-tree", commit+"^"); err != nil {
+	if _, err := k.env.write(ctx, env, nil, "read-tree", base); err != nil {
 		return nil, err
 	}
 	var wanted []string

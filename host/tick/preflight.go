@@ -115,11 +115,6 @@ func (r *run) checkConfig(context.Context) (string, error) {
 		return "", fault.New(judge.BlockedMissingConfig, "this repository has no configuration for relay",
 			"there is no relay.config.json, .yaml, .yml or .toml and no relais.config.json in "+r.env.Root, "`relay init`")
 	}
-	if r.cfg.Commit.BuilderCommits == string(judge.KeepCommits) {
-		return "", fault.New(judge.BlockedMissingConfig, "commit.builder_commits can't be \"keep\" yet",
-			"a builder's commits are folded into one or refused; making them again one by one comes with the pipeline",
-			"`relay run --set commit.builder_commits=squash`")
-	}
 	if m := r.cfg.Box.Means; m != "" && m != "auto" && m != box.Overlay {
 		return "", fault.New(judge.BlockedBox, fmt.Sprintf("box.means can't be %q yet", m),
 			"this relay contains builders by namespaces and overlays only", "`relay run --set box.means=auto`")

@@ -47,10 +47,14 @@ func (r *run) plan(changes []judge.Change) error {
 // policy is the law for this task.
 func (r *run) policy() judge.Policy {
 	s, l := r.task.Scope, r.task.DiffLimits
+	own := judge.BuilderCommits(r.cfg.Commit.BuilderCommits)
+	if own == judge.KeepCommits && !r.cfg.Commit.OnSuccess {
+		own = judge.SquashCommits // nothing is committed at all
+	}
 	return judge.Policy{Kind: r.task.Kind, Allowed: s.AllowedGlobs, Forbidden: r.forbidden(), RunnerOwned: r.owned(),
 		Protected: r.cfg.Verification.ProtectedGlobs, Tests: r.cfg.Verification.TestGlobs, Lockfiles: r.cfg.Scope.Lockfiles,
 		AllowNewFiles: s.AllowNewFiles, AllowLockfileChanges: s.AllowLockfileChanges,
-		MaxFiles: l.MaxFilesTouched, MaxLines: l.MaxLinesChanged, BuilderCommits: judge.BuilderCommits(r.cfg.Commit.BuilderCommits)}
+		MaxFiles: l.MaxFilesTouched, MaxLines: l.MaxLinesChanged, BuilderCommits: own}
 }
 
 // judge reads the box's layer and applies the rules. The builder's own result is
@@ -118,7 +122,11 @@ func (r *run) describe(v judge.Verdict) {
 	if v.Scratch > 0 {
 		r.note(fmt.Sprintf("%d files that git ignores were left outside the scope and thrown away", v.Scratch))
 	}
-	if v.BuilderCommitted && v.Code == judge.Success {
+	switch n := r.change.OwnCommits(); {
+	case v.Code != judge.Success || !v.BuilderCommitted:
+	case n > 0:
+		r.note(fmt.Sprintf("the builder's own commits (%d) are made again one by one", n))
+	default:
 		r.note("the builder's own commits are folded into this one")
 	}
 	r.keepPatch()

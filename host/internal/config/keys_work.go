@@ -28,7 +28,7 @@ var workKeys = []key{
 	{path: "builder.cursor.output_file", kind: kText, max: 300, check: inRepo, doc: "Another name of builder.external.output_file.", read: "plugin external"},
 
 	{path: "commit.on_success", kind: kBool, def: true, doc: "Whether a change that was judged a success is committed. When false it is left in the working tree, and the next tick waits until it is committed.", read: "change"},
-	{path: "commit.builder_commits", kind: kText, def: "squash", enum: []string{"squash", "stop", "keep"}, doc: "Commits that a builder made: folded into relay's one commit, refused with STOP_HEAD_MOVED, or made again one by one.", read: "judge"},
+	{path: "commit.builder_commits", kind: kText, def: "squash", enum: []string{"squash", "stop", "keep"}, doc: "Commits that a builder made: folded into relay's one commit, refused with STOP_HEAD_MOVED, or each judged and made again one by one.", read: "judge"},
 
 	{path: "box.means", kind: kText, def: "auto", enum: []string{"auto", "overlay", "landlock", "copy"}, doc: "How builders are contained; auto takes the strongest that this machine has.", read: "change"},
 	{path: "box.required", kind: kText, def: "", enum: []string{"", "copy", "landlock", "overlay"}, narrow: notWeak, doc: "Weakest means that is accepted, weakest first: copy, landlock, overlay. \"\" accepts what auto finds.", read: "change"},

@@ -1,0 +1,325 @@
+package change
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
+)
+
+const (
+	// maxExport bounds what the builder's commits may hold, all versions of all
+	// files together; exportTime how long git may take to tell them.
+	maxExport  = 64 << 20
+	exportTime = 60 * time.Second
+)
+
+// OwnCommits is how many commits of the builder Land makes again one by one.
+func (c *Change) OwnCommits() int { return len(c.own) }
+
+// judgeOwn reads the builder's own commits and judges each of them: what a commit
+// holds is published with the branch even if a later one takes it away. Git runs in
+// the box for it, so the layer is read and judged again afterwards.
+func (c *Change) judgeOwn(ctx context.Context, p judge.Policy) error {
+	own, broken, err := c.readOwn(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.judgeLayer(ctx, p); err != nil || c.verdict.Code != judge.Success {
+		return err
+	}
+	if broken == nil && len(own) > 0 {
+		broken, err = c.lawful(ctx, own, p)
+		if err != nil {
+			return err
+		}
+	}
+	if len(broken) > 0 {
+		c.verdict.Code, c.verdict.Violations = broken[0].Code, broken
+		return nil
+	}
+	c.own = own
+	return nil
+}
+
+// readOwn gives the commits that the builder made on its branch, or why they can't be
+// made again.
+func (c *Change) readOwn(ctx context.Context) ([]ownCommit, []judge.Violation, error) {
+	ref := "refs/heads/" + c.opts.Branch
+	refuse := func(why string) []judge.Violation {
+		return []judge.Violation{{Code: judge.StopHeadMoved, Path: ".git/" + ref, Rule: "the builder's commits can't be made again: " + why}}
+	}
+	out, why, err := c.export(ctx, ref)
+	if err != nil {
+		return nil, nil, err
+	}
+	if why != "" {
+		return nil, refuse(why), nil
+	}
+	own, err := parseStream(out, ref, c.opts.Base)
+	if err != nil {
+		return nil, refuse(err.Error()), nil
+	}
+	return own, nil, nil
+}
+
+// export runs git fast-export in the builder's box. Its .git is the builder's work and
+// is never read by a git outside. why is what the builder is to blame for.
+func (c *Change) export(ctx context.Context, ref string) (out []byte, why string, err error) {
+	pr, pw, err := os.Pipe()
+	if err != nil {
+		return nil, "", err
+	}
+	defer pr.Close()
+	env := []string{"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"}
+	at := slices.IndexFunc(c.env.Environ, func(kv string) bool { return strings.HasPrefix(kv, "PATH=") })
+	if at >= 0 {
+		env = append(env, c.env.Environ[at])
+	} else {
+		env = append(env, "PATH=/usr/local/bin:/usr/bin:/bin")
+	}
+	alone, err := c.newBox(nil, nil) // the same layer, without what a builder is given besides
+	if err != nil {
+		return nil, "", errors.Join(err, pw.Close())
+	}
+	proc, err := alone.Start(box.Proc{Env: env, Stdout: pw, Argv: []string{"git", "-c", "safe.directory=*", "-c", "core.hooksPath=/dev/null",
+		"-c", "core.fsmonitor=false", "-c", "core.quotePath=true", "-c", "protocol.allow=never",
+		"fast-export", "--signed-tags=strip", "--tag-of-filtered-object=drop", "--reencode=yes",
+		"--use-done-feature", "--reference-excluded-parents", c.opts.Base + ".." + ref}})
+	pw.Close()
+	if err != nil {
+		return nil, "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, exportTime)
+	defer cancel()
+	stop := context.AfterFunc(ctx, proc.Kill)
+	defer stop()
+	out, rerr := io.ReadAll(io.LimitReader(pr, maxExport+1))
+	if len(out) > maxExport {
+		proc.Kill()
+	}
+	pr.Close()
+	state, err := proc.Wait()
+	switch {
+	case len(out) > maxExport:
+		return nil, fmt.Sprintf("they hold more than %d MiB", maxExport>>20), nil
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return nil, fmt.Sprintf("git did not tell them within %v", exportTime), nil
+	case ctx.Err() != nil:
+		return nil, "", ctx.Err()
+	case err != nil:
+		return nil, "", err
+	case rerr != nil:
+		return nil, "", rerr
+	case !state.OK():
+		return nil, fmt.Sprintf("git fast-export failed with exit code %d", state.Code), nil
+	}
+	return out, "", nil
+}
+
+// lawful makes the trees of the commits and judges each as if it were the change.
+func (c *Change) lawful(ctx context.Context, own []ownCommit, p judge.Policy) ([]judge.Violation, error) {
+	links := map[string]string{} // the only links that may be there: those of the judged change
+	for _, ch := range c.verdict.Kept {
+		if ch.NewMode&fs.ModeSymlink != 0 {
+			links[ch.Path] = ch.Link
+		}
+	}
+	var broken []judge.Violation
+	for i := range own {
+		for _, op := range own[i].ops {
+			why := ""
+			to, known := links[op.path]
+			switch {
+			case judge.HostileName(op.path) != "":
+				why = "the name " + judge.HostileName(op.path)
+			case !fs.ValidPath(op.path) || op.path == ".":
+				why = "is not a path inside the repository"
+			case op.mode == modeSubmodule:
+				why = "is a submodule"
+			case op.mode == modeLink && (!known || to != string(op.data)):
+				why = "is a symbolic link that the change as a whole does not have"
+			}
+			if why != "" {
+				broken = append(broken, judge.Violation{Code: judge.StopForbidden, Path: op.path, Rule: inCommit(own, i) + why})
+			}
+		}
+	}
+	if len(broken) > 0 {
+		return broken[:min(len(broken), 200)], nil
+	}
+	k := newCommitter(c.env, c.layer)
+	defer k.remove()
+	if err := k.ownTrees(ctx, c.opts.Base, own); err != nil {
+		return nil, err
+	}
+	for i := range own {
+		changes, err := diffTree(ctx, c.env.Git, c.opts.Base, own[i].tree)
+		if err != nil {
+			return nil, err
+		}
+		t := judge.Touched{Branch: c.opts.Branch}
+		for _, d := range changes {
+			t.Changes = append(t.Changes, d.judged(links[d.path]))
+		}
+		v := judge.Judge(t, p)
+		for _, b := range v.Violations {
+			b.Rule = inCommit(own, i) + b.Rule
+			broken = append(broken, b)
+		}
+		if len(broken) > 0 { // those after it mostly break the same
+			return broken, nil
+		}
+	}
+	return nil, nil
+}
+
+// inCommit names a commit of the builder at the start of a rule.
+func inCommit(own []ownCommit, i int) string {
+	subject, _ := own[i].words(i)
+	return fmt.Sprintf("in the builder's commit %d of %d, %q: ", i+1, len(own), clip(oneLine(subject), maxSubject))
+}
+
+// judged is a line of git diff-tree as the judge reads it.
+func (d treeChange) judged(link string) judge.Change {
+	mode := func(m int64) fs.FileMode {
+		switch m {
+		case 0:
+			return 0
+		case modeLink:
+			return fs.ModeSymlink | 0o777
+		default:
+			return fs.FileMode(m & 0o777)
+		}
+	}
+	ch := judge.Change{Path: d.path, Kind: judge.Modified, OldMode: mode(d.oldMode), NewMode: mode(d.newMode), Nlink: 1}
+	switch {
+	case d.oldMode == modeSubmodule || d.newMode == modeSubmodule:
+		ch.Kind, ch.Note = judge.Special, "a submodule"
+	case d.newMode == 0:
+		ch.Kind, ch.Nlink = judge.Deleted, 0
+	case d.oldMode == 0:
+		ch.Kind = judge.Added
+	}
+	if d.newMode == modeLink {
+		ch.Link = link
+	}
+	return ch
+}
+
+// ownTrees makes the tree of each commit, from the base's tree and its changes.
+func (k *committer) ownTrees(ctx context.Context, base string, own []ownCommit) error {
+	var blobs []judge.Change
+	var data [][]byte
+	for _, c := range own {
+		for _, op := range c.ops {
+			if op.mode != 0 {
+				blobs = append(blobs, judge.Change{Path: strconv.Itoa(len(data)), Kind: judge.Added})
+				data = append(data, op.data)
+			}
+		}
+	}
+	oids, err := k.rawBlobs(ctx, blobs, func(ch judge.Change) (io.ReadCloser, error) {
+		i, err := strconv.Atoi(ch.Path)
+		return io.NopCloser(bytes.NewReader(data[i])), err
+	})
+	if err != nil {
+		return err
+	}
+	env := []string{"GIT_INDEX_FILE=" + k.index}
+	if _, err := k.env.write(ctx, env, nil, "read-tree", base); err != nil {
+		return err
+	}
+	null := strings.Repeat("0", hexLen(k.env.Git.ObjectFormat))
+	for i := range own {
+		var removed, added bytes.Buffer
+		for _, op := range own[i].ops {
+			if op.mode == 0 {
+				fmt.Fprintf(&removed, "0 %s\t%s\x00", null, op.path)
+				continue
+			}
+			fmt.Fprintf(&added, "%o %s\t%s\x00", op.mode, oids[0], op.path)
+			oids = oids[1:]
+		}
+		if _, err := k.env.write(ctx, env, io.MultiReader(&removed, &added), "update-index", "--replace", "-z", "--index-info"); err != nil {
+			return err
+		}
+		tree, err := k.env.write(ctx, env, nil, "write-tree")
+		if err != nil {
+			return err
+		}
+		own[i].tree = strings.TrimSpace(string(tree))
+	}
+	return nil
+}
+
+// chain makes the builder's commits again on top of the base. It ends with the tree of
+// the judged commit: where the builder's last does not have it, one more closes the gap.
+func (l *lander) chain(ctx context.Context, own []ownCommit, judged string, m Message) (string, error) {
+	want, err := treeOf(ctx, l.env.Git, judged)
+	if err != nil {
+		return "", err
+	}
+	total := len(own)
+	if own[total-1].tree != want {
+		total++
+	}
+	number := func(trailers []Trailer, i int) []Trailer {
+		return append(slices.Clone(trailers), Trailer{"Relay-Commit", fmt.Sprintf("%d/%d", i, total)})
+	}
+	tip := l.base
+	short := slices.DeleteFunc(slices.Clone(m.Trailers), func(t Trailer) bool { return t.Key != "Relay-Run" && t.Key != "Relay-Task" })
+	for i, c := range own {
+		subject, body := c.words(i)
+		if tip, err = commitTree(ctx, l.env, c.tree, tip, Message{Subject: subject, Body: body, Trailers: number(short, i+1)}); err != nil {
+			return "", err
+		}
+	}
+	if total > len(own) {
+		m.Trailers = number(m.Trailers, total)
+		if tip, err = commitTree(ctx, l.env, want, tip, m); err != nil {
+			return "", err
+		}
+	}
+	if have, err := treeOf(ctx, l.env.Git, tip); err != nil || have != want {
+		return "", errors.Join(err, fmt.Errorf("the builder's commits end at the tree %s; judged was %s", have, want))
+	}
+	return tip, nil
+}
+
+func treeOf(ctx context.Context, git *judge.Git, commit string) (string, error) {
+	out, err := git.Run(ctx, nil, "rev-parse", "--verify", commit+"^{tree}")
+	return strings.TrimSpace(string(out)), err
+}
+
+// words splits a builder's message into subject and paragraphs.
+func (c ownCommit) words(i int) (subject string, body []string) {
+	const maxBody = 50 // paragraphs
+	for p := range strings.SplitSeq(strings.ReplaceAll(c.message, "\r\n", "\n"), "\n\n") {
+		p = strings.TrimSpace(p)
+		switch {
+		case p == "":
+		case subject == "":
+			subject = p
+		case len(body) < maxBody:
+			body = append(body, p)
+		}
+	}
+	if subject == "" {
+		subject = fmt.Sprintf("the builder's commit %d, without a message", i+1)
+	}
+	if len([]rune(oneLine(subject))) > maxSubject { // the subject line can't hold all of it
+		body = append([]string{subject}, body...)
+	}
+	return subject, body
+}
