@@ -80,7 +80,7 @@ func TestFailedBuildIsKeptAndJudged(t *testing.T) {
 	task["builder"].(map[string]any)["patch"] = "--- a/src/a.txt\n+++ b/src/a.txt\n@@ -1 +1 @@\n-not there\n+two\n"
 	w.script(task)
 	out, _ := w.run()
-	if !strings.HasPrefix(out, string(judge.StopInterrupted)) || !strings.Contains(out, "does not apply") {
+	if !strings.HasPrefix(out, string(judge.StopBuilderOutputInvalid)) || !strings.Contains(out, "does not apply") {
 		t.Errorf("a patch that does not apply: %s", out)
 	}
 	if w.read("src/a.txt") != "one\n" || w.git("status", "--porcelain") != "" {

@@ -1,6 +1,7 @@
 package box
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/paxiom/relay/judge"
 )
@@ -55,11 +57,23 @@ func TestAsOrdinaryUser(t *testing.T) {
 	if testing.Short() {
 		args = append(args, "-test.short")
 	}
-	cmd := exec.Command(bin, args...)
-	cmd.Dir = dir
-	cmd.Env = []string{"HOME=" + dir + "/home", "TMPDIR=" + dir + "/tmp", "PATH=" + os.Getenv("PATH")}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinary, Gid: ordinary}}
-	out, err := cmd.CombinedOutput()
+	run := func() ([]byte, error) {
+		cmd := exec.Command(bin, args...)
+		cmd.Dir = dir
+		cmd.Env = []string{"HOME=" + dir + "/home", "TMPDIR=" + dir + "/tmp", "PATH=" + os.Getenv("PATH")}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinary, Gid: ordinary}}
+		return cmd.CombinedOutput()
+	}
+	out, err := run()
+	// A process that another test was starting just then may hold the new file open
+	// for writing until it executes (go.dev/issue/22315).
+	for range 50 {
+		if !errors.Is(err, syscall.ETXTBSY) {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+		out, err = run()
+	}
 	if err != nil {
 		t.Errorf("as uid %d: %v\n%s", ordinary, err, out)
 	}
