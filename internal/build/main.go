@@ -184,6 +184,9 @@ func (b builder) goBuild(ldflags string, args ...string) error {
 	args = append([]string{"build", "-trimpath", "-ldflags=" + strings.TrimSpace("-s -w "+ldflags)}, append(b.flags, args...)...)
 	cmd := exec.Command("go", args...)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	if len(b.flags) == 0 { // the race detector needs cgo; without it programs are static and start sooner
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	}
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("go %s: %w", strings.Join(args, " "), err)
 	}
