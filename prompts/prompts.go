@@ -5,10 +5,6 @@ import (
 	"strings"
 )
 
-// Version is the revision of the built-in texts. It goes up when a text changes
-// its meaning, so that reports of different revisions can be told apart.
-const Version = 1
-
 //go:embed templates/*.txt
 var builtin embed.FS
 

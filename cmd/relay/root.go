@@ -96,7 +96,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	}
 }
 
-// maxArgs takes up to one argument into *to.
+// oneArg takes at most one argument, into *to.
 func oneArg(to *string, name string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {
