@@ -122,13 +122,8 @@ func (r *run) takeTask() error {
 
 // ask asks the orchestrator once, and once more when its answer was no task.
 func (r *run) ask(ctx context.Context) error {
-	if r.provider == nil { // warming failed early: say why now
-		r.warmProvider(ctx)
-		if r.provider == nil {
-			_, _, err := r.findPlugin(r.cfg.Orchestrator.Provider, catalog.Provider)
-			if err == nil {
-				err = fault.New(judge.BlockedBox, "the box for the orchestrator can't be made", "", "`relay doctor`")
-			}
+	if r.provider == nil { // it could not be warmed, which now counts
+		if err := r.warmProvider(ctx); err != nil {
 			return err
 		}
 	}
@@ -177,7 +172,7 @@ func (r *run) call(ctx context.Context, data prompts.OrchestratorData, n int) ([
 	if err != nil {
 		return nil, nil, fault.Wrap(err, judge.BlockedMissingConfig, "the orchestrator's prompt can't be made", "`relay config show orchestrator` names its files")
 	}
-	ctx, cancel := r.timeout(ctx, r.cfg.Orchestrator.TimeoutSeconds, "the orchestrator did not answer within orchestrator.timeout_seconds")
+	ctx, cancel := r.timeout(ctx, r.cfg.Orchestrator.TimeoutSeconds, "orchestrator.timeout_seconds")
 	defer cancel()
 	p, err := r.provider.lazy.Get(ctx)
 	if err != nil {
@@ -278,12 +273,12 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// timeout bounds a part of the tick; text says what was too slow.
-func (r *run) timeout(ctx context.Context, seconds int, text string) (context.Context, context.CancelFunc) {
+// timeout bounds a call; key is the configuration's name of the bound.
+func (r *run) timeout(ctx context.Context, seconds int, key string) (context.Context, context.CancelFunc) {
 	if seconds <= 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeoutCause(ctx, time.Duration(seconds)*time.Second, errors.New(text))
+	return context.WithTimeoutCause(ctx, time.Duration(seconds)*time.Second, fmt.Errorf("there was no answer within %d s (%s)", seconds, key))
 }
 
 // promptData gathers what the orchestrator is told.

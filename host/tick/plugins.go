@@ -177,24 +177,24 @@ func (p *plugin) finish(ctx context.Context) {
 	p.closing.Go(func() { p.left += lazy.Close(ctx) })
 }
 
-// warmProvider starts the orchestrator's plugin while the preflight goes on. What
-// goes wrong is said when it is asked.
-func (r *run) warmProvider(ctx context.Context) {
+// warmProvider starts the orchestrator's plugin while the preflight goes on.
+func (r *run) warmProvider(ctx context.Context) error {
 	p, spec, err := r.findPlugin(r.cfg.Orchestrator.Provider, catalog.Provider)
 	if err != nil {
-		return
+		return err
 	}
 	b, err := box.New(box.Spec{Root: r.env.Root, Home: r.env.Home, StateDir: r.env.StateDir, ReadOnlyRoot: true,
 		GitDirs: r.git.Outside(), Persist: r.persist(), Binds: binds(spec)})
 	if err != nil {
 		p.close(context.Background())
-		return
+		return boxFault(err)
 	}
 	spec.Start, spec.Dir = inBox(b), r.env.Root
 	p.lazy = pluginhost.NewLazy(spec)
 	p.lazy.Warm(ctx)
 	r.provider = p
 	r.rep.Box = &report.BoxReport{Means: b.Means(), Gaps: b.Gaps()}
+	return nil
 }
 
 // boxVariable tells a plugin by which means the box around it is made. A tool with a

@@ -83,7 +83,7 @@ func (r *run) preflight(ctx context.Context) error {
 		return err
 	}
 	if r.o.Task == nil {
-		r.warmProvider(ctx)
+		_ = r.warmProvider(ctx) // what goes wrong is said when it is asked
 	}
 	for _, row := range r.rows() {
 		switch row.id {
