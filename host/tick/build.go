@@ -15,6 +15,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/pluginhost"
@@ -42,13 +43,13 @@ func (r *run) prepare(ctx context.Context) error {
 	if err := r.openBuilder(r.cfg.Builder.DefaultMode); err != nil {
 		return err
 	}
-	r.builder.lazy.Warm(ctx)
+	r.builder.Lazy.Warm(ctx)
 	return nil
 }
 
 // openBuilder begins the change, with a box for the builder of this name.
 func (r *run) openBuilder(name string) error {
-	p, spec, err := r.findPlugin(name, catalog.Builder)
+	p, spec, err := r.crew().Find(name, catalog.Builder)
 	if err != nil {
 		return err
 	}
@@ -56,12 +57,12 @@ func (r *run) openBuilder(name string) error {
 	r.change, err = change.Begin(r.changeEnv(), change.Options{RunID: r.rep.RunID, Base: r.rep.BaseCommit, Branch: r.branch,
 		Binds: []box.Bind{{Path: spec.SocketDir, Writable: true}}})
 	if err != nil {
-		return boxFault(err)
+		return crew.BoxFault(err)
 	}
 	b := r.change.Box()
 	r.rep.Box = &report.BoxReport{Means: b.Means(), Gaps: b.Gaps()}
-	spec.Start, spec.Dir = inBox(b), r.env.Root
-	p.lazy = pluginhost.NewLazy(spec)
+	spec.Start = crew.InBox(b)
+	p.Lazy = pluginhost.NewLazy(spec)
 	return nil
 }
 
@@ -71,11 +72,11 @@ func (r *run) chooseBuilder(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.builder != nil && r.builder.entry.Name == entry.Name {
+	if r.builder != nil && r.builder.Entry.Name == entry.Name {
 		return nil
 	}
 	if r.builder != nil {
-		r.builder.close(ctx)
+		r.builder.Close(ctx)
 		r.builder = nil
 	}
 	if r.change != nil {
@@ -102,16 +103,16 @@ func (r *run) build(ctx context.Context) error {
 		return err
 	}
 	p := r.builder
-	r.rep.Builder = p.worker
-	if p.entry.Name == "patch" {
+	r.rep.Builder = p.Worker
+	if p.Entry.Name == "patch" {
 		if err := r.book.PatchAttempt(r.cfg.Builder.Patch.MaxPatchAttemptsPerMilestone); err != nil {
 			return err
 		}
 	}
 	err := r.runBuilder(ctx, p)
-	p.close(ctx)
+	p.Close(ctx)
 	if err == nil {
-		r.leave(p.worker.Summary)
+		r.leave(p.Worker.Summary)
 	}
 	return err
 }
@@ -139,20 +140,20 @@ func (r *run) afterFailedBuild(ctx context.Context, failure error) error {
 }
 
 // runBuilder makes the one builder call of the tick.
-func (r *run) runBuilder(ctx context.Context, p *plugin) error {
+func (r *run) runBuilder(ctx context.Context, p *crew.Plugin) error {
 	req, err := r.buildRequest()
 	if err != nil {
 		return err
 	}
-	limit := r.buildTimeout(p.entry.Name)
+	limit := r.buildTimeout(p.Entry.Name)
 	req.Timeout = durationpb.New(limit)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit+buildGrace, errBuildTime)
 	defer cancel()
-	open, err := p.lazy.Get(ctx)
+	open, err := p.Lazy.Get(ctx)
 	if err != nil {
 		return r.notOpened(ctx, p, err)
 	}
-	res, err := r.book.Reserve(ledger.Call{ID: req.CallId, RunID: r.rep.RunID, Role: "builder", Provider: p.entry.Name,
+	res, err := r.book.Reserve(ledger.Call{ID: req.CallId, RunID: r.rep.RunID, Role: "builder", Provider: p.Entry.Name,
 		Model: req.Model, MaxUSD: r.cfg.Builder.ClaudeCode.MaxBudgetUSD})
 	if err != nil {
 		return err
@@ -164,10 +165,9 @@ func (r *run) runBuilder(ctx context.Context, p *plugin) error {
 	late := !timer.Stop()
 	if f == nil {
 		r.checkResult(done.GetResultJson())
-		return r.spend(res, p.worker, done.GetModel(), done.GetUsage(), "ok")
+		return r.spend(res, p, done.GetModel(), done.GetUsage(), "ok")
 	}
-	explain(p.worker, f)
-	if err := r.spend(res, p.worker, "", bought(f), "failed"); err != nil {
+	if err := r.failedCall(res, p, f); err != nil {
 		return err
 	}
 	switch {
@@ -175,9 +175,9 @@ func (r *run) runBuilder(ctx context.Context, p *plugin) error {
 		r.badBuild = f.Summary
 		return nil
 	case late && ctx.Err() != nil && !errors.Is(context.Cause(ctx), errTickTime):
-		return &fault.Fault{Code: judge.StopBuilderTimeout, What: fmt.Sprintf("the builder %s did not end within %v", p.entry.Name, limit),
+		return &fault.Fault{Code: judge.StopBuilderTimeout, What: fmt.Sprintf("the builder %s did not end within %v", p.Entry.Name, limit),
 			Why: "it and everything that it had started were ended", Fix: "`relay show`, then ask for a smaller step or raise builder.timeout_seconds", Err: f}
-	case p.entry.Name == "patch" && f.Cause == pluginhost.Reported && f.Reason == pluginpb.Failure_REASON_BAD_REQUEST:
+	case p.Entry.Name == "patch" && f.Cause == pluginhost.Reported && f.Reason == pluginpb.Failure_REASON_BAD_REQUEST:
 		// A patch is the orchestrator's work: one that can't be applied is a bad answer,
 		// and no accident that another try would mend.
 		return &fault.Fault{Code: judge.StopBuilderOutputInvalid, What: "the patch of the task is refused", Why: strings.TrimSpace(f.Summary + ": " + f.Detail),
@@ -255,9 +255,9 @@ func (r *run) checkResult(raw []byte) {
 		Summary string `json:"summary"`
 	}
 	if strictjson.Unmarshal(raw, &said) == nil {
-		r.builder.worker.Summary = said.Summary
+		r.builder.Worker.Summary = said.Summary
 	} else if m, ok := tree.(map[string]any); ok {
-		r.builder.worker.Summary, _ = m["summary"].(string)
+		r.builder.Worker.Summary, _ = m["summary"].(string)
 	}
 }
 
@@ -275,7 +275,7 @@ func (r *run) onBuild(e *pluginpb.BuildEvent) {
 		text = ev.Notice.GetText()
 	}
 	if text != "" {
-		r.observe(progress.Event{Kind: progress.Plugin, Plugin: r.builder.entry.Name, Text: text})
+		r.observe(progress.Event{Kind: progress.Plugin, Plugin: r.builder.Entry.Name, Text: text})
 	}
 }
 

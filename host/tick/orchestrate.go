@@ -14,6 +14,7 @@ import (
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/pluginhost"
@@ -127,7 +128,7 @@ func (r *run) ask(ctx context.Context) error {
 			return err
 		}
 	}
-	r.rep.Orchestrator = r.provider.worker
+	r.rep.Orchestrator = r.provider.Worker
 	data, err := r.promptData()
 	if err != nil {
 		return err
@@ -174,7 +175,7 @@ func (r *run) call(ctx context.Context, data prompts.OrchestratorData, n int) ([
 	}
 	ctx, cancel := r.timeout(ctx, r.cfg.Orchestrator.TimeoutSeconds, "orchestrator.timeout_seconds")
 	defer cancel()
-	p, err := r.provider.lazy.Get(ctx)
+	p, err := r.provider.Lazy.Get(ctx)
 	if err != nil {
 		return nil, nil, r.notOpened(ctx, r.provider, err)
 	}
@@ -186,7 +187,7 @@ func (r *run) call(ctx context.Context, data prompts.OrchestratorData, n int) ([
 		req.OutputSchemaJson = task.Schema(r.builders())
 	}
 	res, err := r.book.Reserve(ledger.Call{ID: req.CallId, RunID: r.rep.RunID, Role: req.Role,
-		Provider: r.provider.entry.Name, Model: req.Model, MaxUSD: r.cfg.Orchestrator.MaxBudgetUSD})
+		Provider: r.provider.Entry.Name, Model: req.Model, MaxUSD: r.cfg.Orchestrator.MaxBudgetUSD})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -200,24 +201,23 @@ func (r *run) call(ctx context.Context, data prompts.OrchestratorData, n int) ([
 		if f.Cause == pluginhost.Cancelled && ctx.Err() != nil {
 			f.Detail = context.Cause(ctx).Error()
 		}
-		explain(r.provider.worker, f)
-		return nil, f, errors.Join(r.spend(res, r.provider.worker, "", bought(f), "failed"))
+		return nil, f, r.failedCall(res, r.provider, f)
 	}
 	text := done.GetOutputJson()
 	if len(text) == 0 {
 		text = []byte(strings.TrimSpace(done.GetText()))
 	}
-	return text, nil, r.spend(res, r.provider.worker, done.GetModel(), done.GetUsage(), "ok")
+	return text, nil, r.spend(res, r.provider, done.GetModel(), done.GetUsage(), "ok")
 }
 
 // notOpened says why a plugin could not be started, in the words of who knows it best.
-func (r *run) notOpened(ctx context.Context, p *plugin, err error) error {
+func (r *run) notOpened(ctx context.Context, p *crew.Plugin, err error) error {
 	if f, ok := fault.As(err); ok {
 		return interrupted(ctx, f)
 	}
 	var fail *pluginhost.Failure
 	if errors.As(err, &fail) {
-		explain(p.worker, fail)
+		p.Failed(fail)
 		return failed(ctx, fail)
 	}
 	return interrupted(ctx, internal(err))
@@ -227,9 +227,9 @@ func (r *run) notOpened(ctx context.Context, p *plugin, err error) error {
 func (r *run) onAnswer(e *pluginpb.CompleteEvent) {
 	switch ev := e.Event.(type) {
 	case *pluginpb.CompleteEvent_Notice:
-		r.observe(progress.Event{Kind: progress.Plugin, Plugin: r.provider.entry.Name, Text: ev.Notice.GetText()})
+		r.observe(progress.Event{Kind: progress.Plugin, Plugin: r.provider.Entry.Name, Text: ev.Notice.GetText()})
 	case *pluginpb.CompleteEvent_TextDelta:
-		r.observe(progress.Event{Kind: progress.Plugin, Plugin: r.provider.entry.Name, Text: "answering"})
+		r.observe(progress.Event{Kind: progress.Plugin, Plugin: r.provider.Entry.Name, Text: "answering"})
 	}
 }
 

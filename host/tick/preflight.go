@@ -9,6 +9,7 @@ import (
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
@@ -250,7 +251,7 @@ func (r *run) checkBox(ctx context.Context) (string, error) {
 	}
 	s, err := box.Probe(ctx, r.env.StateDir)
 	if err != nil {
-		return "", boxFault(err)
+		return "", crew.BoxFault(err)
 	}
 	if !s.OK() {
 		f := fault.New(judge.BlockedBox, "this machine allows no box for builders", "", "`relay doctor` says what stands in the way")
@@ -285,22 +286,6 @@ func gitFault(err error) error {
 		f.What, f.Fix = "this repository belongs to someone else", "`git config --global --add safe.directory "+g.Dir+"` if you trust it"
 	case judge.GitBrokenConfig:
 		f.What, f.Fix = "git can't read its configuration", "`git config --list` shows the broken line"
-	}
-	return f
-}
-
-// boxFault says in words why a box could not be used.
-func boxFault(err error) error {
-	var b *box.Error
-	if !errors.As(err, &b) {
-		return internal(err)
-	}
-	f := &fault.Fault{Code: judge.BlockedBox, What: "the box for plugins can't be made", Why: b.Error(), Fix: b.Fix, Err: err}
-	if b.Why != "" {
-		f.Why = b.Why
-	}
-	if f.Fix == "" {
-		f.Fix = "`relay doctor` says what stands in the way"
 	}
 	return f
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
@@ -43,8 +44,8 @@ type run struct {
 	task     *task.Task
 	taskJSON []byte
 	commands []verify.Command
-	provider *plugin
-	builder  *plugin
+	provider *crew.Plugin
+	builder  *crew.Plugin
 	change   *change.Change
 	verdict  judge.Verdict
 	built    bool   // a builder was let into the box
@@ -113,7 +114,7 @@ func (r *run) beginHistory() error {
 // changeEnv is what changes of this repository share.
 func (r *run) changeEnv() change.Env {
 	return change.Env{Git: r.git, StateDir: r.env.StateDir, Journal: journal.Open(r.ws.Journal()),
-		Home: r.env.Home, Persist: r.persist(), Owned: r.owned(), Environ: r.env.Environ}
+		Home: r.env.Home, Persist: crew.Persist(r.cfg, r.env.Home), Owned: r.owned(), Environ: r.env.Environ}
 }
 
 // owned are the globs of relay's own files.
@@ -121,26 +122,11 @@ func (r *run) owned() []string {
 	return append(append([]string{}, r.ws.OwnedGlobs()...), r.cfg.Runner.RunnerOwnedGlobs...)
 }
 
-// persist resolves box.persist_dirs against the user's home.
-func (r *run) persist() []string {
-	var dirs []string
-	for _, d := range r.cfg.Box.PersistDirs {
-		switch {
-		case d == "~" || len(d) > 1 && d[:2] == "~/":
-			d = filepath.Join(r.env.Home, d[1:])
-		case !filepath.IsAbs(d):
-			d = filepath.Join(r.env.Home, d)
-		}
-		dirs = append(dirs, d)
-	}
-	return dirs
-}
-
 // closePlugins ends what was opened; what they left running is reported.
 func (r *run) closePlugins(ctx context.Context) {
-	for _, p := range []*plugin{r.builder, r.provider} {
+	for _, p := range []*crew.Plugin{r.builder, r.provider} {
 		if p != nil {
-			p.close(ctx)
+			p.Close(ctx)
 		}
 	}
 }

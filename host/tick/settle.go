@@ -10,6 +10,7 @@ import (
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/judge"
@@ -65,7 +66,7 @@ func (r *run) judge(ctx context.Context) error {
 	}
 	v, err := r.change.Judge(ctx, r.policy())
 	if err != nil {
-		return interrupted(ctx, boxFault(err))
+		return interrupted(ctx, crew.BoxFault(err))
 	}
 	r.verdict = v
 	r.describe(v)
@@ -281,7 +282,7 @@ func (r *run) message(subject string, code judge.Code) change.Message {
 		{Key: "Relay-Run", Value: r.rep.RunID},
 		{Key: "Relay-Task", Value: r.task.TaskID},
 		{Key: "Relay-Milestone", Value: r.task.MilestoneID},
-		{Key: "Relay-Builder", Value: r.builder.entry.Name},
+		{Key: "Relay-Builder", Value: r.builder.Entry.Name},
 		{Key: "Relay-Code", Value: string(code)},
 	}}
 }

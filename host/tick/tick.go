@@ -101,7 +101,7 @@ func (r *run) work(ctx context.Context) error {
 		return err
 	}
 	if r.provider != nil {
-		r.provider.finish(ctx)
+		r.provider.Finish(ctx)
 	}
 	if r.task.Control != nil {
 		r.rep.Control = &report.Control{Action: r.task.Control.Action, Reason: r.task.Control.Reason}

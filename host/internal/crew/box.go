@@ -1,0 +1,82 @@
+package crew
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/launch"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
+)
+
+// Persist resolves box.persist_dirs against the user's home.
+func Persist(cfg *config.Config, home string) []string {
+	var dirs []string
+	for _, d := range cfg.Box.PersistDirs {
+		switch {
+		case d == "~" || len(d) > 1 && d[:2] == "~/":
+			d = filepath.Join(home, d[1:])
+		case !filepath.IsAbs(d):
+			d = filepath.Join(home, d)
+		}
+		dirs = append(dirs, d)
+	}
+	return dirs
+}
+
+// boxVariable tells a plugin by which means the box around it is made. A tool with a
+// sandbox of its own, which can't be made inside ours, may leave it off then.
+const boxVariable = "RELAY_BOX"
+
+// InBox starts a plugin as the direct child of a box.
+func InBox(b *box.Box) launch.Starter {
+	return func(s launch.StartSpec) (launch.Process, error) {
+		env := append(s.Env[:len(s.Env):len(s.Env)], boxVariable+"="+b.Means())
+		p, err := b.Start(box.Proc{Exe: s.Exe, Argv: s.Argv, Env: env, Dir: s.Dir, Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr})
+		if err != nil {
+			return nil, BoxFault(err)
+		}
+		return boxed{p}, nil
+	}
+}
+
+// boxed is a box's process as the launcher sees one.
+type boxed struct{ *box.Process }
+
+// Wait gives the direct child's end as an error, nil for status 0.
+func (b boxed) Wait() error {
+	st, err := b.Process.Wait()
+	switch {
+	case err != nil:
+		return err
+	case st.OK():
+		return nil
+	case st.Signal != 0:
+		return fmt.Errorf("signal: %s", st.Signal)
+	case st.Killed:
+		return fmt.Errorf("killed")
+	}
+	return fmt.Errorf("exit status %d", st.Code)
+}
+
+// BoxFault says in words why a box could not be used.
+func BoxFault(err error) error {
+	var b *box.Error
+	if !errors.As(err, &b) {
+		if err == nil {
+			return nil
+		}
+		return fault.Internal(err)
+	}
+	f := &fault.Fault{Code: judge.BlockedBox, What: "the box for plugins can't be made", Why: b.Error(), Fix: b.Fix, Err: err}
+	if b.Why != "" {
+		f.Why = b.Why
+	}
+	if f.Fix == "" {
+		f.Fix = "`relay doctor` says what stands in the way"
+	}
+	return f
+}

@@ -1,0 +1,200 @@
+package crew
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/launch"
+	"github.com/paxiom/relay/host/internal/pluginhost"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
+)
+
+// Env is where the plugins of one run work.
+type Env struct {
+	Catalog *catalog.Catalog
+	Config  *config.Config
+	// Root is the work tree that the plugins see. Repo, "" for Root, is the repository
+	// whose private state they keep, whatever work tree of it they see.
+	Root, Repo string
+	// StateDir is relay's state on this machine, Home the user's home.
+	StateDir, Home string
+	Version        string
+	RunID          string
+	// StderrDir gets a file for each plugin's standard error.
+	StderrDir string
+}
+
+// Plugin is one plugin of a run. Nothing is started before Lazy.Get or Lazy.Warm.
+type Plugin struct {
+	Entry  catalog.Entry
+	Lazy   *pluginhost.Lazy // nil until it is given a place, and after Finish and Close
+	Worker *report.Worker
+	Box    *box.Box // that a provider lives in; nil for a builder, whose box is the change's
+
+	stderr  *os.File
+	cleanup []func()
+	closing sync.WaitGroup
+	left    int // processes that it left behind
+}
+
+// Find names the plugin and prepares its folders; nothing is started.
+func (e Env) Find(name string, kind catalog.Kind) (*Plugin, pluginhost.Spec, error) {
+	entry, err := e.Catalog.Find(name, kind)
+	if err != nil {
+		return nil, pluginhost.Spec{}, err
+	}
+	conf, err := settings(e.Config, entry.Name)
+	if err != nil {
+		return nil, pluginhost.Spec{}, err
+	}
+	sockets, remove, err := launch.NewSocketDir()
+	if err != nil {
+		return nil, pluginhost.Spec{}, fault.Wrap(err, judge.BlockedPlugin, "there is no place for the sockets of plugins", "`ls -ld /tmp /tmp/relay-*` shows who owns them")
+	}
+	p := &Plugin{Entry: entry, cleanup: []func(){remove}, Worker: &report.Worker{Plugin: entry.Name, Version: entry.Version}}
+	spec := pluginhost.Spec{Entry: entry, Config: conf, RunID: e.RunID, HostVersion: e.Version, SocketDir: sockets, Dir: e.Root}
+	if err = e.giveState(&spec, kind); err == nil {
+		err = p.openStderr(e.StderrDir, &spec)
+	}
+	if err != nil {
+		p.Close(context.Background())
+		return nil, spec, err
+	}
+	return p, spec, nil
+}
+
+// Provider names a provider and makes its box, which may read the work tree and write
+// nothing but the plugin's own state.
+func (e Env) Provider(name string, git *judge.Git) (*Plugin, error) {
+	p, spec, err := e.Find(name, catalog.Provider)
+	if err != nil {
+		return nil, err
+	}
+	binds := []box.Bind{{Path: spec.SocketDir, Writable: true}, {Path: spec.StateDir, Writable: true}}
+	p.Box, err = box.New(box.Spec{Root: e.Root, Home: e.Home, StateDir: e.StateDir, ReadOnlyRoot: true,
+		GitDirs: git.Outside(), Persist: Persist(e.Config, e.Home), Binds: binds})
+	if err != nil {
+		p.Close(context.Background())
+		return nil, BoxFault(err)
+	}
+	spec.Start = InBox(p.Box)
+	p.Lazy = pluginhost.NewLazy(spec)
+	return p, nil
+}
+
+// settings makes the block that a plugin is configured with: the sections that
+// the seeds gave names to, and on top of them the plugin's own block.
+func settings(cfg *config.Config, name string) ([]byte, error) {
+	block := map[string]any{}
+	set := func(key string, v any, use bool) {
+		if use {
+			block[key] = v
+		}
+	}
+	switch name {
+	case "claude":
+		set("command", cfg.ClaudeCLI.Command, cfg.ClaudeCLI.Command != "")
+	case "claude-code":
+		c := cfg.Builder.ClaudeCode
+		set("command", cfg.ClaudeCLI.Command, cfg.ClaudeCLI.Command != "")
+		set("permission_mode", c.PermissionMode, c.PermissionMode != "")
+		set("allowed_tools", c.AllowedTools, c.AllowedTools != "")
+		set("max_turns", c.MaxTurns, c.MaxTurns > 0)
+		set("max_budget_usd", c.MaxBudgetUSD, c.MaxBudgetUSD > 0)
+	case "external":
+		if e := cfg.Builder.External; e != nil {
+			set("command", e.Command, true)
+			set("args", e.Args, len(e.Args) > 0)
+			set("timeout_seconds", e.TimeoutSeconds, e.TimeoutSeconds > 0)
+			set("output_file", e.OutputFile, e.OutputFile != "")
+		}
+	}
+	own := map[string]any{}
+	for key, raw := range cfg.Plugins {
+		if catalog.Canonical(key) != name {
+			continue
+		}
+		if err := json.Unmarshal(raw, &own); err != nil {
+			return nil, fault.Wrap(err, judge.BlockedMissingConfig, "the settings of the plugin "+name+" can't be read", "`relay config show plugins`")
+		}
+	}
+	for k, v := range own {
+		block[k] = v
+	}
+	return json.Marshal(block)
+}
+
+// giveState makes a provider's private folder for this repository, kept between runs.
+// A builder gets none: whatever its model's shell wrote there would outlive the box.
+func (e Env) giveState(spec *pluginhost.Spec, kind catalog.Kind) error {
+	if kind == catalog.Builder {
+		return nil
+	}
+	repo := e.Repo
+	if repo == "" {
+		repo = e.Root
+	}
+	sum := sha256.Sum256([]byte(repo))
+	spec.StateDir = filepath.Join(e.StateDir, "plugins", spec.Entry.Name, hex.EncodeToString(sum[:8]))
+	if err := os.MkdirAll(spec.StateDir, 0o700); err != nil {
+		return fault.Wrap(err, judge.BlockedPlugin, "the plugin "+spec.Entry.Name+" gets no folder for its state", "`ls -ld "+e.StateDir+"`")
+	}
+	return nil
+}
+
+// openStderr gives the plugin's standard error a file.
+func (p *Plugin) openStderr(dir string, spec *pluginhost.Spec) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fault.Internal(err)
+	}
+	path := filepath.Join(dir, p.Entry.Name+".stderr")
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return fault.Internal(err)
+	}
+	p.stderr, spec.Stderr, spec.StderrPath = f, f, path
+	return nil
+}
+
+// Close ends the plugin and everything that it started. When ctx has ended already
+// it gets next to no time for that.
+func (p *Plugin) Close(ctx context.Context) {
+	p.closing.Wait()
+	if p.Lazy != nil {
+		p.left += p.Lazy.Close(ctx)
+		p.Lazy = nil
+	}
+	p.Worker.ProcessesLeft += p.left
+	p.left = 0
+	for _, f := range p.cleanup {
+		f()
+	}
+	p.cleanup = nil
+	if p.stderr != nil {
+		p.stderr.Close()
+		if fi, err := os.Stat(p.stderr.Name()); err == nil && fi.Size() == 0 {
+			os.Remove(p.stderr.Name())
+		}
+		p.stderr = nil
+	}
+}
+
+// Finish ends the plugin in the background: its part is done. Close waits for it.
+func (p *Plugin) Finish(ctx context.Context) {
+	lazy := p.Lazy
+	if lazy == nil {
+		return
+	}
+	p.Lazy = nil
+	p.closing.Go(func() { p.left += lazy.Close(ctx) })
+}
