@@ -60,7 +60,7 @@ func (r *run) openBuilder(name string) error {
 		return crew.BoxFault(err)
 	}
 	b := r.change.Box()
-	r.rep.Box = &report.BoxReport{Means: b.Means(), Gaps: b.Gaps()}
+	r.rep.Box = &report.BoxReport{Means: b.Means(), Gaps: append(b.Gaps(), box.Confine{}.Gaps()...)}
 	spec.Start = crew.InBox(b)
 	p.Lazy = pluginhost.NewLazy(spec)
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/sdk/pluginpb"
 )
 
@@ -27,7 +28,7 @@ func (r *run) warmProvider(ctx context.Context) error {
 	}
 	p.Lazy.Warm(ctx)
 	r.provider = p
-	r.rep.Box = &report.BoxReport{Means: p.Box.Means(), Gaps: p.Box.Gaps()}
+	r.rep.Box = &report.BoxReport{Means: p.Box.Means(), Gaps: append(p.Box.Gaps(), box.Confine{}.Gaps()...)}
 	return nil
 }
 

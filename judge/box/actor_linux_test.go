@@ -3,6 +3,7 @@ package box
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"syscall"
@@ -95,6 +96,29 @@ func try(args []string) error {
 		}
 		defer l.Close()
 		return try([]string{"connect", arg})
+	case "dial":
+		c, err := net.Dial(arg, args[2])
+		if err == nil {
+			c.Close()
+		}
+		return err
+	case "loopback":
+		l, err := net.Listen("tcp", arg)
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		return try([]string{"dial", "tcp", l.Addr().String()})
+	case "say": // and print what is answered
+		for i, to := range args[1:] {
+			c, err := net.Dial("tcp", to)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(c, "hello", i)
+			io.Copy(os.Stdout, c)
+		}
+		return nil
 	case "own-binary": // through /proc/self/exe, on from a process that is another program by then
 		fd, err := unix.Open("/proc/self/exe", unix.O_PATH, 0)
 		if err != nil {

@@ -59,6 +59,8 @@ type Proc struct {
 	// Stdin, Stdout and Stderr may be nil for /dev/null. The caller keeps its
 	// copies and closes them.
 	Stdin, Stdout, Stderr *os.File
+	// Confine says what else of the machine it and what it starts may use.
+	Confine Confine
 }
 
 // ExitState says how the direct child ended.
@@ -70,10 +72,15 @@ type ExitState struct {
 	// Killed: the box as a whole was ended, by Kill or by something outside, before
 	// its direct child had.
 	Killed bool
+	// Exceeded is the limit for which the box was ended; nil when it kept to them.
+	Exceeded *Exceeded
+	// Left is how many processes still ran when the direct child had ended by itself;
+	// they were ended then.
+	Left int
 }
 
 // OK says that the child exited by itself with status 0.
-func (e ExitState) OK() bool { return e.Code == 0 && e.Signal == 0 && !e.Killed }
+func (e ExitState) OK() bool { return e.Code == 0 && e.Signal == 0 && !e.Killed && e.Exceeded == nil }
 
 // Box is one prepared box. Its processes run one after another, never two at once;
 // the layer is locked while one runs or it is read.

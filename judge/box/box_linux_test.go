@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/paxiom/relay/judge"
 )
 
@@ -53,6 +55,13 @@ func TestAsOrdinaryUser(t *testing.T) {
 		check(t, os.Chmod(d, 0o755))
 		check(t, os.Chown(d, ordinary, ordinary))
 	}
+	small := filepath.Join(dir, "small")
+	check(t, os.Mkdir(small, 0o755))
+	env := []string{"HOME=" + dir + "/home", "TMPDIR=" + dir + "/tmp", "PATH=" + os.Getenv("PATH")}
+	if unix.Mount("tmpfs", small, "tmpfs", 0, "size=64m,mode=1777") == nil {
+		t.Cleanup(func() { unix.Unmount(small, unix.MNT_DETACH) })
+		env = append(env, smallDisk+"="+small)
+	}
 	args := []string{"-test.v", "-test.count=1", "-test.timeout=8m"}
 	if testing.Short() {
 		args = append(args, "-test.short")
@@ -60,7 +69,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 	run := func() ([]byte, error) {
 		cmd := exec.Command(bin, args...)
 		cmd.Dir = dir
-		cmd.Env = []string{"HOME=" + dir + "/home", "TMPDIR=" + dir + "/tmp", "PATH=" + os.Getenv("PATH")}
+		cmd.Env = env
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinary, Gid: ordinary}}
 		return cmd.CombinedOutput()
 	}

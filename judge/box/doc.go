@@ -19,6 +19,11 @@
 //	start       namespaces, pid 1, and the pipe whose end is the end of the box
 //	init        pid 1: prepare, make everything read-only, attach, drop, run, reap
 //	mounts      those three passes
+//	confine     what else of the machine a box may use: network and limits
+//	network     a network of its own, and the sockets in it that the host serves
+//	limits      what the kernel holds for each process
+//	watch       what all of them take together, seen by pid 1
+//	quota       what they write to disk, seen by the host
 //	drop        privileges, and the ways of getting them back
 //	layer       the layer folder: where it may lie, its lock, its end
 //	read        what the layer holds against the real tree
@@ -28,8 +33,8 @@
 //	probe       trying it all on this machine
 //
 // The package does not decide whether a change is acceptable (package judge),
-// does not write the real tree (host/change), and does not limit the network,
-// memory or processor time.
+// does not write the real tree (host/change), does not choose the limits (the
+// configuration does), and serves nothing at the sockets of a box's own network.
 //
 // Callers: cmd/relay calls Init first of all; host/change owns the boxes.
 package box

@@ -27,6 +27,7 @@ const (
 	fdStdout
 	fdStderr
 	fdLock // the layer's lock, held for as long as there is a process
+	fdHand // where sockets are handed to the host
 	fdExe  // only when the plan has one
 )
 
@@ -35,6 +36,8 @@ type report struct {
 	Started, Exited bool
 	Code            int
 	Signal          syscall.Signal
+	Left            int
+	Exceeded        *Exceeded // before the end that it brings about
 	Fail            *failure
 }
 
@@ -83,7 +86,10 @@ func runInit() {
 	// forked from this one.
 	runtime.LockOSThread()
 	reports := gob.NewEncoder(os.NewFile(fdReport, "report"))
-	child, err := enter(os.NewFile(fdControl, "control"))
+	child, err := enter(os.NewFile(fdControl, "control"), func(e *Exceeded) {
+		reports.Encode(report{Exceeded: e})
+		unix.Kill(-1, unix.SIGKILL)
+	})
 	if err != nil {
 		f, ok := errors.AsType[*failure](err)
 		if !ok {
@@ -93,8 +99,8 @@ func runInit() {
 		os.Exit(1)
 	}
 	reports.Encode(report{Started: true})
-	status := reap(child)
-	end := report{Exited: true, Code: status.ExitStatus()}
+	status, left := reap(child)
+	end := report{Exited: true, Code: status.ExitStatus(), Left: left}
 	if status.Signaled() {
 		end.Signal = status.Signal()
 	}
@@ -103,7 +109,7 @@ func runInit() {
 }
 
 // enter does everything up to the running child.
-func enter(control *os.File) (pid int, err error) {
+func enter(control *os.File, exceeded func(*Exceeded)) (pid int, err error) {
 	// Before anything else runs: descriptors that relay's own parent leaked must
 	// not reach the child, since one open folder of the host is a way out.
 	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
@@ -126,11 +132,15 @@ func enter(control *os.File) (pid int, err error) {
 	if err := guard(); err != nil {
 		return 0, err
 	}
+	if err := enterNetwork(&p); err != nil {
+		return 0, err
+	}
 	exe, err := prepareExe(p.HasExe)
 	if err != nil {
 		return 0, err
 	}
-	if err := mountAll(&p); err != nil {
+	stores, err := mountAll(&p)
+	if err != nil {
 		return 0, err
 	}
 	if p.TmpDir != "" {
@@ -138,10 +148,16 @@ func enter(control *os.File) (pid int, err error) {
 			return 0, fail("make the temporary folder", p.TmpDir, err)
 		}
 	}
+	if err := limit(p.Limits); err != nil {
+		return 0, err
+	}
 	if err := drop(); err != nil {
 		return 0, err
 	}
-	return spawn(&p, exe)
+	if pid, err = spawn(&p, exe); err == nil {
+		go watch(p.Limits, stores, exceeded)
+	}
+	return pid, err
 }
 
 // spawn starts the direct child, on this thread.
@@ -183,18 +199,22 @@ func isScript(f *os.File) bool {
 }
 
 // reap collects every process of the box that ends. When the direct child has
-// ended, it ends the others and collects them too. The kernel would do that by
-// itself, but after it has given back the layer's lock.
-func reap(child int) (ended syscall.WaitStatus) {
+// ended, it ends the others, counts and collects them too. The kernel would do that
+// by itself, but after it has given back the layer's lock.
+func reap(child int) (ended syscall.WaitStatus, left int) {
+	over := false
 	for {
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &status, 0, nil)
-		if pid == child {
-			ended = status
+		switch {
+		case err == syscall.ECHILD:
+			return ended, left
+		case err != nil:
+		case pid == child:
+			ended, over = status, true
 			unix.Kill(-1, unix.SIGKILL)
-		}
-		if err == syscall.ECHILD {
-			return ended
+		case over && status.Signaled() && status.Signal() == syscall.SIGKILL:
+			left++
 		}
 	}
 }

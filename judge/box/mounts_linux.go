@@ -12,50 +12,56 @@ import (
 // mountAll turns the plan into mounts, in three passes. While the real tree is
 // still visible and writable, every mount is prepared without being attached. Then
 // everything there is becomes read-only, without exception. Then the prepared
-// mounts are attached; they are the only places where something can be written.
-func mountAll(p *plan) error {
+// mounts are attached; they are the only places where something can be written. It
+// gives the file systems in memory that are among them.
+func mountAll(p *plan) (stores []int, err error) {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return fail("detach from the host's mounts", "/", err)
+		return nil, fail("detach from the host's mounts", "/", err)
 	}
 	away, done, err := throwAwayPlace(p)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	if !p.OnDisk {
+		stores = append(stores, away)
 	}
 	ready := make([]int, len(p.Steps))
 	for i := range p.Steps {
-		fd, err := prepare(&p.Steps[i], away, i)
+		fd, err := prepare(&p.Steps[i], away, i, p.Limits)
 		if err == nil {
 			ready[i] = fd
 		} else if !p.Steps[i].Optional {
-			return err
+			return nil, err
 		}
 	}
 	if err := done(); err != nil {
-		return err
+		return nil, err
 	}
 	root, err := openPath("/")
 	if err != nil {
-		return fail("open", "/", err)
+		return nil, fail("open", "/", err)
 	}
 	if err := setMount(root, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV, 0, unix.AT_RECURSIVE); err != nil {
-		return fail("make everything read-only", "/", err)
+		return nil, fail("make everything read-only", "/", err)
 	}
 	for i := range p.Steps {
 		if err := attach(&p.Steps[i], ready[i]); err != nil && !p.Steps[i].Optional {
-			return err
+			return nil, err
 		}
 	}
 	for i := range p.Steps { // now that their mount points have been used
 		if s := &p.Steps[i]; s.Kind == stepEmpty && !s.Writable {
 			if err := setMount(ready[i], unix.MOUNT_ATTR_RDONLY, 0, 0); err != nil {
-				return fail("make read-only", s.Path, err)
+				return nil, fail("make read-only", s.Path, err)
 			}
 		}
-		if ready[i] > 0 {
+		if s := &p.Steps[i]; s.Kind == stepEmpty && s.Writable && ready[i] > 0 {
+			stores = append(stores, ready[i])
+		} else if ready[i] > 0 {
 			unix.Close(ready[i])
 		}
 	}
-	return fail("go to", "/", os.Chdir("/"))
+	return stores, fail("go to", "/", os.Chdir("/"))
 }
 
 // throwAwayPlace opens the folder for the uppers that end with the process: a
@@ -65,7 +71,7 @@ func throwAwayPlace(p *plan) (fd int, done func() error, err error) {
 	if err != nil {
 		return 0, nil, fail("open", p.Scratch, err)
 	}
-	tmpfs, err := newMount("tmpfs", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV, "mode", "0755")
+	tmpfs, err := newMemory(p.Limits, "0755")
 	if err != nil {
 		return 0, nil, err
 	}
@@ -80,6 +86,7 @@ func throwAwayPlace(p *plan) (fd int, done func() error, err error) {
 		}, nil
 	}
 	unix.Close(tmpfs)
+	p.OnDisk = true
 	if err := os.MkdirAll(p.Away, 0o700); err != nil {
 		return 0, nil, fail("make", p.Away, err)
 	}
@@ -89,12 +96,12 @@ func throwAwayPlace(p *plan) (fd int, done func() error, err error) {
 
 // prepare makes the mount of one step and gives its descriptor; 0 when the step
 // needs nothing beforehand.
-func prepare(s *step, away, number int) (int, error) {
+func prepare(s *step, away, number int, l Limits) (int, error) {
 	switch s.Kind {
 	case stepOverlay:
 		return prepareOverlay(s, away, number)
 	case stepEmpty:
-		fd, err := newMount("tmpfs", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV, "mode", strconv.FormatUint(uint64(s.Mode), 8))
+		fd, err := newMemory(l, strconv.FormatUint(uint64(s.Mode), 8))
 		if err != nil {
 			return 0, err
 		}
@@ -214,6 +221,16 @@ func (e *entry) make(dir int, real string) error {
 		}
 	}
 	return unix.Fchmod(int(out.Fd()), e.Mode)
+}
+
+// newMemory makes a file system in memory. It takes a little more than the box may
+// have, so that the watch sees that it is too much.
+func newMemory(l Limits, mode string) (int, error) {
+	options := []string{"mode", mode}
+	if l.Memory > 0 {
+		options = append(options, "size", strconv.FormatInt(l.Memory+l.Memory/16, 10))
+	}
+	return newMount("tmpfs", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV, options...)
 }
 
 // newMount makes a file system that is attached nowhere yet. Options are pairs of

@@ -54,6 +54,9 @@ func Remove(string) error { return nil }
 // Gaps are unknown without a box.
 func (b *Box) Gaps() []string { return nil }
 
+// canScope: abstract unix sockets are Linux's.
+func canScope() bool { return false }
+
 // Process never exists here.
 type Process struct{}
 
@@ -62,6 +65,12 @@ func (p *Process) Pid() int { return 0 }
 
 // Wait fails.
 func (p *Process) Wait() (ExitState, error) { return ExitState{}, unsupported() }
+
+// Exceeded is nil.
+func (p *Process) Exceeded() *Exceeded { return nil }
+
+// Listeners are none.
+func (p *Process) Listeners() []*os.File { return nil }
 
 // Kill does nothing.
 func (p *Process) Kill() {}

@@ -25,6 +25,7 @@ type plan struct {
 	Env    []string
 	Dir    string
 	HasExe bool
+	Confine
 }
 
 // stepKind is what a step attaches at its path. When two steps have the same path,

@@ -117,13 +117,8 @@ func runTrial(root string) {
 // Gaps says, in one sentence each, what this box does not stop.
 func (b *Box) Gaps() []string {
 	gaps := []string{
-		"The network is open: what the builder can read, it can send.",
 		"Files of the user outside the repository can be read.",
-		"Memory, processor time and disk space are not limited.",
 		"A service with a named pipe, or that opens a unix socket after the box was started, outside the home, temporary and runtime folders can be reached.",
-	}
-	if !canScope() {
-		gaps = append(gaps, "Abstract unix sockets (X11, some D-Bus) can be reached; Linux 6.12 or newer with Landlock closes them.")
 	}
 	for _, path := range b.spec.Persist {
 		gaps = append(gaps, "What the builder writes to "+path+" stays.")

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -30,10 +31,12 @@ type Process struct {
 	control *os.File // open for as long as the box may live
 	// lock is the layer's. Pid 1 has it too, until every process of the box is gone,
 	// so that a layer whose host was killed is not touched too early.
-	lock  *os.File
-	done  chan struct{}
-	state ExitState
-	err   error
+	lock      *os.File
+	listeners []*os.File
+	exceeded  atomic.Pointer[Exceeded]
+	done      chan struct{}
+	state     ExitState
+	err       error
 }
 
 // Start runs a process in the box. It returns when the process was executed, or
@@ -54,7 +57,18 @@ func (b *Box) Start(p Proc) (*Process, error) {
 		unlock(lock)
 		return nil, err
 	}
-	return launch(p, what, lock)
+	return launch(p, what, lock, newQuota(p.Confine.Limits, b.written(what)))
+}
+
+// written are the folders on disk that a process of the box writes to.
+func (b *Box) written(what *plan) []string {
+	dirs := []string{what.Away}
+	if b.layer != "" {
+		for i := range b.lowers() {
+			dirs = append(dirs, b.upper(i))
+		}
+	}
+	return dirs
 }
 
 // plan works out the mounts for one process.
@@ -64,7 +78,7 @@ func (b *Box) plan(p Proc) (*plan, error) {
 		return nil, &Error{Op: "read the mount points", Err: err}
 	}
 	pl := planner{mounts: mounts}
-	out := &plan{Argv: p.Argv, Dir: p.Dir, HasExe: p.Exe != nil,
+	out := &plan{Argv: p.Argv, Dir: p.Dir, HasExe: p.Exe != nil, Confine: p.Confine,
 		Scratch: filepath.Join(b.spec.StateDir, scratchName), Away: filepath.Join(b.spec.StateDir, scratchName, rand.Text()), OnDisk: onDisk}
 	for i, lower := range b.lowers() {
 		if b.spec.ReadOnlyRoot {
@@ -154,7 +168,7 @@ func (b *Box) addThrowAway(pl *planner, out *plan) map[string]string {
 // launch executes relay again as pid 1 of new namespaces and waits until it has
 // started the child. The lock is given back at the end of the box, or when there is
 // none.
-func launch(p Proc, what *plan, lock *os.File) (*Process, error) {
+func launch(p Proc, what *plan, lock *os.File, q *quota) (*Process, error) {
 	entered := false
 	defer func() {
 		if !entered {
@@ -177,6 +191,14 @@ func launch(p Proc, what *plan, lock *os.File) (*Process, error) {
 		return nil, &Error{Op: "start", Err: err}
 	}
 	defer reportW.Close()
+	hand, handed, err := socketPair()
+	if err != nil {
+		controlW.Close()
+		reportR.Close()
+		return nil, &Error{Op: "start", Err: err}
+	}
+	defer hand.Close()
+	defer handed.Close()
 	stdio := []*os.File{p.Stdin, p.Stdout, p.Stderr}
 	for i := range stdio {
 		if stdio[i] == nil {
@@ -184,18 +206,22 @@ func launch(p Proc, what *plan, lock *os.File) (*Process, error) {
 		}
 	}
 	files := append([]*os.File{null, null, stdio[2], controlR, reportW}, stdio...)
-	files = append(files, lock)
+	files = append(files, lock, handed)
 	if p.Exe != nil {
 		files = append(files, p.Exe)
 	}
 	uid, gid := os.Getuid(), os.Getgid()
 	// The same numbers inside: an agent that finds itself root behaves differently.
+	flags, caps := uintptr(unix.CLONE_NEWUSER|unix.CLONE_NEWNS|unix.CLONE_NEWPID|unix.CLONE_NEWIPC), setupCaps
+	if p.Confine.OwnNetwork {
+		flags, caps = flags|unix.CLONE_NEWNET, append(caps[:len(caps):len(caps)], netCaps...)
+	}
 	proc, err := os.StartProcess("/proc/self/exe", []string{initName}, &os.ProcAttr{Files: files, Env: []string{}, Dir: "/",
 		Sys: &syscall.SysProcAttr{
-			Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC,
+			Cloneflags:  flags,
 			UidMappings: []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}},
 			GidMappings: []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}},
-			AmbientCaps: setupCaps,
+			AmbientCaps: caps,
 			Setsid:      true,
 		}})
 	if err != nil {
@@ -215,8 +241,15 @@ func launch(p Proc, what *plan, lock *os.File) (*Process, error) {
 		err = errors.Join(err, read)
 	}
 	reportR.SetReadDeadline(time.Time{})
-	go run.collect(reports, reportR, what.Away)
-	if err == nil && first.Started {
+	started := err == nil && first.Started
+	if started {
+		run.listeners, err = receiveSockets(hand, len(p.Confine.Listen))
+	}
+	if q != nil {
+		go q.watch(run.done, run.exceed)
+	}
+	go run.collect(reports, reportR, what.Away, q)
+	if started && err == nil {
 		return run, nil
 	}
 	run.Kill()
@@ -225,21 +258,51 @@ func launch(p Proc, what *plan, lock *os.File) (*Process, error) {
 }
 
 // collect waits for the end of the box.
-func (p *Process) collect(reports *gob.Decoder, from *os.File, away string) {
+func (p *Process) collect(reports *gob.Decoder, from *os.File, away string, q *quota) {
 	var end report
-	reported := reports.Decode(&end)
+	for !end.Exited {
+		end = report{}
+		if reports.Decode(&end) != nil {
+			break
+		}
+		if end.Exceeded != nil {
+			p.exceeded.CompareAndSwap(nil, end.Exceeded)
+		}
+	}
 	// When pid 1 is gone, the kernel has ended every other process of the box.
 	_, p.err = p.proc.Wait()
-	p.state = ExitState{Code: end.Code, Signal: end.Signal}
-	if reported != nil || !end.Exited {
+	if p.exceeded.Load() == nil && q != nil {
+		p.exceeded.Store(q.look(true)) // what came after the last look
+	}
+	p.state = ExitState{Code: end.Code, Signal: end.Signal, Left: end.Left}
+	if !end.Exited {
 		p.state = ExitState{Code: -1, Killed: true}
+	}
+	if p.state.Exceeded = p.exceeded.Load(); p.state.Exceeded != nil {
+		p.state.Left = 0 // they did not outlive the child
 	}
 	from.Close()
 	p.control.Close()
+	for _, l := range p.listeners {
+		l.Close()
+	}
 	removeTree(away)
 	unlock(p.lock)
 	close(p.done)
 }
+
+// exceed ends the box for a limit.
+func (p *Process) exceed(e *Exceeded) {
+	p.exceeded.CompareAndSwap(nil, e)
+	p.Kill()
+}
+
+// Exceeded is the limit for which the box is being, or was, ended; nil for none.
+func (p *Process) Exceeded() *Exceeded { return p.exceeded.Load() }
+
+// Listeners are sockets that listen in the box's own network, one for each address
+// of Confine.Listen, in order. They are closed when the box ends.
+func (p *Process) Listeners() []*os.File { return p.listeners }
 
 // Pid is the process id of the box's pid 1, as this process sees it.
 func (p *Process) Pid() int { return p.proc.Pid }

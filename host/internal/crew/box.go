@@ -46,12 +46,20 @@ func InBox(b *box.Box) launch.Starter {
 // boxed is a box's process as the launcher sees one.
 type boxed struct{ *box.Process }
 
+// Left is how many processes the child had left behind, after Wait.
+func (b boxed) Left() int {
+	st, _ := b.Process.Wait()
+	return st.Left
+}
+
 // Wait gives the direct child's end as an error, nil for status 0.
 func (b boxed) Wait() error {
 	st, err := b.Process.Wait()
 	switch {
 	case err != nil:
 		return err
+	case st.Exceeded != nil:
+		return fmt.Errorf("ended for %w", st.Exceeded)
 	case st.OK():
 		return nil
 	case st.Signal != 0:

@@ -1,0 +1,148 @@
+package box
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The kernel can limit what the processes of a box take together only by control
+// groups, which an ordinary user often has not been given. So pid 1 looks, several
+// times a second, and ends them all when it is too much. It sees every process of
+// the box and none else, and none of them can stop it.
+
+// watchEvery is how often; less often where a look is expensive.
+const watchEvery = 50 * time.Millisecond
+
+// watch calls found, once, when a limit is exceeded. stores are the file systems in
+// memory that the box can write.
+func watch(l Limits, stores []int, found func(*Exceeded)) {
+	if l.Processes == 0 && l.Memory == 0 && l.CPUTime == 0 {
+		return
+	}
+	for {
+		begin := time.Now()
+		if e := l.look(stores); e != nil {
+			found(e)
+			return
+		}
+		time.Sleep(max(watchEvery, 10*time.Since(begin)))
+	}
+}
+
+// usage is what the processes of the box take at one moment.
+type usage struct {
+	threads  int64
+	resident int64 // pages; what is shared counts for each
+	ticks    int64 // of processor time, with that of children that were waited for
+	pids     []string
+}
+
+func (l Limits) look(stores []int) *Exceeded {
+	names := processes()
+	if l.Processes > 0 && len(names) > l.Processes { // at once, in the middle of a fork bomb
+		return &Exceeded{Limit: LimitProcesses, Got: int64(len(names)), Max: int64(l.Processes)}
+	}
+	var all usage
+	for _, pid := range names {
+		all.add(pid)
+	}
+	if l.Processes > 0 && all.threads > int64(l.Processes) {
+		return &Exceeded{Limit: LimitProcesses, Got: all.threads, Max: int64(l.Processes)}
+	}
+	if l.CPUTime > 0 {
+		var done unix.Rusage
+		unix.Getrusage(unix.RUSAGE_CHILDREN, &done)
+		used := time.Duration(done.Utime.Nano() + done.Stime.Nano() + all.ticks*int64(time.Second/userHz))
+		if used > l.CPUTime {
+			return &Exceeded{Limit: LimitCPUTime, Got: int64(used.Seconds()), Max: int64(l.CPUTime.Seconds())}
+		}
+	}
+	if l.Memory > 0 {
+		stored := inMemory(stores)
+		got := stored + all.resident*int64(os.Getpagesize())
+		if got > l.Memory {
+			got = stored + all.private() // now exactly, which costs more
+		}
+		if got > l.Memory {
+			return &Exceeded{Limit: LimitMemory, Got: got, Max: l.Memory}
+		}
+	}
+	return nil
+}
+
+// userHz is the unit of times in /proc, the same on every machine that Go runs on.
+const userHz = 100
+
+// processes are the process ids in the box, pid 1 left out.
+func processes() (pids []string) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	for _, name := range names {
+		if name[0] >= '1' && name[0] <= '9' && name != "1" {
+			pids = append(pids, name)
+		}
+	}
+	return pids
+}
+
+// add adds one process, when it still is there. Its name may hold anything, also
+// spaces and parentheses; the fields start after the last parenthesis.
+func (u *usage) add(pid string) {
+	line, err := os.ReadFile("/proc/" + pid + "/stat")
+	at := bytes.LastIndexByte(line, ')')
+	if err != nil || at < 0 {
+		return
+	}
+	fields := bytes.Fields(line[at+1:])
+	if len(fields) < 22 {
+		return
+	}
+	number := func(n int) int64 { // as proc(5) counts them
+		v, _ := strconv.ParseInt(string(fields[n-3]), 10, 64)
+		return v
+	}
+	u.threads += number(20)
+	u.resident += number(24)
+	u.ticks += number(14) + number(15) + number(16) + number(17)
+	u.pids = append(u.pids, pid)
+}
+
+// private is the memory of the processes in bytes, each page counted once. Files in
+// memory are left out, since their file systems are counted.
+func (u *usage) private() (sum int64) {
+	for _, pid := range u.pids {
+		text, err := os.ReadFile("/proc/" + pid + "/smaps_rollup")
+		if err != nil { // it ended, or hides: then what is known counts
+			var one usage
+			one.add(pid)
+			sum += one.resident * int64(os.Getpagesize())
+			continue
+		}
+		for line := range bytes.Lines(text) {
+			if rest, ok := bytes.CutPrefix(line, []byte("Pss_Anon:")); ok {
+				kb, _ := strconv.ParseInt(string(bytes.Fields(rest)[0]), 10, 64)
+				sum += kb << 10
+			}
+		}
+	}
+	return sum
+}
+
+// inMemory is what the file systems in memory hold, in bytes.
+func inMemory(stores []int) (sum int64) {
+	for _, fd := range stores {
+		var st unix.Statfs_t
+		if unix.Fstatfs(fd, &st) == nil {
+			sum += int64(st.Blocks-st.Bfree) * st.Bsize
+		}
+	}
+	return sum
+}
