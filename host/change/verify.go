@@ -77,7 +77,7 @@ func (x *boxExec) in(ctx context.Context, b *box.Box, cmd verify.Command, timeou
 		res.Err, res.Duration = err, time.Since(begin)
 		return res
 	}
-	out := &ring{max: verify.MaxOutput}
+	out := &verify.Tail{}
 	read := make(chan struct{})
 	go func() { io.Copy(out, pr); close(read) }()
 	ended := make(chan struct{})
@@ -102,7 +102,7 @@ func (x *boxExec) in(ctx context.Context, b *box.Box, cmd verify.Command, timeou
 	pr.Close()
 	<-read
 	res.Duration = time.Since(begin)
-	res.Output, res.Truncated = out.bytes()
+	res.Output, res.Truncated = out.Bytes()
 	switch {
 	case ctx.Err() != nil:
 		res.Err = ctx.Err()
@@ -114,39 +114,4 @@ func (x *boxExec) in(ctx context.Context, b *box.Box, cmd verify.Command, timeou
 		res.ExitCode = state.Code
 	}
 	return res
-}
-
-// ring keeps the last max bytes that were written to it.
-type ring struct {
-	max  int
-	buf  []byte
-	next int // where the next byte goes, once buf is full
-	cut  bool
-}
-
-func (r *ring) Write(p []byte) (int, error) {
-	n := len(p)
-	if n > r.max {
-		p, r.cut = p[n-r.max:], true
-	}
-	if room := r.max - len(r.buf); room > 0 {
-		k := min(room, len(p))
-		r.buf = append(r.buf, p[:k]...)
-		p = p[k:]
-	}
-	for len(p) > 0 {
-		r.cut = true
-		k := copy(r.buf[r.next:], p)
-		r.next = (r.next + k) % r.max
-		p = p[k:]
-	}
-	return n, nil
-}
-
-// bytes gives what was kept, in order, and whether something is missing before it.
-func (r *ring) bytes() ([]byte, bool) {
-	if r.next == 0 {
-		return r.buf, r.cut
-	}
-	return append(append([]byte(nil), r.buf[r.next:]...), r.buf[:r.next]...), r.cut
 }

@@ -202,12 +202,11 @@ func (r *Run) End(m Meta) error {
 
 // size adds up the files of one run.
 func size(dir string) (n int64) {
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return nil //nolint:nilerr // what can't be seen counts nothing
-		}
-		if fi, err := d.Info(); err == nil {
-			n += fi.Size()
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, broken error) error {
+		if broken == nil && !d.IsDir() { // what can't be seen counts nothing
+			if fi, err := d.Info(); err == nil {
+				n += fi.Size()
+			}
 		}
 		return nil
 	})

@@ -88,7 +88,7 @@ func Usages(ws *workspace.Workspace, fn func(Line) error) error {
 	return readLines(ws.Usage(), 0, func(b []byte) error {
 		var u Line
 		if json.Unmarshal(b, &u) != nil || u.CallID == "" {
-			return nil //nolint:nilerr // a torn line
+			return nil // torn by a crash
 		}
 		return fn(u)
 	})
