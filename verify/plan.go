@@ -40,7 +40,7 @@ func Plan(templates []Template, rules Rules, want Requests) ([]Command, error) {
 		if err != nil {
 			return nil, err
 		}
-		commands = append(commands, Command{ID: id, Slow: i >= len(want.Fast), Argv: argv})
+		commands = append(commands, Command{ID: id, Slow: i >= len(want.Fast), Argv: argv, Results: p.templates[id][0].Results})
 	}
 	return commands, nil
 }

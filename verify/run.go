@@ -21,36 +21,39 @@ const (
 	defaultSlow = 600 * time.Second
 )
 
-// Run runs the commands in order and stops at the first that fails. The code is
-// Success, StopVerifyFailedFast, StopVerifyFailedSlow, or StopInterrupted when ctx
-// ended first. The results are those of the commands that ran.
+// Run runs the commands in order and stops at the first whose failure counts. The
+// code is Success, StopVerifyFailedFast, StopVerifyFailedSlow, or StopInterrupted when
+// ctx ended first. The results are those of the commands that ran, one for each.
 func Run(ctx context.Context, commands []Command, o Options) ([]Result, judge.Code) {
 	log := &boundedLog{w: o.Log, left: MaxLog}
 	var results []Result
-	for _, c := range commands {
+	for i, c := range commands {
 		if ctx.Err() != nil {
 			return results, judge.StopInterrupted
 		}
-		timeout, failed := o.FastTimeout, judge.StopVerifyFailedFast
-		if c.Slow {
-			timeout, failed = o.SlowTimeout, judge.StopVerifyFailedSlow
+		run := func() Result {
+			r := o.run(ctx, c)
+			log.result("", r)
+			return r
 		}
-		switch {
-		case timeout > 0:
-		case c.Slow:
-			timeout = defaultSlow
-		default:
-			timeout = defaultFast
-		}
-		r := o.Exec.Run(ctx, c, timeout)
-		r.Command = c
-		results = append(results, r)
-		log.result(r)
-		if ctx.Err() != nil && !r.OK() {
-			return results, judge.StopInterrupted
-		}
+		r := run()
+		finding := Passed
 		if !r.OK() {
-			return results, failed
+			finding = NewFailure
+			if o.Base != nil && ctx.Err() == nil {
+				finding, r = settle(o.Base[i], r, o.Excuse, run)
+			}
+		}
+		r.Finding = finding
+		results = append(results, r)
+		switch {
+		case finding != NewFailure:
+		case ctx.Err() != nil:
+			return results, judge.StopInterrupted
+		case c.Slow:
+			return results, judge.StopVerifyFailedSlow
+		default:
+			return results, judge.StopVerifyFailedFast
 		}
 	}
 	return results, judge.Success
@@ -76,8 +79,8 @@ type boundedLog struct {
 	left int
 }
 
-func (l *boundedLog) result(r Result) {
-	l.print("== %s: %q\n", r.Command.ID, r.Command.Argv)
+func (l *boundedLog) result(where string, r Result) {
+	l.print("== %s%s: %q\n", where, r.Command.ID, r.Command.Argv)
 	if r.Truncated {
 		l.print("[the beginning is cut off: the last %d bytes follow]\n", len(r.Output))
 	}
@@ -85,7 +88,7 @@ func (l *boundedLog) result(r Result) {
 	if n := len(r.Output); n > 0 && r.Output[n-1] != '\n' {
 		l.print("\n")
 	}
-	l.print("== %s: %s\n\n", r.Command.ID, r.Outcome())
+	l.print("== %s%s: %s\n\n", where, r.Command.ID, r.Outcome())
 }
 
 func (l *boundedLog) print(format string, args ...any) {

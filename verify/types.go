@@ -22,6 +22,8 @@ type Template struct {
 	Cmd    string // no placeholder
 	Args   []string
 	Params map[string]string // name → KindToken or KindPath
+	// Results is the form in which it names its tests, "" for none; see [Tests].
+	Results string
 }
 
 // Rules are what parameters are held to, on top of the fixed allow-list.
@@ -44,9 +46,10 @@ type Requests struct {
 
 // Command is one check ready to run.
 type Command struct {
-	ID   string
-	Slow bool
-	Argv []string
+	ID      string
+	Slow    bool
+	Argv    []string
+	Results string // as in its template
 }
 
 // Taint is why a plan was refused. Nothing was run.
@@ -76,6 +79,8 @@ type Result struct {
 	Output    []byte // the last part of stdout and stderr together
 	Truncated bool   // Output lacks its beginning
 	Err       error  // it could not be started or awaited
+	Tests     *Tests // which tests passed and failed; nil unless the command names them
+	Finding   Finding
 }
 
 // OK tells whether the check passed.
@@ -92,4 +97,9 @@ type Options struct {
 	FastTimeout, SlowTimeout time.Duration // 0 means 90 s and 600 s
 	Exec                     Exec
 	Log                      io.Writer // nil for none; at most MaxLog bytes are written
+	// Base is what RunBase found, one for each command; nil when every failure counts.
+	// Excuse lets a failure pass that was there before: not when the change touches
+	// what the commands are made of.
+	Base   []Base
+	Excuse bool
 }

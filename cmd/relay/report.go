@@ -23,6 +23,9 @@ func verification(p *printer, v host.VerifyRun) string {
 	case v.ExitCode != 0:
 		state = p.red("failed with exit status " + strconv.Itoa(v.ExitCode))
 	}
+	if beside := v.Beside(); beside != "" {
+		state += " (" + beside + ")"
+	}
 	return fmt.Sprintf("%s (%s) %s in %s", host.Safe(v.TemplateID), host.Safe(v.Phase), state, duration(time.Duration(v.DurationMS)*time.Millisecond))
 }
 

@@ -21,7 +21,7 @@ func removeLayer(layer string) error {
 		return nil
 	}
 	for _, e := range entries {
-		if e.IsDir() && (e.Name() == name || strings.HasPrefix(e.Name(), name+".verify")) {
+		if e.IsDir() && (e.Name() == name || strings.HasPrefix(e.Name(), name+".verify") || strings.HasPrefix(e.Name(), name+".base")) {
 			err = errors.Join(err, discardLayer(filepath.Join(dir, e.Name())))
 		}
 	}

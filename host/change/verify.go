@@ -21,21 +21,44 @@ type Checks struct {
 	// Before is called before each command starts, to count it; an error keeps it
 	// from starting. May be nil.
 	Before func(verify.Command) error
+	// Base is what Baseline found; nil when every failure counts. Excuse: see
+	// [verify.Options].
+	Base   []verify.Base
+	Excuse bool
+}
+
+func (k Checks) options(x *boxExec) verify.Options {
+	x.env, x.before = k.Env, k.Before
+	return verify.Options{FastTimeout: k.Fast, SlowTimeout: k.Slow, Exec: x, Log: k.Log, Base: k.Base, Excuse: k.Excuse}
+}
+
+// Baseline runs the commands on the tree as it is, each in a fresh box, before
+// anything is built. passed says which are known to pass on it. The error is that of
+// Checks.Before, or the end of ctx.
+func (c *Change) Baseline(ctx context.Context, k Checks, passed func(verify.Command) bool) ([]verify.Base, error) {
+	x := &boxExec{c: c, on: "base"}
+	bases := verify.RunBase(ctx, k.Commands, passed, k.options(x))
+	if x.refused != nil {
+		return nil, x.refused
+	}
+	return bases, ctx.Err()
 }
 
 // Verify runs the commands one after another, each in a fresh box that holds the
 // real tree and exactly the judged change.
 func (c *Change) Verify(ctx context.Context, k Checks) ([]verify.Result, judge.Code) {
-	return verify.Run(ctx, k.Commands, verify.Options{FastTimeout: k.Fast, SlowTimeout: k.Slow,
-		Exec: &boxExec{c: c, env: k.Env, before: k.Before}, Log: k.Log})
+	return verify.Run(ctx, k.Commands, k.options(&boxExec{c: c, on: "verify", kept: c.verdict.Kept}))
 }
 
 // boxExec runs each command in a box of its own.
 type boxExec struct {
-	c      *Change
-	env    []string
-	before func(verify.Command) error
-	n      int
+	c       *Change
+	on      string         // part of the layers' names
+	kept    []judge.Change // what is laid over the real tree
+	env     []string
+	before  func(verify.Command) error
+	refused error // what before said
+	n       int
 }
 
 // Run implements verify.Exec.
@@ -46,10 +69,11 @@ func (x *boxExec) Run(ctx context.Context, cmd verify.Command, timeout time.Dura
 	x.n++
 	if x.before != nil {
 		if res.Err = x.before(cmd); res.Err != nil {
+			x.refused = res.Err
 			return res
 		}
 	}
-	fresh, err := x.c.box.Fresh(fmt.Sprintf("%s.verify%d", x.c.layer, x.n), x.c.verdict.Kept)
+	fresh, err := x.c.box.Fresh(fmt.Sprintf("%s.%s%d", x.c.layer, x.on, x.n), x.kept)
 	if err != nil {
 		res.Err = err
 		return res
@@ -78,8 +102,12 @@ func (x *boxExec) in(ctx context.Context, b *box.Box, cmd verify.Command, timeou
 		return res
 	}
 	out := &verify.Tail{}
+	to := io.Writer(out)
+	if res.Tests = verify.NewTests(cmd.Results); res.Tests != nil {
+		to = io.MultiWriter(out, res.Tests)
+	}
 	read := make(chan struct{})
-	go func() { io.Copy(out, pr); close(read) }()
+	go func() { io.Copy(to, pr); close(read) }()
 	ended := make(chan struct{})
 	var state box.ExitState
 	go func() { state, err = proc.Wait(); close(ended) }()

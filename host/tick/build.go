@@ -99,6 +99,9 @@ func (r *run) build(ctx context.Context) error {
 	if err := r.chooseBuilder(ctx); err != nil {
 		return err
 	}
+	if err := r.baseline(ctx); err != nil {
+		return err
+	}
 	if err := r.enter(stateBuild); err != nil {
 		return err
 	}

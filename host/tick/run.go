@@ -2,6 +2,7 @@ package tick
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/lock"
+	"github.com/paxiom/relay/host/internal/passed"
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
@@ -48,6 +50,11 @@ type run struct {
 	builder  *crew.Plugin
 	change   *change.Change
 	verdict  judge.Verdict
+	base     []verify.Base // how the checks did on the base; nil without verification.baseline
+	baseTree string
+	known    *passed.Store
+	results  []verify.Result
+	checkLog io.WriteCloser
 	built    bool   // a builder was let into the box
 	badBuild string // why the builder's result is not valid; "" when it is
 	patch    string

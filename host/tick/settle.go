@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -30,7 +31,7 @@ func (r *run) plan(changes []judge.Change) error {
 		for name, p := range t.Params {
 			params[name] = p.Kind
 		}
-		templates = append(templates, verify.Template{ID: t.ID, Cmd: t.Cmd, Args: t.Args, Params: params})
+		templates = append(templates, verify.Template{ID: t.ID, Cmd: t.Cmd, Args: t.Args, Params: params, Results: t.Results})
 	}
 	v := r.task.Verification
 	var err error
@@ -160,24 +161,59 @@ func (r *run) verify(ctx context.Context) error {
 		r.leave("no checks asked for")
 		return nil
 	}
-	checks := change.Checks{Commands: r.commands, Env: r.checkEnv(), Before: func(verify.Command) error { return r.book.Verify(1) },
-		Fast: time.Duration(r.cfg.Verification.TimeoutFastSeconds) * time.Second,
-		Slow: time.Duration(r.cfg.Verification.TimeoutSlowSeconds) * time.Second}
-	if r.cfg.History.IncludeVerifyLog {
-		log, err := r.hist.Create("verify.log")
-		if err != nil {
-			return internal(err)
-		}
-		defer log.Close()
-		checks.Log = log
+	checks := r.checks()
+	checks.Base, checks.Excuse = r.base, r.base != nil && r.excuses()
+	var err error
+	if checks.Log, err = r.verifyLog(); err != nil {
+		return err
 	}
 	results, code := r.change.Verify(ctx, checks)
+	r.results = results
 	r.listRuns(results)
+	r.besides(results)
 	if code == judge.Success {
-		r.leave(fmt.Sprintf("%d checks passed", len(results)))
+		r.leave(counted(results))
 		return nil
 	}
 	return r.reject(ctx, interrupted(ctx, checkFault(code, results)))
+}
+
+// verifyLog is the log of the checks in the history, opened once; nil when none is
+// kept.
+func (r *run) verifyLog() (io.Writer, error) {
+	if !r.cfg.History.IncludeVerifyLog {
+		return nil, nil
+	}
+	if r.checkLog == nil {
+		var err error
+		if r.checkLog, err = r.hist.Create("verify.log"); err != nil {
+			return nil, internal(err)
+		}
+	}
+	return r.checkLog, nil
+}
+
+// closeLog makes the log last.
+func (r *run) closeLog() {
+	if r.checkLog != nil {
+		r.checkLog.Close()
+		r.checkLog = nil
+	}
+}
+
+// counted says how the checks of a success ended.
+func counted(results []verify.Result) string {
+	before := 0
+	for _, v := range results {
+		if v.Finding == verify.FailedBefore {
+			before++
+		}
+	}
+	text := fmt.Sprintf("%d checks passed", len(results)-before)
+	if before > 0 {
+		text += fmt.Sprintf(", %d failed before too", before)
+	}
+	return text
 }
 
 // checkEnv is the user's environment without what is relay's own.
@@ -188,14 +224,18 @@ func (r *run) checkEnv() []string {
 }
 
 func (r *run) listRuns(results []verify.Result) {
-	for _, v := range results {
+	for i, v := range results {
 		phase := "fast"
 		if v.Command.Slow {
 			phase = "slow"
 		}
-		r.rep.Verification.Runs = append(r.rep.Verification.Runs, report.VerifyRun{TemplateID: v.Command.ID, Phase: phase,
+		row := report.VerifyRun{TemplateID: v.Command.ID, Phase: phase,
 			Cmd: v.Command.Argv[0], Args: append([]string{}, v.Command.Argv[1:]...), ExitCode: v.ExitCode,
-			DurationMS: v.Duration.Milliseconds(), TimedOut: v.TimedOut})
+			DurationMS: v.Duration.Milliseconds(), TimedOut: v.TimedOut}
+		if r.base != nil {
+			row.Base, row.Finding = string(r.base[i].Before), string(v.Finding)
+		}
+		r.rep.Verification.Runs = append(r.rep.Verification.Runs, row)
 	}
 }
 
@@ -264,6 +304,7 @@ func (r *run) land(ctx context.Context) error {
 		r.rep.HeadCommit = landed.Commit
 	}
 	r.rep.Notes = append(r.rep.Notes, landed.Notes...)
+	r.rememberPassed(ctx)
 	text := fmt.Sprintf("%d files written, not committed (commit.on_success is false)", len(landed.Paths))
 	if landed.Commit != "" {
 		text = fmt.Sprintf("%d files committed as %.12s", len(landed.Paths), landed.Commit)

@@ -58,6 +58,7 @@ const (
 	stateLock        = "LOCK"
 	statePreflight   = "PREFLIGHT"
 	stateOrchestrate = "ORCHESTRATE"
+	stateBaseline    = "BASELINE"
 	stateBuild       = "BUILD"
 	stateJudge       = "JUDGE"
 	stateVerify      = "VERIFY"
@@ -94,6 +95,7 @@ func (r *run) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 // verdict: a *fault.Fault with a code, or nil for success.
 func (r *run) work(ctx context.Context) error {
 	defer r.closePlugins(ctx)
+	defer r.closeLog()
 	if err := r.preflight(ctx); err != nil {
 		return err
 	}

@@ -141,6 +141,7 @@ type Verification struct {
 	TimeoutSlowSeconds       int        `json:"timeout_slow_seconds"`
 	ProtectedGlobs           []string   `json:"protected_globs"` // [relay]
 	TestGlobs                []string   `json:"test_globs"`      // [relay] protected where they exist
+	Baseline                 bool       `json:"baseline"`        // [relay] only new failures count
 	Templates                []Template `json:"templates"`
 }
 
@@ -150,6 +151,8 @@ type Template struct {
 	Cmd    string           `json:"cmd"`
 	Args   []string         `json:"args"`
 	Params map[string]Param `json:"params,omitempty"`
+	// Results is the form in which it names its tests: "", go-test-json or tap. [relay]
+	Results string `json:"results,omitempty"`
 }
 
 // Param says what a template's parameter may be.

@@ -37,10 +37,12 @@ var checkKeys = []key{
 	{path: "verification.timeout_slow_seconds", kind: kWhole, def: 600, min: 1, max: 86400, doc: "Wall clock of one slow check, in seconds.", read: "change"},
 	{path: "verification.protected_globs", kind: kTexts, def: defaultProtected, max: 500, check: globs, doc: "Files that decide what \"verified\" means, such as test configuration and CI: judged like forbidden ones unless the task's scope has the same pattern or the path itself.", read: "change"},
 	{path: "verification.test_globs", kind: kTexts, def: defaultTests, max: 500, check: globs, doc: "The tests. One that exists is protected like that, so that no builder passes by changing or deleting it; new ones may be added.", read: "change"},
+	{path: "verification.baseline", kind: kBool, def: false, doc: "Whether the checks are run on the base before anything is built, so that only new failures count. A check that failed there twice in the same way is reported and not blamed.", read: "tick, verify"},
 	{path: "verification.templates", kind: kObjects, def: []any{}, max: 200, check: uniqueIDs, doc: "The checks that a task may ask for.", read: "verify"},
 	{path: "verification.templates[].id", kind: kText, need: true, max: 64, check: templateID, doc: "Name by which a task asks for the check.", read: "verify"},
 	{path: "verification.templates[].cmd", kind: kText, need: true, max: 120, check: program, doc: "Program, started without a shell.", read: "verify"},
 	{path: "verification.templates[].args", kind: kTexts, max: 40, doc: "Its arguments. \"{{name}}\" is replaced by the parameter of that name.", read: "verify"},
+	{path: "verification.templates[].results", kind: kText, def: "", enum: []string{"", "go-test-json", "tap"}, doc: "Form in which the check names its tests on its output. With verification.baseline, failures are then compared test by test; without it by exit code alone.", read: "verify"},
 	{path: "verification.templates[].params", kind: kMap, doc: "The parameters that the arguments name.", read: "verify"},
 	{path: "verification.templates[].params.*.kind", kind: kText, need: true, enum: []string{"string_token", "path"}, doc: "string_token: a word of letters, digits and \"_@+.,/-\". path: the same, and inside the repository.", read: "verify"},
 }

@@ -23,12 +23,19 @@ type Worst struct {
 // maxChecks is how many checks a task can ask for: 16 fast and 16 slow ones.
 const maxChecks = 32
 
+// runsWithBase is how often a check can run in one tick with verification.baseline:
+// twice on the base and three times after the change.
+const runsWithBase = 5
+
 // WorstCase is what one tick of this configuration can use at most. checks is the
 // most verification runs that a task can ask for; 0 takes what a task can ask for
 // when each template is in both of its lists once.
 func WorstCase(c *config.Config, checks int) Worst {
 	if checks == 0 {
 		checks = min(maxChecks, 2*len(c.Verification.Templates))
+	}
+	if c.Verification.Baseline {
+		checks *= runsWithBase
 	}
 	calls := 1 + c.Orchestrator.MaxParseRetriesPerTick
 	return Worst{calls, 1, checks, float64(calls)*c.Orchestrator.MaxBudgetUSD + c.Builder.ClaudeCode.MaxBudgetUSD}

@@ -330,6 +330,10 @@ func TestWorstCase(t *testing.T) {
 	if w := WorstCase(c, 3); w.VerifyRuns != 3 {
 		t.Errorf("%+v", w)
 	}
+	c.Verification.Baseline = true
+	if w := WorstCase(c, 3); w.VerifyRuns != 15 {
+		t.Errorf("%+v", w)
+	}
 }
 
 func TestAnswers(t *testing.T) {

@@ -133,6 +133,9 @@ func (p *page) checks(v *Verification) {
 		if c.TimedOut {
 			outcome = "timed out"
 		}
+		if beside := c.Beside(); beside != "" {
+			outcome += " (" + beside + ")"
+		}
 		p.line("- %s %s: %s, %d ms: %s", c.Phase, span(c.TemplateID), outcome, c.DurationMS, span(strings.Join(append([]string{c.Cmd}, c.Args...), " ")))
 	}
 	p.line("- output: %s", span(v.VerifyLogPath))

@@ -89,6 +89,26 @@ type VerifyRun struct {
 	ExitCode   int      `json:"exit_code"` // -1 when it was ended by a signal or a limit
 	DurationMS int64    `json:"duration_ms"`
 	TimedOut   bool     `json:"timed_out"`
+	// Base is how it did before the change: passed, flaky or failed; "" when it was not
+	// run there. Finding is what its end means beside that: passed, flaky, failed_before
+	// or new_failure. Both are there with verification.baseline only.
+	Base    string `json:"base,omitempty"`
+	Finding string `json:"finding,omitempty"`
+}
+
+// Beside says in words what the check's end means beside the base; "" when it needs none.
+func (v VerifyRun) Beside() string {
+	switch {
+	case v.Finding == "failed_before":
+		return "failed before too, not blamed"
+	case v.Finding == "flaky":
+		return "flaky"
+	case v.Finding == "new_failure" && v.Base == "passed":
+		return "passed before"
+	case v.Finding == "new_failure" && v.Base != "":
+		return v.Base + " before, and not the same now"
+	}
+	return ""
 }
 
 // Budgets is the ledger of the milestone after the run.

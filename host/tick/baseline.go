@@ -1,0 +1,126 @@
+package tick
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/internal/passed"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/verify"
+)
+
+// checks are the verification commands of the task with their limits.
+func (r *run) checks() change.Checks {
+	return change.Checks{Commands: r.commands, Env: r.checkEnv(), Before: func(verify.Command) error { return r.book.Verify(1) },
+		Fast: time.Duration(r.cfg.Verification.TimeoutFastSeconds) * time.Second,
+		Slow: time.Duration(r.cfg.Verification.TimeoutSlowSeconds) * time.Second}
+}
+
+// baseline runs the checks on the base before the builder is let in: what it does
+// later, to a server on this machine perhaps, can't make them fail there. Only a task
+// that changes something can have failures excused; one that verifies asks for them.
+func (r *run) baseline(ctx context.Context) error {
+	if !r.cfg.Verification.Baseline || r.task.Kind != judge.Execute || len(r.commands) == 0 {
+		return nil
+	}
+	if err := r.enter(stateBaseline); err != nil {
+		return err
+	}
+	tree, err := r.tree(ctx, r.rep.BaseCommit)
+	if err != nil {
+		return interrupted(ctx, gitFault(err))
+	}
+	r.known = passed.Open(r.env.StateDir, r.env.Root)
+	k := r.checks()
+	if k.Log, err = r.verifyLog(); err != nil {
+		return err
+	}
+	bases, err := r.change.Baseline(ctx, k, func(c verify.Command) bool { return r.known.Has(tree, c.Argv) })
+	if err != nil {
+		return interrupted(ctx, internal(err))
+	}
+	r.base, r.baseTree = bases, tree
+	failed := 0
+	for i, b := range bases {
+		switch b.Before {
+		case verify.BeforePassed:
+			r.known.Add(tree, r.commands[i].Argv)
+		case verify.BeforeFailed:
+			failed++
+		}
+	}
+	r.leave(fmt.Sprintf("%d of %d checks fail before anything is changed", failed, len(bases)))
+	return nil
+}
+
+// excuses tells whether a failure that was there before may be excused: not when the
+// change touches what the checks are made of, since then they are other checks.
+func (r *run) excuses() bool {
+	if len(r.verdict.Kept) == 0 {
+		return false
+	}
+	named := map[string]bool{}
+	for _, c := range r.commands {
+		for _, arg := range c.Argv {
+			named[path.Clean(strings.TrimPrefix(arg, r.git.Root+"/"))] = true
+		}
+	}
+	for i := range r.verdict.Kept {
+		c := &r.verdict.Kept[i]
+		if named[c.Path] || judge.Match(r.cfg.Verification.ProtectedGlobs, c.Path) ||
+			c.Kind != judge.Added && judge.Match(r.cfg.Verification.TestGlobs, c.Path) {
+			r.note(fmt.Sprintf("%q decides what the checks are, so no failure of theirs is excused", c.Path))
+			return false
+		}
+	}
+	return true
+}
+
+// besides says in the report what the checks found beside the base.
+func (r *run) besides(results []verify.Result) {
+	if r.base == nil {
+		return
+	}
+	silent := 0
+	for i, v := range results {
+		switch v.Finding {
+		case verify.FailedBefore:
+			silent++
+			r.note(fmt.Sprintf("the check %s failed before this change in the same way (%s): it is not blamed, and says nothing about the change", v.Command.ID, v.Outcome()))
+		case verify.Flaky:
+			r.note(fmt.Sprintf("the check %s is flaky: it failed once and then passed twice on the same files", v.Command.ID))
+		case verify.NewFailure: // what passed on this tree by memory may fail by now for another reason
+			r.known.Remove(r.baseTree, r.commands[i].Argv)
+		}
+	}
+	if silent > 0 && silent == len(results) {
+		r.note("no check says anything about this change: all of them failed before it too")
+	}
+}
+
+// rememberPassed notes that the checks passed on the tree that has just been committed: it
+// is the next tick's base.
+func (r *run) rememberPassed(ctx context.Context) {
+	if r.base == nil || r.rep.Commit == "" {
+		return
+	}
+	tree, err := r.tree(ctx, r.rep.Commit)
+	if err != nil {
+		return // it costs the next tick a run
+	}
+	for _, v := range r.results {
+		if v.Finding == verify.Passed {
+			r.known.Add(tree, v.Command.Argv)
+		}
+	}
+}
+
+// tree gives the tree of a commit.
+func (r *run) tree(ctx context.Context, commit string) (string, error) {
+	out, err := r.git.Run(ctx, nil, "rev-parse", "--verify", commit+"^{tree}")
+	return strings.TrimSpace(string(out)), err
+}

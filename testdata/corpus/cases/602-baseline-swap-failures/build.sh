@@ -1,0 +1,2 @@
+#!/bin/sh
+echo good > src/b.txt; echo BAD >> src/a.txt

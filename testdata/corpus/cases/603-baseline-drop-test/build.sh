@@ -1,0 +1,2 @@
+#!/bin/sh
+rm src/lib/c.txt; echo more >> src/a.txt

@@ -1,0 +1,2 @@
+#!/bin/sh
+tail -1 src/a.txt | grep -qx more
