@@ -55,6 +55,8 @@ var rules = []rule{
 	{pkg: "host/change", own: []string{"host/internal/...", "host/fault", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
 	{pkg: "host/tick", own: []string{"host/internal/...", "host/change", "host/fault", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
 	{pkg: "host/loop", own: []string{"host/internal/...", "host/tick", "host/change", "host/fault", "host/durable/...", "judge/..."}, outside: hostStack},
+	{pkg: "host/cycle/audit", deep: true},
+	{pkg: "host/cycle", own: []string{"host/cycle/...", "host/internal/...", "host/change", "host/fault", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
 	{pkg: "host", own: []string{"host/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
 
 	// main enters the box before anything else, hence judge/box.

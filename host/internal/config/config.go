@@ -22,6 +22,8 @@ type Config struct {
 	History      History                    `json:"history"`
 	Commit       Commit                     `json:"commit"`  // [relay]
 	Box          Box                        `json:"box"`     // [relay]
+	Notify       Notify                     `json:"notify"`  // [relay]
+	Cycles       Cycles                     `json:"cycles"`  // [relay]
 	Plugins      map[string]json.RawMessage `json:"plugins"` // [relay] name → block for Configure, checked against the plugin's own schema
 }
 
@@ -195,4 +197,17 @@ type Box struct {
 	Means       string   `json:"means"`        // auto, overlay, landlock or copy
 	Required    string   `json:"required"`     // the weakest means that is accepted; "" accepts auto's choice
 	PersistDirs []string `json:"persist_dirs"` // folders of HOME that stay writable, for example "~/.claude"
+}
+
+// Notify says how the operator hears that a cycle waits.
+type Notify struct {
+	Desktop bool     `json:"desktop"`
+	Bell    bool     `json:"bell"`
+	Command []string `json:"command"`
+}
+
+// Cycles bounds what all audit cycles of a repository take.
+type Cycles struct {
+	MaxWorktrees   int `json:"max_worktrees"`
+	WorktreesMaxMB int `json:"worktrees_max_mb"`
 }

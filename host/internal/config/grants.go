@@ -33,6 +33,7 @@ func (l *Loaded) Grants() []Grant {
 		{[]string{"builder", "claude_code", "allowed_tools"}, "says which tools Claude Code has inside the box"},
 		{[]string{"builder", "external"}, "is a program that works on your files"},
 		{[]string{"builder", "cursor"}, "is a program that works on your files"},
+		{[]string{"notify", "command"}, "is a program that is started when a cycle waits for you"},
 		{[]string{"box", "means"}, "chooses how builders are contained"},
 		{[]string{"box", "persist_dirs"}, "are folders of your home that a builder may write"},
 	} {

@@ -19,6 +19,7 @@ const (
 	kObjects // list of objects; their keys are listed with "[]"
 	kMap     // object with names of the user's own; its values are listed with "*"
 	kAny     // checked elsewhere, by the plugin's own schema
+	kCommand // an argv: a list of texts, or one text that is split without a shell
 )
 
 // narrowing is how a repository's value is bounded by the user's own.
@@ -64,13 +65,13 @@ type spec struct {
 }
 
 var (
-	table = buildTable()
-	specs = buildSpecs()
+	table = buildTable(coreKeys, workKeys, checkKeys, cycleKeys)
+	specs = buildSpecs(table)
 )
 
-func buildTable() []*key {
+func buildTable(parts ...[]key) []*key {
 	var out []*key
-	for _, part := range [][]key{coreKeys, workKeys, checkKeys} {
+	for _, part := range parts {
 		for i := range part {
 			out = append(out, &part[i])
 		}
@@ -78,9 +79,9 @@ func buildTable() []*key {
 	return out
 }
 
-func buildSpecs() *spec {
+func buildSpecs(keys []*key) *spec {
 	root := &spec{children: map[string]*spec{}}
-	for _, k := range table {
+	for _, k := range keys {
 		at := root
 		for _, name := range strings.Split(strings.NewReplacer("[]", ".[]").Replace(k.path), ".") {
 			at = at.child(name)
@@ -131,6 +132,8 @@ func (k *key) expects() string {
 		return fmt.Sprintf("a number from %s to %s", num(k.min), num(k.max))
 	case kTexts:
 		return "a list of texts"
+	case kCommand:
+		return "a command: a text, or a list of texts"
 	case kObjects:
 		return "a list of objects"
 	case kMap, kAny:

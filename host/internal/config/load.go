@@ -88,7 +88,8 @@ func Load(o Options) (*Loaded, error) {
 		}
 		l.tree = merge(l.tree, bounded)
 	}
-	if env := l.envLayer(o.Env); env != nil {
+	l.misspelt(o.Env)
+	if env := envLayer(table, o.Env); env != nil {
 		if p := inspect(env); len(p) > 0 {
 			return nil, badInput("the environment", p)
 		}
@@ -117,9 +118,11 @@ func Default() *Config {
 }
 
 // builtin is the lowest layer, from the table.
-func builtin() *node {
+func builtin() *node { return builtinOf(table) }
+
+func builtinOf(keys []*key) *node {
 	n := newMap(Origin{Layer: LayerBuiltin})
-	for _, k := range table {
+	for _, k := range keys {
 		if !k.top() || k.def == nil {
 			continue
 		}
@@ -244,6 +247,10 @@ func reason(err error) string {
 }
 
 func readLayer(path, shown string, b []byte, layer Layer) (*node, error) {
+	return readLayerAs(path, shown, b, layer, table, specs)
+}
+
+func readLayerAs(path, shown string, b []byte, layer Layer, keys []*key, root *spec) (*node, error) {
 	n, err := parse(path, b, Origin{Layer: layer, File: shown})
 	if err != nil {
 		line := 0
@@ -253,7 +260,7 @@ func readLayer(path, shown string, b []byte, layer Layer) (*node, error) {
 		}
 		return nil, &fault.Fault{Code: judge.BlockedMissingConfig, What: shown + " can't be read as configuration", Why: err.Error(), Fix: edit(path, line), Err: err}
 	}
-	if p := inspect(n); len(p) > 0 {
+	if p := inspectAs(n, keys, root); len(p) > 0 {
 		f := badInput(shown, p)
 		f.Fix = edit(path, p[0].at.Line)
 		return nil, f

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/paxiom/relay/host/fault"
@@ -12,15 +13,13 @@ var toEnv = strings.NewReplacer(".", "_", "$", "")
 // envName is the variable of a key: RELAY_RUNNER_MAX_TICK_SECONDS.
 func envName(path string) string { return "RELAY_" + strings.ToUpper(toEnv.Replace(path)) }
 
-func (l *Loaded) envLayer(env []string) *node {
+func envLayer(keys []*key, env []string) *node {
 	var out *node
-	known := map[string]bool{}
-	for _, k := range table {
+	for _, k := range keys {
 		if !k.top() || k.kind == kMap {
 			continue
 		}
 		name := envName(k.path)
-		known[name] = true
 		text := getenv(env, name)
 		if text == "" {
 			continue
@@ -31,13 +30,18 @@ func (l *Loaded) envLayer(env []string) *node {
 		}
 		out.set(fromText(k, text, at), strings.Split(k.path, ".")...)
 	}
-	l.misspelt(env, known)
 	return out
 }
 
 // misspelt notices variables that nearly have the name of a key. Others that begin
 // with RELAY_ are none of the configuration's business.
-func (l *Loaded) misspelt(env []string, known map[string]bool) {
+func (l *Loaded) misspelt(env []string) {
+	known := map[string]bool{}
+	for _, k := range slices.Concat(table, serviceTable) {
+		if k.top() && k.kind != kMap {
+			known[envName(k.path)] = true
+		}
+	}
 	var names []string
 	for _, e := range env {
 		name, _, _ := strings.Cut(e, "=")
@@ -91,17 +95,21 @@ func (n *node) sameLine() *node {
 
 // setLayer makes a layer of one key=value.
 func setLayer(s string) (*node, error) {
+	return setLayerOf("--set", s, table, specs, "`relay config show --origin` lists the keys; write --set key=value")
+}
+
+func setLayerOf(flag, s string, keys []*key, root *spec, fix string) (*node, error) {
 	refuse := func(why string) error {
-		return fault.New(judge.BlockedMissingConfig, "--set "+clipQuote(s)+" is refused", why, "`relay config show --origin` lists the keys; write --set key=value")
+		return fault.New(judge.BlockedMissingConfig, flag+" "+clipQuote(s)+" is refused", why, fix)
 	}
 	path, text, ok := strings.Cut(s, "=")
 	path = strings.TrimSpace(path)
 	if !ok || path == "" {
 		return nil, refuse("it is not of the form key=value")
 	}
-	at := Origin{Layer: LayerFlag, Name: "--set"}
+	at := Origin{Layer: LayerFlag, Name: flag}
 	out, parts := newMap(at), strings.Split(path, ".")
-	sp := specs.find(path)
+	sp := root.find(path)
 	switch {
 	case sp != nil && sp.key != nil:
 		out.set(fromText(sp.key, text, at), parts...)
@@ -114,8 +122,8 @@ func setLayer(s string) (*node, error) {
 	default: // the check names the nearest key
 		out.set(&node{v: text, at: at}, parts...)
 	}
-	if p := inspect(out); len(p) > 0 {
-		f := refuse(strings.TrimPrefix(p[0].String(), "--set, "))
+	if p := inspectAs(out, keys, root); len(p) > 0 {
+		f := refuse(strings.TrimPrefix(p[0].String(), flag+", "))
 		return nil, f
 	}
 	return out, nil

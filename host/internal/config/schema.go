@@ -10,10 +10,18 @@ import (
 // JSONSchema is the published schema of the configuration file, made from the
 // table. The copy in schemas/ is kept fresh by a test.
 func JSONSchema() []byte {
-	s := object(specs, "")
+	return published(object(specs, ""), "config", "relay configuration")
+}
+
+// ServiceJSONSchema is the published schema of a service file.
+func ServiceJSONSchema() []byte {
+	return published(object(serviceSpecs, ""), "service", "relay service")
+}
+
+func published(s map[string]any, name, title string) []byte {
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	s["$id"] = "https://github.com/paxiom/relay/schemas/config.schema.json"
-	s["title"] = "relay configuration"
+	s["$id"] = "https://github.com/paxiom/relay/schemas/" + name + ".schema.json"
+	s["title"] = title
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -68,6 +76,8 @@ func (s *spec) schema() map[string]any {
 		out["minimum"], out["maximum"] = k.min, k.max
 	case kTexts:
 		out["type"], out["items"], out["maxItems"] = "array", map[string]any{"type": "string"}, limit(k)
+	case kCommand:
+		out["type"], out["items"] = []string{"string", "array"}, map[string]any{"type": "string"}
 	case kObjects:
 		out["type"], out["items"], out["maxItems"] = "array", object(s.each, ""), limit(k)
 	case kMap:
@@ -94,11 +104,16 @@ func limit(k *key) int {
 }
 
 // Reference is the page docs/reference/config.md, made from the table.
-func Reference() []byte {
+func Reference() []byte { return reference(referenceHead, table) }
+
+// ServiceReference is the page docs/reference/service.md.
+func ServiceReference() []byte { return reference(serviceHead, serviceTable) }
+
+func reference(head string, keys []*key) []byte {
 	var b bytes.Buffer
-	b.WriteString(referenceHead)
+	b.WriteString(head)
 	section := "?"
-	for _, k := range table {
+	for _, k := range keys {
 		if s := sectionOf(k.path); s != section {
 			section = s
 			title := "`" + s + "`"

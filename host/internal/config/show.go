@@ -23,13 +23,15 @@ func (l *Loaded) Origin(key string) Origin {
 }
 
 // Values are all values in the order of the reference.
-func (l *Loaded) Values() []Value {
+func (l *Loaded) Values() []Value { return valuesOf(table, l.tree) }
+
+func valuesOf(keys []*key, tree *node) []Value {
 	var out []Value
-	for _, k := range table {
+	for _, k := range keys {
 		if !k.top() {
 			continue
 		}
-		n := l.tree.lookup(strings.Split(k.path, ".")...)
+		n := tree.lookup(strings.Split(k.path, ".")...)
 		switch {
 		case n == nil:
 		case k.kind == kMap:

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,11 @@ var update = flag.Bool("update", false, "write the published schema and the refe
 
 // Every field of the struct has a line in the table and the other way round.
 func TestTableIsTheStruct(t *testing.T) {
+	t.Run("configuration", func(t *testing.T) { tableIsTheStruct(t, table, reflect.TypeFor[Config]()) })
+	t.Run("service", func(t *testing.T) { tableIsTheStruct(t, serviceTable, reflect.TypeFor[Service]()) })
+}
+
+func tableIsTheStruct(t *testing.T, table []*key, rt reflect.Type) {
 	fields := map[string]reflect.Type{}
 	var walk func(rt reflect.Type, at string)
 	walk = func(rt reflect.Type, at string) {
@@ -31,6 +37,8 @@ func TestTableIsTheStruct(t *testing.T) {
 			case ft.Kind() == reflect.Slice && ft.Elem().Kind() == reflect.Struct:
 				fields[path] = ft
 				walk(ft.Elem(), path+"[]")
+			case ft.Kind() == reflect.Map && ft.Elem().Kind() == reflect.String:
+				fields[path], fields[path+".*"] = ft, ft.Elem()
 			case ft.Kind() == reflect.Map && ft.Elem().Kind() == reflect.Struct:
 				fields[path] = ft
 				walk(ft.Elem(), path+".*")
@@ -39,8 +47,8 @@ func TestTableIsTheStruct(t *testing.T) {
 			}
 		}
 	}
-	walk(reflect.TypeFor[Config](), "")
-	kinds := map[kind]reflect.Kind{kText: reflect.String, kBool: reflect.Bool, kWhole: reflect.Int, kNumber: reflect.Float64, kTexts: reflect.Slice, kObjects: reflect.Slice, kMap: reflect.Map}
+	walk(rt, "")
+	kinds := map[kind]reflect.Kind{kText: reflect.String, kBool: reflect.Bool, kWhole: reflect.Int, kNumber: reflect.Float64, kTexts: reflect.Slice, kObjects: reflect.Slice, kMap: reflect.Map, kCommand: reflect.Slice}
 	seen := map[string]bool{}
 	for _, k := range table {
 		if seen[k.path] {
@@ -67,8 +75,8 @@ func TestTableIsTheStruct(t *testing.T) {
 // No two keys share a variable, and every built-in value passes its own check.
 func TestTableIsSound(t *testing.T) {
 	names := map[string]string{}
-	for _, k := range table {
-		if !k.top() {
+	for _, k := range slices.Concat(table, serviceTable) {
+		if !k.top() || k.path == "$schema" {
 			continue
 		}
 		if other := names[envName(k.path)]; other != "" {
@@ -80,10 +88,14 @@ func TestTableIsSound(t *testing.T) {
 	if p := inspect(n); len(p) > 0 {
 		t.Errorf("built-in values are refused: %v", p)
 	}
+	if p := inspectAs(builtinOf(serviceTable), serviceTable, serviceSpecs); len(p) > 0 {
+		t.Errorf("built-in values of services are refused: %v", p)
+	}
 }
 
 func TestPublished(t *testing.T) {
-	for path, want := range map[string][]byte{"../../../schemas/config.schema.json": JSONSchema(), "../../../docs/reference/config.md": Reference()} {
+	for path, want := range map[string][]byte{"../../../schemas/config.schema.json": JSONSchema(), "../../../docs/reference/config.md": Reference(),
+		"../../../schemas/service.schema.json": ServiceJSONSchema(), "../../../docs/reference/service.md": ServiceReference()} {
 		if *update {
 			if err := os.WriteFile(path, want, 0o644); err != nil {
 				t.Fatal(err)

@@ -37,8 +37,11 @@ func (o Origin) where() string {
 	}
 }
 
-// inspector checks one layer against the table.
-type inspector struct{ found []problem }
+// inspector checks one layer against a table.
+type inspector struct {
+	keys  []*key
+	found []problem
+}
 
 func (c *inspector) add(n *node, path, format string, args ...any) {
 	c.found = append(c.found, problem{n.at, path, fmt.Sprintf(format, args...)})
@@ -46,9 +49,11 @@ func (c *inspector) add(n *node, path, format string, args ...any) {
 
 // inspect checks everything that can be said of one document alone: keys, types,
 // ranges, patterns.
-func inspect(n *node) []problem {
-	c := &inspector{}
-	c.section(n, specs, "")
+func inspect(n *node) []problem { return inspectAs(n, table, specs) }
+
+func inspectAs(n *node, keys []*key, root *spec) []problem {
+	c := &inspector{keys: keys}
+	c.section(n, root, "")
 	return c.found
 }
 
@@ -84,7 +89,7 @@ func (c *inspector) unknown(n *node, s *spec, at, name string) {
 	hint := ""
 	if near := nearest(name, s.order); near != "" {
 		hint = "; did you mean " + join(at, near) + "?"
-	} else if elsewhere := pathOf(name); elsewhere != "" {
+	} else if elsewhere := c.pathOf(name); elsewhere != "" {
 		hint = "; did you mean " + elsewhere + "?"
 	} else if len(s.order) > 0 && len(s.order) <= 12 {
 		hint = "; known here: " + strings.Join(s.order, ", ")
@@ -93,9 +98,9 @@ func (c *inspector) unknown(n *node, s *spec, at, name string) {
 }
 
 // pathOf finds a key by its last name alone, or by one near to it.
-func pathOf(name string) string {
+func (c *inspector) pathOf(name string) string {
 	byName := map[string]string{}
-	for _, k := range table {
+	for _, k := range c.keys {
 		if k.top() {
 			byName[k.path[strings.LastIndexByte(k.path, '.')+1:]] = k.path
 		}
@@ -144,6 +149,18 @@ func (c *inspector) value(n *node, s *spec, path string) {
 			return
 		}
 		v = f
+	case kCommand:
+		if _, ok := n.v.(string); ok {
+			v = n.v
+			break
+		}
+		l, ok := n.v.([]*node)
+		if !ok {
+			wrong()
+			return
+		}
+		c.items(n, l, s, path)
+		v = l
 	case kTexts, kObjects:
 		l, ok := n.v.([]*node)
 		if !ok {
