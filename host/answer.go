@@ -42,7 +42,7 @@ func (r *Repo) Answer(ctx context.Context, answer string) (*AnswerResult, error)
 	if err != nil {
 		return nil, err
 	}
-	book, _, err := ledger.Open(o.ws, o.loaded.Config.Budgets)
+	book, _, err := ledger.Open(o.ws, o.loaded.Config.Budgets, r.stateDir())
 	if err != nil {
 		return nil, err
 	}

@@ -12,22 +12,15 @@ import (
 
 // CostOptions choose calls and how they are added up.
 type CostOptions struct {
-	By    string        // "run", "day", "provider", "model" or "milestone"; "" is "day"
+	By    string        // a key of costGroups; "" is "day"
 	Since time.Duration // only calls of that last while; 0 takes all
 }
 
 // CostLine adds up the calls of one group. null is what nobody knows: a sum is that of
-// the calls that said so, and Unknown counts the others.
+// the calls that said so, and the unknown ones are counted apart.
 type CostLine struct {
-	Name          string   `json:"name"` // of the group; "" where the calls name none
-	Calls         int      `json:"calls"`
-	CostUSD       *float64 `json:"cost_usd"` // of the calls whose cost is known
-	UnknownCalls  int      `json:"unknown_cost_calls"`
-	UnknownMaxUSD float64  `json:"unknown_max_usd"` // what those were allowed to cost, as far as that was limited
-	EstimatedUSD  float64  `json:"estimated_usd"`   // the part of CostUSD that no vendor reported
-	InputTokens   *int64   `json:"input_tokens"`
-	OutputTokens  *int64   `json:"output_tokens"`
-	CacheTokens   *int64   `json:"cache_tokens"` // read from and written to the cache
+	Name string `json:"name"` // of the group; "" where the calls name none
+	ledger.Sum
 }
 
 // CostResult is what the calls of this workspace have cost.
@@ -46,6 +39,7 @@ var costGroups = map[string]func(ledger.Line) string{
 	"provider":  func(l ledger.Line) string { return l.Provider },
 	"model":     func(l ledger.Line) string { return l.Model },
 	"milestone": func(l ledger.Line) string { return l.MilestoneID },
+	"cycle":     func(l ledger.Line) string { return l.CycleID },
 }
 
 // Cost adds up usage.jsonl. Runs and days come newest first, the others dearest first.
@@ -55,7 +49,7 @@ func (r *Repo) Cost(_ context.Context, o CostOptions) (*CostResult, error) {
 	}
 	group, ok := costGroups[o.By]
 	if !ok {
-		return nil, fault.New("", "calls can't be added up by \""+Safe(o.By)+"\"", "it is run, day, provider, model or milestone", "`relay cost --by day`")
+		return nil, fault.New("", "calls can't be added up by \""+Safe(o.By)+"\"", "it is run, day, provider, model, milestone or cycle", "`relay cost --by day`")
 	}
 	repo, err := r.open()
 	if err != nil {
@@ -67,16 +61,17 @@ func (r *Repo) Cost(_ context.Context, o CostOptions) (*CostResult, error) {
 		res.Since = &since
 	}
 	sums := map[string]*CostLine{}
-	err = ledger.Usages(repo.ws, func(l ledger.Line) error {
-		if res.Since != nil && l.At.Before(*res.Since) {
-			return nil
-		}
+	from := time.Time{}
+	if res.Since != nil {
+		from = *res.Since
+	}
+	err = ledger.UsagesSince(repo.ws, from, func(l ledger.Line) error {
 		name := group(l)
 		if sums[name] == nil {
 			sums[name] = &CostLine{Name: name}
 		}
-		sums[name].add(l)
-		res.Total.add(l)
+		sums[name].Add(l)
+		res.Total.Add(l)
 		return nil
 	})
 	if err != nil {
@@ -88,44 +83,9 @@ func (r *Repo) Cost(_ context.Context, o CostOptions) (*CostResult, error) {
 	byName := func(a, b CostLine) int { return cmp.Compare(b.Name, a.Name) }
 	if o.By != "run" && o.By != "day" {
 		byName = func(a, b CostLine) int {
-			return cmp.Or(cmp.Compare(b.dollars(), a.dollars()), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
+			return cmp.Or(cmp.Compare(b.Most(), a.Most()), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
 		}
 	}
 	slices.SortFunc(res.Lines, byName)
 	return res, nil
-}
-
-func (c *CostLine) dollars() float64 {
-	if c.CostUSD == nil {
-		return c.UnknownMaxUSD
-	}
-	return *c.CostUSD + c.UnknownMaxUSD
-}
-
-func (c *CostLine) add(l ledger.Line) {
-	c.Calls++
-	plus(&c.CostUSD, l.CostUSD)
-	plus(&c.InputTokens, l.InputTokens)
-	plus(&c.OutputTokens, l.OutputTokens)
-	plus(&c.CacheTokens, l.CacheReadTokens)
-	plus(&c.CacheTokens, l.CacheWriteTokens)
-	switch {
-	case l.CostUSD == nil:
-		c.UnknownCalls++
-		c.UnknownMaxUSD += l.MaxUSD
-	case l.CostBasis != ledger.BasisReported:
-		c.EstimatedUSD += *l.CostUSD
-	}
-}
-
-// plus adds what is known; a sum of nothing known stays unknown.
-func plus[N int64 | float64](sum **N, n *N) {
-	if n == nil {
-		return
-	}
-	total := *n
-	if *sum != nil {
-		total += **sum
-	}
-	*sum = &total
 }

@@ -38,6 +38,7 @@ type StatusResult struct {
 	LockPID     int           `json:"lock_pid,omitempty"`
 	Budgets     []BudgetLine  `json:"budgets,omitempty"`
 	Warning     bool          `json:"budget_warning,omitempty"`
+	Alerts      []string      `json:"alerts,omitempty"` // caps of a day that are half used
 	LastRun     *RunLine      `json:"last_run,omitempty"`
 	Question    string        `json:"question,omitempty"` // waits on the operator
 	Choices     []string      `json:"choices,omitempty"`

@@ -2,8 +2,6 @@ package host
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,7 +27,7 @@ func (r *Repo) Status(ctx context.Context, preflight bool) (*StatusResult, error
 		if !preflight {
 			return s, nil
 		}
-	} else if err := s.read(o); err != nil {
+	} else if err := s.read(o, r.stateDir()); err != nil {
 		return nil, err
 	}
 	if preflight {
@@ -41,7 +39,7 @@ func (r *Repo) Status(ctx context.Context, preflight bool) (*StatusResult, error
 }
 
 // read fills the status from files alone.
-func (s *StatusResult) read(o *opened) error {
+func (s *StatusResult) read(o *opened, stateDir string) error {
 	s.Root, s.Workspace, s.Branch = o.root, o.ws.Rel(), headBranch(o.root)
 	if o.loaded.File != "" {
 		s.Config, _ = filepath.Rel(o.root, o.loaded.File)
@@ -54,7 +52,7 @@ func (s *StatusResult) read(o *opened) error {
 	if info != nil && state == lock.Held {
 		s.LockPID = info.PID
 	}
-	if err := s.readLedger(o); err != nil {
+	if err := s.readLedger(o, stateDir); err != nil {
 		f := blockedConfig(err)
 		s.Problem, s.Next, s.ExitCode = checkOf("state", f), f.Fix, Explain(f.Code).ExitCode
 		return nil
@@ -64,14 +62,12 @@ func (s *StatusResult) read(o *opened) error {
 	return nil
 }
 
-func (s *StatusResult) readLedger(o *opened) error {
-	st, err := ledger.Read(o.ws)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+func (s *StatusResult) readLedger(o *opened, stateDir string) error {
+	book, err := ledger.Look(o.ws, o.loaded.Config.Budgets, stateDir)
 	if err != nil {
 		return err
 	}
+	st := book.State()
 	if st.MilestoneID != nil {
 		s.MilestoneID = *st.MilestoneID
 	}
@@ -84,7 +80,12 @@ func (s *StatusResult) readLedger(o *opened) error {
 		{"verify runs", float64(st.Budgets.VerifyRuns), float64(caps.MaxVerifyRuns)},
 		{"dollars", st.Budgets.EstimatedCostUSD, caps.MaxEstimatedCostUSD},
 	}
-	return nil
+	standings, err := book.Standings()
+	for _, c := range standings {
+		s.Budgets = append(s.Budgets, BudgetLine{c.Name, c.Used, c.Max})
+	}
+	s.Alerts = book.Alerts()
+	return err
 }
 
 // readLastRun adds the newest run and the question that it may have left.

@@ -29,9 +29,9 @@ func newCostCmd(a *app, runF func(context.Context, *costOptions) error) *cobra.C
 		RunE:    runE(o, runF, runCost),
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.by, "by", "day", "add up by `WHAT`: run, day, provider, model or milestone")
+	f.StringVar(&o.by, "by", "day", "add up by `WHAT`: run, day, provider, model, milestone or cycle")
 	f.StringVar(&o.since, "since", "", "only calls of the last `DUR`: 12h, 7d")
-	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{"run", "day", "provider", "model", "milestone"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{"run", "day", "provider", "model", "milestone", "cycle"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 

@@ -32,7 +32,7 @@ func newWorkspace(t *testing.T) *workspace.Workspace {
 // call writes one settled call into the ledger.
 func call(t *testing.T, ws *workspace.Workspace, id string, max float64, usd *float64) {
 	t.Helper()
-	book, _, err := ledger.Open(ws, config.Budgets{PerMilestone: config.PerMilestone{MaxOrchestratorCalls: 99, MaxBuilderCalls: 99}})
+	book, _, err := ledger.Open(ws, config.Budgets{PerMilestone: config.PerMilestone{MaxOrchestratorCalls: 99, MaxBuilderCalls: 99}}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,11 +54,11 @@ func TestSpendKeepsUnknownApart(t *testing.T) {
 	}
 	usd := 0.25
 	call(t, ws, "a", 1, nil)
-	if s, _ = spent(ws, began); s.CostUSD != nil || s.UnknownCalls != 1 || s.most() != 1 {
+	if s, _ = spent(ws, began); s.CostUSD != nil || s.UnknownCalls != 1 || s.Most() != 1 {
 		t.Errorf("one unknown call: %+v", s)
 	}
 	call(t, ws, "b", 1, &usd)
-	if s, _ = spent(ws, began); s.CostUSD == nil || *s.CostUSD != usd || s.most() != 1.25 || s.Calls != 2 {
+	if s, _ = spent(ws, began); s.CostUSD == nil || *s.CostUSD != usd || s.Most() != 1.25 || s.Calls != 2 {
 		t.Errorf("with a known one: %+v", s)
 	}
 	if s, _ = spent(ws, time.Now().Add(time.Hour)); s.Calls != 0 {

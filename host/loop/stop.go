@@ -30,49 +30,13 @@ const (
 	Interrupted      Reason = "interrupted" // a signal, or the operator asked for an end now
 )
 
-// Spend is what the calls of the workspace have used since the loop began. nil is
-// what nobody knows.
-type Spend struct {
-	Calls        int      `json:"calls"`
-	CostUSD      *float64 `json:"cost_usd"` // of the calls whose cost is known; null when none is
-	UnknownCalls int      `json:"unknown_cost_calls"`
-	UnknownMax   float64  `json:"unknown_max_usd"` // what those were allowed to cost
-	boundless    int      // unknown calls that had no limit of their own
-}
-
-// most is the most that the calls may have cost, as far as there is a limit.
-func (s Spend) most() float64 {
-	if s.CostUSD == nil {
-		return s.UnknownMax
-	}
-	return *s.CostUSD + s.UnknownMax
-}
+// Spend is what the calls of the workspace have used since the loop began.
+type Spend = ledger.Sum
 
 // spent adds up the calls since a time.
 func spent(ws *workspace.Workspace, since time.Time) (Spend, error) {
 	var s Spend
-	since = since.UTC().Truncate(time.Millisecond) // as the lines are stamped
-	err := ledger.Usages(ws, func(u ledger.Line) error {
-		if u.At.Before(since) {
-			return nil
-		}
-		s.Calls++
-		switch {
-		case u.CostUSD != nil:
-			sum := *u.CostUSD
-			if s.CostUSD != nil {
-				sum += *s.CostUSD
-			}
-			s.CostUSD = &sum
-		case u.MaxUSD == 0:
-			s.UnknownCalls++
-			s.boundless++
-		default:
-			s.UnknownCalls++
-			s.UnknownMax += u.MaxUSD
-		}
-		return nil
-	})
+	err := ledger.UsagesSince(ws, since, func(u ledger.Line) error { s.Add(u); return nil })
 	return s, err
 }
 
@@ -112,14 +76,14 @@ func (l *Loop) cost() (Reason, string, error) {
 	if err != nil || l.env.Loaded == nil {
 		return "", "", err
 	}
-	if s.boundless > 0 {
-		return CostReached, fmt.Sprintf("nobody knows what %d calls cost, and nothing bounded them, so the limit of $%.2f can't be kept", s.boundless, l.o.MaxCostUSD), nil
+	if s.Boundless > 0 {
+		return CostReached, fmt.Sprintf("nobody knows what %d calls cost, and nothing bounded them, so the limit of $%.2f can't be kept", s.Boundless, l.o.MaxCostUSD), nil
 	}
 	worst := ledger.WorstCase(l.env.Loaded.Config, 0).CostUSD
-	if s.most()+worst <= l.o.MaxCostUSD {
+	if s.Most()+worst <= l.o.MaxCostUSD {
 		return "", "", nil
 	}
-	why := fmt.Sprintf("$%.4f of $%.2f are used, and one tick may cost $%.2f", s.most(), l.o.MaxCostUSD, worst)
+	why := fmt.Sprintf("$%.4f of $%.2f are used, and one tick may cost $%.2f", s.Most(), l.o.MaxCostUSD, worst)
 	if s.UnknownCalls > 0 {
 		why += fmt.Sprintf(" (%d calls of unknown cost count as what they were allowed)", s.UnknownCalls)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/lock"
+	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
@@ -213,22 +214,28 @@ func (r *run) checkState(context.Context) (string, error) {
 func (r *run) checkBudget(context.Context) (string, error) {
 	worst := ledger.WorstCase(r.cfg, 0)
 	if r.o.Task != nil {
-		worst.OrchestratorCalls = 0
+		worst = worst.Unasked()
 	}
-	st, err := ledger.Read(r.ws)
-	if err != nil {
-		return "", err
+	if r.held == nil {
+		book, err := ledger.Look(r.ws, r.cfg.Budgets, r.env.StateDir)
+		if err != nil {
+			return "", err
+		}
+		if n := len(book.State().Pending); n > 0 {
+			return fmt.Sprintf("%d calls of a crashed run are settled by the next tick", n), nil
+		}
+		return "covers a tick", book.Check(worst)
 	}
-	if r.held == nil && len(st.Pending) > 0 {
-		return fmt.Sprintf("%d calls of a crashed run are settled by the next tick", len(st.Pending)), nil
-	}
-	book, recovered, err := ledger.Open(r.ws, r.cfg.Budgets)
+	book, recovered, err := ledger.Open(r.ws, r.cfg.Budgets, r.env.StateDir)
 	if err != nil {
 		return "", err
 	}
 	r.book = book
 	if recovered > 0 {
 		r.note(fmt.Sprintf("%d paid calls of a crashed run were settled as unknown", recovered))
+	}
+	for _, alert := range book.Alerts() {
+		r.observe(progress.Event{Kind: progress.Notice, Text: alert})
 	}
 	return "covers a tick", book.Check(worst)
 }

@@ -162,10 +162,24 @@ type Param struct {
 	Kind string `json:"kind"` // "string_token" or "path"
 }
 
-// Budgets are the caps of one milestone.
+// Budgets are the caps of one milestone, and those on what calls use up in one run,
+// cycle and day.
 type Budgets struct {
-	PerMilestone   PerMilestone `json:"per_milestone"`
-	WarnAtFraction float64      `json:"warn_at_fraction"` // 0 to 1
+	PerMilestone    PerMilestone    `json:"per_milestone"`
+	WarnAtFraction  float64         `json:"warn_at_fraction"`  // 0 to 1
+	AlertAtFraction float64         `json:"alert_at_fraction"` // [relay] 0 to 1
+	Shared          bool            `json:"shared"`            // [relay] days are counted over all repositories of the machine
+	PerRun          Caps            `json:"per_run"`           // [relay]
+	PerCycle        Caps            `json:"per_cycle"`         // [relay]
+	PerDay          Caps            `json:"per_day"`           // [relay]
+	PerProvider     map[string]Caps `json:"per_provider"`      // [relay] one provider's day, by plugin name
+}
+
+// Caps bound what calls may use up. 0 means no cap.
+type Caps struct {
+	MaxCostUSD float64 `json:"max_cost_usd"`
+	MaxCalls   int     `json:"max_calls"`
+	MaxTokens  int     `json:"max_tokens"`
 }
 
 // PerMilestone holds the counters' caps. MaxEstimatedCostUSD 0 means no cap.

@@ -108,7 +108,11 @@ func (s *spec) child(name string) *spec {
 // find gives the spec of a dotted key, nil when there is none.
 func (s *spec) find(path string) *spec {
 	for _, name := range strings.Split(path, ".") {
-		if s = s.children[name]; s == nil {
+		child := s.children[name]
+		if child == nil { // a name of the user's own
+			child = s.each
+		}
+		if s = child; s == nil {
 			return nil
 		}
 	}

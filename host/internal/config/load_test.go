@@ -261,6 +261,24 @@ func TestNarrowing(t *testing.T) {
 	}
 }
 
+// What a repository says under a name of its own is bounded, too.
+func TestNarrowingOfNamedCaps(t *testing.T) {
+	user := `{"budgets":{"shared":true,"per_provider":{"claude":{"max_cost_usd":5,"max_calls":10}}}}`
+	repo := `{"budgets":{"shared":false,"per_provider":{"claude":{"max_cost_usd":0,"max_calls":3},"codex":{"max_calls":7}}}}`
+	l := load(t, map[string]string{"user/config.json": user, "relay.config.json": repo}, func(o *Options) {
+		o.Set = []string{"budgets.per_provider.codex.max_tokens=1000"}
+	})
+	b := l.Config.Budgets
+	if want := map[string]Caps{"claude": {MaxCostUSD: 5, MaxCalls: 3}, "codex": {MaxCalls: 7, MaxTokens: 1000}}; !b.Shared || !reflect.DeepEqual(b.PerProvider, want) {
+		t.Errorf("%+v", b)
+	}
+	if len(l.Notices) != 2 || !strings.HasPrefix(l.Notices[1], "budgets.per_provider.claude.max_cost_usd stays the number 5") {
+		t.Errorf("%q", l.Notices)
+	}
+	_, err := Load(setup(t, map[string]string{"relay.config.json": `{"budgets":{"per_provider":{"claude":{"max_dollars":1}}}}`}))
+	refused(t, err, "max_dollars")
+}
+
 func TestExternal(t *testing.T) {
 	l := load(t, map[string]string{"relay.config.json": `{"workspace_dir":"relais","builder":{"default_mode":"cursor","timeout_seconds":7,"cursor":{"command":"./drive","args":["--x"]}}}`})
 	want := &ExternalDriver{Command: "./drive", Args: []string{"--x"}, TimeoutSeconds: 7, OutputFile: "relais/BUILDER_RESULT.json"}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/paxiom/relay/host/fault"
@@ -19,26 +20,42 @@ func (l *Loaded) narrow(user, repo *node) (*node, error) {
 		if k.narrow == free {
 			continue
 		}
-		path := strings.Split(k.path, ".")
-		asked, own := repo.lookup(path...), user.lookup(path...)
-		if asked == nil {
-			continue
-		}
-		if k.narrow == subset {
-			if err := l.subset(asked, own, k); err != nil {
-				return nil, err
+		for _, path := range repo.paths(strings.Split(k.path, ".")) {
+			asked, own := repo.lookup(path...), user.lookup(path...)
+			if k.narrow == subset {
+				if err := l.subset(asked, own, k); err != nil {
+					return nil, err
+				}
+				continue
 			}
-			continue
+			if own == nil || !looser(k.narrow, asked, own) {
+				continue
+			}
+			out = withoutLeaf(out, path)
+			note := strings.Join(path, ".") + " stays " + own.describe() + " as in " + own.at.File + "; " + asked.at.File + " asked for " + asked.describe()
+			own.at.Note = note
+			l.Notices = append(l.Notices, note)
 		}
-		if own == nil || !looser(k.narrow, asked, own) {
-			continue
-		}
-		out = withoutLeaf(out, path)
-		note := k.path + " stays " + own.describe() + " as in " + own.at.File + "; " + asked.at.File + " asked for " + asked.describe()
-		own.at.Note = note
-		l.Notices = append(l.Notices, note)
 	}
 	return l.narrowPlugins(user, out), nil
+}
+
+// paths are the places in n that a key's path means: "*" stands for every name there.
+func (n *node) paths(path []string) [][]string {
+	for i, name := range path {
+		if name != "*" {
+			continue
+		}
+		var all [][]string
+		for _, name := range sortedKeys(n.lookup(path[:i]...).fieldsOrNil()) {
+			all = append(all, n.paths(slices.Replace(slices.Clone(path), i, i+1, name))...)
+		}
+		return all
+	}
+	if n.lookup(path...) == nil {
+		return nil
+	}
+	return [][]string{path}
 }
 
 func looser(how narrowing, asked, own *node) bool {

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -24,6 +25,7 @@ type Call struct {
 	Provider string // plugin name
 	Model    string
 	MaxUSD   float64 // the most it may cost; 0: not known
+	CycleID  string  // the audit cycle that it is for, ""
 }
 
 // Usage is what a call used. nil means that nobody said.
@@ -47,8 +49,8 @@ type Reservation struct {
 }
 
 // Reserve counts the call and writes that down before it is made. The fault is
-// BLOCKED_BUDGET_CAP when its counter is at the cap, BLOCKED_BUDGET_EXHAUSTED when
-// the dollars that are left do not cover it.
+// BLOCKED_BUDGET_CAP when a counter is at its cap, BLOCKED_BUDGET_EXHAUSTED when the
+// dollars that are left of the milestone, run, cycle or day do not cover it.
 func (l *Ledger) Reserve(c Call) (*Reservation, error) {
 	if c.ID == "" || len(c.ID) > 200 {
 		return nil, fmt.Errorf("ledger: a call id has 1 to 200 bytes")
@@ -77,11 +79,73 @@ func (l *Ledger) Reserve(c Call) (*Reservation, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := Pending{c.ID, clip(c.RunID, 80), clip(c.Role, 40), clip(c.Provider, 64), clip(c.Model, 200), now(), c.MaxUSD, offset}
-	if err := l.count(d, func(s *State) { s.Pending = append(s.Pending, p) }); err != nil {
+	p := Pending{c.ID, clip(c.RunID, 80), clip(c.Role, 40), clip(c.Provider, 64), clip(c.Model, 200), now(), c.MaxUSD, clip(c.CycleID, 80), offset}
+	if err := l.admit(p); err != nil {
 		return nil, err
 	}
+	if err := l.count(d, func(s *State) { s.Pending = append(s.Pending, p) }); err != nil {
+		return nil, errors.Join(err, l.account(p.CallID, nil))
+	}
+	journal.Reached("ledger.reserved")
 	return &Reservation{l: l, call: p}, nil
+}
+
+// admit holds a call to the caps of its run, cycle and day. Where the day is shared
+// the call is entered into the machine's account, which comes first: a crash before
+// the workspace knows of the call leaves an entry that reconcile takes out.
+func (l *Ledger) admit(p Pending) error {
+	need := Need{p.Provider, 1, p.MaxUSD, p.MaxUSD == 0}
+	run, err := l.runWindow(p.RunID)
+	if err == nil {
+		err = run.covers(need)
+	}
+	var cycle window
+	if err == nil {
+		cycle, err = l.cycleWindow(p.CycleID)
+	}
+	if err == nil {
+		err = cycle.covers(need)
+	}
+	if err != nil || !l.dayCapped() {
+		return err
+	}
+	allowed := func(day map[string]Sum) error { return l.coversDay(day, []Need{need}) }
+	if l.acct != nil {
+		return l.acct.reserve(accountCall{l.ws.Dir(), p.CallID, p.Provider, p.At, p.MaxUSD, p.Offset}, allowed)
+	}
+	day, err := l.today()
+	if err != nil {
+		return err
+	}
+	return allowed(day)
+}
+
+// account settles a call in the machine's account, if there is one.
+func (l *Ledger) account(id string, u *Line) error {
+	if l.acct == nil {
+		return nil
+	}
+	return l.acct.settle(l.ws.Dir(), id, u)
+}
+
+// reconcile settles calls of this workspace that a crash left in the machine's
+// account: STATE.json has none pending any more, so each has its line, or was never
+// sent.
+func (l *Ledger) reconcile() error {
+	calls, err := l.acct.of(l.ws.Dir())
+	if err != nil {
+		return err
+	}
+	for _, c := range calls {
+		u, err := l.lineOf(Pending{CallID: c.CallID, Offset: c.Offset})
+		if err == nil {
+			err = l.account(c.CallID, u)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func counterOf(role string) Counters {
@@ -124,11 +188,13 @@ func (r *Reservation) Settle(u Usage) error {
 	if err := appendLine(r.l.ws.Usage(), b); err != nil {
 		return err
 	}
+	journal.Reached("ledger.line")
 	if err := r.l.clear(r.call.CallID, line.cost()); err != nil {
 		return err
 	}
+	journal.Reached("ledger.settled")
 	r.done = true
-	return nil
+	return r.l.account(r.call.CallID, &line)
 }
 
 // Cancel takes the count back: the call was never sent. Nothing is written to
@@ -142,7 +208,7 @@ func (r *Reservation) Cancel() error {
 		return err
 	}
 	r.done = true
-	return nil
+	return r.l.account(r.call.CallID, nil)
 }
 
 // clear takes a reservation out and adds what it came to.

@@ -23,7 +23,7 @@ func TestCrashAroundACall(t *testing.T) {
 	must(t, err)
 
 	// 1. during the call: counted, and what it cost is unknown
-	l2, n, err := Open(ws, caps(50, 0))
+	l2, n, err := Open(ws, caps(50, 0), "")
 	if err != nil || n != 1 {
 		t.Fatal(n, err)
 	}
@@ -56,7 +56,7 @@ func TestCrashAroundACall(t *testing.T) {
 		t.Errorf("%+v %+v", s, lines(t, ws))
 	}
 	// nothing is left to recover
-	if _, n, _ := Open(ws, caps(50, 0)); n != 0 {
+	if _, n, _ := Open(ws, caps(50, 0), ""); n != 0 {
 		t.Errorf("%d recovered twice", n)
 	}
 }
@@ -64,7 +64,7 @@ func TestCrashAroundACall(t *testing.T) {
 // spend makes calls until it is killed. It notes each call when it is sent.
 func spend(root string) {
 	ws, _ := workspace.Open(root, "")
-	l, _, err := Open(ws, caps(1e6, 0))
+	l, _, err := Open(ws, shared(1e6), filepath.Join(root, "machine"))
 	if err != nil {
 		panic(err)
 	}
@@ -110,7 +110,10 @@ func TestKill(t *testing.T) {
 		_ = c.Process.Kill()
 		_ = c.Wait()
 	}
-	s := open(t, ws, caps(1e6, 0)).State()
+	machine := filepath.Join(ws.Root(), "machine")
+	l, _, err := Open(ws, shared(1e6), machine)
+	must(t, err)
+	s := l.State()
 	have := map[string]int{}
 	cost, unknown := 0.0, 0
 	for _, u := range lines(t, ws) {
@@ -133,5 +136,10 @@ func TestKill(t *testing.T) {
 	}
 	if sent == 0 || s.Budgets.BuilderCalls != len(have) || s.Budgets.EstimatedCostUSD != cost || s.Budgets.UnknownCostCalls != unknown || len(s.Pending) != 0 {
 		t.Errorf("%d sent, %d in usage.jsonl ($%v, %d unknown), STATE says %+v", sent, len(have), cost, unknown, s.Budgets)
+	}
+	book, err := openAccount(machine).read()
+	must(t, err)
+	if sum := book.Spent["p"]; len(book.Pending) != 0 || sum.Calls != len(have) || sum.UnknownCalls != unknown || sum.CostUSD == nil || *sum.CostUSD != cost {
+		t.Errorf("the machine's account says %+v, %d pending; usage.jsonl %d calls, $%v", sum, len(book.Pending), len(have), cost)
 	}
 }

@@ -5,7 +5,10 @@
 // between neither forgets nor doubles it. What a call cost is unknown unless
 // somebody said so; unknown is never 0.
 //
-// It does not make calls, does not know plugins, and does not decide about retries.
+// Milestones, runs, cycles and days have caps. Repositories of one machine can share
+// their days by way of an account in relay's state folder.
+//
+// It does not make calls, starts no plugins, and does not decide about retries.
 //
 // Callers: the workflows; host reads it for status and cost.
 package ledger

@@ -18,6 +18,17 @@ type Worst struct {
 	BuilderCalls      int
 	VerifyRuns        int
 	CostUSD           float64
+	Needs             []Need // the same calls by provider: the orchestrator's first
+}
+
+// Unasked is the worst case of a tick that asks no orchestrator.
+func (w Worst) Unasked() Worst {
+	w.OrchestratorCalls = 0
+	if len(w.Needs) > 0 {
+		w.CostUSD -= w.Needs[0].USD
+		w.Needs = w.Needs[1:]
+	}
+	return w
 }
 
 // maxChecks is how many checks a task can ask for: 16 fast and 16 slow ones.
@@ -38,7 +49,9 @@ func WorstCase(c *config.Config, checks int) Worst {
 		checks *= runsWithBase
 	}
 	calls := 1 + c.Orchestrator.MaxParseRetriesPerTick
-	return Worst{calls, 1, checks, float64(calls)*c.Orchestrator.MaxBudgetUSD + c.Builder.ClaudeCode.MaxBudgetUSD}
+	ask, build := c.Orchestrator.MaxBudgetUSD, c.Builder.ClaudeCode.MaxBudgetUSD
+	return Worst{calls, 1, checks, float64(calls)*ask + build, []Need{
+		{c.Orchestrator.Provider, calls, float64(calls) * ask, ask == 0}, {c.Builder.DefaultMode, 1, build, build == 0}}}
 }
 
 // Ledger is the open ledger of one workspace. It is for one goroutine at a time;
@@ -46,7 +59,9 @@ func WorstCase(c *config.Config, checks int) Worst {
 type Ledger struct {
 	ws    *workspace.Workspace
 	caps  config.Budgets
+	acct  *account // of the machine; nil when the days are this workspace's own
 	state State
+	run   string // the present one, once its tick is counted
 	// tick is what the present tick has used; it moves along when the tick turns
 	// out to belong to another milestone.
 	tick Counters
@@ -54,18 +69,42 @@ type Ledger struct {
 
 // Open reads STATE.json (absent: a fresh one) and settles the calls that a crash
 // left pending: by their line in usage.jsonl when it was written, as unknown when
-// not. recovered says how many those were.
-func Open(ws *workspace.Workspace, b config.Budgets) (l *Ledger, recovered int, err error) {
-	s, err := Read(ws)
-	if err != nil {
+// not. recovered says how many those were. stateDir is relay's state on this machine,
+// where repositories that share their days keep the common account.
+func Open(ws *workspace.Workspace, b config.Budgets, stateDir string) (l *Ledger, recovered int, err error) {
+	if l, err = Look(ws, b, stateDir); err != nil {
 		return nil, 0, err
 	}
-	l = &Ledger{ws: ws, caps: b, state: *s}
-	recovered = len(s.Pending)
+	recovered = len(l.state.Pending)
 	if recovered > 0 {
 		err = l.recover()
 	}
+	if err == nil && l.acct != nil {
+		err = l.reconcile()
+	}
 	return l, recovered, err
+}
+
+// Look is Open for somebody who only reads and does not hold the workspace's lock:
+// nothing is settled.
+func Look(ws *workspace.Workspace, b config.Budgets, stateDir string) (*Ledger, error) {
+	s, err := Read(ws)
+	if err != nil {
+		return nil, err
+	}
+	l := &Ledger{ws: ws, caps: b, state: *s}
+	if b.Shared && l.dayCapped() {
+		l.acct = openAccount(stateDir)
+	}
+	return l, nil
+}
+
+// day is what today's calls have used: this workspace's, or all that share.
+func (l *Ledger) day() (map[string]Sum, error) {
+	if l.acct != nil {
+		return l.acct.day()
+	}
+	return l.today()
 }
 
 // State gives a copy of the present state.
@@ -139,7 +178,7 @@ func (l *Ledger) Check(w Worst) error {
 	if len(short) > 0 {
 		return fault.New(judge.BlockedBudgetExhausted, "what is left of the budget of milestone "+l.name()+" does not cover one tick", strings.Join(short, "; "), capFix)
 	}
-	return nil
+	return l.checkCaps(w.Needs)
 }
 
 func (l *Ledger) name() string {
@@ -159,7 +198,7 @@ func (l *Ledger) reserved() (usd float64) {
 
 // Tick counts one tick, at once on disk.
 func (l *Ledger) Tick(runID string) error {
-	l.tick = Counters{}
+	l.tick, l.run = Counters{}, runID
 	return l.count(Counters{Ticks: 1}, func(s *State) { s.LastRunID = &runID })
 }
 
@@ -219,9 +258,9 @@ func (l *Ledger) TakeAnswers() ([]Answer, error) {
 	return a, l.DropAnswers(len(a))
 }
 
-// Warnings are one-line texts for the report and the prompt: each counter at or
-// over the warning fraction of its cap.
-func (l *Ledger) Warnings() []string { return l.warnings(l.state.Budgets) }
+// Warnings are one-line texts for the report and the prompt: each counter of the
+// milestone at or over the warning fraction of its cap, and the alerts.
+func (l *Ledger) Warnings() []string { return append(l.warnings(l.state.Budgets), l.Alerts()...) }
 
 func (l *Ledger) warnings(c Counters) []string {
 	var out []string
@@ -258,6 +297,11 @@ func (l *Ledger) Summary() string {
 		cost += fmt.Sprintf(", %d calls of unknown cost", c.UnknownCostCalls)
 	}
 	b.WriteString(cost + "\n")
+	if all, err := l.Standings(); err == nil {
+		for _, s := range all {
+			b.WriteString(s.String() + "\n")
+		}
+	}
 	if l.state.BudgetWarning {
 		b.WriteString("BUDGET CRITICAL: propose the smallest step that is worth it, or stop.\n")
 	}

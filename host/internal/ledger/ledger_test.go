@@ -47,7 +47,7 @@ func newWS(t testing.TB) *workspace.Workspace {
 
 func open(t testing.TB, ws *workspace.Workspace, b config.Budgets) *Ledger {
 	t.Helper()
-	l, _, err := Open(ws, b)
+	l, _, err := Open(ws, b, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,12 +315,12 @@ func TestWarnings(t *testing.T) {
 
 func TestWorstCase(t *testing.T) {
 	c := config.Default()
-	if w := WorstCase(c, 0); w != (Worst{2, 1, 0, 2*0.4 + 1.5}) {
+	if w := WorstCase(c, 0); !reflect.DeepEqual(w, Worst{2, 1, 0, 2*0.4 + 1.5, []Need{{"claude", 2, 0.8, false}, {"claude_code", 1, 1.5, false}}}) {
 		t.Errorf("%+v", w)
 	}
 	c.Orchestrator.MaxParseRetriesPerTick = 0
 	c.Verification.Templates = make([]config.Template, 4)
-	if w := WorstCase(c, 0); w != (Worst{1, 1, 8, 0.4 + 1.5}) {
+	if w := WorstCase(c, 0); !reflect.DeepEqual(w.Unasked(), Worst{0, 1, 8, 1.5, []Need{{"claude_code", 1, 1.5, false}}}) {
 		t.Errorf("%+v", w)
 	}
 	c.Verification.Templates = make([]config.Template, 40)
@@ -366,7 +366,7 @@ func TestBadState(t *testing.T) {
 		"bad time":    strings.Replace(string(good), `"updated_at": "`, `"updated_at": "x`, 1),
 	} {
 		must(t, os.WriteFile(ws.State(), []byte(text), 0o644))
-		_, _, err := Open(ws, caps(1, 0))
+		_, _, err := Open(ws, caps(1, 0), "")
 		wantCode(t, err, judge.BlockedCrashRecovery, "STATE.json", "relay recover")
 		if b, _ := os.ReadFile(ws.State()); string(b) != text {
 			t.Errorf("%s: the file was changed", name)

@@ -70,6 +70,7 @@ type Pending struct {
 	Model    string    `json:"model,omitempty"`
 	At       time.Time `json:"at"`
 	MaxUSD   float64   `json:"max_usd,omitempty"`
+	CycleID  string    `json:"cycle_id,omitempty"`
 	// Offset is the size of usage.jsonl at the reservation: the call's line, if
 	// there is one, comes after it.
 	Offset int64 `json:"usage_offset"`

@@ -30,6 +30,7 @@ type Line struct {
 	CallID           string    `json:"call_id"`
 	RunID            string    `json:"run_id"`
 	MilestoneID      string    `json:"milestone_id,omitempty"`
+	CycleID          string    `json:"cycle_id,omitempty"` // the audit cycle that the call was made for
 	Role             string    `json:"role"`
 	Provider         string    `json:"provider"`
 	Model            string    `json:"model,omitempty"`
@@ -50,7 +51,7 @@ func (l *Ledger) usageLine(p Pending, u Usage) Line {
 	if u.Model != "" {
 		model = clip(u.Model, 200)
 	}
-	out := Line{At: now(), CallID: p.CallID, RunID: p.RunID, MilestoneID: l.state.milestone(), Role: p.Role, Provider: p.Provider, Model: model,
+	out := Line{At: now(), CallID: p.CallID, RunID: p.RunID, MilestoneID: l.state.milestone(), CycleID: p.CycleID, Role: p.Role, Provider: p.Provider, Model: model,
 		InputTokens: u.InputTokens, OutputTokens: u.OutputTokens, CacheReadTokens: u.CacheReadTokens, CacheWriteTokens: u.CacheWriteTokens,
 		ReasoningTokens: u.ReasoningTokens, CostBasis: BasisUnknown, MaxUSD: p.MaxUSD, Outcome: u.Outcome}
 	if out.Outcome == "" {
@@ -85,10 +86,47 @@ func (u *Line) counters() Counters { return counterOf(u.Role).plus(u.cost(), 1) 
 // Usages calls fn for each line of usage.jsonl, oldest first, until it returns an
 // error. Lines that a crash tore are passed over.
 func Usages(ws *workspace.Workspace, fn func(Line) error) error {
-	return readLines(ws.Usage(), 0, func(b []byte) error {
+	return usagesFrom(ws, 0, fn)
+}
+
+func usagesFrom(ws *workspace.Workspace, offset int64, fn func(Line) error) error {
+	return readLines(ws.Usage(), offset, func(b []byte) error {
 		var u Line
 		if json.Unmarshal(b, &u) != nil || u.CallID == "" {
 			return nil // torn by a crash
+		}
+		return fn(u)
+	})
+}
+
+// slack is how far the clock may have been set back without a line being missed.
+const slack = time.Hour
+
+// UsagesSince is Usages for the lines from a time on. Since lines are written as time
+// goes by, it does not read those before: it costs what it gives, however old the file.
+func UsagesSince(ws *workspace.Workspace, since time.Time, fn func(Line) error) error {
+	since = since.UTC().Truncate(time.Millisecond) // as the lines are stamped
+	size, err := sizeOf(ws.Usage())
+	if err != nil {
+		return err
+	}
+	from, to := int64(0), size
+	for to-from > 64<<10 { // below that, reading is as fast as looking
+		middle, stop := from+(to-from)/2, errors.New("stop")
+		at := time.Time{}
+		err := usagesFrom(ws, middle, func(u Line) error { at = u.At; return stop }) // the line that middle is in is torn, and passed over
+		if err != nil && !errors.Is(err, stop) {
+			return err
+		}
+		if at.IsZero() || !at.Before(since.Add(-slack)) {
+			to = middle
+		} else {
+			from = middle
+		}
+	}
+	return usagesFrom(ws, from, func(u Line) error {
+		if u.At.Before(since) {
+			return nil
 		}
 		return fn(u)
 	})

@@ -1,0 +1,293 @@
+package ledger
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/judge"
+)
+
+// window is one span of spending that has caps: a run, a cycle, a day, or one
+// provider's day.
+type window struct {
+	name string // for people
+	key  string // of the configuration
+	caps config.Caps
+	used Sum // reserved calls included
+}
+
+// Need is the most that calls of one provider can use.
+type Need struct {
+	Provider string
+	Calls    int
+	USD      float64
+	Unbound  bool // nothing limits what one of them may cost
+}
+
+func (n Need) plus(o Need) Need {
+	return Need{Provider: n.Provider, Calls: n.Calls + o.Calls, USD: n.USD + o.USD, Unbound: n.Unbound || o.Unbound}
+}
+
+// runWindow and cycleWindow are those of the calls' own run and cycle.
+func (l *Ledger) runWindow(id string) (window, error) {
+	w := window{name: "run " + id, key: "budgets.per_run", caps: l.caps.PerRun}
+	if w.caps == (config.Caps{}) {
+		return w, nil
+	}
+	since, err := time.Parse("20060102-150405", id[:min(15, len(id))])
+	if err != nil {
+		since = time.Time{} // an id that does not tell when it began
+	}
+	return w, l.add(&w.used, since, func(run, _ string) bool { return run == id })
+}
+
+func (l *Ledger) cycleWindow(id string) (window, error) {
+	w := window{name: "cycle " + id, key: "budgets.per_cycle", caps: l.caps.PerCycle}
+	if w.caps == (config.Caps{}) || id == "" {
+		return w, nil
+	}
+	return w, l.add(&w.used, time.Time{}, func(_, cycle string) bool { return cycle == id })
+}
+
+// add adds up the calls of this workspace that match, settled and reserved.
+func (l *Ledger) add(s *Sum, since time.Time, match func(run, cycle string) bool) error {
+	for _, p := range l.state.Pending {
+		if match(p.RunID, p.CycleID) {
+			s.reserve(p.MaxUSD)
+		}
+	}
+	return UsagesSince(l.ws, since, func(u Line) error {
+		if match(u.RunID, u.CycleID) {
+			s.Add(u)
+		}
+		return nil
+	})
+}
+
+// dayCapped says whether days have caps.
+func (l *Ledger) dayCapped() bool {
+	return l.caps.PerDay != (config.Caps{}) || len(l.caps.PerProvider) > 0
+}
+
+// today is what each provider's calls have used today, in this workspace.
+func (l *Ledger) today() (map[string]Sum, error) {
+	day := map[string]Sum{}
+	for _, p := range l.state.Pending {
+		s := day[p.Provider]
+		s.reserve(p.MaxUSD)
+		day[p.Provider] = s
+	}
+	return day, UsagesSince(l.ws, midnight(now()), func(u Line) error {
+		s := day[u.Provider]
+		s.Add(u)
+		day[u.Provider] = s
+		return nil
+	})
+}
+
+// midnight is when the day began where the person is.
+func midnight(t time.Time) time.Time {
+	t = t.Local()
+	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location())
+}
+
+// dayWindows are those of a day; provider "" takes every provider that has caps.
+func (l *Ledger) dayWindows(day map[string]Sum, provider string) []window {
+	name := "today"
+	if l.caps.Shared {
+		name = "today, in all repositories of this machine"
+	}
+	all := window{name: name, key: "budgets.per_day", caps: l.caps.PerDay}
+	for _, s := range day {
+		all.used.Merge(s)
+	}
+	out := []window{all}
+	for _, key := range slices.Sorted(maps.Keys(l.caps.PerProvider)) {
+		of := catalog.Canonical(key)
+		if provider != "" && of != catalog.Canonical(provider) {
+			continue
+		}
+		out = append(out, window{name: of + " " + name, key: "budgets.per_provider." + key, caps: l.caps.PerProvider[key], used: day[of]})
+	}
+	return out
+}
+
+// covers says whether what a window has left covers the need: nil, BLOCKED_BUDGET_CAP
+// when a cap is reached, BLOCKED_BUDGET_EXHAUSTED when too little is left.
+func (w window) covers(n Need) error {
+	if n.Calls == 0 {
+		return nil
+	}
+	c, u := w.caps, w.used
+	for _, m := range []struct {
+		what            string
+		used, cap, need float64
+		key             string
+		show            func(float64) string
+	}{
+		{"calls", float64(u.Calls), float64(c.MaxCalls), float64(n.Calls), ".max_calls", whole},
+		{"tokens", float64(u.Tokens()), float64(c.MaxTokens), 0, ".max_tokens", whole},
+		{"dollars", u.Most(), c.MaxCostUSD, n.USD, ".max_cost_usd", usd},
+	} {
+		if m.cap == 0 {
+			continue
+		}
+		left := fmt.Sprintf("%s of %s are used or reserved", m.show(m.used), m.show(m.cap))
+		if m.what == "dollars" && u.UnknownCalls > 0 {
+			left += fmt.Sprintf(" (%d calls of unknown cost count as the most they may cost)", u.UnknownCalls)
+		}
+		enough := m.used + max(m.need, 1)
+		switch {
+		case m.what == "dollars" && n.Unbound:
+			return fault.New(judge.BlockedBudgetExhausted, "the dollars of "+w.name+" have a cap, and nothing limits what a call may cost",
+				"orchestrator.max_budget_usd or builder.claude_code.max_budget_usd is 0, so the cap could not be kept",
+				"`relay run --set orchestrator.max_budget_usd=1 --set builder.claude_code.max_budget_usd=2` gives each call a limit")
+		case m.used >= m.cap:
+			return fault.New(judge.BlockedBudgetCap, "the "+m.what+" of "+w.name+" are used up", left, w.raise(m.key, enough))
+		case m.used+m.need > m.cap:
+			return fault.New(judge.BlockedBudgetExhausted, "the "+m.what+" of "+w.name+" do not cover what comes next",
+				fmt.Sprintf("%s, and it can need %s", left, m.show(m.need)), w.raise(m.key, enough))
+		}
+	}
+	return nil
+}
+
+// raise is the command that goes over a cap once.
+func (w window) raise(key string, to float64) string {
+	fix := fmt.Sprintf("`relay run --set %s%s=%s` goes over the cap once; `relay config show --origin` says where it is set", w.key, key, whole(math.Ceil(to)))
+	if !strings.HasPrefix(w.key, "budgets.per_run") && !strings.HasPrefix(w.key, "budgets.per_cycle") {
+		fix += ", and tomorrow it counts anew"
+	}
+	return fix
+}
+
+func whole(n float64) string { return fmt.Sprintf("%.0f", n) }
+func usd(n float64) string   { return fmt.Sprintf("$%.2f", n) }
+
+// Standing is how much of one cap is used or reserved.
+type Standing struct {
+	Name string // for people: "dollars, today"
+	Used float64
+	Max  float64
+	// Known: what was used is known exactly; otherwise Used has the most that calls of
+	// unknown cost may have cost, or lacks the tokens of calls that told none.
+	Known bool
+	usd   bool
+}
+
+func (s Standing) String() string {
+	show := whole
+	if s.usd {
+		show = usd
+	}
+	text := fmt.Sprintf("%s: %s of %s used (%.0f %%)", s.Name, show(s.Used), show(s.Max), math.Floor(100*s.Used/s.Max))
+	switch {
+	case s.Known:
+	case s.usd:
+		text += "; calls of unknown cost count as the most they may cost"
+	default:
+		text += ", and more by calls that report no tokens"
+	}
+	return text
+}
+
+func (w window) standings() (out []Standing) {
+	c, u := w.caps, w.used
+	for _, s := range []Standing{
+		{"dollars, " + w.name, u.Most(), c.MaxCostUSD, u.UnknownCalls == 0, true},
+		{"calls, " + w.name, float64(u.Calls), float64(c.MaxCalls), true, false},
+		{"tokens, " + w.name, float64(u.Tokens()), float64(c.MaxTokens), u.Untold == 0, false},
+	} {
+		if s.Max > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Standings are all caps of the day and of the present run with what is used of them.
+func (l *Ledger) Standings() ([]Standing, error) {
+	var windows []window
+	if l.run != "" {
+		w, err := l.runWindow(l.run)
+		if err != nil {
+			return nil, err
+		}
+		windows = append(windows, w)
+	}
+	if l.dayCapped() {
+		day, err := l.day()
+		if err != nil {
+			return nil, err
+		}
+		windows = append(windows, l.dayWindows(day, "")...)
+	}
+	var out []Standing
+	for _, w := range windows {
+		out = append(out, w.standings()...)
+	}
+	return out, nil
+}
+
+// Alerts are one-line texts: each cap of a day or run that is at or over the alert
+// fraction.
+func (l *Ledger) Alerts() []string {
+	all, err := l.Standings()
+	if err != nil {
+		return []string{"what today's calls have used can't be read: " + err.Error()}
+	}
+	var out []string
+	for _, s := range all {
+		if l.caps.AlertAtFraction > 0 && s.Used >= l.caps.AlertAtFraction*s.Max {
+			out = append(out, s.String())
+		}
+	}
+	return out
+}
+
+// checkCaps refuses needs that a run or the day does not cover.
+func (l *Ledger) checkCaps(needs []Need) error {
+	total := Need{}
+	for _, n := range needs {
+		total = total.plus(n)
+	}
+	if err := (window{name: "one run", key: "budgets.per_run", caps: l.caps.PerRun}).covers(total); err != nil {
+		return err
+	}
+	if !l.dayCapped() {
+		return nil
+	}
+	day, err := l.day()
+	if err != nil {
+		return err
+	}
+	return l.coversDay(day, needs)
+}
+
+// coversDay checks the day's caps against all needs, and each provider's against its own.
+func (l *Ledger) coversDay(day map[string]Sum, needs []Need) error {
+	total, of := Need{}, map[string]Need{}
+	for _, n := range needs {
+		n.Provider = catalog.Canonical(n.Provider)
+		total, of[n.Provider] = total.plus(n), n.plus(of[n.Provider])
+	}
+	windows := l.dayWindows(day, "")
+	if err := windows[0].covers(total); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		for _, w := range l.dayWindows(day, name)[1:] {
+			if err := w.covers(of[name]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
