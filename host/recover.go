@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/tick"
+	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/schemas"
 )
 
@@ -30,6 +32,7 @@ func (r *Repo) Recover(ctx context.Context) (*RecoverResult, error) {
 		return nil, err
 	}
 	defer release()
+	began := time.Now().UTC()
 	res := &RecoverResult{Doc: Doc{"relay.recover", 1}, Runs: []string{}, Done: []string{}}
 	if n, err := o.ws.CleanTmp(o.loaded.Config.Runner.CrashCleanup.DeleteTmpGlob); err != nil {
 		return nil, err
@@ -57,6 +60,13 @@ func (r *Repo) Recover(ctx context.Context) (*RecoverResult, error) {
 	}
 	if err := o.ws.Validate(); err != nil {
 		return nil, err
+	}
+	if len(res.Done) > 0 {
+		m := history.Meta{RunID: history.NewRunID(began), Workflow: history.Recover, StartedAt: began, Version: r.opts.Version,
+			Intent: "Recover: " + res.Done[0], Code: judge.Success}
+		if note := o.record(m, report.Report{Summary: "what a crash had left was settled", Notes: res.Done}); note != "" {
+			res.Done = append(res.Done, note)
+		}
 	}
 	os.Remove(o.ws.Blocked()) // whatever it said is settled, or is found again
 	res.Clean, res.Next = true, "`relay run`"

@@ -91,7 +91,7 @@ func (s *StatusResult) readLedger(o *opened, stateDir string) error {
 // readLastRun adds the newest run and the question that it may have left.
 func (s *StatusResult) readLastRun(o *opened) {
 	if id, err := o.hist.Latest(); err == nil && id != "" {
-		if m, err := o.hist.Find(id); err == nil {
+		if m, err := o.hist.Get(id); err == nil {
 			line := RunLine{Meta: m, ExitCode: Explain(m.Code).ExitCode}
 			s.LastRun = &line
 		}

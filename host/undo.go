@@ -10,6 +10,7 @@ import (
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/lock"
+	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -32,12 +33,21 @@ func (r *Repo) Undo(ctx context.Context, run string) (*UndoResult, error) {
 		return nil, err
 	}
 	defer release()
-	u, err := change.Undo(ctx, env, history.NewRunID(time.Now()), m.BaseCommit, m.Commit, change.Message{
-		Subject:  fmt.Sprintf("Undo: %s", m.Intent),
+	own := history.Meta{RunID: history.NewRunID(time.Now()), Workflow: history.Undo, StartedAt: time.Now().UTC(), Version: r.opts.Version,
+		Undoes: m.RunID, TaskID: m.TaskID, MilestoneID: m.MilestoneID, Intent: "Undo: " + m.Intent, Code: judge.Success, BaseCommit: m.Commit}
+	u, err := change.Undo(ctx, env, own.RunID, m.BaseCommit, m.Commit, change.Message{
+		Subject:  own.Intent,
 		Body:     []string{fmt.Sprintf("Takes back commit %s, which run %s had landed.", m.Commit, m.RunID)},
 		Trailers: []change.Trailer{{Key: "Relay-Undoes", Value: m.RunID}, {Key: "Relay-Task", Value: m.TaskID}}})
 	if err != nil {
 		return nil, fault.Internal(err)
+	}
+	own.Commit = u.Commit
+	rep := report.Report{Summary: "the change of run " + m.RunID + " was taken back", Notes: u.Notes,
+		Task:  report.Task{TaskID: m.TaskID, MilestoneID: m.MilestoneID},
+		Scope: report.Scope{TouchedPaths: u.Paths}, BlastRadius: report.BlastRadius{FilesTouched: len(u.Paths)}}
+	if note := o.record(own, rep); note != "" {
+		u.Notes = append(u.Notes, note)
 	}
 	return &UndoResult{Doc: Doc{"relay.undo", 1}, RunID: m.RunID, Undone: m.Commit, Commit: u.Commit, Paths: u.Paths, Notes: u.Notes}, nil
 }
@@ -52,12 +62,16 @@ func (o *opened) landed(run string) (history.Meta, error) {
 		}
 		return m, err
 	}
-	all, err := o.hist.List(0)
+	all, err := o.hist.All()
 	if err != nil {
 		return history.Meta{}, err
 	}
-	for _, m := range all {
-		if m.Commit != "" {
+	undone := map[string]bool{}
+	for m := range all { // newest first
+		if m.Undoes != "" && !undone[m.RunID] {
+			undone[m.Undoes] = true
+		}
+		if m.Commit != "" && m.Undoes == "" && !undone[m.RunID] {
 			return m, nil
 		}
 	}

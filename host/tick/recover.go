@@ -54,7 +54,7 @@ func (r *run) reportOpen() error {
 		return err
 	}
 	for _, m := range metas {
-		if m.Code != "" || m.RunID == r.rep.RunID || m.Workflow != "tick" {
+		if m.Code != "" || m.RunID == r.rep.RunID || m.Workflow != history.Tick {
 			continue
 		}
 		if err := r.reportCrash(change.Recovery{RunID: m.RunID, Base: r.rep.BaseCommit, Did: "found nothing of it to settle"}); err != nil {

@@ -113,7 +113,7 @@ func (r *run) lock(ctx context.Context) error {
 // beginHistory makes the run's folder, where plugins' standard error goes too.
 func (r *run) beginHistory() error {
 	var err error
-	r.hist, err = history.Open(r.ws.History()).Begin(history.Meta{RunID: r.rep.RunID, Workflow: "tick",
+	r.hist, err = history.Open(r.ws.History()).Begin(history.Meta{RunID: r.rep.RunID, Workflow: history.Tick,
 		StartedAt: r.rep.StartedAt, Version: r.env.Version, Key: r.o.Key, Loop: r.o.Loop})
 	return err
 }

@@ -23,7 +23,7 @@ import (
 // Meta is meta.json: enough to list a run without reading its report.
 type Meta struct {
 	RunID       string     `json:"run_id"`
-	Workflow    string     `json:"workflow"` // "tick"
+	Workflow    string     `json:"workflow"` // one of the constants
 	StartedAt   time.Time  `json:"started_at"`
 	EndedAt     time.Time  `json:"ended_at,omitzero"`
 	TaskID      string     `json:"task_id,omitempty"`
@@ -39,8 +39,16 @@ type Meta struct {
 	Key          string `json:"key,omitempty"`
 	Loop         string `json:"loop,omitempty"`
 	WasMilestone string `json:"was_milestone,omitempty"`
+	Undoes       string `json:"undoes,omitempty"` // the run that this one took back
 	Bytes        int64  `json:"bytes"`
 }
+
+// What makes runs.
+const (
+	Tick    = "tick"
+	Undo    = "undo"
+	Recover = "recover"
+)
 
 const (
 	metaName = "meta.json"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -134,19 +135,30 @@ func (s *Store) Latest() (string, error) {
 	return ids[0], nil
 }
 
-// List gives the newest runs first; limit 0 gives all. A run without a readable
-// meta.json is listed with its id only.
-func (s *Store) List(limit int) ([]Meta, error) {
+// All gives the newest runs first, each read when it is asked for. A run without a
+// readable meta.json is given with its id only.
+func (s *Store) All() (iter.Seq[Meta], error) {
 	ids, err := s.ids()
+	return func(yield func(Meta) bool) {
+		for _, id := range ids {
+			if !yield(s.readMeta(id)) {
+				return
+			}
+		}
+	}, err
+}
+
+// List gives the newest runs first; limit 0 gives all.
+func (s *Store) List(limit int) ([]Meta, error) {
+	all, err := s.All()
 	if err != nil {
 		return nil, err
 	}
-	if limit > 0 && len(ids) > limit {
-		ids = ids[:limit]
-	}
-	out := make([]Meta, len(ids))
-	for i, id := range ids {
-		out[i] = s.readMeta(id)
+	out := []Meta{}
+	for m := range all {
+		if out = append(out, m); len(out) == limit {
+			break
+		}
 	}
 	return out, nil
 }

@@ -62,7 +62,7 @@ func Acquire(path, command string) (l *Lock, reclaimed *Info, err error) {
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			info, _ := read(f)
 			f.Close()
-			if try < 20 && (info == nil || info.holds() == "") {
+			if try < 20 && (info == nil || info.holds(true) == "") {
 				// Somebody looks at it (Inspect), or has not yet written who he is.
 				time.Sleep(5 * time.Millisecond)
 				continue
@@ -96,7 +96,7 @@ func takeOver(f *os.File, path, command string) (*Lock, *Info, error) {
 			"`rm "+fault.Word(path)+"` if no other relay works in this repository")
 	}
 	if old != nil {
-		if who := old.holds(); who != "" {
+		if who := old.holds(local(f)); who != "" {
 			f := heldFault(path, old)
 			f.Why += " (" + who + ")"
 			return nil, nil, f
@@ -202,12 +202,14 @@ func read(f *os.File) (*Info, error) {
 }
 
 // holds says why the holder may still be there although the kernel's lock is free,
-// or "" when it is gone for sure.
-func (i *Info) holds() string {
+// or "" when it is gone for sure. local: no other machine can have the file open.
+func (i *Info) holds(local bool) string {
 	me := self("")
 	switch {
 	case i.BootID != "" && i.BootID == me.BootID && i.Host != me.Host:
 		return "" // the same kernel, another container: its flock would have been seen
+	case local && len(i.BootID) == len(me.BootID) && i.BootID != me.BootID:
+		return "" // this machine, before it was started anew, whatever its name was then
 	case i.Host != "" && i.Host != me.Host:
 		return "that is another machine, where this one can't look"
 	case len(i.BootID) == len(me.BootID) && i.BootID != me.BootID:
@@ -295,7 +297,7 @@ func Inspect(path string) (State, *Info, error) {
 		return Corrupt, nil, nil
 	case info == nil:
 		return Free, nil, nil
-	case info.holds() != "":
+	case info.holds(local(f)) != "":
 		return Held, info, nil
 	default:
 		return Stale, info, nil

@@ -264,7 +264,8 @@ func TestWhatALockFileCanHold(t *testing.T) {
 		"before a restart":          {info(os.Getpid(), me.PIDStart, otherBoot, me.Host), Stale, ""},
 		"boot id of another kind":   {info(os.Getpid(), me.PIDStart, "abc", me.Host), Held, "lives"},
 		"another container":         {info(os.Getpid(), me.PIDStart, me.BootID, "other"), Stale, ""},
-		"another machine":           {info(dead, "1", otherBoot, "other"), Held, "another machine"},
+		"renamed and restarted":     {info(dead, "1", otherBoot, "other"), Stale, ""},
+		"another machine, no boot":  {info(dead, "1", "", "other"), Held, "another machine"},
 		"seed's fields only":        {fmt.Sprintf(`{"pid":%d,"started_at":"2026-01-01T00:00:00Z","boot_id":"x"}`, os.Getpid()), Held, "lives"},
 		"more fields":               {fmt.Sprintf(`{"pid":%d,"x":{}}`, dead), Stale, ""},
 		"garbage":                   {"garbage", Corrupt, "rm "},
@@ -306,6 +307,17 @@ func TestWhatALockFileCanHold(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// Where another machine can have the file open, the kernel's lock says nothing about it.
+func TestAnotherMachineOnASharedFileSystem(t *testing.T) {
+	i := Info{PID: os.Getpid(), BootID: "11111111-2222-3333-4444-555555555555", Host: "other"}
+	if who := i.holds(false); !strings.Contains(who, "another machine") {
+		t.Errorf("%q", who)
+	}
+	if who := i.holds(true); who != "" {
+		t.Errorf("on a local file system: %q", who)
 	}
 }
 
