@@ -13,6 +13,29 @@ import (
 
 // The functions below say what is wrong with a value of the right type, or "".
 
+func envFile(v any) string {
+	if v.(string) == "" {
+		return ""
+	}
+	return inRepo(v)
+}
+
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// variables holds for names under which a plugin gets a key. Those by which programs
+// are found and loaded, and relay's own, are not for keys.
+func variables(v any) string {
+	for name := range v.(map[string]*node) {
+		switch up := strings.ToUpper(name); {
+		case !variableName.MatchString(name):
+			return clipQuote(name) + " is no name of a variable"
+		case up == "PATH" || up == "HOME" || strings.HasPrefix(up, "LD_") || strings.HasPrefix(up, "DYLD_") || strings.HasPrefix(up, "RELAY_") || strings.HasPrefix(up, "PLUGIN_"):
+			return name + " is not a variable for a key"
+		}
+	}
+	return ""
+}
+
 func oneLine(v any) string {
 	for _, r := range v.(string) {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {

@@ -9,6 +9,7 @@ type Config struct {
 	Version      string `json:"version"`
 	ProductName  string `json:"product_name,omitempty"`
 	WorkspaceDir string `json:"workspace_dir"`
+	EnvFile      string `json:"env_file"` // [relay] only the user can set it
 
 	Runner       Runner                     `json:"runner"`
 	ClaudeCLI    ClaudeCLI                  `json:"claude_code_cli"`

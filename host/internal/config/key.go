@@ -5,6 +5,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/paxiom/relay/host/internal/keys"
 )
 
 // kind is the type of a key's value.
@@ -18,8 +20,9 @@ const (
 	kTexts   // list of texts
 	kObjects // list of objects; their keys are listed with "[]"
 	kMap     // object with names of the user's own; its values are listed with "*"
-	kAny     // checked elsewhere, by the plugin's own schema
+	kAny     // checked elsewhere, by the plugin's own schema, but for the keys below it
 	kCommand // an argv: a list of texts, or one text that is split without a shell
+	kRef     // says where a key is; see package keys
 )
 
 // narrowing is how a repository's value is bounded by the user's own.
@@ -31,6 +34,7 @@ const (
 	users             // the user's, when there is one
 	subset            // a list: nothing that the user's does not have
 	notWeak           // box.required: the stronger one holds
+	owners            // a repository can't have it at all
 )
 
 // key is one line of the table that everything about the configuration is made
@@ -142,6 +146,8 @@ func (k *key) expects() string {
 		return "a list of objects"
 	case kMap, kAny:
 		return "an object"
+	case kRef:
+		return keys.Forms
 	}
 	if len(k.enum) > 0 {
 		quoted := make([]string, len(k.enum))

@@ -6,6 +6,8 @@ var coreKeys = []key{
 	{path: "product_name", kind: kText, def: "relay", max: 80, check: oneLine, doc: "Name shown in the prompts.", read: "prompts"},
 	{path: "workspace_dir", kind: kText, def: ".relay", max: 200, check: workspaceDir, doc: "Folder of relay's own files, relative to the repository's root.", read: "workspace"},
 
+	{path: "env_file", kind: kText, def: "", max: 300, check: envFile, narrow: owners, doc: "A file of NAME=value lines in the repository, such as \".env\", from which plugins may have the keys that they ask for and the environment lacks. git must not track it. \"\": none is read.", read: "pluginhost"},
+
 	{path: "runner.require_git", kind: kBool, def: true, only: "what a builder did is judged against a git repository; there is no judging without one", doc: "Whether a git repository is required.", read: "config"},
 	{path: "runner.max_tick_seconds", kind: kWhole, def: 900, min: 1, max: 86400, doc: "Wall clock of one whole tick, in seconds.", read: "tick"},
 	{path: "runner.lockfile", kind: kText, def: "{workspace}/lock.json", only: "the lock lies in the workspace, so that it can't be outside of what relay ignores and owns", doc: "The lock file.", read: "config"},

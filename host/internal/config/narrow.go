@@ -22,6 +22,9 @@ func (l *Loaded) narrow(user, repo *node) (*node, error) {
 		}
 		for _, path := range repo.paths(strings.Split(k.path, ".")) {
 			asked, own := repo.lookup(path...), user.lookup(path...)
+			if k.narrow == owners {
+				return nil, l.notGiven(asked, problem{asked.at, k.path, "only your own configuration, the environment or --set can have this"})
+			}
 			if k.narrow == subset {
 				if err := l.subset(asked, own, k); err != nil {
 					return nil, err
@@ -83,17 +86,20 @@ func (l *Loaded) subset(asked, own *node, k *key) error {
 	list, _ := asked.list()
 	for _, x := range list {
 		if !have[x.v] {
-			return fault.New(judge.BlockedUntrustedConfig, source(x.at)+" asks for more than a repository may have",
-				problem{x.at, k.path, x.describe() + " is not in your own configuration, and only that can give it"}.String(),
-				"`${EDITOR:-vi} ~/.config/relay/config.json` to give it to every repository that you trust, or take it out of "+source(x.at))
+			return l.notGiven(x, problem{x.at, k.path, x.describe() + " is not in your own configuration, and only that can give it"})
 		}
 	}
 	return nil
 }
 
+func (l *Loaded) notGiven(n *node, p problem) error {
+	return fault.New(judge.BlockedUntrustedConfig, source(n.at)+" asks for more than a repository may have", p.String(),
+		"`${EDITOR:-vi} ~/.config/relay/config.json` to give it to every repository that you trust, or take it out of "+source(n.at))
+}
+
 // ofUser are the settings of a plugin that a repository can't take from the user:
 // what is run, and where prompts and keys are sent.
-var ofUser = map[string]bool{"command": true, "args": true, "path": true, "env": true, "base_url": true, "api_key": true, "transport": true}
+var ofUser = map[string]bool{"command": true, "args": true, "path": true, "env": true, "base_url": true, "keys": true, "transport": true}
 
 func (l *Loaded) narrowPlugins(user, repo *node) *node {
 	for _, name := range sortedKeys(repo.lookup("plugins").fieldsOrNil()) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/keys"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -93,6 +94,14 @@ func (n *node) sameLine() *node {
 	return n
 }
 
+// withoutKey quotes key=value for a message; what may be a key is left out.
+func withoutKey(s string) string {
+	if name, _, _ := strings.Cut(s, "="); keys.LooksLike(s) != "" || strings.Contains(name, ".keys.") {
+		return printable(name) + "=…"
+	}
+	return clipQuote(s)
+}
+
 // setLayer makes a layer of one key=value.
 func setLayer(s string) (*node, error) {
 	return setLayerOf("--set", s, table, specs, "`relay config show --origin` lists the keys; write --set key=value")
@@ -100,7 +109,7 @@ func setLayer(s string) (*node, error) {
 
 func setLayerOf(flag, s string, keys []*key, root *spec, fix string) (*node, error) {
 	refuse := func(why string) error {
-		return fault.New(judge.BlockedMissingConfig, flag+" "+clipQuote(s)+" is refused", why, fix)
+		return fault.New(judge.BlockedMissingConfig, flag+" "+withoutKey(s)+" is refused", why, fix)
 	}
 	path, text, ok := strings.Cut(s, "=")
 	path = strings.TrimSpace(path)

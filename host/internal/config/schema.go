@@ -89,6 +89,17 @@ func (s *spec) schema() map[string]any {
 		}
 	case kAny:
 		out["type"] = "object"
+		props := map[string]any{}
+		for _, name := range s.order {
+			props[name] = s.children[name].schema()
+		}
+		out["properties"] = props
+	case kRef:
+		out["oneOf"] = []any{
+			map[string]any{"type": "string", "pattern": "^(env:[A-Za-z_][A-Za-z0-9_]*|file:(~/|/).+)$"},
+			map[string]any{"type": "object", "additionalProperties": false, "required": []string{"command"}, "properties": map[string]any{
+				"command": map[string]any{"type": "array", "minItems": 1, "items": map[string]any{"type": "string"}}}},
+		}
 	}
 	if text, _ := k.def.(string); k.only != "" && !strings.Contains(text, "{workspace}") {
 		out["const"] = k.def
@@ -131,6 +142,8 @@ func reference(head string, keys []*key) []byte {
 			doc += " A repository can lower what the user's own configuration says, not raise it."
 		case users:
 			doc += " The user's own configuration wins over a repository's."
+		case owners:
+			doc += " Only the user's own configuration, the environment or --set can name one."
 		case notWeak:
 			doc += " A repository can ask for more than the user's own configuration does, not for less."
 		}

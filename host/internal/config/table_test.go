@@ -55,8 +55,8 @@ func tableIsTheStruct(t *testing.T, table []*key, rt reflect.Type) {
 			t.Errorf("%s is there twice", k.path)
 		}
 		seen[k.path] = true
-		if k.kind == kAny {
-			continue
+		if k.kind == kAny || strings.HasPrefix(k.path, "plugins.*") {
+			continue // the plugin's own block, of which the host only takes the keys out
 		}
 		if ft := fields[k.path]; ft == nil || ft.Kind() != kinds[k.kind] {
 			t.Errorf("%s: the struct has %v", k.path, ft)

@@ -2,9 +2,12 @@ package config
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/paxiom/relay/host/internal/keys"
 )
 
 // problem is one thing that is wrong with one place of a configuration.
@@ -53,9 +56,46 @@ func inspect(n *node) []problem { return inspectAs(n, table, specs) }
 
 func inspectAs(n *node, keys []*key, root *spec) []problem {
 	c := &inspector{keys: keys}
+	if c.noKeys(n, ""); len(c.found) > 0 {
+		return c.found // and nothing else: other words would repeat the value
+	}
 	c.section(n, root, "")
 	return c.found
 }
+
+// noKeys refuses texts that look like keys, wherever they stand, and references to keys
+// that are none. It never repeats them.
+func (c *inspector) noKeys(n *node, path string) {
+	switch v := n.v.(type) {
+	case string:
+		if what := keys.LooksLike(v); what != "" {
+			c.add(n, path, "this looks like %s, and a configuration never holds one; %s", what, keyHelp)
+		}
+	case []*node:
+		for i, x := range v {
+			c.noKeys(x, fmt.Sprintf("%s[%d]", path, i))
+		}
+	case map[string]*node:
+		for _, name := range n.order {
+			child, at := v[name], join(path, printable(name))
+			_, text := child.v.(string)
+			switch {
+			case text && strings.HasPrefix(path, "plugins.") && !strings.HasSuffix(path, ".keys") && keyName.MatchString(name):
+				c.add(child, at, "keys are not set here; %s", keyHelp)
+			case text && name == "keys" && strings.HasPrefix(path, "plugins."):
+				c.add(child, at, "expected an object of variables; %s", keyHelp)
+			default:
+				c.noKeys(child, at)
+			}
+		}
+	}
+}
+
+// keyName is how people call a setting that takes a key.
+var keyName = regexp.MustCompile(`(?i)^(.*[_-])?(api_?key|access_?key|secret|password|token)$`)
+
+// keyHelp is what to do with a key.
+const keyHelp = `put it into a file that only you can read and write "plugins": {"NAME": {"keys": {"VARIABLE": "file:~/…"}}}, or take it from a variable or a password store: docs/reference/providers.md; a key that was in a shared file is to be renewed`
 
 func (c *inspector) section(n *node, s *spec, at string) {
 	if n.fields() == nil {
@@ -180,6 +220,17 @@ func (c *inspector) value(n *node, s *spec, path string) {
 	case kAny:
 		if n.fields() == nil {
 			wrong()
+			return
+		}
+		for _, name := range s.order {
+			if child := n.fields()[name]; child != nil {
+				c.value(child, s.children[name], join(path, name))
+			}
+		}
+		return
+	case kRef:
+		if _, err := keys.Parse(n.plain()); err != nil {
+			c.add(n, path, "%v", err)
 		}
 		return
 	}

@@ -21,6 +21,7 @@ type Cause string
 const (
 	Reported      Cause = "reported"      // the plugin said so, in band
 	NotStarted    Cause = "not started"   // the configuration, the launch, or GetInfo
+	NoKey         Cause = "no key"        // a key that is configured can't be had
 	Crashed       Cause = "crashed"       // the process ended during a call
 	Protocol      Cause = "protocol"      // a breach of the protocol
 	Unimplemented Cause = "unimplemented" // an RPC that the plugin should have

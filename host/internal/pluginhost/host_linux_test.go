@@ -251,18 +251,6 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 }
 
-func TestReferencesAreSecrets(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("PLUGINHOST_TEST_KEY", "from-the-environment")
-	os.WriteFile(filepath.Join(dir, "key"), []byte("from-a-file\n"), 0o600)
-	s := Spec{Config: []byte(`{"a":[{"key":"env:PLUGINHOST_TEST_KEY"}],"b":"file:` + dir + `/key","c":"plain-value","d":"file:` + dir + `"}`),
-		Secrets: []string{"given-value"}}
-	got := s.secretSet().String("from-the-environment from-a-file plain-value given-value")
-	if got != "[redacted] [redacted] plain-value [redacted]" {
-		t.Error(got)
-	}
-}
-
 // A message that is too large is refused before it is sent, and the plugin lives.
 func TestTooLargeToSend(t *testing.T) {
 	t.Parallel()

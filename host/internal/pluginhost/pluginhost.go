@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/keys"
 	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/host/internal/redact"
 	"github.com/paxiom/relay/schemas"
@@ -25,9 +25,10 @@ import (
 // Spec says which plugin to open and what to give it. Only Entry is required.
 type Spec struct {
 	Entry catalog.Entry
-	// Config is the plugin's configuration block, JSON; nil means {}. It is checked
-	// against the plugin's schema before the plugin is started, or before Configure
-	// when the pin holds only the schema's hash.
+	// Config is the plugin's configuration block, JSON; nil means {}. Its "keys" say
+	// where the plugin's keys are and stay here; the rest is checked against the
+	// plugin's schema before the plugin is started, or before Configure when the pin
+	// holds only the schema's hash.
 	Config []byte
 	// StateDir is private to the plugin and kept between runs; "" gives it none.
 	// WorkDir is removed by its owner after the run; "" means the plugin's private
@@ -35,10 +36,12 @@ type Spec struct {
 	StateDir, WorkDir string
 	RunID             string
 	HostVersion       string
+	// EnvFile may have the keys that the plugin asks for, when neither Config nor the
+	// environment has them.
+	EnvFile keys.EnvFile
 	// Env is added to the allow-listed and granted environment: NAME=value.
 	Env []string
-	// Secrets are further values to mask, beyond the granted secret variables and
-	// the references (env:NAME, file:PATH) in Config.
+	// Secrets are further values to mask, beyond the plugin's keys.
 	Secrets []string
 	// Stderr and StderrPath are where all of standard error goes, normally the
 	// history folder; may be nil and "".
@@ -102,17 +105,17 @@ func open(ctx context.Context, spec Spec) (*Plugin, *Failure) {
 	if len(bytes.TrimSpace(spec.Config)) == 0 {
 		spec.Config = []byte("{}")
 	}
+	ring, f := spec.takeKeys(ctx)
+	if f != nil {
+		return nil, f
+	}
 	if f := spec.checkConfig(spec.Entry.ConfigSchema); f != nil {
 		return nil, f
 	}
-	p := &Plugin{spec: spec, secrets: spec.secretSet()}
-	var grants []string
-	for _, v := range spec.Entry.Env {
-		grants = append(grants, v.Name)
-	}
+	p := &Plugin{spec: spec, secrets: redact.New(append(ring.secrets, spec.Secrets...)...)}
 	client, err := launch.Start(ctx, launch.Config{
 		Name: strings.TrimSpace(spec.Entry.Name + " " + spec.Entry.Version), Path: spec.Entry.Path, SHA256: spec.Entry.SHA256, Reinstall: spec.Entry.Reinstall(),
-		Env: launch.Env(grants, append([]string{"RELAY_RUN_ID=" + spec.RunID}, spec.Env...)),
+		Env: launch.Env(ring.grants, slices.Concat([]string{"RELAY_RUN_ID=" + spec.RunID}, ring.env, spec.Env)),
 		Dir: spec.Dir, SocketDir: spec.SocketDir, Stderr: spec.Stderr, StderrLimit: spec.Limits.Stderr, Secrets: p.secrets,
 		Start: spec.Start, Handshake: sdk.Handshake, Versions: sdk.PluginMap(), StartTimeout: spec.Limits.Start, MaxMessage: spec.Limits.Message,
 	})
@@ -121,8 +124,7 @@ func open(ctx context.Context, spec Spec) (*Plugin, *Failure) {
 	}
 	p.client = client
 	p.base, p.provider, p.builder = pluginpb.NewBaseClient(client.Conn()), pluginpb.NewProviderClient(client.Conn()), pluginpb.NewBuilderClient(client.Conn())
-	f := p.introduce(ctx)
-	if f == nil {
+	if f = p.introduce(ctx); f == nil {
 		f = p.configure(ctx)
 	}
 	if f != nil {
@@ -189,20 +191,22 @@ func sameSet[T cmp.Ordered](a, b []T) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
+// badConfig is a configuration with which the plugin can't be started.
+func (s *Spec) badConfig(why string) *Failure {
+	return s.failure(NotStarted, "Configure", fmt.Sprintf("the configuration of plugin %s does not fit", s.Entry.Name), why,
+		fmt.Sprintf("`relay config show plugins` shows it; correct plugins.%s", s.Entry.Name))
+}
+
 // checkConfig holds the configuration to the plugin's schema, when there is one.
 func (s *Spec) checkConfig(schema []byte) *Failure {
-	bad := func(why string) *Failure {
-		return s.failure(NotStarted, "Configure", fmt.Sprintf("the configuration of plugin %s does not fit", s.Entry.Name), why,
-			fmt.Sprintf("`relay config show plugins` shows it; correct plugins.%s", s.Entry.Name))
-	}
 	var doc any
 	dec := json.NewDecoder(bytes.NewReader(s.Config))
 	dec.UseNumber()
 	if err := dec.Decode(&doc); err != nil {
-		return bad(err.Error())
+		return s.badConfig(err.Error())
 	}
 	if _, object := doc.(map[string]any); !object {
-		return bad("it must be an object")
+		return s.badConfig("it must be an object")
 	}
 	if len(schema) == 0 {
 		return nil
@@ -216,58 +220,9 @@ func (s *Spec) checkConfig(schema []byte) *Failure {
 		return s.failure(NotStarted, "GetInfo", fmt.Sprintf("the configuration schema of plugin %s is not valid", s.Entry.Name), err.Error(), reportIt)
 	}
 	if err := compiled.Validate(doc); err != nil {
-		return bad(schemas.Explain(err).Error())
+		return s.badConfig(schemas.Explain(err).Error())
 	}
 	return nil
-}
-
-// secretSet gathers the values that may not come back from the plugin.
-func (s *Spec) secretSet() *redact.Set {
-	values := slices.Clone(s.Secrets)
-	for _, v := range s.Entry.Env {
-		if v.Secret {
-			values = append(values, os.Getenv(v.Name))
-		}
-	}
-	for _, kv := range s.Env {
-		name, value, _ := strings.Cut(kv, "=")
-		if slices.ContainsFunc(s.Entry.Env, func(v catalog.EnvVar) bool { return v.Secret && v.Name == name }) {
-			values = append(values, value)
-		}
-	}
-	var doc any
-	if json.Unmarshal(s.Config, &doc) == nil {
-		values = references(values, doc)
-	}
-	return redact.New(values...)
-}
-
-// maxSecretFile bounds a file that a configuration refers to, in bytes.
-const maxSecretFile = 64 << 10
-
-// references adds the values that strings of a configuration refer to.
-func references(values []string, doc any) []string {
-	switch v := doc.(type) {
-	case map[string]any:
-		for _, w := range v {
-			values = references(values, w)
-		}
-	case []any:
-		for _, w := range v {
-			values = references(values, w)
-		}
-	case string:
-		if name, ok := strings.CutPrefix(v, "env:"); ok {
-			return append(values, os.Getenv(name))
-		}
-		path, ok := strings.CutPrefix(v, "file:")
-		if st, err := os.Stat(path); ok && err == nil && st.Mode().IsRegular() && st.Size() <= maxSecretFile {
-			if b, err := os.ReadFile(path); err == nil {
-				return append(values, string(b))
-			}
-		}
-	}
-	return values
 }
 
 // Info is what the plugin said about itself; it is the caller's to read only.

@@ -1,0 +1,110 @@
+package keys
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/judge"
+)
+
+// EnvFile is a file of NAME=value lines in a repository, of which the operator said
+// that plugins may have their keys from it. The zero EnvFile is none.
+type EnvFile struct {
+	Root string // of the repository
+	Path string // relative to Root
+}
+
+// Read gives the variables of the file; none when there is no file. A file that git
+// tracks is refused: a key in it would be everybody's, and whoever writes the
+// repository could choose it. Errors are *fault.Fault and hold no values.
+func (e EnvFile) Read(ctx context.Context) (map[string]string, error) {
+	if e.Path == "" {
+		return nil, nil
+	}
+	root, err := os.OpenRoot(e.Root)
+	if err != nil {
+		return nil, noKey("the repository can't be read", err.Error(), "`ls -ld "+fault.Word(e.Root)+"`")
+	}
+	defer root.Close()
+	f, err := root.Open(filepath.FromSlash(e.Path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, noKey(e.Path+" can't be read", err.Error(), "`ls -l "+fault.Word(e.Path)+"`")
+	}
+	defer f.Close()
+	if err := e.untracked(ctx); err != nil {
+		return nil, err
+	}
+	b, err := private(f, e.Path)
+	if err != nil {
+		return nil, err
+	}
+	vars, line := parseEnv(b)
+	if line > 0 {
+		return nil, noKey(fmt.Sprintf("%s can't be read: line %d is not NAME=value", e.Path, line), "", fmt.Sprintf("`${EDITOR:-vi} +%d %s`", line, fault.Word(e.Path)))
+	}
+	return vars, nil
+}
+
+func (e EnvFile) untracked(ctx context.Context) error {
+	git, err := judge.OpenGit(ctx, e.Root)
+	var out []byte
+	if err == nil {
+		out, err = git.Run(ctx, nil, "ls-files", "-z", "--", ":(literal,top)"+e.Path)
+	}
+	switch {
+	case err != nil:
+		return fault.Wrap(err, judge.BlockedAuth, "it is not known whether git tracks "+e.Path, "`git ls-files "+fault.Word(e.Path)+"`")
+	case len(out) > 0:
+		return noKey(e.Path+" is tracked by git, so relay takes no key from it", "whoever has the repository has what is in it",
+			"`git rm --cached "+fault.Word(e.Path)+"`, add it to .gitignore, commit, and renew the keys that were in it")
+	}
+	return nil
+}
+
+// parseEnv reads NAME=value lines: comments, "export", single and double quotes;
+// nothing is expanded. line is the first that can't be read, 0 when all can.
+func parseEnv(b []byte) (vars map[string]string, line int) {
+	vars = map[string]string{}
+	sc := bufio.NewScanner(bytes.NewReader(b))
+	sc.Buffer(nil, maxKey+1)
+	for n := 1; sc.Scan(); n++ {
+		text := strings.TrimSpace(sc.Text())
+		if text == "" || strings.HasPrefix(text, "#") {
+			continue
+		}
+		name, value, ok := strings.Cut(strings.TrimPrefix(text, "export "), "=")
+		name = strings.TrimSpace(name)
+		if !ok || !variable.MatchString(name) {
+			return nil, n
+		}
+		if value, ok = unquote(strings.TrimSpace(value)); !ok {
+			return nil, n
+		}
+		vars[name] = value
+	}
+	return vars, 0
+}
+
+func unquote(s string) (string, bool) {
+	if s == "" || s[0] != '"' && s[0] != '\'' {
+		s, _, _ = strings.Cut(s, " #")
+		return strings.TrimSpace(s), true
+	}
+	end := strings.IndexByte(s[1:], s[0])
+	if end < 0 {
+		return "", false
+	}
+	rest := strings.TrimSpace(s[end+2:])
+	return s[1 : end+1], rest == "" || strings.HasPrefix(rest, "#")
+}

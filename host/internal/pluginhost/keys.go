@@ -1,0 +1,128 @@
+package pluginhost
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/keys"
+)
+
+// ring is what of relay's environment, and which keys, a plugin is started with.
+type ring struct {
+	grants  []string // variables to pass on as they are
+	env     []string // keys: NAME=value
+	secrets []string // values that may not come back from the plugin
+}
+
+// takeKeys takes "keys" out of the configuration and gives the plugin what is its own.
+// Where keys are named, they are all that it gets: another one that happens to be in
+// the environment could be billed to somebody else.
+func (s *Spec) takeKeys(ctx context.Context) (*ring, *Failure) {
+	refs, f := s.keyRefs()
+	if f != nil {
+		return nil, f
+	}
+	r := &ring{}
+	for _, name := range slices.Sorted(maps.Keys(refs)) {
+		if why := s.wants(name); why != "" {
+			return nil, s.badConfig(why)
+		}
+		key, err := refs[name].Resolve(ctx)
+		if err != nil {
+			return nil, s.noKey(name, err)
+		}
+		r.give(name, key)
+	}
+	for _, v := range s.Entry.Env {
+		if !v.Secret {
+			r.grants = append(r.grants, v.Name)
+		} else if value := os.Getenv(v.Name); len(refs) == 0 && value != "" {
+			r.give(v.Name, value)
+		}
+	}
+	if len(refs) == 0 {
+		if f := s.fromEnvFile(ctx, r); f != nil {
+			return nil, f
+		}
+	}
+	return r, nil
+}
+
+func (r *ring) give(name, key string) {
+	r.env, r.secrets = append(r.env, name+"="+key), append(r.secrets, key)
+}
+
+// keyRefs takes the references out of Config. What is no object is left for the check
+// of the configuration.
+func (s *Spec) keyRefs() (map[string]keys.Ref, *Failure) {
+	var block map[string]json.RawMessage
+	if json.Unmarshal(s.Config, &block) != nil || block["keys"] == nil {
+		return nil, nil
+	}
+	var values map[string]any
+	if err := json.Unmarshal(block["keys"], &values); err != nil {
+		return nil, s.badConfig("keys is no object")
+	}
+	refs := map[string]keys.Ref{}
+	for name, v := range values {
+		ref, err := keys.Parse(v)
+		if err != nil {
+			return nil, s.badConfig("keys." + name + ": " + err.Error())
+		}
+		refs[name] = ref
+	}
+	delete(block, "keys")
+	var err error
+	if s.Config, err = json.Marshal(block); err != nil {
+		return nil, s.badConfig(err.Error())
+	}
+	return refs, nil
+}
+
+// wants says why a plugin has no use for a key under this name. One that asks for no
+// key, such as external, passes on what it is given.
+func (s *Spec) wants(name string) string {
+	var asked []string
+	for _, v := range s.Entry.Env {
+		if v.Secret {
+			asked = append(asked, v.Name)
+		}
+	}
+	if len(asked) == 0 || slices.Contains(asked, name) {
+		return ""
+	}
+	return fmt.Sprintf("it asks for no key %s; it knows %s", name, strings.Join(asked, ", "))
+}
+
+// fromEnvFile adds the keys that the plugin asks for and the environment lacks.
+func (s *Spec) fromEnvFile(ctx context.Context, r *ring) *Failure {
+	lacks := func(v catalog.EnvVar) bool { return v.Secret && os.Getenv(v.Name) == "" }
+	if s.EnvFile.Path == "" || !slices.ContainsFunc(s.Entry.Env, lacks) {
+		return nil
+	}
+	vars, err := s.EnvFile.Read(ctx)
+	if err != nil {
+		return s.noKey(s.EnvFile.Path, err)
+	}
+	for _, v := range s.Entry.Env {
+		if lacks(v) && vars[v.Name] != "" {
+			r.give(v.Name, vars[v.Name])
+		}
+	}
+	return nil
+}
+
+// noKey is a key that is configured and can't be had.
+func (s *Spec) noKey(name string, err error) *Failure {
+	e := fault.Internal(err)
+	f := s.failure(NoKey, "Start", fmt.Sprintf("plugin %s can't have its key %s: %s", s.Entry.Name, name, e.What), e.Why, e.Fix)
+	f.Err = err
+	return f
+}
