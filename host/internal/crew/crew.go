@@ -1,6 +1,7 @@
 package crew
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,6 +13,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/keys"
 	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/report"
@@ -62,7 +64,8 @@ func (e Env) Find(name string, kind catalog.Kind) (*Plugin, pluginhost.Spec, err
 		return nil, pluginhost.Spec{}, fault.Wrap(err, judge.BlockedPlugin, "there is no place for the sockets of plugins", "`ls -ld /tmp /tmp/relay-*` shows who owns them")
 	}
 	p := &Plugin{Entry: entry, cleanup: []func(){remove}, Worker: &report.Worker{Plugin: entry.Name, Version: entry.Version}}
-	spec := pluginhost.Spec{Entry: entry, Config: conf, RunID: e.RunID, HostVersion: e.Version, SocketDir: sockets, Dir: e.Root}
+	spec := pluginhost.Spec{Entry: entry, Config: conf, RunID: e.RunID, HostVersion: e.Version, SocketDir: sockets, Dir: e.Root,
+		EnvFile: keys.EnvFile{Root: e.repo(), Path: e.Config.EnvFile}}
 	if err = e.giveState(&spec, kind); err == nil {
 		err = p.openStderr(e.StderrDir, &spec)
 	}
@@ -72,6 +75,8 @@ func (e Env) Find(name string, kind catalog.Kind) (*Plugin, pluginhost.Spec, err
 	}
 	return p, spec, nil
 }
+
+func (e Env) repo() string { return cmp.Or(e.Repo, e.Root) }
 
 // Provider names a provider and makes its box, which may read the work tree and write
 // nothing but the plugin's own state.
@@ -140,11 +145,7 @@ func (e Env) giveState(spec *pluginhost.Spec, kind catalog.Kind) error {
 	if kind == catalog.Builder {
 		return nil
 	}
-	repo := e.Repo
-	if repo == "" {
-		repo = e.Root
-	}
-	sum := sha256.Sum256([]byte(repo))
+	sum := sha256.Sum256([]byte(e.repo()))
 	spec.StateDir = filepath.Join(e.StateDir, "plugins", spec.Entry.Name, hex.EncodeToString(sum[:8]))
 	if err := os.MkdirAll(spec.StateDir, 0o700); err != nil {
 		return fault.Wrap(err, judge.BlockedPlugin, "the plugin "+spec.Entry.Name+" gets no folder for its state", "`ls -ld "+e.StateDir+"`")
