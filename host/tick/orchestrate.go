@@ -182,7 +182,8 @@ func (r *run) call(ctx context.Context, data prompts.OrchestratorData, n int) ([
 	req := &pluginpb.CompleteRequest{CallId: fmt.Sprintf("%s-orchestrator-%d", r.rep.RunID, n), Role: "orchestrator",
 		Model: r.cfg.Models.OrchestratorModel, FallbackModel: r.cfg.Models.OrchestratorFallbackModel,
 		System: system, Parts: []*pluginpb.Part{{Part: &pluginpb.Part_Text{Text: user}}},
-		MaxTurns: int32(r.cfg.Orchestrator.MaxTurns), MaxCostMicrousd: int64(r.cfg.Orchestrator.MaxBudgetUSD * 1e6)}
+		MaxTurns: int32(r.cfg.Orchestrator.MaxTurns), MaxCostMicrousd: int64(r.cfg.Orchestrator.MaxBudgetUSD * 1e6),
+		IdleTimeout: durationpb.New(time.Duration(r.cfg.Orchestrator.IdleTimeoutSeconds) * time.Second)}
 	if p.Info().GetCapabilities().GetOutputSchema() {
 		req.OutputSchemaJson = task.Schema(r.builders())
 	}

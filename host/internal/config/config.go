@@ -78,7 +78,8 @@ type Orchestrator struct {
 	TaskSchemaFile         string  `json:"task_schema_file"`
 	MaxParseRetriesPerTick int     `json:"max_parse_retries_per_tick"` // 0 or 1
 	MaxBudgetUSD           float64 `json:"max_budget_usd"`
-	TimeoutSeconds         int     `json:"timeout_seconds"` // [relay]
+	TimeoutSeconds         int     `json:"timeout_seconds"`      // [relay]
+	IdleTimeoutSeconds     int     `json:"idle_timeout_seconds"` // [relay]
 }
 
 // Builder is the Hands: which builder works by default, and each one's limits.

@@ -37,6 +37,7 @@ var coreKeys = []key{
 	{path: "orchestrator.max_parse_retries_per_tick", kind: kWhole, def: 1, min: 0, max: 1, doc: "Second tries when the first proposal is no valid task.", read: "tick"},
 	{path: "orchestrator.max_budget_usd", kind: kNumber, def: 0.4, min: 0, max: 10000, narrow: atMost, doc: "Most that one orchestrator call may cost, in US dollars; 0 for no limit.", read: "tick, ledger"},
 	{path: "orchestrator.timeout_seconds", kind: kWhole, def: 300, min: 1, max: 86400, doc: "Wall clock of one orchestrator call, in seconds.", read: "tick"},
+	{path: "orchestrator.idle_timeout_seconds", kind: kWhole, def: 300, min: 1, max: 86400, doc: "Longest silence of the provider during a call, in seconds. A silent API is given up, and asked again, within it.", read: "tick"},
 
 	{path: "budgets.per_milestone.max_ticks", kind: kWhole, def: 200, min: 1, max: 1e6, narrow: atMost, doc: "Ticks of one milestone.", read: "ledger"},
 	{path: "budgets.per_milestone.max_orchestrator_calls", kind: kWhole, def: 260, min: 1, max: 1e6, narrow: atMost, doc: "Orchestrator calls of one milestone.", read: "ledger"},
