@@ -57,6 +57,9 @@ type Health struct {
 	Detail string
 	// Limits are the account's limits, where they are known.
 	Limits []RateLimit
+	// Warnings are for a person to know though the plugin can work: "claude 3.0.0 is
+	// newer than the versions this plugin was tested with". One line each.
+	Warnings []string
 }
 
 // RateLimit is a snapshot of one limit of an account.

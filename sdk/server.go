@@ -176,6 +176,9 @@ func (s *server) Health(ctx context.Context, r *pluginpb.HealthRequest) (*plugin
 		for _, l := range h.Limits {
 			out.Limits = append(out.Limits, l.proto())
 		}
+		for _, w := range h.Warnings {
+			out.Warnings = append(out.Warnings, valid(w))
+		}
 	}
 	out.Detail = strings.Join(details, "; ")
 	return out, nil

@@ -61,7 +61,7 @@ func (p *provider) health(ctx context.Context, deep bool) (*sdk.Health, error) {
 	if p.api(cmp.Or(p.Model, "claude-any")) { // a request may name the model
 		return p.apiHealth(ctx, deep)
 	}
-	return p.Setup.Health(ctx)
+	return p.Setup.Health(ctx, deep)
 }
 
 // Turns that a call without a limit gets: the schema needs one more when the model

@@ -51,8 +51,8 @@ func (b *builder) configure(_ context.Context, c *sdk.Config) error {
 		sdk.Fix(`set "permission_mode" to acceptEdits, bypassPermissions or dontAsk`))
 }
 
-func (b *builder) health(ctx context.Context, _ bool) (*sdk.Health, error) {
-	return b.Setup.Health(ctx)
+func (b *builder) health(ctx context.Context, deep bool) (*sdk.Health, error) {
+	return b.Setup.Health(ctx, deep)
 }
 
 func (b *builder) build(ctx context.Context, r *sdk.BuildRequest, out sdk.Events) (*sdk.BuildResult, error) {

@@ -43,8 +43,8 @@ func (b *builder) configure(_ context.Context, c *sdk.Config) error {
 	return sdk.Fail(sdk.BadConfig, "sandbox is none of auto, workspace-write and off", sdk.Fix(`set "sandbox": "auto"`))
 }
 
-func (b *builder) health(ctx context.Context, _ bool) (*sdk.Health, error) {
-	return b.Setup.Health(ctx)
+func (b *builder) health(ctx context.Context, deep bool) (*sdk.Health, error) {
+	return b.Setup.Health(ctx, deep)
 }
 
 func (b *builder) build(ctx context.Context, r *sdk.BuildRequest, out sdk.Events) (*sdk.BuildResult, error) {

@@ -712,6 +712,7 @@ type HealthResponse struct {
 	Failure       *Failure               `protobuf:"bytes,1,opt,name=failure,proto3" json:"failure,omitempty"` // unset: healthy
 	Detail        string                 `protobuf:"bytes,2,opt,name=detail,proto3" json:"detail,omitempty"`   // "claude 2.1.329, API key"
 	Limits        []*RateLimit           `protobuf:"bytes,3,rep,name=limits,proto3" json:"limits,omitempty"`
+	Warnings      []string               `protobuf:"bytes,4,rep,name=warnings,proto3" json:"warnings,omitempty"` // one line each: it can work, and a person should know
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -763,6 +764,13 @@ func (x *HealthResponse) GetDetail() string {
 func (x *HealthResponse) GetLimits() []*RateLimit {
 	if x != nil {
 		return x.Limits
+	}
+	return nil
+}
+
+func (x *HealthResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
 	}
 	return nil
 }
@@ -1347,11 +1355,12 @@ const file_relay_plugin_v1_base_proto_rawDesc = "" +
 	"\x11ConfigureResponse\x122\n" +
 	"\afailure\x18\x01 \x01(\v2\x18.relay.plugin.v1.FailureR\afailure\"#\n" +
 	"\rHealthRequest\x12\x12\n" +
-	"\x04deep\x18\x01 \x01(\bR\x04deep\"\x90\x01\n" +
+	"\x04deep\x18\x01 \x01(\bR\x04deep\"\xac\x01\n" +
 	"\x0eHealthResponse\x122\n" +
 	"\afailure\x18\x01 \x01(\v2\x18.relay.plugin.v1.FailureR\afailure\x12\x16\n" +
 	"\x06detail\x18\x02 \x01(\tR\x06detail\x122\n" +
-	"\x06limits\x18\x03 \x03(\v2\x1a.relay.plugin.v1.RateLimitR\x06limits\"?\n" +
+	"\x06limits\x18\x03 \x03(\v2\x1a.relay.plugin.v1.RateLimitR\x06limits\x12\x1a\n" +
+	"\bwarnings\x18\x04 \x03(\tR\bwarnings\"?\n" +
 	"\fDrainRequest\x12/\n" +
 	"\x05grace\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x05grace\"\x0f\n" +
 	"\rDrainResponse\"\xb9\b\n" +

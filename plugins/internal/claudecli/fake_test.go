@@ -150,7 +150,7 @@ func TestHealth(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	s := fake(t, "")
-	if _, err := s.Health(t.Context()); sdk.AsFailure(err).Reason != sdk.NotLoggedIn {
+	if _, err := s.Health(t.Context(), false); sdk.AsFailure(err).Reason != sdk.NotLoggedIn {
 		t.Errorf("without a login: %v", err)
 	}
 	if err := os.MkdirAll(filepath.Join(home, ".claude"), 0o700); err != nil {
@@ -159,14 +159,14 @@ func TestHealth(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, ".claude/.credentials.json"), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if h, err := s.Health(t.Context()); err != nil || !strings.HasPrefix(h.Detail, "claude 2.1.329, login in ") {
+	if h, err := s.Health(t.Context(), false); err != nil || !strings.HasPrefix(h.Detail, "claude 2.1.329, login in ") {
 		t.Errorf("%+v %v", h, err)
 	}
 	t.Setenv("ANTHROPIC_AUTH_TOKEN", "tok-canary")
-	if h, err := s.Health(t.Context()); err != nil || strings.Contains(h.Detail, "canary") || !strings.Contains(h.Detail, "ANTHROPIC_AUTH_TOKEN") {
+	if h, err := s.Health(t.Context(), false); err != nil || strings.Contains(h.Detail, "canary") || !strings.Contains(h.Detail, "ANTHROPIC_AUTH_TOKEN") {
 		t.Errorf("%+v %v", h, err)
 	}
-	if _, err := (Setup{Command: "no-such-claude"}).Health(t.Context()); sdk.AsFailure(err).Reason != sdk.ToolMissing {
+	if _, err := (Setup{Command: "no-such-claude"}).Health(t.Context(), false); sdk.AsFailure(err).Reason != sdk.ToolMissing {
 		t.Errorf("without the program: %v", err)
 	}
 }

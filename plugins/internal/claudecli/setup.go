@@ -1,6 +1,7 @@
 package claudecli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"runtime"
 
 	"github.com/paxiom/relay/plugins/internal/clitool"
+	"github.com/paxiom/relay/plugins/internal/httpapi"
 	"github.com/paxiom/relay/sdk"
 )
 
@@ -47,6 +49,8 @@ func Env() []sdk.EnvVar {
 // Versions is what the recorded outputs and the end-to-end tests cover.
 var Versions = clitool.Tested{From: clitool.Version{2, 1, 197}, To: clitool.Version{2, 1, 329}}
 
+const anthropicAPI = "https://api.anthropic.com"
+
 const install = "`npm install -g @anthropic-ai/claude-code@2.1.329`, or set the plugin's command to where claude is"
 
 // Program finds Claude Code.
@@ -59,8 +63,9 @@ func (s Setup) Program() (string, error) {
 }
 
 // Health says whether the program is there and how it would log in. It starts
-// `claude --version` and asks no network.
-func (s Setup) Health(ctx context.Context) (*sdk.Health, error) {
+// `claude --version`; only when it may use the network it tries whether the server
+// can be reached.
+func (s Setup) Health(ctx context.Context, network bool) (*sdk.Health, error) {
 	path, err := s.Program()
 	if err != nil {
 		return nil, err
@@ -75,11 +80,12 @@ func (s Setup) Health(ctx context.Context) (*sdk.Health, error) {
 			return nil, err
 		}
 	}
-	detail := fmt.Sprintf("claude %v, %s", v, login)
-	if w := Versions.Warning("claude", v); w != "" {
-		detail += "; " + w
+	if network {
+		if err := httpapi.Reachable(ctx, cmp.Or(s.BaseURL, os.Getenv("ANTHROPIC_BASE_URL"), anthropicAPI)); err != nil {
+			return nil, err
+		}
 	}
-	return &sdk.Health{Detail: detail}, nil
+	return clitool.Healthy(fmt.Sprintf("claude %v, %s", v, login), Versions.Warning("claude", v)), nil
 }
 
 // credential names the credential in the environment; empty: there is none.

@@ -99,6 +99,15 @@ func (t Tested) Warning(program string, v Version) string {
 	return ""
 }
 
+// Healthy is the answer of a program that can work; a warning that is empty is none.
+func Healthy(detail, warning string) *sdk.Health {
+	h := &sdk.Health{Detail: detail}
+	if warning != "" {
+		h.Warnings = []string{warning}
+	}
+	return h
+}
+
 // CallDir makes a private folder for one call below base, or below the system's
 // folder for temporary files when base is empty. The caller runs remove at the end.
 func CallDir(base string) (dir string, remove func(), err error) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/plugins/internal/clitool"
+	"github.com/paxiom/relay/plugins/internal/httpapi"
 	"github.com/paxiom/relay/sdk"
 )
 
@@ -51,6 +52,7 @@ const (
 	install  = "`npm install -g @openai/codex@0.169.0`, or set the plugin's command to where codex is"
 	loginFix = "`codex login`, or put a key into OPENAI_API_KEY"
 	openAI   = "https://api.openai.com/v1"
+	chatGPT  = "https://chatgpt.com"
 )
 
 // Program finds Codex: the native program where there is one, since ending the
@@ -90,8 +92,9 @@ func native(path string) string {
 }
 
 // Health says whether the program is there and how it would log in. It starts
-// `codex --version` and asks no network.
-func (s Setup) Health(ctx context.Context) (*sdk.Health, error) {
+// `codex --version`; only when it may use the network it tries whether the server
+// can be reached.
+func (s Setup) Health(ctx context.Context, network bool) (*sdk.Health, error) {
 	path, err := s.Program()
 	if err != nil {
 		return nil, err
@@ -104,11 +107,16 @@ func (s Setup) Health(ctx context.Context) (*sdk.Health, error) {
 	if err != nil {
 		return nil, err
 	}
-	detail := fmt.Sprintf("codex %v, %s", v, login)
-	if w := Versions.Warning("codex", v); w != "" {
-		detail += "; " + w
+	if network {
+		server := cmp.Or(s.server(), openAI)
+		if keyName() == "" && s.server() == "" {
+			server = chatGPT // where a login goes
+		}
+		if err := httpapi.Reachable(ctx, server); err != nil {
+			return nil, err
+		}
 	}
-	return &sdk.Health{Detail: detail}, nil
+	return clitool.Healthy(fmt.Sprintf("codex %v, %s", v, login), Versions.Warning("codex", v)), nil
 }
 
 // readVersion asks the program for its version. Even for that it writes into its

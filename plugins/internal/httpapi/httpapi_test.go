@@ -55,6 +55,30 @@ func TestBroken(t *testing.T) {
 	}
 }
 
+func TestReachable(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.Header["Authorization"])+len(r.Header["X-Api-Key"]) > 0 {
+			t.Error("a key was sent")
+		}
+		http.Error(w, "no", http.StatusNotFound)
+	})}
+	go s.Serve(l)
+	if err := Reachable(t.Context(), "http://"+l.Addr().String()+"/v1"); err != nil {
+		t.Errorf("a server that answers 404 is there: %v", err)
+	}
+	s.Close()
+	if f := sdk.AsFailure(Reachable(t.Context(), "http://"+l.Addr().String())); f == nil || f.Reason != sdk.Network || f.Fix == "" {
+		t.Errorf("nobody is there: %+v", f)
+	}
+	if f := sdk.AsFailure(Reachable(t.Context(), "http://[::1")); f == nil || f.Reason != sdk.BadConfig {
+		t.Errorf("no address: %+v", f)
+	}
+}
+
 func TestWatch(t *testing.T) {
 	ctx, _, stop := Watch(t.Context(), time.Millisecond)
 	<-ctx.Done()
