@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -108,6 +109,7 @@ func (s *server) serveHost() int {
 		return 1
 	}
 	log := newLogs(std.stderr)
+	debug.SetGCPercent(400) // most plugins live for one call; the host's GOMEMLIMIT bounds it
 	proctree.AdoptOrphans()
 	p := &process{s: s, finished: make(chan struct{})}
 	s.drained = func() { time.AfterFunc(drainDelay, func() { p.finish(0, 0) }) }
@@ -117,12 +119,18 @@ func (s *server) serveHost() int {
 	// place of os.Stdout and os.Stderr. The first call puts back what is there from now
 	// on: both are standard error, whole and in order also when the plugin crashes.
 	out, errOut := os.Stdout, os.Stderr
-	os.Stdout = std.handshake
+	secure, handshake, err := secured(std.handshake)
+	if err != nil {
+		fmt.Fprintf(std.stderr, "relay-plugin-%s: %v\n", s.info.Name, err)
+		return 1
+	}
+	os.Stdout = handshake
 	restore := sync.OnceFunc(func() { os.Stdout, os.Stderr = out, errOut })
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig:  Handshake,
 		VersionedPlugins: pluginSet(s),
 		Logger:           log.internal,
+		TLSProvider:      secure,
 		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
 			g := grpcServer(append(opts, beforeCalls(restore)...))
 			p.grpc.Store(g)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"sync"
 	"time"
@@ -14,6 +13,8 @@ import (
 	goplugrunner "github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/connectivity"
+
+	"github.com/paxiom/relay/sdk/mtls"
 )
 
 const (
@@ -82,36 +83,31 @@ func (c *Config) private() (*private, error) {
 	return newPrivate(base, "tmp", "cwd")
 }
 
-// checked is the outcome of Config.open.
-type checked struct {
-	exe *os.File
-	bad *Error
-}
-
 // connect starts the process by way of go-plugin and waits for the connection. All
 // of it ends when ctx or the start timeout does, because the process is killed then.
 func (c *Client) connect(ctx context.Context) *Error {
 	r := c.r
-	// The file is read while go-plugin makes a key: each takes some ten milliseconds.
-	file := make(chan checked, 1)
-	go func() {
-		exe, bad := r.cfg.open()
-		file <- checked{exe, bad}
-	}()
-	var bad *Error
+	exe, bad := r.cfg.open()
+	if bad != nil {
+		r.priv.remove()
+		return bad
+	}
+	r.exe = exe
+	defer exe.Close()
+	secure, cert, err := mtls.Host()
+	if err != nil {
+		r.priv.remove()
+		return r.cfg.execError(err)
+	}
 	c.client = goplugin.NewClient(&goplugin.ClientConfig{
 		HandshakeConfig:  r.cfg.Handshake,
 		VersionedPlugins: r.cfg.Versions,
 		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, _ string) (goplugrunner.Runner, error) {
-			f := <-file
-			if bad = f.bad; bad != nil {
-				return nil, bad
-			}
-			r.exe, r.env = f.exe, cmd.Env
+			r.env = append(cmd.Env, mtls.Variable+"="+cert)
 			return adapter{r}, nil
 		},
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
-		AutoMTLS:         true,
+		TLSConfig:        secure,
 		SkipHostEnv:      true,
 		StartTimeout:     r.cfg.StartTimeout + killGrace, // ours comes first, and kills
 		Logger:           hclog.NewNullLogger(),
@@ -129,24 +125,12 @@ func (c *Client) connect(ctx context.Context) *Error {
 	}
 	timer.Stop()
 	stop()
-	switch {
-	case r.exe != nil:
-		r.exe.Close()
-	case bad == nil: // go-plugin did not come to the point of asking for it
-		go func() {
-			if f := <-file; f.exe != nil {
-				f.exe.Close()
-			}
-		}()
-	}
 	if err == nil && !r.killed.Load() {
 		return nil
 	}
 	started := r.started()
 	c.end(0)
 	switch {
-	case bad != nil:
-		return bad
 	case !started && ctx.Err() == nil && !r.timedOut.Load():
 		return r.cfg.execError(err)
 	}
