@@ -143,6 +143,7 @@ func (c *Change) judgeLayer(ctx context.Context, p judge.Policy) error {
 	if err != nil {
 		return err
 	}
+	t.Branch = c.opts.Branch
 	c.touched = &t
 	c.verdict = judge.Judge(t, p)
 	return nil

@@ -89,13 +89,19 @@ func (k *committer) add(ctx context.Context, paths []string) error {
 	return err
 }
 
+// writeTree makes a tree object of the index.
+func (k *committer) writeTree(ctx context.Context) (string, error) {
+	tree, err := k.env.write(ctx, []string{"GIT_INDEX_FILE=" + k.index}, nil, "write-tree")
+	return strings.TrimSpace(string(tree)), err
+}
+
 // commit makes a commit of the index on top of parent.
 func (k *committer) commit(ctx context.Context, parent string, m Message) (string, error) {
-	tree, err := k.env.write(ctx, []string{"GIT_INDEX_FILE=" + k.index}, nil, "write-tree")
+	tree, err := k.writeTree(ctx)
 	if err != nil {
 		return "", err
 	}
-	return commitTree(ctx, k.env, strings.TrimSpace(string(tree)), parent, m)
+	return commitTree(ctx, k.env, tree, parent, m)
 }
 
 // identity are the variables by which a user says who commits.
@@ -134,7 +140,7 @@ type treeChange struct {
 	path             string
 }
 
-// diffTree compares two commits.
+// diffTree compares two commits or trees.
 func diffTree(ctx context.Context, git *judge.Git, from, to string) ([]treeChange, error) {
 	out, err := git.Run(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff", from, to)
 	if err != nil {

@@ -98,16 +98,13 @@ func (l *lander) run(ctx context.Context, kept []judge.Change, open opener, note
 		}
 	}
 	journal.Reached("apply.planned")
-	if err := l.stillAtBase(ctx); err != nil {
+	if err := both(func() error { return l.stillAtBase(ctx) }, l.log.SyncImages); err != nil {
 		return Landed{}, err
 	}
 	if err := ctx.Err(); err != nil {
 		return Landed{}, err
 	}
 	ctx = context.WithoutCancel(ctx)
-	if err := l.log.SyncImages(); err != nil {
-		return Landed{}, err
-	}
 	if err := l.log.Append(recApply, p); err != nil {
 		return Landed{}, err
 	}
@@ -136,10 +133,23 @@ func (l *lander) finish(ctx context.Context, a *applier) error {
 			return l.revert(a, err)
 		}
 		journal.Reached("committed")
-		l.mendIndex(ctx, a.plan)
 	}
-	l.look(ctx, a)
+	var seen []string
+	both(func() error { seen = l.look(ctx, a); return nil }, func() error { l.mendIndex(ctx, a.plan); return nil })
+	l.notes = append(l.notes, seen...)
 	return l.log.Append(recLanded, nil)
+}
+
+// both does two things that do not depend on each other side by side. The error is the
+// first one's, or the second's when that is the only one.
+func both(a, b func() error) error {
+	second := make(chan error, 1)
+	go func() { second <- b() }()
+	first := a()
+	if err := <-second; first == nil {
+		return err
+	}
+	return first
 }
 
 // revert takes an apply back that can't be finished, and says why.
@@ -216,11 +226,19 @@ func (l *lander) build(ctx context.Context, k *committer, entries []entry, m Mes
 	if err := k.add(ctx, paths); err != nil {
 		return "", err
 	}
-	commit, err := k.commit(ctx, l.base, m)
+	tree, err := k.writeTree(ctx)
 	if err != nil {
 		return "", err
 	}
-	changes, err := diffTree(ctx, l.env.Git, l.base, commit)
+	var commit string
+	var changes []treeChange
+	err = both(func() (err error) {
+		commit, err = commitTree(ctx, l.env, tree, l.base, m)
+		return err
+	}, func() (err error) {
+		changes, err = diffTree(ctx, l.env.Git, l.base, tree)
+		return err
+	})
 	if err != nil {
 		return "", err
 	}

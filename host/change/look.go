@@ -82,6 +82,9 @@ func (l *lander) notHidden(ctx context.Context, paths []string) error {
 // mendIndex makes the real index agree with the commit, so that git status is clean
 // and fast. That the work tree and the branch are right does not depend on it.
 func (l *lander) mendIndex(ctx context.Context, p *plan) {
+	if p.Commit == "" {
+		return
+	}
 	var paths []string
 	for i := range p.Entries {
 		e := &p.Entries[i]
@@ -105,21 +108,22 @@ func (l *lander) mendIndex(ctx context.Context, p *plan) {
 }
 
 // look reads what was written back from the disk and compares it with what was
-// judged.
-func (l *lander) look(ctx context.Context, a *applier) {
+// judged. It says what is not the same.
+func (l *lander) look(ctx context.Context, a *applier) (seen []string) {
 	for i := range a.plan.Entries {
 		e := &a.plan.Entries[i]
 		now, err := l.real.describe(string(e.Path), nil)
 		if err != nil || !now.same(e.New) {
-			l.note("%q is not what relay wrote any more: it was changed right afterwards", e.Path)
+			seen = append(seen, fmt.Sprintf("%q is not what relay wrote any more: it was changed right afterwards", e.Path))
 		}
 	}
 	if a.plan.Commit == "" {
-		return
+		return seen
 	}
 	if head, _, err := l.env.Git.Head(ctx); err != nil || head != a.plan.Commit {
-		l.note("HEAD moved on from relay's commit %.12s right afterwards", a.plan.Commit)
+		seen = append(seen, fmt.Sprintf("HEAD moved on from relay's commit %.12s right afterwards", a.plan.Commit))
 	}
+	return seen
 }
 
 func (l *lander) note(format string, args ...any) {

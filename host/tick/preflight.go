@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
@@ -81,6 +82,7 @@ func (r *run) preflight(ctx context.Context) error {
 	if err := r.settleCrash(ctx); err != nil {
 		return interrupted(ctx, err)
 	}
+	r.lookAhead(ctx)
 	if _, err := r.ws.CleanTmp(r.cfg.Runner.CrashCleanup.DeleteTmpGlob); err != nil {
 		return err
 	}
@@ -131,11 +133,18 @@ func (r *run) checkTrust(context.Context) (string, error) {
 }
 
 func (r *run) checkGit(ctx context.Context) (string, error) {
+	var commit, branch string
+	var headErr error
+	head := make(chan struct{})
+	go func() { // meanwhile: it needs nothing of what OpenGit finds
+		defer close(head)
+		commit, branch, headErr = (&judge.Git{Root: r.env.Root}).Head(ctx)
+	}()
 	git, err := judge.OpenGit(ctx, r.env.Root)
-	if err != nil {
-		return "", gitFault(err)
+	<-head
+	if err == nil {
+		err = headErr
 	}
-	commit, branch, err := git.Head(ctx)
 	if err != nil {
 		return "", gitFault(err)
 	}
@@ -174,8 +183,18 @@ func (r *run) checkJournal(context.Context) (string, error) {
 	return "nothing open", nil
 }
 
+// lookAhead begins with the one slow look, git's at the work tree, while others go on.
+func (r *run) lookAhead(ctx context.Context) {
+	r.ahead = sync.OnceValues(func() ([]judge.StatusEntry, error) { return r.git.Status(ctx) })
+	go r.ahead()
+}
+
 func (r *run) checkWorktree(ctx context.Context) (string, error) {
-	status, err := r.git.Status(ctx)
+	look := r.ahead
+	if look == nil {
+		look = func() ([]judge.StatusEntry, error) { return r.git.Status(ctx) }
+	}
+	status, err := look()
 	if err != nil {
 		return "", gitFault(err)
 	}

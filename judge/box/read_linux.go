@@ -40,10 +40,7 @@ func (b *Box) Touched(ctx context.Context, git *judge.Git) (judge.Touched, error
 			return t, err
 		}
 	}
-	if git != nil {
-		_, t.Branch, err = git.Head(ctx)
-	}
-	return t, err
+	return t, nil
 }
 
 // readLayer adds the changes of the i-th folder of the layer.
