@@ -242,10 +242,17 @@ func TestMountsBelow(t *testing.T) {
 		}
 		return
 	}
+	t.Run("beside a mount", func(t *testing.T) { mountsBelow(t, "src/repo") })
+	t.Run("deeper", func(t *testing.T) { mountsBelow(t, "src/work/repo") })
+}
+
+// mountsBelow tries a repository at a place in a home that has other mounts in it.
+func mountsBelow(t *testing.T, place string) {
 	w := newWorld(t)
-	check(t, os.MkdirAll(w.spec.Home+"/src/work", 0o755))
-	check(t, os.Rename(w.spec.Root, w.spec.Home+"/src/work/repo"))
-	w.spec.Root = w.spec.Home + "/src/work/repo"
+	root := filepath.Join(w.spec.Home, place)
+	check(t, os.MkdirAll(filepath.Dir(root), 0o755))
+	check(t, os.Rename(w.spec.Root, root))
+	w.spec.Root = root
 	w.write("home/src/other/o", "o\n")
 	w.write("home/secret", "s\n")
 	check(t, os.Chmod(w.spec.Home+"/secret", 0o600))
@@ -261,7 +268,7 @@ echo x > a.txt; for f in $HOME/.profile $HOME/new $HOME/src/new $HOME/src/other/
 	if want := "one\nhome\nhome\ns\no\nm\nd\nf\nr\n600\nchanged\n"; out != want {
 		t.Errorf("got %q, want %q", out, want)
 	}
-	if out := hostSh(t, w.dir, "cat home/.profile home/src/other/o home/mnt/f home/mnt/d/f /run/relay-test/r home/src/work/repo/a.txt; ls home/new home/src/new /run/new 2>/dev/null || true"); out != "home\no\nm\nd\nr\none\n" {
+	if out := hostSh(t, w.dir, "cat home/.profile home/src/other/o home/mnt/f home/mnt/d/f /run/relay-test/r "+root+"/a.txt; ls home/new home/src/new /run/new 2>/dev/null || true"); out != "home\no\nm\nd\nr\none\n" {
 		t.Errorf("the host sees %q", out)
 	}
 	same(t, "touched", brief(touched(t, b, nil).Changes), []string{"M a.txt"})

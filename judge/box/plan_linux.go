@@ -117,8 +117,8 @@ func (p *planner) mirror(path string, optional bool) {
 	for _, e := range entries {
 		full := filepath.Join(path, e.Name())
 		info, err := e.Info()
-		if err != nil {
-			continue
+		if err != nil || p.planned(full) {
+			continue // a second overlay would hide the layer of the first
 		}
 		switch mode := info.Mode(); {
 		case mode.IsDir():
@@ -134,6 +134,11 @@ func (p *planner) mirror(path string, optional bool) {
 		}
 	}
 	p.steps[at] = empty
+}
+
+// planned says that a step decides about exactly this path.
+func (p *planner) planned(path string) bool {
+	return slices.ContainsFunc(p.steps, func(s step) bool { return s.Path == path })
 }
 
 func (p *planner) mountsBelow(path string) bool {

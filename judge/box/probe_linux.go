@@ -109,9 +109,9 @@ func runTrial(root string) {
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		quit(1)
 	}
-	os.Exit(0)
+	quit(0)
 }
 
 // Gaps says, in one sentence each, what this box does not stop.
