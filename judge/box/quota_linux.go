@@ -3,6 +3,7 @@ package box
 import (
 	"os"
 	"path"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -15,10 +16,12 @@ type quota struct {
 	limits  Limits
 	folders []string // what is counted; they may not exist yet
 	free    int64    // when the box was started
-	walked  time.Time
-	cost    time.Duration // of the last walk
-	before  int64         // free space at the last walk
-	used    int64         // by the layer at the last walk
+
+	mu     sync.Mutex // the last look may come while one is under way
+	walked time.Time
+	cost   time.Duration // of the last walk
+	before int64         // free space at the last walk
+	used   int64         // by the layer at the last walk
 }
 
 const (
@@ -78,6 +81,8 @@ func (q *quota) watch(stop <-chan struct{}, found func(*Exceeded)) {
 // look finds what is exceeded. The layer is walked when it may be: when the free
 // space has shrunk by half of what the layer still may take, and each second.
 func (q *quota) look(now bool) *Exceeded {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	free, keep := q.space()
 	if q.limits.Disk > 0 && free < keep {
 		return &Exceeded{Limit: LimitFreeDisk, Got: free, Max: keep}
