@@ -114,6 +114,9 @@ func (d *driver) build(ctx context.Context, r *sdk.BuildRequest, out sdk.Events)
 		out.Notice(fmt.Sprintf("the driver left %d processes behind; they were ended", res.Strays))
 	}
 	if res.ExitCode != 0 {
+		if f := result.failure(time.Now()); f != nil {
+			return nil, f
+		}
 		return nil, sdk.Fail(sdk.Internal, "the driver failed with "+ending(res), sdk.Detail(clip(strings.TrimSpace(res.Stderr), 4000)),
 			sdk.EffectUnknown)
 	}

@@ -125,6 +125,25 @@ func TestOutputInTheWorkspace(t *testing.T) {
 	}
 }
 
+// A driver can say why it failed in the protocol's words; anything else is a bare failure.
+func TestDriverReportsALimit(t *testing.T) {
+	for said, want := range map[string]sdk.Failure{
+		`{"failure":{"reason":"QUOTA_EXHAUSTED","summary":"used up","limit_name":"weekly","reset_in":"5h","effect":"NONE"}}`: {Reason: sdk.QuotaExhausted, Summary: "used up", LimitName: "weekly", Effect: sdk.EffectNone},
+		`{"failure":{"reason":"RATE_LIMITED","summary":"slow down","retry_after":"90s"}}`:                                    {Reason: sdk.RateLimited, Summary: "slow down", RetryAfter: 90 * time.Second, Effect: sdk.EffectUnknown},
+		`{"failure":{"reason":"TIRED","summary":"zzz"}}`:                                                                     {Reason: sdk.Internal, Summary: "the driver failed with exit code 3", Effect: sdk.EffectUnknown},
+		`{"summary":"done"}`: {Reason: sdk.Internal, Summary: "the driver failed with exit code 3", Effect: sdk.EffectUnknown},
+	} {
+		b := set(t, "printf '%s' '"+said+`' > "$RELAY_OUTPUT_PATH"; exit 3`, "")
+		_, f := b.build(t)
+		if f == nil || f.Reason != want.Reason || f.Summary != want.Summary || f.Effect != want.Effect || f.RetryAfter != want.RetryAfter || f.LimitName != want.LimitName {
+			t.Errorf("%s: %+v", said, f)
+		}
+		if want.Reason == sdk.QuotaExhausted && time.Until(f.ResetAt) < 4*time.Hour {
+			t.Errorf("%s: %v", said, f.ResetAt)
+		}
+	}
+}
+
 func TestResultsThatCannotBeUsed(t *testing.T) {
 	for name, tc := range map[string]struct{ driver, says string }{
 		"none":     {"true", "was not written"},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/sdk"
+	"github.com/paxiom/relay/sdk/script"
 )
 
 // maxResult bounds the result file.
@@ -109,6 +110,26 @@ func (o *output) read() ([]byte, error) {
 		return nil, errors.New("it is not JSON")
 	}
 	return b, nil
+}
+
+// failure is what a driver that failed says of it: {"failure": {"reason": …}} in place
+// of a result. nil when it says nothing that can be used.
+func (o *output) failure(now time.Time) *sdk.Failure {
+	b, err := o.read()
+	if err != nil {
+		return nil
+	}
+	var said struct {
+		Failure *script.Failure `json:"failure"`
+	}
+	if json.Unmarshal(b, &said) != nil || said.Failure == nil || said.Failure.Validate() != nil {
+		return nil
+	}
+	f := said.Failure.SDK(now)
+	if said.Failure.Effect == "" {
+		f.Effect = sdk.EffectUnknown // it may have changed the tree before
+	}
+	return f
 }
 
 func (o *output) bytes() ([]byte, error) {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/sdk"
-	"github.com/paxiom/relay/sdk/pluginpb"
 	"github.com/paxiom/relay/sdk/script"
 )
 
@@ -58,22 +57,8 @@ func answer(c *script.Call, r *sdk.CompleteRequest, out sdk.Events) (*sdk.Comple
 }
 
 func failure(c *script.Call, now time.Time) error {
-	f := c.Failure
-	out := &sdk.Failure{
-		Reason:  sdk.Reason(pluginpb.Failure_Reason_value["REASON_"+f.Reason]),
-		Summary: f.Summary, Detail: f.Detail, Fix: f.Fix, LimitName: f.LimitName,
-		RetryAfter: time.Duration(f.RetryAfter), UpstreamCode: f.UpstreamCode, UpstreamRequestID: f.UpstreamRequestID,
-		Effect: sdk.EffectNone, Usage: usage(c.Usage),
-	}
-	if f.Effect != "" {
-		out.Effect = sdk.Effect(pluginpb.Failure_Effect_value["EFFECT_"+f.Effect])
-	}
-	switch {
-	case f.ResetAt != nil:
-		out.ResetAt = *f.ResetAt
-	case f.ResetIn > 0:
-		out.ResetAt = now.Add(time.Duration(f.ResetIn))
-	}
+	out := c.Failure.SDK(now)
+	out.Usage = usage(c.Usage)
 	return out
 }
 

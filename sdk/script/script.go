@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/sdk"
 	"github.com/paxiom/relay/sdk/pluginpb"
 )
 
@@ -180,7 +181,7 @@ func (c *Call) validate() error {
 		}
 	}
 	if c.Failure != nil {
-		return c.Failure.validate()
+		return c.Failure.Validate()
 	}
 	return nil
 }
@@ -199,7 +200,28 @@ func (w *When) compile() (err error) {
 	return nil
 }
 
-func (f *Failure) validate() error {
+// SDK gives the failure as a handler returns it.
+func (f *Failure) SDK(now time.Time) *sdk.Failure {
+	out := &sdk.Failure{
+		Reason:  sdk.Reason(pluginpb.Failure_Reason_value["REASON_"+f.Reason]),
+		Summary: f.Summary, Detail: f.Detail, Fix: f.Fix, LimitName: f.LimitName,
+		RetryAfter: time.Duration(f.RetryAfter), UpstreamCode: f.UpstreamCode, UpstreamRequestID: f.UpstreamRequestID,
+		Effect: sdk.EffectNone,
+	}
+	if f.Effect != "" {
+		out.Effect = sdk.Effect(pluginpb.Failure_Effect_value["EFFECT_"+f.Effect])
+	}
+	switch {
+	case f.ResetAt != nil:
+		out.ResetAt = *f.ResetAt
+	case f.ResetIn > 0:
+		out.ResetAt = now.Add(time.Duration(f.ResetIn))
+	}
+	return out
+}
+
+// Validate checks what can't be said in the protocol's words.
+func (f *Failure) Validate() error {
 	if pluginpb.Failure_Reason_value["REASON_"+f.Reason] == 0 {
 		return fmt.Errorf("failure.reason %q is not known; one is RATE_LIMITED", f.Reason)
 	}
