@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -126,6 +127,32 @@ var pluginWord = regexp.MustCompile(`^[a-z][a-z0-9]*([_-][a-z0-9]+)*$`)
 func pluginName(v any) string {
 	if !pluginWord.MatchString(v.(string)) {
 		return "is no name of a plugin: small letters and digits, with \"-\" or \"_\" between them"
+	}
+	return ""
+}
+
+// fallbacks holds for a list of "plugin/model" and "plugin".
+func fallbacks(v any) string {
+	return each(v, func(s string) string {
+		name, of, with := strings.Cut(s, "/")
+		if w := pluginName(name); w != "" {
+			return clipQuote(s) + " names no plugin before the \"/\": \"codex/gpt-5.5\", or \"codex\""
+		}
+		if w := model(of); with && (w != "" || of == "") {
+			return clipQuote(s) + " names no model after the \"/\""
+		}
+		if name == "patch" {
+			return clipQuote(s) + " only applies what a task brings along; it can't take over another builder's task"
+		}
+		return ""
+	})
+}
+
+// longWait holds for a duration of at most a month.
+func longWait(v any) string {
+	d, err := time.ParseDuration(v.(string))
+	if err != nil || d < 0 || d > 31*24*time.Hour {
+		return "is no time to wait: \"16h\", \"90m\", \"0s\" for none, at most \"744h\""
 	}
 	return ""
 }

@@ -1,6 +1,9 @@
 package config
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Config is the whole configuration after layering. Every key of seed 001 is here
 // under its own name; keys that relay adds are marked [relay].
@@ -20,6 +23,9 @@ type Config struct {
 	DiffLimits   DiffLimits                 `json:"diff_limits"`
 	Verification Verification               `json:"verification"`
 	Budgets      Budgets                    `json:"budgets"`
+	Fallback     Fallback                   `json:"fallback"`  // [relay]
+	Limits       Limits                     `json:"limits"`    // [relay]
+	Providers    map[string]Account         `json:"providers"` // [relay] plugin name → its account
 	History      History                    `json:"history"`
 	Commit       Commit                     `json:"commit"`  // [relay]
 	Box          Box                        `json:"box"`     // [relay]
@@ -191,6 +197,31 @@ type PerMilestone struct {
 	MaxBuilderCalls      int     `json:"max_builder_calls"`
 	MaxVerifyRuns        int     `json:"max_verify_runs"`
 	MaxEstimatedCostUSD  float64 `json:"max_estimated_cost_usd"`
+}
+
+// Fallback lists, by role, whom to turn to when a vendor's limit or outage is met: each
+// entry is "plugin/model" or "plugin".
+type Fallback struct {
+	Orchestrator []string `json:"orchestrator"`
+	Builder      []string `json:"builder"`
+}
+
+// Limits says how long limits of vendors are waited for.
+type Limits struct {
+	MaxWait string `json:"max_wait"` // as time.ParseDuration reads it
+}
+
+// LongestWait is MaxWait, which Load has checked.
+func (l Limits) LongestWait() time.Duration {
+	d, _ := time.ParseDuration(l.MaxWait)
+	return d
+}
+
+// Account is an account at a vendor as the whole machine shares it.
+type Account struct {
+	Account        string  `json:"account"`
+	CallsPerMinute float64 `json:"calls_per_minute"` // 0: no limit
+	Burst          int     `json:"burst"`            // 0: 1
 }
 
 // History says what is kept of each run, and how much of it.

@@ -31,6 +31,8 @@ func (l *Loaded) Grants() []Grant {
 		{[]string{"builder", "default_mode"}, "chooses the plugin that works on your files"},
 		{[]string{"builder", "claude_code", "permission_mode"}, "says what Claude Code may do unasked inside the box"},
 		{[]string{"builder", "claude_code", "allowed_tools"}, "says which tools Claude Code has inside the box"},
+		{[]string{"fallback", "orchestrator"}, "chooses plugins that get your prompts when a limit is met"},
+		{[]string{"fallback", "builder"}, "chooses plugins that work on your files when a limit is met"},
 		{[]string{"builder", "external"}, "is a program that works on your files"},
 		{[]string{"builder", "cursor"}, "is a program that works on your files"},
 		{[]string{"notify", "command"}, "is a program that is started when a cycle waits for you"},

@@ -62,6 +62,14 @@ var coreKeys = []key{
 	{path: "budgets.per_provider.*.max_calls", kind: kWhole, min: 0, max: 1e6, narrow: atMost, doc: "Calls of one provider on one day; 0 for no cap.", read: "ledger"},
 	{path: "budgets.per_provider.*.max_tokens", kind: kWhole, min: 0, max: 1e12, narrow: atMost, doc: "Tokens of one provider on one day, as far as calls report them: no call is made once they are used; 0 for no cap.", read: "ledger"},
 
+	{path: "fallback.orchestrator", kind: kTexts, def: []string{}, max: 10, check: fallbacks, doc: "Providers to ask, in this order, when the orchestrator's meets a limit or an outage of its vendor: \"codex/gpt-5.5\", or \"codex\" for the provider's own model.", read: "tick"},
+	{path: "fallback.builder", kind: kTexts, def: []string{}, max: 10, check: fallbacks, doc: "Builders to use, in this order, when the task's meets a limit or an outage of its vendor: \"codex-exec/gpt-5.5\". The task stays the same and the box is a fresh one.", read: "tick"},
+	{path: "limits.max_wait", kind: kText, def: "16h", max: 20, check: longWait, doc: "Longest wait of a loop for vendors' limits and outages, as \"16h\" or \"90m\"; \"0s\" waits for none. Every wait can be ended with `relay wake` or `relay stop`.", read: "loop"},
+	{path: "providers", kind: kMap, def: map[string]any{}, check: pluginNames, doc: "Accounts at vendors, by plugin name.", read: "tick"},
+	{path: "providers.*.account", kind: kText, max: 64, check: pluginName, narrow: owners, doc: "Name of the account that the plugin uses; plugins with one name share its rate over all repositories of the machine. By default a provider has an account of its own name, and claude-code, codex-exec and gemini-cli those of claude, codex and gemini.", read: "tick"},
+	{path: "providers.*.calls_per_minute", kind: kNumber, min: 0, max: 1e6, narrow: atMost, doc: "Calls that this machine makes on the account in one minute, over all its runs; 0 for no limit.", read: "tick"},
+	{path: "providers.*.burst", kind: kWhole, min: 1, max: 1000, narrow: atMost, doc: "Calls that may be made at once before calls_per_minute holds; 1 when absent.", read: "tick"},
+
 	{path: "history.enabled", kind: kBool, def: true, doc: "Whether each run is kept.", read: "change"},
 	{path: "history.dir", kind: kText, def: "{workspace}/history", only: "history lies in the workspace, so that it never makes the repository dirty", doc: "Folder of the history.", read: "config"},
 	{path: "history.max_mb", kind: kWhole, def: 500, min: 1, max: 1e6, doc: "Size from which on no tick starts until runs are pruned, in megabytes (1,000,000 bytes).", read: "history"},

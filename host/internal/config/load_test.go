@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/judge"
@@ -277,6 +278,45 @@ func TestNarrowingOfNamedCaps(t *testing.T) {
 	}
 	_, err := Load(setup(t, map[string]string{"relay.config.json": `{"budgets":{"per_provider":{"claude":{"max_dollars":1}}}}`}))
 	refused(t, err, "max_dollars")
+}
+
+// A repository can't leave the user's bucket, nor make it larger.
+func TestNarrowingAccounts(t *testing.T) {
+	user := `{"providers":{"claude":{"calls_per_minute":6,"burst":2}}}`
+	repo := `{"providers":{"claude":{"calls_per_minute":60,"burst":9},"codex":{"calls_per_minute":3}}}`
+	l := load(t, map[string]string{"user/config.json": user, "relay.config.json": repo})
+	if got := l.Config.Providers["claude"]; got != (Account{"", 6, 2}) || len(l.Notices) != 2 {
+		t.Errorf("%+v, %q", got, l.Notices)
+	}
+	if got := l.Config.Providers["codex"]; got != (Account{"", 3, 0}) {
+		t.Errorf("%+v", got)
+	}
+	_, err := Load(setup(t, map[string]string{"relay.config.json": `{"providers":{"claude":{"account":"elsewhere"}}}`}))
+	refused(t, err, "own configuration")
+}
+
+func TestFallbackAndLimits(t *testing.T) {
+	for text, says := range map[string]string{
+		`{"fallback":{"orchestrator":["codex/gpt-5.5","claude"],"builder":["codex-exec/a/b"]},"limits":{"max_wait":"90m"}}`: "",
+		`{"fallback":{"orchestrator":["codex/"]}}`:    "names no model",
+		`{"fallback":{"orchestrator":["Codex/x"]}}`:   "names no plugin",
+		`{"fallback":{"builder":["patch"]}}`:          "can't take over",
+		`{"limits":{"max_wait":"16"}}`:                "no time to wait",
+		`{"limits":{"max_wait":"-1h"}}`:               "no time to wait",
+		`{"fallback":{"reviewer":["codex"]}}`:         "reviewer",
+		`{"providers":{"claude":{"calls":1}}}`:        "calls",
+		`{"providers":{"claude":{"account":"../x"}}}`: "no name",
+	} {
+		_, err := Load(setup(t, map[string]string{"relay.config.json": text}))
+		if says == "" && err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if says != "" {
+			refused(t, err, says)
+		}
+	}
+	if l := load(t, map[string]string{"relay.config.json": `{}`}); l.Config.Limits.LongestWait() != 16*time.Hour {
+		t.Error(l.Config.Limits)
+	}
 }
 
 func TestExternal(t *testing.T) {

@@ -160,8 +160,10 @@ func code(k *key) string {
 }
 
 func sectionOf(path string) string {
-	if strings.HasPrefix(path, "plugins") {
-		return "plugins"
+	for _, whole := range []string{"plugins", "providers"} {
+		if strings.HasPrefix(path, whole) {
+			return whole
+		}
 	}
 	i := strings.LastIndexByte(path, '.')
 	if i < 0 {

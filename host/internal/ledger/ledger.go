@@ -202,6 +202,15 @@ func (l *Ledger) Tick(runID string) error {
 	return l.count(Counters{Ticks: 1}, func(s *State) { s.LastRunID = &runID })
 }
 
+// Untick takes the present tick back: it met a vendor's limit and was no attempt. What
+// it bought stays counted.
+func (l *Ledger) Untick() error {
+	if l.tick.Ticks == 0 {
+		return nil
+	}
+	return l.count(Counters{Ticks: -1}, nil)
+}
+
 // Verify counts n verification runs, at once on disk, before they start. The fault
 // is BLOCKED_BUDGET_EXHAUSTED when they would go over the cap; then nothing is counted.
 func (l *Ledger) Verify(n int) error {

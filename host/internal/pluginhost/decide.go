@@ -32,6 +32,9 @@ type Decision struct {
 	After time.Duration
 	// ResetAt is when an exhausted limit is renewed; zero: not known.
 	ResetAt time.Time
+	// Passes: a limit or an outage of the vendor, which ends by itself. Another
+	// provider may answer meanwhile, and this one later.
+	Passes bool
 }
 
 // row is one line of the table. When builds end with another code, build has it.
@@ -42,17 +45,19 @@ type row struct {
 	build  judge.Code
 	// model: the model is to blame, so that what the call cost does not matter.
 	model bool
+	// passes: the vendor is to blame, and waiting mends it.
+	passes bool
 }
 
 // reasons is what follows from what a plugin reports. A reason that is not in it, one
 // of a later protocol, is treated as INTERNAL.
 var reasons = map[pluginpb.Failure_Reason]row{
-	pluginpb.Failure_REASON_RATE_LIMITED: {action: Again, times: 3, code: judge.StopProviderQuota},
-	pluginpb.Failure_REASON_OVERLOADED:   {action: Again, times: 3, code: judge.StopInterrupted},
-	pluginpb.Failure_REASON_NETWORK:      {action: Again, times: 3, code: judge.StopInterrupted},
+	pluginpb.Failure_REASON_RATE_LIMITED: {action: Again, times: 3, code: judge.StopProviderQuota, passes: true},
+	pluginpb.Failure_REASON_OVERLOADED:   {action: Again, times: 3, code: judge.StopInterrupted, passes: true},
+	pluginpb.Failure_REASON_NETWORK:      {action: Again, times: 3, code: judge.StopInterrupted, passes: true},
 	pluginpb.Failure_REASON_TIMEOUT:      {action: Again, times: 1, code: judge.StopInterrupted, build: judge.StopBuilderTimeout},
 
-	pluginpb.Failure_REASON_QUOTA_EXHAUSTED: {action: Stop, code: judge.StopProviderQuota},
+	pluginpb.Failure_REASON_QUOTA_EXHAUSTED: {action: Stop, code: judge.StopProviderQuota, passes: true},
 
 	pluginpb.Failure_REASON_NOT_LOGGED_IN: {action: Block, code: judge.BlockedAuth},
 	pluginpb.Failure_REASON_AUTH_REJECTED: {action: Block, code: judge.BlockedAuth},
@@ -96,7 +101,7 @@ func Decide(f *Failure) Decision {
 		r = causes[Protocol]
 	}
 	build := f.RPC == "Build"
-	d := Decision{Action: r.action, Times: r.times, Code: r.code, ResetAt: f.ResetAt}
+	d := Decision{Action: r.action, Times: r.times, Code: r.code, ResetAt: f.ResetAt, Passes: r.passes}
 	if build && r.build != "" {
 		d.Code = r.build
 	}
@@ -134,7 +139,8 @@ type RetryOptions struct {
 	// Notice is called when a repetition was decided, before the wait; may be nil.
 	Notice func(*Failure, Decision, time.Duration)
 	// MaxWait is the longest wait before one repetition; 0 means 60 s. A longer
-	// retry_after ends the loop.
+	// retry_after ends the loop, and so does one that the context's deadline leaves no
+	// time for.
 	MaxWait time.Duration
 	// Sleep replaces the wait; for tests.
 	Sleep func(context.Context, time.Duration) error
@@ -170,10 +176,16 @@ func Retry(ctx context.Context, o RetryOptions, call func(ctx context.Context, a
 			return f
 		}
 		wait := d.After
+		if wait == 0 && !d.ResetAt.IsZero() {
+			wait = max(time.Until(d.ResetAt), 0)
+		}
 		if wait == 0 {
 			wait = min(firstWait<<used[why], o.MaxWait)
-			wait += time.Duration(rand.Int64N(int64(wait/4 + 1)))
 		} else if wait > o.MaxWait {
+			return f
+		}
+		wait += time.Duration(rand.Int64N(int64(wait/4 + 1))) // not all at once
+		if end, ok := ctx.Deadline(); ok && time.Until(end) <= wait {
 			return f
 		}
 		used[why]++

@@ -134,6 +134,7 @@ func TestRetry(t *testing.T) {
 		{"never", []*Failure{auth}, RetryOptions{}, 1, false, nil},
 		{"too long", []*Failure{hours, nil}, RetryOptions{}, 1, false, nil},
 		{"each reason for itself", []*Failure{limited, network, limited, network, limited, network, limited, nil}, RetryOptions{}, 7, false, []time.Duration{s, s, 2 * s, 2 * s, 4 * s, 4 * s}},
+		{"as told by the clock", []*Failure{{Cause: Reported, RPC: "Complete", Reason: pluginpb.Failure_REASON_RATE_LIMITED, Effect: none, ResetAt: time.Now().Add(5*s + 100*time.Millisecond)}, nil}, RetryOptions{}, 2, true, []time.Duration{5 * s}},
 		{"no budget", []*Failure{limited, nil}, RetryOptions{Allow: func(*Failure, Decision) error { return errors.New("spent") }}, 1, false, nil},
 		{"cancelled", []*Failure{limited, nil}, RetryOptions{Sleep: func(context.Context, time.Duration) error { return context.Canceled }}, 1, false, nil},
 	} {
@@ -162,6 +163,39 @@ func TestRetry(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A wait for which the call has no time left is not begun.
+func TestRetryKeepsToTheDeadline(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	calls := 0
+	o := RetryOptions{Sleep: func(context.Context, time.Duration) error { return nil }}
+	f := Retry(ctx, o, func(context.Context, int) *Failure {
+		calls++
+		return reportedAs(pluginpb.Failure_REASON_RATE_LIMITED, []time.Duration{5 * time.Second, 40 * time.Second}[min(calls-1, 1)])
+	})
+	if f == nil || calls != 2 {
+		t.Errorf("%d calls, %v", calls, f)
+	}
+}
+
+// Only what ends by itself, without anybody's doing, is worth a wait or another provider.
+func TestPasses(t *testing.T) {
+	passes := map[string]bool{"RATE_LIMITED": true, "OVERLOADED": true, "NETWORK": true, "QUOTA_EXHAUSTED": true}
+	for number, name := range pluginpb.Failure_Reason_name {
+		for _, effect := range []pluginpb.Failure_Effect{none, unknown, pluginpb.Failure_EFFECT_CHANGED} {
+			d := Decide(&Failure{Cause: Reported, RPC: "Build", Reason: pluginpb.Failure_Reason(number), Effect: effect})
+			if d.Passes != passes[name[len("REASON_"):]] {
+				t.Errorf("%s, %s: %v", name, effect, d.Passes)
+			}
+		}
+	}
+	for _, c := range []Cause{Crashed, Protocol, Unimplemented, NotStarted, OurLimit, Cancelled} {
+		if Decide(&Failure{Cause: c, Reason: pluginpb.Failure_REASON_OVERLOADED}).Passes {
+			t.Errorf("%s passes", c)
+		}
 	}
 }
 

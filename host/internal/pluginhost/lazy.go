@@ -3,6 +3,9 @@ package pluginhost
 import (
 	"context"
 	"sync"
+	"time"
+
+	"github.com/paxiom/relay/sdk/pluginpb"
 )
 
 // Lazy opens its plugin when it is first needed, and once more when it has ended by
@@ -35,6 +38,31 @@ func NewLazy(spec Spec) *Lazy {
 // failure shows in Get, which tries again.
 func (l *Lazy) Warm(ctx context.Context) {
 	l.warming.Go(func() { l.Get(ctx) })
+}
+
+// alive is how long Renew waits for a sign of life.
+const alive = 2 * time.Second
+
+// Renew is for a plugin that has rested: it may be started anew as often as a new one,
+// and one that does not answer any more is ended, so that Get opens it again. It
+// returns at once; Get waits for it.
+func (l *Lazy) Renew(ctx context.Context) {
+	l.mu.Lock()
+	l.restarts = 0
+	l.warming.Go(func() {
+		defer l.mu.Unlock()
+		p := l.plugin
+		if p == nil || !p.Alive() || l.life.Err() != nil {
+			return
+		}
+		_, f := unary(ctx, p, "GetInfo", alive, func(ctx context.Context) (*pluginpb.GetInfoResponse, error) {
+			return p.base.GetInfo(ctx, &pluginpb.GetInfoRequest{HostVersion: p.spec.HostVersion, Host: &pluginpb.HostCapabilities{TextDelta: true}})
+		})
+		if f != nil && ctx.Err() == nil {
+			l.left += p.Close(ctx)
+			l.plugin = nil
+		}
+	})
 }
 
 // Get gives the open plugin, opening it when that has not happened. A failure to open

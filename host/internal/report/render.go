@@ -45,6 +45,7 @@ func Render(r *Report, maxChars int) []byte {
 	if r.BuilderOutputValid != nil && !*r.BuilderOutputValid {
 		p.line("- The builder's own result was not valid.")
 	}
+	p.vendors(r.Switches, r.Limits)
 	p.question(r.Question)
 	if r.Control != nil {
 		p.head("Control")
@@ -97,6 +98,39 @@ func (p *page) list(all []string, before string, show func(string) string) {
 		}
 		p.line("- %s%s", before, show(s))
 	}
+}
+
+// vendors says where a vendor's limit was met, and what was used instead.
+func (p *page) vendors(switches []Switch, limits []Limit) {
+	if len(switches)+len(limits) == 0 {
+		return
+	}
+	p.head("Limits of the vendors")
+	for _, s := range switches {
+		p.line("- %s: %s, so %s was used instead", text(s.From.Role), s.From.markdown(), worker(s.ToProvider, s.ToModel))
+	}
+	for _, l := range limits {
+		p.line("- %s: %s", text(l.Role), l.markdown())
+	}
+}
+
+func (l Limit) markdown() string {
+	what := worker(l.Provider, l.Model) + " met " + text(l.Reason)
+	if l.Name != "" {
+		what += " " + span(l.Name)
+	}
+	if !l.Until.IsZero() {
+		what += " until " + l.Until.UTC().Format(time.RFC3339)
+	}
+	return what + " (" + text(l.Summary) + ")"
+}
+
+// worker names a provider or builder with its model.
+func worker(plugin, model string) string {
+	if model == "" {
+		return span(plugin)
+	}
+	return span(plugin + "/" + model)
 }
 
 func (p *page) question(q *Question) {

@@ -38,7 +38,9 @@ type Report struct {
 	Salvage            string      `json:"salvage,omitempty"` // ref under refs/relay/ that keeps what was rejected
 	Question           *Question   `json:"question,omitempty"`
 	Control            *Control    `json:"control,omitempty"`
-	Rules              []RuleHit   `json:"rules,omitempty"` // every rule that was broken
+	Rules              []RuleHit   `json:"rules,omitempty"`    // every rule that was broken
+	Switches           []Switch    `json:"switches,omitempty"` // to another provider or builder, by the configured fallback
+	Limits             []Limit     `json:"limits,omitempty"`   // what ended the run, when it was limits or outages of vendors
 	States             []StateTime `json:"states,omitempty"`
 	Notes              []string    `json:"notes,omitempty"`
 }
@@ -145,6 +147,26 @@ type Worker struct {
 	FailureDetail   string   `json:"failure_detail,omitempty"`
 	UpstreamRequest string   `json:"upstream_request_id,omitempty"`
 	ResetAt         string   `json:"reset_at,omitempty"`
+}
+
+// Limit is a limit or an outage of a vendor, which ends by itself.
+type Limit struct {
+	Role     string    `json:"role"` // orchestrator, builder, …
+	Provider string    `json:"provider"`
+	Model    string    `json:"model,omitempty"`
+	Reason   string    `json:"reason"`         // QUOTA_EXHAUSTED, RATE_LIMITED, OVERLOADED or NETWORK
+	Name     string    `json:"name,omitempty"` // as the vendor calls it: five_hour
+	At       time.Time `json:"at"`
+	Until    time.Time `json:"until,omitzero"` // as the vendor says; absent: not known
+	Summary  string    `json:"summary"`
+}
+
+// Switch is the step from a provider or builder that met a limit to the next one of
+// the configured fallback.
+type Switch struct {
+	From       Limit  `json:"from"`
+	ToProvider string `json:"to_provider"`
+	ToModel    string `json:"to_model,omitempty"`
 }
 
 // BoxReport says which containment was in force and what it does not cover.
