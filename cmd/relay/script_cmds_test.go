@@ -60,18 +60,24 @@ func cmdTick(ts *testscript.TestScript, neg bool, args []string) {
 
 // plan writes a script for the provider replay.
 func plan(ts *testscript.TestScript, repo string, answers []string) []byte {
-	type call struct {
-		Answer map[string]any `json:"answer"`
-		Usage  map[string]int `json:"usage"`
-	}
 	script := map[string]any{"version": 1}
-	var calls []call
+	var calls []map[string]any
 	for _, name := range answers {
-		c := call{Usage: map[string]int{"input_tokens": 1000, "output_tokens": 100, "cost_microusd": 2500}}
-		if strings.HasSuffix(name, ".json") {
-			c.Answer = map[string]any{"output": json.RawMessage(merged(ts, filepath.Join(repo, "default-task.json"), ts.MkAbs(name)))}
+		c := map[string]any{"usage": map[string]int{"input_tokens": 1000, "output_tokens": 100, "cost_microusd": 2500}}
+		answer := map[string]any{}
+		switch {
+		case strings.HasSuffix(name, ".call"): // a call of the script itself; an answer it need not have
+			ts.Check(json.Unmarshal([]byte(ts.ReadFile(name)), &c))
+			answer["output"] = json.RawMessage(ts.ReadFile(filepath.Join(repo, "default-task.json")))
+		case strings.HasSuffix(name, ".json"):
+			answer["output"] = json.RawMessage(merged(ts, filepath.Join(repo, "default-task.json"), ts.MkAbs(name)))
+		default:
+			answer["text"] = ts.ReadFile(name)
+		}
+		if c["failure"] == nil {
+			c["answer"] = answer
 		} else {
-			c.Answer = map[string]any{"text": ts.ReadFile(name)}
+			delete(c, "usage")
 		}
 		calls = append(calls, c)
 	}

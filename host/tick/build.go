@@ -66,58 +66,112 @@ func (r *run) openBuilder(name string) error {
 	return nil
 }
 
-// chooseBuilder makes sure that the open builder is the one that the task names.
-func (r *run) chooseBuilder(ctx context.Context) error {
-	entry, err := r.env.Catalog.Find(r.task.Builder.Mode, catalog.Builder)
+// chooseBuilder makes sure that the open builder is the one of this name.
+func (r *run) chooseBuilder(ctx context.Context, name string) error {
+	entry, err := r.env.Catalog.Find(name, catalog.Builder)
 	if err != nil {
 		return err
 	}
 	if r.builder != nil && r.builder.Entry.Name == entry.Name {
 		return nil
 	}
-	if r.builder != nil {
-		r.builder.Close(ctx)
-		r.builder = nil
-	}
-	if r.change != nil {
-		if err := r.change.Discard(); err != nil {
-			return internal(err)
-		}
-		r.change = nil
+	if err := r.dropBuilder(ctx); err != nil {
+		return err
 	}
 	return r.openBuilder(entry.Name)
 }
 
-// build lets the builder work in its box. When it returns nil the box is quiet: the
-// plugin and all that it started have ended.
+// dropBuilder ends the open builder and throws its box away.
+func (r *run) dropBuilder(ctx context.Context) error {
+	if r.builder != nil {
+		r.builder.Close(ctx)
+		r.builder = nil
+	}
+	r.built = false
+	if r.change == nil {
+		return nil
+	}
+	err := r.change.Discard()
+	r.change = nil
+	return internal(err)
+}
+
+// build lets the builder work in its box, and whom its fallback names, each in a fresh
+// one, while one after the other meets a limit. When it returns nil the box is quiet:
+// the plugin and all that it started have ended.
 func (r *run) build(ctx context.Context) error {
 	if r.task.Builder.Patch != "" {
 		if err := judge.CheckPatch(r.task.Builder.Patch); err != nil {
 			return fault.Wrap(err, judge.StopBuilderOutputInvalid, "the patch is refused before it is applied", "`relay show`")
 		}
 	}
-	if err := r.chooseBuilder(ctx); err != nil {
-		return err
+	hands := r.workers()
+	var first *pluginhost.Failure
+	for ; ; hands.Next() {
+		f, err := r.buildWith(ctx, hands.Now())
+		if done, verdict := r.passOn(ctx, hands, &first, f, err); done {
+			if err == nil && f != nil {
+				err = failed(ctx, f)
+			}
+			return err
+		} else if verdict != nil {
+			return verdict
+		}
+		r.keepUnfinished(ctx)
+		if err := r.dropBuilder(ctx); err != nil {
+			return err
+		}
 	}
-	if err := r.baseline(ctx); err != nil {
-		return err
+}
+
+// buildWith makes one build. A failure of the vendor's comes apart from all other ends.
+func (r *run) buildWith(ctx context.Context, c crew.Choice) (*pluginhost.Failure, error) {
+	if err := r.chooseBuilder(ctx, c.Name); err != nil {
+		return nil, err
+	}
+	if r.base == nil {
+		if err := r.baseline(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if err := r.enter(stateBuild); err != nil {
-		return err
+		return nil, err
 	}
 	p := r.builder
 	r.rep.Builder = p.Worker
 	if p.Entry.Name == "patch" {
 		if err := r.book.PatchAttempt(r.cfg.Builder.Patch.MaxPatchAttemptsPerMilestone); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	err := r.runBuilder(ctx, p)
+	f, err := r.runBuilder(ctx, p, c)
 	p.Close(ctx)
-	if err == nil {
+	if f == nil && err == nil {
 		r.leave(p.Worker.Summary)
 	}
-	return err
+	return f, err
+}
+
+// keepUnfinished keeps what a builder had done when it met a limit: the next one begins
+// anew, and nothing is ever lost.
+func (r *run) keepUnfinished(ctx context.Context) {
+	if !r.built || r.change == nil {
+		return
+	}
+	_, err := r.change.Judge(ctx, r.policy())
+	var patch []byte
+	if err == nil && len(r.change.Touched().Changes) > 0 {
+		patch, err = r.change.Patch()
+	}
+	if err == nil && len(patch) > 0 {
+		name := "unfinished-" + r.builder.Entry.Name + ".patch"
+		if err = r.hist.Write(name, patch); err == nil {
+			r.note("what " + r.builder.Entry.Name + " had done when it met its limit is kept in the history as " + name)
+		}
+	}
+	if err != nil {
+		r.note("what " + r.builder.Entry.Name + " had done when it met its limit could not be kept: " + err.Error())
+	}
 }
 
 // afterFailedBuild keeps what a builder had done before it failed, was interrupted or
@@ -134,6 +188,7 @@ func (r *run) afterFailedBuild(ctx context.Context, failure error) error {
 	r.rep.BuilderOutputValid = nil // it gave none
 	broken := r.verdict.Code != "" && r.verdict.Code != judge.Success
 	if ctx.Err() == nil && f.Code == judge.StopInterrupted && broken {
+		r.rep.Limits = nil // it ended for more than a limit
 		return verdict
 	}
 	if r.rep.Salvage == "" && r.verdict.Code == judge.Success {
@@ -142,51 +197,73 @@ func (r *run) afterFailedBuild(ctx context.Context, failure error) error {
 	return failure
 }
 
-// runBuilder makes the one builder call of the tick.
-func (r *run) runBuilder(ctx context.Context, p *crew.Plugin) error {
-	req, err := r.buildRequest()
+// runBuilder makes the builder call of the tick: within its time, a short limit that was
+// met before anything was done is waited for and asked again. A failure of the vendor's,
+// and of the plugin, comes apart from the ends that have a verdict of their own.
+func (r *run) runBuilder(ctx context.Context, p *crew.Plugin, c crew.Choice) (*pluginhost.Failure, error) {
+	req, err := r.buildRequest(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	limit := r.buildTimeout(p.Entry.Name)
-	req.Timeout = durationpb.New(limit)
+	end := time.Now().Add(limit)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit+buildGrace, errBuildTime)
 	defer cancel()
-	open, err := p.Lazy.Get(ctx)
-	if err != nil {
-		return r.notOpened(ctx, p, err)
-	}
-	res, err := r.book.Reserve(ledger.Call{ID: req.CallId, RunID: r.rep.RunID, Role: "builder", Provider: p.Entry.Name,
-		Model: req.Model, MaxUSD: r.cfg.Builder.ClaudeCode.MaxBudgetUSD})
-	if err != nil {
-		return err
-	}
-	r.built = true
 	timer := time.AfterFunc(limit, cancel) // the plugin had its chance to end by itself
-	done, f := open.Build(ctx, req, r.onBuild)
-	journal.Reached("tick.built")
+	defer timer.Stop()
+	f := pluginhost.Retry(ctx, r.patience(c), func(ctx context.Context, _ int) (f *pluginhost.Failure) {
+		req.Timeout = durationpb.New(time.Until(end))
+		f, err = r.buildOnce(ctx, p, c, req)
+		if err != nil {
+			return nil
+		}
+		return f
+	})
 	late := !timer.Stop()
-	if f == nil {
-		r.checkResult(done.GetResultJson())
-		return r.spend(res, p, done.GetModel(), done.GetUsage(), "ok")
-	}
-	if err := r.failedCall(res, p, f); err != nil {
-		return err
-	}
 	switch {
+	case err != nil || f == nil:
+		return nil, err
 	case badOutput(f):
 		r.badBuild = f.Summary
-		return nil
+		return nil, nil
 	case late && ctx.Err() != nil && !errors.Is(context.Cause(ctx), errTickTime):
-		return &fault.Fault{Code: judge.StopBuilderTimeout, What: fmt.Sprintf("the builder %s did not end within %v", p.Entry.Name, limit),
+		return nil, &fault.Fault{Code: judge.StopBuilderTimeout, What: fmt.Sprintf("the builder %s did not end within %v", p.Entry.Name, limit),
 			Why: "it and everything that it had started were ended", Fix: "`relay show`, then ask for a smaller step or raise builder.timeout_seconds", Err: f}
 	case p.Entry.Name == "patch" && f.Cause == pluginhost.Reported && f.Reason == pluginpb.Failure_REASON_BAD_REQUEST:
 		// A patch is the orchestrator's work: one that can't be applied is a bad answer,
 		// and no accident that another try would mend.
-		return &fault.Fault{Code: judge.StopBuilderOutputInvalid, What: "the patch of the task is refused", Why: strings.TrimSpace(f.Summary + ": " + f.Detail),
+		return nil, &fault.Fault{Code: judge.StopBuilderOutputInvalid, What: "the patch of the task is refused", Why: strings.TrimSpace(f.Summary + ": " + f.Detail),
 			Fix: "`relay show`, then ask for a patch against the present files", Err: f}
 	}
-	return failed(ctx, f)
+	return f, nil
+}
+
+// buildOnce makes one request to the open builder: reserved before, settled after.
+func (r *run) buildOnce(ctx context.Context, p *crew.Plugin, c crew.Choice, req *pluginpb.BuildRequest) (*pluginhost.Failure, error) {
+	open, err := p.Lazy.Get(ctx)
+	if err != nil {
+		return nil, r.notOpened(ctx, p, err)
+	}
+	if p.Entry.Name != "patch" { // it asks no vendor
+		if f, err := r.admit(ctx, c, ledger.RoleBuilder, "Build"); f != nil || err != nil {
+			return f, err
+		}
+	}
+	r.builds++
+	req.CallId = fmt.Sprintf("%s-builder-%d", r.rep.RunID, r.builds)
+	res, err := r.book.Reserve(ledger.Call{ID: req.CallId, RunID: r.rep.RunID, Role: ledger.RoleBuilder, Provider: p.Entry.Name,
+		Model: req.Model, MaxUSD: r.cfg.Builder.ClaudeCode.MaxBudgetUSD})
+	if err != nil {
+		return nil, err
+	}
+	r.built = true
+	done, f := open.Build(ctx, req, r.onBuild)
+	journal.Reached("tick.built")
+	if f == nil {
+		r.checkResult(done.GetResultJson())
+		return nil, r.spend(res, p, done.GetModel(), done.GetUsage(), "ok")
+	}
+	return f, r.failedCall(res, p, f)
 }
 
 // buildGrace is how much longer than its own limit the host waits for a builder.
@@ -206,7 +283,7 @@ func (r *run) buildTimeout(name string) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-func (r *run) buildRequest() (*pluginpb.BuildRequest, error) {
+func (r *run) buildRequest(c crew.Choice) (*pluginpb.BuildRequest, error) {
 	t, b := r.task, r.task.Builder
 	override, err := prompts.LoadOverride(r.inRepo(r.cfg.Builder.ClaudeCode.SystemPromptFile), r.inRepo(r.cfg.Builder.ClaudeCode.UserPromptFile))
 	var system, user string
@@ -224,8 +301,12 @@ func (r *run) buildRequest() (*pluginpb.BuildRequest, error) {
 	if most := r.cfg.Builder.ClaudeCode.MaxTurns; most > 0 {
 		turns = min(turns, most)
 	}
-	return &pluginpb.BuildRequest{CallId: r.rep.RunID + "-builder-1", Workspace: r.git.Root, TaskJson: r.taskJSON,
-		System: system, Prompt: user, Patch: b.Patch, Model: r.cfg.Models.BuilderModel, FallbackModel: r.cfg.Models.BuilderFallbackModel,
+	fallback := ""
+	if c.First {
+		fallback = r.cfg.Models.BuilderFallbackModel
+	}
+	return &pluginpb.BuildRequest{Workspace: r.git.Root, TaskJson: r.taskJSON,
+		System: system, Prompt: user, Patch: b.Patch, Model: c.Model, FallbackModel: fallback,
 		MaxTurns: int32(turns), MaxCostMicrousd: int64(r.cfg.Builder.ClaudeCode.MaxBudgetUSD * 1e6),
 		IdleTimeout:      durationpb.New(time.Duration(r.cfg.Builder.IdleTimeoutSeconds) * time.Second),
 		ResultSchemaJson: schemas.Bytes(schemas.BuilderResult)}, nil

@@ -111,6 +111,9 @@ func (r *run) blocked() *report.Blocked {
 func (r *run) write(out *Outcome) error {
 	problems := []error{r.enter(stateReport)}
 	if r.book != nil {
+		if len(r.rep.Limits) > 0 {
+			problems = append(problems, r.book.Untick())
+		}
 		problems = append(problems, r.book.Finish(r.rep.RunID, r.rep.Code))
 		problems = append(problems, r.remember())
 		r.ledgerLines()

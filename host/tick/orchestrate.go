@@ -10,15 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/protobuf/types/known/durationpb"
-
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
-	"github.com/paxiom/relay/host/internal/crew"
-	"github.com/paxiom/relay/host/internal/journal"
-	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/pluginhost"
-	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/strictjson"
 	"github.com/paxiom/relay/host/internal/task"
@@ -26,8 +20,6 @@ import (
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/prompts"
 	"github.com/paxiom/relay/schemas"
-	"github.com/paxiom/relay/sdk/pluginpb"
-	"github.com/paxiom/relay/sdk/script"
 )
 
 // propose gets the task: from the operator's file, or from the orchestrator. The
@@ -123,19 +115,13 @@ func (r *run) takeTask() error {
 
 // ask asks the orchestrator once, and once more when its answer was no task.
 func (r *run) ask(ctx context.Context) error {
-	if r.provider == nil { // it could not be warmed, which now counts
-		if err := r.warmProvider(ctx); err != nil {
-			return err
-		}
-	}
-	r.rep.Orchestrator = r.provider.Worker
 	data, err := r.promptData()
 	if err != nil {
 		return err
 	}
 	limit := 1 + r.cfg.Orchestrator.MaxParseRetriesPerTick
 	for call := 1; ; call++ {
-		text, f, err := r.call(ctx, data, call)
+		text, f, err := r.call(ctx, data)
 		if err != nil {
 			return err
 		}
@@ -164,113 +150,6 @@ func (r *run) ask(ctx context.Context) error {
 		}
 		r.note("the first answer was no valid task: " + reason.Error())
 		data.RetryReason = reason.Error()
-	}
-}
-
-// call makes one orchestrator call: reserved before, settled after.
-func (r *run) call(ctx context.Context, data prompts.OrchestratorData, n int) ([]byte, *pluginhost.Failure, error) {
-	system, user, err := prompts.Orchestrator(data)
-	if err != nil {
-		return nil, nil, fault.Wrap(err, judge.BlockedMissingConfig, "the orchestrator's prompt can't be made", "`relay config show orchestrator` names its files")
-	}
-	ctx, cancel := r.timeout(ctx, r.cfg.Orchestrator.TimeoutSeconds, "orchestrator.timeout_seconds")
-	defer cancel()
-	p, err := r.provider.Lazy.Get(ctx)
-	if err != nil {
-		return nil, nil, r.notOpened(ctx, r.provider, err)
-	}
-	req := &pluginpb.CompleteRequest{CallId: fmt.Sprintf("%s-orchestrator-%d", r.rep.RunID, n), Role: "orchestrator",
-		Model: r.cfg.Models.OrchestratorModel, FallbackModel: r.cfg.Models.OrchestratorFallbackModel,
-		System: system, Parts: []*pluginpb.Part{{Part: &pluginpb.Part_Text{Text: user}}},
-		MaxTurns: int32(r.cfg.Orchestrator.MaxTurns), MaxCostMicrousd: int64(r.cfg.Orchestrator.MaxBudgetUSD * 1e6),
-		IdleTimeout: durationpb.New(time.Duration(r.cfg.Orchestrator.IdleTimeoutSeconds) * time.Second)}
-	if p.Info().GetCapabilities().GetOutputSchema() {
-		req.OutputSchemaJson = task.Schema(r.builders())
-	}
-	res, err := r.book.Reserve(ledger.Call{ID: req.CallId, RunID: r.rep.RunID, Role: req.Role,
-		Provider: r.provider.Entry.Name, Model: req.Model, MaxUSD: r.cfg.Orchestrator.MaxBudgetUSD})
-	if err != nil {
-		return nil, nil, err
-	}
-	journal.Reached("tick.asked")
-	done, f := p.Complete(ctx, req, r.onAnswer)
-	journal.Reached("tick.answered")
-	if err := r.record(req, done, f); err != nil {
-		r.note("the call could not be recorded: " + err.Error())
-	}
-	if f != nil {
-		if f.Cause == pluginhost.Cancelled && ctx.Err() != nil {
-			f.Detail = context.Cause(ctx).Error()
-		}
-		return nil, f, r.failedCall(res, r.provider, f)
-	}
-	text := done.GetOutputJson()
-	if len(text) == 0 {
-		text = []byte(strings.TrimSpace(done.GetText()))
-	}
-	return text, nil, r.spend(res, r.provider, done.GetModel(), done.GetUsage(), "ok")
-}
-
-// notOpened says why a plugin could not be started, in the words of who knows it best.
-func (r *run) notOpened(ctx context.Context, p *crew.Plugin, err error) error {
-	if f, ok := fault.As(err); ok {
-		return interrupted(ctx, f)
-	}
-	var fail *pluginhost.Failure
-	if errors.As(err, &fail) {
-		p.Failed(fail)
-		return failed(ctx, fail)
-	}
-	return interrupted(ctx, internal(err))
-}
-
-// onAnswer shows what the model is doing. Its text decides nothing.
-func (r *run) onAnswer(e *pluginpb.CompleteEvent) {
-	switch ev := e.Event.(type) {
-	case *pluginpb.CompleteEvent_Notice:
-		r.observe(progress.Event{Kind: progress.Plugin, Plugin: r.provider.Entry.Name, Text: ev.Notice.GetText()})
-	case *pluginpb.CompleteEvent_TextDelta:
-		r.observe(progress.Event{Kind: progress.Plugin, Plugin: r.provider.Entry.Name, Text: "answering"})
-	}
-}
-
-func (r *run) record(req *pluginpb.CompleteRequest, done *pluginpb.CompleteDone, f *pluginhost.Failure) error {
-	if r.o.RecordDir == "" {
-		return nil
-	}
-	if f != nil && f.Cause != pluginhost.Reported {
-		return nil // a broken plugin is no answer of a model
-	}
-	_, err := script.Append(r.o.RecordDir, script.Record(req, done, wire(f)))
-	return err
-}
-
-// wire gives a reported failure in the protocol's form.
-func wire(f *pluginhost.Failure) *pluginpb.Failure {
-	if f == nil {
-		return nil
-	}
-	return &pluginpb.Failure{Reason: f.Reason, Effect: f.Effect, Summary: f.Summary, Detail: f.Detail, Fix: f.Fix,
-		LimitName: f.LimitName, UpstreamCode: f.UpstreamCode, UpstreamRequestId: f.UpstreamRequestID, Usage: f.Usage,
-		RetryAfter: durationpb.New(f.RetryAfter)}
-}
-
-func badOutput(f *pluginhost.Failure) bool {
-	return f.Cause == pluginhost.Reported && f.Reason == pluginpb.Failure_REASON_BAD_OUTPUT
-}
-
-// mayRepeat: the one table allows it and nothing was bought.
-func mayRepeat(f *pluginhost.Failure) bool {
-	d := pluginhost.Decide(f)
-	return d.Action == pluginhost.Again && f.Effect == pluginpb.Failure_EFFECT_NONE && d.After <= time.Minute
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/ledger"
-	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/judge/box"
@@ -16,20 +15,44 @@ import (
 // crew is where the plugins of this run come from.
 func (r *run) crew() crew.Env {
 	return crew.Env{Catalog: r.env.Catalog, Config: r.cfg, Root: r.env.Root, StateDir: r.env.StateDir, Home: r.env.Home,
-		Version: r.env.Version, RunID: r.rep.RunID, StderrDir: filepath.Join(r.hist.Dir(), "plugins")}
+		Version: r.env.Version, RunID: r.rep.RunID, StderrDir: filepath.Join(r.hist.Dir(), "plugins"), Now: r.now}
 }
 
-// warmProvider starts the orchestrator's plugin while the preflight goes on. What
-// goes wrong is said when it is asked.
-func (r *run) warmProvider(ctx context.Context) error {
-	p, err := r.crew().Provider(r.cfg.Orchestrator.Provider, r.git)
-	if err != nil {
-		return err
+// warmProvider starts the orchestrator's plugin while the preflight goes on. What goes
+// wrong is said when it is asked.
+func (r *run) warmProvider(ctx context.Context) {
+	r.brains = r.orchestrators()
+	if p, err := r.openProvider(ctx, r.brains.Now().Name); err == nil {
+		p.Lazy.Warm(ctx)
 	}
-	p.Lazy.Warm(ctx)
-	r.provider = p
-	r.rep.Box = &report.BoxReport{Means: p.Box.Means(), Gaps: append(p.Box.Gaps(), box.Confine{}.Gaps()...)}
-	return nil
+}
+
+// openProvider gives the provider of this name, from the session where it runs already.
+func (r *run) openProvider(ctx context.Context, name string) (*crew.Plugin, error) {
+	if p := r.opened[name]; p != nil {
+		return p, nil
+	}
+	p, err := r.o.Session.Provider(ctx, r.crew(), name, r.git)
+	if err != nil {
+		return nil, err
+	}
+	if r.opened == nil {
+		r.opened = map[string]*crew.Plugin{}
+	}
+	r.opened[name] = p
+	if r.rep.Box == nil {
+		r.rep.Box = &report.BoxReport{Means: p.Box.Means(), Gaps: append(p.Box.Gaps(), box.Confine{}.Gaps()...)}
+	}
+	return p, nil
+}
+
+// chooseProvider makes the provider of this name the one that is asked.
+func (r *run) chooseProvider(ctx context.Context, name string) error {
+	p, err := r.openProvider(ctx, name)
+	if err == nil {
+		r.provider, r.rep.Orchestrator = p, p.Worker
+	}
+	return err
 }
 
 // spend settles a call's reservation and adds what it used to the run.
@@ -40,10 +63,4 @@ func (r *run) spend(res *ledger.Reservation, p *crew.Plugin, model string, u *pl
 	crew.Add(&r.used.CostUSD, use.CostUSD)
 	r.observe(progress.Event{Kind: progress.Spent})
 	return res.Settle(use)
-}
-
-// failedCall settles a call that gave nothing.
-func (r *run) failedCall(res *ledger.Reservation, p *crew.Plugin, f *pluginhost.Failure) error {
-	p.Failed(f)
-	return r.spend(res, p, "", crew.Bought(f), "failed")
 }

@@ -87,7 +87,7 @@ func (r *run) preflight(ctx context.Context) error {
 		return err
 	}
 	if r.o.Task == nil {
-		_ = r.warmProvider(ctx) // what goes wrong is said when it is asked
+		r.warmProvider(ctx)
 	}
 	for _, row := range r.rows() {
 		switch row.id {

@@ -47,8 +47,12 @@ type run struct {
 	task     *task.Task
 	taskJSON []byte
 	commands []verify.Command
-	provider *crew.Plugin
+	brains   *crew.Lineup            // who proposes the task; nil until somebody is asked
+	provider *crew.Plugin            // the one that is asked now
+	opened   map[string]*crew.Plugin // providers by name, the present one among them
 	builder  *crew.Plugin
+	calls    int // requests to orchestrators so far
+	builds   int // requests to builders so far
 	change   *change.Change
 	verdict  judge.Verdict
 	base     []verify.Base // how the checks did on the base; nil without verification.baseline
@@ -132,10 +136,11 @@ func (r *run) owned() []string {
 
 // closePlugins ends what was opened; what they left running is reported.
 func (r *run) closePlugins(ctx context.Context) {
-	for _, p := range []*crew.Plugin{r.builder, r.provider} {
-		if p != nil {
-			p.Close(ctx)
-		}
+	if r.builder != nil {
+		r.builder.Close(ctx)
+	}
+	for _, p := range r.opened {
+		r.o.Session.Done(ctx, p)
 	}
 }
 

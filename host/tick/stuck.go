@@ -71,7 +71,7 @@ func (r *run) writeStops(all []stop) error {
 // without an error means that the operator is asked. A task that the operator gave is
 // always carried out.
 func (r *run) refuseRepeat() (done bool, err error) {
-	if r.o.Task != nil {
+	if r.o.operators() {
 		return false, nil
 	}
 	mark, err := r.fingerprint()
@@ -100,7 +100,7 @@ func (r *run) refuseRepeat() (done bool, err error) {
 
 // remember keeps the end of this run when the same task would end so again.
 func (r *run) remember() error {
-	if r.task == nil || r.o.Task != nil || r.repeat || r.task.Control != nil || r.rep.Verdict != judge.OutcomeStop {
+	if r.task == nil || r.o.operators() || r.repeat || r.task.Control != nil || r.rep.Verdict != judge.OutcomeStop {
 		return nil
 	}
 	switch r.rep.Code {

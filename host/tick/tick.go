@@ -8,6 +8,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
@@ -44,7 +45,16 @@ type Options struct {
 	// Key names the step of a workflow that this tick is; it goes into the history, so
 	// that the step asked for again finds it. Loop is that workflow's id.
 	Key, Loop string
+	// Session keeps provider plugins running from tick to tick; nil ends them with this
+	// one.
+	Session *crew.Session
+	// Again: Task is the orchestrator's own, of a tick that a limit ended.
+	Again bool
 }
+
+// operators says that the task is the operator's: it is carried out whatever became of
+// the same task before.
+func (o Options) operators() bool { return o.Task != nil && !o.Again }
 
 // Outcome is how a tick ended.
 type Outcome struct {
@@ -102,8 +112,8 @@ func (r *run) work(ctx context.Context) error {
 	if err := r.propose(ctx); err != nil {
 		return err
 	}
-	if r.provider != nil {
-		r.provider.Finish(ctx)
+	for _, p := range r.opened { // their part is done
+		r.o.Session.Finish(ctx, p)
 	}
 	if r.task.Control != nil {
 		r.rep.Control = &report.Control{Action: r.task.Control.Action, Reason: r.task.Control.Reason}

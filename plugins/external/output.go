@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/paxiom/relay/plugins/internal/scripted"
 	"github.com/paxiom/relay/sdk"
 	"github.com/paxiom/relay/sdk/script"
 )
@@ -125,7 +126,7 @@ func (o *output) failure(now time.Time) *sdk.Failure {
 	if json.Unmarshal(b, &said) != nil || said.Failure == nil || said.Failure.Validate() != nil {
 		return nil
 	}
-	f := said.Failure.SDK(now)
+	f := scripted.Failure(said.Failure, now)
 	if said.Failure.Effect == "" {
 		f.Effect = sdk.EffectUnknown // it may have changed the tree before
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/paxiom/relay/plugins/internal/scripted"
 	"github.com/paxiom/relay/sdk"
 	"github.com/paxiom/relay/sdk/script"
 )
@@ -57,7 +58,7 @@ func answer(c *script.Call, r *sdk.CompleteRequest, out sdk.Events) (*sdk.Comple
 }
 
 func failure(c *script.Call, now time.Time) error {
-	out := c.Failure.SDK(now)
+	out := scripted.Failure(c.Failure, now)
 	out.Usage = usage(c.Usage)
 	return out
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/sdk"
 	"github.com/paxiom/relay/sdk/pluginpb"
 )
 
@@ -198,26 +197,6 @@ func (w *When) compile() (err error) {
 		}
 	}
 	return nil
-}
-
-// SDK gives the failure as a handler returns it.
-func (f *Failure) SDK(now time.Time) *sdk.Failure {
-	out := &sdk.Failure{
-		Reason:  sdk.Reason(pluginpb.Failure_Reason_value["REASON_"+f.Reason]),
-		Summary: f.Summary, Detail: f.Detail, Fix: f.Fix, LimitName: f.LimitName,
-		RetryAfter: time.Duration(f.RetryAfter), UpstreamCode: f.UpstreamCode, UpstreamRequestID: f.UpstreamRequestID,
-		Effect: sdk.EffectNone,
-	}
-	if f.Effect != "" {
-		out.Effect = sdk.Effect(pluginpb.Failure_Effect_value["EFFECT_"+f.Effect])
-	}
-	switch {
-	case f.ResetAt != nil:
-		out.ResetAt = *f.ResetAt
-	case f.ResetIn > 0:
-		out.ResetAt = now.Add(time.Duration(f.ResetIn))
-	}
-	return out
 }
 
 // Validate checks what can't be said in the protocol's words.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
@@ -34,6 +35,7 @@ type Env struct {
 	RunID          string
 	// StderrDir gets a file for each plugin's standard error.
 	StderrDir string
+	Now       func() time.Time // nil means time.Now
 }
 
 // Plugin is one plugin of a run. Nothing is started before Lazy.Get or Lazy.Warm.
@@ -43,7 +45,8 @@ type Plugin struct {
 	Worker *report.Worker
 	Box    *box.Box // that a provider lives in; nil for a builder, whose box is the change's
 
-	stderr  *os.File
+	stderr  *os.File // of the present run
+	words   redirect // what the process writes its standard error to
 	cleanup []func()
 	closing sync.WaitGroup
 	left    int // processes that it left behind
@@ -67,12 +70,14 @@ func (e Env) Find(name string, kind catalog.Kind) (*Plugin, pluginhost.Spec, err
 	spec := pluginhost.Spec{Entry: entry, Config: conf, RunID: e.RunID, HostVersion: e.Version, SocketDir: sockets, Dir: e.Root,
 		EnvFile: keys.EnvFile{Root: e.repo(), Path: e.Config.EnvFile}}
 	if err = e.giveState(&spec, kind); err == nil {
-		err = p.openStderr(e.StderrDir, &spec)
+		err = p.openStderr(e.StderrDir)
 	}
+	spec.Stderr = &p.words
 	if err != nil {
 		p.Close(context.Background())
 		return nil, spec, err
 	}
+	spec.StderrPath = p.stderr.Name()
 	return p, spec, nil
 }
 
@@ -154,17 +159,30 @@ func (e Env) giveState(spec *pluginhost.Spec, kind catalog.Kind) error {
 }
 
 // openStderr gives the plugin's standard error a file.
-func (p *Plugin) openStderr(dir string, spec *pluginhost.Spec) error {
+func (p *Plugin) openStderr(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fault.Internal(err)
 	}
-	path := filepath.Join(dir, p.Entry.Name+".stderr")
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, p.Entry.Name+".stderr"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return fault.Internal(err)
 	}
-	p.stderr, spec.Stderr, spec.StderrPath = f, f, path
+	p.stderr = f
+	p.words.to(f)
 	return nil
+}
+
+// closeStderr ends the file of a run; one that stayed empty goes.
+func (p *Plugin) closeStderr() {
+	if p.stderr == nil {
+		return
+	}
+	p.words.to(nil)
+	p.stderr.Close()
+	if fi, err := os.Stat(p.stderr.Name()); err == nil && fi.Size() == 0 {
+		os.Remove(p.stderr.Name())
+	}
+	p.stderr = nil
 }
 
 // Close ends the plugin and everything that it started. When ctx has ended already
@@ -181,13 +199,7 @@ func (p *Plugin) Close(ctx context.Context) {
 		f()
 	}
 	p.cleanup = nil
-	if p.stderr != nil {
-		p.stderr.Close()
-		if fi, err := os.Stat(p.stderr.Name()); err == nil && fi.Size() == 0 {
-			os.Remove(p.stderr.Name())
-		}
-		p.stderr = nil
-	}
+	p.closeStderr()
 }
 
 // Finish ends the plugin in the background: its part is done. Close waits for it.

@@ -62,6 +62,9 @@ func dollars(micro *int64) *float64 {
 // Failed puts what a failure says about itself into the plugin's part in the run.
 func (p *Plugin) Failed(f *pluginhost.Failure) {
 	w := p.Worker
+	if f.StderrPath != "" && p.stderr != nil {
+		f.StderrPath = p.stderr.Name() // of this run, whenever the plugin was started
+	}
 	w.FailureReason = string(f.Cause)
 	if f.Cause == pluginhost.Reported {
 		w.FailureReason = f.Reason.String()
