@@ -20,7 +20,7 @@ test: ## unit, conformance and script tests
 test-race: ## the same under the race detector
 	$(GO) test -race $(SHORT) ./...
 
-test-e2e: build ## with the real Claude Code and Codex programs and a model server on loopback
+test-e2e: build ## with the real Claude Code, Codex and Gemini CLI programs and a model server on loopback
 	@./.ci/e2e
 
 bench: build ## the table of figures

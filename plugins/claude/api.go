@@ -85,13 +85,7 @@ func (p *provider) askAPI(ctx context.Context, r *sdk.CompleteRequest, model str
 	if err != nil {
 		return nil, err
 	}
-	done, err := p.askModel(ctx, r, model, schema, out)
-	f := sdk.AsFailure(err)
-	if f == nil || r.FallbackModel == "" || r.FallbackModel == model || f.Effect != sdk.EffectNone || f.Reason != sdk.Overloaded && f.Reason != sdk.ModelUnknown {
-		return done, err
-	}
-	out.Notice("asking " + r.FallbackModel + " instead: " + f.Summary)
-	return p.askModel(ctx, r, r.FallbackModel, schema, out)
+	return httpapi.Ask(r, model, out, func(model string) (*sdk.Completion, error) { return p.askModel(ctx, r, model, schema, out) })
 }
 
 // askModel asks once and follows the answer as it comes.
@@ -118,17 +112,10 @@ func (p *provider) askModel(ctx context.Context, r *sdk.CompleteRequest, model s
 		alive()
 		a.take(stream.Current())
 	}
-	silent := stop()
-	switch {
-	case a.ended: // whatever comes after the last event
-	case silent:
-		a.failed = httpapi.Silent(r.IdleTimeout)
-	case ctx.Err() != nil:
-		a.failed = httpapi.Broken(ctx.Err())
-	case stream.Err() != nil:
-		a.failed = classify(stream.Err(), p.credentials(), time.Now())
-	default:
-		a.failed = sdk.Fail(sdk.Network, "the model's API ended its answer in the middle")
+	if silent := stop(); !a.ended { // whatever comes after the last event does not count
+		a.failed = httpapi.Ended(ctx, r.IdleTimeout, silent, stream.Err(), func(err error) *sdk.Failure {
+			return classify(err, p.credentials(), time.Now())
+		})
 	}
 	return a.completion(schema)
 }

@@ -77,17 +77,8 @@ func (p *provider) askAPI(ctx context.Context, r *sdk.CompleteRequest, model str
 		alive()
 		a.take(stream.Current())
 	}
-	silent := stop()
-	switch {
-	case a.ended: // whatever comes after the last event
-	case silent:
-		a.failed = httpapi.Silent(r.IdleTimeout)
-	case ctx.Err() != nil:
-		a.failed = httpapi.Broken(ctx.Err())
-	case stream.Err() != nil:
-		a.failed = p.classify(stream.Err())
-	default:
-		a.failed = sdk.Fail(sdk.Network, "the model's API ended its answer in the middle")
+	if silent := stop(); !a.ended { // whatever comes after the last event does not count
+		a.failed = httpapi.Ended(ctx, r.IdleTimeout, silent, stream.Err(), p.classify)
 	}
 	return a.completion(p.key())
 }

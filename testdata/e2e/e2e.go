@@ -29,6 +29,13 @@ func Codex(t testing.TB) string {
 	return program(t, "RELAY_E2E_CODEX", "Codex")
 }
 
+// Gemini is the path of Gemini CLI, from RELAY_E2E_GEMINI. Without it the test is
+// skipped; CI always sets it.
+func Gemini(t testing.TB) string {
+	t.Helper()
+	return program(t, "RELAY_E2E_GEMINI", "Gemini CLI")
+}
+
 func program(t testing.TB, variable, name string) string {
 	t.Helper()
 	path := os.Getenv(variable)
@@ -89,5 +96,6 @@ func Env(t testing.TB, s *fakemodel.Server) map[string]string {
 		"https_proxy": s.URL(), "http_proxy": s.URL(), "no_proxy": "127.0.0.1",
 		"ANTHROPIC_API_KEY": "", "ANTHROPIC_AUTH_TOKEN": "", "CLAUDE_CODE_OAUTH_TOKEN": "", "CLAUDE_CONFIG_DIR": "",
 		"ANTHROPIC_BASE_URL": "", "OPENAI_API_KEY": "", "CODEX_API_KEY": "", "OPENAI_BASE_URL": "", "CODEX_HOME": "",
+		"GEMINI_API_KEY": "", "GOOGLE_API_KEY": "", "GOOGLE_APPLICATION_CREDENTIALS": "", "GOOGLE_GEMINI_BASE_URL": "", "GEMINI_CLI_HOME": "",
 	}
 }

@@ -195,7 +195,8 @@ func guessTokens(body []byte) int { return 1 + len(body)/4 }
 
 func models(p string) object {
 	if strings.Contains(p, "v1beta") {
-		return object{"models": []any{}}
+		return object{"models": []any{object{"name": "models/gemini-2.5-pro", "inputTokenLimit": 1048576, "outputTokenLimit": 65536,
+			"supportedGenerationMethods": []any{"generateContent", "countTokens"}}}}
 	}
 	return object{"object": "list", "has_more": false, "models": []any{},
 		"data": []any{object{"id": "gpt-5.5", "object": "model", "owned_by": "fake"}}}

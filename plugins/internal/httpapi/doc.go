@@ -2,5 +2,5 @@
 // to wait, what a broken connection means, and a limit on their silence.
 //
 // It sends nothing and knows no vendor. Callers: the transports api of the plugins
-// claude and codex.
+// claude, codex and gemini.
 package httpapi

@@ -126,3 +126,31 @@ func Clip(text string, secrets ...string) string {
 	}
 	return strings.ToValidUTF8(text, "\uFFFD")
 }
+
+// Ended says why a stream of events was over before its last one: a silence that
+// Watch ended, the end of the call's context, an error of the client, or nothing
+// that anybody tells.
+func Ended(ctx context.Context, idle time.Duration, silent bool, err error, classify func(error) *sdk.Failure) *sdk.Failure {
+	switch {
+	case silent:
+		return Silent(idle)
+	case ctx.Err() != nil:
+		return Broken(ctx.Err())
+	case err != nil:
+		return classify(err)
+	}
+	return sdk.Fail(sdk.Network, "the model's API ended its answer in the middle")
+}
+
+// Ask asks a model, and the request's fallback model when the first one can't answer
+// now and nothing was charged.
+func Ask(r *sdk.CompleteRequest, model string, out sdk.Events, ask func(model string) (*sdk.Completion, error)) (*sdk.Completion, error) {
+	done, err := ask(model)
+	f := sdk.AsFailure(err)
+	if f == nil || r.FallbackModel == "" || r.FallbackModel == model || f.Effect != sdk.EffectNone ||
+		f.Reason != sdk.Overloaded && f.Reason != sdk.ModelUnknown {
+		return done, err
+	}
+	out.Notice("asking " + r.FallbackModel + " instead: " + f.Summary)
+	return ask(r.FallbackModel)
+}

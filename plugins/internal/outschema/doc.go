@@ -5,6 +5,6 @@
 // that the vendor takes (Strict), what that form added is taken out again, and the
 // answer is checked against the schema as it was asked for (Read).
 //
-// It repairs nothing and asks nobody again. Callers: the plugins codex, codex-exec
-// and claude.
+// It repairs nothing and asks nobody again. Callers: the plugins for Claude, Codex
+// and Gemini.
 package outschema

@@ -226,6 +226,19 @@ func (s *Schema) Read(answer []byte) (json.RawMessage, error) {
 	return bytes.TrimSpace(answer), nil
 }
 
+// Unfenced takes a Markdown code fence around the whole of an answer away. Programs
+// that can't ask for structured output often get their answer in one.
+func Unfenced(answer string) string {
+	text := strings.TrimSpace(answer)
+	inside, fenced := strings.CutPrefix(text, "```")
+	first, rest, several := strings.Cut(inside, "\n")
+	body, closed := strings.CutSuffix(strings.TrimSpace(rest), "```")
+	if !fenced || !several || !closed || strings.ContainsAny(first, "{}[] \"") || strings.Contains(body, "\n```") {
+		return answer
+	}
+	return strings.TrimSpace(body)
+}
+
 // prune takes null members out of v where the schema has the property as optional
 // and not as null. It says whether it changed anything.
 func prune(v any, schema map[string]any) (changed bool) {

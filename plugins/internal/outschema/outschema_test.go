@@ -91,3 +91,14 @@ func TestResultSchemaRoundTrip(t *testing.T) {
 		t.Errorf("%s %v", got, err)
 	}
 }
+
+func TestUnfenced(t *testing.T) {
+	for in, want := range map[string]string{
+		"```json\n{\"a\":1}\n```": `{"a":1}`, " ```\n[1]\n```\n": `[1]`, `{"a":1}`: `{"a":1}`,
+		"```json {}```": "```json {}```", "```\n{}\n```\ntext": "```\n{}\n```\ntext", "```\n{}\n```\n```\n{}\n```": "```\n{}\n```\n```\n{}\n```", "": "",
+	} {
+		if got := Unfenced(in); got != want {
+			t.Errorf("%q: %q", in, got)
+		}
+	}
+}

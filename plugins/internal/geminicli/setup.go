@@ -1,0 +1,148 @@
+package geminicli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/paxiom/relay/plugins/internal/clitool"
+	"github.com/paxiom/relay/sdk"
+)
+
+// Setup is the part of a configuration that both plugins have.
+type Setup struct {
+	Command    string `json:"command"`
+	BaseURL    string `json:"base_url"`
+	GeminiHome string `json:"gemini_home"`
+	Backend    string `json:"backend"`
+	Project    string `json:"project"`
+	Location   string `json:"location"`
+}
+
+// SetupSchema describes Setup's keys: members of "properties" of a JSON Schema.
+const SetupSchema = `
+    "command": {
+      "type": "string", "minLength": 1, "default": "gemini",
+      "description": "The Gemini CLI program: a name that is in PATH, or an absolute path."
+    },
+    "base_url": {
+      "type": "string", "pattern": "^https?://",
+      "description": "Base URL of a server that speaks the Gemini API, without the version: http://127.0.0.1:8000. Empty: Google's own."
+    },
+    "backend": {
+      "type": "string", "enum": ["auto", "gemini", "vertex"], "default": "auto",
+      "description": "Who answers. gemini: the Gemini API, with a key. vertex: Vertex AI, with application default credentials or a key. auto: vertex when a project is configured, GOOGLE_GENAI_USE_VERTEXAI is true, or there are default credentials with a project and no key; otherwise gemini."
+    },
+    "project": {
+      "type": "string", "pattern": "^[a-z0-9:._-]*$",
+      "description": "The Google Cloud project for Vertex AI. Empty: GOOGLE_CLOUD_PROJECT, then what the default credentials name."
+    },
+    "location": {
+      "type": "string", "pattern": "^[a-z0-9-]*$",
+      "description": "The region for Vertex AI. Empty: GOOGLE_CLOUD_LOCATION, then global."
+    },
+    "gemini_home": {
+      "type": "string", "default": "private", "pattern": "^(user|private|/.*)$",
+      "description": "Where Gemini CLI keeps its login, settings and memory (GEMINI_CLI_HOME). private: a folder of its own for each call, with the user's login and nothing else. user: the home folder, with the user's own settings, hooks and servers. Or an absolute path, likewise."
+    }`
+
+// Env are the variables that the plugins may need from the host's environment.
+func Env() []sdk.EnvVar {
+	return []sdk.EnvVar{
+		{Name: "GEMINI_API_KEY", Secret: true, Purpose: "key of the Gemini API"},
+		{Name: "GOOGLE_API_KEY", Secret: true, Purpose: "the same, after GEMINI_API_KEY; also for Vertex AI without a project"},
+		{Name: "GOOGLE_APPLICATION_CREDENTIALS", Purpose: "file of Google Cloud's default credentials, when not in ~/.config/gcloud"},
+		{Name: "GOOGLE_CLOUD_PROJECT", Purpose: "project for Vertex AI"},
+		{Name: "GOOGLE_CLOUD_LOCATION", Purpose: "region for Vertex AI"},
+		{Name: "GOOGLE_GENAI_USE_VERTEXAI", Purpose: "true: Vertex AI answers instead of the Gemini API"},
+		{Name: "GOOGLE_GEMINI_BASE_URL", Purpose: "another server for the Gemini API"},
+		{Name: "GOOGLE_VERTEX_BASE_URL", Purpose: "another server for Vertex AI"},
+		{Name: "GEMINI_CLI_HOME", Purpose: "where Gemini CLI keeps its login, when not in the home folder"},
+	}
+}
+
+// Versions is what the recorded outputs and the end-to-end tests cover.
+var Versions = clitool.Tested{From: clitool.Version{0, 61, 0}, To: clitool.Version{0, 61, 0}}
+
+// KeyFix says how to get a key.
+const KeyFix = "put a key into GEMINI_API_KEY: https://aistudio.google.com/apikey"
+
+const (
+	install  = "`npm install -g @google/gemini-cli@0.61.0`, or set the plugin's command to where gemini is"
+	loginFix = KeyFix + "; or `gcloud auth application-default login` and a project for Vertex AI"
+)
+
+// Program finds Gemini CLI.
+func (s Setup) Program() (string, error) {
+	return clitool.Find(cmp.Or(s.Command, "gemini"), install)
+}
+
+// Health says whether the program is there and how it would log in. It starts
+// `gemini --version` and asks no network.
+func (s Setup) Health(ctx context.Context) (*sdk.Health, error) {
+	path, err := s.Program()
+	if err != nil {
+		return nil, err
+	}
+	v, err := readVersion(ctx, path, "")
+	if err != nil {
+		return nil, err
+	}
+	login, err := s.login()
+	if err != nil {
+		return nil, err
+	}
+	detail := fmt.Sprintf("gemini %v, %s", v, login)
+	if w := Versions.Warning("gemini", v); w != "" {
+		detail += "; " + w
+	}
+	return &sdk.Health{Detail: detail}, nil
+}
+
+// readVersion asks the program for its version, in a home of its own: it writes there
+// even for that.
+func readVersion(ctx context.Context, path, workDir string) (clitool.Version, error) {
+	home, remove, err := clitool.CallDir(workDir)
+	if err != nil {
+		return clitool.Version{}, err
+	}
+	defer remove()
+	return clitool.ReadVersion(ctx, path, sdk.ChildEnv("GEMINI_CLI_HOME="+home, "GEMINI_CLI_NO_RELAUNCH=true"))
+}
+
+// login says in words what a call would log in with.
+func (s Setup) login() (string, error) {
+	a := s.Account()
+	if a.Complete() || a.Vertex && s.Backend == "vertex" {
+		return a.String(), nil
+	}
+	dir := s.userHome()
+	if _, err := os.Stat(filepath.Join(dir, ".gemini", "oauth_creds.json")); dir == "" || err != nil {
+		return "", sdk.Fail(sdk.NotLoggedIn, "gemini has no key in the environment and no login in "+cmp.Or(dir, "a home (HOME is not set)"),
+			sdk.EffectNone, sdk.Fix(loginFix))
+	}
+	return "login in " + dir, nil
+}
+
+// userHome is the folder that a call without a private one uses.
+func (s Setup) userHome() string {
+	if filepath.IsAbs(s.GeminiHome) {
+		return s.GeminiHome
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = ""
+	}
+	return cmp.Or(os.Getenv("GEMINI_CLI_HOME"), home)
+}
+
+// home is GEMINI_CLI_HOME of one call; own says that it is private and gets relay's
+// settings. Private is the folder of the call.
+func (s Setup) home(private string) (dir string, own bool) {
+	if s.GeminiHome == "user" || filepath.IsAbs(s.GeminiHome) {
+		return s.userHome(), false
+	}
+	return filepath.Join(private, "home"), true
+}
