@@ -3,20 +3,23 @@ package host
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
-	"github.com/paxiom/relay/host/internal/config"
-	"github.com/paxiom/relay/host/internal/detect"
 	"github.com/paxiom/relay/host/internal/trust"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
 )
 
-// Doctor tries what a tick needs: git, configuration, trust, box, plugins, programs.
+// DoctorOptions are one call of relay doctor.
+type DoctorOptions struct {
+	Live bool // ask each provider's model one tiny question, which costs
+}
+
+// Doctor tries what a tick needs: git, configuration, trust, box, and each plugin that
+// the configuration names, with its program, its key and its server.
 // It goes on after a failure, since one visit should find everything.
-func (r *Repo) Doctor(ctx context.Context) (*DoctorResult, error) {
+func (r *Repo) Doctor(ctx context.Context, opts DoctorOptions) (*DoctorResult, error) {
 	d := &DoctorResult{Doc: Doc{"relay.doctor", 1}, OK: true}
 	d.git(ctx, r.dir)
 	o, err := r.open()
@@ -24,10 +27,10 @@ func (r *Repo) Doctor(ctx context.Context) (*DoctorResult, error) {
 		d.fail("config", blockedConfig(err))
 	} else {
 		d.config(o)
-		d.trust(r.trust(), o)
+		d.trust(r, o)
 	}
 	d.box(ctx, r.stateDir(), o)
-	d.plugins(r, o)
+	d.plugins(ctx, r, o, opts)
 	return d, nil
 }
 
@@ -65,22 +68,16 @@ func (d *DoctorResult) config(o *opened) {
 	d.pass("config", o.loaded.File)
 }
 
-func (d *DoctorResult) trust(store *trust.Store, o *opened) {
-	digest, items := trust.Needed(o.loaded)
-	if digest == "" {
+func (d *DoctorResult) trust(r *Repo, o *opened) {
+	if digest, _ := trust.Needed(o.loaded); digest == "" {
 		d.pass("trust", "the configuration starts no program of its own")
 		return
 	}
-	ok, err := store.IsTrusted(o.root, digest)
-	switch {
-	case err != nil:
-		d.fail("trust", fault.Wrap(err, judge.BlockedUntrustedConfig, "what you trust can't be read", "`relay trust`"))
-	case !ok:
-		d.fail("trust", fault.New(judge.BlockedUntrustedConfig, "this configuration is not trusted yet",
-			fmt.Sprintf("it names %d things that run or widen rights", len(items)), "`relay trust` shows them and asks"))
-	default:
-		d.pass("trust", "the configuration is the one that you trusted")
+	if err := r.trust().Check(o.loaded, r.getenv); err != nil {
+		d.fail("trust", fault.Internal(err))
+		return
 	}
+	d.pass("trust", "the configuration is the one that you trusted")
 }
 
 // box really mounts, writes and removes, in a folder of relay's own.
@@ -109,19 +106,22 @@ func (d *DoctorResult) box(ctx context.Context, stateDir string, o *opened) {
 	d.pass("box", what)
 }
 
-// plugins checks the two that the configuration names and lists what else is wrong.
-func (d *DoctorResult) plugins(r *Repo, o *opened) {
-	root, c := "", config.Default()
+// plugins looks at each plugin that the configuration names, the plugin itself being
+// asked, and lists what else is wrong with others. Nothing of a configuration that is
+// not trusted is started.
+func (d *DoctorResult) plugins(ctx context.Context, r *Repo, o *opened, opts DoctorOptions) {
+	root := ""
 	if o != nil {
-		root, c = o.root, o.loaded.Config
+		root = o.root
 	}
 	cat, err := r.catalog(root)
 	if err != nil {
 		d.fail("plugins", fault.Internal(err))
 		return
 	}
-	d.plugin(r, cat, "orchestrator", c.Orchestrator.Provider, catalog.Provider)
-	d.plugin(r, cat, "builder", c.Builder.DefaultMode, catalog.Builder)
+	if o != nil {
+		d.members(ctx, r, o, cat, opts)
+	}
 	for _, e := range cat.List() {
 		if e.State != catalog.OK {
 			d.Checks = append(d.Checks, CheckResult{ID: "plugin", OK: true, Skip: true,
@@ -130,31 +130,31 @@ func (d *DoctorResult) plugins(r *Repo, o *opened) {
 	}
 }
 
-func (d *DoctorResult) plugin(r *Repo, cat *catalog.Catalog, role, name string, kind catalog.Kind) {
-	e, err := cat.Find(name, kind)
+func (d *DoctorResult) members(ctx context.Context, r *Repo, o *opened, cat *catalog.Catalog, opts DoctorOptions) {
+	team := members(o.loaded.Config, cat)
+	if r.trust().Check(o.loaded, r.getenv) != nil {
+		for _, m := range team {
+			d.Checks = append(d.Checks, CheckResult{ID: m.id(), Skip: true, What: m.name + " is not started before the configuration is trusted"})
+		}
+		return
+	}
+	c, err := r.checkup(ctx, o.loaded, cat)
 	if err != nil {
-		d.fail(role, fault.Internal(err))
+		d.fail("plugins", blockedConfig(err))
 		return
 	}
-	missing := missingPrograms(e.Programs, r.getenv("PATH"))
-	if len(missing) > 0 {
-		d.fail(role, fault.New(judge.BlockedPlugin, fmt.Sprintf("the plugin %s needs %s", e.Name, strings.Join(missing, ", ")),
-			"no such program is on PATH", "`relay plugin list` shows what else could be the "+role+"; or install it"))
-		return
-	}
-	d.pass(role, strings.TrimSpace(fmt.Sprintf("%s %s %s", e.Name, e.Version, e.State)))
-}
-
-func missingPrograms(names []string, path string) []string {
-	found := map[string]bool{}
-	for _, p := range detect.Programs(names, path) {
-		found[p.Name] = true
-	}
-	var missing []string
-	for _, n := range names {
-		if !found[n] {
-			missing = append(missing, n)
+	c.network, c.live = true, opts.Live
+	if opts.Live {
+		done, err := c.openBook(o.ws, r.stateDir())
+		if err != nil {
+			d.fail("live", fault.Internal(err))
+			c.live = false
+		} else {
+			defer done()
 		}
 	}
-	return missing
+	for _, res := range c.all(ctx, team) {
+		d.OK = d.OK && (res.OK || res.Skip)
+		d.Checks = append(d.Checks, res)
+	}
 }

@@ -65,6 +65,11 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 	}
 	ctx, asked, done := stoppable(ctx, repo.ws)
 	defer done()
+	if env.LoadErr == nil && env.Trust.Check(env.Loaded, r.getenv) == nil {
+		if err := r.ready(ctx, env.Loaded, env.Catalog, tickTeam(env.Loaded.Config)); err != nil {
+			return nil, err
+		}
+	}
 	hooks := loop.Hooks{OnTick: o.OnTick, Drain: asked}
 	var l *loop.Loop
 	if o.Resume {

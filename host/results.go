@@ -17,6 +17,8 @@ type CheckResult struct {
 	What string `json:"what"` // one line: what was found
 	Why  string `json:"why,omitempty"`
 	Fix  string `json:"fix,omitempty"`
+	// Warnings are for a person to know though nothing stands in the way.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // DoctorResult is what doctor found.

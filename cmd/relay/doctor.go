@@ -8,20 +8,26 @@ import (
 	"github.com/paxiom/relay/host"
 )
 
-type doctorOptions struct{ app *app }
+type doctorOptions struct {
+	app  *app
+	live bool
+}
 
 func newDoctorCmd(a *app, runF func(context.Context, *doctorOptions) error) *cobra.Command {
 	o := &doctorOptions{app: a}
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Try what a tick needs, and say what is missing",
-		Long: "Tries git, the configuration, trust, the box (for real), the plugins and the programs that they\n" +
-			"start. Calls no model.",
-		Example: "relay doctor\nrelay doctor --json | jq '.checks[] | select(.ok | not)'",
+		Long: "Tries git, the configuration, trust, the box (for real), and each plugin that the configuration\n" +
+			"names: its program and version, its key or login, its server. Calls no model unless --live\n" +
+			"says so; that costs a fraction of a cent for each provider, and the cost is shown.",
+		Example: "relay doctor\nrelay doctor --live\nrelay doctor --json | jq '.checks[] | select(.ok | not)'",
 		GroupID: groupStart,
 		Args:    noArgs,
 		RunE:    runE(o, runF, runDoctor),
 	}
+	cmd.Flags().BoolVar(&o.live, "live", false, "ask each provider's model one tiny question, and say what it cost")
+	return cmd
 }
 
 func runDoctor(ctx context.Context, o *doctorOptions) error {
@@ -29,7 +35,7 @@ func runDoctor(ctx context.Context, o *doctorOptions) error {
 	if err != nil {
 		return err
 	}
-	d, err := repo.Doctor(ctx)
+	d, err := repo.Doctor(ctx, host.DoctorOptions{Live: o.live})
 	if err != nil {
 		return err
 	}

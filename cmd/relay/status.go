@@ -171,6 +171,9 @@ func checks(p *printer, all []host.CheckResult) {
 				p.linef("     fix: %s", p.command(host.Safe(c.Fix)))
 			}
 		}
+		for _, w := range c.Warnings {
+			p.linef("     %s %s", p.yellow("warning:"), host.Safe(w))
+		}
 	}
 }
 

@@ -33,7 +33,7 @@ type Env struct {
 	StateDir, Home string
 	Version        string
 	RunID          string
-	// StderrDir gets a file for each plugin's standard error.
+	// StderrDir gets a file for each plugin's standard error; "" throws it away.
 	StderrDir string
 	Now       func() time.Time // nil means time.Now
 }
@@ -77,7 +77,9 @@ func (e Env) Find(name string, kind catalog.Kind) (*Plugin, pluginhost.Spec, err
 		p.Close(context.Background())
 		return nil, spec, err
 	}
-	spec.StderrPath = p.stderr.Name()
+	if p.stderr != nil {
+		spec.StderrPath = p.stderr.Name()
+	}
 	return p, spec, nil
 }
 
@@ -86,11 +88,20 @@ func (e Env) repo() string { return cmp.Or(e.Repo, e.Root) }
 // Provider names a provider and makes its box, which may read the work tree and write
 // nothing but the plugin's own state.
 func (e Env) Provider(name string, git *judge.Git) (*Plugin, error) {
-	p, spec, err := e.Find(name, catalog.Provider)
+	return e.Reader(name, catalog.Provider, git)
+}
+
+// Reader is Provider for a plugin of either kind: a builder in such a box can say how
+// it is, and build nothing.
+func (e Env) Reader(name string, kind catalog.Kind, git *judge.Git) (*Plugin, error) {
+	p, spec, err := e.Find(name, kind)
 	if err != nil {
 		return nil, err
 	}
-	binds := []box.Bind{{Path: spec.SocketDir, Writable: true}, {Path: spec.StateDir, Writable: true}}
+	binds := []box.Bind{{Path: spec.SocketDir, Writable: true}}
+	if spec.StateDir != "" {
+		binds = append(binds, box.Bind{Path: spec.StateDir, Writable: true})
+	}
 	p.Box, err = box.New(box.Spec{Root: e.Root, Home: e.Home, StateDir: e.StateDir, ReadOnlyRoot: true,
 		GitDirs: git.Outside(), Persist: Persist(e.Config, e.Home), Binds: binds})
 	if err != nil {
@@ -110,6 +121,12 @@ func settings(cfg *config.Config, name string) ([]byte, error) {
 		if use {
 			block[key] = v
 		}
+	}
+	// The orchestrator's provider knows its model before it is asked: by which way the
+	// model is reached can depend on it.
+	switch planner := catalog.Canonical(cfg.Orchestrator.Provider); planner {
+	case "claude", "codex", "gemini":
+		set("model", cfg.Models.OrchestratorModel, planner == name && cfg.Models.OrchestratorModel != "")
 	}
 	switch name {
 	case "claude":
@@ -160,6 +177,9 @@ func (e Env) giveState(spec *pluginhost.Spec, kind catalog.Kind) error {
 
 // openStderr gives the plugin's standard error a file.
 func (p *Plugin) openStderr(dir string) error {
+	if dir == "" {
+		return nil
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fault.Internal(err)
 	}

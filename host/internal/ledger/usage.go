@@ -53,22 +53,27 @@ func (l *Ledger) usageLine(p Pending, u Usage) Line {
 	}
 	out := Line{At: now(), CallID: p.CallID, RunID: p.RunID, MilestoneID: l.state.milestone(), CycleID: p.CycleID, Role: p.Role, Provider: p.Provider, Model: model,
 		InputTokens: u.InputTokens, OutputTokens: u.OutputTokens, CacheReadTokens: u.CacheReadTokens, CacheWriteTokens: u.CacheWriteTokens,
-		ReasoningTokens: u.ReasoningTokens, CostBasis: BasisUnknown, MaxUSD: p.MaxUSD, Outcome: u.Outcome}
+		ReasoningTokens: u.ReasoningTokens, MaxUSD: p.MaxUSD, Outcome: u.Outcome}
 	if out.Outcome == "" {
 		out.Outcome = "ok"
 	}
-	switch {
-	case u.CostUSD != nil && sane(*u.CostUSD) == *u.CostUSD:
-		out.CostUSD, out.CostBasis = u.CostUSD, BasisReported
-		if u.CostIsEstimate {
-			out.CostBasis = BasisEstimated
-		}
-	default:
-		if usd := Price(model, u); usd != nil {
-			out.CostUSD, out.CostBasis, out.PricesAsOf = usd, BasisTable, PricesAsOf()
-		}
-	}
+	out.CostUSD, out.CostBasis, out.PricesAsOf = u.Cost(model)
 	return out
+}
+
+// Cost is what a call of a model cost: what the vendor reported, or else its tokens by
+// the price table of the date asOf. usd is nil when nobody knows.
+func (u Usage) Cost(model string) (usd *float64, basis, asOf string) {
+	switch {
+	case u.CostUSD != nil && sane(*u.CostUSD) == *u.CostUSD && u.CostIsEstimate:
+		return u.CostUSD, BasisEstimated, ""
+	case u.CostUSD != nil && sane(*u.CostUSD) == *u.CostUSD:
+		return u.CostUSD, BasisReported, ""
+	}
+	if usd = Price(model, u); usd != nil {
+		return usd, BasisTable, PricesAsOf()
+	}
+	return nil, BasisUnknown, ""
 }
 
 // cost is what a settled call adds to the counters; the call itself was counted

@@ -1,0 +1,76 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/history"
+	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/pluginhost"
+	"github.com/paxiom/relay/sdk/pluginpb"
+)
+
+const (
+	// liveTokens leaves a model that thinks first some room for its one word.
+	liveTokens  = 1024
+	liveTimeout = 2 * time.Minute
+	livePrompt  = "Answer with the one word: ready"
+)
+
+// ask asks a provider's model one tiny question, counted like any other call, and says
+// what it cost.
+func (c *checkup) ask(ctx context.Context, m member, p *crew.Plugin, open *pluginhost.Plugin, res *CheckResult) {
+	ctx, cancel := context.WithTimeout(ctx, liveTimeout)
+	defer cancel()
+	id := history.NewRunID(time.Now())
+	req := &pluginpb.CompleteRequest{CallId: id + "-doctor-" + p.Entry.Name, Role: "doctor", Model: m.model, MaxTurns: 1, MaxOutputTokens: liveTokens,
+		MaxCostMicrousd: int64(c.crew.Config.Orchestrator.MaxBudgetUSD * 1e6), IdleTimeout: durationpb.New(liveTimeout / 2),
+		Parts: []*pluginpb.Part{{Part: &pluginpb.Part_Text{Text: livePrompt}}}}
+	call := ledger.Call{ID: req.CallId, RunID: id, Role: req.Role, Provider: p.Entry.Name, Model: m.model, MaxUSD: c.crew.Config.Orchestrator.MaxBudgetUSD}
+	c.mu.Lock()
+	paid, err := c.book.Reserve(call)
+	c.mu.Unlock()
+	if err != nil {
+		res.Warnings = append(res.Warnings, "no live call was made: "+err.Error())
+		return
+	}
+	begun := time.Now()
+	done, f := open.Complete(ctx, req, nil)
+	used := p.Used(done.GetModel(), done.GetUsage(), "ok")
+	if f != nil {
+		used = p.Used("", crew.Bought(f), "failed")
+	}
+	c.mu.Lock()
+	err = paid.Settle(used)
+	c.mu.Unlock()
+	if f != nil {
+		*res = res.failed(f)
+	} else {
+		model := done.GetModel()
+		if model == "" {
+			model = m.model
+		}
+		res.What += fmt.Sprintf("; %s answered in %.1f s, %s", model, time.Since(begun).Seconds(), price(model, used))
+	}
+	if err != nil {
+		res.Warnings = append(res.Warnings, "the call could not be counted: "+err.Error())
+	}
+}
+
+// price says in words what a call cost, or what is known instead.
+func price(model string, u ledger.Usage) string {
+	usd, basis, asOf := u.Cost(model)
+	switch {
+	case usd != nil && basis == ledger.BasisTable:
+		return fmt.Sprintf("$%.4f by the prices of %s", *usd, asOf)
+	case usd != nil:
+		return fmt.Sprintf("$%.4f", *usd)
+	case u.InputTokens != nil && u.OutputTokens != nil:
+		return fmt.Sprintf("%d tokens in and %d out; what they cost is not known", *u.InputTokens, *u.OutputTokens)
+	}
+	return "what it cost is not known"
+}
