@@ -13,9 +13,6 @@ import (
 // MaxBytes is the largest task that is read.
 const MaxBytes = 2 << 20
 
-// maxProblems is how many problems an Error spells out.
-const maxProblems = 5
-
 // Options adapt the schema to what is installed.
 type Options struct {
 	// Builders are the names and aliases that builder.mode may have; empty means
@@ -24,33 +21,11 @@ type Options struct {
 }
 
 // Problem is one thing that is wrong with a task.
-type Problem struct {
-	Path   string // such as "scope.allowed_globs[2]"; "" for the whole document
-	Reason string
-}
-
-func (p Problem) String() string {
-	if p.Path == "" {
-		return p.Reason
-	}
-	return p.Path + ": " + p.Reason
-}
+type Problem = strictjson.Problem
 
 // Error is why a text is no task. It is fit to be shown to the model as the reason
 // for its one retry.
-type Error struct{ Problems []Problem }
-
-// Error gives the problems on one line, at most five of them.
-func (e *Error) Error() string {
-	var s []string
-	for _, p := range e.Problems[:min(len(e.Problems), maxProblems)] {
-		s = append(s, p.String())
-	}
-	if n := len(e.Problems) - maxProblems; n > 0 {
-		s = append(s, fmt.Sprintf("and %d more", n))
-	}
-	return strings.Join(s, "; ")
-}
+type Error = strictjson.Problems
 
 // Parse reads a task. The text must be one JSON object and nothing else; every
 // error is an *Error.
@@ -61,24 +36,24 @@ func Parse(b []byte, o Options) (*Task, error) {
 	}
 	object, ok := tree.(map[string]any)
 	if !ok {
-		return nil, &Error{[]Problem{{"", "the task must be one JSON object"}}}
+		return nil, strictjson.Bad("", "the task must be one JSON object")
 	}
 	if p := onePart(object); p != nil {
-		return nil, &Error{[]Problem{*p}}
+		return nil, &Error{Problems: []Problem{*p}}
 	}
 	schema, err := compile(o.Builders)
 	if err != nil {
 		return nil, invalid(err)
 	}
 	if err := schema.Validate(tree); err != nil {
-		return nil, &Error{explain(err, tree)}
+		return nil, &Error{Problems: explain(err, tree)}
 	}
 	var t Task
 	if err := strictjson.Unmarshal(b, &t); err != nil {
 		return nil, invalid(err)
 	}
 	if ps := t.check(); len(ps) > 0 {
-		return nil, &Error{ps}
+		return nil, &Error{Problems: ps}
 	}
 	return &t, nil
 }
@@ -87,9 +62,9 @@ func Parse(b []byte, o Options) (*Task, error) {
 func invalid(err error) error {
 	var s *strictjson.Error
 	if errors.As(err, &s) && s.Path != "" {
-		return &Error{[]Problem{{s.Path, s.Reason}}}
+		return strictjson.Bad(s.Path, s.Reason)
 	}
-	return &Error{[]Problem{{"", "the task " + article(err.Error())}}}
+	return strictjson.Bad("", "the task "+article(err.Error()))
 }
 
 // article puts "at" before a place, so that the sentence reads.
@@ -106,9 +81,9 @@ func onePart(object map[string]any) *Problem {
 	_, control := object["control"]
 	switch {
 	case builder && control:
-		return &Problem{"", "builder and control are both there; exactly one of them is needed"}
+		return &Problem{Path: "", Reason: "builder and control are both there; exactly one of them is needed"}
 	case !builder && !control:
-		return &Problem{"", "neither builder nor control is there; exactly one of them is needed"}
+		return &Problem{Path: "", Reason: "neither builder nor control is there; exactly one of them is needed"}
 	}
 	return nil
 }
@@ -116,7 +91,9 @@ func onePart(object map[string]any) *Problem {
 // check looks at what a schema can't say.
 func (t *Task) check() []Problem {
 	var ps []Problem
-	add := func(path, format string, args ...any) { ps = append(ps, Problem{path, fmt.Sprintf(format, args...)}) }
+	add := func(path, format string, args ...any) {
+		ps = append(ps, Problem{Path: path, Reason: fmt.Sprintf(format, args...)})
+	}
 	for _, id := range []struct{ path, text string }{{"task_id", t.TaskID}, {"milestone_id", t.MilestoneID}} {
 		if strings.ContainsFunc(id.text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			add(id.path, "must be one line of printable characters")

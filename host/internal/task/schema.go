@@ -72,7 +72,7 @@ func compile(builders []string) (*jsonschema.Schema, error) {
 func explain(err error, tree any) []Problem {
 	root, ok := err.(*jsonschema.ValidationError)
 	if !ok {
-		return []Problem{{"", err.Error()}}
+		return strictjson.Bad("", err.Error()).Problems
 	}
 	var ps []Problem
 	var leaves func(e *jsonschema.ValidationError)
@@ -111,19 +111,19 @@ func place(tree any, location []string) string {
 // describe says what one rule of the schema expects.
 func describe(e *jsonschema.ValidationError, path string) []Problem {
 	one := func(format string, args ...any) []Problem {
-		return []Problem{{path, fmt.Sprintf(format, args...)}}
+		return strictjson.Bad(path, fmt.Sprintf(format, args...)).Problems
 	}
 	switch k := e.ErrorKind.(type) {
 	case *kind.Required:
 		var ps []Problem
 		for _, key := range k.Missing {
-			ps = append(ps, Problem{strictjson.Join(path, key), "is required" + because(path, key)})
+			ps = append(ps, Problem{Path: strictjson.Join(path, key), Reason: "is required" + because(path, key)})
 		}
 		return ps
 	case *kind.AdditionalProperties:
 		var ps []Problem
 		for _, key := range k.Properties {
-			ps = append(ps, Problem{strictjson.Join(path, key), "is not a key of a task"})
+			ps = append(ps, Problem{Path: strictjson.Join(path, key), Reason: "is not a key of a task"})
 		}
 		return ps
 	case *kind.Type:

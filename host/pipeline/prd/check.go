@@ -11,35 +11,10 @@ import (
 )
 
 // Problem is one thing that is wrong with a task list.
-type Problem struct {
-	Path   string // such as "tasks[3].depends_on"; "" for the whole file
-	Reason string
-}
-
-func (p Problem) String() string {
-	if p.Path == "" {
-		return p.Reason
-	}
-	return p.Path + ": " + p.Reason
-}
+type Problem = strictjson.Problem
 
 // Error names everything that is wrong with a task list.
-type Error struct{ Problems []Problem }
-
-// maxProblems is how many problems an Error spells out.
-const maxProblems = 5
-
-// Error gives the problems on one line, at most five of them.
-func (e *Error) Error() string {
-	var s []string
-	for _, p := range e.Problems[:min(len(e.Problems), maxProblems)] {
-		s = append(s, p.String())
-	}
-	if n := len(e.Problems) - maxProblems; n > 0 {
-		s = append(s, fmt.Sprintf("and %d more", n))
-	}
-	return strings.Join(s, "; ")
-}
+type Error = strictjson.Problems
 
 // maxID is the longest id; ids become names of files and branches.
 const maxID = 64
@@ -64,7 +39,9 @@ func ValidID(id string) string {
 // check fills the index and looks at each task by itself, then at the graph.
 func (l *List) check() []Problem {
 	var ps []Problem
-	add := func(path, format string, args ...any) { ps = append(ps, Problem{path, fmt.Sprintf(format, args...)}) }
+	add := func(path, format string, args ...any) {
+		ps = append(ps, Problem{Path: path, Reason: fmt.Sprintf(format, args...)})
+	}
 	l.index = make(map[string]int, len(l.Tasks))
 	for i, t := range l.Tasks {
 		at := strictjson.Index("tasks", i)

@@ -114,27 +114,27 @@ const MaxBytes = 64 << 20
 func Parse(b []byte) (*List, error) {
 	tree, err := strictjson.Decode(b, MaxBytes)
 	if err != nil {
-		return nil, &Error{[]Problem{{"", err.Error()}}}
+		return nil, strictjson.Bad("", err.Error())
 	}
 	top, ok := tree.(map[string]any)
 	if !ok {
-		return nil, &Error{[]Problem{{"", `must be an object with a list "tasks"`}}}
+		return nil, strictjson.Bad("", `must be an object with a list "tasks"`)
 	}
 	if _, ok := top["tasks"].([]any); !ok {
-		return nil, &Error{[]Problem{{"tasks", "must be a list of tasks"}}}
+		return nil, strictjson.Bad("tasks", "must be a list of tasks")
 	}
 	var doc struct {
 		Tasks []json.RawMessage `json:"tasks"`
 	}
 	if err := json.Unmarshal(b, &doc); err != nil {
-		return nil, &Error{[]Problem{{"tasks", err.Error()}}}
+		return nil, strictjson.Bad("tasks", err.Error())
 	}
 	l := &List{Tasks: make([]Task, len(doc.Tasks)), raw: b}
 	var ps []Problem
 	for i, raw := range doc.Tasks {
 		t := &l.Tasks[i]
 		if err := json.Unmarshal(raw, t); err != nil {
-			ps = append(ps, Problem{strictjson.Index("tasks", i), plain(err)})
+			ps = append(ps, Problem{Path: strictjson.Index("tasks", i), Reason: plain(err)})
 			continue
 		}
 		if s, ok := aliases[t.Status]; ok {
@@ -145,7 +145,7 @@ func Parse(b []byte) (*List, error) {
 		ps = l.check()
 	}
 	if len(ps) > 0 {
-		return nil, &Error{ps}
+		return nil, &Error{Problems: ps}
 	}
 	return l, nil
 }
