@@ -76,8 +76,8 @@ var explanations = map[judge.Code]Explanation{
 		Cause: "The provider said that a quota or rate limit is exhausted.",
 		Did:   didReport, Command: "`relay run` again after the time that the report names, or choose another provider"},
 	judge.StopInterrupted: {Title: "interrupted",
-		Cause: "A signal, the tick's time limit, a failed provider call or an error of relay's own ended the run.",
-		Did:   didReport, Command: "`relay show`, then `relay run` again"},
+		Cause: "A signal, the tick's time limit, a limit of a box, a failed provider call or an error of relay's own ended the run.",
+		Did:   didReport, Command: "`relay show`, then `relay run` again; box.limits has the limits of a box"},
 
 	judge.BlockedMissingConfig: {Title: "no usable configuration",
 		Cause: "There is no configuration file, it can't be read, or this is no git repository with a commit.",

@@ -38,7 +38,8 @@ type CLI struct {
 	Grace time.Duration
 	// MaxOutput is how many bytes of standard output go to OnLine in all; 0: 128 MiB.
 	// A line that does not fit is left out and counted. The rest is still read, so
-	// that the program does not block.
+	// that the program does not block, up to the limit that relay gives its plugins
+	// (box.limits.output_mb): a program that prints more on both outputs is ended.
 	MaxOutput int64
 	// OnLine gets each line of standard output without its end, of any length, one at
 	// a time. The bytes are valid until it returns. Nil: the output is thrown away.
@@ -51,6 +52,7 @@ type CLIResult struct {
 	Signal   syscall.Signal // 0 when it exited by itself
 	TimedOut bool           // ended by Timeout
 	Idle     bool           // ended by Idle
+	Flooded  bool           // ended by relay's limit on output
 	Cut      int64          // bytes of standard output that did not reach OnLine
 	Stderr   string         // the last 64 KiB of standard error
 	Strays   int            // processes of it that had to be killed after its end
@@ -63,8 +65,9 @@ type CLIResult struct {
 //
 // The error is nil when the program ended by itself, whatever its exit code: judge by
 // what it printed. Otherwise it is a *Failure to return as it is: ToolMissing when it
-// could not be started, Timeout for Idle and Timeout, Cancelled when ctx ended. The
-// result holds what is known in each case.
+// could not be started, Timeout for Idle and Timeout, LimitReached for more output
+// than relay allows, Cancelled when ctx ended. The result holds what is known in each
+// case.
 func RunCLI(ctx context.Context, c CLI) (CLIResult, error) {
 	if err := ctx.Err(); err != nil {
 		return CLIResult{ExitCode: -1}, endedByContext(c, err)
@@ -99,6 +102,7 @@ type cliRun struct {
 	exited chan struct{}
 	read   chan struct{} // closed when both outputs are read to their end
 	panic  atomic.Pointer[string]
+	flood  *flood
 	stdout *os.File
 	stderr *os.File
 }
@@ -162,7 +166,8 @@ func (r *cliRun) open() (stdin *os.File, err error) {
 	if limit <= 0 {
 		limit = defaultOutput
 	}
-	r.out = &lineReader{file: r.stdout, budget: limit, exited: r.exited, onLine: r.c.OnLine}
+	r.flood = newFlood()
+	r.out = &lineReader{file: r.stdout, budget: limit, exited: r.exited, onLine: r.c.OnLine, flood: r.flood}
 	r.err = &tail{}
 	return stdin, nil
 }
@@ -196,7 +201,7 @@ func (r *cliRun) feed(stdin *os.File) {
 // goroutine that called RunCLI.
 func (r *cliRun) readAll() {
 	errRead := make(chan struct{})
-	go func() { r.err.readFrom(&patientFile{r.stderr, r.exited}); close(errRead) }()
+	go func() { r.err.readFrom(&patientFile{r.stderr, r.exited, r.flood}); close(errRead) }()
 	func() {
 		defer func() {
 			if p := recover(); p != nil {
@@ -253,6 +258,7 @@ const (
 	byContext
 	byTimeout
 	byIdle
+	byFlood
 )
 
 // watch returns when the program has ended, and says what ended it.
@@ -273,6 +279,10 @@ func (r *cliRun) watch(ctx context.Context, res *CLIResult) endedBy {
 		select {
 		case <-r.exited:
 			return byItself
+		case <-r.flood.over:
+			res.Flooded = true
+			r.end(0)
+			return byFlood
 		case <-ctx.Done():
 			r.end(min(r.grace(), cancelGrace))
 			return byContext
@@ -316,6 +326,9 @@ func (r *cliRun) failure(ctx context.Context, why endedBy, res CLIResult) error 
 		return endedByContext(r.c, ctx.Err())
 	case byTimeout:
 		return Fail(Timeout, fmt.Sprintf("%s was ended after %v, its time limit", name, r.c.Timeout), Detail(lastLines(res.Stderr)))
+	case byFlood:
+		return Fail(LimitReached, fmt.Sprintf("%s was ended: it printed more than %d MB", name, r.flood.most/1_000_000),
+			Fix("`relay config show box.limits`; if it needs to print that much, raise box.limits.output_mb"))
 	case byIdle:
 		return Fail(Timeout, fmt.Sprintf("%s was ended after %v without output", name, r.c.Idle), Detail(lastLines(res.Stderr)))
 	}

@@ -29,7 +29,8 @@ type Events interface {
 	RateLimit(RateLimit)
 	// Notice is a line that a person may want to read. It decides nothing.
 	Notice(string)
-	// Progress tells what a builder is doing.
+	// Progress tells what a builder is doing. Of more than a person can see, several
+	// hundred a second, some are left out.
 	Progress(Progress)
 	// Command tells of a command that a builder runs or has run.
 	Command(Command)
@@ -80,6 +81,7 @@ type stream struct {
 	last  time.Time
 	ended bool
 	told  bool // the handler itself has sent something other than started
+	steps burst
 	usage Usage
 }
 
@@ -92,9 +94,34 @@ func (s *stream) Started(v Started)     { s.emit(v) }
 func (s *stream) Text(v string)         { s.emit(delta(valid(v))) }
 func (s *stream) RateLimit(v RateLimit) { s.emit(v.proto()) }
 func (s *stream) Notice(v string)       { s.emit(&pluginpb.Notice{Text: valid(v)}) }
-func (s *stream) Progress(v Progress)   { s.emit(v) }
 func (s *stream) Command(v Command)     { s.emit(v) }
 func (s *stream) File(path string)      { s.emit(file(valid(path))) }
+
+func (s *stream) Progress(v Progress) {
+	s.mu.Lock()
+	more := s.steps.allows(time.Now())
+	s.mu.Unlock()
+	if more {
+		s.emit(v)
+	}
+}
+
+// burst lets through so many things a second; a program that prints millions of lines
+// would flood relay otherwise.
+type burst struct {
+	second time.Time
+	count  int
+}
+
+const maxSteps = 500 // a second, a tenth of what relay takes for a flood
+
+func (b *burst) allows(now time.Time) bool {
+	if now.Sub(b.second) >= time.Second {
+		b.second, b.count = now, 0
+	}
+	b.count++
+	return b.count <= maxSteps
+}
 
 func (s *stream) Usage(v Usage) {
 	s.mu.Lock()

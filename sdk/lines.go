@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -19,6 +21,7 @@ const afterExit = 500 * time.Millisecond
 type patientFile struct {
 	file   *os.File
 	exited <-chan struct{}
+	flood  *flood
 }
 
 func (p *patientFile) Read(b []byte) (int, error) {
@@ -28,10 +31,30 @@ func (p *patientFile) Read(b []byte) (int, error) {
 	default:
 	}
 	n, err := p.file.Read(b)
+	p.flood.add(n)
 	if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
 		return n, err
 	}
 	return 0, io.EOF
+}
+
+// flood notices that a program prints more than relay allows on both outputs.
+type flood struct {
+	most int64 // 0: any amount
+	seen atomic.Int64
+	once sync.Once
+	over chan struct{}
+}
+
+func newFlood() *flood {
+	most, _ := strconv.ParseInt(os.Getenv("RELAY_OUTPUT_LIMIT"), 10, 64)
+	return &flood{most: most, over: make(chan struct{})}
+}
+
+func (f *flood) add(n int) {
+	if f.most > 0 && f.seen.Add(int64(n)) > f.most {
+		f.once.Do(func() { close(f.over) })
+	}
 }
 
 // lineReader gives out lines of any length as long as the budget lasts.
@@ -42,6 +65,7 @@ type lineReader struct {
 	budget int64 // bytes that may still be given out
 	cut    int64 // bytes that were not
 	last   atomic.Int64
+	flood  *flood
 }
 
 // silentSince is the time since the last byte, or since start.
@@ -53,7 +77,7 @@ func (l *lineReader) silentSince(start time.Time) time.Duration {
 }
 
 func (l *lineReader) Read(b []byte) (int, error) {
-	n, err := (&patientFile{l.file, l.exited}).Read(b)
+	n, err := (&patientFile{l.file, l.exited, l.flood}).Read(b)
 	if n > 0 {
 		l.last.Store(time.Now().UnixNano())
 	}

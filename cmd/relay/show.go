@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -103,6 +104,12 @@ func showReport(p *printer, r *host.Report) {
 	}
 	if r.Box != nil {
 		p.row("box", host.Safe(r.Box.Means))
+		for _, n := range r.Box.Network {
+			p.row("", "network of the "+host.Safe(n.Role)+": "+host.Safe(n.Mode))
+			for _, c := range n.Refused {
+				p.row("", fmt.Sprintf("refused to the %s: %s, %d times: %s", host.Safe(n.Role), host.Safe(c.Target), c.Count, host.Safe(c.Why)))
+			}
+		}
 		for _, g := range r.Box.Gaps {
 			p.row("", "not covered: "+host.Safe(g))
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/verify"
@@ -18,6 +19,7 @@ type Checks struct {
 	Fast, Slow time.Duration // timeouts; 0 means verify's defaults
 	Env        []string      // the whole environment of a command
 	Log        io.Writer     // nil for none
+	Plan       *confine.Plan // what the commands may use besides files; nil for everything
 	// Before is called before each command starts, to count it; an error keeps it
 	// from starting. May be nil.
 	Before func(verify.Command) error
@@ -28,7 +30,7 @@ type Checks struct {
 }
 
 func (k Checks) options(x *boxExec) verify.Options {
-	x.env, x.before = k.Env, k.Before
+	x.env, x.plan, x.before = k.Env, k.Plan, k.Before
 	return verify.Options{FastTimeout: k.Fast, SlowTimeout: k.Slow, Exec: x, Log: k.Log, Base: k.Base, Excuse: k.Excuse}
 }
 
@@ -56,6 +58,7 @@ type boxExec struct {
 	on      string         // part of the layers' names
 	kept    []judge.Change // what is laid over the real tree
 	env     []string
+	plan    *confine.Plan
 	before  func(verify.Command) error
 	refused error // what before said
 	n       int
@@ -95,7 +98,7 @@ func (x *boxExec) in(ctx context.Context, b *box.Box, cmd verify.Command, timeou
 		return res
 	}
 	defer pr.Close()
-	proc, err := b.Start(box.Proc{Argv: cmd.Argv, Env: x.env, Stdout: pw, Stderr: pw})
+	proc, err := x.plan.Start(b, box.Proc{Argv: cmd.Argv, Env: x.env, Stdout: pw, Stderr: pw})
 	pw.Close()
 	if err != nil {
 		res.Err, res.Duration = err, time.Since(begin)
@@ -107,7 +110,7 @@ func (x *boxExec) in(ctx context.Context, b *box.Box, cmd verify.Command, timeou
 		to = io.MultiWriter(out, res.Tests)
 	}
 	read := make(chan struct{})
-	go func() { io.Copy(to, pr); close(read) }()
+	go func() { x.read(to, pr, proc); close(read) }()
 	ended := make(chan struct{})
 	var state box.ExitState
 	go func() { state, err = proc.Wait(); close(ended) }()
@@ -134,6 +137,8 @@ func (x *boxExec) in(ctx context.Context, b *box.Box, cmd verify.Command, timeou
 	switch {
 	case ctx.Err() != nil:
 		res.Err = ctx.Err()
+	case state.Exceeded != nil:
+		res.Err = state.Exceeded
 	case err != nil && !res.TimedOut:
 		res.Err = err
 	case state.OK() && !res.TimedOut:
@@ -142,4 +147,15 @@ func (x *boxExec) in(ctx context.Context, b *box.Box, cmd verify.Command, timeou
 		res.ExitCode = state.Code
 	}
 	return res
+}
+
+// read collects what a command prints, and ends it when that is more than it may.
+func (x *boxExec) read(to io.Writer, from io.Reader, proc *box.Process) {
+	if most := x.plan.Output(); most > 0 {
+		if n, _ := io.CopyN(to, from, most); n < most {
+			return
+		}
+		proc.Exceed(&box.Exceeded{Limit: box.LimitOutput, Got: most, Max: most})
+	}
+	io.Copy(to, from)
 }

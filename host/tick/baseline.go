@@ -15,7 +15,7 @@ import (
 
 // checks are the verification commands of the task with their limits.
 func (r *run) checks() change.Checks {
-	return change.Checks{Commands: r.commands, Env: r.checkEnv(), Before: func(verify.Command) error { return r.book.Verify(1) },
+	return change.Checks{Commands: r.commands, Plan: r.checkPlan, Env: r.checkEnv(), Before: func(verify.Command) error { return r.book.Verify(1) },
 		Fast: time.Duration(r.cfg.Verification.TimeoutFastSeconds) * time.Second,
 		Slow: time.Duration(r.cfg.Verification.TimeoutSlowSeconds) * time.Second}
 }

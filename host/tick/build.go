@@ -15,6 +15,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
@@ -54,14 +55,17 @@ func (r *run) openBuilder(name string) error {
 		return err
 	}
 	r.builder = p
+	if r.checkPlan, err = confine.For(r.cfg.Box, confine.Verification, r.refused); err != nil {
+		return err
+	}
 	r.change, err = change.Begin(r.changeEnv(), change.Options{RunID: r.rep.RunID, Base: r.rep.BaseCommit, Branch: r.branch,
 		Binds: []box.Bind{{Path: spec.SocketDir, Writable: true}}})
 	if err != nil {
 		return crew.BoxFault(err)
 	}
 	b := r.change.Box()
-	r.rep.Box = &report.BoxReport{Means: b.Means(), Gaps: append(b.Gaps(), box.Confine{}.Gaps()...)}
-	spec.Start = crew.InBox(b)
+	r.rep.Box = &report.BoxReport{Means: b.Means(), Gaps: append(b.Gaps(), p.Plan.Gaps()...)}
+	spec.Start = crew.InBox(b, p.Plan)
 	p.Lazy = pluginhost.NewLazy(spec)
 	return nil
 }
@@ -146,6 +150,9 @@ func (r *run) buildWith(ctx context.Context, c crew.Choice) (*pluginhost.Failure
 	}
 	f, err := r.runBuilder(ctx, p, c)
 	p.Close(ctx)
+	if over := p.Plan.Exceeded("the builder " + p.Entry.Name); over != nil && ctx.Err() == nil {
+		return nil, over // whatever it said, and whatever came of its end
+	}
 	if f == nil && err == nil {
 		r.leave(p.Worker.Summary)
 	}
@@ -188,6 +195,9 @@ func (r *run) afterFailedBuild(ctx context.Context, failure error) error {
 	r.rep.BuilderOutputValid = nil // it gave none
 	broken := r.verdict.Code != "" && r.verdict.Code != judge.Success
 	if ctx.Err() == nil && f.Code == judge.StopInterrupted && broken {
+		if over := (*box.Exceeded)(nil); errors.As(failure, &over) {
+			r.note(f.What + ": " + f.Why)
+		}
 		r.rep.Limits = nil // it ended for more than a limit
 		return verdict
 	}

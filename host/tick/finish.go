@@ -19,6 +19,7 @@ import (
 func (r *run) finish(ctx context.Context, verdict error) (*Outcome, error) {
 	r.leave("")
 	r.decide(verdict)
+	r.describeNetwork()
 	out := &Outcome{Report: r.rep, Patch: r.patch}
 	if r.rep.Verdict == judge.OutcomeBlocked {
 		out.Blocked = r.blocked()

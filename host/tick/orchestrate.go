@@ -138,6 +138,9 @@ func (r *run) ask(ctx context.Context) error {
 			}
 			continue
 		default:
+			if over := r.provider.Plan.Exceeded("the provider " + r.provider.Entry.Name); over != nil && ctx.Err() == nil {
+				return over
+			}
 			return failed(ctx, f)
 		}
 		if reason == nil {

@@ -2,20 +2,45 @@ package tick
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 
+	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/netproxy"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
-	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/sdk/pluginpb"
 )
 
 // crew is where the plugins of this run come from.
 func (r *run) crew() crew.Env {
 	return crew.Env{Catalog: r.env.Catalog, Config: r.cfg, Root: r.env.Root, StateDir: r.env.StateDir, Home: r.env.Home,
-		Version: r.env.Version, RunID: r.rep.RunID, StderrDir: filepath.Join(r.hist.Dir(), "plugins"), Now: r.now}
+		Version: r.env.Version, RunID: r.rep.RunID, StderrDir: filepath.Join(r.hist.Dir(), "plugins"), Now: r.now, Refused: r.refused}
+}
+
+// refused says that something in a box wanted a host that is not listed.
+func (r *run) refused(n netproxy.Refusal) {
+	r.observe(progress.Event{Kind: progress.Notice, Text: fmt.Sprintf("a box was refused %s: %s", n.Target, n.Why)})
+}
+
+// describeNetwork says in the report what boxes could reach, and what they were refused.
+func (r *run) describeNetwork() {
+	if r.rep.Box == nil {
+		return
+	}
+	var plans []*confine.Plan
+	for _, p := range []*crew.Plugin{r.provider, r.builder} {
+		if p != nil {
+			plans = append(plans, p.Plan)
+		}
+	}
+	for _, p := range append(plans, r.checkPlan) {
+		if n := p.Report(); n != nil {
+			r.rep.Box.Network = append(r.rep.Box.Network, *n)
+		}
+	}
 }
 
 // warmProvider starts the orchestrator's plugin while the preflight goes on. What goes
@@ -41,7 +66,7 @@ func (r *run) openProvider(ctx context.Context, name string) (*crew.Plugin, erro
 	}
 	r.opened[name] = p
 	if r.rep.Box == nil {
-		r.rep.Box = &report.BoxReport{Means: p.Box.Means(), Gaps: append(p.Box.Gaps(), box.Confine{}.Gaps()...)}
+		r.rep.Box = &report.BoxReport{Means: p.Box.Means(), Gaps: append(p.Box.Gaps(), p.Plan.Gaps()...)}
 	}
 	return p, nil
 }

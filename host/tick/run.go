@@ -10,6 +10,7 @@ import (
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/journal"
@@ -60,11 +61,13 @@ type run struct {
 	known    *passed.Store
 	results  []verify.Result
 	checkLog io.WriteCloser
-	built    bool   // a builder was let into the box
-	badBuild string // why the builder's result is not valid; "" when it is
-	patch    string
-	repeat   bool   // the task ended in a STOP before and was not built again
-	was      string // the milestone before this tick; "" when there was none
+	// checkPlan is what the checks may use besides files.
+	checkPlan *confine.Plan
+	built     bool   // a builder was let into the box
+	badBuild  string // why the builder's result is not valid; "" when it is
+	patch     string
+	repeat    bool   // the task ended in a STOP before and was not built again
+	was       string // the milestone before this tick; "" when there was none
 }
 
 func newRun(env *Env, o Options) *run {

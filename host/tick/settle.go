@@ -11,10 +11,12 @@ import (
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/verify"
 )
 
@@ -246,7 +248,11 @@ func checkFault(code judge.Code, results []verify.Result) *fault.Fault {
 	}
 	last := results[len(results)-1]
 	f.What = fmt.Sprintf("the check %s failed", last.Command.ID)
+	var over *box.Exceeded
 	switch {
+	case errors.As(last.Err, &over):
+		f = confine.Fault("the check "+last.Command.ID, over)
+		f.Code = code
 	case last.Err != nil:
 		f.Why, f.Err = last.Err.Error(), last.Err
 	case last.TimedOut:

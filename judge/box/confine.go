@@ -31,8 +31,8 @@ type Limits struct {
 
 // Exceeded is the limit that ended a box.
 type Exceeded struct {
-	// Limit is the limit's name: processes, memory, cpu_time, file, disk, or
-	// free_disk, which is no limit of the box but what must be left for others.
+	// Limit is the limit's name. LimitFreeDisk is none of the box's: it is what must
+	// be left for others. LimitOutput is watched by who reads the output.
 	Limit string
 	// Got is what was found, Max what is allowed: in bytes, or in whole seconds for
 	// cpu_time.
@@ -49,6 +49,7 @@ const (
 	LimitFile      = "file"
 	LimitDisk      = "disk"
 	LimitFreeDisk  = "free_disk"
+	LimitOutput    = "output"
 )
 
 // Error says it on one line.
@@ -64,19 +65,21 @@ func (e *Exceeded) Error() string {
 		return fmt.Sprintf("a file of %s, %q; %s are allowed", size(e.Got), e.Path, size(e.Max))
 	case LimitDisk:
 		return fmt.Sprintf("%s written to disk; %s are allowed", size(e.Got), size(e.Max))
+	case LimitOutput:
+		return fmt.Sprintf("more than %s of output", size(e.Max))
 	}
 	return fmt.Sprintf("only %s were left free on the disk; %s are kept for others", size(e.Got), size(e.Max))
 }
 
 // size writes a number of bytes for people.
 func size(n int64) string {
-	switch {
-	case n >= 10<<30:
-		return fmt.Sprintf("%d GiB", n>>30)
-	case n >= 10<<20:
-		return fmt.Sprintf("%d MiB", n>>20)
-	case n >= 10<<10:
-		return fmt.Sprintf("%d KiB", n>>10)
+	for _, unit := range []struct {
+		name string
+		size int64
+	}{{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}} {
+		if n >= unit.size {
+			return fmt.Sprintf("%.3g %s", float64(n)/float64(unit.size), unit.name)
+		}
 	}
 	return fmt.Sprintf("%d bytes", n)
 }

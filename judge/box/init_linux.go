@@ -37,7 +37,7 @@ type report struct {
 	Code            int
 	Signal          syscall.Signal
 	Left            int
-	Exceeded        *Exceeded // before the end that it brings about
+	Exceeded        *Exceeded // before the end that it brings about, or with it
 	Fail            *failure
 }
 
@@ -86,10 +86,7 @@ func runInit() {
 	// forked from this one.
 	runtime.LockOSThread()
 	reports := gob.NewEncoder(os.NewFile(fdReport, "report"))
-	child, err := enter(os.NewFile(fdControl, "control"), func(e *Exceeded) {
-		reports.Encode(report{Exceeded: e})
-		unix.Kill(-1, unix.SIGKILL)
-	})
+	child, look, err := enter(os.NewFile(fdControl, "control"))
 	if err != nil {
 		f, ok := errors.AsType[*failure](err)
 		if !ok {
@@ -99,10 +96,19 @@ func runInit() {
 		quit(1)
 	}
 	reports.Encode(report{Started: true})
+	if look != nil {
+		go watch(look, func(e *Exceeded) {
+			reports.Encode(report{Exceeded: e})
+			unix.Kill(-1, unix.SIGKILL)
+		})
+	}
 	status, left := reap(child)
 	end := report{Exited: true, Code: status.ExitStatus(), Left: left}
 	if status.Signaled() {
 		end.Signal = status.Signal()
+	}
+	if look != nil {
+		end.Exceeded = look() // what came after the last look
 	}
 	reports.Encode(end)
 	quit(0)
@@ -112,16 +118,17 @@ func runInit() {
 // detector does at an exit: sleep for a second, in each of some thousand boxes.
 func quit(code int) { syscall.Exit(code) }
 
-// enter does everything up to the running child.
-func enter(control *os.File, exceeded func(*Exceeded)) (pid int, err error) {
+// enter does everything up to the running child. look says whether the processes take
+// more than they may; it is nil when there is no limit.
+func enter(control *os.File) (pid int, look func() *Exceeded, err error) {
 	// Before anything else runs: descriptors that relay's own parent leaked must
 	// not reach the child, since one open folder of the host is a way out.
 	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		return 0, fail("close inherited descriptors", "", err)
+		return 0, nil, fail("close inherited descriptors", "", err)
 	}
 	var p plan
 	if err := gob.NewDecoder(control).Decode(&p); err != nil {
-		return 0, fail("read the plan", "", err)
+		return 0, nil, fail("read the plan", "", err)
 	}
 	go func() {
 		io.Copy(io.Discard, control) // ends with the host process
@@ -134,34 +141,35 @@ func enter(control *os.File, exceeded func(*Exceeded)) (pid int, err error) {
 	// ignored ones would be ignored in the child too.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE, unix.SIGTSTP)
 	if err := guard(); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	if err := enterNetwork(&p); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	exe, err := prepareExe(p.HasExe)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	stores, err := mountAll(&p)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	if p.TmpDir != "" {
 		if err := os.Mkdir(p.TmpDir, 0o700); err != nil {
-			return 0, fail("make the temporary folder", p.TmpDir, err)
+			return 0, nil, fail("make the temporary folder", p.TmpDir, err)
 		}
 	}
 	if err := limit(p.Limits); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	if err := drop(); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
-	if pid, err = spawn(&p, exe); err == nil {
-		go watch(p.Limits, stores, exceeded)
+	if l := p.Limits; l.Processes > 0 || l.Memory > 0 || l.CPUTime > 0 {
+		look = func() *Exceeded { return l.look(stores) }
 	}
-	return pid, err
+	pid, err = spawn(&p, exe)
+	return pid, look, err
 }
 
 // spawn starts the direct child, on this thread.

@@ -66,6 +66,9 @@ func (p *Process) Pid() int { return 0 }
 // Wait fails.
 func (p *Process) Wait() (ExitState, error) { return ExitState{}, unsupported() }
 
+// Exceed does nothing.
+func (p *Process) Exceed(*Exceeded) {}
+
 // Exceeded is nil.
 func (p *Process) Exceeded() *Exceeded { return nil }
 

@@ -246,7 +246,7 @@ func launch(p Proc, what *plan, lock *os.File, q *quota) (*Process, error) {
 		run.listeners, err = receiveSockets(hand, len(p.Confine.Listen))
 	}
 	if q != nil {
-		go q.watch(run.done, run.exceed)
+		go q.watch(run.done, run.Exceed)
 	}
 	go run.collect(reports, reportR, what.Away, q)
 	if started && err == nil {
@@ -291,8 +291,8 @@ func (p *Process) collect(reports *gob.Decoder, from *os.File, away string, q *q
 	close(p.done)
 }
 
-// exceed ends the box for a limit.
-func (p *Process) exceed(e *Exceeded) {
+// Exceed ends the box for a limit that somebody else watches.
+func (p *Process) Exceed(e *Exceeded) {
 	p.exceeded.CompareAndSwap(nil, e)
 	p.Kill()
 }

@@ -17,15 +17,11 @@ import (
 // watchEvery is how often; less often where a look is expensive.
 const watchEvery = 50 * time.Millisecond
 
-// watch calls found, once, when a limit is exceeded. stores are the file systems in
-// memory that the box can write.
-func watch(l Limits, stores []int, found func(*Exceeded)) {
-	if l.Processes == 0 && l.Memory == 0 && l.CPUTime == 0 {
-		return
-	}
+// watch looks until something is found.
+func watch(look func() *Exceeded, found func(*Exceeded)) {
 	for {
 		begin := time.Now()
-		if e := l.look(stores); e != nil {
+		if e := look(); e != nil {
 			found(e)
 			return
 		}
@@ -41,6 +37,8 @@ type usage struct {
 	pids     []string
 }
 
+// look finds the first limit that is exceeded. stores are the file systems in memory
+// that the box can write.
 func (l Limits) look(stores []int) *Exceeded {
 	names := processes()
 	if l.Processes > 0 && len(names) > l.Processes { // at once, in the middle of a fork bomb

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/paxiom/relay/host/internal/netproxy"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -110,6 +111,15 @@ func homeDirs(v any) string {
 			return clipQuote(s) + " must be a folder of HOME such as \"~/.claude\""
 		}
 		return oneLine(s)
+	})
+}
+
+func hosts(v any) string {
+	return each(v, func(s string) string {
+		if _, err := netproxy.ParseHost(s); err != nil {
+			return err.Error()
+		}
+		return ""
 	})
 }
 

@@ -241,9 +241,31 @@ type Commit struct {
 
 // Box says where builders run.
 type Box struct {
-	Means       string   `json:"means"`        // auto, overlay, landlock or copy
-	Required    string   `json:"required"`     // the weakest means that is accepted; "" accepts auto's choice
-	PersistDirs []string `json:"persist_dirs"` // folders of HOME that stay writable, for example "~/.claude"
+	Means       string    `json:"means"`        // auto, overlay, landlock or copy
+	Required    string    `json:"required"`     // the weakest means that is accepted; "" accepts auto's choice
+	PersistDirs []string  `json:"persist_dirs"` // folders of HOME that stay writable, for example "~/.claude"
+	Network     Network   `json:"network"`
+	Limits      BoxLimits `json:"limits"`
+}
+
+// Network says what boxes may reach: full, hosts or none for each role.
+type Network struct {
+	Builder      string   `json:"builder"`
+	Provider     string   `json:"provider"`
+	Verification string   `json:"verification"` // auto: none unless the builder has all
+	Hosts        []string `json:"hosts"`        // for the roles with hosts
+}
+
+// BoxLimits are what one box may take; 0 is no limit, except for MemoryMB.
+type BoxLimits struct {
+	Processes  int `json:"processes"`
+	MemoryMB   int `json:"memory_mb"` // 0: three quarters of the machine's
+	CPUs       int `json:"cpus"`
+	CPUSeconds int `json:"cpu_seconds"`
+	OpenFiles  int `json:"open_files"`
+	FileMB     int `json:"file_mb"`
+	DiskMB     int `json:"disk_mb"`
+	OutputMB   int `json:"output_mb"`
 }
 
 // Notify says how the operator hears that a cycle waits.

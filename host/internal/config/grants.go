@@ -37,6 +37,8 @@ func (l *Loaded) Grants() []Grant {
 		{[]string{"builder", "cursor"}, "is a program that works on your files"},
 		{[]string{"notify", "command"}, "is a program that is started when a cycle waits for you"},
 		{[]string{"box", "means"}, "chooses how builders are contained"},
+		{[]string{"box", "network", "hosts"}, "are what boxes with a narrowed network may reach"},
+		{[]string{"box", "network", "verification"}, "says what a check, which runs the builder's code, may reach"},
 		{[]string{"box", "persist_dirs"}, "are folders of your home that a builder may write"},
 	} {
 		n := l.repo.lookup(g.path...)

@@ -35,6 +35,8 @@ const (
 	subset            // a list: nothing that the user's does not have
 	notWeak           // box.required: the stronger one holds
 	owners            // a repository can't have it at all
+	notOpen           // box.network: the closer one holds
+	within            // a list: the user's, when there is one and it does not have all
 )
 
 // key is one line of the table that everything about the configuration is made

@@ -3,6 +3,9 @@ package config
 // permissionModes are those of Claude Code in which it can build without a person.
 var permissionModes = []string{"default", "acceptEdits", "bypassPermissions", "dontAsk"}
 
+// networks are what a role may reach, the widest first.
+var networks = []string{"full", "hosts", "none"}
+
 var workKeys = []key{
 	{path: "builder.default_mode", kind: kText, def: "claude_code", max: 64, check: pluginName, doc: "Builder that the orchestrator is told to prefer: a name or alias of an installed one.", read: "tick"},
 	{path: "builder.allow_patch_mode", kind: kBool, def: true, doc: "Whether a task may be a ready patch.", read: "tick"},
@@ -33,6 +36,18 @@ var workKeys = []key{
 	{path: "box.means", kind: kText, def: "auto", enum: []string{"auto", "overlay", "landlock", "copy"}, doc: "How builders are contained; auto takes the strongest that this machine has.", read: "change"},
 	{path: "box.required", kind: kText, def: "", enum: []string{"", "copy", "landlock", "overlay"}, narrow: notWeak, doc: "Weakest means that is accepted, weakest first: copy, landlock, overlay. \"\" accepts what auto finds.", read: "change"},
 	{path: "box.persist_dirs", kind: kTexts, def: []string{}, check: homeDirs, narrow: subset, doc: "Folders of HOME, such as \"~/.claude\", that a builder may write for good. Only the user's own configuration can name them; a repository's can only name fewer.", read: "change"},
+	{path: "box.network.builder", kind: kText, def: "full", enum: networks, narrow: notOpen, doc: "What a builder reaches: the network as you do, the hosts of box.network.hosts, or nothing.", read: "confine"},
+	{path: "box.network.provider", kind: kText, def: "full", enum: networks, narrow: notOpen, doc: "What a provider reaches.", read: "confine"},
+	{path: "box.network.verification", kind: kText, def: "auto", enum: append([]string{"auto"}, networks...), narrow: notOpen, doc: "What a check reaches; auto is nothing, unless the builder has the full network.", read: "confine"},
+	{path: "box.network.hosts", kind: kTexts, def: []string{}, check: hosts, narrow: within, doc: "Hosts for the roles that have \"hosts\": api.example.org (port 443), *.example.org, api.example.org:8443, or an address of this machine such as 127.0.0.1:8080.", read: "confine"},
+	{path: "box.limits.processes", kind: kWhole, def: 4096, min: 0, max: 1e6, narrow: atMost, doc: "Processes and threads in one box at a time; 0 for no limit.", read: "confine"},
+	{path: "box.limits.memory_mb", kind: kWhole, def: 0, min: 0, max: 1e8, narrow: atMost, doc: "Memory of one box, with what is written to folders that are thrown away, such as /tmp, in megabytes (1,000,000 bytes); 0 for three quarters of the machine's.", read: "confine"},
+	{path: "box.limits.cpus", kind: kWhole, def: 0, min: 0, max: 4096, narrow: atMost, doc: "Processors that one box uses; 0 for all.", read: "confine"},
+	{path: "box.limits.cpu_seconds", kind: kWhole, def: 0, min: 0, max: 1e8, narrow: atMost, doc: "Processor time of all processes of one box; 0 for no limit.", read: "confine"},
+	{path: "box.limits.open_files", kind: kWhole, def: 16384, min: 0, max: 1e6, narrow: atMost, doc: "Files that one process may have open; 0 for the system's own limit.", read: "confine"},
+	{path: "box.limits.file_mb", kind: kWhole, def: 20000, min: 0, max: 1e9, narrow: atMost, doc: "Size of one file that is written in the repository, holes included, in megabytes; 0 for no limit.", read: "confine"},
+	{path: "box.limits.disk_mb", kind: kWhole, def: 20000, min: 0, max: 1e9, narrow: atMost, doc: "Disk space of what one box writes, in megabytes; 0 for no limit.", read: "confine"},
+	{path: "box.limits.output_mb", kind: kWhole, def: 500, min: 0, max: 1e9, narrow: atMost, doc: "What a plugin, a program that it drives, or a check may print, in megabytes; 0 for no limit.", read: "confine"},
 
 	{path: "plugins", kind: kMap, def: map[string]any{}, check: pluginNames, doc: "Settings of plugins, by plugin name.", read: "pluginhost"},
 	{path: "plugins.*", kind: kAny, doc: "Settings of one plugin, checked against the schema that the plugin publishes.", read: "the plugin"},

@@ -11,6 +11,9 @@ import (
 // strength orders the means of containment; "" is none.
 var strength = map[string]int{"": 0, "copy": 1, "landlock": 2, "overlay": 3}
 
+// openness orders what a box may reach.
+var openness = map[string]int{"none": 0, "auto": 1, "hosts": 1, "full": 2}
+
 // narrow gives the repository's layer without what the user's own configuration
 // does not let it have. What is merely looser than the user's gives way with a
 // notice; a right that was never given is refused.
@@ -69,6 +72,12 @@ func looser(how narrowing, asked, own *node) bool {
 		a, _ := asked.text()
 		o, _ := own.text()
 		return strength[a] < strength[o]
+	case notOpen:
+		a, _ := asked.text()
+		o, _ := own.text()
+		return openness[a] > openness[o] || o == "auto" && a != "none"
+	case within:
+		return len(beyond(asked, own)) > 0
 	default: // atMost; 0 is no limit
 		a, _ := asked.number()
 		o, _ := own.number()
@@ -76,7 +85,8 @@ func looser(how narrowing, asked, own *node) bool {
 	}
 }
 
-func (l *Loaded) subset(asked, own *node, k *key) error {
+// beyond gives what is in the list asked and not in own.
+func beyond(asked, own *node) (more []*node) {
 	have := map[any]bool{}
 	if list, ok := own.list(); ok {
 		for _, x := range list {
@@ -86,8 +96,16 @@ func (l *Loaded) subset(asked, own *node, k *key) error {
 	list, _ := asked.list()
 	for _, x := range list {
 		if !have[x.v] {
-			return l.notGiven(x, problem{x.at, k.path, x.describe() + " is not in your own configuration, and only that can give it"})
+			more = append(more, x)
 		}
+	}
+	return more
+}
+
+func (l *Loaded) subset(asked, own *node, k *key) error {
+	if more := beyond(asked, own); len(more) > 0 {
+		x := more[0]
+		return l.notGiven(x, problem{x.at, k.path, x.describe() + " is not in your own configuration, and only that can give it"})
 	}
 	return nil
 }

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
@@ -31,11 +33,17 @@ func Persist(cfg *config.Config, home string) []string {
 // sandbox of its own, which can't be made inside ours, may leave it off then.
 const boxVariable = "RELAY_BOX"
 
-// InBox starts a plugin as the direct child of a box.
-func InBox(b *box.Box) launch.Starter {
+// outputVariable tells a plugin how much a program that it drives may print, in bytes.
+const outputVariable = "RELAY_OUTPUT_LIMIT"
+
+// InBox starts a plugin as the direct child of a box, with what its plan gives it.
+func InBox(b *box.Box, plan *confine.Plan) launch.Starter {
 	return func(s launch.StartSpec) (launch.Process, error) {
 		env := append(s.Env[:len(s.Env):len(s.Env)], boxVariable+"="+b.Means())
-		p, err := b.Start(box.Proc{Exe: s.Exe, Argv: s.Argv, Env: env, Dir: s.Dir, Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr})
+		if n := plan.Output(); n > 0 {
+			env = append(env, outputVariable+"="+strconv.FormatInt(n, 10))
+		}
+		p, err := plan.Start(b, box.Proc{Exe: s.Exe, Argv: s.Argv, Env: env, Dir: s.Dir, Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr})
 		if err != nil {
 			return nil, BoxFault(err)
 		}
@@ -50,6 +58,11 @@ type boxed struct{ *box.Process }
 func (b boxed) Left() int {
 	st, _ := b.Process.Wait()
 	return st.Left
+}
+
+// Flooded ends the box, since the plugin wrote more than it may.
+func (b boxed) Flooded(limit int64) {
+	b.Exceed(&box.Exceeded{Limit: box.LimitOutput, Got: limit, Max: limit})
 }
 
 // Wait gives the direct child's end as an error, nil for status 0.

@@ -14,8 +14,10 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/host/internal/keys"
 	"github.com/paxiom/relay/host/internal/launch"
+	"github.com/paxiom/relay/host/internal/netproxy"
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/judge"
@@ -36,6 +38,9 @@ type Env struct {
 	// StderrDir gets a file for each plugin's standard error; "" throws it away.
 	StderrDir string
 	Now       func() time.Time // nil means time.Now
+	// Refused, which may be nil, is told of each host that a plugin wanted and that is
+	// not listed.
+	Refused func(netproxy.Refusal)
 }
 
 // Plugin is one plugin of a run. Nothing is started before Lazy.Get or Lazy.Warm.
@@ -43,7 +48,8 @@ type Plugin struct {
 	Entry  catalog.Entry
 	Lazy   *pluginhost.Lazy // nil until it is given a place, and after Finish and Close
 	Worker *report.Worker
-	Box    *box.Box // that a provider lives in; nil for a builder, whose box is the change's
+	Plan   *confine.Plan // what its box may use besides files
+	Box    *box.Box      // that a provider lives in; nil for a builder, whose box is the change's
 
 	stderr  *os.File // of the present run
 	words   redirect // what the process writes its standard error to
@@ -62,12 +68,20 @@ func (e Env) Find(name string, kind catalog.Kind) (*Plugin, pluginhost.Spec, err
 	if err != nil {
 		return nil, pluginhost.Spec{}, err
 	}
+	role := confine.Provider
+	if kind == catalog.Builder {
+		role = confine.Builder
+	}
+	plan, err := confine.For(e.Config.Box, role, e.Refused)
+	if err != nil {
+		return nil, pluginhost.Spec{}, err
+	}
 	sockets, remove, err := launch.NewSocketDir()
 	if err != nil {
 		return nil, pluginhost.Spec{}, fault.Wrap(err, judge.BlockedPlugin, "there is no place for the sockets of plugins", "`ls -ld /tmp /tmp/relay-*` shows who owns them")
 	}
-	p := &Plugin{Entry: entry, cleanup: []func(){remove}, Worker: &report.Worker{Plugin: entry.Name, Version: entry.Version}}
-	spec := pluginhost.Spec{Entry: entry, Config: conf, RunID: e.RunID, HostVersion: e.Version, SocketDir: sockets, Dir: e.Root,
+	p := &Plugin{Entry: entry, Plan: plan, cleanup: []func(){remove}, Worker: &report.Worker{Plugin: entry.Name, Version: entry.Version}}
+	spec := pluginhost.Spec{Entry: entry, Config: conf, RunID: e.RunID, HostVersion: e.Version, SocketDir: sockets, Dir: e.Root, OutputLimit: plan.Output(),
 		EnvFile: keys.EnvFile{Root: e.repo(), Path: e.Config.EnvFile}}
 	if err = e.giveState(&spec, kind); err == nil {
 		err = p.openStderr(e.StderrDir)
@@ -108,7 +122,7 @@ func (e Env) Reader(name string, kind catalog.Kind, git *judge.Git) (*Plugin, er
 		p.Close(context.Background())
 		return nil, BoxFault(err)
 	}
-	spec.Start = InBox(p.Box)
+	spec.Start = InBox(p.Box, p.Plan)
 	p.Lazy = pluginhost.NewLazy(spec)
 	return p, nil
 }

@@ -39,6 +39,9 @@ type Config struct {
 	Stderr io.Writer
 	// StderrLimit is in bytes; 0 means 16 MiB.
 	StderrLimit int64
+	// OutputLimit is how much the plugin may write in all, in bytes; it is ended when
+	// it writes more. 0 is any amount.
+	OutputLimit int64
 	// Secrets are masked in Stderr and in every text of this package.
 	Secrets *redact.Set
 	// Start is what starts the process; nil executes it in a process group of its own.

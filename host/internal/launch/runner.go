@@ -47,8 +47,22 @@ type runner struct {
 }
 
 func newRunner(cfg Config, priv *private) *runner {
-	return &runner{cfg: cfg, priv: priv, sink: newSink(cfg.Secrets, cfg.Stderr, cfg.StderrLimit),
+	r := &runner{cfg: cfg, priv: priv, sink: newSink(cfg.Secrets, cfg.Stderr, cfg.StderrLimit),
 		firstKnown: make(chan struct{}), done: make(chan struct{})}
+	r.sink.most, r.sink.flood = cfg.OutputLimit, r.flooded
+	return r
+}
+
+// flooded ends a process that writes without end.
+func (r *runner) flooded() {
+	r.mu.Lock()
+	proc := r.proc
+	r.mu.Unlock()
+	if p, ok := proc.(interface{ Flooded(limit int64) }); ok {
+		p.Flooded(r.cfg.OutputLimit) // it knows how to say why
+		return
+	}
+	r.kill()
 }
 
 // Start starts the process. The ends of the pipes that the plugin has are closed

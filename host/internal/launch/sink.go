@@ -24,6 +24,10 @@ type sink struct {
 	to   io.Writer
 	room int64
 	over bool // go-plugin's own copying may trail the end of the process
+
+	taken int64
+	most  int64  // 0: any amount
+	flood func() // called once, when taken exceeds most
 }
 
 func newSink(secrets *redact.Set, to io.Writer, limit int64) *sink {
@@ -38,6 +42,11 @@ func (s *sink) Write(p []byte) (int, error) {
 	defer s.mu.Unlock()
 	if s.over {
 		return len(p), nil
+	}
+	s.taken += int64(len(p))
+	if s.most > 0 && s.taken > s.most {
+		s.most = 0
+		go s.flood()
 	}
 	return s.mask.Write(p)
 }

@@ -47,6 +47,8 @@ type Spec struct {
 	// history folder; may be nil and "".
 	Stderr     io.Writer
 	StderrPath string
+	// OutputLimit is how much the plugin may write in all, in bytes; 0 is any amount.
+	OutputLimit int64
 	// Start and SocketDir put the plugin into a box; see package launch.
 	Start     launch.Starter
 	SocketDir string
@@ -116,7 +118,7 @@ func open(ctx context.Context, spec Spec) (*Plugin, *Failure) {
 	client, err := launch.Start(ctx, launch.Config{
 		Name: strings.TrimSpace(spec.Entry.Name + " " + spec.Entry.Version), Path: spec.Entry.Path, SHA256: spec.Entry.SHA256, Reinstall: spec.Entry.Reinstall(),
 		Env: launch.Env(ring.grants, slices.Concat([]string{"RELAY_RUN_ID=" + spec.RunID}, ring.env, spec.Env)),
-		Dir: spec.Dir, SocketDir: spec.SocketDir, Stderr: spec.Stderr, StderrLimit: spec.Limits.Stderr, Secrets: p.secrets,
+		Dir: spec.Dir, SocketDir: spec.SocketDir, Stderr: spec.Stderr, StderrLimit: spec.Limits.Stderr, OutputLimit: spec.OutputLimit, Secrets: p.secrets,
 		Start: spec.Start, Handshake: sdk.Handshake, Versions: sdk.PluginMap(), StartTimeout: spec.Limits.Start, MaxMessage: spec.Limits.Message,
 	})
 	if err != nil {

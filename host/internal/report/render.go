@@ -59,6 +59,12 @@ func Render(r *Report, maxChars int) []byte {
 	if r.Box != nil {
 		p.head("Box")
 		p.line("- Means: %s", text(r.Box.Means))
+		for _, n := range r.Box.Network {
+			p.line("- Network of the %s: %s", text(n.Role), text(n.Mode))
+			for _, c := range n.Refused {
+				p.line("- Refused to the %s: %s, %d times: %s", text(n.Role), span(c.Target), c.Count, text(c.Why))
+			}
+		}
 		p.list(r.Box.Gaps, "Not covered: ", text)
 	}
 	if len(r.Notes) > 0 {

@@ -3,6 +3,7 @@ package report
 import (
 	"time"
 
+	"github.com/paxiom/relay/host/internal/netproxy"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -173,6 +174,15 @@ type Switch struct {
 type BoxReport struct {
 	Means string   `json:"means"`
 	Gaps  []string `json:"gaps,omitempty"`
+	// Network lists the roles whose network is narrowed.
+	Network []Network `json:"network,omitempty"`
+}
+
+// Network is what the boxes of one role could reach, and what they were refused.
+type Network struct {
+	Role    string             `json:"role"`
+	Mode    string             `json:"mode"` // hosts or none
+	Refused []netproxy.Refusal `json:"refused,omitempty"`
 }
 
 // Question is what the operator is asked.

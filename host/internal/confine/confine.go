@@ -1,0 +1,203 @@
+package confine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/netproxy"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
+)
+
+// Role is whom a box is for.
+type Role string
+
+// The roles.
+const (
+	Builder      Role = "builder"
+	Provider     Role = "provider"
+	Verification Role = "verification"
+)
+
+// The networks.
+const (
+	full  = "full"
+	hosts = "hosts"
+	none  = "none"
+)
+
+// Plan is what the boxes of one role may use. It serves any number of them.
+type Plan struct {
+	role    Role
+	network string
+	output  int64 // bytes
+	confine box.Confine
+	proxy   *netproxy.Proxy // nil without listed hosts
+
+	mu   sync.Mutex
+	last *box.Process
+}
+
+// For works out the plan of a role. notice, which may be nil, is told of each host
+// that is refused, once.
+func For(c config.Box, role Role, notice func(netproxy.Refusal)) (*Plan, error) {
+	p := &Plan{role: role, network: network(c.Network, role), output: mb(c.Limits.OutputMB)}
+	l := c.Limits
+	p.confine.Limits = box.Limits{Processes: l.Processes, Memory: mb(l.MemoryMB), CPUs: l.CPUs, CPUTime: time.Duration(l.CPUSeconds) * time.Second,
+		OpenFiles: l.OpenFiles, File: mb(l.FileMB), Disk: mb(l.DiskMB)}
+	if l.MemoryMB == 0 {
+		p.confine.Limits.Memory = machineMemory() / 4 * 3
+	}
+	p.confine.OwnNetwork = p.network != full
+	if p.network != hosts {
+		return p, nil
+	}
+	list, err := netproxy.ParseHosts(c.Network.Hosts)
+	if err != nil {
+		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "box.network.hosts can't be used", "`relay config show box.network`")
+	}
+	p.proxy = netproxy.New(list, notice)
+	p.confine.Listen = p.proxy.Listen()
+	return p, nil
+}
+
+// network is what a role reaches. A check runs what the builder wrote: with all of the
+// network it could send what the builder could not.
+func network(n config.Network, role Role) string {
+	switch role {
+	case Provider:
+		return n.Provider
+	case Verification:
+		if n.Verification != "auto" {
+			return n.Verification
+		} else if n.Builder != full {
+			return none
+		}
+		return full
+	}
+	return n.Builder
+}
+
+func mb(n int) int64 { return int64(n) * 1_000_000 }
+
+// machineMemory is the memory of this machine in bytes, 0 when that is unknown.
+func machineMemory() int64 {
+	text, _ := os.ReadFile("/proc/meminfo")
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == "MemTotal:" {
+			kb, _ := strconv.ParseInt(f[1], 10, 64)
+			return kb << 10
+		}
+	}
+	return 0
+}
+
+// Start starts a process in a box with what the plan gives it; a nil plan takes
+// nothing away.
+func (p *Plan) Start(b *box.Box, proc box.Proc) (*box.Process, error) {
+	if p == nil {
+		return b.Start(proc)
+	}
+	proc.Confine = p.confine
+	if p.proxy != nil {
+		proc.Env = append(without(proc.Env, p.proxy.Env()), p.proxy.Env()...)
+	}
+	run, err := b.Start(proc)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	if p.proxy != nil {
+		err = p.proxy.Serve(ctx, run.Listeners())
+	}
+	go func() { run.Wait(); cancel() }()
+	p.mu.Lock()
+	p.last = run
+	p.mu.Unlock()
+	if err != nil {
+		run.Kill()
+		run.Wait()
+		return nil, fmt.Errorf("serve the hosts of a box: %w", err)
+	}
+	return run, nil
+}
+
+// without takes the entries out of env that others replace.
+func without(env, others []string) []string {
+	names := map[string]bool{}
+	for _, kv := range others {
+		name, _, _ := strings.Cut(kv, "=")
+		names[name] = true
+	}
+	var out []string
+	for _, kv := range env {
+		if name, _, _ := strings.Cut(kv, "="); !names[name] {
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+// Output is how much a process may print, in bytes; 0 is any amount. Whoever reads it
+// ends the process by [box.Process.Exceed].
+func (p *Plan) Output() int64 {
+	if p == nil {
+		return 0
+	}
+	return p.output
+}
+
+// Gaps says, in one sentence each, what the plan leaves open.
+func (p *Plan) Gaps() []string { return p.confine.Gaps() }
+
+// Report is the network of the role for the report, with what was refused since the
+// report before; nil when it is the full one.
+func (p *Plan) Report() *report.Network {
+	if p == nil || p.network == full {
+		return nil
+	}
+	n := &report.Network{Role: string(p.role), Mode: p.network}
+	if p.proxy != nil {
+		n.Refused = p.proxy.Refusals()
+	}
+	return n
+}
+
+// keys are the configuration's names of the limits.
+var keys = map[string]string{
+	box.LimitProcesses: "processes", box.LimitMemory: "memory_mb", box.LimitCPUTime: "cpu_seconds",
+	box.LimitFile: "file_mb", box.LimitDisk: "disk_mb", box.LimitOutput: "output_mb",
+}
+
+// Exceeded is the verdict when the last box of the plan was ended for a limit; nil
+// when it was not. who is the plugin or the check.
+func (p *Plan) Exceeded(who string) *fault.Fault {
+	if p == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.last == nil || p.last.Exceeded() == nil {
+		return nil
+	}
+	return Fault(who, p.last.Exceeded())
+}
+
+// Fault says in words that a box was ended for a limit.
+func Fault(who string, e *box.Exceeded) *fault.Fault {
+	f := &fault.Fault{Code: judge.StopInterrupted, What: who + " took more of the machine than its box may", Err: e,
+		Why: e.Error() + "; it was ended with all that it had started",
+		Fix: "`df -h` shows the disks; make room, then `relay run`"}
+	if key := keys[e.Limit]; key != "" {
+		f.Fix = "`relay config show box.limits`; if it needs that much, raise box.limits." + key
+	}
+	return f
+}
