@@ -38,7 +38,7 @@ var costGroups = map[string]func(ledger.Line) string{
 	"day":       func(l ledger.Line) string { return l.At.Local().Format(time.DateOnly) },
 	"provider":  func(l ledger.Line) string { return l.Provider },
 	"model":     func(l ledger.Line) string { return l.Model },
-	"milestone": func(l ledger.Line) string { return l.MilestoneID },
+	"milestone": func(l ledger.Line) string { return l.RunID }, // regrouped, see there
 	"cycle":     func(l ledger.Line) string { return l.CycleID },
 }
 
@@ -60,7 +60,7 @@ func (r *Repo) Cost(_ context.Context, o CostOptions) (*CostResult, error) {
 		since := time.Now().Add(-o.Since).UTC()
 		res.Since = &since
 	}
-	sums := map[string]*CostLine{}
+	sums, milestone := map[string]*CostLine{}, map[string]string{}
 	from := time.Time{}
 	if res.Since != nil {
 		from = *res.Since
@@ -72,10 +72,16 @@ func (r *Repo) Cost(_ context.Context, o CostOptions) (*CostResult, error) {
 		}
 		sums[name].Add(l)
 		res.Total.Add(l)
+		if l.MilestoneID != "" {
+			milestone[l.RunID] = l.MilestoneID
+		}
 		return nil
 	})
 	if err != nil {
 		return nil, fault.Wrap(err, "", "usage.jsonl can't be read", "`ls -l "+fault.Word(repo.ws.Usage())+"`")
+	}
+	if o.By == "milestone" {
+		sums = regroup(sums, milestone)
 	}
 	for _, line := range sums {
 		res.Lines = append(res.Lines, *line)
@@ -88,4 +94,18 @@ func (r *Repo) Cost(_ context.Context, o CostOptions) (*CostResult, error) {
 	}
 	slices.SortFunc(res.Lines, byName)
 	return res, nil
+}
+
+// regroup merges the sums of runs into those of their milestones. A run's first call,
+// the one that proposes the task, is made before its milestone is known.
+func regroup(runs map[string]*CostLine, milestone map[string]string) map[string]*CostLine {
+	out := map[string]*CostLine{}
+	for run, line := range runs {
+		name := milestone[run]
+		if out[name] == nil {
+			out[name] = &CostLine{Name: name}
+		}
+		out[name].Merge(line.Sum)
+	}
+	return out
 }

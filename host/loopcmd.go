@@ -17,6 +17,8 @@ type (
 	LoopTick = loop.Tick
 	// LoopSpend is what a loop has used.
 	LoopSpend = loop.Spend
+	// LoopSeen is a loop as it stands.
+	LoopSeen = loop.Seen
 	// LoopReason is why a loop stopped.
 	LoopReason = loop.Reason
 )

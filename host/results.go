@@ -42,6 +42,7 @@ type StatusResult struct {
 	Warning     bool          `json:"budget_warning,omitempty"`
 	Alerts      []string      `json:"alerts,omitempty"` // caps of a day that are half used
 	LastRun     *RunLine      `json:"last_run,omitempty"`
+	Loop        *LoopSeen     `json:"loop,omitempty"`     // that runs, or the last one
 	Question    string        `json:"question,omitempty"` // waits on the operator
 	Choices     []string      `json:"choices,omitempty"`
 	Blocked     *Blocked      `json:"blocked,omitempty"`

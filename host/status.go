@@ -12,6 +12,7 @@ import (
 	"github.com/paxiom/relay/host/internal/lock"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/loop"
 	"github.com/paxiom/relay/host/tick"
 	"github.com/paxiom/relay/judge"
 )
@@ -58,6 +59,9 @@ func (s *StatusResult) read(o *opened, stateDir string) error {
 		return nil
 	}
 	s.readLastRun(o)
+	if s.Loop, err = loop.Last(o.ws); err != nil {
+		return err
+	}
 	s.decideNext(o)
 	return nil
 }
@@ -125,6 +129,8 @@ func lastBlock(o *opened, last *RunLine) *Blocked {
 // decideNext picks the one sensible command, most urgent first.
 func (s *StatusResult) decideNext(o *opened) {
 	switch {
+	case s.Loop != nil && s.Loop.Running:
+		s.Next = "`relay stop --drain` ends the loop after the tick under way"
 	case s.Lock == string(lock.Held):
 		s.Next = "`relay status` again when the running tick has ended"
 	case s.Unfinished != "":
@@ -133,6 +139,8 @@ func (s *StatusResult) decideNext(o *opened) {
 		s.Next, s.ExitCode = "`relay answer \"…\"`", ExitWaiting
 	case s.Blocked != nil:
 		s.Next, s.ExitCode = s.Blocked.Remediation, ExitBlocked
+	case s.Loop != nil && s.Loop.CutOff:
+		s.Next = "`relay loop --resume`"
 	case s.LastRun != nil && s.LastRun.Code.Outcome() == judge.OutcomeStop:
 		s.Next = "`relay show` says why the last run stopped"
 	case o.loaded.File == "":

@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"syscall"
 	"time"
@@ -84,13 +83,8 @@ func (s *StopResult) find(ws *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
-	if running != nil {
-		var p struct {
-			PID int `json:"pid"`
-		}
-		if json.Unmarshal(running.Progress, &p) == nil && p.PID > 0 {
-			s.Running, s.LoopID, s.PID = true, running.ID, p.PID
-		}
+	if running != nil && running.PID > 0 {
+		s.Running, s.LoopID, s.PID = true, running.ID, running.PID
 	}
 	state, info, err := lock.Inspect(ws.Lock())
 	if err != nil {

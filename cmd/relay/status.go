@@ -55,6 +55,9 @@ func runStatus(ctx context.Context, o *statusOptions) error {
 func shortStatus(p *printer, s *host.StatusResult) {
 	problem(p, s.Problem)
 	lastRun(p, s)
+	if s.Loop != nil && (s.Loop.Running || s.Loop.CutOff) {
+		loopRow(p, s.Loop)
+	}
 	question(p, s)
 	if s.LastRun == nil && s.Problem == nil && s.Question == "" {
 		p.linef("relay is set up here; nothing has run yet.")
@@ -80,6 +83,7 @@ func fullStatus(p *printer, s *host.StatusResult) {
 	if s.Lock != "" && s.Lock != "free" {
 		p.row("lock", s.Lock+pid(s.LockPID))
 	}
+	loopRow(p, s.Loop)
 	p.row("unfinished", s.Unfinished)
 	for i, b := range s.Budgets {
 		label := ""
@@ -87,6 +91,9 @@ func fullStatus(p *printer, s *host.StatusResult) {
 			label = "budgets"
 		}
 		p.linef("%s %s", p.dim(pad(label, 10)), budget(p, b))
+	}
+	for _, a := range s.Alerts {
+		p.row("alert", p.yellow(a))
 	}
 	if s.Blocked != nil && s.Problem == nil {
 		p.row("blocked", p.outcome(string(s.Blocked.Code))+"  "+host.Safe(s.Blocked.What))
@@ -115,6 +122,24 @@ func lastRun(p *printer, s *host.StatusResult) {
 	if r := s.LastRun; r != nil {
 		p.row("last run", runLine(p, *r))
 	}
+}
+
+// loopRow is where a loop stands.
+func loopRow(p *printer, l *host.LoopSeen) {
+	if l == nil {
+		return
+	}
+	text := l.ID
+	switch {
+	case l.Running:
+		text += fmt.Sprintf("  %s, mode %s, tick %d, since %s%s", p.bold("runs"), l.Mode, l.Tick, l.BeganAt.Local().Format("2006-01-02 15:04"), pid(l.PID))
+	case l.CutOff:
+		text += fmt.Sprintf("  %s in tick %d", p.yellow("was cut off"), l.Tick)
+	default:
+		text += fmt.Sprintf("  ended after %s: %s", plural(l.Tick, "tick", "ticks"), l.Reason)
+	}
+	p.row("loop", text)
+	why(p, l.Why)
 }
 
 // runLine is one run on one line: id, outcome, intent.

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"time"
 
@@ -184,6 +186,61 @@ func (s *Files) List() ([]State, error) {
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].Started.After(all[j].Started) })
 	return all, nil
+}
+
+// Newest gives the ids of the last n runs, newest first, for stores whose ids sort by
+// time. It reads no run.
+func (s *Files) Newest(n int) ([]string, error) {
+	folders, err := os.ReadDir(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, d := range slices.Backward(folders) {
+		if len(ids) == n {
+			break
+		}
+		if d.IsDir() && d.Name() != "locks" {
+			ids = append(ids, d.Name())
+		}
+	}
+	return ids, nil
+}
+
+// Glance says whether a process has the run in hand, and gives its newest progress. It
+// costs the same however long the run is.
+func (s *Files) Glance(id string) (held bool, progress json.RawMessage) {
+	if checkName("run", id) != nil {
+		return false, nil
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, id, "lock")); err == nil {
+		probe := flock.New(filepath.Join(s.dir, id, "lock"))
+		ok, err := probe.TryRLock()
+		held = err == nil && !ok
+		probe.Close()
+	}
+	raw, err := os.ReadFile(filepath.Join(s.dir, id, "progress.json"))
+	if err != nil || !json.Valid(raw) {
+		return held, nil
+	}
+	return held, raw
+}
+
+// Prune removes the runs before the newest keep, but for those that a process has in hand.
+func (s *Files) Prune(keep int) error {
+	ids, err := s.Newest(math.MaxInt)
+	if err != nil || len(ids) <= keep {
+		return err
+	}
+	for _, id := range ids[keep:] {
+		if held, _ := s.Glance(id); held {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(s.dir, id)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // describe derives a run's state from its entries and from who holds its lock.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/paxiom/relay/host/durable"
@@ -88,36 +86,6 @@ type Loop struct {
 	failure error // of a step, as it was before its record made a text of it
 }
 
-// Dir is where the loops of a workspace are recorded.
-func Dir(ws *workspace.Workspace) string { return filepath.Join(ws.Dir(), "loops") }
-
-// Running gives the loop of the workspace that a process has in hand now, nil when
-// there is none.
-func Running(ws *workspace.Workspace) (*durable.State, error) { return newest(ws, durable.Running) }
-
-// CutOff gives the newest loop when a crash or a signal cut it off, nil when not.
-func CutOff(ws *workspace.Workspace) (*durable.State, error) { return newest(ws, durable.Interrupted) }
-
-func newest(ws *workspace.Workspace, want durable.Status) (*durable.State, error) {
-	if _, err := os.Lstat(Dir(ws)); errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	store, err := durable.NewFiles(Dir(ws), nil)
-	if err != nil {
-		return nil, fault.Internal(err)
-	}
-	all, err := store.List()
-	if err != nil {
-		return nil, fault.Internal(err)
-	}
-	for i, s := range all {
-		if s.Status == want && (want == durable.Running || i == 0) {
-			return &s, nil
-		}
-	}
-	return nil, nil
-}
-
 // Begin makes a new loop.
 func Begin(env *tick.Env, ws *workspace.Workspace, o Options, h Hooks) *Loop {
 	return &Loop{env: env, ws: ws, id: history.NewRunID(time.Now()), o: o, hooks: h}
@@ -139,6 +107,9 @@ func (l *Loop) Run(ctx context.Context) (*Outcome, error) {
 		return nil, err
 	}
 	store, err := durable.NewFiles(Dir(l.ws), nil)
+	if err == nil {
+		err = store.Prune(keptLoops)
+	}
 	if err != nil {
 		return nil, fault.Internal(err)
 	}
@@ -176,7 +147,7 @@ func (l *Loop) flow(f durable.Flow) error {
 		return err
 	}
 	for n := 1; l.out.Reason == ""; n++ {
-		if err := f.Progress(map[string]int{"pid": os.Getpid(), "tick": n}); err != nil {
+		if err := f.Progress(l.progress(n)); err != nil {
 			return err
 		}
 		t, err := durable.Step(f, fmt.Sprintf("tick-%d", n), func(ctx context.Context, a durable.Attempt) (Tick, error) {
@@ -185,14 +156,14 @@ func (l *Loop) flow(f durable.Flow) error {
 			return t, err
 		})
 		if err != nil {
-			return err
+			return errors.Join(err, l.fail(f, n, err))
 		}
 		if t.RunID != "" {
 			l.out.Ticks = append(l.out.Ticks, t)
 		}
 		l.out.Reason, l.out.Why = t.Stop, t.Why
 	}
-	return nil
+	return f.Progress(l.progress(len(l.out.Ticks)))
 }
 
 // step is one tick with the looks before and after it. An attempt that was cut off

@@ -116,7 +116,7 @@ func TestFinishedTickIsFoundAgain(t *testing.T) {
 
 func TestNoLoopMakesNoFolder(t *testing.T) {
 	ws := newWorkspace(t)
-	if s, err := Running(ws); s != nil || err != nil {
+	if s, err := Last(ws); s != nil || err != nil {
 		t.Fatal(s, err)
 	}
 	if _, err := os.Lstat(Dir(ws)); err == nil {

@@ -27,6 +27,7 @@ const (
 	UntilReached     Reason = "until"
 	CostReached      Reason = "max_cost"    // what is left does not cover a tick
 	Drained          Reason = "drained"     // the operator asked for an end after the tick
+	Failed           Reason = "failed"      // the loop could not go on; only those who look from outside see it
 	Interrupted      Reason = "interrupted" // a signal, or the operator asked for an end now
 )
 
