@@ -4,7 +4,7 @@ GO      ?= go
 PREFIX  ?= $(HOME)/.local
 SHORT   ?=
 
-.PHONY: build demo test test-race test-e2e bench lint generate corpus install clean help
+.PHONY: build demo test test-race test-e2e bench lint generate corpus crash install clean help
 
 build: ## relay and its plugins into bin/
 	@$(GO) run ./internal/build -o bin
@@ -37,6 +37,9 @@ generate: ## code from schemas/, reference pages from code
 
 corpus: build ## the adversarial corpus against bin/relay, as root and as a user; CASES=DIR runs others
 	@CASES="$(CASES)" ./.ci/corpus
+
+crash: ## relay killed and starved of disk at every moment, then started again; KILLS=N
+	@RELAY_KILLS=$(or $(KILLS),300) $(GO) test -count=1 -timeout 30m -v ./internal/crash | grep -vE '^(=== |--- PASS|PASS|ok )'
 
 install: build ## relay to PREFIX/bin, plugins to PREFIX/libexec/relay
 	@./.ci/install "$(PREFIX)"

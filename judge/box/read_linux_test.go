@@ -328,8 +328,9 @@ func TestRemoveTree(t *testing.T) {
 	dir := t.TempDir()
 	check(t, os.WriteFile(dir+"/stays", nil, 0o644))
 	hostSh(t, dir, `mkdir -p t/a/b/c t/e; echo 1 > t/a/b/c/1; ln -s ../../stays t/a/l; ln -s .. t/up; mkfifo t/p; chmod 000 t/a/b/c t/a/b t/a t/e; chmod 000 t
+mkdir -p cut/.relay-rm-1/x cut/.relay-rm-2/y/z cut/a/b/c; : > cut/.relay-rm-1/x/f # a removal was cut off here
 mkdir many; cd many; i=0; while [ $i -lt 200 ]; do mkdir -p $i/x/y; : > $i/x/y/f; i=$((i+1)); done`)
-	for _, name := range []string{"t", "many", "none"} {
+	for _, name := range []string{"t", "cut", "many", "none"} {
 		if err := removeTree(filepath.Join(dir, name)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

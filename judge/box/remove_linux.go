@@ -83,9 +83,13 @@ func (r *remover) remove(dir int, name string, atTop bool) error {
 	}
 	if !atTop {
 		unix.Fchmodat(dir, name, 0o700, 0) // or its ".." could not be changed
-		r.moved++
-		to := ".relay-rm-" + strconv.Itoa(r.moved)
-		if err := unix.Renameat(dir, name, r.top, to); err != nil {
+		to, err := "", error(unix.EEXIST)
+		for err == unix.ENOTEMPTY || err == unix.EEXIST { // a removal that was cut off has left names of this kind
+			r.moved++
+			to = ".relay-rm-" + strconv.Itoa(r.moved)
+			err = unix.Renameat(dir, name, r.top, to)
+		}
+		if err != nil {
 			return err
 		}
 		name = to
