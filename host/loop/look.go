@@ -72,7 +72,9 @@ func Last(ws *workspace.Workspace) (*Seen, error) {
 		s := &Seen{ID: id}
 		var raw json.RawMessage
 		s.Running, raw = store.Glance(id)
-		_ = json.Unmarshal(raw, &s.Progress) // nothing: it was cut off before its first tick
+		if json.Unmarshal(raw, &s.Progress) != nil && !s.Running {
+			continue // cut off before its options were on record: it never began
+		}
 		s.CutOff = !s.Running && s.Reason == ""
 		if s.Running {
 			return s, nil

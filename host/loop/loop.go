@@ -79,6 +79,7 @@ type Loop struct {
 	ws    *workspace.Workspace
 	id    string
 	o     Options
+	again bool // its options are on record
 	hooks Hooks
 	begun time.Time
 
@@ -93,7 +94,7 @@ func Begin(env *tick.Env, ws *workspace.Workspace, o Options, h Hooks) *Loop {
 
 // Resume goes on with the loop of this id.
 func Resume(env *tick.Env, ws *workspace.Workspace, id string, h Hooks) *Loop {
-	return &Loop{env: env, ws: ws, id: id, hooks: h}
+	return &Loop{env: env, ws: ws, id: id, again: true, hooks: h}
 }
 
 // Run makes ticks until there is a reason to stop. A tick that stopped or was blocked
@@ -138,7 +139,12 @@ func (l *Loop) fault(err error) error {
 
 // flow is the workflow: deterministic code over recorded ticks.
 func (l *Loop) flow(f durable.Flow) error {
-	o, err := durable.Step(f, "options", func(context.Context, durable.Attempt) (Options, error) { return l.o, nil })
+	o, err := durable.Step(f, "options", func(context.Context, durable.Attempt) (Options, error) {
+		if l.again {
+			return Options{}, errors.New("it has no options on record, so it never began")
+		}
+		return l.o, nil
+	})
 	if err != nil {
 		return err
 	}

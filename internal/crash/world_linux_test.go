@@ -118,7 +118,10 @@ func (w *world) command(args ...string) *exec.Cmd {
 func (w *world) relay(args ...string) (out string, code int) {
 	w.t.Helper()
 	cmd := w.command(args...)
-	_ = cmd.Run() // its code says it
+	must(w.t, cmd.Start())
+	timer := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	_ = cmd.Wait() // its code says it
 	return fmt.Sprint(cmd.Stdout, cmd.Stderr), cmd.ProcessState.ExitCode()
 }
 
