@@ -22,7 +22,7 @@ func kills(t *testing.T) int {
 	if testing.Short() {
 		return 16
 	}
-	return 60
+	return 40
 }
 
 // victim is a loop of one tick.
