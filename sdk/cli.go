@@ -29,6 +29,9 @@ type CLI struct {
 	// Stdin is written to the program's standard input, which is then closed. Empty:
 	// the input is empty from the start. It is never left open.
 	Stdin string
+	// Input is copied to the program's standard input as it comes, instead of Stdin: for
+	// a program that is talked with. RunCLI closes it before it returns.
+	Input io.ReadCloser
 	// Idle ends the program after so long without a byte on standard output; 0: never.
 	Idle time.Duration
 	// Timeout ends the program after so long in all; 0: never.
@@ -69,6 +72,9 @@ type CLIResult struct {
 // than relay allows, Cancelled when ctx ended. The result holds what is known in each
 // case.
 func RunCLI(ctx context.Context, c CLI) (CLIResult, error) {
+	if c.Input != nil {
+		defer c.Input.Close() // frees a read that nobody writes to
+	}
 	if err := ctx.Err(); err != nil {
 		return CLIResult{ExitCode: -1}, endedByContext(c, err)
 	}
@@ -154,7 +160,7 @@ func (r *cliRun) open() (stdin *os.File, err error) {
 		return nil, err
 	}
 	r.cmd.Stderr = errW
-	if r.c.Stdin != "" {
+	if r.c.Stdin != "" || r.c.Input != nil {
 		var inR *os.File
 		if inR, stdin, err = os.Pipe(); err != nil {
 			r.close(nil)
@@ -193,7 +199,11 @@ func (r *cliRun) feed(stdin *os.File) {
 		return
 	}
 	go func() { <-r.exited; _ = stdin.Close() }() // frees a write that nobody reads
-	_, _ = io.WriteString(stdin, r.c.Stdin)
+	if r.c.Input != nil {
+		_, _ = io.Copy(stdin, r.c.Input)
+	} else {
+		_, _ = io.WriteString(stdin, r.c.Stdin)
+	}
 	_ = stdin.Close()
 }
 

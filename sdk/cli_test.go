@@ -3,6 +3,7 @@ package sdk
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -54,6 +55,34 @@ func TestRunCLIInputIsAlwaysClosed(t *testing.T) {
 		if _, err := RunCLI(t.Context(), c); err != nil || len(lines) != 1 || lines[0] != want {
 			t.Errorf("prompt of %d bytes: got %q, %v", len(prompt), lines, err)
 		}
+	}
+}
+
+func TestRunCLITalks(t *testing.T) {
+	var lines []string
+	r, w := io.Pipe()
+	c := actor("echo")
+	c.Input = r
+	c.OnLine = func(b []byte) {
+		lines = append(lines, string(b))
+		if len(lines) == 3 {
+			_ = w.Close()
+			return
+		}
+		go io.WriteString(w, string(b)+"!\n")
+	}
+	go io.WriteString(w, "hello\n")
+	if res, err := RunCLI(t.Context(), c); err != nil || res.ExitCode != 0 || strings.Join(lines, " ") != "hello hello! hello!!" {
+		t.Errorf("got %+v %q, %v", res, lines, err)
+	}
+	r, w = io.Pipe()
+	c = actor("nothing") // ends though its input does not
+	c.Input = r
+	if _, err := RunCLI(t.Context(), c); err != nil {
+		t.Error(err)
+	}
+	if _, err := io.WriteString(w, "x"); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("the input is still open: %v", err)
 	}
 }
 

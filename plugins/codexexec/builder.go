@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"os"
 	"strings"
 
@@ -75,25 +74,15 @@ func (b *builder) build(ctx context.Context, r *sdk.BuildRequest, out sdk.Events
 		return nil, failed
 	}
 	if failed != nil { // the work ended well but for its last words
+		out.Notice("the build ended without a good answer: " + failed.Summary)
 		answer = stream.Answer()
 	}
 	for _, problem := range answer.Problems {
 		out.Notice("inside the turn: " + problem)
 	}
-	result := &sdk.BuildResult{
-		JSON: json.RawMessage(answer.Text), Session: answer.Session, StopReason: "completed", Model: call.Model, Usage: answer.Usage,
-	}
-	if schema != nil && failed == nil {
-		var read json.RawMessage
-		if read, err = schema.Read([]byte(answer.Text)); err == nil {
-			result.JSON = read
-		}
-		failed = sdk.AsFailure(err)
-	}
-	if failed != nil { // the host decides what a build without a good result is worth
-		out.Notice("the result of the build can't be used: " + failed.Summary)
-	}
-	return result, nil
+	return &sdk.BuildResult{
+		JSON: schema.Result(answer.Text, out), Session: answer.Session, StopReason: "completed", Model: call.Model, Usage: answer.Usage,
+	}, nil
 }
 
 // boxVariable says in a plugin's environment by which means relay's box around it is

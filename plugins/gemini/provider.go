@@ -68,7 +68,7 @@ func (p *provider) health(ctx context.Context, deep bool) (*sdk.Health, error) {
 	if p.api(cmp.Or(p.Model, "any")) { // a request may name the model
 		return p.apiHealth(ctx, deep)
 	}
-	return p.Setup.Health(ctx)
+	return p.Setup.Health(ctx, deep)
 }
 
 func (p *provider) complete(ctx context.Context, r *sdk.CompleteRequest, out sdk.Events) (*sdk.Completion, error) {

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"strings"
 
 	"github.com/paxiom/relay/plugins/internal/geminicli"
@@ -36,8 +35,8 @@ func (b *builder) configure(_ context.Context, c *sdk.Config) error {
 	return b.CheckSetup()
 }
 
-func (b *builder) health(ctx context.Context, _ bool) (*sdk.Health, error) {
-	return b.Setup.Health(ctx)
+func (b *builder) health(ctx context.Context, deep bool) (*sdk.Health, error) {
+	return b.Setup.Health(ctx, deep)
 }
 
 func (b *builder) build(ctx context.Context, r *sdk.BuildRequest, out sdk.Events) (*sdk.BuildResult, error) {
@@ -62,24 +61,13 @@ func (b *builder) build(ctx context.Context, r *sdk.BuildRequest, out sdk.Events
 		return nil, failed
 	}
 	if failed != nil { // the work ended well but for its last words
+		out.Notice("the build ended without a good answer: " + failed.Summary)
 		answer = stream.Answer()
 	}
 	for _, problem := range answer.Problems {
 		out.Notice("inside the turn: " + problem)
 	}
-	text := outschema.Unfenced(answer.Text)
-	result := &sdk.BuildResult{
-		JSON: json.RawMessage(text), Session: answer.Session, StopReason: cmp.Or(end.Finish, "completed"), Model: answer.Model, Usage: answer.Usage,
-	}
-	if schema != nil && failed == nil {
-		var read json.RawMessage
-		if read, err = schema.Read([]byte(text)); err == nil {
-			result.JSON = read
-		}
-		failed = sdk.AsFailure(err)
-	}
-	if failed != nil { // the host decides what a build without a good result is worth
-		out.Notice("the result of the build can't be used: " + failed.Summary)
-	}
-	return result, nil
+	return &sdk.BuildResult{
+		JSON: schema.Result(answer.Text, out), Session: answer.Session, StopReason: cmp.Or(end.Finish, "completed"), Model: answer.Model, Usage: answer.Usage,
+	}, nil
 }

@@ -1,6 +1,7 @@
 package geminicli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -105,6 +106,9 @@ func (a Account) byStatus(e APIError, d details, now time.Time) *sdk.Failure {
 	return sdk.Fail(sdk.Internal, fmt.Sprintf("the model's API answered with status %d, which this plugin does not know", e.Code))
 }
 
+// shortWait is for a limit that does not say until when.
+const shortWait = 30 * time.Second
+
 // limited is a limit on requests or tokens: of a minute, or of a day.
 func limited(d details, now time.Time) *sdk.Failure {
 	switch {
@@ -114,7 +118,7 @@ func limited(d details, now time.Time) *sdk.Failure {
 	case perDay(d.quota):
 		return spentDay(now, d.quota)
 	}
-	return sdk.Fail(sdk.RateLimited, "the model's API limits the rate of requests", sdk.Limit(d.quota), sdk.RetryAfter(d.wait))
+	return sdk.Fail(sdk.RateLimited, "the model's API limits the rate of requests", sdk.Limit(d.quota), sdk.RetryAfter(cmp.Or(d.wait, shortWait)))
 }
 
 func spentDay(now time.Time, quota string) *sdk.Failure {

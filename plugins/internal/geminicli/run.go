@@ -3,7 +3,6 @@ package geminicli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -139,22 +138,10 @@ func (c Call) prepare(path, private string) (sdk.CLI, error) {
 		}
 		env = append(env, "GEMINI_SYSTEM_MD="+file)
 	}
-	if c.Schema != nil {
-		prompt += wanted(c.Schema)
-	}
 	return sdk.CLI{
-		Path: path, Args: c.args(), Env: sdk.ChildEnv(env...), Dir: dir, Stdin: prompt,
+		Path: path, Args: c.args(), Env: sdk.ChildEnv(env...), Dir: dir, Stdin: prompt + c.Schema.Wish(),
 		Idle: cmp.Or(c.Idle, defaultIdle), Timeout: c.Timeout, MaxOutput: maxOutput,
 	}, nil
-}
-
-// wanted asks for an answer in a schema.
-func wanted(s *outschema.Schema) string {
-	b, err := json.Marshal(s.Tree())
-	if err != nil {
-		panic(err) // it was JSON
-	}
-	return "\n\nEnd with one JSON value that fits this JSON Schema, and nothing around it:\n" + string(b) + "\n"
 }
 
 // args are the flags of a call. Trust by a flag lets the program work in the folder

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/paxiom/relay/plugins/internal/clitool"
+	"github.com/paxiom/relay/plugins/internal/httpapi"
 	"github.com/paxiom/relay/sdk"
 )
 
@@ -70,6 +71,9 @@ var Versions = clitool.Tested{From: clitool.Version{0, 61, 0}, To: clitool.Versi
 const KeyFix = "put a key into GEMINI_API_KEY: https://aistudio.google.com/apikey"
 
 const (
+	geminiAPI = "https://generativelanguage.googleapis.com"
+	vertexAPI = "https://aiplatform.googleapis.com"
+
 	install  = "`npm install -g @google/gemini-cli@0.61.0`, or set the plugin's command to where gemini is"
 	loginFix = KeyFix + "; or `gcloud auth application-default login` and a project for Vertex AI"
 )
@@ -80,8 +84,9 @@ func (s Setup) Program() (string, error) {
 }
 
 // Health says whether the program is there and how it would log in. It starts
-// `gemini --version` and asks no network.
-func (s Setup) Health(ctx context.Context) (*sdk.Health, error) {
+// `gemini --version`; only when it may use the network it tries whether the server
+// can be reached.
+func (s Setup) Health(ctx context.Context, network bool) (*sdk.Health, error) {
 	path, err := s.Program()
 	if err != nil {
 		return nil, err
@@ -94,11 +99,16 @@ func (s Setup) Health(ctx context.Context) (*sdk.Health, error) {
 	if err != nil {
 		return nil, err
 	}
-	detail := fmt.Sprintf("gemini %v, %s", v, login)
-	if w := Versions.Warning("gemini", v); w != "" {
-		detail += "; " + w
+	if vertex := s.Account().Vertex; network {
+		server := geminiAPI
+		if vertex {
+			server = vertexAPI
+		}
+		if err := httpapi.Reachable(ctx, cmp.Or(s.Server(vertex), server)); err != nil {
+			return nil, err
+		}
 	}
-	return &sdk.Health{Detail: detail}, nil
+	return clitool.Healthy(fmt.Sprintf("gemini %v, %s", v, login), Versions.Warning("gemini", v)), nil
 }
 
 // readVersion asks the program for its version, in a home of its own: it writes there

@@ -226,6 +226,35 @@ func (s *Schema) Read(answer []byte) (json.RawMessage, error) {
 	return bytes.TrimSpace(answer), nil
 }
 
+// Wish asks a model in words for an answer in the schema, where nothing else can.
+// Nothing is asked for without a schema.
+func (s *Schema) Wish() string {
+	if s == nil {
+		return ""
+	}
+	b, err := json.Marshal(s.Tree())
+	if err != nil {
+		panic(err) // it was JSON
+	}
+	return "\n\nEnd with one JSON value that fits this JSON Schema, and nothing around it:\n" + string(b) + "\n"
+}
+
+// Result reads the document that a builder's model ended its work with. One that
+// can't be used is told, and given as it is: the host decides what a build without a
+// good result is worth.
+func (s *Schema) Result(answer string, out sdk.Events) json.RawMessage {
+	answer = Unfenced(answer)
+	if s == nil {
+		return json.RawMessage(answer)
+	}
+	doc, err := s.Read([]byte(answer))
+	if f := sdk.AsFailure(err); f != nil {
+		out.Notice("the result of the build can't be used: " + f.Summary)
+		return json.RawMessage(answer)
+	}
+	return doc
+}
+
 // Unfenced takes a Markdown code fence around the whole of an answer away. Programs
 // that can't ask for structured output often get their answer in one.
 func Unfenced(answer string) string {
