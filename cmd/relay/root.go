@@ -40,7 +40,7 @@ func newRootCmd(a *app) *cobra.Command {
 	)
 	root.AddCommand(
 		newInitCmd(a, nil), newDoctorCmd(a, nil), newStatusCmd(a, nil), newDemoCmd(a, nil),
-		newRunCmd(a, nil), newLoopCmd(a, nil), newStopCmd(a, nil), newAnswerCmd(a, nil),
+		newRunCmd(a, nil), newLoopCmd(a, nil), newStopCmd(a, nil), newAnswerCmd(a, nil), newPipelineCmd(a), newTaskCmd(a),
 		newShowCmd(a, nil), newHistoryCmd(a), newCostCmd(a, nil),
 		newUndoCmd(a, nil), newSalvageCmd(a, nil), newRecoverCmd(a, nil),
 		newConfigCmd(a), newTrustCmd(a, nil), newPluginCmd(a), newCompletionCmd(a), newVersionCmd(a, nil),
@@ -110,6 +110,17 @@ func oneArg(to *string, name string) cobra.PositionalArgs {
 			*to = args[0]
 		}
 		return nil
+	}
+}
+
+// neededArg stores the one positional argument, without which a command does nothing.
+func neededArg(to *string, name, fix string) cobra.PositionalArgs {
+	optional := oneArg(to, name)
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 || strings.TrimSpace(args[0]) == "" {
+			return usageError{what: fmt.Sprintf("%s needs a %s", cmd.CommandPath(), name), fix: fix}
+		}
+		return optional(cmd, args)
 	}
 }
 

@@ -141,3 +141,23 @@ func (l *List) cycle() []string {
 	}
 	return nil
 }
+
+// Doubts are what a valid list still leaves open: a task that nothing can say "done"
+// about, and one that nobody would ever reach.
+func (l *List) Doubts() []string {
+	var out []string
+	held := l.Held()
+	for i := range l.Tasks {
+		t := &l.Tasks[i]
+		if t.Status.over() {
+			continue
+		}
+		if len(t.AcceptanceCriteria) == 0 && len(t.Validation.Command) == 0 {
+			out = append(out, fmt.Sprintf("%s has neither acceptance criteria nor a validation command: nothing can say when it is done", t.ID))
+		}
+		if by := held[t.ID]; by != "" {
+			out = append(out, fmt.Sprintf("%s can't start, since %s failed", t.ID, by))
+		}
+	}
+	return out
+}

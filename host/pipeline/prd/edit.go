@@ -56,11 +56,15 @@ func Add(t Task) Edit {
 		if t.Status == "" {
 			t.Status = Pending
 		}
-		b, err := sjson.SetBytes(l.raw, "tasks.-1", t)
-		if err != nil {
+		var b bytes.Buffer
+		b.WriteString("\n    ") // the place of a task in a list as relay lays it out
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("    ", "  ")
+		if err := enc.Encode(t); err != nil {
 			return nil, err
 		}
-		return indent(b)
+		return sjson.SetRawBytes(l.raw, "tasks.-1", bytes.TrimRight(b.Bytes(), "\n"))
 	}
 }
 

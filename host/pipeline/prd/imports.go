@@ -113,6 +113,9 @@ func id(s string) string {
 	return s
 }
 
+// IDOf makes an id of a title: its words in lower case, joined by hyphens.
+func IDOf(title string) string { return id(strings.ToLower(title)) }
+
 // lines makes criteria of a text, one a line, without list marks.
 func lines(s string) []string {
 	var out []string

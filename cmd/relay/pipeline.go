@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+func newPipelineCmd(a *app) *cobra.Command {
+	return parent("pipeline", "Work through a list of tasks", "relay pipeline init\nrelay pipeline import .beads/issues.jsonl\nrelay pipeline check",
+		groupWork, newPipelineInitCmd(a, nil), newPipelineImportCmd(a, nil), newPipelineCheckCmd(a, nil))
+}
+
+type pipelineOptions struct {
+	app  *app
+	file string
+	from string
+	dry  bool
+}
+
+func newPipelineInitCmd(a *app, runF func(context.Context, *pipelineOptions) error) *cobra.Command {
+	o := &pipelineOptions{app: a}
+	return &cobra.Command{
+		Use: "init", Short: "Write AGENTS.md and prd.json to begin with",
+		Long:    "Files that are there stay as they are. Both are yours to edit and to commit.",
+		Example: "relay pipeline init && $EDITOR prd.json",
+		Args:    noArgs, RunE: runE(o, runF, runPipelineInit),
+	}
+}
+
+func runPipelineInit(ctx context.Context, o *pipelineOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.PipelineInit(ctx)
+	if err != nil {
+		return err
+	}
+	return o.app.done(res, func(p *printer) { wrote(p, res) })
+}
+
+func wrote(p *printer, res *host.PipelineFiles) {
+	p.row("wrote", strings.Join(res.Wrote, ", "))
+	if len(res.Kept) > 0 {
+		p.row("kept", strings.Join(res.Kept, ", ")+" (there already)")
+	}
+	p.next(res.Next)
+}
+
+func newPipelineImportCmd(a *app, runF func(context.Context, *pipelineOptions) error) *cobra.Command {
+	o := &pipelineOptions{app: a}
+	cmd := &cobra.Command{
+		Use: "import FILE", Short: "Make prd.json of another tool's task list",
+		Long:    "Reads beads (JSON lines), task-master (tasks.json), spec-kit (tasks.md) and ralphex (a plan). What a\ntask list has no place for is named. A prd.json that is there is never replaced.",
+		Example: "relay pipeline import .beads/issues.jsonl --dry-run\nrelay pipeline import specs/001/tasks.md --from spec-kit",
+		Args:    neededArg(&o.file, "file", "`relay pipeline import FILE`"), RunE: runE(o, runF, runPipelineImport),
+	}
+	cmd.Flags().StringVar(&o.from, "from", "", "the `KIND` of file: "+strings.Join(host.ImportKinds(), ", ")+"; guessed without it")
+	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "only print what would be written")
+	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(host.ImportKinds(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func runPipelineImport(ctx context.Context, o *pipelineOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.PipelineImport(ctx, o.file, o.from, o.dry)
+	if err != nil {
+		return err
+	}
+	return o.app.done(res, func(p *printer) {
+		if res.DryRun {
+			p.write(host.Safe(res.Text))
+		}
+		p.row("tasks", plain(res.Tasks))
+		for _, l := range res.Losses {
+			p.row("left out", host.Safe(l.Where+": "+l.What))
+		}
+		if !res.DryRun {
+			wrote(p, res)
+		}
+	})
+}
+
+func newPipelineCheckCmd(a *app, runF func(context.Context, *pipelineOptions) error) *cobra.Command {
+	o := &pipelineOptions{app: a}
+	return &cobra.Command{
+		Use: "check", Short: "Is prd.json a task list that can be worked through?", Example: "relay pipeline check",
+		Args: noArgs, RunE: runE(o, runF, runPipelineCheck),
+	}
+}
+
+func runPipelineCheck(ctx context.Context, o *pipelineOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.PipelineCheck(ctx)
+	if err != nil {
+		return err
+	}
+	return o.app.done(res, func(p *printer) {
+		p.row("tasks", plain(res.Tasks))
+		p.row("ready", strings.Join(res.Ready, ", "))
+		for _, w := range res.Warnings {
+			p.row("but", host.Safe(w))
+		}
+	})
+}

@@ -1,0 +1,321 @@
+package main
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+func newTaskCmd(a *app) *cobra.Command {
+	return parent("task", "The tasks of the pipeline", "relay task list\nrelay task show login\nrelay task add \"Log in with a token\" --after users",
+		groupWork, newTaskListCmd(a, nil), newTaskShowCmd(a, nil), newTaskAddCmd(a, nil), newTaskDepCmd(a, nil), newTaskEditCmd(a, nil),
+		newTaskRetryCmd(a, nil), newTaskSkipCmd(a, nil), newTaskGraphCmd(a, nil))
+}
+
+// taskOptions are what all commands about one task share.
+type taskOptions struct {
+	app *app
+	id  string
+}
+
+func newTaskListCmd(a *app, runF func(context.Context, *taskOptions) error) *cobra.Command {
+	o := &taskOptions{app: a}
+	return &cobra.Command{
+		Use: "list", Short: "All tasks, and what is ready", Example: "relay task list\nrelay task list --json | jq -r '.ready[0]'",
+		Args: noArgs, RunE: runE(o, runF, runTaskList),
+	}
+}
+
+func runTaskList(ctx context.Context, o *taskOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.Tasks(ctx)
+	if err != nil {
+		return err
+	}
+	return o.app.done(res, func(p *printer) {
+		rows := [][]string{{"task", "status", "priority", "title", ""}}
+		for _, t := range res.Tasks {
+			rows = append(rows, []string{t.ID, strings.ReplaceAll(t.Status, "_", " "), strconv.Itoa(t.Priority), host.Safe(shorten(t.Title, 50)), waiting(t)})
+		}
+		p.table(rows)
+		if len(res.Ready) > 0 {
+			p.next("`relay task show " + res.Ready[0] + "`")
+		}
+	})
+}
+
+// waiting says in few words what a task waits for.
+func waiting(t host.TaskLine) string {
+	switch {
+	case t.HeldBy != "":
+		return "held up by " + t.HeldBy + ", which failed"
+	case t.Ready:
+		return "ready"
+	case t.Status == "pending":
+		return "waits for " + strings.Join(t.Waits, ", ")
+	}
+	return ""
+}
+
+func newTaskShowCmd(a *app, runF func(context.Context, *taskOptions) error) *cobra.Command {
+	o := &taskOptions{app: a}
+	return &cobra.Command{
+		Use: "show TASK", Short: "One task in full", Example: "relay task show login",
+		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runF, runTaskShow), ValidArgsFunction: completeTasks(a),
+	}
+}
+
+func runTaskShow(ctx context.Context, o *taskOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	t, err := repo.Task(ctx, o.id)
+	if err != nil {
+		return err
+	}
+	return o.app.done(t, func(p *printer) { taskPage(p, t) })
+}
+
+func taskPage(p *printer, t *host.TaskResult) {
+	p.row("task", t.ID)
+	p.row("title", host.Safe(t.Title))
+	p.row("status", strings.ReplaceAll(t.Status, "_", " "))
+	p.row("", waiting(t.TaskLine))
+	p.row("priority", strconv.Itoa(t.Priority))
+	p.row("after", strings.Join(t.DependsOn, ", "))
+	p.row("before", strings.Join(t.Blocks, ", "))
+	for _, l := range strings.Split(t.Description, "\n") {
+		p.row("what", host.Safe(l))
+	}
+	for _, c := range t.Criteria {
+		p.row("done when", host.Safe(c))
+	}
+	p.row("validate", host.Safe(strings.Join(t.Validation, " ")))
+	if t.Scope != nil {
+		p.row("scope", host.Safe(strings.Join(t.Scope.AllowedGlobs, " ")))
+	}
+	for _, f := range t.Artifacts {
+		p.row("file", host.Safe(f))
+	}
+	if t.CompletedAt != nil {
+		p.row("completed", t.CompletedAt.Local().Format("2006-01-02 15:04"))
+	}
+	p.row("notes", host.Safe(t.Notes))
+}
+
+type taskAddOptions struct {
+	app  *app
+	task host.NewTask
+}
+
+func newTaskAddCmd(a *app, runF func(context.Context, *taskAddOptions) error) *cobra.Command {
+	o := &taskAddOptions{app: a}
+	cmd := &cobra.Command{
+		Use: "add TITLE", Short: "Put a task behind the others",
+		Long:    "A pipeline that runs reads the list before each task, so what is added is worked on by it.",
+		Example: "relay task add \"Log in with a token\" --after users \\\n    --done-when \"a wrong token is refused\" --validate \"go test ./auth/...\"",
+		Args:    neededArg(&o.task.Title, "title", "`relay task add \"What is to be done\"`"), RunE: runE(o, runF, runTaskAdd),
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.task.ID, "id", "", "its `ID`; without one it is made of the title")
+	f.IntVarP(&o.task.Priority, "priority", "p", 0, "lower `N` comes first")
+	f.StringSliceVar(&o.task.DependsOn, "after", nil, "`TASK`s that must be done before it")
+	f.StringArrayVar(&o.task.Criteria, "done-when", nil, "an acceptance criterion, `TEXT`; may be given several times")
+	f.StringVar(&o.task.Validation, "validate", "", "the `COMMAND` that tries the result; no shell")
+	return cmd
+}
+
+func runTaskAdd(ctx context.Context, o *taskAddOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	t, err := repo.TaskAdd(ctx, o.task)
+	return o.app.task(t, err)
+}
+
+// task prints a task as an edit left it.
+func (a *app) task(t *host.TaskResult, err error) error {
+	if err != nil {
+		return err
+	}
+	return a.done(t, func(p *printer) {
+		p.linef("%s  %s  %s", t.ID, strings.ReplaceAll(t.Status, "_", " "), host.Safe(t.Title))
+		if w := waiting(t.TaskLine); w != "" {
+			p.linef("%s", p.dim(w))
+		}
+	})
+}
+
+type taskDepOptions struct {
+	app  *app
+	args []string
+	off  bool
+}
+
+func newTaskDepCmd(a *app, runF func(context.Context, *taskDepOptions) error) *cobra.Command {
+	o := &taskDepOptions{app: a}
+	cmd := &cobra.Command{
+		Use: "dep TASK BLOCKER...", Short: "Make a task wait for others",
+		Example: "relay task dep login users sessions\nrelay task dep login users --remove",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return usageError{what: "a task and at least one that it waits for are needed", fix: "`relay task dep TASK BLOCKER`"}
+			}
+			o.args = args
+			return nil
+		},
+		RunE: runE(o, runF, runTaskDep), ValidArgsFunction: completeTasks(a),
+	}
+	cmd.Flags().BoolVar(&o.off, "remove", false, "no longer wait for them")
+	return cmd
+}
+
+func runTaskDep(ctx context.Context, o *taskDepOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	on, off := o.args[1:], []string(nil)
+	if o.off {
+		on, off = nil, on
+	}
+	t, err := repo.TaskDepend(ctx, o.args[0], on, off)
+	return o.app.task(t, err)
+}
+
+type taskEditOptions struct {
+	taskOptions
+	cmd                    *cobra.Command
+	title, notes, validate string
+	priority               int
+	criteria               []string
+}
+
+func newTaskEditCmd(a *app, runF func(context.Context, *taskEditOptions) error) *cobra.Command {
+	o := &taskEditOptions{taskOptions: taskOptions{app: a}}
+	cmd := &cobra.Command{
+		Use: "edit TASK", Short: "Change fields of a task", Example: "relay task edit login --priority 1 --validate \"go test ./auth/...\"",
+		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runF, runTaskEdit), ValidArgsFunction: completeTasks(a),
+	}
+	o.cmd = cmd
+	f := cmd.Flags()
+	f.StringVar(&o.title, "title", "", "its `TEXT`")
+	f.StringVar(&o.notes, "notes", "", "its `TEXT`")
+	f.StringVar(&o.validate, "validate", "", "the `COMMAND` that tries the result; no shell")
+	f.IntVarP(&o.priority, "priority", "p", 0, "lower `N` comes first")
+	f.StringArrayVar(&o.criteria, "done-when", nil, "all its acceptance criteria, each a `TEXT`")
+	return cmd
+}
+
+func runTaskEdit(ctx context.Context, o *taskEditOptions) error {
+	var e host.TaskEdit
+	given := o.cmd.Flags().Changed
+	for name, set := range map[string]func(){"title": func() { e.Title = &o.title }, "notes": func() { e.Notes = &o.notes },
+		"validate": func() { e.Validation = &o.validate }, "priority": func() { e.Priority = &o.priority }, "done-when": func() { e.Criteria = o.criteria }} {
+		if given(name) {
+			set()
+		}
+	}
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	t, err := repo.TaskEdit(ctx, o.id, e)
+	return o.app.task(t, err)
+}
+
+func newTaskRetryCmd(a *app, runF func(context.Context, *taskOptions) error) *cobra.Command {
+	o := &taskOptions{app: a}
+	return &cobra.Command{
+		Use: "retry TASK", Short: "Make a task pending again", Example: "relay task retry login",
+		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runF, runTaskRetry), ValidArgsFunction: completeTasks(a),
+	}
+}
+
+func runTaskRetry(ctx context.Context, o *taskOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	t, err := repo.TaskRetry(ctx, o.id)
+	return o.app.task(t, err)
+}
+
+type taskSkipOptions struct {
+	taskOptions
+	why string
+}
+
+func newTaskSkipCmd(a *app, runF func(context.Context, *taskSkipOptions) error) *cobra.Command {
+	o := &taskSkipOptions{taskOptions: taskOptions{app: a}}
+	cmd := &cobra.Command{
+		Use: "skip TASK", Short: "Leave a task out; what waits for it goes on", Example: "relay task skip login --why \"done by hand\"",
+		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runF, runTaskSkip), ValidArgsFunction: completeTasks(a),
+	}
+	cmd.Flags().StringVar(&o.why, "why", "", "kept in the task's notes, `TEXT`")
+	return cmd
+}
+
+func runTaskSkip(ctx context.Context, o *taskSkipOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	t, err := repo.TaskSkip(ctx, o.id, o.why)
+	return o.app.task(t, err)
+}
+
+type taskGraphOptions struct {
+	app *app
+	dot bool
+}
+
+func newTaskGraphCmd(a *app, runF func(context.Context, *taskGraphOptions) error) *cobra.Command {
+	o := &taskGraphOptions{app: a}
+	cmd := &cobra.Command{
+		Use: "graph", Short: "Draw what waits for what", Example: "relay task graph\nrelay task graph --dot | dot -Tsvg > tasks.svg",
+		Args: noArgs, RunE: runE(o, runF, runTaskGraph),
+	}
+	cmd.Flags().BoolVar(&o.dot, "dot", false, "for Graphviz")
+	return cmd
+}
+
+func runTaskGraph(ctx context.Context, o *taskGraphOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	g, err := repo.TaskGraph(ctx, o.dot)
+	if err != nil {
+		return err
+	}
+	return o.app.done(g, func(p *printer) { p.write(g.Text) })
+}
+
+// completeTasks completes task ids.
+func completeTasks(a *app) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		repo, err := a.open()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		res, err := repo.Tasks(cmd.Context())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var ids []string
+		for _, t := range res.Tasks {
+			ids = append(ids, t.ID+"\t"+shorten(host.Safe(t.Title), 40))
+		}
+		return ids, cobra.ShellCompDirectiveNoFileComp
+	}
+}
