@@ -49,6 +49,7 @@ type Change struct {
 	touched *judge.Touched
 	verdict judge.Verdict
 	own     []ownCommit // to be made again; see judgeOwn
+	gone    removals
 }
 
 // The kinds of journal records.
@@ -113,7 +114,7 @@ type stateRecord struct {
 
 // Reset throws away what was built so far and gives an empty box.
 func (c *Change) Reset() error {
-	if err := c.box.Discard(); err != nil {
+	if err := c.gone.drop(c.box); err != nil {
 		return err
 	}
 	c.touched, c.own = nil, nil
@@ -152,18 +153,28 @@ func (c *Change) judgeLayer(ctx context.Context, p judge.Policy) error {
 // Touched is what Judge read.
 func (c *Change) Touched() judge.Touched { return *c.touched }
 
+// Clear throws the box away, and lets what was in it be removed while the caller goes
+// on: nothing can be judged, landed or kept of the change any more. Discard waits for it.
+func (c *Change) Clear() error {
+	if c.box == nil {
+		return nil
+	}
+	err := c.gone.drop(c.box)
+	if err == nil {
+		c.box = nil
+	}
+	return err
+}
+
 // Discard throws the box away and settles the journal. The real tree is as it was,
 // or as Land left it. It may be called more than once.
 func (c *Change) Discard() error {
 	if c.log == nil {
 		return nil
 	}
-	var err error
-	if c.box != nil {
-		err = c.box.Discard()
-	}
+	err := c.Clear()
 	if err == nil {
-		err = newCommitter(c.env, c.layer).remove()
+		err = errors.Join(newCommitter(c.env, c.layer).remove(), c.gone.wait())
 	}
 	if err != nil {
 		return err // the journal stays open: the next start removes what is left

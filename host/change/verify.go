@@ -82,7 +82,7 @@ func (x *boxExec) Run(ctx context.Context, cmd verify.Command, timeout time.Dura
 		return res
 	}
 	res = x.in(ctx, fresh, cmd, timeout)
-	if err := fresh.Discard(); err != nil && res.Err == nil {
+	if err := x.c.gone.drop(fresh); err != nil && res.Err == nil {
 		res.Err = fmt.Errorf("throw the check's box away: %w", err)
 	}
 	return res

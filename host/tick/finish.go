@@ -29,12 +29,17 @@ func (r *run) finish(ctx context.Context, verdict error) (*Outcome, error) {
 		r.sayBlocked(out.Blocked)
 		return out, nil
 	}
-	err := r.write(out)
+	leave := r.rep.Code == judge.BlockedCrashRecovery // relay recover goes on from its journal
+	var err error
+	if r.change != nil && !leave {
+		err = r.change.Clear() // what the builder left is removed while the report is written
+	}
+	err = errors.Join(err, r.write(out))
 	journal.Reached("tick.written")
 	switch {
 	case r.change == nil:
-	case r.rep.Code == judge.BlockedCrashRecovery:
-		err = errors.Join(err, r.change.Leave()) // relay recover goes on from its journal
+	case leave:
+		err = errors.Join(err, r.change.Leave())
 	default:
 		err = errors.Join(err, r.change.Discard())
 	}

@@ -8,25 +8,29 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"github.com/paxiom/relay/judge/box"
 )
 
 func main() {
+	box.Init() // a box is this very program, started again
 	bin := flag.String("bin", "bin", "folder with relay and its plugins")
 	quick := flag.Bool("quick", false, "small repositories and few rounds, to see that it works")
+	files := flag.Int("files", 0, "only the judge beside git status, in a repository of that many files")
 	flag.Parse()
-	if err := run(*bin, *quick); err != nil {
+	if err := run(*bin, *quick, *files); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(2)
 	}
 }
 
 // sizes are the repositories that are measured, in files.
-type sizes struct{ small, large, history, rounds int }
+type sizes struct{ small, medium, large, history, rounds int }
 
-func run(bin string, quick bool) error {
-	s := sizes{small: 10, large: 100_000, history: 2000, rounds: 7}
+func run(bin string, quick bool, files int) error {
+	s := sizes{small: 10, medium: 10_000, large: 100_000, history: 2000, rounds: 7}
 	if quick {
-		s = sizes{small: 10, large: 2000, history: 50, rounds: 3}
+		s = sizes{small: 10, medium: 1000, large: 2000, history: 50, rounds: 3}
 	}
 	bin, err := filepath.Abs(bin)
 	if err != nil {
@@ -40,7 +44,11 @@ func run(bin string, quick bool) error {
 	b := &bench{relay: filepath.Join(bin, "relay"), dir: dir, sizes: s}
 	fmt.Printf("relay bench: %s/%s, %d processors, medians of %d\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), s.rounds)
 	fmt.Printf("%-58s %12s   %s\n", "what", "measured", "aim")
-	for _, step := range []func() error{b.version, b.smallRepo, b.largeRepo, b.bigHistory, b.flood, b.killed} {
+	steps := []func() error{b.version, b.smallRepo, b.largeRepo, b.judgedRepos, b.bigHistory, b.flood, b.killed}
+	if files > 0 {
+		steps = []func() error{func() error { return b.judged(files) }}
+	}
+	for _, step := range steps {
 		if err := step(); err != nil {
 			return err
 		}
@@ -65,8 +73,13 @@ func median(rounds int, fn func() (time.Duration, error)) (time.Duration, error)
 		}
 		all = append(all, d)
 	}
+	return middle(all), nil
+}
+
+// middle is the median.
+func middle(all []time.Duration) time.Duration {
 	slices.Sort(all)
-	return all[len(all)/2], nil
+	return all[len(all)/2]
 }
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }

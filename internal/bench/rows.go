@@ -22,6 +22,15 @@ const appendLine = "date +%s%N >> src/a.txt"
 func (b *bench) smallRepo() error { return b.repoRows("small", b.small, "150 ms") }
 func (b *bench) largeRepo() error { return b.repoRows("large", b.large, "600 ms") }
 
+func (b *bench) judgedRepos() error {
+	for _, files := range []int{b.medium, b.large} {
+		if err := b.judged(files); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // repoRows measures status and ticks in one repository, beside git status.
 func (b *bench) repoRows(name string, files int, aim string) error {
 	s, err := b.newSample(name, files, appendLine)

@@ -6,6 +6,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -25,12 +28,61 @@ const (
 	maxIgnored = 16 << 20
 )
 
+// contents are both sides of a change; OK says that they could be read.
+type contents struct {
+	old, now     []byte
+	oldOK, nowOK bool
+	read         bool
+}
+
+// read reads both sides of a change, as far as it has them.
+func (r *reader) read(c *judge.Change) contents {
+	s := contents{oldOK: true, nowOK: true, read: true}
+	if c.Kind != judge.Added {
+		s.old, s.oldOK = content(r.low, c.Path, c.OldMode, c.Base.Size)
+	}
+	if c.Kind != judge.Deleted {
+		s.now, s.nowOK = content(r.up, c.Path, c.NewMode, c.Size)
+	}
+	return s
+}
+
+// What is read ahead: small files, and no more than a change within its limits has.
+const (
+	aheadFile  = 64 << 10
+	aheadAll   = 4 << 20
+	aheadFiles = 2000
+)
+
+// readAhead reads contents that countLines will want, several at a time.
+func (r *reader) readAhead(changes []judge.Change) []contents {
+	all := make([]contents, min(len(changes), aheadFiles))
+	var left, next atomic.Int64
+	left.Store(aheadAll)
+	var wg sync.WaitGroup
+	for range min(4, runtime.GOMAXPROCS(0), len(all)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(all) && r.ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				c := &changes[i]
+				if size := max(c.Size, c.Base.Size); counted(c) && size <= aheadFile && left.Add(-c.Size-c.Base.Size) >= 0 {
+					all[i] = r.read(c)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return all
+}
+
+// counted says that a change has lines to count.
+func counted(c *judge.Change) bool { return c.Kind != judge.Special && c.Kind != judge.ModeOnly }
+
 // countLines fills in the size of each change in lines.
-func (r *reader) countLines(changes []judge.Change) {
+func (r *reader) countLines(changes []judge.Change, ahead []contents) {
 	left, ignoredLeft := maxLines, int64(maxIgnored)
 	for i := range changes {
 		c := &changes[i]
-		if c.Kind == judge.Special || c.Kind == judge.ModeOnly || r.ctx.Err() != nil {
+		if !counted(c) || r.ctx.Err() != nil {
 			continue
 		}
 		if c.Ignored {
@@ -42,15 +94,13 @@ func (r *reader) countLines(changes []judge.Change) {
 			c.Lines.TooLarge = true
 			continue
 		}
-		var old, now []byte
-		oldOK, nowOK := true, true
-		if c.Kind != judge.Added {
-			old, oldOK = content(r.low, c.Path, c.OldMode, c.Base.Size)
+		var side contents
+		if i < len(ahead) && ahead[i].read {
+			side, ahead[i] = ahead[i], contents{}
+		} else {
+			side = r.read(c)
 		}
-		if c.Kind != judge.Deleted {
-			now, nowOK = content(r.up, c.Path, c.NewMode, c.Size)
-		}
-		if !oldOK || !nowOK {
+		if !side.oldOK || !side.nowOK {
 			c.Lines.TooLarge = true
 			continue
 		}
@@ -58,7 +108,7 @@ func (r *reader) countLines(changes []judge.Change) {
 		if c.Ignored {
 			limit = maxLines
 		}
-		c.Lines = judge.CountLines(old, now, limit)
+		c.Lines = judge.CountLines(side.old, side.now, limit)
 		if !c.Ignored {
 			left -= c.Lines.Charge
 		}
@@ -77,19 +127,52 @@ func content(root int, path string, mode fs.FileMode, size int64) ([]byte, bool)
 	case size > maxContent:
 		return nil, false
 	}
-	f, err := openBeneath(root, path)
-	if err != nil {
-		return nil, false
-	}
-	defer f.Close()
-	out, err := io.ReadAll(io.LimitReader(f, maxContent+1))
+	out, err := readBeneath(root, path)
 	return out, err == nil && len(out) <= maxContent
+}
+
+// readBeneath reads a regular file below a folder, up to one byte more than is counted.
+// There may be many of them, so it makes no more calls of the kernel than it must.
+func readBeneath(dir int, path string) ([]byte, error) {
+	fd, err := openAt(dir, path)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil || !is(&st, unix.S_IFREG) {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrInvalid}
+	}
+	buf := make([]byte, min(st.Size, maxContent)+1)
+	n := 0
+	for n < len(buf) {
+		k, err := unix.Read(fd, buf[n:])
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+		}
+		if k == 0 {
+			break
+		}
+		n += k
+	}
+	return buf[:n], nil
 }
 
 // sameContent compares two regular files of the same size.
 func sameContent(p *place) bool {
 	if p.upSt.Size > maxCompare {
 		return false
+	}
+	if p.upSt.Size <= aheadFile {
+		now, err := readBeneath(p.up, p.name)
+		if err != nil {
+			return false
+		}
+		old, err := readBeneath(p.low, p.name)
+		return err == nil && bytes.Equal(now, old)
 	}
 	var files [2]*bufio.Reader
 	for i, dir := range []int{p.up, p.low} {
@@ -117,10 +200,9 @@ func sameContent(p *place) bool {
 // openBeneath opens a regular file below a folder for reading. No component may be
 // a link, and nothing that would block or have an effect is opened.
 func openBeneath(dir int, path string) (*os.File, error) {
-	fd, err := unix.Openat2(dir, path, &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC,
-		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS})
+	fd, err := openAt(dir, path)
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		return nil, err
 	}
 	f := os.NewFile(uintptr(fd), path)
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
@@ -128,6 +210,16 @@ func openBeneath(dir int, path string) (*os.File, error) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrInvalid}
 	}
 	return f, nil
+}
+
+// openAt opens what is there, as openBeneath promises.
+func openAt(dir int, path string) (int, error) {
+	fd, err := unix.Openat2(dir, path, &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS})
+	if err != nil {
+		return -1, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return fd, nil
 }
 
 func readLink(dir int, path string) (string, error) {

@@ -48,6 +48,9 @@ func (b *Box) Sync() error { return nil }
 // Discard has nothing to do.
 func (b *Box) Discard() error { return nil }
 
+// Drop has nothing to do.
+func (b *Box) Drop() (func() error, error) { return func() error { return nil }, nil }
+
 // Remove has nothing to do.
 func Remove(string) error { return nil }
 

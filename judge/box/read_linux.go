@@ -92,9 +92,18 @@ func (b *Box) readLayer(ctx context.Context, i int, git *judge.Git, t *judge.Tou
 			t.Changes = append(t.Changes, c)
 		}
 	}
-	markIgnored(ctx, git, t.Changes)
+	asked := make(chan struct{})
+	go func() {
+		defer close(asked)
+		markIgnored(ctx, git, t.Changes)
+	}()
+	var ahead []contents
 	if !t.Overflow {
-		r.countLines(t.Changes)
+		ahead = r.readAhead(t.Changes) // while git thinks
+	}
+	<-asked
+	if !t.Overflow {
+		r.countLines(t.Changes, ahead)
 	}
 	return ctx.Err()
 }

@@ -1,0 +1,46 @@
+package box
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestDrop(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.box()
+	sh(t, b, "echo built > built; mkdir deep; echo x > deep/x; chmod 000 deep")
+	layer := b.spec.Layer
+	remove, err := b.Drop()
+	check(t, err)
+	if _, err := os.Lstat(layer); !os.IsNotExist(err) {
+		t.Errorf("the layer is still there: %v", err)
+	}
+	again := w.box() // under the same name, before the old one is gone
+	if got := touched(t, again, nil); len(got.Changes) > 0 {
+		t.Errorf("the new layer has %v", brief(got.Changes))
+	}
+	check(t, remove())
+	check(t, again.Discard())
+	left, err := os.ReadDir(filepath.Dir(layer))
+	check(t, err)
+	for _, e := range left {
+		if strings.HasPrefix(e.Name(), filepath.Base(layer)) {
+			t.Errorf("%s is left", e.Name())
+		}
+	}
+}
+
+func TestDropInUse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := w.box()
+	run, err := b.Start(Proc{Argv: []string{"sleep", "60"}, Env: os.Environ()})
+	check(t, err)
+	defer func() { run.Kill(); run.Wait() }()
+	if _, err := b.Drop(); err == nil {
+		t.Error("the layer of a box with a process in it was taken away")
+	}
+}
