@@ -156,7 +156,7 @@ func TestHelp(t *testing.T) {
 		lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
 		limit := 24
 		if c == root {
-			limit = 48
+			limit = 52
 		}
 		if len(lines) > limit {
 			t.Errorf("help of %q has %d lines, more than %d", c.CommandPath(), len(lines), limit)
