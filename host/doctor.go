@@ -6,6 +6,7 @@ import (
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/trust"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
@@ -80,30 +81,37 @@ func (d *DoctorResult) trust(r *Repo, o *opened) {
 	d.pass("trust", "the configuration is the one that you trusted")
 }
 
-// box really mounts, writes and removes, in a folder of relay's own.
+// box really mounts, copies, writes and removes by every means, in a folder of relay's
+// own.
 func (d *DoctorResult) box(ctx context.Context, stateDir string, o *opened) {
-	required := ""
+	wish := box.Wish{StateDir: stateDir}
 	if o != nil {
-		required = o.loaded.Config.Box.Required
+		wish.Means, wish.Required = o.loaded.Config.Box.Means, o.loaded.Config.Box.Required
 	}
 	s, err := box.Probe(ctx, stateDir)
 	if err != nil {
 		d.fail("box", fault.Wrap(err, judge.BlockedBox, "the box can't be tried", "`ls -ld "+stateDir+"` shows whether relay may write there"))
 		return
 	}
-	if !s.OK() {
-		f := fault.New(judge.BlockedBox, "this machine allows no box", "", "")
-		for _, t := range s.Trials {
-			f.Why, f.Fix = t.Why, t.Fix
+	for _, t := range s.Trials {
+		c := CheckResult{ID: "box." + t.Means, OK: true, What: "works", Gaps: t.Gaps}
+		if !t.OK { // which is no failure where a weaker one does
+			c.Skip, c.What, c.Why, c.Fix = true, "is not possible here", t.Why, t.Fix
 		}
+		d.Checks = append(d.Checks, c)
+	}
+	means, err := box.Pick(s, wish)
+	if err != nil {
+		f, _ := fault.As(crew.BoxFault(err))
+		f.What = "no box is strong enough here for a builder"
 		d.fail("box", f)
 		return
 	}
-	what := s.Means
-	if required != "" {
-		what += ", required: " + required
+	what := means
+	if wish.Required != "" {
+		what += ", required: " + wish.Required
 	}
-	d.pass("box", what)
+	d.Checks = append(d.Checks, CheckResult{ID: "box", OK: true, What: what, Gaps: box.GapsOf(means)})
 }
 
 // plugins looks at each plugin that the configuration names, the plugin itself being

@@ -19,6 +19,8 @@ type CheckResult struct {
 	Fix  string `json:"fix,omitempty"`
 	// Warnings are for a person to know though nothing stands in the way.
 	Warnings []string `json:"warnings,omitempty"`
+	// Gaps are what a means of containment does not stop.
+	Gaps []string `json:"gaps,omitempty"`
 }
 
 // DoctorResult is what doctor found.

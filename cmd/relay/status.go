@@ -188,7 +188,7 @@ func checks(p *printer, all []host.CheckResult) {
 			mark = p.red("FAIL")
 		}
 		p.linef("%s %s %s", mark, pad(c.ID, 12), host.Safe(c.What))
-		if !c.OK && !c.Skip {
+		if !c.OK || c.Skip {
 			if c.Why != "" {
 				p.linef("     why: %s", host.Safe(c.Why))
 			}
@@ -198,6 +198,11 @@ func checks(p *printer, all []host.CheckResult) {
 		}
 		for _, w := range c.Warnings {
 			p.linef("     %s %s", p.yellow("warning:"), host.Safe(w))
+		}
+		if c.ID == "box" { // of the means that is used; --json has those of all
+			for _, g := range c.Gaps {
+				p.linef("     %s", p.dim("not covered: "+host.Safe(g)))
+			}
 		}
 	}
 }

@@ -21,6 +21,11 @@ type Env struct {
 	// Home is the user's home, "" for $HOME; Persist are what stays writable in it.
 	Home    string
 	Persist []string
+	// Means contains the processes: see package box. Busy are folders in the
+	// work tree that relay writes while a builder runs; what Watch names in them it
+	// does not write.
+	Means       string
+	Busy, Watch []string
 	// Owned are globs of relay's own files: never applied, never kept.
 	Owned []string
 	// Environ is the user's environment, for git's idea of who commits.
@@ -94,7 +99,7 @@ func (c *Change) newBox(persist []string, binds []box.Bind) (*box.Box, error) {
 		return nil, err
 	}
 	return box.New(box.Spec{
-		Root: c.env.Git.Root, GitDirs: c.env.Git.Outside(), Home: c.env.Home, StateDir: c.env.StateDir,
+		Means: c.env.Means, Busy: c.env.Busy, Watch: c.env.Watch, Root: c.env.Git.Root, GitDirs: c.env.Git.Outside(), Home: c.env.Home, StateDir: c.env.StateDir,
 		Layer: c.layer, Persist: persist, Binds: binds,
 	})
 }

@@ -55,6 +55,9 @@ func (r *run) openBuilder(name string) error {
 		return err
 	}
 	r.builder = p
+	if r.boxErr != nil {
+		return r.boxErr
+	}
 	if r.checkPlan, err = confine.For(r.cfg.Box, confine.Verification, r.refused); err != nil {
 		return err
 	}
@@ -315,7 +318,7 @@ func (r *run) buildRequest(c crew.Choice) (*pluginpb.BuildRequest, error) {
 	if c.First {
 		fallback = r.cfg.Models.BuilderFallbackModel
 	}
-	return &pluginpb.BuildRequest{Workspace: r.git.Root, TaskJson: r.taskJSON,
+	return &pluginpb.BuildRequest{Workspace: r.change.Box().Dir(), TaskJson: r.taskJSON,
 		System: system, Prompt: user, Patch: b.Patch, Model: c.Model, FallbackModel: fallback,
 		MaxTurns: int32(turns), MaxCostMicrousd: int64(r.cfg.Builder.ClaudeCode.MaxBudgetUSD * 1e6),
 		IdleTimeout:      durationpb.New(time.Duration(r.cfg.Builder.IdleTimeoutSeconds) * time.Second),

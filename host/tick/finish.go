@@ -29,6 +29,9 @@ func (r *run) finish(ctx context.Context, verdict error) (*Outcome, error) {
 		r.sayBlocked(out.Blocked)
 		return out, nil
 	}
+	if r.change != nil && r.rep.Box != nil {
+		r.rep.Box.PutBack = r.change.Box().PutBack()
+	}
 	leave := r.rep.Code == judge.BlockedCrashRecovery // relay recover goes on from its journal
 	var err error
 	if r.change != nil && !leave {

@@ -16,7 +16,7 @@ import (
 
 // crew is where the plugins of this run come from.
 func (r *run) crew() crew.Env {
-	return crew.Env{Catalog: r.env.Catalog, Config: r.cfg, Root: r.env.Root, StateDir: r.env.StateDir, Home: r.env.Home,
+	return crew.Env{Catalog: r.env.Catalog, Config: r.cfg, Root: r.env.Root, StateDir: r.env.StateDir, Home: r.env.Home, Means: r.means,
 		Version: r.env.Version, RunID: r.rep.RunID, StderrDir: filepath.Join(r.hist.Dir(), "plugins"), Now: r.now, Refused: r.refused}
 }
 
@@ -56,6 +56,9 @@ func (r *run) warmProvider(ctx context.Context) {
 func (r *run) openProvider(ctx context.Context, name string) (*crew.Plugin, error) {
 	if p := r.opened[name]; p != nil {
 		return p, nil
+	}
+	if r.boxErr != nil {
+		return nil, r.boxErr
 	}
 	p, err := r.o.Session.Provider(ctx, r.crew(), name, r.git)
 	if err != nil {

@@ -86,6 +86,7 @@ func (r *run) preflight(ctx context.Context) error {
 	if _, err := r.ws.CleanTmp(r.cfg.Runner.CrashCleanup.DeleteTmpGlob); err != nil {
 		return err
 	}
+	_, r.boxErr = r.checkBox(ctx) // said in its turn
 	if r.o.Task == nil {
 		r.warmProvider(ctx)
 	}
@@ -93,7 +94,10 @@ func (r *run) preflight(ctx context.Context) error {
 		switch row.id {
 		case "config", "trust", "git", "lock", "journal": // were looked at
 			continue
-		case "box": // starting the first plugin tries it for real
+		case "box":
+			if r.boxErr != nil {
+				return interrupted(ctx, r.boxErr)
+			}
 			continue
 		}
 		if _, err := row.look(ctx); err != nil {
@@ -118,10 +122,6 @@ func (r *run) checkConfig(context.Context) (string, error) {
 	if r.env.Loaded.File == "" {
 		return "", fault.New(judge.BlockedMissingConfig, "this repository has no configuration for relay",
 			"there is no relay.config.json, .yaml, .yml or .toml and no relais.config.json in "+r.env.Root, "`relay init`")
-	}
-	if m := r.cfg.Box.Means; m != "" && m != "auto" && m != box.Overlay {
-		return "", fault.New(judge.BlockedBox, fmt.Sprintf("box.means can't be %q yet", m),
-			"this relay contains builders by namespaces and overlays only", "`relay run --set box.means=auto`")
 	}
 	var err error
 	r.ws, err = workspace.Open(r.env.Root, r.cfg.WorkspaceDir)
@@ -275,21 +275,16 @@ func (r *run) checkBox(ctx context.Context) (string, error) {
 	if err := os.MkdirAll(r.env.StateDir, 0o700); err != nil {
 		return "", fault.Wrap(err, judge.BlockedBox, "relay's state folder can't be made", "`ls -ld "+r.env.StateDir+"`")
 	}
-	s, err := box.Probe(ctx, r.env.StateDir)
+	means, err := box.Choose(ctx, box.Wish{Means: r.cfg.Box.Means, Required: r.cfg.Box.Required, StateDir: r.env.StateDir})
 	if err != nil {
-		return "", crew.BoxFault(err)
-	}
-	if !s.OK() {
-		f := fault.New(judge.BlockedBox, "this machine allows no box for builders", "", "`relay doctor` says what stands in the way")
-		for _, t := range s.Trials {
-			f.Why = t.Why
-			if t.Fix != "" {
-				f.Fix = t.Fix
-			}
+		f, ok := fault.As(crew.BoxFault(err))
+		if ok {
+			f.What = "no box is strong enough here for a builder"
 		}
 		return "", f
 	}
-	return s.Means, nil
+	r.means = means
+	return means, nil
 }
 
 // gitFault says a failing call of git in words.

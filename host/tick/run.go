@@ -52,8 +52,10 @@ type run struct {
 	provider *crew.Plugin            // the one that is asked now
 	opened   map[string]*crew.Plugin // providers by name, the present one among them
 	builder  *crew.Plugin
-	calls    int // requests to orchestrators so far
-	builds   int // requests to builders so far
+	calls    int    // requests to orchestrators so far
+	builds   int    // requests to builders so far
+	means    string // of the boxes
+	boxErr   error  // why there is none
 	change   *change.Change
 	verdict  judge.Verdict
 	base     []verify.Base // how the checks did on the base; nil without verification.baseline
@@ -128,7 +130,7 @@ func (r *run) beginHistory() error {
 
 // changeEnv is what changes of this repository share.
 func (r *run) changeEnv() change.Env {
-	return change.Env{Git: r.git, StateDir: r.env.StateDir, Journal: journal.Open(r.ws.Journal()),
+	return change.Env{Git: r.git, StateDir: r.env.StateDir, Journal: journal.Open(r.ws.Journal()), Means: r.means, Busy: []string{r.ws.Dir()}, Watch: r.ws.Kept(),
 		Home: r.env.Home, Persist: crew.Persist(r.cfg, r.env.Home), Owned: r.owned(), Environ: r.env.Environ}
 }
 

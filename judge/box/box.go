@@ -5,12 +5,12 @@ import (
 	"syscall"
 )
 
-// Overlay is the name of the means "namespaces and overlay file systems".
-const Overlay = "overlay"
-
 // Spec says what a box is made of. All paths are absolute; symbolic links in them
 // are resolved.
 type Spec struct {
+	// Means is what contains the processes: Overlay, which is also what "" says,
+	// Landlock or Copy. The last two show a copy of the repository: see Box.Dir.
+	Means string
 	// Root is the repository's work tree (or any folder): what the box protects
 	// and what its layer is a layer of.
 	Root string
@@ -35,6 +35,9 @@ type Spec struct {
 	// Binds are shown at their own path, for example a plugin's socket folder;
 	// they must exist. A writable one may lie in StateDir, never in Root.
 	Binds []Bind
+	// Busy are folders in Root that relay itself writes while the box is open, all but
+	// what Watch names in them; means that watch the real repository leave them out.
+	Busy, Watch []string
 	// ReadOnlyRoot gives a box that cannot write Root at all, for providers.
 	ReadOnlyRoot bool
 }
@@ -54,7 +57,8 @@ type Proc struct {
 	// Env is the whole environment. Variables that name sockets of other services
 	// are taken out of it, and TMPDIR is set to a fresh folder.
 	Env []string
-	// Dir is the working directory; "" means Root.
+	// Dir is the working directory; "" means Root. In a copy it is the folder that
+	// stands for it.
 	Dir string
 	// Stdin, Stdout and Stderr may be nil for /dev/null. The caller keeps its
 	// copies and closes them.
@@ -87,11 +91,21 @@ func (e ExitState) OK() bool { return e.Code == 0 && e.Signal == 0 && !e.Killed 
 type Box struct {
 	spec Spec
 	// layer is where the writes go: spec.Layer, or a stand-in where that file
-	// system can't hold an overlay's layer; "" with ReadOnlyRoot.
+	// system can't hold it; "" with ReadOnlyRoot.
 	layer string
 	// opened is when the layer was first opened, by the file system's clock.
 	opened int64
+	copied // empty for an overlay
 }
 
 // Means names what contains the builder, for the report.
-func (b *Box) Means() string { return Overlay }
+func (b *Box) Means() string { return b.spec.Means }
+
+// Gaps says, in one sentence each, what this box does not stop.
+func (b *Box) Gaps() []string {
+	gaps := GapsOf(b.spec.Means)
+	for _, path := range b.spec.Persist {
+		gaps = append(gaps, "What the builder writes to "+path+" stays.")
+	}
+	return gaps
+}

@@ -115,6 +115,19 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
+// eachMeans runs a test under every means of the ladder.
+func eachMeans(t *testing.T, test func(t *testing.T, means string)) {
+	for _, means := range Ladder() {
+		t.Run(means, func(t *testing.T) { test(t, means) })
+	}
+}
+
+// under makes the world's boxes by another means.
+func (w *world) under(means string) *world {
+	w.spec.Means = means
+	return w
+}
+
 func (w *world) write(name, content string) {
 	w.t.Helper()
 	full := filepath.Join(w.dir, name)

@@ -71,8 +71,12 @@ func Init() {
 	switch {
 	case len(os.Args) == 1 && os.Args[0] == initName && os.Getpid() == 1:
 		runInit()
-	case len(os.Args) == 2 && os.Args[0] == trialName:
-		runTrial(os.Args[1])
+	case len(os.Args) == 1 && os.Args[0] == keeperName:
+		runKeeper()
+	case len(os.Args) == 1 && os.Args[0] == stepName:
+		runStep()
+	case len(os.Args) == 3 && os.Args[0] == trialName:
+		runTrial(os.Args[1], os.Args[2])
 	}
 }
 
@@ -113,10 +117,6 @@ func runInit() {
 	reports.Encode(end)
 	quit(0)
 }
-
-// quit ends this process at once. os.Exit would first run what a build with the race
-// detector does at an exit: sleep for a second, in each of some thousand boxes.
-func quit(code int) { syscall.Exit(code) }
 
 // enter does everything up to the running child. look says whether the processes take
 // more than they may; it is nil when there is no limit.
@@ -166,7 +166,7 @@ func enter(control *os.File) (pid int, look func() *Exceeded, err error) {
 		return 0, nil, err
 	}
 	if l := p.Limits; l.Processes > 0 || l.Memory > 0 || l.CPUTime > 0 {
-		look = func() *Exceeded { return l.look(stores) }
+		look = func() *Exceeded { return l.look(stores, processes()) }
 	}
 	pid, err = spawn(&p, exe)
 	return pid, look, err

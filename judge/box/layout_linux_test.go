@@ -203,27 +203,29 @@ func TestSync(t *testing.T) {
 
 // A layer that can't be where it was asked for stands elsewhere, and is found again.
 func TestLayerStandsElsewhere(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.spec.Layer = w.spec.Root + "/.relay/layer"
-	b := w.box()
-	if within(b.layer, w.spec.Root) {
-		t.Fatalf("the layer is at %s", b.layer)
-	}
-	sh(t, b, "echo x > x")
-	again, err := New(w.spec)
-	check(t, err)
-	if again.layer != b.layer {
-		t.Errorf("found %s instead of %s", again.layer, b.layer)
-	}
-	same(t, "touched", brief(touched(t, again, nil).Changes), []string{"A x"})
-	check(t, again.Discard())
-	if _, err := os.Lstat(b.layer); err == nil {
-		t.Error("the stand-in was not removed")
-	}
-	if _, err := os.Lstat(w.spec.Layer); err == nil {
-		t.Error("the layer folder was not removed")
-	}
+	eachMeans(t, func(t *testing.T, means string) {
+		t.Parallel()
+		w := newWorld(t).under(means)
+		w.spec.Layer = w.spec.Root + "/.relay/layer"
+		b := w.box()
+		if within(b.layer, w.spec.Root) {
+			t.Fatalf("the layer is at %s", b.layer)
+		}
+		sh(t, b, "echo x > x")
+		again, err := New(w.spec)
+		check(t, err)
+		if again.layer != b.layer {
+			t.Errorf("found %s instead of %s", again.layer, b.layer)
+		}
+		same(t, "touched", brief(touched(t, again, nil).Changes), []string{"A x"})
+		check(t, again.Discard())
+		if _, err := os.Lstat(b.layer); err == nil {
+			t.Error("the stand-in was not removed")
+		}
+		if _, err := os.Lstat(w.spec.Layer); err == nil {
+			t.Error("the layer folder was not removed")
+		}
+	})
 }
 
 // File systems mounted below home, temporary and runtime folders, as most machines
@@ -283,128 +285,136 @@ echo x > a.txt; for f in $HOME/.profile $HOME/new $HOME/src/new $HOME/src/other/
 }
 
 func TestGitCheckouts(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		setup, root string
-		outside     int
-		git         []string // changes of the git directory, without objects and logs
-	}{
-		"plain":    {"true", "repo", 0, []string{"A COMMIT_EDITMSG", "M index", "M refs/heads/main"}},
-		"sha256":   {"rm -rf .git; git init -q -b main --object-format=sha256; git add -A; git commit -qm s", "repo", 0, []string{"M COMMIT_EDITMSG", "M index", "M refs/heads/main"}},
-		"worktree": {"git worktree add -q ../side", "side", 1, []string{"M refs/heads/side", "A worktrees/side/COMMIT_EDITMSG", "M worktrees/side/index"}},
-		"submodule": {"git init -q ../super; cd ../super; git -c protocol.file.allow=always submodule add -q ../repo sub; git commit -qm s", "super/sub", 1,
-			[]string{"A COMMIT_EDITMSG", "M index", "M refs/heads/main"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.write("repo/.gitignore", "*.log\n")
-			hostSh(t, w.spec.Root, "git init -q -b main; git add -A; git commit -qm base; rm .git/COMMIT_EDITMSG; "+c.setup)
-			w.spec.Root = filepath.Join(w.dir, c.root)
-			git, err := judge.OpenGit(t.Context(), w.spec.Root)
-			check(t, err)
-			w.spec.GitDirs = git.Outside()
-			if len(w.spec.GitDirs) != c.outside {
-				t.Fatalf("outside: %q", w.spec.GitDirs)
-			}
-			before := hostSh(t, w.spec.Root, "git rev-parse HEAD; git status --porcelain; cd $(git rev-parse --git-common-dir); find . -type f | sort | xargs cksum")
-			b := w.box()
-			sh(t, b, "git status -s; echo more >> a.txt; echo l > x.log; git add -A; git commit -qm 'in the box'; git log --oneline | wc -l; git status -s")
-			got := touched(t, b, git)
-			same(t, "touched", brief(got.Changes), []string{"M a.txt", "A x.log"})
-			if !got.Changes[1].Ignored || got.Changes[0].Ignored {
-				t.Errorf("ignored: %+v", got.Changes)
-			}
-			var dir []string
-			for _, line := range brief(got.Git) {
-				if !strings.Contains(line, "objects/") && !strings.Contains(line, "logs/") {
-					dir = append(dir, line)
+	eachMeans(t, func(t *testing.T, means string) {
+		t.Parallel()
+		for name, c := range map[string]struct {
+			setup, root string
+			outside     int
+			git         []string // changes of the git directory, without objects and logs
+		}{
+			"plain":    {"true", "repo", 0, []string{"A COMMIT_EDITMSG", "M index", "M refs/heads/main"}},
+			"sha256":   {"rm -rf .git; git init -q -b main --object-format=sha256; git add -A; git commit -qm s", "repo", 0, []string{"M COMMIT_EDITMSG", "M index", "M refs/heads/main"}},
+			"worktree": {"git worktree add -q ../side", "side", 1, []string{"M refs/heads/side", "A worktrees/side/COMMIT_EDITMSG", "M worktrees/side/index"}},
+			"submodule": {"git init -q ../super; cd ../super; git -c protocol.file.allow=always submodule add -q ../repo sub; git commit -qm s", "super/sub", 1,
+				[]string{"A COMMIT_EDITMSG", "M index", "M refs/heads/main"}},
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t).under(means)
+				w.write("repo/.gitignore", "*.log\n")
+				hostSh(t, w.spec.Root, "git init -q -b main; git add -A; git commit -qm base; rm .git/COMMIT_EDITMSG; "+c.setup)
+				w.spec.Root = filepath.Join(w.dir, c.root)
+				git, err := judge.OpenGit(t.Context(), w.spec.Root)
+				check(t, err)
+				w.spec.GitDirs = git.Outside()
+				if len(w.spec.GitDirs) != c.outside {
+					t.Fatalf("outside: %q", w.spec.GitDirs)
 				}
-			}
-			same(t, "git directory", dir, c.git)
-			if after := hostSh(t, w.spec.Root, "git rev-parse HEAD; git status --porcelain; cd $(git rev-parse --git-common-dir); find . -type f | sort | xargs cksum"); after != before {
-				t.Errorf("the real git directory changed:\n%s\n%s", before, after)
-			}
-		})
-	}
+				before := hostSh(t, w.spec.Root, "git rev-parse HEAD; git status --porcelain; cd $(git rev-parse --git-common-dir); find . -type f | sort | xargs cksum")
+				b := w.box()
+				sh(t, b, "git status -s; echo more >> a.txt; echo l > x.log; git add -A; git commit -qm 'in the box'; git log --oneline | wc -l; git status -s")
+				got := touched(t, b, git)
+				same(t, "touched", brief(got.Changes), []string{"M a.txt", "A x.log"})
+				if !got.Changes[1].Ignored || got.Changes[0].Ignored {
+					t.Errorf("ignored: %+v", got.Changes)
+				}
+				var dir []string
+				for _, line := range brief(got.Git) {
+					if !strings.Contains(line, "objects/") && !strings.Contains(line, "logs/") {
+						dir = append(dir, line)
+					}
+				}
+				same(t, "git directory", dir, c.git)
+				if after := hostSh(t, w.spec.Root, "git rev-parse HEAD; git status --porcelain; cd $(git rev-parse --git-common-dir); find . -type f | sort | xargs cksum"); after != before {
+					t.Errorf("the real git directory changed:\n%s\n%s", before, after)
+				}
+			})
+		}
+	})
 }
 
 func TestGitDirReplaced(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	hostSh(t, w.spec.Root, "git init -q -b main; git add -A; git commit -qm base")
-	git, err := judge.OpenGit(t.Context(), w.spec.Root)
-	check(t, err)
-	b := w.box()
-	sh(t, b, "cp -a .git $HOME/g; rm -rf .git; ln -s $HOME/g .git; echo e >> a.txt")
-	got := touched(t, b, git)
-	same(t, "touched", brief(got.Changes), []string{"M a.txt"})
-	if len(got.Git) < 5 || brief(got.Git)[0] != "A ." {
-		t.Errorf("git: %q", brief(got.Git))
-	}
-	sh(t, b, "rm .git; git init -q; git add -A; git commit -qm evil")
-	got = touched(t, b, git)
-	if list := strings.Join(brief(got.Git), "\n"); !strings.Contains(list, "D refs/heads/main") && !strings.Contains(list, "M refs/heads/main") {
-		t.Errorf("git: %s", list)
-	}
+	eachMeans(t, func(t *testing.T, means string) {
+		t.Parallel()
+		w := newWorld(t).under(means)
+		hostSh(t, w.spec.Root, "git init -q -b main; git add -A; git commit -qm base")
+		git, err := judge.OpenGit(t.Context(), w.spec.Root)
+		check(t, err)
+		b := w.box()
+		sh(t, b, "cp -a .git $HOME/g; rm -rf .git; ln -s $HOME/g .git; echo e >> a.txt")
+		got := touched(t, b, git)
+		same(t, "touched", brief(got.Changes), []string{"M a.txt"})
+		if len(got.Git) < 5 || brief(got.Git)[0] != "A ." {
+			t.Errorf("git: %q", brief(got.Git))
+		}
+		sh(t, b, "rm .git; git init -q; git add -A; git commit -qm evil")
+		got = touched(t, b, git)
+		if list := strings.Join(brief(got.Git), "\n"); !strings.Contains(list, "D refs/heads/main") && !strings.Contains(list, "M refs/heads/main") {
+			t.Errorf("git: %s", list)
+		}
+	})
 }
 
 func TestExitStates(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	b := w.box()
-	for script, want := range map[string]ExitState{
-		"exit 0":                             {},
-		"exit 42":                            {Code: 42},
-		"kill -TERM $$; sleep 5":             {Code: -1, Signal: syscall.SIGTERM},
-		"kill -SEGV $$; sleep 5":             {Code: -1, Signal: syscall.SIGSEGV},
-		"exec 1>&- 2>&-; sleep 0.05; exit 3": {Code: 3},
-	} {
-		if _, state := start(t, b, Proc{Argv: []string{"sh", "-c", script}, Env: testEnv(b)}); state != want {
-			t.Errorf("%s: %+v", script, state)
+	eachMeans(t, func(t *testing.T, means string) {
+		t.Parallel()
+		w := newWorld(t).under(means)
+		b := w.box()
+		for script, want := range map[string]ExitState{
+			"exit 0":                             {},
+			"exit 42":                            {Code: 42},
+			"kill -TERM $$; sleep 5":             {Code: -1, Signal: syscall.SIGTERM},
+			"kill -SEGV $$; sleep 5":             {Code: -1, Signal: syscall.SIGSEGV},
+			"exec 1>&- 2>&-; sleep 0.05; exit 3": {Code: 3},
+		} {
+			if _, state := start(t, b, Proc{Argv: []string{"sh", "-c", script}, Env: testEnv(b)}); state != want {
+				t.Errorf("%s: %+v", script, state)
+			}
 		}
-	}
-	for name, p := range map[string]Proc{
-		"no program":     {},
-		"not found":      {Argv: []string{"no-such-program-at-all"}},
-		"not executable": {Argv: []string{"/etc/passwd"}},
-		"no folder":      {Argv: []string{"/bin/true"}, Dir: w.dir + "/none"},
-	} {
-		p.Env = testEnv(b)
-		run, err := b.Start(p)
-		if e, ok := errors.AsType[*Error](err); !ok || e.Unsupported || run != nil {
-			t.Errorf("%s: %v", name, err)
+		for name, p := range map[string]Proc{
+			"no program":     {},
+			"not found":      {Argv: []string{"no-such-program-at-all"}},
+			"not executable": {Argv: []string{"/etc/passwd"}},
+			"no folder":      {Argv: []string{"/bin/true"}, Dir: w.dir + "/none"},
+		} {
+			p.Env = testEnv(b)
+			run, err := b.Start(p)
+			if e, ok := errors.AsType[*Error](err); !ok || e.Unsupported || run != nil {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
-	}
-	sh(t, b, "true") // and the box is usable after each of them
-	if err := b.Discard(); err != nil {
-		t.Error(err)
-	}
-	if err := b.Discard(); err != nil {
-		t.Errorf("a second time: %v", err)
-	}
+		sh(t, b, "true") // and the box is usable after each of them
+		if err := b.Discard(); err != nil {
+			t.Error(err)
+		}
+		if err := b.Discard(); err != nil {
+			t.Errorf("a second time: %v", err)
+		}
+	})
 }
 
 // A script works as the program that was handed over, too.
 func TestExeScript(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.write("state/plugin", "#!/bin/sh\necho \"script $1\"\n")
-	check(t, os.Chmod(w.spec.StateDir+"/plugin", 0o755))
-	exe, err := os.Open(w.spec.StateDir + "/plugin")
-	check(t, err)
-	defer exe.Close()
-	out, state := start(t, w.box(), Proc{Exe: exe, Argv: []string{"x", "arg"}})
-	if out != "script arg\n" || !state.OK() {
-		t.Errorf("%q %+v", out, state)
-	}
+	eachMeans(t, func(t *testing.T, means string) {
+		t.Parallel()
+		w := newWorld(t).under(means)
+		w.write("state/plugin", "#!/bin/sh\necho \"script $1\"\n")
+		check(t, os.Chmod(w.spec.StateDir+"/plugin", 0o755))
+		exe, err := os.Open(w.spec.StateDir + "/plugin")
+		check(t, err)
+		defer exe.Close()
+		out, state := start(t, w.box(), Proc{Exe: exe, Argv: []string{"x", "arg"}})
+		if out != "script arg\n" || !state.OK() {
+			t.Errorf("%q %+v", out, state)
+		}
+	})
 }
 
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s, err := Probe(t.Context(), dir)
-	if err != nil || !s.OK() || s.Means != Overlay || len(s.Trials) != 1 || len(s.Trials[0].Gaps) == 0 {
+	if err != nil || !s.OK() || s.Means != Overlay || len(s.Trials) != 3 || !s.Trials[1].OK || !s.Trials[2].OK || len(s.Trials[0].Gaps) == 0 {
 		t.Errorf("%+v %v", s, err)
 	}
 	if list, _ := os.ReadDir(dir); len(list) > 0 {

@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build !linux && !darwin
 
 package box
 
@@ -20,9 +20,12 @@ func unsupported() error {
 func Init() {}
 
 // Probe finds no means on this system.
-func Probe(context.Context, string) (Support, error) {
-	e := unsupported().(*Error)
-	return Support{Trials: []Trial{{Means: Overlay, Why: e.Why, Fix: e.Fix}}}, nil
+func Probe(ctx context.Context, _ string) (s Support, err error) {
+	for _, means := range Ladder() {
+		t, _ := probe(ctx, "", means)
+		s.Trials = append(s.Trials, t)
+	}
+	return s, nil
 }
 
 // New fails with an *Error that says so.
@@ -54,9 +57,6 @@ func (b *Box) Drop() (func() error, error) { return func() error { return nil },
 // Remove has nothing to do.
 func Remove(string) error { return nil }
 
-// Gaps are unknown without a box.
-func (b *Box) Gaps() []string { return nil }
-
 // canScope: abstract unix sockets are Linux's.
 func canScope() bool { return false }
 
@@ -80,3 +80,19 @@ func (p *Process) Listeners() []*os.File { return nil }
 
 // Kill does nothing.
 func (p *Process) Kill() {}
+
+// Dir is Root.
+func (b *Box) Dir() string { return b.spec.Root }
+
+// PutBack is nothing.
+func (b *Box) PutBack() []string { return nil }
+
+type copied struct{}
+
+// probe finds that a means is not there.
+func probe(_ context.Context, _, means string) (Trial, error) {
+	e := unsupported().(*Error)
+	return Trial{Means: means, Why: e.Why, Fix: e.Fix}, nil
+}
+
+func machineKey() string { return "" }

@@ -201,19 +201,3 @@ func (p *planner) addSystem(root bool) {
 		p.steps = append(p.steps, step{Kind: stepFreeze, Path: "/proc/" + name})
 	}
 }
-
-// unixMode is the permission part of a mode as the kernel writes it.
-func unixMode(m os.FileMode) uint32 {
-	out := uint32(m.Perm())
-	for bit, to := range map[os.FileMode]uint32{os.ModeSetuid: 0o4000, os.ModeSetgid: 0o2000, os.ModeSticky: 0o1000} {
-		if m&bit != 0 {
-			out |= to
-		}
-	}
-	return out
-}
-
-// within says that path is dir or lies below it; both are clean and absolute.
-func within(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
-}

@@ -15,10 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// scratchName is the folder of the state folder where pid 1 mounts its tmpfs while
-// it prepares, and where what is thrown away goes where tmpfs can't take it.
-const scratchName = "scratch"
-
 // setupTime is how long the mounts may take; only a dead network file system needs more.
 const setupTime = time.Minute
 
@@ -37,6 +33,10 @@ type Process struct {
 	done      chan struct{}
 	state     ExitState
 	err       error
+	// kill ends the box, after does what is left to do then; for means without a pid
+	// namespace. Either may be nil.
+	kill  func()
+	after func() error
 }
 
 // Start runs a process in the box. It returns when the process was executed, or
@@ -44,6 +44,9 @@ type Process struct {
 func (b *Box) Start(p Proc) (*Process, error) {
 	if len(p.Argv) == 0 {
 		return nil, &Error{Op: "start", Why: "no program was named"}
+	}
+	if b.spec.Means != Overlay {
+		return b.startKept(p)
 	}
 	lock, err := b.lock()
 	if err != nil {
@@ -286,6 +289,9 @@ func (p *Process) collect(reports *gob.Decoder, from *os.File, away string, q *q
 	for _, l := range p.listeners {
 		l.Close()
 	}
+	if p.after != nil {
+		p.err = errors.Join(p.err, p.after())
+	}
 	removeTree(away)
 	unlock(p.lock)
 	close(p.done)
@@ -315,7 +321,13 @@ func (p *Process) Wait() (ExitState, error) {
 }
 
 // Kill ends every process of the box at once.
-func (p *Process) Kill() { p.proc.Kill() }
+func (p *Process) Kill() {
+	if p.kill != nil {
+		p.kill()
+		return
+	}
+	p.proc.Kill()
+}
 
 // setupError turns what pid 1 reported into an error for the user.
 func setupError(f *failure, err error) error {
@@ -344,6 +356,11 @@ func denied(op string, err error) *Error {
 	e := &Error{Op: op, Err: err}
 	var errno syscall.Errno
 	errors.As(err, &errno)
+	if op == opLandlock {
+		e.Unsupported, e.Why = true, "this kernel's Landlock is off, forbidden here, or too old: Linux 6.2 or newer is needed"
+		e.Fix = "`cat /sys/kernel/security/lsm` lists what is on, `uname -r` shows the kernel's version"
+		return e
+	}
 	switch errno {
 	case unix.EPERM, unix.EACCES:
 		e.Unsupported = true

@@ -37,10 +37,9 @@ type usage struct {
 	pids     []string
 }
 
-// look finds the first limit that is exceeded. stores are the file systems in memory
-// that the box can write.
-func (l Limits) look(stores []int) *Exceeded {
-	names := processes()
+// look finds the first limit that these processes exceed. stores are the file systems in
+// memory that they can write.
+func (l Limits) look(stores []int, names []string) *Exceeded {
 	if l.Processes > 0 && len(names) > l.Processes { // at once, in the middle of a fork bomb
 		return &Exceeded{Limit: LimitProcesses, Got: int64(len(names)), Max: int64(l.Processes)}
 	}

@@ -33,8 +33,10 @@ type Env struct {
 	Root, Repo string
 	// StateDir is relay's state on this machine, Home the user's home.
 	StateDir, Home string
-	Version        string
-	RunID          string
+	// Means contains the plugins: see package box.
+	Means   string
+	Version string
+	RunID   string
 	// StderrDir gets a file for each plugin's standard error; "" throws it away.
 	StderrDir string
 	Now       func() time.Time // nil means time.Now
@@ -116,7 +118,7 @@ func (e Env) Reader(name string, kind catalog.Kind, git *judge.Git) (*Plugin, er
 	if spec.StateDir != "" {
 		binds = append(binds, box.Bind{Path: spec.StateDir, Writable: true})
 	}
-	p.Box, err = box.New(box.Spec{Root: e.Root, Home: e.Home, StateDir: e.StateDir, ReadOnlyRoot: true,
+	p.Box, err = box.New(box.Spec{Means: e.Means, Root: e.Root, Home: e.Home, StateDir: e.StateDir, ReadOnlyRoot: true,
 		GitDirs: git.Outside(), Persist: Persist(e.Config, e.Home), Binds: binds})
 	if err != nil {
 		p.Close(context.Background())

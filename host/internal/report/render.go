@@ -66,6 +66,7 @@ func Render(r *Report, maxChars int) []byte {
 			}
 		}
 		p.list(r.Box.Gaps, "Not covered: ", text)
+		p.list(r.Box.PutBack, "Put back in the repository: ", text)
 	}
 	if len(r.Notes) > 0 {
 		p.head("Notes")

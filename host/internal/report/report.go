@@ -174,6 +174,9 @@ type Switch struct {
 type BoxReport struct {
 	Means string   `json:"means"`
 	Gaps  []string `json:"gaps,omitempty"`
+	// PutBack is what was changed in the real repository while a process of the box
+	// ran, and undone; for means that do not keep it from being changed.
+	PutBack []string `json:"put_back,omitempty"`
 	// Network lists the roles whose network is narrowed.
 	Network []Network `json:"network,omitempty"`
 }

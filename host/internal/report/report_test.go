@@ -37,7 +37,7 @@ func full() *Report {
 		Budgets:      Budgets{"m1", 3, 4, 3, 5, 0.1234, []string{"ticks: 3 of 3 used"}, true}, Pointers: &Pointers{".relay/REPORT.md", ".relay/history/x"},
 		Summary: "The change left its scope.", Why: "package.json is outside src/**.", Next: "`relay show` shows the patch", BuilderOutputValid: ptr(false),
 		Builder:      &Worker{Plugin: "claude-code", Version: "1.0", Model: "sonnet", Calls: 1, InputTokens: ptr(int64(1200)), CostUSD: ptr(0.1234), Summary: "I did *everything*.", ProcessesLeft: 2, FailureReason: "quota", ResetAt: "2026-11-20T20:00:00Z"},
-		Orchestrator: &Worker{Plugin: "claude", Calls: 2}, Box: &BoxReport{"overlay", []string{"network"}, []Network{{"builder", "hosts", []netproxy.Refusal{{Target: "evil.example:443", Why: "it is not listed", Count: 3}}}}}, Salvage: "refs/relay/x",
+		Orchestrator: &Worker{Plugin: "claude", Calls: 2}, Box: &BoxReport{Means: "overlay", Gaps: []string{"network"}, Network: []Network{{"builder", "hosts", []netproxy.Refusal{{Target: "evil.example:443", Why: "it is not listed", Count: 3}}}}}, Salvage: "refs/relay/x",
 		Rules: []RuleHit{{"STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED", "package.json", "matches no allowed glob"}}, States: []StateTime{{"LOCK", 1}}, Notes: []string{"a note"},
 	}
 }

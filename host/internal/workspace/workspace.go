@@ -191,6 +191,12 @@ func (w *Workspace) Logs() string     { return w.path("logs") }
 func (w *Workspace) Prompts() string  { return w.path("prompts") }
 func (w *Workspace) Schemas() string  { return w.path("schemas") }
 
+// Kept are what of the workspace relay does not write in the course of a run: what a
+// team may commit.
+func (w *Workspace) Kept() []string {
+	return []string{w.Facts(), w.Prompts(), w.Schemas(), w.path(".gitignore")}
+}
+
 // OwnedGlobs are the globs, relative to the repository's root, that only relay may
 // write: the whole workspace, every name a configuration file can have, and the file
 // that pins plugins. A workspace that is not the default one does not free the

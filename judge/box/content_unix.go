@@ -1,3 +1,5 @@
+//go:build linux || darwin
+
 package box
 
 import (
@@ -212,16 +214,6 @@ func openBeneath(dir int, path string) (*os.File, error) {
 	return f, nil
 }
 
-// openAt opens what is there, as openBeneath promises.
-func openAt(dir int, path string) (int, error) {
-	fd, err := unix.Openat2(dir, path, &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC,
-		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS})
-	if err != nil {
-		return -1, &fs.PathError{Op: "open", Path: path, Err: err}
-	}
-	return fd, nil
-}
-
 func readLink(dir int, path string) (string, error) {
 	buf := make([]byte, 4096)
 	n, err := unix.Readlinkat(dir, path, buf)
@@ -258,5 +250,5 @@ func fileMode(mode uint32) fs.FileMode {
 
 // stamp is the state of a real file, as the apply step will compare it.
 func stamp(st *unix.Stat_t) judge.Stamp {
-	return judge.Stamp{Exists: true, Mode: fileMode(st.Mode), Size: st.Size, Ino: st.Ino, MTime: st.Mtim.Nano(), CTime: st.Ctim.Nano()}
+	return judge.Stamp{Exists: true, Mode: fileMode(uint32(st.Mode)), Size: st.Size, Ino: st.Ino, MTime: st.Mtim.Nano(), CTime: st.Ctim.Nano()}
 }

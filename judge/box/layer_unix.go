@@ -1,3 +1,5 @@
+//go:build linux || darwin
+
 package box
 
 import (
@@ -30,8 +32,18 @@ const (
 	layerElsewhere = "elsewhere"
 )
 
+// scratchName is the folder of the state folder where pid 1 mounts its tmpfs while
+// it prepares, and where what is thrown away goes where tmpfs can't take it.
+const scratchName = "scratch"
+
 // New prepares a box and its layer; nothing is mounted until Start.
-func New(spec Spec) (*Box, error) {
+func New(spec Spec) (*Box, error) { return open(spec, nil) }
+
+// open is New; a box of copies shares the vault of the box that it is made from.
+func open(spec Spec, shared *vault) (*Box, error) {
+	if spec.Means == "" {
+		spec.Means = Overlay
+	}
 	if err := resolve(&spec); err != nil {
 		return nil, err
 	}
@@ -42,6 +54,7 @@ func New(spec Spec) (*Box, error) {
 		return nil, &Error{Op: "make the state folder", Path: spec.StateDir, Err: err}
 	}
 	b := &Box{spec: spec}
+	b.vault, b.checks = shared, shared != nil
 	if spec.ReadOnlyRoot {
 		return b, nil
 	}
@@ -86,6 +99,7 @@ func resolve(spec *Spec) error {
 		}
 	}
 	spec.GitDirs = gitDirs
+	spec.Busy, spec.Watch = realPaths(spec.Busy), realPaths(spec.Watch)
 	var persist []string
 	for _, path := range spec.Persist {
 		if real("persistent path", &path) == nil {
@@ -145,6 +159,9 @@ func (b *Box) openLayer() error {
 	}
 	b.layer = layer
 	want := ""
+	if b.copies() {
+		want = b.spec.Means + "\n"
+	}
 	for _, path := range b.lowers() {
 		want += strconv.Quote(path) + "\n"
 	}
@@ -158,7 +175,9 @@ func (b *Box) openLayer() error {
 	if err == nil {
 		of, err = os.Stat(filepath.Join(layer, layerOf))
 	}
-	if err != nil {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	} else if err != nil {
 		return &Error{Op: "open the layer", Path: layer, Err: err}
 	}
 	b.opened = of.ModTime().UnixNano()
@@ -167,13 +186,10 @@ func (b *Box) openLayer() error {
 			return &Error{Op: "open the layer", Path: layer, Why: "the machine was restarted since it was written, and it may not be whole"}
 		}
 	}
+	if b.copies() {
+		return b.loadTables()
+	}
 	return nil
-}
-
-// bootID names the time since the machine was started.
-func bootID() string {
-	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	return string(id)
 }
 
 // use prepares the layer for being written.
@@ -188,6 +204,9 @@ func (b *Box) use() error {
 		err = nil
 	}
 	for i := range b.lowers() {
+		if b.copies() {
+			break
+		}
 		// What the last mount left there keeps the kernel from mounting it again.
 		err = errors.Join(err, removeTree(b.work(i)), os.Mkdir(b.work(i), 0o700))
 	}
@@ -218,22 +237,26 @@ func (b *Box) Sync() error {
 	return nil
 }
 
-func syncFS(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return unix.Syncfs(int(f.Fd()))
-}
-
 // lowers are the folders that the layer is a layer of; the root comes first.
 func (b *Box) lowers() []string { return append([]string{b.spec.Root}, b.spec.GitDirs...) }
 
-func (b *Box) upper(i int) string { return filepath.Join(b.layer, strconv.Itoa(i), "up") }
-func (b *Box) work(i int) string  { return filepath.Join(b.layer, strconv.Itoa(i), "work") }
+// upper is where the writes to the i-th of them are.
+func (b *Box) upper(i int) string {
+	if b.copies() {
+		return b.copyOf(b.lowers()[i])
+	}
+	return filepath.Join(b.layer, strconv.Itoa(i), "up")
+}
+func (b *Box) work(i int) string { return filepath.Join(b.layer, strconv.Itoa(i), "work") }
 
 func (b *Box) makeLayer(of string) error {
+	if b.copies() {
+		if err := b.makeCopies(); err != nil {
+			return err
+		}
+		boot := os.WriteFile(filepath.Join(b.layer, layerBoot), []byte(bootID()), 0o600)
+		return errors.Join(boot, os.WriteFile(filepath.Join(b.layer, layerOf), []byte(of), 0o600))
+	}
 	for i, lower := range b.lowers() {
 		info, err := os.Stat(lower)
 		if err != nil {
@@ -295,8 +318,10 @@ func (b *Box) fits(dir string) bool {
 			return false
 		}
 	}
-	var fsInfo unix.Statfs_t
-	if unix.Statfs(dir, &fsInfo) != nil || fsInfo.Type == unix.OVERLAYFS_SUPER_MAGIC {
+	if b.copies() {
+		return true
+	}
+	if onOverlay(dir) {
 		return false
 	}
 	probe, err := os.MkdirTemp(dir, ".relay-")

@@ -1,3 +1,5 @@
+//go:build linux || darwin
+
 package box
 
 import (
@@ -40,7 +42,7 @@ func unlockPath(top int, name string) {
 		if unix.Fstatat(fd, part, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || is(&st, unix.S_IFLNK) {
 			break
 		}
-		unix.Fchmodat(fd, part, st.Mode&0o7777|0o500, 0)
+		unix.Fchmodat(fd, part, uint32(st.Mode)&0o7777|0o500, 0)
 		next, err := openFolder(fd, part)
 		unix.Close(fd)
 		if fd = next; err != nil {
@@ -56,7 +58,7 @@ func unlockPath(top int, name string) {
 func (b *Box) Fresh(layer string, kept []judge.Change) (*Box, error) {
 	spec := b.spec
 	spec.Layer, spec.Persist, spec.Binds, spec.ReadOnlyRoot = layer, nil, nil, false
-	fresh, err := New(spec)
+	fresh, err := open(spec, b.vault)
 	if err != nil {
 		return nil, err
 	}
@@ -110,14 +112,15 @@ func (w *copier) put(c *judge.Change) error {
 		return err
 	}
 	switch {
+	case c.Kind == judge.Deleted && w.from.copies():
+		return nil
 	case c.Kind == judge.Deleted:
 		dir, err := w.root.Open(path.Dir(c.Path))
 		if err != nil {
 			return err
 		}
 		defer dir.Close()
-		// A character device 0:0 is the kernel's mark for "deleted"; anyone may make it.
-		return unix.Mknodat(int(dir.Fd()), path.Base(c.Path), unix.S_IFCHR, 0)
+		return markDeleted(int(dir.Fd()), path.Base(c.Path))
 	case c.NewMode&fs.ModeSymlink != 0:
 		return w.root.Symlink(c.Link, c.Path)
 	case !c.NewMode.IsRegular():
@@ -133,7 +136,7 @@ func (w *copier) put(c *judge.Change) error {
 		return err
 	}
 	defer out.Close()
-	if unix.IoctlFileClone(int(out.Fd()), int(in.Fd())) != nil { // shared blocks where the file system can
+	if cloneFile(out, in) != nil { // shared blocks where the file system can
 		if _, err := io.Copy(out, in); err != nil {
 			return err
 		}

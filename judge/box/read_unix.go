@@ -1,3 +1,5 @@
+//go:build linux || darwin
+
 package box
 
 import (
@@ -17,9 +19,6 @@ const (
 	maxPath  = 4000
 	maxDepth = 256
 	maxNames = 4 * judge.MaxChanges
-	// opaqueMark is how the kernel marks a folder that hides the one below it. A
-	// process in the box can neither set nor see attributes of that name.
-	opaqueMark = "user.overlay.opaque"
 )
 
 // Touched reads what was changed, from the layer alone, without following any link
@@ -27,8 +26,8 @@ const (
 // ignored paths and the branch, on the real repository; nil leaves both unknown.
 func (b *Box) Touched(ctx context.Context, git *judge.Git) (judge.Touched, error) {
 	var t judge.Touched
-	if b.layer == "" {
-		return t, nil
+	if b.layer == "" || b.broken != nil {
+		return t, b.broken
 	}
 	lock, err := b.lock()
 	if err != nil {
@@ -47,6 +46,9 @@ func (b *Box) Touched(ctx context.Context, git *judge.Git) (judge.Touched, error
 func (b *Box) readLayer(ctx context.Context, i int, git *judge.Git, t *judge.Touched) error {
 	lower := b.lowers()[i]
 	r := &reader{ctx: ctx, opened: b.opened, up: -1, low: -1}
+	if b.copies() {
+		r.made, r.base = b.made[i], b.vault.Base[i]
+	}
 	defer r.close()
 	var err error
 	if r.low, err = openFolder(unix.AT_FDCWD, lower); err != nil {
@@ -59,13 +61,13 @@ func (b *Box) readLayer(ctx context.Context, i int, git *judge.Git, t *judge.Tou
 	}
 	if err == nil && up.Mode&0o700 != 0o700 {
 		err = unix.Chmod(b.upper(i), 0o700)
-		defer unix.Chmod(b.upper(i), up.Mode&0o7777)
+		defer unix.Chmod(b.upper(i), uint32(up.Mode)&0o7777)
 	}
 	if err == nil {
 		r.up, err = openFolder(unix.AT_FDCWD, b.upper(i))
 	}
 	if err == nil {
-		err = r.folder(r.up, r.low, "", opaque(r.up), 0)
+		err = r.folder(r.up, r.low, "", r.made != nil || opaque(r.up), 0)
 	}
 	if err != nil {
 		return &Error{Op: "read the layer of", Path: lower, Err: err}
@@ -76,7 +78,7 @@ func (b *Box) readLayer(ctx context.Context, i int, git *judge.Git, t *judge.Tou
 	if i > 0 {
 		t.Git = append(t.Git, r.found...)
 		if moved {
-			t.Git = append(t.Git, judge.Change{Path: ".", Kind: judge.ModeOnly, OldMode: fileMode(low.Mode), NewMode: fileMode(up.Mode), Base: stamp(&low)})
+			t.Git = append(t.Git, judge.Change{Path: ".", Kind: judge.ModeOnly, OldMode: fileMode(uint32(low.Mode)), NewMode: fileMode(uint32(up.Mode)), Base: stamp(&low)})
 		}
 		return nil
 	}
@@ -137,6 +139,9 @@ type reader struct {
 	found   []judge.Change
 	full    bool
 	locked  []lockedPath
+	// made is what the copy looked like when it was made, base what the real folder
+	// did; nil for an overlay, which holds nothing but changes.
+	made, base traces
 }
 
 // lockedPath is something that was made readable and gets its mode back.
@@ -161,8 +166,26 @@ func (r *reader) add(c judge.Change) {
 		r.full = true
 		return
 	}
-	c.Raced = c.Base.Exists && c.Base.CTime > r.opened
+	c.Raced = c.Base.Exists && r.raced(&c)
 	r.found = append(r.found, c)
+}
+
+// raced says whether the real file was changed after the box was opened.
+func (r *reader) raced(c *judge.Change) bool {
+	if r.made == nil {
+		return c.Base.CTime > r.opened
+	}
+	was := r.base[c.Path]
+	return !fileMode(uint32(was.Mode)).IsDir() && (was.Ino != c.Base.Ino || was.CTime != c.Base.CTime || was.Size != c.Base.Size)
+}
+
+// untouched says that what lies in a copy is what was put there when it was made.
+func (r *reader) untouched(p *place) bool {
+	made, ok := r.made[p.path]
+	if !ok || !made.still(traceOf(&p.upSt)) {
+		return false
+	}
+	return !made.isDir() || made.Shut
 }
 
 // folder compares one folder. low is -1 when there is none below. covers says that
@@ -190,7 +213,11 @@ func (r *reader) folder(up, low int, rel string, covers bool, depth int) error {
 		return err
 	}
 	for _, name := range names {
-		if at := (place{low: low, name: name, path: rel + name, depth: depth}); !seen[name] && at.lookBelow() {
+		at := place{low: low, name: name, path: rel + name, depth: depth}
+		if _, copied := r.made[at.path]; r.made != nil && !copied {
+			continue // it was never in the copy
+		}
+		if !seen[name] && at.lookBelow() {
 			r.deleted(&at)
 		}
 	}
@@ -214,12 +241,15 @@ func (r *reader) entry(p *place, covers bool) error {
 	if err := unix.Fstatat(p.up, p.name, &p.upSt, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return err
 	}
-	c := judge.Change{Path: p.path, Kind: judge.Added, NewMode: fileMode(p.upSt.Mode), Nlink: uint64(p.upSt.Nlink), Size: p.upSt.Size}
+	if r.untouched(p) {
+		return nil
+	}
+	c := judge.Change{Path: p.path, Kind: judge.Added, NewMode: fileMode(uint32(p.upSt.Mode)), Nlink: uint64(p.upSt.Nlink), Size: p.upSt.Size}
 	exists := p.lookBelow()
 	if exists {
 		c.Base, c.Kind = stamp(&p.st), judge.Modified
 		if !is(&p.st, unix.S_IFDIR) {
-			c.OldMode = fileMode(p.st.Mode)
+			c.OldMode = fileMode(uint32(p.st.Mode))
 		} else if !is(&p.upSt, unix.S_IFDIR) {
 			c.Kind = judge.Added // no file was there before
 			r.deleted(p)
@@ -246,7 +276,7 @@ func (r *reader) entry(p *place, covers bool) error {
 		r.add(c)
 		return nil
 	case unix.S_IFCHR:
-		if p.upSt.Rdev == 0 { // a whiteout: the kernel's mark for "deleted"
+		if p.upSt.Rdev == 0 && r.made == nil { // a whiteout: the kernel's mark for "deleted"
 			if exists && !is(&p.st, unix.S_IFDIR) {
 				r.deleted(p)
 			}
@@ -272,7 +302,7 @@ func (r *reader) enter(p *place, c judge.Change, exists, covers bool) error {
 	below := exists && is(&p.st, unix.S_IFDIR)
 	if exists && !below {
 		r.deleted(p) // a file had to go for it
-	} else if c.OldMode = fileMode(p.st.Mode); below && c.OldMode != c.NewMode {
+	} else if c.OldMode = fileMode(uint32(p.st.Mode)); below && c.OldMode != c.NewMode {
 		c.Kind = judge.ModeOnly
 		r.add(c)
 	}
@@ -313,15 +343,15 @@ func (r *reader) file(p *place, c judge.Change) error {
 
 // unlock makes something of the upper readable for the time of the reading.
 func (r *reader) unlock(p *place, need uint32) {
-	if p.upSt.Mode&need != need {
-		r.locked = append(r.locked, lockedPath{p.path, p.upSt.Mode & 0o7777})
-		unix.Fchmodat(p.up, p.name, p.upSt.Mode&0o7777|need, 0)
+	if uint32(p.upSt.Mode)&need != need {
+		r.locked = append(r.locked, lockedPath{p.path, uint32(p.upSt.Mode) & 0o7777})
+		unix.Fchmodat(p.up, p.name, uint32(p.upSt.Mode)&0o7777|need, 0)
 	}
 }
 
 // deleted adds what was below a place, every file of a folder by itself.
 func (r *reader) deleted(p *place) {
-	c := judge.Change{Path: p.path, Kind: judge.Deleted, OldMode: fileMode(p.st.Mode), Base: stamp(&p.st)}
+	c := judge.Change{Path: p.path, Kind: judge.Deleted, OldMode: fileMode(uint32(p.st.Mode)), Base: stamp(&p.st)}
 	if !is(&p.st, unix.S_IFDIR) {
 		r.add(c)
 		return
@@ -337,24 +367,14 @@ func (r *reader) deleted(p *place) {
 		return
 	}
 	for _, name := range names {
-		if in := (place{low: dir, name: name, path: p.path + "/" + name, depth: p.depth + 1}); in.lookBelow() && !r.full && r.ctx.Err() == nil {
+		in := place{low: dir, name: name, path: p.path + "/" + name, depth: p.depth + 1}
+		if _, copied := r.made[in.path]; r.made != nil && !copied {
+			continue
+		}
+		if in.lookBelow() && !r.full && r.ctx.Err() == nil {
 			r.deleted(&in)
 		}
 	}
-}
-
-func opaque(dir int) bool {
-	var value [2]byte
-	n, err := unix.Fgetxattr(dir, opaqueMark, value[:])
-	return err == nil && n == 1 && value[0] == 'y'
-}
-
-func hasCapability(dir int, name string) bool {
-	if dir < 0 {
-		return false
-	}
-	_, err := unix.Lgetxattr(procFd(dir)+"/"+name, "security.capability", nil)
-	return err == nil
 }
 
 func openFolder(dir int, name string) (int, error) {
@@ -364,6 +384,9 @@ func openFolder(dir int, name string) (int, error) {
 // list gives the names in an open folder, sorted. A folder with far more of them
 // than changes are allowed is not read to its end.
 func (r *reader) list(dir int) ([]string, error) {
+	if r.made != nil {
+		return allNames(dir) // most of them are not changes
+	}
 	again, err := openFolder(dir, ".")
 	if err != nil {
 		return nil, err
@@ -381,4 +404,4 @@ func (r *reader) list(dir int) ([]string, error) {
 	return names, err
 }
 
-func is(st *unix.Stat_t, kind uint32) bool { return st.Mode&unix.S_IFMT == kind }
+func is(st *unix.Stat_t, kind uint32) bool { return uint32(st.Mode)&unix.S_IFMT == kind }

@@ -1,0 +1,120 @@
+package box
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+)
+
+// Auto stands for the strongest means that the machine allows.
+const Auto = "auto"
+
+// Wish says which means is wanted.
+type Wish struct {
+	// Means is one of them, Auto or "".
+	Means string
+	// Required is the weakest that is accepted; "" accepts any.
+	Required string
+	// StateDir is relay's own state: what the machine allows is remembered there.
+	StateDir string
+}
+
+// Choose gives the means to use, or an *Error that says why there is none. What the
+// machine allows is tried once and remembered until it is started again.
+func Choose(ctx context.Context, w Wish) (string, error) {
+	if w.Means != "" && w.Means != Auto {
+		if !AtLeast(w.Means, w.Required) {
+			return "", &Error{Op: "contain a builder", Unsupported: true, Why: "box.means is " + w.Means + ", which is weaker than what box.required asks for, " + w.Required,
+				Fix: "`relay config show box --origin` says where both are set"}
+		}
+		return w.Means, nil
+	}
+	if means := remembered(w.StateDir); means != "" && AtLeast(means, w.Required) {
+		return means, nil
+	}
+	var tried []Trial
+	for _, means := range Ladder() {
+		if !AtLeast(means, w.Required) {
+			break
+		}
+		t, err := probe(ctx, w.StateDir, means)
+		if err != nil {
+			return "", err
+		}
+		if t.OK {
+			remember(w.StateDir, means)
+			return means, nil
+		}
+		tried = append(tried, t)
+	}
+	return "", tooWeak(tried, w.Required)
+}
+
+// Pick gives the means to use where all have been tried, and remembers what the machine
+// allows.
+func Pick(s Support, w Wish) (string, error) {
+	remember(w.StateDir, s.Means)
+	want := s.Means
+	if w.Means != "" && w.Means != Auto {
+		want = w.Means
+	}
+	for _, t := range s.Trials {
+		if t.Means == want && t.OK && AtLeast(want, w.Required) {
+			return want, nil
+		}
+	}
+	if want == w.Means && !AtLeast(want, w.Required) {
+		return Choose(context.Background(), w)
+	}
+	var failed []Trial
+	for _, t := range s.Trials {
+		if !t.OK && (want != w.Means || t.Means == want) {
+			failed = append(failed, t)
+		}
+	}
+	return "", tooWeak(failed, w.Required)
+}
+
+// tooWeak says why the means that were tried are not there. The first is the one that
+// most machines can be made to allow.
+func tooWeak(tried []Trial, required string) *Error {
+	e := &Error{Op: "contain a builder", Unsupported: true, Fix: "`relay doctor` says what stands in the way"}
+	for i, t := range tried {
+		if i > 0 {
+			e.Why += "; "
+		}
+		if e.Why += t.Means + ": " + t.Why; i == 0 && t.Fix != "" {
+			e.Fix = t.Fix
+		}
+	}
+	if required != "" {
+		e.Why = "box.required is " + required + ", and this machine allows nothing that is as strong (" + e.Why + ")"
+	}
+	return e
+}
+
+// known is what is remembered of a machine.
+type known struct{ Key, Means string }
+
+func knownFile(stateDir string) string { return filepath.Join(stateDir, "means.json") }
+
+// remembered is the strongest means that this machine allowed, "" when that is unknown.
+func remembered(stateDir string) string {
+	var k known
+	text, err := os.ReadFile(knownFile(stateDir))
+	if err != nil || json.Unmarshal(text, &k) != nil || k.Key != machineKey() {
+		return ""
+	}
+	return k.Means
+}
+
+func remember(stateDir, means string) {
+	text, err := json.Marshal(known{machineKey(), means})
+	if err == nil {
+		name := knownFile(stateDir)
+		if os.WriteFile(name+".new", text, 0o600) == nil {
+			os.Rename(name+".new", name)
+		}
+	}
+}

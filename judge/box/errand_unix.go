@@ -1,0 +1,96 @@
+//go:build linux || darwin
+
+package box
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// errand is what a keeper needs to know.
+type errand struct {
+	Argv, Env []string
+	Dir       string
+	HasExe    bool
+	// Landlock: only Folders and Files can be written.
+	Landlock       bool
+	Folders, Files []string
+	Limits         Limits
+	// Run is removed in the end, and Layer's real folders are put back, when the host
+	// is not there to do it.
+	Run, Layer string
+}
+
+// writableDevices are the devices that may be written under Landlock.
+var writableDevices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx"}
+
+// errand works out what the process gets, and makes its home and temporary folder.
+func (b *Box) errand(p Proc) (*errand, error) {
+	name := strconv.FormatUint(rand.Uint64(), 36)
+	run := filepath.Join(b.spec.StateDir, scratchName, name)
+	if b.layer != "" {
+		run = filepath.Join(b.layer, layerRun, name)
+	}
+	what := &errand{Argv: p.Argv, Dir: b.inside(p.Dir), HasExe: p.Exe != nil, Limits: p.Confine.Limits,
+		Landlock: b.spec.Means == Landlock, Run: run, Layer: b.layer, Files: writableDevices}
+	tmp, home := filepath.Join(run, "tmp"), filepath.Join(run, "home")
+	err := os.MkdirAll(tmp, 0o700)
+	if b.copies() && b.spec.Home == b.spec.Root {
+		home = b.Dir()
+	} else if err == nil {
+		err = makeHome(b.spec.Home, home, b.spec.Persist)
+	}
+	if err != nil {
+		return what, &Error{Op: "make a home in", Path: run, Err: err}
+	}
+	what.Folders = []string{run, "/dev/pts"}
+	if b.copies() {
+		for i := range b.lowers() {
+			what.Folders = append(what.Folders, b.upper(i))
+		}
+	}
+	writable := b.spec.Persist
+	for _, bind := range b.spec.Binds {
+		if bind.Writable {
+			writable = append(writable[:len(writable):len(writable)], bind.Path)
+		}
+	}
+	for _, path := range writable {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			what.Folders = append(what.Folders, path)
+		} else {
+			what.Files = append(what.Files[:len(what.Files):len(what.Files)], path)
+		}
+	}
+	what.Env = withoutSockets(homeless(p.Env, b.spec.Home, home), map[string]string{"TMPDIR": tmp, "HOME": home})
+	return what, nil
+}
+
+// homeless lets the variables of the XDG folders lead into another home.
+func homeless(env []string, home, made string) []string {
+	var out []string
+	for _, e := range env {
+		name, value, _ := strings.Cut(e, "=")
+		if strings.HasPrefix(name, "XDG_") && strings.HasSuffix(name, "_HOME") && home != "" && within(value, home) {
+			e = name + "=" + made + strings.TrimPrefix(value, home)
+		}
+		if name != "XDG_RUNTIME_DIR" {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// inside gives the folder that stands for one of the real tree.
+func (b *Box) inside(dir string) string {
+	if dir == "" {
+		return b.Dir()
+	}
+	if real := realPath(dir); b.copies() && within(real, b.spec.Root) {
+		return b.Dir() + strings.TrimPrefix(real, b.spec.Root)
+	}
+	return dir
+}

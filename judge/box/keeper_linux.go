@@ -1,0 +1,259 @@
+package box
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The argv[0] of the keeper and of the process that it starts, which turns into the
+// child: between them, what the child may do is taken away.
+const (
+	keeperName = "relay: box keeper"
+	stepName   = "relay: box step"
+)
+
+func runKeeper() {
+	reports := gob.NewEncoder(os.NewFile(fdReport, "report"))
+	var what errand
+	child, gone, err := keep(os.NewFile(fdControl, "control"), &what, func(e *Exceeded) {
+		reports.Encode(report{Exceeded: e})
+		endAll()
+	})
+	if err != nil {
+		f, ok := errors.AsType[*failure](err)
+		if !ok {
+			f = &failure{Op: "set up", Detail: err.Error()}
+		}
+		reports.Encode(report{Fail: f})
+		quit(1)
+	}
+	reports.Encode(report{Started: true})
+	end := report{Exited: true}
+	status, left := reapKept(child)
+	end.Code, end.Left = status.ExitStatus(), left
+	if status.Signaled() {
+		end.Signal = status.Signal()
+	}
+	switch gone.Load() {
+	case hostThere:
+		reports.Encode(end)
+	case hostGone: // nobody else will
+		if what.Layer != "" {
+			if t, err := readTables(what.Layer); err == nil {
+				t.Vault.putBack(context.Background(), nil)
+			}
+		}
+		removeTree(what.Run)
+	}
+	quit(0)
+}
+
+// What the keeper knows of the host.
+const (
+	hostThere = iota
+	hostKills
+	hostGone
+)
+
+// keep does everything up to the running child.
+func keep(control *os.File, what *errand, exceeded func(*Exceeded)) (child int, gone *atomic.Int32, err error) {
+	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		return 0, nil, fail("close inherited descriptors", "", err)
+	}
+	if err := gob.NewDecoder(control).Decode(what); err != nil {
+		return 0, nil, fail("read the errand", "", err)
+	}
+	signal.Notify(make(chan os.Signal, 1), unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE, unix.SIGTSTP)
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return 0, nil, fail("take in orphans", "", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return 0, nil, fail("protect the keeper", "", err)
+	}
+	child, err = startStep(what)
+	if err != nil {
+		endAll()
+		return 0, nil, err
+	}
+	gone = new(atomic.Int32)
+	go func() {
+		n, _ := control.Read(make([]byte, 1)) // until the host wants the end, or is gone
+		gone.Store(hostGone)
+		if n > 0 {
+			gone.Store(hostKills)
+		}
+		for ; ; time.Sleep(5 * time.Millisecond) {
+			endAll()
+		}
+	}()
+	if l := what.Limits; l.Processes > 0 || l.Memory > 0 || l.CPUTime > 0 {
+		go watch(func() *Exceeded { return l.look(nil, descendants()) }, exceeded)
+	}
+	return child, gone, nil
+}
+
+// startStep starts the child by way of a process that gives up its rights first.
+func startStep(what *errand) (int, error) {
+	statusR, statusW, err := os.Pipe()
+	if err != nil {
+		return 0, fail("start", "", err)
+	}
+	defer statusR.Close()
+	planR, planW, err := os.Pipe()
+	if err != nil {
+		statusW.Close()
+		return 0, fail("start", "", err)
+	}
+	defer planW.Close()
+	files := []*os.File{os.NewFile(fdStdin, "stdin"), os.NewFile(fdStdout, "stdout"), os.NewFile(fdStderr, "stderr"), statusW, planR}
+	if what.HasExe {
+		files = append(files, os.NewFile(fdExe, "exe"))
+	}
+	proc, err := os.StartProcess("/proc/self/exe", []string{stepName}, &os.ProcAttr{Files: files, Env: []string{}, Dir: "/",
+		Sys: &syscall.SysProcAttr{Setsid: true}})
+	for _, f := range files {
+		f.Close() // or the child could not end its output before it ends itself
+	}
+	if err != nil {
+		return 0, fail("start", "", err)
+	}
+	if err := gob.NewEncoder(planW).Encode(what); err != nil {
+		return 0, fail("start", "", err)
+	}
+	planW.Close()
+	var f failure
+	if gob.NewDecoder(statusR).Decode(&f) == nil { // else it was executed
+		return 0, &f
+	}
+	return proc.Pid, nil
+}
+
+// reapKept collects every process that ends; when the direct child has, it ends the
+// others, and counts them.
+func reapKept(child int) (ended syscall.WaitStatus, left int) {
+	over := false
+	for {
+		var status syscall.WaitStatus
+		flags := 0
+		if over {
+			flags = syscall.WNOHANG
+		}
+		pid, err := syscall.Wait4(-1, &status, flags, nil)
+		switch {
+		case err == syscall.ECHILD:
+			return ended, left
+		case err != nil:
+		case pid == child:
+			ended, over = status, true
+			endAll()
+		case pid == 0: // what is left is not their end yet, or their children's
+			time.Sleep(time.Millisecond)
+			endAll()
+		case over && status.Signaled() && status.Signal() == syscall.SIGKILL:
+			left++
+		}
+	}
+}
+
+// endAll ends every process that descends from this one. Those that were forked
+// meanwhile are found the next time.
+func endAll() {
+	for _, name := range descendants() {
+		if pid, err := strconv.Atoi(name); err == nil {
+			unix.Kill(pid, unix.SIGKILL)
+		}
+	}
+}
+
+// descendants are the processes that descend from this one.
+func descendants() []string {
+	children := map[string][]string{}
+	names, _ := os.ReadDir("/proc")
+	for _, e := range names {
+		name := e.Name()
+		if name[0] < '1' || name[0] > '9' {
+			continue
+		}
+		line, err := os.ReadFile("/proc/" + name + "/stat")
+		if at := bytes.LastIndexByte(line, ')'); err == nil && at >= 0 {
+			if fields := bytes.Fields(line[at+1:]); len(fields) > 1 && fields[0][0] != 'Z' {
+				children[string(fields[1])] = append(children[string(fields[1])], name)
+			} else if len(fields) > 1 { // its children were given to the keeper
+				continue
+			}
+		}
+	}
+	var found []string
+	next := []string{strconv.Itoa(os.Getpid())}
+	for len(next) > 0 {
+		below := children[next[0]]
+		found, next = append(found, below...), append(next[1:], below...)
+	}
+	return found
+}
+
+// sweep ends the processes that a keeper which was killed has left: those whose
+// environment or working folder leads into the folder that was made for them.
+func sweep(run string) (ended int) {
+	if run == "" {
+		return 0
+	}
+	for range 20 {
+		found := 0
+		names, _ := os.ReadDir("/proc")
+		for _, e := range names {
+			pid, err := strconv.Atoi(e.Name())
+			if err != nil || pid == os.Getpid() || !belongs(e.Name(), run) {
+				continue
+			}
+			if unix.Kill(pid, unix.SIGKILL) == nil {
+				found++
+			}
+		}
+		if found == 0 {
+			break
+		}
+		ended = max(ended, found)
+		time.Sleep(5 * time.Millisecond)
+	}
+	return ended
+}
+
+func belongs(pid, run string) bool {
+	if line, _ := os.ReadFile("/proc/" + pid + "/stat"); bytes.Contains(line, []byte(") Z ")) {
+		return false
+	}
+	for _, link := range []string{"cwd", "root"} {
+		if to, err := os.Readlink("/proc/" + pid + "/" + link); err == nil && within(strings.TrimSuffix(to, " (deleted)"), run) {
+			return true
+		}
+	}
+	env, _ := os.ReadFile("/proc/" + pid + "/environ")
+	return bytes.Contains(env, []byte("TMPDIR="+filepath.Join(run, "tmp")+"\x00"))
+}
+
+// runStep is the process that becomes the child.
+func runStep() {
+	runtime.LockOSThread()
+	status := os.NewFile(3, "status")
+	err := become()
+	f, ok := errors.AsType[*failure](err)
+	if !ok {
+		f = &failure{Op: "start the program", Detail: err.Error()}
+	}
+	gob.NewEncoder(status).Encode(f)
+	quit(1)
+}

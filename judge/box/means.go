@@ -1,0 +1,89 @@
+package box
+
+import (
+	"slices"
+	"strings"
+)
+
+// The means of containing a builder: the rungs of a ladder.
+const (
+	// Overlay: namespaces and overlay file systems. What is not the layer can't be
+	// written.
+	Overlay = "overlay"
+	// Landlock: a copy of the repository, and the kernel refuses to write elsewhere.
+	Landlock = "landlock"
+	// Copy: a copy of the repository, and what is changed elsewhere in the real one is
+	// found and put back.
+	Copy = "copy"
+)
+
+// Ladder lists the means, the strongest first.
+func Ladder() []string { return []string{Overlay, Landlock, Copy} }
+
+// AtLeast says whether a means is as strong as the one that is required; "" requires
+// none.
+func AtLeast(means, required string) bool {
+	at, least := slices.Index(Ladder(), means), slices.Index(Ladder(), required)
+	return required == "" || at >= 0 && at <= least
+}
+
+// Gap is one thing that a box does not stop.
+type Gap struct {
+	// Text is one sentence.
+	Text string
+	// Means are those that leave it open.
+	Means []string
+	// when says whether it is open on this machine; nil for always.
+	when func() bool
+}
+
+// gaps is what the means do not stop, of all of them. What a box's limits and its
+// network leave open is said by [Confine.Gaps], and what stays writable by Box.Gaps.
+var gaps = []Gap{
+	{Text: "Files of the user outside the repository can be read.", Means: []string{Overlay, Landlock, Copy}},
+	{Text: "A service with a named pipe, or that opens a unix socket after the box was started, outside the home, temporary and runtime folders can be reached.",
+		Means: []string{Overlay}},
+	{Text: "Services with a unix socket (docker, D-Bus, ssh-agent, tmux) can be reached by who knows the path; only the variables that name them are taken away.",
+		Means: []string{Landlock, Copy}},
+	{Text: "Processes of the user can be seen, and what they show of themselves in /proc can be read.", Means: []string{Landlock, Copy}},
+	{Text: "Permission bits, times and attributes of the user's files can be changed; in the repository permission bits and times are put back.",
+		Means: []string{Landlock}},
+	{Text: "Processes of the user can be ended; Linux 6.12 or newer keeps them from it.", Means: []string{Landlock}, when: func() bool { return !canScope() }},
+	{Text: "/tmp and /dev/shm are read-only, and so is what lies in folders of the home: a program that needs them fails.", Means: []string{Landlock}},
+	{Text: "Everything that the user may write can be written: nothing is contained. What is changed in the real repository is found, put back from a vault and judged with the rest.",
+		Means: []string{Copy}},
+	{Text: "What is changed outside the repository is not found.", Means: []string{Copy}},
+	{Text: "The vault and relay itself can be attacked: they belong to the same user.", Means: []string{Copy}},
+	{Text: "What you change in the repository while a builder runs is taken for the builder's.", Means: []string{Copy}},
+	{Text: "Relay's own run-time files in the workspace are not watched.", Means: []string{Landlock, Copy}},
+	{Text: "Processes that hide their origin can outlive the builder.", Means: []string{Copy}},
+}
+
+// GapsOf are the gaps of one means on this machine, one sentence each.
+func GapsOf(means string) []string {
+	var out []string
+	for _, g := range gaps {
+		if slices.Contains(g.Means, means) && (g.when == nil || g.when()) {
+			out = append(out, g.Text)
+		}
+	}
+	return out
+}
+
+// GapTable is the table of all gaps in Markdown, for the documentation.
+func GapTable() string {
+	var out strings.Builder
+	out.WriteString("| what is not stopped | overlay | landlock | copy |\n| --- | :-: | :-: | :-: |\n")
+	for _, g := range gaps {
+		out.WriteString("| " + g.Text + " |")
+		for _, means := range Ladder() {
+			if slices.Contains(g.Means, means) {
+				out.WriteString(" open |")
+			} else {
+				out.WriteString(" |")
+			}
+		}
+		out.WriteString("\n")
+	}
+	return out.String()
+}

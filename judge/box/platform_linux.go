@@ -1,0 +1,88 @@
+package box
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// What only Linux has, or has in a form of its own.
+
+const (
+	seekData = unix.SEEK_DATA
+	seekHole = unix.SEEK_HOLE
+)
+
+// cloneFile lets a new file share the blocks of another, where the file system can.
+func cloneFile(out, in *os.File) error {
+	return unix.IoctlFileClone(int(out.Fd()), int(in.Fd()))
+}
+
+// openAt opens what is there, as openBeneath promises.
+func openAt(dir int, path string) (int, error) {
+	fd, err := unix.Openat2(dir, path, &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS})
+	if err != nil {
+		return -1, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return fd, nil
+}
+
+// opaqueMark is how the kernel marks a folder that hides the one below it. A process
+// in the box can neither set nor see attributes of that name.
+const opaqueMark = "user.overlay.opaque"
+
+func opaque(dir int) bool {
+	var value [2]byte
+	n, err := unix.Fgetxattr(dir, opaqueMark, value[:])
+	return err == nil && n == 1 && value[0] == 'y'
+}
+
+func hasCapability(dir int, name string) bool {
+	if dir < 0 {
+		return false
+	}
+	_, err := unix.Lgetxattr(procFd(dir)+"/"+name, "security.capability", nil)
+	return err == nil
+}
+
+// markDeleted puts the kernel's mark for "deleted" into a layer, a character device
+// 0:0; anyone may make it.
+func markDeleted(dir int, name string) error { return unix.Mknodat(dir, name, unix.S_IFCHR, 0) }
+
+// makePipe makes a named pipe.
+func makePipe(dir int, name string) error { return unix.Mkfifoat(dir, name, 0o600) }
+
+func syncFS(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return unix.Syncfs(int(f.Fd()))
+}
+
+// onOverlay says that a folder lies on an overlay, which can't hold another's layer.
+func onOverlay(dir string) bool {
+	var info unix.Statfs_t
+	return unix.Statfs(dir, &info) != nil || info.Type == unix.OVERLAYFS_SUPER_MAGIC
+}
+
+// bootID names the time since the machine was started.
+func bootID() string {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return string(id)
+}
+
+// machineKey names what decides about the means: the boot, the user and the namespaces
+// that this process is in.
+func machineKey() string {
+	user, _ := os.Readlink("/proc/self/ns/user")
+	mounts, _ := os.Readlink("/proc/self/ns/mnt")
+	return fmt.Sprintf("%s%d %s %s", bootID(), os.Getuid(), user, mounts)
+}
+
+// openSelf opens the running program.
+func openSelf() (*os.File, error) { return os.Open("/proc/self/exe") }

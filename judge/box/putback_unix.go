@@ -1,0 +1,306 @@
+//go:build linux || darwin
+
+package box
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// putBack undoes what was changed in the real folders since the vault last was right,
+// and says what it was, one line each. Where into is not nil, what was changed is done
+// there first, as if the builder had worked in its copy: so it is judged, and nothing
+// of it is lost.
+func (v *vault) putBack(ctx context.Context, into *fold) (found []string, err error) {
+	for i := range v.Of {
+		now, shut, lookErr := v.look(ctx, i, true)
+		if lookErr != nil {
+			err = errors.Join(err, lookErr)
+			continue
+		}
+		r := restorer{v: v, i: i, now: now, shut: shut, into: into}
+		r.compare()
+		r.fold()
+		r.remove()
+		r.restore()
+		found, err = append(found, r.found...), errors.Join(err, r.err)
+	}
+	return found, err
+}
+
+// restorer puts one real folder back.
+type restorer struct {
+	v    *vault
+	i    int
+	now  traces
+	shut map[string]uint32 // folders that the look made readable, and their modes before
+	into *fold
+
+	lost  []string // were there, and are not what they were; sorted
+	added []string // were not there; sorted
+	found []string
+	err   error
+}
+
+func (r *restorer) tell(what, at string) {
+	full := at
+	if r.i > 0 {
+		full = filepath.Join(r.v.Of[r.i], at)
+	}
+	r.found = append(r.found, what+" "+full)
+}
+
+func (r *restorer) fail(at string, err error) {
+	if err != nil {
+		r.err = errors.Join(r.err, &os.PathError{Op: "put back", Path: filepath.Join(r.v.Of[r.i], at), Err: err})
+	}
+}
+
+// compare finds what was changed. Times alone are put right without a word.
+func (r *restorer) compare() {
+	for _, at := range slices.Sorted(maps.Keys(r.v.Real[r.i])) {
+		was := r.v.Real[r.i][at]
+		now, ok := r.now[at]
+		if mode, wasShut := r.shut[at]; wasShut {
+			now.Mode = mode
+		}
+		if r.v.skips(r.i, at) || was.isSpecial() || ok && was.still(now) {
+			continue
+		}
+		switch {
+		case ok && was.kind() == now.kind() && (was.isDir() || r.sameContent(at, was, now)):
+			if r.v.Dir != "" && !was.isDir() && now.Nlink > was.Nlink { // another name leads to it now
+				r.lost = append(r.lost, at)
+				r.tell("linked to", at)
+				continue
+			}
+			r.attributes(at, was, now)
+		case r.v.Dir == "": // what can't have been the builder is the operator's work
+		case !ok:
+			r.lost = append(r.lost, at)
+			r.tell("removed", at)
+		default:
+			r.lost = append(r.lost, at)
+			r.tell("changed", at)
+		}
+	}
+	if r.v.Dir == "" {
+		return
+	}
+	for _, at := range slices.Sorted(maps.Keys(r.now)) {
+		if _, ok := r.v.Real[r.i][at]; !ok {
+			r.added = append(r.added, at)
+			r.tell("added", at)
+		}
+	}
+}
+
+// sameContent says that a file or link still holds what it held.
+func (r *restorer) sameContent(at string, was, now trace) bool {
+	if was.Size != now.Size {
+		return false
+	}
+	if r.v.Dir == "" { // nobody could write it: only another file can be there
+		return was.Ino == now.Ino && (was.MTime == now.MTime || r.into != nil && r.into.same(r.i, r.v.Of[r.i], at))
+	}
+	return !was.Shut && samePath(r.v.place(r.i), r.v.Of[r.i], at, was.kind())
+}
+
+// attributes puts back the mode and the time of what else is as it was.
+func (r *restorer) attributes(at string, was, now trace) {
+	dir, name, err := r.open(at)
+	if err != nil {
+		r.fail(at, err)
+		return
+	}
+	defer unix.Close(dir)
+	if was.Mode != now.Mode && was.kind() != unix.S_IFLNK {
+		r.tell("changed the mode of", at)
+		if r.into != nil {
+			r.into.chmod(r.i, at, now.Mode)
+		}
+		r.fail(at, unix.Fchmodat(dir, name, was.Mode&0o7777, 0))
+	}
+	if !was.isDir() && was.MTime != now.MTime {
+		setTimes(dir, name, was.MTime)
+	}
+	r.remember(dir, name, at)
+}
+
+// open opens the folder of a path; the top is a name in the folder above it.
+func (r *restorer) open(at string) (dir int, name string, err error) {
+	if at == "." {
+		top := r.v.Of[r.i]
+		dir, err = openFolder(unix.AT_FDCWD, filepath.Dir(top))
+		return dir, filepath.Base(top), err
+	}
+	return openParent(r.v.Of[r.i], at)
+}
+
+// remember takes what is there now for right.
+func (r *restorer) remember(dir int, name, at string) {
+	if now, ok := lookAt(dir, name); ok {
+		now.Shut = r.v.Real[r.i][at].Shut
+		r.v.Real[r.i][at] = now
+		if _, ok := r.v.Base[r.i][at]; ok {
+			r.v.Base[r.i][at] = now
+		}
+	}
+}
+
+// fold does in the copy what was done in the real folder.
+func (r *restorer) fold() {
+	if r.into == nil {
+		return
+	}
+	for _, at := range slices.Backward(r.lost) {
+		if _, ok := r.now[at]; !ok {
+			r.into.remove(r.i, at)
+		}
+	}
+	present := append(slices.Clone(r.added), r.lost...)
+	slices.Sort(present)
+	for _, at := range present {
+		if now, ok := r.now[at]; ok {
+			if mode, wasShut := r.shut[at]; wasShut {
+				now.Mode = mode
+			}
+			r.into.put(r.i, r.v.Of[r.i], at, now)
+		}
+	}
+	for _, at := range slices.Backward(present) { // modes of folders, which may forbid writing
+		if now := r.now[at]; now.isDir() {
+			if mode, wasShut := r.shut[at]; wasShut {
+				now.Mode = mode
+			}
+			r.into.chmod(r.i, at, now.Mode)
+		}
+	}
+}
+
+// remove takes away what was not there.
+func (r *restorer) remove() {
+	for _, at := range slices.Backward(r.added) {
+		dir, name, err := openParent(r.v.Of[r.i], at)
+		if err == nil {
+			err = removeAt(dir, name)
+			unix.Close(dir)
+		}
+		if err != unix.ENOENT {
+			r.fail(at, err)
+		}
+	}
+}
+
+// removeAt removes one name, a folder only when it is empty.
+func removeAt(dir int, name string) error {
+	err := unix.Unlinkat(dir, name, 0)
+	if err == unix.EISDIR || err == unix.EPERM {
+		err = unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
+	}
+	return err
+}
+
+// restore puts what was lost back from the vault, folders before what is in them. A
+// file is replaced, never written through: what else leads to it is not the user's.
+func (r *restorer) restore() {
+	const temporary = ".relay-put-back"
+	for _, at := range r.lost {
+		was := r.v.Real[r.i][at]
+		dir, name, err := r.open(at)
+		if err != nil {
+			r.fail(at, err)
+			continue
+		}
+		if now, ok := lookAt(dir, name); ok && now.kind() != was.kind() {
+			r.fail(at, removeAt(dir, name))
+		}
+		switch kept := r.v.Kept[r.i][at]; {
+		case was.isDir():
+			if err = unix.Mkdirat(dir, name, 0o700); err == nil || err == unix.EEXIST {
+				err = unix.Fchmodat(dir, name, was.Mode&0o7777, 0)
+			}
+		case was.Shut:
+			err = errors.New("it could not be read when the vault was made")
+		default:
+			unix.Unlinkat(dir, temporary, 0)
+			if err = r.fetch(at, kept, dir, temporary); err == nil {
+				setTimes(dir, temporary, was.MTime)
+				err = unix.Renameat(dir, temporary, dir, name)
+			}
+		}
+		r.fail(at, err)
+		r.remember(dir, name, at)
+		unix.Close(dir)
+	}
+}
+
+// fetch brings a file or link out of the vault under another name.
+func (r *restorer) fetch(at string, kept trace, dir int, as string) error {
+	from, name, err := openParent(r.v.place(r.i), at)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(from)
+	if now, ok := lookAt(from, name); !ok || !kept.still(now) {
+		return errors.New("its copy in the vault was tampered with")
+	}
+	if kept.kind() == unix.S_IFLNK {
+		target, err := readLink(from, name)
+		if err != nil {
+			return err
+		}
+		return unix.Symlinkat(target, dir, as)
+	}
+	return copyAs(from, name, dir, as, kept.Mode)
+}
+
+// copyAs copies a regular file under another name.
+func copyAs(from int, name string, to int, as string, mode uint32) error {
+	in, err := unix.Openat(from, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	source := os.NewFile(uintptr(in), name)
+	defer source.Close()
+	out, err := unix.Openat(to, as, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return err
+	}
+	target := os.NewFile(uintptr(out), as)
+	defer target.Close()
+	if err := copyContent(target, source); err != nil {
+		return err
+	}
+	return unix.Fchmod(out, mode&0o7777)
+}
+
+// samePath says that two trees hold the same file or link at one path.
+func samePath(a, b, at string, kind uint32) bool {
+	da, name, err := openParent(a, at)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(da)
+	db, _, err := openParent(b, at)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(db)
+	if kind == unix.S_IFLNK {
+		ta, erra := readLink(da, name)
+		tb, errb := readLink(db, name)
+		return erra == nil && errb == nil && ta == tb
+	}
+	p := place{up: da, low: db, name: name}
+	if unix.Fstatat(da, name, &p.upSt, unix.AT_SYMLINK_NOFOLLOW) != nil || unix.Fstatat(db, name, &p.st, unix.AT_SYMLINK_NOFOLLOW) != nil || p.upSt.Size != p.st.Size {
+		return false
+	}
+	return sameContent(&p)
+}
