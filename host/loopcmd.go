@@ -15,6 +15,8 @@ import (
 type (
 	// LoopTick is one tick of a loop.
 	LoopTick = loop.Tick
+	// LoopWait is one wait of a loop for a vendor's limit to end.
+	LoopWait = loop.Waited
 	// LoopSpend is what a loop has used.
 	LoopSpend = loop.Spend
 	// LoopSeen is a loop as it stands.
@@ -43,6 +45,7 @@ type LoopResult struct {
 	Reason   LoopReason `json:"reason"`
 	Why      string     `json:"why,omitempty"`
 	Ticks    []LoopTick `json:"ticks"`
+	Waits    []LoopWait `json:"waits,omitempty"`
 	Spend    LoopSpend  `json:"spend"`
 	Report   *Report    `json:"report,omitempty"` // of the last tick
 	Blocked  *Blocked   `json:"blocked,omitempty"`
@@ -72,7 +75,7 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 			return nil, err
 		}
 	}
-	hooks := loop.Hooks{OnTick: o.OnTick, Drain: asked}
+	hooks := loop.Hooks{OnTick: o.OnTick, Drain: asked, Clock: r.opts.Clock}
 	var l *loop.Loop
 	if o.Resume {
 		old, err := loop.CutOff(repo.ws)
@@ -112,7 +115,7 @@ func (o LoopOptions) check() error {
 
 func loopResult(ctx context.Context, out *loop.Outcome) *LoopResult {
 	res := &LoopResult{Doc: Doc{"relay.loop", 1}, LoopID: out.ID, Mode: string(out.Options.Mode), Reason: out.Reason, Why: out.Why,
-		Ticks: out.Ticks, Spend: out.Spend, Report: out.Report, Blocked: out.Blocked}
+		Ticks: out.Ticks, Waits: out.Waits, Spend: out.Spend, Report: out.Report, Blocked: out.Blocked}
 	if res.Ticks == nil {
 		res.Ticks = []LoopTick{}
 	}
@@ -131,6 +134,8 @@ func loopEnd(out *loop.Outcome) (code int, next string) {
 		next = out.Report.Next
 	}
 	switch out.Reason {
+	case loop.LimitLasts:
+		return ExitStopped, "`relay loop` again when the limit is over; `fallback` in the configuration names who may stand in, limits.max_wait how long a loop waits"
 	case loop.Stopped, loop.Blocked:
 		if out.Report != nil {
 			return Explain(out.Report.Code).ExitCode, next

@@ -112,6 +112,9 @@ func (r *Repo) open() (*opened, error) {
 func (r *Repo) tickEnv(obs Observer) (*tick.Env, error) {
 	env := &tick.Env{Dir: r.dir, Trust: r.trust(), StateDir: r.stateDir(), Home: r.home(),
 		Environ: r.opts.Env, Version: r.opts.Version, Observer: obs}
+	if r.opts.Clock != nil {
+		env.Now = r.opts.Clock.Now
+	}
 	env.Root, env.LoadErr = workspace.FindRoot(r.dir)
 	if env.LoadErr == nil {
 		env.Loaded, env.LoadErr = r.loadConfig(env.Root)

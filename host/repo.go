@@ -1,6 +1,7 @@
 package host
 
 import (
+	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
@@ -21,6 +22,8 @@ type (
 	ObserverFunc = progress.Func
 	// ConfigValue is one value of the configuration with its origin.
 	ConfigValue = config.Value
+	// Clock is the wall clock by which relay waits.
+	Clock = durable.Clock
 	// Code is the stable name of an outcome.
 	Code = judge.Code
 )
@@ -32,6 +35,7 @@ const (
 	EventPlugin   = progress.Plugin
 	EventSpent    = progress.Spent
 	EventNotice   = progress.Notice
+	EventWaiting  = progress.Waiting
 )
 
 // Doc names the document that a result is, for --json.
@@ -47,6 +51,7 @@ type Options struct {
 	Env        []string // as os.Environ
 	NoInput    bool     // nobody can be asked
 	Version    string   // of relay
+	Clock      Clock    // nil is the machine's
 	Executable string   // the relay binary: what boxes execute again, and where plugins lie beside
 }
 

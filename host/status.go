@@ -129,6 +129,10 @@ func lastBlock(o *opened, last *RunLine) *Blocked {
 // decideNext picks the one sensible command, most urgent first.
 func (s *StatusResult) decideNext(o *opened) {
 	switch {
+	case s.Loop != nil && s.Loop.Running && s.Loop.Wait != nil:
+		s.Next = "`relay wake` asks again now; `relay stop` ends the loop"
+	case s.Loop != nil && s.Loop.CutOff && s.Loop.Wait != nil:
+		s.Next, s.ExitCode = "`relay loop --resume` goes on with the wait", ExitWaiting
 	case s.Loop != nil && s.Loop.Running:
 		s.Next = "`relay stop --drain` ends the loop after the tick under way"
 	case s.Lock == string(lock.Held):

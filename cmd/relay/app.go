@@ -40,6 +40,10 @@ type app struct {
 	doc any // what --json prints
 }
 
+// clock is the wall clock by which relay waits; nil is the machine's. A build for tests
+// puts its own here.
+var clock host.Clock
+
 func newApp() *app {
 	stderr := int(os.Stderr.Fd())
 	return &app{
@@ -129,7 +133,7 @@ func (a *app) open() (*host.Repo, error) {
 	if dir == "" {
 		dir = "."
 	}
-	return host.Open(dir, host.Options{Set: a.set, NoInput: !a.interactive(), Version: version().Version})
+	return host.Open(dir, host.Options{Set: a.set, NoInput: !a.interactive(), Version: version().Version, Clock: clock})
 }
 
 // done ends a command well: the document for --json, or the text for people.

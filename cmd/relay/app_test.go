@@ -142,7 +142,7 @@ func TestColor(t *testing.T) {
 }
 
 // Every command has a group or a parent with one, an example, and a help text that
-// fits a screen of 24 lines (the root's: 48) and 100 columns.
+// fits a screen of 24 lines (the root's: 52) and 100 columns.
 func TestHelp(t *testing.T) {
 	a, _, _ := testApp(nil)
 	root := newRootCmd(a)

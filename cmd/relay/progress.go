@@ -22,6 +22,7 @@ type progress struct {
 
 	state   string
 	since   time.Time
+	until   time.Time // of a wait
 	plugin  string
 	text    string
 	usage   string
@@ -54,7 +55,7 @@ func (pr *progress) Observe(e host.Event) {
 	defer pr.mu.Unlock()
 	switch e.Kind {
 	case host.EventEntered:
-		pr.state, pr.since, pr.plugin, pr.text = e.State, time.Now(), e.Plugin, ""
+		pr.state, pr.since, pr.plugin, pr.text, pr.until = e.State, time.Now(), e.Plugin, "", time.Time{}
 	case host.EventFinished:
 		pr.line(fmt.Sprintf("%s %s  %s", pr.p.green("✓"), pad(strings.ToLower(e.State), 12), pad(duration(e.Elapsed), 8)), e.Text)
 		pr.state = ""
@@ -67,6 +68,9 @@ func (pr *progress) Observe(e host.Event) {
 		pr.usage = usage(e)
 	case host.EventNotice:
 		pr.line(pr.p.yellow("!"), e.Text)
+	case host.EventWaiting:
+		pr.line(pr.p.yellow("…"), "waiting until "+e.Until.Local().Format(time.DateTime)+" ("+countdown(e.Until.Sub(e.At))+"): "+e.Text+"; `relay wake` asks again now")
+		pr.state, pr.until, pr.plugin, pr.text = "waiting", e.Until, "", e.Text
 	}
 }
 
@@ -116,6 +120,9 @@ func (pr *progress) paint(now time.Time) {
 		return
 	}
 	parts := []string{strings.ToLower(pr.state), duration(now.Sub(pr.since).Truncate(time.Second / 10))}
+	if !pr.until.IsZero() {
+		parts[1] = countdown(pr.until.Sub(now)) + " left"
+	}
 	for _, s := range []string{pr.usage, pr.plugin, pr.text} {
 		if s != "" {
 			parts = append(parts, host.Safe(s))
@@ -128,6 +135,18 @@ func (pr *progress) paint(now time.Time) {
 	pr.erase()
 	pr.p.write("  " + pr.p.dim(shorten(strings.Join(parts, "  "), width-3)))
 	pr.painted = true
+}
+
+// countdown writes what is left of a wait: "4h 59m", "2m 05s".
+func countdown(d time.Duration) string {
+	s := int(max(d, 0).Round(time.Second) / time.Second)
+	if s >= 3600 {
+		return fmt.Sprintf("%dh %02dm", s/3600, s/60%60)
+	}
+	if s >= 60 {
+		return fmt.Sprintf("%dm %02ds", s/60, s%60)
+	}
+	return fmt.Sprintf("%ds", s)
 }
 
 func (pr *progress) erase() {

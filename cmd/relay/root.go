@@ -40,7 +40,7 @@ func newRootCmd(a *app) *cobra.Command {
 	)
 	root.AddCommand(
 		newInitCmd(a, nil), newDoctorCmd(a, nil), newStatusCmd(a, nil), newDemoCmd(a, nil),
-		newRunCmd(a, nil), newLoopCmd(a, nil), newStopCmd(a, nil), newAnswerCmd(a, nil), newPipelineCmd(a), newTaskCmd(a),
+		newRunCmd(a, nil), newLoopCmd(a, nil), newStopCmd(a, nil), newWakeCmd(a, nil), newAnswerCmd(a, nil), newPipelineCmd(a), newTaskCmd(a),
 		newShowCmd(a, nil), newHistoryCmd(a), newCostCmd(a, nil),
 		newUndoCmd(a, nil), newSalvageCmd(a, nil), newRecoverCmd(a, nil),
 		newConfigCmd(a), newTrustCmd(a, nil), newPluginCmd(a), newCompletionCmd(a), newVersionCmd(a, nil),

@@ -62,6 +62,7 @@ func TestScripts(t *testing.T) {
 			"signal":    cmdSignal,
 			"noprocess": cmdNoProcess,
 			"make-file": cmdMakeFile,
+			"clock":     cmdClock,
 		},
 	})
 }

@@ -131,6 +131,9 @@ func loopRow(p *printer, l *host.LoopSeen) {
 	}
 	text := l.ID
 	switch {
+	case l.Wait != nil && (l.Running || l.CutOff):
+		waitRow(p, l)
+		return
 	case l.Running:
 		text += fmt.Sprintf("  %s, mode %s, tick %d, since %s%s", p.bold("runs"), l.Mode, l.Tick, l.BeganAt.Local().Format("2006-01-02 15:04"), pid(l.PID))
 	case l.CutOff:

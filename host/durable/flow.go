@@ -16,7 +16,7 @@ import (
 
 // wakeCheck is the longest that a sleep goes without looking at the wall clock and
 // at the log: a machine that slept, or an operator who ends the wait, is noticed then.
-const wakeCheck = 2 * time.Second
+const wakeCheck = time.Second
 
 // fileFlow is one execution of a workflow by [Files].
 type fileFlow struct {

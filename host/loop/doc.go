@@ -5,8 +5,11 @@
 // crash or a signal cut off can therefore go on where it was, with its own limits and
 // what it had already spent. It decides nothing about a change: host/tick does that.
 //
-// It does not wait for a vendor's limit to end, does not answer questions, and prints
-// nothing.
+// A tick that only met limits or outages of vendors is no reason: the loop waits, in a
+// way that outlives relay and the machine, and makes the tick anew. How long is decided
+// by host/internal/quota. The operator can end a wait at any time ([Wake]).
+//
+// It does not answer questions and prints nothing.
 //
 // Caller: host.
 package loop

@@ -9,6 +9,7 @@ import (
 
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/quota"
 	"github.com/paxiom/relay/host/internal/workspace"
 )
 
@@ -21,10 +22,12 @@ type Progress struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	Reason    Reason    `json:"reason,omitempty"` // why it ended; "" while it goes on and after a crash
 	Why       string    `json:"why,omitempty"`
+	// Wait is for the end of a vendor's limit; nil while ticks are made.
+	Wait *quota.Wait `json:"wait,omitempty"`
 }
 
 func (l *Loop) progress(n int) Progress {
-	return Progress{PID: os.Getpid(), Tick: n, Mode: l.o.Mode, BeganAt: l.begun.UTC(), UpdatedAt: time.Now().UTC(), Reason: l.out.Reason, Why: l.out.Why}
+	return Progress{PID: os.Getpid(), Tick: n, Mode: l.o.Mode, BeganAt: l.begun.UTC(), UpdatedAt: l.now().UTC(), Reason: l.out.Reason, Why: l.out.Why}
 }
 
 // fail tells those who look that a loop can't go on, unless it was only interrupted.

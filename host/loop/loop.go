@@ -8,7 +8,9 @@ import (
 
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/history"
+	"github.com/paxiom/relay/host/internal/quota"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/tick"
@@ -51,8 +53,12 @@ type Tick struct {
 	Summary     string     `json:"summary,omitempty"`
 	Commit      string     `json:"commit,omitempty"`
 	DurationMS  int64      `json:"duration_ms"`
-	Stop        Reason     `json:"stop,omitempty"` // why no other tick follows
-	Why         string     `json:"why,omitempty"`  // that reason in words
+	// Limits are what ended a tick that is no attempt: it is made anew after a wait,
+	// with its own task when Again says that only the builder is missing.
+	Limits []report.Limit `json:"limits,omitempty"`
+	Again  bool           `json:"again,omitempty"`
+	Stop   Reason         `json:"stop,omitempty"` // why no other tick follows
+	Why    string         `json:"why,omitempty"`  // that reason in words
 }
 
 // Outcome is how a loop ended.
@@ -61,7 +67,8 @@ type Outcome struct {
 	Options Options
 	Reason  Reason
 	Why     string
-	Ticks   []Tick
+	Ticks   []Tick // that were attempts
+	Waits   []Waited
 	Spend   Spend
 	Report  *report.Report  // of the last tick of this process; nil when there was none
 	Blocked *report.Blocked // when that tick was blocked
@@ -69,8 +76,9 @@ type Outcome struct {
 
 // Hooks let the caller watch and steer. All may be nil.
 type Hooks struct {
-	OnTick func(Tick)  // after each tick of this process
-	Drain  func() bool // true: end after the tick under way
+	OnTick func(Tick)    // after each tick of this process that was an attempt
+	Drain  func() bool   // true: end after the tick under way
+	Clock  durable.Clock // nil is the machine's
 }
 
 // Loop is a loop to be run once.
@@ -82,6 +90,11 @@ type Loop struct {
 	again bool // its options are on record
 	hooks Hooks
 	begun time.Time
+	store *durable.Files
+
+	session crew.Session
+	series  *quota.Wait // the last wait, while nothing but limits was met
+	last    Tick        // the one before
 
 	out     Outcome
 	failure error // of a step, as it was before its record made a text of it
@@ -107,14 +120,20 @@ func (l *Loop) Run(ctx context.Context) (*Outcome, error) {
 	if err := l.ws.MkdirAll(Dir(l.ws)); err != nil {
 		return nil, err
 	}
-	store, err := durable.NewFiles(Dir(l.ws), nil)
-	if err == nil {
-		err = store.Prune(keptLoops)
+	if !l.again {
+		if err := forget(l.ws); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if l.store, err = durable.NewFiles(Dir(l.ws), l.hooks.Clock); err == nil {
+		err = l.store.Prune(keptLoops)
 	}
 	if err != nil {
 		return nil, fault.Internal(err)
 	}
-	_, err = store.Run(ctx, l.id, Kind, Version, l.flow)
+	defer l.closeSession(ctx)
+	_, err = l.store.Run(ctx, l.id, Kind, Version, l.flow)
 	switch {
 	case errors.Is(err, durable.ErrBusy):
 		return nil, fault.New(judge.BlockedLockHeld, "the loop "+l.id+" is running already", "another process has it in hand", "`relay status`")
@@ -152,11 +171,12 @@ func (l *Loop) flow(f durable.Flow) error {
 	if l.begun, err = f.Now(); err != nil {
 		return err
 	}
-	for n := 1; l.out.Reason == ""; n++ {
+	for step := 1; l.out.Reason == ""; step++ {
+		n := len(l.out.Ticks) + 1
 		if err := f.Progress(l.progress(n)); err != nil {
 			return err
 		}
-		t, err := durable.Step(f, fmt.Sprintf("tick-%d", n), func(ctx context.Context, a durable.Attempt) (Tick, error) {
+		t, err := durable.Step(f, fmt.Sprintf("tick-%d", step), func(ctx context.Context, a durable.Attempt) (Tick, error) {
 			t, err := l.step(ctx, n, a)
 			l.failure = err
 			return t, err
@@ -164,6 +184,14 @@ func (l *Loop) flow(f durable.Flow) error {
 		if err != nil {
 			return errors.Join(err, l.fail(f, n, err))
 		}
+		l.last = t
+		if len(t.Limits) > 0 && t.Stop == "" {
+			if err := l.wait(f, step, t.Limits); err != nil {
+				return err
+			}
+			continue
+		}
+		l.series = nil
 		if t.RunID != "" {
 			l.out.Ticks = append(l.out.Ticks, t)
 		}
@@ -188,7 +216,11 @@ func (l *Loop) step(ctx context.Context, n int, a durable.Attempt) (Tick, error)
 	if err != nil {
 		return Tick{}, err
 	}
-	out, err := tick.Run(ctx, l.env, tick.Options{Goal: l.o.Goal, Key: a.Key, Loop: l.id})
+	o := tick.Options{Goal: l.o.Goal, Key: a.Key, Loop: l.id, Session: &l.session}
+	if o.Task = l.taskOf(l.last); o.Task != nil {
+		o.Again = true
+	}
+	out, err := tick.Run(ctx, l.env, o)
 	if out != nil {
 		l.out.Report, l.out.Blocked = out.Report, out.Blocked
 	}
@@ -197,7 +229,7 @@ func (l *Loop) step(ctx context.Context, n int, a durable.Attempt) (Tick, error)
 	}
 	t := record(n, out.Report)
 	t.Stop, t.Why, err = l.after(out.Report, was)
-	if err == nil && l.hooks.OnTick != nil {
+	if err == nil && l.hooks.OnTick != nil && len(t.Limits) == 0 {
 		l.hooks.OnTick(t)
 	}
 	if err == nil && ctx.Err() != nil && t.Code == judge.StopInterrupted {
@@ -209,7 +241,8 @@ func (l *Loop) step(ctx context.Context, n int, a durable.Attempt) (Tick, error)
 
 func record(n int, r *report.Report) Tick {
 	return Tick{N: n, RunID: r.RunID, Code: r.Code, TaskID: r.Task.TaskID, MilestoneID: r.Task.MilestoneID,
-		Intent: r.Task.Intent, Summary: r.Summary, Commit: r.Commit, DurationMS: r.DurationMS}
+		Intent: r.Task.Intent, Summary: r.Summary, Commit: r.Commit, DurationMS: r.DurationMS,
+		Limits: r.Limits, Again: len(r.Limits) > 0 && r.Task.TaskID != ""}
 }
 
 // found looks for the tick that an earlier attempt of this step finished.

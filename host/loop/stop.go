@@ -26,6 +26,7 @@ const (
 	MaxTicks         Reason = "max_ticks"
 	UntilReached     Reason = "until"
 	CostReached      Reason = "max_cost"    // what is left does not cover a tick
+	LimitLasts       Reason = "limit"       // a vendor's limit or outage lasts longer than limits.max_wait
 	Drained          Reason = "drained"     // the operator asked for an end after the tick
 	Failed           Reason = "failed"      // the loop could not go on; only those who look from outside see it
 	Interrupted      Reason = "interrupted" // a signal, or the operator asked for an end now
@@ -53,10 +54,7 @@ func milestone(ws *workspace.Workspace) (string, error) {
 // before says why no tick begins. The limits here are the operator's own; those of the
 // milestone are the tick's preflight.
 func (l *Loop) before(n int) (Reason, string, error) {
-	now := time.Now()
-	if l.env.Now != nil {
-		now = l.env.Now()
-	}
+	now := l.now()
 	switch {
 	case l.hooks.Drain != nil && l.hooks.Drain():
 		return Drained, "you asked for an end after the tick under way", nil
@@ -103,6 +101,8 @@ func (l *Loop) after(r *report.Report, was string) (Reason, string, error) {
 		return "", "", err
 	}
 	switch {
+	case len(r.Limits) > 0:
+		return "", "", nil // no attempt: it is waited for
 	case r.Verdict == judge.OutcomeBlocked:
 		return Blocked, r.Summary, nil
 	case r.Verdict != judge.OutcomeSuccess:

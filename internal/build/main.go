@@ -25,15 +25,16 @@ var pluginName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 func main() {
 	out := flag.String("o", "bin", "folder to put the programs in")
 	race := flag.Bool("race", false, "build with the race detector")
+	tags := flag.String("tags", "", "build tags, with commas")
 	only := flag.String("plugins", "", "folders of plugins/ to build, with commas; all when empty")
 	flag.Parse()
-	if err := run(*out, *race, *only); err != nil {
+	if err := run(*out, *race, *tags, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "build:", err)
 		os.Exit(2)
 	}
 }
 
-func run(out string, race bool, only string) error {
+func run(out string, race bool, tags, only string) error {
 	out, err := filepath.Abs(out)
 	if err != nil {
 		return err
@@ -48,6 +49,9 @@ func run(out string, race bool, only string) error {
 	b := builder{stage: filepath.Join(root, stageDir), out: out}
 	if race {
 		b.flags, b.stage = []string{"-race"}, b.stage+"-race"
+	}
+	if tags != "" {
+		b.more, b.stage = []string{"-tags=" + tags}, b.stage+"-"+strings.ReplaceAll(tags, ",", "-")
 	}
 	if only != "" {
 		b.only, b.stage = strings.Split(only, ","), b.stage+"-"+strings.ReplaceAll(only, ",", "-")
@@ -88,7 +92,8 @@ func lock(path string) (unlock func(), err error) {
 
 type builder struct {
 	stage, out string
-	flags      []string
+	flags      []string // -race
+	more       []string // other flags
 	only       []string // folders of plugins to build; all when empty
 	placed     []string // the plugins' files
 }
@@ -181,7 +186,7 @@ func (b *builder) manifest() (string, error) {
 }
 
 func (b builder) goBuild(ldflags string, args ...string) error {
-	args = append([]string{"build", "-trimpath", "-ldflags=" + strings.TrimSpace("-s -w "+ldflags)}, append(b.flags, args...)...)
+	args = append([]string{"build", "-trimpath", "-ldflags=" + strings.TrimSpace("-s -w "+ldflags)}, append(slices.Concat(b.flags, b.more), args...)...)
 	cmd := exec.Command("go", args...)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	if len(b.flags) == 0 { // the race detector needs cgo; without it programs are static and start sooner

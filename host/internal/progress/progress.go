@@ -12,6 +12,7 @@ const (
 	Plugin   Kind = "plugin"   // a plugin said something
 	Spent    Kind = "spent"    // tokens or dollars changed
 	Notice   Kind = "notice"   // a remark of relay's own
+	Waiting  Kind = "waiting"  // nothing happens before Until; Text says what for
 )
 
 // Event is one step of progress. Texts that come from plugins are not made safe for
@@ -24,6 +25,7 @@ type Event struct {
 	Elapsed time.Duration `json:"elapsed_ns,omitempty"`
 	Plugin  string        `json:"plugin,omitempty"`
 	Text    string        `json:"text,omitempty"`
+	Until   time.Time     `json:"until,omitzero"`
 	Usage   Usage         `json:"usage,omitzero"` // of the whole run so far
 }
 

@@ -309,6 +309,10 @@ func text(s string) string {
 	return b.String()
 }
 
+// Text makes a stranger's text one line of Markdown and nothing more, for use after
+// other words on the line.
+func Text(s string) string { return text(s) }
+
 // first is text for the beginning of a list item or a quoted line, where more signs
 // mean something: those of headings, lists and rules.
 func first(s string) string {

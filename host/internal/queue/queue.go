@@ -1,0 +1,101 @@
+package queue
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/workspace"
+)
+
+// Entry is one thing that waits.
+type Entry struct {
+	ID    string    `json:"id"`   // of the loop, cycle or task that waits
+	Kind  string    `json:"kind"` // "loop", …
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until,omitzero"` // when it goes on by itself; zero: when somebody acts
+	What  string    `json:"what"`           // one line
+	Next  string    `json:"next"`           // the command to type, in backticks first
+}
+
+func (e Entry) key() string { return e.Kind + " " + e.ID }
+
+// Put adds the entry, or replaces the one of the same kind and id.
+func Put(ws *workspace.Workspace, e Entry) error {
+	return change(ws, func(all []Entry) []Entry {
+		return append(slices.DeleteFunc(all, func(o Entry) bool { return o.key() == e.key() }), e)
+	})
+}
+
+// Drop takes the entry away; one that is not there is no error.
+func Drop(ws *workspace.Workspace, kind, id string) error {
+	if _, err := os.Lstat(list(ws)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return change(ws, func(all []Entry) []Entry {
+		return slices.DeleteFunc(all, func(o Entry) bool { return o.key() == Entry{Kind: kind, ID: id}.key() })
+	})
+}
+
+// All gives the entries, the oldest first.
+func All(ws *workspace.Workspace) ([]Entry, error) {
+	raw, err := workspace.ReadFile(list(ws), 1<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var all []Entry
+	if err != nil || json.Unmarshal(raw, &all) != nil {
+		return nil, err // what can't be read is written anew
+	}
+	return all, nil
+}
+
+func list(ws *workspace.Workspace) string { return filepath.Join(ws.Dir(), "queue.json") }
+
+func change(ws *workspace.Workspace, do func([]Entry) []Entry) error {
+	l := flock.New(filepath.Join(ws.Dir(), "queue.lock"))
+	if err := l.Lock(); err != nil {
+		return err
+	}
+	defer l.Unlock()
+	all, err := All(ws)
+	if err != nil {
+		return err
+	}
+	all = do(all)
+	slices.SortFunc(all, func(a, b Entry) int { return a.Since.Compare(b.Since) })
+	raw, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := workspace.WriteScratch(list(ws), append(raw, '\n')); err != nil {
+		return err
+	}
+	return workspace.WriteScratch(ws.Queue(), render(all))
+}
+
+// render writes the list for people.
+func render(all []Entry) []byte {
+	var b strings.Builder
+	b.WriteString("# What waits\n\n")
+	if len(all) == 0 {
+		b.WriteString("Nothing.\n")
+	}
+	for _, e := range all {
+		until := "until you act"
+		if !e.Until.IsZero() {
+			until = "until " + e.Until.Local().Format(time.DateTime)
+		}
+		fmt.Fprintf(&b, "- %s %s, since %s, %s: %s. %s\n", report.Text(e.Kind), report.Text(e.ID), e.Since.Local().Format(time.DateTime), until, report.Text(e.What), e.Next)
+	}
+	return []byte(b.String())
+}

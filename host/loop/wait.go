@@ -1,0 +1,212 @@
+package loop
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/progress"
+	"github.com/paxiom/relay/host/internal/queue"
+	"github.com/paxiom/relay/host/internal/quota"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/workspace"
+)
+
+// Waited is one wait of a loop that is over.
+type Waited struct {
+	quota.Wait
+	Ended time.Time `json:"ended"`
+}
+
+// wait sleeps until everything may be asked again: however often relay and the machine
+// are started anew meanwhile, and shorter when the operator says so. A limit that lasts
+// too long is the reason for which the loop stops.
+func (l *Loop) wait(f durable.Flow, step int, limits []report.Limit) error {
+	now, err := f.Now()
+	if err != nil {
+		return err
+	}
+	var long *quota.TooLong
+	w, err := quota.Next(l.series, limits, now, l.longest())
+	switch {
+	case errors.As(err, &long):
+		l.out.Reason, l.out.Why = LimitLasts, describe(limits)+": "+long.Error()
+		return nil
+	case err != nil:
+		return err
+	case !l.o.Until.IsZero() && !w.Until.Before(l.o.Until):
+		l.out.Reason, l.out.Why = UntilReached, describe(limits)+", and nothing can be asked again before "+l.o.Until.Local().Format(time.DateTime)
+		return nil
+	}
+	l.series = w
+	if err := l.sleep(f, fmt.Sprintf("wait-%d", step), w); err != nil {
+		return err
+	}
+	if now, err = f.Now(); err != nil {
+		return err
+	}
+	l.out.Waits = append(l.out.Waits, Waited{*w, now})
+	return nil
+}
+
+// sleep makes the wait visible while it lasts.
+func (l *Loop) sleep(f durable.Flow, name string, w *quota.Wait) error {
+	if !l.now().Before(w.Until) { // it is past: a loop that goes on after it
+		return errors.Join(f.SleepUntil(name, w.Until), queue.Drop(l.ws, "loop", l.id))
+	}
+	l.closeSession(f.Context()) // hours may pass
+	p := l.progress(len(l.out.Ticks) + 1)
+	p.Wait = w
+	if err := f.Progress(p); err != nil {
+		return err
+	}
+	what := describe(w.Limits)
+	if l.env.Observer != nil {
+		l.env.Observer.Observe(progress.Event{Kind: progress.Waiting, At: l.now(), Until: w.Until, Text: what})
+	}
+	entry := queue.Entry{ID: l.id, Kind: "loop", Since: w.Since, Until: w.Until, What: what, Next: "`relay wake` asks again now, `relay stop` ends the loop"}
+	if err := queue.Put(l.ws, entry); err != nil {
+		return err
+	}
+	awake := l.endWhenDrained(name)
+	err := f.SleepUntil(name, w.Until)
+	awake()
+	if err != nil { // cut off: it goes on where it was
+		entry.Next = "`relay loop --resume` goes on with the wait"
+		return errors.Join(err, queue.Put(l.ws, entry))
+	}
+	return queue.Drop(l.ws, "loop", l.id)
+}
+
+// forget takes the wait of a loop that nobody resumed out of the queue: another begins.
+func forget(ws *workspace.Workspace) error {
+	s, err := Waiting(ws)
+	if s == nil || s.Running || err != nil {
+		return err
+	}
+	return queue.Drop(ws, "loop", s.ID)
+}
+
+// drainCheck is how often a waiting loop looks whether it is to end.
+const drainCheck = time.Second
+
+// endWhenDrained ends the sleep when the operator asks for an end: no tick is under way
+// that would have to be finished first.
+func (l *Loop) endWhenDrained(name string) (stop func()) {
+	if l.hooks.Drain == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		t := time.NewTicker(drainCheck)
+		defer t.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-t.C:
+			}
+			if l.hooks.Drain() {
+				_ = l.store.Answer(l.id, name, "drained") // a sleep that has just ended needs no end
+				return
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+// describe says what is waited for, on one line.
+func describe(limits []report.Limit) string {
+	var parts []string
+	for _, l := range limits {
+		who := l.Provider
+		if l.Model != "" {
+			who += "/" + l.Model
+		}
+		text := who + " met " + l.Reason
+		if l.Name != "" {
+			text += " (" + l.Name + ")"
+		}
+		if !l.Until.IsZero() {
+			text += " until " + l.Until.Local().Format(time.DateTime)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (l *Loop) longest() time.Duration {
+	if l.env.Loaded == nil {
+		return 0
+	}
+	return l.env.Loaded.Config.Limits.LongestWait()
+}
+
+func (l *Loop) now() time.Time {
+	if l.hooks.Clock != nil {
+		return l.hooks.Clock.Now()
+	}
+	return time.Now()
+}
+
+// taskOf is the task of a tick that a limit ended before it could be built; nil when
+// another run has put its own there since, and the orchestrator is asked once more.
+func (l *Loop) taskOf(t Tick) []byte {
+	if !t.Again {
+		return nil
+	}
+	raw, err := workspace.ReadFile(l.ws.Task(), 2<<20)
+	var task struct {
+		ID     string `json:"task_id"`
+		Intent string `json:"intent"`
+	}
+	if err != nil || json.Unmarshal(raw, &task) != nil || task.ID != t.TaskID || task.Intent != t.Intent {
+		return nil
+	}
+	return raw
+}
+
+// closeSession ends the plugins that ran between ticks.
+func (l *Loop) closeSession(ctx context.Context) {
+	if left := l.session.Close(ctx); left > 0 && l.env.Observer != nil {
+		l.env.Observer.Observe(progress.Event{Kind: progress.Notice, At: l.now(), Text: fmt.Sprintf("the providers had left %d processes behind; they were ended", left)})
+	}
+}
+
+// Waiting gives the loop of the workspace that waits for a limit to end, in a process or
+// to be resumed; nil when there is none.
+func Waiting(ws *workspace.Workspace) (*Seen, error) {
+	s, err := Last(ws)
+	if s == nil || s.Wait == nil || !s.Running && !s.CutOff {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Wake ends the wait: everything is asked again as soon as the loop goes on. It gives
+// the loop, nil when none waits.
+func Wake(ws *workspace.Workspace) (*Seen, error) {
+	s, err := Waiting(ws)
+	if s == nil || err != nil {
+		return nil, err
+	}
+	store, err := durable.NewFiles(Dir(ws), nil)
+	var st durable.State
+	if err == nil {
+		st, err = store.State(s.ID)
+	}
+	if err == nil && st.Status == durable.Sleeping {
+		err = store.Answer(s.ID, st.Waiting, "operator")
+	}
+	if err != nil && !errors.Is(err, durable.ErrAnswered) {
+		return nil, fault.Internal(err)
+	}
+	return s, queue.Drop(ws, "loop", s.ID)
+}
