@@ -51,7 +51,8 @@ var rules = []rule{
 	{pkg: "sdk", own: []string{"sdk/pluginpb", "sdk/mtls", "sdk/internal/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys")},
 	{pkg: "sdk/...", own: []string{"sdk/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys")},
 	{pkg: "plugins/...", own: []string{"sdk/...", "plugins/internal/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys", "github.com/bluekeyes/go-gitdiff",
-		"github.com/santhosh-tekuri/jsonschema", "github.com/openai/openai-go", "github.com/anthropics/anthropic-sdk-go", "google.golang.org/genai", "cloud.google.com/go/auth", "github.com/coder/acp-go-sdk")},
+		"github.com/santhosh-tekuri/jsonschema", "github.com/openai/openai-go", "github.com/anthropics/anthropic-sdk-go", "google.golang.org/genai", "cloud.google.com/go/auth", "github.com/coder/acp-go-sdk",
+		"github.com/aws/aws-sdk-go-v2", "golang.org/x/oauth2")},
 
 	{pkg: "host/fault", own: []string{"judge"}},
 	{pkg: "host/durable/...", own: []string{"host/durable/...", "host/fault", "host/internal/...", "judge"}, outside: hostStack},

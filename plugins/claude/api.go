@@ -40,6 +40,9 @@ func (p *provider) api(model string) bool {
 	case "cli":
 		return false
 	}
+	if p.cloud() {
+		return true
+	}
 	whole := strings.Contains(model, "-") || p.server() != "" && model != "" && !slices.Contains(shortNames, model)
 	return p.Tools == "" && p.credentials() && whole
 }
@@ -50,33 +53,51 @@ var shortNames = []string{"default", "best", "opus", "sonnet", "haiku", "opuspla
 // credentials says whether there is a key or token for the API. A login of the
 // program is for the program only.
 func (p *provider) credentials() bool {
-	return os.Getenv("ANTHROPIC_API_KEY") != "" || os.Getenv("ANTHROPIC_AUTH_TOKEN") != ""
+	return p.cloud() || os.Getenv("ANTHROPIC_API_KEY") != "" || os.Getenv("ANTHROPIC_AUTH_TOKEN") != ""
 }
 
 func (p *provider) secrets() []string {
-	return []string{os.Getenv("ANTHROPIC_API_KEY"), os.Getenv("ANTHROPIC_AUTH_TOKEN")}
+	var values []string
+	for _, v := range info().Env {
+		if v.Secret {
+			values = append(values, os.Getenv(v.Name))
+		}
+	}
+	return values
 }
 
-func (p *provider) server() string { return cmp.Or(p.BaseURL, os.Getenv("ANTHROPIC_BASE_URL")) }
+// server is the base URL that was asked for; empty: the backend's own.
+func (p *provider) server() string {
+	if p.cloud() {
+		return p.BaseURL
+	}
+	return cmp.Or(p.BaseURL, os.Getenv("ANTHROPIC_BASE_URL"))
+}
 
 // options are all that the client goes by: nothing else of the environment counts,
 // and it never tries again by itself. Done ends the call's connections.
-func (p *provider) options() (opts []option.RequestOption, done func(), err error) {
+func (p *provider) options(ctx context.Context) (opts []option.RequestOption, done func(), err error) {
 	server := p.server()
 	if !p.credentials() && server == "" {
 		return nil, nil, sdk.Fail(sdk.NotLoggedIn, "there is no key for the Anthropic API", sdk.EffectNone, sdk.Fix(keyFix))
 	}
 	client, done := httpapi.Client()
-	opts = []option.RequestOption{
-		option.WithBaseURL(cmp.Or(server, anthropicAPI)), option.WithHTTPClient(client), option.WithMaxRetries(0),
-		option.WithoutOpenTelemetry(), option.WithHeader("User-Agent", "relay-plugin-claude/"+version),
-	}
-	if token := os.Getenv("ANTHROPIC_AUTH_TOKEN"); token != "" {
+	opts = []option.RequestOption{option.WithBaseURL(anthropicAPI), option.WithHTTPClient(client)}
+	switch token, key := os.Getenv("ANTHROPIC_AUTH_TOKEN"), os.Getenv("ANTHROPIC_API_KEY"); {
+	case p.cloud():
+		if opts, err = p.cloudOptions(ctx, client); err != nil {
+			done()
+			return nil, nil, err
+		}
+	case token != "":
 		opts = append(opts, option.WithAuthToken(token))
-	} else if key := os.Getenv("ANTHROPIC_API_KEY"); key != "" {
+	case key != "":
 		opts = append(opts, option.WithAPIKey(key))
 	}
-	return opts, done, nil
+	if server != "" {
+		opts = append(opts, option.WithBaseURL(server))
+	}
+	return append(opts, option.WithMaxRetries(0), option.WithoutOpenTelemetry(), option.WithHeader("User-Agent", "relay-plugin-claude/"+version)), done, nil
 }
 
 // askAPI asks the model, and the fallback model when the first one can't answer now.
@@ -90,7 +111,7 @@ func (p *provider) askAPI(ctx context.Context, r *sdk.CompleteRequest, model str
 
 // askModel asks once and follows the answer as it comes.
 func (p *provider) askModel(ctx context.Context, r *sdk.CompleteRequest, model string, schema *outschema.Schema, out sdk.Events) (*sdk.Completion, error) {
-	opts, done, err := p.options()
+	opts, done, err := p.options(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -113,9 +134,7 @@ func (p *provider) askModel(ctx context.Context, r *sdk.CompleteRequest, model s
 		a.take(stream.Current())
 	}
 	if silent := stop(); !a.ended { // whatever comes after the last event does not count
-		a.failed = httpapi.Ended(ctx, r.IdleTimeout, silent, stream.Err(), func(err error) *sdk.Failure {
-			return classify(err, p.credentials(), time.Now())
-		})
+		a.failed = httpapi.Ended(ctx, r.IdleTimeout, silent, stream.Err(), func(err error) *sdk.Failure { return p.classify(err, time.Now()) })
 	}
 	return a.completion(schema)
 }
@@ -146,7 +165,8 @@ func (p *provider) question(r *sdk.CompleteRequest, model string, schema *outsch
 	if schema == nil {
 		return q, nil
 	}
-	if tree, ok := schema.Strict(); ok && p.StructuredOutput != "tool" {
+	// The clouds are later than Anthropic's own API: what all of them have is a tool.
+	if tree, ok := schema.Strict(); ok && p.StructuredOutput != "tool" && (p.StructuredOutput != "" || !p.cloud()) {
 		q.output.Format.Schema = tree
 		return q, nil
 	}
@@ -229,7 +249,10 @@ func (p *provider) countTokens(ctx context.Context, r *sdk.CompleteRequest) (int
 	if err != nil {
 		return 0, err
 	}
-	opts, done, err := p.options()
+	if p.Backend == onBedrock {
+		return 0, sdk.Fail(sdk.Unsupported, "Amazon Bedrock does not count tokens", sdk.EffectNone, sdk.Fix("count with another backend"))
+	}
+	opts, done, err := p.options(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -246,7 +269,10 @@ func (p *provider) listModels(ctx context.Context) ([]sdk.Model, error) {
 	if !p.api("claude-any") {
 		return nil, errNoAPI
 	}
-	opts, done, err := p.options()
+	if p.cloud() {
+		return nil, sdk.Fail(sdk.Unsupported, "the clouds' models are listed in their consoles", sdk.EffectNone, sdk.Fix("look there"))
+	}
+	opts, done, err := p.options(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -268,17 +294,20 @@ func (p *provider) listModels(ctx context.Context) ([]sdk.Model, error) {
 
 // classified is classify for calls that charge nothing.
 func (p *provider) classified(err error) *sdk.Failure {
-	f := classify(err, p.credentials(), time.Now())
+	f := p.classify(err, time.Now())
 	f.Detail, f.Effect = httpapi.Clip(f.Detail, p.secrets()...), sdk.EffectNone
 	return f
 }
 
 func (p *provider) apiHealth(ctx context.Context, deep bool) (*sdk.Health, error) {
-	_, done, err := p.options()
+	_, done, err := p.options(ctx)
 	if err != nil {
 		return nil, err
 	}
 	done()
+	if p.cloud() {
+		return p.cloudHealth(ctx, deep)
+	}
 	detail := "the API at " + cmp.Or(p.server(), anthropicAPI)
 	if !p.credentials() {
 		detail += ", no key"

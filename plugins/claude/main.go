@@ -15,9 +15,9 @@ func info() sdk.Info {
 		Version:      version,
 		Summary:      "asks Anthropic's Claude models, through the API or the claude program",
 		Aliases:      []string{"anthropic"},
-		Env:          claudecli.Env(),
+		Env:          append(claudecli.Env(), cloudEnv()...),
 		Programs:     []string{"claude"},
-		Hosts:        []string{"api.anthropic.com"},
+		Hosts:        []string{"api.anthropic.com", "amazonaws.com", "aiplatform.googleapis.com", "oauth2.googleapis.com"},
 		ConfigSchema: []byte(configSchema),
 	}
 }
@@ -40,8 +40,20 @@ const configSchema = `{
       "description": "Tools that the model may use, with commas between them, for example \"Read,Glob,Grep\". Empty: it can only answer. Only the program has tools."
     },
     "structured_output": {
-      "type": "string", "enum": ["native", "tool"], "default": "native",
-      "description": "How the API holds an answer to a schema. native: by itself. tool: as the input of a tool, for models and servers that have no other way."
+      "type": "string", "enum": ["native", "tool"],
+      "description": "How the API holds an answer to a schema. native: by itself, which is the default of Anthropic's own API. tool: as the input of a tool, for models and servers that have no other way; the default of the clouds."
+    },
+    "backend": {
+      "type": "string", "enum": ["anthropic", "bedrock", "vertex"], "default": "anthropic",
+      "description": "Who serves the model over the transport api. bedrock: Amazon Bedrock, with AWS's credentials. vertex: Google's Vertex AI, with application default credentials."
+    },
+    "region": {
+      "type": "string", "pattern": "^[a-z0-9-]*$",
+      "description": "The cloud's region. Empty: AWS_REGION, or CLOUD_ML_REGION and then global."
+    },
+    "project": {
+      "type": "string", "pattern": "^[a-z0-9:._-]*$",
+      "description": "The Google Cloud project for the backend vertex. Empty: ANTHROPIC_VERTEX_PROJECT_ID."
     },` + claudecli.SetupSchema + `
   }
 }`

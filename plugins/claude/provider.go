@@ -16,6 +16,9 @@ type config struct {
 	Model            string `json:"model"`
 	Tools            string `json:"tools"`
 	StructuredOutput string `json:"structured_output"`
+	Backend          string `json:"backend"`
+	Region           string `json:"region"`
+	Project          string `json:"project"`
 }
 
 type provider struct {
@@ -42,6 +45,9 @@ func (p *provider) configure(_ context.Context, c *sdk.Config) error {
 
 // ready says whether the configured transport can do what is configured.
 func (p *provider) ready() error {
+	if err := p.checkBackend(); err != nil {
+		return err
+	}
 	switch p.Transport {
 	case "", "auto", "cli":
 		return nil
@@ -116,6 +122,9 @@ func (p *provider) call(r *sdk.CompleteRequest, out sdk.Events) (claudecli.Call,
 		Model: r.Model, Fallback: r.FallbackModel, Effort: r.Effort, Tools: claudecli.ParseTools(p.Tools),
 		PermissionMode: "dontAsk", MaxTurns: r.MaxTurns, MaxMicroUSD: r.MaxCostMicroUSD, MaxOutput: r.MaxOutputTokens,
 		Idle: r.IdleTimeout,
+	}
+	for _, v := range cloudEnv() {
+		c.Withhold = append(c.Withhold, v.Name)
 	}
 	if c.Model == "" {
 		c.Model = p.Model

@@ -1,16 +1,9 @@
 package main
 
 import (
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/x509"
-	"encoding/json"
-	"encoding/pem"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/paxiom/relay/plugins/internal/eventtest"
@@ -29,27 +22,8 @@ func serviceAccount(t *testing.T, status int) {
 		fmt.Fprint(w, `{"access_token":"token-canary","token_type":"Bearer","expires_in":3600,"error":"invalid_grant"}`)
 	}))
 	t.Cleanup(tokens.Close)
-	private, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := json.Marshal(map[string]string{
-		"type": "service_account", "project_id": "my-project", "private_key_id": "1", "client_email": "relay@my-project.iam.gserviceaccount.com",
-		"client_id": "1", "token_uri": tokens.URL, "private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "credentials.json")
-	if err := os.WriteFile(file, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	t.Setenv("GEMINI_API_KEY", "")
-	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", file)
+	t.Setenv("GOOGLE_APPLICATION_CREDENTIALS", vendortest.ServiceAccount(t, tokens.URL))
 }
 
 func TestVertex(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,6 +34,8 @@ type Call struct {
 	MaxTurns       int    // 0: no limit
 	MaxMicroUSD    int64  // 0: no limit
 	MaxOutput      int64  // tokens; 0: the model's limit
+
+	Withhold []string // variables of the plugin that are none of the program's
 
 	Idle    time.Duration // without any output; 0: defaultIdle
 	Timeout time.Duration // 0: none
@@ -224,7 +227,10 @@ func (c Call) env(private string) []string {
 	if c.PermissionMode == BypassPermissions {
 		env = append(env, "IS_SANDBOX=1") // without it the program refuses this mode to root
 	}
-	return sdk.ChildEnv(env...)
+	return slices.DeleteFunc(sdk.ChildEnv(env...), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains(c.Withhold, name)
+	})
 }
 
 // BypassPermissions is the permission mode that asks for nothing. It is for a
