@@ -39,7 +39,9 @@ corpus: build ## the adversarial corpus against bin/relay, as root and as a user
 	@CASES="$(CASES)" ./.ci/corpus
 
 crash: ## relay killed and starved of disk at every moment, then started again; KILLS=N
-	@mkdir -p out; RELAY_KILLS=$(or $(KILLS),300) $(GO) test -count=1 -timeout 30m -v ./internal/crash >out/crash.log 2>&1; rc=$$?; \
+	@mkdir -p out; export RELAY_KILLS=$(or $(KILLS),300); rc=0; \
+	$(GO) test -count=1 -timeout 30m -v ./internal/crash >out/crash.log 2>&1 || rc=$$?; \
+	$(GO) test -count=1 -timeout 30m -v -run TestKilledWhileLanding ./host/change >>out/crash.log 2>&1 || rc=$$?; \
 	grep -vE '^(=== |--- PASS|PASS|ok )' out/crash.log; exit $$rc
 
 install: build ## relay to PREFIX/bin, plugins to PREFIX/libexec/relay

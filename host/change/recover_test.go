@@ -19,10 +19,11 @@ import (
 
 // A child process lands a change and is killed when it reaches its n-th point.
 const (
-	envRoot   = "CHANGE_TEST_ROOT"
-	envKill   = "CHANGE_TEST_KILL"   // n
-	envCommit = "CHANGE_TEST_COMMIT" // "true" or "false"
-	envPoints = "CHANGE_TEST_POINTS" // file that lists the points reached
+	envRoot    = "CHANGE_TEST_ROOT"
+	envKill    = "CHANGE_TEST_KILL"    // n
+	envCommit  = "CHANGE_TEST_COMMIT"  // "true" or "false"
+	envPoints  = "CHANGE_TEST_POINTS"  // file that lists the points reached
+	envRecover = "CHANGE_TEST_RECOVER" // set: recover instead of landing
 )
 
 func TestMain(m *testing.M) {
@@ -53,10 +54,16 @@ func victim(root string) {
 	t := &fatal{}
 	r := &repo{t: t, root: root, made: filepath.Join(filepath.Dir(root), "made")}
 	r.open()
+	if os.Getenv(envRecover) != "" {
+		Recover(context.Background(), r.env, false)
+		return
+	}
 	r.everything()
+	fmt.Println("landing")
 	if _, err := r.land("run-1", os.Getenv(envCommit) == "true"); err != nil {
 		panic(err)
 	}
+	fmt.Println("landed")
 }
 
 // fatal is a testing.TB for the child.
@@ -84,84 +91,6 @@ func child(t *testing.T, r *repo, n int, commit bool) []string {
 	b, err := os.ReadFile(points)
 	must(t, err)
 	return strings.Fields(string(b))
-}
-
-func TestKilledAtEveryPoint(t *testing.T) {
-	for _, commit := range []bool{true, false} {
-		t.Run(fmt.Sprintf("commit=%v", commit), func(t *testing.T) {
-			whole := newRepo(t)
-			points := child(t, whole, 0, commit)
-			landed := whole.snapshot(false)
-			if len(points) < 20 {
-				t.Fatalf("only %d points: %v", len(points), points)
-			}
-			step := 1
-			if testing.Short() {
-				step = 5
-			}
-			counts := map[string]int{}
-			for n := 1; n <= len(points); n += step {
-				counts[killedAt(t, n, points[n-1], commit, landed)]++
-			}
-			t.Logf("%d points; ended at the base %d times, landed %d times", len(points), counts["base"], counts["landed"])
-			if counts["base"] == 0 || counts["landed"] == 0 {
-				t.Error("one of the two ends was never reached")
-			}
-		})
-	}
-}
-
-// killedAt kills a landing at its n-th point and recovers it. It says how it ended.
-func killedAt(t *testing.T, n int, point string, commit bool, landed string) string {
-	t.Helper()
-	r := newRepo(t)
-	base, head := r.snapshot(false), r.git("rev-parse", "HEAD")
-	child(t, r, n, commit)
-	// A second crash, during the recovery, must do no harm either.
-	if n%3 == 0 {
-		crashOnce(r)
-	}
-	done, err := Recover(context.Background(), r.env, false)
-	if err != nil {
-		t.Fatalf("killed at %d (%s): %v", n, point, err)
-	}
-	for _, d := range done {
-		if d.Conflict != "" {
-			t.Fatalf("killed at %d (%s): conflict: %s", n, point, d.Conflict)
-		}
-	}
-	r.noLeftovers()
-	now := r.git("rev-parse", "HEAD")
-	switch r.snapshot(false) {
-	case base:
-		if now != head {
-			t.Errorf("killed at %d (%s): the tree is the base and HEAD is not", n, point)
-		}
-		r.clean()
-		return "base"
-	case landed:
-		if commit == (now == head) {
-			t.Errorf("killed at %d (%s): the tree has landed and HEAD is %s", n, point, now)
-		}
-		if commit {
-			r.clean()
-		}
-		return "landed"
-	}
-	t.Errorf("killed at %d (%s): the tree is neither: %s", n, point, diff(landed, r.snapshot(false)))
-	return "neither"
-}
-
-// crashOnce recovers until the second point and then stops, as a crash would.
-func crashOnce(r *repo) {
-	defer func() { recover(); journal.Failpoint = nil }()
-	reached := 0
-	journal.Failpoint = func(string) {
-		if reached++; reached == 2 {
-			panic("crash")
-		}
-	}
-	Recover(context.Background(), r.env, false)
 }
 
 // killedBetween gives a repository in which an apply was cut off after its first

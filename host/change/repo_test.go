@@ -54,6 +54,19 @@ func newRepo(t testing.TB) *repo {
 	return r
 }
 
+// copy is the same repository once more, in a folder of its own.
+func (r *repo) copy(t testing.TB) *repo {
+	t.Helper()
+	dir := t.TempDir()
+	if out, err := exec.Command("cp", "-a", r.root, filepath.Join(dir, "repo")).CombinedOutput(); err != nil {
+		t.Fatalf("cp: %v\n%s", err, out)
+	}
+	c := &repo{t: t, root: filepath.Join(dir, "repo"), made: filepath.Join(dir, "made")}
+	c.git("status", "--porcelain") // the index learns the copies' stamps
+	c.open()
+	return c
+}
+
 func (r *repo) open() {
 	git, err := judge.OpenGit(context.Background(), r.root)
 	must(r.t, err)
