@@ -275,7 +275,7 @@ func (r *run) checkBox(ctx context.Context) (string, error) {
 	if err := os.MkdirAll(r.env.StateDir, 0o700); err != nil {
 		return "", fault.Wrap(err, judge.BlockedBox, "relay's state folder can't be made", "`ls -ld "+r.env.StateDir+"`")
 	}
-	means, err := box.Choose(ctx, box.Wish{Means: r.cfg.Box.Means, Required: r.cfg.Box.Required, StateDir: r.env.StateDir})
+	means, err := box.Choose(ctx, box.Wish{Means: r.cfg.Box.Means, Required: r.cfg.Box.Required, StateDir: r.env.StateDir, Root: r.env.Root})
 	if err != nil {
 		f, ok := fault.As(crew.BoxFault(err))
 		if ok {

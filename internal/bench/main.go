@@ -44,7 +44,7 @@ func run(bin string, quick bool, files int) error {
 	b := &bench{relay: filepath.Join(bin, "relay"), dir: dir, sizes: s}
 	fmt.Printf("relay bench: %s/%s, %d processors, medians of %d\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), s.rounds)
 	fmt.Printf("%-58s %12s   %s\n", "what", "measured", "aim")
-	steps := []func() error{b.version, b.smallRepo, b.largeRepo, b.judgedRepos, b.bigHistory, b.flood, b.killed}
+	steps := []func() error{b.version, b.smallRepo, b.mediumRepo, b.largeRepo, b.judgedRepos, b.bigHistory, b.flood, b.killed}
 	if files > 0 {
 		steps = []func() error{func() error { return b.judged(files) }}
 	}

@@ -28,7 +28,7 @@ func (b *bench) newSample(name string, files int, script string) (*sample, error
 	for path, text := range map[string]string{
 		"relay.config.json": strings.ReplaceAll(sampleConfig, "@DIR@", s.dir),
 		"plan.json":         samplePlan,
-		"driver.sh":         "#!/bin/sh\n" + script + "\nprintf '%s' '{\"summary\":\"done\",\"files_intended\":[],\"commands_ran\":[],\"notes\":[]}' > \"$RELAY_OUTPUT_PATH\"\n",
+		"driver.sh":         driver(script),
 		"src/a.txt":         "0\n",
 	} {
 		if err := os.WriteFile(filepath.Join(s.dir, path), []byte(text), 0o755); err != nil {
@@ -54,6 +54,11 @@ func (b *bench) newSample(name string, files int, script string) (*sample, error
 		}
 	}
 	return s, nil
+}
+
+// driver is a builder's program that does what script says.
+func driver(script string) string {
+	return "#!/bin/sh\n" + script + "\nprintf '%s' '{\"summary\":\"done\",\"files_intended\":[],\"commands_ran\":[],\"notes\":[]}' > \"$RELAY_OUTPUT_PATH\"\n"
 }
 
 const sampleConfig = `{

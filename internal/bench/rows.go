@@ -19,8 +19,9 @@ func (b *bench) version() error {
 
 const appendLine = "date +%s%N >> src/a.txt"
 
-func (b *bench) smallRepo() error { return b.repoRows("small", b.small, "150 ms") }
-func (b *bench) largeRepo() error { return b.repoRows("large", b.large, "600 ms") }
+func (b *bench) smallRepo() error  { return b.repoRows("small", b.small, "150 ms") }
+func (b *bench) mediumRepo() error { return b.repoRows("medium", b.medium, "-") }
+func (b *bench) largeRepo() error  { return b.repoRows("large", b.large, "600 ms") }
 
 func (b *bench) judgedRepos() error {
 	for _, files := range []int{b.medium, b.large} {
@@ -73,8 +74,11 @@ func (b *bench) repoRows(name string, files int, aim string) error {
 		return err
 	}
 	peak, err := s.peakOfRun()
+	if err != nil {
+		return err
+	}
 	row("peak memory of the host"+label, mib(peak), "40 MiB")
-	return err
+	return s.agentRows(label)
 }
 
 // bigHistory measures status beside many kept runs: copies of a real one.

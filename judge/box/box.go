@@ -2,6 +2,7 @@ package box
 
 import (
 	"os"
+	"strconv"
 	"syscall"
 )
 
@@ -104,6 +105,9 @@ func (b *Box) Means() string { return b.spec.Means }
 // Gaps says, in one sentence each, what this box does not stop.
 func (b *Box) Gaps() []string {
 	gaps := GapsOf(b.spec.Means)
+	if name := strangersIn(b.spec.Root); name != "" && b.spec.Means == Overlay && !b.spec.ReadOnlyRoot {
+		gaps = append(gaps, "Files of other users and groups, such as "+strconv.Quote(name)+", can't be changed in the box.")
+	}
 	for _, path := range b.spec.Persist {
 		gaps = append(gaps, "What the builder writes to "+path+" stays.")
 	}

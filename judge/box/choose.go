@@ -18,6 +18,8 @@ type Wish struct {
 	Required string
 	// StateDir is relay's own state: what the machine allows is remembered there.
 	StateDir string
+	// Root is the repository, "" for any: an overlay can't be made of every one.
+	Root string
 }
 
 // Choose gives the means to use, or an *Error that says why there is none. What the
@@ -30,20 +32,28 @@ func Choose(ctx context.Context, w Wish) (string, error) {
 		}
 		return w.Means, nil
 	}
-	if means := remembered(w.StateDir); means != "" && AtLeast(means, w.Required) {
+	var tried []Trial
+	if e := unfit(w.Root); e != nil {
+		tried = append(tried, Trial{Means: Overlay, Why: e.Why, Fix: e.Fix})
+	}
+	if means := remembered(w.StateDir); means != "" && AtLeast(means, w.Required) && (means != Overlay || tried == nil) {
 		return means, nil
 	}
-	var tried []Trial
 	for _, means := range Ladder() {
 		if !AtLeast(means, w.Required) {
 			break
+		}
+		if means == Overlay && tried != nil {
+			continue
 		}
 		t, err := probe(ctx, w.StateDir, means)
 		if err != nil {
 			return "", err
 		}
 		if t.OK {
-			remember(w.StateDir, means)
+			if len(tried) == 0 || unfit(w.Root) == nil { // of the machine, not of this repository
+				remember(w.StateDir, means)
+			}
 			return means, nil
 		}
 		tried = append(tried, t)

@@ -24,6 +24,8 @@
 //	limits      what the kernel holds for each process
 //	watch       what all of them take together, seen by pid 1
 //	quota       what they write to disk, seen by the host
+//	owners      the users and groups that exist in a box
+//	git         keeping an agent's git status cheap
 //	drop        privileges, and the ways of getting them back
 //	layer       the layer folder: where it may lie, its lock, its end
 //	read        what the layer holds against the real tree

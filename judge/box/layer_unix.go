@@ -58,6 +58,9 @@ func open(spec Spec, shared *vault) (*Box, error) {
 	if spec.ReadOnlyRoot {
 		return b, nil
 	}
+	if e := unfit(spec.Root); e != nil && spec.Means == Overlay {
+		return nil, e
+	}
 	if err := b.openLayer(); err != nil {
 		return nil, err
 	}

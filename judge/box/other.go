@@ -57,6 +57,11 @@ func (b *Box) Drop() (func() error, error) { return func() error { return nil },
 // Remove has nothing to do.
 func Remove(string) error { return nil }
 
+// strangersIn and unfit are about namespaces.
+func strangersIn(string) string { return "" }
+
+func unfit(string) *Error { return nil }
+
 // canScope: abstract unix sockets are Linux's.
 func canScope() bool { return false }
 

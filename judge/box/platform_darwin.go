@@ -16,6 +16,11 @@ const (
 	seekHole = unix.SEEK_HOLE
 )
 
+// strangersIn and unfit are about namespaces, which macOS does not have.
+func strangersIn(string) string { return "" }
+
+func unfit(string) *Error { return nil }
+
 // cloneFile is not used: macOS clones only to a file that does not exist yet.
 func cloneFile(_, _ *os.File) error { return errors.ErrUnsupported }
 

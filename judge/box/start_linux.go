@@ -110,6 +110,9 @@ func (b *Box) plan(p Proc) (*plan, error) {
 	}
 	out.Steps = pl.finish()
 	out.Env = withoutSockets(p.Env, set)
+	if strangersIn(b.spec.Root) != "" {
+		out.Env = withGitSetting(out.Env, "core.checkStat", "minimal")
+	}
 	if out.Dir == "" {
 		out.Dir = b.spec.Root
 	}
@@ -213,7 +216,7 @@ func launch(p Proc, what *plan, lock *os.File, q *quota) (*Process, error) {
 	if p.Exe != nil {
 		files = append(files, p.Exe)
 	}
-	uid, gid := os.Getuid(), os.Getgid()
+	own := ownersOf()
 	// The same numbers inside: an agent that finds itself root behaves differently.
 	flags, caps := uintptr(unix.CLONE_NEWUSER|unix.CLONE_NEWNS|unix.CLONE_NEWPID|unix.CLONE_NEWIPC), setupCaps
 	if p.Confine.OwnNetwork {
@@ -222,8 +225,8 @@ func launch(p Proc, what *plan, lock *os.File, q *quota) (*Process, error) {
 	proc, err := os.StartProcess("/proc/self/exe", []string{initName}, &os.ProcAttr{Files: files, Env: []string{}, Dir: "/",
 		Sys: &syscall.SysProcAttr{
 			Cloneflags:  flags,
-			UidMappings: []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}},
-			GidMappings: []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}},
+			UidMappings: own.uids,
+			GidMappings: own.gids,
 			AmbientCaps: caps,
 			Setsid:      true,
 		}})
