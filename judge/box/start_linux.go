@@ -48,6 +48,15 @@ func (b *Box) Start(p Proc) (*Process, error) {
 	if b.spec.Means != Overlay {
 		return b.startKept(p)
 	}
+	run, err := b.startOverlay(p)
+	if errors.Is(err, unix.EINVAL) { // perhaps something was just being mounted that the plan did not know
+		run, err = b.startOverlay(p)
+	}
+	return run, err
+}
+
+// startOverlay is Start with namespaces.
+func (b *Box) startOverlay(p Proc) (*Process, error) {
 	lock, err := b.lock()
 	if err != nil {
 		return nil, err
