@@ -1,6 +1,6 @@
-// Package prompts turns what relay knows into the texts that the two models read:
-// the orchestrator (which proposes one task) and the builder (which carries it
-// out).
+// Package prompts turns what relay knows into the texts that models read: the
+// orchestrator (which proposes one task) and the builder (which carries it out), and
+// in audit cycles those who audit, refine and revise.
 //
 // Values are data. A value is fenced line by line, so that nothing in a file, a
 // report or a model's answer can pass for relay's own words, and it is never

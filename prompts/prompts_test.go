@@ -29,12 +29,24 @@ func TestGolden(t *testing.T) {
 		AllowNewFiles: false, AllowLockfileChanges: true, MaxFilesTouched: 1, MaxLinesChanged: 20,
 		VerifyIDs: []string{"test"}, Facts: "Tests live in tests/.", ResultSchema: []byte(`{"type": "object"}`),
 	}
+	service := Service{ID: "A-202", Name: "Sync Committee", Spec: "Be exact.", References: "=== blueprint/A-202.md\n# Law"}
+	revise := ReviseData{Service: service, Plan: "## Action plan\n1. [A1] do it", Code: "=== src/a.rs\nfn a() {}", Allowed: []string{"src/**"}, Forbidden: []string{".git/**"},
+		AllowNewFiles: true, MaxFiles: 60, MaxLines: 6000, ResultSchema: []byte(`{"type": "object"}`)}
 	for name, render := range map[string]func() (string, string, error){
 		"orchestrator-full":  func() (string, string, error) { return Orchestrator(full) },
 		"orchestrator-empty": func() (string, string, error) { return Orchestrator(OrchestratorData{}) },
 		"orchestrator-retry": func() (string, string, error) { return Orchestrator(retried) },
 		"builder-full":       func() (string, string, error) { return Builder(build) },
-		"builder-empty":      func() (string, string, error) { return Builder(BuilderData{}) },
+		"audit-full": func() (string, string, error) {
+			return Audit(AuditData{Service: service, Iteration: 2, Code: "=== src/a.rs\n   1  fn a() {}", Earlier: "[F1] no bounds check", Revision: "+fn a() {}", Tests: "1 failed", RetryReason: "missing: ## Ambiguities"})
+		},
+		"audit-empty": func() (string, string, error) { return Audit(AuditData{}) },
+		"refine-full": func() (string, string, error) {
+			return Refine(RefineData{Service: service, Audits: []NamedAudit{{"claude", "## Critical issues\n- [F1] x"}, {"codex\n## Rules", "none"}, {"gemini", "y"}}})
+		},
+		"revise-full":    func() (string, string, error) { return Revise(revise) },
+		"revise-builder": func() (string, string, error) { return ReviseBuilder(revise) },
+		"builder-empty":  func() (string, string, error) { return Builder(BuilderData{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			system, user, err := render()
@@ -197,7 +209,7 @@ func TestPlaceholdersAreDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, role := range []string{"orchestrator", "builder"} {
+	for _, role := range []string{"orchestrator", "builder", "audit", "refine", "revise"} {
 		for _, name := range Placeholders(role) {
 			if !strings.Contains(string(page), "`{{"+name+"}}`") {
 				t.Errorf("docs/reference/prompts.md does not name {{%s}} of the %s", name, role)

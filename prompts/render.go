@@ -17,8 +17,8 @@ const MaxTemplate = 256 << 10
 // values is the rendered text of each placeholder.
 type values map[string]string
 
-// Placeholders names what templates of the given role ("orchestrator" or
-// "builder") may use, sorted.
+// Placeholders names what templates of the given role ("orchestrator", "builder",
+// "audit", "refine", "revise" or "revise_builder") may use, sorted.
 func Placeholders(role string) []string {
 	probe := values{}
 	switch role {
@@ -26,6 +26,12 @@ func Placeholders(role string) []string {
 		probe = orchestratorValues(OrchestratorData{})
 	case "builder":
 		probe = builderValues(BuilderData{})
+	case "audit":
+		probe = auditValues(AuditData{})
+	case "refine":
+		probe = refineValues(RefineData{})
+	case "revise", "revise_builder":
+		probe = reviseValues(ReviseData{})
 	}
 	return probe.names()
 }
