@@ -9,6 +9,8 @@ const (
 	maxSubject   = 72
 	maxParagraph = 2000
 	wrapAt       = 72
+	maxLine      = 200
+	maxIndent    = 4
 )
 
 // text renders the message. Every text becomes one line or one wrapped paragraph of
@@ -20,6 +22,13 @@ func (m Message) text() string {
 	for _, p := range m.Body {
 		if p = clip(oneLine(p), maxParagraph); p != "" {
 			b.WriteString("\n" + wrap(p) + "\n")
+		}
+	}
+	for _, lines := range m.Blocks {
+		b.WriteString("\n")
+		for _, l := range lines {
+			indent := min(len(l)-len(strings.TrimLeft(l, " ")), maxIndent)
+			b.WriteString(strings.Repeat(" ", indent) + clip(oneLine(l), maxLine) + "\n")
 		}
 	}
 	for i, t := range m.Trailers {

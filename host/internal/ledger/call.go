@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/journal"
@@ -136,7 +137,14 @@ func (l *Ledger) reconcile() error {
 	if err != nil {
 		return err
 	}
+	open, err := openTabs(l.ws)
+	if err != nil {
+		return err
+	}
 	for _, c := range calls {
+		if slices.ContainsFunc(open, func(p Pending) bool { return p.CallID == c.CallID }) {
+			continue // its own run settles it
+		}
 		u, err := l.lineOf(Pending{CallID: c.CallID, Offset: c.Offset})
 		if err == nil {
 			err = l.account(c.CallID, u)
@@ -181,11 +189,7 @@ func (r *Reservation) Settle(u Usage) error {
 		return nil
 	}
 	line := r.l.usageLine(r.call, u)
-	b, err := json.Marshal(line)
-	if err != nil {
-		return err
-	}
-	if err := appendLine(r.l.ws.Usage(), b); err != nil {
+	if err := appendUsage(r.l.ws, line); err != nil {
 		return err
 	}
 	journal.Reached("ledger.line")

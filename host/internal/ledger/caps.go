@@ -58,7 +58,11 @@ func (l *Ledger) cycleWindow(id string) (window, error) {
 
 // add adds up the calls of this workspace that match, settled and reserved.
 func (l *Ledger) add(s *Sum, since time.Time, match func(run, cycle string) bool) error {
-	for _, p := range l.state.Pending {
+	pending, err := l.pending()
+	if err != nil {
+		return err
+	}
+	for _, p := range pending {
 		if match(p.RunID, p.CycleID) {
 			s.reserve(p.MaxUSD)
 		}
@@ -71,6 +75,12 @@ func (l *Ledger) add(s *Sum, since time.Time, match func(run, cycle string) bool
 	})
 }
 
+// pending are the calls of the workspace that are not settled, whoever makes them.
+func (l *Ledger) pending() ([]Pending, error) {
+	open, err := openTabs(l.ws)
+	return append(open, l.state.Pending...), err
+}
+
 // dayCapped says whether days have caps.
 func (l *Ledger) dayCapped() bool {
 	return l.caps.PerDay != (config.Caps{}) || len(l.caps.PerProvider) > 0
@@ -79,7 +89,11 @@ func (l *Ledger) dayCapped() bool {
 // today is what each provider's calls have used today, in this workspace.
 func (l *Ledger) today() (map[string]Sum, error) {
 	day := map[string]Sum{}
-	for _, p := range l.state.Pending {
+	pending, err := l.pending()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range pending {
 		s := day[p.Provider]
 		s.reserve(p.MaxUSD)
 		day[p.Provider] = s

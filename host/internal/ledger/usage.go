@@ -46,12 +46,14 @@ type Line struct {
 	Outcome          string    `json:"outcome"`
 }
 
-func (l *Ledger) usageLine(p Pending, u Usage) Line {
+func (l *Ledger) usageLine(p Pending, u Usage) Line { return p.line(l.state.milestone(), u) }
+
+func (p Pending) line(milestone string, u Usage) Line {
 	model := p.Model
 	if u.Model != "" {
 		model = clip(u.Model, 200)
 	}
-	out := Line{At: now(), CallID: p.CallID, RunID: p.RunID, MilestoneID: l.state.milestone(), CycleID: p.CycleID, Role: p.Role, Provider: p.Provider, Model: model,
+	out := Line{At: now(), CallID: p.CallID, RunID: p.RunID, MilestoneID: milestone, CycleID: p.CycleID, Role: p.Role, Provider: p.Provider, Model: model,
 		InputTokens: u.InputTokens, OutputTokens: u.OutputTokens, CacheReadTokens: u.CacheReadTokens, CacheWriteTokens: u.CacheWriteTokens,
 		ReasoningTokens: u.ReasoningTokens, MaxUSD: p.MaxUSD, Outcome: u.Outcome}
 	if out.Outcome == "" {

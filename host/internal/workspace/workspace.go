@@ -186,6 +186,10 @@ func (w *Workspace) Stop() string     { return w.path("stop.json") }
 func (w *Workspace) Queue() string    { return w.path("queue.md") }
 func (w *Workspace) Lock() string     { return w.path("lock.json") }
 func (w *Workspace) Usage() string    { return w.path("usage.jsonl") }
+func (w *Workspace) Reserved() string { return w.path("reserved.json") }
+func (w *Workspace) Cycles() string   { return w.path("cycles") }
+func (w *Workspace) Locks() string    { return w.path("locks") }
+func (w *Workspace) Queue() string    { return w.path("queue.md") }
 func (w *Workspace) History() string  { return w.path("history") }
 func (w *Workspace) Journal() string  { return w.path("journal") }
 func (w *Workspace) Logs() string     { return w.path("logs") }

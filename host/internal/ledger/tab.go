@@ -1,0 +1,216 @@
+package ledger
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/strictjson"
+	"github.com/paxiom/relay/host/internal/workspace"
+)
+
+// Tab is where a run that belongs to no milestone, an audit cycle, has its calls
+// written down. Its holder does not have the workspace's lock: several goroutines, and
+// several processes beside a tick, keep tabs at the same time. What is reserved and not
+// settled stands in reserved.json; what is settled in usage.jsonl, like all calls.
+type Tab struct {
+	ws       *workspace.Workspace
+	caps     config.Budgets
+	stateDir string
+	cycle    string
+	mu       sync.Mutex
+}
+
+// tabs is reserved.json.
+type tabs struct {
+	SchemaVersion int       `json:"schema_version"` // 1
+	Calls         []Pending `json:"calls"`
+}
+
+// OpenTab opens the tab of a cycle, which no other process may have in hand, and
+// settles the calls that a crash left open: by their line where there is one, as
+// unknown where not. It gives their ids.
+func OpenTab(ws *workspace.Workspace, caps config.Budgets, stateDir, cycle string) (t *Tab, recovered []string, err error) {
+	caps.PerRun = config.Caps{} // a run is a tick
+	t = &Tab{ws: ws, caps: caps, stateDir: stateDir, cycle: cycle}
+	err = t.locked(func(open *tabs) error {
+		for _, p := range open.Calls {
+			if p.CycleID != cycle {
+				continue
+			}
+			if err := t.settleLost(p); err != nil {
+				return err
+			}
+			recovered = append(recovered, p.CallID)
+		}
+		open.Calls = slices.DeleteFunc(open.Calls, func(p Pending) bool { return p.CycleID == cycle })
+		return nil
+	})
+	return t, recovered, err
+}
+
+func (t *Tab) settleLost(p Pending) error {
+	l, err := t.book()
+	if err != nil {
+		return err
+	}
+	line, err := l.lineOf(p)
+	if err != nil {
+		return err
+	}
+	if line == nil {
+		lost := p.line("", Usage{Outcome: "interrupted"})
+		if err := appendUsage(t.ws, lost); err != nil {
+			return err
+		}
+		line = &lost
+	}
+	return l.account(p.CallID, line)
+}
+
+// book is the workspace's ledger, for its caps; nothing of it is written.
+func (t *Tab) book() (*Ledger, error) { return Look(t.ws, t.caps, t.stateDir) }
+
+// Hold is a call on a tab that was reserved and not yet settled.
+type Hold struct {
+	t    *Tab
+	call Pending
+	done bool
+}
+
+// Reserve writes a call down before it is made. The faults are those of
+// [Ledger.Reserve]; a milestone's caps do not concern it.
+func (t *Tab) Reserve(c Call) (*Hold, error) {
+	if c.ID == "" || len(c.ID) > 200 {
+		return nil, fmt.Errorf("ledger: a call id has 1 to 200 bytes")
+	}
+	h := &Hold{t: t}
+	err := t.locked(func(open *tabs) error {
+		if slices.ContainsFunc(open.Calls, func(p Pending) bool { return p.CallID == c.ID }) {
+			return fmt.Errorf("ledger: call %q is reserved already", c.ID)
+		}
+		offset, err := sizeOf(t.ws.Usage())
+		if err != nil {
+			return err
+		}
+		h.call = Pending{CallID: c.ID, RunID: clip(c.RunID, 80), Role: clip(c.Role, 40), Provider: clip(c.Provider, 64), Model: clip(c.Model, 200),
+			At: now(), MaxUSD: sane(c.MaxUSD), CycleID: t.cycle, Offset: offset}
+		l, err := t.book()
+		if err == nil {
+			err = l.admit(h.call)
+		}
+		if err != nil {
+			return err
+		}
+		open.Calls = append(open.Calls, h.call)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// Settle writes what the call used and clears the reservation. It gives the line.
+func (h *Hold) Settle(u Usage) (Line, error) {
+	line := h.call.line("", u)
+	if h.done {
+		return line, nil
+	}
+	err := h.t.locked(func(open *tabs) error {
+		if err := appendUsage(h.t.ws, line); err != nil {
+			return err
+		}
+		open.Calls = slices.DeleteFunc(open.Calls, func(p Pending) bool { return p.CallID == h.call.CallID })
+		return nil
+	})
+	h.done = err == nil
+	if err == nil {
+		var l *Ledger
+		if l, err = h.t.book(); err == nil {
+			err = l.account(h.call.CallID, &line)
+		}
+	}
+	return line, err
+}
+
+// Standings are the cycle's and the day's caps with what is used of them; Alerts those
+// that are over the alert fraction, one line each.
+func (t *Tab) Standings() (all []Standing, alerts []string, err error) {
+	l, err := t.book()
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := l.cycleWindow(t.cycle)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err = l.Standings()
+	all = append(w.standings(), all...)
+	for _, s := range all {
+		if at := t.caps.AlertAtFraction; at > 0 && s.Used >= at*s.Max {
+			alerts = append(alerts, s.String())
+		}
+	}
+	return all, alerts, err
+}
+
+// locked reads reserved.json, lets do change it, and writes it when it changed.
+func (t *Tab) locked(do func(*tabs) error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	path := t.ws.Reserved()
+	fd, err := unix.Open(path+".lock", unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o644)
+	if err != nil {
+		return appendFault(path+".lock", err)
+	}
+	defer unix.Close(fd)
+	if err := flock(fd, 10*time.Second); err != nil {
+		return &os.PathError{Op: "lock", Path: path, Err: err}
+	}
+	calls, err := openTabs(t.ws)
+	if err != nil {
+		return err
+	}
+	open := &tabs{SchemaVersion: 1, Calls: slices.Clone(calls)}
+	if err := do(open); err != nil {
+		return err
+	}
+	if slices.Equal(calls, open.Calls) {
+		return nil
+	}
+	return workspace.WriteJSON(path, open)
+}
+
+// openTabs are the calls on tabs that are not settled.
+func openTabs(ws *workspace.Workspace) ([]Pending, error) {
+	b, err := workspace.ReadFile(ws.Reserved(), workspace.MaxRunnerFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	open := &tabs{}
+	if err == nil {
+		err = strictjson.Unmarshal(b, open)
+	}
+	if err != nil {
+		return nil, workspace.Unreadable(filepath.Clean(ws.Reserved()), err)
+	}
+	return open.Calls, nil
+}
+
+func appendUsage(ws *workspace.Workspace, line Line) error {
+	b, err := json.Marshal(line)
+	if err != nil {
+		return err
+	}
+	return appendLine(ws.Usage(), b)
+}
