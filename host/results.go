@@ -49,6 +49,7 @@ type StatusResult struct {
 	Choices     []string      `json:"choices,omitempty"`
 	Blocked     *Blocked      `json:"blocked,omitempty"`
 	Unfinished  string        `json:"unfinished,omitempty"` // run whose journal is open
+	Cycles      []CycleLine   `json:"cycles,omitempty"`     // in flight, those that wait first
 	Preflight   []CheckResult `json:"preflight,omitempty"`
 	Ready       *bool         `json:"ready,omitempty"` // of the preflight
 	Problem     *CheckResult  `json:"problem,omitempty"`
@@ -179,9 +180,10 @@ type RecoverResult struct {
 
 // TrustOptions steer trust.
 type TrustOptions struct {
-	Show   bool // change nothing
-	Revoke bool
-	Digest string // trust only if the configuration has this digest
+	Service string // of this service; "" is the configuration
+	Show    bool   // change nothing
+	Revoke  bool
+	Digest  string // trust only if the configuration has this digest
 }
 
 // TrustResult is what a configuration asks for, and whether it is trusted now.

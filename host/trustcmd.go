@@ -5,21 +5,32 @@ import (
 	"fmt"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/trust"
 	"github.com/paxiom/relay/judge"
 )
 
-// Trust shows, trusts or revokes what the repository's configuration asks for.
+// Trust shows, trusts or revokes what the repository's configuration, or one of its
+// services, asks for.
 func (r *Repo) Trust(ctx context.Context, t TrustOptions) (*TrustResult, error) {
 	o, err := r.open()
 	if err != nil {
 		return nil, err
 	}
+	root := o.root
 	digest, items := trust.Needed(o.loaded)
+	if t.Service != "" {
+		s, err := config.LoadService(r.serviceOptions(o.root), t.Service, nil)
+		if err != nil {
+			return nil, err
+		}
+		root = trust.ServiceKey(o.root, t.Service)
+		digest, items = trust.NeededByService(s)
+	}
 	res := &TrustResult{Doc: Doc{"relay.trust", 1}, Digest: digest, Items: items}
 	store := r.trust()
 	if t.Revoke {
-		res.Revoked, err = store.Remove(o.root)
+		res.Revoked, err = store.Remove(root)
 		return res, err
 	}
 	if t.Digest != "" && t.Digest != digest {
@@ -27,7 +38,7 @@ func (r *Repo) Trust(ctx context.Context, t TrustOptions) (*TrustResult, error) 
 			fmt.Sprintf("its digest is %s, you gave %s", digest, t.Digest), "`relay trust --show`")
 	}
 	if digest != "" && !t.Show {
-		if err := store.Add(o.root, digest); err != nil {
+		if err := store.Add(root, digest); err != nil {
 			return nil, err
 		}
 	}
@@ -35,7 +46,7 @@ func (r *Repo) Trust(ctx context.Context, t TrustOptions) (*TrustResult, error) 
 		res.Trusted = true
 		return res, nil
 	}
-	res.Trusted, err = store.IsTrusted(o.root, digest)
+	res.Trusted, err = store.IsTrusted(root, digest)
 	return res, err
 }
 

@@ -13,6 +13,7 @@ import (
 
 type trustOptions struct {
 	app    *app
+	id     string
 	yes    bool
 	show   bool
 	revoke bool
@@ -22,14 +23,17 @@ type trustOptions struct {
 func newTrustCmd(a *app, runF func(context.Context, *trustOptions) error) *cobra.Command {
 	o := &trustOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "trust",
+		Use:   "trust [SERVICE]",
 		Short: "Agree to the commands that a repository's configuration names",
 		Long: "A repository can't make relay run commands until you have seen and agreed to them, once for\n" +
-			"each version of its configuration. In CI set RELAY_TRUST to the digest instead.",
-		Example: "relay trust             # show, then ask\nrelay trust --show --json | jq -r .digest\nrelay trust --revoke",
+			"each version of its configuration, and of each service that cycles work on. In CI set RELAY_TRUST\n" +
+			"to the digest instead (to several, with commas between).",
+		Example: "relay trust             # show, then ask\nrelay trust A-202       # the same for a service\nrelay trust --show --json | jq -r .digest\nrelay trust --revoke",
 		GroupID: groupSetup,
-		Args:    noArgs,
+		Args:    oneArg(&o.id, "service"),
 		RunE:    runE(o, runF, runTrust),
+
+		ValidArgsFunction: completeServices(a),
 	}
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "agree without being asked")
 	cmd.Flags().BoolVar(&o.show, "show", false, "only show what needs your agreement")
@@ -47,7 +51,7 @@ func runTrust(ctx context.Context, o *trustOptions) error {
 		return err
 	}
 	if o.revoke {
-		t, err := repo.Trust(ctx, host.TrustOptions{Revoke: true})
+		t, err := repo.Trust(ctx, host.TrustOptions{Service: o.id, Revoke: true})
 		if err != nil {
 			return err
 		}
@@ -59,7 +63,7 @@ func runTrust(ctx context.Context, o *trustOptions) error {
 			p.linef("this repository was not trusted")
 		})
 	}
-	t, err := repo.Trust(ctx, host.TrustOptions{Show: true})
+	t, err := repo.Trust(ctx, host.TrustOptions{Service: o.id, Show: true})
 	if err != nil {
 		return err
 	}
@@ -75,7 +79,7 @@ func runTrust(ctx context.Context, o *trustOptions) error {
 	if want == "" {
 		want = t.Digest // what was shown is what is agreed to
 	}
-	if t, err = repo.Trust(ctx, host.TrustOptions{Digest: want}); err != nil {
+	if t, err = repo.Trust(ctx, host.TrustOptions{Service: o.id, Digest: want}); err != nil {
 		return err
 	}
 	return o.app.done(t, func(p *printer) {

@@ -36,7 +36,6 @@ var serviceKeys = []key{
 	{path: "cycle.timeout_seconds", kind: kWhole, def: 1200, min: 1, max: 86400, doc: "Wall clock of one model call, in seconds.", read: "cycle"},
 	{path: "cycle.max_call_usd", kind: kNumber, def: 5.0, min: 0, max: 10000, doc: "Most that one call may cost, in US dollars; 0 for no limit.", read: "cycle, ledger"},
 	{path: "cycle.max_cost_usd", kind: kNumber, def: 0.0, min: 0, max: 1e6, doc: "Most that a whole cycle may cost, in US dollars; 0 for no cap.", read: "cycle, ledger"},
-	{path: "cycle.alert_at_fraction", kind: kNumber, def: 0.5, min: 0.01, max: 1, doc: "Part of that cap from which on relay warns.", read: "cycle"},
 
 	{path: "scope.allowed_globs", kind: kTexts, def: []string{"**"}, max: 64, check: globs, doc: "Files that a revision may touch.", read: "judge"},
 	{path: "scope.forbidden_globs", kind: kTexts, def: []string{}, max: 200, check: globs, doc: "Files that it may not, besides scope.default_forbidden_globs of the configuration.", read: "judge"},

@@ -75,7 +75,6 @@ type CycleRules struct {
 	TimeoutSeconds   int     `json:"timeout_seconds"`
 	MaxCallUSD       float64 `json:"max_call_usd"`
 	MaxCostUSD       float64 `json:"max_cost_usd"`
-	AlertAtFraction  float64 `json:"alert_at_fraction"`
 }
 
 // ServiceScope is the fence of a revision.

@@ -40,8 +40,15 @@ type Item struct {
 // The digest is "" when there is nothing to trust. It is the same for the same
 // settings in whatever file, format and order they are written, the order of lists
 // aside.
-func Needed(l *config.Loaded) (digest string, items []Item) {
-	for _, g := range l.Grants() {
+func Needed(l *config.Loaded) (digest string, items []Item) { return needed(l.Grants()) }
+
+// NeededByService gives the same for what the files of a service set.
+func NeededByService(l *config.LoadedService) (digest string, items []Item) {
+	return needed(l.Grants())
+}
+
+func needed(grants []config.Grant) (digest string, items []Item) {
+	for _, g := range grants {
 		items = append(items, Item{g.Key, g.Value, g.Why, g.File, g.Line})
 	}
 	if len(items) == 0 {
@@ -120,6 +127,22 @@ func (s *Store) Remove(root string) (bool, error) {
 // store knows it. Otherwise the fault is BLOCKED_UNTRUSTED_CONFIG.
 func (s *Store) Check(l *config.Loaded, getenv func(string) string) error {
 	digest, items := Needed(l)
+	return s.check(l.Root, digest, items, getenv, "the configuration of this repository can run programs on this machine", "`relay trust` shows it and asks")
+}
+
+// CheckService is the same rule for a service of the repository at root.
+func (s *Store) CheckService(root string, l *config.LoadedService, getenv func(string) string) error {
+	digest, items := NeededByService(l)
+	id := l.Service.Service.ID
+	return s.check(ServiceKey(root, id), digest, items, getenv, "the service "+id+" names programs and plugins", "`relay trust "+id+"` shows them and asks")
+}
+
+// ServiceKey is where the store keeps what was trusted of a service.
+func ServiceKey(root, id string) string {
+	return filepath.Join(canonicalRoot(root), config.ServicesDir, id)
+}
+
+func (s *Store) check(root, digest string, items []Item, getenv func(string) string, what, fix string) error {
 	if digest == "" {
 		return nil
 	}
@@ -128,7 +151,7 @@ func (s *Store) Check(l *config.Loaded, getenv func(string) string) error {
 			return nil
 		}
 	}
-	known, err := s.IsTrusted(l.Root, digest)
+	known, err := s.IsTrusted(root, digest)
 	if err != nil {
 		return err
 	}
@@ -143,9 +166,7 @@ func (s *Store) Check(l *config.Loaded, getenv func(string) string) error {
 		}
 		keys = append(keys, it.Key)
 	}
-	return fault.New(judge.BlockedUntrustedConfig, "the configuration of this repository can run programs on this machine, and you have not agreed to it",
-		"it sets "+strings.Join(keys, ", "),
-		"`relay trust` shows it and asks; in CI, set "+EnvName+"="+digest)
+	return fault.New(judge.BlockedUntrustedConfig, what+", and you have not agreed to it", "it sets "+strings.Join(keys, ", "), fix+"; in CI, set "+EnvName+"="+digest)
 }
 
 // canonicalRoot names a repository in one way, whatever link led to it.
