@@ -14,6 +14,7 @@ import (
 type CostOptions struct {
 	By    string        // a key of costGroups; "" is "day"
 	Since time.Duration // only calls of that last while; 0 takes all
+	Of    string        // only calls of this run or cycle
 }
 
 // CostLine adds up the calls of one group. null is what nobody knows: a sum is that of
@@ -40,20 +41,28 @@ var costGroups = map[string]func(ledger.Line) string{
 	"model":     func(l ledger.Line) string { return l.Model },
 	"milestone": func(l ledger.Line) string { return l.RunID }, // regrouped, see there
 	"cycle":     func(l ledger.Line) string { return l.CycleID },
+	"role":      func(l ledger.Line) string { return l.Role },
 }
 
 // Cost adds up usage.jsonl. Runs and days come newest first, the others dearest first.
 func (r *Repo) Cost(_ context.Context, o CostOptions) (*CostResult, error) {
-	if o.By == "" {
+	if o.By == "" && o.Of != "" {
+		o.By = "role"
+	} else if o.By == "" {
 		o.By = "day"
 	}
 	group, ok := costGroups[o.By]
 	if !ok {
-		return nil, fault.New("", "calls can't be added up by \""+Safe(o.By)+"\"", "it is run, day, provider, model, milestone or cycle", "`relay cost --by day`")
+		return nil, fault.New("", "calls can't be added up by \""+Safe(o.By)+"\"", "it is run, day, provider, model, role, milestone or cycle", "`relay cost --by day`")
 	}
 	repo, err := r.open()
 	if err != nil {
 		return nil, err
+	}
+	if o.Of != "" {
+		if o.Of, err = repo.runOrCycle(o.Of); err != nil {
+			return nil, err
+		}
 	}
 	res := &CostResult{Doc: Doc{"relay.cost", 1}, By: o.By, Lines: []CostLine{}, Total: CostLine{Name: "total"}}
 	if o.Since > 0 {
@@ -66,6 +75,9 @@ func (r *Repo) Cost(_ context.Context, o CostOptions) (*CostResult, error) {
 		from = *res.Since
 	}
 	err = ledger.UsagesSince(repo.ws, from, func(l ledger.Line) error {
+		if o.Of != "" && l.RunID != o.Of && l.CycleID != o.Of {
+			return nil
+		}
 		name := group(l)
 		if sums[name] == nil {
 			sums[name] = &CostLine{Name: name}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/paxiom/relay/host/cycle"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
@@ -62,6 +63,7 @@ func (s *StatusResult) read(o *opened, stateDir string) error {
 	if s.Loop, err = loop.Last(o.ws); err != nil {
 		return err
 	}
+	s.readCycles(o)
 	s.decideNext(o)
 	return nil
 }
@@ -90,6 +92,21 @@ func (s *StatusResult) readLedger(o *opened, stateDir string) error {
 	}
 	s.Alerts = book.Alerts()
 	return err
+}
+
+// readCycles adds the cycles in flight.
+func (s *StatusResult) readCycles(o *opened) {
+	all, err := cycle.List(o.ws)
+	if err != nil {
+		return
+	}
+	for _, waits := range []bool{true, false} {
+		for _, c := range all {
+			if c.Waits() == waits && !c.State.Ended() {
+				s.Cycles = append(s.Cycles, cycleLine(c))
+			}
+		}
+	}
 }
 
 // readLastRun adds the newest run and the question that it may have left.
@@ -141,6 +158,8 @@ func (s *StatusResult) decideNext(o *opened) {
 		s.Next, s.ExitCode = "`relay recover`", ExitBlocked
 	case s.Question != "":
 		s.Next, s.ExitCode = "`relay answer \"…\"`", ExitWaiting
+	case len(s.Cycles) > 0 && s.Cycles[0].Waits:
+		s.Next, s.ExitCode = s.Cycles[0].Next[0], ExitWaiting
 	case s.Blocked != nil:
 		s.Next, s.ExitCode = s.Blocked.Remediation, ExitBlocked
 	case s.Loop != nil && s.Loop.CutOff:
@@ -173,7 +192,7 @@ func (r *Repo) addPreflight(ctx context.Context, s *StatusResult) error {
 		s.Preflight = append(s.Preflight, line)
 	}
 	s.Ready = &ready
-	if ready && s.Question == "" && s.Lock != string(lock.Held) {
+	if ready && s.Question == "" && s.ExitCode != ExitWaiting && s.Lock != string(lock.Held) {
 		s.Next, s.ExitCode = "`relay run`", ExitDone
 	}
 	return nil

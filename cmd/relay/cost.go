@@ -12,6 +12,7 @@ import (
 
 type costOptions struct {
 	app   *app
+	of    string
 	by    string
 	since string
 }
@@ -19,19 +20,19 @@ type costOptions struct {
 func newCostCmd(a *app, runF func(context.Context, *costOptions) error) *cobra.Command {
 	o := &costOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "cost",
+		Use:   "cost [RUN|CYCLE]",
 		Short: "What the model calls have cost",
 		Long: "Adds up the calls of this repository, from .relay/usage.jsonl. A call whose cost nobody knows\n" +
 			"is counted apart, with what it was allowed to cost; it is never taken for free.",
-		Example: "relay cost\nrelay cost --by run --since 12h\nrelay cost --by model --json",
+		Example: "relay cost\nrelay cost --by run --since 12h\nrelay cost --by model --json\nrelay cost bf3c91                  # one audit cycle, by role",
 		GroupID: groupLook,
-		Args:    noArgs,
+		Args:    oneArg(&o.of, "run or cycle"),
 		RunE:    runE(o, runF, runCost),
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.by, "by", "day", "add up by `WHAT`: run, day, provider, model, milestone or cycle")
+	f.StringVar(&o.by, "by", "", "add up by `WHAT`: day, run, provider, model, role, milestone or cycle")
 	f.StringVar(&o.since, "since", "", "only calls of the last `DUR`: 12h, 7d")
-	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{"run", "day", "provider", "model", "milestone", "cycle"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{"run", "day", "provider", "model", "role", "milestone", "cycle"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -47,7 +48,7 @@ func runCost(ctx context.Context, o *costOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.Cost(ctx, host.CostOptions{By: o.by, Since: since})
+	res, err := repo.Cost(ctx, host.CostOptions{By: o.by, Since: since, Of: o.of})
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,17 @@ func setHelp(a *app, root *cobra.Command) {
 	})
 }
 
+// brief marks a command that the overview only names, so that it fits a screen.
+const brief = "brief"
+
+// inBrief marks commands so.
+func inBrief(all ...*cobra.Command) []*cobra.Command {
+	for _, c := range all {
+		c.Annotations = map[string]string{brief: "yes"}
+	}
+	return all
+}
+
 func help(p *printer, cmd *cobra.Command) {
 	text := cmd.Long
 	if text == "" {
@@ -49,10 +60,18 @@ func help(p *printer, cmd *cobra.Command) {
 	for _, g := range cmd.Groups() {
 		p.linef("\n%s", p.bold(g.Title))
 		var rows [][]string
+		var also []string
 		for _, c := range cmd.Commands() {
-			if c.GroupID == g.ID && c.IsAvailableCommand() {
+			switch {
+			case c.GroupID != g.ID || !c.IsAvailableCommand():
+			case c.Annotations[brief] != "":
+				also = append(also, c.Name())
+			default:
 				rows = append(rows, []string{"  " + c.Name(), c.Short})
 			}
+		}
+		if len(also) > 0 {
+			rows = append(rows, []string{"  also", strings.Join(also, ", ")})
 		}
 		p.table(rows)
 	}
@@ -137,7 +156,7 @@ var exitCodeRows = []struct {
 	meaning string
 }{
 	{host.ExitDone, "done"},
-	{host.ExitWaiting, "waiting on you: a question is open (relay answer)"},
+	{host.ExitWaiting, "waiting on you: a question is open (relay answer), or a cycle is at a gate (relay queue)"},
 	{host.ExitStopped, "stopped or failed: nothing landed, the report says why"},
 	{host.ExitBlocked, "blocked: configuration, environment, budget, lock or a wrong call"},
 	{host.ExitInterrupted, "interrupted by Ctrl-C (SIGINT)"},
@@ -185,6 +204,8 @@ func filesPage(p *printer) {
 		{"  .relay/TASK.json", "the task of the last run"},
 		{"  .relay/FACTS.md", "what every prompt should know; yours to write and commit"},
 		{"  .relay/prompts/", "prompt templates of your own"},
+		{"  .relay/cycles/UUID/", "state, audits, plan, diff and test output of each audit cycle"},
+		{"  .relay/queue.md, logs/", "cycles in flight; the daily log of cycles"},
 		{"  .relay/history/RUN/", "report, diff.patch, verify.log and plugin logs of each run"},
 	})
 }

@@ -74,6 +74,13 @@ func (pr *progress) Observe(e host.Event) {
 	}
 }
 
+// note prints a remark of relay's own.
+func (pr *progress) note(text string) {
+	pr.mu.Lock()
+	defer pr.mu.Unlock()
+	pr.line(pr.p.dim("·"), text)
+}
+
 // line prints a line that stays. Texts of plugins are made safe.
 func (pr *progress) line(head, text string) {
 	pr.erase()

@@ -12,6 +12,7 @@ import (
 const (
 	groupStart = "start"
 	groupWork  = "work"
+	groupCycle = "cycle"
 	groupLook  = "look"
 	groupBack  = "back"
 	groupSetup = "setup"
@@ -34,6 +35,7 @@ func newRootCmd(a *app) *cobra.Command {
 	root.AddGroup(
 		&cobra.Group{ID: groupStart, Title: "Start here"},
 		&cobra.Group{ID: groupWork, Title: "Work"},
+		&cobra.Group{ID: groupCycle, Title: "Audit cycles"},
 		&cobra.Group{ID: groupLook, Title: "Look back"},
 		&cobra.Group{ID: groupBack, Title: "Take back"},
 		&cobra.Group{ID: groupSetup, Title: "Set up"},
@@ -41,10 +43,13 @@ func newRootCmd(a *app) *cobra.Command {
 	root.AddCommand(
 		newInitCmd(a, nil), newDoctorCmd(a, nil), newStatusCmd(a, nil), newDemoCmd(a, nil),
 		newRunCmd(a, nil), newLoopCmd(a, nil), newStopCmd(a, nil), newWakeCmd(a, nil), newAnswerCmd(a, nil), newPipelineCmd(a), newTaskCmd(a),
+		newStartCmd(a, nil), newReviewCmd(a, nil), newContinueCmd(a, nil), newAcceptCmd(a, nil), newIterateCmd(a, nil), newQueueCmd(a, nil),
 		newShowCmd(a, nil), newHistoryCmd(a), newCostCmd(a, nil),
 		newUndoCmd(a, nil), newSalvageCmd(a, nil), newRecoverCmd(a, nil),
-		newConfigCmd(a), newTrustCmd(a, nil), newPluginCmd(a), newCompletionCmd(a), newVersionCmd(a, nil),
+		newConfigCmd(a), newTrustCmd(a, nil), newPluginCmd(a),
 	)
+	root.AddCommand(inBrief(newCompletionCmd(a), newVersionCmd(a, nil))...)
+	root.AddCommand(inBrief(newServiceCmd(a), newResumeCmd(a, nil), newAbortCmd(a, nil), newRotateCmd(a, nil), newLogsCmd(a, nil), newTmuxStatusCmd(a, nil), newStatsCmd(a, nil), newGCCmd(a, nil))...)
 	root.AddCommand(helpTopics(a)...)
 	addGlobalFlags(a, root)
 	setHelp(a, root)

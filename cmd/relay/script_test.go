@@ -52,6 +52,7 @@ func TestScripts(t *testing.T) {
 		Condition:           scriptCondition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"tick":      cmdTick,
+			"cycle":     cmdCycle,
 			"exits":     cmdExits,
 			"json":      cmdJSON,
 			"counters":  cmdCounters,

@@ -12,28 +12,34 @@ import (
 )
 
 type showOptions struct {
-	app *app
-	run string
+	app  *app
+	run  string
+	diff bool
 }
 
 func newShowCmd(a *app, runF func(context.Context, *showOptions) error) *cobra.Command {
 	o := &showOptions{app: a}
-	return &cobra.Command{
-		Use:               "show [RUN]",
-		Short:             "One run in full: what changed, why it ended so",
-		Long:              "Shows a run's task, verdict with the rules that were broken, checks, and the files it left.\nWithout an argument the last run.",
-		Example:           "relay show\nrelay show 20261120-1923      # a run id or the beginning of one\nrelay show --json | jq .report",
+	cmd := &cobra.Command{
+		Use:               "show [RUN|CYCLE]",
+		Short:             "One run or cycle in full: what changed, why it ended so",
+		Long:              "Shows a run's task, verdict with the rules that were broken, checks, and the files it left; or\nan audit cycle's findings, revision, tests and what came of each item. Without an argument,\nthe last run.",
+		Example:           "relay show\nrelay show 20261120-1923      # a run id or the beginning of one\nrelay show bf3c91 --diff      # an audit cycle, with its revision\nrelay show --json | jq .report",
 		GroupID:           groupLook,
 		Args:              oneArg(&o.run, "run id"),
 		RunE:              runE(o, runF, runShow),
 		ValidArgsFunction: completeRuns(a),
 	}
+	cmd.Flags().BoolVar(&o.diff, "diff", false, "with the diff of a cycle's revision, through git's pager on a terminal")
+	return cmd
 }
 
 func runShow(ctx context.Context, o *showOptions) error {
 	repo, err := o.app.open()
 	if err != nil {
 		return err
+	}
+	if id := repo.FindCycle(o.run); id != "" {
+		return showCycle(ctx, o, repo, id)
 	}
 	s, err := repo.Show(ctx, o.run)
 	if err != nil {

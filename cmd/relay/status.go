@@ -58,8 +58,9 @@ func shortStatus(p *printer, s *host.StatusResult) {
 	if s.Loop != nil && (s.Loop.Running || s.Loop.CutOff) {
 		loopRow(p, s.Loop)
 	}
+	cyclesInFlight(p, s)
 	question(p, s)
-	if s.LastRun == nil && s.Problem == nil && s.Question == "" {
+	if s.LastRun == nil && s.Problem == nil && s.Question == "" && len(s.Cycles) == 0 {
 		p.linef("relay is set up here; nothing has run yet.")
 	}
 	nextAfterProblem(p, s)
@@ -98,6 +99,7 @@ func fullStatus(p *printer, s *host.StatusResult) {
 	if s.Blocked != nil && s.Problem == nil {
 		p.row("blocked", p.outcome(string(s.Blocked.Code))+"  "+host.Safe(s.Blocked.What))
 	}
+	cyclesInFlight(p, s)
 	question(p, s)
 	problem(p, s.Problem)
 	checks(p, s.Preflight)
@@ -109,6 +111,24 @@ func fullStatus(p *printer, s *host.StatusResult) {
 		}
 	}
 	nextAfterProblem(p, s)
+}
+
+// cyclesInFlight lists audit cycles like the seed's status does.
+func cyclesInFlight(p *printer, s *host.StatusResult) {
+	if len(s.Cycles) == 0 {
+		return
+	}
+	waiting := 0
+	for _, c := range s.Cycles {
+		if c.Waits {
+			waiting++
+		}
+	}
+	p.linef("%s", p.dim("cycles in flight"))
+	cycleTable(p, s.Cycles)
+	if waiting > 0 {
+		p.linef("%s", p.yellow(plural(waiting, "cycle needs", "cycles need")+" your attention: relay queue"))
+	}
 }
 
 func pid(n int) string {

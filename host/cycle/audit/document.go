@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -268,6 +269,29 @@ func (i Item) line() string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Fill gives each item without an id one that no other item of the document has: what
+// an operator or a refinement added must have a name too.
+func (d *Document) Fill() {
+	last := map[byte]int{}
+	for _, i := range d.Items {
+		if n, err := strconv.Atoi(strings.TrimLeft(i.ID, "FA")); err == nil {
+			last[i.ID[0]] = max(last[i.ID[0]], n)
+		}
+	}
+	for n := range d.Items {
+		i := &d.Items[n]
+		if i.ID != "" {
+			continue
+		}
+		kind := byte('F')
+		if i.Section == ActionPlan {
+			kind = 'A'
+		}
+		last[kind]++
+		i.ID = fmt.Sprintf("%c%d", kind, last[kind])
+	}
 }
 
 // Marks counts [AMBIGUOUS], [DUPLICATE] and [CONFLICT].

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+)
+
+type abortOptions struct {
+	app    *app
+	id     string
+	reason string
+}
+
+func newAbortCmd(a *app, runF func(context.Context, *abortOptions) error) *cobra.Command {
+	o := &abortOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "abort CYCLE",
+		Short: "End a cycle for good; its files and branch stay",
+		Long: "Ends a cycle in whatever state it is, also while it runs in another terminal. Audits, plan, branch\n" +
+			"and commits stay where they are; the service and the work tree are free again.",
+		Example: "relay abort bf3c91 --reason \"the spec changed\"",
+		GroupID: groupCycle,
+		Args:    needArg(&o.id, "cycle", "relay queue"),
+		RunE:    runE(o, runF, runAbort),
+
+		ValidArgsFunction: completeCycles(a),
+	}
+	cmd.Flags().StringVar(&o.reason, "reason", "", "`TEXT` for the log")
+	return cmd
+}
+
+func runAbort(ctx context.Context, o *abortOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.AbortCycle(ctx, o.id, o.reason)
+	return o.app.cycleEnd(res, err)
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+)
+
+type acceptOptions struct {
+	app     *app
+	id      string
+	failing bool
+}
+
+func newAcceptCmd(a *app, runF func(context.Context, *acceptOptions) error) *cobra.Command {
+	o := &acceptOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "accept CYCLE",
+		Short: "Gate 2: accept the revision; the branch is ready",
+		Long: "Accepts the revision of a cycle as it was shown, ends the cycle and prints the command to merge its\n" +
+			"branch. relay merges nothing by itself.",
+		Example: "relay show bf3c91 --diff && relay accept bf3c91",
+		GroupID: groupCycle,
+		Args:    needArg(&o.id, "cycle", "relay queue"),
+		RunE:    runE(o, runF, runAccept),
+
+		ValidArgsFunction: completeCycles(a),
+	}
+	cmd.Flags().BoolVar(&o.failing, "with-failing-tests", false, "say that you know that the tests failed")
+	return cmd
+}
+
+func runAccept(ctx context.Context, o *acceptOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	live := newProgress(o.app)
+	res, err := repo.AcceptCycle(ctx, o.id, o.failing, live)
+	live.close()
+	return o.app.cycleEnd(res, err)
+}

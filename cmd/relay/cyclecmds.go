@@ -1,0 +1,258 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+// cycleEnd ends a command that moved a cycle on.
+func (a *app) cycleEnd(res *host.CycleResult, err error) error {
+	if err != nil {
+		return err
+	}
+	if res.Bell && a.errTTY && a.capable() {
+		_, _ = fmt.Fprint(a.err, "\a")
+	}
+	return a.end(res.ExitCode, res, func(p *printer) { cycleVerdict(p, res) })
+}
+
+// cycleVerdict is the last word on a cycle: where it stands, and what to type.
+func cycleVerdict(p *printer, res *host.CycleResult) {
+	c := res.Cycle
+	p.row("cycle", c.UUID)
+	p.row("service", host.Safe(c.ServiceID)+fmt.Sprintf(", iteration %d of %d", c.Iteration, c.ConfigSnapshot.Cycle.MaxIterations))
+	p.row("branch", host.Safe(c.Branch))
+	cycleState(p, c)
+	cycleMatter(p, c)
+	p.row("files", host.Safe(res.Dir))
+	for i, n := range res.Next {
+		if i == 0 {
+			p.next(n)
+			continue
+		}
+		p.linef("      %s", p.command(host.Safe(n)))
+	}
+}
+
+func cycleState(p *printer, c *host.Cycle) {
+	text := p.bold(string(c.State))
+	if d := (*c).Detail(); d != "" {
+		text += "  " + host.Safe(shorten(d, 100))
+	}
+	p.row("state", text)
+	if c.Problem != nil {
+		p.row("problem", p.red(host.Safe(c.Problem.What)))
+		why(p, c.Problem.Why)
+	}
+}
+
+// cycleMatter is what the operator should look at in the present state.
+func cycleMatter(p *printer, c *host.Cycle) {
+	for _, w := range c.Warnings {
+		p.row("warning", p.yellow(host.Safe(w)))
+	}
+	if c.Input != nil {
+		for _, w := range c.Input.Warnings {
+			p.row("warning", p.yellow(host.Safe(w)))
+		}
+	}
+	for _, a := range c.Audits {
+		text := fmt.Sprintf("%s by %s, %s", a.Role, host.Safe(a.Provider), plural(a.Items, "entry", "entries"))
+		switch {
+		case a.File == "":
+			text = p.yellow(fmt.Sprintf("%s by %s is missing: %s", a.Role, host.Safe(a.Provider), host.Safe(a.Why)))
+		case !a.Conforming:
+			text = p.yellow(fmt.Sprintf("%s by %s kept to no form: read %s", a.Role, host.Safe(a.Provider), host.Safe(a.File)))
+		}
+		p.row("audit", text)
+	}
+	if r := c.Refined; r != nil {
+		for _, a := range r.Added {
+			p.row("added", p.yellow("by the refinement, no auditor raised it: "+host.Safe(a)))
+		}
+		for _, l := range r.Lost {
+			p.row("lost", p.yellow("in the refinement: "+host.Safe(l)))
+		}
+	}
+	if len(c.Findings) > 0 {
+		p.row("findings", fmt.Sprintf("%d new, %d open, %d came back, %d fixed", c.Findings["new"], c.Findings["open"], c.Findings["returned"], c.Findings["fixed"]))
+	}
+	if r := c.Revision; r != nil {
+		revision(p, c)
+	}
+	p.row("spent", spendText(len(c.Calls), c.CostUSD, c.UnknownCalls))
+}
+
+func revision(p *printer, c *host.Cycle) {
+	r := c.Revision
+	text := fmt.Sprintf("%s, +%d/-%d lines by %s", plural(r.Files, "file", "files"), r.Added, r.Deleted, host.Safe(r.By))
+	if r.Landed {
+		text += fmt.Sprintf(", committed as %.12s", r.Commit)
+	}
+	p.row("revision", text)
+	p.row("judge", p.outcome(string(r.Code))+"  "+host.Safe(r.Why))
+	for i, v := range r.Violations {
+		if i == maxShown {
+			p.row("", "and "+plain(len(r.Violations)-i)+" more: relay show --json")
+			break
+		}
+		p.row("broken", host.Safe(v))
+	}
+	if r.Salvage != "" {
+		p.row("kept", host.Safe(r.Salvage))
+	}
+	if r.Conflicts != "" {
+		for i, line := range strings.Split(r.Conflicts, "\n") {
+			label := ""
+			if i == 0 {
+				label = "conflicts"
+			}
+			p.linef("%s %s", p.dim(pad(label, 10)), p.yellow(host.Safe(line)))
+		}
+	}
+	if t := c.Tests; t != nil {
+		text := p.green(t.Text())
+		if !t.Passed {
+			text = p.red(host.Safe(t.Text()))
+		}
+		p.row("tests", text+"  "+p.dim(duration(time.Duration(t.MS)*time.Millisecond)))
+	}
+	for _, x := range r.Coverage {
+		text := p.yellow("touched nothing")
+		if len(x.Files) > 0 {
+			text = host.Safe(strings.Join(x.Files, ", "))
+		}
+		p.row("item", host.Safe(shorten(x.Name+" "+x.Line, 60))+": "+text)
+		if len(x.Wrong) > 0 {
+			p.row("", p.yellow("claimed and not changed: "+host.Safe(strings.Join(x.Wrong, ", "))))
+		}
+	}
+}
+
+type continueOptions struct {
+	app *app
+	id  string
+	yes bool
+}
+
+func newContinueCmd(a *app, runF func(context.Context, *continueOptions) error) *cobra.Command {
+	o := &continueOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "continue CYCLE",
+		Short: "Gate 1: approve the plan and have it carried out",
+		Long: "Approves the plan of a cycle as it is now, for exactly these audits and this commit of the branch,\n" +
+			"and has it carried out, judged, committed and tested. On a terminal it says what will run and asks.",
+		Example: "relay review bf3c91 && relay continue bf3c91",
+		GroupID: groupCycle,
+		Args:    needArg(&o.id, "cycle", "relay queue"),
+		RunE:    runE(o, runF, runContinue),
+
+		ValidArgsFunction: completeCycles(a),
+	}
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "don't ask: calling the command is the decision")
+	return cmd
+}
+
+func runContinue(ctx context.Context, o *continueOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	var live *progress
+	res, err := repo.ContinueCycle(ctx, o.id, observer(&live, o.app), func(v *host.CyclePreview) error { return confirm(o, v) })
+	if live != nil {
+		live.close()
+	}
+	return o.app.cycleEnd(res, err)
+}
+
+// observer begins the live line with the first event, so that a question before it has
+// the terminal for itself.
+func observer(live **progress, a *app) host.Observer {
+	return host.ObserverFunc(func(e host.Event) {
+		if *live == nil {
+			*live = newProgress(a)
+		}
+		(*live).Observe(e)
+	})
+}
+
+// confirm shows what will run, and asks where somebody can be asked.
+func confirm(o *continueOptions, v *host.CyclePreview) error {
+	p := o.app.printer(o.app.err, o.app.errTTY)
+	if o.app.quiet {
+		p = newPrinter(discard{}, false)
+	}
+	p.row("plan", plural(v.Items, "entry", "entries"))
+	if n := v.Marks["AMBIGUOUS"] + v.Marks["CONFLICT"]; n > 0 {
+		p.row("undecided", p.yellow(plural(n, "entry is", "entries are")+" marked as ambiguous or in conflict"))
+	}
+	if !v.Reviewed {
+		p.row("note", p.yellow("you have not opened this plan with relay review"))
+	}
+	model := v.Model
+	if model == "" {
+		model = "its default model"
+	}
+	p.row("revises", host.Safe(v.Reviser)+" with "+host.Safe(model))
+	if v.MaxUSD > 0 {
+		p.row("costs", "at most $"+money(v.MaxUSD))
+	}
+	if len(v.Tests) > 0 {
+		p.row("tests", host.Safe(strings.Join(v.Tests, " ")))
+	}
+	if o.yes || !o.app.interactive() {
+		return nil
+	}
+	p.write("Carry out this plan? [y/N] ")
+	line, err := bufio.NewReader(o.app.in).ReadString('\n')
+	if err != nil && line == "" {
+		return err
+	}
+	if s := strings.ToLower(strings.TrimSpace(line)); s != "y" && s != "yes" {
+		return usageError{what: "the plan is not approved", why: "you did not say yes", fix: "`relay review " + host.Safe(o.id) + "`"}
+	}
+	return nil
+}
+
+type discard struct{}
+
+func (discard) Write(b []byte) (int, error) { return len(b), nil }
+
+// needArg takes exactly one argument, into *to.
+func needArg(to *string, name, list string) cobra.PositionalArgs {
+	one := oneArg(to, name)
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usageError{what: cmd.CommandPath() + " needs a " + name, fix: "`" + list + "` shows them"}
+		}
+		return one(cmd, args)
+	}
+}
+
+// completeCycles completes short ids of cycles.
+func completeCycles(a *app) cobra.CompletionFunc {
+	return completeWith(a, (*host.Repo).CycleIDs)
+}
+
+// completeServices completes ids of services.
+func completeServices(a *app) cobra.CompletionFunc {
+	return completeWith(a, (*host.Repo).ServiceIDs)
+}
+
+func completeWith(a *app, list func(*host.Repo, string) []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		repo, err := a.open()
+		if err != nil || len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return list(repo, prefix), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+}

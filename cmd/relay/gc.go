@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type gcOptions struct {
+	app *app
+	dry bool
+}
+
+func newGCCmd(a *app, runF func(context.Context, *gcOptions) error) *cobra.Command {
+	o := &gcOptions{app: a}
+	cmd := &cobra.Command{
+		Use:     "gc",
+		Short:   "Remove the work trees that no cycle has",
+		Long:    "Cycles have work trees of their own, which later cycles use again. This removes those that are free.\nBranches, commits and the files of cycles stay.",
+		Example: "relay gc --dry-run\nrelay gc",
+		GroupID: groupCycle,
+		Args:    noArgs,
+		RunE:    runE(o, runF, runGC),
+	}
+	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "only say what would be removed")
+	return cmd
+}
+
+func runGC(ctx context.Context, o *gcOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.GC(ctx, o.dry)
+	if err != nil {
+		return err
+	}
+	return o.app.done(res, func(p *printer) {
+		verb := "removed"
+		if res.DryRun {
+			verb = "would go"
+		}
+		for _, w := range res.Removed {
+			p.row(verb, host.Safe(w.Path)+"  "+p.dim(size(w.Bytes)))
+		}
+		for _, w := range res.Kept {
+			p.row("in use", host.Safe(w.Path)+"  "+p.dim(w.Cycle))
+		}
+		p.linef("%s, %s", plural(len(res.Removed), "work tree", "work trees"), size(res.Bytes))
+	})
+}

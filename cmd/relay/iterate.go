@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+)
+
+type iterateOptions struct {
+	app *app
+	id  string
+}
+
+func newIterateCmd(a *app, runF func(context.Context, *iterateOptions) error) *cobra.Command {
+	o := &iterateOptions{app: a}
+	return &cobra.Command{
+		Use:   "iterate CYCLE",
+		Short: "Gate 2: not yet; audit again",
+		Long: "Has the auditors look at the revision, with what they found before, its diff and the tests' output.\n" +
+			"Findings keep their ids, so that you see what is fixed, new, or came back.",
+		Example: "relay iterate bf3c91",
+		GroupID: groupCycle,
+		Args:    needArg(&o.id, "cycle", "relay queue"),
+		RunE:    runE(o, runF, runIterate),
+
+		ValidArgsFunction: completeCycles(a),
+	}
+}
+
+func runIterate(ctx context.Context, o *iterateOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	live := newProgress(o.app)
+	res, err := repo.IterateCycle(ctx, o.id, live)
+	live.close()
+	return o.app.cycleEnd(res, err)
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+type logsOptions struct {
+	app  *app
+	id   string
+	tail bool
+	day  string
+}
+
+func newLogsCmd(a *app, runF func(context.Context, *logsOptions) error) *cobra.Command {
+	o := &logsOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "logs [CYCLE]",
+		Short: "The log of audit cycles",
+		Long: "Prints today's log: every call, transition and decision, one line each, with time and cycle.\n" +
+			"The files are .relay/logs/YYYY-MM-DD.log.",
+		Example: "relay logs\nrelay logs --tail\nrelay logs bf3c91 --day 2026-04-28",
+		GroupID: groupCycle,
+		Args:    oneArg(&o.id, "cycle"),
+		RunE:    runE(o, runF, runLogs),
+
+		ValidArgsFunction: completeCycles(a),
+	}
+	cmd.Flags().BoolVarP(&o.tail, "tail", "f", false, "go on with what is added, across midnight")
+	cmd.Flags().StringVar(&o.day, "day", "", "the log of `DATE`, such as 2026-04-28")
+	return cmd
+}
+
+func runLogs(ctx context.Context, o *logsOptions) error {
+	var day time.Time
+	if o.day != "" {
+		var err error
+		if day, err = time.ParseInLocation(time.DateOnly, o.day, time.Local); err != nil {
+			return usageError{what: "--day " + o.day + " is no date", why: "it is a date such as 2026-04-28", fix: "`relay logs --day 2026-04-28`"}
+		}
+	}
+	if o.tail && (o.app.json || o.day != "") {
+		return usageError{what: "--tail goes with neither --json nor --day", why: "a log that is followed has no end", fix: "`relay logs --tail`"}
+	}
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	if !o.app.json {
+		return repo.Logs(ctx, o.app.out, day, o.id, o.tail)
+	}
+	doc, err := logLines(ctx, repo, day, o.id)
+	if err != nil {
+		return err
+	}
+	return o.app.done(doc, func(*printer) {})
+}

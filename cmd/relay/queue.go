@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type queueOptions struct {
+	app *app
+	all bool
+}
+
+func newQueueCmd(a *app, runF func(context.Context, *queueOptions) error) *cobra.Command {
+	o := &queueOptions{app: a}
+	cmd := &cobra.Command{
+		Use:     "queue",
+		Short:   "Cycles in flight, those that wait for you first",
+		Long:    "Lists the audit cycles in flight. Ends with exit code 1 when one waits for you.\nThe same list is always in queue.md of the workspace.",
+		Example: "relay queue\nrelay queue --all\nrelay queue; [ $? -eq 1 ] && echo \"something waits\"",
+		GroupID: groupCycle,
+		Args:    noArgs,
+		RunE:    runE(o, runF, runQueue),
+	}
+	cmd.Flags().BoolVar(&o.all, "all", false, "ended ones too")
+	return cmd
+}
+
+func runQueue(ctx context.Context, o *queueOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	q, err := repo.Queue(ctx, o.all)
+	if err != nil {
+		return err
+	}
+	return o.app.end(q.ExitCode, q, func(p *printer) {
+		if len(q.Cycles) == 0 {
+			p.linef("No cycles in flight.")
+			p.next("`relay start SERVICE`")
+			return
+		}
+		cycleTable(p, q.Cycles)
+		for _, c := range q.Cycles {
+			if c.Waits {
+				p.next(c.Next[0])
+			}
+		}
+	})
+}
+
+// cycleTable lists cycles like the seed's status.
+func cycleTable(p *printer, cycles []host.CycleLine) {
+	var rows [][]string
+	for _, c := range cycles {
+		mark := "  "
+		if c.Waits {
+			mark = p.yellow("! ")
+		}
+		rows = append(rows, []string{mark + host.Safe(c.Service), c.Short, string(c.State), duration(time.Since(c.Since).Truncate(time.Second)) + " ago", host.Safe(shorten(c.Detail, 60))})
+	}
+	p.table(rows)
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+)
+
+type resumeOptions struct {
+	app     *app
+	id      string
+	without []string
+}
+
+func newResumeCmd(a *app, runF func(context.Context, *resumeOptions) error) *cobra.Command {
+	o := &resumeOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "resume CYCLE",
+		Short: "Go on with a cycle that a crash, a signal or a problem cut off",
+		Long: "Goes on from the last recorded step. Answers that had arrived are not asked for again. One that was\n" +
+			"under way is asked for again, and relay says so.",
+		Example: "relay resume bf3c91\nrelay resume bf3c91 --without audit_b   # go on with the audits that are there",
+		GroupID: groupCycle,
+		Args:    needArg(&o.id, "cycle", "relay queue"),
+		RunE:    runE(o, runF, runResume),
+
+		ValidArgsFunction: completeCycles(a),
+	}
+	cmd.Flags().StringSliceVar(&o.without, "without", nil, "go on without `ROLE`: audit_a, audit_b, …, refinement")
+	return cmd
+}
+
+func runResume(ctx context.Context, o *resumeOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	live := newProgress(o.app)
+	res, err := repo.ResumeCycle(ctx, o.id, o.without, live)
+	live.close()
+	return o.app.cycleEnd(res, err)
+}

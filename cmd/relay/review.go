@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type reviewOptions struct {
+	app *app
+	id  string
+}
+
+func newReviewCmd(a *app, runF func(context.Context, *reviewOptions) error) *cobra.Command {
+	o := &reviewOptions{app: a}
+	return &cobra.Command{
+		Use:   "review CYCLE",
+		Short: "Gate 1: read and edit the plan",
+		Long: "Opens the plan of a cycle in your editor: $VISUAL, $EDITOR, git's core.editor, or vi. What you\n" +
+			"save is the plan. A block at the top tells what you should know; it is taken out again. Nothing\n" +
+			"runs before relay continue.",
+		Example: "relay review bf3c91\nEDITOR=\"code --wait\" relay review bf3c91",
+		GroupID: groupCycle,
+		Args:    needArg(&o.id, "cycle", "relay queue"),
+		RunE:    runE(o, runF, runReview),
+
+		ValidArgsFunction: completeCycles(a),
+	}
+}
+
+// reviewDoc is the document of relay review.
+type reviewDoc struct {
+	host.Doc
+	Outcome string `json:"outcome"`
+	Why     string `json:"why,omitempty"`
+	Items   int    `json:"items"`
+	File    string `json:"file"`
+	Next    string `json:"next"`
+}
+
+func runReview(ctx context.Context, o *reviewOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	editor := repo.Editor(ctx)
+	r, err := repo.ReviewCycle(ctx, o.id, func(path string) error { return edit(ctx, o.app, editor, path) })
+	if err != nil {
+		return err
+	}
+	doc := reviewDoc{Doc: host.Doc{Kind: "relay.review", Version: 1}, Outcome: string(r.Outcome), Why: r.Why, Items: r.Items, File: r.File, Next: "`relay continue " + host.Safe(o.id) + "`"}
+	code := host.ExitWaiting // the plan waits, whatever was done to it
+	if doc.Outcome == "unparsable" || doc.Outcome == "emptied" {
+		doc.Next = "`relay review " + host.Safe(o.id) + "`"
+	}
+	return o.app.end(code, doc, func(p *printer) {
+		switch doc.Outcome {
+		case "changed":
+			p.linef("%s the plan has %s now", p.green("saved:"), plural(doc.Items, "entry", "entries"))
+		case "unchanged":
+			p.linef("the plan is as it was, with %s", plural(doc.Items, "entry", "entries"))
+		case "emptied":
+			p.linef("%s nothing was saved; the plan is as it was", p.yellow("emptied:"))
+		default:
+			p.linef("%s the text is kept, but it can't be carried out", p.red("unparsable:"))
+			why(p, doc.Why)
+		}
+		p.row("plan", host.Safe(doc.File))
+		p.next(doc.Next)
+	})
+}
+
+// edit runs the editor like git does: by a shell, since it may have arguments, with the
+// terminal.
+func edit(ctx context.Context, a *app, editor, path string) error {
+	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$@"`, editor, path)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, a.err, a.err
+	if f, ok := a.out.(*os.File); ok && !a.json {
+		cmd.Stdout = f
+	}
+	return cmd.Run()
+}

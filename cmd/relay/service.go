@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type serviceOptions struct {
+	app *app
+	id  string
+}
+
+func newServiceCmd(a *app) *cobra.Command {
+	sub := func(use, short, example string, args func(*string) cobra.PositionalArgs, run func(context.Context, *serviceOptions) error) *cobra.Command {
+		o := &serviceOptions{app: a}
+		return &cobra.Command{Use: use, Short: short, Example: example, Args: args(&o.id), RunE: runE(o, nil, run), ValidArgsFunction: completeServices(a)}
+	}
+	none := func(*string) cobra.PositionalArgs { return noArgs }
+	one := func(to *string) cobra.PositionalArgs { return needArg(to, "service", "relay service list") }
+	maybe := func(to *string) cobra.PositionalArgs { return oneArg(to, "service") }
+	return parent("service", "The services that audit cycles work on", "relay service new A-202\nrelay service check A-202", groupCycle,
+		sub("list", "List services", "relay service list", none, runServiceList),
+		sub("show SERVICE", "One service, and where each value comes from", "relay service show A-202", one, runServiceShow),
+		sub("check [SERVICE]", "Could a cycle begin, and what would auditors read", "relay service check A-202", maybe, runServiceCheck),
+		sub("new SERVICE", "Write a service file", "relay service new A-202", one, runServiceNew),
+	)
+}
+
+func runServiceList(ctx context.Context, o *serviceOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.ServiceList(ctx)
+	if err != nil {
+		return err
+	}
+	return o.app.done(res, func(p *printer) {
+		if len(res.Services) == 0 {
+			p.linef("There are no services.")
+			p.next("`relay service new NAME`")
+			return
+		}
+		var rows [][]string
+		for _, s := range res.Services {
+			state := s.State
+			switch {
+			case s.Problem != "":
+				state = p.red("broken: " + host.Safe(shorten(s.Problem, 80)))
+			case s.Cycle != "":
+				state = s.Cycle + " " + s.State
+			case !s.Trusted:
+				state = p.yellow("not trusted: relay trust " + s.ID)
+			}
+			rows = append(rows, []string{s.ID, host.Safe(s.Name), state})
+		}
+		p.table(rows)
+	})
+}
+
+func runServiceShow(ctx context.Context, o *serviceOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.ServiceShow(ctx, o.id)
+	if err != nil {
+		return err
+	}
+	return o.app.done(res, func(p *printer) { serviceText(p, res) })
+}
+
+func serviceText(p *printer, res *host.ServiceResult) {
+	var rows [][]string
+	for _, v := range res.Values {
+		b, err := json.Marshal(v.Value)
+		if err != nil {
+			continue
+		}
+		rows = append(rows, []string{v.Key, host.Safe(shorten(string(b), 80)), p.dim(host.Safe(v.Origin.String()))})
+	}
+	p.table(rows)
+	for _, w := range res.Warnings {
+		p.row("note", p.yellow(host.Safe(w)))
+	}
+	p.row("next", "the next cycle is revised by "+host.Safe(res.Service.Reviser))
+	if !res.Service.Trusted {
+		p.next("`relay trust " + res.Service.ID + "`")
+	}
+}
+
+func runServiceCheck(ctx context.Context, o *serviceOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.ServiceCheck(ctx, o.id)
+	if err != nil {
+		return err
+	}
+	code := host.ExitDone
+	if !res.OK {
+		code = host.ExitBlocked
+	}
+	return o.app.end(code, res, func(p *printer) {
+		checks(p, res.Checks)
+		if res.OK && o.id != "" {
+			p.next("`relay start " + host.Safe(o.id) + "`")
+		}
+	})
+}
+
+func runServiceNew(ctx context.Context, o *serviceOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.ServiceNew(ctx, o.id)
+	if err != nil {
+		return err
+	}
+	return o.app.done(res, func(p *printer) {
+		p.linef("%s %s", p.green("written:"), host.Safe(res.Service.File))
+		p.next("`${EDITOR:-vi} " + res.Service.File + "`, then `relay trust " + res.Service.ID + "`")
+	})
+}
+
+type rotateOptions struct {
+	app *app
+	id  string
+}
+
+func newRotateCmd(a *app, runF func(context.Context, *rotateOptions) error) *cobra.Command {
+	o := &rotateOptions{app: a}
+	return &cobra.Command{
+		Use:     "rotate SERVICE",
+		Short:   "Give the turn to revise to the next model",
+		Long:    "Who revises alternates from cycle to cycle, so that no model inherits its own habits. This moves the\nturn on by hand.",
+		Example: "relay rotate A-202",
+		GroupID: groupCycle,
+		Args:    needArg(&o.id, "service", "relay service list"),
+		RunE:    runE(o, runF, runRotate),
+
+		ValidArgsFunction: completeServices(a),
+	}
+}
+
+func runRotate(ctx context.Context, o *rotateOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.Rotate(ctx, o.id)
+	if err != nil {
+		return err
+	}
+	return o.app.done(res, func(p *printer) {
+		p.linef("the next cycle of %s is revised by %s", res.Service.ID, host.Safe(res.Service.Reviser))
+	})
+}

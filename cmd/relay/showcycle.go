@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host"
+)
+
+// showCycle shows an audit cycle: where it stands, what was found, what came of it.
+func showCycle(ctx context.Context, o *showOptions, repo *host.Repo, id string) error {
+	s, err := repo.ShowCycle(ctx, id)
+	if err != nil {
+		return err
+	}
+	return o.app.end(s.ExitCode, s, func(p *printer) {
+		c := s.Cycle
+		p.row("cycle", c.UUID+"  "+c.StartedAt.Local().Format(time.DateTime))
+		p.row("service", host.Safe(c.ServiceID)+fmt.Sprintf(", iteration %d of %d", c.Iteration, c.ConfigSnapshot.Cycle.MaxIterations))
+		p.row("branch", host.Safe(c.Branch)+fmt.Sprintf(", from %.12s", c.BaseCommit))
+		if c.Input != nil {
+			p.row("references", fmt.Sprintf("%s as %.12s has them", plural(len(c.Input.References), "file", "files"), c.Input.ReferencesCommit))
+			for i, l := range c.Input.LeftOut {
+				if i == maxShown {
+					p.row("", "and "+plain(len(c.Input.LeftOut)-i)+" more were left out")
+					break
+				}
+				p.row("left out", host.Safe(l))
+			}
+		}
+		cycleState(p, c)
+		cycleMatter(p, c)
+		for i, f := range s.Findings {
+			label := ""
+			if i == 0 {
+				label = "findings"
+			}
+			p.linef("%s %s %s %s %s", p.dim(pad(label, 10)), pad(f.ID, 4), pad(findingStatus(p, string(f.Status)), 9), pad(f.Section, 11), host.Safe(shorten(f.Line, 90)))
+		}
+		for i, t := range c.Transitions {
+			label := ""
+			if i == 0 {
+				label = "story"
+			}
+			p.linef("%s %s  %s %s", p.dim(pad(label, 10)), t.At.Local().Format(time.DateTime), pad(string(t.To), 19), host.Safe(shorten(t.Note, 80)))
+		}
+		for i, f := range s.Files {
+			if strings.HasPrefix(f.Name, "calls/") || strings.HasPrefix(f.Name, "journal/") {
+				continue
+			}
+			label := ""
+			if i == 0 {
+				label = "files"
+			}
+			p.linef("%s %s  %s", p.dim(pad(label, 10)), host.Safe(f.Path), p.dim(size(f.Bytes)))
+		}
+		if c.Tests != nil && !c.Tests.Passed {
+			p.linef("\n%s", p.bold("The end of the tests' output"))
+			for _, line := range lastLines(s.Tests, 20) {
+				p.linef("  %s", host.Safe(line))
+			}
+		}
+		if o.diff && s.Diff != "" {
+			p.linef("")
+			if !page(ctx, o.app, s.Diff) {
+				diffText(p, s.Diff)
+			}
+		}
+		for _, n := range s.Next {
+			p.next(n)
+		}
+	})
+}
+
+// findingStatus colours what an operator looks for.
+func findingStatus(p *printer, s string) string {
+	switch s {
+	case "fixed":
+		return p.green(s)
+	case "returned":
+		return p.red(s)
+	case "new":
+		return p.yellow(s)
+	}
+	return s
+}
+
+func lastLines(s string, n int) []string {
+	all := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	return all[max(0, len(all)-n):]
+}
+
+// diffText prints a diff with its lines coloured. What stands in it comes from a model.
+func diffText(p *printer, diff string) {
+	for line := range strings.Lines(diff) {
+		line = host.Safe(strings.TrimSuffix(line, "\n"))
+		switch {
+		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "diff "):
+			line = p.bold(line)
+		case strings.HasPrefix(line, "+"):
+			line = p.green(line)
+		case strings.HasPrefix(line, "-"):
+			line = p.red(line)
+		case strings.HasPrefix(line, "@@"):
+			line = p.dim(line)
+		}
+		p.linef("%s", line)
+	}
+}
+
+// page shows a diff in the operator's pager, on a terminal. false: there is none.
+func page(ctx context.Context, a *app, diff string) bool {
+	f, ok := a.out.(*os.File)
+	if !ok || !a.outTTY || !a.capable() || a.getenv("CI") != "" {
+		return false
+	}
+	pager := a.getenv("GIT_PAGER")
+	if pager == "" {
+		pager = a.getenv("PAGER")
+	}
+	if pager == "" {
+		pager = "less"
+	}
+	if pager == "cat" {
+		return false
+	}
+	var b strings.Builder
+	diffText(newPrinter(&b, a.colorOn(true)), diff)
+	cmd := exec.CommandContext(ctx, "sh", "-c", pager)
+	cmd.Env = append(os.Environ(), "LESS=FRX")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(b.String()), f, a.err
+	return cmd.Run() == nil
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type startOptions struct {
+	app     *app
+	service string
+	base    string
+	models  []string
+	with    []string
+	force   bool
+}
+
+func newStartCmd(a *app, runF func(context.Context, *startOptions) error) *cobra.Command {
+	o := &startOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "start SERVICE",
+		Short: "Begin an audit cycle: models audit, and the plan waits for you",
+		Long: "Begins a cycle on a service, on a branch and in a work tree of its own. The auditors read the code\n" +
+			"and the references; their plan then waits for relay review and relay continue.",
+		Example: "relay start A-202\nrelay start A-202 --base feature/sync --model audit_a=claude-opus-4-7\nrelay start A-202 --json | jq -r .cycle.uuid",
+		GroupID: groupCycle,
+		Args:    needArg(&o.service, "service", "relay service list"),
+		RunE:    runE(o, runF, runStart),
+
+		ValidArgsFunction: completeServices(a),
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.base, "base", "", "begin at `COMMIT` or branch, not at HEAD")
+	f.StringArrayVar(&o.models, "model", nil, "`[ROLE=]MODEL` for this cycle: audit_a, audit_b or refinement")
+	f.StringArrayVar(&o.with, "with", nil, "override `KEY=VALUE` of the service for this cycle")
+	f.BoolVar(&o.force, "force", false, "although another cycle works on the service")
+	return cmd
+}
+
+func runStart(ctx context.Context, o *startOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	live := newProgress(o.app)
+	res, err := repo.StartCycle(ctx, host.CycleStart{Service: o.service, Base: o.base, Model: o.models, With: o.with, Force: o.force, Observer: live,
+		Began: func(c *host.Cycle) { live.note("cycle " + c.UUID + " on " + c.Branch) }})
+	live.close()
+	return o.app.cycleEnd(res, err)
+}

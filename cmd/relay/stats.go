@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type statsOptions struct{ app *app }
+
+func newStatsCmd(a *app, runF func(context.Context, *statsOptions) error) *cobra.Command {
+	o := &statsOptions{app: a}
+	return &cobra.Command{
+		Use:     "stats",
+		Short:   "How models keep to the form that cycles ask for",
+		Long:    "Counts, for each model, the calls of all audit cycles and the answers that had not the form that was\nasked for: which model's prompt needs work.",
+		Example: "relay stats\nrelay stats --json",
+		GroupID: groupCycle,
+		Args:    noArgs,
+		RunE:    runE(o, runF, runStats),
+	}
+}
+
+func runStats(ctx context.Context, o *statsOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	return o.app.done(res, func(p *printer) {
+		if len(res.Models) == 0 {
+			p.linef("No calls of cycles yet.")
+			return
+		}
+		rows := [][]string{{"provider", "model", "calls", "wrong form", "audits", "raw audits", "cost"}}
+		for _, m := range res.Models {
+			rows = append(rows, []string{host.Safe(m.Provider), host.Safe(m.Model), plain(m.Calls), plain(m.NonConforming), plain(m.Audits), plain(m.Raw), spendText(m.Calls, m.CostUSD, m.UnknownCalls)})
+		}
+		p.table(rows)
+	})
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type tmuxOptions struct{ app *app }
+
+func newTmuxStatusCmd(a *app, runF func(context.Context, *tmuxOptions) error) *cobra.Command {
+	o := &tmuxOptions{app: a}
+	return &cobra.Command{
+		Use:     "tmux-status",
+		Short:   "One short line about cycles, for a status bar",
+		Long:    "Prints which cycles wait for you and how many run, or an empty line. It is made to be called often.",
+		Example: "tmux set -g status-right '#(relay -C ~/project tmux-status)'",
+		GroupID: groupCycle,
+		Args:    noArgs,
+		RunE:    runE(o, runF, runTmuxStatus),
+	}
+}
+
+func runTmuxStatus(_ context.Context, o *tmuxOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	line := repo.TmuxStatus()
+	doc := struct {
+		host.Doc
+		Line string `json:"line"`
+	}{host.Doc{Kind: "relay.tmux", Version: 1}, line}
+	return o.app.done(doc, func(p *printer) { p.linef("%s", line) })
+}
+
+// logDoc is the document of relay logs.
+type logDoc struct {
+	host.Doc
+	Lines []string `json:"lines"`
+}
+
+func logLines(ctx context.Context, repo *host.Repo, day time.Time, match string) (*logDoc, error) {
+	var b bytes.Buffer
+	if err := repo.Logs(ctx, &b, day, match, false); err != nil {
+		return nil, err
+	}
+	doc := &logDoc{Doc: host.Doc{Kind: "relay.logs", Version: 1}, Lines: []string{}}
+	for line := range strings.Lines(b.String()) {
+		doc.Lines = append(doc.Lines, strings.TrimSuffix(line, "\n"))
+	}
+	return doc, nil
+}

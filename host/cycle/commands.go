@@ -1,0 +1,341 @@
+package cycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+)
+
+// StartOptions are one call of start.
+type StartOptions struct {
+	Service *config.LoadedService
+	Base    string // commit or branch; "" is HEAD of the operator's checkout
+	Force   bool   // although another cycle has the service
+}
+
+// Start begins a cycle and runs it to the first gate. The caller has made sure that the
+// plugins of all roles can work. began is called with its record
+// before the first model is asked; may be nil.
+func Start(ctx context.Context, e *Env, o StartOptions, began func(*Record)) (*Record, error) {
+	c, err := open(e, newUUID())
+	if err != nil {
+		return nil, err
+	}
+	if err := e.locked(func() error { return c.claim(ctx, o) }); err != nil {
+		return nil, err
+	}
+	if began != nil {
+		began(&Record{UUID: c.rec.UUID, ServiceID: c.begin.Service.Service.ID, Branch: c.begin.Branch, Worktree: c.begin.Worktree, Reviser: c.begin.Reviser})
+	}
+	e.log(c.rec.UUID, c.begin.Service.Service.ID, "operator start")
+	return c.run(ctx)
+}
+
+func (e *Env) log(uuid, service, text string) {
+	if e.Log != nil {
+		e.Log(uuid, service, text)
+	}
+}
+
+// claim takes what a new cycle needs: the service, a work tree, a turn of the rotation.
+func (c *Cycle) claim(ctx context.Context, o StartOptions) error {
+	e, s := c.env, o.Service.Service
+	git, err := judge.OpenGit(ctx, e.Root)
+	if err != nil {
+		return gitFault(err)
+	}
+	head, branch, err := git.Head(ctx)
+	if err != nil {
+		return gitFault(err)
+	}
+	if o.Base != "" {
+		out, err := git.Run(ctx, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", o.Base+"^{commit}")
+		if err != nil {
+			return fault.New("", "there is no commit "+fmt.Sprintf("%q", o.Base), "git knows no commit or branch of that name", "`git branch -a`")
+		}
+		head, branch = strings.TrimSpace(string(out)), o.Base
+	}
+	if err := e.lockService(s.Service.ID, c.rec.UUID, o.Force); err != nil {
+		return err
+	}
+	b := &beginning{Service: *s, Branch: branchOf(s, c.rec.UUID), Base: head, BaseBranch: branch, Warnings: o.Service.Warnings, At: e.now().UTC().Truncate(time.Millisecond)}
+	if b.Worktree, err = e.takeWorktree(ctx, c.rec.UUID, b.Branch, head); err != nil {
+		return errors.Join(err, os.Remove(e.servicePath(s.Service.ID)))
+	}
+	if b.Reviser, _, err = e.rotate(s); err != nil {
+		return err
+	}
+	b.Seal, err = e.seal(*b)
+	c.begin = b
+	return err
+}
+
+// at opens a cycle that waits in a state, replayed up to there, and gives the name of
+// the wait. What a cycle waits for is the engine's word; state.json decides nothing.
+func (e *Env) at(ctx context.Context, uuid string, want State, command string) (*Cycle, string, error) {
+	c, err := open(e, uuid)
+	if err != nil {
+		return nil, "", err
+	}
+	st, err := c.store.State(uuid)
+	if err != nil {
+		return nil, "", unknown(err, uuid)
+	}
+	prefix := map[State]string{AwaitingReview: "plan-", AwaitingAcceptance: "accept-"}[want]
+	if st.Status != durable.Waiting || !strings.HasPrefix(st.Waiting, prefix) {
+		return nil, "", e.notNow(uuid, st, want, command)
+	}
+	disk, _ := ReadRecord(e.WS, uuid)
+	if _, err := c.run(ctx); err != nil {
+		return nil, "", err
+	}
+	if disk == nil || disk.State != c.rec.State || disk.Iteration != c.rec.Iteration || len(disk.Transitions) != len(c.rec.Transitions) {
+		c.note("state.json was not what relay had written; it was made anew from the cycle's log")
+	}
+	if c.rec.State != want {
+		return nil, "", e.notNow(uuid, st, want, command)
+	}
+	return c, st.Waiting, nil
+}
+
+// notNow says why a command can't be given now, and which one can.
+func (e *Env) notNow(uuid string, st durable.State, want State, command string) error {
+	id := Short(uuid)
+	what := "`relay " + command + "` is not possible now"
+	state := e.stateOf(uuid, st)
+	why := fmt.Sprintf("it is for %s, and cycle %s is in %s", want, id, state)
+	fix := "`relay show " + id + "`"
+	switch {
+	case st.Status == durable.Running:
+		why += "; a process has it in hand"
+	case st.Status == durable.Interrupted || strings.HasPrefix(st.Waiting, "again-"):
+		fix = "`relay resume " + id + "`"
+	case state.Ended():
+		fix = "`relay start` begins a new cycle"
+	default:
+		if next := state.Commands(); len(next) > 0 {
+			fix = "`relay " + next[0] + " " + id + "`"
+		}
+	}
+	return fault.New("", what, why, fix)
+}
+
+// stateOf is where a cycle stands by the engine's word, and by state.json only where
+// the engine does not say.
+func (e *Env) stateOf(uuid string, st durable.State) State {
+	switch {
+	case st.Status == durable.Done:
+		return Complete
+	case st.Status == durable.Cancelled:
+		return Aborted
+	case strings.HasPrefix(st.Waiting, "plan-"):
+		return AwaitingReview
+	case strings.HasPrefix(st.Waiting, "accept-"):
+		return AwaitingAcceptance
+	}
+	if r, err := ReadRecord(e.WS, uuid); err == nil && !r.State.Gate() && !r.State.Ended() {
+		return r.State
+	}
+	return State(strings.ToUpper(string(st.Status)))
+}
+
+func unknown(err error, uuid string) error {
+	if errors.Is(err, durable.ErrUnknown) {
+		return fault.New("", "there is no cycle "+Short(uuid), "its folder has no log", "`relay queue --all`")
+	}
+	return fault.Wrap(err, judge.BlockedCrashRecovery, "the log of cycle "+Short(uuid)+" can't be read", "`relay abort "+Short(uuid)+"`")
+}
+
+// Preview is what an approval would set going.
+type Preview struct {
+	Reviser  string
+	Model    string
+	Items    int
+	Tests    []string
+	MaxUSD   float64 // the revision's call; 0: not limited
+	Reviewed bool
+	Marks    map[string]int
+}
+
+// Look shows what continue would run, and decides nothing.
+func Look(ctx context.Context, e *Env, uuid string) (*Preview, error) {
+	c, _, err := e.at(ctx, uuid, AwaitingReview, "continue")
+	if err != nil {
+		return nil, err
+	}
+	return c.preview()
+}
+
+func (c *Cycle) preview() (*Preview, error) {
+	text, d, err := c.planText()
+	if err != nil {
+		return nil, err
+	}
+	p := &passage{c: c}
+	rules := c.rec.ConfigSnapshot.Cycle
+	return &Preview{Reviser: c.rec.Reviser, Model: p.model(), Items: len(d.Items), Tests: rules.TestCommand, MaxUSD: 2 * rules.MaxCallUSD,
+		Reviewed: c.reviewed(hashOf([]byte(text))), Marks: d.Marks()}, nil
+}
+
+// Continue approves the plan as it is now, and runs the cycle to the second gate.
+// before is called with what will run; its error leaves the gate closed. May be nil.
+func Continue(ctx context.Context, e *Env, uuid string, before func(*Preview) error) (*Record, error) {
+	c, wait, err := e.at(ctx, uuid, AwaitingReview, "continue")
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.preview()
+	if err != nil {
+		return nil, err
+	}
+	if before != nil {
+		if err := before(p); err != nil {
+			return nil, err
+		}
+	}
+	a, err := c.approval(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if why, err := c.holds(ctx, a); why != "" || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return nil, fault.New("", "the plan can't be approved", why, "`relay resume "+Short(uuid)+"`, or `relay abort "+Short(uuid)+"` and start anew")
+	}
+	c.log(fmt.Sprintf("operator continue: plan %.12s, commit %.12s, %d entries", a.Plan, a.Tree, p.Items))
+	return c.answer(ctx, wait, a)
+}
+
+// Decide accepts the revision or asks for another iteration, and runs the cycle to its
+// end or to the next gate. failing says that the operator accepts although tests fail.
+func Decide(ctx context.Context, e *Env, uuid, decision string, failing bool) (*Record, error) {
+	c, wait, err := e.at(ctx, uuid, AwaitingAcceptance, decision)
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.acceptance(ctx, decision, failing)
+	if err != nil {
+		return nil, err
+	}
+	id := Short(uuid)
+	switch why := c.noSuch(a); {
+	case why != "" && decision == DecideAccept:
+		return nil, fault.New("", "the revision can't be accepted", why, "`relay iterate "+id+"`, or `relay abort "+id+"`")
+	case why != "":
+		return nil, fault.New("", "no other iteration is left", why, "`relay accept "+id+"` or `relay abort "+id+"`; cycle.max_iterations holds for new cycles")
+	case decision == DecideAccept && c.failing() && !failing:
+		return nil, fault.New("", "the tests failed, so the revision is not accepted just like that", c.rec.Tests.Text(),
+			"`relay show "+id+"`, then `relay iterate "+id+"`; or `relay accept "+id+" --with-failing-tests` if that is what you want")
+	}
+	why, err := c.stands(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	if why != "" {
+		return nil, fault.New(judge.StopHeadMoved, "what is there is not what was shown", why, "`git -C "+fault.Word(c.rec.Worktree)+" log --oneline -3`; `relay iterate "+id+"` audits what is there now")
+	}
+	c.log(fmt.Sprintf("operator %s: commit %.12s, %s", decision, a.Tree, c.rec.Tests.Text()))
+	return c.answer(ctx, wait, a)
+}
+
+// answer gives the operator's decision to the engine and runs on.
+func (c *Cycle) answer(ctx context.Context, wait string, decision any) (*Record, error) {
+	err := c.store.Answer(c.rec.UUID, wait, decision)
+	if errors.Is(err, durable.ErrAnswered) || errors.Is(err, durable.ErrEnded) {
+		return nil, fault.New("", "cycle "+Short(c.rec.UUID)+" was decided about just now", "another relay was faster", "`relay show "+Short(c.rec.UUID)+"`")
+	}
+	if err != nil {
+		return nil, fault.Internal(err)
+	}
+	next, err := open(c.env, c.rec.UUID)
+	if err != nil {
+		return nil, err
+	}
+	return next.run(ctx)
+}
+
+// Resume goes on with a cycle that a crash or a signal cut off, or that has a problem.
+func Resume(ctx context.Context, e *Env, uuid string, without []string) (*Record, error) {
+	c, err := open(e, uuid)
+	if err != nil {
+		return nil, err
+	}
+	st, err := c.store.State(uuid)
+	if err != nil {
+		return nil, unknown(err, uuid)
+	}
+	switch {
+	case st.Status == durable.Done || st.Status == durable.Cancelled || st.Status == durable.Failed:
+		return nil, e.notNow(uuid, st, "a cycle that was cut off", "resume")
+	case len(without) > 0 && !strings.HasPrefix(st.Waiting, "again-"):
+		return nil, fault.New("", "--without is for a cycle that has a problem", "cycle "+Short(uuid)+" has none now", "`relay resume "+Short(uuid)+"`")
+	}
+	e.log(uuid, "-", "operator resume"+after(" without ", strings.Join(without, ",")))
+	if strings.HasPrefix(st.Waiting, "again-") {
+		if err := c.store.Answer(uuid, st.Waiting, Go{Without: without}); err != nil && !errors.Is(err, durable.ErrAnswered) {
+			return nil, fault.Internal(err)
+		}
+	}
+	return c.run(ctx)
+}
+
+// Abort ends a cycle for good. Its files, its branch and what was rejected stay; its
+// work tree and its service are free.
+func Abort(ctx context.Context, e *Env, uuid, reason string) (*Record, error) {
+	c, err := open(e, uuid)
+	if err != nil {
+		return nil, err
+	}
+	st, err := c.store.State(uuid)
+	if err != nil && !errors.Is(err, durable.ErrUnknown) {
+		st.Status = durable.Failed // a damaged log can still be aborted
+	}
+	if st.Status == durable.Done || st.Status == durable.Cancelled {
+		return nil, e.notNow(uuid, st, "a cycle in flight", "abort")
+	}
+	if err := workspace.WriteFile(c.path(abortFile), []byte(reason+"\n")); err != nil {
+		return nil, err
+	}
+	if err := c.awaitEnd(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.store.Cancel(uuid, orDefault(reason, "aborted by the operator")); err != nil && !errors.Is(err, durable.ErrEnded) && !errors.Is(err, durable.ErrUnknown) {
+		e.log(uuid, "-", "abort: the log can't be ended: "+err.Error())
+	}
+	if rec, err := ReadRecord(e.WS, uuid); err == nil {
+		c.rec = *rec
+	} // otherwise its state is lost, and only that it ended is written
+	if c.rec.State != Aborted {
+		c.rec.Problem = nil
+		c.move(Transition{To: Aborted, At: e.now().UTC().Truncate(time.Millisecond), By: byOperator, Iteration: c.rec.Iteration, Note: reason})
+	}
+	if err := c.save(); err != nil {
+		return nil, err
+	}
+	c.log("operator abort" + after(": ", reason))
+	return &c.rec, c.letGo(ctx)
+}
+
+// awaitEnd waits until no process has the cycle in hand: the one that has sees the
+// abort and ends.
+func (c *Cycle) awaitEnd(ctx context.Context) error {
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		st, err := c.store.State(c.rec.UUID)
+		if err != nil || st.Status != durable.Running {
+			return nil
+		}
+		if ctx.Err() != nil || time.Now().After(end) {
+			return fault.New(judge.BlockedLockHeld, "cycle "+Short(c.rec.UUID)+" did not end", "the process that has it in hand does not react", "`relay abort "+Short(c.rec.UUID)+"` again, or end that process")
+		}
+	}
+}

@@ -1,0 +1,440 @@
+package cycle
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/cycle/audit"
+	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/progress"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+)
+
+// Kind and Version name the workflow in its record.
+const (
+	Kind    = "cycle"
+	Version = 1
+)
+
+// Env is where the cycles of a repository run. It is filled once.
+type Env struct {
+	Root    string // the operator's checkout
+	Config  *config.Config
+	WS      *workspace.Workspace
+	Catalog *catalog.Catalog
+	// StateDir is relay's state on this machine, DataDir where work trees lie, Home the
+	// user's home.
+	StateDir, DataDir, Home string
+	Environ                 []string
+	Version                 string
+	Now                     func() time.Time // nil means time.Now
+	Observer                progress.Observer
+	// Notify is told when a cycle waits for the operator; may be nil.
+	Notify func(Notice)
+	// Log writes one line about a cycle into the daily log; may be nil.
+	Log func(uuid, service, text string)
+
+	mu sync.Mutex // of Observer
+}
+
+// Notice says that a cycle waits.
+type Notice struct {
+	UUID    string   `json:"uuid"`
+	Short   string   `json:"short_id"`
+	Service string   `json:"service_id"`
+	Name    string   `json:"service_name,omitempty"`
+	State   State    `json:"state"`
+	Title   string   `json:"title"`
+	Text    string   `json:"text"`
+	Next    []string `json:"next"`
+}
+
+func (e *Env) now() time.Time {
+	if e.Now != nil {
+		return e.Now()
+	}
+	return time.Now()
+}
+
+// Cycle is one cycle in hand.
+type Cycle struct {
+	env   *Env
+	store *durable.Files
+	git   *judge.Git // of the cycle's work tree; nil before it is opened
+	tab   *ledger.Tab
+	crew  map[string]*crew.Plugin
+	begin *beginning // of a cycle that is new
+
+	mu    sync.Mutex // of crew and rec.Calls
+	rec   Record
+	found audit.Registry
+	steps int // transitions so far, for the names of their steps
+	used  progress.Usage
+	stop  context.CancelCauseFunc
+}
+
+// beginning is what a new cycle begins with; the first step records it.
+type beginning struct {
+	Service    config.Service `json:"service"`
+	Branch     string         `json:"branch"`
+	Base       string         `json:"base"`
+	BaseBranch string         `json:"base_branch"`
+	Worktree   string         `json:"worktree"`
+	Reviser    string         `json:"reviser"`
+	Warnings   []string       `json:"warnings"`
+	At         time.Time      `json:"at"`
+	Seal       string         `json:"seal"`
+}
+
+func newUUID() string {
+	b := make([]byte, 16)
+	rand.Read(b)
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	h := hex.EncodeToString(b)
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+}
+
+func open(e *Env, uuid string) (*Cycle, error) {
+	if err := e.WS.Ensure(); err != nil {
+		return nil, err
+	}
+	if err := e.WS.MkdirAll(Dir(e.WS)); err != nil {
+		return nil, err
+	}
+	store, err := durable.NewFiles(Dir(e.WS), nil)
+	if err != nil {
+		return nil, fault.Internal(err)
+	}
+	return &Cycle{env: e, store: store, crew: map[string]*crew.Plugin{}, rec: Record{UUID: uuid, SchemaVersion: 1}}, nil
+}
+
+func (c *Cycle) path(name string) string { return filepath.Join(folder(c.env.WS, c.rec.UUID), name) }
+
+// run executes the workflow until it ends, waits, or ctx ends.
+func (c *Cycle) run(ctx context.Context) (*Record, error) {
+	ctx, stop := c.watchAbort(ctx)
+	defer stop()
+	defer c.closeCrew(ctx)
+	_, err := c.store.Run(ctx, c.rec.UUID, Kind, Version, c.flow)
+	if err == nil || errors.Is(err, ctx.Err()) && ctx.Err() != nil {
+		if serr := c.save(); serr != nil {
+			return nil, serr
+		}
+	}
+	switch {
+	case err == nil:
+		if c.rec.Problem != nil && !c.rec.State.Gate() {
+			return &c.rec, c.rec.Problem.Fault()
+		}
+		return &c.rec, nil
+	case errors.Is(err, durable.ErrBusy):
+		return nil, fault.New(judge.BlockedLockHeld, "cycle "+Short(c.rec.UUID)+" is running already", "another process has it in hand", "`relay show "+Short(c.rec.UUID)+"`")
+	case errors.Is(err, durable.ErrEnded):
+		return nil, fault.New("", "cycle "+Short(c.rec.UUID)+" has ended", "it was accepted or aborted", "`relay show "+Short(c.rec.UUID)+"`")
+	case ctx.Err() != nil:
+		return &c.rec, c.interrupted(ctx)
+	}
+	if f, ok := fault.As(err); ok {
+		return nil, f
+	}
+	return nil, fault.Wrap(err, judge.StopInterrupted, "cycle "+Short(c.rec.UUID)+" can't go on", "`relay abort "+Short(c.rec.UUID)+"`, then `relay start "+c.rec.ServiceID+"` begins anew; its files stay")
+}
+
+func (c *Cycle) interrupted(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if f, ok := fault.As(cause); ok {
+		return f
+	}
+	if errors.Is(cause, errAborted) {
+		return fault.New("", "cycle "+Short(c.rec.UUID)+" was aborted", "`relay abort` was called while it ran", "`relay show "+Short(c.rec.UUID)+"`")
+	}
+	return &fault.Fault{Code: judge.StopInterrupted, What: "cycle " + Short(c.rec.UUID) + " was interrupted in " + string(c.rec.State), Why: cause.Error(),
+		Fix: "`relay resume " + Short(c.rec.UUID) + "`", Err: cause}
+}
+
+// flow is the workflow: deterministic code over recorded steps.
+func (c *Cycle) flow(f durable.Flow) error {
+	if err := c.start(f); err != nil {
+		return err
+	}
+	for c.rec.Iteration = 1; ; c.rec.Iteration++ {
+		if err := c.audit(f); err != nil {
+			return err
+		}
+		if err := c.revise(f); err != nil {
+			return err
+		}
+		again, err := c.decide(f)
+		if err != nil || !again {
+			return err
+		}
+		if err := c.archive(f); err != nil {
+			return err
+		}
+	}
+}
+
+// start gives the cycle its record.
+func (c *Cycle) start(f durable.Flow) error {
+	b, err := durable.Step(f, "begin", func(context.Context, durable.Attempt) (beginning, error) {
+		if c.begin == nil {
+			return beginning{}, errors.New("the cycle was never begun")
+		}
+		return *c.begin, nil
+	})
+	if err != nil {
+		return err
+	}
+	bare := b
+	bare.Seal = ""
+	if why, err := c.sealed(b.Seal, bare); why != "" || err != nil {
+		return c.halt(fault.New(judge.BlockedUntrustedConfig, "cycle "+Short(c.rec.UUID)+" was not begun with relay on this machine", orDefault(why, fmt.Sprint(err))+"; it names programs that would be run",
+			"`relay abort "+Short(c.rec.UUID)+"`, then `relay start` begins your own"))
+	}
+	c.rec.ServiceID, c.rec.ConfigSnapshot, c.rec.Branch, c.rec.BaseCommit, c.rec.BaseBranch = b.Service.Service.ID, b.Service, b.Branch, b.Base, b.BaseBranch
+	c.rec.Worktree, c.rec.Reviser, c.rec.Warnings, c.rec.StartedAt, c.rec.Iteration = b.Worktree, b.Reviser, b.Warnings, b.At, 1
+	c.rec.Tokens = map[string]int64{}
+	if c.git, err = judge.OpenGit(f.Context(), b.Worktree); err != nil {
+		return c.halt(fault.Wrap(err, judge.BlockedCrashRecovery, "the work tree of cycle "+Short(c.rec.UUID)+" can't be used", "`git worktree repair "+fault.Word(b.Worktree)+"`"))
+	}
+	var lost []string
+	if c.tab, lost, err = ledger.OpenTab(c.env.WS, c.budgets(), c.env.StateDir, c.rec.UUID); err != nil {
+		return c.halt(err)
+	}
+	for _, id := range lost {
+		c.note("the call " + id + " was under way when relay ended; what it cost is unknown, and it is asked again if it is still needed")
+	}
+	return c.enter(f, Initialized, byRelay, "")
+}
+
+// budgets are the configuration's, with the service's own cap.
+func (c *Cycle) budgets() config.Budgets {
+	b := c.env.Config.Budgets
+	if own := c.rec.ConfigSnapshot.Cycle.MaxCostUSD; own > 0 && (b.PerCycle.MaxCostUSD == 0 || own < b.PerCycle.MaxCostUSD) {
+		b.PerCycle.MaxCostUSD = own
+	}
+	return b
+}
+
+// enter writes down that the cycle is in a state, before it acts.
+func (c *Cycle) enter(f durable.Flow, to State, by who, note string) error {
+	c.steps++
+	from := c.rec.State
+	t, err := durable.Step(f, fmt.Sprintf("to-%d-%s", c.steps, to), func(context.Context, durable.Attempt) (Transition, error) {
+		if from != "" && !may(from, to, by) {
+			return Transition{}, fmt.Errorf("no transition leads from %s to %s by %s", from, to, by)
+		}
+		t := Transition{To: to, At: c.env.now().UTC().Truncate(time.Millisecond), By: by, Iteration: c.rec.Iteration, Note: note}
+		c.move(t)
+		if err := c.save(); err != nil {
+			return t, c.halt(err)
+		}
+		c.log(fmt.Sprintf("state %s -> %s by %s, iteration %d%s", orDash(from), to, by, c.rec.Iteration, after(": ", note)))
+		c.observe(progress.Event{Kind: progress.Entered, State: string(to)})
+		if to.Gate() {
+			c.notify()
+		}
+		journal.Reached("cycle." + string(to))
+		return t, nil
+	})
+	if err != nil {
+		return err
+	}
+	if n := len(c.rec.Transitions); n == 0 || c.rec.Transitions[n-1] != t {
+		c.move(t)
+	}
+	return nil
+}
+
+func (c *Cycle) move(t Transition) {
+	c.rec.State = t.To
+	c.rec.Transitions = append(c.rec.Transitions, t)
+}
+
+// attempt is the recorded result of a step that may fail for a while.
+type attempt[T any] struct {
+	Result  T        `json:"result"`
+	Problem *Problem `json:"problem,omitempty"`
+}
+
+// Go is the operator's answer to a problem: try again, or do without some audits.
+type Go struct {
+	Without []string `json:"without,omitempty"`
+}
+
+// try does a step until it succeeds. After a failure the cycle is parked with its
+// problem, and the operator's resume makes another attempt.
+func try[T any](c *Cycle, f durable.Flow, name string, work func(ctx context.Context, a durable.Attempt, without []string) (T, error)) (T, error) {
+	var without []string
+	for n := 1; ; n++ {
+		a, err := durable.Step(f, fmt.Sprintf("%s-%d-%d", name, c.rec.Iteration, n), func(ctx context.Context, at durable.Attempt) (attempt[T], error) {
+			v, err := work(ctx, at, without)
+			if err != nil && ctx.Err() == nil {
+				p := problemOf(err)
+				c.log("problem " + string(p.Code) + " " + p.What + after(": ", p.Why))
+				c.rec.Problem = p
+				c.notify()
+				return attempt[T]{Problem: p}, nil
+			}
+			return attempt[T]{Result: v}, err
+		})
+		if err != nil {
+			return a.Result, err
+		}
+		if c.rec.Problem = a.Problem; a.Problem == nil {
+			return a.Result, nil
+		}
+		g, err := durable.Ask[Go](f, fmt.Sprintf("again-%s-%d-%d", name, c.rec.Iteration, n), a.Problem)
+		if err != nil {
+			return a.Result, err
+		}
+		c.rec.Problem, without = nil, g.Without
+	}
+}
+
+// save writes state.json and the queue.
+func (c *Cycle) save() error {
+	if c.rec.State == "" {
+		return nil
+	}
+	if err := c.rec.write(c.env.WS); err != nil {
+		return err
+	}
+	return WriteQueue(c.env.WS, c.env.now())
+}
+
+// notify tells the operator that the cycle waits.
+func (c *Cycle) notify() {
+	if c.env.Notify == nil {
+		return
+	}
+	r := &c.rec
+	n := Notice{UUID: r.UUID, Short: Short(r.UUID), Service: r.ServiceID, Name: r.ConfigSnapshot.Service.Name, State: r.State, Next: r.Next(),
+		Title: fmt.Sprintf("%s %s", r.ServiceID, r.State), Text: r.Detail()}
+	if r.Problem != nil && !r.State.Gate() {
+		n.Title = r.ServiceID + " needs you"
+	}
+	c.env.Notify(n)
+}
+
+func (c *Cycle) log(text string) {
+	if c.env.Log != nil {
+		c.env.Log(c.rec.UUID, c.rec.ServiceID, text)
+	}
+}
+
+func (c *Cycle) note(text string) {
+	c.log("notice " + text)
+	c.observe(progress.Event{Kind: progress.Notice, Text: text})
+}
+
+func (c *Cycle) observe(e progress.Event) {
+	if c.env.Observer == nil {
+		return
+	}
+	c.env.mu.Lock()
+	defer c.env.mu.Unlock()
+	e.At, e.RunID, e.Usage = c.env.now(), c.rec.UUID, c.used
+	if e.State == "" {
+		e.State = string(c.rec.State)
+	}
+	c.env.Observer.Observe(e)
+}
+
+// changeEnv is what changes of this cycle share. Its journal is the cycle's own, so
+// that cycles, and ticks, do not settle each other's.
+func (c *Cycle) changeEnv() change.Env {
+	return change.Env{Git: c.git, StateDir: c.env.StateDir, Journal: journal.Open(c.path("journal")), Home: c.env.Home,
+		Persist: crew.Persist(c.env.Config, c.env.Home), Owned: c.owned(), Environ: c.env.Environ}
+}
+
+// owned are relay's own files; what describes services decides what is tested, so no
+// revision writes it.
+func (c *Cycle) owned() []string {
+	owned := append(c.env.WS.OwnedGlobs(), c.env.Config.Runner.RunnerOwnedGlobs...)
+	return append(owned, config.ServicesDir+"/**", config.DefaultsName+".*")
+}
+
+// tip is the commit of the cycle's branch; the work tree must be clean and on it.
+func (c *Cycle) tip(ctx context.Context) (string, error) {
+	commit, branch, err := c.git.Head(ctx)
+	if err == nil && branch != c.rec.Branch {
+		return "", fault.New(judge.StopHeadMoved, "the cycle's work tree is not on its branch", fmt.Sprintf("it is on %q and not on %q", branch, c.rec.Branch),
+			"`git -C "+fault.Word(c.rec.Worktree)+" switch "+fault.Word(c.rec.Branch)+"`")
+	}
+	var status []judge.StatusEntry
+	if err == nil {
+		status, err = c.git.Status(ctx)
+	}
+	if err != nil {
+		return "", fault.Wrap(err, judge.BlockedCrashRecovery, "the cycle's work tree can't be read", "`git -C "+fault.Word(c.rec.Worktree)+" status`")
+	}
+	if len(status) > 0 {
+		return "", fault.New(judge.BlockedDirtyWorktree, "the cycle's work tree has changes that are not committed", fmt.Sprintf("%d paths, the first is %q", len(status), status[0].Path),
+			"`git -C "+fault.Word(c.rec.Worktree)+" status`, then commit them on the cycle's branch or take them back")
+	}
+	return commit, nil
+}
+
+var errAborted = errors.New("aborted")
+
+// halt ends the work without recording it: what went wrong is no result, and resume
+// goes on from here once it is mended.
+func (c *Cycle) halt(err error) error {
+	c.stop(err)
+	return err
+}
+
+// watchAbort ends the work when the operator aborts the cycle from another terminal.
+func (c *Cycle) watchAbort(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	c.stop = cancel
+	done := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(200 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				if _, err := os.Lstat(c.path(abortFile)); err == nil {
+					cancel(errAborted)
+					return
+				}
+			}
+		}
+	}()
+	return ctx, func() { close(done); cancel(nil) }
+}
+
+const abortFile = "abort"
+
+func orDash(s State) State {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func after(sep, text string) string {
+	if text == "" {
+		return ""
+	}
+	return sep + text
+}

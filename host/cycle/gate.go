@@ -1,0 +1,234 @@
+package cycle
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/paxiom/relay/host/cycle/audit"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+)
+
+// Approval is the operator's yes to a plan. It holds for exactly what it names.
+type Approval struct {
+	UUID      string            `json:"uuid"`
+	Iteration int               `json:"iteration"`
+	Plan      string            `json:"plan_sha256"`
+	Tree      string            `json:"commit"` // of the branch
+	Audits    map[string]string `json:"audits_sha256"`
+	Reviewed  bool              `json:"reviewed"` // the plan was opened in an editor
+	At        time.Time         `json:"at"`
+	Seal      string            `json:"seal"`
+}
+
+// The operator's decisions at the second gate.
+const (
+	DecideAccept  = "accept"
+	DecideIterate = "iterate"
+)
+
+// Acceptance is the operator's decision about a revision.
+type Acceptance struct {
+	UUID      string    `json:"uuid"`
+	Iteration int       `json:"iteration"`
+	Decision  string    `json:"decision"` // accept or iterate
+	Tree      string    `json:"commit"`
+	Diff      string    `json:"diff_sha256"`
+	Tests     string    `json:"tests_sha256"`
+	Failing   bool      `json:"with_failing_tests,omitempty"`
+	At        time.Time `json:"at"`
+	Seal      string    `json:"seal"`
+}
+
+// seal marks a decision as made on this machine: its key lies in relay's own state,
+// where neither a repository nor a builder can write. A decision that came along with
+// a clone, or was written into a log by hand, does not have it.
+func (e *Env) seal(decision any) (string, error) {
+	key, err := e.gateKey()
+	if err != nil {
+		return "", err
+	}
+	m := hmac.New(sha256.New, key)
+	m.Write([]byte("relay gate 1\n"))
+	m.Write(canonical(decision))
+	return hex.EncodeToString(m.Sum(nil)), nil
+}
+
+func (e *Env) gateKey() ([]byte, error) {
+	path := filepath.Join(e.StateDir, "gate.key")
+	for range 2 {
+		key, err := workspace.ReadFile(path, 1<<10)
+		if err == nil && len(key) == sha256.Size {
+			return key, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, fault.New(judge.BlockedCrashRecovery, "decisions can't be sealed on this machine", fmt.Sprintf("%s is no key", path), "`rm "+fault.Word(path)+"`: open approvals are then given anew")
+		}
+		if err := os.MkdirAll(e.StateDir, 0o700); err != nil {
+			return nil, fault.Internal(err)
+		}
+		key = make([]byte, sha256.Size)
+		rand.Read(key)
+		tmp := path + "." + rand.Text()[:10]
+		if err := os.WriteFile(tmp, key, 0o600); err != nil {
+			return nil, fault.Internal(err)
+		}
+		err = os.Link(tmp, path) // the first of two wins
+		os.Remove(tmp)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, fault.Internal(err)
+		}
+	}
+	return nil, fault.New(judge.BlockedCrashRecovery, "decisions can't be sealed on this machine", path+" can't be made", "`ls -l "+fault.Word(path)+"`")
+}
+
+// approval makes the operator's yes to what is there now.
+func (c *Cycle) approval(ctx context.Context) (Approval, error) {
+	a, err := c.evidence(ctx)
+	if err != nil {
+		return a, err
+	}
+	a.At = c.env.now().UTC()
+	a.Reviewed = c.reviewed(a.Plan)
+	a.Seal, err = c.env.seal(a)
+	return a, err
+}
+
+// evidence is what a plan's approval is about, as it is now.
+func (c *Cycle) evidence(ctx context.Context) (Approval, error) {
+	a := Approval{UUID: c.rec.UUID, Iteration: c.rec.Iteration, Audits: map[string]string{}}
+	var err error
+	if a.Plan, err = hashFile(c.path(planFile)); err != nil {
+		return a, fault.Internal(err)
+	}
+	if a.Tree, err = c.tip(ctx); err != nil {
+		return a, err
+	}
+	for _, x := range c.rec.Audits {
+		if x.File == "" {
+			continue
+		}
+		if a.Audits[x.File], err = hashFile(c.path(x.File)); err != nil {
+			return a, fault.Internal(err)
+		}
+	}
+	return a, nil
+}
+
+// holds says why an approval does not hold (any more), "" when it does.
+func (c *Cycle) holds(ctx context.Context, a Approval) (string, error) {
+	if why, err := c.sealed(a.Seal, func() any { b := a; b.Seal = ""; return b }()); why != "" || err != nil {
+		return why, err
+	}
+	now, err := c.evidence(ctx)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case a.UUID != now.UUID || a.Iteration != now.Iteration:
+		return "the approval is for another cycle or iteration", nil
+	case a.Plan != now.Plan:
+		return "the plan was changed after it was approved", nil
+	case a.Tree != now.Tree:
+		return "the branch moved after the plan was approved", nil
+	}
+	for _, x := range c.rec.Audits {
+		if x.File != "" && a.Audits[x.File] != now.Audits[x.File] {
+			return x.File + " was changed after the plan was approved", nil
+		}
+		if x.File != "" && now.Audits[x.File] != x.SHA256 {
+			return x.File + " is not what " + x.Provider + " answered", nil
+		}
+	}
+	return "", nil
+}
+
+func (c *Cycle) sealed(seal string, decision any) (string, error) {
+	want, err := c.env.seal(decision)
+	if err != nil {
+		return "", err
+	}
+	if !hmac.Equal([]byte(seal), []byte(want)) {
+		return "the decision was not made with relay on this machine", nil
+	}
+	return "", nil
+}
+
+// acceptance makes the operator's decision about what is there now.
+func (c *Cycle) acceptance(ctx context.Context, decision string, failing bool) (Acceptance, error) {
+	a, err := c.result(ctx)
+	if err != nil {
+		return a, err
+	}
+	a.Decision, a.Failing, a.At = decision, failing, c.env.now().UTC()
+	a.Seal, err = c.env.seal(a)
+	return a, err
+}
+
+// result is what the second gate's decision is about, as it is now.
+func (c *Cycle) result(ctx context.Context) (Acceptance, error) {
+	a := Acceptance{UUID: c.rec.UUID, Iteration: c.rec.Iteration}
+	var err error
+	if a.Tree, err = c.tip(ctx); err != nil {
+		return a, err
+	}
+	if a.Diff, err = hashFile(c.path(revisionFile)); err == nil {
+		a.Tests, err = hashFile(c.path(testsFile))
+	}
+	if err != nil {
+		return a, fault.Internal(err)
+	}
+	return a, nil
+}
+
+// stands says why a decision about a revision does not hold, "" when it does.
+func (c *Cycle) stands(ctx context.Context, a Acceptance) (string, error) {
+	if why, err := c.sealed(a.Seal, func() any { b := a; b.Seal = ""; return b }()); why != "" || err != nil {
+		return why, err
+	}
+	now, err := c.result(ctx)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case a.UUID != now.UUID || a.Iteration != now.Iteration:
+		return "the decision is for another cycle or iteration", nil
+	case a.Decision != DecideAccept && a.Decision != DecideIterate:
+		return "there is no such decision", nil
+	case a.Decision == DecideIterate:
+		return "", nil // nothing is accepted by it
+	case a.Tree != now.Tree || a.Tree != c.rec.Revision.Commit:
+		return "the branch is not at the revision that was shown", nil
+	case a.Diff != now.Diff || a.Diff != c.rec.Revision.DiffSHA256:
+		return "the revision's diff is not the one that was shown", nil
+	case a.Tests != now.Tests || c.rec.Tests != nil && a.Tests != c.rec.Tests.SHA256:
+		return "the tests' output is not the one that was shown", nil
+	case c.failing() && !a.Failing:
+		return "the tests failed, and that was not said with the decision", nil
+	}
+	return "", nil
+}
+
+func (c *Cycle) failing() bool { return c.rec.Tests != nil && !c.rec.Tests.Passed }
+
+// usable says why a plan can't be carried out, nil when it can.
+func usable(text string) (*audit.Document, error) {
+	d, err := audit.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(d.Items) == 0 {
+		return nil, errors.New("the plan has no entries: nothing would be revised")
+	}
+	return d, nil
+}

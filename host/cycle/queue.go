@@ -1,0 +1,146 @@
+package cycle
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/workspace"
+)
+
+// Waits says whether a cycle needs the operator: at a gate, or with a problem.
+func (r *Record) Waits() bool { return !r.State.Ended() && (r.State.Gate() || r.Problem != nil) }
+
+// Detail says in a few words what a cycle is about in its state.
+func (r *Record) Detail() string {
+	switch {
+	case r.Problem != nil && !r.State.Gate():
+		return r.Problem.What
+	case r.State == AuditRunning:
+		var names []string
+		for _, a := range r.ConfigSnapshot.Auditors() {
+			names = append(names, a.Provider)
+		}
+		return strings.Join(names, "+")
+	case r.State == AuditComplete && r.ConfigSnapshot.Models.Refinement.Enabled:
+		return r.ConfigSnapshot.Models.Refinement.Provider + " refines"
+	case r.State == AwaitingReview:
+		return "plan ready"
+	case r.State == RevisionRunning, r.State == PlanApproved:
+		return r.Reviser
+	case r.State == Testing:
+		return strings.Join(r.ConfigSnapshot.Cycle.TestCommand, " ")
+	case r.State == AwaitingAcceptance && r.Revision != nil && !r.Revision.Landed:
+		return "nothing landed: " + r.Revision.Why
+	case r.State == AwaitingAcceptance:
+		return r.Tests.Text()
+	}
+	return ""
+}
+
+// Next is what the operator can type, most likely first.
+func (r *Record) Next() []string {
+	id := Short(r.UUID)
+	switch {
+	case r.State == AwaitingReview:
+		return []string{"`relay review " + id + "`", "`relay continue " + id + "`", "`relay abort " + id + "`"}
+	case r.State == AwaitingAcceptance:
+		next := []string{"`relay show " + id + " --diff`"}
+		if r.Revision != nil && r.Revision.Landed {
+			next = append(next, "`relay accept "+id+"`")
+		}
+		if r.Iteration < r.ConfigSnapshot.Cycle.MaxIterations {
+			next = append(next, "`relay iterate "+id+"`")
+		}
+		return append(next, "`relay abort "+id+"`")
+	case r.State == Complete:
+		return []string{"`git merge --no-ff " + r.Branch + "`"}
+	case r.State == Aborted:
+		return []string{"`relay start " + r.ServiceID + "`"}
+	case r.Problem != nil && r.Problem.Fix != "":
+		return []string{r.Problem.Fix}
+	}
+	return []string{"`relay resume " + id + "`"}
+}
+
+// WriteQueue makes queue.md anew from the cycles' states, and beside it the line for
+// tmux. Writers take turns, and each reads again before it writes, so the last one
+// wins with the newest.
+func WriteQueue(ws *workspace.Workspace, now time.Time) error {
+	l := flock.New(filepath.Join(Dir(ws), "locks", ".queue"))
+	if err := l.Lock(); err != nil {
+		return err
+	}
+	defer l.Unlock()
+	all, err := List(ws)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	waiting, running := 0, 0
+	b.WriteString("# Cycles in flight\n\n")
+	for _, r := range all {
+		if r.State.Ended() {
+			continue
+		}
+		if r.Waits() {
+			waiting++
+		} else {
+			running++
+		}
+		mark := " "
+		if r.Waits() {
+			mark = "!"
+		}
+		since := r.StartedAt
+		if n := len(r.Transitions); n > 0 {
+			since = r.Transitions[n-1].At
+		}
+		fmt.Fprintf(&b, "%s %-12s %s  %-19s since %s  %s\n", mark, r.ServiceID, Short(r.UUID), r.State, since.Local().Format(time.DateTime), report.Safe(clip(r.Detail(), 100)))
+		if r.Waits() {
+			fmt.Fprintf(&b, "  %s\n", r.Next()[0])
+		}
+	}
+	if waiting+running == 0 {
+		b.WriteString("None.\n")
+	}
+	fmt.Fprintf(&b, "\n%d waiting for you, %d running. Written %s.\n", waiting, running, now.Local().Format(time.DateTime))
+	if err := workspace.WriteScratch(ws.Queue(), []byte(b.String())); err != nil {
+		return err
+	}
+	return workspace.WriteScratch(TmuxFile(ws), []byte(tmuxLine(all)))
+}
+
+// TmuxFile holds the line for a status bar, so that showing it needs no work.
+func TmuxFile(ws *workspace.Workspace) string { return filepath.Join(ws.Dir(), "tmux-status") }
+
+// tmuxLine is short: what waits, by name, and how many others there are.
+func tmuxLine(all []*Record) string {
+	var waits []string
+	running := 0
+	for _, r := range all {
+		switch {
+		case r.State.Ended():
+		case r.Waits():
+			word := map[State]string{AwaitingReview: "review", AwaitingAcceptance: "accept"}[r.State]
+			waits = append(waits, r.ServiceID+":"+orDefault(word, "problem"))
+		default:
+			running++
+		}
+	}
+	if len(waits) > 3 {
+		waits = append(waits[:3], fmt.Sprintf("+%d", len(waits)-3))
+	}
+	line := strings.Join(waits, " ")
+	if line != "" {
+		line = "! " + line
+	}
+	if running > 0 {
+		line = strings.TrimSpace(fmt.Sprintf("%s %d running", line, running))
+	}
+	return line
+}

@@ -1,0 +1,227 @@
+package cycle
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host/cycle/audit"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/strictjson"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+)
+
+// Record is state.json. The fields of the seed come first. It is written for people,
+// scripts and status lines; what a cycle does next is decided by the engine's log.
+type Record struct {
+	UUID           string           `json:"uuid"`
+	ServiceID      string           `json:"service_id"`
+	State          State            `json:"state"`
+	Branch         string           `json:"branch"`
+	Iteration      int              `json:"iteration"`
+	StartedAt      time.Time        `json:"started_at"`
+	Transitions    []Transition     `json:"transitions"`
+	ConfigSnapshot config.Service   `json:"config_snapshot"`
+	Tokens         map[string]int64 `json:"tokens"`   // <provider>_in, <provider>_out
+	CostUSD        *float64         `json:"cost_usd"` // of the calls whose cost is known; null when none is
+
+	// relay's own
+	SchemaVersion int                  `json:"schema_version"` // 1
+	BaseCommit    string               `json:"base_commit"`
+	BaseBranch    string               `json:"base_branch,omitempty"` // that the operator was on
+	Worktree      string               `json:"worktree"`
+	Reviser       string               `json:"reviser"`
+	UnknownCalls  int                  `json:"unknown_cost_calls"`
+	Problem       *Problem             `json:"problem,omitempty"` // why it does not go on by itself
+	Warnings      []string             `json:"warnings,omitempty"`
+	Input         *InputFacts          `json:"input,omitempty"` // of this iteration
+	Audits        []AuditFacts         `json:"audits,omitempty"`
+	Refined       *RefinedFacts        `json:"refined,omitempty"`
+	Plan          *PlanFacts           `json:"plan,omitempty"`
+	Approval      *Approval            `json:"approval,omitempty"`
+	Revision      *RevisionFacts       `json:"revision,omitempty"`
+	Tests         *TestFacts           `json:"tests,omitempty"`
+	Calls         []CallFacts          `json:"calls,omitempty"` // of all iterations
+	Findings      map[audit.Status]int `json:"findings,omitempty"`
+	Acceptance    *Acceptance          `json:"acceptance,omitempty"`
+}
+
+// Transition is one change of state.
+type Transition struct {
+	To        State     `json:"to"`
+	At        time.Time `json:"at"`
+	By        who       `json:"by"`
+	Iteration int       `json:"iteration"`
+	Note      string    `json:"note,omitempty"`
+}
+
+// Problem is a fault as it is recorded.
+type Problem struct {
+	Code judge.Code `json:"code,omitempty"`
+	What string     `json:"what"`
+	Why  string     `json:"why,omitempty"`
+	Fix  string     `json:"fix,omitempty"`
+}
+
+func problemOf(err error) *Problem {
+	f := fault.Internal(err)
+	return &Problem{Code: f.Code, What: f.What, Why: f.Why, Fix: f.Fix}
+}
+
+// Fault is the problem as an error.
+func (p *Problem) Fault() *fault.Fault { return fault.New(p.Code, p.What, p.Why, p.Fix) }
+
+// The files of a cycle, in its folder.
+const (
+	stateFile    = "state.json"
+	inputFile    = "input.txt"
+	auditsDir    = "audits"
+	refinedFile  = "refined-plan.md"
+	planFile     = "plan.md"
+	revisionFile = "revision.diff"
+	testsFile    = "test-output.txt"
+	findingsFile = "findings.json"
+	callsDir     = "calls"
+	iterations   = "iterations"
+)
+
+// Dir is the folder of all cycles of a workspace; each has one of its own in it.
+func Dir(ws *workspace.Workspace) string { return ws.Cycles() }
+
+func folder(ws *workspace.Workspace, uuid string) string { return filepath.Join(Dir(ws), uuid) }
+
+const maxState = 8 << 20
+
+// ReadRecord reads a cycle's state.json.
+func ReadRecord(ws *workspace.Workspace, uuid string) (*Record, error) {
+	path := filepath.Join(folder(ws, uuid), stateFile)
+	b, err := workspace.ReadFile(path, maxState)
+	r := &Record{}
+	if err == nil {
+		err = strictjson.Unmarshal(b, r)
+	}
+	if err == nil && (r.UUID != uuid || r.SchemaVersion != 1) {
+		err = fmt.Errorf("it says that it is cycle %q, version %d", r.UUID, r.SchemaVersion)
+	}
+	if err != nil {
+		return nil, &fault.Fault{Code: judge.BlockedCrashRecovery, What: "the state of cycle " + Short(uuid) + " can't be trusted", Why: err.Error(),
+			Fix: "`relay resume " + Short(uuid) + "` makes it anew from the cycle's log", Err: err}
+	}
+	return r, nil
+}
+
+func (r *Record) write(ws *workspace.Workspace) error {
+	return workspace.WriteJSON(filepath.Join(folder(ws, r.UUID), stateFile), r)
+}
+
+// ids lists the cycles of a workspace by their folders.
+func ids(ws *workspace.Workspace) ([]string, error) {
+	entries, err := os.ReadDir(Dir(ws))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var out []string
+	for _, e := range entries {
+		if e.IsDir() && validUUID(e.Name()) {
+			out = append(out, e.Name())
+		}
+	}
+	return out, err
+}
+
+// List reads all cycles, newest first. One whose state can't be read is there with
+// its problem.
+func List(ws *workspace.Workspace) ([]*Record, error) {
+	all, err := ids(ws)
+	if err != nil {
+		return nil, fault.Internal(err)
+	}
+	var out []*Record
+	for _, id := range all {
+		r, err := ReadRecord(ws, id)
+		if err != nil {
+			if _, serr := os.Lstat(filepath.Join(folder(ws, id), stateFile)); errors.Is(serr, fs.ErrNotExist) {
+				continue // not begun: its first state was never written
+			}
+			r = &Record{UUID: id, Problem: problemOf(err)}
+		}
+		out = append(out, r)
+	}
+	slices.SortFunc(out, func(a, b *Record) int { return b.StartedAt.Compare(a.StartedAt) })
+	return out, nil
+}
+
+// Find gives the id of the cycle that is named by an id, or by the beginning of one.
+func Find(ws *workspace.Workspace, name string) (string, error) {
+	all, err := ids(ws)
+	if err != nil {
+		return "", fault.Internal(err)
+	}
+	var found []string
+	for _, id := range all {
+		if id == name {
+			return id, nil
+		}
+		if len(name) >= 2 && strings.HasPrefix(id, strings.ToLower(name)) {
+			found = append(found, id)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return "", fault.New("", "there is no cycle "+fmt.Sprintf("%q", name), "no cycle of this repository has an id that begins so", "`relay queue --all` lists them")
+	}
+	for i := range found {
+		found[i] = found[i][:min(len(found[i]), len(name)+6)]
+	}
+	return "", fault.New("", fmt.Sprintf("%q names several cycles", name), "there are "+strings.Join(found, ", "), "`relay queue --all` lists them; type more of the id")
+}
+
+// Short is how people call a cycle.
+func Short(uuid string) string { return uuid[:min(8, len(uuid))] }
+
+func validUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i, c := range s {
+		if dash := i == 8 || i == 13 || i == 18 || i == 23; dash != (c == '-') || !dash && !strings.ContainsRune("0123456789abcdef", c) {
+			return false
+		}
+	}
+	return true
+}
+
+// hashFile gives the SHA-256 of a file, "" when there is none.
+func hashFile(path string) (string, error) {
+	b, err := workspace.ReadFile(path, 256<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return hashOf(b), err
+}
+
+func hashOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// canonical is the JSON of a value, for hashing.
+func canonical(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("cycle: " + err.Error())
+	}
+	return b
+}

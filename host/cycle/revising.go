@@ -1,0 +1,420 @@
+package cycle
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/cycle/audit"
+	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/host/internal/progress"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+)
+
+// RevisionFacts is what came of a revision.
+type RevisionFacts struct {
+	By         string           `json:"by"`
+	Model      string           `json:"model,omitempty"`
+	Landed     bool             `json:"landed"`
+	Commit     string           `json:"commit"` // of the branch: the revision's own when it landed
+	Code       judge.Code       `json:"code"`   // what the judge found
+	Why        string           `json:"why,omitempty"`
+	Violations []string         `json:"violations,omitempty"`
+	Files      int              `json:"files"`
+	Added      int              `json:"lines_added"`
+	Deleted    int              `json:"lines_deleted"`
+	Conflicts  string           `json:"plan_conflicts,omitempty"`
+	Coverage   []audit.Coverage `json:"coverage,omitempty"`
+	DiffSHA256 string           `json:"diff_sha256,omitempty"`
+	Salvage    string           `json:"salvage,omitempty"`
+	Box        string           `json:"box,omitempty"`
+	Notes      []string         `json:"notes,omitempty"`
+}
+
+// revisionResult is what the step records. Void says why the approval does not hold;
+// then nothing was changed.
+type revisionResult struct {
+	Facts RevisionFacts `json:"facts"`
+	Calls []*CallFacts  `json:"calls,omitempty"`
+	Void  string        `json:"void,omitempty"`
+}
+
+// stepTrailer ties a commit to the step that made it.
+const stepTrailer = "Relay-Step"
+
+// revise is the first gate and the revision behind it. An approval that does not hold
+// leads back to the gate, as often as it takes.
+func (c *Cycle) revise(f durable.Flow) error {
+	note := ""
+	for n := 1; ; n++ {
+		if c.rec.State != AwaitingReview {
+			if err := c.enter(f, AwaitingReview, byRelay, note); err != nil {
+				return err
+			}
+		}
+		c.rec.Approval = nil
+		a, err := durable.Ask[Approval](f, fmt.Sprintf("plan-%d-%d", c.rec.Iteration, n), map[string]any{"state": AwaitingReview, "iteration": c.rec.Iteration})
+		if err != nil {
+			return err
+		}
+		void, err := durable.Step(f, fmt.Sprintf("approval-%d-%d", c.rec.Iteration, n), func(ctx context.Context, _ durable.Attempt) (string, error) {
+			why, err := c.holds(ctx, a)
+			if err != nil {
+				return "", c.halt(err)
+			}
+			return why, nil
+		})
+		if err != nil {
+			return err
+		}
+		if void != "" {
+			c.note("the approval is void: " + void)
+			continue
+		}
+		c.rec.Approval = &a
+		if err := c.enter(f, PlanApproved, byOperator, ""); err != nil {
+			return err
+		}
+		if err := c.enter(f, RevisionRunning, byRelay, ""); err != nil {
+			return err
+		}
+		res, err := try(c, f, fmt.Sprintf("revision-%d", n), func(ctx context.Context, at durable.Attempt, _ []string) (revisionResult, error) {
+			return c.carryOut(ctx, at, a)
+		})
+		if err != nil {
+			return err
+		}
+		c.count(res.Calls...)
+		if res.Void == "" {
+			c.rec.Revision = &res.Facts
+			return nil
+		}
+		note = "the approval is void: " + res.Void
+	}
+}
+
+// passage is one revision on its way through a box.
+type passage struct {
+	c      *Cycle
+	key    string
+	a      Approval
+	plan   string
+	doc    *audit.Document
+	change *change.Change
+	out    revisionResult
+	claims map[string][]string
+	seen   *material
+}
+
+// carryOut has the approved plan carried out, judged and committed. An attempt that
+// was cut off is settled first; if it had landed, that is the result.
+func (c *Cycle) carryOut(ctx context.Context, at durable.Attempt, a Approval) (revisionResult, error) {
+	p := &passage{c: c, key: at.Key, a: a, out: revisionResult{Facts: RevisionFacts{By: c.rec.Reviser}}}
+	if at.Again {
+		landed, err := p.settle(ctx)
+		if landed || err != nil {
+			return p.out, err
+		}
+	}
+	void, err := c.holds(ctx, a)
+	if void != "" || err != nil {
+		p.out.Void = void
+		return p.out, err
+	}
+	if _, p.doc, err = c.planText(); err != nil {
+		return p.out, err
+	}
+	p.doc.Fill()
+	p.plan = p.doc.String()
+	if p.seen, err = c.gather(ctx, c.rec.Input); err != nil {
+		return p.out, err
+	}
+	err = p.build(ctx)
+	if p.change != nil {
+		if derr := p.change.Discard(); err == nil {
+			err = derr
+		}
+	}
+	return p.out, err
+}
+
+// settle finishes or reverts what a crash left, and says whether the revision had
+// landed.
+func (p *passage) settle(ctx context.Context) (bool, error) {
+	c := p.c
+	done, err := change.Recover(ctx, c.changeEnv(), false)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range done {
+		c.note("after the crash: " + r.Did)
+		if r.Conflict != "" {
+			return false, fault.New(judge.BlockedCrashRecovery, "the revision that was being written can't be settled", r.Conflict,
+				"`git -C "+fault.Word(c.rec.Worktree)+" status`, take your own change back, then `relay resume "+Short(c.rec.UUID)+"`")
+		}
+	}
+	out, err := c.git.Run(ctx, nil, "log", "-1", "--format=%H%n%(trailers:key="+stepTrailer+",valueonly)")
+	if err != nil {
+		return false, gitFault(err)
+	}
+	head, trailer, _ := strings.Cut(string(out), "\n")
+	if strings.TrimSpace(trailer) != p.key {
+		return false, nil
+	}
+	b, err := workspace.ReadFile(c.path(revisionFile+".json"), 1<<20)
+	if err == nil {
+		err = decodeFacts(b, &p.out)
+	}
+	if err != nil {
+		return false, fault.Wrap(err, judge.BlockedCrashRecovery, "what the landed revision came to can't be read", "`git -C "+fault.Word(c.rec.Worktree)+" show`")
+	}
+	p.out.Facts.Landed, p.out.Facts.Commit = true, head
+	return true, nil
+}
+
+// build asks the reviser and takes what it made through the box, the judge and the
+// checks onto the branch.
+func (p *passage) build(ctx context.Context) error {
+	c := p.c
+	b, err := p.builder(ctx)
+	if err != nil {
+		return err
+	}
+	if b == nil { // it says that nothing can be done
+		p.out.Facts.Code, p.out.Facts.Commit = judge.Success, p.a.Tree
+		return p.keep(nil)
+	}
+	defer b.plugin.Close(ctx)
+	if p.change, err = change.Begin(c.changeEnv(), change.Options{RunID: p.runID(), Base: p.a.Tree, Branch: c.rec.Branch, Binds: b.binds}); err != nil {
+		return crew.BoxFault(err)
+	}
+	if err := p.change.Enter(string(RevisionRunning)); err != nil {
+		return fault.Internal(err)
+	}
+	p.out.Facts.Box = p.change.Box().Means()
+	if err := p.work(ctx, b); err != nil {
+		return err
+	}
+	return p.judge(ctx)
+}
+
+func (p *passage) runID() string {
+	return fmt.Sprintf("%s-%d-%s", p.c.rec.UUID, p.c.rec.Iteration, p.key[:8])
+}
+
+// judge reads what was really changed, and lands it or keeps it aside.
+func (p *passage) judge(ctx context.Context) error {
+	c, f := p.c, &p.out.Facts
+	v, err := p.change.Judge(ctx, p.policy())
+	if err != nil {
+		return crew.BoxFault(err)
+	}
+	f.Code, f.Files, f.Added, f.Deleted, f.Commit = v.Code, v.Radius.Files, v.Radius.Added, v.Radius.Deleted, p.a.Tree
+	var changed []string
+	for _, ch := range p.change.Touched().Changes {
+		changed = append(changed, ch.Path)
+	}
+	f.Coverage = p.coverage(changed)
+	for _, b := range v.Violations {
+		f.Violations = append(f.Violations, clip(strings.TrimPrefix(b.Path+": "+b.Rule, ": "), 200))
+	}
+	f.Violations = atMost(f.Violations, 40)
+	patch, err := p.change.Patch()
+	if err != nil {
+		return fault.Internal(err)
+	}
+	c.log(fmt.Sprintf("judge %s, %d files, +%d/-%d", v.Code, f.Files, f.Added, f.Deleted))
+	switch {
+	case v.Code != judge.Success:
+		f.Why = "the judge stopped the revision"
+		p.reject(ctx)
+	case len(v.Kept) == 0:
+		f.Why = "nothing was changed"
+	default:
+		return p.land(ctx, patch)
+	}
+	return p.keep(patch)
+}
+
+// land commits what was judged, if the approval still holds.
+func (p *passage) land(ctx context.Context, patch []byte) error {
+	c, f := p.c, &p.out.Facts
+	void, err := c.holds(ctx, p.a)
+	if void != "" || err != nil {
+		p.out.Void = void
+		return err
+	}
+	if err := p.keep(patch); err != nil {
+		return err
+	}
+	landed, err := p.change.Land(ctx, change.Landing{Message: p.message(), Commit: true, Note: p.runID()})
+	if err != nil {
+		return err
+	}
+	journal.Reached("cycle.landed")
+	f.Notes = append(f.Notes, landed.Notes...)
+	if landed.Commit == "" {
+		f.Why = "git sees no difference"
+		return nil
+	}
+	f.Landed, f.Commit = true, landed.Commit
+	c.log("commit " + landed.Commit + " on " + c.rec.Branch)
+	c.observe(progress.Event{Kind: progress.Notice, Text: fmt.Sprintf("%d files committed as %.12s on %s", f.Files, landed.Commit, c.rec.Branch)})
+	return nil
+}
+
+// keep writes the diff, and beside it the facts, for an attempt that is cut off
+// between the commit and its record.
+func (p *passage) keep(patch []byte) error {
+	p.out.Facts.DiffSHA256 = hashOf(patch)
+	if err := workspace.WriteFile(p.c.path(revisionFile), patch); err != nil {
+		return err
+	}
+	return workspace.WriteJSON(p.c.path(revisionFile+".json"), p.out)
+}
+
+// reject keeps what was built where the operator can get at it.
+func (p *passage) reject(ctx context.Context) {
+	m := p.message()
+	m.Subject = "[" + Short(p.c.rec.UUID) + "] rejected: " + string(p.out.Facts.Code)
+	kept, err := p.change.Reject(context.WithoutCancel(ctx), m)
+	if err != nil {
+		p.out.Facts.Notes = append(p.out.Facts.Notes, "what was built could not be kept as a commit: "+err.Error())
+		return
+	}
+	p.out.Facts.Salvage = kept.Ref
+	p.out.Facts.Notes = append(p.out.Facts.Notes, kept.Notes...)
+}
+
+// policy is the law for this revision: the service's fence. A test or check that the
+// approved plan names may be changed, since the operator has seen it there.
+func (p *passage) policy() judge.Policy {
+	cfg, s := p.c.env.Config, p.c.rec.ConfigSnapshot.Scope
+	allowed := append([]string{}, s.AllowedGlobs...)
+	for _, i := range p.doc.Items {
+		for _, path := range audit.Paths(i.Text) {
+			if judge.ValidGlob(path) == nil && judge.Match(s.AllowedGlobs, path) {
+				allowed = append(allowed, path)
+			}
+		}
+	}
+	return judge.Policy{Kind: judge.Execute, Allowed: allowed, Forbidden: p.forbidden(), RunnerOwned: p.c.owned(),
+		Protected: cfg.Verification.ProtectedGlobs, Tests: cfg.Verification.TestGlobs, Lockfiles: cfg.Scope.Lockfiles,
+		AllowNewFiles: s.AllowNewFiles, AllowLockfileChanges: s.AllowLockfileChanges,
+		MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged, BuilderCommits: judge.SquashCommits}
+}
+
+func (p *passage) forbidden() []string {
+	return append(append([]string{}, p.c.env.Config.Scope.DefaultForbiddenGlobs...), p.c.rec.ConfigSnapshot.Scope.ForbiddenGlobs...)
+}
+
+func (p *passage) coverage(changed []string) []audit.Coverage {
+	all := atMost(audit.Cover(p.doc, p.claims, changed), 150)
+	for i := range all {
+		all[i].Line = clip(all[i].Line, 160)
+		all[i].Files, all[i].Wrong = atMost(all[i].Files, 20), atMost(all[i].Wrong, 10)
+	}
+	return all
+}
+
+// message is the commit message, as the seed has it.
+func (p *passage) message() change.Message {
+	c, f := p.c, &p.out.Facts
+	r := &c.rec
+	service := r.ServiceID
+	if n := r.ConfigSnapshot.Service.Name; n != "" {
+		service += " (" + n + ")"
+	}
+	var did, rest []string
+	for _, x := range f.Coverage {
+		line := "  - " + x.Name + ": " + x.Line
+		if len(x.Files) > 0 {
+			did = append(did, line)
+		} else {
+			rest = append(rest, line)
+		}
+	}
+	m := change.Message{Subject: fmt.Sprintf("[%s] REVISION_COMPLETE: %s", Short(r.UUID), p.summary(len(did))), Blocks: [][]string{
+		{"Cycle: " + r.UUID, "Service: " + service, fmt.Sprintf("Iteration: %d", r.Iteration), "State:     REVISION_COMPLETE"}}}
+	if len(did) > 0 {
+		m.Blocks = append(m.Blocks, append([]string{"Plan items addressed:"}, atMost(did, 40)...))
+	}
+	if len(rest) > 0 {
+		m.Blocks = append(m.Blocks, append([]string{"Plan items that touched nothing:"}, atMost(rest, 40)...))
+	}
+	models := []string{"Models:"}
+	for _, a := range r.Audits {
+		models = append(models, fmt.Sprintf("  %s: %s", a.Role, orDefault(a.Model, a.Provider)))
+	}
+	if r.Refined != nil {
+		models = append(models, "  refine: "+orDefault(r.Refined.Model, r.Refined.Provider))
+	}
+	models = append(models, "  revise: "+orDefault(f.Model, f.By))
+	in, out, usd := p.spent()
+	m.Blocks = append(m.Blocks, models, []string{fmt.Sprintf("Tokens: in %d out %d", in, out), "Cost: " + dollars(usd)})
+	m.Trailers = []change.Trailer{{Key: "Relay-Cycle", Value: r.UUID}, {Key: "Relay-Service", Value: r.ServiceID}, {Key: stepTrailer, Value: p.key}}
+	return m
+}
+
+func (p *passage) summary(items int) string {
+	noun := "items"
+	if items == 1 {
+		noun = "item"
+	}
+	return fmt.Sprintf("%s, %d plan %s in %d files", p.c.rec.ServiceID, items, noun, p.out.Facts.Files)
+}
+
+// spent is what the cycle has used, this revision included.
+func (p *passage) spent() (in, out int64, usd *float64) {
+	for _, f := range append(pointers(p.c.rec.Calls), p.out.Calls...) {
+		if f == nil {
+			continue
+		}
+		if f.InTokens != nil {
+			in += *f.InTokens
+		}
+		if f.OutTokens != nil {
+			out += *f.OutTokens
+		}
+		crew.Add(&usd, f.CostUSD)
+	}
+	return in, out, usd
+}
+
+func pointers(all []CallFacts) []*CallFacts {
+	out := make([]*CallFacts, len(all))
+	for i := range all {
+		out[i] = &all[i]
+	}
+	return out
+}
+
+func orDefault(s, def string) string {
+	if s == "" {
+		return def
+	}
+	return s
+}
+
+// archive moves the files of this iteration to a folder of theirs.
+func (c *Cycle) archive(f durable.Flow) error {
+	_, err := durable.Step(f, fmt.Sprintf("archive-%d", c.rec.Iteration), func(context.Context, durable.Attempt) (time.Time, error) {
+		to := c.iterationDir(c.rec.Iteration)
+		if err := c.env.WS.MkdirAll(to); err != nil {
+			return time.Time{}, c.halt(err)
+		}
+		err := moveAside(filepath.Dir(c.path(planFile)), to, []string{inputFile, auditsDir, refinedFile, planFile, revisionFile, revisionFile + ".json", testsFile, findingsFile, "reviewed"})
+		if err != nil {
+			return time.Time{}, c.halt(err)
+		}
+		return c.env.now(), nil
+	})
+	return err
+}

@@ -1,0 +1,231 @@
+package host
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host/cycle"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/daylog"
+	"github.com/paxiom/relay/host/internal/notify"
+	"github.com/paxiom/relay/judge"
+)
+
+// Types of audit cycles that the commands show.
+type (
+	// Cycle is a cycle's state.json.
+	Cycle = cycle.Record
+	// CycleState is where a cycle stands.
+	CycleState = cycle.State
+	// CyclePreview is what an approval would set going.
+	CyclePreview = cycle.Preview
+	// CycleReview is what a review found.
+	CycleReview = cycle.Review
+	// CycleWorktree is one work tree of the pool.
+	CycleWorktree = cycle.Worktree
+)
+
+// CycleResult is a cycle after a command.
+type CycleResult struct {
+	Doc
+	Cycle    *Cycle   `json:"cycle"`
+	Dir      string   `json:"dir"` // with its files
+	Next     []string `json:"next"`
+	Bell     bool     `json:"-"` // the terminal's bell is wanted
+	ExitCode int      `json:"exit_code"`
+}
+
+// CycleStart are the options of relay start.
+type CycleStart struct {
+	Service  string
+	Base     string   // commit or branch; "" is HEAD
+	Model    []string // ROLE=MODEL, or MODEL for the first audit
+	With     []string // KEY=VALUE of the service, for this cycle
+	Force    bool
+	Observer Observer
+	Began    func(*Cycle) // when the cycle has its id, branch and work tree; may be nil
+}
+
+// StartCycle begins a cycle and runs it to the first gate.
+func (r *Repo) StartCycle(ctx context.Context, o CycleStart) (*CycleResult, error) {
+	env, repo, err := r.cycleEnv(o.Observer)
+	if err != nil {
+		return nil, err
+	}
+	with, err := modelOverrides(o.Model)
+	if err != nil {
+		return nil, err
+	}
+	s, err := config.LoadService(r.serviceOptions(repo.root), o.Service, append(with, o.With...))
+	if err != nil {
+		return nil, err
+	}
+	if err := r.trust().CheckService(repo.root, s, r.getenv); err != nil {
+		return nil, err
+	}
+	if err := r.ready(ctx, repo.loaded, env.Catalog, cycleTeam(s.Service, env.Catalog)); err != nil {
+		return nil, err
+	}
+	rec, err := cycle.Start(ctx, env, cycle.StartOptions{Service: s, Base: o.Base, Force: o.Force}, o.Began)
+	return r.cycleResult(repo, rec, err)
+}
+
+// cycleTeam are the plugins of a service's cycles.
+func cycleTeam(s *config.Service, cat *catalog.Catalog) []member {
+	var team []member
+	seen := map[string]bool{}
+	add := func(role, name, model string, kind catalog.Kind) {
+		if key := string(kind) + catalog.Canonical(name); !seen[key] {
+			seen[key] = true
+			team = append(team, member{role, name, kind, model})
+		}
+	}
+	for _, a := range s.Auditors() {
+		add(a.Name, a.Provider, a.Model, catalog.Provider)
+	}
+	if m := s.Models.Refinement; m.Enabled {
+		add("refinement", m.Provider, m.Model, catalog.Provider)
+	}
+	for _, name := range s.Revisers() {
+		kind := catalog.Provider
+		if _, err := cat.Find(name, kind); err != nil {
+			if _, err := cat.Find(name, catalog.Builder); err == nil {
+				kind = catalog.Builder
+			}
+		}
+		add("revision", name, "", kind)
+	}
+	return team
+}
+
+// modelOverrides makes service overrides of --model.
+func modelOverrides(models []string) ([]string, error) {
+	keys := map[string]string{"audit_a": "models.audit_a.model", "audit_b": "models.audit_b.model", "refinement": "models.refinement.model"}
+	var out []string
+	for _, m := range models {
+		role, name, ok := strings.Cut(m, "=")
+		if !ok {
+			role, name = "audit_a", m
+		}
+		if keys[role] == "" {
+			return nil, fault.New("", "--model can't be "+Safe(m), "the roles are audit_a, audit_b and refinement; other models are set with --with", "`relay start --help`")
+		}
+		out = append(out, keys[role]+"="+name)
+	}
+	return out, nil
+}
+
+// ContinueCycle approves the plan that waits, and runs the cycle to the second gate.
+// before is shown what will run; its error leaves the gate closed.
+func (r *Repo) ContinueCycle(ctx context.Context, id string, obs Observer, before func(*CyclePreview) error) (*CycleResult, error) {
+	return r.onCycle(id, obs, func(env *cycle.Env, uuid string) (*cycle.Record, error) {
+		return cycle.Continue(ctx, env, uuid, before)
+	})
+}
+
+// AcceptCycle accepts the revision that waits.
+func (r *Repo) AcceptCycle(ctx context.Context, id string, failingTests bool, obs Observer) (*CycleResult, error) {
+	return r.onCycle(id, obs, func(env *cycle.Env, uuid string) (*cycle.Record, error) {
+		return cycle.Decide(ctx, env, uuid, cycle.DecideAccept, failingTests)
+	})
+}
+
+// IterateCycle asks for another round of audits.
+func (r *Repo) IterateCycle(ctx context.Context, id string, obs Observer) (*CycleResult, error) {
+	return r.onCycle(id, obs, func(env *cycle.Env, uuid string) (*cycle.Record, error) {
+		return cycle.Decide(ctx, env, uuid, cycle.DecideIterate, false)
+	})
+}
+
+// ResumeCycle goes on with a cycle that was cut off or has a problem.
+func (r *Repo) ResumeCycle(ctx context.Context, id string, without []string, obs Observer) (*CycleResult, error) {
+	return r.onCycle(id, obs, func(env *cycle.Env, uuid string) (*cycle.Record, error) { return cycle.Resume(ctx, env, uuid, without) })
+}
+
+// AbortCycle ends a cycle for good.
+func (r *Repo) AbortCycle(ctx context.Context, id, reason string) (*CycleResult, error) {
+	return r.onCycle(id, nil, func(env *cycle.Env, uuid string) (*cycle.Record, error) { return cycle.Abort(ctx, env, uuid, reason) })
+}
+
+// onCycle does something with the cycle that an id, or the beginning of one, names.
+func (r *Repo) onCycle(id string, obs Observer, do func(*cycle.Env, string) (*cycle.Record, error)) (*CycleResult, error) {
+	env, repo, err := r.cycleEnv(obs)
+	if err != nil {
+		return nil, err
+	}
+	uuid, err := cycle.Find(repo.ws, id)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := do(env, uuid)
+	return r.cycleResult(repo, rec, err)
+}
+
+// cycleEnv gathers what cycles need.
+func (r *Repo) cycleEnv(obs Observer) (*cycle.Env, *opened, error) {
+	repo, err := r.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := r.trust().Check(repo.loaded, r.getenv); err != nil {
+		return nil, nil, err
+	}
+	cat, err := r.catalog(repo.root)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := repo.ws.Ensure(); err != nil {
+		return nil, nil, err
+	}
+	if err := repo.ws.MkdirAll(repo.ws.Logs()); err != nil {
+		return nil, nil, err
+	}
+	env := &cycle.Env{Root: repo.root, Config: repo.loaded.Config, WS: repo.ws, Catalog: cat, StateDir: r.stateDir(), DataDir: r.dataDir(), Home: r.home(),
+		Environ: r.opts.Env, Version: r.opts.Version, Observer: obs}
+	env.Log = func(uuid, service, text string) { _ = daylog.Append(repo.ws.Logs(), time.Now(), uuid, service, text) }
+	env.Notify = func(n cycle.Notice) {
+		m := notify.Message{Title: n.Title, Text: n.Text, Data: n}
+		if err := notify.Send(context.Background(), repo.loaded.Config.Notify, r.opts.Env, m); err != nil {
+			env.Log(n.UUID, n.Service, "notification failed: "+err.Error())
+		}
+	}
+	return env, repo, nil
+}
+
+// dataDir holds what is large and can be made again: the work trees of cycles.
+func (r *Repo) dataDir() string {
+	if d := r.getenv("XDG_DATA_HOME"); filepath.IsAbs(d) {
+		return filepath.Join(d, "relay")
+	}
+	return filepath.Join(r.home(), ".local", "share", "relay")
+}
+
+func (r *Repo) cycleResult(repo *opened, rec *cycle.Record, err error) (*CycleResult, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &CycleResult{Doc: Doc{"relay.cycle", 1}, Cycle: rec, Dir: filepath.Join(cycle.Dir(repo.ws), rec.UUID), Next: rec.Next(),
+		Bell: repo.loaded.Config.Notify.Bell && rec.Waits(), ExitCode: cycleExit(rec)}, nil
+}
+
+// cycleExit is 1 while a cycle waits on the operator.
+func cycleExit(rec *cycle.Record) int {
+	if rec.Waits() {
+		return ExitWaiting
+	}
+	return ExitDone
+}
+
+// serviceOptions say where services are loaded from.
+func (r *Repo) serviceOptions(root string) config.Options {
+	return config.Options{Root: root, Env: r.opts.Env}
+}
+
+// noCycle is what a command says that names a run where a cycle is meant.
+func noCycle(id string) error {
+	return fault.New(judge.Code(""), "there is neither a run nor a cycle \""+Safe(id)+"\"", "no id of this repository begins so", "`relay history list` shows runs, `relay queue --all` cycles")
+}

@@ -1,0 +1,287 @@
+package host
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host/cycle"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/daylog"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+)
+
+// CycleLine is one cycle in a list.
+type CycleLine struct {
+	UUID      string     `json:"uuid"`
+	Short     string     `json:"short_id"`
+	Service   string     `json:"service_id"`
+	State     CycleState `json:"state"`
+	Iteration int        `json:"iteration"`
+	Since     time.Time  `json:"since"`
+	Branch    string     `json:"branch"`
+	Detail    string     `json:"detail,omitempty"`
+	Waits     bool       `json:"waits"`
+	CostUSD   *float64   `json:"cost_usd"`
+	Next      []string   `json:"next"`
+}
+
+// QueueResult lists cycles; those that wait for the operator come first.
+type QueueResult struct {
+	Doc
+	Cycles   []CycleLine `json:"cycles"`
+	Waiting  int         `json:"waiting"`
+	Running  int         `json:"running"`
+	ExitCode int         `json:"exit_code"`
+}
+
+// Queue lists the cycles in flight, or all.
+func (r *Repo) Queue(_ context.Context, all bool) (*QueueResult, error) {
+	o, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	res := &QueueResult{Doc: Doc{"relay.queue", 1}, Cycles: []CycleLine{}}
+	records, err := cycle.List(o.ws)
+	if err != nil {
+		return nil, err
+	}
+	for _, waits := range []bool{true, false} {
+		for _, c := range records {
+			if c.Waits() == waits && (all || !c.State.Ended()) {
+				res.Cycles = append(res.Cycles, cycleLine(c))
+			}
+			switch {
+			case c.Waits() != waits || c.State.Ended():
+			case waits:
+				res.Waiting++
+			default:
+				res.Running++
+			}
+		}
+	}
+	if res.Waiting > 0 {
+		res.ExitCode = ExitWaiting
+	}
+	return res, nil
+}
+
+func cycleLine(c *cycle.Record) CycleLine {
+	l := CycleLine{UUID: c.UUID, Short: cycle.Short(c.UUID), Service: c.ServiceID, State: c.State, Iteration: c.Iteration, Since: c.StartedAt,
+		Branch: c.Branch, Detail: c.Detail(), Waits: c.Waits(), CostUSD: c.CostUSD, Next: c.Next()}
+	if n := len(c.Transitions); n > 0 {
+		l.Since = c.Transitions[n-1].At
+	}
+	return l
+}
+
+// CycleShow is one cycle in full.
+type CycleShow struct {
+	Doc
+	Cycle    *Cycle        `json:"cycle"`
+	Findings []FindingLine `json:"findings,omitempty"`
+	Files    []HistoryFile `json:"files"`
+	Diff     string        `json:"-"`
+	Tests    string        `json:"-"`
+	Plan     string        `json:"-"`
+	Next     []string      `json:"next"`
+	ExitCode int           `json:"exit_code"`
+}
+
+// FindingLine is one finding with its standing in the present iteration.
+type FindingLine = cycle.FindingLine
+
+// FindCycle gives the id of the cycle that a name means, "" when it means none.
+func (r *Repo) FindCycle(name string) string {
+	o, err := r.open()
+	if err != nil || name == "" {
+		return ""
+	}
+	id, err := cycle.Find(o.ws, name)
+	if err != nil {
+		return ""
+	}
+	return id
+}
+
+// ShowCycle gives one cycle.
+func (r *Repo) ShowCycle(_ context.Context, id string) (*CycleShow, error) {
+	o, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	uuid, err := cycle.Find(o.ws, id)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := cycle.ReadRecord(o.ws, uuid)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(cycle.Dir(o.ws), uuid)
+	s := &CycleShow{Doc: Doc{"relay.cycle.show", 1}, Cycle: rec, Next: rec.Next(), ExitCode: cycleExit(rec), Findings: cycle.Findings(o.ws, rec)}
+	for name, to := range map[string]*string{"revision.diff": &s.Diff, "test-output.txt": &s.Tests, "plan.md": &s.Plan} {
+		if b, err := workspace.ReadFile(filepath.Join(dir, name), 64<<20); err == nil {
+			*to = string(b)
+		}
+	}
+	s.Files, err = files(dir)
+	return s, err
+}
+
+// CycleIDs are the short ids of cycles that begin with a prefix, newest first, for
+// completion.
+func (r *Repo) CycleIDs(prefix string) []string {
+	o, err := r.open()
+	if err != nil {
+		return nil
+	}
+	all, _ := cycle.List(o.ws)
+	var out []string
+	for _, c := range all {
+		if id := cycle.Short(c.UUID); strings.HasPrefix(id, prefix) {
+			out = append(out, id+"\t"+c.ServiceID+" "+string(c.State))
+		}
+	}
+	return out
+}
+
+// ReviewCycle lets edit change the plan that waits at the first gate.
+func (r *Repo) ReviewCycle(ctx context.Context, id string, edit func(path string) error) (*CycleReview, error) {
+	env, o, err := r.cycleEnv(nil)
+	if err != nil {
+		return nil, err
+	}
+	uuid, err := cycle.Find(o.ws, id)
+	if err != nil {
+		return nil, err
+	}
+	return cycle.ReviewPlan(ctx, env, uuid, edit)
+}
+
+// Editor is the operator's editor as a shell command, found like git does: $VISUAL,
+// $EDITOR, core.editor, vi.
+func (r *Repo) Editor(ctx context.Context) string {
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		if e := strings.TrimSpace(r.getenv(name)); e != "" {
+			return e
+		}
+	}
+	if git, err := judge.OpenGit(ctx, r.dir); err == nil {
+		if out, err := git.Run(ctx, nil, "config", "--get", "core.editor"); err == nil && strings.TrimSpace(string(out)) != "" {
+			return strings.TrimSpace(string(out))
+		}
+	}
+	return "vi"
+}
+
+// Logs writes the log of today, or follows it until ctx ends. match is a text that
+// lines must hold.
+func (r *Repo) Logs(ctx context.Context, w io.Writer, day time.Time, match string, follow bool) error {
+	o, err := r.open()
+	if err != nil {
+		return err
+	}
+	if uuid, err := cycle.Find(o.ws, match); err == nil {
+		match = uuid
+	}
+	if day.IsZero() {
+		day = time.Now()
+	}
+	if _, err := daylog.Copy(w, o.ws.Logs(), day, match); err != nil {
+		return fault.Wrap(err, "", "the log can't be read", "`ls -l "+fault.Word(o.ws.Logs())+"`")
+	}
+	if !follow {
+		return nil
+	}
+	return daylog.Follow(ctx, w, o.ws.Logs(), match, time.Now)
+}
+
+// TmuxStatus is one line for a status bar, "" when no cycle is in flight. It reads one
+// small file and neither configuration nor git.
+func (r *Repo) TmuxStatus() string {
+	root := r.Root()
+	if root == "" {
+		return ""
+	}
+	for _, dir := range []string{workspace.DefaultDir, "relais"} {
+		if ws, err := workspace.Open(root, dir); err == nil {
+			if b, err := workspace.ReadFile(cycle.TmuxFile(ws), 4<<10); err == nil {
+				return Safe(string(b))
+			}
+		}
+	}
+	o, err := r.open() // a workspace of another name
+	if err != nil {
+		return ""
+	}
+	b, _ := workspace.ReadFile(cycle.TmuxFile(o.ws), 4<<10)
+	return Safe(string(b))
+}
+
+// GCResult is what gc removed.
+type GCResult struct {
+	Doc
+	Removed []CycleWorktree `json:"removed"`
+	Kept    []CycleWorktree `json:"kept"`
+	Bytes   int64           `json:"bytes"` // of what was removed
+	DryRun  bool            `json:"dry_run,omitempty"`
+}
+
+// GC removes the work trees that no cycle has.
+func (r *Repo) GC(ctx context.Context, dry bool) (*GCResult, error) {
+	env, _, err := r.cycleEnv(nil)
+	if err != nil {
+		return nil, err
+	}
+	res := &GCResult{Doc: Doc{"relay.gc", 1}, DryRun: dry, Removed: []CycleWorktree{}, Kept: []CycleWorktree{}}
+	gone, err := env.Collect(ctx, dry)
+	if err != nil {
+		return nil, err
+	}
+	was := map[string]bool{}
+	for _, w := range gone {
+		res.Removed, res.Bytes, was[w.Path] = append(res.Removed, w), res.Bytes+w.Bytes, true
+	}
+	left, err := env.Worktrees(ctx, true)
+	for _, w := range left {
+		if !was[w.Path] {
+			res.Kept = append(res.Kept, w)
+		}
+	}
+	return res, err
+}
+
+// StatsResult says how models keep to the forms of audits and revisions.
+type StatsResult struct {
+	Doc
+	Models []cycle.ModelStats `json:"models"`
+}
+
+// ModelStats is one model's record.
+type ModelStats = cycle.ModelStats
+
+// Stats counts over all cycles.
+func (r *Repo) Stats(context.Context) (*StatsResult, error) {
+	o, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	all, err := cycle.Stats(o.ws)
+	return &StatsResult{Doc: Doc{"relay.stats", 1}, Models: all}, err
+}
+
+// runOrCycle gives the id of the run or cycle that a name means.
+func (o *opened) runOrCycle(name string) (string, error) {
+	if id, err := cycle.Find(o.ws, name); err == nil {
+		return id, nil
+	}
+	m, err := o.hist.Find(name)
+	if err != nil {
+		return "", noCycle(name)
+	}
+	return m.RunID, nil
+}
