@@ -10,6 +10,7 @@ import (
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -157,9 +158,13 @@ func (c *Cycle) test(ctx context.Context, at durable.Attempt) (TestFacts, error)
 	if _, err := ch.Judge(ctx, judge.Policy{Kind: judge.VerifyOnly, MaxFiles: 1, MaxLines: 1, BuilderCommits: judge.SquashCommits}); err != nil {
 		return t, crew.BoxFault(err)
 	}
+	plan, err := confine.For(c.env.Config.Box, confine.Verification, nil)
+	if err != nil {
+		return t, err
+	}
 	var out bytes.Buffer
 	limit := time.Duration(rules.TestTimeout) * time.Second
-	results, code := ch.Verify(ctx, change.Checks{Commands: []verify.Command{{ID: "tests", Argv: rules.TestCommand}}, Fast: limit, Slow: limit, Env: c.testEnv(), Log: &out})
+	results, code := ch.Verify(ctx, change.Checks{Commands: []verify.Command{{ID: "tests", Argv: rules.TestCommand}}, Fast: limit, Slow: limit, Plan: plan, Env: c.testEnv(), Log: &out})
 	if ctx.Err() != nil {
 		return t, ctx.Err()
 	}

@@ -265,7 +265,7 @@ func (p *passage) work(ctx context.Context, b *built) error {
 	b.req.Timeout = durationpb.New(limit)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errors.New("the reviser did not end within cycle.timeout_seconds"))
 	defer cancel()
-	b.spec.Start = crew.InBox(p.change.Box())
+	b.spec.Start = crew.InBox(p.change.Box(), b.plugin.Plan)
 	b.plugin.Lazy = pluginhost.NewLazy(b.spec)
 	defer b.plugin.Close(context.WithoutCancel(ctx))
 	open, err := b.plugin.Lazy.Get(ctx)

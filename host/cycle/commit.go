@@ -1,0 +1,87 @@
+package cycle
+
+import (
+	"fmt"
+
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/internal/crew"
+)
+
+// message is the commit message, as the seed has it.
+func (p *passage) message() change.Message {
+	c, f := p.c, &p.out.Facts
+	r := &c.rec
+	service := r.ServiceID
+	if n := r.ConfigSnapshot.Service.Name; n != "" {
+		service += " (" + n + ")"
+	}
+	var did, rest []string
+	for _, x := range f.Coverage {
+		line := "  - " + x.Name + ": " + x.Line
+		if len(x.Files) > 0 {
+			did = append(did, line)
+		} else {
+			rest = append(rest, line)
+		}
+	}
+	m := change.Message{Subject: fmt.Sprintf("[%s] REVISION_COMPLETE: %s", Short(r.UUID), p.summary(len(did))), Blocks: [][]string{
+		{"Cycle: " + r.UUID, "Service: " + service, fmt.Sprintf("Iteration: %d", r.Iteration), "State:     REVISION_COMPLETE"}}}
+	if len(did) > 0 {
+		m.Blocks = append(m.Blocks, append([]string{"Plan items addressed:"}, atMost(did, 40)...))
+	}
+	if len(rest) > 0 {
+		m.Blocks = append(m.Blocks, append([]string{"Plan items that touched nothing:"}, atMost(rest, 40)...))
+	}
+	models := []string{"Models:"}
+	for _, a := range r.Audits {
+		models = append(models, fmt.Sprintf("  %s: %s", a.Role, orDefault(a.Model, a.Provider)))
+	}
+	if r.Refined != nil {
+		models = append(models, "  refine: "+orDefault(r.Refined.Model, r.Refined.Provider))
+	}
+	models = append(models, "  revise: "+orDefault(f.Model, f.By))
+	in, out, usd := p.spent()
+	m.Blocks = append(m.Blocks, models, []string{fmt.Sprintf("Tokens: in %d out %d", in, out), "Cost: " + dollars(usd)})
+	m.Trailers = []change.Trailer{{Key: "Relay-Cycle", Value: r.UUID}, {Key: "Relay-Service", Value: r.ServiceID}, {Key: stepTrailer, Value: p.key}}
+	return m
+}
+
+func (p *passage) summary(items int) string {
+	noun := "items"
+	if items == 1 {
+		noun = "item"
+	}
+	return fmt.Sprintf("%s, %d plan %s in %d files", p.c.rec.ServiceID, items, noun, p.out.Facts.Files)
+}
+
+// spent is what the cycle has used, this revision included.
+func (p *passage) spent() (in, out int64, usd *float64) {
+	for _, f := range append(pointers(p.c.rec.Calls), p.out.Calls...) {
+		if f == nil {
+			continue
+		}
+		if f.InTokens != nil {
+			in += *f.InTokens
+		}
+		if f.OutTokens != nil {
+			out += *f.OutTokens
+		}
+		crew.Add(&usd, f.CostUSD)
+	}
+	return in, out, usd
+}
+
+func pointers(all []CallFacts) []*CallFacts {
+	out := make([]*CallFacts, len(all))
+	for i := range all {
+		out[i] = &all[i]
+	}
+	return out
+}
+
+func orDefault(s, def string) string {
+	if s == "" {
+		return def
+	}
+	return s
+}

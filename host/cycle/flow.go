@@ -1,0 +1,87 @@
+package cycle
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/host/internal/progress"
+)
+
+// enter writes down that the cycle is in a state, before it acts.
+func (c *Cycle) enter(f durable.Flow, to State, by who, note string) error {
+	c.steps++
+	from := c.rec.State
+	t, err := durable.Step(f, fmt.Sprintf("to-%d-%s", c.steps, to), func(context.Context, durable.Attempt) (Transition, error) {
+		if from != "" && !may(from, to, by) {
+			return Transition{}, fmt.Errorf("no transition leads from %s to %s by %s", from, to, by)
+		}
+		t := Transition{To: to, At: c.env.now().UTC().Truncate(time.Millisecond), By: by, Iteration: c.rec.Iteration, Note: note}
+		c.move(t)
+		if err := c.save(); err != nil {
+			return t, c.halt(err)
+		}
+		c.log(fmt.Sprintf("state %s -> %s by %s, iteration %d%s", orDash(from), to, by, c.rec.Iteration, after(": ", note)))
+		c.observe(progress.Event{Kind: progress.Entered, State: string(to)})
+		if to.Gate() {
+			c.notify()
+		}
+		journal.Reached("cycle." + string(to))
+		return t, nil
+	})
+	if err != nil {
+		return err
+	}
+	if n := len(c.rec.Transitions); n == 0 || c.rec.Transitions[n-1] != t {
+		c.move(t)
+	}
+	return nil
+}
+
+func (c *Cycle) move(t Transition) {
+	c.rec.State = t.To
+	c.rec.Transitions = append(c.rec.Transitions, t)
+}
+
+// attempt is the recorded result of a step that may fail for a while.
+type attempt[T any] struct {
+	Result  T        `json:"result"`
+	Problem *Problem `json:"problem,omitempty"`
+}
+
+// Go is the operator's answer to a problem: try again, or do without some audits.
+type Go struct {
+	Without []string `json:"without,omitempty"`
+}
+
+// try does a step until it succeeds. After a failure the cycle is parked with its
+// problem, and the operator's resume makes another attempt.
+func try[T any](c *Cycle, f durable.Flow, name string, work func(ctx context.Context, a durable.Attempt, without []string) (T, error)) (T, error) {
+	var without []string
+	for n := 1; ; n++ {
+		a, err := durable.Step(f, fmt.Sprintf("%s-%d-%d", name, c.rec.Iteration, n), func(ctx context.Context, at durable.Attempt) (attempt[T], error) {
+			v, err := work(ctx, at, without)
+			if err != nil && ctx.Err() == nil {
+				p := problemOf(err)
+				c.log("problem " + string(p.Code) + " " + p.What + after(": ", p.Why))
+				c.rec.Problem = p
+				c.notify()
+				return attempt[T]{Problem: p}, nil
+			}
+			return attempt[T]{Result: v}, err
+		})
+		if err != nil {
+			return a.Result, err
+		}
+		if c.rec.Problem = a.Problem; a.Problem == nil {
+			return a.Result, nil
+		}
+		g, err := durable.Ask[Go](f, fmt.Sprintf("again-%s-%d-%d", name, c.rec.Iteration, n), a.Problem)
+		if err != nil {
+			return a.Result, err
+		}
+		c.rec.Problem, without = nil, g.Without
+	}
+}
