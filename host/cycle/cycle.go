@@ -239,7 +239,7 @@ func (c *Cycle) save() error {
 	if err := c.rec.write(c.env.WS); err != nil {
 		return err
 	}
-	return WriteQueue(c.env.WS, c.env.now())
+	return c.rec.publish(c.env.WS)
 }
 
 // notify tells the operator that the cycle waits.

@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/gofrs/flock"
 
-	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/queue"
 	"github.com/paxiom/relay/host/internal/workspace"
 )
 
@@ -67,49 +66,28 @@ func (r *Record) Next() []string {
 	return []string{"`relay resume " + id + "`"}
 }
 
-// WriteQueue makes queue.md anew from the cycles' states, and beside it the line for
-// tmux. Writers take turns, and each reads again before it writes, so the last one
-// wins with the newest.
-func WriteQueue(ws *workspace.Workspace, now time.Time) error {
-	l := flock.New(filepath.Join(Dir(ws), "locks", ".queue"))
+// publish shows a cycle in queue.md and in the line for tmux. Writers of the line take
+// turns, and each reads all states again, so the last one wins with the newest.
+func (r *Record) publish(ws *workspace.Workspace) error {
+	id := Short(r.UUID)
+	err := queue.Drop(ws, "cycle", id)
+	if !r.State.Ended() {
+		e := queue.Entry{ID: id, Kind: "cycle", Since: r.StartedAt, What: fmt.Sprintf("%s %s%s", r.ServiceID, r.State, after(", ", clip(r.Detail(), 100))), Next: r.Next()[0], Running: !r.Waits()}
+		if n := len(r.Transitions); n > 0 {
+			e.Since = r.Transitions[n-1].At
+		}
+		err = queue.Put(ws, e)
+	}
+	if err != nil {
+		return err
+	}
+	l := flock.New(filepath.Join(Dir(ws), "locks", ".tmux"))
 	if err := l.Lock(); err != nil {
 		return err
 	}
 	defer l.Unlock()
 	all, err := List(ws)
 	if err != nil {
-		return err
-	}
-	var b strings.Builder
-	waiting, running := 0, 0
-	b.WriteString("# Cycles in flight\n\n")
-	for _, r := range all {
-		if r.State.Ended() {
-			continue
-		}
-		if r.Waits() {
-			waiting++
-		} else {
-			running++
-		}
-		mark := " "
-		if r.Waits() {
-			mark = "!"
-		}
-		since := r.StartedAt
-		if n := len(r.Transitions); n > 0 {
-			since = r.Transitions[n-1].At
-		}
-		fmt.Fprintf(&b, "%s %-12s %s  %-19s since %s  %s\n", mark, r.ServiceID, Short(r.UUID), r.State, since.Local().Format(time.DateTime), report.Safe(clip(r.Detail(), 100)))
-		if r.Waits() {
-			fmt.Fprintf(&b, "  %s\n", r.Next()[0])
-		}
-	}
-	if waiting+running == 0 {
-		b.WriteString("None.\n")
-	}
-	fmt.Fprintf(&b, "\n%d waiting for you, %d running. Written %s.\n", waiting, running, now.Local().Format(time.DateTime))
-	if err := workspace.WriteScratch(ws.Queue(), []byte(b.String())); err != nil {
 		return err
 	}
 	return workspace.WriteScratch(TmuxFile(ws), []byte(tmuxLine(all)))

@@ -17,7 +17,7 @@ import (
 	"github.com/paxiom/relay/host/internal/workspace"
 )
 
-// Entry is one thing that waits.
+// Entry is one thing that waits, or that runs and should be seen beside those.
 type Entry struct {
 	ID    string    `json:"id"`   // of the loop, cycle or task that waits
 	Kind  string    `json:"kind"` // "loop", …
@@ -25,6 +25,8 @@ type Entry struct {
 	Until time.Time `json:"until,omitzero"` // when it goes on by itself; zero: when somebody acts
 	What  string    `json:"what"`           // one line
 	Next  string    `json:"next"`           // the command to type, in backticks first
+	// Running: it waits for nobody and is here to be seen.
+	Running bool `json:"running,omitempty"`
 }
 
 func (e Entry) key() string { return e.Kind + " " + e.ID }
@@ -92,7 +94,10 @@ func render(all []Entry) []byte {
 	}
 	for _, e := range all {
 		until := "until you act"
-		if !e.Until.IsZero() {
+		switch {
+		case e.Running:
+			until = "running"
+		case !e.Until.IsZero():
 			until = "until " + e.Until.Local().Format(time.DateTime)
 		}
 		fmt.Fprintf(&b, "- %s %s, since %s, %s: %s. %s\n", report.Text(e.Kind), report.Text(e.ID), e.Since.Local().Format(time.DateTime), until, report.Text(e.What), e.Next)

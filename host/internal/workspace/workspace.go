@@ -183,7 +183,6 @@ func (w *Workspace) Blocked() string  { return w.path("BLOCKED.json") }
 func (w *Workspace) Facts() string    { return w.path("FACTS.md") }
 func (w *Workspace) Stuck() string    { return w.path("stuck.json") }
 func (w *Workspace) Stop() string     { return w.path("stop.json") }
-func (w *Workspace) Queue() string    { return w.path("queue.md") }
 func (w *Workspace) Lock() string     { return w.path("lock.json") }
 func (w *Workspace) Usage() string    { return w.path("usage.jsonl") }
 func (w *Workspace) Reserved() string { return w.path("reserved.json") }
