@@ -155,7 +155,7 @@ func try(args []string) error {
 
 // hostUntilKilled opens a box whose processes never end by themselves.
 func hostUntilKilled(args []string) {
-	b, err := New(Spec{Root: args[0], StateDir: args[1], Layer: args[1] + "/layer"})
+	b, err := New(Spec{Means: args[3], Root: args[0], StateDir: args[1], Layer: args[1] + "/layer"})
 	if err == nil {
 		var run *Process
 		run, err = b.Start(Proc{Argv: []string{"sh", "-c", args[2]}, Env: os.Environ(), Stdout: os.Stdout})

@@ -279,80 +279,86 @@ func left(mark string) int {
 const sleepers = `i=0; while [ $i -lt 200 ]; do setsid sh -c 'trap "" TERM HUP INT; exec sleep 600.%s' >/dev/null 2>&1 </dev/null & i=$((i+1)); done; sleep 0.5`
 
 func TestNoProcessSurvivesTheChild(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	b := w.box()
-	mark := fmt.Sprint(os.Getpid(), "1")
-	sh(t, b, fmt.Sprintf(sleepers, mark))
-	if n := left(mark); n > 0 {
-		t.Errorf("%d processes are left", n)
-	}
-	touched(t, b, nil) // the lock was given back
+	eachMeans(t, func(t *testing.T, means string) {
+		t.Parallel()
+		w := newWorld(t).under(means)
+		b := w.box()
+		mark := fmt.Sprint(os.Getpid(), "1", len(means))
+		sh(t, b, fmt.Sprintf(sleepers, mark))
+		if n := left(mark); n > 0 {
+			t.Errorf("%d processes are left", n)
+		}
+		touched(t, b, nil) // the lock was given back
+	})
 }
 
 func TestKillEndsEverything(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	b := w.box()
-	mark := fmt.Sprint(os.Getpid(), "2")
-	r, out, err := os.Pipe()
-	check(t, err)
-	defer r.Close()
-	run, err := b.Start(Proc{Argv: []string{"sh", "-c", fmt.Sprintf(sleepers, mark) + "; echo up; trap '' TERM; while :; do sleep 600." + mark + "; done"}, Env: testEnv(b), Stdout: out})
-	out.Close()
-	check(t, err)
-	bufio.NewReader(r).ReadString('\n')
-	if n := left(mark); n < 200 {
-		t.Fatalf("only %d processes were running", n)
-	}
-	if _, err := b.Touched(t.Context(), nil); err == nil {
-		t.Error("a running box was read")
-	}
-	if _, err := b.Start(Proc{Argv: []string{"true"}, Env: testEnv(b)}); err == nil {
-		t.Error("two processes were started at once")
-	}
-	run.Kill()
-	state, err := run.Wait()
-	if !state.Killed || state.OK() || err != nil {
-		t.Errorf("%+v %v", state, err)
-	}
-	if n := left(mark); n > 0 {
-		t.Errorf("%d processes are left", n)
-	}
-	if rest, _ := io.ReadAll(r); len(rest) > 0 {
-		t.Errorf("more output: %q", rest)
-	}
+	eachMeans(t, func(t *testing.T, means string) {
+		t.Parallel()
+		w := newWorld(t).under(means)
+		b := w.box()
+		mark := fmt.Sprint(os.Getpid(), "2", len(means))
+		r, out, err := os.Pipe()
+		check(t, err)
+		defer r.Close()
+		run, err := b.Start(Proc{Argv: []string{"sh", "-c", fmt.Sprintf(sleepers, mark) + "; echo up; trap '' TERM; while :; do sleep 600." + mark + "; done"}, Env: testEnv(b), Stdout: out})
+		out.Close()
+		check(t, err)
+		bufio.NewReader(r).ReadString('\n')
+		if n := left(mark); n < 200 {
+			t.Fatalf("only %d processes were running", n)
+		}
+		if _, err := b.Touched(t.Context(), nil); err == nil {
+			t.Error("a running box was read")
+		}
+		if _, err := b.Start(Proc{Argv: []string{"true"}, Env: testEnv(b)}); err == nil {
+			t.Error("two processes were started at once")
+		}
+		run.Kill()
+		state, err := run.Wait()
+		if !state.Killed || state.OK() || err != nil {
+			t.Errorf("%+v %v", state, err)
+		}
+		if n := left(mark); n > 0 {
+			t.Errorf("%d processes are left", n)
+		}
+		if rest, _ := io.ReadAll(r); len(rest) > 0 {
+			t.Errorf("more output: %q", rest)
+		}
+	})
 }
 
 func TestNothingSurvivesTheHost(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.spec.Layer = w.spec.StateDir + "/layer" // as the other process will have it
-	mark := fmt.Sprint(os.Getpid(), "3")
-	cmd := exec.Command("/proc/self/exe")
-	cmd.Args = []string{actorName, "host", w.spec.Root, w.spec.StateDir, fmt.Sprintf(sleepers, mark) + "; echo up; sleep 600." + mark}
-	cmd.Env = append(os.Environ(), "HOME="+w.spec.Home)
-	out, err := cmd.StdoutPipe()
-	check(t, err)
-	check(t, cmd.Start())
-	line, _ := bufio.NewReader(out).ReadString('\n')
-	if n := left(mark); line != "up\n" || n < 200 {
-		t.Fatalf("%q, and %d processes are running", line, n)
-	}
-	check(t, cmd.Process.Kill())
-	killed := time.Now()
-	cmd.Wait()
-	b := w.box()
-	for {
-		_, err := b.Touched(t.Context(), nil)
-		if n := left(mark); err == nil && n > 0 {
-			t.Errorf("the layer was given back while %d processes were running", n)
-		} else if err == nil {
-			break
+	eachMeans(t, func(t *testing.T, means string) {
+		t.Parallel()
+		w := newWorld(t).under(means)
+		w.spec.Layer = w.spec.StateDir + "/layer" // as the other process will have it
+		mark := fmt.Sprint(os.Getpid(), "3", len(means))
+		cmd := exec.Command("/proc/self/exe")
+		cmd.Args = []string{actorName, "host", w.spec.Root, w.spec.StateDir, fmt.Sprintf(sleepers, mark) + "; echo up; sleep 600." + mark, means}
+		cmd.Env = append(os.Environ(), "HOME="+w.spec.Home)
+		out, err := cmd.StdoutPipe()
+		check(t, err)
+		check(t, cmd.Start())
+		line, _ := bufio.NewReader(out).ReadString('\n')
+		if n := left(mark); line != "up\n" || n < 200 {
+			t.Fatalf("%q, and %d processes are running", line, n)
 		}
-		if time.Since(killed) > 20*time.Second {
-			t.Fatalf("%d processes are left: %v", left(mark), err)
+		check(t, cmd.Process.Kill())
+		killed := time.Now()
+		cmd.Wait()
+		b := w.box()
+		for {
+			_, err := b.Touched(t.Context(), nil)
+			if n := left(mark); err == nil && n > 0 {
+				t.Errorf("the layer was given back while %d processes were running", n)
+			} else if err == nil {
+				break
+			}
+			if time.Since(killed) > 20*time.Second {
+				t.Fatalf("%d processes are left: %v", left(mark), err)
+			}
 		}
-	}
-	t.Logf("all were gone %v after SIGKILL", time.Since(killed).Round(time.Millisecond))
+		t.Logf("all were gone %v after SIGKILL", time.Since(killed).Round(time.Millisecond))
+	})
 }

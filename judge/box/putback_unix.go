@@ -44,6 +44,7 @@ type restorer struct {
 
 	lost  []string // were there, and are not what they were; sorted
 	added []string // were not there; sorted
+	modes []string // have another mode; sorted
 	found []string
 	err   error
 }
@@ -67,9 +68,7 @@ func (r *restorer) compare() {
 	for _, at := range slices.Sorted(maps.Keys(r.v.Real[r.i])) {
 		was := r.v.Real[r.i][at]
 		now, ok := r.now[at]
-		if mode, wasShut := r.shut[at]; wasShut {
-			now.Mode = mode
-		}
+		now.Mode = r.mode(at)
 		if r.v.skips(r.i, at) || was.isSpecial() || ok && was.still(now) {
 			continue
 		}
@@ -101,6 +100,14 @@ func (r *restorer) compare() {
 	}
 }
 
+// mode is the mode that something has now, or had before it was made readable.
+func (r *restorer) mode(at string) uint32 {
+	if mode, was := r.shut[at]; was {
+		return mode
+	}
+	return r.now[at].Mode
+}
+
 // sameContent says that a file or link still holds what it held.
 func (r *restorer) sameContent(at string, was, now trace) bool {
 	if was.Size != now.Size {
@@ -122,9 +129,7 @@ func (r *restorer) attributes(at string, was, now trace) {
 	defer unix.Close(dir)
 	if was.Mode != now.Mode && was.kind() != unix.S_IFLNK {
 		r.tell("changed the mode of", at)
-		if r.into != nil {
-			r.into.chmod(r.i, at, now.Mode)
-		}
+		r.modes = append(r.modes, at)
 		r.fail(at, unix.Fchmodat(dir, name, was.Mode&0o7777, 0))
 	}
 	if !was.isDir() && was.MTime != now.MTime {
@@ -168,18 +173,15 @@ func (r *restorer) fold() {
 	slices.Sort(present)
 	for _, at := range present {
 		if now, ok := r.now[at]; ok {
-			if mode, wasShut := r.shut[at]; wasShut {
-				now.Mode = mode
-			}
+			now.Mode = r.mode(at)
 			r.into.put(r.i, r.v.Of[r.i], at, now)
 		}
 	}
-	for _, at := range slices.Backward(present) { // modes of folders, which may forbid writing
-		if now := r.now[at]; now.isDir() {
-			if mode, wasShut := r.shut[at]; wasShut {
-				now.Mode = mode
-			}
-			r.into.chmod(r.i, at, now.Mode)
+	present = append(present, r.modes...)
+	slices.Sort(present)
+	for _, at := range slices.Backward(present) { // modes last: those of folders may forbid writing
+		if now, ok := r.now[at]; ok && (now.isDir() || slices.Contains(r.modes, at)) {
+			r.into.chmod(r.i, at, r.mode(at))
 		}
 	}
 }

@@ -1,0 +1,379 @@
+package box
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/paxiom/relay/judge"
+)
+
+// What a process under Landlock tries, and what the kernel has to answer.
+func TestLandlockRefuses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).under(Landlock)
+	w.write("repo/victim", "whole\n")
+	b := w.box()
+	real, in := w.spec.Root, b.Dir()
+	for _, a := range []struct {
+		want string
+		args []string
+	}{
+		{"EACCES", []string{"write", real + "/a.txt"}},
+		{"EACCES", []string{"create", real + "/new"}},
+		{"EACCES", []string{"unlink", real + "/a.txt"}},
+		{"EACCES", []string{"rename", real + "/a.txt", real + "/b.txt"}},
+		{"EACCES|EXDEV", []string{"rename", real + "/a.txt", in + "/stolen"}},
+		{"EACCES|EXDEV", []string{"rename", in + "/src/b.txt", real + "/planted"}},
+		{"EACCES|EXDEV", []string{"link", real + "/victim", in + "/linked"}},
+		{"EACCES|EXDEV", []string{"link", in + "/src/b.txt", real + "/linked"}},
+		{"EACCES", []string{"write", "/proc/self/root" + real + "/a.txt"}},
+		{"EACCES", []string{"create", w.spec.Home + "/planted"}},
+		{"EACCES", []string{"write", w.spec.Home + "/.profile"}},
+		{"EACCES", []string{"create", w.spec.StateDir + "/x"}},
+		{"EACCES", []string{"create", b.layer + "/x"}},
+		{"EACCES", []string{"write", b.layer + "/" + layerTables}},
+		{"EACCES", []string{"create", in + "/../x"}},
+		{"EACCES", []string{"create", "/tmp/relay-landlock-x"}},
+		{"EACCES", []string{"create", "/etc/relay-x"}},
+		{"EACCES", []string{"write", "/proc/sys/kernel/core_pattern"}},
+		{"EPERM", []string{"ptrace", fmt.Sprint(os.Getpid())}},
+		{"EPERM", []string{"mount", in + "/src"}},
+		{"EPERM", []string{"mknod", in + "/null", "1 3"}},
+		{"ok", []string{"create", in + "/src/new"}},
+		{"ok", []string{"link", in + "/src/new", in + "/linked"}},
+		{"ok", []string{"rename", in + "/linked", in + "/src/deep/moved"}},
+		{"ok", []string{"write", "/dev/null"}},
+	} {
+		if got := actor(t, b, a.args...); !slices.Contains(strings.Split(a.want, "|"), got) {
+			t.Errorf("%q: got %s, want %s", a.args, got, a.want)
+		}
+	}
+	if canScope() {
+		if got := actor(t, b, "kill", fmt.Sprint(os.Getpid())); got != "EPERM" {
+			t.Errorf("kill of the host: %s", got)
+		}
+	} else {
+		t.Log("this kernel's Landlock can't keep signals in")
+	}
+	same(t, "touched", brief(touched(t, b, nil).Changes), []string{"A src/deep/moved", "A src/new"})
+	if w.read("repo/victim") != "whole\n" || len(b.PutBack()) > 0 {
+		t.Errorf("put back: %q", b.PutBack())
+	}
+}
+
+// Landlock does not keep permission bits and times from being changed.
+func TestLandlockPutsModesBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).under(Landlock)
+	baseTree(w)
+	before := hostSh(t, w.spec.Root, tree+"; stat -c '%n %Y' a.txt")
+	b := w.box()
+	sh(t, b, "chmod 777 "+w.spec.Root+"/a.txt; touch -d 2001-01-01 "+w.spec.Root+"/a.txt; chmod 000 "+w.spec.Root+"/d "+w.spec.Root+"/src/b.txt; chmod 711 "+w.spec.Root)
+	if after := hostSh(t, w.spec.Root, tree+"; stat -c '%n %Y' a.txt"); after != before {
+		t.Errorf("after:\n%s\nbefore:\n%s", after, before)
+	}
+	if len(b.PutBack()) != 4 {
+		t.Errorf("put back: %q", b.PutBack())
+	}
+	got := touched(t, b, nil)
+	same(t, "touched", brief(got.Changes), []string{"P a.txt", "P d", "P src/b.txt"})
+	if !got.RootMode {
+		t.Error("the root's mode was changed, unnoticed")
+	}
+	// The operator's own work under way is no builder's.
+	sh(t, b, "true")
+	w.write("repo/a.txt", "the operator's\n")
+	if found := len(b.PutBack()); found != 4 || w.read("repo/a.txt") != "the operator's\n" {
+		t.Errorf("%q", b.PutBack())
+	}
+}
+
+// rampage does to a folder what a builder without a fence can do.
+const rampage = `cd "$REAL"
+echo evil >> a.txt; rm src/b.txt; rm -r d/sub; echo new > planted; mkdir -p far/away; echo n > far/away/n; ln -s /etc far/link; mkfifo far/pipe
+rm link; echo file > link; rm tool; mkdir tool; echo in > tool/in; chmod 000 src/deep/c.txt; chmod 000 d
+mkdir shut; echo s > shut/s; chmod 000 shut
+rm -r empty; ln -s /tmp empty
+echo '[core] fsmonitor = /tmp/evil' >> .git/config; mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit; echo 0000000000000000000000000000000000000000 > .git/refs/heads/main
+echo forged > .git/index; rm -r .git/objects; echo ref: refs/heads/evil > .git/HEAD
+touch -d 2001-01-01 src; chmod 700 .`
+
+// A copy contains nothing: what was done to the real repository is found, put back,
+// and judged as if it had been done in the copy.
+func TestCopyPutsBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).under(Copy)
+	baseTree(w)
+	hostSh(t, w.spec.Root, "git init -q -b main; git add -A; git commit -qm base")
+	whole := "find . -printf '%y %m %p %l\\n' | sort; find . -type f | sort | xargs cksum; git fsck 2>&1; GIT_OPTIONAL_LOCKS=0 git status --porcelain"
+	before := hostSh(t, w.spec.Root, whole)
+	b := w.box()
+	env := append(testEnv(b), "REAL="+w.spec.Root)
+	if out, state := start(t, b, Proc{Argv: []string{"sh", "-euc", rampage}, Env: env}); !state.OK() {
+		t.Fatalf("%+v\n%s", state, out)
+	}
+	if after := hostSh(t, w.spec.Root, whole); after != before {
+		t.Errorf("after:\n%s\nbefore:\n%s", after, before)
+	}
+	if len(b.PutBack()) < 20 {
+		t.Errorf("put back: %q", b.PutBack())
+	}
+	got := touched(t, b, nil)
+	for _, want := range []string{"M a.txt", "D src/b.txt", "D d/sub/z", "A planted", "A far/away/n", "A far/link", "X far/pipe", "M link", "A tool/in", "D tool", "P src/deep/c.txt", "P d", "A shut/s", "A empty"} {
+		if !slices.Contains(brief(got.Changes), want) {
+			t.Errorf("%q is not in %q", want, brief(got.Changes))
+		}
+	}
+	for _, want := range []string{"M config", "A hooks/pre-commit", "M refs/heads/main", "M index", "M HEAD"} {
+		if !slices.Contains(brief(got.Git), want) {
+			t.Errorf("%q is not in %q", want, brief(got.Git))
+		}
+	}
+	if c := got.Changes[slices.IndexFunc(got.Changes, func(c judge.Change) bool { return c.Path == "a.txt" })]; c.Raced || c.Lines.Added != 1 {
+		t.Errorf("%+v", c)
+	}
+	// In a check's box the same is put back, and is nobody's change.
+	check(t, b.Discard())
+	b = w.box()
+	sh(t, b, "echo good >> a.txt")
+	fresh, err := b.Fresh(w.spec.StateDir+"/layers/v", touched(t, b, nil).Changes)
+	check(t, err)
+	defer fresh.Discard()
+	start(t, fresh, Proc{Argv: []string{"sh", "-euc", rampage}, Env: env})
+	if after := hostSh(t, w.spec.Root, whole); after != before {
+		t.Errorf("after the check:\n%s", after)
+	}
+	same(t, "touched", brief(touched(t, b, nil).Changes), []string{"M a.txt"})
+}
+
+// What is right changes when nobody is in the box, and relay's own files at any time.
+func TestCopyLeavesOthersAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).under(Copy)
+	w.write("repo/.relay/STATE.json", "1")
+	w.write("repo/.relay/FACTS.md", "facts\n")
+	w.spec.Busy, w.spec.Watch = []string{w.spec.Root + "/.relay"}, []string{w.spec.Root + "/.relay/FACTS.md"}
+	b := w.box()
+	sh(t, b, "echo x >> a.txt")
+	w.write("repo/src/b.txt", "the operator's\n")
+	w.write("repo/extra", "the operator's\n")
+	check(t, os.Remove(w.spec.Root+"/src/deep/c.txt"))
+	sh(t, b, "echo 2 > "+w.spec.Root+"/.relay/STATE.json; echo evil > "+w.spec.Root+"/.relay/FACTS.md; echo l > "+w.spec.Root+"/.relay/log")
+	if w.read("repo/src/b.txt") != "the operator's\n" || w.read("repo/extra") != "the operator's\n" || w.read("repo/src/deep/c.txt") != "-" {
+		t.Error("the operator's work was undone")
+	}
+	if w.read("repo/.relay/STATE.json") != "2\n" || w.read("repo/.relay/log") != "l\n" || w.read("repo/.relay/FACTS.md") != "facts\n" {
+		t.Error("relay's own files")
+	}
+	same(t, "put back", b.PutBack(), []string{"changed .relay/FACTS.md"})
+	same(t, "touched", brief(touched(t, b, nil).Changes), []string{"M .relay/FACTS.md", "M a.txt"})
+}
+
+// A keeper that is killed keeps nothing, but the host sweeps up.
+func TestKilledKeeper(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).under(Copy)
+	b := w.box()
+	mark := fmt.Sprint(os.Getpid(), "77")
+	run, err := b.Start(Proc{Argv: []string{"sh", "-c", "echo evil > " + w.spec.Root + "/a.txt; sleep 0.5; kill -9 $PPID; setsid sleep 600." + mark + " & sleep 600." + mark}, Env: testEnv(b)})
+	check(t, err)
+	state, err := run.Wait()
+	if !state.Killed || err != nil {
+		t.Errorf("%+v %v", state, err)
+	}
+	for began := time.Now(); left(mark) > 0 && time.Since(began) < time.Second; {
+		time.Sleep(time.Millisecond) // killed, and not gone yet
+	}
+	if n := left(mark); n > 0 || w.read("repo/a.txt") != "one\n" {
+		t.Errorf("%d processes are left, a.txt is %q", n, w.read("repo/a.txt"))
+	}
+}
+
+func TestHomeOfLinks(t *testing.T) {
+	t.Parallel()
+	for _, means := range []string{Landlock, Copy} {
+		w := newWorld(t).under(means)
+		w.write("home/.config/tool/conf", "conf\n")
+		w.write("home/.config/flat", "flat\n")
+		w.write("home/.agent/session", "old\n")
+		w.write("home/.cache/big", "cached\n")
+		w.spec.Persist = []string{w.spec.Home + "/.agent"}
+		b := w.box()
+		out := sh(t, b, `cat ~/.profile ~/.config/tool/conf ~/.config/flat ~/.agent/session; ls ~/.cache
+echo more >> ~/.profile; echo n > ~/.new; mkdir -p ~/.config/other ~/.cache/x; echo new > ~/.agent/session; rm -rf ~/.config/tool; cat ~/.profile`)
+		if out != "home\nconf\nflat\nold\nhome\nmore\n" {
+			t.Errorf("%s: %q", means, out)
+		}
+		if w.read("home/.profile") != "home\n" || w.read("home/.new") != "-" || w.read("home/.config/tool/conf") != "conf\n" || w.read("home/.agent/session") != "new\n" {
+			t.Errorf("%s: the real home", means)
+		}
+	}
+}
+
+// Where the repository, home, state and temporary folders lie to one another.
+func TestLayoutsOfCopies(t *testing.T) {
+	for name, set := range map[string]func(w *world){
+		"repository below home": func(w *world) { w.spec.Home = w.dir },
+		"home below the repository": func(w *world) {
+			check(t, os.Rename(w.spec.Home, w.spec.Root+"/home"))
+			w.spec.Home = w.spec.Root + "/home"
+		},
+		"repository is home": func(w *world) { w.spec.Home = w.spec.Root },
+		"state below the repository": func(w *world) {
+			w.spec.StateDir, w.spec.Layer = w.spec.Root+"/.state", w.spec.Root+"/.state/layers/1"
+		},
+		"through symbolic links": func(w *world) {
+			for _, path := range []*string{&w.spec.Root, &w.spec.Home, &w.spec.StateDir} {
+				check(t, os.Symlink(*path, *path+"-link"))
+				*path += "-link"
+			}
+			w.spec.Layer = w.spec.StateDir + "/layers/1"
+		},
+		"odd names": func(w *world) {
+			odd := filepath.Join(w.dir, "a,b:c\\d 'e\"\nü")
+			check(t, os.Rename(w.spec.Root, odd))
+			w.spec.Root = odd
+		},
+		"no home":          func(w *world) { w.spec.Home = "/nonexistent" },
+		"what lies beside": func(w *world) { w.write("sibling/s", "beside\n") },
+	} {
+		for _, means := range []string{Landlock, Copy} {
+			t.Run(name+"/"+means, func(t *testing.T) {
+				w := newWorld(t).under(means)
+				set(w)
+				b := w.box()
+				out := sh(t, b, `echo new >> a.txt; echo n > src/n; pwd; test "$(pwd)" = "$PWD"
+echo x > "$HOME/.x"; cat "$HOME/.x"; echo x > "$TMPDIR/x"; stat -c '%a %u' "$TMPDIR"; cat ../sibling/s 2>/dev/null || true`)
+				if !strings.HasPrefix(out, b.Dir()+"\nx\n700 ") || strings.Contains(name, "beside") != strings.HasSuffix(out, "beside\n") {
+					t.Errorf("inside: %q", out)
+				}
+				want := []string{"M a.txt", "A src/n"}
+				if name == "repository is home" {
+					want = slices.Insert(want, 0, "A .x")
+				}
+				same(t, "touched", brief(touched(t, b, nil).Changes), want)
+				if len(b.PutBack()) > 0 || w.read("repo/src/n") != "-" {
+					t.Errorf("put back: %q", b.PutBack())
+				}
+				again, err := New(w.spec)
+				check(t, err)
+				same(t, "opened again", brief(touched(t, again, nil).Changes), want)
+				if out := sh(t, again, "cat src/n; rm src/n"); out != "n\n" {
+					t.Errorf("opened again: %q", out)
+				}
+			})
+		}
+	}
+}
+
+// elsewhere runs this test again as root of a mount namespace of its own.
+func elsewhere(t *testing.T, attr *syscall.SysProcAttr, mark string) (inside bool) {
+	t.Helper()
+	if os.Getenv(mark) != "" {
+		return true
+	}
+	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env, cmd.SysProcAttr = append(os.Environ(), mark+"=1"), attr
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	return false
+}
+
+func TestFileSystems(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can mount")
+	}
+	if !elsewhere(t, &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS}, "RELAY_TEST_FILE_SYSTEMS") {
+		return
+	}
+	check(t, unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""))
+	for name, mount := range map[string]string{
+		"tmpfs":   "mount -t tmpfs none on",
+		"overlay": "mkdir low up work; mount -t tmpfs none up; mkdir up/up up/work; mount -t overlay none -o lowerdir=low,upperdir=up/up,workdir=up/work on",
+	} {
+		eachMeans(t, func(t *testing.T, means string) {
+			w := newWorld(t).under(means)
+			hostSh(t, w.dir, "mkdir on; "+mount+"; mv repo home state on")
+			t.Cleanup(func() { hostSh(t, w.dir, "umount -l on; test ! -d up || umount -l up") })
+			w.spec.Root, w.spec.Home, w.spec.StateDir, w.spec.Layer = w.dir+"/on/repo", w.dir+"/on/home", w.dir+"/on/state", w.dir+"/on/state/layers/1"
+			b := w.box()
+			sh(t, b, "echo new >> a.txt; rm -r src/deep; mv src/b.txt moved; echo n > n; chmod +x n")
+			same(t, name, brief(touched(t, b, nil).Changes), []string{"M a.txt", "A moved", "A n", "D src/b.txt", "D src/deep/c.txt"})
+			if hostSh(t, w.spec.Root, "cat a.txt src/b.txt src/deep/c.txt") != "one\ntwo\nthree\n" {
+				t.Errorf("%s: the real tree was written", name)
+			}
+		})
+	}
+}
+
+// Where the container gives no user namespaces, the next rung is found and works.
+func TestWithoutUserNamespaces(t *testing.T) {
+	uid := os.Getuid()
+	attr := &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER, UidMappings: []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}, AmbientCaps: []uintptr{unix.CAP_SYS_RESOURCE}}
+	if !elsewhere(t, attr, "RELAY_TEST_NO_NAMESPACES") {
+		return
+	}
+	check(t, os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0))
+	w := newWorld(t)
+	s, err := Probe(t.Context(), w.spec.StateDir)
+	if err != nil || s.Means != Landlock || s.Trials[0].OK || s.Trials[0].Why == "" || s.Trials[0].Fix == "" {
+		t.Fatalf("%+v %v", s, err)
+	}
+	means, err := Choose(t.Context(), Wish{StateDir: w.spec.StateDir})
+	if err != nil || means != Landlock {
+		t.Fatalf("%s %v", means, err)
+	}
+	_, err = Choose(t.Context(), Wish{StateDir: w.spec.StateDir, Required: Overlay})
+	if e, ok := errors.AsType[*Error](err); !ok || !strings.Contains(e.Why, "box.required is overlay") || e.Fix == "" {
+		t.Errorf("required: %v", err)
+	}
+	b := w.under(means).box()
+	sh(t, b, "echo new >> a.txt; echo x >> "+w.spec.Root+"/a.txt || true")
+	same(t, "touched", brief(touched(t, b, nil).Changes), []string{"M a.txt"})
+	if w.read("repo/a.txt") != "one\n" {
+		t.Error("the real tree was written")
+	}
+}
+
+func TestChoose(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, c := range []struct{ means, required, want, why string }{
+		{"", "", Overlay, ""}, {Auto, Landlock, Overlay, ""}, {Landlock, Copy, Landlock, ""}, {Copy, "", Copy, ""},
+		{Copy, Landlock, "", "box.means is copy, which is weaker than what box.required asks for, landlock"},
+		{Landlock, Overlay, "", "weaker"},
+	} {
+		got, err := Choose(t.Context(), Wish{Means: c.means, Required: c.required, StateDir: dir})
+		e, _ := errors.AsType[*Error](err)
+		if got != c.want || (err != nil) != (c.why != "") || e != nil && (!strings.Contains(e.Why, c.why) || e.Fix == "") {
+			t.Errorf("%+v: %s %v", c, got, err)
+		}
+	}
+	// What was found is remembered, for this boot and these namespaces only.
+	text, err := json.Marshal(known{machineKey(), Copy})
+	check(t, err)
+	check(t, os.WriteFile(knownFile(dir), text, 0o600))
+	if got, _ := Choose(t.Context(), Wish{StateDir: dir}); got != Copy {
+		t.Errorf("remembered: %s", got)
+	}
+	if got, _ := Choose(t.Context(), Wish{StateDir: dir, Required: Landlock}); got != Overlay {
+		t.Errorf("too weak to be enough: %s", got)
+	}
+	check(t, os.WriteFile(knownFile(dir), []byte(`{"Key":"another boot","Means":"copy"}`), 0o600))
+	if got, _ := Choose(t.Context(), Wish{StateDir: dir}); got != Overlay {
+		t.Errorf("of another boot: %s", got)
+	}
+}
