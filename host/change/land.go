@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"strings"
+	"time"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/journal"
@@ -275,7 +277,9 @@ func branchName(b string) string {
 	return fmt.Sprintf("branch %q", b)
 }
 
-// moveBranch puts the commit on the branch, if that still is at the base.
+// moveBranch puts the commit on the branch, if that still is at the base. After a crash
+// the git of the run that was cut off may still be at it: then the branch is locked, or
+// has the commit already.
 func (l *lander) moveBranch(ctx context.Context, p *plan) error {
 	args := []string{"update-ref", "-m", "relay: landed a judged change"}
 	if p.Branch == "" {
@@ -283,8 +287,26 @@ func (l *lander) moveBranch(ctx context.Context, p *plan) error {
 	} else {
 		args = append(args, "refs/heads/"+p.Branch)
 	}
-	if _, err := l.env.write(ctx, nil, nil, append(args, p.Commit, p.Base)...); err != nil {
-		return headMoved(err.Error())
+	for wait := 20 * time.Millisecond; ; wait *= 2 {
+		_, err := l.env.write(ctx, nil, nil, append(args, p.Commit, p.Base)...)
+		if err == nil {
+			return nil
+		}
+		if head, branch, at := l.env.Git.Head(ctx); at == nil && head == p.Commit && branch == p.Branch {
+			return nil
+		}
+		if !locked(err) || wait > lockPatience {
+			return headMoved(err.Error())
+		}
+		time.Sleep(wait)
 	}
-	return nil
+}
+
+// lockPatience is how long another git may hold the index or a ref.
+const lockPatience = 3 * time.Second
+
+// locked says that git found a lock of another git.
+func locked(err error) bool {
+	var fail *judge.GitError
+	return errors.As(err, &fail) && strings.Contains(fail.Stderr, ".lock")
 }

@@ -3,9 +3,7 @@ package change
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/paxiom/relay/host/fault"
@@ -94,10 +92,9 @@ func (l *lander) mendIndex(ctx context.Context, p *plan) {
 		}
 	}
 	var err error
-	for wait := 20 * time.Millisecond; wait < 5*time.Second; wait *= 2 {
+	for wait := 20 * time.Millisecond; wait < lockPatience; wait *= 2 {
 		_, err = l.env.write(ctx, nil, nulList(paths), "update-index", "--add", "--remove", "-z", "--stdin")
-		var fail *judge.GitError
-		if err == nil || !errors.As(err, &fail) || !strings.Contains(fail.Stderr, ".lock") {
+		if err == nil || !locked(err) {
 			break
 		}
 		time.Sleep(wait) // another git, an editor's perhaps, holds the index
