@@ -40,8 +40,8 @@ func runCost(ctx context.Context, o *costOptions) error {
 	var since time.Duration
 	if o.since != "" {
 		var err error
-		if since, err = parseAge(o.since); err != nil || since <= 0 {
-			return usageError{what: "--since " + strconv.Quote(o.since) + " is not a time", why: "it is a number with h or d, such as 12h or 7d", fix: "`relay cost --since 12h`"}
+		if since, err = parseSince("relay cost", o.since); err != nil {
+			return err
 		}
 	}
 	repo, err := o.app.open()

@@ -374,3 +374,8 @@ func span(s string) string {
 	}
 	return fence + s + fence
 }
+
+// Span and Sentence are for other renderers, as Text is: a stranger's text as a code
+// span, and a sentence of relay's own in which commands stand in backticks.
+func Span(s string) string     { return span(s) }
+func Sentence(s string) string { return commands(s) }

@@ -1,0 +1,299 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/digest"
+	"github.com/paxiom/relay/host/internal/history"
+	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
+)
+
+// Types of a digest that the commands show.
+type (
+	// DigestItem is something to know, with the command that deals with it.
+	DigestItem = digest.Item
+	// DigestRun is one run of a digest.
+	DigestRun = digest.Run
+)
+
+// DigestResult is what happened in a span of time.
+type DigestResult struct {
+	Doc
+	digest.Digest
+}
+
+// Markdown and HTML render the digest; in both a stranger's text is only text.
+func (d *DigestResult) Markdown() []byte      { return digest.Markdown(&d.Digest) }
+func (d *DigestResult) HTML() ([]byte, error) { return digest.HTML(&d.Digest) }
+
+// Money says what calls cost, and what nobody knows.
+func Money(s ledger.Sum) string { return digest.Money(s) }
+
+// maxDigest is how many runs a digest reads.
+const maxDigest = 5000
+
+// Digest sums up the runs of the last while. It starts no process.
+func (r *Repo) Digest(ctx context.Context, since time.Duration) (*DigestResult, error) {
+	o, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	d := &DigestResult{Doc: Doc{"relay.report", 1}, Digest: digest.Digest{Repository: o.root, Since: now.Add(-since).UTC(), Until: now.UTC(),
+		Doubts: []digest.Item{}, Waiting: []digest.Item{}, Landed: []digest.Run{}, Stopped: []digest.Stop{}, Verdicts: []digest.Count{},
+		States: []digest.State{}, Runs: []digest.Run{}}}
+	g := gathering{d: &d.Digest, window: sinceText(since), cost: map[string]*ledger.Sum{}, states: map[string]int64{}, codes: map[judge.Code]int{}, doubts: map[string]*digest.Item{}}
+	if err := g.spend(o, r.stateDir()); err != nil {
+		return nil, err
+	}
+	if err := g.runs(o); err != nil {
+		return nil, err
+	}
+	g.plugins(r, o.root)
+	g.finish()
+	status, err := r.Status(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	g.waiting(status)
+	return d, nil
+}
+
+// sinceText is a while as the flag has it.
+func sinceText(d time.Duration) string {
+	if d%time.Hour == 0 {
+		return fmt.Sprintf("%dh", int(d/time.Hour))
+	}
+	return d.String()
+}
+
+// gathering is a digest under way.
+type gathering struct {
+	d      *digest.Digest
+	window string
+	cost   map[string]*ledger.Sum // by run
+	states map[string]int64
+	codes  map[judge.Code]int
+	names  []string // of the plugins that took part
+	doubts map[string]*digest.Item
+}
+
+// spend adds up the calls, and takes the caps that are in force.
+func (g *gathering) spend(o *opened, stateDir string) error {
+	byName := map[string]*ledger.Sum{}
+	err := ledger.UsagesSince(o.ws, g.d.Since, func(u ledger.Line) error {
+		sumOf(byName, u.Provider).Add(u)
+		sumOf(g.cost, u.RunID).Add(u)
+		g.d.Spend.Total.Add(u)
+		return nil
+	})
+	if err != nil {
+		return fault.Wrap(err, "", "usage.jsonl can't be read", "`ls -l "+fault.Word(o.ws.Usage())+"`")
+	}
+	g.d.Spend.Providers, g.d.Spend.Caps = []digest.Provider{}, []digest.Cap{}
+	for name, sum := range byName {
+		g.d.Spend.Providers = append(g.d.Spend.Providers, digest.Provider{Name: name, Sum: *sum})
+	}
+	slices.SortFunc(g.d.Spend.Providers, func(a, b digest.Provider) int {
+		return cmp.Or(cmp.Compare(b.Most(), a.Most()), cmp.Compare(a.Name, b.Name))
+	})
+	book, err := ledger.Look(o.ws, o.loaded.Config.Budgets, stateDir)
+	if err != nil {
+		return nil //nolint:nilerr // what is wrong with the state waits for the person, and status says it
+	}
+	standings, err := book.Standings()
+	for _, s := range standings {
+		g.d.Spend.Caps = append(g.d.Spend.Caps, digest.Cap{Text: s.String(), Used: s.Used, Max: s.Max})
+	}
+	if limit := o.loaded.Config.Budgets.PerMilestone.MaxEstimatedCostUSD; limit > 0 {
+		b := book.State().Budgets
+		g.d.Spend.Caps = append(g.d.Spend.Caps, digest.Cap{Text: fmt.Sprintf("dollars, milestone: $%.2f of $%.2f used", b.EstimatedCostUSD+b.UnknownMaxUSD, limit),
+			Used: b.EstimatedCostUSD + b.UnknownMaxUSD, Max: limit})
+	}
+	return err
+}
+
+func sumOf(sums map[string]*ledger.Sum, key string) *ledger.Sum {
+	if sums[key] == nil {
+		sums[key] = &ledger.Sum{}
+	}
+	return sums[key]
+}
+
+// runs reads the runs of the span, newest first.
+func (g *gathering) runs(o *opened) error {
+	all, err := o.hist.All()
+	if err != nil {
+		return err
+	}
+	undone := map[string]bool{}
+	for m := range all {
+		if m.StartedAt.Before(g.d.Since) && !m.StartedAt.IsZero() {
+			break
+		}
+		if len(g.d.Runs) == maxDigest {
+			g.d.Left++
+			continue
+		}
+		if m.Undoes != "" && !undone[m.RunID] {
+			undone[m.Undoes] = true
+		}
+		g.add(o, m, undone[m.RunID])
+	}
+	slices.Reverse(g.d.Runs)
+	return nil
+}
+
+// add takes one run in.
+func (g *gathering) add(o *opened, m history.Meta, undone bool) {
+	run := digest.Run{RunID: m.RunID, Workflow: m.Workflow, At: m.StartedAt, Code: m.Code, Intent: m.Intent, Commit: m.Commit, Undone: undone}
+	if sum := g.cost[m.RunID]; sum != nil {
+		run.CostUSD, run.UnknownCalls = sum.CostUSD, sum.UnknownCalls
+	}
+	rep := &report.Report{}
+	if raw, err := workspace.ReadFile(o.hist.Path(m.RunID, "report.json"), 64<<20); err == nil {
+		if decoded, err := report.Decode(raw); err == nil {
+			rep = decoded
+		}
+	}
+	b := rep.BlastRadius
+	run.Files, run.Added, run.Deleted, run.DurationMS, run.Checks = b.FilesTouched, b.LinesAdded, b.LinesDeleted, rep.DurationMS, len(rep.Verification.Runs)
+	g.d.Runs = append(g.d.Runs, run)
+	g.codes[m.Code]++
+	for _, s := range rep.States {
+		g.states[s.State] += s.MS
+	}
+	switch {
+	case m.Code == "":
+		g.doubt("unfinished", m.RunID, "runs without an end", "they run now, or a crash cut them off; the next tick settles what is left", "`relay status`")
+	case m.Code != judge.Success:
+		e := Explain(m.Code)
+		stop := digest.Stop{Run: run, Title: e.Title, Why: rep.Why, Command: e.Command}
+		if rep.Next != "" {
+			stop.Command = strings.ReplaceAll(rep.Next, "`relay show`", "`relay show "+m.RunID+"`")
+		}
+		g.d.Stopped = append(g.d.Stopped, stop)
+	case m.Commit != "" && m.Workflow == history.Tick:
+		g.d.Landed = append(g.d.Landed, run)
+	}
+	if m.Workflow == history.Tick {
+		g.trust(run, rep)
+	}
+}
+
+// trust looks for what makes a run less sure than it seems.
+func (g *gathering) trust(run digest.Run, rep *report.Report) {
+	show := "`relay show " + run.RunID + "`"
+	if run.Commit != "" && !run.Undone {
+		switch {
+		case run.Checks == 0:
+			g.doubt("unverified", run.RunID, "changes that landed without a check", "their tasks asked for none: the judge saw what was touched, and nothing ran it", show)
+		case rep.BuilderOutputValid != nil && !*rep.BuilderOutputValid:
+			g.doubt("invalid", run.RunID, "changes that landed although their builder's answer was not valid", "builder.claude_code.strict_builder_json is false", show)
+		}
+	}
+	if rep.Box != nil && rep.Box.Means != box.Overlay {
+		g.doubt("box", run.RunID, "runs in a box of a weaker kind", "its means was "+rep.Box.Means+", and the reports say what that does not cover", "`relay doctor`")
+	}
+	for _, w := range []*report.Worker{rep.Orchestrator, rep.Builder} {
+		if w == nil {
+			continue
+		}
+		if !slices.Contains(g.names, w.Plugin) {
+			g.names = append(g.names, w.Plugin)
+		}
+		if w.ProcessesLeft > 0 {
+			g.doubt("left", run.RunID, "runs whose plugin left processes behind", "relay ended them", show)
+		}
+	}
+}
+
+// doubt adds a run to an item of what can't be trusted yet.
+func (g *gathering) doubt(key, run, what, why, command string) {
+	if g.doubts[key] == nil {
+		g.doubts[key] = &digest.Item{What: what, Why: why, Command: command}
+	}
+	if i := g.doubts[key]; run != "" {
+		i.Runs = append(i.Runs, run)
+	}
+}
+
+// plugins names those that took part and are not relay's own.
+func (g *gathering) plugins(r *Repo, root string) {
+	cat, err := r.catalog(root)
+	if err != nil {
+		return // doctor and the preflight say it
+	}
+	for _, e := range cat.List() {
+		if slices.Contains(g.names, e.Name) && !e.Builtin() {
+			g.doubt("plugin "+e.Name, "", "the plugin "+e.Name+" is not one of relay's own", "it comes from "+cmp.Or(e.Source, "nowhere that is pinned"), "`relay plugin list`")
+		}
+	}
+}
+
+// finish puts in order what was gathered.
+func (g *gathering) finish() {
+	if n := g.d.Spend.Total.UnknownCalls; n > 0 {
+		why := "they count against caps as the most they were allowed to cost"
+		if g.d.Spend.Total.Boundless > 0 {
+			why = "nothing limited some of them, so what was spent has no upper bound"
+		}
+		g.doubt("cost", "", fmt.Sprintf("nobody knows what %d of %d calls cost", n, g.d.Spend.Total.Calls), why, "`relay cost --by model --since "+g.window+"`")
+	}
+	for _, key := range slices.Sorted(maps.Keys(g.doubts)) {
+		i := *g.doubts[key]
+		if len(i.Runs) > 0 {
+			i.What = fmt.Sprintf("%s: %d", i.What, len(i.Runs))
+		}
+		g.d.Doubts = append(g.d.Doubts, i)
+	}
+	for state, ms := range g.states {
+		g.d.States = append(g.d.States, digest.State{State: state, MS: ms})
+	}
+	slices.SortFunc(g.d.States, func(a, b digest.State) int { return cmp.Or(cmp.Compare(b.MS, a.MS), cmp.Compare(a.State, b.State)) })
+	for code, n := range g.codes {
+		g.d.Verdicts = append(g.d.Verdicts, digest.Count{Code: code, Runs: n})
+	}
+	slices.SortFunc(g.d.Verdicts, func(a, b digest.Count) int { return cmp.Or(cmp.Compare(b.Runs, a.Runs), cmp.Compare(a.Code, b.Code)) })
+}
+
+// waiting is what status knows to be the person's turn.
+func (g *gathering) waiting(s *StatusResult) {
+	add := func(what, why, command string) {
+		g.d.Waiting = append(g.d.Waiting, digest.Item{What: what, Why: why, Command: command})
+	}
+	if p := s.Problem; p != nil {
+		add(p.What, p.Why, p.Fix)
+	}
+	if s.Unfinished != "" {
+		add("run "+s.Unfinished+" was cut off in the middle of a change", "the next tick settles it, or you do now", "`relay recover`")
+	}
+	if s.Question != "" {
+		add("a question: "+s.Question, strings.Join(s.Choices, " / "), "`relay answer \"…\"`")
+	}
+	if s.Blocked != nil {
+		add(s.Blocked.What, s.Blocked.Why, s.Blocked.Remediation)
+	}
+	if l := s.Loop; l != nil && l.CutOff {
+		add("the loop "+l.ID+" was cut off in tick "+fmt.Sprint(l.Tick), "it keeps its own goal and limits", "`relay loop --resume`")
+	}
+	if len(g.d.Stopped) > 0 && s.Blocked == nil && s.Question == "" {
+		if last := g.d.Stopped[0]; s.LastRun != nil && s.LastRun.RunID == last.RunID {
+			add("the last run ended in "+string(last.Code), last.Title, last.Command)
+		}
+	}
+	for _, a := range s.Alerts {
+		add("more than half of a cap is used", a, "`relay cost --by day`")
+	}
+}
