@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/paxiom/relay/plugins/internal/conformance"
@@ -20,8 +21,9 @@ func TestConformance(t *testing.T) {
 	}
 	plays := func(name, exit string) json.RawMessage {
 		return conformance.Config(`{"transport":"cli","command":%q}`, conformance.Program(t,
-			`[ "$1" != --version ] || { echo codex-cli 0.169.0; exit; }; cat > /dev/null; cat '`+recorded+"/"+name+`.jsonl'; exit `+exit))
+			`case "$1" in --version) echo codex-cli 0.169.0; exit;; sandbox) exit;; esac; cat > /dev/null; cat '`+recorded+"/"+name+`.jsonl'; exit `+exit))
 	}
+	reviews := json.RawMessage(strings.Replace(string(plays("schema-ignored", "0")), `"cli"`, `"review"`, 1))
 	api := func(script string) json.RawMessage {
 		return conformance.Config(`{"transport":"api","base_url":%q}`, e2e.Model(t, `{"openai":`+script+`}`, nil).URL())
 	}
@@ -40,6 +42,7 @@ func TestConformance(t *testing.T) {
 			{Name: "no quota", Complete: ask("hello"), PluginConfig: plays("no-quota", "1"), WantReason: sdk.Billing},
 			{Name: "empty", Complete: ask("hello"), PluginConfig: plays("empty", "0"), WantReason: sdk.BadOutput},
 			{Name: "missing", Complete: ask("hello"), PluginConfig: conformance.Config(`{"transport":"cli","command":"/no/such/codex"}`), WantReason: sdk.ToolMissing},
+			{Name: "review in prose", Complete: ask("hello"), PluginConfig: reviews, WantReason: sdk.BadOutput},
 			{Name: "api", Complete: ask("hello"), PluginConfig: api(`[{"text":"Hello from the API.","times":-1}]`), WantText: "Hello from the API."},
 			{Name: "api, overload", Complete: ask("hello"), PluginConfig: api(`[{"times":-1,"error":{"status":500}}]`), WantReason: sdk.Overloaded},
 		},

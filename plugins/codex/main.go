@@ -28,8 +28,8 @@ const configSchema = `{
   "additionalProperties": false,
   "properties": {
     "transport": {
-      "type": "string", "enum": ["auto", "cli", "api"], "default": "auto",
-      "description": "How the model is asked: cli is the codex program, api the HTTP API. auto: api when there is a key in the environment or a base_url, and a model is named; otherwise cli."
+      "type": "string", "enum": ["auto", "cli", "api", "review"], "default": "auto",
+      "description": "How the model is asked: cli is the codex program, api the HTTP API. review: the program, which reads the repository in a read-only run and answers in a schema: the request's, or one for reviews. auto: api when there is a key in the environment or a base_url, and a model is named; otherwise cli."
     },
     "model": {
       "type": "string",

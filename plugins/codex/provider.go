@@ -39,8 +39,10 @@ func (p *provider) configure(_ context.Context, c *sdk.Config) error {
 	p.stateDir, p.workDir = c.StateDir, c.WorkDir
 	switch p.Transport {
 	case "", "auto", "cli", "api":
+	case review:
+		p.Tools = "read"
 	default:
-		return sdk.Fail(sdk.BadConfig, "transport is none of auto, cli and api", sdk.Fix(`set "transport": "auto"`))
+		return sdk.Fail(sdk.BadConfig, "transport is none of auto, cli, api and review", sdk.Fix(`set "transport": "auto"`))
 	}
 	if p.Tools != "" && p.Tools != "read" {
 		return sdk.Fail(sdk.BadConfig, "tools is neither empty nor read", sdk.Fix(`set "tools": "read", or leave it out`))
@@ -57,7 +59,7 @@ func (p *provider) api(model string) bool {
 	switch p.Transport {
 	case "api":
 		return true
-	case "cli":
+	case "cli", review:
 		return false
 	}
 	return model != "" && p.Tools == "" && (p.key() != "" || p.server() != "")
@@ -78,6 +80,10 @@ func (p *provider) complete(ctx context.Context, r *sdk.CompleteRequest, out sdk
 	if err != nil {
 		return nil, err
 	}
+	asked := schema != nil
+	if p.Transport == review && !asked {
+		schema = reviewSchema
+	}
 	model := cmp.Or(r.Model, p.Model)
 	if r.FallbackModel != "" && r.FallbackModel != model {
 		out.Notice("there is no fallback model with this provider; " + r.FallbackModel + " was left out")
@@ -91,10 +97,15 @@ func (p *provider) complete(ctx context.Context, r *sdk.CompleteRequest, out sdk
 	if err != nil || schema == nil {
 		return done, err
 	}
-	if done.JSON, err = schema.Read([]byte(done.Text)); err != nil {
-		f := sdk.AsFailure(err)
+	doc, err := schema.Read([]byte(done.Text))
+	if f := sdk.AsFailure(err); f != nil {
 		f.Effect, f.Usage = sdk.EffectCharged, done.Usage
 		return nil, f
+	}
+	if asked {
+		done.JSON = doc
+	} else {
+		done.Text = string(doc)
 	}
 	return done, nil
 }
@@ -113,13 +124,13 @@ func (p *provider) askCLI(ctx context.Context, r *sdk.CompleteRequest, model str
 		Setup: p.Setup, StateDir: p.stateDir, WorkDir: p.workDir, Prompt: r.Text(), System: r.System, Schema: schema,
 		Model: model, Effort: r.Effort, Sandbox: codexcli.ReadOnly, Idle: r.IdleTimeout,
 	}
-	if p.Tools != "" {
-		if err := p.allowReading(&call); err != nil {
-			return nil, err
-		}
-	}
 	if err := call.ToolVersion(ctx, out); err != nil {
 		return nil, err
+	}
+	if p.Tools != "" {
+		if err := p.allowReading(ctx, &call, out); err != nil {
+			return nil, err
+		}
 	}
 	stream, end, err := call.Run(ctx, out)
 	if err != nil {
@@ -135,11 +146,14 @@ func (p *provider) askCLI(ctx context.Context, r *sdk.CompleteRequest, model str
 	return &sdk.Completion{Text: answer.Text, StopReason: "completed", Model: model, Usage: answer.Usage}, nil
 }
 
-func (p *provider) allowReading(call *codexcli.Call) error {
-	dir, err := os.Getwd()
-	if err != nil {
+// allowReading lets the model's commands look at the repository, and change nothing:
+// by Codex's sandbox, or by relay's box, in which a provider's repository is read-only.
+func (p *provider) allowReading(ctx context.Context, call *codexcli.Call, out sdk.Events) (err error) {
+	if call.Dir, err = os.Getwd(); err != nil {
 		return sdk.Fail(sdk.Internal, "the plugin does not know where it is", sdk.Cause(err), sdk.EffectNone)
 	}
-	call.Tools, call.Dir = true, dir
-	return nil
+	call.Tools = true
+	call.Sandbox, err = call.Fence(ctx, codexcli.ReadOnly, out)
+	call.Looks = true
+	return err
 }

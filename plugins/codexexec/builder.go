@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"os"
 	"strings"
 
 	"github.com/paxiom/relay/plugins/internal/codexcli"
@@ -85,12 +84,7 @@ func (b *builder) build(ctx context.Context, r *sdk.BuildRequest, out sdk.Events
 	}, nil
 }
 
-// boxVariable says in a plugin's environment by which means relay's box around it is
-// made; it is not there without a box.
-const boxVariable = "RELAY_BOX"
-
-// fence decides on Codex's own sandbox: kept where it works, off only where relay's
-// strong box is around it.
+// fence is Codex's own sandbox, as configured.
 func (b *builder) fence(ctx context.Context, call codexcli.Call, out sdk.Events) (codexcli.Sandbox, error) {
 	switch b.Sandbox {
 	case "workspace-write":
@@ -99,16 +93,5 @@ func (b *builder) fence(ctx context.Context, call codexcli.Call, out sdk.Events)
 		out.Notice("codex runs without its own sandbox, as configured; the box is the fence")
 		return codexcli.NoSandbox, nil
 	}
-	works, why, err := call.SandboxWorks(ctx)
-	switch {
-	case err != nil:
-		return "", err
-	case works:
-		return codexcli.WorkspaceWrite, nil
-	case os.Getenv(boxVariable) == "overlay":
-		out.Notice("codex can't make its own sandbox inside relay's box (" + why + "); it runs without one, and the box is the fence")
-		return codexcli.NoSandbox, nil
-	}
-	return "", sdk.Fail(sdk.BadConfig, "codex can't make its own sandbox here, and there is no strong box around it", sdk.Detail(why), sdk.EffectNone,
-		sdk.Fix(`run relay with "box": {"means": "overlay"} (`+"`relay doctor`"+` says what works), or set "sandbox": "off" for codex-exec where something else is the fence`))
+	return call.Fence(ctx, codexcli.WorkspaceWrite, out)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/paxiom/relay/plugins/internal/codexcli"
 	"github.com/paxiom/relay/plugins/internal/conformance"
 	"github.com/paxiom/relay/plugins/internal/eventtest"
 	"github.com/paxiom/relay/sdk"
@@ -55,7 +56,7 @@ func TestFence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("XDG_CACHE_HOME", t.TempDir())
-			t.Setenv(boxVariable, tc.box)
+			t.Setenv(codexcli.BoxVariable, tc.box)
 			b := newBuilder().part()
 			if err := b.Configure(t.Context(), &sdk.Config{JSON: conformance.Config(`{"command":%q`+tc.config+`}`, program(tc.sandbox)), WorkDir: t.TempDir()}); err != nil {
 				t.Fatal(err)

@@ -92,7 +92,7 @@ func TestE2EBuilds(t *testing.T) {
 	for _, sandbox := range []string{"auto", "off"} {
 		t.Run(sandbox, func(t *testing.T) { // as root too: the tests run as whoever runs them
 			w := open(t, "["+shell("cat add.go")+","+patch+","+shell("git status --short")+","+endTurn+"]", `,"sandbox":"`+sandbox+`"`)
-			t.Setenv(boxVariable, "overlay") // where the sandbox can't be made, a box would be around it
+			t.Setenv(codexcli.BoxVariable, "overlay") // where the sandbox can't be made, a box would be around it
 			res, f := w.build(t)
 			if f != nil {
 				t.Fatalf("%v\n%s", f, w.log)

@@ -40,6 +40,7 @@ type Call struct {
 	Sandbox Sandbox
 	Tools   bool // the model may run commands; otherwise it can only answer
 	Network bool // its commands may use the network inside WorkspaceWrite
+	Looks   bool // its commands can't change files, whatever the sandbox
 
 	Idle    time.Duration // without any output; 0: defaultIdle
 	Timeout time.Duration // 0: none
@@ -56,7 +57,7 @@ const (
 // error is not nil when the run can't be judged: not started, cancelled, timed
 // out. What happens on the way goes to out.
 func (c Call) Run(ctx context.Context, out sdk.Events) (*Stream, End, error) {
-	s := &Stream{writes: c.Tools && c.Sandbox != ReadOnly}
+	s := &Stream{writes: c.Tools && !c.Looks && c.Sandbox != ReadOnly}
 	path, err := c.Program()
 	if err != nil {
 		return s, End{}, err
@@ -227,35 +228,6 @@ func table(m map[string]string) string {
 // withoutNoise drops a line that Codex always prints.
 func withoutNoise(stderr string) string {
 	return strings.TrimSpace(strings.Replace(stderr, "Reading additional input from stdin...", "", 1))
-}
-
-// sandboxTest bounds the try of a sandbox; it takes a fifth of a second.
-const sandboxTest = 20 * time.Second
-
-// SandboxWorks says whether Codex can make its sandbox here, by letting it run one
-// command in it. Why says what it printed when it can't.
-func (c Call) SandboxWorks(ctx context.Context) (works bool, why string, err error) {
-	path, err := c.Program()
-	if err != nil {
-		return false, "", err
-	}
-	private, remove, err := callDir(c.StateDir, c.WorkDir)
-	if err != nil {
-		return false, "", err
-	}
-	defer remove()
-	home := filepath.Join(private, "home")
-	if err := os.MkdirAll(home, 0o700); err != nil {
-		return false, "", sdk.Fail(sdk.Internal, "the plugin can't write its files for codex", sdk.Cause(err), sdk.EffectNone)
-	}
-	res, err := sdk.RunCLI(ctx, sdk.CLI{
-		Path: path, Args: []string{"sandbox", "--", "/bin/sh", "-c", "exit 0"}, Dir: private,
-		Env: sdk.ChildEnv("CODEX_HOME=" + home), Timeout: sandboxTest, MaxOutput: 64 << 10,
-	})
-	if f := sdk.AsFailure(err); f != nil && f.Reason != sdk.Timeout {
-		return false, "", f
-	}
-	return err == nil && res.ExitCode == 0, clip(firstLine(res.Stderr), 200), nil
 }
 
 // report tells one event of the stream to the host; dir is where the program works.
