@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/paxiom/relay/plugins/internal/claudecli"
 	"github.com/paxiom/relay/plugins/internal/eventtest"
+	"github.com/paxiom/relay/plugins/internal/vendortest"
 	"github.com/paxiom/relay/sdk"
 	"github.com/paxiom/relay/testdata/e2e"
 	"github.com/paxiom/relay/testdata/fakemodel"
@@ -37,6 +36,11 @@ func apiAt(t *testing.T, url, more string) sdk.Provider {
 		t.Fatal(err)
 	}
 	return p
+}
+
+var overAPI = vendortest.Provider{
+	Serve: func(t *testing.T, script string) vendortest.Model { return server(t, script) },
+	At:    func(t *testing.T, url string) sdk.Provider { return apiAt(t, url, "") }, Ask: ask, Secret: key,
 }
 
 func TestAPIAnswers(t *testing.T) {
@@ -113,71 +117,34 @@ func TestAPIFailures(t *testing.T) {
 		}
 		return fmt.Sprintf(`[{"times":-1,"error":{"status":%d,"headers":{"request-id":"req_7"%s}%s}}]`, status, headers, body)
 	}
-	for name, tc := range map[string]struct {
-		script string
-		reason sdk.Reason
-		effect sdk.Effect
-		check  func(*sdk.Failure) bool
-	}{
-		"bad key":    {script: failing(401, "", "invalid x-api-key "+key), reason: sdk.AuthRejected},
-		"no access":  {script: failing(403, "", ""), reason: sdk.Permission, check: func(f *sdk.Failure) bool { return f.UpstreamCode == "403 permission_error" }},
-		"no model":   {script: failing(404, "", ""), reason: sdk.ModelUnknown},
-		"rate limit": {script: failing(429, `,"retry-after":"7"`, ""), reason: sdk.RateLimited, check: func(f *sdk.Failure) bool { return f.RetryAfter == 7*time.Second }},
-		"token limit": {script: failing(429, fmt.Sprintf(`,"anthropic-ratelimit-input-tokens-limit":"1000","anthropic-ratelimit-input-tokens-remaining":"0","anthropic-ratelimit-input-tokens-reset":%q`, reset.UTC().Format(time.RFC3339)), ""),
-			reason: sdk.RateLimited, check: func(f *sdk.Failure) bool {
+	overAPI.Failures(t, map[string]vendortest.Failing{
+		"bad key":    {Script: failing(401, "", "invalid x-api-key "+key), Want: vendortest.Want{Reason: sdk.AuthRejected}},
+		"no access":  {Script: failing(403, "", ""), Want: vendortest.Want{Reason: sdk.Permission, Check: func(f *sdk.Failure) bool { return f.UpstreamCode == "403 permission_error" }}},
+		"no model":   {Script: failing(404, "", ""), Want: vendortest.Want{Reason: sdk.ModelUnknown}},
+		"rate limit": {Script: failing(429, `,"retry-after":"7"`, ""), Want: vendortest.Want{Reason: sdk.RateLimited, Check: func(f *sdk.Failure) bool { return f.RetryAfter == 7*time.Second }}},
+		"token limit": {Script: failing(429, fmt.Sprintf(`,"anthropic-ratelimit-input-tokens-limit":"1000","anthropic-ratelimit-input-tokens-remaining":"0","anthropic-ratelimit-input-tokens-reset":%q`, reset.UTC().Format(time.RFC3339)), ""),
+			Want: vendortest.Want{Reason: sdk.RateLimited, Check: func(f *sdk.Failure) bool {
 				return f.RetryAfter > 2*time.Hour && f.LimitName == "input_tokens_per_minute"
-			}},
-		"usage limit": {script: failing(429, fmt.Sprintf(`,"anthropic-ratelimit-unified-status":"rejected","anthropic-ratelimit-unified-reset":"%d","anthropic-ratelimit-unified-representative-claim":"five_hour"`, reset.Unix()), ""),
-			reason: sdk.QuotaExhausted, check: func(f *sdk.Failure) bool { return f.ResetAt.Equal(reset) && f.LimitName == "five_hour" }},
-		"no credit":      {script: failing(400, "", "Your credit balance is too low to access the Anthropic API."), reason: sdk.Billing},
-		"too long":       {script: failing(400, "", "prompt is too long: 210000 tokens > 200000 maximum"), reason: sdk.TooLarge},
-		"bad request":    {script: failing(400, "", "a file says: prompt is too long, credit balance"), reason: sdk.BadRequest},
-		"overload":       {script: failing(529, "", ""), reason: sdk.Overloaded},
-		"server error":   {script: failing(500, "", ""), reason: sdk.Overloaded},
-		"html":           {script: `[{"error":{"status":502,"headers":{"request-id":"req_7"},"body":"<html>bad gateway</html>"}}]`, reason: sdk.Overloaded},
-		"error event":    {script: `[{"error":{"status":200,"stream":true,"body":{"type":"error","error":{"type":"overloaded_error","message":"x"}}}}]`, reason: sdk.Overloaded, effect: sdk.EffectUnknown},
-		"dropped":        {script: `[{"drop":true}]`, reason: sdk.Network, effect: sdk.EffectUnknown},
-		"truncated":      {script: `[{"text":"a text that is long enough to come in several pieces, so that half is something","truncate":true}]`, reason: sdk.Network, effect: sdk.EffectCharged},
-		"silence":        {script: `[{"hang":true}]`, reason: sdk.Timeout, effect: sdk.EffectUnknown},
-		"half an answer": {script: `[{"text":"x","hang_stream":true}]`, reason: sdk.Timeout, effect: sdk.EffectCharged},
-		"empty":          {script: `[{"text":""}]`, reason: sdk.BadOutput, effect: sdk.EffectCharged},
-		"cut":            {script: `[{"text":"cut","stop_reason":"max_tokens"}]`, reason: sdk.TooLarge, effect: sdk.EffectCharged},
-		"window":         {script: `[{"text":"cut","stop_reason":"model_context_window_exceeded"}]`, reason: sdk.TooLarge, effect: sdk.EffectCharged},
-		"refusal":        {script: `[{"text":"no","stop_reason":"refusal"}]`, reason: sdk.Refused, effect: sdk.EffectCharged},
-		"new stop":       {script: `[{"text":"x","stop_reason":"something_new"}]`, reason: sdk.BadOutput, effect: sdk.EffectCharged},
-	} {
-		t.Run(name, func(t *testing.T) {
-			m := server(t, tc.script)
-			r := ask("hello")
-			r.IdleTimeout = 2 * time.Second
-			got, err := apiAt(t, m.URL(), "").Complete(t.Context(), r, &eventtest.Log{})
-			f := sdk.AsFailure(err)
-			if f == nil {
-				t.Fatalf("it passed: %+v", got)
-			}
-			if f.Effect == 0 {
-				f.Effect = sdk.EffectUnknown
-			}
-			if tc.effect == 0 {
-				tc.effect = sdk.EffectNone
-				if f.UpstreamRequestID != "req_7" {
-					t.Errorf("request id %q", f.UpstreamRequestID)
-				}
-			}
-			if f.Reason != tc.reason || f.Effect != tc.effect || tc.check != nil && !tc.check(f) {
-				t.Errorf("got %v; %+v", f, *f)
-			}
-			if f.Reason.UserCanFix() && f.Fix == "" {
-				t.Error("a person can mend this, and is not told how")
-			}
-			if strings.Contains(f.Error(), key) {
-				t.Errorf("the key is in the failure: %v", f)
-			}
-			if n := m.Arrived(); n != 1 {
-				t.Errorf("%d requests: the client tried again by itself", n)
-			}
-		})
-	}
+			}}},
+		"usage limit": {Script: failing(429, fmt.Sprintf(`,"anthropic-ratelimit-unified-status":"rejected","anthropic-ratelimit-unified-reset":"%d","anthropic-ratelimit-unified-representative-claim":"five_hour"`, reset.Unix()), ""),
+			Want: vendortest.Want{Reason: sdk.QuotaExhausted, Check: func(f *sdk.Failure) bool { return f.ResetAt.Equal(reset) && f.LimitName == "five_hour" }}},
+		"no credit":      {Script: failing(400, "", "Your credit balance is too low to access the Anthropic API."), Want: vendortest.Want{Reason: sdk.Billing}},
+		"too long":       {Script: failing(400, "", "prompt is too long: 210000 tokens > 200000 maximum"), Want: vendortest.Want{Reason: sdk.TooLarge}},
+		"bad request":    {Script: failing(400, "", "a file says: prompt is too long, credit balance"), Want: vendortest.Want{Reason: sdk.BadRequest}},
+		"overload":       {Script: failing(529, "", ""), Want: vendortest.Want{Reason: sdk.Overloaded}},
+		"server error":   {Script: failing(500, "", ""), Want: vendortest.Want{Reason: sdk.Overloaded}},
+		"html":           {Script: `[{"error":{"status":502,"headers":{"request-id":"req_7"},"body":"<html>bad gateway</html>"}}]`, Want: vendortest.Want{Reason: sdk.Overloaded}},
+		"error event":    {Script: `[{"error":{"status":200,"stream":true,"body":{"type":"error","error":{"type":"overloaded_error","message":"x"}}}}]`, Want: vendortest.Want{Reason: sdk.Overloaded, Effect: sdk.EffectUnknown}},
+		"dropped":        {Script: `[{"drop":true}]`, Want: vendortest.Want{Reason: sdk.Network, Effect: sdk.EffectUnknown}},
+		"truncated":      {Script: `[{"text":"a text that is long enough to come in several pieces, so that half is something","truncate":true}]`, Want: vendortest.Want{Reason: sdk.Network, Effect: sdk.EffectCharged}},
+		"silence":        {Script: `[{"hang":true}]`, Want: vendortest.Want{Reason: sdk.Timeout, Effect: sdk.EffectUnknown}},
+		"half an answer": {Script: `[{"text":"x","hang_stream":true}]`, Want: vendortest.Want{Reason: sdk.Timeout, Effect: sdk.EffectCharged}},
+		"empty":          {Script: `[{"text":""}]`, Want: vendortest.Want{Reason: sdk.BadOutput, Effect: sdk.EffectCharged}},
+		"cut":            {Script: `[{"text":"cut","stop_reason":"max_tokens"}]`, Want: vendortest.Want{Reason: sdk.TooLarge, Effect: sdk.EffectCharged}},
+		"window":         {Script: `[{"text":"cut","stop_reason":"model_context_window_exceeded"}]`, Want: vendortest.Want{Reason: sdk.TooLarge, Effect: sdk.EffectCharged}},
+		"refusal":        {Script: `[{"text":"no","stop_reason":"refusal"}]`, Want: vendortest.Want{Reason: sdk.Refused, Effect: sdk.EffectCharged}},
+		"new stop":       {Script: `[{"text":"x","stop_reason":"something_new"}]`, Want: vendortest.Want{Reason: sdk.BadOutput, Effect: sdk.EffectCharged}},
+	})
 }
 
 func TestAPIFallback(t *testing.T) {
@@ -191,41 +158,9 @@ func TestAPIFallback(t *testing.T) {
 	}
 }
 
-func TestAPIConnectionRefused(t *testing.T) {
-	server(t, `[]`)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close() // nobody listens there now
-	_, err = apiAt(t, "http://"+l.Addr().String(), "").Complete(t.Context(), ask("hello"), &eventtest.Log{})
-	if f := sdk.AsFailure(err); f == nil || f.Reason != sdk.Network || f.Effect != sdk.EffectNone {
-		t.Errorf("got %v", err)
-	}
-}
+func TestAPIConnectionRefused(t *testing.T) { overAPI.Refused(t, sdk.EffectNone) }
 
-func TestAPICancel(t *testing.T) {
-	m := server(t, `[{"hang":true}]`)
-	p := apiAt(t, m.URL(), "")
-	ctx, cancel := context.WithCancel(t.Context())
-	returned := make(chan error, 1)
-	go func() {
-		_, err := p.Complete(ctx, ask("hello"), &eventtest.Log{})
-		returned <- err
-	}()
-	for end := time.Now().Add(30 * time.Second); m.Arrived() == 0 && time.Now().Before(end); {
-		time.Sleep(10 * time.Millisecond)
-	}
-	cancel()
-	select {
-	case err := <-returned:
-		if f := sdk.AsFailure(err); f == nil || f.Reason != sdk.Cancelled {
-			t.Errorf("got %v", err)
-		}
-	case <-time.After(30 * time.Second):
-		t.Fatal("the call goes on after it was cancelled")
-	}
-}
+func TestAPICancel(t *testing.T) { overAPI.Cancelled(t) }
 
 func TestAPICountsModelsAndHealth(t *testing.T) {
 	m := server(t, `[]`)

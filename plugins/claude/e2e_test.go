@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/plugins/internal/eventtest"
+	"github.com/paxiom/relay/plugins/internal/vendortest"
 	"github.com/paxiom/relay/sdk"
 	"github.com/paxiom/relay/testdata/e2e"
 	"github.com/paxiom/relay/testdata/fakemodel"
@@ -149,13 +148,7 @@ func TestE2EFailures(t *testing.T) {
 			r := ask("hello")
 			r.IdleTimeout = 8 * time.Second // the program gives a silent API up after two fifths of it
 			got, err := p.Complete(t.Context(), r, &eventtest.Log{})
-			f := sdk.AsFailure(err)
-			if f == nil {
-				t.Fatalf("it passed: %+v", got)
-			}
-			if f.Reason != tc.reason || tc.check != nil && !tc.check(f) {
-				t.Errorf("got %v; %+v", f, *f)
-			}
+			vendortest.Want{Reason: tc.reason, Check: tc.check}.Hold(t, got, sdk.AsFailure(err))
 		})
 	}
 }
@@ -172,41 +165,14 @@ func TestE2ERecovers(t *testing.T) {
 	}
 }
 
-func TestE2EConnectionRefused(t *testing.T) {
-	p, _ := start(t, `[]`)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close() // nobody listens there now
-	p = configured(t, os.Getenv("RELAY_E2E_CLAUDE"), "http://"+l.Addr().String())
-	_, err = p.Complete(t.Context(), ask("hello"), &eventtest.Log{})
-	if f := sdk.AsFailure(err); f == nil || f.Reason != sdk.Network || f.Effect != sdk.EffectNone {
-		t.Errorf("got %v", err)
-	}
+var overCLI = vendortest.Provider{
+	Serve: func(t *testing.T, script string) vendortest.Model { _, m := start(t, script); return m },
+	At:    func(t *testing.T, url string) sdk.Provider { return configured(t, os.Getenv("RELAY_E2E_CLAUDE"), url) }, Ask: ask,
 }
 
-func TestE2ECancel(t *testing.T) {
-	p, model := start(t, `[{"hang":true,"times":-1}]`)
-	ctx, cancel := context.WithCancel(t.Context())
-	returned := make(chan error, 1)
-	go func() {
-		_, err := p.Complete(ctx, ask("hello"), &eventtest.Log{})
-		returned <- err
-	}()
-	for end := time.Now().Add(30 * time.Second); model.Arrived() == 0 && time.Now().Before(end); {
-		time.Sleep(20 * time.Millisecond)
-	}
-	cancel()
-	select {
-	case err := <-returned:
-		if f := sdk.AsFailure(err); f == nil || f.Reason != sdk.Cancelled {
-			t.Errorf("got %v", err)
-		}
-	case <-time.After(30 * time.Second):
-		t.Fatal("the call goes on after it was cancelled")
-	}
-}
+func TestE2EConnectionRefused(t *testing.T) { overCLI.Refused(t, sdk.EffectNone) }
+
+func TestE2ECancel(t *testing.T) { overCLI.Cancelled(t) }
 
 func TestE2EIsolation(t *testing.T) {
 	p, model := start(t, `[{"text":"fine","times":-1}]`)

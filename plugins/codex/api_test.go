@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/paxiom/relay/plugins/internal/codexcli"
 	"github.com/paxiom/relay/plugins/internal/eventtest"
+	"github.com/paxiom/relay/plugins/internal/vendortest"
 	"github.com/paxiom/relay/sdk"
 	"github.com/paxiom/relay/testdata/e2e"
 	"github.com/paxiom/relay/testdata/fakemodel"
@@ -44,6 +43,10 @@ func ask(prompt string) *sdk.CompleteRequest {
 }
 
 const verdictSchema = `{"type":"object","properties":{"ok":{"type":"boolean"},"why":{"type":"string","maxLength":10}},"required":["ok"],"additionalProperties":false}`
+
+var overAPI = vendortest.Provider{
+	Serve: func(t *testing.T, script string) vendortest.Model { return server(t, script) }, At: apiAt, Ask: ask, Secret: key,
+}
 
 func TestAPIAnswers(t *testing.T) {
 	m := server(t, `[{"thinking":"hm","text":"the answer is forty-two, and there is more to say","usage":{"input":1200,"output":34,"cache_read":200,"reasoning":10}}]`)
@@ -121,106 +124,37 @@ func TestAPIFailures(t *testing.T) {
 		return fmt.Sprintf(`[{"times":-1,"error":{"status":%d,"headers":{"x-request-id":"req_7"%s},"body":{"error":{"type":"invalid_request_error","code":%q,"message":"no: %s"}}}}]`,
 			status, headers, code, key)
 	}
-	for name, tc := range map[string]struct {
-		script string
-		reason sdk.Reason
-		effect sdk.Effect
-		check  func(*sdk.Failure) bool
-	}{
-		"bad key":    {script: failing(401, "invalid_api_key", ""), reason: sdk.AuthRejected, check: func(f *sdk.Failure) bool { return f.UpstreamCode == "401 invalid_api_key" }},
-		"no access":  {script: failing(403, "x", ""), reason: sdk.Permission},
-		"no model":   {script: failing(404, "model_not_found", ""), reason: sdk.ModelUnknown},
-		"rate limit": {script: failing(429, "rate_limit_exceeded", `,"retry-after":"7"`), reason: sdk.RateLimited, check: func(f *sdk.Failure) bool { return f.RetryAfter == 7*time.Second }},
-		"in ms":      {script: failing(429, "rate_limit_exceeded", `,"retry-after-ms":"250"`), reason: sdk.RateLimited, check: func(f *sdk.Failure) bool { return f.RetryAfter == 250*time.Millisecond }},
-		"no credit":  {script: failing(429, "insufficient_quota", ""), reason: sdk.Billing},
-		"usage limit": {script: fmt.Sprintf(`[{"error":{"status":429,"headers":{"x-request-id":"req_7"},"body":{"error":{"type":"usage_limit_reached","message":"no","resets_at":%d}}}}]`, reset.Unix()),
-			reason: sdk.QuotaExhausted, check: func(f *sdk.Failure) bool { return f.ResetAt.Equal(reset) }},
-		"usage limit, seconds": {script: `[{"error":{"status":429,"headers":{"x-request-id":"req_7"},"body":{"error":{"type":"usage_limit_reached","message":"no","resets_in_seconds":3600}}}}]`,
-			reason: sdk.QuotaExhausted, check: func(f *sdk.Failure) bool {
+	overAPI.Failures(t, map[string]vendortest.Failing{
+		"bad key":    {Script: failing(401, "invalid_api_key", ""), Want: vendortest.Want{Reason: sdk.AuthRejected, Check: func(f *sdk.Failure) bool { return f.UpstreamCode == "401 invalid_api_key" }}},
+		"no access":  {Script: failing(403, "x", ""), Want: vendortest.Want{Reason: sdk.Permission}},
+		"no model":   {Script: failing(404, "model_not_found", ""), Want: vendortest.Want{Reason: sdk.ModelUnknown}},
+		"rate limit": {Script: failing(429, "rate_limit_exceeded", `,"retry-after":"7"`), Want: vendortest.Want{Reason: sdk.RateLimited, Check: func(f *sdk.Failure) bool { return f.RetryAfter == 7*time.Second }}},
+		"in ms":      {Script: failing(429, "rate_limit_exceeded", `,"retry-after-ms":"250"`), Want: vendortest.Want{Reason: sdk.RateLimited, Check: func(f *sdk.Failure) bool { return f.RetryAfter == 250*time.Millisecond }}},
+		"no credit":  {Script: failing(429, "insufficient_quota", ""), Want: vendortest.Want{Reason: sdk.Billing}},
+		"usage limit": {Script: fmt.Sprintf(`[{"error":{"status":429,"headers":{"x-request-id":"req_7"},"body":{"error":{"type":"usage_limit_reached","message":"no","resets_at":%d}}}}]`, reset.Unix()),
+			Want: vendortest.Want{Reason: sdk.QuotaExhausted, Check: func(f *sdk.Failure) bool { return f.ResetAt.Equal(reset) }}},
+		"usage limit, seconds": {Script: `[{"error":{"status":429,"headers":{"x-request-id":"req_7"},"body":{"error":{"type":"usage_limit_reached","message":"no","resets_in_seconds":3600}}}}]`,
+			Want: vendortest.Want{Reason: sdk.QuotaExhausted, Check: func(f *sdk.Failure) bool {
 				return time.Until(f.ResetAt) > 59*time.Minute && time.Until(f.ResetAt) <= time.Hour
-			}},
-		"too long":       {script: failing(400, "context_length_exceeded", ""), reason: sdk.TooLarge},
-		"bad request":    {script: failing(400, "x", ""), reason: sdk.BadRequest},
-		"server error":   {script: failing(500, "x", ""), reason: sdk.Overloaded},
-		"html":           {script: `[{"error":{"status":503,"headers":{"x-request-id":"req_7"},"body":"<html>bad gateway</html>"}}]`, reason: sdk.Overloaded},
-		"failed":         {script: `[{"error":{"status":200,"stream":true}}]`, reason: sdk.Overloaded, effect: sdk.EffectUnknown},
-		"error event":    {script: `[{"error":{"status":200,"stream":true,"body":{"type":"error","code":"rate_limit_exceeded","message":"x"}}}]`, reason: sdk.RateLimited, effect: sdk.EffectUnknown},
-		"dropped":        {script: `[{"drop":true}]`, reason: sdk.Network, effect: sdk.EffectUnknown},
-		"truncated":      {script: `[{"text":"a text that is long enough to come in several pieces, so that half is something","truncate":true}]`, reason: sdk.Network, effect: sdk.EffectCharged},
-		"silence":        {script: `[{"hang":true}]`, reason: sdk.Timeout, effect: sdk.EffectUnknown},
-		"half an answer": {script: `[{"text":"x","hang_stream":true}]`, reason: sdk.Timeout, effect: sdk.EffectUnknown},
-		"empty":          {script: `[{"text":""}]`, reason: sdk.BadOutput, effect: sdk.EffectCharged},
-		"cut":            {script: `[{"text":"cut","stop_reason":"incomplete"}]`, reason: sdk.TooLarge, effect: sdk.EffectCharged},
-	} {
-		t.Run(name, func(t *testing.T) {
-			m := server(t, tc.script)
-			r := ask("hello")
-			r.IdleTimeout = 2 * time.Second
-			got, err := apiAt(t, m.URL()).Complete(t.Context(), r, &eventtest.Log{})
-			f := sdk.AsFailure(err)
-			if f == nil {
-				t.Fatalf("it passed: %+v", got)
-			}
-			if f.Effect == 0 {
-				f.Effect = sdk.EffectUnknown
-			}
-			if tc.effect == 0 {
-				tc.effect = sdk.EffectNone
-				if f.UpstreamRequestID != "req_7" {
-					t.Errorf("request id %q", f.UpstreamRequestID)
-				}
-			}
-			if f.Reason != tc.reason || f.Effect != tc.effect || tc.check != nil && !tc.check(f) {
-				t.Errorf("got %v; %+v", f, *f)
-			}
-			if f.Reason.UserCanFix() && f.Fix == "" {
-				t.Error("a person can mend this, and is not told how")
-			}
-			if strings.Contains(f.Error(), key) {
-				t.Errorf("the key is in the failure: %v", f)
-			}
-			if n := m.Arrived(); n != 1 {
-				t.Errorf("%d requests: the client tried again by itself", n)
-			}
-		})
-	}
+			}}},
+		"too long":       {Script: failing(400, "context_length_exceeded", ""), Want: vendortest.Want{Reason: sdk.TooLarge}},
+		"bad request":    {Script: failing(400, "x", ""), Want: vendortest.Want{Reason: sdk.BadRequest}},
+		"server error":   {Script: failing(500, "x", ""), Want: vendortest.Want{Reason: sdk.Overloaded}},
+		"html":           {Script: `[{"error":{"status":503,"headers":{"x-request-id":"req_7"},"body":"<html>bad gateway</html>"}}]`, Want: vendortest.Want{Reason: sdk.Overloaded}},
+		"failed":         {Script: `[{"error":{"status":200,"stream":true}}]`, Want: vendortest.Want{Reason: sdk.Overloaded, Effect: sdk.EffectUnknown}},
+		"error event":    {Script: `[{"error":{"status":200,"stream":true,"body":{"type":"error","code":"rate_limit_exceeded","message":"x"}}}]`, Want: vendortest.Want{Reason: sdk.RateLimited, Effect: sdk.EffectUnknown}},
+		"dropped":        {Script: `[{"drop":true}]`, Want: vendortest.Want{Reason: sdk.Network, Effect: sdk.EffectUnknown}},
+		"truncated":      {Script: `[{"text":"a text that is long enough to come in several pieces, so that half is something","truncate":true}]`, Want: vendortest.Want{Reason: sdk.Network, Effect: sdk.EffectCharged}},
+		"silence":        {Script: `[{"hang":true}]`, Want: vendortest.Want{Reason: sdk.Timeout, Effect: sdk.EffectUnknown}},
+		"half an answer": {Script: `[{"text":"x","hang_stream":true}]`, Want: vendortest.Want{Reason: sdk.Timeout, Effect: sdk.EffectUnknown}},
+		"empty":          {Script: `[{"text":""}]`, Want: vendortest.Want{Reason: sdk.BadOutput, Effect: sdk.EffectCharged}},
+		"cut":            {Script: `[{"text":"cut","stop_reason":"incomplete"}]`, Want: vendortest.Want{Reason: sdk.TooLarge, Effect: sdk.EffectCharged}},
+	})
 }
 
-func TestAPIConnectionRefused(t *testing.T) {
-	server(t, `[]`)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close() // nobody listens there now
-	_, err = apiAt(t, "http://"+l.Addr().String()).Complete(t.Context(), ask("hello"), &eventtest.Log{})
-	if f := sdk.AsFailure(err); f == nil || f.Reason != sdk.Network || f.Effect != sdk.EffectNone {
-		t.Errorf("got %v", err)
-	}
-}
+func TestAPIConnectionRefused(t *testing.T) { overAPI.Refused(t, sdk.EffectNone) }
 
-func TestAPICancel(t *testing.T) {
-	m := server(t, `[{"hang":true}]`)
-	p := apiAt(t, m.URL())
-	ctx, cancel := context.WithCancel(t.Context())
-	returned := make(chan error, 1)
-	go func() {
-		_, err := p.Complete(ctx, ask("hello"), &eventtest.Log{})
-		returned <- err
-	}()
-	for end := time.Now().Add(30 * time.Second); m.Arrived() == 0 && time.Now().Before(end); {
-		time.Sleep(10 * time.Millisecond)
-	}
-	cancel()
-	select {
-	case err := <-returned:
-		if f := sdk.AsFailure(err); f == nil || f.Reason != sdk.Cancelled {
-			t.Errorf("got %v", err)
-		}
-	case <-time.After(30 * time.Second):
-		t.Fatal("the call goes on after it was cancelled")
-	}
-}
+func TestAPICancel(t *testing.T) { overAPI.Cancelled(t) }
 
 func TestAPIKeysAndModels(t *testing.T) {
 	m := server(t, `[{"text":"x","times":-1}]`)

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/paxiom/relay/plugins/internal/codexcli"
 	"github.com/paxiom/relay/plugins/internal/eventtest"
+	"github.com/paxiom/relay/plugins/internal/vendortest"
 	"github.com/paxiom/relay/sdk"
 	"github.com/paxiom/relay/testdata/e2e"
 	"github.com/paxiom/relay/testdata/fakemodel"
@@ -41,6 +40,11 @@ func cliAt(t *testing.T, url, more string) sdk.Provider {
 		t.Fatal(err)
 	}
 	return p
+}
+
+var overCLI = vendortest.Provider{
+	Serve: func(t *testing.T, script string) vendortest.Model { _, m := start(t, script); return m },
+	At:    func(t *testing.T, url string) sdk.Provider { return cliAt(t, url+"/v1", "") }, Ask: ask, Secret: key, Idle: 20 * time.Second,
 }
 
 func TestE2EAnswers(t *testing.T) {
@@ -102,40 +106,24 @@ func TestE2EFailures(t *testing.T) {
 	failing := func(status int, extra string) string {
 		return fmt.Sprintf(`[{"times":-1,"error":{"status":%d%s}}]`, status, extra)
 	}
-	for name, tc := range map[string]struct {
-		script string
-		reason sdk.Reason
-		check  func(*sdk.Failure) bool
-	}{
-		"bad key":    {script: failing(401, ""), reason: sdk.AuthRejected, check: func(f *sdk.Failure) bool { return f.Fix != "" }},
-		"no access":  {script: failing(403, ""), reason: sdk.Permission},
-		"rate limit": {script: failing(429, ""), reason: sdk.RateLimited, check: func(f *sdk.Failure) bool { return f.RetryAfter > 0 }},
-		"usage limit": {script: failing(429, fmt.Sprintf(`,"body":{"error":{"type":"usage_limit_reached","plan_type":"plus","resets_at":%d}}`, reset.Unix())),
-			reason: sdk.QuotaExhausted, check: func(f *sdk.Failure) bool { return f.ResetAt.Equal(reset) }},
-		"no credit": {script: failing(429, `,"body":{"error":{"type":"insufficient_quota","code":"insufficient_quota","message":"x"}}`), reason: sdk.Billing},
-		"overload":  {script: failing(500, ""), reason: sdk.Overloaded},
-		"too long":  {script: failing(400, `,"body":{"error":{"code":"context_length_exceeded","message":"x"}}`), reason: sdk.TooLarge},
-		"silence":   {script: `[{"hang":true,"times":-1}]`, reason: sdk.Timeout},
-		"empty":     {script: `[{"text":"","times":-1}]`, reason: sdk.BadOutput},
-		"cut":       {script: `[{"text":"cut","stop_reason":"incomplete","times":-1}]`, reason: sdk.TooLarge},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p, _ := start(t, tc.script)
-			r := ask("hello")
-			r.IdleTimeout = 20 * time.Second
-			if name == "silence" {
-				r.IdleTimeout = 4 * time.Second
-			}
-			got, err := p.Complete(t.Context(), r, &eventtest.Log{})
-			f := sdk.AsFailure(err)
-			if f == nil {
-				t.Fatalf("it passed: %+v", got)
-			}
-			if f.Reason != tc.reason || tc.check != nil && !tc.check(f) {
-				t.Errorf("got %v; %+v", f, *f)
-			}
-		})
+	bad := func(script string, reason sdk.Reason, check func(*sdk.Failure) bool) vendortest.Failing {
+		return vendortest.Failing{Script: script, Want: vendortest.Want{Reason: reason, Check: check}}
 	}
+	overCLI.ProgramFailures(t, map[string]vendortest.Failing{
+		"bad key":    bad(failing(401, ""), sdk.AuthRejected, nil),
+		"no access":  bad(failing(403, ""), sdk.Permission, nil),
+		"rate limit": bad(failing(429, ""), sdk.RateLimited, func(f *sdk.Failure) bool { return f.RetryAfter > 0 }),
+		"usage limit": bad(failing(429, fmt.Sprintf(`,"body":{"error":{"type":"usage_limit_reached","plan_type":"plus","resets_at":%d}}`, reset.Unix())),
+			sdk.QuotaExhausted, func(f *sdk.Failure) bool { return f.ResetAt.Equal(reset) }),
+		"no credit": bad(failing(429, `,"body":{"error":{"type":"insufficient_quota","code":"insufficient_quota","message":"x"}}`), sdk.Billing, nil),
+		"overload":  bad(failing(500, ""), sdk.Overloaded, nil),
+		"too long":  bad(failing(400, `,"body":{"error":{"code":"context_length_exceeded","message":"x"}}`), sdk.TooLarge, nil),
+		"empty":     bad(`[{"text":"","times":-1}]`, sdk.BadOutput, nil),
+		"cut":       bad(`[{"text":"cut","stop_reason":"incomplete","times":-1}]`, sdk.TooLarge, nil),
+	})
+	silent := overCLI
+	silent.Idle = 4 * time.Second
+	silent.ProgramFailures(t, map[string]vendortest.Failing{"silence": bad(`[{"hang":true,"times":-1}]`, sdk.Timeout, nil)})
 }
 
 func TestE2ERecovers(t *testing.T) {
@@ -147,40 +135,9 @@ func TestE2ERecovers(t *testing.T) {
 	}
 }
 
-func TestE2EConnectionRefused(t *testing.T) {
-	start(t, `[]`)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close() // nobody listens there now
-	_, err = cliAt(t, "http://"+l.Addr().String()+"/v1", "").Complete(t.Context(), ask("hello"), &eventtest.Log{})
-	if f := sdk.AsFailure(err); f == nil || f.Reason != sdk.Network {
-		t.Errorf("got %v", err)
-	}
-}
+func TestE2EConnectionRefused(t *testing.T) { overCLI.Refused(t, 0) }
 
-func TestE2ECancel(t *testing.T) {
-	p, model := start(t, `[{"hang":true,"times":-1}]`)
-	ctx, cancel := context.WithCancel(t.Context())
-	returned := make(chan error, 1)
-	go func() {
-		_, err := p.Complete(ctx, ask("hello"), &eventtest.Log{})
-		returned <- err
-	}()
-	for end := time.Now().Add(30 * time.Second); model.Arrived() == 0 && time.Now().Before(end); {
-		time.Sleep(20 * time.Millisecond)
-	}
-	cancel()
-	select {
-	case err := <-returned:
-		if f := sdk.AsFailure(err); f == nil || f.Reason != sdk.Cancelled {
-			t.Errorf("got %v", err)
-		}
-	case <-time.After(30 * time.Second):
-		t.Fatal("the call goes on after it was cancelled")
-	}
-}
+func TestE2ECancel(t *testing.T) { overCLI.Cancelled(t) }
 
 // Nothing of the user's or the repository's files gets into the request, and the
 // user's home of Codex stays as it is.

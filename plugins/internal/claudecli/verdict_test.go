@@ -2,12 +2,11 @@ package claudecli
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/paxiom/relay/plugins/internal/vendortest"
 	"github.com/paxiom/relay/sdk"
 )
 
@@ -15,13 +14,9 @@ import (
 // that change from run to run taken out).
 func feed(t *testing.T, name string) (*Stream, []Event) {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("testdata", name+".jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := new(Stream)
 	var events []Event
-	for _, l := range bytes.Split(b, []byte("\n")) {
+	for _, l := range vendortest.Recorded(t, name) {
 		events = append(events, s.Feed(l)...)
 	}
 	return s, events
@@ -142,21 +137,7 @@ func TestBadRuns(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s, _ := feed(t, tc.name)
 			a, f := s.Verdict(tc.end, Want{Schema: tc.schema})
-			if f == nil {
-				t.Fatalf("it passed: %+v", a)
-			}
-			if f.Reason != tc.want || f.Effect != tc.effect {
-				t.Errorf("got %v with effect %v: %v", f.Reason, f.Effect, f)
-			}
-			if tc.check != nil && !tc.check(f) {
-				t.Errorf("got %+v", f)
-			}
-			if f.Reason.UserCanFix() && f.Fix == "" {
-				t.Error("a person can mend this, and is not told how")
-			}
-			if len(f.Summary) > 200 || strings.Contains(f.Summary, "\n") {
-				t.Errorf("summary: %q", f.Summary)
-			}
+			vendortest.Want{Reason: tc.want, Effect: tc.effect, Check: tc.check}.Hold(t, a, f)
 		})
 	}
 }
@@ -273,14 +254,7 @@ func TestUsageOfAKilledRun(t *testing.T) {
 }
 
 func FuzzFeed(f *testing.F) {
-	files, _ := filepath.Glob("testdata/*.jsonl")
-	for _, name := range files {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(b)
-	}
+	vendortest.AllRecorded(f)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s := new(Stream)
 		for _, l := range bytes.Split(b, []byte("\n")) {
