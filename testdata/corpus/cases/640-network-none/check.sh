@@ -1,0 +1,2 @@
+#!/bin/sh
+[ "$(tr -d ' ' < src/a.txt)" = lo ]
