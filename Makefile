@@ -34,9 +34,10 @@ generate: ## code from schemas/, reference pages from code
 	$(GO) test -count=1 ./host/internal/config -run TestPublished -update
 	$(GO) test -count=1 ./cmd/relay -run TestReferencePages -update
 	$(GO) test -count=1 ./sdk/plugintest -run TestGuide -update
+	$(GO) test -count=1 ./judge/box -run TestGapTable -update
 
-corpus: build ## the adversarial corpus against bin/relay, as root and as a user; CASES=DIR runs others
-	@CASES="$(CASES)" ./.ci/corpus
+corpus: build ## the adversarial corpus against bin/relay, as root and as a user; MEANS=landlock by another means, CASES=DIR others
+	@CASES="$(CASES)" MEANS="$(MEANS)" ./.ci/corpus
 
 crash: ## relay killed and starved of disk at every moment, then started again; KILLS=N
 	@mkdir -p out; export RELAY_KILLS=$(or $(KILLS),300); rc=0; \
