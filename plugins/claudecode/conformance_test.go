@@ -32,6 +32,7 @@ func TestConformance(t *testing.T) {
 			{Name: "without a result", Build: withSchema, PluginConfig: plays("schema-ignored", "0")},
 			{Name: "turns", Build: withSchema, PluginConfig: plays("max-turns", "1"), WantReason: sdk.LimitReached},
 			{Name: "killed", Build: build(), PluginConfig: plays("killed-in-tool", "137"), WantReason: sdk.Internal},
+			{Name: "unknown shape", Build: build(), PluginConfig: conformance.Config(`{"command":%q}`, conformance.Program(t, `cat > /dev/null; echo '{"type":"result","outcome":"fine"}'`)), WantReason: sdk.Internal},
 			{Name: "overloaded", Build: build(), PluginConfig: plays("overloaded", "1"), WantReason: sdk.Overloaded},
 			{Name: "empty prompt", Build: &sdk.BuildRequest{Prompt: " "}, WantReason: sdk.BadRequest},
 		},

@@ -33,6 +33,8 @@ func TestConformance(t *testing.T) {
 			{Name: "code mode", Build: task, PluginConfig: plays("build-code-mode", "0")},
 			{Name: "bad key", Build: task, PluginConfig: plays("status-401", "1"), WantReason: sdk.AuthRejected},
 			{Name: "killed", Build: task, PluginConfig: plays("killed-in-tool", "137"), WantReason: sdk.Internal},
+			{Name: "unknown shape", Build: task, PluginConfig: conformance.Config(`{"command":%q}`, conformance.Program(t,
+				`case "$1" in --version) echo codex-cli 0.169.0; exit;; sandbox) exit;; esac; cat > /dev/null; echo '{"event":"turn.completed"}'; echo '{"type":"turn.completed"}'`)), WantReason: sdk.Internal},
 			{Name: "missing", Build: task, PluginConfig: conformance.Config(`{"command":"/no/such/codex"}`), WantReason: sdk.ToolMissing},
 		},
 	})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/plugins/internal/clitool"
 	"github.com/paxiom/relay/sdk"
 )
 
@@ -107,8 +108,7 @@ func (s *Stream) failure(end End, want Want) *sdk.Failure {
 	r := s.result
 	switch {
 	case !s.KnownShape():
-		return sdk.Fail(sdk.BadOutput, "claude printed a result of a shape that this plugin does not know",
-			sdk.Detail(s.stray), sdk.Fix("`claude --version`; use a version that the plugin names as tested"))
+		return clitool.UnknownShape("claude", s.stray)
 	case *r.IsError || r.Subtype != "success":
 		return s.reported(want)
 	case !end.Enough && (end.ExitCode != 0 || end.Signal != ""):
@@ -129,7 +129,7 @@ func (s *Stream) noResult(end End) *sdk.Failure {
 	case end.Signal != "" || end.ExitCode > 128:
 		return sdk.Fail(sdk.Internal, "claude was ended by "+end.String()+" before it answered", why)
 	case end.ExitCode == 0:
-		return sdk.Fail(sdk.BadOutput, "claude ended without an answer and without an error", why)
+		return sdk.Fail(sdk.Internal, "claude ended without an answer and without an error", why)
 	case s.started == (Started{}):
 		return sdk.Fail(sdk.BadConfig, "claude did not accept how it was started", why,
 			sdk.Fix("`claude --version`; compare it with the versions that the plugin names as tested, and look at the plugin's configuration"))

@@ -129,7 +129,7 @@ func TestBadRuns(t *testing.T) {
 		{name: "max-tokens", end: End{ExitCode: 1}, want: sdk.TooLarge, effect: sdk.EffectCharged},
 		{name: "refusal", end: End{ExitCode: 1}, want: sdk.Refused, effect: sdk.EffectCharged},
 		{name: "empty", want: sdk.BadOutput, effect: sdk.EffectCharged},
-		{name: "no-result", want: sdk.BadOutput, effect: sdk.EffectUnknown},
+		{name: "no-result", want: sdk.Internal, effect: sdk.EffectUnknown},
 		{name: "no-result", end: End{ExitCode: 143}, want: sdk.Internal, effect: sdk.EffectUnknown},
 		{name: "interrupted-in-tool", want: sdk.Cancelled, effect: sdk.EffectChanged},
 		{name: "killed-in-tool", end: End{ExitCode: -1, Signal: "killed"}, want: sdk.Internal, effect: sdk.EffectChanged},
@@ -152,7 +152,7 @@ func TestSilentEnds(t *testing.T) {
 		"bad flag":        {End{ExitCode: 1, Stderr: "error: unknown option '--no-such-flag'\n"}, sdk.BadConfig, sdk.EffectNone, "--no-such-flag"},
 		"root":            {End{ExitCode: 1, Stderr: "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons\n"}, sdk.BadConfig, sdk.EffectNone, "root"},
 		"terminated":      {End{ExitCode: 143}, sdk.Internal, sdk.EffectNone, "143"},
-		"nothing at all":  {End{}, sdk.BadOutput, sdk.EffectNone, "without an answer"},
+		"nothing at all":  {End{}, sdk.Internal, sdk.EffectNone, "without an answer"},
 		"killed outright": {End{ExitCode: -1, Signal: "killed"}, sdk.Internal, sdk.EffectNone, "killed"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestUnknownResultShapeStops(t *testing.T) {
 	for _, l := range []string{`{"type":"result"}`, `{"type":"result","is_error":"no","subtype":"success","result":"x"}`, `{"type":"result","outcome":"fine","result":"x"}`} {
 		s := new(Stream)
 		s.Feed([]byte(l))
-		if a, f := s.Verdict(End{}, Want{}); f == nil || f.Reason != sdk.BadOutput {
+		if a, f := s.Verdict(End{}, Want{}); f == nil || f.Reason != sdk.Internal || f.Fix == "" {
 			t.Errorf("%s: %+v %v", l, a, f)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/paxiom/relay/plugins/internal/clitool"
 	"github.com/paxiom/relay/sdk"
 )
 
@@ -24,6 +25,7 @@ type Stream struct {
 	usage    sdk.Usage
 	notice   string // the last error that was not the end
 	stray    string // the last line that was not an event
+	strange  string // the last one that is an object, and no event of a known version
 	problems []string
 	running  map[string]string // commands that have not ended: id → command
 }
@@ -96,6 +98,9 @@ func (s *Stream) Feed(b []byte) []Event {
 	var l line
 	if err := json.Unmarshal(b, &l); err != nil || l.Type == "" {
 		s.stray = clip(string(b), 500)
+		if clitool.Object(b) {
+			s.strange = s.stray
+		}
 		return nil
 	}
 	switch l.Type {

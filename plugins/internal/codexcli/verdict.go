@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/plugins/internal/clitool"
 	"github.com/paxiom/relay/sdk"
 )
 
@@ -73,6 +74,8 @@ func (s *Stream) failure(end End) *sdk.Failure {
 	switch {
 	case s.ended:
 		return classify(s.failed, end.Now)
+	case s.strange != "":
+		return clitool.UnknownShape("codex", s.strange)
 	case !s.done:
 		return s.noTurn(end)
 	case end.ExitCode != 0 || end.Signal != "":

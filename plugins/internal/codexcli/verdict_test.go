@@ -144,6 +144,25 @@ func TestSilentEnds(t *testing.T) {
 	}
 }
 
+// An event that does not read as one of a known version's means that the run can't be
+// judged, whatever follows. Lines that are no objects mean nothing.
+func TestUnknownShapeStops(t *testing.T) {
+	good := []string{`{"type":"turn.started"}`, `{"type":"item.completed","item":{"type":"agent_message","text":"fine"}}`, `{"type":"turn.completed"}`}
+	for line, stops := range map[string]bool{
+		`{"kind":"turn.started"}`: true, `{"type":"item.completed","item":{"type":"agent_message","text":["fine"]}}`: true, `{"type":7}`: true,
+		`a warning`: false, `[1]`: false, `{"type":"item.new"}`: false, `{"type":"turn.started","more":{}}`: false, `{cut`: false,
+	} {
+		s := new(Stream)
+		for _, l := range append([]string{line}, good...) {
+			s.Feed([]byte(l))
+		}
+		_, f := s.Verdict(End{})
+		if (f != nil) != stops || stops && (f.Reason != sdk.Internal || f.Fix == "" || !strings.Contains(f.Summary, "shape")) {
+			t.Errorf("%s: %v", line, f)
+		}
+	}
+}
+
 // An error event is a notice. What the model writes decides nothing.
 func TestOnlyAFailedTurnFails(t *testing.T) {
 	s := new(Stream)

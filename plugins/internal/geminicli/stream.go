@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/paxiom/relay/plugins/internal/clitool"
 	"github.com/paxiom/relay/sdk"
 )
 
@@ -25,6 +26,7 @@ type Stream struct {
 	errors   []errorEvent
 	usage    sdk.Usage
 	stray    string // the last line that was not an event
+	strange  string // the last one that is an object, and no event of a known version
 	problems []string
 }
 
@@ -89,6 +91,9 @@ func (s *Stream) Feed(b []byte) []Event {
 	var l line
 	if err := json.Unmarshal(b, &l); err != nil || l.Type == "" {
 		s.stray = clip(string(b), 500)
+		if clitool.Object(b) {
+			s.strange = s.stray
+		}
 		return nil
 	}
 	switch l.Type {

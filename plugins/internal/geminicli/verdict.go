@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/plugins/internal/clitool"
 	"github.com/paxiom/relay/sdk"
 )
 
@@ -78,13 +79,14 @@ func (s *Stream) effect(why sdk.Reason) sdk.Effect {
 
 func (s *Stream) failure(end End) *sdk.Failure {
 	switch {
+	case s.strange != "":
+		return clitool.UnknownShape("gemini", s.strange)
 	case s.result == nil:
 		return s.noResult(end)
 	case s.result.Status == "error":
 		return s.reported(end)
 	case s.result.Status != "success":
-		return sdk.Fail(sdk.BadOutput, "gemini printed a result of a shape that this plugin does not know",
-			sdk.Detail(clip(s.result.Status, 200)), sdk.Fix("`gemini --version`; use a version that the plugin names as tested"))
+		return clitool.UnknownShape("gemini", clip(s.result.Status, 200))
 	case len(s.errors) > 0: // "success" also ends a run that was stopped for its loops
 		return stopped(s.errors[len(s.errors)-1])
 	case end.ExitCode != 0 || end.Signal != "":

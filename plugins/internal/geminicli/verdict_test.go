@@ -145,10 +145,21 @@ func TestModelTextNeverClassifies(t *testing.T) {
 }
 
 func TestUnknownShape(t *testing.T) {
-	s := new(Stream)
-	s.Feed([]byte(`{"type":"result","status":"great"}`))
-	_, f := s.Verdict(End{})
-	vendortest.Want{Reason: sdk.BadOutput}.Hold(t, nil, f)
+	for _, lines := range [][]string{
+		{`{"type":"result","status":"great"}`},
+		{`{"type":"message","role":"assistant","content":["fine"]}`, `{"type":"result","status":"success"}`},
+		{`{"kind":"init"}`, `{"type":"message","role":"assistant","content":"fine"}`, `{"type":"result","status":"success"}`},
+	} {
+		s := new(Stream)
+		for _, l := range lines {
+			s.Feed([]byte(l))
+		}
+		_, f := s.Verdict(End{})
+		vendortest.Want{Reason: sdk.Internal, Effect: s.effect(sdk.Internal)}.Hold(t, nil, f)
+		if f != nil && !strings.Contains(f.Error(), "shape") {
+			t.Errorf("%s: %v", lines, f)
+		}
+	}
 }
 
 func TestEventsOfABuild(t *testing.T) {
