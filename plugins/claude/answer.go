@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -213,6 +214,11 @@ func byStatus(status int, h http.Header, body apiError, key bool, now time.Time)
 	case status == 404:
 		return sdk.Fail(sdk.ModelUnknown, "the API does not know this model",
 			sdk.Fix("correct the model's name in the configuration (the API takes whole names such as claude-sonnet-4-5), or base_url"))
+	case status == 400 && tooLong.MatchString(message):
+		m := tooLong.FindStringSubmatch(message)
+		tokens, _ := strconv.ParseInt(m[1], 10, 64) // digits only
+		limit, _ := strconv.ParseInt(m[2], 10, 64)
+		return httpapi.TooLong("the model", tokens, limit)
 	case status == 413, status == 400 && strings.HasPrefix(message, "prompt is too long"):
 		return sdk.Fail(sdk.TooLarge, "the prompt is longer than the model's context")
 	case status == 429:
@@ -228,6 +234,9 @@ func byStatus(status int, h http.Header, body apiError, key bool, now time.Time)
 	}
 	return sdk.Fail(sdk.Internal, "the model's API reported an error of a kind that this plugin does not know")
 }
+
+// tooLong is how the API says by how much.
+var tooLong = regexp.MustCompile(`^prompt is too long: (\d{1,15}) tokens > (\d{1,15}) maximum`)
 
 // limited is a limit on requests, or the limit of an account over hours or days,
 // which has headers of its own.

@@ -120,6 +120,9 @@ func (p *provider) askModel(ctx context.Context, r *sdk.CompleteRequest, model s
 	if err != nil {
 		return nil, err
 	}
+	if err := httpapi.Fits(ctx, r, model, p.countTokens, p.listModels); err != nil {
+		return nil, err
+	}
 	inner, alive, stop := httpapi.Watch(ctx, r.IdleTimeout)
 	var head *http.Response
 	service := anthropic.NewMessageService(opts...)
@@ -153,14 +156,16 @@ func (p *provider) question(r *sdk.CompleteRequest, model string, schema *outsch
 		return question{}, sdk.Fail(sdk.BadConfig, "no model is named, and the API has none of its own", sdk.EffectNone,
 			sdk.Fix(`set "model" in the plugin's block of the configuration`))
 	}
-	blocks, err := contents(r.Contents)
+	q, marks := question{model: model}, cacheMarks
+	if r.System != "" { // the same in every call of a role: the vendor's cache may end after it
+		q.system = []anthropic.TextBlockParam{{Text: r.System, CacheControl: anthropic.NewCacheControlEphemeralParam()}}
+		marks--
+	}
+	blocks, err := contents(r.Contents, marks)
 	if err != nil {
 		return question{}, err
 	}
-	q := question{model: model, messages: []anthropic.MessageParam{anthropic.NewUserMessage(blocks...)}}
-	if r.System != "" {
-		q.system = []anthropic.TextBlockParam{{Text: r.System}}
-	}
+	q.messages = []anthropic.MessageParam{anthropic.NewUserMessage(blocks...)}
 	q.output.Effort = anthropic.OutputConfigEffort(r.Effort)
 	if schema == nil {
 		return q, nil
@@ -206,9 +211,8 @@ func (q question) count() anthropic.MessageCountTokensParams {
 // cacheMarks is how many places the API lets a request mark for its prompt cache.
 const cacheMarks = 4
 
-func contents(list []sdk.Content) ([]anthropic.ContentBlockParamUnion, error) {
+func contents(list []sdk.Content, marks int) ([]anthropic.ContentBlockParamUnion, error) {
 	var out []anthropic.ContentBlockParamUnion
-	marks := 0
 	for _, c := range list {
 		data := base64.StdEncoding.EncodeToString(c.Data)
 		switch {
@@ -216,9 +220,9 @@ func contents(list []sdk.Content) ([]anthropic.ContentBlockParamUnion, error) {
 			continue
 		case c.MediaType == "":
 			block := anthropic.NewTextBlock(c.Text)
-			if c.Cacheable && marks < cacheMarks {
+			if c.Cacheable && marks > 0 {
 				block.OfText.CacheControl = anthropic.NewCacheControlEphemeralParam()
-				marks++
+				marks--
 			}
 			out = append(out, block)
 		case slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, c.MediaType):

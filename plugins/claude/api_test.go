@@ -76,6 +76,9 @@ func TestAPIAnswers(t *testing.T) {
 			t.Errorf("no %s in %s", want, body)
 		}
 	}
+	if n := strings.Count(body, `"cache_control"`); n != 2 { // the system prompt, and what the host marks
+		t.Errorf("%d marks for the cache in %s", n, body)
+	}
 	if strings.Contains(body, `"tools"`) {
 		t.Error("tools were offered")
 	}
@@ -161,6 +164,36 @@ func TestAPIFallback(t *testing.T) {
 func TestAPIConnectionRefused(t *testing.T) { overAPI.Refused(t, sdk.EffectNone) }
 
 func TestAPICancel(t *testing.T) { overAPI.Cancelled(t) }
+
+// A prompt that is too long is not sent, and it is said by how much; one that is long and
+// fits is sent as a whole.
+func TestAPILongPrompts(t *testing.T) {
+	m := server(t, `[{"text":"fine","times":-1}]`)
+	p := apiAt(t, m.URL(), "")
+	_, err := p.Complete(t.Context(), ask(strings.Repeat("word ", 2<<20)), &eventtest.Log{}) // 10 MB
+	f := sdk.AsFailure(err)
+	if f == nil || f.Reason != sdk.TooLarge || f.Effect != sdk.EffectNone || !strings.Contains(f.Summary, "too long for claude-sonnet-4-5 by 24") || f.Fix == "" {
+		t.Fatalf("%v", err)
+	}
+	for _, r := range e2e.Requests(t, m, 2) {
+		if r.Path == "/v1/messages" {
+			t.Error("the prompt was sent all the same")
+		}
+	}
+	if _, err := p.Complete(t.Context(), ask(strings.Repeat("word ", 100_000)), &eventtest.Log{}); err != nil {
+		t.Error(err)
+	}
+	// A server that counts nothing gets the prompt: it may know better.
+	r := ask(strings.Repeat("word ", 2<<20))
+	r.Model = "some-other-model"
+	if _, err := p.Complete(t.Context(), r, &eventtest.Log{}); err != nil {
+		t.Error(err)
+	}
+	all := e2e.Requests(t, m, 7)
+	if last := all[len(all)-1]; last.Path != "/v1/messages" || last.BodyLen < 10<<20 {
+		t.Errorf("%s with %d bytes", last.Path, last.BodyLen)
+	}
+}
 
 func TestAPICountsModelsAndHealth(t *testing.T) {
 	m := server(t, `[]`)

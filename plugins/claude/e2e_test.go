@@ -53,7 +53,7 @@ const verdictSchema = `{"$schema":"https://json-schema.org/draft/2020-12/schema"
 func TestE2EAnswers(t *testing.T) {
 	p, model := start(t, `[{"text":"the answer is forty-two, and there is more to say","usage":{"input":1200,"output":34}}]`)
 	log := &eventtest.Log{}
-	prompt := strings.Repeat("a long prompt. ", 14000) // 200 kB: more than an argument may have
+	prompt := strings.Repeat("a long prompt. ", 690_000) // 10 MB, by standard input
 	got, err := p.Complete(t.Context(), ask(prompt), log)
 	if err != nil {
 		t.Fatal(err)
@@ -73,8 +73,8 @@ func TestE2EAnswers(t *testing.T) {
 			t.Errorf("the request lacks %.40q", want)
 		}
 	}
-	if n := strings.Count(body, "a long prompt."); n != 14000 {
-		t.Errorf("%d of 14000 pieces of the prompt came through", n)
+	if n := strings.Count(body, "a long prompt."); n != 690_000 {
+		t.Errorf("%d of 690,000 pieces of the prompt came through", n)
 	}
 	if strings.Contains(body, `"tools":[{`) {
 		t.Error("tools were offered")

@@ -50,7 +50,7 @@ var overCLI = vendortest.Provider{
 func TestE2EAnswers(t *testing.T) {
 	p, model := start(t, `[{"text":"the answer is forty-two","usage":{"input":1200,"output":34,"cache_read":200}}]`)
 	log := &eventtest.Log{}
-	prompt := strings.Repeat("a long prompt. ", 14000) // 200 kB: more than an argument may have
+	prompt := strings.Repeat("a long prompt. ", 69_000) // as much as it takes, by standard input
 	got, err := p.Complete(t.Context(), ask(prompt), log)
 	if err != nil {
 		t.Fatal(err)
@@ -67,8 +67,8 @@ func TestE2EAnswers(t *testing.T) {
 	}
 	req := e2e.Requests(t, model, 1)[0]
 	body := string(req.Body)
-	if n := strings.Count(body, "a long prompt."); n != 14000 || !strings.Contains(body, "Be brief.") {
-		t.Errorf("%d of 14000 pieces of the prompt came through", n)
+	if n := strings.Count(body, "a long prompt."); n != 69_000 || !strings.Contains(body, "Be brief.") {
+		t.Errorf("%d of 69,000 pieces of the prompt came through", n)
 	}
 	if req.Headers.Get("Authorization") != "Bearer "+key {
 		t.Error("the key was not sent")

@@ -164,6 +164,9 @@ func (p *provider) askModel(ctx context.Context, r *sdk.CompleteRequest, model s
 		return nil, err
 	}
 	defer s.done()
+	if err := httpapi.Fits(ctx, r, model, p.countTokens, p.listModels); err != nil {
+		return nil, err
+	}
 	inner, alive, stop := httpapi.Watch(ctx, r.IdleTimeout)
 	a := answer{out: out, model: model, secrets: p.secrets()}
 	var broken error

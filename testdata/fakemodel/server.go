@@ -177,7 +177,7 @@ func (s *Server) route(w *response, r *http.Request, body []byte) string {
 		w.json(http.StatusOK, object{"output": []any{}})
 		return "compact"
 	case r.Method == http.MethodGet && strings.HasSuffix(p, "/models"):
-		w.json(http.StatusOK, models(p))
+		w.json(http.StatusOK, models(p, r.Header.Get("Anthropic-Version") != ""))
 		return "models"
 	case strings.HasSuffix(p, ":countTokens"):
 		w.json(http.StatusOK, object{"totalTokens": guessTokens(body)})
@@ -193,7 +193,11 @@ func (s *Server) route(w *response, r *http.Request, body []byte) string {
 // guessTokens is about four bytes a token, and never 0.
 func guessTokens(body []byte) int { return 1 + len(body)/4 }
 
-func models(p string) object {
+func models(p string, anthropic bool) object {
+	if anthropic {
+		return object{"has_more": false, "data": []any{object{"id": "claude-sonnet-4-5-20250929", "type": "model", "display_name": "Fake",
+			"created_at": "2025-09-29T00:00:00Z", "max_input_tokens": 200_000, "max_tokens": 64_000}}}
+	}
 	if strings.Contains(p, "v1beta") {
 		return object{"models": []any{object{"name": "models/gemini-2.5-pro", "inputTokenLimit": 1048576, "outputTokenLimit": 65536,
 			"supportedGenerationMethods": []any{"generateContent", "countTokens"}}}}

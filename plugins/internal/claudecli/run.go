@@ -50,6 +50,9 @@ const (
 	maxOutput = 512 << 20
 )
 
+// takes is what the program accepts on standard input; it refuses more.
+var takes = clitool.Input{Bytes: 10 << 20}
+
 // afterResult is how long the program may run on when all has been said. Tests
 // shorten it.
 var afterResult = 10 * time.Second
@@ -72,6 +75,9 @@ func (c Call) Run(ctx context.Context, out sdk.Events) (*Stream, End, error) {
 		return s, End{}, err
 	}
 	defer remove()
+	if err := takes.Fits("claude", c.Prompt); err != nil {
+		return s, End{}, err
+	}
 	cli, err := c.prepare(path, private)
 	if err != nil {
 		return s, End{}, sdk.Fail(sdk.Internal, "the plugin can't write its files for claude", sdk.Cause(err), sdk.EffectNone)

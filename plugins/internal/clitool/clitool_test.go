@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/paxiom/relay/sdk"
@@ -34,6 +35,24 @@ func TestFind(t *testing.T) {
 	}
 	if v, err := ReadVersion(t.Context(), tool, nil); err != nil || v != (Version{1, 22, 333}) {
 		t.Errorf("version %v %v", v, err)
+	}
+}
+
+// One too many is told as one; what fits is nobody's business. Characters are no bytes.
+func TestInput(t *testing.T) {
+	for _, tc := range []struct {
+		in     Input
+		prompt string
+		says   string
+	}{
+		{Input{Bytes: 4}, "four", ""}, {Input{Bytes: 4}, "fives", "by 1 bytes"}, {Input{Bytes: 4}, "ééé", "by 2 bytes"},
+		{Input{Characters: 4}, "éééé", ""}, {Input{Characters: 4}, "ééééééé", "by 3 characters"}, {Input{}, "anything", ""},
+	} {
+		err := tc.in.Fits("x", tc.prompt)
+		f := sdk.AsFailure(err)
+		if (f == nil) != (tc.says == "") || f != nil && (f.Reason != sdk.TooLarge || f.Effect != sdk.EffectNone || f.Fix == "" || !strings.Contains(f.Summary, tc.says)) {
+			t.Errorf("%+v %q: %v", tc.in, tc.prompt, err)
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/plugins/internal/clitool"
 	"github.com/paxiom/relay/plugins/internal/outschema"
 	"github.com/paxiom/relay/sdk"
 )
@@ -53,6 +54,9 @@ const (
 	maxOutput = 512 << 20
 )
 
+// takes is what the program accepts on standard input; it refuses more.
+var takes = clitool.Input{Characters: 1 << 20}
+
 // Run runs the call to its end and returns what it printed and how it ended. The
 // error is not nil when the run can't be judged: not started, cancelled, timed
 // out. What happens on the way goes to out.
@@ -70,6 +74,9 @@ func (c Call) Run(ctx context.Context, out sdk.Events) (*Stream, End, error) {
 	cli, err := c.prepare(path, private)
 	if err != nil {
 		return s, End{}, sdk.Fail(sdk.Internal, "the plugin can't write its files for codex", sdk.Cause(err), sdk.EffectNone)
+	}
+	if err := takes.Fits("codex", cli.Stdin); err != nil {
+		return s, End{}, err
 	}
 	cli.OnLine = func(l []byte) {
 		for _, e := range s.Feed(l) {

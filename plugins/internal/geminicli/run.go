@@ -47,6 +47,9 @@ const (
 	maxOutput = 512 << 20
 )
 
+// takes is what the program reads of standard input; it leaves out the rest and goes on.
+var takes = clitool.Input{Bytes: 8 << 20}
+
 // Run runs the call to its end and returns what it printed and how it ended. The
 // error is not nil when the run can't be judged: not started, cancelled, timed out.
 // What happens on the way goes to out.
@@ -75,6 +78,9 @@ func (c Call) Run(ctx context.Context, out sdk.Events) (*Stream, End, error) {
 	cli, err := c.prepare(path, private)
 	if err != nil {
 		return s, End{}, sdk.Fail(sdk.Internal, "the plugin can't write its files for gemini", sdk.Cause(err), sdk.EffectNone)
+	}
+	if err := takes.Fits("gemini", cli.Stdin); err != nil {
+		return s, End{}, err
 	}
 	cli.OnLine = func(l []byte) {
 		for _, e := range s.Feed(l) {
