@@ -48,11 +48,18 @@ func (i Interrupted) ExitCode() int { return 128 + int(i.Signal) }
 
 // Interrupt gives a context that ends with an [Interrupted] cause at the first
 // SIGINT, SIGTERM or SIGHUP. The second one calls exit at once with its exit code;
-// what is under way then is left to the journal. stop gives the signals back.
+// what is under way then is left to the journal. A signal that relay was started with
+// as ignored, as by nohup, stays ignored. A reader of its output that is gone is an
+// error of the write, and not the end of relay. stop gives the signals back.
 func Interrupt(parent context.Context, exit func(code int)) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
-	ch := make(chan os.Signal, 2)
-	signal.Notify(ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	ch, pipe := make(chan os.Signal, 2), make(chan os.Signal, 1)
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) {
+			signal.Notify(ch, s)
+		}
+	}
+	signal.Notify(pipe, syscall.SIGPIPE) // nobody listens: it only must not end the process
 	done := make(chan struct{})
 	go func() {
 		for first := true; ; first = false {
@@ -68,7 +75,7 @@ func Interrupt(parent context.Context, exit func(code int)) (ctx context.Context
 			}
 		}
 	}()
-	return ctx, func() { signal.Stop(ch); close(done); cancel(nil) }
+	return ctx, func() { signal.Stop(ch); signal.Stop(pipe); close(done); cancel(nil) }
 }
 
 // exitOf gives the exit code of a run.

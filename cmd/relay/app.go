@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -77,7 +78,7 @@ func run(a *app, args []string) int {
 		a.fail(err, code)
 	}
 	if a.json && a.doc != nil {
-		if err := a.writeJSON(); err != nil {
+		if err := a.writeJSON(); err != nil && !gone(err) {
 			a.printer(a.err, a.errTTY).fault(fault.Internal(err))
 			return host.ExitStopped
 		}
@@ -145,7 +146,7 @@ func (a *app) end(code int, doc any, text func(*printer)) error {
 	if !a.json {
 		p := a.printer(a.out, a.outTTY)
 		text(p)
-		if p.err != nil {
+		if p.err != nil && !gone(p.err) {
 			return p.err
 		}
 	}
@@ -154,6 +155,10 @@ func (a *app) end(code int, doc any, text func(*printer)) error {
 	}
 	return nil
 }
+
+// gone: whoever read the output does not want any more of it, as head does, or the
+// terminal was closed. What was done counts.
+func gone(err error) bool { return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.EIO) }
 
 // exit is an outcome that was already shown: it only carries the exit code.
 type exit struct{ code int }

@@ -83,14 +83,17 @@ echo $n > src/b.txt
 printf '%s' '{"summary":"done","files_intended":[],"commands_ran":[],"notes":[]}' > "$RELAY_OUTPUT_PATH"
 `
 
-func newWorld(t testing.TB) *world {
+func newWorld(t testing.TB) *world { t.Helper(); return newWorldWith(t, worldDriver) }
+
+// newWorldWith has another builder.
+func newWorldWith(t testing.TB, driver string) *world {
 	t.Helper()
 	dir := t.TempDir()
 	w := &world{t: t, dir: dir, root: filepath.Join(dir, "repo"), home: filepath.Join(dir, "home")}
 	must(t, os.MkdirAll(filepath.Join(w.root, "src"), 0o755))
 	must(t, os.MkdirAll(w.home, 0o755))
 	for name, text := range map[string]string{"relay.config.json": strings.ReplaceAll(worldConfig, "@DIR@", w.root), "plan.json": worldPlan,
-		"driver.sh": worldDriver, "src/a.txt": "0\n", "src/b.txt": "0\n"} {
+		"driver.sh": driver, "src/a.txt": "0\n", "src/b.txt": "0\n"} {
 		must(t, os.WriteFile(filepath.Join(w.root, name), []byte(text), 0o755))
 	}
 	for _, args := range []string{"init -q -b main", "config user.name A", "config user.email a@example.org", "config gc.auto 0", "add -A", "commit -qm base"} {

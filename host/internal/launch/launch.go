@@ -200,7 +200,11 @@ func (c *Client) Stop(grace time.Duration, drain func(context.Context) error) (l
 			}
 			cancel()
 		}
-		c.end(killGrace)
+		last := killGrace
+		if grace > 0 { // who is in a hurry gave little, and gets it twice at most
+			last = min(last, grace)
+		}
+		c.end(last)
 	})
 	select {
 	case <-c.r.done:
