@@ -48,6 +48,9 @@ func (l *Loaded) Grants() []Grant {
 		}
 		add(n, joinAll(g.path), g.why)
 	}
+	if limits := l.repo.lookup("box", "limits"); limits != nil && wideLimits(limits) {
+		add(limits, "box.limits", "lets boxes take more of your machine")
+	}
 	plugins := l.repo.lookup("plugins")
 	for _, name := range sortedKeys(plugins.fieldsOrNil()) {
 		add(plugins.fields()[name], "plugins."+name, "sets up a plugin, which can include what it runs and where it sends your prompts and keys")
@@ -58,6 +61,18 @@ func (l *Loaded) Grants() []Grant {
 		add(t, fmt.Sprintf("verification.templates[%d]", i), "is a program that is run to check a change (id "+id+")")
 	}
 	return out
+}
+
+// wideLimits says whether limits of boxes let them have more than the built-in ones do.
+// How much memory that is depends on the machine.
+func wideLimits(limits *node) bool {
+	for _, name := range sortedKeys(limits.fieldsOrNil()) {
+		own := builtin().lookup("box", "limits", name)
+		if own != nil && looser(atMost, limits.fields()[name], own) || name == "memory_mb" {
+			return true
+		}
+	}
+	return false
 }
 
 func joinAll(path []string) string {
