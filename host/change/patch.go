@@ -12,18 +12,26 @@ import (
 // maxPatch bounds the kept patch in bytes.
 const maxPatch = 32 << 20
 
-// Patch gives what the builder left as a patch that git apply takes, at most 32 MiB
-// of it; what git can't express, or was left out, is named in comment lines.
+// Patch gives what WritePatch writes.
 func (c *Change) Patch() ([]byte, error) {
+	var out bytes.Buffer
+	_, err := c.WritePatch(&out)
+	return out.Bytes(), err
+}
+
+// WritePatch writes what the builder left as a patch that git apply takes, at most
+// 32 MiB of it; what git can't express, or was left out, is named in comment lines. It
+// holds one file at a time in memory, and says how much it has written.
+func (c *Change) WritePatch(w io.Writer) (int64, error) {
 	if c.touched == nil {
-		return nil, nil
+		return 0, nil
 	}
 	real, err := openReal(c.env.Git.Root)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	defer real.Close()
-	var out bytes.Buffer
+	out := &counted{w: w}
 	for _, ch := range c.touched.Changes {
 		if ch.Ignored && !c.kept(ch.Path) {
 			continue
@@ -31,16 +39,31 @@ func (c *Change) Patch() ([]byte, error) {
 		one, err := c.patchOf(real, ch)
 		switch {
 		case err != nil:
-			fmt.Fprintf(&out, "# %q is not in this patch: %v\n", ch.Path, err)
+			fmt.Fprintf(out, "# %q is not in this patch: %v\n", ch.Path, err)
 		case len(one) == 0:
-			fmt.Fprintf(&out, "# %q changed in a way that a patch can't express\n", ch.Path)
-		case out.Len()+len(one) > maxPatch:
-			fmt.Fprintf(&out, "# %q is not in this patch: it has become too large\n", ch.Path)
+			fmt.Fprintf(out, "# %q changed in a way that a patch can't express\n", ch.Path)
+		case out.n+int64(len(one)) > maxPatch:
+			fmt.Fprintf(out, "# %q is not in this patch: it has become too large\n", ch.Path)
 		default:
 			out.Write(one)
 		}
 	}
-	return out.Bytes(), nil
+	return out.n, out.err
+}
+
+// counted counts what is written; after an error nothing is.
+type counted struct {
+	w   io.Writer
+	n   int64
+	err error
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	if c.err == nil {
+		_, c.err = c.w.Write(p)
+		c.n += int64(len(p))
+	}
+	return len(p), c.err
 }
 
 // patchOf is the patch of one path. Contents over judge.MaxFileSize are only marked.

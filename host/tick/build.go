@@ -169,13 +169,10 @@ func (r *run) keepUnfinished(ctx context.Context) {
 		return
 	}
 	_, err := r.change.Judge(ctx, r.policy())
-	var patch []byte
 	if err == nil && len(r.change.Touched().Changes) > 0 {
-		patch, err = r.change.Patch()
-	}
-	if err == nil && len(patch) > 0 {
 		name := "unfinished-" + r.builder.Entry.Name + ".patch"
-		if err = r.hist.Write(name, patch); err == nil {
+		var kept bool
+		if kept, err = r.writePatch(name); kept {
 			r.note("what " + r.builder.Entry.Name + " had done when it met its limit is kept in the history as " + name)
 		}
 	}

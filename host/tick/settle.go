@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -141,14 +142,27 @@ func (r *run) keepPatch() {
 	if !r.cfg.History.IncludeDiffPatch {
 		return
 	}
-	patch, err := r.change.Patch()
-	if err == nil && len(patch) > 0 {
-		err = r.hist.Write("diff.patch", patch)
+	kept, err := r.writePatch("diff.patch")
+	if kept {
 		r.patch = r.hist.Dir() + "/diff.patch"
 	}
 	if err != nil {
 		r.note("the patch could not be kept: " + err.Error())
 	}
+}
+
+// writePatch writes what was built into a file of the history, as it is read: it can be
+// larger than what relay wants to hold in memory. An empty one is not kept.
+func (r *run) writePatch(name string) (kept bool, err error) {
+	f, err := r.hist.Create(name)
+	if err != nil {
+		return false, err
+	}
+	n, err := r.change.WritePatch(f)
+	if err = errors.Join(err, f.Close()); err == nil && n == 0 {
+		remove(filepath.Join(r.hist.Dir(), name))
+	}
+	return err == nil && n > 0, err
 }
 
 // verify runs the checks, each in a fresh box with exactly what was judged.
