@@ -17,8 +17,9 @@ func main() {
 	bin := flag.String("bin", "bin", "folder with relay and its plugins")
 	quick := flag.Bool("quick", false, "small repositories and few rounds, to see that it works")
 	files := flag.Int("files", 0, "only the judge beside git status, in a repository of that many files")
+	repo := flag.String("repo", "", "only the judge beside git status, in this repository; nothing in it is changed")
 	flag.Parse()
-	if err := run(*bin, *quick, *files); err != nil {
+	if err := run(*bin, *quick, *files, *repo); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(2)
 	}
@@ -27,7 +28,7 @@ func main() {
 // sizes are the repositories that are measured, in files.
 type sizes struct{ small, medium, large, history, rounds int }
 
-func run(bin string, quick bool, files int) error {
+func run(bin string, quick bool, files int, repo string) error {
 	s := sizes{small: 10, medium: 10_000, large: 100_000, history: 2000, rounds: 7}
 	if quick {
 		s = sizes{small: 10, medium: 1000, large: 2000, history: 50, rounds: 3}
@@ -47,6 +48,9 @@ func run(bin string, quick bool, files int) error {
 	steps := []func() error{b.version, b.smallRepo, b.mediumRepo, b.largeRepo, b.judgedRepos, b.bigHistory, b.flood, b.killed}
 	if files > 0 {
 		steps = []func() error{func() error { return b.judged(files) }}
+	}
+	if repo != "" {
+		steps = []func() error{func() error { return b.judgedIn(&sample{b: b, dir: repo, home: dir}, repo) }}
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
