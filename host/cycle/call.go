@@ -59,7 +59,15 @@ type stored struct {
 	Text     string     `json:"text,omitempty"`
 	Stop     string     `json:"stop_reason,omitempty"`
 	Facts    *CallFacts `json:"facts,omitempty"`
+	// Hold is the reservation that paid for the answer and Usage what it used, for a
+	// ledger that a crash kept from hearing it.
+	Hold  string        `json:"hold,omitempty"`
+	Usage *ledger.Usage `json:"usage,omitempty"`
+
+	path string
 }
+
+func (s *stored) write() error { return workspace.WriteJSON(s.path, s) }
 
 func (c *Cycle) callID(a ask) string {
 	return fmt.Sprintf("%s-%d-%s-%d", c.rec.UUID, c.rec.Iteration, a.role, a.try)
@@ -71,7 +79,7 @@ func (c *Cycle) callID(a ask) string {
 func (c *Cycle) call(ctx context.Context, a ask) (*stored, error) {
 	id := c.callID(a)
 	path := filepath.Join(c.path(callsDir), id+".json")
-	s := &stored{ID: id, Role: a.role, Provider: a.provider, Model: a.model, Prompt: hashOf([]byte(a.system + "\x00" + a.user))}
+	s := &stored{path: path, ID: id, Role: a.role, Provider: a.provider, Model: a.model, Prompt: hashOf([]byte(a.system + "\x00" + a.user))}
 	old, err := readStored(path)
 	if err != nil {
 		return nil, err
@@ -89,21 +97,33 @@ func (c *Cycle) call(ctx context.Context, a ask) (*stored, error) {
 		return nil, err
 	}
 	s.AskedAt, s.Tries = c.env.now().UTC(), s.Tries+1
-	if err := workspace.WriteJSON(path, s); err != nil {
+	if err := s.write(); err != nil {
 		return nil, err
 	}
 	fail := c.send(ctx, a, s)
-	if fail != nil {
-		s.Failed = fail.Error()
-		if ctx.Err() != nil && s.Facts == nil {
-			return nil, fail // nobody knows: the next attempt says so
-		}
+	if fail == nil {
+		journal.Reached("cycle.answered")
+		return s, nil
 	}
-	if err := workspace.WriteJSON(path, s); err != nil {
+	if s.Answered || ctx.Err() != nil && s.Facts == nil {
+		return nil, fail // it is stored, or nobody knows: the next attempt says so
+	}
+	s.Failed = fail.Error()
+	if err := s.write(); err != nil {
 		return nil, err
 	}
-	journal.Reached("cycle.answered")
-	return s, fail
+	return nil, fail
+}
+
+// kept gives what a reserved call used, where its answer was stored before a crash.
+func (c *Cycle) kept(hold string) *ledger.Usage {
+	files, _ := filepath.Glob(filepath.Join(c.path(callsDir), "*.json"))
+	for _, f := range files {
+		if s, err := readStored(f); err == nil && s != nil && s.Answered && s.Hold == hold {
+			return s.Usage
+		}
+	}
+	return nil
 }
 
 // send asks the provider, within the caps, as often as the one table of failures
@@ -119,13 +139,12 @@ func (c *Cycle) send(ctx context.Context, a ask, s *stored) error {
 	if err != nil {
 		return notOpened(err)
 	}
-	var done *pluginpb.CompleteDone
 	var refused error
 	f := pluginhost.Retry(ctx, pluginhost.RetryOptions{Notice: func(f *pluginhost.Failure, _ pluginhost.Decision, wait time.Duration) {
 		c.note(fmt.Sprintf("%s: %s; it is asked again in %s", a.provider, f.Summary, wait.Round(time.Second)))
 	}}, func(ctx context.Context, n int) *pluginhost.Failure {
 		var f *pluginhost.Failure
-		done, f, refused = c.sendOnce(ctx, open, p, a, s, n)
+		f, refused = c.sendOnce(ctx, open, p, a, s, n)
 		return f
 	})
 	switch {
@@ -137,15 +156,14 @@ func (c *Cycle) send(ctx context.Context, a ask, s *stored) error {
 	case f != nil:
 		return f.Fault()
 	}
-	s.Answered, s.Failed, s.Text, s.Stop = true, "", strings.TrimRight(done.GetText(), "\n")+"\n", done.GetStopReason()
 	return nil
 }
 
-func (c *Cycle) sendOnce(ctx context.Context, open *pluginhost.Plugin, p *crew.Plugin, a ask, s *stored, n int) (*pluginpb.CompleteDone, *pluginhost.Failure, error) {
+func (c *Cycle) sendOnce(ctx context.Context, open *pluginhost.Plugin, p *crew.Plugin, a ask, s *stored, n int) (*pluginhost.Failure, error) {
 	most := c.rec.ConfigSnapshot.Cycle.MaxCallUSD
 	hold, err := c.tab.Reserve(ledger.Call{ID: fmt.Sprintf("%s-%d-%d", s.ID, s.Tries, n+1), RunID: c.rec.UUID, Role: a.role, Provider: p.Entry.Name, Model: a.model, MaxUSD: most})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	c.log(fmt.Sprintf("call %s %s %s %s asked", s.ID, a.role, p.Entry.Name, a.model))
 	began := c.env.now()
@@ -158,22 +176,31 @@ func (c *Cycle) sendOnce(ctx context.Context, open *pluginhost.Plugin, p *crew.P
 		p.Failed(f)
 		err = c.settle(hold, p, s, a, "", crew.Bought(f), "failed", took)
 		c.log(fmt.Sprintf("call %s %s failed after %d ms: %s", s.ID, a.provider, took, f.Summary))
-		return nil, f, err
+		return f, err
 	}
-	err = c.settle(hold, p, s, a, done.GetModel(), done.GetUsage(), "ok", took)
-	return done, nil, err
+	s.Answered, s.Failed, s.Text, s.Stop = true, "", strings.TrimRight(done.GetText(), "\n")+"\n", done.GetStopReason()
+	return nil, c.settle(hold, p, s, a, done.GetModel(), done.GetUsage(), "ok", took)
 }
 
-// settle writes down what a call used: in the ledger, in the stored call and in the
-// cycle's sums.
+// settle writes down what a call used: with its answer, in the ledger, and in the cycle's
+// sums. The answer comes first: one that the ledger does not know of yet is no loss, one
+// that only the ledger knows of would be bought again.
 func (c *Cycle) settle(hold *ledger.Hold, p *crew.Plugin, s *stored, a ask, model string, u *pluginpb.Usage, outcome string, ms int64) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	line, err := hold.Settle(p.Used(model, u, outcome))
-	if err != nil {
+	use := p.Used(model, u, outcome)
+	line := hold.Line(use)
+	s.Hold, s.Usage = hold.ID(), &use
+	s.Facts = &CallFacts{ID: s.ID, Iteration: c.rec.Iteration, Role: a.role, Provider: a.provider, Model: line.Model, InTokens: line.InputTokens, OutTokens: line.OutputTokens, CostUSD: line.CostUSD, MS: ms}
+	if s.Answered {
+		if err := s.write(); err != nil {
+			return err
+		}
+		journal.Reached("cycle.stored")
+	}
+	if _, err := hold.Settle(use); err != nil {
 		return err
 	}
-	s.Facts = &CallFacts{ID: s.ID, Iteration: c.rec.Iteration, Role: a.role, Provider: a.provider, Model: line.Model, InTokens: line.InputTokens, OutTokens: line.OutputTokens, CostUSD: line.CostUSD, MS: ms}
 	crew.Add(&c.used.InputTokens, line.InputTokens)
 	crew.Add(&c.used.OutputTokens, line.OutputTokens)
 	crew.Add(&c.used.CostUSD, line.CostUSD)

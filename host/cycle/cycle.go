@@ -213,7 +213,7 @@ func (c *Cycle) start(f durable.Flow) error {
 		return c.halt(fault.Wrap(err, judge.BlockedCrashRecovery, "the work tree of cycle "+Short(c.rec.UUID)+" can't be used", "`git worktree repair "+fault.Word(b.Worktree)+"`"))
 	}
 	var lost []string
-	if c.tab, lost, err = ledger.OpenTab(c.env.WS, c.budgets(), c.env.StateDir, c.rec.UUID); err != nil {
+	if c.tab, lost, err = ledger.OpenTab(c.env.WS, c.budgets(), c.env.StateDir, c.rec.UUID, c.kept); err != nil {
 		return c.halt(err)
 	}
 	for _, id := range lost {

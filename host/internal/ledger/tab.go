@@ -37,9 +37,10 @@ type tabs struct {
 }
 
 // OpenTab opens the tab of a cycle, which no other process may have in hand, and
-// settles the calls that a crash left open: by their line where there is one, as
-// unknown where not. It gives their ids.
-func OpenTab(ws *workspace.Workspace, caps config.Budgets, stateDir, cycle string) (t *Tab, recovered []string, err error) {
+// settles the calls that a crash left open: by their line where there is one, by known
+// (may be nil) where the cycle has kept what they used, and as unknown where nobody
+// knows. It gives the ids of those last.
+func OpenTab(ws *workspace.Workspace, caps config.Budgets, stateDir, cycle string, known func(id string) *Usage) (t *Tab, lost []string, err error) {
 	caps.PerRun = config.Caps{} // a run is a tick
 	t = &Tab{ws: ws, caps: caps, stateDir: stateDir, cycle: cycle}
 	err = t.locked(func(open *tabs) error {
@@ -47,34 +48,43 @@ func OpenTab(ws *workspace.Workspace, caps config.Budgets, stateDir, cycle strin
 			if p.CycleID != cycle {
 				continue
 			}
-			if err := t.settleLost(p); err != nil {
+			usage := &Usage{Outcome: "interrupted"}
+			if known != nil {
+				if u := known(p.CallID); u != nil {
+					usage = u
+				}
+			}
+			line, err := t.settleLost(p, *usage)
+			if err != nil {
 				return err
 			}
-			recovered = append(recovered, p.CallID)
+			if line.Outcome == "interrupted" {
+				lost = append(lost, p.CallID)
+			}
 		}
 		open.Calls = slices.DeleteFunc(open.Calls, func(p Pending) bool { return p.CycleID == cycle })
 		return nil
 	})
-	return t, recovered, err
+	return t, lost, err
 }
 
-func (t *Tab) settleLost(p Pending) error {
+func (t *Tab) settleLost(p Pending, u Usage) (*Line, error) {
 	l, err := t.book()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	line, err := l.lineOf(p)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if line == nil {
-		lost := p.line("", Usage{Outcome: "interrupted"})
-		if err := appendUsage(t.ws, lost); err != nil {
-			return err
+		made := p.line("", u)
+		if err := appendUsage(t.ws, made); err != nil {
+			return nil, err
 		}
-		line = &lost
+		line = &made
 	}
-	return l.account(p.CallID, line)
+	return line, l.account(p.CallID, line)
 }
 
 // book is the workspace's ledger, for its caps; nothing of it is written.
@@ -119,6 +129,10 @@ func (t *Tab) Reserve(c Call) (*Hold, error) {
 	}
 	return h, nil
 }
+
+// ID is the reserved call's; Line what Settle would write.
+func (h *Hold) ID() string        { return h.call.CallID }
+func (h *Hold) Line(u Usage) Line { return h.call.line("", u) }
 
 // Settle writes what the call used and clears the reservation. It gives the line.
 func (h *Hold) Settle(u Usage) (Line, error) {

@@ -13,7 +13,7 @@ import (
 
 func tabAt(t *testing.T, ws *workspace.Workspace, cycle string, caps config.Budgets) *Tab {
 	t.Helper()
-	tab, _, err := OpenTab(ws, caps, "", cycle)
+	tab, _, err := OpenTab(ws, caps, "", cycle, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,11 +133,19 @@ func TestTabCrash(t *testing.T) {
 	if err := appendUsage(ws, h.call.line("", Usage{CostUSD: &usd})); err != nil { // and then the power went
 		t.Fatal(err)
 	}
-	a, recovered, err := OpenTab(ws, config.Budgets{}, "", "c")
-	if err != nil || len(recovered) != 2 {
-		t.Fatalf("recovered %v, %v", recovered, err)
+	if _, err := a.Reserve(Call{ID: "kept", MaxUSD: 2}); err != nil {
+		t.Fatal(err)
 	}
-	if s := spent(t, a); s.Calls != 2 || s.Most() != 2.5 || s.UnknownCalls != 1 {
+	a, lost, err := OpenTab(ws, config.Budgets{}, "", "c", func(id string) *Usage {
+		if id != "kept" {
+			return nil
+		}
+		return &Usage{CostUSD: &usd}
+	})
+	if err != nil || len(lost) != 1 || lost[0] != "lost" {
+		t.Fatalf("lost %v, %v", lost, err)
+	}
+	if s := spent(t, a); s.Calls != 3 || s.Most() != 3 || s.UnknownCalls != 1 {
 		t.Errorf("%+v", s)
 	}
 	if s := spent(t, other); s.UnknownMaxUSD != 3 {
