@@ -95,7 +95,7 @@ func (c *inspector) noKeys(n *node, path string) {
 var keyName = regexp.MustCompile(`(?i)^(.*[_-])?(api_?key|access_?key|secret|password|token)$`)
 
 // keyHelp is what to do with a key.
-const keyHelp = `put it into a file that only you can read and write "plugins": {"NAME": {"keys": {"VARIABLE": "file:~/…"}}}, or take it from a variable or a password store: docs/reference/providers.md; a key that was in a shared file is to be renewed`
+const keyHelp = `put it into a file that only you can read and write "plugins": {"NAME": {"keys": {"VARIABLE": "file:~/…"}}}, or take it from a variable or a password store: docs/providers.md; a key that was in a shared file is to be renewed`
 
 func (c *inspector) section(n *node, s *spec, at string) {
 	if n.fields() == nil {
