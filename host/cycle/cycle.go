@@ -287,6 +287,13 @@ func (c *Cycle) changeEnv() change.Env {
 		Persist: crew.Persist(c.env.Config, c.env.Home), Owned: c.owned(), Environ: c.env.Environ}
 }
 
+// boxEnv is changeEnv with the means of the boxes.
+func (c *Cycle) boxEnv(ctx context.Context) (env change.Env, err error) {
+	env = c.changeEnv()
+	env.Means, err = crew.Means(ctx, c.env.Config, c.env.StateDir, c.git.Root)
+	return env, err
+}
+
 // owned are relay's own files; what describes services decides what is tested, so no
 // revision writes it.
 func (c *Cycle) owned() []string {

@@ -150,7 +150,11 @@ func (c *Cycle) test(ctx context.Context, at durable.Attempt) (TestFacts, error)
 	if err != nil {
 		return t, err
 	}
-	ch, err := change.Begin(c.changeEnv(), change.Options{RunID: fmt.Sprintf("%s-%d-tests-%s", c.rec.UUID, c.rec.Iteration, at.Key[:8]), Base: commit, Branch: c.rec.Branch})
+	env, err := c.boxEnv(ctx)
+	if err != nil {
+		return t, err
+	}
+	ch, err := change.Begin(env, change.Options{RunID: fmt.Sprintf("%s-%d-tests-%s", c.rec.UUID, c.rec.Iteration, at.Key[:8]), Base: commit, Branch: c.rec.Branch})
 	if err != nil {
 		return t, crew.BoxFault(err)
 	}

@@ -68,7 +68,7 @@ func (p *passage) open(name string) (*built, error) {
 		return nil, err
 	}
 	return &built{plugin: plugin, spec: spec, binds: []box.Bind{{Path: spec.SocketDir, Writable: true}},
-		req: &pluginpb.BuildRequest{CallId: p.runID(), Workspace: p.c.git.Root, ResultSchemaJson: schemas.Bytes(schemas.BuilderResult)}}, nil
+		req: &pluginpb.BuildRequest{CallId: p.runID(), ResultSchemaJson: schemas.Bytes(schemas.BuilderResult)}}, nil
 }
 
 func (p *passage) reviseData() prompts.ReviseData {

@@ -192,9 +192,14 @@ func (p *passage) build(ctx context.Context) error {
 		return p.keep(nil)
 	}
 	defer b.plugin.Close(ctx)
-	if p.change, err = change.Begin(c.changeEnv(), change.Options{RunID: p.runID(), Base: p.a.Tree, Branch: c.rec.Branch, Binds: b.binds}); err != nil {
+	env, err := c.boxEnv(ctx)
+	if err != nil {
+		return err
+	}
+	if p.change, err = change.Begin(env, change.Options{RunID: p.runID(), Base: p.a.Tree, Branch: c.rec.Branch, Binds: b.binds}); err != nil {
 		return crew.BoxFault(err)
 	}
+	b.req.Workspace = p.change.Box().Dir()
 	if err := p.change.Enter(string(RevisionRunning)); err != nil {
 		return fault.Internal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 
@@ -18,7 +17,6 @@ import (
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
-	"github.com/paxiom/relay/judge/box"
 )
 
 // Check is one row of the preflight.
@@ -272,16 +270,9 @@ func (r *run) checkPlugins(context.Context) (string, error) {
 }
 
 func (r *run) checkBox(ctx context.Context) (string, error) {
-	if err := os.MkdirAll(r.env.StateDir, 0o700); err != nil {
-		return "", fault.Wrap(err, judge.BlockedBox, "relay's state folder can't be made", "`ls -ld "+r.env.StateDir+"`")
-	}
-	means, err := box.Choose(ctx, box.Wish{Means: r.cfg.Box.Means, Required: r.cfg.Box.Required, StateDir: r.env.StateDir, Root: r.env.Root})
+	means, err := crew.Means(ctx, r.cfg, r.env.StateDir, r.env.Root)
 	if err != nil {
-		f, ok := fault.As(crew.BoxFault(err))
-		if ok {
-			f.What = "no box is strong enough here for a builder"
-		}
-		return "", f
+		return "", err
 	}
 	r.means = means
 	return means, nil

@@ -7,9 +7,12 @@
 // is removing the layer ([Box.Discard]); and a crash at any point leaves the real
 // tree as it was, because it was never written.
 //
-// The means used here is a Linux user, mount, pid and ipc namespace with overlay
+// The means of choice is a Linux user, mount, pid and ipc namespace with overlay
 // file systems, entered by relay executing itself again ([Init]). It needs no
-// privilege and no helper program. [Probe] tries whether this machine allows it.
+// privilege and no helper program. Where a machine does not allow it there are two
+// weaker ones, which show a copy of the repository: with Landlock around it, or with
+// nothing around it and a vault from which the real one is put back. What each does
+// not stop is one table, in means. [Probe] tries them all; [Choose] takes one.
 //
 // Who audits it reads, in this order:
 //
@@ -33,6 +36,19 @@
 //	fresh       the verification box
 //	remove      removing hostile trees
 //	probe       trying it all on this machine
+//
+// and for the weaker means:
+//
+//	means       their names, their order and their gaps
+//	choose      which one is used
+//	copytree    making a copy, and the trace of each file in it
+//	layercopy   the layer that holds copies
+//	home        a home folder made of links
+//	errand      what a process gets
+//	keep        the keeper's side of the host; keeper: ending all that was started
+//	become      giving up rights, Landlock last, and turning into the child
+//	vault       what the real folders were; putback: undoing what was done to them
+//	fold        doing that in the copy instead, so that it is judged
 //
 // The package does not decide whether a change is acceptable (package judge),
 // does not write the real tree (host/change), does not choose the limits (the

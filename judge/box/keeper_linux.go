@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -88,6 +89,7 @@ func keep(control *os.File, what *errand, exceeded func(*Exceeded)) (child int, 
 		endAll()
 		return 0, nil, err
 	}
+	keptChild.Store(int32(child))
 	gone = new(atomic.Int32)
 	go func() {
 		n, _ := control.Read(make([]byte, 1)) // until the host wants the end, or is gone
@@ -168,10 +170,23 @@ func reapKept(child int) (ended syscall.WaitStatus, left int) {
 	}
 }
 
-// endAll ends every process that descends from this one. Those that were forked
-// meanwhile are found the next time.
+// keptChild is the direct child, the leader of its process group.
+var keptChild atomic.Int32
+
+// endAll ends every process that descends from this one. A process group is ended in
+// one step, so that even one which only forks can't outrun it; those that have left
+// theirs and were forked meanwhile are found the next time.
 func endAll() {
-	for _, name := range descendants() {
+	if child := keptChild.Load(); child > 1 {
+		unix.Kill(-int(child), unix.SIGKILL)
+	}
+	pids, groups := family()
+	for _, group := range groups {
+		if id, err := strconv.Atoi(group); err == nil && id > 1 && id != unix.Getpgrp() {
+			unix.Kill(-id, unix.SIGKILL)
+		}
+	}
+	for _, name := range pids {
 		if pid, err := strconv.Atoi(name); err == nil {
 			unix.Kill(pid, unix.SIGKILL)
 		}
@@ -180,7 +195,14 @@ func endAll() {
 
 // descendants are the processes that descend from this one.
 func descendants() []string {
-	children := map[string][]string{}
+	pids, _ := family()
+	return pids
+}
+
+// family are the processes that descend from this one, and their process groups. The
+// child began a session of its own, so none of the groups is anybody else's.
+func family() (pids, groups []string) {
+	children, group := map[string][]string{}, map[string]string{}
 	names, _ := os.ReadDir("/proc")
 	for _, e := range names {
 		name := e.Name()
@@ -188,21 +210,27 @@ func descendants() []string {
 			continue
 		}
 		line, err := os.ReadFile("/proc/" + name + "/stat")
-		if at := bytes.LastIndexByte(line, ')'); err == nil && at >= 0 {
-			if fields := bytes.Fields(line[at+1:]); len(fields) > 1 && fields[0][0] != 'Z' {
-				children[string(fields[1])] = append(children[string(fields[1])], name)
-			} else if len(fields) > 1 { // its children were given to the keeper
-				continue
-			}
+		at := bytes.LastIndexByte(line, ')')
+		if err != nil || at < 0 {
+			continue
+		}
+		// A zombie's children were given to the keeper.
+		if fields := bytes.Fields(line[at+1:]); len(fields) > 2 && fields[0][0] != 'Z' {
+			parent := string(fields[1])
+			children[parent], group[name] = append(children[parent], name), string(fields[2])
 		}
 	}
-	var found []string
 	next := []string{strconv.Itoa(os.Getpid())}
 	for len(next) > 0 {
 		below := children[next[0]]
-		found, next = append(found, below...), append(next[1:], below...)
+		pids, next = append(pids, below...), append(next[1:], below...)
 	}
-	return found
+	for _, pid := range pids {
+		if !slices.Contains(groups, group[pid]) {
+			groups = append(groups, group[pid])
+		}
+	}
+	return pids, groups
 }
 
 // sweep ends the processes that a keeper which was killed has left: those whose

@@ -176,7 +176,11 @@ func TestCopyLeavesOthersAlone(t *testing.T) {
 	if w.read("repo/.relay/STATE.json") != "2\n" || w.read("repo/.relay/log") != "l\n" || w.read("repo/.relay/FACTS.md") != "facts\n" {
 		t.Error("relay's own files")
 	}
-	same(t, "put back", b.PutBack(), []string{"changed .relay/FACTS.md"})
+	kept := w.spec.StateDir + "/put-back/1"
+	same(t, "put back", b.PutBack(), []string{"changed .relay/FACTS.md", "what was there is kept in " + kept})
+	if text, err := os.ReadFile(kept + w.spec.Root + "/.relay/FACTS.md"); string(text) != "evil\n" {
+		t.Errorf("kept: %q %v", text, err)
+	}
 	same(t, "touched", brief(touched(t, b, nil).Changes), []string{"M .relay/FACTS.md", "M a.txt"})
 }
 
@@ -197,6 +201,26 @@ func TestKilledKeeper(t *testing.T) {
 	}
 	if n := left(mark); n > 0 || w.read("repo/a.txt") != "one\n" {
 		t.Errorf("%d processes are left, a.txt is %q", n, w.read("repo/a.txt"))
+	}
+}
+
+// Without a pid namespace, too, what only forks is counted and ended.
+func TestKeptForkBomb(t *testing.T) {
+	for _, means := range []string{Landlock, Copy} {
+		w := newWorld(t).under(means)
+		b := w.box()
+		mark := fmt.Sprint(os.Getpid(), "88")
+		for name, script := range map[string]string{"one group": "bomb() { bomb | bomb & sleep 600." + mark + "; }; bomb",
+			"sessions of their own": "for i in $(seq 120); do setsid sleep 600." + mark + " & done; wait"} {
+			began := time.Now()
+			out, state := start(t, b, Proc{Argv: []string{"sh", "-c", script + " 2>/dev/null"}, Env: testEnv(b), Confine: Confine{Limits: Limits{Processes: 80}}})
+			if state.Exceeded == nil || state.Exceeded.Limit != LimitProcesses || time.Since(began) > 20*time.Second {
+				t.Errorf("%s, %s: %+v after %v\n%.500s", means, name, state, time.Since(began), out)
+			}
+			if n := left(mark); n > 0 {
+				t.Errorf("%s, %s: %d processes are left", means, name, n)
+			}
+		}
 	}
 }
 

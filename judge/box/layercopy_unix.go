@@ -74,7 +74,8 @@ func (b *Box) makeCopies() error {
 	ctx, of := context.Background(), b.lowers()
 	own := b.vault == nil
 	if own {
-		b.vault = &vault{Of: of, Busy: append(slices.Clone(b.spec.Busy), b.spec.StateDir), Watch: b.spec.Watch}
+		b.vault = &vault{Of: of, Busy: append(slices.Clone(b.spec.Busy), b.spec.StateDir), Watch: b.spec.Watch,
+			Aside: filepath.Join(b.spec.StateDir, "put-back", filepath.Base(b.spec.Layer))}
 	}
 	v := b.vault
 	for i, from := range of {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // unixMode is the permission part of a mode as the kernel writes it.
@@ -27,3 +29,9 @@ func within(path, dir string) bool {
 // quit ends this process at once. os.Exit would first run what a build with the race
 // detector does at an exit: sleep for a second, in each of some thousand boxes.
 func quit(code int) { syscall.Exit(code) }
+
+func openFolder(dir int, name string) (int, error) {
+	return unix.Openat(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+}
+
+func is(st *unix.Stat_t, kind uint32) bool { return uint32(st.Mode)&unix.S_IFMT == kind }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -27,9 +28,13 @@ func (v *vault) putBack(ctx context.Context, into *fold) (found []string, err er
 		r := restorer{v: v, i: i, now: now, shut: shut, into: into}
 		r.compare()
 		r.fold()
+		r.keepAside()
 		r.remove()
 		r.restore()
 		found, err = append(found, r.found...), errors.Join(err, r.err)
+		if r.aside > 0 {
+			found = append(found, "what was there is kept in "+v.Aside)
+		}
 	}
 	return found, err
 }
@@ -46,6 +51,7 @@ type restorer struct {
 	added []string // were not there; sorted
 	modes []string // have another mode; sorted
 	found []string
+	aside int // how many files were kept aside
 	err   error
 }
 
@@ -93,7 +99,7 @@ func (r *restorer) compare() {
 		return
 	}
 	for _, at := range slices.Sorted(maps.Keys(r.now)) {
-		if _, ok := r.v.Real[r.i][at]; !ok {
+		if _, ok := r.v.Real[r.i][at]; !ok && !newObject(at) {
 			r.added = append(r.added, at)
 			r.tell("added", at)
 		}
@@ -183,6 +189,39 @@ func (r *restorer) fold() {
 		if now, ok := r.now[at]; ok && (now.isDir() || slices.Contains(r.modes, at)) {
 			r.into.chmod(r.i, at, r.mode(at))
 		}
+	}
+}
+
+// newObject says that a path that was not there is an object of git's, or a folder for
+// them: without a reference it means nothing, and with one it is somebody's commit.
+func newObject(at string) bool {
+	at = strings.TrimPrefix(at, ".git/")
+	return strings.HasPrefix(at, "objects/") && !strings.HasPrefix(at, "objects/info")
+}
+
+// keepAside copies the files and links that are going to be taken away.
+func (r *restorer) keepAside() {
+	for _, at := range append(slices.Clone(r.added), r.lost...) {
+		now, ok := r.now[at]
+		if !ok || now.isDir() || now.isSpecial() {
+			continue
+		}
+		from, name, err := openParent(r.v.Of[r.i], at)
+		if err != nil {
+			continue
+		}
+		place := filepath.Join(r.v.Aside, filepath.Dir(filepath.Join(r.v.Of[r.i], at)))
+		if os.MkdirAll(place, 0o700) == nil {
+			if to, err := openFolder(unix.AT_FDCWD, place); err == nil {
+				unix.Unlinkat(to, name, 0)
+				c := treeCopy{ctx: context.Background(), real: traces{}, made: traces{}}
+				if c.entry(from, to, name, at, 0) == nil {
+					r.aside++
+				}
+				unix.Close(to)
+			}
+		}
+		unix.Close(from)
 	}
 }
 

@@ -377,10 +377,6 @@ func (r *reader) deleted(p *place) {
 	}
 }
 
-func openFolder(dir int, name string) (int, error) {
-	return unix.Openat(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-}
-
 // list gives the names in an open folder, sorted. A folder with far more of them
 // than changes are allowed is not read to its end.
 func (r *reader) list(dir int) ([]string, error) {
@@ -403,5 +399,3 @@ func (r *reader) list(dir int) ([]string, error) {
 	slices.Sort(names)
 	return names, err
 }
-
-func is(st *unix.Stat_t, kind uint32) bool { return uint32(st.Mode)&unix.S_IFMT == kind }

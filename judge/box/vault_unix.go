@@ -26,6 +26,8 @@ type vault struct {
 	Dir string
 	// Kept is what Dir looks like: what differs was tampered with.
 	Kept []traces
+	// Aside gets what is taken away in putting back: it may be somebody's work.
+	Aside string
 	// Found is what was changed and put back, one line each.
 	Found []string
 }

@@ -1,8 +1,10 @@
 package crew
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 
@@ -27,6 +29,19 @@ func Persist(cfg *config.Config, home string) []string {
 		dirs = append(dirs, d)
 	}
 	return dirs
+}
+
+// Means chooses what contains the plugins and checks of a work tree.
+func Means(ctx context.Context, cfg *config.Config, stateDir, root string) (string, error) {
+	if err := os.MkdirAll(stateDir, 0o700); err != nil {
+		return "", fault.Wrap(err, judge.BlockedBox, "relay's state folder can't be made", "`ls -ld "+stateDir+"`")
+	}
+	means, err := box.Choose(ctx, box.Wish{Means: cfg.Box.Means, Required: cfg.Box.Required, StateDir: stateDir, Root: root})
+	if f, ok := fault.As(BoxFault(err)); ok {
+		f.What = "no box is strong enough here for a builder"
+		return "", f
+	}
+	return means, err
 }
 
 // boxVariable tells a plugin by which means the box around it is made. A tool with a

@@ -33,7 +33,7 @@ type Env struct {
 	Root, Repo string
 	// StateDir is relay's state on this machine, Home the user's home.
 	StateDir, Home string
-	// Means contains the plugins: see package box.
+	// Means contains the plugins: see package box; "" chooses.
 	Means   string
 	Version string
 	RunID   string
@@ -110,6 +110,12 @@ func (e Env) Provider(name string, git *judge.Git) (*Plugin, error) {
 // Reader is Provider for a plugin of either kind: a builder in such a box can say how
 // it is, and build nothing.
 func (e Env) Reader(name string, kind catalog.Kind, git *judge.Git) (*Plugin, error) {
+	if e.Means == "" {
+		var err error
+		if e.Means, err = Means(context.Background(), e.Config, e.StateDir, e.Root); err != nil {
+			return nil, err
+		}
+	}
 	p, spec, err := e.Find(name, kind)
 	if err != nil {
 		return nil, err

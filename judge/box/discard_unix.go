@@ -1,0 +1,66 @@
+//go:build linux || darwin
+
+package box
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// Discard removes the layer, however hostile the tree in it. The box can't be used
+// afterwards.
+func (b *Box) Discard() error {
+	if b.layer == "" {
+		return nil
+	}
+	return Remove(b.spec.Layer)
+}
+
+// Drop takes the layer away in one step: under its name there is nothing any more, and
+// a new one can be made. What was in it is removed by the function that is given,
+// which can take its time; after a crash in between it lies beside the layer, under
+// its name and ".gone-…". The box can't be used afterwards.
+func (b *Box) Drop() (remove func() error, err error) {
+	if b.layer == "" {
+		return func() error { return nil }, nil
+	}
+	if b.layer != b.spec.Layer { // it lies elsewhere, and its note must go with it
+		return func() error { return nil }, Remove(b.spec.Layer)
+	}
+	lock, err := b.lock()
+	if err != nil {
+		return nil, err
+	}
+	defer unlock(lock)
+	gone := b.layer + ".gone-" + rand.Text()[:8]
+	if err := os.Rename(b.layer, gone); err != nil {
+		return nil, &Error{Op: "discard the layer", Path: b.layer, Err: err}
+	}
+	return func() error { return Remove(gone) }, nil
+}
+
+// Remove removes a layer that no box is open for: what a run that was cut off has
+// left. It is an error when a process still runs in it, none when there is nothing.
+func Remove(layer string) error {
+	dirs := []string{layer}
+	if there, err := os.ReadFile(filepath.Join(layer, layerElsewhere)); err == nil {
+		dirs = []string{string(there), layer}
+	}
+	if lock, err := lockLayer(dirs[0]); err == nil {
+		defer unlock(lock)
+	} else if errors.Is(err, unix.EWOULDBLOCK) {
+		return err
+	}
+	for _, dir := range dirs {
+		if err := removeTree(dir); err != nil {
+			return &Error{Op: "discard the layer", Path: dir, Err: err,
+				Fix: fmt.Sprintf("`chmod -R u+rwX %q && rm -rf %q`", dir, dir)}
+		}
+	}
+	return nil
+}
