@@ -47,11 +47,26 @@ type InitResult struct {
 	Next      string          `json:"next"`
 }
 
-// agents are the command lines that relay's own plugins drive, first choice first.
-var agents = []struct{ program, provider, builder string }{
-	{"claude", "claude", "claude-code"},
-	{"codex", "codex", "codex-exec"},
-	{"gemini", "gemini", "gemini-cli"},
+// agents are the command lines that relay's own plugins drive, first choice first. The
+// built-in models are Claude's; the others' are written into the configuration.
+var agents = []struct {
+	program, provider, builder string
+	models                     *starter.Models
+}{
+	{"claude", "claude", "claude-code", nil},
+	{"codex", "codex", "codex-exec", &starter.Models{}},
+	{"gemini", "gemini", "gemini-cli", &starter.Models{
+		Orchestrator: "gemini-2.5-pro", OrchestratorFallback: "gemini-2.5-flash", Builder: "gemini-2.5-pro"}},
+}
+
+// modelsOf are those of the agent that provider belongs to.
+func modelsOf(provider string) *starter.Models {
+	for _, a := range agents {
+		if a.provider == provider {
+			return a.models
+		}
+	}
+	return nil
 }
 
 func agentPrograms() []string {
@@ -80,7 +95,7 @@ func (r *Repo) Init(ctx context.Context, o InitOptions) (*InitResult, error) {
 	if err := r.chooseWorkers(ctx, res); err != nil {
 		return nil, err
 	}
-	text, err := render(res, o.Format, starter.Choice{Project: project, Provider: res.Provider, Builder: res.Builder})
+	text, err := render(res, o.Format, starter.Choice{Project: project, Provider: res.Provider, Builder: res.Builder, Models: modelsOf(res.Provider)})
 	if err != nil {
 		return nil, err
 	}

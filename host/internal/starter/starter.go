@@ -17,6 +17,16 @@ type Choice struct {
 	Project  detect.Project
 	Provider string // plugin that plans
 	Builder  string // plugin that builds
+	Models   *Models
+}
+
+// Models are the models of a vendor whose names the built-in configuration does not
+// have; "" is the program's own default, or no fallback.
+type Models struct {
+	Orchestrator         string `json:"orchestrator_model"`
+	OrchestratorFallback string `json:"orchestrator_fallback_model"`
+	Builder              string `json:"builder_model"`
+	BuilderFallback      string `json:"builder_fallback_model"`
 }
 
 // Limits that fit a first try: small steps, a budget that one notices.
@@ -31,6 +41,7 @@ type file struct {
 	Version      string       `json:"version"`
 	Orchestrator orchestrator `json:"orchestrator"`
 	Builder      builder      `json:"builder"`
+	Models       *Models      `json:"models,omitempty"`
 	Scope        scope        `json:"scope"`
 	DiffLimits   diffLimits   `json:"diff_limits"`
 	Verification verification `json:"verification"`
@@ -76,6 +87,7 @@ func newFile(c Choice) file {
 	f := file{Schema: SchemaURL, Version: "1.0"}
 	f.Orchestrator.Provider = c.Provider
 	f.Builder.DefaultMode = c.Builder
+	f.Models = c.Models
 	f.Scope.Allowed = c.Project.Sources
 	if len(f.Scope.Allowed) == 0 {
 		f.Scope.Allowed = []string{"**"}
@@ -119,7 +131,14 @@ orchestrator:
 # Who builds, unless the task says otherwise.
 builder:
   default_mode: {{json .Builder.DefaultMode}}
-
+{{with .Models}}
+# Which models, by their vendor's names; "" is the program's own choice, or none.
+models:
+  orchestrator_model: {{json .Orchestrator}}
+  orchestrator_fallback_model: {{json .OrchestratorFallback}}
+  builder_model: {{json .Builder}}
+  builder_fallback_model: {{json .BuilderFallback}}
+{{end}}
 # Where changes usually belong. A task names its own, narrower scope. relay's own
 # files, .git and credentials are forbidden whatever stands here.
 scope:

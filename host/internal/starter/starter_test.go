@@ -15,6 +15,7 @@ var choices = map[string]Choice{
 	"go": {Provider: "claude", Builder: "claude-code", Project: detect.Project{
 		Sources: []string{"**/*.go", "docs/**"},
 		Checks:  []detect.Check{{ID: "test", Cmd: "go", Args: []string{"test", "./..."}}}}},
+	"other models":  {Provider: "gemini", Builder: "gemini-cli", Models: &Models{Orchestrator: "gemini-2.5-pro", Builder: "gemini-2.5-pro"}},
 	"nothing found": {Provider: "claude", Builder: "patch"},
 	"odd names":     {Provider: "claude", Builder: "patch", Project: detect.Project{Sources: []string{"a: b/**", "- x", "{y}/**", "\u00e9#/**"}}},
 }
