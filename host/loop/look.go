@@ -79,6 +79,11 @@ func Last(ws *workspace.Workspace) (*Seen, error) {
 			continue // cut off before its options were on record: it never began
 		}
 		s.CutOff = !s.Running && s.Reason == ""
+		if s.CutOff { // unless it ended and could not say so: a full disk
+			if st, err := store.State(id); err == nil && (st.Status == durable.Done || st.Status == durable.Failed || st.Status == durable.Cancelled) {
+				s.CutOff, s.Reason, s.Why = false, Reason(st.Status), st.Error
+			}
+		}
 		if s.Running {
 			return s, nil
 		}

@@ -39,6 +39,9 @@ func (r *run) finish(ctx context.Context, verdict error) (*Outcome, error) {
 	}
 	err = errors.Join(err, r.write(out))
 	journal.Reached("tick.written")
+	if err != nil && r.rep.Code == judge.Success && len(r.verdict.Kept) > 0 {
+		leave = true // it landed and its record could not be written: the journal knows, and the next start writes it
+	}
 	switch {
 	case r.change == nil:
 	case leave:

@@ -5,7 +5,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -44,52 +46,111 @@ func moments(t *testing.T) []string {
 	return names
 }
 
+// spread does n jobs over some worlds, side by side.
+func spread(t *testing.T, n int, do func(w *world, i int)) (done, recovered int) {
+	jobs := make(chan int, n)
+	for i := range n {
+		jobs <- i
+	}
+	close(jobs)
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for range max(2, runtime.NumCPU()) {
+		wg.Go(func() {
+			w := newWorld(t)
+			defer func() {
+				mu.Lock()
+				defer mu.Unlock()
+				done, recovered = done+w.ends, recovered+w.recovered
+			}()
+			for i := range jobs {
+				do(w, i)
+			}
+		})
+	}
+	wg.Wait()
+	return done, recovered
+}
+
+// pick spreads n choices over all moments.
+func pick(i, n, moments int) int {
+	if n >= moments {
+		return 1 + i%moments
+	}
+	return 1 + i*moments/n
+}
+
 // The real program is killed before each of its writes, syncs, renames and removals,
 // and at random instants; then it is started again.
 func TestKilledAnywhere(t *testing.T) {
 	begin, all := time.Now(), kills(t)
 	points := moments(t)
-	jobs := make(chan int)
-	go func() {
-		defer close(jobs)
-		for i := range all {
-			switch at := i * 3 / 2; {
-			case i%3 == 2:
-				jobs <- 0 // a random instant
-			default:
-				jobs <- 1 + (at*len(points)/max(all, 1)+at)%len(points)
-			}
+	chosen := all * 2 / 3
+	ended, recovered := spread(t, all, func(w *world, i int) {
+		if i < chosen {
+			w.kill(pick(i, chosen, len(points)))
+		} else {
+			w.kill(0)
 		}
-	}()
-	var total struct {
-		sync.Mutex
-		kills, recovered int
-		points           map[int]bool
-	}
-	total.points = map[int]bool{}
-	var wg sync.WaitGroup
-	for range max(2, runtime.NumCPU()) {
-		wg.Go(func() {
-			w := newWorld(t)
-			for at := range jobs {
-				w.kill(at)
-				total.Lock()
-				total.points[at] = true
-				total.Unlock()
-			}
-			total.Lock()
-			defer total.Unlock()
-			total.kills, total.recovered = total.kills+w.kills, total.recovered+w.recovered
-		})
-	}
-	wg.Wait()
-	if total.kills < all*9/10 {
-		t.Errorf("only %d of %d kills came before the end of the loop", total.kills, all)
+	})
+	if ended < all*9/10 {
+		t.Errorf("only %d of %d kills came before the end of the loop", ended, all)
 	}
 	if !t.Failed() {
-		fmt.Printf("%d kills at %d of %d moments and at random, %d recoveries, orphans 0, lost calls 0, broken trees 0 (%s)\n",
-			total.kills, len(total.points)-1, len(points), total.recovered, time.Since(begin).Round(time.Second))
+		fmt.Printf("%d kills (%d before one of %d calls to the disk, the others at random), %d recoveries, orphans 0, lost calls 0, broken trees 0 (%s)\n",
+			ended, chosen, len(points), recovered, time.Since(begin).Round(time.Second))
 	}
+}
+
+// A sync that fails once, and a disk that is full from some moment on: relay says so and
+// ends by itself, and the next start finds everything whole.
+func TestDiskFailsAnywhere(t *testing.T) {
+	begin, all := time.Now(), kills(t)/2
+	points := moments(t)
+	var syncs []int
+	for i, name := range points {
+		if name == "fsync" {
+			syncs = append(syncs, i+1)
+		}
+	}
+	failing := all / 2
+	ended, recovered := spread(t, all, func(w *world, i int) {
+		if i < failing {
+			w.fail(syncs[pick(i, failing, len(syncs))-1], unix.EIO, "fsync")
+		} else {
+			w.fail(pick(i-failing, all-failing, len(points)), unix.ENOSPC, "create", "write", "mkdir")
+		}
+	})
+	if ended < all/2 {
+		t.Errorf("only %d of %d failures came before the end of the loop", ended, all)
+	}
+	if !t.Failed() {
+		fmt.Printf("%d failures of the disk (%d syncs, the others full from one of %d calls on), %d recoveries, orphans 0, lost calls 0, broken trees 0 (%s)\n",
+			ended, failing, len(points), recovered, time.Since(begin).Round(time.Second))
+	}
+}
+
+// fail lets the disk fail: a sync once, other calls from the n-th on. Which call is the
+// n-th differs a little from run to run, so the first of its kind from there on is taken.
+func (w *world) fail(n int, with unix.Errno, kinds ...string) {
+	cmd := w.command(victim...)
+	what, hit := fmt.Sprintf("%v from call %d on", with, n), false
+	watch(w.t, cmd, func(i int, s syscallSeen) (unix.Errno, bool) {
+		if i < n || !slices.Contains(kinds, s.name()) || hit && with == unix.EIO {
+			return 0, false
+		}
+		hit = true
+		return with, false
+	})
+	said := fmt.Sprint(cmd.Stdout, cmd.Stderr)
+	if !hit {
+		return // the loop was over
+	}
+	w.ends++
+	if code := cmd.ProcessState.ExitCode(); code < 0 || code > 3 || strings.Contains(said, "goroutine ") || strings.Contains(said, "has a bug") {
+		w.t.Errorf("%s: relay ends with %d: %s", what, code, said)
+	}
+	w.settle(what)
 }
 
 // kill ends a loop before its n-th call to the disk, or at a random instant, and
@@ -113,7 +174,7 @@ func (w *world) kill(n int) {
 		})
 	}
 	if ws, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signal() == syscall.SIGKILL {
-		w.kills++
+		w.ends++
 	}
 	w.settle(what)
 }

@@ -53,10 +53,10 @@ func removeBuilt() {
 
 // world is one repository whose model and builder cost no time, with a home of its own.
 type world struct {
-	t                testing.TB
-	dir, root, home  string
-	base             string
-	kills, recovered int
+	t               testing.TB
+	dir, root, home string
+	base            string
+	ends, recovered int // how often relay was ended before its time, and settled that
 }
 
 const worldConfig = `{"version": "1.0", "orchestrator": {"provider": "replay"}, "commit": {"builder_commits": "squash"},
