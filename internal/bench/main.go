@@ -29,7 +29,7 @@ func main() {
 type sizes struct{ small, medium, large, history, rounds int }
 
 func run(bin string, quick bool, files int, repo string) error {
-	s := sizes{small: 10, medium: 10_000, large: 100_000, history: 2000, rounds: 7}
+	s := sizes{small: 10, medium: 10_000, large: 100_000, history: 10_000, rounds: 7}
 	if quick {
 		s = sizes{small: 10, medium: 1000, large: 2000, history: 50, rounds: 3}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -81,29 +82,89 @@ func (b *bench) repoRows(name string, files int, aim string) error {
 	return s.agentRows(label)
 }
 
-// bigHistory measures status beside many kept runs: copies of a real one.
+// bigHistory measures a tick and the commands that look back beside many kept runs, and
+// before there were any.
 func (b *bench) bigHistory() error {
 	s, err := b.newSample("history", b.small, appendLine)
 	if err != nil {
 		return err
 	}
-	if _, err := s.tick(); err != nil {
+	if _, err := s.tick(); err != nil { // warm
 		return err
 	}
+	if err := s.lookBack("few runs"); err != nil {
+		return err
+	}
+	if err := s.pile(b.history); err != nil {
+		return err
+	}
+	return s.lookBack(fmt.Sprintf("%d runs in the history", b.history))
+}
+
+func (s *sample) lookBack(where string) error {
+	wall, err := median(s.b.rounds, func() (time.Duration, error) {
+		t, err := s.tick()
+		return t.wall, err
+	})
+	if err != nil {
+		return err
+	}
+	row("whole judged tick, "+where, ms(wall), "150 ms")
+	for _, c := range []struct{ args, aim string }{{"status", "30 ms"}, {"cost --since 12h", "-"}, {"cost", "-"}, {"report", "-"}, {"history list", "-"}} {
+		d, err := median(s.b.rounds, func() (time.Duration, error) {
+			return s.timed(append([]string{s.b.relay}, strings.Fields(c.args)...)...)
+		})
+		if err != nil {
+			return err
+		}
+		row("relay "+c.args+", "+where, ms(d), c.aim)
+	}
+	return nil
+}
+
+var (
+	stamped = regexp.MustCompile(`"(started_at|ended_at)": "[^"]*"`)
+	called  = regexp.MustCompile(`"at":"[^"]*"`)
+)
+
+// pile makes n runs of the past: copies of a real one's record, each with two calls.
+func (s *sample) pile(n int) error {
 	history := filepath.Join(s.dir, ".relay", "history")
 	runs, err := filepath.Glob(filepath.Join(history, "2*"))
 	if err != nil || len(runs) == 0 {
 		return fmt.Errorf("no run in %s: %w", history, err)
 	}
-	for i := range b.history {
-		id := fmt.Sprintf("20200101-%06d-aaaaaaaa", i)
-		if err := os.CopyFS(filepath.Join(history, id), os.DirFS(runs[0])); err != nil {
+	old := filepath.Base(runs[0])
+	files := map[string]string{}
+	for _, name := range []string{"meta.json", "report.json", "report.md"} {
+		raw, err := os.ReadFile(filepath.Join(runs[0], name))
+		if err != nil {
 			return err
 		}
+		files[name] = string(raw)
 	}
-	d, err := median(b.rounds, func() (time.Duration, error) { return s.timed(b.relay, "status") })
-	row(fmt.Sprintf("relay status, %d runs in the history", b.history), ms(d), "30 ms")
-	return err
+	usage, err := os.ReadFile(filepath.Join(s.dir, ".relay", "usage.jsonl"))
+	if err != nil {
+		return err
+	}
+	calls := strings.Join(strings.SplitAfter(string(usage), "\n")[:2], "")
+	var past strings.Builder
+	for i := range n {
+		at := time.Date(2020, 1, 1, 0, i, 0, 0, time.UTC)
+		id := at.Format("20060102-150405") + "-aaaaaaaa"
+		if err := os.Mkdir(filepath.Join(history, id), 0o755); err != nil {
+			return err
+		}
+		for name, text := range files {
+			text = stamped.ReplaceAllString(strings.ReplaceAll(text, old, id), `"$1": "`+at.Format(time.RFC3339)+`"`)
+			if err := os.WriteFile(filepath.Join(history, id, name), []byte(text), 0o644); err != nil {
+				return err
+			}
+		}
+		then := called.ReplaceAllString(calls, `"at":"`+at.Format(time.RFC3339)+`"`)
+		past.WriteString(strings.ReplaceAll(then, old, id))
+	}
+	return os.WriteFile(filepath.Join(s.dir, ".relay", "usage.jsonl"), []byte(past.String()+string(usage)), 0o644)
 }
 
 // flood lets a builder print 1 GB and looks at the host's memory.
