@@ -21,7 +21,7 @@ var answerName = regexp.MustCompile(`^([a-z_]+)\.(\d+)\.(md|json)$`)
 func cmdCycle(ts *testscript.TestScript, neg bool, args []string) {
 	repo := ts.MkAbs("repo")
 	ts.Check(copyMissing(ts.Getenv("FIXTURE"), repo))
-	for _, name := range []string{"default-task.json", "driver.sh"} {
+	for _, name := range []string{"default-task.json"} {
 		ts.Check(os.RemoveAll(filepath.Join(repo, name)))
 	}
 	config := map[string]any{"version": "1.0", "orchestrator": map[string]any{"provider": "replay"}, "builder": map[string]any{"default_mode": "patch"},
