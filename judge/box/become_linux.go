@@ -32,11 +32,7 @@ func become() error {
 		return fail("leave the session keyring", "", err)
 	}
 	l := what.Limits
-	if os.Getuid() == 0 {
-		l.Processes = 0 // it does not bind root, and the range of process ids is the machine's
-	} else if l.Processes > 0 {
-		l.Processes += ofUser() // the kernel counts all that the user has
-	}
+	l.Processes = 0 // the kernel would count all that the user has, and the keeper watches
 	if err := limit(l); err != nil {
 		return err
 	}
@@ -69,19 +65,6 @@ func become() error {
 		}
 	}
 	return fail("start the program", what.Argv[0], syscall.Exec(path, what.Argv, what.Env))
-}
-
-// ofUser counts the threads of this user.
-func ofUser() (n int) {
-	names, _ := os.ReadDir("/proc")
-	for _, e := range names {
-		var st unix.Stat_t
-		if e.Name()[0] >= '1' && e.Name()[0] <= '9' && unix.Stat("/proc/"+e.Name(), &st) == nil && int(st.Uid) == os.Getuid() {
-			tasks, _ := os.ReadDir("/proc/" + e.Name() + "/task")
-			n += max(len(tasks), 1)
-		}
-	}
-	return n
 }
 
 // giveUp is drop for who may have no capability to begin with.
