@@ -18,8 +18,9 @@ func main() {
 	quick := flag.Bool("quick", false, "small repositories and few rounds, to see that it works")
 	files := flag.Int("files", 0, "only the judge beside git status, in a repository of that many files")
 	repo := flag.String("repo", "", "only the judge beside git status, in this repository; nothing in it is changed")
+	loop := flag.Bool("loop", false, "only ticks in a loop")
 	flag.Parse()
-	if err := run(*bin, *quick, *files, *repo); err != nil {
+	if err := run(*bin, *quick, *files, *repo, *loop); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(2)
 	}
@@ -28,7 +29,7 @@ func main() {
 // sizes are the repositories that are measured, in files.
 type sizes struct{ small, medium, large, history, rounds int }
 
-func run(bin string, quick bool, files int, repo string) error {
+func run(bin string, quick bool, files int, repo string, loop bool) error {
 	s := sizes{small: 10, medium: 10_000, large: 100_000, history: 10_000, rounds: 7}
 	if quick {
 		s = sizes{small: 10, medium: 1000, large: 2000, history: 50, rounds: 3}
@@ -45,9 +46,12 @@ func run(bin string, quick bool, files int, repo string) error {
 	b := &bench{relay: filepath.Join(bin, "relay"), dir: dir, sizes: s}
 	fmt.Printf("relay bench: %s/%s, %d processors, medians of %d\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), s.rounds)
 	fmt.Printf("%-58s %12s   %s\n", "what", "measured", "aim")
-	steps := []func() error{b.version, b.smallRepo, b.mediumRepo, b.largeRepo, b.judgedRepos, b.bigHistory, b.flood, b.killed}
+	steps := []func() error{b.version, b.smallRepo, b.mediumRepo, b.largeRepo, b.judgedRepos, b.loop, b.bigHistory, b.flood, b.killed}
 	if files > 0 {
 		steps = []func() error{func() error { return b.judged(files) }}
+	}
+	if loop {
+		steps = []func() error{b.loop}
 	}
 	if repo != "" {
 		steps = []func() error{func() error { return b.judgedIn(&sample{b: b, dir: repo, home: dir}, repo) }}
