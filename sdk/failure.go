@@ -25,7 +25,7 @@ const (
 	AuthRejected   = Reason(pluginpb.Failure_REASON_AUTH_REJECTED)
 	Permission     = Reason(pluginpb.Failure_REASON_PERMISSION)
 	RateLimited    = Reason(pluginpb.Failure_REASON_RATE_LIMITED)    // short: give RetryAfter
-	QuotaExhausted = Reason(pluginpb.Failure_REASON_QUOTA_EXHAUSTED) // long: give ResetAt
+	QuotaExhausted = Reason(pluginpb.Failure_REASON_QUOTA_EXHAUSTED) // long: give ResetAt when it is known
 	Billing        = Reason(pluginpb.Failure_REASON_BILLING)
 	Overloaded     = Reason(pluginpb.Failure_REASON_OVERLOADED)
 	Network        = Reason(pluginpb.Failure_REASON_NETWORK)

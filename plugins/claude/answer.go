@@ -243,10 +243,12 @@ var tooLong = regexp.MustCompile(`^prompt is too long: (\d{1,15}) tokens > (\d{1
 func limited(h http.Header, now time.Time) *sdk.Failure {
 	const unified = "Anthropic-Ratelimit-Unified-"
 	if h.Get(unified+"Status") == "rejected" {
+		f := sdk.Fail(sdk.QuotaExhausted, "the account's usage limit is reached", sdk.Limit(h.Get(unified+"Representative-Claim")))
 		epoch, err := strconv.ParseInt(h.Get(unified+"Reset"), 10, 64)
 		if at := time.Unix(epoch, 0); err == nil && at.After(now) {
-			return sdk.Fail(sdk.QuotaExhausted, "the account's usage limit is reached", sdk.ResetAt(at), sdk.Limit(h.Get(unified+"Representative-Claim")))
+			f.ResetAt = at
 		}
+		return f
 	}
 	f := sdk.Fail(sdk.RateLimited, "the model's API limits the rate of requests", sdk.RetryAfter(httpapi.RetryAfter(h, now)))
 	for _, l := range limits(h, now) {

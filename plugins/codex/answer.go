@@ -217,7 +217,7 @@ func (p *provider) byStatus(status int, h http.Header, raw string, now time.Time
 		return fail(sdk.Billing, "the account has no credit left", sdk.Fix("look at https://platform.openai.com/settings/organization/billing"))
 	case status == 403:
 		return fail(sdk.Permission, "the account may not do this", sdk.Fix("use a key whose project has access to the model: https://platform.openai.com"))
-	case code == "usage_limit_reached" && !e.reset(h, now).IsZero():
+	case code == "usage_limit_reached":
 		return fail(sdk.QuotaExhausted, "the account's usage limit is reached", sdk.ResetAt(e.reset(h, now)), sdk.Limit("usage"))
 	case status == 429:
 		return fail(sdk.RateLimited, "the model's API limits the rate of requests", sdk.RetryAfter(httpapi.RetryAfter(h, now)))

@@ -275,7 +275,7 @@ func checkFailureTimes(s *Session) error {
 				return errors.New("RATE_LIMITED without retry_after")
 			}
 		case pluginpb.Failure_REASON_QUOTA_EXHAUSTED:
-			if n.f.GetResetAt() == nil || !n.f.GetResetAt().AsTime().After(n.at) {
+			if n.f.GetResetAt() != nil && !n.f.GetResetAt().AsTime().After(n.at) {
 				return fmt.Errorf("QUOTA_EXHAUSTED with the reset_at %v, which is not in the future", n.f.GetResetAt().AsTime())
 			}
 		}

@@ -15,7 +15,7 @@ var Rules = []Rule{
 	{"S5", "After a cancel the handler returns within 2 s, and no child process is left.", checkCancel},
 	{"S6", "A completion fits the output schema that was asked for, or the call fails with BAD_OUTPUT.", checkOutputSchema},
 	{"F1", "A failure has a reason, a summary of one line and at most 200 bytes, and a fix when the user can act.", checkFailureText},
-	{"F2", "RATE_LIMITED carries retry_after; QUOTA_EXHAUSTED carries a reset_at in the future.", checkFailureTimes},
+	{"F2", "RATE_LIMITED carries retry_after; QUOTA_EXHAUSTED carries a reset_at in the future, or none when the upstream does not say.", checkFailureTimes},
 	{"F3", "A failure says which effect it had: NONE, CHARGED, CHANGED or UNKNOWN.", checkFailureEffect},
 	{"P1", "Standard output carries the handshake and nothing else, and no secret comes out in an event, a log line or an error.", checkOutputs},
 	{"P2", "The plugin reads no environment variable that it has not declared.", checkEnvironment},

@@ -166,6 +166,7 @@ type apiError struct {
 	kind      string // "billing_error", "authentication_failed", …
 	requestID string
 	limit     *rateLimitInfo
+	text      string // in the program's own words
 }
 
 // synthetic is the model of messages that no model wrote.
@@ -266,8 +267,11 @@ func (s *Stream) used() sdk.Usage { return plus(s.past, s.now) }
 func (s *Stream) assistant(l line) []Event {
 	m := l.Message
 	if m.Model == synthetic {
-		if kind := l.kind(); kind != "" {
-			s.apiError = apiError{kind, l.RequestID, l.APIParams.Limit}
+		s.apiError = apiError{l.kind(), l.RequestID, l.APIParams.Limit, ""}
+		for _, c := range m.Content {
+			if c.Type == "text" {
+				s.apiError.text = c.Text
+			}
 		}
 		return nil
 	}

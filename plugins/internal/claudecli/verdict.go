@@ -190,6 +190,9 @@ func (s *Stream) byKind(opts ...sdk.FailOption) *sdk.Failure {
 	case "max_output_tokens":
 		return fail(sdk.TooLarge, "the answer is longer than the model may write")
 	}
+	if _, _, limit := limitText(s.apiError.text, time.Now()); limit { // versions that say it in words only
+		return s.quota(opts)
+	}
 	switch s.apiError.kind {
 	case "billing_error":
 		return fail(sdk.Billing, "the account has no credit left",
@@ -257,19 +260,27 @@ func (s *Stream) rateLimited(opts []sdk.FailOption) *sdk.Failure {
 	return sdk.Fail(sdk.RateLimited, "the model's API limits the rate of requests", append(opts, sdk.RetryAfter(wait))...)
 }
 
-// quota is an account's limit over hours or days. Only the stream says until when.
+// quota is an account's limit over hours or days. Until when it lasts is said by the
+// stream's events, and where there are none by the message.
 func (s *Stream) quota(opts []sdk.FailOption) *sdk.Failure {
 	info := s.rejected
 	if info == nil {
 		info = s.apiError.limit
 	}
-	reset := info.reset()
-	if !reset.After(time.Now()) {
-		return sdk.Fail(sdk.RateLimited, "the account's usage limit is reached; it is not known until when",
-			append(opts, sdk.RetryAfter(longWait))...)
+	now := time.Now()
+	name, said, _ := limitText(s.apiError.text, now)
+	reset := said
+	if info != nil {
+		name = info.Type
+		if info.ResetsAt > 0 {
+			reset = info.reset()
+		}
 	}
-	return sdk.Fail(sdk.QuotaExhausted, "the account's usage limit is reached",
-		append(opts, sdk.ResetAt(reset), sdk.Limit(info.Type))...)
+	opts = append(opts, sdk.Limit(name))
+	if !reset.After(now) {
+		return sdk.Fail(sdk.QuotaExhausted, "the account's usage limit is reached; it is not known until when", opts...)
+	}
+	return sdk.Fail(sdk.QuotaExhausted, "the account's usage limit is reached", append(opts, sdk.ResetAt(reset))...)
 }
 
 // clip bounds a text that a model or a server wrote.

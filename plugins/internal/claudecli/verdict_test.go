@@ -2,6 +2,8 @@ package claudecli
 
 import (
 	"bytes"
+	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -169,8 +171,86 @@ func TestUsageLimitWithoutATime(t *testing.T) {
 		s := new(Stream)
 		s.Feed([]byte(`{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","rateLimitType":"weekly"` + resets + `}}`))
 		s.Feed([]byte(`{"type":"result","subtype":"success","is_error":true,"result":"x","api_error":"usage_limit_reached","api_error_status":429,"modelUsage":{}}`))
-		if _, f := s.Verdict(End{ExitCode: 1}, Want{}); f == nil || f.Reason != sdk.RateLimited || f.RetryAfter != longWait {
+		if _, f := s.Verdict(End{ExitCode: 1}, Want{}); f == nil || f.Reason != sdk.QuotaExhausted || !f.ResetAt.IsZero() || f.LimitName != "weekly" {
 			t.Errorf("%q: got %+v", resets, f)
+		}
+	}
+}
+
+// Versions before the limit events say it in a message of their own; a model that says
+// the same says nothing.
+func TestUsageLimitInWords(t *testing.T) {
+	next := func(hour int) time.Time {
+		now := time.Now().UTC()
+		at := time.Date(now.Year(), now.Month(), now.Day(), hour, 0, 0, 0, time.UTC)
+		if !at.After(now) {
+			at = at.AddDate(0, 0, 1)
+		}
+		return at
+	}
+	soon := time.Now().Add(48 * time.Hour).Truncate(time.Hour).UTC()
+	for text, want := range map[string]struct {
+		name  string
+		reset time.Time
+	}{
+		"Claude AI usage limit reached|" + strconv.FormatInt(soon.Unix(), 10):                {"", soon},
+		"Claude AI usage limit reached|1749924000":                                           {"", time.Time{}}, // past
+		"5-hour limit reached ∙ resets 3am (UTC)":                                            {"5_hour", next(3)},
+		"Weekly limit reached ∙ resets " + soon.Format("Jan 2, 3pm") + " (UTC)":              {"weekly", soon},
+		"You've hit your limit · resets 11pm (UTC)":                                          {"", next(23)},
+		"You’ve hit your session limit · resets 6am (UTC)":                                   {"session", next(6)},
+		"You've hit your 5-hour limit · resets 6am (UTC)":                                    {"5_hour", next(6)},
+		"You've hit your weekly limit · resets " + soon.Format("Jan 2 at 3:04pm") + " (UTC)": {"weekly", soon},
+		"You've reached your Opus usage limit. Ask your admin":                               {"opus", time.Time{}},
+		"You've hit your limit · resets 25pm (UTC)":                                          {"", time.Time{}},
+		"You've hit your limit · resets 6am (Atlantis/Center)":                               {"", time.Time{}},
+	} {
+		saidBy := func(model string) []byte {
+			line, _ := json.Marshal(map[string]any{"type": "assistant", "message": map[string]any{"id": "m", "model": model,
+				"content": []any{map[string]any{"type": "text", "text": text}}}})
+			return line
+		}
+		result, _ := json.Marshal(map[string]any{"type": "result", "subtype": "success", "is_error": true, "result": text, "modelUsage": map[string]any{}})
+		s := new(Stream)
+		s.Feed(saidBy("<synthetic>"))
+		s.Feed(result)
+		_, f := s.Verdict(End{ExitCode: 1}, Want{})
+		if f == nil || f.Reason != sdk.QuotaExhausted || f.LimitName != want.name || !f.ResetAt.Equal(want.reset) || f.Effect != sdk.EffectNone {
+			t.Errorf("%s: got %+v", text, f)
+		}
+		said := new(Stream)
+		said.Feed(saidBy("claude-sonnet-4-5"))
+		said.Feed(result)
+		if _, f := said.Verdict(End{ExitCode: 1}, Want{}); f == nil || f.Reason == sdk.QuotaExhausted {
+			t.Errorf("%s: a model's words were believed: %+v", text, f)
+		}
+	}
+	for _, text := range []string{"Context limit reached · /compact or /clear to continue", "API Error: Request rejected (429) · 5-hour limit reached", "Credit balance is too low"} {
+		if _, _, ok := limitText(text, time.Now()); ok {
+			t.Errorf("%s is taken for a limit of the account", text)
+		}
+	}
+}
+
+// Times of a day and of the year are the next such ones, in the zone that is named.
+func TestResetOf(t *testing.T) {
+	now := time.Date(2026, 12, 31, 22, 30, 0, 0, time.UTC)
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]time.Time{
+		"resets 11pm (UTC)":                    time.Date(2026, 12, 31, 23, 0, 0, 0, time.UTC),
+		"resets 10:15pm":                       time.Date(2027, 1, 1, 22, 15, 0, 0, time.UTC),
+		"resets 12am (UTC)":                    time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC),
+		"resets 6am (Europe/Berlin)":           time.Date(2027, 1, 1, 6, 0, 0, 0, berlin),
+		"resets Jan 3, 6pm (America/New_York)": time.Date(2027, 1, 3, 23, 0, 0, 0, time.UTC),
+		"resets at Dec 31 at 11:59pm (UTC)":    time.Date(2026, 12, 31, 23, 59, 0, 0, time.UTC),
+		"resets Foo 3, 6pm (UTC)":              {},
+		"resets tomorrow":                      {},
+	} {
+		if got := resetOf(text, now); !got.Equal(want) {
+			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
 }

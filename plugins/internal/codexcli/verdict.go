@@ -101,9 +101,6 @@ func (s *Stream) noTurn(end End) *sdk.Failure {
 	return sdk.Fail(sdk.Internal, "codex ended with "+end.String()+" before it answered", why)
 }
 
-// longWait is for a limit that does not say until when.
-const longWait = 5 * time.Minute
-
 // said are the sentences of a failed turn, by how they begin. Apostrophes are made
 // straight first.
 var said = []struct {
@@ -201,8 +198,7 @@ func rateLimited(m string, now time.Time, detail sdk.FailOption) *sdk.Failure {
 func quota(m string, now time.Time, detail sdk.FailOption) *sdk.Failure {
 	at := resetTime(m, now)
 	if at.IsZero() {
-		return sdk.Fail(sdk.RateLimited, "the account's usage limit is reached; it was not said until when",
-			detail, sdk.RetryAfter(longWait), sdk.Limit("usage"))
+		return sdk.Fail(sdk.QuotaExhausted, "the account's usage limit is reached; it was not said until when", detail, sdk.Limit("usage"))
 	}
 	return sdk.Fail(sdk.QuotaExhausted, "the account's usage limit is reached", detail, sdk.ResetAt(at), sdk.Limit("usage"))
 }

@@ -92,7 +92,7 @@ func TestBadRuns(t *testing.T) {
 		{name: "usage-limit-today", want: sdk.QuotaExhausted, effect: sdk.EffectNone, check: func(f *sdk.Failure) bool {
 			return f.ResetAt.Equal(time.Date(2026, 11, 20, 13, 55, 0, 0, time.UTC))
 		}},
-		{name: "usage-limit-later", want: sdk.RateLimited, effect: sdk.EffectNone, check: func(f *sdk.Failure) bool { return f.RetryAfter == longWait }},
+		{name: "usage-limit-later", want: sdk.QuotaExhausted, effect: sdk.EffectNone, check: func(f *sdk.Failure) bool { return f.RetryAfter == 0 && f.ResetAt.IsZero() }},
 		{name: "no-quota", want: sdk.Billing, effect: sdk.EffectNone},
 		{name: "not-in-plan", want: sdk.Billing, effect: sdk.EffectNone},
 		{name: "status-500", want: sdk.Overloaded, effect: sdk.EffectNone},
@@ -189,8 +189,8 @@ func TestClassify(t *testing.T) {
 		"You’ve hit your usage limit. Try again at 11:05 PM.":                                                                           {sdk.QuotaExhausted, 0, time.Date(2026, 11, 20, 23, 5, 0, 0, time.UTC)},
 		"You've hit your usage limit. Try again at 1:05 AM.":                                                                            {sdk.QuotaExhausted, 0, time.Date(2026, 11, 21, 1, 5, 0, 0, time.UTC)},
 		"You've hit your usage limit. Try again at Dec 3rd, 2026 12:00 AM.":                                                             {sdk.QuotaExhausted, 0, time.Date(2026, 12, 3, 0, 0, 0, 0, time.UTC)},
-		"You've hit your usage limit. Try again at Dec 3rd, 2031 12:00 AM.":                                                             {sdk.RateLimited, longWait, time.Time{}},
-		"You've hit your usage limit. Try again at Xyz 99th, 2026 12:00 AM.":                                                            {sdk.RateLimited, longWait, time.Time{}},
+		"You've hit your usage limit. Try again at Dec 3rd, 2031 12:00 AM.":                                                             {sdk.QuotaExhausted, 0, time.Time{}},
+		"You've hit your usage limit. Try again at Xyz 99th, 2026 12:00 AM.":                                                            {sdk.QuotaExhausted, 0, time.Time{}},
 		"You've hit your usage limit. Try again in 2 days 3 hours 4 minutes.":                                                           {sdk.QuotaExhausted, 0, at(51*time.Hour + 4*time.Minute)},
 		`unexpected status 429 Too Many Requests: {"error":{"type":"usage_limit_reached","resets_in_seconds":7200}}`:                    {sdk.QuotaExhausted, 0, at(2 * time.Hour)},
 		`unexpected status 429 Too Many Requests: {"error":{"type":"usage_limit_reached","resets_at":1795240800}}`:                      {sdk.QuotaExhausted, 0, time.Unix(1795240800, 0)},
