@@ -162,25 +162,6 @@ func (r *run) buildWith(ctx context.Context, c crew.Choice) (*pluginhost.Failure
 	return f, err
 }
 
-// keepUnfinished keeps what a builder had done when it met a limit: the next one begins
-// anew, and nothing is ever lost.
-func (r *run) keepUnfinished(ctx context.Context) {
-	if !r.built || r.change == nil {
-		return
-	}
-	_, err := r.change.Judge(ctx, r.policy())
-	if err == nil && len(r.change.Touched().Changes) > 0 {
-		name := "unfinished-" + r.builder.Entry.Name + ".patch"
-		var kept bool
-		if kept, err = r.writePatch(name); kept {
-			r.note("what " + r.builder.Entry.Name + " had done when it met its limit is kept in the history as " + name)
-		}
-	}
-	if err != nil {
-		r.note("what " + r.builder.Entry.Name + " had done when it met its limit could not be kept: " + err.Error())
-	}
-}
-
 // afterFailedBuild keeps what a builder had done before it failed, was interrupted or
 // ran out of time, and judges it: a broken rule says more than "it failed".
 func (r *run) afterFailedBuild(ctx context.Context, failure error) error {

@@ -62,6 +62,25 @@ func (r *run) admit(ctx context.Context, c crew.Choice, role, rpc string) (*plug
 	return f, interrupted(ctx, err)
 }
 
+// keepUnfinished keeps what a builder had done when it met a limit: the next one begins
+// anew, and nothing is ever lost.
+func (r *run) keepUnfinished(ctx context.Context) {
+	if !r.built || r.change == nil {
+		return
+	}
+	_, err := r.change.Judge(ctx, r.policy())
+	if err == nil && len(r.change.Touched().Changes) > 0 {
+		name := "unfinished-" + r.builder.Entry.Name + ".patch"
+		var kept bool
+		if kept, err = r.writePatch(name); kept {
+			r.note("what " + r.builder.Entry.Name + " had done when it met its limit is kept in the history as " + name)
+		}
+	}
+	if err != nil {
+		r.note("what " + r.builder.Entry.Name + " had done when it met its limit could not be kept: " + err.Error())
+	}
+}
+
 // limitFault is the verdict of a run that limits or outages ended.
 func (r *run) limitFault(f *pluginhost.Failure, limits []report.Limit) error {
 	r.rep.Limits = limits
