@@ -54,7 +54,7 @@ func (c *checkup) ask(ctx context.Context, m member, p *crew.Plugin, open *plugi
 		if model == "" {
 			model = m.model
 		}
-		res.What += fmt.Sprintf("; %s answered in %.1f s, %s", model, time.Since(begun).Seconds(), price(model, used))
+		res.What += fmt.Sprintf("; %s answered in %.1f s, %s", model, time.Since(begun).Seconds(), c.price(model, used))
 	}
 	if err != nil {
 		res.Warnings = append(res.Warnings, "the call could not be counted: "+err.Error())
@@ -62,8 +62,8 @@ func (c *checkup) ask(ctx context.Context, m member, p *crew.Plugin, open *plugi
 }
 
 // price says in words what a call cost, or what is known instead.
-func price(model string, u ledger.Usage) string {
-	usd, basis, asOf := u.Cost(model)
+func (c *checkup) price(model string, u ledger.Usage) string {
+	usd, basis, asOf := c.book.Cost(model, u)
 	switch {
 	case usd != nil && basis == ledger.BasisTable:
 		return fmt.Sprintf("$%.4f by the prices of %s", *usd, asOf)

@@ -22,6 +22,14 @@ func envFile(v any) string {
 	return inRepo(v)
 }
 
+func ownFile(v any) string {
+	s := v.(string)
+	if rest, below := strings.CutPrefix(s, "~/"); s != "" && !path.IsAbs(s) && (!below || path.Clean(rest) != rest || strings.HasPrefix(rest, "..")) {
+		return "must be an absolute path, or one below the home: \"~/…\""
+	}
+	return oneLine(v)
+}
+
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // variables holds for names under which a plugin gets a key. Those by which programs

@@ -174,6 +174,7 @@ type Param struct {
 // cycle and day.
 type Budgets struct {
 	PerMilestone    PerMilestone    `json:"per_milestone"`
+	PricesFile      string          `json:"prices_file"`       // [relay] only the user can set it
 	WarnAtFraction  float64         `json:"warn_at_fraction"`  // 0 to 1
 	AlertAtFraction float64         `json:"alert_at_fraction"` // [relay] 0 to 1
 	Shared          bool            `json:"shared"`            // [relay] days are counted over all repositories of the machine

@@ -57,11 +57,13 @@ func WorstCase(c *config.Config, checks int) Worst {
 // Ledger is the open ledger of one workspace. It is for one goroutine at a time;
 // the caller holds the workspace's lock.
 type Ledger struct {
-	ws    *workspace.Workspace
-	caps  config.Budgets
-	acct  *account // of the machine; nil when the days are this workspace's own
-	state State
-	run   string // the present one, once its tick is counted
+	ws   *workspace.Workspace
+	caps config.Budgets
+	// prices are the operator's own; nil for the built-in ones.
+	prices *priceTable
+	acct   *account // of the machine; nil when the days are this workspace's own
+	state  State
+	run    string // the present one, once its tick is counted
 	// tick is what the present tick has used; it moves along when the tick turns
 	// out to belong to another milestone.
 	tick Counters
@@ -92,7 +94,11 @@ func Look(ws *workspace.Workspace, b config.Budgets, stateDir string) (*Ledger, 
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{ws: ws, caps: b, state: *s}
+	own, err := ownPrices(b.PricesFile)
+	if err != nil {
+		return nil, err
+	}
+	l := &Ledger{ws: ws, caps: b, state: *s, prices: own}
 	if b.Shared && l.dayCapped() {
 		l.acct = openAccount(stateDir)
 	}

@@ -1,11 +1,21 @@
 package ledger
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
+	"time"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
 )
 
 //go:embed prices.json
@@ -30,6 +40,7 @@ type priced struct {
 
 type priceTable struct {
 	AsOf   string   `json:"as_of"`
+	Unit   string   `json:"unit,omitempty"` // for readers
 	Models []priced `json:"models"`
 }
 
@@ -47,18 +58,90 @@ func PricesAsOf() string { return prices().AsOf }
 // dated strips what vendors add to a model's name without changing its price.
 var dated = regexp.MustCompile(`(-\d{8}|-\d{4}-\d{2}-\d{2}|@\d{8}|\[1m\]|-latest)+$`)
 
+// ownPrices reads the operator's own table, which has the form of prices.json and goes
+// before it, model by model. nil when path is "".
+func ownPrices(path string) (*priceTable, error) {
+	if path == "" {
+		return nil, nil
+	}
+	if rest, below := strings.CutPrefix(path, "~/"); below {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return nil, err
+		}
+		path = filepath.Join(home, rest)
+	}
+	b, err := workspace.ReadFile(path, maxPrices)
+	t := &priceTable{}
+	if err == nil {
+		dec := json.NewDecoder(bytes.NewReader(b))
+		dec.DisallowUnknownFields()
+		err = dec.Decode(t)
+	}
+	if err == nil {
+		err = t.check()
+	}
+	if err != nil {
+		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "the table of prices "+path+" can't be used",
+			"`${EDITOR:-vi} "+fault.Word(path)+"`, or take budgets.prices_file out of your configuration")
+	}
+	return t, nil
+}
+
+// maxPrices bounds a table, in bytes.
+const maxPrices = 1 << 20
+
+func (t *priceTable) check() error {
+	if _, err := time.Parse(time.DateOnly, t.AsOf); err != nil {
+		return errors.New(`"as_of" must be the day of the prices, such as "2026-11-01"`)
+	}
+	for _, m := range t.Models {
+		rates := []rate{m.rate}
+		if m.Long != nil {
+			rates = append(rates, *m.Long)
+		}
+		for _, r := range rates {
+			for _, usd := range []*float64{r.Input, r.Output, r.CacheRead, r.CacheWrite} {
+				if m.Name == "" || usd != nil && *usd < 0 {
+					return fmt.Errorf("the model %q needs a name, and prices that are not negative", m.Name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// find gives the line of a model, nil when there is none.
+func (t *priceTable) find(model string) *priced {
+	name := strings.ToLower(model)
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	name = dated.ReplaceAllString(name, "")
+	for i := range t.Models {
+		if p := &t.Models[i]; strings.ToLower(p.Name) == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// price gives what a call cost by the operator's own table, where that has the model, or
+// else by the built-in one; and the date of the one that decided.
+func price(own *priceTable, model string, u Usage) (usd *float64, asOf string) {
+	if own != nil {
+		if p := own.find(model); p != nil {
+			return p.cost(u), own.AsOf
+		}
+	}
+	return Price(model, u), PricesAsOf()
+}
+
 // Price gives what a call cost by the dated table: nil when the model is not in it,
 // or it used a kind of token whose number or price is not known. Where the price
 // depends on the length of the prompt, the whole input counts as one prompt, so a
 // sum over several requests is never priced too low.
 func Price(model string, u Usage) *float64 {
-	name := strings.ToLower(model)
-	name = name[strings.LastIndexByte(name, '/')+1:]
-	name = dated.ReplaceAllString(name, "")
-	for i := range prices().Models {
-		if p := &prices().Models[i]; p.Name == name {
-			return p.cost(u)
-		}
+	if p := prices().find(model); p != nil {
+		return p.cost(u)
 	}
 	return nil
 }

@@ -27,6 +27,7 @@ type Tab struct {
 	caps     config.Budgets
 	stateDir string
 	cycle    string
+	prices   *priceTable // the operator's own; nil for the built-in ones
 	mu       sync.Mutex
 }
 
@@ -42,7 +43,11 @@ type tabs struct {
 // knows. It gives the ids of those last.
 func OpenTab(ws *workspace.Workspace, caps config.Budgets, stateDir, cycle string, known func(id string) *Usage) (t *Tab, lost []string, err error) {
 	caps.PerRun = config.Caps{} // a run is a tick
-	t = &Tab{ws: ws, caps: caps, stateDir: stateDir, cycle: cycle}
+	own, err := ownPrices(caps.PricesFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	t = &Tab{ws: ws, caps: caps, stateDir: stateDir, cycle: cycle, prices: own}
 	err = t.locked(func(open *tabs) error {
 		for _, p := range open.Calls {
 			if p.CycleID != cycle {
@@ -78,7 +83,7 @@ func (t *Tab) settleLost(p Pending, u Usage) (*Line, error) {
 		return nil, err
 	}
 	if line == nil {
-		made := p.line("", u)
+		made := p.line("", u, l.prices)
 		if err := appendUsage(t.ws, made); err != nil {
 			return nil, err
 		}
@@ -132,11 +137,11 @@ func (t *Tab) Reserve(c Call) (*Hold, error) {
 
 // ID is the reserved call's; Line what Settle would write.
 func (h *Hold) ID() string        { return h.call.CallID }
-func (h *Hold) Line(u Usage) Line { return h.call.line("", u) }
+func (h *Hold) Line(u Usage) Line { return h.call.line("", u, h.t.prices) }
 
 // Settle writes what the call used and clears the reservation. It gives the line.
 func (h *Hold) Settle(u Usage) (Line, error) {
-	line := h.call.line("", u)
+	line := h.call.line("", u, h.t.prices)
 	if h.done {
 		return line, nil
 	}

@@ -130,7 +130,7 @@ func TestTabCrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	usd := 0.5
-	if err := appendUsage(ws, h.call.line("", Usage{CostUSD: &usd})); err != nil { // and then the power went
+	if err := appendUsage(ws, h.call.line("", Usage{CostUSD: &usd}, nil)); err != nil { // and then the power went
 		t.Fatal(err)
 	}
 	if _, err := a.Reserve(Call{ID: "kept", MaxUSD: 2}); err != nil {

@@ -46,9 +46,9 @@ type Line struct {
 	Outcome          string    `json:"outcome"`
 }
 
-func (l *Ledger) usageLine(p Pending, u Usage) Line { return p.line(l.state.milestone(), u) }
+func (l *Ledger) usageLine(p Pending, u Usage) Line { return p.line(l.state.milestone(), u, l.prices) }
 
-func (p Pending) line(milestone string, u Usage) Line {
+func (p Pending) line(milestone string, u Usage, own *priceTable) Line {
 	model := p.Model
 	if u.Model != "" {
 		model = clip(u.Model, 200)
@@ -59,21 +59,25 @@ func (p Pending) line(milestone string, u Usage) Line {
 	if out.Outcome == "" {
 		out.Outcome = "ok"
 	}
-	out.CostUSD, out.CostBasis, out.PricesAsOf = u.Cost(model)
+	out.CostUSD, out.CostBasis, out.PricesAsOf = u.cost(own, model)
 	return out
 }
 
 // Cost is what a call of a model cost: what the vendor reported, or else its tokens by
 // the price table of the date asOf. usd is nil when nobody knows.
-func (u Usage) Cost(model string) (usd *float64, basis, asOf string) {
+func (l *Ledger) Cost(model string, u Usage) (usd *float64, basis, asOf string) {
+	return u.cost(l.prices, model)
+}
+
+func (u Usage) cost(own *priceTable, model string) (usd *float64, basis, asOf string) {
 	switch {
 	case u.CostUSD != nil && sane(*u.CostUSD) == *u.CostUSD && u.CostIsEstimate:
 		return u.CostUSD, BasisEstimated, ""
 	case u.CostUSD != nil && sane(*u.CostUSD) == *u.CostUSD:
 		return u.CostUSD, BasisReported, ""
 	}
-	if usd = Price(model, u); usd != nil {
-		return usd, BasisTable, PricesAsOf()
+	if usd, asOf = price(own, model, u); usd != nil {
+		return usd, BasisTable, asOf
 	}
 	return nil, BasisUnknown, ""
 }
