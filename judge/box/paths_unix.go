@@ -3,7 +3,9 @@
 package box
 
 import (
+	"io"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -35,3 +37,26 @@ func openFolder(dir int, name string) (int, error) {
 }
 
 func is(st *unix.Stat_t, kind uint32) bool { return uint32(st.Mode)&unix.S_IFMT == kind }
+
+// list gives the names in an open folder, sorted. A folder with far more of them
+// than changes are allowed is not read to its end.
+func (r *reader) list(dir int) ([]string, error) {
+	if r.made != nil {
+		return allNames(dir) // most of them are not changes
+	}
+	again, err := openFolder(dir, ".")
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(again), "")
+	defer f.Close()
+	names, err := f.Readdirnames(maxNames)
+	if err == io.EOF {
+		err = nil
+	}
+	if len(names) == maxNames {
+		r.full = true
+	}
+	slices.Sort(names)
+	return names, err
+}

@@ -4,8 +4,6 @@ package box
 
 import (
 	"context"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -375,27 +373,4 @@ func (r *reader) deleted(p *place) {
 			r.deleted(&in)
 		}
 	}
-}
-
-// list gives the names in an open folder, sorted. A folder with far more of them
-// than changes are allowed is not read to its end.
-func (r *reader) list(dir int) ([]string, error) {
-	if r.made != nil {
-		return allNames(dir) // most of them are not changes
-	}
-	again, err := openFolder(dir, ".")
-	if err != nil {
-		return nil, err
-	}
-	f := os.NewFile(uintptr(again), "")
-	defer f.Close()
-	names, err := f.Readdirnames(maxNames)
-	if err == io.EOF {
-		err = nil
-	}
-	if len(names) == maxNames {
-		r.full = true
-	}
-	slices.Sort(names)
-	return names, err
 }
