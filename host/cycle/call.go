@@ -161,6 +161,12 @@ func (c *Cycle) send(ctx context.Context, a ask, s *stored) error {
 
 func (c *Cycle) sendOnce(ctx context.Context, open *pluginhost.Plugin, p *crew.Plugin, a ask, s *stored, n int) (*pluginhost.Failure, error) {
 	most := c.rec.ConfigSnapshot.Cycle.MaxCallUSD
+	f, err := c.crewEnv().Admit(ctx, p.Entry.Name, a.role, "Complete", func(wait time.Duration) {
+		c.note(fmt.Sprintf("%s has its turn in %s: the rate of its account is shared by all that this machine runs", s.ID, wait.Round(time.Second)))
+	})
+	if f != nil || err != nil {
+		return f, err
+	}
 	hold, err := c.tab.Reserve(ledger.Call{ID: fmt.Sprintf("%s-%d-%d", s.ID, s.Tries, n+1), RunID: c.rec.UUID, Role: a.role, Provider: p.Entry.Name, Model: a.model, MaxUSD: most})
 	if err != nil {
 		return nil, err
