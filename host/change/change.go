@@ -89,7 +89,7 @@ func Begin(env Env, o Options) (*Change, error) {
 		return nil, errors.Join(err, c.log.Settle())
 	}
 	if c.box, err = c.newBox(c.env.Persist, c.opts.Binds); err != nil {
-		return nil, errors.Join(err, c.log.Settle())
+		return nil, errors.Join(err, removeLayer(c.layer), c.log.Settle())
 	}
 	return c, nil
 }
@@ -179,7 +179,8 @@ func (c *Change) Discard() error {
 	}
 	err := c.Clear()
 	if err == nil {
-		err = errors.Join(newCommitter(c.env, c.layer).remove(), c.gone.wait())
+		// Boxes that could be made only in part, on a full disk, are nobody's: they go too.
+		err = errors.Join(newCommitter(c.env, c.layer).remove(), c.gone.wait(), removeLayer(c.layer))
 	}
 	if err != nil {
 		return err // the journal stays open: the next start removes what is left

@@ -142,7 +142,10 @@ func (l *lander) finish(ctx context.Context, a *applier) error {
 	var seen []string
 	both(func() error { seen = l.look(ctx, a); return nil }, func() error { l.mendIndex(ctx, a.plan); return nil })
 	l.notes = append(l.notes, seen...)
-	return l.log.Append(recLanded, nil)
+	if err := l.log.Append(recLanded, nil); err != nil {
+		return broken(err) // it is there, and only the next start can write that down
+	}
+	return nil
 }
 
 // both does two things that do not depend on each other side by side. The error is the

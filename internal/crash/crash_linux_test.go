@@ -33,6 +33,9 @@ var victim = []string{"loop", "--mode", "autonomous", "--max-ticks", "1", "--qui
 // moments lists the calls to the disk that an undisturbed loop makes.
 func moments(t *testing.T) []string {
 	w := newWorld(t)
+	if out, code := w.relay("run", "--json"); code != 0 { // the first one writes more
+		t.Fatalf("an undisturbed run ends with %d: %s", code, out)
+	}
 	var names []string
 	cmd := w.command(victim...)
 	watch(t, cmd, func(n int, s syscallSeen) (unix.Errno, bool) {
