@@ -54,6 +54,8 @@ var gaps = []Gap{
 		Means: []string{Copy}},
 	{Text: "What is changed outside the repository is not found.", Means: []string{Copy}},
 	{Text: "The vault and relay itself can be attacked: they belong to the same user.", Means: []string{Copy}},
+	{Text: "If relay and the keeper of its box are both killed while a builder runs, what was changed in the real repository is not put back.",
+		Means: []string{Copy}},
 	{Text: "What you change in the repository while a builder runs is taken for the builder's.", Means: []string{Copy}},
 	{Text: "Relay's own run-time files in the workspace are not watched.", Means: []string{Landlock, Copy}},
 	{Text: "Processes that hide their origin can outlive the builder.", Means: []string{Copy}},
