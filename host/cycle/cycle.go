@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/change"
-	"github.com/paxiom/relay/host/cycle/audit"
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
@@ -82,7 +81,6 @@ type Cycle struct {
 
 	mu    sync.Mutex // of crew and rec.Calls
 	rec   Record
-	found audit.Registry
 	steps int // transitions so far, for the names of their steps
 	used  progress.Usage
 	stop  context.CancelCauseFunc
