@@ -11,6 +11,7 @@ import (
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/strictjson"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/verify"
 )
 
 // No progress, no spending: a task that ended in a STOP is remembered with the commit
@@ -106,6 +107,9 @@ func (r *run) remember() error {
 	switch r.rep.Code {
 	case judge.StopInterrupted, judge.StopProviderQuota, judge.StopHeadMoved:
 		return nil // says nothing about the task
+	}
+	if slices.ContainsFunc(r.results, func(c verify.Result) bool { return c.Err != nil }) {
+		return nil // a check that could not be tried says nothing about it, either
 	}
 	mark, err := r.fingerprint()
 	if err != nil {

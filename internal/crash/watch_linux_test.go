@@ -26,6 +26,8 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "crash:", err)
 		os.Exit(97)
 	}
+	// Under nohup a hangup would be ignored by the programs started here, too.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP)
 	code := m.Run()
 	removeBuilt()
 	os.Exit(code)
