@@ -67,7 +67,8 @@ var rules = []rule{
 	{pkg: "host", own: []string{"host/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
 
 	// main enters the box before anything else, hence judge/box.
-	{pkg: "cmd/relay", own: []string{"host", "host/fault", "judge/box", "sdk/plugintest"}, outside: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
+	{pkg: "internal/about", deep: true},
+	{pkg: "cmd/relay", own: []string{"host", "internal/about", "host/fault", "judge/box", "sdk/plugintest"}, outside: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 	// Tools of the repository itself.
 	{pkg: "internal/...", own: []string{"..."}, outside: append(slices.Clone(hostStack), "github.com/spf13/cobra")},
 	{pkg: "testdata/...", own: []string{"..."}, outside: hostStack},
