@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/journal"
@@ -85,7 +86,24 @@ func recoverRun(ctx context.Context, env Env, run *journal.Run, force bool) (Rec
 	if err := removeScratch(env, begin.Layer); err != nil {
 		return r, err
 	}
+	if _, ok := run.Last(recApply); ok {
+		if err := removeLate(env, begin.Layer); err != nil {
+			return r, err
+		}
+	}
 	return r, log.Settle()
+}
+
+// removeLate removes what a git that the killed run had just started still writes: it
+// lives on for a moment, and nothing shows that it is there before it writes.
+func removeLate(env Env, layer string) error {
+	for range 20 {
+		time.Sleep(20 * time.Millisecond)
+		if err := removeScratch(env, layer); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // recoverApply finishes what recApply began, or takes it back.
