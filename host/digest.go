@@ -110,7 +110,7 @@ func (g *gathering) spend(o *opened, stateDir string) error {
 	})
 	book, err := ledger.Look(o.ws, o.loaded.Config.Budgets, stateDir)
 	if err != nil {
-		return nil //nolint:nilerr // what is wrong with the state waits for the person, and status says it
+		return nil // what is wrong with the state waits for the person, and status says it
 	}
 	standings, err := book.Standings()
 	for _, s := range standings {

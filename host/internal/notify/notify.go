@@ -47,7 +47,7 @@ func Send(ctx context.Context, c config.Notify, environ []string, m Message) err
 func toast(ctx context.Context, environ []string, m Message) error {
 	exe, err := lookPath("notify-send", environ)
 	if err != nil {
-		return nil //nolint:nilerr // no desktop
+		return nil // no desktop
 	}
 	return run(ctx, toastTime, []string{exe, "--app-name=relay", "--", report.Safe(m.Title), html.EscapeString(report.Safe(m.Text))}, environ, nil)
 }
