@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	acp "github.com/coder/acp-go-sdk"
 
@@ -163,13 +164,11 @@ func (c *client) shown(path string) string {
 }
 
 // RequestPermission answers by the policy. What is asked for once is allowed once.
-func (c *client) RequestPermission(_ context.Context, r acp.RequestPermissionRequest) (acp.RequestPermissionResponse, error) {
+func (c *client) RequestPermission(ctx context.Context, r acp.RequestPermissionRequest) (acp.RequestPermissionResponse, error) {
 	kind, title := acp.ToolKindOther, string(r.ToolCall.ToolCallId)
-	c.mu.Lock()
-	if t := c.calls[r.ToolCall.ToolCallId]; t != nil {
-		kind, title = t.kind, t.title
+	if r.ToolCall.Kind == nil || r.ToolCall.Title == nil {
+		kind, title = c.told(ctx, r.ToolCall.ToolCallId, kind, title)
 	}
-	c.mu.Unlock()
 	if r.ToolCall.Kind != nil {
 		kind = *r.ToolCall.Kind
 	}
@@ -189,6 +188,30 @@ func (c *client) RequestPermission(_ context.Context, r acp.RequestPermissionReq
 		}
 	}
 	return acp.RequestPermissionResponse{Outcome: acp.NewRequestPermissionOutcomeCancelled()}, nil
+}
+
+// told is what the agent said of a call before it asked for permission. The library hands
+// requests over at once and notifications in turn, so what was sent first can come last:
+// it is waited for.
+func (c *client) told(ctx context.Context, id acp.ToolCallId, kind acp.ToolKind, title string) (acp.ToolKind, string) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	for {
+		c.mu.Lock()
+		t := c.calls[id]
+		if t != nil {
+			kind, title = t.kind, t.title
+		}
+		c.mu.Unlock()
+		if t != nil {
+			return kind, title
+		}
+		select {
+		case <-ctx.Done():
+			return kind, title
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
 }
 
 // editing are the kinds of work that the policy edits allows.
