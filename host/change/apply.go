@@ -9,7 +9,9 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/judge"
 )
 
 // applier writes a plan into the work tree, or takes it back.
@@ -42,9 +44,15 @@ func (a *applier) byStamp(e *entry) (done bool, err error) {
 // byContent is the check after a crash.
 func (a *applier) byContent(e *entry) (done bool, err error) {
 	now, err := a.real.describe(string(e.Path), nil)
+	if err != nil {
+		return false, moved(string(e.Path), err.Error())
+	}
+	mine, err := a.caught(e)
 	switch {
 	case err != nil:
 		return false, moved(string(e.Path), err.Error())
+	case mine != "":
+		return false, moved(string(e.Path), saved)
 	case now.same(e.New):
 		return true, nil
 	case now.same(e.Old), !e.Old.Exists && now.Mode.IsDir():
@@ -74,11 +82,9 @@ func (a *applier) apply() error {
 		if e.New.Exists {
 			continue
 		}
-		if err := a.real.Remove(string(e.Path)); err != nil {
+		if err := a.remove(e); err != nil {
 			return err
 		}
-		a.real.prune(string(e.Path))
-		journal.Reached("apply.removed")
 	}
 	if late, err = a.writeAll(late); err == nil && len(late) > 0 {
 		err = &fs.PathError{Op: "mkdir", Path: string(late[0].Path), Err: syscall.ENOTDIR}
@@ -90,13 +96,9 @@ func (a *applier) apply() error {
 		if !e.New.Exists {
 			continue
 		}
-		if _, err := a.check(e); err != nil {
+		if err := a.replace(e); err != nil {
 			return err
 		}
-		if err := a.real.Rename(string(e.Tmp), string(e.Path)); err != nil {
-			return err
-		}
-		journal.Reached("apply.renamed")
 	}
 	return a.finish()
 }
@@ -143,7 +145,7 @@ func (a *applier) writeAll(todo []*entry) (late []*entry, err error) {
 		if !e.New.Exists {
 			continue
 		}
-		f, err := a.write(e, e.New)
+		f, err := a.write(e, e.New, string(e.Tmp))
 		if errors.Is(err, syscall.ENOTDIR) {
 			late = append(late, e)
 			continue
@@ -158,16 +160,16 @@ func (a *applier) writeAll(todo []*entry) (late []*entry, err error) {
 	return late, syncAll(files)
 }
 
-// write puts one side of an entry under its temporary name. The file is returned
-// open, for the fsync; a link gives none.
-func (a *applier) write(e *entry, s side) (*os.File, error) {
+// write puts one side of an entry under a temporary name. The file is returned open, for
+// the fsync; a link gives none.
+func (a *applier) write(e *entry, s side, tmp string) (*os.File, error) {
 	if err := a.real.makeParents(string(e.Path)); err != nil {
 		return nil, err
 	}
 	if s.link() {
-		return nil, a.real.Symlink(s.Link, string(e.Tmp))
+		return nil, a.real.Symlink(s.Link, tmp)
 	}
-	f, err := a.real.OpenFile(string(e.Tmp), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := a.real.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -198,20 +200,6 @@ func syncAll(files []*os.File) error {
 	return errors.Join(errs...)
 }
 
-// clean removes temporary files that an earlier, cut off apply has left.
-func (a *applier) clean() error {
-	for _, e := range a.plan.Entries {
-		fi, err := a.real.stat(string(e.Tmp))
-		if err != nil || fi == nil {
-			continue
-		}
-		if err := a.real.Remove(string(e.Tmp)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // revert puts the old side back wherever the new one is, and removes folders that
 // the apply made. Paths that somebody else has changed since stay as they are and
 // are returned.
@@ -233,29 +221,46 @@ func (a *applier) revert() (foreign []string, err error) {
 			foreign = append(foreign, string(e.Path))
 		}
 	}
-	for _, e := range back {
-		if !e.Old.Exists {
-			if err := a.real.Remove(string(e.Path)); err != nil {
-				return foreign, err
-			}
+	isNew := func(e *entry) func() (bool, error) {
+		return func() (bool, error) {
+			now, err := a.real.describe(e.back(), nil)
+			return err == nil && now.same(e.New), err
 		}
 	}
-	a.revertDirs(true)
-	for _, e := range back {
-		if err := a.restore(e); err != nil {
-			return foreign, err
+	each := func(step func(*entry, func() (bool, error)) error) error {
+		for _, e := range back {
+			err := step(e, isNew(e))
+			if f, ok := fault.As(err); ok && f.Code == judge.StopHeadMoved {
+				foreign = append(foreign, string(e.Path))
+			} else if err != nil {
+				return err
+			}
 		}
+		return nil
+	}
+	err = each(func(e *entry, isNew func() (bool, error)) error {
+		if e.Old.Exists {
+			return nil
+		}
+		return a.take(string(e.Path), e.back(), isNew)
+	})
+	if err != nil {
+		return foreign, err
+	}
+	a.revertDirs(true)
+	if err := each(a.restore); err != nil {
+		return foreign, err
 	}
 	a.revertDirs(false)
 	return foreign, a.finish()
 }
 
 // restore puts the old side of one entry back.
-func (a *applier) restore(e *entry) error {
+func (a *applier) restore(e *entry, isNew func() (bool, error)) error {
 	if !e.Old.Exists {
 		return nil
 	}
-	f, err := a.write(e, e.Old)
+	f, err := a.write(e, e.Old, e.back())
 	if err != nil {
 		return fmt.Errorf("put back: %w", err)
 	}
@@ -263,7 +268,7 @@ func (a *applier) restore(e *entry) error {
 		err = errors.Join(f.Sync(), f.Close())
 	}
 	if err == nil {
-		err = a.real.Rename(string(e.Tmp), string(e.Path))
+		err = a.put(e.back(), string(e.Path), e.New.Exists, isNew)
 	}
 	journal.Reached("revert.renamed")
 	return err

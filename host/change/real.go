@@ -186,11 +186,17 @@ func (t *realTree) inNested(name string, known map[string]bool) string {
 	return ""
 }
 
+// The ends of temporary names, of the same length.
+const (
+	tmpSuffix  = ".relay-tmp"
+	backSuffix = ".relay-old"
+)
+
 // tmpName is the temporary name that a file is written under before it takes its
 // place: beside it, short enough, and with a part that no builder can have guessed,
 // so that it never meets a file of the change itself.
 func tmpName(name string) string {
-	suffix := "." + rand.Text()[:8] + ".relay-tmp"
+	suffix := "." + rand.Text()[:8] + tmpSuffix
 	dir, base := path.Split(name)
 	if len(base)+len(suffix) > 255 {
 		base = strings.ToValidUTF8(base[:255-len(suffix)], "")

@@ -225,7 +225,8 @@ func (a *applier) foreign() ([]string, error) {
 		if err != nil && !errors.Is(err, errThroughLink) {
 			return nil, err
 		}
-		if err != nil || !now.same(e.New) && !now.same(e.Old) && (e.Old.Exists || !now.Mode.IsDir()) {
+		mine, unread := a.caught(e)
+		if err != nil || unread != nil || mine != "" || !now.same(e.New) && !now.same(e.Old) && (e.Old.Exists || !now.Mode.IsDir()) {
 			out = append(out, string(e.Path))
 		}
 	}

@@ -24,6 +24,7 @@ const (
 	envCommit  = "CHANGE_TEST_COMMIT"  // "true" or "false"
 	envPoints  = "CHANGE_TEST_POINTS"  // file that lists the points reached
 	envRecover = "CHANGE_TEST_RECOVER" // set: recover instead of landing
+	envSave    = "CHANGE_TEST_SAVE"    // a file that the operator saves at the point before the n-th
 )
 
 func TestMain(m *testing.M) {
@@ -46,6 +47,9 @@ func victim(root string) {
 	journal.Failpoint = func(point string) {
 		reached++
 		fmt.Fprintln(list, point)
+		if name := os.Getenv(envSave); name != "" && reached == kill-1 {
+			os.WriteFile(filepath.Join(root, name), []byte("mine\n"), 0o644)
+		}
 		if reached == kill {
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}

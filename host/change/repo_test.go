@@ -217,7 +217,7 @@ func (r *repo) clean() {
 
 func (r *repo) noLeftovers() {
 	r.t.Helper()
-	if out, _ := exec.Command("find", r.root, "-name", "*.relay-tmp").Output(); len(out) > 0 {
+	if out, _ := exec.Command("find", r.root, "-name", "*.relay-tmp", "-o", "-name", "*.relay-old").Output(); len(out) > 0 {
 		r.t.Errorf("temporary files are left:\n%s", out)
 	}
 	for _, dir := range []string{r.env.Journal.Dir(), filepath.Join(r.env.StateDir, "boxes")} {
