@@ -194,8 +194,12 @@ func (l *landing) settled(t *testing.T, r *repo, killed string) string {
 // at the end.
 func TestOperatorEditsAtEveryPoint(t *testing.T) {
 	from := newRepo(t)
-	points := newLanding(t, from, true).points
+	points, tried := newLanding(t, from, true).points, map[string]int{}
 	for n := range points {
+		// What comes once for each file has been at README.md by then.
+		if tried[points[n]]++; tried[points[n]] > 3 {
+			continue
+		}
 		for _, save := range []string{"in place", "by a rename"} {
 			r := from.copy(t)
 			reached := 0
