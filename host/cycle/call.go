@@ -204,7 +204,7 @@ func (c *Cycle) settle(hold *ledger.Hold, p *crew.Plugin, s *stored, a ask, mode
 		}
 		journal.Reached("cycle.stored")
 	}
-	if _, err := hold.Settle(use); err != nil {
+	if err := hold.Settle(use); err != nil {
 		return err
 	}
 	crew.Add(&c.used.InputTokens, line.InputTokens)

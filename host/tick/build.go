@@ -17,10 +17,9 @@ import (
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/host/internal/crew"
-	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/pluginhost"
-	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/strictjson"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -112,23 +111,14 @@ func (r *run) build(ctx context.Context) error {
 			return fault.Wrap(err, judge.StopBuilderOutputInvalid, "the patch is refused before it is applied", "`relay show`")
 		}
 	}
-	hands := r.workers()
-	var first *pluginhost.Failure
-	for ; ; hands.Next() {
-		f, err := r.buildWith(ctx, hands.Now())
-		if done, verdict := r.passOn(ctx, hands, &first, f, err); done {
-			if err == nil && f != nil {
-				err = failed(ctx, f)
-			}
-			return err
-		} else if verdict != nil {
-			return verdict
-		}
+	f, err := r.calls().Through(ctx, r.workers(), r.buildWith, func() error {
 		r.keepUnfinished(ctx)
-		if err := r.dropBuilder(ctx); err != nil {
-			return err
-		}
+		return r.dropBuilder(ctx)
+	})
+	if err == nil && f != nil {
+		err = failed(ctx, f)
 	}
+	return r.callEnd(ctx, err)
 }
 
 // buildWith makes one build. A failure of the vendor's comes apart from all other ends.
@@ -188,36 +178,26 @@ func (r *run) afterFailedBuild(ctx context.Context, failure error) error {
 	return failure
 }
 
-// runBuilder makes the builder call of the tick: within its time, a short limit that was
-// met before anything was done is waited for and asked again. A failure of the vendor's,
-// and of the plugin, comes apart from the ends that have a verdict of their own.
+// runBuilder makes the builder call of the tick. A failure of the vendor's, and of the
+// plugin, comes apart from the ends that have a verdict of their own.
 func (r *run) runBuilder(ctx context.Context, p *crew.Plugin, c crew.Choice) (*pluginhost.Failure, error) {
 	req, err := r.buildRequest(c)
 	if err != nil {
 		return nil, err
 	}
 	limit := r.buildTimeout(p.Entry.Name)
-	end := time.Now().Add(limit)
-	ctx, cancel := context.WithTimeoutCause(ctx, limit+buildGrace, errBuildTime)
-	defer cancel()
-	timer := time.AfterFunc(limit, cancel) // the plugin had its chance to end by itself
-	defer timer.Stop()
-	f := pluginhost.Retry(ctx, r.patience(c), func(ctx context.Context, _ int) (f *pluginhost.Failure) {
-		req.Timeout = durationpb.New(time.Until(end))
-		f, err = r.buildOnce(ctx, p, c, req)
-		if err != nil {
-			return nil
-		}
-		return f
-	})
-	late := !timer.Stop()
+	done, f, late, err := r.calls().Build(ctx, p, c, desk.Work{ID: r.rep.RunID + "-builder", Role: ledger.RoleBuilder, Request: req, Limit: limit,
+		MaxUSD: r.cfg.Builder.ClaudeCode.MaxBudgetUSD, Began: func() { r.built = true }})
 	switch {
-	case err != nil || f == nil:
+	case err != nil:
 		return nil, err
+	case f == nil:
+		r.checkResult(done.GetResultJson())
+		return nil, nil
 	case badOutput(f):
 		r.badBuild = f.Summary
 		return nil, nil
-	case late && ctx.Err() != nil && !errors.Is(context.Cause(ctx), errTickTime):
+	case late:
 		return nil, &fault.Fault{Code: judge.StopBuilderTimeout, What: fmt.Sprintf("the builder %s did not end within %v", p.Entry.Name, limit),
 			Why: "it and everything that it had started were ended", Fix: "`relay show`, then ask for a smaller step or raise builder.timeout_seconds", Err: f}
 	case p.Entry.Name == "patch" && f.Cause == pluginhost.Reported && f.Reason == pluginpb.Failure_REASON_BAD_REQUEST:
@@ -228,39 +208,6 @@ func (r *run) runBuilder(ctx context.Context, p *crew.Plugin, c crew.Choice) (*p
 	}
 	return f, nil
 }
-
-// buildOnce makes one request to the open builder: reserved before, settled after.
-func (r *run) buildOnce(ctx context.Context, p *crew.Plugin, c crew.Choice, req *pluginpb.BuildRequest) (*pluginhost.Failure, error) {
-	open, err := p.Lazy.Get(ctx)
-	if err != nil {
-		return nil, r.notOpened(ctx, p, err)
-	}
-	if p.Entry.Name != "patch" { // it asks no vendor
-		if f, err := r.admit(ctx, c, ledger.RoleBuilder, "Build"); f != nil || err != nil {
-			return f, err
-		}
-	}
-	r.builds++
-	req.CallId = fmt.Sprintf("%s-builder-%d", r.rep.RunID, r.builds)
-	res, err := r.book.Reserve(ledger.Call{ID: req.CallId, RunID: r.rep.RunID, Role: ledger.RoleBuilder, Provider: p.Entry.Name,
-		Model: req.Model, MaxUSD: r.cfg.Builder.ClaudeCode.MaxBudgetUSD})
-	if err != nil {
-		return nil, err
-	}
-	r.built = true
-	done, f := open.Build(ctx, req, r.onBuild)
-	journal.Reached("tick.built")
-	if f == nil {
-		r.checkResult(done.GetResultJson())
-		return nil, r.spend(res, p, done.GetModel(), done.GetUsage(), "ok")
-	}
-	return f, r.failedCall(res, p, f)
-}
-
-// buildGrace is how much longer than its own limit the host waits for a builder.
-const buildGrace = 2 * time.Second
-
-var errBuildTime = errors.New("the builder's time limit")
 
 // buildTimeout is the wall clock of one build.
 func (r *run) buildTimeout(name string) time.Duration {
@@ -333,24 +280,6 @@ func (r *run) checkResult(raw []byte) {
 		r.builder.Worker.Summary = said.Summary
 	} else if m, ok := tree.(map[string]any); ok {
 		r.builder.Worker.Summary, _ = m["summary"].(string)
-	}
-}
-
-// onBuild shows what the builder is doing.
-func (r *run) onBuild(e *pluginpb.BuildEvent) {
-	text := ""
-	switch ev := e.Event.(type) {
-	case *pluginpb.BuildEvent_Progress:
-		text = strings.TrimSpace(ev.Progress.GetPhase() + " " + ev.Progress.GetText())
-	case *pluginpb.BuildEvent_Command:
-		text = "runs " + strings.Join(ev.Command.GetArgv(), " ")
-	case *pluginpb.BuildEvent_File:
-		text = "edits " + ev.File.GetPath()
-	case *pluginpb.BuildEvent_Notice:
-		text = ev.Notice.GetText()
-	}
-	if text != "" {
-		r.observe(progress.Event{Kind: progress.Plugin, Plugin: r.builder.Entry.Name, Text: text})
 	}
 }
 

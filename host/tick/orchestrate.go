@@ -128,7 +128,7 @@ func (r *run) ask(ctx context.Context) error {
 		var reason error
 		switch {
 		case f == nil:
-			reason = r.accept(text)
+			reason = r.accept([]byte(text))
 		case badOutput(f):
 			reason = errors.New(f.Summary)
 		case call < limit && mayRepeat(f): // a call that failed uses the same allowance

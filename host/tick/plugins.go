@@ -7,11 +7,9 @@ import (
 
 	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/host/internal/crew"
-	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/netproxy"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
-	"github.com/paxiom/relay/sdk/pluginpb"
 )
 
 // crew is where the plugins of this run come from.
@@ -75,20 +73,10 @@ func (r *run) openProvider(ctx context.Context, name string) (*crew.Plugin, erro
 }
 
 // chooseProvider makes the provider of this name the one that is asked.
-func (r *run) chooseProvider(ctx context.Context, name string) error {
+func (r *run) chooseProvider(ctx context.Context, name string) (*crew.Plugin, error) {
 	p, err := r.openProvider(ctx, name)
 	if err == nil {
 		r.provider, r.rep.Orchestrator = p, p.Worker
 	}
-	return err
-}
-
-// spend settles a call's reservation and adds what it used to the run.
-func (r *run) spend(res *ledger.Reservation, p *crew.Plugin, model string, u *pluginpb.Usage, outcome string) error {
-	use := p.Used(model, u, outcome)
-	crew.Add(&r.used.InputTokens, use.InputTokens)
-	crew.Add(&r.used.OutputTokens, use.OutputTokens)
-	crew.Add(&r.used.CostUSD, use.CostUSD)
-	r.observe(progress.Event{Kind: progress.Spent})
-	return res.Settle(use)
+	return p, err
 }

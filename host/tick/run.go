@@ -12,6 +12,7 @@ import (
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
@@ -52,10 +53,9 @@ type run struct {
 	provider *crew.Plugin            // the one that is asked now
 	opened   map[string]*crew.Plugin // providers by name, the present one among them
 	builder  *crew.Plugin
-	calls    int    // requests to orchestrators so far
-	builds   int    // requests to builders so far
-	means    string // of the boxes
-	boxErr   error  // why there is none
+	desk     *desk.Desk // see calls
+	means    string     // of the boxes
+	boxErr   error      // why there is none
 	change   *change.Change
 	verdict  judge.Verdict
 	base     []verify.Base // how the checks did on the base; nil without verification.baseline

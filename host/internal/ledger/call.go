@@ -182,13 +182,17 @@ func sane(usd float64) float64 {
 	return usd
 }
 
+// ID is the reserved call's; Line what Settle would write.
+func (r *Reservation) ID() string        { return r.call.CallID }
+func (r *Reservation) Line(u Usage) Line { return r.l.usageLine(r.call, u) }
+
 // Settle appends the call to usage.jsonl and clears the reservation. A second call
 // does nothing. After an error the reservation stands, and Open settles it.
 func (r *Reservation) Settle(u Usage) error {
 	if r.done {
 		return nil
 	}
-	line := r.l.usageLine(r.call, u)
+	line := r.Line(u)
 	if err := appendUsage(r.l.ws, line); err != nil {
 		return err
 	}

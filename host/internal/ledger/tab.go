@@ -139,27 +139,40 @@ func (t *Tab) Reserve(c Call) (*Hold, error) {
 func (h *Hold) ID() string        { return h.call.CallID }
 func (h *Hold) Line(u Usage) Line { return h.call.line("", u, h.t.prices) }
 
-// Settle writes what the call used and clears the reservation. It gives the line.
-func (h *Hold) Settle(u Usage) (Line, error) {
-	line := h.call.line("", u, h.t.prices)
+// Settle writes what the call used and clears the reservation. A second call does
+// nothing.
+func (h *Hold) Settle(u Usage) error {
+	line := h.Line(u)
+	return h.close(&line)
+}
+
+// Cancel takes the reservation back: the call was never sent, or bought nothing. Nothing
+// is written to usage.jsonl. After Settle it does nothing.
+func (h *Hold) Cancel() error { return h.close(nil) }
+
+// close clears the reservation; line is nil for a call that used nothing.
+func (h *Hold) close(line *Line) error {
 	if h.done {
-		return line, nil
+		return nil
 	}
 	err := h.t.locked(func(open *tabs) error {
-		if err := appendUsage(h.t.ws, line); err != nil {
-			return err
+		if line != nil {
+			if err := appendUsage(h.t.ws, *line); err != nil {
+				return err
+			}
 		}
 		open.Calls = slices.DeleteFunc(open.Calls, func(p Pending) bool { return p.CallID == h.call.CallID })
 		return nil
 	})
-	h.done = err == nil
-	if err == nil {
-		var l *Ledger
-		if l, err = h.t.book(); err == nil {
-			err = l.account(h.call.CallID, &line)
-		}
+	if err != nil {
+		return err
 	}
-	return line, err
+	h.done = true
+	l, err := h.t.book()
+	if err != nil {
+		return err
+	}
+	return l.account(h.call.CallID, line)
 }
 
 // Standings are the cycle's and the day's caps with what is used of them; Alerts those

@@ -67,7 +67,7 @@ func TestTabCap(t *testing.T) {
 			}
 			if h, err := b.Reserve(Call{ID: fmt.Sprintf("b%d", i), Role: "auditor", MaxUSD: 100}); err != nil {
 				t.Error(err)
-			} else if _, err := h.Settle(Usage{}); err != nil {
+			} else if err := h.Settle(Usage{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -81,7 +81,7 @@ func TestTabCap(t *testing.T) {
 	}
 	cheap := 0.25
 	for _, h := range holds {
-		if _, err := h.Settle(Usage{CostUSD: &cheap}); err != nil {
+		if err := h.Settle(Usage{CostUSD: &cheap}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -151,7 +151,7 @@ func TestTabCrash(t *testing.T) {
 	if s := spent(t, other); s.UnknownMaxUSD != 3 {
 		t.Errorf("the other cycle: %+v", s)
 	}
-	if _, err := hold.Settle(Usage{}); err != nil {
+	if err := hold.Settle(Usage{}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,0 +1,90 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/host/internal/pluginhost"
+	"github.com/paxiom/relay/host/internal/progress"
+	"github.com/paxiom/relay/sdk/pluginpb"
+)
+
+// Work is what a builder is asked to do. Its box is the caller's.
+type Work struct {
+	ID      string // as of a Question
+	Role    string
+	Request *pluginpb.BuildRequest
+	MaxUSD  float64
+	Limit   time.Duration // wall clock
+	// Began is called before each request that is sent; may be nil.
+	Began func()
+}
+
+// buildGrace is how much longer than its own limit the host waits for a builder.
+const buildGrace = 2 * time.Second
+
+var errBuildTime = errors.New("the builder's time limit")
+
+// Build has an open builder work: within its time, a short limit that was met before
+// anything was done is waited for and asked again. late says that its time was over and
+// that it was ended; ctx itself had time left.
+func (d *Desk) Build(ctx context.Context, p *crew.Plugin, c crew.Choice, w Work) (done *pluginpb.BuildDone, f *pluginhost.Failure, late bool, err error) {
+	end := time.Now().Add(w.Limit)
+	own, cancel := context.WithTimeoutCause(ctx, w.Limit+buildGrace, errBuildTime)
+	defer cancel()
+	timer := time.AfterFunc(w.Limit, cancel) // the plugin had its chance to end by itself
+	defer timer.Stop()
+	f = pluginhost.Retry(own, d.patience(c, false), func(ctx context.Context, _ int) (f *pluginhost.Failure) {
+		w.Request.Timeout = durationpb.New(time.Until(end))
+		done, f, err = d.build(ctx, p, c, w)
+		if err != nil {
+			return nil
+		}
+		return f
+	})
+	over := !timer.Stop()
+	return done, f, f != nil && over && own.Err() != nil && ctx.Err() == nil, err
+}
+
+// build makes one request to a builder.
+func (d *Desk) build(ctx context.Context, p *crew.Plugin, c crew.Choice, w Work) (done *pluginpb.BuildDone, f *pluginhost.Failure, err error) {
+	open, err := p.Lazy.Get(ctx)
+	if err != nil {
+		return nil, nil, NotOpened(p, err)
+	}
+	f, err = d.pay(ctx, p, call{question: w.ID, role: w.Role, model: w.Request.Model, maxUSD: w.MaxUSD, rpc: "Build", free: p.Entry.Name == "patch",
+		send: func(id string) (string, *pluginpb.Usage, *pluginhost.Failure) {
+			w.Request.CallId = id
+			if w.Began != nil {
+				w.Began()
+			}
+			done, f = open.Build(ctx, w.Request, func(e *pluginpb.BuildEvent) { d.onBuild(p, e) })
+			journal.Reached(d.Workflow + ".built")
+			return done.GetModel(), done.GetUsage(), f
+		}})
+	return done, f, err
+}
+
+// onBuild shows what the builder is doing.
+func (d *Desk) onBuild(p *crew.Plugin, e *pluginpb.BuildEvent) {
+	text := ""
+	switch ev := e.Event.(type) {
+	case *pluginpb.BuildEvent_Progress:
+		text = strings.TrimSpace(ev.Progress.GetPhase() + " " + ev.Progress.GetText())
+	case *pluginpb.BuildEvent_Command:
+		text = "runs " + strings.Join(ev.Command.GetArgv(), " ")
+	case *pluginpb.BuildEvent_File:
+		text = "edits " + ev.File.GetPath()
+	case *pluginpb.BuildEvent_Notice:
+		text = ev.Notice.GetText()
+	}
+	if text != "" {
+		d.Show(progress.Event{Kind: progress.Plugin, Plugin: p.Entry.Name, Text: text})
+	}
+}

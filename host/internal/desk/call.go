@@ -1,0 +1,121 @@
+package desk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/pluginhost"
+	"github.com/paxiom/relay/host/internal/progress"
+	"github.com/paxiom/relay/sdk/pluginpb"
+)
+
+// call is one request on its way through the ledger.
+type call struct {
+	question string // the id of what is asked
+	role     string
+	model    string
+	maxUSD   float64
+	rpc      string
+	free     bool // it asks no vendor, so it has no turn to wait for
+	// send makes the request under this id and says what was used.
+	send func(id string) (model string, u *pluginpb.Usage, f *pluginhost.Failure)
+	// keep stores what was bought, before the ledger hears of it; may be nil.
+	keep func(h Hold, u ledger.Usage) error
+	// next numbers the request; nil counts in memory.
+	next func() (int, error)
+}
+
+// pay makes one request: admitted and reserved before it is sent, settled after. One that
+// met a limit and bought nothing was no call: it counts against no budget.
+func (d *Desk) pay(ctx context.Context, p *crew.Plugin, c call) (*pluginhost.Failure, error) {
+	if !c.free {
+		f, err := d.Crew().Admit(ctx, p.Entry.Name, c.role, c.rpc, func(wait time.Duration) {
+			d.Show(progress.Event{Kind: progress.Plugin, Plugin: p.Entry.Name, Text: "waits " + wait.Round(time.Second).String() + " for its turn under calls_per_minute"})
+		})
+		if f != nil || err != nil {
+			return f, err
+		}
+	}
+	n, err := d.number(c)
+	if err != nil {
+		return nil, err
+	}
+	id := fmt.Sprintf("%s-%d", c.question, n)
+	hold, err := d.Reserve(ledger.Call{ID: id, RunID: d.RunID, Role: c.role, Provider: p.Entry.Name, Model: c.model, MaxUSD: c.maxUSD})
+	if err != nil {
+		return nil, err
+	}
+	model, used, f := c.send(id)
+	if f != nil {
+		p.Failed(f)
+		if free(f) {
+			return f, hold.Cancel()
+		}
+		return f, d.settle(hold, p.Used("", crew.Bought(f), "failed"))
+	}
+	use := p.Used(model, used, "ok")
+	if c.keep != nil {
+		if err := c.keep(hold, use); err != nil {
+			return nil, err
+		}
+		journal.Reached(d.Workflow + ".stored")
+	}
+	return nil, d.settle(hold, use)
+}
+
+func (d *Desk) settle(h Hold, u ledger.Usage) error {
+	if d.Spent != nil {
+		d.Spent(h.Line(u))
+	}
+	return h.Settle(u)
+}
+
+// number counts the requests of a question, so that each has an id of its own.
+func (d *Desk) number(c call) (int, error) {
+	if c.next != nil {
+		return c.next()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.sent == nil {
+		d.sent = map[string]int{}
+	}
+	d.sent[c.question]++
+	return d.sent[c.question], nil
+}
+
+// free: the vendor refused before it did anything.
+func free(f *pluginhost.Failure) bool {
+	return pluginhost.Decide(f).Passes && f.Effect == pluginpb.Failure_EFFECT_NONE && f.Usage.GetCostMicrousd() == 0
+}
+
+var errPaid = errors.New("only what costs nothing is repeated without asking the budget")
+
+// patience repeats what the one table of failures allows, and says so. paid lets calls be
+// repeated that cost something.
+func (d *Desk) patience(c crew.Choice, paid bool) pluginhost.RetryOptions {
+	return pluginhost.RetryOptions{
+		Allow: func(f *pluginhost.Failure, _ pluginhost.Decision) error {
+			if paid || free(f) {
+				return nil
+			}
+			return errPaid
+		},
+		Notice: func(f *pluginhost.Failure, _ pluginhost.Decision, wait time.Duration) {
+			d.Show(progress.Event{Kind: progress.Notice, Text: fmt.Sprintf("%s: %s; it is asked again in %s", c, f.Summary, wait.Round(100*time.Millisecond))})
+		},
+	}
+}
+
+// Timeout bounds a call; key is the configuration's name of the bound.
+func Timeout(ctx context.Context, limit time.Duration, key string) (context.Context, context.CancelFunc) {
+	if limit <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("there was no answer within %.0f s (%s)", limit.Seconds(), key))
+}
