@@ -28,6 +28,9 @@ type Env struct {
 	Busy, Watch []string
 	// Owned are globs of relay's own files: never applied, never kept.
 	Owned []string
+	// Moving are globs of files that relay and the operator write while a builder works,
+	// as a pipeline's task list: they are no part of what the builder commits.
+	Moving []string
 	// Environ is the user's environment, for git's idea of who commits.
 	Environ []string
 }
@@ -190,13 +193,13 @@ func (c *Change) Discard() error {
 	return err
 }
 
-// Leave lets go of an apply that could be neither finished nor reverted: the journal
-// stays for Recover.
+// Leave lets go of a change that somebody else goes on with: an apply that could be
+// neither finished nor reverted, for Recover, or a layer, for Resume.
 func (c *Change) Leave() error {
 	if c.log == nil {
 		return nil
 	}
-	err := c.log.Close()
+	err := errors.Join(c.gone.wait(), c.log.Close())
 	c.log = nil
 	return err
 }

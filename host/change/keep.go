@@ -7,22 +7,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/paxiom/relay/judge"
-	"github.com/paxiom/relay/judge/box"
 )
 
-const (
-	// maxExport bounds what the builder's commits may hold, all versions of all
-	// files together; exportTime how long git may take to tell them.
-	maxExport  = 64 << 20
-	exportTime = 60 * time.Second
-)
+// maxExport bounds what the builder's commits may hold, all versions of all files
+// together.
+const maxExport = 64 << 20
 
 // OwnCommits is how many commits of the builder Land makes again one by one.
 func (c *Change) OwnCommits() int { return len(c.own) }
@@ -38,6 +32,7 @@ func (c *Change) judgeOwn(ctx context.Context, p judge.Policy) error {
 	if err := c.judgeLayer(ctx, p); err != nil || c.verdict.Code != judge.Success {
 		return err
 	}
+	own = c.withoutMoving(own)
 	if broken == nil && len(own) > 0 {
 		broken, err = c.lawful(ctx, own, p)
 		if err != nil {
@@ -73,58 +68,33 @@ func (c *Change) readOwn(ctx context.Context) ([]ownCommit, []judge.Violation, e
 	return own, nil, nil
 }
 
-// export runs git fast-export in the builder's box. Its .git is the builder's work and
-// is never read by a git outside. why is what the builder is to blame for.
+// export runs git fast-export in the builder's box. why is what the builder is to blame
+// for.
 func (c *Change) export(ctx context.Context, ref string) (out []byte, why string, err error) {
-	pr, pw, err := os.Pipe()
-	if err != nil {
-		return nil, "", err
+	return c.inside(ctx, maxExport, "fast-export", "--signed-tags=strip", "--tag-of-filtered-object=drop", "--reencode=yes",
+		"--use-done-feature", "--reference-excluded-parents", c.opts.Base+".."+ref)
+}
+
+// withoutMoving leaves files out of the builder's commits that others write while it
+// works (see Env.Moving): its git commit -a took them along. One that the change itself
+// touches is judged like all others.
+func (c *Change) withoutMoving(own []ownCommit) []ownCommit {
+	if len(c.env.Moving) == 0 {
+		return own
 	}
-	defer pr.Close()
-	env := []string{"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"}
-	at := slices.IndexFunc(c.env.Environ, func(kv string) bool { return strings.HasPrefix(kv, "PATH=") })
-	if at >= 0 {
-		env = append(env, c.env.Environ[at])
-	} else {
-		env = append(env, "PATH=/usr/local/bin:/usr/bin:/bin")
+	touched := map[string]bool{}
+	for _, ch := range c.touched.Changes {
+		touched[ch.Path] = true
 	}
-	alone, err := c.newBox(nil, nil) // the same layer, without what a builder is given besides
-	if err != nil {
-		return nil, "", errors.Join(err, pw.Close())
+	var out []ownCommit
+	for _, o := range own {
+		had := len(o.ops)
+		o.ops = slices.DeleteFunc(o.ops, func(op fileOp) bool { return judge.Match(c.env.Moving, op.path) && !touched[op.path] })
+		if len(o.ops) > 0 || had == 0 {
+			out = append(out, o)
+		}
 	}
-	proc, err := alone.Start(box.Proc{Env: env, Stdout: pw, Argv: []string{"git", "-c", "safe.directory=*", "-c", "core.hooksPath=/dev/null",
-		"-c", "core.fsmonitor=false", "-c", "core.quotePath=true", "-c", "protocol.allow=never",
-		"fast-export", "--signed-tags=strip", "--tag-of-filtered-object=drop", "--reencode=yes",
-		"--use-done-feature", "--reference-excluded-parents", c.opts.Base + ".." + ref}})
-	pw.Close()
-	if err != nil {
-		return nil, "", err
-	}
-	ctx, cancel := context.WithTimeout(ctx, exportTime)
-	defer cancel()
-	stop := context.AfterFunc(ctx, proc.Kill)
-	defer stop()
-	out, rerr := io.ReadAll(io.LimitReader(pr, maxExport+1))
-	if len(out) > maxExport {
-		proc.Kill()
-	}
-	pr.Close()
-	state, err := proc.Wait()
-	switch {
-	case len(out) > maxExport:
-		return nil, fmt.Sprintf("they hold more than %d MiB", maxExport>>20), nil
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return nil, fmt.Sprintf("git did not tell them within %v", exportTime), nil
-	case ctx.Err() != nil:
-		return nil, "", ctx.Err()
-	case err != nil:
-		return nil, "", err
-	case rerr != nil:
-		return nil, "", rerr
-	case !state.OK():
-		return nil, fmt.Sprintf("git fast-export failed with exit code %d", state.Code), nil
-	}
-	return out, "", nil
+	return out
 }
 
 // lawful makes the trees of the commits and judges each as if it were the change.
