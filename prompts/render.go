@@ -17,8 +17,12 @@ const MaxTemplate = 256 << 10
 // values is the rendered text of each placeholder.
 type values map[string]string
 
-// Placeholders names what templates of the given role ("orchestrator", "builder",
-// "audit", "refine", "revise" or "revise_builder") may use, sorted.
+// Roles are those of the templates, in the order of the workflows.
+func Roles() []string {
+	return []string{"orchestrator", "builder", "audit", "refine", "revise", "revise_builder"}
+}
+
+// Placeholders names what templates of the given one of Roles may use, sorted.
 func Placeholders(role string) []string {
 	probe := values{}
 	switch role {

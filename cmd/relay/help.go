@@ -1,13 +1,10 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/paxiom/relay/host"
 )
 
 // setHelp puts relay's own help in place: what it is, examples, commands by
@@ -22,8 +19,13 @@ func setHelp(a *app, root *cobra.Command) {
 		help(p, cmd)
 	})
 	root.SetHelpCommand(&cobra.Command{
-		Use: "help [COMMAND|TOPIC]", Short: "Help about a command or a topic", Hidden: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		Use: "help [COMMAND|TOPIC] [KEY]", Short: "Help about a command or a topic", Hidden: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			for _, c := range root.Commands() {
+				if len(args) > 0 && c.Annotations["topic"] == args[0] {
+					return c.RunE(c, args[1:])
+				}
+			}
 			found, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 && found == root {
 				return unknownCommand(root, args)
@@ -119,7 +121,7 @@ func flags(p *printer, cmd *cobra.Command) {
 		cmd.PersistentFlags().VisitAll(add)
 		p.linef("\n%s", p.bold("Flags of every command"))
 		p.table(rows)
-		p.linef("\nMore: %s, %s", p.bold("relay COMMAND --help"), p.bold("relay help exit-codes|environment|files"))
+		p.linef("\nMore: %s, %s", p.bold("relay COMMAND --help"), p.bold("relay help exit-codes|config|templates|environment|files"))
 		return
 	}
 	cmd.LocalNonPersistentFlags().VisitAll(add)
@@ -128,84 +130,4 @@ func flags(p *printer, cmd *cobra.Command) {
 		p.table(rows)
 	}
 	p.linef("\n%s", p.dim("Flags of every command (--json, -C, --set, …): relay --help"))
-}
-
-// helpTopics are pages of `relay help` that are no commands.
-func helpTopics(a *app) []*cobra.Command {
-	topic := func(name, short string, page func(*printer)) *cobra.Command {
-		return &cobra.Command{
-			Use: name, Short: short, Hidden: true, Args: noArgs,
-			Annotations: map[string]string{"topic": name},
-			RunE: func(*cobra.Command, []string) error {
-				p := a.printer(a.out, a.outTTY)
-				page(p)
-				return p.err
-			},
-		}
-	}
-	return []*cobra.Command{
-		topic("exit-codes", "What relay's exit codes mean", exitCodesPage),
-		topic("environment", "Environment variables that relay reads", environmentPage),
-		topic("files", "The files that relay writes", filesPage),
-	}
-}
-
-// exitCodeRows are the exit codes of every command.
-var exitCodeRows = []struct {
-	code    int
-	meaning string
-}{
-	{host.ExitDone, "done"},
-	{host.ExitWaiting, "waiting on you: a question is open (relay answer), or a cycle is at a gate (relay queue)"},
-	{host.ExitStopped, "stopped or failed: nothing landed, the report says why"},
-	{host.ExitBlocked, "blocked: configuration, environment, budget, lock or a wrong call"},
-	{host.ExitInterrupted, "interrupted by Ctrl-C (SIGINT)"},
-	{host.ExitTerminated, "interrupted by SIGTERM"},
-}
-
-func exitCodesPage(p *printer) {
-	p.linef("Exit codes of every command:\n")
-	var rows [][]string
-	for _, r := range exitCodeRows {
-		rows = append(rows, []string{fmt.Sprintf("  %d", r.code), r.meaning})
-	}
-	p.table(rows)
-	p.linef("\nThe code in the report is finer:\n")
-	rows = nil
-	for _, code := range host.Codes() {
-		e := host.Explain(code)
-		rows = append(rows, []string{fmt.Sprintf("  %d", e.ExitCode), string(code), e.Title})
-	}
-	p.table(rows)
-}
-
-func environmentPage(p *printer) {
-	p.linef("relay reads:\n")
-	p.table([][]string{
-		{"  RELAY_<KEY>", "a configuration value, for example RELAY_RUNNER_MAX_TICK_SECONDS=600"},
-		{"  RELAY_TRUST", "digest of a configuration that may name commands (for CI; see relay trust)"},
-		{"  NO_COLOR, CLICOLOR_FORCE, TERM", "colour and the live line"},
-		{"  CI", "plain progress lines, no questions"},
-		{"  XDG_CONFIG_HOME, XDG_STATE_HOME,", "folders of the person: configuration, trust and"},
-		{"  XDG_CACHE_HOME, XDG_DATA_HOME", "boxes, caches, installed plugins"},
-	})
-	p.linef("\nPlugins see only what they declare; relay plugin list --json names it.")
-}
-
-func filesPage(p *printer) {
-	p.linef("In the repository:\n")
-	p.table([][]string{
-		{"  relay.config.json", "configuration (also .yaml, .yml, .toml; relais.config.json when there is no other)"},
-		{"  relay.lock.json", "pins of installed plugins"},
-		{"  .relay/", "the workspace; it ignores itself in git"},
-		{"  .relay/REPORT.json, REPORT.md", "the last run: the truth, and its rendering"},
-		{"  .relay/BLOCKED.json", "why nothing could start, and what to type"},
-		{"  .relay/STATE.json, usage.jsonl", "counters of the milestone; one line for each paid call"},
-		{"  .relay/TASK.json", "the task of the last run"},
-		{"  .relay/FACTS.md", "what every prompt should know; yours to write and commit"},
-		{"  .relay/prompts/", "prompt templates of your own"},
-		{"  .relay/cycles/UUID/", "state, audits, plan, diff and test output of each audit cycle"},
-		{"  .relay/queue.md, logs/", "cycles in flight; the daily log of cycles"},
-		{"  .relay/history/RUN/", "report, diff.patch, verify.log and plugin logs of each run"},
-	})
 }

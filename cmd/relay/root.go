@@ -44,7 +44,7 @@ func newRootCmd(a *app) *cobra.Command {
 		newInitCmd(a, nil), newDoctorCmd(a, nil), newStatusCmd(a, nil), newDemoCmd(a, nil),
 		newRunCmd(a, nil), newLoopCmd(a, nil), newStopCmd(a, nil), newWakeCmd(a, nil), newAnswerCmd(a, nil), newPipelineCmd(a), newTaskCmd(a),
 		newStartCmd(a, nil), newReviewCmd(a, nil), newContinueCmd(a, nil), newAcceptCmd(a, nil), newIterateCmd(a, nil), newQueueCmd(a, nil),
-		newShowCmd(a, nil), newHistoryCmd(a), newReportCmd(a, nil), newCostCmd(a, nil),
+		newShowCmd(a, nil), newExplainCmd(a, nil), newHistoryCmd(a), newReportCmd(a, nil), newCostCmd(a, nil),
 		newUndoCmd(a, nil), newSalvageCmd(a, nil), newRecoverCmd(a, nil),
 		newConfigCmd(a), newTrustCmd(a, nil), newPluginCmd(a),
 	)

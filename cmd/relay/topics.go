@@ -1,0 +1,180 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+// helpTopics are pages of `relay help` that are no commands.
+func helpTopics(a *app) []*cobra.Command {
+	topic := func(name, short string, page func(*printer)) *cobra.Command {
+		return &cobra.Command{
+			Use: name, Short: short, Hidden: true, Args: noArgs,
+			Annotations: map[string]string{"topic": name},
+			RunE: func(*cobra.Command, []string) error {
+				p := a.printer(a.out, a.outTTY)
+				page(p)
+				return p.err
+			},
+		}
+	}
+	return []*cobra.Command{
+		topic("exit-codes", "What relay's exit codes mean", exitCodesPage),
+		configTopic(a),
+		topic("templates", "Placeholders of prompts and parameters of checks", templatesPage),
+		topic("environment", "Environment variables that relay reads", environmentPage),
+		topic("files", "The files that relay writes", filesPage),
+	}
+}
+
+// configTopic is `relay help config [KEY]`; the command of that name shows values.
+func configTopic(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "configuration", Short: "The configuration's keys", Hidden: true,
+		Annotations: map[string]string{"topic": "config"},
+		RunE: func(_ *cobra.Command, args []string) error {
+			p := a.printer(a.out, a.outTTY)
+			below := strings.Join(args, ".")
+			keys := host.ConfigKeys(below)
+			if len(keys) == 0 {
+				return usageError{what: "the configuration has no key " + strconv.QuoteToASCII(below), fix: "`relay help config`"}
+			}
+			configPage(p, below, keys)
+			return p.err
+		},
+	}
+}
+
+func configPage(p *printer, below string, keys []host.ConfigKey) {
+	if below != "" {
+		for _, k := range keys {
+			p.linef("%s", p.bold(k.Key))
+			p.linef("  %s", k.Doc)
+			p.linef("  %s %s", p.dim("value"), k.Value)
+			if k.BuiltIn != "" {
+				p.linef("  %s %s", p.dim("built in"), k.BuiltIn)
+			}
+		}
+		return
+	}
+	p.linef("Values come in layers, and the highest wins:\n")
+	p.table([][]string{
+		{"  built in", "what relay does without a configuration"},
+		{"  the person's", "$XDG_CONFIG_HOME/relay/config.json (or .yaml, .yml, .toml)"},
+		{"  the repository's", "relay.config.json at its root; it can narrow rights, never widen them"},
+		{"  the environment", "RELAY_RUNNER_MAX_TICK_SECONDS=600"},
+		{"  the call's", "--set runner.max_tick_seconds=600"},
+	})
+	p.linef("\nThe keys:\n")
+	var sections []string
+	inside := map[string][]string{}
+	for _, k := range keys {
+		section, key, nested := strings.Cut(k.Key, ".")
+		if _, ok := inside[section]; !ok {
+			sections = append(sections, section)
+		}
+		if nested {
+			inside[section] = append(inside[section], key)
+		} else {
+			inside[section] = strings.Fields(k.Doc)
+		}
+	}
+	var rows [][]string
+	for _, section := range sections {
+		for i, line := range wrap(inside[section], 90) {
+			rows = append(rows, []string{map[bool]string{true: "  " + section}[i == 0], line})
+		}
+	}
+	p.table(rows)
+	p.linef("\nMore: %s for one key or section, %s for the values in force", p.bold("relay help config budgets"), p.bold("relay config show --origin"))
+}
+
+func templatesPage(p *printer) {
+	p.linef("A prompt of your own in .relay/prompts/ROLE.system.txt or ROLE.user.txt replaces the built-in\none. These placeholders are filled in; what they hold is data and never read as a template:\n")
+	for _, role := range host.PromptRoles() {
+		p.linef("%s", p.bold("  "+role.Name))
+		for _, line := range wrap(role.Placeholders, 76) {
+			p.linef("    %s", line)
+		}
+	}
+	p.linef("\nA check in verification.templates may take parameters from a task: {{name}} as a whole\nargument, its values listed or bounded by the template. `relay help config verification` has the rules.")
+}
+
+// exitCodeRows are the exit codes of every command.
+var exitCodeRows = []struct {
+	code    int
+	meaning string
+}{
+	{host.ExitDone, "done"},
+	{host.ExitWaiting, "waiting on you: a question is open (relay answer), or a cycle is at a gate (relay queue)"},
+	{host.ExitStopped, "stopped or failed: nothing landed, the report says why"},
+	{host.ExitBlocked, "blocked: configuration, environment, budget, lock or a wrong call"},
+	{host.ExitInterrupted, "interrupted by Ctrl-C (SIGINT)"},
+	{host.ExitTerminated, "interrupted by SIGTERM"},
+}
+
+func exitCodesPage(p *printer) {
+	p.linef("Exit codes of every command:\n")
+	var rows [][]string
+	for _, r := range exitCodeRows {
+		rows = append(rows, []string{fmt.Sprintf("  %d", r.code), r.meaning})
+	}
+	p.table(rows)
+	p.linef("\nThe code in the report is finer:\n")
+	rows = nil
+	for _, code := range host.Codes() {
+		e := host.Explain(code)
+		rows = append(rows, []string{fmt.Sprintf("  %d", e.ExitCode), string(code), e.Title})
+	}
+	p.table(rows)
+}
+
+func environmentPage(p *printer) {
+	p.linef("relay reads:\n")
+	p.table([][]string{
+		{"  RELAY_<KEY>", "a configuration value, for example RELAY_RUNNER_MAX_TICK_SECONDS=600"},
+		{"  RELAY_TRUST", "digest of a configuration that may name commands (for CI; see relay trust)"},
+		{"  NO_COLOR, CLICOLOR_FORCE, TERM", "colour and the live line"},
+		{"  CI", "plain progress lines, no questions"},
+		{"  XDG_CONFIG_HOME, XDG_STATE_HOME,", "folders of the person: configuration, trust and"},
+		{"  XDG_CACHE_HOME, XDG_DATA_HOME", "boxes, caches, installed plugins"},
+	})
+	p.linef("\nPlugins see only what they declare; relay plugin list --json names it.")
+}
+
+func filesPage(p *printer) {
+	p.linef("In the repository:\n")
+	p.table([][]string{
+		{"  relay.config.json", "configuration (also .yaml, .yml, .toml; relais.config.json when there is no other)"},
+		{"  relay.lock.json", "pins of installed plugins"},
+		{"  .relay/", "the workspace; it ignores itself in git"},
+		{"  .relay/REPORT.json, REPORT.md", "the last run: the truth, and its rendering"},
+		{"  .relay/BLOCKED.json", "why nothing could start, and what to type"},
+		{"  .relay/STATE.json, usage.jsonl", "counters of the milestone; one line for each paid call"},
+		{"  .relay/TASK.json", "the task of the last run"},
+		{"  .relay/FACTS.md", "what every prompt should know; yours to write and commit"},
+		{"  .relay/prompts/", "prompt templates of your own"},
+		{"  .relay/cycles/UUID/", "state, audits, plan, diff and test output of each audit cycle"},
+		{"  .relay/queue.md, logs/", "cycles in flight; the daily log of cycles"},
+		{"  .relay/history/RUN/", "report, diff.patch, verify.log and plugin logs of each run"},
+	})
+}
+
+// wrap sets words in lines of at most the given number of columns; a longer word has a
+// line of its own.
+func wrap(words []string, wide int) []string {
+	var lines []string
+	for _, w := range words {
+		if n := len(lines); n > 0 && columns(lines[n-1])+1+columns(w) <= wide {
+			lines[n-1] += " " + w
+		} else {
+			lines = append(lines, w)
+		}
+	}
+	return lines
+}
