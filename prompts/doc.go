@@ -1,6 +1,7 @@
 // Package prompts turns what relay knows into the texts that models read: the
-// orchestrator (which proposes one task) and the builder (which carries it out), and
-// in audit cycles those who audit, refine and revise.
+// orchestrator (which proposes one task) and the builder (which carries it out), in
+// audit cycles those who audit, refine and revise, and in pipelines those who plan,
+// code, review, clean up, check criteria and make the task list.
 //
 // Values are data. A value is fenced line by line, so that nothing in a file, a
 // report or a model's answer can pass for relay's own words, and it is never
@@ -10,5 +11,5 @@
 // It does not gather the values (the workflows do), does not send anything, and
 // knows no provider.
 //
-// Callers: host/tick and the later workflows.
+// Callers: the workflows.
 package prompts

@@ -209,7 +209,7 @@ func TestPlaceholdersAreDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, role := range []string{"orchestrator", "builder", "audit", "refine", "revise"} {
+	for _, role := range Roles() {
 		for _, name := range Placeholders(role) {
 			if !strings.Contains(string(page), "`{{"+name+"}}`") {
 				t.Errorf("docs/reference/prompts.md does not name {{%s}} of the %s", name, role)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/template"
@@ -17,27 +18,49 @@ const MaxTemplate = 256 << 10
 // values is the rendered text of each placeholder.
 type values map[string]string
 
+// roles are those of the templates, in the order of the workflows, each with its values
+// for nothing at all.
+var roles = []struct {
+	name  string
+	probe func() values
+}{
+	{"orchestrator", func() values { return orchestratorValues(OrchestratorData{}) }},
+	{"builder", func() values { return builderValues(BuilderData{}) }},
+	{"audit", func() values { return auditValues(AuditData{}) }},
+	{"refine", func() values { return refineValues(RefineData{}) }},
+	{"revise", func() values { return reviseValues(ReviseData{}) }},
+	{"revise_builder", func() values { return reviseValues(ReviseData{}) }},
+	{"generate", func() values { return generateValues(GenerateData{}) }},
+	{"plan", func() values { return planValues(PlanData{}) }},
+	{"code", func() values { return codeValues(CodeData{}) }},
+	{"review", func() values { return reviewValues(ReviewData{}) }},
+	{"cleanup", func() values { return cleanupValues(CleanupData{}) }},
+	{"criteria", func() values { return criteriaValues(CriteriaData{}) }},
+}
+
 // Roles are those of the templates, in the order of the workflows.
 func Roles() []string {
-	return []string{"orchestrator", "builder", "audit", "refine", "revise", "revise_builder"}
+	var names []string
+	for _, r := range roles {
+		names = append(names, r.name)
+	}
+	return names
 }
 
 // Placeholders names what templates of the given one of Roles may use, sorted.
 func Placeholders(role string) []string {
-	probe := values{}
-	switch role {
-	case "orchestrator":
-		probe = orchestratorValues(OrchestratorData{})
-	case "builder":
-		probe = builderValues(BuilderData{})
-	case "audit":
-		probe = auditValues(AuditData{})
-	case "refine":
-		probe = refineValues(RefineData{})
-	case "revise", "revise_builder":
-		probe = reviseValues(ReviseData{})
+	for _, r := range roles {
+		if r.name == role {
+			return r.probe().names()
+		}
 	}
-	return probe.names()
+	return nil
+}
+
+// RoleOverride reads the operator's own templates of a role from a folder:
+// <role>.system.txt and <role>.md.
+func RoleOverride(dir, role string) (Override, error) {
+	return LoadOverride(filepath.Join(dir, role+".system.txt"), filepath.Join(dir, role+".md"))
 }
 
 // LoadOverride reads the operator's own templates. A path that is "" or names no

@@ -20,10 +20,21 @@ const (
 	State         = "state"
 	Config        = "config"
 	Blocked       = "blocked"
+	TaskList      = "prd"
+
+	// What the models of a pipeline answer.
+	PipelinePlan     = "pipeline_plan"
+	PipelineReview   = "pipeline_review"
+	PipelineCleanup  = "pipeline_cleanup"
+	PipelineCriteria = "pipeline_criteria"
+	PipelineTasks    = "pipeline_tasks"
 )
 
 // Names gives all of them.
-func Names() []string { return []string{Task, BuilderResult, Report, State, Config, Blocked} }
+func Names() []string {
+	return []string{Task, BuilderResult, Report, State, Config, Blocked, TaskList,
+		PipelinePlan, PipelineReview, PipelineCleanup, PipelineCriteria, PipelineTasks}
+}
 
 //go:embed *.schema.json
 var files embed.FS

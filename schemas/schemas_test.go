@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 )
@@ -66,6 +67,30 @@ func TestIsSeedTask(t *testing.T) {
 	} {
 		if IsSeedTask([]byte(text)) != want {
 			t.Errorf("%.60s: want %v", text, want)
+		}
+	}
+}
+
+// prd.json as relay writes it, and as the seed and other tools do, keeps its schema.
+func TestTaskList(t *testing.T) {
+	template, err := os.ReadFile("../host/templates/prd.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ doc, want string }{
+		"template":       {string(template), ""},
+		"unknown fields": {`{"project":"x","tasks":[{"id":"a","title":"A","owner":"me","status":"done","validation":{"command":"go test"}}]}`, ""},
+		"argv":           {`{"tasks":[{"id":"a.b","title":"A","validation":{"command":["go","test"]},"scope":null,"completed_at":"2026-04-08T12:20:00Z"}]}`, ""},
+		"no list":        {`{}`, "tasks"},
+		"an id":          {`{"tasks":[{"id":"a b","title":"A"}]}`, "/tasks/0/id"},
+		"a status":       {`{"tasks":[{"id":"a","title":"A","status":"soon"}]}`, "/tasks/0/status"},
+		"a command":      {`{"tasks":[{"id":"a","title":"A","validation":{"command":1}}]}`, "/tasks/0/validation/command"},
+	} {
+		switch err := Validate(TaskList, []byte(c.doc)); {
+		case c.want == "" && err != nil:
+			t.Errorf("%s: %v", name, err)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: got %v, want it to contain %q", name, err, c.want)
 		}
 	}
 }

@@ -230,7 +230,7 @@ func (c *Cycle) service(m *material) prompts.Service {
 // override reads the operator's own texts of a role.
 func (c *Cycle) override(role string) (prompts.Override, error) {
 	dir := c.env.WS.Prompts()
-	o, err := prompts.LoadOverride(filepath.Join(dir, role+".system.txt"), filepath.Join(dir, role+".md"))
+	o, err := prompts.RoleOverride(dir, role)
 	if err != nil {
 		return o, fault.Wrap(err, judge.BlockedMissingConfig, "a prompt of your own can't be used", "`ls -l "+fault.Word(dir)+"`")
 	}
