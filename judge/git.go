@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -43,10 +45,16 @@ var gitSettings = []string{
 	"color.ui=false",
 	"status.showUntrackedFiles=all",
 	"submodule.recurse=false",
-	"protocol.allow=never",
+	noProtocol,
 	"gc.auto=0",
 	"maintenance.auto=false",
 }
+
+// noProtocol keeps git from talking to anybody.
+const noProtocol = "protocol.allow=never"
+
+// ways are the variables by which a user says how git reaches a remote.
+var ways = []string{"GIT_SSH=", "GIT_SSH_COMMAND=", "GIT_SSH_VARIANT=", "GIT_ASKPASS=", "GIT_PROXY_COMMAND=", "GIT_SSL_", "GIT_CONFIG_GLOBAL=", "GIT_CONFIG_NOSYSTEM="}
 
 // maxGitOutput bounds what one call may print; 1 million paths are about 100 MB.
 const maxGitOutput = 256 << 20
@@ -97,6 +105,13 @@ func (g *Git) Write(ctx context.Context, env []string, stdin io.Reader, args ...
 	return gitCall{dir: g.Root, root: g.Root, write: true, env: env}.run(ctx, stdin, args...)
 }
 
+// Talk calls git for talking to a remote, in the user's own way: the protocols, the
+// logins and the programs for them that the user configured hold. Still no hook runs,
+// and nobody is asked anything.
+func (g *Git) Talk(ctx context.Context, args ...string) ([]byte, error) {
+	return gitCall{dir: g.Root, root: g.Root, write: true, talk: true}.run(ctx, nil, args...)
+}
+
 // Head gives the commit that HEAD names and the branch, "" when detached. An unborn
 // branch is a *GitError of kind GitNoCommits.
 func (g *Git) Head(ctx context.Context) (commit, branch string, err error) {
@@ -140,18 +155,24 @@ type gitCall struct {
 	dir   string
 	root  string // "" while it is not known yet
 	write bool
+	talk  bool // to a remote
 	env   []string
 }
 
 func (c gitCall) run(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
 	argv := []string{"-C", c.dir, "-c", "core.untrackedCache=" + map[bool]string{true: "keep", false: "false"}[c.write]}
 	for _, setting := range gitSettings {
-		argv = append(argv, "-c", setting)
+		if !c.talk || setting != noProtocol {
+			argv = append(argv, "-c", setting)
+		}
 	}
 	cmd := exec.CommandContext(ctx, "git", append(argv, args...)...)
 	cmd.Env = c.environ()
 	cmd.Stdin = stdin
 	cmd.WaitDelay = 2 * time.Second // a filter may have left a child that holds the pipe
+	if c.talk {
+		alone(cmd)
+	}
 	stdout, stderr := &bounded{max: maxGitOutput}, &bounded{max: 4 << 10, drop: true}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	err := cmd.Run()
@@ -168,6 +189,13 @@ func (c gitCall) run(ctx context.Context, stdin io.Reader, args ...string) ([]by
 	return stdout.buf.Bytes(), fail
 }
 
+// alone gives a call a session of its own: without a terminal no program of it can ask
+// anybody, and they all end together.
+func alone(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+}
+
 // environ is the caller's environment without anything that redirects git. HOME
 // stays: the user's own excludes and identity count.
 func (c gitCall) environ() []string {
@@ -179,6 +207,9 @@ func (c gitCall) environ() []string {
 		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(c.root))
 	}
 	for _, e := range os.Environ() {
+		if c.talk && slices.ContainsFunc(ways, func(w string) bool { return strings.HasPrefix(e, w) }) {
+			env = append(env, e)
+		}
 		if !strings.HasPrefix(e, "GIT_") && !strings.HasPrefix(e, "LC_ALL=") && !strings.HasPrefix(e, "LANGUAGE=") {
 			env = append(env, e)
 		}

@@ -2,12 +2,7 @@ package cycle
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -15,7 +10,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/internal/worktree"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -26,16 +21,21 @@ type Worktree struct {
 	Bytes int64  `json:"bytes,omitempty"`
 }
 
-// owner is <worktree>.json: which cycle has it.
-type owner struct {
-	UUID string    `json:"uuid"`
-	At   time.Time `json:"at"`
+func worktrees(trees []worktree.Tree) []Worktree {
+	var out []Worktree
+	for _, t := range trees {
+		out = append(out, Worktree{Path: t.Path, Cycle: t.Owner, Bytes: t.Bytes})
+	}
+	return out
 }
 
-// pool is where this repository's work trees lie.
-func (e *Env) pool(git *judge.Git) string {
-	sum := sha256.Sum256([]byte(git.CommonDir))
-	return filepath.Join(e.DataDir, "worktrees", hex.EncodeToString(sum[:8]))
+// pool is this repository's work trees for cycles.
+func (e *Env) pool(ctx context.Context) (*worktree.Pool, error) {
+	git, err := judge.OpenGit(ctx, e.Root)
+	if err != nil {
+		return nil, gitFault(err)
+	}
+	return &worktree.Pool{Git: git, Dir: worktree.Dir(filepath.Join(e.DataDir, "worktrees"), git), Alive: e.alive, Room: e.room, Now: e.now}, nil
 }
 
 // locked does something while no other process changes the pool, the locks of services
@@ -56,35 +56,12 @@ func (e *Env) locked(do func() error) error {
 
 // Worktrees lists the pool. sizes costs a walk through all of them.
 func (e *Env) Worktrees(ctx context.Context, sizes bool) ([]Worktree, error) {
-	git, err := judge.OpenGit(ctx, e.Root)
+	p, err := e.pool(ctx)
 	if err != nil {
-		return nil, gitFault(err)
+		return nil, err
 	}
-	entries, err := os.ReadDir(e.pool(git))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fault.Internal(err)
-	}
-	var out []Worktree
-	for _, d := range entries {
-		if !d.IsDir() {
-			continue
-		}
-		w := Worktree{Path: filepath.Join(e.pool(git), d.Name())}
-		if b, err := workspace.ReadFile(w.Path+".json", 4<<10); err == nil {
-			var o owner
-			if json.Unmarshal(b, &o) == nil && e.alive(o.UUID) {
-				w.Cycle = o.UUID
-			}
-		}
-		if sizes {
-			w.Bytes = sizeOf(w.Path)
-		}
-		out = append(out, w)
-	}
-	return out, nil
+	trees, err := p.List(sizes)
+	return worktrees(trees), err
 }
 
 // alive says whether a cycle has not ended.
@@ -100,48 +77,13 @@ func (e *Env) alive(uuid string) bool {
 	return !r.State.Ended()
 }
 
-func sizeOf(dir string) (n int64) {
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			if fi, err := d.Info(); err == nil {
-				n += fi.Size()
-			}
-		}
-		return nil
-	})
-	return n
-}
-
-// takeWorktree gives a cycle a work tree on a new branch: a free one of the pool, or a
-// new one while there may be more.
-func (e *Env) takeWorktree(ctx context.Context, uuid, branch, base string) (path string, err error) {
-	git, err := judge.OpenGit(ctx, e.Root)
-	if err != nil {
-		return "", gitFault(err)
-	}
-	all, err := e.Worktrees(ctx, true)
+// takeWorktree gives a cycle a work tree on a new branch.
+func (e *Env) takeWorktree(ctx context.Context, uuid, branch, base string) (string, error) {
+	p, err := e.pool(ctx)
 	if err != nil {
 		return "", err
 	}
-	var total int64
-	for _, w := range all {
-		total += w.Bytes
-		if w.Cycle != "" || path != "" {
-			continue
-		}
-		if e.reuse(ctx, w.Path, branch, base) == nil {
-			path = w.Path
-		}
-	}
-	if path == "" {
-		if err := e.room(len(all), total); err != nil {
-			return "", err
-		}
-		if path, err = e.addWorktree(ctx, git, all, branch, base); err != nil {
-			return "", err
-		}
-	}
-	return path, workspace.WriteJSON(path+".json", owner{uuid, e.now().UTC()})
+	return p.Take(ctx, uuid, branch, base)
 }
 
 // room refuses another work tree over the caps.
@@ -157,92 +99,26 @@ func (e *Env) room(n int, bytes int64) error {
 	return nil
 }
 
-// reuse puts a free work tree on a new branch. Nothing of its last cycle stays.
-func (e *Env) reuse(ctx context.Context, path, branch, base string) error {
-	git, err := judge.OpenGit(ctx, path)
-	if err != nil {
-		return err
-	}
-	if _, err := git.Write(ctx, nil, nil, "checkout", "-q", "-f", "--no-track", "-b", branch, base); err != nil {
-		return err
-	}
-	_, err = git.Write(ctx, nil, nil, "clean", "-q", "-ffdx")
-	return err
-}
-
-func (e *Env) addWorktree(ctx context.Context, git *judge.Git, all []Worktree, branch, base string) (string, error) {
-	dir := e.pool(git)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fault.Wrap(err, judge.BlockedMissingConfig, "there is no place for the work trees of cycles", "`ls -ld "+fault.Word(e.DataDir)+"`")
-	}
-	taken := map[string]bool{}
-	for _, w := range all {
-		taken[w.Path] = true
-	}
-	path := ""
-	for n := 1; path == "" || taken[path]; n++ {
-		path = filepath.Join(dir, fmt.Sprintf("%02d", n))
-	}
-	if _, err := git.Write(ctx, nil, nil, "worktree", "prune"); err != nil {
-		return "", gitFault(err)
-	}
-	if _, err := git.Write(ctx, nil, nil, "worktree", "add", "-q", "--no-track", "-b", branch, path, base); err != nil {
-		return "", fault.Wrap(err, judge.BlockedMissingConfig, "the cycle gets no work tree", "`git worktree list` shows those that there are")
-	}
-	return path, nil
-}
-
-// releaseWorktree leaves a cycle's work tree to the next one. Its branch is let go, so
-// that the operator can check it out.
+// releaseWorktree leaves a cycle's work tree to the next one.
 func (e *Env) releaseWorktree(ctx context.Context, path, uuid string) error {
 	return e.locked(func() error {
-		if repo, err := judge.OpenGit(ctx, e.Root); err != nil || filepath.Dir(path) != e.pool(repo) {
-			return nil // none of ours
+		p, err := e.pool(ctx)
+		if err != nil {
+			return nil // the repository is gone, and with it the work tree
 		}
-		b, err := workspace.ReadFile(path+".json", 4<<10)
-		var o owner
-		if err != nil || json.Unmarshal(b, &o) != nil || o.UUID != uuid {
-			return nil // it has another owner by now, or none
-		}
-		if git, err := judge.OpenGit(ctx, path); err == nil {
-			if _, err := git.Write(ctx, nil, nil, "checkout", "-q", "-f", "--detach"); err != nil {
-				return fault.Wrap(err, judge.BlockedCrashRecovery, "the cycle's work tree can't be let go", "`git -C "+fault.Word(path)+" status`")
-			}
-		}
-		return os.Remove(path + ".json")
+		return p.Release(ctx, path, uuid)
 	})
 }
 
 // Collect removes the work trees that no cycle has. It gives what it removed.
-func (e *Env) Collect(ctx context.Context, dry bool) ([]Worktree, error) {
-	var gone []Worktree
-	err := e.locked(func() error {
-		all, err := e.Worktrees(ctx, true)
+func (e *Env) Collect(ctx context.Context, dry bool) (gone []Worktree, err error) {
+	err = e.locked(func() error {
+		p, err := e.pool(ctx)
 		if err != nil {
 			return err
 		}
-		git, err := judge.OpenGit(ctx, e.Root)
-		if err != nil {
-			return gitFault(err)
-		}
-		for _, w := range all {
-			if w.Cycle != "" {
-				continue
-			}
-			gone = append(gone, w)
-			if dry {
-				continue
-			}
-			if _, err := git.Write(ctx, nil, nil, "worktree", "remove", "--force", "--force", w.Path); err != nil {
-				if err := os.RemoveAll(w.Path); err != nil {
-					return fault.Internal(err)
-				}
-			}
-			os.Remove(w.Path + ".json")
-		}
-		if !dry {
-			_, err = git.Write(ctx, nil, nil, "worktree", "prune")
-		}
+		trees, err := p.Collect(ctx, dry)
+		gone = worktrees(trees)
 		return err
 	})
 	return gone, err

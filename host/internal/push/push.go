@@ -1,0 +1,147 @@
+package push
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/judge"
+)
+
+// Target is where a branch goes.
+type Target struct {
+	Remote string // the name of a remote, such as origin
+	Branch string // there
+}
+
+// String gives "origin/main".
+func (t Target) String() string { return t.Remote + "/" + t.Branch }
+
+// Result is what a push did.
+type Result struct {
+	Target Target
+	Commit string // that the remote's branch is at now
+	Was    string // before; "" when there was no such branch
+}
+
+// limit is how long one talk with a remote may last.
+const limit = 5 * time.Minute
+
+// To names where to push: branch "" is the branch that is checked out.
+func To(ctx context.Context, git *judge.Git, remote, branch string) (Target, error) {
+	t := Target{remote, branch}
+	if branch == "" {
+		_, at, err := git.Head(ctx)
+		if err != nil {
+			return t, err
+		}
+		if t.Branch = at; at == "" {
+			return t, fault.New(judge.BlockedMissingConfig, "it is not clear to which branch to push", "HEAD is detached, and pipeline.push_branch names no branch", "`git switch BRANCH`")
+		}
+	}
+	if _, err := git.Run(ctx, nil, "check-ref-format", "refs/heads/"+t.Branch); err != nil {
+		return t, fault.New(judge.BlockedMissingConfig, fmt.Sprintf("%q is no name of a branch", t.Branch), "git does not take it", "`relay config show pipeline`")
+	}
+	if _, err := git.Run(ctx, nil, "remote", "get-url", "--push", "--", remote); err != nil {
+		return t, fault.New(judge.BlockedMissingConfig, fmt.Sprintf("there is no remote %q", remote), "git knows none of that name", "`git remote -v` shows those that there are; pipeline.push_remote names the one to push to")
+	}
+	return t, nil
+}
+
+// Check looks whether a push of a commit could go ahead: the remote answers, and its
+// branch has nothing that the commit has not.
+func Check(ctx context.Context, git *judge.Git, t Target, commit string) error {
+	_, err := look(ctx, git, t, commit)
+	return err
+}
+
+// Push brings the target's branch to a commit. When it is there already nothing is
+// done.
+func Push(ctx context.Context, git *judge.Git, t Target, commit string) (Result, error) {
+	was, err := look(ctx, git, t, commit)
+	if err != nil || was == commit {
+		return Result{t, commit, was}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	out, err := git.Talk(ctx, "push", "--porcelain", "--no-follow-tags", "--", t.Remote, commit+":refs/heads/"+t.Branch)
+	if err == nil {
+		return Result{t, commit, was}, nil
+	}
+	for line := range strings.Lines(string(out)) {
+		if !strings.HasPrefix(line, "!") {
+			continue
+		}
+		why := strings.TrimSpace(line[strings.LastIndex(line, "\t")+1:])
+		if strings.Contains(why, "fetch first") || strings.Contains(why, "non-fast-forward") {
+			return Result{}, diverged(t, "somebody pushed there at the same moment")
+		}
+		return Result{}, &fault.Fault{Code: judge.BlockedMissingConfig, What: t.String() + " does not take the push", Why: join(why, said(err)),
+			Fix: "`git push " + fault.Word(t.Remote) + " " + fault.Word(commit+":refs/heads/"+t.Branch) + "` when the reason is gone", Err: err}
+	}
+	return Result{}, unreached(ctx, t, err)
+}
+
+// look gives the commit that the remote's branch is at, "" when there is no such
+// branch, and a fault when it has what the commit has not.
+func look(ctx context.Context, git *judge.Git, t Target, commit string) (string, error) {
+	talk, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	out, err := git.Talk(talk, "ls-remote", "--", t.Remote, "refs/heads/"+t.Branch)
+	if err != nil {
+		return "", unreached(talk, t, err)
+	}
+	tip := ""
+	for line := range strings.Lines(string(out)) {
+		if at, ref, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok && ref == "refs/heads/"+t.Branch {
+			tip = at
+		}
+	}
+	if tip == "" || tip == commit {
+		return tip, nil
+	}
+	if _, err := git.Run(ctx, nil, "merge-base", "--is-ancestor", tip, commit); err != nil {
+		if ctx.Err() != nil {
+			return "", err
+		}
+		return "", diverged(t, fmt.Sprintf("its tip %.12s is not part of what is to be pushed", tip))
+	}
+	return tip, nil
+}
+
+func diverged(t Target, why string) error {
+	return fault.New(judge.StopHeadMoved, t.String()+" went another way", why+"; nothing was pushed, and relay never forces",
+		"`git pull --rebase "+fault.Word(t.Remote)+" "+fault.Word(t.Branch)+"`, then push")
+}
+
+func unreached(ctx context.Context, t Target, err error) error {
+	why := said(err)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		why = fmt.Sprintf("there was no answer within %s", limit)
+	}
+	return &fault.Fault{Code: judge.BlockedMissingConfig, What: "the remote " + t.Remote + " can't be reached", Why: why,
+		Fix: "`git ls-remote " + fault.Word(t.Remote) + "` has to work without being asked anything", Err: err}
+}
+
+// login is a name or password in an address.
+var login = regexp.MustCompile(`://[^/@\s]+@`)
+
+// said gives git's words on one line, without logins.
+func said(err error) string {
+	text := err.Error()
+	if g, ok := errors.AsType[*judge.GitError](err); ok && g.Stderr != "" {
+		text = g.Stderr
+	}
+	return login.ReplaceAllString(strings.Join(strings.Fields(text), " "), "://…@")
+}
+
+func join(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + ": " + b
+}
