@@ -29,6 +29,19 @@ func TestRead(t *testing.T) {
 	}
 }
 
+func TestReadTasks(t *testing.T) {
+	text := `{"tasks":[{"id":"a-b","title":"A","description":"","priority":1,"depends_on":[],"acceptance_criteria":["x"],"validation_command":["go","test"],"checks_first":["y"]}]}`
+	all, err := ReadTasks([]byte(text))
+	if err != nil || len(all) != 1 || all[0].ID != "a-b" || all[0].Validation.Command[1] != "test" || all[0].ChecksFirst[0] != "y" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	for _, bad := range []string{strings.Replace(text, "a-b", "A b", 1), strings.Replace(text, `"go","test"`, `""`, 1), strings.Replace(text, `["y"]`, `[]`, 1)} {
+		if _, err := ReadTasks([]byte(bad)); err == nil {
+			t.Errorf("%s was taken", bad)
+		}
+	}
+}
+
 func TestReadRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"nothing":    {" \n", "empty"},
