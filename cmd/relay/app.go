@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -193,6 +195,19 @@ func (u usageError) Error() string { return u.what }
 // interactive says whether relay may ask a question.
 func (a *app) interactive() bool {
 	return !a.json && !a.noInput && a.inTTY && a.errTTY && a.getenv("CI") == ""
+}
+
+// agreed asks a question that only a yes answers; anything else is the error no.
+func (a *app) agreed(p *printer, question string, no error) error {
+	p.write(question + " [y/N] ")
+	line, err := bufio.NewReader(a.in).ReadString('\n')
+	if err != nil && line == "" {
+		return err
+	}
+	if s := strings.ToLower(strings.TrimSpace(line)); s != "y" && s != "yes" {
+		return no
+	}
+	return nil
 }
 
 func (a *app) printer(w io.Writer, tty bool) *printer { return newPrinter(w, a.colorOn(tty)) }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"strings"
@@ -211,15 +210,8 @@ func confirm(o *continueOptions, v *host.CyclePreview) error {
 	if o.yes || !o.app.interactive() {
 		return nil
 	}
-	p.write("Carry out this plan? [y/N] ")
-	line, err := bufio.NewReader(o.app.in).ReadString('\n')
-	if err != nil && line == "" {
-		return err
-	}
-	if s := strings.ToLower(strings.TrimSpace(line)); s != "y" && s != "yes" {
-		return usageError{what: "the plan is not approved", why: "you did not say yes", fix: "`relay review " + host.Safe(o.id) + "`"}
-	}
-	return nil
+	return o.app.agreed(p, "Carry out this plan?",
+		usageError{what: "the plan is not approved", why: "you did not say yes", fix: "`relay review " + host.Safe(o.id) + "`"})
 }
 
 type discard struct{}

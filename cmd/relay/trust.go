@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -117,13 +115,6 @@ func askTrust(a *app, t *host.TrustResult) error {
 	}
 	p := a.printer(a.err, a.errTTY)
 	trustItems(p, t)
-	p.write("Let this repository run these commands? [y/N] ")
-	line, err := bufio.NewReader(a.in).ReadString('\n')
-	if err != nil && line == "" {
-		return err
-	}
-	if s := strings.ToLower(strings.TrimSpace(line)); s != "y" && s != "yes" {
-		return usageError{what: "not trusted", why: "you did not agree", fix: "`relay trust` asks again"}
-	}
-	return nil
+	return a.agreed(p, "Let this repository run these commands?",
+		usageError{what: "not trusted", why: "you did not agree", fix: "`relay trust` asks again"})
 }
