@@ -11,7 +11,7 @@ import (
 
 func newPipelineCmd(a *app) *cobra.Command {
 	return parent("pipeline", "Work through a list of tasks", "relay pipeline init\nrelay pipeline import .beads/issues.jsonl\nrelay pipeline check",
-		groupWork, newPipelineInitCmd(a, nil), newPipelineImportCmd(a, nil), newPipelineCheckCmd(a, nil))
+		groupWork, newPipelineInitCmd(a, nil), newPipelineGenerateCmd(a, nil), newPipelineImportCmd(a, nil), newPipelineCheckCmd(a, nil))
 }
 
 type pipelineOptions struct {

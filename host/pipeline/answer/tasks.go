@@ -27,6 +27,9 @@ func ReadTasks(text []byte) ([]prd.Proposal, error) {
 	}
 	var out []prd.Proposal
 	for _, p := range t.Tasks {
+		if len(p.Validation) == 0 {
+			p.Validation = nil // which a list shows as null
+		}
 		out = append(out, prd.Proposal{ChecksFirst: p.ChecksFirst, Task: prd.Task{ID: p.ID, Title: p.Title, Description: p.Description,
 			Priority: p.Priority, DependsOn: p.DependsOn, AcceptanceCriteria: p.Criteria, Validation: prd.Validation{Command: p.Validation}}})
 	}

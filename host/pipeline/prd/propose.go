@@ -48,7 +48,7 @@ func Propose(all []Proposal) Edit {
 }
 
 // Kept says of which proposals the list would keep its own task, and which of its tasks
-// nobody proposes any more; both as sentences.
+// that are not over nobody proposes any more; both as sentences.
 func (l *List) Kept(all []Proposal) (notes []string) {
 	proposed := map[string]bool{}
 	for _, t := range l.withChecks(all) {
@@ -58,7 +58,8 @@ func (l *List) Kept(all []Proposal) (notes []string) {
 		}
 	}
 	for _, t := range l.Tasks {
-		if !proposed[t.ID] {
+		of, checks := strings.CutPrefix(t.ID, checksID)
+		if !proposed[t.ID] && !t.Status.over() && !(checks && proposed[of]) {
 			notes = append(notes, t.ID+" is not proposed any more and stays; `relay task skip "+t.ID+"` takes it out of the way")
 		}
 	}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type generateOptions struct {
+	app   *app
+	yes   bool
+	dry   bool
+	again bool
+}
+
+func newPipelineGenerateCmd(a *app, runF func(context.Context, *generateOptions) error) *cobra.Command {
+	o := &generateOptions{app: a}
+	cmd := &cobra.Command{
+		Use: "generate", Short: "Have a model make prd.json of AGENTS.md",
+		Long: "The provider of orchestrator.provider reads AGENTS.md and proposes tasks. In front of each comes one\n" +
+			"that makes its checks. What has begun stays as it is. The difference is shown, and you are asked.",
+		Example: "relay pipeline generate\nrelay pipeline generate --dry-run\nrelay pipeline generate --yes",
+		Args:    noArgs, RunE: runE(o, runF, runPipelineGenerate),
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&o.yes, "yes", "y", false, "write it without being asked")
+	f.BoolVar(&o.dry, "dry-run", false, "only print the difference")
+	f.BoolVar(&o.again, "again", false, "ask the model anew, although it has answered for this very AGENTS.md")
+	return cmd
+}
+
+func runPipelineGenerate(ctx context.Context, o *generateOptions) error {
+	if !o.yes && !o.dry && !o.app.interactive() { // before anything is paid
+		return usageError{what: "nobody can be asked here", why: "a task list is only written when somebody agrees to it",
+			fix: "`relay pipeline generate --dry-run`, then `relay pipeline generate --yes`, which takes the same answer"}
+	}
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	live := newProgress(o.app)
+	agree := func(res *host.GenerateResult) error {
+		live.close()
+		if o.yes {
+			return nil
+		}
+		p := o.app.printer(o.app.err, o.app.errTTY)
+		proposed(p, res)
+		return o.app.agreed(p, "Write this to "+host.TasksFile+"?",
+			usageError{what: host.TasksFile + " stays as it is", why: "you did not say yes", fix: "`relay pipeline generate` asks again, and takes the same answer"})
+	}
+	res, err := repo.PipelineGenerate(ctx, host.GenerateOptions{DryRun: o.dry, Again: o.again, Observer: live, Agree: agree})
+	live.close()
+	if err != nil {
+		return err
+	}
+	return o.app.done(res, func(p *printer) {
+		if o.yes || o.dry {
+			proposed(p, res)
+		}
+		if res.Diff == "" {
+			p.linef("%s already is what the model proposes", host.TasksFile)
+		}
+		p.row("tasks", plain(res.Tasks))
+		p.row("wrote", strings.Join(res.Wrote, ", "))
+		p.next(res.Next)
+	})
+}
+
+// proposed shows what would be written, and what a reader should know about it.
+func proposed(p *printer, res *host.GenerateResult) {
+	diffText(p, res.Diff)
+	for _, n := range res.Notes {
+		p.row("note", host.Safe(n))
+	}
+	by := res.Provider
+	if res.Model != "" {
+		by += "/" + res.Model
+	}
+	if res.CostUSD != nil {
+		by += ", $" + money(*res.CostUSD)
+	}
+	p.row("by", host.Safe(by))
+}

@@ -1,0 +1,292 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/desk"
+	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/progress"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/pipeline/answer"
+	"github.com/paxiom/relay/host/pipeline/prd"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/prompts"
+	"github.com/paxiom/relay/schemas"
+)
+
+// GenerateOptions are one call of relay pipeline generate.
+type GenerateOptions struct {
+	DryRun   bool // only show what would be written
+	Again    bool // ask the model although it has answered this question before
+	Observer Observer
+	// Agree is shown what would be written; an error leaves everything as it is. It is
+	// not called for a dry run, nor when nothing would change.
+	Agree func(*GenerateResult) error
+}
+
+// GenerateResult is a task list that a model made of AGENTS.md.
+type GenerateResult struct {
+	Doc
+	Tasks    int      `json:"tasks"` // in the list that is proposed
+	Diff     string   `json:"diff"`  // against prd.json as it is
+	Notes    []string `json:"notes,omitempty"`
+	Provider string   `json:"provider"`
+	Model    string   `json:"model,omitempty"`
+	CostUSD  *float64 `json:"cost_usd"` // null when nobody knows; of an answer that was kept, 0
+	Wrote    []string `json:"wrote"`
+	DryRun   bool     `json:"dry_run,omitempty"`
+	Next     string   `json:"next,omitempty"`
+}
+
+// PipelineGenerate has a provider make a task list of AGENTS.md. A list that is there is
+// changed, never replaced, and nothing is written before Agree agrees.
+func (r *Repo) PipelineGenerate(ctx context.Context, o GenerateOptions) (*GenerateResult, error) {
+	repo, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.trust().Check(repo.loaded, r.getenv); err != nil {
+		return nil, err
+	}
+	g := &generation{r: r, repo: repo, o: o, res: &GenerateResult{Doc: Doc{"relay.pipeline.generate", 1}, Wrote: []string{}, DryRun: o.DryRun}}
+	if err := g.read(); err != nil {
+		return nil, err
+	}
+	if err := g.ask(ctx); err != nil {
+		return nil, err
+	}
+	return g.res, g.write()
+}
+
+// generation makes one task list.
+type generation struct {
+	r    *Repo
+	repo *opened
+	o    GenerateOptions
+	res  *GenerateResult
+
+	agents string
+	path   string    // of prd.json
+	now    []byte    // prd.json as it is; nil when there is none
+	list   *prd.List // that the proposals are taken over into
+	next   []byte    // prd.json as proposed
+}
+
+// read gathers what is there.
+func (g *generation) read() error {
+	path := filepath.Join(g.repo.root, AgentsFile)
+	b, err := workspace.ReadFile(path, 1<<20)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fault.New(judge.BlockedMissingConfig, "there is no "+AgentsFile, "a task list is made of its part on tasks", "`relay pipeline init` writes one to begin with")
+	case err != nil:
+		return workspace.Unreadable(path, err)
+	case bytes.Equal(b, agentsTemplate):
+		return fault.New(judge.BlockedMissingConfig, AgentsFile+" says nothing yet", "it is as relay pipeline init wrote it", "`$EDITOR "+AgentsFile+"`: write down the tasks")
+	}
+	g.agents, g.path = string(b), filepath.Join(g.repo.root, TasksFile)
+	_, g.list, err = g.r.taskList()
+	if err == nil {
+		g.now = g.list.Bytes()
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if g.now == nil || bytes.Equal(g.now, tasksTemplate) {
+		g.list, err = prd.Parse([]byte(`{"tasks":[]}`))
+	}
+	return err
+}
+
+// ask has the provider propose, twice when the first proposal is no task list.
+func (g *generation) ask(ctx context.Context) error {
+	git, err := judge.OpenGit(ctx, g.repo.root)
+	if err != nil {
+		return blockedConfig(err)
+	}
+	files, err := git.Run(ctx, nil, "ls-files")
+	if err != nil {
+		return blockedConfig(err)
+	}
+	data := prompts.GenerateData{ProductName: g.repo.loaded.Config.ProductName, Agents: g.agents, Tasks: string(g.list.Bytes()), Files: string(files),
+		ResultSchema: schemas.Bytes(schemas.PipelineTasks)}
+	if data.Override, err = prompts.RoleOverride(g.repo.ws.Prompts(), "generate"); err != nil {
+		return fault.Wrap(err, judge.BlockedMissingConfig, "a prompt of your own can't be used", "`ls -l "+fault.Word(g.repo.ws.Prompts())+"`")
+	}
+	d, lineup, done, err := g.desk(ctx, git)
+	if err != nil {
+		return err
+	}
+	defer done()
+	for try := 1; ; try++ {
+		text, err := g.consult(ctx, d, lineup, data)
+		if err != nil {
+			return err
+		}
+		refused := g.take(text)
+		if refused == nil {
+			return nil
+		}
+		if try == 2 {
+			return fault.Wrap(refused, judge.BlockedOrchestrator, "the model made no task list, twice", "`relay pipeline generate --again`, or write "+TasksFile+" yourself: `relay task add --help`")
+		}
+		data.RetryReason = refused.Error()
+		d.Show(progress.Event{Kind: progress.Notice, Text: "the answer is no task list (" + refused.Error() + "); it is asked once more"})
+	}
+}
+
+// take makes a task list of an answer.
+func (g *generation) take(text []byte) error {
+	all, err := answer.ReadTasks(text)
+	if err != nil {
+		return err
+	}
+	next, err := prd.Propose(all)(g.list)
+	if err != nil {
+		return err
+	}
+	l, err := prd.Parse(next)
+	if err != nil {
+		return err
+	}
+	if err := schemas.Validate(schemas.TaskList, next); err != nil {
+		return err
+	}
+	g.next, g.res.Tasks, g.res.Notes = next, len(l.Tasks), append(g.list.Kept(all), l.Doubts()...)
+	return nil
+}
+
+// write shows the difference, and writes the list where that is wanted.
+func (g *generation) write() error {
+	mode := fs.FileMode(0o644)
+	was := mode
+	if g.now == nil {
+		was = 0
+	}
+	if bytes.Equal(g.now, g.next) {
+		g.res.Next = "`relay task list`"
+		return nil
+	}
+	g.res.Diff = string(judge.UnifiedDiff(TasksFile, g.now, g.next, was, mode))
+	if g.o.DryRun {
+		g.res.Next = "`relay pipeline generate` writes it; the answer is kept, so it costs nothing more"
+		return nil
+	}
+	if g.o.Agree != nil {
+		if err := g.o.Agree(g.res); err != nil {
+			return err
+		}
+	}
+	if err := g.put(); err != nil {
+		return err
+	}
+	g.res.Wrote, g.res.Next = append(g.res.Wrote, TasksFile), "`relay task graph`, then `git add "+TasksFile+"`"
+	return nil
+}
+
+// put writes the list over exactly what was shown.
+func (g *generation) put() error {
+	edited := fault.New(judge.BlockedLockHeld, TasksFile+" was changed meanwhile", "what was shown is not what would come of it", "`relay pipeline generate`: the answer is kept, so it costs nothing more")
+	if g.now == nil {
+		if _, err := os.Lstat(g.path); err == nil {
+			return edited
+		}
+		return workspace.WriteFile(g.path, g.next)
+	}
+	f := &prd.File{Path: g.path}
+	err := f.Edit(func(l *prd.List) ([]byte, error) {
+		if !bytes.Equal(l.Bytes(), g.now) {
+			return nil, edited
+		}
+		return g.next, nil
+	})
+	if err != nil {
+		return tasksFault(err)
+	}
+	return nil
+}
+
+// desk is where the call is made: on a tab of its own, beside whatever else runs.
+func (g *generation) desk(ctx context.Context, git *judge.Git) (*desk.Desk, *crew.Lineup, func(), error) {
+	cfg, ws := g.repo.loaded.Config, g.repo.ws
+	cat, err := g.r.catalog(g.repo.root)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	role := member{"generate", cfg.Orchestrator.Provider, catalog.Provider, cfg.Models.OrchestratorModel}
+	if err := g.r.ready(ctx, g.repo.loaded, cat, []member{role}); err != nil {
+		return nil, nil, nil, err
+	}
+	if err := ws.Ensure(); err != nil {
+		return nil, nil, nil, err
+	}
+	id := "generate"
+	answers := desk.Answers{Dir: filepath.Join(ws.Dir(), "pipeline", "generate")}
+	tab, _, err := ledger.OpenTab(ws, cfg.Budgets, g.r.stateDir(), id, answers.Kept)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	env := crew.Env{Catalog: cat, Config: cfg, Root: g.repo.root, StateDir: g.r.stateDir(), Home: g.r.home(), Version: g.r.opts.Version, RunID: id}
+	hired := &crew.Session{}
+	d := &desk.Desk{Workflow: "generate", RunID: id, Crew: func() crew.Env { return env }, Reserve: desk.Tab(tab), Answers: answers,
+		Hire: func(ctx context.Context, name string) (*crew.Plugin, error) {
+			return hired.Provider(ctx, env, name, git)
+		},
+		Show: func(e progress.Event) {
+			if g.o.Observer != nil {
+				g.o.Observer.Observe(e)
+			}
+		},
+		Spent: func(l ledger.Line) {
+			g.res.Provider, g.res.Model = l.Provider, l.Model
+			crew.Add(&g.res.CostUSD, l.CostUSD)
+		},
+	}
+	d.Note = func(text string) { d.Show(progress.Event{Kind: progress.Notice, Text: text}) }
+	lineup := env.Lineup(role.role, role.name, role.model, cfg.Fallback.Orchestrator)
+	return d, lineup, func() { hired.Close(context.WithoutCancel(ctx)) }, nil
+}
+
+// consult asks, or finds the answer that the same question got before.
+func (g *generation) consult(ctx context.Context, d *desk.Desk, l *crew.Lineup, data prompts.GenerateData) ([]byte, error) {
+	cfg := g.repo.loaded.Config
+	system, user, err := prompts.Generate(data)
+	if err != nil {
+		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "the prompt can't be made", "`ls "+fault.Word(g.repo.ws.Prompts())+"` shows texts of your own; docs/reference/prompts.md names the placeholders")
+	}
+	sum := sha256.Sum256([]byte(system + "\x00" + user))
+	q := desk.Question{ID: "generate-" + hex.EncodeToString(sum[:8]), Role: "generate", System: system, User: user, Schema: data.ResultSchema,
+		MaxTurns: cfg.Orchestrator.MaxTurns, MaxUSD: cfg.Orchestrator.MaxBudgetUSD, Idle: time.Duration(cfg.Orchestrator.IdleTimeoutSeconds) * time.Second,
+		Limit: time.Duration(cfg.Orchestrator.TimeoutSeconds) * time.Second, LimitKey: "orchestrator.timeout_seconds"}
+	if g.o.Again {
+		if err := os.Remove(filepath.Join(d.Answers.Dir, q.ID+".json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fault.Internal(err)
+		}
+	}
+	a, f, err := d.Ask(ctx, l, q)
+	var limited *desk.Limited
+	switch {
+	case errors.As(err, &limited):
+		return nil, limited.Fault(func(when string) string { return fmt.Sprintf("`relay pipeline generate` %s", when) })
+	case err != nil:
+		return nil, err
+	case f != nil:
+		return nil, f.Fault()
+	}
+	if g.res.Provider == "" { // it was kept
+		g.res.Provider, g.res.Model, g.res.CostUSD = a.Provider, a.Model, new(float64)
+	}
+	return []byte(strings.TrimSpace(a.Text)), nil
+}
