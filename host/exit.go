@@ -43,6 +43,10 @@ type Interrupted struct{ Signal syscall.Signal }
 // Error names the signal.
 func (i Interrupted) Error() string { return fmt.Sprintf("interrupted by %s", i.Signal) }
 
+// ByOperator says whether a person ends relay so: Ctrl-C. Whoever shuts a machine down
+// sends others, and a line that broke, too.
+func (i Interrupted) ByOperator() bool { return i.Signal == syscall.SIGINT }
+
 // ExitCode is 128 and the signal's number.
 func (i Interrupted) ExitCode() int { return 128 + int(i.Signal) }
 

@@ -25,6 +25,9 @@ type (
 	LoopReason = loop.Reason
 )
 
+// NothingToResume is the reason of a loop that an unattended call did not go on with.
+const NothingToResume = loop.NothingToResume
+
 // LoopOptions are one call of relay loop. The zero limits limit nothing.
 type LoopOptions struct {
 	Mode       string // "task", "milestone" or "autonomous"
@@ -33,6 +36,9 @@ type LoopOptions struct {
 	Until      time.Time // no tick begins after it
 	MaxCostUSD float64   // no tick begins that could pass it
 	Resume     bool      // go on with the loop that was cut off, with its own options
+	// Unattended, with Resume: nobody is there who could mean it. A loop that a person
+	// ended stays as it is, and where there is none to go on with that is no error.
+	Unattended bool
 	Observer   Observer
 	OnTick     func(LoopTick) // after each tick
 }
@@ -68,23 +74,29 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	var old *loop.Seen
+	if o.Resume {
+		if old, err = loop.CutOff(repo.ws); err != nil {
+			return nil, err
+		}
+		switch {
+		case o.Unattended && (old == nil || old.ByOperator):
+			return nothingToResume(old), nil
+		case old == nil:
+			return nil, fault.New("", "there is no loop to go on with", "the last loop came to its end, or there was none", "`relay loop --mode milestone`")
+		}
+	}
 	ctx, asked, done := stoppable(ctx, repo.ws)
 	defer done()
-	if env.LoadErr == nil && env.Trust.Check(env.Loaded, r.getenv) == nil {
+	trusted := env.LoadErr == nil && env.Trust.Check(env.Loaded, r.getenv) == nil
+	if trusted {
 		if err := r.ready(ctx, env.Loaded, env.Catalog, tickTeam(env.Loaded.Config)); err != nil {
 			return nil, err
 		}
 	}
 	hooks := loop.Hooks{OnTick: o.OnTick, Drain: asked, Clock: r.opts.Clock}
 	var l *loop.Loop
-	if o.Resume {
-		old, err := loop.CutOff(repo.ws)
-		if err != nil {
-			return nil, err
-		}
-		if old == nil {
-			return nil, fault.New("", "there is no loop to go on with", "the last loop came to its end, or there was none", "`relay loop --mode milestone`")
-		}
+	if old != nil {
 		l = loop.Resume(env, repo.ws, old.ID, hooks)
 	} else {
 		l = loop.Begin(env, repo.ws, loop.Options{Mode: loop.Mode(o.Mode), Goal: o.Goal, MaxTicks: o.MaxTicks, Until: o.Until, MaxCostUSD: o.MaxCostUSD}, hooks)
@@ -93,12 +105,28 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	return loopResult(ctx, out), nil
+	res := loopResult(ctx, out)
+	if trusted {
+		r.tellEnd(repo, env.Loaded.Config.Notify, res)
+	}
+	return res, nil
+}
+
+// nothingToResume is the result of a service that finds nothing to do.
+func nothingToResume(old *loop.Seen) *LoopResult {
+	res := &LoopResult{Doc: Doc{"relay.loop", 1}, Reason: loop.NothingToResume, Why: "no loop was cut off here", Ticks: []LoopTick{}, ExitCode: ExitDone}
+	if old != nil {
+		res.LoopID, res.Mode = old.ID, string(old.Mode)
+		res.Why, res.Next = "you ended the last loop yourself", "`relay loop --resume`"
+	}
+	return res
 }
 
 func (o LoopOptions) check() error {
 	bad := func(what, why string) error { return fault.New("", what, why, "`relay loop --help`") }
 	switch {
+	case o.Unattended && !o.Resume:
+		return bad("--unattended goes with --resume", "a new loop has nothing to find out about the one before it")
 	case o.Resume && (o.Mode != "" || o.Goal != "" || o.MaxTicks != 0 || !o.Until.IsZero() || o.MaxCostUSD != 0):
 		return bad("a loop that goes on keeps its own options", "--resume can't be combined with --mode, --goal, --max-ticks, --until or --max-cost-usd")
 	case o.Resume:

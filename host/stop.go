@@ -120,6 +120,9 @@ type StopAsked struct{}
 // Error says it in words.
 func (StopAsked) Error() string { return "relay stop asked for an end" }
 
+// ByOperator is true: a person typed it.
+func (StopAsked) ByOperator() bool { return true }
+
 // As makes it the same as SIGTERM for whoever asks which signal it was.
 func (StopAsked) As(target any) bool {
 	if sig, ok := target.(*Interrupted); ok {

@@ -18,6 +18,7 @@ type loopOptions struct {
 	until   string
 	cost    float64
 	resume  bool
+	alone   bool
 	nowFunc func() time.Time
 }
 
@@ -42,13 +43,14 @@ func newLoopCmd(a *app, runF func(context.Context, *loopOptions) error) *cobra.C
 	f.StringVar(&o.until, "until", "", "begin no tick after `TIME`: 07:00, 8h, or 2026-01-31T07:00:00Z")
 	f.Float64Var(&o.cost, "max-cost-usd", 0, "begin no tick that could bring the loop over `X` dollars")
 	f.BoolVar(&o.resume, "resume", false, "go on with the loop that was cut off, under its own limits")
+	f.BoolVar(&o.alone, "unattended", false, "with --resume, for a service: leave a loop that you ended; none is no error")
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"task", "milestone", "autonomous"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 func runLoop(ctx context.Context, o *loopOptions) error {
-	if o.mode == "" && !o.resume {
-		return usageError{what: "relay loop needs --mode", why: "how far it may go on its own is yours to say: task, milestone or autonomous", fix: "`relay loop --mode milestone`"}
+	if o.mode == "" && !o.resume && !o.alone {
+		return usageError{what: "relay loop needs --mode", why: "how far it may go on its own is yours to say: task, milestone or autonomous", fix: "`relay loop --mode milestone`; `relay loop --resume` goes on with a loop that was cut off"}
 	}
 	until, err := parseUntil(o.until, o.nowFunc())
 	if err != nil {
@@ -59,7 +61,7 @@ func runLoop(ctx context.Context, o *loopOptions) error {
 		return err
 	}
 	live := newProgress(o.app)
-	res, err := repo.Loop(ctx, host.LoopOptions{Mode: o.mode, Goal: o.goal, MaxTicks: o.ticks, Until: until, MaxCostUSD: o.cost, Resume: o.resume,
+	res, err := repo.Loop(ctx, host.LoopOptions{Mode: o.mode, Goal: o.goal, MaxTicks: o.ticks, Until: until, MaxCostUSD: o.cost, Resume: o.resume, Unattended: o.alone,
 		Observer: live, OnTick: live.tick})
 	live.close()
 	if err != nil {
@@ -105,6 +107,11 @@ func (pr *progress) tick(t host.LoopTick) {
 
 // loopVerdict is the last word on a loop.
 func loopVerdict(p *printer, res *host.LoopResult) {
+	if res.Reason == host.NothingToResume {
+		p.linef("Nothing to go on with: %s.", res.Why)
+		p.next(res.Next)
+		return
+	}
 	for _, t := range res.Ticks {
 		if t.Commit != "" {
 			p.row("landed", fmt.Sprintf("%.12s  %s", t.Commit, host.Safe(t.Intent)))

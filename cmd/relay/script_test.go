@@ -96,6 +96,11 @@ func setupScript(e *testscript.Env) error {
 		return err
 	}
 	e.Setenv("SEED_CONFIG", seed)
+	docs, err := filepath.Abs("../../docs")
+	if err != nil {
+		return err
+	}
+	e.Setenv("DOCS", docs)
 	e.Setenv("FIXTURE", fixture)
 	e.Setenv("BIN", binDir)
 	e.Setenv("TERM", "dumb")

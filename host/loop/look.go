@@ -1,10 +1,12 @@
 package loop
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/paxiom/relay/host/durable"
@@ -24,6 +26,46 @@ type Progress struct {
 	Why       string    `json:"why,omitempty"`
 	// Wait is for the end of a vendor's limit; nil while ticks are made.
 	Wait *quota.Wait `json:"wait,omitempty"`
+	// ByOperator: a person ended it before its time, and only a person goes on with it.
+	ByOperator bool `json:"by_operator,omitempty"`
+}
+
+// seen is what others see of a loop.
+type seen struct {
+	mu sync.Mutex
+	Progress
+}
+
+// show lets others see where the loop stands.
+func (l *Loop) show(f durable.Flow, p Progress) error {
+	l.seen.mu.Lock()
+	defer l.seen.mu.Unlock()
+	p.ByOperator = l.seen.ByOperator
+	l.seen.Progress = p
+	return f.Progress(p)
+}
+
+// noteEnd writes down that a person ends the loop, as soon as that is asked for: a second
+// Ctrl-C leaves no time for it later. Whether the cause of ctx is a person it says itself.
+func (l *Loop) noteEnd(f durable.Flow) (stop func()) {
+	ctx, noted := f.Context(), make(chan struct{})
+	cancel := context.AfterFunc(ctx, func() {
+		defer close(noted)
+		var who interface{ ByOperator() bool }
+		if !errors.As(context.Cause(ctx), &who) || !who.ByOperator() {
+			return
+		}
+		l.seen.mu.Lock()
+		defer l.seen.mu.Unlock()
+		if l.seen.ByOperator = true; !l.seen.BeganAt.IsZero() {
+			_ = f.Progress(l.seen.Progress) // at worst it looks as if the machine had ended it
+		}
+	})
+	return func() {
+		if !cancel() {
+			<-noted
+		}
+	}
 }
 
 func (l *Loop) progress(n int) Progress {
@@ -37,7 +79,7 @@ func (l *Loop) fail(f durable.Flow, n int, err error) error {
 	}
 	p := l.progress(n)
 	p.Reason, p.Why = Failed, err.Error()
-	return f.Progress(p)
+	return l.show(f, p)
 }
 
 // Seen is one loop of the workspace as it stands.
@@ -80,8 +122,8 @@ func Last(ws *workspace.Workspace) (*Seen, error) {
 		}
 		s.CutOff = !s.Running && s.Reason == ""
 		if s.CutOff { // unless it ended and could not say so: a full disk
-			if st, err := store.State(id); err == nil && (st.Status == durable.Done || st.Status == durable.Failed || st.Status == durable.Cancelled) {
-				s.CutOff, s.Reason, s.Why = false, Reason(st.Status), st.Error
+			if st, err := store.State(id); err == nil {
+				s.settle(st)
 			}
 		}
 		if s.Running {
@@ -92,6 +134,19 @@ func Last(ws *workspace.Workspace) (*Seen, error) {
 		}
 	}
 	return last, nil
+}
+
+// settle corrects what a loop could not say any more by what is on record.
+func (s *Seen) settle(st durable.State) {
+	switch st.Status {
+	case durable.Done, durable.Failed, durable.Cancelled:
+		s.CutOff, s.Reason, s.Why = false, Reason(st.Status), st.Error
+	case durable.Sleeping: // the wait goes on
+	default:
+		if st.Changed.After(s.UpdatedAt) { // relay wake ended it after it had been shown
+			s.Wait = nil
+		}
+	}
 }
 
 // Running gives the loop of the workspace that a process has in hand now, nil when

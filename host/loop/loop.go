@@ -40,6 +40,8 @@ type Options struct {
 	MaxTicks   int       `json:"max_ticks,omitempty"`    // 0: no limit
 	Until      time.Time `json:"until,omitzero"`         // no tick begins after it
 	MaxCostUSD float64   `json:"max_cost_usd,omitempty"` // 0: no limit
+	// After is the wait of a loop before this one, which holds for this one, too.
+	After *quota.Wait `json:"after,omitempty"`
 }
 
 // Tick is one tick of a loop, as its record keeps it.
@@ -95,6 +97,7 @@ type Loop struct {
 	session crew.Session
 	series  *quota.Wait // the last wait, while nothing but limits was met
 	last    Tick        // the one before
+	seen    seen
 
 	out     Outcome
 	failure error // of a step, as it was before its record made a text of it
@@ -120,17 +123,17 @@ func (l *Loop) Run(ctx context.Context) (*Outcome, error) {
 	if err := l.ws.MkdirAll(Dir(l.ws)); err != nil {
 		return nil, err
 	}
-	if !l.again {
-		if err := forget(l.ws); err != nil {
-			return nil, err
-		}
-	}
 	var err error
 	if l.store, err = durable.NewFiles(Dir(l.ws), l.hooks.Clock); err == nil {
 		err = l.store.Prune(keptLoops)
 	}
 	if err != nil {
 		return nil, fault.Internal(err)
+	}
+	if !l.again {
+		if err := l.takeOver(); err != nil {
+			return nil, err
+		}
 	}
 	defer l.closeSession(ctx)
 	_, err = l.store.Run(ctx, l.id, Kind, Version, l.flow)
@@ -171,9 +174,15 @@ func (l *Loop) flow(f durable.Flow) error {
 	if l.begun, err = f.Now(); err != nil {
 		return err
 	}
+	defer l.noteEnd(f)()
+	if o.After != nil {
+		if err := l.await(f, "wait-0", o.After); err != nil {
+			return err
+		}
+	}
 	for step := 1; l.out.Reason == ""; step++ {
 		n := len(l.out.Ticks) + 1
-		if err := f.Progress(l.progress(n)); err != nil {
+		if err := l.show(f, l.progress(n)); err != nil {
 			return err
 		}
 		t, err := durable.Step(f, fmt.Sprintf("tick-%d", step), func(ctx context.Context, a durable.Attempt) (Tick, error) {
@@ -197,7 +206,7 @@ func (l *Loop) flow(f durable.Flow) error {
 		}
 		l.out.Reason, l.out.Why = t.Stop, t.Why
 	}
-	_ = f.Progress(l.progress(len(l.out.Ticks))) // for those who look; the record itself has the end
+	_ = l.show(f, l.progress(len(l.out.Ticks))) // for those who look; the record itself has the end
 	return nil
 }
 

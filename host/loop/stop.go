@@ -30,6 +30,7 @@ const (
 	Drained          Reason = "drained"     // the operator asked for an end after the tick
 	Failed           Reason = "failed"      // the loop could not go on; only those who look from outside see it
 	Interrupted      Reason = "interrupted" // a signal, or the operator asked for an end now
+	NothingToResume  Reason = "nothing"     // no loop was cut off by anything but the operator; see host.LoopOptions.Unattended
 )
 
 // Spend is what the calls of the workspace have used since the loop began.

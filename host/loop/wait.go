@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/paxiom/relay/host/internal/quota"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/tick"
 )
 
 // Waited is one wait of a loop that is over.
@@ -39,15 +41,22 @@ func (l *Loop) wait(f durable.Flow, step int, limits []report.Limit) error {
 		return nil
 	case err != nil:
 		return err
-	case !l.o.Until.IsZero() && !w.Until.Before(l.o.Until):
-		l.out.Reason, l.out.Why = UntilReached, describe(limits)+", and nothing can be asked again before "+l.o.Until.Local().Format(time.DateTime)
+	}
+	return l.await(f, fmt.Sprintf("wait-%d", step), w)
+}
+
+// await sleeps through one wait, unless the loop is to be over by then.
+func (l *Loop) await(f durable.Flow, name string, w *quota.Wait) error {
+	if !l.o.Until.IsZero() && !w.Until.Before(l.o.Until) {
+		l.out.Reason, l.out.Why = UntilReached, describe(w.Limits)+", and nothing can be asked again before "+l.o.Until.Local().Format(time.DateTime)
 		return nil
 	}
 	l.series = w
-	if err := l.sleep(f, fmt.Sprintf("wait-%d", step), w); err != nil {
+	if err := l.sleep(f, name, w); err != nil {
 		return err
 	}
-	if now, err = f.Now(); err != nil {
+	now, err := f.Now()
+	if err != nil {
 		return err
 	}
 	l.out.Waits = append(l.out.Waits, Waited{*w, now})
@@ -62,7 +71,7 @@ func (l *Loop) sleep(f durable.Flow, name string, w *quota.Wait) error {
 	l.closeSession(f.Context()) // hours may pass
 	p := l.progress(len(l.out.Ticks) + 1)
 	p.Wait = w
-	if err := f.Progress(p); err != nil {
+	if err := l.show(f, p); err != nil {
 		return err
 	}
 	what := describe(w.Limits)
@@ -83,13 +92,34 @@ func (l *Loop) sleep(f durable.Flow, name string, w *quota.Wait) error {
 	return queue.Drop(l.ws, "loop", l.id)
 }
 
-// forget takes the wait of a loop that nobody resumed out of the queue: another begins.
-func forget(ws *workspace.Workspace) error {
-	s, err := Waiting(ws)
+// takeOver makes the wait of a loop that nobody resumed this loop's own: what it waits for
+// lasts as long for the one as for the other, and to ask before would not begin it anew.
+func (l *Loop) takeOver() error {
+	s, err := Waiting(l.ws)
 	if s == nil || s.Running || err != nil {
 		return err
 	}
-	return queue.Drop(ws, "loop", s.ID)
+	if l.now().Before(s.Wait.Until) && l.holds(s.Wait) {
+		l.o.After = s.Wait
+		if l.env.Observer != nil {
+			l.env.Observer.Observe(progress.Event{Kind: progress.Notice, At: l.now(), Text: "the loop before this one waits for a limit, which holds for this one, too; `relay wake` asks again at once"})
+		}
+	}
+	return queue.Drop(l.ws, "loop", s.ID)
+}
+
+// holds says whether a wait of another loop is this loop's, too: nobody could be asked
+// now who is not waited for.
+func (l *Loop) holds(w *quota.Wait) bool {
+	if l.env.Loaded == nil || len(w.Limits) == 0 {
+		return false
+	}
+	for _, c := range tick.Askable(l.env.Loaded.Config, w.Limits[0].Role) {
+		if !slices.ContainsFunc(w.Limits, func(m report.Limit) bool { return m.Provider == c.Name && m.Model == c.Model }) {
+			return false
+		}
+	}
+	return true
 }
 
 // drainCheck is how often a waiting loop looks whether it is to end.

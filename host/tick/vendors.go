@@ -3,23 +3,41 @@ package tick
 import (
 	"context"
 
+	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/ledger"
 )
 
 // orchestrators are the configured provider and its fallback.
 func (r *run) orchestrators() *crew.Lineup {
-	return r.crew().Lineup(ledger.RoleOrchestrator, r.cfg.Orchestrator.Provider, r.cfg.Models.OrchestratorModel, r.cfg.Fallback.Orchestrator)
+	return r.crew().LineupOf(ledger.RoleOrchestrator, planners(r.cfg))
 }
 
-// workers are the builder that the task names and its fallback. A patch is applied by
-// patch or not at all.
+// workers are the builder that the task names and its fallback.
 func (r *run) workers() *crew.Lineup {
-	fallback := r.cfg.Fallback.Builder
-	if r.task.Builder.Mode == "patch" {
+	return r.crew().LineupOf(ledger.RoleBuilder, workersOf(r.cfg, r.task.Builder.Mode))
+}
+
+func planners(cfg *config.Config) []crew.Choice {
+	return crew.Choices(cfg.Orchestrator.Provider, cfg.Models.OrchestratorModel, cfg.Fallback.Orchestrator)
+}
+
+// workersOf: a patch is applied by patch or not at all.
+func workersOf(cfg *config.Config, builder string) []crew.Choice {
+	fallback := cfg.Fallback.Builder
+	if builder == "patch" {
 		fallback = nil
 	}
-	return r.crew().Lineup(ledger.RoleBuilder, r.task.Builder.Mode, r.cfg.Models.BuilderModel, fallback)
+	return crew.Choices(builder, cfg.Models.BuilderModel, fallback)
+}
+
+// Askable is whom a tick can ask in a role, when its task names no other builder than
+// the configured one.
+func Askable(cfg *config.Config, role string) []crew.Choice {
+	if role == ledger.RoleBuilder {
+		return workersOf(cfg, cfg.Builder.DefaultMode)
+	}
+	return planners(cfg)
 }
 
 // keepUnfinished keeps what a builder had done when it met a limit: the next one begins

@@ -3,8 +3,8 @@ package config
 // cycleKeys concern all audit cycles of a repository; a service's own keys are in its
 // file, see serviceKeys.
 var cycleKeys = []key{
-	{path: "notify.desktop", kind: kBool, def: true, doc: "Whether notify-send, where there is one, says that a cycle waits for you.", read: "notify"},
-	{path: "notify.bell", kind: kBool, def: true, doc: "Whether the terminal's bell rings then.", read: "notify"},
+	{path: "notify.desktop", kind: kBool, def: true, doc: "Whether notify-send, where there is one, says that a cycle waits for you or that a loop has ended.", read: "notify"},
+	{path: "notify.bell", kind: kBool, def: true, doc: "Whether the terminal's bell rings when a cycle waits for you.", read: "notify"},
 	{path: "notify.command", kind: kTexts, def: []string{}, max: 40, check: hook, narrow: users, doc: "A program and its arguments that is started then, with one JSON object on its standard input: for chat or a phone. Empty for none.", read: "notify"},
 	{path: "cycles.max_worktrees", kind: kWhole, def: 8, min: 1, max: 100, doc: "Work trees of cycles that may be there at once, those in use included.", read: "cycle"},
 	{path: "cycles.worktrees_max_mb", kind: kWhole, def: 10000, min: 1, max: 1e7, narrow: atMost, doc: "Size of all of them together from which on no cycle starts, in megabytes.", read: "cycle"},

@@ -43,18 +43,29 @@ type Lineup struct {
 	known []report.Limit // of those that other runs of this machine have met lately
 }
 
-// Lineup is the configured choice and its fallback, entries like "codex/gpt-5.5". Those
-// of which it is known that their vendor refuses them now come last: they are asked all
-// the same when nobody else answers.
-func (e Env) Lineup(role, name, model string, fallback []string) *Lineup {
-	l := &Lineup{env: e, role: role, all: []Choice{{catalog.Canonical(name), model, true}}}
+// Choices are the configured one and its fallback, entries like "codex/gpt-5.5".
+func Choices(name, model string, fallback []string) []Choice {
+	all := []Choice{{catalog.Canonical(name), model, true}}
 	for _, text := range fallback {
 		name, model, _ := strings.Cut(text, "/")
 		c := Choice{Name: catalog.Canonical(name), Model: model}
-		if !slices.ContainsFunc(l.all, func(o Choice) bool { return o.Name == c.Name && o.Model == c.Model }) {
-			l.all = append(l.all, c)
+		if !slices.ContainsFunc(all, func(o Choice) bool { return o.Name == c.Name && o.Model == c.Model }) {
+			all = append(all, c)
 		}
 	}
+	return all
+}
+
+// Lineup is the lineup of these [Choices].
+func (e Env) Lineup(role, name, model string, fallback []string) *Lineup {
+	return e.LineupOf(role, Choices(name, model, fallback))
+}
+
+// LineupOf puts choices into the order in which they are asked: those of which it is known
+// that their vendor refuses them now come last. They are asked all the same when nobody
+// else answers.
+func (e Env) LineupOf(role string, all []Choice) *Lineup {
+	l := &Lineup{env: e, role: role, all: all}
 	if len(l.all) == 1 {
 		return l
 	}

@@ -60,6 +60,9 @@ func (s *Session) Done(ctx context.Context, p *Plugin) {
 // Close ends the plugins, and says how many processes they had left behind. The session
 // can be used again afterwards.
 func (s *Session) Close(ctx context.Context) (left int) {
+	if s == nil {
+		return 0
+	}
 	for _, p := range s.plugins {
 		p.Worker = &report.Worker{}
 		p.Close(ctx)
