@@ -3,6 +3,7 @@ package change
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -187,6 +188,43 @@ func (l *landing) settled(t *testing.T, r *repo, killed string) string {
 	default:
 		t.Errorf("killed %s: the tree is neither, HEAD %s was %s: %s", killed, now, l.head, diff(l.landed, tree))
 		return "neither"
+	}
+}
+
+// A signal ends a landing that has not begun to write, and lets one that has come to its
+// end: whenever it comes, the tree is the base or the judged commit, and nothing is left.
+func TestInterruptedWhileLanding(t *testing.T) {
+	from := newRepo(t)
+	l := newLanding(t, from, true)
+	ends := map[bool]int{}
+	for n, point := range l.points {
+		if n%2 != 0 || testing.Short() && n%6 != 0 {
+			continue
+		}
+		r := from.copy(t)
+		r.everything()
+		ctx, interrupt := context.WithCancel(context.Background())
+		reached := 0
+		journal.Failpoint = func(string) {
+			if reached++; reached == n+1 {
+				interrupt()
+			}
+		}
+		_, err := r.landAt(ctx, "run-1", true, l.head, "main")
+		journal.Failpoint = nil
+		interrupt()
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("interrupted at %d (%s): %v", n+1, point, err)
+		}
+		end := l.settled(t, r, fmt.Sprintf("(interrupted) at %d (%s)", n+1, point))
+		if (end == "landed") != (err == nil) {
+			t.Errorf("interrupted at %d (%s): it says %v, and the tree is %s", n+1, point, err, end)
+		}
+		ends[err == nil]++
+		os.RemoveAll(filepath.Dir(r.root))
+	}
+	if ends[true] == 0 || ends[false] == 0 {
+		t.Errorf("%d landings came to their end, %d did not begin to write", ends[true], ends[false])
 	}
 }
 

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -137,7 +138,7 @@ func TestOperatorEditsMeanwhile(t *testing.T) {
 			head := r.git("rev-parse", "HEAD")
 			edit(r)
 			before, branch := r.snapshot(false), r.git("rev-parse", "HEAD", "--symbolic-full-name", "HEAD")
-			_, err := r.landAt("run-1", true, head, "main")
+			_, err := r.landAt(context.Background(), "run-1", true, head, "main")
 			f, ok := fault.As(err)
 			if !ok || f.Code != judge.StopHeadMoved {
 				t.Fatalf("error %v", err)

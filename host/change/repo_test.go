@@ -134,12 +134,11 @@ func (r *repo) land(id string, commit bool) (Landed, error) {
 	ctx := context.Background()
 	head, branch, err := r.env.Git.Head(ctx)
 	must(r.t, err)
-	return r.landAt(id, commit, head, branch)
+	return r.landAt(ctx, id, commit, head, branch)
 }
 
-func (r *repo) landAt(id string, commit bool, head, branch string) (Landed, error) {
+func (r *repo) landAt(ctx context.Context, id string, commit bool, head, branch string) (Landed, error) {
 	r.t.Helper()
-	ctx := context.Background()
 	log, err := r.env.Journal.Begin(id)
 	must(r.t, err)
 	layer := filepath.Join(r.env.StateDir, "boxes", id)
