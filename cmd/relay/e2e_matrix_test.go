@@ -157,13 +157,14 @@ func newBench(t *testing.T, w way, c matrixCase) *bench {
 	if w.role == "build" {
 		provider, builder = "replay", w.plugin
 	}
+	writeFile(t, filepath.Join(b.repo, "plan.json"), `{"version":1,"calls":[{"times":-1,"answer":{"output":`+matrixTask(w.plugin)+`}}]}`)
 	writeFile(t, filepath.Join(b.repo, "add.sh"), "echo $(($1 - $2))\n")
 	writeFile(t, filepath.Join(b.repo, "relay.config.json"), fmt.Sprintf(`{"version":"1.0",
 		"orchestrator":{"provider":%q,"max_parse_retries_per_tick":0,"idle_timeout_seconds":%[2]d,"timeout_seconds":120},
 		"builder":{"default_mode":%[3]q,"idle_timeout_seconds":%[2]d,"timeout_seconds":120},
 		"models":{"orchestrator_model":%[4]q,"builder_model":%[4]q,"orchestrator_fallback_model":"","builder_fallback_model":""},
-		"plugins":{%[5]q:{%[6]s"base_url":%[7]q%[8]s,"keys":{%[9]q:"file:~/key"}%[10]s}}}`,
-		provider, idleSeconds(w, c), builder, w.model, w.plugin, transport, server+w.path, command, keyVar, w.settings))
+		"plugins":{%[5]q:{%[6]s"base_url":%[7]q%[8]s,"keys":{%[9]q:"file:~/key"}%[10]s},"replay":{"script":%[11]q}}}`,
+		provider, idleSeconds(w, c), builder, w.model, w.plugin, transport, server+w.path, command, keyVar, w.settings, filepath.Join(b.repo, "plan.json")))
 	env["PATH"], env["GIT_CONFIG_NOSYSTEM"] = binDir+":"+os.Getenv("PATH"), "1"
 	for _, v := range ways { // what lies around in relay's environment is not for this plugin
 		env[v.keyVar] = foreignKey
