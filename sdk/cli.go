@@ -154,6 +154,7 @@ func (r *cliRun) open() (stdin *os.File, err error) {
 	if r.stdout, outW, err = os.Pipe(); err != nil {
 		return nil, err
 	}
+	widen(outW)
 	r.cmd.Stdout = outW
 	if r.stderr, errW, err = os.Pipe(); err != nil {
 		r.close(nil)

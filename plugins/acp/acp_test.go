@@ -11,48 +11,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/paxiom/relay/plugins/internal/eventtest"
 	"github.com/paxiom/relay/plugins/internal/vendortest"
 	"github.com/paxiom/relay/sdk"
 )
 
 const resultSchema = `{"type":"object","additionalProperties":false,"required":["summary"],"properties":{"summary":{"type":"string","minLength":1}}}`
 
-// workshop is a repository and a builder with an agent of a kind.
-type workshop struct {
-	repo string
-	part sdk.Builder
-	log  *eventtest.Log
-}
-
-func open(t *testing.T, kind, more string) *workshop {
+func open(t *testing.T, kind, more string) *vendortest.Workshop {
 	t.Helper()
 	return with(t, fmt.Sprintf(`{"agent":[%q],"env":{%q:%q}%s}`, os.Args[0], actAs, kind, more))
 }
 
-func with(t *testing.T, config string) *workshop {
+func with(t *testing.T, config string) *vendortest.Workshop {
 	t.Helper()
-	w := &workshop{repo: filepath.Join(t.TempDir(), "repo"), log: &eventtest.Log{}, part: newBuilder().part()}
-	if err := os.Mkdir(w.repo, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(w.repo, "add.go"), []byte("package demo\n\nfunc Add(a, b int) int { return a - b }\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.part.Configure(t.Context(), &sdk.Config{JSON: json.RawMessage(config), WorkDir: t.TempDir()}); err != nil {
-		t.Fatal(err)
-	}
+	w := vendortest.NewWorkshop(t)
+	w.Configure(t, newBuilder().part(), "%s", config)
+	w.Ask.ResultSchema, w.Ask.IdleTimeout = json.RawMessage(resultSchema), 20*time.Second
 	return w
-}
-
-func (w *workshop) request() *sdk.BuildRequest {
-	return &sdk.BuildRequest{Workspace: w.repo, System: "SYSTEM", Prompt: "Make Add add.", ResultSchema: json.RawMessage(resultSchema), IdleTimeout: 20 * time.Second}
-}
-
-func (w *workshop) build(t *testing.T) (*sdk.BuildResult, *sdk.Failure) {
-	t.Helper()
-	res, err := w.part.Build(t.Context(), w.request(), w.log)
-	return res, sdk.AsFailure(err)
 }
 
 func TestBuilds(t *testing.T) {
@@ -67,19 +42,19 @@ func TestBuilds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := open(t, "good", tc.more)
-			res, f := w.build(t)
+			res, f := w.Build(t)
 			if f != nil {
-				t.Fatalf("%v\n%s", f, w.log)
+				t.Fatalf("%v\n%s", f, w.Log)
 			}
-			b, err := os.ReadFile(filepath.Join(w.repo, "add.go"))
+			b, err := os.ReadFile(filepath.Join(w.Repo, "add.go"))
 			if err != nil || strings.Contains(string(b), "a + b") == (name == "reject") {
 				t.Errorf("the file is now %s %v", b, err)
 			}
 			if !strings.HasPrefix(string(res.JSON), `{"summary":"`) || !strings.Contains(string(res.JSON), tc.summary) || res.StopReason != "end_turn" {
 				t.Errorf("result %s %s", res.JSON, res.StopReason)
 			}
-			if !strings.Contains(w.log.String(), tc.events) {
-				t.Errorf("no %q in the events:\n%s", tc.events, w.log)
+			if !strings.Contains(w.Log.String(), tc.events) {
+				t.Errorf("no %q in the events:\n%s", tc.events, w.Log)
 			}
 			if in, known := res.Usage.Input.Value(); !known || in != 100 {
 				t.Errorf("usage %+v", res.Usage)
@@ -92,17 +67,17 @@ func TestBuilds(t *testing.T) {
 // what a command leaves behind ends with the build.
 func TestServesTheWorkspaceOnly(t *testing.T) {
 	w := open(t, "thief", "")
-	if err := os.WriteFile(filepath.Join(w.repo, "../outside"), []byte("secret"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(w.Repo, "../outside"), []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("../outside", filepath.Join(w.repo, "link")); err != nil {
+	if err := os.Symlink("../outside", filepath.Join(w.Repo, "link")); err != nil {
 		t.Fatal(err)
 	}
-	res, f := w.build(t)
+	res, f := w.Build(t)
 	if f != nil || string(res.JSON) != `{"summary":"got: "}` {
 		t.Fatalf("%+v %v", res, f)
 	}
-	alive := filepath.Join(w.repo, "alive")
+	alive := filepath.Join(w.Repo, "alive")
 	if err := os.Remove(alive); err != nil {
 		t.Fatal(err)
 	}
@@ -128,15 +103,13 @@ func TestBadEnds(t *testing.T) {
 	} {
 		t.Run(kind, func(t *testing.T) {
 			w := open(t, kind, "")
-			r := w.request()
 			switch kind {
 			case "mute", "hang":
-				r.IdleTimeout = time.Second
+				w.Ask.IdleTimeout = time.Second
 			case "flood":
-				r.Timeout = 2 * time.Second
+				w.Ask.Timeout = 2 * time.Second
 			}
-			res, err := w.part.Build(t.Context(), r, w.log)
-			f := sdk.AsFailure(err)
+			res, f := w.Build(t)
 			if kind == "flood" && f != nil && f.Reason == sdk.Internal { // the library gave the talk up
 				return
 			}
@@ -147,18 +120,18 @@ func TestBadEnds(t *testing.T) {
 
 func TestLogsIn(t *testing.T) {
 	w := open(t, "locked", `,"auth_method":"by-hand"`)
-	if _, f := w.build(t); f != nil {
+	if _, f := w.Build(t); f != nil {
 		t.Error(f)
 	}
-	_, f := open(t, "good", `,"mode":"nope"`).build(t)
+	_, f := open(t, "good", `,"mode":"nope"`).Build(t)
 	vendortest.Want{Reason: sdk.BadConfig, Effect: sdk.EffectNone}.Hold(t, nil, f)
 }
 
 func TestEmptyAnswer(t *testing.T) {
 	w := open(t, "empty", "")
-	res, f := w.build(t)
-	if f != nil || len(res.JSON) != 0 || !strings.Contains(w.log.String(), "notice the agent ended without an answer") {
-		t.Errorf("%+v %v\n%s", res, f, w.log)
+	res, f := w.Build(t)
+	if f != nil || len(res.JSON) != 0 || !strings.Contains(w.Log.String(), "notice the agent ended without an answer") {
+		t.Errorf("%+v %v\n%s", res, f, w.Log)
 	}
 }
 
@@ -167,7 +140,7 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(700*time.Millisecond, cancel)
 	begin := time.Now()
-	res, err := w.part.Build(ctx, w.request(), w.log)
+	res, err := w.Part.Build(ctx, &w.Ask, w.Log)
 	vendortest.Want{Reason: sdk.Cancelled}.Hold(t, res, sdk.AsFailure(err))
 	if d := time.Since(begin); d > 10*time.Second {
 		t.Errorf("it took %v", d)
@@ -175,13 +148,13 @@ func TestCancel(t *testing.T) {
 }
 
 func TestHealth(t *testing.T) {
-	h, err := open(t, "good", "").part.Health(t.Context(), true)
+	h, err := open(t, "good", "").Part.Health(t.Context(), true)
 	if err != nil || !strings.Contains(h.Detail, "tester 1.2.3") {
 		t.Errorf("%+v %v", h, err)
 	}
-	_, err = with(t, `{}`).part.Health(t.Context(), false)
+	_, err = with(t, `{}`).Part.Health(t.Context(), false)
 	vendortest.Want{Reason: sdk.BadConfig}.Hold(t, nil, sdk.AsFailure(err))
-	_, err = with(t, `{"agent":["/no/such/agent"]}`).part.Health(t.Context(), false)
+	_, err = with(t, `{"agent":["/no/such/agent"]}`).Part.Health(t.Context(), false)
 	vendortest.Want{Reason: sdk.ToolMissing}.Hold(t, nil, sdk.AsFailure(err))
 }
 
@@ -196,8 +169,8 @@ func TestExampleAgent(t *testing.T) {
 		t.Fatalf("%v %s", err, out)
 	}
 	w := with(t, fmt.Sprintf(`{"agent":[%q]}`, path))
-	res, f := w.build(t)
+	res, f := w.Build(t)
 	if f != nil || !strings.Contains(string(res.JSON), "successfully updated the configuration") {
-		t.Errorf("%+v %v\n%s", res, f, w.log)
+		t.Errorf("%+v %v\n%s", res, f, w.Log)
 	}
 }

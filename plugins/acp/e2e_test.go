@@ -28,23 +28,22 @@ func TestE2EGeminiAsAnAgent(t *testing.T) {
 			home := settled(t)
 			w := with(t, fmt.Sprintf(`{"agent":[%q,"--acp","--skip-trust","-e","none","-m","gemini-2.5-pro"],"permissions":%q,
 				"env":{"GEMINI_CLI_HOME":%q,"GOOGLE_GEMINI_BASE_URL":%q,"GEMINI_CLI_NO_RELAUNCH":"true"}}`, gemini, permissions, home, model.URL()))
-			r := w.request()
-			r.IdleTimeout = time.Minute
-			res, err := w.part.Build(t.Context(), r, w.log)
-			if err != nil {
-				t.Fatalf("%v\n%s", err, w.log)
+			w.Ask.IdleTimeout = time.Minute
+			res, f := w.Build(t)
+			if f != nil {
+				t.Fatalf("%v\n%s", f, w.Log)
 			}
-			b, err := os.ReadFile(filepath.Join(w.repo, "add.go"))
-			_, ran := os.Stat(filepath.Join(w.repo, "ran.txt"))
+			b, err := os.ReadFile(filepath.Join(w.Repo, "add.go"))
+			_, ran := os.Stat(filepath.Join(w.Repo, "ran.txt"))
 			allowed := permissions == "allow"
 			if err != nil || strings.Contains(string(b), "a + b") != allowed || (ran == nil) != allowed {
-				t.Errorf("the file is %s, the command: %v\n%s", b, ran, w.log)
+				t.Errorf("the file is %s, the command: %v\n%s", b, ran, w.Log)
 			}
-			if allowed && string(res.JSON) != `{"summary":"Add adds now."}` || !strings.Contains(w.log.String(), "gemini-cli 0.61.") {
-				t.Errorf("result %s\n%s", res.JSON, w.log)
+			if allowed && string(res.JSON) != `{"summary":"Add adds now."}` || !strings.Contains(w.Log.String(), "gemini-cli 0.61.") {
+				t.Errorf("result %s\n%s", res.JSON, w.Log)
 			}
-			if told := strings.Contains(w.log.String(), "notice the agent was not allowed"); told == allowed {
-				t.Errorf("a refusal is told: %v\n%s", told, w.log)
+			if told := strings.Contains(w.Log.String(), "notice the agent was not allowed"); told == allowed {
+				t.Errorf("a refusal is told: %v\n%s", told, w.Log)
 			}
 		})
 	}

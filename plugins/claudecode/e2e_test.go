@@ -5,50 +5,34 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/paxiom/relay/plugins/internal/eventtest"
+	"github.com/paxiom/relay/plugins/internal/vendortest"
 	"github.com/paxiom/relay/sdk"
 	"github.com/paxiom/relay/testdata/e2e"
 	"github.com/paxiom/relay/testdata/fakemodel"
 )
 
-const resultSchema = `{"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://relay.example/x","type":"object","additionalProperties":false,"required":["summary","files_intended","commands_ran","notes"],"properties":{
-	"summary":{"type":"string","minLength":1},"files_intended":{"type":"array","items":{"type":"string"}},
-	"commands_ran":{"type":"array","items":{"type":"string"}},"notes":{"type":"array","items":{"type":"string"}}}}`
-
-const result = `{"name":"StructuredOutput","input":{"summary":"Add adds now.","files_intended":["add.go"],"commands_ran":[],"notes":[]}}`
-
 // workshop is a repository, a scripted model and the builder.
 type workshop struct {
-	repo  string
+	*vendortest.Workshop
 	model *fakemodel.Server
-	part  sdk.Builder
-	log   *eventtest.Log
 }
 
 func open(t *testing.T, script, config string) *workshop {
 	t.Helper()
 	claude := e2e.Claude(t)
-	w := &workshop{repo: filepath.Join(t.TempDir(), "repo"), log: &eventtest.Log{}}
-	write(t, filepath.Join(w.repo, "add.go"), "package demo\n\nfunc Add(a, b int) int { return a - b }\n")
-	if out, err := exec.Command("git", "init", "-q", w.repo).CombinedOutput(); err != nil {
-		t.Fatalf("%v %s", err, out)
-	}
-	w.model = e2e.Model(t, `{"anthropic":`+script+`}`, map[string]string{"REPO": w.repo})
+	w := &workshop{Workshop: vendortest.NewWorkshop(t)}
+	w.model = e2e.Model(t, `{"anthropic":`+script+`}`, map[string]string{"REPO": w.Repo})
 	for name, value := range e2e.Env(t, w.model) {
 		t.Setenv(name, value)
 	}
 	t.Setenv("ANTHROPIC_API_KEY", "sk-test")
-	w.part = newBuilder().part()
-	cfg := fmt.Sprintf(`{"command":%q,"base_url":%q%s}`, claude, w.model.URL(), config)
-	if err := w.part.Configure(t.Context(), &sdk.Config{JSON: json.RawMessage(cfg), WorkDir: t.TempDir()}); err != nil {
-		t.Fatal(err)
-	}
+	w.Configure(t, newBuilder().part(), `{"command":%q,"base_url":%q%s}`, claude, w.model.URL(), config)
+	w.Ask.Model, w.Ask.MaxTurns, w.Ask.IdleTimeout, w.Ask.Timeout = "claude-sonnet-4-5", 8, 20*time.Second, 2*time.Minute
 	return w
 }
 
@@ -62,32 +46,10 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-func (w *workshop) request() *sdk.BuildRequest {
-	return &sdk.BuildRequest{
-		Workspace: w.repo, Model: "claude-sonnet-4-5", System: "SYSTEM-CANARY", Prompt: "Make Add add.",
-		ResultSchema: json.RawMessage(resultSchema), MaxTurns: 8, IdleTimeout: 20 * time.Second, Timeout: 2 * time.Minute,
-	}
-}
-
-func (w *workshop) build(t *testing.T) (*sdk.BuildResult, *sdk.Failure) {
-	t.Helper()
-	res, err := w.part.Build(t.Context(), w.request(), w.log)
-	return res, sdk.AsFailure(err)
-}
-
-func (w *workshop) added(t *testing.T) bool {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(w.repo, "add.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Contains(string(b), "a + b")
-}
-
 const (
 	readTurn = `{"tool":{"name":"Read","input":{"file_path":"{{REPO}}/add.go"}}}`
 	editTurn = `{"text":"I will mend it.","tool":{"name":"Edit","input":{"file_path":"{{REPO}}/add.go","old_string":"a - b","new_string":"a + b"}}}`
-	endTurn  = `{"tool":` + result + `,"times":-1}`
+	endTurn  = `{"tool":{"name":"StructuredOutput","input":` + vendortest.Work + `},"times":-1}`
 )
 
 func bash(command string) string {
@@ -98,11 +60,11 @@ func TestE2EBuilds(t *testing.T) {
 	for _, mode := range []string{"acceptEdits", "bypassPermissions"} {
 		t.Run(mode, func(t *testing.T) { // as root too: the tests run as whoever runs them
 			w := open(t, "["+readTurn+","+editTurn+","+bash("git status --short")+`,{"tool":{"name":"Write","input":{"file_path":"{{REPO}}/NEW.md","content":"new\n"}}},`+endTurn+"]", `,"permission_mode":"`+mode+`"`)
-			res, f := w.build(t)
+			res, f := w.Build(t)
 			if f != nil {
 				t.Fatal(f)
 			}
-			if _, err := os.Stat(filepath.Join(w.repo, "NEW.md")); err != nil || !w.added(t) {
+			if _, err := os.Stat(filepath.Join(w.Repo, "NEW.md")); err != nil || !w.Added(t) {
 				t.Error("the edits did not happen")
 			}
 			var doc struct{ Summary string }
@@ -110,8 +72,8 @@ func TestE2EBuilds(t *testing.T) {
 				t.Errorf("result %s %v", res.JSON, err)
 			}
 			for _, want := range []string{"started claude-sonnet-4-5 2.1.", "file add.go", "file NEW.md", "command sh -c git status --short", "command sh -c git status --short: 0"} {
-				if !strings.Contains(w.log.String(), want) {
-					t.Errorf("no %q in the events:\n%s", want, w.log)
+				if !strings.Contains(w.Log.String(), want) {
+					t.Errorf("no %q in the events:\n%s", want, w.Log)
 				}
 			}
 			if cost, known := res.Usage.CostMicroUSD.Value(); !known || cost == 0 {
@@ -127,30 +89,24 @@ func TestE2EBuilds(t *testing.T) {
 func TestE2ELimits(t *testing.T) {
 	t.Run("turns", func(t *testing.T) {
 		w := open(t, "["+readTurn+","+editTurn+`,`+readTurn[:len(readTurn)-1]+`,"times":-1}]`, "")
-		r := w.request()
-		r.MaxTurns = 2
-		_, err := w.part.Build(t.Context(), r, w.log)
-		f := sdk.AsFailure(err)
-		if f == nil || f.Reason != sdk.LimitReached || f.Effect != sdk.EffectChanged || f.LimitName != "max_turns" || !w.added(t) {
-			t.Errorf("got %+v, edited %v", f, w.added(t))
+		w.Ask.MaxTurns = 2
+		_, f := w.Build(t)
+		if f == nil || f.Reason != sdk.LimitReached || f.Effect != sdk.EffectChanged || f.LimitName != "max_turns" || !w.Added(t) {
+			t.Errorf("got %+v, edited %v", f, w.Added(t))
 		}
 	})
 	t.Run("dollars", func(t *testing.T) {
 		w := open(t, `[`+readTurn[:len(readTurn)-1]+`,"times":-1,"usage":{"input":100000,"output":20000}}]`, "")
-		r := w.request()
-		r.MaxCostMicroUSD = 500000
-		_, err := w.part.Build(t.Context(), r, w.log)
-		if f := sdk.AsFailure(err); f == nil || f.Reason != sdk.LimitReached || f.LimitName != "max_budget_usd" {
-			t.Errorf("got %v", err)
+		w.Ask.MaxCostMicroUSD = 500000
+		if _, f := w.Build(t); f == nil || f.Reason != sdk.LimitReached || f.LimitName != "max_budget_usd" {
+			t.Errorf("got %v", f)
 		}
 	})
 	t.Run("time", func(t *testing.T) {
 		w := open(t, "["+editTurnAfterRead()+","+bash("tail -f /dev/null")+"]", "")
-		r := w.request()
-		r.Timeout = 6 * time.Second
-		_, err := w.part.Build(t.Context(), r, w.log)
-		if f := sdk.AsFailure(err); f == nil || f.Reason != sdk.Timeout || f.Effect != sdk.EffectChanged {
-			t.Errorf("got %v", err)
+		w.Ask.Timeout = 6 * time.Second
+		if _, f := w.Build(t); f == nil || f.Reason != sdk.Timeout || f.Effect != sdk.EffectChanged {
+			t.Errorf("got %v", f)
 		}
 	})
 }
@@ -160,23 +116,23 @@ func editTurnAfterRead() string { return readTurn + "," + editTurn }
 // A model that never gives its result in the schema has worked all the same.
 func TestE2EWorkWithoutResult(t *testing.T) {
 	w := open(t, "["+readTurn+","+editTurn+`,{"text":"Done, no JSON today.","times":-1}]`, "")
-	res, f := w.build(t)
+	res, f := w.Build(t)
 	if f != nil {
 		t.Fatal(f)
 	}
-	if string(res.JSON) != "Done, no JSON today." || !w.added(t) || !strings.Contains(w.log.String(), "can't be used") {
-		t.Errorf("result %q, events:\n%s", res.JSON, w.log)
+	if string(res.JSON) != "Done, no JSON today." || !w.Added(t) || !strings.Contains(w.Log.String(), "can't be used") {
+		t.Errorf("result %q, events:\n%s", res.JSON, w.Log)
 	}
 }
 
 func TestE2EDenials(t *testing.T) {
 	w := open(t, `[{"tool":{"name":"Write","input":{"file_path":"{{REPO}}/NEW.md","content":"x"}}},`+endTurn+`]`,
 		`,"permission_mode":"dontAsk","allowed_tools":"Read,Write(src/**)"`)
-	if _, f := w.build(t); f != nil {
+	if _, f := w.Build(t); f != nil {
 		t.Fatal(f)
 	}
-	if !strings.Contains(w.log.String(), "notice claude was not allowed: Write ") {
-		t.Errorf("events:\n%s", w.log)
+	if !strings.Contains(w.Log.String(), "notice claude was not allowed: Write ") {
+		t.Errorf("events:\n%s", w.Log)
 	}
 }
 
@@ -190,11 +146,11 @@ func TestE2EIsolation(t *testing.T) {
 		"CLAUDE.md": "MEMORY-CANARY", "AGENTS.md": "MEMORY-CANARY", ".claude/settings.json": hooks, ".claude/settings.local.json": hooks,
 		".mcp.json": mcp, ".claude/agents/x.md": "---\nname: x\ndescription: MEMORY-CANARY\n---\nx", ".claude/skills/s/SKILL.md": "---\nname: s\ndescription: MEMORY-CANARY\n---\nx",
 	} {
-		write(t, filepath.Join(w.repo, name), text)
+		write(t, filepath.Join(w.Repo, name), text)
 	}
 	write(t, filepath.Join(os.Getenv("HOME"), ".claude/settings.json"), hooks)
 	write(t, filepath.Join(os.Getenv("HOME"), ".claude/CLAUDE.md"), "MEMORY-CANARY")
-	if _, f := w.build(t); f != nil {
+	if _, f := w.Build(t); f != nil {
 		t.Fatal(f)
 	}
 	if _, err := os.Stat(canary); err == nil {
@@ -229,9 +185,9 @@ func TestE2ENothingStays(t *testing.T) {
 			defer stop()
 			ended := make(chan error, 1)
 			go func() {
-				r := w.request()
+				r := w.Ask
 				r.Timeout = 15 * time.Second
-				_, err := w.part.Build(ctx, r, w.log)
+				_, err := w.Part.Build(ctx, &r, w.Log)
 				ended <- err
 			}()
 			if tc.cancel {
@@ -246,7 +202,7 @@ func TestE2ENothingStays(t *testing.T) {
 				t.Fatal("the build does not end")
 			}
 			if _, err := os.Stat(pid); err != nil {
-				t.Fatalf("the process never ran; events:\n%s", w.log)
+				t.Fatalf("the process never ran; events:\n%s", w.Log)
 			}
 			for end := time.Now().Add(10 * time.Second); len(running(t, mark)) > 0; time.Sleep(20 * time.Millisecond) {
 				if time.Now().After(end) {
@@ -279,12 +235,12 @@ func TestE2EBackgroundIsOff(t *testing.T) {
 	asked := `{"tool":{"name":"Bash","input":{"command":"tail -f /dev/null","description":"x","run_in_background":true}}}`
 	slow := `{"tool":{"name":"Bash","input":{"command":"tail -f /dev/zero > /dev/null","description":"x","timeout":1500}}}`
 	w := open(t, "["+asked+","+slow+","+endTurn+"]", `,"permission_mode":"bypassPermissions"`)
-	if _, f := w.build(t); f != nil {
+	if _, f := w.Build(t); f != nil {
 		t.Fatal(f)
 	}
 	for _, want := range []string{"command sh -c tail -f /dev/null: 1", "command sh -c tail -f /dev/zero > /dev/null: 1"} {
-		if !strings.Contains(w.log.String(), want) {
-			t.Errorf("no %q in the events:\n%s", want, w.log)
+		if !strings.Contains(w.Log.String(), want) {
+			t.Errorf("no %q in the events:\n%s", want, w.Log)
 		}
 	}
 }

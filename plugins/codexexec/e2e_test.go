@@ -4,26 +4,21 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/paxiom/relay/plugins/internal/codexcli"
-	"github.com/paxiom/relay/plugins/internal/eventtest"
+	"github.com/paxiom/relay/plugins/internal/vendortest"
 	"github.com/paxiom/relay/sdk"
 	"github.com/paxiom/relay/testdata/e2e"
 	"github.com/paxiom/relay/testdata/fakemodel"
 )
 
-const (
-	resultSchema = `{"type":"object","additionalProperties":false,"required":["summary","files_intended","commands_ran","notes"],"properties":{
-	"summary":{"type":"string","minLength":1},"files_intended":{"type":"array","items":{"type":"string"}},
-	"commands_ran":{"type":"array","items":{"type":"string"}},"notes":{"type":"array","items":{"type":"string"}}}}`
-	endTurn = `{"text":"{\"summary\":\"Add adds now.\",\"files_intended\":[\"add.go\"],\"commands_ran\":[],\"notes\":[]}","times":-1}`
-	patch   = `{"tool":{"name":"apply_patch","raw":"*** Begin Patch\n*** Update File: add.go\n@@\n-func Add(a, b int) int { return a - b }\n+func Add(a, b int) int { return a + b }\n*** Add File: NEW.md\n+new\n*** End Patch\n"}}`
-)
+var endTurn = vendortest.Says(vendortest.Work)
+
+const patch = `{"tool":{"name":"apply_patch","raw":"*** Begin Patch\n*** Update File: add.go\n@@\n-func Add(a, b int) int { return a - b }\n+func Add(a, b int) int { return a + b }\n*** Add File: NEW.md\n+new\n*** End Patch\n"}}`
 
 func shell(command string) string {
 	return fmt.Sprintf(`{"tool":{"name":"exec_command","input":{"cmd":%q}}}`, command)
@@ -31,26 +26,15 @@ func shell(command string) string {
 
 // workshop is a repository, a scripted model and the builder.
 type workshop struct {
-	repo  string
+	*vendortest.Workshop
 	model *fakemodel.Server
-	part  sdk.Builder
-	log   *eventtest.Log
 }
 
 func open(t *testing.T, script, config string) *workshop {
 	t.Helper()
 	codex := e2e.Codex(t)
-	w := &workshop{repo: filepath.Join(t.TempDir(), "repo"), log: &eventtest.Log{}}
-	if err := os.MkdirAll(w.repo, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(w.repo, "add.go"), []byte("package demo\n\nfunc Add(a, b int) int { return a - b }\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("git", "init", "-q", w.repo).CombinedOutput(); err != nil {
-		t.Fatalf("%v %s", err, out)
-	}
-	w.model = e2e.Model(t, `{"openai":`+script+`}`, map[string]string{"REPO": w.repo})
+	w := &workshop{Workshop: vendortest.NewWorkshop(t)}
+	w.model = e2e.Model(t, `{"openai":`+script+`}`, map[string]string{"REPO": w.Repo})
 	for name, value := range e2e.Env(t, w.model) {
 		t.Setenv(name, value)
 	}
@@ -58,34 +42,9 @@ func open(t *testing.T, script, config string) *workshop {
 		t.Setenv(v.Name, "")
 	}
 	t.Setenv("OPENAI_API_KEY", "sk-canary-0815")
-	w.part = newBuilder().part()
-	cfg := fmt.Sprintf(`{"command":%q,"base_url":%q%s}`, codex, w.model.URL()+"/v1", config)
-	if err := w.part.Configure(t.Context(), &sdk.Config{JSON: json.RawMessage(cfg), WorkDir: t.TempDir()}); err != nil {
-		t.Fatal(err)
-	}
+	w.Configure(t, newBuilder().part(), `{"command":%q,"base_url":%q%s}`, codex, w.model.URL()+"/v1", config)
+	w.Ask.Model, w.Ask.IdleTimeout, w.Ask.Timeout = "gpt-5.5", 30*time.Second, 2*time.Minute
 	return w
-}
-
-func (w *workshop) request() *sdk.BuildRequest {
-	return &sdk.BuildRequest{
-		Workspace: w.repo, Model: "gpt-5.5", System: "SYSTEM-CANARY", Prompt: "Make Add add.",
-		ResultSchema: json.RawMessage(resultSchema), IdleTimeout: 30 * time.Second, Timeout: 2 * time.Minute,
-	}
-}
-
-func (w *workshop) build(t *testing.T) (*sdk.BuildResult, *sdk.Failure) {
-	t.Helper()
-	res, err := w.part.Build(t.Context(), w.request(), w.log)
-	return res, sdk.AsFailure(err)
-}
-
-func (w *workshop) added(t *testing.T) bool {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(w.repo, "add.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Contains(string(b), "a + b")
 }
 
 func TestE2EBuilds(t *testing.T) {
@@ -93,11 +52,11 @@ func TestE2EBuilds(t *testing.T) {
 		t.Run(sandbox, func(t *testing.T) { // as root too: the tests run as whoever runs them
 			w := open(t, "["+shell("cat add.go")+","+patch+","+shell("git status --short")+","+endTurn+"]", `,"sandbox":"`+sandbox+`"`)
 			t.Setenv(codexcli.BoxVariable, "overlay") // where the sandbox can't be made, a box would be around it
-			res, f := w.build(t)
+			res, f := w.Build(t)
 			if f != nil {
-				t.Fatalf("%v\n%s", f, w.log)
+				t.Fatalf("%v\n%s", f, w.Log)
 			}
-			if _, err := os.Stat(filepath.Join(w.repo, "NEW.md")); err != nil || !w.added(t) {
+			if _, err := os.Stat(filepath.Join(w.Repo, "NEW.md")); err != nil || !w.Added(t) {
 				t.Error("the edits did not happen")
 			}
 			var doc struct{ Summary string }
@@ -105,8 +64,8 @@ func TestE2EBuilds(t *testing.T) {
 				t.Errorf("result %s %v", res.JSON, err)
 			}
 			for _, want := range []string{"started gpt-5.5 0.169.0", "file add.go", "file NEW.md", "git status --short", ": 0"} {
-				if !strings.Contains(w.log.String(), want) {
-					t.Errorf("no %q in the events:\n%s", want, w.log)
+				if !strings.Contains(w.Log.String(), want) {
+					t.Errorf("no %q in the events:\n%s", want, w.Log)
 				}
 			}
 			if _, priced := res.Usage.CostMicroUSD.Value(); priced {
@@ -115,8 +74,8 @@ func TestE2EBuilds(t *testing.T) {
 			if body := string(e2e.Requests(t, w.model, 1)[0].Body); !strings.Contains(body, "SYSTEM-CANARY") || !strings.Contains(body, "Make Add add.") {
 				t.Error("a prompt did not arrive")
 			}
-			if got := strings.Contains(w.log.String(), "without its own sandbox"); sandbox == "off" && !got {
-				t.Errorf("the missing sandbox is not told:\n%s", w.log)
+			if got := strings.Contains(w.Log.String(), "without its own sandbox"); sandbox == "off" && !got {
+				t.Errorf("the missing sandbox is not told:\n%s", w.Log)
 			}
 		})
 	}
@@ -125,10 +84,10 @@ func TestE2EBuilds(t *testing.T) {
 // The model's shell does not see the key.
 func TestE2EShellSeesNoKey(t *testing.T) {
 	w := open(t, "["+shell("env > env.txt; cat /proc/$PPID/comm; true")+","+endTurn+"]", `,"sandbox":"off"`)
-	if _, f := w.build(t); f != nil {
+	if _, f := w.Build(t); f != nil {
 		t.Fatal(f)
 	}
-	b, err := os.ReadFile(filepath.Join(w.repo, "env.txt"))
+	b, err := os.ReadFile(filepath.Join(w.Repo, "env.txt"))
 	if err != nil || !strings.Contains(string(b), "PATH=") {
 		t.Fatalf("%v %s", err, b)
 	}
@@ -140,19 +99,19 @@ func TestE2EShellSeesNoKey(t *testing.T) {
 // A command that fails inside a turn that completes is told.
 func TestE2EFailedCommandIsTold(t *testing.T) {
 	w := open(t, "["+shell("echo oh no; exit 3")+","+endTurn+"]", `,"sandbox":"off"`)
-	if _, f := w.build(t); f != nil {
+	if _, f := w.Build(t); f != nil {
 		t.Fatal(f)
 	}
-	if !strings.Contains(w.log.String(), "notice inside the turn: the command") || !strings.Contains(w.log.String(), "ended with 3: oh no") {
-		t.Errorf("events:\n%s", w.log)
+	if !strings.Contains(w.Log.String(), "notice inside the turn: the command") || !strings.Contains(w.Log.String(), "ended with 3: oh no") {
+		t.Errorf("events:\n%s", w.Log)
 	}
 }
 
 func TestE2EResultOutOfSchema(t *testing.T) {
 	w := open(t, "["+patch+`,{"text":"All done!","times":-1}]`, `,"sandbox":"off"`)
-	res, f := w.build(t)
-	if f != nil || string(res.JSON) != "All done!" || !w.added(t) || !strings.Contains(w.log.String(), "the result of the build can't be used") {
-		t.Errorf("%+v %v\n%s", res, f, w.log)
+	res, f := w.Build(t)
+	if f != nil || string(res.JSON) != "All done!" || !w.Added(t) || !strings.Contains(w.Log.String(), "the result of the build can't be used") {
+		t.Errorf("%+v %v\n%s", res, f, w.Log)
 	}
 }
 
@@ -169,13 +128,11 @@ func TestE2EFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := open(t, tc.script, `,"sandbox":"off"`)
-			r := w.request()
 			if tc.timeout > 0 {
-				r.Timeout = tc.timeout
+				w.Ask.Timeout = tc.timeout
 			}
-			_, err := w.part.Build(t.Context(), r, w.log)
-			if f := sdk.AsFailure(err); f == nil || f.Reason != tc.reason || f.Effect != tc.effect {
-				t.Errorf("got %+v\n%s", f, w.log)
+			if _, f := w.Build(t); f == nil || f.Reason != tc.reason || f.Effect != tc.effect {
+				t.Errorf("got %+v\n%s", f, w.Log)
 			}
 		})
 	}
@@ -184,12 +141,12 @@ func TestE2EFailures(t *testing.T) {
 // What the model leaves running ends with the build, also without the sandbox.
 func TestE2ELeavesNothingRunning(t *testing.T) {
 	w := open(t, "["+shell("setsid sh -c 'while :; do date > {{REPO}}/alive; sleep 0.1; done' >/dev/null 2>&1 & sleep 1; echo started")+","+endTurn+"]", `,"sandbox":"off"`)
-	if _, f := w.build(t); f != nil {
+	if _, f := w.Build(t); f != nil {
 		t.Fatal(f)
 	}
-	alive := filepath.Join(w.repo, "alive")
+	alive := filepath.Join(w.Repo, "alive")
 	if _, err := os.Stat(alive); err != nil {
-		t.Fatalf("the child never ran: %v\n%s", err, w.log)
+		t.Fatalf("the child never ran: %v\n%s", err, w.Log)
 	}
 	if err := os.Remove(alive); err != nil {
 		t.Fatal(err)

@@ -103,10 +103,7 @@ func (s *Stream) run(ctx context.Context, cli sdk.CLI, out sdk.Events) (*Stream,
 	if enough != nil {
 		enough.Stop()
 	}
-	end := End{ExitCode: res.ExitCode, Stderr: res.Stderr}
-	if res.Signal != 0 {
-		end.Signal = res.Signal.String()
-	}
+	end := clitool.Ended(res)
 	if err != nil && s.Ended() && ctx.Err() == nil && inner.Err() != nil {
 		end.Enough = true
 		return s, end, nil

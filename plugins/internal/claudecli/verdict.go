@@ -1,9 +1,9 @@
 package claudecli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -12,21 +12,7 @@ import (
 )
 
 // End is how the process ended.
-type End struct {
-	ExitCode int    // -1: a signal ended it
-	Signal   string // its name, when one did
-	// Enough says that the caller ended the process because it went on after its
-	// result; the exit code then means nothing.
-	Enough bool
-	Stderr string // the last part of it
-}
-
-func (e End) String() string {
-	if e.Signal != "" {
-		return "a signal (" + e.Signal + ")"
-	}
-	return "exit code " + strconv.Itoa(e.ExitCode)
-}
+type End = clitool.End
 
 // Answer is a good run.
 type Answer struct {
@@ -68,18 +54,9 @@ func (s *Stream) Answer() *Answer {
 		a.Model = s.model
 	}
 	for _, d := range s.result.Denials {
-		a.Denied = append(a.Denied, strings.TrimSpace(d.Tool+" "+firstOf(d.Input.Path, d.Input.Command)))
+		a.Denied = append(a.Denied, strings.TrimSpace(d.Tool+" "+cmp.Or(d.Input.Path, d.Input.Command)))
 	}
 	return a
-}
-
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }
 
 // effect is what a failed run left behind.
@@ -115,7 +92,7 @@ func (s *Stream) failure(end End, want Want) *sdk.Failure {
 		return sdk.Fail(sdk.Internal, "claude reported success and then ended with "+end.String(), sdk.Detail(end.Stderr))
 	case want.Schema && s.structured == nil:
 		return sdk.Fail(sdk.BadOutput, "the model did not give its answer in the schema that was asked for",
-			sdk.Detail(clip(s.answer(), 2000)))
+			sdk.Detail(clitool.Clip(s.answer(), 2000)))
 	case !want.Schema && strings.TrimSpace(s.answer()) == "":
 		return sdk.Fail(sdk.BadOutput, "the model's answer is empty")
 	}
@@ -124,7 +101,7 @@ func (s *Stream) failure(end End, want Want) *sdk.Failure {
 
 // noResult is a run that ended before it said anything final.
 func (s *Stream) noResult(end End) *sdk.Failure {
-	why := sdk.Detail(firstOf(strings.TrimSpace(end.Stderr), s.stray, "it printed nothing and ended with "+end.String()))
+	why := sdk.Detail(cmp.Or(strings.TrimSpace(end.Stderr), s.stray, "it printed nothing and ended with "+end.String()))
 	switch {
 	case end.Signal != "" || end.ExitCode > 128:
 		return sdk.Fail(sdk.Internal, "claude was ended by "+end.String()+" before it answered", why)
@@ -144,8 +121,8 @@ const StructuredOutputRetries = "structured_output_retries"
 // reported classifies an error that the program reported itself.
 func (s *Stream) reported(want Want) *sdk.Failure {
 	r := s.result
-	said := sdk.Detail(clip(firstOf(strings.Join(r.Errors, "; "), s.answer()), 2000))
-	code := firstOf(r.APIErrorType, r.APIError, s.apiError.kind, r.Subtype)
+	said := sdk.Detail(clitool.Clip(cmp.Or(strings.Join(r.Errors, "; "), s.answer()), 2000))
+	code := cmp.Or(r.APIErrorType, r.APIError, s.apiError.kind, r.Subtype)
 	if r.Status != nil {
 		code = fmt.Sprintf("%d %s", *r.Status, code)
 	}
@@ -281,12 +258,4 @@ func (s *Stream) quota(opts []sdk.FailOption) *sdk.Failure {
 		return sdk.Fail(sdk.QuotaExhausted, "the account's usage limit is reached; it is not known until when", opts...)
 	}
 	return sdk.Fail(sdk.QuotaExhausted, "the account's usage limit is reached", append(opts, sdk.ResetAt(reset))...)
-}
-
-// clip bounds a text that a model or a server wrote.
-func clip(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "") + " …"
 }

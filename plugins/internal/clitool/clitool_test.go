@@ -47,6 +47,7 @@ func TestInput(t *testing.T) {
 	}{
 		{Input{Bytes: 4}, "four", ""}, {Input{Bytes: 4}, "fives", "by 1 bytes"}, {Input{Bytes: 4}, "ééé", "by 2 bytes"},
 		{Input{Characters: 4}, "éééé", ""}, {Input{Characters: 4}, "ééééééé", "by 3 characters"}, {Input{}, "anything", ""},
+		{Input{Bytes: 4, Characters: 3}, "four", "by 1 characters"}, {Input{Bytes: 4, Characters: 3}, "ééé", "by 2 bytes"}, {Input{Bytes: 4, Characters: 3}, "éé", ""},
 	} {
 		err := tc.in.Fits("x", tc.prompt)
 		f := sdk.AsFailure(err)

@@ -15,16 +15,14 @@ type Input struct {
 
 // Fits says that a prompt is too long for the program, and by how much.
 func (in Input) Fits(program, prompt string) error {
-	over, what := 0, ""
-	switch {
-	case in.Bytes > 0 && len(prompt) > in.Bytes:
-		over, what = len(prompt)-in.Bytes, "bytes"
-	case in.Characters > 0 && len(prompt) > in.Characters && utf8.RuneCountInString(prompt) > in.Characters:
-		over, what = utf8.RuneCountInString(prompt)-in.Characters, "characters"
-	default:
+	limit, over, what := in.Bytes, len(prompt)-in.Bytes, "bytes"
+	if in.Bytes == 0 || over <= 0 {
+		limit, over, what = in.Characters, utf8.RuneCountInString(prompt)-in.Characters, "characters"
+	}
+	if limit == 0 || over <= 0 {
 		return nil
 	}
 	return sdk.Fail(sdk.TooLarge, fmt.Sprintf("the prompt is too long for %s by %d %s", program, over, what), sdk.EffectNone,
-		sdk.Detail(fmt.Sprintf("the program takes %d on standard input", max(in.Bytes, in.Characters))),
+		sdk.Detail(fmt.Sprintf("the program takes %d %s on standard input", limit, what)),
 		sdk.Fix("shorten FACTS.md, the instructions or the prompt overrides; a provider's API takes longer prompts than its program: `\"transport\": \"api\"`"))
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/paxiom/relay/plugins/internal/clitool"
 	"github.com/paxiom/relay/sdk"
 )
 
@@ -56,5 +57,5 @@ func (c Call) SandboxWorks(ctx context.Context) (works bool, why string, err err
 	if f := sdk.AsFailure(err); f != nil && f.Reason != sdk.Timeout {
 		return false, "", f
 	}
-	return err == nil && res.ExitCode == 0, clip(firstLine(res.Stderr), 200), nil
+	return err == nil && res.ExitCode == 0, clitool.Clip(clitool.FirstLine(res.Stderr), 200), nil
 }

@@ -84,10 +84,8 @@ func (c Call) Run(ctx context.Context, out sdk.Events) (*Stream, End, error) {
 		}
 	}
 	res, err := sdk.RunCLI(ctx, cli)
-	end := End{ExitCode: res.ExitCode, Stderr: withoutNoise(res.Stderr), Now: time.Now()}
-	if res.Signal != 0 {
-		end.Signal = res.Signal.String()
-	}
+	end := clitool.Ended(res)
+	end.Stderr = withoutNoise(end.Stderr)
 	if f := sdk.AsFailure(err); f != nil {
 		f.Effect, f.Usage = s.effect(f.Reason), s.usage
 		return s, end, f
@@ -241,13 +239,13 @@ func withoutNoise(stderr string) string {
 func (e Event) report(out sdk.Events, dir string, build bool) {
 	switch {
 	case e.Text != "" && build:
-		out.Progress(sdk.Progress{Phase: "message", Text: clip(e.Text, 500)})
+		out.Progress(sdk.Progress{Phase: "message", Text: clitool.Clip(e.Text, 500)})
 	case e.Text != "":
 		out.Text(e.Text)
 	case e.Usage != nil:
 		out.Usage(*e.Usage)
 	case e.Notice != "":
-		out.Notice("codex: " + clip(e.Notice, 500))
+		out.Notice("codex: " + clitool.Clip(e.Notice, 500))
 	case e.Command != nil:
 		out.Command(sdk.Command{Argv: []string{"sh", "-c", e.Command.Line}, ExitCode: e.Command.ExitCode})
 	case e.File != "":

@@ -97,7 +97,7 @@ func (s *Stream) Feed(b []byte) []Event {
 	}
 	var l line
 	if err := json.Unmarshal(b, &l); err != nil || l.Type == "" {
-		s.stray = clip(string(b), 500)
+		s.stray = clitool.Clip(string(b), 500)
 		if clitool.Object(b) {
 			s.strange = s.stray
 		}
@@ -111,7 +111,7 @@ func (s *Stream) Feed(b []byte) []Event {
 	case "turn.completed":
 		s.done = true
 		for _, command := range s.running {
-			s.problem("the command " + clip(command, 200) + " was still running at the end of the turn")
+			s.problem("the command " + clitool.Clip(command, 200) + " was still running at the end of the turn")
 		}
 		if l.Usage != nil {
 			s.usage = l.Usage.sdk()
@@ -158,7 +158,7 @@ func (s *Stream) item(i item, event string) []Event {
 				c.ExitCode = &code
 			}
 			if *c.ExitCode != 0 {
-				s.problem(fmt.Sprintf("the command %s ended with %d: %s", clip(i.Command, 200), *c.ExitCode, lastLine(i.Output)))
+				s.problem(fmt.Sprintf("the command %s ended with %d: %s", clitool.Clip(i.Command, 200), *c.ExitCode, lastLine(i.Output)))
 			}
 		case event == "item.started":
 			if s.running == nil {
@@ -197,20 +197,7 @@ func (s *Stream) problem(text string) {
 	}
 }
 
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return line
-}
-
 func lastLine(s string) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")
-	return clip(strings.TrimSpace(lines[len(lines)-1]), 200)
-}
-
-// clip bounds a text that a model or a server wrote.
-func clip(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "") + " …"
+	return clitool.Clip(strings.TrimSpace(lines[len(lines)-1]), 200)
 }

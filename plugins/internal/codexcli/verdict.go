@@ -13,19 +13,7 @@ import (
 )
 
 // End is how the process ended.
-type End struct {
-	ExitCode int    // -1: a signal ended it
-	Signal   string // its name, when one did
-	Stderr   string // the last part of it
-	Now      time.Time
-}
-
-func (e End) String() string {
-	if e.Signal != "" {
-		return "a signal (" + e.Signal + ")"
-	}
-	return "exit code " + strconv.Itoa(e.ExitCode)
-}
+type End = clitool.End
 
 // Answer is a good run.
 type Answer struct {
@@ -95,7 +83,7 @@ func (s *Stream) noTurn(end End) *sdk.Failure {
 	case end.ExitCode == 0:
 		return sdk.Fail(sdk.Internal, "codex ended without an answer and without an error", why)
 	case !s.begun:
-		return sdk.Fail(sdk.BadConfig, "codex did not accept how it was started: "+clip(firstLine(end.Stderr), 150), why, sdk.EffectNone,
+		return sdk.Fail(sdk.BadConfig, "codex did not accept how it was started: "+clitool.Clip(clitool.FirstLine(end.Stderr), 150), why, sdk.EffectNone,
 			sdk.Fix("`codex --version`; compare it with the versions that the plugin names as tested, and look at the plugin's configuration"))
 	}
 	return sdk.Fail(sdk.Internal, "codex ended with "+end.String()+" before it answered", why)
@@ -131,7 +119,7 @@ var (
 // classify says what the message of a failed turn means.
 func classify(message string, now time.Time) *sdk.Failure {
 	m := strings.ReplaceAll(strings.TrimSpace(message), "’", "'")
-	detail := sdk.Detail(clip(message, 2000))
+	detail := sdk.Detail(clitool.Clip(message, 2000))
 	f := func() *sdk.Failure {
 		switch {
 		case usageLimit.MatchString(m):
@@ -150,7 +138,7 @@ func classify(message string, now time.Time) *sdk.Failure {
 			f.UpstreamCode = status[1]
 			return f
 		}
-		return sdk.Fail(sdk.Internal, "codex reported an error of a kind that this plugin does not know: "+clip(firstLine(m), 100), detail)
+		return sdk.Fail(sdk.Internal, "codex reported an error of a kind that this plugin does not know: "+clitool.Clip(clitool.FirstLine(m), 100), detail)
 	}()
 	if id := requestID.FindStringSubmatch(m); id != nil {
 		f.UpstreamRequestID = id[1]

@@ -47,8 +47,10 @@ const (
 	maxOutput = 512 << 20
 )
 
-// takes is what the program reads of standard input; it leaves out the rest and goes on.
-var takes = clitool.Input{Bytes: 8 << 20}
+// takes is what the program reads of standard input, leaving out the rest, and how much
+// it sends: it takes four characters for a token and a million tokens for what a model
+// can read, and ends with success and without an answer where it thinks a prompt longer.
+var takes = clitool.Input{Bytes: 8 << 20, Characters: 4 << 20}
 
 // Run runs the call to its end and returns what it printed and how it ended. The
 // error is not nil when the run can't be judged: not started, cancelled, timed out.
@@ -88,10 +90,8 @@ func (c Call) Run(ctx context.Context, out sdk.Events) (*Stream, End, error) {
 		}
 	}
 	res, err := sdk.RunCLI(ctx, cli)
-	end := End{ExitCode: res.ExitCode, Stderr: res.Stderr, Finish: finishReason(telemetryFile(private)), Now: time.Now()}
-	if res.Signal != 0 {
-		end.Signal = res.Signal.String()
-	}
+	end := clitool.Ended(res)
+	end.Finish = finishReason(telemetryFile(private))
 	if f := sdk.AsFailure(err); f != nil {
 		f.Effect, f.Usage = s.effect(f.Reason), s.usage
 		return s, end, f

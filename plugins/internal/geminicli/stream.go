@@ -2,6 +2,7 @@ package geminicli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"slices"
@@ -26,6 +27,7 @@ type Stream struct {
 	errors   []errorEvent
 	usage    sdk.Usage
 	stray    string // the last line that was not an event
+	cut      bool   // that line is the beginning of one
 	strange  string // the last one that is an object, and no event of a known version
 	problems []string
 }
@@ -90,9 +92,12 @@ func (s *Stream) Feed(b []byte) []Event {
 	}
 	var l line
 	if err := json.Unmarshal(b, &l); err != nil || l.Type == "" {
-		s.stray = clip(string(b), 500)
+		s.stray = clitool.Clip(string(b), 500)
 		if clitool.Object(b) {
 			s.strange = s.stray
+		}
+		if s.cut = err != nil && bytes.HasPrefix(b, []byte(`{"type":"`)); s.cut {
+			s.begun = true // the program repeats the prompt before it asks, and nothing else is as long
 		}
 		return nil
 	}
@@ -158,7 +163,7 @@ func (s *Stream) came(l line) []Event {
 		return nil
 	}
 	delete(s.calls, l.ID)
-	what := strings.TrimSpace(c.Tool + " " + firstOf(c.Path, c.Line))
+	what := strings.TrimSpace(c.Tool + " " + cmp.Or(c.Path, c.Line))
 	refused := l.Error != nil && slices.Contains([]string{"tool_not_registered", "policy_violation", "invalid_tool_params"}, l.Error.Type)
 	s.acted = s.acted || c.mayChange && !refused
 	if l.Status != "success" {
@@ -166,11 +171,11 @@ func (s *Stream) came(l line) []Event {
 		if l.Error != nil {
 			why = l.Error.Message
 		}
-		s.problem(clip(what, 200) + " failed: " + clip(firstLine(why), 200))
+		s.problem(clitool.Clip(what, 200) + " failed: " + clitool.Clip(clitool.FirstLine(why), 200))
 	}
 	switch {
 	case c.isShell && l.Status == "success" && c.background:
-		s.problem("the command " + clip(c.Line, 200) + " was left running")
+		s.problem("the command " + clitool.Clip(c.Line, 200) + " was left running")
 		return nil
 	case c.isShell && refused:
 		return nil
@@ -215,13 +220,13 @@ func totals(stats json.RawMessage) (sdk.Usage, bool) {
 func (e Event) report(out sdk.Events, dir string, build bool) {
 	switch {
 	case e.Text != "" && build:
-		out.Progress(sdk.Progress{Phase: "message", Text: clip(e.Text, 500)})
+		out.Progress(sdk.Progress{Phase: "message", Text: clitool.Clip(e.Text, 500)})
 	case e.Text != "":
 		out.Text(e.Text)
 	case e.Usage != nil:
 		out.Usage(*e.Usage)
 	case e.Notice != "":
-		out.Notice("gemini: " + clip(e.Notice, 500))
+		out.Notice("gemini: " + clitool.Clip(e.Notice, 500))
 	case e.Command != nil:
 		out.Command(*e.Command)
 	case e.File != "":
@@ -231,26 +236,4 @@ func (e Event) report(out sdk.Events, dir string, build bool) {
 		}
 		out.File(path)
 	}
-}
-
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return line
-}
-
-// clip bounds a text that a model or a server wrote.
-func clip(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "") + " …"
 }

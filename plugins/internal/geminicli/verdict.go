@@ -1,9 +1,9 @@
 package geminicli
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -12,20 +12,7 @@ import (
 )
 
 // End is how the process ended.
-type End struct {
-	ExitCode int    // -1: a signal ended it
-	Signal   string // its name, when one did
-	Stderr   string // the last part of it
-	Finish   string // how the model's last answer ended; empty: not known
-	Now      time.Time
-}
-
-func (e End) String() string {
-	if e.Signal != "" {
-		return "a signal (" + e.Signal + ")"
-	}
-	return "exit code " + strconv.Itoa(e.ExitCode)
-}
+type End = clitool.End
 
 // Answer is a good run.
 type Answer struct {
@@ -86,11 +73,11 @@ func (s *Stream) failure(end End) *sdk.Failure {
 	case s.result.Status == "error":
 		return s.reported(end)
 	case s.result.Status != "success":
-		return clitool.UnknownShape("gemini", clip(s.result.Status, 200))
+		return clitool.UnknownShape("gemini", clitool.Clip(s.result.Status, 200))
 	case len(s.errors) > 0: // "success" also ends a run that was stopped for its loops
 		return stopped(s.errors[len(s.errors)-1])
 	case end.ExitCode != 0 || end.Signal != "":
-		return sdk.Fail(sdk.Internal, "gemini reported success and then ended with "+end.String(), sdk.Detail(tail(end.Stderr)))
+		return sdk.Fail(sdk.Internal, "gemini reported success and then ended with "+end.String(), sdk.Detail(clitool.Tail(end.Stderr)))
 	case end.Finish == "length":
 		return sdk.Fail(sdk.TooLarge, "the answer is longer than the model may write")
 	case end.Finish == "content_filter":
@@ -110,7 +97,7 @@ const (
 )
 
 func stopped(e errorEvent) *sdk.Failure {
-	detail := sdk.Detail(clip(e.Message, 2000))
+	detail := sdk.Detail(clitool.Clip(e.Message, 2000))
 	switch {
 	case e.Message == loopDetected:
 		return sdk.Fail(sdk.LimitReached, "the model did the same again and again, and was stopped", sdk.Limit("loop"), detail)
@@ -126,12 +113,15 @@ func stopped(e errorEvent) *sdk.Failure {
 
 // noResult is a run that ended before it said anything final.
 func (s *Stream) noResult(end End) *sdk.Failure {
-	why := sdk.Detail(firstOf(tail(end.Stderr), s.stray))
+	why := sdk.Detail(cmp.Or(clitool.Tail(end.Stderr), s.stray))
 	switch {
 	case end.ExitCode == 41:
 		return sdk.Fail(sdk.NotLoggedIn, "gemini has no key and no login that it can use", why, sdk.EffectNone, sdk.Fix(loginFix))
 	case end.Signal != "" || end.ExitCode > 128:
 		return sdk.Fail(sdk.Internal, "gemini was ended by "+end.String()+" before it answered", why)
+	case s.cut: // it ends without waiting until its output is read
+		return sdk.Fail(sdk.Internal, "gemini ended before all of its output was written: it loses what a long prompt leaves no room for", why, sdk.EffectUnknown,
+			sdk.Fix("shorten FACTS.md, the instructions or the prompt overrides; or `\"transport\": \"api\"`, which has no such limit"))
 	case end.ExitCode == 0: // also after a signal that it took for a wish
 		return sdk.Fail(sdk.Internal, "gemini ended without an answer and without an error", why)
 	case !s.begun:
@@ -154,11 +144,11 @@ func (s *Stream) reported(end End) *sdk.Failure {
 		if len(s.errors) > 0 {
 			return stopped(s.errors[len(s.errors)-1])
 		}
-		return sdk.Fail(sdk.Internal, "gemini reported an error and did not say which", sdk.Detail(tail(end.Stderr)))
+		return sdk.Fail(sdk.Internal, "gemini reported an error and did not say which", sdk.Detail(clitool.Tail(end.Stderr)))
 	}
 	e := *s.result.Error
 	if e.Type == "FatalTurnLimitedError" {
-		return sdk.Fail(sdk.LimitReached, "the turns of the call are used up", sdk.Limit("max_turns"), sdk.Detail(clip(e.Message, 2000)))
+		return sdk.Fail(sdk.LimitReached, "the turns of the call are used up", sdk.Limit("max_turns"), sdk.Detail(clitool.Clip(e.Message, 2000)))
 	}
 	message := e.Message
 	if m := apiMessage.FindStringSubmatch(e.Message); m != nil {
@@ -175,7 +165,7 @@ func (s *Stream) reported(end End) *sdk.Failure {
 
 // unclear is an error without the API's own words.
 func (s *Stream) unclear(message string, end End) *sdk.Failure {
-	detail := sdk.Detail(clip(message, 2000))
+	detail := sdk.Detail(clitool.Clip(message, 2000))
 	status := end.ExitCode + 256
 	switch {
 	case notFound.MatchString(end.Stderr):
@@ -201,14 +191,5 @@ func (s *Stream) broken(message string, detail sdk.FailOption) *sdk.Failure {
 	case strings.HasPrefix(message, "exception TypeError: fetch failed"), message == "terminated", strings.HasPrefix(message, "fetch failed"):
 		return sdk.Fail(sdk.Network, "the connection to the model's API failed", detail)
 	}
-	return sdk.Fail(sdk.Internal, "gemini reported an error of a kind that this plugin does not know: "+clip(firstLine(message), 100), detail)
-}
-
-// tail is the end of a text.
-func tail(s string) string {
-	s = strings.TrimSpace(s)
-	if n := len(s) - 2000; n > 0 {
-		s = "… " + strings.ToValidUTF8(s[n:], "")
-	}
-	return s
+	return sdk.Fail(sdk.Internal, "gemini reported an error of a kind that this plugin does not know: "+clitool.Clip(clitool.FirstLine(message), 100), detail)
 }

@@ -130,6 +130,18 @@ func TestSilentEnds(t *testing.T) {
 	}
 }
 
+// The program loses the end of its output where a long prompt, which it repeats there,
+// has filled the pipe: somebody may have been asked, and it is said what to do.
+func TestCutOutput(t *testing.T) {
+	s := new(Stream)
+	s.Feed([]byte(`{"type":"init","session_id":"s","model":"gemini-2.5-pro"}`))
+	s.Feed([]byte(`{"type":"message","timestamp":"2026-11-21T09:00:00.000Z","role":"user","content":"a long prompt. a lo`))
+	a, f := s.Verdict(End{})
+	vendortest.Want{Reason: sdk.Internal, Effect: sdk.EffectUnknown, Check: func(f *sdk.Failure) bool {
+		return strings.Contains(f.Summary, "before all of its output") && strings.Contains(f.Fix, `"transport": "api"`)
+	}}.Hold(t, a, f)
+}
+
 // What the model writes decides nothing.
 func TestModelTextNeverClassifies(t *testing.T) {
 	s := new(Stream)
