@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"net/http"
 	"os"
 	"strings"
@@ -64,6 +66,12 @@ func (p *provider) askAPI(ctx context.Context, r *sdk.CompleteRequest, model str
 	if err != nil {
 		return nil, err
 	}
+	if err := p.fits(ctx, r, model); err != nil {
+		return nil, err
+	}
+	if p.server() == "" { // another server may refuse a field that it does not know
+		params.PromptCacheKey = param.NewOpt(cacheKey(r))
+	}
 	inner, alive, stop := httpapi.Watch(ctx, r.IdleTimeout)
 	var head *http.Response
 	service := responses.NewResponseService(opts...)
@@ -81,6 +89,66 @@ func (p *provider) askAPI(ctx context.Context, r *sdk.CompleteRequest, model str
 		a.failed = httpapi.Ended(ctx, r.IdleTimeout, silent, stream.Err(), p.classify)
 	}
 	return a.completion(p.key())
+}
+
+// fits says before anything is spent that a prompt is too long, where the configuration
+// tells how much the model takes.
+func (p *provider) fits(ctx context.Context, r *sdk.CompleteRequest, model string) error {
+	if p.ContextTokens == 0 {
+		return nil
+	}
+	return httpapi.Fits(ctx, r, model, p.countTokens, func(context.Context) ([]sdk.Model, error) {
+		return []sdk.Model{{ID: model, ContextTokens: p.ContextTokens}}, nil
+	})
+}
+
+// countTokens asks the API how long a prompt is; no model sees it.
+func (p *provider) countTokens(ctx context.Context, r *sdk.CompleteRequest) (int64, error) {
+	model := cmp.Or(r.Model, p.Model)
+	if !p.api(model) {
+		return 0, errNoAPI
+	}
+	schema, err := outschema.Compile(r.OutputSchema)
+	if err != nil {
+		return 0, err
+	}
+	q, err := request(r, model, schema)
+	if err != nil {
+		return 0, err
+	}
+	opts, done, err := p.options()
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	service := responses.NewInputTokenService(opts...)
+	n, err := service.Count(ctx, responses.InputTokenCountParams{
+		Model: param.NewOpt(model), Instructions: q.Instructions, Reasoning: q.Reasoning,
+		Input: responses.InputTokenCountParamsInputUnion{OfResponseInputItemArray: q.Input.OfInputItemList},
+		Text:  responses.InputTokenCountParamsText{Format: q.Text.Format},
+	})
+	if err != nil {
+		return 0, p.uncounted(err)
+	}
+	return n.InputTokens, nil
+}
+
+// uncounted says why there is no count: many servers that speak the Responses API have
+// no such question.
+func (p *provider) uncounted(err error) *sdk.Failure {
+	f := p.classify(err)
+	if f.Reason == sdk.BadConfig {
+		f = sdk.Fail(sdk.Unsupported, "the server does not count tokens", sdk.Detail(f.Detail), sdk.Fix("leave context_tokens out of the plugin's configuration"))
+	}
+	f.Effect = sdk.EffectNone
+	return f
+}
+
+// cacheKey sends the calls of one role in one project, which begin alike, to the same
+// part of the vendor's prompt cache.
+func cacheKey(r *sdk.CompleteRequest) string {
+	sum := sha256.Sum256([]byte(r.Role + "\x00" + r.System))
+	return "relay-" + hex.EncodeToString(sum[:8])
 }
 
 // request is what is sent.
@@ -177,11 +245,13 @@ func has(models []sdk.Model, id string) bool {
 	return false
 }
 
+var errNoAPI = sdk.Fail(sdk.Unsupported, "the codex program can't do this; the API can", sdk.EffectNone,
+	sdk.Fix(`set "transport": "api", and a key in OPENAI_API_KEY`))
+
 // listModels asks the API; the program has no list to give.
 func (p *provider) listModels(ctx context.Context) ([]sdk.Model, error) {
 	if !p.api("any") {
-		return nil, sdk.Fail(sdk.Unsupported, "the codex program has no list of models", sdk.EffectNone,
-			sdk.Fix(`set "transport": "api", and a key in OPENAI_API_KEY`))
+		return nil, errNoAPI
 	}
 	opts, done, err := p.options()
 	if err != nil {

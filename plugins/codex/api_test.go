@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,8 +32,12 @@ func server(t *testing.T, script string) *fakemodel.Server {
 
 func apiAt(t *testing.T, url string) sdk.Provider {
 	t.Helper()
-	p := newProvider().part()
-	cfg := fmt.Sprintf(`{"transport":"api","base_url":%q}`, url)
+	return providerWith(t, `{"transport":"api","base_url":%q}`, url)
+}
+
+func providerWith(t *testing.T, format string, args ...any) sdk.Provider {
+	t.Helper()
+	p, cfg := newProvider().part(), fmt.Sprintf(format, args...)
 	if err := p.Configure(t.Context(), &sdk.Config{JSON: json.RawMessage(cfg), WorkDir: t.TempDir()}); err != nil {
 		t.Fatal(err)
 	}
@@ -181,6 +187,66 @@ func TestAPIKeysAndModels(t *testing.T) {
 	p = apiAt(t, "")
 	if _, err := p.Health(t.Context(), false); err == nil || sdk.AsFailure(err).Reason != sdk.NotLoggedIn {
 		t.Errorf("without a key: %v", err)
+	}
+}
+
+// The API counts a long prompt when the configuration says what the model takes; one that
+// is too long is not sent. A server that does not count is asked for the answer at once.
+func TestAPITooLong(t *testing.T) {
+	m := server(t, `[{"text":"fine","times":-1}]`)
+	p := providerWith(t, `{"transport":"api","base_url":%q,"context_tokens":100000}`, m.URL()+"/v1")
+	for _, tc := range []struct {
+		bytes  int
+		says   string
+		served []string
+	}{
+		{1000, "", []string{"openai"}},
+		{300 << 10, "", []string{"input_tokens", "openai"}},
+		{500 << 10, "too long for gpt-5.5 by ", []string{"input_tokens"}},
+	} {
+		before := len(m.Requests())
+		r := ask(strings.Repeat("x", tc.bytes))
+		got, err := p.Complete(t.Context(), r, &eventtest.Log{})
+		if tc.says != "" {
+			f := sdk.AsFailure(err)
+			vendortest.Want{Reason: sdk.TooLarge, Effect: sdk.EffectNone}.Hold(t, got, f)
+			if !strings.Contains(f.Summary, tc.says) {
+				t.Errorf("%q", f.Summary)
+			}
+		} else if err != nil {
+			t.Errorf("%d bytes: %v", tc.bytes, err)
+		}
+		var served []string
+		for _, q := range e2e.Requests(t, m, before+len(tc.served))[before:] {
+			served = append(served, strings.Fields(q.Served)[0])
+		}
+		if !slices.Equal(served, tc.served) {
+			t.Errorf("%d bytes: asked %q", tc.bytes, served)
+		}
+	}
+	r := ask("hello")
+	r.OutputSchema = json.RawMessage(verdictSchema)
+	if n, err := p.CountTokens(t.Context(), r); err != nil || n < 50 {
+		t.Errorf("%d %v", n, err)
+	}
+	all := m.Requests()
+	if body := string(all[len(all)-1].Body); !strings.Contains(body, "json_schema") || !strings.Contains(body, "Be brief.") || strings.Contains(body, "stream") {
+		t.Errorf("counted: %s", body)
+	}
+	dumb := httptest.NewServer(http.NotFoundHandler())
+	defer dumb.Close()
+	_, err := providerWith(t, `{"transport":"api","base_url":%q}`, dumb.URL).CountTokens(t.Context(), ask("hello"))
+	vendortest.Want{Reason: sdk.Unsupported, Effect: sdk.EffectNone}.Hold(t, nil, sdk.AsFailure(err))
+	_, err = providerWith(t, `{"transport":"cli"}`).CountTokens(t.Context(), ask("hello"))
+	vendortest.Want{Reason: sdk.Unsupported, Effect: sdk.EffectNone}.Hold(t, nil, sdk.AsFailure(err))
+}
+
+// Calls that begin alike go to the same part of the vendor's cache, others do not.
+func TestCacheKey(t *testing.T) {
+	a, b, other, role := ask("one"), ask("two"), ask("one"), ask("one")
+	other.System, role.Role = "Be long.", "audit_a"
+	if k := cacheKey(a); k != cacheKey(b) || k == cacheKey(other) || k == cacheKey(role) || len(k) > 64 {
+		t.Errorf("%s %s %s %s", k, cacheKey(b), cacheKey(other), cacheKey(role))
 	}
 }
 

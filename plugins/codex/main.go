@@ -38,6 +38,10 @@ const configSchema = `{
     "tools": {
       "type": "string", "enum": ["", "read"], "default": "",
       "description": "read: the program may run commands in a read-only sandbox in the repository. Empty: it can only answer."
+    },
+    "context_tokens": {
+      "type": "integer", "minimum": 0, "default": 0,
+      "description": "How many tokens the model takes, which the API does not tell. With it a long prompt is counted before it is sent over the api, and one that is too long is not sent. 0: the API finds out."
     },` + codexcli.SetupSchema + `
   }
 }`

@@ -16,6 +16,8 @@ type config struct {
 	Transport string `json:"transport"`
 	Model     string `json:"model"`
 	Tools     string `json:"tools"`
+	// ContextTokens is what the model takes, which the API tells nobody.
+	ContextTokens int64 `json:"context_tokens"`
 }
 
 type provider struct {
@@ -27,7 +29,7 @@ func newProvider() *provider { return &provider{} }
 
 func (p *provider) part() sdk.Provider {
 	return sdk.Provider{
-		Configure: p.configure, Complete: p.complete, Health: p.health, ListModels: p.listModels,
+		Configure: p.configure, Complete: p.complete, Health: p.health, ListModels: p.listModels, CountTokens: p.countTokens,
 		OutputSchema: true, ReportsLimits: true, Concurrent: true,
 	}
 }

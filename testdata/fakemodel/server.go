@@ -171,6 +171,9 @@ func (s *Server) route(w *response, r *http.Request, body []byte) string {
 		return "count_tokens"
 	case post && strings.HasSuffix(p, "/v1/messages"):
 		return s.play(w, r, body, s.script.Anthropic, anthropic{})
+	case post && strings.HasSuffix(p, "/responses/input_tokens"):
+		w.json(http.StatusOK, object{"object": "response.input_tokens", "input_tokens": guessTokens(body)})
+		return "input_tokens"
 	case post && strings.HasSuffix(p, "/responses"):
 		return s.play(w, r, body, s.script.OpenAI, openai{})
 	case post && strings.HasSuffix(p, "/responses/compact"):
