@@ -4,7 +4,7 @@ GO      ?= go
 PREFIX  ?= $(HOME)/.local
 SHORT   ?=
 
-.PHONY: build demo test test-race test-e2e bench lint generate corpus crash install clean help
+.PHONY: build demo test test-race test-e2e drift bench lint generate corpus crash install clean help
 
 build: ## relay and its plugins into bin/
 	@$(GO) run ./internal/build -o bin
@@ -22,6 +22,9 @@ test-race: ## the same under the race detector
 
 test-e2e: build ## with the real Claude Code, Codex and Gemini CLI programs and a model server on loopback
 	@./.ci/e2e
+
+drift: ## what the installed programs print now, by its shape, beside what was recorded; CLAUDE=, CODEX=, GEMINI= other versions
+	@mkdir -p out; ./.ci/e2e drift
 
 bench: build ## the table of figures
 	@$(GO) run ./internal/bench -bin bin

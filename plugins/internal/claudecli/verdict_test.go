@@ -12,8 +12,8 @@ import (
 	"github.com/paxiom/relay/sdk"
 )
 
-// feed plays a recorded output (claude 2.1.329 against a scripted API, fields
-// that change from run to run taken out).
+// feed plays a recorded output: claude 2.1.329 as the driver calls it, against a scripted
+// API. testdata/cases.json says how each came about.
 func feed(t *testing.T, name string) (*Stream, []Event) {
 	t.Helper()
 	s := new(Stream)
@@ -103,7 +103,7 @@ func TestBadRuns(t *testing.T) {
 		{name: "schema-always-broken", schema: true, end: End{ExitCode: 1}, want: sdk.LimitReached, effect: sdk.EffectCharged},
 		{name: "schema-one-turn", schema: true, end: End{ExitCode: 1}, want: sdk.BadOutput, effect: sdk.EffectCharged,
 			check: func(f *sdk.Failure) bool { in, _ := f.Usage.Input.Value(); return in == 1000 }},
-		{name: "max-turns", end: End{ExitCode: 1}, want: sdk.LimitReached, effect: sdk.EffectCharged,
+		{name: "max-turns", end: End{ExitCode: 1}, want: sdk.LimitReached, effect: sdk.EffectChanged,
 			check: func(f *sdk.Failure) bool { return f.LimitName == "max_turns" }},
 		{name: "max-budget", end: End{ExitCode: 1}, want: sdk.LimitReached, effect: sdk.EffectCharged,
 			check: func(f *sdk.Failure) bool { c, _ := f.Usage.CostMicroUSD.Value(); return c == 630000 }},
