@@ -30,7 +30,7 @@ func TestE2ELoopWaits(t *testing.T) {
 			c := matrixCase{name: "usage limit", goesOn: true}
 			w.faults = map[string]string{c.name: strings.Replace(w.faults[c.name], `"times":-1,`, "", 1)}
 			b := newBench(t, w, c)
-			loop, out := b.start(t, "loop", "--mode", "task", "--goal", "make it add", "--json")
+			loop, out := b.start(t, "loop", "--mode", "task", "--goal", "make it add", "--json", "--set", "limits.max_wait=30h") // Gemini's day can end later than the default allows
 
 			var s host.StatusResult
 			until(t, "the loop to wait", func() bool {

@@ -55,8 +55,9 @@ func removeBuilt() {
 type world struct {
 	t               testing.TB
 	dir, root, home string
-	base            string
-	ends, recovered int // how often relay was ended before its time, and settled that
+	base            string          // up to which commit all were looked at
+	landed          map[string]bool // runs whose commits were seen
+	ends, recovered int             // how often relay was ended before its time, and settled that
 }
 
 const worldConfig = `{"version": "1.0", "orchestrator": {"provider": "replay"}, "commit": {"builder_commits": "squash"},
@@ -89,7 +90,7 @@ func newWorld(t testing.TB) *world { t.Helper(); return newWorldWith(t, worldDri
 func newWorldWith(t testing.TB, driver string) *world {
 	t.Helper()
 	dir := t.TempDir()
-	w := &world{t: t, dir: dir, root: filepath.Join(dir, "repo"), home: filepath.Join(dir, "home")}
+	w := &world{t: t, landed: map[string]bool{}, dir: dir, root: filepath.Join(dir, "repo"), home: filepath.Join(dir, "home")}
 	must(t, os.MkdirAll(filepath.Join(w.root, "src"), 0o755))
 	must(t, os.MkdirAll(w.home, 0o755))
 	for name, text := range map[string]string{"relay.config.json": strings.ReplaceAll(worldConfig, "@DIR@", w.root), "plan.json": worldPlan,
@@ -182,25 +183,36 @@ func (w *world) whole(what string) {
 	if dirty := w.git("status", "--porcelain"); dirty != "" {
 		w.t.Errorf("%s: the tree is broken: %s", what, dirty)
 	}
-	last := ""
-	for _, commit := range strings.Fields(w.git("rev-list", "--first-parent", w.base+"..HEAD", "-4")) {
-		files := w.git("show", "--format=", "--name-only", commit)
-		run := trailer.FindStringSubmatch(w.git("show", "-s", "--format=%B", commit))
-		if files != "src/a.txt\nsrc/b.txt" || run == nil || w.git("show", commit+":src/a.txt") != w.git("show", commit+":src/b.txt") {
-			w.t.Errorf("%s: commit %s was never judged: %q", what, commit, files)
-			continue
-		}
-		var meta struct{ Code, Commit string }
-		raw, err := os.ReadFile(filepath.Join(w.root, ".relay/history", run[1], "meta.json"))
-		if err != nil || json.Unmarshal(raw, &meta) != nil || meta.Code != "SUCCESS" || meta.Commit != commit || run[1] == last {
-			w.t.Errorf("%s: the history of run %s says %s (%v), its commit is %s", what, run[1], raw, err, commit)
-		}
-		last = run[1]
+	head, fresh := w.git("rev-parse", "HEAD"), strings.Fields(w.git("rev-list", "--first-parent", w.base+"..HEAD"))
+	for _, commit := range fresh {
+		w.judged(what, commit)
 	}
+	if len(fresh) == 0 && head != w.base {
+		w.t.Errorf("%s: the branch went back from %s to %s", what, w.base, head)
+	}
+	w.base = head
 	w.ledger(what)
 	for _, f := range w.leftovers() {
 		w.t.Errorf("%s: %s is left", what, f)
 	}
+}
+
+// judged fails unless a commit is one that a run of the history landed, and no other did.
+func (w *world) judged(what, commit string) {
+	w.t.Helper()
+	message, files, _ := strings.Cut(w.git("show", "--format=%B%x00", "--name-only", commit), "\x00")
+	blobs := strings.Fields(w.git("rev-parse", commit+":src/a.txt", commit+":src/b.txt"))
+	run := trailer.FindStringSubmatch(message)
+	if strings.TrimSpace(files) != "src/a.txt\nsrc/b.txt" || run == nil || blobs[0] != blobs[1] {
+		w.t.Errorf("%s: commit %s was never judged: %q", what, commit, files)
+		return
+	}
+	var meta struct{ Code, Commit string }
+	raw, err := os.ReadFile(filepath.Join(w.root, ".relay/history", run[1], "meta.json"))
+	if err != nil || json.Unmarshal(raw, &meta) != nil || meta.Code != "SUCCESS" || meta.Commit != commit || w.landed[run[1]] {
+		w.t.Errorf("%s: the history of run %s says %s (%v), its commit is %s", what, run[1], raw, err, commit)
+	}
+	w.landed[run[1]] = true
 }
 
 // leftovers are boxes, journals and unfinished files.
