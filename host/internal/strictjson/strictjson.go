@@ -23,6 +23,9 @@ const (
 	maxExponent = 400
 )
 
+// numberSigns are what a number literal is made of.
+const numberSigns = "0123456789+-.eE"
+
 // Error says where a document is refused and why, in words fit for a model or a
 // person.
 type Error struct {
@@ -52,13 +55,10 @@ func Decode(b []byte, max int) (any, error) {
 	if err := checkTokens(b); err != nil {
 		return nil, err
 	}
-	var raw json.RawMessage
-	if err := json.Unmarshal(b, &raw); err != nil {
-		return nil, syntaxError(b, err)
+	if !json.Valid(b) {
+		return nil, syntaxError(b, json.Unmarshal(b, new(json.RawMessage)))
 	}
-	r := reader{json.NewDecoder(bytes.NewReader(b))}
-	r.d.UseNumber()
-	return r.value("")
+	return (&reader{b: b}).value()
 }
 
 // checkText refuses what is no JSON text at all, with a reason that says what it is.
@@ -116,7 +116,7 @@ func checkTokens(b []byte) error {
 			i = n
 		case c == '-' || c >= '0' && c <= '9':
 			n := i + 1
-			for n < len(b) && strings.IndexByte("0123456789+-.eE", b[n]) >= 0 {
+			for n < len(b) && strings.IndexByte(numberSigns, b[n]) >= 0 {
 				n++
 			}
 			if !smallNumber(string(b[i:n])) {
@@ -192,55 +192,6 @@ func syntaxError(b []byte, err error) error {
 		return at(b, i, "something follows the JSON value; it must be the only thing there is")
 	}
 	return at(b, i, "is not JSON: %s", s.Error())
-}
-
-// reader builds the value from tokens; the syntax is known to be right.
-type reader struct{ d *json.Decoder }
-
-func (r reader) value(path string) (any, error) {
-	t, err := r.d.Token()
-	if err != nil {
-		return nil, &Error{Path: path, Reason: err.Error()}
-	}
-	switch t {
-	case json.Delim('{'):
-		return r.object(path)
-	case json.Delim('['):
-		return r.array(path)
-	}
-	return t, nil
-}
-
-func (r reader) object(path string) (any, error) {
-	m := map[string]any{}
-	for r.d.More() {
-		t, err := r.d.Token()
-		if err != nil {
-			return nil, &Error{Path: path, Reason: err.Error()}
-		}
-		key := t.(string) // the syntax was checked
-		if _, ok := m[key]; ok {
-			return nil, &Error{Path: Join(path, key), Reason: "the key is there twice"}
-		}
-		if m[key], err = r.value(Join(path, key)); err != nil {
-			return nil, err
-		}
-	}
-	_, err := r.d.Token()
-	return m, err
-}
-
-func (r reader) array(path string) (any, error) {
-	a := []any{}
-	for r.d.More() {
-		v, err := r.value(Index(path, len(a)))
-		if err != nil {
-			return nil, err
-		}
-		a = append(a, v)
-	}
-	_, err := r.d.Token()
-	return a, err
 }
 
 // Join gives the path of a key below path.

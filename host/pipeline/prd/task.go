@@ -79,7 +79,8 @@ type Command []string
 // UnmarshalJSON takes both forms; null and "" are no command.
 func (c *Command) UnmarshalJSON(b []byte) error {
 	var text *string
-	if err := json.Unmarshal(b, &text); err == nil {
+	if len(b) > 0 && b[0] == '[' { // a list: the other form need not be tried
+	} else if err := json.Unmarshal(b, &text); err == nil {
 		if text == nil {
 			*c = nil
 			return nil
@@ -123,24 +124,8 @@ func Parse(b []byte) (*List, error) {
 	if _, ok := top["tasks"].([]any); !ok {
 		return nil, strictjson.Bad("tasks", "must be a list of tasks")
 	}
-	var doc struct {
-		Tasks []json.RawMessage `json:"tasks"`
-	}
-	if err := json.Unmarshal(b, &doc); err != nil {
-		return nil, strictjson.Bad("tasks", err.Error())
-	}
-	l := &List{Tasks: make([]Task, len(doc.Tasks)), raw: b}
-	var ps []Problem
-	for i, raw := range doc.Tasks {
-		t := &l.Tasks[i]
-		if err := json.Unmarshal(raw, t); err != nil {
-			ps = append(ps, Problem{Path: strictjson.Index("tasks", i), Reason: plain(err)})
-			continue
-		}
-		if s, ok := aliases[t.Status]; ok {
-			t.Status = s
-		}
-	}
+	l := &List{raw: b}
+	ps := l.decode()
 	if len(ps) == 0 {
 		ps = l.check()
 	}
@@ -148,6 +133,35 @@ func Parse(b []byte) (*List, error) {
 		return nil, &Error{Problems: ps}
 	}
 	return l, nil
+}
+
+// decode fills the tasks: all at once, and one by one only to say which are wrong.
+func (l *List) decode() (ps []Problem) {
+	var all struct {
+		Tasks []Task `json:"tasks"`
+	}
+	if json.Unmarshal(l.raw, &all) == nil {
+		l.Tasks = all.Tasks
+	} else {
+		var each struct {
+			Tasks []json.RawMessage `json:"tasks"`
+		}
+		if err := json.Unmarshal(l.raw, &each); err != nil {
+			return strictjson.Bad("tasks", err.Error()).Problems
+		}
+		for i, raw := range each.Tasks {
+			if err := json.Unmarshal(raw, new(Task)); err != nil {
+				ps = append(ps, Problem{Path: strictjson.Index("tasks", i), Reason: plain(err)})
+			}
+		}
+	}
+	for i := range l.Tasks {
+		t := &l.Tasks[i]
+		if s, ok := aliases[t.Status]; ok {
+			t.Status = s
+		}
+	}
+	return ps
 }
 
 // plain says what is wrong with a value without Go's names of types.
