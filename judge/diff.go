@@ -1,8 +1,10 @@
 package judge
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"io/fs"
 	"strings"
 )
@@ -10,24 +12,45 @@ import (
 // contextLines is how many unchanged lines a hunk shows on each side.
 const contextLines = 3
 
-// UnifiedDiff writes the change of one path as a patch that "git apply" takes.
-// A mode of 0 means that the file is absent on that side; for a symbolic link the
-// content is its target. Binary content, and content larger than [MaxFileSize], is
-// only marked as differing. A change that git can't express (permission bits other
-// than x, special files) gives nil.
+// Side is one state of a path in a patch.
+type Side struct {
+	Mode fs.FileMode // type and permission bits; 0: it is absent
+	// Content is that of a file, or the target of a symbolic link.
+	Content []byte
+	// Unread: the content was too large to be read, and is only marked as differing.
+	Unread bool
+}
+
+// WriteDiff writes the change of one path as a patch that "git apply" takes. Binary
+// content, and content larger than [MaxFileSize], is only marked as differing. Of a
+// change that git can't express (permission bits other than x, special files) nothing
+// is written.
 //
-// The size of the patch is bounded by that of both contents.
-func UnifiedDiff(path string, old, new []byte, oldMode, newMode fs.FileMode) []byte {
-	om, nm := gitMode(oldMode), gitMode(newMode)
-	var out bytes.Buffer
+// The size of the patch is bounded by that of both contents; see [MaxDiff].
+func WriteDiff(w io.Writer, path string, old, new Side) error {
+	out := bufio.NewWriter(w)
+	om, nm := gitMode(old.Mode), gitMode(new.Mode)
 	switch {
 	case om != "" && nm != "" && (om == gitLink) != (nm == gitLink):
 		// A change of type is a deletion and a new file.
-		diffFile(&out, path, old, nil, om, "")
-		diffFile(&out, path, nil, new, "", nm)
+		diffFile(out, path, old, Side{}, om, "")
+		diffFile(out, path, Side{}, new, "", nm)
 	case om != "" || nm != "":
-		diffFile(&out, path, old, new, om, nm)
+		diffFile(out, path, old, new, om, nm)
 	}
+	return out.Flush()
+}
+
+// MaxDiff is the most that [WriteDiff] can write, in bytes.
+func MaxDiff(path string, old, new Side) int64 {
+	const hunk, head = 64, 1 << 10 // the longest head of a hunk, and of a file without its names
+	return 2*int64(len(old.Content)+len(new.Content)) + hunk*(maxTrace+1) + 2*head + 32*int64(len(path))
+}
+
+// UnifiedDiff gives what [WriteDiff] writes.
+func UnifiedDiff(path string, old, new []byte, oldMode, newMode fs.FileMode) []byte {
+	var out bytes.Buffer
+	_ = WriteDiff(&out, path, Side{Mode: oldMode, Content: old}, Side{Mode: newMode, Content: new}) // a buffer takes everything
 	return out.Bytes()
 }
 
@@ -47,8 +70,9 @@ func gitMode(m fs.FileMode) string {
 	}
 }
 
-func diffFile(out *bytes.Buffer, path string, old, new []byte, oldMode, newMode string) {
-	same := bytes.Equal(old, new)
+func diffFile(out *bufio.Writer, path string, old, new Side, oldMode, newMode string) {
+	unread := old.unread() || new.unread()
+	same := !unread && bytes.Equal(old.Content, new.Content)
 	if same && oldMode == newMode {
 		return
 	}
@@ -66,13 +90,15 @@ func diffFile(out *bytes.Buffer, path string, old, new []byte, oldMode, newMode 
 	}
 	switch {
 	case same:
-	case isBinary(old) || isBinary(new) || len(old) > MaxFileSize || len(new) > MaxFileSize:
+	case unread || isBinary(old.Content) || isBinary(new.Content):
 		fmt.Fprintf(out, "Binary files %s and %s differ\n", a, b)
 	default:
 		fmt.Fprintf(out, "--- %s\n+++ %s\n", tabbed(a), tabbed(b))
-		diffText(out, old, new)
+		diffText(out, old.Content, new.Content)
 	}
 }
+
+func (s Side) unread() bool { return s.Unread || len(s.Content) > MaxFileSize }
 
 // tabbed ends a name with a space in it by a tab, as git does, so that what follows
 // can't be taken for a part of it.
@@ -111,7 +137,7 @@ func cQuote(name string) string {
 }
 
 // diffText writes the hunks of two texts that differ.
-func diffText(out *bytes.Buffer, a, b []byte) {
+func diffText(out *bufio.Writer, a, b []byte) {
 	h := hunks{out: out, a: a, b: b}
 	es := textEdits(a, b)
 	for len(es) > 0 {
@@ -145,7 +171,7 @@ func textEdits(a, b []byte) []edit {
 
 // hunks writes hunks in order and keeps count of the lines.
 type hunks struct {
-	out          *bytes.Buffer
+	out          *bufio.Writer
 	a, b         []byte
 	posA, posB   int // bytes whose lines are counted
 	lineA, lineB int // lines before them

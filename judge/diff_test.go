@@ -202,9 +202,8 @@ func FuzzUnifiedDiff(f *testing.F) {
 	f.Add("", []byte("\x00"), []byte("\n\n"), uint32(fs.ModeSymlink), uint32(0o644))
 	f.Fuzz(func(t *testing.T, path string, old, new []byte, oldMode, newMode uint32) {
 		d := UnifiedDiff(path, old, new, fs.FileMode(oldMode), fs.FileMode(newMode))
-		// A quoted byte takes four, and the path stands in up to eight places.
-		if len(d) > 4*(len(old)+len(new))+32*len(path)+1000 {
-			t.Fatalf("%d bytes", len(d))
+		if most := MaxDiff(path, Side{Content: old}, Side{Content: new}); int64(len(d)) > most {
+			t.Fatalf("%d bytes, and at most %d were promised", len(d), most)
 		}
 		if err := CheckPatch(string(d)); err != nil && oldMode&uint32(fs.ModeSymlink) == 0 && newMode&uint32(fs.ModeSymlink) == 0 {
 			t.Fatalf("%v\n%s", err, d)

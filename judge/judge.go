@@ -44,6 +44,7 @@ type trial struct {
 	tests     globSet
 	named     map[string]bool // what Allowed names literally
 	found     map[Code][]Violation
+	charge    int // of all that would land, in lines
 	out       Verdict
 }
 
@@ -92,7 +93,7 @@ func (j *trial) path(c *Change) {
 		j.out.Scratch++
 		return
 	}
-	j.out.Kept = append(j.out.Kept, *c)
+	j.count(c)
 	j.fence(c, inside)
 }
 
@@ -226,30 +227,38 @@ func (j *trial) fence(c *Change, inside bool) {
 	}
 }
 
-// size adds up what would land and holds it to the limits.
-func (j *trial) size(overflow bool) {
-	r, charge := &j.out.Radius, 0
-	for i := range j.out.Kept {
-		c := &j.out.Kept[i]
-		r.Files++
-		r.Added = plus(r.Added, c.Lines.Added)
-		r.Deleted = plus(r.Deleted, c.Lines.Deleted)
-		if c.Kind == Added {
-			r.New++
-		}
-		charge = plus(charge, c.Lines.Charge)
-		if c.Lines.TooLarge {
-			j.breaks(StopDiffTooLarge, c.Path, "is larger than the %d MiB that are read of a file", MaxFileSize>>20)
-		}
+// count adds up a change that would land. More of them than the limit allows can't land
+// and are not kept.
+func (j *trial) count(c *Change) {
+	r := &j.out.Radius
+	r.Files++
+	r.Added = plus(r.Added, c.Lines.Added)
+	r.Deleted = plus(r.Deleted, c.Lines.Deleted)
+	if c.Kind == Added {
+		r.New++
 	}
+	j.charge = plus(j.charge, c.Lines.Charge)
+	if c.Lines.TooLarge {
+		j.breaks(StopDiffTooLarge, c.Path, "is larger than the %d MiB that are read of a file", MaxFileSize>>20)
+	}
+	if code, what := j.bars(); code != Success {
+		j.breaks(code, c.Path, "%s may change nothing", what)
+	}
+	if r.Files-1 <= max(j.policy.MaxFiles, 0) {
+		j.out.Kept = append(j.out.Kept, *c)
+	}
+}
+
+// size holds the sum to the limits.
+func (j *trial) size(overflow bool) {
 	if overflow {
 		j.breaks(StopDiffTooLarge, "", "touches more than %d paths", MaxChanges)
 	}
-	if r.Files > j.policy.MaxFiles {
-		j.breaks(StopDiffTooLarge, "", "touches %d files, at most %d are allowed", r.Files, j.policy.MaxFiles)
+	if n := j.out.Radius.Files; n > j.policy.MaxFiles {
+		j.breaks(StopDiffTooLarge, "", "touches %d files, at most %d are allowed", n, j.policy.MaxFiles)
 	}
-	if charge > j.policy.MaxLines {
-		j.breaks(StopDiffTooLarge, "", "changes %d lines, at most %d are allowed", charge, j.policy.MaxLines)
+	if j.charge > j.policy.MaxLines {
+		j.breaks(StopDiffTooLarge, "", "changes %d lines, at most %d are allowed", j.charge, j.policy.MaxLines)
 	}
 }
 
@@ -262,21 +271,21 @@ func plus(a, b int) int {
 	return a + b
 }
 
-// kind holds tasks that may change nothing to it.
-func (j *trial) kind() {
-	code, what := Success, ""
+// bars is the rule of a kind of task that may change nothing; Success is none.
+func (j *trial) bars() (Code, string) {
 	switch j.policy.Kind {
 	case Execute:
-		return
+		return Success, ""
 	case Question:
-		code, what = StopQuestionChanged, "a question"
+		return StopQuestionChanged, "a question"
 	default:
-		code, what = StopVerifyOnlyChanged, "a task that only verifies"
+		return StopVerifyOnlyChanged, "a task that only verifies"
 	}
-	for i := range j.out.Kept {
-		j.breaks(code, j.out.Kept[i].Path, "%s may change nothing", what)
-	}
-	if j.out.BuilderCommitted {
+}
+
+// kind holds the builder's commits to the kind of task.
+func (j *trial) kind() {
+	if code, what := j.bars(); code != Success && j.out.BuilderCommitted {
 		j.breaks(code, "", "%s may commit nothing", what)
 	}
 }

@@ -281,8 +281,9 @@ func TestJudgeListsAllButBounded(t *testing.T) {
 	for i := range 1000 {
 		many = append(many, added(fmt.Sprintf("docs/%03d", i)))
 	}
-	if v := Judge(Touched{Changes: many}, law()); len(v.Violations) != maxViolations || len(v.Kept) != 1000 {
-		t.Errorf("%d violations, %d kept", len(v.Violations), len(v.Kept))
+	v = Judge(Touched{Changes: many}, law())
+	if len(v.Violations) != maxViolations || v.Radius.Files != 1000 || len(v.Kept) != law().MaxFiles+1 {
+		t.Errorf("%d violations, %d files, %d kept", len(v.Violations), v.Radius.Files, len(v.Kept))
 	}
 }
 

@@ -64,7 +64,8 @@ type Verdict struct {
 	Code Code
 	// Violations are all broken rules, in rule order and then by path, at most 200.
 	Violations []Violation
-	// Kept are the changes that would land: Touched without discarded scratch.
+	// Kept are the changes that would land: Touched without discarded scratch. Where
+	// they are more than MaxFiles, which can't land, it has one more than those.
 	Kept []Change
 	// Scratch is how many changed paths are ignored by git, outside the allowed
 	// set, and therefore thrown away.

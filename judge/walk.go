@@ -9,8 +9,8 @@ const (
 	// maxWalkWork bounds one comparison, in lines looked at plus one for every 64
 	// bytes of them.
 	maxWalkWork = 20_000_000
-	// maxTrace is the largest distance whose way back is kept: 16 MB.
-	maxTrace = 2000
+	// maxTrace is the largest distance whose way back is kept: 8 MB.
+	maxTrace = 1400
 )
 
 // walk finds the shortest way to make b of a by deleting and adding lines (Myers'

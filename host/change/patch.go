@@ -2,6 +2,7 @@ package change
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -36,19 +37,41 @@ func (c *Change) WritePatch(w io.Writer) (int64, error) {
 		if ch.Ignored && !c.kept(ch.Path) {
 			continue
 		}
-		one, err := c.patchOf(real, ch)
-		switch {
-		case err != nil:
+		if err := c.patchOf(out, real, ch); err != nil {
 			fmt.Fprintf(out, "# %q is not in this patch: %v\n", ch.Path, err)
-		case len(one) == 0:
-			fmt.Fprintf(out, "# %q changed in a way that a patch can't express\n", ch.Path)
-		case out.n+int64(len(one)) > maxPatch:
-			fmt.Fprintf(out, "# %q is not in this patch: it has become too large\n", ch.Path)
-		default:
-			out.Write(one)
 		}
 	}
 	return out.n, out.err
+}
+
+var errFull = errors.New("it has become too large")
+
+// patchOf writes the patch of one path, or nothing of it and why.
+func (c *Change) patchOf(out *counted, real *realTree, ch judge.Change) error {
+	if ch.Kind == judge.Special {
+		fmt.Fprintf(out, "# %q changed in a way that a patch can't express\n", ch.Path)
+		return nil
+	}
+	old, err := oldSide(real, ch)
+	if err != nil {
+		return err
+	}
+	made, err := c.newSide(ch)
+	if err != nil {
+		return err
+	}
+	if out.n+judge.MaxDiff(ch.Path, old, made) > maxPatch { // only then it is worth being measured
+		size := &counted{w: io.Discard}
+		if judge.WriteDiff(size, ch.Path, old, made); out.n+size.n > maxPatch {
+			return errFull
+		}
+	}
+	before := out.n
+	judge.WriteDiff(out, ch.Path, old, made) // out keeps the error
+	if out.n == before {
+		fmt.Fprintf(out, "# %q changed in a way that a patch can't express\n", ch.Path)
+	}
+	return nil
 }
 
 // counted counts what is written; after an error nothing is.
@@ -66,48 +89,48 @@ func (c *counted) Write(p []byte) (int, error) {
 	return len(p), c.err
 }
 
-// patchOf is the patch of one path. Contents over judge.MaxFileSize are only marked.
-func (c *Change) patchOf(real *realTree, ch judge.Change) ([]byte, error) {
-	if ch.Kind == judge.Special {
-		return nil, nil
+// newSide is what the builder left at a path.
+func (c *Change) newSide(ch judge.Change) (judge.Side, error) {
+	if ch.Kind == judge.Deleted {
+		return judge.Side{}, nil
 	}
-	old, err := oldContent(real, ch)
+	r, err := c.content(ch)
 	if err != nil {
-		return nil, err
+		return judge.Side{}, err
 	}
-	var made []byte
-	if ch.Kind != judge.Deleted {
-		r, err := c.content(ch)
-		if err != nil {
-			return nil, err
-		}
-		made, err = io.ReadAll(io.LimitReader(r, judge.MaxFileSize+1))
-		r.Close()
-		if err != nil {
-			return nil, err
-		}
-	}
-	return judge.UnifiedDiff(ch.Path, old, made, ch.OldMode, ch.NewMode), nil
+	defer r.Close()
+	return readSide(r, ch.NewMode, ch.Size)
 }
 
-// oldContent is what the real file holds, if it still is what was compared.
-func oldContent(real *realTree, ch judge.Change) ([]byte, error) {
+// oldSide is what the real file holds, if it still is what was compared.
+func oldSide(real *realTree, ch judge.Change) (judge.Side, error) {
 	if ch.OldMode == 0 {
-		return nil, nil
+		return judge.Side{}, nil
 	}
 	if now, err := real.stampAt(ch.Path); err != nil || !sameStamp(now, ch.Base) {
-		return nil, fmt.Errorf("the file was changed meanwhile")
+		return judge.Side{}, errors.New("the file was changed meanwhile")
 	}
 	if ch.OldMode&fs.ModeSymlink != 0 {
 		to, err := real.Readlink(ch.Path)
-		return []byte(to), err
+		return judge.Side{Mode: ch.OldMode, Content: []byte(to)}, err
 	}
 	f, err := real.Open(ch.Path)
 	if err != nil {
-		return nil, err
+		return judge.Side{}, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, judge.MaxFileSize+1))
+	return readSide(f, ch.OldMode, ch.Base.Size)
+}
+
+// readSide reads a side of this size, unless it is larger than anything is read.
+func readSide(r io.Reader, mode fs.FileMode, size int64) (judge.Side, error) {
+	if size > judge.MaxFileSize {
+		return judge.Side{Mode: mode, Unread: true}, nil
+	}
+	var b bytes.Buffer
+	b.Grow(int(size) + bytes.MinRead) // all of it at once: it need not grow on the way
+	_, err := b.ReadFrom(io.LimitReader(r, judge.MaxFileSize+1))
+	return judge.Side{Mode: mode, Content: b.Bytes()}, err
 }
 
 // kept says whether a path is among what would land.
