@@ -9,6 +9,7 @@ import (
 
 	"github.com/paxiom/relay/host/cycle"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/bar"
 	"github.com/paxiom/relay/host/internal/daylog"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -201,25 +202,16 @@ func (r *Repo) Logs(ctx context.Context, w io.Writer, day time.Time, match strin
 }
 
 // TmuxStatus is one line for a status bar, "" when no cycle is in flight. It reads one
-// small file and neither configuration nor git.
+// small file, and the configuration only where the workspace has another name than usual.
 func (r *Repo) TmuxStatus() string {
-	root := r.Root()
-	if root == "" {
-		return ""
+	line, ok := bar.Read(r.dir)
+	if ok {
+		return Safe(line)
 	}
-	for _, dir := range []string{workspace.DefaultDir, "relais"} {
-		if ws, err := workspace.Open(root, dir); err == nil {
-			if b, err := workspace.ReadFile(cycle.TmuxFile(ws), 4<<10); err == nil {
-				return Safe(string(b))
-			}
-		}
+	if o, err := r.open(); err == nil {
+		line, _ = bar.ReadIn(o.ws.Dir())
 	}
-	o, err := r.open() // a workspace of another name
-	if err != nil {
-		return ""
-	}
-	b, _ := workspace.ReadFile(cycle.TmuxFile(o.ws), 4<<10)
-	return Safe(string(b))
+	return Safe(line)
 }
 
 // GCResult is what gc removed.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/paxiom/relay/host/internal/bar"
 	"github.com/paxiom/relay/host/internal/queue"
 	"github.com/paxiom/relay/host/internal/workspace"
 )
@@ -90,11 +91,8 @@ func (r *Record) publish(ws *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
-	return workspace.WriteScratch(TmuxFile(ws), []byte(tmuxLine(all)))
+	return workspace.WriteScratch(filepath.Join(ws.Dir(), bar.Name), []byte(tmuxLine(all)))
 }
-
-// TmuxFile holds the line for a status bar, so that showing it needs no work.
-func TmuxFile(ws *workspace.Workspace) string { return filepath.Join(ws.Dir(), "tmux-status") }
 
 // tmuxLine is short: what waits, by name, and how many others there are.
 func tmuxLine(all []*Record) string {

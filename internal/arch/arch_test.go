@@ -57,6 +57,8 @@ var rules = []rule{
 
 	{pkg: "host/fault", own: []string{"judge"}},
 	{pkg: "host/durable/...", own: []string{"host/durable/...", "host/fault", "host/internal/...", "judge"}, outside: hostStack},
+	{pkg: "host/internal/root", deep: true},
+	{pkg: "host/internal/bar", own: []string{"host/internal/root"}, deep: true},
 	{pkg: "host/internal/...", own: []string{"host/internal/...", "host/fault", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
 	{pkg: "host/change", own: []string{"host/internal/...", "host/fault", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
 	{pkg: "host/tick", own: []string{"host/internal/...", "host/change", "host/fault", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/root"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -69,43 +70,19 @@ func ValidRel(rel string) string {
 	return ""
 }
 
-// FindRoot gives the root of the working tree that dir lies in, whether dir is a
-// subfolder, a linked worktree or a submodule, with links resolved. It starts no
-// process and does not say whether git accepts the repository.
+// FindRoot gives the root of the working tree that dir lies in; see [root.Find].
 func FindRoot(dir string) (string, error) {
-	abs, err := filepath.Abs(dir)
-	if err == nil {
-		abs, err = filepath.EvalSymlinks(abs)
-	}
-	if err != nil {
+	at, err := root.Find(dir)
+	switch {
+	case errors.Is(err, root.ErrInside):
+		return "", fault.New(judge.BlockedMissingConfig, "this is the inside of a .git folder", quote(dir)+" holds no working tree", "`cd "+fault.Word(at)+"`")
+	case errors.Is(err, root.ErrNone):
+		return "", fault.New(judge.BlockedMissingConfig, "not a git repository", "neither "+quote(at)+" nor a folder above it has a .git",
+			"`git init` here, or `cd` to a repository, or name one with `-C DIR`")
+	case err != nil:
 		return "", fault.Wrap(err, judge.BlockedMissingConfig, "the folder "+quote(dir)+" can't be entered", "`cd` to a repository, or name one with `-C DIR`")
 	}
-	for at := abs; ; at = filepath.Dir(at) {
-		if isGit(filepath.Join(at, ".git")) {
-			if rel, _ := filepath.Rel(at, abs); rel == ".git" || strings.HasPrefix(rel, ".git/") {
-				return "", fault.New(judge.BlockedMissingConfig, "this is the inside of a .git folder", quote(abs)+" holds no working tree", "`cd "+fault.Word(at)+"`")
-			}
-			return at, nil
-		}
-		if at == filepath.Dir(at) {
-			return "", fault.New(judge.BlockedMissingConfig, "not a git repository", "neither "+quote(abs)+" nor a folder above it has a .git",
-				"`git init` here, or `cd` to a repository, or name one with `-C DIR`")
-		}
-	}
-}
-
-// isGit tells a repository's .git, folder or pointer file, from anything else of that name.
-func isGit(p string) bool {
-	fi, err := os.Stat(p)
-	if err != nil {
-		return false
-	}
-	if fi.IsDir() {
-		_, err := os.Lstat(filepath.Join(p, "HEAD"))
-		return err == nil
-	}
-	b, err := ReadFile(p, 64<<10)
-	return err == nil && strings.HasPrefix(string(b), "gitdir: ")
+	return at, nil
 }
 
 // What a team may commit is left visible to git; everything else is this machine's.

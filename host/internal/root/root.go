@@ -1,0 +1,62 @@
+package root
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// The reasons for which there is no working tree.
+var (
+	ErrNone   = errors.New("no repository")
+	ErrInside = errors.New("inside of a .git folder")
+)
+
+// Find gives the root of the working tree that dir lies in, whether dir is a
+// subfolder, a linked worktree or a submodule, with links resolved. With [ErrNone] at
+// is dir itself, with [ErrInside] the root of the repository whose .git dir lies in.
+// Any other error says why dir can't be entered.
+func Find(dir string) (at string, err error) {
+	abs, err := filepath.Abs(dir)
+	if err == nil {
+		abs, err = filepath.EvalSymlinks(abs)
+	}
+	if err != nil {
+		return "", err
+	}
+	for at := abs; ; at = filepath.Dir(at) {
+		if isGit(filepath.Join(at, ".git")) {
+			if rel, _ := filepath.Rel(at, abs); rel == ".git" || strings.HasPrefix(rel, ".git/") {
+				return at, ErrInside
+			}
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return abs, ErrNone
+		}
+	}
+}
+
+// isGit tells a repository's .git, folder or pointer file, from anything else of that name.
+func isGit(p string) bool {
+	fi, err := os.Stat(p)
+	if err != nil {
+		return false
+	}
+	if fi.IsDir() {
+		_, err := os.Lstat(filepath.Join(p, "HEAD"))
+		return err == nil
+	}
+	f, err := os.OpenFile(p, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	const mark = "gitdir: "
+	head := make([]byte, len(mark))
+	_, err = io.ReadFull(f, head)
+	return fi.Mode().IsRegular() && err == nil && string(head) == mark
+}
