@@ -50,7 +50,7 @@ func (c *Config) check(f *os.File) *Error {
 		}
 		return e
 	}
-	got, err := HashFile(f)
+	got, err := hashOnce(f)
 	if err != nil {
 		return c.fileError(Unsafe, err.Error(), err)
 	}
