@@ -18,11 +18,26 @@ import (
 
 // durable makes git flush what it writes: by default it trusts the file system with
 // new objects, and a power failure could leave a branch that names a lost commit.
-var durable = []string{"-c", "core.fsync=committed", "-c", "core.fsyncMethod=batch"}
+// batched does the same with one flush for all objects, by way of a folder that is
+// made for them; below manyObjects that costs more than it saves.
+var (
+	durable = []string{"-c", "core.fsync=committed", "-c", "core.fsyncMethod=fsync"}
+	batched = []string{"-c", "core.fsync=committed", "-c", "core.fsyncMethod=batch"}
+)
+
+const manyObjects = 16
 
 // write calls git for changing the repository.
 func (e Env) write(ctx context.Context, env []string, stdin io.Reader, args ...string) ([]byte, error) {
 	return e.Git.Write(ctx, env, stdin, append(slices.Clone(durable), args...)...)
+}
+
+// writeMany is write for a call that makes about n objects.
+func (e Env) writeMany(ctx context.Context, n int, env []string, stdin io.Reader, args ...string) ([]byte, error) {
+	if n < manyObjects {
+		return e.write(ctx, env, stdin, args...)
+	}
+	return e.Git.Write(ctx, env, stdin, append(slices.Clone(batched), args...)...)
 }
 
 // committer makes commits without touching the work tree, the index or any ref: in
@@ -85,19 +100,19 @@ func (k *committer) put(e entry, content io.Reader) error {
 // clean filters, as git add would.
 func (k *committer) add(ctx context.Context, paths []string) error {
 	env := []string{"GIT_DIR=" + k.env.Git.GitDir, "GIT_WORK_TREE=" + k.stage, "GIT_INDEX_FILE=" + k.index}
-	_, err := k.env.write(ctx, env, nulList(paths), "-C", k.stage, "update-index", "--add", "--remove", "-z", "--stdin")
+	_, err := k.env.writeMany(ctx, len(paths), env, nulList(paths), "-C", k.stage, "update-index", "--add", "--remove", "-z", "--stdin")
 	return err
 }
 
-// writeTree makes a tree object of the index.
-func (k *committer) writeTree(ctx context.Context) (string, error) {
-	tree, err := k.env.write(ctx, []string{"GIT_INDEX_FILE=" + k.index}, nil, "write-tree")
+// writeTree makes a tree object of the index, of which about n paths are new.
+func (k *committer) writeTree(ctx context.Context, n int) (string, error) {
+	tree, err := k.env.writeMany(ctx, n, []string{"GIT_INDEX_FILE=" + k.index}, nil, "write-tree")
 	return strings.TrimSpace(string(tree)), err
 }
 
-// commit makes a commit of the index on top of parent.
-func (k *committer) commit(ctx context.Context, parent string, m Message) (string, error) {
-	tree, err := k.writeTree(ctx)
+// commit makes a commit of the index, of which about n paths are new, on top of parent.
+func (k *committer) commit(ctx context.Context, n int, parent string, m Message) (string, error) {
+	tree, err := k.writeTree(ctx, n)
 	if err != nil {
 		return "", err
 	}

@@ -234,7 +234,7 @@ func (l *lander) build(ctx context.Context, k *committer, entries []entry, m Mes
 	if err := k.add(ctx, paths); err != nil {
 		return "", err
 	}
-	tree, err := k.writeTree(ctx)
+	tree, err := k.writeTree(ctx, len(paths))
 	if err != nil {
 		return "", err
 	}

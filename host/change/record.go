@@ -30,7 +30,7 @@ func Record(ctx context.Context, env Env, scratch string, paths []string, m Mess
 	if _, err := env.write(ctx, own, nulList(paths), "update-index", "--add", "--remove", "-z", "--stdin"); err != nil {
 		return "", err
 	}
-	tree, err := k.writeTree(ctx)
+	tree, err := k.writeTree(ctx, len(paths))
 	if err != nil {
 		return "", err
 	}

@@ -105,7 +105,7 @@ func (k *committer) rawCommit(ctx context.Context, parent string, changes []judg
 	if _, err := k.env.write(ctx, env, io.MultiReader(&removed, &added), "update-index", "--replace", "-z", "--index-info"); err != nil {
 		return "", err
 	}
-	return k.commit(ctx, parent, m)
+	return k.commit(ctx, len(changes), parent, m)
 }
 
 // rawBlobs stores the contents as git objects; entries of deletions stay "".
@@ -130,7 +130,7 @@ func (k *committer) rawBlobs(ctx context.Context, changes []judge.Change, conten
 	if len(at) == 0 {
 		return oids, nil
 	}
-	out, err := k.env.write(ctx, nil, &names, "hash-object", "-w", "--no-filters", "--stdin-paths")
+	out, err := k.env.writeMany(ctx, len(at), nil, &names, "hash-object", "-w", "--no-filters", "--stdin-paths")
 	if err != nil {
 		return nil, err
 	}
