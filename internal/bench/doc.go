@@ -2,7 +2,7 @@
 // each figure beside its aim, with `git status` of the same repository in the same
 // run as the yardstick of the machine.
 //
-//	go run ./internal/bench -bin bin [-quick] [-files N] [-repo DIR] [-loop]
+//	go run ./internal/bench -bin bin [-quick] [-files N] [-repo DIR] [-only PARTS]
 //
 // It asserts nothing: figures of a busy machine are no test. Everything happens in
 // a temporary folder with a home of its own.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/paxiom/relay/judge/box"
@@ -18,9 +19,9 @@ func main() {
 	quick := flag.Bool("quick", false, "small repositories and few rounds, to see that it works")
 	files := flag.Int("files", 0, "only the judge beside git status, in a repository of that many files")
 	repo := flag.String("repo", "", "only the judge beside git status, in this repository; nothing in it is changed")
-	loop := flag.Bool("loop", false, "only ticks in a loop")
+	only := flag.String("only", "", "only these parts: "+strings.Join(partNames(), ", "))
 	flag.Parse()
-	if err := run(*bin, *quick, *files, *repo, *loop); err != nil {
+	if err := run(*bin, *quick, *files, *repo, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(2)
 	}
@@ -29,7 +30,27 @@ func main() {
 // sizes are the repositories that are measured, in files.
 type sizes struct{ small, medium, large, history, rounds int }
 
-func run(bin string, quick bool, files int, repo string, loop bool) error {
+// part is one part of the table.
+type part struct {
+	name string
+	run  func(*bench) error
+}
+
+// parts are in the order of the table.
+var parts = []part{
+	{"version", (*bench).version}, {"small", (*bench).smallRepo}, {"medium", (*bench).mediumRepo}, {"large", (*bench).largeRepo},
+	{"judged", (*bench).judgedRepos}, {"loop", (*bench).loop}, {"history", (*bench).bigHistory}, {"bar", (*bench).statusBar}, {"tasks", (*bench).taskList},
+	{"flood", (*bench).flood}, {"heavy", (*bench).heavy}, {"killed", (*bench).killed},
+}
+
+func partNames() (names []string) {
+	for _, p := range parts {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+func run(bin string, quick bool, files int, repo, only string) error {
 	s := sizes{small: 10, medium: 10_000, large: 100_000, history: 10_000, rounds: 7}
 	if quick {
 		s = sizes{small: 10, medium: 1000, large: 2000, history: 50, rounds: 3}
@@ -46,23 +67,42 @@ func run(bin string, quick bool, files int, repo string, loop bool) error {
 	b := &bench{relay: filepath.Join(bin, "relay"), dir: dir, sizes: s}
 	fmt.Printf("relay bench: %s/%s, %d processors, medians of %d\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), s.rounds)
 	fmt.Printf("%-58s %12s   %s\n", "what", "measured", "aim")
-	steps := []func() error{b.version, b.smallRepo, b.mediumRepo, b.largeRepo, b.judgedRepos, b.loop, b.bigHistory, b.flood, b.killed}
-	if files > 0 {
-		steps = []func() error{func() error { return b.judged(files) }}
+	steps, err := chosen(only)
+	if err != nil {
+		return err
 	}
-	if loop {
-		steps = []func() error{b.loop}
-	}
-	if repo != "" {
-		steps = []func() error{func() error { return b.judgedIn(&sample{b: b, dir: repo, home: dir}, repo) }}
+	switch {
+	case files > 0:
+		steps = []part{{run: func(b *bench) error { return b.judged(files) }}}
+	case repo != "":
+		steps = []part{{run: func(b *bench) error { return b.judgedIn(&sample{b: b, dir: repo, home: dir}, repo) }}}
 	}
 	for _, step := range steps {
-		if err := step(); err != nil {
+		if err := step.run(b); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// chosen are the parts that a list names, all for "".
+func chosen(only string) ([]part, error) {
+	if only == "" {
+		return parts, nil
+	}
+	var out []part
+	for name := range strings.SplitSeq(only, ",") {
+		i := slices.IndexFunc(parts, func(p part) bool { return p.name == strings.TrimSpace(name) })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no part %q; there are %s", name, strings.Join(partNames(), ", "))
+		}
+		out = append(out, parts[i])
+	}
+	return out, nil
+}
+
+// quick: only to see that it works.
+func (s sizes) quick() bool { return s.history < 100 }
 
 type bench struct {
 	relay, dir string
