@@ -150,12 +150,19 @@ func diffText(out *bufio.Writer, a, b []byte) {
 	}
 }
 
+// largeTexts is the size of two texts together that leaves little memory for the way
+// between them.
+const largeTexts = 4 << 20
+
 // textEdits gives the edits between two texts: the shortest way where it is found
 // in bounded time and memory, else one edit from the first difference to the last.
 func textEdits(a, b []byte) []edit {
 	head, ra, rb := trimLines(a, b)
 	all := edit{head, head + len(ra), head, head + len(rb)}
 	w := &walk{a: ra, b: rb, limit: maxTrace, keep: true}
+	if len(ra)+len(rb) > largeTexts {
+		w.limit = maxTrace / 4 // the texts themselves take what memory there is
+	}
 	if len(ra) == 0 || len(rb) == 0 {
 		return []edit{all}
 	}

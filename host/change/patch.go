@@ -33,11 +33,12 @@ func (c *Change) WritePatch(w io.Writer) (int64, error) {
 	}
 	defer real.Close()
 	out := &counted{w: w}
+	var hold sides
 	for _, ch := range c.touched.Changes {
 		if ch.Ignored && !c.kept(ch.Path) {
 			continue
 		}
-		if err := c.patchOf(out, real, ch); err != nil {
+		if err := c.patchOf(out, real, ch, &hold); err != nil {
 			fmt.Fprintf(out, "# %q is not in this patch: %v\n", ch.Path, err)
 		}
 	}
@@ -46,17 +47,21 @@ func (c *Change) WritePatch(w io.Writer) (int64, error) {
 
 var errFull = errors.New("it has become too large")
 
+// sides is where both contents of a path are held while its patch is made: one place
+// for all paths, since each of them may have 8 MiB.
+type sides struct{ old, made bytes.Buffer }
+
 // patchOf writes the patch of one path, or nothing of it and why.
-func (c *Change) patchOf(out *counted, real *realTree, ch judge.Change) error {
+func (c *Change) patchOf(out *counted, real *realTree, ch judge.Change, hold *sides) error {
 	if ch.Kind == judge.Special {
 		fmt.Fprintf(out, "# %q changed in a way that a patch can't express\n", ch.Path)
 		return nil
 	}
-	old, err := oldSide(real, ch)
+	old, err := oldSide(real, ch, &hold.old)
 	if err != nil {
 		return err
 	}
-	made, err := c.newSide(ch)
+	made, err := c.newSide(ch, &hold.made)
 	if err != nil {
 		return err
 	}
@@ -90,7 +95,7 @@ func (c *counted) Write(p []byte) (int, error) {
 }
 
 // newSide is what the builder left at a path.
-func (c *Change) newSide(ch judge.Change) (judge.Side, error) {
+func (c *Change) newSide(ch judge.Change, hold *bytes.Buffer) (judge.Side, error) {
 	if ch.Kind == judge.Deleted {
 		return judge.Side{}, nil
 	}
@@ -99,11 +104,11 @@ func (c *Change) newSide(ch judge.Change) (judge.Side, error) {
 		return judge.Side{}, err
 	}
 	defer r.Close()
-	return readSide(r, ch.NewMode, ch.Size)
+	return readSide(hold, r, ch.NewMode, ch.Size)
 }
 
 // oldSide is what the real file holds, if it still is what was compared.
-func oldSide(real *realTree, ch judge.Change) (judge.Side, error) {
+func oldSide(real *realTree, ch judge.Change, hold *bytes.Buffer) (judge.Side, error) {
 	if ch.OldMode == 0 {
 		return judge.Side{}, nil
 	}
@@ -119,18 +124,18 @@ func oldSide(real *realTree, ch judge.Change) (judge.Side, error) {
 		return judge.Side{}, err
 	}
 	defer f.Close()
-	return readSide(f, ch.OldMode, ch.Base.Size)
+	return readSide(hold, f, ch.OldMode, ch.Base.Size)
 }
 
 // readSide reads a side of this size, unless it is larger than anything is read.
-func readSide(r io.Reader, mode fs.FileMode, size int64) (judge.Side, error) {
+func readSide(hold *bytes.Buffer, r io.Reader, mode fs.FileMode, size int64) (judge.Side, error) {
 	if size > judge.MaxFileSize {
 		return judge.Side{Mode: mode, Unread: true}, nil
 	}
-	var b bytes.Buffer
-	b.Grow(int(size) + bytes.MinRead) // all of it at once: it need not grow on the way
-	_, err := b.ReadFrom(io.LimitReader(r, judge.MaxFileSize+1))
-	return judge.Side{Mode: mode, Content: b.Bytes()}, err
+	hold.Reset()
+	hold.Grow(int(size) + bytes.MinRead) // all of it at once: it need not grow on the way
+	_, err := hold.ReadFrom(io.LimitReader(r, judge.MaxFileSize+1))
+	return judge.Side{Mode: mode, Content: hold.Bytes()}, err
 }
 
 // kept says whether a path is among what would land.

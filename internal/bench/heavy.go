@@ -10,42 +10,50 @@ import (
 	"time"
 )
 
-// heavy measures the host's memory beside what a builder can leave at most.
-func (b *bench) heavy() error {
-	big, many := 13, 49_000
-	if b.quick() {
-		big, many = 2, 1000
-	}
-	text := strings.Repeat(strings.Repeat("a", 79)+"\n", 7<<20/80)
-	for _, c := range []struct {
-		name, script string
-		files        map[string]string
-		committed    int // files of 7 MiB
-	}{
-		{name: "a file of 2 GB", script: "truncate -s 2G src/big"},
-		{name: fmt.Sprintf("a diff of %d MB", big*7), script: "for f in src/t*; do tr a b <$f >tmp; cat tmp >$f; done; rm tmp", committed: big},
-		{name: fmt.Sprintf("%d ignored files", many), script: fmt.Sprintf("mkdir out; cd out; seq %d | split -l 1 -a 5; cd ..", many), files: map[string]string{".gitignore": "out/\n"}},
-		{name: fmt.Sprintf("%d new files", many), script: fmt.Sprintf("mkdir out; cd out; seq %d | split -l 1 -a 5; cd ..", many)},
-	} {
-		if err := b.heavyOne(c.name, c.script, text, c.files, c.committed); err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
-		}
-	}
-	return nil
+// What a builder can leave at most, and the host's memory beside it.
+
+func (b *bench) hugeFile() error {
+	return b.heavy("a file of 2 GB", "truncate -s 2G src/big", nil)
 }
 
-func (b *bench) heavyOne(name, script, text string, files map[string]string, committed int) error {
+func (b *bench) hugeDiff() error {
+	n := 7
+	if b.quick() {
+		n = 2
+	}
+	text, files := strings.Repeat(strings.Repeat("a", 79)+"\n", 7<<20/80), map[string]string{}
+	for i := range n {
+		files[fmt.Sprintf("src/t%02d.txt", i)] = text
+	}
+	return b.heavy(fmt.Sprintf("a diff of %d MB", 2*7*n), "for f in src/t*; do tr a b <$f >tmp; cat tmp >$f; done; rm tmp", files)
+}
+
+func (b *bench) manyIgnored() error {
+	n, script := b.many()
+	return b.heavy(fmt.Sprintf("%d ignored files", n), script, map[string]string{".gitignore": "out/\n"})
+}
+
+func (b *bench) manyNew() error {
+	n, script := b.many()
+	return b.heavy(fmt.Sprintf("%d new files", n), script, nil)
+}
+
+// many is a script that makes almost as many files as are looked at.
+func (b *bench) many() (n int, script string) {
+	n = 49_000
+	if b.quick() {
+		n = 1000
+	}
+	return n, fmt.Sprintf("mkdir out; cd out; seq %d | split -l 1 -a 5; cd ..", n)
+}
+
+// heavy runs a tick with such a builder, in a repository that holds these files, too.
+func (b *bench) heavy(name, script string, files map[string]string) error {
 	s, err := b.newSample("heavy", b.small, script)
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(s.dir)
-	if files == nil {
-		files = map[string]string{}
-	}
-	for i := range committed {
-		files[fmt.Sprintf("src/t%02d.txt", i)] = text
-	}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o644); err != nil {
 			return err

@@ -40,7 +40,8 @@ type part struct {
 var parts = []part{
 	{"version", (*bench).version}, {"small", (*bench).smallRepo}, {"medium", (*bench).mediumRepo}, {"large", (*bench).largeRepo},
 	{"judged", (*bench).judgedRepos}, {"loop", (*bench).loop}, {"history", (*bench).bigHistory}, {"bar", (*bench).statusBar}, {"tasks", (*bench).taskList},
-	{"flood", (*bench).flood}, {"heavy", (*bench).heavy}, {"killed", (*bench).killed},
+	{"flood", (*bench).flood}, {"file", (*bench).hugeFile}, {"diff", (*bench).hugeDiff}, {"ignored", (*bench).manyIgnored}, {"new", (*bench).manyNew},
+	{"killed", (*bench).killed},
 }
 
 func partNames() (names []string) {
