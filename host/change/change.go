@@ -57,6 +57,7 @@ type Change struct {
 	touched *judge.Touched
 	verdict judge.Verdict
 	own     []ownCommit // to be made again; see judgeOwn
+	ahead   *prepared   // a landing that was begun; see Prepare
 	gone    removals
 }
 
@@ -122,6 +123,7 @@ type stateRecord struct {
 
 // Reset throws away what was built so far and gives an empty box.
 func (c *Change) Reset() error {
+	c.unprepare()
 	if err := c.gone.drop(c.box); err != nil {
 		return err
 	}
@@ -135,6 +137,7 @@ func (c *Change) Reset() error {
 // box. The verdict is also kept for Land. Where the policy keeps the builder's own
 // commits, each of them is judged too.
 func (c *Change) Judge(ctx context.Context, p judge.Policy) (judge.Verdict, error) {
+	c.unprepare()
 	c.own = nil
 	err := c.judgeLayer(ctx, p)
 	if err == nil && c.verdict.Code == judge.Success && c.verdict.BuilderCommitted && p.BuilderCommits == judge.KeepCommits {
@@ -164,6 +167,7 @@ func (c *Change) Touched() judge.Touched { return *c.touched }
 // Clear throws the box away, and lets what was in it be removed while the caller goes
 // on: nothing can be judged, landed or kept of the change any more. Discard waits for it.
 func (c *Change) Clear() error {
+	c.unprepare()
 	if c.box == nil {
 		return nil
 	}

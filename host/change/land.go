@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"strings"
 	"time"
@@ -57,25 +56,15 @@ func (c *Change) Land(ctx context.Context, l Landing) (Landed, error) {
 	if len(c.verdict.Kept) == 0 {
 		return Landed{}, nil
 	}
-	real, err := openReal(c.env.Git.Root)
-	if err != nil {
-		return Landed{}, err
+	p := c.takePrepared(l)
+	if p == nil {
+		p = c.prepare(ctx, l)
 	}
-	defer real.Close()
-	land := &lander{env: c.env, log: c.log, real: real, base: c.opts.Base, branch: c.opts.Branch}
-	open := func(p string) (io.ReadCloser, error) { return c.box.Open(p) }
-	if !l.Commit {
-		return land.run(ctx, c.verdict.Kept, open, l.Note, nil)
+	defer p.close()
+	if p.err != nil {
+		return Landed{}, p.err
 	}
-	k := newCommitter(c.env, c.layer)
-	defer k.remove()
-	return land.run(ctx, c.verdict.Kept, open, l.Note, func(entries []entry) (string, error) {
-		commit, err := land.build(ctx, k, entries, l.Message)
-		if err != nil || commit == "" || len(c.own) == 0 {
-			return commit, err
-		}
-		return land.chain(ctx, c.own, commit, l.Message)
-	})
+	return p.land.write(ctx, p.plan, l.Note)
 }
 
 // lander takes a list of changes into the work tree and onto the branch.
@@ -87,20 +76,30 @@ type lander struct {
 	notes        []string
 }
 
-// run plans, makes the commit object, journals, applies, moves the branch, mends the
-// index and looks at the result. commit is nil when none is wanted.
+// run is ready and then write.
 func (l *lander) run(ctx context.Context, kept []judge.Change, open opener, note any, commit func([]entry) (string, error)) (Landed, error) {
-	p, err := l.plan(kept, open)
+	p, err := l.ready(kept, open, commit)
 	if err != nil {
 		return Landed{}, err
 	}
+	return l.write(ctx, p, note)
+}
+
+// ready plans and makes the commit object: nothing of the repository but its objects is
+// written. commit is nil when none is wanted.
+func (l *lander) ready(kept []judge.Change, open opener, commit func([]entry) (string, error)) (*plan, error) {
+	p, err := l.plan(kept, open)
+	if err == nil && commit != nil {
+		p.Commit, err = commit(p.Entries)
+	}
+	return p, err
+}
+
+// write journals, applies, moves the branch, mends the index and looks at the result.
+func (l *lander) write(ctx context.Context, p *plan, note any) (Landed, error) {
+	var err error
 	if p.Note, err = json.Marshal(note); err != nil {
 		return Landed{}, err
-	}
-	if commit != nil {
-		if p.Commit, err = commit(p.Entries); err != nil {
-			return Landed{}, err
-		}
 	}
 	journal.Reached("apply.planned")
 	if err := both(func() error { return l.stillAtBase(ctx) }, l.log.SyncImages); err != nil {
@@ -110,11 +109,14 @@ func (l *lander) run(ctx context.Context, kept []judge.Change, open opener, note
 		return Landed{}, err
 	}
 	ctx = context.WithoutCancel(ctx)
+	a := &applier{real: l.real, log: l.log, plan: p}
+	a.check = a.byStamp
+	if _, err := a.pending(); err != nil { // the plan may have waited for the checks
+		return Landed{}, err
+	}
 	if err := l.log.Append(recApply, p); err != nil {
 		return Landed{}, err
 	}
-	a := &applier{real: l.real, log: l.log, plan: p}
-	a.check = a.byStamp
 	if err := l.finish(ctx, a); err != nil {
 		return Landed{}, err
 	}

@@ -177,6 +177,7 @@ func (r *run) verify(ctx context.Context) error {
 		r.leave("no checks asked for")
 		return nil
 	}
+	r.change.Prepare(ctx, r.landing())
 	checks := r.checks()
 	checks.Base, checks.Excuse = r.base, r.base != nil && r.excuses()
 	var err error
@@ -309,7 +310,7 @@ func (r *run) land(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return interrupted(ctx, ctx.Err())
 	}
-	landed, err := r.change.Land(ctx, change.Landing{Message: r.message(r.task.Intent, judge.Success), Commit: r.cfg.Commit.OnSuccess, Note: r.rep})
+	landed, err := r.change.Land(ctx, r.landing())
 	if err != nil {
 		if ctx.Err() != nil {
 			return interrupted(ctx, err)
@@ -331,6 +332,11 @@ func (r *run) land(ctx context.Context) error {
 	}
 	r.leave(text)
 	return nil
+}
+
+// landing says how the judged change lands.
+func (r *run) landing() change.Landing {
+	return change.Landing{Message: r.message(r.task.Intent, judge.Success), Commit: r.cfg.Commit.OnSuccess, Note: r.rep}
 }
 
 // message is the commit message of a change; see docs/reference/commits.md.
