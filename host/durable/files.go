@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"sort"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -52,10 +53,10 @@ func NewFiles(dir string, clock Clock) (*Files, error) {
 	return &Files{dir: dir, clock: clock}, nil
 }
 
-var nameRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+var nameRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`) })
 
 func checkName(what, name string) error {
-	if !nameRE.MatchString(name) || name == "locks" {
+	if !nameRE().MatchString(name) || name == "locks" {
 		return fmt.Errorf("%s %q: use 1 to 100 letters, digits, dots, dashes and underscores", what, name)
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Section is one of the five parts of an audit and of a plan.
@@ -97,11 +98,11 @@ func Parse(text string) (*Document, error) {
 	return d, nil
 }
 
-var heading = regexp.MustCompile(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$`)
+var heading = lazy(`^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$`)
 
 // sectionOf recognises a heading: its words count, not its decoration.
 func sectionOf(line string) (Section, bool) {
-	m := heading.FindStringSubmatch(line)
+	m := heading().FindStringSubmatch(line)
 	if m == nil || len(m[1]) > 3 {
 		return 0, false
 	}
@@ -153,12 +154,12 @@ func normal(text string) string {
 // fence follows the code blocks of a Markdown text.
 type fence struct{ sign string }
 
-var fenceLine = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})[ \t]*([^`]*)$")
+var fenceLine = lazy("^ {0,3}(`{3,}|~{3,})[ \t]*([^`]*)$")
 
 func (f *fence) open() bool { return f.sign != "" }
 
 func (f *fence) see(line string) {
-	m := fenceLine.FindStringSubmatch(line)
+	m := fenceLine().FindStringSubmatch(line)
 	switch {
 	case m == nil:
 	case f.sign == "":
@@ -169,11 +170,11 @@ func (f *fence) see(line string) {
 }
 
 var (
-	bullet  = regexp.MustCompile(`^(?:[-*+]|\d{1,3}[.)])[ \t]+(.*)$`)
-	itemID  = regexp.MustCompile(`^\**\[?([FA][1-9]\d{0,4})\]?\**[:.)]?[ \t]+`)
-	byLine  = regexp.MustCompile(` \(raised by ([^()]*)\)$`)
-	mark    = regexp.MustCompile(`\[(AMBIGUOUS|DUPLICATE|CONFLICT)\b[^\]\n]*\]`)
-	nothing = regexp.MustCompile(`(?i)^[*_(]*(none|n/a|no (critical |significant )?(issues?|concerns?|ambiguities|items?|findings?|actions?|changes?|notes?)( (were |was )?(found|identified|needed|required|noted))?|nothing( to report)?)[.*_)!]*$`)
+	bullet  = lazy(`^(?:[-*+]|\d{1,3}[.)])[ \t]+(.*)$`)
+	itemID  = lazy(`^\**\[?([FA][1-9]\d{0,4})\]?\**[:.)]?[ \t]+`)
+	byLine  = lazy(` \(raised by ([^()]*)\)$`)
+	mark    = lazy(`\[(AMBIGUOUS|DUPLICATE|CONFLICT)\b[^\]\n]*\]`)
+	nothing = lazy(`(?i)^[*_(]*(none|n/a|no (critical |significant )?(issues?|concerns?|ambiguities|items?|findings?|actions?|changes?|notes?)( (were |was )?(found|identified|needed|required|noted))?|nothing( to report)?)[.*_)!]*$`)
 )
 
 // items reads the entries of one section: list entries with what is indented below
@@ -184,7 +185,7 @@ func items(body string) []Item {
 	list, gap := false, true
 	for line := range strings.Lines(body) {
 		bare := strings.TrimRight(line, " \t\n")
-		m := bullet.FindStringSubmatch(bare)
+		m := bullet().FindStringSubmatch(bare)
 		inCode := code.open()
 		code.see(bare)
 		switch {
@@ -206,7 +207,7 @@ func items(body string) []Item {
 	}
 	var out []Item
 	for _, t := range texts {
-		if t = strings.TrimRight(t, " \t\n"); t == "" || nothing.MatchString(t) {
+		if t = strings.TrimRight(t, " \t\n"); t == "" || nothing().MatchString(t) {
 			continue
 		}
 		out = append(out, newItem(t))
@@ -216,13 +217,13 @@ func items(body string) []Item {
 
 func newItem(text string) Item {
 	i := Item{Text: text}
-	if m := itemID.FindStringSubmatch(text); m != nil {
+	if m := itemID().FindStringSubmatch(text); m != nil {
 		i.ID, i.Text = m[1], text[len(m[0]):]
 	}
-	if m := byLine.FindStringSubmatch(i.Text); m != nil {
+	if m := byLine().FindStringSubmatch(i.Text); m != nil {
 		i.By, i.Text = strings.Split(m[1], ", "), strings.TrimSuffix(i.Text, m[0])
 	}
-	for _, m := range mark.FindAllStringSubmatch(i.Text, -1) {
+	for _, m := range mark().FindAllStringSubmatch(i.Text, -1) {
 		i.Marks = append(i.Marks, m[1])
 	}
 	return i
@@ -303,4 +304,10 @@ func (d *Document) Marks() map[string]int {
 		}
 	}
 	return out
+}
+
+// lazy compiles a pattern when it is first used: every process of relay, each box among
+// them, begins with this package, and hardly any of them reads an audit.
+func lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

@@ -3,7 +3,6 @@ package audit
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -159,7 +158,7 @@ var stop = map[string]bool{"the": true, "and": true, "for": true, "with": true, 
 // bag gives the words of a text that carry meaning: numbers of lines and marks do not.
 func bag(s string) map[string]bool {
 	out := map[string]bool{}
-	for _, w := range strings.FieldsFunc(strings.ToLower(mark.ReplaceAllString(s, "")), func(r rune) bool { return !unicode.IsLetter(r) && r != '_' }) {
+	for _, w := range strings.FieldsFunc(strings.ToLower(mark().ReplaceAllString(s, "")), func(r rune) bool { return !unicode.IsLetter(r) && r != '_' }) {
 		if len(w) < 3 || stop[w] {
 			continue
 		}
@@ -181,13 +180,13 @@ func jaccard(a, b map[string]bool) float64 {
 	return 0
 }
 
-var pathWord = regexp.MustCompile(`[A-Za-z0-9_][A-Za-z0-9_./-]*\.[A-Za-z][A-Za-z0-9]{0,7}\b|[A-Za-z0-9_.-]+/[A-Za-z0-9_./-]*[A-Za-z0-9_]`)
+var pathWord = lazy(`[A-Za-z0-9_][A-Za-z0-9_./-]*\.[A-Za-z][A-Za-z0-9]{0,7}\b|[A-Za-z0-9_.-]+/[A-Za-z0-9_./-]*[A-Za-z0-9_]`)
 
 // Paths gives what looks like the path of a file in a text. Whether such a file
 // exists is for the caller to see.
 func Paths(text string) []string {
 	var out []string
-	for _, p := range pathWord.FindAllString(text, -1) {
+	for _, p := range pathWord().FindAllString(text, -1) {
 		if !slices.Contains(out, p) {
 			out = append(out, p)
 		}
@@ -267,7 +266,7 @@ func (r *Registry) CheckRefined(iteration, auditors int, plan *Document) Refined
 	return out
 }
 
-var inText = regexp.MustCompile(`\b[FA][1-9]\d{0,4}\b`)
+var inText = lazy(`\b[FA][1-9]\d{0,4}\b`)
 
 // mentioned gives the ids that a text names.
-func mentioned(text string) []string { return inText.FindAllString(text, -1) }
+func mentioned(text string) []string { return inText().FindAllString(text, -1) }

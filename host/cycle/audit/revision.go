@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 )
 
@@ -23,12 +22,12 @@ type Revision struct {
 }
 
 var (
-	pathHeader   = regexp.MustCompile("^# path: (.+?)[ \t]*$")
-	deleteHeader = regexp.MustCompile("^# delete: (.+?)[ \t]*$")
-	conflicts    = regexp.MustCompile(`(?i)^##[ \t]+plan conflicts[ \t:]*$`)
-	coverage     = regexp.MustCompile(`(?i)^##[ \t]+coverage[ \t:]*$`)
-	claim        = regexp.MustCompile(`^[-*][ \t]+\[?([FA][1-9]\d{0,4})\]?[ \t]*[:–-][ \t]*(.*)$`)
-	elided       = regexp.MustCompile(`(?i)^[ \t]*(//|#|--|/\*|<!--|;|%|\*)?[ \t]*(\.\.\.|…)[ \t]*\(?[ \t]*(the )?(rest|remainder|remaining|existing|unchanged|same|other|previous|keep|omitted)\b`)
+	pathHeader   = lazy("^# path: (.+?)[ \t]*$")
+	deleteHeader = lazy("^# delete: (.+?)[ \t]*$")
+	conflicts    = lazy(`(?i)^##[ \t]+plan conflicts[ \t:]*$`)
+	coverage     = lazy(`(?i)^##[ \t]+coverage[ \t:]*$`)
+	claim        = lazy(`^[-*][ \t]+\[?([FA][1-9]\d{0,4})\]?[ \t]*[:–-][ \t]*(.*)$`)
+	elided       = lazy(`(?i)^[ \t]*(//|#|--|/\*|<!--|;|%|\*)?[ \t]*(\.\.\.|…)[ \t]*\(?[ \t]*(the )?(rest|remainder|remaining|existing|unchanged|same|other|previous|keep|omitted)\b`)
 )
 
 // ParseRevision reads an answer of whole files, each under a line "# path: PATH". The
@@ -70,13 +69,13 @@ func (p *revisionParser) parse() error {
 		p.at++
 		var err error
 		switch {
-		case pathHeader.MatchString(line):
-			err = p.file(pathHeader.FindStringSubmatch(line)[1])
-		case deleteHeader.MatchString(line):
-			err = p.add(File{Path: deleteHeader.FindStringSubmatch(line)[1], Delete: true})
-		case conflicts.MatchString(line):
+		case pathHeader().MatchString(line):
+			err = p.file(pathHeader().FindStringSubmatch(line)[1])
+		case deleteHeader().MatchString(line):
+			err = p.add(File{Path: deleteHeader().FindStringSubmatch(line)[1], Delete: true})
+		case conflicts().MatchString(line):
 			p.out.Conflicts = strings.TrimSpace(p.prose())
-		case coverage.MatchString(line):
+		case coverage().MatchString(line):
 			p.claims(p.prose())
 		}
 		if err != nil {
@@ -87,7 +86,7 @@ func (p *revisionParser) parse() error {
 
 // special says whether a line begins another part of the answer.
 func special(line string) bool {
-	return pathHeader.MatchString(line) || deleteHeader.MatchString(line) || conflicts.MatchString(line) || coverage.MatchString(line)
+	return pathHeader().MatchString(line) || deleteHeader().MatchString(line) || conflicts().MatchString(line) || coverage().MatchString(line)
 }
 
 // prose takes the lines up to the next part.
@@ -105,7 +104,7 @@ func (p *revisionParser) file(name string) error {
 		p.at++
 	}
 	line, _ := p.peek()
-	m := fenceLine.FindStringSubmatch(line)
+	m := fenceLine().FindStringSubmatch(line)
 	if m == nil {
 		return p.bare(name)
 	}
@@ -117,7 +116,7 @@ func (p *revisionParser) file(name string) error {
 			return fmt.Errorf("the file %q is cut off: its code block does not end", name)
 		}
 		p.at++
-		if end := fenceLine.FindStringSubmatch(line); end != nil && end[1] == m[1] && strings.TrimSpace(end[2]) == "" {
+		if end := fenceLine().FindStringSubmatch(line); end != nil && end[1] == m[1] && strings.TrimSpace(end[2]) == "" {
 			break
 		}
 		b.WriteString(line + "\n")
@@ -143,7 +142,7 @@ func (p *revisionParser) add(f File) error {
 		return fmt.Errorf("the file %q is there twice", f.Path)
 	}
 	for line := range strings.Lines(f.Content) {
-		if elided.MatchString(strings.TrimRight(line, "\n")) {
+		if elided().MatchString(strings.TrimRight(line, "\n")) {
 			return fmt.Errorf("the file %q is not whole: it says %q", f.Path, strings.TrimSpace(line))
 		}
 	}
@@ -154,12 +153,12 @@ func (p *revisionParser) add(f File) error {
 
 func (p *revisionParser) claims(text string) {
 	for line := range strings.Lines(text) {
-		m := claim.FindStringSubmatch(strings.TrimSpace(line))
+		m := claim().FindStringSubmatch(strings.TrimSpace(line))
 		if m == nil {
 			continue
 		}
 		for _, f := range strings.Split(m[2], ",") {
-			if f = strings.Trim(strings.TrimSpace(f), "`"); f != "" && !nothing.MatchString(f) {
+			if f = strings.Trim(strings.TrimSpace(f), "`"); f != "" && !nothing().MatchString(f) {
 				p.out.Claims[m[1]] = append(p.out.Claims[m[1]], f)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/paxiom/relay/host/fault"
 )
@@ -99,27 +100,32 @@ func (r Ref) argv() string {
 
 // kinds are the looks of keys of which vendors say how they begin, of tokens that have
 // a form, and of addresses with a password in them.
-var kinds = []struct {
+// They are compiled when they are first asked for: few processes of relay read keys.
+var kinds = sync.OnceValue(func() []kind {
+	return []kind{
+		{"an Anthropic key", regexp.MustCompile(`\bsk-ant-[A-Za-z0-9_-]{12,}`)},
+		{"an API key", regexp.MustCompile(`\b(sk|pk|rk)[-_](proj-|live_|test_|or-v1-|svcacct-)?[A-Za-z0-9_-]{20,}`)},
+		{"a Google key", regexp.MustCompile(`\bAIza[0-9A-Za-z_-]{35}`)},
+		{"a Google token", regexp.MustCompile(`\bya29\.[0-9A-Za-z_-]{20,}`)},
+		{"a GitHub token", regexp.MustCompile(`\b(gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})`)},
+		{"a GitLab token", regexp.MustCompile(`\bglpat-[A-Za-z0-9_-]{20,}`)},
+		{"a Slack token", regexp.MustCompile(`\bxox[abprs]-[A-Za-z0-9-]{10,}`)},
+		{"an AWS key", regexp.MustCompile(`\b(AKIA|ASIA)[0-9A-Z]{16}\b`)},
+		{"an API key", regexp.MustCompile(`\b(gsk_|xai-|hf_|nvapi-|pplx-|r8_|fw_)[A-Za-z0-9_-]{24,}`)},
+		{"a private key", regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----`)},
+		{"a token", regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.`)},
+		{"an address with a password", regexp.MustCompile(`\b[a-z][a-z0-9+.-]*://[^/\s:@?#]*:[^/\s:@?#]+@`)},
+	}
+})
+
+type kind struct {
 	what string
 	re   *regexp.Regexp
-}{
-	{"an Anthropic key", regexp.MustCompile(`\bsk-ant-[A-Za-z0-9_-]{12,}`)},
-	{"an API key", regexp.MustCompile(`\b(sk|pk|rk)[-_](proj-|live_|test_|or-v1-|svcacct-)?[A-Za-z0-9_-]{20,}`)},
-	{"a Google key", regexp.MustCompile(`\bAIza[0-9A-Za-z_-]{35}`)},
-	{"a Google token", regexp.MustCompile(`\bya29\.[0-9A-Za-z_-]{20,}`)},
-	{"a GitHub token", regexp.MustCompile(`\b(gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})`)},
-	{"a GitLab token", regexp.MustCompile(`\bglpat-[A-Za-z0-9_-]{20,}`)},
-	{"a Slack token", regexp.MustCompile(`\bxox[abprs]-[A-Za-z0-9-]{10,}`)},
-	{"an AWS key", regexp.MustCompile(`\b(AKIA|ASIA)[0-9A-Z]{16}\b`)},
-	{"an API key", regexp.MustCompile(`\b(gsk_|xai-|hf_|nvapi-|pplx-|r8_|fw_)[A-Za-z0-9_-]{24,}`)},
-	{"a private key", regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----`)},
-	{"a token", regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.`)},
-	{"an address with a password", regexp.MustCompile(`\b[a-z][a-z0-9+.-]*://[^/\s:@?#]*:[^/\s:@?#]+@`)},
 }
 
 // LooksLike says what kind of key a text seems to hold; "" for an ordinary text.
 func LooksLike(s string) string {
-	for _, k := range kinds {
+	for _, k := range kinds() {
 		for _, found := range k.re.FindAllString(s, -1) {
 			if strings.ContainsAny(found, "0123456789") || strings.ContainsAny(found, ":@") || strings.HasPrefix(found, "-----") {
 				return k.what // words alone are a name
