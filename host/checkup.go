@@ -81,6 +81,8 @@ func (r *Repo) checkup(ctx context.Context, l *config.Loaded, cat *catalog.Catal
 
 // ready says why the plugins of a workflow certainly can't work: a program that is
 // missing, no key, no login. It asks no network and costs nothing; nil is no promise.
+// A loop asks it before its first tick (tickTeam), a cycle before its first audit
+// (cycleTeam), and so does every other workflow whose plugins work for hours.
 func (r *Repo) ready(ctx context.Context, l *config.Loaded, cat *catalog.Catalog, team []member) error {
 	c, err := r.checkup(ctx, l, cat)
 	if err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,25 +42,36 @@ func TestE2EMatrix(t *testing.T) {
 	w := watch(t)
 	var mu sync.Mutex
 	results := map[string]string{}
+	keep := func(t *testing.T, way way, name string) {
+		mu.Lock()
+		defer mu.Unlock()
+		results[way.String()+name] = map[bool]string{true: "FAIL", false: "pass"}[t.Failed()]
+		if t.Skipped() {
+			results[way.String()+name] = "skip"
+		}
+	}
 	t.Run("ways", func(t *testing.T) {
 		for _, way := range ways {
 			for _, c := range matrixCases {
+				if !way.has(c) {
+					continue
+				}
 				t.Run(fmt.Sprintf("%v/%s", way, c.name), func(t *testing.T) {
 					t.Parallel()
-					defer func() {
-						mu.Lock()
-						defer mu.Unlock()
-						results[way.String()+c.name] = map[bool]string{true: "FAIL", false: "pass"}[t.Failed()]
-						if t.Skipped() {
-							results[way.String()+c.name] = "skip"
-						}
-					}()
+					defer keep(t, way, c.name)
 					if c.slow && !whole {
 						t.Skip("it waits for retries or limits on silence; `make test-e2e` does")
 					}
 					runCase(t, way, c, w)
 				})
 			}
+			if way.role != "orchestrate" {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s %s cycle", way.vendor, way.transport), func(t *testing.T) {
+				t.Parallel()
+				runCycle(t, way, w, keep)
+			})
 		}
 	})
 	table := matrixTable(results)
@@ -79,11 +91,17 @@ func matrixTable(results map[string]string) string {
 	}
 	fmt.Fprintln(tw, strings.Join(line, "\t"))
 	for _, w := range ways {
-		line = []string{w.vendor, w.transport, w.role}
-		for _, c := range matrixCases {
-			line = append(line, results[w.String()+c.name])
+		rows := []string{w.role}
+		if w.role == "orchestrate" {
+			rows = append(rows, cycleRoles...)
 		}
-		fmt.Fprintln(tw, strings.Join(line, "\t"))
+		for _, w.role = range rows {
+			line = []string{w.vendor, w.transport, w.role}
+			for _, c := range matrixCases {
+				line = append(line, cmp.Or(results[w.String()+c.name], "-"))
+			}
+			fmt.Fprintln(tw, strings.Join(line, "\t"))
+		}
 	}
 	tw.Flush()
 	return b.String()
@@ -127,12 +145,14 @@ func runCase(t *testing.T, w way, c matrixCase, seen *watcher) {
 }
 
 func newBench(t *testing.T, w way, c matrixCase) *bench {
-	command := ""
-	if w.program != nil {
-		command = fmt.Sprintf(`,"command":%q`, w.program(t))
-	}
+	return furnish(t, w, c, c.script(w, "patch"), nil)
+}
+
+// furnish makes the repository, with more files where they are needed, and the
+// environment in which a model answers by the script.
+func furnish(t *testing.T, w way, c matrixCase, script string, files map[string]string) *bench {
 	b := &bench{way: w, repo: filepath.Join(t.TempDir(), "repo"), canary: newCanary()}
-	b.model = e2e.Model(t, c.script(w, "patch"), map[string]string{"REPO": b.repo})
+	b.model = e2e.Model(t, script, map[string]string{"REPO": b.repo})
 	server := b.model.URL()
 	if c.refused {
 		server = closedPort(t)
@@ -149,9 +169,11 @@ func newBench(t *testing.T, w way, c matrixCase) *bench {
 	if other := w.keyFor[c.name]; other != "" {
 		keyVar = other
 	}
-	transport := ""
-	if w.role == "orchestrate" {
-		transport = fmt.Sprintf(`"transport":%q,`, w.transport)
+	for name, text := range w.home {
+		writeFile(t, filepath.Join(b.home, name), text)
+	}
+	for name, text := range files {
+		writeFile(t, filepath.Join(b.repo, name), text)
 	}
 	provider, builder := w.plugin, "patch"
 	if w.role == "build" {
@@ -163,8 +185,8 @@ func newBench(t *testing.T, w way, c matrixCase) *bench {
 		"orchestrator":{"provider":%q,"max_parse_retries_per_tick":0,"idle_timeout_seconds":%[2]d,"timeout_seconds":120},
 		"builder":{"default_mode":%[3]q,"idle_timeout_seconds":%[2]d,"timeout_seconds":120},
 		"models":{"orchestrator_model":%[4]q,"builder_model":%[4]q,"orchestrator_fallback_model":"","builder_fallback_model":""},
-		"plugins":{%[5]q:{%[6]s"base_url":%[7]q%[8]s,"keys":{%[9]q:"file:~/key"}%[10]s},"replay":{"script":%[11]q}}}`,
-		provider, idleSeconds(w, c), builder, w.model, w.plugin, transport, server+w.path, command, keyVar, w.settings, filepath.Join(b.repo, "plan.json")))
+		"notify":{"desktop":false},"plugins":{%[5]q:{%[6]s,"keys":{%[7]q:"file:~/key"}},"replay":{"script":%[8]q}}}`,
+		provider, idleSeconds(w, c), builder, w.model, w.plugin, w.settings(t, server), keyVar, filepath.Join(b.repo, "plan.json")))
 	env["PATH"], env["GIT_CONFIG_NOSYSTEM"] = binDir+":"+os.Getenv("PATH"), "1"
 	for _, v := range ways { // what lies around in relay's environment is not for this plugin
 		env[v.keyVar] = foreignKey

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +20,9 @@ type way struct {
 	api, path               string                  // of the script, and of the base URL
 	model                   string
 	keyVar                  string
-	settings                string // more members of the plugin's block
+	block                   string            // members of the plugin's block, where they are not the usual; COMMAND and SERVER stand for themselves
+	home                    map[string]string // files of the user's
+	only                    []string          // cases; nil: all
 
 	answer func(doc string) string // a turn that gives a document as the answer
 	work   []string                // turns that make add.sh add
@@ -29,6 +32,27 @@ type way struct {
 }
 
 func (w way) String() string { return w.vendor + " " + w.transport + " " + w.role }
+
+// has says that the way goes through a case.
+func (w way) has(c matrixCase) bool { return w.only == nil || slices.Contains(w.only, c.name) }
+
+// settings are the members of the plugin's block of the configuration, besides its keys.
+func (w way) settings(t testing.TB, server string) string {
+	command, block := "", w.block
+	if w.program != nil {
+		command = w.program(t)
+	}
+	if block == "" {
+		block = `"base_url":SERVER`
+		if w.role != "build" {
+			block += fmt.Sprintf(`,"transport":%q`, w.transport)
+		}
+		if command != "" {
+			block += `,"command":COMMAND`
+		}
+	}
+	return strings.NewReplacer("COMMAND", fmt.Sprintf("%q", command), "SERVER", fmt.Sprintf("%q", server+w.path)).Replace(block)
+}
 
 // asText gives a document as a model's text, asTool as the input of a tool.
 func asText(doc string) string {
@@ -101,8 +125,15 @@ var ways = []way{
 	{vendor: "gemini", transport: "api", role: "orchestrate", plugin: "gemini", api: "gemini", model: "gemini-2.5-pro", keyVar: "GEMINI_API_KEY", answer: asText, faults: geminiFaults},
 	{vendor: "gemini", transport: "cli", role: "orchestrate", plugin: "gemini", program: e2e.Gemini, api: "gemini", model: "gemini-2.5-pro", keyVar: "GEMINI_API_KEY", answer: asText, faults: geminiFaults},
 	{vendor: "gemini", transport: "cli", role: "build", plugin: "gemini-cli", program: e2e.Gemini, api: "gemini", model: "gemini-2.5-pro", keyVar: "GEMINI_API_KEY", answer: asText, faults: geminiFaults,
-		work: []string{`{"tool":{"name":"replace","input":{"file_path":"add.sh","instruction":"mend","old_string":"- $2","new_string":"+ $2"}}}`}},
+		work: geminiWork},
+	{vendor: "gemini", transport: "acp", role: "build", plugin: "acp", program: e2e.Gemini, api: "gemini", model: "gemini-2.5-pro", keyVar: "GEMINI_API_KEY", answer: asText, faults: geminiFaults,
+		block: `"agent":[COMMAND,"--acp","--skip-trust","-e","none","-m","gemini-2.5-pro"],"env":{"GOOGLE_GEMINI_BASE_URL":SERVER,"GEMINI_CLI_NO_RELAUNCH":"true"}`,
+		home: map[string]string{".gemini/settings.json": `{"security":{"auth":{"selectedType":"gemini-api-key"}},"privacy":{"usageStatisticsEnabled":false},
+			"general":{"enableAutoUpdate":false,"enableAutoUpdateNotification":false},"hooksConfig":{"enabled":false}}`},
+		work: geminiWork, only: []string{"good", "kill"}}, // the agent's own retries and errors are its own
 }
+
+var geminiWork = []string{`{"tool":{"name":"replace","input":{"file_path":"add.sh","instruction":"mend","old_string":"- $2","new_string":"+ $2"}}}`}
 
 // outcome is what a case comes to.
 type outcome struct {
