@@ -50,7 +50,7 @@ var rules = []rule{
 	{pkg: "sdk/mtls"},
 	{pkg: "sdk", own: []string{"sdk/pluginpb", "sdk/mtls", "sdk/internal/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys")},
 	{pkg: "sdk/...", own: []string{"sdk/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys")},
-	{pkg: "plugins/internal/drift", own: []string{"sdk", "plugins/internal/vendortest", "testdata/e2e"}}, // for tests
+	{pkg: "plugins/internal/drift", own: []string{"sdk", "plugins/internal/vendortest", "testdata/e2e", "testdata/fakemodel"}}, // for tests
 	{pkg: "plugins/...", own: []string{"sdk/...", "plugins/internal/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys", "github.com/bluekeyes/go-gitdiff",
 		"github.com/santhosh-tekuri/jsonschema", "github.com/openai/openai-go", "github.com/anthropics/anthropic-sdk-go", "google.golang.org/genai", "cloud.google.com/go/auth", "github.com/coder/acp-go-sdk",
 		"github.com/aws/aws-sdk-go-v2", "golang.org/x/oauth2")},
