@@ -4,7 +4,6 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/paxiom/relay/host/cycle"
 	"github.com/paxiom/relay/host/fault"
@@ -185,8 +184,8 @@ func (r *Repo) cycleEnv(obs Observer) (*cycle.Env, *opened, error) {
 		return nil, nil, err
 	}
 	env := &cycle.Env{Root: repo.root, Config: repo.loaded.Config, WS: repo.ws, Catalog: cat, StateDir: r.stateDir(), DataDir: r.dataDir(), Home: r.home(),
-		Environ: r.opts.Env, Version: r.opts.Version, Observer: obs}
-	env.Log = func(uuid, service, text string) { _ = daylog.Append(repo.ws.Logs(), time.Now(), uuid, service, text) }
+		Environ: r.opts.Env, Version: r.opts.Version, Now: r.now, Clock: r.opts.Clock, Observer: obs}
+	env.Log = func(uuid, service, text string) { _ = daylog.Append(repo.ws.Logs(), r.now(), uuid, service, text) }
 	env.Notify = func(n cycle.Notice) {
 		m := notify.Message{Title: n.Title, Text: n.Text, Data: n}
 		if err := notify.Send(context.Background(), repo.loaded.Config.Notify, r.opts.Env, m); err != nil {
@@ -204,12 +203,13 @@ func (r *Repo) dataDir() string {
 	return filepath.Join(r.home(), ".local", "share", "relay")
 }
 
+// cycleResult is there beside the error of a cycle that needs the operator.
 func (r *Repo) cycleResult(repo *opened, rec *cycle.Record, err error) (*CycleResult, error) {
-	if err != nil {
+	if rec == nil {
 		return nil, err
 	}
 	return &CycleResult{Doc: Doc{"relay.cycle", 1}, Cycle: rec, Dir: filepath.Join(cycle.Dir(repo.ws), rec.UUID), Next: rec.Next(),
-		Bell: repo.loaded.Config.Notify.Bell && rec.Waits(), ExitCode: cycleExit(rec)}, nil
+		Bell: repo.loaded.Config.Notify.Bell && rec.Waits(), ExitCode: cycleExit(rec)}, err
 }
 
 // cycleExit is 1 while a cycle waits on the operator.

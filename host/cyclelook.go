@@ -26,6 +26,7 @@ type CycleLine struct {
 	Branch    string     `json:"branch"`
 	Detail    string     `json:"detail,omitempty"`
 	Waits     bool       `json:"waits"`
+	Until     time.Time  `json:"until,omitzero"` // a vendor's limit is waited for
 	CostUSD   *float64   `json:"cost_usd"`
 	Next      []string   `json:"next"`
 }
@@ -75,6 +76,9 @@ func cycleLine(c *cycle.Record) CycleLine {
 		Branch: c.Branch, Detail: c.Detail(), Waits: c.Waits(), CostUSD: c.CostUSD, Next: c.Next()}
 	if n := len(c.Transitions); n > 0 {
 		l.Since = c.Transitions[n-1].At
+	}
+	if c.Wait != nil {
+		l.Until = c.Wait.Until
 	}
 	return l
 }
@@ -190,7 +194,7 @@ func (r *Repo) Logs(ctx context.Context, w io.Writer, day time.Time, match strin
 		match = uuid
 	}
 	if day.IsZero() {
-		day = time.Now()
+		day = r.now()
 	}
 	if _, err := daylog.Copy(w, o.ws.Logs(), day, match); err != nil {
 		return fault.Wrap(err, "", "the log can't be read", "`ls -l "+fault.Word(o.ws.Logs())+"`")
@@ -198,7 +202,7 @@ func (r *Repo) Logs(ctx context.Context, w io.Writer, day time.Time, match strin
 	if !follow {
 		return nil
 	}
-	return daylog.Follow(ctx, w, o.ws.Logs(), match, time.Now)
+	return daylog.Follow(ctx, w, o.ws.Logs(), match, r.now)
 }
 
 // TmuxStatus is one line for a status bar, "" when no cycle is in flight. It reads one

@@ -3,9 +3,11 @@ package host
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/trust"
 	"github.com/paxiom/relay/judge"
@@ -151,6 +153,7 @@ func (d *DoctorResult) members(ctx context.Context, r *Repo, o *opened, cat *cat
 		d.fail("plugins", blockedConfig(err))
 		return
 	}
+	team = d.services(r, o, cat, team)
 	c.network, c.live = true, opts.Live
 	if opts.Live {
 		done, err := c.openBook(o.ws, r.stateDir())
@@ -165,4 +168,36 @@ func (d *DoctorResult) members(ctx context.Context, r *Repo, o *opened, cat *cat
 		d.OK = d.OK && (res.OK || res.Skip)
 		d.Checks = append(d.Checks, res)
 	}
+}
+
+// services adds the plugins that the cycles of the services need and nobody else has
+// named, and says what is wrong with services. Nothing of one that is not trusted is
+// started.
+func (d *DoctorResult) services(r *Repo, o *opened, cat *catalog.Catalog, team []member) []member {
+	ids, err := config.Services(o.root)
+	if err != nil {
+		d.fail("services", fault.Internal(err))
+	}
+	for _, id := range ids {
+		s, err := config.LoadService(r.serviceOptions(o.root), id, nil)
+		if err != nil {
+			d.fail("service."+id, fault.Internal(err))
+			continue
+		}
+		if err := r.trust().CheckService(o.root, s, r.getenv); err != nil {
+			f := fault.Internal(err)
+			d.Checks = append(d.Checks, CheckResult{ID: "service." + id, Skip: true, What: "its plugins are not started before it is trusted", Fix: f.Fix})
+			continue
+		}
+		for _, m := range cycleTeam(s.Service, cat) {
+			known := slices.ContainsFunc(team, func(o member) bool {
+				return o.kind == m.kind && catalog.Canonical(o.name) == catalog.Canonical(m.name) && (o.model == m.model || m.model == "")
+			})
+			if !known {
+				m.role = id + "." + m.role
+				team = append(team, m)
+			}
+		}
+	}
+	return team
 }

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"time"
+
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/progress"
@@ -53,6 +55,14 @@ type Options struct {
 	Version    string   // of relay
 	Clock      Clock    // nil is the machine's
 	Executable string   // the relay binary: what boxes execute again, and where plugins lie beside
+}
+
+// now is the time by the clock that the options name.
+func (r *Repo) now() time.Time {
+	if r.opts.Clock != nil {
+		return r.opts.Clock.Now()
+	}
+	return time.Now()
 }
 
 // Repo is one repository as relay sees it. Opening it starts no process; what is

@@ -44,13 +44,18 @@ func (r *removals) wait() error {
 // removeLayer removes the layers that a cut off run has left: the builder's and those
 // of its checks, which lie beside it.
 func removeLayer(layer string) error {
+	return errors.Join(removeChecks(layer), discardLayer(layer))
+}
+
+// removeChecks removes only the layers of the checks.
+func removeChecks(layer string) error {
 	dir, name := filepath.Split(layer)
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	for _, e := range entries {
-		if e.IsDir() && (e.Name() == name || strings.HasPrefix(e.Name(), name+".")) {
+		if e.IsDir() && strings.HasPrefix(e.Name(), name+".") {
 			err = errors.Join(err, discardLayer(filepath.Join(dir, e.Name())))
 		}
 	}

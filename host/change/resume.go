@@ -44,6 +44,10 @@ func Resume(ctx context.Context, env Env, o Options) (*Change, *Recovery, error)
 // whole.
 func reopen(env Env, o Options, run *journal.Run, layer string) (*Change, error) {
 	c := &Change{env: env, opts: o, layer: layer}
+	// What the one that was cut off had made for its checks and its commit is not there.
+	if err := errors.Join(removeChecks(layer), newCommitter(env, layer).remove()); err != nil {
+		return nil, err
+	}
 	var err error
 	if c.box, err = c.newBox(env.Persist, o.Binds); err != nil {
 		return nil, nil

@@ -2,6 +2,7 @@ package cycle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/prompts"
@@ -166,6 +168,9 @@ func (c *Cycle) auditorsFault(auditors []config.Auditor, facts []AuditFacts, pro
 		}
 		return nil
 	}
+	if limited := allLimited(problems); limited != nil {
+		return limited
+	}
 	f := *fault.Internal(first)
 	if len(there) == 0 {
 		if !strings.Contains(f.Fix, "relay resume") {
@@ -178,6 +183,25 @@ func (c *Cycle) auditorsFault(auditors []config.Auditor, facts []AuditFacts, pro
 	return &f
 }
 
+// allLimited is there when all who failed have met limits: the others' work is kept, and
+// these are asked again when the limits are over.
+func allLimited(problems []error) *desk.Limited {
+	var all *desk.Limited
+	for _, p := range problems {
+		var limited *desk.Limited
+		switch {
+		case p == nil:
+		case !errors.As(p, &limited):
+			return nil
+		case all == nil:
+			all = &desk.Limited{First: limited.First, Limits: slices.Clone(limited.Limits)}
+		default:
+			all.Limits = append(all.Limits, limited.Limits...)
+		}
+	}
+	return all
+}
+
 // askAuditor gets one audit: one question, and one more when the answer has not the
 // five sections. After that its text goes to the operator as it is.
 func (c *Cycle) askAuditor(ctx context.Context, a config.Auditor, m *material, file string, facts *AuditFacts) error {
@@ -187,8 +211,8 @@ func (c *Cycle) askAuditor(ctx context.Context, a config.Auditor, m *material, f
 	if data.Override, err = c.override("audit"); err != nil {
 		return err
 	}
-	q := ask{role: a.Name, provider: a.Provider, model: a.Model}
-	var s *stored
+	q := ask{role: a.Name, provider: a.Provider, model: a.Model, fallback: a.Fallback}
+	var s *answer
 	for q.try = 1; q.try <= 2; q.try++ {
 		if q.system, q.user, err = prompts.Audit(data); err != nil {
 			return promptFault(err)
@@ -196,8 +220,8 @@ func (c *Cycle) askAuditor(ctx context.Context, a config.Auditor, m *material, f
 		if s, err = c.call(ctx, q); err != nil {
 			return err
 		}
-		doc, perr := audit.Parse(s.Text)
-		facts.Calls = append(facts.Calls, formed(s.Facts, perr == nil))
+		doc, perr := audit.Parse(s.text)
+		facts.Calls = append(facts.Calls, formed(s.facts, perr == nil))
 		if perr == nil {
 			facts.Conforming, facts.Why, facts.Items = true, "", len(doc.Items)
 			break
@@ -205,11 +229,13 @@ func (c *Cycle) askAuditor(ctx context.Context, a config.Auditor, m *material, f
 		facts.Why, data.RetryReason = perr.Error(), perr.Error()
 		c.note(fmt.Sprintf("%s by %s has not the five sections (%s)%s", a.Name, a.Provider, perr, map[int]string{1: "; it is asked once more", 2: "; its raw text goes to you"}[q.try]))
 	}
-	if facts.Model == "" && s.Facts != nil {
-		facts.Model = s.Facts.Model
+	if s.other {
+		file = auditsDir + "/" + s.facts.Provider + "-" + a.Name + ".md"
+		facts.Provider, facts.Model = s.facts.Provider, ""
 	}
-	facts.File, facts.SHA256 = file, hashOf([]byte(s.Text))
-	return workspace.WriteFile(c.path(file), []byte(s.Text))
+	facts.Model = orDefault(facts.Model, s.facts.Model)
+	facts.File, facts.SHA256 = file, hashOf([]byte(s.text))
+	return workspace.WriteFile(c.path(file), []byte(s.text))
 }
 
 // formed gives a copy of a call's facts that says whether its answer had its form.

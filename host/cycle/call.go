@@ -2,22 +2,17 @@ package cycle
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/crew"
-	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/progress"
-	"github.com/paxiom/relay/host/internal/workspace"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/sdk/pluginpb"
 )
 
@@ -38,189 +33,121 @@ type CallFacts struct {
 // ask is one question to a model.
 type ask struct {
 	role     string // in the cycle
+	of       string // the approval that it belongs to; "" before there is one
 	provider string // as the service names it
 	model    string
+	fallback []string // who is asked while they meet limits
 	system   string
 	user     string
 	try      int // 1, or 2 with the format reminder
 }
 
-// stored is calls/<id>.json: what was asked, and the answer once it is there.
-type stored struct {
-	ID       string     `json:"id"`
-	Role     string     `json:"role"`
-	Provider string     `json:"provider"`
-	Model    string     `json:"model,omitempty"`
-	Prompt   string     `json:"prompt_sha256"`
-	AskedAt  time.Time  `json:"asked_at"`
-	Tries    int        `json:"tries"` // how often it was sent
-	Answered bool       `json:"answered"`
-	Failed   string     `json:"failed,omitempty"` // why the last try gave nothing
-	Text     string     `json:"text,omitempty"`
-	Stop     string     `json:"stop_reason,omitempty"`
-	Facts    *CallFacts `json:"facts,omitempty"`
-	// Hold is the reservation that paid for the answer and Usage what it used, for a
-	// ledger that a crash kept from hearing it.
-	Hold  string        `json:"hold,omitempty"`
-	Usage *ledger.Usage `json:"usage,omitempty"`
-
-	path string
+// answer is what a model answered, and what that took.
+type answer struct {
+	text  string
+	stop  string
+	facts *CallFacts
+	other bool // another one than the service names stood in
 }
 
-func (s *stored) write() error { return workspace.WriteJSON(s.path, s) }
-
-func (c *Cycle) callID(a ask) string {
-	return fmt.Sprintf("%s-%d-%s-%d", c.rec.UUID, c.rec.Iteration, a.role, a.try)
+// sit gives the cycle its desk, at which all its calls are made. Answers are kept there,
+// so that one that has arrived is never bought again.
+func (c *Cycle) sit() *desk.Desk {
+	reserve := desk.Tab(c.tab)
+	return &desk.Desk{Workflow: Kind, RunID: c.rec.UUID, Crew: c.crewEnv, Now: c.env.now,
+		Hire:    func(_ context.Context, name string) (*crew.Plugin, error) { return c.hire(name) },
+		Answers: c.answers(),
+		Reserve: func(k ledger.Call) (desk.Hold, error) {
+			h, err := reserve(k)
+			if err == nil {
+				c.log(fmt.Sprintf("call %s %s %s %s asked", k.ID, k.Role, k.Provider, k.Model))
+			}
+			return h, err
+		},
+		Show: c.show, Note: c.note, Spent: c.spent,
+		Switched: func(all []report.Switch) {
+			for _, s := range all {
+				c.log(fmt.Sprintf("switch %s: %s met %s, %s is used instead", s.From.Role, crew.Choice{Name: s.From.Provider, Model: s.From.Model}, s.From.Reason, crew.Choice{Name: s.ToProvider, Model: s.ToModel}))
+			}
+		},
+		Answered: func(req *pluginpb.CompleteRequest, _ *pluginpb.CompleteDone, f *pluginhost.Failure) {
+			if f != nil {
+				c.log(fmt.Sprintf("call %s failed: %s", req.GetCallId(), f.Summary))
+			}
+		}}
 }
 
-// call gives the answer to a question: the stored one, or a new one. It is written
-// down before it is asked, and the answer before it is used, so that an answer that
-// has arrived is never bought again.
-func (c *Cycle) call(ctx context.Context, a ask) (*stored, error) {
-	id := c.callID(a)
-	path := filepath.Join(c.path(callsDir), id+".json")
-	s := &stored{path: path, ID: id, Role: a.role, Provider: a.provider, Model: a.model, Prompt: hashOf([]byte(a.system + "\x00" + a.user))}
-	old, err := readStored(path)
-	if err != nil {
-		return nil, err
+func (c *Cycle) answers() desk.Answers { return desk.Answers{Dir: c.path(callsDir)} }
+
+// show passes on what goes on at the desk; what the operator should know is logged.
+func (c *Cycle) show(e progress.Event) {
+	if e.Kind == progress.Notice {
+		c.log("notice " + e.Text)
 	}
-	if old != nil {
-		s.Tries = old.Tries
-		switch {
-		case old.Answered:
-			return old, nil
-		case old.Failed == "":
-			c.note(fmt.Sprintf("the call %s (%s) was under way when relay ended, and its answer is lost; it is asked again and may be charged twice", id, a.provider))
-		}
-	}
-	if err := c.env.WS.MkdirAll(filepath.Dir(path)); err != nil {
-		return nil, err
-	}
-	s.AskedAt, s.Tries = c.env.now().UTC(), s.Tries+1
-	if err := s.write(); err != nil {
-		return nil, err
-	}
-	fail := c.send(ctx, a, s)
-	if fail == nil {
-		journal.Reached("cycle.answered")
-		return s, nil
-	}
-	if s.Answered || ctx.Err() != nil && s.Facts == nil {
-		return nil, fail // it is stored, or nobody knows: the next attempt says so
-	}
-	s.Failed = fail.Error()
-	if err := s.write(); err != nil {
-		return nil, err
-	}
-	return nil, fail
+	c.observe(e)
 }
 
-// kept gives what a reserved call used, where its answer was stored before a crash.
-func (c *Cycle) kept(hold string) *ledger.Usage {
-	files, _ := filepath.Glob(filepath.Join(c.path(callsDir), "*.json"))
-	for _, f := range files {
-		if s, err := readStored(f); err == nil && s != nil && s.Answered && s.Hold == hold {
-			return s.Usage
-		}
-	}
-	return nil
-}
-
-// send asks the provider, within the caps, as often as the one table of failures
-// allows.
-func (c *Cycle) send(ctx context.Context, a ask, s *stored) error {
-	p, err := c.hire(a.provider)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(c.rec.ConfigSnapshot.Cycle.TimeoutSeconds)*time.Second, errors.New("there was no answer within cycle.timeout_seconds"))
-	defer cancel()
-	open, err := p.Lazy.Get(ctx)
-	if err != nil {
-		return notOpened(err)
-	}
-	var refused error
-	f := pluginhost.Retry(ctx, pluginhost.RetryOptions{Notice: func(f *pluginhost.Failure, _ pluginhost.Decision, wait time.Duration) {
-		c.note(fmt.Sprintf("%s: %s; it is asked again in %s", a.provider, f.Summary, wait.Round(time.Second)))
-	}}, func(ctx context.Context, n int) *pluginhost.Failure {
-		var f *pluginhost.Failure
-		f, refused = c.sendOnce(ctx, open, p, a, s, n)
-		return f
-	})
-	switch {
-	case refused != nil:
-		return refused
-	case f != nil && ctx.Err() != nil && f.Cause == pluginhost.Cancelled:
-		f.Detail = context.Cause(ctx).Error()
-		return f.Fault()
-	case f != nil:
-		return f.Fault()
-	}
-	return nil
-}
-
-func (c *Cycle) sendOnce(ctx context.Context, open *pluginhost.Plugin, p *crew.Plugin, a ask, s *stored, n int) (*pluginhost.Failure, error) {
-	most := c.rec.ConfigSnapshot.Cycle.MaxCallUSD
-	f, err := c.crewEnv().Admit(ctx, p.Entry.Name, a.role, "Complete", func(wait time.Duration) {
-		c.note(fmt.Sprintf("%s has its turn in %s: the rate of its account is shared by all that this machine runs", s.ID, wait.Round(time.Second)))
-	})
-	if f != nil || err != nil {
-		return f, err
-	}
-	hold, err := c.tab.Reserve(ledger.Call{ID: fmt.Sprintf("%s-%d-%d", s.ID, s.Tries, n+1), RunID: c.rec.UUID, Role: a.role, Provider: p.Entry.Name, Model: a.model, MaxUSD: most})
-	if err != nil {
-		return nil, err
-	}
-	c.log(fmt.Sprintf("call %s %s %s %s asked", s.ID, a.role, p.Entry.Name, a.model))
-	began := c.env.now()
-	req := &pluginpb.CompleteRequest{CallId: s.ID, Role: a.role, Model: a.model, System: a.system, MaxCostMicrousd: int64(most * 1e6),
-		Parts: []*pluginpb.Part{{Part: &pluginpb.Part_Text{Text: a.user}}}}
-	journal.Reached("cycle.asked")
-	done, f := open.Complete(ctx, req, func(e *pluginpb.CompleteEvent) { c.onAnswer(a.provider, e) })
-	took := c.env.now().Sub(began).Milliseconds()
-	if f != nil {
-		p.Failed(f)
-		err = c.settle(hold, p, s, a, "", crew.Bought(f), "failed", took)
-		c.log(fmt.Sprintf("call %s %s failed after %d ms: %s", s.ID, a.provider, took, f.Summary))
-		return f, err
-	}
-	s.Answered, s.Failed, s.Text, s.Stop = true, "", strings.TrimRight(done.GetText(), "\n")+"\n", done.GetStopReason()
-	return nil, c.settle(hold, p, s, a, done.GetModel(), done.GetUsage(), "ok", took)
-}
-
-// settle writes down what a call used: with its answer, in the ledger, and in the cycle's
-// sums. The answer comes first: one that the ledger does not know of yet is no loss, one
-// that only the ledger knows of would be bought again.
-func (c *Cycle) settle(hold *ledger.Hold, p *crew.Plugin, s *stored, a ask, model string, u *pluginpb.Usage, outcome string, ms int64) error {
+// spent hears of each call that is settled.
+func (c *Cycle) spent(line ledger.Line) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	use := p.Used(model, u, outcome)
-	line := hold.Line(use)
-	s.Hold, s.Usage = hold.ID(), &use
-	s.Facts = &CallFacts{ID: s.ID, Iteration: c.rec.Iteration, Role: a.role, Provider: a.provider, Model: line.Model, InTokens: line.InputTokens, OutTokens: line.OutputTokens, CostUSD: line.CostUSD, MS: ms}
-	if s.Answered {
-		if err := s.write(); err != nil {
-			return err
-		}
-		journal.Reached("cycle.stored")
-	}
-	if err := hold.Settle(use); err != nil {
-		return err
-	}
 	crew.Add(&c.used.InputTokens, line.InputTokens)
 	crew.Add(&c.used.OutputTokens, line.OutputTokens)
 	crew.Add(&c.used.CostUSD, line.CostUSD)
+	c.mu.Unlock()
 	c.observe(progress.Event{Kind: progress.Spent})
-	if outcome == "ok" {
-		c.log(fmt.Sprintf("call %s %s answered in %d ms, tokens in %s out %s, cost %s", s.ID, a.provider, ms, number(line.InputTokens), number(line.OutputTokens), dollars(line.CostUSD)))
+	c.log(fmt.Sprintf("call %s %s %s, tokens in %s out %s, cost %s", line.CallID, line.Provider, line.Outcome, number(line.InputTokens), number(line.OutputTokens), dollars(line.CostUSD)))
+}
+
+// alert says how near the caps are.
+func (c *Cycle) alert() {
+	_, alerts, err := c.tab.Standings()
+	if err != nil {
+		return
 	}
-	if _, alerts, err := c.tab.Standings(); err == nil && len(alerts) > 0 {
-		for _, text := range alerts {
-			c.log("alert " + text)
-			c.observe(progress.Event{Kind: progress.Notice, Text: "budget: " + text})
-		}
+	for _, text := range alerts {
+		c.log("alert " + text)
+		c.observe(progress.Event{Kind: progress.Notice, Text: "budget: " + text})
 	}
-	return nil
+}
+
+// callID is the same whenever the same is asked for. What is asked for after the first
+// gate depends on the plan, so it is asked for anew with every approval.
+func (c *Cycle) callID(a ask) string {
+	role := a.role
+	if a.of != "" {
+		role += "-" + a.of[:8]
+	}
+	return fmt.Sprintf("%s-%d-%s-%d", c.rec.UUID, c.rec.Iteration, role, a.try)
+}
+
+// call gives the answer to a question: the one that is kept, or a new one.
+func (c *Cycle) call(ctx context.Context, a ask) (*answer, error) {
+	rules := c.rec.ConfigSnapshot.Cycle
+	ans, f, err := c.desk.Ask(ctx, c.lineup(a), desk.Question{ID: c.callID(a), Role: a.role, System: a.system, User: a.user,
+		MaxUSD: rules.MaxCallUSD, Limit: time.Duration(rules.TimeoutSeconds) * time.Second, LimitKey: "cycle.timeout_seconds", Paid: true})
+	if f != nil {
+		err = f.Fault()
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.alert()
+	return c.answerOf(ans, a), nil
+}
+
+func (c *Cycle) lineup(a ask) *crew.Lineup {
+	return c.crewEnv().Lineup(a.role, a.provider, a.model, a.fallback)
+}
+
+func (c *Cycle) answerOf(ans *desk.Answer, a ask) *answer {
+	f := &CallFacts{ID: ans.ID, Iteration: c.rec.Iteration, Role: a.role, Provider: ans.Provider, Model: ans.Model, MS: ans.MS}
+	if catalog.Canonical(a.provider) == ans.Provider {
+		f.Provider = a.provider // as the service names it
+	}
+	if ans.Line != nil {
+		f.InTokens, f.OutTokens, f.CostUSD = ans.Line.InputTokens, ans.Line.OutputTokens, ans.Line.CostUSD
+	}
+	return &answer{text: strings.TrimRight(ans.Text, "\n") + "\n", stop: ans.Stop, facts: f, other: ans.Fallback}
 }
 
 // count adds a call to the record. A call counts once, whatever number of times its
@@ -281,41 +208,6 @@ func (c *Cycle) closeCrew(ctx context.Context) {
 		p.Close(ctx)
 		delete(c.crew, name)
 	}
-}
-
-func (c *Cycle) onAnswer(provider string, e *pluginpb.CompleteEvent) {
-	switch ev := e.Event.(type) {
-	case *pluginpb.CompleteEvent_Notice:
-		c.observe(progress.Event{Kind: progress.Plugin, Plugin: provider, Text: ev.Notice.GetText()})
-	case *pluginpb.CompleteEvent_TextDelta:
-		c.observe(progress.Event{Kind: progress.Plugin, Plugin: provider, Text: "answering"})
-	}
-}
-
-func notOpened(err error) error {
-	if f, ok := fault.As(err); ok {
-		return f
-	}
-	var f *pluginhost.Failure
-	if errors.As(err, &f) {
-		return f.Fault()
-	}
-	return fault.Internal(err)
-}
-
-func readStored(path string) (*stored, error) {
-	b, err := workspace.ReadFile(path, 64<<20)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	s := &stored{}
-	if err == nil {
-		err = json.Unmarshal(b, s)
-	}
-	if err != nil {
-		return nil, fault.Wrap(err, judge.BlockedCrashRecovery, "a stored answer can't be read", "`mv "+fault.Word(path)+" "+fault.Word(path+".damaged")+"`: the call is then made again")
-	}
-	return s, nil
 }
 
 func number(n *int64) string {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/config"
@@ -323,7 +324,19 @@ func Abort(ctx context.Context, e *Env, uuid, reason string) (*Record, error) {
 		return nil, err
 	}
 	c.log("operator abort" + after(": ", reason))
+	c.throwAway(ctx)
 	return &c.rec, c.letGo(ctx)
+}
+
+// throwAway removes the boxes of a cycle that will not go on.
+func (c *Cycle) throwAway(ctx context.Context) {
+	var err error
+	if c.git, err = judge.OpenGit(ctx, c.rec.Worktree); err == nil {
+		_, err = change.Recover(ctx, c.changeEnv(), true)
+	}
+	if err != nil {
+		c.log("abort: a box may be left: " + err.Error())
+	}
 }
 
 // awaitEnd waits until no process has the cycle in hand: the one that has sees the

@@ -17,6 +17,7 @@ import (
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/progress"
@@ -42,6 +43,7 @@ type Env struct {
 	Environ                 []string
 	Version                 string
 	Now                     func() time.Time // nil means time.Now
+	Clock                   durable.Clock    // by which it waits; nil is the machine's
 	Observer                progress.Observer
 	// Notify is told when a cycle waits for the operator; may be nil.
 	Notify func(Notice)
@@ -76,6 +78,7 @@ type Cycle struct {
 	store *durable.Files
 	git   *judge.Git // of the cycle's work tree; nil before it is opened
 	tab   *ledger.Tab
+	desk  *desk.Desk
 	crew  map[string]*crew.Plugin
 	begin *beginning // of a cycle that is new
 
@@ -114,7 +117,7 @@ func open(e *Env, uuid string) (*Cycle, error) {
 	if err := e.WS.MkdirAll(Dir(e.WS)); err != nil {
 		return nil, err
 	}
-	store, err := durable.NewFiles(Dir(e.WS), nil)
+	store, err := durable.NewFiles(Dir(e.WS), e.Clock)
 	if err != nil {
 		return nil, fault.Internal(err)
 	}
@@ -211,9 +214,10 @@ func (c *Cycle) start(f durable.Flow) error {
 		return c.halt(fault.Wrap(err, judge.BlockedCrashRecovery, "the work tree of cycle "+Short(c.rec.UUID)+" can't be used", "`git worktree repair "+fault.Word(b.Worktree)+"`"))
 	}
 	var lost []string
-	if c.tab, lost, err = ledger.OpenTab(c.env.WS, c.budgets(), c.env.StateDir, c.rec.UUID, c.kept); err != nil {
+	if c.tab, lost, err = ledger.OpenTab(c.env.WS, c.budgets(), c.env.StateDir, c.rec.UUID, c.answers().Kept); err != nil {
 		return c.halt(err)
 	}
+	c.desk = c.sit()
 	for _, id := range lost {
 		c.note("the call " + id + " was under way when relay ended; what it cost is unknown, and it is asked again if it is still needed")
 	}

@@ -8,6 +8,8 @@ import (
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/progress"
+	"github.com/paxiom/relay/host/internal/quota"
+	"github.com/paxiom/relay/host/internal/report"
 )
 
 // enter writes down that the cycle is in a state, before it acts.
@@ -47,8 +49,9 @@ func (c *Cycle) move(t Transition) {
 
 // attempt is the recorded result of a step that may fail for a while.
 type attempt[T any] struct {
-	Result  T        `json:"result"`
-	Problem *Problem `json:"problem,omitempty"`
+	Result  T              `json:"result"`
+	Problem *Problem       `json:"problem,omitempty"`
+	Limits  []report.Limit `json:"limits,omitempty"` // of vendors, that all who could be asked have met
 }
 
 // Go is the operator's answer to a problem: try again, or do without some audits.
@@ -56,29 +59,37 @@ type Go struct {
 	Without []string `json:"without,omitempty"`
 }
 
-// try does a step until it succeeds. After a failure the cycle is parked with its
-// problem, and the operator's resume makes another attempt.
+// try does a step until it succeeds. Limits of vendors are waited for. After any other
+// failure the cycle is parked with its problem, and the operator's resume makes another
+// attempt.
 func try[T any](c *Cycle, f durable.Flow, name string, work func(ctx context.Context, a durable.Attempt, without []string) (T, error)) (T, error) {
 	var without []string
+	var series *quota.Wait
 	for n := 1; ; n++ {
-		a, err := durable.Step(f, fmt.Sprintf("%s-%d-%d", name, c.rec.Iteration, n), func(ctx context.Context, at durable.Attempt) (attempt[T], error) {
+		id := fmt.Sprintf("%s-%d-%d", name, c.rec.Iteration, n)
+		a, err := durable.Step(f, id, func(ctx context.Context, at durable.Attempt) (attempt[T], error) {
 			v, err := work(ctx, at, without)
 			if err != nil && ctx.Err() == nil {
-				p := problemOf(err)
-				c.log("problem " + string(p.Code) + " " + p.What + after(": ", p.Why))
-				c.rec.Problem = p
-				c.notify()
-				return attempt[T]{Problem: p}, nil
+				limits, p := c.failed(err)
+				return attempt[T]{Problem: p, Limits: limits}, nil
 			}
 			return attempt[T]{Result: v}, err
 		})
 		if err != nil {
 			return a.Result, err
 		}
-		if c.rec.Problem = a.Problem; a.Problem == nil {
+		if c.rec.Problem = a.Problem; a.Problem == nil && len(a.Limits) == 0 {
 			return a.Result, nil
 		}
-		g, err := durable.Ask[Go](f, fmt.Sprintf("again-%s-%d-%d", name, c.rec.Iteration, n), a.Problem)
+		if len(a.Limits) > 0 {
+			if series, err = c.wait(f, id, series, a.Limits); err != nil {
+				return a.Result, err
+			}
+			if series != nil {
+				continue
+			}
+		}
+		g, err := durable.Ask[Go](f, "again-"+id, c.rec.Problem)
 		if err != nil {
 			return a.Result, err
 		}

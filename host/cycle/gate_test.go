@@ -80,20 +80,20 @@ type stand struct {
 }
 
 func (w *world) stand(id string) stand {
-	w.t.Helper()
+	w.T.Helper()
 	store, err := durable.NewFiles(Dir(w.env().WS), nil)
-	must(w.t, err)
+	must(w.T, err)
 	st, err := store.State(id)
-	must(w.t, err)
+	must(w.T, err)
 	out := stand{waiting: string(st.Status) + " " + st.Waiting}
-	out.tip = w.git("for-each-ref", "--format=%(objectname)", "refs/heads/relay/s-"+id[:6])
-	must(w.t, ledger.Usages(w.env().WS, func(l ledger.Line) error {
+	out.tip = w.Git("for-each-ref", "--format=%(objectname)", "refs/heads/relay/s-"+id[:6])
+	must(w.T, ledger.Usages(w.env().WS, func(l ledger.Line) error {
 		if l.Role == "revision" {
 			out.revisions++
 		}
 		return nil
 	}))
-	out.accepted = exec.Command("git", "-C", w.root, "rev-parse", "-q", "--verify", readyRef(id)).Run() == nil
+	out.accepted = exec.Command("git", "-C", w.Root, "rev-parse", "-q", "--verify", readyRef(id)).Run() == nil
 	return out
 }
 
@@ -147,7 +147,7 @@ func TestNoCommandPassesAGate(t *testing.T) {
 	w = newWorld(t)
 	id = w.start().UUID
 	calls := answers()
-	w.script(slices.DeleteFunc(calls, func(c map[string]any) bool { return c["when"].(map[string]any)["role"] == "revision" }))
+	w.Script(slices.DeleteFunc(calls, func(c map[string]any) bool { return c["when"].(map[string]any)["role"] == "revision" })...)
 	if err := commands["continue"](t.Context(), w, id); err == nil {
 		t.Fatal("a revision without an answer")
 	}
@@ -171,29 +171,29 @@ func TestNoCommandPassesAGate(t *testing.T) {
 func (w *world) file(id, name string) string { return filepath.Join(folder(w.env().WS, id), name) }
 
 func (w *world) forge(id, name string, change func(string) string) {
-	w.t.Helper()
+	w.T.Helper()
 	b, err := os.ReadFile(w.file(id, name))
-	must(w.t, err)
-	must(w.t, os.WriteFile(w.file(id, name), []byte(change(string(b))), 0o644))
+	must(w.T, err)
+	must(w.T, os.WriteFile(w.file(id, name), []byte(change(string(b))), 0o644))
 }
 
 // answered appends the operator's answer to the engine's log, as someone would who can
 // write there.
 func (w *world) answered(id, wait string, answer any) {
-	w.t.Helper()
+	w.T.Helper()
 	raw, err := json.Marshal(answer)
-	must(w.t, err)
+	must(w.T, err)
 	line, err := json.Marshal(map[string]any{"kind": "answer", "name": wait, "at": time.Now(), "result": json.RawMessage(raw)})
-	must(w.t, err)
+	must(w.T, err)
 	w.forge(id, "log.jsonl", func(s string) string { return s + string(line) + "\n" })
 }
 
 func (w *world) opened(id string) *Cycle {
-	w.t.Helper()
+	w.T.Helper()
 	c, err := open(w.env(), id)
-	must(w.t, err)
-	_, err = c.run(w.t.Context())
-	must(w.t, err)
+	must(w.T, err)
+	_, err = c.run(w.T.Context())
+	must(w.T, err)
 	return c
 }
 
@@ -277,18 +277,18 @@ func TestStaleApproval(t *testing.T) {
 			w.forge(r.UUID, r.Audits[0].File, func(s string) string { return s + "\nmore\n" })
 		},
 		"the branch moved": func(w *world, r *Record) {
-			must(w.t, os.WriteFile(filepath.Join(r.Worktree, "src/a.txt"), []byte("evil\n"), 0o644))
-			w.git("-C", r.Worktree, "commit", "-qam", "behind the operator's back")
+			must(w.T, os.WriteFile(filepath.Join(r.Worktree, "src/a.txt"), []byte("evil\n"), 0o644))
+			w.Git("-C", r.Worktree, "commit", "-qam", "behind the operator's back")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			rec := w.start()
-			w.script(slices.DeleteFunc(answers(), func(c map[string]any) bool { return c["when"].(map[string]any)["role"] == "revision" }))
+			w.Script(slices.DeleteFunc(answers(), func(c map[string]any) bool { return c["when"].(map[string]any)["role"] == "revision" })...)
 			if err := commands["continue"](t.Context(), w, rec.UUID); err == nil {
 				t.Fatal("a revision without an answer")
 			}
-			w.script(answers())
+			w.Script(answers()...)
 			change(w, rec)
 			before := w.stand(rec.UUID)
 			if err := commands["resume"](t.Context(), w, rec.UUID); err != nil {
@@ -314,14 +314,14 @@ func TestForgedSecondGate(t *testing.T) {
 		then  string // the command that must not accept
 	}{
 		"an acceptance without a seal": {func(w *world, r *Record) {
-			a, err := w.opened(r.UUID).acceptance(w.t.Context(), DecideAccept, true)
-			must(w.t, err)
+			a, err := w.opened(r.UUID).acceptance(w.T.Context(), DecideAccept, true)
+			must(w.T, err)
 			a.Seal = ""
 			w.answered(r.UUID, "accept-1-1", a)
 		}, "resume"},
 		"a sealed iteration turned into an acceptance": {func(w *world, r *Record) {
-			a, err := w.opened(r.UUID).acceptance(w.t.Context(), DecideIterate, false)
-			must(w.t, err)
+			a, err := w.opened(r.UUID).acceptance(w.T.Context(), DecideIterate, false)
+			must(w.T, err)
 			a.Decision = DecideAccept
 			w.answered(r.UUID, "accept-1-1", a)
 		}, "resume"},
@@ -333,11 +333,11 @@ func TestForgedSecondGate(t *testing.T) {
 			w.forge(r.UUID, testsFile, func(string) string { return "all fine\n" })
 		}, "accept failing"},
 		"another commit": {func(w *world, r *Record) {
-			must(w.t, os.WriteFile(filepath.Join(r.Worktree, "src/a.txt"), []byte("evil\n"), 0o644))
-			w.git("-C", r.Worktree, "commit", "-qam", "one more")
+			must(w.T, os.WriteFile(filepath.Join(r.Worktree, "src/a.txt"), []byte("evil\n"), 0o644))
+			w.Git("-C", r.Worktree, "commit", "-qam", "one more")
 		}, "accept failing"},
 		"a work tree with changes": {func(w *world, r *Record) {
-			must(w.t, os.WriteFile(filepath.Join(r.Worktree, "src/a.txt"), []byte("evil\n"), 0o644))
+			must(w.T, os.WriteFile(filepath.Join(r.Worktree, "src/a.txt"), []byte("evil\n"), 0o644))
 		}, "accept failing"},
 		"state.json says that tests passed": {func(w *world, r *Record) {
 			w.forge(r.UUID, stateFile, func(s string) string { return strings.Replace(s, `"passed": false`, `"passed": true`, 1) })

@@ -241,6 +241,9 @@ func references(s *config.Service, all []blob) ([]blob, error) {
 	return out, nil
 }
 
+// lfsPointer begins a file that stands in for one of git LFS.
+const lfsPointer = "version https://git-lfs.github.com/spec/"
+
 // always are files that nobody audits.
 var always = []string{".git/**", "**/.git/**"}
 
@@ -305,8 +308,12 @@ func (m *material) leaveOut(path, why string) {
 	m.facts.LeftOut = append(m.facts.LeftOut, path+": "+why)
 }
 
-// notText says why a file can't be read as text, "" when it can.
+// notText says why a file can't be read as text, "" when it can. What git LFS keeps
+// elsewhere is binary by all experience, and what stands in for it says nothing about it.
 func notText(b []byte) string {
+	if bytes.HasPrefix(b, []byte(lfsPointer)) && len(b) < 1024 {
+		return "an LFS pointer, its content is not read"
+	}
 	if bytes.IndexByte(b[:min(len(b), 8000)], 0) >= 0 || !utf8.Valid(b) {
 		return "binary"
 	}

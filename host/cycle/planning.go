@@ -13,6 +13,7 @@ import (
 	"github.com/paxiom/relay/host/cycle/audit"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/prompts"
@@ -60,6 +61,9 @@ func (c *Cycle) makePlan(ctx context.Context, without []string) (planResult, err
 	plan := audit.Consolidate(names, docs)
 	if m := c.rec.ConfigSnapshot.Models.Refinement; m.Enabled && len(docs)+len(raw) > 0 && !slices.Contains(without, "refinement") {
 		refined, err := c.refine(ctx, names, docs, raw, reg, &out)
+		if limited := (*desk.Limited)(nil); errors.As(err, &limited) {
+			return out, err
+		}
 		if err != nil {
 			f := *fault.Internal(err)
 			id := Short(c.rec.UUID)
@@ -126,7 +130,7 @@ func (c *Cycle) refine(ctx context.Context, names []string, docs []*audit.Docume
 	}
 	facts := &RefinedFacts{Provider: m.Provider, Model: m.Model}
 	out.Refined = facts
-	q := ask{role: "refinement", provider: m.Provider, model: m.Model}
+	q := ask{role: "refinement", provider: m.Provider, model: m.Model, fallback: m.Fallback}
 	for q.try = 1; q.try <= 2; q.try++ {
 		if q.system, q.user, err = prompts.Refine(data); err != nil {
 			return nil, promptFault(err)
@@ -135,14 +139,15 @@ func (c *Cycle) refine(ctx context.Context, names []string, docs []*audit.Docume
 		if err != nil {
 			return nil, err
 		}
-		if facts.Model == "" && s.Facts != nil {
-			facts.Model = s.Facts.Model
+		if s.other {
+			facts.Provider, facts.Model = s.facts.Provider, ""
 		}
-		if err := workspace.WriteFile(c.path(refinedFile), []byte(s.Text)); err != nil {
+		facts.Model = orDefault(facts.Model, s.facts.Model)
+		if err := workspace.WriteFile(c.path(refinedFile), []byte(s.text)); err != nil {
 			return nil, err
 		}
-		plan, perr := audit.Parse(s.Text)
-		out.Calls = append(out.Calls, formed(s.Facts, perr == nil))
+		plan, perr := audit.Parse(s.text)
+		out.Calls = append(out.Calls, formed(s.facts, perr == nil))
 		if perr == nil {
 			facts.Conforming, facts.Why = true, ""
 			check := reg.CheckRefined(c.rec.Iteration, len(docs), plan)

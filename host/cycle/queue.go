@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -20,6 +21,8 @@ func (r *Record) Detail() string {
 	switch {
 	case r.Problem != nil && !r.State.Gate():
 		return r.Problem.What
+	case r.Wait != nil:
+		return "waits until " + r.Wait.Until.Local().Format(time.DateTime) + ": " + describe(r.Wait.Limits)
 	case r.State == AuditRunning:
 		var names []string
 		for _, a := range r.ConfigSnapshot.Auditors() {
@@ -63,6 +66,8 @@ func (r *Record) Next() []string {
 		return []string{"`relay start " + r.ServiceID + "`"}
 	case r.Problem != nil && r.Problem.Fix != "":
 		return []string{r.Problem.Fix}
+	case r.Wait != nil:
+		return []string{"`relay wake " + id + "` asks again now", "`relay resume " + id + "` goes on with the wait where no relay waits", "`relay abort " + id + "`"}
 	}
 	return []string{"`relay resume " + id + "`"}
 }
@@ -74,6 +79,9 @@ func (r *Record) publish(ws *workspace.Workspace) error {
 	err := queue.Drop(ws, "cycle", id)
 	if !r.State.Ended() {
 		e := queue.Entry{ID: id, Kind: "cycle", Since: r.StartedAt, What: fmt.Sprintf("%s %s%s", r.ServiceID, r.State, after(", ", clip(r.Detail(), 100))), Next: r.Next()[0], Running: !r.Waits()}
+		if r.Wait != nil {
+			e.Until = r.Wait.Until
+		}
 		if n := len(r.Transitions); n > 0 {
 			e.Since = r.Transitions[n-1].At
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/paxiom/relay/host/cycle/audit"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/quota"
 	"github.com/paxiom/relay/host/internal/strictjson"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -43,6 +44,7 @@ type Record struct {
 	Reviser       string               `json:"reviser"`
 	UnknownCalls  int                  `json:"unknown_cost_calls"`
 	Problem       *Problem             `json:"problem,omitempty"` // why it does not go on by itself
+	Wait          *quota.Wait          `json:"wait,omitempty"`    // for the end of vendors' limits
 	Warnings      []string             `json:"warnings,omitempty"`
 	Input         *InputFacts          `json:"input,omitempty"` // of this iteration
 	Audits        []AuditFacts         `json:"audits,omitempty"`

@@ -46,7 +46,7 @@ type revisionResult struct {
 	Void  string        `json:"void,omitempty"`
 }
 
-// stepTrailer ties a commit to the step that made it.
+// stepTrailer ties a commit to the approval that it carries out.
 const stepTrailer = "Relay-Step"
 
 // revise is the first gate and the revision behind it. An approval that does not hold
@@ -85,8 +85,8 @@ func (c *Cycle) revise(f durable.Flow) error {
 		if err := c.enter(f, RevisionRunning, byRelay, ""); err != nil {
 			return err
 		}
-		res, err := try(c, f, fmt.Sprintf("revision-%d", n), func(ctx context.Context, at durable.Attempt, _ []string) (revisionResult, error) {
-			return c.carryOut(ctx, at, a)
+		res, err := try(c, f, fmt.Sprintf("revision-%d", n), func(ctx context.Context, _ durable.Attempt, _ []string) (revisionResult, error) {
+			return c.carryOut(ctx, a)
 		})
 		if err != nil {
 			return err
@@ -100,116 +100,6 @@ func (c *Cycle) revise(f durable.Flow) error {
 	}
 }
 
-// passage is one revision on its way through a box.
-type passage struct {
-	c      *Cycle
-	key    string
-	a      Approval
-	plan   string
-	doc    *audit.Document
-	change *change.Change
-	out    revisionResult
-	claims map[string][]string
-	seen   *material
-}
-
-// carryOut has the approved plan carried out, judged and committed. An attempt that
-// was cut off is settled first; if it had landed, that is the result.
-func (c *Cycle) carryOut(ctx context.Context, at durable.Attempt, a Approval) (revisionResult, error) {
-	p := &passage{c: c, key: at.Key, a: a, out: revisionResult{Facts: RevisionFacts{By: c.rec.Reviser}}}
-	if at.Again {
-		landed, err := p.settle(ctx)
-		if landed || err != nil {
-			return p.out, err
-		}
-	}
-	void, err := c.holds(ctx, a)
-	if void != "" || err != nil {
-		p.out.Void = void
-		return p.out, err
-	}
-	if _, p.doc, err = c.planText(); err != nil {
-		return p.out, err
-	}
-	p.doc.Fill()
-	p.plan = p.doc.String()
-	if p.seen, err = c.gather(ctx, c.rec.Input); err != nil {
-		return p.out, err
-	}
-	err = p.build(ctx)
-	if p.change != nil {
-		if derr := p.change.Discard(); err == nil {
-			err = derr
-		}
-	}
-	return p.out, err
-}
-
-// settle finishes or reverts what a crash left, and says whether the revision had
-// landed.
-func (p *passage) settle(ctx context.Context) (bool, error) {
-	c := p.c
-	done, err := change.Recover(ctx, c.changeEnv(), false)
-	if err != nil {
-		return false, err
-	}
-	for _, r := range done {
-		c.note("after the crash: " + r.Did)
-		if r.Conflict != "" {
-			return false, fault.New(judge.BlockedCrashRecovery, "the revision that was being written can't be settled", r.Conflict,
-				"`git -C "+fault.Word(c.rec.Worktree)+" status`, take your own change back, then `relay resume "+Short(c.rec.UUID)+"`")
-		}
-	}
-	out, err := c.git.Run(ctx, nil, "log", "-1", "--format=%H%n%(trailers:key="+stepTrailer+",valueonly)")
-	if err != nil {
-		return false, gitFault(err)
-	}
-	head, trailer, _ := strings.Cut(string(out), "\n")
-	if strings.TrimSpace(trailer) != p.key {
-		return false, nil
-	}
-	b, err := workspace.ReadFile(c.path(revisionFile+".json"), 1<<20)
-	if err == nil {
-		err = decodeFacts(b, &p.out)
-	}
-	if err != nil {
-		return false, fault.Wrap(err, judge.BlockedCrashRecovery, "what the landed revision came to can't be read", "`git -C "+fault.Word(c.rec.Worktree)+" show`")
-	}
-	p.out.Facts.Landed, p.out.Facts.Commit = true, head
-	return true, nil
-}
-
-// build asks the reviser and takes what it made through the box, the judge and the
-// checks onto the branch.
-func (p *passage) build(ctx context.Context) error {
-	c := p.c
-	b, err := p.builder(ctx)
-	if err != nil {
-		return err
-	}
-	if b == nil { // it says that nothing can be done
-		p.out.Facts.Code, p.out.Facts.Commit = judge.Success, p.a.Tree
-		return p.keep(nil)
-	}
-	defer b.plugin.Close(ctx)
-	env, err := c.boxEnv(ctx)
-	if err != nil {
-		return err
-	}
-	if p.change, err = change.Begin(env, change.Options{RunID: p.runID(), Base: p.a.Tree, Branch: c.rec.Branch, Binds: b.binds}); err != nil {
-		return crew.BoxFault(err)
-	}
-	b.req.Workspace = p.change.Box().Dir()
-	if err := p.change.Enter(string(RevisionRunning)); err != nil {
-		return fault.Internal(err)
-	}
-	p.out.Facts.Box = p.change.Box().Means()
-	if err := p.work(ctx, b); err != nil {
-		return err
-	}
-	return p.judge(ctx)
-}
-
 func (p *passage) runID() string {
 	return fmt.Sprintf("%s-%d-%s", p.c.rec.UUID, p.c.rec.Iteration, p.key[:8])
 }
@@ -221,6 +111,7 @@ func (p *passage) judge(ctx context.Context) error {
 	if err != nil {
 		return crew.BoxFault(err)
 	}
+	f.Box = p.change.Box().Means()
 	f.Code, f.Files, f.Added, f.Deleted, f.Commit = v.Code, v.Radius.Files, v.Radius.Added, v.Radius.Deleted, p.a.Tree
 	var changed []string
 	for _, ch := range p.change.Touched().Changes {
@@ -245,7 +136,7 @@ func (p *passage) judge(ctx context.Context) error {
 	default:
 		return p.land(ctx, patch)
 	}
-	return p.keep(patch)
+	return p.keep(patch, true)
 }
 
 // land commits what was judged, if the approval still holds.
@@ -256,7 +147,7 @@ func (p *passage) land(ctx context.Context, patch []byte) error {
 		p.out.Void = void
 		return err
 	}
-	if err := p.keep(patch); err != nil {
+	if err := p.keep(patch, false); err != nil {
 		return err
 	}
 	landed, err := p.change.Land(ctx, change.Landing{Message: p.message(), Commit: true, Note: p.runID()})
@@ -267,7 +158,7 @@ func (p *passage) land(ctx context.Context, patch []byte) error {
 	f.Notes = append(f.Notes, landed.Notes...)
 	if landed.Commit == "" {
 		f.Why = "git sees no difference"
-		return nil
+		return p.keep(patch, true)
 	}
 	f.Landed, f.Commit = true, landed.Commit
 	c.log("commit " + landed.Commit + " on " + c.rec.Branch)
@@ -275,14 +166,13 @@ func (p *passage) land(ctx context.Context, patch []byte) error {
 	return nil
 }
 
-// keep writes the diff, and beside it the facts, for an attempt that is cut off
-// between the commit and its record.
-func (p *passage) keep(patch []byte) error {
+// keep writes the diff, and beside it what came of the approval.
+func (p *passage) keep(patch []byte, final bool) error {
 	p.out.Facts.DiffSHA256 = hashOf(patch)
 	if err := workspace.WriteFile(p.c.path(revisionFile), patch); err != nil {
 		return err
 	}
-	return workspace.WriteJSON(p.c.path(revisionFile+".json"), p.out)
+	return workspace.WriteJSON(p.c.path(revisionFile+".json"), keptResult{p.key, final, p.out})
 }
 
 // reject keeps what was built where the operator can get at it.

@@ -96,6 +96,15 @@ func TestOutputInTheWorkspace(t *testing.T) {
 			t.Error("the result was left in the workspace, where it counts as a change")
 		}
 	})
+	t.Run("its folder is missing", func(t *testing.T) {
+		b := set(t, `printf '{"n":1}' > "$RELAY_OUTPUT_PATH"`, `,"output_file":"relais/deep/BUILDER_RESULT.json"`)
+		if res, f := b.build(t); f != nil || string(res.JSON) != `{"n":1}` {
+			t.Fatalf("%v %v", res, f)
+		}
+		if _, err := os.Lstat(filepath.Join(b.dir, "relais")); err == nil {
+			t.Error("the folder was left")
+		}
+	})
 	for name, tc := range map[string]struct{ driver, want string }{
 		"stale":    {"true", ""},
 		"replaced": {`printf '{"n":2}' > relais/BUILDER_RESULT.json`, `{"n":2}`},

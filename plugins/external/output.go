@@ -52,12 +52,31 @@ func (r *run) expect(file string) (*output, error) {
 	return o, nil
 }
 
+// makeFolders makes those above the file that are missing, as relay's own is in a fresh
+// work tree, and names them, the deepest first.
+func (o *output) makeFolders() (made []string, err error) {
+	for dir := filepath.Dir(o.name); dir != "."; dir = filepath.Dir(dir) {
+		if _, err := o.root.Lstat(dir); err == nil {
+			break
+		}
+		made = append(made, dir)
+	}
+	return made, o.root.MkdirAll(filepath.Dir(o.name), 0o755)
+}
+
 // setAside removes an earlier run's result and remembers its bytes.
 func (o *output) setAside() error {
 	o.restore = func() { o.root.Remove(o.name) }
 	before, err := o.root.Lstat(o.name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		made, err := o.makeFolders()
+		o.restore = func() {
+			o.root.Remove(o.name)
+			for _, dir := range made {
+				o.root.Remove(dir)
+			}
+		}
+		return err
 	}
 	if err != nil {
 		return err

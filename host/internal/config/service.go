@@ -48,21 +48,24 @@ type ServiceModels struct {
 
 // Role is one model in one role.
 type Role struct {
-	Provider string `json:"provider"`
-	Model    string `json:"model"`
-	Enabled  bool   `json:"enabled"`
+	Provider string   `json:"provider"`
+	Model    string   `json:"model"`
+	Fallback []string `json:"fallback,omitempty"`
+	Enabled  bool     `json:"enabled"`
 }
 
 // OtherAudit is an audit beyond the first two.
 type OtherAudit struct {
-	Provider string `json:"provider"`
-	Model    string `json:"model"`
+	Provider string   `json:"provider"`
+	Model    string   `json:"model"`
+	Fallback []string `json:"fallback,omitempty"`
 }
 
 // Rotation is who revises, one a cycle in turn.
 type Rotation struct {
 	Rotation []string          `json:"rotation"`
 	Models   map[string]string `json:"models"`
+	Fallback []string          `json:"fallback,omitempty"`
 }
 
 // CycleRules are the limits of a cycle.
@@ -123,7 +126,7 @@ func (s *Service) Auditors() []Auditor {
 		}
 	}
 	for i, o := range s.Models.Audits {
-		out = append(out, Auditor{fmt.Sprintf("audit_%c", 'c'+i), Role{o.Provider, o.Model, true}})
+		out = append(out, Auditor{fmt.Sprintf("audit_%c", 'c'+i), Role{o.Provider, o.Model, o.Fallback, true}})
 	}
 	return out
 }
@@ -306,6 +309,11 @@ func (l *LoadedService) Grants() []Grant {
 	add(reads, "models", "audits")
 	add(reads, "models", "refinement", "provider")
 	add("chooses the plugins that rewrite your code", "models", "revision", "rotation")
+	const instead = "chooses plugins that get your code when a limit is met"
+	add(instead, "models", "audit_a", "fallback")
+	add(instead, "models", "audit_b", "fallback")
+	add(instead, "models", "refinement", "fallback")
+	add(instead, "models", "revision", "fallback")
 	add("is a program that is run to test a revision", "cycle", "test_command")
 	return out
 }

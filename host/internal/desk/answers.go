@@ -32,6 +32,7 @@ type Answer struct {
 	Role     string    `json:"role"`
 	Provider string    `json:"provider"`
 	Model    string    `json:"model,omitempty"`
+	Fallback bool      `json:"fallback,omitempty"` // another one stood in
 	Prompt   string    `json:"prompt_sha256"`
 	AskedAt  time.Time `json:"asked_at"`
 	Tries    int       `json:"tries"` // how often it was sent
@@ -120,6 +121,14 @@ func (d *Desk) nextOf(a *Answer, c crew.Choice) func() (int, error) {
 		a.Tries, a.AskedAt, a.Provider, a.Model, a.Failed = a.Tries+1, d.now().UTC(), c.Name, c.Model, ""
 		return a.Tries, a.write()
 	}
+}
+
+// keep puts an answer on disk with what it cost.
+func (d *Desk) keep(a *Answer, c crew.Choice, h Hold, u ledger.Usage, began time.Time) error {
+	line := h.Line(u)
+	a.Provider, a.Model, a.Fallback, a.Hold, a.Usage, a.Line = c.Name, line.Model, !c.First, h.ID(), &u, &line
+	a.MS = d.now().Sub(began).Milliseconds()
+	return a.write()
 }
 
 // failed writes down that the last try gave nothing. Of a call that was cut off nobody

@@ -101,12 +101,7 @@ func (d *Desk) complete(ctx context.Context, p *crew.Plugin, q Question, c crew.
 			}
 			return done.GetModel(), done.GetUsage(), f
 		},
-		keep: func(h Hold, u ledger.Usage) error {
-			line := h.Line(u)
-			a.Provider, a.Model, a.Hold, a.Usage, a.Line = c.Name, line.Model, h.ID(), &u, &line
-			a.MS = d.now().Sub(began).Milliseconds()
-			return a.write()
-		}})
+		keep: func(h Hold, u ledger.Usage) error { return d.keep(a, c, h, u, began) }})
 }
 
 func (q Question) request(c crew.Choice) *pluginpb.CompleteRequest {

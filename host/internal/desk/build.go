@@ -10,6 +10,7 @@ import (
 
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/sdk/pluginpb"
@@ -24,6 +25,10 @@ type Work struct {
 	Limit   time.Duration // wall clock
 	// Began is called before each request that is sent; may be nil.
 	Began func()
+	// Finished, which may be nil, is called when the builder has ended well: what it made
+	// has to be whole and on disk when it returns. Then its result is kept like an answer,
+	// as [Answers.Read] finds it.
+	Finished func() error
 }
 
 // buildGrace is how much longer than its own limit the host waits for a builder.
@@ -35,6 +40,10 @@ var errBuildTime = errors.New("the builder's time limit")
 // anything was done is waited for and asked again. late says that its time was over and
 // that it was ended; ctx itself had time left.
 func (d *Desk) Build(ctx context.Context, p *crew.Plugin, c crew.Choice, w Work) (done *pluginpb.BuildDone, f *pluginhost.Failure, late bool, err error) {
+	a, err := d.openWork(w)
+	if err != nil {
+		return nil, nil, false, err
+	}
 	end := time.Now().Add(w.Limit)
 	own, cancel := context.WithTimeoutCause(ctx, w.Limit+buildGrace, errBuildTime)
 	defer cancel()
@@ -42,23 +51,39 @@ func (d *Desk) Build(ctx context.Context, p *crew.Plugin, c crew.Choice, w Work)
 	defer timer.Stop()
 	f = pluginhost.Retry(own, d.patience(c, false), func(ctx context.Context, _ int) (f *pluginhost.Failure) {
 		w.Request.Timeout = durationpb.New(time.Until(end))
-		done, f, err = d.build(ctx, p, c, w)
+		done, f, err = d.build(ctx, p, c, w, a)
 		if err != nil {
 			return nil
 		}
 		return f
 	})
 	over := !timer.Stop()
+	err = firstError(err, d.failed(ctx, a, f, err))
 	return done, f, f != nil && over && own.Err() != nil && ctx.Err() == nil, err
 }
 
+// openWork is open for a builder. What it had finished lies in its box, which is the
+// caller's: when that asks for more, the box is gone.
+func (d *Desk) openWork(w Work) (*Answer, error) {
+	if w.Finished == nil {
+		return &Answer{}, nil
+	}
+	a, err := d.open(Question{ID: w.ID, Role: w.Role, System: w.Request.System, User: w.Request.Prompt})
+	if err == nil && a.Answered {
+		d.Note("what the builder had finished for " + w.ID + " is gone; it builds again, and may be charged twice")
+		a.Answered, a.Text, a.Line, a.Usage = false, "", nil, nil
+	}
+	return a, err
+}
+
 // build makes one request to a builder.
-func (d *Desk) build(ctx context.Context, p *crew.Plugin, c crew.Choice, w Work) (done *pluginpb.BuildDone, f *pluginhost.Failure, err error) {
+func (d *Desk) build(ctx context.Context, p *crew.Plugin, c crew.Choice, w Work, a *Answer) (done *pluginpb.BuildDone, f *pluginhost.Failure, err error) {
 	open, err := p.Lazy.Get(ctx)
 	if err != nil {
 		return nil, nil, NotOpened(p, err)
 	}
-	f, err = d.pay(ctx, p, call{question: w.ID, role: w.Role, model: w.Request.Model, maxUSD: w.MaxUSD, rpc: "Build", free: p.Entry.Name == "patch",
+	began := d.now()
+	one := call{question: w.ID, role: w.Role, model: w.Request.Model, maxUSD: w.MaxUSD, rpc: "Build", free: p.Entry.Name == "patch", next: d.nextOf(a, c),
 		send: func(id string) (string, *pluginpb.Usage, *pluginhost.Failure) {
 			w.Request.CallId = id
 			if w.Began != nil {
@@ -67,7 +92,17 @@ func (d *Desk) build(ctx context.Context, p *crew.Plugin, c crew.Choice, w Work)
 			done, f = open.Build(ctx, w.Request, func(e *pluginpb.BuildEvent) { d.onBuild(p, e) })
 			journal.Reached(d.Workflow + ".built")
 			return done.GetModel(), done.GetUsage(), f
-		}})
+		}}
+	if w.Finished != nil {
+		one.keep = func(h Hold, u ledger.Usage) error {
+			if err := w.Finished(); err != nil {
+				return err
+			}
+			a.Answered, a.Text = true, string(done.GetResultJson())
+			return d.keep(a, c, h, u, began)
+		}
+	}
+	f, err = d.pay(ctx, p, one)
 	return done, f, err
 }
 

@@ -1,0 +1,187 @@
+package cycle
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/desk"
+	"github.com/paxiom/relay/host/internal/pluginhost"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/prompts"
+	"github.com/paxiom/relay/schemas"
+	"github.com/paxiom/relay/sdk/pluginpb"
+)
+
+// byPatch writes a provider's files by the builder of patches, which asks no model: what
+// is written is then judged like any other builder's work.
+func (p *passage) byPatch(ctx context.Context, patch string) error {
+	b, err := p.open(ctx, "patch")
+	if err != nil {
+		return err
+	}
+	defer b.Close(context.WithoutCancel(ctx))
+	plugin, err := b.Lazy.Get(ctx)
+	if err != nil {
+		return desk.NotOpened(b, err)
+	}
+	req := &pluginpb.BuildRequest{CallId: p.runID(), Patch: patch, Workspace: p.change.Box().Dir(), ResultSchemaJson: schemas.Bytes(schemas.BuilderResult)}
+	ctx, cancel := desk.Timeout(ctx, p.limit(), "cycle.timeout_seconds")
+	defer cancel()
+	if _, f := plugin.Build(ctx, req, func(*pluginpb.BuildEvent) {}); f != nil {
+		return f.Fault()
+	}
+	b.Close(context.WithoutCancel(ctx)) // the box is quiet from here on
+	return p.judge(ctx)
+}
+
+// limit is the longest that one call may take.
+func (p *passage) limit() time.Duration {
+	return time.Duration(p.c.rec.ConfigSnapshot.Cycle.TimeoutSeconds) * time.Second
+}
+
+// byBuilder has a builder carry out the plan in the files themselves, and whom its
+// fallback names, each in a fresh box, while one after the other meets a limit.
+func (p *passage) byBuilder(ctx context.Context) error {
+	req, err := p.buildRequest()
+	if err != nil {
+		return err
+	}
+	f, err := p.c.desk.Through(ctx, p.c.lineup(p.ask()), func(ctx context.Context, c crew.Choice) (*pluginhost.Failure, error) {
+		b, err := p.open(ctx, c.Name)
+		if err != nil {
+			return nil, err
+		}
+		req.Model = c.Model
+		return p.run(ctx, b, c, req, func() error {
+			b.Close(context.WithoutCancel(ctx)) // the box is quiet from here on
+			return p.change.Sync()
+		})
+	}, func() error { return p.drop(ctx) })
+	if f != nil {
+		err = f.Fault()
+	}
+	if err != nil {
+		return err
+	}
+	p.c.alert()
+	ans, err := p.c.answers().Read(p.c.callID(p.ask()))
+	if err != nil {
+		return err
+	}
+	p.took(ans)
+	return p.judge(ctx)
+}
+
+// open prepares a builder with a box of its own.
+func (p *passage) open(ctx context.Context, name string) (*crew.Plugin, error) {
+	b, spec, err := p.c.crewEnv().Find(name, catalog.Builder)
+	if err != nil {
+		return nil, err
+	}
+	env, err := p.c.boxEnv(ctx)
+	if err == nil {
+		p.change, err = change.Begin(env, p.changeOptions([]box.Bind{{Path: spec.SocketDir, Writable: true}}))
+		err = crew.BoxFault(err)
+	}
+	if err == nil {
+		err = p.change.Enter(string(RevisionRunning))
+	}
+	if err != nil {
+		b.Close(ctx)
+		return nil, err
+	}
+	spec.Start = crew.InBox(p.change.Box(), b.Plan)
+	b.Lazy = pluginhost.NewLazy(spec)
+	return b, nil
+}
+
+// run lets the builder change the files of the box. When it returns the box is quiet.
+func (p *passage) run(ctx context.Context, b *crew.Plugin, c crew.Choice, req *pluginpb.BuildRequest, finished func() error) (*pluginhost.Failure, error) {
+	defer b.Close(context.WithoutCancel(ctx))
+	req.Workspace, req.ResultSchemaJson = p.change.Box().Dir(), schemas.Bytes(schemas.BuilderResult)
+	_, f, late, err := p.c.desk.Build(ctx, b, c, desk.Work{ID: p.c.callID(p.ask()), Role: "revision", Request: req,
+		MaxUSD: p.c.rec.ConfigSnapshot.Cycle.MaxCallUSD, Limit: p.limit(), Finished: finished})
+	if late {
+		return nil, fault.New(judge.StopBuilderTimeout, fmt.Sprintf("%s did not end within %v", b.Entry.Name, p.limit()), "it and everything that it had started were ended",
+			"`relay resume "+Short(p.c.rec.UUID)+"` has it begin anew; cycle.timeout_seconds of the service is for new cycles")
+	}
+	return f, err
+}
+
+// drop throws the box of a builder away that met a limit. What it had done is kept: the
+// next one begins anew, and nothing is ever lost.
+func (p *passage) drop(ctx context.Context) error {
+	if p.change == nil {
+		return nil
+	}
+	if _, err := p.change.Judge(ctx, p.policy()); err == nil && len(p.change.Touched().Changes) > 0 {
+		patch, err := p.change.Patch()
+		name := fmt.Sprintf("unfinished-%d-%s.patch", p.c.rec.Iteration, p.key[:8])
+		if err == nil {
+			err = workspace.WriteFile(p.c.path(name), patch)
+		}
+		if err == nil {
+			p.c.note("what a builder had done when it met its limit is kept as " + name)
+		}
+	}
+	err := p.change.Discard()
+	p.change = nil
+	return err
+}
+
+// buildRequest is what a builder is asked.
+func (p *passage) buildRequest() (*pluginpb.BuildRequest, error) {
+	data := p.reviseData()
+	var err error
+	if data.Override, err = p.c.override("revise_builder"); err != nil {
+		return nil, err
+	}
+	system, user, err := prompts.ReviseBuilder(data)
+	if err != nil {
+		return nil, promptFault(err)
+	}
+	s, cfg := p.c.rec.ConfigSnapshot, p.c.env.Config
+	task, err := json.Marshal(map[string]any{"task_id": p.runID(), "milestone_id": p.c.rec.ServiceID, "task_kind": "execute", "intent": "carry out the approved plan",
+		"scope":   map[string]any{"allowed_globs": s.Scope.AllowedGlobs, "forbidden_globs": p.forbidden(), "allow_new_files": s.Scope.AllowNewFiles, "allow_lockfile_changes": s.Scope.AllowLockfileChanges},
+		"builder": map[string]any{"mode": p.c.rec.Reviser, "instructions": p.plan}})
+	if err != nil {
+		return nil, fault.Internal(err)
+	}
+	return &pluginpb.BuildRequest{System: system, Prompt: user, TaskJson: task, MaxTurns: int32(cfg.Builder.ClaudeCode.MaxTurns),
+		MaxCostMicrousd: int64(s.Cycle.MaxCallUSD * 1e6), IdleTimeout: durationpb.New(time.Duration(cfg.Builder.IdleTimeoutSeconds) * time.Second)}, nil
+}
+
+// took takes a builder's finished work as this passage's own.
+func (p *passage) took(ans *desk.Answer) {
+	p.built = true
+	a := p.c.answerOf(ans, p.ask())
+	p.heed([]byte(a.text))
+	p.out.Calls = append(p.out.Calls, a.facts)
+	p.out.Facts.By, p.out.Facts.Model = a.facts.Provider, a.facts.Model
+}
+
+// heed takes from a builder's own account what it says it could not do. Nothing else
+// of it counts.
+func (p *passage) heed(raw []byte) {
+	var said struct {
+		Notes any `json:"notes"`
+	}
+	if json.Unmarshal(raw, &said) != nil {
+		return
+	}
+	text := fmt.Sprint(said.Notes)
+	if _, conflicts, ok := strings.Cut(text, "Plan conflicts:"); ok {
+		p.out.Facts.Conflicts = clip(strings.Trim(strings.TrimSpace(conflicts), "[]"), 4000)
+	}
+}

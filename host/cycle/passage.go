@@ -1,0 +1,163 @@
+package cycle
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/cycle/audit"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
+)
+
+// keptResult is the file beside the diff: what came of an approval, for an attempt that
+// is cut off before its step is recorded.
+type keptResult struct {
+	Approval string `json:"approval"`
+	Final    bool   `json:"final"` // otherwise it holds if the branch has its commit
+	revisionResult
+}
+
+// passage is one revision on its way through a box.
+type passage struct {
+	c      *Cycle
+	key    string // of the approval: every attempt to carry it out has the same
+	a      Approval
+	plan   string
+	doc    *audit.Document
+	change *change.Change
+	built  bool // what is in the box is finished and was paid for
+	out    revisionResult
+	claims map[string][]string
+	seen   *material
+}
+
+// carryOut has the approved plan carried out, judged and committed. What an attempt
+// before this one had done already is taken from there.
+func (c *Cycle) carryOut(ctx context.Context, a Approval) (revisionResult, error) {
+	p := &passage{c: c, key: hashOf([]byte(a.Seal))[:24], a: a, out: revisionResult{Facts: RevisionFacts{By: c.rec.Reviser}}}
+	done, err := p.settle(ctx)
+	if !done && err == nil {
+		err = p.make(ctx)
+	}
+	return p.out, p.end(err)
+}
+
+// make brings the plan to its end: from what a builder had finished, or from the start.
+func (p *passage) make(ctx context.Context) error {
+	c := p.c
+	void, err := c.holds(ctx, p.a)
+	if void != "" || err != nil {
+		p.out.Void = void
+		return err
+	}
+	if _, p.doc, err = c.planText(); err != nil {
+		return err
+	}
+	p.doc.Fill()
+	p.plan = p.doc.String()
+	if p.built {
+		return p.judge(ctx)
+	}
+	if p.seen, err = c.gather(ctx, c.rec.Input); err != nil {
+		return err
+	}
+	return p.build(ctx)
+}
+
+// end lets go of the box. After a failure, what was paid for stays in it for the next
+// attempt, and an apply that could not be settled is left to that.
+func (p *passage) end(err error) error {
+	if p.change == nil {
+		return err
+	}
+	f, _ := fault.As(err)
+	if err != nil && (p.built || f != nil && f.Code == judge.BlockedCrashRecovery) {
+		return errors.Join(err, p.change.Leave())
+	}
+	return errors.Join(err, p.change.Discard())
+}
+
+// settle looks for what an earlier attempt did: the whole, or the builder's part. Of the
+// rest it finishes or reverts what was begun.
+func (p *passage) settle(ctx context.Context) (done bool, err error) {
+	c := p.c
+	old := p.kept()
+	if !old.Final {
+		if err := p.takeUp(ctx); p.change != nil || err != nil {
+			return false, err
+		}
+	}
+	recovered, err := change.Recover(ctx, c.changeEnv(), false)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range recovered {
+		c.note("what an earlier attempt left: " + r.Did)
+		if r.Conflict != "" {
+			return false, fault.New(judge.BlockedCrashRecovery, "the revision that was being written can't be settled", r.Conflict,
+				"`git -C "+fault.Word(c.rec.Worktree)+" status`, take your own change back, then `relay resume "+Short(c.rec.UUID)+"`")
+		}
+	}
+	if old.Final {
+		p.out = old.revisionResult
+		return true, nil
+	}
+	out, err := c.git.Run(ctx, nil, "log", "-1", "--format=%H%n%(trailers:key="+stepTrailer+",valueonly)")
+	if err != nil {
+		return false, gitFault(err)
+	}
+	head, trailer, _ := strings.Cut(string(out), "\n")
+	if strings.TrimSpace(trailer) != p.key {
+		return false, nil
+	}
+	if old.Approval != p.key {
+		return false, fault.New(judge.BlockedCrashRecovery, "what the landed revision came to can't be read", revisionFile+".json is not there, or of another revision",
+			"`git -C "+fault.Word(c.rec.Worktree)+" show`")
+	}
+	p.out = old.revisionResult
+	p.out.Facts.Landed, p.out.Facts.Commit = true, head
+	return true, nil
+}
+
+// kept is what an attempt to carry out this approval wrote down; empty when none did.
+func (p *passage) kept() (old keptResult) {
+	b, err := workspace.ReadFile(p.c.path(revisionFile+".json"), 1<<20)
+	if err != nil || json.Unmarshal(b, &old) != nil || old.Approval != p.key {
+		return keptResult{}
+	}
+	return old
+}
+
+// takeUp opens the box in which a builder had finished before relay ended, so that
+// nobody builds, and pays, again.
+func (p *passage) takeUp(ctx context.Context) error {
+	c := p.c
+	id := c.callID(p.ask())
+	ans, err := c.answers().Read(id)
+	if err != nil || ans == nil || !ans.Answered {
+		return err
+	}
+	if _, err := c.env.Catalog.Find(ans.Provider, catalog.Builder); err != nil {
+		return nil // a provider's answer needs no box
+	}
+	env, err := c.boxEnv(ctx)
+	if err != nil {
+		return err
+	}
+	p.change, _, err = change.Resume(ctx, env, p.changeOptions(nil))
+	if p.change != nil {
+		c.note("what " + ans.Provider + " had finished is still there; nothing is built again")
+		p.took(ans)
+	}
+	return err
+}
+
+func (p *passage) changeOptions(binds []box.Bind) change.Options {
+	return change.Options{RunID: p.runID(), Base: p.a.Tree, Branch: p.c.rec.Branch, Binds: binds}
+}
