@@ -189,7 +189,7 @@ func TestBadPlugins(t *testing.T) {
 			t.Parallel()
 			began := time.Now()
 			f, left := round(w.kind, w.limits)
-			if d := time.Since(began); d > 25*time.Second {
+			if d := time.Since(began); d > time.Minute {
 				t.Errorf("took %v", d)
 			}
 			// Both are ended (the leak test sees to that); the count is of those that the
