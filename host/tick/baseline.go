@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/host/internal/passed"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/verify"
@@ -15,7 +16,7 @@ import (
 
 // checks are the verification commands of the task with their limits.
 func (r *run) checks() change.Checks {
-	return change.Checks{Commands: r.commands, Plan: r.checkPlan, Env: r.checkEnv(), Before: func(verify.Command) error { return r.book.Verify(1) },
+	return change.Checks{Commands: r.commands, Plan: r.checkPlan, Env: launch.CheckEnv(), Before: func(verify.Command) error { return r.book.Verify(1) },
 		Fast: time.Duration(r.cfg.Verification.TimeoutFastSeconds) * time.Second,
 		Slow: time.Duration(r.cfg.Verification.TimeoutSlowSeconds) * time.Second}
 }

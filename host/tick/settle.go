@@ -6,15 +6,12 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/host/internal/crew"
-	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
@@ -231,13 +228,6 @@ func counted(results []verify.Result) string {
 		text += fmt.Sprintf(", %d failed before too", before)
 	}
 	return text
-}
-
-// checkEnv is the user's environment without what is relay's own.
-func (r *run) checkEnv() []string {
-	return slices.DeleteFunc(launch.Env(nil, nil), func(kv string) bool {
-		return strings.HasPrefix(kv, "RELAY_") || strings.HasPrefix(kv, "GOMEMLIMIT=")
-	})
 }
 
 func (r *run) listRuns(results []verify.Result) {

@@ -65,6 +65,7 @@ var rules = []rule{
 	{pkg: "host/loop", own: []string{"host/internal/...", "host/tick", "host/change", "host/fault", "host/durable/...", "judge/..."}, outside: hostStack},
 	{pkg: "host/cycle/audit", deep: true},
 	{pkg: "host/cycle", own: []string{"host/cycle/...", "host/internal/...", "host/change", "host/fault", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
+	{pkg: "host/pipeline", own: []string{"host/pipeline/...", "host/internal/...", "host/change", "host/fault", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
 	{pkg: "host/pipeline/prd", own: []string{"host/internal/strictjson", "host/internal/workspace", "host/fault", "judge"}, outside: append(slices.Clone(hostStack), "github.com/tidwall/sjson")},
 	{pkg: "host/pipeline/answer", own: []string{"host/pipeline/prd", "host/internal/strictjson", "schemas"}, outside: hostStack},
 	{pkg: "host/pipeline/memory", own: []string{"host/internal/strictjson", "host/internal/workspace", "host/fault", "judge"}, outside: append(slices.Clone(hostStack), "github.com/tidwall/sjson")},

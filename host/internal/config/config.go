@@ -27,11 +27,12 @@ type Config struct {
 	Limits       Limits                     `json:"limits"`    // [relay]
 	Providers    map[string]Account         `json:"providers"` // [relay] plugin name → its account
 	History      History                    `json:"history"`
-	Commit       Commit                     `json:"commit"`  // [relay]
-	Box          Box                        `json:"box"`     // [relay]
-	Notify       Notify                     `json:"notify"`  // [relay]
-	Cycles       Cycles                     `json:"cycles"`  // [relay]
-	Plugins      map[string]json.RawMessage `json:"plugins"` // [relay] name → block for Configure, checked against the plugin's own schema
+	Commit       Commit                     `json:"commit"`   // [relay]
+	Box          Box                        `json:"box"`      // [relay]
+	Notify       Notify                     `json:"notify"`   // [relay]
+	Cycles       Cycles                     `json:"cycles"`   // [relay]
+	Pipeline     Pipeline                   `json:"pipeline"` // [relay]
+	Plugins      map[string]json.RawMessage `json:"plugins"`  // [relay] name → block for Configure, checked against the plugin's own schema
 }
 
 // Runner holds the limits of one tick and the files that relay owns.
@@ -280,4 +281,50 @@ type Notify struct {
 type Cycles struct {
 	MaxWorktrees   int `json:"max_worktrees"`
 	WorktreesMaxMB int `json:"worktrees_max_mb"`
+}
+
+// Pipeline is how the tasks of a task list are worked through.
+type Pipeline struct {
+	Plan               PipelineAsker   `json:"plan"`
+	Code               PipelineBuilder `json:"code"`
+	Review             PipelineAsker   `json:"review"`
+	Cleanup            PipelineBuilder `json:"cleanup"`
+	Criteria           PipelineAsker   `json:"criteria"`
+	MaxReviewRounds    int             `json:"max_review_rounds"`
+	MaxResumeAttempts  int             `json:"max_resume_attempts"`
+	CallTimeoutSeconds int             `json:"call_timeout_seconds"`
+	MaxCallUSD         float64         `json:"max_call_usd"`
+	MaxSessionUSD      float64         `json:"max_session_usd"`
+	Scope              PipelineScope   `json:"scope"`
+	Push               PipelinePush    `json:"push"`
+}
+
+// PipelineAsker is who answers in one step of a pipeline.
+type PipelineAsker struct {
+	Provider string   `json:"provider"`
+	Model    string   `json:"model"`
+	Fallback []string `json:"fallback"`
+}
+
+// PipelineBuilder is who works on the files in one step of a pipeline.
+type PipelineBuilder struct {
+	Builder        string   `json:"builder"`
+	Model          string   `json:"model"`
+	Fallback       []string `json:"fallback"`
+	SessionMinutes int      `json:"session_minutes"`
+}
+
+// PipelineScope is the fence of tasks that name none.
+type PipelineScope struct {
+	AllowedGlobs         []string `json:"allowed_globs"`
+	AllowNewFiles        bool     `json:"allow_new_files"`
+	AllowLockfileChanges bool     `json:"allow_lockfile_changes"`
+	MaxFilesTouched      int      `json:"max_files_touched"`
+	MaxLinesChanged      int      `json:"max_lines_changed"`
+}
+
+// PipelinePush is where a pipeline pushes to.
+type PipelinePush struct {
+	Remote string `json:"remote"`
+	Branch string `json:"branch"`
 }

@@ -71,7 +71,7 @@ type spec struct {
 }
 
 var (
-	table = buildTable(coreKeys, workKeys, checkKeys, cycleKeys)
+	table = buildTable(coreKeys, workKeys, checkKeys, cycleKeys, pipelineKeys)
 	specs = buildSpecs(table)
 )
 

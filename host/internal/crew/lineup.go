@@ -1,6 +1,7 @@
 package crew
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -125,16 +126,14 @@ func (l *Lineup) Settle(answered bool) []report.Switch {
 // vendorOf is whose account a builder uses that drives a vendor's program.
 var vendorOf = map[string]string{"claude-code": "claude", "codex-exec": "codex", "gemini-cli": "gemini"}
 
+// Vendor is the provider whose vendor's models a plugin asks: itself, unless it is a
+// builder that drives a vendor's program.
+func Vendor(plugin string) string { return cmp.Or(vendorOf[plugin], plugin) }
+
 // Account is the account that a plugin uses, as the whole machine shares it.
 func (e Env) Account(plugin string) *quota.Account {
 	own := e.account(plugin)
-	name := own.Account
-	if name == "" {
-		name = vendorOf[plugin]
-	}
-	if name == "" {
-		name = plugin
-	}
+	name := cmp.Or(own.Account, Vendor(plugin))
 	if own.CallsPerMinute == 0 { // the rate of the provider whose account it is
 		own = e.account(name)
 	}

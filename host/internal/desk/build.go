@@ -23,8 +23,10 @@ type Work struct {
 	Request *pluginpb.BuildRequest
 	MaxUSD  float64
 	Limit   time.Duration // wall clock
-	// Began is called before each request that is sent; may be nil.
+	// Began is called before each request that is sent, Keep stores what came of one
+	// before the ledger hears of it; either may be nil.
 	Began func()
+	Keep  func(done *pluginpb.BuildDone, u ledger.Line) error
 	// Finished, which may be nil, is called when the builder has ended well: what it made
 	// has to be whole and on disk when it returns. Then its result is kept like an answer,
 	// as [Answers.Read] finds it.
@@ -93,6 +95,9 @@ func (d *Desk) build(ctx context.Context, p *crew.Plugin, c crew.Choice, w Work,
 			journal.Reached(d.Workflow + ".built")
 			return done.GetModel(), done.GetUsage(), f
 		}}
+	if w.Keep != nil {
+		one.keep = func(h Hold, u ledger.Usage) error { return w.Keep(done, h.Line(u)) }
+	}
 	if w.Finished != nil {
 		one.keep = func(h Hold, u ledger.Usage) error {
 			if err := w.Finished(); err != nil {

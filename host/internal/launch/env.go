@@ -32,6 +32,13 @@ func Env(grants, extra []string) []string {
 	return dedupe(append(env, extra...))
 }
 
+// CheckEnv is the environment of a check: the user's own, without what is relay's.
+func CheckEnv() []string {
+	return slices.DeleteFunc(Env(nil, nil), func(kv string) bool {
+		return strings.HasPrefix(kv, "RELAY_") || strings.HasPrefix(kv, "GOMEMLIMIT=")
+	})
+}
+
 // dedupe keeps the last entry of each name, in the order of the first.
 func dedupe(env []string) []string {
 	at := map[string]int{}

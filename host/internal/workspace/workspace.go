@@ -87,7 +87,13 @@ func FindRoot(dir string) (string, error) {
 
 // What a team may commit is left visible to git; everything else is this machine's.
 // The file ignores itself, so a clean repository stays clean.
-const gitignore = `# Written by relay. Its run-time files belong to this machine; what is listed
+const gitignore = gitignoreBefore + `!/pipeline/
+/pipeline/*
+!/pipeline/context.json
+`
+
+// gitignoreBefore is what relay wrote before there were pipelines.
+const gitignoreBefore = `# Written by relay. Its run-time files belong to this machine; what is listed
 # with "!" can be committed. To commit this file too, add a line "!/.gitignore".
 /*
 !/FACTS.md
@@ -96,8 +102,8 @@ const gitignore = `# Written by relay. Its run-time files belong to this machine
 `
 
 // Ensure makes the folder and its .gitignore. A folder that holds something already
-// is left as it is: its owner has decided what git sees of it, and relay's untracked
-// files are no change. A link or a file in the folder's place is refused, since whoever
+// is left as it is, but for a .gitignore that is an older relay's: its owner has decided
+// what git sees of it, and relay's untracked files are no change. A link or a file in the folder's place is refused, since whoever
 // made the repository could have put it there to send relay's writes elsewhere.
 func (w *Workspace) Ensure() error {
 	if err := w.MkdirAll(w.Dir()); err != nil {
@@ -108,8 +114,13 @@ func (w *Workspace) Ensure() error {
 		return writeFault(err, w.Dir(), judge.BlockedMissingConfig)
 	}
 	defer d.Close()
-	if names, err := d.Readdirnames(1); len(names) > 0 || err != nil && !errors.Is(err, io.EOF) {
+	if names, err := d.Readdirnames(1); err != nil && !errors.Is(err, io.EOF) {
 		return err
+	} else if len(names) > 0 {
+		old, err := ReadFile(w.path(".gitignore"), int64(len(gitignoreBefore)))
+		if err != nil || string(old) != gitignoreBefore {
+			return nil
+		}
 	}
 	return WriteFile(w.path(".gitignore"), []byte(gitignore))
 }

@@ -1,0 +1,35 @@
+package config
+
+// pipelineKeys concern `relay pipeline run`: who does which step of a task, and within
+// what bounds.
+var pipelineKeys = []key{
+	{path: "pipeline.plan.provider", kind: kText, def: "claude", max: 64, check: pluginName, doc: "Provider that plans a task.", read: "pipeline"},
+	{path: "pipeline.plan.model", kind: kText, def: "", max: 200, doc: "Its model; \"\" is the plugin's own.", read: "pipeline"},
+	{path: "pipeline.plan.fallback", kind: kTexts, def: []string{}, max: 10, check: fallbacks, doc: "Who stands in while it meets a limit, and for the rest of a run once it is missing or has failed: \"codex/gpt-5.5\", or \"codex\" for the plugin's own model.", read: "pipeline"},
+	{path: "pipeline.code.builder", kind: kText, def: "codex-exec", max: 64, check: pluginName, doc: "Builder that writes the code of a task.", read: "pipeline"},
+	{path: "pipeline.code.model", kind: kText, def: "", max: 200, doc: "Its model; \"\" is the plugin's own.", read: "pipeline"},
+	{path: "pipeline.code.fallback", kind: kTexts, def: []string{"claude-code"}, max: 10, check: fallbacks, doc: "Builders that stand in for it.", read: "pipeline"},
+	{path: "pipeline.code.session_minutes", kind: kWhole, def: 60, min: 1, max: 1440, doc: "Cap of one process of the coding step, in minutes. A fresh one goes on where it was.", read: "pipeline"},
+	{path: "pipeline.review.provider", kind: kText, def: "codex", max: 64, check: pluginName, doc: "Provider that reviews the real diff of a task.", read: "pipeline"},
+	{path: "pipeline.review.model", kind: kText, def: "", max: 200, doc: "Its model; \"\" is the plugin's own.", read: "pipeline"},
+	{path: "pipeline.review.fallback", kind: kTexts, def: []string{"claude"}, max: 10, check: fallbacks, doc: "Providers that stand in for it.", read: "pipeline"},
+	{path: "pipeline.cleanup.builder", kind: kText, def: "claude-code", max: 64, check: pluginName, doc: "Builder that deals with the findings and makes the commits.", read: "pipeline"},
+	{path: "pipeline.cleanup.model", kind: kText, def: "", max: 200, doc: "Its model; \"\" is the plugin's own.", read: "pipeline"},
+	{path: "pipeline.cleanup.fallback", kind: kTexts, def: []string{}, max: 10, check: fallbacks, doc: "Builders that stand in for it.", read: "pipeline"},
+	{path: "pipeline.cleanup.session_minutes", kind: kWhole, def: 10, min: 1, max: 1440, doc: "Cap of one process of the cleanup step, in minutes; `--max-session-minutes` goes before it.", read: "pipeline"},
+	{path: "pipeline.criteria.provider", kind: kText, def: "claude", max: 64, check: pluginName, doc: "Provider that checks the acceptance criteria. Where the same vendor's builder wrote the code, the report says so.", read: "pipeline"},
+	{path: "pipeline.criteria.model", kind: kText, def: "", max: 200, doc: "Its model; \"\" is the plugin's own.", read: "pipeline"},
+	{path: "pipeline.criteria.fallback", kind: kTexts, def: []string{}, max: 10, check: fallbacks, doc: "Providers that stand in for it.", read: "pipeline"},
+	{path: "pipeline.max_review_rounds", kind: kWhole, def: 3, min: 1, max: 20, doc: "Most reviews of one task: another one follows only while new findings appear.", read: "pipeline"},
+	{path: "pipeline.max_resume_attempts", kind: kWhole, def: 3, min: 0, max: 20, doc: "Fresh processes after one that was ended at its cap, for each step; a task that needs more is too large. Waits for limits don't count.", read: "pipeline"},
+	{path: "pipeline.call_timeout_seconds", kind: kWhole, def: 900, min: 1, max: 86400, doc: "Time for one answer of a provider, in seconds.", read: "pipeline"},
+	{path: "pipeline.max_call_usd", kind: kNumber, def: 2, min: 0, max: 10000, narrow: atMost, doc: "Most that one call of a provider may cost, in US dollars; 0 for no limit.", read: "pipeline, ledger"},
+	{path: "pipeline.max_session_usd", kind: kNumber, def: 10, min: 0, max: 10000, narrow: atMost, doc: "Most that one process of a builder may cost, in US dollars; 0 for no limit.", read: "pipeline, ledger"},
+	{path: "pipeline.scope.allowed_globs", kind: kTexts, def: []string{"**"}, max: 64, check: globs, doc: "Paths that a task may change that names no scope of its own. scope.default_forbidden_globs hold for every task.", read: "pipeline"},
+	{path: "pipeline.scope.allow_new_files", kind: kBool, def: true, doc: "Whether a task may make files that does not say.", read: "pipeline"},
+	{path: "pipeline.scope.allow_lockfile_changes", kind: kBool, def: false, doc: "Whether a task without a scope of its own may change lockfiles.", read: "pipeline"},
+	{path: "pipeline.scope.max_files_touched", kind: kWhole, def: 60, min: 1, max: 500, doc: "Files of one task that does not say.", read: "pipeline"},
+	{path: "pipeline.scope.max_lines_changed", kind: kWhole, def: 4000, min: 1, max: 20000, doc: "Lines of one task that does not say.", read: "pipeline"},
+	{path: "pipeline.push.remote", kind: kText, def: "origin", max: 200, check: notAFlag, doc: "Remote of `relay pipeline run --push`.", read: "pipeline"},
+	{path: "pipeline.push.branch", kind: kText, def: "", max: 200, check: notAFlag, doc: "Branch of that remote; \"\" has the name of the one that is pushed.", read: "pipeline"},
+}

@@ -1,0 +1,304 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/desk"
+	"github.com/paxiom/relay/host/internal/history"
+	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/progress"
+	"github.com/paxiom/relay/host/internal/quota"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/pipeline/prd"
+	"github.com/paxiom/relay/judge"
+)
+
+// Kind and Version name the workflow of one attempt in its record.
+const (
+	Kind    = "task"
+	Version = 1
+)
+
+// attempt is one attempt at a task under way.
+type attempt struct {
+	p     *Pipeline
+	place Place
+	trail *Trail
+	desk  *desk.Desk
+	hired map[string]*crew.Plugin
+
+	change *change.Change // nil until its box is needed
+	series *quota.Wait    // the last wait, while nothing but limits was met
+	stop   context.CancelCauseFunc
+	got    *got // what the step under way gathers
+}
+
+// runTask makes an attempt at a task in a checkout, or goes on with the one that was cut
+// off, until it has ended or waits for the operator. It lands on the checkout's branch. An
+// error keeps the whole run from going on; the attempt can be gone on with.
+func (p *Pipeline) runTask(ctx context.Context, t prd.Task, where Place) (*Trail, error) {
+	a, err := p.attempt(t, where)
+	if err != nil || a.trail.Code != "" || a.trail.Lost != "" {
+		return a.trail, err
+	}
+	ctx, a.stop = context.WithCancelCause(ctx)
+	defer a.stop(nil)
+	st, err := p.store.Run(ctx, a.trail.Attempt, Kind, Version, a.flow)
+	a.fire(context.WithoutCancel(ctx))
+	if cerr := a.letGo(); err == nil {
+		err = cerr
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.Is(err, durable.ErrBusy):
+		return nil, fault.New(judge.BlockedLockHeld, "task "+t.ID+" is being worked on already", "another process has it in hand", "`relay pipeline status`")
+	case err != nil:
+		return nil, fault.Wrap(err, judge.BlockedCrashRecovery, "the attempt at "+t.ID+" can't be gone on with", "`relay task retry "+t.ID+"` begins anew")
+	case st.Status == durable.Waiting && a.trail.Waiting == nil:
+		return nil, fault.Internal(fmt.Errorf("task %s waits for nothing", t.ID))
+	}
+	return a.trail, a.trail.write(p)
+}
+
+// attempt opens the attempt at a task that has not ended, or begins one.
+func (p *Pipeline) attempt(t prd.Task, where Place) (*attempt, error) {
+	a := &attempt{p: p, place: where, hired: map[string]*crew.Plugin{}}
+	open, err := p.openAttempt(t.ID)
+	if err != nil {
+		return a, err
+	}
+	if open != nil && open.Code == "" && !sameWork(open.Task, t) {
+		open.Lost = "the task was edited since"
+	}
+	if open != nil {
+		a.trail = open
+		a.trail.Waiting = nil
+		return a, nil
+	}
+	numbers, err := attemptNumbers(p.env.WS, t.ID)
+	if err != nil {
+		return a, err
+	}
+	n := 1
+	if len(numbers) > 0 {
+		n = numbers[0] + 1
+	}
+	now := p.now()
+	a.trail = &Trail{SchemaVersion: 1, Attempt: attemptID(t.ID, n), RunID: history.NewRunID(now), PipelineID: p.rec.RunID, TaskID: t.ID, Task: t, StartedAt: now.UTC()}
+	a.trail.clear()
+	if err := p.env.WS.MkdirAll(p.dir(tasksDir, a.trail.Attempt, callsDir)); err != nil {
+		return a, err
+	}
+	p.mu.Lock()
+	p.begun[t.ID] = a.trail
+	p.mu.Unlock()
+	return a, a.trail.write(p)
+}
+
+// sameWork tells whether two readings of a task ask for the same.
+func sameWork(a, b prd.Task) bool {
+	return a.Title == b.Title && a.Description == b.Description && reflect.DeepEqual(a.Scope, b.Scope) &&
+		strings.Join(a.AcceptanceCriteria, "\x00") == strings.Join(b.AcceptanceCriteria, "\x00") &&
+		strings.Join(a.Validation.Command, "\x00") == strings.Join(b.Validation.Command, "\x00")
+}
+
+// clear empties what the steps fill: they are played again from the record.
+func (t *Trail) clear() {
+	t.Steps, t.Sessions, t.Reviews, t.Findings, t.Checks, t.Criteria = []StepDone{}, []Session{}, []Review{}, []Finding{}, []Check{}, []Criterion{}
+	t.Calls, t.Commits, t.Decisions, t.Limits, t.Waits, t.Switches, t.Notes = []ledger.Line{}, []string{}, nil, nil, nil, nil, nil
+	t.Plan, t.Judged = nil, nil
+}
+
+func (a *attempt) dir(name string) string { return a.p.dir(tasksDir, a.trail.Attempt, name) }
+
+// got is what a step gathers besides its result.
+type got struct {
+	Notes    []string        `json:"notes,omitempty"`
+	Calls    []ledger.Line   `json:"calls,omitempty"`
+	Switches []report.Switch `json:"switches,omitempty"`
+}
+
+// took is what a step records.
+type took[T any] struct {
+	Result T   `json:"result"`
+	Got    got `json:"got"`
+	// Limits kept the step from being done: it is done again after a wait. Problem ends
+	// the task, Lost the attempt.
+	Limits  []report.Limit `json:"limits,omitempty"`
+	Problem *Problem       `json:"problem,omitempty"`
+	Lost    string         `json:"lost,omitempty"`
+	MS      int64          `json:"ms"`
+}
+
+// Problem is how a task failed.
+type Problem struct {
+	Code    judge.Code `json:"code"`
+	What    string     `json:"what"`
+	Why     string     `json:"why,omitempty"`
+	Fix     string     `json:"fix,omitempty"`
+	Salvage string     `json:"salvage,omitempty"`
+}
+
+// Error says what and why.
+func (p *Problem) Error() string { return p.What + ": " + p.Why }
+
+// lost ends an attempt whose work is gone.
+type lost string
+
+func (l lost) Error() string { return string(l) }
+
+// do is one step of the attempt. Limits are waited for and the step is done again; what a
+// person has to mend ends the run without a record, so that the step is done again then;
+// every other failure is the task's.
+func do[T any](a *attempt, f durable.Flow, name string, work func(context.Context, durable.Attempt) (T, error)) (T, error) {
+	a.enter(name)
+	for try := 1; ; try++ {
+		began := a.p.now()
+		r, err := durable.Step(f, fmt.Sprintf("%s-%d", name, try), func(ctx context.Context, at durable.Attempt) (took[T], error) {
+			a.got = &got{}
+			v, err := work(ctx, at)
+			out := took[T]{Result: v, Got: *a.got, MS: a.p.now().Sub(began).Milliseconds()}
+			journal.Reached("pipeline." + name)
+			return out, a.sort(ctx, err, &out.Limits, &out.Problem, &out.Lost)
+		})
+		if err != nil {
+			return r.Result, err
+		}
+		a.take(r.Got)
+		switch {
+		case len(r.Limits) > 0:
+			if err := a.wait(f, fmt.Sprintf("wait-%s-%d", name, try), r.Limits); err != nil {
+				return r.Result, err
+			}
+			continue
+		case r.Problem != nil:
+			return r.Result, r.Problem
+		case r.Lost != "":
+			return r.Result, lost(r.Lost)
+		}
+		a.series = nil
+		a.trail.Steps = append(a.trail.Steps, StepDone{Name: name, MS: r.MS})
+		return r.Result, nil
+	}
+}
+
+// sort decides what an error of a step is. What it gives is not recorded.
+func (a *attempt) sort(ctx context.Context, err error, limits *[]report.Limit, problem **Problem, gone *string) error {
+	var limited *desk.Limited
+	var own *Problem
+	var l lost
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &limited):
+		*limits = limited.Limits
+	case errors.As(err, &own):
+		*problem = own
+	case errors.As(err, &l):
+		*gone = string(l)
+	default:
+		flt := fault.Internal(err)
+		if flt.Code == "" || flt.Code.Outcome() == judge.OutcomeBlocked {
+			a.stop(flt) // no result: a person has to mend it first
+			return flt
+		}
+		*problem = &Problem{Code: flt.Code, What: flt.What, Why: flt.Why, Fix: flt.Fix}
+	}
+	return nil
+}
+
+// take adds what a step gathered to the trail.
+func (a *attempt) take(g got) {
+	t := a.trail
+	t.Notes, t.Calls, t.Switches = append(t.Notes, g.Notes...), append(t.Calls, g.Calls...), append(t.Switches, g.Switches...)
+}
+
+// enter begins a step, and says so.
+func (a *attempt) enter(name string) {
+	a.trail.Step = name
+	a.observe(progress.Event{Kind: progress.Entered})
+	_ = a.trail.write(a.p) // for those who look; the record itself has the steps
+}
+
+// leave ends the step with one line about what came of it.
+func (a *attempt) leave(text string) {
+	n := len(a.trail.Steps) - 1
+	a.trail.Steps[n].Text = text
+	a.observe(progress.Event{Kind: progress.Finished, Elapsed: time.Duration(a.trail.Steps[n].MS) * time.Millisecond, Text: text})
+}
+
+func (a *attempt) observe(e progress.Event) {
+	e.RunID, e.State = a.trail.RunID, a.trail.TaskID+" "+strings.ToUpper(a.trail.Step)
+	a.p.observe(e)
+}
+
+func (a *attempt) note(text string) {
+	if a.got != nil {
+		a.got.Notes = append(a.got.Notes, text)
+	}
+	a.observe(progress.Event{Kind: progress.Notice, Text: text})
+}
+
+// crew is where the plugins of this attempt come from.
+func (a *attempt) crew() crew.Env {
+	e := a.p.env
+	return crew.Env{Catalog: e.Catalog, Config: e.Config, Root: a.place.Git.Root, Repo: e.Root, StateDir: e.StateDir, Home: e.Home,
+		Version: e.Version, RunID: a.trail.RunID, StderrDir: a.dir("plugins"), Now: a.p.now}
+}
+
+// calls is where the paid calls of this attempt are made.
+func (a *attempt) calls() *desk.Desk {
+	if a.desk == nil {
+		a.desk = &desk.Desk{Workflow: "pipeline", RunID: a.p.rec.RunID, Crew: a.crew, Hire: a.hire, Reserve: desk.Tab(a.p.tab), Answers: desk.Answers{Dir: a.dir(callsDir)},
+			Show: a.observe, Note: a.note, Spent: a.spent, Now: a.p.now,
+			Switched: func(s []report.Switch) { a.got.Switches = append(a.got.Switches, s...) }}
+	}
+	return a.desk
+}
+
+// spent adds a call to the trail and to what is shown of the run.
+func (a *attempt) spent(u ledger.Line) {
+	a.got.Calls = append(a.got.Calls, u)
+	a.p.mu.Lock()
+	crew.Add(&a.p.used.InputTokens, u.InputTokens)
+	crew.Add(&a.p.used.OutputTokens, u.OutputTokens)
+	crew.Add(&a.p.used.CostUSD, u.CostUSD)
+	a.p.mu.Unlock()
+	a.observe(progress.Event{Kind: progress.Spent})
+}
+
+// hire gives the provider of a name, for the step under way: every step has fresh
+// processes.
+func (a *attempt) hire(_ context.Context, name string) (*crew.Plugin, error) {
+	name = catalog.Canonical(name)
+	if p := a.hired[name]; p != nil {
+		return p, nil
+	}
+	p, err := a.crew().Provider(name, a.place.Git)
+	if err == nil {
+		a.hired[name] = p
+	}
+	return p, err
+}
+
+// fire ends the providers of a step.
+func (a *attempt) fire(ctx context.Context) {
+	for name, p := range a.hired {
+		p.Close(ctx)
+		delete(a.hired, name)
+	}
+}

@@ -1,0 +1,244 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/judge"
+)
+
+// changeEnv is what the change of this attempt shares with its checkout. Its journal is
+// the attempt's own, so that nobody else settles it.
+func (a *attempt) changeEnv(ctx context.Context) (change.Env, error) {
+	e := a.p.env
+	env := a.p.recordEnv(a.place)
+	env.Journal = journal.Open(a.dir("journal"))
+	var err error
+	env.Means, err = crew.Means(ctx, e.Config, e.StateDir, a.place.Git.Root)
+	return env, err
+}
+
+// recordEnv is changeEnv without a box.
+func (p *Pipeline) recordEnv(where Place) change.Env {
+	e := p.env
+	return change.Env{Git: where.Git, StateDir: e.StateDir, Busy: []string{e.WS.Dir()}, Watch: e.WS.Kept(), Home: e.Home,
+		Persist: crew.Persist(e.Config, e.Home), Owned: p.owned(), Moving: p.records(), Environ: e.Environ}
+}
+
+// records are the files, relative to the repository, that relay and the operator write
+// while tasks are worked on.
+func (p *Pipeline) records() []string {
+	return []string{TasksFile, p.env.WS.Rel() + "/" + rootDir + "/" + memoryFile}
+}
+
+// owned are relay's own files: no builder writes them.
+func (p *Pipeline) owned() []string {
+	return slices.Concat(p.env.WS.OwnedGlobs(), p.env.Config.Runner.RunnerOwnedGlobs, []string{TasksFile})
+}
+
+// open gives the attempt its box: the one that it had, with what was built so far, or a
+// new one. landed says that the change is on the branch already.
+func (a *attempt) open(ctx context.Context) (landed string, err error) {
+	if a.change != nil {
+		return "", nil
+	}
+	env, err := a.changeEnv(ctx)
+	if err != nil {
+		return "", err
+	}
+	o := change.Options{RunID: a.trail.RunID, Base: a.trail.Base, Branch: a.trail.Branch}
+	c, r, err := change.Resume(ctx, env, o)
+	switch {
+	case err != nil:
+		return "", crew.BoxFault(err)
+	case r != nil && r.Conflict != "":
+		return "", fault.New(judge.BlockedCrashRecovery, "the change of task "+a.trail.TaskID+" was being written and can't be settled", r.Conflict,
+			"`git status`, take your own change back, then `relay pipeline run`")
+	case r != nil && r.Landed:
+		return r.Commit, nil
+	case r != nil:
+		return "", lost("what was built did not outlive the end of relay: " + r.Did)
+	}
+	if moved := a.moved(ctx); moved != nil {
+		if c != nil {
+			moved = firstOf(c.Discard(), moved)
+		}
+		return "", moved
+	}
+	if c == nil {
+		if commit, err := a.landedCommit(ctx); commit != "" || err != nil {
+			return commit, err
+		}
+		if a.hasBuilt() {
+			return "", lost("its box is gone")
+		}
+		if c, err = change.Begin(env, o); err != nil {
+			return "", crew.BoxFault(err)
+		}
+	}
+	a.change = c
+	return "", nil
+}
+
+func firstOf(err, or error) error {
+	if err != nil {
+		return err
+	}
+	return or
+}
+
+// moved says that the checkout is not where the attempt began, so that its work can't
+// land on it as it is.
+func (a *attempt) moved(ctx context.Context) error {
+	head, branch, err := a.place.Git.Head(ctx)
+	if err != nil {
+		return fault.Internal(err)
+	}
+	if branch != a.trail.Branch {
+		return fault.New(judge.BlockedDirtyWorktree, "the checkout is not on the branch that the task was begun on", fmt.Sprintf("it is on %q and was on %q", branch, a.trail.Branch),
+			"`git switch "+fault.Word(a.trail.Branch)+"`, then `relay pipeline run`")
+	}
+	if head == a.trail.Base {
+		return nil
+	}
+	if commit, err := a.landedCommit(ctx); commit != "" || err != nil {
+		return err
+	}
+	return lost(fmt.Sprintf("%s has moved on from %.12s, on which it was built", orHead(branch), a.trail.Base))
+}
+
+func orHead(branch string) string {
+	if branch == "" {
+		return "HEAD"
+	}
+	return branch
+}
+
+// landedCommit is the commit of this attempt at the tip of the branch; "" when there is
+// none.
+func (a *attempt) landedCommit(ctx context.Context) (string, error) {
+	out, err := a.place.Git.Run(ctx, nil, "log", "-1", "--no-show-signature", "--format=%H%n%(trailers:key=Relay-Run,valueonly)")
+	if err != nil {
+		return "", fault.Internal(err)
+	}
+	head, run, _ := strings.Cut(string(out), "\n")
+	if strings.TrimSpace(run) != a.trail.RunID {
+		return "", nil
+	}
+	return head, nil
+}
+
+// hasBuilt says whether a builder was let into the box.
+func (a *attempt) hasBuilt() bool { return len(a.trail.Sessions) > 0 }
+
+// letGo leaves the change to the next process.
+func (a *attempt) letGo() error {
+	if a.change == nil {
+		return nil
+	}
+	c := a.change
+	a.change = nil
+	return c.Leave()
+}
+
+// discard ends the change: the checkout is as it was, or as the landing left it.
+func (a *attempt) discard() error {
+	if a.change == nil {
+		return a.p.discardLeft(context.Background(), a.trail, a.place)
+	}
+	c := a.change
+	a.change = nil
+	return c.Discard()
+}
+
+// discardLeft throws away what an attempt has left in its box.
+func (p *Pipeline) discardLeft(ctx context.Context, t *Trail, where Place) error {
+	env := p.recordEnv(where)
+	env.Journal = journal.Open(p.dir(tasksDir, t.Attempt, "journal"))
+	_, err := change.Recover(ctx, env, false)
+	return err
+}
+
+// policy is the law for this task.
+func (a *attempt) policy() judge.Policy {
+	cfg, s := a.p.env.Config, a.fence()
+	return judge.Policy{Kind: judge.Execute, Allowed: s.AllowedGlobs, Forbidden: s.ForbiddenGlobs, RunnerOwned: a.p.owned(),
+		Protected: cfg.Verification.ProtectedGlobs, Tests: cfg.Verification.TestGlobs, Lockfiles: cfg.Scope.Lockfiles,
+		AllowNewFiles: *s.AllowNewFiles, AllowLockfileChanges: s.AllowLockfileChanges,
+		MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged, BuilderCommits: judge.KeepCommits}
+}
+
+// maxPaths bounds the changed paths of a trail.
+const maxPaths = 200
+
+// look has the judge read the box. A broken rule keeps what was built aside and is the
+// task's end.
+func (a *attempt) look(ctx context.Context) (Judged, error) {
+	v, err := a.change.Judge(ctx, a.policy())
+	if err != nil {
+		return Judged{}, crew.BoxFault(err)
+	}
+	j := Judged{Code: v.Code, Files: v.Radius.Files, Added: v.Radius.Added, Deleted: v.Radius.Deleted, New: v.Radius.New}
+	for _, ch := range v.Kept {
+		if len(j.Paths) < maxPaths {
+			j.Paths = append(j.Paths, ch.Path)
+		}
+	}
+	for _, b := range v.Violations {
+		j.Violations = append(j.Violations, clip(strings.TrimPrefix(b.Path+": "+b.Rule, ": "), 300))
+	}
+	if len(j.Violations) > 40 {
+		j.Violations = j.Violations[:40]
+	}
+	if v.Code == judge.Success {
+		return j, nil
+	}
+	p := &Problem{Code: v.Code, What: "the judge stopped the change", Why: "the rule that was broken is not told", Fix: "`relay task show " + a.trail.TaskID + "` lists every broken rule"}
+	if len(j.Violations) > 0 {
+		p.Why = j.Violations[0]
+		if n := len(j.Violations) - 1; n > 0 {
+			p.Why += fmt.Sprintf(" (and %d more)", n)
+		}
+	}
+	return j, a.reject(ctx, p)
+}
+
+// reject keeps what was built where the operator can get at it.
+func (a *attempt) reject(ctx context.Context, p *Problem) *Problem {
+	m := a.message()
+	m.Subject = "rejected: " + a.trail.Task.Title
+	kept, err := a.change.Reject(context.WithoutCancel(ctx), m)
+	if err != nil {
+		a.note("what was built could not be kept as a commit: " + err.Error())
+		return p
+	}
+	p.Salvage = kept.Ref
+	a.got.Notes = append(a.got.Notes, kept.Notes...)
+	return p
+}
+
+// message is that of the commit which closes the task.
+func (a *attempt) message() change.Message {
+	m := change.Message{Subject: "feat: complete " + oneLine(a.trail.Task.Title), Trailers: []change.Trailer{
+		{Key: "Relay-Run", Value: a.trail.RunID}, {Key: "Relay-Task", Value: a.trail.TaskID}}}
+	if n := len(a.trail.Sessions); n > 0 {
+		m.Body = append(m.Body, a.trail.Sessions[n-1].Summary)
+		m.Trailers = append(m.Trailers, change.Trailer{Key: "Relay-Builder", Value: a.trail.Sessions[n-1].Builder})
+	}
+	return m
+}
+
+// clip cuts after n characters and says so.
+func clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n-1]) + "…"
+}

@@ -1,0 +1,294 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/desk"
+	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/pluginhost"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/prompts"
+	"github.com/paxiom/relay/sdk/pluginpb"
+)
+
+// building is one step that a builder does, in as many fresh processes as it takes.
+type building struct {
+	role   string
+	round  int
+	limit  time.Duration // cap of one process
+	schema []byte
+	words  func(r *prompts.Resume) (system, user string, err error)
+	// read takes what it says of its work: why that is not valid, and what it left open.
+	read func(raw []byte, s *Session) (invalid error, open string)
+	// left says what is still to be done, for a fresh process.
+	left func() string
+}
+
+// build lets a builder work until it says that it is done. One that was ended at its cap,
+// or left something open, is followed by a fresh process that is told how git stands.
+func (a *attempt) build(f durable.Flow, b building) (Session, error) {
+	most := a.p.env.Config.Pipeline.MaxResumeAttempts
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("%s-%d-%d", b.role, b.round, n)
+		s, err := do(a, f, name, func(ctx context.Context, at durable.Attempt) (Session, error) {
+			return a.session(ctx, at, name, n, b)
+		})
+		if err != nil {
+			return s, err
+		}
+		a.trail.Sessions = append(a.trail.Sessions, s)
+		a.trail.Judged = &s.Judged
+		a.deal(s)
+		a.leave(sessionLine(s))
+		if s.End == endDone {
+			return s, nil
+		}
+		if n > most {
+			return s, a.tooLong(b, s, most)
+		}
+	}
+}
+
+func sessionLine(s Session) string {
+	if s.End == endDone {
+		return s.Builder + ": " + s.Summary
+	}
+	return s.Builder + ": " + s.Why
+}
+
+// tooLong ends a task whose step does not come to its end.
+func (a *attempt) tooLong(b building, s Session, most int) *Problem {
+	p := &Problem{Code: judge.StopBuilderTimeout, What: fmt.Sprintf("the %s did not come to its end in %s", b.role, plural(most+1, "process")), Why: s.Why,
+		Fix: "split the task into smaller ones in " + TasksFile + ", then `relay task retry " + a.trail.TaskID + "`"}
+	if s.End != endCap {
+		p.Code = judge.StopBuilderOutputInvalid
+	}
+	return p
+}
+
+// sessionFile is what is kept of one process: what it said, before anybody else knows.
+type sessionFile struct {
+	Session Session         `json:"session"`
+	Result  json.RawMessage `json:"result,omitempty"`
+	Call    *ledger.Line    `json:"call,omitempty"`
+	// Standing is how far it came, for the next one.
+	Standing *change.Standing `json:"standing,omitempty"`
+}
+
+func (a *attempt) sessionPath(name string) string { return a.dir("session-" + name + ".json") }
+
+func (a *attempt) readSession(name string) (*sessionFile, error) {
+	b, err := workspace.ReadFile(a.sessionPath(name), 16<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	s := &sessionFile{}
+	if err == nil {
+		err = json.Unmarshal(b, s)
+	}
+	if err != nil {
+		return nil, workspace.Unreadable(a.sessionPath(name), err)
+	}
+	return s, nil
+}
+
+// session is one process of a builder and the judge's look at what it left. One that had
+// ended before relay did is not run again.
+func (a *attempt) session(ctx context.Context, at durable.Attempt, name string, n int, b building) (Session, error) {
+	if _, err := a.open(ctx); err != nil {
+		return Session{}, err
+	}
+	kept, err := a.readSession(name)
+	if err != nil {
+		return Session{}, err
+	}
+	if kept == nil {
+		kept = &sessionFile{Session: Session{Name: name, Step: b.role, Round: b.round}}
+		r, err := a.resume(ctx, at, n, b)
+		if err != nil {
+			return Session{}, err
+		}
+		if err := a.hands(ctx, name, b, r, kept); err != nil {
+			return Session{}, err
+		}
+	}
+	a.bought(kept.Call)
+	return a.weigh(ctx, name, b, kept)
+}
+
+// resume is what a fresh process is told of those before it; nil for the first.
+func (a *attempt) resume(ctx context.Context, at durable.Attempt, n int, b building) (*prompts.Resume, error) {
+	why := ""
+	switch {
+	case n > 1:
+		why = a.trail.Sessions[len(a.trail.Sessions)-1].Why
+	case at.Again:
+		why = "relay itself was ended in the middle of it"
+	default:
+		return nil, nil
+	}
+	s, err := a.change.Standing(ctx)
+	if err != nil {
+		return nil, crew.BoxFault(err)
+	}
+	return &prompts.Resume{Attempt: max(n-1, 1), Reason: why, Log: s.Log, Status: s.Status, DiffStat: s.DiffStat, Left: b.left()}, nil
+}
+
+// hands lets a builder work in the box, and whom its fallback names while one after the
+// other meets a limit. What it came to is on disk before anything else is done.
+func (a *attempt) hands(ctx context.Context, name string, b building, r *prompts.Resume, kept *sessionFile) error {
+	began, met := a.p.now(), false
+	err := a.by(ctx, b.role, func(ctx context.Context, l *crew.Lineup) (*pluginhost.Failure, error) {
+		return a.calls().Through(ctx, l, func(ctx context.Context, c crew.Choice) (*pluginhost.Failure, error) {
+			if met { // somebody else has worked here before it
+				s, err := a.change.Standing(ctx)
+				if err != nil {
+					return nil, crew.BoxFault(err)
+				}
+				r = &prompts.Resume{Attempt: 1, Reason: "it could not go on", Log: s.Log, Status: s.Status, DiffStat: s.DiffStat, Left: b.left()}
+			}
+			return a.worker(ctx, c, name, b, r, kept, &met)
+		}, nil)
+	})
+	if err != nil {
+		return err
+	}
+	kept.Session.MS = a.p.now().Sub(began).Milliseconds()
+	return workspace.WriteJSON(a.sessionPath(name), kept)
+}
+
+// worker is one process of one builder. A failure that is its own or its vendor's comes
+// apart; being ended at the cap is an end like being done.
+// began is set when it was let into the box.
+func (a *attempt) worker(ctx context.Context, c crew.Choice, name string, b building, r *prompts.Resume, kept *sessionFile, began *bool) (*pluginhost.Failure, error) {
+	system, user, err := b.words(r)
+	if err != nil {
+		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "the prompt of the "+b.role+" can't be made", "`ls -l "+fault.Word(a.p.env.WS.Prompts())+"` has texts of your own")
+	}
+	p, spec, err := a.crew().Find(c.Name, catalog.Builder)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close(context.WithoutCancel(ctx))
+	if err := a.change.Bind(change.Options{Binds: []box.Bind{{Path: spec.SocketDir, Writable: true}}}); err != nil {
+		return nil, crew.BoxFault(err)
+	}
+	spec.Start = crew.InBox(a.change.Box(), p.Plan)
+	p.Lazy = pluginhost.NewLazy(spec)
+	task, err := a.taskJSON(b)
+	if err != nil {
+		return nil, err
+	}
+	cfg := a.p.env.Config
+	req := &pluginpb.BuildRequest{Workspace: a.change.Box().Dir(), TaskJson: task, System: system, Prompt: user, Model: c.Model, ResultSchemaJson: b.schema,
+		MaxCostMicrousd: int64(cfg.Pipeline.MaxSessionUSD * 1e6), IdleTimeout: durationpb.New(time.Duration(cfg.Builder.IdleTimeoutSeconds) * time.Second)}
+	s := &kept.Session
+	s.Builder, s.Model = c.Name, c.Model
+	done, f, late, err := a.calls().Build(ctx, p, c, desk.Work{ID: a.trail.Attempt + "-" + name + "-" + c.Name, Role: b.role, Request: req, MaxUSD: cfg.Pipeline.MaxSessionUSD, Limit: b.limit,
+		Began: func() { *began = true },
+		Keep: func(done *pluginpb.BuildDone, u ledger.Line) error {
+			s.End, s.Model = endDone, u.Model
+			kept.Result, kept.Call = done.GetResultJson(), &u
+			return workspace.WriteJSON(a.sessionPath(name), kept)
+		}})
+	p.Close(context.WithoutCancel(ctx))
+	if over := p.Plan.Exceeded("the builder " + p.Entry.Name); over != nil && ctx.Err() == nil {
+		return nil, over
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case f == nil:
+		kept.Result = done.GetResultJson()
+		return nil, nil
+	case late || capped(f):
+		s.End, s.Why = endCap, fmt.Sprintf("%s was ended at its cap of %s", c, b.limit)
+		if !late {
+			s.Why = fmt.Sprintf("%s came to its own cap: %s", c, f.Summary)
+		}
+		return nil, nil
+	case f.Cause == pluginhost.Reported && f.Reason == pluginpb.Failure_REASON_BAD_OUTPUT:
+		s.End, s.Why = endInvalid, "its result is not valid: "+f.Summary
+		return nil, nil
+	}
+	return f, nil
+}
+
+// capped says that a builder ended by a limit of its own on turns, time or dollars: a
+// fresh process can go on.
+func capped(f *pluginhost.Failure) bool {
+	return f.Cause == pluginhost.Reported && (f.Reason == pluginpb.Failure_REASON_LIMIT_REACHED || f.Reason == pluginpb.Failure_REASON_TIMEOUT)
+}
+
+// weigh reads what a process says of its work and has the judge read what it did.
+func (a *attempt) weigh(ctx context.Context, name string, b building, kept *sessionFile) (Session, error) {
+	s := &kept.Session
+	if s.End == "" || s.End == endDone {
+		s.End = endDone
+		invalid, open := b.read(kept.Result, s)
+		switch {
+		case invalid != nil:
+			s.End, s.Why = endInvalid, "its result is not valid: "+invalid.Error()
+		case open != "":
+			s.End, s.Why = endOpen, open
+		}
+	}
+	var err error
+	if s.Judged, err = a.look(ctx); err != nil {
+		return *s, err
+	}
+	s.Commits = a.change.OwnCommits()
+	if err := a.change.Sync(); err != nil {
+		return *s, crew.BoxFault(err)
+	}
+	if s.End != endDone && kept.Standing == nil {
+		st, err := a.change.Standing(ctx)
+		if err != nil {
+			return *s, crew.BoxFault(err)
+		}
+		kept.Standing = &st
+	}
+	return *s, workspace.WriteJSON(a.sessionPath(name), kept)
+}
+
+// taskJSON is the task as a builder may read it.
+func (a *attempt) taskJSON(b building) ([]byte, error) {
+	t, s := a.trail.Task, a.fence()
+	raw, err := json.Marshal(map[string]any{"task_id": t.ID, "milestone_id": tabName, "task_kind": "execute", "intent": oneLine(t.Title), "step": b.role, "round": b.round,
+		"scope": map[string]any{"allowed_globs": s.AllowedGlobs, "forbidden_globs": s.ForbiddenGlobs, "allow_new_files": *s.AllowNewFiles, "allow_lockfile_changes": s.AllowLockfileChanges},
+		"acceptance_criteria": t.AcceptanceCriteria, "validation": map[string]any{"command": t.Validation.Command}})
+	if err != nil {
+		return nil, fault.Internal(err)
+	}
+	return raw, nil
+}
+
+// untouched are the files that the plan names and the change does not have.
+func (a *attempt) untouched() []string {
+	if a.trail.Plan == nil {
+		return nil
+	}
+	var out []string
+	for _, f := range a.trail.Plan.Files {
+		if a.trail.Judged == nil || !slices.Contains(a.trail.Judged.Paths, strings.TrimPrefix(f, "./")) {
+			out = append(out, f)
+		}
+	}
+	return out
+}

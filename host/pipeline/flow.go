@@ -1,0 +1,122 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/judge"
+)
+
+// beginning is where an attempt begins.
+type beginning struct {
+	Base   string `json:"base"`
+	Branch string `json:"branch"`
+	RunID  string `json:"run_id"`
+}
+
+// flow is the workflow of an attempt: deterministic code over recorded steps. Whatever
+// becomes of the task, the attempt itself comes to its end.
+func (a *attempt) flow(f durable.Flow) error {
+	a.trail.clear()
+	err := a.carryOut(f)
+	var failed *Problem
+	var gone lost
+	switch {
+	case errors.As(err, &gone):
+		a.trail.Lost = string(gone)
+	case errors.As(err, &failed):
+		a.trail.Code, a.trail.Summary, a.trail.Why, a.trail.Next, a.trail.Salvage = failed.Code, failed.What, failed.Why, failed.Fix, failed.Salvage
+	case err != nil:
+		return err
+	default:
+		a.trail.Code, a.trail.Summary = judge.Success, a.summary()
+	}
+	if a.trail.EndedAt, err = f.Now(); err != nil {
+		return err
+	}
+	a.trail.Step = ""
+	if err := a.discard(); err != nil {
+		a.stop(err)
+		return err
+	}
+	return a.trail.write(a.p)
+}
+
+// carryOut takes the task through its steps.
+func (a *attempt) carryOut(f durable.Flow) error {
+	b, err := do(a, f, "begin", a.begin)
+	if err != nil {
+		return err
+	}
+	a.trail.Base, a.trail.Branch, a.trail.RunID = b.Base, b.Branch, b.RunID
+	if err := a.plan(f); err != nil {
+		return err
+	}
+	if err := a.code(f); err != nil {
+		return err
+	}
+	if err := a.polish(f); err != nil {
+		return err
+	}
+	if err := a.prove(f); err != nil {
+		return err
+	}
+	return a.land(f)
+}
+
+// polish reviews and cleans up: once, and again while reviews find something new or the
+// validation command fails.
+func (a *attempt) polish(f durable.Flow) error {
+	rounds := a.p.env.Config.Pipeline.MaxReviewRounds
+	look, last := true, Check{OK: true}
+	for round := 1; round <= rounds; round++ {
+		fresh := 0
+		if look {
+			r, err := a.review(f, round)
+			if err != nil {
+				return err
+			}
+			fresh = r.New
+		}
+		if round > 1 && fresh == 0 && last.OK {
+			return nil
+		}
+		if err := a.cleanup(f, round, last); err != nil {
+			return err
+		}
+		var err error
+		if last, err = a.validate(f, round); err != nil {
+			return err
+		}
+		look = fresh > 0
+		if !look && last.OK {
+			return nil
+		}
+	}
+	if !last.OK {
+		return &Problem{Code: judge.StopVerifyFailedSlow, What: "the validation command fails", Why: fmt.Sprintf("%s, after %s of cleanup", last.Outcome, plural(rounds, "round")),
+			Fix: "`relay task show " + a.trail.TaskID + "` has its output"}
+	}
+	return nil
+}
+
+// begin notes where the checkout stands.
+func (a *attempt) begin(ctx context.Context, _ durable.Attempt) (beginning, error) {
+	if err := a.p.tidy(ctx, a.place); err != nil {
+		return beginning{}, err
+	}
+	head, branch, err := a.place.Git.Head(ctx)
+	return beginning{Base: head, Branch: branch, RunID: a.trail.RunID}, err
+}
+
+// summary says in one line what came of a task that is done.
+func (a *attempt) summary() string {
+	for i := len(a.trail.Sessions) - 1; i >= 0; i-- {
+		if s := a.trail.Sessions[i].Summary; s != "" {
+			return s
+		}
+	}
+	return "done"
+}

@@ -1,0 +1,126 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/pipeline/prd"
+	"github.com/paxiom/relay/judge"
+)
+
+// readAgain is how often a list that is being edited is looked at.
+const readAgain = 300 * time.Millisecond
+
+// tasks reads the list. One that is broken in the middle of an edit is waited for.
+func (p *Pipeline) tasks(ctx context.Context) (*prd.List, error) {
+	said := ""
+	for {
+		l, err := p.list.Read()
+		var broken *prd.Error
+		if !errors.As(err, &broken) {
+			return l, err
+		}
+		if said != err.Error() {
+			said = err.Error()
+			p.notice(TasksFile + " can't be read as it is, so no task begins until it is mended: " + said)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(readAgain):
+		}
+	}
+}
+
+// next is the task that comes now; nil with a reason when there is none. What was begun
+// comes first.
+func (p *Pipeline) next(ctx context.Context) (*prd.Task, error) {
+	if p.o.Drain != nil && p.o.Drain() {
+		p.out.Reason, p.out.Why = Drained, "you asked for an end after the task under way"
+		return nil, nil
+	}
+	l, err := p.tasks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ready, err := p.ready(l)
+	if err != nil {
+		return nil, err
+	}
+	if p.o.Only != "" {
+		if ready, err = p.only(l, ready); err != nil {
+			return nil, err
+		}
+	}
+	if len(ready) == 0 {
+		p.out.Reason = NothingLeft
+		return nil, nil
+	}
+	return ready[0], nil
+}
+
+// ready are the tasks that can be worked on now, in their order. Those that wait for the
+// operator, and those that this run has given up, are not among them.
+func (p *Pipeline) ready(l *prd.List) ([]*prd.Task, error) {
+	var begun, fresh []*prd.Task
+	for _, t := range l.Ready() {
+		open, err := p.openAttempt(t.ID)
+		switch {
+		case err != nil:
+			return nil, err
+		case p.gaveUp(t.ID), open != nil && open.Waiting != nil:
+		case open != nil:
+			begun = append(begun, t)
+		default:
+			fresh = append(fresh, t)
+		}
+	}
+	return slices.Concat(begun, fresh), nil
+}
+
+// openAttempt is the attempt at a task that has not ended; nil when there is none. The
+// operator's answer may have come meanwhile.
+func (p *Pipeline) openAttempt(task string) (*Trail, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.begun[task]
+	if t == nil || t.Waiting == nil {
+		return t, nil
+	}
+	now, err := readTrail(p.env.WS, t.Attempt)
+	if err == nil && now != nil {
+		p.begun[task] = now
+	}
+	return p.begun[task], err
+}
+
+func (p *Pipeline) gaveUp(task string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.tried[task]
+}
+
+// only holds the run to one task.
+func (p *Pipeline) only(l *prd.List, ready []*prd.Task) ([]*prd.Task, error) {
+	t := l.Find(p.o.Only)
+	if t == nil {
+		return nil, fault.New(judge.BlockedMissingConfig, "there is no task "+p.o.Only, TasksFile+" has none with that id", "`relay task list`")
+	}
+	if len(p.out.Tasks) > 0 {
+		return nil, nil
+	}
+	if i := slices.Index(ready, t); i >= 0 {
+		return ready[i : i+1], nil
+	}
+	why := "it is " + string(t.Status)
+	if waits := l.Waits(t); len(waits) > 0 {
+		why = fmt.Sprintf("it waits for %v", waits)
+	} else if t.Status == prd.Pending {
+		why = "it waits for your answer"
+	}
+	return nil, fault.New(judge.BlockedMissingConfig, "task "+t.ID+" can't be worked on now", why, "`relay task show "+t.ID+"`; `relay task retry "+t.ID+"` makes a failed one pending again")
+}

@@ -1,0 +1,175 @@
+package pipeline
+
+import (
+	"errors"
+	"time"
+
+	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/progress"
+	"github.com/paxiom/relay/host/internal/queue"
+	"github.com/paxiom/relay/host/internal/quota"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+)
+
+// queueKind is that of tasks in the operator's queue.
+const queueKind = "task"
+
+// consult asks the operator. While there is no answer the attempt is parked.
+func (a *attempt) consult(f durable.Flow, q Question) (Decision, error) {
+	now, err := f.Now()
+	if err != nil {
+		return Decision{}, err
+	}
+	q.Since = now.UTC()
+	d, err := durable.Ask[Decision](f, q.Name, q)
+	if durable.Parked(err) {
+		a.trail.Waiting = &q
+	}
+	return d, err
+}
+
+// park puts a task that waits for the operator into the queue.
+func (p *Pipeline) park(t *Trail) error {
+	p.mu.Lock()
+	p.out.Tasks = append(p.out.Tasks, t)
+	p.mu.Unlock()
+	if p.o.OnTask != nil {
+		p.o.OnTask(t)
+	}
+	return queue.Put(p.env.WS, queue.Entry{ID: t.TaskID, Kind: queueKind, Since: t.Waiting.Since, What: t.Waiting.Kind + ": " + oneLine(t.Waiting.Text), Next: t.Waiting.Next(t.TaskID)})
+}
+
+// Next is the command with which the operator answers.
+func (q *Question) Next(task string) string {
+	if q.Kind == "criteria" {
+		return "`relay task answer " + task + " yes` or `relay task answer " + task + " no`, then `relay pipeline run`"
+	}
+	return "`relay task answer " + task + " \"…\"`, then `relay pipeline run`"
+}
+
+// Answer gives the operator's answer to a task that waits. The next run goes on with it.
+func Answer(ws *workspace.Workspace, task string, yes bool, text string, now time.Time) (*Trail, error) {
+	t, err := newest(ws, task)
+	if err != nil {
+		return nil, err
+	}
+	if t == nil || t.Settled || t.Waiting == nil {
+		return nil, fault.New(judge.BlockedMissingConfig, "task "+task+" does not wait for an answer", "nothing was asked", "`relay pipeline status`")
+	}
+	store, err := durable.NewFiles(dir(ws, tasksDir), nil)
+	if err == nil {
+		err = store.Answer(t.Attempt, t.Waiting.Name, Decision{Question: t.Waiting.Text, Yes: yes, Text: text, At: now.UTC()})
+	}
+	if err != nil && !errors.Is(err, durable.ErrAnswered) {
+		return nil, fault.Wrap(err, judge.BlockedLockHeld, "the answer could not be given", "`relay pipeline status`")
+	}
+	t.Waiting = nil
+	if err := workspace.WriteJSON(dir(ws, tasksDir, t.Attempt, trailFile), t); err != nil {
+		return nil, err
+	}
+	return t, queue.Drop(ws, queueKind, task)
+}
+
+// Abandon says that the attempt at a task that has not ended is not to be gone on with:
+// the next run begins anew.
+func Abandon(ws *workspace.Workspace, task string) error {
+	t, err := newest(ws, task)
+	if err != nil || t == nil || t.Settled || t.Code != "" {
+		return err
+	}
+	t.Lost, t.Waiting = "you asked for a new attempt", nil
+	if err := workspace.WriteJSON(dir(ws, tasksDir, t.Attempt, trailFile), t); err != nil {
+		return err
+	}
+	return queue.Drop(ws, queueKind, task)
+}
+
+// wait sleeps until everything may be asked again, however often relay and the machine are
+// started anew meanwhile. A limit that lasts too long ends the run; the attempt goes on
+// with the next one.
+func (a *attempt) wait(f durable.Flow, name string, limits []report.Limit) error {
+	now, err := f.Now()
+	if err != nil {
+		return err
+	}
+	a.trail.Limits = append(a.trail.Limits, limits...)
+	w, err := quota.Next(a.series, limits, now, a.p.env.Config.Limits.LongestWait())
+	var long *quota.TooLong
+	if errors.As(err, &long) {
+		stop := &tooLong{long}
+		a.stop(stop)
+		return stop
+	}
+	if err != nil {
+		return err
+	}
+	a.series = w
+	if a.p.now().Before(w.Until) {
+		a.observe(progress.Event{Kind: progress.Waiting, Until: w.Until, Text: describe(limits)})
+		entry := queue.Entry{ID: a.trail.TaskID, Kind: queueKind, Since: w.Since, Until: w.Until, What: describe(limits), Next: "`relay wake` asks again now, `relay stop` ends the run"}
+		if err := queue.Put(a.p.env.WS, entry); err != nil {
+			return err
+		}
+	}
+	if err := f.SleepUntil(name, w.Until); err != nil {
+		return err
+	}
+	if err := queue.Drop(a.p.env.WS, queueKind, a.trail.TaskID); err != nil {
+		return err
+	}
+	if now, err = f.Now(); err != nil {
+		return err
+	}
+	a.trail.Waits = append(a.trail.Waits, Waited{*w, now})
+	return nil
+}
+
+// tooLong is errLimit with what the limit is.
+type tooLong struct{ *quota.TooLong }
+
+func (t *tooLong) Is(err error) bool { return err == errLimit }
+
+// describe says what is waited for, on one line.
+func describe(limits []report.Limit) string {
+	text := ""
+	for i, l := range limits {
+		if i > 0 {
+			text += "; "
+		}
+		text += l.Provider + " met " + l.Reason
+		if !l.Until.IsZero() {
+			text += " until " + l.Until.Local().Format(time.DateTime)
+		}
+	}
+	return text
+}
+
+// Wake ends the waits for limits of all tasks: everything is asked again as soon as the
+// pipeline goes on. It gives the tasks.
+func Wake(ws *workspace.Workspace) (tasks []string, err error) {
+	open, err := Open(ws)
+	if err != nil || len(open) == 0 {
+		return nil, err
+	}
+	store, err := durable.NewFiles(dir(ws, tasksDir), nil)
+	if err != nil {
+		return nil, fault.Internal(err)
+	}
+	for _, t := range open {
+		st, err := store.State(t.Attempt)
+		if err != nil || st.Status != durable.Sleeping {
+			continue
+		}
+		if err := store.Answer(t.Attempt, st.Waiting, "operator"); err != nil && !errors.Is(err, durable.ErrAnswered) {
+			return tasks, fault.Internal(err)
+		}
+		tasks = append(tasks, t.TaskID)
+		if err := queue.Drop(ws, queueKind, t.TaskID); err != nil {
+			return tasks, err
+		}
+	}
+	return tasks, nil
+}

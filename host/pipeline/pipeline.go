@@ -1,0 +1,323 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/history"
+	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/lock"
+	"github.com/paxiom/relay/host/internal/progress"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/pipeline/prd"
+	"github.com/paxiom/relay/judge"
+)
+
+// TasksFile is the task list of a repository, in its root.
+const TasksFile = "prd.json"
+
+// Env is where a pipeline runs. It is filled once.
+type Env struct {
+	Root    string // the operator's checkout
+	Config  *config.Config
+	WS      *workspace.Workspace
+	Catalog *catalog.Catalog
+	// StateDir is relay's state on this machine, DataDir where work trees lie, Home the
+	// user's home.
+	StateDir, DataDir, Home string
+	Environ                 []string
+	Version                 string
+	Clock                   durable.Clock // nil is the machine's
+	Observer                progress.Observer
+}
+
+// Options are one run's.
+type Options struct {
+	Only    string        // the only task to work on
+	Session time.Duration // cap of one cleanup process; 0: the configuration's
+	// The rest may be nil. Drain asks for an end after the task under way, OnTask is told
+	// of every task that came to an end, After is called when its end is on record.
+	Drain  func() bool
+	OnTask func(*Trail)
+	After  func(ctx context.Context, t *Trail) error
+}
+
+// Reason is why a run ended.
+type Reason string
+
+// The reasons.
+const (
+	NothingLeft Reason = "done"        // no task is left that could be worked on
+	Drained     Reason = "drained"     // the operator asked for an end after the task
+	LimitLasts  Reason = "limit"       // a vendor's limit lasts longer than limits.max_wait
+	Interrupted Reason = "interrupted" // a signal, or the operator asked for an end now
+)
+
+// Outcome is how a run ended.
+type Outcome struct {
+	RunID    string
+	Reason   Reason
+	Why      string
+	Tasks    []*Trail      // that this run worked on, in the order of their ends
+	Replaced []Replacement // who was replaced for the rest of the run
+	Waiting  []string      // tasks that wait for the operator
+	Counts   map[prd.Status]int
+	Held     map[string]string // tasks that can't start, by the failed task that holds them
+	Spend    ledger.Sum
+}
+
+// Pipeline is a run under way.
+type Pipeline struct {
+	env   *Env
+	o     Options
+	list  *prd.File
+	store *durable.Files
+	held  *lock.Lock
+	tab   *ledger.Tab
+	place Place // the operator's checkout
+
+	mu    sync.Mutex // of what follows
+	rec   record
+	begun map[string]*Trail // attempts that have not ended, by task
+	tried map[string]bool   // tasks that failed in this run
+	out   Outcome
+	used  progress.Usage
+}
+
+// Place is a checkout in which a task is worked on.
+type Place struct {
+	Git *judge.Git
+}
+
+// errLimit ends a run whose limits last too long; the attempt goes on another day.
+var errLimit = errors.New("a vendor's limit lasts too long")
+
+// Run works through the task list until nothing is left to do. A task that failed is an
+// Outcome; an error is a fault that kept the run from going on, and what it had begun goes
+// on with the next run.
+func Run(ctx context.Context, env *Env, o Options) (*Outcome, error) {
+	p, err := begin(ctx, env, o)
+	if err != nil {
+		return nil, err
+	}
+	err = p.loop(ctx)
+	if err == nil || p.out.Reason != "" {
+		err = p.sum()
+	}
+	return &p.out, errors.Join(err, p.end())
+}
+
+// loop takes one task after the other.
+func (p *Pipeline) loop(ctx context.Context) error {
+	for {
+		t, err := p.next(ctx)
+		if err == nil && t != nil {
+			_, err = p.work(ctx, *t, p.place)
+		}
+		switch {
+		case ctx.Err() != nil:
+			p.out.Reason, p.out.Why = Interrupted, context.Cause(ctx).Error()
+			return nil
+		case errors.Is(err, errLimit):
+			p.out.Reason, p.out.Why = LimitLasts, err.Error()
+			return nil
+		case err != nil:
+			return err
+		case t == nil:
+			return nil
+		}
+	}
+}
+
+// work makes an attempt at a task, or goes on with the one that was cut off, and writes
+// its end into the list.
+func (p *Pipeline) work(ctx context.Context, t prd.Task, where Place) (*Trail, error) {
+	for lost := 0; ; lost++ {
+		trail, err := p.runTask(ctx, t, where)
+		if err != nil {
+			return nil, err
+		}
+		if trail.Waiting != nil {
+			return trail, p.park(trail)
+		}
+		if trail.Lost != "" && lost < maxLost {
+			if err := p.close(trail); err != nil {
+				return nil, err
+			}
+			p.notice(trail.TaskID + " begins anew: " + trail.Lost)
+			continue
+		}
+		return trail, p.settle(ctx, trail)
+	}
+}
+
+// maxLost is how often an attempt that lost its work is begun anew.
+const maxLost = 2
+
+// begin takes the lock and opens what a run needs.
+func begin(ctx context.Context, env *Env, o Options) (*Pipeline, error) {
+	p := &Pipeline{env: env, o: o, list: &prd.File{Path: filepath.Join(env.Root, TasksFile)}, begun: map[string]*Trail{}, tried: map[string]bool{}}
+	if err := env.WS.Ensure(); err != nil {
+		return nil, err
+	}
+	if err := env.WS.MkdirAll(p.dir(tasksDir)); err != nil {
+		return nil, err
+	}
+	var err error
+	if p.held, _, err = lock.Acquire(env.WS.Lock(), "relay pipeline run"); err != nil {
+		return nil, err
+	}
+	if err := p.open(ctx); err != nil {
+		return nil, errors.Join(err, p.held.Release())
+	}
+	return p, nil
+}
+
+func (p *Pipeline) open(ctx context.Context) error {
+	left, err := journal.Open(p.env.WS.Journal()).Unfinished()
+	if err != nil {
+		return err
+	}
+	if len(left) > 0 {
+		return fault.New(judge.BlockedCrashRecovery, "run "+left[0].ID+" was cut off and is not settled yet", "the work tree may hold a part of its change", "`relay recover`")
+	}
+	l, err := p.list.Read()
+	if err != nil {
+		return err
+	}
+	git, err := judge.OpenGit(ctx, p.env.Root)
+	if err != nil {
+		return fault.Wrap(err, judge.BlockedMissingConfig, "git can't work with this repository", "`git status` shows git's own words")
+	}
+	p.place = Place{Git: git}
+	if p.store, err = durable.NewFiles(p.dir(tasksDir), p.env.Clock); err != nil {
+		return fault.Internal(err)
+	}
+	open, err := Open(p.env.WS)
+	if err != nil {
+		return err
+	}
+	for _, t := range open {
+		p.begun[t.TaskID] = t
+		if now := l.Find(t.TaskID); now == nil || now.Status != prd.Pending && now.Status != prd.InProgress { // the operator has decided
+			if err := p.close(t); err != nil {
+				return err
+			}
+		}
+	}
+	if err := p.openRecord(); err != nil {
+		return err
+	}
+	if err := p.held.SetRun(p.rec.RunID); err != nil {
+		return err
+	}
+	caps := p.env.Config.Budgets
+	caps.PerCycle = config.Caps{} // a pipeline is a run
+	p.tab, _, err = ledger.OpenTab(p.env.WS, caps, p.env.StateDir, tabName, p.keptUsage)
+	return err
+}
+
+// tabName marks the calls of pipelines in the ledger.
+const tabName = "pipeline"
+
+// end lets go of the run.
+func (p *Pipeline) end() error {
+	var err error
+	if p.out.Reason == NothingLeft {
+		p.rec.EndedAt = p.now().UTC()
+		err = p.writeRecord()
+	}
+	return errors.Join(err, p.held.Release())
+}
+
+// record is run.json: what a run keeps when it is cut off.
+type record struct {
+	RunID     string        `json:"run_id"`
+	StartedAt time.Time     `json:"started_at"`
+	EndedAt   time.Time     `json:"ended_at,omitzero"`
+	Replaced  []Replacement `json:"replaced,omitempty"`
+}
+
+// openRecord goes on with the run that was cut off, or begins one.
+func (p *Pipeline) openRecord() error {
+	old, err := readRecord(p.env.WS)
+	if err != nil {
+		return err
+	}
+	if old != nil && old.EndedAt.IsZero() {
+		p.rec = *old
+	} else {
+		now := p.now()
+		p.rec = record{RunID: history.NewRunID(now), StartedAt: now.UTC()}
+	}
+	p.out.RunID, p.out.Replaced = p.rec.RunID, p.rec.Replaced
+	return p.writeRecord()
+}
+
+func (p *Pipeline) writeRecord() error { return workspace.WriteJSON(p.dir(recordFile), p.rec) }
+
+func (p *Pipeline) now() time.Time {
+	if p.env.Clock != nil {
+		return p.env.Clock.Now()
+	}
+	return time.Now()
+}
+
+func (p *Pipeline) observe(e progress.Event) {
+	if p.env.Observer == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e.At, e.Usage = p.now(), p.used
+	if e.RunID == "" {
+		e.RunID = p.rec.RunID
+	}
+	p.env.Observer.Observe(e)
+}
+
+func (p *Pipeline) notice(text string) { p.observe(progress.Event{Kind: progress.Notice, Text: text}) }
+
+// sum says how everything stands.
+func (p *Pipeline) sum() error {
+	l, err := p.list.Read()
+	if err != nil {
+		p.notice(TasksFile + " can't be read at the end: " + err.Error())
+	} else {
+		p.out.Counts, p.out.Held = l.Count(), l.Held()
+	}
+	p.out.Replaced = p.rec.Replaced
+	waiting, err := Waiting(p.env.WS)
+	for _, t := range waiting {
+		p.out.Waiting = append(p.out.Waiting, t.TaskID)
+	}
+	if err != nil {
+		return err
+	}
+	return ledger.UsagesSince(p.env.WS, p.rec.StartedAt, func(u ledger.Line) error {
+		if u.RunID == p.rec.RunID {
+			p.out.Spend.Add(u)
+		}
+		return nil
+	})
+}
+
+// oneLine makes a text fit for one line of a message.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

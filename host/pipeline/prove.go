@@ -1,0 +1,313 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/confine"
+	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/launch"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/pipeline/answer"
+	"github.com/paxiom/relay/host/pipeline/prd"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/prompts"
+	"github.com/paxiom/relay/schemas"
+	"github.com/paxiom/relay/verify"
+)
+
+// validate runs the task's validation command on exactly what would land. A task without
+// one passes.
+func (a *attempt) validate(f durable.Flow, round int) (Check, error) {
+	if len(a.trail.Task.Validation.Command) == 0 {
+		return Check{OK: true}, nil
+	}
+	name := fmt.Sprintf("validate-%d", round)
+	c, err := do(a, f, name, func(ctx context.Context, _ durable.Attempt) (Check, error) {
+		if err := a.stand(ctx); err != nil {
+			return Check{}, err
+		}
+		c, _, err := a.try(ctx, name, a.trail.Task.Validation.Command)
+		c.Round = round
+		return c, err
+	})
+	if err != nil {
+		return c, err
+	}
+	a.trail.Checks = append(a.trail.Checks, c)
+	a.leave(c.Outcome)
+	return c, nil
+}
+
+// stand opens the box and has the judge read it, for whoever goes on with what is there.
+func (a *attempt) stand(ctx context.Context) error {
+	if _, err := a.open(ctx); err != nil {
+		return err
+	}
+	_, err := a.look(ctx)
+	return err
+}
+
+// try runs a command in a fresh box with the change, and keeps what it printed.
+func (a *attempt) try(ctx context.Context, name string, argv []string) (Check, string, error) {
+	cfg := a.p.env.Config
+	plan, err := confine.For(cfg.Box, confine.Verification, nil)
+	if err != nil {
+		return Check{}, "", err
+	}
+	results, _ := a.change.Verify(ctx, change.Checks{Commands: []verify.Command{{ID: name, Slow: true, Argv: argv}}, Plan: plan, Env: launch.CheckEnv(),
+		Slow: time.Duration(cfg.Verification.TimeoutSlowSeconds) * time.Second})
+	if ctx.Err() != nil {
+		return Check{}, "", ctx.Err()
+	}
+	if len(results) == 0 {
+		return Check{}, "", fault.Internal(fmt.Errorf("the command %q was not run", argv))
+	}
+	r := results[0]
+	c := Check{Command: argv, OK: r.OK(), Outcome: r.Outcome(), File: "check-" + name + ".txt"}
+	return c, string(r.Output), workspace.WriteFile(a.dir(c.File), r.Output)
+}
+
+// outputs are what the validation command printed the last time.
+func (a *attempt) outputs() []prompts.Output {
+	if len(a.trail.Checks) == 0 {
+		return nil
+	}
+	c := a.trail.Checks[len(a.trail.Checks)-1]
+	b, err := workspace.ReadFile(a.dir(c.File), 2<<20)
+	if err != nil {
+		b = []byte(err.Error())
+	}
+	return []prompts.Output{{Command: strings.Join(c.Command, " "), Text: "[" + c.Outcome + "]\n" + tail(string(b), 12_000)}}
+}
+
+// tail keeps the end of a text.
+func tail(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return "[…]\n" + strings.ToValidUTF8(s[len(s)-n:], "")
+}
+
+// proved is what the criteria step records.
+type proved struct {
+	Criteria []Criterion `json:"criteria"`
+}
+
+// prove holds the change to each acceptance criterion: by a provider that wrote none of
+// it, whose evidence is looked up. What it is unsure of the operator decides.
+func (a *attempt) prove(f durable.Flow) error {
+	if len(a.trail.Task.AcceptanceCriteria) == 0 {
+		return nil
+	}
+	r, err := do(a, f, "criteria", func(ctx context.Context, _ durable.Attempt) (proved, error) { return a.askCriteria(ctx) })
+	if err != nil {
+		return err
+	}
+	a.trail.Criteria = r.Criteria
+	unmet, unsure := sortCriteria(r.Criteria)
+	a.leave(fmt.Sprintf("%d of %s met", len(r.Criteria)-len(unmet)-len(unsure), plural(len(r.Criteria), "criterion")))
+	if len(unmet) > 0 {
+		return a.fail(f, unmet)
+	}
+	if len(unsure) == 0 {
+		return nil
+	}
+	q := Question{Name: "criteria", Kind: "criteria", Criteria: unsure, Text: "is it met? " + a.doubts(unsure)}
+	d, err := a.consult(f, q)
+	if err != nil {
+		return err
+	}
+	a.trail.Decisions = append(a.trail.Decisions, d)
+	for _, n := range unsure {
+		c := &a.trail.Criteria[n-1]
+		c.ByOperator, c.Verdict.Verdict = true, answer.No
+		if d.Yes {
+			c.Verdict.Verdict = answer.Yes
+		}
+	}
+	if !d.Yes {
+		return a.fail(f, unsure)
+	}
+	return nil
+}
+
+func sortCriteria(all []Criterion) (unmet, unsure []int) {
+	for i, c := range all {
+		switch c.Verdict.Verdict {
+		case answer.Yes:
+		case answer.No:
+			unmet = append(unmet, i+1)
+		default:
+			unsure = append(unsure, i+1)
+		}
+	}
+	return unmet, unsure
+}
+
+// doubts names criteria with why nobody is sure of them.
+func (a *attempt) doubts(numbers []int) string {
+	var parts []string
+	for _, n := range numbers {
+		c := a.trail.Criteria[n-1]
+		why := c.Doubt
+		if why == "" {
+			why = c.Why
+		}
+		parts = append(parts, fmt.Sprintf("%d. %s (%s)", n, oneLine(c.Text), oneLine(why)))
+	}
+	return clip(strings.Join(parts, "; "), 2000)
+}
+
+// fail ends the task since criteria are not met; what was built is kept aside.
+func (a *attempt) fail(f durable.Flow, unmet []int) error {
+	_, err := do(a, f, "unmet", func(ctx context.Context, _ durable.Attempt) (bool, error) {
+		if err := a.stand(ctx); err != nil {
+			return false, err
+		}
+		return true, a.reject(ctx, &Problem{Code: judge.StopVerifyFailedSlow, What: fmt.Sprintf("%s of %d not met", plural(len(unmet), "acceptance criterion"), len(a.trail.Criteria)),
+			Why: a.doubts(unmet), Fix: "`relay task show " + a.trail.TaskID + "`, then `relay task retry " + a.trail.TaskID + "`"})
+	})
+	return err
+}
+
+// maxTried bounds the commands that are run because evidence names them.
+const maxTried = 5
+
+func (a *attempt) askCriteria(ctx context.Context) (proved, error) {
+	diff, code, err := a.shown(ctx)
+	if err != nil {
+		return proved{}, err
+	}
+	var c *answer.Criteria
+	got, err := a.ask(ctx, asking{role: roleCriteria, id: "criteria", schema: schemas.Bytes(schemas.PipelineCriteria),
+		words: func(retry string) (string, string, error) {
+			o, err := a.override(roleCriteria)
+			if err != nil {
+				return "", "", err
+			}
+			return prompts.Criteria(prompts.CriteriaData{Task: a.told(), Diff: diff, Code: code, Outputs: a.outputs(), ResultSchema: schemas.Bytes(schemas.PipelineCriteria), RetryReason: retry, Override: o})
+		},
+		read: func(text []byte) (err error) { c, err = answer.ReadCriteria(text); return err }})
+	if err != nil {
+		return proved{}, err
+	}
+	a.sameHands(got.Provider)
+	w := answer.Witness{File: a.builtFile, Output: map[string]string{}}
+	for _, o := range a.outputs() {
+		w.Output[o.Command] = o.Text
+	}
+	if err := a.tryNamed(ctx, c, w.Output); err != nil {
+		return proved{}, err
+	}
+	out := proved{}
+	for i, v := range c.Settle(len(a.trail.Task.AcceptanceCriteria), w) {
+		v.Why = clip(v.Why, 400)
+		for j := range v.Evidence {
+			v.Evidence[j].Quote = clip(v.Evidence[j].Quote, 300)
+		}
+		v.Evidence = v.Evidence[:min(len(v.Evidence), 4)]
+		out.Criteria = append(out.Criteria, Criterion{Text: clip(a.trail.Task.AcceptanceCriteria[i], 500), Provider: got.Provider, Verdict: v})
+	}
+	return out, nil
+}
+
+// tryNamed runs commands that evidence names and that nobody has run yet, each in a fresh
+// box with the change. One that carries its own output in its words, or that fails, proves
+// nothing and is left out.
+func (a *attempt) tryNamed(ctx context.Context, c *answer.Criteria, outputs map[string]string) error {
+	n := 0
+	for _, v := range c.Criteria {
+		for _, e := range v.Evidence {
+			if _, ran := outputs[e.Command]; e.Kind != "command" || ran || n == maxTried {
+				continue
+			}
+			argv, err := prd.Split(e.Command)
+			if err != nil || len(argv) == 0 || strings.Contains(e.Command, strings.TrimSpace(e.Quote)) {
+				continue
+			}
+			n++
+			check, text, err := a.try(ctx, fmt.Sprintf("evidence-%d", n), argv)
+			if err != nil {
+				return err
+			}
+			if check.OK {
+				outputs[e.Command] = text
+			}
+		}
+	}
+	return nil
+}
+
+// sameHands notes that the criteria were checked by the vendor whose builder wrote the
+// code: where there is no other, that is better than nobody.
+func (a *attempt) sameHands(provider string) {
+	for _, s := range a.trail.Sessions {
+		if crew.Vendor(s.Builder) == crew.Vendor(provider) {
+			a.note(fmt.Sprintf("the criteria were checked by %s, whose builder %s worked on the code", provider, s.Builder))
+			return
+		}
+	}
+}
+
+// land applies what was judged to the checkout, with the builder's commits made again.
+func (a *attempt) land(f durable.Flow) error {
+	type landing struct {
+		Commit  string   `json:"commit"`
+		Commits []string `json:"commits"`
+	}
+	l, err := do(a, f, "land", func(ctx context.Context, _ durable.Attempt) (landing, error) {
+		commit, err := a.open(ctx)
+		if err != nil {
+			return landing{}, err
+		}
+		if commit == "" {
+			if commit, err = a.apply(ctx); err != nil || commit == "" {
+				return landing{}, err
+			}
+		}
+		out, err := a.place.Git.Run(ctx, nil, "rev-list", "--reverse", a.trail.Base+".."+commit)
+		if err != nil {
+			return landing{}, fault.Internal(err)
+		}
+		return landing{Commit: commit, Commits: strings.Fields(string(bytes.TrimSpace(out)))}, nil
+	})
+	if err != nil {
+		return err
+	}
+	a.trail.Commit = l.Commit
+	if len(l.Commits) > 0 {
+		a.trail.Commits = l.Commits
+	}
+	a.leave(landedLine(l.Commits))
+	return nil
+}
+
+func landedLine(commits []string) string {
+	if len(commits) == 0 {
+		return "nothing had to be changed"
+	}
+	return fmt.Sprintf("%s, the last is %.12s", plural(len(commits), "commit"), commits[len(commits)-1])
+}
+
+// apply lands the change. Nothing is written when somebody else was quicker.
+func (a *attempt) apply(ctx context.Context) (string, error) {
+	if _, err := a.look(ctx); err != nil {
+		return "", err
+	}
+	landed, err := a.change.Land(ctx, change.Landing{Message: a.message(), Commit: true, Note: a.trail.Attempt})
+	if err != nil {
+		if f, ok := fault.As(err); ok && f.Code == judge.StopHeadMoved {
+			return "", lost("it could not land: " + f.Why)
+		}
+		return "", crew.BoxFault(err)
+	}
+	a.got.Notes = append(a.got.Notes, landed.Notes...)
+	return landed.Commit, nil
+}

@@ -1,0 +1,181 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/desk"
+	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/queue"
+	"github.com/paxiom/relay/host/pipeline/memory"
+	"github.com/paxiom/relay/host/pipeline/prd"
+	"github.com/paxiom/relay/judge"
+)
+
+// settle writes the end of a task into the list and the memory, and commits both. It can
+// be done again: what is written already stays.
+func (p *Pipeline) settle(ctx context.Context, t *Trail) error {
+	if t.Lost != "" && t.Code == "" {
+		t.Code, t.Summary, t.Why, t.Next = judge.StopInterrupted, "the work of the task was lost again and again", t.Lost, "`relay task retry "+t.TaskID+"`"
+	}
+	if err := p.mark(ctx, t); err != nil {
+		return err
+	}
+	journal.Reached("pipeline.marked")
+	if t.Code == judge.Success {
+		if err := p.remember(t); err != nil {
+			return err
+		}
+	}
+	if err := p.commitRecords(ctx, p.endMessage(t)); err != nil {
+		return err
+	}
+	journal.Reached("pipeline.recorded")
+	if err := queue.Drop(p.env.WS, queueKind, t.TaskID); err != nil {
+		return err
+	}
+	if err := p.close(t); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	if t.Code != judge.Success {
+		p.tried[t.TaskID] = true
+	}
+	p.out.Tasks = append(p.out.Tasks, t)
+	p.mu.Unlock()
+	if p.o.OnTask != nil {
+		p.o.OnTask(t)
+	}
+	if p.o.After != nil {
+		return p.o.After(ctx, t)
+	}
+	return nil
+}
+
+// close says that the attempt's end is on record, and throws away what it has left.
+func (p *Pipeline) close(t *Trail) error {
+	if err := p.discardLeft(context.Background(), t, p.place); err != nil {
+		return fault.Internal(err)
+	}
+	t.Settled, t.Waiting = true, nil
+	p.mu.Lock()
+	delete(p.begun, t.TaskID)
+	p.mu.Unlock()
+	return t.write(p)
+}
+
+// mark writes how the task stands into the list. A task that the operator has cut out
+// meanwhile stays out.
+func (p *Pipeline) mark(ctx context.Context, t *Trail) error {
+	l, err := p.tasks(ctx)
+	if err != nil {
+		return err
+	}
+	if l.Find(t.TaskID) == nil {
+		p.notice(t.TaskID + " is not in " + TasksFile + " any more: its end is not written there")
+		return nil
+	}
+	fields := map[string]any{"status": prd.Failed, "completed_at": nil, "notes": clip(oneLine(fmt.Sprintf("%s: %s. %s", t.Code, t.Summary, t.Why)), 1000)}
+	if t.Code == judge.Success {
+		fields["status"], fields["completed_at"], fields["notes"] = prd.Completed, t.EndedAt.UTC().Truncate(1e9), clip(oneLine(t.Summary), 1000)
+	}
+	if t.Plan != nil {
+		fields["artifacts.plan"] = t.Plan.File
+	}
+	if len(t.Reviews) > 0 {
+		fields["artifacts.review"] = p.env.WS.Rel() + "/" + rootDir + "/" + plansDir + "/" + t.TaskID + "_review.md"
+	}
+	return p.list.Edit(prd.Set(t.TaskID, fields))
+}
+
+// remember adds the task to what later ones are told.
+func (p *Pipeline) remember(t *Trail) error {
+	path := p.dir(memoryFile)
+	c, err := memory.Read(path)
+	if err != nil {
+		return err
+	}
+	c.Add(memory.Entry{TaskID: t.TaskID, Title: t.Task.Title, Done: t.Summary, Commits: t.Commits, At: t.EndedAt.UTC()}, t.Memory)
+	return c.Write(path)
+}
+
+func (p *Pipeline) endMessage(t *Trail) change.Message {
+	what := "failed"
+	if t.Code == judge.Success {
+		what = "completed"
+	}
+	return change.Message{Subject: fmt.Sprintf("chore: %s %s", t.TaskID, what),
+		Trailers: []change.Trailer{{Key: "Relay-Task", Value: t.TaskID}, {Key: "Relay-Record", Value: t.RunID}, {Key: "Relay-Code", Value: string(t.Code)}}}
+}
+
+// commitRecords commits the task list and the memory as they are.
+func (p *Pipeline) commitRecords(ctx context.Context, m change.Message) error {
+	_, err := change.Record(context.WithoutCancel(ctx), p.recordEnv(p.place), "record-"+p.rec.RunID, p.records(), m)
+	if err != nil {
+		return fault.Wrap(err, judge.BlockedCrashRecovery, TasksFile+" could not be committed", "`git status`, then `relay pipeline run`")
+	}
+	return nil
+}
+
+// tidy commits what the operator has edited, so that no builder takes it along, and
+// refuses a checkout with other changes.
+func (p *Pipeline) tidy(ctx context.Context, where Place) error {
+	if where.Git.Root == p.place.Git.Root {
+		if err := p.commitRecords(ctx, change.Message{Subject: "chore: update the task list", Trailers: []change.Trailer{{Key: "Relay-Record", Value: p.rec.RunID}}}); err != nil {
+			return err
+		}
+	}
+	status, err := where.Git.Status(ctx)
+	if err != nil {
+		return fault.Wrap(err, judge.BlockedMissingConfig, "git can't work with this repository", "`git status` shows git's own words")
+	}
+	owned := p.owned()
+	var dirty []string
+	for _, e := range status {
+		if judge.Match(p.records(), e.Path) || e.Index == '?' && judge.Match(owned, strings.TrimSuffix(e.Path, "/")) {
+			continue
+		}
+		dirty = append(dirty, e.Path)
+	}
+	if len(dirty) == 0 {
+		return nil
+	}
+	return fault.New(judge.BlockedDirtyWorktree, "the work tree has changes that are not committed", fmt.Sprintf("%d paths differ from HEAD, the first is %q", len(dirty), dirty[0]), "`git status`, then commit them or `git stash -u`")
+}
+
+// keptUsage gives what a call used whose answer an open attempt has kept; see
+// ledger.OpenTab.
+func (p *Pipeline) keptUsage(hold string) *ledger.Usage {
+	for _, t := range p.begun {
+		if u := (desk.Answers{Dir: p.dir(tasksDir, t.Attempt, callsDir)}).Kept(hold); u != nil {
+			return u
+		}
+		if u := p.keptSession(t, hold); u != nil {
+			return u
+		}
+	}
+	return nil
+}
+
+// keptSession is keptUsage for the calls of builders.
+func (p *Pipeline) keptSession(t *Trail, hold string) *ledger.Usage {
+	a := &attempt{p: p, trail: t}
+	files, _ := filepath.Glob(p.dir(tasksDir, t.Attempt, "session-*.json"))
+	i := slices.IndexFunc(files, func(f string) bool {
+		s, err := a.readSession(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(f), "session-"), ".json"))
+		return err == nil && s != nil && s.Call != nil && s.Call.CallID == hold
+	})
+	if i < 0 {
+		return nil
+	}
+	s, _ := a.readSession(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(files[i]), "session-"), ".json"))
+	c := s.Call
+	return &ledger.Usage{Model: c.Model, InputTokens: c.InputTokens, OutputTokens: c.OutputTokens, CacheReadTokens: c.CacheReadTokens, CacheWriteTokens: c.CacheWriteTokens,
+		ReasoningTokens: c.ReasoningTokens, CostUSD: c.CostUSD, Outcome: c.Outcome}
+}

@@ -1,0 +1,226 @@
+package pipeline
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/strictjson"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/pipeline/answer"
+	"github.com/paxiom/relay/host/pipeline/memory"
+	"github.com/paxiom/relay/host/pipeline/prd"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/prompts"
+	"github.com/paxiom/relay/schemas"
+)
+
+// AgentsFile tells agents about the project.
+const AgentsFile = "AGENTS.md"
+
+// fence is the task's scope, its own or the configuration's.
+func (a *attempt) fence() prd.Scope {
+	c := a.p.env.Config
+	d := c.Pipeline.Scope
+	s := prd.Scope{AllowedGlobs: d.AllowedGlobs, AllowNewFiles: &d.AllowNewFiles, AllowLockfileChanges: d.AllowLockfileChanges, MaxFilesTouched: d.MaxFilesTouched, MaxLinesChanged: d.MaxLinesChanged}
+	if own := a.trail.Task.Scope; own != nil {
+		s.AllowLockfileChanges = own.AllowLockfileChanges
+		if len(own.AllowedGlobs) > 0 {
+			s.AllowedGlobs = own.AllowedGlobs
+		}
+		if own.AllowNewFiles != nil {
+			s.AllowNewFiles = own.AllowNewFiles
+		}
+		if own.MaxFilesTouched > 0 {
+			s.MaxFilesTouched = own.MaxFilesTouched
+		}
+		if own.MaxLinesChanged > 0 {
+			s.MaxLinesChanged = own.MaxLinesChanged
+		}
+		s.ForbiddenGlobs = own.ForbiddenGlobs
+	}
+	s.ForbiddenGlobs = append(append([]string{}, c.Scope.DefaultForbiddenGlobs...), s.ForbiddenGlobs...)
+	return s
+}
+
+// told is the task as every step is told it.
+func (a *attempt) told() prompts.PipelineTask {
+	t, s := a.trail.Task, a.fence()
+	notes := ""
+	if t.Notes != nil {
+		notes = *t.Notes
+	}
+	return prompts.PipelineTask{ProductName: a.p.env.Config.ProductName, ID: t.ID, Title: t.Title, Description: t.Description, Notes: notes, Criteria: t.AcceptanceCriteria,
+		Validation: t.Validation.Command, Agents: a.file(AgentsFile), Earlier: a.earlier(),
+		Allowed: s.AllowedGlobs, Forbidden: s.ForbiddenGlobs, AllowNewFiles: *s.AllowNewFiles, AllowLockfileChanges: s.AllowLockfileChanges, MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged}
+}
+
+// earlier is what became of the attempt before, and what the operator has said since.
+func (a *attempt) earlier() string {
+	var b strings.Builder
+	if before, err := a.before(); err == nil && before != nil && before.Code != "" && before.Code != judge.Success {
+		fmt.Fprintf(&b, "An earlier attempt ended with %s: %s. %s\n", before.Code, before.Summary, before.Why)
+	}
+	for _, d := range a.trail.Decisions {
+		fmt.Fprintf(&b, "It was asked: %s\nThe operator answered: %s\n", d.Question, d.Text)
+	}
+	return b.String()
+}
+
+// before is the attempt before this one; nil when it is the first.
+func (a *attempt) before() (*Trail, error) {
+	all, err := Attempts(a.p.env.WS, a.trail.TaskID)
+	for i, t := range all {
+		if t.Attempt == a.trail.Attempt && i+1 < len(all) {
+			return all[i+1], err
+		}
+	}
+	return nil, err
+}
+
+// file reads a small file of the checkout; "" when there is none.
+func (a *attempt) file(rel string) string {
+	b, err := workspace.ReadFile(filepath.Join(a.place.Git.Root, filepath.FromSlash(rel)), 1<<20)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+func (a *attempt) memory() (*memory.Context, error) { return memory.Read(a.p.dir(memoryFile)) }
+
+// override reads the operator's own texts of a role.
+func (a *attempt) override(role string) (prompts.Override, error) {
+	return prompts.RoleOverride(a.p.env.WS.Prompts(), role)
+}
+
+// plan has the task planned. A question that the planner has is the operator's to answer.
+func (a *attempt) plan(f durable.Flow) error {
+	for n := 1; ; n++ {
+		facts, err := do(a, f, fmt.Sprintf("plan-%d", n), func(ctx context.Context, _ durable.Attempt) (PlanFacts, error) {
+			return a.askPlan(ctx, n)
+		})
+		if err != nil {
+			return err
+		}
+		a.trail.Plan = &facts
+		if facts.Question == "" {
+			a.leave(fmt.Sprintf("%s: a plan for %s", facts.Provider, plural(len(facts.Files), "file")))
+			return nil
+		}
+		a.leave(facts.Provider + " asks: " + facts.Question)
+		if n == maxQuestions {
+			return &Problem{Code: judge.BlockedOrchestrator, What: "the planner asks again and again", Why: facts.Question, Fix: "say it in the description of the task in " + TasksFile + ", then `relay task retry " + a.trail.TaskID + "`"}
+		}
+		d, err := a.consult(f, Question{Name: fmt.Sprintf("question-%d", n), Kind: "plan", Text: facts.Question})
+		if err != nil {
+			return err
+		}
+		a.trail.Decisions = append(a.trail.Decisions, d)
+	}
+}
+
+// maxQuestions is how often a planner may ask.
+const maxQuestions = 3
+
+func (a *attempt) askPlan(ctx context.Context, n int) (PlanFacts, error) {
+	past, err := a.memory()
+	if err != nil {
+		return PlanFacts{}, err
+	}
+	remembered, err := workspace.ReadFile(a.p.dir(memoryFile), memory.MaxBytes*3)
+	if err != nil || len(past.Tasks) == 0 {
+		remembered = nil
+	}
+	files, err := a.place.Git.Run(ctx, nil, "-c", "core.quotePath=false", "ls-files")
+	if err != nil {
+		return PlanFacts{}, fault.Internal(err)
+	}
+	var p *answer.Plan
+	got, err := a.ask(ctx, asking{role: rolePlan, id: fmt.Sprintf("plan-%d", n), schema: schemas.Bytes(schemas.PipelinePlan),
+		words: func(retry string) (string, string, error) {
+			o, err := a.override(rolePlan)
+			if err != nil {
+				return "", "", err
+			}
+			return prompts.Plan(prompts.PlanData{Task: a.told(), Memory: string(remembered), Files: string(files), ResultSchema: schemas.Bytes(schemas.PipelinePlan), RetryReason: retry, Override: o})
+		},
+		read: func(text []byte) (err error) { p, err = answer.ReadPlan(text); return err }})
+	if err != nil {
+		return PlanFacts{}, err
+	}
+	text := []byte(p.Text())
+	facts := PlanFacts{Provider: got.Provider, Model: got.Model, SHA256: hashOf(text), Question: p.Question, File: a.p.env.WS.Rel() + "/" + rootDir + "/" + plansDir + "/" + a.trail.TaskID + "_plan.md"}
+	for _, s := range p.Steps {
+		for _, file := range s.Files {
+			if len(facts.Files) < maxPaths {
+				facts.Files = append(facts.Files, file)
+			}
+		}
+	}
+	return facts, a.keepText(a.trail.TaskID+"_plan.md", text)
+}
+
+// keepText writes a text for people, and for the steps after.
+func (a *attempt) keepText(name string, text []byte) error {
+	if err := a.p.env.WS.MkdirAll(a.p.dir(plansDir)); err != nil {
+		return err
+	}
+	return workspace.WriteFile(a.p.dir(plansDir, name), text)
+}
+
+// planText is the plan as it was made.
+func (a *attempt) planText() (string, error) {
+	b, err := workspace.ReadFile(a.p.dir(plansDir, a.trail.TaskID+"_plan.md"), 1<<20)
+	if err != nil {
+		return "", fault.Wrap(err, judge.BlockedCrashRecovery, "the plan of "+a.trail.TaskID+" can't be read", "`relay task retry "+a.trail.TaskID+"` begins anew")
+	}
+	return string(b), nil
+}
+
+// code has the plan carried out.
+func (a *attempt) code(f durable.Flow) error {
+	cfg := a.p.env.Config.Pipeline
+	_, err := a.build(f, building{role: roleCode, round: 1, limit: time.Duration(cfg.Code.SessionMinutes) * time.Minute, schema: schemas.Bytes(schemas.BuilderResult),
+		words: func(r *prompts.Resume) (string, string, error) {
+			o, err := a.override(roleCode)
+			if err != nil {
+				return "", "", err
+			}
+			plan, err := a.planText()
+			if err != nil {
+				return "", "", err
+			}
+			return prompts.Code(prompts.CodeData{Task: a.told(), Plan: plan, Resume: r, ResultSchema: schemas.Bytes(schemas.BuilderResult), Override: o})
+		},
+		read: func(raw []byte, s *Session) (error, string) { // what it says is shown, and decides nothing
+			var said struct {
+				Summary string `json:"summary"`
+			}
+			if tree, err := strictjson.Decode(raw, 256<<10); err == nil {
+				if m, ok := tree.(map[string]any); ok {
+					said.Summary, _ = m["summary"].(string)
+				}
+			}
+			s.Summary = clip(said.Summary, 1000)
+			return nil, ""
+		},
+		left: func() string {
+			if files := a.untouched(); len(files) > 0 {
+				return "files of the plan that are not changed yet: " + strings.Join(files, ", ")
+			}
+			return "every file of the plan is changed; compare them with it"
+		}})
+	return err
+}
+
+func hashOf(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,195 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/desk"
+	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/pluginhost"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/sdk/pluginpb"
+)
+
+// The roles of a pipeline, as configuration and ledger name them.
+const (
+	rolePlan     = "plan"
+	roleCode     = "code"
+	roleReview   = "review"
+	roleCleanup  = "cleanup"
+	roleCriteria = "criteria"
+)
+
+// Replacement says who took over a role for the rest of a run, and why.
+type Replacement struct {
+	Role string    `json:"role"`
+	From string    `json:"from"` // "codex/gpt-5.5"
+	To   string    `json:"to"`
+	Why  string    `json:"why"`
+	At   time.Time `json:"at"`
+}
+
+// choices are who can do the work of a role, as the configuration lists them.
+func (p *Pipeline) choices(role string) []string {
+	c := p.env.Config.Pipeline
+	name, model, fallback := "", "", []string(nil)
+	switch role {
+	case rolePlan:
+		name, model, fallback = c.Plan.Provider, c.Plan.Model, c.Plan.Fallback
+	case roleReview:
+		name, model, fallback = c.Review.Provider, c.Review.Model, c.Review.Fallback
+	case roleCriteria:
+		name, model, fallback = c.Criteria.Provider, c.Criteria.Model, c.Criteria.Fallback
+	case roleCode:
+		name, model, fallback = c.Code.Builder, c.Code.Model, c.Code.Fallback
+	case roleCleanup:
+		name, model, fallback = c.Cleanup.Builder, c.Cleanup.Model, c.Cleanup.Fallback
+	}
+	return append([]string{crew.Choice{Name: catalog.Canonical(name), Model: model}.String()}, fallback...)
+}
+
+// lineup is who is asked in a role now: those who were replaced are not.
+func (p *Pipeline) lineup(e crew.Env, role string) *crew.Lineup {
+	p.mu.Lock()
+	n := 0
+	for _, r := range p.rec.Replaced {
+		if r.Role == role {
+			n++
+		}
+	}
+	p.mu.Unlock()
+	all := p.choices(role)
+	all = all[min(n, len(all)-1):]
+	name, model, _ := strings.Cut(all[0], "/")
+	return e.Lineup(role, name, model, all[1:])
+}
+
+// replace gives a role to the next one for the rest of the run; false when there is none.
+func (p *Pipeline) replace(role string, from crew.Choice, why string) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := p.choices(role)
+	i := slices.IndexFunc(all, func(s string) bool {
+		name, model, _ := strings.Cut(s, "/")
+		return catalog.Canonical(name) == from.Name && model == from.Model
+	})
+	if i < 0 || i == len(all)-1 {
+		return false, nil
+	}
+	if slices.ContainsFunc(p.rec.Replaced, func(r Replacement) bool { return r.Role == role && r.From == all[i] }) {
+		return true, nil // somebody else saw it fail, too
+	}
+	p.rec.Replaced = append(p.rec.Replaced, Replacement{Role: role, From: all[i], To: all[i+1], Why: why, At: p.now().UTC()})
+	return true, p.writeRecord()
+}
+
+// by has the work of a role done by whoever has it, and by its fallback for the rest of
+// the run when that one is missing or fails for another reason than a limit.
+func (a *attempt) by(ctx context.Context, role string, work func(context.Context, *crew.Lineup) (*pluginhost.Failure, error)) error {
+	for {
+		l := a.p.lineup(a.crew(), role)
+		f, err := work(ctx, l)
+		a.fire(context.WithoutCancel(ctx))
+		switch {
+		case f == nil && err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		}
+		if why := failedItself(f, err); why != "" {
+			ok, rerr := a.p.replace(role, l.Now(), why)
+			if rerr != nil {
+				return rerr
+			}
+			if ok {
+				a.note(fmt.Sprintf("%s does the %s no more in this run: %s", l.Now(), role, why))
+				continue
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return f.Fault()
+	}
+}
+
+// failedItself says why a plugin is to be replaced; "" when it is not to blame.
+func failedItself(f *pluginhost.Failure, err error) string {
+	if f != nil {
+		return f.Summary
+	}
+	flt, ok := fault.As(err)
+	if ok && (flt.Code == judge.BlockedPlugin || flt.Code == judge.BlockedAuth || flt.Code == judge.StopBuilderOutputInvalid) {
+		return flt.What
+	}
+	return ""
+}
+
+// asking is one question of a step.
+type asking struct {
+	role, id string
+	schema   []byte
+	words    func(retry string) (system, user string, err error)
+	read     func(text []byte) error // why an answer is none
+}
+
+// maxAsked is how often a question is asked whose answer has not its form.
+const maxAsked = 2
+
+// ask gets an answer that has its form.
+func (a *attempt) ask(ctx context.Context, q asking) (*desk.Answer, error) {
+	var got *desk.Answer
+	err := a.by(ctx, q.role, func(ctx context.Context, l *crew.Lineup) (*pluginhost.Failure, error) {
+		who, retry := strings.ReplaceAll(l.Now().Name, "/", "-"), ""
+		for n := 1; ; n++ {
+			system, user, err := q.words(retry)
+			if err != nil {
+				return nil, fault.Wrap(err, judge.BlockedMissingConfig, "the prompt of the "+q.role+" can't be made", "`ls -l "+fault.Word(a.p.env.WS.Prompts())+"` has texts of your own")
+			}
+			cfg := a.p.env.Config.Pipeline
+			ans, f, err := a.calls().Ask(ctx, l, desk.Question{ID: fmt.Sprintf("%s-%s-%s-%d", a.trail.Attempt, q.id, who, n), Role: q.role, System: system, User: user,
+				Schema: q.schema, MaxUSD: cfg.MaxCallUSD, Limit: time.Duration(cfg.CallTimeoutSeconds) * time.Second, LimitKey: "pipeline.call_timeout_seconds", Paid: true})
+			var why error
+			switch {
+			case err != nil:
+				return nil, err
+			case f != nil && f.Cause == pluginhost.Reported && f.Reason == pluginpb.Failure_REASON_BAD_OUTPUT:
+				why = f
+			case f != nil:
+				return f, nil
+			default:
+				why = q.read([]byte(ans.Text))
+			}
+			if why == nil {
+				got = ans
+				a.bought(ans.Line)
+				return nil, nil
+			}
+			if n == maxAsked {
+				return nil, fault.Wrap(why, judge.StopBuilderOutputInvalid, fmt.Sprintf("the %s of %s has not the form that was asked for, twice", q.role, l.Now()), "`relay task show "+a.trail.TaskID+"`")
+			}
+			a.note(fmt.Sprintf("the %s of %s has not the form that was asked for (%s); it is asked once more", q.role, l.Now(), why))
+			retry = why.Error()
+		}
+	})
+	return got, err
+}
+
+// bought keeps a call in the trail whose answer was there already.
+func (a *attempt) bought(u *ledger.Line) {
+	if u == nil {
+		return
+	}
+	for _, c := range a.got.Calls {
+		if c.CallID == u.CallID {
+			return
+		}
+	}
+	a.got.Calls = append(a.got.Calls, *u)
+}
