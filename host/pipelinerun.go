@@ -1,0 +1,234 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/lock"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/pipeline"
+	"github.com/paxiom/relay/judge"
+)
+
+// Types of pipelines that the commands show.
+type (
+	// TaskTrail is all that is known of one attempt at a task.
+	TaskTrail = pipeline.Trail
+	// Replacement says who took over a role for the rest of a run.
+	Replacement = pipeline.Replacement
+)
+
+// PipelineRunOptions are one call of relay pipeline run.
+type PipelineRunOptions struct {
+	Only       string // the only task to work on
+	MaxSession time.Duration
+	Observer   Observer
+	OnTask     func(*TaskTrail) // after each task
+}
+
+// PipelineRun is how a run over the task list ended.
+type PipelineRun struct {
+	Doc
+	RunID    string            `json:"run_id"`
+	Reason   string            `json:"reason"`
+	Why      string            `json:"why,omitempty"`
+	Tasks    []*TaskTrail      `json:"tasks"` // in the order of their ends
+	Counts   map[string]int    `json:"counts"`
+	Waiting  []string          `json:"waiting,omitempty"`  // for you
+	Held     map[string]string `json:"held,omitempty"`     // by a failed task
+	Replaced []Replacement     `json:"replaced,omitempty"` // for the rest of the run
+	Spend    LoopSpend         `json:"spend"`
+	Next     string            `json:"next,omitempty"`
+	ExitCode int               `json:"exit_code"`
+}
+
+// PipelineRun works through the task list. A task that failed is a result, not an error.
+// When ctx ends by [Interrupt] the step under way is ended in order, and the next run goes
+// on with it.
+func (r *Repo) PipelineRun(ctx context.Context, o PipelineRunOptions) (*PipelineRun, error) {
+	env, repo, err := r.pipelineEnv(o.Observer)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.trust().Check(repo.loaded, r.getenv); err != nil {
+		return nil, err
+	}
+	ctx, asked, done := stoppable(ctx, repo.ws)
+	defer done()
+	out, err := pipeline.Run(ctx, env, pipeline.Options{Only: o.Only, Session: o.MaxSession, Drain: asked, OnTask: o.OnTask})
+	if err != nil {
+		return nil, tasksFault(err)
+	}
+	return pipelineResult(ctx, out), nil
+}
+
+func (r *Repo) pipelineEnv(obs Observer) (*pipeline.Env, *opened, error) {
+	repo, err := r.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	if repo.loaded.File == "" {
+		return nil, nil, fault.New(judge.BlockedMissingConfig, "this repository has no configuration for relay", "there is no relay.config.json, .yaml, .yml or .toml in "+repo.root, "`relay init`")
+	}
+	cat, err := r.catalog(repo.root)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &pipeline.Env{Root: repo.root, Config: repo.loaded.Config, WS: repo.ws, Catalog: cat, StateDir: r.stateDir(), DataDir: r.dataDir(), Home: r.home(),
+		Environ: r.opts.Env, Version: r.opts.Version, Clock: r.opts.Clock, Observer: obs}, repo, nil
+}
+
+func pipelineResult(ctx context.Context, out *pipeline.Outcome) *PipelineRun {
+	res := &PipelineRun{Doc: Doc{"relay.pipeline.run", 1}, RunID: out.RunID, Reason: string(out.Reason), Why: out.Why, Tasks: out.Tasks, Waiting: out.Waiting,
+		Held: out.Held, Replaced: out.Replaced, Spend: out.Spend, Counts: map[string]int{}}
+	if res.Tasks == nil {
+		res.Tasks = []*TaskTrail{}
+	}
+	for s, n := range out.Counts {
+		res.Counts[string(s)] = n
+	}
+	res.ExitCode, res.Next = pipelineEnd(out)
+	var sig Interrupted
+	if out.Reason == pipeline.Interrupted && errors.As(context.Cause(ctx), &sig) {
+		res.ExitCode = sig.ExitCode()
+	}
+	return res
+}
+
+// pipelineEnd gives the exit code and what to type: what waits for a person goes before
+// what failed.
+func pipelineEnd(out *pipeline.Outcome) (code int, next string) {
+	failed := ""
+	for _, t := range out.Tasks {
+		if t.Code != "" && t.Code != judge.Success {
+			failed = t.TaskID
+		}
+	}
+	switch {
+	case out.Reason == pipeline.LimitLasts:
+		return ExitStopped, "`relay pipeline run` again when the limit is over; pipeline.*.fallback in the configuration names who may stand in"
+	case out.Reason == pipeline.Interrupted:
+		return ExitStopped, "`relay pipeline run` goes on with it"
+	case len(out.Waiting) > 0:
+		return ExitWaiting, "`relay task show " + out.Waiting[0] + "`, then `relay task answer " + out.Waiting[0] + "` and `relay pipeline run`"
+	case failed != "":
+		return ExitStopped, "`relay task show " + failed + "`; `relay task retry " + failed + "` and `relay pipeline run` try it again"
+	case len(out.Held) > 0:
+		for id, by := range out.Held {
+			return ExitStopped, fmt.Sprintf("`relay task retry %s`: %s waits for it", by, id)
+		}
+	}
+	return ExitDone, "`relay task list`"
+}
+
+// PipelineStatus is where the tasks stand.
+type PipelineStatus struct {
+	Doc
+	Running bool           `json:"running"`
+	PID     int            `json:"pid,omitempty"`
+	Counts  map[string]int `json:"counts"`
+	Ready   []string       `json:"ready,omitempty"` // what may start now, the next one first
+	Open    []*TaskTrail   `json:"open"`            // attempts that have not ended
+	Next    string         `json:"next,omitempty"`
+}
+
+// PipelineStatus says what the pipeline is at. It starts nothing.
+func (r *Repo) PipelineStatus(context.Context) (*PipelineStatus, error) {
+	repo, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	_, l, err := r.taskList()
+	if err != nil {
+		return nil, err
+	}
+	res := &PipelineStatus{Doc: Doc{"relay.pipeline.status", 1}, Counts: map[string]int{}, Open: []*TaskTrail{}, Next: "`relay pipeline run`"}
+	for s, n := range l.Count() {
+		res.Counts[string(s)] = n
+	}
+	open, err := pipeline.Open(repo.ws)
+	if err != nil {
+		return nil, err
+	}
+	begun := map[string]bool{}
+	for _, t := range open {
+		res.Open, begun[t.TaskID] = append(res.Open, t), true
+		if t.Waiting != nil {
+			res.Next = t.Waiting.Next(t.TaskID)
+		}
+	}
+	for _, t := range l.Ready() {
+		if !begun[t.ID] {
+			res.Ready = append(res.Ready, t.ID)
+		}
+	}
+	if state, info, err := lock.Inspect(repo.ws.Lock()); err == nil && state == lock.Held && info != nil && strings.HasPrefix(info.Command, "relay pipeline") {
+		res.Running, res.PID, res.Next = true, info.PID, "`relay stop --drain` ends it after the task under way"
+	}
+	return res, nil
+}
+
+// TaskAnswer gives the operator's answer to a task that waits: yes or no to unsure
+// criteria, a text to a planner's question.
+func (r *Repo) TaskAnswer(ctx context.Context, id, text string) (*TaskResult, error) {
+	repo, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+	yes := strings.EqualFold(word, "yes")
+	if waiting, err := pipeline.Attempts(repo.ws, id); err == nil && len(waiting) > 0 && waiting[0].Waiting != nil && waiting[0].Waiting.Kind == "criteria" {
+		if !yes && !strings.EqualFold(word, "no") {
+			return nil, fault.New(judge.BlockedMissingConfig, "that is no answer to this question", "whether the criteria are met is answered with yes or no", waiting[0].Waiting.Next(id))
+		}
+		text = strings.TrimSpace(rest)
+	}
+	now := time.Now()
+	if r.opts.Clock != nil {
+		now = r.opts.Clock.Now()
+	}
+	if _, err := pipeline.Answer(repo.ws, id, yes, text, now); err != nil {
+		return nil, err
+	}
+	return r.Task(ctx, id)
+}
+
+// trails are the attempts at a task, newest first; none where relay is not set up.
+func (r *Repo) trails(id string) []*TaskTrail {
+	repo, err := r.open()
+	if err != nil {
+		return nil
+	}
+	all, err := pipeline.Attempts(repo.ws, id)
+	if err != nil {
+		return nil
+	}
+	return all
+}
+
+// abandon forgets what was begun of a task.
+func (r *Repo) abandon(id string) error {
+	repo, err := r.open()
+	if err != nil {
+		return nil // without a configuration nothing can have been begun
+	}
+	return pipeline.Abandon(repo.ws, id)
+}
+
+// pipelineTeam are the plugins of a pipeline.
+func pipelineTeam(cfg *config.Config) []member {
+	p := cfg.Pipeline
+	return []member{
+		{"plan", p.Plan.Provider, catalog.Provider, p.Plan.Model}, {"code", p.Code.Builder, catalog.Builder, p.Code.Model},
+		{"review", p.Review.Provider, catalog.Provider, p.Review.Model}, {"cleanup", p.Cleanup.Builder, catalog.Builder, p.Cleanup.Model},
+		{"criteria", p.Criteria.Provider, catalog.Provider, p.Criteria.Model},
+	}
+}
+
+var _ = workspace.Open
