@@ -8,10 +8,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/catalog"
-	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/lock"
-	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/judge"
 )
@@ -220,15 +217,3 @@ func (r *Repo) abandon(id string) error {
 	}
 	return pipeline.Abandon(repo.ws, id)
 }
-
-// pipelineTeam are the plugins of a pipeline.
-func pipelineTeam(cfg *config.Config) []member {
-	p := cfg.Pipeline
-	return []member{
-		{"plan", p.Plan.Provider, catalog.Provider, p.Plan.Model}, {"code", p.Code.Builder, catalog.Builder, p.Code.Model},
-		{"review", p.Review.Provider, catalog.Provider, p.Review.Model}, {"cleanup", p.Cleanup.Builder, catalog.Builder, p.Cleanup.Model},
-		{"criteria", p.Criteria.Provider, catalog.Provider, p.Criteria.Model},
-	}
-}
-
-var _ = workspace.Open

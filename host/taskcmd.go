@@ -95,6 +95,7 @@ func (r *Repo) Task(_ context.Context, id string) (*TaskResult, error) {
 			res.Artifacts = append(res.Artifacts, filepath.Join(filepath.Dir(f.Path), filepath.FromSlash(*a)))
 		}
 	}
+	res.Attempts = r.trails(id)
 	for i := range l.Tasks {
 		if slices.Contains(l.Tasks[i].DependsOn, id) {
 			res.Blocks = append(res.Blocks, l.Tasks[i].ID)
@@ -165,8 +166,12 @@ func (r *Repo) TaskEdit(ctx context.Context, id string, e TaskEdit) (*TaskResult
 	return r.edit(ctx, id, prd.Set(id, fields))
 }
 
-// TaskRetry makes a task pending again, whatever became of it.
+// TaskRetry makes a task pending again, whatever became of it; what was begun of it is
+// not gone on with.
 func (r *Repo) TaskRetry(ctx context.Context, id string) (*TaskResult, error) {
+	if err := r.abandon(id); err != nil {
+		return nil, err
+	}
 	return r.edit(ctx, id, prd.SetStatus(id, prd.Pending, time.Time{}, ""))
 }
 

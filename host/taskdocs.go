@@ -38,6 +38,8 @@ type TaskResult struct {
 	Artifacts   []string   `json:"artifacts,omitempty"` // plan and review, where they are
 	CompletedAt *time.Time `json:"completed_at,omitempty"`
 	Notes       string     `json:"notes,omitempty"`
+	// Attempts are all that is known of the attempts at it, newest first.
+	Attempts []*TaskTrail `json:"attempts,omitempty"`
 }
 
 // NewTask is a task to be added.

@@ -5,17 +5,19 @@ import (
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/loop"
+	"github.com/paxiom/relay/host/pipeline"
 )
 
 // WakeResult says which wait was ended.
 type WakeResult struct {
 	Doc
-	Loop *LoopSeen `json:"loop"` // as it was
-	Next string    `json:"next"`
+	Loop  *LoopSeen `json:"loop"`            // as it was; null when none waited
+	Tasks []string  `json:"tasks,omitempty"` // of the pipeline that waited
+	Next  string    `json:"next"`
 }
 
-// Wake ends the wait of this workspace's loop for a vendor's limit: everything that is
-// configured is asked again now.
+// Wake ends the waits of this workspace's loop and pipeline for a vendor's limit:
+// everything that is configured is asked again now.
 func (r *Repo) Wake(context.Context) (*WakeResult, error) {
 	o, err := r.open()
 	if err != nil {
@@ -25,11 +27,17 @@ func (r *Repo) Wake(context.Context) (*WakeResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l == nil {
-		return nil, fault.New("", "no loop waits here", "only a loop that met a vendor's limit waits", "`relay status`")
+	tasks, err := pipeline.Wake(o.ws)
+	if err != nil {
+		return nil, err
 	}
-	res := &WakeResult{Doc: Doc{"relay.wake", 1}, Loop: l, Next: "`relay status`"}
-	if !l.Running {
+	res := &WakeResult{Doc: Doc{"relay.wake", 1}, Loop: l, Tasks: tasks, Next: "`relay status`"}
+	switch {
+	case l == nil && len(tasks) == 0:
+		return nil, fault.New("", "no loop waits here", "only a loop or a pipeline that met a vendor's limit waits", "`relay status`")
+	case l == nil:
+		res.Next = "`relay pipeline status`"
+	case !l.Running:
 		res.Next = "`relay loop --resume`"
 	}
 	return res, nil

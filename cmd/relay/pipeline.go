@@ -10,8 +10,9 @@ import (
 )
 
 func newPipelineCmd(a *app) *cobra.Command {
-	return parent("pipeline", "Work through a list of tasks", "relay pipeline init\nrelay pipeline import .beads/issues.jsonl\nrelay pipeline check",
-		groupWork, newPipelineInitCmd(a, nil), newPipelineGenerateCmd(a, nil), newPipelineImportCmd(a, nil), newPipelineCheckCmd(a, nil))
+	return parent("pipeline", "Work through a list of tasks", "relay pipeline init\nrelay pipeline check\nrelay pipeline run",
+		groupWork, newPipelineInitCmd(a, nil), newPipelineGenerateCmd(a, nil), newPipelineImportCmd(a, nil), newPipelineCheckCmd(a, nil),
+		newPipelineRunCmd(a, nil), newPipelineStatusCmd(a, nil))
 }
 
 type pipelineOptions struct {

@@ -13,7 +13,7 @@ import (
 func newTaskCmd(a *app) *cobra.Command {
 	return parent("task", "The tasks of the pipeline", "relay task list\nrelay task show login\nrelay task add \"Log in with a token\" --after users",
 		groupWork, newTaskListCmd(a, nil), newTaskShowCmd(a, nil), newTaskAddCmd(a, nil), newTaskDepCmd(a, nil), newTaskEditCmd(a, nil),
-		newTaskRetryCmd(a, nil), newTaskSkipCmd(a, nil), newTaskGraphCmd(a, nil))
+		newTaskAnswerCmd(a, nil), newTaskRetryCmd(a, nil), newTaskSkipCmd(a, nil), newTaskGraphCmd(a, nil))
 }
 
 // taskOptions are what all commands about one task share.
@@ -109,6 +109,12 @@ func taskPage(p *printer, t *host.TaskResult) {
 		p.row("completed", t.CompletedAt.Local().Format("2006-01-02 15:04"))
 	}
 	p.row("notes", host.Safe(t.Notes))
+	for i, a := range t.Attempts {
+		if i > 0 {
+			p.row("", "")
+		}
+		trail(p, a)
+	}
 }
 
 type taskAddOptions struct {

@@ -36,10 +36,15 @@ func runWake(ctx context.Context, o *wakeOptions) error {
 		return err
 	}
 	return o.app.done(res, func(p *printer) {
-		if res.Loop.Running {
+		switch {
+		case res.Loop == nil:
+		case res.Loop.Running:
 			p.linef("The loop %s asks again now.", res.Loop.ID)
-		} else {
+		default:
 			p.linef("The wait of the loop %s is over.", res.Loop.ID)
+		}
+		for _, t := range res.Tasks {
+			p.linef("The wait of the task %s is over.", t)
 		}
 		p.next(res.Next)
 	})

@@ -271,7 +271,7 @@ func (a *attempt) weigh(ctx context.Context, name string, b building, kept *sess
 func (a *attempt) taskJSON(b building) ([]byte, error) {
 	t, s := a.trail.Task, a.fence()
 	raw, err := json.Marshal(map[string]any{"task_id": t.ID, "milestone_id": tabName, "task_kind": "execute", "intent": oneLine(t.Title), "step": b.role, "round": b.round,
-		"scope": map[string]any{"allowed_globs": s.AllowedGlobs, "forbidden_globs": s.ForbiddenGlobs, "allow_new_files": *s.AllowNewFiles, "allow_lockfile_changes": s.AllowLockfileChanges},
+		"scope":               map[string]any{"allowed_globs": s.AllowedGlobs, "forbidden_globs": s.ForbiddenGlobs, "allow_new_files": *s.AllowNewFiles, "allow_lockfile_changes": s.AllowLockfileChanges},
 		"acceptance_criteria": t.AcceptanceCriteria, "validation": map[string]any{"command": t.Validation.Command}})
 	if err != nil {
 		return nil, fault.Internal(err)

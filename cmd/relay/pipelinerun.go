@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type pipelineRunOptions struct {
+	app     *app
+	minutes int
+	only    string
+}
+
+func newPipelineRunCmd(a *app, runF func(context.Context, *pipelineRunOptions) error) *cobra.Command {
+	o := &pipelineRunOptions{app: a}
+	cmd := &cobra.Command{
+		Use: "run", Short: "Work through the tasks until none is left",
+		Long: "Plans, codes, reviews and cleans up one task after the other, each step in a fresh process, and lands\n" +
+			"what the judge, the validation command and the acceptance criteria let pass. prd.json is read before\n" +
+			"each task, so edit it meanwhile. A run that was cut off goes on where it was. Ctrl-C ends the step\n" +
+			"under way in order, `relay stop --drain` ends it after the task.",
+		Example: "relay pipeline run\nrelay pipeline run --only login --max-session-minutes 15",
+		Args:    noArgs, RunE: runE(o, runF, runPipelineRun),
+	}
+	cmd.Flags().IntVar(&o.minutes, "max-session-minutes", 0, "cap of one cleanup process, `N` minutes instead of the configured ones")
+	cmd.Flags().StringVar(&o.only, "only", "", "work on this `TASK` alone")
+	_ = cmd.RegisterFlagCompletionFunc("only", completeTasks(a))
+	return cmd
+}
+
+func runPipelineRun(ctx context.Context, o *pipelineRunOptions) error {
+	if o.minutes < 0 || o.minutes > 1440 {
+		return usageError{what: fmt.Sprintf("--max-session-minutes %d is no cap", o.minutes), why: "it is from 1 to 1440", fix: "`relay pipeline run --max-session-minutes 15`"}
+	}
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	live := newProgress(o.app)
+	res, err := repo.PipelineRun(ctx, host.PipelineRunOptions{Only: o.only, MaxSession: time.Duration(o.minutes) * time.Minute, Observer: live, OnTask: live.task})
+	live.close()
+	if err != nil {
+		return err
+	}
+	return o.app.end(res.ExitCode, res, func(p *printer) { pipelineVerdict(p, res) })
+}
+
+// task says how one task ended.
+func (pr *progress) task(t *host.TaskTrail) {
+	pr.mu.Lock()
+	defer pr.mu.Unlock()
+	end, text := pr.p.outcome(string(t.Code)), t.Summary
+	if t.Waiting != nil {
+		end, text = pr.p.yellow("waits for you"), t.Waiting.Text
+	}
+	if len(t.Commit) > 12 {
+		text += "  " + t.Commit[:12]
+	}
+	pr.line(pr.p.bold("task "+t.TaskID)+"  "+end, text)
+}
+
+// pipelineVerdict is the last word on a run.
+func pipelineVerdict(p *printer, res *host.PipelineRun) {
+	for _, t := range res.Tasks {
+		switch {
+		case t.Waiting != nil:
+			p.row("waits", t.TaskID+"  "+host.Safe(t.Waiting.Text))
+		case t.Code == "SUCCESS":
+			p.row("landed", fmt.Sprintf("%.12s  %s  %s", dash(t.Commit), t.TaskID, host.Safe(t.Task.Title)))
+		default:
+			p.row("failed", t.TaskID+"  "+p.outcome(string(t.Code))+"  "+host.Safe(t.Summary+": "+t.Why))
+		}
+	}
+	var held []string
+	for id, by := range res.Held {
+		held = append(held, id+" by "+by)
+	}
+	slices.Sort(held)
+	p.row("held up", strings.Join(held, ", "))
+	for _, r := range res.Replaced {
+		p.row("replaced", fmt.Sprintf("%s by %s for the %s: %s", r.From, r.To, r.Role, host.Safe(r.Why)))
+	}
+	p.row("tasks", counted(res.Counts))
+	p.row("spent", spendText(res.Spend.Calls, res.Spend.CostUSD, res.Spend.UnknownCalls))
+	p.row("stopped", res.Reason)
+	why(p, res.Why)
+	p.next(res.Next)
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// counted says how many tasks have each status.
+func counted(counts map[string]int) string {
+	var parts []string
+	for _, s := range []string{"completed", "in_progress", "pending", "failed", "skipped"} {
+		if n := counts[s]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(s, "_", " ")))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func newPipelineStatusCmd(a *app, runF func(context.Context, *pipelineOptions) error) *cobra.Command {
+	o := &pipelineOptions{app: a}
+	return &cobra.Command{
+		Use: "status", Short: "What the pipeline is at, and what comes next", Example: "relay pipeline status\nrelay pipeline status --json | jq .open",
+		Args: noArgs, RunE: runE(o, runF, runPipelineStatus),
+	}
+}
+
+func runPipelineStatus(ctx context.Context, o *pipelineOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.PipelineStatus(ctx)
+	if err != nil {
+		return err
+	}
+	return o.app.done(res, func(p *printer) {
+		if res.Running {
+			p.row("running", "yes"+pid(res.PID))
+		}
+		p.row("tasks", counted(res.Counts))
+		for _, t := range res.Open {
+			at := "at " + t.Step
+			if t.Waiting != nil {
+				at = "waits for you: " + host.Safe(t.Waiting.Text)
+			}
+			p.row("begun", t.TaskID+"  "+at)
+		}
+		p.row("ready", strings.Join(res.Ready, ", "))
+		p.next(res.Next)
+	})
+}
