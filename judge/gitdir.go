@@ -56,7 +56,7 @@ func classifyGit(c *Change, branch string) gitEffect {
 	switch first {
 	case "index":
 		return noiseIf(rest == "" && rewritten(c))
-	case "index.lock", "ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG":
+	case "index.lock", "ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "AUTO_MERGE":
 		return noiseIf(rest == "" && !c.NewMode.IsDir())
 	case "logs":
 		return gitNoise

@@ -18,6 +18,7 @@ func TestJudgeGitDir(t *testing.T) {
 		{"status refreshes the index", edited("index"), gitNoise},
 		{"index lock left", added("index.lock"), gitNoise},
 		{"reset leaves ORIG_HEAD", added("ORIG_HEAD"), gitNoise},
+		{"cherry-pick leaves AUTO_MERGE", added("AUTO_MERGE"), gitNoise},
 		{"fetch", edited("FETCH_HEAD"), gitNoise},
 		{"message", added("COMMIT_EDITMSG"), gitNoise},
 		{"reflog", edited("logs/refs/heads/main"), gitNoise},

@@ -64,7 +64,7 @@ func (c *Change) inside(ctx context.Context, limit int, args ...string) (out []b
 	case rerr != nil:
 		return nil, "", rerr
 	case !state.OK():
-		return nil, fmt.Sprintf("git %s failed with exit code %d", args[0], state.Code), nil
+		return out, fmt.Sprintf("git %s failed with exit code %d", strings.Join(args, " "), state.Code), nil
 	}
 	return out, "", nil
 }

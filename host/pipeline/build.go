@@ -49,11 +49,13 @@ func (a *attempt) build(f durable.Flow, b building) (Session, error) {
 		s, err := do(a, f, name, func(ctx context.Context, at durable.Attempt) (Session, error) {
 			return a.session(ctx, at, name, n, b)
 		})
+		if s.Name != "" { // of one that the judge stopped, too
+			a.trail.Sessions = append(a.trail.Sessions, s)
+			a.trail.Judged = &s.Judged
+		}
 		if err != nil {
 			return s, err
 		}
-		a.trail.Sessions = append(a.trail.Sessions, s)
-		a.trail.Judged = &s.Judged
 		a.deal(s)
 		a.leave(sessionLine(s))
 		if s.End == endDone {

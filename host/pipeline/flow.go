@@ -13,7 +13,6 @@ import (
 type beginning struct {
 	Base   string `json:"base"`
 	Branch string `json:"branch"`
-	RunID  string `json:"run_id"`
 }
 
 // flow is the workflow of an attempt: deterministic code over recorded steps. Whatever
@@ -46,14 +45,14 @@ func (a *attempt) flow(f durable.Flow) error {
 
 // carryOut takes the task through its steps.
 func (a *attempt) carryOut(f durable.Flow) error {
-	b, err := do(a, f, "begin", a.begin)
-	if err != nil {
-		return err
-	}
-	a.trail.Base, a.trail.Branch, a.trail.RunID = b.Base, b.Branch, b.RunID
 	if err := a.plan(f); err != nil {
 		return err
 	}
+	b, err := do(a, f, "begin", a.begin) // planning may have waited for days
+	if err != nil {
+		return err
+	}
+	a.trail.Base, a.trail.Branch = b.Base, b.Branch
 	if err := a.code(f); err != nil {
 		return err
 	}
@@ -108,7 +107,7 @@ func (a *attempt) begin(ctx context.Context, _ durable.Attempt) (beginning, erro
 		return beginning{}, err
 	}
 	head, branch, err := a.place.Git.Head(ctx)
-	return beginning{Base: head, Branch: branch, RunID: a.trail.RunID}, err
+	return beginning{Base: head, Branch: branch}, err
 }
 
 // summary says in one line what came of a task that is done.

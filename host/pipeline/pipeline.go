@@ -143,6 +143,11 @@ func (p *Pipeline) loop(ctx context.Context) error {
 // its end into the list.
 func (p *Pipeline) work(ctx context.Context, t prd.Task, where Place) (*Trail, error) {
 	for lost := 0; ; lost++ {
+		if open, err := p.openAttempt(t.ID); err == nil && open == nil { // one that was cut off has the tree in its journal
+			if err := p.tidy(ctx, where); err != nil {
+				return nil, err
+			}
+		}
 		trail, err := p.runTask(ctx, t, where)
 		if err != nil {
 			return nil, err

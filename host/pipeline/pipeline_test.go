@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -73,4 +74,11 @@ func TestTasksAreCarriedOut(t *testing.T) {
 	if !strings.Contains(w.git("ls-files"), ".relay/pipeline/context.json") {
 		t.Error("the memory is not committed")
 	}
+}
+
+func text(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	must(t, err)
+	return string(b)
 }

@@ -112,12 +112,15 @@ func (a *attempt) prove(f durable.Flow) error {
 	}
 	a.trail.Criteria = r.Criteria
 	unmet, unsure := sortCriteria(r.Criteria)
-	a.leave(fmt.Sprintf("%d of %s met", len(r.Criteria)-len(unmet)-len(unsure), plural(len(r.Criteria), "criterion")))
+	a.leave(fmt.Sprintf("%d of %d acceptance criteria are met", len(r.Criteria)-len(unmet)-len(unsure), len(r.Criteria)))
 	if len(unmet) > 0 {
 		return a.fail(f, unmet)
 	}
 	if len(unsure) == 0 {
 		return nil
+	}
+	if err := a.keep(f); err != nil {
+		return err
 	}
 	q := Question{Name: "criteria", Kind: "criteria", Criteria: unsure, Text: "is it met? " + a.doubts(unsure)}
 	d, err := a.consult(f, q)
@@ -133,9 +136,70 @@ func (a *attempt) prove(f durable.Flow) error {
 		}
 	}
 	if !d.Yes {
-		return a.fail(f, unsure)
+		p := a.unmet(unsure)
+		p.Salvage = change.KeptRef(a.trail.RunID)
+		return p
 	}
-	return nil
+	return a.rebase(f)
+}
+
+// keep makes the commits of the change and puts them under a ref, while the operator is
+// asked and the branch moves on.
+func (a *attempt) keep(f durable.Flow) error {
+	tip, err := do(a, f, "keep", func(ctx context.Context, _ durable.Attempt) (string, error) {
+		if err := a.stand(ctx); err != nil {
+			return "", err
+		}
+		tip, err := a.change.Keep(ctx, a.message())
+		if err != nil {
+			return "", crew.BoxFault(err)
+		}
+		return tip, a.discard()
+	})
+	a.trail.Kept = tip
+	return err
+}
+
+// rebase makes the kept commits again in a fresh box on the present tip of the branch, and
+// tries the result. Commits that meet a conflict send the task back.
+func (a *attempt) rebase(f durable.Flow) error {
+	b, err := do(a, f, "rebase", func(ctx context.Context, at durable.Attempt) (beginning, error) {
+		b, err := a.begin(ctx, at)
+		if err != nil {
+			return b, err
+		}
+		if err := a.discard(); err != nil { // of a try that was cut off
+			return b, fault.Internal(err)
+		}
+		env, err := a.changeEnv(ctx)
+		if err != nil {
+			return b, err
+		}
+		if a.change, err = change.Begin(env, change.Options{RunID: a.trail.RunID, Base: b.Base, Branch: b.Branch}); err != nil {
+			return b, crew.BoxFault(err)
+		}
+		why, err := a.change.Replay(ctx, a.trail.Base, a.trail.Kept)
+		if err != nil {
+			return b, crew.BoxFault(err)
+		}
+		if why != "" {
+			return b, lost("its commits meet later work: " + why)
+		}
+		if _, err := a.look(ctx); err != nil {
+			return b, err
+		}
+		return b, a.change.Sync()
+	})
+	if err != nil {
+		return err
+	}
+	a.trail.Base, a.trail.Branch = b.Base, b.Branch
+	c, err := a.validate(f, len(a.trail.Checks)+1)
+	if err == nil && !c.OK {
+		return &Problem{Code: judge.StopVerifyFailedSlow, What: "the validation command fails on top of later work", Why: c.Outcome, Salvage: change.KeptRef(a.trail.RunID),
+			Fix: "`relay task retry " + a.trail.TaskID + "`"}
+	}
+	return err
 }
 
 func sortCriteria(all []Criterion) (unmet, unsure []int) {
@@ -171,10 +235,14 @@ func (a *attempt) fail(f durable.Flow, unmet []int) error {
 		if err := a.stand(ctx); err != nil {
 			return false, err
 		}
-		return true, a.reject(ctx, &Problem{Code: judge.StopVerifyFailedSlow, What: fmt.Sprintf("%s of %d not met", plural(len(unmet), "acceptance criterion"), len(a.trail.Criteria)),
-			Why: a.doubts(unmet), Fix: "`relay task show " + a.trail.TaskID + "`, then `relay task retry " + a.trail.TaskID + "`"})
+		return true, a.reject(ctx, a.unmet(unmet))
 	})
 	return err
+}
+
+func (a *attempt) unmet(numbers []int) *Problem {
+	return &Problem{Code: judge.StopVerifyFailedSlow, What: fmt.Sprintf("%d of %d acceptance criteria are not met", len(numbers), len(a.trail.Criteria)),
+		Why: a.doubts(numbers), Fix: "`relay task show " + a.trail.TaskID + "`, then `relay task retry " + a.trail.TaskID + "`"}
 }
 
 // maxTried bounds the commands that are run because evidence names them.

@@ -77,6 +77,7 @@ type Trail struct {
 	Commit  string     `json:"commit,omitempty"` // the last of Commits
 	Commits []string   `json:"commits"`
 	Salvage string     `json:"salvage,omitempty"` // the ref that keeps what was rejected
+	Kept    string     `json:"kept,omitempty"`    // the commit that keeps the work while the operator is asked
 	Memory  string     `json:"memory,omitempty"`  // the new rolling summary
 	Settled bool       `json:"settled"`           // its end is in prd.json
 }

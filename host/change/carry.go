@@ -1,0 +1,66 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/paxiom/relay/judge"
+)
+
+// KeptRef is the ref under which Keep and Reject keep what a run had built.
+func KeptRef(runID string) string { return refName(runID) }
+
+// Keep makes the commits that Land would make and puts them under a ref of relay's own.
+// The branch and the work tree stay as they are. The commit is "" when nothing was
+// changed.
+func (c *Change) Keep(ctx context.Context, m Message) (string, error) {
+	if c.touched == nil || c.verdict.Code != judge.Success {
+		return "", errors.New("only a change that was judged a success can be kept for later")
+	}
+	if len(c.verdict.Kept) == 0 {
+		return "", nil
+	}
+	real, err := openReal(c.env.Git.Root)
+	if err != nil {
+		return "", err
+	}
+	defer real.Close()
+	l := &lander{env: c.env, log: c.log, real: real, base: c.opts.Base, branch: c.opts.Branch}
+	p, err := l.plan(c.verdict.Kept, func(p string) (io.ReadCloser, error) { return c.box.Open(p) })
+	if err != nil {
+		return "", err
+	}
+	k := newCommitter(c.env, c.layer)
+	defer k.remove()
+	tip, err := l.build(ctx, k, p.Entries, m)
+	if err == nil && tip != "" && len(c.own) > 0 {
+		tip, err = l.chain(ctx, c.own, tip, m)
+	}
+	if err != nil || tip == "" {
+		return "", err
+	}
+	_, err = c.env.write(ctx, nil, nil, "update-ref", refName(c.opts.RunID), tip)
+	return tip, err
+}
+
+// Replay makes the commits after from, up to tip, again in the box, as git cherry-pick
+// does: they are then judged and landed like a builder's own. why says why they can't be;
+// the box is of no use then. A tip "" has no commits.
+func (c *Change) Replay(ctx context.Context, from, tip string) (why string, err error) {
+	if tip == "" {
+		return "", nil
+	}
+	_, why, err = c.inside(ctx, maxStanding, "-c", "user.name=relay", "-c", "user.email=relay@localhost", "-c", "commit.gpgSign=false",
+		"cherry-pick", "--allow-empty", from+".."+tip)
+	if err != nil || why == "" {
+		return why, err
+	}
+	out, _, err := c.inside(ctx, maxStanding, "diff", "--name-only", "--diff-filter=U")
+	if files := strings.Fields(string(out)); err == nil && len(files) > 0 {
+		why = fmt.Sprintf("a conflict in %s", strings.Join(files, ", "))
+	}
+	return why, err
+}

@@ -1,0 +1,237 @@
+package pipeline
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/progress"
+	"github.com/paxiom/relay/host/pipeline/prd"
+	"github.com/paxiom/relay/judge"
+)
+
+// go runs the pipeline in this process and gives the tasks that came to an end.
+func (w *world) goes(o Options) *Outcome {
+	w.t.Helper()
+	out, err := Run(w.t.Context(), w.env(), o)
+	must(w.t, err)
+	for _, tr := range out.Tasks {
+		w.t.Logf("%s: %s %s: %s %v", tr.TaskID, tr.Code, tr.Summary, tr.Why, tr.Notes)
+	}
+	return out
+}
+
+// A task that breaks a rule is thrown away, what depends on it is held, the others go on.
+func TestFailedTaskHoldsItsDependents(t *testing.T) {
+	w := newWorld(t, task("bad"), task("after", "bad"), task("good"))
+	w.simple("bad")
+	w.simple("good")
+	w.act("bad-code", "echo KEY=1 >.env.local; echo word bad >src/bad.txt; sed -i s/pending/completed/ prd.json\n")
+	head := w.git("rev-parse", "HEAD")
+	out := w.goes(Options{})
+	bad := w.trail("bad")
+	if bad.Code.Outcome() != judge.OutcomeStop || len(bad.Judged.Violations) < 2 || bad.Salvage == "" || w.status("bad") != "failed" {
+		t.Errorf("%+v", bad)
+	}
+	if w.status("after") != "pending" || out.Held["after"] != "bad" || w.status("good") != "completed" {
+		t.Errorf("%+v", out)
+	}
+	if _, err := os.Stat(filepath.Join(w.root, "src/bad.txt")); err == nil {
+		t.Error("what was stopped landed")
+	}
+	if got := w.git("log", "--format=%s", "--reverse", head+"..HEAD"); !strings.HasPrefix(got, "chore: bad failed\nfeat: add good\n") || w.git("status", "--porcelain") != "" {
+		t.Errorf("the history is\n%s", got)
+	}
+	w.act("bad-code", "echo word bad >src/bad.txt\n")
+	must(t, (&prd.File{Path: filepath.Join(w.root, TasksFile)}).Edit(prd.SetStatus("bad", prd.Pending, time.Time{}, "")))
+	w.simple("after")
+	if out = w.goes(Options{}); w.status("bad") != "completed" || w.status("after") != "completed" || len(out.Held) > 0 {
+		t.Errorf("running again: %+v", out)
+	}
+}
+
+// A finding is dealt with by a fresh process, and the review comes again only while it
+// finds something new.
+func TestFindingsGetAnOutcome(t *testing.T) {
+	w := newWorld(t, task("a"))
+	flaw := map[string]any{"severity": "major", "file": "src/a.txt", "line": 1, "claim": "it says too little", "evidence": "word a"}
+	w.answers(roleReview, "Round: 2", review())
+	w.answers(roleReview, "round 2", review())
+	w.answers(roleReview, "it says too little", review())
+	w.simple("a")
+	w.calls = append([]map[string]any{}, w.calls...)
+	for i := range w.calls {
+		when := w.calls[i]["when"].(map[string]any)
+		if when["role"] == roleReview && when["prompt"] == "Title of a" {
+			w.calls[i]["answer"] = map[string]any{"text": text(t, review(flaw)), "model": "m"}
+		}
+	}
+	w.script()
+	w.act("a-cleanup-1", `git add -A; git commit -qm 'fix: say more'; out='{"summary":"s","memory":"","findings":[{"id":"F1","outcome":"fixed","why":"says more"}],"notes":[]}'`+"\n")
+	w.goes(Options{})
+	tr := w.trail("a")
+	if tr.Code != judge.Success || len(tr.Reviews) != 2 || len(tr.Findings) != 1 || tr.Findings[0].Outcome != "fixed" || len(tr.Sessions) != 2 {
+		t.Errorf("%+v", tr)
+	}
+	if md := w.read(".relay/pipeline/plans/a_review.md"); !strings.Contains(md, "it says too little") || !strings.Contains(md, "says more") {
+		t.Errorf("the review is\n%s", md)
+	}
+}
+
+// What nobody can prove waits for the operator, while the rest goes on.
+func TestUnsureWaitsForTheOperator(t *testing.T) {
+	w := newWorld(t, task("a"), task("b"))
+	w.answers(roleCriteria, "Title of a", met("src/a.txt", 1, "a quote that is not there"))
+	w.simple("a")
+	w.simple("b")
+	out := w.goes(Options{})
+	if len(out.Waiting) != 1 || out.Waiting[0] != "a" || w.status("a") != "pending" || w.status("b") != "completed" {
+		t.Fatalf("%+v", out)
+	}
+	if q, err := os.ReadFile(w.env().WS.Queue()); err != nil || !strings.Contains(string(q), "relay task answer a yes") {
+		t.Errorf("the queue is %q, %v", q, err)
+	}
+	if out = w.goes(Options{}); len(out.Tasks) != 0 {
+		t.Errorf("it goes on without an answer: %+v", out.Tasks)
+	}
+	if _, err := Answer(w.env().WS, "a", true, "", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	w.goes(Options{})
+	tr := w.trail("a")
+	if w.status("a") != "completed" || !tr.Criteria[0].ByOperator || len(tr.Commits) == 0 {
+		t.Errorf("%+v", tr)
+	}
+	if n := len(tr.Calls); n != 5 {
+		t.Errorf("%d calls were paid for", n)
+	}
+	if !strings.Contains(w.git("log", "--format=%s"), "feat: add a") || w.read("src/b.txt") == "" || w.git("status", "--porcelain") != "" {
+		t.Errorf("the history is\n%s", w.git("log", "--format=%s"))
+	}
+}
+
+// A process that is ended at its cap is followed by a fresh one, which is told how git
+// stands.
+func TestCapIsFollowedByAFreshProcess(t *testing.T) {
+	w := newWorld(t, task("a"))
+	w.simple("a")
+	w.act("a-cleanup", `if grep -q 'feat: half' "$RELAY_PROMPT_PATH"; then git commit -qam 'feat: complete Title of a'; else
+  git add -A; git commit -qm 'feat: half'; echo more >>src/a.txt; sleep 600; fi`+"\n")
+	w.goes(Options{Session: 4 * time.Second})
+	tr := w.trail("a")
+	if tr.Code != judge.Success || len(tr.Sessions) != 3 || tr.Sessions[1].End != endCap || tr.Sessions[2].End != endDone || tr.Sessions[2].Commits != 2 {
+		t.Errorf("%+v", tr)
+	}
+}
+
+// Who is missing is replaced for the rest of the run, and the report says so.
+func TestMissingBuilderIsReplaced(t *testing.T) {
+	w := newWorld(t, task("a"))
+	w.simple("a")
+	e := w.env()
+	e.Config.Pipeline.Code.Builder, e.Config.Pipeline.Code.Fallback = "codex-exec", []string{"external"}
+	out, err := Run(t.Context(), e, Options{})
+	must(t, err)
+	if w.status("a") != "completed" || len(out.Replaced) != 1 || out.Replaced[0].Role != roleCode || out.Replaced[0].To != "external" {
+		t.Errorf("%+v", out)
+	}
+}
+
+// A list that is broken in the middle of an edit is waited for.
+func TestBrokenListIsWaitedFor(t *testing.T) {
+	w := newWorld(t, task("a"), task("b"))
+	w.simple("a")
+	w.simple("b")
+	e := w.env()
+	var whole []byte
+	var said sync.Once
+	path := filepath.Join(w.root, TasksFile)
+	e.Observer = progress.Func(func(ev progress.Event) {
+		if ev.Kind == progress.Notice && strings.Contains(ev.Text, "can't be read as it is") {
+			said.Do(func() { must(t, os.WriteFile(path, whole, 0o644)) })
+		}
+	})
+	out, err := Run(t.Context(), e, Options{OnTask: func(tr *Trail) {
+		if tr.TaskID == "a" {
+			var err error
+			whole, err = os.ReadFile(path)
+			must(t, err)
+			must(t, os.WriteFile(path, whole[:len(whole)/2], 0o644))
+		}
+	}})
+	if err != nil || w.status("b") != "completed" {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// A run that is killed at any point is finished by the next one, with the same commits,
+// and no answer is bought twice.
+func TestKilledAtManyPoints(t *testing.T) {
+	whole := newWorld(t, task("a"))
+	whole.simple("a")
+	if out, _ := whole.run(0); out != "done" {
+		t.Fatalf("an undisturbed run: %s", out)
+	}
+	b, err := os.ReadFile(whole.side("points"))
+	must(t, err)
+	points := strings.Fields(string(b))
+	step := len(points) / 12
+	if testing.Short() {
+		step = len(points) / 3
+	}
+	for n := 1 + step/2; n <= len(points); n += step {
+		w := newWorld(t, task("a"))
+		w.simple("a")
+		out, state := w.run(n)
+		if ws, ok := state.Sys().(syscall.WaitStatus); !ok || ws.Signal() != syscall.SIGKILL {
+			t.Fatalf("point %d (%s): not killed: %s", n, points[n-1], out)
+		}
+		if out, _ := w.run(0); out != "done" {
+			t.Fatalf("point %d (%s): the next run says %s", n, points[n-1], out)
+		}
+		if got := w.git("log", "--reverse", "--format=%s"); w.status("a") != "completed" || got != "base\nfeat: add a\nfeat: complete Title of a\nchore: a completed" {
+			t.Errorf("point %d (%s): %s, the history is\n%s", n, points[n-1], w.status("a"), got)
+		}
+		bought := map[string]int{}
+		must(t, ledger.Usages(w.env().WS, func(l ledger.Line) error {
+			if l.Outcome == "ok" {
+				bought[l.Role]++
+			}
+			return nil
+		}))
+		for role, n := range bought {
+			if n > 1 {
+				t.Errorf("point %d (%s): %d calls of %s", n, points[n-1], n, role)
+			}
+		}
+	}
+	t.Logf("%d points", len(points))
+}
+
+func TestInterruptedRunGoesOn(t *testing.T) {
+	w := newWorld(t, task("a"))
+	w.simple("a")
+	ctx, cancel := context.WithCancel(t.Context())
+	e := w.env()
+	e.Observer = progress.Func(func(ev progress.Event) {
+		if ev.Kind == progress.Entered && strings.HasSuffix(ev.State, "CLEANUP-1-1") {
+			cancel()
+		}
+	})
+	if out, err := Run(ctx, e, Options{}); err != nil || out.Reason != Interrupted {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if w.git("status", "--porcelain") != "" {
+		t.Error("the checkout is not as it was")
+	}
+	w.goes(Options{})
+	if tr := w.trail("a"); w.status("a") != "completed" || tr.Attempt != "a.1" {
+		t.Errorf("%+v", tr)
+	}
+}
