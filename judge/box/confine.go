@@ -15,6 +15,7 @@ type Confine struct {
 	// which the box listens on behalf of the host: see Process.Listeners.
 	Listen []string
 	Limits Limits
+	Grants Grants
 }
 
 // Limits bound what the processes of a box may take together; 0 is no limit. A box
@@ -55,6 +56,8 @@ const (
 // Error says it on one line.
 func (e *Exceeded) Error() string {
 	switch e.Limit {
+	case LimitGrant:
+		return e.grant()
 	case LimitProcesses:
 		return fmt.Sprintf("%d processes and threads at a time; %d are allowed", e.Got, e.Max)
 	case LimitMemory:

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
@@ -90,7 +91,11 @@ func runInit() {
 	// forked from this one.
 	runtime.LockOSThread()
 	reports := gob.NewEncoder(os.NewFile(fdReport, "report"))
-	child, look, err := enter(os.NewFile(fdControl, "control"))
+	over := func(e *Exceeded) {
+		reports.Encode(report{Exceeded: e})
+		unix.Kill(-1, unix.SIGKILL)
+	}
+	child, look, err := enter(os.NewFile(fdControl, "control"), over)
 	if err != nil {
 		f, ok := errors.AsType[*failure](err)
 		if !ok {
@@ -101,10 +106,7 @@ func runInit() {
 	}
 	reports.Encode(report{Started: true})
 	if look != nil {
-		go watch(look, func(e *Exceeded) {
-			reports.Encode(report{Exceeded: e})
-			unix.Kill(-1, unix.SIGKILL)
-		})
+		go watch(look, over)
 	}
 	status, left := reap(child)
 	end := report{Exited: true, Code: status.ExitStatus(), Left: left}
@@ -119,8 +121,9 @@ func runInit() {
 }
 
 // enter does everything up to the running child. look says whether the processes take
-// more than they may; it is nil when there is no limit.
-func enter(control *os.File) (pid int, look func() *Exceeded, err error) {
+// more than they may; it is nil when there is no limit. over is told of a program that
+// was not granted.
+func enter(control *os.File, over func(*Exceeded)) (pid int, look func() *Exceeded, err error) {
 	// Before anything else runs: descriptors that relay's own parent leaked must
 	// not reach the child, since one open folder of the host is a way out.
 	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
@@ -168,7 +171,18 @@ func enter(control *os.File) (pid int, look func() *Exceeded, err error) {
 	if l := p.Limits; l.Processes > 0 || l.Memory > 0 || l.CPUTime > 0 {
 		look = func() *Exceeded { return l.look(stores, processes()) }
 	}
+	if p.Grants.Held {
+		if err := p.Grants.lockFiles(exe); err != nil {
+			return 0, nil, err
+		}
+		held, err := holdPrograms(p.Grants, exe)
+		if err != nil {
+			return 0, nil, err
+		}
+		go held.serve(over)
+	}
 	pid, err = spawn(&p, exe)
+	debug.SetGCPercent(100)
 	return pid, look, err
 }
 

@@ -20,6 +20,9 @@ func (b *Box) startKept(p Proc) (*Process, error) {
 		return nil, &Error{Op: "close the network of", Path: b.spec.Root, Unsupported: true,
 			Why: "box.means " + b.spec.Means + " can't take the network away", Fix: "`relay doctor` says why this machine allows no overlay"}
 	}
+	if p.Confine.Grants.Held {
+		return nil, b.cantHold()
+	}
 	lock, err := b.lock()
 	if err != nil {
 		return nil, err

@@ -43,6 +43,9 @@ func (b *Box) Start(p Proc) (*Process, error) {
 		return nil, &Error{Op: "use " + b.spec.Means, Unsupported: true, Why: "it is Linux's; macOS has the means copy",
 			Fix: "`relay run --set box.means=copy`, or run relay in a Linux virtual machine"}
 	}
+	if p.Confine.Grants.Held {
+		return nil, b.cantHold()
+	}
 	if p.Confine.OwnNetwork {
 		return nil, &Error{Op: "close the network of", Path: b.spec.Root, Unsupported: true, Why: "a copy can't take the network away"}
 	}

@@ -125,6 +125,9 @@ func (b *Box) plan(p Proc) (*plan, error) {
 	if out.Dir == "" {
 		out.Dir = b.spec.Root
 	}
+	if out.Grants.Held {
+		out.Grants.complete(b, out.TmpDir)
+	}
 	return out, nil
 }
 
