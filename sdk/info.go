@@ -31,6 +31,10 @@ type Info struct {
 	Programs []string
 	// Hosts are the network hosts that it talks to, for example "api.anthropic.com".
 	Hosts []string
+	// Reads and Writes are files and folders, beyond its own and a builder's workspace,
+	// that the plugin reads or writes: absolute, below the home ("~/.config/x"), or "."
+	// for the repository.
+	Reads, Writes []string
 	// ConfigSchema is a JSON Schema 2020-12 of the plugin's configuration,
 	// self-contained, at most 256 KiB, each property with a description. Empty: the
 	// plugin takes no configuration.
@@ -95,7 +99,7 @@ func (i Info) check() error {
 func (i Info) proto(parts []Part) *pluginpb.GetInfoResponse {
 	out := &pluginpb.GetInfoResponse{
 		Name: i.Name, Version: i.Version, Summary: i.Summary, Homepage: i.Homepage,
-		Aliases: i.Aliases, Programs: i.Programs, NetworkHosts: i.Hosts,
+		Aliases: i.Aliases, Programs: i.Programs, NetworkHosts: i.Hosts, Reads: i.Reads, Writes: i.Writes,
 		ConfigSchemaJson: i.ConfigSchema,
 		Capabilities:     &pluginpb.Capabilities{Concurrent: true},
 	}

@@ -347,8 +347,12 @@ type GetInfoResponse struct {
 	Homepage         string                    `protobuf:"bytes,9,opt,name=homepage,proto3" json:"homepage,omitempty"`
 	Summary          string                    `protobuf:"bytes,10,opt,name=summary,proto3" json:"summary,omitempty"` // one line for `relay plugin list`
 	Aliases          []string                  `protobuf:"bytes,11,rep,name=aliases,proto3" json:"aliases,omitempty"` // other names a configuration may use
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Files and folders beyond its own that it reads or writes: absolute, below the home
+	// ("~/…"), or "." for the repository.
+	Reads         []string `protobuf:"bytes,12,rep,name=reads,proto3" json:"reads,omitempty"`
+	Writes        []string `protobuf:"bytes,13,rep,name=writes,proto3" json:"writes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetInfoResponse) Reset() {
@@ -454,6 +458,20 @@ func (x *GetInfoResponse) GetSummary() string {
 func (x *GetInfoResponse) GetAliases() []string {
 	if x != nil {
 		return x.Aliases
+	}
+	return nil
+}
+
+func (x *GetInfoResponse) GetReads() []string {
+	if x != nil {
+		return x.Reads
+	}
+	return nil
+}
+
+func (x *GetInfoResponse) GetWrites() []string {
+	if x != nil {
+		return x.Writes
 	}
 	return nil
 }
@@ -1312,7 +1330,7 @@ const file_relay_plugin_v1_base_proto_rawDesc = "" +
 	"\x04host\x18\x02 \x01(\v2!.relay.plugin.v1.HostCapabilitiesR\x04host\"1\n" +
 	"\x10HostCapabilities\x12\x1d\n" +
 	"\n" +
-	"text_delta\x18\x01 \x01(\bR\ttextDelta\"\xe8\x04\n" +
+	"text_delta\x18\x01 \x01(\bR\ttextDelta\"\x96\x05\n" +
 	"\x0fGetInfoResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12;\n" +
@@ -1325,7 +1343,9 @@ const file_relay_plugin_v1_base_proto_rawDesc = "" +
 	"\bhomepage\x18\t \x01(\tR\bhomepage\x12\x18\n" +
 	"\asummary\x18\n" +
 	" \x01(\tR\asummary\x12\x18\n" +
-	"\aaliases\x18\v \x03(\tR\aaliases\x1aj\n" +
+	"\aaliases\x18\v \x03(\tR\aaliases\x12\x14\n" +
+	"\x05reads\x18\f \x03(\tR\x05reads\x12\x16\n" +
+	"\x06writes\x18\r \x03(\tR\x06writes\x1aj\n" +
 	"\x06EnvVar\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06secret\x18\x02 \x01(\bR\x06secret\x12\x1a\n" +
