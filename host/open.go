@@ -72,7 +72,8 @@ func (r *Repo) stateDir() string {
 }
 
 func (r *Repo) catalog(root string) (*catalog.Catalog, error) {
-	return catalog.Load(catalog.Options{Root: root, Executable: r.opts.Executable})
+	return catalog.Load(catalog.Options{Root: root, Executable: r.opts.Executable,
+		Agreed: r.trust().Catalog(root), Digests: trust.Digests(r.getenv)})
 }
 
 func (r *Repo) trust() *trust.Store { return trust.Open(r.stateDir()) }

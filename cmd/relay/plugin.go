@@ -9,7 +9,9 @@ import (
 )
 
 func newPluginCmd(a *app) *cobra.Command {
-	return parent("plugin", "List plugins", "relay plugin list", groupSetup, newPluginListCmd(a, nil))
+	return parent("plugin", "Install, pin and grant plugins", "relay plugin list\nrelay plugin install ./relay-plugin-foo", groupSetup,
+		newPluginListCmd(a, nil), newPluginInfoCmd(a, nil), newPluginInstallCmd(a, nil), newPluginGrantCmd(a, nil),
+		newPluginRevokeCmd(a, nil), newPluginUpgradeCmd(a, nil), newPluginRemoveCmd(a, nil))
 }
 
 type pluginListOptions struct {
@@ -26,9 +28,8 @@ func newPluginListCmd(a *app, runF func(context.Context, *pluginListOptions) err
 		Example: "relay plugin list\nrelay plugin list claude   # what it starts, reads and where it connects to",
 		Args:    oneArg(&o.name, "plugin name"),
 		RunE:    runE(o, runF, runPluginList),
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return completePlugins(cmd.Context(), a, args), cobra.ShellCompDirectiveNoFileComp
-		},
+
+		ValidArgsFunction: pluginNames(a),
 	}
 }
 
@@ -78,20 +79,7 @@ func showPlugin(o *pluginListOptions, l *host.PluginListResult) error {
 		}
 		l.Plugins = l.Plugins[:0]
 		l.Plugins = append(l.Plugins, e)
-		return o.app.done(l, func(p *printer) {
-			p.row("name", host.Safe(e.Name)+" "+host.Safe(e.Version))
-			p.row("does", host.Safe(e.Summary))
-			p.row("aliases", joined(e.Aliases))
-			p.row("state", string(e.State))
-			p.row("reason", host.Safe(e.Reason))
-			p.row("file", host.Safe(e.Path))
-			p.row("sha256", e.SHA256)
-			p.row("starts", joined(e.Programs))
-			p.row("connects", joined(e.Hosts))
-			for _, v := range e.Env {
-				p.row("reads", host.Safe(v.Name)+"  "+host.Safe(v.Purpose))
-			}
-		})
+		return o.app.done(l, func(p *printer) { pluginRows(p, &host.PluginResult{Plugin: e}) })
 	}
 	return usageError{what: "there is no plugin " + o.name, fix: "`relay plugin list`"}
 }

@@ -64,6 +64,7 @@ func TestScripts(t *testing.T) {
 			"noprocess": cmdNoProcess,
 			"make-file": cmdMakeFile,
 			"clock":     cmdClock,
+			"stranger":  cmdStranger,
 		},
 	})
 }

@@ -61,7 +61,7 @@ func (r *run) openBuilder(name string) error {
 		return err
 	}
 	r.change, err = change.Begin(r.changeEnv(), change.Options{RunID: r.rep.RunID, Base: r.rep.BaseCommit, Branch: r.branch,
-		Binds: []box.Bind{{Path: spec.SocketDir, Writable: true}}})
+		Binds: p.Binds(r.crew(), spec)})
 	if err != nil {
 		return crew.BoxFault(err)
 	}

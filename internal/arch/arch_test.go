@@ -32,7 +32,8 @@ var (
 	landlock    = []string{"github.com/landlock-lsm/go-landlock", "kernel.org/pub/linux/libs/security/libcap/psx"}
 	hostStack   = append(slices.Clone(pluginStack),
 		"github.com/bmatcuk/doublestar", "github.com/santhosh-tekuri/jsonschema", "github.com/gofrs/flock", "github.com/google/renameio",
-		"github.com/bluekeyes/go-gitdiff", "github.com/pelletier/go-toml", "go.yaml.in/yaml", "golang.org/x/sys", "golang.org/x/time", "golang.org/x/term")
+		"github.com/bluekeyes/go-gitdiff", "github.com/pelletier/go-toml", "go.yaml.in/yaml", "golang.org/x/sys", "golang.org/x/time", "golang.org/x/term",
+		"golang.org/x/mod", "aead.dev/minisign")
 )
 
 // rules is DESIGN section 2 as data.

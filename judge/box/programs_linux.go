@@ -144,7 +144,7 @@ func (p *programs) serve(found func(*Exceeded)) {
 func (p *programs) judge(q *execAsked) (wanted string, errno unix.Errno) {
 	proc := "/proc/" + strconv.Itoa(int(q.Pid))
 	var runs unix.Stat_t
-	if unix.Stat(proc+"/exe", &runs) == nil && !same(&runs, &p.own) {
+	if unix.Stat(proc+"/exe", &runs) == nil && !sameStat(&runs, &p.own) {
 		return "", 0
 	}
 	wanted, ok := q.path(proc)
@@ -155,11 +155,11 @@ func (p *programs) judge(q *execAsked) (wanted string, errno unix.Errno) {
 	if err := unix.Stat(wanted, &st); err != nil {
 		return "", unix.ENOENT // and not "go on": it could be there a moment later
 	}
-	if same(&st, &p.own) {
+	if sameStat(&st, &p.own) {
 		return "", 0
 	}
 	for i := range p.granted {
-		if same(&st, &p.granted[i]) {
+		if sameStat(&st, &p.granted[i]) {
 			return "", 0
 		}
 	}
@@ -169,7 +169,7 @@ func (p *programs) judge(q *execAsked) (wanted string, errno unix.Errno) {
 	return wanted, unix.EACCES
 }
 
-func same(a, b *unix.Stat_t) bool { return a.Dev == b.Dev && a.Ino == b.Ino }
+func sameStat(a, b *unix.Stat_t) bool { return a.Dev == b.Dev && a.Ino == b.Ino }
 
 // path is what the process wants to execute, as pid 1 can look at it.
 func (q *execAsked) path(proc string) (string, bool) {

@@ -33,6 +33,7 @@ const (
 	HashDiffers State = "hash differs" // the file is not the one that was pinned
 	Missing     State = "missing"      // pinned, but no such file
 	NotLocked   State = "not locked"   // a file, but nothing pins it
+	NotGranted  State = "not granted"  // pinned, but no person of this machine agreed to the pin
 	Shadowed    State = "shadowed"     // built in, and the lock file pins another of that name
 	Ignored     State = "ignored"      // can't be a plugin, or may not be executed
 )
@@ -65,6 +66,17 @@ type Entry struct {
 	Env      []EnvVar `json:"env,omitempty"`
 	Programs []string `json:"programs,omitempty"`
 	Hosts    []string `json:"hosts,omitempty"`
+	Read     []string `json:"read,omitempty"`
+	Write    []string `json:"write,omitempty"`
+	// Pin is the plugin's line in the lock file; nil for one that came with relay. The
+	// rights above are then what was granted, and it is held to them.
+	Pin *Pin `json:"pin,omitempty"`
+	// Protocol is the pinned version of the protocol; 0 for one that came with relay.
+	Protocol int `json:"protocol,omitempty"`
+	// Base is the folder below which every folder must be safe; "" for one beside relay.
+	Base string `json:"-"`
+
+	fix string // of a state that needs another than Reinstall gives
 	// ConfigSchema is the JSON Schema of the plugin's configuration; nil when the
 	// pin holds only its hash, SchemaSHA256.
 	ConfigSchema json.RawMessage `json:"config_schema,omitempty"`
@@ -79,10 +91,21 @@ func (e Entry) Builtin() bool { return strings.HasPrefix(e.Source, builtinSource
 
 // Reinstall says how to get the right file, a command in backticks first.
 func (e Entry) Reinstall() string {
+	if e.fix != "" {
+		return e.fix
+	}
 	if e.Builtin() {
 		return reinstall
 	}
-	return "`relay plugin list` shows the file and where it came from; put back the version that relay.lock.json pins"
+	if e.State == NotGranted {
+		grant := "`relay plugin grant " + e.Name
+		fix := grant + "` shows it and asks"
+		if e.Pin != nil {
+			fix += "; a script says all of it: " + grant + " --grant " + fault.Word(e.Pin.wish().Argument()) + "`"
+		}
+		return fix
+	}
+	return "`relay plugin install " + e.Name + "` puts back the file that relay.lock.json pins"
 }
 
 const (
@@ -130,6 +153,11 @@ type Options struct {
 	InstallDir string
 	// CacheDir keeps hashes for List; "" means $XDG_CACHE_HOME/relay.
 	CacheDir string
+	// Agreed gives the pin that a person of this machine has agreed to for a plugin of
+	// this repository, nil for none. Without it nothing is agreed to.
+	Agreed func(name string) ([]byte, error)
+	// Digests are pins that were agreed to otherwise: see [Pin.Digest].
+	Digests []string
 	// Manifest replaces the manifest that is linked in; for tests.
 	Manifest string
 }
@@ -152,14 +180,14 @@ func Load(o Options) (*Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	locked, err := readLock(o.Root)
+	locked, err := ReadLock(o.Root)
 	if err != nil {
 		return nil, err
 	}
 	dir := filepath.Dir(o.Executable)
 	c := &Catalog{beside: []string{dir, filepath.Join(filepath.Dir(dir), "libexec", "relay")}, cacheDir: o.CacheDir, bare: o.Manifest == ""}
-	for _, l := range locked {
-		c.entries = append(c.entries, c.lockedEntry(l, built, o.InstallDir))
+	for _, name := range locked.sortedPins() {
+		c.entries = append(c.entries, c.lockedEntry(name, locked.Plugins[name], built, &o))
 	}
 	for _, e := range built {
 		e.Path = c.besidePath(e.Name)
@@ -204,7 +232,7 @@ func (o *Options) defaults() error {
 		o.Executable = real
 	}
 	if o.InstallDir == "" {
-		o.InstallDir = filepath.Join(xdg("XDG_DATA_HOME", ".local/share"), "relay", "plugins")
+		o.InstallDir = DefaultInstallDir()
 	}
 	if o.CacheDir == "" {
 		o.CacheDir = filepath.Join(xdg("XDG_CACHE_HOME", ".cache"), "relay")
@@ -221,17 +249,6 @@ func xdg(name, fallback string) string {
 	return filepath.Join(home, fallback)
 }
 
-// besidePath gives the plugin's file beside relay: the first that is there.
-func (c *Catalog) besidePath(name string) string {
-	for _, dir := range c.beside {
-		p := filepath.Join(dir, filePrefix+name)
-		if _, err := os.Lstat(p); err == nil {
-			return p
-		}
-	}
-	return filepath.Join(c.beside[0], filePrefix+name)
-}
-
 // check sets the state as far as it can be known without reading the file.
 func (c *Catalog) check(e *Entry) {
 	if e.State != "" {
@@ -241,9 +258,15 @@ func (c *Catalog) check(e *Entry) {
 		e.State, e.Reason = Missing, fmt.Sprintf("there is no file %s", e.Path)
 		return
 	}
-	if why := launch.UnsafeFile(e.Path); why != "" {
-		e.State, e.Reason = Ignored, fmt.Sprintf("%s %s", e.Path, why)
+	if bad := launch.UnsafeFile(e.Path); bad != nil {
+		e.State, e.Reason, e.fix = Ignored, fmt.Sprintf("%s %s", e.Path, bad.Why), bad.Fix
 		return
+	}
+	if e.Base != "" {
+		if bad := launch.UnsafeFolder(e.Base, e.Path); bad != nil {
+			e.State, e.Reason, e.fix = Ignored, bad.Why, bad.Fix
+			return
+		}
 	}
 	e.State = OK
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -64,7 +63,16 @@ func (h *house) options() Options {
 		h.t.Fatal(err)
 	}
 	return Options{Root: filepath.Join(h.dir, "repo"), Executable: filepath.Join(h.dir, "bin", "relay"),
-		InstallDir: filepath.Join(h.dir, "data"), CacheDir: filepath.Join(h.dir, "cache"), Manifest: text}
+		InstallDir: filepath.Join(h.dir, "data"), CacheDir: filepath.Join(h.dir, "cache"), Manifest: text, Agreed: h.agreed}
+}
+
+// agreed: the person agreed to the lock file as it is, unless a test says otherwise.
+func (h *house) agreed(name string) ([]byte, error) {
+	lock, err := ReadLock(filepath.Join(h.dir, "repo"))
+	if err != nil {
+		return nil, err
+	}
+	return lock.Plugins[name].Agreement(), nil
 }
 
 func (h *house) load() *Catalog {
@@ -82,11 +90,14 @@ func hash(content string) string {
 }
 
 func pin(name, source, version, content string) string {
-	return fmt.Sprintf(`%q: {"source": %q, "version": %q, "protocol": 1, "kinds": ["provider"], "env": ["KEY!"], "hashes": {%q: "sha256:%s", "plan9_mips": "h9:x"}}`,
-		name, source, version, platform(), hash(content))
+	return fmt.Sprintf(`%q: {"source": %q, "version": %q, "protocol": 1, "kinds": ["provider"], "declared": {"env": ["KEY!"]}, "granted": {"env": ["KEY!"]}, "hashes": {%q: "sha256:%s", "plan9_mips": "h9:x"}}`,
+		name, source, version, Platform, hash(content))
 }
 
-func platform() string { return runtime.GOOS + "_" + runtime.GOARCH }
+// installed is where a pinned file lies, below the house.
+func installed(source, name, version, content string) string {
+	return "data/" + source + "/" + name + "/" + version + "/" + Platform + "-" + hash(content)[:12] + "/relay-plugin-" + name
+}
 
 func TestFind(t *testing.T) {
 	h := newHouse(t)
@@ -160,15 +171,15 @@ func TestLock(t *testing.T) {
 	h.plugin("bin", "claude", Provider)
 	h.plugin("bin", "patch", Builder)
 	h.plugin("bin", "replay", Provider)
-	h.file("data/github.com/acme/x/foo/1.2.3/"+platform()+"/relay-plugin-foo", "foo")
-	h.file("data/github.com/acme/y/claude/9.0.0/"+platform()+"/relay-plugin-claude", "other claude")
+	h.file(installed("github.com/acme/x", "foo", "1.2.3", "foo"), "foo")
+	h.file(installed("github.com/acme/y", "claude", "9.0.0", "other claude"), "other claude")
 	h.lock(strings.Join([]string{
 		pin("foo", "github.com/acme/x", "1.2.3", "foo"),
 		pin("claude", "github.com/acme/y", "9.0.0", "other claude"),
 		pin("replay", "builtin/replay", "1.0.0", "another build"),
 		pin("patch", "builtin/patch", "1.0.0", "the program patch"),
 		pin("gone", "local/gone", "1.0.0", "x"),
-		`"bare": {"source": "local/bare", "version": "1", "protocol": 1, "kinds": ["builder"], "hashes": {"plan9_mips": "sha256:` + hash("") + `"}}`,
+		`"bare": {"source": "local/bare", "version": "1", "protocol": 1, "kinds": ["builder"], "declared": {}, "granted": {}, "hashes": {"plan9_mips": "sha256:` + hash("") + `"}}`,
 	}, ","))
 	got := map[string]State{}
 	for _, e := range h.load().List() {
@@ -211,6 +222,10 @@ func TestBadLocks(t *testing.T) {
 		"number":    `{"version": 1, "plugins": {` + strings.Replace(good, `1.0.0`, `1/../..`, 1) + `}}`,
 		"kind":      `{"version": 1, "plugins": {` + strings.Replace(good, `provider`, `oracle`, 1) + `}}`,
 		"hash":      `{"version": 1, "plugins": {` + strings.Replace(good, `sha256:`, `sha256:zz`, 1) + `}}`,
+		"protocol":  `{"version": 1, "plugins": {` + strings.Replace(good, `"protocol": 1`, `"protocol": 2`, 1) + `}}`,
+		"unknown":   `{"version": 1, "plugins": {` + strings.Replace(good, `"protocol"`, `"protocoll"`, 1) + `}}`,
+		"grant":     `{"version": 1, "plugins": {` + strings.Replace(good, `"granted": {`, `"granted": {"hosts": ["evil.example"], `, 1) + `}}`,
+		"file":      `{"version": 1, "plugins": {` + strings.Replace(good, `"declared": {`, `"declared": {"read": ["~/../x"], `, 1) + `}}`,
 		"env":       `{"version": 1, "plugins": {` + strings.Replace(good, `KEY!`, `A=B`, 1) + `}}`,
 	} {
 		h := newHouse(t)
@@ -319,4 +334,104 @@ func FuzzFind(f *testing.F) {
 			t.Errorf("%q: %+v, %v", name, e, err)
 		}
 	})
+}
+
+// Nothing but the very pin that a person agreed to is started.
+func TestAgreement(t *testing.T) {
+	h := newHouse(t)
+	h.file(installed("local/foo", "foo", "1.0.0", "foo"), "foo")
+	good := pin("foo", "local/foo", "1.0.0", "foo")
+	h.lock(good)
+	lock, err := ReadLock(filepath.Join(h.dir, "repo"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := lock.Plugins["foo"]
+	load := func(agreed []byte, digests ...string) Entry {
+		o := h.options()
+		o.Digests, o.Agreed = digests, func(string) ([]byte, error) { return agreed, nil }
+		c, err := Load(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, _ := c.Entry("foo")
+		return e
+	}
+	if e := load(was.Agreement()); e.State != OK || len(e.Env) != 1 {
+		t.Errorf("as agreed: %+v", e)
+	}
+	if e := load(nil); e.State != NotGranted || !strings.Contains(e.Reinstall(), "--grant env:KEY`") {
+		t.Errorf("never agreed: %+v, %s", e.State, e.Reinstall())
+	}
+	if e := load(nil, "x", was.Digest("foo")); e.State != OK {
+		t.Errorf("agreed by its digest: %+v", e)
+	}
+	if e := load(nil, was.Digest("bar")); e.State != NotGranted {
+		t.Errorf("agreed by the digest of another name: %+v", e)
+	}
+	for change, want := range map[string][2]string{
+		"granted: nothing any more": {`"granted": {"env": ["KEY!"]}, `, ""},
+		"hash for":                  {hash("foo")[:8], "00000000"},
+		"version: 1.0.0 → 1.0.1":    {"1.0.0", "1.0.1"},
+		"- granted env:KEY":         {`"granted": {"env": ["KEY!"]}`, `"granted": {}`},
+		"+ asks for host:evil":      {`"declared": {`, `"declared": {"hosts": ["evil.example"], `},
+	} {
+		h.lock(strings.Replace(good, want[0], want[1], 1))
+		if e := load(was.Agreement()); e.State != NotGranted || want[1] != "" && !strings.Contains(e.Reason, change) {
+			t.Errorf("%s: %s, %s", change, e.State, e.Reason)
+		}
+	}
+}
+
+func TestUnsafeFolders(t *testing.T) {
+	for name, spoil := range map[string]func(dir string) error{
+		"can be written by others": func(dir string) error { return os.Chmod(dir, 0o777) },
+		"is a symbolic link": func(dir string) error {
+			if err := os.Rename(dir, dir+".real"); err != nil {
+				return err
+			}
+			return os.Symlink(dir+".real", dir)
+		},
+	} {
+		h := newHouse(t)
+		path := h.file(installed("local/foo", "foo", "1.0.0", "foo"), "foo")
+		h.lock(pin("foo", "local/foo", "1.0.0", "foo"))
+		if err := spoil(filepath.Dir(filepath.Dir(path))); err != nil {
+			t.Fatal(err)
+		}
+		_, err := h.load().Find("foo", Provider)
+		if f, ok := fault.As(err); !ok || !strings.Contains(f.Why, name) || !strings.HasPrefix(f.Fix, "`") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestRights(t *testing.T) {
+	all := Rights{Env: []string{"B!", "A", "A"}, Hosts: []string{"x.example"}, Programs: []string{"git"}, Read: []string{"~/.x"}, Write: []string{"."}}.Tidy()
+	if got := strings.Join(all.Words(), " "); got != "env:A env:B program:git host:x.example read:~/.x write:." {
+		t.Error(got)
+	}
+	if len(all.Sentences()) != len(all.Words()) {
+		t.Error(all.Sentences())
+	}
+	some, err := all.Choose([]string{"env:B", "host:*"})
+	if err != nil || !slices.Equal(some.Env, []string{"B!"}) || !some.Any() {
+		t.Error(some, err)
+	}
+	if none, err := all.Choose([]string{"none"}); err != nil || !none.Empty() {
+		t.Error(none, err)
+	}
+	for _, word := range []string{"env:C", "host:y.example", "env", "x:y", "none,", ""} {
+		if _, err := all.Choose([]string{word}); err == nil {
+			t.Errorf("%q was granted", word)
+		}
+	}
+	if more := all.Beyond(some); strings.Join(more.Words(), " ") != "env:A program:git host:x.example read:~/.x write:." {
+		t.Error(more.Words())
+	}
+	for _, r := range []Rights{{Read: []string{"/"}}, {Read: []string{"x"}}, {Read: []string{"/a/../b"}}, {Read: []string{"~/../a"}}, {Programs: []string{"./x"}}, {Hosts: []string{"http://x"}}, {Env: []string{"A=B"}}} {
+		if r.Check() == nil {
+			t.Errorf("%+v passes", r)
+		}
+	}
 }

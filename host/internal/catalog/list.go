@@ -51,8 +51,8 @@ func (c *Catalog) others(known map[string]bool) (list []Entry) {
 				continue
 			}
 			e := Entry{Name: name, Path: path, State: NotLocked, Reason: "nothing pins it: it was not built with this relay, and relay.lock.json does not name it"}
-			if why := launch.UnsafeFile(path); why != "" {
-				e.State, e.Reason = Ignored, "it "+why
+			if bad := launch.UnsafeFile(path); bad != nil {
+				e.State, e.Reason = Ignored, "it "+bad.Why
 			}
 			if !ValidName(name) {
 				e.State, e.Reason = Ignored, "its name is not a plugin's name"

@@ -8,13 +8,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/strictjson"
+	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -23,141 +25,203 @@ const LockFile = "relay.lock.json"
 
 const lockVersion = 1
 
-// lockDoc is the lock file.
-type lockDoc struct {
-	Version int                   `json:"version"`
-	Plugins map[string]lockPlugin `json:"plugins"`
+// Lock is the lock file.
+type Lock struct {
+	Version int            `json:"version"`
+	Plugins map[string]Pin `json:"plugins"`
 }
 
-// lockPlugin pins one plugin. A hash has its scheme in front ("sha256:…"); one of a
-// scheme that is not known counts as none. A name in Env that ends in "!" is secret.
-type lockPlugin struct {
-	Source     string            `json:"source"`
-	Version    string            `json:"version"`
-	Protocol   int               `json:"protocol"`
-	Kinds      []Kind            `json:"kinds"`
-	Aliases    []string          `json:"aliases,omitempty"`
-	Summary    string            `json:"summary,omitempty"`
-	Hashes     map[string]string `json:"hashes"`
-	Schema     string            `json:"schema,omitempty"`
-	Env        []string          `json:"env,omitempty"`
-	Programs   []string          `json:"programs,omitempty"`
-	Hosts      []string          `json:"hosts,omitempty"`
-	AttestedBy string            `json:"attested_by,omitempty"`
-}
+// Platform names this machine in the lock file.
+const Platform = runtime.GOOS + "_" + runtime.GOARCH
 
-type namedLock struct {
-	name string
-	lockPlugin
-}
-
-// readLock gives the pins in the order of their names; none when there is no file.
-func readLock(root string) ([]namedLock, error) {
+// ReadLock gives the lock file in the folder root; an empty one when there is none.
+func ReadLock(root string) (*Lock, error) {
+	lock := &Lock{Version: lockVersion, Plugins: map[string]Pin{}}
 	if root == "" {
-		return nil, nil
+		return lock, nil
 	}
 	path := filepath.Join(root, LockFile)
-	b, err := os.ReadFile(path)
+	b, err := workspace.ReadFile(path, strictjson.MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return lock, nil
 	}
-	var doc lockDoc
 	if err == nil {
-		if _, err = strictjson.Decode(b, strictjson.MaxBytes); err == nil {
-			err = json.Unmarshal(b, &doc)
-		}
+		err = strictjson.Unmarshal(b, lock)
 	}
-	if err == nil && doc.Version != lockVersion {
-		err = fmt.Errorf("it is of version %d; this relay knows version %d", doc.Version, lockVersion)
+	if err == nil && lock.Version != lockVersion {
+		err = fmt.Errorf("it is of version %d; this relay knows version %d", lock.Version, lockVersion)
 	}
-	var pins []namedLock
-	for name, p := range doc.Plugins {
+	for name, p := range lock.Plugins {
 		if err == nil {
-			err = p.check(name)
+			err = p.Check(name)
 		}
-		pins = append(pins, namedLock{name, p})
 	}
 	if err != nil {
 		return nil, fault.Wrap(err, judge.BlockedPlugin, "the plugin lock file "+path+" can't be used",
 			"`git checkout -- "+LockFile+"` takes back changes to it; without it relay has its built-in plugins")
 	}
-	slices.SortFunc(pins, func(a, b namedLock) int { return cmp.Compare(a.name, b.name) })
-	return pins, nil
+	if lock.Plugins == nil {
+		lock.Plugins = map[string]Pin{}
+	}
+	return lock, nil
 }
 
-// A part of a source or a version becomes a part of a path.
-var (
-	partRE    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._+-]{0,127}$`)
-	envNameRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*!?$`)
-	hashRE    = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
-)
+// EditLock changes the lock file in the folder root, one process after the other. What
+// do leaves behind is checked before it is written; its error is given back and leaves
+// the file as it was.
+func EditLock(root string, do func(*Lock) error) error {
+	dir, err := unix.Open(root, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fault.Wrap(err, judge.BlockedPlugin, "the plugin lock file can't be written", "`ls -ld "+fault.Word(root)+"`")
+	}
+	defer unix.Close(dir)
+	for err = unix.EINTR; errors.Is(err, unix.EINTR); {
+		err = unix.Flock(dir, unix.LOCK_EX)
+	}
+	if err != nil {
+		return fault.Wrap(err, judge.BlockedPlugin, "the plugin lock file can't be written", "`df -T "+fault.Word(root)+"` shows the file system; relay needs one that has flock")
+	}
+	lock, err := ReadLock(root)
+	if err != nil {
+		return err
+	}
+	if err := do(lock); err != nil {
+		return err
+	}
+	for name, p := range lock.Plugins {
+		p.Declared = p.Declared.Tidy()
+		if p.Granted != nil {
+			g := p.Granted.Tidy()
+			p.Granted = &g
+		}
+		if err := p.Check(name); err != nil {
+			return fault.Wrap(err, judge.BlockedPlugin, "plugin "+name+" can't be pinned", "`relay plugin list`; report it to the plugin's author")
+		}
+		lock.Plugins[name] = p
+	}
+	return workspace.WriteJSON(filepath.Join(root, LockFile), lock)
+}
 
-// check refuses what could lead out of the install folder, or means nothing.
-func (p lockPlugin) check(name string) error {
-	if !ValidName(name) {
-		return fmt.Errorf("%q is not a plugin name: it must match %s", name, NamePattern)
-	}
-	for _, part := range append(strings.Split(p.Source, "/"), p.Version) {
-		if !partRE.MatchString(part) || strings.Contains(part, "..") {
-			return fmt.Errorf("plugin %s: source %q and version %q must be plain names", name, p.Source, p.Version)
-		}
-	}
-	if len(p.Kinds) == 0 {
-		return fmt.Errorf("plugin %s has no kinds", name)
-	}
-	for _, k := range p.Kinds {
-		if k != Provider && k != Builder {
-			return fmt.Errorf("plugin %s: there is no kind %q", name, k)
-		}
-	}
-	for platform, h := range p.Hashes {
-		if strings.HasPrefix(h, "sha256:") && !hashRE.MatchString(h) {
-			return fmt.Errorf("plugin %s: the hash for %s must have 64 hexadecimal digits", name, platform)
-		}
-	}
-	for _, v := range p.Env {
-		if !envNameRE.MatchString(v) {
-			return fmt.Errorf("plugin %s: %q is not the name of a variable", name, v)
-		}
-	}
-	return nil
+// InstallPath is where the file of a pinned plugin lies below the install folder. The
+// hash is a part of it: another build of the same version lies beside it.
+func (p Pin) InstallPath(installDir, name string) string {
+	sum := p.hash(Platform)
+	return filepath.Join(installDir, filepath.FromSlash(p.Source), name, p.Version, Platform+"-"+sum[:min(12, len(sum))], filePrefix+name)
+}
+
+// DefaultInstallDir holds the plugins that were installed.
+func DefaultInstallDir() string {
+	return filepath.Join(xdg("XDG_DATA_HOME", ".local/share"), "relay", "plugins")
 }
 
 // lockedEntry makes an entry of a pin. A pin of a built-in plugin means the file
 // beside relay, any other the file in the install folder.
-func (c *Catalog) lockedEntry(l namedLock, built []Entry, installDir string) Entry {
-	platform := runtime.GOOS + "_" + runtime.GOARCH
-	e := Entry{Name: l.name, Aliases: l.Aliases, Kinds: l.Kinds, Version: l.Version, Source: l.Source, Summary: l.Summary,
-		Programs: l.Programs, Hosts: l.Hosts, SchemaSHA256: strings.TrimPrefix(l.Schema, "sha256:")}
-	for _, v := range l.Env {
+func (c *Catalog) lockedEntry(name string, p Pin, built []Entry, o *Options) Entry {
+	granted := p.grants()
+	e := Entry{Name: name, Aliases: p.Aliases, Kinds: p.Kinds, Version: p.Version, Source: p.Source, Summary: p.Summary, SHA256: p.hash(Platform),
+		Programs: granted.Programs, Hosts: granted.Hosts, Read: granted.Read, Write: granted.Write,
+		SchemaSHA256: strings.TrimPrefix(p.Schema, "sha256:"), Protocol: p.Protocol}
+	for _, v := range granted.Env {
 		e.Env = append(e.Env, EnvVar{Name: strings.TrimSuffix(v, "!"), Secret: strings.HasSuffix(v, "!")})
 	}
-	hash := l.Hashes[platform]
-	if hashRE.MatchString(hash) {
-		e.SHA256 = strings.TrimPrefix(hash, "sha256:")
-	}
-	if e.Builtin() {
-		e.Path = c.besidePath(l.name)
-		i := slices.IndexFunc(built, func(b Entry) bool { return b.Name == l.name })
-		switch {
-		case e.Source != builtinSource+l.name || i < 0:
-			e.State, e.Reason = Missing, "relay.lock.json pins a built-in plugin that this relay does not have"
-		case e.SHA256 != "" && e.SHA256 != built[i].SHA256:
-			e.State, e.Reason = HashDiffers, "relay.lock.json pins another build of this plugin than the one that came with this relay"
-		default: // the lock narrows what the plugin may do; the rest the manifest knows better
-			grants := e.Env
-			e = built[i]
-			e.Path, e.Source, e.SHA256 = c.besidePath(l.name), l.Source, strings.TrimPrefix(hash, "sha256:")
-			e.Env = slices.DeleteFunc(slices.Clone(e.Env), func(v EnvVar) bool {
-				return !slices.ContainsFunc(grants, func(g EnvVar) bool { return g.Name == v.Name })
-			})
-		}
+	if p.builtin() {
+		c.narrowed(&e, built)
 	} else {
-		e.Path = filepath.Join(installDir, filepath.FromSlash(l.Source), l.name, l.Version, platform, filePrefix+l.name)
+		e.Pin, e.Base = &p, o.InstallDir
+		e.Path = p.InstallPath(o.InstallDir, name)
+		e.State, e.Reason = p.standing(name, o)
 	}
 	if e.SHA256 == "" && e.State == "" {
-		e.State, e.Reason = NotLocked, fmt.Sprintf("relay.lock.json has no SHA-256 of it for %s", platform)
+		e.State, e.Reason = NotLocked, fmt.Sprintf("relay.lock.json has no SHA-256 of it for %s", Platform)
 	}
 	c.check(&e)
 	return e
+}
+
+// narrowed makes the entry of a built-in plugin that the lock file pins: the lock says
+// which variables it gets; the rest the manifest knows better.
+func (c *Catalog) narrowed(e *Entry, built []Entry) {
+	e.Path = c.besidePath(e.Name)
+	i := slices.IndexFunc(built, func(b Entry) bool { return b.Name == e.Name })
+	switch {
+	case e.Source != builtinSource+e.Name || i < 0:
+		e.State, e.Reason = Missing, "relay.lock.json pins a built-in plugin that this relay does not have"
+	case e.SHA256 != "" && e.SHA256 != built[i].SHA256:
+		e.State, e.Reason = HashDiffers, "relay.lock.json pins another build of this plugin than the one that came with this relay"
+	default:
+		path, source, hash, grants := e.Path, e.Source, e.SHA256, e.Env
+		*e = built[i]
+		e.Path, e.Source, e.SHA256 = path, source, hash
+		e.Env = slices.DeleteFunc(slices.Clone(e.Env), func(v EnvVar) bool {
+			return !slices.ContainsFunc(grants, func(g EnvVar) bool { return g.Name == v.Name })
+		})
+	}
+}
+
+// standing says whether a person of this machine has agreed to exactly this pin. A
+// repository brings its lock file along, so what it grants is only a wish here.
+func (p Pin) standing(name string, o *Options) (State, string) {
+	if p.Granted == nil {
+		return NotGranted, "nobody has granted it what it asks for: " + p.Declared.list()
+	}
+	if slices.Contains(o.Digests, p.Digest(name)) {
+		return "", ""
+	}
+	var agreed []byte
+	if o.Agreed != nil {
+		var err error
+		if agreed, err = o.Agreed(name); err != nil {
+			return NotGranted, err.Error()
+		}
+	}
+	var was Pin
+	switch {
+	case agreed == nil:
+		return NotGranted, "nobody on this machine has agreed to what relay.lock.json grants it: " + p.Granted.list()
+	case json.Unmarshal(agreed, &was) != nil:
+		return NotGranted, "what was agreed to on this machine can't be read"
+	case !was.Same(p):
+		return NotGranted, "relay.lock.json has changed since it was granted here: " + strings.Join(was.Changes(p), "; ")
+	}
+	return "", ""
+}
+
+// sortedPins gives the names in the lock, in order.
+func (l *Lock) sortedPins() []string {
+	names := make([]string, 0, len(l.Plugins))
+	for name := range l.Plugins {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, cmp.Compare[string])
+	return names
+}
+
+// Agreement is a pin as it is remembered when a person agrees to it.
+func (p Pin) Agreement() json.RawMessage { return p.canonical() }
+
+// ParseAgreement reads a pin that was remembered; ok is false when there is none.
+func ParseAgreement(raw []byte) (p Pin, ok bool) {
+	ok = len(raw) > 0 && json.Unmarshal(raw, &p) == nil
+	return p, ok
+}
+
+// Entry gives the plugin of this name, whatever its state.
+func (c *Catalog) Entry(name string) (Entry, bool) {
+	for _, e := range c.entries {
+		if e.Name == name && e.State != Shadowed {
+			return e, true
+		}
+	}
+	return Entry{}, false
+}
+
+// besidePath gives the plugin's file beside relay: the first that is there.
+func (c *Catalog) besidePath(name string) string {
+	for _, dir := range c.beside {
+		p := filepath.Join(dir, filePrefix+name)
+		if _, err := os.Lstat(p); err == nil {
+			return p
+		}
+	}
+	return filepath.Join(c.beside[0], filePrefix+name)
 }

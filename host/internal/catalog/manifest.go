@@ -70,7 +70,7 @@ func FromInfo(b []byte) (Entry, error) {
 // FromResponse makes an entry of what a plugin says about itself.
 func FromResponse(info *pluginpb.GetInfoResponse) Entry {
 	e := Entry{Name: info.GetName(), Version: info.GetVersion(), Aliases: info.GetAliases(), Summary: info.GetSummary(),
-		Programs: info.GetPrograms(), Hosts: info.GetNetworkHosts(), ConfigSchema: compact(info.GetConfigSchemaJson())}
+		Programs: info.GetPrograms(), Hosts: info.GetNetworkHosts(), Read: info.GetReads(), Write: info.GetWrites(), ConfigSchema: compact(info.GetConfigSchemaJson())}
 	for _, k := range info.GetKinds() {
 		switch k {
 		case pluginpb.GetInfoResponse_KIND_PROVIDER:
@@ -83,6 +83,19 @@ func FromResponse(info *pluginpb.GetInfoResponse) Entry {
 		e.Env = append(e.Env, EnvVar{Name: v.GetName(), Secret: v.GetSecret(), Required: v.GetRequired(), Purpose: v.GetPurpose()})
 	}
 	return e
+}
+
+// Asks is what an entry that came from a plugin itself declares.
+func (e Entry) Asks() Rights {
+	r := Rights{Programs: slices.Clone(e.Programs), Hosts: slices.Clone(e.Hosts), Read: slices.Clone(e.Read), Write: slices.Clone(e.Write)}
+	for _, v := range e.Env {
+		name := v.Name
+		if v.Secret {
+			name += "!"
+		}
+		r.Env = append(r.Env, name)
+	}
+	return r.Tidy()
 }
 
 // compact takes the white space out of a schema, as being kept in a JSON file does. A

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/netproxy"
 	"github.com/paxiom/relay/host/internal/report"
@@ -41,6 +42,7 @@ type Plan struct {
 	output  int64 // bytes
 	confine box.Confine
 	proxy   *netproxy.Proxy // nil without listed hosts
+	held    *catalog.Entry  // the plugin that is held to its grants; nil for others
 
 	mu   sync.Mutex
 	last *box.Process
@@ -115,13 +117,13 @@ func (p *Plan) Start(b *box.Box, proc box.Proc) (*box.Process, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
+	p.mu.Lock()
+	p.last = run
+	p.mu.Unlock()
 	if p.proxy != nil {
 		err = p.proxy.Serve(ctx, run.Listeners())
 	}
 	go func() { run.Wait(); cancel() }()
-	p.mu.Lock()
-	p.last = run
-	p.mu.Unlock()
 	if err != nil {
 		run.Kill()
 		run.Wait()
@@ -187,6 +189,11 @@ func (p *Plan) Exceeded(who string) *fault.Fault {
 	defer p.mu.Unlock()
 	if p.last == nil || p.last.Exceeded() == nil {
 		return nil
+	}
+	if p.held != nil {
+		if f := p.ungranted(p.last.Exceeded()); f != nil {
+			return f
+		}
 	}
 	return Fault(who, p.last.Exceeded())
 }

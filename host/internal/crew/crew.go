@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -74,7 +75,7 @@ func (e Env) Find(name string, kind catalog.Kind) (*Plugin, pluginhost.Spec, err
 	if kind == catalog.Builder {
 		role = confine.Builder
 	}
-	plan, err := confine.For(e.Config.Box, role, e.Refused)
+	plan, err := confine.ForPlugin(e.Config.Box, role, entry, e.Root, e.Home, e.Refused)
 	if err != nil {
 		return nil, pluginhost.Spec{}, err
 	}
@@ -84,7 +85,10 @@ func (e Env) Find(name string, kind catalog.Kind) (*Plugin, pluginhost.Spec, err
 	}
 	p := &Plugin{Entry: entry, Plan: plan, cleanup: []func(){remove}, Worker: &report.Worker{Plugin: entry.Name, Version: entry.Version}}
 	spec := pluginhost.Spec{Entry: entry, Config: conf, RunID: e.RunID, HostVersion: e.Version, SocketDir: sockets, Dir: e.Root, OutputLimit: plan.Output(),
-		EnvFile: keys.EnvFile{Root: e.repo(), Path: e.Config.EnvFile}}
+		EnvFile: keys.EnvFile{Root: e.repo(), Path: e.Config.EnvFile}, Trespass: plan.Trespass}
+	if entry.Pin != nil && kind == catalog.Provider && !slices.Contains(slices.Concat(entry.Read, entry.Write), ".") {
+		spec.Dir = "" // it may not look at the repository
+	}
 	if err = e.giveState(&spec, kind); err == nil {
 		err = p.openStderr(e.StderrDir)
 	}
@@ -120,7 +124,7 @@ func (e Env) Reader(name string, kind catalog.Kind, git *judge.Git) (*Plugin, er
 	if err != nil {
 		return nil, err
 	}
-	binds := []box.Bind{{Path: spec.SocketDir, Writable: true}}
+	binds := p.Binds(e, spec)
 	if spec.StateDir != "" {
 		binds = append(binds, box.Bind{Path: spec.StateDir, Writable: true})
 	}
@@ -133,6 +137,12 @@ func (e Env) Reader(name string, kind catalog.Kind, git *judge.Git) (*Plugin, er
 	spec.Start = InBox(p.Box, p.Plan)
 	p.Lazy = pluginhost.NewLazy(spec)
 	return p, nil
+}
+
+// Binds are what the box of the plugin shows besides its work tree: the folder of its
+// sockets, and what it was granted to write.
+func (p *Plugin) Binds(e Env, spec pluginhost.Spec) []box.Bind {
+	return append([]box.Bind{{Path: spec.SocketDir, Writable: true}}, confine.Writable(p.Entry, e.Root, e.Home)...)
 }
 
 // settings makes the block that a plugin is configured with: the sections that

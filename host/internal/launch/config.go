@@ -17,6 +17,9 @@ type Config struct {
 	Name string
 	// Path is the absolute path of the plugin's file.
 	Path string
+	// Base is a folder above Path that is looked at too, with all between: nobody else
+	// may be able to put another file there. "" looks at the file only.
+	Base string
 	// SHA256 is the pinned hash of that file, 64 hexadecimal digits, with or without
 	// the prefix "sha256:".
 	SHA256 string

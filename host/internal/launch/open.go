@@ -10,13 +10,20 @@ import (
 	"os"
 	"strings"
 	"syscall"
-
-	"github.com/paxiom/relay/host/fault"
 )
 
 // open gives the plugin's file, checked: what is executed later is this open file,
 // so that nothing which happens to the path afterwards matters.
 func (c *Config) open() (*os.File, *Error) {
+	if c.Base != "" {
+		if _, err := os.Lstat(c.Path); err == nil {
+			if bad := UnsafeFolder(c.Base, c.Path); bad != nil {
+				e := c.fileError(Unsafe, bad.Why, nil)
+				e.Fix = bad.Fix
+				return nil, e
+			}
+		}
+	}
 	// O_NONBLOCK: a pipe in the file's place must not hold us up.
 	f, err := os.OpenFile(c.Path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	switch {
@@ -42,11 +49,8 @@ func (c *Config) check(f *os.File) *Error {
 	}
 	if why := unsafe(st); why != "" {
 		e := c.fileError(Unsafe, c.Path+" "+why, nil)
-		switch {
-		case st.Mode().IsRegular() && st.Mode().Perm()&0o022 != 0:
-			e.Fix = fmt.Sprintf("`chmod go-w %s`", fault.Word(c.Path))
-		case st.Mode().IsRegular():
-			e.Fix = fmt.Sprintf("`chown %d %s`, or run relay as the owner", os.Geteuid(), fault.Word(c.Path))
+		if fix := fileFix(c.Path, st); fix != "" {
+			e.Fix = fix
 		}
 		return e
 	}
@@ -72,20 +76,10 @@ func unsafe(st fs.FileInfo) string {
 		return fmt.Sprintf("is not a regular file (%v)", st.Mode().Type())
 	case st.Mode().Perm()&0o022 != 0:
 		return fmt.Sprintf("can be written by others (mode %04o)", st.Mode().Perm())
-	case sys == nil || (sys.Uid != 0 && int(sys.Uid) != os.Geteuid()):
+	case foreign(sys):
 		return "belongs to another user"
 	}
 	return ""
-}
-
-// UnsafeFile says why the file at path must not be executed, whatever its content: not a
-// regular file, writable by others, owned by another user. "" when it may be.
-func UnsafeFile(path string) string {
-	st, err := os.Lstat(path)
-	if err != nil {
-		return err.Error()
-	}
-	return unsafe(st)
 }
 
 // HashFile gives the SHA-256 of what an open file holds, in hexadecimal digits.

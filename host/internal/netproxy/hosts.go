@@ -87,6 +87,12 @@ func (h Host) allows(name string, port uint16) bool {
 	return h.Name == name
 }
 
+// Covers says whether whoever may reach h may reach o as well.
+func (h Host) Covers(o Host) bool {
+	below, wide := strings.CutPrefix(h.Name, "*.")
+	return h == o || wide && h.Port == o.Port && strings.HasSuffix(strings.TrimPrefix(o.Name, "*"), "."+below)
+}
+
 // address is the IP address that a text is; the zero one when it is a name.
 func address(name string) netip.Addr {
 	ip, _ := netip.ParseAddr(name)

@@ -31,6 +31,8 @@ type Refusal struct {
 	Target string `json:"target"` // host:port as it was asked for, made safe to print
 	Why    string `json:"why"`
 	Count  int    `json:"count"`
+	// Unlisted: it is none of the hosts, however it was asked for.
+	Unlisted bool `json:"-"`
 }
 
 // Proxy serves one or more boxes, with the same rules for all.
@@ -114,7 +116,7 @@ func (p *Proxy) accept(ctx context.Context, l net.Listener, serve func(context.C
 				serve(ctx, conn)
 			}()
 		default:
-			p.refuse("more", "only "+strconv.Itoa(maxTunnels)+" connections at a time are carried")
+			p.refuse(Refusal{Target: "more", Why: "only " + strconv.Itoa(maxTunnels) + " connections at a time are carried"})
 			conn.Close()
 		}
 	}
@@ -134,25 +136,35 @@ func (p *Proxy) converse(ctx context.Context, conn net.Conn) {
 		if req.URL.Host != "" {
 			target = req.URL.Host
 		}
-		p.refuse(target, "it was asked for without encryption, and only CONNECT is served")
+		p.refuse(Refusal{Target: target, Why: "it was asked for without encryption, and only CONNECT is served", Unlisted: !p.names(target)})
 		p.answer(conn, http.StatusMethodNotAllowed, "relay serves only CONNECT, so only https addresses")
 		return
 	}
 	name, port, err := target(req.RequestURI)
 	if err != nil {
-		p.refuse(req.RequestURI, "it is no host and port")
+		p.refuse(Refusal{Target: req.RequestURI, Why: "it is no host and port"})
 		p.answer(conn, http.StatusBadRequest, "this is no host and port")
 		return
 	}
 	h := Host{Name: name, Port: port}
 	if !slices.ContainsFunc(p.hosts, func(listed Host) bool { return listed.allows(name, port) }) {
-		p.refuse(h.String(), "it is not listed")
+		p.refuse(Refusal{Target: h.String(), Why: "it is not listed", Unlisted: true})
 		p.answer(conn, http.StatusForbidden, h.String()+" is not listed in box.network.hosts")
 		return
 	}
 	// What came with the request already belongs to the tunnel.
 	early, _ := in.Peek(in.Buffered())
 	p.carry(ctx, conn, io.MultiReader(strings.NewReader(string(early)), conn), h, "HTTP/1.1 200 OK\r\n\r\n")
+}
+
+// names says whether a target of any form is one of the hosts, whatever the port.
+func (p *Proxy) names(target string) bool {
+	name := target
+	if host, _, err := net.SplitHostPort(target); err == nil {
+		name = host
+	}
+	name = canonical(name)
+	return slices.ContainsFunc(p.hosts, func(h Host) bool { return h.allows(name, h.Port) || h.Loopback && h.Name == name })
 }
 
 // target reads what CONNECT asks for.
@@ -177,7 +189,7 @@ func (p *Proxy) carry(ctx context.Context, conn net.Conn, in io.Reader, h Host, 
 	out, err := dial(limited, h)
 	cancel()
 	if err != nil {
-		p.refuse(h.String(), err.Error())
+		p.refuse(Refusal{Target: h.String(), Why: err.Error()})
 		if hello != "" {
 			p.answer(conn, http.StatusBadGateway, h.String()+" can't be reached: "+err.Error())
 		}
@@ -219,8 +231,8 @@ func (p *Proxy) answer(conn net.Conn, status int, text string) {
 }
 
 // refuse writes down what was not given.
-func (p *Proxy) refuse(target, why string) {
-	r := Refusal{Target: printable(target), Why: printable(why), Count: 1}
+func (p *Proxy) refuse(r Refusal) {
+	r.Target, r.Why, r.Count = printable(r.Target), printable(r.Why), 1
 	p.mu.Lock()
 	same := func(o Refusal) bool { return o.Target == r.Target && o.Why == r.Why }
 	i := slices.IndexFunc(p.refusals, same)

@@ -253,7 +253,7 @@ func TestHostileClients(t *testing.T) {
 		conn.Close()
 	}
 	for i := range 3 * maxRefusals {
-		p.refuse(fmt.Sprintf("host-%d.example:443", i), "it is not listed")
+		p.refuse(Refusal{Target: fmt.Sprintf("host-%d.example:443", i), Why: "it is not listed"})
 	}
 	all := p.Refusals()
 	if len(all) > maxRefusals+1 || all[0].Target != "others" || all[0].Count < 2*maxRefusals-10 {

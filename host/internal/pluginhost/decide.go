@@ -84,6 +84,7 @@ var causes = map[Cause]row{
 	Protocol:      {action: Stop, code: judge.StopInterrupted},
 	Unimplemented: {action: Block, code: judge.BlockedPlugin},
 	NotStarted:    {action: Block, code: judge.BlockedPlugin},
+	Trespassed:    {action: Block, code: judge.BlockedPlugin},
 	NoKey:         {action: Block, code: judge.BlockedAuth},
 	OurLimit:      {action: Stop, code: judge.StopInterrupted},
 	Cancelled:     {action: Stop, code: judge.StopInterrupted},

@@ -23,6 +23,7 @@ const (
 	NotStarted    Cause = "not started"   // the configuration, the launch, or GetInfo
 	NoKey         Cause = "no key"        // a key that is configured can't be had
 	Crashed       Cause = "crashed"       // the process ended during a call
+	Trespassed    Cause = "trespassed"    // it was ended: it used what it was not granted
 	Protocol      Cause = "protocol"      // a breach of the protocol
 	Unimplemented Cause = "unimplemented" // an RPC that the plugin should have
 	Cancelled     Cause = "cancelled"     // by the caller's context; Err says how
@@ -107,6 +108,9 @@ func (s *Spec) startFailure(err error) *Failure {
 	if !errors.As(err, &e) {
 		return s.failure(NotStarted, "Start", s.label()+" was not started", err.Error(), "")
 	}
+	if f := s.trespassed("Start"); f != nil {
+		return f
+	}
 	f := s.failure(NotStarted, "Start", e.What, e.Why, e.Fix)
 	f.Exit, f.Panic, f.Stack, f.Tail, f.Err = e.Exit, e.Panic, e.Stack, e.Tail, e
 	if e.Kind == launch.Cancelled {
@@ -186,8 +190,26 @@ func (p *Plugin) cancelled(ctx context.Context, rpc string) *Failure {
 	return f
 }
 
+// trespassed is the failure of a plugin that was ended since it used what it was not
+// granted; nil when it was not.
+func (s *Spec) trespassed(rpc string) *Failure {
+	if s.Trespass == nil {
+		return nil
+	}
+	t := s.Trespass()
+	if t == nil {
+		return nil
+	}
+	f := s.failure(Trespassed, rpc, t.What, t.Why, t.Fix)
+	f.Effect, f.Err = pluginpb.Failure_EFFECT_UNKNOWN, t
+	return f
+}
+
 // crashed tells of a process that is gone.
 func (p *Plugin) crashed(rpc string) *Failure {
+	if f := p.spec.trespassed(rpc); f != nil {
+		return f
+	}
 	f := p.spec.failure(Crashed, rpc, fmt.Sprintf("%s crashed during %s: %s", p.spec.label(), rpc, p.client.Exit()), "",
 		"`relay plugin list` shows where the plugin comes from; report it to its author with the text above")
 	f.Effect = pluginpb.Failure_EFFECT_UNKNOWN

@@ -95,8 +95,11 @@ func (s *Spec) wants(name string) string {
 			asked = append(asked, v.Name)
 		}
 	}
-	if len(asked) == 0 || slices.Contains(asked, name) {
+	if len(asked) == 0 && s.Entry.Pin == nil || slices.Contains(asked, name) {
 		return ""
+	}
+	if s.Entry.Pin != nil {
+		return fmt.Sprintf("it was not granted the key %s; `relay plugin info %s` shows what it was granted", name, s.Entry.Name)
 	}
 	return fmt.Sprintf("it asks for no key %s; it knows %s", name, strings.Join(asked, ", "))
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"github.com/paxiom/relay/sdk/pluginpb"
 )
 
 // Lazy opens its plugin when it is first needed, and once more when it has ended by
@@ -55,9 +53,7 @@ func (l *Lazy) Renew(ctx context.Context) {
 		if p == nil || !p.Alive() || l.life.Err() != nil {
 			return
 		}
-		_, f := unary(ctx, p, "GetInfo", alive, func(ctx context.Context) (*pluginpb.GetInfoResponse, error) {
-			return p.base.GetInfo(ctx, &pluginpb.GetInfoRequest{HostVersion: p.spec.HostVersion, Host: &pluginpb.HostCapabilities{TextDelta: true}})
-		})
+		_, f := p.getInfo(ctx, alive)
 		if f != nil && ctx.Err() == nil {
 			l.left += p.Close(ctx)
 			l.plugin = nil

@@ -13,6 +13,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/keys"
 	"github.com/paxiom/relay/host/internal/launch"
@@ -47,6 +48,9 @@ type Spec struct {
 	// history folder; may be nil and "".
 	Stderr     io.Writer
 	StderrPath string
+	// Trespass, which may be nil, says what the plugin was ended for when it had used
+	// what it was not granted; nil for any other end.
+	Trespass func() *fault.Fault
 	// OutputLimit is how much the plugin may write in all, in bytes; 0 is any amount.
 	OutputLimit int64
 	// Start and SocketDir put the plugin into a box; see package launch.
@@ -114,9 +118,28 @@ func open(ctx context.Context, spec Spec) (*Plugin, *Failure) {
 	if f := spec.checkConfig(spec.Entry.ConfigSchema); f != nil {
 		return nil, f
 	}
+	p, f := start(ctx, spec, ring)
+	if f != nil {
+		return nil, f
+	}
+	if f = p.introduce(ctx); f == nil {
+		f = p.configure(ctx)
+	}
+	if f != nil {
+		p.client.Stop(0, nil)
+		return nil, f
+	}
+	if !p.info.GetCapabilities().GetConcurrent() {
+		p.slot = make(chan struct{}, 1)
+	}
+	return p, nil
+}
+
+// start starts the process and connects.
+func start(ctx context.Context, spec Spec, ring *ring) (*Plugin, *Failure) {
 	p := &Plugin{spec: spec, secrets: redact.New(append(ring.secrets, spec.Secrets...)...)}
 	client, err := launch.Start(ctx, launch.Config{
-		Name: strings.TrimSpace(spec.Entry.Name + " " + spec.Entry.Version), Path: spec.Entry.Path, SHA256: spec.Entry.SHA256, Reinstall: spec.Entry.Reinstall(),
+		Name: strings.TrimSpace(spec.Entry.Name + " " + spec.Entry.Version), Path: spec.Entry.Path, Base: spec.Entry.Base, SHA256: spec.Entry.SHA256, Reinstall: spec.Entry.Reinstall(),
 		Env: launch.Env(ring.grants, slices.Concat([]string{"RELAY_RUN_ID=" + spec.RunID}, ring.env, spec.Env)),
 		Dir: spec.Dir, SocketDir: spec.SocketDir, Stderr: spec.Stderr, StderrLimit: spec.Limits.Stderr, OutputLimit: spec.OutputLimit, Secrets: p.secrets,
 		Start: spec.Start, Handshake: sdk.Handshake, Versions: sdk.PluginMap(), StartTimeout: spec.Limits.Start, MaxMessage: spec.Limits.Message,
@@ -126,29 +149,42 @@ func open(ctx context.Context, spec Spec) (*Plugin, *Failure) {
 	}
 	p.client = client
 	p.base, p.provider, p.builder = pluginpb.NewBaseClient(client.Conn()), pluginpb.NewProviderClient(client.Conn()), pluginpb.NewBuilderClient(client.Conn())
-	if f = p.introduce(ctx); f == nil {
-		f = p.configure(ctx)
-	}
-	if f != nil {
-		client.Stop(0, nil)
-		return nil, f
-	}
-	if !p.info.GetCapabilities().GetConcurrent() {
-		p.slot = make(chan struct{}, 1)
-	}
 	return p, nil
+}
+
+// Ask starts a plugin of which only the file and its hash are known, asks what it is,
+// and ends it. It is not configured and gets no key. The error is a *Failure.
+func Ask(ctx context.Context, spec Spec) (info *pluginpb.GetInfoResponse, protocol int, err error) {
+	spec.Limits = spec.Limits.withDefaults()
+	p, f := start(ctx, spec, &ring{})
+	if f != nil {
+		return nil, 0, f
+	}
+	defer p.client.Stop(0, nil)
+	if info, f = p.getInfo(ctx, p.spec.Limits.Info); f != nil {
+		return nil, 0, f
+	}
+	return info, p.client.Protocol(), nil
+}
+
+func (p *Plugin) getInfo(ctx context.Context, limit time.Duration) (*pluginpb.GetInfoResponse, *Failure) {
+	return unary(ctx, p, "GetInfo", limit, func(ctx context.Context) (*pluginpb.GetInfoResponse, error) {
+		return p.base.GetInfo(ctx, &pluginpb.GetInfoRequest{HostVersion: p.spec.HostVersion, Host: &pluginpb.HostCapabilities{TextDelta: true}})
+	})
 }
 
 // introduce asks who the plugin is and holds it to what is pinned.
 func (p *Plugin) introduce(ctx context.Context) *Failure {
-	info, f := unary(ctx, p, "GetInfo", p.spec.Limits.Info, func(ctx context.Context) (*pluginpb.GetInfoResponse, error) {
-		return p.base.GetInfo(ctx, &pluginpb.GetInfoRequest{HostVersion: p.spec.HostVersion, Host: &pluginpb.HostCapabilities{TextDelta: true}})
-	})
+	info, f := p.getInfo(ctx, p.spec.Limits.Info)
 	if f != nil {
 		return f
 	}
 	p.info = info
-	if what := differs(p.spec.Entry, catalog.FromResponse(info)); what != "" {
+	what := differs(p.spec.Entry, catalog.FromResponse(info))
+	if pinned, speaks := p.spec.Entry.Protocol, p.client.Protocol(); pinned > speaks {
+		what = fmt.Sprintf("it speaks protocol %d; pinned is %d, and going back is how old faults are brought back", speaks, pinned)
+	}
+	if what != "" {
 		return p.spec.failure(NotStarted, "GetInfo", fmt.Sprintf("plugin %s is not what is pinned", p.spec.Entry.Name), what, p.spec.Entry.Reinstall())
 	}
 	if p.spec.Entry.ConfigSchema == nil {
@@ -183,6 +219,8 @@ func differs(pinned, says catalog.Entry) string {
 		return fmt.Sprintf("it says that it is %v; pinned is %v", says.Kinds, pinned.Kinds)
 	case pinned.ConfigSchema != nil && !bytes.Equal(pinned.ConfigSchema, says.ConfigSchema):
 		return "the schema of its configuration is another"
+	case pinned.Pin != nil && !says.Asks().Beyond(pinned.Pin.Declared).Empty():
+		return "it asks for more than is pinned: " + strings.Join(says.Asks().Beyond(pinned.Pin.Declared).Words(), ", ")
 	case pinned.SchemaSHA256 != "" && pinned.SchemaSHA256 != catalog.SchemaHash(says.ConfigSchema):
 		return "the schema of its configuration is another"
 	}

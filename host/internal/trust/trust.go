@@ -75,6 +75,8 @@ type file struct {
 type entry struct {
 	Digest string    `json:"digest"`
 	At     time.Time `json:"at"`
+	// Plugins are the pins of its lock file that were agreed to, by name.
+	Plugins map[string]Plugin `json:"plugins,omitempty"`
 }
 
 // Open names the store in stateDir ("" means $XDG_STATE_HOME/relay, or
@@ -108,11 +110,15 @@ func (s *Store) Add(root, digest string) error {
 		return fmt.Errorf("trust: %q is no digest", digest)
 	}
 	_, err := s.change(func(f *file) bool {
-		f.Repositories[canonicalRoot(root)] = entry{digest, time.Now().UTC().Truncate(time.Second)}
+		e := f.Repositories[canonicalRoot(root)]
+		e.Digest, e.At = digest, now()
+		f.Repositories[canonicalRoot(root)] = e
 		return true
 	})
 	return err
 }
+
+func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
 
 // Remove forgets the repository at root; it says whether there was something.
 func (s *Store) Remove(root string) (bool, error) {
@@ -146,10 +152,8 @@ func (s *Store) check(root, digest string, items []Item, getenv func(string) str
 	if digest == "" {
 		return nil
 	}
-	for given := range strings.SplitSeq(getenv(EnvName), ",") {
-		if strings.TrimSpace(given) == digest {
-			return nil
-		}
+	if slices.Contains(Digests(getenv), digest) {
+		return nil
 	}
 	known, err := s.IsTrusted(root, digest)
 	if err != nil {

@@ -1,0 +1,304 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+// pluginOptions are those of the commands that pin or grant.
+type pluginOptions struct {
+	app   *app
+	arg   string
+	from  string
+	key   string
+	grant string
+	cmd   *cobra.Command
+}
+
+const grantHelp = "grant exactly these `RIGHTS`, separated by commas, without being asked: env:NAME, program:NAME, host:NAME, read:PATH, write:PATH; or none"
+
+func newPluginInstallCmd(a *app, runF func(context.Context, *pluginOptions) error) *cobra.Command {
+	o := &pluginOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "install SOURCE",
+		Short: "Take a plugin, pin it, and grant it what it may use",
+		Long: "Takes a plugin from a folder, a file or an archive, writes its hashes for all platforms into\n" +
+			"relay.lock.json, asks it in a box without network what it needs, and asks you to grant that.\n" +
+			"With the name of a plugin that is pinned, puts back exactly the file that is pinned.",
+		Example: "relay plugin install ./relay-plugin-foo\nrelay plugin install foo-1.2.0.tar.gz --grant env:FOO_KEY,host:api.foo.example\n" +
+			"relay plugin install foo          # again, after a clone or when its file was changed",
+		Args: neededArg(&o.arg, "source", "`relay plugin install ./relay-plugin-NAME`, or an archive, a folder, or the name of a pinned plugin"),
+		RunE: runE(o, runF, runPluginInstall),
+	}
+	o.cmd = cmd
+	cmd.Flags().StringVar(&o.grant, "grant", "", grantHelp)
+	cmd.Flags().StringVar(&o.key, "key", "", "the publisher's public `KEY` (minisign, ed25519:BASE64, or a file with it)")
+	return cmd
+}
+
+func newPluginUpgradeCmd(a *app, runF func(context.Context, *pluginOptions) error) *cobra.Command {
+	o := &pluginOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "upgrade NAME",
+		Short: "Pin a newer version of a plugin",
+		Long: "Takes the plugin again from where it came from and pins what is there. What was granted stays;\n" +
+			"a version that asks for more stops until you grant that too, and the one before stays in force.",
+		Example:           "relay plugin upgrade foo\nrelay plugin upgrade foo --from ./foo-1.3.0.tar.gz",
+		Args:              neededArg(&o.arg, "plugin name", "`relay plugin list` shows the names"),
+		RunE:              runE(o, runF, runPluginUpgrade),
+		ValidArgsFunction: pluginNames(a),
+	}
+	o.cmd = cmd
+	cmd.Flags().StringVar(&o.from, "from", "", "take it from this `SOURCE` instead")
+	cmd.Flags().StringVar(&o.grant, "grant", "", grantHelp)
+	cmd.Flags().StringVar(&o.key, "key", "", "the publisher's new public `KEY`")
+	return cmd
+}
+
+func newPluginGrantCmd(a *app, runF func(context.Context, *pluginOptions) error) *cobra.Command {
+	o := &pluginOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "grant NAME",
+		Short: "Agree to what a plugin may use",
+		Long: "A plugin of relay.lock.json is not started on this machine before you have seen and agreed to\n" +
+			"what the lock file grants it, and again when its lines there change.",
+		Example:           "relay plugin grant foo\nrelay plugin grant foo --grant host:api.foo.example",
+		Args:              neededArg(&o.arg, "plugin name", "`relay plugin list` shows the names"),
+		RunE:              runE(o, runF, runPluginGrant),
+		ValidArgsFunction: pluginNames(a),
+	}
+	o.cmd = cmd
+	cmd.Flags().StringVar(&o.grant, "grant", "", grantHelp)
+	return cmd
+}
+
+func newPluginRevokeCmd(a *app, runF func(context.Context, *pluginOptions) error) *cobra.Command {
+	o := &pluginOptions{app: a}
+	return &cobra.Command{
+		Use:               "revoke NAME",
+		Short:             "Take back all that a plugin was granted",
+		Long:              "The plugin stays pinned and installed, and is not started any more.",
+		Example:           "relay plugin revoke foo",
+		Args:              neededArg(&o.arg, "plugin name", "`relay plugin list` shows the names"),
+		RunE:              runE(o, runF, runPluginRevoke),
+		ValidArgsFunction: pluginNames(a),
+	}
+}
+
+func newPluginRemoveCmd(a *app, runF func(context.Context, *pluginOptions) error) *cobra.Command {
+	o := &pluginOptions{app: a}
+	return &cobra.Command{
+		Use:               "remove NAME",
+		Short:             "Take a plugin out of relay.lock.json",
+		Long:              "Its file goes too, unless another repository of this machine pins it.",
+		Example:           "relay plugin remove foo",
+		Args:              neededArg(&o.arg, "plugin name", "`relay plugin list` shows the names"),
+		RunE:              runE(o, runF, runPluginRemove),
+		ValidArgsFunction: pluginNames(a),
+	}
+}
+
+func newPluginInfoCmd(a *app, runF func(context.Context, *pluginOptions) error) *cobra.Command {
+	o := &pluginOptions{app: a}
+	return &cobra.Command{
+		Use:               "info NAME",
+		Short:             "What a plugin is, asks for and was granted",
+		Long:              "Reads the pin only; nothing is started.",
+		Example:           "relay plugin info foo",
+		Args:              neededArg(&o.arg, "plugin name", "`relay plugin list` shows the names"),
+		RunE:              runE(o, runF, runPluginInfo),
+		ValidArgsFunction: pluginNames(a),
+	}
+}
+
+// install is the options as the core has them.
+func (o *pluginOptions) install() host.PluginInstallOptions {
+	i := host.PluginInstallOptions{From: o.arg, Key: o.key, Granted: o.cmd.Flags().Changed("grant")}
+	for word := range strings.SplitSeq(o.grant, ",") {
+		if word = strings.TrimSpace(word); word != "" {
+			i.Grant = append(i.Grant, word)
+		}
+	}
+	if i.Granted && len(i.Grant) == 0 {
+		i.Grant = []string{"none"}
+	}
+	if o.app.interactive() {
+		i.Ask = func(offer *host.PluginOffer) (bool, error) { return askGrant(o.app, offer) }
+	}
+	return i
+}
+
+func runPluginInstall(ctx context.Context, o *pluginOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.PluginInstall(ctx, o.install())
+	return o.app.pluginDone(res, err, "pinned")
+}
+
+func runPluginUpgrade(ctx context.Context, o *pluginOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	i := o.install()
+	i.From = o.from
+	res, err := repo.PluginUpgrade(ctx, o.arg, i)
+	return o.app.pluginDone(res, err, "pinned")
+}
+
+func runPluginGrant(ctx context.Context, o *pluginOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.PluginGrant(ctx, o.arg, o.install())
+	return o.app.pluginDone(res, err, "granted")
+}
+
+func runPluginRevoke(ctx context.Context, o *pluginOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.PluginRevoke(ctx, o.arg)
+	if err != nil {
+		return err
+	}
+	return o.app.done(res, func(p *printer) { p.linef("%s is granted nothing any more, and is not started", host.Safe(o.arg)) })
+}
+
+func runPluginRemove(ctx context.Context, o *pluginOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.PluginRemove(ctx, o.arg)
+	if err != nil {
+		return err
+	}
+	return o.app.done(res, func(p *printer) { p.linef("%s is not pinned any more", host.Safe(o.arg)) })
+}
+
+func runPluginInfo(ctx context.Context, o *pluginOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.PluginInfo(ctx, o.arg)
+	if err != nil {
+		return err
+	}
+	return o.app.done(res, func(p *printer) { pluginRows(p, res) })
+}
+
+// pluginDone shows a plugin after it was pinned or granted; one that waits for its grants
+// waits for a person.
+func (a *app) pluginDone(res *host.PluginResult, err error, did string) error {
+	if err != nil {
+		return err
+	}
+	code := host.ExitDone
+	if res.Waiting() {
+		code = host.ExitWaiting
+	}
+	return a.end(code, res, func(p *printer) {
+		p.linef("%s %s %s", p.green(did+":"), host.Safe(res.Plugin.Name), host.Safe(res.Plugin.Version))
+		pluginRows(p, res)
+		p.next(res.Next())
+	})
+}
+
+func pluginRows(p *printer, res *host.PluginResult) {
+	e := res.Plugin
+	p.row("name", host.Safe(e.Name)+" "+host.Safe(e.Version))
+	p.row("does", host.Safe(e.Summary))
+	p.row("aliases", joined(e.Aliases))
+	p.row("state", string(e.State))
+	p.row("reason", host.Safe(e.Reason))
+	p.row("source", host.Safe(e.Source))
+	p.row("file", host.Safe(e.Path))
+	p.row("sha256", e.SHA256)
+	if e.Pin == nil { // it came with relay, and is as trusted
+		p.row("starts", joined(e.Programs))
+		p.row("connects", joined(e.Hosts))
+		for _, v := range e.Env {
+			p.row("reads", host.Safe(v.Name)+"  "+host.Safe(v.Purpose))
+		}
+		return
+	}
+	p.row("from", host.Safe(e.Pin.From))
+	p.row("key", host.Safe(e.Pin.Key))
+	granted := map[string]bool{}
+	for _, w := range res.Granted {
+		granted[w] = true
+	}
+	for i, w := range res.Asks {
+		state := p.yellow("not granted")
+		if granted[w] {
+			state = p.green("granted")
+		}
+		p.linef("%s %s  it %s: %s", p.dim(pad("right", 10)), host.Safe(w), host.Safe(res.AsksFor[i]), state)
+	}
+	for _, w := range res.Granted {
+		if w == "host:*" {
+			p.linef("%s %s  all of the network: %s", p.dim(pad("right", 10)), w, p.red("granted"))
+		}
+	}
+	if len(res.Asks) == 0 {
+		p.row("right", "it asks for nothing beyond its own folders")
+	}
+	p.row("digest", res.Digest)
+}
+
+// askGrant shows what a plugin asks for and takes a yes or a no.
+func askGrant(a *app, o *host.PluginOffer) (bool, error) {
+	p := a.printer(a.err, a.errTTY)
+	p.linef("%s %s  %s", p.bold(host.Safe(o.Name)), host.Safe(o.Version), p.dim(host.Safe(o.Summary)))
+	p.row("source", host.Safe(o.Source))
+	p.row("from", host.Safe(o.From))
+	p.row("sha256", host.Safe(strings.TrimPrefix(o.SHA256, "sha256:")))
+	switch {
+	case o.Key == "":
+		p.row("signed", p.yellow("by nobody"))
+	case o.NewKey:
+		p.row("signed", p.yellow("by a key that came with it and was not known before: ")+host.Safe(o.Key))
+	default:
+		p.row("signed", "by "+host.Safe(o.Key))
+	}
+	for _, c := range o.Changes {
+		p.linef("%s %s", p.dim(pad("changed", 10)), host.Safe(c))
+	}
+	if len(o.Asks) == 0 {
+		p.linef("It asks for nothing beyond its own folders.")
+	} else {
+		p.linef("It asks for:")
+	}
+	for i, w := range o.Asks {
+		line := "  it " + host.Safe(o.AsksFor[i])
+		if why := o.Purposes[w]; why != "" {
+			line += p.dim("  it says: " + host.Safe(why))
+		}
+		p.linef("%s", line)
+	}
+	p.write("Grant it that in this repository? [y/N] ")
+	line, err := bufio.NewReader(a.in).ReadString('\n')
+	if err != nil && line == "" {
+		return false, err
+	}
+	s := strings.ToLower(strings.TrimSpace(line))
+	return s == "y" || s == "yes", nil
+}
+
+// pluginNames completes the names of plugins.
+func pluginNames(a *app) func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return completePlugins(cmd.Context(), a, args), cobra.ShellCompDirectiveNoFileComp
+	}
+}

@@ -1,0 +1,76 @@
+package crew
+
+import (
+	"context"
+	"os"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/confine"
+	"github.com/paxiom/relay/host/internal/launch"
+	"github.com/paxiom/relay/host/internal/pluginhost"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/sdk/pluginpb"
+)
+
+// Ask asks a plugin that nobody knows yet what it is. It runs in a box in which it was
+// granted nothing: no network, no program, no key, and no file but what every program
+// needs. file is the plugin's file and hash its SHA-256.
+func (e Env) Ask(ctx context.Context, name, file, hash string) (*pluginpb.GetInfoResponse, int, error) {
+	stranger := catalog.Entry{Name: name, Path: file, SHA256: hash, Source: "local/" + name, Pin: &catalog.Pin{}}
+	b, plan, sockets, remove, err := e.cell(ctx, stranger)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer remove()
+	return pluginhost.Ask(ctx, pluginhost.Spec{Entry: stranger, HostVersion: e.Version, SocketDir: sockets, Dir: b.Dir(), Start: InBox(b, plan), Trespass: plan.Trespass})
+}
+
+// cell is a box around an empty folder, with what a plugin was granted.
+func (e Env) cell(ctx context.Context, entry catalog.Entry) (b *box.Box, plan *confine.Plan, sockets string, remove func(), err error) {
+	var undo []func()
+	remove = func() {
+		for _, f := range undo {
+			f()
+		}
+	}
+	defer func() {
+		if err != nil {
+			remove()
+		}
+	}()
+	if err = os.MkdirAll(e.StateDir, 0o700); err != nil {
+		return nil, nil, "", nil, fault.Wrap(err, judge.BlockedBox, "relay's state folder can't be made", "`ls -ld "+e.StateDir+"`")
+	}
+	empty, err := os.MkdirTemp("", "relay-cell-")
+	if err != nil {
+		return nil, nil, "", nil, fault.Internal(err)
+	}
+	undo = append(undo, func() { os.RemoveAll(empty) })
+	sockets, gone, err := launch.NewSocketDir()
+	if err != nil {
+		return nil, nil, "", nil, fault.Wrap(err, judge.BlockedPlugin, "there is no place for the sockets of plugins", "`ls -ld /tmp /tmp/relay-*` shows who owns them")
+	}
+	undo = append(undo, gone)
+	if plan, err = confine.ForPlugin(e.limits(), confine.Provider, entry, empty, e.Home, e.Refused); err != nil {
+		return nil, nil, "", nil, err
+	}
+	means, err := box.Choose(ctx, box.Wish{Means: box.Overlay, Required: box.Overlay, StateDir: e.StateDir, Root: empty})
+	if err == nil {
+		b, err = box.New(box.Spec{Means: means, Root: empty, Home: e.Home, StateDir: e.StateDir, ReadOnlyRoot: true,
+			Binds: []box.Bind{{Path: sockets, Writable: true}}})
+	}
+	if err != nil {
+		return nil, nil, "", nil, BoxFault(err)
+	}
+	return b, plan, sockets, remove, nil
+}
+
+// limits are those of the configuration, with no network beyond what is granted.
+func (e Env) limits() config.Box {
+	c := e.Config.Box
+	c.Network.Provider = "full" // narrowed to what is granted, which is nothing yet
+	return c
+}

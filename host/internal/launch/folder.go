@@ -1,0 +1,86 @@
+package launch
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/paxiom/relay/host/fault"
+)
+
+// Doubt is why something must not be executed, and what to do about it.
+type Doubt struct{ Why, Fix string }
+
+// UnsafeFolder looks at every folder from base, itself included, down to the one that
+// path lies in: each must be a real folder of this user's, or of root's, that nobody
+// else can write, or somebody else could put another file there. nil when all are.
+func UnsafeFolder(base, path string) *Doubt {
+	rel, err := filepath.Rel(base, filepath.Dir(path))
+	if err != nil || !filepath.IsLocal(rel) {
+		return &Doubt{Why: fmt.Sprintf("%s does not lie in %s", path, base), Fix: "`relay plugin list`"}
+	}
+	dir := base
+	for _, part := range append([]string{""}, strings.Split(rel, string(filepath.Separator))...) {
+		dir = filepath.Join(dir, part)
+		st, err := os.Lstat(dir)
+		if err != nil {
+			return &Doubt{Why: err.Error(), Fix: "`ls -ld " + fault.Word(dir) + "`"}
+		}
+		if bad := unsafeFolder(dir, st); bad != nil {
+			return bad
+		}
+	}
+	return nil
+}
+
+func unsafeFolder(dir string, st fs.FileInfo) *Doubt {
+	sys, _ := st.Sys().(*syscall.Stat_t)
+	switch {
+	case st.Mode()&fs.ModeSymlink != 0:
+		return &Doubt{Why: dir + " is a symbolic link; plugins lie in real folders only", Fix: "`rm " + fault.Word(dir) + "`, then install the plugin again"}
+	case !st.IsDir():
+		return &Doubt{Why: dir + " is no folder", Fix: "`rm " + fault.Word(dir) + "`, then install the plugin again"}
+	case st.Mode().Perm()&0o022 != 0:
+		return &Doubt{Why: fmt.Sprintf("the folder %s can be written by others (mode %04o)", dir, st.Mode().Perm()), Fix: "`chmod go-w " + fault.Word(dir) + "`"}
+	case foreign(sys):
+		return &Doubt{Why: "the folder " + dir + " belongs to another user", Fix: chownFix(dir)}
+	}
+	return nil
+}
+
+// foreign: neither this user's nor root's.
+func foreign(sys *syscall.Stat_t) bool {
+	return sys == nil || (sys.Uid != 0 && int(sys.Uid) != os.Geteuid())
+}
+
+func chownFix(path string) string {
+	return fmt.Sprintf("`chown %d %s`, or run relay as the owner", os.Geteuid(), fault.Word(path))
+}
+
+// fileFix mends what unsafe found wrong with a file; "" when only another file helps.
+func fileFix(path string, st fs.FileInfo) string {
+	switch {
+	case !st.Mode().IsRegular():
+		return ""
+	case st.Mode().Perm()&0o022 != 0:
+		return "`chmod go-w " + fault.Word(path) + "`"
+	}
+	return chownFix(path)
+}
+
+// UnsafeFile says why the file at path must not be executed, whatever its content: not a
+// regular file, writable by others, owned by another user. nil when it may be. The fix
+// is empty when only another file helps.
+func UnsafeFile(path string) *Doubt {
+	st, err := os.Lstat(path)
+	if err != nil {
+		return &Doubt{Why: err.Error()}
+	}
+	if why := unsafe(st); why != "" {
+		return &Doubt{Why: why, Fix: fileFix(path, st)}
+	}
+	return nil
+}

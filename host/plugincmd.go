@@ -1,0 +1,189 @@
+package host
+
+import (
+	"context"
+	"strings"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/release"
+	"github.com/paxiom/relay/judge"
+)
+
+// PluginInstallOptions say which plugin to take and what to grant it.
+type PluginInstallOptions struct {
+	// From is a folder, an archive, a file, a URL, a Go module with its version, or the
+	// name of a plugin that is pinned.
+	From string
+	// Key is the publisher's; "" takes the one that is pinned, or the release's own.
+	Key string
+	// Grant are the rights to grant, word for word, when Granted is set. Otherwise Ask is
+	// asked, and without it nothing new is granted.
+	Grant   []string
+	Granted bool
+	Ask     func(*PluginOffer) (bool, error)
+}
+
+// PluginOffer is what a person sees before granting a plugin what it asks for.
+type PluginOffer struct {
+	Name, Version, Source, From string
+	Summary                     string
+	File, SHA256                string
+	Platforms                   int
+	Signed, NewKey              bool
+	Key                         string
+	// Asks are the rights as words, AsksFor in sentences, in the same order; Grant is the
+	// argument that means exactly them. Purposes are the plugin's own words, by right.
+	Asks, AsksFor []string
+	Grant         string
+	Purposes      map[string]string
+	// Changes are to what was agreed to before, Widens the rights that are new.
+	Changes, Widens []string
+}
+
+func newOffer(name string, pin catalog.Pin, purposes map[string]string) *PluginOffer {
+	wish := pin.Declared
+	if pin.Granted != nil {
+		wish = *pin.Granted
+	}
+	return &PluginOffer{Name: name, Version: pin.Version, Source: pin.Source, From: pin.From, Summary: pin.Summary, SHA256: pin.Hashes[catalog.Platform],
+		Platforms: len(pin.Hashes), Key: pin.Key, Asks: wish.Words(), AsksFor: wish.Sentences(), Grant: wish.Argument(), Purposes: purposes}
+}
+
+// PluginResult is what a plugin is after a command.
+type PluginResult struct {
+	Doc
+	Plugin catalog.Entry `json:"plugin"`
+	// Digest is what RELAY_TRUST can have to agree to the pin.
+	Digest string `json:"digest,omitempty"`
+	// Asks are the rights that it declares, AsksFor in sentences; Granted what it has of
+	// them and Left what it has not.
+	Asks    []string `json:"asks,omitempty"`
+	AsksFor []string `json:"asks_for,omitempty"`
+	Granted []string `json:"granted,omitempty"`
+	Left    []string `json:"left_out,omitempty"`
+}
+
+// Waiting says that a person still has to grant it what it asks for.
+func (r *PluginResult) Waiting() bool { return r.Plugin.State == catalog.NotGranted }
+
+// Next is the command that takes away what keeps the plugin from being used.
+func (r *PluginResult) Next() string {
+	if r.Plugin.Name == "" || r.Plugin.State == catalog.OK {
+		return ""
+	}
+	return r.Plugin.Reinstall()
+}
+
+// PluginInfo tells all about one plugin and starts nothing.
+func (r *Repo) PluginInfo(ctx context.Context, name string) (*PluginResult, error) {
+	s := &pluginShop{repo: r, root: r.Root(), installDir: catalog.DefaultInstallDir()}
+	res, err := s.result("relay.plugin.info", name)
+	if err == nil && res.Plugin.Name == "" {
+		err = fault.New(judge.BlockedPlugin, "there is no plugin "+name, "it neither came with relay nor is pinned in relay.lock.json", "`relay plugin list` shows the names")
+	}
+	return res, err
+}
+
+// PluginGrant grants a pinned plugin what a person agrees to, or takes all of it back.
+func (r *Repo) PluginGrant(ctx context.Context, name string, o PluginInstallOptions) (*PluginResult, error) {
+	s, err := r.plugins()
+	if err != nil {
+		return nil, err
+	}
+	pin, err := s.pin(name)
+	if err != nil {
+		return nil, err
+	}
+	offer := newOffer(name, pin, nil)
+	if known, err := r.trust().Plugin(s.root, name); err != nil {
+		return nil, err
+	} else if was, ok := catalog.ParseAgreement(known.Raw()); ok {
+		offer.Changes = was.Changes(pin)
+	}
+	switch {
+	case o.Granted:
+		if err := chooseRights(&pin, o.Grant); err != nil {
+			return nil, err
+		}
+	case o.Ask != nil:
+		if yes, err := o.Ask(offer); err != nil || !yes {
+			return nil, notAsked(offer, err)
+		}
+		if pin.Granted == nil {
+			g := pin.Declared
+			pin.Granted = &g
+		}
+	default:
+		return nil, notAsked(offer, nil)
+	}
+	if err := s.write(name, &pin, ""); err != nil {
+		return nil, err
+	}
+	return s.result("relay.plugin.grant", name)
+}
+
+func notAsked(offer *PluginOffer, err error) error {
+	if err != nil {
+		return err
+	}
+	return fault.New(judge.BlockedPlugin, "plugin "+offer.Name+" was granted nothing", "nobody agreed to what it asks for: "+orNothingAsked(offer.Asks),
+		"`relay plugin grant "+offer.Name+" --grant "+fault.Word(offer.Grant)+"` grants exactly that")
+}
+
+func orNothingAsked(words []string) string {
+	if len(words) == 0 {
+		return "nothing beyond its own folders"
+	}
+	return strings.Join(words, ", ")
+}
+
+// PluginRevoke takes back all that a plugin was granted; it is not started any more.
+func (r *Repo) PluginRevoke(ctx context.Context, name string) (*PluginResult, error) {
+	s, err := r.plugins()
+	if err != nil {
+		return nil, err
+	}
+	pin, err := s.pin(name)
+	if err != nil {
+		return nil, err
+	}
+	pin.Granted = nil
+	from := ""
+	if known, err := r.trust().Plugin(s.root, name); err == nil && known != nil {
+		from = known.From
+	}
+	if err := s.write(name, &pin, from); err != nil {
+		return nil, err
+	}
+	return s.result("relay.plugin.revoke", name)
+}
+
+// PluginRemove takes a plugin out of the lock file, and its file away where no other
+// repository of this machine pins it.
+func (r *Repo) PluginRemove(ctx context.Context, name string) (*PluginResult, error) {
+	s, err := r.plugins()
+	if err != nil {
+		return nil, err
+	}
+	pin, err := s.pin(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.write(name, nil, ""); err != nil {
+		return nil, err
+	}
+	others, err := r.trust().PluginPins(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, raw := range others {
+		if was, ok := catalog.ParseAgreement(raw); ok && was.InstallPath("", name) == pin.InstallPath("", name) {
+			return s.result("relay.plugin.remove", name)
+		}
+	}
+	if err := release.Unplace(s.installDir, name, pin); err != nil {
+		return nil, err
+	}
+	return s.result("relay.plugin.remove", name)
+}

@@ -1,0 +1,327 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"golang.org/x/mod/semver"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/release"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+)
+
+// PluginInstall takes a plugin, pins it, and asks what it is granted. Nothing of it runs
+// before its file is pinned, and then only in a box without anything, to say what it is.
+func (r *Repo) PluginInstall(ctx context.Context, o PluginInstallOptions) (*PluginResult, error) {
+	s, err := r.plugins()
+	if err != nil {
+		return nil, err
+	}
+	if pin, ok := s.lock.Plugins[o.From]; ok && o.Key == "" && !strings.Contains(o.From, "/") {
+		return s.putBack(ctx, o.From, pin)
+	}
+	return s.install(ctx, o, "")
+}
+
+// PluginUpgrade takes the newest version of a pinned plugin from where it came from, or
+// from o.From. It stops when that asks for more than was granted.
+func (r *Repo) PluginUpgrade(ctx context.Context, name string, o PluginInstallOptions) (*PluginResult, error) {
+	s, err := r.plugins()
+	if err != nil {
+		return nil, err
+	}
+	pin, err := s.pin(name)
+	if err != nil {
+		return nil, err
+	}
+	if o.From == "" {
+		if o.From, err = s.origin(name, pin); err != nil {
+			return nil, err
+		}
+	}
+	return s.install(ctx, o, name)
+}
+
+// pluginShop is what the commands about plugins work with.
+type pluginShop struct {
+	repo       *Repo
+	root       string
+	installDir string
+	lock       *catalog.Lock
+}
+
+func (r *Repo) plugins() (*pluginShop, error) {
+	root, err := workspace.FindRoot(r.dir)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := catalog.ReadLock(root)
+	if err != nil {
+		return nil, err
+	}
+	return &pluginShop{repo: r, root: root, installDir: catalog.DefaultInstallDir(), lock: lock}, nil
+}
+
+// pin is a plugin of the lock file.
+func (s *pluginShop) pin(name string) (catalog.Pin, error) {
+	pin, ok := s.lock.Plugins[name]
+	if !ok {
+		return pin, fault.New(judge.BlockedPlugin, fmt.Sprintf("relay.lock.json pins no plugin %q", name),
+			"only plugins that were installed are pinned; those that came with relay are not", "`relay plugin list` shows the names")
+	}
+	return pin, nil
+}
+
+// origin is where a pinned plugin was taken from.
+func (s *pluginShop) origin(name string, pin catalog.Pin) (string, error) {
+	if pin.From != "" {
+		return pin.From, nil
+	}
+	known, err := s.repo.trust().Plugin(s.root, name)
+	if err != nil {
+		return "", err
+	}
+	if known == nil || known.From == "" {
+		return "", fault.New(judge.BlockedPlugin, "nobody on this machine knows where plugin "+name+" comes from",
+			"it was installed from a folder of another machine", "`relay plugin install PATH`, with the folder, archive or file that it is in")
+	}
+	return known.From, nil
+}
+
+// take takes a release from wherever it is.
+func (s *pluginShop) take(ctx context.Context, from, key string) (*release.Release, error) {
+	if err := release.Scratch(s.installDir); err != nil {
+		return nil, err
+	}
+	return release.Local(from, s.installDir, key)
+}
+
+// putBack installs exactly the file that is pinned.
+func (s *pluginShop) putBack(ctx context.Context, name string, pin catalog.Pin) (*PluginResult, error) {
+	from, err := s.origin(name, pin)
+	if err != nil {
+		return nil, err
+	}
+	rel, err := s.take(ctx, from, pin.Key)
+	if err != nil {
+		return nil, err
+	}
+	defer rel.Close()
+	if want := pin.Hashes[catalog.Platform]; rel.Name != name || "sha256:"+rel.SHA256 != want {
+		return nil, fault.New(judge.BlockedPlugin, "what is at "+from+" is not the plugin "+name+" that is pinned",
+			fmt.Sprintf("it is %s with the SHA-256 %.16s…; pinned is %.23s…", rel.Name, rel.SHA256, want),
+			"`relay plugin upgrade "+name+"` pins what is there now, after showing what changes")
+	}
+	if err := rel.Place(s.installDir, pin); err != nil {
+		return nil, err
+	}
+	return s.result("relay.plugin.install", name)
+}
+
+// install pins a release. upgrade is the plugin that it must be a version of; "" for any.
+func (s *pluginShop) install(ctx context.Context, o PluginInstallOptions, upgrade string) (*PluginResult, error) {
+	key := o.Key
+	if upgrade != "" && key == "" {
+		key = s.lock.Plugins[upgrade].Key
+	}
+	rel, err := s.take(ctx, o.From, key)
+	if err != nil {
+		return nil, err
+	}
+	defer rel.Close()
+	old, had := s.lock.Plugins[rel.Name]
+	if upgrade != "" && rel.Name != upgrade {
+		return nil, fault.New(judge.BlockedPlugin, o.From+" is the plugin "+rel.Name+", not "+upgrade, "", "`relay plugin install "+fault.Word(o.From)+"` installs it as another one")
+	}
+	if had && old.Key != "" && o.Key == "" && rel.Key != old.Key {
+		return nil, fault.New(judge.BlockedPlugin, "plugin "+rel.Name+" is signed by somebody else than before",
+			fmt.Sprintf("pinned is the key %s; this release has %s", old.Key, orNothing(rel.Key)),
+			"`relay plugin install "+fault.Word(o.From)+" --key KEY`, if the publisher says that this is their new key")
+	}
+	pin, purposes, err := s.ask(ctx, rel)
+	if err != nil {
+		return nil, err
+	}
+	offer := newOffer(rel.Name, pin, purposes)
+	offer.File, offer.Signed, offer.NewKey = rel.Binary, rel.Signed, rel.New
+	if had {
+		offer.Changes = old.Changes(pin)
+		if upgrade != "" && goesBack(old, pin) {
+			return nil, fault.New(judge.BlockedPlugin, fmt.Sprintf("%s %s is older than the %s that is pinned", rel.Name, pin.Version, old.Version),
+				strings.Join(offer.Changes, "; "), "`relay plugin install "+fault.Word(o.From)+"` goes back all the same")
+		}
+	}
+	if err := s.decide(o, &pin, old, had, upgrade != "", offer); err != nil {
+		return nil, err
+	}
+	if err := rel.Place(s.installDir, pin); err != nil {
+		return nil, err
+	}
+	if err := s.write(rel.Name, &pin, rel.Local); err != nil {
+		return nil, err
+	}
+	return s.result("relay.plugin.install", rel.Name)
+}
+
+// ask makes the pin of a release: of its files, and of what the plugin says it is.
+func (s *pluginShop) ask(ctx context.Context, rel *release.Release) (pin catalog.Pin, purposes map[string]string, err error) {
+	// By the built-in configuration: what a repository says does not matter yet.
+	env := crew.Env{Config: config.Default(), StateDir: s.repo.stateDir(), Home: s.repo.home(), Version: s.repo.opts.Version}
+	info, protocol, err := env.Ask(ctx, rel.Name, rel.Binary, rel.SHA256)
+	if err != nil {
+		return pin, nil, err
+	}
+	said := catalog.FromResponse(info)
+	if said.Name != rel.Name {
+		return pin, nil, fault.New(judge.BlockedPlugin, fmt.Sprintf("the file relay-plugin-%s calls itself %q", rel.Name, said.Name),
+			"a plugin's file is named as the plugin", "`relay plugin list`; report it to the plugin's author")
+	}
+	source := "local/" + rel.Name
+	if rel.From != "" {
+		source = release.Source(rel.From, rel.Name)
+	}
+	pin = catalog.Pin{Source: source, From: rel.From, Version: said.Version, Protocol: protocol, Kinds: said.Kinds, Aliases: said.Aliases, Summary: said.Summary,
+		Hashes: rel.Hashes, Key: rel.Key, Module: rel.Module, Toolchain: rel.Toolchain, Declared: said.Asks()}
+	if len(said.ConfigSchema) > 0 {
+		pin.Schema = "sha256:" + catalog.SchemaHash(said.ConfigSchema)
+	}
+	purposes = map[string]string{}
+	for _, v := range said.Env {
+		purposes["env:"+v.Name] = v.Purpose
+	}
+	if err := pin.Check(rel.Name); err != nil {
+		return pin, nil, fault.Wrap(err, judge.BlockedPlugin, "plugin "+rel.Name+" can't be pinned", "`relay plugin list`; report it to the plugin's author")
+	}
+	return pin, purposes, nil
+}
+
+// decide finds out what the plugin is granted: what the caller lists, what was granted
+// before and is enough, or what a person says now. Otherwise it is granted nothing yet.
+func (s *pluginShop) decide(o PluginInstallOptions, pin *catalog.Pin, old catalog.Pin, had, upgrade bool, offer *PluginOffer) error {
+	if o.Granted {
+		return chooseRights(pin, o.Grant)
+	}
+	if had && s.agreed(offer.Name, old) {
+		more := pin.Declared.Beyond(old.Declared)
+		if more.Empty() {
+			kept := old.Granted.Beyond(old.Granted.Beyond(pin.Declared))
+			if old.Granted.Any() {
+				kept.Hosts = append(kept.Hosts, catalog.AnyHost)
+			}
+			pin.Granted = &kept
+			return nil
+		}
+		offer.Widens = more.Words()
+	}
+	if o.Ask != nil {
+		yes, err := o.Ask(offer)
+		if err == nil && yes {
+			g := pin.Declared
+			pin.Granted = &g
+			return nil
+		}
+		if err != nil || upgrade {
+			return notGranted(offer, err)
+		}
+	}
+	if upgrade || len(offer.Widens) > 0 {
+		return notGranted(offer, nil)
+	}
+	return nil
+}
+
+func notGranted(offer *PluginOffer, err error) error {
+	if err != nil {
+		return err
+	}
+	what := fmt.Sprintf("plugin %s %s was not installed: nobody granted what it asks for", offer.Name, offer.Version)
+	why := "it asks for " + strings.Join(offer.Asks, ", ")
+	if len(offer.Widens) > 0 {
+		why = "it asks for more than it was granted before: " + strings.Join(offer.Widens, ", ") + "; the version before stays"
+	}
+	return fault.New(judge.BlockedPlugin, what, why, "`relay plugin upgrade "+offer.Name+" --grant "+fault.Word(offer.Grant)+"` grants exactly that")
+}
+
+func chooseRights(pin *catalog.Pin, words []string) error {
+	g, err := pin.Declared.Choose(words)
+	if err != nil {
+		return fault.Wrap(err, judge.BlockedPlugin, "this can't be granted", "`relay plugin grant --help`")
+	}
+	pin.Granted = &g
+	return nil
+}
+
+// agreed says that a person of this machine agreed to the pin as it stands.
+func (s *pluginShop) agreed(name string, pin catalog.Pin) bool {
+	c, err := s.repo.catalog(s.root)
+	if err != nil || pin.Granted == nil {
+		return false
+	}
+	e, ok := c.Entry(name)
+	return ok && e.Pin != nil && e.State != catalog.NotGranted && e.Pin.Same(pin)
+}
+
+// write puts the pin into the lock file, nil takes it out, and remembers that a person of
+// this machine agreed to it when it has grants.
+func (s *pluginShop) write(name string, pin *catalog.Pin, local string) error {
+	err := catalog.EditLock(s.root, func(l *catalog.Lock) error {
+		if pin == nil {
+			delete(l.Plugins, name)
+		} else {
+			l.Plugins[name] = *pin
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if s.lock, err = catalog.ReadLock(s.root); err != nil {
+		return err
+	}
+	if pin == nil || pin.Granted == nil && local == "" {
+		return s.repo.trust().ForgetPlugin(s.root, name)
+	}
+	return s.repo.trust().AgreePlugin(s.root, name, s.lock.Plugins[name].Agreement(), local)
+}
+
+// result is what the plugin is now.
+func (s *pluginShop) result(kind, name string) (*PluginResult, error) {
+	c, err := s.repo.catalog(s.root)
+	if err != nil {
+		return nil, err
+	}
+	res := &PluginResult{Doc: Doc{kind, 1}}
+	for _, e := range c.List() {
+		if e.Name == name && e.State != catalog.Shadowed {
+			res.Plugin = e
+			break
+		}
+	}
+	if p := res.Plugin.Pin; p != nil {
+		res.Digest = p.Digest(name)
+		res.Asks, res.AsksFor = p.Declared.Words(), p.Declared.Sentences()
+		if p.Granted != nil {
+			res.Granted, res.Left = p.Granted.Words(), p.Declared.Beyond(*p.Granted).Words()
+		}
+	}
+	return res, nil
+}
+
+func orNothing(s string) string {
+	if s == "" {
+		return "no signature"
+	}
+	return s
+}
+
+// goesBack says that a release is older than what is pinned.
+func goesBack(old, now catalog.Pin) bool {
+	canon := func(v string) string { return "v" + strings.TrimPrefix(v, "v") }
+	return semver.Compare(canon(now.Version), canon(old.Version)) < 0 || now.Protocol < old.Protocol
+}
