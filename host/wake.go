@@ -3,41 +3,59 @@ package host
 import (
 	"context"
 
+	"github.com/paxiom/relay/host/cycle"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/loop"
 	"github.com/paxiom/relay/host/pipeline"
 )
 
-// WakeResult says which wait was ended.
+// WakeResult says which waits were ended.
 type WakeResult struct {
 	Doc
-	Loop  *LoopSeen `json:"loop"`            // as it was; null when none waited
-	Tasks []string  `json:"tasks,omitempty"` // of the pipeline that waited
-	Next  string    `json:"next"`
+	Loop   *LoopSeen   `json:"loop,omitempty"`   // as it was
+	Cycles []CycleLine `json:"cycles,omitempty"` // as they were
+	Tasks  []string    `json:"tasks,omitempty"`  // of the pipeline that waited
+	Next   string      `json:"next"`
 }
 
-// Wake ends the waits of this workspace's loop and pipeline for a vendor's limit:
-// everything that is configured is asked again now.
-func (r *Repo) Wake(context.Context) (*WakeResult, error) {
+// Wake ends the waits of this workspace's loop, cycles and pipeline for vendors' limits,
+// or that of one cycle: everything that is configured is asked again now.
+func (r *Repo) Wake(_ context.Context, id string) (*WakeResult, error) {
 	o, err := r.open()
 	if err != nil {
 		return nil, err
 	}
-	l, err := loop.Wake(o.ws)
+	res := &WakeResult{Doc: Doc{"relay.wake", 1}, Next: "`relay status`"}
+	uuid := ""
+	if id != "" {
+		uuid, err = cycle.Find(o.ws, id)
+	} else {
+		res.Loop, err = loop.Wake(o.ws)
+	}
 	if err != nil {
 		return nil, err
 	}
-	tasks, err := pipeline.Wake(o.ws)
+	woken, err := cycle.Wake(o.ws, uuid)
 	if err != nil {
 		return nil, err
 	}
-	res := &WakeResult{Doc: Doc{"relay.wake", 1}, Loop: l, Tasks: tasks, Next: "`relay status`"}
+	for _, c := range woken {
+		res.Cycles = append(res.Cycles, cycleLine(c))
+		if !cycle.Running(o.ws, c.UUID) {
+			res.Next = "`relay resume " + cycle.Short(c.UUID) + "`"
+		}
+	}
+	if id == "" {
+		if res.Tasks, err = pipeline.Wake(o.ws); err != nil {
+			return nil, err
+		}
+	}
 	switch {
-	case l == nil && len(tasks) == 0:
-		return nil, fault.New("", "no loop waits here", "only a loop or a pipeline that met a vendor's limit waits", "`relay status`")
-	case l == nil:
+	case res.Loop == nil && len(woken) == 0 && len(res.Tasks) == 0:
+		return nil, fault.New("", "nothing waits here", "only a loop, a cycle or a pipeline that met a vendor's limit waits", "`relay status`")
+	case res.Loop == nil && len(woken) == 0:
 		res.Next = "`relay pipeline status`"
-	case !l.Running:
+	case res.Loop != nil && !res.Loop.Running:
 		res.Next = "`relay loop --resume`"
 	}
 	return res, nil

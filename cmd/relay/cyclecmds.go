@@ -13,11 +13,11 @@ import (
 
 // cycleEnd ends a command that moved a cycle on.
 func (a *app) cycleEnd(res *host.CycleResult, err error) error {
+	if res != nil && res.Bell && a.errTTY && a.capable() {
+		_, _ = fmt.Fprint(a.err, "\a")
+	}
 	if err != nil {
 		return err
-	}
-	if res.Bell && a.errTTY && a.capable() {
-		_, _ = fmt.Fprint(a.err, "\a")
 	}
 	return a.end(res.ExitCode, res, func(p *printer) { cycleVerdict(p, res) })
 }

@@ -61,7 +61,11 @@ func cycleTable(p *printer, cycles []host.CycleLine) {
 		if c.Waits {
 			mark = p.yellow("! ")
 		}
-		rows = append(rows, []string{mark + host.Safe(c.Service), c.Short, string(c.State), duration(time.Since(c.Since).Truncate(time.Second)) + " ago", host.Safe(shorten(c.Detail, 60))})
+		detail := host.Safe(shorten(c.Detail, 60))
+		if !c.Until.IsZero() {
+			detail = p.bold(countdown(time.Until(c.Until))+" left") + "  " + host.Safe(shorten(c.Detail, 100))
+		}
+		rows = append(rows, []string{mark + host.Safe(c.Service), c.Short, string(c.State), duration(time.Since(c.Since).Truncate(time.Second)) + " ago", detail})
 	}
 	p.table(rows)
 }

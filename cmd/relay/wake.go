@@ -9,20 +9,25 @@ import (
 	"github.com/paxiom/relay/host"
 )
 
-type wakeOptions struct{ app *app }
+type wakeOptions struct {
+	app *app
+	id  string
+}
 
 func newWakeCmd(a *app, runF func(context.Context, *wakeOptions) error) *cobra.Command {
 	o := &wakeOptions{app: a}
 	return &cobra.Command{
-		Use:   "wake",
-		Short: "End a loop's wait for a vendor's limit, and ask again now",
-		Long: "A loop that met a vendor's limit or outage waits until it ends. relay wake ends the wait from\n" +
-			"another terminal: the loop asks every provider that is configured once more. When they refuse\n" +
-			"again it waits again; nothing is counted against a budget. relay status shows the wait.",
-		Example: "relay wake",
+		Use:   "wake [CYCLE]",
+		Short: "End the waits for vendors' limits, and ask again now",
+		Long: "A loop or an audit cycle that met a vendor's limit or outage waits until it ends. relay wake ends\n" +
+			"the wait from another terminal: every provider that is configured is asked once more. When they\n" +
+			"refuse again it waits again; nothing is counted against a budget. relay status shows the waits.",
+		Example: "relay wake\nrelay wake bf3c91",
 		GroupID: groupWork,
-		Args:    noArgs,
+		Args:    oneArg(&o.id, "cycle"),
 		RunE:    runE(o, runF, runWake),
+
+		ValidArgsFunction: completeCycles(a),
 	}
 }
 
@@ -31,7 +36,7 @@ func runWake(ctx context.Context, o *wakeOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.Wake(ctx)
+	res, err := repo.Wake(ctx, o.id)
 	if err != nil {
 		return err
 	}
@@ -45,6 +50,9 @@ func runWake(ctx context.Context, o *wakeOptions) error {
 		}
 		for _, t := range res.Tasks {
 			p.linef("The wait of the task %s is over.", t)
+		}
+		for _, c := range res.Cycles {
+			p.linef("The wait of cycle %s (%s) is over.", c.Short, host.Safe(c.Service))
 		}
 		p.next(res.Next)
 	})
