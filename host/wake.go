@@ -52,7 +52,7 @@ func (r *Repo) Wake(_ context.Context, id string) (*WakeResult, error) {
 	}
 	switch {
 	case res.Loop == nil && len(woken) == 0 && len(res.Tasks) == 0:
-		return nil, fault.New("", "nothing waits here", "only a loop, a cycle or a pipeline that met a vendor's limit waits", "`relay status`")
+		return nil, fault.New("", "no loop waits here, and no cycle or pipeline", "only a loop, a cycle or a pipeline that met a vendor's limit waits", "`relay status`")
 	case res.Loop == nil && len(woken) == 0:
 		res.Next = "`relay pipeline status`"
 	case res.Loop != nil && !res.Loop.Running:

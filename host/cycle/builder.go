@@ -17,7 +17,6 @@ import (
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
-	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/prompts"
 	"github.com/paxiom/relay/schemas"
 	"github.com/paxiom/relay/sdk/pluginpb"
@@ -85,13 +84,14 @@ func (p *passage) byBuilder(ctx context.Context) error {
 
 // open prepares a builder with a box of its own.
 func (p *passage) open(ctx context.Context, name string) (*crew.Plugin, error) {
-	b, spec, err := p.c.crewEnv().Find(name, catalog.Builder)
+	house := p.c.crewEnv()
+	b, spec, err := house.Find(name, catalog.Builder)
 	if err != nil {
 		return nil, err
 	}
 	env, err := p.c.boxEnv(ctx)
 	if err == nil {
-		p.change, err = change.Begin(env, p.changeOptions([]box.Bind{{Path: spec.SocketDir, Writable: true}}))
+		p.change, err = change.Begin(env, p.changeOptions(b.Binds(house, spec)))
 		err = crew.BoxFault(err)
 	}
 	if err == nil {

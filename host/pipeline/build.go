@@ -22,7 +22,6 @@ import (
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
-	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/prompts"
 	"github.com/paxiom/relay/sdk/pluginpb"
 )
@@ -188,7 +187,7 @@ func (a *attempt) worker(ctx context.Context, c crew.Choice, name string, b buil
 		return nil, err
 	}
 	defer p.Close(context.WithoutCancel(ctx))
-	if err := a.change.Bind(change.Options{Binds: []box.Bind{{Path: spec.SocketDir, Writable: true}}}); err != nil {
+	if err := a.change.Bind(change.Options{Binds: p.Binds(a.crew(), spec)}); err != nil {
 		return nil, crew.BoxFault(err)
 	}
 	spec.Start = crew.InBox(a.change.Box(), p.Plan)
