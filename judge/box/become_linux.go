@@ -31,9 +31,10 @@ func become() error {
 	if _, _, err := unix.Syscall(unix.SYS_KEYCTL, unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0); err != 0 && err != unix.ENOSYS && err != unix.EPERM {
 		return fail("leave the session keyring", "", err)
 	}
-	l := what.Limits
-	l.Processes = 0 // the kernel would count all that the user has, and the keeper watches
-	if err := limit(l); err != nil {
+	if err := limit(what.Limits); err != nil {
+		return err
+	}
+	if err := limitAmongOthers(what.Limits.Processes, group(what.Group)); err != nil {
 		return err
 	}
 	if err := giveUp(); err != nil {

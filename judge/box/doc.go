@@ -24,7 +24,7 @@
 //	mounts      those three passes
 //	confine     what else of the machine a box may use: network and limits
 //	network     a network of its own, and the sockets in it that the host serves
-//	limits      what the kernel holds for each process
+//	limits      what the kernel holds for each process, and how many there can be
 //	watch       what all of them take together, seen by pid 1
 //	quota       what they write to disk, seen by the host
 //	owners      the users and groups that exist in a box
@@ -46,6 +46,7 @@
 //	home        a home folder made of links
 //	errand      what a process gets
 //	keep        the keeper's side of the host; keeper: ending all that was started
+//	group       a control group for root's processes
 //	become      giving up rights, Landlock last, and turning into the child
 //	vault       what the real folders were; putback: undoing what was done to them
 //	fold        doing that in the copy instead, so that it is judged

@@ -19,6 +19,7 @@ type errand struct {
 	Landlock       bool
 	Folders, Files []string
 	Limits         Limits
+	Group          string // the control group that holds the processes, "" for none
 	// Run is removed in the end, and Layer's real folders are put back, when the host
 	// is not there to do it.
 	Run, Layer string

@@ -2,9 +2,12 @@ package box
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/paxiom/relay/judge"
 )
 
 // What git remembers of a file holds in the box, so that its first status there reads
@@ -63,4 +66,75 @@ func TestGitSetting(t *testing.T) {
 	got := withGitSetting([]string{"A=1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=x.y", "GIT_CONFIG_VALUE_0=z"}, "core.checkStat", "minimal")
 	same(t, "environment", got, []string{"A=1", "GIT_CONFIG_KEY_0=x.y", "GIT_CONFIG_VALUE_0=z", "GIT_CONFIG_COUNT=2",
 		"GIT_CONFIG_KEY_1=core.checkStat", "GIT_CONFIG_VALUE_1=minimal"})
+}
+
+func TestGitCheckouts(t *testing.T) {
+	eachMeans(t, func(t *testing.T, means string) {
+		t.Parallel()
+		for name, c := range map[string]struct {
+			setup, root string
+			outside     int
+			git         []string // changes of the git directory, without objects and logs
+		}{
+			"plain":    {"true", "repo", 0, []string{"A COMMIT_EDITMSG", "M index", "M refs/heads/main"}},
+			"sha256":   {"rm -rf .git; git init -q -b main --object-format=sha256; git add -A; git commit -qm s", "repo", 0, []string{"M COMMIT_EDITMSG", "M index", "M refs/heads/main"}},
+			"worktree": {"git worktree add -q ../side", "side", 1, []string{"M refs/heads/side", "A worktrees/side/COMMIT_EDITMSG", "M worktrees/side/index"}},
+			"submodule": {"git init -q ../super; cd ../super; git -c protocol.file.allow=always submodule add -q ../repo sub; git commit -qm s", "super/sub", 1,
+				[]string{"A COMMIT_EDITMSG", "M index", "M refs/heads/main"}},
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t).under(means)
+				w.write("repo/.gitignore", "*.log\n")
+				hostSh(t, w.spec.Root, "git init -q -b main; git add -A; git commit -qm base; rm .git/COMMIT_EDITMSG; "+c.setup)
+				w.spec.Root = filepath.Join(w.dir, c.root)
+				git, err := judge.OpenGit(t.Context(), w.spec.Root)
+				check(t, err)
+				w.spec.GitDirs = git.Outside()
+				if len(w.spec.GitDirs) != c.outside {
+					t.Fatalf("outside: %q", w.spec.GitDirs)
+				}
+				before := hostSh(t, w.spec.Root, "git rev-parse HEAD; git status --porcelain; cd $(git rev-parse --git-common-dir); find . -type f | sort | xargs cksum")
+				b := w.box()
+				sh(t, b, "git status -s; echo more >> a.txt; echo l > x.log; git add -A; git commit -qm 'in the box'; git log --oneline | wc -l; git status -s")
+				got := touched(t, b, git)
+				same(t, "touched", brief(got.Changes), []string{"M a.txt", "A x.log"})
+				if !got.Changes[1].Ignored || got.Changes[0].Ignored {
+					t.Errorf("ignored: %+v", got.Changes)
+				}
+				var dir []string
+				for _, line := range brief(got.Git) {
+					if !strings.Contains(line, "objects/") && !strings.Contains(line, "logs/") {
+						dir = append(dir, line)
+					}
+				}
+				same(t, "git directory", dir, c.git)
+				if after := hostSh(t, w.spec.Root, "git rev-parse HEAD; git status --porcelain; cd $(git rev-parse --git-common-dir); find . -type f | sort | xargs cksum"); after != before {
+					t.Errorf("the real git directory changed:\n%s\n%s", before, after)
+				}
+			})
+		}
+	})
+}
+
+func TestGitDirReplaced(t *testing.T) {
+	eachMeans(t, func(t *testing.T, means string) {
+		t.Parallel()
+		w := newWorld(t).under(means)
+		hostSh(t, w.spec.Root, "git init -q -b main; git add -A; git commit -qm base")
+		git, err := judge.OpenGit(t.Context(), w.spec.Root)
+		check(t, err)
+		b := w.box()
+		sh(t, b, "cp -a .git $HOME/g; rm -rf .git; ln -s $HOME/g .git; echo e >> a.txt")
+		got := touched(t, b, git)
+		same(t, "touched", brief(got.Changes), []string{"M a.txt"})
+		if len(got.Git) < 5 || brief(got.Git)[0] != "A ." {
+			t.Errorf("git: %q", brief(got.Git))
+		}
+		sh(t, b, "rm .git; git init -q; git add -A; git commit -qm evil")
+		got = touched(t, b, git)
+		if list := strings.Join(brief(got.Git), "\n"); !strings.Contains(list, "D refs/heads/main") && !strings.Contains(list, "M refs/heads/main") {
+			t.Errorf("git: %s", list)
+		}
+	})
 }

@@ -165,6 +165,9 @@ func enter(control *os.File, over func(*Exceeded)) (pid int, look func() *Exceed
 	if err := limit(p.Limits); err != nil {
 		return 0, nil, err
 	}
+	if err := limitProcesses(p.Limits.Processes); err != nil {
+		return 0, nil, err
+	}
 	if err := drop(); err != nil {
 		return 0, nil, err
 	}

@@ -46,7 +46,11 @@ func (b *Box) startKept(p Proc) (*Process, error) {
 
 // launchKept starts the keeper and waits until it has started the child.
 func (b *Box) launchKept(p Proc, what *errand, lock *os.File) (*Process, error) {
+	if os.Getuid() == 0 && what.Limits.Processes > 0 {
+		what.Group = string(newGroup(what.Limits.Processes + headroom))
+	}
 	fall := func(err error) (*Process, error) {
+		group(what.Group).remove()
 		removeTree(what.Run)
 		unlock(lock)
 		return nil, &Error{Op: "start", Err: err}
@@ -100,6 +104,7 @@ func (b *Box) launchKept(p Proc, what *errand, lock *os.File) (*Process, error) 
 	}
 	run.after = func() error {
 		run.state.Left += sweep(what.Run)
+		group(what.Group).remove()
 		return b.end()
 	}
 	reports := gob.NewDecoder(reportR)

@@ -28,8 +28,10 @@ const (
 
 func runKeeper() {
 	reports := gob.NewEncoder(os.NewFile(fdReport, "report"))
+	started := make(chan struct{}) // what comes first is read first
 	var what errand
 	child, gone, err := keep(os.NewFile(fdControl, "control"), &what, func(e *Exceeded) {
+		<-started
 		reports.Encode(report{Exceeded: e})
 		endAll()
 	})
@@ -42,12 +44,14 @@ func runKeeper() {
 		quit(1)
 	}
 	reports.Encode(report{Started: true})
+	close(started)
 	end := report{Exited: true}
 	status, left := reapKept(child)
 	end.Code, end.Left = status.ExitStatus(), left
 	if status.Signaled() {
 		end.Signal = status.Signal()
 	}
+	end.Exceeded = what.tooMany() // what came after the last look
 	switch gone.Load() {
 	case hostThere:
 		reports.Encode(end)
@@ -58,6 +62,7 @@ func runKeeper() {
 			}
 		}
 		removeTree(what.Run)
+		group(what.Group).remove()
 	}
 	quit(0)
 }
@@ -102,9 +107,22 @@ func keep(control *os.File, what *errand, exceeded func(*Exceeded)) (child int, 
 		}
 	}()
 	if l := what.Limits; l.Processes > 0 || l.Memory > 0 || l.CPUTime > 0 {
-		go watch(func() *Exceeded { return l.look(nil, descendants()) }, exceeded)
+		go watch(func() *Exceeded {
+			if e := what.tooMany(); e != nil {
+				return e
+			}
+			return l.look(nil, descendants())
+		}, exceeded)
 	}
 	return child, gone, nil
+}
+
+// tooMany says that the kernel has refused one process more.
+func (what *errand) tooMany() *Exceeded {
+	if !group(what.Group).refused() {
+		return nil
+	}
+	return &Exceeded{Limit: LimitProcesses, Got: int64(what.Limits.Processes+headroom) + 1, Max: int64(what.Limits.Processes)}
 }
 
 // startStep starts the child by way of a process that gives up its rights first.

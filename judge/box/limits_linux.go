@@ -13,6 +13,10 @@ import (
 // watch sees that it is too much.
 const headroom = 64
 
+// elbowroom is what all else that a user runs may grow by while a box runs, where the
+// kernel counts that together with the box.
+const elbowroom = 2048
+
 // reservedPids are numbers that the kernel gives out only once.
 const reservedPids = 300
 
@@ -27,22 +31,48 @@ func limit(l Limits) error {
 			return fail("limit the open files", "", err)
 		}
 	}
-	if l.Processes > 0 {
-		// Counted per user namespace, so for this box alone (Linux 5.14). It does not
-		// bind uid 0; for that there is the range of process ids, which belongs to the
-		// pid namespace (Linux 6.14).
-		most := uint64(l.Processes + headroom)
-		if err := lower(unix.RLIMIT_NPROC, most); err != nil {
-			return fail("limit the processes", "", err)
-		}
-		if os.Getuid() == 0 && ownPidMax() {
-			os.WriteFile(pidMax, []byte(strconv.FormatUint(most+reservedPids, 10)), 0)
-		}
-	}
 	if l.CPUs > 0 {
 		return fail("limit the processors", "", onCPUs(l.CPUs))
 	}
 	return nil
+}
+
+// limitProcesses limits how many there are in namespaces of their own.
+func limitProcesses(most int) error {
+	if most == 0 {
+		return nil
+	}
+	// Counted per user namespace, so for this box alone (Linux 5.14). It does not bind
+	// uid 0; for that there is the range of process ids, which belongs to the pid
+	// namespace (Linux 6.14).
+	if os.Getuid() == 0 && ownPidMax() {
+		os.WriteFile(pidMax, []byte(strconv.Itoa(most+headroom+reservedPids)), 0)
+	}
+	return fail("limit the processes", "", lower(unix.RLIMIT_NPROC, uint64(most+headroom)))
+}
+
+// limitAmongOthers does so without namespaces. The kernel counts whatever the user has
+// then, so this is no more than a wall between a fork bomb and the machine: what is
+// allowed is the watch's affair. uid 0 is bound by its group alone.
+func limitAmongOthers(most int, own group) error {
+	if most == 0 {
+		return nil
+	}
+	if err := own.join(); err != nil {
+		return err
+	}
+	return fail("limit the processes", "", lower(unix.RLIMIT_NPROC, uint64(threadsOfUser()+most+elbowroom)))
+}
+
+// threadsOfUser counts what this user has running.
+func threadsOfUser() (n int) {
+	for _, pid := range processes() {
+		var st unix.Stat_t
+		if unix.Stat("/proc/"+pid+"/task", &st) == nil && int(st.Uid) == os.Getuid() {
+			n += int(st.Nlink) - 2 // a folder for each
+		}
+	}
+	return n
 }
 
 // lower sets both values of a resource limit, never above what there is.

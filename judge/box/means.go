@@ -1,6 +1,7 @@
 package box
 
 import (
+	"os"
 	"slices"
 	"strings"
 )
@@ -59,6 +60,8 @@ var gaps = []Gap{
 	{Text: "What you change in the repository while a builder runs is taken for the builder's.", Means: []string{Copy}},
 	{Text: "Relay's own run-time files in the workspace are not watched.", Means: []string{Landlock, Copy}},
 	{Text: "Processes that hide their origin can outlive the builder.", Means: []string{Copy}},
+	{Text: "Run by root where it may not make control groups (most containers), a fork bomb is held by looking often only.", Means: []string{Landlock, Copy},
+		when: func() bool { return os.Getuid() == 0 && !canGroup() }},
 }
 
 // GapsOf are the gaps of one means on this machine, one sentence each.

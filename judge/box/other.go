@@ -65,6 +65,9 @@ func unfit(string) *Error { return nil }
 // canScope: abstract unix sockets are Linux's.
 func canScope() bool { return false }
 
+// canGroup: control groups are Linux's.
+func canGroup() bool { return false }
+
 // Process never exists here.
 type Process struct{}
 

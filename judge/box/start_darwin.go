@@ -23,6 +23,9 @@ func Init() {
 // canScope: abstract unix sockets are Linux's.
 func canScope() bool { return false }
 
+// canGroup: control groups are Linux's.
+func canGroup() bool { return false }
+
 // Process is the direct child of a running box.
 type Process struct {
 	proc     *os.Process

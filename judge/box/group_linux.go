@@ -1,0 +1,90 @@
+package box
+
+import (
+	"bytes"
+	"crypto/rand"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// uid 0 is bound by no limit on its number of processes. Where there are no namespaces, a
+// control group holds them, if this user may make one: root can on most machines, and
+// can't in most containers.
+//
+// group is the folder of such a control group; "" is none.
+type group string
+
+// newGroup makes a control group for at most so many processes and threads.
+func newGroup(most int) group {
+	for _, base := range groupBases() {
+		g := group(filepath.Join(base, "relay-box-"+rand.Text()[:10]))
+		if os.Mkdir(string(g), 0o755) != nil {
+			continue
+		}
+		if os.WriteFile(g.file("pids.max"), []byte(strconv.Itoa(most)), 0) == nil {
+			return g
+		}
+		g.remove() // this one does not count processes
+	}
+	return ""
+}
+
+// canGroup says whether a group can be made here.
+func canGroup() bool {
+	g := newGroup(1)
+	g.remove()
+	return g != ""
+}
+
+// groupBases are the folders in which a group can be made: in this process's own one in
+// the old hierarchy, beside it in the new one, where a group that has processes can't
+// hold limited ones.
+func groupBases() (bases []string) {
+	lines, _ := os.ReadFile("/proc/self/cgroup")
+	for line := range strings.Lines(string(lines)) {
+		field := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(field) != 3 || strings.Contains(field[2], "..") {
+			continue
+		}
+		switch field[1] {
+		case "pids":
+			bases = append(bases, filepath.Join("/sys/fs/cgroup/pids", field[2]))
+		case "":
+			bases = append(bases, filepath.Join("/sys/fs/cgroup", filepath.Dir(field[2])))
+		}
+	}
+	return bases
+}
+
+func (g group) file(name string) string { return filepath.Join(string(g), name) }
+
+// join puts this process into the group, and so what it starts.
+func (g group) join() error {
+	if g == "" {
+		return nil
+	}
+	return fail("limit the processes", string(g), os.WriteFile(g.file("cgroup.procs"), []byte("0"), 0))
+}
+
+// refused says whether the kernel has refused to make one process more.
+func (g group) refused() bool {
+	if g == "" {
+		return false
+	}
+	events, _ := os.ReadFile(g.file("pids.events"))
+	for line := range bytes.Lines(events) {
+		if n, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("max ")); ok {
+			return string(n) != "0"
+		}
+	}
+	return false
+}
+
+// remove removes the group, once nothing is in it any more.
+func (g group) remove() {
+	if g != "" {
+		os.Remove(string(g))
+	}
+}

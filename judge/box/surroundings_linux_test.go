@@ -1,0 +1,110 @@
+package box
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// elsewhere runs this test again as root of a mount namespace of its own.
+func elsewhere(t *testing.T, attr *syscall.SysProcAttr, mark string) (inside bool) {
+	t.Helper()
+	if os.Getenv(mark) != "" {
+		return true
+	}
+	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env, cmd.SysProcAttr = append(os.Environ(), mark+"=1"), attr
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	return false
+}
+
+func TestFileSystems(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can mount")
+	}
+	if !elsewhere(t, &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS}, "RELAY_TEST_FILE_SYSTEMS") {
+		return
+	}
+	check(t, unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""))
+	for name, mount := range map[string]string{
+		"tmpfs":   "mount -t tmpfs none on",
+		"overlay": "mkdir low up work; mount -t tmpfs none up; mkdir up/up up/work; mount -t overlay none -o lowerdir=low,upperdir=up/up,workdir=up/work on",
+	} {
+		eachMeans(t, func(t *testing.T, means string) {
+			w := newWorld(t).under(means)
+			hostSh(t, w.dir, "mkdir on; "+mount+"; mv repo home state on")
+			t.Cleanup(func() { hostSh(t, w.dir, "umount -l on; test ! -d up || umount -l up") })
+			w.spec.Root, w.spec.Home, w.spec.StateDir, w.spec.Layer = w.dir+"/on/repo", w.dir+"/on/home", w.dir+"/on/state", w.dir+"/on/state/layers/1"
+			b := w.box()
+			sh(t, b, "echo new >> a.txt; rm -r src/deep; mv src/b.txt moved; echo n > n; chmod +x n")
+			same(t, name, brief(touched(t, b, nil).Changes), []string{"M a.txt", "A moved", "A n", "D src/b.txt", "D src/deep/c.txt"})
+			if hostSh(t, w.spec.Root, "cat a.txt src/b.txt src/deep/c.txt") != "one\ntwo\nthree\n" {
+				t.Errorf("%s: the real tree was written", name)
+			}
+		})
+	}
+}
+
+// Where the container gives no user namespaces, the next rung is found and works.
+func TestWithoutUserNamespaces(t *testing.T) {
+	uid := os.Getuid()
+	attr := &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER, UidMappings: []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}, AmbientCaps: []uintptr{unix.CAP_SYS_RESOURCE}}
+	if !elsewhere(t, attr, "RELAY_TEST_NO_NAMESPACES") {
+		return
+	}
+	check(t, os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0))
+	w := newWorld(t)
+	s, err := Probe(t.Context(), w.spec.StateDir)
+	if err != nil || s.Means != Landlock || s.Trials[0].OK || s.Trials[0].Why == "" || s.Trials[0].Fix == "" {
+		t.Fatalf("%+v %v", s, err)
+	}
+	means, err := Choose(t.Context(), Wish{StateDir: w.spec.StateDir})
+	if err != nil || means != Landlock {
+		t.Fatalf("%s %v", means, err)
+	}
+	_, err = Choose(t.Context(), Wish{StateDir: w.spec.StateDir, Required: Overlay})
+	if e, ok := errors.AsType[*Error](err); !ok || !strings.Contains(e.Why, "box.required is overlay") || e.Fix == "" {
+		t.Errorf("required: %v", err)
+	}
+	b := w.under(means).box()
+	sh(t, b, "echo new >> a.txt; echo x >> "+w.spec.Root+"/a.txt || true")
+	same(t, "touched", brief(touched(t, b, nil).Changes), []string{"M a.txt"})
+	if w.read("repo/a.txt") != "one\n" {
+		t.Error("the real tree was written")
+	}
+}
+
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s, err := Probe(t.Context(), dir)
+	if err != nil || !s.OK() || s.Means != Overlay || len(s.Trials) != 3 || !s.Trials[1].OK || !s.Trials[2].OK || len(s.Trials[0].Gaps) == 0 {
+		t.Errorf("%+v %v", s, err)
+	}
+	if list, _ := os.ReadDir(dir); len(list) > 0 {
+		t.Errorf("left: %v", list)
+	}
+	if _, err := Probe(t.Context(), "/proc/nowhere"); err == nil {
+		t.Error("a folder that can't be made is no error")
+	}
+}
+
+func TestDeniedSaysWhy(t *testing.T) {
+	t.Parallel()
+	for _, errno := range []syscall.Errno{unix.EPERM, unix.EACCES, unix.ENOSPC, unix.ENOSYS, unix.EINVAL, unix.ELOOP, unix.ENODEV} {
+		if e := denied("mount", &os.PathError{Op: "fork/exec", Path: "x", Err: errno}); e.Why == "" || !e.Unsupported {
+			t.Errorf("%v: %+v", errno, e)
+		}
+	}
+	if e := denied("mount", unix.EIO); e.Unsupported {
+		t.Errorf("%+v", e)
+	}
+}
