@@ -62,7 +62,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 		t.Cleanup(func() { unix.Unmount(small, unix.MNT_DETACH) })
 		env = append(env, smallDisk+"="+small)
 	}
-	args := []string{"-test.v", "-test.count=1", "-test.timeout=8m"}
+	args := []string{"-test.v", "-test.count=1", "-test.timeout=30m"}
 	if testing.Short() {
 		args = append(args, "-test.short")
 	}

@@ -80,7 +80,7 @@ func (s *Stream) KnownShape() bool { return s.result.IsError != nil && s.result.
 
 func (s *Stream) failure(end End, want Want) *sdk.Failure {
 	if s.results == 0 {
-		return s.noResult(end)
+		return s.noResult(end, want)
 	}
 	r := s.result
 	switch {
@@ -100,11 +100,13 @@ func (s *Stream) failure(end End, want Want) *sdk.Failure {
 }
 
 // noResult is a run that ended before it said anything final.
-func (s *Stream) noResult(end End) *sdk.Failure {
+func (s *Stream) noResult(end End, want Want) *sdk.Failure {
 	why := sdk.Detail(cmp.Or(strings.TrimSpace(end.Stderr), s.stray, "it printed nothing and ended with "+end.String()))
 	switch {
 	case end.Signal != "" || end.ExitCode > 128:
 		return sdk.Fail(sdk.Internal, "claude was ended by "+end.String()+" before it answered", why)
+	case end.ExitCode == 0 && want.Work: // its work is there, and the word on it is missing
+		return sdk.Fail(sdk.BadOutput, "claude ended without a result and without an error", why)
 	case end.ExitCode == 0:
 		return sdk.Fail(sdk.Internal, "claude ended without an answer and without an error", why)
 	case s.started == (Started{}):

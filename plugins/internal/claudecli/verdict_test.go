@@ -151,14 +151,15 @@ func TestSilentEnds(t *testing.T) {
 		effect sdk.Effect
 		says   string
 	}{
-		"bad flag":        {End{ExitCode: 1, Stderr: "error: unknown option '--no-such-flag'\n"}, sdk.BadConfig, sdk.EffectNone, "--no-such-flag"},
-		"root":            {End{ExitCode: 1, Stderr: "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons\n"}, sdk.BadConfig, sdk.EffectNone, "root"},
-		"terminated":      {End{ExitCode: 143}, sdk.Internal, sdk.EffectNone, "143"},
-		"nothing at all":  {End{}, sdk.Internal, sdk.EffectNone, "without an answer"},
-		"killed outright": {End{ExitCode: -1, Signal: "killed"}, sdk.Internal, sdk.EffectNone, "killed"},
+		"bad flag":          {End{ExitCode: 1, Stderr: "error: unknown option '--no-such-flag'\n"}, sdk.BadConfig, sdk.EffectNone, "--no-such-flag"},
+		"root":              {End{ExitCode: 1, Stderr: "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons\n"}, sdk.BadConfig, sdk.EffectNone, "root"},
+		"terminated":        {End{ExitCode: 143}, sdk.Internal, sdk.EffectNone, "143"},
+		"nothing at all":    {End{}, sdk.Internal, sdk.EffectNone, "without an answer"},
+		"killed outright":   {End{ExitCode: -1, Signal: "killed"}, sdk.Internal, sdk.EffectNone, "killed"},
+		"no result of work": {End{}, sdk.BadOutput, sdk.EffectNone, "without a result"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, f := new(Stream).Verdict(tc.end, Want{})
+			_, f := new(Stream).Verdict(tc.end, Want{Work: name == "no result of work"})
 			if f == nil || f.Reason != tc.want || f.Effect != tc.effect || !strings.Contains(f.Error(), tc.says) {
 				t.Errorf("got %+v", f)
 			}
