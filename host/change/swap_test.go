@@ -102,14 +102,6 @@ func TestKilledBeforeTheSecondLook(t *testing.T) {
 	}
 }
 
-// Where the file system knows plain renames only, everything still lands.
-func TestLandByPlainRenames(t *testing.T) {
-	plainRenames = true
-	defer func() { plainRenames = false }()
-	TestLandEveryKind(t)
-	t.Run("back", TestOperatorEditsWhileReverting)
-}
-
 // A landing that fails in the middle is taken back by the same steps.
 func TestOperatorEditsWhileReverting(t *testing.T) {
 	r := newRepo(t)
