@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -209,14 +210,22 @@ func (b *Box) use() error {
 		if b.copies() {
 			break
 		}
-		// What the last mount left there keeps the kernel from mounting it again.
-		err = errors.Join(err, removeTree(b.work(i)), os.Mkdir(b.work(i), 0o700))
+		err = errors.Join(err, emptied(b.work(i)))
 	}
 	err = errors.Join(err, os.WriteFile(filepath.Join(b.layer, layerBoot), []byte(bootID()), 0o600))
 	if err != nil {
 		return &Error{Op: "use the layer", Path: b.layer, Err: err}
 	}
 	return nil
+}
+
+// emptied makes a work folder anew unless it is empty: what the last mount left there
+// keeps the kernel from mounting it again.
+func emptied(dir string) error {
+	if names, err := os.ReadDir(dir); err == nil && len(names) == 0 {
+		return nil
+	}
+	return errors.Join(removeTree(dir), os.Mkdir(dir, 0o700))
 }
 
 // Sync puts the layer on disk, so that it can be mounted again even after the
@@ -323,16 +332,27 @@ func (b *Box) fits(dir string) bool {
 	if b.copies() {
 		return true
 	}
-	if onOverlay(dir) {
+	var st unix.Stat_t
+	if onOverlay(dir) || unix.Stat(dir, &st) != nil {
 		return false
+	}
+	if _, ok := holdsLayers.Load(st.Dev); ok {
+		return true
 	}
 	probe, err := os.MkdirTemp(dir, ".relay-")
 	if err != nil {
 		return false
 	}
 	defer os.Remove(probe)
-	return unix.Setxattr(probe, "user.relay", []byte("y"), 0) == nil
+	if unix.Setxattr(probe, "user.relay", []byte("y"), 0) != nil {
+		return false
+	}
+	holdsLayers.Store(st.Dev, true)
+	return true
 }
+
+// holdsLayers are the devices that were seen to hold an overlay's upper.
+var holdsLayers sync.Map
 
 func owned(info os.FileInfo) bool {
 	st, ok := info.Sys().(*unixStat)

@@ -81,6 +81,7 @@ func (b *Box) readLayer(ctx context.Context, i int, git *judge.Git, t *judge.Tou
 		return nil
 	}
 	t.RootMode = moved
+	t.Changes = r.found[:0] // in its place: there may be tens of thousands
 	for _, c := range r.found {
 		if c.Path == ".git" {
 			c.Path = "."
@@ -108,24 +109,30 @@ func (b *Box) readLayer(ctx context.Context, i int, git *judge.Git, t *judge.Tou
 	return ctx.Err()
 }
 
+// askAtOnce is how many paths git is asked about in one go: enough for the call to be
+// worth it, and no more than both sides can hold.
+const askAtOnce = 10_000
+
 // markIgnored asks git which changes it ignores. When git can't answer, nothing is
 // ignored: that can only make the verdict stricter.
 func markIgnored(ctx context.Context, git *judge.Git, changes []judge.Change) {
-	var ask []string
-	for _, c := range changes {
-		if c.Kind != judge.Special {
-			ask = append(ask, c.Path)
+	if git == nil {
+		return
+	}
+	for part := range slices.Chunk(changes, askAtOnce) {
+		var ask []string
+		for _, c := range part {
+			if c.Kind != judge.Special {
+				ask = append(ask, c.Path)
+			}
 		}
-	}
-	if git == nil || len(ask) == 0 {
-		return
-	}
-	ignored, err := git.CheckIgnore(ctx, ask)
-	if err != nil {
-		return
-	}
-	for i := range changes {
-		changes[i].Ignored = ignored[changes[i].Path] && changes[i].Kind != judge.Special
+		ignored, err := git.CheckIgnore(ctx, ask)
+		if err != nil {
+			return
+		}
+		for i := range part {
+			part[i].Ignored = ignored[part[i].Path] && part[i].Kind != judge.Special
+		}
 	}
 }
 
