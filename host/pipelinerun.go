@@ -25,6 +25,8 @@ type (
 type PipelineRunOptions struct {
 	Only       string // the only task to work on
 	MaxSession time.Duration
+	Parallel   int  // tasks at a time; 0 and 1: one after the other, in the checkout
+	Push       bool // after each task that is done
 	Observer   Observer
 	OnTask     func(*TaskTrail) // after each task
 }
@@ -40,6 +42,7 @@ type PipelineRun struct {
 	Waiting  []string          `json:"waiting,omitempty"`  // for you
 	Held     map[string]string `json:"held,omitempty"`     // by a failed task
 	Replaced []Replacement     `json:"replaced,omitempty"` // for the rest of the run
+	Pushed   *PipelinePushed   `json:"pushed,omitempty"`   // with --push
 	Spend    LoopSpend         `json:"spend"`
 	Next     string            `json:"next,omitempty"`
 	ExitCode int               `json:"exit_code"`
@@ -58,11 +61,21 @@ func (r *Repo) PipelineRun(ctx context.Context, o PipelineRunOptions) (*Pipeline
 	}
 	ctx, asked, done := stoppable(ctx, repo.ws)
 	defer done()
-	out, err := pipeline.Run(ctx, env, pipeline.Options{Only: o.Only, Session: o.MaxSession, Drain: asked, OnTask: o.OnTask})
+	opts := pipeline.Options{Only: o.Only, Session: o.MaxSession, Parallel: o.Parallel, Drain: asked, OnTask: o.OnTask}
+	var to *pusher
+	if o.Push {
+		if to, err = newPusher(ctx, repo, o.Observer); err != nil {
+			return nil, err
+		}
+		opts.After = to.after
+	}
+	out, err := pipeline.Run(ctx, env, opts)
 	if err != nil {
 		return nil, tasksFault(err)
 	}
-	return pipelineResult(ctx, out), nil
+	res := pipelineResult(ctx, out)
+	to.report(res)
+	return res, nil
 }
 
 func (r *Repo) pipelineEnv(obs Observer) (*pipeline.Env, *opened, error) {

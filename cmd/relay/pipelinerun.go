@@ -13,9 +13,11 @@ import (
 )
 
 type pipelineRunOptions struct {
-	app     *app
-	minutes int
-	only    string
+	app      *app
+	minutes  int
+	only     string
+	parallel int
+	push     bool
 }
 
 func newPipelineRunCmd(a *app, runF func(context.Context, *pipelineRunOptions) error) *cobra.Command {
@@ -26,11 +28,13 @@ func newPipelineRunCmd(a *app, runF func(context.Context, *pipelineRunOptions) e
 			"what the judge, the validation command and the acceptance criteria let pass. prd.json is read before\n" +
 			"each task, so edit it meanwhile. A run that was cut off goes on where it was. Ctrl-C ends the step\n" +
 			"under way in order, `relay stop --drain` ends it after the task.",
-		Example: "relay pipeline run\nrelay pipeline run --only login --max-session-minutes 15",
+		Example: "relay pipeline run\nrelay pipeline run --only login --max-session-minutes 15\nrelay pipeline run --parallel 3 --push",
 		Args:    noArgs, RunE: runE(o, runF, runPipelineRun),
 	}
 	cmd.Flags().IntVar(&o.minutes, "max-session-minutes", 0, "cap of one cleanup process, `N` minutes instead of the configured ones")
 	cmd.Flags().StringVar(&o.only, "only", "", "work on this `TASK` alone")
+	cmd.Flags().IntVar(&o.parallel, "parallel", 1, "work on `N` independent tasks at a time, each in a work tree of its own")
+	cmd.Flags().BoolVar(&o.push, "push", false, "push after each task, to pipeline.push.remote and branch; never by force")
 	_ = cmd.RegisterFlagCompletionFunc("only", completeTasks(a))
 	return cmd
 }
@@ -39,12 +43,15 @@ func runPipelineRun(ctx context.Context, o *pipelineRunOptions) error {
 	if o.minutes < 0 || o.minutes > 1440 {
 		return usageError{what: fmt.Sprintf("--max-session-minutes %d is no cap", o.minutes), why: "it is from 1 to 1440", fix: "`relay pipeline run --max-session-minutes 15`"}
 	}
+	if o.parallel < 1 || o.parallel > 32 {
+		return usageError{what: fmt.Sprintf("--parallel %d is no number of tasks", o.parallel), why: "it is from 1 to 32", fix: "`relay pipeline run --parallel 2`"}
+	}
 	repo, err := o.app.open()
 	if err != nil {
 		return err
 	}
 	live := newProgress(o.app)
-	res, err := repo.PipelineRun(ctx, host.PipelineRunOptions{Only: o.only, MaxSession: time.Duration(o.minutes) * time.Minute, Observer: live, OnTask: live.task})
+	res, err := repo.PipelineRun(ctx, host.PipelineRunOptions{Only: o.only, MaxSession: time.Duration(o.minutes) * time.Minute, Parallel: o.parallel, Push: o.push, Observer: live, OnTask: live.task})
 	live.close()
 	if err != nil {
 		return err
@@ -86,6 +93,11 @@ func pipelineVerdict(p *printer, res *host.PipelineRun) {
 	p.row("held up", strings.Join(held, ", "))
 	for _, r := range res.Replaced {
 		p.row("replaced", fmt.Sprintf("%s by %s for the %s: %s", r.From, r.To, r.Role, host.Safe(r.Why)))
+	}
+	if x := res.Pushed; x != nil && x.What != "" {
+		p.row("pushed", p.yellow(host.Safe(x.What))+"  "+host.Safe(x.Why))
+	} else if x != nil && x.Commit != "" {
+		p.row("pushed", fmt.Sprintf("%.12s to %s", x.Commit, host.Safe(x.To)))
 	}
 	p.row("tasks", counted(res.Counts))
 	p.row("spent", spendText(res.Spend.Calls, res.Spend.CostUSD, res.Spend.UnknownCalls))

@@ -47,8 +47,8 @@ func (c *Change) Keep(ctx context.Context, m Message) (string, error) {
 }
 
 // Replay makes the commits after from, up to tip, again in the box, as git cherry-pick
-// does: they are then judged and landed like a builder's own. why says why they can't be;
-// the box is of no use then. A tip "" has no commits.
+// does: they are then judged and landed like a builder's own. why says why they can't be,
+// a conflict with its marks from the second line on; the box is of no use then. A tip "" has no commits.
 func (c *Change) Replay(ctx context.Context, from, tip string) (why string, err error) {
 	if tip == "" {
 		return "", nil
@@ -60,7 +60,8 @@ func (c *Change) Replay(ctx context.Context, from, tip string) (why string, err 
 	}
 	out, _, err := c.inside(ctx, maxStanding, "diff", "--name-only", "--diff-filter=U")
 	if files := strings.Fields(string(out)); err == nil && len(files) > 0 {
-		why = fmt.Sprintf("a conflict in %s", strings.Join(files, ", "))
+		marks, _, err := c.inside(ctx, maxStanding, "diff", "--no-color", "--no-ext-diff", "--no-textconv")
+		return fmt.Sprintf("a conflict in %s\n%s", strings.Join(files, ", "), marks), err
 	}
 	return why, err
 }

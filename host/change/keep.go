@@ -272,13 +272,24 @@ func treeOf(ctx context.Context, git *judge.Git, commit string) (string, error) 
 	return strings.TrimSpace(string(out)), err
 }
 
-// words splits a builder's message into subject and paragraphs.
+// relays says that a paragraph is trailers such as relay itself writes.
+func relays(paragraph string) bool {
+	for line := range strings.Lines(paragraph) {
+		if !strings.HasPrefix(line, "Relay-") {
+			return false
+		}
+	}
+	return true
+}
+
+// words splits a builder's message into subject and paragraphs. Trailers of relay's are
+// made again.
 func (c ownCommit) words(i int) (subject string, body []string) {
 	const maxBody = 50 // paragraphs
 	for p := range strings.SplitSeq(strings.ReplaceAll(c.message, "\r\n", "\n"), "\n\n") {
 		p = strings.TrimSpace(p)
 		switch {
-		case p == "":
+		case p == "", relays(p):
 		case subject == "":
 			subject = p
 		case len(body) < maxBody:

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -162,7 +163,10 @@ func (p *Pipeline) discardLeft(ctx context.Context, t *Trail, where Place) error
 	env := p.recordEnv(where)
 	env.Journal = journal.Open(p.dir(tasksDir, t.Attempt, "journal"))
 	_, err := change.Recover(ctx, env, false)
-	return err
+	joining := p.recordEnv(p.place)
+	joining.Journal = journal.Open(p.dir(tasksDir, t.Attempt, joinDir))
+	_, jerr := change.Recover(ctx, joining, false)
+	return errors.Join(err, jerr)
 }
 
 // policy is the law for this task.

@@ -62,6 +62,9 @@ func (a *attempt) carryOut(f durable.Flow) error {
 	if err := a.prove(f); err != nil {
 		return err
 	}
+	if a.aside() {
+		return a.join(f)
+	}
 	return a.land(f)
 }
 

@@ -64,7 +64,7 @@ func (p *Pipeline) next(ctx context.Context) (*prd.Task, error) {
 }
 
 // ready are the tasks that can be worked on now, in their order. Those that wait for the
-// operator, and those that this run has given up, are not among them.
+// operator, that are worked on, and that this run has given up, are not among them.
 func (p *Pipeline) ready(l *prd.List) ([]*prd.Task, error) {
 	var begun, fresh []*prd.Task
 	for _, t := range l.Ready() {
@@ -72,7 +72,7 @@ func (p *Pipeline) ready(l *prd.List) ([]*prd.Task, error) {
 		switch {
 		case err != nil:
 			return nil, err
-		case p.gaveUp(t.ID), open != nil && open.Waiting != nil:
+		case p.taken(t.ID), open != nil && open.Waiting != nil:
 		case open != nil:
 			begun = append(begun, t)
 		default:
@@ -98,10 +98,11 @@ func (p *Pipeline) openAttempt(task string) (*Trail, error) {
 	return p.begun[task], err
 }
 
-func (p *Pipeline) gaveUp(task string) bool {
+// taken says that this run works on a task, or has given it up.
+func (p *Pipeline) taken(task string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.tried[task]
+	return p.tried[task] || p.busy[task]
 }
 
 // only holds the run to one task.

@@ -45,6 +45,9 @@ type Env struct {
 type Options struct {
 	Only    string        // the only task to work on
 	Session time.Duration // cap of one cleanup process; 0: the configuration's
+	// Parallel is how many tasks are worked on at a time; with more than one, each in a
+	// work tree of its own.
+	Parallel int
 	// The rest may be nil. Drain asks for an end after the task under way, OnTask is told
 	// of every task that came to an end, After is called when its end is on record.
 	Drain  func() bool
@@ -85,11 +88,14 @@ type Pipeline struct {
 	held  *lock.Lock
 	tab   *ledger.Tab
 	place Place // the operator's checkout
+	// turn is whose turn it is to change the operator's checkout.
+	turn sync.Mutex
 
 	mu    sync.Mutex // of what follows
 	rec   record
 	begun map[string]*Trail // attempts that have not ended, by task
 	tried map[string]bool   // tasks that failed in this run
+	busy  map[string]bool   // tasks that are worked on now
 	out   Outcome
 	used  progress.Usage
 }
@@ -117,32 +123,14 @@ func Run(ctx context.Context, env *Env, o Options) (*Outcome, error) {
 	return &p.out, errors.Join(err, p.end())
 }
 
-// loop takes one task after the other.
-func (p *Pipeline) loop(ctx context.Context) error {
-	for {
-		t, err := p.next(ctx)
-		if err == nil && t != nil {
-			_, err = p.work(ctx, *t, p.place)
-		}
-		switch {
-		case ctx.Err() != nil:
-			p.out.Reason, p.out.Why = Interrupted, context.Cause(ctx).Error()
-			return nil
-		case errors.Is(err, errLimit):
-			p.out.Reason, p.out.Why = LimitLasts, err.Error()
-			return nil
-		case err != nil:
-			return err
-		case t == nil:
-			return nil
-		}
-	}
-}
-
 // work makes an attempt at a task, or goes on with the one that was cut off, and writes
 // its end into the list.
-func (p *Pipeline) work(ctx context.Context, t prd.Task, where Place) (*Trail, error) {
+func (p *Pipeline) work(ctx context.Context, t prd.Task) (*Trail, error) {
 	for lost := 0; ; lost++ {
+		where, err := p.where(ctx, t.ID)
+		if err != nil {
+			return nil, err
+		}
 		if open, err := p.openAttempt(t.ID); err == nil && open == nil { // one that was cut off has the tree in its journal
 			if err := p.tidy(ctx, where); err != nil {
 				return nil, err
@@ -152,18 +140,26 @@ func (p *Pipeline) work(ctx context.Context, t prd.Task, where Place) (*Trail, e
 		if err != nil {
 			return nil, err
 		}
-		if trail.Waiting != nil {
-			return trail, p.park(trail)
+		again, err := p.finish(ctx, trail, where, lost < maxLost)
+		if !again || err != nil {
+			return trail, err
 		}
-		if trail.Lost != "" && lost < maxLost {
-			if err := p.close(trail); err != nil {
-				return nil, err
-			}
-			p.notice(trail.TaskID + " begins anew: " + trail.Lost)
-			continue
-		}
-		return trail, p.settle(ctx, trail)
+		p.notice(trail.TaskID + " begins anew: " + trail.Lost)
 	}
+}
+
+// finish writes down how an attempt ended, one attempt after the other. again: another
+// one follows.
+func (p *Pipeline) finish(ctx context.Context, t *Trail, where Place, more bool) (again bool, err error) {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	switch {
+	case t.Waiting != nil:
+		return false, p.park(t)
+	case t.Lost != "" && more:
+		return true, p.close(t, where)
+	}
+	return false, p.settle(ctx, t, where)
 }
 
 // maxLost is how often an attempt that lost its work is begun anew.
@@ -171,7 +167,10 @@ const maxLost = 2
 
 // begin takes the lock and opens what a run needs.
 func begin(ctx context.Context, env *Env, o Options) (*Pipeline, error) {
-	p := &Pipeline{env: env, o: o, list: &prd.File{Path: filepath.Join(env.Root, TasksFile)}, begun: map[string]*Trail{}, tried: map[string]bool{}}
+	if o.Only != "" {
+		o.Parallel = 1
+	}
+	p := &Pipeline{env: env, o: o, list: &prd.File{Path: filepath.Join(env.Root, TasksFile)}, begun: map[string]*Trail{}, tried: map[string]bool{}, busy: map[string]bool{}}
 	if err := env.WS.Ensure(); err != nil {
 		return nil, err
 	}
@@ -215,7 +214,10 @@ func (p *Pipeline) open(ctx context.Context) error {
 	for _, t := range open {
 		p.begun[t.TaskID] = t
 		if now := l.Find(t.TaskID); now == nil || now.Status != prd.Pending && now.Status != prd.InProgress { // the operator has decided
-			if err := p.close(t); err != nil {
+			if err := p.close(t, p.placeOf(ctx, t.TaskID)); err != nil {
+				return err
+			}
+			if err := p.release(ctx, t.TaskID); err != nil {
 				return err
 			}
 		}

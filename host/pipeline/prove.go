@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -119,7 +118,7 @@ func (a *attempt) prove(f durable.Flow) error {
 	if len(unsure) == 0 {
 		return nil
 	}
-	if err := a.keep(f); err != nil {
+	if err := a.keep(f, "keep"); err != nil {
 		return err
 	}
 	q := Question{Name: "criteria", Kind: "criteria", Criteria: unsure, Text: "is it met? " + a.doubts(unsure)}
@@ -145,8 +144,8 @@ func (a *attempt) prove(f durable.Flow) error {
 
 // keep makes the commits of the change and puts them under a ref, while the operator is
 // asked and the branch moves on.
-func (a *attempt) keep(f durable.Flow) error {
-	tip, err := do(a, f, "keep", func(ctx context.Context, _ durable.Attempt) (string, error) {
+func (a *attempt) keep(f durable.Flow, name string) error {
+	tip, err := do(a, f, name, func(ctx context.Context, _ durable.Attempt) (string, error) {
 		if err := a.stand(ctx); err != nil {
 			return "", err
 		}
@@ -158,6 +157,11 @@ func (a *attempt) keep(f durable.Flow) error {
 	})
 	a.trail.Kept = tip
 	return err
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
 }
 
 // rebase makes the kept commits again in a fresh box on the present tip of the branch, and
@@ -183,7 +187,7 @@ func (a *attempt) rebase(f durable.Flow) error {
 			return b, crew.BoxFault(err)
 		}
 		if why != "" {
-			return b, lost("its commits meet later work: " + why)
+			return b, lost("its commits meet later work: " + firstLine(why))
 		}
 		if _, err := a.look(ctx); err != nil {
 			return b, err
@@ -340,11 +344,8 @@ func (a *attempt) land(f durable.Flow) error {
 				return landing{}, err
 			}
 		}
-		out, err := a.place.Git.Run(ctx, nil, "rev-list", "--reverse", a.trail.Base+".."+commit)
-		if err != nil {
-			return landing{}, fault.Internal(err)
-		}
-		return landing{Commit: commit, Commits: strings.Fields(string(bytes.TrimSpace(out)))}, nil
+		commits, err := commitsOf(ctx, a.place.Git, a.trail.Base, commit)
+		return landing{Commit: commit, Commits: commits}, err
 	})
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 
 // settle writes the end of a task into the list and the memory, and commits both. It can
 // be done again: what is written already stays.
-func (p *Pipeline) settle(ctx context.Context, t *Trail) error {
+func (p *Pipeline) settle(ctx context.Context, t *Trail, where Place) error {
 	if t.Lost != "" && t.Code == "" {
 		t.Code, t.Summary, t.Why, t.Next = judge.StopInterrupted, "the work of the task was lost again and again", t.Lost, "`relay task retry "+t.TaskID+"`"
 	}
@@ -40,7 +40,10 @@ func (p *Pipeline) settle(ctx context.Context, t *Trail) error {
 	if err := queue.Drop(p.env.WS, queueKind, t.TaskID); err != nil {
 		return err
 	}
-	if err := p.close(t); err != nil {
+	if err := p.close(t, where); err != nil {
+		return err
+	}
+	if err := p.release(ctx, t.TaskID); err != nil {
 		return err
 	}
 	p.mu.Lock()
@@ -59,8 +62,8 @@ func (p *Pipeline) settle(ctx context.Context, t *Trail) error {
 }
 
 // close says that the attempt's end is on record, and throws away what it has left.
-func (p *Pipeline) close(t *Trail) error {
-	if err := p.discardLeft(context.Background(), t, p.place); err != nil {
+func (p *Pipeline) close(t *Trail, where Place) error {
+	if err := p.discardLeft(context.Background(), t, where); err != nil {
 		return fault.Internal(err)
 	}
 	t.Settled, t.Waiting = true, nil

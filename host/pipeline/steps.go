@@ -67,6 +67,9 @@ func (a *attempt) earlier() string {
 	if before, err := a.before(); err == nil && before != nil && before.Code != "" && before.Code != judge.Success {
 		fmt.Fprintf(&b, "An earlier attempt ended with %s: %s. %s\n", before.Code, before.Summary, before.Why)
 	}
+	if before, err := a.before(); err == nil && before != nil && before.Conflict != "" {
+		fmt.Fprintf(&b, "What an earlier attempt built did not go together with what landed meanwhile:\n%s\n", before.Conflict)
+	}
 	for _, d := range a.trail.Decisions {
 		fmt.Fprintf(&b, "It was asked: %s\nThe operator answered: %s\n", d.Question, d.Text)
 	}

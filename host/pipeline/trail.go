@@ -68,18 +68,21 @@ type Trail struct {
 	Switches []report.Switch `json:"switches,omitempty"`
 	Notes    []string        `json:"notes,omitempty"`
 
-	Waiting *Question  `json:"waiting,omitempty"` // what the operator is asked
-	Lost    string     `json:"lost,omitempty"`    // why its work is gone: another attempt follows
-	Code    judge.Code `json:"code,omitempty"`    // how it ended; "" while it has not
-	Summary string     `json:"summary,omitempty"`
-	Why     string     `json:"why,omitempty"`
-	Next    string     `json:"next,omitempty"`
-	Commit  string     `json:"commit,omitempty"` // the last of Commits
-	Commits []string   `json:"commits"`
-	Salvage string     `json:"salvage,omitempty"` // the ref that keeps what was rejected
-	Kept    string     `json:"kept,omitempty"`    // the commit that keeps the work while the operator is asked
-	Memory  string     `json:"memory,omitempty"`  // the new rolling summary
-	Settled bool       `json:"settled"`           // its end is in prd.json
+	Waiting *Question `json:"waiting,omitempty"` // what the operator is asked
+	Lost    string    `json:"lost,omitempty"`    // why its work is gone: another attempt follows
+	// Conflict is how what was built in a work tree of its own did not go together with
+	// what had landed meanwhile.
+	Conflict string     `json:"conflict,omitempty"`
+	Code     judge.Code `json:"code,omitempty"` // how it ended; "" while it has not
+	Summary  string     `json:"summary,omitempty"`
+	Why      string     `json:"why,omitempty"`
+	Next     string     `json:"next,omitempty"`
+	Commit   string     `json:"commit,omitempty"` // the last of Commits
+	Commits  []string   `json:"commits"`
+	Salvage  string     `json:"salvage,omitempty"` // the ref that keeps what was rejected
+	Kept     string     `json:"kept,omitempty"`    // the commit that keeps the work while the operator is asked
+	Memory   string     `json:"memory,omitempty"`  // the new rolling summary
+	Settled  bool       `json:"settled"`           // its end is in prd.json
 }
 
 // StepDone is one step with its time.

@@ -1,0 +1,136 @@
+package pipeline
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/paxiom/relay/judge"
+)
+
+// begun waits in a builder's script until a task has noted where it begins.
+const begun = `n=0; until grep -q '"base_commit": *"[0-9a-f]' "$(dirname "$acts")/repo/.relay/pipeline/tasks/OTHER.1/trail.json" 2>/dev/null || [ $((n+=1)) -gt 100 ]; do sleep 0.1; done
+`
+
+func onceBegun(other string) string { return strings.ReplaceAll(begun, "OTHER", other) }
+
+// tell writes down how tasks ended.
+func (w *world) tell(out *Outcome) {
+	for _, tr := range out.Tasks {
+		w.t.Logf("%s %s %s %s: %v", tr.Attempt, tr.Code, tr.Summary, tr.Why, tr.Notes)
+	}
+}
+
+// leftovers says what a run left that belongs to nobody.
+func (w *world) leftovers() string {
+	w.t.Helper()
+	out := w.git("for-each-ref", "refs/heads/relay") + w.git("status", "--porcelain")
+	marks, _ := filepath.Glob(filepath.Join(w.home, "data", "tasks", "*", "*.json"))
+	return out + strings.Join(marks, " ")
+}
+
+// Independent tasks are worked on at the same time, and land one after the other.
+func TestSideBySide(t *testing.T) {
+	w := newWorld(t, task("a"), task("b"), task("c", "a", "b"))
+	for _, id := range []string{"a", "b", "c"} {
+		w.simple(id)
+	}
+	w.act("a-code", onceBegun("b")+"echo word a >src/a.txt\n")
+	w.act("b-code", onceBegun("a")+"echo word b >src/b.txt\n")
+	out, err := Run(t.Context(), w.env(), Options{Parallel: 2})
+	must(t, err)
+	w.tell(out)
+	if out.Reason != NothingLeft || len(out.Tasks) != 3 || out.Tasks[2].TaskID != "c" {
+		t.Fatalf("%s %s: %d tasks", out.Reason, out.Why, len(out.Tasks))
+	}
+	log := w.git("log", "--format=%H %s")
+	for _, tr := range out.Tasks {
+		if tr.Code != judge.Success || len(tr.Commits) != 2 || w.status(tr.TaskID) != "completed" {
+			t.Fatalf("%s: %s %s %s", tr.TaskID, tr.Code, tr.Summary, tr.Why)
+		}
+		for _, c := range tr.Commits {
+			if !strings.Contains(log, c) {
+				t.Errorf("%s: the commit %s is not on the branch", tr.TaskID, c)
+			}
+		}
+		if got := w.read("src/" + tr.TaskID + ".txt"); got != "word "+tr.TaskID+"\nmore\n" {
+			t.Errorf("%s: %q", tr.TaskID, got)
+		}
+	}
+	// The one that landed second was tried again on top of the first.
+	if n := len(w.trail("a").Checks) + len(w.trail("b").Checks); n != 3 {
+		t.Errorf("%d checks of a and b", n)
+	}
+	if body := w.git("log", "-1", "--format=%B", w.trail("b").Commit); strings.Count(body, "Relay-Run:") != 1 {
+		t.Errorf("the message is\n%s", body)
+	}
+	if left := w.leftovers(); left != "" {
+		t.Errorf("left over: %s", left)
+	}
+}
+
+// What does not go together is built once more, by somebody who is told of it.
+func TestConflictGoesBackOnce(t *testing.T) {
+	w := newWorld(t, task("a"), task("b"))
+	w.answers(rolePlan, "(?s)Title of b.*did not go together.*a conflict in src/a.txt", plan("src/b.txt", "src/told.txt"))
+	w.simple("a")
+	w.simple("b")
+	w.act("a-code", onceBegun("b")+"echo word a >src/a.txt\n")
+	w.act("b-code", onceBegun("a")+"echo word b >src/b.txt; echo b too >>src/a.txt\n")
+	out, err := Run(t.Context(), w.env(), Options{Parallel: 2})
+	must(t, err)
+	w.tell(out)
+	if len(out.Tasks) != 2 || out.Tasks[0].Code != judge.Success || out.Tasks[1].Code != judge.Success {
+		t.Fatalf("%+v", out)
+	}
+	again := 0
+	for _, id := range []string{"a", "b"} {
+		all, err := Attempts(w.env().WS, id)
+		must(t, err)
+		for _, tr := range all[1:] {
+			again++
+			if !strings.Contains(tr.Conflict, "a conflict in src/a.txt") || !strings.Contains(tr.Conflict, "<<<<<<<") || tr.Lost == "" {
+				t.Errorf("%s: %q, %q", tr.Attempt, tr.Conflict, tr.Lost)
+			}
+		}
+		if id == "b" && len(all) == 2 && strings.Join(all[0].Plan.Files, " ") != "src/b.txt src/told.txt" {
+			t.Error("the second attempt was not told of the conflict")
+		}
+	}
+	if again != 1 {
+		t.Errorf("%d attempts conflicted", again)
+	}
+	if text := w.read("src/a.txt"); !strings.Contains(text, "word a") {
+		t.Errorf("src/a.txt: %q", text)
+	}
+	if left := w.leftovers(); left != "" {
+		t.Errorf("left over: %s", left)
+	}
+}
+
+// A run that ends in the middle goes on in the same work tree, whatever is said about
+// side by side then.
+func TestSideIsGoneOnWith(t *testing.T) {
+	w := newWorld(t, task("a"), task("b"))
+	w.simple("a")
+	w.simple("b")
+	ctx, cancel := context.WithCancel(t.Context())
+	must(t, os.WriteFile(w.side("acts/a-cleanup.sh"), []byte("sleep 600\n"), 0o644))
+	_, err := Run(ctx, w.env(), Options{Parallel: 2, OnTask: func(*Trail) { cancel() }})
+	must(t, err)
+	if w.status("b") != "completed" || w.status("a") == "completed" {
+		t.Fatalf("a is %s, b is %s", w.status("a"), w.status("b"))
+	}
+	first := w.trail("a")
+	w.simple("a")
+	out, err := Run(t.Context(), w.env(), Options{})
+	must(t, err)
+	if len(out.Tasks) != 1 || out.Tasks[0].Code != judge.Success || out.Tasks[0].Attempt != first.Attempt || first.Branch != sideBranch("a") {
+		t.Fatalf("%+v", out.Tasks)
+	}
+	if left := w.leftovers(); left != "" {
+		t.Errorf("left over: %s", left)
+	}
+}

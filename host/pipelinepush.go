@@ -1,0 +1,80 @@
+package host
+
+import (
+	"context"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/progress"
+	"github.com/paxiom/relay/host/internal/push"
+	"github.com/paxiom/relay/host/pipeline"
+	"github.com/paxiom/relay/judge"
+)
+
+// PipelinePushed is what became of the pushes of a run.
+type PipelinePushed struct {
+	To     string `json:"to"`               // "origin/main"
+	Commit string `json:"commit,omitempty"` // that it was brought to; "" when no push went through
+	// What, Why and Fix are of the last push, when it did not go through. The task is done
+	// and landed all the same, and the next push takes it along.
+	Code Code   `json:"code,omitempty"`
+	What string `json:"what,omitempty"`
+	Why  string `json:"why,omitempty"`
+	Fix  string `json:"fix,omitempty"`
+}
+
+// pusher pushes after each task.
+type pusher struct {
+	git *judge.Git
+	to  push.Target
+	obs Observer
+	res PipelinePushed
+}
+
+// newPusher makes sure before anything is paid that a push could go ahead.
+func newPusher(ctx context.Context, repo *opened, obs Observer) (*pusher, error) {
+	git, err := judge.OpenGit(ctx, repo.root)
+	if err != nil {
+		return nil, blockedConfig(err)
+	}
+	head, _, err := git.Head(ctx)
+	if err != nil {
+		return nil, blockedConfig(err)
+	}
+	own := repo.loaded.Config.Pipeline.Push
+	to, err := push.To(ctx, git, own.Remote, own.Branch)
+	if err != nil {
+		return nil, err
+	}
+	return &pusher{git: git, to: to, obs: obs, res: PipelinePushed{To: to.String()}}, push.Check(ctx, git, to, head)
+}
+
+// after pushes what has landed. A push that fails ends no run: it is said, and tried again
+// after the next task.
+func (p *pusher) after(ctx context.Context, _ *pipeline.Trail) error {
+	head, _, err := p.git.Head(ctx)
+	if err == nil {
+		_, err = push.Push(ctx, p.git, p.to, head)
+	}
+	p.res.Code, p.res.What, p.res.Why, p.res.Fix = "", "", "", ""
+	if err == nil {
+		p.res.Commit = head
+		return nil
+	}
+	f := fault.Internal(err)
+	p.res.Code, p.res.What, p.res.Why, p.res.Fix = f.Code, f.What, f.Why, f.Fix
+	if p.obs != nil {
+		p.obs.Observe(progress.Event{Kind: progress.Notice, Text: f.What + ": " + f.Why + " (" + f.Fix + ")"})
+	}
+	return nil
+}
+
+// report puts it into the result: work that did not reach the remote is no good end.
+func (p *pusher) report(res *PipelineRun) {
+	if p == nil {
+		return
+	}
+	res.Pushed = &p.res
+	if p.res.What != "" && res.ExitCode == ExitDone {
+		res.ExitCode, res.Next = ExitStopped, p.res.Fix
+	}
+}
