@@ -225,7 +225,7 @@ func (g *generation) desk(ctx context.Context, git *judge.Git) (*desk.Desk, *cre
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	role := member{"generate", cfg.Orchestrator.Provider, catalog.Provider, cfg.Models.OrchestratorModel}
+	role := member{"generate", cfg.Pipeline.Plan.Provider, catalog.Provider, cfg.Pipeline.Plan.Model}
 	if err := g.r.ready(ctx, g.repo.loaded, cat, []member{role}); err != nil {
 		return nil, nil, nil, err
 	}
@@ -255,7 +255,7 @@ func (g *generation) desk(ctx context.Context, git *judge.Git) (*desk.Desk, *cre
 		},
 	}
 	d.Note = func(text string) { d.Show(progress.Event{Kind: progress.Notice, Text: text}) }
-	lineup := env.Lineup(role.role, role.name, role.model, cfg.Fallback.Orchestrator)
+	lineup := env.Lineup(role.role, role.name, role.model, cfg.Pipeline.Plan.Fallback)
 	return d, lineup, func() { hired.Close(context.WithoutCancel(ctx)) }, nil
 }
 
@@ -268,8 +268,7 @@ func (g *generation) consult(ctx context.Context, d *desk.Desk, l *crew.Lineup, 
 	}
 	sum := sha256.Sum256([]byte(system + "\x00" + user))
 	q := desk.Question{ID: "generate-" + hex.EncodeToString(sum[:8]), Role: "generate", System: system, User: user, Schema: data.ResultSchema,
-		MaxTurns: cfg.Orchestrator.MaxTurns, MaxUSD: cfg.Orchestrator.MaxBudgetUSD, Idle: time.Duration(cfg.Orchestrator.IdleTimeoutSeconds) * time.Second,
-		Limit: time.Duration(cfg.Orchestrator.TimeoutSeconds) * time.Second, LimitKey: "orchestrator.timeout_seconds"}
+		MaxUSD: cfg.Pipeline.MaxCallUSD, Limit: time.Duration(cfg.Pipeline.CallTimeoutSeconds) * time.Second, LimitKey: "pipeline.call_timeout_seconds"}
 	if g.o.Again {
 		if err := os.Remove(filepath.Join(d.Answers.Dir, q.ID+".json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fault.Internal(err)
