@@ -20,8 +20,8 @@ func newPipelineGenerateCmd(a *app, runF func(context.Context, *generateOptions)
 	o := &generateOptions{app: a}
 	cmd := &cobra.Command{
 		Use: "generate", Short: "Have a model make prd.json of AGENTS.md",
-		Long: "The provider of pipeline.plan reads AGENTS.md and proposes tasks. In front of each comes one that makes\n" +
-			"its checks. What has begun stays as it is. The difference is shown, and you are asked.",
+		Long: "The provider of pipeline.plan reads AGENTS.md and proposes tasks. In front of each comes one that\n" +
+			"makes its checks. What has begun stays as it is. The difference is shown, and you are asked.",
 		Example: "relay pipeline generate\nrelay pipeline generate --dry-run\nrelay pipeline generate --yes",
 		Args:    noArgs, RunE: runE(o, runF, runPipelineGenerate),
 	}

@@ -24,17 +24,17 @@ func newPipelineRunCmd(a *app, runF func(context.Context, *pipelineRunOptions) e
 	o := &pipelineRunOptions{app: a}
 	cmd := &cobra.Command{
 		Use: "run", Short: "Work through the tasks until none is left",
-		Long: "Plans, codes, reviews and cleans up one task after the other, each step in a fresh process, and lands\n" +
-			"what the judge, the validation command and the acceptance criteria let pass. prd.json is read before\n" +
-			"each task, so edit it meanwhile. A run that was cut off goes on where it was. Ctrl-C ends the step\n" +
-			"under way in order, `relay stop --drain` ends it after the task.",
+		Long: "Plans, codes, reviews and cleans up one task after the other, each step in a fresh process, and\n" +
+			"lands what the judge, the validation command and the acceptance criteria let pass. prd.json is read\n" +
+			"before each task, so edit it meanwhile. A run that was cut off goes on where it was. Ctrl-C ends the\n" +
+			"step under way in order, `relay stop --drain` ends it after the task.",
 		Example: "relay pipeline run\nrelay pipeline run --only login --max-session-minutes 15\nrelay pipeline run --parallel 3 --push",
 		Args:    noArgs, RunE: runE(o, runF, runPipelineRun),
 	}
 	cmd.Flags().IntVar(&o.minutes, "max-session-minutes", 0, "cap of one cleanup process, `N` minutes instead of the configured ones")
 	cmd.Flags().StringVar(&o.only, "only", "", "work on this `TASK` alone")
 	cmd.Flags().IntVar(&o.parallel, "parallel", 1, "work on `N` independent tasks at a time, each in a work tree of its own")
-	cmd.Flags().BoolVar(&o.push, "push", false, "push after each task, to pipeline.push.remote and branch; never by force")
+	cmd.Flags().BoolVar(&o.push, "push", false, "push after each task to pipeline.push.remote; never by force")
 	_ = cmd.RegisterFlagCompletionFunc("only", completeTasks(a))
 	return cmd
 }

@@ -99,7 +99,7 @@ func TestGraphOfEight(t *testing.T) {
 func TestLyingAgents(t *testing.T) {
 	lies := map[string]struct{ step, script, rule string }{
 		"ticks":    {"cleanup", `sed -i 's/"pending"/"completed"/' prd.json; git add -A; git commit -qm 'feat: complete Title of ticks'`, "prd.json"},
-		"deletes":  {"cleanup", `git rm -q tests/a_test.sh; git add -A; git commit -qm 'test: drop a flaky test'`, "tests/a_test.sh"},
+		"deletes":  {"cleanup", `git rm -q tests/a_test.go; git add -A; git commit -qm 'test: drop a flaky test'`, "tests/a_test.go"},
 		"secret":   {"code", `echo KEY=1 >.env.local`, ".env.local"},
 		"workflow": {"code", `mkdir -p .github/workflows; echo 'on: push' >.github/workflows/x.yml`, ".github/workflows/x.yml"},
 		"outside":  {"code", `mkdir -p ../over "$HOME/over"; echo x >../over/x; echo x >"$HOME/over/x"; ln -s /etc/passwd src/link`, "src/link"},
@@ -114,7 +114,7 @@ func TestLyingAgents(t *testing.T) {
 		tasks = append(tasks, task(id))
 	}
 	w := newWorld(t, tasks...)
-	w.write("tests/a_test.sh", "exit 1\n")
+	w.write("tests/a_test.go", "package a // fails\n")
 	w.git("add", "-A")
 	w.git("commit", "-qm", "a test that fails")
 	base := w.git("rev-parse", "HEAD")
