@@ -61,7 +61,7 @@ func (a *attempt) build(f durable.Flow, b building) (Session, error) {
 			return s, nil
 		}
 		if n > most {
-			return s, a.tooLong(b, s, most)
+			return s, a.giveUp(f, a.tooLong(b, s, most))
 		}
 	}
 }
@@ -126,11 +126,24 @@ func (a *attempt) session(ctx context.Context, at durable.Attempt, name string, 
 			return Session{}, err
 		}
 		if err := a.hands(ctx, name, b, r, kept); err != nil {
-			return Session{}, err
+			return Session{}, a.salvage(ctx, err)
 		}
 	}
 	a.bought(kept.Call)
 	return a.weigh(ctx, name, b, kept)
+}
+
+// salvage keeps what a builder had done that failed for good.
+func (a *attempt) salvage(ctx context.Context, err error) error {
+	flt, ok := fault.As(err)
+	if !ok || ctx.Err() != nil || flt.Code.Outcome() != judge.OutcomeStop {
+		return err
+	}
+	p := &Problem{Code: flt.Code, What: flt.What, Why: flt.Why, Fix: flt.Fix}
+	if _, err := a.change.Judge(ctx, a.policy()); err != nil {
+		return p
+	}
+	return a.reject(ctx, p)
 }
 
 // resume is what a fresh process is told of those before it; nil for the first.

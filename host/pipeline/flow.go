@@ -98,8 +98,8 @@ func (a *attempt) polish(f durable.Flow) error {
 		}
 	}
 	if !last.OK {
-		return &Problem{Code: judge.StopVerifyFailedSlow, What: "the validation command fails", Why: fmt.Sprintf("%s, after %s of cleanup", last.Outcome, plural(rounds, "round")),
-			Fix: "`relay task show " + a.trail.TaskID + "` has its output"}
+		return a.giveUp(f, &Problem{Code: judge.StopVerifyFailedSlow, What: "the validation command fails", Why: fmt.Sprintf("%s, after %s of cleanup", last.Outcome, plural(rounds, "round")),
+			Fix: "`relay task show " + a.trail.TaskID + "` has its output"})
 	}
 	return nil
 }

@@ -114,7 +114,10 @@ func (a *attempt) wait(f durable.Flow, name string, limits []report.Limit) error
 			return err
 		}
 	}
-	if err := f.SleepUntil(name, w.Until); err != nil {
+	awake := a.endWhenDrained()
+	err = f.SleepUntil(name, w.Until)
+	awake()
+	if err != nil {
 		return err
 	}
 	if err := queue.Drop(a.p.env.WS, queueKind, a.trail.TaskID); err != nil {
@@ -125,6 +128,35 @@ func (a *attempt) wait(f durable.Flow, name string, limits []report.Limit) error
 	}
 	a.trail.Waits = append(a.trail.Waits, Waited{*w, now})
 	return nil
+}
+
+// drainCheck is how often a task that waits looks whether the run is to end.
+const drainCheck = time.Second
+
+// endWhenDrained ends the wait when the operator asks for an end after the task: the task
+// goes on with the next run.
+func (a *attempt) endWhenDrained() (stop func()) {
+	if a.p.o.Drain == nil {
+		return func() {}
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		t := time.NewTicker(drainCheck)
+		defer t.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-t.C:
+				if a.p.o.Drain() {
+					a.stop(errDrained)
+					return
+				}
+			}
+		}
+	}()
+	return func() { close(done); <-ended }
 }
 
 // tooLong is errLimit with what the limit is.

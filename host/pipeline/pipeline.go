@@ -105,8 +105,11 @@ type Place struct {
 	Git *judge.Git
 }
 
-// errLimit ends a run whose limits last too long; the attempt goes on another day.
-var errLimit = errors.New("a vendor's limit lasts too long")
+// What ends a run in the middle of a task that goes on another day.
+var (
+	errLimit   = errors.New("a vendor's limit lasts too long")
+	errDrained = errors.New("you asked for an end while a task waited for a vendor's limit")
+)
 
 // Run works through the task list until nothing is left to do. A task that failed is an
 // Outcome; an error is a fault that kept the run from going on, and what it had begun goes

@@ -113,7 +113,7 @@ func (a *attempt) prove(f durable.Flow) error {
 	unmet, unsure := sortCriteria(r.Criteria)
 	a.leave(fmt.Sprintf("%d of %d acceptance criteria are met", len(r.Criteria)-len(unmet)-len(unsure), len(r.Criteria)))
 	if len(unmet) > 0 {
-		return a.fail(f, unmet)
+		return a.giveUp(f, a.unmet(unmet))
 	}
 	if len(unsure) == 0 {
 		return nil
@@ -233,13 +233,13 @@ func (a *attempt) doubts(numbers []int) string {
 	return clip(strings.Join(parts, "; "), 2000)
 }
 
-// fail ends the task since criteria are not met; what was built is kept aside.
-func (a *attempt) fail(f durable.Flow, unmet []int) error {
-	_, err := do(a, f, "unmet", func(ctx context.Context, _ durable.Attempt) (bool, error) {
+// giveUp ends the task; what was built is kept where the operator can get at it.
+func (a *attempt) giveUp(f durable.Flow, p *Problem) error {
+	_, err := do(a, f, "give-up", func(ctx context.Context, _ durable.Attempt) (bool, error) {
 		if err := a.stand(ctx); err != nil {
 			return false, err
 		}
-		return true, a.reject(ctx, a.unmet(unmet))
+		return true, a.reject(ctx, p)
 	})
 	return err
 }

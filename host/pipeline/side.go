@@ -59,6 +59,9 @@ func (p *Pipeline) ended(ctx context.Context, err error) error {
 	case errors.Is(err, errLimit):
 		p.out.Reason, p.out.Why = LimitLasts, err.Error()
 		return nil
+	case errors.Is(err, errDrained):
+		p.out.Reason, p.out.Why = Drained, err.Error()
+		return nil
 	case err != nil:
 		p.out.Reason = ""
 	}
