@@ -64,9 +64,17 @@ func (c *Change) inside(ctx context.Context, limit int, args ...string) (out []b
 	case rerr != nil:
 		return nil, "", rerr
 	case !state.OK():
-		return out, fmt.Sprintf("git %s failed with exit code %d", strings.Join(args, " "), state.Code), nil
+		return out, fmt.Sprintf("git %s failed with exit code %d", verb(args), state.Code), nil
 	}
 	return out, "", nil
+}
+
+// verb is the command among git's arguments.
+func verb(args []string) string {
+	for len(args) > 2 && args[0] == "-c" {
+		args = args[2:]
+	}
+	return args[0]
 }
 
 func size(n int) string {

@@ -30,6 +30,6 @@ var pipelineKeys = []key{
 	{path: "pipeline.scope.allow_lockfile_changes", kind: kBool, def: false, doc: "Whether a task without a scope of its own may change lockfiles.", read: "pipeline"},
 	{path: "pipeline.scope.max_files_touched", kind: kWhole, def: 60, min: 1, max: 500, doc: "Files of one task that does not say.", read: "pipeline"},
 	{path: "pipeline.scope.max_lines_changed", kind: kWhole, def: 4000, min: 1, max: 20000, doc: "Lines of one task that does not say.", read: "pipeline"},
-	{path: "pipeline.push.remote", kind: kText, def: "origin", max: 200, check: notAFlag, doc: "Remote of `relay pipeline run --push`.", read: "pipeline"},
+	{path: "pipeline.push.remote", kind: kText, def: "origin", max: 200, check: notAFlag, doc: "Remote to which finished tasks are pushed.", read: "pipeline"},
 	{path: "pipeline.push.branch", kind: kText, def: "", max: 200, check: notAFlag, doc: "Branch of that remote; \"\" has the name of the one that is pushed.", read: "pipeline"},
 }
