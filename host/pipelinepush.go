@@ -68,10 +68,14 @@ func (p *pusher) after(ctx context.Context, _ *pipeline.Trail) error {
 	return nil
 }
 
-// report puts it into the result: work that did not reach the remote is no good end.
-func (p *pusher) report(res *PipelineRun) {
+// report pushes what did not go through before, and puts it into the result: work that
+// did not reach the remote is no good end.
+func (p *pusher) report(ctx context.Context, res *PipelineRun) {
 	if p == nil {
 		return
+	}
+	if p.res.Commit == "" || p.res.What != "" {
+		_ = p.after(ctx, nil)
 	}
 	res.Pushed = &p.res
 	if p.res.What != "" && res.ExitCode == ExitDone {

@@ -74,7 +74,7 @@ func (r *Repo) PipelineRun(ctx context.Context, o PipelineRunOptions) (*Pipeline
 		return nil, tasksFault(err)
 	}
 	res := pipelineResult(ctx, out)
-	to.report(res)
+	to.report(ctx, res)
 	return res, nil
 }
 
