@@ -18,7 +18,7 @@ set -- --no-input --json --set commit.on_success=false --set commit.builder_comm
   --set "builder.timeout_seconds=$RELAY_BUILD_TIMEOUT" \
   --set "verification.timeout_fast_seconds=$RELAY_VERIFY_TIMEOUT" --set "verification.timeout_slow_seconds=$RELAY_VERIFY_TIMEOUT" \
   --set "box.means=${CORPUS_MEANS:-overlay}"
-RELAY_TRUST=$("$STAGE/bin/relay" trust --show "$@" 2>/dev/null | jq -r .digest) && export RELAY_TRUST
+RELAY_TRUST=$("$STAGE/bin/relay" trust --show "$@" 2>/dev/null | sed -n 's/.*"digest": *"\([^"]*\)".*/\1/p' | head -n1) && export RELAY_TRUST
 "$STAGE/bin/relay" run "$@" > "$RELAY_OUT.json" 2> "$RELAY_OUT.log"
 echo "exit $?"; cat "$RELAY_OUT.log"
 jq -c '{verdict: (.report.verdict // .verdict), code: (.report.code // .code)} | select(.verdict)' "$RELAY_OUT.json" > "$RELAY_OUT"

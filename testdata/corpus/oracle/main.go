@@ -2,6 +2,7 @@
 //
 //	oracle snap REPO            one quoted line per object of the repo (openat based walk, no PATH_MAX limit)
 //	oracle cmp BEFORE AFTER     prints differences, exit 1 if any
+//	oracle no-namespaces ARG... runs a program where no user namespace can be made, as in many containers
 //
 // Excluded: mtimes, .git/objects and .git/logs, ORIG_HEAD/FETCH_HEAD/COMMIT_EDITMSG, sharedindex.*, index bytes
 // (the logical index goes in via run.sh: git ls-files --debug with a clean GIT_DIR), runner runtime files under relais/.
@@ -14,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"sort"
 	"strconv"
 	"strings"
@@ -162,8 +164,33 @@ func load(p string) map[string]string {
 	return m
 }
 
+// noNamespaces runs a program in a user namespace that knows the same users and has none below it.
+func noNamespaces(args []string) {
+	same := []syscall.SysProcIDMap{{Size: 65536}}
+	cmd := exec.Command("/proc/self/exe", append([]string{"no-more"}, args...)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER, UidMappings: same, GidMappings: same, GidMappingsEnableSetgroups: true}
+	if err := cmd.Run(); cmd.ProcessState == nil {
+		fmt.Println(err)
+		os.Exit(3)
+	}
+	os.Exit(max(cmd.ProcessState.ExitCode(), 0))
+}
+
 func main() {
 	switch os.Args[1] {
+	case "no-namespaces":
+		noNamespaces(os.Args[2:])
+	case "no-more":
+		err := os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0)
+		if err == nil {
+			var path string
+			if path, err = exec.LookPath(os.Args[2]); err == nil {
+				err = syscall.Exec(path, os.Args[2:], os.Environ())
+			}
+		}
+		fmt.Println(err)
+		os.Exit(3)
 	case "snap":
 		f, err := os.OpenFile(os.Args[2], os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 		if err != nil {
