@@ -153,6 +153,9 @@ func (a *applier) clean() error {
 			if err := a.real.Remove(name); err != nil {
 				return err
 			}
+			if goes := name == string(e.Tmp) && !e.New.Exists || name == e.back() && !e.Old.Exists; goes { // its removal was cut off, and counts as done now
+				a.real.prune(string(e.Path))
+			}
 		}
 	}
 	return nil
