@@ -66,3 +66,40 @@ func TestTerminal(t *testing.T) {
 		})
 	}
 }
+
+// The bell of a terminal rings when a cycle waits or has a problem, and nowhere else.
+func TestBell(t *testing.T) {
+	w := newGateWorld(t)
+	run := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command(filepath.Join(binDir, "relay"), args...)
+		cmd.Dir = w.repo
+		cmd.Env = append(w.env[:len(w.env):len(w.env)], "CI=", "TERM=xterm")
+		tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tty.Close()
+		timer := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
+		defer timer.Stop()
+		var out bytes.Buffer
+		if _, err := io.Copy(&out, tty); err != nil && !errors.Is(err, syscall.EIO) {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		return out.String()
+	}
+	for _, c := range []struct {
+		args  []string
+		rings bool
+	}{
+		{[]string{"start", "S", "--force", "--set", "notify.bell=false"}, false},
+		{[]string{"start", "S", "--force"}, true},
+		{[]string{"start", "S", "--force", "--with", "models.revision.rotation=[\"replay\"]", "--with", "code=[\"none/**\"]"}, true},
+		{[]string{"queue"}, false},
+	} {
+		if out := run(c.args...); strings.Contains(out, "\a") != c.rings {
+			t.Errorf("relay %v: bell %v, want %v\n%q", c.args, !c.rings, c.rings, out)
+		}
+	}
+}
