@@ -95,9 +95,13 @@ func (s *pluginShop) origin(name string, pin catalog.Pin) (string, error) {
 }
 
 // take takes a release from wherever it is.
-func (s *pluginShop) take(ctx context.Context, from, key string) (*release.Release, error) {
+// Of a mirror it is that version, or the newest one.
+func (s *pluginShop) take(ctx context.Context, from, version, key string) (*release.Release, error) {
 	if err := release.Scratch(s.installDir); err != nil {
 		return nil, err
+	}
+	if release.IsRemote(from) {
+		return release.Remote(ctx, from, version, s.installDir, key)
 	}
 	return release.Local(from, s.installDir, key)
 }
@@ -108,7 +112,7 @@ func (s *pluginShop) putBack(ctx context.Context, name string, pin catalog.Pin) 
 	if err != nil {
 		return nil, err
 	}
-	rel, err := s.take(ctx, from, pin.Key)
+	rel, err := s.take(ctx, from, pin.Version, pin.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +134,13 @@ func (s *pluginShop) install(ctx context.Context, o PluginInstallOptions, upgrad
 	if upgrade != "" && key == "" {
 		key = s.lock.Plugins[upgrade].Key
 	}
-	rel, err := s.take(ctx, o.From, key)
+	if key != "" {
+		var err error
+		if key, err = release.ParseKey(key); err != nil {
+			return nil, fault.Wrap(err, judge.BlockedPlugin, "this is no publisher's key", "`relay plugin install --help`")
+		}
+	}
+	rel, err := s.take(ctx, o.From, "", key)
 	if err != nil {
 		return nil, err
 	}
@@ -143,6 +153,10 @@ func (s *pluginShop) install(ctx context.Context, o PluginInstallOptions, upgrad
 		return nil, fault.New(judge.BlockedPlugin, "plugin "+rel.Name+" is signed by somebody else than before",
 			fmt.Sprintf("pinned is the key %s; this release has %s", old.Key, orNothing(rel.Key)),
 			"`relay plugin install "+fault.Word(o.From)+" --key KEY`, if the publisher says that this is their new key")
+	}
+	if rel.New && rel.From != "" && o.Ask == nil && old.Key != rel.Key {
+		return nil, fault.New(judge.BlockedPlugin, "nobody here knows the key that "+o.From+" is signed with", "it came along with the release: "+rel.Key,
+			"`relay plugin install "+fault.Word(o.From)+" --key "+rel.Key+"`, if that is the publisher's key")
 	}
 	pin, purposes, err := s.ask(ctx, rel)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 func newPluginCmd(a *app) *cobra.Command {
 	return parent("plugin", "Install, pin and grant plugins", "relay plugin list\nrelay plugin install ./relay-plugin-foo", groupSetup,
 		newPluginListCmd(a, nil), newPluginInfoCmd(a, nil), newPluginInstallCmd(a, nil), newPluginGrantCmd(a, nil),
-		newPluginRevokeCmd(a, nil), newPluginUpgradeCmd(a, nil), newPluginRemoveCmd(a, nil))
+		newPluginRevokeCmd(a, nil), newPluginUpgradeCmd(a, nil), newPluginRemoveCmd(a, nil),
+		newPluginVerifyCmd(a, nil), newPluginSearchCmd(a, nil), newPluginPackCmd(a, nil))
 }
 
 type pluginListOptions struct {

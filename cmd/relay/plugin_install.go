@@ -1,8 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,17 +20,19 @@ type pluginOptions struct {
 	cmd   *cobra.Command
 }
 
-const grantHelp = "grant exactly these `RIGHTS`, separated by commas, without being asked: env:NAME, program:NAME, host:NAME, read:PATH, write:PATH; or none"
+const grantHelp = "grant exactly these `RIGHTS`, such as env:NAME,host:NAME; or none"
 
 func newPluginInstallCmd(a *app, runF func(context.Context, *pluginOptions) error) *cobra.Command {
 	o := &pluginOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "install SOURCE",
 		Short: "Take a plugin, pin it, and grant it what it may use",
-		Long: "Takes a plugin from a folder, a file or an archive, writes its hashes for all platforms into\n" +
+		Long: "Takes a plugin from a folder, a file, an archive or a URL, writes its hashes for all platforms into\n" +
 			"relay.lock.json, asks it in a box without network what it needs, and asks you to grant that.\n" +
-			"With the name of a plugin that is pinned, puts back exactly the file that is pinned.",
+			"With the name of a plugin that is pinned, puts back exactly the file that is pinned. Rights are\n" +
+			"env:NAME, program:NAME, host:NAME, read:PATH and write:PATH, with commas between.",
 		Example: "relay plugin install ./relay-plugin-foo\nrelay plugin install foo-1.2.0.tar.gz --grant env:FOO_KEY,host:api.foo.example\n" +
+			"relay plugin install https://plugins.example.org/foo --key minisign:RW...\n" +
 			"relay plugin install foo          # again, after a clone or when its file was changed",
 		Args: neededArg(&o.arg, "source", "`relay plugin install ./relay-plugin-NAME`, or an archive, a folder, or the name of a pinned plugin"),
 		RunE: runE(o, runF, runPluginInstall),
@@ -287,13 +289,12 @@ func askGrant(a *app, o *host.PluginOffer) (bool, error) {
 		}
 		p.linef("%s", line)
 	}
-	p.write("Grant it that in this repository? [y/N] ")
-	line, err := bufio.NewReader(a.in).ReadString('\n')
-	if err != nil && line == "" {
-		return false, err
+	no := errors.New("no")
+	err := a.agreed(p, "Grant it that in this repository?", no)
+	if errors.Is(err, no) {
+		return false, nil
 	}
-	s := strings.ToLower(strings.TrimSpace(line))
-	return s == "y" || s == "yes", nil
+	return err == nil, err
 }
 
 // pluginNames completes the names of plugins.

@@ -254,9 +254,9 @@ func refuse(what string, err error) error {
 	if _, ok := fault.As(err); ok || err == nil {
 		return err
 	}
-	fix := "`ls -l " + fault.Word(what) + "`; ask its publisher for a release as docs/plugins.md describes it"
+	fix := "`ls -l " + fault.Word(what) + "`; ask its publisher for a release as docs/guides/plugins.md describes it"
 	if strings.Contains(what, "://") {
-		fix = "`relay plugin install --help`; ask its publisher for a release as docs/plugins.md describes it"
+		fix = "`relay plugin install --help`; ask its publisher for a release as docs/guides/plugins.md describes it"
 	}
 	var n notRelease
 	if errors.As(err, &n) {

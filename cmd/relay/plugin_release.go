@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type pluginVerifyOptions struct {
+	app    *app
+	name   string
+	binary string
+}
+
+func newPluginVerifyCmd(a *app, runF func(context.Context, *pluginVerifyOptions) error) *cobra.Command {
+	o := &pluginVerifyOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "verify [NAME]",
+		Short: "Try the rules of the protocol on an installed plugin",
+		Long: "Runs the rules that plugin authors test with (docs/plugin-authors) against the pinned file, in a\n" +
+			"box without network. No paid call is made.",
+		Example:           "relay plugin verify foo",
+		Args:              oneArg(&o.name, "plugin name"),
+		RunE:              runE(o, runF, runPluginVerify),
+		ValidArgsFunction: pluginNames(a),
+	}
+	cmd.Flags().StringVar(&o.binary, "binary", "", "try this `FILE`, here and not in a box")
+	cmd.Flags().MarkHidden("binary")
+	return cmd
+}
+
+func runPluginVerify(ctx context.Context, o *pluginVerifyOptions) error {
+	var res *host.PluginRules
+	switch {
+	case o.binary != "":
+		res = host.TryPlugin(ctx, o.binary)
+	case o.name == "":
+		return usageError{what: "relay plugin verify needs a plugin name", fix: "`relay plugin list` shows the names"}
+	default:
+		repo, err := o.app.open()
+		if err != nil {
+			return err
+		}
+		if res, err = repo.PluginVerify(ctx, o.name); err != nil {
+			return err
+		}
+	}
+	code := host.ExitDone
+	if res.Failed() > 0 {
+		code = host.ExitStopped
+	}
+	return o.app.end(code, res, func(p *printer) {
+		for _, r := range res.Rules {
+			verdict := string(r.Verdict)
+			switch verdict {
+			case "passed":
+				verdict = p.green(verdict)
+			case "failed":
+				verdict = p.red(verdict)
+			}
+			p.linef("%s  %s  %s", pad(host.Safe(r.ID), 3), pad(verdict, 7), host.Safe(r.Text))
+			if r.Detail != "" {
+				p.linef("     %s", p.dim(host.Safe(r.Detail)))
+			}
+		}
+		p.linef("%s breaks %s", host.Safe(res.Plugin), plural(res.Failed(), "rule", "rules"))
+	})
+}
+
+type pluginPackOptions struct {
+	app     *app
+	files   []string
+	out     string
+	sign    string
+	makeKey string
+}
+
+func newPluginPackCmd(a *app, runF func(context.Context, *pluginPackOptions) error) *cobra.Command {
+	o := &pluginPackOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "pack FILE...",
+		Short: "Make a release of a plugin: sums, signature, archive, index",
+		Long: "Takes the files relay-plugin-NAME_OS_ARCH of all platforms, asks this platform's for its version,\n" +
+			"and writes a folder that any web server can serve, and an archive with the same. The password of a\n" +
+			"key that has one is taken from RELAY_SIGN_PASSWORD.",
+		Example: "relay plugin pack --make-key ~/.config/relay/sign.key\n" +
+			"relay plugin pack bin/relay-plugin-foo_* --out mirror --sign ~/.config/relay/sign.key",
+		RunE: runE(o, runF, runPluginPack),
+	}
+	cmd.Args = func(_ *cobra.Command, args []string) error { o.files = args; return nil }
+	cmd.Flags().StringVar(&o.out, "out", "dist", "the mirror's `FOLDER`")
+	cmd.Flags().StringVar(&o.sign, "sign", "", "sign with the minisign secret key in this `FILE`")
+	cmd.Flags().StringVar(&o.makeKey, "make-key", "", "write a new secret key to this `FILE` and print the public one")
+	return cmd
+}
+
+func runPluginPack(ctx context.Context, o *pluginPackOptions) error {
+	if o.makeKey != "" {
+		key, err := host.MakeSignKey(o.makeKey)
+		if err != nil {
+			return err
+		}
+		return o.app.done(key, func(p *printer) { p.linef("%s", key.Key) })
+	}
+	if len(o.files) == 0 {
+		return usageError{what: "there is nothing to pack", fix: "`relay plugin pack relay-plugin-NAME_OS_ARCH...`"}
+	}
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.PluginPack(ctx, host.PluginPackOptions{Files: o.files, Out: o.out, SignKey: o.sign})
+	if err != nil {
+		return err
+	}
+	return o.app.done(res, func(p *printer) {
+		p.linef("%s %s %s", p.green("packed:"), host.Safe(res.Name), host.Safe(res.Version))
+		p.row("folder", host.Safe(res.Folder))
+		p.row("archive", host.Safe(res.Archive))
+		if res.Key == "" {
+			p.row("signed", p.yellow("by nobody; only a folder or an archive of this machine is installed unsigned"))
+			return
+		}
+		p.row("signed", "by "+res.Key)
+	})
+}
+
+type pluginSearchOptions struct {
+	app    *app
+	text   string
+	mirror string
+}
+
+func newPluginSearchCmd(a *app, runF func(context.Context, *pluginSearchOptions) error) *cobra.Command {
+	o := &pluginSearchOptions{app: a}
+	cmd := &cobra.Command{
+		Use:     "search [TEXT]",
+		Short:   "List the plugins of a mirror",
+		Long:    "Reads the index of a mirror, whose address is given or is in RELAY_PLUGIN_MIRROR.",
+		Example: "relay plugin search --mirror https://plugins.example.org\nrelay plugin install https://plugins.example.org/foo",
+		Args:    oneArg(&o.text, "text"),
+		RunE:    runE(o, runF, runPluginSearch),
+	}
+	cmd.Flags().StringVar(&o.mirror, "mirror", "", "the `URL` of the mirror")
+	return cmd
+}
+
+func runPluginSearch(ctx context.Context, o *pluginSearchOptions) error {
+	if o.mirror == "" {
+		o.mirror = o.app.getenv("RELAY_PLUGIN_MIRROR")
+	}
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.PluginSearch(ctx, o.mirror, o.text)
+	if err != nil {
+		return err
+	}
+	return o.app.done(res, func(p *printer) {
+		var rows [][]string
+		for _, l := range res.Plugins {
+			rows = append(rows, []string{host.Safe(l.Name), host.Safe(l.Newest), host.Safe(l.Summary)})
+		}
+		p.table(rows)
+		if len(rows) == 0 {
+			p.linef("no plugin of this mirror fits")
+			return
+		}
+		p.next("`relay plugin install " + res.Mirror + "/NAME`")
+	})
+}

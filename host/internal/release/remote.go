@@ -1,0 +1,232 @@
+package release
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/semver"
+
+	"github.com/paxiom/relay/host/internal/catalog"
+)
+
+// IsRemote says that a source is a URL.
+func IsRemote(source string) bool { return strings.Contains(source, "://") }
+
+const fetchTime = 10 * time.Minute
+
+// Remote takes a release from a URL: an archive, the folder of a release, or a plugin of
+// a mirror ("https://host/mirror/NAME", with "@VERSION" for one that is not the newest).
+// It must be signed. With "file:" it is the same, from a folder of this machine.
+func Remote(ctx context.Context, source, version, scratch, key string) (*Release, error) {
+	r, err := newRelease(scratch)
+	if err != nil {
+		return nil, err
+	}
+	if at := strings.LastIndexByte(source, '@'); at > strings.LastIndexByte(source, '/') {
+		source, version = source[:at], source[at+1:]
+	}
+	r.From = strings.TrimSuffix(source, "/")
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	if err = r.takeRemote(ctx, r.From, version); err == nil {
+		err = r.settle(key)
+	}
+	if err == nil && !r.Signed {
+		err = bad("it is not signed: it needs " + minisigFile + " and " + keyFile + ", or " + ed25519File + " and --key")
+	}
+	if err != nil {
+		r.Close()
+		return nil, refuse(source, err)
+	}
+	return r, nil
+}
+
+func (r *Release) takeRemote(ctx context.Context, source, version string) error {
+	if isArchive(source) {
+		place := filepath.Join(r.dir, "archive"+path.Ext(source))
+		if !strings.HasSuffix(source, ".zip") {
+			place = filepath.Join(r.dir, "archive.tar.gz")
+		}
+		f, err := os.OpenFile(place, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return err
+		}
+		defer os.Remove(place)
+		defer f.Close()
+		n, err := fetch(ctx, source, maxAll, f)
+		if err == nil {
+			_, err = f.Seek(0, io.SeekStart)
+		}
+		if err != nil {
+			return err
+		}
+		return r.takeArchive(place, f, n)
+	}
+	err := r.takeRemoteFile(ctx, source, sumsFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		if source, err = inMirror(ctx, source, version); err == nil {
+			err = r.takeRemoteFile(ctx, source, sumsFile)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{minisigFile, ed25519File, keyFile} {
+		if err := r.takeRemoteFile(ctx, source, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	b, err := os.ReadFile(filepath.Join(r.dir, sumsFile))
+	if err != nil {
+		return err
+	}
+	sums, err := parseSums(string(b))
+	if err != nil {
+		return err
+	}
+	for name := range sums {
+		if f, ok := parseFile(name); ok && f.platform == catalog.Platform {
+			return r.takeRemoteFile(ctx, source, name)
+		}
+	}
+	return bad("it has no file for " + catalog.Platform)
+}
+
+func (r *Release) takeRemoteFile(ctx context.Context, folder, name string) error {
+	body, err := open(ctx, folder+"/"+url.PathEscape(name))
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	return r.take(name, body)
+}
+
+// Index is what a mirror has, in its file index.json. Nothing in it is believed: each
+// release is signed.
+type Index struct {
+	Plugins map[string]Listed `json:"plugins"`
+}
+
+// Listed is one plugin of a mirror.
+type Listed struct {
+	Summary  string   `json:"summary,omitempty"`
+	Versions []string `json:"versions"`
+}
+
+const indexFile = "index.json"
+
+// Newest is the highest version; "" when there is none.
+func (l Listed) Newest() string {
+	newest := ""
+	for _, v := range l.Versions {
+		if newest == "" || semver.Compare(canon(v), canon(newest)) > 0 {
+			newest = v
+		}
+	}
+	return newest
+}
+
+func canon(v string) string { return "v" + strings.TrimPrefix(v, "v") }
+
+// ReadIndex reads what a mirror has.
+func ReadIndex(ctx context.Context, mirror string) (*Index, error) {
+	body, err := open(ctx, strings.TrimSuffix(mirror, "/")+"/"+indexFile)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	b, err := io.ReadAll(io.LimitReader(body, 16<<20))
+	if err != nil {
+		return nil, err
+	}
+	var i Index
+	if err := json.Unmarshal(b, &i); err != nil {
+		return nil, bad(indexFile + ": " + err.Error())
+	}
+	return &i, nil
+}
+
+// inMirror is the folder of a version of a plugin of a mirror.
+func inMirror(ctx context.Context, source, version string) (string, error) {
+	mirror, name := source[:strings.LastIndexByte(source, '/')], path.Base(source)
+	index, err := ReadIndex(ctx, mirror)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", bad("it has no " + sumsFile + ", and the folder above it no " + indexFile)
+	} else if err != nil {
+		return "", err
+	}
+	listed, ok := index.Plugins[name]
+	if version == "" {
+		version = listed.Newest()
+	}
+	if !ok || !slices.Contains(listed.Versions, version) || !semver.IsValid(canon(version)) {
+		return "", bad(fmt.Sprintf("%s has no version %q of %q", mirror, version, name))
+	}
+	return source + "/" + url.PathEscape(version), nil
+}
+
+// client follows redirects only to where nobody can look in or change what comes.
+var client = &http.Client{CheckRedirect: func(req *http.Request, via []*http.Request) error {
+	if req.URL.Scheme != "https" || len(via) > 10 {
+		return fmt.Errorf("it leads on to %s", req.URL.Redacted())
+	}
+	return nil
+}}
+
+// open opens what a URL names. What is not there is fs.ErrNotExist.
+func open(ctx context.Context, source string) (io.ReadCloser, error) {
+	u, err := url.Parse(source)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case u.Scheme == "file" && (u.Host == "" || u.Host == "localhost"):
+		return os.Open(filepath.FromSlash(u.Path))
+	case u.Scheme != "https":
+		return nil, bad("only https: and file: are taken, not " + u.Scheme + ":")
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, source, nil)
+	if err != nil {
+		return nil, err
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	switch res.StatusCode {
+	case http.StatusOK:
+		return res.Body, nil
+	case http.StatusNotFound, http.StatusGone, http.StatusForbidden:
+		err = fs.ErrNotExist
+	default:
+		err = fmt.Errorf("%s answers %s", u.Host, res.Status)
+	}
+	res.Body.Close()
+	return nil, err
+}
+
+// fetch writes what a URL names to a file.
+func fetch(ctx context.Context, source string, most int64, to io.Writer) (int64, error) {
+	body, err := open(ctx, source)
+	if err != nil {
+		return 0, err
+	}
+	defer body.Close()
+	n, err := io.Copy(to, io.LimitReader(body, most+1))
+	if err == nil && n > most {
+		err = bad(fmt.Sprintf("it is larger than %d GB", most>>30))
+	}
+	return n, err
+}
