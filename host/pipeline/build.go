@@ -34,7 +34,7 @@ type building struct {
 	schema []byte
 	words  func(r *prompts.Resume) (system, user string, err error)
 	// read takes what it says of its work: why that is not valid, and what it left open.
-	read func(raw []byte, s *Session) (invalid error, open string)
+	read func(raw []byte, s *Session) (open string, invalid error)
 	// left says what is still to be done, for a fresh process.
 	left func() string
 }
@@ -255,7 +255,7 @@ func (a *attempt) weigh(ctx context.Context, name string, b building, kept *sess
 	s := &kept.Session
 	if s.End == "" || s.End == endDone {
 		s.End = endDone
-		invalid, open := b.read(kept.Result, s)
+		open, invalid := b.read(kept.Result, s)
 		switch {
 		case invalid != nil:
 			s.End, s.Why = endInvalid, "its result is not valid: "+invalid.Error()

@@ -194,10 +194,10 @@ func (a *attempt) cleanup(f durable.Flow, round int, failed Check) error {
 
 // readCleanup reads what a builder says of its cleanup. A finding that it gives no outcome
 // for is open.
-func (a *attempt) readCleanup(raw []byte, s *Session) (invalid error, left string) {
+func (a *attempt) readCleanup(raw []byte, s *Session) (left string, invalid error) {
 	c, err := answer.ReadCleanup(raw)
 	if err != nil {
-		return err, ""
+		return "", err
 	}
 	s.Summary, s.Memory = clip(c.Summary, 1000), clip(c.Memory, 500)
 	var ids []string
@@ -211,9 +211,9 @@ func (a *attempt) readCleanup(raw []byte, s *Session) (invalid error, left strin
 		}
 	}
 	if none := c.Open(ids); len(none) > 0 {
-		return nil, "it gave no outcome for " + strings.Join(none, ", ")
+		return "it gave no outcome for " + strings.Join(none, ", "), nil
 	}
-	return nil, ""
+	return "", nil
 }
 
 // deal gives the findings their outcomes.

@@ -202,7 +202,7 @@ func (a *attempt) code(f durable.Flow) error {
 			}
 			return prompts.Code(prompts.CodeData{Task: a.told(), Plan: plan, Resume: r, ResultSchema: schemas.Bytes(schemas.BuilderResult), Override: o})
 		},
-		read: func(raw []byte, s *Session) (error, string) { // what it says is shown, and decides nothing
+		read: func(raw []byte, s *Session) (string, error) { // what it says is shown, and decides nothing
 			var said struct {
 				Summary string `json:"summary"`
 			}
@@ -212,7 +212,7 @@ func (a *attempt) code(f durable.Flow) error {
 				}
 			}
 			s.Summary = clip(said.Summary, 1000)
-			return nil, ""
+			return "", nil
 		},
 		left: func() string {
 			if files := a.untouched(); len(files) > 0 {

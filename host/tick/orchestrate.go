@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
@@ -154,14 +153,6 @@ func (r *run) ask(ctx context.Context) error {
 		r.note("the first answer was no valid task: " + reason.Error())
 		data.RetryReason = reason.Error()
 	}
-}
-
-// timeout bounds a call; key is the configuration's name of the bound.
-func (r *run) timeout(ctx context.Context, seconds int, key string) (context.Context, context.CancelFunc) {
-	if seconds <= 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeoutCause(ctx, time.Duration(seconds)*time.Second, fmt.Errorf("there was no answer within %d s (%s)", seconds, key))
 }
 
 // promptData gathers what the orchestrator is told.
