@@ -82,7 +82,7 @@ func (r *Repo) checkup(ctx context.Context, l *config.Loaded, cat *catalog.Catal
 // ready says why the plugins of a workflow certainly can't work: a program that is
 // missing, no key, no login. It asks no network and costs nothing; nil is no promise.
 // A loop asks it before its first tick (tickTeam), a cycle before its first audit
-// (cycleTeam), and so does every other workflow whose plugins work for hours.
+// (cycleTeam), a pipeline before its first task (pipelineTeam).
 func (r *Repo) ready(ctx context.Context, l *config.Loaded, cat *catalog.Catalog, team []member) error {
 	c, err := r.checkup(ctx, l, cat)
 	if err != nil {
@@ -94,6 +94,17 @@ func (r *Repo) ready(ctx context.Context, l *config.Loaded, cat *catalog.Catalog
 		}
 	}
 	return nil
+}
+
+// distinct leaves of members that are the same plugin the first.
+func distinct(team []member) []member {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(team, func(m member) bool {
+		key := string(m.kind) + catalog.Canonical(m.name)
+		was := seen[key]
+		seen[key] = true
+		return was
+	})
 }
 
 // all looks at the members side by side, and answers in their order.

@@ -76,12 +76,8 @@ func (r *Repo) StartCycle(ctx context.Context, o CycleStart) (*CycleResult, erro
 // cycleTeam are the plugins of a service's cycles.
 func cycleTeam(s *config.Service, cat *catalog.Catalog) []member {
 	var team []member
-	seen := map[string]bool{}
 	add := func(role, name, model string, kind catalog.Kind) {
-		if key := string(kind) + catalog.Canonical(name); !seen[key] {
-			seen[key] = true
-			team = append(team, member{role, name, kind, model})
-		}
+		team = append(team, member{role, name, kind, model})
 	}
 	for _, a := range s.Auditors() {
 		add(a.Name, a.Provider, a.Model, catalog.Provider)
@@ -98,7 +94,7 @@ func cycleTeam(s *config.Service, cat *catalog.Catalog) []member {
 		}
 		add("revision", name, "", kind)
 	}
-	return team
+	return distinct(team)
 }
 
 // modelOverrides makes service overrides of --model.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/lock"
 	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/judge"
@@ -59,6 +61,9 @@ func (r *Repo) PipelineRun(ctx context.Context, o PipelineRunOptions) (*Pipeline
 	if err := r.trust().Check(repo.loaded, r.getenv); err != nil {
 		return nil, err
 	}
+	if err := r.ready(ctx, repo.loaded, env.Catalog, pipelineTeam(&repo.loaded.Config.Pipeline)); err != nil {
+		return nil, err
+	}
 	ctx, asked, done := stoppable(ctx, repo.ws)
 	defer done()
 	opts := pipeline.Options{Only: o.Only, Session: o.MaxSession, Parallel: o.Parallel, Drain: asked, OnTask: o.OnTask}
@@ -76,6 +81,22 @@ func (r *Repo) PipelineRun(ctx context.Context, o PipelineRunOptions) (*Pipeline
 	res := pipelineResult(ctx, out)
 	to.report(ctx, res)
 	return res, nil
+}
+
+// pipelineTeam are the plugins that a pipeline can't do without: a role with a fallback can.
+func pipelineTeam(c *config.Pipeline) []member {
+	var team []member
+	add := func(role, name, model string, kind catalog.Kind, fallback []string) {
+		if len(fallback) == 0 {
+			team = append(team, member{role, name, kind, model})
+		}
+	}
+	add("plan", c.Plan.Provider, c.Plan.Model, catalog.Provider, c.Plan.Fallback)
+	add("code", c.Code.Builder, c.Code.Model, catalog.Builder, c.Code.Fallback)
+	add("review", c.Review.Provider, c.Review.Model, catalog.Provider, c.Review.Fallback)
+	add("cleanup", c.Cleanup.Builder, c.Cleanup.Model, catalog.Builder, c.Cleanup.Fallback)
+	add("criteria", c.Criteria.Provider, c.Criteria.Model, catalog.Provider, c.Criteria.Fallback)
+	return distinct(team)
 }
 
 func (r *Repo) pipelineEnv(obs Observer) (*pipeline.Env, *opened, error) {
