@@ -214,9 +214,13 @@ func (p *Pipeline) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var marked []*Trail // their end is in the list, and not yet committed
 	for _, t := range open {
 		p.begun[t.TaskID] = t
-		if now := l.Find(t.TaskID); now == nil || now.Status != prd.Pending && now.Status != prd.InProgress { // the operator has decided
+		now := l.Find(t.TaskID)
+		if now != nil && t.Code != "" && now.Status == endOf(t) {
+			marked = append(marked, t)
+		} else if now == nil || now.Status != prd.Pending && now.Status != prd.InProgress { // the operator has decided
 			if err := p.close(t, p.placeOf(ctx, t.TaskID)); err != nil {
 				return err
 			}
@@ -233,8 +237,15 @@ func (p *Pipeline) open(ctx context.Context) error {
 	}
 	caps := p.env.Config.Budgets
 	caps.PerCycle = config.Caps{} // a pipeline is a run
-	p.tab, _, err = ledger.OpenTab(p.env.WS, caps, p.env.StateDir, tabName, p.keptUsage)
-	return err
+	if p.tab, _, err = ledger.OpenTab(p.env.WS, caps, p.env.StateDir, tabName, p.keptUsage); err != nil {
+		return err
+	}
+	for _, t := range marked {
+		if err := p.settle(ctx, t, p.placeOf(ctx, t.TaskID)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // tabName marks the calls of pipelines in the ledger.

@@ -84,9 +84,9 @@ func (p *Pipeline) mark(ctx context.Context, t *Trail) error {
 		p.notice(t.TaskID + " is not in " + TasksFile + " any more: its end is not written there")
 		return nil
 	}
-	fields := map[string]any{"status": prd.Failed, "completed_at": nil, "notes": clip(oneLine(fmt.Sprintf("%s: %s. %s", t.Code, t.Summary, t.Why)), 1000)}
+	fields := map[string]any{"status": endOf(t), "completed_at": nil, "notes": clip(oneLine(fmt.Sprintf("%s: %s. %s", t.Code, t.Summary, t.Why)), 1000)}
 	if t.Code == judge.Success {
-		fields["status"], fields["completed_at"], fields["notes"] = prd.Completed, t.EndedAt.UTC().Truncate(1e9), clip(oneLine(t.Summary), 1000)
+		fields["completed_at"], fields["notes"] = t.EndedAt.UTC().Truncate(1e9), clip(oneLine(t.Summary), 1000)
 	}
 	if t.Plan != nil {
 		fields["artifacts.plan"] = t.Plan.File
@@ -95,6 +95,14 @@ func (p *Pipeline) mark(ctx context.Context, t *Trail) error {
 		fields["artifacts.review"] = p.env.WS.Rel() + "/" + rootDir + "/" + plansDir + "/" + t.TaskID + "_review.md"
 	}
 	return p.list.Edit(prd.Set(t.TaskID, fields))
+}
+
+// endOf is the status of a task whose attempt has ended.
+func endOf(t *Trail) prd.Status {
+	if t.Code == judge.Success {
+		return prd.Completed
+	}
+	return prd.Failed
 }
 
 // remember adds the task to what later ones are told.
@@ -109,11 +117,7 @@ func (p *Pipeline) remember(t *Trail) error {
 }
 
 func (p *Pipeline) endMessage(t *Trail) change.Message {
-	what := "failed"
-	if t.Code == judge.Success {
-		what = "completed"
-	}
-	return change.Message{Subject: fmt.Sprintf("chore: %s %s", t.TaskID, what),
+	return change.Message{Subject: fmt.Sprintf("chore: %s %s", t.TaskID, endOf(t)),
 		Trailers: []change.Trailer{{Key: "Relay-Task", Value: t.TaskID}, {Key: "Relay-Record", Value: t.RunID}, {Key: "Relay-Code", Value: string(t.Code)}}}
 }
 
