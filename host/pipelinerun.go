@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/lock"
 	"github.com/paxiom/relay/host/pipeline"
+	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -61,7 +63,7 @@ func (r *Repo) PipelineRun(ctx context.Context, o PipelineRunOptions) (*Pipeline
 	if err := r.trust().Check(repo.loaded, r.getenv); err != nil {
 		return nil, err
 	}
-	if err := r.ready(ctx, repo.loaded, env.Catalog, pipelineTeam(&repo.loaded.Config.Pipeline)); err != nil {
+	if err := r.ready(ctx, repo.loaded, env.Catalog, r.pipelineTeam(&repo.loaded.Config.Pipeline)); err != nil {
 		return nil, err
 	}
 	ctx, asked, done := stoppable(ctx, repo.ws)
@@ -83,8 +85,9 @@ func (r *Repo) PipelineRun(ctx context.Context, o PipelineRunOptions) (*Pipeline
 	return res, nil
 }
 
-// pipelineTeam are the plugins that a pipeline can't do without: a role with a fallback can.
-func pipelineTeam(c *config.Pipeline) []member {
+// pipelineTeam are the plugins that a pipeline can't do without: a role with a fallback
+// can, and the checks of criteria while no task has any.
+func (r *Repo) pipelineTeam(c *config.Pipeline) []member {
 	var team []member
 	add := func(role, name, model string, kind catalog.Kind, fallback []string) {
 		if len(fallback) == 0 {
@@ -95,7 +98,10 @@ func pipelineTeam(c *config.Pipeline) []member {
 	add("code", c.Code.Builder, c.Code.Model, catalog.Builder, c.Code.Fallback)
 	add("review", c.Review.Provider, c.Review.Model, catalog.Provider, c.Review.Fallback)
 	add("cleanup", c.Cleanup.Builder, c.Cleanup.Model, catalog.Builder, c.Cleanup.Fallback)
-	add("criteria", c.Criteria.Provider, c.Criteria.Model, catalog.Provider, c.Criteria.Fallback)
+	_, list, err := r.taskList()
+	if err == nil && slices.ContainsFunc(list.Tasks, func(t prd.Task) bool { return len(t.AcceptanceCriteria) > 0 }) {
+		add("criteria", c.Criteria.Provider, c.Criteria.Model, catalog.Provider, c.Criteria.Fallback)
+	}
 	return distinct(team)
 }
 
