@@ -68,11 +68,14 @@ func (p *Pipeline) next(ctx context.Context) (*prd.Task, error) {
 func (p *Pipeline) ready(l *prd.List) ([]*prd.Task, error) {
 	var begun, fresh []*prd.Task
 	for _, t := range l.Ready() {
+		if p.taken(t.ID) { // its attempt belongs to whoever works on it
+			continue
+		}
 		open, err := p.openAttempt(t.ID)
 		switch {
 		case err != nil:
 			return nil, err
-		case p.taken(t.ID), open != nil && open.Waiting != nil:
+		case open != nil && open.Waiting != nil:
 		case open != nil:
 			begun = append(begun, t)
 		default:

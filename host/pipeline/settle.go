@@ -66,8 +66,8 @@ func (p *Pipeline) close(t *Trail, where Place) error {
 	if err := p.discardLeft(context.Background(), t, where); err != nil {
 		return fault.Internal(err)
 	}
-	t.Settled, t.Waiting = true, nil
 	p.mu.Lock()
+	t.Settled, t.Waiting = true, nil
 	delete(p.begun, t.TaskID)
 	p.mu.Unlock()
 	return t.write(p)

@@ -50,12 +50,13 @@ type Env struct {
 type Plugin struct {
 	Entry  catalog.Entry
 	Lazy   *pluginhost.Lazy // nil until it is given a place, and after Finish and Close
-	Worker *report.Worker
-	Plan   *confine.Plan // what its box may use besides files
-	Box    *box.Box      // that a provider lives in; nil for a builder, whose box is the change's
+	Worker *report.Worker   // its part in the run; several calls at a time add to it
+	Plan   *confine.Plan    // what its box may use besides files
+	Box    *box.Box         // that a provider lives in; nil for a builder, whose box is the change's
 
-	stderr  *os.File // of the present run
-	words   redirect // what the process writes its standard error to
+	part    sync.Mutex // of what Worker points to
+	stderr  *os.File   // of the present run
+	words   redirect   // what the process writes its standard error to
 	cleanup []func()
 	closing sync.WaitGroup
 	left    int // processes that it left behind

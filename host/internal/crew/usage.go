@@ -19,6 +19,8 @@ func (p *Plugin) Used(model string, u *pluginpb.Usage, outcome string) ledger.Us
 		use.CacheReadTokens, use.CacheWriteTokens, use.ReasoningTokens = u.CacheReadTokens, u.CacheWriteTokens, u.ReasoningTokens
 		use.CostUSD, use.CostIsEstimate = dollars(u.CostMicrousd), u.Estimated
 	}
+	p.part.Lock()
+	defer p.part.Unlock()
 	w := p.Worker
 	w.Calls++
 	if model != "" {
@@ -61,6 +63,8 @@ func dollars(micro *int64) *float64 {
 
 // Failed puts what a failure says about itself into the plugin's part in the run.
 func (p *Plugin) Failed(f *pluginhost.Failure) {
+	p.part.Lock()
+	defer p.part.Unlock()
 	w := p.Worker
 	if f.StderrPath != "" && p.stderr != nil {
 		f.StderrPath = p.stderr.Name() // of this run, whenever the plugin was started
