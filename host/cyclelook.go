@@ -213,7 +213,9 @@ func (r *Repo) TmuxStatus() string {
 		return Safe(line)
 	}
 	if o, err := r.open(); err == nil {
-		line, _ = bar.ReadIn(o.ws.Dir())
+		if line, ok = bar.ReadIn(o.ws.Dir()); !ok {
+			bar.Begin(o.ws.Dir())
+		}
 	}
 	return Safe(line)
 }

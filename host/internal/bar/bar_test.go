@@ -69,3 +69,23 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+// Begin makes the empty line once, and never takes one away.
+func TestBegin(t *testing.T) {
+	dir := t.TempDir()
+	Begin(filepath.Join(dir, "missing"))
+	if _, err := os.Stat(filepath.Join(dir, "missing")); err == nil {
+		t.Error("a workspace was made")
+	}
+	Begin(dir)
+	if line, ok := ReadIn(dir); !ok || line != "" {
+		t.Errorf("%q %v", line, ok)
+	}
+	if err := os.WriteFile(filepath.Join(dir, Name), []byte("! a:review"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	Begin(dir)
+	if line, ok := ReadIn(dir); !ok || line != "! a:review" {
+		t.Errorf("%q %v", line, ok)
+	}
+}
