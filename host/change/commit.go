@@ -52,6 +52,16 @@ func newCommitter(env Env, scratch string) *committer {
 	return &committer{env: env, stage: scratch + ".stage", index: scratch + ".index"}
 }
 
+// begun says that a commit was being made: a landing is begun while the checks run.
+func (k *committer) begun() bool {
+	for _, name := range []string{k.stage, k.index, k.index + ".lock"} {
+		if _, err := os.Lstat(name); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // remove takes the scratch files away.
 func (k *committer) remove() error {
 	err := os.RemoveAll(k.stage)

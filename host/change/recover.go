@@ -83,10 +83,12 @@ func recoverRun(ctx context.Context, env Env, run *journal.Run, force bool) (Rec
 			return r, err
 		}
 	}
+	_, late := run.Last(recApply)
+	late = late || newCommitter(env, begin.Layer).begun()
 	if err := removeScratch(env, begin.Layer); err != nil {
 		return r, err
 	}
-	if _, ok := run.Last(recApply); ok {
+	if late {
 		if err := removeLate(env, begin.Layer); err != nil {
 			return r, err
 		}
@@ -97,7 +99,7 @@ func recoverRun(ctx context.Context, env Env, run *journal.Run, force bool) (Rec
 // removeLate removes what a git that the killed run had just started still writes: it
 // lives on for a moment, and nothing shows that it is there before it writes.
 func removeLate(env Env, layer string) error {
-	for range 20 {
+	for range 40 {
 		time.Sleep(20 * time.Millisecond)
 		if err := removeScratch(env, layer); err != nil {
 			return err
