@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,8 +29,22 @@ func TestMain(m *testing.M) {
 		os.Exit(2)
 	}
 	a := &agent{kind: kind, cancelled: make(chan struct{}, 1)}
-	a.conn = acp.NewAgentSideConnection(a, os.Stdout, os.Stdin)
+	in := &heldReader{Reader: os.Stdin, begin: make(chan struct{})}
+	a.conn = acp.NewAgentSideConnection(a, os.Stdout, in)
+	close(in.begin)
 	<-a.conn.Done()
+}
+
+// heldReader reads nothing before begin is closed. The library begins to read while it
+// is still making the connection that its answers go over.
+type heldReader struct {
+	io.Reader
+	begin chan struct{}
+}
+
+func (h *heldReader) Read(p []byte) (int, error) {
+	<-h.begin
+	return h.Reader.Read(p)
 }
 
 // agent is a small agent that speaks the protocol with the same library, and does

@@ -156,6 +156,8 @@ const goodbye = 3 * time.Second
 func (b *builder) talk(ctx context.Context, path, dir string, l limits, c *client, speak func(*acp.ClientSideConnection) error) error {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
+	conn := acp.NewClientSideConnection(c, inW, outR)
+	conn.SetLogger(slog.New(slog.DiscardHandler))
 	running, end := context.WithCancel(ctx)
 	defer end()
 	var res sdk.CLIResult
@@ -169,8 +171,6 @@ func (b *builder) talk(ctx context.Context, path, dir string, l limits, c *clien
 		})
 		_ = outW.Close()
 	}()
-	conn := acp.NewClientSideConnection(c, inW, outR)
-	conn.SetLogger(slog.New(slog.DiscardHandler))
 	go func() { <-conn.Done(); _ = outR.Close() }() // what comes after is read by nobody
 	err := speak(conn)
 	lost := err != nil && gone(conn)
