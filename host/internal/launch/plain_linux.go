@@ -19,6 +19,7 @@ import (
 const (
 	maxFiles   = 8192            // descriptors of a plugin, and of each process that it starts
 	busyTries  = 20              // a writer's copy of the file, in a child that has not yet executed
+	execTries  = 20              // of a millisecond each, for a child that is just executing
 	strayLimit = 2 * time.Second // for a stray to be gone once it is killed
 )
 
@@ -113,9 +114,10 @@ func limit(pid int) {
 func (p *plain) strays() (left int) {
 	sessions := map[int]bool{}
 	deadline := time.Now().Add(strayLimit)
+	list, sure := children, false
 	for {
 		found := false
-		for _, pid := range children() {
+		for _, pid := range list() {
 			if !p.owns(pid, sessions) {
 				continue
 			}
@@ -126,10 +128,14 @@ func (p *plain) strays() (left int) {
 				left++
 			}
 		}
-		if !found || time.Now().After(deadline) {
+		switch {
+		case found && time.Now().Before(deadline):
+			time.Sleep(time.Millisecond)
+		case found || sure:
 			return left
+		default: // the quick list may have passed over some
+			list, sure = allChildren, true
 		}
-		time.Sleep(time.Millisecond)
 	}
 }
 
@@ -150,8 +156,7 @@ func (p *plain) owns(pid int, sessions map[int]bool) bool {
 	case st.state == 'Z':
 		return sessions[st.session]
 	}
-	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	if err != nil || !bytes.Contains(env, p.mark) {
+	if !bytes.Contains(environment(pid), p.mark) {
 		return false
 	}
 	if own, err := unix.Getsid(0); err == nil && st.session != own {
@@ -160,7 +165,21 @@ func (p *plain) owns(pid int, sessions map[int]bool) bool {
 	return true
 }
 
-// children gives the pids of this process's children.
+// environment reads what a process was started with. One that is just executing another
+// program has none for a moment.
+func environment(pid int) []byte {
+	for range execTries {
+		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		if err != nil || len(env) > 0 {
+			return env
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return nil
+}
+
+// children gives the pids of this process's children, quickly; where others of them end
+// meanwhile, some may be left out (proc_pid_task_children(5)).
 func children() (pids []int) {
 	tasks, _ := os.ReadDir("/proc/self/task")
 	for _, t := range tasks {
@@ -174,9 +193,25 @@ func children() (pids []int) {
 	return pids
 }
 
+// allChildren asks every process of the machine for its parent.
+func allChildren() (pids []int) {
+	own := os.Getpid()
+	names, _ := filepath.Glob("/proc/[0-9]*")
+	for _, name := range names {
+		pid, err := strconv.Atoi(filepath.Base(name))
+		if err != nil {
+			continue
+		}
+		if st, ok := readStat(pid); ok && st.parent == own {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
 type stat struct {
-	state          byte
-	group, session int
+	state                  byte
+	parent, group, session int
 }
 
 // readStat reads what /proc says about a process. The name may hold anything, also
@@ -192,6 +227,7 @@ func readStat(pid int) (s stat, ok bool) {
 		return s, false
 	}
 	s.state = f[0][0]
+	s.parent, _ = strconv.Atoi(f[1])
 	s.group, _ = strconv.Atoi(f[2])
 	s.session, _ = strconv.Atoi(f[3])
 	return s, true
