@@ -18,6 +18,12 @@ type (
 	Blocked = report.Blocked
 	// Event is one step of progress of a running workflow.
 	Event = progress.Event
+	// Usage is what an Event says of tokens and dollars; Now is what events add up to.
+	Usage = progress.Usage
+	Now   = progress.Now
+	Doing = progress.Doing
+	Act   = progress.Act
+	Bound = progress.Bound
 	// Observer watches a running workflow; see [ObserverFunc].
 	Observer = progress.Observer
 	// ObserverFunc is a function as an Observer.
@@ -38,6 +44,7 @@ const (
 	EventSpent    = progress.Spent
 	EventNotice   = progress.Notice
 	EventWaiting  = progress.Waiting
+	EventLimit    = progress.Limit
 )
 
 // Doc names the document that a result is, for --json.

@@ -68,6 +68,20 @@ func (s *StatusResult) read(o *opened, stateDir string) error {
 	return nil
 }
 
+// Budgets are the counters of this repository with their caps, for those who watch; none
+// where they can't be read.
+func (r *Repo) Budgets() []BudgetLine {
+	o, err := r.open()
+	if err != nil {
+		return nil
+	}
+	s := &StatusResult{}
+	if err := s.readLedger(o, r.stateDir()); err != nil {
+		return nil
+	}
+	return s.Budgets
+}
+
 func (s *StatusResult) readLedger(o *opened, stateDir string) error {
 	book, err := ledger.Look(o.ws, o.loaded.Config.Budgets, stateDir)
 	if err != nil {

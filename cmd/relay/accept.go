@@ -35,7 +35,8 @@ func runAccept(ctx context.Context, o *acceptOptions) error {
 	if err != nil {
 		return err
 	}
-	live := newProgress(o.app)
+	live := newProgress(o.app, repo)
+	defer live.close()
 	res, err := repo.AcceptCycle(ctx, o.id, o.failing, live)
 	live.close()
 	return o.app.cycleEnd(res, err)

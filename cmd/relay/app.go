@@ -28,7 +28,7 @@ type app struct {
 	inTTY    bool
 	outTTY   bool
 	errTTY   bool
-	width    func() int // columns of the terminal on stderr; 0 is unknown
+	size     func() (width, height int) // of the terminal on stderr; 0 is unknown
 	getenv   func(string) string
 
 	// Global flags.
@@ -54,12 +54,12 @@ func newApp() *app {
 		inTTY:  term.IsTerminal(int(os.Stdin.Fd())),
 		outTTY: term.IsTerminal(int(os.Stdout.Fd())),
 		errTTY: term.IsTerminal(stderr),
-		width: func() int {
-			w, _, err := term.GetSize(stderr)
+		size: func() (int, int) {
+			w, h, err := term.GetSize(stderr)
 			if err != nil {
-				return 0
+				return 0, 0
 			}
-			return w
+			return w, h
 		},
 	}
 }

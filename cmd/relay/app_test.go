@@ -18,7 +18,7 @@ import (
 // testApp is an app with its streams in memory.
 func testApp(env map[string]string) (a *app, stdout, stderr *bytes.Buffer) {
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
-	a = &app{in: strings.NewReader(""), out: stdout, err: stderr, width: func() int { return 60 },
+	a = &app{in: strings.NewReader(""), out: stdout, err: stderr, size: func() (int, int) { return 60, 24 },
 		getenv: func(name string) string { return env[name] }}
 	return a, stdout, stderr
 }

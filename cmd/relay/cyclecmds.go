@@ -165,7 +165,12 @@ func runContinue(ctx context.Context, o *continueOptions) error {
 		return err
 	}
 	var live *progress
-	res, err := repo.ContinueCycle(ctx, o.id, observer(&live, o.app), func(v *host.CyclePreview) error { return confirm(o, v) })
+	defer func() {
+		if live != nil {
+			live.close()
+		}
+	}()
+	res, err := repo.ContinueCycle(ctx, o.id, observer(&live, o.app, repo), func(v *host.CyclePreview) error { return confirm(o, v) })
 	if live != nil {
 		live.close()
 	}
@@ -174,10 +179,10 @@ func runContinue(ctx context.Context, o *continueOptions) error {
 
 // observer begins the live line with the first event, so that a question before it has
 // the terminal for itself.
-func observer(live **progress, a *app) host.Observer {
+func observer(live **progress, a *app, repo *host.Repo) host.Observer {
 	return host.ObserverFunc(func(e host.Event) {
 		if *live == nil {
-			*live = newProgress(a)
+			*live = newProgress(a, repo)
 		}
 		(*live).Observe(e)
 	})

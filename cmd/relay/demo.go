@@ -110,7 +110,8 @@ func runDemo(ctx context.Context, o *demoOptions) error {
 // expected one is an error: the demonstration is also a test of this machine.
 func runDemoTick(ctx context.Context, a *app, repo *host.Repo, t demoTick, p *printer) (*host.Report, error) {
 	p.linef("\n%s\n", p.bold(t.title))
-	live := newProgress(a)
+	live := newProgress(a, repo)
+	defer live.close()
 	res, err := repo.Run(ctx, host.RunOptions{Observer: live})
 	live.close()
 	if err != nil {

@@ -41,7 +41,8 @@ func runPipelineGenerate(ctx context.Context, o *generateOptions) error {
 	if err != nil {
 		return err
 	}
-	live := newProgress(o.app)
+	live := newProgress(o.app, repo)
+	defer live.close()
 	agree := func(res *host.GenerateResult) error {
 		live.close()
 		if o.yes {

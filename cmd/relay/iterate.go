@@ -32,7 +32,8 @@ func runIterate(ctx context.Context, o *iterateOptions) error {
 	if err != nil {
 		return err
 	}
-	live := newProgress(o.app)
+	live := newProgress(o.app, repo)
+	defer live.close()
 	res, err := repo.IterateCycle(ctx, o.id, live)
 	live.close()
 	return o.app.cycleEnd(res, err)

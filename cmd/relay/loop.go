@@ -60,7 +60,11 @@ func runLoop(ctx context.Context, o *loopOptions) error {
 	if err != nil {
 		return err
 	}
-	live := newProgress(o.app)
+	live := newProgress(o.app, repo)
+	defer live.close()
+	if !until.IsZero() {
+		live.Observe(host.Event{Kind: host.EventLimit, Text: "loop", Until: until})
+	}
 	res, err := repo.Loop(ctx, host.LoopOptions{Mode: o.mode, Goal: o.goal, MaxTicks: o.ticks, Until: until, MaxCostUSD: o.cost, Resume: o.resume, Unattended: o.alone,
 		Observer: live, OnTick: live.tick})
 	live.close()

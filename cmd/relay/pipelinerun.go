@@ -50,7 +50,8 @@ func runPipelineRun(ctx context.Context, o *pipelineRunOptions) error {
 	if err != nil {
 		return err
 	}
-	live := newProgress(o.app)
+	live := newProgress(o.app, repo)
+	defer live.close()
 	res, err := repo.PipelineRun(ctx, host.PipelineRunOptions{Only: o.only, MaxSession: time.Duration(o.minutes) * time.Minute, Parallel: o.parallel, Push: o.push, Observer: live, OnTask: live.task})
 	live.close()
 	if err != nil {

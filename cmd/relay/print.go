@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/paxiom/relay/cmd/relay/internal/screen"
 	"github.com/paxiom/relay/host"
 	"github.com/paxiom/relay/host/fault"
 )
@@ -118,27 +118,10 @@ func (p *printer) outcome(code string) string {
 	return p.red(code)
 }
 
-func pad(s string, width int) string {
-	return s + strings.Repeat(" ", max(0, width-columns(s)))
-}
+func pad(s string, width int) string { return screen.Pad(s, width) }
 
-// columns counts the characters that a text shows; escape sequences of our own
-// count nothing.
-func columns(s string) int {
-	n := utf8.RuneCountInString(s)
-	for {
-		i := strings.Index(s, "\x1b[")
-		if i < 0 {
-			return n
-		}
-		j := strings.IndexByte(s[i:], 'm')
-		if j < 0 {
-			return n
-		}
-		n -= j + 1
-		s = s[i+j+1:]
-	}
-}
+// columns counts the columns that a text takes on a terminal.
+func columns(s string) int { return screen.Columns(s) }
 
 // plural gives "1 file", "2 files".
 func plural(n int, one, many string) string {

@@ -3,48 +3,32 @@ package main
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/paxiom/relay/cmd/relay/internal/screen"
 	"github.com/paxiom/relay/host"
 )
 
-// progress shows a running workflow on stderr: on a terminal one live line under
-// the finished states, otherwise plain lines. It never writes to stdout.
+// progress shows a running workflow on stderr: one line for each finished state, and on a
+// terminal a live region under them. It never writes to stdout.
 type progress struct {
 	mu      sync.Mutex
 	p       *printer
-	live    bool
+	live    *screen.Live // nil: plain lines
 	verbose bool
-	width   func() int
-
-	state   string
-	since   time.Time
-	until   time.Time // of a wait
-	plugin  string
-	text    string
-	usage   string
-	painted bool
-	stop    chan struct{}
-	done    chan struct{}
 }
 
-// redraw is how often the live line is painted: the clock on it ticks visibly,
-// and a flood of events costs nothing.
-const redraw = 200 * time.Millisecond
-
-func newProgress(a *app) *progress {
-	pr := &progress{width: a.width, verbose: a.verbose, p: a.printer(a.err, a.errTTY)}
-	if a.quiet {
+// newProgress begins to show a workflow of a repository.
+func newProgress(a *app, repo *host.Repo) *progress {
+	pr := &progress{verbose: a.verbose, p: a.printer(a.err, a.errTTY)}
+	switch {
+	case a.quiet:
 		pr.p = newPrinter(io.Discard, false)
-		return pr
-	}
-	pr.live = a.errTTY && a.capable() && a.getenv("CI") == ""
-	if pr.live {
-		pr.stop, pr.done = make(chan struct{}), make(chan struct{})
-		go pr.paintLoop()
+	case a.errTTY && a.capable() && a.getenv("CI") == "":
+		pr.live = screen.NewLive(screen.LiveOptions{Out: a.err, Size: a.size, Color: pr.p.color, Reflows: screen.Reflows(a.getenv), Budgets: repo.Budgets})
+		pr.p = newPrinter(pr.live, pr.p.color)
 	}
 	return pr
 }
@@ -53,24 +37,20 @@ func newProgress(a *app) *progress {
 func (pr *progress) Observe(e host.Event) {
 	pr.mu.Lock()
 	defer pr.mu.Unlock()
+	if pr.live != nil {
+		pr.live.Observe(e)
+	}
 	switch e.Kind {
-	case host.EventEntered:
-		pr.state, pr.since, pr.plugin, pr.text, pr.until = e.State, time.Now(), e.Plugin, "", time.Time{}
 	case host.EventFinished:
 		pr.line(fmt.Sprintf("%s %s  %s", pr.p.green("✓"), pad(strings.ToLower(e.State), 12), pad(duration(e.Elapsed), 8)), e.Text)
-		pr.state = ""
 	case host.EventPlugin:
-		pr.plugin, pr.text = e.Plugin, e.Text
-		if pr.verbose {
+		if pr.verbose && e.Plugin != "" {
 			pr.line("  "+host.Safe(e.Plugin)+":", e.Text)
 		}
-	case host.EventSpent:
-		pr.usage = usage(e)
 	case host.EventNotice:
 		pr.line(pr.p.yellow("!"), e.Text)
 	case host.EventWaiting:
 		pr.line(pr.p.yellow("…"), "waiting until "+e.Until.Local().Format(time.DateTime)+" ("+countdown(e.Until.Sub(e.At))+"): "+e.Text+"; `relay wake` asks again now")
-		pr.state, pr.until, pr.plugin, pr.text = "waiting", e.Until, "", e.Text
 	}
 }
 
@@ -83,93 +63,16 @@ func (pr *progress) note(text string) {
 
 // line prints a line that stays. Texts of plugins are made safe.
 func (pr *progress) line(head, text string) {
-	pr.erase()
-	pr.p.linef("%s", strings.TrimRight(head+" "+host.Safe(text), " "))
+	pr.p.linef("%s", strings.TrimRight(head+" "+screen.Text(text), " "))
 }
 
-func usage(e host.Event) string {
-	var parts []string
-	if u := e.Usage; u.InputTokens != nil && u.OutputTokens != nil {
-		parts = append(parts, strconv.FormatInt(*u.InputTokens+*u.OutputTokens, 10)+" tokens")
-	}
-	if c := e.Usage.CostUSD; c != nil {
-		parts = append(parts, "$"+money(*c))
-	}
-	return strings.Join(parts, " ")
-}
-
-func money(usd float64) string {
-	if usd < 1 {
-		return strconv.FormatFloat(usd, 'f', 4, 64)
-	}
-	return strconv.FormatFloat(usd, 'f', 2, 64)
-}
-
-func (pr *progress) paintLoop() {
-	defer close(pr.done)
-	tick := time.NewTicker(redraw)
-	defer tick.Stop()
-	for {
-		select {
-		case <-pr.stop:
-			return
-		case now := <-tick.C:
-			pr.mu.Lock()
-			pr.paint(now)
-			pr.mu.Unlock()
-		}
-	}
-}
-
-// paint draws the live line: state, elapsed, what was spent, what the plugin does.
-func (pr *progress) paint(now time.Time) {
-	if pr.state == "" {
-		return
-	}
-	parts := []string{strings.ToLower(pr.state), duration(now.Sub(pr.since).Truncate(time.Second / 10))}
-	if !pr.until.IsZero() {
-		parts[1] = countdown(pr.until.Sub(now)) + " left"
-	}
-	for _, s := range []string{pr.usage, pr.plugin, pr.text} {
-		if s != "" {
-			parts = append(parts, host.Safe(s))
-		}
-	}
-	width := pr.width()
-	if width <= 0 {
-		width = 80
-	}
-	pr.erase()
-	pr.p.write("  " + pr.p.dim(shorten(strings.Join(parts, "  "), width-3)))
-	pr.painted = true
-}
-
-// countdown writes what is left of a wait: "4h 59m", "2m 05s".
-func countdown(d time.Duration) string {
-	s := int(max(d, 0).Round(time.Second) / time.Second)
-	if s >= 3600 {
-		return fmt.Sprintf("%dh %02dm", s/3600, s/60%60)
-	}
-	if s >= 60 {
-		return fmt.Sprintf("%dm %02ds", s/60, s%60)
-	}
-	return fmt.Sprintf("%ds", s)
-}
-
-func (pr *progress) erase() {
-	if pr.painted {
-		pr.p.write("\r\x1b[K")
-		pr.painted = false
-	}
-}
-
-// close ends the live line; what was printed stays.
+// close ends the live region; what was printed stays. It can be called again.
 func (pr *progress) close() {
-	if pr.live {
-		close(pr.stop)
-		<-pr.done
+	if pr.live != nil {
+		pr.live.Close()
 	}
-	pr.mu.Lock()
-	defer pr.mu.Unlock()
-	pr.erase()
 }
+
+func money(usd float64) string { return screen.Money(usd) }
+
+func countdown(d time.Duration) string { return screen.Countdown(d) }

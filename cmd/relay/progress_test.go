@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +38,7 @@ func TestPlainProgress(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a, stdout, stderr := testApp(c.env)
 			a.errTTY, a.quiet, a.verbose, a.noColor = c.tty, c.quiet, c.verbose, true
-			pr := newProgress(a)
+			pr := newProgress(a, nil)
 			for _, e := range events() {
 				pr.Observe(e)
 			}
@@ -60,29 +59,5 @@ func TestPlainProgress(t *testing.T) {
 				t.Errorf("progress on stdout: %q", stdout)
 			}
 		})
-	}
-}
-
-// The live line shows the state and what was spent, stays on one line of the
-// terminal, and is gone when the state is finished.
-func TestLiveLine(t *testing.T) {
-	var b bytes.Buffer
-	pr := &progress{p: newPrinter(&b, false), live: true, width: func() int { return 40 }}
-	all := events()
-	for _, e := range all[:3] {
-		pr.Observe(e)
-	}
-	pr.paint(time.Now().Add(3 * time.Second))
-	live := b.String()
-	if !strings.Contains(live, "orchestrate") || !strings.Contains(live, "1500 tokens") || columns(live) > 39 {
-		t.Errorf("%d columns: %q", columns(live), live)
-	}
-	if strings.Contains(live, "\n") || strings.ContainsRune(live, '\u202e') {
-		t.Errorf("not one safe line: %q", live)
-	}
-	b.Reset()
-	pr.Observe(all[3])
-	if got := b.String(); !strings.HasPrefix(got, "\r\x1b[K✓ orchestrate") {
-		t.Errorf("the live line is not taken away: %q", got)
 	}
 }

@@ -35,7 +35,8 @@ func runResume(ctx context.Context, o *resumeOptions) error {
 	if err != nil {
 		return err
 	}
-	live := newProgress(o.app)
+	live := newProgress(o.app, repo)
+	defer live.close()
 	res, err := repo.ResumeCycle(ctx, o.id, o.without, live)
 	live.close()
 	return o.app.cycleEnd(res, err)

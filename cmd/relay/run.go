@@ -42,7 +42,8 @@ func runRun(ctx context.Context, o *runOptions) error {
 	if err != nil {
 		return err
 	}
-	live := newProgress(o.app)
+	live := newProgress(o.app, repo)
+	defer live.close()
 	opts := host.RunOptions{Goal: o.goal, TaskFile: o.task, RecordDir: o.record, Observer: live}
 	if o.task == "-" {
 		opts.TaskFile = "from standard input"

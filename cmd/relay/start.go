@@ -44,7 +44,8 @@ func runStart(ctx context.Context, o *startOptions) error {
 	if err != nil {
 		return err
 	}
-	live := newProgress(o.app)
+	live := newProgress(o.app, repo)
+	defer live.close()
 	res, err := repo.StartCycle(ctx, host.CycleStart{Service: o.service, Base: o.base, Model: o.models, With: o.with, Force: o.force, Observer: live,
 		Began: func(c *host.Cycle) { live.note("cycle " + c.UUID + " on " + c.Branch) }})
 	live.close()

@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/paxiom/relay/cmd/relay/internal/screen"
 	"github.com/paxiom/relay/host"
 )
 
@@ -234,14 +234,10 @@ func checks(p *printer, all []host.CheckResult) {
 
 // budget is one counter as a bar with numbers: nothing is said by the bar alone.
 func budget(p *printer, b host.BudgetLine) string {
-	const width = 10
-	used := strconv.FormatFloat(math.Round(b.Used*1e4)/1e4, 'f', -1, 64) // sums of cents carry noise
 	if b.Max <= 0 {
-		return fmt.Sprintf("%s %s, no cap", pad(b.Name, 20), used)
+		return fmt.Sprintf("%s %s, no cap", pad(b.Name, 20), screen.Amount(b.Used))
 	}
-	full := min(width, int(b.Used/b.Max*width))
-	bar := strings.Repeat("#", full) + strings.Repeat(".", width-full)
-	return fmt.Sprintf("%s %s %s of %s", pad(b.Name, 20), p.dim(bar), used, strconv.FormatFloat(b.Max, 'f', -1, 64))
+	return fmt.Sprintf("%s %s %s of %s", pad(b.Name, 20), p.dim(screen.Bar(b.Used, b.Max, 10)), screen.Amount(b.Used), screen.Amount(b.Max))
 }
 
 // shorten cuts a text to one line of at most n characters.

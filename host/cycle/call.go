@@ -94,7 +94,7 @@ func (c *Cycle) spent(line ledger.Line) {
 	crew.Add(&c.used.OutputTokens, line.OutputTokens)
 	crew.Add(&c.used.CostUSD, line.CostUSD)
 	c.mu.Unlock()
-	c.observe(progress.Event{Kind: progress.Spent})
+	c.observe(progress.Event{Kind: progress.Spent, Call: line.CallID})
 	c.log(fmt.Sprintf("call %s %s %s, tokens in %s out %s, cost %s", line.CallID, line.Provider, line.Outcome, number(line.InputTokens), number(line.OutputTokens), dollars(line.CostUSD)))
 }
 

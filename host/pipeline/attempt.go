@@ -278,7 +278,7 @@ func (a *attempt) spent(u ledger.Line) {
 	crew.Add(&a.p.used.OutputTokens, u.OutputTokens)
 	crew.Add(&a.p.used.CostUSD, u.CostUSD)
 	a.p.mu.Unlock()
-	a.observe(progress.Event{Kind: progress.Spent})
+	a.observe(progress.Event{Kind: progress.Spent, Call: u.CallID})
 }
 
 // hire gives the provider of a name, for the step under way: every step has fresh

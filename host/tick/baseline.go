@@ -10,15 +10,27 @@ import (
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/host/internal/passed"
+	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/verify"
 )
 
 // checks are the verification commands of the task with their limits.
 func (r *run) checks() change.Checks {
-	return change.Checks{Commands: r.commands, Plan: r.checkPlan, Env: launch.CheckEnv(), Before: func(verify.Command) error { return r.book.Verify(1) },
+	return change.Checks{Commands: r.commands, Plan: r.checkPlan, Env: launch.CheckEnv(), Before: r.beforeCheck,
 		Fast: time.Duration(r.cfg.Verification.TimeoutFastSeconds) * time.Second,
 		Slow: time.Duration(r.cfg.Verification.TimeoutSlowSeconds) * time.Second}
+}
+
+// beforeCheck counts a command that is about to start, and shows it.
+func (r *run) beforeCheck(c verify.Command) error {
+	limit := time.Duration(r.cfg.Verification.TimeoutFastSeconds) * time.Second
+	if c.Slow {
+		limit = time.Duration(r.cfg.Verification.TimeoutSlowSeconds) * time.Second
+	}
+	r.observe(progress.Event{Kind: progress.Limit, Text: "check", Until: r.now().Add(limit)})
+	r.observe(progress.Event{Kind: progress.Plugin, Text: "runs " + strings.Join(c.Argv, " ")})
+	return r.book.Verify(1)
 }
 
 // baseline runs the checks on the base before the builder is let in: what it does

@@ -69,7 +69,7 @@ func (r *run) spent(u ledger.Line) {
 	crew.Add(&r.used.InputTokens, u.InputTokens)
 	crew.Add(&r.used.OutputTokens, u.OutputTokens)
 	crew.Add(&r.used.CostUSD, u.CostUSD)
-	r.observe(progress.Event{Kind: progress.Spent})
+	r.observe(progress.Event{Kind: progress.Spent, Call: u.CallID})
 }
 
 // record keeps an answer as a script for the provider that replays.

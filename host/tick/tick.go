@@ -98,6 +98,7 @@ func (r *run) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 		return context.WithCancel(ctx)
 	}
 	d := time.Duration(r.cfg.Runner.MaxTickSeconds) * time.Second
+	r.observe(progress.Event{Kind: progress.Limit, Text: "tick", Until: r.now().Add(d)})
 	return context.WithTimeoutCause(ctx, d, errTickTime)
 }
 

@@ -63,6 +63,9 @@ func (d *Desk) consult(ctx context.Context, q Question, c crew.Choice, a *Answer
 	}
 	ctx, cancel := Timeout(ctx, q.Limit, q.LimitKey)
 	defer cancel()
+	if end, ok := ctx.Deadline(); ok {
+		d.Show(progress.Event{Kind: progress.Limit, Plugin: p.Entry.Name, Text: "call", Until: end})
+	}
 	f = pluginhost.Retry(ctx, d.patience(c, q.Paid), func(ctx context.Context, _ int) (f *pluginhost.Failure) {
 		f, err = d.complete(ctx, p, q, c, a)
 		if err != nil {
@@ -88,7 +91,7 @@ func (d *Desk) complete(ctx context.Context, p *crew.Plugin, q Question, c crew.
 		send: func(id string) (string, *pluginpb.Usage, *pluginhost.Failure) {
 			req.CallId = id
 			journal.Reached(d.Workflow + ".asked")
-			done, f := open.Complete(ctx, req, func(e *pluginpb.CompleteEvent) { d.onAnswer(p, e) })
+			done, f := open.Complete(ctx, req, func(e *pluginpb.CompleteEvent) { d.onAnswer(p, id, e) })
 			journal.Reached(d.Workflow + ".answered")
 			if d.Answered != nil {
 				d.Answered(req, done, f)
@@ -127,11 +130,23 @@ func (a *Answer) take(done *pluginpb.CompleteDone) {
 }
 
 // onAnswer shows what the model is doing. Its text decides nothing.
-func (d *Desk) onAnswer(p *crew.Plugin, e *pluginpb.CompleteEvent) {
+func (d *Desk) onAnswer(p *crew.Plugin, call string, e *pluginpb.CompleteEvent) {
 	switch ev := e.Event.(type) {
 	case *pluginpb.CompleteEvent_Notice:
 		d.Show(progress.Event{Kind: progress.Plugin, Plugin: p.Entry.Name, Text: ev.Notice.GetText()})
 	case *pluginpb.CompleteEvent_TextDelta:
 		d.Show(progress.Event{Kind: progress.Plugin, Plugin: p.Entry.Name, Text: "answering"})
+	case *pluginpb.CompleteEvent_Usage:
+		d.using(p, call, ev.Usage)
 	}
+}
+
+// using shows what a call has used until now. The ledger counts it when the call ends.
+func (d *Desk) using(p *crew.Plugin, call string, u *pluginpb.Usage) {
+	soon := progress.Usage{InputTokens: u.InputTokens, OutputTokens: u.OutputTokens}
+	if u.CostMicrousd != nil {
+		usd := float64(*u.CostMicrousd) / 1e6
+		soon.CostUSD = &usd
+	}
+	d.Show(progress.Event{Kind: progress.Spent, Plugin: p.Entry.Name, Call: call, Soon: soon})
 }

@@ -47,6 +47,7 @@ func (d *Desk) Build(ctx context.Context, p *crew.Plugin, c crew.Choice, w Work)
 		return nil, nil, false, err
 	}
 	end := time.Now().Add(w.Limit)
+	d.Show(progress.Event{Kind: progress.Limit, Plugin: p.Entry.Name, Text: "builder", Until: end})
 	own, cancel := context.WithTimeoutCause(ctx, w.Limit+buildGrace, errBuildTime)
 	defer cancel()
 	timer := time.AfterFunc(w.Limit, cancel) // the plugin had its chance to end by itself
@@ -91,7 +92,7 @@ func (d *Desk) build(ctx context.Context, p *crew.Plugin, c crew.Choice, w Work,
 			if w.Began != nil {
 				w.Began()
 			}
-			done, f = open.Build(ctx, w.Request, func(e *pluginpb.BuildEvent) { d.onBuild(p, e) })
+			done, f = open.Build(ctx, w.Request, func(e *pluginpb.BuildEvent) { d.onBuild(p, id, e) })
 			journal.Reached(d.Workflow + ".built")
 			return done.GetModel(), done.GetUsage(), f
 		}}
@@ -112,7 +113,7 @@ func (d *Desk) build(ctx context.Context, p *crew.Plugin, c crew.Choice, w Work,
 }
 
 // onBuild shows what the builder is doing.
-func (d *Desk) onBuild(p *crew.Plugin, e *pluginpb.BuildEvent) {
+func (d *Desk) onBuild(p *crew.Plugin, call string, e *pluginpb.BuildEvent) {
 	text := ""
 	switch ev := e.Event.(type) {
 	case *pluginpb.BuildEvent_Progress:
@@ -123,6 +124,8 @@ func (d *Desk) onBuild(p *crew.Plugin, e *pluginpb.BuildEvent) {
 		text = "edits " + ev.File.GetPath()
 	case *pluginpb.BuildEvent_Notice:
 		text = ev.Notice.GetText()
+	case *pluginpb.BuildEvent_Usage:
+		d.using(p, call, ev.Usage)
 	}
 	if text != "" {
 		d.Show(progress.Event{Kind: progress.Plugin, Plugin: p.Entry.Name, Text: text})

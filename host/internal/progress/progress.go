@@ -13,6 +13,7 @@ const (
 	Spent    Kind = "spent"    // tokens or dollars changed
 	Notice   Kind = "notice"   // a remark of relay's own
 	Waiting  Kind = "waiting"  // nothing happens before Until; Text says what for
+	Limit    Kind = "limit"    // what goes on is ended at Until; Text names the limit
 )
 
 // Event is one step of progress. Texts that come from plugins are not made safe for
@@ -27,6 +28,10 @@ type Event struct {
 	Text    string        `json:"text,omitempty"`
 	Until   time.Time     `json:"until,omitzero"`
 	Usage   Usage         `json:"usage,omitzero"` // of the whole run so far
+	// Call is the paid call that Spent is about; Soon is what it used until now while it
+	// goes on. It becomes a part of Usage when the call is settled, and Soon is empty then.
+	Call string `json:"call,omitempty"`
+	Soon Usage  `json:"soon,omitzero"`
 }
 
 // Usage is what is known to have been used. nil is unknown.

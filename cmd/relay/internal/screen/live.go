@@ -1,0 +1,266 @@
+package screen
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/paxiom/relay/host"
+)
+
+const (
+	// perSecond is how often the region is drawn anew at most.
+	perSecond = 8
+	// afterwards is how long a command has to take before there is a region at all.
+	afterwards = 100 * time.Millisecond
+	// bookkeeping is how often the budgets are read, which are files.
+	bookkeeping = 2 * time.Second
+)
+
+// LiveOptions say where a live region is.
+type LiveOptions struct {
+	Out   io.Writer
+	Size  func() (width, height int) // of the terminal; 0 is unknown
+	Color bool
+	// Reflows says that the terminal wraps what is on it when it gets narrower.
+	Reflows bool
+	// Budgets gives the counters with their caps; nil shows none.
+	Budgets func() []host.BudgetLine
+	Now     func() time.Time // nil means time.Now
+}
+
+// Live is a region under the lines that a command prints: it is drawn again and again while
+// the command runs, and it is gone when that ends. What is written stays, above it, and is
+// on the terminal before Write returns or a moment later.
+//
+// The terminal is left as it is: its input, its cursor, its modes. So whatever ends the
+// process leaves nothing to mend.
+type Live struct {
+	o LiveOptions
+
+	mu      sync.Mutex
+	now     host.Now
+	budgets []host.BudgetLine
+	width   int   // that the region was last drawn for
+	drawn   []int // columns of its lines
+	closed  bool
+
+	begin  *time.Timer
+	prog   *tea.Program // nil until the region is there
+	ended  chan struct{}
+	resize chan os.Signal
+}
+
+// NewLive begins a region.
+func NewLive(o LiveOptions) *Live {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	l := &Live{o: o}
+	l.begin = time.AfterFunc(afterwards, l.start)
+	return l
+}
+
+// start puts the region on the terminal.
+func (l *Live) start() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return
+	}
+	profile := colorprofile.Ascii
+	if l.o.Color {
+		profile = colorprofile.ANSI
+	}
+	// The writer is no file to the library, so it asks the terminal nothing and changes
+	// nothing about it; and a height of one row keeps what is written before the first
+	// drawing where it belongs.
+	l.width, _ = l.size()
+	l.prog = tea.NewProgram(region{l}, tea.WithInput(nil), tea.WithOutput(onlyWriter{l.o.Out}), tea.WithoutSignalHandler(),
+		tea.WithFPS(perSecond), tea.WithColorProfile(profile), tea.WithWindowSize(l.width, 1),
+		tea.WithFilter(l.sized))
+	l.ended, l.resize = make(chan struct{}), make(chan os.Signal, 1)
+	signal.Notify(l.resize, syscall.SIGWINCH)
+	go func(p *tea.Program) {
+		defer close(l.ended)
+		_, _ = p.Run() // an error means that the terminal is gone
+	}(l.prog)
+	go l.follow(l.prog, l.ended)
+}
+
+// follow tells the program of the window's size, and keeps the budgets fresh.
+func (l *Live) follow(p *tea.Program, ended <-chan struct{}) {
+	l.book()
+	tick := time.NewTicker(bookkeeping)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ended:
+			return
+		case <-l.resize:
+			p.Send(tea.WindowSizeMsg{})
+		case <-tick.C:
+			l.book()
+		}
+	}
+}
+
+// sized has every word about the window's size be a true one.
+func (l *Live) sized(_ tea.Model, msg tea.Msg) tea.Msg {
+	if _, ok := msg.(tea.WindowSizeMsg); ok {
+		w, h := l.size()
+		l.rewrapped(w)
+		return tea.WindowSizeMsg{Width: w, Height: h}
+	}
+	return msg
+}
+
+// rewrapped goes up by as many rows as the region got longer when the window got narrower.
+func (l *Live) rewrapped(width int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.width = width
+	if !l.o.Reflows {
+		return // better a rest of the region than a line less above it
+	}
+	more := 0
+	for _, n := range l.drawn {
+		more += max(0, n-1) / width
+	}
+	if more > 0 {
+		_, _ = fmt.Fprintf(l.o.Out, "\x1b[%dA", more)
+	}
+}
+
+// Reflows tells whether the terminal is one that wraps lines anew: most do, and those that
+// don't say nothing of themselves.
+func Reflows(getenv func(string) string) bool {
+	for _, name := range []string{"TMUX", "VTE_VERSION", "KITTY_WINDOW_ID", "ALACRITTY_WINDOW_ID", "WEZTERM_PANE", "WT_SESSION", "KONSOLE_VERSION", "ITERM_SESSION_ID", "GHOSTTY_RESOURCES_DIR"} {
+		if getenv(name) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *Live) book() {
+	if l.o.Budgets == nil {
+		return
+	}
+	b := l.o.Budgets()
+	l.mu.Lock()
+	l.budgets = b
+	l.mu.Unlock()
+}
+
+func (l *Live) size() (w, h int) {
+	w, h = l.o.Size()
+	if w <= 0 {
+		w = 80
+	}
+	if h <= 0 {
+		h = 24
+	}
+	return w, h
+}
+
+// Observe takes one event of the workflow.
+func (l *Live) Observe(e host.Event) {
+	if e.At.IsZero() {
+		e.At = l.o.Now()
+	}
+	l.mu.Lock()
+	l.now.Take(e)
+	l.mu.Unlock()
+}
+
+// Write prints lines that stay. It must get whole ones.
+func (l *Live) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	p := l.prog
+	l.mu.Unlock()
+	if p != nil {
+		select {
+		case <-l.ended: // the region is gone
+		default:
+			p.Send(tea.Println(strings.TrimSuffix(string(b), "\n"))())
+			return len(b), nil
+		}
+	}
+	return l.o.Out.Write(b)
+}
+
+// Close takes the region away; what was written stays. It can be called again.
+func (l *Live) Close() {
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return
+	}
+	l.closed = true
+	l.begin.Stop()
+	p := l.prog
+	l.mu.Unlock()
+	if p == nil {
+		return
+	}
+	signal.Stop(l.resize)
+	p.Quit()
+	<-l.ended
+}
+
+// onlyWriter hides that a writer is a terminal.
+type onlyWriter struct{ io.Writer }
+
+// region is the program of the library.
+type region struct{ l *Live }
+
+// again has the region drawn anew.
+type again struct{}
+
+func next() tea.Cmd {
+	return tea.Tick(time.Second/perSecond, func(time.Time) tea.Msg { return again{} })
+}
+
+func (r region) Init() tea.Cmd { return next() }
+
+func (r region) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if _, ok := msg.(again); ok {
+		return r, next()
+	}
+	return r, nil
+}
+
+func (r region) View() tea.View {
+	l := r.l
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var lines []string
+	if !l.closed {
+		lines = frame(&l.now, l.budgets, l.o.Now(), l.width)
+	}
+	l.drawn = l.drawn[:0]
+	for i := range lines {
+		l.drawn = append(l.drawn, Columns(lines[i]))
+		if l.o.Color {
+			lines[i] = "\x1b[2m" + lines[i] + "\x1b[0m"
+		}
+	}
+	v := tea.NewView("")
+	v.DisableBracketedPasteMode = true
+	// The cursor stays visible, in a row of its own below: a process that is killed leaves
+	// the shell a fresh line. This shape is none of the known ones, so it stays as it is.
+	v.Cursor = &tea.Cursor{Position: tea.Position{Y: len(lines)}, Shape: -1}
+	if len(lines) > 0 {
+		v.Content = strings.Join(lines, "\n") + "\n"
+	}
+	return v
+}
