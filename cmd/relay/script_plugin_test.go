@@ -2,6 +2,9 @@ package main
 
 import (
 	"encoding/binary"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,4 +41,23 @@ func cmdStranger(ts *testscript.TestScript, neg bool, args []string) {
 	whole := append(append([]byte{}, program...), identity...)
 	ts.Check(os.WriteFile(path, binary.BigEndian.AppendUint64(whole, uint64(len(identity))), 0o755))
 	ts.Check(os.Chmod(path, 0o755))
+}
+
+// cmdVendor serves a vendor on loopback for the time of the script. $VENDOR is where; the
+// file gets a line for each request, with the key that came. Its answers tell the key.
+//
+//	vendor FILE
+func cmdVendor(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: vendor FILE")
+	}
+	log, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		key := r.Header.Get("X-Goog-Api-Key")
+		fmt.Fprintln(log, r.Method, r.RequestURI, key)
+		fmt.Fprintln(w, "you have the key", key)
+	}))
+	ts.Defer(func() { s.Close(); log.Close() })
+	ts.Setenv("VENDOR", s.URL)
 }

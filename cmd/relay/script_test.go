@@ -65,6 +65,7 @@ func TestScripts(t *testing.T) {
 			"make-file": cmdMakeFile,
 			"clock":     cmdClock,
 			"stranger":  cmdStranger,
+			"vendor":    cmdVendor,
 		},
 	})
 }

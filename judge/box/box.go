@@ -47,6 +47,9 @@ type Spec struct {
 type Bind struct {
 	Path     string
 	Writable bool
+	// Hidden shows nothing there instead: what is read of the file is empty. Only
+	// Overlay can do that.
+	Hidden bool
 }
 
 // Proc is one process to run in a box.

@@ -24,7 +24,9 @@ func (g *Grants) complete(b *Box, tmp string) {
 		g.Write = append(g.Write, tmp)
 	}
 	for _, bind := range b.spec.Binds {
-		if bind.Writable {
+		if bind.Hidden {
+			continue
+		} else if bind.Writable {
 			g.Write = append(g.Write, bind.Path)
 		} else {
 			g.Read = append(g.Read, bind.Path)

@@ -125,6 +125,9 @@ func checkBinds(spec *Spec) error {
 	protected := append([]string{spec.Root}, spec.GitDirs...)
 	writable := append([]string(nil), spec.Persist...)
 	for _, bind := range spec.Binds {
+		if bind.Hidden && spec.Means != Overlay {
+			return &Error{Op: "hide", Path: bind.Path, Unsupported: true, Why: "only the means overlay can hide a file", Fix: "`relay doctor` says why it can't be used here"}
+		}
 		if bind.Writable {
 			writable = append(writable, bind.Path)
 		}

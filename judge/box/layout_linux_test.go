@@ -127,6 +127,40 @@ func TestStateIsHidden(t *testing.T) {
 	}
 }
 
+// A file that holds a key shows nothing, wherever it lies and through whatever link; it
+// can't be uncovered from inside, and the real one is not touched.
+func TestHiddenFile(t *testing.T) {
+	t.Parallel()
+	for _, held := range []bool{false, true} {
+		w := newWorld(t)
+		w.write("home/.agent/login", "secret\n")
+		w.write("home/key", "secret\n")
+		w.write("elsewhere/key", "secret\n")
+		check(t, os.Symlink(w.dir+"/elsewhere/key", w.dir+"/link"))
+		w.spec.Persist = []string{w.spec.Home + "/.agent"}
+		w.spec.ReadOnlyRoot = held
+		if held {
+			w.spec.Layer = ""
+		}
+		for _, path := range []string{w.spec.Home + "/.agent/login", w.spec.Home + "/key", w.dir + "/link"} {
+			w.spec.Binds = append(w.spec.Binds, Bind{Path: path, Hidden: true})
+		}
+		out := sh(t, w.box(), "exec 2>&1; set +e; cd "+w.dir+"; cat home/.agent/login home/key link elsewhere/key; { umount home/key && cat home/key; echo x >home/key; mv home/key home/k; rm home/key; } 2>/dev/null || true; cat home/key; grep -rs secret home elsewhere; true")
+		if out != "" {
+			t.Errorf("%q", out)
+		}
+		if w.read("home/key") != "secret\n" || w.read("home/.agent/login") != "secret\n" {
+			t.Error("the real file was changed")
+		}
+	}
+	w := newWorld(t)
+	w.write("home/key", "secret\n")
+	w.spec.Means, w.spec.Binds = Copy, []Bind{{Path: w.spec.Home + "/key", Hidden: true}}
+	if _, err := New(w.spec); err == nil || !strings.Contains(err.Error(), "overlay") {
+		t.Errorf("a means that can't hide took it: %v", err)
+	}
+}
+
 func TestReadOnlyRoot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -136,6 +136,19 @@ func (p *planner) mirror(path string, optional bool) {
 	p.steps[at] = empty
 }
 
+// hide shows an empty file in place of the real one.
+func (p *planner) hide(path string) {
+	if at, ok := p.covered(path); ok && at.Kind == stepEmpty && !at.Writable {
+		return // what lies above is hidden as a whole
+	}
+	for i := range p.steps { // no copy of it either
+		s := &p.steps[i]
+		s.Make = slices.DeleteFunc(s.Make, func(e entry) bool { return filepath.Join(s.Path, e.Path) == path })
+	}
+	p.steps = slices.DeleteFunc(p.steps, func(s step) bool { return s.Path == path })
+	p.steps = append(p.steps, step{Kind: stepBind, Path: path, Source: "/dev/null", Device: true})
+}
+
 // planned says that a step decides about exactly this path.
 func (p *planner) planned(path string) bool {
 	return slices.ContainsFunc(p.steps, func(s step) bool { return s.Path == path })

@@ -115,6 +115,10 @@ func (b *Box) plan(p Proc) (*plan, error) {
 		pl.steps = append(pl.steps, step{Kind: stepBind, Path: path, Source: path, Writable: true})
 	}
 	for _, bind := range b.spec.Binds {
+		if bind.Hidden {
+			pl.hide(bind.Path)
+			continue
+		}
 		pl.steps = append(pl.steps, step{Kind: stepBind, Path: bind.Path, Source: bind.Path, Writable: bind.Writable})
 	}
 	out.Steps = pl.finish()

@@ -84,7 +84,10 @@ func do(what string) string {
 			return res.Status
 		}
 	case "read":
-		_, err = os.ReadFile(arg)
+		var b []byte
+		if b, err = os.ReadFile(arg); err == nil && len(b) == 0 {
+			return "is empty"
+		}
 		if err != nil {
 			if entries, bad := os.ReadDir(arg); bad == nil {
 				return fmt.Sprintf("has %d entries", len(entries))

@@ -24,6 +24,7 @@ func TestKeysAreRefused(t *testing.T) {
 		"no reference":    {file: "relay.config.json", text: `{"plugins":{"claude":{"keys":{"ANTHROPIC_API_KEY":"canary"}}}}`, says: "never written here"},
 		"keys as text":    {file: "relay.config.json", text: `{"plugins":{"claude":{"keys":"canary"}}}`, says: "expected an object of variables"},
 		"under api_key":   {file: "relay.config.json", text: `{"plugins":{"claude":{"api_key":"canary"}}}`, says: "keys are not set here"},
+		"a key as secret": {file: "relay.config.json", text: `{"plugins":{"claude":{"secret":"canary"}}}`, says: "keys are not set here"},
 		"bad variable":    {file: "relay.config.json", text: `{"plugins":{"claude":{"keys":{"LD_PRELOAD":"file:/x"}}}}`, says: "not a variable for a key"},
 		"by --set":        {set: "product_name=" + keyCanary, says: "product_name=…"},
 		"by --set, plain": {set: "plugins.claude.keys.ANTHROPIC_API_KEY=canary", says: "never written here"},
@@ -91,5 +92,25 @@ func TestEnvFileIsTheUsers(t *testing.T) {
 	_, err = Load(Options{Root: dir, UserDir: t.TempDir(), Set: []string{"env_file=../.env"}})
 	if err == nil {
 		t.Error("a file outside the repository is taken")
+	}
+}
+
+// How keys are given is a setting like others, and a repository can't undo what the user
+// wants of it.
+func TestSecretBroker(t *testing.T) {
+	l := load(t, map[string]string{"relay.config.json": `{"plugins":{"claude":{"secret":"broker"}}}`})
+	if got := string(l.Config.Plugins["claude"]); got != `{"secret":"broker"}` {
+		t.Error(got)
+	}
+	shown := false
+	for _, v := range l.Values() {
+		shown = shown || v.Key == "plugins.claude.secret" && v.Value == "broker"
+	}
+	if !shown {
+		t.Error("config show does not have it")
+	}
+	l = load(t, map[string]string{"user/config.json": `{"plugins":{"claude":{"secret":"broker"}}}`, "relay.config.json": `{"plugins":{"claude":{"secret":"environment"}}}`})
+	if got := string(l.Config.Plugins["claude"]); got != `{"secret":"broker"}` || len(l.Notices) != 1 {
+		t.Errorf("%s %q", got, l.Notices)
 	}
 }

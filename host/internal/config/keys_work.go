@@ -51,6 +51,7 @@ var workKeys = []key{
 
 	{path: "plugins", kind: kMap, def: map[string]any{}, check: pluginNames, doc: "Settings of plugins, by plugin name.", read: "pluginhost"},
 	{path: "plugins.*", kind: kAny, doc: "Settings of one plugin, checked against the schema that the plugin publishes.", read: "the plugin"},
+	{path: "plugins.*.secret", kind: kText, enum: []string{"environment", "broker"}, doc: "How the plugin gets its keys; environment when absent. With broker it and its agent get a key that is worth nothing, and relay puts the real one into what they send to the vendor. For API keys of Anthropic, OpenAI and the Gemini API; needs the overlay box.", read: "crew, pluginhost"},
 	{path: "plugins.*.keys", kind: kMap, check: variables, doc: "Where the plugin's keys are, by the variable in which the plugin wants each. With one, the plugin gets these keys and no other; without, the variables that it asks for and relay's environment has.", read: "pluginhost"},
 	{path: "plugins.*.keys.*", kind: kRef, doc: "A variable, a file that only you can read, or a program that prints the key. Never the key itself.", read: "pluginhost"},
 }

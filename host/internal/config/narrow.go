@@ -117,7 +117,7 @@ func (l *Loaded) notGiven(n *node, p problem) error {
 
 // ofUser are the settings of a plugin that a repository can't take from the user:
 // what is run, and where prompts and keys are sent.
-var ofUser = map[string]bool{"command": true, "args": true, "path": true, "env": true, "base_url": true, "keys": true, "transport": true}
+var ofUser = map[string]bool{"command": true, "args": true, "path": true, "env": true, "base_url": true, "keys": true, "secret": true, "transport": true}
 
 func (l *Loaded) narrowPlugins(user, repo *node) *node {
 	for _, name := range sortedKeys(repo.lookup("plugins").fieldsOrNil()) {

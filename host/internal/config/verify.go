@@ -80,6 +80,7 @@ func (c *inspector) noKeys(n *node, path string) {
 			child, at := v[name], join(path, printable(name))
 			_, text := child.v.(string)
 			switch {
+			case text && name == "secret" && strings.Count(path, ".") == 1 && (child.v == "broker" || child.v == "environment"): // says how keys are given
 			case text && strings.HasPrefix(path, "plugins.") && !strings.HasSuffix(path, ".keys") && keyName.MatchString(name):
 				c.add(child, at, "keys are not set here; %s", keyHelp)
 			case text && name == "keys" && strings.HasPrefix(path, "plugins."):

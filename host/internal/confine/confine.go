@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/broker"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/netproxy"
@@ -42,6 +44,7 @@ type Plan struct {
 	output  int64 // bytes
 	confine box.Confine
 	proxy   *netproxy.Proxy // nil without listed hosts
+	broker  *broker.Broker  // nil for plugins that have their keys themselves
 	held    *catalog.Entry  // the plugin that is held to its grants; nil for others
 
 	mu   sync.Mutex
@@ -120,14 +123,19 @@ func (p *Plan) Start(b *box.Box, proc box.Proc) (*box.Process, error) {
 	p.mu.Lock()
 	p.last = run
 	p.mu.Unlock()
-	if p.proxy != nil {
-		err = p.proxy.Serve(ctx, run.Listeners())
+	sockets := run.Listeners()
+	if p.broker != nil && p.network != full {
+		err = p.broker.Serve(ctx, sockets[len(sockets)-1])
+		sockets = sockets[:len(sockets)-1]
+	}
+	if p.proxy != nil && err == nil {
+		err = p.proxy.Serve(ctx, sockets)
 	}
 	go func() { run.Wait(); cancel() }()
 	if err != nil {
 		run.Kill()
 		run.Wait()
-		return nil, fmt.Errorf("serve the hosts of a box: %w", err)
+		return nil, fmt.Errorf("serve the network of a box: %w", err)
 	}
 	return run, nil
 }
@@ -157,8 +165,36 @@ func (p *Plan) Output() int64 {
 	return p.output
 }
 
+// Serve lets the boxes of the plan reach a broker: on the loopback interface of their own
+// network, or on this machine's when they have none of their own.
+func (p *Plan) Serve(b *broker.Broker) error {
+	p.broker = b
+	if p.network == full {
+		return b.Listen()
+	}
+	for port := brokerPort; ; port++ { // in the box, where nobody else is
+		at := "127.0.0.1:" + strconv.Itoa(port)
+		if !slices.Contains(p.confine.Listen, at) {
+			p.confine.Listen = append(p.confine.Listen, at)
+			b.At(at)
+			return nil
+		}
+	}
+}
+
+const brokerPort = 3129
+
+// Brokered says that the boxes of the plan have a broker in place of keys.
+func (p *Plan) Brokered() bool { return p != nil && p.broker != nil }
+
 // Gaps says, in one sentence each, what the plan leaves open.
-func (p *Plan) Gaps() []string { return p.confine.Gaps() }
+func (p *Plan) Gaps() []string {
+	gaps := p.confine.Gaps()
+	if p.broker != nil {
+		gaps = append(gaps, "Whatever runs beside the plugin can ask the vendor's models through the broker, until the plugin ends.")
+	}
+	return gaps
+}
 
 // Report is the network of the role for the report, with what was refused since the
 // report before; nil when it is the full one.

@@ -3,7 +3,8 @@
 // refused or exceeded.
 //
 // It does not enforce anything itself: package judge/box holds the limits and makes
-// the network, package netproxy serves the hosts that are listed.
+// the network, package netproxy serves the hosts that are listed, package broker the
+// vendors of those that have no key.
 //
 // Callers: package crew for plugins, the workflows for checks.
 package confine

@@ -54,6 +54,9 @@ const outputVariable = "RELAY_OUTPUT_LIMIT"
 // InBox starts a plugin as the direct child of a box, with what its plan gives it.
 func InBox(b *box.Box, plan *confine.Plan) launch.Starter {
 	return func(s launch.StartSpec) (launch.Process, error) {
+		if plan.Brokered() && b.Means() != box.Overlay {
+			return nil, unheld(filepath.Base(s.Path), b.Means())
+		}
 		env := append(s.Env[:len(s.Env):len(s.Env)], boxVariable+"="+b.Means())
 		if n := plan.Output(); n > 0 {
 			env = append(env, outputVariable+"="+strconv.FormatInt(n, 10))

@@ -54,6 +54,7 @@ type Plugin struct {
 	Plan   *confine.Plan    // what its box may use besides files
 	Box    *box.Box         // that a provider lives in; nil for a builder, whose box is the change's
 
+	hidden  []box.Bind // files that no box of it may show
 	part    sync.Mutex // of what Worker points to
 	stderr  *os.File   // of the present run
 	words   redirect   // what the process writes its standard error to
@@ -92,6 +93,9 @@ func (e Env) Find(name string, kind catalog.Kind) (*Plugin, pluginhost.Spec, err
 	}
 	if err = e.giveState(&spec, kind); err == nil {
 		err = p.openStderr(e.StderrDir)
+	}
+	if lends, files := pluginhost.Lends(conf); lends && err == nil {
+		spec.Broker, err = e.broker(p, files)
 	}
 	spec.Stderr = &p.words
 	if err != nil {
@@ -143,7 +147,7 @@ func (e Env) Reader(name string, kind catalog.Kind, git *judge.Git) (*Plugin, er
 // Binds are what the box of the plugin shows besides its work tree: the folder of its
 // sockets, and what it was granted to write.
 func (p *Plugin) Binds(e Env, spec pluginhost.Spec) []box.Bind {
-	return append([]box.Bind{{Path: spec.SocketDir, Writable: true}}, confine.Writable(p.Entry, e.Root, e.Home)...)
+	return slices.Concat([]box.Bind{{Path: spec.SocketDir, Writable: true}}, confine.Writable(p.Entry, e.Root, e.Home), p.hidden)
 }
 
 // settings makes the block that a plugin is configured with: the sections that

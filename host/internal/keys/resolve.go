@@ -71,6 +71,9 @@ func (r Ref) look() string {
 	return "`" + r.argv() + " | wc` counts what it prints"
 }
 
+// Path is the file that a reference names; "" when it names none.
+func (r Ref) Path() string { return expand(r.File) }
+
 func expand(path string) string {
 	rest, below := strings.CutPrefix(path, "~/")
 	if !below {

@@ -19,6 +19,7 @@ type ring struct {
 	grants  []string // variables to pass on as they are
 	env     []string // keys: NAME=value
 	secrets []string // values that may not come back from the plugin
+	back    func()   // ends what was lent; nil when nothing was
 }
 
 // takeKeys takes "keys" out of the configuration and gives the plugin what is its own.
@@ -47,7 +48,10 @@ func (s *Spec) takeKeys(ctx context.Context) (*ring, *Failure) {
 			r.give(v.Name, value)
 		}
 	}
-	if len(refs) == 0 {
+	switch {
+	case s.Broker != nil:
+		return s.lend(r, refs)
+	case len(refs) == 0:
 		if f := s.fromEnvFile(ctx, r); f != nil {
 			return nil, f
 		}
@@ -59,14 +63,17 @@ func (r *ring) give(name, key string) {
 	r.env, r.secrets = append(r.env, name+"="+key), append(r.secrets, key)
 }
 
-// keyRefs takes the references out of Config. What is no object is left for the check
+// keyRefs takes the references, and whether keys are lent, out of Config. What is no object is left for the check
 // of the configuration.
 func (s *Spec) keyRefs() (map[string]keys.Ref, *Failure) {
 	var block map[string]json.RawMessage
-	if json.Unmarshal(s.Config, &block) != nil || block["keys"] == nil {
+	if json.Unmarshal(s.Config, &block) != nil || block["keys"] == nil && block["secret"] == nil {
 		return nil, nil
 	}
 	var values map[string]any
+	if block["keys"] == nil {
+		block["keys"] = json.RawMessage("{}")
+	}
 	if err := json.Unmarshal(block["keys"], &values); err != nil {
 		return nil, s.badConfig("keys is no object")
 	}
@@ -79,6 +86,7 @@ func (s *Spec) keyRefs() (map[string]keys.Ref, *Failure) {
 		refs[name] = ref
 	}
 	delete(block, "keys")
+	delete(block, "secret")
 	var err error
 	if s.Config, err = json.Marshal(block); err != nil {
 		return nil, s.badConfig(err.Error())

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/broker"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/keys"
 	"github.com/paxiom/relay/host/internal/launch"
@@ -40,6 +41,9 @@ type Spec struct {
 	// EnvFile may have the keys that the plugin asks for, when neither Config nor the
 	// environment has them.
 	EnvFile keys.EnvFile
+	// Broker, which may be nil, has the keys in the plugin's place: the plugin gets some
+	// that are worth nothing.
+	Broker *broker.Broker
 	// Env is added to the allow-listed and granted environment: NAME=value.
 	Env []string
 	// Secrets are further values to mask, beyond the plugin's keys.
@@ -87,6 +91,7 @@ func (l Limits) withDefaults() Limits {
 type Plugin struct {
 	spec     Spec
 	secrets  *redact.Set
+	back     func() // ends what was lent to it; nil when nothing was
 	client   *launch.Client
 	info     *pluginpb.GetInfoResponse
 	base     pluginpb.BaseClient
@@ -115,6 +120,12 @@ func open(ctx context.Context, spec Spec) (*Plugin, *Failure) {
 	if f != nil {
 		return nil, f
 	}
+	opened := false
+	defer func() {
+		if ring.back != nil && !opened {
+			ring.back()
+		}
+	}()
 	if f := spec.checkConfig(spec.Entry.ConfigSchema); f != nil {
 		return nil, f
 	}
@@ -122,6 +133,7 @@ func open(ctx context.Context, spec Spec) (*Plugin, *Failure) {
 	if f != nil {
 		return nil, f
 	}
+	p.back = ring.back
 	if f = p.introduce(ctx); f == nil {
 		f = p.configure(ctx)
 	}
@@ -132,6 +144,7 @@ func open(ctx context.Context, spec Spec) (*Plugin, *Failure) {
 	if !p.info.GetCapabilities().GetConcurrent() {
 		p.slot = make(chan struct{}, 1)
 	}
+	opened = true
 	return p, nil
 }
 
@@ -294,6 +307,9 @@ func (p *Plugin) Close(ctx context.Context) (left int) {
 	}
 	if ctx.Err() != nil {
 		grace = hurry
+	}
+	if p.back != nil {
+		defer p.back()
 	}
 	return p.client.Stop(grace, func(ctx context.Context) error {
 		_, err := p.base.Drain(ctx, &pluginpb.DrainRequest{Grace: durationpb.New(grace - grace/10)})

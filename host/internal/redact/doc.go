@@ -4,5 +4,5 @@
 // out of whatever comes back. It does not find secrets by their look, and does not
 // mask a value that arrives in two separate messages.
 //
-// Callers: packages launch and pluginhost.
+// Callers: packages launch, pluginhost and broker.
 package redact

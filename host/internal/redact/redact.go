@@ -145,9 +145,9 @@ func (s *Set) value(fd protoreflect.FieldDescriptor, v protoreflect.Value) (prot
 	return v, false
 }
 
-// Writer masks a stream, also where a secret is split over two writes. Until Flush
-// it holds back as many bytes as the longest secret has. It is not safe for
-// concurrent use.
+// Writer masks a stream, also where a secret is split over two writes. What may be the
+// beginning of a secret is held back until more comes, or Flush; the rest is written
+// at once. It is not safe for concurrent use.
 type Writer struct {
 	set  *Set
 	to   io.Writer
@@ -163,14 +163,25 @@ func (w *Writer) Write(p []byte) (int, error) {
 		return w.to.Write(p)
 	}
 	w.held = append(w.held, p...)
-	limit := len(w.held) - len(w.set.forms[0]) + 1
-	if limit <= 0 {
+	out, rest := w.set.mask(nil, w.held, len(w.held)-w.set.begun(w.held))
+	w.held = append(w.held[:0], rest...)
+	if len(out) == 0 {
 		return len(p), nil
 	}
-	out, rest := w.set.mask(nil, w.held, limit)
-	w.held = append(w.held[:0], rest...)
 	_, err := w.to.Write(out)
 	return len(p), err
+}
+
+// begun is how many bytes at the end of b can be the beginning of a secret that goes on.
+func (s *Set) begun(b []byte) (most int) {
+	for _, f := range s.forms {
+		for n := min(len(f)-1, len(b)); n > most; n-- {
+			if bytes.HasSuffix(b, f[:n]) {
+				most = n
+			}
+		}
+	}
+	return most
 }
 
 // Flush writes what was held back.

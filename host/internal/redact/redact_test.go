@@ -55,6 +55,21 @@ func TestMessage(t *testing.T) {
 	}
 }
 
+// What can't be a secret any more is written at once: a stream must not wait for its end.
+func TestWriterIsPrompt(t *testing.T) {
+	var got bytes.Buffer
+	w := NewWriter(New(secret), &got)
+	for _, c := range []struct{ in, want string }{
+		{"data: 1\n\n", "data: 1\n\n"}, {"sk", ""}, {"ip\n", "skip\n"}, {secret[:8], ""}, {secret[8:], Mask}, {" x", " x"},
+	} {
+		got.Reset()
+		w.Write([]byte(c.in))
+		if got.String() != c.want {
+			t.Errorf("after %q: %q, want %q", c.in, got.String(), c.want)
+		}
+	}
+}
+
 // FuzzWriter: however a stream is cut, the writer masks it as one text would be.
 func FuzzWriter(f *testing.F) {
 	f.Add("before "+secret+" after "+secret, uint8(3), "second-secret")
