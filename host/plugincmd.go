@@ -32,6 +32,7 @@ type PluginOffer struct {
 	Platforms                   int
 	Signed, NewKey              bool
 	Key                         string
+	Module                      string // the checksum of the source that it was built from
 	// Asks are the rights as words, AsksFor in sentences, in the same order; Grant is the
 	// argument that means exactly them. Purposes are the plugin's own words, by right.
 	Asks, AsksFor []string

@@ -3,6 +3,8 @@ package host
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/mod/semver"
@@ -44,6 +46,7 @@ func (r *Repo) PluginUpgrade(ctx context.Context, name string, o PluginInstallOp
 		if o.From, err = s.origin(name, pin); err != nil {
 			return nil, err
 		}
+		o.From = release.Newest(o.From)
 	}
 	return s.install(ctx, o, name)
 }
@@ -100,6 +103,19 @@ func (s *pluginShop) take(ctx context.Context, from, version, key string) (*rele
 	if err := release.Scratch(s.installDir); err != nil {
 		return nil, err
 	}
+	if release.IsModule(from) {
+		if key != "" {
+			return nil, fault.New(judge.BlockedPlugin, "a Go module has no signature, and releases of this plugin are to have one",
+				"the publisher's key is "+key, "`relay plugin install --help`; take a signed release, or leave --key out")
+		}
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return nil, fault.Wrap(err, judge.BlockedPlugin, "there is no place to build a plugin", "`export HOME=…`")
+		}
+		// By the built-in configuration, as in ask.
+		env := crew.Env{Config: config.Default(), StateDir: s.repo.stateDir(), Home: s.repo.home(), Version: s.repo.opts.Version}
+		return release.Module(ctx, from, s.installDir, release.Workshop{Cache: filepath.Join(cache, "relay", "go-build"), Run: env.Build})
+	}
 	if release.IsRemote(from) {
 		return release.Remote(ctx, from, version, s.installDir, key)
 	}
@@ -117,7 +133,15 @@ func (s *pluginShop) putBack(ctx context.Context, name string, pin catalog.Pin) 
 		return nil, err
 	}
 	defer rel.Close()
+	if rel.Module != pin.Module {
+		return nil, fault.New(judge.BlockedPlugin, "what is at "+from+" is not the plugin "+name+" that is pinned",
+			"the checksum of its source is "+orNothing(rel.Module)+"; pinned is "+orNothing(pin.Module), "`git log -p "+catalog.LockFile+"` shows who changed the pin")
+	}
 	if want := pin.Hashes[catalog.Platform]; rel.Name != name || "sha256:"+rel.SHA256 != want {
+		if rel.Toolchain != pin.Toolchain {
+			return nil, fault.New(judge.BlockedPlugin, "plugin "+name+" can't be built as it was pinned", "it was built by "+orNothing(pin.Toolchain)+"; here is "+rel.Toolchain,
+				"`relay plugin upgrade "+name+"` pins what is built here, after showing what changes; or put "+orNothing(pin.Toolchain)+" first in PATH")
+		}
 		return nil, fault.New(judge.BlockedPlugin, "what is at "+from+" is not the plugin "+name+" that is pinned",
 			fmt.Sprintf("it is %s with the SHA-256 %.16s…; pinned is %.23s…", rel.Name, rel.SHA256, want),
 			"`relay plugin upgrade "+name+"` pins what is there now, after showing what changes")
@@ -163,6 +187,7 @@ func (s *pluginShop) install(ctx context.Context, o PluginInstallOptions, upgrad
 		return nil, err
 	}
 	offer := newOffer(rel.Name, pin, purposes)
+	offer.Module = rel.Module
 	offer.File, offer.Signed, offer.NewKey = rel.Binary, rel.Signed, rel.New
 	if had {
 		offer.Changes = old.Changes(pin)

@@ -27,19 +27,20 @@ func newPluginInstallCmd(a *app, runF func(context.Context, *pluginOptions) erro
 	cmd := &cobra.Command{
 		Use:   "install SOURCE",
 		Short: "Take a plugin, pin it, and grant it what it may use",
-		Long: "Takes a plugin from a folder, a file, an archive or a URL, writes its hashes for all platforms into\n" +
-			"relay.lock.json, asks it in a box without network what it needs, and asks you to grant that.\n" +
-			"With the name of a plugin that is pinned, puts back exactly the file that is pinned. Rights are\n" +
-			"env:NAME, program:NAME, host:NAME, read:PATH and write:PATH, with commas between.",
+		Long: "Takes a plugin from a folder, a file, an archive, a URL or a Go module, writes its hashes for all\n" +
+			"platforms into relay.lock.json, asks it in a box without network what it needs, and asks you to\n" +
+			"grant that. With the name of a plugin that is pinned, puts back exactly the file that is pinned.\n" +
+			"Rights are env:NAME, program:NAME, host:NAME, read:PATH and write:PATH, with commas between.",
 		Example: "relay plugin install ./relay-plugin-foo\nrelay plugin install foo-1.2.0.tar.gz --grant env:FOO_KEY,host:api.foo.example\n" +
 			"relay plugin install https://plugins.example.org/foo --key minisign:RW...\n" +
+			"relay plugin install go:example.org/foo/cmd/relay-plugin-foo@v1.2.0\n" +
 			"relay plugin install foo          # again, after a clone or when its file was changed",
 		Args: neededArg(&o.arg, "source", "`relay plugin install ./relay-plugin-NAME`, or an archive, a folder, or the name of a pinned plugin"),
 		RunE: runE(o, runF, runPluginInstall),
 	}
 	o.cmd = cmd
 	cmd.Flags().StringVar(&o.grant, "grant", "", grantHelp)
-	cmd.Flags().StringVar(&o.key, "key", "", "the publisher's public `KEY` (minisign, ed25519:BASE64, or a file with it)")
+	cmd.Flags().StringVar(&o.key, "key", "", "the publisher's public `KEY` (minisign, ed25519:…, sigstore:…, or a file with it)")
 	return cmd
 }
 
@@ -237,6 +238,7 @@ func pluginRows(p *printer, res *host.PluginResult) {
 	}
 	p.row("from", host.Safe(e.Pin.From))
 	p.row("key", host.Safe(e.Pin.Key))
+	p.row("module", host.Safe(strings.TrimSpace(e.Pin.Module+"  "+e.Pin.Toolchain)))
 	granted := map[string]bool{}
 	for _, w := range res.Granted {
 		granted[w] = true
@@ -267,6 +269,8 @@ func askGrant(a *app, o *host.PluginOffer) (bool, error) {
 	p.row("from", host.Safe(o.From))
 	p.row("sha256", host.Safe(strings.TrimPrefix(o.SHA256, "sha256:")))
 	switch {
+	case o.Module != "":
+		p.row("source is", host.Safe(o.Module)+" as the module checksum database has it")
 	case o.Key == "":
 		p.row("signed", p.yellow("by nobody"))
 	case o.NewKey:

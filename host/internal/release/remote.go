@@ -43,7 +43,9 @@ func Remote(ctx context.Context, source, version, scratch, key string) (*Release
 	if err = r.takeRemote(ctx, r.From, version); err == nil {
 		err = r.settle(key)
 	}
-	if err == nil && !r.Signed {
+	if _, bundled := r.seen[bundleFile]; err == nil && !r.Signed && bundled {
+		err = bad("it is signed with sigstore, and nobody here knows by whom it should be: --key sigstore:ISSUER#IDENTITY says so")
+	} else if err == nil && !r.Signed {
 		err = bad("it is not signed: it needs " + minisigFile + " and " + keyFile + ", or " + ed25519File + " and --key")
 	}
 	if err != nil {
@@ -83,7 +85,7 @@ func (r *Release) takeRemote(ctx context.Context, source, version string) error 
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{minisigFile, ed25519File, keyFile} {
+	for _, name := range []string{minisigFile, ed25519File, keyFile, bundleFile} {
 		if err := r.takeRemoteFile(ctx, source, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

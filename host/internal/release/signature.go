@@ -23,6 +23,9 @@ const (
 // minisign prints it, or as a file with it. The result is as the lock file has it.
 func ParseKey(text string) (string, error) {
 	text = strings.TrimSpace(text)
+	if who, ok := strings.CutPrefix(text, schemeSigstore); ok {
+		return parseIdentity(who)
+	}
 	if b, err := os.ReadFile(text); err == nil && len(b) < maxText {
 		text = strings.TrimSpace(string(b))
 	}
@@ -34,7 +37,7 @@ func ParseKey(text string) (string, error) {
 	}
 	var key minisign.PublicKey
 	if err := key.UnmarshalText([]byte(strings.TrimPrefix(text, schemeMinisign))); err != nil {
-		return "", fmt.Errorf("%.80q is no public key: it must be one of minisign (RW…), or ed25519:BASE64", text)
+		return "", fmt.Errorf("%.80q is no public key: it must be one of minisign (RW…), ed25519:BASE64 or sigstore:ISSUER#IDENTITY", text)
 	}
 	return schemeMinisign + key.String(), nil
 }
@@ -68,8 +71,11 @@ func (r *Release) checkSignature(key string) error {
 		r.New = true
 	}
 	file := minisigFile
-	if strings.HasPrefix(key, schemeEd25519) {
+	switch {
+	case strings.HasPrefix(key, schemeEd25519):
 		file = ed25519File
+	case strings.HasPrefix(key, schemeSigstore):
+		file = bundleFile
 	}
 	signature, err := os.ReadFile(filepath.Join(r.dir, file))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -77,7 +83,11 @@ func (r *Release) checkSignature(key string) error {
 	} else if err != nil {
 		return err
 	}
-	if !verify(key, sums, signature) {
+	if file == bundleFile {
+		if err := checkBundle(key, filepath.Join(r.dir, sumsFile), filepath.Join(r.dir, bundleFile)); err != nil {
+			return err
+		}
+	} else if !verify(key, sums, signature) {
 		return bad(fmt.Sprintf("%s is no signature of %s by the key %s", file, sumsFile, key))
 	}
 	r.Key, r.Signed = key, true

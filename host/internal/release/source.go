@@ -11,8 +11,8 @@ var notPlain = regexp.MustCompile(`[^A-Za-z0-9._+-]+`)
 // Source is the part of the install folder for what came from a URL or a module, and how
 // the lock file names its publisher.
 func Source(from, name string) string {
-	text := from
-	if u, err := url.Parse(from); err == nil && u.Scheme != "" {
+	text := strings.TrimPrefix(Newest(from), schemeGo)
+	if u, err := url.Parse(from); err == nil && IsRemote(from) {
 		text = u.Host + u.Path
 		if u.Scheme == "file" {
 			text = "file" + u.Path
