@@ -4,12 +4,13 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/paxiom/relay/host/internal/hosttest"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/pipeline/prd"
@@ -18,11 +19,11 @@ import (
 
 // go runs the pipeline in this process and gives the tasks that came to an end.
 func (w *world) goes(o Options) *Outcome {
-	w.t.Helper()
-	out, err := Run(w.t.Context(), w.env(), o)
-	must(w.t, err)
+	w.T.Helper()
+	out, err := Run(w.T.Context(), w.env(), o)
+	must(w.T, err)
 	for _, tr := range out.Tasks {
-		w.t.Logf("%s: %s %s: %s %v", tr.TaskID, tr.Code, tr.Summary, tr.Why, tr.Notes)
+		w.T.Logf("%s: %s %s: %s %v", tr.TaskID, tr.Code, tr.Summary, tr.Why, tr.Notes)
 	}
 	return out
 }
@@ -33,7 +34,7 @@ func TestFailedTaskHoldsItsDependents(t *testing.T) {
 	w.simple("bad")
 	w.simple("good")
 	w.act("bad-code", "echo KEY=1 >.env.local; echo word bad >src/bad.txt; sed -i s/pending/completed/ prd.json\n")
-	head := w.git("rev-parse", "HEAD")
+	head := w.Git("rev-parse", "HEAD")
 	out := w.goes(Options{})
 	bad := w.trail("bad")
 	if bad.Code.Outcome() != judge.OutcomeStop || len(bad.Judged.Violations) < 2 || bad.Salvage == "" || w.status("bad") != "failed" {
@@ -42,14 +43,14 @@ func TestFailedTaskHoldsItsDependents(t *testing.T) {
 	if w.status("after") != "pending" || out.Held["after"] != "bad" || w.status("good") != "completed" {
 		t.Errorf("%+v", out)
 	}
-	if _, err := os.Stat(filepath.Join(w.root, "src/bad.txt")); err == nil {
+	if _, err := os.Stat(filepath.Join(w.Root, "src/bad.txt")); err == nil {
 		t.Error("what was stopped landed")
 	}
-	if got := w.git("log", "--format=%s", "--reverse", head+"..HEAD"); !strings.HasPrefix(got, "chore: bad failed\nfeat: add good\n") || w.git("status", "--porcelain") != "" {
+	if got := w.Git("log", "--format=%s", "--reverse", head+"..HEAD"); !strings.HasPrefix(got, "chore: bad failed\nfeat: add good\n") || w.Git("status", "--porcelain") != "" {
 		t.Errorf("the history is\n%s", got)
 	}
 	w.act("bad-code", "echo word bad >src/bad.txt\n")
-	must(t, (&prd.File{Path: filepath.Join(w.root, TasksFile)}).Edit(prd.SetStatus("bad", prd.Pending, time.Time{}, "")))
+	must(t, (&prd.File{Path: filepath.Join(w.Root, TasksFile)}).Edit(prd.SetStatus("bad", prd.Pending, time.Time{}, "")))
 	w.simple("after")
 	if out = w.goes(Options{}); w.status("bad") != "completed" || w.status("after") != "completed" || len(out.Held) > 0 {
 		t.Errorf("running again: %+v", out)
@@ -72,14 +73,14 @@ func TestFindingsGetAnOutcome(t *testing.T) {
 			w.calls[i]["answer"] = map[string]any{"text": text(t, review(flaw)), "model": "m"}
 		}
 	}
-	w.script()
+	w.Script(w.calls...)
 	w.act("a-cleanup-1", `git add -A; git commit -qm 'fix: say more'; out='{"summary":"s","memory":"","findings":[{"id":"F1","outcome":"fixed","why":"says more"}],"notes":[]}'`+"\n")
 	w.goes(Options{})
 	tr := w.trail("a")
 	if tr.Code != judge.Success || len(tr.Reviews) != 2 || len(tr.Findings) != 1 || tr.Findings[0].Outcome != "fixed" || len(tr.Sessions) != 2 {
 		t.Errorf("%+v", tr)
 	}
-	if md := w.read(".relay/pipeline/plans/a_review.md"); !strings.Contains(md, "it says too little") || !strings.Contains(md, "says more") {
+	if md := w.Read(".relay/pipeline/plans/a_review.md"); !strings.Contains(md, "it says too little") || !strings.Contains(md, "says more") {
 		t.Errorf("the review is\n%s", md)
 	}
 }
@@ -111,8 +112,8 @@ func TestUnsureWaitsForTheOperator(t *testing.T) {
 	if n := len(tr.Calls); n != 5 {
 		t.Errorf("%d calls were paid for", n)
 	}
-	if !strings.Contains(w.git("log", "--format=%s"), "feat: add a") || w.read("src/b.txt") == "" || w.git("status", "--porcelain") != "" {
-		t.Errorf("the history is\n%s", w.git("log", "--format=%s"))
+	if !strings.Contains(w.Git("log", "--format=%s"), "feat: add a") || w.Read("src/b.txt") == "" || w.Git("status", "--porcelain") != "" {
+		t.Errorf("the history is\n%s", w.Git("log", "--format=%s"))
 	}
 }
 
@@ -151,7 +152,7 @@ func TestBrokenListIsWaitedFor(t *testing.T) {
 	e := w.env()
 	var whole []byte
 	var said sync.Once
-	path := filepath.Join(w.root, TasksFile)
+	path := filepath.Join(w.Root, TasksFile)
 	e.Observer = progress.Func(func(ev progress.Event) {
 		if ev.Kind == progress.Notice && strings.Contains(ev.Text, "can't be read as it is") {
 			said.Do(func() { must(t, os.WriteFile(path, whole, 0o644)) })
@@ -175,12 +176,10 @@ func TestBrokenListIsWaitedFor(t *testing.T) {
 func TestKilledAtManyPoints(t *testing.T) {
 	whole := newWorld(t, task("a"))
 	whole.simple("a")
-	if out, _ := whole.run(0); out != "done" {
+	if out, _ := whole.Child(""); out != "done" {
 		t.Fatalf("an undisturbed run: %s", out)
 	}
-	b, err := os.ReadFile(whole.side("points"))
-	must(t, err)
-	points := strings.Fields(string(b))
+	points := whole.Points()
 	step := len(points) / 12
 	if testing.Short() {
 		step = len(points) / 3
@@ -188,14 +187,13 @@ func TestKilledAtManyPoints(t *testing.T) {
 	for n := 1 + step/2; n <= len(points); n += step {
 		w := newWorld(t, task("a"))
 		w.simple("a")
-		out, state := w.run(n)
-		if ws, ok := state.Sys().(syscall.WaitStatus); !ok || ws.Signal() != syscall.SIGKILL {
+		if out, state := w.Child(strconv.Itoa(n)); !hosttest.Killed(state) {
 			t.Fatalf("point %d (%s): not killed: %s", n, points[n-1], out)
 		}
-		if out, _ := w.run(0); out != "done" {
+		if out, _ := w.Child(""); out != "done" {
 			t.Fatalf("point %d (%s): the next run says %s", n, points[n-1], out)
 		}
-		if got := w.git("log", "--reverse", "--format=%s"); w.status("a") != "completed" || got != "base\nfeat: add a\nfeat: complete Title of a\nchore: a completed" {
+		if got := w.Git("log", "--reverse", "--format=%s"); w.status("a") != "completed" || got != "base\nfeat: add a\nfeat: complete Title of a\nchore: a completed" {
 			t.Errorf("point %d (%s): %s, the history is\n%s", n, points[n-1], w.status("a"), got)
 		}
 		bought := map[string]int{}
@@ -227,7 +225,7 @@ func TestInterruptedRunGoesOn(t *testing.T) {
 	if out, err := Run(ctx, e, Options{}); err != nil || out.Reason != Interrupted {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	if w.git("status", "--porcelain") != "" {
+	if w.Git("status", "--porcelain") != "" {
 		t.Error("the checkout is not as it was")
 	}
 	w.goes(Options{})

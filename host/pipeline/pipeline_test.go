@@ -57,21 +57,21 @@ func TestTasksAreCarriedOut(t *testing.T) {
 		if w.status(id) != "completed" || tr.Code != judge.Success || len(tr.Commits) != 2 || len(tr.Sessions) != 2 || len(tr.Criteria) != 1 || len(tr.Calls) != 5 {
 			t.Errorf("%s is %s: %+v", id, w.status(id), tr)
 		}
-		if got := w.read("src/" + id + ".txt"); got != "word "+id+"\nmore\n" {
+		if got := w.Read("src/" + id + ".txt"); got != "word "+id+"\nmore\n" {
 			t.Errorf("%s: %q", id, got)
 		}
 	}
-	log := w.git("log", "--reverse", "--format=%s")
+	log := w.Git("log", "--reverse", "--format=%s")
 	if log != "base\nfeat: add a\nfeat: complete Title of a\nchore: a completed\nfeat: add b\nfeat: complete Title of b\nchore: b completed" {
 		t.Errorf("the history is\n%s", log)
 	}
-	if s := w.git("status", "--porcelain"); s != "" {
+	if s := w.Git("status", "--porcelain"); s != "" {
 		t.Errorf("left over: %s", s)
 	}
 	if c, err := memory.Read(w.env().WS.Dir() + "/pipeline/context.json"); err != nil || len(c.Tasks) != 2 || c.Summary != "knows b" {
 		t.Errorf("memory: %+v, %v", c, err)
 	}
-	if !strings.Contains(w.git("ls-files"), ".relay/pipeline/context.json") {
+	if !strings.Contains(w.Git("ls-files"), ".relay/pipeline/context.json") {
 		t.Error("the memory is not committed")
 	}
 }

@@ -54,11 +54,11 @@ func TestGraphOfEight(t *testing.T) {
   git add -A; git commit -qm 'feat: half'; echo more >>src/capped.txt; sleep 600; fi`+"\n")
 	e := w.env()
 	e.Config.Pipeline.Code.Builder, e.Config.Pipeline.Code.Fallback = "codex-exec", []string{"external"}
-	e.Config.Plugins["replay"] = json.RawMessage(`{"script":"` + w.side("script.json") + `","remember":true}`)
+	e.Config.Plugins["replay"] = json.RawMessage(`{"script":"` + w.ScriptFile() + `","remember":true}`)
 	e.Config.Limits.MaxWait = "16h"
 	clock := &leaping{}
 	e.Clock = clock
-	list := &prd.File{Path: filepath.Join(w.root, TasksFile)}
+	list := &prd.File{Path: filepath.Join(w.Root, TasksFile)}
 	var order []string
 	out, err := Run(t.Context(), e, Options{Session: 15 * time.Second, OnTask: func(tr *Trail) {
 		order = append(order, tr.TaskID)
@@ -90,7 +90,7 @@ func TestGraphOfEight(t *testing.T) {
 	if len(out.Replaced) != 1 || out.Replaced[0].Role != roleCode {
 		t.Errorf("replaced: %+v", out.Replaced)
 	}
-	if s := w.git("status", "--porcelain"); s != "" || w.read("src/base.txt") == "" {
+	if s := w.Git("status", "--porcelain"); s != "" || w.Read("src/base.txt") == "" {
 		t.Errorf("left over: %s", s)
 	}
 }
@@ -114,10 +114,10 @@ func TestLyingAgents(t *testing.T) {
 		tasks = append(tasks, task(id))
 	}
 	w := newWorld(t, tasks...)
-	w.write("tests/a_test.go", "package a // fails\n")
-	w.git("add", "-A")
-	w.git("commit", "-qm", "a test that fails")
-	base := w.git("rev-parse", "HEAD")
+	w.Write("tests/a_test.go", "package a // fails\n")
+	w.Git("add", "-A")
+	w.Git("commit", "-qm", "a test that fails")
+	base := w.Git("rev-parse", "HEAD")
 	for id, lie := range lies {
 		w.simple(id)
 		before := ""
@@ -137,13 +137,13 @@ func TestLyingAgents(t *testing.T) {
 			t.Errorf("%s: %s %s, %s: %+v", id, tr.Code, tr.Summary, tr.Why, tr.Judged)
 		}
 	}
-	if changed := w.git("diff", "--name-only", base, "HEAD"); changed != TasksFile {
+	if changed := w.Git("diff", "--name-only", base, "HEAD"); changed != TasksFile {
 		t.Errorf("changed: %s", changed)
 	}
-	if s := w.git("status", "--porcelain"); s != "" {
+	if s := w.Git("status", "--porcelain"); s != "" {
 		t.Errorf("left over: %s", s)
 	}
-	for _, path := range []string{w.side("over"), filepath.Join(w.home, "over")} {
+	for _, path := range []string{w.side("over"), filepath.Join(w.Home, "over")} {
 		if _, err := os.Lstat(path); err == nil {
 			t.Errorf("%s was written", path)
 		}

@@ -19,15 +19,15 @@ func onceBegun(other string) string { return strings.ReplaceAll(begun, "OTHER", 
 // tell writes down how tasks ended.
 func (w *world) tell(out *Outcome) {
 	for _, tr := range out.Tasks {
-		w.t.Logf("%s %s %s %s: %v", tr.Attempt, tr.Code, tr.Summary, tr.Why, tr.Notes)
+		w.T.Logf("%s %s %s %s: %v", tr.Attempt, tr.Code, tr.Summary, tr.Why, tr.Notes)
 	}
 }
 
 // leftovers says what a run left that belongs to nobody.
 func (w *world) leftovers() string {
-	w.t.Helper()
-	out := w.git("for-each-ref", "refs/heads/relay") + w.git("status", "--porcelain")
-	marks, _ := filepath.Glob(filepath.Join(w.home, "data", "tasks", "*", "*.json"))
+	w.T.Helper()
+	out := w.Git("for-each-ref", "refs/heads/relay") + w.Git("status", "--porcelain")
+	marks, _ := filepath.Glob(filepath.Join(w.Home, "data", "tasks", "*", "*.json"))
 	return out + strings.Join(marks, " ")
 }
 
@@ -45,7 +45,7 @@ func TestSideBySide(t *testing.T) {
 	if out.Reason != NothingLeft || len(out.Tasks) != 3 || out.Tasks[2].TaskID != "c" {
 		t.Fatalf("%s %s: %d tasks", out.Reason, out.Why, len(out.Tasks))
 	}
-	log := w.git("log", "--format=%H %s")
+	log := w.Git("log", "--format=%H %s")
 	for _, tr := range out.Tasks {
 		if tr.Code != judge.Success || len(tr.Commits) != 2 || w.status(tr.TaskID) != "completed" {
 			t.Fatalf("%s: %s %s %s", tr.TaskID, tr.Code, tr.Summary, tr.Why)
@@ -55,7 +55,7 @@ func TestSideBySide(t *testing.T) {
 				t.Errorf("%s: the commit %s is not on the branch", tr.TaskID, c)
 			}
 		}
-		if got := w.read("src/" + tr.TaskID + ".txt"); got != "word "+tr.TaskID+"\nmore\n" {
+		if got := w.Read("src/" + tr.TaskID + ".txt"); got != "word "+tr.TaskID+"\nmore\n" {
 			t.Errorf("%s: %q", tr.TaskID, got)
 		}
 	}
@@ -63,7 +63,7 @@ func TestSideBySide(t *testing.T) {
 	if n := len(w.trail("a").Checks) + len(w.trail("b").Checks); n != 3 {
 		t.Errorf("%d checks of a and b", n)
 	}
-	if body := w.git("log", "-1", "--format=%B", w.trail("b").Commit); strings.Count(body, "Relay-Run:") != 1 {
+	if body := w.Git("log", "-1", "--format=%B", w.trail("b").Commit); strings.Count(body, "Relay-Run:") != 1 {
 		t.Errorf("the message is\n%s", body)
 	}
 	if left := w.leftovers(); left != "" {
@@ -102,7 +102,7 @@ func TestConflictGoesBackOnce(t *testing.T) {
 	if again != 1 {
 		t.Errorf("%d attempts conflicted", again)
 	}
-	if text := w.read("src/a.txt"); !strings.Contains(text, "word a") {
+	if text := w.Read("src/a.txt"); !strings.Contains(text, "word a") {
 		t.Errorf("src/a.txt: %q", text)
 	}
 	if left := w.leftovers(); left != "" {

@@ -29,28 +29,28 @@ func TestInterruptedInEveryState(t *testing.T) {
 	} {
 		t.Run(point, func(t *testing.T) {
 			w := newWorld(t)
-			head := w.git("rev-parse", "HEAD")
-			out, _ := w.run(envSignal + "=" + point)
+			head := w.Git("rev-parse", "HEAD")
+			out, _ := w.Child("", envSignal+"="+point)
 			if !strings.HasPrefix(out, string(want)+" ") {
 				t.Fatalf("ended with %s", out)
 			}
 			if want == judge.StopInterrupted && !strings.Contains(out, "interrupted by a test") {
 				t.Errorf("the cause is not told: %s", out)
 			}
-			raw, err := os.ReadFile(filepath.Join(w.root, ".relay/REPORT.json"))
+			raw, err := os.ReadFile(filepath.Join(w.Root, ".relay/REPORT.json"))
 			must(t, err)
 			rep, err := report.Decode(raw)
 			must(t, err)
 			if rep.Code != want || (rep.Commit != "") != (want == judge.Success) {
 				t.Errorf("report: %s, commit %q", rep.Code, rep.Commit)
 			}
-			if _, err := os.Lstat(filepath.Join(w.root, ".relay/lock.json")); err == nil {
+			if _, err := os.Lstat(filepath.Join(w.Root, ".relay/lock.json")); err == nil {
 				t.Error("the lock is still there")
 			}
 			if s := w.strays(); len(s) > 0 {
 				t.Errorf("processes live on: %q", s)
 			}
-			if (w.git("rev-parse", "HEAD") == head) != (want != judge.Success) || w.git("status", "--porcelain") != "" {
+			if (w.Git("rev-parse", "HEAD") == head) != (want != judge.Success) || w.Git("status", "--porcelain") != "" {
 				t.Error("the repository is neither at the base nor at the commit")
 			}
 			w.settled(0, point, false)
@@ -60,16 +60,16 @@ func TestInterruptedInEveryState(t *testing.T) {
 
 func TestHistoryOff(t *testing.T) {
 	w := newWorld(t)
-	w.write("relay.config.json", strings.Replace(w.read("relay.config.json"), `"version":"1.0",`, `"version":"1.0","history":{"enabled":false},`, 1))
-	w.git("commit", "-qam", "no history")
-	out, _ := w.run()
+	w.Write("relay.config.json", strings.Replace(w.Read("relay.config.json"), `"version":"1.0",`, `"version":"1.0","history":{"enabled":false},`, 1))
+	w.Git("commit", "-qam", "no history")
+	out, _ := w.Child("")
 	if !strings.HasPrefix(out, "SUCCESS") {
 		t.Fatal(out)
 	}
-	if left, _ := filepath.Glob(filepath.Join(w.root, ".relay/history/2*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(w.Root, ".relay/history/2*")); len(left) > 0 {
 		t.Errorf("kept: %v", left)
 	}
-	if _, err := os.Lstat(filepath.Join(w.root, ".relay/REPORT.json")); err != nil {
+	if _, err := os.Lstat(filepath.Join(w.Root, ".relay/REPORT.json")); err != nil {
 		t.Error(err)
 	}
 }
@@ -79,11 +79,11 @@ func TestFailedBuildIsKeptAndJudged(t *testing.T) {
 	task := executeTask()
 	task["builder"].(map[string]any)["patch"] = "--- a/src/a.txt\n+++ b/src/a.txt\n@@ -1 +1 @@\n-not there\n+two\n"
 	w.script(task)
-	out, _ := w.run()
+	out, _ := w.Child("")
 	if !strings.HasPrefix(out, string(judge.StopBuilderOutputInvalid)) || !strings.Contains(out, "does not apply") {
 		t.Errorf("a patch that does not apply: %s", out)
 	}
-	if w.read("src/a.txt") != "one\n" || w.git("status", "--porcelain") != "" {
+	if w.Read("src/a.txt") != "one\n" || w.Git("status", "--porcelain") != "" {
 		t.Error("the tree was touched")
 	}
 }

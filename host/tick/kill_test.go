@@ -4,36 +4,37 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/paxiom/relay/host/internal/history"
+	"github.com/paxiom/relay/host/internal/hosttest"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/judge"
 )
 
 // control is a task that builds nothing: the tick that settles what a crash left.
 func (w *world) control() string {
-	w.t.Helper()
+	w.T.Helper()
 	task := executeTask()
 	delete(task, "builder")
 	task["control"] = map[string]any{"action": "stop", "reason": "enough"}
 	b, err := json.Marshal(task)
-	must(w.t, err)
-	name := filepath.Join(filepath.Dir(w.root), "control.json")
-	must(w.t, os.WriteFile(name, b, 0o644))
+	must(w.T, err)
+	name := filepath.Join(w.Dir, "control.json")
+	must(w.T, os.WriteFile(name, b, 0o644))
 	return name
 }
 
 func TestKilledAtEveryPointOfATick(t *testing.T) {
 	whole := newWorld(t)
-	out, _ := whole.run()
+	out, _ := whole.Child("")
 	if !strings.HasPrefix(out, "SUCCESS") {
 		t.Fatalf("an undisturbed tick: %s", out)
 	}
-	points := whole.points()
+	points := whole.Points()
 	if len(points) < 25 {
 		t.Fatalf("only %d points: %v", len(points), points)
 	}
@@ -52,9 +53,9 @@ func TestKilledAtEveryPointOfATick(t *testing.T) {
 func killTick(t *testing.T, n int, point string) string {
 	t.Helper()
 	w := newWorld(t)
-	head := w.git("rev-parse", "HEAD")
-	out, state := w.run(envKill + "=" + itoa(n))
-	if ws, ok := state.Sys().(syscall.WaitStatus); !ok || ws.Signal() != syscall.SIGKILL {
+	head := w.Git("rev-parse", "HEAD")
+	out, state := w.Child(strconv.Itoa(n))
+	if !hosttest.Killed(state) {
 		t.Fatalf("point %d (%s): not killed: %s", n, point, out)
 	}
 	deadline := time.Now().Add(5 * time.Second)
@@ -64,20 +65,20 @@ func killTick(t *testing.T, n int, point string) string {
 	if s := w.strays(); len(s) > 0 {
 		t.Errorf("point %d (%s): processes live on: %q", n, point, s)
 	}
-	asked := strings.Contains(strings.Join(w.points(), " "), "tick.asked")
-	out, _ = w.run(envTask + "=" + w.control())
+	asked := strings.Contains(strings.Join(w.Points(), " "), "tick.asked")
+	out, _ = w.Child("", envTask+"="+w.control())
 	if !strings.HasPrefix(out, "SUCCESS") {
 		t.Fatalf("point %d (%s): the next tick: %s", n, point, out)
 	}
 	w.settled(n, point, asked)
-	if out := w.git("status", "--porcelain"); out != "" {
+	if out := w.Git("status", "--porcelain"); out != "" {
 		t.Errorf("point %d (%s): not clean: %s", n, point, out)
 	}
-	now, text := w.git("rev-parse", "HEAD"), w.read("src/a.txt")
+	now, text := w.Git("rev-parse", "HEAD"), w.Read("src/a.txt")
 	switch {
 	case now == head && text == "one\n":
 		return "base"
-	case now != head && text == "two\n" && w.git("rev-parse", "HEAD^") == head:
+	case now != head && text == "two\n" && w.Git("rev-parse", "HEAD^") == head:
 		return "landed"
 	}
 	t.Errorf("point %d (%s): neither: HEAD %s, %q", n, point, now, text)
@@ -86,60 +87,58 @@ func killTick(t *testing.T, n int, point string) string {
 
 // settled fails unless ledger, history and state folder know the end of the run.
 func (w *world) settled(n int, point string, asked bool) {
-	w.t.Helper()
+	w.T.Helper()
 	r := newRun(w.env(), Options{})
-	if _, err := r.checkConfig(w.t.Context()); err != nil {
-		w.t.Fatal(err)
+	if _, err := r.checkConfig(w.T.Context()); err != nil {
+		w.T.Fatal(err)
 	}
 	st, err := ledger.Read(r.ws)
-	must(w.t, err)
+	must(w.T, err)
 	if len(st.Pending) > 0 || asked && st.Budgets.OrchestratorCalls != 1 {
-		w.t.Errorf("point %d (%s): ledger %+v", n, point, st)
+		w.T.Errorf("point %d (%s): ledger %+v", n, point, st)
 	}
 	lines := 0
-	must(w.t, ledger.Usages(r.ws, func(ledger.Line) error { lines++; return nil }))
+	must(w.T, ledger.Usages(r.ws, func(ledger.Line) error { lines++; return nil }))
 	if want := st.Budgets.OrchestratorCalls + st.Budgets.BuilderCalls; lines != want {
-		w.t.Errorf("point %d (%s): %d lines of usage for %d calls", n, point, lines, want)
+		w.T.Errorf("point %d (%s): %d lines of usage for %d calls", n, point, lines, want)
 	}
 	runs, err := history.Open(r.ws.History()).List(0)
-	must(w.t, err)
+	must(w.T, err)
 	for _, m := range runs {
 		if m.Code == "" {
-			w.t.Errorf("point %d (%s): run %s has no end", n, point, m.RunID)
+			w.T.Errorf("point %d (%s): run %s has no end", n, point, m.RunID)
 		}
-		if m.Code == judge.Success && m.TaskID == "T1" && m.Commit != "" && !strings.HasPrefix(w.git("rev-parse", "HEAD"), m.Commit) {
-			w.t.Errorf("point %d (%s): history says %s", n, point, m.Commit)
+		if m.Code == judge.Success && m.TaskID == "T1" && m.Commit != "" && !strings.HasPrefix(w.Git("rev-parse", "HEAD"), m.Commit) {
+			w.T.Errorf("point %d (%s): history says %s", n, point, m.Commit)
 		}
 	}
-	left, _ := filepath.Glob(filepath.Join(w.home, ".local/state/relay/boxes/*"))
+	left, _ := filepath.Glob(filepath.Join(w.Home, ".local/state/relay/boxes/*"))
 	more, _ := filepath.Glob(filepath.Join(r.ws.Journal(), "*"))
 	for _, f := range append(left, more...) {
-		w.t.Errorf("point %d (%s): %s is left", n, point, f)
+		w.T.Errorf("point %d (%s): %s is left", n, point, f)
 	}
 }
-
-func itoa(n int) string { b, _ := json.Marshal(n); return string(b) }
 
 // A file that the operator edits after a crash in the middle of an apply is never
 // overwritten: the next tick is blocked, and recover leaves the file as it is.
 func TestEditAfterACrashBlocksUntilRecover(t *testing.T) {
 	w := newWorld(t)
-	w.run()
+	w.Child("")
 	n := 0
-	for i, p := range w.points() {
+	for i, p := range w.Points() {
 		if p == "apply.renamed" {
 			n = i + 1
 		}
 	}
 	w = newWorld(t)
-	w.run(envKill + "=" + itoa(n))
-	head := w.git("rev-parse", "HEAD")
-	w.write("src/a.txt", "mine\n")
-	out, _ := w.run()
+	w.Child(strconv.Itoa(n))
+	head := w.Git("rev-parse", "HEAD")
+	w.Write("src/a.txt", "mine\n")
+	out, _ := w.Child("")
 	if !strings.HasPrefix(out, string(judge.BlockedCrashRecovery)) {
 		t.Fatalf("the next tick: %s", out)
 	}
-	raw, err := os.ReadFile(filepath.Join(w.root, ".relay/BLOCKED.json"))
+	raw, err := os.ReadFile(filepath.Join(w.Root, ".relay/BLOCKED.json"))
 	if err != nil || !strings.Contains(string(raw), "relay recover") {
 		t.Errorf("BLOCKED.json: %s, %v", raw, err)
 	}
@@ -148,14 +147,14 @@ func TestEditAfterACrashBlocksUntilRecover(t *testing.T) {
 	if len(done) != 1 || done[0].Conflict != "" || len(done[0].Notes) == 0 {
 		t.Errorf("%+v", done)
 	}
-	if w.read("src/a.txt") != "mine\n" || w.git("rev-parse", "HEAD") != head {
+	if w.Read("src/a.txt") != "mine\n" || w.Git("rev-parse", "HEAD") != head {
 		t.Error("the operator's file was touched, or HEAD")
 	}
-	if got := w.git("show", "refs/relay/"+done[0].RunID+":src/a.txt"); got != "two" {
+	if got := w.Git("show", "refs/relay/"+done[0].RunID+":src/a.txt"); got != "two" {
 		t.Errorf("relay's version is %q", got)
 	}
-	w.git("checkout", "-q", "src/a.txt")
-	if out, _ = w.run(); !strings.HasPrefix(out, "SUCCESS") {
+	w.Git("checkout", "-q", "src/a.txt")
+	if out, _ = w.Child(""); !strings.HasPrefix(out, "SUCCESS") {
 		t.Errorf("the tick after that: %s", out)
 	}
 }

@@ -11,16 +11,18 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/hosttest"
 	"github.com/paxiom/relay/judge"
 )
 
 // providers are the processes of the provider of this world.
 func (w *world) providers() (pids []int) {
+	bin, _ := hosttest.Plugins(w.T)
 	all, _ := filepath.Glob("/proc/[0-9]*")
 	for _, p := range all {
 		env, err := os.ReadFile(p + "/environ")
 		name, _ := os.ReadFile(p + "/cmdline")
-		if err == nil && strings.Contains(string(env), "HOME="+w.home+"\x00") && strings.HasPrefix(string(name), filepath.Join(w.bin, "relay-plugin-replay")) {
+		if err == nil && strings.Contains(string(env), "HOME="+w.Home+"\x00") && strings.HasPrefix(string(name), filepath.Join(bin, "relay-plugin-replay")) {
 			pid, _ := strconv.Atoi(filepath.Base(p))
 			pids = append(pids, pid)
 		}
@@ -32,7 +34,7 @@ func (w *world) providers() (pids []int) {
 // more, is started anew; each run has the words of its own part; the end leaves nothing.
 func TestProviderStaysUp(t *testing.T) {
 	w := newWorld(t)
-	t.Setenv("HOME", w.home)
+	t.Setenv("HOME", w.Home)
 	ask := executeTask()
 	delete(ask, "builder")
 	ask["control"] = map[string]any{"action": "continue", "reason": "more to do"}

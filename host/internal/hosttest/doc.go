@@ -4,5 +4,5 @@
 //
 // It knows no workflow and asserts nothing about one; no program contains it.
 //
-// Callers: tests of host/tick and host/cycle.
+// Callers: tests of host/tick, host/cycle and host/pipeline.
 package hosttest

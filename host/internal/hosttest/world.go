@@ -21,16 +21,17 @@ type World struct {
 	bin, man   string // the plugins and their manifest
 }
 
-// New makes a repository of these files, with one commit. In them @SCRIPT@ stands for
-// what the provider replay plays.
+// New makes a repository of these files, with one commit. In them @DIR@ stands for the
+// world's folder and @SCRIPT@ for what the provider replay plays.
 func New(t testing.TB, files map[string]string) *World {
 	t.Helper()
 	dir := t.TempDir()
 	w := &World{T: t, Dir: dir, Root: filepath.Join(dir, "repo"), Home: filepath.Join(dir, "home")}
 	w.bin, w.man = Plugins(t)
 	Must(t, os.MkdirAll(w.Home, 0o755))
+	known := strings.NewReplacer("@DIR@", dir, "@SCRIPT@", w.ScriptFile())
 	for name, text := range files {
-		w.Write(name, strings.ReplaceAll(text, "@SCRIPT@", w.ScriptFile()))
+		w.Write(name, known.Replace(text))
 	}
 	w.Git("init", "-q", "-b", "main")
 	w.Write(".git/config", w.Read(".git/config")+"[user]\n\tname = Ada\n\temail = ada@example.org\n")
