@@ -252,19 +252,7 @@ func attemptNumbers(ws *workspace.Workspace, task string) ([]int, error) {
 }
 
 func readTrail(ws *workspace.Workspace, attempt string) (*Trail, error) {
-	path := dir(ws, tasksDir, attempt, trailFile)
-	b, err := workspace.ReadFile(path, 64<<20)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	t := &Trail{}
-	if err == nil {
-		err = json.Unmarshal(b, t)
-	}
-	if err != nil {
-		return nil, workspace.Unreadable(path, err)
-	}
-	return t, nil
+	return workspace.ReadJSON[Trail](dir(ws, tasksDir, attempt, trailFile), 64<<20, json.Unmarshal)
 }
 
 // every calls fn for the newest attempt at each task.
@@ -324,17 +312,5 @@ func Waiting(ws *workspace.Workspace) (waiting []*Trail, err error) {
 }
 
 func readRecord(ws *workspace.Workspace) (*record, error) {
-	path := dir(ws, recordFile)
-	b, err := workspace.ReadFile(path, 1<<20)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	r := &record{}
-	if err == nil {
-		err = json.Unmarshal(b, r)
-	}
-	if err != nil {
-		return nil, workspace.Unreadable(path, err)
-	}
-	return r, nil
+	return workspace.ReadJSON[record](dir(ws, recordFile), 1<<20, json.Unmarshal)
 }

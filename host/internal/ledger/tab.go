@@ -2,11 +2,8 @@ package ledger
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -225,16 +222,9 @@ func (t *Tab) locked(do func(*tabs) error) error {
 
 // openTabs are the calls on tabs that are not settled.
 func openTabs(ws *workspace.Workspace) ([]Pending, error) {
-	b, err := workspace.ReadFile(ws.Reserved(), workspace.MaxRunnerFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	open := &tabs{}
-	if err == nil {
-		err = strictjson.Unmarshal(b, open)
-	}
-	if err != nil {
-		return nil, workspace.Unreadable(filepath.Clean(ws.Reserved()), err)
+	open, err := workspace.ReadJSON[tabs](ws.Reserved(), workspace.MaxRunnerFile, strictjson.Unmarshal)
+	if open == nil || err != nil {
+		return nil, err
 	}
 	return open.Calls, nil
 }

@@ -106,6 +106,23 @@ func (w *Workspace) Validate() error {
 	return nil
 }
 
+// ReadJSON reads one of relay's own files as decode does; nil when there is none. What
+// can't be read is [Unreadable].
+func ReadJSON[T any](path string, max int64, decode func([]byte, any) error) (*T, error) {
+	b, err := ReadFile(path, max)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	v := new(T)
+	if err == nil {
+		err = decode(b, v)
+	}
+	if err != nil {
+		return nil, Unreadable(path, err)
+	}
+	return v, nil
+}
+
 // Unreadable is the fault for one of relay's own files that can't be what relay wrote.
 func Unreadable(path string, err error) error {
 	var pe *fs.PathError
