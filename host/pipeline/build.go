@@ -3,9 +3,7 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +16,6 @@ import (
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/desk"
-	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -83,31 +80,18 @@ func (a *attempt) tooLong(b building, s Session, most int) *Problem {
 	return p
 }
 
-// sessionFile is what is kept of one process: what it said, before anybody else knows.
+// sessionFile is what is kept of one process. What one that was done said is with the
+// answers.
 type sessionFile struct {
-	Session Session         `json:"session"`
-	Result  json.RawMessage `json:"result,omitempty"`
-	Call    *ledger.Line    `json:"call,omitempty"`
+	Session Session `json:"session"`
 	// Standing is how far it came, for the next one.
 	Standing *change.Standing `json:"standing,omitempty"`
 }
 
 func (a *attempt) sessionPath(name string) string { return a.dir("session-" + name + ".json") }
 
-func (a *attempt) readSession(name string) (*sessionFile, error) {
-	b, err := workspace.ReadFile(a.sessionPath(name), 16<<20)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	s := &sessionFile{}
-	if err == nil {
-		err = json.Unmarshal(b, s)
-	}
-	if err != nil {
-		return nil, workspace.Unreadable(a.sessionPath(name), err)
-	}
-	return s, nil
-}
+// callID is that of a process of a builder among the answers of the attempt.
+func (a *attempt) callID(name string) string { return a.trail.Attempt + "-" + name }
 
 // session is one process of a builder and the judge's look at what it left. One that had
 // ended before relay did is not run again.
@@ -115,22 +99,43 @@ func (a *attempt) session(ctx context.Context, at durable.Attempt, name string, 
 	if _, err := a.open(ctx); err != nil {
 		return Session{}, err
 	}
-	kept, err := a.readSession(name)
+	kept, err := workspace.ReadJSON[sessionFile](a.sessionPath(name), 16<<20, json.Unmarshal)
+	if err != nil {
+		return Session{}, err
+	}
+	said, err := a.said(name)
 	if err != nil {
 		return Session{}, err
 	}
 	if kept == nil {
 		kept = &sessionFile{Session: Session{Name: name, Step: b.role, Round: b.round}}
-		r, err := a.resume(ctx, at, n, b)
-		if err != nil {
-			return Session{}, err
-		}
-		if err := a.hands(ctx, name, b, r, kept); err != nil {
-			return Session{}, a.salvage(ctx, err)
+		if said == nil {
+			r, err := a.resume(ctx, at, n, b)
+			if err != nil {
+				return Session{}, err
+			}
+			if err := a.hands(ctx, name, b, r, kept); err != nil {
+				return Session{}, a.salvage(ctx, err)
+			}
+			if said, err = a.said(name); err != nil {
+				return Session{}, err
+			}
 		}
 	}
-	a.bought(kept.Call)
-	return a.weigh(ctx, name, b, kept)
+	if said != nil {
+		kept.Session.Builder, kept.Session.Model, kept.Session.MS = said.Provider, said.Model, said.MS
+		a.bought(said.Line)
+	}
+	return a.weigh(ctx, name, b, kept, said)
+}
+
+// said is what a process that was done said of its work; nil when there is none.
+func (a *attempt) said(name string) (*desk.Answer, error) {
+	ans, err := a.calls().Answers.Read(a.callID(name))
+	if err != nil || ans == nil || !ans.Answered {
+		return nil, err
+	}
+	return ans, nil
 }
 
 // salvage keeps what a builder had done that failed for good.
@@ -183,7 +188,13 @@ func (a *attempt) hands(ctx context.Context, name string, b building, r *prompts
 	if err != nil {
 		return err
 	}
+	if kept.Session.End == "" { // it was done, and what it said is kept
+		return nil
+	}
 	kept.Session.MS = a.p.now().Sub(began).Milliseconds()
+	if err := a.change.Sync(); err != nil {
+		return crew.BoxFault(err)
+	}
 	return workspace.WriteJSON(a.sessionPath(name), kept)
 }
 
@@ -214,12 +225,11 @@ func (a *attempt) worker(ctx context.Context, c crew.Choice, name string, b buil
 		MaxCostMicrousd: int64(cfg.Pipeline.MaxSessionUSD * 1e6), IdleTimeout: durationpb.New(time.Duration(cfg.Builder.IdleTimeoutSeconds) * time.Second)}
 	s := &kept.Session
 	s.Builder, s.Model = c.Name, c.Model
-	done, f, late, err := a.calls().Build(ctx, p, c, desk.Work{ID: a.trail.Attempt + "-" + name + "-" + c.Name, Role: b.role, Request: req, MaxUSD: cfg.Pipeline.MaxSessionUSD, Limit: b.limit,
+	_, f, late, err := a.calls().Build(ctx, p, c, desk.Work{ID: a.callID(name), Role: b.role, Request: req, MaxUSD: cfg.Pipeline.MaxSessionUSD, Limit: b.limit,
 		Began: func() { *began = true },
-		Keep: func(done *pluginpb.BuildDone, u ledger.Line) error {
-			s.End, s.Model = endDone, u.Model
-			kept.Result, kept.Call = done.GetResultJson(), &u
-			return workspace.WriteJSON(a.sessionPath(name), kept)
+		Finished: func() error {
+			p.Close(context.WithoutCancel(ctx)) // the box is quiet from here on
+			return crew.BoxFault(a.change.Sync())
 		}})
 	p.Close(context.WithoutCancel(ctx))
 	if over := p.Plan.Exceeded("the builder " + p.Entry.Name); over != nil && ctx.Err() == nil {
@@ -229,7 +239,6 @@ func (a *attempt) worker(ctx context.Context, c crew.Choice, name string, b buil
 	case err != nil:
 		return nil, err
 	case f == nil:
-		kept.Result = done.GetResultJson()
 		return nil, nil
 	case late || capped(f):
 		s.End, s.Why = endCap, fmt.Sprintf("%s was ended at its cap of %s", c, b.limit)
@@ -251,11 +260,12 @@ func capped(f *pluginhost.Failure) bool {
 }
 
 // weigh reads what a process says of its work and has the judge read what it did.
-func (a *attempt) weigh(ctx context.Context, name string, b building, kept *sessionFile) (Session, error) {
+// said is nil where it was ended.
+func (a *attempt) weigh(ctx context.Context, name string, b building, kept *sessionFile, said *desk.Answer) (Session, error) {
 	s := &kept.Session
-	if s.End == "" || s.End == endDone {
-		s.End = endDone
-		open, invalid := b.read(kept.Result, s)
+	if said != nil {
+		s.End, s.Outcomes = endDone, nil
+		open, invalid := b.read([]byte(said.Text), s)
 		switch {
 		case invalid != nil:
 			s.End, s.Why = endInvalid, "its result is not valid: "+invalid.Error()
@@ -268,9 +278,6 @@ func (a *attempt) weigh(ctx context.Context, name string, b building, kept *sess
 		return *s, err
 	}
 	s.Commits = a.change.OwnCommits()
-	if err := a.change.Sync(); err != nil {
-		return *s, crew.BoxFault(err)
-	}
 	if s.End != endDone && kept.Standing == nil {
 		st, err := a.change.Standing(ctx)
 		if err != nil {

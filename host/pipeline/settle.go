@@ -3,8 +3,6 @@ package pipeline
 import (
 	"context"
 	"fmt"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/paxiom/relay/host/change"
@@ -163,26 +161,6 @@ func (p *Pipeline) keptUsage(hold string) *ledger.Usage {
 		if u := (desk.Answers{Dir: p.dir(tasksDir, t.Attempt, callsDir)}).Kept(hold); u != nil {
 			return u
 		}
-		if u := p.keptSession(t, hold); u != nil {
-			return u
-		}
 	}
 	return nil
-}
-
-// keptSession is keptUsage for the calls of builders.
-func (p *Pipeline) keptSession(t *Trail, hold string) *ledger.Usage {
-	a := &attempt{p: p, trail: t}
-	files, _ := filepath.Glob(p.dir(tasksDir, t.Attempt, "session-*.json"))
-	i := slices.IndexFunc(files, func(f string) bool {
-		s, err := a.readSession(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(f), "session-"), ".json"))
-		return err == nil && s != nil && s.Call != nil && s.Call.CallID == hold
-	})
-	if i < 0 {
-		return nil
-	}
-	s, _ := a.readSession(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(files[i]), "session-"), ".json"))
-	c := s.Call
-	return &ledger.Usage{Model: c.Model, InputTokens: c.InputTokens, OutputTokens: c.OutputTokens, CacheReadTokens: c.CacheReadTokens, CacheWriteTokens: c.CacheWriteTokens,
-		ReasoningTokens: c.ReasoningTokens, CostUSD: c.CostUSD, Outcome: c.Outcome}
 }

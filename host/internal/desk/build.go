@@ -23,13 +23,10 @@ type Work struct {
 	Request *pluginpb.BuildRequest
 	MaxUSD  float64
 	Limit   time.Duration // wall clock
-	// Began is called before each request that is sent, Keep stores what came of one
-	// before the ledger hears of it; either may be nil.
-	Began func()
-	Keep  func(done *pluginpb.BuildDone, u ledger.Line) error
-	// Finished, which may be nil, is called when the builder has ended well: what it made
-	// has to be whole and on disk when it returns. Then its result is kept like an answer,
-	// as [Answers.Read] finds it.
+	// Began is called before each request that is sent, Finished when the builder has
+	// ended well: what it made has to be whole and on disk when that returns, for then its
+	// result is kept like an answer, as [Answers.Read] finds it. Either may be nil.
+	Began    func()
 	Finished func() error
 }
 
@@ -68,9 +65,6 @@ func (d *Desk) Build(ctx context.Context, p *crew.Plugin, c crew.Choice, w Work)
 // openWork is open for a builder. What it had finished lies in its box, which is the
 // caller's: when that asks for more, the box is gone.
 func (d *Desk) openWork(w Work) (*Answer, error) {
-	if w.Finished == nil {
-		return &Answer{}, nil
-	}
 	a, err := d.open(Question{ID: w.ID, Role: w.Role, System: w.Request.System, User: w.Request.Prompt})
 	if err == nil && a.Answered {
 		d.Note("what the builder had finished for " + w.ID + " is gone; it builds again, and may be charged twice")
@@ -95,19 +89,16 @@ func (d *Desk) build(ctx context.Context, p *crew.Plugin, c crew.Choice, w Work,
 			done, f = open.Build(ctx, w.Request, func(e *pluginpb.BuildEvent) { d.onBuild(p, id, e) })
 			journal.Reached(d.Workflow + ".built")
 			return done.GetModel(), done.GetUsage(), f
-		}}
-	if w.Keep != nil {
-		one.keep = func(h Hold, u ledger.Usage) error { return w.Keep(done, h.Line(u)) }
-	}
-	if w.Finished != nil {
-		one.keep = func(h Hold, u ledger.Usage) error {
-			if err := w.Finished(); err != nil {
-				return err
+		},
+		keep: func(h Hold, u ledger.Usage) error {
+			if w.Finished != nil {
+				if err := w.Finished(); err != nil {
+					return err
+				}
 			}
 			a.Answered, a.Text = true, string(done.GetResultJson())
 			return d.keep(a, c, h, u, began)
-		}
-	}
+		}}
 	f, err = d.pay(ctx, p, one)
 	return done, f, err
 }
