@@ -24,8 +24,6 @@ type (
 	CyclePreview = cycle.Preview
 	// CycleReview is what a review found.
 	CycleReview = cycle.Review
-	// CycleWorktree is one work tree of the pool.
-	CycleWorktree = cycle.Worktree
 )
 
 // CycleResult is a cycle after a command.

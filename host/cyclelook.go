@@ -220,39 +220,6 @@ func (r *Repo) TmuxStatus() string {
 	return Safe(line)
 }
 
-// GCResult is what gc removed.
-type GCResult struct {
-	Doc
-	Removed []CycleWorktree `json:"removed"`
-	Kept    []CycleWorktree `json:"kept"`
-	Bytes   int64           `json:"bytes"` // of what was removed
-	DryRun  bool            `json:"dry_run,omitempty"`
-}
-
-// GC removes the work trees that no cycle has.
-func (r *Repo) GC(ctx context.Context, dry bool) (*GCResult, error) {
-	env, _, err := r.cycleEnv(nil)
-	if err != nil {
-		return nil, err
-	}
-	res := &GCResult{Doc: Doc{"relay.gc", 1}, DryRun: dry, Removed: []CycleWorktree{}, Kept: []CycleWorktree{}}
-	gone, err := env.Collect(ctx, dry)
-	if err != nil {
-		return nil, err
-	}
-	was := map[string]bool{}
-	for _, w := range gone {
-		res.Removed, res.Bytes, was[w.Path] = append(res.Removed, w), res.Bytes+w.Bytes, true
-	}
-	left, err := env.Worktrees(ctx, true)
-	for _, w := range left {
-		if !was[w.Path] {
-			res.Kept = append(res.Kept, w)
-		}
-	}
-	return res, err
-}
-
 // StatsResult says how models keep to the forms of audits and revisions.
 type StatsResult struct {
 	Doc

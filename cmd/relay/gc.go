@@ -17,8 +17,8 @@ func newGCCmd(a *app, runF func(context.Context, *gcOptions) error) *cobra.Comma
 	o := &gcOptions{app: a}
 	cmd := &cobra.Command{
 		Use:     "gc",
-		Short:   "Remove the work trees that no cycle has",
-		Long:    "Cycles have work trees of their own, which later cycles use again. This removes those that are free.\nBranches, commits and the files of cycles stay.",
+		Short:   "Remove the work trees that no cycle and no task has",
+		Long:    "Cycles, and tasks that are worked on side by side, have work trees of their own, which later ones use\nagain. This removes those that are free. Branches, commits and the files of cycles and tasks stay.",
 		Example: "relay gc --dry-run\nrelay gc",
 		GroupID: groupCycle,
 		Args:    noArgs,
@@ -46,7 +46,7 @@ func runGC(ctx context.Context, o *gcOptions) error {
 			p.row(verb, host.Safe(w.Path)+"  "+p.dim(size(w.Bytes)))
 		}
 		for _, w := range res.Kept {
-			p.row("in use", host.Safe(w.Path)+"  "+p.dim(w.Cycle))
+			p.row("in use", host.Safe(w.Path)+"  "+p.dim(w.Cycle+host.Safe(w.Task)))
 		}
 		p.linef("%s, %s", plural(len(res.Removed), "work tree", "work trees"), size(res.Bytes))
 	})

@@ -136,12 +136,36 @@ func (p *Pipeline) freshTree(ctx context.Context, task, path string) (string, er
 // pool is this repository's work trees for tasks. Those of tasks that have neither begun
 // nor are worked on are free.
 func (p *Pipeline) pool() *worktree.Pool {
-	return &worktree.Pool{Git: p.place.Git, Dir: worktree.Dir(filepath.Join(p.env.DataDir, "tasks"), p.place.Git), Now: p.now,
-		Alive: func(task string) bool {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			return p.begun[task] != nil || p.busy[task]
-		}}
+	pool := poolOf(p.env, p.place.Git)
+	pool.Now = p.now
+	pool.Alive = func(task string) bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.begun[task] != nil || p.busy[task]
+	}
+	return pool
+}
+
+func poolOf(env *Env, git *judge.Git) *worktree.Pool {
+	return &worktree.Pool{Git: git, Dir: worktree.Dir(filepath.Join(env.DataDir, "tasks"), git)}
+}
+
+// Trees are the work trees of tasks while no pipeline runs: those of tasks that have
+// begun have their owners. Whoever removes any holds the workspace's lock.
+func Trees(ctx context.Context, env *Env) (*worktree.Pool, error) {
+	git, err := judge.OpenGit(ctx, env.Root)
+	if err != nil {
+		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "git can't work with this repository", "`git status` shows git's own words")
+	}
+	open, err := Open(env.WS)
+	if err != nil {
+		return nil, err
+	}
+	pool := poolOf(env, git)
+	pool.Alive = func(task string) bool {
+		return slices.ContainsFunc(open, func(t *Trail) bool { return t.TaskID == task })
+	}
+	return pool, nil
 }
 
 // treeOf is the work tree that a task has; "" when it has none.
