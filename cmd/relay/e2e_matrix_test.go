@@ -72,6 +72,10 @@ func TestE2EMatrix(t *testing.T) {
 				t.Parallel()
 				runCycle(t, way, w, keep)
 			})
+			t.Run(fmt.Sprintf("%s %s pipeline", way.vendor, way.transport), func(t *testing.T) {
+				t.Parallel()
+				runPipeline(t, way, w, keep)
+			})
 		}
 	})
 	table := matrixTable(results)
@@ -92,8 +96,11 @@ func matrixTable(results map[string]string) string {
 	fmt.Fprintln(tw, strings.Join(line, "\t"))
 	for _, w := range ways {
 		rows := []string{w.role}
-		if w.role == "orchestrate" {
-			rows = append(rows, cycleRoles...)
+		switch {
+		case w.role == "orchestrate":
+			rows = append(append(rows, cycleRoles...), pipelineAsked...)
+		case w.transport == "cli":
+			rows = append(rows, pipelineBuilt...)
 		}
 		for _, w.role = range rows {
 			line = []string{w.vendor, w.transport, w.role}

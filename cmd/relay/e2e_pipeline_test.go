@@ -1,0 +1,137 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/paxiom/relay/host"
+)
+
+// What a provider and a builder do for a task of a pipeline; one task shows all of them.
+var (
+	pipelineAsked = []string{"plan", "review", "criteria"}
+	pipelineBuilt = []string{"code", "cleanup"}
+)
+
+// pipelineDocs are what a model answers in each role, by words of the prompt.
+var pipelineDocs = map[string]string{
+	"You plan for":   `{"approach":"add instead of taking away","steps":[{"do":"mend the sign","files":["add.sh"]}],"checks":[],"risks":[],"question":""}`,
+	"You review for": `{"summary":"the one line of add.sh","findings":[{"severity":"minor","file":"add.sh","line":1,"claim":"it does not say what it does","evidence":"echo"}]}`,
+	"You check for": `{"criteria":[{"criterion":1,"verdict":"yes","why":"it is written there",
+		"evidence":[{"kind":"file","file":"add.sh","line":1,"command":"","quote":"echo $(($1 + $2))"}]}]}`,
+}
+
+const (
+	codes, cleans = "You write code for", "You bring a task to its end"
+	cleaned       = `{"summary":"It adds.","memory":"add.sh adds","findings":[{"id":"F1","outcome":"refuted","why":"one line needs no words"}],"notes":[]}`
+)
+
+// hands is the way in which the same vendor's program builds.
+func (w way) hands() way {
+	i := slices.IndexFunc(ways, func(v way) bool { return v.vendor == w.vendor && v.transport == w.transport && v.role == "build" })
+	if i < 0 {
+		return way{plugin: "external"} // an API has none
+	}
+	return ways[i]
+}
+
+// pipelineTurns are the answers of a model that does everything for a task.
+func pipelineTurns(w way) string {
+	var turns []string
+	add := func(match, turn string) {
+		turns = append(turns, strings.Replace(turn, "{", fmt.Sprintf(`{"match":%q,`, match), 1))
+	}
+	for match, doc := range pipelineDocs {
+		add(match, w.answer(doc))
+	}
+	if h := w.hands(); h.program != nil {
+		for _, turn := range h.work {
+			add(codes, turn)
+		}
+		add(codes, h.answer(matrixDone))
+		add(cleans, h.answer(cleaned))
+	}
+	return fmt.Sprintf(`{%q:[%s]}`, w.api, strings.Join(turns, ","))
+}
+
+// byHand is the builder where a way is an API only.
+const byHand = `#!/bin/sh
+if grep -q '"step":"cleanup"' "$RELAY_TASK_PATH"; then echo '` + cleaned + `' >"$RELAY_OUTPUT_PATH"
+else echo 'echo $(($1 + $2))' >add.sh; echo '` + matrixDone + `' >"$RELAY_OUTPUT_PATH"; fi
+`
+
+// runPipeline has one vendor carry out a task of a pipeline: planned, reviewed and held to
+// its criteria by its provider, coded and cleaned up by its program.
+func runPipeline(t *testing.T, w way, seen *watcher, keep func(*testing.T, way, string)) {
+	h := w.hands()
+	defer func() {
+		for _, w.role = range pipelineAsked {
+			keep(t, w, "good")
+		}
+		for _, h.role = range pipelineBuilt {
+			if h.program != nil {
+				keep(t, h, "good")
+			}
+		}
+	}()
+	b := furnish(t, w, matrixCases[0], pipelineTurns(w), map[string]string{"hands.sh": byHand,
+		"prd.json": `{"tasks":[{"id":"mend","title":"Make add.sh add","status":"pending","acceptance_criteria":["add.sh prints the sum"],
+		"validation":{"command":["sh","-c","test $(sh ./add.sh 2 3) = 5"]}}]}`})
+	b.enlist(t, w, h)
+	var res host.PipelineRun
+	if out := b.must(t, "pipeline", "run", "--json"); json.Unmarshal(out, &res) != nil || res.Counts["completed"] != 1 || len(res.Tasks) != 1 {
+		t.Fatalf("%s", out)
+	}
+	task, did := res.Tasks[0], map[string]string{}
+	for _, c := range task.Calls {
+		did[c.Role] = c.Provider
+	}
+	want := map[string]string{"plan": w.plugin, "review": w.plugin, "criteria": w.plugin, "code": h.plugin, "cleanup": h.plugin}
+	for role, who := range want {
+		if did[role] != who {
+			t.Errorf("the %s was done by %q", role, did[role])
+		}
+	}
+	if len(did) != len(want) || len(task.Findings) != 1 || task.Findings[0].Outcome != "refuted" || task.Criteria[0].Verdict.Verdict != "yes" || len(task.Sessions) != 2 {
+		t.Errorf("%+v", task)
+	}
+	if text := e2eGit(t, b.repo, "show", "HEAD:add.sh"); !strings.Contains(text, "+ $2") {
+		t.Errorf("the branch has %q", text)
+	}
+	b.noCanary(t)
+	seen.hold(t, b)
+}
+
+// enlist gives a pipeline's roles to a way and its hands.
+func (b *bench) enlist(t *testing.T, w, h way) {
+	t.Helper()
+	path := filepath.Join(b.repo, "relay.config.json")
+	var c map[string]any
+	if err := json.Unmarshal([]byte(e2eGit(t, b.repo, "show", "HEAD:relay.config.json")), &c); err != nil {
+		t.Fatal(err)
+	}
+	role := map[string]any{"provider": w.plugin, "model": w.model, "fallback": []string{}}
+	builder := map[string]any{"builder": h.plugin, "model": h.model, "fallback": []string{}}
+	c["pipeline"] = map[string]any{"plan": role, "review": role, "criteria": role, "code": builder, "cleanup": builder}
+	if h.program == nil {
+		c["builder"].(map[string]any)["external"] = map[string]any{"command": "sh", "args": []string{"hands.sh"}}
+	} else {
+		block := map[string]any{}
+		if err := json.Unmarshal([]byte("{"+h.settings(t, b.model.URL())+"}"), &block); err != nil {
+			t.Fatal(err)
+		}
+		block["keys"] = map[string]string{h.keyVar: "file:~/key"}
+		c["plugins"].(map[string]any)[h.plugin] = block
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, path, string(text))
+	e2eGit(t, b.repo, "commit", "-qam", "a pipeline")
+	b.must(t, "trust", "--yes")
+}
