@@ -63,6 +63,9 @@ func classifyGit(c *Change, branch string) gitEffect {
 	case "objects":
 		// An object that exists never changes; a new one is not reachable from outside.
 		return noiseIf(c.Kind == Added && rest != "info" && !strings.HasPrefix(rest, "info/"))
+	case "lfs":
+		// What git-lfs stores of a file that is added, under the name of its own hash.
+		return noiseIf(c.Kind == Added && (strings.HasPrefix(rest, "objects/") || strings.HasPrefix(rest, "tmp/")))
 	case "modules":
 		// A status of the repository refreshes the index of each submodule.
 		name := path.Base(rest)

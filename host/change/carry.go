@@ -53,9 +53,19 @@ func (c *Change) Replay(ctx context.Context, from, tip string) (why string, err 
 	if tip == "" {
 		return "", nil
 	}
-	_, why, err = c.inside(ctx, maxStanding, "-c", "user.name=relay", "-c", "user.email=relay@localhost", "-c", "commit.gpgSign=false",
-		"cherry-pick", "--allow-empty", from+".."+tip)
-	if err != nil || why == "" {
+	big, err := c.filtered(ctx, from, tip)
+	if err != nil {
+		return "", err
+	}
+	if why, err := big.bare(ctx, c); why != "" || err != nil {
+		return why, err
+	}
+	_, why, err = c.inside(ctx, maxStanding, append(big.off, "-c", "user.name=relay", "-c", "user.email=relay@localhost", "-c", "commit.gpgSign=false",
+		"cherry-pick", "--allow-empty", from+".."+tip)...)
+	if err == nil && why == "" {
+		return big.fill(ctx, c, tip)
+	}
+	if err != nil {
 		return why, err
 	}
 	out, _, err := c.inside(ctx, maxStanding, "diff", "--name-only", "--diff-filter=U")

@@ -20,6 +20,12 @@ const insideTime = 60 * time.Second
 // by a git outside. At most limit bytes of what it prints are given. why is what the
 // builder is to blame for.
 func (c *Change) inside(ctx context.Context, limit int, args ...string) (out []byte, why string, err error) {
+	return c.within(ctx, limit, "git "+verb(args), nil, append([]string{"git", "-c", "safe.directory=*", "-c", "core.hooksPath=/dev/null",
+		"-c", "core.fsmonitor=false", "-c", "core.quotePath=true", "-c", "protocol.allow=never"}, args...))
+}
+
+// within runs a program in the builder's box, which sees binds besides; name is for why.
+func (c *Change) within(ctx context.Context, limit int, name string, binds []box.Bind, argv []string) (out []byte, why string, err error) {
 	pr, pw, err := os.Pipe()
 	if err != nil {
 		return nil, "", err
@@ -32,12 +38,11 @@ func (c *Change) inside(ctx context.Context, limit int, args ...string) (out []b
 	} else {
 		env = append(env, "PATH=/usr/local/bin:/usr/bin:/bin")
 	}
-	alone, err := c.newBox(nil, nil) // the same layer, without what a builder is given besides
+	alone, err := c.newBox(nil, binds) // the same layer, without what a builder is given besides
 	if err != nil {
 		return nil, "", errors.Join(err, pw.Close())
 	}
-	proc, err := alone.Start(box.Proc{Env: env, Stdout: pw, Argv: append([]string{"git", "-c", "safe.directory=*", "-c", "core.hooksPath=/dev/null",
-		"-c", "core.fsmonitor=false", "-c", "core.quotePath=true", "-c", "protocol.allow=never"}, args...)})
+	proc, err := alone.Start(box.Proc{Env: env, Stdout: pw, Argv: argv})
 	pw.Close()
 	if err != nil {
 		return nil, "", err
@@ -56,7 +61,7 @@ func (c *Change) inside(ctx context.Context, limit int, args ...string) (out []b
 	case len(out) > limit:
 		return out[:limit], "they hold more than " + size(limit), nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return nil, fmt.Sprintf("git did not tell them within %v", insideTime), nil
+		return nil, fmt.Sprintf("%s did not end within %v", name, insideTime), nil
 	case ctx.Err() != nil:
 		return nil, "", ctx.Err()
 	case err != nil:
@@ -64,7 +69,7 @@ func (c *Change) inside(ctx context.Context, limit int, args ...string) (out []b
 	case rerr != nil:
 		return nil, "", rerr
 	case !state.OK():
-		return out, fmt.Sprintf("git %s failed with exit code %d", verb(args), state.Code), nil
+		return out, fmt.Sprintf("%s failed with exit code %d", name, state.Code), nil
 	}
 	return out, "", nil
 }
