@@ -94,6 +94,7 @@ func (g *gathering) spend(o *opened, stateDir string) error {
 	byName := map[string]*ledger.Sum{}
 	err := ledger.UsagesSince(o.ws, g.d.Since, func(u ledger.Line) error {
 		sumOf(byName, u.Provider).Add(u)
+		g.tookPart(u.Provider)
 		sumOf(g.cost, u.RunID).Add(u)
 		g.d.Spend.Total.Add(u)
 		return nil
@@ -131,7 +132,11 @@ func sumOf(sums map[string]*ledger.Sum, key string) *ledger.Sum {
 	return sums[key]
 }
 
-// runs reads the runs of the span, newest first.
+// longest is how long before its end a run may have begun to be found by it: a task of a
+// pipeline can wait for limits, and for its operator.
+const longest = 7 * 24 * time.Hour
+
+// runs reads the runs that ended in the span, or are under way, newest first.
 func (g *gathering) runs(o *opened) error {
 	all, err := o.hist.All()
 	if err != nil {
@@ -139,8 +144,11 @@ func (g *gathering) runs(o *opened) error {
 	}
 	undone := map[string]bool{}
 	for m := range all {
-		if m.StartedAt.Before(g.d.Since) && !m.StartedAt.IsZero() {
+		if m.StartedAt.Before(g.d.Since.Add(-longest)) && !m.StartedAt.IsZero() {
 			break
+		}
+		if m.EndedAt.Before(g.d.Since) && m.StartedAt.Before(g.d.Since) && !m.StartedAt.IsZero() {
+			continue
 		}
 		if len(g.d.Runs) == maxDigest {
 			g.d.Left++
@@ -184,10 +192,10 @@ func (g *gathering) add(o *opened, m history.Meta, undone bool) {
 			stop.Command = strings.ReplaceAll(rep.Next, "`relay show`", "`relay show "+m.RunID+"`")
 		}
 		g.d.Stopped = append(g.d.Stopped, stop)
-	case m.Commit != "" && m.Workflow == history.Tick:
+	case m.Commit != "" && m.Builds():
 		g.d.Landed = append(g.d.Landed, run)
 	}
-	if m.Workflow == history.Tick {
+	if m.Builds() {
 		g.trust(run, rep)
 	}
 }
@@ -210,12 +218,17 @@ func (g *gathering) trust(run digest.Run, rep *report.Report) {
 		if w == nil {
 			continue
 		}
-		if !slices.Contains(g.names, w.Plugin) {
-			g.names = append(g.names, w.Plugin)
-		}
+		g.tookPart(w.Plugin)
 		if w.ProcessesLeft > 0 {
 			g.doubt("left", run.RunID, "runs whose plugin left processes behind", "relay ended them", show)
 		}
+	}
+}
+
+// tookPart notes a plugin.
+func (g *gathering) tookPart(plugin string) {
+	if !slices.Contains(g.names, plugin) {
+		g.names = append(g.names, plugin)
 	}
 }
 
@@ -281,6 +294,9 @@ func (g *gathering) waiting(s *StatusResult) {
 	}
 	if s.Question != "" {
 		add("a question: "+s.Question, strings.Join(s.Choices, " / "), "`relay answer \"…\"`")
+	}
+	for _, t := range s.Tasks {
+		add("task "+t.ID+": "+t.What, "", t.Next)
 	}
 	if s.Blocked != nil {
 		add(s.Blocked.What, s.Blocked.Why, s.Blocked.Remediation)

@@ -205,7 +205,7 @@ func (r *Repo) PipelineStatus(context.Context) (*PipelineStatus, error) {
 			res.Ready = append(res.Ready, t.ID)
 		}
 	}
-	if state, info, err := lock.Inspect(repo.ws.Lock()); err == nil && state == lock.Held && info != nil && strings.HasPrefix(info.Command, "relay pipeline") {
+	if state, info, err := lock.Inspect(repo.ws.Lock()); err == nil && state == lock.Held && info != nil && info.Command == pipeline.Command {
 		res.Running, res.PID, res.Next = true, info.PID, "`relay stop --drain` ends it after the task under way"
 	}
 	return res, nil

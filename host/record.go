@@ -28,13 +28,7 @@ func (o *opened) record(m history.Meta, r report.Report) (note string) {
 	}
 	run, err := o.hist.Begin(m)
 	if err == nil {
-		err = run.Write("report.json", raw)
-	}
-	if err == nil {
-		err = run.Write("report.md", report.Render(&r, o.loaded.Config.Runner.RenderReportMD.MaxChars))
-	}
-	if err == nil {
-		err = run.End(m)
+		err = run.Finish(m, raw, report.Render(&r, o.loaded.Config.Runner.RenderReportMD.MaxChars))
 	}
 	if err != nil {
 		return "this is not in the history: " + err.Error()

@@ -50,11 +50,21 @@ type StatusResult struct {
 	Blocked     *Blocked      `json:"blocked,omitempty"`
 	Unfinished  string        `json:"unfinished,omitempty"` // run whose journal is open
 	Cycles      []CycleLine   `json:"cycles,omitempty"`     // in flight, those that wait first
+	Tasks       []WaitingTask `json:"tasks,omitempty"`      // of a pipeline, that wait on the operator
 	Preflight   []CheckResult `json:"preflight,omitempty"`
 	Ready       *bool         `json:"ready,omitempty"` // of the preflight
 	Problem     *CheckResult  `json:"problem,omitempty"`
 	Next        string        `json:"next"` // the next sensible command
 	ExitCode    int           `json:"exit_code"`
+
+	lockedBy string // the command that has the lock
+}
+
+// WaitingTask is a task of a pipeline that waits for an answer.
+type WaitingTask struct {
+	ID   string `json:"id"`
+	What string `json:"what"`
+	Next string `json:"next"` // the command to type
 }
 
 // BudgetLine is one counter and its cap; Max 0 means no cap.

@@ -12,6 +12,7 @@ import (
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -52,6 +53,12 @@ func (s *ShowResult) next() []string {
 	switch {
 	case s.Report != nil && s.Report.Question != nil && s.Run.Code == judge.Success:
 		return []string{"`relay answer \"…\"`"}
+	case s.Run.Workflow == history.Task && s.Run.Code != judge.Success:
+		next := []string{"`relay task show " + s.Run.TaskID + "`", "`relay task retry " + s.Run.TaskID + "`"}
+		if s.hasPatch() {
+			next = append(next, "`relay salvage "+id+"`")
+		}
+		return next
 	case s.Landed:
 		return []string{"`git show " + s.Run.Commit + "`", "`relay undo " + id + "`"}
 	case s.Run.Code == "":
@@ -79,7 +86,8 @@ func runLine(m history.Meta) RunLine {
 	return RunLine{Meta: m, ExitCode: Explain(m.Code).ExitCode}
 }
 
-// find gives the run with this id, or with an id that begins so, or the last one.
+// find gives the run with this id, or with an id that begins so, or the last one; of a
+// task its last attempt.
 func (o *opened) find(run string) (history.Meta, error) {
 	if run == "" {
 		id, err := o.hist.Latest()
@@ -91,7 +99,17 @@ func (o *opened) find(run string) (history.Meta, error) {
 		}
 		run = id
 	}
-	return o.hist.Find(run)
+	m, err := o.hist.Find(run)
+	if err == nil {
+		return m, nil
+	}
+	attempts, _ := pipeline.Attempts(o.ws, run)
+	for _, t := range attempts {
+		if m, err := o.hist.Get(t.RunID); err == nil {
+			return m, nil
+		}
+	}
+	return m, err
 }
 
 // files lists what a run left behind, plain files only.

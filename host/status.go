@@ -11,9 +11,11 @@ import (
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/lock"
+	"github.com/paxiom/relay/host/internal/queue"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/loop"
+	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/host/tick"
 	"github.com/paxiom/relay/judge"
 )
@@ -52,7 +54,7 @@ func (s *StatusResult) read(o *opened, stateDir string) error {
 	}
 	s.Lock = string(state)
 	if info != nil && state == lock.Held {
-		s.LockPID = info.PID
+		s.LockPID, s.lockedBy = info.PID, info.Command
 	}
 	if err := s.readLedger(o, stateDir); err != nil {
 		f := blockedConfig(err)
@@ -64,6 +66,7 @@ func (s *StatusResult) read(o *opened, stateDir string) error {
 		return err
 	}
 	s.readCycles(o)
+	s.readTasks(o)
 	s.decideNext(o)
 	return nil
 }
@@ -123,6 +126,19 @@ func (s *StatusResult) readCycles(o *opened) {
 	}
 }
 
+// readTasks adds the tasks of a pipeline that wait on the operator.
+func (s *StatusResult) readTasks(o *opened) {
+	waiting, err := queue.All(o.ws)
+	if err != nil {
+		return
+	}
+	for _, e := range waiting {
+		if e.Kind == pipeline.QueueKind && e.Until.IsZero() {
+			s.Tasks = append(s.Tasks, WaitingTask{e.ID, e.What, e.Next})
+		}
+	}
+}
+
 // readLastRun adds the newest run and the question that it may have left.
 func (s *StatusResult) readLastRun(o *opened) {
 	if id, err := o.hist.Latest(); err == nil && id != "" {
@@ -166,6 +182,8 @@ func (s *StatusResult) decideNext(o *opened) {
 		s.Next, s.ExitCode = "`relay loop --resume` goes on with the wait", ExitWaiting
 	case s.Loop != nil && s.Loop.Running:
 		s.Next = "`relay stop --drain` ends the loop after the tick under way"
+	case s.Lock == string(lock.Held) && s.lockedBy == pipeline.Command:
+		s.Next = "`relay pipeline status`; `relay stop --drain` ends it after the task under way"
 	case s.Lock == string(lock.Held):
 		s.Next = "`relay status` again when the running tick has ended"
 	case s.Unfinished != "":
@@ -174,6 +192,8 @@ func (s *StatusResult) decideNext(o *opened) {
 		s.Next, s.ExitCode = "`relay answer \"…\"`", ExitWaiting
 	case len(s.Cycles) > 0 && s.Cycles[0].Waits:
 		s.Next, s.ExitCode = s.Cycles[0].Next[0], ExitWaiting
+	case len(s.Tasks) > 0:
+		s.Next, s.ExitCode = s.Tasks[0].Next, ExitWaiting
 	case s.Blocked != nil:
 		s.Next, s.ExitCode = s.Blocked.Remediation, ExitBlocked
 	case s.Loop != nil && s.Loop.CutOff:

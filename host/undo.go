@@ -11,6 +11,7 @@ import (
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/lock"
 	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -35,6 +36,9 @@ func (r *Repo) Undo(ctx context.Context, run string) (*UndoResult, error) {
 	defer release()
 	own := history.Meta{RunID: history.NewRunID(time.Now()), Workflow: history.Undo, StartedAt: time.Now().UTC(), Version: r.opts.Version,
 		Undoes: m.RunID, TaskID: m.TaskID, MilestoneID: m.MilestoneID, Intent: "Undo: " + m.Intent, Code: judge.Success, BaseCommit: m.Commit}
+	if m.Workflow == history.Task {
+		env.Moving = pipeline.Records(o.ws) // what the task came to is on record on top of it
+	}
 	u, err := change.Undo(ctx, env, own.RunID, m.BaseCommit, m.Commit, change.Message{
 		Subject:  own.Intent,
 		Body:     []string{fmt.Sprintf("Takes back commit %s, which run %s had landed.", m.Commit, m.RunID)},
@@ -43,6 +47,11 @@ func (r *Repo) Undo(ctx context.Context, run string) (*UndoResult, error) {
 		return nil, fault.Internal(err)
 	}
 	own.Commit = u.Commit
+	if m.Workflow == history.Task {
+		if err := r.takenBack(ctx, m.TaskID, u.Commit); err != nil {
+			u.Notes = append(u.Notes, pipeline.TasksFile+" still says that "+m.TaskID+" is completed: "+err.Error())
+		}
+	}
 	rep := report.Report{Summary: "the change of run " + m.RunID + " was taken back", Notes: u.Notes,
 		Task:  report.Task{TaskID: m.TaskID, MilestoneID: m.MilestoneID},
 		Scope: report.Scope{TouchedPaths: u.Paths}, BlastRadius: report.BlastRadius{FilesTouched: len(u.Paths)}}
@@ -52,7 +61,20 @@ func (r *Repo) Undo(ctx context.Context, run string) (*UndoResult, error) {
 	return &UndoResult{Doc: Doc{"relay.undo", 1}, RunID: m.RunID, Undone: m.Commit, Commit: u.Commit, Paths: u.Paths, Notes: u.Notes}, nil
 }
 
-// landed finds a run that has a commit; "" means the newest one.
+// takenBack has the task list say that a task's change was taken back.
+func (r *Repo) takenBack(ctx context.Context, task, commit string) error {
+	env, _, err := r.pipelineEnv(nil)
+	if err != nil {
+		return err
+	}
+	return pipeline.TakenBack(ctx, env, task, commit)
+}
+
+// lookBack is how many landed runs are looked at for the one that landed last: tasks that
+// are worked on side by side need not land in the order in which they began.
+const lookBack = 50
+
+// landed finds a run that has a commit; "" means the one that ended last.
 func (o *opened) landed(run string) (history.Meta, error) {
 	if run != "" {
 		m, err := o.find(run)
@@ -67,13 +89,24 @@ func (o *opened) landed(run string) (history.Meta, error) {
 		return history.Meta{}, err
 	}
 	undone := map[string]bool{}
+	var last history.Meta
+	n := 0
 	for m := range all { // newest first
 		if m.Undoes != "" && !undone[m.RunID] {
 			undone[m.Undoes] = true
 		}
-		if m.Commit != "" && m.Undoes == "" && !undone[m.RunID] {
-			return m, nil
+		if m.Commit == "" || m.Undoes != "" || undone[m.RunID] {
+			continue
 		}
+		if last.RunID == "" || m.EndedAt.After(last.EndedAt) {
+			last = m
+		}
+		if n++; n == lookBack {
+			break
+		}
+	}
+	if last.RunID != "" {
+		return last, nil
 	}
 	return history.Meta{}, fault.New("", "there is nothing to undo", "no run in the history has landed a commit", "`relay history list`")
 }

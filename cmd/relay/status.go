@@ -59,6 +59,9 @@ func shortStatus(p *printer, s *host.StatusResult) {
 		loopRow(p, s.Loop)
 	}
 	cyclesInFlight(p, s)
+	for _, t := range s.Tasks {
+		p.row("task waits", host.Safe(t.ID)+"  "+host.Safe(shorten(t.What, 120)))
+	}
 	question(p, s)
 	if s.LastRun == nil && s.Problem == nil && s.Question == "" && len(s.Cycles) == 0 {
 		p.linef("relay is set up here; nothing has run yet.")
@@ -100,6 +103,9 @@ func fullStatus(p *printer, s *host.StatusResult) {
 		p.row("blocked", p.outcome(string(s.Blocked.Code))+"  "+host.Safe(s.Blocked.What))
 	}
 	cyclesInFlight(p, s)
+	for _, t := range s.Tasks {
+		p.row("task waits", host.Safe(t.ID)+"  "+host.Safe(shorten(t.What, 120)))
+	}
 	question(p, s)
 	problem(p, s.Problem)
 	checks(p, s.Preflight)

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/paxiom/relay/host/fault"
@@ -22,8 +24,9 @@ type Undone struct {
 }
 
 // Undo makes a commit that takes the landed commit back, and with it those of the same
-// run that lie between it and base; "" stands for its parent. It refuses when the
-// commit is not HEAD, or when the work tree is not clean. id names the journal.
+// run that lie between it and base; "" stands for its parent. It refuses when there is
+// more on top of the commit than what Env.Moving names, or when the work tree is not
+// clean. id names the journal.
 func Undo(ctx context.Context, env Env, id, base, commit string, m Message) (u Undone, err error) {
 	if open, err := env.Journal.Unfinished(); err != nil {
 		return u, err
@@ -35,9 +38,8 @@ func Undo(ctx context.Context, env Env, id, base, commit string, m Message) (u U
 	if err != nil {
 		return u, err
 	}
-	if head != commit {
-		return u, fault.New(judge.StopHeadMoved, "the change can't be undone by itself", fmt.Sprintf("HEAD is %.12s: later work is on top of %.12s", head, commit),
-			fmt.Sprintf("`git revert %.12s` takes it back and leaves the later work", commit))
+	if ok, err := onlyMoving(ctx, env, commit, head); err != nil || !ok {
+		return u, cmp.Or(err, laterWork(base, commit, head))
 	}
 	if base, err = sameRun(ctx, env.Git, base, commit); err != nil {
 		return u, err
@@ -75,16 +77,65 @@ func Undo(ctx context.Context, env Env, id, base, commit string, m Message) (u U
 		return u, err
 	}
 	defer real.Close()
-	back, err := k.reverse(ctx, real, base, commit)
+	changes, err := diffTree(ctx, env.Git, commit, base)
+	if err != nil {
+		return u, err
+	}
+	back, err := k.reverse(ctx, real, base, changes)
 	if err != nil {
 		return u, err
 	}
 	l := &lander{env: env, log: log, real: real, base: head, branch: branch}
 	open := func(p string) (io.ReadCloser, error) { return os.Open(filepath.Join(k.stage, p)) }
 	done, err := l.run(ctx, back, open, nil, func([]entry) (string, error) {
-		return commitTree(ctx, env, base+"^{tree}", head, m)
+		tree, err := k.without(ctx, head, changes)
+		if err != nil {
+			return "", err
+		}
+		return commitTree(ctx, env, tree, head, m)
 	})
 	return Undone(done), err
+}
+
+// onlyMoving says whether nothing but what Env.Moving names came after a commit.
+func onlyMoving(ctx context.Context, env Env, commit, head string) (bool, error) {
+	if head == commit {
+		return true, nil
+	}
+	if _, err := env.Git.Run(ctx, nil, "merge-base", "--is-ancestor", commit, head); err != nil || len(env.Moving) == 0 {
+		return false, nil
+	}
+	later, err := diffTree(ctx, env.Git, commit, head)
+	return !slices.ContainsFunc(later, func(c treeChange) bool { return !judge.Match(env.Moving, c.path) }), err
+}
+
+func laterWork(base, commit, head string) error {
+	what := fmt.Sprintf("%.12s", commit)
+	if base != "" {
+		what = fmt.Sprintf("%.12s..%.12s", base, commit)
+	}
+	return fault.New(judge.StopHeadMoved, "the change can't be undone by itself", fmt.Sprintf("HEAD is %.12s: later work is on top of %.12s", head, commit),
+		"`git revert --no-edit "+what+"` takes it back and leaves the later work")
+}
+
+// without makes the tree of head with these changes made to it.
+func (k *committer) without(ctx context.Context, head string, changes []treeChange) (string, error) {
+	own := []string{"GIT_INDEX_FILE=" + k.index}
+	if _, err := k.env.write(ctx, own, nil, "read-tree", head); err != nil {
+		return "", err
+	}
+	var gone, there strings.Builder // a folder makes room for a file
+	for _, c := range changes {
+		list := &there
+		if c.newMode == 0 {
+			list = &gone
+		}
+		fmt.Fprintf(list, "%o %s\t%s\x00", c.newMode, c.newOID, c.path)
+	}
+	if _, err := k.env.write(ctx, own, strings.NewReader(gone.String()+there.String()), "update-index", "-z", "--index-info"); err != nil {
+		return "", err
+	}
+	return k.writeTree(ctx, len(changes))
 }
 
 // sameRun gives the commit that an undo goes back to. It refuses when what lies between
@@ -126,13 +177,9 @@ func sameRun(ctx context.Context, git *judge.Git, base, commit string) (string, 
 	return base, nil
 }
 
-// reverse gives the changes that lead from a commit back to base, with the base's
+// reverse gives the changes of the work tree that lead back to base, with the base's
 // files, as git checks them out, in the staging folder.
-func (k *committer) reverse(ctx context.Context, real *realTree, base, commit string) ([]judge.Change, error) {
-	changes, err := diffTree(ctx, k.env.Git, commit, base)
-	if err != nil {
-		return nil, err
-	}
+func (k *committer) reverse(ctx context.Context, real *realTree, base string, changes []treeChange) ([]judge.Change, error) {
 	env := []string{"GIT_INDEX_FILE=" + k.index}
 	if _, err := k.env.write(ctx, env, nil, "read-tree", base); err != nil {
 		return nil, err

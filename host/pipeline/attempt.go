@@ -263,7 +263,7 @@ func (a *attempt) crew() crew.Env {
 // calls is where the paid calls of this attempt are made.
 func (a *attempt) calls() *desk.Desk {
 	if a.desk == nil {
-		a.desk = &desk.Desk{Workflow: "pipeline", RunID: a.p.rec.RunID, Crew: a.crew, Hire: a.hire, Reserve: desk.Tab(a.p.tab), Answers: desk.Answers{Dir: a.dir(callsDir)},
+		a.desk = &desk.Desk{Workflow: "pipeline", RunID: a.trail.RunID, Crew: a.crew, Hire: a.hire, Reserve: desk.Tab(a.p.tab), Answers: desk.Answers{Dir: a.dir(callsDir)},
 			Show: a.observe, Note: a.note, Spent: a.spent, Now: a.p.now,
 			Switched: func(s []report.Switch) { a.got.Switches = append(a.got.Switches, s...) }}
 	}

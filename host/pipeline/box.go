@@ -11,6 +11,8 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -32,11 +34,13 @@ func (p *Pipeline) recordEnv(where Place) change.Env {
 		Persist: crew.Persist(e.Config, e.Home), Owned: p.owned(), Moving: p.records(), Environ: e.Environ}
 }
 
-// records are the files, relative to the repository, that relay and the operator write
+// Records are the files, relative to the repository, that relay and the operator write
 // while tasks are worked on.
-func (p *Pipeline) records() []string {
-	return []string{TasksFile, p.env.WS.Rel() + "/" + rootDir + "/" + memoryFile}
+func Records(ws *workspace.Workspace) []string {
+	return []string{TasksFile, ws.Rel() + "/" + rootDir + "/" + memoryFile}
 }
+
+func (p *Pipeline) records() []string { return Records(p.env.WS) }
 
 // owned are relay's own files: no builder writes them.
 func (p *Pipeline) owned() []string {
@@ -83,8 +87,14 @@ func (a *attempt) open(ctx context.Context) (landed string, err error) {
 			return "", crew.BoxFault(err)
 		}
 	}
-	a.change = c
+	a.use(c)
 	return "", nil
+}
+
+// use works in a box from here on, and notes which kind it is.
+func (a *attempt) use(c *change.Change) {
+	b := c.Box()
+	a.change, a.trail.Box = c, &report.BoxReport{Means: b.Means(), Gaps: b.Gaps()}
 }
 
 func firstOf(err, or error) error {
@@ -222,6 +232,7 @@ func (a *attempt) reject(ctx context.Context, p *Problem) *Problem {
 		a.note("what was built could not be kept as a commit: " + err.Error())
 		return p
 	}
+	a.keepPatch()
 	p.Salvage = kept.Ref
 	a.got.Notes = append(a.got.Notes, kept.Notes...)
 	return p

@@ -49,6 +49,8 @@ func TestFailedTaskHoldsItsDependents(t *testing.T) {
 	if got := w.Git("log", "--format=%s", "--reverse", head+"..HEAD"); !strings.HasPrefix(got, "chore: bad failed\nfeat: add good\n") || w.Git("status", "--porcelain") != "" {
 		t.Errorf("the history is\n%s", got)
 	}
+	w.inHistory(bad, "diff.patch")
+	w.inHistory(w.trail("good"), "diff.patch", "verify.log")
 	w.act("bad-code", "echo word bad >src/bad.txt\n")
 	must(t, (&prd.File{Path: filepath.Join(w.Root, TasksFile)}).Edit(prd.SetStatus("bad", prd.Pending, time.Time{}, "")))
 	w.simple("after")

@@ -93,13 +93,14 @@ func (a *attempt) merge(ctx context.Context, at durable.Attempt) (joined, error)
 	if err != nil {
 		return joined{}, fault.Internal(err)
 	}
-	if a.change, err = change.Begin(env, change.Options{RunID: a.trail.RunID, Base: tip, Branch: branch}); err != nil {
+	onto, err := change.Begin(env, change.Options{RunID: a.trail.RunID, Base: tip, Branch: branch})
+	if err != nil {
 		return joined{}, crew.BoxFault(err)
 	}
+	a.use(onto)
 	j, err := a.mergeInBox(ctx, tip)
-	c := a.change
 	a.change = nil
-	return j, errors.Join(err, c.Discard())
+	return j, errors.Join(err, onto.Discard())
 }
 
 // mergeInBox makes the commits again on top of the tip, judges them, tries them where that is not where they
@@ -126,6 +127,7 @@ func (a *attempt) mergeInBox(ctx context.Context, tip string) (j joined, err err
 			return j, nil
 		}
 	}
+	a.keepPatch()
 	landed, err := a.change.Land(ctx, change.Landing{Message: a.message(), Commit: true, Note: a.trail.Attempt})
 	if err != nil {
 		if f, ok := fault.As(err); ok && f.Code == judge.StopHeadMoved {

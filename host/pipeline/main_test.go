@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/hosttest"
+	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline/prd"
 )
@@ -108,6 +110,32 @@ func (w *world) trail(id string) *Trail {
 		w.T.Fatalf("there was no attempt at %s", id)
 	}
 	return t
+}
+
+// inHistory looks for an attempt among the runs, with its report and these files.
+func (w *world) inHistory(t *Trail, files ...string) {
+	w.T.Helper()
+	h := history.Open(w.env().WS.History())
+	m, err := h.Get(t.RunID)
+	must(w.T, err)
+	raw, err := os.ReadFile(h.Path(t.RunID, "report.json"))
+	must(w.T, err)
+	r, err := report.Decode(raw)
+	must(w.T, err)
+	if m.Workflow != history.Task || m.TaskID != t.TaskID || m.Code != t.Code || m.Commit != t.Commit || m.Salvage != t.Salvage || m.Bytes == 0 {
+		w.T.Errorf("%s is in the history as %+v", t.Attempt, m)
+	}
+	if r.Code != t.Code || r.BlastRadius.FilesTouched != t.Judged.Files || len(r.Verification.Runs) != len(t.Checks) || r.Builder == nil || r.Orchestrator == nil || r.Box == nil || len(r.States) != len(t.Steps) {
+		w.T.Errorf("the report of %s is %s", t.Attempt, raw)
+	}
+	if len(t.Commits) > 0 && m.BaseCommit != w.Git("rev-parse", t.Commits[0]+"^") {
+		w.T.Errorf("%s began on %s", t.Attempt, m.BaseCommit)
+	}
+	for _, name := range files {
+		if b, err := os.ReadFile(h.Path(t.RunID, name)); err != nil || len(b) == 0 {
+			w.T.Errorf("%s of %s: %v", name, t.Attempt, err)
+		}
+	}
 }
 
 // child makes a run in this process, which stands for relay.

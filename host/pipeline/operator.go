@@ -14,8 +14,8 @@ import (
 	"github.com/paxiom/relay/judge"
 )
 
-// queueKind is that of tasks in the operator's queue.
-const queueKind = "task"
+// QueueKind is that of tasks in the operator's queue.
+const QueueKind = "task"
 
 // consult asks the operator. While there is no answer the attempt is parked.
 func (a *attempt) consult(f durable.Flow, q Question) (Decision, error) {
@@ -39,7 +39,7 @@ func (p *Pipeline) park(t *Trail) error {
 	if p.o.OnTask != nil {
 		p.o.OnTask(t)
 	}
-	return queue.Put(p.env.WS, queue.Entry{ID: t.TaskID, Kind: queueKind, Since: t.Waiting.Since, What: t.Waiting.Kind + ": " + oneLine(t.Waiting.Text), Next: t.Waiting.Next(t.TaskID)})
+	return queue.Put(p.env.WS, queue.Entry{ID: t.TaskID, Kind: QueueKind, Since: t.Waiting.Since, What: t.Waiting.Kind + ": " + oneLine(t.Waiting.Text), Next: t.Waiting.Next(t.TaskID)})
 }
 
 // Next is the command with which the operator answers.
@@ -70,7 +70,7 @@ func Answer(ws *workspace.Workspace, task string, yes bool, text string, now tim
 	if err := workspace.WriteJSON(dir(ws, tasksDir, t.Attempt, trailFile), t); err != nil {
 		return nil, err
 	}
-	return t, queue.Drop(ws, queueKind, task)
+	return t, queue.Drop(ws, QueueKind, task)
 }
 
 // Abandon says that the attempt at a task that has not ended is not to be gone on with:
@@ -84,7 +84,7 @@ func Abandon(ws *workspace.Workspace, task string) error {
 	if err := workspace.WriteJSON(dir(ws, tasksDir, t.Attempt, trailFile), t); err != nil {
 		return err
 	}
-	return queue.Drop(ws, queueKind, task)
+	return queue.Drop(ws, QueueKind, task)
 }
 
 // wait sleeps until everything may be asked again, however often relay and the machine are
@@ -109,7 +109,7 @@ func (a *attempt) wait(f durable.Flow, name string, limits []report.Limit) error
 	a.series = w
 	if a.p.now().Before(w.Until) {
 		a.observe(progress.Event{Kind: progress.Waiting, Until: w.Until, Text: describe(limits)})
-		entry := queue.Entry{ID: a.trail.TaskID, Kind: queueKind, Since: w.Since, Until: w.Until, What: describe(limits), Next: "`relay wake` asks again now, `relay stop` ends the run"}
+		entry := queue.Entry{ID: a.trail.TaskID, Kind: QueueKind, Since: w.Since, Until: w.Until, What: describe(limits), Next: "`relay wake` asks again now, `relay stop` ends the run"}
 		if err := queue.Put(a.p.env.WS, entry); err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func (a *attempt) wait(f durable.Flow, name string, limits []report.Limit) error
 	if err != nil {
 		return err
 	}
-	if err := queue.Drop(a.p.env.WS, queueKind, a.trail.TaskID); err != nil {
+	if err := queue.Drop(a.p.env.WS, QueueKind, a.trail.TaskID); err != nil {
 		return err
 	}
 	if now, err = f.Now(); err != nil {
@@ -199,7 +199,7 @@ func Wake(ws *workspace.Workspace) (tasks []string, err error) {
 			return tasks, fault.Internal(err)
 		}
 		tasks = append(tasks, t.TaskID)
-		if err := queue.Drop(ws, queueKind, t.TaskID); err != nil {
+		if err := queue.Drop(ws, QueueKind, t.TaskID); err != nil {
 			return tasks, err
 		}
 	}

@@ -26,6 +26,9 @@ import (
 // TasksFile is the task list of a repository, in its root.
 const TasksFile = "prd.json"
 
+// Command is what has the workspace's lock while a pipeline runs.
+const Command = "relay pipeline run"
+
 // Env is where a pipeline runs. It is filled once.
 type Env struct {
 	Root    string // the operator's checkout
@@ -181,7 +184,7 @@ func begin(ctx context.Context, env *Env, o Options) (*Pipeline, error) {
 		return nil, err
 	}
 	var err error
-	if p.held, _, err = lock.Acquire(env.WS.Lock(), "relay pipeline run"); err != nil {
+	if p.held, _, err = lock.Acquire(env.WS.Lock(), Command); err != nil {
 		return nil, err
 	}
 	if err := p.open(ctx); err != nil {
@@ -197,6 +200,9 @@ func (p *Pipeline) open(ctx context.Context) error {
 	}
 	if len(left) > 0 {
 		return fault.New(judge.BlockedCrashRecovery, "run "+left[0].ID+" was cut off and is not settled yet", "the work tree may hold a part of its change", "`relay recover`")
+	}
+	if err := history.Open(p.env.WS.History()).CheckCap(p.env.Config.History.MaxMB); err != nil {
+		return err
 	}
 	l, err := p.list.Read()
 	if err != nil {
@@ -326,7 +332,7 @@ func (p *Pipeline) sum() error {
 		return err
 	}
 	return ledger.UsagesSince(p.env.WS, p.rec.StartedAt, func(u ledger.Line) error {
-		if u.RunID == p.rec.RunID {
+		if u.CycleID == tabName {
 			p.out.Spend.Add(u)
 		}
 		return nil

@@ -69,7 +69,7 @@ func (a *attempt) try(ctx context.Context, name string, argv []string) (Check, s
 		return Check{}, "", fault.Internal(fmt.Errorf("the command %q was not run", argv))
 	}
 	r := results[0]
-	c := Check{Command: argv, OK: r.OK(), Outcome: r.Outcome(), File: "check-" + name + ".txt"}
+	c := Check{Command: argv, OK: r.OK(), Outcome: r.Outcome(), ExitCode: r.ExitCode, TimedOut: r.TimedOut, MS: r.Duration.Milliseconds(), File: "check-" + name + ".txt"}
 	return c, string(r.Output), workspace.WriteFile(a.dir(c.File), r.Output)
 }
 
@@ -370,6 +370,7 @@ func (a *attempt) apply(ctx context.Context) (string, error) {
 	if _, err := a.look(ctx); err != nil {
 		return "", err
 	}
+	a.keepPatch()
 	landed, err := a.change.Land(ctx, change.Landing{Message: a.message(), Commit: true, Note: a.trail.Attempt})
 	if err != nil {
 		if f, ok := fault.As(err); ok && f.Code == judge.StopHeadMoved {

@@ -35,7 +35,7 @@ func (p *Pipeline) settle(ctx context.Context, t *Trail, where Place) error {
 		return err
 	}
 	journal.Reached("pipeline.recorded")
-	if err := queue.Drop(p.env.WS, queueKind, t.TaskID); err != nil {
+	if err := queue.Drop(p.env.WS, QueueKind, t.TaskID); err != nil {
 		return err
 	}
 	if err := p.close(t, where); err != nil {
@@ -59,11 +59,13 @@ func (p *Pipeline) settle(ctx context.Context, t *Trail, where Place) error {
 	return nil
 }
 
-// close says that the attempt's end is on record, and throws away what it has left.
+// close says that the attempt's end is on record, throws away what it has left, and puts
+// it into the history.
 func (p *Pipeline) close(t *Trail, where Place) error {
 	if err := p.discardLeft(context.Background(), t, where); err != nil {
 		return fault.Internal(err)
 	}
+	p.keepRun(context.Background(), t)
 	p.mu.Lock()
 	t.Settled, t.Waiting = true, nil
 	delete(p.begun, t.TaskID)

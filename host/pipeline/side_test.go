@@ -31,14 +31,34 @@ func (w *world) leftovers() string {
 	return out + strings.Join(marks, " ")
 }
 
+// byPointer keeps large files by pointer, as git-lfs does it: the bytes are in a store
+// that only the filters know.
+func (w *world) byPointer() {
+	must(w.T, os.MkdirAll(w.Path(".git/lfs/objects"), 0o755))
+	w.Write(".git/lfs/clean.sh", `b=$(mktemp "$1/tmp/XXXXXX"); cat >$b; h=$(sha256sum <$b | cut -c1-64); mv $b "$1/objects/$h"; echo "pointer $h"`+"\n")
+	w.Write(".git/lfs/smudge.sh", `read w h; cat "$1/objects/$h"`+"\n")
+	w.Write(".git/lfs/tmp/.keep", "")
+	for _, way := range []string{"clean", "smudge"} {
+		w.Git("config", "filter.big."+way, "sh '"+w.Path(".git/lfs/"+way+".sh")+"' '"+w.Path(".git/lfs")+"'")
+	}
+	w.Git("config", "filter.big.required", "true")
+	w.Write(".gitattributes", "*.big filter=big -text\n")
+	w.Git("add", "-A")
+	w.Git("commit", "-qm", "large files by pointer")
+}
+
 // Independent tasks are worked on at the same time, and land one after the other.
 func TestSideBySide(t *testing.T) {
 	w := newWorld(t, task("a"), task("b"), task("c", "a", "b"))
 	for _, id := range []string{"a", "b", "c"} {
 		w.simple(id)
 	}
-	w.act("a-code", onceBegun("b")+"echo word a >src/a.txt\n")
-	w.act("b-code", onceBegun("a")+"echo word b >src/b.txt\n")
+	w.byPointer()
+	w.act("a-code", onceBegun("b")+"echo word a >src/a.txt; echo bytes a >a.big\n")
+	w.act("b-code", onceBegun("a")+"echo word b >src/b.txt; echo bytes b >b.big\n")
+	for _, id := range []string{"a", "b"} { // its first version is in the middle commit only
+		w.act(id+"-cleanup", "git add -A && git commit -qm 'feat: add "+id+"' && echo more >>src/"+id+".txt && echo again >>"+id+".big && git commit -qam 'feat: complete Title of "+id+"'\n")
+	}
 	out, err := Run(t.Context(), w.env(), Options{Parallel: 2})
 	must(t, err)
 	w.tell(out)
@@ -58,6 +78,12 @@ func TestSideBySide(t *testing.T) {
 		if got := w.Read("src/" + tr.TaskID + ".txt"); got != "word "+tr.TaskID+"\nmore\n" {
 			t.Errorf("%s: %q", tr.TaskID, got)
 		}
+	}
+	for _, id := range []string{"a", "b"} {
+		if text, kept := w.Read(id+".big"), w.Git("cat-file", "blob", "HEAD:"+id+".big"); text != "bytes "+id+"\nagain\n" || !strings.HasPrefix(kept, "pointer ") {
+			t.Errorf("%s.big is %q, and %q in the commit", id, text, kept)
+		}
+		w.inHistory(w.trail(id), "diff.patch", "verify.log")
 	}
 	// The one that landed second was tried again on top of the first.
 	if n := len(w.trail("a").Checks) + len(w.trail("b").Checks); n != 3 {

@@ -61,6 +61,8 @@ type Trail struct {
 	Criteria  []Criterion `json:"criteria"`
 	Decisions []Decision  `json:"decisions,omitempty"` // the operator's
 	Judged    *Judged     `json:"judged,omitempty"`    // the last look at the change
+	// Box says which containment was in force.
+	Box *report.BoxReport `json:"box,omitempty"`
 
 	Calls    []ledger.Line   `json:"calls"` // what was paid for
 	Limits   []report.Limit  `json:"limits,omitempty"`
@@ -164,7 +166,11 @@ type Check struct {
 	Command []string `json:"command"`
 	OK      bool     `json:"ok"`
 	Outcome string   `json:"outcome"`
-	File    string   `json:"file"` // with its output, in the attempt's folder
+	// ExitCode is -1 when it did not exit by itself.
+	ExitCode int    `json:"exit_code"`
+	TimedOut bool   `json:"timed_out,omitempty"`
+	MS       int64  `json:"ms"`
+	File     string `json:"file"` // with its output, in the attempt's folder
 }
 
 // Criterion is one acceptance criterion with its verdict.

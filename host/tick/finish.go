@@ -145,7 +145,7 @@ func (r *run) write(out *Outcome) error {
 	}
 	problems = append(problems, r.writeBlocked(out.Blocked))
 	if r.hist != nil {
-		problems = append(problems, r.hist.Write("report.json", raw), r.hist.Write("report.md", md), r.hist.End(r.meta()))
+		problems = append(problems, r.hist.Finish(r.meta(), raw, md))
 		if !r.cfg.History.Enabled { // it was there for the plugins' words and a crash only
 			problems = append(problems, r.hist.Drop())
 			out.Patch = ""

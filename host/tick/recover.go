@@ -108,15 +108,7 @@ func (r *run) writeCrash(store *history.Store, rep *report.Report, m history.Met
 	}
 	m.EndedAt, m.Code, m.Commit, m.BaseCommit = rep.EndedAt, rep.Code, rep.Commit, rep.BaseCommit
 	m.TaskID, m.MilestoneID, m.Intent = rep.Task.TaskID, rep.Task.MilestoneID, rep.Task.Intent
-	for _, f := range []struct {
-		name string
-		data []byte
-	}{{"report.json", raw}, {"report.md", md}} {
-		if err := run.Write(f.name, f.data); err != nil {
-			return err
-		}
-	}
-	if err := run.End(m); err != nil {
+	if err := run.Finish(m, raw, md); err != nil {
 		return err
 	}
 	if err := r.writeFile(r.ws.Report(), raw); err != nil {

@@ -46,9 +46,13 @@ type Meta struct {
 // What makes runs.
 const (
 	Tick    = "tick"
+	Task    = "task" // one attempt at a task of a pipeline
 	Undo    = "undo"
 	Recover = "recover"
 )
+
+// Builds says whether a builder worked in the run, so that a change may have come of it.
+func (m Meta) Builds() bool { return m.Workflow == Tick || m.Workflow == Task }
 
 const (
 	metaName = "meta.json"
@@ -103,6 +107,14 @@ func (s *Store) Reopen(id string) (*Run, error) {
 	return &Run{s, m, filepath.Join(s.dir, m.RunID)}, nil
 }
 
+// Take gives the run of m, which is begun where it was not.
+func (s *Store) Take(m Meta) (*Run, error) {
+	if r, err := s.Reopen(m.RunID); err == nil {
+		return r, nil
+	}
+	return s.Begin(m)
+}
+
 // Run is one run that is being written.
 type Run struct {
 	store *Store
@@ -127,7 +139,7 @@ func (s *Store) Begin(m Meta) (*Run, error) {
 	if err := workspace.WriteJSON(filepath.Join(r.dir, metaName), m); err != nil {
 		return nil, err
 	}
-	x.Runs, x.Latest, x.Open = x.Runs+1, m.RunID, m.RunID
+	x.Runs, x.Latest, x.Open = x.Runs+1, max(x.Latest, m.RunID), m.RunID // one that was long under way may come into the history late
 	return r, s.save(x)
 }
 
@@ -191,6 +203,24 @@ func (r *Run) Write(name string, b []byte) error {
 		return workspace.WriteScratch(p, b)
 	}
 	return workspace.WriteFile(p, b)
+}
+
+// Adopt moves a plain file of the workspace into the run; one that is not there, any more
+// or at all, is no error.
+func (r *Run) Adopt(name, from string) error {
+	if fi, err := os.Lstat(from); err != nil || !fi.Mode().IsRegular() {
+		return nil
+	}
+	p, err := r.place(name)
+	if err != nil {
+		return err
+	}
+	return os.Rename(from, p)
+}
+
+// Finish writes the report as both people and programs read it, and ends the run.
+func (r *Run) Finish(m Meta, report, md []byte) error {
+	return errors.Join(r.Write("report.json", report), r.Write("report.md", md), r.End(m))
 }
 
 // End writes meta.json for good and adds the run to the running total. The run's
