@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -110,8 +111,9 @@ func (r *Repo) Init(ctx context.Context, o InitOptions) (*InitResult, error) {
 	return res, r.writeInit(ctx, git, res, text)
 }
 
-// chooseWorkers takes the agent that is installed. Without one the configuration
-// names the usual pair all the same, and a notice says what is missing.
+// chooseWorkers takes who the user's own configuration names, and otherwise the agent that
+// is installed. Without one the configuration names the usual pair all the same, and a
+// notice says what is missing.
 func (r *Repo) chooseWorkers(ctx context.Context, res *InitResult) error {
 	plugins, err := r.PluginList(ctx)
 	if err != nil {
@@ -122,18 +124,25 @@ func (r *Repo) chooseWorkers(ctx context.Context, res *InitResult) error {
 			res.Builders = append(res.Builders, p.Name)
 		}
 	}
-	res.Provider, res.Builder = agents[0].provider, agents[0].builder
+	provider, builder, err := config.Workers(config.Options{Env: r.opts.Env})
+	if err != nil {
+		return err
+	}
+	res.Provider, res.Builder = cmp.Or(provider, agents[0].provider), cmp.Or(builder, agents[0].builder)
+	if provider != "" && builder != "" {
+		return nil
+	}
 	usable := func(name string) bool {
 		return slices.ContainsFunc(plugins.Plugins, func(p Plugin) bool { return p.Name == name && p.State == "ok" })
 	}
 	for _, a := range agents {
 		installed := slices.ContainsFunc(res.Programs, func(p Program) bool { return p.Name == a.program })
 		if installed && usable(a.provider) && usable(a.builder) {
-			res.Provider, res.Builder = a.provider, a.builder
+			res.Provider, res.Builder = cmp.Or(provider, a.provider), cmp.Or(builder, a.builder)
 			return nil
 		}
 	}
-	res.Notices = append(res.Notices, "no agent program (such as claude) is on PATH: install one, or choose others with orchestrator.provider and builder.default_mode")
+	res.Notices = append(res.Notices, "no agent program (claude, codex or gemini) is on PATH, so `relay run` can't start yet: `relay doctor` has the command that installs one, and relay then finds it")
 	return nil
 }
 
@@ -170,7 +179,7 @@ func free(root, name string, force bool) error {
 
 func (res *InitResult) remarks(git *judge.Git) {
 	if len(res.Checks) == 0 {
-		res.Notices = append(res.Notices, "no test or lint command was found: add one under verification.templates, or changes land unchecked")
+		res.Notices = append(res.Notices, "no test or lint command was found: add one under verification.templates in "+res.File+", or changes land unchecked (`relay help config verification.templates` says how)")
 	}
 	res.Next = "`relay doctor`, then `relay run --goal \"what you want\"`"
 	if _, branch, err := git.Head(context.Background()); err != nil {

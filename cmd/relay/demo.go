@@ -45,8 +45,10 @@ type demoTick struct {
 }
 
 var demoTicks = []demoTick{
-	{"First tick: the model proposes a fix, and it holds.", "SUCCESS", host.ExitDone},
-	{"Second tick: the builder also changes deploy.sh, which the task does not allow.", "STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED", host.ExitStopped},
+	{"First tick. The model proposes to make add.sh add, and allows add.sh to change, nothing else.\nA builder carries that out in a box; relay looks at what really changed and runs the test on it.",
+		"SUCCESS", host.ExitDone},
+	{"Second tick. The model proposes a better comment in add.sh. What the builder makes of it also\nchanges deploy.sh, which the task does not allow.",
+		"STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED", host.ExitStopped},
 }
 
 // demoDoc is what the demonstration did, for --json.
@@ -86,7 +88,7 @@ func runDemo(ctx context.Context, o *demoOptions) error {
 	if o.app.json {
 		text = newPrinter(o.app.err, false)
 	}
-	text.linef("A sample repository is in %s: sh test.sh fails there, because add.sh subtracts.", dir)
+	text.linef("A sample repository is in %s.\nIts test, sh test.sh, fails: add.sh subtracts. A recorded model answers, so nothing is spent.", dir)
 	for _, t := range demoTicks {
 		report, err := runDemoTick(ctx, o.app, repo, t, text)
 		if err != nil {
@@ -97,19 +99,19 @@ func runDemo(ctx context.Context, o *demoOptions) error {
 	return o.app.done(doc, func(p *printer) {
 		p.linef("\n%s", p.bold("What is in the repository now"))
 		p.linef("%s", indent(gitLine(ctx, dir, "log", "--oneline")))
-		p.linef("The second change is nowhere in it; relay kept it in case you want it (relay salvage).")
+		p.linef("sh test.sh passes. deploy.sh was never written: the second change is kept apart, as a patch and a ref.")
 		if doc.Dir != "" {
-			p.next("`cd " + dir + "`, then `relay show` or `relay undo`")
+			p.next("`cd " + dir + "`, then `relay show` for the stop, `relay salvage` for what was built, or `relay undo` for the commit")
 			return
 		}
-		p.next("`relay init` in a repository of your own")
+		p.next("`relay demo ./sample` keeps the repository for a closer look; `relay init` in a repository of your own")
 	})
 }
 
 // runDemoTick runs one tick and prints its report. An outcome that is not the
 // expected one is an error: the demonstration is also a test of this machine.
 func runDemoTick(ctx context.Context, a *app, repo *host.Repo, t demoTick, p *printer) (*host.Report, error) {
-	p.linef("\n%s\n", p.bold(t.title))
+	p.linef("\n%s\n", t.title)
 	live := newProgress(a, repo)
 	defer live.close()
 	res, err := repo.Run(ctx, host.RunOptions{Observer: live})
@@ -121,16 +123,15 @@ func runDemoTick(ctx context.Context, a *app, repo *host.Repo, t demoTick, p *pr
 		verdict(p, res)
 		return nil, exit{res.ExitCode}
 	}
-	shown, err := repo.Show(ctx, res.Report.RunID)
-	if err != nil {
-		return nil, err
-	}
-	p.linef("%s", indent(shown.Markdown))
 	if res.Report.Code != t.code || res.ExitCode != t.exit {
 		verdict(p, res)
 		return nil, usageError{what: fmt.Sprintf("the demonstration ended with %s, not with %s", res.Report.Code, t.code),
 			why: "something on this machine is not as relay needs it", fix: "`relay doctor`"}
 	}
+	// Where to look further is said at the end: here the next step is the next tick.
+	shown := *res.Report
+	shown.Next, shown.Pointers, shown.Salvage = "", nil, ""
+	verdict(p, &host.RunResult{Report: &shown, ExitCode: res.ExitCode})
 	return res.Report, nil
 }
 

@@ -47,7 +47,7 @@ func runDoctor(ctx context.Context, o *doctorOptions) error {
 		checks(p, d.Checks)
 		if d.OK {
 			p.linef("%s relay can work here", p.green("healthy:"))
-			p.next("`relay run --goal \"...\"`")
+			p.next("`relay run --goal \"what you want\"`")
 			return
 		}
 		failed := 0
@@ -57,5 +57,6 @@ func runDoctor(ctx context.Context, o *doctorOptions) error {
 			}
 		}
 		p.linef("%s %s", p.red("not ready:"), plural(failed, "check failed", "checks failed"))
+		p.next("what stands behind \"fix:\" above, then `relay doctor` again")
 	})
 }

@@ -61,10 +61,14 @@ func runInit(ctx context.Context, o *initOptions) error {
 			}
 			p.linef("%s %s  %s  %s", p.dim(pad(label, 10)), pad(c.ID, 10), host.Safe(strings.Join(append([]string{c.Cmd}, c.Args...), " ")), p.dim("from "+c.From))
 		}
+		if len(r.Checks) > 0 {
+			p.row("", p.dim("nothing lands unless these pass"))
+		}
 		p.row("branch", host.Safe(r.Branch))
 		p.row("plans with", r.Provider)
 		p.row("builds with", r.Builder+others(r))
-		p.row("wrote", r.File+" and "+r.Workspace+"/")
+		p.row("wrote", r.File+"  "+p.dim("who plans and builds, what may change, what has to pass: read it, it is short"))
+		p.row("", r.Workspace+"/  "+p.dim("relay's own files; git does not see them"))
 		if r.Trusted != "" {
 			p.row("trusted", "the commands above, for this version of "+r.File)
 		}

@@ -43,7 +43,11 @@ func buildAndRun(m *testing.M) int {
 // provider and a real builder process. testdata/script/README.md describes the
 // commands that are added to testscript's own.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
+	testscript.Run(t, scriptParams())
+}
+
+func scriptParams() testscript.Params {
+	return testscript.Params{
 		Dir:                 "../../testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -67,7 +71,7 @@ func TestScripts(t *testing.T) {
 			"stranger":  cmdStranger,
 			"vendor":    cmdVendor,
 		},
-	})
+	}
 }
 
 // setupScript gives each script a home, a git identity and the built programs,

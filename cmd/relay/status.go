@@ -40,6 +40,9 @@ func runStatus(ctx context.Context, o *statusOptions) error {
 	}
 	s, err := repo.Status(ctx, o.preflight)
 	if err != nil {
+		if o.short && !o.app.json && repo.Root() == "" {
+			introduce(o.app.printer(o.app.out, o.app.outTTY))
+		}
 		return err
 	}
 	return o.app.end(s.ExitCode, s, func(p *printer) {
@@ -53,6 +56,9 @@ func runStatus(ctx context.Context, o *statusOptions) error {
 
 // shortStatus is what relay says when it is called with nothing.
 func shortStatus(p *printer, s *host.StatusResult) {
+	if s.Config == "" && s.LastRun == nil {
+		introduce(p)
+	}
 	problem(p, s.Problem)
 	lastRun(p, s)
 	if s.Loop != nil && (s.Loop.Running || s.Loop.CutOff) {
@@ -64,9 +70,21 @@ func shortStatus(p *printer, s *host.StatusResult) {
 	}
 	question(p, s)
 	if s.LastRun == nil && s.Problem == nil && s.Question == "" && len(s.Cycles) == 0 {
-		p.linef("relay is set up here; nothing has run yet.")
+		p.linef("relay is set up here; nothing has run yet. %s tries what a run needs.", p.command("`relay doctor`"))
 	}
 	nextAfterProblem(p, s)
+}
+
+// introduce says what relay is, to somebody who calls it where it was never set up.
+func introduce(p *printer) {
+	p.linef("relay lets a model change a git repository one judged step at a time: it proposes a small task, a\nbuilder carries that out in a box, and only what passes your rules and checks is committed.\n")
+	p.table([][]string{
+		{"  " + p.bold("relay demo"), "see that in a sample repository; no account needed"},
+		{"  " + p.bold("relay init"), "once in your repository: writes one short configuration"},
+		{"  " + p.bold("relay doctor"), "tries what a run needs, and names what is missing"},
+		{"  " + p.bold("relay run --goal \"...\""), "one step, from task to commit"},
+	})
+	p.linef("\nNothing is set up here yet:")
 }
 
 // nextAfterProblem prints the next command, unless the problem's fix just said it.

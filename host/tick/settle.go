@@ -82,7 +82,7 @@ func (r *run) judge(ctx context.Context) error {
 			return r.reject(ctx, fault.New(judge.StopBuilderOutputInvalid, "the builder's answer is not the result that was asked for", r.badBuild, "`relay show`"))
 		}
 	}
-	r.leave(fmt.Sprintf("%d files, +%d/-%d, %d new", v.Radius.Files, v.Radius.Added, v.Radius.Deleted, v.Radius.New))
+	r.leave(r.rep.BlastRadius.String())
 	return nil
 }
 
@@ -223,7 +223,7 @@ func counted(results []verify.Result) string {
 			before++
 		}
 	}
-	text := fmt.Sprintf("%d checks passed", len(results)-before)
+	text := report.Count(len(results)-before, "check") + " passed"
 	if before > 0 {
 		text += fmt.Sprintf(", %d failed before too", before)
 	}
@@ -316,9 +316,9 @@ func (r *run) land(ctx context.Context) error {
 	}
 	r.rep.Notes = append(r.rep.Notes, landed.Notes...)
 	r.rememberPassed(ctx)
-	text := fmt.Sprintf("%d files written, not committed (commit.on_success is false)", len(landed.Paths))
+	text := report.Count(len(landed.Paths), "file") + " written, not committed (commit.on_success is false)"
 	if landed.Commit != "" {
-		text = fmt.Sprintf("%d files committed as %.12s", len(landed.Paths), landed.Commit)
+		text = fmt.Sprintf("%s committed as %.12s", report.Count(len(landed.Paths), "file"), landed.Commit)
 	}
 	r.leave(text)
 	return nil

@@ -151,6 +151,18 @@ func (l *Loaded) userLayer(o Options) (*node, error) {
 	return readLayer(path, path, b, LayerUser)
 }
 
+// Workers are the provider and the builder that the user's own configuration names, ""
+// where it names none.
+func Workers(o Options) (provider, builder string, err error) {
+	user, err := new(Loaded).userLayer(o)
+	if err != nil || user == nil {
+		return "", "", err
+	}
+	provider, _ = user.lookup("orchestrator", "provider").text()
+	builder, _ = user.lookup("builder", "default_mode").text()
+	return provider, builder, nil
+}
+
 // UserDir is relay's folder for the user's own configuration, "" when the
 // environment names no home.
 func UserDir(env []string) string {

@@ -12,7 +12,15 @@ const shownPaths = 40
 
 // String is the blast radius in one line, as seed 001 words it.
 func (b BlastRadius) String() string {
-	return fmt.Sprintf("%d files, +%d/-%d, %d new", b.FilesTouched, b.LinesAdded, b.LinesDeleted, b.NewFiles)
+	return fmt.Sprintf("%s, +%d/-%d, %d new", Count(b.FilesTouched, "file"), b.LinesAdded, b.LinesDeleted, b.NewFiles)
+}
+
+// Count gives "1 file", "2 files".
+func Count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
 }
 
 // Render gives REPORT.md of what REPORT.json holds: the same bytes for the same report, at most maxChars

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/paxiom/relay/internal/docpages"
+)
+
+func documentation(t *testing.T) []*docpages.Page {
+	t.Helper()
+	pages, err := docpages.Find("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages
+}
+
+// Every command of the documentation is run, page by page, with the built relay and the
+// provider replay. What needs an account, a network or another machine says so in the page,
+// and is counted. testdata/docs/README.md tells how a page is prepared.
+func TestDocumentedCommandsRun(t *testing.T) {
+	dir := t.TempDir()
+	var files []string
+	ran, skipped, reasons := 0, 0, map[string]int{}
+	blocks := map[string][]docpages.Block{}
+	for _, p := range documentation(t) {
+		name := strings.TrimSuffix(strings.ReplaceAll(p.Path, "/", "_"), ".md")
+		var script strings.Builder
+		runs := false
+		for i, b := range p.Blocks {
+			switch {
+			case b.Script:
+				script.WriteString(b.Text)
+			case b.Lang == "":
+				t.Errorf("%s:%d: the block says no language: sh or console for what is typed, text for what is not", p.Path, b.Line)
+			case !b.Commands():
+			case b.Skip != "":
+				skipped += b.Count()
+				reasons[b.Skip] += b.Count()
+			default:
+				runs = true
+				ran += b.Count()
+				fmt.Fprintf(&script, "# %s:%d\ntyped %s %d\n", p.Path, b.Line, name, i)
+			}
+		}
+		blocks[name] = p.Blocks
+		if !runs {
+			continue
+		}
+		setup, err := os.ReadFile(filepath.Join("../../testdata/docs", name+".txtar"))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		before, world := string(setup), ""
+		if i := strings.Index(before, "-- "); i >= 0 && (i == 0 || before[i-1] == '\n') {
+			before, world = before[:i], before[i:]
+		}
+		files = append(files, filepath.Join(dir, name+".txtar"))
+		if err := os.WriteFile(files[len(files)-1], []byte(before+"\n"+script.String()+world), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fmt.Printf("documentation: %s run, %d not run:\n", plural(ran, "command", "commands"), skipped)
+	var why []string
+	for reason, n := range reasons {
+		why = append(why, fmt.Sprintf("%6d  %s", n, reason))
+	}
+	sort.Sort(sort.Reverse(sort.StringSlice(why)))
+	fmt.Println(strings.Join(why, "\n"))
+	if ran < 100 {
+		t.Errorf("only %d commands of the documentation are run", ran)
+	}
+	p := scriptParams()
+	p.Dir, p.Files, p.UpdateScripts = "", files, false
+	p.Cmds["typed"] = func(ts *testscript.TestScript, neg bool, args []string) {
+		i, err := strconv.Atoi(args[1])
+		ts.Check(err)
+		typeBlock(ts, blocks[args[0]][i])
+	}
+	testscript.Run(t, p)
+}
+
+// typeBlock types the commands of a block into bash, as a reader would: the folder and the
+// variables that it leaves are those of the next block.
+func typeBlock(ts *testscript.TestScript, b docpages.Block) {
+	before := 0
+	typed := b.Typed()
+	for i, cmd := range typed {
+		code := typeInto(ts, cmd.Command, b.Lang == "console", before)
+		want := 0
+		asked := i+1 < len(typed) && strings.TrimSpace(typed[i+1].Command) == "echo $?"
+		if i == len(typed)-1 {
+			want = b.Exit
+		}
+		if code != want && !asked {
+			ts.Fatalf("exit code %d, want %d, of:\n%s%s", code, want, cmd.Command, ts.ReadFile("stdout")+ts.ReadFile("stderr"))
+		}
+		ts.Check(cmd.Shows(ts.ReadFile("stdout")))
+		before = code
+	}
+}
+
+// typeInto runs commands in bash in the script's folder and environment, and takes both over
+// as they are afterwards.
+func typeInto(ts *testscript.TestScript, text string, together bool, before int) int {
+	state := filepath.Join(ts.Getenv("WORK"), ".typed")
+	ts.Check(os.MkdirAll(state, 0o755))
+	script := "trap 'pwd >" + state + "/pwd; env -0 >" + state + "/env' EXIT\n"
+	if together {
+		script += "exec 2>&1\n" + fmt.Sprintf("(exit %d)\n", before)
+	} else {
+		script += "set -e -o pipefail\n"
+	}
+	file := filepath.Join(state, "block.sh")
+	ts.Check(os.WriteFile(file, []byte(script+text), 0o644))
+	err := ts.Exec("bash", file)
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		ts.Fatalf("%v", err)
+	}
+	ts.Check(ts.Chdir(strings.TrimSpace(ts.ReadFile(filepath.Join(state, "pwd")))))
+	for _, v := range strings.Split(ts.ReadFile(filepath.Join(state, "env")), "\x00") {
+		if name, value, ok := strings.Cut(v, "="); ok && name != "_" && name != "PWD" && name != "OLDPWD" && name != "SHLVL" {
+			ts.Setenv(name, value)
+		}
+	}
+	if exit != nil {
+		return exit.ExitCode()
+	}
+	return 0
+}
+
+// Every link of the documentation leads somewhere, and every page is found from the README.
+func TestDocumentationLinks(t *testing.T) {
+	pages := documentation(t)
+	checked, broken := docpages.CheckLinks("../..", pages)
+	for _, b := range broken {
+		t.Error(b)
+	}
+	for _, path := range docpages.Unreached(pages, "README.md") {
+		t.Errorf("no link leads to %s", path)
+	}
+	if checked < 50 {
+		t.Errorf("only %d links were found", checked)
+	}
+	fmt.Printf("documentation: %d links in %s lead where they say\n", checked, plural(len(pages), "page", "pages"))
+}
+
+// What the documentation shows as JSON can be read as such.
+func TestDocumentationJSON(t *testing.T) {
+	n := 0
+	for _, p := range documentation(t) {
+		for _, b := range p.Blocks {
+			if b.Lang != "json" {
+				continue
+			}
+			n++
+			if !json.Valid([]byte(b.Text)) {
+				t.Errorf("%s:%d is no JSON:\n%s", p.Path, b.Line, b.Text)
+			}
+		}
+	}
+	if n < 5 {
+		t.Errorf("only %d blocks of JSON were found", n)
+	}
+}
