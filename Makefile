@@ -4,7 +4,7 @@ GO      ?= go
 PREFIX  ?= $(HOME)/.local
 SHORT   ?=
 
-.PHONY: build demo test test-race test-e2e drift bench lint generate corpus crash install clean help
+.PHONY: build demo test docs-test test-race test-e2e drift bench lint generate corpus crash install clean help
 
 build: ## relay and its plugins into bin/
 	@$(GO) run ./internal/build -o bin
@@ -16,6 +16,9 @@ demo: ## a sample repository, a tick that lands and one that is stopped
 test: ## unit, conformance and script tests
 	$(GO) vet ./...
 	$(GO) test $(SHORT) ./...
+
+docs-test: ## every command of the documentation is run; its links and its generated pages
+	@$(GO) -C cmd/relay test -count=1 -run '^Test(Document|Reference)'
 
 test-race: ## the same under the race detector
 	$(GO) test -race $(SHORT) ./...

@@ -93,10 +93,18 @@ func (r *Repo) Init(ctx context.Context, o InitOptions) (*InitResult, error) {
 	res := &InitResult{Doc: Doc{"relay.init", 1}, Root: git.Root, DryRun: o.DryRun,
 		Languages: project.Languages, Branch: project.Branch, Checks: project.Checks,
 		Programs: detect.Programs(agentPrograms(), r.getenv("PATH"))}
-	if err := r.chooseWorkers(ctx, res); err != nil {
+	own, err := config.OfUser(config.Options{Env: r.opts.Env})
+	if err != nil {
 		return nil, err
 	}
-	text, err := render(res, o.Format, starter.Choice{Project: project, Provider: res.Provider, Builder: res.Builder, Models: modelsOf(res.Provider)})
+	if err := r.chooseWorkers(ctx, res, own); err != nil {
+		return nil, err
+	}
+	models := modelsOf(res.Provider)
+	if own.Models {
+		models = nil
+	}
+	text, err := render(res, o.Format, starter.Choice{Project: project, Provider: res.Provider, Builder: res.Builder, Models: models})
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +122,7 @@ func (r *Repo) Init(ctx context.Context, o InitOptions) (*InitResult, error) {
 // chooseWorkers takes who the user's own configuration names, and otherwise the agent that
 // is installed. Without one the configuration names the usual pair all the same, and a
 // notice says what is missing.
-func (r *Repo) chooseWorkers(ctx context.Context, res *InitResult) error {
+func (r *Repo) chooseWorkers(ctx context.Context, res *InitResult, own config.Own) error {
 	plugins, err := r.PluginList(ctx)
 	if err != nil {
 		return err
@@ -124,12 +132,8 @@ func (r *Repo) chooseWorkers(ctx context.Context, res *InitResult) error {
 			res.Builders = append(res.Builders, p.Name)
 		}
 	}
-	provider, builder, err := config.Workers(config.Options{Env: r.opts.Env})
-	if err != nil {
-		return err
-	}
-	res.Provider, res.Builder = cmp.Or(provider, agents[0].provider), cmp.Or(builder, agents[0].builder)
-	if provider != "" && builder != "" {
+	res.Provider, res.Builder = cmp.Or(own.Provider, agents[0].provider), cmp.Or(own.Builder, agents[0].builder)
+	if own.Provider != "" && own.Builder != "" {
 		return nil
 	}
 	usable := func(name string) bool {
@@ -138,7 +142,7 @@ func (r *Repo) chooseWorkers(ctx context.Context, res *InitResult) error {
 	for _, a := range agents {
 		installed := slices.ContainsFunc(res.Programs, func(p Program) bool { return p.Name == a.program })
 		if installed && usable(a.provider) && usable(a.builder) {
-			res.Provider, res.Builder = cmp.Or(provider, a.provider), cmp.Or(builder, a.builder)
+			res.Provider, res.Builder = cmp.Or(own.Provider, a.provider), cmp.Or(own.Builder, a.builder)
 			return nil
 		}
 	}

@@ -83,6 +83,7 @@ func TestDocumentedCommandsRun(t *testing.T) {
 	}
 	p := scriptParams()
 	p.Dir, p.Files, p.UpdateScripts = "", files, false
+	p.Cmds["model"] = cmdModel
 	p.Cmds["typed"] = func(ts *testscript.TestScript, neg bool, args []string) {
 		i, err := strconv.Atoi(args[1])
 		ts.Check(err)
@@ -97,30 +98,31 @@ func typeBlock(ts *testscript.TestScript, b docpages.Block) {
 	before := 0
 	typed := b.Typed()
 	for i, cmd := range typed {
-		code := typeInto(ts, cmd.Command, b.Lang == "console", before)
-		want := 0
+		code := typeInto(ts, cmd.Command, b, before)
 		asked := i+1 < len(typed) && strings.TrimSpace(typed[i+1].Command) == "echo $?"
-		if i == len(typed)-1 {
-			want = b.Exit
+		want := 0
+		if n := len(b.Exit); n > 0 && i == len(typed)-1 {
+			want = b.Exit[n-1]
 		}
 		if code != want && !asked {
 			ts.Fatalf("exit code %d, want %d, of:\n%s%s", code, want, cmd.Command, ts.ReadFile("stdout")+ts.ReadFile("stderr"))
 		}
-		ts.Check(cmd.Shows(ts.ReadFile("stdout")))
+		ts.Check(cmd.Shows(strings.ReplaceAll(ts.ReadFile("stdout"), ts.Getenv("WORK"), "/home/me")))
 		before = code
 	}
 }
 
 // typeInto runs commands in bash in the script's folder and environment, and takes both over
 // as they are afterwards.
-func typeInto(ts *testscript.TestScript, text string, together bool, before int) int {
+func typeInto(ts *testscript.TestScript, text string, b docpages.Block, before int) int {
 	state := filepath.Join(ts.Getenv("WORK"), ".typed")
 	ts.Check(os.MkdirAll(state, 0o755))
 	script := "trap 'pwd >" + state + "/pwd; env -0 >" + state + "/env' EXIT\n"
-	if together {
-		script += "exec 2>&1\n" + fmt.Sprintf("(exit %d)\n", before)
+	if b.Lang == "console" {
+		script += fmt.Sprintf("exec 2>&1\n(exit %d)\n", before)
 	} else {
-		script += "set -e -o pipefail\n"
+		fine := strings.Trim(fmt.Sprint(b.Exit), "[]")
+		script += "set -o pipefail\ntrap 'code=$?; case \" 0 " + fine + " \" in *\" $code \"*) ;; *) exit $code;; esac' ERR\n"
 	}
 	file := filepath.Join(state, "block.sh")
 	ts.Check(os.WriteFile(file, []byte(script+text), 0o644))

@@ -21,8 +21,12 @@ var update = flag.Bool("update", false, "write the reference pages anew")
 
 // The reference pages say what the program says.
 func TestReferencePages(t *testing.T) {
-	for name, text := range map[string]string{"commands.md": commandsPage(), "codes.md": codesPage()} {
-		path := filepath.Join("..", "..", "docs", "reference", name)
+	for name, text := range map[string]string{
+		"docs/reference/commands.md": commandsPage(), "docs/reference/codes.md": codesPage(),
+		"docs/reference/environment.md": environmentReference(t), "docs/reference/schemas.md": schemasReference(t),
+		"llms.txt": llmsText(t),
+	} {
+		path := filepath.Join("..", "..", filepath.FromSlash(name))
 		if *update {
 			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 				t.Fatal(err)
@@ -121,6 +125,7 @@ func TestDocumentedCommandsExist(t *testing.T) {
 			seen++
 			a, _, _ := testApp(nil)
 			root := newRootCmd(a)
+			root.InitDefaultHelpCmd()
 			cmd, rest, err := root.Find(args)
 			if err == nil {
 				err = cmd.ParseFlags(rest)

@@ -134,17 +134,30 @@ func exitCodesPage(p *printer) {
 	p.table(rows)
 }
 
+// environmentRows are the variables that relay reads; docs/reference/environment.md has
+// them, too, with those of each plugin.
+var environmentRows = [][2]string{
+	{"RELAY_<KEY>", "a value of the configuration: RELAY_RUNNER_MAX_TICK_SECONDS=600"},
+	{"RELAY_TRUST", "digest of a configuration that may name commands, or several (for CI; see relay trust)"},
+	{"RELAY_LOG_LEVEL", "how much plugins log: trace, debug, info, warn, error"},
+	{"RELAY_SIGN_PASSWORD", "password of the key that relay plugin pack signs with"},
+	{"NO_COLOR, CLICOLOR_FORCE", "no colour; colour even where it is no terminal"},
+	{"TERM, CI", "TERM=dumb and CI: plain progress lines; CI: no questions either"},
+	{"VISUAL, EDITOR", "the editor of relay review; then git's core.editor, then vi"},
+	{"XDG_CONFIG_HOME, XDG_STATE_HOME", "your own configuration; trust and boxes"},
+	{"XDG_CACHE_HOME, XDG_DATA_HOME", "caches; installed plugins"},
+	{"HTTPS_PROXY, HTTP_PROXY, NO_PROXY", "the way out, for plugins and what they start"},
+	{"SSL_CERT_FILE, SSL_CERT_DIR", "certificates for plugins; NODE_EXTRA_CA_CERTS for agents made with Node"},
+}
+
 func environmentPage(p *printer) {
 	p.linef("relay reads:\n")
-	p.table([][]string{
-		{"  RELAY_<KEY>", "a configuration value, for example RELAY_RUNNER_MAX_TICK_SECONDS=600"},
-		{"  RELAY_TRUST", "digest of a configuration that may name commands (for CI; see relay trust)"},
-		{"  NO_COLOR, CLICOLOR_FORCE, TERM", "colour and the live line"},
-		{"  CI", "plain progress lines, no questions"},
-		{"  XDG_CONFIG_HOME, XDG_STATE_HOME,", "folders of the person: configuration, trust and"},
-		{"  XDG_CACHE_HOME, XDG_DATA_HOME", "boxes, caches, installed plugins"},
-	})
-	p.linef("\nPlugins see only what they declare; relay plugin list --json names it.")
+	var rows [][]string
+	for _, r := range environmentRows {
+		rows = append(rows, []string{"  " + r[0], r[1]})
+	}
+	p.table(rows)
+	p.linef("\nA plugin sees those it declares, PATH, HOME, the language and the last three rows: %s.", p.bold("relay plugin info NAME"))
 }
 
 func filesPage(p *printer) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -24,15 +25,18 @@ type Block struct {
 	Text   string
 	Script bool   // lines of a test script, which readers don't see
 	Skip   string // why its commands are not run
-	Exit   int    // what it ends with
+	Exit   []int  // what it ends with is the last; its other commands may end with any of them, or 0
 	With   []Word // words that stand for something
 }
 
 // Word is a placeholder in a block, and what a shell makes of it.
 type Word struct{ Name, Value string }
 
-// Commands says whether a block is made of commands that a reader types.
-func (b Block) Commands() bool { return !b.Script && (b.Lang == "sh" || b.Lang == "console") }
+// Commands says whether a block is made of commands that a reader types. A program that is
+// shown as a file, with its first line, is none.
+func (b Block) Commands() bool {
+	return !b.Script && (b.Lang == "console" || b.Lang == "sh" && !strings.HasPrefix(b.Text, "#!"))
+}
 
 // Find reads README.md and all pages below docs.
 func Find(root string) ([]*Page, error) {
@@ -73,7 +77,8 @@ var (
 // Parse finds the blocks of a page. In comments it says how they are tried:
 //
 //	<!-- test: skip REASON -->     the next block's commands are not run
-//	<!-- test: exit N -->          it ends with that exit code
+//	<!-- test: exit N... -->       it ends with the last of these exit codes; those before the
+//	                               last may be of its other commands, beside 0
 //	<!-- test: with WORD=TEXT -->  WORD stands for TEXT in it
 //	<!-- test                      the lines up to --> are of a test script
 func Parse(path, text string) (*Page, error) {
@@ -96,7 +101,7 @@ func Parse(path, text string) (*Page, error) {
 			for _, l := range body {
 				b.Text += strings.TrimPrefix(l, strings.Repeat(" ", indent)) + "\n"
 			}
-			if !b.Commands() && (b.Skip != "" || b.Exit != 0 || b.With != nil) {
+			if !b.Commands() && (b.Skip != "" || b.Exit != nil || b.With != nil) {
 				return nil, bad("a comment says how to try a block that has no commands")
 			}
 			p.Blocks = append(p.Blocks, b)
@@ -114,7 +119,7 @@ func Parse(path, text string) (*Page, error) {
 			}
 		}
 	}
-	if next.Skip != "" || next.Exit != 0 || next.With != nil {
+	if next.Skip != "" || next.Exit != nil || next.With != nil {
 		return nil, fmt.Errorf("%s: the last comment about a test is for no block", path)
 	}
 	return p, nil
@@ -139,8 +144,12 @@ func direct(b *Block, line string) error {
 	case "skip":
 		b.Skip = strings.TrimSpace(m[2])
 	case "exit":
-		if _, err := fmt.Sscanf(m[2], "%d", &b.Exit); err != nil {
-			return fmt.Errorf("exit needs a number: %s", line)
+		for _, word := range strings.Fields(m[2]) {
+			n, err := strconv.Atoi(word)
+			if err != nil {
+				return fmt.Errorf("exit needs numbers: %s", line)
+			}
+			b.Exit = append(b.Exit, n)
 		}
 	case "with":
 		name, value, ok := strings.Cut(m[2], "=")

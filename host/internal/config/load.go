@@ -151,16 +151,22 @@ func (l *Loaded) userLayer(o Options) (*node, error) {
 	return readLayer(path, path, b, LayerUser)
 }
 
-// Workers are the provider and the builder that the user's own configuration names, ""
-// where it names none.
-func Workers(o Options) (provider, builder string, err error) {
+// Own is what the user's own configuration says about who works.
+type Own struct {
+	Provider, Builder string // "" where it names none
+	Models            bool   // it names models
+}
+
+// OfUser reads it.
+func OfUser(o Options) (own Own, err error) {
 	user, err := new(Loaded).userLayer(o)
 	if err != nil || user == nil {
-		return "", "", err
+		return own, err
 	}
-	provider, _ = user.lookup("orchestrator", "provider").text()
-	builder, _ = user.lookup("builder", "default_mode").text()
-	return provider, builder, nil
+	own.Provider, _ = user.lookup("orchestrator", "provider").text()
+	own.Builder, _ = user.lookup("builder", "default_mode").text()
+	own.Models = user.lookup("models") != nil
+	return own, nil
 }
 
 // UserDir is relay's folder for the user's own configuration, "" when the
