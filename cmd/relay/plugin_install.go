@@ -40,7 +40,7 @@ func newPluginInstallCmd(a *app, runF func(context.Context, *pluginOptions) erro
 	}
 	o.cmd = cmd
 	cmd.Flags().StringVar(&o.grant, "grant", "", grantHelp)
-	cmd.Flags().StringVar(&o.key, "key", "", "the publisher's public `KEY` (minisign, ed25519:…, sigstore:…, or a file with it)")
+	cmd.Flags().StringVar(&o.key, "key", "", "the publisher's public `KEY` (minisign, ed25519:…, sigstore:… or its file)")
 	return cmd
 }
 
