@@ -29,6 +29,9 @@ const keyHunt = `hunt() { env; cat /proc/*/environ /proc/*/cmdline ~/key ~/.code
 // With a broker no agent finds its key, and its vendor gets it all the same: with each
 // vendor's real program, in a box with the user's network and in one without any.
 func TestE2EBroker(t *testing.T) {
+	if testing.Short() && os.Getenv(matrixVariable) == "" {
+		t.Skip("-short: `make test-e2e` tries all ways")
+	}
 	shells := map[string]string{
 		"claude-code": `{"tool":{"name":"Bash","input":{"command":%q,"description":"work"}}}`,
 		"codex-exec":  `{"tool":{"name":"exec_command","input":{"cmd":%q}}}`,
@@ -40,7 +43,7 @@ func TestE2EBroker(t *testing.T) {
 				t.Parallel()
 				w := w
 				if shell := shells[w.plugin]; shell != "" {
-					w.work = []string{fmt.Sprintf(shell, keyHunt)}
+					w.work = []string{fmt.Sprintf(shell, "sh ~/hunt.sh")} // Gemini CLI itself refuses a command with $() in it
 				}
 				askThroughBroker(t, w, network)
 			})
@@ -56,6 +59,7 @@ func askThroughBroker(t *testing.T, w way, network string) {
 	for _, login := range []string{".codex/auth.json", ".claude/.credentials.json", ".gemini/oauth_creds.json"} {
 		writeFile(t, filepath.Join(b.home, login), b.canary)
 	}
+	writeFile(t, filepath.Join(b.home, "hunt.sh"), keyHunt)
 	writeFile(t, filepath.Join(b.home, "half"), strings.TrimPrefix(b.canary, "sk-canary-"))
 	writeFile(t, filepath.Join(b.home, ".config", "relay", "config.json"), fmt.Sprintf(
 		`{"box":{"network":{"builder":%[1]q,"provider":%[1]q}},"plugins":{%[2]q:{"secret":"broker"}}}`, network, w.plugin))
@@ -71,7 +75,7 @@ func askThroughBroker(t *testing.T, w way, network string) {
 		t.Fatalf("%v %v\n%s", err, jerr, out)
 	}
 	text, _ := os.ReadFile(filepath.Join(b.repo, "add.sh"))
-	if strings.Contains(strings.Join(w.work, ""), "hunt()") {
+	if strings.Contains(strings.Join(w.work, ""), "hunt.sh") {
 		if !strings.Contains(string(text), "# found 0\n") {
 			t.Errorf("the agent found its key:\n%s", text)
 		}
@@ -81,6 +85,9 @@ func askThroughBroker(t *testing.T, w way, network string) {
 	}
 	asked := e2e.Requests(t, b.model, 1)
 	for _, r := range asked {
+		if strings.HasPrefix(r.Headers.Get("User-Agent"), "curl/") {
+			continue // the hunt itself, which tries whatever addresses it finds
+		}
 		var all strings.Builder
 		r.Headers.Write(&all)
 		if r.Method == "POST" && !strings.Contains(all.String(), b.canary) || worthless.MatchString(all.String()+r.Query) {
