@@ -27,6 +27,15 @@ type Git struct {
 	GitDir, CommonDir string
 	// ObjectFormat is "sha1" or "sha256".
 	ObjectFormat string
+	hold         *os.File // see Holding
+}
+
+// Holding is the same repository, of which every git that is called to write, and what it starts,
+// has f open: who finds a lock on f taken knows that one of them still is at work.
+func (g *Git) Holding(f *os.File) *Git {
+	out := *g
+	out.hold = f
+	return &out
 }
 
 // StatusEntry is one line of git status: index and work tree state, and the path.
@@ -102,7 +111,7 @@ func (g *Git) Run(ctx context.Context, stdin io.Reader, args ...string) ([]byte,
 // Write calls git for changing the repository: still no hook and no fsmonitor, but
 // locks are taken. env is added last, for example GIT_INDEX_FILE.
 func (g *Git) Write(ctx context.Context, env []string, stdin io.Reader, args ...string) ([]byte, error) {
-	return gitCall{dir: g.Root, root: g.Root, write: true, env: env}.run(ctx, stdin, args...)
+	return gitCall{dir: g.Root, root: g.Root, write: true, env: env, hold: g.hold}.run(ctx, stdin, args...)
 }
 
 // Talk calls git for talking to a remote, in the user's own way: the protocols, the
@@ -157,6 +166,7 @@ type gitCall struct {
 	write bool
 	talk  bool // to a remote
 	env   []string
+	hold  *os.File
 }
 
 func (c gitCall) run(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
@@ -169,6 +179,9 @@ func (c gitCall) run(ctx context.Context, stdin io.Reader, args ...string) ([]by
 	cmd := exec.CommandContext(ctx, "git", append(argv, args...)...)
 	cmd.Env = c.environ()
 	cmd.Stdin = stdin
+	if c.hold != nil {
+		cmd.ExtraFiles = []*os.File{c.hold}
+	}
 	cmd.WaitDelay = 2 * time.Second // a filter may have left a child that holds the pipe
 	if c.talk {
 		alone(cmd)

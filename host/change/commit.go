@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/paxiom/relay/judge"
 )
@@ -46,26 +48,61 @@ type committer struct {
 	env   Env
 	stage string // folder with the files as they will be
 	index string // copy of the real index
+	// held is a file that every git has open which writes into the others: a git outlives
+	// a relay that is killed.
+	held     string
+	heldFile *os.File // nil until the first git is called
 }
 
 func newCommitter(env Env, scratch string) *committer {
-	return &committer{env: env, stage: scratch + ".stage", index: scratch + ".index"}
+	return &committer{env: env, stage: scratch + ".stage", index: scratch + ".index", held: scratch + ".held"}
 }
 
-// begun says that a commit was being made: a landing is begun while the checks run.
-func (k *committer) begun() bool {
-	for _, name := range []string{k.stage, k.index, k.index + ".lock"} {
-		if _, err := os.Lstat(name); err == nil {
-			return true
+// write is Env.write for what goes into the scratch files.
+func (k *committer) write(ctx context.Context, env []string, stdin io.Reader, args ...string) ([]byte, error) {
+	return k.writeMany(ctx, 0, env, stdin, args...)
+}
+
+// writeMany is Env.writeMany for the same.
+func (k *committer) writeMany(ctx context.Context, n int, env []string, stdin io.Reader, args ...string) ([]byte, error) {
+	if k.heldFile == nil {
+		f, err := os.OpenFile(k.held, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		k.heldFile = f
+		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err != nil {
+			return nil, &fs.PathError{Op: "lock", Path: k.held, Err: err}
 		}
 	}
-	return false
+	e := k.env
+	e.Git = e.Git.Holding(k.heldFile)
+	return e.writeMany(ctx, n, env, stdin, args...)
+}
+
+// quiet returns when no git of a run that was killed writes any more, or takes too long
+// for that.
+func (k *committer) quiet() {
+	f, err := os.OpenFile(k.held, os.O_RDWR, 0)
+	if err != nil {
+		return // none was called
+	}
+	defer f.Close()
+	for begin := time.Now(); time.Since(begin) < patience; time.Sleep(5 * time.Millisecond) {
+		if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+			return
+		}
+	}
 }
 
 // remove takes the scratch files away.
 func (k *committer) remove() error {
 	err := os.RemoveAll(k.stage)
-	for _, name := range []string{k.index, k.index + ".lock"} {
+	if k.heldFile != nil {
+		k.heldFile.Close()
+		k.heldFile = nil
+	}
+	for _, name := range []string{k.index, k.index + ".lock", k.held} {
 		if e := os.Remove(name); e != nil && !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, e)
 		}
@@ -110,13 +147,13 @@ func (k *committer) put(e entry, content io.Reader) error {
 // clean filters, as git add would.
 func (k *committer) add(ctx context.Context, paths []string) error {
 	env := []string{"GIT_DIR=" + k.env.Git.GitDir, "GIT_WORK_TREE=" + k.stage, "GIT_INDEX_FILE=" + k.index}
-	_, err := k.env.writeMany(ctx, len(paths), env, nulList(paths), "-C", k.stage, "update-index", "--add", "--remove", "-z", "--stdin")
+	_, err := k.writeMany(ctx, len(paths), env, nulList(paths), "-C", k.stage, "update-index", "--add", "--remove", "-z", "--stdin")
 	return err
 }
 
 // writeTree makes a tree object of the index, of which about n paths are new.
 func (k *committer) writeTree(ctx context.Context, n int) (string, error) {
-	tree, err := k.env.writeMany(ctx, n, []string{"GIT_INDEX_FILE=" + k.index}, nil, "write-tree")
+	tree, err := k.writeMany(ctx, n, []string{"GIT_INDEX_FILE=" + k.index}, nil, "write-tree")
 	return strings.TrimSpace(string(tree)), err
 }
 

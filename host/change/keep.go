@@ -207,7 +207,7 @@ func (k *committer) ownTrees(ctx context.Context, base string, own []ownCommit) 
 		return err
 	}
 	env := []string{"GIT_INDEX_FILE=" + k.index}
-	if _, err := k.env.write(ctx, env, nil, "read-tree", base); err != nil {
+	if _, err := k.write(ctx, env, nil, "read-tree", base); err != nil {
 		return err
 	}
 	null := strings.Repeat("0", hexLen(k.env.Git.ObjectFormat))
@@ -221,10 +221,10 @@ func (k *committer) ownTrees(ctx context.Context, base string, own []ownCommit) 
 			fmt.Fprintf(&added, "%o %s\t%s\x00", op.mode, oids[0], op.path)
 			oids = oids[1:]
 		}
-		if _, err := k.env.write(ctx, env, io.MultiReader(&removed, &added), "update-index", "--replace", "-z", "--index-info"); err != nil {
+		if _, err := k.write(ctx, env, io.MultiReader(&removed, &added), "update-index", "--replace", "-z", "--index-info"); err != nil {
 			return err
 		}
-		tree, err := k.env.writeMany(ctx, len(own[i].ops), env, nil, "write-tree")
+		tree, err := k.writeMany(ctx, len(own[i].ops), env, nil, "write-tree")
 		if err != nil {
 			return err
 		}

@@ -263,7 +263,7 @@ func (l *lander) build(ctx context.Context, k *committer, entries []entry, m Mes
 
 // stillAtBase says whether HEAD is what it was when the box was made.
 func (l *lander) stillAtBase(ctx context.Context) error {
-	head, branch, err := l.env.Git.Head(ctx)
+	head, branch, err := l.env.Git.HeadNow(ctx)
 	switch {
 	case err != nil:
 		return err
@@ -297,7 +297,7 @@ func (l *lander) moveBranch(ctx context.Context, p *plan) error {
 		if err == nil {
 			return nil
 		}
-		if head, branch, at := l.env.Git.Head(ctx); at == nil && head == p.Commit && branch == p.Branch {
+		if head, branch, at := l.env.Git.HeadNow(ctx); at == nil && head == p.Commit && branch == p.Branch {
 			return nil
 		}
 		if !locked(err) || wait > lockPatience {

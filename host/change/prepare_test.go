@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/judge"
@@ -104,4 +105,30 @@ func TestPrepareForNothing(t *testing.T) {
 	if len(left) > 0 {
 		t.Errorf("left: %q", left)
 	}
+}
+
+// A git that outlives the relay that called it is waited for, and what it has written by
+// then is removed.
+func TestGitThatOutlivesRelay(t *testing.T) {
+	r := newRepo(t)
+	scratch := filepath.Join(r.env.StateDir, "boxes", "run-1")
+	must(t, os.MkdirAll(filepath.Dir(scratch), 0o700))
+	k, began := newCommitter(r.env, scratch), filepath.Join(r.env.StateDir, "began")
+	done := make(chan error)
+	go func() {
+		_, err := k.write(t.Context(), nil, nil, "-c", "alias.slow=!mkdir '"+k.stage+"'; touch '"+began+"'; sleep 0.3; touch '"+k.stage+"/late'", "slow")
+		done <- err
+	}()
+	for _, err := os.Lstat(began); err != nil; _, err = os.Lstat(began) {
+		time.Sleep(time.Millisecond)
+	}
+	must(t, k.heldFile.Close()) // as the kernel does for a process that is gone
+	after := newCommitter(r.env, scratch)
+	after.quiet()
+	if _, err := os.Lstat(filepath.Join(k.stage, "late")); err != nil {
+		t.Errorf("it was not waited for: %v", err)
+	}
+	must(t, after.remove())
+	must(t, <-done)
+	r.noLeftovers()
 }

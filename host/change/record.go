@@ -24,10 +24,10 @@ func Record(ctx context.Context, env Env, scratch string, paths []string, m Mess
 		return "", err
 	}
 	own := []string{"GIT_INDEX_FILE=" + k.index}
-	if _, err := env.write(ctx, own, nil, "read-tree", head); err != nil {
+	if _, err := k.write(ctx, own, nil, "read-tree", head); err != nil {
 		return "", err
 	}
-	if _, err := env.write(ctx, own, nulList(paths), "update-index", "--add", "--remove", "-z", "--stdin"); err != nil {
+	if _, err := k.write(ctx, own, nulList(paths), "update-index", "--add", "--remove", "-z", "--stdin"); err != nil {
 		return "", err
 	}
 	tree, err := k.writeTree(ctx, len(paths))

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/journal"
@@ -83,29 +82,10 @@ func recoverRun(ctx context.Context, env Env, run *journal.Run, force bool) (Rec
 			return r, err
 		}
 	}
-	_, late := run.Last(recApply)
-	late = late || newCommitter(env, begin.Layer).begun()
 	if err := removeScratch(env, begin.Layer); err != nil {
 		return r, err
 	}
-	if late {
-		if err := removeLate(env, begin.Layer); err != nil {
-			return r, err
-		}
-	}
 	return r, log.Settle()
-}
-
-// removeLate removes what a git that the killed run had just started still writes: it
-// lives on for a moment, and nothing shows that it is there before it writes.
-func removeLate(env Env, layer string) error {
-	for range 40 {
-		time.Sleep(20 * time.Millisecond)
-		if err := removeScratch(env, layer); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // recoverApply finishes what recApply began, or takes it back.
@@ -241,5 +221,7 @@ func removeScratch(env Env, layer string) error {
 	if layer == "" || !strings.HasPrefix(filepath.Clean(layer), boxes) {
 		return nil
 	}
-	return errors.Join(removeLayer(layer), newCommitter(env, layer).remove())
+	k := newCommitter(env, layer)
+	k.quiet()
+	return errors.Join(removeLayer(layer), k.remove())
 }

@@ -103,7 +103,7 @@ func (k *committer) rawCommit(ctx context.Context, parent string, changes []judg
 		fmt.Fprintf(&added, "%o %s\t%s\x00", mode, oids[i], ch.Path)
 	}
 	env := []string{"GIT_INDEX_FILE=" + k.index}
-	if _, err := k.env.write(ctx, env, io.MultiReader(&removed, &added), "update-index", "--replace", "-z", "--index-info"); err != nil {
+	if _, err := k.write(ctx, env, io.MultiReader(&removed, &added), "update-index", "--replace", "-z", "--index-info"); err != nil {
 		return "", err
 	}
 	return k.commit(ctx, len(changes), parent, m)
@@ -131,7 +131,7 @@ func (k *committer) rawBlobs(ctx context.Context, changes []judge.Change, conten
 	if len(at) == 0 {
 		return oids, nil
 	}
-	out, err := k.env.writeMany(ctx, len(at), nil, &names, "hash-object", "-w", "--no-filters", "--stdin-paths")
+	out, err := k.writeMany(ctx, len(at), nil, &names, "hash-object", "-w", "--no-filters", "--stdin-paths")
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,9 @@ func Resume(ctx context.Context, env Env, o Options) (*Change, *Recovery, error)
 func reopen(env Env, o Options, run *journal.Run, layer string) (*Change, error) {
 	c := &Change{env: env, opts: o, layer: layer}
 	// What the one that was cut off had made for its checks and its commit is not there.
-	if err := errors.Join(removeChecks(layer), newCommitter(env, layer).remove()); err != nil {
+	k := newCommitter(env, layer)
+	k.quiet()
+	if err := errors.Join(removeChecks(layer), k.remove()); err != nil {
 		return nil, err
 	}
 	var err error

@@ -181,7 +181,7 @@ func sameRun(ctx context.Context, git *judge.Git, base, commit string) (string, 
 // files, as git checks them out, in the staging folder.
 func (k *committer) reverse(ctx context.Context, real *realTree, base string, changes []treeChange) ([]judge.Change, error) {
 	env := []string{"GIT_INDEX_FILE=" + k.index}
-	if _, err := k.env.write(ctx, env, nil, "read-tree", base); err != nil {
+	if _, err := k.write(ctx, env, nil, "read-tree", base); err != nil {
 		return nil, err
 	}
 	var wanted []string
@@ -194,7 +194,7 @@ func (k *committer) reverse(ctx context.Context, real *realTree, base string, ch
 		return nil, err
 	}
 	if len(wanted) > 0 {
-		if _, err := k.env.write(ctx, env, nulList(wanted), "checkout-index", "-f", "-z", "--stdin", "--prefix="+k.stage+"/"); err != nil {
+		if _, err := k.write(ctx, env, nulList(wanted), "checkout-index", "-f", "-z", "--stdin", "--prefix="+k.stage+"/"); err != nil {
 			return nil, err
 		}
 	}
