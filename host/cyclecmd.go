@@ -191,10 +191,7 @@ func (r *Repo) cycleEnv(obs Observer) (*cycle.Env, *opened, error) {
 
 // dataDir holds what is large and can be made again: the work trees of cycles.
 func (r *Repo) dataDir() string {
-	if d := r.getenv("XDG_DATA_HOME"); filepath.IsAbs(d) {
-		return filepath.Join(d, "relay")
-	}
-	return filepath.Join(r.home(), ".local", "share", "relay")
+	return r.xdg("XDG_DATA_HOME", ".local", "share")
 }
 
 // cycleResult is there beside the error of a cycle that needs the operator.

@@ -65,10 +65,21 @@ func (r *Repo) home() string {
 
 // stateDir holds what belongs to the machine: trust, box layers.
 func (r *Repo) stateDir() string {
-	if d := r.getenv("XDG_STATE_HOME"); filepath.IsAbs(d) {
+	return r.xdg("XDG_STATE_HOME", ".local", "state")
+}
+
+// xdg is relay's folder of one kind: where the variable says, or at its usual place in
+// the home.
+func (r *Repo) xdg(name string, usual ...string) string {
+	if d := r.getenv(name); filepath.IsAbs(d) {
 		return filepath.Join(d, "relay")
 	}
-	return filepath.Join(r.home(), ".local", "state", "relay")
+	return filepath.Join(r.home(), filepath.Join(usual...), "relay")
+}
+
+// private are relay's own folders on this machine.
+func (r *Repo) private() []string {
+	return []string{r.stateDir(), r.dataDir(), r.xdg("XDG_CONFIG_HOME", ".config"), r.xdg("XDG_CACHE_HOME", ".cache")}
 }
 
 func (r *Repo) catalog(root string) (*catalog.Catalog, error) {
@@ -105,6 +116,7 @@ func (r *Repo) open() (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
+	ws.Claim(r.private()...)
 	return &opened{root: root, loaded: loaded, ws: ws, hist: history.Open(ws.History())}, nil
 }
 
@@ -112,7 +124,7 @@ func (r *Repo) open() (*opened, error) {
 // reports it in its own order.
 func (r *Repo) tickEnv(obs Observer) (*tick.Env, error) {
 	holdBack()
-	env := &tick.Env{Dir: r.dir, Trust: r.trust(), StateDir: r.stateDir(), Home: r.home(),
+	env := &tick.Env{Dir: r.dir, Trust: r.trust(), StateDir: r.stateDir(), Private: r.private(), Home: r.home(),
 		Environ: r.opts.Env, Version: r.opts.Version, Observer: obs}
 	if r.opts.Clock != nil {
 		env.Now = r.opts.Clock.Now

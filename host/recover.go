@@ -16,6 +16,7 @@ import (
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/tick"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/schemas"
 )
 
@@ -44,6 +45,9 @@ func (r *Repo) Recover(ctx context.Context) (*RecoverResult, error) {
 	}
 	if err := res.putAside(o.ws, time.Now()); err != nil {
 		return nil, err
+	}
+	if n := box.SweepGroups(); n > 0 {
+		res.Done = append(res.Done, fmt.Sprintf("removed %d empty control group(s) of boxes", n))
 	}
 	env, err := r.tickEnv(nil)
 	if err != nil {

@@ -122,7 +122,9 @@ func (r *run) checkConfig(context.Context) (string, error) {
 			"there is no relay.config.json, .yaml, .yml or .toml and no relais.config.json in "+r.env.Root, "`relay init`")
 	}
 	var err error
-	r.ws, err = workspace.Open(r.env.Root, r.cfg.WorkspaceDir)
+	if r.ws, err = workspace.Open(r.env.Root, r.cfg.WorkspaceDir); err == nil {
+		r.ws.Claim(r.env.Private...)
+	}
 	return r.env.Loaded.File, err
 }
 
@@ -131,17 +133,10 @@ func (r *run) checkTrust(context.Context) (string, error) {
 }
 
 func (r *run) checkGit(ctx context.Context) (string, error) {
-	var commit, branch string
-	var headErr error
-	head := make(chan struct{})
-	go func() { // meanwhile: it needs nothing of what OpenGit finds
-		defer close(head)
-		commit, branch, headErr = (&judge.Git{Root: r.env.Root}).Head(ctx)
-	}()
 	git, err := judge.OpenGit(ctx, r.env.Root)
-	<-head
-	if err == nil {
-		err = headErr
+	var commit, branch string
+	if err == nil { // whether the commit is there git status will say
+		commit, branch, err = git.HeadNow(ctx)
 	}
 	if err != nil {
 		return "", gitFault(err)

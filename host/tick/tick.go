@@ -28,10 +28,12 @@ type Env struct {
 	Trust   *trust.Store
 	// StateDir is relay's state on this machine, Home the user's home.
 	StateDir, Home string
-	Environ        []string
-	Version        string
-	Now            func() time.Time // nil means time.Now
-	Observer       progress.Observer
+	// Private are all of relay's own folders on this machine: nobody else writes them.
+	Private  []string
+	Environ  []string
+	Version  string
+	Now      func() time.Time // nil means time.Now
+	Observer progress.Observer
 }
 
 // Options are one tick's.

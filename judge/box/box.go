@@ -34,7 +34,8 @@ type Spec struct {
 	// contain, or lie in, Root, a git directory or StateDir.
 	Persist []string
 	// Binds are shown at their own path, for example a plugin's socket folder;
-	// they must exist. A writable one may lie in StateDir, never in Root.
+	// they must exist. A writable one may lie in StateDir, wherever that is, never
+	// elsewhere in Root.
 	Binds []Bind
 	// Busy are folders in Root that relay itself writes while the box is open, all but
 	// what Watch names in them; means that watch the real repository leave them out.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // uid 0 is bound by no limit on its number of processes. Where there are no namespaces, a
@@ -16,14 +17,17 @@ import (
 // group is the folder of such a control group; "" is none.
 type group string
 
+// groupPrefix begins the names of all of them.
+const groupPrefix = "relay-box-"
+
 // newGroup makes a control group for at most so many processes and threads.
 func newGroup(most int) group {
 	for _, base := range groupBases() {
-		g := group(filepath.Join(base, "relay-box-"+rand.Text()[:10]))
+		g := group(filepath.Join(base, groupPrefix+rand.Text()[:10]))
 		if os.Mkdir(string(g), 0o755) != nil {
 			continue
 		}
-		if os.WriteFile(g.file("pids.max"), []byte(strconv.Itoa(most)), 0) == nil {
+		if g.set("pids.max", strconv.Itoa(most)) == nil {
 			return g
 		}
 		g.remove() // this one does not count processes
@@ -60,12 +64,23 @@ func groupBases() (bases []string) {
 
 func (g group) file(name string) string { return filepath.Join(string(g), name) }
 
+// set writes one of the group's files, which the kernel makes and nobody else.
+func (g group) set(name, value string) error {
+	f, err := os.OpenFile(g.file(name), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(value)
+	f.Close()
+	return err
+}
+
 // join puts this process into the group, and so what it starts.
 func (g group) join() error {
 	if g == "" {
 		return nil
 	}
-	return fail("limit the processes", string(g), os.WriteFile(g.file("cgroup.procs"), []byte("0"), 0))
+	return fail("limit the processes", string(g), g.set("cgroup.procs", "0"))
 }
 
 // refused says whether the kernel has refused to make one process more.
@@ -80,6 +95,24 @@ func (g group) refused() bool {
 		}
 	}
 	return false
+}
+
+// unjoined is how long a new group may have nothing in it: what it was made for is being
+// started.
+const unjoined = time.Minute
+
+// SweepGroups removes the control groups that relays which were killed have left, and
+// says how many. The kernel keeps those that something runs in.
+func SweepGroups() (removed int) {
+	for _, base := range groupBases() {
+		names, _ := filepath.Glob(filepath.Join(base, groupPrefix+"*"))
+		for _, name := range names {
+			if info, err := os.Lstat(name); err == nil && info.IsDir() && time.Since(info.ModTime()) > unjoined && os.Remove(name) == nil {
+				removed++
+			}
+		}
+	}
+	return removed
 }
 
 // remove removes the group, once nothing is in it any more.

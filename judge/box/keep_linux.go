@@ -47,6 +47,7 @@ func (b *Box) startKept(p Proc) (*Process, error) {
 // launchKept starts the keeper and waits until it has started the child.
 func (b *Box) launchKept(p Proc, what *errand, lock *os.File) (*Process, error) {
 	if os.Getuid() == 0 && what.Limits.Processes > 0 {
+		SweepGroups()
 		what.Group = string(newGroup(what.Limits.Processes + headroom))
 	}
 	fall := func(err error) (*Process, error) {

@@ -135,7 +135,9 @@ func checkBinds(spec *Spec) error {
 	for i, path := range writable {
 		refuse := within(spec.StateDir, path) || i < len(spec.Persist) && within(path, spec.StateDir)
 		for _, p := range protected {
-			refuse = refuse || within(path, p) || within(p, path)
+			// Relay's state hides what lies there of a folder that it is in.
+			hidden := i >= len(spec.Persist) && within(path, spec.StateDir) && within(spec.StateDir, p)
+			refuse = refuse || within(path, p) && !hidden || within(p, path)
 		}
 		if spec.Home != "" && within(spec.Home, path) {
 			refuse = true

@@ -73,8 +73,11 @@ func TestLayouts(t *testing.T) {
 			set(w)
 			real, err := filepath.EvalSymlinks(w.spec.Root)
 			check(t, err)
+			own := w.spec.StateDir + "/own" // a plugin's folder in relay's state
+			check(t, os.MkdirAll(own, 0o700))
+			w.spec.Binds = []Bind{{Path: own, Writable: true}}
 			b := w.box()
-			out := sh(t, b, `echo new >> a.txt; echo n > src/n; pwd
+			out := sh(t, b, `echo new >> a.txt; echo n > src/n; pwd; echo k > '`+strings.ReplaceAll(own, "'", `'\''`)+`/k'
 echo x > "$HOME/.x"; cat "$HOME/.x"
 echo x > "$TMPDIR/x"; echo x > /tmp/relay-layout-x; cat "$TMPDIR/x" /tmp/relay-layout-x; stat -c '%a %u' "$TMPDIR"`)
 			if !strings.HasPrefix(out, real+"\n") || strings.Count(out, "x\n") != 3 || !strings.Contains(out, "700 ") {
@@ -90,6 +93,9 @@ echo x > "$TMPDIR/x"; echo x > /tmp/relay-layout-x; cat "$TMPDIR/x" /tmp/relay-l
 				if _, err := os.Lstat(leak); err == nil {
 					t.Errorf("%s is there for real", leak)
 				}
+			}
+			if _, err := os.Lstat(own + "/k"); err != nil {
+				t.Errorf("what may be written in relay's state: %v", err)
 			}
 			// A second process, and the same layer opened anew, see what the first left.
 			if out := sh(t, b, "cat src/n; rm src/n; echo 2 > two; test ! -e \"$HOME/.x\" -o \"$HOME\" = \"$PWD\""); out != "n\n" {
@@ -184,18 +190,19 @@ func TestWhatMayNotBeWritable(t *testing.T) {
 	check(t, os.MkdirAll(w.spec.Root+"/.agent", 0o755))
 	check(t, os.Symlink(w.spec.Root+"/src", w.spec.Home+"/sneaky"))
 	for name, set := range map[string]func(s *Spec){
-		"the root":                 func(s *Spec) { s.Persist = []string{s.Root} },
-		"below the root":           func(s *Spec) { s.Persist = []string{s.Root + "/.agent"} },
-		"above the root":           func(s *Spec) { s.Binds = []Bind{{Path: w.dir, Writable: true}} },
-		"everything":               func(s *Spec) { s.Persist = []string{"/"} },
-		"the home":                 func(s *Spec) { s.Persist = []string{s.Home} },
-		"the state":                func(s *Spec) { s.Persist = []string{s.StateDir} },
-		"by way of a link":         func(s *Spec) { s.Persist = []string{s.Home + "/sneaky"} },
-		"the root folder as root":  func(s *Spec) { s.Root = "/" },
-		"a bind that is not there": func(s *Spec) { s.Binds = []Bind{{Path: w.dir + "/none"}} },
-		"no root":                  func(s *Spec) { s.Root = w.dir + "/none" },
-		"no layer":                 func(s *Spec) { s.Layer = "" },
-		"a layer of another root":  func(s *Spec) { s.Root = w.spec.Home },
+		"the root":                  func(s *Spec) { s.Persist = []string{s.Root} },
+		"below the root":            func(s *Spec) { s.Persist = []string{s.Root + "/.agent"} },
+		"above the root":            func(s *Spec) { s.Binds = []Bind{{Path: w.dir, Writable: true}} },
+		"everything":                func(s *Spec) { s.Persist = []string{"/"} },
+		"the home":                  func(s *Spec) { s.Persist = []string{s.Home} },
+		"the state":                 func(s *Spec) { s.Persist = []string{s.StateDir} },
+		"below a root in the state": func(s *Spec) { s.StateDir, s.Binds = w.dir, []Bind{{Path: s.Root + "/src", Writable: true}} },
+		"by way of a link":          func(s *Spec) { s.Persist = []string{s.Home + "/sneaky"} },
+		"the root folder as root":   func(s *Spec) { s.Root = "/" },
+		"a bind that is not there":  func(s *Spec) { s.Binds = []Bind{{Path: w.dir + "/none"}} },
+		"no root":                   func(s *Spec) { s.Root = w.dir + "/none" },
+		"no layer":                  func(s *Spec) { s.Layer = "" },
+		"a layer of another root":   func(s *Spec) { s.Root = w.spec.Home },
 	} {
 		spec := w.spec
 		if name == "a layer of another root" {

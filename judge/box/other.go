@@ -68,6 +68,12 @@ func canScope() bool { return false }
 // canGroup: control groups are Linux's.
 func canGroup() bool { return false }
 
+// ownPidMax is about pid namespaces.
+func ownPidMax() bool { return false }
+
+// SweepGroups finds none.
+func SweepGroups() int { return 0 }
+
 // Process never exists here.
 type Process struct{}
 

@@ -26,6 +26,12 @@ func canScope() bool { return false }
 // canGroup: control groups are Linux's.
 func canGroup() bool { return false }
 
+// ownPidMax is about pid namespaces.
+func ownPidMax() bool { return false }
+
+// SweepGroups finds none.
+func SweepGroups() int { return 0 }
+
 // Process is the direct child of a running box.
 type Process struct {
 	proc     *os.Process

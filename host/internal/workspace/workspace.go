@@ -28,8 +28,9 @@ func ConfigNames() []string {
 
 // Workspace is relay's folder in one repository.
 type Workspace struct {
-	root string // absolute
-	rel  string // slash-separated
+	root string   // absolute
+	rel  string   // slash-separated
+	own  []string // relay's own folders elsewhere below root, slash-separated
 }
 
 // Open names the workspace rel ("" means [DefaultDir]) of the repository at root. It
@@ -156,6 +157,20 @@ func (w *Workspace) path(name string) string {
 	return filepath.Join(w.root, filepath.FromSlash(w.rel), name)
 }
 
+// Claim says which folders relay has for itself on this machine: its state, its plugins,
+// the user's configuration. Where the home lies in the repository, or is it, they do too,
+// and nobody else may write them.
+func (w *Workspace) Claim(dirs ...string) {
+	for _, dir := range dirs {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real
+		}
+		if rel, err := filepath.Rel(w.root, dir); err == nil && rel != "." && filepath.IsLocal(rel) {
+			w.own = append(w.own, filepath.ToSlash(rel))
+		}
+	}
+}
+
 // Root is the repository's root; Dir the workspace as an absolute path; Rel the
 // same relative to Root, with slashes.
 func (w *Workspace) Root() string { return w.root }
@@ -163,25 +178,26 @@ func (w *Workspace) Dir() string  { return w.path("") }
 func (w *Workspace) Rel() string  { return w.rel }
 
 // The files and folders of the workspace, as absolute paths.
-func (w *Workspace) State() string    { return w.path("STATE.json") }
-func (w *Workspace) Task() string     { return w.path("TASK.json") }
-func (w *Workspace) Report() string   { return w.path("REPORT.json") }
-func (w *Workspace) ReportMD() string { return w.path("REPORT.md") }
-func (w *Workspace) Blocked() string  { return w.path("BLOCKED.json") }
-func (w *Workspace) Facts() string    { return w.path("FACTS.md") }
-func (w *Workspace) Stuck() string    { return w.path("stuck.json") }
-func (w *Workspace) Stop() string     { return w.path("stop.json") }
-func (w *Workspace) Lock() string     { return w.path("lock.json") }
-func (w *Workspace) Usage() string    { return w.path("usage.jsonl") }
-func (w *Workspace) Reserved() string { return w.path("reserved.json") }
-func (w *Workspace) Cycles() string   { return w.path("cycles") }
-func (w *Workspace) Locks() string    { return w.path("locks") }
-func (w *Workspace) Queue() string    { return w.path("queue.md") }
-func (w *Workspace) History() string  { return w.path("history") }
-func (w *Workspace) Journal() string  { return w.path("journal") }
-func (w *Workspace) Logs() string     { return w.path("logs") }
-func (w *Workspace) Prompts() string  { return w.path("prompts") }
-func (w *Workspace) Schemas() string  { return w.path("schemas") }
+func (w *Workspace) State() string     { return w.path("STATE.json") }
+func (w *Workspace) Task() string      { return w.path("TASK.json") }
+func (w *Workspace) Report() string    { return w.path("REPORT.json") }
+func (w *Workspace) ReportMD() string  { return w.path("REPORT.md") }
+func (w *Workspace) Blocked() string   { return w.path("BLOCKED.json") }
+func (w *Workspace) Facts() string     { return w.path("FACTS.md") }
+func (w *Workspace) Stuck() string     { return w.path("stuck.json") }
+func (w *Workspace) Stop() string      { return w.path("stop.json") }
+func (w *Workspace) Lock() string      { return w.path("lock.json") }
+func (w *Workspace) Usage() string     { return w.path("usage.jsonl") }
+func (w *Workspace) UsageSums() string { return w.path("usage.sums.json") }
+func (w *Workspace) Reserved() string  { return w.path("reserved.json") }
+func (w *Workspace) Cycles() string    { return w.path("cycles") }
+func (w *Workspace) Locks() string     { return w.path("locks") }
+func (w *Workspace) Queue() string     { return w.path("queue.md") }
+func (w *Workspace) History() string   { return w.path("history") }
+func (w *Workspace) Journal() string   { return w.path("journal") }
+func (w *Workspace) Logs() string      { return w.path("logs") }
+func (w *Workspace) Prompts() string   { return w.path("prompts") }
+func (w *Workspace) Schemas() string   { return w.path("schemas") }
 
 // Kept are what of the workspace relay does not write in the course of a run: what a
 // team may commit.
@@ -190,13 +206,16 @@ func (w *Workspace) Kept() []string {
 }
 
 // OwnedGlobs are the globs, relative to the repository's root, that only relay may
-// write: the whole workspace, every name a configuration file can have, and the file
-// that pins plugins. A workspace that is not the default one does not free the
+// write: the whole workspace, every name a configuration file can have, the file
+// that pins plugins, and what was claimed. A workspace that is not the default one does not free the
 // default's name, which a later tick could take for its own.
 func (w *Workspace) OwnedGlobs() []string {
 	owned := append([]string{w.rel, w.rel + "/**", LockFile}, ConfigNames()...)
 	if w.rel != DefaultDir {
 		owned = append(owned, DefaultDir, DefaultDir+"/**")
+	}
+	for _, dir := range w.own {
+		owned = append(owned, dir, dir+"/**")
 	}
 	return owned
 }
