@@ -188,5 +188,5 @@ func (c *checkup) openBook(ws *workspace.Workspace, stateDir string) (done func(
 	if c.book, _, err = ledger.Open(ws, c.crew.Config.Budgets, stateDir); err != nil {
 		return nil, errors.Join(err, held.Release())
 	}
-	return func() { _ = held.Release() }, nil
+	return func() { _ = errors.Join(c.book.Flush(), held.Release()) }, nil // Open settles what could not be written
 }

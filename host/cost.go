@@ -8,11 +8,12 @@ import (
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/workspace"
 )
 
 // CostOptions choose calls and how they are added up.
 type CostOptions struct {
-	By    string        // a key of costGroups; "" is "day"
+	By    string        // one of costGroups; "" is "day"
 	Since time.Duration // only calls of that last while; 0 takes all
 	Of    string        // only calls of this run or cycle
 }
@@ -33,16 +34,8 @@ type CostResult struct {
 	Total CostLine   `json:"total"`
 }
 
-// costGroups name the group of a call.
-var costGroups = map[string]func(ledger.Line) string{
-	"run":       func(l ledger.Line) string { return l.RunID },
-	"day":       func(l ledger.Line) string { return l.At.Local().Format(time.DateOnly) },
-	"provider":  func(l ledger.Line) string { return l.Provider },
-	"model":     func(l ledger.Line) string { return l.Model },
-	"milestone": func(l ledger.Line) string { return l.RunID }, // regrouped, see there
-	"cycle":     func(l ledger.Line) string { return l.CycleID },
-	"role":      func(l ledger.Line) string { return l.Role },
-}
+// costGroups are what calls can be added up by.
+var costGroups = []string{ledger.ByRun, ledger.ByDay, ledger.ByProvider, ledger.ByModel, ledger.ByRole, ledger.ByMilestone, ledger.ByCycle}
 
 // Cost adds up usage.jsonl. Runs and days come newest first, the others dearest first.
 func (r *Repo) Cost(_ context.Context, o CostOptions) (*CostResult, error) {
@@ -51,8 +44,7 @@ func (r *Repo) Cost(_ context.Context, o CostOptions) (*CostResult, error) {
 	} else if o.By == "" {
 		o.By = "day"
 	}
-	group, ok := costGroups[o.By]
-	if !ok {
+	if !slices.Contains(costGroups, o.By) {
 		return nil, fault.New("", "calls can't be added up by \""+Safe(o.By)+"\"", "it is run, day, provider, model, role, milestone or cycle", "`relay cost --by day`")
 	}
 	repo, err := r.open()
@@ -69,34 +61,13 @@ func (r *Repo) Cost(_ context.Context, o CostOptions) (*CostResult, error) {
 		since := time.Now().Add(-o.Since).UTC()
 		res.Since = &since
 	}
-	sums, milestone := map[string]*CostLine{}, map[string]string{}
-	from := time.Time{}
-	if res.Since != nil {
-		from = *res.Since
-	}
-	err = ledger.UsagesSince(repo.ws, from, func(l ledger.Line) error {
-		if o.Of != "" && l.RunID != o.Of && l.CycleID != o.Of {
-			return nil
-		}
-		name := group(l)
-		if sums[name] == nil {
-			sums[name] = &CostLine{Name: name}
-		}
-		sums[name].Add(l)
-		res.Total.Add(l)
-		if l.MilestoneID != "" {
-			milestone[l.RunID] = l.MilestoneID
-		}
-		return nil
-	})
+	totals, err := o.totals(repo.ws, res.Since)
 	if err != nil {
 		return nil, fault.Wrap(err, "", "usage.jsonl can't be read", "`ls -l "+fault.Word(repo.ws.Usage())+"`")
 	}
-	if o.By == "milestone" {
-		sums = regroup(sums, milestone)
-	}
-	for _, line := range sums {
-		res.Lines = append(res.Lines, *line)
+	res.Total.Sum = totals.All
+	for name, sum := range totals.By(o.By) {
+		res.Lines = append(res.Lines, CostLine{Name: name, Sum: sum})
 	}
 	byName := func(a, b CostLine) int { return cmp.Compare(b.Name, a.Name) }
 	if o.By != "run" && o.By != "day" {
@@ -108,16 +79,21 @@ func (r *Repo) Cost(_ context.Context, o CostOptions) (*CostResult, error) {
 	return res, nil
 }
 
-// regroup merges the sums of runs into those of their milestones. A run's first call,
-// the one that proposes the task, is made before its milestone is known.
-func regroup(runs map[string]*CostLine, milestone map[string]string) map[string]*CostLine {
-	out := map[string]*CostLine{}
-	for run, line := range runs {
-		name := milestone[run]
-		if out[name] == nil {
-			out[name] = &CostLine{Name: name}
-		}
-		out[name].Merge(line.Sum)
+// totals add up the chosen calls. All of them have been added up before, but for the
+// newest; the others are read.
+func (o CostOptions) totals(ws *workspace.Workspace, since *time.Time) (*ledger.Totals, error) {
+	if since == nil && o.Of == "" && o.By != ledger.ByRun {
+		return ledger.AllTotals(ws)
 	}
-	return out
+	from := time.Time{}
+	if since != nil {
+		from = *since
+	}
+	t := ledger.NewTotals()
+	return t, ledger.UsagesSince(ws, from, func(l ledger.Line) error {
+		if o.Of == "" || l.RunID == o.Of || l.CycleID == o.Of {
+			t.Add(l)
+		}
+		return nil
+	})
 }

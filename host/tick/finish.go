@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/paxiom/relay/host/fault"
@@ -126,7 +127,6 @@ func (r *run) write(out *Outcome) error {
 		if len(r.rep.Limits) > 0 {
 			problems = append(problems, r.book.Untick())
 		}
-		problems = append(problems, r.book.Finish(r.rep.RunID, r.rep.Code))
 		problems = append(problems, r.remember())
 		r.ledgerLines()
 	}
@@ -136,22 +136,45 @@ func (r *run) write(out *Outcome) error {
 		return errors.Join(append(problems, err)...)
 	}
 	md := report.Render(r.rep, r.cfg.Runner.RenderReportMD.MaxChars)
-	problems = append(problems, r.writeFile(r.ws.Report(), raw))
-	journal.Reached("tick.reported")
+	problems = append(problems, together( // each waits for the disk
+		func() error {
+			defer journal.Reached("tick.reported")
+			return r.writeFile(r.ws.Report(), raw)
+		},
+		func() error {
+			if r.book == nil {
+				return nil
+			}
+			return r.book.Finish(r.rep.RunID, r.rep.Code)
+		},
+		func() error {
+			if r.hist == nil {
+				return nil
+			}
+			return r.hist.Finish(r.meta(), raw, md)
+		}))
 	if r.cfg.Runner.RenderReportMD.Enabled {
 		if err := workspace.WriteScratch(r.ws.ReportMD(), md); err != nil { // rendered from REPORT.json at any time
 			r.note("REPORT.md could not be written: " + err.Error())
 		}
 	}
 	problems = append(problems, r.writeBlocked(out.Blocked))
-	if r.hist != nil {
-		problems = append(problems, r.hist.Finish(r.meta(), raw, md))
-		if !r.cfg.History.Enabled { // it was there for the plugins' words and a crash only
-			problems = append(problems, r.hist.Drop())
-			out.Patch = ""
-		}
+	if r.hist != nil && !r.cfg.History.Enabled { // it was there for the plugins' words and a crash only
+		problems = append(problems, r.hist.Drop())
+		out.Patch = ""
 	}
 	r.leave("")
+	return errors.Join(problems...)
+}
+
+// together does things side by side.
+func together(things ...func() error) error {
+	problems := make([]error, len(things))
+	var wg sync.WaitGroup
+	for i, do := range things {
+		wg.Go(func() { problems[i] = do() })
+	}
+	wg.Wait()
 	return errors.Join(problems...)
 }
 

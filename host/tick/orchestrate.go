@@ -24,10 +24,7 @@ import (
 // propose gets the task: from the operator's file, or from the orchestrator. The
 // milestone is on disk before anything is built.
 func (r *run) propose(ctx context.Context) error {
-	err := r.enter(stateOrchestrate)
-	if err == nil {
-		err = r.book.Tick(r.rep.RunID)
-	}
+	err := together(func() error { return r.enter(stateOrchestrate) }, func() error { return r.book.Tick(r.rep.RunID) })
 	if err == nil && r.o.Task != nil {
 		err = r.takeTask()
 	} else if err == nil {

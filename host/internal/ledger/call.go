@@ -186,8 +186,9 @@ func sane(usd float64) float64 {
 func (r *Reservation) ID() string        { return r.call.CallID }
 func (r *Reservation) Line(u Usage) Line { return r.l.usageLine(r.call, u) }
 
-// Settle appends the call to usage.jsonl and clears the reservation. A second call
-// does nothing. After an error the reservation stands, and Open settles it.
+// Settle appends the call to usage.jsonl, which makes it last, and clears the reservation,
+// which STATE.json says from its next change on: see Flush. A second call does nothing.
+// After an error the reservation stands, and Open settles it.
 func (r *Reservation) Settle(u Usage) error {
 	if r.done {
 		return nil
@@ -197,10 +198,7 @@ func (r *Reservation) Settle(u Usage) error {
 		return err
 	}
 	journal.Reached("ledger.line")
-	if err := r.l.clear(r.call.CallID, line.cost()); err != nil {
-		return err
-	}
-	journal.Reached("ledger.settled")
+	r.l.settled(r.call.CallID, line.cost())
 	r.done = true
 	return r.l.account(r.call.CallID, &line)
 }
@@ -221,43 +219,47 @@ func (r *Reservation) Cancel() error {
 
 // clear takes a reservation out and adds what it came to.
 func (l *Ledger) clear(id string, d Counters) error {
-	return l.count(d, func(s *State) {
-		kept := s.Pending[:0:0]
-		for _, p := range s.Pending {
-			if p.CallID != id {
-				kept = append(kept, p)
-			}
-		}
-		s.Pending = kept
-	})
+	return l.count(d, func(s *State) { s.drop(id) })
+}
+
+// settled is clear for a call whose line is on the disk: STATE.json can follow later.
+func (l *Ledger) settled(id string, d Counters) {
+	l.state.drop(id)
+	l.state.Budgets, l.tick = l.state.Budgets.plus(d, 1), l.tick.plus(d, 1)
+	l.unwritten = true
+}
+
+// drop takes a call out of the pending ones.
+func (s *State) drop(id string) {
+	s.Pending = slices.DeleteFunc(s.Pending, func(p Pending) bool { return p.CallID == id })
 }
 
 // recover settles what a crash left pending. The call's line tells whether it was
-// settled; without one nobody knows what it used, and that is what is written.
-func (l *Ledger) recover() error {
+// settled; without one nobody knows what it used, and that is what is written. unknown
+// says how many those are.
+func (l *Ledger) recover() (unknown int, err error) {
 	for _, p := range l.State().Pending {
 		found, err := l.lineOf(p)
 		if err != nil {
-			return err
+			return unknown, err
 		}
-		if found == nil {
-			r := &Reservation{l: l, call: p}
-			if err := r.Settle(Usage{Outcome: "interrupted"}); err != nil {
-				return err
-			}
+		if found != nil {
+			l.settled(p.CallID, found.cost())
 			continue
 		}
-		if err := l.clear(p.CallID, found.cost()); err != nil {
-			return err
+		unknown++
+		r := &Reservation{l: l, call: p}
+		if err := r.Settle(Usage{Outcome: "interrupted"}); err != nil {
+			return unknown, err
 		}
 	}
-	return nil
+	return unknown, l.Flush()
 }
 
 // lineOf finds the line of a pending call in usage.jsonl, nil when it was never written.
 func (l *Ledger) lineOf(p Pending) (found *Line, err error) {
 	stop := errors.New("stop")
-	err = readLines(l.ws.Usage(), p.Offset, func(b []byte) error {
+	err = readLines(l.ws.Usage(), p.Offset, toEnd, func(b []byte) error {
 		var u Line
 		if json.Unmarshal(b, &u) == nil && u.CallID == p.CallID {
 			found = &u

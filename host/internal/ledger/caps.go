@@ -45,7 +45,15 @@ func (l *Ledger) runWindow(id string) (window, error) {
 	if err != nil {
 		since = time.Time{} // an id that does not tell when it began
 	}
-	return w, l.add(&w.used, since, func(run, _ string) bool { return run == id })
+	if err := l.addPending(&w.used, func(p Pending) bool { return p.RunID == id }); err != nil {
+		return w, err
+	}
+	return w, UsagesSince(l.ws, since, func(u Line) error {
+		if u.RunID == id {
+			w.used.Add(u)
+		}
+		return nil
+	})
 }
 
 func (l *Ledger) cycleWindow(id string) (window, error) {
@@ -53,26 +61,26 @@ func (l *Ledger) cycleWindow(id string) (window, error) {
 	if w.caps == (config.Caps{}) || id == "" {
 		return w, nil
 	}
-	return w, l.add(&w.used, time.Time{}, func(_, cycle string) bool { return cycle == id })
+	all, err := AllTotals(l.ws)
+	if err != nil {
+		return w, err
+	}
+	w.used = all.Of(ByCycle, id)
+	return w, l.addPending(&w.used, func(p Pending) bool { return p.CycleID == id })
 }
 
-// add adds up the calls of this workspace that match, settled and reserved.
-func (l *Ledger) add(s *Sum, since time.Time, match func(run, cycle string) bool) error {
+// addPending adds the calls of this workspace that match and are not settled.
+func (l *Ledger) addPending(s *Sum, match func(Pending) bool) error {
 	pending, err := l.pending()
 	if err != nil {
 		return err
 	}
 	for _, p := range pending {
-		if match(p.RunID, p.CycleID) {
+		if match(p) {
 			s.reserve(p.MaxUSD)
 		}
 	}
-	return UsagesSince(l.ws, since, func(u Line) error {
-		if match(u.RunID, u.CycleID) {
-			s.Add(u)
-		}
-		return nil
-	})
+	return nil
 }
 
 // pending are the calls of the workspace that are not settled, whoever makes them.

@@ -67,19 +67,20 @@ type Ledger struct {
 	// tick is what the present tick has used; it moves along when the tick turns
 	// out to belong to another milestone.
 	tick Counters
+	// unwritten: STATE.json lacks what usage.jsonl says of settled calls.
+	unwritten bool
 }
 
 // Open reads STATE.json (absent: a fresh one) and settles the calls that a crash
 // left pending: by their line in usage.jsonl when it was written, as unknown when
-// not. recovered says how many those were. stateDir is relay's state on this machine,
+// not. recovered says how many the latter were. stateDir is relay's state on this machine,
 // where repositories that share their days keep the common account.
 func Open(ws *workspace.Workspace, b config.Budgets, stateDir string) (l *Ledger, recovered int, err error) {
 	if l, err = Look(ws, b, stateDir); err != nil {
 		return nil, 0, err
 	}
-	recovered = len(l.state.Pending)
-	if recovered > 0 {
-		err = l.recover()
+	if len(l.state.Pending) > 0 {
+		recovered, err = l.recover()
 	}
 	if err == nil && l.acct != nil {
 		err = l.reconcile()
@@ -124,8 +125,17 @@ func (l *Ledger) change(do func(*State)) error {
 	if err := writeState(l.ws, &next); err != nil {
 		return err
 	}
-	l.state = next
+	l.state, l.unwritten = next, false
 	return nil
+}
+
+// Flush writes what settled calls came to. Every other change does so too; between them
+// usage.jsonl has it, where Open looks after a crash.
+func (l *Ledger) Flush() error {
+	if !l.unwritten {
+		return nil
+	}
+	return l.change(func(*State) {})
 }
 
 // count adds to the counters of the milestone and of the tick.

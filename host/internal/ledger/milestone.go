@@ -60,7 +60,7 @@ func (l *Ledger) EnsureMilestone(id string) (changed bool, err error) {
 
 // archivedCounters gives what a milestone had used when it was left, zero for a new one.
 func (l *Ledger) archivedCounters(id string) (c Counters, err error) {
-	err = readLines(milestonesPath(l.ws), 0, func(b []byte) error {
+	err = readLines(milestonesPath(l.ws), 0, toEnd, func(b []byte) error {
 		var a archived
 		if json.Unmarshal(b, &a) == nil && a.MilestoneID == id {
 			c = a.Budgets

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"time"
 
@@ -101,7 +102,11 @@ func Usages(ws *workspace.Workspace, fn func(Line) error) error {
 }
 
 func usagesFrom(ws *workspace.Workspace, offset int64, fn func(Line) error) error {
-	return readLines(ws.Usage(), offset, func(b []byte) error {
+	return usagesBetween(ws, offset, toEnd, fn)
+}
+
+func usagesBetween(ws *workspace.Workspace, from, to int64, fn func(Line) error) error {
+	return readLines(ws.Usage(), from, to, func(b []byte) error {
 		var u Line
 		if json.Unmarshal(b, &u) != nil || u.CallID == "" {
 			return nil // torn by a crash
@@ -190,8 +195,11 @@ func appendFault(path string, err error) error {
 	return &fault.Fault{Code: judge.StopInterrupted, What: "relay can't write " + path, Why: why, Fix: "`ls -l " + fault.Word(path) + "` and `df -h " + fault.Word(path) + "` show the place", Err: err}
 }
 
-// readLines calls fn for each line from an offset on; absence is an empty file.
-func readLines(path string, offset int64, fn func([]byte) error) error {
+// toEnd is where a file ends, wherever that is.
+const toEnd = math.MaxInt64
+
+// readLines calls fn for each line between two offsets; absence is an empty file.
+func readLines(path string, from, to int64, fn func([]byte) error) error {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENOENT) {
 		return nil
@@ -201,10 +209,7 @@ func readLines(path string, offset int64, fn func([]byte) error) error {
 	}
 	f := os.NewFile(uintptr(fd), path)
 	defer f.Close()
-	if _, err := f.Seek(offset, io.SeekStart); err != nil {
-		return err
-	}
-	r := bufio.NewReaderSize(f, 64<<10)
+	r := bufio.NewReaderSize(io.NewSectionReader(f, from, to-from), 64<<10)
 	for {
 		b, err := r.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) { // longer than any line of relay's
