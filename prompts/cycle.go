@@ -53,8 +53,7 @@ type AuditData struct {
 
 // Audit renders the two texts of an audit.
 func Audit(d AuditData) (system, user string, err error) {
-	system, user, err = pair("audit", d.Override, auditValues(d))
-	return system, again(user, d.RetryReason, "the five sections"), err
+	return retried("audit", d.Override, auditValues(d), d.RetryReason, fiveSections)
 }
 
 func auditValues(d AuditData) values {
@@ -80,8 +79,7 @@ type RefineData struct {
 
 // Refine renders the two texts of a refinement.
 func Refine(d RefineData) (system, user string, err error) {
-	system, user, err = pair("refine", d.Override, refineValues(d))
-	return system, again(user, d.RetryReason, "the five sections"), err
+	return retried("refine", d.Override, refineValues(d), d.RetryReason, fiveSections)
 }
 
 func refineValues(d RefineData) values {
@@ -117,8 +115,7 @@ type ReviseData struct {
 
 // Revise renders the two texts for a provider that answers with whole files.
 func Revise(d ReviseData) (system, user string, err error) {
-	system, user, err = pair("revise", d.Override, reviseValues(d))
-	return system, again(user, d.RetryReason, "all of the files"), err
+	return retried("revise", d.Override, reviseValues(d), d.RetryReason, "all of the files")
 }
 
 // ReviseBuilder renders the two texts for a builder.
@@ -135,6 +132,19 @@ func reviseValues(d ReviseData) values {
 	v["max_files"], v["max_lines"] = number(d.MaxFiles), number(d.MaxLines)
 	v["result_schema"] = schema(d.ResultSchema)
 	return v
+}
+
+// What a second answer has to be, as [again] asks for it.
+const (
+	oneObject    = "one JSON object"
+	fiveSections = "the five sections"
+)
+
+// retried is pair for a call that may be a second one: reason is why the first answer was
+// refused, form what is asked for again.
+func retried(role string, o Override, v values, reason, form string) (system, user string, err error) {
+	system, user, err = pair(role, o, v)
+	return system, again(user, reason, form), err
 }
 
 // again is what a second call says about the first answer.

@@ -81,9 +81,7 @@ type PlanData struct {
 
 // Plan renders the two texts of a planning step.
 func Plan(d PlanData) (system, user string, err error) {
-	v := planValues(d)
-	system, user, err = pair("plan", d.Override, v)
-	return system, again(user, d.RetryReason, "one JSON object"), err
+	return retried("plan", d.Override, planValues(d), d.RetryReason, oneObject)
 }
 
 func planValues(d PlanData) values {
@@ -129,8 +127,7 @@ type ReviewData struct {
 
 // Review renders the two texts of a review.
 func Review(d ReviewData) (system, user string, err error) {
-	system, user, err = pair("review", d.Override, reviewValues(d))
-	return system, again(user, d.RetryReason, "one JSON object"), err
+	return retried("review", d.Override, reviewValues(d), d.RetryReason, oneObject)
 }
 
 func reviewValues(d ReviewData) values {
@@ -179,8 +176,7 @@ type CriteriaData struct {
 
 // Criteria renders the two texts of a check of acceptance criteria.
 func Criteria(d CriteriaData) (system, user string, err error) {
-	system, user, err = pair("criteria", d.Override, criteriaValues(d))
-	return system, again(user, d.RetryReason, "one JSON object"), err
+	return retried("criteria", d.Override, criteriaValues(d), d.RetryReason, oneObject)
 }
 
 func criteriaValues(d CriteriaData) values {
@@ -204,8 +200,7 @@ type GenerateData struct {
 
 // Generate renders the two texts of a call that makes a task list of AGENTS.md.
 func Generate(d GenerateData) (system, user string, err error) {
-	system, user, err = pair("generate", d.Override, generateValues(d))
-	return system, again(user, d.RetryReason, "one JSON object"), err
+	return retried("generate", d.Override, generateValues(d), d.RetryReason, oneObject)
 }
 
 func generateValues(d GenerateData) values {
