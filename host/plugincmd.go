@@ -88,11 +88,7 @@ func (r *Repo) PluginInfo(ctx context.Context, name string) (*PluginResult, erro
 
 // PluginGrant grants a pinned plugin what a person agrees to, or takes all of it back.
 func (r *Repo) PluginGrant(ctx context.Context, name string, o PluginInstallOptions) (*PluginResult, error) {
-	s, err := r.plugins()
-	if err != nil {
-		return nil, err
-	}
-	pin, err := s.pin(name)
+	s, pin, err := r.pinned(name)
 	if err != nil {
 		return nil, err
 	}
@@ -141,11 +137,7 @@ func orNothingAsked(words []string) string {
 
 // PluginRevoke takes back all that a plugin was granted; it is not started any more.
 func (r *Repo) PluginRevoke(ctx context.Context, name string) (*PluginResult, error) {
-	s, err := r.plugins()
-	if err != nil {
-		return nil, err
-	}
-	pin, err := s.pin(name)
+	s, pin, err := r.pinned(name)
 	if err != nil {
 		return nil, err
 	}
@@ -163,11 +155,7 @@ func (r *Repo) PluginRevoke(ctx context.Context, name string) (*PluginResult, er
 // PluginRemove takes a plugin out of the lock file, and its file away where no other
 // repository of this machine pins it.
 func (r *Repo) PluginRemove(ctx context.Context, name string) (*PluginResult, error) {
-	s, err := r.plugins()
-	if err != nil {
-		return nil, err
-	}
-	pin, err := s.pin(name)
+	s, pin, err := r.pinned(name)
 	if err != nil {
 		return nil, err
 	}

@@ -34,11 +34,7 @@ func (r *Repo) PluginInstall(ctx context.Context, o PluginInstallOptions) (*Plug
 // PluginUpgrade takes the newest version of a pinned plugin from where it came from, or
 // from o.From. It stops when that asks for more than was granted.
 func (r *Repo) PluginUpgrade(ctx context.Context, name string, o PluginInstallOptions) (*PluginResult, error) {
-	s, err := r.plugins()
-	if err != nil {
-		return nil, err
-	}
-	pin, err := s.pin(name)
+	s, pin, err := r.pinned(name)
 	if err != nil {
 		return nil, err
 	}
@@ -71,14 +67,18 @@ func (r *Repo) plugins() (*pluginShop, error) {
 	return &pluginShop{repo: r, root: root, installDir: catalog.DefaultInstallDir(), lock: lock}, nil
 }
 
-// pin is a plugin of the lock file.
-func (s *pluginShop) pin(name string) (catalog.Pin, error) {
+// pinned opens the shop for a plugin of the lock file.
+func (r *Repo) pinned(name string) (*pluginShop, catalog.Pin, error) {
+	s, err := r.plugins()
+	if err != nil {
+		return nil, catalog.Pin{}, err
+	}
 	pin, ok := s.lock.Plugins[name]
 	if !ok {
-		return pin, fault.New(judge.BlockedPlugin, fmt.Sprintf("relay.lock.json pins no plugin %q", name),
+		return nil, pin, fault.New(judge.BlockedPlugin, fmt.Sprintf("relay.lock.json pins no plugin %q", name),
 			"only plugins that were installed are pinned; those that came with relay are not", "`relay plugin list` shows the names")
 	}
-	return pin, nil
+	return s, pin, nil
 }
 
 // origin is where a pinned plugin was taken from.

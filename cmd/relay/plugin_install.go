@@ -44,19 +44,23 @@ func newPluginInstallCmd(a *app, runF func(context.Context, *pluginOptions) erro
 	return cmd
 }
 
+// namedPluginCmd completes a command that takes the name of a plugin.
+func namedPluginCmd(a *app, runF, run func(context.Context, *pluginOptions) error, cmd *cobra.Command) (*cobra.Command, *pluginOptions) {
+	o := &pluginOptions{app: a, cmd: cmd}
+	cmd.Args = neededArg(&o.arg, "plugin name", "`relay plugin list` shows the names")
+	cmd.RunE = runE(o, runF, run)
+	cmd.ValidArgsFunction = pluginNames(a)
+	return cmd, o
+}
+
 func newPluginUpgradeCmd(a *app, runF func(context.Context, *pluginOptions) error) *cobra.Command {
-	o := &pluginOptions{app: a}
-	cmd := &cobra.Command{
+	cmd, o := namedPluginCmd(a, runF, runPluginUpgrade, &cobra.Command{
 		Use:   "upgrade NAME",
 		Short: "Pin a newer version of a plugin",
 		Long: "Takes the plugin again from where it came from and pins what is there. What was granted stays;\n" +
 			"a version that asks for more stops until you grant that too, and the one before stays in force.",
-		Example:           "relay plugin upgrade foo\nrelay plugin upgrade foo --from ./foo-1.3.0.tar.gz",
-		Args:              neededArg(&o.arg, "plugin name", "`relay plugin list` shows the names"),
-		RunE:              runE(o, runF, runPluginUpgrade),
-		ValidArgsFunction: pluginNames(a),
-	}
-	o.cmd = cmd
+		Example: "relay plugin upgrade foo\nrelay plugin upgrade foo --from ./foo-1.3.0.tar.gz",
+	})
 	cmd.Flags().StringVar(&o.from, "from", "", "take it from this `SOURCE` instead")
 	cmd.Flags().StringVar(&o.grant, "grant", "", grantHelp)
 	cmd.Flags().StringVar(&o.key, "key", "", "the publisher's new public `KEY`")
@@ -64,59 +68,45 @@ func newPluginUpgradeCmd(a *app, runF func(context.Context, *pluginOptions) erro
 }
 
 func newPluginGrantCmd(a *app, runF func(context.Context, *pluginOptions) error) *cobra.Command {
-	o := &pluginOptions{app: a}
-	cmd := &cobra.Command{
+	cmd, o := namedPluginCmd(a, runF, runPluginGrant, &cobra.Command{
 		Use:   "grant NAME",
 		Short: "Agree to what a plugin may use",
 		Long: "A plugin of relay.lock.json is not started on this machine before you have seen and agreed to\n" +
 			"what the lock file grants it, and again when its lines there change.",
-		Example:           "relay plugin grant foo\nrelay plugin grant foo --grant host:api.foo.example",
-		Args:              neededArg(&o.arg, "plugin name", "`relay plugin list` shows the names"),
-		RunE:              runE(o, runF, runPluginGrant),
-		ValidArgsFunction: pluginNames(a),
-	}
-	o.cmd = cmd
+		Example: "relay plugin grant foo\nrelay plugin grant foo --grant host:api.foo.example",
+	})
 	cmd.Flags().StringVar(&o.grant, "grant", "", grantHelp)
 	return cmd
 }
 
 func newPluginRevokeCmd(a *app, runF func(context.Context, *pluginOptions) error) *cobra.Command {
-	o := &pluginOptions{app: a}
-	return &cobra.Command{
-		Use:               "revoke NAME",
-		Short:             "Take back all that a plugin was granted",
-		Long:              "The plugin stays pinned and installed, and is not started any more.",
-		Example:           "relay plugin revoke foo",
-		Args:              neededArg(&o.arg, "plugin name", "`relay plugin list` shows the names"),
-		RunE:              runE(o, runF, runPluginRevoke),
-		ValidArgsFunction: pluginNames(a),
-	}
+	cmd, _ := namedPluginCmd(a, runF, runPluginRevoke, &cobra.Command{
+		Use:     "revoke NAME",
+		Short:   "Take back all that a plugin was granted",
+		Long:    "The plugin stays pinned and installed, and is not started any more.",
+		Example: "relay plugin revoke foo",
+	})
+	return cmd
 }
 
 func newPluginRemoveCmd(a *app, runF func(context.Context, *pluginOptions) error) *cobra.Command {
-	o := &pluginOptions{app: a}
-	return &cobra.Command{
-		Use:               "remove NAME",
-		Short:             "Take a plugin out of relay.lock.json",
-		Long:              "Its file goes too, unless another repository of this machine pins it.",
-		Example:           "relay plugin remove foo",
-		Args:              neededArg(&o.arg, "plugin name", "`relay plugin list` shows the names"),
-		RunE:              runE(o, runF, runPluginRemove),
-		ValidArgsFunction: pluginNames(a),
-	}
+	cmd, _ := namedPluginCmd(a, runF, runPluginRemove, &cobra.Command{
+		Use:     "remove NAME",
+		Short:   "Take a plugin out of relay.lock.json",
+		Long:    "Its file goes too, unless another repository of this machine pins it.",
+		Example: "relay plugin remove foo",
+	})
+	return cmd
 }
 
 func newPluginInfoCmd(a *app, runF func(context.Context, *pluginOptions) error) *cobra.Command {
-	o := &pluginOptions{app: a}
-	return &cobra.Command{
-		Use:               "info NAME",
-		Short:             "What a plugin is, asks for and was granted",
-		Long:              "Reads the pin only; nothing is started.",
-		Example:           "relay plugin info foo",
-		Args:              neededArg(&o.arg, "plugin name", "`relay plugin list` shows the names"),
-		RunE:              runE(o, runF, runPluginInfo),
-		ValidArgsFunction: pluginNames(a),
-	}
+	cmd, _ := namedPluginCmd(a, runF, runPluginInfo, &cobra.Command{
+		Use:     "info NAME",
+		Short:   "What a plugin is, asks for and was granted",
+		Long:    "Reads the pin only; nothing is started.",
+		Example: "relay plugin info foo",
+	})
+	return cmd
 }
 
 // install is the options as the core has them.
