@@ -10,6 +10,7 @@ import (
 
 	"github.com/paxiom/relay/host/internal/bar"
 	"github.com/paxiom/relay/host/internal/queue"
+	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
 )
 
@@ -22,7 +23,7 @@ func (r *Record) Detail() string {
 	case r.Problem != nil && !r.State.Gate():
 		return r.Problem.What
 	case r.Wait != nil:
-		return "waits until " + r.Wait.Until.Local().Format(time.DateTime) + ": " + describe(r.Wait.Limits)
+		return "waits until " + r.Wait.Until.Local().Format(time.DateTime) + ": " + report.Tell(r.Wait.Limits, report.Limit.Met)
 	case r.State == AuditRunning:
 		var names []string
 		for _, a := range r.ConfigSnapshot.Auditors() {

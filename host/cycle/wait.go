@@ -3,7 +3,6 @@ package cycle
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/paxiom/relay/host/durable"
@@ -21,7 +20,7 @@ import (
 func (c *Cycle) failed(err error) ([]report.Limit, *Problem) {
 	var limited *desk.Limited
 	if errors.As(err, &limited) {
-		c.log("limit " + describe(limited.Limits))
+		c.log("limit " + report.Tell(limited.Limits, report.Limit.Met))
 		return limited.Limits, nil
 	}
 	p := problemOf(err)
@@ -84,7 +83,7 @@ func (c *Cycle) beginWait(ctx context.Context, w *quota.Wait) error {
 	c.closeCrew(ctx)
 	c.rec.Wait = w
 	c.log("limit waits until " + w.Until.Local().Format(time.DateTime))
-	c.observe(progress.Event{Kind: progress.Waiting, Until: w.Until, Text: describe(w.Limits)})
+	c.observe(progress.Event{Kind: progress.Waiting, Until: w.Until, Text: report.Tell(w.Limits, report.Limit.Met)})
 	err := c.save()
 	journal.Reached("cycle.waits")
 	return err
@@ -92,24 +91,7 @@ func (c *Cycle) beginWait(ctx context.Context, w *quota.Wait) error {
 
 // tooLong is the problem of a limit that lasts longer than is waited.
 func (c *Cycle) tooLong(limits []report.Limit, long *quota.TooLong) *Problem {
-	return problemOf(fault.New("", describe(limits), long.Error(), "`relay resume "+Short(c.rec.UUID)+"` asks again; limits.max_wait says how long relay waits by itself"))
-}
-
-// describe says what is waited for, on one line.
-func describe(limits []report.Limit) string {
-	var parts []string
-	for _, l := range limits {
-		who := l.Provider
-		if l.Model != "" {
-			who += "/" + l.Model
-		}
-		text := who + " met " + l.Reason
-		if l.Name != "" {
-			text += " (" + l.Name + ")"
-		}
-		parts = append(parts, text)
-	}
-	return strings.Join(parts, "; ")
+	return problemOf(fault.New("", report.Tell(limits, report.Limit.Met), long.Error(), "`relay resume "+Short(c.rec.UUID)+"` asks again; limits.max_wait says how long relay waits by itself"))
 }
 
 // Wake ends the waits of the cycles of a workspace, or of the one that is named: everybody

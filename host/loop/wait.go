@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/paxiom/relay/host/durable"
@@ -37,7 +36,7 @@ func (l *Loop) wait(f durable.Flow, step int, limits []report.Limit) error {
 	w, err := quota.Next(l.series, limits, now, l.longest())
 	switch {
 	case errors.As(err, &long):
-		l.out.Reason, l.out.Why = LimitLasts, describe(limits)+": "+long.Error()
+		l.out.Reason, l.out.Why = LimitLasts, report.Tell(limits, report.Limit.MetUntil)+": "+long.Error()
 		return nil
 	case err != nil:
 		return err
@@ -48,7 +47,7 @@ func (l *Loop) wait(f durable.Flow, step int, limits []report.Limit) error {
 // await sleeps through one wait, unless the loop is to be over by then.
 func (l *Loop) await(f durable.Flow, name string, w *quota.Wait) error {
 	if !l.o.Until.IsZero() && !w.Until.Before(l.o.Until) {
-		l.out.Reason, l.out.Why = UntilReached, describe(w.Limits)+", and nothing can be asked again before "+l.o.Until.Local().Format(time.DateTime)
+		l.out.Reason, l.out.Why = UntilReached, report.Tell(w.Limits, report.Limit.MetUntil)+", and nothing can be asked again before "+l.o.Until.Local().Format(time.DateTime)
 		return nil
 	}
 	l.series = w
@@ -74,7 +73,7 @@ func (l *Loop) sleep(f durable.Flow, name string, w *quota.Wait) error {
 	if err := l.show(f, p); err != nil {
 		return err
 	}
-	what := describe(w.Limits)
+	what := report.Tell(w.Limits, report.Limit.MetUntil)
 	if l.env.Observer != nil {
 		l.env.Observer.Observe(progress.Event{Kind: progress.Waiting, At: l.now(), Until: w.Until, Text: what})
 	}
@@ -150,26 +149,6 @@ func (l *Loop) endWhenDrained(name string) (stop func()) {
 		}
 	}()
 	return func() { cancel(); <-done }
-}
-
-// describe says what is waited for, on one line.
-func describe(limits []report.Limit) string {
-	var parts []string
-	for _, l := range limits {
-		who := l.Provider
-		if l.Model != "" {
-			who += "/" + l.Model
-		}
-		text := who + " met " + l.Reason
-		if l.Name != "" {
-			text += " (" + l.Name + ")"
-		}
-		if !l.Until.IsZero() {
-			text += " until " + l.Until.Local().Format(time.DateTime)
-		}
-		parts = append(parts, text)
-	}
-	return strings.Join(parts, "; ")
 }
 
 func (l *Loop) longest() time.Duration {

@@ -108,8 +108,8 @@ func (a *attempt) wait(f durable.Flow, name string, limits []report.Limit) error
 	}
 	a.series = w
 	if a.p.now().Before(w.Until) {
-		a.observe(progress.Event{Kind: progress.Waiting, Until: w.Until, Text: describe(limits)})
-		entry := queue.Entry{ID: a.trail.TaskID, Kind: QueueKind, Since: w.Since, Until: w.Until, What: describe(limits), Next: "`relay wake` asks again now, `relay stop` ends the run"}
+		a.observe(progress.Event{Kind: progress.Waiting, Until: w.Until, Text: report.Tell(limits, report.Limit.MetUntil)})
+		entry := queue.Entry{ID: a.trail.TaskID, Kind: QueueKind, Since: w.Since, Until: w.Until, What: report.Tell(limits, report.Limit.MetUntil), Next: "`relay wake` asks again now, `relay stop` ends the run"}
 		if err := queue.Put(a.p.env.WS, entry); err != nil {
 			return err
 		}
@@ -163,21 +163,6 @@ func (a *attempt) endWhenDrained() (stop func()) {
 type tooLong struct{ *quota.TooLong }
 
 func (t *tooLong) Is(err error) bool { return err == errLimit }
-
-// describe says what is waited for, on one line.
-func describe(limits []report.Limit) string {
-	text := ""
-	for i, l := range limits {
-		if i > 0 {
-			text += "; "
-		}
-		text += l.Provider + " met " + l.Reason
-		if !l.Until.IsZero() {
-			text += " until " + l.Until.Local().Format(time.DateTime)
-		}
-	}
-	return text
-}
 
 // Wake ends the waits for limits of all tasks: everything is asked again as soon as the
 // pipeline goes on. It gives the tasks.

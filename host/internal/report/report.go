@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"time"
 
 	"github.com/paxiom/relay/host/internal/netproxy"
@@ -160,6 +161,36 @@ type Limit struct {
 	At       time.Time `json:"at"`
 	Until    time.Time `json:"until,omitzero"` // as the vendor says; absent: not known
 	Summary  string    `json:"summary"`
+}
+
+// Met says who met what: claude/opus met QUOTA_EXHAUSTED (five_hour).
+func (l Limit) Met() string {
+	who := l.Provider
+	if l.Model != "" {
+		who += "/" + l.Model
+	}
+	text := who + " met " + l.Reason
+	if l.Name != "" {
+		text += " (" + l.Name + ")"
+	}
+	return text
+}
+
+// MetUntil says until when, too, where that is known.
+func (l Limit) MetUntil() string {
+	if l.Until.IsZero() {
+		return l.Met()
+	}
+	return l.Met() + " until " + l.Until.Local().Format(time.DateTime)
+}
+
+// Tell says on one line what was met: each limit as [Limit.Met] or [Limit.MetUntil].
+func Tell(limits []Limit, say func(Limit) string) string {
+	parts := make([]string, len(limits))
+	for i, l := range limits {
+		parts[i] = say(l)
+	}
+	return strings.Join(parts, "; ")
 }
 
 // Switch is the step from a provider or builder that met a limit to the next one of
