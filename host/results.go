@@ -115,7 +115,9 @@ type ShowResult struct {
 	Markdown string        `json:"-"`
 	Explain  *Explanation  `json:"explain,omitempty"`
 	Files    []HistoryFile `json:"files"`
-	Landed   bool          `json:"landed"` // its commit is an ancestor of HEAD
+	Rules    []RuleLook    `json:"rules,omitempty"` // what decided, one rule after the other
+	Diff     []FileDiff    `json:"diff,omitempty"`  // with --diff
+	Landed   bool          `json:"landed"`          // its commit is an ancestor of HEAD
 	Next     []string      `json:"next,omitempty"`
 }
 

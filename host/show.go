@@ -32,6 +32,7 @@ func (r *Repo) Show(ctx context.Context, run string) (*ShowResult, error) {
 			return nil, fault.Wrap(err, judge.BlockedCrashRecovery, "the report of run "+m.RunID+" can't be read", "`relay history list` shows the other runs")
 		}
 	}
+	s.Rules = looks(s.Report)
 	if md, err := workspace.ReadFile(o.hist.Path(m.RunID, "report.md"), 1<<20); err == nil {
 		s.Markdown = string(md)
 	}

@@ -73,7 +73,7 @@ func runPipelineGenerate(ctx context.Context, o *generateOptions) error {
 
 // proposed shows what would be written, and what a reader should know about it.
 func proposed(p *printer, res *host.GenerateResult) {
-	diffText(p, res.Diff)
+	diffText(p, host.SplitDiff(res.Diff))
 	for _, n := range res.Notes {
 		p.row("note", host.Safe(n))
 	}

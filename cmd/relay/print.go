@@ -15,6 +15,7 @@ import (
 type printer struct {
 	w     io.Writer
 	color bool
+	tty   bool // a person reads it on a terminal
 	err   error
 }
 
@@ -33,7 +34,7 @@ func (p *printer) write(s string) {
 // row prints a label and a value in two columns; an empty value prints nothing.
 func (p *printer) row(label, value string) {
 	if value != "" {
-		p.linef("%s %s", p.dim(pad(label, 10)), value)
+		p.linef("%s %s", p.dim(pad(label, 10)), p.text(value))
 	}
 }
 
@@ -51,6 +52,7 @@ func (p *printer) table(rows [][]string) {
 	for _, r := range rows {
 		var b strings.Builder
 		for i, cell := range r {
+			cell = p.text(cell)
 			if i == len(r)-1 {
 				b.WriteString(cell)
 				break
@@ -59,6 +61,14 @@ func (p *printer) table(rows [][]string) {
 		}
 		p.linef("%s", strings.TrimRight(b.String(), " "))
 	}
+}
+
+// text is a text of one cell or line, with its direction kept to itself on a terminal.
+func (p *printer) text(s string) string {
+	if !p.tty {
+		return s
+	}
+	return screen.Closed(s)
 }
 
 // fault prints what, why and fix. Texts from outside are made visible.

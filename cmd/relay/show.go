@@ -22,14 +22,14 @@ func newShowCmd(a *app, runF func(context.Context, *showOptions) error) *cobra.C
 	cmd := &cobra.Command{
 		Use:               "show [RUN|CYCLE]",
 		Short:             "One run or cycle in full: what changed, why it ended so",
-		Long:              "Shows a run's task, verdict with the rules that were broken, checks, and the files it left; or\nan audit cycle's findings, revision, tests and what came of each item. Without an argument,\nthe last run.",
-		Example:           "relay show\nrelay show 20261120-1923      # a run id or the beginning of one\nrelay show bf3c91 --diff      # an audit cycle, with its revision\nrelay show --json | jq .report",
+		Long:              "Shows a run's task, verdict, checks and files, and rule by rule why it ended so; or\nan audit cycle's findings, revision, tests and what came of each item. Without an argument,\nthe last run.",
+		Example:           "relay show\nrelay show 20261120-1923      # a run id or the beginning of one\nrelay show --diff             # with what was changed, or would have been\nrelay show bf3c91 --diff      # an audit cycle, with its revision\nrelay show --json | jq .report",
 		GroupID:           groupLook,
 		Args:              oneArg(&o.run, "run id"),
 		RunE:              runE(o, runF, runShow),
 		ValidArgsFunction: completeRuns(a),
 	}
-	cmd.Flags().BoolVar(&o.diff, "diff", false, "with the diff of a cycle's revision, through git's pager on a terminal")
+	cmd.Flags().BoolVar(&o.diff, "diff", false, "with the change, file by file with the rules it broke, in your pager on a terminal")
 	return cmd
 }
 
@@ -45,7 +45,17 @@ func runShow(ctx context.Context, o *showOptions) error {
 	if err != nil {
 		return err
 	}
-	return o.app.done(s, func(p *printer) { showRun(p, s) })
+	if o.diff {
+		if err := repo.ReadDiff(s); err != nil {
+			return err
+		}
+	}
+	return o.app.done(s, func(p *printer) {
+		showRun(p, s)
+		if o.diff && len(s.Diff) > 0 {
+			showDiff(ctx, o.app, p, s.Diff)
+		}
+	})
 }
 
 func showRun(p *printer, s *host.ShowResult) {
@@ -53,6 +63,7 @@ func showRun(p *printer, s *host.ShowResult) {
 	if r := s.Report; r != nil {
 		showReport(p, r)
 	}
+	showRules(p, s.Rules)
 	if e := s.Explain; e != nil && e.Code != "SUCCESS" {
 		p.linef("")
 		p.row("meaning", e.Title+": "+e.Cause)
@@ -96,9 +107,6 @@ func showReport(p *printer, r *host.Report) {
 			break
 		}
 		p.row("", host.Safe(path))
-	}
-	for _, h := range r.Rules {
-		p.row("broken", h.Code+"  "+host.Safe(h.Path)+"  "+host.Safe(h.Rule))
 	}
 	for _, v := range r.Verification.Runs {
 		p.row("check", verification(p, v))

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"strings"
 	"time"
 
@@ -65,10 +63,7 @@ func showCycle(ctx context.Context, o *showOptions, repo *host.Repo, id string) 
 			}
 		}
 		if o.diff && s.Diff != "" {
-			p.linef("")
-			if !page(ctx, o.app, s.Diff) {
-				diffText(p, s.Diff)
-			}
+			showDiff(ctx, o.app, p, host.SplitDiff(s.Diff))
 		}
 		for _, n := range s.Next {
 			p.next(n)
@@ -92,46 +87,4 @@ func findingStatus(p *printer, s string) string {
 func lastLines(s string, n int) []string {
 	all := strings.Split(strings.TrimRight(s, "\n"), "\n")
 	return all[max(0, len(all)-n):]
-}
-
-// diffText prints a diff with its lines coloured. What stands in it comes from a model.
-func diffText(p *printer, diff string) {
-	for line := range strings.Lines(diff) {
-		line = host.Safe(strings.TrimSuffix(line, "\n"))
-		switch {
-		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "diff "):
-			line = p.bold(line)
-		case strings.HasPrefix(line, "+"):
-			line = p.green(line)
-		case strings.HasPrefix(line, "-"):
-			line = p.red(line)
-		case strings.HasPrefix(line, "@@"):
-			line = p.dim(line)
-		}
-		p.linef("%s", line)
-	}
-}
-
-// page shows a diff in the operator's pager, on a terminal. false: there is none.
-func page(ctx context.Context, a *app, diff string) bool {
-	f, ok := a.out.(*os.File)
-	if !ok || !a.outTTY || !a.capable() || a.getenv("CI") != "" {
-		return false
-	}
-	pager := a.getenv("GIT_PAGER")
-	if pager == "" {
-		pager = a.getenv("PAGER")
-	}
-	if pager == "" {
-		pager = "less"
-	}
-	if pager == "cat" {
-		return false
-	}
-	var b strings.Builder
-	diffText(newPrinter(&b, a.colorOn(true)), diff)
-	cmd := exec.CommandContext(ctx, "sh", "-c", pager)
-	cmd.Env = append(os.Environ(), "LESS=FRX")
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(b.String()), f, a.err
-	return cmd.Run() == nil
 }

@@ -264,11 +264,8 @@ func budget(p *printer, b host.BudgetLine) string {
 	return fmt.Sprintf("%s %s %s of %s", pad(b.Name, 20), p.dim(screen.Bar(b.Used, b.Max, 10)), screen.Amount(b.Used), screen.Amount(b.Max))
 }
 
-// shorten cuts a text to one line of at most n characters.
+// shorten cuts a text to one line of at most n columns, between two characters as people
+// see them.
 func shorten(s string, n int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
+	return screen.Cut(strings.Join(strings.Fields(s), " "), n)
 }

@@ -19,9 +19,19 @@ import (
 // terminal runs relay on a real pseudo-terminal and gives what it showed.
 func terminal(t *testing.T, env []string, args ...string) string {
 	t.Helper()
-	home := t.TempDir()
+	home := []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "GIT_CONFIG_NOSYSTEM=1"}
+	out, err := onTerminal(t, "", append(home, env...), args...)
+	if err != nil {
+		t.Fatalf("%v\n%q", err, out)
+	}
+	return out
+}
+
+// onTerminal is terminal in a folder, for commands that may fail.
+func onTerminal(t *testing.T, dir string, env []string, args ...string) (string, error) {
+	t.Helper()
 	cmd := exec.Command(filepath.Join(binDir, "relay"), args...)
-	cmd.Env = append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "GIT_CONFIG_NOSYSTEM=1"}, env...)
+	cmd.Dir, cmd.Env = dir, env
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 72})
 	if err != nil {
 		t.Fatal(err)
@@ -33,10 +43,7 @@ func terminal(t *testing.T, env []string, args ...string) string {
 	if _, err := io.Copy(&out, tty); err != nil && !errors.Is(err, syscall.EIO) { // EIO: the other end is closed
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("%v\n%q", err, out.String())
-	}
-	return out.String()
+	return out.String(), cmd.Wait()
 }
 
 func TestTerminal(t *testing.T) {
@@ -71,28 +78,41 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
+// A diff goes through the pager of the environment, in colour where that is wanted, and
+// through none where the pager is cat, can't be started, or nobody would see it.
+func TestPager(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "sample")
+	env := []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "GIT_CONFIG_NOSYSTEM=1", "TERM=xterm"}
+	terminal(t, []string{"TERM=dumb", env[0]}, "demo", dir)
+	for name, c := range map[string]struct {
+		env         []string
+		paged, bold bool
+	}{
+		"PAGER":           {[]string{"PAGER=sed s/^/PAGED:/"}, true, true},
+		"git's first":     {[]string{"PAGER=false", "GIT_PAGER=sed s/^/PAGED:/"}, true, true},
+		"without colour":  {[]string{"PAGER=sed s/^/PAGED:/", "NO_COLOR=1"}, true, false},
+		"cat":             {[]string{"PAGER=cat"}, false, true},
+		"no such program": {[]string{"PAGER=/does/not/exist 2>/dev/null"}, false, true},
+		"CI":              {[]string{"PAGER=sed s/^/PAGED:/", "CI=1"}, false, true},
+		"dumb":            {[]string{"PAGER=sed s/^/PAGED:/", "TERM=dumb"}, false, false},
+	} {
+		out, err := onTerminal(t, dir, append(env[:len(env):len(env)], c.env...), "show", "--diff")
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if paged := strings.Contains(out, "PAGED:"); paged != c.paged {
+			t.Errorf("%s: paged %v: %q", name, paged, out)
+		}
+		if !strings.Contains(out, "@@ ") || strings.Contains(out, "\x1b[1m") != c.bold {
+			t.Errorf("%s: %q", name, out)
+		}
+	}
+}
+
 // The bell of a terminal rings when a cycle waits or has a problem, and nowhere else.
 func TestBell(t *testing.T) {
 	w := newGateWorld(t)
-	run := func(args ...string) string {
-		t.Helper()
-		cmd := exec.Command(filepath.Join(binDir, "relay"), args...)
-		cmd.Dir = w.repo
-		cmd.Env = append(w.env[:len(w.env):len(w.env)], "CI=", "TERM=xterm")
-		tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 100})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer tty.Close()
-		timer := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
-		defer timer.Stop()
-		var out bytes.Buffer
-		if _, err := io.Copy(&out, tty); err != nil && !errors.Is(err, syscall.EIO) {
-			t.Fatal(err)
-		}
-		_ = cmd.Wait()
-		return out.String()
-	}
 	for _, c := range []struct {
 		args  []string
 		rings bool
@@ -102,7 +122,8 @@ func TestBell(t *testing.T) {
 		{[]string{"start", "S", "--force", "--with", "models.revision.rotation=[\"replay\"]", "--with", "code=[\"none/**\"]"}, true},
 		{[]string{"queue"}, false},
 	} {
-		if out := run(c.args...); strings.Contains(out, "\a") != c.rings {
+		out, _ := onTerminal(t, w.repo, append(w.env[:len(w.env):len(w.env)], "CI=", "TERM=xterm"), c.args...) // some of them are to fail
+		if strings.Contains(out, "\a") != c.rings {
 			t.Errorf("relay %v: bell %v, want %v\n%q", c.args, !c.rings, c.rings, out)
 		}
 	}

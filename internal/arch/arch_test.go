@@ -60,6 +60,7 @@ var rules = []rule{
 	{pkg: "host/durable/...", own: []string{"host/durable/...", "host/fault", "host/internal/...", "judge"}, outside: hostStack},
 	{pkg: "host/internal/root", deep: true},
 	{pkg: "host/internal/bar", own: []string{"host/internal/root"}, deep: true},
+	{pkg: "host/internal/telemetry", own: []string{"host/internal/...", "judge"}, outside: []string{"go.opentelemetry.io/otel", "github.com/go-logr/logr"}},
 	{pkg: "host/internal/...", own: []string{"host/internal/...", "host/fault", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
 	{pkg: "host/change", own: []string{"host/internal/...", "host/fault", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
 	{pkg: "host/tick", own: []string{"host/internal/...", "host/change", "host/fault", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
@@ -78,6 +79,7 @@ var rules = []rule{
 	{pkg: "cmd/relay", own: []string{"host", "cmd/relay/internal/screen", "internal/about", "host/fault", "judge/box", "sdk/plugintest"}, outside: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 	// Tools of the repository itself.
 	{pkg: "internal/...", own: []string{"..."}, outside: append(slices.Clone(hostStack), "github.com/spf13/cobra")},
+	{pkg: "testdata/collector", outside: []string{"go.opentelemetry.io/proto/otlp", "google.golang.org/protobuf"}},
 	{pkg: "testdata/...", own: []string{"..."}, outside: hostStack},
 }
 

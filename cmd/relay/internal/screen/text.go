@@ -15,7 +15,11 @@ import (
 // Text makes a text of somebody else fit for a line: nothing in it controls the terminal,
 // and what is read from right to left ends where it ends.
 func Text(s string) string {
-	s = host.Safe(s)
+	return Closed(host.Safe(s))
+}
+
+// Closed ends a text that is read from right to left where it ends.
+func Closed(s string) string {
 	if strings.ContainsFunc(s, rightToLeft) {
 		s += "\u200e" // or numbers after it would be shown before it
 	}

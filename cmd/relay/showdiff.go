@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/paxiom/relay/host"
+)
+
+// showDiff shows a change file by file, each with the rules that it broke: in the
+// operator's pager on a terminal, otherwise below what was printed.
+func showDiff(ctx context.Context, a *app, p *printer, files []host.FileDiff) {
+	p.linef("")
+	if !page(ctx, a, files) {
+		diffText(p, files)
+	}
+}
+
+// diffText prints a diff with its lines coloured. What stands in it comes from a model.
+func diffText(p *printer, files []host.FileDiff) {
+	for i, f := range files {
+		if i > 0 {
+			p.linef("")
+		}
+		p.linef("%s  %s", p.bold(host.Safe(f.Path)), p.dim(fmt.Sprintf("+%d/-%d, file %d of %d", f.Added, f.Deleted, i+1, len(files))))
+		for _, h := range f.Rules {
+			p.linef("%s %s  %s", p.red("✗"), host.Safe(h.Rule), p.dim(host.Safe(h.Code)))
+		}
+		for line := range strings.Lines(f.Text) {
+			p.linef("%s", diffLine(p, host.Safe(strings.TrimSuffix(line, "\n"))))
+		}
+	}
+}
+
+// diffLine colours one line of a diff; its first sign says the same without colour.
+func diffLine(p *printer, line string) string {
+	switch {
+	case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "diff "):
+		return p.bold(line)
+	case strings.HasPrefix(line, "+"):
+		return p.green(line)
+	case strings.HasPrefix(line, "-"):
+		return p.red(line)
+	case strings.HasPrefix(line, "@@"):
+		return p.dim(line)
+	}
+	return line
+}
+
+// page shows a diff in the operator's pager, on a terminal. false: there is none.
+func page(ctx context.Context, a *app, files []host.FileDiff) bool {
+	f, ok := a.out.(*os.File)
+	if !ok || !a.outTTY || !a.capable() || a.getenv("CI") != "" {
+		return false
+	}
+	pager := a.getenv("GIT_PAGER")
+	if pager == "" {
+		pager = a.getenv("PAGER")
+	}
+	if pager == "" {
+		pager = "less"
+	}
+	if pager == "cat" {
+		return false
+	}
+	var b strings.Builder
+	diffText(newPrinter(&b, a.colorOn(true)), files)
+	cmd := exec.CommandContext(ctx, "sh", "-c", pager)
+	cmd.Env = os.Environ()
+	if a.getenv("LESS") == "" { // as git does: colours, and no pager for what fits the screen
+		cmd.Env = append(cmd.Env, "LESS=FRX")
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(b.String()), f, a.err
+	return cmd.Run() == nil
+}

@@ -1,0 +1,102 @@
+package host
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/judge"
+)
+
+func TestSplitDiff(t *testing.T) {
+	patch := "diff --git a/src/a.txt b/src/a.txt\n--- a/src/a.txt\n+++ b/src/a.txt\n@@ -1,2 +1,3 @@\n one\n-two\n+diff --git a/x b/x\n++++ b/evil\n" +
+		"diff --git a/new b/new\nnew file mode 100644\n--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+x\n" +
+		"diff --git a/old name b/old name\ndeleted file mode 100644\n--- a/old name\t\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n" +
+		"diff --git \"a/\\303\\274\\n\" \"b/\\303\\274\\n\"\nold mode 100644\nnew mode 100755\n" +
+		"diff --git a/bin b/bin\nBinary files a/bin and b/bin differ\n"
+	var got []string
+	text := ""
+	for _, f := range SplitDiff(patch) {
+		got = append(got, fmt.Sprintf("%q +%d/-%d", f.Path, f.Added, f.Deleted))
+		text += f.Text
+	}
+	want := `"src/a.txt" +2/-1, "new" +1/-0, "old name" +0/-1, "ü\n" +0/-0, "bin" +0/-0`
+	if strings.Join(got, ", ") != want || text != patch {
+		t.Errorf("%s\nwant %s\nthe text is the same: %v", strings.Join(got, ", "), want, text == patch)
+	}
+	files := SplitDiff(patch)
+	attach(files, []report.RuleHit{{Code: "A", Path: "new", Rule: "is new"}, {Code: "B", Path: "bin"}, {Code: "C", Rule: "touches 5 files"}})
+	if len(files[0].Rules) != 0 || len(files[1].Rules) != 1 || files[1].Rules[0].Rule != "is new" || len(files[4].Rules) != 1 {
+		t.Errorf("%+v", files)
+	}
+}
+
+func FuzzSplitDiff(f *testing.F) {
+	f.Add("diff --git a/x b/x\n@@ -1 +1 @@\n-a\n+b\n")
+	f.Add("diff --git \"a/\\\" \"b/\n--- \n+++ x")
+	f.Fuzz(func(t *testing.T, patch string) {
+		text := ""
+		for _, file := range SplitDiff(patch) {
+			text += file.Text
+		}
+		if !strings.HasSuffix(patch, text) {
+			t.Errorf("%q became %q", patch, text)
+		}
+	})
+}
+
+// Why a run ended, rule by rule: what decided, what was broken as well, what nobody looked
+// at any more.
+func TestLooks(t *testing.T) {
+	states := func(names ...string) (all []report.StateTime) {
+		for _, n := range names {
+			all = append(all, report.StateTime{State: n})
+		}
+		return all
+	}
+	built := states("ORCHESTRATE", "BUILD", "JUDGE", "REPORT")
+	checked := states("ORCHESTRATE", "BUILD", "JUDGE", "VERIFY", "REPORT")
+	failed := report.Verification{Runs: []report.VerifyRun{{TemplateID: "old", Phase: "fast", ExitCode: 1, Finding: "failed_before"}, {TemplateID: "unit", Phase: "fast", ExitCode: 2}}}
+	hits := []report.RuleHit{{Code: string(judge.StopOutsideAllowed), Path: "a"}, {Code: string(judge.StopNewFile), Path: "b"}}
+	for name, c := range map[string]struct {
+		r    *Report
+		want string // decided; broken; not reached
+	}{
+		"no report":         {nil, ""},
+		"blocked":           {&Report{Code: judge.BlockedLockHeld, States: states("LOCK")}, ""},
+		"interrupted":       {&Report{Code: judge.StopInterrupted, States: states("ORCHESTRATE", "BUILD")}, ""},
+		"success":           {&Report{Code: judge.Success, States: states("ORCHESTRATE", "BUILD", "JUDGE", "VERIFY", "APPLY", "REPORT")}, "12 held"},
+		"nothing to build":  {&Report{Code: judge.Success, States: states("ORCHESTRATE")}, ""},
+		"out of scope":      {&Report{Code: judge.StopOutsideAllowed, Rules: hits, States: built}, "8 held, decided STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED, broken STOP_SCOPE_VIOLATION_NEW_FILE, not reached 2"},
+		"a failed check":    {&Report{Code: judge.StopVerifyFailedFast, Verification: failed, States: checked}, "10 held, decided STOP_VERIFY_FAILED_FAST, not reached 1"},
+		"moved at the end":  {&Report{Code: judge.StopHeadMoved, States: checked}, "11 held, decided STOP_HEAD_MOVED"},
+		"out of time":       {&Report{Code: judge.StopBuilderTimeout, States: states("ORCHESTRATE", "BUILD", "REPORT")}, "1 held, decided STOP_BUILDER_TIMEOUT, not reached 10"},
+		"an unknown check":  {&Report{Code: judge.StopVerifyTainted, States: states("ORCHESTRATE", "REPORT")}, "0 held, decided STOP_VERIFY_TAINTED, not reached 11"},
+		"a question writes": {&Report{Code: judge.StopQuestionChanged, Task: report.Task{TaskKind: "question"}, States: built}, "10 held, decided STOP_QUESTION_SIDE_EFFECTS, not reached 2"},
+	} {
+		held, left, text := 0, 0, ""
+		for _, l := range looks(c.r) {
+			switch l.State {
+			case RuleHeld:
+				held++
+			case RuleNotReached:
+				left++
+			default:
+				text += fmt.Sprintf(", %s %s", l.State, l.Code)
+			}
+		}
+		if len(looks(c.r)) > 0 {
+			text = fmt.Sprintf("%d held", held) + text
+		}
+		if left > 0 {
+			text += fmt.Sprintf(", not reached %d", left)
+		}
+		if text != c.want {
+			t.Errorf("%s: %q, want %q", name, text, c.want)
+		}
+	}
+	if l := looks(&Report{Code: judge.StopVerifyFailedFast, Verification: failed, States: checked}); l[len(l)-2].Hits[0].Rule != "the check unit failed with exit status 2" || len(l[len(l)-2].Hits) != 1 {
+		t.Errorf("%+v", l[len(l)-2].Hits)
+	}
+}
