@@ -178,7 +178,8 @@ func (r *Repo) cycleEnv(obs Observer) (*cycle.Env, *opened, error) {
 		return nil, nil, err
 	}
 	env := &cycle.Env{Root: repo.root, Config: repo.loaded.Config, WS: repo.ws, Catalog: cat, StateDir: r.stateDir(), DataDir: r.dataDir(), Home: r.home(),
-		Environ: r.opts.Env, Version: r.opts.Version, Now: r.now, Clock: r.opts.Clock, Observer: obs}
+		Environ: r.opts.Env, Version: r.opts.Version, Now: r.now, Clock: r.opts.Clock,
+		Observer: r.watched("cycle", repo.loaded.Config, obs)}
 	env.Log = func(uuid, service, text string) { _ = daylog.Append(repo.ws.Logs(), r.now(), uuid, service, text) }
 	env.Notify = func(n cycle.Notice) {
 		m := notify.Message{Title: n.Title, Text: n.Text, Data: n}

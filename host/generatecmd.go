@@ -61,6 +61,7 @@ func (r *Repo) PipelineGenerate(ctx context.Context, o GenerateOptions) (*Genera
 	if err := r.trust().Check(repo.loaded, r.getenv); err != nil {
 		return nil, err
 	}
+	o.Observer = r.watched("generate", repo.loaded.Config, o.Observer)
 	g := &generation{r: r, repo: repo, o: o, res: &GenerateResult{Doc: Doc{"relay.pipeline.generate", 1}, Wrote: []string{}, DryRun: o.DryRun}}
 	if err := g.read(); err != nil {
 		return nil, err
@@ -245,7 +246,7 @@ func (g *generation) desk(ctx context.Context, git *judge.Git) (*desk.Desk, *cre
 			return hired.Provider(ctx, env, name, git)
 		},
 		Show: func(e progress.Event) {
-			if g.o.Observer != nil {
+			if e.RunID = id; g.o.Observer != nil {
 				g.o.Observer.Observe(e)
 			}
 		},

@@ -133,6 +133,9 @@ func (r *Repo) tickEnv(obs Observer) (*tick.Env, error) {
 	if env.LoadErr == nil {
 		env.Loaded, env.LoadErr = r.loadConfig(env.Root)
 	}
+	if env.LoadErr == nil {
+		env.Observer = r.watched("tick", env.Loaded.Config, obs)
+	}
 	var err error
 	env.Catalog, err = r.catalog(env.Root)
 	return env, err

@@ -118,7 +118,8 @@ func (r *Repo) pipelineEnv(obs Observer) (*pipeline.Env, *opened, error) {
 		return nil, nil, err
 	}
 	return &pipeline.Env{Root: repo.root, Config: repo.loaded.Config, WS: repo.ws, Catalog: cat, StateDir: r.stateDir(), DataDir: r.dataDir(), Home: r.home(),
-		Environ: r.opts.Env, Version: r.opts.Version, Clock: r.opts.Clock, Observer: obs}, repo, nil
+		Environ: r.opts.Env, Version: r.opts.Version, Clock: r.opts.Clock,
+		Observer: r.watched("pipeline", repo.loaded.Config, obs)}, repo, nil
 }
 
 func pipelineResult(ctx context.Context, out *pipeline.Outcome) *PipelineRun {

@@ -7,6 +7,7 @@ import (
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/telemetry"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -77,4 +78,22 @@ func (r *Repo) now() time.Time {
 type Repo struct {
 	dir  string
 	opts Options
+
+	spans *telemetry.Tracer // nil while nothing is traced
 }
+
+// watched lets the spans of a workflow, where they are wanted, be made of what its
+// observer is told.
+func (r *Repo) watched(workflow string, c *config.Config, obs Observer) Observer {
+	if obs == nil || c == nil { // nothing is under way
+		return obs
+	}
+	if r.spans == nil {
+		r.spans = telemetry.Open(telemetry.Options{Config: c.Telemetry, Version: r.opts.Version, Getenv: r.getenv})
+	}
+	return r.spans.Watch(workflow, obs)
+}
+
+// Close lets go of the repository. lost says why telemetry did not arrive, "" when it did
+// or nothing is traced.
+func (r *Repo) Close() (lost string) { return r.spans.Close() }

@@ -40,7 +40,8 @@ type app struct {
 	quiet   bool
 	verbose bool
 
-	doc any // what --json prints
+	doc  any        // what --json prints
+	repo *host.Repo // the one that the command has opened; nil before
 }
 
 // clock is the wall clock by which relay waits; nil is the machine's. A build for tests
@@ -76,6 +77,7 @@ func run(a *app, args []string) int {
 	err := a.execute(ctx, root)
 	a.json = a.json || err != nil && slices.Contains(args, "--json") // a wrong flag may come first
 	code := exitCode(err)
+	defer a.close()
 	if err != nil && !errors.As(err, new(exit)) {
 		a.fail(err, code)
 	}
@@ -136,7 +138,22 @@ func (a *app) open() (*host.Repo, error) {
 	if dir == "" {
 		dir = "."
 	}
-	return host.Open(dir, host.Options{Set: a.set, NoInput: !a.interactive(), Version: version().Version, Clock: clock})
+	var err error
+	if a.repo == nil {
+		a.repo, err = host.Open(dir, host.Options{Set: a.set, NoInput: !a.interactive(), Version: version().Version, Clock: clock})
+	}
+	return a.repo, err
+}
+
+// close lets go of the repository, when all is printed: telemetry that is still on its way
+// keeps nobody from reading.
+func (a *app) close() {
+	if a.repo == nil {
+		return
+	}
+	if lost := a.repo.Close(); lost != "" && !a.quiet {
+		a.printer(a.err, a.errTTY).row("telemetry", "spans did not arrive: "+host.Safe(shorten(lost, 200)))
+	}
 }
 
 // done ends a command well: the document for --json, or the text for people.
@@ -210,7 +227,11 @@ func (a *app) agreed(p *printer, question string, no error) error {
 	return nil
 }
 
-func (a *app) printer(w io.Writer, tty bool) *printer { return newPrinter(w, a.colorOn(tty)) }
+func (a *app) printer(w io.Writer, tty bool) *printer {
+	p := newPrinter(w, a.colorOn(tty))
+	p.tty = tty && a.capable()
+	return p
+}
 
 // colorOn decides about colour on one stream: the flag, then NO_COLOR, then
 // CLICOLOR_FORCE, then whether it is a terminal that can.

@@ -70,6 +70,8 @@ func scriptParams() testscript.Params {
 			"clock":     cmdClock,
 			"stranger":  cmdStranger,
 			"vendor":    cmdVendor,
+			"collector": cmdCollector,
+			"spans":     cmdSpans,
 		},
 	}
 }

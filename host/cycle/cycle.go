@@ -131,6 +131,7 @@ func (c *Cycle) run(ctx context.Context) (*Record, error) {
 	ctx, stop := c.watchAbort(ctx)
 	defer stop()
 	defer c.closeCrew(ctx)
+	defer c.sayEnd()
 	_, err := c.store.Run(ctx, c.rec.UUID, Kind, Version, c.flow)
 	if err == nil || errors.Is(err, ctx.Err()) && ctx.Err() != nil {
 		if serr := c.save(); serr != nil {
@@ -154,6 +155,15 @@ func (c *Cycle) run(ctx context.Context) (*Record, error) {
 		return nil, f
 	}
 	return nil, fault.Wrap(err, judge.StopInterrupted, "cycle "+Short(c.rec.UUID)+" can't go on", "`relay abort "+Short(c.rec.UUID)+"`, then `relay start "+c.rec.ServiceID+"` begins anew; its files stay")
+}
+
+// sayEnd says that nothing more is done in this process.
+func (c *Cycle) sayEnd() {
+	e := progress.Event{Kind: progress.Ended}
+	if c.rec.Problem != nil {
+		e.Code = c.rec.Problem.Code
+	}
+	c.observe(e)
 }
 
 func (c *Cycle) interrupted(ctx context.Context) error {

@@ -159,6 +159,7 @@ func (p *Pipeline) work(ctx context.Context, t prd.Task) (*Trail, error) {
 func (p *Pipeline) finish(ctx context.Context, t *Trail, where Place, more bool) (again bool, err error) {
 	p.turn.Lock()
 	defer p.turn.Unlock()
+	defer func() { p.observe(progress.Event{Kind: progress.Ended, RunID: t.RunID, Code: t.Code}) }()
 	switch {
 	case t.Waiting != nil:
 		return false, p.park(t)

@@ -91,7 +91,9 @@ func Run(ctx context.Context, env *Env, o Options) (*Outcome, error) {
 	if err == nil {
 		err = r.work(ctx)
 	}
-	return r.finish(ctx, err)
+	out, err := r.finish(ctx, err)
+	r.observe(progress.Event{Kind: progress.Ended, Code: r.rep.Code})
+	return out, err
 }
 
 // limit bounds the tick by max_tick_seconds.

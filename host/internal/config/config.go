@@ -27,12 +27,13 @@ type Config struct {
 	Limits       Limits                     `json:"limits"`    // [relay]
 	Providers    map[string]Account         `json:"providers"` // [relay] plugin name → its account
 	History      History                    `json:"history"`
-	Commit       Commit                     `json:"commit"`   // [relay]
-	Box          Box                        `json:"box"`      // [relay]
-	Notify       Notify                     `json:"notify"`   // [relay]
-	Cycles       Cycles                     `json:"cycles"`   // [relay]
-	Pipeline     Pipeline                   `json:"pipeline"` // [relay]
-	Plugins      map[string]json.RawMessage `json:"plugins"`  // [relay] name → block for Configure, checked against the plugin's own schema
+	Commit       Commit                     `json:"commit"`    // [relay]
+	Box          Box                        `json:"box"`       // [relay]
+	Notify       Notify                     `json:"notify"`    // [relay]
+	Telemetry    Telemetry                  `json:"telemetry"` // [relay]
+	Cycles       Cycles                     `json:"cycles"`    // [relay]
+	Pipeline     Pipeline                   `json:"pipeline"`  // [relay]
+	Plugins      map[string]json.RawMessage `json:"plugins"`   // [relay] name → block for Configure, checked against the plugin's own schema
 }
 
 // Runner holds the limits of one tick and the files that relay owns.
@@ -275,6 +276,12 @@ type Notify struct {
 	Desktop bool     `json:"desktop"`
 	Bell    bool     `json:"bell"`
 	Command []string `json:"command"`
+}
+
+// Telemetry says whether spans are sent to a collector of the user's.
+type Telemetry struct {
+	Traces   string `json:"traces"`   // off or otlp
+	Endpoint string `json:"endpoint"` // base address; "" takes that of the environment
 }
 
 // Cycles bounds what all audit cycles of a repository take.

@@ -69,10 +69,7 @@ func (p *Plugin) Failed(f *pluginhost.Failure) {
 	if f.StderrPath != "" && p.stderr != nil {
 		f.StderrPath = p.stderr.Name() // of this run, whenever the plugin was started
 	}
-	w.FailureReason = string(f.Cause)
-	if f.Cause == pluginhost.Reported {
-		w.FailureReason = f.Reason.String()
-	}
+	w.FailureReason = f.Word()
 	w.FailureDetail, w.UpstreamRequest = f.Summary, f.UpstreamRequestID
 	if f.Detail != "" {
 		w.FailureDetail += ": " + f.Detail

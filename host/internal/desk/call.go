@@ -50,15 +50,21 @@ func (d *Desk) pay(ctx context.Context, p *crew.Plugin, c call) (*pluginhost.Fai
 	if err != nil {
 		return nil, err
 	}
+	began := d.now()
 	model, used, f := c.send(id)
+	took := d.now().Sub(began)
 	if f != nil {
 		p.Failed(f)
 		if free(f) {
+			d.tell(p, c, took, f, ledger.Line{})
 			return f, hold.Cancel()
 		}
-		return f, d.settle(hold, p.Used("", crew.Bought(f), "failed"))
+		use := p.Used("", crew.Bought(f), "failed")
+		d.tell(p, c, took, f, hold.Line(use))
+		return f, d.settle(hold, use)
 	}
 	use := p.Used(model, used, "ok")
+	d.tell(p, c, took, nil, hold.Line(use))
 	if c.keep != nil {
 		if err := c.keep(hold, use); err != nil {
 			return nil, err
@@ -66,6 +72,16 @@ func (d *Desk) pay(ctx context.Context, p *crew.Plugin, c call) (*pluginhost.Fai
 		journal.Reached(d.Workflow + ".stored")
 	}
 	return nil, d.settle(hold, use)
+}
+
+// tell says that a call came back.
+func (d *Desk) tell(p *crew.Plugin, c call, took time.Duration, f *pluginhost.Failure, l ledger.Line) {
+	one := &progress.Call{Role: c.role, Build: c.rpc == "Build", Asked: c.model, Model: l.Model,
+		Usage: progress.Usage{InputTokens: l.InputTokens, OutputTokens: l.OutputTokens, CostUSD: l.CostUSD}}
+	if f != nil {
+		one.Failed = f.Word()
+	}
+	d.Show(progress.Event{Kind: progress.Called, Plugin: p.Entry.Name, Elapsed: took, Made: one})
 }
 
 func (d *Desk) settle(h Hold, u ledger.Usage) error {

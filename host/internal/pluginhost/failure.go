@@ -66,6 +66,14 @@ type Failure struct {
 // Error gives what, why and fix on one line.
 func (f *Failure) Error() string { return f.Fault().Error() }
 
+// Word is the reason in one word: the plugin's own, or what the host saw.
+func (f *Failure) Word() string {
+	if f.Cause == Reported {
+		return f.Reason.String()
+	}
+	return string(f.Cause)
+}
+
 // Unwrap gives the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 

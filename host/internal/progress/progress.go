@@ -1,6 +1,10 @@
 package progress
 
-import "time"
+import (
+	"time"
+
+	"github.com/paxiom/relay/judge"
+)
 
 // Kind says what an event is about.
 type Kind string
@@ -14,6 +18,8 @@ const (
 	Notice   Kind = "notice"   // a remark of relay's own
 	Waiting  Kind = "waiting"  // nothing happens before Until; Text says what for
 	Limit    Kind = "limit"    // what goes on is ended at Until; Text names the limit
+	Called   Kind = "called"   // a call of a model came back; Made and Elapsed are set
+	Ended    Kind = "ended"    // the run ended, or waits for a person; Code is set where there is one
 )
 
 // Event is one step of progress. Texts that come from plugins are not made safe for
@@ -30,8 +36,21 @@ type Event struct {
 	Usage   Usage         `json:"usage,omitzero"` // of the whole run so far
 	// Call is the paid call that Spent is about; Soon is what it used until now while it
 	// goes on. It becomes a part of Usage when the call is settled, and Soon is empty then.
-	Call string `json:"call,omitempty"`
-	Soon Usage  `json:"soon,omitzero"`
+	Call string     `json:"call,omitempty"`
+	Soon Usage      `json:"soon,omitzero"`
+	Code judge.Code `json:"code,omitempty"`
+	Made *Call      `json:"made,omitempty"` // the call that came back
+}
+
+// Call is one call of a provider or builder: names and numbers, nothing of what was asked
+// or answered.
+type Call struct {
+	Role   string `json:"role"`
+	Build  bool   `json:"build,omitempty"`  // of a builder
+	Asked  string `json:"asked,omitempty"`  // the model that was asked for
+	Model  string `json:"model,omitempty"`  // the one that answered
+	Failed string `json:"failed,omitempty"` // the reason, as the protocol names it
+	Usage  Usage  `json:"usage,omitzero"`
 }
 
 // Usage is what is known to have been used. nil is unknown.
