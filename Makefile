@@ -4,7 +4,7 @@ GO      ?= go
 PREFIX  ?= $(HOME)/.local
 SHORT   ?=
 
-.PHONY: build demo test docs-test test-race test-e2e drift bench lint generate corpus crash install clean help
+.PHONY: build demo test docs-test test-race test-e2e drift bench lint generate corpus crash install uninstall release release-check clean help
 
 build: ## relay and its plugins into bin/
 	@$(GO) run ./internal/build -o bin
@@ -52,8 +52,18 @@ crash: ## relay killed and starved of disk at every moment, then started again; 
 	$(GO) test -count=1 -timeout 30m -v -run TestKilledWhileLanding ./host/change >>out/crash.log 2>&1 || rc=$$?; \
 	grep -vE '^(=== |--- PASS|PASS|ok )' out/crash.log; exit $$rc
 
+# Where root has no Go: make build, then sudo ./.ci/install /usr/local.
 install: build ## relay to PREFIX/bin, plugins to PREFIX/libexec/relay
 	@./.ci/install "$(PREFIX)"
+
+uninstall: ## what install put into PREFIX
+	@./.ci/install -u "$(PREFIX)"
+
+release: ## archives, SBOMs and SHA256SUMS of the last commit, into dist/; PLATFORMS=linux/amd64,… for some
+	@$(GO) run ./internal/release -o dist $(if $(PLATFORMS),-platforms $(PLATFORMS))
+
+release-check: ## the same, made twice in two folders, the second time from an empty cache, and compared
+	@$(GO) run ./internal/release -o dist -check $(if $(PLATFORMS),-platforms $(PLATFORMS))
 
 clean:
 	rm -rf bin dist out

@@ -129,6 +129,9 @@ func (d *DoctorResult) plugins(ctx context.Context, r *Repo, o *opened, opts Doc
 		d.fail("plugins", fault.Internal(err))
 		return
 	}
+	if alone := cat.Alone("relay has no plugins"); alone != nil {
+		d.fail("plugins", alone)
+	}
 	if o != nil {
 		d.members(ctx, r, o, cat, opts)
 	}

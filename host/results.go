@@ -219,4 +219,5 @@ type ConfigResult struct {
 type PluginListResult struct {
 	Doc
 	Plugins []catalog.Entry `json:"plugins"`
+	Problem *CheckResult    `json:"problem,omitempty"` // why those that come with relay are not among them
 }

@@ -65,5 +65,9 @@ func (r *Repo) PluginList(ctx context.Context) (*PluginListResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &PluginListResult{Doc: Doc{"relay.plugins", 1}, Plugins: c.List()}, nil
+	l := &PluginListResult{Doc: Doc{"relay.plugins", 1}, Plugins: c.List()}
+	if alone := c.Alone("relay has no plugins of its own"); alone != nil {
+		l.Problem = checkOf("plugins", alone)
+	}
+	return l, nil
 }

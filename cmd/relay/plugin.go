@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/fault"
 )
 
 func newPluginCmd(a *app) *cobra.Command {
@@ -67,7 +68,9 @@ func runPluginList(ctx context.Context, o *pluginListOptions) error {
 			rows = append(rows, []string{host.Safe(e.Name), host.Safe(e.Version), kinds, state, host.Safe(note)})
 		}
 		p.table(rows)
-		if len(rows) == 0 {
+		if pr := l.Problem; pr != nil {
+			p.fault(&fault.Fault{Code: pr.Code, What: pr.What, Why: pr.Why, Fix: pr.Fix})
+		} else if len(rows) == 0 {
 			p.linef("no plugins")
 		}
 	})

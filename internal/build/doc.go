@@ -4,6 +4,7 @@
 // their hashes, so that it starts those files and no others.
 //
 //	go run ./internal/build -o bin
+//	go run ./internal/build -o dist/arm -target linux/arm64
 //
 // It does not install, package or sign.
 //

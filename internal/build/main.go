@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -27,14 +28,15 @@ func main() {
 	race := flag.Bool("race", false, "build with the race detector")
 	tags := flag.String("tags", "", "build tags, with commas")
 	only := flag.String("plugins", "", "folders of plugins/ to build, with commas; all when empty")
+	target := flag.String("target", "", "platform to build for, such as darwin/arm64; this one when empty")
 	flag.Parse()
-	if err := run(*out, *race, *tags, *only); err != nil {
+	if err := run(*out, *race, *tags, *only, *target); err != nil {
 		fmt.Fprintln(os.Stderr, "build:", err)
 		os.Exit(2)
 	}
 }
 
-func run(out string, race bool, tags, only string) error {
+func run(out string, race bool, tags, only, target string) error {
 	out, err := filepath.Abs(out)
 	if err != nil {
 		return err
@@ -56,7 +58,14 @@ func run(out string, race bool, tags, only string) error {
 	if only != "" {
 		b.only, b.stage = strings.Split(only, ","), b.stage+"-"+strings.ReplaceAll(only, ",", "-")
 	}
-	if err := errors.Join(os.MkdirAll(b.stage, 0o755), os.MkdirAll(out, 0o755)); err != nil {
+	if target != "" && target != runtime.GOOS+"/"+runtime.GOARCH {
+		system, arch, ok := strings.Cut(target, "/")
+		if !ok || system == "" || arch == "" {
+			return fmt.Errorf("%q is no platform: it is as in linux/arm64", target)
+		}
+		b.cross = []string{"GOOS=" + system, "GOARCH=" + arch}
+	}
+	if err := errors.Join(os.MkdirAll(b.linked(), 0o755), os.MkdirAll(out, 0o755)); err != nil {
 		return err
 	}
 	unlock, err := lock(filepath.Join(b.stage, "lock"))
@@ -95,7 +104,18 @@ type builder struct {
 	flags      []string // -race
 	more       []string // other flags
 	only       []string // folders of plugins to build; all when empty
+	cross      []string // environment of a build for another platform; nil for this one
 	placed     []string // the plugins' files
+	asked      []string // for each of them the one of this platform
+}
+
+// linked is the folder of what is linked for the platform that is built for; the stage
+// itself has this platform's, which can be asked what they are.
+func (b *builder) linked() string {
+	if b.cross == nil {
+		return b.stage
+	}
+	return filepath.Join(b.stage, strings.NewReplacer("GOOS=", "", "GOARCH=", "", " ", "-").Replace(strings.Join(b.cross, " ")))
 }
 
 // plugins builds all plugins in one go and puts each under its own name.
@@ -110,24 +130,30 @@ func (b *builder) plugins() error {
 			return fmt.Errorf("of the plugins %s only %s exist", b.only, mains)
 		}
 	}
-	args := []string{"-buildvcs=false", "-o", b.stage + "/"}
+	var folders []string
 	for _, m := range mains {
-		args = append(args, "./"+filepath.Dir(m))
+		folders = append(folders, "./"+filepath.Dir(m))
 	}
-	if err := b.goBuild("", args...); err != nil {
+	if err := b.goBuild(nil, "", append([]string{"-buildvcs=false", "-o", b.stage + "/"}, folders...)...); err != nil {
 		return err
 	}
+	if b.cross != nil {
+		if err := b.goBuild(b.cross, "", append([]string{"-buildvcs=false", "-o", b.linked() + "/"}, folders...)...); err != nil {
+			return err
+		}
+	}
 	for _, m := range mains {
-		staged := filepath.Join(b.stage, filepath.Base(filepath.Dir(m)))
-		name, err := nameOf(staged)
+		folder := filepath.Base(filepath.Dir(m))
+		name, err := nameOf(filepath.Join(b.stage, folder))
 		if err != nil {
 			return err
 		}
 		to := filepath.Join(b.out, "relay-plugin-"+name)
-		if err := place(staged, to); err != nil {
+		if err := place(filepath.Join(b.linked(), folder), to); err != nil {
 			return err
 		}
 		b.placed = append(b.placed, to)
+		b.asked = append(b.asked, filepath.Join(b.stage, folder))
 	}
 	return nil
 }
@@ -159,8 +185,8 @@ func (b *builder) relay() error {
 	if err != nil {
 		return err
 	}
-	staged := filepath.Join(b.stage, "relay")
-	if err := b.goBuild("-X "+manifestVar+"="+manifest, "-o", staged, "./cmd/relay"); err != nil {
+	staged := filepath.Join(b.linked(), "relay")
+	if err := b.goBuild(b.cross, "-X "+manifestVar+"="+manifest, "-o", staged, "./cmd/relay"); err != nil {
 		return err
 	}
 	return place(staged, filepath.Join(b.out, "relay"))
@@ -173,10 +199,14 @@ const manifestVar = "github.com/paxiom/relay/host/internal/catalog.manifest"
 // about themselves.
 func (b *builder) manifest() (string, error) {
 	tool := filepath.Join(b.stage, "mkmanifest")
-	if err := b.goBuild("", "-o", tool, "./host/internal/catalog/mkmanifest"); err != nil {
+	if err := b.goBuild(nil, "", "-o", tool, "./host/internal/catalog/mkmanifest"); err != nil {
 		return "", err
 	}
-	cmd := exec.Command(tool, b.placed...)
+	files := b.placed
+	if b.cross != nil {
+		files = append([]string{"-ask", strings.Join(b.asked, ",")}, files...)
+	}
+	cmd := exec.Command(tool, files...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -185,12 +215,15 @@ func (b *builder) manifest() (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-func (b builder) goBuild(ldflags string, args ...string) error {
+// goBuild calls go build. platform is the environment of a build for another one; nil is
+// this one's.
+func (b builder) goBuild(platform []string, ldflags string, args ...string) error {
 	args = append([]string{"build", "-trimpath", "-ldflags=" + strings.TrimSpace("-s -w "+ldflags)}, append(slices.Concat(b.flags, b.more), args...)...)
 	cmd := exec.Command("go", args...)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	cmd.Env = append(os.Environ(), platform...)
 	if len(b.flags) == 0 { // the race detector needs cgo; without it programs are static and start sooner
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		cmd.Env = append(cmd.Env, "CGO_ENABLED=0")
 	}
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("go %s: %w", strings.Join(args, " "), err)

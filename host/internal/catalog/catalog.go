@@ -315,9 +315,19 @@ func (c *Catalog) unknown(name string, kind Kind) error {
 		return fault.New(judge.BlockedPlugin, what, "a plugin's name has lower-case letters, digits and dashes, at most 32, a letter first",
 			"`relay plugin list` shows the names; then correct the configuration")
 	case c.bare && len(c.entries) == 0:
-		return fault.New(judge.BlockedPlugin, what, "this relay was built without its plugins", reinstall)
+		return c.Alone(what)
 	}
 	return fault.New(judge.BlockedPlugin, what, c.have(kind), "`relay plugin list` shows what there is; then correct the configuration")
+}
+
+// Alone says that relay was built without its plugins, and how to get both; nil when it
+// was not.
+func (c *Catalog) Alone(what string) *fault.Fault {
+	if !c.bare {
+		return nil
+	}
+	return fault.New(judge.BlockedPlugin, what, "this relay was built without its plugins: `go install` and `go build` make one program, and relay starts no plugin that it does not know",
+		reinstall+"; so does the archive of a release: see docs/guides/install.md")
 }
 
 func (c *Catalog) have(kind Kind) string {
