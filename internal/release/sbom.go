@@ -106,7 +106,7 @@ func bill(programs []program, version, platform string, at time.Time, goSum stri
 	mit := license{}
 	mit.License.ID = "MIT"
 	b := bom{Format: "CycloneDX", Spec: "1.6", Version: 1, Metadata: metadata{Timestamp: at.Format(time.RFC3339), Component: component{Type: "application", Ref: top,
-		Name: "relay", Version: version, Licenses: []license{mit}, PURL: "pkg:golang/" + programs[0].info.Main.Path + "@v" + version, Properties: []property{{"platform", platform}, {"commit", setting(programs[0], "vcs.revision")}}}}}
+		Name: "relay", Version: version, Licenses: []license{mit}, PURL: "pkg:golang/" + programs[0].info.Main.Path + "@v" + version, Properties: []property{{"relay:platform", platform}, {"relay:commit", setting(programs[0], "vcs.revision")}}}}}
 	all := dependency{Ref: top}
 	modules := map[string]component{}
 	for _, p := range programs {
@@ -117,7 +117,7 @@ func bill(programs []program, version, platform string, at time.Time, goSum stri
 		for _, m := range linked(p.info) {
 			c := component{Type: "library", Ref: "pkg:golang/" + m.Path + "@" + m.Version, Name: m.Path, Version: m.Version, Scope: "required", PURL: "pkg:golang/" + m.Path + "@" + m.Version}
 			if h := cmp.Or(m.Sum, known[m.Path+" "+m.Version]); h != "" {
-				c.Properties = []property{{"go.sum", h}}
+				c.Properties = []property{{"go:sum", h}}
 			} else if m.Path != "stdlib" {
 				return nil, fmt.Errorf("go.sum does not know %s %s, which is in %s", m.Path, m.Version, p.name)
 			}
