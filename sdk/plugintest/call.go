@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/paxiom/relay/sdk"
 	"github.com/paxiom/relay/sdk/pluginpb"
@@ -131,6 +132,15 @@ func (s *Session) call(c Case, h how) (*call, error) {
 	if err != nil {
 		return nil, err
 	}
+	out, err := s.callOn(p, c, h)
+	if err == nil {
+		s.calls = append(s.calls, out)
+	}
+	return out, err
+}
+
+// callOn makes one call of a case with a plugin that is configured.
+func (s *Session) callOn(p *instance, c Case, h how) (*call, error) {
 	out := &call{name: c.Name, p: p}
 	if h.name != "" {
 		out.name += ", " + h.name
@@ -166,7 +176,6 @@ func (s *Session) call(c Case, h how) (*call, error) {
 		return nil, fmt.Errorf("the case %q has neither Complete nor Build", c.Name)
 	}
 	out.end = time.Now()
-	s.calls = append(s.calls, out)
 	return out, nil
 }
 
@@ -193,6 +202,9 @@ func (s *Session) configured(c Case, h how) (*instance, error) {
 	r, err := p.base.Configure(ctx, conf)
 	if err != nil {
 		return nil, fmt.Errorf("Configure: %w", err)
+	}
+	if h.grease {
+		s.unknown = p.conn.Invoke(ctx, "/relay.plugin.v1.Base/Grease", &emptypb.Empty{}, &emptypb.Empty{})
 	}
 	if f := r.GetFailure(); f != nil {
 		s.failures = append(s.failures, namedFailure{"Configure", f, time.Now()})
@@ -262,6 +274,11 @@ func orDefault(s, def string) string {
 		return def
 	}
 	return s
+}
+
+// greaseEnv is what a newer host adds to a plugin's environment.
+func greaseEnv() []string {
+	return []string{fmt.Sprintf("PLUGIN_PROTOCOL_VERSIONS=%d,15000", sdk.ProtocolVersion), "RELAY_GREASE=a variable of a newer host"}
 }
 
 // grease adds fields that no version of the protocol has, to a message and to those in

@@ -14,9 +14,12 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/paxiom/relay/sdk/pluginpb"
 )
@@ -119,18 +122,33 @@ func checkGrease(s *Session) error {
 		}
 	}
 	if len(s.cfg.Cases) == 0 {
-		p, err := s.configured(Case{Name: "Configure"}, how{grease: true})
-		if err == nil {
-			p.stop()
+		p, err := s.configured(Case{Name: "Configure"}, how{grease: true, env: greaseEnv()})
+		if err != nil {
+			return err
 		}
-		return err
+		p.stop()
+		return s.checkUnknownCall()
 	}
 	e, err := s.evidence()
 	if err != nil {
 		return err
 	}
+	if e.greaseErr != nil {
+		return fmt.Errorf("a newer host can't use it: %w", e.greaseErr)
+	}
+	if err := s.checkUnknownCall(); err != nil {
+		return err
+	}
 	if got, want := e.grease.outcome(), e.plain[0].outcome(); got != want {
 		return fmt.Errorf("with unknown fields the case %q ends with %q, without with %q", s.cfg.Cases[0].Name, got, want)
+	}
+	return nil
+}
+
+// checkUnknownCall looks at how a call ended that no version of the protocol has.
+func (s *Session) checkUnknownCall() error {
+	if got := status.Code(s.unknown); got != codes.Unimplemented {
+		return fmt.Errorf("a call that it does not know ended with %s, not with %s", got, codes.Unimplemented)
 	}
 	return nil
 }
@@ -224,7 +242,7 @@ func checkExit(s *Session) error {
 	if s.getInfo().err != nil {
 		return Skip("GetInfo does not answer: see B1 and P1")
 	}
-	for _, way := range []string{"Drain", "standard input closes"} {
+	for _, way := range []string{"Drain", "standard input closes", "Shutdown"} {
 		if err := s.exitsWhen(way); err != nil {
 			return err
 		}
@@ -253,10 +271,16 @@ func (s *Session) exitsWhen(way string) error {
 	}
 	limit := ruleLimits.close
 	start := time.Now()
-	if way == "Drain" {
+	switch way {
+	case "Drain":
 		limit = ruleLimits.grace
 		_, err = p.base.Drain(ctx, drainRequest(limit))
-	} else {
+	case "Shutdown":
+		err = p.conn.Invoke(ctx, "/plugin.GRPCController/Shutdown", &emptypb.Empty{}, &emptypb.Empty{})
+		if status.Code(err) == codes.Unavailable { // it was quicker than its answer
+			err = nil
+		}
+	default:
 		err = p.stdin.Close()
 	}
 	if err != nil {

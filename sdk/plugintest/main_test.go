@@ -2,8 +2,10 @@ package plugintest
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,7 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
+
 	"github.com/paxiom/relay/sdk"
+	"github.com/paxiom/relay/sdk/mtls"
 )
 
 // This test binary is also the plugins that the tests try: called by the name of one of
@@ -38,6 +44,7 @@ type good struct {
 	during  func()        // in each call
 	text    func() string // what it answers
 	orphans bool          // leaves a process behind when it is cancelled
+	daemons bool          // leaves a process behind in each call
 }
 
 func (g good) info() sdk.Info {
@@ -59,18 +66,18 @@ func (g good) provider() sdk.Provider {
 			if r.Text() == "limit" {
 				return nil, sdk.Fail(sdk.RateLimited, "slow down", sdk.RetryAfter(time.Second))
 			}
+			end := func() {}
 			if g.orphans {
-				cmd := exec.Command(os.Args[0])
-				cmd.Env = []string{actAs + "=sleep"}
-				cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-				if err := cmd.Start(); err != nil {
-					return nil, err
-				}
+				end = startDaemon()
 			}
 			select {
 			case <-ctx.Done():
 				return nil, ctx.Err()
 			case <-time.After(30 * time.Millisecond):
+			}
+			end()
+			if g.daemons && ctx.Err() == nil {
+				startDaemon()
 			}
 			out.Usage(sdk.Usage{Output: sdk.Known(3)})
 			c := &sdk.Completion{Text: "hello", Usage: sdk.Usage{Output: sdk.Known(5)}}
@@ -83,6 +90,17 @@ func (g good) provider() sdk.Provider {
 			return c, nil
 		},
 	}
+}
+
+// startDaemon starts a process that outlives the call, unless it is ended.
+func startDaemon() (end func()) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = []string{actAs + "=sleep"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		panic(err)
+	}
+	return func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }
 }
 
 func (g good) serve() {
@@ -102,14 +120,52 @@ var binaries = map[string]func(){
 	"P1 event":   good{text: func() string { return os.Getenv("GOOD_KEY") }}.serve,
 	"P2 env":     good{text: func() string { return fmt.Sprint(os.Getenv("OPENAI_API_KEY") != "") }}.serve,
 	"P3 deaf":    func() { serveRaw(&raw{}); os.Exit(0) },
+	"P5 plain":   func() { os.Unsetenv(mtls.Variable); good{}.serve() },
+	"anybody":    serveAnybody,
+	"B5 version": good{before: func() {
+		if os.Getenv("PLUGIN_PROTOCOL_VERSIONS") != "1" {
+			os.Exit(1)
+		}
+	}}.serve,
+	"S7 files": good{during: func() {
+		if f, err := os.Open(os.DevNull); err == nil {
+			kept = append(kept, f)
+		}
+	}}.serve,
 	"P4 home":    good{during: func() { write(os.Getenv("HOME"), "notes") }}.serve,
 	"P4 cwd":     good{before: func() { write(".", "cache") }}.serve,
 	"S5 orphans": good{orphans: true}.serve,
+	"S7 daemons": good{daemons: true}.serve,
 	"B2 info": func() {
 		i := good{}.info()
 		i.Summary = os.Getenv("GOOD_KEY")
 		sdk.Serve(i, good{}.provider())
 	},
+}
+
+var kept []*os.File
+
+// serveAnybody asks for a certificate and takes any.
+func serveAnybody() {
+	conf, cert, err := mtls.Plugin(os.Getenv(mtls.Variable))
+	if err != nil {
+		panic(err)
+	}
+	conf.ClientAuth, conf.NextProtos = tls.RequireAnyClientCert, []string{"h2"}
+	g, err := sdk.NewServer(good{}.info(), good{}.provider())
+	if err != nil {
+		panic(err)
+	}
+	healthy := health.NewServer()
+	healthy.SetServingStatus("plugin", grpc_health_v1.HealthCheckResponse_SERVING)
+	grpc_health_v1.RegisterHealthServer(g, healthy)
+	at := filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), "s")
+	lis, err := net.Listen("unix", at)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("1|1|unix|%s|grpc|%s\n", at, cert)
+	_ = g.Serve(tls.NewListener(lis, conf))
 }
 
 func write(dir, name string) {

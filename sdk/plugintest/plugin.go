@@ -4,6 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -11,17 +14,20 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/paxiom/relay/sdk"
 	"github.com/paxiom/relay/sdk/internal/proctree"
+	"github.com/paxiom/relay/sdk/mtls"
 	"github.com/paxiom/relay/sdk/pluginpb"
 )
 
@@ -38,7 +44,10 @@ type instance struct {
 	cmd    *exec.Cmd // in its own
 	marker string
 	stdin  io.Closer
-	out    capture // what came on standard output, the handshake left out
+	socket string
+	secure *tls.Config // for the host's certificate and the plugin's
+	plain  bool        // its handshake had no certificate
+	out    capture     // what came on standard output, the handshake left out
 	err    capture
 	exited chan struct{}
 }
@@ -108,6 +117,8 @@ func (s *Session) start(env []string, isolated bool) (*instance, error) {
 		opts = append(opts, grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return lis.DialContext(ctx) }))
 	} else if target, err = p.launch(s.cfg.Binary, append(bareEnv(d), env...), isolated); err != nil {
 		return nil, err
+	} else if !p.plain {
+		opts[0] = grpc.WithTransportCredentials(credentials.NewTLS(p.secure))
 	}
 	if p.conn, err = grpc.NewClient(target, opts...); err != nil {
 		return nil, err
@@ -136,6 +147,11 @@ func (p *instance) launch(binary string, env []string, isolated bool) (string, e
 	if err != nil {
 		return "", err
 	}
+	var cert string
+	if p.secure, cert, err = mtls.Host(); err != nil {
+		return "", err
+	}
+	env = append(env, mtls.Variable+"="+cert)
 	p.marker = "PLUGINTEST=" + filepath.Base(p.dirs.root)
 	newCmd := func() (*exec.Cmd, io.Closer, io.ReadCloser, error) {
 		cmd := exec.Command(binary)
@@ -186,13 +202,32 @@ func (p *instance) launch(binary string, env []string, isolated bool) (string, e
 	select {
 	case line := <-lines:
 		f := strings.Split(strings.TrimSuffix(line, "\n"), "|")
-		if len(f) < 5 || f[0] != "1" || f[2] != "unix" || f[4] != "grpc" {
+		if len(f) < 5 || f[0] != "1" || f[1] != strconv.Itoa(sdk.ProtocolVersion) || f[2] != "unix" || f[4] != "grpc" {
 			return "", &handshakeError{line, p.err.String()}
 		}
+		if p.plain = len(f) < 6 || f[5] == ""; !p.plain {
+			if err := trust(p.secure, f[5]); err != nil {
+				return "", &handshakeError{line, p.err.String()}
+			}
+		}
+		p.socket = f[3]
 		return "unix://" + f[3], nil
 	case <-time.After(handshakeTime):
 		return "", &handshakeError{"", p.err.String()}
 	}
+}
+
+// trust adds the certificate of a handshake, which is not padded, to those of a plugin.
+func trust(conf *tls.Config, cert string) error {
+	der, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(cert, "="))
+	if err != nil {
+		return err
+	}
+	parsed, err := x509.ParseCertificate(der)
+	if err == nil {
+		conf.RootCAs.AddCert(parsed)
+	}
+	return err
 }
 
 // handshakeError is a first line on standard output that is no handshake.

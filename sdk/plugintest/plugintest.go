@@ -19,8 +19,7 @@ import (
 type Config struct {
 	// Binary is the built plugin. See Build.
 	Binary string
-	// Serve gives a fresh plugin inside this process, when Binary is empty:
-	//	func() (*grpc.Server, error) { return sdk.NewServer(info, provider) }
+	// Serve gives a fresh plugin inside this process, when Binary is empty. See Fresh.
 	Serve func() (*grpc.Server, error)
 
 	// PluginConfig is the configuration that the plugin gets; nil: none.
@@ -56,12 +55,15 @@ type Case struct {
 	WantReason sdk.Reason
 	// WantText is the text of a completion; empty: any.
 	WantText string
+	// WantFiles are files of the workspace after a build, by path, with their texts.
+	WantFiles map[string]string
 }
 
 // Rule is one rule of the protocol.
 type Rule struct {
 	ID   string // "S1"
 	Text string // the rule in one sentence
+	Help string // why it is there, and what mends a plugin that breaks it
 	// Check gives nil when the plugin keeps the rule, an error that says how it was
 	// broken, or one made by Skip.
 	Check func(*Session) error
@@ -83,6 +85,7 @@ type Result struct {
 	Text    string  `json:"text"`
 	Verdict Verdict `json:"verdict"`
 	Detail  string  `json:"detail,omitempty"`
+	Guide   string  `json:"guide"` // the address of the page that explains the rule
 }
 
 // errSkip is the error of a rule that could not be tried.
@@ -102,8 +105,8 @@ func Verify(ctx context.Context, cfg Config) []Result {
 	s := newSession(ctx, cfg)
 	defer s.close()
 	var out []Result
-	try := func(id, text string, check func() error) {
-		r := Result{ID: id, Text: text, Verdict: Passed}
+	try := func(id, text, guide string, check func() error) {
+		r := Result{ID: id, Text: text, Verdict: Passed, Guide: guide}
 		err := ctx.Err()
 		if err == nil {
 			err = check()
@@ -118,10 +121,10 @@ func Verify(ctx context.Context, cfg Config) []Result {
 		out = append(out, r)
 	}
 	for _, rule := range Rules {
-		try(rule.ID, rule.Text, func() error { return rule.Check(s) })
+		try(rule.ID, rule.Text, rule.Guide(), func() error { return rule.Check(s) })
 	}
 	for i, c := range cfg.Cases {
-		try("case "+c.Name, "the call ends as the author says", func() error { return s.checkCase(i) })
+		try("case "+c.Name, "the call ends as the author says", guide("cases"), func() error { return s.checkCase(i) })
 	}
 	return out
 }
@@ -133,7 +136,7 @@ func Run(t *testing.T, cfg Config) {
 		t.Run(r.ID, func(t *testing.T) {
 			switch r.Verdict {
 			case Failed:
-				t.Errorf("%s: %s\n%s", r.ID, r.Text, r.Detail)
+				t.Errorf("%s: %s\n%s\n%s", r.ID, r.Text, r.Detail, r.Guide)
 			case Skipped:
 				t.Skipf("%s: %s", r.ID, r.Detail)
 			}
@@ -156,6 +159,11 @@ func Build(t testing.TB, dir string) string {
 		t.Fatalf("go build in %s: %v\n%s", abs, err, text)
 	}
 	return out
+}
+
+// Fresh gives Config.Serve for a plugin that is written with the SDK: a new one each time.
+func Fresh(info sdk.Info, part func() sdk.Part) func() (*grpc.Server, error) {
+	return func() (*grpc.Server, error) { return sdk.NewServer(info, part()) }
 }
 
 // limits are the figures of the rules. The tests of this package shorten them.

@@ -32,7 +32,10 @@ type raw struct {
 	running    atomic.Int32
 }
 
-var slow atomic.Bool
+var (
+	slow    atomic.Bool
+	forever chan struct{}
+)
 
 func (r *raw) server() (*grpc.Server, error) {
 	g := grpc.NewServer(grpc.MaxRecvMsgSize(sdk.MaxMessage), grpc.MaxSendMsgSize(sdk.MaxMessage))
@@ -122,6 +125,8 @@ func (r *raw) Complete(in *pluginpb.CompleteRequest, out grpc.ServerStreamingSer
 		}
 	}
 	switch r.breaks {
+	case "S7 goroutines":
+		go func() { <-forever }()
 	case "S1 status":
 		return status.Error(codes.Unavailable, "upstream is down")
 	case "B5 crash":

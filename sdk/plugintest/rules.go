@@ -1,24 +1,156 @@
 package plugintest
 
+import "strings"
+
 // Rules are all rules of the protocol, in the order in which they are tried. The
-// author's guide and `relay plugin verify` show the same list.
+// author's guide, `relay plugin test` and `relay plugin verify` show the same list.
 var Rules = []Rule{
-	{"B1", "GetInfo answers within 2 s and before Configure, with no network, no credentials and no files.", checkInfoAlone},
-	{"B2", "GetInfo gives the same answer each time, the one that --info prints and that the lock file holds.", checkInfoStable},
-	{"B3", "The configuration schema is a self-contained JSON Schema 2020-12 of at most 256 KiB in which every property has a description.", checkSchema},
-	{"B4", "Configure works once; a second call fails with BAD_CONFIG.", checkConfigureOnce},
-	{"B5", "Fields, enum values and parts that the plugin does not know are ignored.", checkGrease},
-	{"S1", "The first event of a call is started; the last is completed or failure; nothing comes after it.", checkFirstAndLast},
-	{"S2", "The events of a call are numbered 1, 2, 3 without a gap.", checkNumbers},
-	{"S3", "Usage is a total that never goes down, and the one of the last event is the largest.", checkUsage},
-	{"S4", "A running call is never silent for more than 15 s.", checkSilence},
-	{"S5", "After a cancel the handler returns within 2 s, and no child process is left.", checkCancel},
-	{"S6", "A completion fits the output schema that was asked for, or the call fails with BAD_OUTPUT.", checkOutputSchema},
-	{"F1", "A failure has a reason, a summary of one line and at most 200 bytes, and a fix when the user can act.", checkFailureText},
-	{"F2", "RATE_LIMITED carries retry_after; QUOTA_EXHAUSTED carries a reset_at in the future, or none when the upstream does not say.", checkFailureTimes},
-	{"F3", "A failure says which effect it had: NONE, CHARGED, CHANGED or UNKNOWN.", checkFailureEffect},
-	{"P1", "Standard output carries the handshake and nothing else, and no secret comes out in an event, a log line or an error.", checkOutputs},
-	{"P2", "The plugin reads no environment variable that it has not declared.", checkEnvironment},
-	{"P3", "The plugin exits within the grace period of Drain, and within 2 s when its standard input closes, with all that it started.", checkExit},
-	{"P4", "The plugin writes only below its state and work folders and, as a builder, the workspace.", checkWrites},
+	{
+		ID:   "B1",
+		Text: "GetInfo answers within 2 s and before Configure, with no network, no credentials and no files.",
+		Help: "relay asks a plugin that nobody trusts yet what it is, in a box without anything. Answer from constants: look for programs, keys and folders in Health, and read the configuration in Configure.",
+
+		Check: checkInfoAlone,
+	},
+	{
+		ID:   "B2",
+		Text: "GetInfo gives the same answer each time, the one that --info prints and that the lock file holds.",
+		Help: "What the answer says is pinned and granted, so it must not depend on the environment, the clock or the machine. A list that is made from a map comes in another order each time: sort it.",
+
+		Check: checkInfoStable,
+	},
+	{
+		ID:   "B3",
+		Text: "The configuration schema is a self-contained JSON Schema 2020-12 of at most 256 KiB in which every property has a description.",
+		Help: "The host checks a user's configuration by it before the plugin starts, and editors show the descriptions. References may point inside the schema only.",
+
+		Check: checkSchema,
+	},
+	{
+		ID:   "B4",
+		Text: "Configure works once; a second call fails with BAD_CONFIG.",
+		Help: "A plugin that is configured anew would answer calls by two configurations. The SDK does it for you; in another language remember that it was called, and answer with a Failure that has a fix.",
+
+		Check: checkConfigureOnce,
+	},
+	{
+		ID:   "B5",
+		Text: "Fields, enum values, parts and calls that the plugin does not know are ignored, and a host that also speaks newer protocols is served.",
+		Help: "A newer relay sends more than your plugin knows. Skip parts of an unknown kind instead of failing, answer unknown calls with UNIMPLEMENTED (gRPC does), and look for your own version among PLUGIN_PROTOCOL_VERSIONS, a list with commas.",
+
+		Check: checkGrease,
+	},
+	{
+		ID:   "S1",
+		Text: "The first event of a call is started; the last is completed or failure; nothing comes after it.",
+		Help: "A gRPC status other than OK means that the plugin itself is broken, so errors of an upstream end as a failure event. A server whose limit for messages is gRPC's own 4 MiB breaks this rule with the largest message: set 32 MiB.",
+
+		Check: checkFirstAndLast,
+	},
+	{
+		ID:   "S2",
+		Text: "The events of a call are numbered 1, 2, 3 without a gap.",
+		Help: "The host sees by the numbers that nothing was lost. Number where you send, under one lock, when several threads send events.",
+
+		Check: checkNumbers,
+	},
+	{
+		ID:   "S3",
+		Text: "Usage is a total that never goes down, and the one of the last event is the largest.",
+		Help: "Send sums, not differences, and repeat in the last event what was known before. Leave out what you don't know: absent is unknown, which is not 0.",
+
+		Check: checkUsage,
+	},
+	{
+		ID:   "S4",
+		Text: "A running call is never silent for more than 15 s.",
+		Help: "Silence means that the plugin hangs, and the host ends it. Send a heartbeat after 10 s without another event, from a thread of its own.",
+
+		Check: checkSilence,
+	},
+	{
+		ID:   "S5",
+		Text: "After a cancel the handler returns within 2 s, and no child process is left.",
+		Help: "Hand the call's context on to every request and wait, and start programs with sdk.RunCLI, which ends them with all that they started. In process a goroutine that stays counts as well.",
+
+		Check: checkCancel,
+	},
+	{
+		ID:   "S6",
+		Text: "A completion fits the output schema that was asked for, or the call fails with BAD_OUTPUT.",
+		Help: "Set the capability output_schema only when you hold answers to it. Check what the model gave before you complete, and set output_json only when a schema was asked for.",
+
+		Check: checkOutputSchema,
+	},
+	{
+		ID:   "S7",
+		Text: "One process answers call after call, at a time too where it says concurrent, and no call leaves a process, an open file or a goroutine behind.",
+		Help: "A provider is kept up between calls. Close what a call opened (the body of each HTTP answer, too), wait for the programs that it started, and guard what calls share.",
+
+		Check: checkReuse,
+	},
+	{
+		ID:   "F1",
+		Text: "A failure has a reason, a summary of one line and at most 200 bytes, and a fix when the user can act.",
+		Help: "The summary is what a person sees first, the detail has the rest. NOT_LOGGED_IN, AUTH_REJECTED, BILLING, PERMISSION, BAD_CONFIG and TOOL_MISSING need a fix: the command to type.",
+
+		Check: checkFailureText,
+	},
+	{
+		ID:   "F2",
+		Text: "RATE_LIMITED carries retry_after; QUOTA_EXHAUSTED carries a reset_at in the future, or none when the upstream does not say.",
+		Help: "The host waits by these facts. RATE_LIMITED is for waits of seconds and minutes; where nobody says how long, give a guess of your own.",
+
+		Check: checkFailureTimes,
+	},
+	{
+		ID:   "F3",
+		Text: "A failure says which effect it had: NONE, CHARGED, CHANGED or UNKNOWN.",
+		Help: "Whether a call is repeated depends on it. NONE when the upstream refused before any work, CHARGED when tokens were used, CHANGED when files were, UNKNOWN when you can't tell.",
+
+		Check: checkFailureEffect,
+	},
+	{
+		ID:   "P1",
+		Text: "Standard output carries the handshake and nothing else, and no secret comes out in an event, a log line or an error.",
+		Help: "Print and log to standard error. Take keys out of the messages of HTTP libraries before you pass them on; do not log requests with their headers.",
+
+		Check: checkOutputs,
+	},
+	{
+		ID:   "P2",
+		Text: "The plugin reads no environment variable that it has not declared.",
+		Help: "Undeclared variables are not there when relay starts the plugin. Name what you need in Info.Env, which a person then grants; vendor SDKs that look for keys by themselves get theirs by argument.",
+
+		Check: checkEnvironment,
+	},
+	{
+		ID:   "P3",
+		Text: "The plugin exits within the grace period of Drain, and within 2 s when its standard input closes or its host calls Shutdown, with all that it started.",
+		Help: "Standard input closes when relay is gone, also by kill -9. Read it in a thread; at its end cancel the work, end all children and exit.",
+
+		Check: checkExit,
+	},
+	{
+		ID:   "P4",
+		Text: "The plugin writes only below its state and work folders and, as a builder, the workspace.",
+		Help: "Configure names the folders, and TMPDIR is one of them. HOME and the current folder are not yours: point the caches of tools and libraries at the work folder. HomeFiles lists what a program that you drive can't be kept from writing.",
+
+		Check: checkWrites,
+	},
+	{
+		ID:   "P5",
+		Text: "The plugin serves the host that started it and nobody else: mutual TLS on a unix socket in its own folder, with go-plugin's health service.",
+		Help: "The host's certificate is in PLUGIN_CLIENT_CERT; yours is the sixth field of the handshake. Demand the client's certificate and trust that one only. The health service says SERVING for \"plugin\".",
+
+		Check: checkHostOnly,
+	},
+}
+
+// Guide is where the rule is explained, with what mends it.
+func (r Rule) Guide() string { return guide(r.ID) }
+
+// guide is the author's guide on a rule, or on cases.
+func guide(id string) string {
+	return "https://github.com/paxiom/relay/blob/main/docs/plugin-authors/rules.md#" + strings.ToLower(id)
 }

@@ -26,6 +26,7 @@ type Session struct {
 	instances []*instance
 	calls     []*call // every call made so far, in order
 	failures  []namedFailure
+	unknown   error // the status of a call that no version of the protocol has
 
 	info     *infoEvidence
 	made     *callEvidence
@@ -103,8 +104,11 @@ func (s *Session) getInfo() *infoEvidence {
 type callEvidence struct {
 	plain, again, canary []*call // one per case
 	grease, schema, big  *call   // of the first case that fits; may be nil
+	greaseErr            error   // why that call could not be made
 	cancelled            []cancelled
 	closed               time.Duration // from closing standard input to the exit
+	left                 error         // what calls that ended by themselves left behind
+	reused               bool          // several calls were made with one process
 	err                  error
 }
 
@@ -149,15 +153,14 @@ func (s *Session) makeCalls(e *callEvidence) error {
 			if err != nil {
 				return err
 			}
+			s.look(made)
 			made.p.stop()
 			*v.to = append(*v.to, made)
 		}
 	}
 	first := s.cfg.Cases[0]
 	var err error
-	if e.grease, err = s.oneCall(first, how{name: "with unknown fields", grease: true}); err != nil {
-		return err
-	}
+	e.grease, e.greaseErr = s.oneCall(first, how{name: "with unknown fields", grease: true, env: greaseEnv()})
 	if e.big, err = s.oneCall(first, how{name: "with the largest message", padding: ruleLimits.message}); err != nil {
 		return err
 	}
@@ -172,6 +175,9 @@ func (s *Session) makeCalls(e *callEvidence) error {
 		if err := s.cancelCall(e, s.cfg.Cases[n], time.Duration(i%3)*third+mathrand.N(third)); err != nil {
 			return err
 		}
+	}
+	if err := s.reuse(e); err != nil {
+		return err
 	}
 	if s.cfg.Binary != "" {
 		return s.closeDuringCall(e, first, e.plain[0].end.Sub(e.plain[0].start)/2)
@@ -327,6 +333,9 @@ func (s *Session) checkCase(i int) error {
 			return fmt.Errorf("the call succeeded; a failure %s was expected", want.WantReason)
 		}
 		return fmt.Errorf("the call failed with %s: %s (%s)", sdk.Reason(f.GetReason()), f.GetSummary(), f.GetDetail())
+	}
+	if err := compareFiles(got.p.dirs.workspace, want.WantFiles); err != nil {
+		return err
 	}
 	if done, ok := got.done().(*pluginpb.CompleteDone); ok && want.WantText != "" && done.GetText() != want.WantText {
 		return fmt.Errorf("the text is %.200q; expected %.200q", done.GetText(), want.WantText)

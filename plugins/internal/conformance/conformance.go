@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"google.golang.org/grpc"
-
 	"github.com/paxiom/relay/sdk"
 	"github.com/paxiom/relay/sdk/plugintest"
 )
@@ -28,7 +26,7 @@ func Run(t *testing.T, p Plugin) {
 	cfg := plugintest.Config{PluginConfig: p.Config, Cases: p.Cases, Env: p.Env}
 	t.Run("in process", func(t *testing.T) {
 		cfg := cfg
-		cfg.Serve = func() (*grpc.Server, error) { return sdk.NewServer(p.Info, p.Part()) }
+		cfg.Serve = plugintest.Fresh(p.Info, p.Part)
 		plugintest.Run(t, cfg)
 	})
 	t.Run("binary", func(t *testing.T) {

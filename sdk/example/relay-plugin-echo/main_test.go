@@ -3,8 +3,6 @@ package main
 import (
 	"testing"
 
-	"google.golang.org/grpc"
-
 	"github.com/paxiom/relay/sdk"
 	"github.com/paxiom/relay/sdk/plugintest"
 )
@@ -15,9 +13,8 @@ var cases = []plugintest.Case{
 }
 
 func TestInProcess(t *testing.T) {
-	plugintest.Run(t, plugintest.Config{Cases: cases, Serve: func() (*grpc.Server, error) {
-		return sdk.NewServer(sdk.Info{Name: "echo", Version: version}, sdk.Provider{Complete: complete})
-	}})
+	plugintest.Run(t, plugintest.Config{Cases: cases, Serve: plugintest.Fresh(sdk.Info{Name: "echo", Version: version},
+		func() sdk.Part { return sdk.Provider{Complete: complete} })})
 }
 
 func TestBinary(t *testing.T) {
