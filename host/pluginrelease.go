@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -15,64 +14,7 @@ import (
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/release"
 	"github.com/paxiom/relay/judge"
-	"github.com/paxiom/relay/sdk/plugintest"
 )
-
-// PluginRules are the verdicts on a plugin, rule by rule.
-type PluginRules struct {
-	Doc
-	Plugin string              `json:"plugin"`
-	Rules  []plugintest.Result `json:"rules"`
-}
-
-// Failed counts the rules that the plugin breaks.
-func (r *PluginRules) Failed() (n int) {
-	for _, rule := range r.Rules {
-		if rule.Verdict == plugintest.Failed {
-			n++
-		}
-	}
-	return n
-}
-
-// TryPlugin tries the rules on a plugin's file, where this process is.
-func TryPlugin(ctx context.Context, file string) *PluginRules {
-	return &PluginRules{Doc: Doc{"relay.plugin.rules", 1}, Plugin: file, Rules: plugintest.Verify(ctx, plugintest.Config{Binary: file})}
-}
-
-// PluginVerify tries the rules on an installed plugin, in a box without network in which
-// it finds nothing of this machine's user.
-func (r *Repo) PluginVerify(ctx context.Context, name string) (*PluginRules, error) {
-	c, err := r.catalog(r.Root())
-	if err != nil {
-		return nil, err
-	}
-	entry, ok := c.Entry(catalog.Canonical(name))
-	switch {
-	case !ok:
-		return nil, fault.New(judge.BlockedPlugin, "there is no plugin "+name, "it neither came with relay nor is pinned in relay.lock.json", "`relay plugin list` shows the names")
-	case entry.State != catalog.OK:
-		return nil, fault.New(judge.BlockedPlugin, "plugin "+name+" can't be tried: "+string(entry.State), entry.Reason, entry.Reinstall())
-	}
-	env := crew.Env{Config: config.Default(), StateDir: r.stateDir(), Home: r.home(), Version: r.opts.Version}
-	out, err := env.InCell(ctx, r.opts.Executable, entry, "plugin", "verify", "--json", "--binary")
-	if err != nil {
-		return nil, err
-	}
-	res := &PluginRules{}
-	if err := json.Unmarshal(out, res); err != nil || len(res.Rules) == 0 {
-		return nil, fault.New(judge.BlockedPlugin, "plugin "+name+" could not be tried", "what came of it is no list of verdicts: "+clipText(string(out)), "`relay doctor`")
-	}
-	res.Plugin = entry.Name
-	return res, nil
-}
-
-func clipText(s string) string {
-	if len(s) > 300 {
-		s = s[:300] + "…"
-	}
-	return s
-}
 
 // PluginPack makes a release of a plugin's files: what Install takes.
 func (r *Repo) PluginPack(ctx context.Context, o PluginPackOptions) (*PluginPacked, error) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -154,6 +155,14 @@ func (a *app) close() {
 	if lost := a.repo.Close(); lost != "" && !a.quiet {
 		a.printer(a.err, a.errTTY).row("telemetry", "spans did not arrive: "+host.Safe(shorten(lost, 200)))
 	}
+}
+
+// path is a file or folder that a command was given, seen from where it works.
+func (a *app) path(name string) string {
+	if a.dir == "" || name == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(a.dir, name)
 }
 
 // done ends a command well: the document for --json, or the text for people.

@@ -13,7 +13,7 @@ func newPluginCmd(a *app) *cobra.Command {
 	return parent("plugin", "Install, pin and grant plugins", "relay plugin list\nrelay plugin install ./relay-plugin-foo", groupSetup,
 		newPluginListCmd(a, nil), newPluginInfoCmd(a, nil), newPluginInstallCmd(a, nil), newPluginGrantCmd(a, nil),
 		newPluginRevokeCmd(a, nil), newPluginUpgradeCmd(a, nil), newPluginRemoveCmd(a, nil),
-		newPluginVerifyCmd(a, nil), newPluginSearchCmd(a, nil), newPluginPackCmd(a, nil))
+		newPluginVerifyCmd(a, nil), newPluginTestCmd(a, nil), newPluginSearchCmd(a, nil), newPluginPackCmd(a, nil), newPluginNewCmd(a, nil))
 }
 
 type pluginListOptions struct {

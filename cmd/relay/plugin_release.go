@@ -8,67 +8,6 @@ import (
 	"github.com/paxiom/relay/host"
 )
 
-type pluginVerifyOptions struct {
-	app    *app
-	name   string
-	binary string
-}
-
-func newPluginVerifyCmd(a *app, runF func(context.Context, *pluginVerifyOptions) error) *cobra.Command {
-	o := &pluginVerifyOptions{app: a}
-	cmd := &cobra.Command{
-		Use:   "verify [NAME]",
-		Short: "Try the rules of the protocol on an installed plugin",
-		Long: "Runs the rules that plugin authors test with (docs/plugin-authors) against the pinned file, in a\n" +
-			"box without network. No paid call is made.",
-		Example:           "relay plugin verify foo",
-		Args:              oneArg(&o.name, "plugin name"),
-		RunE:              runE(o, runF, runPluginVerify),
-		ValidArgsFunction: pluginNames(a),
-	}
-	cmd.Flags().StringVar(&o.binary, "binary", "", "try this `FILE`, here and not in a box")
-	cmd.Flags().MarkHidden("binary")
-	return cmd
-}
-
-func runPluginVerify(ctx context.Context, o *pluginVerifyOptions) error {
-	var res *host.PluginRules
-	switch {
-	case o.binary != "":
-		res = host.TryPlugin(ctx, o.binary)
-	case o.name == "":
-		return usageError{what: "relay plugin verify needs a plugin name", fix: "`relay plugin list` shows the names"}
-	default:
-		repo, err := o.app.open()
-		if err != nil {
-			return err
-		}
-		if res, err = repo.PluginVerify(ctx, o.name); err != nil {
-			return err
-		}
-	}
-	code := host.ExitDone
-	if res.Failed() > 0 {
-		code = host.ExitStopped
-	}
-	return o.app.end(code, res, func(p *printer) {
-		for _, r := range res.Rules {
-			verdict := string(r.Verdict)
-			switch verdict {
-			case "passed":
-				verdict = p.green(verdict)
-			case "failed":
-				verdict = p.red(verdict)
-			}
-			p.linef("%s  %s  %s", pad(host.Safe(r.ID), 3), pad(verdict, 7), host.Safe(r.Text))
-			if r.Detail != "" {
-				p.linef("     %s", p.dim(host.Safe(r.Detail)))
-			}
-		}
-		p.linef("%s breaks %s", host.Safe(res.Plugin), plural(res.Failed(), "rule", "rules"))
-	})
-}
-
 type pluginPackOptions struct {
 	app     *app
 	files   []string

@@ -20,10 +20,19 @@ import (
 // maxVerdicts bounds what is read of the verdicts on a plugin, in bytes.
 const maxVerdicts = 4 << 20
 
-// InCell runs relay itself, with arguments and the file of a plugin as the last one, in a
-// box in which it may start that file and nothing else, and gives what it prints. The
-// file is a copy with the pinned hash, made for this.
-func (e Env) InCell(ctx context.Context, relay string, entry catalog.Entry, args ...string) ([]byte, error) {
+// Errand is what relay does with a plugin in a cell.
+type Errand struct {
+	Args  []string          // of relay; the plugin's file is added as the last one
+	Files map[string][]byte // laid beside the plugin's file, by name
+	// Calls says that the plugin is called, and not only asked: then it may start the
+	// programs that it was granted.
+	Calls bool
+}
+
+// InCell runs relay itself on an errand with a plugin, in a box without network in which
+// it may start that plugin, and gives what it prints. The plugin's file is a copy with
+// the pinned hash, made for this.
+func (e Env) InCell(ctx context.Context, relay string, entry catalog.Entry, errand Errand) ([]byte, error) {
 	dir, remove, err := launch.NewSocketDir()
 	if err != nil {
 		return nil, fault.Wrap(err, judge.BlockedPlugin, "there is no place to try the plugin", "`ls -ld /tmp /tmp/relay-*` shows who owns them")
@@ -33,7 +42,15 @@ func (e Env) InCell(ctx context.Context, relay string, entry catalog.Entry, args
 	if err := copyPinned(file, entry); err != nil {
 		return nil, err
 	}
+	for name, raw := range errand.Files {
+		if err := os.WriteFile(filepath.Join(dir, name), raw, 0o600); err != nil {
+			return nil, fault.Internal(err)
+		}
+	}
 	guest := catalog.Entry{Name: entry.Name, Pin: entry.Pin, Programs: []string{file}, Read: []string{dir}}
+	if errand.Calls {
+		guest.Programs = append(guest.Programs, entry.Programs...)
+	}
 	if guest.Pin == nil {
 		guest.Pin = &catalog.Pin{}
 	}
@@ -52,7 +69,7 @@ func (e Env) InCell(ctx context.Context, relay string, entry catalog.Entry, args
 		return nil, fault.Internal(err)
 	}
 	defer r.Close()
-	run, err := plan.Start(b, box.Proc{Exe: exe, Argv: append(append([]string{"relay"}, args...), file), Env: launch.Env(nil, []string{"CI=1"}), Dir: b.Dir(), Stdout: w})
+	run, err := plan.Start(b, box.Proc{Exe: exe, Argv: append(append([]string{"relay"}, errand.Args...), file), Env: launch.Env(nil, []string{"CI=1"}), Dir: b.Dir(), Stdout: w})
 	w.Close()
 	if err != nil {
 		return nil, BoxFault(err)

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type pluginNewOptions struct {
+	app  *app
+	host host.PluginNewOptions
+}
+
+func newPluginNewCmd(a *app, runF func(context.Context, *pluginNewOptions) error) *cobra.Command {
+	o := &pluginNewOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "new NAME [DIR]",
+		Short: "Write the repository of a new plugin, with its tests",
+		Long: "Writes a plugin that works, the cases that it is tried with, its tests and a README into DIR, by\n" +
+			"default ./relay-plugin-NAME. A provider asks a model; a builder changes a workspace.",
+		Example: "relay plugin new foo --kind provider && relay plugin test relay-plugin-foo\n" +
+			"relay plugin new foo --kind provider --lang python",
+		RunE: runE(o, runF, runPluginNew),
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 2 {
+			o.host.Dir, args = args[1], args[:1]
+		}
+		return neededArg(&o.host.Name, "name for the plugin", "`relay plugin new my-plugin --kind provider`")(cmd, args)
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.host.Kind, "kind", "", "what it is: provider or builder")
+	f.StringVar(&o.host.Lang, "lang", "go", "the `LANGUAGE`: go or python")
+	f.StringVar(&o.host.Module, "module", "", "the Go module's `PATH`, such as github.com/you/relay-plugin-foo")
+	f.StringVar(&o.host.Checkout, "sdk", "", "take the SDK from relay's sources in this `FOLDER`, not from the published module (also RELAY_SDK)")
+	return cmd
+}
+
+func runPluginNew(ctx context.Context, o *pluginNewOptions) error {
+	if o.host.Kind == "" {
+		return usageError{what: "relay plugin new needs a kind", why: "a provider asks a model, a builder changes a workspace", fix: "`relay plugin new " + o.host.Name + " --kind provider`"}
+	}
+	if o.host.Version = version().Version; o.host.Checkout == "" {
+		o.host.Checkout = o.app.getenv("RELAY_SDK")
+	}
+	if o.host.Dir == "" {
+		o.host.Dir = "relay-plugin-" + o.host.Name
+	}
+	o.host.Dir = o.app.path(o.host.Dir)
+	res, err := host.NewPlugin(ctx, o.host)
+	if err != nil {
+		return err
+	}
+	return o.app.done(res, func(p *printer) {
+		p.linef("%s %s", p.green("written:"), host.Safe(res.Dir))
+		for _, f := range res.Files {
+			p.linef("  %s", host.Safe(f))
+		}
+		p.next("`relay plugin test " + res.Dir + "`")
+	})
+}

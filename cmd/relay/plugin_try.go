@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/sdk/plugintest"
+)
+
+type pluginTestOptions struct {
+	app  *app
+	host host.PluginTestOptions
+}
+
+func newPluginTestCmd(a *app, runF func(context.Context, *pluginTestOptions) error) *cobra.Command {
+	o := &pluginTestOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "test PATH",
+		Short: "Try the rules of the protocol on a plugin that you write",
+		Long: "Builds the plugin in a folder (by its go.mod, otherwise by its Makefile), or takes a program that is\n" +
+			"built, and tries every rule on it: as you and in no box, as `go test` would. conformance.json in the\n" +
+			"folder says which calls may be made. Exits with 2 when a rule is broken.",
+		Example: "relay plugin test ./\nrelay plugin test bin/relay-plugin-foo --cases conformance.json --json",
+		Args:    neededArg(&o.host.Path, "path", "`relay plugin test ./`, in the folder of the plugin's repository"),
+		RunE:    runE(o, runF, runPluginTest),
+	}
+	cmd.Flags().StringVar(&o.host.Cases, "cases", "", "make the calls that this `FILE` lists")
+	return cmd
+}
+
+func runPluginTest(ctx context.Context, o *pluginTestOptions) error {
+	o.host.Path, o.host.Cases = o.app.path(o.host.Path), o.app.path(o.host.Cases)
+	res, err := host.TestPlugin(ctx, o.host)
+	if err != nil {
+		return err
+	}
+	return o.app.verdicts(res)
+}
+
+type pluginVerifyOptions struct {
+	app    *app
+	name   string
+	cases  string
+	binary string
+}
+
+func newPluginVerifyCmd(a *app, runF func(context.Context, *pluginVerifyOptions) error) *cobra.Command {
+	o := &pluginVerifyOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "verify [NAME]",
+		Short: "Try the rules of the protocol on an installed plugin",
+		Long: "Runs the rules that plugin authors test with (docs/plugin-authors) against the pinned file, in a\n" +
+			"box without network. No paid call is made. --cases takes the author's file of calls that may be made;\n" +
+			"without it the rules about calls are left out.",
+		Example:           "relay plugin verify foo\nrelay plugin verify foo --cases conformance.json",
+		Args:              oneArg(&o.name, "plugin name"),
+		RunE:              runE(o, runF, runPluginVerify),
+		ValidArgsFunction: pluginNames(a),
+	}
+	cmd.Flags().StringVar(&o.cases, "cases", "", "make the calls that this `FILE` lists")
+	cmd.Flags().StringVar(&o.binary, "binary", "", "try this `FILE`, here and not in a box")
+	cmd.Flags().MarkHidden("binary")
+	return cmd
+}
+
+func runPluginVerify(ctx context.Context, o *pluginVerifyOptions) error {
+	var res *host.PluginRules
+	var err error
+	switch {
+	case o.binary != "":
+		res, err = host.TryPlugin(ctx, o.binary)
+	case o.name == "":
+		return usageError{what: "relay plugin verify needs a plugin name", fix: "`relay plugin list` shows the names"}
+	default:
+		var repo *host.Repo
+		if repo, err = o.app.open(); err == nil {
+			res, err = repo.PluginVerify(ctx, o.name, o.app.path(o.cases))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return o.app.verdicts(res)
+}
+
+// verdicts shows rule by rule how something kept to its rules, and where a rule that it
+// broke is explained.
+func (a *app) verdicts(res *host.PluginRules) error {
+	code := host.ExitDone
+	if res.Failed() > 0 {
+		code = host.ExitStopped
+	}
+	return a.end(code, res, func(p *printer) {
+		for _, r := range res.Rules {
+			verdict := pad(string(r.Verdict), 7)
+			switch r.Verdict {
+			case plugintest.Passed:
+				verdict = p.green(verdict)
+			case plugintest.Failed:
+				verdict = p.red(verdict)
+			}
+			p.linef("%s  %s  %s", pad(host.Safe(r.ID), 3), verdict, host.Safe(r.Text))
+			if r.Detail != "" {
+				p.linef("     %s", p.dim(host.Safe(r.Detail)))
+			}
+			if r.Verdict == plugintest.Failed && r.Guide != "" {
+				p.linef("     %s", r.Guide)
+			}
+		}
+		for _, note := range res.Notes {
+			p.linef("%s %s", p.yellow("note:"), host.Safe(note))
+		}
+		if len(res.Rules) > 0 && res.Rules[0].Guide != "" {
+			page, _, _ := strings.Cut(res.Rules[0].Guide, "#")
+			p.row("guide", page)
+		}
+		p.linef("%s breaks %s", host.Safe(res.Plugin), plural(res.Failed(), "rule", "rules"))
+	})
+}

@@ -1,0 +1,103 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"golang.org/x/mod/semver"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/scaffold"
+	"github.com/paxiom/relay/judge"
+)
+
+// PluginNewOptions say which repository to write for a new plugin.
+type PluginNewOptions struct {
+	Name, Kind, Lang string
+	Dir              string // not there yet, or empty
+	Module           string // "" for one that is to be changed before it is published
+	Version          string // of this relay, whose SDK the plugin is built with
+	Checkout         string // a folder with relay's sources instead
+}
+
+// PluginNew is the repository of a new plugin.
+type PluginNew struct {
+	Doc
+	Name  string   `json:"name"`
+	Dir   string   `json:"dir"`
+	Files []string `json:"files"`
+}
+
+// NewPlugin writes the repository of a new plugin. In Go its modules are fetched as well,
+// so that it builds.
+func NewPlugin(ctx context.Context, o PluginNewOptions) (*PluginNew, error) {
+	plan, err := newPluginPlan(o)
+	if err != nil {
+		return nil, err
+	}
+	dir := o.Dir
+	if there, err := os.ReadDir(dir); err == nil && len(there) > 0 {
+		return nil, fault.New(judge.BlockedPlugin, "the folder "+dir+" is not empty", "it has "+there[0].Name(),
+			"`relay plugin new "+o.Name+" --kind "+o.Kind+" FOLDER`, with a folder that is not there yet")
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fault.Wrap(err, judge.BlockedPlugin, "the folder "+dir+" can't be used", "`ls -ld "+fault.Word(dir)+"`")
+	}
+	files, err := scaffold.Write(dir, plan)
+	if err != nil {
+		return nil, fault.Wrap(err, judge.BlockedPlugin, "the plugin's files can't be written", "`ls -ld "+fault.Word(filepath.Dir(dir))+"`")
+	}
+	res := &PluginNew{Doc: Doc{"relay.plugin.new", 1}, Name: plan.Name, Dir: dir, Files: files}
+	if plan.Lang == scaffold.Go {
+		return res, inFolder(ctx, dir, nil, "go", "mod", "tidy")
+	}
+	return res, nil
+}
+
+func newPluginPlan(o PluginNewOptions) (scaffold.Plan, error) {
+	plan := scaffold.Plan{Name: o.Name, Kind: o.Kind, Lang: o.Lang, Module: o.Module, GoLine: goLine()}
+	bad := func(what, why string) (scaffold.Plan, error) {
+		return plan, fault.New(judge.BlockedPlugin, what, why, "`relay plugin new my-plugin --kind provider`")
+	}
+	switch {
+	case !catalog.ValidName(o.Name):
+		return bad("a plugin can't be called "+o.Name, "a name is a lower-case letter, then at most 31 lower-case letters, digits and dashes")
+	case o.Kind != scaffold.Provider && o.Kind != scaffold.Builder:
+		return bad("there is no kind of plugin "+o.Kind, "a provider asks a model, a builder changes a workspace")
+	case o.Lang != scaffold.Go && o.Lang != scaffold.Python:
+		return bad("there is no template for "+o.Lang, "there are two, go and python; docs/plugin-authors/other-languages.md has what any other language needs")
+	case o.Lang == scaffold.Python && o.Kind != scaffold.Provider:
+		return bad("there is no template for a builder in python", "the one for a provider has all that a builder needs but the service Builder")
+	}
+	if plan.Module == "" {
+		plan.Module = "example.com/" + plan.Program()
+	}
+	if v := "v" + strings.TrimPrefix(o.Version, "v"); semver.IsValid(v) && semver.Build(v) == "" {
+		plan.SDK = v
+	}
+	if o.Checkout != "" {
+		abs, err := filepath.Abs(o.Checkout)
+		if err != nil {
+			return plan, fault.Internal(err)
+		}
+		if _, err := os.Stat(filepath.Join(abs, "sdk", "doc.go")); err != nil {
+			return bad("there are no sources of relay in "+o.Checkout, err.Error())
+		}
+		plan.Checkout = abs
+	}
+	return plan, nil
+}
+
+// goLine is the version of Go for a new module: the one that relay itself is made with.
+func goLine() string {
+	v := strings.TrimPrefix(runtime.Version(), "go")
+	if parts := strings.SplitN(v, ".", 3); len(parts) >= 2 && v[0] >= '0' && v[0] <= '9' {
+		return parts[0] + "." + strings.TrimRight(parts[1], "abcdefghijklmnopqrstuvwxyz-+") + ".0"
+	}
+	return "1.26.0"
+}
