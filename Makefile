@@ -4,7 +4,7 @@ GO      ?= go
 PREFIX  ?= $(HOME)/.local
 SHORT   ?=
 
-.PHONY: build demo test docs-test test-race test-e2e drift bench lint generate corpus crash install uninstall release release-check clean help
+.PHONY: build demo test docs-test test-race test-e2e test-thirdparty drift bench lint generate corpus crash install uninstall release release-check clean help
 
 build: ## relay and its plugins into bin/
 	@$(GO) run ./internal/build -o bin
@@ -26,6 +26,9 @@ test-race: ## the same under the race detector
 test-e2e: build ## with the real Claude Code, Codex and Gemini CLI programs and a model server on loopback
 	@./.ci/e2e
 
+test-thirdparty: build ## plugins of strangers, in Go and Python, built, tested and installed
+	@./.ci/thirdparty
+
 drift: ## what the installed programs print now, by its shape, beside what was recorded; CLAUDE=, CODEX=, GEMINI= other versions
 	@mkdir -p out; ./.ci/e2e drift
 
@@ -39,7 +42,8 @@ generate: ## code from schemas/, reference pages from code
 	$(GO) -C schemas/gen run . .. ../..
 	$(GO) test -count=1 ./host/internal/config -run TestPublished -update
 	$(GO) test -count=1 ./cmd/relay -run TestReferencePages -update
-	$(GO) test -count=1 ./sdk/plugintest -run TestGuide -update
+	$(GO) test -count=1 ./sdk/plugintest -run "TestGuide|TestRulesPage" -update
+	$(GO) test -count=1 ./host/internal/scaffold -run TestPython -update
 	$(GO) test -count=1 ./judge/box -run TestGapTable -update
 
 # CI runs it with QUICK=1, which says at its end what it leaves out and why.

@@ -42,6 +42,8 @@ func TestDocumentedCommandsRun(t *testing.T) {
 			switch {
 			case b.Script:
 				script.WriteString(b.Text)
+			case b.File != "":
+				fmt.Fprintf(&script, "written %s %d\n", name, i)
 			case b.Lang == "":
 				t.Errorf("%s:%d: the block says no language: sh or console for what is typed, text for what is not", p.Path, b.Line)
 			case !b.Commands():
@@ -88,6 +90,12 @@ func TestDocumentedCommandsRun(t *testing.T) {
 		i, err := strconv.Atoi(args[1])
 		ts.Check(err)
 		typeBlock(ts, blocks[args[0]][i])
+	}
+	p.Cmds["written"] = func(ts *testscript.TestScript, neg bool, args []string) {
+		i, err := strconv.Atoi(args[1])
+		ts.Check(err)
+		b := blocks[args[0]][i]
+		ts.Check(os.WriteFile(ts.MkAbs(b.File), []byte(b.Text), 0o644))
 	}
 	testscript.Run(t, p)
 }

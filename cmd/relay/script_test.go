@@ -72,6 +72,7 @@ func scriptParams() testscript.Params {
 			"vendor":    cmdVendor,
 			"collector": cmdCollector,
 			"spans":     cmdSpans,
+			"checkout":  cmdCheckout,
 		},
 	}
 }

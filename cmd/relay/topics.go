@@ -141,6 +141,7 @@ var environmentRows = [][2]string{
 	{"RELAY_TRUST", "digest of a configuration that may name commands, or several (for CI; see relay trust)"},
 	{"RELAY_LOG_LEVEL", "how much plugins log: trace, debug, info, warn, error"},
 	{"RELAY_SIGN_PASSWORD", "password of the key that relay plugin pack signs with"},
+	{"RELAY_SDK", "relay's sources, for relay plugin new: in the place of the published module"},
 	{"NO_COLOR, CLICOLOR_FORCE", "no colour; colour even where it is no terminal"},
 	{"TERM, CI", "TERM=dumb and CI: plain progress lines; CI: no questions either"},
 	{"VISUAL, EDITOR", "the editor of relay review; then git's core.editor, then vi"},

@@ -35,10 +35,17 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestParseFile(t *testing.T) {
+	p, err := Parse("p.md", "<!-- test: file a/b.sh -->\n```sh\nls\n```\n")
+	if err != nil || len(p.Blocks) != 1 || p.Blocks[0].File != "a/b.sh" || p.Blocks[0].Commands() {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	for _, text := range []string{
 		"```sh\nnever ends\n", "<!-- test\nnever ends\n", "<!-- test: skipp x -->\n", "<!-- test: exit soon -->\n",
-		"<!-- test: with X -->\n", "<!-- test: skip why -->\n```json\n{}\n```\n", "<!-- test: exit 2 -->\nno block\n",
+		"<!-- test: with X -->\n", "<!-- test: skip why -->\n```json\n{}\n```\n", "<!-- test: exit 2 -->\nno block\n", "<!-- test: file x -->\nno block\n",
 	} {
 		if p, err := Parse("p.md", text); err == nil {
 			t.Errorf("%q is taken: %+v", text, p)

@@ -27,6 +27,7 @@ type Block struct {
 	Skip   string // why its commands are not run
 	Exit   []int  // what it ends with is the last; its other commands may end with any of them, or 0
 	With   []Word // words that stand for something
+	File   string // that the reader makes of the text
 }
 
 // Word is a placeholder in a block, and what a shell makes of it.
@@ -35,7 +36,7 @@ type Word struct{ Name, Value string }
 // Commands says whether a block is made of commands that a reader types. A program that is
 // shown as a file, with its first line, is none.
 func (b Block) Commands() bool {
-	return !b.Script && (b.Lang == "console" || b.Lang == "sh" && !strings.HasPrefix(b.Text, "#!"))
+	return !b.Script && b.File == "" && (b.Lang == "console" || b.Lang == "sh" && !strings.HasPrefix(b.Text, "#!"))
 }
 
 // Find reads README.md and all pages below docs.
@@ -71,7 +72,7 @@ func Find(root string) ([]*Page, error) {
 
 var (
 	fence     = regexp.MustCompile("^(```+|~~~+)\\s*([a-zA-Z0-9_-]*)")
-	directive = regexp.MustCompile(`^<!-- test: (skip|exit|with) (.*) -->$`)
+	directive = regexp.MustCompile(`^<!-- test: (skip|exit|with|file) (.*) -->$`)
 )
 
 // Parse finds the blocks of a page. In comments it says how they are tried:
@@ -80,6 +81,7 @@ var (
 //	<!-- test: exit N... -->       it ends with the last of these exit codes; those before the
 //	                               last may be of its other commands, beside 0
 //	<!-- test: with WORD=TEXT -->  WORD stands for TEXT in it
+//	<!-- test: file NAME -->       the next block is written to that file
 //	<!-- test                      the lines up to --> are of a test script
 func Parse(path, text string) (*Page, error) {
 	p := &Page{Path: path, Text: text}
@@ -119,7 +121,7 @@ func Parse(path, text string) (*Page, error) {
 			}
 		}
 	}
-	if next.Skip != "" || next.Exit != nil || next.With != nil {
+	if next.Skip != "" || next.Exit != nil || next.With != nil || next.File != "" {
 		return nil, fmt.Errorf("%s: the last comment about a test is for no block", path)
 	}
 	return p, nil
@@ -143,6 +145,8 @@ func direct(b *Block, line string) error {
 	switch m[1] {
 	case "skip":
 		b.Skip = strings.TrimSpace(m[2])
+	case "file":
+		b.File = strings.TrimSpace(m[2])
 	case "exit":
 		for _, word := range strings.Fields(m[2]) {
 			n, err := strconv.Atoi(word)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -206,7 +205,7 @@ func (s *Session) oneCall(c Case, h how) (*call, error) {
 
 // cancelCall cancels a call and then drains: Drain comes back when the handler has.
 func (s *Session) cancelCall(e *callEvidence, c Case, after time.Duration) error {
-	goroutines := runtime.NumGoroutine()
+	before := goroutines()
 	made, err := s.call(c, how{name: fmt.Sprintf("cancelled after %v", after.Round(time.Millisecond)), cancel: after})
 	if err != nil {
 		return err
@@ -228,9 +227,9 @@ func (s *Session) cancelCall(e *callEvidence, c Case, after time.Duration) error
 	}
 	out.returned = time.Since(at)
 	made.p.stop()
-	for s.cfg.Binary == "" && runtime.NumGoroutine() > goroutines {
+	for s.cfg.Binary == "" && goroutines() > before {
 		if time.Since(at) > 2*limit {
-			out.left = append(out.left, fmt.Sprintf("%d goroutines more than before", runtime.NumGoroutine()-goroutines))
+			out.left = append(out.left, fmt.Sprintf("%d goroutines more than before", goroutines()-before))
 			break
 		}
 		time.Sleep(5 * time.Millisecond)

@@ -1,0 +1,27 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/paxiom/relay/sdk"
+	"github.com/paxiom/relay/sdk/plugintest"
+)
+
+func with(text string) func(string) error {
+	return func(dir string) error { return os.WriteFile(filepath.Join(dir, "a.go"), []byte(text), 0o644) }
+}
+
+func TestConformance(t *testing.T) {
+	cases := []plugintest.Case{
+		{Name: "formats", Build: &sdk.BuildRequest{}, Workspace: with("package  a\n"), WantFiles: map[string]string{"a.go": "package a\n"}},
+		{Name: "broken", Build: &sdk.BuildRequest{}, Workspace: with("no go\n"), WantReason: sdk.BadRequest},
+	}
+	t.Run("in process", func(t *testing.T) {
+		plugintest.Run(t, plugintest.Config{Cases: cases, Serve: plugintest.Fresh(info, builder)})
+	})
+	t.Run("binary", func(t *testing.T) {
+		plugintest.Run(t, plugintest.Config{Cases: cases, Binary: plugintest.Build(t, ".")})
+	})
+}
