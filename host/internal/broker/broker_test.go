@@ -216,7 +216,9 @@ func TestNothingComesBack(t *testing.T) {
 			w.(http.Flusher).Flush()
 			w.Header().Set(http.TrailerPrefix+"X-Key", real)
 		},
-		"redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/v1/messages?key="+real, http.StatusTemporaryRedirect) },
+		"redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/v1/messages?key="+real, http.StatusTemporaryRedirect)
+		},
 		"compressed": func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			fmt.Fprint(w, real)
@@ -234,7 +236,9 @@ func TestNothingComesBack(t *testing.T) {
 	// Where it would be sent on, another server does not see it.
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("another server is asked: %v", r.Header) }))
 	defer other.Close()
-	l := lend(t, "GEMINI_API_KEY", "", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, http.StatusPermanentRedirect) })
+	l := lend(t, "GEMINI_API_KEY", "", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, other.URL, http.StatusPermanentRedirect)
+	})
 	if status, text := l.ask(t, "GET", "/v1beta/models", "", "X-Goog-Api-Key: KEY"); status != 502 || strings.Contains(text, other.URL) {
 		t.Errorf("%d %s", status, text)
 	}
