@@ -128,10 +128,11 @@ func runDemoTick(ctx context.Context, a *app, repo *host.Repo, t demoTick, p *pr
 		return nil, usageError{what: fmt.Sprintf("the demonstration ended with %s, not with %s", res.Report.Code, t.code),
 			why: "something on this machine is not as relay needs it", fix: "`relay doctor`"}
 	}
-	// Where to look further is said at the end: here the next step is the next tick.
-	shown := *res.Report
-	shown.Next, shown.Pointers, shown.Salvage = "", nil, ""
-	verdict(p, &host.RunResult{Report: &shown, ExitCode: res.ExitCode})
+	shown, err := repo.Show(ctx, res.Report.RunID)
+	if err != nil {
+		return nil, err
+	}
+	p.linef("\nThe report of it, REPORT.md:\n\n%s", indent(shown.Markdown))
 	return res.Report, nil
 }
 
