@@ -11,6 +11,7 @@ import (
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/daylog"
 	"github.com/paxiom/relay/host/internal/notify"
+	"github.com/paxiom/relay/host/internal/pulse"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -67,6 +68,9 @@ func (r *Repo) StartCycle(ctx context.Context, o CycleStart) (*CycleResult, erro
 	if err := r.ready(ctx, repo.loaded, env.Catalog, cycleTeam(s.Service, env.Catalog)); err != nil {
 		return nil, err
 	}
+	pulse := pulse.Record(repo.ws, "relay start", o.Observer)
+	defer pulse.End()
+	env.Observer = pulse
 	rec, err := cycle.Start(ctx, env, cycle.StartOptions{Service: s, Base: o.Base, Force: o.Force}, o.Began)
 	return r.cycleResult(repo, rec, err)
 }
@@ -154,6 +158,9 @@ func (r *Repo) onCycle(id string, obs Observer, do func(*cycle.Env, string) (*cy
 	if err != nil {
 		return nil, err
 	}
+	pulse := pulse.Record(repo.ws, "relay cycle", obs)
+	defer pulse.End()
+	env.Observer = pulse
 	rec, err := do(env, uuid)
 	return r.cycleResult(repo, rec, err)
 }

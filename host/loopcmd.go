@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/pulse"
 	"github.com/paxiom/relay/host/loop"
 )
 
@@ -88,6 +89,9 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 	}
 	ctx, asked, done := stoppable(ctx, repo.ws)
 	defer done()
+	pulse := pulse.Record(repo.ws, "relay loop", o.Observer)
+	defer pulse.End()
+	env.Observer = pulse
 	trusted := env.LoadErr == nil && env.Trust.Check(env.Loaded, r.getenv) == nil
 	if trusted {
 		if err := r.ready(ctx, env.Loaded, env.Catalog, tickTeam(env.Loaded.Config)); err != nil {

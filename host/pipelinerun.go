@@ -12,6 +12,7 @@ import (
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/lock"
+	"github.com/paxiom/relay/host/internal/pulse"
 	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
@@ -68,6 +69,9 @@ func (r *Repo) PipelineRun(ctx context.Context, o PipelineRunOptions) (*Pipeline
 	}
 	ctx, asked, done := stoppable(ctx, repo.ws)
 	defer done()
+	pulse := pulse.Record(repo.ws, "relay pipeline run", o.Observer)
+	defer pulse.End()
+	env.Observer = pulse
 	opts := pipeline.Options{Only: o.Only, Session: o.MaxSession, Parallel: o.Parallel, Drain: asked, OnTask: o.OnTask}
 	var to *pusher
 	if o.Push {

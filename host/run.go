@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/pulse"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/tick"
 )
@@ -29,6 +30,9 @@ func (r *Repo) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
 			var done func()
 			ctx, _, done = stoppable(ctx, ws)
 			defer done()
+			pulse := pulse.Record(ws, "relay run", o.Observer)
+			defer pulse.End()
+			env.Observer = pulse
 		}
 	}
 	out, err := tick.Run(ctx, env, t)

@@ -44,15 +44,24 @@ func (r *Repo) Status(ctx context.Context, preflight bool) (*StatusResult, error
 
 // read fills the status from files alone.
 func (s *StatusResult) read(o *opened, stateDir string) error {
-	s.Root, s.Workspace, s.Branch = o.root, o.ws.Rel(), headBranch(o.root)
-	if o.loaded.File != "" {
-		s.Config, _ = filepath.Rel(o.root, o.loaded.File)
-	}
 	state, info, err := lock.Inspect(o.ws.Lock())
 	if err != nil {
 		return err
 	}
-	s.Lock = string(state)
+	seen, err := loop.Last(o.ws)
+	if err != nil {
+		return err
+	}
+	return s.readWith(o, stateDir, state, info, seen)
+}
+
+// readWith fills in the rest, once it is known who holds the lock and which loop runs.
+func (s *StatusResult) readWith(o *opened, stateDir string, state lock.State, info *lock.Info, seen *loop.Seen) error {
+	s.Root, s.Workspace, s.Branch = o.root, o.ws.Rel(), headBranch(o.root)
+	if o.loaded.File != "" {
+		s.Config, _ = filepath.Rel(o.root, o.loaded.File)
+	}
+	s.Lock, s.Loop = string(state), seen
 	if info != nil && state == lock.Held {
 		s.LockPID, s.lockedBy = info.PID, info.Command
 	}
@@ -62,9 +71,6 @@ func (s *StatusResult) read(o *opened, stateDir string) error {
 		return nil
 	}
 	s.readLastRun(o)
-	if s.Loop, err = loop.Last(o.ws); err != nil {
-		return err
-	}
 	s.readCycles(o)
 	s.readTasks(o)
 	s.decideNext(o)
@@ -148,7 +154,11 @@ func (s *StatusResult) readLastRun(o *opened) {
 		}
 	}
 	s.Blocked = lastBlock(o, s.LastRun)
-	if q, _ := openQuestion(o); q != nil {
+	q, _ := openQuestion(o)
+	if q != nil && s.LastRun != nil && s.LastRun.RunID != q.RunID && s.Lock == string(lock.Held) {
+		q = nil // the run under way has taken the answer
+	}
+	if q != nil {
 		s.Question, s.Choices = q.Question.Prompt, q.Question.Choices
 		if s.LastRun != nil && s.LastRun.RunID == q.RunID {
 			s.LastRun.ExitCode = ExitWaiting

@@ -43,13 +43,13 @@ func newRootCmd(a *app) *cobra.Command {
 	root.AddCommand(
 		newInitCmd(a, nil), newDoctorCmd(a, nil), newStatusCmd(a, nil), newDemoCmd(a, nil),
 		newRunCmd(a, nil), newLoopCmd(a, nil), newStopCmd(a, nil), newAnswerCmd(a, nil), newPipelineCmd(a), newTaskCmd(a),
-		newStartCmd(a, nil), newReviewCmd(a, nil), newContinueCmd(a, nil), newAcceptCmd(a, nil), newIterateCmd(a, nil), newQueueCmd(a, nil),
-		newShowCmd(a, nil), newReportCmd(a, nil), newCostCmd(a, nil),
+		newStartCmd(a, nil), newReviewCmd(a, nil), newContinueCmd(a, nil), newAcceptCmd(a, nil), newIterateCmd(a, nil),
+		newWatchCmd(a, nil), newShowCmd(a, nil), newReportCmd(a, nil), newCostCmd(a, nil),
 		newUndoCmd(a, nil), newSalvageCmd(a, nil), newRecoverCmd(a, nil),
 		newConfigCmd(a), newTrustCmd(a, nil), newPluginCmd(a),
 	)
 	root.AddCommand(inBrief(newWakeCmd(a, nil), newExplainCmd(a, nil), newHistoryCmd(a), newCompletionCmd(a), newVersionCmd(a, nil))...)
-	root.AddCommand(inBrief(newServiceCmd(a), newResumeCmd(a, nil), newAbortCmd(a, nil), newRotateCmd(a, nil), newLogsCmd(a, nil), newTmuxStatusCmd(a, nil), newStatsCmd(a, nil), newGCCmd(a, nil))...)
+	root.AddCommand(inBrief(newServiceCmd(a), newQueueCmd(a, nil), newResumeCmd(a, nil), newAbortCmd(a, nil), newRotateCmd(a, nil), newLogsCmd(a, nil), newTmuxStatusCmd(a, nil), newStatsCmd(a, nil), newGCCmd(a, nil))...)
 	root.AddCommand(helpTopics(a)...)
 	addGlobalFlags(a, root)
 	setHelp(a, root)

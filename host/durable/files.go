@@ -220,11 +220,16 @@ func (s *Files) Glance(id string) (held bool, progress json.RawMessage) {
 		held = err == nil && !ok
 		probe.Close()
 	}
+	return held, s.Peek(id)
+}
+
+// Peek gives the newest progress of a run, nil when there is none. It takes no lock.
+func (s *Files) Peek(id string) json.RawMessage {
 	raw, err := os.ReadFile(filepath.Join(s.dir, id, "progress.json"))
 	if err != nil || !json.Valid(raw) {
-		return held, nil
+		return nil
 	}
-	return held, raw
+	return raw
 }
 
 // Prune removes the runs before the newest keep, but for those that a process has in hand.

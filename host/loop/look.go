@@ -136,6 +136,36 @@ func Last(ws *workspace.Workspace) (*Seen, error) {
 	return last, nil
 }
 
+// Look gives the loop that runs, or else the newest one, and takes no lock: running says
+// whether a process works here.
+func Look(ws *workspace.Workspace, running func(pid int) bool) *Seen {
+	if _, err := os.Lstat(Dir(ws)); err != nil {
+		return nil
+	}
+	store, err := durable.NewFiles(Dir(ws), nil)
+	if err != nil {
+		return nil
+	}
+	ids, err := store.Newest(lookedAt)
+	if err != nil {
+		return nil
+	}
+	var last *Seen
+	for _, id := range ids {
+		s := &Seen{ID: id}
+		if json.Unmarshal(store.Peek(id), &s.Progress) != nil {
+			continue
+		}
+		if s.Running = s.Reason == "" && running(s.PID); s.Running {
+			return s
+		}
+		if s.CutOff = s.Reason == ""; last == nil {
+			last = s
+		}
+	}
+	return last
+}
+
 // settle corrects what a loop could not say any more by what is on record.
 func (s *Seen) settle(st durable.State) {
 	switch st.Status {

@@ -226,6 +226,36 @@ func (i *Info) holds(local bool) string {
 	}
 }
 
+// Self is what a lock file would say of this process.
+func Self(command string) Info { return self(command) }
+
+// Alive tells whether the process lives, or may on another machine. It takes no lock.
+func (i *Info) Alive() bool { return i.holds(true) != "" }
+
+// Look tells like Inspect who holds the lock at path, by what the file says alone: it
+// takes no lock itself, and may be wrong about a file that somebody else wrote.
+func Look(path string) (State, *Info) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return Free, nil
+	}
+	f := os.NewFile(uintptr(fd), path)
+	defer f.Close()
+	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
+		return Corrupt, nil
+	}
+	i, err := read(f)
+	switch {
+	case err != nil:
+		return Corrupt, nil
+	case i == nil:
+		return Free, nil
+	case i.Alive():
+		return Held, i
+	}
+	return Stale, i
+}
+
 // write puts our information into the file; the descriptor keeps the kernel's lock,
 // so the file is written in place and not replaced.
 func (l *Lock) write() error {

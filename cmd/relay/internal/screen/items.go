@@ -1,0 +1,154 @@
+package screen
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host"
+)
+
+// item is a row of the list that can be chosen.
+type item struct {
+	repo  *watched
+	need  *host.WatchNeed // set: it waits for the operator
+	mark  string
+	kind  string
+	id    string // of the run, cycle or task that keys act on; "" when there is none
+	task  bool
+	head  string // of the section that it begins; "" when another item did
+	text  string
+	below []string // rows under it
+	since time.Time
+}
+
+// key tells items apart from look to look.
+func (i item) key() string { return i.repo.Root() + "\x00" + i.kind + "\x00" + i.id }
+
+// list makes the rows anew, and keeps what is chosen.
+func (w *watcher) list() {
+	was := ""
+	if w.chosen >= 0 && w.chosen < len(w.items) {
+		was = w.items[w.chosen].key()
+	}
+	w.items = w.items[:0]
+	for _, section := range []struct {
+		head string
+		of   func(*watched) []item
+	}{{"needs you", needs}, {"working", w.working}, {"in flight", flying}, {"tasks", tasks}, {"runs", runs}} {
+		head := section.head
+		for _, r := range w.repos {
+			if r.res == nil {
+				continue
+			}
+			for _, it := range section.of(r) {
+				it.repo, it.head, head = r, head, ""
+				if len(w.repos) > 1 {
+					it.text = Text(filepath.Base(r.Root())) + "  " + it.text
+				}
+				w.items = append(w.items, it)
+			}
+		}
+	}
+	if was == "" {
+		w.chosen = 0
+		return
+	}
+	for i := range w.items {
+		if w.items[i].key() == was {
+			w.chosen = i
+			return
+		}
+	}
+	w.chosen = max(0, min(w.chosen, len(w.items)-1))
+}
+
+// needs are what waits for the operator.
+func needs(r *watched) (out []item) {
+	for i := range r.res.Needs {
+		n := &r.res.Needs[i]
+		it := item{need: n, mark: "!", kind: n.Kind, id: n.ID, task: n.Kind == host.NeedTask, since: n.Since}
+		if n.Kind == host.NeedQuestion || n.Kind == host.NeedTask {
+			it.mark = "?"
+		}
+		it.text = Text(n.Title)
+		if n.Text != "" {
+			it.text = strings.TrimSpace(it.text + "  " + Text(oneLine(n.Text)))
+		}
+		out = append(out, it)
+	}
+	return out
+}
+
+// working are the relays at work, with what each does.
+func (w *watcher) working(r *watched) (out []item) {
+	for i := range r.res.Working {
+		p := &r.res.Working[i]
+		it := item{mark: "*", kind: strings.TrimPrefix(Text(p.Command), "relay "), since: p.StartedAt, text: "process " + Amount(float64(p.PID))}
+		if r.res.Loop != nil && r.res.Loop.PID == p.PID && r.res.Loop.Running {
+			it.text += ", tick " + Amount(float64(r.res.Loop.Tick))
+		}
+		for _, d := range p.Now.Doing {
+			it.id = d.RunID
+			it.below = append(it.below, doing(d, w.o.Now()))
+		}
+		if s := standing(&p.Now, w.o.Now(), 1000); s != "" {
+			it.below = append(it.below, s)
+		}
+		out = append(out, it)
+	}
+	return out
+}
+
+// flying are the cycles that go on by themselves.
+func flying(r *watched) (out []item) {
+	for _, c := range r.res.Cycles {
+		if !c.Waits {
+			out = append(out, item{mark: "~", kind: "cycle", id: c.Short, since: c.Since, text: Text(c.Service) + "  " + string(c.State) + "  " + Text(oneLine(c.Detail))})
+		}
+	}
+	return out
+}
+
+// tasks are the attempts of the pipeline that have not ended.
+func tasks(r *watched) (out []item) {
+	for _, t := range r.res.Open {
+		if t.Waiting == nil {
+			out = append(out, item{mark: "~", kind: "task", id: t.TaskID, task: true, since: t.StartedAt, text: "at " + Text(t.Step) + "  " + Text(t.Task.Title)})
+		}
+	}
+	return out
+}
+
+// runs are the last ones, the newest first.
+func runs(r *watched) (out []item) {
+	for _, m := range r.res.Runs {
+		if m.Code == "" && r.atWork(m.RunID) {
+			continue // it stands among those at work
+		}
+		it := item{mark: "x", kind: "run", id: m.RunID, since: m.EndedAt, text: string(m.Code) + "  " + Text(oneLine(m.Intent))}
+		switch {
+		case m.Code == "":
+			it.mark, it.text = "…", "unfinished"
+		case m.Code == "SUCCESS":
+			it.mark = "✓"
+		case strings.HasPrefix(string(m.Code), "BLOCKED_"):
+			it.mark = "-"
+		}
+		out = append(out, it)
+	}
+	return out
+}
+
+// atWork tells whether a relay at work makes this run.
+func (r *watched) atWork(run string) bool {
+	for _, p := range r.res.Working {
+		if p.RunID == run || slices.ContainsFunc(p.Now.Doing, func(d host.Doing) bool { return d.RunID == run }) {
+			return true
+		}
+	}
+	return false
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,0 +1,177 @@
+package screen
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/paxiom/relay/host"
+)
+
+func init() {
+	scenes["watch"] = func() { sceneWatch(full()) }
+	scenes["empty"] = func() { sceneWatch(&fake{root: "/work/project", res: &host.WatchResult{Branch: "main"}}) }
+	scenes["all"] = func() {
+		other := full()
+		other.root = "/work/another"
+		sceneWatch(full(), other)
+	}
+}
+
+// fake is a repository that does not change but for what is done to it.
+type fake struct {
+	root string
+	res  *host.WatchResult
+}
+
+func (f *fake) Root() string                                     { return f.root }
+func (f *fake) Watch(context.Context) (*host.WatchResult, error) { return f.res, nil }
+func (f *fake) WatchStamp() string                               { return "same" }
+func (f *fake) PatchOf(_ context.Context, id string) (string, error) {
+	if !strings.HasPrefix(id, "2026") {
+		return "", errors.New("no such run")
+	}
+	return "diff --git a/add.sh b/add.sh\n--- a/add.sh\n+++ b/add.sh\n@@ -1 +1 @@\n-echo $(($1 - $2))\n+echo $(($1 + $2))\x1b[2J\n", nil
+}
+
+func (f *fake) Answer(_ context.Context, text string) (*host.AnswerResult, error) {
+	f.res.Needs = f.res.Needs[1:]
+	return &host.AnswerResult{Answer: text, Next: "`relay run` (" + text + ")"}, nil
+}
+
+func (f *fake) TaskAnswer(context.Context, string, string) (*host.TaskResult, error) {
+	return nil, errors.New("nobody asked")
+}
+
+func full() *fake {
+	at := func(ago time.Duration) time.Time { return noon.Add(-ago) }
+	p := host.Pulse{Log: []host.PulseLine{{At: at(time.Minute), Text: "done: orchestrate  fix-add: make it pass"}, {At: at(time.Second), Text: "claude-code: edits add.sh"}}}
+	p.PID, p.Command, p.StartedAt = 4711, "relay loop", at(10*time.Minute)
+	p.Now.Doing = []host.Doing{{RunID: "20261121-115900-aaaa", State: "BUILD", Since: at(80 * time.Second), Acts: []host.Act{{Plugin: "claude-code", Text: "edits שלום/世界.go"}}}}
+	p.Now.Limits = []host.Bound{{Name: "tick", Until: noon.Add(20 * time.Minute)}}
+	p.Now.Usage = host.Usage{InputTokens: num(int64(12000)), OutputTokens: num(int64(400)), CostUSD: num(0.25)}
+	run := func(id string, ago time.Duration, code host.Code, intent string) host.RunLine {
+		var r host.RunLine
+		r.RunID, r.EndedAt, r.Code, r.Intent = id, at(ago), code, intent
+		return r
+	}
+	return &fake{root: "/work/project", res: &host.WatchResult{Branch: "main",
+		Needs: []host.WatchNeed{
+			{Kind: host.NeedQuestion, ID: "20261121-113000-bbbb", Title: "round", Text: "Which way shall halves be rounded? \x1b[31mred", Choices: []string{"up", "to even"}, Since: at(30 * time.Minute), Next: "`relay answer \"…\"`"},
+			{Kind: host.NeedPlan, ID: "bf3c91aa", Title: "billing", Text: "7 entries, 2 undecided", Since: at(3 * time.Hour), Next: "`relay review bf3c91aa`"},
+		},
+		Working: []host.Pulse{p}, Loop: &host.LoopSeen{ID: "l", Running: true, Progress: host.LoopProgress{PID: 4711, Tick: 3}},
+		Cycles: []host.CycleLine{{Short: "99aa11bb", Service: "search", State: "AUDIT_RUNNING", Since: at(2 * time.Minute), Detail: "claude, codex"}},
+		Tasks:  map[string]int{"completed": 2, "pending": 5},
+		Runs: []host.RunLine{run("20261121-113000-bbbb", 30*time.Minute, "SUCCESS", "ask how to round"), run("20261121-100000-cccc", 2*time.Hour, "STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED", "make the \u202egnp.exe pass"),
+			run("20261120-100000-dddd", 26*time.Hour, "BLOCKED_BUDGET_CAP", "")},
+		Budgets: []host.BudgetLine{{Name: "ticks", Used: 3, Max: 20}, {Name: "dollars", Used: 4.5, Max: 5}},
+		Log:     []string{"2026-11-21T11:58:00.000Z 99aa11bb search state INITIALIZED -> AUDIT_RUNNING by relay"},
+	}}
+}
+
+func sceneWatch(all ...*fake) {
+	time.Local = time.UTC
+	relay := filepath.Join(os.Getenv(stepsVar), "relay")
+	_ = os.WriteFile(relay, []byte("#!/bin/sh\necho \"this is relay $*\"\n"), 0o755)
+	o := WatchOptions{In: os.Stdin, Out: os.Stdout, Color: os.Getenv("NO_COLOR") == "", Relay: relay, Environ: os.Environ(), Now: func() time.Time { return noon }}
+	for _, f := range all {
+		o.Sources = append(o.Sources, f)
+	}
+	if err := Watch(context.Background(), o); err != nil {
+		println(err.Error())
+	}
+}
+
+// One pass through everything that the keys do.
+func TestWatchKeys(t *testing.T) {
+	t.Parallel()
+	s := perform(t, "watch", 100, 30)
+	s.golden("watch-100", "NEEDS YOU", "RUNS")
+	s.keys("?")
+	s.golden("watch-keys", "review a plan")
+	s.keys("q", "j", "j")
+	s.golden("watch-chosen", "> *")
+	s.keys("l")
+	s.shows("log  (1-", "AUDIT_RUNNING by relay")
+	s.keys("q", "G", "k", "d")
+	s.golden("watch-diff", "echo $(($1 + $2))\\x1b[2J")
+	s.keys("q", "Enter")
+	s.shows("this is relay -C /work/project show 20261121-100000-cccc")
+	s.keys("q", "A")
+	s.shows("nothing here waits for A")
+	s.keys("r")
+	s.shows("this is relay -C /work/project review bf3c91aa", "Enter goes back")
+	s.keys("Enter")
+	s.shows("relay review bf3c91aa is done", "NEEDS YOU")
+	s.keys("s")
+	s.shows("y does it")
+	s.keys("n")
+	s.shows("nothing was done")
+	s.keys("a", "2", "1", "BSpace", "ü")
+	s.shows("answer to 20261121-113000-bbbb: 2ü_")
+	s.keys("Enter")
+	got := s.shows("answered; next: `relay run` (2ü)")
+	s.eventually("is without the question", func(got string) bool { return !strings.Contains(got, "Which way") })
+	if strings.ContainsRune(got, '\u202e') {
+		t.Errorf("%q", got)
+	}
+	s.keys("q")
+	s.shows("over")
+	if got := strings.TrimSpace(s.tmux("display-message", "-p", "#{cursor_flag} #{alternate_on}")); got != "1 0" {
+		t.Errorf("cursor shown, alternate screen: %s", got)
+	}
+}
+
+func TestWatchSizes(t *testing.T) {
+	t.Parallel()
+	s := perform(t, "watch", 60, 16, "NO_COLOR=1")
+	s.golden("watch-60", "NEEDS YOU", "? keys")
+	if got := s.tmux("capture-pane", "-p", "-e"); strings.Contains(got, "\x1b[3") {
+		t.Errorf("colour in %q", got)
+	}
+	s.tmux("resize-window", "-x", "120", "-y", "40")
+	s.golden("watch-120", "RUNS", "BLOCKED_BUDGET_CAP")
+	s.tmux("resize-window", "-x", "19", "-y", "4")
+	s.shows("too small")
+}
+
+func TestWatchAllAndEmpty(t *testing.T) {
+	t.Parallel()
+	perform(t, "all", 100, 40).golden("watch-all", "2 repositories", "another")
+	perform(t, "empty", 80, 10).golden("watch-empty", "nothing has run here yet")
+}
+
+// Killed by a signal that it can hear, the terminal is as it was.
+func TestWatchLeavesTheTerminal(t *testing.T) {
+	t.Parallel()
+	s := perform(t, "watch", 80, 20)
+	s.shows("NEEDS YOU")
+	s.keys("C-c")
+	s.shows("over")
+	if got := strings.TrimSpace(s.tmux("display-message", "-p", "#{cursor_flag} #{alternate_on} #{keypad_cursor_flag}")); got != "1 0 0" {
+		t.Errorf("%s", got)
+	}
+}
+
+// The list as plain lines: each fits, and nothing in it controls a terminal.
+func TestSnapshot(t *testing.T) {
+	for _, width := range []int{40, 80, 200} {
+		lines, found, err := Snapshot(context.Background(), []Source{full()}, func() time.Time { return noon }, width)
+		if err != nil || len(found) != 1 {
+			t.Fatal(found, err)
+		}
+		for _, line := range lines {
+			if Columns(line) > width || strings.ContainsAny(line, "\x1b\u202e\n") {
+				t.Errorf("%d columns of %d: %q", Columns(line), width, line)
+			}
+		}
+		if all := strings.Join(lines, "\n"); !strings.Contains(all, "NEEDS YOU") || !strings.Contains(all, "  ? question") || strings.Contains(all, "> ") {
+			t.Errorf("%s", all)
+		}
+	}
+}

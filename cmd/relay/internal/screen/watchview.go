@@ -1,0 +1,304 @@
+package screen
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// draw is the whole screen: never more rows than the terminal has, and none wider.
+func (w *watcher) draw() string {
+	var rows []string
+	switch {
+	case w.width < 20 || w.height < 5:
+		rows = []string{Cut("too small: q leaves", w.width)}
+	case w.mode == modeText:
+		rows = w.reading()
+	default:
+		rows = w.overview()
+	}
+	return strings.Join(rows[:min(len(rows), max(1, w.height))], "\n")
+}
+
+// row cuts a line to the screen and sets it in a style. Nothing is said by the style alone.
+func (w *watcher) row(style, text string) string {
+	text = Cut(text, w.width)
+	if !w.o.Color || style == "" {
+		return text
+	}
+	return "\x1b[" + style + "m" + text + "\x1b[0m"
+}
+
+const (
+	bold    = "1"
+	dim     = "2"
+	reverse = "7"
+	green   = "32"
+	yellow  = "33"
+)
+
+func (w *watcher) overview() []string {
+	rows := []string{w.row(bold, w.header())}
+	detail, spend := w.detail(), w.spend()
+	room := w.height - 2 - len(detail) - len(spend)
+	if room < 4 && len(spend) > 0 {
+		spend, room = nil, room+len(spend)
+	}
+	if room < 4 && len(detail) > 2 {
+		room += len(detail) - 2
+		detail = detail[:2]
+	}
+	list, at := w.rows()
+	log := w.log()
+	share := room
+	if len(log) > 0 && room >= 8 {
+		share = min(len(list), room*2/3)
+	}
+	rows = append(rows, w.window(list, at, share)...)
+	if rest := room - min(share, len(list)); len(log) > 0 && rest >= 3 {
+		rows = append(rows, w.row(dim, "-- log --"))
+		for _, line := range log[max(0, len(log)-rest+1):] {
+			rows = append(rows, w.row(dim, "  "+Text(line)))
+		}
+	}
+	for len(rows) < w.height-1-len(detail)-len(spend) {
+		rows = append(rows, "")
+	}
+	rows = append(append(rows, detail...), spend...)
+	return append(rows, w.footer())
+}
+
+// header is where this is, and what it comes to.
+func (w *watcher) header() string {
+	need, work := 0, 0
+	for _, r := range w.repos {
+		if r.res != nil {
+			need, work = need+len(r.res.Needs), work+len(r.res.Working)
+		}
+	}
+	where := fmt.Sprintf("%d repositories", len(w.repos))
+	if len(w.repos) == 1 {
+		where = Text(filepath.Base(w.repos[0].Root()))
+		if r := w.repos[0].res; r != nil && r.Branch != "" {
+			where += " on " + Text(r.Branch)
+		}
+	}
+	return fmt.Sprintf("relay watch  %s  %d need you  %d at work  %s", where, need, work, w.o.Now().Local().Format("15:04"))
+}
+
+// rows is the list, and at which row the chosen item stands.
+func (w *watcher) rows() (rows []string, at int) {
+	for _, r := range w.repos {
+		if err := r.err; err != nil {
+			rows = append(rows, w.row(yellow, "! "+Text(r.Root()+": "+err.Error())))
+		} else if r.res != nil && r.res.Problem != nil {
+			rows = append(rows, w.row(yellow, "! "+Text(filepath.Base(r.Root())+": "+r.res.Problem.What)), w.row("", "    "+Text(r.res.Problem.Fix)))
+		}
+	}
+	if len(w.items) == 0 {
+		return append(rows, w.row(dim, "nothing has run here yet")), 0
+	}
+	for i, it := range w.items {
+		if it.head != "" {
+			rows = append(rows, w.row(bold, strings.ToUpper(it.head)))
+		}
+		style, sign := "", "  "
+		if it.need != nil {
+			style = yellow
+		}
+		if i == w.chosen {
+			style, sign, at = reverse, "> ", len(rows)
+		}
+		rows = append(rows, w.row(style, w.line(sign, it)))
+		for _, below := range it.below {
+			rows = append(rows, w.row("", "      "+below))
+		}
+	}
+	return rows, at
+}
+
+// line is one item in columns: mark, kind, id, text, and how long ago at the right.
+func (w *watcher) line(sign string, it item) string {
+	id := Text(it.id)
+	if len(id) > 9 && id[8] == '-' && strings.Trim(id[:8], "0123456789") == "" {
+		id = id[9:] // of a run; how long ago its day was is told at the right
+	}
+	ago := since(it.since, w.o.Now())
+	left := sign + it.mark + " " + Fit(it.kind, 9) + " " + Fit(id, 16) + " "
+	return left + Fit(it.text, w.width-Columns(left)-Columns(ago)-1) + " " + ago
+}
+
+// since says roughly how long ago a moment is.
+func since(t, now time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	switch d := now.Sub(t); {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(max(d, 0).Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%dd", int(d.Hours()/24))
+	}
+}
+
+// window is the part of the list that has the chosen row in it.
+func (w *watcher) window(rows []string, at, size int) []string {
+	size = min(size, len(rows))
+	if at < w.top {
+		w.top = at
+	}
+	if at >= w.top+size {
+		w.top = at - size + 1
+	}
+	if w.chosen == 0 {
+		w.top = 0
+	}
+	w.top = max(0, min(w.top, len(rows)-size))
+	return rows[w.top : w.top+size]
+}
+
+// detail is what waits for an answer, in full as far as it fits.
+func (w *watcher) detail() []string {
+	if w.chosen >= len(w.items) || w.items[w.chosen].need == nil {
+		return nil
+	}
+	n := w.items[w.chosen].need
+	var rows []string
+	words := wrap(Text(oneLine(n.Text)), w.width-2)
+	for i, line := range words {
+		if i == 3 {
+			break
+		}
+		rows = append(rows, w.row("", "| "+line))
+	}
+	for i, c := range n.Choices {
+		if i == 4 {
+			rows = append(rows, w.row("", fmt.Sprintf("|   and %d more: enter shows all", len(n.Choices)-i)))
+			break
+		}
+		rows = append(rows, w.row("", fmt.Sprintf("|   %d. %s", i+1, Text(oneLine(c)))))
+	}
+	return append(rows, w.row(dim, "| next: "+Text(n.Next)))
+}
+
+// wrap sets words in lines of at most n columns.
+func wrap(s string, n int) (lines []string) {
+	for _, word := range strings.Fields(s) {
+		if last := len(lines) - 1; last >= 0 && Columns(lines[last])+1+Columns(word) <= n {
+			lines[last] += " " + word
+			continue
+		}
+		lines = append(lines, word)
+	}
+	return lines
+}
+
+// spend are the budgets against their caps, and where the tasks stand.
+func (w *watcher) spend() (rows []string) {
+	for _, r := range w.repos {
+		if r.res == nil {
+			continue
+		}
+		name := ""
+		if len(w.repos) > 1 {
+			name = Text(filepath.Base(r.Root())) + "  "
+		}
+		if s := bars(r.res.Budgets, w.width-2-Columns(name)); s != "" {
+			rows = append(rows, w.row("", "$ "+name+s))
+		}
+		if s := counts(r.res.Tasks); s != "" {
+			rows = append(rows, w.row("", "# "+name+"tasks: "+s))
+		}
+		for _, a := range r.res.Alerts {
+			rows = append(rows, w.row(yellow, "! "+name+Text(a)))
+		}
+	}
+	return rows[:min(len(rows), max(2, w.height/5))]
+}
+
+// counts says how many tasks have each status.
+func counts(of map[string]int) string {
+	var parts []string
+	for _, s := range []string{"completed", "in_progress", "pending", "failed", "skipped"} {
+		if n := of[s]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(s, "_", " ")))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// log is what happened: the day's log of cycles, and what those at work said.
+func (w *watcher) log() (lines []string) {
+	for _, r := range w.repos {
+		if r.res == nil {
+			continue
+		}
+		lines = append(lines, r.res.Log...)
+		for _, p := range r.res.Working {
+			for _, l := range p.Log {
+				lines = append(lines, l.At.Local().Format("15:04:05")+" "+l.Text)
+			}
+		}
+	}
+	return lines
+}
+
+// footer is what a key asks for, what the last one did, or the keys.
+func (w *watcher) footer() string {
+	switch {
+	case w.mode == modeAsk:
+		text := "answer to " + Text(w.ask.of.id) + ": " + Text(string(w.ask.text)) + "_"
+		if over := Columns(text) - w.width; over > 0 { // the end is where one types
+			text = "answer: …" + tail(Text(string(w.ask.text)), w.width-12) + "_"
+		}
+		return w.row(bold, text)
+	case w.said != "":
+		return w.row(bold, Text(oneLine(w.said)))
+	}
+	return w.row(dim, "? keys  enter show  d diff  l log  a answer  r review  q leave")
+}
+
+// tail is the end of a text, n columns at most.
+func tail(s string, n int) string {
+	r := []rune(s)
+	for len(r) > 0 && Columns(string(r)) > n {
+		r = r[1:]
+	}
+	return string(r)
+}
+
+// reading is a text on the whole screen.
+func (w *watcher) reading() []string {
+	t := &w.text
+	room := w.height - 2
+	end := min(len(t.lines), t.top+room)
+	rows := []string{w.row(bold, fmt.Sprintf("%s  (%d-%d of %d)", Text(t.title), min(t.top+1, len(t.lines)), end, len(t.lines)))}
+	for _, line := range t.lines[min(t.top, len(t.lines)):end] {
+		style := ""
+		if strings.HasPrefix(t.title, "diff ") {
+			style = diffStyle(line)
+		}
+		rows = append(rows, w.row(style, line))
+	}
+	for len(rows) < w.height-1 {
+		rows = append(rows, "")
+	}
+	return append(rows, w.row(dim, "j k space b g G scroll  q back"))
+}
+
+func diffStyle(line string) string {
+	switch {
+	case strings.HasPrefix(line, "+"):
+		return green
+	case strings.HasPrefix(line, "-"):
+		return "31"
+	case strings.HasPrefix(line, "@@"), strings.HasPrefix(line, "diff "):
+		return bold
+	}
+	return ""
+}

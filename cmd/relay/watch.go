@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/cmd/relay/internal/screen"
+	"github.com/paxiom/relay/host"
+)
+
+type watchOptions struct {
+	app  *app
+	all  bool
+	once bool
+}
+
+func newWatchCmd(a *app, runF func(context.Context, *watchOptions) error) *cobra.Command {
+	o := &watchOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "watch",
+		Short: "One screen over all runs, cycles and tasks",
+		Long: "Shows what needs you, what is at work, what was spent, and the log, and keeps it fresh. A key\n" +
+			"answers a question, opens a diff or reviews a plan; ? lists them. It reads files only, so it can\n" +
+			"stay open. Without a terminal, or with --once, it prints the same once.",
+		Example: "relay watch\nrelay watch --all            # every repository that you trusted on this machine\nrelay watch --once; [ $? -eq 1 ] && echo \"something needs you\"",
+		GroupID: groupLook,
+		Args:    noArgs,
+		RunE:    runE(o, runF, runWatch),
+	}
+	cmd.Flags().BoolVar(&o.all, "all", false, "every repository that you trusted on this machine, and this one")
+	cmd.Flags().BoolVar(&o.once, "once", false, "print it once; exit code 1 when something needs you")
+	return cmd
+}
+
+// watchDoc is the document of relay watch.
+type watchDoc struct {
+	host.Doc
+	Repositories []*host.WatchResult `json:"repositories"`
+}
+
+func runWatch(ctx context.Context, o *watchOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	sources := []screen.Source{repo}
+	if o.all {
+		sources = nil
+		for _, root := range repo.Known() {
+			r, err := host.Open(root, host.Options{Set: o.app.set, NoInput: !o.app.interactive(), Version: version().Version, Clock: clock})
+			if err != nil {
+				return err
+			}
+			sources = append(sources, r)
+		}
+	}
+	now := time.Now
+	if clock != nil {
+		now = clock.Now
+	}
+	if o.once || o.app.json || !o.app.inTTY || !o.app.outTTY || !o.app.capable() || o.app.getenv("CI") != "" {
+		return watchOnce(ctx, o, sources, now)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return screen.Watch(ctx, screen.WatchOptions{In: o.app.in, Out: o.app.out, Color: o.app.colorOn(true), Sources: sources, Relay: self, Environ: os.Environ(), Now: now})
+}
+
+// plainWidth is how wide lines are that no terminal shows.
+const plainWidth = 120
+
+func watchOnce(ctx context.Context, o *watchOptions, sources []screen.Source, now func() time.Time) error {
+	width := plainWidth
+	if w, _ := o.app.size(); w > 0 && o.app.outTTY {
+		width = w
+	}
+	lines, found, err := screen.Snapshot(ctx, sources, now, width)
+	if err != nil {
+		return err
+	}
+	doc := watchDoc{Doc: host.Doc{Kind: "relay.watch", Version: 1}, Repositories: found}
+	code := host.ExitDone
+	for _, r := range found {
+		if len(r.Needs) > 0 {
+			code = host.ExitWaiting
+		}
+	}
+	return o.app.end(code, doc, func(p *printer) {
+		for _, line := range lines {
+			p.linef("%s", line)
+		}
+		for _, r := range found {
+			if len(r.Needs) > 0 {
+				p.next(r.Needs[0].Next)
+			}
+		}
+	})
+}
+

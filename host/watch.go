@@ -1,0 +1,269 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/paxiom/relay/host/cycle"
+	"github.com/paxiom/relay/host/internal/daylog"
+	"github.com/paxiom/relay/host/internal/lock"
+	"github.com/paxiom/relay/host/internal/pulse"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/loop"
+	"github.com/paxiom/relay/host/pipeline"
+)
+
+type (
+	// Pulse is one relay at work, as it said of itself.
+	Pulse = pulse.Pulse
+	// PulseLine is one thing that it did.
+	PulseLine = pulse.Line
+	// LoopProgress is how far a loop has come.
+	LoopProgress = loop.Progress
+)
+
+// WatchResult is everything that goes on in one repository.
+type WatchResult struct {
+	Root     string         `json:"root"`
+	Branch   string         `json:"branch,omitempty"`
+	Needs    []WatchNeed    `json:"needs"`   // what waits for the operator, most urgent first
+	Working  []Pulse        `json:"working"` // every relay at work
+	Loop     *LoopSeen      `json:"loop,omitempty"`
+	Cycles   []CycleLine    `json:"cycles"` // in flight
+	Tasks    map[string]int `json:"tasks,omitempty"`
+	Open     []*TaskTrail   `json:"open,omitempty"` // attempts at tasks that have not ended
+	Runs     []RunLine      `json:"runs"`           // newest first
+	Budgets  []BudgetLine   `json:"budgets,omitempty"`
+	Alerts   []string       `json:"alerts,omitempty"`
+	Log      []string       `json:"log,omitempty"` // the end of today's
+	Problem  *CheckResult   `json:"problem,omitempty"`
+	Next     string         `json:"next"`
+	ExitCode int            `json:"exit_code"`
+}
+
+// The kinds of a WatchNeed.
+const (
+	NeedQuestion = "question" // of a run: Answer
+	NeedTask     = "task"     // a question of the pipeline: TaskAnswer
+	NeedPlan     = "plan"     // gate 1 of a cycle
+	NeedRevision = "revision" // gate 2 of a cycle
+	NeedProblem  = "problem"  // of a cycle
+	NeedCrash    = "crash"    // a change that was cut off
+)
+
+// WatchNeed is one thing that waits for the operator.
+type WatchNeed struct {
+	Kind    string    `json:"kind"`
+	ID      string    `json:"id"` // of the run, task or cycle
+	Title   string    `json:"title"`
+	Text    string    `json:"text,omitempty"`
+	Choices []string  `json:"choices,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+	Next    string    `json:"next"`
+}
+
+const (
+	watchedRuns = 50
+	watchedLog  = 200      // lines
+	watchedTail = 64 << 10 // of the day's log, in bytes
+)
+
+// Watch says what goes on here, from files alone: it starts no process, takes no lock and
+// writes nothing.
+func (r *Repo) Watch(context.Context) (*WatchResult, error) {
+	res := &WatchResult{Root: r.Root(), Needs: []WatchNeed{}, Working: []Pulse{}, Cycles: []CycleLine{}, Runs: []RunLine{}}
+	o, err := r.open()
+	if err != nil {
+		f := blockedConfig(err)
+		res.Problem, res.Next, res.ExitCode = checkOf("config", f), f.Fix, Explain(f.Code).ExitCode
+		return res, nil
+	}
+	res.Working = append(res.Working, pulse.Read(o.ws)...)
+	state, info := lock.Look(o.ws.Lock())
+	s := &StatusResult{Next: "`relay run`"}
+	err = s.readWith(o, r.stateDir(), state, info, loop.Look(o.ws, func(pid int) bool { return res.works(pid) || state == lock.Held && info.PID == pid }))
+	if err != nil {
+		return nil, err
+	}
+	res.Branch, res.Loop, res.Problem, res.Next, res.ExitCode = s.Branch, s.Loop, s.Problem, s.Next, s.ExitCode
+	res.Budgets, res.Alerts = s.Budgets, s.Alerts
+	res.Cycles = append(res.Cycles, s.Cycles...)
+	res.needs(s)
+	res.tasks(r, o)
+	if metas, err := o.hist.List(watchedRuns); err == nil {
+		for _, m := range metas {
+			res.Runs = append(res.Runs, runLine(m))
+		}
+	}
+	res.Log = lastLines(daylog.File(o.ws.Logs(), r.now()))
+	if len(res.Needs) > 0 {
+		res.ExitCode = ExitWaiting
+	}
+	return res, nil
+}
+
+func (w *WatchResult) works(pid int) bool {
+	return slices.ContainsFunc(w.Working, func(p Pulse) bool { return p.PID == pid })
+}
+
+// needs lists what waits in runs and cycles.
+func (w *WatchResult) needs(s *StatusResult) {
+	if s.Unfinished != "" {
+		w.Needs = append(w.Needs, WatchNeed{Kind: NeedCrash, ID: s.Unfinished, Title: "a run was cut off", Next: "`relay recover`"})
+	}
+	if s.Question != "" && s.LastRun != nil {
+		w.Needs = append(w.Needs, WatchNeed{Kind: NeedQuestion, ID: s.LastRun.RunID, Title: s.LastRun.Intent, Text: s.Question, Choices: s.Choices,
+			Since: s.LastRun.EndedAt, Next: "`relay answer \"…\"`"})
+	}
+	for _, c := range s.Cycles {
+		if !c.Waits {
+			continue
+		}
+		n := WatchNeed{Kind: NeedProblem, ID: c.Short, Title: c.Service, Text: c.Detail, Since: c.Since, Next: c.Next[0]}
+		switch c.State {
+		case cycle.AwaitingReview:
+			n.Kind = NeedPlan
+		case cycle.AwaitingAcceptance:
+			n.Kind = NeedRevision
+		}
+		w.Needs = append(w.Needs, n)
+	}
+}
+
+// tasks adds where the pipeline stands, where there is one.
+func (w *WatchResult) tasks(r *Repo, o *opened) {
+	if _, list, err := r.taskList(); err == nil {
+		w.Tasks = map[string]int{}
+		for s, n := range list.Count() {
+			w.Tasks[string(s)] = n
+		}
+	} else if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	open, err := pipeline.Open(o.ws)
+	if err != nil {
+		return
+	}
+	w.Open = open
+	for _, t := range open {
+		if q := t.Waiting; q != nil {
+			w.Needs = append(w.Needs, WatchNeed{Kind: NeedTask, ID: t.TaskID, Title: t.Task.Title, Text: q.Text, Since: q.Since, Next: q.Next(t.TaskID)})
+		}
+	}
+}
+
+// lastLines is the end of a log.
+func lastLines(file string) []string {
+	f, err := os.OpenFile(file, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil || !fi.Mode().IsRegular() {
+		return nil
+	}
+	b := make([]byte, min(fi.Size(), watchedTail))
+	n, _ := f.ReadAt(b, fi.Size()-int64(len(b)))
+	b = b[:n]
+	if fi.Size() > watchedTail { // the first line has no beginning
+		_, b, _ = bytes.Cut(b, []byte("\n"))
+	}
+	lines := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+	if n == 0 {
+		return nil
+	}
+	return lines[max(0, len(lines)-watchedLog):]
+}
+
+// WatchStamp changes when something may have changed of what Watch reads. It costs a few
+// looks at folders, however much they hold.
+func (r *Repo) WatchStamp() string {
+	o, err := r.open()
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	var b strings.Builder
+	stamp := func(path string) {
+		if fi, err := os.Lstat(path); err == nil {
+			fmt.Fprintf(&b, "%d %d ", fi.ModTime().UnixNano(), fi.Size())
+		}
+		b.WriteByte('\n')
+	}
+	ws := o.ws
+	for _, path := range []string{ws.Dir(), ws.History(), ws.Usage(), ws.Lock(), ws.Cycles(), loop.Dir(ws), filepath.Join(ws.Dir(), "live"), filepath.Join(ws.Dir(), "pipeline"),
+		daylog.File(ws.Logs(), r.now()), filepath.Join(o.root, TasksFile), filepath.Join(o.root, ".git", "HEAD"), ws.Journal()} {
+		stamp(path)
+	}
+	for _, path := range []string{ws.Cycles(), filepath.Join(ws.Dir(), "pipeline", "tasks")} {
+		entries, _ := os.ReadDir(path)
+		for _, e := range entries {
+			stamp(filepath.Join(path, e.Name()))
+		}
+	}
+	if last, _ := newest(loop.Dir(ws)); last != "" {
+		stamp(last)
+	}
+	if last, _ := o.hist.Latest(); last != "" {
+		stamp(filepath.Dir(o.hist.Path(last, "meta.json")))
+	}
+	return b.String()
+}
+
+// newest is the folder whose name comes last.
+func newest(dir string) (string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) == 0 {
+		return "", err
+	}
+	return filepath.Join(dir, entries[len(entries)-1].Name()), nil
+}
+
+// Known gives the repositories that this person trusted on this machine, and this one:
+// those that are still there.
+func (r *Repo) Known() []string {
+	roots, _ := r.trust().Roots()
+	roots = append(roots, r.Root())
+	slices.Sort(roots)
+	return slices.DeleteFunc(slices.Compact(roots), func(root string) bool {
+		if !filepath.IsAbs(root) {
+			return true
+		}
+		_, err := workspace.FindRoot(root)
+		return err != nil
+	})
+}
+
+// PatchOf is the diff of a run or a cycle, "" when it has none.
+func (r *Repo) PatchOf(ctx context.Context, id string) (string, error) {
+	if uuid := r.FindCycle(id); uuid != "" {
+		s, err := r.ShowCycle(ctx, uuid)
+		if err != nil {
+			return "", err
+		}
+		return s.Diff, nil
+	}
+	o, err := r.open()
+	if err != nil {
+		return "", err
+	}
+	m, err := o.find(id)
+	if err != nil {
+		return "", err
+	}
+	b, err := workspace.ReadFile(o.hist.Path(m.RunID, "diff.patch"), 64<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return string(b), err
+}
