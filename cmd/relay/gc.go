@@ -18,7 +18,7 @@ func newGCCmd(a *app, runF func(context.Context, *gcOptions) error) *cobra.Comma
 	cmd := &cobra.Command{
 		Use:     "gc",
 		Short:   "Remove the work trees that no cycle and no task has",
-		Long:    "Cycles, and tasks that are worked on side by side, have work trees of their own, which later ones use\nagain. This removes those that are free. Branches, commits and the files of cycles and tasks stay.",
+		Long:    "Cycles, and tasks that are worked on side by side, have work trees of their own, which later\nones use again. This removes those that are free. Branches, commits and the files of cycles and\ntasks stay.",
 		Example: "relay gc --dry-run\nrelay gc",
 		GroupID: groupCycle,
 		Args:    noArgs,
