@@ -101,4 +101,3 @@ func watchOnce(ctx context.Context, o *watchOptions, sources []screen.Source, no
 		}
 	})
 }
-
