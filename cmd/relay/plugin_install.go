@@ -131,6 +131,9 @@ func runPluginInstall(ctx context.Context, o *pluginOptions) error {
 	if err != nil {
 		return err
 	}
+	if strings.HasPrefix(o.arg, "go:") {
+		o.app.printer(o.app.err, o.app.errTTY).linef("building %s for all platforms; the first time that takes minutes", host.Safe(o.arg))
+	}
 	res, err := repo.PluginInstall(ctx, o.install())
 	return o.app.pluginDone(res, err, "pinned")
 }

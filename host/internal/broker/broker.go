@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/paxiom/relay/host/internal/redact"
@@ -22,6 +23,7 @@ const (
 	maxBody  = 64 << 20 // bytes of a request; the vendors take half of it
 	maxHead  = 64 << 10
 	maxCalls = 128 // at a time
+	maxConns = 256 // whoever they are from
 	headTime = 20 * time.Second
 )
 
@@ -37,6 +39,7 @@ type Broker struct {
 	server    *http.Server
 	transport *http.Transport
 	slots     chan struct{}
+	conns     atomic.Int64
 
 	mu      sync.Mutex
 	address string
@@ -62,8 +65,21 @@ func New() *Broker {
 		Proxy: http.ProxyFromEnvironment, DisableCompression: true, ForceAttemptHTTP2: true,
 		TLSHandshakeTimeout: headTime, IdleConnTimeout: 90 * time.Second, MaxResponseHeaderBytes: 1 << 20,
 	}}
-	b.server = &http.Server{Handler: b, ReadHeaderTimeout: headTime, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: maxHead, ErrorLog: log.New(io.Discard, "", 0)}
+	b.server = &http.Server{Handler: b, ReadHeaderTimeout: headTime, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: maxHead, ErrorLog: log.New(io.Discard, "", 0), ConnState: b.count}
 	return b
+}
+
+// count closes connections that are too many: on the machine's own loopback interface
+// anybody can open some.
+func (b *Broker) count(c net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		if b.conns.Add(1) > maxConns {
+			c.Close()
+		}
+	case http.StateClosed, http.StateHijacked:
+		b.conns.Add(-1)
+	}
 }
 
 // At says at which address the plugin will find the broker; somebody else serves it

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -169,6 +170,35 @@ func TestRefused(t *testing.T) {
 	}
 	if _, _, _, err := l.Lend([]Account{{Variable: "OPENAI_API_KEY", Key: real}}); err == nil {
 		t.Error("a broker that has ended lends")
+	}
+}
+
+// Connections are bounded, and the place of one that ended is free again.
+func TestConnections(t *testing.T) {
+	l := lend(t, "OPENAI_API_KEY", "/v1", func(http.ResponseWriter, *http.Request) {})
+	at := strings.TrimSuffix(strings.TrimPrefix(l.base, "http://"), "/v1")
+	var open []net.Conn
+	for range maxConns + 8 {
+		c, err := net.Dial("tcp", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, c)
+	}
+	last := open[len(open)-1]
+	last.SetDeadline(time.Now().Add(time.Minute))
+	if _, err := last.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("one too many stays: %v", err)
+	}
+	for _, c := range open {
+		c.Close()
+	}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if status, _ := l.ask(t, "GET", "/models", "", "Authorization: Bearer KEY"); status == 200 {
+			break
+		} else if time.Now().After(end) {
+			t.Fatal("nothing is served after they have ended")
+		}
 	}
 }
 
