@@ -121,8 +121,9 @@ func (r release) platform(platform string) error {
 	bin := filepath.Join(filepath.Dir(r.files), strings.ReplaceAll(platform, "/", "-"))
 	cmd := exec.Command("go", "run", "./internal/build", "-o", bin, "-target", platform, "-plugins", r.plugins)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = r.src, os.Stderr, os.Stderr
-	// What the person's own environment says about building is not for others.
-	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0", "GOFIPS140=off", "GODEBUG=")
+	// What the person's own environment says about building is not for others; the version
+	// has to be git's.
+	cmd.Env = append(os.Environ(), "GOFLAGS=-buildvcs=true", "GOWORK=off", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0", "GOFIPS140=off", "GODEBUG=")
 	if r.cache != "" {
 		cmd.Env = append(cmd.Env, "GOCACHE="+r.cache)
 	}
