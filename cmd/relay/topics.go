@@ -142,6 +142,8 @@ var environmentRows = [][2]string{
 	{"RELAY_LOG_LEVEL", "how much plugins log: trace, debug, info, warn, error"},
 	{"RELAY_SIGN_PASSWORD", "password of the key that relay plugin pack signs with"},
 	{"RELAY_SDK", "relay's sources, for relay plugin new: in the place of the published module"},
+	{"GIT_PAGER, PAGER, LESS", "through what a diff is shown on a terminal; then less; cat for none"},
+	{"OTEL_*, TRACEPARENT", "where spans go and to which trace they belong, once telemetry.traces is otlp"},
 	{"NO_COLOR, CLICOLOR_FORCE", "no colour; colour even where it is no terminal"},
 	{"TERM, CI", "TERM=dumb and CI: plain progress lines; CI: no questions either"},
 	{"VISUAL, EDITOR", "the editor of relay review; then git's core.editor, then vi"},
