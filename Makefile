@@ -4,7 +4,7 @@ GO      ?= go
 PREFIX  ?= $(HOME)/.local
 SHORT   ?=
 
-.PHONY: build demo test docs-test test-race test-e2e test-thirdparty drift bench lint generate corpus crash install uninstall release release-check clean help
+.PHONY: build demo test docs-test newcomer test-race test-e2e test-thirdparty drift bench lint generate corpus crash install uninstall release release-check clean help
 
 build: ## relay and its plugins into bin/
 	@$(GO) run ./internal/build -o bin
@@ -19,6 +19,9 @@ test: ## unit, conformance and script tests
 
 docs-test: ## every command of the documentation is run; its links and its generated pages
 	@$(GO) -C cmd/relay test -count=1 -run '^Test(Document|Reference)'
+
+newcomer: ## the commands of README.md in a fresh clone and a fresh home, timed, to a first verified commit
+	@./.ci/newcomer
 
 test-race: ## the same under the race detector
 	$(GO) test -race $(SHORT) ./...

@@ -50,6 +50,7 @@ func newRootCmd(a *app) *cobra.Command {
 	)
 	root.AddCommand(inBrief(newWakeCmd(a, nil), newExplainCmd(a, nil), newHistoryCmd(a), newCompletionCmd(a), newVersionCmd(a, nil))...)
 	root.AddCommand(inBrief(newServiceCmd(a), newQueueCmd(a, nil), newResumeCmd(a, nil), newAbortCmd(a, nil), newRotateCmd(a, nil), newLogsCmd(a, nil), newTmuxStatusCmd(a, nil), newStatsCmd(a, nil), newGCCmd(a, nil))...)
+	root.AddCommand(newManCmd(a, nil))
 	root.AddCommand(helpTopics(a)...)
 	addGlobalFlags(a, root)
 	setHelp(a, root)

@@ -56,7 +56,12 @@ func runRun(ctx context.Context, o *runOptions) error {
 	if err != nil {
 		return err
 	}
-	return o.app.end(res.ExitCode, res, func(p *printer) { verdict(p, res) })
+	return o.app.end(res.ExitCode, res, func(p *printer) {
+		verdict(p, res)
+		if r := res.Report; r != nil && r.Next == "" && r.Commit != "" {
+			p.next("`relay show` has it in full; `relay undo` takes it back")
+		}
+	})
 }
 
 // verdict is the last word on a run: the size of the change, the verdict, what
