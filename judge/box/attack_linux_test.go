@@ -348,7 +348,7 @@ func TestNothingSurvivesTheHost(t *testing.T) {
 		killed := time.Now()
 		cmd.Wait()
 		b := w.box()
-		for {
+		for ; ; time.Sleep(time.Millisecond) {
 			_, err := b.Touched(t.Context(), nil)
 			if n := left(mark); err == nil && n > 0 {
 				t.Errorf("the layer was given back while %d processes were running", n)

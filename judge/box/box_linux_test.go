@@ -55,6 +55,11 @@ func TestAsOrdinaryUser(t *testing.T) {
 		check(t, os.Chmod(d, 0o755))
 		check(t, os.Chown(d, ordinary, ordinary))
 	}
+	// Root's own run is on the disk. In memory is another file system that boxes must work
+	// on, and one that makes and removes ten thousands of files in a fraction of the time.
+	if tmp := filepath.Join(dir, "tmp"); unix.Mount("tmpfs", tmp, "tmpfs", 0, fmt.Sprintf("mode=755,uid=%d,gid=%d", ordinary, ordinary)) == nil {
+		t.Cleanup(func() { unix.Unmount(tmp, unix.MNT_DETACH) })
+	}
 	small := filepath.Join(dir, "small")
 	check(t, os.Mkdir(small, 0o755))
 	env := []string{"HOME=" + dir + "/home", "TMPDIR=" + dir + "/tmp", "PATH=" + os.Getenv("PATH")}
