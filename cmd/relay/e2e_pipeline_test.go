@@ -20,14 +20,20 @@ var (
 // pipelineDocs are what a model answers in each role, by words of the prompt.
 var pipelineDocs = map[string]string{
 	"You plan for":   `{"approach":"add instead of taking away","steps":[{"do":"mend the sign","files":["add.sh"]}],"checks":[],"risks":[],"question":""}`,
-	"You review for": `{"summary":"the one line of add.sh","findings":[{"severity":"minor","file":"add.sh","line":1,"claim":"it does not say what it does","evidence":"echo"}]}`,
+	"You review for": `{"summary":"the one line of add.sh","findings":[FLAW]}`,
 	"You check for": `{"criteria":[{"criterion":1,"verdict":"yes","why":"it is written there",
 		"evidence":[{"kind":"file","file":"add.sh","line":1,"command":"","quote":"echo $(($1 + $2))"}]}]}`,
 }
 
+// slowStart: a program that takes seconds to start finds no flaw, which saves it another
+// round of review.
+func (w way) slowStart() bool { return w.vendor == "gemini" && w.program != nil }
+
 const (
+	flaw          = `{"severity":"minor","file":"add.sh","line":1,"claim":"it does not say what it does","evidence":"echo"}`
 	codes, cleans = "You write code for", "You bring a task to its end"
-	cleaned       = `{"summary":"It adds.","memory":"add.sh adds","findings":[{"id":"F1","outcome":"refuted","why":"one line needs no words"}],"notes":[]}`
+	refuted       = `{"id":"F1","outcome":"refuted","why":"one line needs no words"}`
+	cleaned       = `{"summary":"It adds.","memory":"add.sh adds","findings":[` + refuted + `],"notes":[]}`
 )
 
 // hands is the way in which the same vendor's program builds.
@@ -45,8 +51,16 @@ func pipelineTurns(w way) string {
 	add := func(match, turn string) {
 		turns = append(turns, strings.Replace(turn, "{", fmt.Sprintf(`{"match":%q,`, match), 1))
 	}
+	answer := w.answer
+	if w.program == nil {
+		answer = asText // an API is held to the schemas of a pipeline, and needs no tool for them
+	}
+	found := flaw
+	if w.slowStart() {
+		found = ""
+	}
 	for match, doc := range pipelineDocs {
-		add(match, w.answer(doc))
+		add(match, answer(strings.Replace(doc, "FLAW", found, 1)))
 	}
 	if h := w.hands(); h.program != nil {
 		for _, turn := range h.work {
@@ -96,7 +110,10 @@ func runPipeline(t *testing.T, w way, seen *watcher, keep func(*testing.T, way, 
 			t.Errorf("the %s was done by %q", role, did[role])
 		}
 	}
-	if len(did) != len(want) || len(task.Findings) != 1 || task.Findings[0].Outcome != "refuted" || task.Criteria[0].Verdict.Verdict != "yes" || len(task.Sessions) != 2 {
+	if dealt := len(task.Findings) == 1 && task.Findings[0].Outcome == "refuted"; dealt == w.slowStart() {
+		t.Errorf("findings: %+v", task.Findings)
+	}
+	if len(did) != len(want) || task.Criteria[0].Verdict.Verdict != "yes" || len(task.Sessions) != 2 {
 		t.Errorf("%+v", task)
 	}
 	if text := e2eGit(t, b.repo, "show", "HEAD:add.sh"); !strings.Contains(text, "+ $2") {
