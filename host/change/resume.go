@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"syscall"
 	"time"
@@ -43,6 +44,9 @@ func Resume(ctx context.Context, env Env, o Options) (*Change, *Recovery, error)
 // reopen opens the layer and the journal of a change again; nil when the layer is not
 // whole.
 func reopen(env Env, o Options, run *journal.Run, layer string) (*Change, error) {
+	if _, err := os.Lstat(layer); err != nil {
+		return nil, nil // it was being discarded: a new one would be empty, as if nothing had been built
+	}
 	c := &Change{env: env, opts: o, layer: layer}
 	// What the one that was cut off had made for its checks and its commit is not there.
 	k := newCommitter(env, layer)

@@ -61,3 +61,20 @@ func TestResumeWhatWasLeft(t *testing.T) {
 		}
 	}
 }
+
+// A box that was being thrown away when relay was killed is not opened again: it would be
+// empty, as if nothing had been built.
+func TestResumeFindsNoEmptyBox(t *testing.T) {
+	r := newRepo(t)
+	c := r.begin("run-1")
+	r.build(c, "echo two >> README.md")
+	must(t, c.Sync())
+	must(t, c.Leave())
+	layer := filepath.Join(r.env.StateDir, "boxes", "run-1")
+	must(t, os.Rename(layer, layer+".gone-12345678"))
+	c, gone, err := Resume(context.Background(), r.env, Options{RunID: "run-1", Base: r.git("rev-parse", "HEAD"), Branch: "main"})
+	if err != nil || c != nil || gone == nil || gone.Landed {
+		t.Fatalf("%v, %+v, %v", c, gone, err)
+	}
+	r.noLeftovers()
+}
