@@ -39,6 +39,7 @@ type attempt struct {
 	hired map[string]*crew.Plugin
 
 	change *change.Change // nil until its box is needed
+	fresh  bool           // no builder of this process has been in its box, nor any before
 	series *quota.Wait    // the last wait, while nothing but limits was met
 	stop   context.CancelCauseFunc
 	got    *got // what the step under way gathers

@@ -67,7 +67,7 @@ func (a *attempt) open(ctx context.Context) (landed string, err error) {
 			"`git status`, take your own change back, then `relay pipeline run`")
 	case r != nil && r.Landed:
 		return r.Commit, nil
-	case r != nil:
+	case r != nil && a.hasBuilt():
 		return "", lost("what was built did not outlive the end of relay: " + r.Did)
 	}
 	if moved := a.moved(ctx); moved != nil {
@@ -86,6 +86,7 @@ func (a *attempt) open(ctx context.Context) (landed string, err error) {
 		if c, err = change.Begin(env, o); err != nil {
 			return "", crew.BoxFault(err)
 		}
+		a.fresh = true
 	}
 	a.use(c)
 	return "", nil

@@ -107,6 +107,9 @@ func (a *attempt) session(ctx context.Context, at durable.Attempt, name string, 
 	if err != nil {
 		return Session{}, err
 	}
+	if said != nil && a.fresh {
+		return Session{}, lost("its box is gone")
+	}
 	if kept == nil {
 		kept = &sessionFile{Session: Session{Name: name, Step: b.role, Round: b.round}}
 		if said == nil {
@@ -117,6 +120,7 @@ func (a *attempt) session(ctx context.Context, at durable.Attempt, name string, 
 			if err := a.hands(ctx, name, b, r, kept); err != nil {
 				return Session{}, a.salvage(ctx, err)
 			}
+			a.fresh = false
 			if said, err = a.said(name); err != nil {
 				return Session{}, err
 			}

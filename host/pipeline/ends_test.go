@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -198,20 +199,34 @@ func TestKilledAtManyPoints(t *testing.T) {
 		if got := w.Git("log", "--reverse", "--format=%s"); w.status("a") != "completed" || got != "base\nfeat: add a\nfeat: complete Title of a\nchore: a completed" {
 			t.Errorf("point %d (%s): %s, the history is\n%s", n, points[n-1], w.status("a"), got)
 		}
-		bought := map[string]int{}
-		must(t, ledger.Usages(w.env().WS, func(l ledger.Line) error {
-			if l.Outcome == "ok" {
-				bought[l.Role]++
-			}
-			return nil
-		}))
-		for role, n := range bought {
-			if n > 1 {
-				t.Errorf("point %d (%s): %d calls of %s", n, points[n-1], n, role)
-			}
-		}
+		w.once(fmt.Sprintf("point %d (%s)", n, points[n-1]))
 	}
 	t.Logf("%d points", len(points))
+}
+
+// A builder that had finished when relay was killed is neither run nor paid again: what it
+// said is stored, and what it made is in its box.
+func TestFinishedBuilderIsPaidOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, task("a"))
+	w.simple("a")
+	if out, state := w.Child("pipeline.stored:2"); !hosttest.Killed(state) { // the first is the plan's
+		t.Fatalf("not killed: %s", out)
+	}
+	if out, _ := w.Child(""); out != "done" {
+		t.Fatal(out)
+	}
+	w.once("killed")
+	tr, codes := w.trail("a"), 0
+	must(t, ledger.Usages(w.env().WS, func(l ledger.Line) error {
+		if l.Role == roleCode {
+			codes++
+		}
+		return nil
+	}))
+	if w.status("a") != "completed" || tr.Attempt != "a.1" || codes != 1 || len(tr.Calls) != 5 || tr.Sessions[0].Summary != "coded a" || strings.Contains(fmt.Sprint(tr.Notes), "twice") {
+		t.Errorf("%d calls for the code: %+v", codes, tr)
+	}
 }
 
 func TestInterruptedRunGoesOn(t *testing.T) {

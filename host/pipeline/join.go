@@ -78,10 +78,7 @@ func (a *attempt) merge(ctx context.Context, at durable.Attempt) (joined, error)
 	if env.Means, err = crew.Means(ctx, p.env.Config, p.env.StateDir, p.place.Git.Root); err != nil {
 		return joined{}, err
 	}
-	if at.Again {
-		if _, err := change.Recover(ctx, env, false); err != nil {
-			return joined{}, err
-		}
+	if at.Again { // what was cut off is settled: see settleJoin
 		if there, err := p.ofRun(ctx, a.trail.RunID); len(there) > 0 || err != nil {
 			return joined{Commits: there}, err
 		}
@@ -98,9 +95,24 @@ func (a *attempt) merge(ctx context.Context, at durable.Attempt) (joined, error)
 		return joined{}, crew.BoxFault(err)
 	}
 	a.use(onto)
+	journal.Reached("pipeline.joining")
 	j, err := a.mergeInBox(ctx, tip)
 	a.change = nil
 	return j, errors.Join(err, onto.Discard())
+}
+
+// settleJoin settles a way onto the operator's branch that was cut off, before anything
+// else is written there.
+func (p *Pipeline) settleJoin(ctx context.Context, t *Trail) error {
+	env := p.recordEnv(p.place)
+	env.Journal = journal.Open(p.dir(tasksDir, t.Attempt, joinDir))
+	all, err := change.Recover(ctx, env, false)
+	for _, r := range all {
+		if r.Conflict != "" && err == nil {
+			err = fault.New(judge.BlockedCrashRecovery, "the change of task "+t.TaskID+" was being written and can't be settled", r.Conflict, "`git status`, take your own change back, then `relay pipeline run`")
+		}
+	}
+	return err
 }
 
 // mergeInBox makes the commits again on top of the tip, judges them, tries them where that is not where they
@@ -114,6 +126,7 @@ func (a *attempt) mergeInBox(ctx context.Context, tip string) (j joined, err err
 		j.Conflict = fmt.Sprintf("on top of %.12s it meets %s", tip, head(why, maxConflict))
 		return j, nil
 	}
+	journal.Reached("pipeline.replayed")
 	if _, err := a.look(ctx); err != nil {
 		return j, err
 	}

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/hosttest"
+	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline/prd"
@@ -138,10 +141,32 @@ func (w *world) inHistory(t *Trail, files ...string) {
 	}
 }
 
+// envParallel is how many tasks a child works on at a time.
+const envParallel = "PIPELINE_TEST_PARALLEL"
+
+// once fails when something that was paid for was paid for twice.
+func (w *world) once(when string) {
+	w.T.Helper()
+	bought := map[string]int{}
+	must(w.T, ledger.Usages(w.env().WS, func(l ledger.Line) error {
+		if l.Outcome == "ok" {
+			task, _, _ := strings.Cut(l.CallID, ".") // whichever attempt it was
+			bought[task+" "+l.Role]++
+		}
+		return nil
+	}))
+	for what, n := range bought {
+		if n > 1 {
+			w.T.Errorf("%s: %d calls of %s", when, n, what)
+		}
+	}
+}
+
 // child makes a run in this process, which stands for relay.
 func child(hw *hosttest.World) {
 	w := &world{World: hw}
-	out, err := Run(w.T.Context(), w.env(), Options{})
+	n, _ := strconv.Atoi(os.Getenv(envParallel))
+	out, err := Run(w.T.Context(), w.env(), Options{Parallel: n})
 	if err != nil {
 		fmt.Println("error:", err)
 		os.Exit(1)

@@ -221,6 +221,11 @@ func (p *Pipeline) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	for _, t := range open {
+		if err := p.settleJoin(ctx, t); err != nil {
+			return err
+		}
+	}
 	var marked []*Trail // their end is in the list, and not yet committed
 	for _, t := range open {
 		p.begun[t.TaskID] = t

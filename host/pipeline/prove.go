@@ -145,7 +145,10 @@ func (a *attempt) prove(f durable.Flow) error {
 // keep makes the commits of the change and puts them under a ref, while the operator is
 // asked and the branch moves on.
 func (a *attempt) keep(f durable.Flow, name string) error {
-	tip, err := do(a, f, name, func(ctx context.Context, _ durable.Attempt) (string, error) {
+	tip, err := do(a, f, name, func(ctx context.Context, at durable.Attempt) (string, error) {
+		if tip := a.keptBefore(ctx); at.Again && tip != "" {
+			return tip, a.discard()
+		}
 		if err := a.stand(ctx); err != nil {
 			return "", err
 		}
@@ -157,6 +160,19 @@ func (a *attempt) keep(f durable.Flow, name string) error {
 	})
 	a.trail.Kept = tip
 	return err
+}
+
+// keptBefore is what a keep that was cut off has kept already, maybe without its box; ""
+// when there is nothing on top of where the attempt began.
+func (a *attempt) keptBefore(ctx context.Context) string {
+	tip := change.Kept(ctx, a.place.Git, a.trail.RunID)
+	if tip == "" || tip == a.trail.Base {
+		return ""
+	}
+	if _, err := a.place.Git.Run(ctx, nil, "merge-base", "--is-ancestor", a.trail.Base, tip); err != nil {
+		return ""
+	}
+	return tip
 }
 
 func firstLine(s string) string {

@@ -170,7 +170,7 @@ func Trees(ctx context.Context, env *Env) (*worktree.Pool, error) {
 
 // treeOf is the work tree that a task has; "" when it has none.
 func (p *Pipeline) treeOf(task string) (string, error) {
-	trees, err := p.pool().List(false)
+	trees, err := poolOf(p.env, p.place.Git).List(false) // by its mark, whatever is known of the task
 	i := slices.IndexFunc(trees, func(t worktree.Tree) bool { return t.Owner == task })
 	if i < 0 {
 		return "", err

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/paxiom/relay/host/internal/hosttest"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -133,6 +134,49 @@ func TestConflictGoesBackOnce(t *testing.T) {
 	}
 	if left := w.leftovers(); left != "" {
 		t.Errorf("left over: %s", left)
+	}
+}
+
+// Killed anywhere on the way onto the operator's branch, a run is finished by the next one:
+// each task's commits are there once, and nothing is bought twice. Both have begun before
+// one lands, so that the other's are made again on top of it.
+func TestKilledInTheMergeQueue(t *testing.T) {
+	points := []string{"pipeline.set-aside", "pipeline.joining", "pipeline.replayed", "pipeline.joining:2", "pipeline.replayed:2", "apply.planned", "apply", "apply.planned:2", "committed:2",
+		"pipeline.join", "pipeline.join:2", "pipeline.marked", "pipeline.recorded"}
+	if testing.Short() {
+		points = []string{"pipeline.replayed:2", "committed:2"}
+	}
+	for _, point := range points {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, task("a"), task("b"))
+			w.simple("a")
+			w.simple("b")
+			w.act("a-code", onceBegun("b")+"echo word a >src/a.txt\n")
+			w.act("b-code", onceBegun("a")+"echo word b >src/b.txt\n")
+			if out, state := w.Child(point, envParallel+"=2"); !hosttest.Killed(state) {
+				t.Fatalf("not killed: %s", out)
+			}
+			if out, _ := w.Child("", envParallel+"=2"); out != "done" {
+				t.Fatalf("the next run says %s", out)
+			}
+			log := "\n" + w.Git("log", "--format=%s") + "\n"
+			for _, id := range []string{"a", "b"} {
+				for _, subject := range []string{"feat: add " + id, "feat: complete Title of " + id, "chore: " + id + " completed"} {
+					if strings.Count(log, "\n"+subject+"\n") != 1 {
+						t.Errorf("%q is not there once:%s", subject, log)
+					}
+				}
+				if w.status(id) != "completed" || w.trail(id).Attempt != id+".1" || w.Read("src/"+id+".txt") != "word "+id+"\nmore\n" {
+					all, _ := Attempts(w.env().WS, id)
+					t.Errorf("%s is %s in %s; the first attempt: %s", id, w.status(id), w.trail(id).Attempt, all[len(all)-1].Lost)
+				}
+			}
+			w.once(point)
+			if left := w.leftovers(); left != "" {
+				t.Errorf("left over: %s", left)
+			}
+		})
 	}
 }
 

@@ -47,21 +47,23 @@ func Main(m *testing.M, counts func(point string) bool, child func(w *World)) {
 }
 
 // watch lists the points that are reached, and ends the process with SIGKILL at the one
-// that the test has named: by its number, or its first of that name.
+// that the test has named: by its number, its first of that name, or by "name:2" the
+// second.
 func (w *World) watch(counts func(string) bool) {
 	list, err := os.OpenFile(os.Getenv(envPoints), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	Must(w.T, err)
 	at := os.Getenv(envKill)
 	nth, _ := strconv.Atoi(at)
-	reached := 0
+	reached, times := 0, map[string]int{}
 	var one sync.Mutex
 	journal.Failpoint = func(point string) {
 		one.Lock()
 		defer one.Unlock()
 		if counts == nil || counts(point) {
 			reached++
+			times[point]++
 			fmt.Fprintln(list, point)
-			if reached == nth || point == at {
+			if reached == nth || point == at || fmt.Sprintf("%s:%d", point, times[point]) == at {
 				syscall.Kill(os.Getpid(), syscall.SIGKILL)
 				select {}
 			}
