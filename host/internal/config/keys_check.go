@@ -16,7 +16,7 @@ var defaultProtected = []string{
 
 var defaultTests = []string{
 	"**/*_test.go", "**/test_*.py", "**/*_test.py", "**/*.test.*", "**/*.spec.*", "**/__tests__/**", "**/__snapshots__/**",
-	"**/*_spec.rb", "**/*_test.rb", "**/*Test.java", "**/*Tests.java", "**/*Test.kt", "**/*Test.php", "**/*Tests.cs", "**/*_test.exs",
+	"**/*_spec.rb", "**/*_test.rb", "**/*Test.java", "**/*Tests.java", "**/*Test.kt", "**/*Test.php", "**/*Tests.cs", "**/*_test.exs", "**/*_test.sh", "**/*.bats",
 }
 
 var checkKeys = []key{
