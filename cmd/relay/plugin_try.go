@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -11,29 +12,59 @@ import (
 )
 
 type pluginTestOptions struct {
-	app  *app
-	host host.PluginTestOptions
+	app    *app
+	host   host.PluginTestOptions
+	driver host.DriverOptions
 }
 
 func newPluginTestCmd(a *app, runF func(context.Context, *pluginTestOptions) error) *cobra.Command {
 	o := &pluginTestOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "test PATH",
-		Short: "Try the rules of the protocol on a plugin that you write",
+		Short: "Try the rules of the protocol on a plugin that you write, or its contract on a driver",
 		Long: "Builds the plugin in a folder (by its go.mod, otherwise by its Makefile), or takes a program that is\n" +
 			"built, and tries every rule on it: as you and in no box, as `go test` would. conformance.json in the\n" +
-			"folder says which calls may be made. Exits with 2 when a rule is broken.",
-		Example: "relay plugin test ./\nrelay plugin test bin/relay-plugin-foo --cases conformance.json --json",
-		Args:    neededArg(&o.host.Path, "path", "`relay plugin test ./`, in the folder of the plugin's repository"),
+			"folder says which calls may be made. Exits with 2 when a rule is broken.\n" +
+			"With --driver: runs a driver of the builder external three times, in repositories made for it and in\n" +
+			"boxes, and judges it by its contract. A driver that asks a paid model does so each time.",
+		Example: "relay plugin test ./\nrelay plugin test bin/relay-plugin-foo --cases conformance.json --json\nrelay plugin test --driver ./my-driver",
 		RunE:    runE(o, runF, runPluginTest),
 	}
+	path := neededArg(&o.host.Path, "path", "`relay plugin test ./`, in the folder of the plugin's repository")
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if cmd.Flags().Changed("driver") {
+			return noArgs(cmd, args)
+		}
+		return path(cmd, args)
+	}
+	cmd.Flags().StringVar(&o.driver.Command, "driver", "", "try this `COMMAND` as a driver of the builder external")
+	cmd.Flags().StringArrayVar(&o.driver.Args, "arg", nil, "an `ARGUMENT` for the driver, as in builder.external.args")
+	cmd.Flags().DurationVar(&o.driver.Limit, "timeout", 5*time.Minute, "the `TIME` that one run of the driver has")
 	cmd.Flags().StringVar(&o.host.Cases, "cases", "", "make the calls that this `FILE` lists")
 	return cmd
 }
 
 func runPluginTest(ctx context.Context, o *pluginTestOptions) error {
+	if o.driver.Command != "" {
+		return runDriverTest(ctx, o)
+	}
 	o.host.Path, o.host.Cases = o.app.path(o.host.Path), o.app.path(o.host.Cases)
 	res, err := host.TestPlugin(ctx, o.host)
+	if err != nil {
+		return err
+	}
+	return o.app.verdicts(res)
+}
+
+func runDriverTest(ctx context.Context, o *pluginTestOptions) error {
+	live := newProgress(o.app, nil)
+	o.driver.Observer = live
+	o.driver.Options = host.Options{Set: o.app.set, NoInput: true, Version: version().Version, Clock: clock}
+	if strings.ContainsRune(o.driver.Command, '/') {
+		o.driver.Command = o.app.path(o.driver.Command)
+	}
+	res, err := host.TryDriver(ctx, o.driver)
+	live.close()
 	if err != nil {
 		return err
 	}

@@ -20,14 +20,18 @@ type progress struct {
 	verbose bool
 }
 
-// newProgress begins to show a workflow of a repository.
+// newProgress begins to show a workflow of a repository; nil is none that has budgets.
 func newProgress(a *app, repo *host.Repo) *progress {
 	pr := &progress{verbose: a.verbose, p: a.printer(a.err, a.errTTY)}
 	switch {
 	case a.quiet:
 		pr.p = newPrinter(io.Discard, false)
 	case a.errTTY && a.capable() && a.getenv("CI") == "":
-		pr.live = screen.NewLive(screen.LiveOptions{Out: a.err, Size: a.size, Color: pr.p.color, Reflows: screen.Reflows(a.getenv), Budgets: repo.Budgets})
+		o := screen.LiveOptions{Out: a.err, Size: a.size, Color: pr.p.color, Reflows: screen.Reflows(a.getenv)}
+		if repo != nil {
+			o.Budgets = repo.Budgets
+		}
+		pr.live = screen.NewLive(o)
 		pr.p = newPrinter(pr.live, pr.p.color)
 	}
 	return pr

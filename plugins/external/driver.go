@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/paxiom/relay/plugins/internal/clitool"
@@ -27,6 +28,9 @@ type driver struct {
 	workDir string
 	runID   string
 }
+
+// grace is what a driver has between SIGTERM and SIGKILL when its time is over.
+const grace = 3 * time.Second
 
 const commandFix = `set "command" (and "args") of the builder external to your driver`
 
@@ -95,7 +99,7 @@ func (d *driver) build(ctx context.Context, r *sdk.BuildRequest, out sdk.Events)
 	out.Command(sdk.Command{Argv: []string{path}})
 	res, err := sdk.RunCLI(ctx, sdk.CLI{
 		Path: path, Args: files.expand(d.Args), Dir: r.Workspace, Env: sdk.ChildEnv(files.environment()...),
-		Grace:   3 * time.Second,
+		Grace:   grace,
 		Timeout: shorter(time.Duration(d.TimeoutSeconds)*time.Second, r.Timeout),
 		OnLine: func(l []byte) {
 			if text := strings.TrimSpace(string(l)); text != "" {
@@ -106,6 +110,10 @@ func (d *driver) build(ctx context.Context, r *sdk.BuildRequest, out sdk.Events)
 	if f := sdk.AsFailure(err); f != nil {
 		if f.Reason != sdk.ToolMissing {
 			f.Effect = sdk.EffectUnknown // it may have changed the tree before it was ended
+		}
+		if res.Signal == syscall.SIGKILL && f.Reason == sdk.Timeout {
+			f.UpstreamCode = "SIGKILL"
+			f.Detail = strings.TrimSpace(fmt.Sprintf("it did not end on SIGTERM within %v and was killed\n%s", grace, f.Detail))
 		}
 		return nil, f
 	}

@@ -70,7 +70,7 @@ func (p *Plugin) Failed(f *pluginhost.Failure) {
 		f.StderrPath = p.stderr.Name() // of this run, whenever the plugin was started
 	}
 	w.FailureReason = f.Word()
-	w.FailureDetail, w.UpstreamRequest = f.Summary, f.UpstreamRequestID
+	w.FailureDetail, w.UpstreamCode, w.UpstreamRequest = f.Summary, f.UpstreamCode, f.UpstreamRequestID
 	if f.Detail != "" {
 		w.FailureDetail += ": " + f.Detail
 	}

@@ -39,6 +39,9 @@ func Render(r *Report, maxChars int) []byte {
 	if r.Next != "" {
 		p.line("- Next: %s", commands(r.Next))
 	}
+	if len(r.Unpinned) > 0 {
+		p.line("- **Unpinned**: %s took part, and nothing pins it. Don't build on this run.", spans(r.Unpinned))
+	}
 	p.line("- Blast radius: %s", r.BlastRadius)
 	p.item("Intent", r.Task.Intent)
 	p.line("- Task: %s (%s), milestone %s", span(r.Task.TaskID), r.Task.TaskKind, span(r.Task.MilestoneID))
@@ -201,12 +204,21 @@ func (p *page) worker(title string, w *Worker) {
 	}
 	p.line("- %s, model %s, calls %d, tokens in %s, out %s, cost %s", name, span(w.Model), w.Calls,
 		known(w.InputTokens), known(w.OutputTokens), dollars(w.CostUSD))
+	p.item("Unpinned, from", w.Unpinned)
 	p.item("Failed", strings.TrimSpace(w.FailureReason+" "+w.FailureDetail))
 	p.item("Limit resets at", w.ResetAt)
 	p.item("Says of itself", w.Summary)
 	if w.ProcessesLeft > 0 {
 		p.line("- Processes it left, ended by relay: %d", w.ProcessesLeft)
 	}
+}
+
+func spans(all []string) string {
+	out := make([]string, len(all))
+	for i, s := range all {
+		out[i] = span(s)
+	}
+	return strings.Join(out, ", ")
 }
 
 func known(n *int64) string {

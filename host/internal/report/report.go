@@ -45,6 +45,7 @@ type Report struct {
 	Limits             []Limit     `json:"limits,omitempty"`   // what ended the run, when it was limits or outages of vendors
 	States             []StateTime `json:"states,omitempty"`
 	Notes              []string    `json:"notes,omitempty"`
+	Unpinned           []string    `json:"unpinned,omitempty"` // plugins of the run that nothing pins
 }
 
 // Task is the part of the task that the report repeats.
@@ -138,6 +139,7 @@ type Pointers struct {
 type Worker struct {
 	Plugin          string   `json:"plugin"`
 	Version         string   `json:"version,omitempty"`
+	Unpinned        string   `json:"unpinned,omitempty"` // where it came from, when nothing pins it: a developer's call
 	Model           string   `json:"model,omitempty"`
 	Calls           int      `json:"calls"`
 	InputTokens     *int64   `json:"input_tokens,omitempty"`
@@ -147,6 +149,7 @@ type Worker struct {
 	ProcessesLeft   int      `json:"processes_left,omitempty"`
 	FailureReason   string   `json:"failure_reason,omitempty"`
 	FailureDetail   string   `json:"failure_detail,omitempty"`
+	UpstreamCode    string   `json:"upstream_code,omitempty"`
 	UpstreamRequest string   `json:"upstream_request_id,omitempty"`
 	ResetAt         string   `json:"reset_at,omitempty"`
 }
