@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
@@ -30,7 +31,9 @@ func Open(dir string, o Options) (*Repo, error) {
 	if dir == "" {
 		dir = "."
 	}
-	return &Repo{dir: dir, opts: o}, nil
+	r := &Repo{dir: dir, opts: o}
+	r.unpinned = sync.OnceValues(r.bringAll)
+	return r, nil
 }
 
 // Root is the root of the work tree, "" outside a repository.
@@ -83,14 +86,26 @@ func (r *Repo) private() []string {
 }
 
 func (r *Repo) catalog(root string) (*catalog.Catalog, error) {
-	return catalog.Load(catalog.Options{Root: root, Executable: r.opts.Executable,
+	c, err := catalog.Load(catalog.Options{Root: root, Executable: r.opts.Executable,
 		Agreed: r.trust().Catalog(root), Digests: trust.Digests(r.getenv)})
+	if err != nil {
+		return nil, err
+	}
+	brought, err := r.unpinned()
+	for _, e := range brought {
+		c.Put(e)
+	}
+	return c, err
 }
 
 func (r *Repo) trust() *trust.Store { return trust.Open(r.stateDir()) }
 
 func (r *Repo) loadConfig(root string) (*config.Loaded, error) {
-	return config.Load(config.Options{Root: root, File: r.opts.ConfigFile, Env: r.opts.Env, Set: r.opts.Set})
+	set, err := r.settings()
+	if err != nil {
+		return nil, err
+	}
+	return config.Load(config.Options{Root: root, File: r.opts.ConfigFile, Env: r.opts.Env, Set: set})
 }
 
 // opened is a repository with its configuration and workspace.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
@@ -63,6 +64,8 @@ type Options struct {
 	Version    string   // of relay
 	Clock      Clock    // nil is the machine's
 	Executable string   // the relay binary: what boxes execute again, and where plugins lie beside
+	// Unpinned are plugins that a developer brings for this one call.
+	Unpinned []Unpinned
 }
 
 // now is the time by the clock that the options name.
@@ -76,8 +79,9 @@ func (r *Repo) now() time.Time {
 // Repo is one repository as relay sees it. Opening it starts no process; what is
 // wrong with it is the error of the method that needs it.
 type Repo struct {
-	dir  string
-	opts Options
+	dir      string
+	opts     Options
+	unpinned func() ([]catalog.Entry, error) // made once, when it is needed
 
 	spans *telemetry.Tracer // nil while nothing is traced
 }

@@ -24,14 +24,21 @@ type logs struct {
 	lastError atomic.Value // string: what go-plugin said before it gave up
 }
 
-func newLogs(stderr io.Writer) *logs {
+// newLogs makes them. A person who debugs the plugin reads lines of text, all of them.
+func newLogs(stderr io.Writer, person bool) *logs {
 	level := hclog.LevelFromString(os.Getenv(envLogLevel))
-	if level == hclog.NoLevel {
+	if level == hclog.NoLevel && person {
+		level = hclog.Debug
+	} else if level == hclog.NoLevel {
 		level = hclog.Info
 	}
 	l := &logs{internal: hclog.NewInterceptLogger(&hclog.LoggerOptions{Level: level, Output: stderr, JSONFormat: true})}
-	l.internal.RegisterSink(l)
 	author := authorHandler(stderr, slogLevel(level))
+	if person { // go-plugin's own lines are of no use to an author
+		l.internal = hclog.NewInterceptLogger(&hclog.LoggerOptions{Level: hclog.Error, Output: stderr})
+		author = slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slogLevel(level)})
+	}
+	l.internal.RegisterSink(l)
 	if path := os.Getenv(envLogFile); path != "" {
 		f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err != nil {

@@ -28,7 +28,8 @@ import (
 // output goes to standard error.
 //
 // With --info it prints the plugin's Info as JSON (a GetInfoResponse of the protocol)
-// and exits. Started by hand it says what it is, and exits with status 1.
+// and exits. With --debug it waits for relay in the process that it is, as in a debugger:
+// see [Reattach]. Started by hand it says what it is, and exits with status 1.
 func Serve(info Info, parts ...Part) {
 	os.Exit(serve(info, parts, os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -46,6 +47,8 @@ func serve(info Info, parts []Part, args []string, stdout, stderr io.Writer) int
 	switch {
 	case arg == "--info":
 		return s.printInfo(stdout, stderr)
+	case arg == "--debug":
+		return s.serveDebug(stderr)
 	case arg == "--version":
 		fmt.Fprintf(stdout, "relay-plugin-%s %s\n", info.Name, info.Version)
 		return 0
@@ -83,7 +86,9 @@ func (s *server) describe(w io.Writer) {
 	}
 	fmt.Fprintf(w, "\n\nThis is a plugin of relay. It is started by relay and does nothing by itself.\n\n"+
 		"  relay-plugin-%s --info      what it offers and what it asks for, as JSON\n"+
-		"  relay plugin list           the plugins that relay can use\n", i.Name)
+		"  relay-plugin-%s --debug     waits for `relay --reattach %s`, for a debugger\n"+
+		"  relay --dev %s=FILE run     has relay start this file, which nothing pins\n"+
+		"  relay plugin list           the plugins that relay can use\n", i.Name, i.Name, i.Name, i.Name)
 }
 
 // process is the life of a plugin process under a host.
@@ -108,7 +113,7 @@ func (s *server) serveHost() int {
 		fmt.Fprintf(os.Stderr, "relay-plugin-%s: cannot set up its input and output: %v\n", s.info.Name, err)
 		return 1
 	}
-	log := newLogs(std.stderr)
+	log := newLogs(std.stderr, false)
 	debug.SetGCPercent(400) // most plugins live for one call; the host's GOMEMLIMIT bounds it
 	proctree.AdoptOrphans()
 	p := &process{s: s, finished: make(chan struct{})}

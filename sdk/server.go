@@ -71,6 +71,7 @@ type server struct {
 	slot      chan struct{} // nil: calls may run at the same time
 	textDelta atomic.Bool   // the host understands text_delta
 	drained   func()        // called when a Drain has been answered
+	debug     bool          // hosts come and go: see serveDebug
 
 	work   context.Context // ends with the plugin
 	cancel context.CancelFunc
@@ -132,7 +133,7 @@ func (s *server) GetInfo(_ context.Context, r *pluginpb.GetInfoRequest) (*plugin
 
 func (s *server) Configure(ctx context.Context, r *pluginpb.ConfigureRequest) (*pluginpb.ConfigureResponse, error) {
 	s.mu.Lock()
-	again := s.configured
+	again := s.configured && !s.debug
 	s.configured = true
 	s.mu.Unlock()
 	if again {
@@ -191,6 +192,9 @@ func (s *server) Drain(_ context.Context, r *pluginpb.DrainRequest) (*pluginpb.D
 	grace -= min(grace/2, drainDelay+killTime)
 	cancelled := min(grace/2, time.Second)
 	s.stop(grace-cancelled, cancelled)
+	if s.debug {
+		s.renew()
+	}
 	s.drained()
 	return &pluginpb.DrainResponse{}, nil
 }
@@ -199,6 +203,7 @@ func (s *server) Drain(_ context.Context, r *pluginpb.DrainRequest) (*pluginpb.D
 func (s *server) stop(finish, cancelled time.Duration) {
 	s.mu.Lock()
 	s.draining = true
+	cancel := s.cancel
 	s.mu.Unlock()
 	idle := make(chan struct{})
 	go func() { s.running.Wait(); close(idle) }()
@@ -206,7 +211,7 @@ func (s *server) stop(finish, cancelled time.Duration) {
 	case <-idle:
 	case <-time.After(finish):
 	}
-	s.cancel()
+	cancel()
 	select {
 	case <-idle:
 	case <-time.After(cancelled):

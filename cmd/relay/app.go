@@ -40,6 +40,9 @@ type app struct {
 	noColor bool
 	quiet   bool
 	verbose bool
+	ci      bool
+	dev     []string // NAME=FILE
+	attach  []string // NAME[=FILE]
 
 	doc  any        // what --json prints
 	repo *host.Repo // the one that the command has opened; nil before
@@ -141,7 +144,7 @@ func (a *app) open() (*host.Repo, error) {
 	}
 	var err error
 	if a.repo == nil {
-		a.repo, err = host.Open(dir, host.Options{Set: a.set, NoInput: !a.interactive(), Version: version().Version, Clock: clock})
+		a.repo, err = host.Open(dir, host.Options{Set: a.set, NoInput: !a.interactive(), Version: version().Version, Clock: clock, Unpinned: a.unpinned()})
 	}
 	return a.repo, err
 }

@@ -67,6 +67,10 @@ func addGlobalFlags(a *app, root *cobra.Command) {
 	f.BoolVar(&a.noColor, "no-color", false, "no colour (also NO_COLOR)")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "more on stderr: what plugins say")
+	f.BoolVar(&a.ci, "ci", false, "as CI=1, and refuse what nothing pins")
+	f.StringArrayVar(&a.dev, "dev", nil, "for this call, use the plugin in a file of yours: `NAME=FILE`")
+	f.StringArrayVar(&a.attach, "reattach", nil, "for this call, use the plugin that waits with --debug: `NAME[=FILE]`")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.begin() }
 	root.Flags().BoolVar(new(bool), "version", false, "print the version")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{what: err.Error(), fix: fmt.Sprintf("`%s --help`", cmd.CommandPath())}

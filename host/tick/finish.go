@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,6 +22,7 @@ func (r *run) finish(ctx context.Context, verdict error) (*Outcome, error) {
 	r.leave("")
 	r.decide(verdict)
 	r.describeNetwork()
+	r.rep.Unpinned = unpinned(r.rep.Orchestrator, r.rep.Builder)
 	out := &Outcome{Report: r.rep, Patch: r.patch}
 	if r.rep.Verdict == judge.OutcomeBlocked {
 		out.Blocked = r.blocked()
@@ -56,6 +58,16 @@ func (r *run) finish(ctx context.Context, verdict error) (*Outcome, error) {
 		return out, fault.Wrap(err, judge.StopInterrupted, "the run's report could not be written", "`df -h .` and `ls -ld "+r.ws.Rel()+"` show whether relay can write there")
 	}
 	return out, nil
+}
+
+// unpinned are the plugins that took part and that nothing pins.
+func unpinned(part ...*report.Worker) (names []string) {
+	for _, w := range part {
+		if w != nil && w.Unpinned != "" && !slices.Contains(names, w.Plugin) {
+			names = append(names, w.Plugin)
+		}
+	}
+	return names
 }
 
 // sayBlocked leaves BLOCKED.json when the run ended before it had the lock. It is the

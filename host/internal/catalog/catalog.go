@@ -73,6 +73,11 @@ type Entry struct {
 	Pin *Pin `json:"pin,omitempty"`
 	// Protocol is the pinned version of the protocol; 0 for one that came with relay.
 	Protocol int `json:"protocol,omitempty"`
+	// Unpinned says how a developer brought a plugin that nothing pins, for this one
+	// command; "" for all others.
+	Unpinned string `json:"unpinned,omitempty"`
+	// Attach is a process that waits for relay; it is not started, and has no file.
+	Attach *launch.Attached `json:"-"`
 	// Base is the folder below which every folder must be safe; "" for one beside relay.
 	Base string `json:"-"`
 

@@ -25,7 +25,7 @@ func (c *Catalog) List() []Entry {
 	for i := range list {
 		e := &list[i]
 		known[e.Path] = true
-		if e.State != OK {
+		if e.State != OK || e.Attach != nil {
 			continue
 		}
 		switch hash, err := cache.hash(e.Path); {

@@ -117,13 +117,7 @@ func DefaultInstallDir() string {
 // lockedEntry makes an entry of a pin. A pin of a built-in plugin means the file
 // beside relay, any other the file in the install folder.
 func (c *Catalog) lockedEntry(name string, p Pin, built []Entry, o *Options) Entry {
-	granted := p.grants()
-	e := Entry{Name: name, Aliases: p.Aliases, Kinds: p.Kinds, Version: p.Version, Source: p.Source, Summary: p.Summary, SHA256: p.hash(Platform),
-		Programs: granted.Programs, Hosts: granted.Hosts, Read: granted.Read, Write: granted.Write,
-		SchemaSHA256: strings.TrimPrefix(p.Schema, "sha256:"), Protocol: p.Protocol}
-	for _, v := range granted.Env {
-		e.Env = append(e.Env, EnvVar{Name: strings.TrimSuffix(v, "!"), Secret: strings.HasSuffix(v, "!")})
-	}
+	e := p.entry(name)
 	if p.builtin() {
 		c.narrowed(&e, built)
 	} else {
@@ -135,6 +129,18 @@ func (c *Catalog) lockedEntry(name string, p Pin, built []Entry, o *Options) Ent
 		e.State, e.Reason = NotLocked, fmt.Sprintf("relay.lock.json has no SHA-256 of it for %s", Platform)
 	}
 	c.check(&e)
+	return e
+}
+
+// entry is what a pin says about its plugin, and what was granted to it.
+func (p Pin) entry(name string) Entry {
+	granted := p.grants()
+	e := Entry{Name: name, Aliases: p.Aliases, Kinds: p.Kinds, Version: p.Version, Source: p.Source, Summary: p.Summary, SHA256: p.hash(Platform),
+		Programs: granted.Programs, Hosts: granted.Hosts, Read: granted.Read, Write: granted.Write,
+		SchemaSHA256: strings.TrimPrefix(p.Schema, "sha256:"), Protocol: p.Protocol}
+	for _, v := range granted.Env {
+		e.Env = append(e.Env, EnvVar{Name: strings.TrimSuffix(v, "!"), Secret: strings.HasSuffix(v, "!")})
+	}
 	return e
 }
 

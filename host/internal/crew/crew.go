@@ -85,7 +85,8 @@ func (e Env) Find(name string, kind catalog.Kind) (*Plugin, pluginhost.Spec, err
 	if err != nil {
 		return nil, pluginhost.Spec{}, fault.Wrap(err, judge.BlockedPlugin, "there is no place for the sockets of plugins", "`ls -ld /tmp /tmp/relay-*` shows who owns them")
 	}
-	p := &Plugin{Entry: entry, Plan: plan, cleanup: []func(){remove}, Worker: &report.Worker{Plugin: entry.Name, Version: entry.Version}}
+	p := &Plugin{Entry: entry, Plan: plan, cleanup: []func(){remove}}
+	p.newPart()
 	spec := pluginhost.Spec{Entry: entry, Config: conf, RunID: e.RunID, HostVersion: e.Version, SocketDir: sockets, Dir: e.Root, OutputLimit: plan.Output(),
 		EnvFile: keys.EnvFile{Root: e.repo(), Path: e.Config.EnvFile}, Trespass: plan.Trespass}
 	if entry.Pin != nil && kind == catalog.Provider && !slices.Contains(slices.Concat(entry.Read, entry.Write), ".") {
@@ -98,6 +99,9 @@ func (e Env) Find(name string, kind catalog.Kind) (*Plugin, pluginhost.Spec, err
 		spec.Broker, err = e.broker(p, files)
 	}
 	spec.Stderr = &p.words
+	if err == nil {
+		err = p.openLog(&spec)
+	}
 	if err != nil {
 		p.Close(context.Background())
 		return nil, spec, err
@@ -106,6 +110,11 @@ func (e Env) Find(name string, kind catalog.Kind) (*Plugin, pluginhost.Spec, err
 		spec.StderrPath = p.stderr.Name()
 	}
 	return p, spec, nil
+}
+
+// newPart begins the plugin's part in a run.
+func (p *Plugin) newPart() {
+	p.Worker = &report.Worker{Plugin: p.Entry.Name, Version: p.Entry.Version, Unpinned: p.Entry.Unpinned}
 }
 
 func (e Env) repo() string { return cmp.Or(e.Repo, e.Root) }

@@ -32,7 +32,7 @@ func (s *Session) Provider(ctx context.Context, e Env, name string, git *judge.G
 		}
 		return p, err
 	}
-	p.Worker = &report.Worker{Plugin: p.Entry.Name, Version: p.Entry.Version}
+	p.newPart()
 	if err := p.openStderr(e.StderrDir); err != nil {
 		return nil, err
 	}

@@ -41,6 +41,7 @@ func (d *Desk) pay(ctx context.Context, p *crew.Plugin, c call) (*pluginhost.Fai
 			return f, err
 		}
 	}
+	d.sayUnpinned(p)
 	n, err := d.number(c)
 	if err != nil {
 		return nil, err
@@ -82,6 +83,23 @@ func (d *Desk) tell(p *crew.Plugin, c call, took time.Duration, f *pluginhost.Fa
 		one.Failed = f.Word()
 	}
 	d.Show(progress.Event{Kind: progress.Called, Plugin: p.Entry.Name, Elapsed: took, Made: one})
+}
+
+// sayUnpinned notes, once, that a plugin takes part that nothing pins.
+func (d *Desk) sayUnpinned(p *crew.Plugin) {
+	if p.Entry.Unpinned == "" {
+		return
+	}
+	d.mu.Lock()
+	told := d.unpinned[p.Entry.Name]
+	if d.unpinned == nil {
+		d.unpinned = map[string]bool{}
+	}
+	d.unpinned[p.Entry.Name] = true
+	d.mu.Unlock()
+	if !told {
+		d.Note(fmt.Sprintf("unpinned: plugin %s took part, which nothing pins (%s)", p.Entry.Name, p.Entry.Unpinned))
+	}
 }
 
 func (d *Desk) settle(h Hold, u ledger.Usage) error {

@@ -41,8 +41,9 @@ type Desk struct {
 	Answered func(*pluginpb.CompleteRequest, *pluginpb.CompleteDone, *pluginhost.Failure)
 	Now      func() time.Time // nil means time.Now
 
-	mu   sync.Mutex
-	sent map[string]int // how often a call was sent, by the id of its question
+	mu       sync.Mutex
+	sent     map[string]int  // how often a call was sent, by the id of its question
+	unpinned map[string]bool // plugins that were noted as that
 }
 
 // Hold is a call that was reserved and not yet settled.

@@ -26,6 +26,9 @@ type Config struct {
 	// Reinstall says how to get the right file, for texts: a command in backticks
 	// first. "" points to `relay plugin list`.
 	Reinstall string
+	// Attach connects to a plugin that waits instead of starting one; Path, Base and SHA256
+	// do not matter then.
+	Attach *Attached
 	// Args follow argv[0].
 	Args []string
 	// Env is the whole environment, as [Env] makes it; TMPDIR is set on top.

@@ -113,13 +113,8 @@ func (r *runner) startError(ctxErr, cause error) *Error {
 		e.Why = fmt.Sprintf("its first line on standard output is %q", clip(c.Secrets.String(line), 160))
 		e.Fix = "`relay plugin list` shows the file; its author must print to standard error instead, or it is not a relay plugin"
 	case hs != nil && c.Versions[hs.version] == nil:
-		e.Kind = Version
-		e.What = fmt.Sprintf("plugin %s speaks relay protocol %d; this relay speaks %s", c.Name, hs.version, c.versions())
-		e.Why = "the plugin is older than this relay supports"
-		if hs.version > slices.Max(c.versionList()) {
-			e.Why = "the plugin is newer than this relay"
-		}
-		e.Fix = "`relay version` and `relay plugin list` show both versions; take a plugin of relay's age, or the relay that the plugin was made for"
+		v := c.otherVersion(hs.version)
+		e.Kind, e.What, e.Why, e.Fix = v.Kind, v.What, v.Why, v.Fix
 	case hs != nil && (hs.core != 1 || hs.protocol != "grpc"):
 		e.Kind = NotPlugin
 		e.What = fmt.Sprintf("plugin %s is a plugin of another kind", c.Name)
@@ -163,6 +158,17 @@ func (r *runner) startError(ctxErr, cause error) *Error {
 	}
 	if e.Tail != "" && e.Kind != Noise {
 		e.Why = strings.TrimPrefix(e.Why+"; it wrote: "+e.Tail, "; ")
+	}
+	return e
+}
+
+// otherVersion is for a plugin that speaks no version of the protocol that we speak.
+func (c *Config) otherVersion(speaks int) *Error {
+	e := &Error{Kind: Version, What: fmt.Sprintf("plugin %s speaks relay protocol %d; this relay speaks %s", c.Name, speaks, c.versions()),
+		Why: "the plugin is older than this relay supports",
+		Fix: "`relay version` and `relay plugin list` show both versions; take a plugin of relay's age, or the relay that the plugin was made for"}
+	if speaks > slices.Max(c.versionList()) {
+		e.Why = "the plugin is newer than this relay"
 	}
 	return e
 }

@@ -31,7 +31,7 @@ const (
 // Client is a started plugin.
 type Client struct {
 	r      *runner
-	client *goplugin.Client
+	client *goplugin.Client // nil for one that was attached
 	conn   *grpc.ClientConn
 	once   sync.Once
 }
@@ -51,7 +51,13 @@ func Start(ctx context.Context, cfg Config) (*Client, error) {
 	}
 	becomeSubreaper()
 	c := &Client{r: newRunner(cfg, priv)}
-	if bad := c.connect(ctx); bad != nil {
+	bad := (*Error)(nil)
+	if cfg.Attach != nil {
+		bad = c.attach(ctx, cfg.Attach)
+	} else {
+		bad = c.connect(ctx)
+	}
+	if bad != nil {
 		return nil, bad
 	}
 	return c, nil
@@ -158,10 +164,20 @@ func ready(ctx context.Context, conn *grpc.ClientConn) error {
 func (c *Client) Conn() *grpc.ClientConn { return c.conn }
 
 // Protocol is the protocol version that both sides speak.
-func (c *Client) Protocol() int { return c.client.NegotiatedVersion() }
+func (c *Client) Protocol() int {
+	if at := c.r.cfg.Attach; at != nil {
+		return at.Protocol
+	}
+	return c.client.NegotiatedVersion()
+}
 
 // Pid is the plugin's process id.
-func (c *Client) Pid() int { return c.r.pid() }
+func (c *Client) Pid() int {
+	if at := c.r.cfg.Attach; at != nil {
+		return at.Pid
+	}
+	return c.r.pid()
+}
 
 // Private is the folder of the plugin's sockets and temporary files. It goes with
 // the plugin.
@@ -214,6 +230,15 @@ func (c *Client) Stop(grace time.Duration, drain func(context.Context) error) (l
 	}
 }
 
+// close lets go-plugin close down; who was attached only loses the connection.
+func (c *Client) close() {
+	if c.client != nil {
+		c.client.Kill()
+	} else if c.conn != nil {
+		c.conn.Close()
+	}
+}
+
 // end lets go-plugin close down, bounded by grace, and takes everything away. A
 // process that never started has nothing to wait for.
 func (c *Client) end(grace time.Duration) {
@@ -221,7 +246,7 @@ func (c *Client) end(grace time.Duration) {
 		c.r.kill()
 	}
 	closed := make(chan struct{})
-	go func() { c.client.Kill(); close(closed) }()
+	go func() { c.close(); close(closed) }()
 	select {
 	case <-closed:
 	case <-time.After(grace):

@@ -187,6 +187,9 @@ func (r *runner) exitText() string {
 	default:
 		return ""
 	}
+	if r.cfg.Attach != nil {
+		return "its connection ended"
+	}
 	if r.waitErr == nil {
 		return exitOK
 	}

@@ -31,6 +31,9 @@ func (s *Spec) takeKeys(ctx context.Context) (*ring, *Failure) {
 		return nil, f
 	}
 	r := &ring{}
+	if s.Entry.Attach != nil { // it has the environment that it was started with
+		return r, nil
+	}
 	for _, name := range slices.Sorted(maps.Keys(refs)) {
 		if why := s.wants(name); why != "" {
 			return nil, s.badConfig(why)

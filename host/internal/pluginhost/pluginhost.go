@@ -152,7 +152,7 @@ func open(ctx context.Context, spec Spec) (*Plugin, *Failure) {
 func start(ctx context.Context, spec Spec, ring *ring) (*Plugin, *Failure) {
 	p := &Plugin{spec: spec, secrets: redact.New(append(ring.secrets, spec.Secrets...)...)}
 	client, err := launch.Start(ctx, launch.Config{
-		Name: strings.TrimSpace(spec.Entry.Name + " " + spec.Entry.Version), Path: spec.Entry.Path, Base: spec.Entry.Base, SHA256: spec.Entry.SHA256, Reinstall: spec.Entry.Reinstall(),
+		Name: strings.TrimSpace(spec.Entry.Name + " " + spec.Entry.Version), Path: spec.Entry.Path, Base: spec.Entry.Base, SHA256: spec.Entry.SHA256, Reinstall: spec.Entry.Reinstall(), Attach: spec.Entry.Attach,
 		Env: launch.Env(ring.grants, slices.Concat([]string{"RELAY_RUN_ID=" + spec.RunID}, ring.env, spec.Env)),
 		Dir: spec.Dir, SocketDir: spec.SocketDir, Stderr: spec.Stderr, StderrLimit: spec.Limits.Stderr, OutputLimit: spec.OutputLimit, Secrets: p.secrets,
 		Start: spec.Start, Handshake: sdk.Handshake, Versions: sdk.PluginMap(), StartTimeout: spec.Limits.Start, MaxMessage: spec.Limits.Message,

@@ -1,0 +1,95 @@
+package launch
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/credentials/insecure"
+)
+
+// Attached is a plugin that a developer has started by hand, in a debugger perhaps, and
+// that waits for a host. It is not ours: it is never ended, and it lives in no box.
+type Attached struct {
+	Socket   string // where it listens, an absolute path
+	Pid      int
+	Protocol int // the version that it speaks
+}
+
+// attach connects to the plugin that waits. In its box, where it would live, a process
+// that does nothing keeps its place: what a box does around a process, it does.
+func (c *Client) attach(ctx context.Context, at *Attached) *Error {
+	r := c.r
+	if bad := r.cfg.checkAttached(at); bad != nil {
+		r.priv.remove()
+		return bad
+	}
+	exe, err := idler()
+	if err == nil {
+		defer exe.Close()
+		r.exe, r.cfg.Path = exe, exe.Name()
+		err = r.Start(ctx)
+	}
+	if err != nil {
+		r.priv.remove()
+		return r.cfg.execError(err)
+	}
+	c.conn, err = grpc.NewClient("unix:"+at.Socket, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithIdleTimeout(0),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(r.cfg.MaxMessage)))
+	if err == nil {
+		bounded, cancel := context.WithTimeout(ctx, r.cfg.StartTimeout)
+		err = ready(bounded, c.conn)
+		cancel()
+	}
+	if err != nil {
+		c.end(0)
+		if ctx.Err() != nil {
+			return &Error{Kind: Cancelled, What: fmt.Sprintf("the call of plugin %s was cancelled", r.cfg.Name), Err: ctx.Err()}
+		}
+		return r.cfg.nobodyWaits(at, err.Error(), err)
+	}
+	go func() { // without its connection it is as good as gone
+		for s := connectivity.Ready; s == connectivity.Ready; s = c.conn.GetState() {
+			c.conn.WaitForStateChange(context.Background(), s)
+		}
+		r.kill()
+	}()
+	return nil
+}
+
+// checkAttached looks at the socket before anything is said to it.
+func (c *Config) checkAttached(at *Attached) *Error {
+	st, err := os.Lstat(at.Socket)
+	if err != nil {
+		return c.nobodyWaits(at, "its socket is gone", err)
+	}
+	sys, _ := st.Sys().(*syscall.Stat_t)
+	switch {
+	case st.Mode()&os.ModeSocket == 0 || !filepath.IsAbs(at.Socket):
+		return c.nobodyWaits(at, at.Socket+" is no socket", nil)
+	case foreign(sys):
+		return c.nobodyWaits(at, at.Socket+" belongs to another user", nil)
+	case c.Versions[at.Protocol] == nil:
+		return c.otherVersion(at.Protocol)
+	}
+	return nil
+}
+
+func (c *Config) nobodyWaits(at *Attached, why string, err error) *Error {
+	return &Error{Kind: Absent, What: fmt.Sprintf("plugin %s does not wait for relay any more", c.Name), Err: err,
+		Why: fmt.Sprintf("it was process %d: %s", at.Pid, why), Fix: c.reinstall()}
+}
+
+// idler is a program that waits for the end of its standard input and does nothing else.
+func idler() (*os.File, error) {
+	path, err := exec.LookPath("cat")
+	if err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}

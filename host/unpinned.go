@@ -1,0 +1,163 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/launch"
+	"github.com/paxiom/relay/host/internal/pluginhost"
+	"github.com/paxiom/relay/host/internal/release"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/sdk"
+)
+
+// Unpinned is a plugin that its developer brings for one command, in the place of what is
+// pinned or came with relay.
+type Unpinned struct {
+	Name string
+	// File is the plugin's file: it is held to what it declares. "" takes a process that
+	// waits for relay, as [sdk.Reattach] describes it: nothing holds that one.
+	File string
+	// Reattach is the file that says where it waits; "" is [sdk.ReattachFile].
+	Reattach string
+}
+
+// By is how the plugin was brought, as a person typed it.
+func (u Unpinned) By() string {
+	switch {
+	case u.File != "":
+		return "--dev " + u.Name + "=" + u.File
+	case u.Reattach != "":
+		return "--reattach " + u.Name + "=" + u.Reattach
+	}
+	return "--reattach " + u.Name
+}
+
+// broughtFor is how long the copy of a file that a developer brought is kept.
+const broughtFor = 24 * time.Hour
+
+// bringAll makes the entries of all plugins that a developer brings.
+func (r *Repo) bringAll() (entries []catalog.Entry, err error) {
+	for _, u := range r.opts.Unpinned {
+		var e catalog.Entry
+		if !catalog.ValidName(u.Name) {
+			err = fault.New(judge.BlockedPlugin, fmt.Sprintf("%q is no plugin's name", u.Name), "it must match "+catalog.NamePattern, "`relay plugin list` shows the names")
+		} else if u.File != "" {
+			e, err = r.bring(context.Background(), u)
+		} else {
+			e, err = r.reattach(context.Background(), u)
+		}
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+// bring takes a copy of the file, so that the next build does not come between, and asks
+// it in a box what it is.
+func (r *Repo) bring(ctx context.Context, u Unpinned) (catalog.Entry, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return catalog.Entry{}, fault.Wrap(err, judge.BlockedPlugin, "there is no folder for the plugin "+u.Name, "`echo $HOME`: relay needs a home")
+	}
+	dir := filepath.Join(cache, "relay", "dev")
+	if err := release.Scratch(dir); err != nil {
+		return catalog.Entry{}, err
+	}
+	rel, err := release.Local(u.File, dir, "")
+	if err != nil {
+		return catalog.Entry{}, err
+	}
+	defer rel.Close()
+	if rel.Name != u.Name {
+		return catalog.Entry{}, fault.New(judge.BlockedPlugin, u.File+" is the plugin "+rel.Name+", not "+u.Name, "a plugin's file is named as the plugin", "`relay --dev "+rel.Name+"="+fault.Word(u.File)+" plugin list`")
+	}
+	pin, _, err := (&pluginShop{repo: r}).ask(ctx, rel)
+	if err != nil {
+		return catalog.Entry{}, err
+	}
+	sweepBrought(filepath.Dir(filepath.Dir(pin.InstallPath(dir, u.Name))))
+	if err := rel.Place(dir, pin); err != nil {
+		return catalog.Entry{}, err
+	}
+	return catalog.Brought(u.Name, pin, dir, u.By()), nil
+}
+
+// sweepBrought removes the builds in a folder that have had their time.
+func sweepBrought(dir string) {
+	builds, _ := os.ReadDir(dir)
+	for _, b := range builds {
+		if info, err := b.Info(); err == nil && b.IsDir() && time.Since(info.ModTime()) > broughtFor {
+			os.RemoveAll(filepath.Join(dir, b.Name()))
+		}
+	}
+}
+
+// reattach asks the plugin that waits what it is.
+func (r *Repo) reattach(ctx context.Context, u Unpinned) (catalog.Entry, error) {
+	at, err := waiting(u)
+	if err != nil {
+		return catalog.Entry{}, err
+	}
+	entry := catalog.Waiting(catalog.Entry{Name: u.Name}, launch.Attached{Socket: at.Address, Pid: at.Pid, Protocol: at.ProtocolVersion}, u.By())
+	info, _, err := pluginhost.Ask(ctx, pluginhost.Spec{Entry: entry, HostVersion: r.opts.Version})
+	if err != nil {
+		return catalog.Entry{}, err
+	}
+	says := catalog.FromResponse(info)
+	if says.Name != u.Name {
+		return catalog.Entry{}, fault.New(judge.BlockedPlugin, fmt.Sprintf("the plugin that waits as %s calls itself %q", u.Name, says.Name), "", "`relay --reattach "+fault.Word(says.Name)+" plugin list`")
+	}
+	return catalog.Waiting(says, *entry.Attach, u.By()), nil
+}
+
+// maxReattach bounds the file of a plugin that waits.
+const maxReattach = 64 << 10
+
+// waiting reads where the plugin waits. Whoever could write that file could have relay
+// talk to a program of theirs.
+func waiting(u Unpinned) (at sdk.Reattach, err error) {
+	path := u.Reattach
+	if path == "" {
+		if path, err = sdk.ReattachFile(u.Name); err != nil {
+			return at, fault.Internal(err)
+		}
+	}
+	what, fix := "the plugin "+u.Name+" does not wait for relay", "`relay-plugin-"+u.Name+" --debug` in another terminal, then the same command again"
+	b, err := workspace.ReadFile(path, maxReattach)
+	if err != nil {
+		return at, fault.Wrap(err, judge.BlockedPlugin, what, fix)
+	}
+	if bad := launch.UnsafeFile(path); bad != nil {
+		return at, fault.New(judge.BlockedPlugin, what, path+" "+bad.Why, bad.Fix)
+	}
+	if err := json.Unmarshal(b, &at); err != nil || at.Protocol != "grpc" || at.Network != "unix" || !filepath.IsAbs(at.Address) {
+		return at, fault.New(judge.BlockedPlugin, what, path+" does not say where: it must name a unix socket and grpc", fix)
+	}
+	return at, nil
+}
+
+// settings are the --set of a call, with what plugins that a developer brings need: a
+// builder that waits outside sees only a box that is a copy.
+func (r *Repo) settings() ([]string, error) {
+	set := r.opts.Set
+	if !slices.ContainsFunc(r.opts.Unpinned, func(u Unpinned) bool { return u.File == "" }) {
+		return set, nil // what is started in a box is not needed for that
+	}
+	entries, err := r.unpinned()
+	if slices.ContainsFunc(entries, func(e catalog.Entry) bool { return e.Attach != nil && e.Is(catalog.Builder) }) {
+		set = append(slices.Clone(set), "box.means="+box.Copy)
+	}
+	return set, err
+}
