@@ -11,8 +11,8 @@ import (
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/launch"
-	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/release"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -110,8 +110,8 @@ func (r *Repo) reattach(ctx context.Context, u Unpinned) (catalog.Entry, error) 
 	if err != nil {
 		return catalog.Entry{}, err
 	}
-	entry := catalog.Waiting(catalog.Entry{Name: u.Name}, launch.Attached{Socket: at.Address, Pid: at.Pid, Protocol: at.ProtocolVersion}, u.By())
-	info, _, err := pluginhost.Ask(ctx, pluginhost.Spec{Entry: entry, HostVersion: r.opts.Version})
+	where := launch.Attached{Socket: at.Address, Pid: at.Pid, Protocol: at.ProtocolVersion}
+	info, err := crew.Env{Version: r.opts.Version}.AskWaiting(ctx, u.Name, where, u.By())
 	if err != nil {
 		return catalog.Entry{}, err
 	}
@@ -119,7 +119,7 @@ func (r *Repo) reattach(ctx context.Context, u Unpinned) (catalog.Entry, error) 
 	if says.Name != u.Name {
 		return catalog.Entry{}, fault.New(judge.BlockedPlugin, fmt.Sprintf("the plugin that waits as %s calls itself %q", u.Name, says.Name), "", "`relay --reattach "+fault.Word(says.Name)+" plugin list`")
 	}
-	return catalog.Waiting(says, *entry.Attach, u.By()), nil
+	return catalog.Waiting(says, where, u.By()), nil
 }
 
 // maxReattach bounds the file of a plugin that waits.

@@ -53,6 +53,8 @@ func runPluginList(ctx context.Context, o *pluginListOptions) error {
 			state := string(e.State)
 			if state != "ok" {
 				state = p.red(state)
+			} else if e.Unpinned != "" {
+				state = p.yellow("unpinned")
 			}
 			kinds := ""
 			for i, k := range e.Kinds {

@@ -217,6 +217,9 @@ func pluginRows(p *printer, res *host.PluginResult) {
 	p.row("does", host.Safe(e.Summary))
 	p.row("aliases", joined(e.Aliases))
 	p.row("state", string(e.State))
+	if e.Unpinned != "" {
+		p.row("unpinned", p.yellow(host.Safe(e.Unpinned)))
+	}
 	p.row("reason", host.Safe(e.Reason))
 	p.row("source", host.Safe(e.Source))
 	p.row("file", host.Safe(e.Path))

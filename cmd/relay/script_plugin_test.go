@@ -2,12 +2,14 @@ package main
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"sync"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -33,14 +35,55 @@ func cmdStranger(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: stranger FILE IDENTITY.json")
 	}
+	ts.Check(writeStranger(ts.MkAbs(args[0]), []byte(ts.ReadFile(args[1]))))
+}
+
+// writeStranger makes the file of a plugin that is and does what identity says.
+func writeStranger(path string, identity []byte) error {
 	program, err := stranger()
-	ts.Check(err)
-	identity := []byte(ts.ReadFile(args[1]))
-	path := ts.MkAbs(args[0])
-	ts.Check(os.MkdirAll(filepath.Dir(path), 0o755))
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
 	whole := append(append([]byte{}, program...), identity...)
-	ts.Check(os.WriteFile(path, binary.BigEndian.AppendUint64(whole, uint64(len(identity))), 0o755))
-	ts.Check(os.Chmod(path, 0o755))
+	if err := os.WriteFile(path, binary.BigEndian.AppendUint64(whole, uint64(len(identity))), 0o755); err != nil {
+		return err
+	}
+	return os.Chmod(path, 0o755)
+}
+
+// cmdMend types what a refusal says to type: the first command in backticks of its fix,
+// "last" the last one, which must work, or with "fails" must be refused in turn.
+//
+//	mend FILE [last|fails]
+//
+// FILE is a refusal as --json printed it.
+func cmdMend(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: mend FILE [last|fails]")
+	}
+	how := append(args, "")[1]
+	var said struct {
+		Fix     string
+		Blocked struct{ Remediation string }
+	}
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &said))
+	commands := regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(said.Fix+said.Blocked.Remediation, -1)
+	if len(commands) == 0 {
+		ts.Fatalf("the refusal in %s says nothing to type", args[0])
+	}
+	command := commands[0][1]
+	if how == "last" {
+		command = commands[len(commands)-1][1]
+	}
+	if how == "fails" {
+		command += " --json"
+	}
+	if err := ts.Exec("sh", "-c", command); (err != nil) != (how == "fails") {
+		ts.Fatalf("%s: %v", command, err)
+	}
 }
 
 // cmdVendor serves a vendor on loopback for the time of the script. $VENDOR is where; the

@@ -73,6 +73,7 @@ func scriptParams() testscript.Params {
 			"collector": cmdCollector,
 			"spans":     cmdSpans,
 			"checkout":  cmdCheckout,
+			"mend":      cmdMend,
 		},
 	}
 }

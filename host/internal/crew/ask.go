@@ -2,6 +2,7 @@ package crew
 
 import (
 	"context"
+	"errors"
 	"os"
 
 	"github.com/paxiom/relay/host/fault"
@@ -25,7 +26,21 @@ func (e Env) Ask(ctx context.Context, name, file, hash string) (*pluginpb.GetInf
 		return nil, 0, err
 	}
 	defer remove()
-	return pluginhost.Ask(ctx, pluginhost.Spec{Entry: stranger, HostVersion: e.Version, SocketDir: sockets, Dir: b.Dir(), Start: InBox(b, plan), Trespass: plan.Trespass})
+	return asked(pluginhost.Ask(ctx, pluginhost.Spec{Entry: stranger, HostVersion: e.Version, SocketDir: sockets, Dir: b.Dir(), Start: InBox(b, plan), Trespass: plan.Trespass}))
+}
+
+// AskWaiting asks a plugin what it is that waits in a process of its developer's.
+func (e Env) AskWaiting(ctx context.Context, name string, at launch.Attached, by string) (*pluginpb.GetInfoResponse, error) {
+	info, _, err := asked(pluginhost.Ask(ctx, pluginhost.Spec{Entry: catalog.Waiting(catalog.Entry{Name: name}, at, by), HostVersion: e.Version}))
+	return info, err
+}
+
+// asked says in words why a plugin did not answer.
+func asked(info *pluginpb.GetInfoResponse, protocol int, err error) (*pluginpb.GetInfoResponse, int, error) {
+	if f := (*pluginhost.Failure)(nil); errors.As(err, &f) {
+		err = f.Fault()
+	}
+	return info, protocol, err
 }
 
 // cell is a box around an empty folder, with what a plugin was granted.

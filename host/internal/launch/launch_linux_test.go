@@ -64,6 +64,12 @@ func perform(act string) {
 		serve(1)
 	case "newer":
 		serve(7)
+	case "majors-1":
+		serveMajors(1)
+	case "majors-2":
+		serveMajors(2)
+	case "majors-1-2":
+		serveMajors(1, 2)
 	case "foreign":
 		shake.MagicCookieValue = "another program's"
 		serve(1)
