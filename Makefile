@@ -53,11 +53,11 @@ generate: ## code from schemas/, reference pages from code
 corpus: build ## the adversarial corpus against bin/relay, as root and as a user, by each means of the box; MEANS=copy by one, CASES=DIR others
 	@CASES="$(CASES)" MEANS="$(MEANS)" QUICK="$(QUICK)" ./.ci/corpus
 
-crash: ## relay killed and starved of disk at every moment, then started again; KILLS=N; plugins that crash, STORM=N
-	@mkdir -p out; export RELAY_KILLS=$(or $(KILLS),300) RELAY_STORM=$(or $(STORM),1000); rc=0; \
+crash: ## relay killed and starved of disk at every moment, then started again; KILLS=N; STORM=1000: as many crashing plugins, too
+	@mkdir -p out; export RELAY_KILLS=$(or $(KILLS),300) RELAY_STORM=$(STORM); rc=0; \
 	$(GO) test -count=1 -timeout 30m -v ./internal/crash >out/crash.log 2>&1 || rc=$$?; \
 	$(GO) test -count=1 -timeout 30m -v -run TestKilledWhileLanding ./host/change >>out/crash.log 2>&1 || rc=$$?; \
-	$(GO) test -count=1 -timeout 30m -v -run 'TestNothingLeaks|TestCrashStorm' ./host/internal/pluginhost ./host/internal/crew >>out/crash.log 2>&1 || rc=$$?; \
+	[ -z "$(STORM)" ] || $(GO) test -count=1 -timeout 30m -v -run 'TestNothingLeaks|TestCrashStorm' ./host/internal/pluginhost ./host/internal/crew >>out/crash.log 2>&1 || rc=$$?; \
 	grep -vE '^(=== |--- PASS|PASS|ok )' out/crash.log; exit $$rc
 
 # Where root has no Go: make build, then sudo ./.ci/install /usr/local.

@@ -117,6 +117,19 @@ func (r driverRun) reason() string {
 	return r.Builder.FailureReason
 }
 
+// invalid says why the result is none.
+func (r driverRun) invalid() string {
+	if r.about != "" {
+		return r.about
+	}
+	for _, n := range r.Notes {
+		if why, ok := strings.CutPrefix(n, "the builder's output is not valid: "); ok {
+			return why
+		}
+	}
+	return "it is not what RELAY_SCHEMA_PATH asks for"
+}
+
 func because(m map[string]string, rule, why string) {
 	if m[rule] == "" {
 		m[rule] = why
@@ -135,11 +148,7 @@ func (t *driverTrial) hold(r driverRun) {
 		t.died = true
 		because(t.failed, driverEnds, r.Builder.FailureDetail)
 	case r.BuilderOutputValid != nil && !*r.BuilderOutputValid:
-		why := r.about
-		if why == "" {
-			why = r.Why
-		}
-		because(t.failed, driverResult, why)
+		because(t.failed, driverResult, r.invalid())
 	}
 	if !r.Scope.OK && len(r.Scope.Violations) > 0 {
 		because(t.failed, driverScope, strings.Join(r.Scope.Violations, "; "))

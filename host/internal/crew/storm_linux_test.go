@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 // Plugins that crash, each launched in a box of its own as in a run, leave nothing behind:
-// no descriptor, goroutine, memory, process, mount or folder. `make crash` makes a thousand.
+// no descriptor, goroutine, memory, process, mount or folder. `make crash STORM=1000` makes a thousand.
 func TestCrashStorm(t *testing.T) {
 	rounds := 24
 	if testing.Short() {

@@ -480,7 +480,7 @@ func lives(pid int) bool {
 	return err == nil && !bytes.Contains(b, []byte(") Z "))
 }
 
-// Two hundred rounds over the mix, as many as RELAY_STORM says in `make crash`, leave no
+// Two hundred rounds over the mix, as many as `make crash STORM=1000` says, leave no
 // goroutine, descriptor, socket, child, folder or memory.
 func TestNothingLeaks(t *testing.T) {
 	rounds := 200
