@@ -10,10 +10,13 @@ import (
 )
 
 func newPluginCmd(a *app) *cobra.Command {
-	return parent("plugin", "Install, pin and grant plugins", "relay plugin list\nrelay plugin install ./relay-plugin-foo", groupSetup,
+	cmd := parent("plugin", "Install, pin and grant plugins", "relay plugin list\nrelay plugin install ./relay-plugin-foo", groupSetup,
 		newPluginListCmd(a, nil), newPluginInfoCmd(a, nil), newPluginInstallCmd(a, nil), newPluginGrantCmd(a, nil),
 		newPluginRevokeCmd(a, nil), newPluginUpgradeCmd(a, nil), newPluginRemoveCmd(a, nil),
 		newPluginVerifyCmd(a, nil), newPluginTestCmd(a, nil), newPluginSearchCmd(a, nil), newPluginPackCmd(a, nil), newPluginNewCmd(a, nil))
+	cmd.Long = "While you write one: with any command, --dev NAME=FILE uses your own build of it, and\n" +
+		"--reattach NAME the process that waits with --debug; --ci refuses both (docs/plugin-authors/dev-loop.md)."
+	return cmd
 }
 
 type pluginListOptions struct {

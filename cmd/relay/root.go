@@ -70,6 +70,11 @@ func addGlobalFlags(a *app, root *cobra.Command) {
 	f.BoolVar(&a.ci, "ci", false, "as CI=1, and refuse what nothing pins")
 	f.StringArrayVar(&a.dev, "dev", nil, "for this call, use the plugin in a file of yours: `NAME=FILE`")
 	f.StringArrayVar(&a.attach, "reattach", nil, "for this call, use the plugin that waits with --debug: `NAME[=FILE]`")
+	for _, name := range []string{"ci", "dev", "reattach"} { // `relay plugin` and `relay help environment` say what they are for
+		if err := f.MarkHidden(name); err != nil {
+			panic(err)
+		}
+	}
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.begin() }
 	root.Flags().BoolVar(new(bool), "version", false, "print the version")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
