@@ -230,7 +230,7 @@ func (a *app) interactive() bool {
 func (a *app) agreed(p *printer, question string, no error) error {
 	p.write(question + " [y/N] ")
 	line, err := bufio.NewReader(a.in).ReadString('\n')
-	if err != nil && line == "" {
+	if err != nil && !errors.Is(err, io.EOF) { // who ends the input says no
 		return err
 	}
 	if s := strings.ToLower(strings.TrimSpace(line)); s != "y" && s != "yes" {
