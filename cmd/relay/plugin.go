@@ -15,7 +15,7 @@ func newPluginCmd(a *app) *cobra.Command {
 		newPluginRevokeCmd(a, nil), newPluginUpgradeCmd(a, nil), newPluginRemoveCmd(a, nil),
 		newPluginVerifyCmd(a, nil), newPluginTestCmd(a, nil), newPluginSearchCmd(a, nil), newPluginPackCmd(a, nil), newPluginNewCmd(a, nil))
 	cmd.Long = "While you write one: with any command, --dev NAME=FILE uses your own build of it, and\n" +
-		"--reattach NAME the process that waits with --debug; --ci refuses both (docs/plugin-authors/dev-loop.md)."
+		"--reattach NAME the process that waits with --debug; --ci refuses both (plugin-authors/dev-loop.md)."
 	return cmd
 }
 
