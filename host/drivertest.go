@@ -203,6 +203,7 @@ func (t *driverTrial) run(ctx context.Context, result string, limit, ask time.Du
 	if err != nil {
 		return out, err
 	}
+	defer repo.Close()
 	trusted, err := repo.Trust(ctx, TrustOptions{Show: true})
 	if err == nil {
 		_, err = repo.Trust(ctx, TrustOptions{Digest: trusted.Digest})
