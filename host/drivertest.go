@@ -46,6 +46,9 @@ var driverRules = []struct{ id, text string }{
 	{driverTerm, "Asked to end by SIGTERM, it ends within 3 s, with all that it has started."},
 }
 
+// driverGuide explains them.
+const driverGuide = "https://github.com/paxiom/relay/blob/main/docs/plugin-authors/external-driver.md#try-it"
+
 // TryDriver judges a driver by what relay does with it: it builds in real ticks, each in
 // a repository made for it, in the box of this machine. A driver that asks a paid model
 // does so three times.
@@ -171,7 +174,7 @@ func (t *driverTrial) verdicts() *PluginRules {
 		t.skipped[driverResult] = "it did not end well"
 	}
 	for _, rule := range driverRules {
-		r := plugintest.Result{ID: rule.id, Text: rule.text, Verdict: plugintest.Passed}
+		r := plugintest.Result{ID: rule.id, Text: rule.text, Verdict: plugintest.Passed, Guide: driverGuide}
 		if why := t.failed[rule.id]; why != "" {
 			r.Verdict, r.Detail = plugintest.Failed, why
 		} else if why := t.skipped[rule.id]; why != "" {
