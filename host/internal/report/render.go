@@ -40,7 +40,7 @@ func Render(r *Report, maxChars int) []byte {
 		p.line("- Next: %s", commands(r.Next))
 	}
 	if len(r.Unpinned) > 0 {
-		p.line("- **Unpinned**: %s took part, and nothing pins it. Don't build on this run.", spans(r.Unpinned))
+		p.line("- **Unpinned**: %s took part, and nothing pins it. Don't build on this run.", span(strings.Join(r.Unpinned, ", ")))
 	}
 	p.line("- Blast radius: %s", r.BlastRadius)
 	p.item("Intent", r.Task.Intent)
@@ -211,14 +211,6 @@ func (p *page) worker(title string, w *Worker) {
 	if w.ProcessesLeft > 0 {
 		p.line("- Processes it left, ended by relay: %d", w.ProcessesLeft)
 	}
-}
-
-func spans(all []string) string {
-	out := make([]string, len(all))
-	for i, s := range all {
-		out[i] = span(s)
-	}
-	return strings.Join(out, ", ")
 }
 
 func known(n *int64) string {
