@@ -30,6 +30,7 @@ type raw struct {
 	configured atomic.Int32
 	asked      atomic.Int32
 	running    atomic.Int32
+	called     atomic.Bool
 }
 
 var (
@@ -104,11 +105,12 @@ func (r *raw) Complete(in *pluginpb.CompleteRequest, out grpc.ServerStreamingSer
 		return r.fail(out, 1, r.limit())
 	}
 	pause := 10 * time.Millisecond
-	plain := len(in.Parts) == 1 && in.OutputSchemaJson == nil && len(in.ProtoReflect().GetUnknown()) == 0
+	first := !r.called.Swap(true) // of this process; once is enough
+	plain := first && len(in.Parts) == 1 && in.OutputSchemaJson == nil && len(in.ProtoReflect().GetUnknown()) == 0
 	switch {
 	case r.breaks == "S4 silent" && plain:
 		pause = 2 * time.Second
-	case r.breaks == "S5 busy":
+	case r.breaks == "S5 busy" && first:
 		pause = 300 * time.Millisecond
 	}
 	select {
