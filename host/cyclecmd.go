@@ -68,7 +68,7 @@ func (r *Repo) StartCycle(ctx context.Context, o CycleStart) (*CycleResult, erro
 	if err := r.ready(ctx, repo.loaded, env.Catalog, cycleTeam(s.Service, env.Catalog)); err != nil {
 		return nil, err
 	}
-	pulse := pulse.Record(repo.ws, "relay start", o.Observer)
+	pulse := pulse.Record(repo.ws, "relay start", env.Observer)
 	defer pulse.End()
 	env.Observer = pulse
 	rec, err := cycle.Start(ctx, env, cycle.StartOptions{Service: s, Base: o.Base, Force: o.Force}, o.Began)
@@ -158,7 +158,7 @@ func (r *Repo) onCycle(id string, obs Observer, do func(*cycle.Env, string) (*cy
 	if err != nil {
 		return nil, err
 	}
-	pulse := pulse.Record(repo.ws, "relay cycle", obs)
+	pulse := pulse.Record(repo.ws, "relay cycle", env.Observer)
 	defer pulse.End()
 	env.Observer = pulse
 	rec, err := do(env, uuid)

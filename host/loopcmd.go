@@ -89,7 +89,7 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 	}
 	ctx, asked, done := stoppable(ctx, repo.ws)
 	defer done()
-	pulse := pulse.Record(repo.ws, "relay loop", o.Observer)
+	pulse := pulse.Record(repo.ws, "relay loop", env.Observer)
 	defer pulse.End()
 	env.Observer = pulse
 	trusted := env.LoadErr == nil && env.Trust.Check(env.Loaded, r.getenv) == nil

@@ -69,7 +69,7 @@ func (r *Repo) PipelineRun(ctx context.Context, o PipelineRunOptions) (*Pipeline
 	}
 	ctx, asked, done := stoppable(ctx, repo.ws)
 	defer done()
-	pulse := pulse.Record(repo.ws, "relay pipeline run", o.Observer)
+	pulse := pulse.Record(repo.ws, "relay pipeline run", env.Observer)
 	defer pulse.End()
 	env.Observer = pulse
 	opts := pipeline.Options{Only: o.Only, Session: o.MaxSession, Parallel: o.Parallel, Drain: asked, OnTask: o.OnTask}

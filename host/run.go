@@ -30,7 +30,7 @@ func (r *Repo) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
 			var done func()
 			ctx, _, done = stoppable(ctx, ws)
 			defer done()
-			pulse := pulse.Record(ws, "relay run", o.Observer)
+			pulse := pulse.Record(ws, "relay run", env.Observer)
 			defer pulse.End()
 			env.Observer = pulse
 		}
