@@ -53,6 +53,9 @@ type Live struct {
 	drawn   []int // columns of its lines
 	closed  bool
 
+	out     sync.Mutex // of what is written to the terminal
+	painted bool       // the region was drawn
+
 	begin  *time.Timer
 	prog   *tea.Program // nil until the region is there
 	ended  chan struct{}
@@ -84,7 +87,7 @@ func (l *Live) start() {
 	// nothing about it; and a height of one row keeps what is written before the first
 	// drawing where it belongs.
 	l.width, _ = l.size()
-	l.prog = tea.NewProgram(region{l}, tea.WithInput(nil), tea.WithOutput(onlyWriter{l.o.Out}), tea.WithoutSignalHandler(),
+	l.prog = tea.NewProgram(region{l}, tea.WithInput(nil), tea.WithOutput(painter{l}), tea.WithoutSignalHandler(),
 		tea.WithFPS(perSecond), tea.WithColorProfile(profile), tea.WithWindowSize(l.width, 1),
 		tea.WithFilter(l.sized))
 	l.ended, l.resize = make(chan struct{}), make(chan os.Signal, 1)
@@ -191,6 +194,9 @@ func (l *Live) Write(b []byte) (int, error) {
 		select {
 		case <-l.ended: // the region is gone
 		default:
+			if l.direct(b) {
+				return len(b), nil
+			}
 			p.Send(tea.Println(strings.TrimSuffix(string(b), "\n"))())
 			return len(b), nil
 		}
@@ -217,8 +223,27 @@ func (l *Live) Close() {
 	<-l.ended
 }
 
-// onlyWriter hides that a writer is a terminal.
-type onlyWriter struct{ io.Writer }
+// painter is the terminal without its being one.
+type painter struct{ l *Live }
+
+func (p painter) Write(b []byte) (int, error) {
+	p.l.out.Lock()
+	defer p.l.out.Unlock()
+	p.l.painted = true
+	return p.l.o.Out.Write(b)
+}
+
+// direct writes what comes before the region was first drawn: the library does not know
+// yet where it is.
+func (l *Live) direct(b []byte) bool {
+	l.out.Lock()
+	defer l.out.Unlock()
+	if l.painted {
+		return false
+	}
+	_, _ = l.o.Out.Write(b) // a terminal that is gone needs no lines
+	return true
+}
 
 // region is the program of the library.
 type region struct{ l *Live }
