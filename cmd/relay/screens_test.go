@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+var screensTo = flag.String("screens", "", "write what TestScreens sees to this `folder`")
+
+// console is a real terminal with a shell in it.
+type console struct {
+	t      *testing.T
+	socket string
+	env    []string
+}
+
+func openConsole(t *testing.T, dir string, env []string) *console {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("tmux is not installed, so there is no terminal to look at")
+	}
+	socket, err := os.MkdirTemp("", "console") // a socket's path has to be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &console{t: t, socket: filepath.Join(socket, "s"), env: env}
+	t.Cleanup(func() {
+		_ = exec.Command("tmux", "-S", c.socket, "kill-server").Run()
+		os.RemoveAll(socket)
+	})
+	c.tmux("new-session", "-d", "-x", "100", "-y", "32", "-c", dir, "sh")
+	return c
+}
+
+func (c *console) tmux(args ...string) string {
+	c.t.Helper()
+	cmd := exec.Command("tmux", append([]string{"-S", c.socket, "-f", "/dev/null"}, args...)...)
+	cmd.Env = c.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		c.t.Fatalf("tmux %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// types a line or keys and gives the screen once it shows all of want.
+func (c *console) types(keys []string, want ...string) string {
+	c.t.Helper()
+	c.tmux(append([]string{"send-keys"}, keys...)...)
+	var got string
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		got = strings.TrimRight(c.tmux("capture-pane", "-p"), "\n ") + "\n"
+		missing := false
+		for _, w := range want {
+			missing = missing || !strings.Contains(got, w)
+		}
+		if !missing {
+			return got
+		}
+	}
+	c.t.Fatalf("%v: the screen never shows %q:\n%s", keys, want, got)
+	return ""
+}
+
+// runs a command on an empty screen; it has ended when the prompt is back.
+func (c *console) runs(line string, want ...string) string {
+	c.t.Helper()
+	c.types([]string{"clear; echo ready", "Enter"}, "ready\n$")
+	return c.types([]string{line + "; echo; echo over", "Enter"}, append(want, "\nover\n")...)
+}
+
+// sample is the repository of the demonstration, trusted, in a home of its own.
+func sample(t *testing.T, home, name string) (dir string, env []string) {
+	t.Helper()
+	dir = filepath.Join(home, name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := makeSample(context.Background(), dir); err != nil {
+		t.Fatal(err)
+	}
+	env = []string{"HOME=" + home, "PATH=" + binDir + ":" + os.Getenv("PATH"), "TERM=xterm-256color", "LC_ALL=C.UTF-8", "TMPDIR=" + os.TempDir(), "GIT_CONFIG_NOSYSTEM=1", "PS1=$ ", "ENV=", "SHELL=/bin/sh"}
+	for _, args := range [][]string{{"trust", "--yes"}} {
+		cmd := exec.Command(filepath.Join(binDir, "relay"), args...)
+		cmd.Dir, cmd.Env = dir, env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("relay %v: %v\n%s", args, err, out)
+		}
+	}
+	return dir, env
+}
+
+// What a person sees of relay on a real terminal: a tick that lands, one that is stopped,
+// why, a loop, and everything on one screen, with its keys. -screens keeps it for the
+// documentation.
+func TestScreens(t *testing.T) {
+	if *screensTo == "" {
+		t.Skip("no -screens: `make screens` takes them")
+	}
+	home := t.TempDir()
+	dir, env := sample(t, home, "project")
+	c := openConsole(t, dir, env)
+	keep := func(name, screen string) {
+		screen, _, _ = strings.Cut(screen, "\nover\n")
+		if *screensTo == "" {
+			return
+		}
+		screen = strings.ReplaceAll(strings.ReplaceAll(strings.TrimPrefix(screen, "ready\n"), "; echo; echo over", ""), home, "~")
+		if err := os.WriteFile(filepath.Join(*screensTo, name+".txt"), []byte(strings.TrimSpace(screen)+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keep("run", c.runs("relay run", "✓ judge", "verdict", "SUCCESS"))
+	keep("stopped", c.runs("relay run", "STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED", "next:"))
+	c.tmux("resize-window", "-x", "110", "-y", "70")
+	keep("show", c.runs("relay show", "deploy.sh", "verdict"))
+	c.tmux("resize-window", "-x", "100", "-y", "32")
+
+	watch := c.types([]string{"clear; relay watch", "Enter"}, "relay watch  project on main", "RUNS", "✓ run", "x run", "? keys")
+	keep("watch", watch)
+	c.types([]string{"d"}, "diff of ", "+++ b/deploy.sh")
+	c.types([]string{"q"}, "RUNS")
+	c.types([]string{"Enter"}, "STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED", "q back")
+	c.types([]string{"q", "q"}, "$\n")
+	if got := strings.TrimSpace(c.tmux("display-message", "-p", "#{cursor_flag} #{alternate_on}")); got != "1 0" {
+		t.Errorf("cursor shown, alternate screen: %s", got)
+	}
+
+	if got := c.runs("TERM=dumb relay watch", "RUNS"); strings.Contains(got, "? keys") {
+		t.Errorf("a screen on a terminal that can't:\n%s", got)
+	}
+	if got := c.runs("relay watch | cat", "RUNS"); strings.Contains(got, "? keys") {
+		t.Errorf("a screen in a pipe:\n%s", got)
+	}
+
+	other, _ := sample(t, home, "other")
+	keep("loop", c.runs("cd "+other+"; relay loop --mode autonomous --max-ticks 2", "tick 1", "landed", "tick 2", "STOP_SCOPE"))
+	if *screensTo != "" {
+		picture(t, dir, env, filepath.Join(*screensTo, "report.png"))
+	}
+}
+
+// picture is the report as a page in a browser.
+func picture(t *testing.T, dir string, env []string, to string) {
+	t.Helper()
+	page := filepath.Join(t.TempDir(), "report.html")
+	cmd := exec.Command(filepath.Join(binDir, "relay"), "report", "--format", "html", "-o", page)
+	cmd.Dir, cmd.Env = dir, env
+	if out, err := cmd.CombinedOutput(); err != nil && cmd.ProcessState.ExitCode() != 1 { // 1: something waits
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, name := range []string{"chromium-headless-shell", "chromium", "google-chrome"} {
+		program, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		browser := exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--force-device-scale-factor=1",
+			"--user-data-dir="+t.TempDir(), fmt.Sprintf("--window-size=%d,%d", 1100, 1300), "--screenshot="+to, "file://"+page)
+		if out, err := browser.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, out)
+		}
+		return
+	}
+	t.Log("no browser here, so there is no picture of the report: `apt-get install chromium-headless-shell fonts-dejavu-core`")
+}
