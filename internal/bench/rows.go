@@ -110,7 +110,7 @@ func (s *sample) lookBack(where string) error {
 		return err
 	}
 	row("whole judged tick, "+where, ms(wall), "150 ms")
-	for _, c := range []struct{ args, aim string }{{"status", "30 ms"}, {"cost --since 12h", "-"}, {"cost", "-"}, {"report", "-"}, {"history list", "-"}} {
+	for _, c := range []struct{ args, aim string }{{"status", "30 ms"}, {"cost --since 12h", "30 ms"}, {"cost", "30 ms"}, {"report", "-"}, {"history list", "-"}} {
 		d, err := median(s.b.rounds, func() (time.Duration, error) {
 			return s.timed(append([]string{s.b.relay}, strings.Fields(c.args)...)...)
 		})

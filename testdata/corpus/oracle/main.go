@@ -40,6 +40,12 @@ func volatile(p string) bool {
 	if strings.HasPrefix(p, ".git/sharedindex.") {
 		return true
 	}
+	// with the home below the repository: relay's own folders in it
+	for _, own := range []string{".home/.cache", ".home/.local/state"} {
+		if p == own || p == own+"/relay" || strings.HasPrefix(p, own+"/relay/") {
+			return true
+		}
+	}
 	// new history runs are the runner's; run-0 existed before and is sacred
 	if strings.HasPrefix(p, "relais/history/") && !strings.HasPrefix(p, "relais/history/run-0") {
 		return true
