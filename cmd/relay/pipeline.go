@@ -77,7 +77,9 @@ func runPipelineImport(ctx context.Context, o *pipelineOptions) error {
 	}
 	return o.app.done(res, func(p *printer) {
 		if res.DryRun {
-			p.write(host.Safe(res.Text))
+			for line := range strings.Lines(res.Text) {
+				p.linef("%s", host.Safe(strings.TrimSuffix(line, "\n")))
+			}
 		}
 		p.row("tasks", plain(res.Tasks))
 		for _, l := range res.Losses {

@@ -308,9 +308,11 @@ func (im *importer) specKit(text string) {
 			}
 			continue
 		}
-		title, p := m[3], false
+		title, p, of := m[3], false, section
 		for mark := specMark.FindStringSubmatch(title); mark != nil; mark = specMark.FindStringSubmatch(title) {
-			p = p || mark[1] == "P"
+			if p = p || mark[1] == "P"; mark[1] != "P" {
+				of = strings.TrimPrefix(section+", "+mark[1], ", ") // the story
+			}
 			title = title[len(mark[0]):]
 		}
 		if !p || !parallel {
@@ -320,7 +322,7 @@ func (im *importer) specKit(text string) {
 			group = nil
 		}
 		parallel = p
-		t := Task{ID: m[2], Title: title, Status: Pending, DependsOn: slices.Clone(before), Description: section}
+		t := Task{ID: m[2], Title: title, Status: Pending, DependsOn: slices.Clone(before), Description: of}
 		if m[1] != " " {
 			t.Status = Completed
 		}
@@ -334,6 +336,7 @@ func (im *importer) specKit(text string) {
 func (im *importer) ralphex(text string) {
 	var command Command
 	section, now := "", -1
+	ticked := map[int]int{}
 	for n, line := range strings.Split(text, "\n") {
 		where := "line " + strconv.Itoa(n+1)
 		if m := planTask.FindStringSubmatch(line); m != nil {
@@ -358,6 +361,8 @@ func (im *importer) ralphex(text string) {
 			t.AcceptanceCriteria = append(t.AcceptanceCriteria, box[2])
 			if box[1] == " " {
 				t.Status = Pending
+			} else {
+				ticked[now]++
 			}
 		case strings.HasPrefix(section, "validation") && listMark.MatchString(line):
 			s := strings.Trim(strings.TrimSpace(listMark.ReplaceAllString(line, "")), "`")
@@ -381,6 +386,9 @@ func (im *importer) ralphex(text string) {
 		t.Validation.Command = command
 		if len(t.AcceptanceCriteria) == 0 {
 			t.Status = Pending
+		}
+		if n := ticked[i]; n > 0 && t.Status == Pending {
+			im.lose(t.ID, "that %d of its %d boxes are ticked: all of it is to be done", n, len(t.AcceptanceCriteria))
 		}
 	}
 }

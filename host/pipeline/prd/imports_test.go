@@ -39,9 +39,9 @@ func TestImport(t *testing.T) {
 - [ ] no id here
 `, "T001|Make the folders|completed|0|||\nT002|Lint|pending|0|T001||\nT003|Format in a.go|pending|0|T001||\nT004|Join|pending|0|T002,T003||\n",
 			[]string{"line 7: a box without an id"}},
-		"ralphex": {"plan.md", "# Plan\n## Validation Commands\n- `go test ./...`\n- `go vet ./... && echo`\n### Task 1: Parse\n- [x] read\n- [x] test\n### Task 2: Print\nwords\n- [ ] write\n## Later\n- [ ] outside\n",
-			"task-1|Parse|completed|0||read;test|go test ./...\ntask-2|Print|pending|0|task-1|write|go test ./...\n",
-			[]string{"line 4: the validation command", "line 12: a box outside"}},
+		"ralphex": {"plan.md", "# Plan\n## Validation Commands\n- `go test ./...`\n- `go vet ./... && echo`\n### Task 1: Parse\n- [x] read\n- [x] test\n### Task 2: Print\nwords\n- [x] open\n- [ ] write\n## Later\n- [ ] outside\n",
+			"task-1|Parse|completed|0||read;test|go test ./...\ntask-2|Print|pending|0|task-1|open;write|go test ./...\n",
+			[]string{"line 4: the validation command", "line 13: a box outside", "task-2: that 1 of its 2 boxes"}},
 	} {
 		kind := Guess(c.file, []byte(c.text))
 		if string(kind) != name {
@@ -51,6 +51,9 @@ func TestImport(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
+		}
+		if name == "spec-kit" && tasks[2].Description != "Phase 1: Setup, US1" {
+			t.Errorf("the story is %q", tasks[2].Description)
 		}
 		if got := shape(tasks); got != c.tasks {
 			t.Errorf("%s:\n%swant\n%s", name, got, c.tasks)
