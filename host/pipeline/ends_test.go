@@ -31,6 +31,7 @@ func (w *world) goes(o Options) *Outcome {
 
 // A task that breaks a rule is thrown away, what depends on it is held, the others go on.
 func TestFailedTaskHoldsItsDependents(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, task("bad"), task("after", "bad"), task("good"))
 	w.simple("bad")
 	w.simple("good")
@@ -63,6 +64,7 @@ func TestFailedTaskHoldsItsDependents(t *testing.T) {
 // A finding is dealt with by a fresh process, and the review comes again only while it
 // finds something new.
 func TestFindingsGetAnOutcome(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, task("a"))
 	flaw := map[string]any{"severity": "major", "file": "src/a.txt", "line": 1, "claim": "it says too little", "evidence": "word a"}
 	w.answers(roleReview, "Round: 2", review())
@@ -90,6 +92,7 @@ func TestFindingsGetAnOutcome(t *testing.T) {
 
 // What nobody can prove waits for the operator, while the rest goes on.
 func TestUnsureWaitsForTheOperator(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, task("a"), task("b"))
 	w.answers(roleCriteria, "Title of a", met("src/a.txt", 1, "a quote that is not there"))
 	w.simple("a")
@@ -123,11 +126,12 @@ func TestUnsureWaitsForTheOperator(t *testing.T) {
 // A process that is ended at its cap is followed by a fresh one, which is told how git
 // stands.
 func TestCapIsFollowedByAFreshProcess(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, task("a"))
 	w.simple("a")
 	w.act("a-cleanup", `if grep -q 'feat: half' "$RELAY_PROMPT_PATH"; then git commit -qam 'feat: complete Title of a'; else
   git add -A; git commit -qm 'feat: half'; echo more >>src/a.txt; sleep 600; fi`+"\n")
-	w.goes(Options{Session: 4 * time.Second})
+	w.goes(Options{Session: 10 * time.Second})
 	tr := w.trail("a")
 	if tr.Code != judge.Success || len(tr.Sessions) != 3 || tr.Sessions[1].End != endCap || tr.Sessions[2].End != endDone || tr.Sessions[2].Commits != 2 {
 		t.Errorf("%+v", tr)
@@ -136,6 +140,7 @@ func TestCapIsFollowedByAFreshProcess(t *testing.T) {
 
 // Who is missing is replaced for the rest of the run, and the report says so.
 func TestMissingBuilderIsReplaced(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, task("a"))
 	w.simple("a")
 	e := w.env()
@@ -149,6 +154,7 @@ func TestMissingBuilderIsReplaced(t *testing.T) {
 
 // A list that is broken in the middle of an edit is waited for.
 func TestBrokenListIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, task("a"), task("b"))
 	w.simple("a")
 	w.simple("b")
@@ -177,6 +183,7 @@ func TestBrokenListIsWaitedFor(t *testing.T) {
 // A run that is killed at any point is finished by the next one, with the same commits,
 // and no answer is bought twice.
 func TestKilledAtManyPoints(t *testing.T) {
+	t.Parallel()
 	whole := newWorld(t, task("a"))
 	whole.simple("a")
 	if out, _ := whole.Child(""); out != "done" {
@@ -230,6 +237,7 @@ func TestFinishedBuilderIsPaidOnce(t *testing.T) {
 }
 
 func TestInterruptedRunGoesOn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, task("a"))
 	w.simple("a")
 	ctx, cancel := context.WithCancel(t.Context())

@@ -41,6 +41,7 @@ func task(id string, on ...string) prd.Task {
 }
 
 func TestTasksAreCarriedOut(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, task("b", "a"), task("a"))
 	w.simple("a")
 	w.simple("b")

@@ -39,6 +39,7 @@ func (c *leaping) After(d time.Duration) <-chan time.Time {
 // one that meets a limit of two hours, a builder that is not there, and an operator who
 // edits the list meanwhile.
 func TestGraphOfEight(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("seven tasks through real plugins take their time; run without -short")
 	}
@@ -97,6 +98,7 @@ func TestGraphOfEight(t *testing.T) {
 
 // Agents that lie: each task is stopped, and nothing of it is in the repository.
 func TestLyingAgents(t *testing.T) {
+	t.Parallel()
 	lies := map[string]struct{ step, script, rule string }{
 		"ticks":    {"cleanup", `sed -i 's/"pending"/"completed"/' prd.json; git add -A; git commit -qm 'feat: complete Title of ticks'`, "prd.json"},
 		"deletes":  {"cleanup", `git rm -q tests/a_test.go; git add -A; git commit -qm 'test: drop a flaky test'`, "tests/a_test.go"},
