@@ -4,7 +4,7 @@ GO      ?= go
 PREFIX  ?= $(HOME)/.local
 SHORT   ?=
 
-.PHONY: screens build demo test docs-test test-race test-e2e test-thirdparty drift bench lint generate corpus crash install uninstall release release-check clean help
+.PHONY: screens build demo test docs-test newcomer test-race test-e2e test-thirdparty drift bench lint generate corpus crash install uninstall release release-check clean help
 
 build: ## relay and its plugins into bin/
 	@$(GO) run ./internal/build -o bin
@@ -19,6 +19,9 @@ test: ## unit, conformance and script tests
 
 docs-test: ## every command of the documentation is run; its links and its generated pages
 	@$(GO) -C cmd/relay test -count=1 -run '^Test(Document|Reference)'
+
+newcomer: ## the commands of README.md in a fresh clone and a fresh home, timed, to a first verified commit
+	@./.ci/newcomer
 
 test-race: ## the same under the race detector
 	$(GO) test -race $(SHORT) ./...
@@ -55,10 +58,11 @@ screens: ## what a person sees, into docs/images/: real terminals in tmux, and t
 corpus: build ## the adversarial corpus against bin/relay, as root and as a user, by each means of the box; MEANS=copy by one, CASES=DIR others
 	@CASES="$(CASES)" MEANS="$(MEANS)" QUICK="$(QUICK)" ./.ci/corpus
 
-crash: ## relay killed and starved of disk at every moment, then started again; KILLS=N
-	@mkdir -p out; export RELAY_KILLS=$(or $(KILLS),300); rc=0; \
+crash: ## relay killed and starved of disk at every moment, then started again; KILLS=N; STORM=1000: as many crashing plugins, too
+	@mkdir -p out; export RELAY_KILLS=$(or $(KILLS),300) RELAY_STORM=$(STORM); rc=0; \
 	$(GO) test -count=1 -timeout 30m -v ./internal/crash >out/crash.log 2>&1 || rc=$$?; \
 	$(GO) test -count=1 -timeout 30m -v -run TestKilledWhileLanding ./host/change >>out/crash.log 2>&1 || rc=$$?; \
+	[ -z "$(STORM)" ] || $(GO) test -count=1 -timeout 30m -v -run 'TestNothingLeaks|TestCrashStorm' ./host/internal/pluginhost ./host/internal/crew >>out/crash.log 2>&1 || rc=$$?; \
 	grep -vE '^(=== |--- PASS|PASS|ok )' out/crash.log; exit $$rc
 
 # Where root has no Go: make build, then sudo ./.ci/install /usr/local.
