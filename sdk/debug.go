@@ -2,6 +2,7 @@ package sdk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -23,7 +24,7 @@ func (s *server) serveDebug(stderr io.Writer) int {
 		fmt.Fprintf(stderr, "relay-plugin-%s can't wait for relay: %v\n", s.info.Name, err)
 		return 1
 	}
-	dir, err := os.MkdirTemp("", "relay-debug-")
+	dir, err := socketDir()
 	if err != nil {
 		return failed(err)
 	}
@@ -48,7 +49,7 @@ func (s *server) serveDebug(stderr io.Writer) int {
 	select {
 	case <-served:
 		why, _ := log.lastError.Load().(string)
-		return failed(fmt.Errorf("%s. A socket's path has at most 107 bytes: set TMPDIR to a short folder", why))
+		return failed(errors.New(why))
 	case c := <-config:
 		at := Reattach{Name: s.info.Name, Version: s.info.Version, Protocol: string(c.Protocol), ProtocolVersion: c.ProtocolVersion,
 			Network: c.Addr.Network(), Address: c.Addr.String(), Pid: c.Pid}
@@ -67,6 +68,18 @@ func (s *server) serveDebug(stderr io.Writer) int {
 	s.stop(0, cancelTime)
 	proctree.EndChildren(killTime)
 	return 0
+}
+
+// socketDir makes a folder of this user alone that is near enough for a socket: its whole
+// path has at most 107 bytes, 103 on macOS.
+func socketDir() (string, error) {
+	const longest = 103 - len("/plugin4294967295")
+	dir, err := os.MkdirTemp("", "relay-debug-")
+	if err == nil && len(dir) > longest {
+		os.Remove(dir)
+		dir, err = os.MkdirTemp("/tmp", "relay-debug-")
+	}
+	return dir, err
 }
 
 // renew makes the plugin ready for the next host, after a Drain.

@@ -34,6 +34,9 @@ var suggested = map[string]struct {
 	"relay run --task FILE":          {"stopped", 0},
 	"relay init":                     {"bare", 0},
 	"relay trust":                    {"clone", 0},
+	"relay plugin info NAME":         {"pinned", 0},
+	"relay plugin grant NAME":        {"pinned", 0},
+	"relay plugin install NAME":      {"pinned", 0},
 }
 
 // Every command that the explanation of a code suggests works where it is suggested.
@@ -58,6 +61,11 @@ cd ..
 exec git init -q bare
 exec git -C bare commit -q --allow-empty -m base
 exec cp -r repo clone
+exec cp -r repo pinned
+stranger new/relay-plugin-foo foo.json
+cd pinned
+exits 0 relay plugin install ../new/relay-plugin-foo --grant none
+cd ..
 exec sh -c 'cd clone && sed -i s,src/a.txt,src/b.txt, relay.config.json && git commit -qam theirs'
 `)
 	for _, line := range all {
@@ -66,9 +74,12 @@ exec sh -c 'cd clone && sed -i s,src/a.txt,src/b.txt, relay.config.json && git c
 			t.Errorf("nobody has said where `%s` is tried: add it to the table of this test", line)
 			continue
 		}
-		typed := strings.Replace(line, "FILE", "../task.json", 1)
-		if line == "relay trust" { // nobody is there to be asked
+		typed := strings.NewReplacer("FILE", "../task.json", "NAME", "foo").Replace(line)
+		switch line { // nobody is there to be asked
+		case "relay trust":
 			typed += " --yes"
+		case "relay plugin grant NAME":
+			typed += " --grant none"
 		}
 		fmt.Fprintf(&script, "cd $WORK/%s\nexits %d %s\n", s.in, s.exit, typed)
 	}
@@ -80,6 +91,8 @@ date +%N > src/a.txt
 {"task_id": "stops"}
 -- lands.json --
 {"task_id": "lands"}
+-- foo.json --
+{"name": "foo", "version": "1.0.0"}
 -- task.json --
 {"task_id": "mine", "milestone_id": "M1", "task_kind": "execute", "intent": "Change a line", "scope": {"allowed_globs": ["src/**"], "forbidden_globs": [], "allow_new_files": false, "allow_lockfile_changes": false}, "diff_limits": {"max_files_touched": 5, "max_lines_changed": 100}, "verification": {"fast": ["pass"], "slow": []}, "builder": {"mode": "external", "max_turns": 4, "instructions": "x"}}
 `

@@ -31,7 +31,7 @@ func newWatchCmd(a *app, runF func(context.Context, *watchOptions) error) *cobra
 		RunE:    runE(o, runF, runWatch),
 	}
 	cmd.Flags().BoolVar(&o.all, "all", false, "every repository that you trusted on this machine, and this one")
-	cmd.Flags().BoolVar(&o.once, "once", false, "print it once; exit code 1 when something needs you")
+	cmd.Flags().BoolVar(&o.once, "once", false, "print it once; exit code 1 when something needs you, 3 when nothing can be shown")
 	return cmd
 }
 
@@ -86,9 +86,7 @@ func watchOnce(ctx context.Context, o *watchOptions, sources []screen.Source, no
 	doc := watchDoc{Doc: host.Doc{Kind: "relay.watch", Version: 1}, Repositories: found}
 	code := host.ExitDone
 	for _, r := range found {
-		if len(r.Needs) > 0 {
-			code = host.ExitWaiting
-		}
+		code = max(code, r.ExitCode)
 	}
 	return o.app.end(code, doc, func(p *printer) {
 		for _, line := range lines {
