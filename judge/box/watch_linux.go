@@ -49,6 +49,11 @@ func threadsOfMachine() (n int) {
 	return n
 }
 
+// exactTries is how often memory is counted exactly before it is too much: a process that
+// ends in the middle of a count leaves its share of what was shared to those that are
+// counted after it.
+const exactTries = 3
+
 // usage is what the processes of the box take at one moment.
 type usage struct {
 	threads  int64
@@ -81,8 +86,8 @@ func (l Limits) look(stores []int, names []string) *Exceeded {
 	if l.Memory > 0 {
 		stored := inMemory(stores)
 		got := stored + all.resident*int64(os.Getpagesize())
-		if got > l.Memory {
-			got = stored + all.private() // now exactly, which costs more
+		for try := 0; got > l.Memory && try < exactTries; try++ {
+			got = min(got, stored+all.private()) // now exactly, which costs more
 		}
 		if got > l.Memory {
 			return &Exceeded{Limit: LimitMemory, Got: got, Max: l.Memory}
