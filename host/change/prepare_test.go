@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/verify"
@@ -114,6 +116,9 @@ func TestGitThatOutlivesRelay(t *testing.T) {
 	scratch := filepath.Join(r.env.StateDir, "boxes", "run-1")
 	must(t, os.MkdirAll(filepath.Dir(scratch), 0o700))
 	k, began := newCommitter(r.env, scratch), filepath.Join(r.env.StateDir, "began")
+	_, err := k.write(t.Context(), nil, nil, "version") // from here on it holds the file
+	must(t, err)
+	held := int(k.heldFile.Fd())
 	done := make(chan error)
 	go func() {
 		_, err := k.write(t.Context(), nil, nil, "-c", "alias.slow=!mkdir '"+k.stage+"'; touch '"+began+"'; sleep 0.3; touch '"+k.stage+"/late'", "slow")
@@ -122,7 +127,12 @@ func TestGitThatOutlivesRelay(t *testing.T) {
 	for _, err := os.Lstat(began); err != nil; _, err = os.Lstat(began) {
 		time.Sleep(time.Millisecond)
 	}
-	must(t, k.heldFile.Close()) // as the kernel does for a process that is gone
+	// As the kernel does for a process that is gone; not by Close, since the file is
+	// being used at the same time.
+	null, err := os.Open(os.DevNull)
+	must(t, err)
+	defer null.Close()
+	must(t, unix.Dup2(int(null.Fd()), held))
 	after := newCommitter(r.env, scratch)
 	after.quiet()
 	if _, err := os.Lstat(filepath.Join(k.stage, "late")); err != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,12 +26,20 @@ func init() {
 // fake is a repository that does not change but for what is done to it.
 type fake struct {
 	root string
+	mu   sync.Mutex
 	res  *host.WatchResult
 }
 
-func (f *fake) Root() string                                     { return f.root }
-func (f *fake) Watch(context.Context) (*host.WatchResult, error) { return f.res, nil }
-func (f *fake) WatchStamp() string                               { return "same" }
+func (f *fake) Root() string       { return f.root }
+func (f *fake) WatchStamp() string { return "same" }
+
+func (f *fake) Watch(context.Context) (*host.WatchResult, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	res := *f.res
+	return &res, nil
+}
+
 func (f *fake) PatchOf(_ context.Context, id string) (string, error) {
 	if !strings.HasPrefix(id, "2026") {
 		return "", errors.New("no such run")
@@ -39,6 +48,8 @@ func (f *fake) PatchOf(_ context.Context, id string) (string, error) {
 }
 
 func (f *fake) Answer(_ context.Context, text string) (*host.AnswerResult, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.res.Needs = f.res.Needs[1:]
 	return &host.AnswerResult{Answer: text, Next: "`relay run` (" + text + ")"}, nil
 }
