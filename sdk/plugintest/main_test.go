@@ -66,14 +66,14 @@ func (g good) provider() sdk.Provider {
 			if r.Text() == "limit" {
 				return nil, sdk.Fail(sdk.RateLimited, "slow down", sdk.RetryAfter(time.Second))
 			}
-			end := func() {}
-			if g.orphans {
-				end = startDaemon()
+			end, work := func() {}, 30*time.Millisecond
+			if g.orphans { // with time for a cancel on a busy machine, too
+				end, work = startDaemon(), 500*time.Millisecond
 			}
 			select {
 			case <-ctx.Done():
 				return nil, ctx.Err()
-			case <-time.After(30 * time.Millisecond):
+			case <-time.After(work):
 			}
 			end()
 			if g.daemons && ctx.Err() == nil {
