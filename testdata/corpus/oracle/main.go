@@ -34,7 +34,9 @@ func volatile(p string) bool {
 		// what DESIGN section 8 adds to the seed's files
 		"relais/usage.jsonl", "relais/journal", "relais/logs", "relais/queue.md",
 		// remembered failures, so that the same task is not built again; runs of the loop; a stop request
-		"relais/stuck.json", "relais/runs", "relais/stop.json":
+		"relais/stuck.json", "relais/runs", "relais/stop.json",
+		// what relays at work say of themselves, and what usage.jsonl adds up to
+		"relais/live", "relais/usage.sums.json":
 		return true
 	}
 	if strings.HasPrefix(p, ".git/sharedindex.") {
