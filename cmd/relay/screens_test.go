@@ -9,69 +9,28 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/paxiom/relay/cmd/relay/internal/termtest"
 )
 
 var screensTo = flag.String("screens", "", "write what TestScreens sees to this `folder`")
 
 // console is a real terminal with a shell in it.
-type console struct {
-	t      *testing.T
-	socket string
-	env    []string
-}
+type console struct{ *termtest.Terminal }
 
-func openConsole(t *testing.T, dir string, env []string) *console {
+func openConsole(t *testing.T, dir string, env []string) console {
 	t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Skip("tmux is not installed, so there is no terminal to look at")
-	}
-	socket, err := os.MkdirTemp("", "console") // a socket's path has to be short
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &console{t: t, socket: filepath.Join(socket, "s"), env: env}
-	t.Cleanup(func() {
-		_ = exec.Command("tmux", "-S", c.socket, "kill-server").Run()
-		os.RemoveAll(socket)
-	})
-	c.tmux("new-session", "-d", "-x", "100", "-y", "32", "-c", dir, "sh")
-	return c
+	return console{termtest.Open(t, 100, 32, dir, env, "sh")}
 }
 
-func (c *console) tmux(args ...string) string {
-	c.t.Helper()
-	cmd := exec.Command("tmux", append([]string{"-S", c.socket, "-f", "/dev/null"}, args...)...)
-	cmd.Env = c.env
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		c.t.Fatalf("tmux %v: %v\n%s", args, err, out)
-	}
-	return string(out)
-}
-
-// types a line or keys and gives the screen once it shows all of want.
-func (c *console) types(keys []string, want ...string) string {
-	c.t.Helper()
-	c.tmux(append([]string{"send-keys"}, keys...)...)
-	var got string
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		got = strings.TrimRight(c.tmux("capture-pane", "-p"), "\n ") + "\n"
-		missing := false
-		for _, w := range want {
-			missing = missing || !strings.Contains(got, w)
-		}
-		if !missing {
-			return got
-		}
-	}
-	c.t.Fatalf("%v: the screen never shows %q:\n%s", keys, want, got)
-	return ""
+// types keys and gives the screen once it shows all of want.
+func (c console) types(keys []string, want ...string) string {
+	c.Keys(keys...)
+	return c.Shows(want...)
 }
 
 // runs a command on an empty screen; it has ended when the prompt is back.
-func (c *console) runs(line string, want ...string) string {
-	c.t.Helper()
+func (c console) runs(line string, want ...string) string {
 	c.types([]string{"clear; echo ready", "Enter"}, "ready\n$")
 	return c.types([]string{line + "; echo; echo over", "Enter"}, append(want, "\nover\n")...)
 }
@@ -119,9 +78,9 @@ func TestScreens(t *testing.T) {
 	}
 	keep("run", c.runs("relay run", "✓ judge", "verdict", "SUCCESS"))
 	keep("stopped", c.runs("relay run", "STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED", "next:"))
-	c.tmux("resize-window", "-x", "110", "-y", "70")
+	c.Tmux("resize-window", "-x", "110", "-y", "70")
 	keep("show", c.runs("relay show", "deploy.sh", "verdict"))
-	c.tmux("resize-window", "-x", "100", "-y", "32")
+	c.Tmux("resize-window", "-x", "100", "-y", "32")
 
 	watch := c.types([]string{"clear; relay watch", "Enter"}, "relay watch  project on main", "RUNS", "✓ run", "x run", "? keys")
 	keep("watch", watch)
@@ -129,7 +88,7 @@ func TestScreens(t *testing.T) {
 	c.types([]string{"q"}, "RUNS")
 	c.types([]string{"Enter"}, "STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED", "q back")
 	c.types([]string{"q", "q"}, "$\n")
-	if got := strings.TrimSpace(c.tmux("display-message", "-p", "#{cursor_flag} #{alternate_on}")); got != "1 0" {
+	if got := strings.TrimSpace(c.Tmux("display-message", "-p", "#{cursor_flag} #{alternate_on}")); got != "1 0" {
 		t.Errorf("cursor shown, alternate screen: %s", got)
 	}
 

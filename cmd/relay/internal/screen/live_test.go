@@ -97,11 +97,11 @@ func TestLiveResize(t *testing.T) {
 	t.Parallel()
 	s := perform(t, "run", 132, 14)
 	s.golden("resize-132", "12.3 s", "dollars")
-	s.tmux("resize-window", "-x", "70", "-y", "14")
+	s.Tmux("resize-window", "-x", "70", "-y", "14")
 	s.golden("resize-70", "12.3 s", "dollars")
-	s.tmux("resize-window", "-x", "132", "-y", "20")
+	s.Tmux("resize-window", "-x", "132", "-y", "20")
 	s.golden("resize-back", "12.3 s", "dollars")
-	if all := s.tmux("capture-pane", "-p", "-S", "-50"); !strings.Contains(all, "✓ preflight     12 ms\n  build") {
+	if all := s.Tmux("capture-pane", "-p", "-S", "-50"); !strings.Contains(all, "✓ preflight     12 ms\n  build") {
 		t.Errorf("what stood above the region is gone:\n%s", all)
 	}
 }
@@ -111,28 +111,28 @@ func TestLiveResize(t *testing.T) {
 func TestLiveKilled(t *testing.T) {
 	t.Parallel()
 	s := perform(t, "kill", 80, 10)
-	s.shows("build  0.0 s")
+	s.Shows("build  0.0 s")
 	s.next()
-	s.shows("the last line", "over")
-	if got := strings.TrimSpace(s.tmux("display-message", "-p", "#{cursor_flag} #{alternate_on} #{keypad_flag}")); got != "1 0 0" {
+	s.Shows("the last line", "over")
+	if got := strings.TrimSpace(s.Tmux("display-message", "-p", "#{cursor_flag} #{alternate_on} #{keypad_flag}")); got != "1 0 0" {
 		t.Errorf("cursor shown, alternate screen, keypad: %s", got)
 	}
-	s.keys("echo hello", "Enter")
-	s.shows("echo hello")
+	s.Keys("echo hello", "Enter")
+	s.Shows("echo hello")
 }
 
 func TestLiveManyLines(t *testing.T) {
 	t.Parallel()
 	s := perform(t, "many", 80, 12)
-	s.shows("one build", "two build")
+	s.Shows("one build", "two build")
 	s.next()
-	got := s.shows("line 39")
+	got := s.Shows("line 39")
 	if !strings.Contains(got, "line 33\nline 34\nline 35\n") || strings.Count(got, "two build") != 1 {
 		t.Errorf("lines above the region:\n%s", got)
 	}
 	s.next()
-	s.shows("line 39\nover")
-	if all := s.tmux("capture-pane", "-p", "-S", "-100"); strings.Count(all, "line ") != 40 || strings.Contains(all, "two build") {
+	s.Shows("line 39\nover")
+	if all := s.Tmux("capture-pane", "-p", "-S", "-100"); strings.Count(all, "line ") != 40 || strings.Contains(all, "two build") {
 		t.Errorf("all that is left:\n%s", all)
 	}
 }

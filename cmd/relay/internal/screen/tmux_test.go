@@ -4,11 +4,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/paxiom/relay/cmd/relay/internal/termtest"
 )
 
 var update = flag.Bool("update", false, "write the golden screens")
@@ -41,44 +42,24 @@ func step(n int) {
 
 // stage is a scene on a real terminal.
 type stage struct {
-	t      *testing.T
-	socket string
-	steps  string
-	n      int
+	*termtest.Terminal
+	t     *testing.T
+	steps string
+	n     int
 }
 
 // perform begins a scene on a terminal of this size.
 func perform(t *testing.T, scene string, width, height int, env ...string) *stage {
 	t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Skip("tmux is not installed, so there is no terminal to look at")
-	}
-	dir, err := os.MkdirTemp("", "screen") // a socket's path has to be short
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	s := &stage{t: t, socket: filepath.Join(dir, "s"), steps: dir}
+	dir := t.TempDir()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
+	around := []string{"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "SHELL=/bin/sh", "TERM=xterm-256color", "HOME=" + dir, "TMPDIR=" + os.TempDir()}
 	line := "exec env " + sceneVar + "=" + scene + " " + stepsVar + "=" + dir + " " + strings.Join(env, " ") + " " + self
 	// The pane outlives the scene, so that what it leaves can be looked at.
-	s.tmux("new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height), "sh -c '("+line+"); echo over; sleep 120'")
-	t.Cleanup(func() { _ = exec.Command("tmux", "-S", s.socket, "kill-server").Run() })
-	return s
-}
-
-func (s *stage) tmux(args ...string) string {
-	s.t.Helper()
-	cmd := exec.Command("tmux", append([]string{"-S", s.socket, "-f", "/dev/null"}, args...)...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "SHELL=/bin/sh", "TERM=xterm-256color", "HOME=" + s.steps, "TMPDIR=" + os.TempDir()}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		s.t.Fatalf("tmux %v: %v\n%s", args, err, out)
-	}
-	return string(out)
+	return &stage{t: t, steps: dir, Terminal: termtest.Open(t, width, height, "", around, "sh -c '("+line+"); echo over; sleep 120'")}
 }
 
 func (s *stage) next() {
@@ -89,41 +70,6 @@ func (s *stage) next() {
 	}
 }
 
-func (s *stage) keys(keys ...string) {
-	s.t.Helper()
-	s.tmux(append([]string{"send-keys"}, keys...)...)
-}
-
-func (s *stage) screen() string {
-	s.t.Helper()
-	return strings.TrimRight(s.tmux("capture-pane", "-p"), "\n") + "\n"
-}
-
-// eventually waits until the screen is as wanted.
-func (s *stage) eventually(what string, ok func(string) bool) string {
-	s.t.Helper()
-	var got string
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(30 * time.Millisecond) {
-		if got = s.screen(); ok(got) {
-			return got
-		}
-	}
-	s.t.Fatalf("the screen never %s:\n%s", what, got)
-	return ""
-}
-
-func (s *stage) shows(want ...string) string {
-	s.t.Helper()
-	return s.eventually(fmt.Sprintf("shows %q", want), func(got string) bool {
-		for _, w := range want {
-			if !strings.Contains(got, w) {
-				return false
-			}
-		}
-		return true
-	})
-}
-
 // golden compares the screen with the one on file; marks says which it has to show before
 // there is anything to compare.
 func (s *stage) golden(name string, marks ...string) {
@@ -131,7 +77,7 @@ func (s *stage) golden(name string, marks ...string) {
 	file := filepath.Join("testdata", name+".txt")
 	if *update {
 		time.Sleep(time.Second / 2)
-		if err := os.WriteFile(file, []byte(s.shows(marks...)), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(s.Shows(marks...)), 0o644); err != nil {
 			s.t.Fatal(err)
 		}
 		return
@@ -142,7 +88,7 @@ func (s *stage) golden(name string, marks ...string) {
 	}
 	var got string
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(30 * time.Millisecond) {
-		if got = s.screen(); got == string(want) {
+		if got = s.Screen(); got == string(want) {
 			return
 		}
 	}

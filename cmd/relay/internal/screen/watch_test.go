@@ -103,37 +103,37 @@ func TestWatchKeys(t *testing.T) {
 	t.Parallel()
 	s := perform(t, "watch", 100, 30)
 	s.golden("watch-100", "NEEDS YOU", "RUNS")
-	s.keys("?")
+	s.Keys("?")
 	s.golden("watch-keys", "review a plan")
-	s.keys("q", "j", "j")
+	s.Keys("q", "j", "j")
 	s.golden("watch-chosen", "> *")
-	s.keys("l")
-	s.shows("log  (1-", "AUDIT_RUNNING by relay")
-	s.keys("q", "G", "k", "d")
+	s.Keys("l")
+	s.Shows("log  (1-", "AUDIT_RUNNING by relay")
+	s.Keys("q", "G", "k", "d")
 	s.golden("watch-diff", "echo $(($1 + $2))\\x1b[2J")
-	s.keys("q", "Enter")
-	s.shows("this is relay -C /work/project show 20261121-100000-cccc")
-	s.keys("q", "A")
-	s.shows("nothing here waits for A")
-	s.keys("r")
-	s.shows("this is relay -C /work/project review bf3c91aa", "Enter goes back")
-	s.keys("Enter")
-	s.shows("relay review bf3c91aa is done", "NEEDS YOU")
-	s.keys("s")
-	s.shows("y does it")
-	s.keys("n")
-	s.shows("nothing was done")
-	s.keys("a", "2", "1", "BSpace", "ü")
-	s.shows("answer to 20261121-113000-bbbb: 2ü_")
-	s.keys("Enter")
-	got := s.shows("answered; next: `relay run` (2ü)")
-	s.eventually("is without the question", func(got string) bool { return !strings.Contains(got, "Which way") })
+	s.Keys("q", "Enter")
+	s.Shows("this is relay -C /work/project show 20261121-100000-cccc")
+	s.Keys("q", "A")
+	s.Shows("nothing here waits for A")
+	s.Keys("r")
+	s.Shows("this is relay -C /work/project review bf3c91aa", "Enter goes back")
+	s.Keys("Enter")
+	s.Shows("relay review bf3c91aa is done", "NEEDS YOU")
+	s.Keys("s")
+	s.Shows("y does it")
+	s.Keys("n")
+	s.Shows("nothing was done")
+	s.Keys("a", "2", "1", "BSpace", "ü")
+	s.Shows("answer to 20261121-113000-bbbb: 2ü_")
+	s.Keys("Enter")
+	got := s.Shows("answered; next: `relay run` (2ü)")
+	s.Eventually("is without the question", func(got string) bool { return !strings.Contains(got, "Which way") })
 	if strings.ContainsRune(got, '\u202e') {
 		t.Errorf("%q", got)
 	}
-	s.keys("q")
-	s.shows("over")
-	if got := strings.TrimSpace(s.tmux("display-message", "-p", "#{cursor_flag} #{alternate_on}")); got != "1 0" {
+	s.Keys("q")
+	s.Shows("over")
+	if got := strings.TrimSpace(s.Tmux("display-message", "-p", "#{cursor_flag} #{alternate_on}")); got != "1 0" {
 		t.Errorf("cursor shown, alternate screen: %s", got)
 	}
 }
@@ -142,13 +142,13 @@ func TestWatchSizes(t *testing.T) {
 	t.Parallel()
 	s := perform(t, "watch", 60, 16, "NO_COLOR=1")
 	s.golden("watch-60", "NEEDS YOU", "? keys")
-	if got := s.tmux("capture-pane", "-p", "-e"); strings.Contains(got, "\x1b[3") {
+	if got := s.Tmux("capture-pane", "-p", "-e"); strings.Contains(got, "\x1b[3") {
 		t.Errorf("colour in %q", got)
 	}
-	s.tmux("resize-window", "-x", "120", "-y", "40")
+	s.Tmux("resize-window", "-x", "120", "-y", "40")
 	s.golden("watch-120", "RUNS", "BLOCKED_BUDGET_CAP")
-	s.tmux("resize-window", "-x", "19", "-y", "4")
-	s.shows("too small")
+	s.Tmux("resize-window", "-x", "19", "-y", "4")
+	s.Shows("too small")
 }
 
 func TestWatchAllAndEmpty(t *testing.T) {
@@ -161,10 +161,10 @@ func TestWatchAllAndEmpty(t *testing.T) {
 func TestWatchLeavesTheTerminal(t *testing.T) {
 	t.Parallel()
 	s := perform(t, "watch", 80, 20)
-	s.shows("NEEDS YOU")
-	s.keys("C-c")
-	s.shows("over")
-	if got := strings.TrimSpace(s.tmux("display-message", "-p", "#{cursor_flag} #{alternate_on} #{keypad_cursor_flag}")); got != "1 0 0" {
+	s.Shows("NEEDS YOU")
+	s.Keys("C-c")
+	s.Shows("over")
+	if got := strings.TrimSpace(s.Tmux("display-message", "-p", "#{cursor_flag} #{alternate_on} #{keypad_cursor_flag}")); got != "1 0 0" {
 		t.Errorf("%s", got)
 	}
 }
