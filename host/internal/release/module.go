@@ -172,10 +172,12 @@ func (m *source) findGo() error {
 	return nil
 }
 
-// env is all of the toolchain's environment: nothing of the user's settings counts.
+// env is all of the toolchain's environment: nothing of the user's settings counts. It has
+// no home: in a new one the toolchain's telemetry, which no variable turns off, would leave
+// a process behind that writes there while the home is removed.
 func (m *source) env(more ...string) []string {
-	env := []string{"PATH=" + filepath.Dir(m.tool) + ":/usr/bin:/bin", "HOME=" + m.dir, "TMPDIR=" + filepath.Join(m.dir, "tmp"), "LANG=C",
-		"GOENV=off", "GOWORK=off", "GO111MODULE=on", "GOTOOLCHAIN=local", "CGO_ENABLED=0", "GOVCS=*:off", "GOTELEMETRY=off",
+	env := []string{"PATH=" + filepath.Dir(m.tool) + ":/usr/bin:/bin", "TMPDIR=" + filepath.Join(m.dir, "tmp"), "LANG=C",
+		"GOENV=off", "GOWORK=off", "GO111MODULE=on", "GOTOOLCHAIN=local", "CGO_ENABLED=0", "GOVCS=*:off", "GOAUTH=off",
 		"GOPATH=" + filepath.Join(m.dir, "go"), "GOMODCACHE=" + filepath.Join(m.dir, "go", "mod"), "GOCACHE=" + m.cache}
 	for _, name := range []string{"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"} {
 		if v, ok := os.LookupEnv(name); ok {
