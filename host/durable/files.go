@@ -72,10 +72,8 @@ func (s *Files) Run(ctx context.Context, id, kind string, version int, w Workflo
 		return State{}, err
 	}
 	hold := flock.New(filepath.Join(dir, "lock"))
-	if ok, err := hold.TryLock(); err != nil {
+	if err := take(hold); err != nil {
 		return State{}, err
-	} else if !ok {
-		return State{}, ErrBusy
 	}
 	defer hold.Unlock()
 	l, err := openLog(filepath.Join(dir, "log.jsonl"))
@@ -93,6 +91,33 @@ func (s *Files) Run(ctx context.Context, id, kind string, version int, w Workflo
 	}
 	st, err := s.describe(id, l.entries)
 	return st, errors.Join(err, ctx.Err())
+}
+
+// lookTime is the longest that whoever only looks at a run may keep it from running.
+const lookTime = 10 * time.Second
+
+// take takes the lock of a run. Who looks at the run ([Files.Glance]) has it for a moment
+// too, but shared, so that who can't share it has met a process that runs it.
+func take(hold *flock.Flock) error {
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		if ok, err := hold.TryLock(); ok || err != nil {
+			return err
+		}
+		if held(hold.Path()) || time.Since(began) > lookTime {
+			return ErrBusy
+		}
+	}
+}
+
+// held says whether a process that runs a run has its lock.
+func held(path string) bool {
+	if _, err := os.Stat(path); err != nil {
+		return false // opening it would make it
+	}
+	probe := flock.New(path)
+	defer probe.Close()
+	ok, err := probe.TryRLock()
+	return err == nil && !ok
 }
 
 // Answer implements [Engine]. It appends to the log of a parked run; a run that
@@ -210,17 +235,11 @@ func (s *Files) Newest(n int) ([]string, error) {
 
 // Glance says whether a process has the run in hand, and gives its newest progress. It
 // costs the same however long the run is.
-func (s *Files) Glance(id string) (held bool, progress json.RawMessage) {
+func (s *Files) Glance(id string) (running bool, progress json.RawMessage) {
 	if checkName("run", id) != nil {
 		return false, nil
 	}
-	if _, err := os.Stat(filepath.Join(s.dir, id, "lock")); err == nil {
-		probe := flock.New(filepath.Join(s.dir, id, "lock"))
-		ok, err := probe.TryRLock()
-		held = err == nil && !ok
-		probe.Close()
-	}
-	return held, s.Peek(id)
+	return held(filepath.Join(s.dir, id, "lock")), s.Peek(id)
 }
 
 // Peek gives the newest progress of a run, nil when there is none. It takes no lock.
@@ -239,7 +258,7 @@ func (s *Files) Prune(keep int) error {
 		return err
 	}
 	for _, id := range ids[keep:] {
-		if held, _ := s.Glance(id); held {
+		if running, _ := s.Glance(id); running {
 			continue
 		}
 		if err := os.RemoveAll(filepath.Join(s.dir, id)); err != nil {
@@ -255,15 +274,8 @@ func (s *Files) describe(id string, es []entry) (State, error) {
 	for _, e := range es {
 		e.addTo(&st)
 	}
-	if st.Status == Interrupted || st.Status == Sleeping {
-		probe := flock.New(filepath.Join(s.dir, id, "lock"))
-		if ok, err := probe.TryRLock(); err == nil && !ok {
-			if st.Status == Interrupted {
-				st.Status = Running
-			}
-		} else if err == nil {
-			probe.Unlock()
-		}
+	if st.Status == Interrupted && held(filepath.Join(s.dir, id, "lock")) {
+		st.Status = Running
 	}
 	if raw, err := os.ReadFile(filepath.Join(s.dir, id, "progress.json")); err == nil && json.Valid(raw) {
 		st.Progress = raw

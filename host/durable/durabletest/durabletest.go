@@ -110,4 +110,5 @@ var rules = []rule{
 	{"D14", "a cancelled or ended run stays so", ended},
 	{"D15", "the time handed out is the same after a restart", now},
 	{"D16", "a result over the limit is refused", large},
+	{"D17", "whoever only looks at a run never keeps it from running", looked},
 }

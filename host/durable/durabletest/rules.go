@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -279,6 +280,28 @@ func busy(t *testing.T, s *session) {
 		return nil
 	})
 	must(t, err)
+}
+
+func looked(t *testing.T, s *session) {
+	ctx, stop := context.WithCancel(context.Background())
+	var lookers sync.WaitGroup
+	for range 8 {
+		other := s.open(t, s.dir, s.clock)
+		lookers.Go(func() {
+			for ctx.Err() == nil {
+				if _, err := other.List(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	defer lookers.Wait()
+	defer stop()
+	for range 300 { // as a run that was interrupted is taken up again and again
+		if _, err, died := s.run("r", 1, func(durable.Flow) error { panic(crash{}) }); !died {
+			t.Fatal(err)
+		}
+	}
 }
 
 func locks(t *testing.T, s *session) {

@@ -61,9 +61,10 @@ func Acquire(path, command string) (l *Lock, reclaimed *Info, err error) {
 		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			info, _ := read(f)
+			looked := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) == nil
 			f.Close()
-			if try < 20 && (info == nil || info.holds(true) == "") {
-				// Somebody looks at it (Inspect), or has not yet written who he is.
+			if looked || try < 20 && (info == nil || info.holds(true) == "") {
+				// Somebody only looks at it (Inspect), or has not yet written who he is.
 				time.Sleep(5 * time.Millisecond)
 				continue
 			}
