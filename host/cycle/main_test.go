@@ -121,14 +121,17 @@ func (w *world) start(with ...string) *Record {
 	return r
 }
 
-// only is the cycle of a service; "" when there is none.
+// only is the cycle of a service; "" when there is none. One that was killed before it had
+// a record can be known for the service's where there is no other service.
 func (w *world) only(service string) string {
 	e := w.env()
 	all, err := ids(e.WS)
 	must(w.T, err)
+	services, err := filepath.Glob(filepath.Join(w.Root, "config/services/*.yaml"))
+	must(w.T, err)
 	for _, id := range all {
 		r, err := ReadRecord(e.WS, id)
-		if err == nil && r.ServiceID == service || err != nil && len(all) == 1 {
+		if err == nil && r.ServiceID == service || err != nil && len(services) == 1 {
 			return id
 		}
 	}
