@@ -15,6 +15,7 @@ import (
 	"github.com/paxiom/relay/plugins/internal/httpapi"
 	"github.com/paxiom/relay/plugins/internal/outschema"
 	"github.com/paxiom/relay/sdk"
+	"github.com/paxiom/relay/sdk/httpjson"
 )
 
 // answer is what came of one call.
@@ -168,7 +169,7 @@ type apiError struct {
 func classify(err error, key bool, now time.Time) *sdk.Failure {
 	var status *anthropic.Error
 	if !errors.As(err, &status) {
-		return httpapi.Broken(err)
+		return httpjson.Broken(err)
 	}
 	var h http.Header
 	if status.Response != nil {
@@ -226,9 +227,9 @@ func byStatus(status int, h http.Header, body apiError, key bool, now time.Time)
 	case status == 408, status == 504:
 		return sdk.Fail(sdk.Timeout, "the model's API gave the request up", sdk.EffectUnknown)
 	case status == 529, status == 503:
-		return sdk.Fail(sdk.Overloaded, "the model's API is overloaded", sdk.RetryAfter(httpapi.RetryAfter(h, now)))
+		return sdk.Fail(sdk.Overloaded, "the model's API is overloaded", sdk.RetryAfter(httpjson.RetryAfter(h, now)))
 	case status >= 500:
-		return sdk.Fail(sdk.Overloaded, fmt.Sprintf("the model's API failed with status %d", status), sdk.RetryAfter(httpapi.RetryAfter(h, now)))
+		return sdk.Fail(sdk.Overloaded, fmt.Sprintf("the model's API failed with status %d", status), sdk.RetryAfter(httpjson.RetryAfter(h, now)))
 	case status == 400, status == 422:
 		return sdk.Fail(sdk.BadRequest, "the model's API refused the request")
 	}
@@ -250,7 +251,7 @@ func limited(h http.Header, now time.Time) *sdk.Failure {
 		}
 		return f
 	}
-	f := sdk.Fail(sdk.RateLimited, "the model's API limits the rate of requests", sdk.RetryAfter(httpapi.RetryAfter(h, now)))
+	f := sdk.Fail(sdk.RateLimited, "the model's API limits the rate of requests", sdk.RetryAfter(httpjson.RetryAfter(h, now)))
 	for _, l := range limits(h, now) {
 		if l.Remaining > 0 {
 			continue

@@ -14,6 +14,7 @@ import (
 
 	"github.com/paxiom/relay/plugins/internal/httpapi"
 	"github.com/paxiom/relay/sdk"
+	"github.com/paxiom/relay/sdk/httpjson"
 )
 
 // answer is what came of one call.
@@ -193,7 +194,7 @@ func (p *provider) classify(err error) *sdk.Failure {
 		_ = json.Unmarshal(event.Event.Data, &body) // what it does not say stays empty
 		return byCode(body.Error.code(), body.Error.Message)
 	}
-	f := httpapi.Broken(err)
+	f := httpjson.Broken(err)
 	f.Detail = httpapi.Clip(f.Detail, p.key())
 	return f
 }
@@ -220,7 +221,7 @@ func (p *provider) byStatus(status int, h http.Header, raw string, now time.Time
 	case code == "usage_limit_reached":
 		return fail(sdk.QuotaExhausted, "the account's usage limit is reached", sdk.ResetAt(e.reset(h, now)), sdk.Limit("usage"))
 	case status == 429:
-		return fail(sdk.RateLimited, "the model's API limits the rate of requests", sdk.RetryAfter(httpapi.RetryAfter(h, now)))
+		return fail(sdk.RateLimited, "the model's API limits the rate of requests", sdk.RetryAfter(httpjson.RetryAfter(h, now)))
 	case code == "context_length_exceeded", status == 413, code == "string_above_max_length":
 		return fail(sdk.TooLarge, "the prompt is longer than the model's context")
 	case code == "content_policy_violation", code == "content_filter":
@@ -232,7 +233,7 @@ func (p *provider) byStatus(status int, h http.Header, raw string, now time.Time
 	case status == 408, status == 504:
 		return fail(sdk.Timeout, "the model's API gave the request up", sdk.EffectUnknown)
 	case status >= 500:
-		return fail(sdk.Overloaded, fmt.Sprintf("the model's API failed with status %d", status), sdk.RetryAfter(httpapi.RetryAfter(h, now)))
+		return fail(sdk.Overloaded, fmt.Sprintf("the model's API failed with status %d", status), sdk.RetryAfter(httpjson.RetryAfter(h, now)))
 	case status == 400, status == 422:
 		return fail(sdk.BadRequest, "the model's API refused the request")
 	}
@@ -247,7 +248,7 @@ func (e apiError) reset(h http.Header, now time.Time) time.Time {
 	case e.ResetsInSeconds > 0:
 		return now.Add(time.Duration(e.ResetsInSeconds) * time.Second)
 	}
-	if d := httpapi.RetryAfter(h, now); d > 0 {
+	if d := httpjson.RetryAfter(h, now); d > 0 {
 		return now.Add(d)
 	}
 	return time.Time{}

@@ -8,8 +8,8 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/paxiom/relay/plugins/internal/geminicli"
-	"github.com/paxiom/relay/plugins/internal/httpapi"
 	"github.com/paxiom/relay/sdk"
+	"github.com/paxiom/relay/sdk/httpjson"
 )
 
 // classify says what an error of the client means: its status and details first.
@@ -18,7 +18,7 @@ func (s *session) classify(err error, now time.Time) *sdk.Failure {
 	var token *auth.Error
 	switch {
 	case errors.As(err, &api):
-		f := s.account.Classify(geminicli.APIError(api), httpapi.RetryAfter(s.wire.head, now), now)
+		f := s.account.Classify(geminicli.APIError(api), httpjson.RetryAfter(s.wire.head, now), now)
 		if s.wire.begun { // inside an answer: nothing tells what of it is charged
 			f.Effect = sdk.EffectUnknown
 		}
@@ -27,5 +27,5 @@ func (s *session) classify(err error, now time.Time) *sdk.Failure {
 		return sdk.Fail(sdk.AuthRejected, "Google gave no token for the default credentials", sdk.Cause(err), sdk.EffectNone,
 			sdk.Fix(s.account.LoginFix()))
 	}
-	return httpapi.Broken(err)
+	return httpjson.Broken(err)
 }

@@ -144,6 +144,25 @@ func Run(t *testing.T, cfg Config) {
 	}
 }
 
+// Both runs them in both ways: on a plugin inside the test, where the race detector sees it,
+// and, but for -short, on the program of the package that is tested.
+func Both(t *testing.T, info sdk.Info, part func() sdk.Part, cfg Config) {
+	t.Helper()
+	t.Run("in process", func(t *testing.T) {
+		cfg := cfg
+		cfg.Serve, cfg.Binary = Fresh(info, part), ""
+		Run(t, cfg)
+	})
+	t.Run("binary", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("-short: only in process")
+		}
+		cfg := cfg
+		cfg.Binary = Build(t, ".")
+		Run(t, cfg)
+	})
+}
+
 // Build builds the plugin in the package folder dir and gives the path of the binary,
 // which lives as long as the test.
 func Build(t testing.TB, dir string) string {

@@ -2,19 +2,14 @@ package httpapi
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/paxiom/relay/sdk"
+	"github.com/paxiom/relay/sdk/httpjson"
 )
 
 // Client gives a client of its own to one call. Done closes what it keeps open: calls
@@ -27,56 +22,6 @@ func Client() (client *http.Client, done func()) {
 // DefaultIdle is how long an API may be silent when a request names no limit.
 // Models think for minutes without a word.
 const DefaultIdle = 10 * time.Minute
-
-// maxWait bounds what is believed of a server's wish.
-const maxWait = 32 * 24 * time.Hour
-
-// RetryAfter is how long the server asks to wait, by retry-after-ms or Retry-After
-// in seconds or as a date; 0 when it does not say so.
-func RetryAfter(h http.Header, now time.Time) time.Duration {
-	var d time.Duration
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
-		d = seconds(ms / 1000)
-	} else if s, err := strconv.ParseFloat(h.Get("Retry-After"), 64); err == nil {
-		d = seconds(s)
-	} else if at, err := http.ParseTime(h.Get("Retry-After")); err == nil {
-		d = at.Sub(now)
-	}
-	if d < 0 || d > maxWait {
-		return 0
-	}
-	return d
-}
-
-func seconds(s float64) time.Duration {
-	if !(s >= 0 && s <= maxWait.Seconds()) {
-		return 0
-	}
-	return time.Duration(s * float64(time.Second))
-}
-
-// Broken says what an error below HTTP means. Nothing is known to have been charged
-// when the connection was never made.
-func Broken(err error) *sdk.Failure {
-	var dns *net.DNSError
-	var op *net.OpError
-	var cert *tls.CertificateVerificationError
-	var authority x509.UnknownAuthorityError
-	switch {
-	case errors.Is(err, context.Canceled):
-		return sdk.Fail(sdk.Cancelled, "the call was cancelled", sdk.Cause(err))
-	case errors.Is(err, context.DeadlineExceeded):
-		return sdk.Fail(sdk.Timeout, "the call took longer than it may", sdk.Cause(err))
-	case errors.As(err, &cert), errors.As(err, &authority):
-		return sdk.Fail(sdk.BadConfig, "the certificate of the model's API is not trusted", sdk.Cause(err), sdk.EffectNone,
-			sdk.Fix("set SSL_CERT_FILE to your organisation's certificates, or correct base_url"))
-	case errors.As(err, &dns):
-		return sdk.Fail(sdk.Network, "the name of the model's API was not found: "+dns.Name, sdk.Cause(err), sdk.EffectNone)
-	case errors.As(err, &op) && op.Op == "dial", errors.Is(err, syscall.ECONNREFUSED):
-		return sdk.Fail(sdk.Network, "no connection to the model's API", sdk.Cause(err), sdk.EffectNone)
-	}
-	return sdk.Fail(sdk.Network, "the connection to the model's API broke", sdk.Cause(err))
-}
 
 // Watch gives a context that ends when nothing happened for so long. Alive says
 // that something did. Stop must be called at the end; it says whether the silence
@@ -135,7 +80,7 @@ func Ended(ctx context.Context, idle time.Duration, silent bool, err error, clas
 	case silent:
 		return Silent(idle)
 	case ctx.Err() != nil:
-		return Broken(ctx.Err())
+		return httpjson.Broken(ctx.Err())
 	case err != nil:
 		return classify(err)
 	}

@@ -2,9 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -13,47 +10,6 @@ import (
 
 	"github.com/paxiom/relay/sdk"
 )
-
-func TestRetryAfter(t *testing.T) {
-	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	for in, want := range map[string]time.Duration{
-		"retry-after: 3": 3 * time.Second, "retry-after: 1.5": 1500 * time.Millisecond, "retry-after-ms: 250": 250 * time.Millisecond,
-		"retry-after: Fri, 20 Nov 2026 12:01:00 GMT": time.Minute, "retry-after: Fri, 20 Nov 2026 11:00:00 GMT": 0,
-		"retry-after: -1": 0, "retry-after: 1e300": 0, "retry-after: NaN": 0, "retry-after: soon": 0, "retry-after: ": 0,
-	} {
-		h := http.Header{}
-		name, value, _ := strings.Cut(in, ": ")
-		h.Set(name, value)
-		if got := RetryAfter(h, now); got != want {
-			t.Errorf("%s: %v", in, got)
-		}
-	}
-}
-
-func TestBroken(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close() // nobody listens there now
-	_, refused := http.Get("http://" + l.Addr().String())
-	for _, tc := range []struct {
-		err    error
-		reason sdk.Reason
-		effect sdk.Effect
-	}{
-		{refused, sdk.Network, sdk.EffectNone},
-		{fmt.Errorf("x: %w", &net.DNSError{Name: "no.example"}), sdk.Network, sdk.EffectNone},
-		{io.ErrUnexpectedEOF, sdk.Network, 0},
-		{fmt.Errorf("x: %w", context.Canceled), sdk.Cancelled, 0},
-		{context.DeadlineExceeded, sdk.Timeout, 0},
-		{errors.New("odd"), sdk.Network, 0},
-	} {
-		if f := Broken(tc.err); f.Reason != tc.reason || f.Effect != tc.effect {
-			t.Errorf("%v: %v %v", tc.err, f.Reason, f.Effect)
-		}
-	}
-}
 
 func TestReachable(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/sdk"
+	"github.com/paxiom/relay/sdk/httpjson"
 )
 
 // reachTimeout bounds the question whether a server is there.
@@ -25,7 +26,7 @@ func Reachable(ctx context.Context, server string) error {
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		f := Broken(err)
+		f := httpjson.Broken(err)
 		f.Effect = sdk.EffectNone
 		if f.Fix == "" {
 			f.Fix = "look at the network, at HTTPS_PROXY and at base_url in the plugin's configuration"

@@ -14,14 +14,8 @@ func with(text string) func(string) error {
 }
 
 func TestConformance(t *testing.T) {
-	cases := []plugintest.Case{
+	plugintest.Both(t, info, builder, plugintest.Config{Cases: []plugintest.Case{
 		{Name: "formats", Build: &sdk.BuildRequest{}, Workspace: with("package  a\n"), WantFiles: map[string]string{"a.go": "package a\n"}},
 		{Name: "broken", Build: &sdk.BuildRequest{}, Workspace: with("no go\n"), WantReason: sdk.BadRequest},
-	}
-	t.Run("in process", func(t *testing.T) {
-		plugintest.Run(t, plugintest.Config{Cases: cases, Serve: plugintest.Fresh(info, builder)})
-	})
-	t.Run("binary", func(t *testing.T) {
-		plugintest.Run(t, plugintest.Config{Cases: cases, Binary: plugintest.Build(t, ".")})
-	})
+	}})
 }

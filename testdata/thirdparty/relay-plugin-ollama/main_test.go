@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,19 +12,14 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	mux := http.NewServeMux()
+	mux := http.NewServeMux() // in Ollama's place
 	mux.HandleFunc("/api/generate", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"response": "hello", "eval_count": 2}`) })
-	server := httptest.NewServer(mux) // in Ollama's place
+	server := httptest.NewServer(mux)
 	defer server.Close()
+	at := func(path string) json.RawMessage { return fmt.Appendf(nil, `{"url": %q}`, server.URL+path) }
 	ask := &sdk.CompleteRequest{Model: "small", Contents: []sdk.Content{{Text: "hi"}}}
-	cfg := plugintest.Config{PluginConfig: fmt.Appendf(nil, `{"url": %q}`, server.URL), Cases: []plugintest.Case{
+	plugintest.Both(t, info, provider, plugintest.Config{PluginConfig: at(""), Cases: []plugintest.Case{
 		{Name: "answers", Complete: ask, WantText: "hello"},
-		{Name: "no such model", Complete: ask, PluginConfig: fmt.Appendf(nil, `{"url": %q}`, server.URL+"/no"), WantReason: sdk.ModelUnknown},
-	}}
-	for name, cfg := range map[string]plugintest.Config{"in process": cfg, "binary": cfg} {
-		if cfg.Serve = plugintest.Fresh(info, provider); name == "binary" {
-			cfg.Binary = plugintest.Build(t, ".")
-		}
-		t.Run(name, func(t *testing.T) { plugintest.Run(t, cfg) })
-	}
+		{Name: "no such model", Complete: ask, PluginConfig: at("/no"), WantReason: sdk.ModelUnknown},
+	}})
 }
