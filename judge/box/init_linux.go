@@ -91,7 +91,9 @@ func runInit() {
 	// forked from this one.
 	runtime.LockOSThread()
 	reports := gob.NewEncoder(os.NewFile(fdReport, "report"))
+	started := make(chan struct{}) // what comes first is read first
 	over := func(e *Exceeded) {
+		<-started
 		reports.Encode(report{Exceeded: e})
 		unix.Kill(-1, unix.SIGKILL)
 	}
@@ -105,6 +107,7 @@ func runInit() {
 		quit(1)
 	}
 	reports.Encode(report{Started: true})
+	close(started)
 	if look != nil {
 		go watch(look, over)
 	}

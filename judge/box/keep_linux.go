@@ -129,7 +129,7 @@ func (b *Box) launchKept(p Proc, what *errand, lock *os.File) (*Process, error) 
 	}
 	run.Kill()
 	<-run.done
-	return nil, setupError(first.Fail, err)
+	return nil, setupError(first.Fail, err, run.ended)
 }
 
 // keeperTime is how long a keeper has for ending what it keeps.

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/gob"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,6 +33,7 @@ type Process struct {
 	exceeded  atomic.Pointer[Exceeded]
 	done      chan struct{}
 	state     ExitState
+	ended     *os.ProcessState // of pid 1, after done
 	err       error
 	// kill ends the box, after does what is left to do then; for means without a pid
 	// namespace. Either may be nil.
@@ -276,7 +278,7 @@ func launch(p Proc, what *plan, lock *os.File, q *quota) (*Process, error) {
 	}
 	run.Kill()
 	<-run.done
-	return nil, setupError(first.Fail, err)
+	return nil, setupError(first.Fail, err, run.ended)
 }
 
 // collect waits for the end of the box.
@@ -292,7 +294,7 @@ func (p *Process) collect(reports *gob.Decoder, from *os.File, away string, q *q
 		}
 	}
 	// When pid 1 is gone, the kernel has ended every other process of the box.
-	_, p.err = p.proc.Wait()
+	p.ended, p.err = p.proc.Wait()
 	if p.exceeded.Load() == nil && q != nil {
 		p.exceeded.Store(q.look(true)) // what came after the last look
 	}
@@ -348,10 +350,14 @@ func (p *Process) Kill() {
 	p.proc.Kill()
 }
 
-// setupError turns what pid 1 reported into an error for the user.
-func setupError(f *failure, err error) error {
-	if f == nil {
-		return &Error{Op: "start", Why: "its first process ended before it was set up", Err: err}
+// setupError turns what pid 1 reported into an error for the user; when it reported nothing,
+// how it ended says more than that it did.
+func setupError(f *failure, err error, ended *os.ProcessState) error {
+	switch {
+	case f == nil && errors.Is(err, os.ErrDeadlineExceeded):
+		return &Error{Op: "start", Why: fmt.Sprintf("it was not set up within %v", setupTime), Err: err}
+	case f == nil:
+		return &Error{Op: "start", Why: fmt.Sprintf("its first process ended before it was set up: %v", ended), Err: err}
 	}
 	e := denied(f.Op, f.Errno)
 	e.Path = f.Path
