@@ -58,10 +58,11 @@ screens: ## what a person sees, into docs/images/: real terminals in tmux, and t
 corpus: build ## the adversarial corpus against bin/relay, as root and as a user, by each means of the box; MEANS=copy by one, CASES=DIR others
 	@CASES="$(CASES)" MEANS="$(MEANS)" QUICK="$(QUICK)" ./.ci/corpus
 
-crash: ## relay killed and starved of disk at every moment, then started again; KILLS=N; STORM=1000: as many crashing plugins, too
+crash: ## relay killed and starved of disk at every moment, then started again; a thousand plugins that crash; KILLS=N; STORM=1000: as many of every bad kind, and in boxes
 	@mkdir -p out; export RELAY_KILLS=$(or $(KILLS),300) RELAY_STORM=$(STORM); rc=0; \
 	$(GO) test -count=1 -timeout 30m -v ./internal/crash >out/crash.log 2>&1 || rc=$$?; \
 	$(GO) test -count=1 -timeout 30m -v -run TestKilledWhileLanding ./host/change >>out/crash.log 2>&1 || rc=$$?; \
+	RELAY_STORM=$(or $(STORM),1000) $(GO) test -count=1 -timeout 30m -v -run TestCrashingLaunches ./host/internal/pluginhost >>out/crash.log 2>&1 || rc=$$?; \
 	[ -z "$(STORM)" ] || $(GO) test -count=1 -timeout 30m -v -run 'TestNothingLeaks|TestCrashStorm' ./host/internal/pluginhost ./host/internal/crew >>out/crash.log 2>&1 || rc=$$?; \
 	grep -vE '^(=== |--- PASS|PASS|ok )' out/crash.log; exit $$rc
 

@@ -483,15 +483,35 @@ func lives(pid int) bool {
 // Two hundred rounds over the mix, as many as `make crash STORM=1000` says, leave no
 // goroutine, descriptor, socket, child, folder or memory.
 func TestNothingLeaks(t *testing.T) {
-	rounds := 200
-	if testing.Short() {
-		rounds = 40
-	}
+	storm(t, rounds(200, 40), []string{"good", "crash", "orphaner", "chatty", "liar-twice", "panic-goroutine", "fat", "wrongversion", "status", "flood",
+		"crashstart", "impostor", "leaky", "crash-early", "liar-gap", "partial", "stopped", "flood-stderr", "good", "mute"}, nil)
+}
+
+// Plugins that crash, before the handshake, in a call and at its start, leave nothing
+// either; `make crash` launches a thousand of them.
+func TestCrashingLaunches(t *testing.T) {
+	storm(t, rounds(60, 20), []string{"crashstart", "crash-early", "crashstart", "panic-goroutine"}, func(kind string, err error) {
+		if err == nil || !strings.Contains(err.Error(), "crashed") {
+			t.Errorf("%s: %v", kind, err)
+		}
+	})
+}
+
+// rounds is how many there are: what RELAY_STORM says, or else all, or with -short few.
+func rounds(all, few int) int {
 	if n, err := strconv.Atoi(os.Getenv("RELAY_STORM")); err == nil {
-		rounds = n
+		return n
 	}
-	mix := []string{"good", "crash", "orphaner", "chatty", "liar-twice", "panic-goroutine", "fat", "wrongversion", "status", "flood",
-		"crashstart", "impostor", "leaky", "crash-early", "liar-gap", "partial", "stopped", "flood-stderr", "good", "mute"}
+	if testing.Short() {
+		return few
+	}
+	return all
+}
+
+// storm launches and calls bad plugins of these kinds in turn, two at a time, and compares
+// what there is of everything before and after. ended, if any, is told how each went.
+func storm(t *testing.T, rounds int, mix []string, ended func(kind string, err error)) {
+	t.Helper()
 	limits := func(l *Limits) {
 		l.Silent, l.Grace, l.Events, l.Start = 400*time.Millisecond, 200*time.Millisecond, 1000, 5*time.Second
 	}
@@ -510,11 +530,15 @@ func TestNothingLeaks(t *testing.T) {
 			spec.Limits.Start = 200 * time.Millisecond
 		}
 		p, err := Open(context.Background(), spec)
-		if err != nil {
-			return
+		if err == nil {
+			if _, f := p.Complete(context.Background(), prompt("hi"), nil); f != nil {
+				err = f
+			}
+			p.Close(context.Background())
 		}
-		p.Complete(context.Background(), prompt("hi"), nil)
-		p.Close(context.Background())
+		if ended != nil {
+			ended(kind, err)
+		}
 	}
 	for i := range mix { // what is made once is made now
 		if i%4 == 0 {
