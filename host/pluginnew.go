@@ -71,8 +71,6 @@ func newPluginPlan(o PluginNewOptions) (scaffold.Plan, error) {
 		return bad("there is no kind of plugin "+o.Kind, "a provider asks a model, a builder changes a workspace")
 	case o.Lang != scaffold.Go && o.Lang != scaffold.Python:
 		return bad("there is no template for "+o.Lang, "there are two, go and python; docs/plugin-authors/other-languages.md has what any other language needs")
-	case o.Lang == scaffold.Python && o.Kind != scaffold.Provider:
-		return bad("there is no template for a builder in python", "the one for a provider has all that a builder needs but the service Builder")
 	}
 	if plan.Module == "" {
 		plan.Module = "example.com/" + plan.Program()

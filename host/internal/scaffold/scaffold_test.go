@@ -42,6 +42,7 @@ func TestTemplates(t *testing.T) {
 		{Name: "c", Kind: Builder, Lang: Go, Module: "example.com/c", GoLine: "1.26.0", SDK: "v1.2.3"},
 		{Name: "d", Kind: Builder, Lang: Go, Module: "example.com/d", GoLine: "1.26.0", Checkout: "/src/relay"},
 		{Name: "e", Kind: Provider, Lang: Python},
+		{Name: "f", Kind: Builder, Lang: Python},
 	} {
 		files, err := Files(p)
 		if err != nil {

@@ -2,4 +2,4 @@
 import plugin
 import serve
 
-serve.main(plugin.INFO, plugin.configure, plugin.complete)
+serve.main(serve.PROVIDER, plugin.INFO, plugin.configure, plugin.complete)

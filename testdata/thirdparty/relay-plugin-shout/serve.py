@@ -19,10 +19,14 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from google.protobuf import empty_pb2, json_format
 
 from relay.plugin.v1 import base_pb2 as base
+from relay.plugin.v1 import builder_pb2 as builder
 from relay.plugin.v1 import provider_pb2 as provider
 
 COOKIE = "ea8aee2ced750b5ca0984811dbc7ae6ccad51c3d983b3ba71e9f182b178b5b1f"
 MAX_MESSAGE = 32 << 20
+# What a plugin can be: its service, the call, the request, its events and the first of them.
+PROVIDER = ("relay.plugin.v1.Provider", "Complete", provider.CompleteRequest, provider.CompleteEvent, provider.CompleteStarted)
+BUILDER = ("relay.plugin.v1.Builder", "Build", builder.BuildRequest, builder.BuildEvent, builder.BuildStarted)
 OPTIONS = [("grpc.max_receive_message_length", MAX_MESSAGE), ("grpc.max_send_message_length", MAX_MESSAGE)]
 
 
@@ -37,20 +41,25 @@ class Failure(Exception):
 class Call:
     """One running call: what it sends, and whether it was cancelled."""
 
-    def __init__(self):
+    def __init__(self, kind):
         self.cancelled = threading.Event()
-        self._events = queue.Queue()
+        self._events, self._event, self._started = queue.Queue(), kind[3], kind[4]
 
     def text(self, delta):
+        """A provider's answer, piece by piece."""
         self._events.put({"text_delta": delta})
+
+    def file(self, path):
+        """A file that a builder has changed, relative to the workspace."""
+        self._events.put({"file": builder.FileTouched(path=path)})
 
     def usage(self, **tokens):
         self._events.put({"usage": base.Usage(**tokens)})  # totals, which never go down
 
-    def run(self, complete, request):
+    def run(self, work, request):
         """Puts the last event, whatever happens."""
         try:
-            self._events.put({"completed": complete(request, self)})
+            self._events.put({"completed": work(request, self)})
         except Failure as failure:
             self._events.put({"failure": failure.message})
         except Exception as error:  # a bug: relay names the plugin for it
@@ -59,7 +68,7 @@ class Call:
 
     def events(self):
         """Numbers what is sent; says every 10 s that it is alive."""
-        yield provider.CompleteEvent(seq=1, started=provider.CompleteStarted())
+        yield self._event(seq=1, started=self._started())
         seq, last = 1, False
         while not last:
             try:
@@ -67,14 +76,14 @@ class Call:
             except queue.Empty:
                 event = {"heartbeat": base.Heartbeat()}
             seq, last = seq + 1, "completed" in event or "failure" in event
-            yield provider.CompleteEvent(seq=seq, **event)
+            yield self._event(seq=seq, **event)
 
 
 class Process:
     """The life of the plugin under its host."""
 
-    def __init__(self, info, configure, complete):
-        self.info, self.configure, self.complete = info, configure, complete
+    def __init__(self, kind, info, configure, work):
+        self.kind, self.info, self.configure, self.work = kind, info, configure, work
         self.configured, self.lock, self.running = False, threading.Lock(), set()
 
     def get_info(self, request, context):
@@ -94,9 +103,9 @@ class Process:
     def health(self, request, context):
         return base.HealthResponse()
 
-    def complete_call(self, request, context):
-        call = Call()
-        worker = threading.Thread(target=call.run, args=(self.complete, request), daemon=True)
+    def call(self, request, context):
+        call = Call(self.kind)
+        worker = threading.Thread(target=call.run, args=(self.work, request), daemon=True)
         self.running.add(worker)
         context.add_callback(call.cancelled.set)
         worker.start()
@@ -129,12 +138,13 @@ class Process:
         def many(method, request):
             return grpc.unary_stream_rpc_method_handler(method, request.FromString, lambda m: m.SerializeToString())
 
+        service, name, request = self.kind[:3]
         healthy = grpc.unary_unary_rpc_method_handler(lambda request, context: b"\x08\x01")  # status: SERVING
-        return [grpc.method_handlers_generic_handler(name, methods) for name, methods in {
+        return [grpc.method_handlers_generic_handler(path, methods) for path, methods in {
             "relay.plugin.v1.Base": {
                 "GetInfo": one(self.get_info, base.GetInfoRequest), "Configure": one(self.set_config, base.ConfigureRequest),
                 "Health": one(self.health, base.HealthRequest), "Drain": one(self.drain, base.DrainRequest)},
-            "relay.plugin.v1.Provider": {"Complete": many(self.complete_call, provider.CompleteRequest)},
+            service: {name: many(self.call, request)},
             "grpc.health.v1.Health": {"Check": healthy},
             "plugin.GRPCController": {"Shutdown": one(self.shutdown, empty_pb2.Empty)},
             "plugin.GRPCStdio": {"StreamStdio": many(self.stdio, empty_pb2.Empty)},
@@ -180,10 +190,10 @@ def serve(process):
     server.wait_for_termination()
 
 
-def main(info, configure, complete):
+def main(kind, info, configure, work):
     if sys.argv[1:] == ["--info"]:
         print(json_format.MessageToJson(info))
     elif os.environ.get("RELAY_PLUGIN_COOKIE") != COOKIE or "1" not in os.environ.get("PLUGIN_PROTOCOL_VERSIONS", "1").split(","):
         sys.exit("This is relay-plugin-%s %s, a plugin of relay, for its protocol 1. relay starts it; try --info." % (info.name, info.version))
     else:
-        serve(Process(info, configure, complete))
+        serve(Process(kind, info, configure, work))

@@ -1,5 +1,0 @@
-"""What relay starts."""
-import plugin
-import serve
-
-serve.main(plugin.INFO, plugin.configure, plugin.complete)

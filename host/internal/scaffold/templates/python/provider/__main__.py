@@ -1,0 +1,5 @@
+"""What relay starts."""
+import plugin
+import serve
+
+serve.main(serve.PROVIDER, plugin.INFO, plugin.configure, plugin.complete)
