@@ -17,6 +17,10 @@ type PluginInstallOptions struct {
 	From string
 	// Key is the publisher's; "" takes the one that is pinned, or the release's own.
 	Key string
+	// Platforms ("linux_amd64") are those to pin, besides this machine's. Without any it
+	// is all that the release has or a module is built for; an upgrade of a module keeps
+	// the pinned ones.
+	Platforms []string
 	// Grant are the rights to grant, word for word, when Granted is set. Otherwise Ask is
 	// asked, and without it nothing new is granted.
 	Grant   []string

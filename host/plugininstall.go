@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/semver"
@@ -26,7 +27,7 @@ func (r *Repo) PluginInstall(ctx context.Context, o PluginInstallOptions) (*Plug
 		return nil, err
 	}
 	if pin, ok := s.lock.Plugins[o.From]; ok && o.Key == "" && !strings.Contains(o.From, "/") {
-		return s.putBack(ctx, o.From, pin)
+		return s.putBack(ctx, o.From, pin, o.Platforms)
 	}
 	return s.install(ctx, o, "")
 }
@@ -43,6 +44,9 @@ func (r *Repo) PluginUpgrade(ctx context.Context, name string, o PluginInstallOp
 			return nil, err
 		}
 		o.From = release.Newest(o.From)
+	}
+	if len(o.Platforms) == 0 && pin.Module != "" {
+		o.Platforms = pin.Platforms()
 	}
 	return s.install(ctx, o, name)
 }
@@ -97,9 +101,9 @@ func (s *pluginShop) origin(name string, pin catalog.Pin) (string, error) {
 	return known.From, nil
 }
 
-// take takes a release from wherever it is.
-// Of a mirror it is that version, or the newest one.
-func (s *pluginShop) take(ctx context.Context, from, version, key string) (*release.Release, error) {
+// take takes a release from wherever it is, with the hashes for these platforms; none are
+// all. Of a mirror it is that version, or the newest one.
+func (s *pluginShop) take(ctx context.Context, from, version, key string, platforms []string) (rel *release.Release, err error) {
 	if err := release.Scratch(s.installDir); err != nil {
 		return nil, err
 	}
@@ -114,21 +118,38 @@ func (s *pluginShop) take(ctx context.Context, from, version, key string) (*rele
 		}
 		// By the built-in configuration, as in ask.
 		env := crew.Env{Config: config.Default(), StateDir: s.repo.stateDir(), Home: s.repo.home(), Version: s.repo.opts.Version}
-		return release.Module(ctx, from, s.installDir, release.Workshop{Cache: filepath.Join(cache, "relay", "go-build"), Run: env.Build})
+		return release.Module(ctx, from, s.installDir, platforms, release.Workshop{Cache: filepath.Join(cache, "relay", "go-build"), Run: env.Build})
 	}
 	if release.IsRemote(from) {
-		return release.Remote(ctx, from, version, s.installDir, key)
+		rel, err = release.Remote(ctx, from, version, s.installDir, key)
+	} else {
+		rel, err = release.Local(from, s.installDir, key)
 	}
-	return release.Local(from, s.installDir, key)
+	if err != nil {
+		return nil, err
+	}
+	if err := rel.Only(platforms); err != nil {
+		rel.Close()
+		return nil, err
+	}
+	return rel, nil
 }
 
-// putBack installs exactly the file that is pinned.
-func (s *pluginShop) putBack(ctx context.Context, name string, pin catalog.Pin) (*PluginResult, error) {
+// putBack installs exactly the file that is pinned. It pins nothing, and so refuses to do
+// that for other platforms.
+func (s *pluginShop) putBack(ctx context.Context, name string, pin catalog.Pin, platforms []string) (*PluginResult, error) {
 	from, err := s.origin(name, pin)
 	if err != nil {
 		return nil, err
 	}
-	rel, err := s.take(ctx, from, pin.Version, pin.Key)
+	if have := pin.Platforms(); len(platforms) > 0 || !slices.Contains(have, catalog.Platform) {
+		if len(platforms) == 0 {
+			platforms = append(have, catalog.Platform)
+		}
+		return nil, fault.New(judge.BlockedPlugin, "relay.lock.json pins plugin "+name+" for other platforms", fmt.Sprintf("it is pinned for %s; this machine is %s", strings.Join(have, ", "), catalog.Platform),
+			"`relay plugin install "+fault.Word(from)+" --platform "+fault.Word(strings.Join(platforms, ","))+"` pins it anew, after showing what changes")
+	}
+	rel, err := s.take(ctx, from, pin.Version, pin.Key, []string{catalog.Platform})
 	if err != nil {
 		return nil, err
 	}
@@ -154,6 +175,11 @@ func (s *pluginShop) putBack(ctx context.Context, name string, pin catalog.Pin) 
 
 // install pins a release. upgrade is the plugin that it must be a version of; "" for any.
 func (s *pluginShop) install(ctx context.Context, o PluginInstallOptions, upgrade string) (*PluginResult, error) {
+	for _, at := range o.Platforms {
+		if !catalog.ValidPlatform(at) {
+			return nil, fault.New(judge.BlockedPlugin, fmt.Sprintf("%.100q is no platform", at), "one is named as in relay.lock.json: "+catalog.Platform+" is this machine's", "`relay plugin install --help`")
+		}
+	}
 	key := o.Key
 	if upgrade != "" && key == "" {
 		key = s.lock.Plugins[upgrade].Key
@@ -164,7 +190,7 @@ func (s *pluginShop) install(ctx context.Context, o PluginInstallOptions, upgrad
 			return nil, fault.Wrap(err, judge.BlockedPlugin, "this is no publisher's key", "`relay plugin install --help`")
 		}
 	}
-	rel, err := s.take(ctx, o.From, "", key)
+	rel, err := s.take(ctx, o.From, "", key, o.Platforms)
 	if err != nil {
 		return nil, err
 	}

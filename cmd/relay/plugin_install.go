@@ -12,15 +12,19 @@ import (
 
 // pluginOptions are those of the commands that pin or grant.
 type pluginOptions struct {
-	app   *app
-	arg   string
-	from  string
-	key   string
-	grant string
-	cmd   *cobra.Command
+	app       *app
+	arg       string
+	from      string
+	key       string
+	grant     string
+	platforms []string
+	cmd       *cobra.Command
 }
 
-const grantHelp = "grant exactly these `RIGHTS`, such as env:NAME,host:NAME; or none"
+const (
+	grantHelp    = "grant exactly these `RIGHTS`, such as env:NAME,host:NAME; or none"
+	platformHelp = "pin it for this `PLATFORM`, such as linux_amd64, and this machine's alone; several with commas (default all)"
+)
 
 func newPluginInstallCmd(a *app, runF func(context.Context, *pluginOptions) error) *cobra.Command {
 	o := &pluginOptions{app: a}
@@ -41,6 +45,7 @@ func newPluginInstallCmd(a *app, runF func(context.Context, *pluginOptions) erro
 	o.cmd = cmd
 	cmd.Flags().StringVar(&o.grant, "grant", "", grantHelp)
 	cmd.Flags().StringVar(&o.key, "key", "", "the publisher's public `KEY` (minisign, ed25519:…, sigstore:… or its file)")
+	cmd.Flags().StringSliceVar(&o.platforms, "platform", nil, platformHelp)
 	return cmd
 }
 
@@ -64,6 +69,7 @@ func newPluginUpgradeCmd(a *app, runF func(context.Context, *pluginOptions) erro
 	cmd.Flags().StringVar(&o.from, "from", "", "take it from this `SOURCE` instead")
 	cmd.Flags().StringVar(&o.grant, "grant", "", grantHelp)
 	cmd.Flags().StringVar(&o.key, "key", "", "the publisher's new public `KEY`")
+	cmd.Flags().StringSliceVar(&o.platforms, "platform", nil, platformHelp)
 	return cmd
 }
 
@@ -112,6 +118,9 @@ func newPluginInfoCmd(a *app, runF func(context.Context, *pluginOptions) error) 
 // install is the options as the core has them.
 func (o *pluginOptions) install() host.PluginInstallOptions {
 	i := host.PluginInstallOptions{From: o.arg, Key: o.key, Granted: o.cmd.Flags().Changed("grant")}
+	for _, at := range o.platforms { // as Go and docker write them, too
+		i.Platforms = append(i.Platforms, strings.ReplaceAll(at, "/", "_"))
+	}
 	for word := range strings.SplitSeq(o.grant, ",") {
 		if word = strings.TrimSpace(word); word != "" {
 			i.Grant = append(i.Grant, word)
@@ -132,7 +141,11 @@ func runPluginInstall(ctx context.Context, o *pluginOptions) error {
 		return err
 	}
 	if strings.HasPrefix(o.arg, "go:") {
-		o.app.printer(o.app.err, o.app.errTTY).linef("building %s for all platforms; the first time that takes minutes", host.Safe(o.arg))
+		where := "all platforms; the first time that takes minutes"
+		if len(o.platforms) > 0 {
+			where = host.Safe(strings.Join(o.platforms, ", "))
+		}
+		o.app.printer(o.app.err, o.app.errTTY).linef("building %s for %s", host.Safe(o.arg), where)
 	}
 	res, err := repo.PluginInstall(ctx, o.install())
 	return o.app.pluginDone(res, err, "pinned")

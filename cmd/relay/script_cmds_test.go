@@ -229,7 +229,8 @@ func cmdJSON(ts *testscript.TestScript, neg bool, args []string) {
 		ok = strings.Contains(got, want)
 	case "len":
 		list, _ := value.([]any)
-		ok = strconv.Itoa(len(list)) == want
+		object, _ := value.(map[string]any)
+		ok = strconv.Itoa(len(list)+len(object)) == want
 	default:
 		ts.Fatalf("unknown operator %q", args[2])
 	}

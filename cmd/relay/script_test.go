@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -74,6 +75,8 @@ func scriptParams() testscript.Params {
 			"spans":     cmdSpans,
 			"checkout":  cmdCheckout,
 			"mend":      cmdMend,
+			"modules":   cmdModules,
+			"publish":   cmdPublish,
 		},
 	}
 }
@@ -113,6 +116,7 @@ func setupScript(e *testscript.Env) error {
 	e.Setenv("DOCS", docs)
 	e.Setenv("FIXTURE", fixture)
 	e.Setenv("BIN", binDir)
+	e.Setenv("PLATFORM", runtime.GOOS+"_"+runtime.GOARCH) // as relay.lock.json names this machine's
 	e.Setenv("TERM", "dumb")
 	return nil
 }

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -101,6 +103,14 @@ func EditLock(root string, do func(*Lock) error) error {
 	}
 	return workspace.WriteJSON(filepath.Join(root, LockFile), lock)
 }
+
+// Platforms are those that it is pinned for.
+func (p Pin) Platforms() []string { return slices.Sorted(maps.Keys(p.Hashes)) }
+
+var platformRE = regexp.MustCompile(`^[a-z0-9]+_[a-z0-9]+$`)
+
+// ValidPlatform says that this is the name of one, whether Go knows it or not.
+func ValidPlatform(name string) bool { return platformRE.MatchString(name) }
 
 // InstallPath is where the file of a pinned plugin lies below the install folder. The
 // hash is a part of it: another build of the same version lies beside it.

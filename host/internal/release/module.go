@@ -39,8 +39,8 @@ func Newest(source string) string {
 	return source
 }
 
-// buildPlatforms are those whose files a module is built for, besides this machine's:
-// without cgo the same source and toolchain make the same bytes wherever they run.
+// buildPlatforms are those that a module is built for when nobody says which, besides this
+// machine's: without cgo the same source and toolchain make the same bytes wherever they run.
 var buildPlatforms = []string{"linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"}
 
 const moduleTime = 30 * time.Minute
@@ -54,10 +54,11 @@ type Workshop struct {
 	Run func(ctx context.Context, argv, env, work []string) error
 }
 
-// Module takes a plugin from a Go module and builds it. What is downloaded is held to the
-// module checksum database, whatever the user's settings of Go say; nothing of the
+// Module takes a plugin from a Go module and builds it, for these platforms and always for
+// this machine's; with none of them for all that are usual. What is downloaded is held to
+// the module checksum database, whatever the user's settings of Go say; nothing of the
 // module runs, and it is compiled without cgo and without the network.
-func Module(ctx context.Context, source, scratch string, w Workshop) (*Release, error) {
+func Module(ctx context.Context, source, scratch string, platforms []string, w Workshop) (*Release, error) {
 	m, err := parseModule(source)
 	if err == nil {
 		err = m.findGo()
@@ -73,7 +74,7 @@ func Module(ctx context.Context, source, scratch string, w Workshop) (*Release, 
 	ctx, cancel := context.WithTimeout(ctx, moduleTime)
 	defer cancel()
 	if err = m.download(ctx); err == nil {
-		err = m.build(ctx, r, w)
+		err = m.build(ctx, r, platforms, w)
 	}
 	if err != nil {
 		r.Close()
@@ -236,9 +237,11 @@ func sumOf(file, path, version string) (string, error) {
 }
 
 // build compiles the plugin for each platform, in the workshop.
-func (m *source) build(ctx context.Context, r *Release, w Workshop) error {
+func (m *source) build(ctx context.Context, r *Release, platforms []string, w Workshop) error {
 	r.Hashes = map[string]string{}
-	platforms := buildPlatforms
+	if len(platforms) == 0 {
+		platforms = buildPlatforms
+	}
 	if !slices.Contains(platforms, catalog.Platform) {
 		platforms = append(platforms[:len(platforms):len(platforms)], catalog.Platform)
 	}

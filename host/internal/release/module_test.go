@@ -1,117 +1,56 @@
 package release
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
+	"maps"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-
-	"golang.org/x/mod/module"
-	"golang.org/x/mod/sumdb"
-	"golang.org/x/mod/sumdb/dirhash"
-	"golang.org/x/mod/sumdb/note"
-	modzip "golang.org/x/mod/zip"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/testdata/modproxy"
 )
 
-// goWorld is a module proxy with a checksum database, on loopback.
-type goWorld struct {
-	files map[string][]byte // of the proxy
-	sums  map[string]string // "path@version" → lines of go.sum
-}
+// goWorld is a module proxy with a checksum database.
+type goWorld struct{ *modproxy.Proxy }
 
-// newGoWorld serves it, and makes it what the environment says.
-func newGoWorld(t *testing.T) *goWorld {
+// newGoWorld serves one, and makes it what the environment says.
+func newGoWorld(t *testing.T) goWorld {
 	t.Helper()
-	w := &goWorld{files: map[string][]byte{}, sums: map[string]string{}}
-	signer, verifier, err := note.GenerateKey(nil, "sum.example.org")
+	p, err := modproxy.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := sumdb.NewServer(sumdb.NewTestServer(signer, func(path, vers string) ([]byte, error) {
-		if lines, ok := w.sums[path+"@"+vers]; ok {
-			return []byte(lines), nil
-		}
-		return nil, os.ErrNotExist
-	}))
-	mux := http.NewServeMux()
-	mux.HandleFunc("/sumdb/sum.example.org/supported", func(http.ResponseWriter, *http.Request) {})
-	mux.Handle("/sumdb/sum.example.org/", http.StripPrefix("/sumdb/sum.example.org", db))
-	mux.HandleFunc("/", func(rw http.ResponseWriter, r *http.Request) {
-		if b, ok := w.files[r.URL.Path]; ok {
-			rw.Write(b)
-			return
-		}
-		http.NotFound(rw, r)
-	})
-	s := httptest.NewServer(mux)
-	t.Cleanup(s.Close)
+	t.Cleanup(p.Close)
 	for _, name := range []string{"GONOSUMDB", "GOPRIVATE", "GONOSUMCHECK", "GOINSECURE", "GOFLAGS"} {
 		t.Setenv(name, "")
 	}
-	t.Setenv("GOPROXY", "direct,"+s.URL+",off")
-	t.Setenv("GOSUMDB", verifier)
-	return w
+	t.Setenv("GOPROXY", "direct,"+p.URL+",off")
+	t.Setenv("GOSUMDB", p.Verifier)
+	return goWorld{p}
 }
 
-// publish puts a module with these files into the proxy, and into the database unless
-// the version is in it: what is published twice is tampered with.
-func (w *goWorld) publish(t *testing.T, mod, version string, files map[string]string) {
+func (w goWorld) publish(t *testing.T, path, version string, files map[string]string) {
 	t.Helper()
-	dir := t.TempDir()
-	gomod := "module " + mod + "\n\ngo 1.21\n"
-	files["go.mod"] = gomod
+	raw := map[string][]byte{}
 	for name, text := range files {
-		full := filepath.Join(dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		raw[name] = []byte(text)
 	}
-	v := module.Version{Path: mod, Version: version}
-	var b bytes.Buffer
-	if err := modzip.CreateFromDir(&b, v, dir); err != nil {
+	if err := w.Publish(path, version, raw); err != nil {
 		t.Fatal(err)
 	}
-	at := "/" + mod + "/@v/" + version
-	w.files[at+".zip"], w.files[at+".mod"] = b.Bytes(), []byte(gomod)
-	w.files[at+".info"] = fmt.Appendf(nil, `{"Version":%q,"Time":"2026-01-02T03:04:05Z"}`, version)
-	w.files["/"+mod+"/@latest"] = w.files[at+".info"]
-	w.files["/"+mod+"/@v/list"] = append(w.files["/"+mod+"/@v/list"], version+"\n"...)
-	if w.sums[v.String()] != "" {
-		return
-	}
-	zipped := filepath.Join(dir, "..", path.Base(mod)+".zip")
-	if err := os.WriteFile(zipped, b.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	whole, err := dirhash.HashZip(zipped, dirhash.Hash1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	one := sha256.Sum256([]byte(gomod))
-	two := sha256.Sum256(fmt.Appendf(nil, "%x  go.mod\n", one))
-	w.sums[v.String()] = fmt.Sprintf("%s %s %s\n%s %s/go.mod h1:%s\n", mod, version, whole, mod, version, base64.StdEncoding.EncodeToString(two[:]))
 }
 
 // workshop builds without a box: what that holds is tried in package crew.
 func workshop(t *testing.T) Workshop {
 	t.Helper()
-	platforms := buildPlatforms
-	buildPlatforms = []string{catalog.Platform}
-	t.Cleanup(func() { buildPlatforms = platforms })
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -127,6 +66,9 @@ func workshop(t *testing.T) Workshop {
 	}}
 }
 
+// here is this machine alone.
+var here = []string{catalog.Platform}
+
 const emptyMain = "package main\n\nfunc main() {}\n"
 
 // A module's source is what everybody else gets, or it is not taken; what was built is
@@ -141,11 +83,11 @@ func TestModule(t *testing.T) {
 	t.Setenv("GOFLAGS", "-toolexec=/bin/false -mod=vendor")
 	t.Setenv("GOENV", filepath.Join(scratch, "none"))
 	t.Setenv("GOTOOLCHAIN", "go9.9.9")
-	r, err := Module(t.Context(), "go:example.com/foo/cmd/relay-plugin-foo", scratch, shop)
+	r, err := Module(t.Context(), "go:example.com/foo/cmd/relay-plugin-foo", scratch, here, shop)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Name != "foo" || r.From != "go:example.com/foo/cmd/relay-plugin-foo@v1.2.3" || !strings.HasPrefix(r.Module, "h1:") || !strings.Contains(w.sums["example.com/foo@v1.2.3"], " "+r.Module+"\n") ||
+	if r.Name != "foo" || r.From != "go:example.com/foo/cmd/relay-plugin-foo@v1.2.3" || !strings.HasPrefix(r.Module, "h1:") || !strings.Contains(w.Sums("example.com/foo", "v1.2.3"), " "+r.Module+"\n") ||
 		!strings.HasPrefix(r.Toolchain, "go1.") || r.Hashes[catalog.Platform] != "sha256:"+r.SHA256 {
 		t.Errorf("%+v", r)
 	}
@@ -155,7 +97,7 @@ func TestModule(t *testing.T) {
 	if hash, err := hashFile(r.Binary); err != nil || hash != r.SHA256 {
 		t.Errorf("%s %v", hash, err)
 	}
-	again, err := Module(t.Context(), r.From, scratch, shop)
+	again, err := Module(t.Context(), r.From, scratch, here, shop)
 	if err != nil || again.SHA256 != r.SHA256 {
 		t.Fatalf("built again it is another: %v", err)
 	}
@@ -163,6 +105,35 @@ func TestModule(t *testing.T) {
 	r.Close()
 	if left, _ := os.ReadDir(scratch); len(left) > 0 {
 		t.Errorf("left: %v", left)
+	}
+}
+
+// A module is built for the platforms that are named, or for all that are usual, and for
+// this machine in any case: it has to be asked here what it is.
+func TestModulePlatforms(t *testing.T) {
+	w := newGoWorld(t)
+	w.publish(t, "example.com/foo", "v1.2.3", map[string]string{"relay-plugin-foo/main.go": emptyMain})
+	shop := Workshop{Cache: t.TempDir(), Run: func(_ context.Context, argv, env, _ []string) error { // writes for whom it would build
+		return os.WriteFile(argv[slices.Index(argv, "-o")+1], []byte(strings.Join(env, "\n")), 0o755)
+	}}
+	for _, c := range []struct{ asked, want []string }{
+		{nil, append(slices.Clone(buildPlatforms), catalog.Platform)},
+		{here, here},
+		{[]string{"plan9_mips"}, []string{"plan9_mips", catalog.Platform}},
+	} {
+		r, err := Module(t.Context(), "go:example.com/foo/relay-plugin-foo@v1.2.3", t.TempDir(), c.asked, shop)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(c.want)
+		if got := slices.Sorted(maps.Keys(r.Hashes)); !slices.Equal(got, slices.Compact(c.want)) {
+			t.Errorf("asked for %v: built for %v", c.asked, got)
+		}
+		system, arch, _ := strings.Cut(catalog.Platform, "_")
+		if text, err := os.ReadFile(r.Binary); err != nil || !strings.Contains(string(text), "\nGOOS="+system+"\nGOARCH="+arch) {
+			t.Errorf("asked for %v: this machine's was built with %s %v", c.asked, text, err)
+		}
+		r.Close()
 	}
 }
 
@@ -183,7 +154,7 @@ func TestTamperedModule(t *testing.T) {
 	w.publish(t, "example.com/dep", "v0.1.0", map[string]string{"dep.go": "package dep\n"})
 	w.publish(t, "example.com/dep", "v0.1.0", map[string]string{"dep.go": "package dep\n\nfunc init() { panic(0) }\n"})
 	w.publish(t, "example.com/new", "v1.0.0", map[string]string{"relay-plugin-new/main.go": emptyMain, "lib/lib.go": "package lib\n"})
-	delete(w.sums, "example.com/new@v1.0.0")
+	w.Forget("example.com/new", "v1.0.0")
 	for from, says := range map[string]string{
 		"go:example.com/foo/cmd/relay-plugin-foo@v1.0.0": "not what the module checksum database has",
 		"go:example.com/bar/cmd/relay-plugin-bar@v1.0.0": "not what the module checksum database has",
@@ -191,7 +162,7 @@ func TestTamperedModule(t *testing.T) {
 		"go:example.com/foo/cmd/relay-plugin-foo@v1.0.1": "go says",
 	} {
 		scratch := t.TempDir()
-		_, err := Module(t.Context(), from, scratch, shop)
+		_, err := Module(t.Context(), from, scratch, nil, shop)
 		if f, ok := fault.As(err); !ok || f.Code != judge.BlockedPlugin || f.Fix == "" || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", from, err)
 		}
@@ -222,7 +193,7 @@ func TestModuleSettings(t *testing.T) {
 			if c.variable != "" {
 				t.Setenv(c.variable, c.value)
 			}
-			_, err := Module(t.Context(), c.from, t.TempDir(), Workshop{})
+			_, err := Module(t.Context(), c.from, t.TempDir(), nil, Workshop{})
 			if f, ok := fault.As(err); !ok || f.Code != judge.BlockedPlugin || !strings.Contains(err.Error()+f.Fix, c.says) {
 				t.Errorf("%v", err)
 			}

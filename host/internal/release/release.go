@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -200,6 +201,20 @@ func (r *Release) settle(key string) error {
 	}
 	if _, err := os.Lstat(r.Binary); err != nil {
 		return bad(filepath.Base(r.Binary) + " is listed and not there")
+	}
+	return nil
+}
+
+// Only leaves out the hashes of all platforms but these and this machine's.
+func (r *Release) Only(platforms []string) error {
+	for _, at := range platforms {
+		if r.Hashes[at] == "" {
+			return fault.New(judge.BlockedPlugin, "this release of "+r.Name+" has no file for "+at, "it has one for "+strings.Join(slices.Sorted(maps.Keys(r.Hashes)), ", "),
+				"`relay plugin install --help`; leave --platform out, and all that it has are pinned")
+		}
+	}
+	if len(platforms) > 0 {
+		maps.DeleteFunc(r.Hashes, func(at, _ string) bool { return at != catalog.Platform && !slices.Contains(platforms, at) })
 	}
 	return nil
 }
