@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -64,6 +65,21 @@ func (s *Spec) takeKeys(ctx context.Context) (*ring, *Failure) {
 
 func (r *ring) give(name, key string) {
 	r.env, r.secrets = append(r.env, name+"="+key), append(r.secrets, key)
+}
+
+// passwords are the names and passwords in the addresses that a plugin is given, as of
+// proxies and gateways: clients like to name an address in their errors. They are masked as
+// they stand in an address, since a password may be a word.
+func passwords(env []string) []string {
+	var found []string
+	for _, kv := range env {
+		_, value, _ := strings.Cut(kv, "=")
+		if u, err := url.Parse(value); err == nil && u.User != nil && u.Host != "" {
+			_, after, _ := strings.Cut(value, "://")
+			found = append(found, u.User.String()+"@", after[:strings.LastIndex(after, "@")+1])
+		}
+	}
+	return found
 }
 
 // keyRefs takes the references, and whether keys are lent, out of Config. What is no object is left for the check

@@ -85,6 +85,17 @@ func TestOwnKeyIsMasked(t *testing.T) {
 	}
 }
 
+// Of an address that a plugin is given, the name and the password are masked as they stand in
+// it; a word that happens to be a password is not.
+func TestPasswordInAddressIsMasked(t *testing.T) {
+	t.Setenv("HTTPS_PROXY", "http://me:open%20sesame@proxy.example:3128")
+	p := mustOpen(t, good())
+	done, f := p.Complete(context.Background(), prompt("dial http://me:open%20sesame@proxy.example:3128: refused, sesame"), nil)
+	if f != nil || done.GetText() != "dial http://[redacted]proxy.example:3128: refused, sesame" {
+		t.Errorf("%v %v", done, f)
+	}
+}
+
 // A plugin that asks for no key passes on what it is given (external).
 func TestKeyForPluginWithout(t *testing.T) {
 	spec := good()

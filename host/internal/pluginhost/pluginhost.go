@@ -150,10 +150,11 @@ func open(ctx context.Context, spec Spec) (*Plugin, *Failure) {
 
 // start starts the process and connects.
 func start(ctx context.Context, spec Spec, ring *ring) (*Plugin, *Failure) {
-	p := &Plugin{spec: spec, secrets: redact.New(append(ring.secrets, spec.Secrets...)...)}
+	env := launch.Env(ring.grants, slices.Concat([]string{"RELAY_RUN_ID=" + spec.RunID}, ring.env, spec.Env))
+	p := &Plugin{spec: spec, secrets: redact.New(slices.Concat(ring.secrets, spec.Secrets, passwords(env))...)}
 	client, err := launch.Start(ctx, launch.Config{
 		Name: strings.TrimSpace(spec.Entry.Name + " " + spec.Entry.Version), Path: spec.Entry.Path, Base: spec.Entry.Base, SHA256: spec.Entry.SHA256, Reinstall: spec.Entry.Reinstall(), Attach: spec.Entry.Attach,
-		Env: launch.Env(ring.grants, slices.Concat([]string{"RELAY_RUN_ID=" + spec.RunID}, ring.env, spec.Env)),
+		Env: env,
 		Dir: spec.Dir, SocketDir: spec.SocketDir, Stderr: spec.Stderr, StderrLimit: spec.Limits.Stderr, OutputLimit: spec.OutputLimit, Secrets: p.secrets,
 		Start: spec.Start, Handshake: sdk.Handshake, Versions: sdk.PluginMap(), StartTimeout: spec.Limits.Start, MaxMessage: spec.Limits.Message,
 	})

@@ -62,6 +62,9 @@ var takes = clitool.Input{Characters: 1 << 20}
 // out. What happens on the way goes to out.
 func (c Call) Run(ctx context.Context, out sdk.Events) (*Stream, End, error) {
 	s := &Stream{writes: c.Tools && !c.Looks && c.Sandbox != ReadOnly}
+	if err := c.openAddress(); err != nil {
+		return s, End{}, err
+	}
 	path, err := c.Program()
 	if err != nil {
 		return s, End{}, err

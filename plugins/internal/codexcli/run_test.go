@@ -70,6 +70,21 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
+// An address goes on the command line, so one with a password in it is refused, and not
+// repeated.
+func TestAddressWithPassword(t *testing.T) {
+	clean(t)
+	t.Setenv("OPENAI_BASE_URL", "https://me:canary-31415@gateway.example/v1")
+	_, _, ran := Call{Setup: Setup{Command: "/bin/true"}}.Run(t.Context(), nil)
+	if f := sdk.AsFailure(ran); f == nil || f.Reason != sdk.BadConfig || f.Effect != sdk.EffectNone || strings.Contains(f.Error()+f.Fix, "canary") {
+		t.Errorf("%v", ran)
+	}
+	t.Setenv("OPENAI_BASE_URL", "https://gateway.example/v1")
+	if err := (Setup{}).openAddress(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestProviderAndHome(t *testing.T) {
 	clean(t)
 	t.Setenv("HOME", "/home/x")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,6 +104,9 @@ func (s Setup) Health(ctx context.Context, network bool) (*sdk.Health, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.openAddress(); err != nil {
+		return nil, err
+	}
 	login, err := s.login()
 	if err != nil {
 		return nil, err
@@ -128,6 +132,16 @@ func readVersion(ctx context.Context, path, stateDir, workDir string) (clitool.V
 	}
 	defer remove()
 	return clitool.ReadVersion(ctx, path, sdk.ChildEnv("CODEX_HOME="+home))
+}
+
+// openAddress refuses a server's address with a password in it: Codex takes the address on
+// its command line, which every process of the machine can read.
+func (s Setup) openAddress() error {
+	if u, err := url.Parse(s.server()); err != nil || u.User == nil {
+		return nil
+	}
+	return sdk.Fail(sdk.BadConfig, "the server's address has a password in it, and codex takes the address on its command line, where others can read it",
+		sdk.EffectNone, sdk.Fix("put the address without it into OPENAI_BASE_URL, and the key into OPENAI_API_KEY"))
 }
 
 // login says in words what a call would log in with.
