@@ -32,7 +32,7 @@ type builder struct{ config }
 func newBuilder() *builder { return &builder{config{Permissions: "allow", Terminal: true}} }
 
 func (b *builder) part() sdk.Builder {
-	return sdk.Builder{Configure: b.configure, Build: b.build, Health: b.health}
+	return sdk.Builder{Configure: b.configure, Build: b.build, Health: b.health, ReportsCost: true}
 }
 
 func (b *builder) configure(_ context.Context, c *sdk.Config) error {

@@ -40,6 +40,9 @@ func TestGoodRuns(t *testing.T) {
 		{name: "recovered-truncated", text: "recovered", in: 1000, out: 50},
 		{name: "build", text: "Done: Add now adds.", in: 3400, out: 190, cached: 900},
 		{name: "build-code-mode", text: "Done.", in: 2000, out: 100},
+		{name: "build-read-only", text: "Done: Add now adds.", in: 3400, out: 190, cached: 900}, // of the edit that was refused there is no word
+		{name: "sandbox", text: "end", in: 2000, out: 100},
+		{name: "daemon", text: "end", in: 2000, out: 100}, // what it left running is found by its marks, not by its output
 		{name: "review", text: "Looks fine to me, prose only.", in: -1},
 		{name: "background", text: "end", in: 2000, out: 100, problems: "still running at the end of the turn"},
 	} {
