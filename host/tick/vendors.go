@@ -3,6 +3,7 @@ package tick
 import (
 	"context"
 
+	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/ledger"
@@ -28,7 +29,17 @@ func workersOf(cfg *config.Config, builder string) []crew.Choice {
 	if builder == "patch" {
 		fallback = nil
 	}
-	return crew.Choices(builder, cfg.Models.BuilderModel, fallback)
+	model := ""
+	if configured(cfg, builder) {
+		model = cfg.Models.BuilderModel
+	}
+	return crew.Choices(builder, model, fallback)
+}
+
+// configured says whether a builder is the one that the configuration's models are for:
+// another one, which a task may name, would not know them.
+func configured(cfg *config.Config, builder string) bool {
+	return catalog.Canonical(builder) == catalog.Canonical(cfg.Builder.DefaultMode)
 }
 
 // Askable is whom a tick can ask in a role, when its task names no other builder than

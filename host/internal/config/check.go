@@ -73,6 +73,14 @@ func globs(v any) string {
 	})
 }
 
+// someGlobs are globs where none at all would allow nothing.
+func someGlobs(v any) string {
+	if len(v.([]*node)) == 0 {
+		return "must have at least one pattern, such as \"src/**\""
+	}
+	return globs(v)
+}
+
 func each(v any, why func(string) string) string {
 	for _, n := range v.([]*node) {
 		if w := why(n.v.(string)); w != "" {

@@ -22,10 +22,10 @@ var coreKeys = []key{
 	{path: "claude_code_cli.output_format", kind: kText, def: "json", enum: []string{"json", "stream-json"}, doc: "Accepted for seed files. relay always asks for stream-json, whose last object is what json prints.", read: "config"},
 	{path: "claude_code_cli.no_session_persistence", kind: kBool, def: true, only: "a run that leaves sessions behind could be continued by the next one", doc: "Whether Claude Code keeps no session.", read: "config"},
 
-	{path: "models.orchestrator_model", kind: kText, def: "opus", max: 200, check: model, doc: "Model of the orchestrator: a name or alias of its provider; \"\" takes the provider's default.", read: "tick"},
-	{path: "models.orchestrator_fallback_model", kind: kText, def: "sonnet", max: 200, check: model, doc: "Model that the provider turns to when the first is overloaded; \"\" for none.", read: "tick"},
-	{path: "models.builder_model", kind: kText, def: "sonnet", max: 200, check: model, doc: "Model of a builder that has one.", read: "change"},
-	{path: "models.builder_fallback_model", kind: kText, def: "haiku", max: 200, check: model, doc: "Model that the builder turns to when the first is overloaded; \"\" for none.", read: "change"},
+	{path: "models.orchestrator_model", kind: kText, def: "opus", max: 200, check: model, doc: "Model of the orchestrator: a name or alias of its provider; \"\" takes the provider's default. The built-in one is for claude; with another provider it is \"\".", read: "tick"},
+	{path: "models.orchestrator_fallback_model", kind: kText, def: "sonnet", max: 200, check: model, doc: "Model that the provider turns to when the first is overloaded; \"\" for none, which is built in for other providers than claude.", read: "tick"},
+	{path: "models.builder_model", kind: kText, def: "sonnet", max: 200, check: model, doc: "Model of builder.default_mode, when that has one; \"\" takes the builder's own. Another builder, which a task may name, takes its own. The built-in one is for claude-code; with another builder it is \"\".", read: "change"},
+	{path: "models.builder_fallback_model", kind: kText, def: "haiku", max: 200, check: model, doc: "Model that the builder turns to when the first is overloaded; \"\" for none, which is built in for other builders than claude-code.", read: "change"},
 
 	{path: "orchestrator.provider", kind: kText, def: "claude", max: 64, check: pluginName, doc: "Provider plugin that proposes the task: a name or alias of an installed one.", read: "tick"},
 	{path: "orchestrator.max_turns", kind: kWhole, def: 1, min: 1, max: 40, doc: "Turns that a command-line provider may take for one proposal.", read: "tick"},

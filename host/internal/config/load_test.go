@@ -88,6 +88,22 @@ func TestSeedConfigLoadsUnchanged(t *testing.T) {
 	}
 }
 
+// The built-in models are Claude's: nobody else is asked for them, and what somebody sets
+// stays.
+func TestBuiltInModels(t *testing.T) {
+	for text, want := range map[string]Models{
+		`{}`: {"opus", "sonnet", "sonnet", "haiku"},
+		`{"orchestrator":{"provider":"anthropic"},"builder":{"default_mode":"claude-code"}}`:                                               {"opus", "sonnet", "sonnet", "haiku"},
+		`{"orchestrator":{"provider":"openai"}}`:                                                                                           {"", "", "sonnet", "haiku"},
+		`{"builder":{"default_mode":"codex-exec"}}`:                                                                                        {"opus", "sonnet", "", ""},
+		`{"orchestrator":{"provider":"codex"},"builder":{"default_mode":"patch"},"models":{"orchestrator_model":"m","builder_model":"n"}}`: {"m", "", "n", ""},
+	} {
+		if l := load(t, map[string]string{"relay.config.json": text}); l.Config.Models != want {
+			t.Errorf("%s: %+v", text, l.Config.Models)
+		}
+	}
+}
+
 func TestDefaultFollowsWorkspace(t *testing.T) {
 	if c := Default(); c.WorkspaceDir != ".relay" || c.Runner.Lockfile != ".relay/lock.json" || c.History.Dir != ".relay/history" ||
 		!c.Builder.ClaudeCode.StrictBuilderJSON || c.Plugins == nil || c.Builder.External != nil || c.Box.PersistDirs == nil {

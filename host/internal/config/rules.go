@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -11,6 +12,7 @@ import (
 func (l *Loaded) rules() error {
 	ws, _ := l.tree.lookup("workspace_dir").text()
 	l.tree = withWorkspace(l.tree, ws)
+	l.modelNames()
 	if err := l.workspaceRules(ws); err != nil {
 		return err
 	}
@@ -26,6 +28,29 @@ func (l *Loaded) rules() error {
 		return l.refuse(mode, "builder.default_mode", "is patch, but builder.allow_patch_mode is false")
 	}
 	return nil
+}
+
+// modelNames takes the built-in models away where another plugin than Claude's is to work:
+// they are Claude's own short names, and others have a default of their own. What is replayed
+// is asked as it was recorded.
+func (l *Loaded) modelNames() {
+	for _, role := range []struct {
+		who   []string
+		names []string
+		keys  []string
+	}{
+		{[]string{"orchestrator", "provider"}, []string{"claude", "anthropic", "replay"}, []string{"orchestrator_model", "orchestrator_fallback_model"}},
+		{[]string{"builder", "default_mode"}, []string{"claude-code", "claude_code"}, []string{"builder_model", "builder_fallback_model"}},
+	} {
+		if name, _ := l.tree.lookup(role.who...).text(); slices.Contains(role.names, name) {
+			continue
+		}
+		for _, key := range role.keys {
+			if n := l.tree.lookup("models", key); n.at.Layer == LayerBuiltin {
+				l.tree.set(&node{v: "", at: n.at}, "models", key)
+			}
+		}
+	}
 }
 
 // workspaceRules holds keys to the workspace that the layers agreed on.
