@@ -11,8 +11,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/lock"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -35,7 +38,10 @@ func (r *Repo) Answer(ctx context.Context, answer string) (*AnswerResult, error)
 	}
 	defer l.Release()
 	rep, err := openQuestion(o)
-	if err != nil || rep == nil {
+	if err != nil {
+		return nil, fault.Wrap(err, judge.BlockedCrashRecovery, "it can't be read whether a question waits", "`relay recover`")
+	}
+	if rep == nil {
 		return nil, fault.New("", "there is no question to answer", "the last run asked nothing, or its question has been answered", "`relay status`")
 	}
 	answer, err = choose(answer, rep.Question.Choices)
@@ -75,4 +81,54 @@ func choose(answer string, choices []string) (string, error) {
 		return "", fault.New(judge.Code(""), fmt.Sprintf("there is no choice %d", n), fmt.Sprintf("the question offers 1 to %d", len(choices)), "`relay status` shows them")
 	}
 	return choices[n-1], nil
+}
+
+// openQuestion gives the report whose question nobody has answered yet; nil when there is
+// none.
+func openQuestion(o *opened) (*report.Report, error) {
+	rep, err := lastBegun(o)
+	if err != nil || rep == nil || rep.Question == nil || rep.Code != judge.Success {
+		return nil, err
+	}
+	st, err := ledger.Read(o.ws)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range st.Answers {
+		if a.RunID == rep.RunID {
+			return nil, nil
+		}
+	}
+	return rep, nil
+}
+
+// lastBegun gives the report of the last run that was more than blocked: a run that could
+// not begin takes no question away. It is nil when there is none.
+func lastBegun(o *opened) (*report.Report, error) {
+	rep, err := readReport(o.ws.Report())
+	if err != nil || rep == nil || rep.Verdict != judge.OutcomeBlocked {
+		return rep, err
+	}
+	all, err := o.hist.All()
+	if err != nil {
+		return nil, err
+	}
+	for m := range all {
+		if m.Workflow == history.Tick && m.Code != "" && m.Code.Outcome() != judge.OutcomeBlocked {
+			return readReport(o.hist.Path(m.RunID, "report.json"))
+		}
+	}
+	return nil, nil
+}
+
+// readReport reads a report; nil when there is none.
+func readReport(path string) (*report.Report, error) {
+	raw, err := workspace.ReadFile(path, report.MaxBytes)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return report.Decode(raw)
 }

@@ -269,25 +269,3 @@ func headBranch(root string) string {
 	}
 	return branch
 }
-
-// openQuestion gives the report whose question nobody has answered yet.
-func openQuestion(o *opened) (*report.Report, error) {
-	raw, err := workspace.ReadFile(o.ws.Report(), 64<<20)
-	if err != nil {
-		return nil, err
-	}
-	rep, err := report.Decode(raw)
-	if err != nil || rep.Question == nil || rep.Code != judge.Success {
-		return nil, err
-	}
-	st, err := ledger.Read(o.ws)
-	if err != nil {
-		return nil, err
-	}
-	for _, a := range st.Answers {
-		if a.RunID == rep.RunID {
-			return nil, nil
-		}
-	}
-	return rep, nil
-}

@@ -137,6 +137,9 @@ func invisible(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs) || r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0
 }
 
+// MaxBytes is more than any REPORT.json has.
+const MaxBytes = 64 << 20
+
 // Decode reads and validates REPORT.json.
 func Decode(b []byte) (*Report, error) {
 	r := &Report{}
