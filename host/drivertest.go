@@ -222,7 +222,7 @@ func (t *driverTrial) run(ctx context.Context, result string, limit, ask time.Du
 			t.o.Observer.Observe(e)
 		}
 	})
-	res, err := repo.Run(ctx, RunOptions{Task: []byte(yardTask), TaskFile: "the driver's task", Observer: watch})
+	res, err := repo.Run(ctx, RunOptions{Task: []byte(yardTask), Observer: watch})
 	switch {
 	case err != nil:
 		return out, err

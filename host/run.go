@@ -3,6 +3,8 @@ package host
 import (
 	"context"
 	"errors"
+	"io"
+	"os"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/pulse"
@@ -15,9 +17,9 @@ import (
 func (r *Repo) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
 	t := tick.Options{Goal: o.Goal, Task: o.Task, TaskName: o.TaskFile, RecordDir: o.RecordDir}
 	if o.TaskFile != "" && o.Task == nil {
-		raw, err := workspace.ReadFile(o.TaskFile, MaxTaskFile)
+		raw, err := readTask(o.TaskFile)
 		if err != nil {
-			return nil, fault.Wrap(err, "", "the task "+o.TaskFile+" can't be read", "`ls -l "+o.TaskFile+"`")
+			return nil, err
 		}
 		t.Task = raw
 	}
@@ -46,6 +48,29 @@ func (r *Repo) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
 		res.ExitCode = sig.ExitCode()
 	}
 	return res, err
+}
+
+// readTask reads the file that somebody named, as far as the rule about a task's length has
+// to see it. A pipe is not waited for.
+func readTask(path string) ([]byte, error) {
+	what, fix := "the task "+path+" can't be read", "`ls -l "+fault.Word(path)+"`"
+	fi, err := os.Stat(path)
+	if err != nil {
+		return nil, fault.Wrap(err, "", what, fix)
+	}
+	if !fi.Mode().IsRegular() {
+		return nil, fault.Wrap(workspace.ErrNotRegular, "", what, fix+"; `relay run --task -` takes a task from a pipe")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fault.Wrap(err, "", what, fix)
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, MaxTaskFile))
+	if err != nil {
+		return nil, fault.Wrap(err, "", what, fix)
+	}
+	return raw, nil
 }
 
 // MaxTaskFile is one byte more than a task may have, so that a longer file is refused

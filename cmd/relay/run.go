@@ -46,7 +46,6 @@ func runRun(ctx context.Context, o *runOptions) error {
 	defer live.close()
 	opts := host.RunOptions{Goal: o.goal, TaskFile: o.task, RecordDir: o.record, Observer: live}
 	if o.task == "-" {
-		opts.TaskFile = "from standard input"
 		if opts.Task, err = io.ReadAll(io.LimitReader(o.app.in, host.MaxTaskFile)); err != nil {
 			return err
 		}

@@ -100,11 +100,15 @@ func matches(schema, doc []byte) error {
 // takeTask uses the operator's own task.
 func (r *run) takeTask() error {
 	if err := r.accept(r.o.Task); err != nil {
-		name := r.o.TaskName
-		if name == "" {
-			name = "the file"
+		name, again := "the task", "`relay run --task FILE`"
+		switch r.o.TaskName {
+		case "":
+		case "-":
+			name, again = "the task on standard input", "`relay run --task -`"
+		default:
+			name, again = "the task "+r.o.TaskName, "`relay run --task "+fault.Word(r.o.TaskName)+"`"
 		}
-		return fault.Wrap(err, judge.BlockedOrchestrator, name+" is not a valid task", "mend it, then `relay run --task "+name+"`")
+		return fault.Wrap(err, judge.BlockedOrchestrator, name+" is not valid", "mend it, then "+again)
 	}
 	return nil
 }
@@ -155,7 +159,7 @@ func (r *run) ask(ctx context.Context) error {
 // promptData gathers what the orchestrator is told.
 func (r *run) promptData() (prompts.OrchestratorData, error) {
 	d := prompts.OrchestratorData{ProductName: r.cfg.ProductName, ProjectGoal: r.o.Goal, BudgetsSummary: r.book.Summary(),
-		Facts: r.file(r.ws.Facts()), LastReport: r.file(r.ws.ReportMD()), Blocked: r.file(r.ws.Blocked()),
+		Facts: r.file(r.ws.Facts()), LastReport: r.lastReport(), Blocked: r.file(r.ws.Blocked()),
 		GitStatus: r.gitStatus(), Builders: r.builders(), TaskSchema: task.Schema(r.builders()),
 		DefaultAllowed: r.cfg.Scope.DefaultAllowedGlobs, DefaultForbidden: r.cfg.Scope.DefaultForbiddenGlobs,
 		DefaultNewFiles: r.cfg.Scope.DefaultAllowNewFiles, DefaultLockfiles: r.cfg.Scope.DefaultAllowLockfileChanges,
@@ -175,6 +179,20 @@ func (r *run) promptData() (prompts.OrchestratorData, error) {
 		return d, fault.Wrap(err, judge.BlockedMissingConfig, "a prompt of your own can't be used", "`relay config show orchestrator` names the files")
 	}
 	return d, nil
+}
+
+// lastReport is the last run for a model to read: rendered from REPORT.json, which alone is
+// believed and is there when no REPORT.md is wanted.
+func (r *run) lastReport() string {
+	raw, err := workspace.ReadFile(r.ws.Report(), report.MaxBytes)
+	if err != nil {
+		return ""
+	}
+	last, err := report.Decode(raw)
+	if err != nil {
+		return "" // the preflight looks at it where it is to be valid
+	}
+	return string(report.Render(last, r.cfg.Runner.RenderReportMD.MaxChars))
 }
 
 // gitStatus is the status of the preflight as text.
