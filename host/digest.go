@@ -170,7 +170,7 @@ func (g *gathering) add(o *opened, m history.Meta, undone bool) {
 		run.CostUSD, run.UnknownCalls = sum.CostUSD, sum.UnknownCalls
 	}
 	rep := &report.Report{}
-	if raw, err := workspace.ReadFile(o.hist.Path(m.RunID, "report.json"), 64<<20); err == nil {
+	if raw, err := workspace.ReadFile(o.hist.Path(m.RunID, "report.json"), report.MaxBytes); err == nil {
 		if decoded, err := report.Decode(raw); err == nil {
 			rep = decoded
 		}

@@ -115,9 +115,10 @@ type ShowResult struct {
 	Markdown string        `json:"-"`
 	Explain  *Explanation  `json:"explain,omitempty"`
 	Files    []HistoryFile `json:"files"`
-	Rules    []RuleLook    `json:"rules,omitempty"` // what decided, one rule after the other
-	Diff     []FileDiff    `json:"diff,omitempty"`  // with --diff
-	Landed   bool          `json:"landed"`          // its commit is an ancestor of HEAD
+	Rules    []RuleLook    `json:"rules,omitempty"`  // what decided, one rule after the other
+	Output   []string      `json:"output,omitempty"` // the last lines of the check that failed
+	Diff     []FileDiff    `json:"diff,omitempty"`   // with --diff
+	Landed   bool          `json:"landed"`           // its commit is an ancestor of HEAD
 	Next     []string      `json:"next,omitempty"`
 }
 

@@ -67,7 +67,7 @@ func (s *SalvageResult) to(ctx context.Context, git *judge.Git, so SalvageOption
 		s.Next = []string{"`git diff HEAD..." + so.Branch + "`"}
 		return change.Branch(ctx, git, s.RunID, so.Branch)
 	case so.Patch != "" && len(patch) == 0:
-		return fault.New("", "run "+s.RunID+" has no patch", "history.include_diff_patch is false", "`relay salvage "+s.RunID+" --branch NAME`")
+		return fault.New("", "run "+s.RunID+" has no patch", "history.include_diff_patch or history.enabled is false", "`relay salvage "+s.RunID+" --branch NAME`")
 	case so.Patch == "-":
 		s.Patch = string(patch)
 	case so.Patch != "":
@@ -108,6 +108,9 @@ func (s *SalvageResult) suggest() {
 func (o *opened) stopped(run string) (history.Meta, error) {
 	if run != "" {
 		return o.find(run)
+	}
+	if rep := o.unkept(""); rep != nil && rep.Salvage != "" {
+		return metaOf(rep), nil
 	}
 	all, err := o.hist.List(0)
 	if err != nil {

@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
+	"strings"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/history"
@@ -14,6 +16,7 @@ import (
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/verify"
 )
 
 // Show gives one run; "" means the last one.
@@ -22,30 +25,83 @@ func (r *Repo) Show(ctx context.Context, run string) (*ShowResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := o.find(run)
-	if err != nil {
+	s := &ShowResult{Doc: Doc{"relay.show", 1}, Files: []HistoryFile{}}
+	if s.Report = o.unkept(run); s.Report != nil {
+		s.Run = runLine(metaOf(s.Report))
+		s.Markdown = string(report.Render(s.Report, o.loaded.Config.Runner.RenderReportMD.MaxChars))
+	} else if err := s.fromHistory(o, run); err != nil {
 		return nil, err
 	}
-	s := &ShowResult{Doc: Doc{"relay.show", 1}, Run: runLine(m)}
-	if raw, err := workspace.ReadFile(o.hist.Path(m.RunID, "report.json"), 64<<20); err == nil {
-		if s.Report, err = report.Decode(raw); err != nil {
-			return nil, fault.Wrap(err, judge.BlockedCrashRecovery, "the report of run "+m.RunID+" can't be read", "`relay history list` shows the other runs")
-		}
-	}
 	s.Rules = looks(s.Report)
+	if s.Run.Code != "" {
+		e := Explain(s.Run.Code)
+		s.Explain = &e
+	}
+	s.Landed = s.Run.Commit != "" && isAncestor(ctx, o.root, s.Run.Commit)
+	s.Next = s.next()
+	return s, nil
+}
+
+// fromHistory takes what the history has of a run.
+func (s *ShowResult) fromHistory(o *opened, run string) error {
+	m, err := o.find(run)
+	if err != nil {
+		return err
+	}
+	s.Run = runLine(m)
+	if s.Report, err = readReport(o.hist.Path(m.RunID, "report.json")); err != nil {
+		return fault.Wrap(err, judge.BlockedCrashRecovery, "the report of run "+m.RunID+" can't be read", "`relay history list` shows the other runs")
+	}
 	if md, err := workspace.ReadFile(o.hist.Path(m.RunID, "report.md"), 1<<20); err == nil {
 		s.Markdown = string(md)
 	}
-	if m.Code != "" {
-		e := Explain(m.Code)
-		s.Explain = &e
-	}
 	if s.Files, err = files(filepath.Dir(o.hist.Path(m.RunID, "report.json"))); err != nil {
-		return nil, err
+		return err
 	}
-	s.Landed = m.Commit != "" && isAncestor(ctx, o.root, m.Commit)
-	s.Next = s.next()
-	return s, nil
+	if m.Workflow == history.Tick && (m.Code == judge.StopVerifyFailedFast || m.Code == judge.StopVerifyFailedSlow) {
+		s.Output = lastOutput(o.hist.Path(m.RunID, "verify.log"))
+	}
+	return nil
+}
+
+// outputLines is how much of a failed check's output is shown.
+const outputLines = 25
+
+// lastOutput gives the last lines of what the last check printed, which is the one that
+// failed; none where no log was kept.
+func lastOutput(path string) []string {
+	raw, err := workspace.ReadFile(path, verify.MaxLog)
+	if err != nil {
+		return nil
+	}
+	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
+	lines = lines[:len(lines)-1] // how it ended, which the report says
+	lines = lines[max(len(lines)-outputLines, 0):]
+	for i, l := range slices.Backward(lines) {
+		if strings.HasPrefix(l, "== ") { // where the check begins
+			return lines[i+1:]
+		}
+	}
+	return lines
+}
+
+// unkept gives the last run where no history is kept: REPORT.json is all that there is of
+// it. It is nil when that is not the run that is meant.
+func (o *opened) unkept(run string) *report.Report {
+	if o.loaded.Config.History.Enabled {
+		return nil
+	}
+	rep, err := readReport(o.ws.Report())
+	if err != nil || rep == nil || !strings.HasPrefix(rep.RunID, run) {
+		return nil
+	}
+	return rep
+}
+
+// metaOf is what a report says of what the history would have listed.
+func metaOf(r *report.Report) history.Meta {
+	return history.Meta{RunID: r.RunID, Workflow: history.Tick, StartedAt: r.StartedAt, EndedAt: r.EndedAt, TaskID: r.Task.TaskID, MilestoneID: r.Task.MilestoneID,
+		Intent: r.Task.Intent, Code: r.Code, BaseCommit: r.BaseCommit, Commit: r.Commit, Salvage: r.Salvage}
 }
 
 // next lists what one would do with such a run, most useful first.
@@ -90,6 +146,9 @@ func runLine(m history.Meta) RunLine {
 // find gives the run with this id, or with an id that begins so, or the last one; of a
 // task its last attempt.
 func (o *opened) find(run string) (history.Meta, error) {
+	if rep := o.unkept(run); rep != nil {
+		return metaOf(rep), nil
+	}
 	if run == "" {
 		id, err := o.hist.Latest()
 		if err != nil {

@@ -84,6 +84,9 @@ func (o *opened) landed(run string) (history.Meta, error) {
 		}
 		return m, err
 	}
+	if rep := o.unkept(""); rep != nil && rep.Commit != "" {
+		return metaOf(rep), nil
+	}
 	all, err := o.hist.All()
 	if err != nil {
 		return history.Meta{}, err

@@ -63,6 +63,7 @@ func showRun(p *printer, s *host.ShowResult) {
 	if r := s.Report; r != nil {
 		showReport(p, r)
 	}
+	showOutput(p, s.Output)
 	showRules(p, s.Rules)
 	if e := s.Explain; e != nil && e.Code != "SUCCESS" {
 		p.linef("")
@@ -88,6 +89,17 @@ func showRun(p *printer, s *host.ShowResult) {
 		if e := s.Explain; e == nil || n != e.Command {
 			p.next(n)
 		}
+	}
+}
+
+// showOutput shows why a check failed, in its own words.
+func showOutput(p *printer, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	p.linef("\n%s", p.dim("the last lines of the check that failed:"))
+	for _, l := range lines {
+		p.linef("  %s", p.text(host.Safe(l)))
 	}
 }
 

@@ -266,7 +266,7 @@ func (l *Loop) found(n int, key string) (Tick, bool) {
 		if m.Key != key || m.Code == "" || m.Code == judge.StopInterrupted {
 			continue
 		}
-		raw, err := workspace.ReadFile(hist.Path(m.RunID, "report.json"), 64<<20)
+		raw, err := workspace.ReadFile(hist.Path(m.RunID, "report.json"), report.MaxBytes)
 		if err != nil {
 			continue
 		}

@@ -58,9 +58,9 @@ func (p *Pipeline) keepRun(ctx context.Context, t *Trail) {
 		if err := p.keepFiles(run, t); err != nil {
 			return err
 		}
-		dir := p.env.WS.Rel() + "/history/" + t.RunID + "/"
-		r.Pointers = &report.Pointers{HistoryDir: strings.TrimSuffix(dir, "/")}
-		r.Diff.DiffPatchPath, r.Verification.VerifyLogPath = dir+patchFile, dir+checksLog
+		dir := p.env.WS.Rel() + "/history/" + t.RunID
+		r.Pointers = &report.Pointers{HistoryDir: dir}
+		r.Diff.DiffPatchPath, r.Verification.VerifyLogPath = run.At(dir, patchFile), run.At(dir, checksLog)
 		raw, err := report.Encode(r)
 		if err != nil {
 			return err

@@ -226,7 +226,7 @@ func (r *run) buildRequest(c crew.Choice) (*pluginpb.BuildRequest, error) {
 	override, err := prompts.LoadOverride(r.inRepo(r.cfg.Builder.ClaudeCode.SystemPromptFile), r.inRepo(r.cfg.Builder.ClaudeCode.UserPromptFile))
 	var system, user string
 	if err == nil {
-		system, user, err = prompts.Builder(prompts.BuilderData{TaskJSON: r.taskJSON, Instructions: b.Instructions,
+		system, user, err = prompts.Builder(prompts.BuilderData{ProductName: r.cfg.ProductName, TaskJSON: r.taskJSON, Instructions: b.Instructions,
 			AllowedGlobs: t.Scope.AllowedGlobs, ForbiddenGlobs: r.forbidden(), AllowNewFiles: t.Scope.AllowNewFiles,
 			AllowLockfileChanges: t.Scope.AllowLockfileChanges, MaxFilesTouched: t.DiffLimits.MaxFilesTouched,
 			MaxLinesChanged: t.DiffLimits.MaxLinesChanged, VerifyIDs: append(slices.Clone(t.Verification.Fast), t.Verification.Slow...),
@@ -240,7 +240,7 @@ func (r *run) buildRequest(c crew.Choice) (*pluginpb.BuildRequest, error) {
 		turns = min(turns, most)
 	}
 	fallback := ""
-	if c.First {
+	if c.First && configured(r.cfg, c.Name) {
 		fallback = r.cfg.Models.BuilderFallbackModel
 	}
 	return &pluginpb.BuildRequest{Workspace: r.change.Box().Dir(), TaskJson: r.taskJSON,

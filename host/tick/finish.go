@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/host/internal/lock"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -85,6 +87,30 @@ func (r *run) sayBlocked(b *report.Blocked) {
 	}
 	if raw, err := report.EncodeBlocked(b); err == nil && ws.Ensure() == nil {
 		_ = r.writeFile(ws.Blocked(), raw) // the outcome says it as well
+		r.leaveReport(ws)
+	}
+}
+
+// leaveReport writes the report of a run that was blocked before it had the lock. Where
+// somebody else has it, the report there is his.
+func (r *run) leaveReport(ws *workspace.Workspace) {
+	if r.rep.Code == judge.BlockedLockHeld {
+		return // he may have ended since, and just left his own
+	}
+	held, _, err := lock.Acquire(ws.Lock(), "relay run")
+	if err != nil {
+		return
+	}
+	defer held.Release()
+	if raw, err := report.Encode(r.rep); err != nil || r.writeFile(ws.Report(), raw) != nil {
+		return // the outcome says it as well
+	}
+	render := config.RenderReportMD{Enabled: true, MaxChars: 6000}
+	if r.cfg != nil {
+		render = r.cfg.Runner.RenderReportMD
+	}
+	if render.Enabled {
+		_ = workspace.WriteScratch(ws.ReportMD(), report.Render(r.rep, render.MaxChars))
 	}
 }
 
@@ -169,6 +195,8 @@ func (r *run) write(out *Outcome) error {
 		if err := workspace.WriteScratch(r.ws.ReportMD(), md); err != nil { // rendered from REPORT.json at any time
 			r.note("REPORT.md could not be written: " + err.Error())
 		}
+	} else {
+		remove(r.ws.ReportMD()) // an earlier run's would pass for this one's
 	}
 	problems = append(problems, r.writeBlocked(out.Blocked))
 	if r.hist != nil && !r.cfg.History.Enabled { // it was there for the plugins' words and a crash only
@@ -214,16 +242,19 @@ func (r *run) ledgerLines() {
 	b.Warnings = append([]string{}, r.book.Warnings()...)
 }
 
-// pointers are relative to the repository, so that a report reads the same anywhere.
+// pointers are relative to the repository, so that a report reads the same anywhere. Only
+// what there is is pointed at.
 func (r *run) pointers() {
-	r.rep.Pointers = &report.Pointers{ReportMDPath: r.ws.Rel() + "/REPORT.md"}
+	r.rep.Pointers = &report.Pointers{}
+	if r.cfg.Runner.RenderReportMD.Enabled {
+		r.rep.Pointers.ReportMDPath = r.ws.Rel() + "/REPORT.md"
+	}
 	if r.hist == nil || !r.cfg.History.Enabled {
 		return
 	}
 	dir := filepath.ToSlash(filepath.Join(r.ws.Rel(), "history", r.rep.RunID))
-	r.rep.Diff.DiffPatchPath = dir + "/diff.patch"
-	r.rep.Verification.VerifyLogPath = dir + "/verify.log"
 	r.rep.Pointers.HistoryDir = dir
+	r.rep.Diff.DiffPatchPath, r.rep.Verification.VerifyLogPath = r.hist.At(dir, "diff.patch"), r.hist.At(dir, "verify.log")
 }
 
 func (r *run) meta() history.Meta {

@@ -189,7 +189,7 @@ func (r *run) verify(ctx context.Context) error {
 		r.leave(counted(results))
 		return nil
 	}
-	return r.reject(ctx, interrupted(ctx, checkFault(code, results)))
+	return r.reject(ctx, interrupted(ctx, checkFault(code, results, checks.Log != nil)))
 }
 
 // verifyLog is the log of the checks in the history, opened once; nil when none is
@@ -246,8 +246,12 @@ func (r *run) listRuns(results []verify.Result) {
 	}
 }
 
-func checkFault(code judge.Code, results []verify.Result) *fault.Fault {
+// checkFault says which check ended the run, and why; logged says that its output is kept.
+func checkFault(code judge.Code, results []verify.Result, logged bool) *fault.Fault {
 	f := fault.New(code, "a check failed", "", "`relay show` has its output")
+	if !logged {
+		f.Fix = "`relay config show history`: its output is kept when include_verify_log is true"
+	}
 	if len(results) == 0 {
 		return f
 	}
@@ -271,20 +275,21 @@ func checkFault(code judge.Code, results []verify.Result) *fault.Fault {
 // reject keeps what was built where the operator can get at it, and gives the verdict
 // back. Nothing of the work tree was written.
 func (r *run) reject(ctx context.Context, verdict error) error {
-	if !r.cfg.Commit.OnSuccess || len(r.change.Touched().Changes) == 0 {
-		return verdict
+	kept := r.patch != "" && r.cfg.History.Enabled
+	if len(r.change.Touched().Changes) == 0 || kept && !r.cfg.Commit.OnSuccess {
+		return verdict // without commits of relay's the patch is enough
 	}
 	code := judge.StopInterrupted
 	if f, ok := fault.As(verdict); ok {
 		code = f.Code
 	}
-	kept, err := r.change.Reject(context.WithoutCancel(ctx), r.message("rejected: "+r.task.Intent, code))
+	rescued, err := r.change.Reject(context.WithoutCancel(ctx), r.message("rejected: "+r.task.Intent, code))
 	if err != nil {
 		r.note("what was built could not be kept as a commit: " + err.Error())
 		return verdict
 	}
-	r.rep.Salvage = kept.Ref
-	r.rep.Notes = append(r.rep.Notes, kept.Notes...)
+	r.rep.Salvage = rescued.Ref
+	r.rep.Notes = append(r.rep.Notes, rescued.Notes...)
 	return verdict
 }
 

@@ -159,6 +159,15 @@ func (s *Store) mkdir() error {
 func (r *Run) ID() string  { return r.meta.RunID }
 func (r *Run) Dir() string { return r.dir }
 
+// At gives the path of a file of the run for readers who know the run's folder as dir; ""
+// when the run has no such file.
+func (r *Run) At(dir, name string) string {
+	if fi, err := os.Lstat(filepath.Join(r.dir, filepath.FromSlash(name))); err != nil || !fi.Mode().IsRegular() {
+		return ""
+	}
+	return dir + "/" + name
+}
+
 // place checks the name of a file of the run and makes the folder it lies in.
 func (r *Run) place(name string) (string, error) {
 	dir, base := filepath.Split(filepath.FromSlash(name))
