@@ -3,6 +3,7 @@ package schemas
 import (
 	"encoding/json"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -92,5 +93,25 @@ func TestTaskList(t *testing.T) {
 		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%s: got %v, want it to contain %q", name, err, c.want)
 		}
+	}
+}
+
+// A builder's result is what the seed's schema says, no more and no less.
+func TestBuilderResultContract(t *testing.T) {
+	text, err := os.ReadFile("testdata/contract.builder_result.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := func(text []byte) (tree map[string]any) {
+		if err := json.Unmarshal(text, &tree); err != nil {
+			t.Fatal(err)
+		}
+		for _, words := range []string{"$id", "title", "description"} {
+			delete(tree, words)
+		}
+		return tree
+	}
+	if ours, seeds := rules(Bytes(BuilderResult)), rules(text); !reflect.DeepEqual(ours, seeds) {
+		t.Errorf("ours is %v\nthe seed's is %v", ours, seeds)
 	}
 }

@@ -113,6 +113,33 @@ func TestContract(t *testing.T) {
 	}
 }
 
+// The page of relay's files names every field that the seed's report does not have.
+func TestAddedFieldsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/reference/files.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, row, _ := strings.Cut(string(page), "\n| report |")
+	row, _, _ = strings.Cut(row, "\n")
+	read := func(text []byte) map[string]*limits {
+		var l limits
+		if err := json.Unmarshal(text, &l); err != nil {
+			t.Fatal(err)
+		}
+		return l.Properties
+	}
+	text, err := os.ReadFile("testdata/contract.report.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seeds := read(text)
+	for name := range read(schemas.Bytes(schemas.Report)) {
+		if seeds[name] == nil && !strings.Contains(row, "`"+name+"`") {
+			t.Errorf("%s is not in the row %q", name, row)
+		}
+	}
+}
+
 // project keeps the parts of v that l knows.
 func project(v any, l *limits) any {
 	switch v := v.(type) {

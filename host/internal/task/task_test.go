@@ -277,3 +277,36 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TASK.json validates against the seed's own schema, as far as that knows such tasks: it has
+// no control and no other builders, and refuses every patch task by a slip of its own.
+func TestContract(t *testing.T) {
+	text, err := os.ReadFile("testdata/contract.task.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	contract, err := schemas.Compile(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, over := range []string{
+		`{}`, `{"task_kind":"verify_only"}`, `{"verification":{"params":null}}`, `{"scope":{"forbidden_globs":[]}}`,
+		`{"task_kind":"question","question":{"prompt":"Which way?"}}`, `{"task_kind":"question","question":{"prompt":"Which way?","choices":["left","right"]}}`,
+	} {
+		read, err := Parse(merged(t, over), installed)
+		if err != nil {
+			t.Fatalf("%s: %v", over, err)
+		}
+		written, err := json.Marshal(read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tree any
+		if err := json.Unmarshal(written, &tree); err != nil {
+			t.Fatal(err)
+		}
+		if err := contract.Validate(tree); err != nil {
+			t.Errorf("%s: %v", written, err)
+		}
+	}
+}
