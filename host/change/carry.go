@@ -37,7 +37,9 @@ func (c *Change) Keep(ctx context.Context, m Message) (string, error) {
 	defer k.remove()
 	tip, err := l.build(ctx, k, p.Entries, m)
 	if err == nil && tip != "" && len(c.own) > 0 {
-		tip, err = l.chain(ctx, c.own, tip, m)
+		if err = c.storeLarge(); err == nil {
+			tip, err = l.chain(ctx, c.own, tip, m)
+		}
 	}
 	if err != nil || tip == "" {
 		return "", err

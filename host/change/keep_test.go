@@ -2,6 +2,9 @@ package change
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -207,5 +210,60 @@ func TestStreamRefuses(t *testing.T) {
 		if own, err := parseStream([]byte(strings.Replace(ok, "D b", op, 1)), "refs/heads/main", "base"); err == nil {
 			t.Errorf("%q was taken: %+v", op, own)
 		}
+	}
+}
+
+// What git-lfs stored of a version that only one of the builder's commits has is there for
+// whoever checks that commit out, also where the git directory is beside the work tree.
+func TestLargeFilesOfOwnCommits(t *testing.T) {
+	for name, linked := range map[string]bool{"main work tree": false, "linked work tree": true} {
+		t.Run(name, func(t *testing.T) {
+			ctx := context.Background()
+			r := newRepo(t)
+			lfs := filepath.Join(r.root, ".git", "lfs")
+			must(t, os.MkdirAll(filepath.Join(lfs, "tmp"), 0o755))
+			must(t, os.MkdirAll(filepath.Join(lfs, "objects"), 0o755))
+			r.write(".git/clean.sh", `b=$(mktemp "$1/tmp/XXXXXX"); cat >$b; h=$(sha256sum <$b | cut -c1-64); n=$(wc -c <$b); d="$1/objects/$(echo $h | cut -c1-2)/$(echo $h | cut -c3-4)"
+mkdir -p "$d"; mv $b "$d/$h"; printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %d\n' $h $n`+"\n", 0o755)
+			r.git("config", "filter.lfs.clean", "sh '"+filepath.Join(r.root, ".git/clean.sh")+"' '"+lfs+"'")
+			r.git("config", "filter.lfs.required", "true")
+			r.write(".gitattributes", "*.bin filter=lfs -text\n", 0o644)
+			r.git("add", "-A")
+			r.git("commit", "-qm", "large files")
+			r.clean()
+			if linked {
+				r.git("worktree", "add", "-q", "-b", "side", filepath.Join(filepath.Dir(r.root), "side"))
+				r.root = filepath.Join(filepath.Dir(r.root), "side")
+				r.open()
+			}
+			c, v := r.keep("run-1", `
+printf 'first\0' >src/a.bin; git add -A; git commit -qm first
+printf 'second\0' >src/a.bin; printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%064d\nsize 3\n' 7 >src/forged.txt; git add -A; git commit -qm second
+printf 'third\0' >src/a.bin; git add -A; git commit -qm third
+d=`+lfs+`/objects/00/00; mkdir -p $d; echo forged >$d/$(printf %064d 7)`)
+			if v.Code != judge.Success || c.OwnCommits() != 3 {
+				t.Fatalf("%+v, %d commits", v, c.OwnCommits())
+			}
+			_, err := c.Land(ctx, Landing{Commit: true, Message: hostMessage})
+			must(t, err)
+			must(t, c.Discard())
+			for n, want := range []string{"third\x00", "second\x00", "first\x00"} {
+				text := r.git("cat-file", "blob", fmt.Sprintf("HEAD~%d:src/a.bin", n))
+				m := pointer.FindStringSubmatch(text + "\n")
+				if m == nil {
+					t.Fatalf("HEAD~%d has %q", n, text)
+				}
+				b, err := os.ReadFile(filepath.Join(lfs, "objects", m[1][:2], m[1][2:4], m[1]))
+				if err != nil || string(b) != want {
+					t.Errorf("HEAD~%d: %q, %v", n, b, err)
+				}
+			}
+			if left, _ := filepath.Glob(filepath.Join(lfs, "tmp", "*")); len(left) > 0 {
+				t.Errorf("left in the store: %q", left)
+			}
+			if _, err := os.Lstat(filepath.Join(lfs, "objects/00/00", fmt.Sprintf("%064d", 7))); err == nil {
+				t.Error("an object that is not what its name says was brought over")
+			}
+		})
 	}
 }

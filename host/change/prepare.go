@@ -68,6 +68,9 @@ func (c *Change) fill(ctx context.Context, p *prepared, l Landing) {
 		if err != nil || commit == "" || len(c.own) == 0 {
 			return commit, err
 		}
+		if err := c.storeLarge(); err != nil {
+			return "", err
+		}
 		return p.land.chain(ctx, c.own, commit, l.Message)
 	})
 }

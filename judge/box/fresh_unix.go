@@ -17,11 +17,25 @@ import (
 )
 
 // Open opens the new content of a changed regular file, for reading.
-func (b *Box) Open(name string) (*os.File, error) {
+func (b *Box) Open(name string) (*os.File, error) { return b.openIn(0, name) }
+
+// OpenAt is Open for a file by its absolute path outside the box: of the root, or of a
+// git directory beside it.
+func (b *Box) OpenAt(name string) (*os.File, error) {
+	for i, lower := range b.lowers() {
+		if rel, err := filepath.Rel(lower, name); err == nil && filepath.IsLocal(rel) {
+			return b.openIn(i, filepath.ToSlash(rel))
+		}
+	}
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
+// openIn opens a file of the i-th folder that the layer is of.
+func (b *Box) openIn(i int, name string) (*os.File, error) {
 	if b.layer == "" {
 		return nil, fs.ErrNotExist
 	}
-	top, err := openFolder(unix.AT_FDCWD, b.upper(0))
+	top, err := openFolder(unix.AT_FDCWD, b.upper(i))
 	if err != nil {
 		return nil, err
 	}

@@ -42,6 +42,9 @@ func (b *Box) Touched(context.Context, *judge.Git) (judge.Touched, error) {
 // Open finds nothing.
 func (b *Box) Open(string) (*os.File, error) { return nil, fs.ErrNotExist }
 
+// OpenAt finds nothing.
+func (b *Box) OpenAt(string) (*os.File, error) { return nil, fs.ErrNotExist }
+
 // Fresh fails.
 func (b *Box) Fresh(string, []judge.Change) (*Box, error) { return nil, unsupported() }
 
