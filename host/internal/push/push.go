@@ -115,7 +115,7 @@ func look(ctx context.Context, git *judge.Git, t Target, commit string) (string,
 
 func diverged(t Target, why string) error {
 	return fault.New(judge.StopHeadMoved, t.String()+" went another way", why+"; nothing was pushed, and relay never forces",
-		"`git pull --rebase "+fault.Word(t.Remote)+" "+fault.Word(t.Branch)+"`, then push")
+		"`git pull --no-rebase --no-edit --autostash "+fault.Word(t.Remote)+" "+fault.Word(t.Branch)+"`, then push again")
 }
 
 func unreached(ctx context.Context, t Target, err error) error {

@@ -115,9 +115,19 @@ func TestDiverged(t *testing.T) {
 	if !ok || f.Code != judge.StopHeadMoved || !strings.Contains(f.What, "origin/main") || w.tip() != theirs {
 		t.Fatalf("%v; the remote is at %s", err, w.tip())
 	}
-	w.run(w.git.Root, "pull", "-q", "--rebase", "origin", "main") // what the fix says
+	_, fix, _ := strings.Cut(f.Fix, "`git ")
+	fix, _, _ = strings.Cut(fix, "`")
+	edited := filepath.Join(w.git.Root, "ours.txt") // as the list of a pipeline may be
+	if err := os.WriteFile(edited, []byte("not committed"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w.run(w.git.Root, strings.Fields(fix)...)
 	if w.run(w.git.Root, "rev-parse", "HEAD") == ours {
-		t.Fatal("nothing was rebased")
+		t.Fatal("nothing was joined")
+	}
+	w.run(w.git.Root, "merge-base", "--is-ancestor", ours, "HEAD") // what landed keeps its name
+	if b, _ := os.ReadFile(edited); string(b) != "not committed" {
+		t.Errorf("the edit became %q", b)
 	}
 	if r, err := w.push(); err != nil || w.tip() != r.Commit {
 		t.Errorf("after the fix: %v", err)
