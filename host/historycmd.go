@@ -8,6 +8,7 @@ import (
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/lock"
 	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -32,7 +33,8 @@ func (r *Repo) HistoryList(ctx context.Context, limit int) (*HistoryListResult, 
 	return res, err
 }
 
-// HistoryPrune removes old runs and the refs that keep what they rejected. It holds
+// HistoryPrune removes old runs, the refs that keep what they rejected, and the files of
+// the attempts at tasks that they were. It holds
 // the workspace's lock, since a running tick writes there.
 func (r *Repo) HistoryPrune(ctx context.Context, p PruneOptions) (*PruneResult, error) {
 	o, err := r.open()
@@ -51,6 +53,11 @@ func (r *Repo) HistoryPrune(ctx context.Context, p PruneOptions) (*PruneResult, 
 	}
 	pruned, err := o.hist.Prune(history.Prune{Keep: p.Keep, OlderThan: p.OlderThan, MaxBytes: p.MaxBytes, DryRun: p.DryRun}, time.Now())
 	res := &PruneResult{Doc: Doc{"relay.history.prune", 1}, Runs: pruned.Runs, Bytes: pruned.Bytes, DryRun: p.DryRun}
+	if err != nil {
+		return res, err
+	}
+	attempts, bytes, err := pipeline.Prune(o.ws, pruned.Runs, p.DryRun)
+	res.Attempts, res.Bytes = attempts, res.Bytes+bytes
 	if err != nil || p.DryRun {
 		return res, err
 	}

@@ -51,6 +51,7 @@ type StatusResult struct {
 	Unfinished  string        `json:"unfinished,omitempty"` // run whose journal is open
 	Cycles      []CycleLine   `json:"cycles,omitempty"`     // in flight, those that wait first
 	Tasks       []WaitingTask `json:"tasks,omitempty"`      // of a pipeline, that wait on the operator
+	Today       *CostResult   `json:"cost_today,omitempty"` // by provider, while cycles are in flight
 	Preflight   []CheckResult `json:"preflight,omitempty"`
 	Ready       *bool         `json:"ready,omitempty"` // of the preflight
 	Problem     *CheckResult  `json:"problem,omitempty"`
@@ -148,10 +149,12 @@ type PruneOptions struct {
 // PruneResult is what was removed.
 type PruneResult struct {
 	Doc
-	Runs   []string `json:"runs"`
-	Refs   []string `json:"refs,omitempty"`
-	Bytes  int64    `json:"bytes"`
-	DryRun bool     `json:"dry_run,omitempty"`
+	Runs []string `json:"runs"`
+	Refs []string `json:"refs,omitempty"`
+	// Attempts is of how many attempts at tasks the files went.
+	Attempts int   `json:"attempts,omitempty"`
+	Bytes    int64 `json:"bytes"`
+	DryRun   bool  `json:"dry_run,omitempty"`
 }
 
 // UndoResult is the commit that took a landed change back.

@@ -78,7 +78,7 @@ func newHistoryPruneCmd(a *app, runF func(context.Context, *historyPruneOptions)
 	cmd := &cobra.Command{
 		Use:     "prune",
 		Short:   "Remove old runs and what they kept",
-		Long:    "Removes past runs with their reports, patches and the refs that keep rejected changes. The newest\nrun always stays. Without a flag the 50 newest stay.",
+		Long:    "Removes past runs with their reports, patches, the refs that keep rejected changes, and the files of\nthe attempts at tasks that they were. The newest run always stays. Without a flag the 50 newest stay.",
 		Example: "relay history prune --keep 50\nrelay history prune --older-than 30d --dry-run",
 		Args:    noArgs,
 		RunE:    runE(o, runF, runHistoryPrune),
@@ -110,7 +110,11 @@ func runHistoryPrune(ctx context.Context, o *historyPruneOptions) error {
 		if res.DryRun {
 			verb = "would remove"
 		}
-		p.linef("%s %s, %s", verb, plural(len(res.Runs), "run", "runs"), size(res.Bytes))
+		what := plural(len(res.Runs), "run", "runs")
+		if res.Attempts > 0 {
+			what += ", the files of " + plural(res.Attempts, "attempt at a task", "attempts at tasks")
+		}
+		p.linef("%s %s, %s", verb, what, size(res.Bytes))
 		for _, id := range res.Runs {
 			p.linef("  %s", id)
 		}

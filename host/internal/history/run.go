@@ -235,29 +235,16 @@ func (r *Run) Finish(m Meta, report, md []byte) error {
 // End writes meta.json for good and adds the run to the running total. The run's
 // id stays what it was.
 func (r *Run) End(m Meta) error {
-	m.RunID, m.Bytes = r.meta.RunID, size(r.dir)
+	m.RunID, m.Bytes = r.meta.RunID, workspace.Size(r.dir)
 	if err := workspace.WriteJSON(filepath.Join(r.dir, metaName), m); err != nil {
 		return err
 	}
 	x := r.store.load()
 	if x.Open == m.RunID {
 		x.Open = ""
-		x.Bytes += size(r.dir)
+		x.Bytes += workspace.Size(r.dir)
 	}
 	return r.store.save(x)
-}
-
-// size adds up the files of one run.
-func size(dir string) (n int64) {
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, broken error) error {
-		if broken == nil && !d.IsDir() { // what can't be seen counts nothing
-			if fi, err := d.Info(); err == nil {
-				n += fi.Size()
-			}
-		}
-		return nil
-	})
-	return n
 }
 
 // readMeta reads a run's meta.json; a run without a readable one has its id only.

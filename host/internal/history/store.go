@@ -50,7 +50,7 @@ func (s *Store) recount() *index {
 	x := &index{}
 	ids, _ := s.ids()
 	for _, id := range ids {
-		x.Bytes += size(filepath.Join(s.dir, id))
+		x.Bytes += workspace.Size(filepath.Join(s.dir, id))
 	}
 	x.Runs = len(ids)
 	if len(ids) > 0 {
@@ -62,7 +62,7 @@ func (s *Store) recount() *index {
 // settle adds the size of a run that a crash left open.
 func (x *index) settle(s *Store) {
 	if x.Open != "" {
-		x.Bytes += size(filepath.Join(s.dir, x.Open))
+		x.Bytes += workspace.Size(filepath.Join(s.dir, x.Open))
 		x.Open = ""
 	}
 }
@@ -238,7 +238,7 @@ func (s *Store) Prune(p Prune, now time.Time) (Pruned, error) {
 	}
 	left, full := &index{Latest: ids[0]}, false
 	for i, id := range ids { // newest first: once over the size, all that follow go
-		bytes := size(filepath.Join(s.dir, id))
+		bytes := workspace.Size(filepath.Join(s.dir, id))
 		drop := i > 0 && (p.Keep > 0 && i >= p.Keep ||
 			p.OlderThan > 0 && startedAt(id).Before(now.Add(-p.OlderThan)) ||
 			full || p.MaxBytes > 0 && left.Bytes+bytes > p.MaxBytes)

@@ -135,3 +135,17 @@ func Unreadable(path string, err error) error {
 		Why: why + "; relay did not write it like that, so a crash or another program did",
 		Fix: "`relay recover` sets it aside and rebuilds it, or restore " + quote(path) + " yourself", Err: err}
 }
+
+// Size is how much the files of a folder hold together, or one file alone. What can't be
+// seen counts nothing.
+func Size(path string) (bytes int64) {
+	_ = filepath.WalkDir(path, func(_ string, d fs.DirEntry, broken error) error {
+		if broken == nil && !d.IsDir() {
+			if fi, err := d.Info(); err == nil {
+				bytes += fi.Size()
+			}
+		}
+		return nil
+	})
+	return bytes
+}

@@ -67,7 +67,7 @@ func (p *Pool) List(sizes bool) ([]Tree, error) {
 			t.Owner = o
 		}
 		if sizes {
-			t.Bytes = sizeOf(t.Path)
+			t.Bytes = workspace.Size(t.Path)
 		}
 		out = append(out, t)
 	}
@@ -81,18 +81,6 @@ func ownerOf(path string) string {
 		return ""
 	}
 	return m.Owner
-}
-
-func sizeOf(dir string) (n int64) {
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			if fi, err := d.Info(); err == nil {
-				n += fi.Size()
-			}
-		}
-		return nil
-	})
-	return n
 }
 
 // Take gives an owner a work tree on a new branch at base: a free one, or a new one
