@@ -157,6 +157,9 @@ func (d *DoctorResult) members(ctx context.Context, r *Repo, o *opened, cat *cat
 		return
 	}
 	team = d.services(r, o, cat, team)
+	if _, _, err := r.taskList(); err == nil { // what a pipeline can't begin without
+		team = joined(team, r.pipelineTeam(&o.loaded.Config.Pipeline), "pipeline.")
+	}
 	c.network, c.live = true, opts.Live
 	if opts.Live {
 		done, err := c.openBook(o.ws, r.stateDir())
@@ -192,14 +195,20 @@ func (d *DoctorResult) services(r *Repo, o *opened, cat *catalog.Catalog, team [
 			d.Checks = append(d.Checks, CheckResult{ID: "service." + id, Skip: true, What: "its plugins are not started before it is trusted", Fix: f.Fix})
 			continue
 		}
-		for _, m := range cycleTeam(s.Service, cat) {
-			known := slices.ContainsFunc(team, func(o member) bool {
-				return o.kind == m.kind && catalog.Canonical(o.name) == catalog.Canonical(m.name) && (o.model == m.model || m.model == "")
-			})
-			if !known {
-				m.role = id + "." + m.role
-				team = append(team, m)
-			}
+		team = joined(team, cycleTeam(s.Service, cat), id+".")
+	}
+	return team
+}
+
+// joined adds the members that nobody has named before, as those of a workflow.
+func joined(team, more []member, of string) []member {
+	for _, m := range more {
+		known := slices.ContainsFunc(team, func(o member) bool {
+			return o.kind == m.kind && catalog.Canonical(o.name) == catalog.Canonical(m.name) && (o.model == m.model || m.model == "")
+		})
+		if !known {
+			m.role = of + m.role
+			team = append(team, m)
 		}
 	}
 	return team
