@@ -65,11 +65,12 @@ func runTrust(ctx context.Context, o *trustOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.show || t.Trusted || t.Digest == "" {
+	other := o.digest != "" && o.digest != t.Digest // of something else than what is trusted
+	if o.show || t.Trusted && !other || t.Digest == "" {
 		return o.app.done(t, func(p *printer) { trustItems(p, t) })
 	}
 	if !o.yes && o.digest == "" {
-		if err := askTrust(o.app, t); err != nil {
+		if err := askTrust(o, t); err != nil {
 			return err
 		}
 	}
@@ -108,13 +109,17 @@ func trustItems(p *printer, t *host.TrustResult) {
 	p.row("state", state)
 }
 
-func askTrust(a *app, t *host.TrustResult) error {
+func askTrust(o *trustOptions, t *host.TrustResult) error {
+	a, of := o.app, ""
+	if o.id != "" {
+		of = " " + host.Safe(o.id)
+	}
 	if !a.interactive() {
 		return usageError{what: "nobody can be asked here", why: "agreeing needs a terminal, or the digest that you have looked at",
-			fix: "`relay trust --show`, then `relay trust --digest " + t.Digest + "`"}
+			fix: "`relay trust --show" + of + "`, then `relay trust" + of + " --digest " + t.Digest + "`"}
 	}
 	p := a.printer(a.err, a.errTTY)
 	trustItems(p, t)
 	return a.agreed(p, "Let this repository run these commands?",
-		usageError{what: "not trusted", why: "you did not agree", fix: "`relay trust` asks again"})
+		usageError{what: "not trusted", why: "you did not agree", fix: "`relay trust" + of + "` asks again"})
 }
