@@ -47,11 +47,14 @@ func (p *passage) message() change.Message {
 }
 
 func (p *passage) summary(items int) string {
-	noun := "items"
-	if items == 1 {
-		noun = "item"
+	return fmt.Sprintf("%s, %s in %s", p.c.rec.ServiceID, counted(items, "plan item"), counted(p.out.Facts.Files, "file"))
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
 	}
-	return fmt.Sprintf("%s, %d plan %s in %d files", p.c.rec.ServiceID, items, noun, p.out.Facts.Files)
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // spent is what the cycle has used, this revision included.

@@ -54,11 +54,16 @@ func (r *Record) Next() []string {
 		return []string{"`relay review " + id + "`", "`relay continue " + id + "`", "`relay abort " + id + "`"}
 	case r.State == AwaitingAcceptance:
 		next := []string{"`relay show " + id + " --diff`"}
-		if r.Revision != nil && r.Revision.Landed {
+		failing := r.Tests != nil && !r.Tests.Passed
+		accept, iterate := r.Revision != nil && r.Revision.Landed, r.Iteration < r.ConfigSnapshot.Cycle.MaxIterations
+		if accept && !failing {
 			next = append(next, "`relay accept "+id+"`")
 		}
-		if r.Iteration < r.ConfigSnapshot.Cycle.MaxIterations {
+		if iterate {
 			next = append(next, "`relay iterate "+id+"`")
+		}
+		if accept && failing {
+			next = append(next, "`relay accept "+id+" --with-failing-tests`")
 		}
 		return append(next, "`relay abort "+id+"`")
 	case r.State == Complete:

@@ -162,7 +162,7 @@ func (p *passage) land(ctx context.Context, patch []byte) error {
 	}
 	f.Landed, f.Commit = true, landed.Commit
 	c.log("commit " + landed.Commit + " on " + c.rec.Branch)
-	c.observe(progress.Event{Kind: progress.Notice, Text: fmt.Sprintf("%d files committed as %.12s on %s", f.Files, landed.Commit, c.rec.Branch)})
+	c.observe(progress.Event{Kind: progress.Notice, Text: fmt.Sprintf("%s committed as %.12s on %s", counted(f.Files, "file"), landed.Commit, c.rec.Branch)})
 	return nil
 }
 

@@ -2,7 +2,9 @@ package cycle
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/paxiom/relay/host/cycle/audit"
 	"github.com/paxiom/relay/host/internal/catalog"
@@ -36,6 +38,7 @@ func Stats(ws *workspace.Workspace) ([]ModelStats, error) {
 		return byModel[key]
 	}
 	for _, r := range all {
+		last := map[string]*CallFacts{} // of each audit, of all iterations
 		for i := range r.Calls {
 			call := &r.Calls[i]
 			s := of(call.Provider, call.Model)
@@ -52,14 +55,14 @@ func Stats(ws *workspace.Workspace) ([]ModelStats, error) {
 				}
 				s.CostUSD = &total
 			}
-		}
-		for _, a := range r.Audits {
-			if a.File == "" {
-				continue
+			if strings.HasPrefix(call.Role, "audit_") && call.Conforming != nil {
+				last[fmt.Sprint(call.Iteration, call.Role)] = call
 			}
-			s := of(a.Provider, a.Model)
+		}
+		for _, call := range last {
+			s := of(call.Provider, call.Model)
 			s.Audits++
-			if !a.Conforming {
+			if !*call.Conforming {
 				s.Raw++
 			}
 		}
