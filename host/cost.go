@@ -56,14 +56,20 @@ func (r *Repo) Cost(_ context.Context, o CostOptions) (*CostResult, error) {
 			return nil, err
 		}
 	}
-	res := &CostResult{Doc: Doc{"relay.cost", 1}, By: o.By, Lines: []CostLine{}, Total: CostLine{Name: "total"}}
+	var since *time.Time
 	if o.Since > 0 {
-		since := time.Now().Add(-o.Since).UTC()
-		res.Since = &since
+		from := time.Now().Add(-o.Since).UTC()
+		since = &from
 	}
-	totals, err := o.totals(repo.ws, res.Since)
+	return o.add(repo.ws, since)
+}
+
+// add adds the chosen calls up.
+func (o CostOptions) add(ws *workspace.Workspace, since *time.Time) (*CostResult, error) {
+	res := &CostResult{Doc: Doc{"relay.cost", 1}, By: o.By, Since: since, Lines: []CostLine{}, Total: CostLine{Name: "total"}}
+	totals, err := o.totals(ws, since)
 	if err != nil {
-		return nil, fault.Wrap(err, "", "usage.jsonl can't be read", "`ls -l "+fault.Word(repo.ws.Usage())+"`")
+		return nil, fault.Wrap(err, "", "usage.jsonl can't be read", "`ls -l "+fault.Word(ws.Usage())+"`")
 	}
 	res.Total.Sum = totals.All
 	for name, sum := range totals.By(o.By) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/bar"
 	"github.com/paxiom/relay/host/internal/daylog"
+	"github.com/paxiom/relay/host/internal/queue"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -26,44 +28,53 @@ type CycleLine struct {
 	Branch    string     `json:"branch"`
 	Detail    string     `json:"detail,omitempty"`
 	Waits     bool       `json:"waits"`
-	Until     time.Time  `json:"until,omitzero"` // a vendor's limit is waited for
+	CutOff    bool       `json:"cut_off,omitempty"` // no relay works on it, although it waits for nobody
+	Until     time.Time  `json:"until,omitzero"`    // a vendor's limit is waited for
 	CostUSD   *float64   `json:"cost_usd"`
 	Next      []string   `json:"next"`
 }
 
-// QueueResult lists cycles; those that wait for the operator come first.
+// QueueResult lists cycles, and what else waits; what waits for the operator comes first.
 type QueueResult struct {
 	Doc
 	Cycles   []CycleLine `json:"cycles"`
-	Waiting  int         `json:"waiting"`
+	Others   []QueueLine `json:"others"`  // tasks and loops
+	Waiting  int         `json:"waiting"` // for the operator
 	Running  int         `json:"running"`
 	ExitCode int         `json:"exit_code"`
 }
 
-// Queue lists the cycles in flight, or all.
+// QueueLine is a task or a loop that waits.
+type QueueLine struct {
+	Kind  string    `json:"kind"` // task or loop
+	ID    string    `json:"id"`
+	What  string    `json:"what"`
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until,omitzero"` // when it goes on by itself
+	Waits bool      `json:"waits"`          // for the operator
+	Next  string    `json:"next"`
+}
+
+// Queue lists the cycles in flight, or all, and what else waits.
 func (r *Repo) Queue(_ context.Context, all bool) (*QueueResult, error) {
 	o, err := r.open()
 	if err != nil {
 		return nil, err
 	}
-	res := &QueueResult{Doc: Doc{"relay.queue", 1}, Cycles: []CycleLine{}}
-	records, err := cycle.List(o.ws)
-	if err != nil {
+	res := &QueueResult{Doc: Doc{"relay.queue", 1}, Cycles: []CycleLine{}, Others: []QueueLine{}}
+	if res.Cycles, err = cycleLines(o.ws, all); err != nil {
 		return nil, err
 	}
-	for _, waits := range []bool{true, false} {
-		for _, c := range records {
-			if c.Waits() == waits && (all || !c.State.Ended()) {
-				res.Cycles = append(res.Cycles, cycleLine(c))
-			}
-			switch {
-			case c.Waits() != waits || c.State.Ended():
-			case waits:
-				res.Waiting++
-			default:
-				res.Running++
-			}
+	for _, c := range res.Cycles {
+		switch {
+		case c.Waits:
+			res.Waiting++
+		case !c.State.Ended():
+			res.Running++
 		}
+	}
+	if err := res.others(o.ws); err != nil {
+		return nil, err
 	}
 	if res.Waiting > 0 {
 		res.ExitCode = ExitWaiting
@@ -71,7 +82,49 @@ func (r *Repo) Queue(_ context.Context, all bool) (*QueueResult, error) {
 	return res, nil
 }
 
-func cycleLine(c *cycle.Record) CycleLine {
+// others adds what waits and is no cycle.
+func (q *QueueResult) others(ws *workspace.Workspace) error {
+	all, err := queue.All(ws)
+	if err != nil {
+		return fault.Wrap(err, judge.BlockedCrashRecovery, "the queue can't be read", "`ls -l "+fault.Word(ws.Queue())+"`")
+	}
+	for _, waits := range []bool{true, false} {
+		for _, e := range all {
+			if e.Kind == cycle.Kind || e.Running || waits != e.Until.IsZero() {
+				continue
+			}
+			q.Others = append(q.Others, QueueLine{e.Kind, e.ID, e.What, e.Since, e.Until, waits, e.Next})
+			if waits {
+				q.Waiting++
+			}
+		}
+	}
+	return nil
+}
+
+// cycleLines lists the cycles in flight, or all; those that wait for the operator come
+// first.
+func cycleLines(ws *workspace.Workspace, all bool) ([]CycleLine, error) {
+	records, err := cycle.List(ws)
+	if err != nil {
+		return nil, err
+	}
+	lines := []CycleLine{}
+	for _, c := range records {
+		if all || !c.State.Ended() {
+			lines = append(lines, cycleLine(ws, c))
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b CycleLine) int {
+		if a.Waits == b.Waits {
+			return 0
+		}
+		return map[bool]int{true: -1, false: 1}[a.Waits]
+	})
+	return lines, nil
+}
+
+func cycleLine(ws *workspace.Workspace, c *cycle.Record) CycleLine {
 	l := CycleLine{UUID: c.UUID, Short: cycle.Short(c.UUID), Service: c.ServiceID, State: c.State, Iteration: c.Iteration, Since: c.StartedAt,
 		Branch: c.Branch, Detail: c.Detail(), Waits: c.Waits(), CostUSD: c.CostUSD, Next: c.Next()}
 	if n := len(c.Transitions); n > 0 {
@@ -80,7 +133,16 @@ func cycleLine(c *cycle.Record) CycleLine {
 	if c.Wait != nil {
 		l.Until = c.Wait.Until
 	}
+	if l.CutOff = cutOff(ws, c); l.CutOff {
+		l.Waits, l.Detail, l.Next = true, "was cut off; "+l.Detail, []string{"`relay resume " + l.Short + "`"}
+	}
 	return l
+}
+
+// cutOff says that a cycle was under way when its relay ended: it goes on when the
+// operator says so.
+func cutOff(ws *workspace.Workspace, c *cycle.Record) bool {
+	return c.State != "" && !c.State.Ended() && !c.Waits() && !cycle.Running(ws, c.UUID)
 }
 
 // CycleShow is one cycle in full.
@@ -92,6 +154,7 @@ type CycleShow struct {
 	Diff     string        `json:"-"`
 	Tests    string        `json:"-"`
 	Plan     string        `json:"-"`
+	CutOff   bool          `json:"cut_off,omitempty"` // it was under way when its relay ended
 	Next     []string      `json:"next"`
 	ExitCode int           `json:"exit_code"`
 }
@@ -127,7 +190,10 @@ func (r *Repo) ShowCycle(_ context.Context, id string) (*CycleShow, error) {
 		return nil, err
 	}
 	dir := filepath.Join(cycle.Dir(o.ws), uuid)
-	s := &CycleShow{Doc: Doc{"relay.cycle.show", 1}, Cycle: rec, Next: rec.Next(), ExitCode: cycleExit(rec), Findings: cycle.Findings(o.ws, rec)}
+	s := &CycleShow{Doc: Doc{"relay.cycle.show", 1}, Cycle: rec, Next: rec.Next(), ExitCode: cycleExit(rec), Findings: cycle.Findings(o.ws, rec), CutOff: cutOff(o.ws, rec)}
+	if s.CutOff {
+		s.Next, s.ExitCode = []string{"`relay resume " + cycle.Short(uuid) + "`", "`relay abort " + cycle.Short(uuid) + "`"}, ExitWaiting
+	}
 	for name, to := range map[string]*string{"revision.diff": &s.Diff, "test-output.txt": &s.Tests, "plan.md": &s.Plan} {
 		if b, err := workspace.ReadFile(filepath.Join(dir, name), 64<<20); err == nil {
 			*to = string(b)

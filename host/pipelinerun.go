@@ -158,7 +158,12 @@ func pipelineEnd(out *pipeline.Outcome) (code int, next string) {
 	case out.Reason == pipeline.Interrupted:
 		return ExitStopped, "`relay pipeline run` goes on with it"
 	case len(out.Waiting) > 0:
-		return ExitWaiting, "`relay task show " + out.Waiting[0] + "`, then `relay task answer " + out.Waiting[0] + "` and `relay pipeline run`"
+		for _, t := range out.Tasks {
+			if t.Waiting != nil {
+				return ExitWaiting, t.Waiting.Next(t.TaskID)
+			}
+		}
+		return ExitWaiting, "`relay task show " + out.Waiting[0] + "` shows what is asked"
 	case failed != "":
 		return ExitStopped, "`relay task show " + failed + "`; `relay task retry " + failed + "` and `relay pipeline run` try it again"
 	case len(out.Held) > 0:
@@ -177,7 +182,10 @@ type PipelineStatus struct {
 	Counts  map[string]int `json:"counts"`
 	Ready   []string       `json:"ready,omitempty"` // what may start now, the next one first
 	Open    []*TaskTrail   `json:"open"`            // attempts that have not ended
-	Next    string         `json:"next,omitempty"`
+	// Held are the tasks that can't start, by the failed task that holds them.
+	Held     map[string]string `json:"held,omitempty"`
+	Next     string            `json:"next,omitempty"`
+	ExitCode int               `json:"exit_code"` // 1 while a task waits for the operator
 }
 
 // PipelineStatus says what the pipeline is at. It starts nothing.
@@ -190,30 +198,66 @@ func (r *Repo) PipelineStatus(context.Context) (*PipelineStatus, error) {
 	if err != nil {
 		return nil, err
 	}
-	res := &PipelineStatus{Doc: Doc{"relay.pipeline.status", 1}, Counts: map[string]int{}, Open: []*TaskTrail{}, Next: "`relay pipeline run`"}
+	res := &PipelineStatus{Doc: Doc{"relay.pipeline.status", 1}, Counts: map[string]int{}, Open: append([]*TaskTrail{}, r.openTasks(l)...), Held: l.Held()}
 	for s, n := range l.Count() {
 		res.Counts[string(s)] = n
 	}
-	open, err := pipeline.Open(repo.ws)
-	if err != nil {
-		return nil, err
-	}
-	begun := map[string]bool{}
-	for _, t := range open {
-		res.Open, begun[t.TaskID] = append(res.Open, t), true
-		if t.Waiting != nil {
-			res.Next = t.Waiting.Next(t.TaskID)
+	line := taskLines(l, res.Open)
+	for _, t := range l.Ready() {
+		if line(t).Ready {
+			res.Ready = append(res.Ready, t.ID)
 		}
 	}
-	for _, t := range l.Ready() {
-		if !begun[t.ID] {
-			res.Ready = append(res.Ready, t.ID)
+	res.Next = res.next(l)
+	for _, t := range res.Open {
+		if t.Waiting != nil {
+			res.Next, res.ExitCode = t.Waiting.Next(t.TaskID), ExitWaiting
+			break
 		}
 	}
 	if state, info, err := lock.Inspect(repo.ws.Lock()); err == nil && state == lock.Held && info != nil && info.Command == pipeline.Command {
 		res.Running, res.PID, res.Next = true, info.PID, "`relay stop --drain` ends it after the task under way"
 	}
 	return res, nil
+}
+
+// next is the command that leads on while nothing waits for an answer.
+func (s *PipelineStatus) next(l *prd.List) string {
+	if len(s.Open)+len(s.Ready) > 0 {
+		return "`relay pipeline run`"
+	}
+	for i := range l.Tasks {
+		if t := &l.Tasks[i]; t.Status == prd.Failed {
+			return "`relay task show " + t.ID + "`; `relay task retry " + t.ID + "` and `relay pipeline run` try it again"
+		}
+	}
+	return "`relay task list`"
+}
+
+// openTasks are the attempts that have not ended at tasks that are still to be done, in
+// the order of the list; none where relay is not set up.
+func (r *Repo) openTasks(l *prd.List) []*TaskTrail {
+	repo, err := r.open()
+	if err != nil {
+		return nil
+	}
+	open, err := pipeline.Open(repo.ws)
+	if err != nil {
+		return nil
+	}
+	begun := map[string]*TaskTrail{}
+	for _, t := range open {
+		begun[t.TaskID] = t
+	}
+	var out []*TaskTrail
+	for i := range l.Tasks {
+		t := &l.Tasks[i]
+		todo := t.Status == prd.Pending || t.Status == prd.InProgress
+		if a := begun[t.ID]; a != nil && (a.Code != "" || todo && a.Lost == "") {
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 // TaskAnswer gives the operator's answer to a task that waits: yes or no to unsure
@@ -255,10 +299,10 @@ func (r *Repo) trails(id string) []*TaskTrail {
 }
 
 // abandon forgets what was begun of a task.
-func (r *Repo) abandon(id string) error {
+func (r *Repo) abandon(id, why string) error {
 	repo, err := r.open()
 	if err != nil {
 		return nil // without a configuration nothing can have been begun
 	}
-	return pipeline.Abandon(repo.ws, id)
+	return pipeline.Abandon(repo.ws, id, why)
 }

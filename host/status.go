@@ -5,8 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
-	"github.com/paxiom/relay/host/cycle"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
@@ -117,18 +117,19 @@ func (s *StatusResult) readLedger(o *opened, stateDir string) error {
 	return err
 }
 
-// readCycles adds the cycles in flight.
+// readCycles adds the cycles in flight, and what was spent today while there are any.
 func (s *StatusResult) readCycles(o *opened) {
-	all, err := cycle.List(o.ws)
-	if err != nil {
+	var err error
+	if s.Cycles, err = cycleLines(o.ws, false); err != nil {
 		return
 	}
-	for _, waits := range []bool{true, false} {
-		for _, c := range all {
-			if c.Waits() == waits && !c.State.Ended() {
-				s.Cycles = append(s.Cycles, cycleLine(c))
-			}
-		}
+	if len(s.Cycles) == 0 {
+		return
+	}
+	y, m, d := time.Now().Date()
+	midnight := time.Date(y, m, d, 0, 0, 0, 0, time.Local)
+	if sum, err := (CostOptions{By: ledger.ByProvider}).add(o.ws, &midnight); err == nil && sum.Total.Calls > 0 {
+		s.Today = sum
 	}
 }
 

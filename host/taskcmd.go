@@ -40,6 +40,8 @@ func tasksFault(err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.New(judge.BlockedMissingConfig, "there is no task list here", TasksFile+" is not in the repository's root",
 			"`relay pipeline init` writes one to begin with")
+	case errors.Is(err, prd.ErrBreaks):
+		return fault.Wrap(err, judge.BlockedMissingConfig, TasksFile+" can't be changed that way", "`relay task graph` draws what waits for what")
 	case errors.As(err, &bad):
 		return fault.Wrap(err, judge.BlockedMissingConfig, TasksFile+" is not a task list", "mend it, then `relay pipeline check`")
 	case errors.Is(err, prd.ErrEdited):
@@ -58,21 +60,39 @@ func (r *Repo) Tasks(context.Context) (*TasksResult, error) {
 		return nil, err
 	}
 	res := &TasksResult{Doc: Doc{"relay.task.list", 1}, Tasks: []TaskLine{}, Counts: map[string]int{}}
-	held := l.Held()
+	line := taskLines(l, r.openTasks(l))
 	for i := range l.Tasks {
-		t := &l.Tasks[i]
-		res.Tasks = append(res.Tasks, line(l, t, held))
-		res.Counts[string(t.Status)]++
+		res.Tasks = append(res.Tasks, line(&l.Tasks[i]))
+		res.Counts[string(l.Tasks[i].Status)]++
 	}
 	for _, t := range l.Ready() {
-		res.Ready = append(res.Ready, t.ID)
+		if line(t).Ready {
+			res.Ready = append(res.Ready, t.ID)
+		}
 	}
 	return res, nil
 }
 
-func line(l *prd.List, t *prd.Task, held map[string]string) TaskLine {
-	return TaskLine{ID: t.ID, Title: t.Title, Status: string(t.Status), Priority: t.Priority, DependsOn: t.DependsOn,
-		Waits: l.Waits(t), HeldBy: held[t.ID], Ready: slices.Contains(l.Ready(), t)}
+// taskLines gives how to show the tasks of a list. One that was begun is not ready: it is
+// at a step, or waits for the operator.
+func taskLines(l *prd.List, open []*TaskTrail) func(*prd.Task) TaskLine {
+	held, ready, begun := l.Held(), map[string]bool{}, map[string]*TaskTrail{}
+	for _, t := range l.Ready() {
+		ready[t.ID] = true
+	}
+	for _, t := range open {
+		begun[t.TaskID] = t
+	}
+	return func(t *prd.Task) TaskLine {
+		out := TaskLine{ID: t.ID, Title: t.Title, Status: string(t.Status), Priority: t.Priority, DependsOn: t.DependsOn,
+			Waits: l.Waits(t), HeldBy: held[t.ID], Ready: ready[t.ID] && begun[t.ID] == nil}
+		if a := begun[t.ID]; a != nil {
+			if out.Step = a.Step; a.Waiting != nil {
+				out.Step, out.Asked = "", a.Waiting.Text
+			}
+		}
+		return out
+	}
 }
 
 // Task gives one task with all that is known of it.
@@ -85,7 +105,7 @@ func (r *Repo) Task(_ context.Context, id string) (*TaskResult, error) {
 	if t == nil {
 		return nil, noTask(id)
 	}
-	res := &TaskResult{Doc: Doc{"relay.task", 1}, TaskLine: line(l, t, l.Held()), Description: t.Description,
+	res := &TaskResult{Doc: Doc{"relay.task", 1}, TaskLine: taskLines(l, r.openTasks(l))(t), Description: t.Description,
 		Criteria: t.AcceptanceCriteria, Validation: t.Validation.Command, CompletedAt: t.CompletedAt, Scope: t.Scope}
 	if t.Notes != nil {
 		res.Notes = *t.Notes
@@ -169,15 +189,22 @@ func (r *Repo) TaskEdit(ctx context.Context, id string, e TaskEdit) (*TaskResult
 // TaskRetry makes a task pending again, whatever became of it; what was begun of it is
 // not gone on with.
 func (r *Repo) TaskRetry(ctx context.Context, id string) (*TaskResult, error) {
-	if err := r.abandon(id); err != nil {
+	if err := r.abandon(id, "you asked for a new attempt"); err != nil {
 		return nil, err
 	}
 	return r.edit(ctx, id, prd.SetStatus(id, prd.Pending, time.Time{}, ""))
 }
 
-// TaskSkip says that a task is not to be done; what waits for it goes on.
+// TaskSkip says that a task is not to be done; what waits for it goes on, and what it
+// asked is not asked any more.
 func (r *Repo) TaskSkip(ctx context.Context, id, why string) (*TaskResult, error) {
-	return r.edit(ctx, id, prd.SetStatus(id, prd.Skipped, time.Time{}, strings.TrimSpace(why)))
+	if _, err := r.edit(ctx, id, prd.SetStatus(id, prd.Skipped, time.Time{}, strings.TrimSpace(why))); err != nil {
+		return nil, err
+	}
+	if err := r.abandon(id, "you left the task out"); err != nil {
+		return nil, err
+	}
+	return r.Task(ctx, id)
 }
 
 // TaskGraph draws the task list, as a tree or for Graphviz.

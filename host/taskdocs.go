@@ -16,6 +16,9 @@ type TaskLine struct {
 	Waits     []string `json:"waits,omitempty"`   // the blockers that are not over yet
 	HeldBy    string   `json:"held_by,omitempty"` // a failed task that it can't start without
 	Ready     bool     `json:"ready"`
+	// Step is the one that the attempt at it is at, Asked what the operator is asked.
+	Step  string `json:"step,omitempty"`
+	Asked string `json:"asked,omitempty"`
 }
 
 // TasksResult is the task list.

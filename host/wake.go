@@ -40,7 +40,7 @@ func (r *Repo) Wake(_ context.Context, id string) (*WakeResult, error) {
 		return nil, err
 	}
 	for _, c := range woken {
-		res.Cycles = append(res.Cycles, cycleLine(c))
+		res.Cycles = append(res.Cycles, cycleLine(o.ws, c))
 		if !cycle.Running(o.ws, c.UUID) {
 			res.Next = "`relay resume " + cycle.Short(c.UUID) + "`"
 		}

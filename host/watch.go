@@ -142,20 +142,19 @@ func (w *WatchResult) needs(s *StatusResult) {
 
 // tasks adds where the pipeline stands, where there is one.
 func (w *WatchResult) tasks(r *Repo, o *opened) {
-	if _, list, err := r.taskList(); err == nil {
-		w.Tasks = map[string]int{}
+	_, list, err := r.taskList()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return
+	case err != nil: // broken in the middle of an edit
+		w.Open, _ = pipeline.Open(o.ws)
+	default:
+		w.Open, w.Tasks = r.openTasks(list), map[string]int{}
 		for s, n := range list.Count() {
 			w.Tasks[string(s)] = n
 		}
-	} else if errors.Is(err, fs.ErrNotExist) {
-		return
 	}
-	open, err := pipeline.Open(o.ws)
-	if err != nil {
-		return
-	}
-	w.Open = open
-	for _, t := range open {
+	for _, t := range w.Open {
 		if q := t.Waiting; q != nil {
 			w.Needs = append(w.Needs, WatchNeed{Kind: NeedTask, ID: t.TaskID, Title: t.Task.Title, Text: q.Text, Since: q.Since, Next: q.Next(t.TaskID)})
 		}

@@ -86,12 +86,7 @@ func pipelineVerdict(p *printer, res *host.PipelineRun) {
 			p.row("failed", t.TaskID+"  "+p.outcome(string(t.Code))+"  "+host.Safe(t.Summary+": "+t.Why))
 		}
 	}
-	var held []string
-	for id, by := range res.Held {
-		held = append(held, id+" by "+by)
-	}
-	slices.Sort(held)
-	p.row("held up", strings.Join(held, ", "))
+	p.row("held up", heldUp(res.Held))
 	for _, r := range res.Replaced {
 		p.row("replaced", fmt.Sprintf("%s by %s for the %s: %s", r.From, r.To, r.Role, host.Safe(r.Why)))
 	}
@@ -102,9 +97,23 @@ func pipelineVerdict(p *printer, res *host.PipelineRun) {
 	}
 	p.row("tasks", counted(res.Counts))
 	p.row("spent", spendText(res.Spend.Calls, res.Spend.CostUSD, res.Spend.UnknownCalls))
-	p.row("stopped", res.Reason)
+	end := res.Reason
+	if end == "done" {
+		end = "no task is left that could be worked on"
+	}
+	p.row("ended", end)
 	why(p, res.Why)
 	p.next(res.Next)
+}
+
+// heldUp names the tasks that can't start, each with the failed one that holds it.
+func heldUp(held map[string]string) string {
+	var all []string
+	for id, by := range held {
+		all = append(all, id+" by "+by)
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
 }
 
 func dash(s string) string {
@@ -128,7 +137,7 @@ func counted(counts map[string]int) string {
 func newPipelineStatusCmd(a *app, runF func(context.Context, *pipelineOptions) error) *cobra.Command {
 	o := &pipelineOptions{app: a}
 	return &cobra.Command{
-		Use: "status", Short: "What the pipeline is at, and what comes next", Example: "relay pipeline status\nrelay pipeline status --json | jq .open",
+		Use: "status", Short: "What the pipeline is at, and what comes next", Long: "Starts nothing. Ends with exit code 1 while a task waits for your answer.", Example: "relay pipeline status\nrelay pipeline status --json | jq .open",
 		Args: noArgs, RunE: runE(o, runF, runPipelineStatus),
 	}
 }
@@ -142,19 +151,25 @@ func runPipelineStatus(ctx context.Context, o *pipelineOptions) error {
 	if err != nil {
 		return err
 	}
-	return o.app.done(res, func(p *printer) {
+	return o.app.end(res.ExitCode, res, func(p *printer) {
 		if res.Running {
 			p.row("running", "yes"+pid(res.PID))
 		}
 		p.row("tasks", counted(res.Counts))
 		for _, t := range res.Open {
 			at := "at " + t.Step
-			if t.Waiting != nil {
+			switch {
+			case t.Waiting != nil:
 				at = "waits for you: " + host.Safe(t.Waiting.Text)
+			case t.Code != "":
+				at = "ended with " + string(t.Code) + "; the next run writes it down"
+			case t.Step == "":
+				at = "was cut off"
 			}
 			p.row("begun", t.TaskID+"  "+at)
 		}
 		p.row("ready", strings.Join(res.Ready, ", "))
+		p.row("held up", heldUp(res.Held))
 		p.next(res.Next)
 	})
 }

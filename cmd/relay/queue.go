@@ -18,8 +18,8 @@ func newQueueCmd(a *app, runF func(context.Context, *queueOptions) error) *cobra
 	o := &queueOptions{app: a}
 	cmd := &cobra.Command{
 		Use:     "queue",
-		Short:   "Cycles in flight, those that wait for you first",
-		Long:    "Lists the audit cycles in flight. Ends with exit code 1 when one waits for you.\nThe same list is always in queue.md of the workspace.",
+		Short:   "What waits for you, and the cycles in flight",
+		Long:    "Lists the audit cycles in flight, and the tasks and loops that wait. Ends with exit code 1 when\nsomething waits for you. The same list is always in queue.md of the workspace.",
 		Example: "relay queue\nrelay queue --all\nrelay queue; [ $? -eq 1 ] && echo \"something waits\"",
 		GroupID: groupCycle,
 		Args:    noArgs,
@@ -39,18 +39,39 @@ func runQueue(ctx context.Context, o *queueOptions) error {
 		return err
 	}
 	return o.app.end(q.ExitCode, q, func(p *printer) {
-		if len(q.Cycles) == 0 {
-			p.linef("No cycles in flight.")
+		if len(q.Cycles)+len(q.Others) == 0 {
+			p.linef("No cycles in flight, and nothing else waits.")
 			p.next("`relay start SERVICE`")
 			return
 		}
 		cycleTable(p, q.Cycles)
+		queueTable(p, q.Others)
 		for _, c := range q.Cycles {
 			if c.Waits {
 				p.next(c.Next[0])
 			}
 		}
+		for _, o := range q.Others {
+			if o.Waits {
+				p.next(o.Next)
+			}
+		}
 	})
+}
+
+// queueTable lists tasks and loops that wait.
+func queueTable(p *printer, all []host.QueueLine) {
+	var rows [][]string
+	for _, o := range all {
+		mark, since := "  ", duration(time.Since(o.Since).Truncate(time.Second))+" ago"
+		if o.Waits {
+			mark = p.yellow("! ")
+		} else {
+			since = p.bold(countdown(time.Until(o.Until)) + " left")
+		}
+		rows = append(rows, []string{mark + o.Kind + " " + host.Safe(o.ID), since, host.Safe(shorten(o.What, 100))})
+	}
+	p.table(rows)
 }
 
 // cycleTable lists cycles like the seed's status.

@@ -31,6 +31,9 @@ func showCycle(ctx context.Context, o *showOptions, repo *host.Repo, id string) 
 			}
 		}
 		cycleState(p, c)
+		if s.CutOff {
+			p.row("cut off", p.yellow("no relay works on it any more"))
+		}
 		cycleMatter(p, c)
 		for i, f := range s.Findings {
 			label := ""

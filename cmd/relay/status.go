@@ -121,6 +121,10 @@ func fullStatus(p *printer, s *host.StatusResult) {
 		p.row("blocked", p.outcome(string(s.Blocked.Code))+"  "+host.Safe(s.Blocked.What))
 	}
 	cyclesInFlight(p, s)
+	if s.Today != nil {
+		p.linef("%s", p.dim("cost today"))
+		costTable(p, s.Today)
+	}
 	for _, t := range s.Tasks {
 		p.row("task waits", host.Safe(t.ID)+"  "+host.Safe(shorten(t.What, 120)))
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/fault"
 )
 
 func newTaskCmd(a *app) *cobra.Command {
@@ -54,6 +55,10 @@ func runTaskList(ctx context.Context, o *taskOptions) error {
 // waiting says in few words what a task waits for.
 func waiting(t host.TaskLine) string {
 	switch {
+	case t.Asked != "":
+		return "waits for you: " + host.Safe(shorten(t.Asked, 60))
+	case t.Step != "":
+		return "at " + t.Step
 	case t.HeldBy != "":
 		return "held up by " + t.HeldBy + ", which failed"
 	case t.Ready:
@@ -98,7 +103,7 @@ func taskPage(p *printer, t *host.TaskResult) {
 	for _, c := range t.Criteria {
 		p.row("done when", host.Safe(c))
 	}
-	p.row("validate", host.Safe(strings.Join(t.Validation, " ")))
+	p.row("validate", host.Safe(command(t.Validation)))
 	if t.Scope != nil {
 		p.row("scope", host.Safe(strings.Join(t.Scope.AllowedGlobs, " ")))
 	}
@@ -115,6 +120,26 @@ func taskPage(p *printer, t *host.TaskResult) {
 		}
 		trail(p, a)
 	}
+	if len(t.Attempts) == 0 {
+		return
+	}
+	switch last := t.Attempts[0]; {
+	case t.Asked != "":
+		p.next(last.Waiting.Next(t.ID))
+	case t.Status == "failed" && strings.Contains(last.Next, "relay task retry") && !strings.Contains(last.Next, "relay task show"):
+		p.next(last.Next)
+	case t.Status == "failed":
+		p.next("`relay task retry " + t.ID + "`, then `relay pipeline run`")
+	}
+}
+
+// command is an argv as it would be typed.
+func command(argv []string) string {
+	words := make([]string, len(argv))
+	for i, w := range argv {
+		words[i] = fault.Word(w)
+	}
+	return strings.Join(words, " ")
 }
 
 type taskAddOptions struct {

@@ -111,7 +111,7 @@ var exitCodeRows = []struct {
 	meaning string
 }{
 	{host.ExitDone, "done"},
-	{host.ExitWaiting, "waiting on you: a question is open (relay answer), or a cycle is at a gate (relay queue)"},
+	{host.ExitWaiting, "waiting on you: a question is open (relay answer), or a cycle or a task needs you (relay queue)"},
 	{host.ExitStopped, "stopped or failed: nothing landed, the report says why"},
 	{host.ExitBlocked, "blocked: configuration, environment, budget, lock or a wrong call"},
 	{host.ExitInterrupted, "interrupted by Ctrl-C (SIGINT)"},

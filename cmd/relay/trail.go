@@ -51,7 +51,7 @@ func trail(p *printer, t *host.TaskTrail) {
 		}
 	}
 	if t.Judged != nil {
-		p.row("change", fmt.Sprintf("%d files, +%d/-%d, %d new", t.Judged.Files, t.Judged.Added, t.Judged.Deleted, t.Judged.New))
+		p.row("change", fmt.Sprintf("%s, +%d/-%d, %d new", plural(t.Judged.Files, "file", "files"), t.Judged.Added, t.Judged.Deleted, t.Judged.New))
 		for _, v := range t.Judged.Violations {
 			p.row("broken", host.Safe(v))
 		}
@@ -79,9 +79,6 @@ func trail(p *printer, t *host.TaskTrail) {
 	p.row("spent", spendText(len(t.Calls), &usd, unknown))
 	if t.Waiting != nil {
 		p.row("asked", host.Safe(t.Waiting.Text))
-		p.next(t.Waiting.Next(t.TaskID))
-	} else if t.Next != "" {
-		p.next(t.Next)
 	}
 }
 

@@ -43,6 +43,7 @@ type attempt struct {
 	series *quota.Wait    // the last wait, while nothing but limits was met
 	stop   context.CancelCauseFunc
 	got    *got // what the step under way gathers
+	again  bool // the last step was on record already, and was not done by this process
 }
 
 // runTask makes an attempt at a task in a checkout, or goes on with the one that was cut
@@ -167,8 +168,9 @@ func do[T any](a *attempt, f durable.Flow, name string, work func(context.Contex
 	a.enter(name)
 	for try := 1; ; try++ {
 		began := a.p.now()
+		a.again = true
 		r, err := durable.Step(f, fmt.Sprintf("%s-%d", name, try), func(ctx context.Context, at durable.Attempt) (took[T], error) {
-			a.got = &got{}
+			a.got, a.again = &got{}, false
 			v, err := work(ctx, at)
 			out := took[T]{Result: v, Got: *a.got, MS: a.p.now().Sub(began).Milliseconds()}
 			journal.Reached("pipeline." + name)
@@ -235,10 +237,13 @@ func (a *attempt) enter(name string) {
 	_ = a.trail.write(a.p) // for those who look; the record itself has the steps
 }
 
-// leave ends the step with one line about what came of it.
+// leave ends the step with one line about what came of it. What was seen to end before is
+// not shown again.
 func (a *attempt) leave(text string) {
 	n := len(a.trail.Steps) - 1
-	a.trail.Steps[n].Text = text
+	if a.trail.Steps[n].Text = text; a.again {
+		return
+	}
 	a.observe(progress.Event{Kind: progress.Finished, Elapsed: time.Duration(a.trail.Steps[n].MS) * time.Millisecond, Text: text})
 }
 

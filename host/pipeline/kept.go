@@ -180,7 +180,11 @@ func notesOf(t *Trail) []string {
 		notes = append(notes, fmt.Sprintf("review %d by %s: %s, %d of them new", r.Round, r.Provider, plural(r.Found, "finding"), r.New))
 	}
 	for i, c := range t.Criteria {
-		notes = append(notes, fmt.Sprintf("criterion %d, checked by %s: %s", i+1, c.Provider, c.Verdict.Verdict))
+		by := "checked by " + c.Provider
+		if c.ByOperator {
+			by = "decided by you"
+		}
+		notes = append(notes, fmt.Sprintf("criterion %d, %s: %s", i+1, by, c.Verdict.Verdict))
 	}
 	return notes
 }

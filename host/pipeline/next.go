@@ -3,8 +3,8 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/paxiom/relay/host/fault"
@@ -122,7 +122,7 @@ func (p *Pipeline) only(l *prd.List, ready []*prd.Task) ([]*prd.Task, error) {
 	}
 	why := "it is " + string(t.Status)
 	if waits := l.Waits(t); len(waits) > 0 {
-		why = fmt.Sprintf("it waits for %v", waits)
+		why = "it waits for " + strings.Join(waits, ", ")
 	} else if t.Status == prd.Pending {
 		why = "it waits for your answer"
 	}

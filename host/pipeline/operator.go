@@ -73,14 +73,14 @@ func Answer(ws *workspace.Workspace, task string, yes bool, text string, now tim
 	return t, queue.Drop(ws, QueueKind, task)
 }
 
-// Abandon says that the attempt at a task that has not ended is not to be gone on with:
-// the next run begins anew.
-func Abandon(ws *workspace.Workspace, task string) error {
+// Abandon says why the attempt at a task that has not ended is not to be gone on with: a
+// pending task is begun anew by the next run, and of another one nothing waits any more.
+func Abandon(ws *workspace.Workspace, task, why string) error {
 	t, err := newest(ws, task)
 	if err != nil || t == nil || t.Settled || t.Code != "" {
 		return err
 	}
-	t.Lost, t.Waiting = "you asked for a new attempt", nil
+	t.Lost, t.Waiting = why, nil
 	if err := workspace.WriteJSON(dir(ws, tasksDir, t.Attempt, trailFile), t); err != nil {
 		return err
 	}

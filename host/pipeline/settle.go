@@ -35,9 +35,6 @@ func (p *Pipeline) settle(ctx context.Context, t *Trail, where Place) error {
 		return err
 	}
 	journal.Reached("pipeline.recorded")
-	if err := queue.Drop(p.env.WS, QueueKind, t.TaskID); err != nil {
-		return err
-	}
 	if err := p.close(t, where); err != nil {
 		return err
 	}
@@ -60,8 +57,11 @@ func (p *Pipeline) settle(ctx context.Context, t *Trail, where Place) error {
 }
 
 // close says that the attempt's end is on record, throws away what it has left, and puts
-// it into the history.
+// it into the history. Nothing of it waits any more.
 func (p *Pipeline) close(t *Trail, where Place) error {
+	if err := queue.Drop(p.env.WS, QueueKind, t.TaskID); err != nil {
+		return fault.Internal(err)
+	}
 	if err := p.discardLeft(context.Background(), t, where); err != nil {
 		return fault.Internal(err)
 	}
@@ -74,14 +74,18 @@ func (p *Pipeline) close(t *Trail, where Place) error {
 }
 
 // mark writes how the task stands into the list. A task that the operator has cut out
-// meanwhile stays out.
+// meanwhile stays out, and one that was skipped stays skipped unless it has landed.
 func (p *Pipeline) mark(ctx context.Context, t *Trail) error {
 	l, err := p.tasks(ctx)
 	if err != nil {
 		return err
 	}
-	if l.Find(t.TaskID) == nil {
+	switch now := l.Find(t.TaskID); {
+	case now == nil:
 		p.notice(t.TaskID + " is not in " + TasksFile + " any more: its end is not written there")
+		return nil
+	case now.Status == prd.Skipped && t.Code != judge.Success:
+		p.notice(t.TaskID + " was skipped meanwhile and stays so")
 		return nil
 	}
 	fields := map[string]any{"status": endOf(t), "completed_at": nil, "notes": clip(oneLine(fmt.Sprintf("%s: %s. %s", t.Code, t.Summary, t.Why)), 1000)}

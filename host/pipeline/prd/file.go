@@ -52,6 +52,9 @@ func (f *File) read() (*List, error) {
 // settle is how long after a change the file's time can't tell a second change.
 const settle = 50 * time.Millisecond
 
+// ErrBreaks says that an edit was not made, since the list would be none afterwards.
+var ErrBreaks = errors.New("the edit would break the list")
+
 // ErrEdited says that the file was written by somebody else at the same moment,
 // several times in a row.
 var ErrEdited = errors.New("the task list is being edited at this moment")
@@ -73,7 +76,7 @@ func (f *File) Edit(e Edit) error {
 		}
 		next, err := Parse(b)
 		if err != nil {
-			return fmt.Errorf("the edit would break the list: %w", err)
+			return fmt.Errorf("%w: %w", ErrBreaks, err)
 		}
 		now, err := workspace.ReadFile(f.Path, MaxBytes)
 		if err != nil {
