@@ -152,11 +152,12 @@ func (d *Desk) tellSwitches(l *crew.Lineup, answered bool) {
 	}
 }
 
-// unusable tells a fallback that is not set up from one that has failed in its own way.
+// unusable tells a fallback that is not set up, or has used up a cap of its own, from one
+// that has failed in its own way.
 func unusable(f *pluginhost.Failure, err error) bool {
 	if err != nil {
 		flt, ok := fault.As(err)
-		return ok && (flt.Code == judge.BlockedPlugin || flt.Code == judge.BlockedAuth || flt.Code == judge.BlockedBox)
+		return errors.Is(err, ledger.ErrProviderCap) || ok && (flt.Code == judge.BlockedPlugin || flt.Code == judge.BlockedAuth || flt.Code == judge.BlockedBox)
 	}
 	return f != nil && pluginhost.Decide(f).Action == pluginhost.Block
 }

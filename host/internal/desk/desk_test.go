@@ -47,6 +47,8 @@ func TestThrough(t *testing.T) {
 	quota := &pluginhost.Failure{Cause: pluginhost.Reported, Reason: pluginpb.Failure_REASON_QUOTA_EXHAUSTED, Effect: pluginpb.Failure_EFFECT_NONE, Summary: "used up", ResetAt: time.Now().Add(time.Hour)}
 	crash := &pluginhost.Failure{Cause: pluginhost.Crashed, Summary: "it died"}
 	missing := fault.New(judge.BlockedPlugin, "no such plugin", "", "")
+	spent, day := fault.New(judge.BlockedBudgetCap, "b is used up", "", ""), fault.New(judge.BlockedBudgetCap, "the day is used up", "", "")
+	spent.Err = ledger.ErrProviderCap
 	for name, c := range map[string]struct {
 		ends    map[string]any // what each of the lineup ends with
 		asked   string
@@ -57,6 +59,10 @@ func TestThrough(t *testing.T) {
 		"the second stands in":         {map[string]any{"a": quota}, "a b", 0, ""},
 		"a fallback that is not there": {map[string]any{"a": quota, "b": missing}, "a b c", 0, "no such plugin"},
 		"all have met limits":          {map[string]any{"a": quota, "b": quota, "c": quota}, "a b c", 3, ""},
+		"a fallback at its own cap":    {map[string]any{"a": quota, "b": spent}, "a b c", 0, "b is used up"},
+		"caps leave nobody but limits": {map[string]any{"a": quota, "b": spent, "c": quota}, "a b c", 2, "b is used up"},
+		"the first one's own cap":      {map[string]any{"a": spent}, "a", 0, ""},
+		"the cap of the whole day":     {map[string]any{"a": quota, "b": day}, "a b", 0, ""},
 		"a crash is no limit":          {map[string]any{"a": crash}, "a", 0, ""},
 	} {
 		e := crew.Env{Config: &config.Config{}, StateDir: t.TempDir()}

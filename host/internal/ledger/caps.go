@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -200,19 +201,19 @@ type Standing struct {
 	Max  float64
 	// Known: what was used is known exactly; otherwise Used has the most that calls of
 	// unknown cost may have cost, or lacks the tokens of calls that told none.
-	Known bool
-	usd   bool
+	Known     bool
+	InDollars bool
 }
 
 func (s Standing) String() string {
 	show := whole
-	if s.usd {
+	if s.InDollars {
 		show = usd
 	}
 	text := fmt.Sprintf("%s: %s of %s used (%.0f %%)", s.Name, show(s.Used), show(s.Max), math.Floor(100*s.Used/s.Max))
 	switch {
 	case s.Known:
-	case s.usd:
+	case s.InDollars:
 		text += "; calls of unknown cost count as the most they may cost"
 	default:
 		text += ", and more by calls that report no tokens"
@@ -258,6 +259,23 @@ func (l *Ledger) Standings() ([]Standing, error) {
 	return out, nil
 }
 
+// Milestone is how much of each cap of the milestone is used.
+func (l *Ledger) Milestone() (out []Standing) {
+	c, of := l.state.Budgets, ", milestone "+l.name()
+	for _, x := range l.lines(c, Worst{}) {
+		out = append(out, Standing{x.name + of, float64(x.used), float64(x.cap), true, false})
+	}
+	if most := l.caps.PerMilestone.MaxEstimatedCostUSD; most > 0 {
+		out = append(out, Standing{"dollars" + of, c.spent(), most, c.UnknownCostCalls == 0, true})
+	}
+	return out
+}
+
+// Near says whether so much of a cap is used that a person should know.
+func (l *Ledger) Near(s Standing) bool {
+	return l.caps.AlertAtFraction > 0 && s.Used >= l.caps.AlertAtFraction*s.Max
+}
+
 // Alerts are one-line texts: each cap of a day or run that is at or over the alert
 // fraction.
 func (l *Ledger) Alerts() []string {
@@ -267,7 +285,7 @@ func (l *Ledger) Alerts() []string {
 	}
 	var out []string
 	for _, s := range all {
-		if l.caps.AlertAtFraction > 0 && s.Used >= l.caps.AlertAtFraction*s.Max {
+		if l.Near(s) {
 			out = append(out, s.String())
 		}
 	}
@@ -293,6 +311,10 @@ func (l *Ledger) checkCaps(needs []Need) error {
 	return l.coversDay(day, needs)
 }
 
+// ErrProviderCap is the cause when nothing but one provider's own cap is in the way, so that
+// another provider may be asked.
+var ErrProviderCap = errors.New("the provider has used its own cap")
+
 // coversDay checks the day's caps against all needs, and each provider's against its own.
 func (l *Ledger) coversDay(day map[string]Sum, needs []Need) error {
 	total, of := Need{}, map[string]Need{}
@@ -307,7 +329,9 @@ func (l *Ledger) coversDay(day map[string]Sum, needs []Need) error {
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		for _, w := range l.dayWindows(day, name)[1:] {
 			if err := w.covers(of[name]); err != nil {
-				return err
+				f := fault.Internal(err)
+				f.Err = ErrProviderCap
+				return f
 			}
 		}
 	}
