@@ -114,7 +114,8 @@ func Resume(env *tick.Env, ws *workspace.Workspace, id string, h Hooks) *Loop {
 }
 
 // Run makes ticks until there is a reason to stop. A tick that stopped or was blocked
-// is an Outcome; an error is a fault that kept the loop or a report from being written.
+// is an Outcome; an error is a fault that kept the loop or a report from being written, and
+// comes with how far the loop had come, once it had begun.
 // When ctx ends, the tick under way is ended in order and the loop can be resumed.
 func (l *Loop) Run(ctx context.Context) (*Outcome, error) {
 	if err := l.ws.Ensure(); err != nil {
@@ -143,20 +144,22 @@ func (l *Loop) Run(ctx context.Context) (*Outcome, error) {
 	case ctx.Err() != nil:
 		l.out.Reason, l.out.Why = Interrupted, context.Cause(ctx).Error()
 	case err != nil:
-		return nil, l.fault(err)
+		return l.failed(err)
 	case l.out.Reason == "": // the workflow failed, and its record says so
-		return nil, l.fault(errors.Join(l.failure, errors.New("the loop ended without a reason")))
+		return l.failed(errors.Join(l.failure, errors.New("the loop ended without a reason")))
 	}
 	l.out.ID, l.out.Options = l.id, l.o
 	l.out.Spend, err = spent(l.ws, l.begun)
 	return &l.out, err
 }
 
-func (l *Loop) fault(err error) error {
-	if f, ok := fault.As(err); ok {
-		return f
+func (l *Loop) failed(err error) (*Outcome, error) {
+	f, ok := fault.As(err)
+	if !ok {
+		f = fault.Wrap(err, judge.StopInterrupted, "the loop "+l.id+" can't go on", "`relay status`, then `relay loop` begins a new one")
 	}
-	return fault.Wrap(err, judge.StopInterrupted, "the loop "+l.id+" can't go on", "`relay status`, then `relay loop` begins a new one")
+	l.out.ID, l.out.Options, l.out.Reason, l.out.Why = l.id, l.o, Failed, f.What
+	return &l.out, f
 }
 
 // flow is the workflow: deterministic code over recorded ticks.
@@ -222,10 +225,6 @@ func (l *Loop) step(ctx context.Context, n int, a durable.Attempt) (Tick, error)
 	if reason, why, err := l.before(n); reason != "" || err != nil {
 		return Tick{N: n, Stop: reason, Why: why}, err
 	}
-	was, err := milestone(l.ws)
-	if err != nil {
-		return Tick{}, err
-	}
 	o := tick.Options{Goal: l.o.Goal, Key: a.Key, Loop: l.id, Session: &l.session}
 	if o.Task = l.taskOf(l.last); o.Task != nil {
 		o.Again = true
@@ -238,7 +237,7 @@ func (l *Loop) step(ctx context.Context, n int, a durable.Attempt) (Tick, error)
 		return Tick{}, err
 	}
 	t := record(n, out.Report)
-	t.Stop, t.Why, err = l.after(out.Report, was)
+	t.Stop, t.Why, err = l.after(out.Report, out.Was)
 	if err == nil && l.hooks.OnTick != nil && len(t.Limits) == 0 {
 		l.hooks.OnTick(t)
 	}

@@ -79,6 +79,37 @@ func TestUnboundedUnknownCallEndsALimitedLoop(t *testing.T) {
 	}
 }
 
+// In mode milestone a loop ends at a change: against its own last tick, also when a crash
+// came after the new one was on record, and against what was there before its first one.
+func TestMilestoneChange(t *testing.T) {
+	ws := newWorkspace(t)
+	book, _, err := ledger.Open(ws, config.Budgets{}, "")
+	if err == nil {
+		_, err = book.EnsureMilestone("M2", false)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		ticks []Tick
+		was   string // see tick.Outcome
+		want  Reason
+	}{
+		"a fresh workspace, or a goal that was reached": {},
+		"the same one":                   {was: "M2"},
+		"one that was not reached":       {was: "M1", want: MilestoneChanged},
+		"the last tick's":                {ticks: []Tick{{MilestoneID: "M1"}, {MilestoneID: "M2"}}, was: "M2"},
+		"begun before a crash":           {ticks: []Tick{{MilestoneID: "M1"}}, was: "M2", want: MilestoneChanged},
+		"reached by another run between": {ticks: []Tick{{MilestoneID: "M1"}}, want: MilestoneChanged},
+	} {
+		l := &Loop{ws: ws, o: Options{Mode: Milestone}, out: Outcome{Ticks: c.ticks}}
+		got, _, err := l.after(&report.Report{Verdict: judge.OutcomeSuccess}, c.was)
+		if got != c.want || err != nil {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
 // A tick that had ended when its loop was killed is found by its key, not made again.
 func TestFinishedTickIsFoundAgain(t *testing.T) {
 	ws := newWorkspace(t)

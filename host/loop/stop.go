@@ -91,7 +91,7 @@ func (l *Loop) cost() (Reason, string, error) {
 }
 
 // after says why no other tick follows the one that ended with this report. was is the
-// milestone before it. The first rule that matches decides.
+// milestone that it went on with. The first rule that matches decides.
 func (l *Loop) after(r *report.Report, was string) (Reason, string, error) {
 	now, err := milestone(l.ws)
 	if err != nil {
@@ -100,6 +100,9 @@ func (l *Loop) after(r *report.Report, was string) (Reason, string, error) {
 	st, err := ledger.Read(l.ws)
 	if err != nil {
 		return "", "", err
+	}
+	if n := len(l.out.Ticks); n > 0 { // a crash may have come when the next one was on record already
+		was = l.out.Ticks[n-1].MilestoneID
 	}
 	switch {
 	case len(r.Limits) > 0:

@@ -25,7 +25,7 @@ func (r *run) finish(ctx context.Context, verdict error) (*Outcome, error) {
 	r.decide(verdict)
 	r.describeNetwork()
 	r.rep.Unpinned = unpinned(r.rep.Orchestrator, r.rep.Builder)
-	out := &Outcome{Report: r.rep, Patch: r.patch}
+	out := &Outcome{Report: r.rep, Patch: r.patch, Was: r.was}
 	if r.rep.Verdict == judge.OutcomeBlocked {
 		out.Blocked = r.blocked()
 	}

@@ -38,10 +38,10 @@ func (r *run) propose(ctx context.Context) error {
 	if t.Question != nil && t.Kind == judge.Question {
 		r.rep.Question = &report.Question{Prompt: t.Question.Prompt, Choices: t.Question.Choices}
 	}
-	if m := r.book.State().MilestoneID; m != nil {
-		r.was = *m
+	if st := r.book.State(); st.MilestoneID != nil && !st.MilestoneReached {
+		r.was = *st.MilestoneID
 	}
-	if _, err := r.book.EnsureMilestone(t.MilestoneID); err != nil {
+	if _, err := r.book.EnsureMilestone(t.MilestoneID, t.Control != nil && t.Control.Action == "stop"); err != nil {
 		return err
 	}
 	r.leave(t.TaskID + ": " + t.Intent)

@@ -69,7 +69,7 @@ type run struct {
 	badBuild  string // why the builder's result is not valid; "" when it is
 	patch     string
 	repeat    bool   // the task ended in a STOP before and was not built again
-	was       string // the milestone before this tick; "" when there was none
+	was       string // see Outcome.Was
 }
 
 func newRun(env *Env, o Options) *run {

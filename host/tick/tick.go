@@ -63,6 +63,9 @@ type Outcome struct {
 	Report  *report.Report
 	Blocked *report.Blocked // set when the code is BLOCKED_*
 	Patch   string          // file in the history; "" when there is none
+	// Was is the milestone that this tick went on with or left; "" when there was none, or
+	// none whose goal was not reached yet.
+	Was string
 }
 
 // The states of a tick, as journal, report and progress name them.

@@ -102,10 +102,10 @@ func TestTickOnDisk(t *testing.T) {
 	r := reserve(t, l, "c1", RoleOrchestrator, 0)
 	must(t, r.Settle(Usage{InputTokens: ptr(int64(1000)), OutputTokens: ptr(int64(100)), CacheReadTokens: ptr(int64(10)), Outcome: "ok"}))
 	must(t, r.Settle(Usage{})) // once is enough
-	if changed, err := l.EnsureMilestone("m1"); !changed || err != nil {
+	if changed, err := l.EnsureMilestone("m1", false); !changed || err != nil {
 		t.Error(changed, err)
 	}
-	if changed, _ := l.EnsureMilestone("m1"); changed {
+	if changed, _ := l.EnsureMilestone("m1", false); changed {
 		t.Error("the same milestone is no change")
 	}
 	r = reserve(t, l, "c2", RoleBuilder, 0)
@@ -263,7 +263,7 @@ func TestMilestones(t *testing.T) {
 	// the first tick of a fresh workspace counts, whatever milestone it turns out to be
 	must(t, l.Tick("r1"))
 	must(t, reserve(t, l, "1", RoleOrchestrator, 0).Settle(Usage{CostUSD: ptr(1.0)}))
-	if _, err := l.EnsureMilestone("a"); err != nil {
+	if _, err := l.EnsureMilestone("a", false); err != nil {
 		t.Fatal(err)
 	}
 	if b := l.State().Budgets; b.Ticks != 1 || b.OrchestratorCalls != 1 {
@@ -272,7 +272,7 @@ func TestMilestones(t *testing.T) {
 	// the tick that names another milestone is that one's
 	must(t, l.Tick("r2"))
 	must(t, reserve(t, l, "2", RoleOrchestrator, 0).Settle(Usage{CostUSD: ptr(2.0)}))
-	if _, err := l.EnsureMilestone("b"); err != nil {
+	if _, err := l.EnsureMilestone("b", false); err != nil {
 		t.Fatal(err)
 	}
 	if b := l.State().Budgets; b.Ticks != 1 || b.OrchestratorCalls != 1 || b.EstimatedCostUSD != 2 {
@@ -281,14 +281,26 @@ func TestMilestones(t *testing.T) {
 	// and back: the first one goes on where it was
 	l = open(t, ws, caps(10, 0))
 	must(t, l.Tick("r3"))
-	if _, err := l.EnsureMilestone("a"); err != nil {
+	if _, err := l.EnsureMilestone("a", false); err != nil {
 		t.Fatal(err)
 	}
 	if b := l.State().Budgets; b.Ticks != 2 || b.OrchestratorCalls != 1 || b.EstimatedCostUSD != 1 {
 		t.Errorf("a again: %+v", b)
 	}
+	// its goal is reached, until something is proposed for it or another one begins
+	for _, c := range []struct {
+		id      string
+		reached bool
+	}{{"a", true}, {"a", false}, {"a", true}, {"b", false}, {"c", true}} {
+		if _, err := l.EnsureMilestone(c.id, c.reached); err != nil || l.State().MilestoneReached != c.reached {
+			t.Errorf("%+v: %+v, %v", c, l.State(), err)
+		}
+		if st, err := Read(ws); err != nil || st.MilestoneReached != c.reached {
+			t.Errorf("%+v on disk: %+v, %v", c, st, err)
+		}
+	}
 	for _, bad := range []string{"", strings.Repeat("x", 81), "\xff"} {
-		if _, err := l.EnsureMilestone(bad); err == nil {
+		if _, err := l.EnsureMilestone(bad, false); err == nil {
 			t.Errorf("%q is a milestone", bad)
 		}
 	}
@@ -395,7 +407,7 @@ func TestRebuild(t *testing.T) {
 		must(t, err)
 		must(t, r.Settle(Usage{CostUSD: ptr(0.5)}))
 		if i == 0 {
-			_, err := l.EnsureMilestone("m")
+			_, err := l.EnsureMilestone("m", false)
 			must(t, err)
 		}
 		r, err = l.Reserve(Call{ID: fmt.Sprint("b", i), RunID: fmt.Sprint("r", i), Role: RoleBuilder, Provider: "p"})

@@ -25,21 +25,24 @@ func milestonesPath(ws *workspace.Workspace) string {
 	return filepath.Join(ws.Dir(), "milestones.jsonl")
 }
 
-// EnsureMilestone makes id the milestone, at once on disk. A change from none keeps
+// EnsureMilestone makes id the milestone, at once on disk; reached says that its goal is. A change from none keeps
 // the counters. A change from another milestone archives that one's counters; what
 // the present tick has used moves to the new one, and a milestone that was there
 // before goes on where it was, so that names can't be changed to and fro to get
 // around a cap.
-func (l *Ledger) EnsureMilestone(id string) (changed bool, err error) {
+func (l *Ledger) EnsureMilestone(id string, reached bool) (changed bool, err error) {
 	if n := utf8.RuneCountInString(id); n == 0 || n > 80 || !utf8.ValidString(id) {
 		return false, fmt.Errorf("ledger: a milestone id has 1 to 80 characters, this one %d", n)
 	}
 	old := l.state.milestone()
 	if old == id {
-		return false, nil
+		if l.state.MilestoneReached == reached {
+			return false, nil
+		}
+		return false, l.change(func(s *State) { s.MilestoneReached = reached })
 	}
 	if old == "" {
-		return true, l.change(func(s *State) { s.MilestoneID = &id })
+		return true, l.change(func(s *State) { s.MilestoneID, s.MilestoneReached = &id, reached })
 	}
 	left := l.state.Budgets.plus(l.tick, -1)
 	before, err := l.archivedCounters(id)
@@ -55,7 +58,9 @@ func (l *Ledger) EnsureMilestone(id string) (changed bool, err error) {
 	if err := appendLine(milestonesPath(l.ws), b); err != nil {
 		return false, err
 	}
-	return true, l.change(func(s *State) { s.MilestoneID, s.Budgets = &id, before.plus(l.tick, 1) })
+	return true, l.change(func(s *State) {
+		s.MilestoneID, s.MilestoneReached, s.Budgets = &id, reached, before.plus(l.tick, 1)
+	})
 }
 
 // archivedCounters gives what a milestone had used when it was left, zero for a new one.

@@ -28,6 +28,8 @@ type State struct {
 	UpdatedAt     time.Time `json:"updated_at"`
 	Pending       []Pending `json:"pending,omitempty"` // reserved and not settled
 	Answers       []Answer  `json:"answers,omitempty"` // the operator's answers not yet in a prompt
+	// MilestoneReached: the orchestrator has said so, and nothing was proposed for it since.
+	MilestoneReached bool `json:"milestone_reached,omitempty"`
 }
 
 // Counters are what the milestone has used.
