@@ -15,6 +15,7 @@ import (
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/loop"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
 )
@@ -114,13 +115,13 @@ func (g *gathering) spend(o *opened, stateDir string) error {
 		return nil // what is wrong with the state waits for the person, and status says it
 	}
 	standings, err := book.Standings()
+	for _, s := range book.Milestone() {
+		if s.InDollars || book.Near(s) { // counters have large caps; they are told when they count
+			standings = append(standings, s)
+		}
+	}
 	for _, s := range standings {
 		g.d.Spend.Caps = append(g.d.Spend.Caps, digest.Cap{Text: s.String(), Used: s.Used, Max: s.Max})
-	}
-	if limit := o.loaded.Config.Budgets.PerMilestone.MaxEstimatedCostUSD; limit > 0 {
-		b := book.State().Budgets
-		g.d.Spend.Caps = append(g.d.Spend.Caps, digest.Cap{Text: fmt.Sprintf("dollars, milestone: $%.2f of $%.2f used", b.EstimatedCostUSD+b.UnknownMaxUSD, limit),
-			Used: b.EstimatedCostUSD + b.UnknownMaxUSD, Max: limit})
 	}
 	return err
 }
@@ -301,8 +302,8 @@ func (g *gathering) waiting(s *StatusResult) {
 	if s.Blocked != nil {
 		add(s.Blocked.What, s.Blocked.Why, s.Blocked.Remediation)
 	}
-	if l := s.Loop; l != nil && l.CutOff {
-		add("the loop "+l.ID+" was cut off in tick "+fmt.Sprint(l.Tick), "it keeps its own goal and limits", "`relay loop --resume`")
+	if s.Loop != nil {
+		g.loop(s, add)
 	}
 	if len(g.d.Stopped) > 0 && s.Blocked == nil && s.Question == "" {
 		if last := g.d.Stopped[0]; s.LastRun != nil && s.LastRun.RunID == last.RunID {
@@ -311,5 +312,18 @@ func (g *gathering) waiting(s *StatusResult) {
 	}
 	for _, a := range s.Alerts {
 		add("more than half of a cap is used", a, "`relay cost --by day`")
+	}
+}
+
+// loop says what the newest loop wants of a person.
+func (g *gathering) loop(s *StatusResult, add func(what, why, command string)) {
+	l, since := s.Loop, s.LastRun != nil && s.LastRun.StartedAt.After(s.Loop.UpdatedAt)
+	switch {
+	case l.Running && l.Wait != nil:
+		add("the loop "+l.ID+" waits until "+digest.Clock(l.Wait.Until), report.Tell(l.Wait.Limits, report.Limit.MetUntil), "`relay wake` asks again now, `relay stop` ends it")
+	case l.CutOff:
+		add("the loop "+l.ID+" was cut off in tick "+fmt.Sprint(l.Tick), "it keeps its own goal and limits", "`relay loop --resume`")
+	case !l.Running && l.Reason != loop.Question && afterLoop(l.Reason) != "" && !since && l.UpdatedAt.After(g.d.Since):
+		add("the loop "+l.ID+" ended: "+string(l.Reason), l.Why, afterLoop(l.Reason))
 	}
 }

@@ -106,12 +106,15 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 		l = loop.Begin(env, repo.ws, loop.Options{Mode: loop.Mode(o.Mode), Goal: o.Goal, MaxTicks: o.MaxTicks, Until: o.Until, MaxCostUSD: o.MaxCostUSD}, hooks)
 	}
 	out, err := l.Run(ctx)
-	if err != nil {
+	if out == nil {
 		return nil, err
 	}
 	res := loopResult(ctx, out)
 	if trusted {
 		r.tellEnd(repo, env.Loaded.Config.Notify, res)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return res, nil
 }
@@ -159,26 +162,43 @@ func loopResult(ctx context.Context, out *loop.Outcome) *LoopResult {
 	return res
 }
 
+// afterLoop is what a person does about a loop that ended for this reason; "" where nobody
+// is needed, or its last tick says it.
+func afterLoop(reason loop.Reason) string {
+	switch reason {
+	case loop.LimitLasts:
+		return "`relay loop` again when the limit is over; `fallback` in the configuration names who may stand in, limits.max_wait how long a loop waits"
+	case loop.Question:
+		return "`relay answer \"…\"`, then `relay loop` again"
+	case loop.BudgetWarning:
+		return "`relay status` shows the budgets; raise budgets.per_milestone or let the rest be"
+	case loop.MilestoneChanged:
+		return "`relay history`, then `relay loop` for the next milestone"
+	case loop.Failed:
+		return "`relay status`, then `relay loop` begins a new one"
+	}
+	return ""
+}
+
 // loopEnd gives the exit code and what to type. A limit that the operator set is a
 // good end; where a person has to look, it is 1.
 func loopEnd(out *loop.Outcome) (code int, next string) {
 	if out.Report != nil {
 		next = out.Report.Next
 	}
+	if own := afterLoop(out.Reason); own != "" {
+		next = own
+	}
 	switch out.Reason {
-	case loop.LimitLasts:
-		return ExitStopped, "`relay loop` again when the limit is over; `fallback` in the configuration names who may stand in, limits.max_wait how long a loop waits"
+	case loop.LimitLasts, loop.Failed:
+		return ExitStopped, next
 	case loop.Stopped, loop.Blocked:
 		if out.Report != nil {
 			return Explain(out.Report.Code).ExitCode, next
 		}
 		return ExitStopped, "`relay show`"
-	case loop.Question:
-		return ExitWaiting, "`relay answer \"…\"`, then `relay loop` again"
-	case loop.BudgetWarning:
-		return ExitWaiting, "`relay status` shows the budgets; raise budgets.per_milestone or let the rest be"
-	case loop.MilestoneChanged:
-		return ExitWaiting, "`relay history`, then `relay loop` for the next milestone"
+	case loop.Question, loop.BudgetWarning, loop.MilestoneChanged:
+		return ExitWaiting, next
 	case loop.CostReached:
 		if len(out.Ticks) == 0 {
 			return ExitBlocked, "`relay loop` with a higher --max-cost-usd, or lower orchestrator.max_budget_usd and builder.claude_code.max_budget_usd"

@@ -59,6 +59,7 @@ type StatusResult struct {
 	ExitCode    int           `json:"exit_code"`
 
 	lockedBy string // the command that has the lock
+	spent    string // what to type when the budgets cover no tick; "" when they do
 }
 
 // WaitingTask is a task of a pipeline that waits for an answer.

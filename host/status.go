@@ -102,18 +102,25 @@ func (s *StatusResult) readLedger(o *opened, stateDir string) error {
 	}
 	caps := o.loaded.Config.Budgets.PerMilestone
 	s.Warning = st.BudgetWarning
+	dollars := st.Budgets.EstimatedCostUSD
+	if caps.MaxEstimatedCostUSD > 0 { // what nobody knows counts as what it may have cost
+		dollars += st.Budgets.UnknownMaxUSD
+	}
 	s.Budgets = []BudgetLine{
 		{"ticks", float64(st.Budgets.Ticks), float64(caps.MaxTicks)},
 		{"orchestrator calls", float64(st.Budgets.OrchestratorCalls), float64(caps.MaxOrchestratorCalls)},
 		{"builder calls", float64(st.Budgets.BuilderCalls), float64(caps.MaxBuilderCalls)},
 		{"verify runs", float64(st.Budgets.VerifyRuns), float64(caps.MaxVerifyRuns)},
-		{"dollars", st.Budgets.EstimatedCostUSD, caps.MaxEstimatedCostUSD},
+		{"dollars", dollars, caps.MaxEstimatedCostUSD},
 	}
 	standings, err := book.Standings()
 	for _, c := range standings {
 		s.Budgets = append(s.Budgets, BudgetLine{c.Name, c.Used, c.Max})
 	}
 	s.Alerts = book.Alerts()
+	if f, ok := fault.As(book.Check(ledger.WorstCase(o.loaded.Config, 0))); ok {
+		s.spent = f.Fix
+	}
 	return err
 }
 
@@ -207,6 +214,8 @@ func (s *StatusResult) decideNext(o *opened) {
 		s.Next, s.ExitCode = s.Tasks[0].Next, ExitWaiting
 	case s.Blocked != nil:
 		s.Next, s.ExitCode = s.Blocked.Remediation, ExitBlocked
+	case s.spent != "":
+		s.Next = s.spent
 	case s.Loop != nil && s.Loop.CutOff:
 		s.Next = "`relay loop --resume`"
 	case s.LastRun != nil && s.LastRun.Code.Outcome() == judge.OutcomeStop:
