@@ -24,6 +24,9 @@ type loopOptions struct {
 
 func newLoopCmd(a *app, runF func(context.Context, *loopOptions) error) *cobra.Command {
 	o := &loopOptions{app: a, nowFunc: time.Now}
+	if clock != nil {
+		o.nowFunc = clock.Now
+	}
 	cmd := &cobra.Command{
 		Use:   "loop",
 		Short: "Tick after tick, until something says stop",

@@ -343,9 +343,9 @@ func cmdWaitFor(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // cmdSignal sends a signal to the process whose id is in a file's "pid" or is all
-// that it holds: signal INT|TERM|KILL FILE.
+// that it holds: signal INT|TERM|HUP|KILL FILE.
 func cmdSignal(ts *testscript.TestScript, neg bool, args []string) {
-	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}
+	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}
 	text := strings.TrimSpace(ts.ReadFile(args[1]))
 	pid, err := strconv.Atoi(text)
 	if err != nil {
