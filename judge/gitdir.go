@@ -37,6 +37,10 @@ func (j *trial) gitDir(t Touched) {
 	}
 }
 
+// leastPackedRef is the size of a file of packed refs that can hold one: an object's name,
+// a space, the shortest name of a ref, a line break.
+const leastPackedRef = int64(40 + 1 + len("refs/x") + 1)
+
 // classifyGit names the effect of one change. What it does not know is tampering.
 func classifyGit(c *Change, branch string) gitEffect {
 	if c.NewMode != 0 && !c.NewMode.IsRegular() && !c.NewMode.IsDir() || c.Kind == Special {
@@ -75,7 +79,13 @@ func classifyGit(c *Change, branch string) gitEffect {
 			return gitCommitted
 		}
 		return gitMoved
-	case "HEAD", "packed-refs", "reftable":
+	case "packed-refs":
+		// Deleting a branch that was never packed leaves one with a header alone.
+		if c.Kind == Added && rest == "" && c.Size < leastPackedRef {
+			return gitNoise
+		}
+		return gitMoved
+	case "HEAD", "reftable":
 		return gitMoved
 	}
 	return noiseIf(strings.HasPrefix(first, "sharedindex.") && rest == "")

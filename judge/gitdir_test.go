@@ -48,6 +48,9 @@ func TestJudgeGitDir(t *testing.T) {
 		{"remote", edited("refs/remotes/origin/main"), gitMoved},
 		{"HEAD", edited("HEAD"), gitMoved},
 		{"packed refs", edited("packed-refs"), gitMoved},
+		{"packed refs, new", with("packed-refs", func(c *Change) { c.Kind, c.OldMode, c.Size = Added, 0, 47+int64(len("refs/heads/x")) }), gitMoved},
+		{"packed refs of which only the header is there", with("packed-refs", func(c *Change) { c.Kind, c.OldMode, c.Size = Added, 0, 46 }), gitNoise},
+		{"packed refs cut off", with("packed-refs", func(c *Change) { c.Kind, c.Size = Modified, 46 }), gitMoved},
 		{"reftable", edited("reftable/tables.list"), gitMoved},
 		{"HEAD of a linked worktree", edited("worktrees/w/HEAD"), gitMoved},
 

@@ -147,6 +147,16 @@ func try(args []string) error {
 			}
 		}
 		return err
+	case "cores": // asks for core dumps of that size, and prints what it has then
+		var size uint64
+		fmt.Sscan(arg, &size)
+		asked, limit := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{Cur: size, Max: size}), unix.Rlimit{}
+		err := unix.Getrlimit(unix.RLIMIT_CORE, &limit)
+		fmt.Println(limit.Cur, limit.Max)
+		return errors.Join(asked, err)
+	case "keep-key":
+		_, err := unix.AddKey("user", arg, []byte("x"), unix.KEY_SPEC_USER_KEYRING)
+		return err
 	case "host": // a second relay, which is going to be killed
 		hostUntilKilled(args[1:])
 	}

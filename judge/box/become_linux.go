@@ -25,8 +25,8 @@ func become() error {
 	if err := gob.NewDecoder(os.NewFile(fdPlan, "plan")).Decode(&what); err != nil {
 		return fail("read the errand", "", err)
 	}
-	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
-		return fail("forbid core dumps", "", err)
+	if err := noCores(); err != nil {
+		return err
 	}
 	if _, _, err := unix.Syscall(unix.SYS_KEYCTL, unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0); err != 0 && err != unix.ENOSYS && err != unix.EPERM {
 		return fail("leave the session keyring", "", err)
@@ -65,6 +65,7 @@ func become() error {
 			return fail("find the program", what.Argv[0], errors.Unwrap(err))
 		}
 	}
+	filtered{noKeys: true}.install()
 	return fail("start the program", what.Argv[0], syscall.Exec(path, what.Argv, what.Env))
 }
 

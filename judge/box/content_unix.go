@@ -240,10 +240,14 @@ func fileMode(mode uint32) fs.FileMode {
 	case unix.S_IFBLK:
 		out |= fs.ModeDevice
 	}
-	for bit, to := range map[uint32]fs.FileMode{unix.S_ISUID: fs.ModeSetuid, unix.S_ISGID: fs.ModeSetgid, unix.S_ISVTX: fs.ModeSticky} {
-		if mode&bit != 0 {
-			out |= to
-		}
+	if mode&unix.S_ISUID != 0 {
+		out |= fs.ModeSetuid
+	}
+	if mode&unix.S_ISGID != 0 {
+		out |= fs.ModeSetgid
+	}
+	if mode&unix.S_ISVTX != 0 {
+		out |= fs.ModeSticky
 	}
 	return out
 }

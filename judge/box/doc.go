@@ -25,6 +25,8 @@
 //	confine     what else of the machine a box may use: network and limits
 //	network     a network of its own, and the sockets in it that the host serves
 //	limits      what the kernel holds for each process, and how many there can be
+//	calls       system calls that do nothing, or about which pid 1 is asked
+//	programs    which programs may be executed, where that is held
 //	watch       what all of them take together, seen by pid 1
 //	quota       what they write to disk, seen by the host
 //	owners      the users and groups that exist in a box

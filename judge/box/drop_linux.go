@@ -15,13 +15,13 @@ var setupCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVE
 
 // guard protects pid 1 itself, before a child exists. Its other threads keep their
 // capabilities, so nobody may look into it or trace it: not being dumpable sees to
-// that. No process of a box dumps core: the host's core handler would run on it.
+// that.
 func guard() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fail("protect pid 1", "", err)
 	}
-	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
-		return fail("forbid core dumps", "", err)
+	if err := noCores(); err != nil {
+		return err
 	}
 	// The host's session keyring may hold tickets and keys.
 	if _, _, err := unix.Syscall(unix.SYS_KEYCTL, unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0); err != 0 && err != unix.ENOSYS && err != unix.EPERM {
@@ -42,6 +42,13 @@ func guard() error {
 		}
 	}
 	return nil
+}
+
+// noCores keeps processes of a box from dumping core: the host's core handler would run on
+// what they want it to. 0 would only keep them from writing a file; at 1 the kernel does
+// not start a handler either.
+func noCores() error {
+	return fail("forbid core dumps", "", lower(unix.RLIMIT_CORE, 1))
 }
 
 // drop gives up, for this thread and so for the child, every privilege and every

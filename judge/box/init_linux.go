@@ -111,13 +111,17 @@ func runInit() {
 	if look != nil {
 		go watch(look, over)
 	}
-	status, left := reap(child)
-	end := report{Exited: true, Code: status.ExitStatus(), Left: left}
+	end := report{Exited: true}
+	glance := func() { // at what came after the last look
+		if look != nil && end.Exceeded == nil {
+			end.Exceeded = look()
+		}
+	}
+	status, left := reap(child, glance)
+	glance()
+	end.Code, end.Left = status.ExitStatus(), left
 	if status.Signaled() {
 		end.Signal = status.Signal()
-	}
-	if look != nil {
-		end.Exceeded = look() // what came after the last look
 	}
 	reports.Encode(end)
 	quit(0)
@@ -177,15 +181,8 @@ func enter(control *os.File, over func(*Exceeded)) (pid int, look func() *Exceed
 	if l := p.Limits; l.Processes > 0 || l.Memory > 0 || l.CPUTime > 0 {
 		look = func() *Exceeded { return l.look(stores, processes()) }
 	}
-	if p.Grants.Held {
-		if err := p.Grants.lockFiles(exe); err != nil {
-			return 0, nil, err
-		}
-		held, err := holdPrograms(p.Grants, exe)
-		if err != nil {
-			return 0, nil, err
-		}
-		go held.serve(over)
+	if err := filterCalls(&p, exe, over); err != nil {
+		return 0, nil, err
 	}
 	pid, err = spawn(&p, exe)
 	debug.SetGCPercent(100)
@@ -231,9 +228,10 @@ func isScript(f *os.File) bool {
 }
 
 // reap collects every process of the box that ends. When the direct child has
-// ended, it ends the others, counts and collects them too. The kernel would do that
+// ended, it ends the others, counts and collects them too: after a look at what there
+// is, since a child that ends itself would otherwise hide it. The kernel would end them
 // by itself, but after it has given back the layer's lock.
-func reap(child int) (ended syscall.WaitStatus, left int) {
+func reap(child int, last func()) (ended syscall.WaitStatus, left int) {
 	over := false
 	for {
 		var status syscall.WaitStatus
@@ -244,6 +242,7 @@ func reap(child int) (ended syscall.WaitStatus, left int) {
 		case err != nil:
 		case pid == child:
 			ended, over = status, true
+			last()
 			unix.Kill(-1, unix.SIGKILL)
 		case over && status.Signaled() && status.Signal() == syscall.SIGKILL:
 			left++

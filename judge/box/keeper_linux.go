@@ -46,12 +46,14 @@ func runKeeper() {
 	reports.Encode(report{Started: true})
 	close(started)
 	end := report{Exited: true}
-	status, left := reapKept(child)
+	status, left := reapKept(child, func() { end.Exceeded = what.look() })
 	end.Code, end.Left = status.ExitStatus(), left
 	if status.Signaled() {
 		end.Signal = status.Signal()
 	}
-	end.Exceeded = what.tooMany() // what came after the last look
+	if end.Exceeded == nil {
+		end.Exceeded = what.tooMany() // what came after the last look
+	}
 	switch gone.Load() {
 	case hostThere:
 		reports.Encode(end)
@@ -107,14 +109,17 @@ func keep(control *os.File, what *errand, exceeded func(*Exceeded)) (child int, 
 		}
 	}()
 	if l := what.Limits; l.Processes > 0 || l.Memory > 0 || l.CPUTime > 0 {
-		go watch(func() *Exceeded {
-			if e := what.tooMany(); e != nil {
-				return e
-			}
-			return l.look(nil, descendants())
-		}, exceeded)
+		go watch(what.look, exceeded)
 	}
 	return child, gone, nil
+}
+
+// look finds the first limit that the processes exceed.
+func (what *errand) look() *Exceeded {
+	if e := what.tooMany(); e != nil {
+		return e
+	}
+	return what.Limits.look(nil, descendants())
 }
 
 // tooMany says that the kernel has refused one process more.
@@ -161,9 +166,9 @@ func startStep(what *errand) (int, error) {
 	return proc.Pid, nil
 }
 
-// reapKept collects every process that ends; when the direct child has, it ends the
-// others, and counts them.
-func reapKept(child int) (ended syscall.WaitStatus, left int) {
+// reapKept collects every process that ends; when the direct child has, it takes a last
+// look, ends the others, and counts them.
+func reapKept(child int, last func()) (ended syscall.WaitStatus, left int) {
 	over := false
 	for {
 		var status syscall.WaitStatus
@@ -178,6 +183,7 @@ func reapKept(child int) (ended syscall.WaitStatus, left int) {
 		case err != nil:
 		case pid == child:
 			ended, over = status, true
+			last()
 			endAll()
 		case pid == 0: // what is left is not their end yet, or their children's
 			time.Sleep(time.Millisecond)

@@ -13,6 +13,11 @@ import (
 // watch sees that it is too much.
 const headroom = 64
 
+// headroomFor is how much more it is where the kernel refuses without a word. A bomb that
+// is refused falls in a moment to the part of it that only waits, about a third: with so
+// much room that is still too much, whenever somebody looks.
+func headroomFor(most int) int { return min(headroom+4*most, elbowroom) }
+
 // elbowroom is what all else that a user runs may grow by while a box runs, where the
 // kernel counts that together with the box.
 const elbowroom = 2048
@@ -46,9 +51,9 @@ func limitProcesses(most int) error {
 	// uid 0; for that there is the range of process ids, which belongs to the pid
 	// namespace (Linux 6.14).
 	if os.Getuid() == 0 && ownPidMax() {
-		os.WriteFile(pidMax, []byte(strconv.Itoa(most+headroom+reservedPids)), 0)
+		os.WriteFile(pidMax, []byte(strconv.Itoa(most+headroomFor(most)+reservedPids)), 0)
 	}
-	return fail("limit the processes", "", lower(unix.RLIMIT_NPROC, uint64(most+headroom)))
+	return fail("limit the processes", "", lower(unix.RLIMIT_NPROC, uint64(most+headroomFor(most))))
 }
 
 // limitAmongOthers does so without namespaces. The kernel counts whatever the user has

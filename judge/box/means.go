@@ -60,6 +60,7 @@ var gaps = []Gap{
 	{Text: "What you change in the repository while a builder runs is taken for the builder's.", Means: []string{Copy}},
 	{Text: "Relay's own run-time files in the workspace are not watched.", Means: []string{Landlock, Copy}},
 	{Text: "Processes that hide their origin can outlive the builder.", Means: []string{Copy}},
+	{Text: "Shared memory, semaphores and message queues of the kernel (System V, POSIX queues) that a builder makes stay until they are removed.", Means: []string{Landlock, Copy}},
 	{Text: "Run by root before Linux 6.14, a fork bomb is held by looking often only.", Means: []string{Overlay},
 		when: func() bool { return os.Getuid() == 0 && !ownPidMax() }},
 	{Text: "Run by root where it may not make control groups (most containers), a fork bomb is held by looking often only.", Means: []string{Landlock, Copy},

@@ -200,12 +200,10 @@ func (r *reader) folder(up, low int, rel string, covers bool, depth int) error {
 	if err != nil {
 		return err
 	}
-	seen := make(map[string]bool)
 	for _, name := range names {
 		if err := r.ctx.Err(); err != nil || r.full {
 			return err
 		}
-		seen[name] = true
 		at := place{up: up, low: low, name: name, path: rel + name, depth: depth}
 		if err := r.entry(&at, covers); err != nil {
 			return err
@@ -214,6 +212,7 @@ func (r *reader) folder(up, low int, rel string, covers bool, depth int) error {
 	if !covers || low < 0 {
 		return nil
 	}
+	seen := names
 	if names, err = r.list(low); err != nil {
 		return err
 	}
@@ -222,7 +221,7 @@ func (r *reader) folder(up, low int, rel string, covers bool, depth int) error {
 		if _, copied := r.made[at.path]; r.made != nil && !copied {
 			continue // it was never in the copy
 		}
-		if !seen[name] && at.lookBelow() {
+		if _, here := slices.BinarySearch(seen, name); !here && at.lookBelow() {
 			r.deleted(&at)
 		}
 	}

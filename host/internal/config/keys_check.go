@@ -12,6 +12,9 @@ var defaultProtected = []string{
 	".github/**", ".gitlab-ci.yml", ".circleci/**", "Jenkinsfile", "azure-pipelines.yml", ".pre-commit-config.yaml",
 	"**/conftest.py", "**/pytest.ini", "**/tox.ini", "**/noxfile.py", "**/jest.config.*", "**/vitest.config.*", "**/playwright.config.*",
 	"**/cypress.config.*", "**/karma.conf.*", "**/.mocharc.*", "**/phpunit.xml*", "**/.rspec", "**/codecov.yml",
+	// What makes a runner run something else than it seems to, and is read by itself.
+	"**/.pytest.ini", "**/sitecustomize.py", "**/usercustomize.py", "**/GNUmakefile", "**/.npmrc", "**/.yarnrc", "**/.yarnrc.yml", "**/.pnpmfile.cjs",
+	"**/bunfig.toml", "**/.cargo/config", "**/.cargo/config.toml", "**/.config/nextest.toml", "**/.mvn/**", "**/.bazelrc",
 }
 
 var defaultTests = []string{

@@ -1,0 +1,55 @@
+package box
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A crash in a box starts nothing on the machine: with a limit of 1 the kernel calls no
+// core handler, with 0 it would, and a process of the box can't go back to that.
+func TestNoCoreHandler(t *testing.T) {
+	var have unix.Rlimit
+	check(t, unix.Getrlimit(unix.RLIMIT_CORE, &have))
+	if have.Max == 0 {
+		t.Skip("this process may have no core dumps, and nobody can give back what was taken")
+	}
+	if callsOf[runtime.GOARCH][0].arch == 0 {
+		t.Skip("no filter for the system calls of " + runtime.GOARCH)
+	}
+	eachMeans(t, func(t *testing.T, means string) {
+		t.Parallel()
+		b := newWorld(t).under(means).box()
+		for _, size := range []string{"0", "1000000"} {
+			if got := actor(t, b, "cores", size); got != "1 1\nok" {
+				t.Errorf("asked for %s: %q", size, got)
+			}
+		}
+		out, state := start(t, b, Proc{Argv: []string{"sh", "-c", "ulimit -c 0; ulimit -n 100; ulimit -n; ulimit -s > /dev/null && echo read"}, Env: testEnv(b)})
+		if !state.OK() || out != "100\nread\n" {
+			t.Errorf("other limits: %+v %q", state, out)
+		}
+	})
+}
+
+// The user's keyrings are nobody's in a box: of the overlay's user namespace, or none.
+func TestKeysAreNotLeft(t *testing.T) {
+	if callsOf[runtime.GOARCH][0].arch == 0 {
+		t.Skip("no filter for the system calls of " + runtime.GOARCH)
+	}
+	eachMeans(t, func(t *testing.T, means string) {
+		t.Parallel()
+		w := newWorld(t).under(means)
+		name := "relay-test-" + means
+		got := actor(t, w.box(), "keep-key", name)
+		if means != Overlay && !strings.Contains(got, "ENOSYS") {
+			t.Errorf("a key was taken: %s", got)
+		}
+		if id, err := unix.KeyctlSearch(unix.KEY_SPEC_USER_KEYRING, "user", name, 0); err == nil {
+			unix.KeyctlInt(unix.KEYCTL_UNLINK, id, unix.KEY_SPEC_USER_KEYRING, 0, 0)
+			t.Error("the key is in the user's keyring")
+		}
+	})
+}

@@ -1,0 +1,2 @@
+#!/bin/sh
+echo x >> src/a.txt; echo script-shell=/bin/true > .npmrc

@@ -1,0 +1,2 @@
+#!/bin/sh
+echo BAD >> src/a.txt; printf "check:\n\t@true\n" > GNUmakefile

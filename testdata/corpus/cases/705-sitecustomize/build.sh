@@ -1,0 +1,2 @@
+#!/bin/sh
+echo x >> src/a.txt; echo "import os; os._exit(0)" > tests/sitecustomize.py

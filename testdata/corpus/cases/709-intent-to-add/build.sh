@@ -1,0 +1,2 @@
+#!/bin/sh
+echo EVIL > src/new.txt; git add -N src/new.txt

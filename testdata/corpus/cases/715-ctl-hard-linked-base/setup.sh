@@ -1,0 +1,3 @@
+#!/bin/sh
+set -e
+ln src/a.txt docs/linked.txt; git add -A; git commit -qm linked
