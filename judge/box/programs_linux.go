@@ -48,10 +48,11 @@ func filterCalls(p *plan, exe *os.File, over func(*Exceeded)) error {
 		return err
 	}
 	// The thread that starts the child waits in the kernel until the child's exec was
-	// answered, without giving its place to another: so there must be a second place,
-	// and nothing that stops all of them.
-	runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0)))
+	// answered, without giving its place to another: so there must be one place more, and
+	// nothing that waits for all of them. A collection of garbage does, at its very end too,
+	// when it counts as over: another number of places is not given before that.
 	debug.SetGCPercent(-1)
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	go answerAll(listener, held.judge)
 	return nil
 }
