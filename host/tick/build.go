@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -131,6 +132,9 @@ func (r *run) buildWith(ctx context.Context, c crew.Choice) (*pluginhost.Failure
 			return nil, err
 		}
 	}
+	if err := r.showTask(); err != nil {
+		return nil, err
+	}
 	if err := r.enter(stateBuild); err != nil {
 		return nil, err
 	}
@@ -150,6 +154,20 @@ func (r *run) buildWith(ctx context.Context, c crew.Choice) (*pluginhost.Failure
 		r.leave(p.Worker.Summary)
 	}
 	return f, err
+}
+
+// showTask puts this run's TASK.json into a box that is a copy: it was made while the
+// orchestrator thought, and has that of the run before. A driver that reads it there would
+// carry out the wrong task.
+func (r *run) showTask() error {
+	if r.change.Box().Dir() == r.git.Root {
+		return nil // an overlay shows the work tree as it is
+	}
+	dir := filepath.Join(r.change.Box().Dir(), filepath.FromSlash(r.ws.Rel()))
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return internal(err)
+	}
+	return internal(workspace.WriteFile(filepath.Join(dir, filepath.Base(r.ws.Task())), r.taskJSON))
 }
 
 // afterFailedBuild keeps what a builder had done before it failed, was interrupted or
