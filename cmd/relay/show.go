@@ -71,7 +71,7 @@ func showRun(p *printer, s *host.ShowResult) {
 		p.row("relay did", e.Did)
 		if s.Report == nil || s.Report.Next == "" {
 			p.row("you can", p.command(e.Command))
-		} else {
+		} else if !strings.HasPrefix(s.Report.Next, "`relay show`") { // which is what is read here
 			p.row("you can", p.command(host.Safe(s.Report.Next)))
 		}
 	}
