@@ -150,6 +150,8 @@ type CycleShow struct {
 	Doc
 	Cycle    *Cycle        `json:"cycle"`
 	Findings []FindingLine `json:"findings,omitempty"`
+	Rules    []RuleLook    `json:"rules,omitempty"` // how the revision came to its verdict, one rule after the other
+	Changes  []FileDiff    `json:"diff,omitempty"`  // with --diff
 	Files    []HistoryFile `json:"files"`
 	Diff     string        `json:"-"`
 	Tests    string        `json:"-"`
@@ -199,8 +201,17 @@ func (r *Repo) ShowCycle(_ context.Context, id string) (*CycleShow, error) {
 			*to = string(b)
 		}
 	}
+	s.Rules = ofCycle(rec).looks()
 	s.Files, err = files(dir)
 	return s, err
+}
+
+// SplitDiff takes the revision apart into its files, each with the rules that it broke.
+func (s *CycleShow) SplitDiff() {
+	s.Changes = SplitDiff(s.Diff)
+	if s.Cycle.Revision != nil {
+		attach(s.Changes, s.Cycle.Revision.Rules)
+	}
 }
 
 // CycleIDs are the short ids of cycles that begin with a prefix, newest first, for

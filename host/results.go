@@ -121,6 +121,7 @@ type ShowResult struct {
 	Output   []string      `json:"output,omitempty"` // the last lines of the check that failed
 	Diff     []FileDiff    `json:"diff,omitempty"`   // with --diff
 	Landed   bool          `json:"landed"`           // its commit is an ancestor of HEAD
+	Way      string        `json:"way,omitempty"`    // out of a verdict that is none of success
 	Next     []string      `json:"next,omitempty"`
 }
 

@@ -32,11 +32,12 @@ func (r *Repo) Show(ctx context.Context, run string) (*ShowResult, error) {
 	} else if err := s.fromHistory(o, run); err != nil {
 		return nil, err
 	}
-	s.Rules = looks(s.Report)
+	s.Rules = o.rulesOfRun(s.Run, s.Report)
 	if s.Run.Code != "" {
 		e := Explain(s.Run.Code)
 		s.Explain = &e
 	}
+	s.Way = s.way()
 	s.Landed = s.Run.Commit != "" && isAncestor(ctx, o.root, s.Run.Commit)
 	s.Next = s.next()
 	return s, nil
@@ -121,13 +122,43 @@ func (s *ShowResult) next() []string {
 	case s.Run.Code == "":
 		return []string{"`relay recover`"}
 	case s.Explain != nil && s.Run.Code != judge.Success:
-		next := []string{s.Explain.Command}
+		var next []string
+		if s.Way != "" {
+			next = append(next, s.Way)
+		}
 		if s.hasPatch() {
 			next = append(next, "`relay salvage "+id+"`")
 		}
 		return next
 	}
 	return nil
+}
+
+// way is the shortest way on from a verdict: what the run itself suggests, or else its code.
+func (s *ShowResult) way() string {
+	if s.Explain == nil || s.Run.Code == judge.Success {
+		return ""
+	}
+	if s.Report != nil {
+		if way := onward(s.Report.Next); way != "" {
+			return way
+		}
+	}
+	return onward(s.Explain.Command)
+}
+
+// onward is a suggestion without the look at the run that it may begin with: whoever reads
+// it in relay show has just had that.
+func onward(next string) string {
+	rest, looks := strings.CutPrefix(next, "`relay show`")
+	if !looks {
+		return next
+	}
+	i := strings.IndexAny(rest, ",;")
+	if i < 0 {
+		return ""
+	}
+	return strings.TrimPrefix(strings.TrimSpace(rest[i+1:]), "then ")
 }
 
 func (s *ShowResult) hasPatch() bool {

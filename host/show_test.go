@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/paxiom/relay/host/cycle"
 	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/pipeline"
+	"github.com/paxiom/relay/host/pipeline/answer"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -46,6 +49,80 @@ func FuzzSplitDiff(f *testing.F) {
 	})
 }
 
+// The same for an attempt at a task and for a cycle's revision.
+func TestLooksOfOthers(t *testing.T) {
+	hits := []report.RuleHit{{Code: string(judge.StopForbidden), Path: ".env"}}
+	task := func(code judge.Code, j *pipeline.Judged, ok bool, verdicts ...string) *TaskTrail {
+		tr := &TaskTrail{Code: code, Judged: j, Sessions: []pipeline.Session{{Name: "code-1-1"}}}
+		tr.Task.Validation.Command, tr.Task.AcceptanceCriteria = []string{"go", "test"}, []string{"one", "two"}
+		if j != nil && j.Code == judge.Success {
+			tr.Checks = []pipeline.Check{{Command: tr.Task.Validation.Command}, {OK: ok, ExitCode: 1, Command: tr.Task.Validation.Command}}
+		}
+		for _, v := range verdicts {
+			tr.Criteria = append(tr.Criteria, pipeline.Criterion{Text: "it", Verdict: answer.Verdict{Verdict: v}})
+		}
+		return tr
+	}
+	held := &pipeline.Judged{Code: judge.Success}
+	ofA := func(f *cycle.RevisionFacts, tests *cycle.TestFacts, problem *cycle.Problem) *Cycle {
+		c := &Cycle{Revision: f, Tests: tests, Problem: problem}
+		c.ConfigSnapshot.Cycle.TestCommand = []string{"make", "test"}
+		return c
+	}
+	for name, c := range map[string]struct {
+		looks []RuleLook
+		want  string
+	}{
+		"a task under way":        {ofTask(task("", nil, true)).looks(), ""},
+		"a task that landed":      {ofTask(task(judge.Success, held, true, answer.Yes, answer.Yes)).looks(), "11 held"},
+		"a task in a wrong place": {ofTask(task(judge.StopForbidden, &pipeline.Judged{Code: judge.StopForbidden, Rules: hits}, false)).looks(), "8 held, decided no forbidden path, name or kind of file, not reached 2"},
+		"its command fails":       {ofTask(task(judge.StopVerifyFailedSlow, held, false)).looks(), "9 held, decided the validation command passes, not reached 1"},
+		"a criterion is not met":  {ofTask(task(judge.StopVerifyFailedSlow, held, true, answer.Yes, answer.No)).looks(), "10 held, decided every acceptance criterion is met"},
+		"no plan":                 {ofTask(&TaskTrail{Code: judge.BlockedOrchestrator}).looks(), ""},
+		"no revision yet":         {ofCycle(ofA(nil, nil, nil)).looks(), ""},
+		"a revision that landed":  {ofCycle(ofA(&cycle.RevisionFacts{Code: judge.Success}, &cycle.TestFacts{Passed: true}, nil)).looks(), "11 held"},
+		"its tests fail":          {ofCycle(ofA(&cycle.RevisionFacts{Code: judge.Success}, &cycle.TestFacts{}, nil)).looks(), "10 held, decided the service's tests pass"},
+		"a revision stopped":      {ofCycle(ofA(&cycle.RevisionFacts{Code: judge.StopForbidden, Rules: hits}, nil, nil)).looks(), "9 held, decided no forbidden path, name or kind of file, not reached 1"},
+		"a reviser that hangs":    {ofCycle(ofA(nil, nil, &cycle.Problem{Code: judge.StopBuilderTimeout})).looks(), "1 held, decided the builder ended within its time, not reached 9"},
+		"a cycle without a model": {ofCycle(ofA(nil, nil, &cycle.Problem{Code: judge.BlockedAuth})).looks(), ""},
+	} {
+		n, left, text := 0, 0, ""
+		for _, l := range c.looks {
+			switch l.State {
+			case RuleHeld:
+				n++
+			case RuleNotReached:
+				left++
+			default:
+				text += fmt.Sprintf(", %s %s", l.State, l.Rule)
+			}
+		}
+		if len(c.looks) > 0 {
+			text = fmt.Sprintf("%d held", n) + text
+		}
+		if left > 0 {
+			text += fmt.Sprintf(", not reached %d", left)
+		}
+		if text != c.want {
+			t.Errorf("%s: %q, want %q", name, text, c.want)
+		}
+	}
+}
+
+// What relay show suggests is more than to look at the run.
+func TestOnward(t *testing.T) {
+	for next, want := range map[string]string{
+		"`relay show` lists every broken rule":                 "",
+		"`relay show` names the paths; widen the task's scope": "widen the task's scope",
+		"`relay show`, then ask for a smaller step":            "ask for a smaller step",
+		"`git status`, then commit or stash":                   "`git status`, then commit or stash",
+	} {
+		if got := onward(next); got != want {
+			t.Errorf("%q: %q, want %q", next, got, want)
+		}
+	}
+}
+
 // Why a run ended, rule by rule: what decided, what was broken as well, what nobody looked
 // at any more.
 func TestLooks(t *testing.T) {
@@ -76,7 +153,7 @@ func TestLooks(t *testing.T) {
 		"a question writes": {&Report{Code: judge.StopQuestionChanged, Task: report.Task{TaskKind: "question"}, States: built}, "10 held, decided STOP_QUESTION_SIDE_EFFECTS, not reached 2"},
 	} {
 		held, left, text := 0, 0, ""
-		for _, l := range looks(c.r) {
+		for _, l := range ofRun(c.r).looks() {
 			switch l.State {
 			case RuleHeld:
 				held++
@@ -86,7 +163,7 @@ func TestLooks(t *testing.T) {
 				text += fmt.Sprintf(", %s %s", l.State, l.Code)
 			}
 		}
-		if len(looks(c.r)) > 0 {
+		if len(ofRun(c.r).looks()) > 0 {
 			text = fmt.Sprintf("%d held", held) + text
 		}
 		if left > 0 {
@@ -96,7 +173,7 @@ func TestLooks(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, text, c.want)
 		}
 	}
-	if l := looks(&Report{Code: judge.StopVerifyFailedFast, Verification: failed, States: checked}); l[len(l)-2].Hits[0].Rule != "the check unit failed with exit status 2" || len(l[len(l)-2].Hits) != 1 {
+	if l := ofRun(&Report{Code: judge.StopVerifyFailedFast, Verification: failed, States: checked}).looks(); l[len(l)-2].Hits[0].Rule != "the check unit failed with exit status 2" || len(l[len(l)-2].Hits) != 1 {
 		t.Errorf("%+v", l[len(l)-2].Hits)
 	}
 }

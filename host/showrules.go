@@ -1,16 +1,20 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/pipeline"
+	"github.com/paxiom/relay/host/pipeline/answer"
 	"github.com/paxiom/relay/judge"
 )
 
 // RuleLook is one rule that a change is held to, and what came of it.
 type RuleLook struct {
-	Code  Code             `json:"code"`  // that a run has when this is what ends it
+	Code  Code             `json:"code"`  // that a run has when this is what ends it; "" where you decide about it
 	Rule  string           `json:"rule"`  // in a sentence
 	State RuleState        `json:"state"` // see the constants
 	Hits  []report.RuleHit `json:"hits,omitempty"`
@@ -27,62 +31,100 @@ const (
 	RuleNotReached RuleState = "not reached"
 )
 
-// lookAt is a rule with the state of a tick in which it is looked at. Kind is the only
-// kind of task that it is for; "" is any.
+// lookAt is a rule with the stage in which it is looked at. Kind is the only kind of task
+// that it is for; "" is any.
 type lookAt struct {
 	code  judge.Code
-	state string
+	stage string
 	kind  judge.TaskKind
 	rule  string
 }
 
-// lawbook is what a tick's change has to pass, in the order in which it decides. The
-// judge looks at all of its rules whichever is broken first, the others end the run.
+// The stages of all workflows. A workflow that does not have one has none of its rules.
+const (
+	stageGate     = "GATE"        // of a cycle: the plan's approval
+	stagePlan     = "ORCHESTRATE" // of a tick
+	stageBuild    = "BUILD"
+	stageJudge    = "JUDGE"
+	stageVerify   = "VERIFY"   // of a tick
+	stageValidate = "VALIDATE" // of a task: its validation command
+	stageCriteria = "CRITERIA" // of a task
+	stageTests    = "TESTS"    // of a cycle
+)
+
+// lawbook is what a change has to pass, in the order in which it decides. The judge looks
+// at all of its rules whichever is broken first, the others end the run.
 var lawbook = []lookAt{
-	{judge.StopVerifyTainted, "ORCHESTRATE", "", "the task's checks are known, and their parameters allowed"},
-	{judge.StopBuilderTimeout, "BUILD", "", "the builder ended within its time"},
-	{judge.StopBuilderOutputInvalid, "BUILD", "", "the builder's answer has its form"},
-	{judge.StopRunnerOwned, "JUDGE", "", "relay's own files and git's folder are as they were"},
-	{judge.StopForbidden, "JUDGE", "", "no forbidden path, name or kind of file"},
-	{judge.StopOutsideAllowed, "JUDGE", "", "every path is in the task's scope"},
-	{judge.StopNewFile, "JUDGE", "", "no new file, unless the task allows it"},
-	{judge.StopLockfile, "JUDGE", "", "no lockfile, unless the task allows it"},
-	{judge.StopDiffTooLarge, "JUDGE", "", "no more files and lines than the task allows"},
-	{judge.StopQuestionChanged, "JUDGE", judge.Question, "a question changes nothing"},
-	{judge.StopVerifyOnlyChanged, "JUDGE", judge.VerifyOnly, "a task that verifies changes nothing"},
-	{judge.StopHeadMoved, "JUDGE", "", "HEAD, refs and these files were not changed by anybody else"},
-	{judge.StopVerifyFailedFast, "VERIFY", "", "the fast checks pass"},
-	{judge.StopVerifyFailedSlow, "VERIFY", "", "the slow checks pass"},
+	{"", stageGate, "", "plan, branch and audits are those that you approved"},
+	{judge.StopVerifyTainted, stagePlan, "", "the task's checks are known, and their parameters allowed"},
+	{judge.StopBuilderTimeout, stageBuild, "", "the builder ended within its time"},
+	{judge.StopBuilderOutputInvalid, stageBuild, "", "the builder's answer has its form"},
+	{judge.StopRunnerOwned, stageJudge, "", "relay's own files and git's folder are as they were"},
+	{judge.StopForbidden, stageJudge, "", "no forbidden path, name or kind of file"},
+	{judge.StopOutsideAllowed, stageJudge, "", "every path is in its scope"},
+	{judge.StopNewFile, stageJudge, "", "no new file, unless that is allowed"},
+	{judge.StopLockfile, stageJudge, "", "no lockfile, unless that is allowed"},
+	{judge.StopDiffTooLarge, stageJudge, "", "no more files and lines than are allowed"},
+	{judge.StopQuestionChanged, stageJudge, judge.Question, "a question changes nothing"},
+	{judge.StopVerifyOnlyChanged, stageJudge, judge.VerifyOnly, "a task that verifies changes nothing"},
+	{judge.StopHeadMoved, stageJudge, "", "HEAD, refs and these files were not changed by anybody else"},
+	{judge.StopVerifyFailedFast, stageVerify, "", "the fast checks pass"},
+	{judge.StopVerifyFailedSlow, stageVerify, "", "the slow checks pass"},
+	{judge.StopVerifyFailedSlow, stageValidate, "", "the validation command passes"},
+	{judge.StopVerifyFailedSlow, stageCriteria, "", "every acceptance criterion is met"},
+	{"", stageTests, "", "the service's tests pass"},
 }
 
-// looks tells rule by rule how a run came to its verdict; nil for one in which nothing was
-// built, and for an end that no rule is about.
-func looks(r *Report) []RuleLook {
-	at := func(state string) bool {
-		return r != nil && slices.ContainsFunc(r.States, func(s report.StateTime) bool { return s.State == state })
+// passage is how far a change came through the stages of its workflow, and what was found
+// broken there: the same of a tick, of an attempt at a task and of a revision.
+type passage struct {
+	code   judge.Code
+	kind   string
+	stages map[string]bool // those that the workflow has; true: it came there
+	hits   map[string][]report.RuleHit
+}
+
+// found notes what broke the rules of a stage.
+func (p *passage) found(stage string, hits ...report.RuleHit) {
+	if p.hits == nil {
+		p.hits = map[string][]report.RuleHit{}
 	}
-	broken := slices.IndexFunc(lawbook, func(l lookAt) bool { return r != nil && l.code == r.Code })
-	if !at("BUILD") && broken < 0 || r.Code != judge.Success && broken < 0 && !at("JUDGE") {
+	p.hits[stage] = append(p.hits[stage], hits...)
+}
+
+// broke are the hits of one rule.
+func (p *passage) broke(l lookAt) (hits []report.RuleHit) {
+	for _, h := range p.hits[l.stage] {
+		if h.Code == string(l.code) {
+			hits = append(hits, h)
+		}
+	}
+	return hits
+}
+
+// looks tells rule by rule how a change came to its verdict; nil where nothing was built,
+// and for an end that no rule is about.
+func (p *passage) looks() []RuleLook {
+	if p == nil {
+		return nil
+	}
+	law := slices.DeleteFunc(slices.Clone(lawbook), func(l lookAt) bool {
+		_, has := p.stages[l.stage]
+		return !has || l.kind != "" && string(l.kind) != p.kind
+	})
+	broken := p.decided(law)
+	if !p.stages[stageBuild] && broken < 0 || p.code != judge.Success && broken < 0 && !p.stages[stageJudge] {
 		return nil
 	}
 	var all []RuleLook
-	for i, l := range lawbook {
-		if l.kind != "" && string(l.kind) != r.Task.TaskKind {
-			continue
-		}
-		look := RuleLook{Code: l.code, Rule: l.rule, State: RuleHeld}
-		for _, h := range r.Rules {
-			if h.Code == string(l.code) {
-				look.Hits = append(look.Hits, h)
-			}
-		}
-		look.Hits = append(look.Hits, checkHits(r, l.code)...)
+	for i, l := range law {
+		look := RuleLook{Code: l.code, Rule: l.rule, State: RuleHeld, Hits: p.broke(l)}
 		switch {
 		case i == broken:
 			look.State = RuleDecided
 		case len(look.Hits) > 0:
 			look.State = RuleBroken
-		case !at(l.state) || broken >= 0 && i > broken && l.state == lawbook[broken].state && l.state != "JUDGE":
+		case !p.stages[l.stage] || broken >= 0 && i > broken && l.stage == law[broken].stage && l.stage != stageJudge:
 			look.State = RuleNotReached
 		}
 		all = append(all, look)
@@ -90,18 +132,111 @@ func looks(r *Report) []RuleLook {
 	return all
 }
 
-// checkHits are the checks that failed, for the rule that they break.
-func checkHits(r *Report, code judge.Code) (hits []report.RuleHit) {
-	phase := map[judge.Code]string{judge.StopVerifyFailedFast: "fast", judge.StopVerifyFailedSlow: "slow"}[code]
-	for _, v := range r.Verification.Runs {
-		if v.Phase != phase || phase == "" || v.ExitCode == 0 && !v.TimedOut || v.Finding == "failed_before" || v.Finding == "flaky" {
-			continue
+// decided is the rule that ended it, -1 for none: the one of its code, of several that
+// have the same the one that was broken; where it ended well the first that you decide
+// about.
+func (p *passage) decided(law []lookAt) int {
+	first := -1
+	for i, l := range law {
+		switch {
+		case l.code != p.code && (l.code != "" || p.code != judge.Success):
+		case len(p.broke(l)) > 0:
+			return i
+		case first < 0 && l.code != "":
+			first = i
 		}
-		what := fmt.Sprintf("the check %s failed with exit status %d", v.TemplateID, v.ExitCode)
-		if v.TimedOut {
-			what = "the check " + v.TemplateID + " ran out of time"
-		}
-		hits = append(hits, report.RuleHit{Code: string(code), Rule: what})
 	}
-	return hits
+	return first
+}
+
+// ofRun is the passage of a tick.
+func ofRun(r *Report) *passage {
+	if r == nil {
+		return nil
+	}
+	p := &passage{code: r.Code, kind: r.Task.TaskKind, stages: map[string]bool{}}
+	for _, stage := range []string{stagePlan, stageBuild, stageJudge, stageVerify} {
+		p.stages[stage] = slices.ContainsFunc(r.States, func(s report.StateTime) bool { return s.State == stage })
+	}
+	p.found(stageJudge, r.Rules...)
+	codes := map[string]judge.Code{"fast": judge.StopVerifyFailedFast, "slow": judge.StopVerifyFailedSlow}
+	for _, v := range r.Verification.Runs {
+		if code := codes[v.Phase]; code != "" && (v.ExitCode != 0 || v.TimedOut) && v.Finding != "failed_before" && v.Finding != "flaky" {
+			p.found(stageVerify, failed(code, "the check "+v.TemplateID, v.ExitCode, v.TimedOut))
+		}
+	}
+	return p
+}
+
+// failed is a command that did not pass, as a broken rule.
+func failed(code judge.Code, what string, exit int, late bool) report.RuleHit {
+	if late {
+		return report.RuleHit{Code: string(code), Rule: what + " ran out of time"}
+	}
+	return report.RuleHit{Code: string(code), Rule: fmt.Sprintf("%s failed with exit status %d", what, exit)}
+}
+
+// ofTask is the passage of an attempt at a task that has ended.
+func ofTask(t *TaskTrail) *passage {
+	if t == nil || t.Code == "" {
+		return nil
+	}
+	p := &passage{code: t.Code, stages: map[string]bool{stageBuild: len(t.Sessions) > 0 || t.Judged != nil, stageJudge: t.Judged != nil}}
+	if t.Judged != nil {
+		p.found(stageJudge, t.Judged.Rules...)
+	}
+	if what, _, _ := strings.Cut(t.Conflict, "\n"); what != "" && t.Code == judge.StopHeadMoved {
+		p.found(stageJudge, report.RuleHit{Code: string(t.Code), Rule: what})
+	}
+	if len(t.Task.Validation.Command) > 0 {
+		p.stages[stageValidate] = len(t.Checks) > 0
+	}
+	if n := len(t.Checks); n > 0 && !t.Checks[n-1].OK { // earlier ones were mended
+		p.found(stageValidate, failed(judge.StopVerifyFailedSlow, strings.Join(t.Checks[n-1].Command, " "), t.Checks[n-1].ExitCode, t.Checks[n-1].TimedOut))
+	}
+	if len(t.Task.AcceptanceCriteria) > 0 {
+		p.stages[stageCriteria] = len(t.Criteria) > 0
+	}
+	for i, c := range t.Criteria {
+		if c.Verdict.Verdict == answer.No {
+			p.found(stageCriteria, report.RuleHit{Code: string(judge.StopVerifyFailedSlow), Rule: fmt.Sprintf("criterion %d is not met: %s", i+1, c.Text)})
+		}
+	}
+	return p
+}
+
+// ofCycle is the passage of a cycle's revision, the last one; of one that did not come to
+// its end, what is wrong with the cycle.
+func ofCycle(c *Cycle) *passage {
+	p := &passage{stages: map[string]bool{stageGate: true, stageBuild: true, stageJudge: false}}
+	switch f := c.Revision; {
+	case f != nil:
+		p.code, p.stages[stageJudge] = cmp.Or(f.Code, judge.Success), f.Code != ""
+		p.found(stageJudge, f.Rules...)
+	case c.Problem != nil:
+		p.code = c.Problem.Code
+	default:
+		return nil
+	}
+	if len(c.ConfigSnapshot.Cycle.TestCommand) > 0 {
+		p.stages[stageTests] = c.Tests != nil
+	}
+	if t := c.Tests; t != nil && !t.Passed {
+		p.found(stageTests, report.RuleHit{Rule: t.Text()})
+	}
+	return p
+}
+
+// RulesOf tells rule by rule how an attempt at a task came to its end.
+func RulesOf(t *TaskTrail) []RuleLook { return ofTask(t).looks() }
+
+// rulesOfRun are those of a run of the history, whichever workflow made it.
+func (o *opened) rulesOfRun(m RunLine, r *Report) []RuleLook {
+	attempts, _ := pipeline.Attempts(o.ws, m.TaskID) // without its trail a task has its report
+	for _, t := range attempts {
+		if t.RunID == m.RunID {
+			return RulesOf(t)
+		}
+	}
+	return ofRun(r).looks()
 }

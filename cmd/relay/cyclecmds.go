@@ -30,6 +30,7 @@ func cycleVerdict(p *printer, res *host.CycleResult) {
 	p.row("branch", host.Safe(c.Branch))
 	cycleState(p, c)
 	cycleMatter(p, c)
+	violations(p, c)
 	p.row("files", host.Safe(res.Dir))
 	for i, n := range res.Next {
 		if i == 0 {
@@ -89,6 +90,20 @@ func cycleMatter(p *printer, c *host.Cycle) {
 	p.row("spent", spendText(len(c.Calls), c.CostUSD, c.UnknownCalls))
 }
 
+// violations are the first rules that a revision broke; relay show has all of them.
+func violations(p *printer, c *host.Cycle) {
+	if c.Revision == nil {
+		return
+	}
+	for i, v := range c.Revision.Violations {
+		if i == maxShown {
+			p.row("", "and "+plain(len(c.Revision.Violations)-i)+" more: relay show "+c.UUID[:8])
+			break
+		}
+		p.row("broken", host.Safe(v))
+	}
+}
+
 func revision(p *printer, c *host.Cycle) {
 	r := c.Revision
 	text := fmt.Sprintf("%s, +%d/-%d lines by %s", plural(r.Files, "file", "files"), r.Added, r.Deleted, host.Safe(r.By))
@@ -97,13 +112,6 @@ func revision(p *printer, c *host.Cycle) {
 	}
 	p.row("revision", text)
 	p.row("judge", p.outcome(string(r.Code))+"  "+host.Safe(r.Why))
-	for i, v := range r.Violations {
-		if i == maxShown {
-			p.row("", "and "+plain(len(r.Violations)-i)+" more: relay show --json")
-			break
-		}
-		p.row("broken", host.Safe(v))
-	}
 	if r.Salvage != "" {
 		p.row("kept", host.Safe(r.Salvage))
 	}

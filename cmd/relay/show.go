@@ -22,7 +22,7 @@ func newShowCmd(a *app, runF func(context.Context, *showOptions) error) *cobra.C
 	cmd := &cobra.Command{
 		Use:               "show [RUN|CYCLE]",
 		Short:             "One run or cycle in full: what changed, why it ended so",
-		Long:              "Shows a run's task, verdict, checks and files, and rule by rule why it ended so; or\nan audit cycle's findings, revision, tests and what came of each item. Without an argument,\nthe last run.",
+		Long:              "Shows a run's task, verdict, checks and files; or an audit cycle's findings, revision, tests\nand what came of each item; and rule by rule why it ended so. Without an argument, the last\nrun. A task's id is its last attempt.",
 		Example:           "relay show\nrelay show 20261120-1923      # a run id or the beginning of one\nrelay show --diff             # with what was changed, or would have been\nrelay show bf3c91 --diff      # an audit cycle, with its revision\nrelay show --json | jq .report",
 		GroupID:           groupLook,
 		Args:              oneArg(&o.run, "run id"),
@@ -69,11 +69,7 @@ func showRun(p *printer, s *host.ShowResult) {
 		p.linef("")
 		p.row("meaning", e.Title+": "+e.Cause)
 		p.row("relay did", e.Did)
-		if s.Report == nil || s.Report.Next == "" {
-			p.row("you can", p.command(e.Command))
-		} else if !strings.HasPrefix(s.Report.Next, "`relay show`") { // which is what is read here
-			p.row("you can", p.command(host.Safe(s.Report.Next)))
-		}
+		p.row("you can", p.command(host.Safe(s.Way)))
 	}
 	if len(s.Files) > 0 {
 		p.linef("")
@@ -86,7 +82,7 @@ func showRun(p *printer, s *host.ShowResult) {
 		}
 	}
 	for _, n := range s.Next {
-		if e := s.Explain; e == nil || n != e.Command {
+		if n != s.Way {
 			p.next(n)
 		}
 	}

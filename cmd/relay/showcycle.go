@@ -15,6 +15,9 @@ func showCycle(ctx context.Context, o *showOptions, repo *host.Repo, id string) 
 	if err != nil {
 		return err
 	}
+	if o.diff {
+		s.SplitDiff()
+	}
 	return o.app.end(s.ExitCode, s, func(p *printer) {
 		c := s.Cycle
 		p.row("cycle", c.UUID+"  "+c.StartedAt.Local().Format(time.DateTime))
@@ -35,6 +38,7 @@ func showCycle(ctx context.Context, o *showOptions, repo *host.Repo, id string) 
 			p.row("cut off", p.yellow("no relay works on it any more"))
 		}
 		cycleMatter(p, c)
+		showRules(p, s.Rules)
 		for i, f := range s.Findings {
 			label := ""
 			if i == 0 {
@@ -65,11 +69,13 @@ func showCycle(ctx context.Context, o *showOptions, repo *host.Repo, id string) 
 				p.linef("  %s", host.Safe(line))
 			}
 		}
-		if o.diff && s.Diff != "" {
-			showDiff(ctx, o.app, p, host.SplitDiff(s.Diff))
+		if len(s.Changes) > 0 {
+			showDiff(ctx, o.app, p, s.Changes)
 		}
 		for _, n := range s.Next {
-			p.next(n)
+			if !o.diff || !strings.HasPrefix(n, "`relay show ") { // which is this
+				p.next(n)
+			}
 		}
 	})
 }

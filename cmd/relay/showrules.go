@@ -27,7 +27,11 @@ func showRules(p *printer, all []host.RuleLook) {
 			if r.State == host.RuleDecided {
 				word = "BROKEN"
 			}
-			p.linef("  %s %s %s  %s", p.red("✗"), p.red(pad(word, 11)), r.Rule, p.dim(string(r.Code)))
+			line := "  " + p.red("✗") + " " + p.red(pad(word, 11)) + " " + r.Rule
+			if r.Code != "" {
+				line += "  " + p.dim(string(r.Code))
+			}
+			p.linef("%s", line)
 			showHits(p, r)
 		}
 	}

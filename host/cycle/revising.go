@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/paxiom/relay/host/change"
@@ -14,6 +13,7 @@ import (
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/progress"
+	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -26,7 +26,8 @@ type RevisionFacts struct {
 	Commit     string           `json:"commit"` // of the branch: the revision's own when it landed
 	Code       judge.Code       `json:"code"`   // what the judge found
 	Why        string           `json:"why,omitempty"`
-	Violations []string         `json:"violations,omitempty"`
+	Violations []string         `json:"violations,omitempty"` // each of Rules on a line
+	Rules      []report.RuleHit `json:"rules,omitempty"`      // every rule that was broken, the first ones
 	Files      int              `json:"files"`
 	Added      int              `json:"lines_added"`
 	Deleted    int              `json:"lines_deleted"`
@@ -118,10 +119,11 @@ func (p *passage) judge(ctx context.Context) error {
 		changed = append(changed, ch.Path)
 	}
 	f.Coverage = p.coverage(changed)
-	for _, b := range v.Violations {
-		f.Violations = append(f.Violations, clip(strings.TrimPrefix(b.Path+": "+b.Rule, ": "), 200))
+	f.Rules = report.Hits(v, 40)
+	for i, h := range f.Rules {
+		f.Rules[i].Path, f.Rules[i].Rule = clip(h.Path, 200), clip(h.Rule, 200)
+		f.Violations = append(f.Violations, clip(h.String(), 200))
 	}
-	f.Violations = atMost(f.Violations, 40)
 	patch, err := p.change.Patch()
 	if err != nil {
 		return fault.Internal(err)

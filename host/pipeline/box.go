@@ -205,11 +205,10 @@ func (a *attempt) look(ctx context.Context) (Judged, error) {
 			j.Paths = append(j.Paths, ch.Path)
 		}
 	}
-	for _, b := range v.Violations {
-		j.Violations = append(j.Violations, clip(strings.TrimPrefix(b.Path+": "+b.Rule, ": "), 300))
-	}
-	if len(j.Violations) > 40 {
-		j.Violations = j.Violations[:40]
+	j.Rules = report.Hits(v, 40)
+	for i, h := range j.Rules {
+		j.Rules[i].Path, j.Rules[i].Rule = clip(h.Path, 300), clip(h.Rule, 300)
+		j.Violations = append(j.Violations, clip(h.String(), 300))
 	}
 	if v.Code == judge.Success {
 		return j, nil

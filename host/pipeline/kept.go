@@ -134,6 +134,7 @@ func (p *Pipeline) reportOf(ctx context.Context, t *Trail) *report.Report {
 		r.BlastRadius = report.BlastRadius{FilesTouched: j.Files, LinesAdded: j.Added, LinesDeleted: j.Deleted, NewFiles: j.New}
 		r.Diff = report.Diff{FilesChanged: j.Files, LinesChanged: j.Added + j.Deleted}
 		r.Scope = report.Scope{OK: len(j.Violations) == 0, Violations: append([]string{}, j.Violations...), TouchedPaths: j.Paths}
+		r.Rules = j.Rules
 	}
 	for _, c := range t.Checks {
 		r.Verification.Runs = append(r.Verification.Runs, report.VerifyRun{TemplateID: "validation", Phase: "slow", Cmd: c.Command[0], Args: append([]string{}, c.Command[1:]...),

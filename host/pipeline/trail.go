@@ -136,8 +136,10 @@ type Judged struct {
 	Added      int        `json:"lines_added"`
 	Deleted    int        `json:"lines_deleted"`
 	New        int        `json:"new_files"`
-	Paths      []string   `json:"paths"` // the first ones
-	Violations []string   `json:"violations,omitempty"`
+	Paths      []string   `json:"paths"`                // the first ones
+	Violations []string   `json:"violations,omitempty"` // each of Rules on a line
+	// Rules are those that were broken, the first ones.
+	Rules []report.RuleHit `json:"rules,omitempty"`
 }
 
 // Review is one review of the whole change.

@@ -112,14 +112,10 @@ func (r *run) describe(v judge.Verdict) {
 	for _, c := range r.change.Touched().Changes {
 		r.rep.Scope.TouchedPaths = append(r.rep.Scope.TouchedPaths, c.Path)
 	}
-	for _, b := range v.Violations {
+	r.rep.Rules = report.Hits(v, len(v.Violations))
+	for _, h := range r.rep.Rules {
 		r.rep.Scope.OK = false
-		text := b.Rule
-		if b.Path != "" {
-			text = b.Path + ": " + b.Rule
-		}
-		r.rep.Scope.Violations = append(r.rep.Scope.Violations, text)
-		r.rep.Rules = append(r.rep.Rules, report.RuleHit{Code: string(b.Code), Path: b.Path, Rule: b.Rule})
+		r.rep.Scope.Violations = append(r.rep.Scope.Violations, h.String())
 	}
 	if v.Scratch > 0 {
 		r.note(fmt.Sprintf("%d files that git ignores were left outside the scope and thrown away", v.Scratch))

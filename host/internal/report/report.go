@@ -241,6 +241,17 @@ type RuleHit struct {
 	Rule string `json:"rule"`
 }
 
+// Hits are the rules that a verdict found broken, the first most of them.
+func Hits(v judge.Verdict, most int) (hits []RuleHit) {
+	for _, b := range v.Violations[:min(len(v.Violations), most)] {
+		hits = append(hits, RuleHit{Code: string(b.Code), Path: b.Path, Rule: b.Rule})
+	}
+	return hits
+}
+
+// String says it on one line.
+func (h RuleHit) String() string { return strings.TrimPrefix(h.Path+": "+h.Rule, ": ") }
+
 // StateTime is how long one state of the tick took.
 type StateTime struct {
 	State string `json:"state"`
