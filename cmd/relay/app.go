@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
 	"github.com/paxiom/relay/host"
@@ -31,6 +32,8 @@ type app struct {
 	errTTY   bool
 	size     func() (width, height int) // of the terminal on stderr; 0 is unknown
 	getenv   func(string) string
+	// foreground says whether the terminal on stderr is ours just now; nil is always.
+	foreground func() bool
 
 	// Global flags.
 	dir     string
@@ -65,6 +68,10 @@ func newApp() *app {
 				return 0, 0
 			}
 			return w, h
+		},
+		foreground: func() bool {
+			group, err := unix.IoctlGetInt(stderr, unix.TIOCGPGRP)
+			return err != nil || group == unix.Getpgrp()
 		},
 	}
 }

@@ -27,7 +27,7 @@ func newProgress(a *app, repo *host.Repo) *progress {
 	case a.quiet:
 		pr.p = newPrinter(io.Discard, false)
 	case a.errTTY && a.capable() && a.getenv("CI") == "":
-		o := screen.LiveOptions{Out: a.err, Size: a.size, Color: pr.p.color, Reflows: screen.Reflows(a.getenv)}
+		o := screen.LiveOptions{Out: a.err, Size: a.size, Foreground: a.foreground, Color: pr.p.color, Reflows: screen.Reflows(a.getenv)}
 		if repo != nil {
 			o.Budgets = repo.Budgets
 		}

@@ -28,6 +28,7 @@ var help = []string{
 	"w               ask a provider again now whose limit is waited for",
 	"R               read everything anew",
 	"q ctrl-c        leave; what runs goes on",
+	"ctrl-z          to the shell; fg comes back",
 	"",
 	"in a text       up down j k, space b, g G, q or esc back",
 	"",
@@ -37,8 +38,11 @@ var help = []string{
 
 // key does what a key says.
 func (w *watcher) key(k tea.KeyPressMsg) tea.Cmd {
-	if k.String() == "ctrl+c" {
+	switch k.String() {
+	case "ctrl+c":
 		return tea.Quit
+	case "ctrl+z":
+		return background()
 	}
 	w.said = ""
 	switch w.mode {

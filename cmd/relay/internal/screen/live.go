@@ -21,6 +21,8 @@ const (
 	perSecond = 8
 	// afterwards is how long a command has to take before there is a region at all.
 	afterwards = 100 * time.Millisecond
+	// backAgain is how often a command in the background looks whether the terminal is its own.
+	backAgain = 300 * time.Millisecond
 	// bookkeeping is how often the budgets are read, which are files.
 	bookkeeping = 2 * time.Second
 )
@@ -30,6 +32,9 @@ type LiveOptions struct {
 	Out   io.Writer
 	Size  func() (width, height int) // of the terminal; 0 is unknown
 	Color bool
+	// Foreground says whether the terminal is ours just now, and not the shell's after bg or
+	// another command's; nil is always.
+	Foreground func() bool
 	// Reflows says that the terminal wraps what is on it when it gets narrower.
 	Reflows bool
 	// Budgets gives the counters with their caps; nil shows none.
@@ -46,12 +51,15 @@ type LiveOptions struct {
 type Live struct {
 	o LiveOptions
 
+	lines sync.Mutex // of whoever writes lines, or has the region come or go; before mu
+
 	mu      sync.Mutex
 	now     host.Now
 	budgets []host.BudgetLine
 	width   int   // that the region was last drawn for
 	drawn   []int // columns of its lines
 	closed  bool
+	hidden  bool // there is to be none: the process is being stopped, or it is closed
 
 	out     sync.Mutex // of what is written to the terminal
 	painted bool       // the region was drawn
@@ -68,17 +76,27 @@ func NewLive(o LiveOptions) *Live {
 		o.Now = time.Now
 	}
 	l := &Live{o: o}
+	l.mu.Lock()
 	l.begin = time.AfterFunc(afterwards, l.start)
+	l.mu.Unlock()
+	suspendable(l)
 	return l
 }
 
 // start puts the region on the terminal.
 func (l *Live) start() {
+	l.lines.Lock()
+	defer l.lines.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed {
+	if l.closed || l.hidden || l.prog != nil {
 		return
 	}
+	if l.o.Foreground != nil && !l.o.Foreground() {
+		l.begin.Reset(backAgain)
+		return
+	}
+	l.unpaint()
 	profile := colorprofile.Ascii
 	if l.o.Color {
 		profile = colorprofile.ANSI
@@ -96,11 +114,11 @@ func (l *Live) start() {
 		defer close(l.ended)
 		_, _ = p.Run() // an error means that the terminal is gone
 	}(l.prog)
-	go l.follow(l.prog, l.ended)
+	go l.follow(l.prog, l.ended, l.resize)
 }
 
 // follow tells the program of the window's size, and keeps the budgets fresh.
-func (l *Live) follow(p *tea.Program, ended <-chan struct{}) {
+func (l *Live) follow(p *tea.Program, ended <-chan struct{}, resize <-chan os.Signal) {
 	l.book()
 	tick := time.NewTicker(bookkeeping)
 	defer tick.Stop()
@@ -108,7 +126,7 @@ func (l *Live) follow(p *tea.Program, ended <-chan struct{}) {
 		select {
 		case <-ended:
 			return
-		case <-l.resize:
+		case <-resize:
 			p.Send(tea.WindowSizeMsg{})
 		case <-tick.C:
 			l.book()
@@ -187,12 +205,14 @@ func (l *Live) Observe(e host.Event) {
 
 // Write prints lines that stay. It must get whole ones.
 func (l *Live) Write(b []byte) (int, error) {
+	l.lines.Lock()
+	defer l.lines.Unlock()
 	l.mu.Lock()
-	p := l.prog
+	p, ended := l.prog, l.ended
 	l.mu.Unlock()
 	if p != nil {
 		select {
-		case <-l.ended: // the region is gone
+		case <-ended: // the region is gone
 		default:
 			if l.direct(b) {
 				return len(b), nil
@@ -212,15 +232,39 @@ func (l *Live) Close() {
 		return
 	}
 	l.closed = true
+	l.mu.Unlock()
+	suspendable(nil)
+	l.hide()
+}
+
+// show has the region again, after hide.
+func (l *Live) show() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hidden = false
+	l.begin.Reset(0)
+}
+
+// hide takes the region away. A line that is written meanwhile comes after it.
+func (l *Live) hide() {
+	l.lines.Lock()
+	defer l.lines.Unlock()
+	l.mu.Lock()
+	l.hidden = true
 	l.begin.Stop()
-	p := l.prog
+	p, ended, resize := l.prog, l.ended, l.resize
 	l.mu.Unlock()
 	if p == nil {
 		return
 	}
-	signal.Stop(l.resize)
+	signal.Stop(resize)
 	p.Quit()
-	<-l.ended
+	<-ended
+	// The terminal itself writes ^C and ^Z where they are typed.
+	_, _ = io.WriteString(painter{l}, "\r\x1b[J")
+	l.mu.Lock()
+	l.prog = nil
+	l.mu.Unlock()
 }
 
 // painter is the terminal without its being one.
@@ -243,6 +287,13 @@ func (l *Live) direct(b []byte) bool {
 	}
 	_, _ = l.o.Out.Write(b) // a terminal that is gone needs no lines
 	return true
+}
+
+// unpaint says that the region is to be drawn first.
+func (l *Live) unpaint() {
+	l.out.Lock()
+	l.painted = false
+	l.out.Unlock()
 }
 
 // region is the program of the library.
@@ -269,7 +320,7 @@ func (r region) View() tea.View {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var lines []string
-	if !l.closed {
+	if !l.hidden {
 		lines = frame(&l.now, l.budgets, l.o.Now(), l.width)
 	}
 	l.drawn = l.drawn[:0]

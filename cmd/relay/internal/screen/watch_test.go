@@ -3,6 +3,7 @@ package screen
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -93,7 +94,10 @@ func sceneWatch(all ...*fake) {
 	for _, f := range all {
 		o.Sources = append(o.Sources, f)
 	}
-	if err := Watch(context.Background(), o); err != nil {
+	_ = os.WriteFile(filepath.Join(os.Getenv(stepsVar), "pid"), fmt.Append(nil, os.Getpid()), 0o644)
+	ctx, stop := host.Interrupt(context.Background(), os.Exit)
+	defer stop()
+	if err := Watch(ctx, o); err != nil {
 		println(err.Error())
 	}
 }
