@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,21 +13,25 @@ import (
 )
 
 type manOptions struct {
-	app *app
-	dir string
+	app    *app
+	dir    string
+	prefix bool
 }
 
 // newManCmd is for who installs or packs relay, so the help does not list it.
 func newManCmd(a *app, runF func(context.Context, *manOptions) error) *cobra.Command {
 	o := &manOptions{app: a}
 	cmd := &cobra.Command{
-		Use:     "man DIR",
-		Short:   "Write a man page for each command",
-		Long:    "Writes relay.1 and a page for each command into DIR. make install does it.",
-		Example: "relay man ~/.local/share/man/man1",
+		Use:   "man DIR",
+		Short: "Write a man page for each command",
+		Long: "Writes relay.1 and a page for each command into DIR. With --prefix, DIR is what programs are\n" +
+			"installed to: the pages go below its share, and completions to where each shell looks for\n" +
+			"them. make install and make release do that.",
+		Example: "relay man ~/.local/share/man/man1\nrelay man --prefix ~/.local",
 		Hidden:  true,
 		Args:    neededArg(&o.dir, "folder", "`relay man ~/.local/share/man/man1`"),
 	}
+	cmd.Flags().BoolVar(&o.prefix, "prefix", false, "DIR is a prefix; write completions, too")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if runF != nil {
 			return runF(cmd.Context(), o)
@@ -39,18 +44,22 @@ func newManCmd(a *app, runF func(context.Context, *manOptions) error) *cobra.Com
 // manDoc is what `relay man --json` prints.
 type manDoc struct {
 	host.Doc
-	Dir   string `json:"dir"`
-	Pages int    `json:"pages"`
+	Dir         string   `json:"dir"`
+	Pages       int      `json:"pages"`
+	Completions []string `json:"completions,omitempty"`
 }
 
 func runMan(o *manOptions, root *cobra.Command) error {
-	if err := os.MkdirAll(o.dir, 0o755); err != nil {
+	m := manDoc{Doc: host.Doc{Kind: "relay.man", Version: 1}, Dir: o.dir}
+	if o.prefix {
+		m.Dir = filepath.Join(o.dir, "share", "man", "man1")
+	}
+	if err := os.MkdirAll(m.Dir, 0o755); err != nil {
 		return err
 	}
-	pages := 0
 	var visit func(c *cobra.Command)
 	visit = func(c *cobra.Command) {
-		pages++
+		m.Pages++
 		c.DisableAutoGenTag = true
 		for _, child := range c.Commands() {
 			if child.IsAvailableCommand() && !child.IsAdditionalHelpTopicCommand() {
@@ -63,10 +72,25 @@ func runMan(o *manOptions, root *cobra.Command) error {
 	if made, err := time.Parse(time.RFC3339, version().Build.Time); err == nil { // the same pages for the same build
 		header.Date = &made
 	}
-	if err := doc.GenManTree(root, header, o.dir); err != nil {
+	if err := doc.GenManTree(root, header, m.Dir); err != nil {
 		return err
 	}
-	return o.app.done(manDoc{host.Doc{Kind: "relay.man", Version: 1}, o.dir, pages}, func(p *printer) {
-		p.linef("wrote %s to %s", plural(pages, "page", "pages"), host.Safe(o.dir))
+	if o.prefix {
+		for _, c := range completions {
+			if c.file == "" {
+				continue
+			}
+			to := filepath.Join(o.dir, "share", c.file)
+			if err := c.writeFile(root, to); err != nil {
+				return err
+			}
+			m.Completions = append(m.Completions, to)
+		}
+	}
+	return o.app.done(m, func(p *printer) {
+		p.linef("wrote %s to %s", plural(m.Pages, "page", "pages"), host.Safe(m.Dir))
+		for _, c := range m.Completions {
+			p.linef("wrote %s", host.Safe(c))
+		}
 	})
 }

@@ -1,6 +1,7 @@
 // Command release makes what users download, of the last commit of the current branch: for
-// each platform an archive and an SBOM of what is in it (CycloneDX), and SHA256SUMS over
-// all of them.
+// each platform an archive and an SBOM of what is in it (CycloneDX, held against its
+// schema), and SHA256SUMS over all of them. An archive has relay, its plugins, man pages
+// and completions, as they lie below a prefix.
 //
 //	go run ./internal/release -o dist
 //	go run ./internal/release -o out/release -platforms linux/amd64 -check

@@ -56,6 +56,19 @@ func add(t *tar.Writer, name string, m member, at time.Time) error {
 	return err
 }
 
+// below lists the files of a folder, by their names in it.
+func below(dir string) (all []member, err error) {
+	err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		all = append(all, member{filepath.ToSlash(name), path, 0o644})
+		return err
+	})
+	return all, err
+}
+
 // hashes gives the SHA-256 of each file of a folder.
 func hashes(dir string) (map[string]string, error) {
 	all := map[string]string{}

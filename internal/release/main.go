@@ -101,7 +101,10 @@ func build(o options, repo, dir, cache string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	r := release{src: src, files: files, cache: cache, plugins: o.plugins, at: time.Unix(unix, 0).UTC()}
+	r := release{src: src, pages: filepath.Join(dir, "pages"), files: files, cache: cache, plugins: o.plugins, at: time.Unix(unix, 0).UTC()}
+	if err := r.writePages(); err != nil {
+		return "", fmt.Errorf("man pages and completions: %w", err)
+	}
 	for _, p := range o.platforms {
 		if err := r.platform(p); err != nil {
 			return "", fmt.Errorf("%s: %w", p, err)
@@ -113,12 +116,13 @@ func build(o options, repo, dir, cache string) (string, error) {
 // release is one that is being made.
 type release struct {
 	src, files, cache, plugins string
+	pages                      string    // a prefix with man pages and completions
 	at                         time.Time // of the commit: the only time that gets into a file
 }
 
-// platform makes archive and SBOM for one platform.
-func (r release) platform(platform string) error {
-	bin := filepath.Join(filepath.Dir(r.files), strings.ReplaceAll(platform, "/", "-"))
+// build makes relay and its plugins for a platform, "" for this one, and gives their folder.
+func (r release) build(platform string) (string, error) {
+	bin := filepath.Join(filepath.Dir(r.files), "bin-"+strings.ReplaceAll(platform, "/", "-"))
 	cmd := exec.Command("go", "run", "./internal/build", "-o", bin, "-target", platform, "-plugins", r.plugins)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = r.src, os.Stderr, os.Stderr
 	// What the person's own environment says about building is not for others; the version
@@ -128,7 +132,26 @@ func (r release) platform(platform string) error {
 		cmd.Env = append(cmd.Env, "GOCACHE="+r.cache)
 	}
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("building: %w", err)
+		return "", fmt.Errorf("building: %w", err)
+	}
+	return bin, nil
+}
+
+// writePages has this machine's relay write what is the same for every platform.
+func (r release) writePages() error {
+	bin, err := r.build("")
+	if err != nil {
+		return err
+	}
+	_, err = output(r.src, filepath.Join(bin, "relay"), "man", "--prefix", r.pages)
+	return err
+}
+
+// platform makes archive and SBOM for one platform.
+func (r release) platform(platform string) error {
+	bin, err := r.build(platform)
+	if err != nil {
+		return err
 	}
 	programs, err := readPrograms(bin)
 	if err != nil {
@@ -138,6 +161,9 @@ func (r release) platform(platform string) error {
 	name := "relay_" + version + "_" + strings.ReplaceAll(platform, "/", "_")
 	sbom, err := bill(programs, version, platform, r.at, filepath.Join(r.src, "go.sum"))
 	if err != nil {
+		return err
+	}
+	if err := conforms(sbom); err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(r.files, name+".cdx.json"), sbom, 0o644); err != nil {
@@ -151,6 +177,11 @@ func (r release) platform(platform string) error {
 		}
 		members = append(members, member{to, p.path, 0o755})
 	}
+	pages, err := below(r.pages)
+	if err != nil {
+		return err
+	}
+	members = append(members, pages...)
 	return pack(filepath.Join(r.files, name+".tar.gz"), "relay-"+version, members, r.at)
 }
 

@@ -101,7 +101,7 @@ func TestBill(t *testing.T) {
 			Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "c0ffee"}}}
 	}
 	a := &debug.Module{Path: "example.org/a", Version: "v1.0.0", Sum: "h1:aaa"}
-	programs := []program{{name: "relay", hash: "11", info: info(a)}, {name: "relay-plugin-x", hash: "22",
+	programs := []program{{name: "relay", hash: strings.Repeat("11", 32), info: info(a)}, {name: "relay-plugin-x", hash: strings.Repeat("22", 32),
 		info: info(a, &debug.Module{Path: "example.org/old", Version: "v1.0.0", Replace: &debug.Module{Path: "example.org/new", Version: "v2.0.0"}})}}
 	raw, err := bill(programs, "1.2.3", "linux/arm64", time.Unix(0, 0).UTC(), sums)
 	if err != nil {
@@ -110,6 +110,14 @@ func TestBill(t *testing.T) {
 	again, err := bill(programs, "1.2.3", "linux/arm64", time.Unix(0, 0).UTC(), sums)
 	if err != nil || !bytes.Equal(raw, again) {
 		t.Errorf("it is another one the second time: %v", err)
+	}
+	if err := conforms(raw); err != nil {
+		t.Error(err)
+	}
+	for was, is := range map[string]string{`"SHA-256"`: `"SHA-257"`, `"MIT"`: `"no such licence"`, "urn:uuid:": "uuid:", `"bomFormat"`: `"bomForm"`, `"application"`: `"programme"`} {
+		if bad := bytes.Replace(raw, []byte(was), []byte(is), 1); bytes.Equal(bad, raw) || conforms(bad) == nil {
+			t.Errorf("%s in the place of %s is taken for an SBOM", is, was)
+		}
 	}
 	var b bom
 	if err := json.Unmarshal(raw, &b); err != nil {
@@ -120,7 +128,7 @@ func TestBill(t *testing.T) {
 		got = append(got, c.Ref)
 	}
 	want := "file:relay file:relay-plugin-x pkg:golang/example.org/a@v1.0.0 pkg:golang/example.org/new@v2.0.0 pkg:golang/stdlib@1.26.1"
-	if strings.Join(got, " ") != want || b.Components[2].Properties[0].Value != "h1:aaa" || b.Components[0].Hashes[0].Content != "11" {
+	if strings.Join(got, " ") != want || b.Components[2].Properties[0].Value != "h1:aaa" || b.Components[0].Hashes[0].Content != strings.Repeat("11", 32) {
 		t.Errorf("%s\n%s", got, raw)
 	}
 	refs := map[string]bool{b.Metadata.Component.Ref: true}
