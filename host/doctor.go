@@ -9,6 +9,7 @@ import (
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/telemetry"
 	"github.com/paxiom/relay/host/internal/trust"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
@@ -34,6 +35,9 @@ func (r *Repo) Doctor(ctx context.Context, opts DoctorOptions) (*DoctorResult, e
 	}
 	d.box(ctx, r.stateDir(), o)
 	d.plugins(ctx, r, o, opts)
+	if o != nil {
+		d.collector(ctx, r.traced(o.loaded.Config))
+	}
 	return d, nil
 }
 
@@ -114,6 +118,20 @@ func (d *DoctorResult) box(ctx context.Context, stateDir string, o *opened) {
 		what += ", required: " + wish.Required
 	}
 	d.Checks = append(d.Checks, CheckResult{ID: "box", OK: true, What: what, Gaps: box.GapsOf(means)})
+}
+
+// collector tries the one that spans are sent to, where that is turned on. No run fails for
+// one that is away, and neither does this.
+func (d *DoctorResult) collector(ctx context.Context, o telemetry.Options) {
+	if !o.On() {
+		return
+	}
+	c := CheckResult{ID: "telemetry", OK: true, What: "the collector at " + o.Address() + " takes spans"}
+	if err := o.Probe(ctx); err != nil {
+		c.What = "the collector at " + o.Address() + " takes no spans; runs go on without"
+		c.Warnings = []string{err.Error(), "`relay config show telemetry --origin` says who named it"}
+	}
+	d.Checks = append(d.Checks, c)
 }
 
 // plugins looks at each plugin that the configuration names, the plugin itself being

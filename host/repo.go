@@ -93,9 +93,14 @@ func (r *Repo) watched(workflow string, c *config.Config, obs Observer) Observer
 		return obs
 	}
 	if r.spans == nil {
-		r.spans = telemetry.Open(telemetry.Options{Config: c.Telemetry, Version: r.opts.Version, Getenv: r.getenv})
+		r.spans = telemetry.Open(r.traced(c))
 	}
 	return r.spans.Watch(workflow, obs)
+}
+
+// traced says where the spans of this repository go.
+func (r *Repo) traced(c *config.Config) telemetry.Options {
+	return telemetry.Options{Config: c.Telemetry, Version: r.opts.Version, Getenv: r.getenv}
 }
 
 // Close lets go of the repository. lost says why telemetry did not arrive, "" when it did

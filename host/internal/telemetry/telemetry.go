@@ -2,7 +2,6 @@ package telemetry
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"time"
 
@@ -47,17 +46,13 @@ type Tracer struct {
 // Open gives the tracer that the configuration wants; nil when it wants none. What goes
 // wrong is said by Close: no run fails for it.
 func Open(o Options) *Tracer {
-	if o.Config.Traces != "otlp" || strings.EqualFold(o.Getenv("OTEL_SDK_DISABLED"), "true") || o.Getenv("OTEL_TRACES_EXPORTER") == "none" {
+	if !o.On() {
 		return nil
 	}
 	t := &Tracer{runs: map[string]*run{}}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { t.ill(err.Error()) }))
 	otel.SetLogger(funcr.New(func(_, args string) { t.ill(args) }, funcr.Options{}))
-	var where []otlptracehttp.Option
-	if o.Config.Endpoint != "" {
-		where = append(where, otlptracehttp.WithEndpointURL(strings.TrimSuffix(o.Config.Endpoint, "/")+"/v1/traces"))
-	}
-	exporter, err := otlptracehttp.New(context.Background(), where...)
+	exporter, err := otlptracehttp.New(context.Background(), o.where()...)
 	if err != nil {
 		t.ill(err.Error())
 		return t
