@@ -3,10 +3,11 @@ package host
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/judge"
@@ -40,8 +41,16 @@ func ExitCode(err error) int {
 // Interrupted is the cause of a context that a signal ended.
 type Interrupted struct{ Signal syscall.Signal }
 
-// Error names the signal.
-func (i Interrupted) Error() string { return fmt.Sprintf("interrupted by %s", i.Signal) }
+// Error names the signal as people call it.
+func (i Interrupted) Error() string {
+	switch i.Signal {
+	case syscall.SIGINT:
+		return "interrupted by Ctrl-C"
+	case syscall.SIGHUP:
+		return "interrupted, since the terminal was closed"
+	}
+	return "interrupted by " + unix.SignalName(i.Signal)
+}
 
 // ByOperator says whether a person ends relay so: Ctrl-C. Whoever shuts a machine down
 // sends others, and a line that broke, too.

@@ -53,6 +53,9 @@ type PipelineRun struct {
 	ExitCode int               `json:"exit_code"`
 }
 
+// Ended says to a person why it ended.
+func (r *PipelineRun) Ended() string { return pipeline.Reason(r.Reason).Words() }
+
 // PipelineRun works through the task list. A task that failed is a result, not an error.
 // When ctx ends by [Interrupt] the step under way is ended in order, and the next run goes
 // on with it.

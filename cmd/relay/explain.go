@@ -70,6 +70,7 @@ func (o *explainOptions) find(ctx context.Context) (*host.Explanation, error) {
 		return last.Explain, nil
 	}
 	var ends []host.Explanation
+	var near []string
 	name := strings.ToUpper(strings.ReplaceAll(o.code, "-", "_"))
 	for _, code := range host.Codes() {
 		if string(code) == name {
@@ -78,10 +79,16 @@ func (o *explainOptions) find(ctx context.Context) (*host.Explanation, error) {
 		if strings.HasSuffix(string(code), "_"+name) {
 			ends = append(ends, host.Explain(code))
 		}
+		if strings.Contains(string(code), name) {
+			near = append(near, string(code))
+		}
 	}
 	u := usageError{what: "no code is called " + strconv.QuoteToASCII(o.code), why: "the codes are those that `relay help exit-codes` lists", fix: "`relay help exit-codes`"}
 	switch len(ends) {
 	case 0:
+		if len(near) > 0 {
+			u.why, u.fix = "perhaps you mean: "+strings.Join(near, ", "), "`relay explain "+near[0]+"`"
+		}
 		return nil, u
 	case 1:
 		return &ends[0], nil

@@ -126,8 +126,10 @@ func loopVerdict(p *printer, res *host.LoopResult) {
 	}
 	p.row("ticks", plain(len(res.Ticks)))
 	p.row("spent", spendText(res.Spend.Calls, res.Spend.CostUSD, res.Spend.UnknownCalls))
-	p.row("stopped", string(res.Reason))
-	why(p, res.Why)
+	p.row("ended", res.Reason.Words())
+	if r := res.Report; r == nil || r.Code == "SUCCESS" || r.Summary != res.Why && r.Why != res.Why { // said below
+		why(p, res.Why)
+	}
 	if r := res.Report; r != nil && r.Question != nil {
 		for i, c := range r.Question.Choices {
 			p.row("", plain(i+1)+". "+host.Safe(c))
@@ -135,7 +137,7 @@ func loopVerdict(p *printer, res *host.LoopResult) {
 	}
 	if res.Report != nil {
 		if res.Report.Code != "SUCCESS" {
-			p.row("verdict", p.outcome(string(res.Report.Code)))
+			p.row("verdict", p.outcome(string(res.Report.Code))+"  "+host.Safe(res.Report.Summary))
 			why(p, res.Report.Why)
 		}
 		p.row("report", pointer(res.Report))

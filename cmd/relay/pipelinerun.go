@@ -97,11 +97,7 @@ func pipelineVerdict(p *printer, res *host.PipelineRun) {
 	}
 	p.row("tasks", counted(res.Counts))
 	p.row("spent", spendText(res.Spend.Calls, res.Spend.CostUSD, res.Spend.UnknownCalls))
-	end := res.Reason
-	if end == "done" {
-		end = "no task is left that could be worked on"
-	}
-	p.row("ended", end)
+	p.row("ended", res.Ended())
 	why(p, res.Why)
 	p.next(res.Next)
 }

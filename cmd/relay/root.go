@@ -24,7 +24,7 @@ func newRootCmd(a *app) *cobra.Command {
 		Short: "Let a model change your repository one judged step at a time",
 		Long: "relay asks a model for one small task, lets another carry it out in a box, judges the\n" +
 			"files that really changed, runs your checks, and commits or throws the box away.",
-		Example:           "relay init              # once in your repository\nrelay run --goal \"...\"   # one step: plan, build, judge, verify, commit\nrelay                   # where things stand, and what to type next",
+		Example:           "relay init               # once in your repository\nrelay run --goal \"...\"   # one step: plan, build, judge, verify, commit\nrelay                    # where things stand, and what to type next",
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		Args:              unknownCommand,

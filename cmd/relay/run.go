@@ -95,7 +95,9 @@ func verdict(p *printer, res *host.RunResult) {
 		p.row("broken", host.Safe(v))
 	}
 	p.row("verdict", p.outcome(string(r.Code))+"  "+host.Safe(r.Summary))
-	why(p, r.Why)
+	if len(r.Scope.Violations) == 0 { // the first of them is why
+		why(p, r.Why)
+	}
 	if r.Commit != "" {
 		p.row("commit", r.Commit)
 	}

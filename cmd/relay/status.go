@@ -189,7 +189,7 @@ func loopRow(p *printer, l *host.LoopSeen) {
 	case l.CutOff:
 		text += fmt.Sprintf("  %s in tick %d", p.yellow("was cut off"), l.Tick)
 	default:
-		text += fmt.Sprintf("  ended after %s: %s", plural(l.Tick, "tick", "ticks"), l.Reason)
+		text += fmt.Sprintf("  ended after %s: %s", plural(l.Tick, "tick", "ticks"), l.Reason.Words())
 	}
 	p.row("loop", text)
 	why(p, l.Why)

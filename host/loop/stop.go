@@ -33,6 +33,39 @@ const (
 	NothingToResume  Reason = "nothing"     // no loop was cut off by anything but the operator; see host.LoopOptions.Unattended
 )
 
+// Words say it to a person.
+func (r Reason) Words() string {
+	switch r {
+	case ControlStop:
+		return "the model says that the goal is reached"
+	case TaskDone:
+		return "the task is done"
+	case Stopped:
+		return "the last tick was stopped"
+	case Blocked:
+		return "the last tick could not begin or go on"
+	case Question:
+		return "it waits for your answer"
+	case BudgetWarning:
+		return "a budget is nearly used up"
+	case MilestoneChanged:
+		return "the milestone is done"
+	case MaxTicks:
+		return "as many ticks as it may make"
+	case UntilReached:
+		return "the time is over"
+	case CostReached:
+		return "what is left of its dollars does not cover a tick"
+	case LimitLasts:
+		return "a vendor's limit lasts too long to wait for"
+	case Drained:
+		return "after its tick, as you asked"
+	case Interrupted:
+		return "interrupted"
+	}
+	return string(r)
+}
+
 // Spend is what the calls of the workspace have used since the loop began.
 type Spend = ledger.Sum
 

@@ -69,6 +69,19 @@ const (
 	Interrupted Reason = "interrupted" // a signal, or the operator asked for an end now
 )
 
+// Words say it to a person.
+func (r Reason) Words() string {
+	switch r {
+	case NothingLeft:
+		return "no task is left that could be worked on"
+	case Drained:
+		return "after its task, as you asked"
+	case LimitLasts:
+		return "a vendor's limit lasts too long to wait for"
+	}
+	return string(r)
+}
+
 // Outcome is how a run ended.
 type Outcome struct {
 	RunID    string
