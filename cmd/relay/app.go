@@ -15,9 +15,9 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
+	"github.com/paxiom/relay/cmd/relay/internal/screen"
 	"github.com/paxiom/relay/host"
 	"github.com/paxiom/relay/host/fault"
 )
@@ -69,10 +69,7 @@ func newApp() *app {
 			}
 			return w, h
 		},
-		foreground: func() bool {
-			group, err := unix.IoctlGetInt(stderr, unix.TIOCGPGRP)
-			return err != nil || group == unix.Getpgrp()
-		},
+		foreground: func() bool { return screen.Foreground(stderr) },
 	}
 }
 

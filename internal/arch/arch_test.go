@@ -76,7 +76,7 @@ var rules = []rule{
 	// main enters the box before anything else, hence judge/box.
 	{pkg: "internal/about", deep: true},
 	{pkg: "cmd/relay/internal/termtest"},
-	{pkg: "cmd/relay/internal/screen", own: []string{"host", "host/fault"}, outside: []string{"charm.land/bubbletea", "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/colorprofile"}},
+	{pkg: "cmd/relay/internal/screen", own: []string{"host", "host/fault"}, outside: []string{"charm.land/bubbletea", "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/colorprofile", "golang.org/x/sys"}},
 	{pkg: "cmd/relay", own: []string{"host", "cmd/relay/internal/screen", "internal/about", "host/fault", "judge/box", "sdk/plugintest"}, outside: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 	// Tools of the repository itself.
 	{pkg: "internal/...", own: []string{"..."}, outside: append(slices.Clone(hostStack), "github.com/spf13/cobra")},

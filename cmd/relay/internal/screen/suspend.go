@@ -9,6 +9,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"golang.org/x/sys/unix"
 )
 
 // suspender hides the region that is on the terminal before ctrl-z stops the process. There
@@ -39,6 +40,13 @@ func suspendable(l *Live) {
 	})
 }
 
+// Foreground tells whether a terminal is this process's just now, and not the shell's after
+// bg or another command's.
+func Foreground(terminal int) bool {
+	group, err := unix.IoctlGetInt(terminal, unix.TIOCGPGRP)
+	return err != nil || group == unix.Getpgrp()
+}
+
 func suspend() {
 	suspender.mu.Lock()
 	defer suspender.mu.Unlock()
@@ -47,7 +55,7 @@ func suspend() {
 	}
 	// The signal of ctrl-z itself would come to us again. This one stops the process as well,
 	// and like that one does nothing where no shell could have it go on.
-	pause(func() error { return syscall.Kill(os.Getpid(), syscall.SIGTTOU) })
+	pause(os.Getpid(), syscall.SIGTTOU)
 	if suspender.live != nil {
 		suspender.live.show()
 	}
@@ -56,12 +64,12 @@ func suspend() {
 // stopsWithin is how long it takes a process at most to stop once it was told to.
 const stopsWithin = 2 * time.Second
 
-// pause stops the process, and comes back when it goes on.
-func pause(stop func() error) {
+// pause stops the process by a signal, and comes back when it goes on.
+func pause(whom int, by syscall.Signal) {
 	goesOn := make(chan os.Signal, 1)
 	signal.Notify(goesOn, syscall.SIGCONT)
 	defer signal.Stop(goesOn)
-	if stop() != nil {
+	if syscall.Kill(whom, by) != nil {
 		return
 	}
 	select {
@@ -79,7 +87,7 @@ func (toShell) SetStderr(io.Writer) {}
 
 // Run implements tea.ExecCommand.
 func (toShell) Run() error {
-	pause(func() error { return syscall.Kill(0, syscall.SIGTSTP) })
+	pause(0, syscall.SIGTSTP) // with all that it has started
 	return nil
 }
 
