@@ -59,7 +59,7 @@ func (r Reason) Words() string {
 	case LimitLasts:
 		return "a vendor's limit lasts too long to wait for"
 	case Drained:
-		return "after its tick, as you asked"
+		return "you asked for an end after the tick"
 	case Interrupted:
 		return "interrupted"
 	}

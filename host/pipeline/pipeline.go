@@ -75,7 +75,7 @@ func (r Reason) Words() string {
 	case NothingLeft:
 		return "no task is left that could be worked on"
 	case Drained:
-		return "after its task, as you asked"
+		return "you asked for an end after the task"
 	case LimitLasts:
 		return "a vendor's limit lasts too long to wait for"
 	}
