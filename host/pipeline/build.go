@@ -72,7 +72,11 @@ func sessionLine(s Session) string {
 
 // tooLong ends a task whose step does not come to its end.
 func (a *attempt) tooLong(b building, s Session, most int) *Problem {
-	p := &Problem{Code: judge.StopBuilderTimeout, What: fmt.Sprintf("the %s did not come to its end in %s", b.role, plural(most+1, "process")), Why: s.Why,
+	tries := "one process"
+	if most > 0 {
+		tries = fmt.Sprintf("%d processes", most+1)
+	}
+	p := &Problem{Code: judge.StopBuilderTimeout, What: "the " + b.role + " did not come to its end in " + tries, Why: s.Why,
 		Fix: "split the task into smaller ones in " + TasksFile + ", then `relay task retry " + a.trail.TaskID + "`"}
 	if s.End != endCap {
 		p.Code = judge.StopBuilderOutputInvalid

@@ -90,6 +90,26 @@ func TestFindingsGetAnOutcome(t *testing.T) {
 	}
 }
 
+// What was refuted is not found again, and every question is asked in a process of its own:
+// the script that a provider plays begins anew with each.
+func TestRefutedIsNotFoundAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, task("a"))
+	flaw := map[string]any{"severity": "major", "file": "src/a.txt", "line": 1, "claim": "it says too little", "evidence": "word a"}
+	w.simple("a")
+	w.calls = append([]map[string]any{{"when": map[string]any{"role": roleReview}, "times": 1, "answer": map[string]any{"text": text(t, review(flaw)), "model": "m"}}}, w.calls...)
+	w.Script(w.calls...)
+	w.act("a-cleanup", `git add -A; git commit -qm 'feat: add a'; out='{"summary":"s","memory":"","findings":[{"id":"F1","outcome":"refuted","why":"one word is asked for"}],"notes":[]}'`+"\n")
+	w.goes(Options{})
+	tr := w.trail("a")
+	if tr.Code != judge.Success || len(tr.Reviews) != 2 || len(tr.Findings) != 1 || tr.Findings[0].Outcome != "refuted" || len(tr.Sessions) != 2 {
+		t.Fatalf("%+v", tr)
+	}
+	if r := tr.Reviews[1]; r.Found != 1 || r.New != 0 || !strings.Contains(strings.Join(tr.Notes, "\n"), "repeats F1, which was refuted") {
+		t.Errorf("the second review: %+v, %q", r, tr.Notes)
+	}
+}
+
 // What nobody can prove waits for the operator, while the rest goes on.
 func TestUnsureWaitsForTheOperator(t *testing.T) {
 	t.Parallel()
