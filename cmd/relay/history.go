@@ -78,7 +78,7 @@ func newHistoryPruneCmd(a *app, runF func(context.Context, *historyPruneOptions)
 	cmd := &cobra.Command{
 		Use:     "prune",
 		Short:   "Remove old runs and what they kept",
-		Long:    "Removes past runs with their reports, patches, the refs that keep rejected changes, and the files of\nthe attempts at tasks that they were. The newest run always stays. Without a flag the 50 newest stay.",
+		Long:    "Removes past runs with their reports, patches, the refs that keep rejected changes, and the files\nof the attempts at tasks that they were. The newest run always stays. Without a flag the 50 newest\nstay.",
 		Example: "relay history prune --keep 50\nrelay history prune --older-than 30d --dry-run",
 		Args:    noArgs,
 		RunE:    runE(o, runF, runHistoryPrune),
