@@ -23,7 +23,7 @@ type pluginOptions struct {
 
 const (
 	grantHelp    = "grant exactly these `RIGHTS`, such as env:NAME,host:NAME; or none"
-	platformHelp = "pin it for this `PLATFORM`, such as linux_amd64, and this machine's alone; several with commas (default all)"
+	platformHelp = "only this `PLATFORM` (linux_amd64; several with commas) and this machine's"
 )
 
 func newPluginInstallCmd(a *app, runF func(context.Context, *pluginOptions) error) *cobra.Command {
