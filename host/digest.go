@@ -324,6 +324,6 @@ func (g *gathering) loop(s *StatusResult, add func(what, why, command string)) {
 	case l.CutOff:
 		add("the loop "+l.ID+" was cut off in tick "+fmt.Sprint(l.Tick), "it keeps its own goal and limits", "`relay loop --resume`")
 	case !l.Running && l.Reason != loop.Question && afterLoop(l.Reason) != "" && !since && l.UpdatedAt.After(g.d.Since):
-		add("the loop "+l.ID+" ended: "+string(l.Reason), l.Why, afterLoop(l.Reason))
+		add("the loop "+l.ID+" ended: "+l.Reason.Words(), l.Why, afterLoop(l.Reason))
 	}
 }
