@@ -18,32 +18,33 @@ const (
 	Special                        // FIFO, socket, device, or unreadable: never allowed
 )
 
-// Change is one path that differs between the base and what the builder left.
+// Change is one path that differs between the base and what the builder left. There may
+// be tens of thousands: the order of the fields leaves little room between them.
 type Change struct {
 	// Path is relative to the repository's root, slash-separated, and bytes: it
 	// need not be valid UTF-8.
 	Path string
-	Kind ChangeKind
-	// OldMode and NewMode are type and permission bits; zero when absent.
-	OldMode, NewMode fs.FileMode
 	// Link is the target when the new object is a symbolic link.
 	Link string
+	// Note names what is odd about a Special change.
+	Note string
+	Kind ChangeKind
+	// Ignored says that git ignores the path in the untouched repository.
+	Ignored bool
+	// Raced: the real file changed after the box was opened, so the builder may
+	// not have seen what it holds now. Landing the change would lose that.
+	Raced bool
+	// OldMode and NewMode are type and permission bits; zero when absent.
+	OldMode, NewMode fs.FileMode
 	// Nlink is the hard-link count of the new object; 0 when absent.
 	Nlink uint64
 	// Size is the new object's size in bytes.
 	Size int64
 	// Lines is the cost of the change in lines.
 	Lines LineCount
-	// Ignored says that git ignores the path in the untouched repository.
-	Ignored bool
-	// Note names what is odd about a Special change.
-	Note string
 	// Base is what the real file was when the layer was read; the apply step
 	// refuses to overwrite anything else.
 	Base Stamp
-	// Raced: the real file changed after the box was opened, so the builder may
-	// not have seen what it holds now. Landing the change would lose that.
-	Raced bool
 }
 
 // Stamp identifies one state of a real file. The zero Stamp means "absent".

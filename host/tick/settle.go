@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/paxiom/relay/host/change"
@@ -109,7 +110,9 @@ func verdictFault(v judge.Verdict) *fault.Fault {
 func (r *run) describe(v judge.Verdict) {
 	r.rep.BlastRadius = report.BlastRadius{FilesTouched: v.Radius.Files, LinesAdded: v.Radius.Added, LinesDeleted: v.Radius.Deleted, NewFiles: v.Radius.New}
 	r.rep.Diff.FilesChanged, r.rep.Diff.LinesChanged = v.Radius.Files, v.Radius.Added+v.Radius.Deleted
-	for _, c := range r.change.Touched().Changes {
+	changes := r.change.Touched().Changes
+	r.rep.Scope.TouchedPaths = slices.Grow(r.rep.Scope.TouchedPaths, len(changes))
+	for _, c := range changes {
 		r.rep.Scope.TouchedPaths = append(r.rep.Scope.TouchedPaths, c.Path)
 	}
 	r.rep.Rules = report.Hits(v, len(v.Violations))

@@ -129,18 +129,25 @@ func content(root int, path string, mode fs.FileMode, size int64) ([]byte, bool)
 	case size > maxContent:
 		return nil, false
 	}
-	out, err := readBeneath(root, path)
+	out, err := readBeneath(root, path, size)
 	return out, err == nil && len(out) <= maxContent
 }
 
 // readBeneath reads a regular file below a folder, up to one byte more than is counted.
-// There may be many of them, so it makes no more calls of the kernel than it must.
-func readBeneath(dir int, path string) ([]byte, error) {
+// There may be many of them, so it makes no more calls of the kernel than it must: none
+// to look at a file that was just seen to be a regular one, and still is of that size.
+func readBeneath(dir int, path string, seen int64) ([]byte, error) {
 	fd, err := openAt(dir, path)
 	if err != nil {
 		return nil, err
 	}
 	defer unix.Close(fd)
+	if seen < aheadFile {
+		buf := make([]byte, seen+1)
+		if n, err := unix.Pread(fd, buf, 0); err == nil && int64(n) == seen { // a pipe can't be read so
+			return buf[:n], nil
+		}
+	}
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil || !is(&st, unix.S_IFREG) {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrInvalid}
@@ -169,11 +176,11 @@ func sameContent(p *place) bool {
 		return false
 	}
 	if p.upSt.Size <= aheadFile {
-		now, err := readBeneath(p.up, p.name)
+		now, err := readBeneath(p.up, p.name, p.upSt.Size)
 		if err != nil {
 			return false
 		}
-		old, err := readBeneath(p.low, p.name)
+		old, err := readBeneath(p.low, p.name, p.st.Size)
 		return err == nil && bytes.Equal(now, old)
 	}
 	var files [2]*bufio.Reader

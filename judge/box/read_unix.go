@@ -166,12 +166,19 @@ func (r *reader) close() {
 	}
 }
 
+// manyChanges is how many there are when room is made for all that are listed at most, at
+// once: to move them to a larger place again and again would take twice the memory.
+const manyChanges = 4096
+
 func (r *reader) add(c judge.Change) {
 	if len(r.found) >= judge.MaxChanges {
 		r.full = true
 		return
 	}
 	c.Raced = c.Base.Exists && r.raced(&c)
+	if len(r.found) == cap(r.found) && len(r.found) >= manyChanges {
+		r.found = slices.Grow(r.found, judge.MaxChanges-len(r.found))
+	}
 	r.found = append(r.found, c)
 }
 
@@ -332,7 +339,8 @@ func (r *reader) enter(p *place, c judge.Change, exists, covers bool) error {
 // file compares a regular file with what is below it.
 func (r *reader) file(p *place, c judge.Change) error {
 	r.unlock(p, 0o400)
-	if hasCapability(p.up, p.name) && !(c.Base.Exists && hasCapability(p.low, p.name)) {
+	// Only what can be executed gets them; the attribute itself never lands.
+	if p.upSt.Mode&0o111 != 0 && hasCapability(p.up, p.name) && !(c.Base.Exists && hasCapability(p.low, p.name)) {
 		return r.special(c, "a file with capabilities")
 	}
 	if is(&p.st, unix.S_IFREG) && c.Base.Size == c.Size && sameContent(p) {
