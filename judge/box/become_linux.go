@@ -51,7 +51,7 @@ func become() error {
 	var path string
 	if what.HasExe {
 		path = "/proc/self/fd/" + strconv.Itoa(fdStepExe)
-		if isScript(os.NewFile(fdStepExe, "exe")) { // its interpreter opens it again after the exec
+		if isScript(fdStepExe) { // its interpreter opens it again after the exec
 			unix.FcntlInt(fdStepExe, unix.F_SETFD, 0)
 		}
 	} else {

@@ -185,6 +185,7 @@ func enter(control *os.File, over func(*Exceeded)) (pid int, look func() *Exceed
 		return 0, nil, err
 	}
 	pid, err = spawn(&p, exe)
+	runtime.KeepAlive(exe) // only its number is used; collected, it would be closed before the exec
 	debug.SetGCPercent(100)
 	return pid, look, err
 }
@@ -194,7 +195,7 @@ func spawn(p *plan, exe *os.File) (int, error) {
 	var path string
 	if exe != nil {
 		path = "/proc/self/fd/" + strconv.Itoa(int(exe.Fd()))
-		if isScript(exe) { // its interpreter opens it again after the exec
+		if isScript(int(exe.Fd())) { // its interpreter opens it again after the exec
 			unix.FcntlInt(exe.Fd(), unix.F_SETFD, 0)
 		}
 	} else {
@@ -221,9 +222,9 @@ func spawn(p *plan, exe *os.File) (int, error) {
 	return proc.Pid, nil
 }
 
-func isScript(f *os.File) bool {
+func isScript(fd int) bool {
 	var head [2]byte
-	n, _ := f.ReadAt(head[:], 0)
+	n, _ := unix.Pread(fd, head[:], 0)
 	return string(head[:n]) == "#!"
 }
 
@@ -257,13 +258,12 @@ func prepareExe(has bool) (*os.File, error) {
 	if !has {
 		return nil, nil
 	}
-	given := os.NewFile(fdExe, "exe")
 	var want, got unix.Stat_t
 	if err := unix.Fstat(fdExe, &want); err != nil {
 		return nil, fail("look at the program", "", err)
 	}
 	if want.Nlink == 0 {
-		return given, nil // nameless, in memory only: nothing lasting to write to
+		return os.NewFile(fdExe, "exe"), nil // nameless, in memory only: nothing lasting to write to
 	}
 	path, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fdExe))
 	if err != nil {

@@ -339,8 +339,7 @@ func (r *reader) enter(p *place, c judge.Change, exists, covers bool) error {
 // file compares a regular file with what is below it.
 func (r *reader) file(p *place, c judge.Change) error {
 	r.unlock(p, 0o400)
-	// Only what can be executed gets them; the attribute itself never lands.
-	if p.upSt.Mode&0o111 != 0 && hasCapability(p.up, p.name) && !(c.Base.Exists && hasCapability(p.low, p.name)) {
+	if hasCapability(p.up, p.name) && !(c.Base.Exists && hasCapability(p.low, p.name)) {
 		return r.special(c, "a file with capabilities")
 	}
 	if is(&p.st, unix.S_IFREG) && c.Base.Size == c.Size && sameContent(p) {
