@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -267,57 +265,6 @@ func awake(t *testing.T, s *session) {
 			s.clock.Move(0) // a look; no time passes
 		}
 	}
-}
-
-func busy(t *testing.T, s *session) {
-	other := s.open(t, s.dir, s.clock)
-	_, err, _ := s.run("r", 1, func(durable.Flow) error {
-		if _, err := other.Run(context.Background(), "r", "test", 1, func(durable.Flow) error { return nil }); !errors.Is(err, durable.ErrBusy) {
-			t.Errorf("second process: %v", err)
-		}
-		st, err := other.State("r")
-		must(t, err)
-		want(t, "status seen by another", st.Status, durable.Running)
-		return nil
-	})
-	must(t, err)
-}
-
-func looked(t *testing.T, s *session) {
-	ctx, stop := context.WithCancel(context.Background())
-	var lookers sync.WaitGroup
-	for range 2 {
-		other := s.open(t, s.dir, s.clock)
-		lookers.Go(func() {
-			for ; ctx.Err() == nil; runtime.Gosched() {
-				if _, err := other.State("r"); err != nil && !errors.Is(err, durable.ErrUnknown) {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	defer lookers.Wait()
-	defer stop()
-	for range 2000 { // as a run that was interrupted is taken up again and again
-		if _, err, died := s.run("r", 1, func(durable.Flow) error { panic(crash{}) }); !died {
-			t.Fatal(err)
-		}
-	}
-}
-
-func locks(t *testing.T, s *session) {
-	take := func(f durable.Flow) error { _, err := f.Lock("service-A"); return err }
-	_, _, died := s.run("r1", 1, func(f durable.Flow) error {
-		must(t, take(f))
-		if _, err, _ := s.run("r2", 1, take); !errors.Is(err, durable.ErrLocked) {
-			t.Errorf("second holder: %v", err)
-		}
-		panic(crash{})
-	})
-	want(t, "died", died, true)
-	s.restart(t)
-	_, err, _ := s.run("r3", 1, take)
-	must(t, err)
 }
 
 func diverged(t *testing.T, s *session) {
