@@ -15,7 +15,7 @@ import (
 // not, with the same commits, and no answer is bought twice.
 func TestKilledAtEveryPoint(t *testing.T) {
 	t.Parallel()
-	killedAtEvery(t, 7, func(t *testing.T) *world { return newWorld(t) }, func([]string) (from, to int) { return 1, 1 << 20 })
+	killedAtEvery(t, 17, func(t *testing.T) *world { return newWorld(t) }, func([]string) (from, to int) { return 1, 1 << 20 })
 }
 
 const builderYAML = `references: [docs/spec.md]
@@ -49,7 +49,7 @@ echo '{"summary": "done", "files_intended": [], "commands_ran": [], "notes": []}
 // between its end and the record of the step.
 func TestKilledAroundABuilder(t *testing.T) {
 	t.Parallel()
-	killedAtEvery(t, 5, builderWorld, func(points []string) (from, to int) {
+	killedAtEvery(t, 11, builderWorld, func(points []string) (from, to int) {
 		return slices.Index(points, "cycle.REVISION_RUNNING") + 1, slices.Index(points, "cycle.TESTING") + 1
 	})
 }
