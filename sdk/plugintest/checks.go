@@ -76,8 +76,12 @@ func checkInfoStable(s *Session) error {
 	if s.cfg.Binary == "" {
 		return nil
 	}
-	cmd := exec.CommandContext(ctx, s.cfg.Binary, "--info")
-	cmd.Env, cmd.WaitDelay = append(bareEnv(p.dirs), s.cfg.Env...), time.Second
+	binary, err := filepath.Abs(s.cfg.Binary)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, binary, "--info")
+	cmd.Env, cmd.Dir, cmd.WaitDelay = append(bareEnv(p.dirs), s.cfg.Env...), p.dirs.cwd, time.Second
 	raw, err := cmd.Output()
 	if err != nil {
 		return fmt.Errorf("--info: %w", err)
