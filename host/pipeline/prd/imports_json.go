@@ -7,6 +7,21 @@ import (
 	"time"
 )
 
+// What the words of other tools mean here.
+var (
+	beadsStates      = map[string]Status{"closed": Completed, "in_progress": InProgress, "open": Pending, "": Pending}
+	taskMasterStates = map[string]Status{"done": Completed, "completed": Completed, "cancelled": Skipped, "in-progress": InProgress, "pending": Pending, "": Pending}
+)
+
+// status is what a word of another tool means here; one that means nothing is named.
+func (im *importer) status(where, word string, means map[string]Status) Status {
+	if s, ok := means[word]; ok {
+		return s
+	}
+	im.lose(where, "the status %q, now pending", word)
+	return Pending
+}
+
 // beads reads one issue a line. Blocking links become blockers; the others are named.
 func (im *importer) beads(b []byte) error {
 	for n, line := range strings.Split(string(b), "\n") {
@@ -39,16 +54,8 @@ func (im *importer) beads(b []byte) error {
 		if is.Notes != "" {
 			t.Notes = &is.Notes
 		}
-		switch is.Status {
-		case "closed":
-			t.Status, t.CompletedAt = Completed, is.ClosedAt
-		case "in_progress":
-			t.Status = InProgress
-		case "open", "":
-			t.Status = Pending
-		default:
-			t.Status = Pending
-			im.lose(is.ID, "the status %q, now pending", is.Status)
+		if t.Status = im.status(is.ID, is.Status, beadsStates); t.Status == Completed {
+			t.CompletedAt = is.ClosedAt
 		}
 		for _, d := range is.Dependencies {
 			if d.Type == "blocks" || d.Type == "" {
@@ -126,19 +133,7 @@ func (im *importer) taskMasterList(prefix string, list json.RawMessage) error {
 	for i, m := range tasks {
 		t := Task{ID: name(m.ID), Title: m.Title, Description: strings.TrimSpace(m.Description + "\n\n" + m.Details)}
 		t.Priority = map[string]int{"critical": 0, "high": 1, "medium": 2, "": 2, "low": 3}[m.Priority]
-		switch m.Status {
-		case "done", "completed":
-			t.Status = Completed
-		case "cancelled":
-			t.Status = Skipped
-		case "in-progress":
-			t.Status = InProgress
-		case "pending", "":
-			t.Status = Pending
-		default:
-			t.Status = Pending
-			im.lose(t.ID, "the status %q, now pending", m.Status)
-		}
+		t.Status = im.status(t.ID, m.Status, taskMasterStates)
 		for _, d := range m.Dependencies {
 			t.DependsOn = append(t.DependsOn, name(d))
 		}
