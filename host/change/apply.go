@@ -53,9 +53,9 @@ func (a *applier) byContent(e *entry) (done bool, err error) {
 		return false, moved(string(e.Path), err.Error())
 	case mine != "":
 		return false, moved(string(e.Path), saved)
-	case now.same(e.New):
+	case e.isNew(now):
 		return true, nil
-	case now.same(e.Old), !e.Old.Exists && now.Mode.IsDir():
+	case e.isOld(now):
 		return false, nil
 	}
 	return false, moved(string(e.Path), "it is neither what it was before the crash nor what relay was writing")
@@ -214,8 +214,8 @@ func (a *applier) revert() (foreign []string, err error) {
 		switch {
 		case err != nil:
 			return foreign, err
-		case now.same(e.Old), !e.Old.Exists && now.Mode.IsDir(): // never got that far
-		case now.same(e.New):
+		case e.isOld(now): // never got that far
+		case e.isNew(now):
 			back = append(back, e)
 		default:
 			foreign = append(foreign, string(e.Path))

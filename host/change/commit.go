@@ -147,8 +147,29 @@ func (k *committer) put(e entry, content io.Reader) error {
 // clean filters, as git add would.
 func (k *committer) add(ctx context.Context, paths []string) error {
 	env := []string{"GIT_DIR=" + k.env.Git.GitDir, "GIT_WORK_TREE=" + k.stage, "GIT_INDEX_FILE=" + k.index}
-	_, err := k.writeMany(ctx, len(paths), env, nulList(paths), "-C", k.stage, "update-index", "--add", "--remove", "-z", "--stdin")
+	_, err := k.writeMany(ctx, len(paths), env, nulList(paths), append([]string{"-C", k.stage}, takePaths...)...)
 	return err
+}
+
+// takePaths is how git's index takes paths as they are on disk: what is there is added,
+// in place of what has to go for it, and what is not is removed.
+var takePaths = []string{"update-index", "--add", "--remove", "--replace", "-z", "--stdin"}
+
+// forIndex are the paths that the index is told of. Of those in a folder that a link
+// takes the place of git hears with the link; behind it, it would not look.
+func forIndex(entries []entry) []string {
+	links := map[string]bool{}
+	for _, e := range entries {
+		links[string(e.Path)] = e.New.link()
+	}
+	behind := func(dir string) bool { return links[dir] }
+	var paths []string
+	for _, e := range entries {
+		if !e.Ignored && !slices.ContainsFunc(parents(string(e.Path)), behind) {
+			paths = append(paths, string(e.Path))
+		}
+	}
+	return paths
 }
 
 // writeTree makes a tree object of the index, of which about n paths are new.

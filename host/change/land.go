@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"strings"
 	"time"
@@ -186,6 +187,11 @@ func (l *lander) plan(kept []judge.Change, open opener) (*plan, error) {
 	pl := &planner{real: l.real, log: l.log, open: open, blob: blobHash(l.env.Git.ObjectFormat)}
 	p := &plan{Base: l.base, Branch: l.branch}
 	nested := map[string]bool{}
+	for _, ch := range kept {
+		if (ch.OldMode|ch.NewMode)&fs.ModeSymlink != 0 {
+			l.real.trading[ch.Path] = true
+		}
+	}
 	rules := false // a .gitignore is among the changes
 	for _, ch := range kept {
 		if ch.Raced { // the stamp is of the user's version, which the builder never saw
@@ -217,13 +223,9 @@ func (l *lander) build(ctx context.Context, k *committer, entries []entry, m Mes
 	if err := k.copyIndex(); err != nil {
 		return "", err
 	}
-	var paths []string
+	paths := forIndex(entries)
 	for _, e := range entries {
-		if e.Ignored {
-			continue
-		}
-		paths = append(paths, string(e.Path))
-		if e.New.Exists {
+		if e.New.Exists && !e.Ignored {
 			if err := k.put(e, l.log.ImageReader(e.New.Image, e.New.Size)); err != nil {
 				return "", err
 			}

@@ -27,6 +27,10 @@ func (r *repo) everything() {
 	r.change("*.star", "x", 0o644)
 	r.change(".dot/.file", "x", 0o644)
 	r.change("empty", "", 0o644)
+	r.change("folder/of.txt", "", 0)
+	r.change("folder", "src", fs.ModeSymlink|0o777)
+	r.change("to-src", "", 0)
+	r.change("to-src/now/in.txt", "x\n", 0o644)
 }
 
 func TestLandEveryKind(t *testing.T) {
@@ -59,7 +63,7 @@ func TestLandEveryKind(t *testing.T) {
 	if got := r.git("log", "-1", "--format=%an <%ae>|%s|%(trailers:key=Relay-Run,valueonly)"); got != "Ada <ada@example.org>|relay: a test|run-1" {
 		t.Errorf("commit: %q", got)
 	}
-	files := r.git("-c", "core.quotePath=false", "diff", "--name-only", "-z", "HEAD^", "HEAD")
+	files := r.git("-c", "core.quotePath=false", "diff", "--no-renames", "--name-only", "-z", "HEAD^", "HEAD")
 	if n := strings.Count(files, "\x00"); n != len(r.kept) {
 		t.Errorf("%d paths in the commit, %d in the change", n, len(r.kept))
 	}
@@ -96,6 +100,33 @@ func TestFolderAndFileTradePlaces(t *testing.T) {
 	r.clean()
 	if r.read("gone") != "now a file\n" || r.read("README.md/now/a/folder") != "x\n" {
 		t.Error("wrong content")
+	}
+}
+
+// What a folder and a link leave for each other is undone as it was made.
+func TestFolderAndLinkTradePlaces(t *testing.T) {
+	r := newRepo(t)
+	before := r.snapshot(false)
+	r.change("folder/of.txt", "", 0)
+	r.change("folder", "src", fs.ModeSymlink|0o777)
+	r.change("to-src", "", 0)
+	r.change("to-src/a.go", "package b\n", 0o644)
+	last := &r.kept[len(r.kept)-1] // src/a.go, where the link leads, is not what was there before
+	last.Kind, last.OldMode, last.Base = judge.Added, 0, judge.Stamp{}
+	done, err := r.land("run-1", true)
+	must(t, err)
+	if len(done.Notes) > 0 {
+		t.Errorf("notes: %q", done.Notes)
+	}
+	r.clean()
+	if to, _ := os.Readlink(filepath.Join(r.root, "folder")); to != "src" || r.read("to-src/a.go") != "package b\n" || r.read("src/a.go") != "package a\n" {
+		t.Errorf("folder leads to %q, src/a.go holds %q", to, r.read("src/a.go"))
+	}
+	_, err = Undo(context.Background(), r.env, "undo-1", "", done.Commit, Message{Subject: "undo"})
+	must(t, err)
+	r.clean()
+	if after := r.snapshot(false); after != before {
+		t.Errorf("not undone: %s", diff(before, after))
 	}
 }
 

@@ -83,17 +83,16 @@ func (l *lander) mendIndex(ctx context.Context, p *plan) {
 	if p.Commit == "" {
 		return
 	}
-	var paths []string
-	for i := range p.Entries {
-		e := &p.Entries[i]
-		now, err := l.real.stampAt(string(e.Path))
-		if err == nil && !e.Ignored && sameStamp(now, e.after) {
-			paths = append(paths, string(e.Path))
+	var still []entry
+	for _, e := range p.Entries {
+		if now, err := l.real.stampAt(string(e.Path)); err == nil && sameStamp(now, e.after) {
+			still = append(still, e)
 		}
 	}
+	paths := forIndex(still)
 	var err error
 	for wait := 20 * time.Millisecond; wait < lockPatience; wait *= 2 {
-		_, err = l.env.write(ctx, nil, nulList(paths), "update-index", "--add", "--remove", "-z", "--stdin")
+		_, err = l.env.write(ctx, nil, nulList(paths), takePaths...)
 		if err == nil || !locked(err) {
 			break
 		}
@@ -110,7 +109,7 @@ func (l *lander) look(ctx context.Context, a *applier) (seen []string) {
 	for i := range a.plan.Entries {
 		e := &a.plan.Entries[i]
 		now, err := l.real.describe(string(e.Path), nil)
-		if err != nil || !now.same(e.New) {
+		if err != nil || !e.isNew(now) {
 			seen = append(seen, fmt.Sprintf("%q is not what relay wrote any more: it was changed right afterwards", e.Path))
 		}
 	}

@@ -56,6 +56,16 @@ func (s side) same(o side) bool {
 	return s.Exists == o.Exists && s.Mode == o.Mode && s.Size == o.Size && s.SHA256 == o.SHA256 && s.Link == o.Link
 }
 
+// isOld and isNew tell which side of an entry is there. Where there is nothing on a
+// side, there may be a folder: what lies in it are entries of their own.
+func (e *entry) isOld(now side) bool {
+	return now.same(e.Old) || !e.Old.Exists && now.Mode.IsDir()
+}
+
+func (e *entry) isNew(now side) bool {
+	return now.same(e.New) || !e.New.Exists && now.Mode.IsDir()
+}
+
 func (s side) link() bool { return s.Mode&fs.ModeSymlink != 0 }
 
 // dirState is what a folder on the way to an entry was before the apply.

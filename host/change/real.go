@@ -17,21 +17,27 @@ import (
 )
 
 // realTree is the work tree, reached only below its root and never through a link.
-type realTree struct{ *os.Root }
+type realTree struct {
+	*os.Root
+	// trading are paths at which a link and a folder trade places: nothing of the
+	// folder is there while the link is.
+	trading map[string]bool
+}
 
 func openReal(root string) (*realTree, error) {
 	r, err := os.OpenRoot(root)
 	if err != nil {
 		return nil, err
 	}
-	return &realTree{r}, nil
+	return &realTree{Root: r, trading: map[string]bool{}}, nil
 }
 
 // errThroughLink: a folder on the way to a path is a symbolic link.
 var errThroughLink = errors.New("a folder on the way is a symbolic link")
 
 // stat gives what is at path, nil when nothing is. A parent that is a link is an
-// error; one that is a file means that nothing is there.
+// error, but for one that is trading places; one that is a file means that nothing is
+// there.
 func (t *realTree) stat(name string) (fs.FileInfo, error) {
 	for _, dir := range parents(name) {
 		fi, err := t.Lstat(dir)
@@ -40,7 +46,7 @@ func (t *realTree) stat(name string) (fs.FileInfo, error) {
 			return nil, nil
 		case err != nil:
 			return nil, err
-		case fi.Mode()&fs.ModeSymlink != 0:
+		case fi.Mode()&fs.ModeSymlink != 0 && !t.trading[dir]:
 			return nil, fmt.Errorf("%q: %w", dir, errThroughLink)
 		case !fi.IsDir():
 			return nil, nil
@@ -118,7 +124,7 @@ func (t *realTree) makeParents(name string) error {
 		}
 		if fi, err := t.Lstat(dir); err != nil {
 			return err
-		} else if fi.Mode()&fs.ModeSymlink != 0 {
+		} else if fi.Mode()&fs.ModeSymlink != 0 && !t.trading[dir] {
 			return fmt.Errorf("%q: %w", dir, errThroughLink)
 		} else if !fi.IsDir() {
 			return &fs.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOTDIR}
@@ -143,6 +149,9 @@ func (t *realTree) syncDirs(names []string) error {
 	for _, name := range names {
 		for dir := path.Dir(name); !done[dir]; dir = path.Dir(dir) {
 			done[dir] = true
+			if fi, err := t.Lstat(dir); err == nil && !fi.IsDir() {
+				continue // it took the folder's place
+			}
 			d, err := t.Open(dir)
 			if absent(err) {
 				continue // pruned: what holds it is next
@@ -175,8 +184,8 @@ func (t *realTree) inNested(name string, known map[string]bool) string {
 	for _, dir := range parents(name) {
 		nested, ok := known[dir]
 		if !ok {
-			_, err := t.Lstat(dir + "/.git")
-			nested = err == nil
+			git, err := t.stat(dir + "/.git")
+			nested = err == nil && git != nil
 			known[dir] = nested
 		}
 		if nested {

@@ -104,6 +104,11 @@ func recoverApply(ctx context.Context, env Env, run *journal.Run, log *journal.L
 		return err
 	}
 	defer real.Close()
+	for _, e := range p.Entries {
+		if e.Old.link() || e.New.link() {
+			real.trading[string(e.Path)] = true
+		}
+	}
 	l := &lander{env: env, log: log, real: real, base: p.Base, branch: p.Branch}
 	a := &applier{real: real, log: log, plan: p}
 	a.check = a.byContent
@@ -208,7 +213,7 @@ func (a *applier) foreign() ([]string, error) {
 			return nil, err
 		}
 		mine, unread := a.caught(e)
-		if err != nil || unread != nil || mine != "" || !now.same(e.New) && !now.same(e.Old) && (e.Old.Exists || !now.Mode.IsDir()) {
+		if err != nil || unread != nil || mine != "" || !e.isNew(now) && !e.isOld(now) {
 			out = append(out, string(e.Path))
 		}
 	}

@@ -47,6 +47,8 @@ func newRepo(t testing.TB) *repo {
 	r.write("src/run.sh", "#!/bin/sh\n", 0o755)
 	r.write("gone/only.txt", "x\n", 0o644)
 	must(t, os.Symlink("a.go", filepath.Join(r.root, "src/link")))
+	r.write("folder/of.txt", "x\n", 0o644)
+	must(t, os.Symlink("src", filepath.Join(r.root, "to-src")))
 	r.write(".gitignore", "*.log\n/.relay/\n", 0o644)
 	r.git("add", "-A")
 	r.git("commit", "-qm", "base")

@@ -17,7 +17,7 @@ import (
 var swapped = []struct {
 	name string
 	look int
-}{{"src/a.go", 1}, {"gone/only.txt", 2}, {"README.md", 3}, {"src/link", 7}, {"empty", 13}}
+}{{"src/a.go", 1}, {"gone/only.txt", 2}, {"README.md", 5}, {"src/link", 9}, {"empty", 15}}
 
 // save is how an operator's editor saves: by a rename, or into the file that is there.
 func (r *repo) save(name string, rename bool) {
@@ -109,7 +109,7 @@ func TestOperatorEditsWhileReverting(t *testing.T) {
 	looks := 0
 	journal.Failpoint = func(point string) {
 		if point == "apply.looked" {
-			if looks++; looks == 5 {
+			if looks++; looks == 7 {
 				must(t, exec.Command("rm", "-r", filepath.Join(r.root, "src/new")).Run())
 				r.save("src/new", true) // a file where a folder was to be
 			}

@@ -81,6 +81,11 @@ func Undo(ctx context.Context, env Env, id, base, commit string, m Message) (u U
 	if err != nil {
 		return u, err
 	}
+	for _, c := range changes {
+		if c.oldMode == modeLink || c.newMode == modeLink {
+			real.trading[c.path] = true
+		}
+	}
 	back, err := k.reverse(ctx, real, base, changes)
 	if err != nil {
 		return u, err
