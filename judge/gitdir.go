@@ -91,6 +91,24 @@ func classifyGit(c *Change, branch string) gitEffect {
 	return noiseIf(strings.HasPrefix(first, "sharedindex.") && rest == "")
 }
 
+// nestedIndex tells whether git only looked at a repository inside the work tree, one of
+// its own or a submodule of the old kind: a status of the one around it refreshes its
+// index too. It is thrown away like that of the one around it.
+func nestedIndex(c *Change) bool {
+	return strings.HasSuffix(c.Path, "/.git/index") && rewritten(c)
+}
+
+// nested tells whether a path that is thrown away would have a lawful name but for the
+// git directory of a repository that it belongs to: build tools check out what they need
+// among their output.
+func (j *trial) nested(c *Change) bool {
+	if !c.Ignored || j.inside(c.Path) || !discardable(c) {
+		return false
+	}
+	dir, rest, ok := strings.Cut(c.Path, "/.git")
+	return ok && HostileName(dir) == "" && (rest == "" || rest[0] == '/' && HostileName(rest[1:]) == "")
+}
+
 // rewritten tells whether a file still is a file.
 func rewritten(c *Change) bool {
 	return (c.Kind == Modified || c.Kind == ModeOnly) && c.NewMode.IsRegular() && c.OldMode&fs.ModeType == 0

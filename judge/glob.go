@@ -72,6 +72,25 @@ func compile(globs []string) globSet {
 	return s
 }
 
+// Forbids is Match for globs of what is forbidden: one that names a folder also means
+// what lies in it.
+func Forbids(globs []string, path string) bool {
+	_, ok := forbidding(globs).first(path)
+	return ok
+}
+
+// forbidding is compile for the same. Only a literal last component is a name: of
+// "**/*token*" the folder "tokenizer" is not meant.
+func forbidding(globs []string) globSet {
+	s := compile(globs)
+	for i, parts := range s.parts {
+		if !strings.ContainsAny(parts[len(parts)-1], "*?") {
+			s.parts[i] = append(parts, "**")
+		}
+	}
+	return s
+}
+
 // first gives the first glob that matches path.
 func (s globSet) first(path string) (string, bool) {
 	if len(s.globs) == 0 {

@@ -125,9 +125,34 @@ func TestMatchNeverBacktracksFar(t *testing.T) {
 	}
 }
 
+func TestForbids(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		glob, path string
+		want       bool
+	}{
+		{"src/lib", "src/lib", true},
+		{"src/lib", "src/lib/a/b.txt", true},
+		{"src/lib", "src/library/b.txt", false},
+		{"**/fixtures", "a/fixtures/b.txt", true},
+		{"src/*", "src/lib/b.txt", false},
+		{"**/*token*", "src/tokenizer/b.txt", false},
+		{"**/*token*", "src/my_token.txt", true},
+		{"package.json", "src/package.json", false},
+	} {
+		if got := Forbids([]string{tt.glob}, tt.path); got != tt.want {
+			t.Errorf("%q forbids %q: %t", tt.glob, tt.path, got)
+		}
+		v := Judge(Touched{Changes: []Change{edited(tt.path)}}, law(func(p *Policy) { p.Allowed, p.Forbidden = []string{"**"}, []string{tt.glob} }))
+		if (v.Code == StopForbidden) != tt.want {
+			t.Errorf("%q, and %q is judged %s", tt.glob, tt.path, v.Code)
+		}
+	}
+}
+
 func TestHostileName(t *testing.T) {
 	t.Parallel()
-	for _, n := range []string{"a", "src/a b.txt", ".env", "café.txt", "cafe\u0301.txt", "-rf", ":(exclude)src", ".github/x", ".gitignore",
+	for _, n := range []string{"a", "src/❤\ufe0f.md", `src\a.git\x`, "src/a b.txt", ".env", "café.txt", "cafe\u0301.txt", "-rf", ":(exclude)src", ".github/x", ".gitignore",
 		"git", "a.git", "x/.gitmodules", "日本/語.txt", "a\u00a0b", strings.Repeat("a", 1000), `q"b\.md`, "..."} {
 		if why := HostileName(n); why != "" {
 			t.Errorf("%q: %s", n, why)
@@ -135,6 +160,7 @@ func TestHostileName(t *testing.T) {
 	}
 	for _, n := range []string{"", "a\nb", "a\tb", "\x1b[2J", "a\x7f", "\u0085", "\xff\xfe.md", "a\u202etxt", "a\u200b", "\ufeffa", "a\u2028b",
 		".git", ".GIT/config", "src/.git/config", "src/.git ", ".git.", ".git. .", "git~1/x", "GIT~1", ".git::$INDEX_ALLOCATION", ".g\u200cit",
+		`src/a\.git\config`, `git~1\x`, "a\u3164", "a\u034fb", "a\U000e0061", "a\U000e0100",
 		"a ", "a /b", strings.Repeat("a", 1001)} {
 		if HostileName(n) == "" {
 			t.Errorf("%q passes", n)

@@ -52,7 +52,7 @@ func newTrial(p Policy) *trial {
 	j := &trial{
 		policy:    p,
 		allowed:   compile(p.Allowed),
-		forbidden: compile(p.Forbidden),
+		forbidden: forbidding(p.Forbidden),
 		owned:     compile(p.RunnerOwned),
 		protected: compile(p.Protected),
 		tests:     compile(p.Tests),
@@ -76,6 +76,9 @@ func (j *trial) breaks(c Code, path, format string, args ...any) {
 // tree of git can hold and forbidden paths are looked for in everything; what is
 // left and ignored is scratch; the rest has to be inside the fence.
 func (j *trial) path(c *Change) {
+	if nestedIndex(c) {
+		return
+	}
 	if g, ok := j.owned.first(c.Path); ok {
 		j.breaks(StopRunnerOwned, c.Path, "belongs to relay (%q)", g)
 		return
@@ -107,7 +110,7 @@ func (j *trial) inside(path string) bool {
 func (j *trial) object(c *Change) bool {
 	why := ""
 	switch {
-	case HostileName(c.Path) != "":
+	case HostileName(c.Path) != "" && !j.nested(c):
 		why = "the name " + HostileName(c.Path)
 	case !fs.ValidPath(c.Path) || c.Path == ".":
 		why = "is not a path inside the repository"
@@ -145,6 +148,8 @@ func (j *trial) link(c *Change) string {
 		return fmt.Sprintf("is a symbolic link to %q, which is not a relative path", c.Link)
 	case HostileName(c.Link) != "":
 		return "is a symbolic link whose target " + HostileName(c.Link)
+	case looksLikeGitmodules(path.Base(c.Path)):
+		return "is a symbolic link that a file system may take for .gitmodules, which git does not hold"
 	case climbsLate(c.Link):
 		return fmt.Sprintf(`is a symbolic link to %q, which has ".." after a name`, c.Link)
 	}

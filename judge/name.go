@@ -44,16 +44,37 @@ func hostileRune(r rune) string {
 	switch {
 	case unicode.IsControl(r), r == '\u2028', r == '\u2029':
 		return fmt.Sprintf("the control character %U", r)
-	case unicode.Is(unicode.Cf, r):
+	case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r), unicode.Is(unicode.Variation_Selector, r) && !forEmoji(r):
 		return fmt.Sprintf("the invisible or direction-changing character %U", r)
 	}
 	return ""
 }
 
+// forEmoji tells whether a variation selector is one of the two by which people write
+// emoji, in names of files too.
+func forEmoji(r rune) bool { return r == '\ufe0e' || r == '\ufe0f' }
+
 // looksLikeDotGit tells whether a component is .git on a file system that folds
-// case, drops trailing dots and spaces, has short names or named streams.
+// case, drops trailing dots and spaces, has short names or named streams, or that
+// takes a backslash for the end of a component. Git refuses them all in its index.
 func looksLikeDotGit(part string) bool {
-	part, _, _ = strings.Cut(part, ":")
-	part = strings.ToLower(strings.TrimRight(part, " ."))
-	return part == ".git" || part == "git~1"
+	for name := range strings.SplitSeq(part, `\`) {
+		if folded := foldName(name); folded == ".git" || folded == "git~1" {
+			return true
+		}
+	}
+	return false
+}
+
+// looksLikeGitmodules tells the same of .gitmodules, which git's index does not hold as
+// a symbolic link.
+func looksLikeGitmodules(part string) bool {
+	name := foldName(part)
+	return name == ".gitmodules" || name == "gi7eba~1" || len(name) == len("gitmod~1") && strings.HasPrefix(name, "gitmod~")
+}
+
+// foldName is what such a file system makes of a name.
+func foldName(name string) string {
+	name, _, _ = strings.Cut(name, ":")
+	return strings.ToLower(strings.TrimRight(name, " ."))
 }

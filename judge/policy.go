@@ -25,7 +25,7 @@ const (
 type Policy struct {
 	Kind      TaskKind
 	Allowed   []string // globs; see [ValidGlob]
-	Forbidden []string // globs, task ∪ configuration
+	Forbidden []string // globs, task ∪ configuration; see [Forbids]
 	// RunnerOwned are relay's own files: globs of the workspace and of the
 	// configuration file.
 	RunnerOwned []string

@@ -195,7 +195,7 @@ func (p *planner) refusePath(s string) string {
 	if why := judge.HostileName(s); why != "" {
 		return "is a path that " + why
 	}
-	if judge.Match(p.rules.Forbidden, s) {
+	if judge.Forbids(p.rules.Forbidden, s) {
 		return "is a forbidden path"
 	}
 	prefix := ""

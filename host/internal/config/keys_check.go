@@ -24,7 +24,7 @@ var defaultTests = []string{
 
 var checkKeys = []key{
 	{path: "scope.default_allowed_globs", kind: kTexts, def: []string{"**"}, max: 64, check: someGlobs, doc: "Paths that the orchestrator is told to stay in when it draws a task's scope, and the scope of a task that names none.", read: "tick, prompts"},
-	{path: "scope.default_forbidden_globs", kind: kTexts, def: defaultForbidden, max: 500, check: globs, doc: "Paths that no builder may touch. A task can add to them and never take away.", read: "change"},
+	{path: "scope.default_forbidden_globs", kind: kTexts, def: defaultForbidden, max: 500, check: globs, doc: "Paths that no builder may touch, and what is in them where they are folders. A task can add to them and never take away.", read: "change"},
 	{path: "scope.default_allow_new_files", kind: kBool, def: false, doc: "Whether new files are allowed where a task does not say.", read: "tick, prompts"},
 	{path: "scope.default_allow_lockfile_changes", kind: kBool, def: false, doc: "Whether lockfiles may change where a task does not say.", read: "tick, prompts"},
 	{path: "scope.lockfiles", kind: kTexts, def: defaultLockfiles, max: 500, check: baseNames, doc: "Base names of files that count as lockfiles, in any folder.", read: "change"},

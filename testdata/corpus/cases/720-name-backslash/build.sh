@@ -1,0 +1,2 @@
+#!/bin/sh
+echo EVIL > 'src/a\.git\config'

@@ -1,0 +1,2 @@
+#!/bin/sh
+ln -s a.txt src/.gitModules
