@@ -53,6 +53,9 @@ type out struct {
 	Name   string    `json:"name,omitempty"`
 }
 
+// farthest is the longest that a turn is away, however low the rate is.
+const farthest = 100 * 365 * 24 * time.Hour
+
 // lapse is how long after its turn a kept place is given up.
 const lapse = 10 * time.Minute
 
@@ -120,6 +123,12 @@ func (a *Account) Take(ctx context.Context, owner string, most time.Duration, to
 
 // turn gives the next place in line, or the one that was kept for the owner.
 func (s *shared) turn(owner string, r Rate, now time.Time) time.Time {
+	if back := s.At.Sub(now); back > 0 { // the clock was set back: that makes nobody wait longer
+		for i := range s.Tickets {
+			s.Tickets[i].Turn = s.Tickets[i].Turn.Add(-back)
+		}
+		s.At = now
+	}
 	s.Tickets = slices.DeleteFunc(s.Tickets, func(t ticket) bool { return now.Sub(t.Turn) > lapse })
 	if i := slices.IndexFunc(s.Tickets, func(t ticket) bool { return t.Owner == owner }); i >= 0 {
 		turn := s.Tickets[i].Turn
@@ -129,14 +138,15 @@ func (s *shared) turn(owner string, r Rate, now time.Time) time.Time {
 	perSecond := r.PerMinute / 60
 	if s.At.IsZero() {
 		s.Tokens = float64(r.Burst)
-	} else if gone := now.Sub(s.At); gone > 0 { // a clock that was set back refills nothing
-		s.Tokens += gone.Seconds() * perSecond
+	} else {
+		s.Tokens += now.Sub(s.At).Seconds() * perSecond
 	}
 	s.Tokens, s.At = min(s.Tokens, float64(r.Burst))-1, now
 	if s.Tokens >= 0 {
 		return now
 	}
-	return now.Add(time.Duration(-s.Tokens / perSecond * float64(time.Second)))
+	wait := min(-s.Tokens/perSecond, farthest.Seconds())
+	return now.Add(time.Duration(wait * float64(time.Second)))
 }
 
 // remember is the shortest refusal that other runs are told about.

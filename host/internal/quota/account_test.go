@@ -139,6 +139,37 @@ func TestBucket(t *testing.T) {
 	}
 }
 
+// However low the rate is, it lets nobody in for nothing, and a clock that was wrong keeps
+// nobody out.
+func TestOddRatesAndClocks(t *testing.T) {
+	h := &hand{t0}
+	a := Open(t.TempDir(), "claude", Rate{PerMinute: 1e-9}, h.read)
+	ctx := context.Background()
+	var late *NotYet
+	if err := a.Take(ctx, "x", 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Take(ctx, "x", time.Hour, nil); !errors.As(err, &late) || late.Turn.Before(at(365*24*time.Hour)) {
+		t.Error("the second call of a century:", err)
+	}
+
+	h.now = at(10 * time.Hour) // wrong
+	a = Open(t.TempDir(), "claude", Rate{PerMinute: 1}, h.read)
+	if err := a.Take(ctx, "x", 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := a.Take(ctx, "x", time.Second, nil); !errors.As(err, &late) || late.Turn.Sub(h.now) != time.Minute {
+			t.Errorf("let in at %v: %v", late.Turn.Sub(h.now), err)
+		}
+		h.now = t0 // right: the place in line is a minute away as before
+	}
+	h.now = at(time.Minute)
+	if err := a.Take(ctx, "x", 0, nil); err != nil {
+		t.Error("its turn has come:", err)
+	}
+}
+
 func TestTakeIsCancelled(t *testing.T) {
 	a := Open(t.TempDir(), "claude", Rate{PerMinute: 1}, nil)
 	if err := a.Take(context.Background(), "x", 0, nil); err != nil {

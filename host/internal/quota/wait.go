@@ -20,8 +20,13 @@ const (
 	shortMargin = 5 * time.Second
 )
 
+// believed is the longest that a limit can last: none is renewed less than once a month. An
+// end that is farther away, or past, was never meant, and waiting for it would keep all runs
+// of the machine from asking.
+const believed = 32 * 24 * time.Hour
+
 // LimitOf is what a failure says of a limit, nil when it is none: see
-// pluginhost.Decision.Passes.
+// pluginhost.Decision.Passes. An end that can't be is left out: nobody knows it.
 func LimitOf(f *pluginhost.Failure, role, provider, model string, now time.Time) *report.Limit {
 	d := pluginhost.Decide(f)
 	if !d.Passes {
@@ -29,11 +34,12 @@ func LimitOf(f *pluginhost.Failure, role, provider, model string, now time.Time)
 	}
 	l := &report.Limit{Role: role, Provider: provider, Model: model, Name: f.LimitName, At: now.UTC(), Summary: f.Summary,
 		Reason: strings.TrimPrefix(f.Reason.String(), "REASON_")}
-	switch {
-	case !f.ResetAt.IsZero():
-		l.Until = f.ResetAt.UTC()
-	case f.RetryAfter > 0:
-		l.Until = now.Add(f.RetryAfter).UTC()
+	until := f.ResetAt
+	if until.IsZero() {
+		until = now.Add(f.RetryAfter)
+	}
+	if left := until.Sub(now); left > 0 && left <= believed {
+		l.Until = until.UTC()
 	}
 	return l
 }

@@ -93,6 +93,17 @@ func TestLimitOf(t *testing.T) {
 	if l := LimitOf(f, "", "", "", t0); !l.Until.Equal(at(time.Hour)) {
 		t.Errorf("%+v", l)
 	}
+	for name, end := range map[string]time.Time{"past": at(-time.Second), "in 1970": time.Unix(0, 0), "in milliseconds": time.Unix(t0.UnixMilli(), 0),
+		"in 9999": time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)} {
+		f.ResetAt = end
+		if l := LimitOf(f, "", "", "", t0); l == nil || !l.Until.IsZero() {
+			t.Errorf("an end %s is believed: %+v", name, l)
+		}
+	}
+	f.ResetAt, f.RetryAfter = time.Time{}, 1<<62
+	if l := LimitOf(f, "", "", "", t0); l == nil || !l.Until.IsZero() {
+		t.Errorf("%+v", l)
+	}
 	f.Reason = pluginpb.Failure_REASON_NOT_LOGGED_IN
 	if LimitOf(f, "", "", "", t0) != nil {
 		t.Error("a missing login is waited for")
