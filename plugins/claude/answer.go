@@ -245,8 +245,8 @@ func limited(h http.Header, now time.Time) *sdk.Failure {
 	const unified = "Anthropic-Ratelimit-Unified-"
 	if h.Get(unified+"Status") == "rejected" {
 		f := sdk.Fail(sdk.QuotaExhausted, "the account's usage limit is reached", sdk.Limit(h.Get(unified+"Representative-Claim")))
-		epoch, err := strconv.ParseInt(h.Get(unified+"Reset"), 10, 64)
-		if at := time.Unix(epoch, 0); err == nil && at.After(now) {
+		epoch, _ := strconv.ParseFloat(h.Get(unified+"Reset"), 64)
+		if at := httpjson.Epoch(epoch); at.After(now) {
 			f.ResetAt = at
 		}
 		return f

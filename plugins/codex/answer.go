@@ -244,7 +244,7 @@ func (p *provider) byStatus(status int, h http.Header, raw string, now time.Time
 func (e apiError) reset(h http.Header, now time.Time) time.Time {
 	switch {
 	case e.ResetsAt > 0:
-		return time.Unix(e.ResetsAt, 0)
+		return httpjson.Epoch(float64(e.ResetsAt))
 	case e.ResetsInSeconds > 0:
 		return now.Add(time.Duration(e.ResetsInSeconds) * time.Second)
 	}

@@ -41,6 +41,19 @@ func seconds(s float64) time.Duration {
 	return time.Duration(s * float64(time.Second))
 }
 
+// Epoch is the moment that a server writes as a number: of seconds since 1970, or of
+// milliseconds where so many seconds would be thousands of years. Zero for what is neither.
+func Epoch(n float64) time.Time {
+	const far = 1e11 // seconds: the year 5138; milliseconds: 1973
+	if n > far {
+		n /= 1000
+	}
+	if !(n > 0 && n <= far) {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(n * 1000))
+}
+
 // Broken says what an error below HTTP means. Nothing is known to have been charged
 // when the connection was never made.
 func Broken(err error) *sdk.Failure {

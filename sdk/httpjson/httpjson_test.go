@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -87,6 +88,17 @@ func TestRetryAfter(t *testing.T) {
 		h.Set(name, value)
 		if got := RetryAfter(h, now); got != want {
 			t.Errorf("%s: %v", in, got)
+		}
+	}
+}
+
+func TestEpoch(t *testing.T) {
+	for in, want := range map[float64]time.Time{
+		1795240800: time.Unix(1795240800, 0), 1795240800.5: time.UnixMilli(1795240800500), 1795240800123: time.UnixMilli(1795240800123),
+		0: {}, -1: {}, 1e300: {}, math.NaN(): {}, math.Inf(1): {}, math.Inf(-1): {},
+	} {
+		if got := Epoch(in); !got.Equal(want) {
+			t.Errorf("%v: %v", in, got)
 		}
 	}
 }

@@ -6,13 +6,15 @@ import (
 	"strings"
 	"time"
 	_ "time/tzdata" // limits are told in zones of people
+
+	"github.com/paxiom/relay/sdk/httpjson"
 )
 
 // Versions that report no limit of an account as data say it in a message that the
 // program made up itself, never in a model's words. These are the sentences of such
 // messages, by how they begin; the apostrophe is made straight and spaces are folded.
 var limitTexts = []*regexp.Regexp{
-	regexp.MustCompile(`^Claude (?:AI|Code) usage limit reached(?:\|(?P<epoch>\d{9,11}))?`),
+	regexp.MustCompile(`^Claude (?:AI|Code) usage limit reached(?:\|(?P<epoch>\d{9,13}))?`),
 	regexp.MustCompile(`^You've (?:hit|reached) your (?P<name>[A-Za-z0-9 -]*?) ?(?:usage )?limit\b`),
 	regexp.MustCompile(`^(?P<name>\d+-hour|(?:Session|Daily|Weekly|Monthly|Opus|Sonnet|Usage)(?: weekly)?) limit reached\b`),
 }
@@ -35,8 +37,8 @@ func limitText(message string, now time.Time) (name string, reset time.Time, ok 
 			name = strings.ToLower(strings.NewReplacer(" ", "_", "-", "_").Replace(x[i]))
 		}
 		if i := re.SubexpIndex("epoch"); i >= 0 && x[i] != "" {
-			n, _ := strconv.ParseInt(x[i], 10, 64) // few digits
-			return name, time.Unix(n, 0), true
+			n, _ := strconv.ParseFloat(x[i], 64) // few digits
+			return name, httpjson.Epoch(n), true
 		}
 		return name, resetOf(m, now), true
 	}

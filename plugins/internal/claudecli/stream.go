@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/sdk"
+	"github.com/paxiom/relay/sdk/httpjson"
 )
 
 // Event is one thing of interest in the stream, as far as a person or a meter
@@ -149,16 +150,16 @@ type apiEvent struct {
 
 type rateLimitInfo struct {
 	Status      string  `json:"status"`
-	ResetsAt    float64 `json:"resetsAt"` // seconds since 1970
+	ResetsAt    float64 `json:"resetsAt"` // since 1970
 	Type        string  `json:"rateLimitType"`
 	Utilization float64 `json:"utilization"` // 0 to 1
 }
 
 func (r *rateLimitInfo) reset() time.Time {
-	if r == nil || r.ResetsAt <= 0 {
+	if r == nil {
 		return time.Time{}
 	}
-	return time.Unix(int64(r.ResetsAt), 0)
+	return httpjson.Epoch(r.ResetsAt)
 }
 
 // apiError is how the program labels a message that it made up from an error.

@@ -195,6 +195,7 @@ func TestUsageLimitInWords(t *testing.T) {
 		reset time.Time
 	}{
 		"Claude AI usage limit reached|" + strconv.FormatInt(soon.Unix(), 10):                {"", soon},
+		"Claude AI usage limit reached|" + strconv.FormatInt(soon.UnixMilli(), 10):           {"", soon},
 		"Claude AI usage limit reached|1749924000":                                           {"", time.Time{}}, // past
 		"5-hour limit reached ∙ resets 3am (UTC)":                                            {"5_hour", next(3)},
 		"Weekly limit reached ∙ resets " + soon.Format("Jan 2, 3pm") + " (UTC)":              {"weekly", soon},

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/paxiom/relay/sdk/httpjson"
 )
 
 var (
@@ -13,7 +15,7 @@ var (
 	inTime    = regexp.MustCompile(`[Tt]ry again in ([0-9][^,;:"]*)`)
 	pieceRE   = regexp.MustCompile(`^(\d+(?:\.\d+)?) ?(days?|d|hours?|h|minutes?|mins?|m|seconds?|secs?|s|ms)\b[ ,]*(?:and )?`)
 	inSeconds = regexp.MustCompile(`"resets_in_seconds": ?(\d{1,9})\b`)
-	atEpoch   = regexp.MustCompile(`"resets_at": ?(\d{9,11})\b`)
+	atEpoch   = regexp.MustCompile(`"resets_at": ?(\d{9,13})\b`)
 )
 
 // maxWait bounds what is believed of a reset: no limit lasts longer than a month.
@@ -32,8 +34,8 @@ func resetTime(m string, now time.Time) time.Time {
 
 func parseReset(m string, now time.Time) time.Time {
 	if x := atEpoch.FindStringSubmatch(m); x != nil {
-		n, _ := strconv.ParseInt(x[1], 10, 64) // few digits
-		return time.Unix(n, 0).UTC()
+		n, _ := strconv.ParseFloat(x[1], 64) // few digits
+		return httpjson.Epoch(n).UTC()
 	}
 	if x := inSeconds.FindStringSubmatch(m); x != nil {
 		n, _ := strconv.Atoi(x[1])

@@ -197,6 +197,7 @@ func TestClassify(t *testing.T) {
 		"You've hit your usage limit. Try again in 2 days 3 hours 4 minutes.":                                                           {sdk.QuotaExhausted, 0, at(51*time.Hour + 4*time.Minute)},
 		`unexpected status 429 Too Many Requests: {"error":{"type":"usage_limit_reached","resets_in_seconds":7200}}`:                    {sdk.QuotaExhausted, 0, at(2 * time.Hour)},
 		`unexpected status 429 Too Many Requests: {"error":{"type":"usage_limit_reached","resets_at":1795240800}}`:                      {sdk.QuotaExhausted, 0, time.Unix(1795240800, 0)},
+		`unexpected status 429 Too Many Requests: {"error":{"type":"usage_limit_reached","resets_at":1795240800000}}`:                   {sdk.QuotaExhausted, 0, time.Unix(1795240800, 0)},
 		"unexpected status 429 Too Many Requests: Rate limit reached for gpt-5.5. Please try again in 20s.":                             {sdk.RateLimited, 20 * time.Second, time.Time{}},
 		"rate limit exceeded: Rate limit reached for gpt-5.5. Please try again in 1.5s.":                                                {sdk.RateLimited, 1500 * time.Millisecond, time.Time{}},
 		"stream disconnected before completion: Rate limit reached for gpt-5.5 on tokens per min (TPM): Please try again in 898ms. See": {sdk.RateLimited, 898 * time.Millisecond, time.Time{}},
