@@ -172,6 +172,10 @@ func (w window) covers(n Need) error {
 			return fault.New(judge.BlockedBudgetExhausted, "the dollars of "+w.name+" have a cap, and nothing limits what a call may cost",
 				"orchestrator.max_budget_usd or builder.claude_code.max_budget_usd is 0, so the cap could not be kept",
 				"`relay run --set orchestrator.max_budget_usd=1 --set builder.claude_code.max_budget_usd=2` gives each call a limit")
+		case m.what == "dollars" && u.Boundless > 0:
+			return fault.New(judge.BlockedBudgetExhausted, "the dollars of "+w.name+" have a cap, and nobody knows what is used of them",
+				fmt.Sprintf("nothing limited what %d calls of unknown cost may have cost", u.Boundless),
+				fmt.Sprintf("`relay run --set %s%s=0` goes without the cap once; `relay cost --by provider --since 24h` shows the calls", w.key, m.key))
 		case m.used >= m.cap:
 			return fault.New(judge.BlockedBudgetCap, "the "+m.what+" of "+w.name+" are used up", left, w.raise(m.key, enough))
 		case m.used+m.need > m.cap:

@@ -211,7 +211,7 @@ func TestUsagesSince(t *testing.T) {
 	var b strings.Builder
 	for i := range 1000 {
 		if i%100 == 50 {
-			b.WriteString(`{"call_id":"torn` + "\n")
+			b.WriteString(`{"at":"2026-01-03T10:00:00Z","call_` + "\n")
 		}
 		fmt.Fprintf(&b, `{"call_id":"%d","run_id":"%s","at":%q}`+"\n", i, strings.Repeat("x", 300), start.Add(time.Duration(i)*time.Minute).Format(time.RFC3339Nano))
 	}

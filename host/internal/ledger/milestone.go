@@ -109,10 +109,11 @@ func Rebuild(ws *workspace.Workspace, milestone string, floor Counters) (s *Stat
 		if u.MilestoneID != milestone && u.MilestoneID != "" {
 			return nil
 		}
-		runs[u.RunID] = true
 		s.Budgets = s.Budgets.plus(u.counters(), 1)
-		run := u.RunID
-		s.LastRunID = &run
+		if u.Outcome != Unreadable {
+			runs[u.RunID] = true
+			s.LastRunID = &u.RunID
+		}
 		return nil
 	})
 	if err != nil {

@@ -169,7 +169,7 @@ var keepEvery = int64(128 << 10)
 // kept is usage.sums.json: what the first bytes of usage.jsonl add up to. Check is over
 // both, so that neither can have changed.
 type kept struct {
-	SchemaVersion int             `json:"schema_version"` // 1
+	SchemaVersion int             `json:"schema_version"` // 2
 	Bytes         int64           `json:"usage_bytes"`
 	Check         uint32          `json:"check"`
 	Totals        json.RawMessage `json:"totals"`
@@ -203,7 +203,7 @@ func AllTotals(ws *workspace.Workspace) (*Totals, error) {
 func readKept(ws *workspace.Workspace, usage io.ReaderAt, whole int64) (*Totals, int64) {
 	raw, err := workspace.ReadFile(ws.UsageSums(), workspace.MaxRunnerFile)
 	var k kept
-	if err != nil || json.Unmarshal(raw, &k) != nil || k.SchemaVersion != 1 || k.Bytes > whole {
+	if err != nil || json.Unmarshal(raw, &k) != nil || k.SchemaVersion != 2 || k.Bytes > whole {
 		return NewTotals(), 0
 	}
 	t := NewTotals()
@@ -233,7 +233,7 @@ func (t *Totals) keep(ws *workspace.Workspace, usage io.ReaderAt, bytes int64) {
 	if err != nil {
 		return
 	}
-	if raw, err = json.Marshal(kept{SchemaVersion: 1, Bytes: bytes, Check: check, Totals: raw}); err == nil {
+	if raw, err = json.Marshal(kept{SchemaVersion: 2, Bytes: bytes, Check: check, Totals: raw}); err == nil {
 		_ = workspace.WriteScratch(ws.UsageSums(), raw)
 	}
 }

@@ -76,7 +76,7 @@ func TestTotalsKept(t *testing.T) {
 		appendTo(t, ws.Usage(), someLines(r, n, more))
 		n += more
 		if i%7 == 0 {
-			appendTo(t, ws.Usage(), []byte(`{"call_id":"torn`))
+			appendTo(t, ws.Usage(), []byte(`{"at":"2026-01-03T10:00:00Z","call_id":"torn"`))
 		}
 		all, err := AllTotals(ws)
 		if got, want := groups(t, all, err), readAll(t, ws); !reflect.DeepEqual(got, want) {

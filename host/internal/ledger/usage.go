@@ -96,7 +96,8 @@ func (u *Line) cost() Counters {
 func (u *Line) counters() Counters { return counterOf(u.Role).plus(u.cost(), 1) }
 
 // Usages calls fn for each line of usage.jsonl, oldest first, until it returns an
-// error. Lines that a crash tore are passed over.
+// error. Lines that a crash tore are passed over; those that can't be read come last, as
+// [Unreadable].
 func Usages(ws *workspace.Workspace, fn func(Line) error) error {
 	return usagesFrom(ws, 0, fn)
 }
@@ -106,13 +107,21 @@ func usagesFrom(ws *workspace.Workspace, offset int64, fn func(Line) error) erro
 }
 
 func usagesBetween(ws *workspace.Workspace, from, to int64, fn func(Line) error) error {
-	return readLines(ws.Usage(), from, to, func(b []byte) error {
+	var bad damage
+	err := readLines(ws.Usage(), from, to, func(b []byte) error {
 		var u Line
 		if json.Unmarshal(b, &u) != nil || u.CallID == "" {
-			return nil // torn by a crash
+			bad.met(b)
+			return nil
 		}
+		bad.passed(u)
+		u.mend()
 		return fn(u)
 	})
+	if err != nil {
+		return err
+	}
+	return bad.each(fn)
 }
 
 // slack is how far the clock may have been set back without a line being missed.
@@ -130,7 +139,7 @@ func UsagesSince(ws *workspace.Workspace, since time.Time, fn func(Line) error) 
 	for to-from > 64<<10 { // below that, reading is as fast as looking
 		middle, stop := from+(to-from)/2, errors.New("stop")
 		at := time.Time{}
-		err := usagesFrom(ws, middle, func(u Line) error { at = u.At; return stop }) // the line that middle is in is torn, and passed over
+		err := usagesFrom(ws, middle, func(u Line) error { at = u.At; return stop })
 		if err != nil && !errors.Is(err, stop) {
 			return err
 		}
@@ -198,7 +207,17 @@ func appendFault(path string, err error) error {
 // toEnd is where a file ends, wherever that is.
 const toEnd = math.MaxInt64
 
-// readLines calls fn for each line between two offsets; absence is an empty file.
+// tooLong stands for a line that relay can't have written.
+var tooLong = []byte("too long\n")
+
+// atLine says whether a line begins at an offset.
+func atLine(f io.ReaderAt, at int64) bool {
+	b := make([]byte, 1)
+	_, err := f.ReadAt(b, at-1)
+	return err == nil && b[0] == '\n'
+}
+
+// readLines calls fn for each line that begins between two offsets; absence is an empty file.
 func readLines(path string, from, to int64, fn func([]byte) error) error {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENOENT) {
@@ -209,6 +228,7 @@ func readLines(path string, from, to int64, fn func([]byte) error) error {
 	}
 	f := os.NewFile(uintptr(fd), path)
 	defer f.Close()
+	skip := from > 0 && !atLine(f, from)
 	r := bufio.NewReaderSize(io.NewSectionReader(f, from, to-from), 64<<10)
 	for {
 		b, err := r.ReadSlice('\n')
@@ -216,9 +236,11 @@ func readLines(path string, from, to int64, fn func([]byte) error) error {
 			for errors.Is(err, bufio.ErrBufferFull) {
 				_, err = r.ReadSlice('\n')
 			}
-			b = nil
+			b = tooLong
 		}
-		if len(b) > 0 {
+		if skip {
+			skip = false
+		} else if len(b) > 0 {
 			if ferr := fn(b); ferr != nil {
 				return ferr
 			}
