@@ -3,9 +3,11 @@ package ledger
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -22,11 +24,24 @@ import (
 type account struct{ dir string }
 
 type accountBook struct {
-	SchemaVersion int            `json:"schema_version"` // 1
-	Day           string         `json:"day"`
-	Spent         map[string]Sum `json:"spent"` // by provider
-	Pending       []accountCall  `json:"pending,omitempty"`
+	SchemaVersion int           `json:"schema_version"` // bookVersion
+	Quarters      []quarter     `json:"quarters"`       // those in which something was used, the last two days'
+	Pending       []accountCall `json:"pending,omitempty"`
+	// What the first version had: the sums of one day.
+	Day   string         `json:"day,omitempty"`
+	Spent map[string]Sum `json:"spent,omitempty"`
 }
+
+const bookVersion = 2
+
+// quarter is what was used in a quarter of an hour. All time zones begin their days with
+// one, so that processes that live by different clocks count the same calls.
+type quarter struct {
+	From  time.Time      `json:"from"`
+	Spent map[string]Sum `json:"spent"` // by provider
+}
+
+const quarterLong = 15 * time.Minute
 
 // accountCall is a call that was reserved and not settled. It counts against the
 // present day whenever it began, since that is when it will be settled.
@@ -40,8 +55,12 @@ type accountCall struct {
 }
 
 // forgotten is the age at which a pending call of a repository that was never opened
-// again ceases to count.
-const forgotten = 24 * time.Hour
+// again ceases to count, old that at which what was used is of no day that still is one
+// anywhere.
+const (
+	forgotten = 24 * time.Hour
+	old       = 48 * time.Hour
+)
 
 func openAccount(stateDir string) *account {
 	if stateDir == "" {
@@ -96,13 +115,16 @@ func flock(fd int, most time.Duration) error {
 }
 
 func (a *account) read() (*accountBook, error) {
-	b := &accountBook{SchemaVersion: 1}
+	b := &accountBook{}
 	raw, err := workspace.ReadFile(a.file(), workspace.MaxRunnerFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return b, nil
 	}
 	if err == nil {
 		err = json.Unmarshal(raw, b)
+	}
+	if err == nil && b.SchemaVersion > bookVersion {
+		err = fmt.Errorf("a newer relay has written it: its version is %d, this relay knows %d", b.SchemaVersion, bookVersion)
 	}
 	if err != nil {
 		return nil, fault.Wrap(err, judge.BlockedCrashRecovery, "the account of this machine's calls can't be read",
@@ -111,14 +133,13 @@ func (a *account) read() (*accountBook, error) {
 	return b, nil
 }
 
-// turn begins a new day, and forgets calls that nobody will ever settle.
+// turn forgets what is of no day any more, and calls that nobody will ever settle.
 func (b *accountBook) turn(t time.Time) {
-	if day := t.Local().Format(time.DateOnly); b.Day != day {
-		b.Day, b.Spent = day, nil
+	if b.Day == t.Local().Format(time.DateOnly) {
+		b.Quarters = append(b.Quarters, quarter{t.UTC().Truncate(quarterLong), b.Spent})
 	}
-	if b.Spent == nil {
-		b.Spent = map[string]Sum{}
-	}
+	b.SchemaVersion, b.Day, b.Spent = bookVersion, "", nil
+	b.Quarters = slices.DeleteFunc(b.Quarters, func(q quarter) bool { return t.Sub(q.From).Abs() > old })
 	kept := b.Pending[:0:0]
 	for _, p := range b.Pending {
 		if t.Sub(p.At) < forgotten {
@@ -128,11 +149,31 @@ func (b *accountBook) turn(t time.Time) {
 	b.Pending = kept
 }
 
-// sums are the day's, reserved calls included.
-func (b *accountBook) sums() map[string]Sum {
-	out := map[string]Sum{}
-	for name, s := range b.Spent {
-		out[name] = s
+// add counts a settled call.
+func (b *accountBook) add(u Line) {
+	from := u.At.UTC().Truncate(quarterLong)
+	i := slices.IndexFunc(b.Quarters, func(q quarter) bool { return q.From.Equal(from) })
+	if i < 0 {
+		i, b.Quarters = len(b.Quarters), append(b.Quarters, quarter{from, map[string]Sum{}})
+	}
+	s := b.Quarters[i].Spent[u.Provider]
+	s.Add(u)
+	b.Quarters[i].Spent[u.Provider] = s
+}
+
+// sums are those of the day that a time is of, where the person is, reserved calls
+// included.
+func (b *accountBook) sums(t time.Time) map[string]Sum {
+	out, began := map[string]Sum{}, midnight(t)
+	for _, q := range b.Quarters {
+		if !q.From.Add(quarterLong).After(began) {
+			continue
+		}
+		for name, of := range q.Spent {
+			s := out[name]
+			s.Merge(of)
+			out[name] = s
+		}
 	}
 	for _, p := range b.Pending {
 		s := out[p.Provider]
@@ -156,7 +197,7 @@ func (b *accountBook) take(ws, id string) (accountCall, bool) {
 func (a *account) reserve(c accountCall, allowed func(map[string]Sum) error) error {
 	defer journal.Reached("ledger.account")
 	return a.do(func(b *accountBook) (bool, error) {
-		if err := allowed(b.sums()); err != nil {
+		if err := allowed(b.sums(now())); err != nil {
 			return false, err
 		}
 		b.Pending = append(b.Pending, c)
@@ -172,9 +213,7 @@ func (a *account) settle(ws, id string, u *Line) error {
 	return a.do(func(b *accountBook) (bool, error) {
 		_, found := b.take(ws, id)
 		if found && u != nil {
-			s := b.Spent[u.Provider]
-			s.Add(*u)
-			b.Spent[u.Provider] = s
+			b.add(*u)
 		}
 		return found, nil
 	})
@@ -200,7 +239,7 @@ func (a *account) day() (sums map[string]Sum, err error) {
 		return nil, err
 	}
 	b.turn(now())
-	return b.sums(), nil
+	return b.sums(now()), nil
 }
 
 func accountFault(dir string, err error) error {

@@ -122,6 +122,14 @@ func TestDayCountsReservedAndUnknown(t *testing.T) {
 	must(t, l.Check(Worst{Needs: []Need{{"claude", 1, 4, false}}}))
 }
 
+// accounted is what a provider has used in a book, whatever the time.
+func accounted(b *accountBook, provider string) (sum Sum) {
+	for _, q := range b.Quarters {
+		sum.Merge(q.Spent[provider])
+	}
+	return sum
+}
+
 // Two repositories that share their days see each other; one that does not is alone.
 func TestSharedDay(t *testing.T) {
 	machine := t.TempDir()
@@ -177,7 +185,7 @@ func TestCrashBetweenAccountAndWorkspace(t *testing.T) {
 			s := openOn(t, ws, shared(99), machine).State()
 			book, err := acct.read()
 			must(t, err)
-			sum, calls := book.Spent["p"], len(lines(t, ws))
+			sum, calls := accounted(book, "p"), len(lines(t, ws))
 			if len(book.Pending) != 0 || len(s.Pending) != 0 || sum.Calls != calls || s.Budgets.BuilderCalls != calls || s.Budgets.UnknownCostCalls != sum.UnknownCalls {
 				t.Errorf("%s: account %+v with %d pending, state %+v, %d lines", name, sum, len(book.Pending), s.Budgets, calls)
 			}
@@ -188,11 +196,39 @@ func TestCrashBetweenAccountAndWorkspace(t *testing.T) {
 // What was yesterday's is not today's; a call of a repository that is gone is
 // forgotten after a day.
 func TestNewDay(t *testing.T) {
-	b := &accountBook{Day: "2026-11-20", Spent: map[string]Sum{"p": {Calls: 9}},
+	b := &accountBook{Quarters: []quarter{{time.Now().Add(-49 * time.Hour), map[string]Sum{"p": {Calls: 9}}}},
 		Pending: []accountCall{{CallID: "new", Provider: "p", At: time.Now()}, {CallID: "old", Provider: "p", At: time.Now().Add(-25 * time.Hour)}}}
 	b.turn(time.Now())
-	if s := b.sums()["p"]; s.Calls != 1 || len(b.Pending) != 1 || b.Pending[0].CallID != "new" {
+	if s := b.sums(time.Now())["p"]; s.Calls != 1 || len(b.Quarters) != 0 || len(b.Pending) != 1 || b.Pending[0].CallID != "new" {
 		t.Errorf("%+v", b)
+	}
+}
+
+// A process that lives in another time zone counts another day, and leaves this one's
+// calls alone; so does a clock that is set back over midnight and put right again.
+func TestDaysOfTwoZones(t *testing.T) {
+	here := time.Local
+	t.Cleanup(func() { time.Local = here })
+	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	at := func(offset time.Duration) time.Time { return noon.Add(offset) }
+	b := &accountBook{}
+	for _, offset := range []time.Duration{-13 * time.Hour, -11*time.Hour - 50*time.Minute, -time.Hour, 0, 0} {
+		b.turn(at(offset))
+		b.add(Line{At: at(offset), Provider: "p"})
+	}
+	for _, c := range []struct {
+		zone  int // minutes east of Greenwich
+		at    time.Duration
+		calls int
+	}{
+		{0, 0, 4}, {13 * 60, 0, 3}, {-60, 0, 3}, {-7 * 60, 0, 3}, {5*60 + 45, 0, 5},
+		{0, -24 * time.Hour, 5}, {0, 0, 4}, {0, 12 * time.Hour, 0},
+	} {
+		time.Local = time.FixedZone("there", c.zone*60)
+		b.turn(at(c.at))
+		if s := b.sums(at(c.at))["p"]; s.Calls != c.calls {
+			t.Errorf("%+v: %d calls", c, s.Calls)
+		}
 	}
 }
 
@@ -202,6 +238,15 @@ func TestAccountThatCantBeRead(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(machine, "spend", "account.json"), []byte("{"), 0o600))
 	_, _, err := Open(newWS(t), shared(9), machine)
 	wantCode(t, err, judge.BlockedCrashRecovery, "account.json.damaged")
+	must(t, os.WriteFile(filepath.Join(machine, "spend", "account.json"), []byte(`{"schema_version": 3}`), 0o600))
+	_, _, err = Open(newWS(t), shared(9), machine)
+	wantCode(t, err, judge.BlockedCrashRecovery, "a newer relay")
+	// The first version's day goes on counting.
+	must(t, os.WriteFile(filepath.Join(machine, "spend", "account.json"), []byte(`{"schema_version": 1, "day": "`+time.Now().Format(time.DateOnly)+`", "spent": {"claude": {"calls": 8}}}`), 0o600))
+	l := openOn(t, newWS(t), shared(9), machine)
+	spentCall(t, l, call("1", "claude", 1), 1, 1)
+	_, err = l.Reserve(call("2", "claude", 1))
+	wantCode(t, err, judge.BlockedBudgetCap, "9 of 9")
 }
 
 // UsagesSince gives what a filter over the whole file gives.
