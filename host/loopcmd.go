@@ -201,7 +201,7 @@ func loopEnd(out *loop.Outcome) (code int, next string) {
 		return ExitWaiting, next
 	case loop.CostReached:
 		if len(out.Ticks) == 0 {
-			return ExitBlocked, "`relay loop` with a higher --max-cost-usd, or lower orchestrator.max_budget_usd and builder.claude_code.max_budget_usd"
+			return ExitBlocked, "`relay loop` with a higher --max-cost-usd; orchestrator.max_budget_usd and builder.claude_code.max_budget_usd say what a tick may cost"
 		}
 		return ExitDone, "`relay cost`"
 	case loop.Interrupted:

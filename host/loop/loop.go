@@ -10,6 +10,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/history"
+	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/quota"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -40,6 +41,8 @@ type Options struct {
 	MaxTicks   int       `json:"max_ticks,omitempty"`    // 0: no limit
 	Until      time.Time `json:"until,omitzero"`         // no tick begins after it
 	MaxCostUSD float64   `json:"max_cost_usd,omitempty"` // 0: no limit
+	// UsageAt is where the calls of this loop begin; nil in the record of an older relay.
+	UsageAt *int64 `json:"usage_at,omitempty"`
 	// After is the wait of a loop before this one, which holds for this one, too.
 	After *quota.Wait `json:"after,omitempty"`
 }
@@ -149,7 +152,7 @@ func (l *Loop) Run(ctx context.Context) (*Outcome, error) {
 		return l.failed(errors.Join(l.failure, errors.New("the loop ended without a reason")))
 	}
 	l.out.ID, l.out.Options = l.id, l.o
-	l.out.Spend, err = spent(l.ws, l.begun)
+	l.out.Spend, err = l.spent()
 	return &l.out, err
 }
 
@@ -168,7 +171,9 @@ func (l *Loop) flow(f durable.Flow) error {
 		if l.again {
 			return Options{}, errors.New("it has no options on record, so it never began")
 		}
-		return l.o, nil
+		at, err := ledger.Mark(l.ws)
+		l.o.UsageAt = &at
+		return l.o, err
 	})
 	if err != nil {
 		return err

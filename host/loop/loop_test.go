@@ -2,6 +2,7 @@ package loop
 
 import (
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,21 +48,29 @@ func call(t *testing.T, ws *workspace.Workspace, id string, max float64, usd *fl
 
 func TestSpendKeepsUnknownApart(t *testing.T) {
 	ws := newWorkspace(t)
-	began := time.Now()
-	s, err := spent(ws, began)
+	begin := func() *Loop {
+		at, err := ledger.Mark(ws)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The clock was set back since it began: its calls are older than it.
+		return &Loop{ws: ws, begun: time.Now().Add(time.Hour), o: Options{UsageAt: &at}}
+	}
+	l := begin()
+	s, err := l.spent()
 	if err != nil || s.CostUSD != nil || s.Calls != 0 {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	usd := 0.25
 	call(t, ws, "a", 1, nil)
-	if s, _ = spent(ws, began); s.CostUSD != nil || s.UnknownCalls != 1 || s.Most() != 1 {
+	if s, _ = l.spent(); s.CostUSD != nil || s.UnknownCalls != 1 || s.Most() != 1 {
 		t.Errorf("one unknown call: %+v", s)
 	}
 	call(t, ws, "b", 1, &usd)
-	if s, _ = spent(ws, began); s.CostUSD == nil || *s.CostUSD != usd || s.Most() != 1.25 || s.Calls != 2 {
+	if s, _ = l.spent(); s.CostUSD == nil || *s.CostUSD != usd || s.Most() != 1.25 || s.Calls != 2 {
 		t.Errorf("with a known one: %+v", s)
 	}
-	if s, _ = spent(ws, time.Now().Add(time.Hour)); s.Calls != 0 {
+	if s, _ = begin().spent(); s.Calls != 0 {
 		t.Errorf("calls before the loop are counted: %+v", s)
 	}
 }
@@ -69,7 +78,12 @@ func TestSpendKeepsUnknownApart(t *testing.T) {
 // A call that nothing bounds and nobody can price makes a limit of dollars a lie.
 func TestUnboundedUnknownCallEndsALimitedLoop(t *testing.T) {
 	ws := newWorkspace(t)
-	l := &Loop{env: &tick.Env{Loaded: &config.Loaded{Config: &config.Config{}}}, ws: ws, begun: time.Now().Add(-time.Second), o: Options{MaxCostUSD: 100}}
+	cfg := &config.Config{}
+	l := &Loop{env: &tick.Env{Loaded: &config.Loaded{Config: cfg}}, ws: ws, begun: time.Now().Add(-time.Second), o: Options{MaxCostUSD: 100}}
+	if reason, why, err := l.before(1); reason != CostReached || !strings.Contains(why, "nothing limits") || err != nil {
+		t.Error("before a call that nothing would bound:", reason, why, err)
+	}
+	cfg.Orchestrator.MaxBudgetUSD, cfg.Builder.ClaudeCode.MaxBudgetUSD = 1, 1
 	if reason, why, err := l.before(1); reason != "" || err != nil {
 		t.Fatal(reason, why, err)
 	}

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,10 +70,15 @@ func (r Reason) Words() string {
 // Spend is what the calls of the workspace have used since the loop began.
 type Spend = ledger.Sum
 
-// spent adds up the calls since a time.
-func spent(ws *workspace.Workspace, since time.Time) (Spend, error) {
-	var s Spend
-	err := ledger.UsagesSince(ws, since, func(u ledger.Line) error { s.Add(u); return nil })
+// spent adds up the calls since the loop began: by where they stand, since a clock that
+// is set back would make them older than the loop.
+func (l *Loop) spent() (s Spend, err error) {
+	add := func(u ledger.Line) error { s.Add(u); return nil }
+	if l.o.UsageAt == nil {
+		err = ledger.UsagesSince(l.ws, l.begun, add)
+	} else {
+		err = ledger.UsagesFrom(l.ws, *l.o.UsageAt, add)
+	}
 	return s, err
 }
 
@@ -95,7 +101,7 @@ func (l *Loop) before(n int) (Reason, string, error) {
 	case l.o.MaxTicks > 0 && n > l.o.MaxTicks:
 		return MaxTicks, fmt.Sprintf("%d of %d ticks were made", n-1, l.o.MaxTicks), nil
 	case !l.o.Until.IsZero() && !now.Before(l.o.Until):
-		return UntilReached, "it is past " + l.o.Until.Format(time.DateTime), nil
+		return UntilReached, "it is past " + l.o.Until.Local().Format(time.DateTime), nil
 	case l.o.MaxCostUSD > 0:
 		return l.cost()
 	}
@@ -105,14 +111,18 @@ func (l *Loop) before(n int) (Reason, string, error) {
 // cost reserves the worst case of one tick: a limit that is only noticed once it has
 // been passed is none.
 func (l *Loop) cost() (Reason, string, error) {
-	s, err := spent(l.ws, l.begun)
+	s, err := l.spent()
 	if err != nil || l.env.Loaded == nil {
 		return "", "", err
+	}
+	tick := ledger.WorstCase(l.env.Loaded.Config, 0)
+	if slices.ContainsFunc(tick.Needs, func(n ledger.Need) bool { return n.Unbound }) {
+		return CostReached, fmt.Sprintf("orchestrator.max_budget_usd or builder.claude_code.max_budget_usd is 0, so nothing limits what a call may cost, and the limit of $%.2f can't be kept", l.o.MaxCostUSD), nil
 	}
 	if s.Boundless > 0 {
 		return CostReached, fmt.Sprintf("nobody knows what %d calls cost, and nothing bounded them, so the limit of $%.2f can't be kept", s.Boundless, l.o.MaxCostUSD), nil
 	}
-	worst := ledger.WorstCase(l.env.Loaded.Config, 0).CostUSD
+	worst := tick.CostUSD
 	if s.Most()+worst <= l.o.MaxCostUSD {
 		return "", "", nil
 	}

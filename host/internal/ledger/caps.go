@@ -42,14 +42,14 @@ func (l *Ledger) runWindow(id string) (window, error) {
 	if w.caps == (config.Caps{}) {
 		return w, nil
 	}
-	since, err := time.Parse("20060102-150405", id[:min(15, len(id))])
-	if err != nil {
-		since = time.Time{} // an id that does not tell when it began
-	}
 	if err := l.addPending(&w.used, func(p Pending) bool { return p.RunID == id }); err != nil {
 		return w, err
 	}
-	return w, UsagesSince(l.ws, since, func(u Line) error {
+	mark := int64(0)
+	if id == l.run {
+		mark = l.mark
+	}
+	return w, UsagesFrom(l.ws, mark, func(u Line) error {
 		if u.RunID == id {
 			w.used.Add(u)
 		}

@@ -64,6 +64,7 @@ type Ledger struct {
 	acct   *account // of the machine; nil when the days are this workspace's own
 	state  State
 	run    string // the present one, once its tick is counted
+	mark   int64  // where its calls begin
 	// tick is what the present tick has used; it moves along when the tick turns
 	// out to belong to another milestone.
 	tick Counters
@@ -213,7 +214,10 @@ func (l *Ledger) reserved() (usd float64) {
 }
 
 // Tick counts one tick, at once on disk.
-func (l *Ledger) Tick(runID string) error {
+func (l *Ledger) Tick(runID string) (err error) {
+	if l.mark, err = Mark(l.ws); err != nil {
+		return err
+	}
 	l.tick, l.run = Counters{}, runID
 	return l.count(Counters{Ticks: 1}, func(s *State) { s.LastRunID = &runID })
 }

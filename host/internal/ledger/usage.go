@@ -124,6 +124,22 @@ func usagesBetween(ws *workspace.Workspace, from, to int64, fn func(Line) error)
 	return bad.each(fn)
 }
 
+// Mark is where usage.jsonl ends now. The calls after it are found by [UsagesFrom],
+// whatever the clock did meanwhile.
+func Mark(ws *workspace.Workspace) (int64, error) { return sizeOf(ws.Usage()) }
+
+// UsagesFrom is Usages for the lines from a mark on; all, when the file has become shorter.
+func UsagesFrom(ws *workspace.Workspace, mark int64, fn func(Line) error) error {
+	size, err := sizeOf(ws.Usage())
+	if err != nil {
+		return err
+	}
+	if size < mark {
+		mark = 0
+	}
+	return usagesFrom(ws, mark, fn)
+}
+
 // slack is how far the clock may have been set back without a line being missed.
 const slack = time.Hour
 
