@@ -33,7 +33,7 @@ const NothingToResume = loop.NothingToResume
 type LoopOptions struct {
 	Mode       string // "task", "milestone" or "autonomous"
 	Goal       string
-	MaxTicks   int
+	MaxTicks   int       // 0: no limit, as below
 	Until      time.Time // no tick begins after it
 	MaxCostUSD float64   // no tick begins that could pass it
 	Resume     bool      // go on with the loop that was cut off, with its own options
@@ -141,9 +141,9 @@ func (o LoopOptions) check() error {
 	case o.Mode != string(loop.Task) && o.Mode != string(loop.Milestone) && o.Mode != string(loop.Autonomous):
 		return bad(fmt.Sprintf("there is no mode %q", o.Mode), "the modes are task, milestone and autonomous")
 	case o.MaxTicks < 0:
-		return bad("--max-ticks can't be negative", "it counts ticks; 0 sets no limit")
+		return bad("--max-ticks can't be negative", "it counts ticks")
 	case o.MaxCostUSD < 0 || math.IsNaN(o.MaxCostUSD) || math.IsInf(o.MaxCostUSD, 0):
-		return bad("--max-cost-usd is no amount of dollars", "it is 0 for no limit, or more")
+		return bad("--max-cost-usd is no amount of dollars", "it is more than 0")
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ type loopOptions struct {
 	cost    float64
 	resume  bool
 	alone   bool
+	given   func(flag string) bool
 	nowFunc func() time.Time
 }
 
@@ -43,10 +44,11 @@ func newLoopCmd(a *app, runF func(context.Context, *loopOptions) error) *cobra.C
 	f.StringVar(&o.mode, "mode", "", "`MODE`: task, milestone or autonomous")
 	f.StringVar(&o.goal, "goal", "", "what you want, in your own words: `TEXT`")
 	f.IntVar(&o.ticks, "max-ticks", 0, "make at most `N` ticks")
-	f.StringVar(&o.until, "until", "", "begin no tick after `TIME`: 07:00, 8h, or 2026-01-31T07:00:00Z")
+	f.StringVar(&o.until, "until", "", "begin no tick after `TIME`: 07:00, 8h, \"2026-01-31 07:00\", or with a zone 2026-01-31T07:00:00Z")
 	f.Float64Var(&o.cost, "max-cost-usd", 0, "begin no tick that could bring the loop over `X` dollars")
 	f.BoolVar(&o.resume, "resume", false, "go on with the loop that was cut off, under its own limits")
 	f.BoolVar(&o.alone, "unattended", false, "with --resume, for a service: leave a loop that you ended; none is no error")
+	o.given = f.Changed
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"task", "milestone", "autonomous"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -54,6 +56,9 @@ func newLoopCmd(a *app, runF func(context.Context, *loopOptions) error) *cobra.C
 func runLoop(ctx context.Context, o *loopOptions) error {
 	if o.mode == "" && !o.resume && !o.alone {
 		return usageError{what: "relay loop needs --mode", why: "how far it may go on its own is yours to say: task, milestone or autonomous", fix: "`relay loop --mode milestone`; `relay loop --resume` goes on with a loop that was cut off"}
+	}
+	if o.given("max-ticks") && o.ticks == 0 || o.given("max-cost-usd") && o.cost == 0 {
+		return usageError{what: "a loop with a limit of 0 makes no tick", why: "no limit is not to set one; a 0 is more often what is left of a budget", fix: "`relay loop --help`; leave the flag away for no limit"}
 	}
 	until, err := parseUntil(o.until, o.nowFunc())
 	if err != nil {
@@ -77,7 +82,8 @@ func runLoop(ctx context.Context, o *loopOptions) error {
 	return o.app.end(res.ExitCode, res, func(p *printer) { loopVerdict(p, res) })
 }
 
-// parseUntil reads a clock time (the next such), a duration from now, or a full time.
+// parseUntil reads a clock time (the next such), a duration from now, or a full time, which
+// is one of this machine's zone unless it names another.
 func parseUntil(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -88,6 +94,11 @@ func parseUntil(text string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, nil
 	}
+	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02T15:04", time.DateTime} {
+		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return t, nil
+		}
+	}
 	if t, err := time.Parse("15:04", text); err == nil {
 		at := time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), 0, 0, now.Location())
 		if !at.After(now) {
@@ -95,7 +106,7 @@ func parseUntil(text string, now time.Time) (time.Time, error) {
 		}
 		return at, nil
 	}
-	return time.Time{}, usageError{what: fmt.Sprintf("--until %q is no time", text), why: "it is a time of day (07:00), a duration (8h), or a full time (2026-01-31T07:00:00Z)", fix: "`relay loop --help`"}
+	return time.Time{}, usageError{what: fmt.Sprintf("--until %q is no time", text), why: "it is a time of day (07:00), a duration (8h), or a full time (2026-01-31 07:00, with a zone 2026-01-31T07:00:00Z)", fix: "`relay loop --help`"}
 }
 
 // tick says how one tick of a loop ended.

@@ -21,6 +21,9 @@ func TestParseUntil(t *testing.T) {
 		"8h":                        evening.Add(8 * time.Hour),
 		"1h30m":                     evening.Add(90 * time.Minute),
 		"2026-10-25T07:00:00+02:00": time.Date(2026, 10, 25, 6, 0, 0, 0, berlin),
+		"2026-10-25 07:00":          time.Date(2026, 10, 25, 7, 0, 0, 0, berlin),
+		"2026-10-25T07:00":          time.Date(2026, 10, 25, 7, 0, 0, 0, berlin),
+		"2026-10-25 07:00:30":       time.Date(2026, 10, 25, 7, 0, 30, 0, berlin),
 		"2020-01-01T00:00:00Z":      time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), // past: no tick begins
 	} {
 		if got, err := parseUntil(text, evening); err != nil || !got.Equal(want) {

@@ -23,7 +23,7 @@ type Flow interface {
 	Wait(name string, about any) (json.RawMessage, error)
 	// SleepUntil returns nil once t has passed on the wall clock, however often relay
 	// and the machine were restarted meanwhile, or as soon as the wait is ended by
-	// [Engine.Answer] under the same name.
+	// [Engine.Answer] under the same name. A clock that is set back makes it no longer.
 	SleepUntil(name string, t time.Time) error
 	// Lock takes a lock that other runs in the same store respect. It is released by
 	// the returned function, at the end of the run, and by a crash.

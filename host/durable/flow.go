@@ -198,11 +198,12 @@ func (f *fileFlow) answer(name string) (entry, bool) {
 
 // SleepUntil implements [Flow].
 func (f *fileFlow) SleepUntil(name string, t time.Time) error {
+	began := f.store.clock.Now()
 	if e, ok := f.next(); ok {
 		if e.Kind != kindSleep || e.Name != name {
 			return f.diverged(e, fmt.Sprintf("sleep %q", name))
 		}
-		t = e.Until // what was decided then still holds
+		t, began = e.Until, e.At // what was decided then still holds
 		if e, ok := f.next(); ok {
 			if e.Kind == kindAwake && e.Name == name {
 				return nil
@@ -214,15 +215,16 @@ func (f *fileFlow) SleepUntil(name string, t time.Time) error {
 		if err := f.fresh(name); err != nil {
 			return err
 		}
-		if err := f.write(entry{Kind: kindSleep, At: f.store.clock.Now(), Name: name, Until: t}); err != nil {
+		if err := f.write(entry{Kind: kindSleep, At: began, Name: name, Until: t}); err != nil {
 			return err
 		}
 	}
-	return f.sleep(name, t)
+	return f.sleep(name, began, t)
 }
 
-// sleep looks at the clock, at the log and at the context until one of them ends it.
-func (f *fileFlow) sleep(name string, t time.Time) error {
+// sleep looks at the clock, at the log and at the context until one of them ends it. seen
+// is what the clock said last: how far it is set back is taken off the sleep.
+func (f *fileFlow) sleep(name string, seen, t time.Time) error {
 	for {
 		if err := f.log.locked(f.log.refresh); err != nil {
 			return err
@@ -234,7 +236,12 @@ func (f *fileFlow) sleep(name string, t time.Time) error {
 			f.pos = len(f.log.entries)
 			return nil
 		}
-		left := t.Sub(f.store.clock.Now())
+		now := f.store.clock.Now().Round(0) // the wall clock alone
+		if back := seen.Round(0).Sub(now); back > 0 {
+			t = t.Add(-back)
+		}
+		seen = now
+		left := t.Sub(now)
 		if left <= 0 {
 			return f.write(entry{Kind: kindAwake, At: f.store.clock.Now(), Name: name})
 		}

@@ -36,6 +36,13 @@ func (c *Clock) After(time.Duration) <-chan time.Time {
 	return ch
 }
 
+// Watched says whether somebody waits for a move.
+func (c *Clock) Watched() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.wait) > 0
+}
+
 // Move advances the clock and wakes every sleeper for a look.
 func (c *Clock) Move(d time.Duration) {
 	c.mu.Lock()
@@ -111,4 +118,5 @@ var rules = []rule{
 	{"D15", "the time handed out is the same after a restart", now},
 	{"D16", "a result over the limit is refused", large},
 	{"D17", "whoever only looks at a run never keeps it from running", looked},
+	{"D18", "a clock that is set back makes no sleep longer, whether before or after a restart", setBack},
 }

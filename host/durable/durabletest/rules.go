@@ -226,17 +226,7 @@ func sleep(t *testing.T, s *session) {
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan durable.State, 1)
 	go func() { st, _ := s.e.Run(ctx, "r", "test", 1, w); done <- st }()
-	until2 := time.Now().Add(10 * time.Second)
-	for {
-		if st, err := s.e.State("r"); err == nil && st.Status == durable.Sleeping {
-			want(t, "until", st.Until.Unix(), until.Unix())
-			break
-		}
-		if time.Now().After(until2) {
-			t.Fatal("the run does not sleep")
-		}
-		time.Sleep(time.Millisecond)
-	}
+	want(t, "until", asleep(t, s).Until.Unix(), until.Unix())
 	stop() // relay is stopped
 	<-done
 	s.restart(t)
@@ -244,6 +234,53 @@ func sleep(t *testing.T, s *session) {
 	st, err, _ := s.run("r", 1, w)
 	must(t, err)
 	want(t, "status", st.Status, durable.Done)
+}
+
+// asleep waits until the run sleeps.
+func asleep(t *testing.T, s *session) durable.State {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if st, err := s.e.State("r"); err == nil && st.Status == durable.Sleeping {
+			return st
+		}
+		if time.Now().After(end) {
+			t.Fatal("the run does not sleep")
+		}
+	}
+}
+
+func setBack(t *testing.T, s *session) {
+	began := s.clock.Now()
+	w := func(f durable.Flow) error { return f.SleepUntil("limit", began.Add(10*time.Minute)) }
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan durable.State, 1)
+	go func() { st, _ := s.e.Run(ctx, "r", "test", 1, w); done <- st }()
+	asleep(t, s)
+	stop()
+	<-done
+	s.clock.Move(-9 * time.Hour)
+	s.restart(t)
+	go func() { st, _ := s.e.Run(context.Background(), "r", "test", 1, w); done <- st }()
+	for slept := time.Duration(0); ; slept += time.Minute {
+		for !s.clock.Watched() {
+			select {
+			case st := <-done:
+				want(t, "status", st.Status, durable.Done)
+				want(t, "slept", slept, 10*time.Minute)
+				return
+			case <-time.After(time.Millisecond):
+			}
+		}
+		if slept > time.Hour {
+			t.Fatal("it sleeps on, since the clock was set back")
+		}
+		if s.clock.Move(time.Minute); slept == 4*time.Minute {
+			for !s.clock.Watched() { // it looks at the clock in its own time
+				time.Sleep(time.Millisecond)
+			}
+			s.clock.Move(-5 * time.Hour)
+		}
+	}
 }
 
 func awake(t *testing.T, s *session) {

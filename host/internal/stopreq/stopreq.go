@@ -22,8 +22,12 @@ type Request struct {
 // poll is how often a watcher looks.
 const poll = 100 * time.Millisecond
 
-// Write asks the process to end: at once, or after the tick under way.
+// Write asks the process to end: at once, or after the tick under way. That it is to end at
+// once stays asked for.
 func Write(ws *workspace.Workspace, pid int, drain bool) error {
+	if r := read(ws); drain && r != nil && r.PID == pid && !r.Drain {
+		return nil
+	}
 	raw, err := json.Marshal(Request{pid, drain, time.Now().UTC()})
 	if err != nil {
 		return err
@@ -57,15 +61,17 @@ func read(ws *workspace.Workspace) *Request {
 
 // Watcher looks for requests that are meant for this process.
 type Watcher struct {
-	ws    *workspace.Workspace
-	since time.Time
-	end   chan struct{}
-	done  chan struct{}
+	ws   *workspace.Workspace
+	end  chan struct{}
+	done chan struct{}
 }
 
-// Watch calls now at the first request for an end at once. Stop ends the watch.
+// Watch calls now at the first request for an end at once. Stop ends the watch. Nobody can
+// have asked this process yet: what is there was for an earlier one of its number. (Times
+// would tell them apart only while the clock is not set back.)
 func Watch(ctx context.Context, ws *workspace.Workspace, now func()) *Watcher {
-	w := &Watcher{ws: ws, since: time.Now().UTC(), end: make(chan struct{}), done: make(chan struct{})}
+	_ = Remove(ws, os.Getpid()) // where that can't be, nothing else of relay's can be written either
+	w := &Watcher{ws: ws, end: make(chan struct{}), done: make(chan struct{})}
 	go func() {
 		defer close(w.done)
 		tick := time.NewTicker(poll)
@@ -88,7 +94,7 @@ func Watch(ctx context.Context, ws *workspace.Workspace, now func()) *Watcher {
 }
 
 func (w *Watcher) mine() *Request {
-	if r := read(w.ws); r != nil && r.PID == os.Getpid() && !r.At.Before(w.since) {
+	if r := read(w.ws); r != nil && r.PID == os.Getpid() {
 		return r
 	}
 	return nil

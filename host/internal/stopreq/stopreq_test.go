@@ -2,6 +2,7 @@ package stopreq
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -75,13 +76,40 @@ func TestOldRequestIsNobodys(t *testing.T) {
 	if err := Write(ws, os.Getpid(), true); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(5 * time.Millisecond)
 	w := Watch(context.Background(), ws, func() {})
 	if w.Asked() {
 		t.Error("a request older than the process is taken")
 	}
 	if err := w.Stop(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A request is seen although the clock was set back since the process began.
+func TestClockSetBack(t *testing.T) {
+	ws := newWorkspace(t)
+	w := Watch(context.Background(), ws, func() {})
+	if err := workspace.WriteFile(ws.Stop(), fmt.Appendf(nil, `{"pid": %d, "drain": true, "at": "2020-01-01T00:00:00Z"}`, os.Getpid())); err != nil {
+		t.Fatal(err)
+	}
+	if !w.Asked() {
+		t.Error("not asked")
+	}
+	if err := w.Stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Of two who ask, the one who asks for more is heard.
+func TestDrainTakesNoEndBack(t *testing.T) {
+	ws := newWorkspace(t)
+	for _, drain := range []bool{true, false, true} {
+		if err := Write(ws, 42, drain); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := read(ws); r == nil || r.Drain {
+		t.Errorf("%+v", r)
 	}
 }
 
