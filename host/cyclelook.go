@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -38,15 +39,15 @@ type CycleLine struct {
 type QueueResult struct {
 	Doc
 	Cycles   []CycleLine `json:"cycles"`
-	Others   []QueueLine `json:"others"`  // tasks and loops
+	Others   []QueueLine `json:"others"`  // tasks, loops and runs
 	Waiting  int         `json:"waiting"` // for the operator
 	Running  int         `json:"running"`
 	ExitCode int         `json:"exit_code"`
 }
 
-// QueueLine is a task or a loop that waits.
+// QueueLine is a task, a loop or a run that waits.
 type QueueLine struct {
-	Kind  string    `json:"kind"` // task or loop
+	Kind  string    `json:"kind"` // task, loop or run
 	ID    string    `json:"id"`
 	What  string    `json:"what"`
 	Since time.Time `json:"since"`
@@ -56,7 +57,7 @@ type QueueLine struct {
 }
 
 // Queue lists the cycles in flight, or all, and what else waits.
-func (r *Repo) Queue(_ context.Context, all bool) (*QueueResult, error) {
+func (r *Repo) Queue(ctx context.Context, all bool) (*QueueResult, error) {
 	o, err := r.open()
 	if err != nil {
 		return nil, err
@@ -76,6 +77,20 @@ func (r *Repo) Queue(_ context.Context, all bool) (*QueueResult, error) {
 	if err := res.others(o.ws); err != nil {
 		return nil, err
 	}
+	st, err := r.Status(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	res.seen(st)
+	slices.SortStableFunc(res.Others, func(a, b QueueLine) int {
+		switch {
+		case a.Waits == b.Waits:
+			return 0
+		case a.Waits:
+			return -1
+		}
+		return 1
+	})
 	if res.Waiting > 0 {
 		res.ExitCode = ExitWaiting
 	}
@@ -100,6 +115,26 @@ func (q *QueueResult) others(ws *workspace.Workspace) error {
 		}
 	}
 	return nil
+}
+
+// seen adds what waits for a person and nobody put into the queue: what a tick asks, and
+// what a crash cut off.
+func (q *QueueResult) seen(s *StatusResult) {
+	wait := func(kind, id, what, next string, since time.Time) {
+		q.Others = append(q.Others, QueueLine{kind, id, what, since, time.Time{}, true, next})
+		q.Waiting++
+	}
+	if r := s.LastRun; r != nil && s.Question != "" {
+		wait("run", r.RunID, "asks: "+s.Question, "`relay answer \"…\"`", r.StartedAt)
+	}
+	if r := s.LastRun; r != nil && s.Unfinished != "" {
+		wait("run", s.Unfinished, "was cut off in the middle of a change", "`relay recover`", r.StartedAt)
+	}
+	l := s.Loop
+	if l == nil || !l.CutOff || l.ByOperator || slices.ContainsFunc(q.Others, func(o QueueLine) bool { return o.ID == l.ID }) {
+		return
+	}
+	wait("loop", l.ID, fmt.Sprintf("was cut off in tick %d", l.Tick), "`relay loop --resume`", l.UpdatedAt)
 }
 
 // cycleLines lists the cycles in flight, or all; those that wait for the operator come

@@ -19,7 +19,7 @@ func newQueueCmd(a *app, runF func(context.Context, *queueOptions) error) *cobra
 	cmd := &cobra.Command{
 		Use:     "queue",
 		Short:   "What waits for you, and the cycles in flight",
-		Long:    "Lists the audit cycles in flight, and the tasks and loops that wait. Ends with exit code 1 when\nsomething waits for you. The same list is always in queue.md of the workspace.",
+		Long:    "Lists the audit cycles in flight, the tasks and loops that wait, and what a tick asks or a crash cut\noff. Ends with exit code 1 when something waits for you. Cycles, tasks and waits are always in\nqueue.md of the workspace, too.",
 		Example: "relay queue\nrelay queue --all\nrelay queue; [ $? -eq 1 ] && echo \"something waits\"",
 		GroupID: groupCycle,
 		Args:    noArgs,
