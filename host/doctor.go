@@ -25,11 +25,14 @@ type DoctorOptions struct {
 // It goes on after a failure, since one visit should find everything.
 func (r *Repo) Doctor(ctx context.Context, opts DoctorOptions) (*DoctorResult, error) {
 	d := &DoctorResult{Doc: Doc{"relay.doctor", 1}, OK: true}
-	d.git(ctx, r.dir)
+	repository := d.git(ctx, r.dir)
 	o, err := r.open()
-	if err != nil {
+	switch {
+	case err != nil && !repository:
+		d.Checks = append(d.Checks, CheckResult{ID: "config", Skip: true, What: "is looked for at the top of a repository"})
+	case err != nil:
 		d.fail("config", blockedConfig(err))
-	} else {
+	default:
 		d.config(o)
 		d.trust(r, o)
 	}
@@ -50,21 +53,23 @@ func (d *DoctorResult) fail(id string, f *fault.Fault) {
 	d.Checks = append(d.Checks, *checkOf(id, f))
 }
 
-func (d *DoctorResult) git(ctx context.Context, dir string) {
+// git says whether there is a repository; one without a commit is one.
+func (d *DoctorResult) git(ctx context.Context, dir string) bool {
 	git, err := judge.OpenGit(ctx, dir)
 	if err != nil {
-		d.fail("git", fault.Wrap(err, judge.BlockedMissingConfig, "git can't work here", "`git status` shows git's own words"))
-		return
+		d.fail("git", fault.Git(err))
+		return false
 	}
 	commit, branch, err := git.Head(ctx)
 	if err != nil {
-		d.fail("git", fault.Wrap(err, judge.BlockedMissingConfig, "this repository has no commit to start from", "`git commit` something first"))
-		return
+		d.fail("git", fault.Git(err))
+		return true
 	}
 	if branch == "" {
 		branch = "a detached HEAD"
 	}
 	d.pass("git", fmt.Sprintf("%s at %.12s", branch, commit))
+	return true
 }
 
 func (d *DoctorResult) config(o *opened) {

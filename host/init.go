@@ -84,11 +84,11 @@ func agentPrograms() []string {
 func (r *Repo) Init(ctx context.Context, o InitOptions) (*InitResult, error) {
 	git, err := judge.OpenGit(ctx, r.dir)
 	if err != nil {
-		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "there is no git repository to set up here", "`git init`, then a first commit")
+		return nil, fault.Git(err)
 	}
 	project, err := detect.Repository(ctx, git)
 	if err != nil {
-		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "the repository can't be read", "`git status` says what is wrong with it")
+		return nil, fault.Git(err)
 	}
 	res := &InitResult{Doc: Doc{"relay.init", 1}, Root: git.Root, DryRun: o.DryRun,
 		Languages: project.Languages, Branch: project.Branch, Checks: project.Checks,
@@ -187,7 +187,7 @@ func (res *InitResult) remarks(git *judge.Git) {
 	}
 	res.Next = "`relay doctor`, then `relay run --goal \"what you want\"`"
 	if _, branch, err := git.Head(context.Background()); err != nil {
-		res.Next = "`git commit` something first: relay needs a commit to start from"
+		res.Next = fault.Git(err).Fix + ": relay needs a commit to start from"
 	} else if branch == "" {
 		res.Notices = append(res.Notices, "HEAD is detached: commits of relay will be on no branch")
 	}
@@ -227,7 +227,7 @@ func (r *Repo) writeInit(ctx context.Context, git *judge.Git, res *InitResult, t
 func hide(ctx context.Context, git *judge.Git, res *InitResult) error {
 	tracked, err := git.Run(ctx, nil, "ls-files", "--", res.File)
 	if err != nil {
-		return fault.Wrap(err, judge.BlockedMissingConfig, "the repository can't be read", "`git status` says what is wrong with it")
+		return fault.Git(err)
 	}
 	if len(tracked) > 0 {
 		return nil

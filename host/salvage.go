@@ -31,7 +31,7 @@ func (r *Repo) Salvage(ctx context.Context, run string, so SalvageOptions) (*Sal
 	}
 	git, err := judge.OpenGit(ctx, o.root)
 	if err != nil {
-		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "git can't read this repository", "`git status` says what is wrong")
+		return nil, fault.Git(err)
 	}
 	s := &SalvageResult{Doc: Doc{"relay.salvage", 1}, RunID: m.RunID}
 	if change.Kept(ctx, git, m.RunID) != "" {
@@ -97,10 +97,10 @@ func (s *SalvageResult) writePatch(name string, patch []byte) error {
 
 func (s *SalvageResult) suggest() {
 	if s.Ref != "" {
-		s.Next = append(s.Next, fmt.Sprintf("`relay salvage %s --branch NAME`", s.RunID), "`git show "+s.Ref+"`")
+		s.Next = append(s.Next, fmt.Sprintf("`relay salvage %s --branch NAME` makes a branch of it", s.RunID), "`git show "+s.Ref+"` shows it")
 	}
 	if s.File != "" {
-		s.Next = append(s.Next, fmt.Sprintf("`relay salvage %s --patch FILE`", s.RunID))
+		s.Next = append(s.Next, fmt.Sprintf("`relay salvage %s --patch FILE` writes it for `git apply`", s.RunID))
 	}
 }
 

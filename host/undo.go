@@ -130,7 +130,7 @@ func (o *opened) lock(command string) (release func() error, err error) {
 func (r *Repo) changeEnv(ctx context.Context, o *opened) (change.Env, error) {
 	git, err := judge.OpenGit(ctx, o.root)
 	if err != nil {
-		return change.Env{}, fault.Wrap(err, judge.BlockedMissingConfig, "git can't read this repository", "`git status` says what is wrong")
+		return change.Env{}, fault.Git(err)
 	}
 	return change.Env{Git: git, StateDir: r.stateDir(), Journal: journal.Open(o.ws.Journal()), Home: r.home(),
 		Owned: append(o.ws.OwnedGlobs(), o.loaded.Config.Runner.RunnerOwnedGlobs...), Environ: r.opts.Env}, nil

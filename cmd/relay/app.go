@@ -30,7 +30,7 @@ type app struct {
 	inTTY    bool
 	outTTY   bool
 	errTTY   bool
-	size     func() (width, height int) // of the terminal on stderr; 0 is unknown
+	size     func() (width, height int) // of the terminal on stderr or stdout; 0 is unknown
 	getenv   func(string) string
 	// foreground says whether the terminal on stderr is ours just now; nil is always.
 	foreground func() bool
@@ -63,11 +63,12 @@ func newApp() *app {
 		outTTY: term.IsTerminal(int(os.Stdout.Fd())),
 		errTTY: term.IsTerminal(stderr),
 		size: func() (int, int) {
-			w, h, err := term.GetSize(stderr)
-			if err != nil {
-				return 0, 0
+			for _, f := range []int{stderr, int(os.Stdout.Fd())} {
+				if w, h, err := term.GetSize(f); err == nil {
+					return w, h
+				}
 			}
-			return w, h
+			return 0, 0
 		},
 		foreground: func() bool { return screen.Foreground(stderr) },
 	}
@@ -246,6 +247,9 @@ func (a *app) agreed(p *printer, question string, no error) error {
 func (a *app) printer(w io.Writer, tty bool) *printer {
 	p := newPrinter(w, a.colorOn(tty))
 	p.tty = tty && a.capable()
+	if p.tty && a.getenv("CI") == "" && a.size != nil {
+		p.width, _ = a.size()
+	}
 	return p
 }
 

@@ -88,7 +88,7 @@ func runDemo(ctx context.Context, o *demoOptions) error {
 	if o.app.json {
 		text = newPrinter(o.app.err, false)
 	}
-	text.linef("A sample repository is in %s.\nIts test, sh test.sh, fails: add.sh subtracts. A recorded model answers, so nothing is spent.", dir)
+	text.prose("A sample repository is in " + dir + ".\nIts test, sh test.sh, fails: add.sh subtracts. A recorded model answers, so nothing is spent.")
 	for _, t := range demoTicks {
 		report, err := runDemoTick(ctx, o.app, repo, t, text)
 		if err != nil {
@@ -99,7 +99,7 @@ func runDemo(ctx context.Context, o *demoOptions) error {
 	return o.app.done(doc, func(p *printer) {
 		p.linef("\n%s", p.bold("What is in the repository now"))
 		p.linef("%s", indent(gitLine(ctx, dir, "log", "--oneline")))
-		p.linef("sh test.sh passes. deploy.sh was never written: the second change is kept apart, as a patch and a ref.")
+		p.prose("sh test.sh passes. deploy.sh was never written: the second change is kept apart, as a patch and a ref.")
 		if doc.Dir != "" {
 			p.next("`cd " + dir + "`, then `relay show` for the stop, `relay salvage` for what was built, or `relay undo` for the commit")
 			return
@@ -111,7 +111,9 @@ func runDemo(ctx context.Context, o *demoOptions) error {
 // runDemoTick runs one tick and prints its report. An outcome that is not the
 // expected one is an error: the demonstration is also a test of this machine.
 func runDemoTick(ctx context.Context, a *app, repo *host.Repo, t demoTick, p *printer) (*host.Report, error) {
-	p.linef("\n%s\n", t.title)
+	p.linef("")
+	p.prose(t.title)
+	p.linef("")
 	live := newProgress(a, repo)
 	defer live.close()
 	res, err := repo.Run(ctx, host.RunOptions{Observer: live})
@@ -132,7 +134,17 @@ func runDemoTick(ctx context.Context, a *app, repo *host.Repo, t demoTick, p *pr
 	if err != nil {
 		return nil, err
 	}
-	p.linef("\nThe report of it, REPORT.md:\n\n%s", indent(shown.Markdown))
+	p.linef("\nThe report of it, REPORT.md:\n")
+	for line := range strings.SplitSeq(strings.TrimRight(shown.Markdown, "\n"), "\n") {
+		head := "    "
+		if item, ok := strings.CutPrefix(line, "- "); ok {
+			head, line = head+"- ", item
+		}
+		if line == "" {
+			head = ""
+		}
+		p.hang(head, line)
+	}
 	return res.Report, nil
 }
 

@@ -130,11 +130,11 @@ func digestText(p *printer, d *host.DigestResult) {
 			p.linef("  and %d more: relay history list", len(d.Landed)-i)
 			break
 		}
-		text := fmt.Sprintf("  %.12s  %s  %s", r.Commit, host.Safe(shorten(r.Intent, 60)), p.dim(r.Radius()))
+		text := host.Safe(shorten(r.Intent, 60)) + "  " + p.dim(r.Radius())
 		if r.Undone {
 			text += p.yellow("  taken back since")
 		}
-		p.linef("%s", text)
+		p.hang(fmt.Sprintf("  %.12s  ", r.Commit), text)
 	}
 	if len(d.Stopped) > 0 {
 		p.linef("\n%s", p.bold("stopped"))
@@ -144,11 +144,11 @@ func digestText(p *printer, d *host.DigestResult) {
 			p.linef("  and %d more: relay history list", len(d.Stopped)-i)
 			break
 		}
-		p.linef("  %s  %s  %s", s.RunID, p.outcome(string(s.Code)), host.Safe(shorten(s.Intent, 50)))
+		p.hang("  ", s.RunID+"  "+p.outcome(string(s.Code))+"  "+host.Safe(shorten(s.Intent, 50)))
 		if s.Why != "" {
-			p.linef("    why: %s", host.Safe(shorten(s.Why, 160)))
+			p.hang("    why: ", host.Safe(shorten(s.Why, 160)))
 		}
-		p.linef("    %s", p.command(host.Safe(s.Command)))
+		p.advise("    ", host.Safe(s.Command))
 	}
 	p.linef("\n%s", p.bold("spent"))
 	p.linef("  %s in %s", host.Money(d.Spend.Total), plural(d.Spend.Total.Calls, "call", "calls"))
@@ -176,9 +176,9 @@ func digestItems(p *printer, title string, all []host.DigestItem) {
 		if i.Why != "" {
 			text += ": " + host.Safe(i.Why)
 		}
-		p.linef("  %s %s", p.yellow("!"), text)
+		p.hang("  "+p.yellow("!")+" ", text)
 		if i.Command != "" {
-			p.linef("    %s", p.command(host.Safe(i.Command)))
+			p.advise("    ", host.Safe(i.Command))
 		}
 		if n := len(i.Runs); n > 0 {
 			p.linef("    %s", p.dim(joined(i.Runs[:min(n, 3)])))

@@ -50,7 +50,7 @@ func runExplain(ctx context.Context, o *explainOptions) error {
 		p.row("code", p.outcome(string(e.Code))+"  "+e.Title)
 		p.row("cause", e.Cause)
 		p.row("relay did", e.Did)
-		p.row("you can", p.command(e.Command))
+		p.advise(p.dim(pad("you can", 10))+" ", e.Command)
 		p.row("exit code", strconv.Itoa(e.ExitCode))
 	})
 }

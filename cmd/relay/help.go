@@ -51,11 +51,11 @@ func help(p *printer, cmd *cobra.Command) {
 	if text == "" {
 		text = cmd.Short
 	}
-	p.linef("%s", text)
+	p.prose(text)
 	if cmd.Example != "" {
 		p.linef("")
 		for line := range strings.Lines(cmd.Example) {
-			p.linef("  %s", p.bold(strings.TrimRight(line, "\n")))
+			p.hang("  ", p.bold(strings.TrimRight(line, "\n")))
 		}
 	}
 	p.linef("\n%s %s", p.dim("Usage:"), useLine(cmd))
@@ -121,7 +121,8 @@ func flags(p *printer, cmd *cobra.Command) {
 		cmd.PersistentFlags().VisitAll(add)
 		p.linef("\n%s", p.bold("Flags of every command"))
 		p.table(rows)
-		p.linef("\nMore: %s, %s", p.bold("relay COMMAND --help"), p.bold("relay help exit-codes|config|templates|environment|files"))
+		p.linef("")
+		p.hang("", "More: "+p.bold("relay COMMAND --help")+", "+p.bold("relay help exit-codes|config|templates|environment|files"))
 		return
 	}
 	cmd.LocalNonPersistentFlags().VisitAll(add)
@@ -129,5 +130,6 @@ func flags(p *printer, cmd *cobra.Command) {
 		p.linef("\n%s", p.bold("Flags"))
 		p.table(rows)
 	}
-	p.linef("\n%s", p.dim("Flags of every command (--json, -C, --set, …): relay --help"))
+	p.linef("")
+	p.hang("", p.dim("Flags of every command (--json, -C, --set, …): relay --help"))
 }

@@ -48,7 +48,7 @@ func runHistoryList(ctx context.Context, o *historyListOptions) error {
 	}
 	return o.app.done(l, func(p *printer) {
 		if len(l.Runs) == 0 {
-			p.linef("no runs yet")
+			p.linef("No runs yet.")
 			p.next("`relay run --goal \"...\"`")
 			return
 		}

@@ -49,7 +49,7 @@ func runInit(ctx context.Context, o *initOptions) error {
 			p.write(r.Config)
 			return
 		}
-		found := "nothing that relay knows"
+		found := "none that relay knows"
 		if len(r.Languages) > 0 {
 			found = joined(r.Languages)
 		}
@@ -59,21 +59,25 @@ func runInit(ctx context.Context, o *initOptions) error {
 			if i == 0 {
 				label = "checks"
 			}
-			p.linef("%s %s  %s  %s", p.dim(pad(label, 10)), pad(c.ID, 10), host.Safe(strings.Join(append([]string{c.Cmd}, c.Args...), " ")), p.dim("from "+c.From))
+			p.row(label, pad(c.ID, 10)+"  "+host.Safe(strings.Join(append([]string{c.Cmd}, c.Args...), " "))+"  "+p.dim("from "+c.From))
 		}
 		if len(r.Checks) > 0 {
 			p.row("", p.dim("nothing lands unless these pass"))
 		}
 		p.row("branch", host.Safe(r.Branch))
-		p.row("plans with", r.Provider)
-		p.row("builds with", r.Builder+others(r))
+		p.row("planner", r.Provider)
+		p.row("builder", r.Builder+others(r))
 		p.row("wrote", r.File+"  "+p.dim("who plans and builds, what may change, what has to pass: read it, it is short"))
 		p.row("", r.Workspace+"/  "+p.dim("relay's own files; git does not see them"))
 		if r.Trusted != "" {
-			p.row("trusted", "the commands above, for this version of "+r.File)
+			what := "this version of " + r.File
+			if len(r.Checks) > 0 {
+				what = "the commands above, for " + what
+			}
+			p.row("trusted", what)
 		}
 		for _, n := range r.Notices {
-			p.linef("%s %s", p.yellow("notice:"), p.command(host.Safe(n)))
+			p.advise(p.yellow("notice:")+" ", host.Safe(n))
 		}
 		p.next(r.Next)
 	})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,11 +50,28 @@ func runLogs(ctx context.Context, o *logsOptions) error {
 		return err
 	}
 	if !o.app.json {
-		return repo.Logs(ctx, o.app.out, day, o.id, o.tail)
+		w := &counting{w: o.app.out}
+		if err := repo.Logs(ctx, w, day, o.id, o.tail); err != nil || w.n > 0 || o.tail {
+			return err
+		}
+		o.app.printer(o.app.err, o.app.errTTY).advise("", "The log has no lines of that day. It is that of audit cycles: `relay history list` has the runs.")
+		return nil
 	}
 	doc, err := logLines(ctx, repo, day, o.id)
 	if err != nil {
 		return err
 	}
 	return o.app.done(doc, func(*printer) {})
+}
+
+// counting counts what is written.
+type counting struct {
+	w io.Writer
+	n int
+}
+
+func (c *counting) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += n
+	return n, err
 }

@@ -76,7 +76,7 @@ func runPluginList(ctx context.Context, o *pluginListOptions) error {
 		if pr := l.Problem; pr != nil {
 			p.fault(&fault.Fault{Code: pr.Code, What: pr.What, Why: pr.Why, Fix: pr.Fix})
 		} else if len(rows) == 0 {
-			p.linef("no plugins")
+			p.linef("No plugins.")
 		}
 	})
 }

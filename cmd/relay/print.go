@@ -16,6 +16,7 @@ type printer struct {
 	w     io.Writer
 	color bool
 	tty   bool // a person reads it on a terminal
+	width int  // of that terminal; 0: nothing is folded
 	err   error
 }
 
@@ -34,7 +35,43 @@ func (p *printer) write(s string) {
 // row prints a label and a value in two columns; an empty value prints nothing.
 func (p *printer) row(label, value string) {
 	if value != "" {
-		p.linef("%s %s", p.dim(pad(label, 10)), p.text(value))
+		p.hang(p.dim(pad(label, 10))+" ", value)
+	}
+}
+
+// hang prints a text after a head; on a terminal its further lines stand below its beginning.
+func (p *printer) hang(head, text string) { p.linef("%s%s", head, p.folded(columns(head), text)) }
+
+// advise is hang for a text of relay's own, with its commands shown as such.
+func (p *printer) advise(head, text string) {
+	p.linef("%s%s", head, p.command(p.folded(columns(head), text)))
+}
+
+// folded breaks a text that begins at a column where the terminal would break a word.
+func (p *printer) folded(column int, text string) string {
+	lines := []string{text}
+	if room := p.width - column; room >= 20 {
+		lines = screen.Fold(text, room)
+	}
+	for i := range lines {
+		lines[i] = p.text(lines[i])
+	}
+	return strings.Join(lines, "\n"+strings.Repeat(" ", column))
+}
+
+// prose prints paragraphs that were broken for a hundred columns, anew where there are fewer.
+func (p *printer) prose(text string) {
+	for i, paragraph := range strings.Split(text, "\n\n") {
+		if i > 0 {
+			p.linef("")
+		}
+		for line := range strings.SplitSeq(paragraph, "\n") {
+			if p.width > 0 && columns(line) > p.width {
+				paragraph = p.folded(0, strings.ReplaceAll(paragraph, "\n", " "))
+				break
+			}
+		}
+		p.linef("%s", paragraph)
 	}
 }
 
@@ -50,17 +87,45 @@ func (p *printer) table(rows [][]string) {
 		}
 	}
 	for _, r := range rows {
+		if p.width > 0 && p.stacked(r, width) {
+			continue
+		}
 		var b strings.Builder
 		for i, cell := range r {
-			cell = p.text(cell)
 			if i == len(r)-1 {
-				b.WriteString(cell)
+				b.WriteString(p.folded(columns(b.String()), cell))
 				break
 			}
-			b.WriteString(pad(cell, width[i]) + "  ")
+			b.WriteString(pad(p.text(cell), width[i]) + "  ")
 		}
 		p.linef("%s", strings.TrimRight(b.String(), " "))
 	}
+}
+
+// stacked prints a row that has no room on the terminal, its cells in as many lines as they
+// need; false: there is room for all of it but its last cell, which can be folded there.
+func (p *printer) stacked(cells []string, width []int) bool {
+	n := len(cells) - 1
+	room := p.width - 2*n
+	for _, w := range width[:max(n, 0)] {
+		room -= w
+	}
+	if room >= 20 || room >= columns(cells[max(n, 0)]) {
+		return false
+	}
+	const indent = "    "
+	line, used := "", 0
+	for i, cell := range cells {
+		if i > 0 && used+width[i] > p.width {
+			p.linef("%s", strings.TrimRight(line, " "))
+			line, used = indent+p.folded(len(indent), cell), len(indent)
+		} else {
+			line += pad(p.text(cell), width[i])
+		}
+		line, used = line+"  ", used+width[i]+2
+	}
+	p.linef("%s", strings.TrimRight(line, " "))
+	return true
 }
 
 // text is a text of one cell or line, with its direction kept to itself on a terminal.
@@ -73,22 +138,27 @@ func (p *printer) text(s string) string {
 
 // fault prints what, why and fix. Texts from outside are made visible.
 func (p *printer) fault(f *fault.Fault) {
-	p.linef("%s %s", p.red("error:"), host.Safe(f.What))
-	if f.Why != "" {
-		p.linef("  why: %s", host.Safe(f.Why))
-	}
-	if f.Fix != "" {
-		p.linef("  fix: %s", p.command(host.Safe(f.Fix)))
-	}
+	p.hang(p.red("error:")+" ", host.Safe(f.What))
+	p.whyAndFix("  ", f.Why, f.Fix)
 	if f.Code != "" {
-		p.linef("  %s", p.dim(string(f.Code)))
+		p.linef("  %s %s", p.dim("code:"), p.dim(string(f.Code)))
+	}
+}
+
+// whyAndFix are the second and third part of an error.
+func (p *printer) whyAndFix(indent, why, fix string) {
+	if why != "" {
+		p.hang(indent+"why: ", host.Safe(why))
+	}
+	if fix != "" {
+		p.advise(indent+"fix: ", host.Safe(fix))
 	}
 }
 
 // next prints the command to type next.
 func (p *printer) next(text string) {
 	if text != "" {
-		p.linef("%s %s", p.dim("next:"), p.command(host.Safe(text)))
+		p.advise(p.dim("next:")+" ", host.Safe(text))
 	}
 }
 

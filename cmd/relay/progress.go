@@ -32,7 +32,7 @@ func newProgress(a *app, repo *host.Repo) *progress {
 			o.Budgets = repo.Budgets
 		}
 		pr.live = screen.NewLive(o)
-		pr.p = newPrinter(pr.live, pr.p.color)
+		pr.p = &printer{w: pr.live, color: pr.p.color, width: pr.p.width}
 	}
 	return pr
 }
@@ -46,7 +46,11 @@ func (pr *progress) Observe(e host.Event) {
 	}
 	switch e.Kind {
 	case host.EventFinished:
-		pr.line(fmt.Sprintf("%s %s  %s", pr.p.green("✓"), pad(strings.ToLower(e.State), 12), pad(duration(e.Elapsed), 8)), e.Text)
+		mark := pr.p.green("✓")
+		if e.Failed {
+			mark = pr.p.red("✗")
+		}
+		pr.line(fmt.Sprintf("%s %s  %s", mark, pad(strings.ToLower(e.State), 12), pad(duration(e.Elapsed), 8)), e.Text)
 	case host.EventPlugin:
 		if pr.verbose && e.Plugin != "" {
 			pr.line("  "+host.Safe(e.Plugin)+":", e.Text)
@@ -67,7 +71,11 @@ func (pr *progress) note(text string) {
 
 // line prints a line that stays. Texts of plugins are made safe.
 func (pr *progress) line(head, text string) {
-	pr.p.linef("%s", strings.TrimRight(head+" "+screen.Text(text), " "))
+	if text == "" {
+		pr.p.linef("%s", strings.TrimRight(head, " "))
+		return
+	}
+	pr.p.hang(head+" ", screen.Text(text))
 }
 
 // close ends the live region; what was printed stays. It can be called again.

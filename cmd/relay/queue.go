@@ -40,8 +40,7 @@ func runQueue(ctx context.Context, o *queueOptions) error {
 	}
 	return o.app.end(q.ExitCode, q, func(p *printer) {
 		if len(q.Cycles)+len(q.Others) == 0 {
-			p.linef("No cycles in flight, and nothing else waits.")
-			p.next("`relay start SERVICE`")
+			p.advise("", "No cycle, task or loop is in flight or waits. `relay status` has the last run.")
 			return
 		}
 		cycleTable(p, q.Cycles)

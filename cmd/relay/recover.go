@@ -42,7 +42,7 @@ func runRecover(ctx context.Context, o *recoverOptions) error {
 			p.linef("%s", host.Safe(line))
 		}
 		if r.Clean && len(r.Done) == 0 {
-			p.linef("nothing to recover")
+			p.linef("Nothing to recover.")
 		}
 		p.next(r.Next)
 	})

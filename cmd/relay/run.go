@@ -29,7 +29,7 @@ func newRunCmd(a *app, runF func(context.Context, *runOptions) error) *cobra.Com
 		Args:    noArgs,
 		RunE:    runE(o, runF, runRun),
 	}
-	cmd.Flags().StringVar(&o.goal, "goal", "", "what you want, in your own words: `TEXT`")
+	cmd.Flags().StringVar(&o.goal, "goal", "", "what you want: `TEXT` in your own words")
 	cmd.Flags().StringVar(&o.task, "task", "", "take the task from `FILE` (- is stdin) and make no planning call")
 	cmd.Flags().StringVar(&o.record, "record", "", "write every model call to `DIR`, as a script for the provider replay")
 	_ = cmd.MarkFlagFilename("task", "json")

@@ -69,7 +69,7 @@ func showRun(p *printer, s *host.ShowResult) {
 		p.linef("")
 		p.row("meaning", e.Title+": "+e.Cause)
 		p.row("relay did", e.Did)
-		p.row("you can", p.command(host.Safe(s.Way)))
+		p.advise(p.dim(pad("you can", 10))+" ", host.Safe(s.Way))
 	}
 	if len(s.Files) > 0 {
 		p.linef("")
@@ -78,7 +78,7 @@ func showRun(p *printer, s *host.ShowResult) {
 			if i == 0 {
 				label = "files"
 			}
-			p.linef("%s %s  %s", p.dim(pad(label, 10)), host.Safe(f.Path), p.dim(size(f.Bytes)))
+			p.row(label, host.Safe(f.Path)+"  "+p.dim(size(f.Bytes)))
 		}
 	}
 	for _, n := range s.Next {
@@ -183,7 +183,7 @@ func workerLine(w *host.Worker) string {
 // the plugin's own.
 func failure(w *host.Worker) string {
 	reason := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(w.FailureReason, "REASON_"), "_", " "))
-	return host.Safe(reason) + ": " + host.Safe(w.FailureDetail)
+	return host.Safe(reason) + ": " + host.Safe(shorten(w.FailureDetail, 120))
 }
 
 // completeRuns completes run ids.

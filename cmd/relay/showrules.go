@@ -48,6 +48,6 @@ func showHits(p *printer, r host.RuleLook) {
 		if h.Path != "" {
 			text = host.Safe(h.Path) + "  " + text
 		}
-		p.linef("                %s", text)
+		p.hang("                ", text)
 	}
 }

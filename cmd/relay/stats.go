@@ -34,7 +34,7 @@ func runStats(ctx context.Context, o *statsOptions) error {
 	}
 	return o.app.done(res, func(p *printer) {
 		if len(res.Models) == 0 {
-			p.linef("No calls of cycles yet.")
+			p.advise("", "No audit cycle has called a model yet. `relay cost` has the calls of everything.")
 			return
 		}
 		rows := [][]string{{"provider", "model", "calls", "wrong form", "audits", "raw audits", "cost"}}

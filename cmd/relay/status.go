@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -70,14 +71,15 @@ func shortStatus(p *printer, s *host.StatusResult) {
 	}
 	question(p, s)
 	if s.LastRun == nil && s.Problem == nil && s.Question == "" && len(s.Cycles) == 0 {
-		p.linef("relay is set up here; nothing has run yet. %s tries what a run needs.", p.command("`relay doctor`"))
+		p.advise("", "relay is set up here; nothing has run yet. `relay doctor` tries what a run needs.")
 	}
 	nextAfterProblem(p, s)
 }
 
 // introduce says what relay is, to somebody who calls it where it was never set up.
 func introduce(p *printer) {
-	p.linef("relay lets a model change a git repository one judged step at a time: it proposes a small task, a\nbuilder carries that out in a box, and only what passes your rules and checks is committed.\n")
+	p.prose("relay lets a model change a git repository one judged step at a time: it proposes a small task, a\nbuilder carries that out in a box, and only what passes your rules and checks is committed.")
+	p.linef("")
 	p.table([][]string{
 		{"  " + p.bold("relay demo"), "see that in a sample repository; no account needed"},
 		{"  " + p.bold("relay init"), "once in your repository: writes one short configuration"},
@@ -112,7 +114,7 @@ func fullStatus(p *printer, s *host.StatusResult) {
 		if i == 0 {
 			label = "budgets"
 		}
-		p.linef("%s %s", p.dim(pad(label, 10)), budget(p, b))
+		p.row(label, budget(p, b))
 	}
 	for _, a := range s.Alerts {
 		p.row("alert", p.yellow(a))
@@ -220,19 +222,14 @@ func question(p *printer, s *host.StatusResult) {
 
 func problem(p *printer, c *host.CheckResult) {
 	if c != nil {
-		p.linef("%s %s", p.red("problem:"), host.Safe(c.What))
-		if c.Why != "" {
-			p.linef("  why: %s", host.Safe(c.Why))
-		}
-		if c.Fix != "" {
-			p.linef("  fix: %s", p.command(host.Safe(c.Fix)))
-		}
+		p.hang(p.red("problem:")+" ", host.Safe(c.What))
+		p.whyAndFix("  ", c.Why, c.Fix)
 	}
 }
 
 // checks prints one line for each check, and why and fix under those that failed.
 func checks(p *printer, all []host.CheckResult) {
-	for _, c := range all {
+	for i, c := range all {
 		mark := p.green("ok  ")
 		switch {
 		case c.Skip:
@@ -240,24 +237,30 @@ func checks(p *printer, all []host.CheckResult) {
 		case !c.OK:
 			mark = p.red("FAIL")
 		}
-		p.linef("%s %s %s", mark, pad(c.ID, 12), host.Safe(c.What))
+		p.hang(mark+" "+pad(c.ID, 12)+" ", host.Safe(c.What))
 		if !c.OK || c.Skip {
-			if c.Why != "" {
-				p.linef("     why: %s", host.Safe(c.Why))
-			}
-			if c.Fix != "" {
-				p.linef("     fix: %s", p.command(host.Safe(c.Fix)))
+			if n := sameTrouble(all[:i], c); n >= 0 {
+				p.linef("     as for %s above", all[n].ID)
+			} else {
+				p.whyAndFix("     ", c.Why, c.Fix)
 			}
 		}
 		for _, w := range c.Warnings {
-			p.linef("     %s %s", p.yellow("warning:"), host.Safe(w))
+			p.advise("     "+p.yellow("warning:")+" ", host.Safe(w))
 		}
 		if c.ID == "box" { // of the means that is used; --json has those of all
 			for _, g := range c.Gaps {
-				p.linef("     %s", p.dim("not covered: "+host.Safe(g)))
+				p.hang("     "+p.dim("not covered:")+" ", p.dim(host.Safe(g)))
 			}
 		}
 	}
+}
+
+// sameTrouble finds the check before c that failed for the same reason; -1 is none.
+func sameTrouble(before []host.CheckResult, c host.CheckResult) int {
+	return slices.IndexFunc(before, func(o host.CheckResult) bool {
+		return !o.OK && c.Fix != "" && o.What == c.What && o.Why == c.Why && o.Fix == c.Fix
+	})
 }
 
 // budget is one counter as a bar with numbers: nothing is said by the bar alone.

@@ -55,10 +55,10 @@ func runTrust(ctx context.Context, o *trustOptions) error {
 		}
 		return o.app.done(t, func(p *printer) {
 			if t.Revoked {
-				p.linef("this repository is not trusted any more")
+				p.linef("This repository is not trusted any more.")
 				return
 			}
-			p.linef("this repository was not trusted")
+			p.linef("This repository was not trusted.")
 		})
 	}
 	t, err := repo.Trust(ctx, host.TrustOptions{Service: o.id, Show: true})
@@ -89,7 +89,7 @@ func runTrust(ctx context.Context, o *trustOptions) error {
 
 func trustItems(p *printer, t *host.TrustResult) {
 	if t.Digest == "" {
-		p.linef("this repository's configuration asks for nothing that needs trust")
+		p.linef("This repository's configuration asks for nothing that needs trust.")
 		return
 	}
 	for _, item := range t.Items {

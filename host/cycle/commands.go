@@ -52,11 +52,11 @@ func (c *Cycle) claim(ctx context.Context, o StartOptions) error {
 	e, s := c.env, o.Service.Service
 	git, err := judge.OpenGit(ctx, e.Root)
 	if err != nil {
-		return gitFault(err)
+		return fault.Git(err)
 	}
 	head, branch, err := git.Head(ctx)
 	if err != nil {
-		return gitFault(err)
+		return fault.Git(err)
 	}
 	if o.Base != "" {
 		out, err := git.Run(ctx, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", o.Base+"^{commit}")

@@ -33,11 +33,11 @@ type InputFacts struct {
 func Input(ctx context.Context, e *Env, s *config.Service) (*InputFacts, error) {
 	git, err := judge.OpenGit(ctx, e.Root)
 	if err != nil {
-		return nil, gitFault(err)
+		return nil, fault.Git(err)
 	}
 	head, _, err := git.Head(ctx)
 	if err != nil {
-		return nil, gitFault(err)
+		return nil, fault.Git(err)
 	}
 	c := &Cycle{env: e, git: git, rec: Record{ServiceID: s.Service.ID, ConfigSnapshot: *s, Iteration: 1}}
 	m, err := c.gather(ctx, &InputFacts{Commit: head, ReferencesCommit: head})
@@ -80,7 +80,7 @@ type blob struct {
 func tree(ctx context.Context, git *judge.Git, commit string) ([]blob, error) {
 	out, err := git.Run(ctx, nil, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
 	if err != nil {
-		return nil, gitFault(err)
+		return nil, fault.Git(err)
 	}
 	var all []blob
 	for _, line := range strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00") {
@@ -103,7 +103,7 @@ func contents(ctx context.Context, git *judge.Git, blobs []blob) (map[string][]b
 	}
 	out, err := git.Run(ctx, strings.NewReader(ask.String()), "cat-file", "--batch")
 	if err != nil {
-		return nil, gitFault(err)
+		return nil, fault.Git(err)
 	}
 	all := map[string][]byte{}
 	for _, b := range blobs {
@@ -128,7 +128,7 @@ func (c *Cycle) gather(ctx context.Context, known *InputFacts) (*material, error
 	var err error
 	repo, err := judge.OpenGit(ctx, c.env.Root)
 	if err != nil {
-		return nil, gitFault(err)
+		return nil, fault.Git(err)
 	}
 	if known != nil {
 		m.facts.Commit, m.facts.ReferencesCommit = known.Commit, known.ReferencesCommit
@@ -137,7 +137,7 @@ func (c *Cycle) gather(ctx context.Context, known *InputFacts) (*material, error
 			return nil, err
 		}
 		if m.facts.ReferencesCommit, _, err = repo.Head(ctx); err != nil {
-			return nil, gitFault(err)
+			return nil, fault.Git(err)
 		}
 	}
 	refs, err := c.takeReferences(ctx, repo, m)
@@ -325,7 +325,7 @@ func (c *Cycle) stale(ctx context.Context, repo *judge.Git, f InputFacts, refs m
 	var out []string
 	status, err := repo.Status(ctx)
 	if err != nil {
-		return nil, gitFault(err)
+		return nil, fault.Git(err)
 	}
 	others := 0
 	for _, e := range status {
@@ -375,9 +375,4 @@ func (m *material) text(service string) []byte {
 	}
 	fmt.Fprintf(&b, "\n##### Specification\n%s\n##### References\n%s\n##### Code\n%s", m.spec, m.references, m.numbered)
 	return []byte(b.String())
-}
-
-// gitFault says a failing call of git in words.
-func gitFault(err error) error {
-	return fault.Wrap(err, judge.BlockedMissingConfig, "git can't work with this repository", "`git status` shows git's own words")
 }

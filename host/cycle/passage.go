@@ -110,7 +110,7 @@ func (p *passage) settle(ctx context.Context) (done bool, err error) {
 	}
 	out, err := c.git.Run(ctx, nil, "log", "-1", "--format=%H%n%(trailers:key="+stepTrailer+",valueonly)")
 	if err != nil {
-		return false, gitFault(err)
+		return false, fault.Git(err)
 	}
 	head, trailer, _ := strings.Cut(string(out), "\n")
 	if strings.TrimSpace(trailer) != p.key {

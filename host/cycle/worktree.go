@@ -33,7 +33,7 @@ func worktrees(trees []worktree.Tree) []Worktree {
 func (e *Env) pool(ctx context.Context) (*worktree.Pool, error) {
 	git, err := judge.OpenGit(ctx, e.Root)
 	if err != nil {
-		return nil, gitFault(err)
+		return nil, fault.Git(err)
 	}
 	return &worktree.Pool{Git: git, Dir: worktree.Dir(filepath.Join(e.DataDir, "worktrees"), git), Alive: e.alive, Room: e.room, Now: e.now}, nil
 }

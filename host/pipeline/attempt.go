@@ -239,12 +239,15 @@ func (a *attempt) enter(name string) {
 
 // leave ends the step with one line about what came of it. What was seen to end before is
 // not shown again.
-func (a *attempt) leave(text string) {
+func (a *attempt) leave(text string) { a.left(text, false) }
+
+// left is leave for a step that may have failed.
+func (a *attempt) left(text string, failed bool) {
 	n := len(a.trail.Steps) - 1
 	if a.trail.Steps[n].Text = text; a.again {
 		return
 	}
-	a.observe(progress.Event{Kind: progress.Finished, Elapsed: time.Duration(a.trail.Steps[n].MS) * time.Millisecond, Text: text})
+	a.observe(progress.Event{Kind: progress.Finished, Elapsed: time.Duration(a.trail.Steps[n].MS) * time.Millisecond, Text: text, Failed: failed})
 }
 
 func (a *attempt) observe(e progress.Event) {

@@ -51,7 +51,7 @@ func (a *attempt) join(f durable.Flow) error {
 	}
 	a.trail.Conflict = j.Conflict
 	what := firstLine(j.Conflict)
-	a.leave(what)
+	a.left(what, true)
 	if before, err := a.before(); err != nil || before == nil || before.Conflict == "" {
 		return firstOf(err, lost(what))
 	}

@@ -224,7 +224,7 @@ func (p *Pipeline) open(ctx context.Context) error {
 	}
 	git, err := judge.OpenGit(ctx, p.env.Root)
 	if err != nil {
-		return fault.Wrap(err, judge.BlockedMissingConfig, "git can't work with this repository", "`git status` shows git's own words")
+		return fault.Git(err)
 	}
 	p.place = Place{Git: git}
 	if p.store, err = durable.NewFiles(p.dir(tasksDir), p.env.Clock); err != nil {

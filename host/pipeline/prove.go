@@ -40,7 +40,7 @@ func (a *attempt) validate(f durable.Flow, round int) (Check, error) {
 		return c, err
 	}
 	a.trail.Checks = append(a.trail.Checks, c)
-	a.leave(c.Outcome)
+	a.left(c.Outcome, !c.OK)
 	return c, nil
 }
 
@@ -111,7 +111,7 @@ func (a *attempt) prove(f durable.Flow) error {
 	}
 	a.trail.Criteria = r.Criteria
 	unmet, unsure := sortCriteria(r.Criteria)
-	a.leave(fmt.Sprintf("%d of %d acceptance criteria are met", len(r.Criteria)-len(unmet)-len(unsure), len(r.Criteria)))
+	a.left(fmt.Sprintf("%d of %d acceptance criteria are met", len(r.Criteria)-len(unmet)-len(unsure), len(r.Criteria)), len(unmet) > 0)
 	if len(unmet) > 0 {
 		return a.giveUp(f, a.unmet(unmet))
 	}

@@ -144,7 +144,7 @@ func (p *Pipeline) tidy(ctx context.Context, where Place) error {
 	}
 	status, err := where.Git.Status(ctx)
 	if err != nil {
-		return fault.Wrap(err, judge.BlockedMissingConfig, "git can't work with this repository", "`git status` shows git's own words")
+		return fault.Git(err)
 	}
 	owned := p.owned()
 	var dirty []string

@@ -155,7 +155,7 @@ func poolOf(env *Env, git *judge.Git) *worktree.Pool {
 func Trees(ctx context.Context, env *Env) (*worktree.Pool, error) {
 	git, err := judge.OpenGit(ctx, env.Root)
 	if err != nil {
-		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "git can't work with this repository", "`git status` shows git's own words")
+		return nil, fault.Git(err)
 	}
 	open, err := Open(env.WS)
 	if err != nil {

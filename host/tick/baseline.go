@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/host/internal/passed"
 	"github.com/paxiom/relay/host/internal/progress"
@@ -45,7 +46,7 @@ func (r *run) baseline(ctx context.Context) error {
 	}
 	tree, err := r.tree(ctx, r.rep.BaseCommit)
 	if err != nil {
-		return interrupted(ctx, gitFault(err))
+		return interrupted(ctx, fault.Git(err))
 	}
 	r.known = passed.Open(r.env.StateDir, r.env.Root)
 	k := r.checks()

@@ -150,7 +150,11 @@ func (r *run) buildWith(ctx context.Context, c crew.Choice) (*pluginhost.Failure
 	if over := p.Plan.Exceeded("the builder " + p.Entry.Name); over != nil && ctx.Err() == nil {
 		return nil, over // whatever it said, and whatever came of its end
 	}
-	if f == nil && err == nil {
+	switch {
+	case err != nil:
+	case f != nil:
+		r.left(f.Summary, true)
+	default:
 		r.leave(p.Worker.Summary)
 	}
 	return f, err

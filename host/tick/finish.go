@@ -21,7 +21,7 @@ import (
 // finish is the last state: the box goes, the report is written, the lock is given
 // back. verdict is nil for success. It works also when the context has ended.
 func (r *run) finish(ctx context.Context, verdict error) (*Outcome, error) {
-	r.leave("")
+	r.left(broken(verdict), verdict != nil)
 	r.decide(verdict)
 	r.describeNetwork()
 	r.rep.Unpinned = unpinned(r.rep.Orchestrator, r.rep.Builder)
@@ -112,6 +112,14 @@ func (r *run) leaveReport(ws *workspace.Workspace) {
 	if render.Enabled {
 		_ = workspace.WriteScratch(ws.ReportMD(), report.Render(r.rep, render.MaxChars))
 	}
+}
+
+// broken is what the state says that the work ended at.
+func broken(verdict error) string {
+	if verdict == nil {
+		return ""
+	}
+	return fault.Internal(verdict).What
 }
 
 // decide turns the verdict into the report's code and its three parts.

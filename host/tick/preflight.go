@@ -2,7 +2,6 @@ package tick
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -139,7 +138,7 @@ func (r *run) checkGit(ctx context.Context) (string, error) {
 		commit, branch, err = git.HeadNow(ctx)
 	}
 	if err != nil {
-		return "", gitFault(err)
+		return "", fault.Git(err)
 	}
 	r.git, r.branch = git, branch
 	r.rep.BaseCommit, r.rep.HeadCommit = commit, commit
@@ -189,7 +188,7 @@ func (r *run) checkWorktree(ctx context.Context) (string, error) {
 	}
 	status, err := look()
 	if err != nil {
-		return "", gitFault(err)
+		return "", fault.Git(err)
 	}
 	r.status = status
 	owned := r.owned()
@@ -271,30 +270,6 @@ func (r *run) checkBox(ctx context.Context) (string, error) {
 	}
 	r.means = means
 	return means, nil
-}
-
-// gitFault says a failing call of git in words.
-func gitFault(err error) error {
-	f := fault.Wrap(err, judge.BlockedMissingConfig, "git can't work with this repository", "`git status` shows git's own words")
-	var g *judge.GitError
-	if !errors.As(err, &g) {
-		return f
-	}
-	switch g.Kind {
-	case judge.GitMissing:
-		f.What, f.Fix = "git is not installed", "install git, then `git --version`"
-	case judge.GitNotRepository:
-		f.What, f.Fix = "this is not a git repository", "`git init`, then a first commit"
-	case judge.GitBare:
-		f.What, f.Fix = "this is a bare repository", "`git clone` it: relay works on a work tree"
-	case judge.GitNoCommits:
-		f.What, f.Fix = "this repository has no commit yet", "`git commit` something first"
-	case judge.GitDubiousOwner:
-		f.What, f.Fix = "this repository belongs to someone else", "`git config --global --add safe.directory "+g.Dir+"` if you trust it"
-	case judge.GitBrokenConfig:
-		f.What, f.Fix = "git can't read its configuration", "`git config --list` shows the broken line"
-	}
-	return f
 }
 
 func (r *run) getenv(name string) string {

@@ -159,13 +159,16 @@ func (r *run) enter(state string) error {
 }
 
 // leave ends the present state with one line about what came of it.
-func (r *run) leave(text string) {
+func (r *run) leave(text string) { r.left(text, false) }
+
+// left is leave for a state that may be the one at which the work ended.
+func (r *run) left(text string, failed bool) {
 	if r.state == "" {
 		return
 	}
 	took := r.now().Sub(r.entered)
 	r.rep.States = append(r.rep.States, report.StateTime{State: r.state, MS: took.Milliseconds()})
-	r.observe(progress.Event{Kind: progress.Finished, Elapsed: took, Text: text})
+	r.observe(progress.Event{Kind: progress.Finished, Elapsed: took, Text: text, Failed: failed})
 	r.state = ""
 }
 

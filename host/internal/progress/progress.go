@@ -32,6 +32,7 @@ type Event struct {
 	Elapsed time.Duration `json:"elapsed_ns,omitempty"`
 	Plugin  string        `json:"plugin,omitempty"`
 	Text    string        `json:"text,omitempty"`
+	Failed  bool          `json:"failed,omitempty"` // the state that Finished is about ended the work
 	Until   time.Time     `json:"until,omitzero"`
 	Usage   Usage         `json:"usage,omitzero"` // of the whole run so far
 	// Call is the paid call that Spent is about; Soon is what it used until now while it

@@ -79,7 +79,11 @@ func (r *Recorder) Observe(e progress.Event) {
 func line(e progress.Event) string {
 	switch e.Kind {
 	case progress.Finished:
-		return strings.TrimSpace("done: " + strings.ToLower(e.State) + "  " + e.Text)
+		how := "done: "
+		if e.Failed {
+			how = "failed: "
+		}
+		return strings.TrimSpace(how + strings.ToLower(e.State) + "  " + e.Text)
 	case progress.Plugin:
 		if e.Plugin == "" {
 			return e.Text

@@ -153,7 +153,7 @@ func (p *Pool) add(ctx context.Context, all []Tree, branch, base string) (string
 		path = filepath.Join(p.Dir, fmt.Sprintf("%02d", n))
 	}
 	if _, err := p.Git.Write(ctx, nil, nil, "worktree", "prune"); err != nil {
-		return "", gitFault(err)
+		return "", fault.Git(err)
 	}
 	args := append([]string{"worktree", "add", "-q"}, on(branch)...)
 	if _, err := p.Git.Write(ctx, nil, nil, append(args, path, base)...); err != nil {
@@ -202,8 +202,4 @@ func (p *Pool) Collect(ctx context.Context, dry bool) ([]Tree, error) {
 		_, err = p.Git.Write(ctx, nil, nil, "worktree", "prune")
 	}
 	return gone, err
-}
-
-func gitFault(err error) error {
-	return fault.Wrap(err, judge.BlockedMissingConfig, "git can't work with this repository", "`git status` shows git's own words")
 }

@@ -92,3 +92,39 @@ func Bar(used, most float64, n int) string {
 func Amount(f float64) string {
 	return strconv.FormatFloat(float64(int64(f*1e4+0.5))/1e4, 'f', -1, 64)
 }
+
+// Fold breaks a text into lines of at most n columns, at spaces; what stands in backticks
+// is a command and stays whole. A word that is longer than a line is left to the terminal,
+// so that a path can still be copied in one piece.
+func Fold(s string, n int) []string {
+	if n <= 0 || Columns(s) <= n {
+		return []string{s}
+	}
+	var lines []string
+	line, gap := "", ""
+	for s != "" {
+		word := firstWord(s)
+		s = s[len(word):]
+		blank := s[:len(s)-len(strings.TrimLeft(s, " "))]
+		s = s[len(blank):]
+		if line != "" && Columns(line+gap+word) > n {
+			lines, line, gap = append(lines, line), "", ""
+		}
+		line, gap = line+gap+word, blank
+	}
+	return append(lines, line)
+}
+
+// firstWord is what s begins with up to a space that is in no command.
+func firstWord(s string) string {
+	inside := false
+	for i, r := range s {
+		switch {
+		case r == '`':
+			inside = !inside && strings.Contains(s[i+1:], "`")
+		case r == ' ' && !inside:
+			return s[:i]
+		}
+	}
+	return s
+}

@@ -1,0 +1,37 @@
+package fault
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/paxiom/relay/judge"
+)
+
+// Git says a failing call of git in words. What git itself said is the Why, but where it
+// speaks of its own insides and a plain word says more.
+func Git(err error) *Fault {
+	f := Wrap(err, judge.BlockedMissingConfig, "git can't work with this repository", "`git status` shows git's own words")
+	var g *judge.GitError
+	if !errors.As(err, &g) {
+		return f
+	}
+	switch g.Kind {
+	case judge.GitMissing:
+		f.What, f.Fix = "git is not installed", "install git, then `git --version`"
+	case judge.GitNotRepository:
+		f.What, f.Fix = "not a git repository", "`git init` here, or `cd` to a repository, or name one with `-C DIR`"
+		if strings.Contains(g.Stderr, "any of the parent directories") {
+			f.Why = "neither this folder nor one above it has a .git"
+		}
+	case judge.GitBare:
+		f.What, f.Fix = "this is a bare repository", "`git clone` it: relay works on a work tree"
+	case judge.GitNoCommits:
+		f.What, f.Fix = "this repository has no commit yet", "`git add -A`, then `git commit -m \"first commit\"`"
+		f.Why = "relay starts from a commit, and what it lands becomes the next one"
+	case judge.GitDubiousOwner:
+		f.What, f.Fix = "this repository belongs to someone else", "`git config --global --add safe.directory "+Word(g.Dir)+"` if you trust it"
+	case judge.GitBrokenConfig:
+		f.What, f.Fix = "git can't read its configuration", "`git config --list` shows the broken line"
+	}
+	return f
+}
