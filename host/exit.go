@@ -19,6 +19,7 @@ const (
 	ExitWaiting     = 1 // something waits on the operator
 	ExitStopped     = 2 // stopped or failed
 	ExitBlocked     = 3 // blocked, or called wrongly
+	ExitHungUp      = 129 // the terminal was closed
 	ExitInterrupted = 130
 	ExitTerminated  = 143
 )

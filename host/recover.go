@@ -38,7 +38,7 @@ func (r *Repo) Recover(ctx context.Context) (*RecoverResult, error) {
 	if n, err := o.ws.CleanTmp(o.loaded.Config.Runner.CrashCleanup.DeleteTmpGlob); err != nil {
 		return nil, err
 	} else if n > 0 {
-		res.Done = append(res.Done, fmt.Sprintf("removed %d unfinished temporary file(s)", n))
+		res.Done = append(res.Done, fmt.Sprintf("unfinished temporary files removed: %d", n))
 	}
 	if err := res.rebuildState(o.ws); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (r *Repo) Recover(ctx context.Context) (*RecoverResult, error) {
 		return nil, err
 	}
 	if n := box.SweepGroups(); n > 0 {
-		res.Done = append(res.Done, fmt.Sprintf("removed %d empty control group(s) of boxes", n))
+		res.Done = append(res.Done, fmt.Sprintf("empty control groups of boxes removed: %d", n))
 	}
 	env, err := r.tickEnv(nil)
 	if err != nil {

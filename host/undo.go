@@ -54,11 +54,20 @@ func (r *Repo) Undo(ctx context.Context, run string) (*UndoResult, error) {
 	}
 	rep := report.Report{Summary: "the change of run " + m.RunID + " was taken back", Notes: u.Notes,
 		Task:  report.Task{TaskID: m.TaskID, MilestoneID: m.MilestoneID},
-		Scope: report.Scope{TouchedPaths: u.Paths}, BlastRadius: report.BlastRadius{FilesTouched: len(u.Paths)}}
+		Scope: report.Scope{TouchedPaths: u.Paths}, BlastRadius: o.back(m, u.Paths)}
 	if note := o.record(own, rep); note != "" {
 		u.Notes = append(u.Notes, note)
 	}
 	return &UndoResult{Doc: Doc{"relay.undo", 1}, RunID: m.RunID, Undone: m.Commit, Commit: u.Commit, Paths: u.Paths, Notes: u.Notes}, nil
+}
+
+// back is the size of a change that takes another one back: what that added, this deletes.
+func (o *opened) back(m history.Meta, paths []string) report.BlastRadius {
+	size := report.BlastRadius{FilesTouched: len(paths)}
+	if was, err := readReport(o.hist.Path(m.RunID, "report.json")); err == nil && was != nil {
+		size.LinesAdded, size.LinesDeleted = was.BlastRadius.LinesDeleted, was.BlastRadius.LinesAdded
+	}
+	return size
 }
 
 // takenBack has the task list say that a task's change was taken back.
@@ -111,7 +120,7 @@ func (o *opened) landed(run string) (history.Meta, error) {
 	if last.RunID != "" {
 		return last, nil
 	}
-	return history.Meta{}, fault.New("", "there is nothing to undo", "no run in the history has landed a commit", "`relay history list`")
+	return history.Meta{}, fault.New("", "there is nothing to undo", "no run in the history has landed a commit that was not taken back since", "`relay history list`")
 }
 
 // lock takes the workspace's lock for a command.

@@ -64,7 +64,9 @@ func runInit(ctx context.Context, o *initOptions) error {
 		if len(r.Checks) > 0 {
 			p.row("", p.dim("nothing lands unless these pass"))
 		}
-		p.row("branch", host.Safe(r.Branch))
+		if r.Branch != "" {
+			p.row("branch", host.Safe(r.Branch)+"  "+p.dim("the default branch"))
+		}
 		p.row("planner", r.Provider)
 		p.row("builder", r.Builder+others(r))
 		p.row("wrote", r.File+"  "+p.dim("who plans and builds, what may change, what has to pass: read it, it is short"))

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/paxiom/relay/host/fault"
 )
 
 // What stands in a column is as wide as it looks, in whatever script.
@@ -50,5 +52,53 @@ func TestTable(t *testing.T) {
 		if closed := strings.Contains(lines[2], "ملف.txt\u200e"); closed != tty {
 			t.Errorf("on a terminal %v: %q", tty, lines[2])
 		}
+	}
+}
+
+// On a terminal no word is broken: further lines stand below where their text began, a
+// command stays whole, and a word that is longer than a line is left to the terminal.
+func TestFoldedOnATerminal(t *testing.T) {
+	var b strings.Builder
+	p := newPrinter(&b, false)
+	p.tty, p.width = true, 40
+	p.row("kept", "what was built, as `relay salvage 20261121-225146-5hv8kvag` has it")
+	p.row("files", "/home/somebody/with/a/very/long/path/to/diff.patch  363 B")
+	p.fault(&fault.Fault{What: "there is no configuration here", Why: "日本語 に 広い 文字 が 並ぶ שלום", Fix: "`relay init` writes one", Code: "BLOCKED_MISSING_CONFIG"})
+	p.table([][]string{
+		{"20261121-225146-5hv8kvag", "2026-11-21", "SUCCESS", "Make add.sh add, so that its test passes"},
+		{"20261121-225145-nfcygh69", "2026-11-20", "STOP", "日本"}})
+	p.table([][]string{{"claude", "ok", "asks Anthropic's Claude models, through the API"}})
+	p.prose("Two lines that were broken for a\nhundred columns, and no more.\n\nShort.")
+	const want = `kept       what was built, as
+           ` + "`relay salvage 20261121-225146-5hv8kvag`" + `
+           has it
+files      /home/somebody/with/a/very/long/path/to/diff.patch
+           363 B
+error: there is no configuration here
+  why: 日本語 に 広い 文字 が 並ぶ שלום‎
+  fix: ` + "`relay init`" + ` writes one
+  code: BLOCKED_MISSING_CONFIG
+20261121-225146-5hv8kvag  2026-11-21
+    SUCCESS
+    Make add.sh add, so that its test
+    passes
+20261121-225145-nfcygh69  2026-11-20
+    STOP
+    日本
+claude  ok  asks Anthropic's Claude
+            models, through the API
+Two lines that were broken for a
+hundred columns, and no more.
+
+Short.
+`
+	if got := b.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	b.Reset()
+	p.tty, p.width = false, 0
+	p.row("why", strings.Repeat("word ", 60))
+	if strings.Count(b.String(), "\n") != 1 {
+		t.Errorf("what a program reads was folded: %q", b.String())
 	}
 }

@@ -124,7 +124,7 @@ func showReport(p *printer, r *host.Report) {
 			p.row(workerLabel(w == r.Builder), workerLine(w))
 		}
 	}
-	if r.Box != nil {
+	if r.Box != nil && (r.Builder != nil || len(r.Box.Network) > 0) { // otherwise nothing was in it
 		p.row("box", host.Safe(r.Box.Means))
 		for _, n := range r.Box.Network {
 			p.row("", "network of the "+host.Safe(n.Role)+": "+host.Safe(n.Mode))

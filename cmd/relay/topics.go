@@ -54,10 +54,10 @@ func configPage(p *printer, below string, keys []host.ConfigKey) {
 	if below != "" {
 		for _, k := range keys {
 			p.linef("%s", p.bold(k.Key))
-			p.linef("  %s", k.Doc)
-			p.linef("  %s %s", p.dim("value"), k.Value)
+			p.hang("  ", k.Doc)
+			p.hang("  "+p.dim("value")+" ", k.Value)
 			if k.BuiltIn != "" {
-				p.linef("  %s %s", p.dim("built in"), k.BuiltIn)
+				p.hang("  "+p.dim("built in")+" ", k.BuiltIn)
 			}
 		}
 		return
@@ -86,23 +86,30 @@ func configPage(p *printer, below string, keys []host.ConfigKey) {
 	}
 	var rows [][]string
 	for _, section := range sections {
-		for i, line := range wrap(inside[section], 90) {
+		lines := wrap(inside[section], 90)
+		if p.width > 0 { // they are folded there
+			lines = []string{strings.Join(inside[section], " ")}
+		}
+		for i, line := range lines {
 			rows = append(rows, []string{map[bool]string{true: "  " + section}[i == 0], line})
 		}
 	}
 	p.table(rows)
-	p.linef("\nMore: %s for one key or section, %s for the values in force", p.bold("relay help config budgets"), p.bold("relay config show --origin"))
+	p.linef("")
+	p.advise("", "More: `relay help config budgets` for one key or section, `relay config show --origin` for the values in force")
 }
 
 func templatesPage(p *printer) {
-	p.linef("A prompt of your own in .relay/prompts/ROLE.system.txt or ROLE.user.txt replaces the built-in\none. These placeholders are filled in; what they hold is data and never read as a template:\n")
+	p.prose("A prompt of your own in .relay/prompts/ROLE.system.txt or ROLE.user.txt replaces the built-in\none. These placeholders are filled in; what they hold is data and never read as a template:")
+	p.linef("")
 	for _, role := range host.PromptRoles() {
 		p.linef("%s", p.bold("  "+role.Name))
 		for _, line := range wrap(role.Placeholders, 76) {
-			p.linef("    %s", line)
+			p.hang("    ", line)
 		}
 	}
-	p.linef("\nA check in verification.templates may take parameters from a task: {{name}} as a whole\nargument, its values listed or bounded by the template. `relay help config verification` has the rules.")
+	p.linef("")
+	p.advise("", "A check in verification.templates may take parameters from a task: {{name}} as a whole argument, its values listed or bounded by the template. `relay help config verification` has the rules.")
 }
 
 // exitCodeRows are the exit codes of every command.
@@ -114,6 +121,7 @@ var exitCodeRows = []struct {
 	{host.ExitWaiting, "waiting on you: a question is open (relay answer), or a cycle or a task needs you (relay queue)"},
 	{host.ExitStopped, "stopped or failed: nothing landed, the report says why"},
 	{host.ExitBlocked, "blocked: configuration, environment, budget, lock or a wrong call"},
+	{host.ExitHungUp, "interrupted, since the terminal was closed (SIGHUP)"},
 	{host.ExitInterrupted, "interrupted by Ctrl-C (SIGINT)"},
 	{host.ExitTerminated, "interrupted by SIGTERM"},
 }
@@ -161,7 +169,8 @@ func environmentPage(p *printer) {
 		rows = append(rows, []string{"  " + r[0], r[1]})
 	}
 	p.table(rows)
-	p.linef("\nA plugin sees those it declares, PATH, HOME, the language and the last three rows: %s.", p.bold("relay plugin info NAME"))
+	p.linef("")
+	p.advise("", "A plugin sees those it declares, PATH, HOME, the language and the last three rows: `relay plugin info NAME`.")
 }
 
 func filesPage(p *printer) {

@@ -300,7 +300,7 @@ func TestFilesByPointer(t *testing.T) {
 	if r.read("old.big") != "new\x00bytes\r\n" {
 		t.Error("a checkout does not give the bytes back")
 	}
-	if len(done.Notes) != 1 || !strings.Contains(done.Notes[0], "2 file(s)") {
+	if len(done.Notes) != 1 || !strings.Contains(done.Notes[0], "commit: 2,") {
 		t.Errorf("notes %q", done.Notes)
 	}
 }

@@ -241,7 +241,7 @@ func TestFiltersAndLineEnds(t *testing.T) {
 	if r.read("y.crlf") != "a\r\nb\r\n" || r.read("x.up") != "shout\n" {
 		t.Error("the work tree does not have what was judged")
 	}
-	if len(done.Notes) != 1 || !strings.Contains(done.Notes[0], "2 file(s)") {
+	if len(done.Notes) != 1 || !strings.Contains(done.Notes[0], "commit: 2,") {
 		t.Errorf("notes %q", done.Notes)
 	}
 }

@@ -52,7 +52,7 @@ func (l *lander) compare(ctx context.Context, entries []entry, changes []treeCha
 		l.note("git sees no difference in %d of the changed files, such as %q", len(missing), missing[0])
 	}
 	if len(converted) > 0 {
-		l.note("git's own filters or line-end conversion changed %d file(s) on the way into the commit, such as %q", len(converted), converted[0])
+		l.note("git's own filters or line-end conversion changed files on the way into the commit: %d, such as %q", len(converted), converted[0])
 	}
 	return nil
 }

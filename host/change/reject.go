@@ -32,7 +32,7 @@ func (c *Change) Reject(ctx context.Context, m Message) (Rejected, error) {
 	}
 	keep, left := c.keepable()
 	if left > 0 {
-		r.Notes = append(r.Notes, fmt.Sprintf("%d changed path(s) are not kept: hostile names, links out, special or very large files, and relay's own", left))
+		r.Notes = append(r.Notes, fmt.Sprintf("changed paths that are not kept: %d (hostile names, links out, special or very large files, or relay's own)", left))
 	}
 	if len(keep) == 0 {
 		return r, nil

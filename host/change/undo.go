@@ -49,8 +49,11 @@ func Undo(ctx context.Context, env Env, id, base, commit string, m Message) (u U
 		return u, err
 	}
 	if len(status) > 0 {
-		return u, fault.New(judge.BlockedDirtyWorktree, "the work tree is not clean", fmt.Sprintf("%d path(s) differ from HEAD, such as %q", len(status), status[0].Path),
-			"`git status`, then commit or stash")
+		var dirty []string
+		for _, e := range status {
+			dirty = append(dirty, e.Path)
+		}
+		return u, fault.Dirty(dirty)
 	}
 	layer := filepath.Join(env.StateDir, "boxes", id)
 	k := newCommitter(env, layer)

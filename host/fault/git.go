@@ -2,6 +2,7 @@ package fault
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/paxiom/relay/judge"
@@ -34,4 +35,13 @@ func Git(err error) *Fault {
 		f.What, f.Fix = "git can't read its configuration", "`git config --list` shows the broken line"
 	}
 	return f
+}
+
+// Dirty says that these paths of the work tree differ from HEAD.
+func Dirty(paths []string) *Fault {
+	why := fmt.Sprintf("%q differs from HEAD", paths[0])
+	if n := len(paths) - 1; n > 0 {
+		why = fmt.Sprintf("%q and %d more differ from HEAD", paths[0], n)
+	}
+	return New(judge.BlockedDirtyWorktree, "the work tree has changes that are not committed", why, "`git status`, then commit them or `git stash -u`")
 }

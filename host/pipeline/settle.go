@@ -157,7 +157,7 @@ func (p *Pipeline) tidy(ctx context.Context, where Place) error {
 	if len(dirty) == 0 {
 		return nil
 	}
-	return fault.New(judge.BlockedDirtyWorktree, "the work tree has changes that are not committed", fmt.Sprintf("%d paths differ from HEAD, the first is %q", len(dirty), dirty[0]), "`git status`, then commit them or `git stash -u`")
+	return fault.Dirty(dirty)
 }
 
 // keptUsage gives what a call used whose answer an open attempt has kept; see

@@ -202,8 +202,7 @@ func (r *run) checkWorktree(ctx context.Context) (string, error) {
 	if len(dirty) == 0 {
 		return "clean", nil
 	}
-	why := fmt.Sprintf("%d paths differ from HEAD, the first is %q", len(dirty), dirty[0])
-	return "", fault.New(judge.BlockedDirtyWorktree, "the work tree has changes that are not committed", why, "`git status`, then commit them or `git stash -u`")
+	return "", fault.Dirty(dirty)
 }
 
 func (r *run) checkHistory(context.Context) (string, error) {
