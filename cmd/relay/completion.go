@@ -38,6 +38,7 @@ func newCompletionCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "completion bash|zsh|fish|powershell",
 		Short:   "Print a completion script for your shell",
+		Long:    "Prints a completion script for your shell: commands, flags, and the ids of runs, cycles and\ntasks. That of bash needs bash's package bash-completion. make install and the archives\nbring those of bash, zsh and fish along.",
 		Example: "relay completion bash > ~/.local/share/bash-completion/completions/relay\nrelay completion zsh > \"${fpath[1]}/_relay\"\nrelay completion fish > ~/.config/fish/completions/relay.fish",
 		GroupID: groupSetup,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -31,6 +31,8 @@ func newConfigShowCmd(a *app, runF func(context.Context, *configShowOptions) err
 		Example: "relay config show --origin          # and where each value came from\nrelay config show verification",
 		Args:    oneArg(&o.key, "key"),
 		RunE:    runE(o, runF, runConfigShow),
+
+		ValidArgsFunction: completeKeys,
 	}
 	cmd.Flags().BoolVar(&o.origin, "origin", false, "say where each value came from")
 	return cmd

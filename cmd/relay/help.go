@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/paxiom/relay/host"
 )
 
 // setHelp puts relay's own help in place: what it is, examples, commands by
@@ -32,7 +34,40 @@ func setHelp(a *app, root *cobra.Command) {
 			}
 			return found.Help()
 		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (all []cobra.Completion, _ cobra.ShellCompDirective) {
+			found, _, err := root.Find(args)
+			switch {
+			case len(args) > 0 && args[0] == "config":
+				return completeKeys(nil, args[1:], "")
+			case err != nil:
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			for _, c := range found.Commands() {
+				if name := c.Annotations["topic"]; name != "" && len(args) == 0 && name != "config" { // which is a command, too
+					all = append(all, cobra.CompletionWithDesc(name, c.Short))
+				} else if c.IsAvailableCommand() {
+					all = append(all, cobra.CompletionWithDesc(c.Name(), c.Short))
+				}
+			}
+			return all, cobra.ShellCompDirectiveNoFileComp
+		},
 	})
+}
+
+// completeKeys completes sections and keys of the configuration.
+func completeKeys(_ *cobra.Command, args []string, _ string) (all []cobra.Completion, _ cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	last := ""
+	for _, k := range host.ConfigKeys("") {
+		if section, _, nested := strings.Cut(k.Key, "."); nested && section != last {
+			last = section
+			all = append(all, section)
+		}
+		all = append(all, cobra.CompletionWithDesc(k.Key, k.Doc))
+	}
+	return all, cobra.ShellCompDirectiveNoFileComp
 }
 
 // brief marks a command that the overview only names, so that it fits a screen.

@@ -31,7 +31,7 @@ func newPluginNewCmd(a *app, runF func(context.Context, *pluginNewOptions) error
 		return neededArg(&o.host.Name, "name for the plugin", "`relay plugin new my-plugin --kind provider`")(cmd, args)
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.host.Kind, "kind", "", "what it is: provider or builder")
+	f.StringVar(&o.host.Kind, "kind", "", "what `KIND` it is: provider or builder")
 	f.StringVar(&o.host.Lang, "lang", "go", "the `LANGUAGE`: go or python")
 	f.StringVar(&o.host.Module, "module", "", "the Go module's `PATH`, such as github.com/you/relay-plugin-foo")
 	f.StringVar(&o.host.Checkout, "sdk", "", "take the SDK from relay's sources in `FOLDER` (also RELAY_SDK)")

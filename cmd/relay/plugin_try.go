@@ -133,20 +133,24 @@ func (a *app) verdicts(res *host.PluginRules) error {
 			case plugintest.Failed:
 				verdict = p.red(verdict)
 			}
-			p.linef("%s  %s  %s", pad(host.Safe(r.ID), 3), verdict, host.Safe(r.Text))
+			p.hang(pad(host.Safe(r.ID), 3)+"  "+verdict+"  ", host.Safe(r.Text))
 			if r.Detail != "" {
-				p.linef("     %s", p.dim(host.Safe(r.Detail)))
+				p.hang("     ", p.dim(host.Safe(r.Detail)))
 			}
 			if r.Verdict == plugintest.Failed && r.Guide != "" {
 				p.linef("     %s", r.Guide)
 			}
 		}
 		for _, note := range res.Notes {
-			p.linef("%s %s", p.yellow("note:"), host.Safe(note))
+			p.hang(p.yellow("note:")+" ", host.Safe(note))
 		}
 		if len(res.Rules) > 0 && res.Rules[0].Guide != "" {
 			page, _, _ := strings.Cut(res.Rules[0].Guide, "#")
 			p.row("guide", page)
+		}
+		if res.Failed() == 0 {
+			p.linef("%s keeps every rule that was tried", host.Safe(res.Plugin))
+			return
 		}
 		p.linef("%s breaks %s", host.Safe(res.Plugin), plural(res.Failed(), "rule", "rules"))
 	})

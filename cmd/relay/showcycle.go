@@ -44,14 +44,14 @@ func showCycle(ctx context.Context, o *showOptions, repo *host.Repo, id string) 
 			if i == 0 {
 				label = "findings"
 			}
-			p.linef("%s %s %s %s %s", p.dim(pad(label, 10)), pad(f.ID, 4), pad(findingStatus(p, string(f.Status)), 9), pad(f.Section, 11), host.Safe(shorten(f.Line, 90)))
+			p.hang(p.dim(pad(label, 10))+" "+pad(f.ID, 4)+" "+pad(findingStatus(p, string(f.Status)), 9)+" "+pad(f.Section, 11)+" ", host.Safe(shorten(f.Line, 90)))
 		}
 		for i, t := range c.Transitions {
 			label := ""
 			if i == 0 {
 				label = "story"
 			}
-			p.linef("%s %s  %s %s", p.dim(pad(label, 10)), t.At.Local().Format(time.DateTime), pad(string(t.To), 19), host.Safe(shorten(t.Note, 80)))
+			p.hang(p.dim(pad(label, 10))+" "+t.At.Local().Format(time.DateTime)+"  "+pad(string(t.To), 19)+" ", host.Safe(shorten(t.Note, 80)))
 		}
 		for i, f := range s.Files {
 			if strings.HasPrefix(f.Name, "calls/") || strings.HasPrefix(f.Name, "journal/") {
@@ -61,7 +61,7 @@ func showCycle(ctx context.Context, o *showOptions, repo *host.Repo, id string) 
 			if i == 0 {
 				label = "files"
 			}
-			p.linef("%s %s  %s", p.dim(pad(label, 10)), host.Safe(f.Path), p.dim(size(f.Bytes)))
+			p.row(label, host.Safe(f.Path)+"  "+p.dim(size(f.Bytes)))
 		}
 		if c.Tests != nil && !c.Tests.Passed {
 			p.linef("\n%s", p.bold("The end of the tests' output"))

@@ -14,7 +14,7 @@ import (
 // operator's pager on a terminal, otherwise below what was printed.
 func showDiff(ctx context.Context, a *app, p *printer, files []host.FileDiff) {
 	p.linef("")
-	if !page(ctx, a, files) {
+	if !page(ctx, a, p, files) {
 		diffText(p, files)
 	}
 }
@@ -27,7 +27,7 @@ func diffText(p *printer, files []host.FileDiff) {
 		}
 		p.linef("%s  %s", p.bold(host.Safe(f.Path)), p.dim(fmt.Sprintf("+%d/-%d, file %d of %d", f.Added, f.Deleted, i+1, len(files))))
 		for _, h := range f.Rules {
-			p.linef("%s %s  %s", p.red("✗"), host.Safe(h.Rule), p.dim(host.Safe(h.Code)))
+			p.hang(p.red("✗")+" ", host.Safe(h.Rule)+"  "+p.dim(host.Safe(h.Code)))
 		}
 		for line := range strings.Lines(f.Text) {
 			p.linef("%s", diffLine(p, host.Safe(strings.TrimSuffix(line, "\n"))))
@@ -51,7 +51,7 @@ func diffLine(p *printer, line string) string {
 }
 
 // page shows a diff in the operator's pager, on a terminal. false: there is none.
-func page(ctx context.Context, a *app, files []host.FileDiff) bool {
+func page(ctx context.Context, a *app, p *printer, files []host.FileDiff) bool {
 	f, ok := a.out.(*os.File)
 	if !ok || !a.outTTY || !a.capable() || a.getenv("CI") != "" {
 		return false
@@ -67,7 +67,7 @@ func page(ctx context.Context, a *app, files []host.FileDiff) bool {
 		return false
 	}
 	var b strings.Builder
-	diffText(newPrinter(&b, a.colorOn(true)), files)
+	diffText(&printer{w: &b, color: a.colorOn(true), width: p.width}, files)
 	cmd := exec.CommandContext(ctx, "sh", "-c", pager)
 	cmd.Env = os.Environ()
 	if a.getenv("LESS") == "" { // as git does: colours, and no pager for what fits the screen

@@ -19,19 +19,19 @@ func showRules(p *printer, all []host.RuleLook) {
 	for _, r := range all {
 		switch r.State {
 		case host.RuleHeld:
-			p.linef("  %s %s %s", p.green("✓"), pad("held", 11), r.Rule)
+			p.hang("  "+p.green("✓")+" "+pad("held", 11)+" ", r.Rule)
 		case host.RuleNotReached:
-			p.linef("  %s %s %s", p.dim("·"), p.dim(pad("not reached", 11)), p.dim(r.Rule))
+			p.hang("  "+p.dim("·")+" "+p.dim(pad("not reached", 11))+" ", p.dim(r.Rule))
 		default:
 			word := "broken, too"
 			if r.State == host.RuleDecided {
 				word = "BROKEN"
 			}
-			line := "  " + p.red("✗") + " " + p.red(pad(word, 11)) + " " + r.Rule
+			rule := r.Rule
 			if r.Code != "" {
-				line += "  " + p.dim(string(r.Code))
+				rule += "  " + p.dim(string(r.Code))
 			}
-			p.linef("%s", line)
+			p.hang("  "+p.red("✗")+" "+p.red(pad(word, 11))+" ", rule)
 			showHits(p, r)
 		}
 	}
