@@ -56,6 +56,7 @@ func (o options) run() error {
 	}
 	defer remove(scratch)
 	// The folders' names differ in length, too: a path that got into a file would show.
+	fmt.Fprintln(os.Stderr, "release: from a fresh clone of the last commit")
 	first, err := build(o, repo, filepath.Join(scratch, "first"), os.Getenv("GOCACHE"))
 	if err != nil {
 		return err
@@ -65,6 +66,7 @@ func (o options) run() error {
 		if o.warm {
 			cache = os.Getenv("GOCACHE")
 		}
+		fmt.Fprintln(os.Stderr, "release: once more, in another folder")
 		second, err := build(o, repo, filepath.Join(scratch, "and", "the-second"), cache)
 		if err != nil {
 			return err
@@ -79,7 +81,7 @@ func (o options) run() error {
 	sums, err := os.ReadFile(filepath.Join(o.out, sumsFile))
 	fmt.Print(string(sums))
 	if o.check {
-		fmt.Println("made twice, in two folders: the same bytes")
+		fmt.Println("release: made twice, in two folders: the same bytes")
 	}
 	return err
 }
@@ -105,7 +107,8 @@ func build(o options, repo, dir, cache string) (string, error) {
 	if err := r.writePages(); err != nil {
 		return "", fmt.Errorf("man pages and completions: %w", err)
 	}
-	for _, p := range o.platforms {
+	for i, p := range o.platforms {
+		fmt.Fprintf(os.Stderr, "release: %s, %d of %d\n", p, i+1, len(o.platforms)) // minutes each
 		if err := r.platform(p); err != nil {
 			return "", fmt.Errorf("%s: %w", p, err)
 		}
