@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
@@ -126,9 +127,9 @@ func runDemoTick(ctx context.Context, a *app, repo *host.Repo, t demoTick, p *pr
 		return nil, exit{res.ExitCode}
 	}
 	if res.Report.Code != t.code || res.ExitCode != t.exit {
-		verdict(p, res)
-		return nil, usageError{what: fmt.Sprintf("the demonstration ended with %s, not with %s", res.Report.Code, t.code),
-			why: "something on this machine is not as relay needs it", fix: "`relay doctor`"}
+		r := res.Report
+		return nil, usageError{what: fmt.Sprintf("the demonstration ended with %s, not with %s", r.Code, t.code),
+			why: strings.TrimSuffix(r.Summary+": "+r.Why, ": "), fix: cmp.Or(r.Next, "`relay doctor`")}
 	}
 	shown, err := repo.Show(ctx, res.Report.RunID)
 	if err != nil {

@@ -40,7 +40,7 @@ func runQueue(ctx context.Context, o *queueOptions) error {
 	}
 	return o.app.end(q.ExitCode, q, func(p *printer) {
 		if len(q.Cycles)+len(q.Others) == 0 {
-			p.advise("", "No cycle, task or loop is in flight or waits. `relay status` has the last run.")
+			p.advise("", "No cycles in flight, and nothing else waits. `relay status` has the last run.")
 			return
 		}
 		cycleTable(p, q.Cycles)

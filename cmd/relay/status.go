@@ -259,7 +259,7 @@ func checks(p *printer, all []host.CheckResult) {
 // sameTrouble finds the check before c that failed for the same reason; -1 is none.
 func sameTrouble(before []host.CheckResult, c host.CheckResult) int {
 	return slices.IndexFunc(before, func(o host.CheckResult) bool {
-		return !o.OK && c.Fix != "" && o.What == c.What && o.Why == c.Why && o.Fix == c.Fix
+		return !o.OK && c.Fix != "" && o.Why == c.Why && o.Fix == c.Fix
 	})
 }
 
