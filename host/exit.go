@@ -16,9 +16,9 @@ import (
 // Exit codes of every command.
 const (
 	ExitDone        = 0
-	ExitWaiting     = 1 // something waits on the operator
-	ExitStopped     = 2 // stopped or failed
-	ExitBlocked     = 3 // blocked, or called wrongly
+	ExitWaiting     = 1   // something waits on the operator
+	ExitStopped     = 2   // stopped or failed
+	ExitBlocked     = 3   // blocked, or called wrongly
 	ExitHungUp      = 129 // the terminal was closed
 	ExitInterrupted = 130
 	ExitTerminated  = 143
