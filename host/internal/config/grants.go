@@ -22,6 +22,7 @@ func (l *Loaded) Grants() []Grant {
 	if l.repo == nil {
 		return nil
 	}
+	own := builtin()
 	for _, g := range []struct {
 		path []string
 		why  string
@@ -48,13 +49,13 @@ func (l *Loaded) Grants() []Grant {
 		{[]string{"box", "persist_dirs"}, "are folders of your home that a builder may write"},
 	} {
 		n := l.repo.lookup(g.path...)
-		def := builtin().lookup(g.path...)
+		def := own.lookup(g.path...)
 		if n == nil || def != nil && equalPlain(n, def) {
 			continue
 		}
 		add(n, joinAll(g.path), g.why)
 	}
-	if limits := l.repo.lookup("box", "limits"); limits != nil && wideLimits(limits) {
+	if limits := l.repo.lookup("box", "limits"); limits != nil && wideLimits(limits, own.lookup("box", "limits")) {
 		add(limits, "box.limits", "lets boxes take more of your machine")
 	}
 	plugins := l.repo.lookup("plugins")
@@ -71,9 +72,9 @@ func (l *Loaded) Grants() []Grant {
 
 // wideLimits says whether limits of boxes let them have more than the built-in ones do.
 // How much memory that is depends on the machine.
-func wideLimits(limits *node) bool {
+func wideLimits(limits, builtin *node) bool {
 	for _, name := range sortedKeys(limits.fieldsOrNil()) {
-		own := builtin().lookup("box", "limits", name)
+		own := builtin.lookup(name)
 		if own != nil && looser(atMost, limits.fields()[name], own) || name == "memory_mb" {
 			return true
 		}

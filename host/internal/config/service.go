@@ -295,9 +295,10 @@ func (l *LoadedService) Values() []Value { return valuesOf(serviceTable, l.tree)
 // Grants lists what of the service's own files needs a person's yes.
 func (l *LoadedService) Grants() []Grant {
 	var out []Grant
+	own := builtinOf(serviceTable)
 	add := func(why string, path ...string) {
 		n := l.repo.lookup(path...)
-		def := builtinOf(serviceTable).lookup(path...)
+		def := own.lookup(path...)
 		if n == nil || def != nil && equalPlain(n, def) {
 			return
 		}
