@@ -12,7 +12,7 @@ type gitEffect uint8
 
 const (
 	gitNoise     gitEffect = iota // left by status, add, diff, or by making a commit
-	gitCommitted                  // the branch that is checked out got another commit
+	gitCommitted                  // the branch that is checked out, or a HEAD without one, got another commit
 	gitMoved                      // HEAD, another ref, a tag or a stash
 	gitTampered                   // configuration, hooks, existing objects, everything else
 )
@@ -37,9 +37,13 @@ func (j *trial) gitDir(t Touched) {
 	}
 }
 
+// nameSize and longNameSize are the sizes of a file that holds the name of an object, of
+// SHA-1 and of SHA-256, and a line break.
+const nameSize, longNameSize = int64(40 + 1), int64(64 + 1)
+
 // leastPackedRef is the size of a file of packed refs that can hold one: an object's name,
 // a space, the shortest name of a ref, a line break.
-const leastPackedRef = int64(40 + 1 + len("refs/x") + 1)
+const leastPackedRef = nameSize + int64(1+len("refs/x"))
 
 // classifyGit names the effect of one change. What it does not know is tampering.
 func classifyGit(c *Change, branch string) gitEffect {
@@ -85,7 +89,12 @@ func classifyGit(c *Change, branch string) gitEffect {
 			return gitNoise
 		}
 		return gitMoved
-	case "HEAD", "reftable":
+	case "HEAD":
+		if branch == "" && rest == "" && rewritten(c) && (c.Size == nameSize || c.Size == longNameSize) {
+			return gitCommitted // a name of an object, and not of a branch
+		}
+		return gitMoved
+	case "reftable":
 		return gitMoved
 	}
 	return noiseIf(strings.HasPrefix(first, "sharedindex.") && rest == "")

@@ -87,6 +87,15 @@ func TestJudgeGitDir(t *testing.T) {
 	if got := classifyGit(&detached, ""); got != gitMoved {
 		t.Errorf("detached: %d", got)
 	}
+	for size, want := range map[int64]gitEffect{41: gitCommitted, 65: gitCommitted, 21: gitMoved} {
+		head := with("HEAD", func(c *Change) { c.Size = size })
+		if got := classifyGit(&head, ""); got != want {
+			t.Errorf("detached HEAD of %d bytes: %d, want %d", size, got, want)
+		}
+		if got := classifyGit(&head, "main"); got != gitMoved {
+			t.Errorf("HEAD of %d bytes, on a branch: %d", size, got)
+		}
+	}
 }
 
 func TestJudgeBuilderCommits(t *testing.T) {

@@ -55,7 +55,7 @@ func (r *run) policy() judge.Policy {
 		own = judge.SquashCommits // nothing is committed at all
 	}
 	return judge.Policy{Kind: r.task.Kind, Allowed: s.AllowedGlobs, Forbidden: r.forbidden(), RunnerOwned: r.owned(),
-		Protected: r.cfg.Verification.ProtectedGlobs, Tests: r.cfg.Verification.TestGlobs, Lockfiles: r.cfg.Scope.Lockfiles,
+		Protected: r.cfg.Verification.Protected(s.AllowedGlobs), Tests: r.cfg.Verification.TestGlobs, Lockfiles: r.cfg.Scope.Lockfiles,
 		AllowNewFiles: s.AllowNewFiles, AllowLockfileChanges: s.AllowLockfileChanges,
 		MaxFiles: l.MaxFilesTouched, MaxLines: l.MaxLinesChanged, BuilderCommits: own}
 }

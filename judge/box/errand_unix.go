@@ -68,7 +68,7 @@ func (b *Box) errand(p Proc) (*errand, error) {
 	}
 	what.Env = withoutSockets(homeless(p.Env, b.spec.Home, home), map[string]string{"TMPDIR": tmp, "HOME": home})
 	if b.copies() { // whose inodes and times of change git does not know
-		what.Env = withGitSetting(what.Env, "core.checkStat", "minimal")
+		what.Env = WithGitSetting(what.Env, "core.checkStat", "minimal")
 	}
 	return what, nil
 }

@@ -12,8 +12,8 @@ import (
 // sizes and times of modification alone. It then misses only what keeps both, and the
 // judge does not ask git.
 
-// withGitSetting adds a setting for git to an environment.
-func withGitSetting(env []string, name, value string) []string {
+// WithGitSetting adds a setting for git to an environment.
+func WithGitSetting(env []string, name, value string) []string {
 	count := 0
 	var out []string
 	for _, kv := range env {

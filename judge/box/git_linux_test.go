@@ -63,7 +63,7 @@ func TestStrangersFiles(t *testing.T) {
 }
 
 func TestGitSetting(t *testing.T) {
-	got := withGitSetting([]string{"A=1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=x.y", "GIT_CONFIG_VALUE_0=z"}, "core.checkStat", "minimal")
+	got := WithGitSetting([]string{"A=1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=x.y", "GIT_CONFIG_VALUE_0=z"}, "core.checkStat", "minimal")
 	same(t, "environment", got, []string{"A=1", "GIT_CONFIG_KEY_0=x.y", "GIT_CONFIG_VALUE_0=z", "GIT_CONFIG_COUNT=2",
 		"GIT_CONFIG_KEY_1=core.checkStat", "GIT_CONFIG_VALUE_1=minimal"})
 }

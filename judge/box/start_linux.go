@@ -126,7 +126,7 @@ func (b *Box) plan(p Proc) (*plan, error) {
 	out.Steps = pl.finish()
 	out.Env = withoutSockets(p.Env, set)
 	if strangersIn(b.spec.Root) != "" {
-		out.Env = withGitSetting(out.Env, "core.checkStat", "minimal")
+		out.Env = WithGitSetting(out.Env, "core.checkStat", "minimal")
 	}
 	if out.Dir == "" {
 		out.Dir = b.spec.Root

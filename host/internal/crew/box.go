@@ -57,7 +57,7 @@ func InBox(b *box.Box, plan *confine.Plan) launch.Starter {
 		if plan.Brokered() && b.Means() != box.Overlay {
 			return nil, unheld(filepath.Base(s.Path), b.Means())
 		}
-		env := append(s.Env[:len(s.Env):len(s.Env)], boxVariable+"="+b.Means())
+		env := withoutMaintenance(append(s.Env[:len(s.Env):len(s.Env)], boxVariable+"="+b.Means()))
 		if n := plan.Output(); n > 0 {
 			env = append(env, outputVariable+"="+strconv.FormatInt(n, 10))
 		}
@@ -67,6 +67,12 @@ func InBox(b *box.Box, plan *confine.Plan) launch.Starter {
 		}
 		return boxed{p}, nil
 	}
+}
+
+// withoutMaintenance keeps git from tidying up after a commit: what is due in the user's
+// repository would be done in every box anew, for nothing, and looks like tampering.
+func withoutMaintenance(env []string) []string {
+	return box.WithGitSetting(box.WithGitSetting(env, "maintenance.auto", "false"), "gc.auto", "0")
 }
 
 // boxed is a box's process as the launcher sees one.
