@@ -1,0 +1,2 @@
+#!/bin/sh
+echo 'in scope' >> src/a.txt; echo '# more' >> tools/cfgcheck
