@@ -17,16 +17,17 @@ const (
 )
 
 // frame is the live region: what goes on, what it used and how long it may go on, and the
-// budgets. No line is wider than the terminal.
-func frame(n *host.Now, budgets []host.BudgetLine, now time.Time, width int) []string {
+// budgets. No line is wider than the terminal, and a low one has the first of them.
+func frame(n *host.Now, budgets []host.BudgetLine, now time.Time, width, height int) []string {
 	if len(n.Doing) == 0 {
 		return nil
 	}
 	width = min(width-1, widest)
+	side := max(1, min(maxDoing, tallest(height)-3)) // side by side, before what they used
 	var lines []string
 	for i, d := range n.Doing {
-		if i == maxDoing && len(n.Doing) > maxDoing+1 {
-			lines = append(lines, fmt.Sprintf("  and %d more", len(n.Doing)-maxDoing))
+		if i == side && len(n.Doing) > side+1 {
+			lines = append(lines, fmt.Sprintf("  and %d more", len(n.Doing)-side))
 			break
 		}
 		lines = append(lines, "  "+doing(d, now))
@@ -37,11 +38,16 @@ func frame(n *host.Now, budgets []host.BudgetLine, now time.Time, width int) []s
 	if s := bars(budgets, width-2); s != "" {
 		lines = append(lines, "  "+s)
 	}
+	lines = lines[:min(len(lines), tallest(height))]
 	for i := range lines {
 		lines[i] = Cut(lines[i], width)
 	}
 	return lines
 }
+
+// tallest is how many rows the region has at most: a line above it is seen, and the cursor
+// below it.
+func tallest(height int) int { return max(0, min(maxDoing+3, height-2)) }
 
 // doing is one row: the state, for how long, and what its plugins do.
 func doing(d host.Doing, now time.Time) string {

@@ -44,7 +44,7 @@ type LiveOptions struct {
 
 // Live is a region under the lines that a command prints: it is drawn again and again while
 // the command runs, and it is gone when that ends. What is written stays, above it, and is
-// on the terminal before Write returns or a moment later.
+// on the terminal before Write returns.
 //
 // The terminal is left as it is: its input, its cursor, its modes. So whatever ends the
 // process leaves nothing to mend.
@@ -57,9 +57,11 @@ type Live struct {
 	now     host.Now
 	budgets []host.BudgetLine
 	width   int   // that the region was last drawn for
+	height  int   // of the terminal then
 	drawn   []int // columns of its lines
 	closed  bool
-	hidden  bool // there is to be none: the process is being stopped, or it is closed
+	hidden  bool // there is to be none just now
+	broken  bool // there can be none
 
 	out     sync.Mutex // of what is written to the terminal
 	painted bool       // the region was drawn
@@ -89,7 +91,7 @@ func (l *Live) start() {
 	defer l.lines.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || l.hidden || l.prog != nil {
+	if l.closed || l.hidden || l.broken || l.prog != nil {
 		return
 	}
 	if l.o.Foreground != nil && !l.o.Foreground() {
@@ -102,18 +104,21 @@ func (l *Live) start() {
 		profile = colorprofile.ANSI
 	}
 	// The writer is no file to the library, so it asks the terminal nothing and changes
-	// nothing about it; and a height of one row keeps what is written before the first
-	// drawing where it belongs.
-	l.width, _ = l.size()
+	// nothing about it.
+	l.width, l.height = l.size()
 	l.prog = tea.NewProgram(region{l}, tea.WithInput(nil), tea.WithOutput(painter{l}), tea.WithoutSignalHandler(),
-		tea.WithFPS(perSecond), tea.WithColorProfile(profile), tea.WithWindowSize(l.width, 1),
+		tea.WithFPS(perSecond), tea.WithColorProfile(profile), tea.WithWindowSize(l.width, l.height),
 		tea.WithFilter(l.sized))
 	l.ended, l.resize = make(chan struct{}), make(chan os.Signal, 1)
 	signal.Notify(l.resize, syscall.SIGWINCH)
-	go func(p *tea.Program) {
-		defer close(l.ended)
-		_, _ = p.Run() // an error means that the terminal is gone
-	}(l.prog)
+	go func(p *tea.Program, ended chan struct{}) {
+		defer close(ended)
+		if _, err := p.Run(); err != nil { // the library could not go on: lines have to do
+			l.mu.Lock()
+			l.broken = true
+			l.mu.Unlock()
+		}
+	}(l.prog, l.ended)
 	go l.follow(l.prog, l.ended, l.resize)
 }
 
@@ -138,17 +143,17 @@ func (l *Live) follow(p *tea.Program, ended <-chan struct{}, resize <-chan os.Si
 func (l *Live) sized(_ tea.Model, msg tea.Msg) tea.Msg {
 	if _, ok := msg.(tea.WindowSizeMsg); ok {
 		w, h := l.size()
-		l.rewrapped(w)
+		l.rewrapped(w, h)
 		return tea.WindowSizeMsg{Width: w, Height: h}
 	}
 	return msg
 }
 
 // rewrapped goes up by as many rows as the region got longer when the window got narrower.
-func (l *Live) rewrapped(width int) {
+func (l *Live) rewrapped(width, height int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.width = width
+	l.width, l.height = width, height
 	if !l.o.Reflows {
 		return // better a rest of the region than a line less above it
 	}
@@ -203,27 +208,6 @@ func (l *Live) Observe(e host.Event) {
 	l.mu.Unlock()
 }
 
-// Write prints lines that stay. It must get whole ones.
-func (l *Live) Write(b []byte) (int, error) {
-	l.lines.Lock()
-	defer l.lines.Unlock()
-	l.mu.Lock()
-	p, ended := l.prog, l.ended
-	l.mu.Unlock()
-	if p != nil {
-		select {
-		case <-ended: // the region is gone
-		default:
-			if l.direct(b) {
-				return len(b), nil
-			}
-			p.Send(tea.Println(strings.TrimSuffix(string(b), "\n"))())
-			return len(b), nil
-		}
-	}
-	return l.o.Out.Write(b)
-}
-
 // Close takes the region away; what was written stays. It can be called again.
 func (l *Live) Close() {
 	l.mu.Lock()
@@ -249,6 +233,11 @@ func (l *Live) show() {
 func (l *Live) hide() {
 	l.lines.Lock()
 	defer l.lines.Unlock()
+	l.away()
+}
+
+// away takes the region away, until start is called and hidden is false; lines is held.
+func (l *Live) away() {
 	l.mu.Lock()
 	l.hidden = true
 	l.begin.Stop()
@@ -277,25 +266,6 @@ func (p painter) Write(b []byte) (int, error) {
 	return p.l.o.Out.Write(b)
 }
 
-// direct writes what comes before the region was first drawn: the library does not know
-// yet where it is.
-func (l *Live) direct(b []byte) bool {
-	l.out.Lock()
-	defer l.out.Unlock()
-	if l.painted {
-		return false
-	}
-	_, _ = l.o.Out.Write(b) // a terminal that is gone needs no lines
-	return true
-}
-
-// unpaint says that the region is to be drawn first.
-func (l *Live) unpaint() {
-	l.out.Lock()
-	l.painted = false
-	l.out.Unlock()
-}
-
 // region is the program of the library.
 type region struct{ l *Live }
 
@@ -309,8 +279,11 @@ func next() tea.Cmd {
 func (r region) Init() tea.Cmd { return next() }
 
 func (r region) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	if _, ok := msg.(again); ok {
+	switch msg := msg.(type) {
+	case again:
 		return r, next()
+	case written:
+		close(msg)
 	}
 	return r, nil
 }
@@ -321,7 +294,7 @@ func (r region) View() tea.View {
 	defer l.mu.Unlock()
 	var lines []string
 	if !l.hidden {
-		lines = frame(&l.now, l.budgets, l.o.Now(), l.width)
+		lines = frame(&l.now, l.budgets, l.o.Now(), l.width, l.height)
 	}
 	l.drawn = l.drawn[:0]
 	for i := range lines {
