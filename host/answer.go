@@ -23,8 +23,9 @@ import (
 const maxAnswer = 8 << 10
 
 // Answer records the operator's answer to the question of the last run. A number
-// picks one of the offered choices.
-func (r *Repo) Answer(ctx context.Context, answer string) (*AnswerResult, error) {
+// picks one of the offered choices. run is the one whose question was read, so that an
+// answer is given to no other; "" is whichever waits.
+func (r *Repo) Answer(ctx context.Context, run, answer string) (*AnswerResult, error) {
 	o, err := r.open()
 	if err != nil {
 		return nil, err
@@ -43,6 +44,9 @@ func (r *Repo) Answer(ctx context.Context, answer string) (*AnswerResult, error)
 	}
 	if rep == nil {
 		return nil, fault.New("", "there is no question to answer", "the last run asked nothing, or its question has been answered", "`relay status`")
+	}
+	if run != "" && rep.RunID != run {
+		return nil, fault.New("", "nothing was answered", "the question that you read waits no more; another one does now: "+rep.Question.Prompt, "`relay status`")
 	}
 	answer, err = choose(answer, rep.Question.Choices)
 	if err != nil {

@@ -264,19 +264,26 @@ func (r *Repo) openTasks(l *prd.List) []*TaskTrail {
 }
 
 // TaskAnswer gives the operator's answer to a task that waits: yes or no to unsure
-// criteria, a text to a planner's question.
-func (r *Repo) TaskAnswer(ctx context.Context, id, text string) (*TaskResult, error) {
+// criteria, a text to a planner's question. asked is the question that was read, so that
+// an answer is given to no other; "" is whichever waits.
+func (r *Repo) TaskAnswer(ctx context.Context, id, asked, text string) (*TaskResult, error) {
 	repo, err := r.open()
 	if err != nil {
 		return nil, err
 	}
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	yes := strings.EqualFold(word, "yes")
-	if waiting, err := pipeline.Attempts(repo.ws, id); err == nil && len(waiting) > 0 && waiting[0].Waiting != nil && waiting[0].Waiting.Kind == "criteria" {
-		if !yes && !strings.EqualFold(word, "no") {
-			return nil, fault.New(judge.BlockedMissingConfig, "that is no answer to this question", "whether the criteria are met is answered with yes or no", waiting[0].Waiting.Next(id))
+	if trails, err := pipeline.Attempts(repo.ws, id); err == nil && len(trails) > 0 && trails[0].Waiting != nil {
+		q := trails[0].Waiting
+		if asked != "" && q.Text != asked {
+			return nil, fault.New(judge.BlockedMissingConfig, "nothing was answered", "the question that you read waits no more; another one does now: "+q.Text, "`relay task show "+id+"`")
 		}
-		text = strings.TrimSpace(rest)
+		if q.Kind == "criteria" {
+			if !yes && !strings.EqualFold(word, "no") {
+				return nil, fault.New(judge.BlockedMissingConfig, "that is no answer to this question", "whether the criteria are met is answered with yes or no", q.Next(id))
+			}
+			text = strings.TrimSpace(rest)
+		}
 	}
 	now := time.Now()
 	if r.opts.Clock != nil {

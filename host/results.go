@@ -47,6 +47,7 @@ type StatusResult struct {
 	Loop        *LoopSeen     `json:"loop,omitempty"`     // that runs, or the last one
 	Question    string        `json:"question,omitempty"` // waits on the operator
 	Choices     []string      `json:"choices,omitempty"`
+	AskedBy     string        `json:"asked_by,omitempty"` // the run whose question it is
 	Blocked     *Blocked      `json:"blocked,omitempty"`
 	Unfinished  string        `json:"unfinished,omitempty"` // run whose journal is open
 	Cycles      []CycleLine   `json:"cycles,omitempty"`     // in flight, those that wait first

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"strconv"
 	"strings"
 
@@ -44,16 +45,18 @@ func (r *Repo) ReadDiff(s *ShowResult) error {
 func SplitDiff(patch string) []FileDiff {
 	const begin = "diff --git "
 	var all []FileDiff
-	inHunk := false
+	inHunk, from, end := false, 0, 0
 	for line := range strings.Lines(patch) {
+		end += len(line)
 		if strings.HasPrefix(line, begin) {
+			from = end - len(line)
 			all, inHunk = append(all, FileDiff{Path: headPath(strings.TrimSpace(line[len(begin):]))}), false
 		}
 		if len(all) == 0 {
 			continue
 		}
 		f := &all[len(all)-1]
-		f.Text += line
+		f.Text = patch[from:end]
 		switch {
 		case strings.HasPrefix(line, "@@"):
 			inHunk = true
@@ -103,4 +106,23 @@ func attach(files []FileDiff, rules []report.RuleHit) {
 			}
 		}
 	}
+}
+
+// ChangesOf is what a run or a cycle changed, or would have changed, file by file; none when
+// it has left no diff.
+func (r *Repo) ChangesOf(ctx context.Context, id string) ([]FileDiff, error) {
+	if uuid := r.FindCycle(id); uuid != "" {
+		s, err := r.ShowCycle(ctx, uuid)
+		if err != nil {
+			return nil, err
+		}
+		s.SplitDiff()
+		return s.Changes, nil
+	}
+	s, err := r.Show(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	err = r.ReadDiff(s)
+	return s.Diff, err
 }

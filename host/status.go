@@ -167,7 +167,7 @@ func (s *StatusResult) readLastRun(o *opened) {
 		q = nil // the run under way has taken the answer
 	}
 	if q != nil {
-		s.Question, s.Choices = q.Question.Prompt, q.Question.Choices
+		s.Question, s.Choices, s.AskedBy = q.Question.Prompt, q.Question.Choices, q.RunID
 		if s.LastRun != nil && s.LastRun.RunID == q.RunID {
 			s.LastRun.ExitCode = ExitWaiting
 		}

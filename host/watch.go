@@ -98,7 +98,7 @@ func (r *Repo) Watch(context.Context) (*WatchResult, error) {
 	res.Branch, res.Loop, res.Problem, res.Next, res.ExitCode = s.Branch, s.Loop, s.Problem, s.Next, s.ExitCode
 	res.Budgets, res.Alerts = s.Budgets, s.Alerts
 	res.Cycles = append(res.Cycles, s.Cycles...)
-	res.needs(s)
+	res.needs(o, s)
 	res.tasks(r, o)
 	if metas, err := o.hist.List(watchedRuns); err == nil {
 		for _, m := range metas {
@@ -117,13 +117,16 @@ func (w *WatchResult) works(pid int) bool {
 }
 
 // needs lists what waits in runs and cycles.
-func (w *WatchResult) needs(s *StatusResult) {
+func (w *WatchResult) needs(o *opened, s *StatusResult) {
 	if s.Unfinished != "" {
 		w.Needs = append(w.Needs, WatchNeed{Kind: NeedCrash, ID: s.Unfinished, Title: "a run was cut off", Next: "`relay recover`"})
 	}
-	if s.Question != "" && s.LastRun != nil {
-		w.Needs = append(w.Needs, WatchNeed{Kind: NeedQuestion, ID: s.LastRun.RunID, Title: s.LastRun.Intent, Text: s.Question, Choices: s.Choices,
-			Since: s.LastRun.EndedAt, Next: "`relay answer \"…\"`"})
+	if s.Question != "" {
+		n := WatchNeed{Kind: NeedQuestion, ID: s.AskedBy, Text: s.Question, Choices: s.Choices, Next: "`relay answer \"…\"`"}
+		if m, err := o.hist.Get(s.AskedBy); err == nil { // not the last run where that one was blocked
+			n.Title, n.Since = m.Intent, m.EndedAt
+		}
+		w.Needs = append(w.Needs, n)
 	}
 	for _, c := range s.Cycles {
 		if !c.Waits {
@@ -210,6 +213,11 @@ func (r *Repo) WatchStamp() string {
 			stamp(filepath.Join(path, e.Name()))
 		}
 	}
+	for _, p := range pulse.Read(ws) { // who was killed changes no file
+		fmt.Fprintln(&b, p.PID)
+	}
+	state, _ := lock.Look(ws.Lock())
+	fmt.Fprintln(&b, state)
 	if last, _ := newest(loop.Dir(ws)); last != "" {
 		stamp(last)
 	}
@@ -241,28 +249,4 @@ func (r *Repo) Known() []string {
 		_, err := workspace.FindRoot(root)
 		return err != nil
 	})
-}
-
-// PatchOf is the diff of a run or a cycle, "" when it has none.
-func (r *Repo) PatchOf(ctx context.Context, id string) (string, error) {
-	if uuid := r.FindCycle(id); uuid != "" {
-		s, err := r.ShowCycle(ctx, uuid)
-		if err != nil {
-			return "", err
-		}
-		return s.Diff, nil
-	}
-	o, err := r.open()
-	if err != nil {
-		return "", err
-	}
-	m, err := o.find(id)
-	if err != nil {
-		return "", err
-	}
-	b, err := workspace.ReadFile(o.hist.Path(m.RunID, "diff.patch"), 64<<20)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	return string(b), err
 }

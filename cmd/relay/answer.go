@@ -44,8 +44,11 @@ func runAnswer(ctx context.Context, o *answerOptions) error {
 			return err
 		}
 	}
-	text := choice(o.text, s.Choices)
-	res, err := repo.Answer(ctx, text)
+	text, asked := choice(o.text, s.Choices), ""
+	if s.Question != "" {
+		asked = s.AskedBy
+	}
+	res, err := repo.Answer(ctx, asked, text)
 	if err != nil {
 		return err
 	}

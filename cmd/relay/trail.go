@@ -107,6 +107,6 @@ func runTaskAnswer(ctx context.Context, o *taskAnswerOptions) error {
 	if err != nil {
 		return err
 	}
-	t, err := repo.TaskAnswer(ctx, o.id, strings.Join(o.args, " "))
+	t, err := repo.TaskAnswer(ctx, o.id, "", strings.Join(o.args, " "))
 	return o.app.task(t, err)
 }

@@ -52,12 +52,12 @@ func (w *watcher) answer(it item, text string) tea.Cmd {
 	return func() tea.Msg {
 		var next string
 		if it.task {
-			if _, err := it.repo.TaskAnswer(w.ctx, it.id, text); err != nil {
+			if _, err := it.repo.TaskAnswer(w.ctx, it.id, it.need.Text, text); err != nil {
 				return did(whole(err))
 			}
 			next = "`relay pipeline run`"
 		} else {
-			res, err := it.repo.Answer(w.ctx, text)
+			res, err := it.repo.Answer(w.ctx, it.id, text)
 			if err != nil {
 				return did(whole(err))
 			}

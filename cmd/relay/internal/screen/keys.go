@@ -47,7 +47,7 @@ func (w *watcher) key(k tea.KeyPressMsg) tea.Cmd {
 	w.said = ""
 	switch w.mode {
 	case modeText:
-		if !w.text.key(k.String(), w.height-2) {
+		if !w.text.key(k.String()) {
 			w.mode = modeList
 		}
 		return nil
@@ -78,11 +78,10 @@ func (w *watcher) listKey(k string) tea.Cmd {
 	case "end", "G":
 		w.chosen = max(0, len(w.items)-1)
 	case "?", "h":
-		w.mode, w.text = modeText, newReader("keys", help)
+		w.read(newReader("keys", help))
 	case "l":
-		w.mode, w.text = modeText, newReader("log", w.log())
-		w.text.follow = true
-		w.text.end(w.height - 2)
+		w.read(newReader("log", w.log()))
+		w.text.follow, w.text.top = true, w.text.last()
 	case "R":
 		w.forget()
 	default:
@@ -143,12 +142,15 @@ func (w *watcher) act(k string) tea.Cmd {
 
 // reading is a text that was fetched; did is one line about what was done.
 type (
-	reading struct {
-		title string
-		lines []string
-	}
-	did string
+	reading reader
+	did     string
 )
+
+// read puts a text on the screen.
+func (w *watcher) read(r reader) {
+	r.rows = w.height - 2
+	w.mode, w.text = modeText, r
+}
 
 func (w *watcher) show(it item) tea.Cmd {
 	switch {
@@ -167,14 +169,14 @@ func (w *watcher) diff(it item) tea.Cmd {
 		return nil
 	}
 	return func() tea.Msg {
-		patch, err := it.repo.PatchOf(w.ctx, it.id)
+		files, err := it.repo.ChangesOf(w.ctx, it.id)
 		switch {
 		case err != nil:
-			return did(err.Error())
-		case patch == "":
+			return did(whole(err))
+		case len(files) == 0:
 			return did(it.kind + " " + it.id + " left no diff")
 		}
-		return reading{"diff of " + it.id, strings.Split(strings.TrimSuffix(patch, "\n"), "\n")}
+		return reading(newDiff("diff of "+it.id, files))
 	}
 }
 
@@ -192,7 +194,7 @@ func (w *watcher) capture(it item, title string, args ...string) tea.Cmd {
 		if len(out) == 0 && err != nil {
 			return did(err.Error())
 		}
-		return reading{title, strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")}
+		return reading(newReader(title, strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")))
 	}
 }
 

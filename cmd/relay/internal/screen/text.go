@@ -18,10 +18,14 @@ func Text(s string) string {
 	return Closed(host.Safe(s))
 }
 
+// ltr has what comes after it be read from left to right: numbers after a text that is read
+// the other way would be shown before it.
+const ltr = "\u200e"
+
 // Closed ends a text that is read from right to left where it ends.
 func Closed(s string) string {
 	if strings.ContainsFunc(s, rightToLeft) {
-		s += "\u200e" // or numbers after it would be shown before it
+		s += ltr
 	}
 	return s
 }
@@ -38,7 +42,11 @@ func Cut(s string, n int) string {
 	if n <= 0 {
 		return ""
 	}
-	return ansi.TruncateWc(s, n, "…")
+	end := "…"
+	if strings.ContainsFunc(s, rightToLeft) {
+		end += ltr // what ended it may be cut off
+	}
+	return ansi.TruncateWc(s, n, end)
 }
 
 // Pad fills a text up to n columns.

@@ -17,9 +17,9 @@ type Source interface {
 	Root() string
 	Watch(context.Context) (*host.WatchResult, error)
 	WatchStamp() string
-	PatchOf(ctx context.Context, id string) (string, error)
-	Answer(ctx context.Context, text string) (*host.AnswerResult, error)
-	TaskAnswer(ctx context.Context, id, text string) (*host.TaskResult, error)
+	ChangesOf(ctx context.Context, id string) ([]host.FileDiff, error)
+	Answer(ctx context.Context, run, text string) (*host.AnswerResult, error)
+	TaskAnswer(ctx context.Context, id, asked, text string) (*host.TaskResult, error)
 }
 
 // WatchOptions say what is watched, and where.
@@ -172,12 +172,13 @@ func (w *watcher) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		w.width, w.height = msg.Width, msg.Height
+		w.text.rows = w.height - 2
 	case again:
 		return w, w.look()
 	case seen:
 		return w, w.take(msg)
 	case reading:
-		w.mode, w.text = modeText, newReader(msg.title, msg.lines)
+		w.read(reader(msg))
 	case did:
 		w.said = string(msg)
 		w.forget()

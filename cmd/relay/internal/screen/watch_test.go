@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -41,21 +42,27 @@ func (f *fake) Watch(context.Context) (*host.WatchResult, error) {
 	return &res, nil
 }
 
-func (f *fake) PatchOf(_ context.Context, id string) (string, error) {
+func (f *fake) ChangesOf(_ context.Context, id string) ([]host.FileDiff, error) {
 	if !strings.HasPrefix(id, "2026") {
-		return "", errors.New("no such run")
+		return nil, errors.New("no such run")
 	}
-	return "diff --git a/add.sh b/add.sh\n--- a/add.sh\n+++ b/add.sh\n@@ -1 +1 @@\n-echo $(($1 - $2))\n+echo $(($1 + $2))\x1b[2J\n", nil
+	all := host.SplitDiff("diff --git a/add.sh b/add.sh\n--- a/add.sh\n+++ b/add.sh\n@@ -1 +1 @@\n-echo $(($1 - $2))\n+echo $(($1 + $2))\x1b[2J\ndiff --git a/b b/b\nnew file mode 100644\n--- /dev/null\n+++ b/b\n@@ -0,0 +1 @@\n+b\n")
+	all[1].Rules = slices.Grow(all[1].Rules, 1)[:1]
+	all[1].Rules[0].Rule, all[1].Rules[0].Code = "outside allowed_globs", "STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED"
+	return all, nil
 }
 
-func (f *fake) Answer(_ context.Context, text string) (*host.AnswerResult, error) {
+func (f *fake) Answer(_ context.Context, run, text string) (*host.AnswerResult, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if len(f.res.Needs) == 0 || f.res.Needs[0].ID != run {
+		return nil, errors.New("another question waits now")
+	}
 	f.res.Needs = f.res.Needs[1:]
 	return &host.AnswerResult{Answer: text, Next: "`relay run` (" + text + ")"}, nil
 }
 
-func (f *fake) TaskAnswer(context.Context, string, string) (*host.TaskResult, error) {
+func (f *fake) TaskAnswer(context.Context, string, string, string) (*host.TaskResult, error) {
 	return nil, errors.New("nobody asked")
 }
 

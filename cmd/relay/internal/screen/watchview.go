@@ -34,6 +34,7 @@ const (
 	bold    = "1"
 	dim     = "2"
 	reverse = "7"
+	red     = "31"
 	green   = "32"
 	yellow  = "33"
 )
@@ -118,6 +119,9 @@ func (w *watcher) rows() (rows []string, at int) {
 	return rows, at
 }
 
+// narrow is a screen on which a row's text needs the room of its id.
+const narrow = 60
+
 // line is one item in columns: mark, kind, id, text, and how long ago at the right.
 func (w *watcher) line(sign string, it item) string {
 	id := Text(it.id)
@@ -125,7 +129,10 @@ func (w *watcher) line(sign string, it item) string {
 		id = id[9:] // of a run; how long ago its day was is told at the right
 	}
 	ago := since(it.since, w.o.Now())
-	left := sign + it.mark + " " + Fit(it.kind, 9) + " " + Fit(id, 16) + " "
+	left := sign + it.mark + " " + Fit(it.kind, 9) + " "
+	if w.width >= narrow {
+		left += Fit(id, 16) + " "
+	}
 	return left + Fit(it.text, w.width-Columns(left)-Columns(ago)-1) + " " + ago
 }
 
@@ -238,10 +245,16 @@ func (w *watcher) log() (lines []string) {
 		if r.res == nil {
 			continue
 		}
-		lines = append(lines, r.res.Log...)
+		name := ""
+		if len(w.repos) > 1 {
+			name = Text(filepath.Base(r.Root())) + "  "
+		}
+		for _, l := range r.res.Log {
+			lines = append(lines, name+l)
+		}
 		for _, p := range r.res.Working {
 			for _, l := range p.Log {
-				lines = append(lines, l.At.Local().Format("15:04:05")+" "+l.Text)
+				lines = append(lines, name+l.At.Local().Format("15:04:05")+" "+l.Text)
 			}
 		}
 	}
@@ -275,30 +288,13 @@ func tail(s string, n int) string {
 // reading is a text on the whole screen.
 func (w *watcher) reading() []string {
 	t := &w.text
-	room := w.height - 2
-	end := min(len(t.lines), t.top+room)
+	end := min(len(t.lines), t.top+max(0, t.rows))
 	rows := []string{w.row(bold, fmt.Sprintf("%s  (%d-%d of %d)", Text(t.title), min(t.top+1, len(t.lines)), end, len(t.lines)))}
-	for _, line := range t.lines[min(t.top, len(t.lines)):end] {
-		style := ""
-		if strings.HasPrefix(t.title, "diff ") {
-			style = diffStyle(line)
-		}
-		rows = append(rows, w.row(style, line))
+	for i := min(t.top, end); i < end; i++ {
+		rows = append(rows, w.row(t.style(i), t.lines[i]))
 	}
 	for len(rows) < w.height-1 {
 		rows = append(rows, "")
 	}
 	return append(rows, w.row(dim, "j k space b g G scroll  q back"))
-}
-
-func diffStyle(line string) string {
-	switch {
-	case strings.HasPrefix(line, "+"):
-		return green
-	case strings.HasPrefix(line, "-"):
-		return "31"
-	case strings.HasPrefix(line, "@@"), strings.HasPrefix(line, "diff "):
-		return bold
-	}
-	return ""
 }
