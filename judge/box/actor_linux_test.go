@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 	"syscall"
+	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -102,6 +104,45 @@ func try(args []string) error {
 			c.Close()
 		}
 		return err
+	case "socket": // of a family
+		var family int
+		fmt.Sscan(arg, &family)
+		fd, err := unix.Socket(family, unix.SOCK_DGRAM, 0)
+		if err == unix.ESOCKTNOSUPPORT {
+			fd, err = unix.Socket(family, unix.SOCK_RAW, 0)
+		}
+		if err == nil {
+			unix.Close(fd)
+		}
+		return err
+	case "ring":
+		params := make([]byte, 120)
+		if _, _, err := unix.Syscall(unix.SYS_IO_URING_SETUP, 4, uintptr(unsafe.Pointer(&params[0])), 0); err != 0 {
+			return err
+		}
+		return nil
+	case "nameless-memory": // so many bytes
+		fd, err := unix.MemfdCreate("x", 0)
+		if err == nil {
+			err = unix.Fallocate(fd, 0, 0, number(arg))
+		}
+		time.Sleep(20 * time.Second)
+		return err
+	case "left-memory": // which nothing is attached to
+		id, err := unix.SysvShmGet(unix.IPC_PRIVATE, int(number(arg)), 0o600)
+		if err != nil {
+			return err
+		}
+		bytes, err := unix.SysvShmAttach(id, 0, 0)
+		if err != nil {
+			return err
+		}
+		for i := range bytes {
+			bytes[i] = 1
+		}
+		err = unix.SysvShmDetach(bytes)
+		time.Sleep(20 * time.Second)
+		return err
 	case "loopback":
 		l, err := net.Listen("tcp", arg)
 		if err != nil {
@@ -161,6 +202,11 @@ func try(args []string) error {
 		hostUntilKilled(args[1:])
 	}
 	return fmt.Errorf("unknown verb %q", verb)
+}
+
+func number(text string) (n int64) {
+	fmt.Sscan(text, &n)
+	return n
 }
 
 // hostUntilKilled opens a box whose processes never end by themselves.

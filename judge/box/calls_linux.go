@@ -36,15 +36,21 @@ type calls struct {
 	keys      []uint32 // keep something in the kernel for the user: add_key, request_key, keyctl
 	setLimit  uint32
 	prLimit64 uint32
+	socket    uint32
+	around    []uint32 // make sockets in ways that no filter sees into: io_uring_setup, socketcall
 }
 
 // callsOf are those of this machine's programs, and of 32-bit ones.
 var callsOf = map[string][2]calls{
-	"amd64": {{unix.AUDIT_ARCH_X86_64, []uint32{248, 249, 250}, 160, 302},
-		{unix.AUDIT_ARCH_I386, []uint32{286, 287, 288}, 75, 340}},
-	"arm64": {{unix.AUDIT_ARCH_AARCH64, []uint32{217, 218, 219}, 164, 261},
-		{unix.AUDIT_ARCH_ARM, []uint32{309, 310, 311}, 75, 369}},
+	"amd64": {{unix.AUDIT_ARCH_X86_64, []uint32{248, 249, 250}, 160, 302, 41, []uint32{425}},
+		{unix.AUDIT_ARCH_I386, []uint32{286, 287, 288}, 75, 340, 359, []uint32{425, 102}}},
+	"arm64": {{unix.AUDIT_ARCH_AARCH64, []uint32{217, 218, 219}, 164, 261, 198, []uint32{425}},
+		{unix.AUDIT_ARCH_ARM, []uint32{309, 310, 311}, 75, 369, 281, []uint32{425, 102}}},
 }
+
+// families are the kinds of sockets that a network of its own holds. Others, such as those
+// to the host of a virtual machine, belong to no network: they would lead out of it.
+var families = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
 
 var execCalls = []uint32{unix.SYS_EXECVE, unix.SYS_EXECVEAT}
 
@@ -54,6 +60,7 @@ const opFilter = "filter the system calls of"
 type filtered struct {
 	programs bool // ask before one is executed, and allow no 32-bit programs
 	noKeys   bool // there are no keyrings: without a user namespace they are the user's own
+	ownNet   bool // there are no sockets but of these families
 }
 
 // install does so for this thread and all that it starts. It gives where questions come
@@ -120,16 +127,31 @@ func (f filtered) part(c calls) (out []unix.SockFilter) {
 		out = []unix.SockFilter{{Code: unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, K: x32, Jf: 1}, {Code: ret, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)}}
 	}
 	out = append(out, unix.SockFilter{Code: and, K: ^uint32(x32)})
+	var none []uint32
 	if f.noKeys {
-		for _, nr := range c.keys {
-			out = append(out, unix.SockFilter{Code: equal, K: nr, Jf: 1}, unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)})
-		}
+		none = append(none, c.keys...)
+	}
+	if f.ownNet {
+		none = append(none, c.around...)
+		out = append(out, onlyFamilies(c.socket)...)
+	}
+	for _, nr := range none {
+		out = append(out, unix.SockFilter{Code: equal, K: nr, Jf: 1}, unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)})
 	}
 	out = slices.Concat(out, keepCoreLimit(c.setLimit, 0, false), keepCoreLimit(c.prLimit64, 1, true))
 	for i, nr := range asked {
 		out = append(out, unix.SockFilter{Code: equal, K: nr, Jt: uint8(len(asked) - i)})
 	}
 	return append(out, unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_ALLOW}, unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_USER_NOTIF})
+}
+
+// onlyFamilies refuses to make a socket of any other family.
+func onlyFamilies(nr uint32) []unix.SockFilter {
+	out := []unix.SockFilter{{Code: equal, K: nr, Jf: uint8(len(families) + 3)}, {Code: load, K: atArgument}}
+	for i, family := range families {
+		out = append(out, unix.SockFilter{Code: equal, K: family, Jt: uint8(len(families) - i)})
+	}
+	return append(out, unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EAFNOSUPPORT)}, unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_ALLOW})
 }
 
 // keepCoreLimit lets a call that sets limits do nothing, and succeed, when it is about

@@ -32,8 +32,8 @@ type Limits struct {
 
 // Exceeded is the limit that ended a box.
 type Exceeded struct {
-	// Limit is the limit's name. LimitFreeDisk is none of the box's: it is what must
-	// be left for others. LimitOutput is watched by who reads the output.
+	// Limit is the limit's name. LimitFreeDisk and LimitFreeFiles are none of the box's:
+	// they are what must be left for others. LimitOutput is watched by who reads the output.
 	Limit string
 	// Got is what was found, Max what is allowed: in bytes, or in whole seconds for
 	// cpu_time.
@@ -50,6 +50,7 @@ const (
 	LimitFile      = "file"
 	LimitDisk      = "disk"
 	LimitFreeDisk  = "free_disk"
+	LimitFreeFiles = "free_files"
 	LimitOutput    = "output"
 )
 
@@ -68,6 +69,8 @@ func (e *Exceeded) Error() string {
 		return fmt.Sprintf("a file of %s, %q; %s are allowed", size(e.Got), e.Path, size(e.Max))
 	case LimitDisk:
 		return fmt.Sprintf("%s written to disk; %s are allowed", size(e.Got), size(e.Max))
+	case LimitFreeFiles:
+		return fmt.Sprintf("only %d more files were left free to be made on the disk; %d are kept for others", e.Got, e.Max)
 	case LimitOutput:
 		return fmt.Sprintf("more than %s of output", size(e.Max))
 	}

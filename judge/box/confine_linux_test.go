@@ -36,6 +36,8 @@ func TestLimitsEndTheBox(t *testing.T) {
 		{"a sparse file at the very end", "truncate -s 1T src/huge", LimitFile, Limits{File: 1 << 30}},
 		{"allocated at once", "fallocate -l 200M src/huge || head -c 200000000 /dev/zero > src/huge; sleep 20", LimitDisk, Limits{Disk: 64 << 20}},
 		{"many files", "for i in $(seq 40); do head -c 4000000 /dev/zero > f$i; done; sleep 20", LimitDisk, Limits{Disk: 64 << 20}},
+		{"a file that was removed", "exec 7<>src/gone; rm src/gone; head -c 200000000 /dev/zero >&7; sleep 20", LimitDisk, Limits{Disk: 64 << 20}},
+		{"many empty files in memory", `perl -e 'symlink "x", "/dev/shm/$_" for 1..60000; sleep 20'`, LimitMemory, Limits{Memory: 48 << 20}},
 		{"hidden in a locked folder", "mkdir d; head -c 200000000 /dev/zero > d/f; chmod 000 d; sleep 20", LimitDisk, Limits{Disk: 64 << 20}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -91,7 +93,7 @@ func TestFullDisk(t *testing.T) {
 	small := os.Getenv(smallDisk)
 	if small == "" && os.Getuid() == 0 {
 		small = t.TempDir()
-		if err := unix.Mount("tmpfs", small, "tmpfs", 0, "size=64m"); err != nil {
+		if err := unix.Mount("tmpfs", small, "tmpfs", 0, "size=64m,nr_inodes=4000"); err != nil {
 			t.Skip("no small file system can be mounted: ", err)
 		}
 		t.Cleanup(func() { unix.Unmount(small, unix.MNT_DETACH) })
@@ -101,11 +103,35 @@ func TestFullDisk(t *testing.T) {
 	}
 	w := newWorld(t)
 	w.spec.StateDir = filepath.Join(small, "state")
-	w.spec.Layer = filepath.Join(small, "state", "layer")
-	out, state := confined(t, w, Confine{Limits: Limits{Disk: 1 << 40}}, "head -c 500000000 /dev/zero > src/full; sleep 20")
-	if state.Exceeded == nil || state.Exceeded.Limit != LimitFreeDisk || !strings.Contains(state.Exceeded.Error(), "left free") {
-		t.Fatalf("%+v\n%s", state.Exceeded, out)
+	for limit, script := range map[string]string{
+		LimitFreeDisk:  "head -c 500000000 /dev/zero > src/full; sleep 20",
+		LimitFreeFiles: "i=0; while [ $i -lt 5000 ]; do : > src/$i; i=$((i+1)); done 2>/dev/null; sleep 20",
+	} {
+		w.spec.Layer = filepath.Join(small, "state", limit)
+		b := w.box()
+		out, state := start(t, b, Proc{Argv: []string{"sh", "-c", script}, Env: testEnv(b), Confine: Confine{Limits: Limits{Disk: 1 << 40}}})
+		if state.Exceeded == nil || state.Exceeded.Limit != limit || !strings.Contains(state.Exceeded.Error(), "left free") {
+			t.Fatalf("%s: %+v\n%s", limit, state.Exceeded, out)
+		}
+		check(t, b.Discard())
 	}
+}
+
+// Memory that lies in no file system and belongs to no process is counted as well.
+func TestMemoryWithoutAName(t *testing.T) {
+	t.Parallel()
+	eachMeans(t, func(t *testing.T, means string) {
+		b := newWorld(t).under(means).box()
+		for _, verb := range []string{"nameless-memory", "left-memory"} {
+			if verb == "left-memory" && means != Overlay {
+				continue // nobody could tell whose it is: see the gaps
+			}
+			out, state := start(t, b, Proc{Exe: self(t), Argv: []string{actorName, verb, "200000000"}, Env: testEnv(b), Confine: Confine{Limits: Limits{Memory: 128 << 20}}})
+			if state.Exceeded == nil || state.Exceeded.Limit != LimitMemory {
+				t.Errorf("%s: %+v %q", verb, state, out)
+			}
+		}
+	})
 }
 
 func TestLeftProcessesAreCounted(t *testing.T) {
@@ -147,6 +173,19 @@ func TestOwnNetwork(t *testing.T) {
 	}
 	if got := ask(own, "loopback", "127.0.0.1:0"); got != "ok" {
 		t.Errorf("the box's own loopback: %s", got)
+	}
+	for _, family := range []int{unix.AF_VSOCK, unix.AF_ALG, unix.AF_XDP, unix.AF_QIPCRTR} { // those of no network
+		if got := ask(own, "socket", fmt.Sprint(family)); got != "EAFNOSUPPORT" {
+			t.Errorf("family %d: %s", family, got)
+		}
+	}
+	for family, want := range map[int]string{unix.AF_UNIX: "ok", unix.AF_NETLINK: "ok"} {
+		if got := ask(own, "socket", fmt.Sprint(family)); got != want {
+			t.Errorf("family %d: %s", family, got)
+		}
+	}
+	if got := ask(own, "ring", ""); got != "ENOSYS" {
+		t.Errorf("a ring, which makes sockets as well: %s", got)
 	}
 }
 

@@ -51,6 +51,7 @@
 //	group       a control group for root's processes
 //	become      giving up rights, Landlock last, and turning into the child
 //	vault       what the real folders were; putback: undoing what was done to them
+//	above       keeping the ways to them open
 //	fold        doing that in the copy instead, so that it is judged
 //
 // The package does not decide whether a change is acceptable (package judge),

@@ -4,6 +4,9 @@ package box
 
 import (
 	"context"
+	"maps"
+	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,6 +17,8 @@ import (
 type fold struct {
 	tops []string // of the copies
 	made []traces
+	// locked are folders that were made writable, and their modes.
+	locked map[string]uint32
 }
 
 // open opens the folder of a path in the copy, when the path is still as it was made.
@@ -29,7 +34,25 @@ func (f *fold) open(i int, at string) (dir int, name string, ok bool) {
 		unix.Close(dir)
 		return -1, "", false
 	}
+	var st unix.Stat_t
+	if unix.Fstat(dir, &st) == nil && st.Mode&0o700 != 0o700 {
+		if f.locked == nil {
+			f.locked = map[string]uint32{}
+		}
+		f.locked[filepath.Join(f.tops[i], filepath.Dir(at))] = uint32(st.Mode)
+		unix.Fchmod(dir, uint32(st.Mode)&0o7777|0o700)
+	}
 	return dir, name, true
+}
+
+// lock gives the folders their modes back, as far as they are still there.
+func (f *fold) lock() {
+	for _, path := range slices.Backward(slices.Sorted(maps.Keys(f.locked))) {
+		if now, ok := lookAt(unix.AT_FDCWD, path); ok && now.isDir() {
+			unix.Fchmodat(unix.AT_FDCWD, path, f.locked[path]&0o7777, 0)
+		}
+	}
+	f.locked = nil
 }
 
 func (f *fold) remove(i int, at string) {

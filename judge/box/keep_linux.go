@@ -121,6 +121,7 @@ func (b *Box) launchKept(p Proc, what *errand, lock *os.File) (*Process, error) 
 		q = newQuota(b.withBase(p.Confine.Limits), append([]string{what.Run}, b.uppers()...))
 	}
 	if q != nil {
+		q.of = run.Pid()
 		go q.watch(run.done, run.Exceed)
 	}
 	go run.collect(reports, reportR, what.Run, q)

@@ -119,7 +119,7 @@ func (what *errand) look() *Exceeded {
 	if e := what.tooMany(); e != nil {
 		return e
 	}
-	return what.Limits.look(nil, descendants())
+	return what.Limits.look(nil, descendants(os.Getpid()))
 }
 
 // tooMany says that the kernel has refused one process more.
@@ -204,7 +204,7 @@ func endAll() {
 	if child := keptChild.Load(); child > 1 {
 		unix.Kill(-int(child), unix.SIGKILL)
 	}
-	pids, groups := family()
+	pids, groups := family(os.Getpid())
 	for _, group := range groups {
 		if id, err := strconv.Atoi(group); err == nil && id > 1 && id != unix.Getpgrp() {
 			unix.Kill(-id, unix.SIGKILL)
@@ -217,15 +217,15 @@ func endAll() {
 	}
 }
 
-// descendants are the processes that descend from this one.
-func descendants() []string {
-	pids, _ := family()
+// descendants are the processes that descend from one.
+func descendants(of int) []string {
+	pids, _ := family(of)
 	return pids
 }
 
-// family are the processes that descend from this one, and their process groups. The
+// family are the processes that descend from one, and their process groups. A box's
 // child began a session of its own, so none of the groups is anybody else's.
-func family() (pids, groups []string) {
+func family(of int) (pids, groups []string) {
 	children, group := map[string][]string{}, map[string]string{}
 	names, _ := os.ReadDir("/proc")
 	for _, e := range names {
@@ -244,7 +244,7 @@ func family() (pids, groups []string) {
 			children[parent], group[name] = append(children[parent], name), string(fields[2])
 		}
 	}
-	next := []string{strconv.Itoa(os.Getpid())}
+	next := []string{strconv.Itoa(of)}
 	for len(next) > 0 {
 		below := children[next[0]]
 		pids, next = append(pids, below...), append(next[1:], below...)

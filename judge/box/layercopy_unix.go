@@ -272,6 +272,7 @@ func (b *Box) begin() error {
 	if err := b.vault.refresh(context.Background()); err != nil {
 		return &Error{Op: "look at the repository", Path: b.spec.Root, Err: err}
 	}
+	b.vault.Above = b.above()
 	return b.saveTables()
 }
 

@@ -33,8 +33,11 @@ type programs struct {
 // their questions are answered from then on.
 func filterCalls(p *plan, exe *os.File, over func(*Exceeded)) error {
 	if !p.Grants.Held {
-		filtered{}.install() // without it a crash can start the core handler, and no more
-		return nil
+		_, err := filtered{ownNet: p.OwnNetwork}.install()
+		if !p.OwnNetwork {
+			return nil // without it a crash can start the core handler, and no more
+		}
+		return err
 	}
 	if err := p.Grants.lockFiles(exe); err != nil {
 		return err
@@ -43,7 +46,7 @@ func filterCalls(p *plan, exe *os.File, over func(*Exceeded)) error {
 	if err != nil {
 		return err
 	}
-	listener, err := filtered{programs: true}.install()
+	listener, err := filtered{programs: true, ownNet: p.OwnNetwork}.install()
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ package box
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"maps"
 	"os"
@@ -19,24 +20,26 @@ import (
 // there first, as if the builder had worked in its copy: so it is judged, and nothing
 // of it is lost.
 func (v *vault) putBack(ctx context.Context, into *fold) (found []string, err error) {
+	found = v.open()
 	for i := range v.Of {
 		now, shut, lookErr := v.look(ctx, i, true)
 		if lookErr != nil {
 			err = errors.Join(err, lookErr)
 			continue
 		}
-		r := restorer{v: v, i: i, now: now, shut: shut, into: into}
+		r := restorer{v: v, i: i, now: now, shut: shut, into: into, locked: map[string]uint32{}}
 		r.compare()
 		r.fold()
 		r.keepAside()
 		r.remove()
 		r.restore()
+		r.lock()
 		found, err = append(found, r.found...), errors.Join(err, r.err)
 		if r.aside > 0 {
 			found = append(found, "what was there is kept in "+v.Aside)
 		}
 	}
-	return found, err
+	return append(found, v.open()...), err // what lies in them
 }
 
 // restorer puts one real folder back.
@@ -51,8 +54,10 @@ type restorer struct {
 	added []string // were not there; sorted
 	modes []string // have another mode; sorted
 	found []string
-	aside int // how many files were kept aside
-	err   error
+	// locked are folders that were made writable, and the modes that they get in the end.
+	locked map[string]uint32
+	aside  int // how many files were kept aside
+	err    error
 }
 
 func (r *restorer) tell(what, at string) {
@@ -154,6 +159,36 @@ func (r *restorer) open(at string) (dir int, name string, err error) {
 	return openParent(r.v.Of[r.i], at)
 }
 
+// openToWrite is open, and makes the folder writable for the time of the restoring.
+func (r *restorer) openToWrite(at string) (dir int, name string, err error) {
+	if dir, name, err = r.open(at); err != nil || at == "." {
+		return dir, name, err
+	}
+	var st unix.Stat_t
+	if unix.Fstat(dir, &st) == nil && st.Mode&0o700 != 0o700 {
+		above := filepath.Dir(at)
+		r.locked[above] = r.v.Real[r.i][above].Mode
+		unix.Fchmod(dir, uint32(st.Mode)&0o7777|0o700)
+	}
+	return dir, name, nil
+}
+
+// lock gives folders the modes that they are to have, the deepest first.
+func (r *restorer) lock() {
+	for _, at := range slices.Backward(slices.Sorted(maps.Keys(r.locked))) {
+		if _, ok := r.v.Real[r.i][at]; !ok {
+			continue // it was not there, and is not any more
+		}
+		dir, name, err := r.open(at)
+		if err == nil {
+			err = unix.Fchmodat(dir, name, r.locked[at]&0o7777, 0)
+			r.remember(dir, name, at)
+			unix.Close(dir)
+		}
+		r.fail(at, err)
+	}
+}
+
 // remember takes what is there now for right.
 func (r *restorer) remember(dir int, name, at string) {
 	if now, ok := lookAt(dir, name); ok {
@@ -183,6 +218,7 @@ func (r *restorer) fold() {
 			r.into.put(r.i, r.v.Of[r.i], at, now)
 		}
 	}
+	r.into.lock()
 	present = append(present, r.modes...)
 	slices.Sort(present)
 	for _, at := range slices.Backward(present) { // modes last: those of folders may forbid writing
@@ -228,9 +264,9 @@ func (r *restorer) keepAside() {
 // remove takes away what was not there.
 func (r *restorer) remove() {
 	for _, at := range slices.Backward(r.added) {
-		dir, name, err := openParent(r.v.Of[r.i], at)
+		dir, name, err := r.openToWrite(at)
 		if err == nil {
-			err = removeAt(dir, name)
+			err = removeAll(dir, name)
 			unix.Close(dir)
 		}
 		if err != unix.ENOENT {
@@ -239,41 +275,34 @@ func (r *restorer) remove() {
 	}
 }
 
-// removeAt removes one name, a folder only when it is empty.
-func removeAt(dir int, name string) error {
-	err := unix.Unlinkat(dir, name, 0)
-	if err == unix.EISDIR || err == unix.EPERM {
-		err = unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
-	}
-	return err
-}
-
 // restore puts what was lost back from the vault, folders before what is in them. A
 // file is replaced, never written through: what else leads to it is not the user's.
 func (r *restorer) restore() {
-	const temporary = ".relay-put-back"
+	temporary := ".relay-put-back-" + rand.Text()[:8] // or something could be in its place
 	for _, at := range r.lost {
 		was := r.v.Real[r.i][at]
-		dir, name, err := r.open(at)
+		dir, name, err := r.openToWrite(at)
 		if err != nil {
 			r.fail(at, err)
 			continue
 		}
 		if now, ok := lookAt(dir, name); ok && now.kind() != was.kind() {
-			r.fail(at, removeAt(dir, name))
+			r.fail(at, removeAll(dir, name))
 		}
 		switch kept := r.v.Kept[r.i][at]; {
 		case was.isDir():
 			if err = unix.Mkdirat(dir, name, 0o700); err == nil || err == unix.EEXIST {
-				err = unix.Fchmodat(dir, name, was.Mode&0o7777, 0)
+				err, r.locked[at] = nil, was.Mode
 			}
 		case was.Shut:
 			err = errors.New("it could not be read when the vault was made")
 		default:
-			unix.Unlinkat(dir, temporary, 0)
 			if err = r.fetch(at, kept, dir, temporary); err == nil {
 				setTimes(dir, temporary, was.MTime)
 				err = unix.Renameat(dir, temporary, dir, name)
+			}
+			if err != nil {
+				unix.Unlinkat(dir, temporary, 0)
 			}
 		}
 		r.fail(at, err)

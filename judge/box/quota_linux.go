@@ -16,6 +16,8 @@ type quota struct {
 	limits  Limits
 	folders []string // what is counted; they may not exist yet
 	free    int64    // when the box was started
+	files   int64    // how many could be made then
+	of      int      // the process that those of the box descend from
 
 	mu     sync.Mutex // the last look may come while one is under way
 	walked time.Time
@@ -38,26 +40,32 @@ func newQuota(l Limits, folders []string) *quota {
 	if len(folders) == 0 || l.File == 0 && l.Disk == 0 {
 		return nil
 	}
-	q.free, _ = q.space()
+	st := q.disk()
+	q.free, q.files = int64(st.Bavail)*st.Bsize, int64(st.Ffree)
 	q.before = q.free
 	return q
 }
 
-// space gives the free space of the disk and what must stay free: never more than
-// half of what was free at the start.
-func (q *quota) space() (free, keep int64) {
-	var st unix.Statfs_t
-	for dir := q.folders[0]; unix.Statfs(dir, &st) != nil; dir = path.Dir(dir) {
-		if dir == "/" {
-			return 0, 0
-		}
+// disk is the file system of the layer.
+func (q *quota) disk() (st unix.Statfs_t) {
+	for dir := q.folders[0]; unix.Statfs(dir, &st) != nil && dir != "/"; dir = path.Dir(dir) {
 	}
-	free = int64(st.Bavail) * st.Bsize
-	keep = min(keepFree, int64(st.Blocks)*st.Bsize/20)
-	if q.free > 0 {
-		keep = min(keep, q.free/2)
+	return st
+}
+
+// full says that others get less of the disk than must be left to them, in space or, where
+// a file system has a fixed number of them, in files: a twentieth, and never more than half
+// of what was free at the start.
+func (q *quota) full(st *unix.Statfs_t) *Exceeded {
+	free, keep := int64(st.Bavail)*st.Bsize, min(keepFree, int64(st.Blocks)*st.Bsize/20, q.free/2)
+	if free < keep {
+		return &Exceeded{Limit: LimitFreeDisk, Got: free, Max: keep}
 	}
-	return free, keep
+	files, keep := int64(st.Ffree), min(int64(st.Files)/20, q.files/2)
+	if files < keep {
+		return &Exceeded{Limit: LimitFreeFiles, Got: files, Max: keep}
+	}
+	return nil
 }
 
 // watch calls found, once, when a limit is exceeded, and returns then or when stop is
@@ -83,16 +91,20 @@ func (q *quota) watch(stop <-chan struct{}, found func(*Exceeded)) {
 func (q *quota) look(now bool) *Exceeded {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	free, keep := q.space()
-	if q.limits.Disk > 0 && free < keep {
-		return &Exceeded{Limit: LimitFreeDisk, Got: free, Max: keep}
+	st := q.disk()
+	if e := q.full(&st); e != nil && q.limits.Disk > 0 {
+		return e
 	}
+	free := int64(st.Bavail) * st.Bsize
 	shrunk := q.limits.Disk > 0 && q.before-free > (q.limits.Disk-q.used)/2
 	if !now && !shrunk && time.Since(q.walked) < max(walkEvery, 20*q.cost) {
 		return nil
 	}
 	begin := time.Now()
 	w := layerWalk{most: q.limits.File, left: maxWalk}
+	if q.limits.Disk > 0 && q.free-free > q.limits.Disk/2 { // else there can't be so much
+		w.used = nameless(q.of, q.folders[0]) // first: what loses its name meanwhile must not count twice
+	}
 	for _, dir := range q.folders {
 		if fd, err := openFolder(unix.AT_FDCWD, dir); err == nil {
 			w.folder(fd, "", 0)

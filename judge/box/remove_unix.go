@@ -25,6 +25,14 @@ func removeTree(dir string) error {
 		return err
 	}
 	defer unix.Close(top)
+	if err := removeBelow(top); err != nil {
+		return err
+	}
+	return os.Remove(dir)
+}
+
+// removeBelow removes what is in an open folder.
+func removeBelow(top int) error {
 	r := remover{top: top, queue: []string{"."}}
 	for len(r.queue) > 0 {
 		name := r.queue[len(r.queue)-1]
@@ -39,7 +47,34 @@ func removeTree(dir string) error {
 			return err
 		}
 	}
-	return os.Remove(dir)
+	return nil
+}
+
+// removeAll removes one name in an open folder, with all that is in it.
+func removeAll(dir int, name string) error {
+	err := removeAt(dir, name)
+	if err != unix.ENOTEMPTY && err != unix.EEXIST {
+		return err
+	}
+	unix.Fchmodat(dir, name, 0o700, 0)
+	top, err := openFolder(dir, name)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(top)
+	if err := removeBelow(top); err != nil {
+		return err
+	}
+	return unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
+}
+
+// removeAt removes one name, a folder only when it is empty.
+func removeAt(dir int, name string) error {
+	err := unix.Unlinkat(dir, name, 0)
+	if err == unix.EISDIR || err == unix.EPERM {
+		err = unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
+	}
+	return err
 }
 
 // remover removes what is below an open folder; queue has the names, in it, of
@@ -76,10 +111,7 @@ func (r *remover) empty(name string) error {
 
 // remove removes one name in an open folder, or puts it into the queue.
 func (r *remover) remove(dir int, name string, atTop bool) error {
-	err := unix.Unlinkat(dir, name, 0)
-	if err == unix.EISDIR || err == unix.EPERM {
-		err = unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
-	}
+	err := removeAt(dir, name)
 	if err != unix.ENOTEMPTY && err != unix.EEXIST {
 		return err
 	}

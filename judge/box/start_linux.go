@@ -74,15 +74,13 @@ func (b *Box) startOverlay(p Proc) (*Process, error) {
 	return launch(p, what, lock, newQuota(p.Confine.Limits, b.written(what)))
 }
 
-// written are the folders on disk that a process of the box writes to.
-func (b *Box) written(what *plan) []string {
-	dirs := []string{what.Away}
+// written are the folders on disk that a process of the box writes to, the first of them
+// on the disk that is watched.
+func (b *Box) written(what *plan) (dirs []string) {
 	if b.layer != "" {
-		for i := range b.lowers() {
-			dirs = append(dirs, b.upper(i))
-		}
+		dirs = b.uppers()
 	}
-	return dirs
+	return append(dirs, what.Away)
 }
 
 // plan works out the mounts for one process.
@@ -270,6 +268,7 @@ func launch(p Proc, what *plan, lock *os.File, q *quota) (*Process, error) {
 		run.listeners, err = receiveSockets(hand, len(p.Confine.Listen))
 	}
 	if q != nil {
+		q.of = run.Pid()
 		go q.watch(run.done, run.Exceed)
 	}
 	go run.collect(reports, reportR, what.Away, q)

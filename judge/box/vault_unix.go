@@ -22,6 +22,8 @@ type vault struct {
 	// Base is what they were when the copy was made, Real what they are to be now: the
 	// same but for what changed while no process of a box was running.
 	Base, Real []traces
+	// Above are the modes of what lies on the way to them, and to relay's own files.
+	Above map[string]uint32
 	// Dir holds their content; "" where content can't be changed, only modes and times.
 	Dir string
 	// Kept is what Dir looks like: what differs was tampered with.
@@ -51,7 +53,8 @@ func (v *vault) skips(i int, rel string) bool {
 func (v *vault) look(ctx context.Context, i int, fix bool) (now traces, shut map[string]uint32, err error) {
 	w := vaultWalk{ctx: ctx, v: v, i: i, now: traces{}, fix: fix, shut: map[string]uint32{}}
 	top, err := openFolder(unix.AT_FDCWD, v.Of[i])
-	if err == unix.EACCES && fix {
+	if now, ok := lookAt(unix.AT_FDCWD, v.Of[i]); ok && err == unix.EACCES && fix {
+		w.shut["."] = now.Mode
 		unix.Fchmodat(unix.AT_FDCWD, v.Of[i], v.Real[i]["."].Mode&0o7777, 0)
 		top, err = openFolder(unix.AT_FDCWD, v.Of[i])
 	}

@@ -3,6 +3,7 @@ package box
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -85,6 +86,9 @@ func (l Limits) look(stores []int, names []string) *Exceeded {
 	}
 	if l.Memory > 0 {
 		stored := inMemory(stores)
+		if sharedOfMachine() > l.Memory/4 { // else it can't be what makes it too much
+			stored += unstored(stores, names)
+		}
 		got := stored + all.resident*int64(os.Getpagesize())
 		for try := 0; got > l.Memory && try < exactTries; try++ {
 			got = min(got, stored+all.private()) // now exactly, which costs more
@@ -148,12 +152,7 @@ func (u *usage) private() (sum int64) {
 			sum += one.resident * int64(os.Getpagesize())
 			continue
 		}
-		for line := range bytes.Lines(text) {
-			if rest, ok := bytes.CutPrefix(line, []byte("Pss_Anon:")); ok {
-				kb, _ := strconv.ParseInt(string(bytes.Fields(rest)[0]), 10, 64)
-				sum += kb << 10
-			}
-		}
+		sum += kilobytes(text, "Pss_Anon:")
 	}
 	return sum
 }
@@ -163,8 +162,59 @@ func inMemory(stores []int) (sum int64) {
 	for _, fd := range stores {
 		var st unix.Statfs_t
 		if unix.Fstatfs(fd, &st) == nil {
-			sum += int64(st.Blocks-st.Bfree) * st.Bsize
+			sum += int64(st.Blocks-st.Bfree)*st.Bsize + int64(st.Files-st.Ffree)*perFile
 		}
 	}
 	return sum
+}
+
+// perFile is about what the kernel takes for a file in memory, besides its content.
+const perFile = 1 << 10
+
+// sharedOfMachine is what the machine has of memory that is no process's own, such as
+// files in memory.
+func sharedOfMachine() int64 {
+	text, _ := os.ReadFile("/proc/meminfo")
+	return kilobytes(text, "Shmem:")
+}
+
+// unstored is memory that lies in none of the file systems: files without a name, and, in
+// an ipc namespace of the box's own, shared memory.
+func unstored(stores []int, names []string) (sum int64) {
+	var own []uint64
+	for _, fd := range stores {
+		var st unix.Stat_t
+		if unix.Fstat(fd, &st) == nil {
+			own = append(own, uint64(st.Dev))
+		}
+	}
+	eachNameless(names, func(path string, file unix.Stat_t) {
+		var st unix.Statfs_t
+		if unix.Statfs(path, &st) == nil && st.Type == unix.TMPFS_MAGIC && !slices.Contains(own, uint64(file.Dev)) {
+			sum += file.Blocks * 512
+		}
+	})
+	if stores == nil {
+		return sum
+	}
+	segments, _ := os.ReadFile("/proc/sysvipc/shm")
+	for line := range bytes.Lines(segments) {
+		if fields := bytes.Fields(line); len(fields) > 14 {
+			resident, _ := strconv.ParseInt(string(fields[14]), 10, 64) // 0 for the heading
+			sum += resident
+		}
+	}
+	return sum
+}
+
+// kilobytes finds a value in the text of one of the kernel's files, in bytes; 0 when it
+// has none.
+func kilobytes(text []byte, key string) int64 {
+	for line := range bytes.Lines(text) {
+		if rest, ok := bytes.CutPrefix(line, []byte(key)); ok {
+			kb, _ := strconv.ParseInt(string(bytes.Fields(rest)[0]), 10, 64)
+			return kb << 10
+		}
+	}
+	return 0
 }

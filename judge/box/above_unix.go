@@ -1,0 +1,82 @@
+//go:build linux || darwin
+
+package box
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// No means without namespaces keeps a builder from changing the modes of what belongs to
+// the same user. A folder above the repository, or of relay's own, that was shut would
+// keep relay out, and the user after it: so their modes are remembered, and put back
+// before anything else.
+
+// above gives the modes of the folders on the way to what relay needs, and of its own
+// files that a box is made of.
+func (b *Box) above() map[string]uint32 {
+	modes := map[string]uint32{}
+	add := func(path string) {
+		var st unix.Stat_t
+		if unix.Lstat(path, &st) == nil && int(st.Uid) == os.Getuid() && !is(&st, unix.S_IFLNK) {
+			modes[path] = uint32(st.Mode)
+		}
+	}
+	way := func(dir string) {
+		for ; dir != "/" && dir != "." && dir != ""; dir = filepath.Dir(dir) {
+			add(dir)
+		}
+	}
+	for i, of := range b.lowers() {
+		way(filepath.Dir(of))
+		way(b.vault.place(i))
+		if b.copies() {
+			way(filepath.Dir(b.upper(i)))
+		}
+	}
+	way(b.spec.Home)
+	for _, dir := range []string{b.spec.StateDir, b.spec.Layer, b.layer, filepath.Join(b.layer, layerRun)} {
+		way(dir)
+		entries(dir, 1, add)
+	}
+	for _, dir := range b.spec.Busy {
+		add(dir)
+		entries(dir, 3, add)
+	}
+	for _, of := range b.lowers() { // those are looked at as a whole
+		delete(modes, of)
+	}
+	return modes
+}
+
+// entries adds what is in a folder and, so many folders deep, in those below it.
+func entries(dir string, depth int, add func(string)) {
+	const most = 1000
+	names, _ := os.ReadDir(dir)
+	for _, name := range names[max(0, len(names)-most):] { // of a long history the latest
+		path := filepath.Join(dir, name.Name())
+		add(path)
+		if name.IsDir() && depth > 1 {
+			entries(path, depth-1, add)
+		}
+	}
+}
+
+// open puts the modes back of what lies above, and says which were changed.
+func (v *vault) open() (found []string) {
+	for _, path := range slices.Sorted(maps.Keys(v.Above)) { // what lies above comes first
+		var st unix.Stat_t
+		was := v.Above[path]
+		if unix.Lstat(path, &st) != nil || uint32(st.Mode) == was || !is(&st, was&unix.S_IFMT) {
+			continue
+		}
+		if unix.Fchmodat(unix.AT_FDCWD, path, was&0o7777, 0) == nil {
+			found = append(found, "changed the mode of "+path)
+		}
+	}
+	return found
+}
