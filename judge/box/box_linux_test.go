@@ -63,7 +63,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 	small := filepath.Join(dir, "small")
 	check(t, os.Mkdir(small, 0o755))
 	env := []string{"HOME=" + dir + "/home", "TMPDIR=" + dir + "/tmp", "PATH=" + os.Getenv("PATH")}
-	if unix.Mount("tmpfs", small, "tmpfs", 0, "size=64m,mode=1777") == nil {
+	if unix.Mount("tmpfs", small, "tmpfs", 0, "size=64m,nr_inodes=4000,mode=1777") == nil {
 		t.Cleanup(func() { unix.Unmount(small, unix.MNT_DETACH) })
 		env = append(env, smallDisk+"="+small)
 	}

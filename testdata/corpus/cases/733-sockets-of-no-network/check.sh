@@ -1,0 +1,2 @@
+#!/bin/sh
+[ "$(cat src/a.txt)" = done ]
