@@ -64,7 +64,7 @@ func addGlobalFlags(a *app, root *cobra.Command) {
 	f.StringVarP(&a.dir, "dir", "C", "", "work as if started in `DIR`")
 	f.StringArrayVar(&a.set, "set", nil, "override `KEY=VALUE` of the configuration for this call")
 	f.BoolVar(&a.noInput, "no-input", false, "never ask; fail where an answer is needed")
-	f.BoolVar(&a.noColor, "no-color", false, "no colour (also NO_COLOR)")
+	f.BoolVar(&a.noColor, "no-color", false, "no color (also NO_COLOR)")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "more on stderr: what plugins say")
 	f.BoolVar(&a.ci, "ci", false, "as CI=1, and refuse what nothing pins")

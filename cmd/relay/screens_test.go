@@ -100,7 +100,8 @@ func TestScreens(t *testing.T) {
 	}
 
 	other, _ := sample(t, home, "other")
-	keep("loop", c.runs("cd "+other+"; relay loop --mode autonomous --max-ticks 2", "tick 1", "landed", "tick 2", "STOP_SCOPE"))
+	c.runs("cd " + other)
+	keep("loop", c.runs("relay loop --mode autonomous --max-ticks 2", "tick 1", "landed", "tick 2", "STOP_SCOPE"))
 	if *screensTo != "" {
 		picture(t, dir, env, filepath.Join(*screensTo, "report.png"))
 	}

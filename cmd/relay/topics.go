@@ -153,7 +153,7 @@ var environmentRows = [][2]string{
 	{"RELAY_SDK", "relay's sources, for relay plugin new: in the place of the published module"},
 	{"GIT_PAGER, PAGER, LESS", "through what a diff is shown on a terminal; then less; cat for none"},
 	{"OTEL_*, TRACEPARENT", "where spans go and to which trace they belong, once telemetry.traces is otlp"},
-	{"NO_COLOR, CLICOLOR_FORCE", "no colour; colour even where it is no terminal"},
+	{"NO_COLOR, CLICOLOR_FORCE", "no color; color even where it is no terminal"},
 	{"TERM, CI", "TERM=dumb and CI: plain progress lines; CI: no questions either; --ci: and nothing unpinned"},
 	{"VISUAL, EDITOR", "the editor of relay review; then git's core.editor, then vi"},
 	{"XDG_CONFIG_HOME, XDG_STATE_HOME", "your own configuration; trust and boxes"},
@@ -186,7 +186,7 @@ func filesPage(p *printer) {
 		{"  .relay/FACTS.md", "what every prompt should know; yours to write and commit"},
 		{"  .relay/prompts/", "prompt templates of your own"},
 		{"  .relay/cycles/UUID/", "state, audits, plan, diff and test output of each audit cycle"},
-		{"  .relay/queue.md, logs/", "cycles in flight; the daily log of cycles"},
+		{"  .relay/queue.md, logs/", "what waits, for you or for a moment; the daily log of cycles"},
 		{"  .relay/history/RUN/", "report, diff.patch, verify.log and plugin logs of each run"},
 	})
 }
