@@ -44,7 +44,7 @@ func newLoopCmd(a *app, runF func(context.Context, *loopOptions) error) *cobra.C
 	f.StringVar(&o.mode, "mode", "", "`MODE`: task, milestone or autonomous")
 	f.StringVar(&o.goal, "goal", "", "what you want: `TEXT` in your own words")
 	f.IntVar(&o.ticks, "max-ticks", 0, "make at most `N` ticks")
-	f.StringVar(&o.until, "until", "", "begin no tick after `TIME`: 07:00, 8h, \"2026-01-31 07:00\", or with a zone 2026-01-31T07:00:00Z")
+	f.StringVar(&o.until, "until", "", "begin no tick after `TIME`: 07:00, 8h, \"2026-01-31 07:00\", or RFC 3339")
 	f.Float64Var(&o.cost, "max-cost-usd", 0, "begin no tick that could bring the loop over `X` dollars")
 	f.BoolVar(&o.resume, "resume", false, "go on with the loop that was cut off, under its own limits")
 	f.BoolVar(&o.alone, "unattended", false, "with --resume, for a service: leave a loop that you ended; none is no error")
