@@ -15,23 +15,32 @@ import (
 // Git refuses the whole question when one path lies behind a symbolic link or in a
 // submodule. The former can't be ignored; the latter are asked of the submodule.
 func (g *Git) CheckIgnore(ctx context.Context, paths []string) (map[string]bool, error) {
-	ignored := make(map[string]bool)
-	var ask []string
-	nested := make(map[string][]string)
-	kinds := make(map[string]dirKind)
-	for _, path := range paths {
-		switch repo, kind := g.boundary(path, kinds); kind {
-		case dirPlain:
-			ask = append(ask, path)
-		case dirRepository:
-			if nested[repo] == nil {
-				ask = append(ask, repo)
-			}
-			nested[repo] = append(nested[repo], path)
-		}
+	if len(paths) == 0 {
+		return map[string]bool{}, nil
 	}
-	if len(ask) == 0 {
-		return ignored, nil
+	return g.CheckIgnoreLater(ctx, func() []string { return paths })
+}
+
+// CheckIgnoreLater is [Git.CheckIgnore] of paths that are not known yet: git starts
+// while they are found. paths is called once, by another goroutine, and may wait.
+func (g *Git) CheckIgnoreLater(ctx context.Context, paths func() []string) (map[string]bool, error) {
+	ignored := make(map[string]bool)
+	nested := make(map[string][]string)
+	ask := func() []string {
+		var ask []string
+		kinds := make(map[string]dirKind)
+		for _, path := range paths() {
+			switch repo, kind := g.boundary(path, kinds); kind {
+			case dirPlain:
+				ask = append(ask, path)
+			case dirRepository:
+				if nested[repo] == nil {
+					ask = append(ask, repo)
+				}
+				nested[repo] = append(nested[repo], path)
+			}
+		}
+		return ask
 	}
 	if err := g.match(ctx, ask, ignored); err != nil {
 		return nil, err
@@ -48,7 +57,7 @@ func (g *Git) CheckIgnore(ctx context.Context, paths []string) (map[string]bool,
 //
 // Asked with the index, git takes time in proportion to paths times files. So it is
 // asked without, and then which of the matching paths are tracked after all.
-func (g *Git) match(ctx context.Context, ask []string, ignored map[string]bool) error {
+func (g *Git) match(ctx context.Context, ask func() []string, ignored map[string]bool) error {
 	out, err := g.feed(ctx, ask, "./", "check-ignore", "--no-index", "-z", "--stdin") // "./" takes its meaning from a leading ':'
 	if fail, ok := errors.AsType[*GitError](err); ok && fail.Exit == 1 {
 		return nil // none is ignored
@@ -66,7 +75,7 @@ func (g *Git) match(ctx context.Context, ask []string, ignored map[string]bool) 
 	if len(match) == 0 {
 		return nil
 	}
-	out, err = g.feed(ctx, match, ":0:", "cat-file", "-z", "--batch-check=%(objecttype)")
+	out, err = g.feed(ctx, func() []string { return match }, ":0:", "cat-file", "-z", "--batch-check=%(objecttype)")
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	if err == nil && len(lines) != len(match) {
 		err = &GitError{Kind: GitFailed, Dir: g.Root, Args: []string{"cat-file"}, Stderr: "one answer for each path was expected"}
@@ -83,12 +92,25 @@ func (g *Git) match(ctx context.Context, ask []string, ignored map[string]bool) 
 }
 
 // feed calls git with the paths on its standard input, each after a prefix.
-func (g *Git) feed(ctx context.Context, paths []string, prefix string, args ...string) ([]byte, error) {
-	var in bytes.Buffer
-	for _, path := range paths {
-		in.WriteString(prefix + path + "\x00")
+func (g *Git) feed(ctx context.Context, paths func() []string, prefix string, args ...string) ([]byte, error) {
+	return g.Run(ctx, &late{paths: paths, prefix: prefix}, args...)
+}
+
+// late reads as a list of paths that is first asked for when the reader is.
+type late struct {
+	paths  func() []string
+	prefix string
+	list   *bytes.Buffer
+}
+
+func (l *late) Read(p []byte) (int, error) {
+	if l.list == nil {
+		l.list = new(bytes.Buffer)
+		for _, path := range l.paths() {
+			l.list.WriteString(l.prefix + path + "\x00")
+		}
 	}
-	return g.Run(ctx, &in, args...)
+	return l.list.Read(p)
 }
 
 // checkNested adds the ignored ones of the paths that lie in the repository at repo.

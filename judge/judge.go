@@ -237,12 +237,12 @@ func (j *trial) fence(c *Change, inside bool) {
 func (j *trial) count(c *Change) {
 	r := &j.out.Radius
 	r.Files++
-	r.Added = plus(r.Added, c.Lines.Added)
-	r.Deleted = plus(r.Deleted, c.Lines.Deleted)
+	r.Added = plus(r.Added, int(c.Lines.Added))
+	r.Deleted = plus(r.Deleted, int(c.Lines.Deleted))
 	if c.Kind == Added {
 		r.New++
 	}
-	j.charge = plus(j.charge, c.Lines.Charge)
+	j.charge = plus(j.charge, int(c.Lines.Charge))
 	if c.Lines.TooLarge {
 		j.breaks(StopDiffTooLarge, c.Path, "is larger than the %d MiB that are read of a file", MaxFileSize>>20)
 	}

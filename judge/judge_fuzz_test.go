@@ -41,8 +41,8 @@ func (s *source) mode() fs.FileMode {
 func (s *source) change() Change {
 	return Change{
 		Path: s.path(), Kind: ChangeKind(s.byte() % 7), OldMode: s.mode(), NewMode: s.mode(),
-		Link: s.pick("", "a.txt", "/etc/passwd", "../docs", ".env", "../../x"), Nlink: uint64(s.byte() % 3),
-		Ignored: s.flag(), Lines: LineCount{Charge: int(s.byte())},
+		Link: s.pick("", "a.txt", "/etc/passwd", "../docs", ".env", "../../x"), Nlink: uint32(s.byte() % 3),
+		Ignored: s.flag(), Lines: LineCount{Charge: int32(s.byte())},
 	}
 }
 

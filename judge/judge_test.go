@@ -170,7 +170,7 @@ func TestJudge(t *testing.T) {
 		{name: "as many files as allowed", changes: []Change{edited("src/a"), edited("src/b"), edited("src/c")}, policy: law(), want: Success, kept: 3},
 		{name: "too many lines", changes: []Change{with("src/a", func(c *Change) { c.Lines.Charge = 21 })}, policy: law(), want: StopDiffTooLarge, rule: "21 lines", kept: 1},
 		{name: "as many lines as allowed", changes: []Change{with("src/a", func(c *Change) { c.Lines.Charge = 20 })}, policy: law(), want: Success, kept: 1},
-		{name: "lines that wrap", changes: []Change{with("src/a", func(c *Change) { c.Lines.Charge = math.MaxInt }), edited("src/b")}, policy: law(), want: StopDiffTooLarge, kept: 2},
+		{name: "lines that wrap", changes: []Change{with("src/a", func(c *Change) { c.Lines.Charge = math.MaxInt32 }), edited("src/b")}, policy: law(), want: StopDiffTooLarge, kept: 2},
 		{name: "negative lines", changes: []Change{with("src/a", func(c *Change) { c.Lines.Charge = -5 })}, policy: law(), want: StopDiffTooLarge, kept: 1},
 		{name: "a file too large to read", changes: []Change{with("src/a", func(c *Change) { c.Lines = LineCount{TooLarge: true} })}, policy: law(), want: StopDiffTooLarge, rule: "8 MiB", kept: 1},
 		{name: "large scratch", changes: []Change{ignored(with("out/a", func(c *Change) { c.Lines = LineCount{TooLarge: true, Charge: 1 << 30} }))}, policy: law(), want: Success, scratch: 1},

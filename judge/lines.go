@@ -25,15 +25,15 @@ const (
 // Who counts many files passes what is left of the whole change's limit, and need
 // not look at the rest once that is used up.
 func CountLines(old, new []byte, limit int) LineCount {
-	limit = min(max(limit, 0), math.MaxInt32)
+	limit = min(max(limit, 0), math.MaxInt32-1)
 	if len(old) > MaxFileSize || len(new) > MaxFileSize {
-		return LineCount{Charge: limit + 1, TooLarge: true}
+		return LineCount{Charge: int32(limit + 1), TooLarge: true}
 	}
 	if bytes.Equal(old, new) {
 		return LineCount{}
 	}
 	if isBinary(old) || isBinary(new) {
-		return LineCount{Binary: true, Charge: binaryCharge(old, new)}
+		return LineCount{Binary: true, Charge: int32(binaryCharge(old, new))}
 	}
 	// Near the bound on work the order could decide, so there is only one order.
 	if bytes.Compare(old, new) > 0 {
@@ -47,17 +47,17 @@ func CountLines(old, new []byte, limit int) LineCount {
 func countText(old, new []byte, limit int) LineCount {
 	_, old, new = trimLines(old, new)
 	n, m := lineNumber(old), lineNumber(new)
-	c := LineCount{Added: m, Deleted: n}
+	c := LineCount{Added: int32(m), Deleted: int32(n)}
 	if n == 0 || m == 0 {
-		c.Charge = n + m
+		c.Charge = int32(n + m)
 	} else if d, ok := distance(old, new, n, m, limit); ok {
 		// d is added plus deleted, and their difference is that of the lengths.
-		c.Added, c.Deleted = (d+m-n)/2, (d+n-m)/2
-		c.Charge = d
+		c.Added, c.Deleted = int32(d+m-n)/2, int32(d+n-m)/2
+		c.Charge = int32(d)
 	} else {
-		c.Charge = n + m
+		c.Charge = int32(n + m)
 	}
-	c.Charge += longCharge(old, new)
+	c.Charge += int32(longCharge(old, new))
 	return c
 }
 

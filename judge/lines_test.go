@@ -68,7 +68,7 @@ func TestCountLinesOverLimit(t *testing.T) {
 	t.Parallel()
 	old, new := numbered("a", 100), numbered("b", 100)
 	for _, limit := range []int{-1, 0, 1, 50, 199} {
-		if c := CountLines(old, new, limit); c.Charge <= limit || c.Charge > 200 {
+		if c := CountLines(old, new, limit); int(c.Charge) <= limit || c.Charge > 200 {
 			t.Errorf("limit %d: %+v", limit, c)
 		}
 	}
@@ -105,7 +105,7 @@ func TestCountLinesAgainstTable(t *testing.T) {
 	}
 	for range 20_000 {
 		a, b := text(), text()
-		if got, want := CountLines(a, b, 100).Charge, tableDistance(a, b); got != want {
+		if got, want := int(CountLines(a, b, 100).Charge), tableDistance(a, b); got != want {
 			t.Fatalf("%q %q: %d, want %d", a, b, got, want)
 		}
 	}
@@ -204,7 +204,7 @@ func FuzzCountLines(f *testing.F) {
 		if c.Added < 0 || c.Deleted < 0 || c.Charge < 0 || (c.Charge == 0) != bytes.Equal(old, new) {
 			t.Fatalf("%q %q: %+v", old, new, c)
 		}
-		if !c.Binary && (c.Charge < c.Added+c.Deleted || c.Added-c.Deleted != lineNumber(new)-lineNumber(old)) {
+		if !c.Binary && (c.Charge < c.Added+c.Deleted || int(c.Added-c.Deleted) != lineNumber(new)-lineNumber(old)) {
 			t.Fatalf("%q %q: %+v", old, new, c)
 		}
 		back := CountLines(new, old, limit)

@@ -37,7 +37,7 @@ type Change struct {
 	// OldMode and NewMode are type and permission bits; zero when absent.
 	OldMode, NewMode fs.FileMode
 	// Nlink is the hard-link count of the new object; 0 when absent.
-	Nlink uint64
+	Nlink uint32
 	// Size is the new object's size in bytes.
 	Size int64
 	// Lines is the cost of the change in lines.
@@ -60,11 +60,11 @@ type Stamp struct {
 // LineCount is the size of one change in lines as people count them, and the
 // charge for content where lines say little.
 type LineCount struct {
-	Added, Deleted int
+	Added, Deleted int32
 	// Charge is what counts against max_lines_changed: added + deleted, plus one
 	// for every 200 bytes of a long line; for binary content one for every 80
 	// changed bytes.
-	Charge int
+	Charge int32
 	Binary bool
 	// TooLarge: the file was over the size that is read at all (8 MiB).
 	TooLarge bool

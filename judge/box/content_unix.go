@@ -8,9 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -34,53 +31,40 @@ const (
 type contents struct {
 	old, now     []byte
 	oldOK, nowOK bool
-	read         bool
 }
 
-// read reads both sides of a change, as far as it has them.
-func (r *reader) read(c *judge.Change) contents {
-	s := contents{oldOK: true, nowOK: true, read: true}
+// read reads both sides of a change, as far as it has them; now is the new one, if that
+// was read already.
+func (r *reader) read(c *judge.Change, now []byte) contents {
+	s := contents{now: now, oldOK: true, nowOK: true}
 	if c.Kind != judge.Added {
 		s.old, s.oldOK = content(r.low, c.Path, c.OldMode, c.Base.Size)
 	}
-	if c.Kind != judge.Deleted {
+	if c.Kind != judge.Deleted && now == nil {
 		s.now, s.nowOK = content(r.up, c.Path, c.NewMode, c.Size)
 	}
 	return s
 }
 
-// What is read ahead: small files, and no more than a change within its limits has.
-const (
-	aheadFile  = 64 << 10
-	aheadAll   = 4 << 20
-	aheadFiles = 2000
-)
-
-// readAhead reads contents that countLines will want, several at a time.
-func (r *reader) readAhead(changes []judge.Change) []contents {
-	all := make([]contents, min(len(changes), aheadFiles))
-	var left, next atomic.Int64
-	left.Store(aheadAll)
-	var wg sync.WaitGroup
-	for range min(4, runtime.GOMAXPROCS(0), len(all)) {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(all) && r.ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				c := &changes[i]
-				if size := max(c.Size, c.Base.Size); counted(c) && size <= aheadFile && left.Add(-c.Size-c.Base.Size) >= 0 {
-					all[i] = r.read(c)
-				}
-			}
-		})
+// look opens a file of the layer once for all that is asked of it on the way: whether it
+// has capabilities, and what it holds if it is small (else nil).
+func (r *reader) look(p *place) (now []byte, capable bool) {
+	fd, err := openAt(p.up, p.name)
+	if err != nil {
+		return nil, hasCapability(p.up, p.name)
 	}
-	wg.Wait()
-	return all
+	defer unix.Close(fd)
+	if r.ahead.fits(p.upSt.Size, p.st.Size) {
+		now = readSmall(fd, p.upSt.Size)
+	}
+	return now, isCapable(fd)
 }
 
 // counted says that a change has lines to count.
 func counted(c *judge.Change) bool { return c.Kind != judge.Special && c.Kind != judge.ModeOnly }
 
 // countLines fills in the size of each change in lines.
-func (r *reader) countLines(changes []judge.Change, ahead []contents) {
+func (r *reader) countLines(changes []judge.Change, ahead map[string]contents) {
 	left, ignoredLeft := maxLines, int64(maxIgnored)
 	for i := range changes {
 		c := &changes[i]
@@ -96,11 +80,9 @@ func (r *reader) countLines(changes []judge.Change, ahead []contents) {
 			c.Lines.TooLarge = true
 			continue
 		}
-		var side contents
-		if i < len(ahead) && ahead[i].read {
-			side, ahead[i] = ahead[i], contents{}
-		} else {
-			side = r.read(c)
+		side, ok := ahead[c.Path]
+		if delete(ahead, c.Path); !ok {
+			side = r.read(c, nil)
 		}
 		if !side.oldOK || !side.nowOK {
 			c.Lines.TooLarge = true
@@ -112,7 +94,7 @@ func (r *reader) countLines(changes []judge.Change, ahead []contents) {
 		}
 		c.Lines = judge.CountLines(side.old, side.now, limit)
 		if !c.Ignored {
-			left -= c.Lines.Charge
+			left -= int(c.Lines.Charge)
 		}
 	}
 }
@@ -142,10 +124,9 @@ func readBeneath(dir int, path string, seen int64) ([]byte, error) {
 		return nil, err
 	}
 	defer unix.Close(fd)
-	if seen < aheadFile {
-		buf := make([]byte, seen+1)
-		if n, err := unix.Pread(fd, buf, 0); err == nil && int64(n) == seen { // a pipe can't be read so
-			return buf[:n], nil
+	if seen <= aheadFile {
+		if out := readSmall(fd, seen); out != nil {
+			return out, nil
 		}
 	}
 	var st unix.Stat_t
@@ -170,13 +151,27 @@ func readBeneath(dir int, path string, seen int64) ([]byte, error) {
 	return buf[:n], nil
 }
 
-// sameContent compares two regular files of the same size.
-func sameContent(p *place) bool {
+// readSmall reads a file that was just seen to have that size; nil when it has not, or is
+// nothing of the kind: a pipe can't be read at a place.
+func readSmall(fd int, size int64) []byte {
+	buf := make([]byte, size+1)
+	if n, err := unix.Pread(fd, buf, 0); err != nil || int64(n) != size {
+		return nil
+	}
+	return buf[:size]
+}
+
+// sameContent compares two regular files of the same size; now is what the upper one
+// holds, if that was read already.
+func sameContent(p *place, now []byte) bool {
 	if p.upSt.Size > maxCompare {
 		return false
 	}
 	if p.upSt.Size <= aheadFile {
-		now, err := readBeneath(p.up, p.name, p.upSt.Size)
+		var err error
+		if now == nil {
+			now, err = readBeneath(p.up, p.name, p.upSt.Size)
+		}
 		if err != nil {
 			return false
 		}

@@ -39,8 +39,9 @@ func openAt(dir int, path string) (int, error) {
 // opaque: there are no overlays.
 func opaque(int) bool { return false }
 
-// hasCapability: files have none.
+// hasCapability and isCapable: files have none.
 func hasCapability(int, string) bool { return false }
+func isCapable(int) bool             { return false }
 
 // markDeleted: there are no overlays.
 func markDeleted(int, string) error { return errors.ErrUnsupported }

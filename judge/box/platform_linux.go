@@ -40,11 +40,20 @@ func opaque(dir int) bool {
 	return err == nil && n == 1 && value[0] == 'y'
 }
 
+// capability is the attribute that lets a program do what its user may not.
+const capability = "security.capability"
+
 func hasCapability(dir int, name string) bool {
 	if dir < 0 {
 		return false
 	}
-	_, err := unix.Lgetxattr(procFd(dir)+"/"+name, "security.capability", nil)
+	_, err := unix.Lgetxattr(procFd(dir)+"/"+name, capability, nil)
+	return err == nil
+}
+
+// isCapable is hasCapability of an open file, at a quarter of the price.
+func isCapable(fd int) bool {
+	_, err := unix.Fgetxattr(fd, capability, nil)
 	return err == nil
 }
 

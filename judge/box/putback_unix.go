@@ -372,5 +372,5 @@ func samePath(a, b, at string, kind uint32) bool {
 	if unix.Fstatat(da, name, &p.upSt, unix.AT_SYMLINK_NOFOLLOW) != nil || unix.Fstatat(db, name, &p.st, unix.AT_SYMLINK_NOFOLLOW) != nil || p.upSt.Size != p.st.Size {
 		return false
 	}
-	return sameContent(&p)
+	return sameContent(&p, nil)
 }

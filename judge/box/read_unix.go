@@ -4,6 +4,7 @@ package box
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 
@@ -64,10 +65,16 @@ func (b *Box) readLayer(ctx context.Context, i int, git *judge.Git, t *judge.Tou
 	if err == nil {
 		r.up, err = openFolder(unix.AT_FDCWD, b.upper(i))
 	}
+	if i == 0 {
+		r.ahead = newAhead(ctx, r, git)
+	}
 	if err == nil {
 		err = r.folder(r.up, r.low, "", r.made != nil || opaque(r.up), 0)
 	}
 	if err != nil {
+		if r.ahead != nil {
+			r.ahead.finish(nil)
+		}
 		return &Error{Op: "read the layer of", Path: lower, Err: err}
 	}
 	slices.SortFunc(r.found, func(a, b judge.Change) int { return strings.Compare(a.Path, b.Path) })
@@ -83,57 +90,26 @@ func (b *Box) readLayer(ctx context.Context, i int, git *judge.Git, t *judge.Tou
 	t.RootMode = moved
 	t.Changes = r.found[:0] // in its place: there may be tens of thousands
 	for _, c := range r.found {
-		if c.Path == ".git" {
-			c.Path = "."
-			t.Git = append(t.Git, c)
-		} else if rest, ok := strings.CutPrefix(c.Path, ".git/"); ok {
+		if rest, ok := inGit(c.Path); ok {
 			c.Path = rest
 			t.Git = append(t.Git, c)
 		} else {
 			t.Changes = append(t.Changes, c)
 		}
 	}
-	asked := make(chan struct{})
-	go func() {
-		defer close(asked)
-		markIgnored(ctx, git, t.Changes)
-	}()
-	var ahead []contents
+	read := r.ahead.finish(t.Changes)
 	if !t.Overflow {
-		ahead = r.readAhead(t.Changes) // while git thinks
-	}
-	<-asked
-	if !t.Overflow {
-		r.countLines(t.Changes, ahead)
+		r.countLines(t.Changes, read)
 	}
 	return ctx.Err()
 }
 
-// askAtOnce is how many paths git is asked about in one go: enough for the call to be
-// worth it, and no more than both sides can hold.
-const askAtOnce = 10_000
-
-// markIgnored asks git which changes it ignores. When git can't answer, nothing is
-// ignored: that can only make the verdict stricter.
-func markIgnored(ctx context.Context, git *judge.Git, changes []judge.Change) {
-	if git == nil {
-		return
+// inGit says that a path lies in .git, and where.
+func inGit(path string) (string, bool) {
+	if path == ".git" {
+		return ".", true
 	}
-	for part := range slices.Chunk(changes, askAtOnce) {
-		var ask []string
-		for _, c := range part {
-			if c.Kind != judge.Special {
-				ask = append(ask, c.Path)
-			}
-		}
-		ignored, err := git.CheckIgnore(ctx, ask)
-		if err != nil {
-			return
-		}
-		for i := range part {
-			part[i].Ignored = ignored[part[i].Path] && part[i].Kind != judge.Special
-		}
-	}
+	return strings.CutPrefix(path, ".git/")
 }
 
 // reader walks an upper and the folder below it side by side, by descriptors.
@@ -144,6 +120,7 @@ type reader struct {
 	found   []judge.Change
 	full    bool
 	locked  []lockedPath
+	ahead   *ahead // nil where no lines are counted
 	// made is what the copy looked like when it was made, base what the real folder
 	// did; nil for an overlay, which holds nothing but changes.
 	made, base traces
@@ -170,7 +147,10 @@ func (r *reader) close() {
 // once: to move them to a larger place again and again would take twice the memory.
 const manyChanges = 4096
 
-func (r *reader) add(c judge.Change) {
+func (r *reader) add(c judge.Change) { r.addRead(c, nil) }
+
+// addRead adds a change whose new content was read already, unless now is nil.
+func (r *reader) addRead(c judge.Change, now []byte) {
 	if len(r.found) >= judge.MaxChanges {
 		r.full = true
 		return
@@ -180,6 +160,9 @@ func (r *reader) add(c judge.Change) {
 		r.found = slices.Grow(r.found, judge.MaxChanges-len(r.found))
 	}
 	r.found = append(r.found, c)
+	if _, git := inGit(c.Path); r.ahead != nil && !git {
+		r.ahead.add(c, now)
+	}
 }
 
 // raced says whether the real file was changed after the box was opened.
@@ -255,7 +238,7 @@ func (r *reader) entry(p *place, covers bool) error {
 	if r.untouched(p) {
 		return nil
 	}
-	c := judge.Change{Path: p.path, Kind: judge.Added, NewMode: fileMode(uint32(p.upSt.Mode)), Nlink: uint64(p.upSt.Nlink), Size: p.upSt.Size}
+	c := judge.Change{Path: p.path, Kind: judge.Added, NewMode: fileMode(uint32(p.upSt.Mode)), Nlink: uint32(min(uint64(p.upSt.Nlink), math.MaxUint32)), Size: p.upSt.Size}
 	exists := p.lookBelow()
 	if exists {
 		c.Base, c.Kind = stamp(&p.st), judge.Modified
@@ -339,16 +322,17 @@ func (r *reader) enter(p *place, c judge.Change, exists, covers bool) error {
 // file compares a regular file with what is below it.
 func (r *reader) file(p *place, c judge.Change) error {
 	r.unlock(p, 0o400)
-	if hasCapability(p.up, p.name) && !(c.Base.Exists && hasCapability(p.low, p.name)) {
+	now, capable := r.look(p)
+	if capable && !(c.Base.Exists && hasCapability(p.low, p.name)) {
 		return r.special(c, "a file with capabilities")
 	}
-	if is(&p.st, unix.S_IFREG) && c.Base.Size == c.Size && sameContent(p) {
+	if is(&p.st, unix.S_IFREG) && c.Base.Size == c.Size && sameContent(p, now) {
 		if c.OldMode == c.NewMode && c.Nlink <= 1 {
 			return nil
 		}
 		c.Kind = judge.ModeOnly
 	}
-	r.add(c)
+	r.addRead(c, now)
 	return nil
 }
 
