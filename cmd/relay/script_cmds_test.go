@@ -326,17 +326,24 @@ func cmdSchema(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdWaitFor waits until a file exists (at most 30 s): waitfor FILE.
+// cmdWaitFor waits until a file exists, or one that holds a text (at most 30 s):
+// waitfor FILE [TEXT].
 func cmdWaitFor(ts *testscript.TestScript, neg bool, args []string) {
 	deadline := time.Now().Add(30 * time.Second)
 	for {
 		matches, err := filepath.Glob(ts.MkAbs(args[0]))
 		ts.Check(err)
+		if len(args) > 1 {
+			matches = slices.DeleteFunc(matches, func(path string) bool {
+				text, err := os.ReadFile(path)
+				return err != nil || !strings.Contains(string(text), args[1])
+			})
+		}
 		if (len(matches) > 0) != neg {
 			return
 		}
 		if time.Now().After(deadline) {
-			ts.Fatalf("waited 30 s for %s", args[0])
+			ts.Fatalf("waited 30 s for %s", strings.Join(args, " with "))
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
