@@ -75,8 +75,7 @@ func TestFoldedOnATerminal(t *testing.T) {
 files      /home/somebody/with/a/very/long/path/to/diff.patch
            363 B
 error: there is no configuration here
-  why: 日本語 に 広い 文字 が 並ぶ שלום‎
-  fix: ` + "`relay init`" + ` writes one
+  why: 日本語 に 広い 文字 が 並ぶ שלום` + "\u200e\n" + `  fix: ` + "`relay init`" + ` writes one
   code: BLOCKED_MISSING_CONFIG
 20261121-225146-5hv8kvag  2026-11-21
     SUCCESS
