@@ -236,7 +236,9 @@ func (w *world) ledger(what string) {
 		Pending []any
 	}
 	var account struct {
-		Spent   map[string]struct{ Calls int }
+		Quarters []struct {
+			Spent map[string]struct{ Calls int }
+		}
 		Pending []any
 	}
 	for path, v := range map[string]any{filepath.Join(w.root, ".relay/STATE.json"): &state, filepath.Join(w.home, ".local/state/relay/spend/account.json"): &account} {
@@ -260,8 +262,10 @@ func (w *world) ledger(what string) {
 		seen[u.CallID] = true
 	}
 	charged := 0
-	for _, s := range account.Spent {
-		charged += s.Calls
+	for _, q := range account.Quarters {
+		for _, s := range q.Spent {
+			charged += s.Calls
+		}
 	}
 	if counted := state.Budgets.Orchestrator + state.Budgets.Builder; counted != len(seen) || charged != len(seen) || len(state.Pending)+len(account.Pending) > 0 {
 		w.t.Errorf("%s: calls are lost or doubled: %d counted (%d pending), %d in usage.jsonl, %d in the machine's account (%d pending)",
