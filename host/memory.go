@@ -39,12 +39,16 @@ func (l *limit) set() {
 
 // collected is called after each collection.
 func (l *limit) collected() {
-	now := time.Now()
+	l.yield(time.Now())
+	l.set()
+}
+
+// yield makes the limit larger when that was one of many that followed at once.
+func (l *limit) yield(now time.Time) {
 	if now.Sub(l.last) < atOnce {
 		l.close++
 	}
 	if l.last = now; l.close == closeOnes {
 		l.most, l.close = l.most+littleMore, 0
 	}
-	l.set()
 }
