@@ -76,21 +76,18 @@ func (j *trial) breaks(c Code, path, format string, args ...any) {
 // tree of git can hold and forbidden paths are looked for in everything; what is
 // left and ignored is scratch; the rest has to be inside the fence.
 func (j *trial) path(c *Change) {
-	if nestedIndex(c) {
-		return
-	}
 	if g, ok := j.owned.first(c.Path); ok {
 		j.breaks(StopRunnerOwned, c.Path, "belongs to relay (%q)", g)
 		return
 	}
 	inside := j.inside(c.Path)
-	lawful := j.object(c)
+	lawful := nestedIndex(c) || j.object(c)
 	if g, ok := j.forbidden.first(c.Path); ok {
 		j.breaks(StopForbidden, c.Path, "matches %q", g)
 		lawful = false
 	}
 	switch {
-	case lawful && folder(c, inside):
+	case lawful && (folder(c, inside) || nestedIndex(c)):
 		return
 	case lawful && c.Ignored && !inside && discardable(c):
 		j.out.Scratch++
