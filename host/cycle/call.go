@@ -90,9 +90,7 @@ func (c *Cycle) show(e progress.Event) {
 // spent hears of each call that is settled.
 func (c *Cycle) spent(line ledger.Line) {
 	c.mu.Lock()
-	crew.Add(&c.used.InputTokens, line.InputTokens)
-	crew.Add(&c.used.OutputTokens, line.OutputTokens)
-	crew.Add(&c.used.CostUSD, line.CostUSD)
+	c.used.Add(desk.Used(line))
 	c.mu.Unlock()
 	c.observe(progress.Event{Kind: progress.Spent, Call: line.CallID})
 	c.log(fmt.Sprintf("call %s %s %s, tokens in %s out %s, cost %s", line.CallID, line.Provider, line.Outcome, number(line.InputTokens), number(line.OutputTokens), dollars(line.CostUSD)))

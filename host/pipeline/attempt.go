@@ -283,9 +283,7 @@ func (a *attempt) calls() *desk.Desk {
 func (a *attempt) spent(u ledger.Line) {
 	a.got.Calls = append(a.got.Calls, u)
 	a.p.mu.Lock()
-	crew.Add(&a.p.used.InputTokens, u.InputTokens)
-	crew.Add(&a.p.used.OutputTokens, u.OutputTokens)
-	crew.Add(&a.p.used.CostUSD, u.CostUSD)
+	a.p.used.Add(desk.Used(u))
 	a.p.mu.Unlock()
 	a.observe(progress.Event{Kind: progress.Spent, Call: u.CallID})
 }

@@ -9,7 +9,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/pluginhost"
@@ -66,9 +65,7 @@ func (r *run) callEnd(ctx context.Context, err error) error {
 
 // spent adds what a call used to the run.
 func (r *run) spent(u ledger.Line) {
-	crew.Add(&r.used.InputTokens, u.InputTokens)
-	crew.Add(&r.used.OutputTokens, u.OutputTokens)
-	crew.Add(&r.used.CostUSD, u.CostUSD)
+	r.used.Add(desk.Used(u))
 	r.observe(progress.Event{Kind: progress.Spent, Call: u.CallID})
 }
 

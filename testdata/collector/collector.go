@@ -106,18 +106,28 @@ func (c *Collector) take(b []byte, req *traces.ExportTraceServiceRequest) {
 func attributes(all []*common.KeyValue) map[string]string {
 	m := map[string]string{}
 	for _, a := range all {
-		switch v := a.GetValue().GetValue().(type) {
-		case *common.AnyValue_StringValue:
-			m[a.GetKey()] = v.StringValue
-		case *common.AnyValue_IntValue:
-			m[a.GetKey()] = strconv.FormatInt(v.IntValue, 10)
-		case *common.AnyValue_DoubleValue:
-			m[a.GetKey()] = strconv.FormatFloat(v.DoubleValue, 'g', -1, 64)
-		default:
-			m[a.GetKey()] = a.GetValue().String()
-		}
+		m[a.GetKey()] = plain(a.GetValue())
 	}
 	return m
+}
+
+// plain is a value as a line of a test has it; a list is put together with commas.
+func plain(value *common.AnyValue) string {
+	switch v := value.GetValue().(type) {
+	case *common.AnyValue_StringValue:
+		return v.StringValue
+	case *common.AnyValue_IntValue:
+		return strconv.FormatInt(v.IntValue, 10)
+	case *common.AnyValue_DoubleValue:
+		return strconv.FormatFloat(v.DoubleValue, 'g', -1, 64)
+	case *common.AnyValue_ArrayValue:
+		var all []string
+		for _, one := range v.ArrayValue.GetValues() {
+			all = append(all, plain(one))
+		}
+		return strings.Join(all, ",")
+	}
+	return value.String()
 }
 
 // Asked is how many requests arrived.

@@ -88,7 +88,8 @@ func (d *Desk) complete(ctx context.Context, p *crew.Plugin, q Question, c crew.
 	}
 	began := d.now()
 	return d.pay(ctx, p, call{question: q.ID, role: q.Role, model: c.Model, maxUSD: q.MaxUSD, rpc: "Complete", next: d.nextOf(a, c),
-		send: func(id string) (string, *pluginpb.Usage, *pluginhost.Failure) {
+		json: len(req.OutputSchemaJson) > 0,
+		send: func(id string) (outcome, *pluginhost.Failure) {
 			req.CallId = id
 			journal.Reached(d.Workflow + ".asked")
 			done, f := open.Complete(ctx, req, func(e *pluginpb.CompleteEvent) { d.onAnswer(p, id, e) })
@@ -102,7 +103,7 @@ func (d *Desk) complete(ctx context.Context, p *crew.Plugin, q Question, c crew.
 			case f.Cause == pluginhost.Cancelled && ctx.Err() != nil:
 				f.Detail = context.Cause(ctx).Error()
 			}
-			return done.GetModel(), done.GetUsage(), f
+			return done, f
 		},
 		keep: func(h Hold, u ledger.Usage) error { return d.keep(a, c, h, u, began) }})
 }
@@ -143,7 +144,8 @@ func (d *Desk) onAnswer(p *crew.Plugin, call string, e *pluginpb.CompleteEvent) 
 
 // using shows what a call has used until now. The ledger counts it when the call ends.
 func (d *Desk) using(p *crew.Plugin, call string, u *pluginpb.Usage) {
-	soon := progress.Usage{InputTokens: u.InputTokens, OutputTokens: u.OutputTokens}
+	soon := progress.Usage{InputTokens: u.InputTokens, OutputTokens: u.OutputTokens,
+		CacheReadTokens: u.CacheReadTokens, CacheWriteTokens: u.CacheWriteTokens, ReasoningTokens: u.ReasoningTokens}
 	if u.CostMicrousd != nil {
 		usd := float64(*u.CostMicrousd) / 1e6
 		soon.CostUSD = &usd

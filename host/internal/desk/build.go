@@ -81,14 +81,14 @@ func (d *Desk) build(ctx context.Context, p *crew.Plugin, c crew.Choice, w Work,
 	}
 	began := d.now()
 	one := call{question: w.ID, role: w.Role, model: w.Request.Model, maxUSD: w.MaxUSD, rpc: "Build", free: p.Entry.Name == "patch", next: d.nextOf(a, c),
-		send: func(id string) (string, *pluginpb.Usage, *pluginhost.Failure) {
+		send: func(id string) (outcome, *pluginhost.Failure) {
 			w.Request.CallId = id
 			if w.Began != nil {
 				w.Began()
 			}
 			done, f = open.Build(ctx, w.Request, func(e *pluginpb.BuildEvent) { d.onBuild(p, id, e) })
 			journal.Reached(d.Workflow + ".built")
-			return done.GetModel(), done.GetUsage(), f
+			return done, f
 		},
 		keep: func(h Hold, u ledger.Usage) error {
 			if w.Finished != nil {

@@ -22,12 +22,20 @@ type call struct {
 	maxUSD   float64
 	rpc      string
 	free     bool // it asks no vendor, so it has no turn to wait for
-	// send makes the request under this id and says what was used.
-	send func(id string) (model string, u *pluginpb.Usage, f *pluginhost.Failure)
+	json     bool // the answer is held to a schema
+	// send makes the request under this id and says how it came out.
+	send func(id string) (outcome, *pluginhost.Failure)
 	// keep stores what was bought, before the ledger hears of it; may be nil.
 	keep func(h Hold, u ledger.Usage) error
 	// next numbers the request; nil counts in memory.
 	next func() (int, error)
+}
+
+// outcome is what a request came to, of a provider or of a builder; a nil one knows nothing.
+type outcome interface {
+	GetModel() string
+	GetUsage() *pluginpb.Usage
+	GetStopReason() string
 }
 
 // pay makes one request: admitted and reserved before it is sent, settled after. One that
@@ -52,20 +60,20 @@ func (d *Desk) pay(ctx context.Context, p *crew.Plugin, c call) (*pluginhost.Fai
 		return nil, err
 	}
 	began := d.now()
-	model, used, f := c.send(id)
+	done, f := c.send(id)
 	took := d.now().Sub(began)
 	if f != nil {
 		p.Failed(f)
 		if free(f) {
-			d.tell(p, c, took, f, ledger.Line{})
+			d.tell(p, c, took, f, ledger.Line{}, "")
 			return f, hold.Cancel()
 		}
 		use := p.Used("", crew.Bought(f), "failed")
-		d.tell(p, c, took, f, hold.Line(use))
+		d.tell(p, c, took, f, hold.Line(use), "")
 		return f, d.settle(hold, use)
 	}
-	use := p.Used(model, used, "ok")
-	d.tell(p, c, took, nil, hold.Line(use))
+	use := p.Used(done.GetModel(), done.GetUsage(), "ok")
+	d.tell(p, c, took, nil, hold.Line(use), done.GetStopReason())
 	if c.keep != nil {
 		if err := c.keep(hold, use); err != nil {
 			return nil, err
@@ -76,13 +84,18 @@ func (d *Desk) pay(ctx context.Context, p *crew.Plugin, c call) (*pluginhost.Fai
 }
 
 // tell says that a call came back.
-func (d *Desk) tell(p *crew.Plugin, c call, took time.Duration, f *pluginhost.Failure, l ledger.Line) {
-	one := &progress.Call{Role: c.role, Build: c.rpc == "Build", Asked: c.model, Model: l.Model,
-		Usage: progress.Usage{InputTokens: l.InputTokens, OutputTokens: l.OutputTokens, CostUSD: l.CostUSD}}
+func (d *Desk) tell(p *crew.Plugin, c call, took time.Duration, f *pluginhost.Failure, l ledger.Line, stop string) {
+	one := &progress.Call{Role: c.role, Build: c.rpc == "Build", Asked: c.model, Model: l.Model, JSON: c.json, Stop: stop, Usage: Used(l)}
 	if f != nil {
 		one.Failed = f.Word()
 	}
 	d.Show(progress.Event{Kind: progress.Called, Plugin: p.Entry.Name, Elapsed: took, Made: one})
+}
+
+// Used is what a call used, as whoever watches a run wants to know it.
+func Used(l ledger.Line) progress.Usage {
+	return progress.Usage{InputTokens: l.InputTokens, OutputTokens: l.OutputTokens, CacheReadTokens: l.CacheReadTokens,
+		CacheWriteTokens: l.CacheWriteTokens, ReasoningTokens: l.ReasoningTokens, CostUSD: l.CostUSD}
 }
 
 // sayUnpinned notes, once, that a plugin takes part that nothing pins.

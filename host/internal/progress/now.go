@@ -153,9 +153,7 @@ func (n *Now) settle(u Usage) {
 	}
 	n.Usage = n.settled
 	for _, s := range n.soon {
-		n.Usage.InputTokens = plus(n.Usage.InputTokens, s.InputTokens)
-		n.Usage.OutputTokens = plus(n.Usage.OutputTokens, s.OutputTokens)
-		n.Usage.CostUSD = plus(n.Usage.CostUSD, s.CostUSD)
+		n.Usage.Add(s)
 	}
 }
 

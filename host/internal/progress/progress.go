@@ -50,15 +50,30 @@ type Call struct {
 	Build  bool   `json:"build,omitempty"`  // of a builder
 	Asked  string `json:"asked,omitempty"`  // the model that was asked for
 	Model  string `json:"model,omitempty"`  // the one that answered
+	JSON   bool   `json:"json,omitempty"`   // the answer was held to a schema
+	Stop   string `json:"stop,omitempty"`   // why the answer ended, in the vendor's word
 	Failed string `json:"failed,omitempty"` // the reason, as the protocol names it
 	Usage  Usage  `json:"usage,omitzero"`
 }
 
 // Usage is what is known to have been used. nil is unknown.
 type Usage struct {
-	InputTokens  *int64   `json:"input_tokens,omitempty"`
-	OutputTokens *int64   `json:"output_tokens,omitempty"`
-	CostUSD      *float64 `json:"cost_usd,omitempty"`
+	InputTokens      *int64   `json:"input_tokens,omitempty"` // without what came from or went to the cache
+	OutputTokens     *int64   `json:"output_tokens,omitempty"`
+	CacheReadTokens  *int64   `json:"cache_read_tokens,omitempty"`
+	CacheWriteTokens *int64   `json:"cache_write_tokens,omitempty"`
+	ReasoningTokens  *int64   `json:"reasoning_tokens,omitempty"` // part of the output tokens
+	CostUSD          *float64 `json:"cost_usd,omitempty"`
+}
+
+// Add adds another usage; a sum of unknowns stays unknown.
+func (u *Usage) Add(o Usage) {
+	u.InputTokens = plus(u.InputTokens, o.InputTokens)
+	u.OutputTokens = plus(u.OutputTokens, o.OutputTokens)
+	u.CacheReadTokens = plus(u.CacheReadTokens, o.CacheReadTokens)
+	u.CacheWriteTokens = plus(u.CacheWriteTokens, o.CacheWriteTokens)
+	u.ReasoningTokens = plus(u.ReasoningTokens, o.ReasoningTokens)
+	u.CostUSD = plus(u.CostUSD, o.CostUSD)
 }
 
 // Observer receives events, one at a time, in order. It must return quickly: the

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"time"
 
@@ -132,6 +133,12 @@ func (t *Tracer) call(r *run, e progress.Event, at time.Time) {
 	if c.Model != "" {
 		about = append(about, semconv.GenAIResponseModel(c.Model))
 	}
+	if c.JSON {
+		about = append(about, semconv.GenAIOutputTypeJSON)
+	}
+	if word.MatchString(c.Stop) {
+		about = append(about, semconv.GenAIResponseFinishReasons(c.Stop))
+	}
 	if c.Failed != "" {
 		about = append(about, semconv.ErrorTypeKey.String(c.Failed))
 	}
@@ -143,18 +150,45 @@ func (t *Tracer) call(r *run, e progress.Event, at time.Time) {
 	span.End(trace.WithTimestamp(at))
 }
 
+// word is what a vendor's reason for the end of an answer looks like; a plugin that puts
+// a sentence there is not quoted.
+var word = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
+
 // usage are the numbers that are known: an unknown cost is absent, not 0.
 func usage(u progress.Usage) (all []attribute.KeyValue) {
-	if u.InputTokens != nil {
-		all = append(all, semconv.GenAIUsageInputTokens(int(*u.InputTokens)))
-	}
-	if u.OutputTokens != nil {
-		all = append(all, semconv.GenAIUsageOutputTokens(int(*u.OutputTokens)))
+	for _, t := range []struct {
+		key attribute.Key
+		n   *int64
+	}{
+		{semconv.GenAIUsageInputTokensKey, prompt(u)},
+		{semconv.GenAIUsageCacheReadInputTokensKey, u.CacheReadTokens},
+		{semconv.GenAIUsageCacheCreationInputTokensKey, u.CacheWriteTokens},
+		{semconv.GenAIUsageOutputTokensKey, u.OutputTokens},
+		{semconv.GenAIUsageReasoningOutputTokensKey, u.ReasoningTokens},
+	} {
+		if t.n != nil {
+			all = append(all, t.key.Int64(*t.n))
+		}
 	}
 	if u.CostUSD != nil {
 		all = append(all, keyCost.Float64(*u.CostUSD))
 	}
 	return all
+}
+
+// prompt is all that a model read: the conventions count the cache in, which the ledger
+// keeps apart because it has prices of its own.
+func prompt(u progress.Usage) *int64 {
+	if u.InputTokens == nil {
+		return nil
+	}
+	all := *u.InputTokens
+	for _, cached := range []*int64{u.CacheReadTokens, u.CacheWriteTokens} {
+		if cached != nil {
+			all += *cached
+		}
+	}
+	return &all
 }
 
 // vendor is whom the conventions name for a plugin of ours; another plugin is its own.

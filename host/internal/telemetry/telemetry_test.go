@@ -19,7 +19,8 @@ func open(to string, env map[string]string) *Tracer {
 // tick plays the events of a tick, with a secret in every text that an event can have.
 func tick(obs progress.Observer, code judge.Code) {
 	at := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
-	in, out, cost := int64(1000), int64(100), 0.0025
+	in, out, read, wrote, thought, cost := int64(1000), int64(100), int64(300), int64(20), int64(40), 0.0025
+	used := progress.Usage{InputTokens: &in, OutputTokens: &out, CacheReadTokens: &read, CacheWriteTokens: &wrote, ReasoningTokens: &thought, CostUSD: &cost}
 	say := func(e progress.Event) {
 		at = at.Add(time.Second)
 		e.At, e.RunID, e.Text = at, "run-1", "canary"
@@ -28,13 +29,13 @@ func tick(obs progress.Observer, code judge.Code) {
 	say(progress.Event{Kind: progress.Entered, State: "ORCHESTRATE"})
 	say(progress.Event{Kind: progress.Plugin, Plugin: "claude"})
 	say(progress.Event{Kind: progress.Called, Plugin: "claude", Elapsed: 500 * time.Millisecond,
-		Made: &progress.Call{Role: "orchestrator", Asked: "opus", Model: "opus-5", Usage: progress.Usage{InputTokens: &in, OutputTokens: &out, CostUSD: &cost}}})
+		Made: &progress.Call{Role: "orchestrator", Asked: "opus", Model: "opus-5", JSON: true, Stop: "end_turn", Usage: used}})
 	say(progress.Event{Kind: progress.Finished, State: "ORCHESTRATE"})
 	say(progress.Event{Kind: progress.Entered, State: "BUILD"})
 	say(progress.Event{Kind: progress.Called, Plugin: "claude-code", Elapsed: 500 * time.Millisecond, Made: &progress.Call{Role: "builder", Build: true, Failed: "REASON_RATE_LIMITED"}})
-	say(progress.Event{Kind: progress.Called, Plugin: "external", Elapsed: 500 * time.Millisecond, Made: &progress.Call{Role: "builder", Build: true}})
+	say(progress.Event{Kind: progress.Called, Plugin: "external", Elapsed: 500 * time.Millisecond, Made: &progress.Call{Role: "builder", Build: true, Stop: "a sentence, canary", Usage: progress.Usage{CacheReadTokens: &read}}})
 	say(progress.Event{Kind: progress.Entered, State: "REPORT"}) // a state that no one ended ends with the next
-	say(progress.Event{Kind: progress.Ended, Code: code, Usage: progress.Usage{InputTokens: &in, OutputTokens: &out, CostUSD: &cost}})
+	say(progress.Event{Kind: progress.Ended, Code: code, Usage: used})
 }
 
 func TestSpans(t *testing.T) {
@@ -49,15 +50,16 @@ func TestSpans(t *testing.T) {
 	if seen != 9 {
 		t.Errorf("%d events were passed on", seen)
 	}
-	want := `invoke_workflow tick gen_ai.operation.name=invoke_workflow gen_ai.usage.input_tokens=1000 gen_ai.usage.output_tokens=100 relay.cost.usd=0.0025 relay.code=` + string(judge.StopForbidden) + ` relay.verdict=stop error.type=` + string(judge.StopForbidden) + `
+	want := `invoke_workflow tick gen_ai.operation.name=invoke_workflow gen_ai.usage.input_tokens=1320 gen_ai.usage.cache_read.input_tokens=300 gen_ai.usage.cache_creation.input_tokens=20 gen_ai.usage.output_tokens=100 gen_ai.usage.reasoning.output_tokens=40 relay.cost.usd=0.0025 relay.code=` + string(judge.StopForbidden) + ` relay.verdict=stop error.type=` + string(judge.StopForbidden) + `
   ORCHESTRATE
-    chat opus gen_ai.operation.name=chat gen_ai.provider.name=anthropic gen_ai.request.model=opus gen_ai.response.model=opus-5 gen_ai.usage.input_tokens=1000 gen_ai.usage.output_tokens=100 relay.cost.usd=0.0025
+    chat opus gen_ai.operation.name=chat gen_ai.provider.name=anthropic gen_ai.request.model=opus gen_ai.response.model=opus-5 gen_ai.output.type=json gen_ai.response.finish_reasons=end_turn gen_ai.usage.input_tokens=1320 gen_ai.usage.cache_read.input_tokens=300 gen_ai.usage.cache_creation.input_tokens=20 gen_ai.usage.output_tokens=100 gen_ai.usage.reasoning.output_tokens=40 relay.cost.usd=0.0025
   BUILD
     invoke_agent claude-code gen_ai.operation.name=invoke_agent gen_ai.provider.name=anthropic gen_ai.agent.name=claude-code error.type=REASON_RATE_LIMITED
-    invoke_agent external gen_ai.operation.name=invoke_agent gen_ai.provider.name=external gen_ai.agent.name=external
+    invoke_agent external gen_ai.operation.name=invoke_agent gen_ai.provider.name=external gen_ai.agent.name=external gen_ai.usage.cache_read.input_tokens=300
   REPORT
 `
-	got := c.Tree("gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.agent.name", "gen_ai.request.model", "gen_ai.response.model", "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens",
+	got := c.Tree("gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.agent.name", "gen_ai.request.model", "gen_ai.response.model", "gen_ai.output.type", "gen_ai.response.finish_reasons",
+		"gen_ai.usage.input_tokens", "gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.output_tokens", "gen_ai.usage.reasoning.output_tokens",
 		"relay.cost.usd", "relay.code", "relay.verdict", "error.type")
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
