@@ -96,8 +96,8 @@ func dropRefs(ctx context.Context, root string, runs []string) ([]string, error)
 	return dropped, nil
 }
 
-// RunIDs gives run ids that begin with prefix, for completion; errors give none.
-func (r *Repo) RunIDs(prefix string) []string {
+// RecentRuns are the newest runs, for completion; errors give none.
+func (r *Repo) RecentRuns() []RunLine {
 	root, err := workspace.FindRoot(r.dir)
 	if err != nil {
 		return nil
@@ -114,11 +114,9 @@ func (r *Repo) RunIDs(prefix string) []string {
 	if err != nil {
 		return nil
 	}
-	var ids []string
+	var runs []RunLine
 	for _, m := range metas {
-		if strings.HasPrefix(m.RunID, prefix) {
-			ids = append(ids, m.RunID)
-		}
+		runs = append(runs, runLine(m))
 	}
-	return ids
+	return runs
 }

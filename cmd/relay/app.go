@@ -80,6 +80,9 @@ func run(a *app, args []string) int {
 	defer stop()
 	root := newRootCmd(a)
 	root.SetArgs(args)
+	if completing(args) {
+		completeRest(root)
+	}
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)

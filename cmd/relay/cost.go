@@ -28,6 +28,8 @@ func newCostCmd(a *app, runF func(context.Context, *costOptions) error) *cobra.C
 		GroupID: groupLook,
 		Args:    oneArg(&o.of, "run or cycle"),
 		RunE:    runE(o, runF, runCost),
+
+		ValidArgsFunction: completeRunsAndCycles(a),
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.by, "by", "", "add up by `WHAT`: day, run, provider, model, role, milestone or cycle")

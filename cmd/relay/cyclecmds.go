@@ -241,23 +241,3 @@ func needArg(to *string, name, list string) cobra.PositionalArgs {
 		return one(cmd, args)
 	}
 }
-
-// completeCycles completes short ids of cycles.
-func completeCycles(a *app) cobra.CompletionFunc {
-	return completeWith(a, (*host.Repo).CycleIDs)
-}
-
-// completeServices completes ids of services.
-func completeServices(a *app) cobra.CompletionFunc {
-	return completeWith(a, (*host.Repo).ServiceIDs)
-}
-
-func completeWith(a *app, list func(*host.Repo, string) []string) cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		repo, err := a.open()
-		if err != nil || len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return list(repo, prefix), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-	}
-}

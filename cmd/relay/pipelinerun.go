@@ -35,7 +35,7 @@ func newPipelineRunCmd(a *app, runF func(context.Context, *pipelineRunOptions) e
 	cmd.Flags().StringVar(&o.only, "only", "", "work on this `TASK` alone")
 	cmd.Flags().IntVar(&o.parallel, "parallel", 1, "work on `N` independent tasks at a time, each in a work tree of its own")
 	cmd.Flags().BoolVar(&o.push, "push", false, "push after each task to pipeline.push.remote; never by force")
-	_ = cmd.RegisterFlagCompletionFunc("only", completeTasks(a))
+	_ = cmd.RegisterFlagCompletionFunc("only", completeTasks(a, false))
 	return cmd
 }
 

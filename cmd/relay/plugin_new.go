@@ -35,6 +35,8 @@ func newPluginNewCmd(a *app, runF func(context.Context, *pluginNewOptions) error
 	f.StringVar(&o.host.Lang, "lang", "go", "the `LANGUAGE`: go or python")
 	f.StringVar(&o.host.Module, "module", "", "the Go module's `PATH`, such as github.com/you/relay-plugin-foo")
 	f.StringVar(&o.host.Checkout, "sdk", "", "take the SDK from relay's sources in `FOLDER` (also RELAY_SDK)")
+	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions([]string{"provider", "builder"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions([]string{"go", "python"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 

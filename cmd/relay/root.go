@@ -75,6 +75,7 @@ func addGlobalFlags(a *app, root *cobra.Command) {
 			panic(err)
 		}
 	}
+	_ = root.RegisterFlagCompletionFunc("set", completeSet)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.begin() }
 	root.Flags().BoolVar(new(bool), "version", false, "print the version")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {

@@ -26,7 +26,7 @@ func newSalvageCmd(a *app, runF func(context.Context, *salvageOptions) error) *c
 		GroupID:           groupBack,
 		Args:              oneArg(&o.run, "run id"),
 		RunE:              runE(o, runF, runSalvage),
-		ValidArgsFunction: completeRuns(a),
+		ValidArgsFunction: completeRuns(a, func(r host.RunLine) bool { return r.Salvage != "" }),
 	}
 	cmd.Flags().StringVar(&o.branch, "branch", "", "make branch `NAME` from it")
 	cmd.Flags().StringVar(&o.patch, "patch", "", "write it to `FILE` as a patch; - is stdout")

@@ -27,7 +27,7 @@ func newShowCmd(a *app, runF func(context.Context, *showOptions) error) *cobra.C
 		GroupID:           groupLook,
 		Args:              oneArg(&o.run, "run id"),
 		RunE:              runE(o, runF, runShow),
-		ValidArgsFunction: completeRuns(a),
+		ValidArgsFunction: completeRunsAndCycles(a),
 	}
 	cmd.Flags().BoolVar(&o.diff, "diff", false, "with the change, file by file with the rules it broke, in your pager on a terminal")
 	return cmd
@@ -184,18 +184,4 @@ func workerLine(w *host.Worker) string {
 func failure(w *host.Worker) string {
 	reason := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(w.FailureReason, "REASON_"), "_", " "))
 	return host.Safe(reason) + ": " + host.Safe(shorten(w.FailureDetail, 120))
-}
-
-// completeRuns completes run ids.
-func completeRuns(a *app) cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		repo, err := a.open()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return repo.RunIDs(prefix), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-	}
 }

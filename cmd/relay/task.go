@@ -73,7 +73,7 @@ func newTaskShowCmd(a *app, runF func(context.Context, *taskOptions) error) *cob
 	o := &taskOptions{app: a}
 	return &cobra.Command{
 		Use: "show TASK", Short: "One task in full", Example: "relay task show login",
-		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runF, runTaskShow), ValidArgsFunction: completeTasks(a),
+		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runF, runTaskShow), ValidArgsFunction: completeTasks(a, false),
 	}
 }
 
@@ -204,7 +204,7 @@ func newTaskDepCmd(a *app, runF func(context.Context, *taskDepOptions) error) *c
 			o.args = args
 			return nil
 		},
-		RunE: runE(o, runF, runTaskDep), ValidArgsFunction: completeTasks(a),
+		RunE: runE(o, runF, runTaskDep), ValidArgsFunction: completeTasks(a, true),
 	}
 	cmd.Flags().BoolVar(&o.off, "remove", false, "no longer wait for them")
 	return cmd
@@ -235,7 +235,7 @@ func newTaskEditCmd(a *app, runF func(context.Context, *taskEditOptions) error) 
 	o := &taskEditOptions{taskOptions: taskOptions{app: a}}
 	cmd := &cobra.Command{
 		Use: "edit TASK", Short: "Change fields of a task", Example: "relay task edit login --priority 1 --validate \"go test ./auth/...\"",
-		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runF, runTaskEdit), ValidArgsFunction: completeTasks(a),
+		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runF, runTaskEdit), ValidArgsFunction: completeTasks(a, false),
 	}
 	o.cmd = cmd
 	f := cmd.Flags()
@@ -268,7 +268,7 @@ func newTaskRetryCmd(a *app, runF func(context.Context, *taskOptions) error) *co
 	o := &taskOptions{app: a}
 	return &cobra.Command{
 		Use: "retry TASK", Short: "Make a task pending again", Example: "relay task retry login",
-		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runF, runTaskRetry), ValidArgsFunction: completeTasks(a),
+		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runF, runTaskRetry), ValidArgsFunction: completeTasks(a, false),
 	}
 }
 
@@ -290,7 +290,7 @@ func newTaskSkipCmd(a *app, runF func(context.Context, *taskSkipOptions) error) 
 	o := &taskSkipOptions{taskOptions: taskOptions{app: a}}
 	cmd := &cobra.Command{
 		Use: "skip TASK", Short: "Leave a task out; what waits for it goes on", Example: "relay task skip login --why \"done by hand\"",
-		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runF, runTaskSkip), ValidArgsFunction: completeTasks(a),
+		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runF, runTaskSkip), ValidArgsFunction: completeTasks(a, false),
 	}
 	cmd.Flags().StringVar(&o.why, "why", "", "kept in the task's notes, `TEXT`")
 	return cmd
@@ -330,23 +330,4 @@ func runTaskGraph(ctx context.Context, o *taskGraphOptions) error {
 		return err
 	}
 	return o.app.done(g, func(p *printer) { p.write(g.Text) })
-}
-
-// completeTasks completes task ids.
-func completeTasks(a *app) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		repo, err := a.open()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		res, err := repo.Tasks(cmd.Context())
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		var ids []string
-		for _, t := range res.Tasks {
-			ids = append(ids, t.ID+"\t"+shorten(host.Safe(t.Title), 40))
-		}
-		return ids, cobra.ShellCompDirectiveNoFileComp
-	}
 }

@@ -98,7 +98,7 @@ func newTaskAnswerCmd(a *app, runF func(context.Context, *taskAnswerOptions) err
 			o.id, o.args = args[0], args[1:]
 			return nil
 		},
-		RunE: runE(o, runF, runTaskAnswer), ValidArgsFunction: completeTasks(a),
+		RunE: runE(o, runF, runTaskAnswer), ValidArgsFunction: completeTasks(a, false),
 	}
 }
 

@@ -24,7 +24,7 @@ func newUndoCmd(a *app, runF func(context.Context, *undoOptions) error) *cobra.C
 		GroupID:           groupBack,
 		Args:              oneArg(&o.run, "run id"),
 		RunE:              runE(o, runF, runUndo),
-		ValidArgsFunction: completeRuns(a),
+		ValidArgsFunction: completeRuns(a, func(r host.RunLine) bool { return r.Commit != "" && r.Workflow != "undo" }),
 	}
 }
 
