@@ -86,7 +86,7 @@ func (r *run) sayBlocked(b *report.Blocked) {
 		}
 	}
 	if raw, err := report.EncodeBlocked(b); err == nil && ws.Ensure() == nil {
-		_ = r.writeFile(ws.Blocked(), raw) // the outcome says it as well
+		_ = workspace.WriteFile(ws.Blocked(), raw) // the outcome says it as well
 		r.leaveReport(ws)
 	}
 }
@@ -102,7 +102,7 @@ func (r *run) leaveReport(ws *workspace.Workspace) {
 		return
 	}
 	defer held.Release()
-	if raw, err := report.Encode(r.rep); err != nil || r.writeFile(ws.Report(), raw) != nil {
+	if raw, err := report.Encode(r.rep); err != nil || workspace.WriteFile(ws.Report(), raw) != nil {
 		return // the outcome says it as well
 	}
 	render := config.RenderReportMD{Enabled: true, MaxChars: 6000}
@@ -185,7 +185,7 @@ func (r *run) write(out *Outcome) error {
 	problems = append(problems, together( // each waits for the disk
 		func() error {
 			defer journal.Reached("tick.reported")
-			return r.writeFile(r.ws.Report(), raw)
+			return workspace.WriteFile(r.ws.Report(), raw)
 		},
 		func() error {
 			if r.book == nil {
@@ -235,7 +235,7 @@ func (r *run) writeBlocked(b *report.Blocked) error {
 	if err != nil {
 		return err
 	}
-	return r.writeFile(r.ws.Blocked(), raw)
+	return workspace.WriteFile(r.ws.Blocked(), raw)
 }
 
 func (r *run) ledgerLines() {

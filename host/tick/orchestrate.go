@@ -45,7 +45,7 @@ func (r *run) propose(ctx context.Context) error {
 		return err
 	}
 	r.leave(t.TaskID + ": " + t.Intent)
-	return r.writeFile(r.ws.Task(), r.taskJSON)
+	return workspace.WriteFile(r.ws.Task(), r.taskJSON)
 }
 
 // builders are the names and aliases that a task's builder.mode may have.

@@ -8,6 +8,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -111,11 +112,11 @@ func (r *run) writeCrash(store *history.Store, rep *report.Report, m history.Met
 	if err := run.Finish(m, raw, md); err != nil {
 		return err
 	}
-	if err := r.writeFile(r.ws.Report(), raw); err != nil {
+	if err := workspace.WriteFile(r.ws.Report(), raw); err != nil {
 		return err
 	}
 	if r.cfg.Runner.RenderReportMD.Enabled {
-		return r.writeFile(r.ws.ReportMD(), md)
+		return workspace.WriteFile(r.ws.ReportMD(), md)
 	}
 	return nil
 }

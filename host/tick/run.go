@@ -181,11 +181,6 @@ func internal(err error) error {
 	return fault.Internal(err)
 }
 
-// writeFile writes one file of the workspace; a failure is the run's own.
-func (r *run) writeFile(path string, b []byte) error {
-	return workspace.WriteFile(path, b)
-}
-
 // remove takes away a file that no longer holds.
 func remove(path string) {
 	if fi, err := os.Lstat(path); err == nil && fi.Mode().IsRegular() {

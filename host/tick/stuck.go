@@ -10,6 +10,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/strictjson"
+	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/verify"
 )
@@ -65,7 +66,7 @@ func (r *run) writeStops(all []stop) error {
 	if err != nil {
 		return internal(err)
 	}
-	return r.writeFile(r.ws.Stuck(), append(raw, '\n'))
+	return workspace.WriteFile(r.ws.Stuck(), append(raw, '\n'))
 }
 
 // refuseRepeat ends a tick whose task is a repeat, before anything is built. done

@@ -3,16 +3,12 @@ package report
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"reflect"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/schemas"
@@ -37,11 +33,6 @@ type Blocked struct {
 	What          string     `json:"what"`
 	Why           string     `json:"why"`
 	Remediation   string     `json:"remediation"` // starts with the command to type in backticks
-}
-
-// BlockedBy makes BLOCKED.json of the fault that blocked.
-func BlockedBy(f *fault.Fault, runID string, at time.Time) *Blocked {
-	return &Blocked{RunID: runID, At: at.UTC().Format(time.RFC3339), Code: f.Code, What: f.What, Why: f.Why, Remediation: f.Fix}
 }
 
 // Fit gives the report as REPORT.json will hold it: texts and lists clipped to the
@@ -166,53 +157,6 @@ func decode(b []byte, schema string, v any) error {
 	return json.Unmarshal(b, v)
 }
 
-// Written are the bytes of a report as they lie in the workspace, for the history.
-type Written struct {
-	JSON []byte
-	MD   []byte // nil when it was not wanted
-	// MDErr is why REPORT.md could not be written. It changes nothing else: the
-	// truth is REPORT.json.
-	MDErr error
-}
-
-// Write writes REPORT.json and, when maxChars is over 0, REPORT.md rendered from
-// the same. When REPORT.json can't be written, the attempt is made to
-// leave a BLOCKED.json that says so.
-func Write(ws *workspace.Workspace, r *Report, maxChars int) (Written, error) {
-	b, err := Encode(r)
-	if err != nil {
-		return Written{}, fault.Internal(err)
-	}
-	if err := workspace.WriteFile(ws.Report(), b); err != nil {
-		f := fault.Internal(err)
-		_ = WriteBlocked(ws, BlockedBy(f, r.RunID, r.EndedAt)) // best effort: the same disk may refuse it
-		return Written{}, f
-	}
-	w := Written{JSON: b}
-	if maxChars > 0 {
-		w.MD = Render(r, maxChars)
-		w.MDErr = workspace.WriteFile(ws.ReportMD(), w.MD)
-	}
-	return w, nil
-}
-
-// WriteBlocked writes BLOCKED.json.
-func WriteBlocked(ws *workspace.Workspace, b *Blocked) error {
-	out, err := EncodeBlocked(b)
-	if err != nil {
-		return fault.Internal(err)
-	}
-	return workspace.WriteFile(ws.Blocked(), out)
-}
-
-// ClearBlocked removes BLOCKED.json once what it says no longer holds.
-func ClearBlocked(ws *workspace.Workspace) error {
-	if err := os.Remove(ws.Blocked()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
 // Read reads REPORT.json of the workspace; absence is fs.ErrNotExist.
 func Read(ws *workspace.Workspace) (*Report, error) {
 	b, err := workspace.ReadFile(ws.Report(), workspace.MaxRunnerFile)
@@ -224,17 +168,4 @@ func Read(ws *workspace.Workspace) (*Report, error) {
 		return nil, workspace.Unreadable(ws.Report(), err)
 	}
 	return r, nil
-}
-
-// ReadBlocked reads BLOCKED.json of the workspace; absence is fs.ErrNotExist.
-func ReadBlocked(ws *workspace.Workspace) (*Blocked, error) {
-	b, err := workspace.ReadFile(ws.Blocked(), workspace.MaxRunnerFile)
-	if err != nil {
-		return nil, err
-	}
-	v, err := DecodeBlocked(b)
-	if err != nil {
-		return nil, workspace.Unreadable(ws.Blocked(), err)
-	}
-	return v, nil
 }
