@@ -24,8 +24,6 @@ import (
 type (
 	// DigestItem is something to know, with the command that deals with it.
 	DigestItem = digest.Item
-	// DigestRun is one run of a digest.
-	DigestRun = digest.Run
 )
 
 // DigestResult is what happened in a span of time.

@@ -30,12 +30,6 @@ const (
 	PipelineTasks    = "pipeline_tasks"
 )
 
-// Names gives all of them.
-func Names() []string {
-	return []string{Task, BuilderResult, Report, State, Config, Blocked, TaskList,
-		PipelinePlan, PipelineReview, PipelineCleanup, PipelineCriteria, PipelineTasks}
-}
-
 //go:embed *.schema.json
 var files embed.FS
 

@@ -272,17 +272,3 @@ func Branch(ctx context.Context, git *judge.Git, runID, branch string) error {
 	}
 	return nil
 }
-
-// Forget removes what was kept of runs; those of which nothing is kept are passed over.
-func Forget(ctx context.Context, git *judge.Git, runIDs []string) (refs []string, err error) {
-	for _, id := range runIDs {
-		if Kept(ctx, git, id) == "" {
-			continue
-		}
-		if _, err := git.Write(ctx, nil, nil, "update-ref", "-d", refName(id)); err != nil {
-			return refs, err
-		}
-		refs = append(refs, refName(id))
-	}
-	return refs, nil
-}

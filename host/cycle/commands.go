@@ -167,15 +167,6 @@ type Preview struct {
 	Marks    map[string]int
 }
 
-// Look shows what continue would run, and decides nothing.
-func Look(ctx context.Context, e *Env, uuid string) (*Preview, error) {
-	c, _, err := e.at(ctx, uuid, AwaitingReview, "continue")
-	if err != nil {
-		return nil, err
-	}
-	return c.preview()
-}
-
 func (c *Cycle) preview() (*Preview, error) {
 	text, d, err := c.planText()
 	if err != nil {

@@ -32,7 +32,6 @@ var commands = map[string]func(ctx context.Context, w *world, id string) error{
 		_, err := ReviewPlan(ctx, w.env(), id, func(string) error { return nil })
 		return err
 	},
-	"look": func(ctx context.Context, w *world, id string) error { _, err := Look(ctx, w.env(), id); return err },
 	"continue": func(ctx context.Context, w *world, id string) error {
 		_, err := Continue(ctx, w.env(), id, nil)
 		return err

@@ -21,9 +21,6 @@ func newWorkspace(t *testing.T) *workspace.Workspace {
 	if err == nil {
 		err = ws.Ensure()
 	}
-	if err == nil {
-		err = ledger.Init(ws)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,8 +95,6 @@ func TestTickOnDisk(t *testing.T) {
 	if s, err := Read(ws); err != nil || s.MilestoneID != nil || s.Budgets != (Counters{}) {
 		t.Fatalf("%+v %v", s, err)
 	}
-	must(t, Init(ws))
-	must(t, Init(ws))
 	l := open(t, ws, caps(10, 0))
 	must(t, l.Tick("run-1"))
 	r := reserve(t, l, "c1", RoleOrchestrator, 0)
@@ -368,7 +366,7 @@ func TestAnswers(t *testing.T) {
 
 func TestBadState(t *testing.T) {
 	ws := newWS(t)
-	must(t, Init(ws))
+	must(t, writeState(ws, &State{}))
 	good, _ := os.ReadFile(ws.State())
 	for name, text := range map[string]string{
 		"empty": "", "cut": string(good[:len(good)/2]), "list": "[]", "null": "null", "garbage": "\x00\x01",

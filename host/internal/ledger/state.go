@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"time"
 
 	"github.com/paxiom/relay/host/internal/strictjson"
@@ -104,14 +103,6 @@ func Read(ws *workspace.Workspace) (*State, error) {
 		return nil, workspace.Unreadable(ws.State(), err)
 	}
 	return s, nil
-}
-
-// Init writes a fresh STATE.json where there is none.
-func Init(ws *workspace.Workspace) error {
-	if _, err := os.Lstat(ws.State()); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return writeState(ws, &State{})
 }
 
 func writeState(ws *workspace.Workspace, s *State) error {
