@@ -125,7 +125,7 @@ func recoverApply(ctx context.Context, env Env, run *journal.Run, log *journal.L
 	switch {
 	case p.Commit != "" && head == p.Commit && branch == p.Branch:
 		r.Did, r.Landed, r.Commit = "finished the commit", true, p.Commit
-		return l.settleCommitted(ctx, a, r)
+		return l.settleCommitted(ctx, a)
 	case head == p.Base && branch == p.Branch:
 		return l.redo(ctx, a, force, r)
 	case p.Commit != "" && l.isAncestor(ctx, p.Commit):
@@ -136,7 +136,7 @@ func recoverApply(ctx context.Context, env Env, run *journal.Run, log *journal.L
 }
 
 // settleCommitted does what is left after the branch has moved.
-func (l *lander) settleCommitted(ctx context.Context, a *applier, r *Recovery) error {
+func (l *lander) settleCommitted(ctx context.Context, a *applier) error {
 	if err := a.clean(); err != nil {
 		return err
 	}

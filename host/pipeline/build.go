@@ -38,7 +38,7 @@ type building struct {
 
 // build lets a builder work until it says that it is done. One that was ended at its cap,
 // or left something open, is followed by a fresh process that is told how git stands.
-func (a *attempt) build(f durable.Flow, b building) (Session, error) {
+func (a *attempt) build(f durable.Flow, b building) error {
 	most := a.p.env.Config.Pipeline.MaxResumeAttempts
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s-%d-%d", b.role, b.round, n)
@@ -50,15 +50,15 @@ func (a *attempt) build(f durable.Flow, b building) (Session, error) {
 			a.trail.Judged = &s.Judged
 		}
 		if err != nil {
-			return s, err
+			return err
 		}
 		a.deal(s)
 		a.leave(sessionLine(s))
 		if s.End == endDone {
-			return s, nil
+			return nil
 		}
 		if n > most {
-			return s, a.giveUp(f, a.tooLong(b, s, most))
+			return a.giveUp(f, a.tooLong(b, s, most))
 		}
 	}
 }

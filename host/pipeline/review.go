@@ -153,7 +153,7 @@ func (a *attempt) cleanup(f durable.Flow, round int, failed Check) error {
 	if limit <= 0 {
 		limit = time.Duration(cfg.Cleanup.SessionMinutes) * time.Minute
 	}
-	_, err := a.build(f, building{role: roleCleanup, round: round, limit: limit, schema: schemas.Bytes(schemas.PipelineCleanup),
+	err := a.build(f, building{role: roleCleanup, round: round, limit: limit, schema: schemas.Bytes(schemas.PipelineCleanup),
 		words: func(r *prompts.Resume) (string, string, error) {
 			o, err := a.override(roleCleanup)
 			if err != nil {

@@ -190,7 +190,7 @@ func (a *attempt) planText() (string, error) {
 // code has the plan carried out.
 func (a *attempt) code(f durable.Flow) error {
 	cfg := a.p.env.Config.Pipeline
-	_, err := a.build(f, building{role: roleCode, round: 1, limit: time.Duration(cfg.Code.SessionMinutes) * time.Minute, schema: schemas.Bytes(schemas.BuilderResult),
+	return a.build(f, building{role: roleCode, round: 1, limit: time.Duration(cfg.Code.SessionMinutes) * time.Minute, schema: schemas.Bytes(schemas.BuilderResult),
 		words: func(r *prompts.Resume) (string, string, error) {
 			o, err := a.override(roleCode)
 			if err != nil {
@@ -203,15 +203,10 @@ func (a *attempt) code(f durable.Flow) error {
 			return prompts.Code(prompts.CodeData{Task: a.told(), Plan: plan, Resume: r, ResultSchema: schemas.Bytes(schemas.BuilderResult), Override: o})
 		},
 		read: func(raw []byte, s *Session) (string, error) { // what it says is shown, and decides nothing
-			var said struct {
-				Summary string `json:"summary"`
-			}
-			if tree, err := strictjson.Decode(raw, 256<<10); err == nil {
-				if m, ok := tree.(map[string]any); ok {
-					said.Summary, _ = m["summary"].(string)
-				}
-			}
-			s.Summary = clip(said.Summary, 1000)
+			tree, _ := strictjson.Decode(raw, 256<<10)
+			said, _ := tree.(map[string]any)
+			summary, _ := said["summary"].(string)
+			s.Summary = clip(summary, 1000)
 			return "", nil
 		},
 		left: func() string {
@@ -220,7 +215,6 @@ func (a *attempt) code(f durable.Flow) error {
 			}
 			return "every file of the plan is changed; compare them with it"
 		}})
-	return err
 }
 
 func hashOf(b []byte) string {

@@ -1,7 +1,6 @@
 package tick
 
 import (
-	"context"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -19,8 +18,8 @@ import (
 )
 
 // finish is the last state: the box goes, the report is written, the lock is given
-// back. verdict is nil for success. It works also when the context has ended.
-func (r *run) finish(ctx context.Context, verdict error) (*Outcome, error) {
+// back. verdict is nil for success. It has no context: it is done also when that has ended.
+func (r *run) finish(verdict error) (*Outcome, error) {
 	r.left(broken(verdict), verdict != nil)
 	r.decide(verdict)
 	r.describeNetwork()

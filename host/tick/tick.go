@@ -94,7 +94,7 @@ func Run(ctx context.Context, env *Env, o Options) (*Outcome, error) {
 	if err == nil {
 		err = r.work(ctx)
 	}
-	out, err := r.finish(ctx, err)
+	out, err := r.finish(err)
 	out.Report = report.Fit(r.rep) // as REPORT.json has it
 	r.observe(progress.Event{Kind: progress.Ended, Code: r.rep.Code})
 	return out, err

@@ -290,7 +290,7 @@ func (s *Session) exitsWhen(way string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", way, err)
 	}
-	_, _ = p.waitExit(limit + ruleLimits.slack + time.Second - time.Since(start))
+	p.waitExit(limit + ruleLimits.slack + time.Second - time.Since(start))
 	if err := over("the exit when "+way, time.Since(start), limit, ruleLimits.slack); err != nil {
 		return err
 	}

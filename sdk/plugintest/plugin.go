@@ -249,14 +249,11 @@ func end(s string) string {
 	return s
 }
 
-// waitExit says how long the process took to exit, or false.
-func (p *instance) waitExit(limit time.Duration) (time.Duration, bool) {
-	start := time.Now()
+// waitExit gives the process so long to exit.
+func (p *instance) waitExit(limit time.Duration) {
 	select {
 	case <-p.exited:
-		return time.Since(start), true
 	case <-time.After(limit):
-		return time.Since(start), false
 	}
 }
 
@@ -284,7 +281,7 @@ func (p *instance) stop() {
 	}
 	if p.cmd != nil && p.exited != nil {
 		_ = p.stdin.Close()
-		_, _ = p.waitExit(500 * time.Millisecond)
+		p.waitExit(500 * time.Millisecond)
 		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
 		proctree.KillAll(p.marker, p.cmd.Process.Pid)
 		<-p.exited

@@ -252,7 +252,7 @@ func (s *Session) closeDuringCall(e *callEvidence, c Case, after time.Duration) 
 		return err
 	}
 	<-closed
-	_, _ = made.p.waitExit(ruleLimits.close + ruleLimits.slack + time.Second)
+	made.p.waitExit(ruleLimits.close + ruleLimits.slack + time.Second)
 	e.closed = time.Since(at)
 	made.p.stop()
 	return nil

@@ -85,7 +85,7 @@ func testCommand(v any) string {
 	if len(list) == 0 {
 		return "is an empty list; leave the key out to run nothing"
 	}
-	if s, _ := list[0].text(); s == "" || strings.HasPrefix(s, "-") {
+	if s := list[0].text(); s == "" || strings.HasPrefix(s, "-") {
 		return "has no program as its first entry"
 	}
 	return ""

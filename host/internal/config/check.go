@@ -252,7 +252,7 @@ func templateID(v any) string {
 func uniqueIDs(v any) string {
 	seen := map[string]int{}
 	for i, t := range v.([]*node) {
-		id, _ := t.lookup("id").text()
+		id := t.lookup("id").text()
 		if first, twice := seen[id]; twice {
 			return fmt.Sprintf("[%d] and [%d] have the same id %s", first, i, clipQuote(id))
 		}
@@ -281,7 +281,7 @@ func placeholders(t *node) string {
 	}
 	args, _ := t.lookup("args").list()
 	for _, a := range args {
-		s, _ := a.text()
+		s := a.text()
 		for _, m := range placeholder.FindAllStringSubmatch(s, -1) {
 			if _, known := params[m[1]]; !known {
 				return "uses " + clipQuote(m[0]) + ", which params does not declare"
@@ -304,26 +304,27 @@ func placeholders(t *node) string {
 }
 
 func shellString(t *node, args []*node) bool {
-	cmd, _ := t.lookup("cmd").text()
+	cmd := t.lookup("cmd").text()
 	switch path.Base(cmd) {
 	case "sh", "bash", "dash", "zsh", "ksh", "fish", "pwsh", "powershell", "cmd", "cmd.exe":
 	default:
 		return false
 	}
 	for _, a := range args {
-		if s, _ := a.text(); strings.HasPrefix(s, "-") && strings.Contains(s, "c") || strings.EqualFold(s, "/c") {
+		if s := a.text(); strings.HasPrefix(s, "-") && strings.Contains(s, "c") || strings.EqualFold(s, "/c") {
 			return true
 		}
 	}
 	return false
 }
 
-func (n *node) text() (string, bool) {
+// text is a node's text, "" where there is none.
+func (n *node) text() string {
 	if n == nil {
-		return "", false
+		return ""
 	}
-	s, ok := n.v.(string)
-	return s, ok
+	s, _ := n.v.(string)
+	return s
 }
 
 func (n *node) list() ([]*node, bool) {

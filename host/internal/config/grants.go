@@ -64,7 +64,7 @@ func (l *Loaded) Grants() []Grant {
 	}
 	templates, _ := l.repo.lookup("verification", "templates").list()
 	for i, t := range templates {
-		id, _ := t.lookup("id").text()
+		id := t.lookup("id").text()
 		add(t, fmt.Sprintf("verification.templates[%d]", i), "is a program that is run to check a change (id "+id+")")
 	}
 	return out

@@ -163,8 +163,8 @@ func OfUser(o Options) (own Own, err error) {
 	if err != nil || user == nil {
 		return own, err
 	}
-	own.Provider, _ = user.lookup("orchestrator", "provider").text()
-	own.Builder, _ = user.lookup("builder", "default_mode").text()
+	own.Provider = user.lookup("orchestrator", "provider").text()
+	own.Builder = user.lookup("builder", "default_mode").text()
 	own.Models = user.lookup("models") != nil
 	return own, nil
 }

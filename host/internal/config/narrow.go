@@ -69,12 +69,12 @@ func looser(how narrowing, asked, own *node) bool {
 	case users:
 		return asked.v != own.v
 	case notWeak:
-		a, _ := asked.text()
-		o, _ := own.text()
+		a := asked.text()
+		o := own.text()
 		return strength[a] < strength[o]
 	case notOpen:
-		a, _ := asked.text()
-		o, _ := own.text()
+		a := asked.text()
+		o := own.text()
 		return openness[a] > openness[o] || o == "auto" && a != "none"
 	case within:
 		return len(beyond(asked, own)) > 0

@@ -183,22 +183,20 @@ func tomlLines(b []byte) map[string]int {
 	var p unstable.Parser
 	p.Reset(b)
 	prefix := ""
-	join := func(base string, it unstable.Iterator) (string, int) {
-		line := 0
+	join := func(base string, it unstable.Iterator) string {
 		for it.Next() {
 			k := it.Node()
-			line = p.Shape(k.Raw).Start.Line
 			base += "\x00" + string(k.Data)
 			if _, there := lines[base]; !there {
-				lines[base] = line
+				lines[base] = p.Shape(k.Raw).Start.Line
 			}
 		}
-		return base, line
+		return base
 	}
 	for p.NextExpression() {
 		switch e := p.Expression(); e.Kind {
 		case unstable.Table, unstable.ArrayTable:
-			prefix, _ = join("", e.Key())
+			prefix = join("", e.Key())
 		case unstable.KeyValue:
 			join(prefix, e.Key())
 		}

@@ -10,7 +10,7 @@ import (
 // rules checks what concerns several keys or several layers, and fills in what
 // depends on them.
 func (l *Loaded) rules() error {
-	ws, _ := l.tree.lookup("workspace_dir").text()
+	ws := l.tree.lookup("workspace_dir").text()
 	l.tree = withWorkspace(l.tree, ws)
 	l.modelNames()
 	if err := l.workspaceRules(ws); err != nil {
@@ -21,7 +21,7 @@ func (l *Loaded) rules() error {
 	}
 	mode := l.tree.lookup("builder", "default_mode")
 	patch := l.tree.lookup("builder", "allow_patch_mode")
-	switch name, _ := mode.text(); {
+	switch name := mode.text(); {
 	case (name == "external" || name == "cursor") && l.tree.lookup("builder", "external") == nil && l.tree.lookup("builder", "cursor") == nil:
 		return l.refuse(mode, "builder.default_mode", "is "+name+", but there is no section builder."+name+" with a command")
 	case name == "patch" && patch.v == false:
@@ -42,7 +42,7 @@ func (l *Loaded) modelNames() {
 		{[]string{"orchestrator", "provider"}, []string{"claude", "anthropic", "replay"}, []string{"orchestrator_model", "orchestrator_fallback_model"}},
 		{[]string{"builder", "default_mode"}, []string{"claude-code", "claude_code"}, []string{"builder_model", "builder_fallback_model"}},
 	} {
-		if name, _ := l.tree.lookup(role.who...).text(); slices.Contains(role.names, name) {
+		if name := l.tree.lookup(role.who...).text(); slices.Contains(role.names, name) {
 			continue
 		}
 		for _, key := range role.keys {
@@ -66,7 +66,7 @@ func (l *Loaded) workspaceRules(ws string) error {
 		}
 	}
 	n := l.tree.lookup("runner", "crash_cleanup", "delete_tmp_glob")
-	if text, _ := n.text(); workspace.ValidTmpGlob(ws, text) != nil {
+	if text := n.text(); workspace.ValidTmpGlob(ws, text) != nil {
 		return l.refuse(n, "runner.crash_cleanup.delete_tmp_glob", clipQuote(text)+" is refused: "+workspace.ValidTmpGlob(ws, text).Error())
 	}
 	return nil

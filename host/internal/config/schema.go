@@ -10,12 +10,12 @@ import (
 // JSONSchema is the published schema of the configuration file, made from the
 // table. The copy in schemas/ is kept fresh by a test.
 func JSONSchema() []byte {
-	return published(object(specs, ""), "config", "relay configuration")
+	return published(object(specs), "config", "relay configuration")
 }
 
 // ServiceJSONSchema is the published schema of a service file.
 func ServiceJSONSchema() []byte {
-	return published(object(serviceSpecs, ""), "service", "relay service")
+	return published(object(serviceSpecs), "service", "relay service")
 }
 
 func published(s map[string]any, name, title string) []byte {
@@ -32,7 +32,7 @@ func published(s map[string]any, name, title string) []byte {
 	return b.Bytes()
 }
 
-func object(s *spec, doc string) map[string]any {
+func object(s *spec) map[string]any {
 	props, required := map[string]any{}, []string{}
 	for _, name := range s.order {
 		child := s.children[name]
@@ -42,13 +42,10 @@ func object(s *spec, doc string) map[string]any {
 				required = append(required, name)
 			}
 		} else {
-			props[name] = object(child, "")
+			props[name] = object(child)
 		}
 	}
 	out := map[string]any{"type": "object", "additionalProperties": false, "properties": props}
-	if doc != "" {
-		out["description"] = doc
-	}
 	if len(required) > 0 {
 		out["required"] = required
 	}
@@ -79,13 +76,13 @@ func (s *spec) schema() map[string]any {
 	case kCommand:
 		out["type"], out["items"] = []string{"string", "array"}, map[string]any{"type": "string"}
 	case kObjects:
-		out["type"], out["items"], out["maxItems"] = "array", object(s.each, ""), limit(k)
+		out["type"], out["items"], out["maxItems"] = "array", object(s.each), limit(k)
 	case kMap:
 		out["type"] = "object"
 		if s.each.key != nil {
 			out["additionalProperties"] = s.each.schema()
 		} else {
-			out["additionalProperties"] = object(s.each, "")
+			out["additionalProperties"] = object(s.each)
 		}
 	case kAny:
 		out["type"] = "object"
