@@ -292,12 +292,13 @@ func TestGitCheckIgnore(t *testing.T) {
 	t.Parallel()
 	inner := repo(t, `echo '*.tmp' > .gitignore; git add -A; git commit -qm i`)
 	top := repo(t, "git -c protocol.file.allow=always submodule add -q "+inner+" sub && git commit -qm sub",
-		`echo x > kept.log; git add -f kept.log; git commit -qm kept; mkdir real; ln -s real link; git init -q stray; echo 'hid/' >> .gitignore; git init -q hid/repo`)
+		`echo x > kept.log; git add -f kept.log; git commit -qm kept; mkdir real; ln -s real link; git init -q stray; echo 'hid/' >> .gitignore; git init -q hid/repo; echo '/venv' >> .gitignore; ln -s real venv`)
 	ask := map[string]bool{
 		"x.log": true, "a.txt": false, "new.txt": false, "deep/down/x.log": true, ":(top)x.log": true, ":x": false, "-x.log": true,
 		"new\nline.log": false, "\xff.log": true, // a line break: refused in any case
 		"kept.log":      false, // tracked: not ignored
 		"link/x.log":    false, // behind a link: git would refuse the whole question
+		"venv/bin/x":    true,  // behind one that is ignored
 		"sub/x.tmp":     true,  // the submodule's own rules
 		"sub/x.log":     false,
 		"stray/x.log":   false, // a repository of its own, without rules

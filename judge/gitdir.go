@@ -61,6 +61,9 @@ func classifyGit(c *Change, branch string) gitEffect {
 		}
 	}
 	first, rest, _ := strings.Cut(p, "/")
+	if (first == "refs" || first == "HEAD" || first == "packed-refs") && sameAgain(c) {
+		return gitNoise
+	}
 	switch first {
 	case "index":
 		return noiseIf(rest == "" && rewritten(c))
@@ -121,6 +124,12 @@ func (j *trial) nested(c *Change) bool {
 // rewritten tells whether a file still is a file.
 func rewritten(c *Change) bool {
 	return (c.Kind == Modified || c.Kind == ModeOnly) && c.NewMode.IsRegular() && c.OldMode&fs.ModeType == 0
+}
+
+// sameAgain tells whether git wrote what a file held before, as after a commit that was
+// taken back: the permissions are then what umask and core.sharedRepository make them.
+func sameAgain(c *Change) bool {
+	return c.Kind == ModeOnly && rewritten(c) && c.NewMode&special == 0 && c.NewMode&0o600 == 0o600
 }
 
 func noiseIf(ok bool) gitEffect {

@@ -10,6 +10,9 @@ func TestJudgeGitDir(t *testing.T) {
 	gone := func(path string) Change {
 		return with(path, func(c *Change) { c.Kind, c.NewMode = Deleted, 0 })
 	}
+	mode := func(path string, to fs.FileMode) Change {
+		return with(path, func(c *Change) { c.Kind, c.NewMode = ModeOnly, to })
+	}
 	tests := []struct {
 		name   string
 		change Change
@@ -36,6 +39,14 @@ func TestJudgeGitDir(t *testing.T) {
 
 		{"commit", edited("refs/heads/main"), gitCommitted},
 		{"commit on a packed branch", added("refs/heads/main"), gitCommitted},
+
+		{"commit taken back", mode("refs/heads/main", 0o664), gitNoise},
+		{"tag made again", mode("refs/tags/v1", 0o600), gitNoise},
+		{"detached and back", mode("HEAD", 0o664), gitNoise},
+		{"refs packed again", mode("packed-refs", 0o664), gitNoise},
+		{"branch shut", mode("refs/heads/main", 0o444), gitMoved},
+		{"HEAD unreadable", mode("HEAD", 0), gitMoved},
+		{"hook made executable", mode("hooks/pre-commit", 0o755), gitTampered},
 
 		{"branch deleted", gone("refs/heads/main"), gitMoved},
 		{"branch locked", added("refs/heads/main.lock"), gitMoved},

@@ -13,7 +13,8 @@ import (
 // paths are never ignored. The paths need not exist.
 //
 // Git refuses the whole question when one path lies behind a symbolic link or in a
-// submodule. The former can't be ignored; the latter are asked of the submodule.
+// submodule. The former are ignored with the link, which they took the place of; the
+// latter are asked of the submodule.
 func (g *Git) CheckIgnore(ctx context.Context, paths []string) (map[string]bool, error) {
 	if len(paths) == 0 {
 		return map[string]bool{}, nil
@@ -25,27 +26,34 @@ func (g *Git) CheckIgnore(ctx context.Context, paths []string) (map[string]bool,
 // while they are found. paths is called once, by another goroutine, and may wait.
 func (g *Git) CheckIgnoreLater(ctx context.Context, paths func() []string) (map[string]bool, error) {
 	ignored := make(map[string]bool)
-	nested := make(map[string][]string)
+	beyond := map[dirKind]map[string][]string{dirLink: {}, dirRepository: {}} // by what is in the way
 	ask := func() []string {
 		var ask []string
 		kinds := make(map[string]dirKind)
 		for _, path := range paths() {
-			switch repo, kind := g.boundary(path, kinds); kind {
-			case dirPlain:
+			dir, kind := g.boundary(path, kinds)
+			if kind == dirPlain {
 				ask = append(ask, path)
-			case dirRepository:
-				if nested[repo] == nil {
-					ask = append(ask, repo)
-				}
-				nested[repo] = append(nested[repo], path)
+				continue
 			}
+			if beyond[kind][dir] == nil {
+				ask = append(ask, dir)
+			}
+			beyond[kind][dir] = append(beyond[kind][dir], path)
 		}
 		return ask
 	}
 	if err := g.match(ctx, ask, ignored); err != nil {
 		return nil, err
 	}
-	for repo, inside := range nested {
+	for link, behind := range beyond[dirLink] {
+		for _, path := range behind {
+			if ignored[link] {
+				ignored[path] = true
+			}
+		}
+	}
+	for repo, inside := range beyond[dirRepository] {
 		if err := g.checkNested(ctx, repo, inside, ignored); err != nil {
 			return nil, err
 		}

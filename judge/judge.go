@@ -124,7 +124,7 @@ func (j *trial) object(c *Change) bool {
 	case !c.NewMode.IsDir() && c.Nlink > 1 && !(c.Ignored && !j.inside(c.Path)):
 		// Compilers link inside their ignored output; such files are thrown away.
 		why = "is a hard link to another file"
-	case c.NewMode.Type() == fs.ModeSymlink && !(c.Ignored && !j.inside(c.Path) && c.Kind == Added):
+	case isLink(c.NewMode) && !(c.Ignored && !j.inside(c.Path) && discardable(c)):
 		why = j.link(c)
 	case !c.NewMode.IsRegular() && !c.NewMode.IsDir() && c.NewMode.Type() != fs.ModeSymlink:
 		why = "is a special file"
@@ -177,17 +177,20 @@ func climbsLate(target string) bool {
 }
 
 // discardable tells whether an ignored change may be dropped without a word: what
-// tools leave in their caches and build folders.
+// tools leave in their caches and build folders, remake there and clear away. A link in
+// the place of what was there, and was none, is not of that kind.
 func discardable(c *Change) bool {
 	switch c.Kind {
 	case Deleted:
-		return c.OldMode.IsRegular() || c.OldMode.IsDir()
+		return c.OldMode.IsRegular() || c.OldMode.IsDir() || isLink(c.OldMode)
 	case Added:
-		return c.NewMode.IsRegular() || c.NewMode.IsDir() || c.NewMode.Type() == fs.ModeSymlink
+		return c.NewMode.IsRegular() || c.NewMode.IsDir() || isLink(c.NewMode)
 	default:
-		return c.NewMode.IsRegular() || c.NewMode.IsDir()
+		return c.NewMode.IsRegular() || c.NewMode.IsDir() || isLink(c.NewMode) && isLink(c.OldMode)
 	}
 }
+
+func isLink(m fs.FileMode) bool { return m.Type() == fs.ModeSymlink }
 
 // folder tells whether the change is only that a folder came or went, or that one in
 // the allowed set has other permissions. Git holds neither, so it is undone with the

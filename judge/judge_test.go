@@ -129,6 +129,17 @@ func TestJudge(t *testing.T) {
 		{name: "link through a name and back", changes: []Change{linked("src/l", "ext/../b.txt")}, policy: law(), want: StopForbidden, rule: `".." after a name`, kept: 1},
 		{name: "link with a hostile target", changes: []Change{linked("src/l", "b\x1b.txt")}, policy: law(), want: StopForbidden, rule: "target contains", kept: 1},
 		{name: "ignored file becomes a link", changes: []Change{ignored(linked("out/x", "/etc"))}, policy: law(), want: StopForbidden, kept: 1},
+		{name: "ignored link made anew", changes: []Change{ignored(with("out/x", func(c *Change) {
+			*c = linked("out/x", "/etc")
+			c.OldMode = fs.ModeSymlink | 0o777
+		}))}, policy: law(), want: Success, scratch: 1},
+		{name: "link in scope made anew", changes: []Change{ignored(with("src/x", func(c *Change) {
+			*c = linked("src/x", "/etc")
+			c.OldMode = fs.ModeSymlink | 0o777
+		}))}, policy: law(), want: StopForbidden, kept: 1},
+		{name: "ignored links cleared away", changes: []Change{ignored(with("out/x", func(c *Change) {
+			c.Kind, c.OldMode, c.NewMode, c.Nlink = Deleted, fs.ModeSymlink|0o777, 0, 0
+		}))}, policy: law(), want: Success, scratch: 1},
 		{name: "new ignored link", changes: []Change{ignored(with("venv/python", func(c *Change) {
 			*c = linked("venv/python", "/usr/bin/python3")
 			c.Kind, c.OldMode = Added, 0

@@ -69,6 +69,7 @@ func (a *applier) apply() error {
 		return err
 	}
 	journal.Reached("apply.checked")
+	a.openDirs()
 	late, err := a.writeAll(todo)
 	if err != nil {
 		return err
@@ -105,6 +106,7 @@ func (a *applier) apply() error {
 
 // finish makes what was written safe, and notes its stamps.
 func (a *applier) finish() error {
+	a.shutDirs()
 	names := make([]string, len(a.plan.Entries))
 	for i := range a.plan.Entries {
 		e := &a.plan.Entries[i]
@@ -272,22 +274,4 @@ func (a *applier) restore(e *entry, isNew func() (bool, error)) error {
 	}
 	journal.Reached("revert.renamed")
 	return err
-}
-
-// revertDirs removes the empty folders that were not there before, or gives those
-// that were there their modes back.
-func (a *applier) revertDirs(made bool) {
-	for i := len(a.plan.Dirs) - 1; i >= 0; i-- {
-		d := a.plan.Dirs[i]
-		switch {
-		case made && !d.Exists:
-			if fi, err := a.real.stat(string(d.Path)); err == nil && fi != nil && fi.IsDir() {
-				a.real.Remove(string(d.Path))
-			}
-		case !made && d.Exists:
-			if fi, err := a.real.stat(string(d.Path)); err == nil && fi != nil && fi.IsDir() && fi.Mode().Perm() != d.Mode {
-				a.real.Chmod(string(d.Path), d.Mode)
-			}
-		}
-	}
 }

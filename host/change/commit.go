@@ -111,9 +111,15 @@ func (k *committer) remove() error {
 }
 
 // copyIndex starts from the real index: it is HEAD's tree with fresh stats, and
-// knows what is sparse.
+// knows what is sparse. Where nothing was ever added there is none, and git makes it.
 func (k *committer) copyIndex() error {
 	src, err := os.Open(filepath.Join(k.env.Git.GitDir, "index"))
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.Remove(k.index); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return err
+	}
 	if err != nil {
 		return err
 	}

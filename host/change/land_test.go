@@ -31,6 +31,7 @@ func (r *repo) everything() {
 	r.change("folder", "src", fs.ModeSymlink|0o777)
 	r.change("to-src", "", 0)
 	r.change("to-src/now/in.txt", "x\n", 0o644)
+	r.change("shut/in-place.txt", "y\n", 0o644)
 }
 
 func TestLandEveryKind(t *testing.T) {
@@ -49,7 +50,7 @@ func TestLandEveryKind(t *testing.T) {
 	if branch := r.git("symbolic-ref", "HEAD"); branch != "refs/heads/main" {
 		t.Errorf("on %s", branch)
 	}
-	for name, want := range map[string]fs.FileMode{"src/run.sh": 0o644, "src/tool": 0o755, "src/new/deep/b.go": 0o600} {
+	for name, want := range map[string]fs.FileMode{"shut": 0o555, "src/run.sh": 0o644, "src/tool": 0o755, "src/new/deep/b.go": 0o600} {
 		if fi, err := os.Lstat(filepath.Join(r.root, name)); err != nil || fi.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v", name, fi.Mode(), err)
 		}
@@ -82,6 +83,28 @@ func TestLandWithoutCommitLeavesGitAlone(t *testing.T) {
 		t.Errorf(".git was written: %s", diff(before, after))
 	}
 	r.noLeftovers()
+}
+
+// A repository whose first commit is empty has no index, and is clean without one.
+func TestLandWithoutAnIndex(t *testing.T) {
+	r := newRepo(t)
+	r.git("update-ref", "HEAD", r.git("commit-tree", "-m", "first", r.git("hash-object", "-t", "tree", "-w", "/dev/null")))
+	r.git("clean", "-ffdxq", "-e", "shut")
+	r.write(".git/info/exclude", "/.relay/\n/shut/\n", 0o644)
+	for _, name := range strings.Split(r.git("ls-files", "-z"), "\x00") {
+		if name != "" && name != "shut/in-place.txt" {
+			must(t, os.Remove(filepath.Join(r.root, name)))
+		}
+	}
+	must(t, os.Remove(filepath.Join(r.root, ".git/index")))
+	r.clean()
+	r.change("new.txt", "new\n", 0o644)
+	_, err := r.land("run-1", true)
+	must(t, err)
+	r.clean()
+	if got := r.git("ls-files"); got != "new.txt" {
+		t.Errorf("in the index: %q", got)
+	}
 }
 
 func gitDir(t *testing.T, r *repo) string {

@@ -130,6 +130,7 @@ func recoverApply(ctx context.Context, env Env, run *journal.Run, log *journal.L
 		return l.redo(ctx, a, force, r)
 	case p.Commit != "" && l.isAncestor(ctx, p.Commit):
 		r.Did, r.Landed, r.Commit = "had been committed, and later work is on top", true, p.Commit
+		defer a.shutDirs()
 		return a.clean()
 	}
 	return l.takeBack(ctx, a, force, r, "HEAD has moved since")

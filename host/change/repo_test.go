@@ -48,12 +48,21 @@ func newRepo(t testing.TB) *repo {
 	r.write("gone/only.txt", "x\n", 0o644)
 	must(t, os.Symlink("a.go", filepath.Join(r.root, "src/link")))
 	r.write("folder/of.txt", "x\n", 0o644)
+	r.write("shut/in-place.txt", "x\n", 0o644)
 	must(t, os.Symlink("src", filepath.Join(r.root, "to-src")))
 	r.write(".gitignore", "*.log\n/.relay/\n", 0o644)
 	r.git("add", "-A")
 	r.git("commit", "-qm", "base")
+	r.shut(t)
 	r.open()
 	return r
+}
+
+// shut makes a folder one in which nobody may make or rename a file.
+func (r *repo) shut(t testing.TB) {
+	dir := filepath.Join(r.root, "shut")
+	must(t, os.Chmod(dir, 0o555))
+	t.Cleanup(func() { os.Chmod(dir, 0o755) }) // or an ordinary user could not remove it
 }
 
 // copy is the same repository once more, in a folder of its own.
@@ -64,6 +73,7 @@ func (r *repo) copy(t testing.TB) *repo {
 		t.Fatalf("cp: %v\n%s", err, out)
 	}
 	c := &repo{t: t, root: filepath.Join(dir, "repo"), made: filepath.Join(dir, "made")}
+	c.shut(t)
 	c.git("status", "--porcelain") // the index learns the copies' stamps
 	c.open()
 	return c

@@ -134,6 +134,7 @@ func (a *applier) caught(e *entry) (string, error) {
 // clean removes temporary files that an earlier, cut off apply has left, and puts back
 // what was caught among them.
 func (a *applier) clean() error {
+	a.openDirs()
 	for i := range a.plan.Entries {
 		e := &a.plan.Entries[i]
 		mine, err := a.caught(e)
