@@ -1,0 +1,3 @@
+#!/bin/sh
+set -e
+chmod 555 src/sub src/lib
