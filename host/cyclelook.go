@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -134,7 +133,7 @@ func (q *QueueResult) seen(s *StatusResult) {
 	if l == nil || !l.CutOff || l.ByOperator || slices.ContainsFunc(q.Others, func(o QueueLine) bool { return o.ID == l.ID }) {
 		return
 	}
-	wait("loop", l.ID, fmt.Sprintf("was cut off in tick %d", l.Tick), "`relay loop --resume`", l.UpdatedAt)
+	wait("loop", l.ID, l.Broke(), "`relay loop --resume`", l.UpdatedAt)
 }
 
 // cycleLines lists the cycles in flight, or all; those that wait for the operator come

@@ -320,7 +320,7 @@ func (g *gathering) loop(s *StatusResult, add func(what, why, command string)) {
 	case l.Running && l.Wait != nil:
 		add("the loop "+l.ID+" waits until "+digest.Clock(l.Wait.Until), report.Tell(l.Wait.Limits, report.Limit.MetUntil), "`relay wake` asks again now, `relay stop` ends it")
 	case l.CutOff:
-		add("the loop "+l.ID+" was cut off in tick "+fmt.Sprint(l.Tick), "it keeps its own goal and limits", "`relay loop --resume`")
+		add("the loop "+l.ID+" "+l.Broke(), "it keeps its own goal and limits", "`relay loop --resume`")
 	case !l.Running && l.Reason != loop.Question && afterLoop(l.Reason) != "" && !since && l.UpdatedAt.After(g.d.Since):
 		add("the loop "+l.ID+" ended: "+l.Reason.Words(), l.Why, afterLoop(l.Reason))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -40,6 +41,10 @@ func NewPlugin(ctx context.Context, o PluginNewOptions) (*PluginNew, error) {
 	plan, err := newPluginPlan(o)
 	if err != nil {
 		return nil, err
+	}
+	if _, err := exec.LookPath("go"); err != nil && plan.Lang == scaffold.Go {
+		return nil, fault.New(judge.BlockedPlugin, "a plugin in Go needs Go, which is not on PATH", err.Error(),
+			"`relay plugin new "+o.Name+" --kind "+o.Kind+" --lang python` needs no Go; https://go.dev/dl/ has Go")
 	}
 	dir := o.Dir
 	if there, err := os.ReadDir(dir); err == nil && len(there) > 0 {

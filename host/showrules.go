@@ -46,6 +46,7 @@ const (
 	stagePlan     = "ORCHESTRATE" // of a tick
 	stageBuild    = "BUILD"
 	stageJudge    = "JUDGE"
+	stageAnswer   = "ANSWER"   // what the builder says, once it is known what it did
 	stageVerify   = "VERIFY"   // of a tick
 	stageValidate = "VALIDATE" // of a task: its validation command
 	stageCriteria = "CRITERIA" // of a task
@@ -58,7 +59,6 @@ var lawbook = []lookAt{
 	{"", stageGate, "", "plan, branch and audits are those that you approved"},
 	{judge.StopVerifyTainted, stagePlan, "", "the task's checks are known, and their parameters allowed"},
 	{judge.StopBuilderTimeout, stageBuild, "", "the builder ended within its time"},
-	{judge.StopBuilderOutputInvalid, stageBuild, "", "the builder's answer has its form"},
 	{judge.StopRunnerOwned, stageJudge, "", "relay's own files and git's folder are as they were"},
 	{judge.StopForbidden, stageJudge, "", "no forbidden path, name or kind of file"},
 	{judge.StopOutsideAllowed, stageJudge, "", "every path is in its scope"},
@@ -68,6 +68,7 @@ var lawbook = []lookAt{
 	{judge.StopQuestionChanged, stageJudge, judge.Question, "a question changes nothing"},
 	{judge.StopVerifyOnlyChanged, stageJudge, judge.VerifyOnly, "a task that verifies changes nothing"},
 	{judge.StopHeadMoved, stageJudge, "", "HEAD, refs and these files were not changed by anybody else"},
+	{judge.StopBuilderOutputInvalid, stageAnswer, "", "the builder's answer has its form"},
 	{judge.StopVerifyFailedFast, stageVerify, "", "the fast checks pass"},
 	{judge.StopVerifyFailedSlow, stageVerify, "", "the slow checks pass"},
 	{judge.StopVerifyFailedSlow, stageValidate, "", "the validation command passes"},
@@ -158,6 +159,10 @@ func ofRun(r *Report) *passage {
 	for _, stage := range []string{stagePlan, stageBuild, stageJudge, stageVerify} {
 		p.stages[stage] = slices.ContainsFunc(r.States, func(s report.StateTime) bool { return s.State == stage })
 	}
+	p.stages[stageAnswer] = r.Code == judge.StopBuilderOutputInvalid || r.BuilderOutputValid != nil
+	if v := r.BuilderOutputValid; v != nil && !*v && r.Code != judge.StopBuilderOutputInvalid {
+		delete(p.stages, stageAnswer) // builder.claude_code.strict_builder_json is off
+	}
 	p.found(stageJudge, r.Rules...)
 	codes := map[string]judge.Code{"fast": judge.StopVerifyFailedFast, "slow": judge.StopVerifyFailedSlow}
 	for _, v := range r.Verification.Runs {
@@ -181,7 +186,8 @@ func ofTask(t *TaskTrail) *passage {
 	if t == nil || t.Code == "" {
 		return nil
 	}
-	p := &passage{code: t.Code, stages: map[string]bool{stageBuild: len(t.Sessions) > 0 || t.Judged != nil, stageJudge: t.Judged != nil}}
+	p := &passage{code: t.Code, stages: map[string]bool{stageBuild: len(t.Sessions) > 0 || t.Judged != nil, stageJudge: t.Judged != nil,
+		stageAnswer: t.Judged != nil && t.Judged.Code == judge.Success || t.Code == judge.StopBuilderOutputInvalid}}
 	if t.Judged != nil {
 		p.found(stageJudge, t.Judged.Rules...)
 	}
@@ -211,10 +217,10 @@ func ofCycle(c *Cycle) *passage {
 	p := &passage{stages: map[string]bool{stageGate: true, stageBuild: true, stageJudge: false}}
 	switch f := c.Revision; {
 	case f != nil:
-		p.code, p.stages[stageJudge] = cmp.Or(f.Code, judge.Success), f.Code != ""
+		p.code, p.stages[stageJudge], p.stages[stageAnswer] = cmp.Or(f.Code, judge.Success), f.Code != "", f.Code == judge.Success
 		p.found(stageJudge, f.Rules...)
 	case c.Problem != nil:
-		p.code = c.Problem.Code
+		p.code, p.stages[stageAnswer] = c.Problem.Code, c.Problem.Code == judge.StopBuilderOutputInvalid
 	default:
 		return nil
 	}

@@ -186,10 +186,8 @@ func loopRow(p *printer, l *host.LoopSeen) {
 		return
 	case l.Running:
 		text += fmt.Sprintf("  %s, mode %s, tick %d, since %s%s", p.bold("runs"), l.Mode, l.Tick, l.BeganAt.Local().Format("2006-01-02 15:04"), pid(l.PID))
-	case l.CutOff && l.ByOperator:
-		text += fmt.Sprintf("  %s in tick %d", p.yellow("was ended by you"), l.Tick)
 	case l.CutOff:
-		text += fmt.Sprintf("  %s in tick %d", p.yellow("was cut off"), l.Tick)
+		text += "  " + p.yellow(l.Broke())
 	default:
 		text += fmt.Sprintf("  ended after %s: %s", plural(l.Tick, "tick", "ticks"), l.Reason.Words())
 	}

@@ -178,6 +178,20 @@ func (s *Files) append(id string, make func([]entry) (entry, error)) error {
 	})
 }
 
+// Given is the answer that a question of a run has, and since when; nil when it has none.
+func (s *Files) Given(id, name string) (json.RawMessage, time.Time, error) {
+	if err := checkName("run", id); err != nil {
+		return nil, time.Time{}, err
+	}
+	es, err := readLog(filepath.Join(s.dir, id, "log.jsonl"))
+	for _, e := range es {
+		if e.Kind == kindAnswer && e.Name == name {
+			return e.Result, e.At, nil
+		}
+	}
+	return nil, time.Time{}, err
+}
+
 // State implements [Engine].
 func (s *Files) State(id string) (State, error) {
 	if err := checkName("run", id); err != nil {

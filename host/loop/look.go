@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -88,6 +89,14 @@ type Seen struct {
 	Running bool   `json:"running"` // a process has it in hand
 	CutOff  bool   `json:"cut_off"` // a crash or a signal ended it, and it can go on
 	Progress
+}
+
+// Broke says how a loop that was cut off came to that, after its name.
+func (s *Seen) Broke() string {
+	if s.ByOperator {
+		return fmt.Sprintf("was ended by you in tick %d", s.Tick)
+	}
+	return fmt.Sprintf("was cut off in tick %d", s.Tick)
 }
 
 const (

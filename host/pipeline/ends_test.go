@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/hosttest"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/progress"
@@ -127,8 +128,20 @@ func TestUnsureWaitsForTheOperator(t *testing.T) {
 	if out = w.goes(Options{}); len(out.Tasks) != 0 {
 		t.Errorf("it goes on without an answer: %+v", out.Tasks)
 	}
-	if _, err := Answer(w.env().WS, "a", true, "", time.Now()); err != nil {
+	trail := dir(w.env().WS, tasksDir, w.trail("a").Attempt, trailFile)
+	asked, err := os.ReadFile(trail)
+	if err != nil {
 		t.Fatal(err)
+	}
+	if _, err := Answer(w.env().WS, "a", true, "I looked", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(trail, asked, 0o644); err != nil { // as a relay reads it that answers at the same time
+		t.Fatal(err)
+	}
+	_, err = Answer(w.env().WS, "a", false, "", time.Now())
+	if f, ok := fault.As(err); !ok || !strings.Contains(f.What, "has its answer already") || !strings.Contains(f.Why, `yes "I looked"; the first answer stands`) {
+		t.Errorf("the second answer: %v", err)
 	}
 	w.goes(Options{})
 	tr := w.trail("a")

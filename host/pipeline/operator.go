@@ -1,7 +1,11 @@
 package pipeline
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/paxiom/relay/host/durable"
@@ -63,14 +67,47 @@ func Answer(ws *workspace.Workspace, task string, yes bool, text string, now tim
 	if err == nil {
 		err = store.Answer(t.Attempt, t.Waiting.Name, Decision{Question: t.Waiting.Text, Yes: yes, Text: text, At: now.UTC()})
 	}
-	if err != nil && !errors.Is(err, durable.ErrAnswered) {
+	answered := errors.Is(err, durable.ErrAnswered)
+	if err != nil && !answered {
 		return nil, fault.Wrap(err, judge.BlockedLockHeld, "the answer could not be given", "`relay pipeline status`")
 	}
+	question := t.Waiting.Name
 	t.Waiting = nil
 	if err := workspace.WriteJSON(dir(ws, tasksDir, t.Attempt, trailFile), t); err != nil {
 		return nil, err
 	}
-	return t, queue.Drop(ws, QueueKind, task)
+	if err := queue.Drop(ws, QueueKind, task); err != nil {
+		return nil, err
+	}
+	if answered {
+		return nil, answeredBefore(store, t, question)
+	}
+	return t, nil
+}
+
+// answeredBefore says which answer stands: the first one does, from another terminal or
+// from a relay that was killed before it could note it.
+func answeredBefore(store *durable.Files, t *Trail, question string) error {
+	why := "the first answer stands, and the next run goes on with it"
+	if raw, at, err := store.Given(t.Attempt, question); err == nil && raw != nil {
+		var d Decision
+		if json.Unmarshal(raw, &d) == nil {
+			why = at.Local().Format(time.DateTime) + ": " + d.words() + "; " + why
+		}
+	}
+	return fault.New(judge.BlockedMissingConfig, "task "+t.TaskID+" has its answer already", why, "`relay pipeline run`")
+}
+
+// words is an answer as it was given.
+func (d Decision) words() string {
+	said := ""
+	if d.Yes {
+		said = "yes"
+	}
+	if d.Text != "" {
+		said = strings.TrimSpace(said + " " + strconv.Quote(d.Text))
+	}
+	return cmp.Or(said, "no")
 }
 
 // Abandon says why the attempt at a task that has not ended is not to be gone on with: a

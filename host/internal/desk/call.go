@@ -39,7 +39,8 @@ type outcome interface {
 }
 
 // pay makes one request: admitted and reserved before it is sent, settled after. One that
-// met a limit and bought nothing was no call: it counts against no budget.
+// met a limit and bought nothing was no call, nor was one for which no vendor was asked: it
+// counts against no budget.
 func (d *Desk) pay(ctx context.Context, p *crew.Plugin, c call) (*pluginhost.Failure, error) {
 	if !c.free {
 		f, err := d.Crew().Admit(ctx, p.Entry.Name, c.role, c.rpc, func(wait time.Duration) {
@@ -136,9 +137,10 @@ func (d *Desk) number(c call) (int, error) {
 	return d.sent[c.question], nil
 }
 
-// free: the vendor refused before it did anything.
+// free: the vendor refused before it did anything, or was not asked at all.
 func free(f *pluginhost.Failure) bool {
-	return pluginhost.Decide(f).Passes && f.Effect == pluginpb.Failure_EFFECT_NONE && f.Usage.GetCostMicrousd() == 0
+	d := pluginhost.Decide(f)
+	return (d.Passes || d.Unasked) && f.Effect == pluginpb.Failure_EFFECT_NONE && f.Usage.GetCostMicrousd() == 0
 }
 
 var errPaid = errors.New("only what costs nothing is repeated without asking the budget")

@@ -35,6 +35,8 @@ type Decision struct {
 	// Passes: a limit or an outage of the vendor, which ends by itself. Another
 	// provider may answer meanwhile, and this one later.
 	Passes bool
+	// Unasked: what is set up here is missing or wrong, so that no vendor was asked.
+	Unasked bool
 }
 
 // row is one line of the table. When builds end with another code, build has it.
@@ -47,6 +49,8 @@ type row struct {
 	model bool
 	// passes: the vendor is to blame, and waiting mends it.
 	passes bool
+	// unasked: what is set up here is to blame.
+	unasked bool
 }
 
 // reasons is what follows from what a plugin reports. A reason that is not in it, one
@@ -59,12 +63,12 @@ var reasons = map[pluginpb.Failure_Reason]row{
 
 	pluginpb.Failure_REASON_QUOTA_EXHAUSTED: {action: Stop, code: judge.StopProviderQuota, passes: true},
 
-	pluginpb.Failure_REASON_NOT_LOGGED_IN: {action: Block, code: judge.BlockedAuth},
+	pluginpb.Failure_REASON_NOT_LOGGED_IN: {action: Block, code: judge.BlockedAuth, unasked: true},
 	pluginpb.Failure_REASON_AUTH_REJECTED: {action: Block, code: judge.BlockedAuth},
 	pluginpb.Failure_REASON_BILLING:       {action: Block, code: judge.BlockedAuth},
 	pluginpb.Failure_REASON_PERMISSION:    {action: Block, code: judge.BlockedAuth},
-	pluginpb.Failure_REASON_BAD_CONFIG:    {action: Block, code: judge.BlockedPlugin},
-	pluginpb.Failure_REASON_TOOL_MISSING:  {action: Block, code: judge.BlockedPlugin},
+	pluginpb.Failure_REASON_BAD_CONFIG:    {action: Block, code: judge.BlockedPlugin, unasked: true},
+	pluginpb.Failure_REASON_TOOL_MISSING:  {action: Block, code: judge.BlockedPlugin, unasked: true},
 	pluginpb.Failure_REASON_MODEL_UNKNOWN: {action: Block, code: judge.BlockedPlugin},
 	pluginpb.Failure_REASON_UNSUPPORTED:   {action: Block, code: judge.BlockedPlugin},
 
@@ -102,7 +106,7 @@ func Decide(f *Failure) Decision {
 		r = causes[Protocol]
 	}
 	build := f.RPC == "Build"
-	d := Decision{Action: r.action, Times: r.times, Code: r.code, ResetAt: f.ResetAt, Passes: r.passes}
+	d := Decision{Action: r.action, Times: r.times, Code: r.code, ResetAt: f.ResetAt, Passes: r.passes, Unasked: r.unasked}
 	if build && r.build != "" {
 		d.Code = r.build
 	}
