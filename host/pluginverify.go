@@ -10,6 +10,7 @@ import (
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/sdk/plugintest"
 )
@@ -76,18 +77,11 @@ func (r *Repo) PluginVerify(ctx context.Context, name, cases string) (*PluginRul
 	}
 	res := &PluginRules{}
 	if err := json.Unmarshal(out, res); err != nil || len(res.Rules) == 0 {
-		return nil, fault.New(judge.BlockedPlugin, "plugin "+name+" could not be tried", "what came of it is no list of verdicts: "+clipText(string(out)), "`relay doctor`")
+		return nil, fault.New(judge.BlockedPlugin, "plugin "+name+" could not be tried", "what came of it is no list of verdicts: "+words.Clip(string(out), 300), "`relay doctor`")
 	}
 	res.Plugin = entry.Name
 	if cases == "" {
 		res.Notes = append(res.Notes, "the rules about calls were not tried: --cases names a file of calls that may be made")
 	}
 	return res, nil
-}
-
-func clipText(s string) string {
-	if len(s) > 300 {
-		s = s[:300] + "…"
-	}
-	return s
 }

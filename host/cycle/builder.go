@@ -15,6 +15,7 @@ import (
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/pluginhost"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/prompts"
@@ -182,6 +183,6 @@ func (p *passage) heed(raw []byte) {
 	}
 	text := fmt.Sprint(said.Notes)
 	if _, conflicts, ok := strings.Cut(text, "Plan conflicts:"); ok {
-		p.out.Facts.Conflicts = clip(strings.Trim(strings.TrimSpace(conflicts), "[]"), 4000)
+		p.out.Facts.Conflicts = words.Clip(strings.Trim(strings.TrimSpace(conflicts), "[]"), 4000)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/sdk/pluginpb"
 )
 
@@ -93,7 +94,7 @@ func (c *Cycle) spent(line ledger.Line) {
 	c.used.Add(desk.Used(line))
 	c.mu.Unlock()
 	c.observe(progress.Event{Kind: progress.Spent, Call: line.CallID})
-	c.log(fmt.Sprintf("call %s %s %s, tokens in %s out %s, cost %s", line.CallID, line.Provider, line.Outcome, number(line.InputTokens), number(line.OutputTokens), dollars(line.CostUSD)))
+	c.log(fmt.Sprintf("call %s %s %s, tokens in %s out %s, cost %s", line.CallID, line.Provider, line.Outcome, number(line.InputTokens), number(line.OutputTokens), words.Dollars(line.CostUSD)))
 }
 
 // alert says how near the caps are.
@@ -213,11 +214,4 @@ func number(n *int64) string {
 		return "?"
 	}
 	return fmt.Sprint(*n)
-}
-
-func dollars(usd *float64) string {
-	if usd == nil {
-		return "unknown"
-	}
-	return fmt.Sprintf("$%.4f", *usd)
 }

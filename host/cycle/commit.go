@@ -5,6 +5,7 @@ import (
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/words"
 )
 
 // message is the commit message, as the seed has it.
@@ -41,20 +42,13 @@ func (p *passage) message() change.Message {
 	}
 	models = append(models, "  revise: "+orDefault(f.Model, f.By))
 	in, out, usd := p.spent()
-	m.Blocks = append(m.Blocks, models, []string{fmt.Sprintf("Tokens: in %d out %d", in, out), "Cost: " + dollars(usd)})
+	m.Blocks = append(m.Blocks, models, []string{fmt.Sprintf("Tokens: in %d out %d", in, out), "Cost: " + words.Dollars(usd)})
 	m.Trailers = []change.Trailer{{Key: "Relay-Cycle", Value: r.UUID}, {Key: "Relay-Service", Value: r.ServiceID}, {Key: stepTrailer, Value: p.key}}
 	return m
 }
 
 func (p *passage) summary(items int) string {
-	return fmt.Sprintf("%s, %s in %s", p.c.rec.ServiceID, counted(items, "plan item"), counted(p.out.Facts.Files, "file"))
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%s, %s in %s", p.c.rec.ServiceID, words.Count(items, "plan item"), words.Count(p.out.Facts.Files, "file"))
 }
 
 // spent is what the cycle has used, this revision included.

@@ -14,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/desk"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/prompts"
@@ -152,11 +153,11 @@ func (c *Cycle) refine(ctx context.Context, names []string, docs []*audit.Docume
 			facts.Conforming, facts.Why = true, ""
 			check := reg.CheckRefined(c.rec.Iteration, len(docs), plan)
 			for _, i := range check.Added {
-				facts.Added = append(facts.Added, clip(i.Name()+": "+i.Line(), 200))
+				facts.Added = append(facts.Added, words.Clip(i.Name()+": "+i.Line(), 200))
 			}
 			for _, f := range check.Lost {
 				line, _, _ := strings.Cut(f.Text, "\n")
-				facts.Lost = append(facts.Lost, clip(f.ID+" "+f.Section.Label()+": "+line, 200))
+				facts.Lost = append(facts.Lost, words.Clip(f.ID+" "+f.Section.Label()+": "+line, 200))
 			}
 			facts.Added, facts.Lost = atMost(facts.Added, 50), atMost(facts.Lost, 50)
 			return plan, nil
@@ -219,14 +220,6 @@ func (c *Cycle) earlier() string {
 		fmt.Fprintf(&b, "[%s] %s, %s: %s\n", f.ID, f.Section.Label(), f.Status(c.rec.Iteration-1), line)
 	}
 	return b.String()
-}
-
-// clip keeps at most n characters.
-func clip(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
 }
 
 func atMost[T any](all []T, n int) []T { return all[:min(n, len(all))] }

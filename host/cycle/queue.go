@@ -11,6 +11,7 @@ import (
 	"github.com/paxiom/relay/host/internal/bar"
 	"github.com/paxiom/relay/host/internal/queue"
 	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 )
 
@@ -84,7 +85,7 @@ func (r *Record) publish(ws *workspace.Workspace) error {
 	id := Short(r.UUID)
 	err := queue.Drop(ws, "cycle", id)
 	if !r.State.Ended() {
-		e := queue.Entry{ID: id, Kind: "cycle", Since: r.StartedAt, What: fmt.Sprintf("%s %s%s", r.ServiceID, r.State, after(", ", clip(r.Detail(), 100))), Next: r.Next()[0], Running: !r.Waits()}
+		e := queue.Entry{ID: id, Kind: "cycle", Since: r.StartedAt, What: fmt.Sprintf("%s %s%s", r.ServiceID, r.State, after(", ", words.Clip(r.Detail(), 100))), Next: r.Next()[0], Running: !r.Waits()}
 		if r.Wait != nil {
 			e.Until = r.Wait.Until
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/paxiom/relay/host/cycle/audit"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/prompts"
 	"github.com/paxiom/relay/schemas"
@@ -89,7 +90,7 @@ func (p *passage) askReviser(ctx context.Context) ([]audit.File, error) {
 		p.out.Calls = append(p.out.Calls, formed(s.facts, perr == nil))
 		p.out.Facts.By, p.out.Facts.Model = s.facts.Provider, s.facts.Model
 		if perr == nil {
-			p.claims, p.out.Facts.Conflicts = r.Claims, clip(r.Conflicts, 4000)
+			p.claims, p.out.Facts.Conflicts = r.Claims, words.Clip(r.Conflicts, 4000)
 			return r.Files, nil
 		}
 		if q.try == 2 {

@@ -14,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -121,8 +122,8 @@ func (p *passage) judge(ctx context.Context) error {
 	f.Coverage = p.coverage(changed)
 	f.Rules = report.Hits(v, 40)
 	for i, h := range f.Rules {
-		f.Rules[i].Path, f.Rules[i].Rule = clip(h.Path, 200), clip(h.Rule, 200)
-		f.Violations = append(f.Violations, clip(h.String(), 200))
+		f.Rules[i].Path, f.Rules[i].Rule = words.Clip(h.Path, 200), words.Clip(h.Rule, 200)
+		f.Violations = append(f.Violations, words.Clip(h.String(), 200))
 	}
 	patch, err := p.change.Patch()
 	if err != nil {
@@ -164,7 +165,7 @@ func (p *passage) land(ctx context.Context, patch []byte) error {
 	}
 	f.Landed, f.Commit = true, landed.Commit
 	c.log("commit " + landed.Commit + " on " + c.rec.Branch)
-	c.observe(progress.Event{Kind: progress.Notice, Text: fmt.Sprintf("%s committed as %.12s on %s", counted(f.Files, "file"), landed.Commit, c.rec.Branch)})
+	c.observe(progress.Event{Kind: progress.Notice, Text: fmt.Sprintf("%s committed as %.12s on %s", words.Count(f.Files, "file"), landed.Commit, c.rec.Branch)})
 	return nil
 }
 
@@ -215,7 +216,7 @@ func (p *passage) forbidden() []string {
 func (p *passage) coverage(changed []string) []audit.Coverage {
 	all := atMost(audit.Cover(p.doc, p.claims, changed), 150)
 	for i := range all {
-		all[i].Line = clip(all[i].Line, 160)
+		all[i].Line = words.Clip(all[i].Line, 160)
 		all[i].Files, all[i].Wrong = atMost(all[i].Files, 20), atMost(all[i].Wrong, 10)
 	}
 	return all

@@ -12,6 +12,7 @@ import (
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -207,8 +208,8 @@ func (a *attempt) look(ctx context.Context) (Judged, error) {
 	}
 	j.Rules = report.Hits(v, 40)
 	for i, h := range j.Rules {
-		j.Rules[i].Path, j.Rules[i].Rule = clip(h.Path, 300), clip(h.Rule, 300)
-		j.Violations = append(j.Violations, clip(h.String(), 300))
+		j.Rules[i].Path, j.Rules[i].Rule = words.Clip(h.Path, 300), words.Clip(h.Rule, 300)
+		j.Violations = append(j.Violations, words.Clip(h.String(), 300))
 	}
 	if v.Code == judge.Success {
 		return j, nil
@@ -247,13 +248,4 @@ func (a *attempt) message() change.Message {
 		m.Trailers = append(m.Trailers, change.Trailer{Key: "Relay-Builder", Value: a.trail.Sessions[n-1].Builder})
 	}
 	return m
-}
-
-// clip cuts after n characters and says so.
-func clip(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n-1]) + "…"
 }

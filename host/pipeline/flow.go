@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -98,7 +99,7 @@ func (a *attempt) polish(f durable.Flow) error {
 		}
 	}
 	if !last.OK {
-		return a.giveUp(f, &Problem{Code: judge.StopVerifyFailedSlow, What: "the validation command fails", Why: fmt.Sprintf("%s, after %s of cleanup", last.Outcome, plural(rounds, "round")),
+		return a.giveUp(f, &Problem{Code: judge.StopVerifyFailedSlow, What: "the validation command fails", Why: fmt.Sprintf("%s, after %s of cleanup", last.Outcome, words.Count(rounds, "round")),
 			Fix: "`relay task show " + a.trail.TaskID + "` has its output"})
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/pipeline/memory"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
@@ -178,7 +179,7 @@ func workerOf(calls []ledger.Line, roles ...string) *report.Worker {
 func notesOf(t *Trail) []string {
 	notes := []string{"`relay task show " + t.TaskID + "` has the whole trail; this is attempt " + t.Attempt}
 	for _, r := range t.Reviews {
-		notes = append(notes, fmt.Sprintf("review %d by %s: %s, %d of them new", r.Round, r.Provider, plural(r.Found, "finding"), r.New))
+		notes = append(notes, fmt.Sprintf("review %d by %s: %s, %d of them new", r.Round, r.Provider, words.Count(r.Found, "finding"), r.New))
 	}
 	for i, c := range t.Criteria {
 		by := "checked by " + c.Provider

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -360,10 +359,3 @@ func (p *Pipeline) sum() error {
 
 // oneLine makes a text fit for one line of a message.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}

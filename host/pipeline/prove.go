@@ -12,6 +12,7 @@ import (
 	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/launch"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline/answer"
 	"github.com/paxiom/relay/host/pipeline/prd"
@@ -246,7 +247,7 @@ func (a *attempt) doubts(numbers []int) string {
 		}
 		parts = append(parts, fmt.Sprintf("%d. %s (%s)", n, oneLine(c.Text), oneLine(why)))
 	}
-	return clip(strings.Join(parts, "; "), 2000)
+	return words.Clip(strings.Join(parts, "; "), 2000)
 }
 
 // giveUp ends the task; what was built is kept where the operator can get at it.
@@ -296,12 +297,12 @@ func (a *attempt) askCriteria(ctx context.Context) (proved, error) {
 	}
 	out := proved{}
 	for i, v := range c.Settle(len(a.trail.Task.AcceptanceCriteria), w) {
-		v.Why = clip(v.Why, 400)
+		v.Why = words.Clip(v.Why, 400)
 		for j := range v.Evidence {
-			v.Evidence[j].Quote = clip(v.Evidence[j].Quote, 300)
+			v.Evidence[j].Quote = words.Clip(v.Evidence[j].Quote, 300)
 		}
 		v.Evidence = v.Evidence[:min(len(v.Evidence), 4)]
-		out.Criteria = append(out.Criteria, Criterion{Text: clip(a.trail.Task.AcceptanceCriteria[i], 500), Provider: got.Provider, Verdict: v})
+		out.Criteria = append(out.Criteria, Criterion{Text: words.Clip(a.trail.Task.AcceptanceCriteria[i], 500), Provider: got.Provider, Verdict: v})
 	}
 	return out, nil
 }
@@ -378,7 +379,7 @@ func landedLine(commits []string) string {
 	if len(commits) == 0 {
 		return "nothing had to be changed"
 	}
-	return fmt.Sprintf("%s, the last is %.12s", plural(len(commits), "commit"), commits[len(commits)-1])
+	return fmt.Sprintf("%s, the last is %.12s", words.Count(len(commits), "commit"), commits[len(commits)-1])
 }
 
 // apply lands the change. Nothing is written when somebody else was quicker.

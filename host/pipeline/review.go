@@ -13,6 +13,7 @@ import (
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/pipeline/answer"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/prompts"
@@ -34,7 +35,7 @@ func (a *attempt) review(f durable.Flow, round int) (Review, error) {
 		return r.Review, err
 	}
 	a.trail.Reviews, a.trail.Findings = append(a.trail.Reviews, r.Review), append(a.trail.Findings, r.Fresh...)
-	a.leave(fmt.Sprintf("%s: %s, %d of them new", r.Review.Provider, plural(r.Review.Found, "finding"), r.Review.New))
+	a.leave(fmt.Sprintf("%s: %s, %d of them new", r.Review.Provider, words.Count(r.Review.Found, "finding"), r.Review.New))
 	return r.Review, nil
 }
 
@@ -67,7 +68,7 @@ func (a *attempt) askReview(ctx context.Context, name string, round int) (review
 			a.note(fmt.Sprintf("the review repeats %s, which was refuted: %s", a.trail.Findings[i].ID, a.trail.Findings[i].Why))
 			continue
 		}
-		fd.Claim, fd.Evidence = clip(fd.Claim, 600), clip(fd.Evidence, 600) // the whole of it is with the answer
+		fd.Claim, fd.Evidence = words.Clip(fd.Claim, 600), words.Clip(fd.Evidence, 600) // the whole of it is with the answer
 		out.Fresh = append(out.Fresh, Finding{ID: fmt.Sprintf("F%d", len(a.trail.Findings)+len(out.Fresh)+1), Round: round, Finding: fd})
 	}
 	out.Review.New = len(out.Fresh)
@@ -199,14 +200,14 @@ func (a *attempt) readCleanup(raw []byte, s *Session) (left string, invalid erro
 	if err != nil {
 		return "", err
 	}
-	s.Summary, s.Memory = clip(c.Summary, 1000), clip(c.Memory, 500)
+	s.Summary, s.Memory = words.Clip(c.Summary, 1000), words.Clip(c.Memory, 500)
 	var ids []string
 	for _, fd := range a.findings(open) {
 		ids = append(ids, fd.ID)
 	}
 	for _, o := range c.Findings {
 		if slices.Contains(ids, o.ID) {
-			o.Why = clip(o.Why, 400)
+			o.Why = words.Clip(o.Why, 400)
 			s.Outcomes = append(s.Outcomes, o)
 		}
 	}

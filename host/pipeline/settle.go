@@ -11,6 +11,7 @@ import (
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/queue"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/pipeline/memory"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
@@ -88,9 +89,9 @@ func (p *Pipeline) mark(ctx context.Context, t *Trail) error {
 		p.notice(t.TaskID + " was skipped meanwhile and stays so")
 		return nil
 	}
-	fields := map[string]any{"status": endOf(t), "completed_at": nil, "notes": clip(oneLine(fmt.Sprintf("%s: %s. %s", t.Code, t.Summary, t.Why)), 1000)}
+	fields := map[string]any{"status": endOf(t), "completed_at": nil, "notes": words.Clip(oneLine(fmt.Sprintf("%s: %s. %s", t.Code, t.Summary, t.Why)), 1000)}
 	if t.Code == judge.Success {
-		fields["completed_at"], fields["notes"] = t.EndedAt.UTC().Truncate(1e9), clip(oneLine(t.Summary), 1000)
+		fields["completed_at"], fields["notes"] = t.EndedAt.UTC().Truncate(1e9), words.Clip(oneLine(t.Summary), 1000)
 	}
 	if t.Plan != nil {
 		fields["artifacts.plan"] = t.Plan.File

@@ -12,6 +12,7 @@ import (
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/strictjson"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline/answer"
 	"github.com/paxiom/relay/host/pipeline/memory"
@@ -114,7 +115,7 @@ func (a *attempt) plan(f durable.Flow) error {
 		}
 		a.trail.Plan = &facts
 		if facts.Question == "" {
-			a.leave(fmt.Sprintf("%s: a plan for %s", facts.Provider, plural(len(facts.Files), "file")))
+			a.leave(fmt.Sprintf("%s: a plan for %s", facts.Provider, words.Count(len(facts.Files), "file")))
 			return nil
 		}
 		a.leave(facts.Provider + " asks: " + facts.Question)
@@ -206,7 +207,7 @@ func (a *attempt) code(f durable.Flow) error {
 			tree, _ := strictjson.Decode(raw, 256<<10)
 			said, _ := tree.(map[string]any)
 			summary, _ := said["summary"].(string)
-			s.Summary = clip(summary, 1000)
+			s.Summary = words.Clip(summary, 1000)
 			return "", nil
 		},
 		left: func() string {

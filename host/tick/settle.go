@@ -14,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/verify"
@@ -222,7 +223,7 @@ func counted(results []verify.Result) string {
 			before++
 		}
 	}
-	text := report.Count(len(results)-before, "check") + " passed"
+	text := words.Count(len(results)-before, "check") + " passed"
 	if before > 0 {
 		text += fmt.Sprintf(", %d failed before too", before)
 	}
@@ -320,9 +321,9 @@ func (r *run) land(ctx context.Context) error {
 	}
 	r.rep.Notes = append(r.rep.Notes, landed.Notes...)
 	r.rememberPassed(ctx)
-	text := report.Count(len(landed.Paths), "file") + " written, not committed (commit.on_success is false)"
+	text := words.Count(len(landed.Paths), "file") + " written, not committed (commit.on_success is false)"
 	if landed.Commit != "" {
-		text = fmt.Sprintf("%s committed as %.12s", report.Count(len(landed.Paths), "file"), landed.Commit)
+		text = fmt.Sprintf("%s committed as %.12s", words.Count(len(landed.Paths), "file"), landed.Commit)
 	}
 	r.leave(text)
 	return nil

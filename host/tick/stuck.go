@@ -10,10 +10,14 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/strictjson"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/verify"
 )
+
+// maxSummary is what fits into one line of a question, in characters.
+const maxSummary = 300
 
 // No progress, no spending: a task that ended in a STOP is remembered with the commit
 // and the configuration that it ended on. The same task on the same ground would end
@@ -96,7 +100,7 @@ func (r *run) refuseRepeat() (done bool, err error) {
 			s.Summary, "`relay show "+s.RunID+"`; relay builds it again once the commit or the configuration is another")
 	}
 	r.rep.Question = &report.Question{Prompt: fmt.Sprintf("The orchestrator keeps asking for the same task (%s). It ended in %s: %s. It was asked for %d more times and not built again. What should be done differently?",
-		shorten(report.Safe(r.task.Intent)), s.Code, shorten(report.Safe(s.Summary)), s.Refused)}
+		words.Clip(report.Safe(r.task.Intent), maxSummary), s.Code, words.Clip(report.Safe(s.Summary), maxSummary), s.Refused)}
 	return true, nil
 }
 
@@ -117,13 +121,5 @@ func (r *run) remember() error {
 		return err
 	}
 	all := slices.DeleteFunc(r.stops(), func(s stop) bool { return s.Fingerprint == mark })
-	return r.writeStops(append(all, stop{Fingerprint: mark, Base: r.rep.BaseCommit, RunID: r.rep.RunID, Code: r.rep.Code, Summary: shorten(r.rep.Summary)}))
-}
-
-// shorten keeps a text fit for one line of a question.
-func shorten(s string) string {
-	if r := []rune(s); len(r) > 300 {
-		return string(r[:299]) + "…"
-	}
-	return s
+	return r.writeStops(append(all, stop{Fingerprint: mark, Base: r.rep.BaseCommit, RunID: r.rep.RunID, Code: r.rep.Code, Summary: words.Clip(r.rep.Summary, maxSummary)}))
 }

@@ -31,8 +31,8 @@ var (
 	pluginStack = []string{"github.com/hashicorp/go-plugin", "github.com/hashicorp/go-hclog", "google.golang.org/grpc", "google.golang.org/protobuf"}
 	landlock    = []string{"github.com/landlock-lsm/go-landlock", "kernel.org/pub/linux/libs/security/libcap/psx"}
 	hostStack   = append(slices.Clone(pluginStack),
-		"github.com/bmatcuk/doublestar", "github.com/santhosh-tekuri/jsonschema", "github.com/gofrs/flock", "github.com/google/renameio",
-		"github.com/bluekeyes/go-gitdiff", "github.com/pelletier/go-toml", "go.yaml.in/yaml", "golang.org/x/sys", "golang.org/x/time", "golang.org/x/term",
+		"github.com/santhosh-tekuri/jsonschema", "github.com/gofrs/flock", "github.com/google/renameio",
+		"github.com/pelletier/go-toml", "go.yaml.in/yaml", "golang.org/x/sys", "golang.org/x/time", "golang.org/x/term",
 		"golang.org/x/mod", "aead.dev/minisign")
 )
 
@@ -40,8 +40,8 @@ var (
 var rules = []rule{
 	// The module of Landlock comes with one that calls the kernel on every thread.
 	{pkg: "judge/box", own: []string{"judge/..."}, outside: append(slices.Clone(landlock), "golang.org/x/sys"), deep: true},
-	{pkg: "judge/...", own: []string{"judge/..."}, outside: []string{"github.com/bmatcuk/doublestar", "golang.org/x/sys"}, deep: true},
-	{pkg: "verify/...", own: []string{"verify/...", "judge/..."}, outside: []string{"github.com/bmatcuk/doublestar", "golang.org/x/sys"}, deep: true},
+	{pkg: "judge/...", own: []string{"judge/..."}, outside: []string{"golang.org/x/sys"}, deep: true},
+	{pkg: "verify/...", own: []string{"verify/...", "judge/..."}, outside: []string{"golang.org/x/sys"}, deep: true},
 	{pkg: "prompts", deep: true},
 	{pkg: "schemas", own: []string{"schemas"}, outside: []string{"github.com/santhosh-tekuri/jsonschema"}},
 
@@ -52,7 +52,7 @@ var rules = []rule{
 	{pkg: "sdk", own: []string{"sdk/pluginpb", "sdk/mtls", "sdk/internal/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys")},
 	{pkg: "sdk/...", own: []string{"sdk/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys")},
 	{pkg: "plugins/internal/drift", own: []string{"sdk", "plugins/internal/vendortest", "testdata/e2e", "testdata/fakemodel"}}, // for tests
-	{pkg: "plugins/...", own: []string{"sdk/...", "plugins/internal/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys", "github.com/bluekeyes/go-gitdiff",
+	{pkg: "plugins/...", own: []string{"sdk/...", "plugins/internal/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys",
 		"github.com/santhosh-tekuri/jsonschema", "github.com/openai/openai-go", "github.com/anthropics/anthropic-sdk-go", "google.golang.org/genai", "cloud.google.com/go/auth", "github.com/coder/acp-go-sdk",
 		"github.com/aws/aws-sdk-go-v2", "golang.org/x/oauth2")},
 
@@ -70,7 +70,7 @@ var rules = []rule{
 	{pkg: "host/pipeline", own: []string{"host/pipeline/...", "host/internal/...", "host/change", "host/fault", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
 	{pkg: "host/pipeline/prd", own: []string{"host/internal/strictjson", "host/internal/workspace", "host/fault", "judge"}, outside: append(slices.Clone(hostStack), "github.com/tidwall/sjson")},
 	{pkg: "host/pipeline/answer", own: []string{"host/pipeline/prd", "host/internal/strictjson", "schemas"}, outside: hostStack},
-	{pkg: "host/pipeline/memory", own: []string{"host/internal/strictjson", "host/internal/workspace", "host/fault", "judge"}, outside: append(slices.Clone(hostStack), "github.com/tidwall/sjson")},
+	{pkg: "host/pipeline/memory", own: []string{"host/internal/strictjson", "host/internal/words", "host/internal/workspace", "host/fault", "judge"}, outside: append(slices.Clone(hostStack), "github.com/tidwall/sjson")},
 	{pkg: "host", own: []string{"host/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
 
 	// main enters the box before anything else, hence judge/box.
@@ -138,7 +138,8 @@ func TestRulesBite(t *testing.T) {
 		from, to string
 		want     bool
 	}{
-		{"judge", "github.com/bmatcuk/doublestar/v4", true},
+		{"judge", "golang.org/x/sys/unix", true},
+		{"judge", "github.com/pelletier/go-toml/v2", false},
 		{"judge", "google.golang.org/grpc", false},
 		{"judge/box", module + "/judge", true},
 		{"judge", module + "/host/fault", false},

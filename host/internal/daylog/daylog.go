@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/words"
 )
 
 // maxLine is the longest line, in characters.
@@ -26,10 +27,7 @@ func File(dir string, day time.Time) string {
 // Append adds one line: time, cycle, service, text. It is one write, so that lines of
 // several processes never mix. What a model wrote can't break the line.
 func Append(dir string, at time.Time, cycle, service, text string) error {
-	if r := []rune(text); len(r) > maxLine {
-		text = string(r[:maxLine]) + "…"
-	}
-	line := at.Local().Format("2006-01-02T15:04:05.000Z07:00") + " " + report.Safe(cycle+" "+service+" "+text) + "\n"
+	line := at.Local().Format("2006-01-02T15:04:05.000Z07:00") + " " + report.Safe(cycle+" "+service+" "+words.Clip(text, maxLine)) + "\n"
 	fd, err := unix.Open(File(dir, at), unix.O_WRONLY|unix.O_APPEND|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0o644)
 	if err != nil {
 		return &fs.PathError{Op: "open", Path: File(dir, at), Err: err}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -55,7 +56,7 @@ func (r Run) Lines() int { return r.Added + r.Deleted }
 
 // Radius is the size of the change in the words of the seeds.
 func (r Run) Radius() string {
-	return fmt.Sprintf("%s, +%d/-%d", plural(r.Files, "file"), r.Added, r.Deleted)
+	return fmt.Sprintf("%s, +%d/-%d", words.Count(r.Files, "file"), r.Added, r.Deleted)
 }
 
 // Stop is a run that stopped or was blocked.
@@ -111,7 +112,7 @@ func Money(s ledger.Sum) string {
 		if text != "" {
 			text = "at least " + text + ", and "
 		}
-		text += plural(s.UnknownCalls, "call") + " of unknown cost"
+		text += words.Count(s.UnknownCalls, "call") + " of unknown cost"
 		if s.UnknownMaxUSD > 0 {
 			text += fmt.Sprintf(" (allowed $%.2f)", s.UnknownMaxUSD)
 		}
@@ -124,7 +125,7 @@ func Money(s ledger.Sum) string {
 
 // Headline is the digest in one line.
 func (d *Digest) Headline() string {
-	return fmt.Sprintf("%s: %d landed, %d stopped or blocked; %s", plural(len(d.Runs), "run"), len(d.Landed), len(d.Stopped), Money(d.Spend.Total))
+	return fmt.Sprintf("%s: %d landed, %d stopped or blocked; %s", words.Count(len(d.Runs), "run"), len(d.Landed), len(d.Stopped), Money(d.Spend.Total))
 }
 
 // Span is the time that the digest is about.
@@ -147,11 +148,4 @@ func Took(ms int64) string {
 	default:
 		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
 	}
-}
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -126,7 +127,7 @@ func (d *Digest) SpendPlot() Plot {
 		}
 		if r.UnknownCalls > 0 {
 			p.Marks = append(p.Marks, Mark{X: d.x(r.At), Y: plotBottom, Class: "blocked", Shape: "square",
-				Title: fmt.Sprintf("%s: %s of unknown cost", r.RunID, plural(r.UnknownCalls, "call"))})
+				Title: fmt.Sprintf("%s: %s of unknown cost", r.RunID, words.Count(r.UnknownCalls, "call"))})
 		}
 	}
 	fmt.Fprintf(&path, " H%.1f", plotRight)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -267,9 +268,7 @@ func (l *Ledger) Answer(a Answer) error {
 	case len(l.state.Answers) >= most:
 		return fault.New("", "the answer is refused", fmt.Sprintf("%d answers wait for the next tick already", most), "`relay run` takes them")
 	}
-	if r := []rune(a.Prompt); len(r) > 2000 {
-		a.Prompt = string(r[:1999]) + "…"
-	}
+	a.Prompt = words.Clip(a.Prompt, 2000)
 	return l.change(func(s *State) { s.Answers = append(s.Answers, a) })
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/paxiom/relay/host/internal/words"
 )
 
 // shownPaths is how many touched paths and violations REPORT.md lists.
@@ -12,15 +14,7 @@ const shownPaths = 40
 
 // String is the blast radius in one line, as seed 001 words it.
 func (b BlastRadius) String() string {
-	return fmt.Sprintf("%s, +%d/-%d, %d new", Count(b.FilesTouched, "file"), b.LinesAdded, b.LinesDeleted, b.NewFiles)
-}
-
-// Count gives "1 file", "2 files".
-func Count(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
+	return fmt.Sprintf("%s, +%d/-%d, %d new", words.Count(b.FilesTouched, "file"), b.LinesAdded, b.LinesDeleted, b.NewFiles)
 }
 
 // Render gives REPORT.md of what REPORT.json holds: the same bytes for the same report, at most maxChars
@@ -203,7 +197,7 @@ func (p *page) worker(title string, w *Worker) {
 		name += " " + text(w.Version)
 	}
 	p.line("- %s, model %s, calls %d, tokens in %s, out %s, cost %s", name, span(w.Model), w.Calls,
-		known(w.InputTokens), known(w.OutputTokens), dollars(w.CostUSD))
+		known(w.InputTokens), known(w.OutputTokens), words.Dollars(w.CostUSD))
 	p.item("Unpinned, from", w.Unpinned)
 	p.item("Failed", strings.TrimSpace(w.FailureReason+" "+w.FailureDetail))
 	p.item("Limit resets at", w.ResetAt)
@@ -218,13 +212,6 @@ func known(n *int64) string {
 		return "unknown"
 	}
 	return fmt.Sprint(*n)
-}
-
-func dollars(f *float64) string {
-	if f == nil {
-		return "unknown"
-	}
-	return fmt.Sprintf("$%.4f", *f)
 }
 
 func (p *page) budgets(b *Budgets) {

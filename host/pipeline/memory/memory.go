@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/strictjson"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -162,13 +162,9 @@ func (c *Context) bound() {
 	}
 }
 
-// cut keeps at most n characters, and says with an ellipsis that there were more.
+// cut keeps at most n characters of valid text.
 func cut(s string, n int) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
+	return words.Clip(strings.ToValidUTF8(s, "\uFFFD"), n)
 }
 
 func (c *Context) encode() []byte {
