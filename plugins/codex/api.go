@@ -229,20 +229,11 @@ func (p *provider) apiHealth(ctx context.Context, deep bool) (*sdk.Health, error
 		if err != nil {
 			return nil, err
 		}
-		if p.Model != "" && !has(models, p.Model) {
-			return nil, sdk.Fail(sdk.ModelUnknown, "the API does not list the model "+p.Model, sdk.Fix("correct the model's name in the configuration"))
+		if err := httpapi.Listed(models, p.Model); err != nil {
+			return nil, err
 		}
 	}
 	return &sdk.Health{Detail: detail}, nil
-}
-
-func has(models []sdk.Model, id string) bool {
-	for _, m := range models {
-		if m.ID == id {
-			return true
-		}
-	}
-	return false
 }
 
 var errNoAPI = sdk.Fail(sdk.Unsupported, "the codex program can't do this; the API can", sdk.EffectNone,

@@ -103,7 +103,7 @@ func (d *driver) build(ctx context.Context, r *sdk.BuildRequest, out sdk.Events)
 		Timeout: shorter(time.Duration(d.TimeoutSeconds)*time.Second, r.Timeout),
 		OnLine: func(l []byte) {
 			if text := strings.TrimSpace(string(l)); text != "" {
-				out.Progress(sdk.Progress{Phase: "driver", Text: clip(text, 500)})
+				out.Progress(sdk.Progress{Phase: "driver", Text: clitool.Clip(text, 500)})
 			}
 		},
 	})
@@ -125,7 +125,7 @@ func (d *driver) build(ctx context.Context, r *sdk.BuildRequest, out sdk.Events)
 		if f := result.failure(time.Now()); f != nil {
 			return nil, f
 		}
-		return nil, sdk.Fail(sdk.Internal, "the driver failed with "+ending(res), sdk.Detail(clip(strings.TrimSpace(res.Stderr), 4000)),
+		return nil, sdk.Fail(sdk.Internal, "the driver failed with "+ending(res), sdk.Detail(clitool.Clip(strings.TrimSpace(res.Stderr), 4000)),
 			sdk.EffectUnknown)
 	}
 	return finish(result, out), nil
@@ -155,13 +155,6 @@ func shorter(a, b time.Duration) time.Duration {
 		return b
 	}
 	return a
-}
-
-func clip(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "") + " …"
 }
 
 // run is the files of one call, below a private folder.

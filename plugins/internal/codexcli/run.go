@@ -83,7 +83,7 @@ func (c Call) Run(ctx context.Context, out sdk.Events) (*Stream, End, error) {
 	}
 	cli.OnLine = func(l []byte) {
 		for _, e := range s.Feed(l) {
-			e.report(out, cli.Dir, c.Tools)
+			e.Report(out, "codex", cli.Dir, c.Tools)
 		}
 	}
 	res, err := sdk.RunCLI(ctx, cli)
@@ -236,28 +236,6 @@ func table(m map[string]string) string {
 // withoutNoise drops a line that Codex always prints.
 func withoutNoise(stderr string) string {
 	return strings.TrimSpace(strings.Replace(stderr, "Reading additional input from stdin...", "", 1))
-}
-
-// report tells one event of the stream to the host; dir is where the program works.
-func (e Event) report(out sdk.Events, dir string, build bool) {
-	switch {
-	case e.Text != "" && build:
-		out.Progress(sdk.Progress{Phase: "message", Text: clitool.Clip(e.Text, 500)})
-	case e.Text != "":
-		out.Text(e.Text)
-	case e.Usage != nil:
-		out.Usage(*e.Usage)
-	case e.Notice != "":
-		out.Notice("codex: " + clitool.Clip(e.Notice, 500))
-	case e.Command != nil:
-		out.Command(sdk.Command{Argv: []string{"sh", "-c", e.Command.Line}, ExitCode: e.Command.ExitCode})
-	case e.File != "":
-		path := e.File
-		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
-			path = rel
-		}
-		out.File(path)
-	}
 }
 
 // ToolVersion reads the program's version and warns when it was not tested.

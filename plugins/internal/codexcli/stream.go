@@ -30,20 +30,8 @@ type Stream struct {
 	running  map[string]string // commands that have not ended: id → command
 }
 
-// Event is something that happened, for people to see. One field is set.
-type Event struct {
-	Text    string
-	Usage   *sdk.Usage
-	Notice  string
-	Command *Command
-	File    string
-}
-
-// Command is a command of the model.
-type Command struct {
-	Line     string
-	ExitCode *int // nil: it has started
-}
+// Event is what a line of the stream tells.
+type Event = clitool.Event
 
 type line struct {
 	Type    string `json:"type"`
@@ -148,27 +136,25 @@ func (s *Stream) item(i item, event string) []Event {
 		return []Event{{Notice: i.Message}}
 	case "command_execution":
 		s.answered, s.acted = true, true
-		c := &Command{Line: i.Command}
 		switch {
 		case completed:
 			delete(s.running, i.ID)
-			c.ExitCode = i.ExitCode
-			if c.ExitCode == nil { // it did not get so far
-				code := 1
-				c.ExitCode = &code
+			code := 1 // it did not get so far
+			if i.ExitCode != nil {
+				code = *i.ExitCode
 			}
-			if *c.ExitCode != 0 {
-				s.problem(fmt.Sprintf("the command %s ended with %d: %s", clitool.Clip(i.Command, 200), *c.ExitCode, lastLine(i.Output)))
+			if code != 0 {
+				s.problem(fmt.Sprintf("the command %s ended with %d: %s", clitool.Clip(i.Command, 200), code, lastLine(i.Output)))
 			}
+			return []Event{{Command: clitool.Shell(i.Command, &code)}}
 		case event == "item.started":
 			if s.running == nil {
 				s.running = map[string]string{}
 			}
 			s.running[i.ID] = i.Command
-		default:
-			return nil
+			return []Event{{Command: clitool.Shell(i.Command, nil)}}
 		}
-		return []Event{{Command: c}}
+		return nil
 	case "file_change":
 		s.answered, s.acted = true, true
 		if !completed {

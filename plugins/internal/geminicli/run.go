@@ -86,7 +86,7 @@ func (c Call) Run(ctx context.Context, out sdk.Events) (*Stream, End, error) {
 	}
 	cli.OnLine = func(l []byte) {
 		for _, e := range s.Feed(l) {
-			e.report(out, cli.Dir, c.Access == Write)
+			e.Report(out, "gemini", cli.Dir, c.Access == Write)
 		}
 	}
 	res, err := sdk.RunCLI(ctx, cli)

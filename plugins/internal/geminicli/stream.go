@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -32,14 +31,8 @@ type Stream struct {
 	problems []string
 }
 
-// Event is something that happened, for people to see. One field is set.
-type Event struct {
-	Text    string
-	Usage   *sdk.Usage
-	Notice  string
-	Command *sdk.Command
-	File    string
-}
+// Event is what a line of the stream tells.
+type Event = clitool.Event
 
 // call is a tool call that has not come back.
 type call struct {
@@ -150,7 +143,7 @@ func (s *Stream) use(l line) []Event {
 	}
 	s.calls[l.ID] = c
 	if c.isShell {
-		return []Event{{Command: &sdk.Command{Argv: []string{"sh", "-c", c.Line}}}}
+		return []Event{{Command: clitool.Shell(c.Line, nil)}}
 	}
 	return nil
 }
@@ -214,26 +207,4 @@ func totals(stats json.RawMessage) (sdk.Usage, bool) {
 		u.Input, u.CacheRead = sdk.Known(max(t.Input-*t.Cached, 0)), sdk.Known(*t.Cached)
 	}
 	return u, true
-}
-
-// report tells one event of the stream to the host; dir is where the program works.
-func (e Event) report(out sdk.Events, dir string, build bool) {
-	switch {
-	case e.Text != "" && build:
-		out.Progress(sdk.Progress{Phase: "message", Text: clitool.Clip(e.Text, 500)})
-	case e.Text != "":
-		out.Text(e.Text)
-	case e.Usage != nil:
-		out.Usage(*e.Usage)
-	case e.Notice != "":
-		out.Notice("gemini: " + clitool.Clip(e.Notice, 500))
-	case e.Command != nil:
-		out.Command(*e.Command)
-	case e.File != "":
-		path := e.File
-		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
-			path = rel
-		}
-		out.File(path)
-	}
 }

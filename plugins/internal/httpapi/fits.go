@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,6 +57,15 @@ func contextOf(models []sdk.Model, name string) int64 {
 		}
 	}
 	return 0
+}
+
+// Listed says that a list of an API's models lacks the one that is configured, "" being
+// none.
+func Listed(models []sdk.Model, name string) error {
+	if name == "" || slices.ContainsFunc(models, func(m sdk.Model) bool { return m.ID == name }) {
+		return nil
+	}
+	return sdk.Fail(sdk.ModelUnknown, "the API does not list the model "+name, sdk.Fix("correct the model's name in the configuration"))
 }
 
 // TooLong is a prompt that has more tokens than its model takes; nothing was spent.

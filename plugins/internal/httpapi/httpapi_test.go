@@ -35,6 +35,19 @@ func TestReachable(t *testing.T) {
 	}
 }
 
+func TestListed(t *testing.T) {
+	listed := []sdk.Model{{ID: "a-1"}, {ID: "a-2"}}
+	for name, want := range map[string]bool{"": true, "a-1": true, "a-2": true, "a": false, "A-1": false} {
+		err := Listed(listed, name)
+		if (err == nil) != want {
+			t.Errorf("%q: %v", name, err)
+		}
+		if f := sdk.AsFailure(err); !want && (f.Reason != sdk.ModelUnknown || !strings.HasSuffix(f.Summary, name)) {
+			t.Errorf("%q: %+v", name, f)
+		}
+	}
+}
+
 func TestWatch(t *testing.T) {
 	ctx, _, stop := Watch(t.Context(), time.Millisecond)
 	<-ctx.Done()
