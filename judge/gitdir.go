@@ -114,7 +114,7 @@ func nestedIndex(c *Change) bool {
 // git directory of a repository that it belongs to: build tools check out what they need
 // among their output.
 func (j *trial) nested(c *Change) bool {
-	if !c.Ignored || j.inside(c.Path) || !discardable(c) {
+	if !c.Ignored || j.wanted(c) || !discardable(c) {
 		return false
 	}
 	dir, rest, ok := strings.Cut(c.Path, "/.git")

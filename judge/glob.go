@@ -58,6 +58,24 @@ func Match(globs []string, path string) bool {
 	return ok
 }
 
+// Leads tells whether any of the globs matches the path and begins with a name: "src/**"
+// leads to src/a, and "**" means everything without leading anywhere.
+func Leads(globs []string, path string) bool {
+	_, ok := leading(globs).first(path)
+	return ok
+}
+
+// leading is compile for the same.
+func leading(globs []string) globSet {
+	var lead []string
+	for _, g := range globs {
+		if first, _, _ := strings.Cut(g, "/"); !strings.ContainsAny(first, "*?") {
+			lead = append(lead, g)
+		}
+	}
+	return compile(lead)
+}
+
 // globSet is a list of globs, split once.
 type globSet struct {
 	globs []string

@@ -38,6 +38,8 @@ func Judge(t Touched, p Policy) Verdict {
 type trial struct {
 	policy    Policy
 	allowed   globSet
+	leading   globSet // those of them that lead to what git ignores
+	scratch   globSet
 	forbidden globSet
 	owned     globSet
 	protected globSet
@@ -52,6 +54,8 @@ func newTrial(p Policy) *trial {
 	j := &trial{
 		policy:    p,
 		allowed:   compile(p.Allowed),
+		leading:   leading(p.Allowed),
+		scratch:   compile(p.Scratch),
 		forbidden: forbidding(p.Forbidden),
 		owned:     compile(p.RunnerOwned),
 		protected: compile(p.Protected),
@@ -80,7 +84,7 @@ func (j *trial) path(c *Change) {
 		j.breaks(StopRunnerOwned, c.Path, "belongs to relay (%q)", g)
 		return
 	}
-	inside := j.inside(c.Path)
+	inside := j.wanted(c)
 	lawful := nestedIndex(c) || j.object(c)
 	if g, ok := j.forbidden.first(c.Path); ok {
 		j.breaks(StopForbidden, c.Path, "matches %q", g)
@@ -103,6 +107,18 @@ func (j *trial) inside(path string) bool {
 	return ok
 }
 
+// wanted tells whether a change lies where the task is to work. What git ignores does
+// only if a glob leads to it: builds leave their output all over a scope of "**". Caches
+// never do.
+func (j *trial) wanted(c *Change) bool {
+	if !c.Ignored {
+		return j.inside(c.Path)
+	}
+	_, scratch := j.scratch.first(c.Path)
+	_, led := j.leading.first(c.Path)
+	return led && !scratch
+}
+
 // object judges name and type: what may not land wherever it lies.
 func (j *trial) object(c *Change) bool {
 	why := ""
@@ -121,10 +137,10 @@ func (j *trial) object(c *Change) bool {
 		why = "has a setuid, setgid or sticky bit"
 	case c.NewMode.IsDir() && c.NewMode&special&^c.OldMode != 0:
 		why = "gains a setuid, setgid or sticky bit"
-	case !c.NewMode.IsDir() && c.Nlink > 1 && !(c.Ignored && !j.inside(c.Path)):
+	case !c.NewMode.IsDir() && c.Nlink > 1 && !(c.Ignored && !j.wanted(c)):
 		// Compilers link inside their ignored output; such files are thrown away.
 		why = "is a hard link to another file"
-	case isLink(c.NewMode) && !(c.Ignored && !j.inside(c.Path) && discardable(c)):
+	case isLink(c.NewMode) && !(c.Ignored && !j.wanted(c) && discardable(c)):
 		why = j.link(c)
 	case !c.NewMode.IsRegular() && !c.NewMode.IsDir() && c.NewMode.Type() != fs.ModeSymlink:
 		why = "is a special file"

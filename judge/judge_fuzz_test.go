@@ -63,6 +63,7 @@ func (s *source) policy() Policy {
 	return Policy{
 		Kind:                 TaskKind(s.pick("execute", "verify_only", "question", "")),
 		Allowed:              []string{s.pick("src/**", "**", "src/*", "docs/a.txt", "é")},
+		Scratch:              []string{s.pick("src/*", "**/cache/**")},
 		Forbidden:            []string{s.pick("**/.env*", ".git/**", "**/*secret*", "docs/**")},
 		RunnerOwned:          []string{".relay/**", "relay.config.json"},
 		Protected:            []string{"ci/**"},

@@ -57,6 +57,7 @@ func TestJudge(t *testing.T) {
 	t.Parallel()
 	newFiles := func(p *Policy) { p.AllowNewFiles = true }
 	everything := func(p *Policy) { p.Allowed = []string{"**"} }
+	caches := func(p *Policy) { p.Scratch = []string{"**/__pycache__/**"} }
 	tests := []struct {
 		name    string
 		changes []Change
@@ -164,6 +165,13 @@ func TestJudge(t *testing.T) {
 		{name: "ignored deletion", changes: []Change{ignored(with("build/x", func(c *Change) { c.Kind, c.NewMode = Deleted, 0 }))}, policy: law(), want: Success, scratch: 1},
 		{name: "ignored in scope", changes: []Change{ignored(added("src/x.log"))}, policy: law(), want: StopNewFile, kept: 1},
 		{name: "ignored in scope, new files allowed", changes: []Change{ignored(added("src/x.log"))}, policy: law(newFiles), want: Success, kept: 1},
+		{name: "cache in scope", changes: []Change{ignored(added("src/lib/__pycache__/x.pyc")), ignored(edited("src/__pycache__/y.pyc"))}, policy: law(caches), want: Success, scratch: 2},
+		{name: "cache in scope that git does not ignore", changes: []Change{added("src/__pycache__/x.pyc")}, policy: law(caches), want: StopNewFile, kept: 1},
+		{name: "forbidden cache", changes: []Change{ignored(added("src/__pycache__/secret"))}, policy: law(caches), want: StopForbidden, kept: 1},
+		{name: "ignored output in a scope of everything", changes: []Change{ignored(added("target/x")), ignored(edited("src/x.log"))}, policy: law(everything), want: Success, scratch: 2},
+		{name: "ignored output that the scope leads to", changes: []Change{ignored(added("target/x"))}, policy: law(everything, func(p *Policy) {
+			p.Allowed = append(p.Allowed, "target/**")
+		}), want: StopNewFile, kept: 1},
 		{name: "empty folders", changes: []Change{
 			{Path: "docs/x", Kind: Added, NewMode: fs.ModeDir | 0o755, Nlink: 2},
 			{Path: "tmp", Kind: Deleted, OldMode: fs.ModeDir | 0o755},

@@ -26,6 +26,8 @@ type Policy struct {
 	Kind      TaskKind
 	Allowed   []string // globs; see [ValidGlob]
 	Forbidden []string // globs, task ∪ configuration; see [Forbids]
+	// Scratch are globs of caches: thrown away in scope too where git ignores them.
+	Scratch []string
 	// RunnerOwned are relay's own files: globs of the workspace and of the
 	// configuration file.
 	RunnerOwned []string

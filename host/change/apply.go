@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -35,10 +36,25 @@ func (a *applier) byStamp(e *entry) (done bool, err error) {
 	if !e.Old.Exists && now.Mode.IsDir() {
 		return false, nil // its files are deleted first; what is left makes the rename fail
 	}
-	if !sameStamp(now, e.base) {
-		return false, moved(string(e.Path), "it was changed while the builder ran")
+	if sameStamp(now, e.base) {
+		return false, nil
 	}
-	return false, nil
+	if a.relinked(e, now) {
+		if now, err := a.real.describe(string(e.Path), nil); err == nil && e.isOld(now) {
+			return false, nil
+		}
+	}
+	return false, moved(string(e.Path), "it was changed while the builder ran")
+}
+
+// relinked says whether nothing but the change time of an entry's file differs, and
+// another entry had been the same file, by a hard link: to take that name away changes
+// the time for both.
+func (a *applier) relinked(e *entry, now judge.Stamp) bool {
+	now.CTime = e.base.CTime
+	return now == e.base && slices.ContainsFunc(a.plan.Entries, func(o entry) bool {
+		return o.Path != e.Path && o.base.Exists && o.base.Ino == e.base.Ino
+	})
 }
 
 // byContent is the check after a crash.

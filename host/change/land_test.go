@@ -85,6 +85,24 @@ func TestLandWithoutCommitLeavesGitAlone(t *testing.T) {
 	r.noLeftovers()
 }
 
+// Two names of one file, of which each gets content of its own.
+func TestHardLinkedFiles(t *testing.T) {
+	r := newRepo(t)
+	must(t, os.Link(filepath.Join(r.root, "README.md"), filepath.Join(r.root, "src/readme")))
+	must(t, os.Link(filepath.Join(r.root, "README.md"), filepath.Join(r.root, "src/third")))
+	r.git("add", "-A")
+	r.git("commit", "-qm", "links")
+	r.change("README.md", "one\n", 0o644)
+	r.change("src/readme", "two\n", 0o755)
+	r.change("src/third", "", 0)
+	_, err := r.land("run-1", true)
+	must(t, err)
+	r.clean()
+	if r.read("README.md") != "one\n" || r.read("src/readme") != "two\n" {
+		t.Errorf("got %q and %q", r.read("README.md"), r.read("src/readme"))
+	}
+}
+
 // A repository whose first commit is empty has no index, and is clean without one.
 func TestLandWithoutAnIndex(t *testing.T) {
 	r := newRepo(t)

@@ -203,7 +203,7 @@ func (p *passage) policy() judge.Policy {
 			}
 		}
 	}
-	return judge.Policy{Kind: judge.Execute, Allowed: allowed, Forbidden: p.forbidden(), RunnerOwned: p.c.owned(),
+	return judge.Policy{Kind: judge.Execute, Allowed: allowed, Forbidden: p.forbidden(), Scratch: cfg.Scope.ScratchGlobs, RunnerOwned: p.c.owned(),
 		Protected: cfg.Verification.Protected(s.AllowedGlobs), Tests: cfg.Verification.TestGlobs, Lockfiles: cfg.Scope.Lockfiles,
 		AllowNewFiles: s.AllowNewFiles, AllowLockfileChanges: s.AllowLockfileChanges,
 		MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged, BuilderCommits: judge.SquashCommits}

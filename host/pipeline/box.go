@@ -184,7 +184,7 @@ func (p *Pipeline) discardLeft(ctx context.Context, t *Trail, where Place) error
 // policy is the law for this task.
 func (a *attempt) policy() judge.Policy {
 	cfg, s := a.p.env.Config, a.fence()
-	return judge.Policy{Kind: judge.Execute, Allowed: s.AllowedGlobs, Forbidden: s.ForbiddenGlobs, RunnerOwned: a.p.owned(),
+	return judge.Policy{Kind: judge.Execute, Allowed: s.AllowedGlobs, Forbidden: s.ForbiddenGlobs, Scratch: cfg.Scope.ScratchGlobs, RunnerOwned: a.p.owned(),
 		Protected: cfg.Verification.Protected(s.AllowedGlobs), Tests: cfg.Verification.TestGlobs, Lockfiles: cfg.Scope.Lockfiles,
 		AllowNewFiles: *s.AllowNewFiles, AllowLockfileChanges: s.AllowLockfileChanges,
 		MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged, BuilderCommits: judge.KeepCommits}

@@ -55,7 +55,7 @@ func (r *run) policy() judge.Policy {
 	if own == judge.KeepCommits && !r.cfg.Commit.OnSuccess {
 		own = judge.SquashCommits // nothing is committed at all
 	}
-	return judge.Policy{Kind: r.task.Kind, Allowed: s.AllowedGlobs, Forbidden: r.forbidden(), RunnerOwned: r.owned(),
+	return judge.Policy{Kind: r.task.Kind, Allowed: s.AllowedGlobs, Forbidden: r.forbidden(), Scratch: r.cfg.Scope.ScratchGlobs, RunnerOwned: r.owned(),
 		Protected: r.cfg.Verification.Protected(s.AllowedGlobs), Tests: r.cfg.Verification.TestGlobs, Lockfiles: r.cfg.Scope.Lockfiles,
 		AllowNewFiles: s.AllowNewFiles, AllowLockfileChanges: s.AllowLockfileChanges,
 		MaxFiles: l.MaxFilesTouched, MaxLines: l.MaxLinesChanged, BuilderCommits: own}
@@ -122,7 +122,7 @@ func (r *run) describe(v judge.Verdict) {
 		r.rep.Scope.Violations = append(r.rep.Scope.Violations, h.String())
 	}
 	if v.Scratch > 0 {
-		r.note(fmt.Sprintf("%d files that git ignores were left outside the scope and thrown away", v.Scratch))
+		r.note(fmt.Sprintf("%d files that git ignores, and the scope does not lead to, were left and thrown away", v.Scratch))
 	}
 	switch n := r.change.OwnCommits(); {
 	case v.Code != judge.Success || !v.BuilderCommitted:

@@ -131,6 +131,7 @@ type ExternalDriver struct {
 type Scope struct {
 	DefaultAllowedGlobs         []string `json:"default_allowed_globs"`
 	DefaultForbiddenGlobs       []string `json:"default_forbidden_globs"`
+	ScratchGlobs                []string `json:"scratch_globs"` // [relay]
 	DefaultAllowNewFiles        bool     `json:"default_allow_new_files"`
 	DefaultAllowLockfileChanges bool     `json:"default_allow_lockfile_changes"`
 	Lockfiles                   []string `json:"lockfiles"`

@@ -2,6 +2,12 @@ package config
 
 var defaultForbidden = []string{".git/**", "**/.env*", "**/*secret*", "**/*token*", "**/node_modules/**"}
 
+// What runs and tests of a program leave beside its source: nobody asks a builder for it.
+var defaultScratch = []string{
+	"**/__pycache__/**", "**/.pytest_cache/**", "**/.mypy_cache/**", "**/.ruff_cache/**", "**/.tox/**", "**/*.egg-info/**", "**/.cache/**",
+	"**/.gradle/**", "**/.turbo/**", "**/.next/**", "**/.nyc_output/**", "**/*.tsbuildinfo", "**/.DS_Store",
+}
+
 var defaultLockfiles = []string{
 	"pnpm-lock.yaml", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "bun.lockb", "bun.lock", "deno.lock",
 	"go.sum", "Cargo.lock", "poetry.lock", "uv.lock", "Pipfile.lock", "pdm.lock", "Gemfile.lock", "composer.lock", "mix.lock",
@@ -25,6 +31,7 @@ var defaultTests = []string{
 var checkKeys = []key{
 	{path: "scope.default_allowed_globs", kind: kTexts, def: []string{"**"}, max: 64, check: someGlobs, doc: "Paths that the orchestrator is told to stay in when it draws a task's scope, and the scope of a task that names none.", read: "tick, prompts"},
 	{path: "scope.default_forbidden_globs", kind: kTexts, def: defaultForbidden, max: 500, check: globs, doc: "Paths that no builder may touch, and what is in them where they are folders. A task can add to them and never take away.", read: "change"},
+	{path: "scope.scratch_globs", kind: kTexts, def: defaultScratch, max: 500, check: globs, doc: "Caches. What matches is thrown away, in a task's scope too, where git ignores it. Other files that git ignores are thrown away unless a pattern of the scope leads to them: \"src/**\" does, \"**\" does not.", read: "change"},
 	{path: "scope.default_allow_new_files", kind: kBool, def: false, doc: "Whether new files are allowed where a task does not say.", read: "tick, prompts"},
 	{path: "scope.default_allow_lockfile_changes", kind: kBool, def: false, doc: "Whether lockfiles may change where a task does not say.", read: "tick, prompts"},
 	{path: "scope.lockfiles", kind: kTexts, def: defaultLockfiles, max: 500, check: baseNames, doc: "Base names of files that count as lockfiles, in any folder.", read: "change"},

@@ -13,17 +13,12 @@ import (
 // has passed it. A scope that leads to such a file, as "tools/**" does and "**" does not,
 // lets it be changed.
 func (v *Verification) Protected(allowed []string) []string {
-	leads := func(glob, name string) bool {
-		first, _, _ := strings.Cut(glob, "/")
-		return !strings.ContainsAny(first, "*?") && judge.Match([]string{glob}, name)
-	}
 	all := slices.Clone(v.ProtectedGlobs)
 	for i := range v.Templates {
 		for _, name := range v.Templates[i].programs() {
 			name = path.Clean(name)
 			named := !strings.ContainsAny(name, "*?") && judge.ValidGlob(name) == nil
-			meant := slices.ContainsFunc(allowed, func(g string) bool { return leads(g, name) })
-			if named && !meant && !slices.Contains(all, name) {
+			if named && !judge.Leads(allowed, name) && !slices.Contains(all, name) {
 				all = append(all, name)
 			}
 		}
