@@ -302,5 +302,5 @@ func (s *Files) writeProgress(dir string, v any) error {
 	if err != nil {
 		return err
 	}
-	return renameio.WriteFile(filepath.Join(dir, "progress.json"), raw, 0o600)
+	return renameio.WriteFile(filepath.Join(dir, "progress.json"), raw, 0o600, renameio.WithTempDir(dir)) // unless told, it tries out by renaming where it can
 }

@@ -132,7 +132,10 @@ func (r *run) checkTrust(context.Context) (string, error) {
 }
 
 func (r *run) checkGit(ctx context.Context) (string, error) {
-	git, err := judge.OpenGit(ctx, r.env.Root)
+	git, err := r.env.Git, error(nil)
+	if git == nil {
+		git, err = judge.OpenGit(ctx, r.env.Root)
+	}
 	var commit, branch string
 	if err == nil { // whether the commit is there git status will say
 		commit, branch, err = git.HeadNow(ctx)
@@ -140,7 +143,7 @@ func (r *run) checkGit(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fault.Git(err)
 	}
-	r.git, r.branch = git, branch
+	r.git, r.env.Git, r.branch = git, git, branch
 	r.rep.BaseCommit, r.rep.HeadCommit = commit, commit
 	if branch == "" {
 		branch = "detached HEAD"

@@ -17,10 +17,12 @@ import (
 )
 
 // Env is where ticks run: one repository on one machine. It is filled once and can
-// serve many ticks.
+// serve many ticks, one after the other.
 type Env struct {
 	// Dir is any folder of the repository; Root its top, "" when there is none.
 	Dir, Root string
+	// Git is the repository, found by the first tick for those after it; nil before.
+	Git *judge.Git
 	// Loaded is the configuration; LoadErr why there is none.
 	Loaded  *config.Loaded
 	LoadErr error

@@ -56,7 +56,6 @@ type Plugin struct {
 
 	hidden  []box.Bind // files that no box of it may show
 	part    sync.Mutex // of what Worker points to
-	stderr  *os.File   // of the present run
 	words   redirect   // what the process writes its standard error to
 	cleanup []func()
 	closing sync.WaitGroup
@@ -92,9 +91,8 @@ func (e Env) Find(name string, kind catalog.Kind) (*Plugin, pluginhost.Spec, err
 	if entry.Pin != nil && kind == catalog.Provider && !slices.Contains(slices.Concat(entry.Read, entry.Write), ".") {
 		spec.Dir = "" // it may not look at the repository
 	}
-	if err = e.giveState(&spec, kind); err == nil {
-		err = p.openStderr(e.StderrDir)
-	}
+	err = e.giveState(&spec, kind)
+	spec.StderrPath = p.wordsTo(e.StderrDir)
 	if lends, files := pluginhost.Lends(conf); lends && err == nil {
 		spec.Broker, err = e.broker(p, files)
 	}
@@ -105,9 +103,6 @@ func (e Env) Find(name string, kind catalog.Kind) (*Plugin, pluginhost.Spec, err
 	if err != nil {
 		p.Close(context.Background())
 		return nil, spec, err
-	}
-	if p.stderr != nil {
-		spec.StderrPath = p.stderr.Name()
 	}
 	return p, spec, nil
 }
@@ -221,36 +216,6 @@ func (e Env) giveState(spec *pluginhost.Spec, kind catalog.Kind) error {
 	return nil
 }
 
-// openStderr gives the plugin's standard error a file.
-func (p *Plugin) openStderr(dir string) error {
-	if dir == "" {
-		return nil
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fault.Internal(err)
-	}
-	f, err := os.OpenFile(filepath.Join(dir, p.Entry.Name+".stderr"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return fault.Internal(err)
-	}
-	p.stderr = f
-	p.words.to(f)
-	return nil
-}
-
-// closeStderr ends the file of a run; one that stayed empty goes.
-func (p *Plugin) closeStderr() {
-	if p.stderr == nil {
-		return
-	}
-	p.words.to(nil)
-	p.stderr.Close()
-	if fi, err := os.Stat(p.stderr.Name()); err == nil && fi.Size() == 0 {
-		os.Remove(p.stderr.Name())
-	}
-	p.stderr = nil
-}
-
 // Close ends the plugin and everything that it started. When ctx has ended already
 // it gets next to no time for that.
 func (p *Plugin) Close(ctx context.Context) {
@@ -265,7 +230,7 @@ func (p *Plugin) Close(ctx context.Context) {
 		f()
 	}
 	p.cleanup = nil
-	p.closeStderr()
+	p.words.to("")
 }
 
 // Finish ends the plugin in the background: its part is done. Close waits for it.

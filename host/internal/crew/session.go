@@ -2,8 +2,8 @@ package crew
 
 import (
 	"context"
-	"io"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/paxiom/relay/host/internal/report"
@@ -33,9 +33,7 @@ func (s *Session) Provider(ctx context.Context, e Env, name string, git *judge.G
 		return p, err
 	}
 	p.newPart()
-	if err := p.openStderr(e.StderrDir); err != nil {
-		return nil, err
-	}
+	p.wordsTo(e.StderrDir)
 	p.Lazy.Renew(ctx)
 	return p, nil
 }
@@ -53,7 +51,7 @@ func (s *Session) Done(ctx context.Context, p *Plugin) {
 	if s == nil {
 		p.Close(ctx)
 	} else {
-		p.closeStderr()
+		p.words.to("")
 	}
 }
 
@@ -72,28 +70,60 @@ func (s *Session) Close(ctx context.Context) (left int) {
 	return left
 }
 
-// redirect is a writer whose target changes from run to run. What is written between
-// two runs is dropped.
-type redirect struct {
-	mu sync.Mutex
-	w  io.Writer
+// wordsTo names the file that the plugin's standard error goes to in this run; "" when the
+// run has no place for it.
+func (p *Plugin) wordsTo(dir string) string {
+	path := ""
+	if dir != "" {
+		path = filepath.Join(dir, p.Entry.Name+".stderr")
+	}
+	p.words.to(path)
+	return path
 }
 
-func (d *redirect) to(f *os.File) {
+// redirect is a writer whose file changes from run to run. The file is made when there is
+// something to write: most plugins say nothing. What is written between two runs is dropped.
+type redirect struct {
+	mu   sync.Mutex
+	path string
+	f    *os.File // nil as long as nothing was written
+}
+
+func (d *redirect) to(path string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.w = nil
-	if f != nil {
-		d.w = f
+	if d.f != nil {
+		d.f.Close()
 	}
+	d.path, d.f = path, nil
+}
+
+// name is the file's, "" when nothing was written.
+func (d *redirect) name() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.f == nil {
+		return ""
+	}
+	return d.path
 }
 
 // Write implements io.Writer.
 func (d *redirect) Write(b []byte) (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.w == nil {
+	if d.path == "" || len(b) == 0 {
 		return len(b), nil
 	}
-	return d.w.Write(b)
+	if d.f == nil {
+		if err := os.MkdirAll(filepath.Dir(d.path), 0o755); err != nil {
+			return 0, err
+		}
+		f, err := os.OpenFile(d.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+		if err != nil {
+			return 0, err
+		}
+		d.f = f
+	}
+	return d.f.Write(b)
 }

@@ -23,9 +23,7 @@ func kept(t *testing.T, e Env) (s *Session, p *Plugin, ended *int) {
 	ended = new(int)
 	p = &Plugin{Entry: catalog.Entry{Name: "claude", Version: "1"}, Lazy: pluginhost.NewLazy(pluginhost.Spec{}), Worker: &report.Worker{Plugin: "claude", Calls: 3},
 		cleanup: []func(){func() { *ended++ }}}
-	if err := p.openStderr(e.StderrDir); err != nil {
-		t.Fatal(err)
-	}
+	p.wordsTo(e.StderrDir)
 	return &Session{plugins: map[string]*Plugin{"claude": p}}, p, ended
 }
 
@@ -79,12 +77,17 @@ func TestSessionKeepsProviders(t *testing.T) {
 	}
 }
 
-// A failure names the file of the run that it happened in.
+// A failure names the file of the run that it happened in, when something was said there.
 func TestFailureNamesItsOwnRun(t *testing.T) {
 	dir := t.TempDir()
 	_, p, _ := kept(t, Env{StderrDir: dir})
 	defer p.Close(context.Background())
 	f := &pluginhost.Failure{StderrPath: "/an/older/run"}
+	if p.Failed(f); f.StderrPath != "" {
+		t.Errorf("nothing was said, and it is in %s", f.StderrPath)
+	}
+	fmt.Fprint(&p.words, "no memory")
+	f = &pluginhost.Failure{StderrPath: "/an/older/run"}
 	if p.Failed(f); f.StderrPath != filepath.Join(dir, "claude.stderr") {
 		t.Error(f.StderrPath)
 	}

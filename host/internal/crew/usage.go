@@ -66,8 +66,8 @@ func (p *Plugin) Failed(f *pluginhost.Failure) {
 	p.part.Lock()
 	defer p.part.Unlock()
 	w := p.Worker
-	if f.StderrPath != "" && p.stderr != nil {
-		f.StderrPath = p.stderr.Name() // of this run, whenever the plugin was started
+	if f.StderrPath != "" {
+		f.StderrPath = p.words.name() // of this run, whenever the plugin was started
 	}
 	w.FailureReason = f.Word()
 	w.FailureDetail, w.UpstreamCode, w.UpstreamRequest = f.Summary, f.UpstreamCode, f.UpstreamRequestID
