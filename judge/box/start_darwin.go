@@ -35,6 +35,7 @@ func SweepGroups() int { return 0 }
 // Process is the direct child of a running box.
 type Process struct {
 	proc     *os.Process
+	lock     *os.File // the layer's
 	killed   atomic.Bool
 	exceeded atomic.Pointer[Exceeded]
 	done     chan struct{}
@@ -69,7 +70,7 @@ func (b *Box) Start(p Proc) (*Process, error) {
 	if err == nil {
 		err = b.use()
 	}
-	run := &Process{done: make(chan struct{})}
+	run := &Process{lock: lock, done: make(chan struct{})}
 	if err == nil {
 		run.proc, err = execute(p, what)
 	}
@@ -80,7 +81,7 @@ func (b *Box) Start(p Proc) (*Process, error) {
 	}
 	go func() {
 		state, err := run.proc.Wait()
-		run.Kill()
+		run.Kill() // and so it leaves
 		run.state, run.err = ExitState{Code: -1, Killed: true}, err
 		if ended, ok := state.Sys().(syscall.WaitStatus); err == nil && ok {
 			run.state = ExitState{Code: ended.ExitStatus()}
@@ -91,8 +92,7 @@ func (b *Box) Start(p Proc) (*Process, error) {
 		run.state.Exceeded = run.exceeded.Load()
 		run.err = errors.Join(run.err, b.end())
 		removeTree(what.Run)
-		unlock(lock)
-		close(run.done)
+		run.left()
 	}()
 	return run, nil
 }
@@ -164,5 +164,6 @@ func (p *Process) Listeners() []*os.File { return nil }
 // Kill ends the child and its session at once.
 func (p *Process) Kill() {
 	p.killed.Store(true)
+	p.leave()
 	syscall.Kill(-p.proc.Pid, syscall.SIGKILL)
 }

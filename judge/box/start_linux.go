@@ -292,6 +292,7 @@ func (p *Process) collect(reports *gob.Decoder, from *os.File, away string, q *q
 			p.exceeded.CompareAndSwap(nil, end.Exceeded)
 		}
 	}
+	p.leave()
 	// When pid 1 is gone, the kernel has ended every other process of the box.
 	p.ended, p.err = p.proc.Wait()
 	if p.exceeded.Load() == nil && q != nil {
@@ -313,8 +314,7 @@ func (p *Process) collect(reports *gob.Decoder, from *os.File, away string, q *q
 		p.err = errors.Join(p.err, p.after())
 	}
 	removeTree(away)
-	unlock(p.lock)
-	close(p.done)
+	p.left()
 }
 
 // Exceed ends the box for a limit that somebody else watches.
@@ -342,6 +342,7 @@ func (p *Process) Wait() (ExitState, error) {
 
 // Kill ends every process of the box at once.
 func (p *Process) Kill() {
+	p.leave()
 	if p.kill != nil {
 		p.kill()
 		return
