@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -23,4 +24,14 @@ func headMoved(why string) *fault.Fault {
 func broken(err error) *fault.Fault {
 	return fault.Wrap(err, judge.BlockedCrashRecovery, "an apply could be neither finished nor reverted",
 		"`relay recover` goes on from the journal once the cause is gone")
+}
+
+// Settled refuses what may not begin while a change is cut off.
+func Settled(j *journal.Journal) error {
+	open, err := j.Unfinished()
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	return fault.New(judge.BlockedCrashRecovery, "run "+open[0].ID+" was cut off and is not settled yet",
+		"the work tree may hold a part of its change", "`relay recover`")
 }

@@ -28,32 +28,9 @@ type Undone struct {
 // more on top of the commit than what Env.Moving names, or when the work tree is not
 // clean. id names the journal.
 func Undo(ctx context.Context, env Env, id, base, commit string, m Message) (u Undone, err error) {
-	if open, err := env.Journal.Unfinished(); err != nil {
-		return u, err
-	} else if len(open) > 0 {
-		return u, fault.New(judge.BlockedCrashRecovery, "run "+open[0].ID+" was cut off and is not settled yet",
-			"the work tree may hold a part of its change", "`relay recover`")
-	}
-	head, branch, err := env.Git.Head(ctx)
+	base, head, branch, err := undoable(ctx, env, base, commit)
 	if err != nil {
 		return u, err
-	}
-	if ok, err := onlyMoving(ctx, env, commit, head); err != nil || !ok {
-		return u, cmp.Or(err, laterWork(base, commit, head))
-	}
-	if base, err = sameRun(ctx, env.Git, base, commit); err != nil {
-		return u, err
-	}
-	status, err := env.Git.Status(ctx)
-	if err != nil {
-		return u, err
-	}
-	if len(status) > 0 {
-		var dirty []string
-		for _, e := range status {
-			dirty = append(dirty, e.Path)
-		}
-		return u, fault.Dirty(dirty)
 	}
 	layer := filepath.Join(env.StateDir, "boxes", id)
 	k := newCommitter(env, layer)
@@ -103,6 +80,32 @@ func Undo(ctx context.Context, env Env, id, base, commit string, m Message) (u U
 		return commitTree(ctx, env, tree, head, m)
 	})
 	return Undone(done), err
+}
+
+// undoable refuses what Undo does. It gives the commit that the undo goes back to, and the
+// HEAD and the branch that it is made on.
+func undoable(ctx context.Context, env Env, base, commit string) (back, head, branch string, err error) {
+	if err := Settled(env.Journal); err != nil {
+		return "", "", "", err
+	}
+	if head, branch, err = env.Git.Head(ctx); err != nil {
+		return "", "", "", err
+	}
+	if ok, err := onlyMoving(ctx, env, commit, head); err != nil || !ok {
+		return "", "", "", cmp.Or(err, laterWork(base, commit, head))
+	}
+	if back, err = sameRun(ctx, env.Git, base, commit); err != nil {
+		return "", "", "", err
+	}
+	status, err := env.Git.Status(ctx)
+	if err == nil && len(status) > 0 {
+		var dirty []string
+		for _, e := range status {
+			dirty = append(dirty, e.Path)
+		}
+		err = fault.Dirty(dirty)
+	}
+	return back, head, branch, err
 }
 
 // onlyMoving says whether nothing but what Env.Moving names came after a commit.

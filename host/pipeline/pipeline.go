@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
@@ -207,12 +208,8 @@ func begin(ctx context.Context, env *Env, o Options) (*Pipeline, error) {
 }
 
 func (p *Pipeline) open(ctx context.Context) error {
-	left, err := journal.Open(p.env.WS.Journal()).Unfinished()
-	if err != nil {
+	if err := change.Settled(journal.Open(p.env.WS.Journal())); err != nil {
 		return err
-	}
-	if len(left) > 0 {
-		return fault.New(judge.BlockedCrashRecovery, "run "+left[0].ID+" was cut off and is not settled yet", "the work tree may hold a part of its change", "`relay recover`")
 	}
 	if err := history.Open(p.env.WS.History()).CheckCap(p.env.Config.History.MaxMB); err != nil {
 		return err
@@ -229,29 +226,9 @@ func (p *Pipeline) open(ctx context.Context) error {
 	if p.store, err = durable.NewFiles(p.dir(tasksDir), p.env.Clock); err != nil {
 		return fault.Internal(err)
 	}
-	open, err := Open(p.env.WS)
+	marked, err := p.takeUp(ctx, l)
 	if err != nil {
 		return err
-	}
-	for _, t := range open {
-		if err := p.settleJoin(ctx, t); err != nil {
-			return err
-		}
-	}
-	var marked []*Trail // their end is in the list, and not yet committed
-	for _, t := range open {
-		p.begun[t.TaskID] = t
-		now := l.Find(t.TaskID)
-		if now != nil && t.Code != "" && now.Status == endOf(t) {
-			marked = append(marked, t)
-		} else if now == nil || now.Status != prd.Pending && now.Status != prd.InProgress { // the operator has decided
-			if err := p.close(t, p.placeOf(ctx, t.TaskID)); err != nil {
-				return err
-			}
-			if err := p.release(ctx, t.TaskID); err != nil {
-				return err
-			}
-		}
 	}
 	if err := p.openRecord(); err != nil {
 		return err
@@ -270,6 +247,36 @@ func (p *Pipeline) open(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// takeUp goes through the tasks that were begun: what was under way goes on, and what the
+// operator has decided meanwhile is closed. It gives those whose end is in the list and not
+// yet committed.
+func (p *Pipeline) takeUp(ctx context.Context, l *prd.List) (marked []*Trail, err error) {
+	open, err := Open(p.env.WS)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range open {
+		if err := p.settleJoin(ctx, t); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range open {
+		p.begun[t.TaskID] = t
+		now := l.Find(t.TaskID)
+		if now != nil && t.Code != "" && now.Status == endOf(t) {
+			marked = append(marked, t)
+		} else if now == nil || now.Status != prd.Pending && now.Status != prd.InProgress {
+			if err := p.close(t, p.placeOf(ctx, t.TaskID)); err != nil {
+				return nil, err
+			}
+			if err := p.release(ctx, t.TaskID); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return marked, nil
 }
 
 // tabName marks the calls of pipelines in the ledger.

@@ -152,102 +152,83 @@ func (c *inspector) pathOf(name string) string {
 	return byName[nearest(name, sortedKeys(byName))]
 }
 
+// value checks a value against its key: the type, what lies in it, and what the key asks of
+// a value of the right type.
 func (c *inspector) value(n *node, s *spec, path string) {
 	k := s.key
-	before := len(c.found)
 	if n.v == nil {
 		c.add(n, path, "null is no value; leave the key out to get the default")
 		return
 	}
-	wrong := func() { c.add(n, path, "expected %s, got %s", k.expects(), n.describe()) }
-	var v any
-	switch k.kind {
-	case kText:
-		text, ok := n.v.(string)
-		if !ok {
-			c.add(n, path, "expected %s, got %s%s", k.expects(), n.describe(), quoteHint(n))
-			return
-		}
-		c.text(n, k, path, text)
-		v = text
-	case kBool:
-		if _, ok := n.v.(bool); !ok {
-			wrong()
-			return
-		}
-		v = n.v
-	case kWhole:
-		i, ok := n.whole()
-		if !ok || float64(i) < k.min || float64(i) > k.max {
-			wrong()
-			return
-		}
-		v = i
-	case kNumber:
-		f, ok := n.number()
-		if !ok || f < k.min || f > k.max {
-			wrong()
-			return
-		}
-		v = f
-	case kCommand:
-		if _, ok := n.v.(string); ok {
-			v = n.v
-			break
-		}
-		l, ok := n.v.([]*node)
-		if !ok {
-			wrong()
-			return
-		}
-		c.items(n, l, s, path)
-		v = l
-	case kTexts, kObjects:
-		l, ok := n.v.([]*node)
-		if !ok {
-			wrong()
-			return
-		}
-		c.items(n, l, s, path)
-		v = l
-	case kMap:
-		m := n.fields()
-		if m == nil {
-			wrong()
-			return
-		}
-		c.values(n, s, path)
-		v = m
-	case kAny:
-		if n.fields() == nil {
-			wrong()
-			return
-		}
-		for _, name := range s.order {
-			if child := n.fields()[name]; child != nil {
-				c.value(child, s.children[name], join(path, name))
-			}
-		}
-		return
-	case kRef:
-		if _, err := keys.Parse(n.plain()); err != nil {
-			c.add(n, path, "%v", err)
-		}
-		return
-	}
-	if len(c.found) > before {
-		return
-	}
-	if k.only != "" && !k.isOnly(v) {
+	before := len(c.found)
+	v, ok := c.typed(n, s, path)
+	switch {
+	case !ok && k.kind == kText:
+		c.add(n, path, "expected %s, got %s%s", k.expects(), n.describe(), quoteHint(n))
+	case !ok:
+		c.add(n, path, "expected %s, got %s", k.expects(), n.describe())
+	case len(c.found) > before || v == nil:
+	case k.only != "" && !k.isOnly(v):
 		c.add(n, path, "%s is refused: %s", n.describe(), k.only)
-		return
-	}
-	if k.check != nil {
+	case k.check != nil:
 		if why := k.check(v); why != "" {
 			c.add(n, path, "%s", why)
 		}
 	}
 }
+
+// typed gives a value as its kind has it, and checks what lies in it; false says that it is
+// none of that kind. It is nil where its key asks no more.
+func (c *inspector) typed(n *node, s *spec, path string) (v any, ok bool) {
+	k := s.key
+	text, isText := n.v.(string)
+	switch k.kind {
+	case kText:
+		if isText {
+			c.text(n, k, path, text)
+		}
+		return text, isText
+	case kBool:
+		v, ok = n.v.(bool)
+		return v, ok
+	case kWhole:
+		i, ok := n.whole()
+		return i, ok && k.bounds(float64(i))
+	case kNumber:
+		f, ok := n.number()
+		return f, ok && k.bounds(f)
+	case kCommand, kTexts, kObjects:
+		if k.kind == kCommand && isText {
+			return text, true
+		}
+		list, ok := n.v.([]*node)
+		if ok {
+			c.items(n, list, s, path)
+		}
+		return list, ok
+	case kMap:
+		if n.fields() != nil {
+			c.values(n, s, path)
+		}
+		return n.fields(), n.fields() != nil
+	case kAny:
+		for _, name := range s.order {
+			if child := n.fields()[name]; child != nil {
+				c.value(child, s.children[name], join(path, name))
+			}
+		}
+		return nil, n.fields() != nil
+	case kRef:
+		if _, err := keys.Parse(n.plain()); err != nil {
+			c.add(n, path, "%v", err)
+		}
+		return nil, true
+	}
+	panic("config: a kind without a type")
+}
+
+// bounds says whether a number lies between the key's min and max.
+func (k *key) bounds(f float64) bool { return k.min <= f && f <= k.max }
 
 // isOnly compares with the one value that a fixed key has. Defaults that stand in
 // the workspace are compared when the workspace is known.
