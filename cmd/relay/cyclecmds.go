@@ -117,11 +117,7 @@ func revision(p *printer, c *host.Cycle) {
 	}
 	if r.Conflicts != "" {
 		for i, line := range strings.Split(r.Conflicts, "\n") {
-			label := ""
-			if i == 0 {
-				label = "conflicts"
-			}
-			p.linef("%s %s", p.dim(pad(label, 10)), p.yellow(host.Safe(line)))
+			p.linef("%s %s", p.dim(pad(first(i, "conflicts"), 10)), p.yellow(host.Safe(line)))
 		}
 	}
 	if t := c.Tests; t != nil {

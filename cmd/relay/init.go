@@ -55,11 +55,7 @@ func runInit(ctx context.Context, o *initOptions) error {
 		}
 		p.row("language", found)
 		for i, c := range r.Checks {
-			label := ""
-			if i == 0 {
-				label = "checks"
-			}
-			p.row(label, pad(c.ID, 10)+"  "+host.Safe(strings.Join(append([]string{c.Cmd}, c.Args...), " "))+"  "+p.dim("from "+c.From))
+			p.row(first(i, "checks"), pad(c.ID, 10)+"  "+host.Safe(strings.Join(append([]string{c.Cmd}, c.Args...), " "))+"  "+p.dim("from "+c.From))
 		}
 		if len(r.Checks) > 0 {
 			p.row("", p.dim("nothing lands unless these pass"))

@@ -203,6 +203,14 @@ func pad(s string, width int) string { return screen.Pad(s, width) }
 // columns counts the columns that a text takes on a terminal.
 func columns(s string) int { return screen.Columns(s) }
 
+// first is the label of the first of several rows; the others stand below it.
+func first(i int, label string) string {
+	if i > 0 {
+		return ""
+	}
+	return label
+}
+
 // plural gives "1 file", "2 files".
 func plural(n int, one, many string) string {
 	if n == 1 {

@@ -74,11 +74,7 @@ func showRun(p *printer, s *host.ShowResult) {
 	if len(s.Files) > 0 {
 		p.linef("")
 		for i, f := range s.Files {
-			label := ""
-			if i == 0 {
-				label = "files"
-			}
-			p.row(label, host.Safe(f.Path)+"  "+p.dim(size(f.Bytes)))
+			p.row(first(i, "files"), host.Safe(f.Path)+"  "+p.dim(size(f.Bytes)))
 		}
 	}
 	for _, n := range s.Next {

@@ -23,46 +23,18 @@ func showCycle(ctx context.Context, o *showOptions, repo *host.Repo, id string) 
 		p.row("cycle", c.UUID+"  "+c.StartedAt.Local().Format(time.DateTime))
 		p.row("service", host.Safe(c.ServiceID)+fmt.Sprintf(", iteration %d of %d", c.Iteration, c.ConfigSnapshot.Cycle.MaxIterations))
 		p.row("branch", host.Safe(c.Branch)+fmt.Sprintf(", from %.12s", c.BaseCommit))
-		if c.Input != nil {
-			p.row("references", fmt.Sprintf("%s as %.12s has them", plural(len(c.Input.References), "file", "files"), c.Input.ReferencesCommit))
-			for i, l := range c.Input.LeftOut {
-				if i == maxShown {
-					p.row("", "and "+plain(len(c.Input.LeftOut)-i)+" more were left out")
-					break
-				}
-				p.row("left out", host.Safe(l))
-			}
-		}
+		cycleReferences(p, c)
 		cycleState(p, c)
 		if s.CutOff {
 			p.row("cut off", p.yellow("no relay works on it any more"))
 		}
 		cycleMatter(p, c)
 		showRules(p, s.Rules)
-		for i, f := range s.Findings {
-			label := ""
-			if i == 0 {
-				label = "findings"
-			}
-			p.hang(p.dim(pad(label, 10))+" "+pad(f.ID, 4)+" "+pad(findingStatus(p, string(f.Status)), 9)+" "+pad(f.Section, 11)+" ", host.Safe(shorten(f.Line, 90)))
-		}
+		cycleFindings(p, s.Findings)
 		for i, t := range c.Transitions {
-			label := ""
-			if i == 0 {
-				label = "story"
-			}
-			p.hang(p.dim(pad(label, 10))+" "+t.At.Local().Format(time.DateTime)+"  "+pad(string(t.To), 19)+" ", host.Safe(shorten(t.Note, 80)))
+			p.hang(p.dim(pad(first(i, "story"), 10))+" "+t.At.Local().Format(time.DateTime)+"  "+pad(string(t.To), 19)+" ", host.Safe(shorten(t.Note, 80)))
 		}
-		for i, f := range s.Files {
-			if strings.HasPrefix(f.Name, "calls/") || strings.HasPrefix(f.Name, "journal/") {
-				continue
-			}
-			label := ""
-			if i == 0 {
-				label = "files"
-			}
-			p.row(label, host.Safe(f.Path)+"  "+p.dim(size(f.Bytes)))
-		}
+		cycleFiles(p, s.Files)
 		if c.Tests != nil && !c.Tests.Passed {
 			p.linef("\n%s", p.bold("The end of the tests' output"))
 			for _, line := range lastLines(s.Tests, 20) {
@@ -78,6 +50,38 @@ func showCycle(ctx context.Context, o *showOptions, repo *host.Repo, id string) 
 			}
 		}
 	})
+}
+
+func cycleReferences(p *printer, c *host.Cycle) {
+	if c.Input == nil {
+		return
+	}
+	p.row("references", fmt.Sprintf("%s as %.12s has them", plural(len(c.Input.References), "file", "files"), c.Input.ReferencesCommit))
+	for i, l := range c.Input.LeftOut {
+		if i == maxShown {
+			p.row("", "and "+plain(len(c.Input.LeftOut)-i)+" more were left out")
+			break
+		}
+		p.row("left out", host.Safe(l))
+	}
+}
+
+func cycleFindings(p *printer, all []host.FindingLine) {
+	for i, f := range all {
+		p.hang(p.dim(pad(first(i, "findings"), 10))+" "+pad(f.ID, 4)+" "+pad(findingStatus(p, string(f.Status)), 9)+" "+pad(f.Section, 11)+" ", host.Safe(shorten(f.Line, 90)))
+	}
+}
+
+// cycleFiles are the files that a person may want to read.
+func cycleFiles(p *printer, all []host.HistoryFile) {
+	shown := 0
+	for _, f := range all {
+		if strings.HasPrefix(f.Name, "calls/") || strings.HasPrefix(f.Name, "journal/") {
+			continue
+		}
+		p.row(first(shown, "files"), host.Safe(f.Path)+"  "+p.dim(size(f.Bytes)))
+		shown++
+	}
 }
 
 // findingStatus colours what an operator looks for.

@@ -110,11 +110,7 @@ func fullStatus(p *printer, s *host.StatusResult) {
 	loopRow(p, s.Loop)
 	p.row("unfinished", s.Unfinished)
 	for i, b := range s.Budgets {
-		label := ""
-		if i == 0 {
-			label = "budgets"
-		}
-		p.row(label, budget(p, b))
+		p.row(first(i, "budgets"), budget(p, b))
 	}
 	for _, a := range s.Alerts {
 		p.row("alert", p.yellow(a))
