@@ -3,6 +3,7 @@ package screen
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,6 +84,29 @@ func TestCutCloses(t *testing.T) {
 	for n := 2; n < 12; n++ {
 		if got := Cut(Text("שלום עולם"), n); strings.TrimRight(got, ltr) == got {
 			t.Errorf("%d columns: %q", n, got)
+		}
+	}
+}
+
+// Nothing of a text is cut off: what is too long goes on below, and a narrower screen keeps
+// the line that is on top.
+func TestReaderFolds(t *testing.T) {
+	r := newReader("run", []string{"run        one", "why        src/a.txt: matches no allowed glob", "verdict    STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED", "", "  ✗ BROKEN      every path is in its scope", "כתובת ארוכה מאוד שאינה נכנסת בשורה אחת"})
+	if r.fit(80, 5); len(r.lines) != 6 {
+		t.Errorf("80 columns: %q", r.lines)
+	}
+	r.key("j")
+	r.fit(30, 5)
+	want := []string{"run        one", "why        src/a.txt: matches", "           no allowed glob", "verdict    STOP_SCOPE_VIOLATIO", "           N_OUTSIDE_ALLOWED", ""}
+	if !slices.Equal(r.lines[:6], want) || r.lines[r.top] != want[1] {
+		t.Errorf("30 columns: %q, at %q", r.lines, r.lines[r.top])
+	}
+	for _, width := range []int{1, 2, 5, 10, 12, 30} {
+		r.fit(width, 5)
+		for _, line := range r.lines {
+			if Columns(line) > width {
+				t.Errorf("%d columns: %q", width, line)
+			}
 		}
 	}
 }

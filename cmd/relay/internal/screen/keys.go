@@ -148,7 +148,7 @@ type (
 
 // read puts a text on the screen.
 func (w *watcher) read(r reader) {
-	r.rows = w.height - 2
+	r.fit(w.width, w.height)
 	w.mode, w.text = modeText, r
 }
 

@@ -2,19 +2,27 @@ package screen
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/paxiom/relay/host"
 )
 
-// reader is a text that is read on the whole screen.
+// reader is a text that is read on the whole screen. What is longer than a line of it goes
+// on in the next one.
 type reader struct {
 	title  string
-	lines  []string
-	styles []string // of the lines; nil for none
+	whole  []string // the lines of the text
+	styles []string // of these; nil for none
+	lines  []string // as the screen has room for them
+	of     []int    // which line of the text each of them is of
 	top    int
-	rows   int  // that the screen had for lines when it was last drawn
+	width  int  // of the screen; 0 before it is known
+	rows   int  // that the screen has for lines
 	follow bool // the log: new lines come at its end
 }
 
@@ -66,10 +74,11 @@ func (r *reader) fill(lines []string) {
 	if r.top < len(r.lines) {
 		first = r.lines[r.top]
 	}
-	r.lines = make([]string, len(lines))
+	r.whole = make([]string, len(lines))
 	for i, line := range lines {
-		r.lines[i] = Text(strings.ReplaceAll(strings.TrimSuffix(line, "\r"), "\t", "    "))
+		r.whole[i] = Text(strings.ReplaceAll(strings.TrimSuffix(line, "\r"), "\t", "    "))
 	}
+	r.fold()
 	if atEnd {
 		r.top = r.last()
 	} else if i := slices.Index(r.lines, first); i >= 0 && first != "" {
@@ -78,13 +87,64 @@ func (r *reader) fill(lines []string) {
 	r.top = min(r.top, r.last())
 }
 
+// fold sets the text in lines that the screen has room for.
+func (r *reader) fold() {
+	r.lines, r.of = nil, nil
+	for i, line := range r.whole {
+		for _, part := range r.parts(line) {
+			r.lines, r.of = append(r.lines, part), append(r.of, i)
+		}
+	}
+}
+
+// parts are the lines of one that is too long: below where its text begins, at spaces, and
+// anywhere in a word that is longer than a line.
+func (r *reader) parts(line string) (all []string) {
+	if r.width <= 0 || Columns(line) <= r.width {
+		return []string{line}
+	}
+	hang := len(label.FindString(line))
+	if r.styles != nil && line[0] < utf8.RuneSelf {
+		hang = 1 // the marks of a diff
+	}
+	if hang > r.width/2 {
+		hang = min(2, r.width/2)
+	}
+	margin := strings.Repeat(" ", hang)
+	for _, part := range Fold(line[hang:], r.width-hang) {
+		for piece := range strings.SplitSeq(ansi.HardwrapWc(part, r.width-hang, true), "\n") {
+			all = append(all, margin+piece)
+		}
+	}
+	all[0] = line[:hang] + strings.TrimPrefix(all[0], margin)
+	return all
+}
+
+// label is what a line has before its text begins.
+var label = regexp.MustCompile(`^ *([!-~]+( [!-~]+)* {2,})?`)
+
+// fit takes the size of the screen, and keeps the line that is on top.
+func (r *reader) fit(width, height int) {
+	r.rows = height - 2
+	if width != r.width {
+		first := 0
+		if r.top < len(r.of) {
+			first = r.of[r.top]
+		}
+		r.width = width
+		r.fold()
+		r.top, _ = slices.BinarySearch(r.of, first)
+	}
+	r.top = max(0, min(r.top, r.last()))
+}
+
 // last is the first row of the end of the text.
 func (r *reader) last() int { return max(0, len(r.lines)-r.rows) }
 
 // style is that of a line.
 func (r *reader) style(i int) string {
-	if i < len(r.styles) {
-		return r.styles[i]
+	if at := r.of[i]; at < len(r.styles) {
+		return r.styles[at]
 	}
 	return ""
 }

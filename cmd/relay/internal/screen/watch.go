@@ -172,7 +172,7 @@ func (w *watcher) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		w.width, w.height = msg.Width, msg.Height
-		w.text.rows = w.height - 2
+		w.text.fit(w.width, w.height)
 	case again:
 		return w, w.look()
 	case seen:
