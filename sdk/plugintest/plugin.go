@@ -151,36 +151,49 @@ func (p *instance) launch(binary string, env []string, isolated bool) (string, e
 	if p.secure, cert, err = mtls.Host(); err != nil {
 		return "", err
 	}
-	env = append(env, mtls.Variable+"="+cert)
 	p.marker = "PLUGINTEST=" + filepath.Base(p.dirs.root)
-	newCmd := func() (*exec.Cmd, io.Closer, io.ReadCloser, error) {
-		cmd := exec.Command(binary)
-		cmd.Env, cmd.Dir, cmd.Stderr = append(env, p.marker), p.dirs.cwd, &p.err
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		cmd.WaitDelay = time.Second
-		stdin, err := cmd.StdinPipe()
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		stdout, err := cmd.StdoutPipe()
-		return cmd, stdin, stdout, err
-	}
-	cmd, stdin, stdout, err := newCmd()
-	if err != nil {
-		return "", err
-	}
-	if isolated {
-		isolate(cmd)
-	}
-	if err = cmd.Start(); err != nil && isolated { // this machine has no unprivileged namespaces
-		if cmd, stdin, stdout, err = newCmd(); err == nil {
-			err = cmd.Start()
-		}
+	env = append(env, mtls.Variable+"="+cert, p.marker)
+	stdout, err := p.start(binary, env, isolated)
+	if err != nil && isolated { // this machine has no unprivileged namespaces
+		stdout, err = p.start(binary, env, false)
 	}
 	if err != nil {
 		return "", fmt.Errorf("the plugin cannot be started: %w", err)
 	}
+	select {
+	case line := <-p.await(stdout):
+		return p.handshake(line)
+	case <-time.After(handshakeTime):
+		return "", &handshakeError{"", p.err.String()}
+	}
+}
+
+// start runs the binary in a process group of its own.
+func (p *instance) start(binary string, env []string, isolated bool) (stdout io.Reader, err error) {
+	cmd := exec.Command(binary)
+	cmd.Env, cmd.Dir, cmd.Stderr = env, p.dirs.cwd, &p.err
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.WaitDelay = time.Second
+	if isolated {
+		isolate(cmd)
+	}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if stdout, err = cmd.StdoutPipe(); err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
 	p.cmd, p.stdin, p.exited = cmd, stdin, make(chan struct{})
+	return stdout, nil
+}
+
+// await gives the first line on standard output, keeps what comes after it, and closes
+// p.exited when the process has ended.
+func (p *instance) await(stdout io.Reader) <-chan string {
 	lines := make(chan string, 1)
 	read := make(chan struct{})
 	go func() {
@@ -190,6 +203,7 @@ func (p *instance) launch(binary string, env []string, isolated bool) (string, e
 		lines <- line
 		_, _ = io.Copy(&p.out, r)
 	}()
+	cmd, exited := p.cmd, p.exited
 	go func() {
 		proctree.AwaitExit(cmd)
 		select {
@@ -197,24 +211,24 @@ func (p *instance) launch(binary string, env []string, isolated bool) (string, e
 		case <-time.After(time.Second): // a child holds standard output
 		}
 		_ = cmd.Wait()
-		close(p.exited)
+		close(exited)
 	}()
-	select {
-	case line := <-lines:
-		f := strings.Split(strings.TrimSuffix(line, "\n"), "|")
-		if len(f) < 5 || f[0] != "1" || f[1] != strconv.Itoa(sdk.ProtocolVersion) || f[2] != "unix" || f[4] != "grpc" {
+	return lines
+}
+
+// handshake reads the line that a plugin announces itself with and gives its address.
+func (p *instance) handshake(line string) (string, error) {
+	f := strings.Split(strings.TrimSuffix(line, "\n"), "|")
+	if len(f) < 5 || f[0] != "1" || f[1] != strconv.Itoa(sdk.ProtocolVersion) || f[2] != "unix" || f[4] != "grpc" {
+		return "", &handshakeError{line, p.err.String()}
+	}
+	if p.plain = len(f) < 6 || f[5] == ""; !p.plain {
+		if err := trust(p.secure, f[5]); err != nil {
 			return "", &handshakeError{line, p.err.String()}
 		}
-		if p.plain = len(f) < 6 || f[5] == ""; !p.plain {
-			if err := trust(p.secure, f[5]); err != nil {
-				return "", &handshakeError{line, p.err.String()}
-			}
-		}
-		p.socket = f[3]
-		return "unix://" + f[3], nil
-	case <-time.After(handshakeTime):
-		return "", &handshakeError{"", p.err.String()}
 	}
+	p.socket = f[3]
+	return "unix://" + f[3], nil
 }
 
 // trust adds the certificate of a handshake, which is not padded, to those of a plugin.
