@@ -63,7 +63,11 @@ var gitSettings = []string{
 const noProtocol = "protocol.allow=never"
 
 // ways are the variables by which a user says how git reaches a remote.
-var ways = []string{"GIT_SSH=", "GIT_SSH_COMMAND=", "GIT_SSH_VARIANT=", "GIT_ASKPASS=", "GIT_PROXY_COMMAND=", "GIT_SSL_", "GIT_CONFIG_GLOBAL=", "GIT_CONFIG_NOSYSTEM="}
+var ways = []string{"GIT_SSH=", "GIT_SSH_COMMAND=", "GIT_SSH_VARIANT=", "GIT_ASKPASS=", "GIT_PROXY_COMMAND=", "GIT_SSL_"}
+
+// settings are the variables by which a user configures git: as good as a .gitconfig in
+// the home, and weaker than what gitSettings say.
+var settings = []string{"GIT_CONFIG_GLOBAL=", "GIT_CONFIG_SYSTEM=", "GIT_CONFIG_NOSYSTEM=", "GIT_CONFIG_COUNT=", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"}
 
 // maxGitOutput bounds what one call may print; 1 million paths are about 100 MB.
 const maxGitOutput = 256 << 20
@@ -209,8 +213,8 @@ func alone(cmd *exec.Cmd) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }
 
-// environ is the caller's environment without anything that redirects git. HOME
-// stays: the user's own excludes and identity count.
+// environ is the caller's environment without anything that redirects git. HOME and
+// what stands for a file in it stay: the user's own excludes and identity count.
 func (c gitCall) environ() []string {
 	env := []string{"GIT_NO_REPLACE_OBJECTS=1", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ATTR_NOSYSTEM=1", "LC_ALL=C"}
 	if !c.write {
@@ -220,7 +224,8 @@ func (c gitCall) environ() []string {
 		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(c.root))
 	}
 	for _, e := range os.Environ() {
-		if c.talk && slices.ContainsFunc(ways, func(w string) bool { return strings.HasPrefix(e, w) }) {
+		begins := func(prefix string) bool { return strings.HasPrefix(e, prefix) }
+		if c.talk && slices.ContainsFunc(ways, begins) || slices.ContainsFunc(settings, begins) {
 			env = append(env, e)
 		}
 		if !strings.HasPrefix(e, "GIT_") && !strings.HasPrefix(e, "LC_ALL=") && !strings.HasPrefix(e, "LANGUAGE=") {

@@ -279,6 +279,23 @@ git config filter.lfsish.required true; echo '*.dat filter=lfsish' > .gitattribu
 	}
 }
 
+// Who configures git by variables means the same as who does it in the home.
+func TestGitKeepsSettingsOfTheEnvironment(t *testing.T) {
+	top := repo(t, `printf '[core]\n\texcludesFile = %s\n' "$PWD/../ignore" > ../config; echo '*.mine' > ../ignore; touch a.mine b.own`)
+	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(top, "../config"))
+	if got := paths(t, open(t, top)); !slices.Equal(got, []string{"?? b.own"}) {
+		t.Errorf("with a file: %q", got)
+	}
+	t.Setenv("GIT_CONFIG_COUNT", "2")
+	t.Setenv("GIT_CONFIG_KEY_0", "core.excludesFile")
+	t.Setenv("GIT_CONFIG_VALUE_0", "/dev/null")
+	t.Setenv("GIT_CONFIG_KEY_1", "status.showUntrackedFiles") // relay's own says all
+	t.Setenv("GIT_CONFIG_VALUE_1", "no")
+	if got := paths(t, open(t, top)); !slices.Equal(got, []string{"?? a.mine", "?? b.own"}) {
+		t.Errorf("with single settings: %q", got)
+	}
+}
+
 func TestGitIgnoresReplaceRefs(t *testing.T) {
 	t.Parallel()
 	top := repo(t, `e=$(echo evil | git hash-object -w --stdin); git replace $(git rev-parse HEAD:a.txt) $e`)

@@ -78,9 +78,10 @@ func classifyGit(c *Change, branch string) gitEffect {
 		// What git-lfs stores of a file that is added, under the name of its own hash.
 		return noiseIf(c.Kind == Added && (strings.HasPrefix(rest, "objects/") || strings.HasPrefix(rest, "tmp/")))
 	case "modules":
-		// A status of the repository refreshes the index of each submodule.
-		name := path.Base(rest)
-		return noiseIf(name == "index" && rewritten(c) || name == "index.lock")
+		// A status of the repository refreshes the index of each submodule; a fetch looks
+		// into them too.
+		name, ref := path.Base(rest), strings.Contains(rest, "/refs/")
+		return noiseIf(!ref && (name == "index" && rewritten(c) || name == "index.lock" || name == "FETCH_HEAD" && !c.NewMode.IsDir()))
 	case "refs":
 		if p == "refs/heads/"+branch && branch != "" && (c.Kind == Added || c.Kind == Modified) {
 			return gitCommitted

@@ -34,6 +34,7 @@ func TestJudgeGitDir(t *testing.T) {
 		{"git-lfs's hooks", added("lfs/hooks/pre-push"), gitTampered},
 		{"new pack", added("objects/pack/pack-1.pack"), gitNoise},
 		{"submodule's index", edited("modules/vendor/sub/index"), gitNoise},
+		{"fetch in a submodule", added("modules/vendor/sub/FETCH_HEAD"), gitNoise},
 		{"index of a linked worktree", edited("worktrees/w/index"), gitNoise},
 		{"empty folder", with("refs/heads/f", func(c *Change) { c.Kind, c.OldMode, c.NewMode = Added, 0, fs.ModeDir|0o755 }), gitNoise},
 
@@ -80,6 +81,7 @@ func TestJudgeGitDir(t *testing.T) {
 		{"exclude", edited("info/exclude"), gitTampered},
 		{"attributes", added("info/attributes"), gitTampered},
 		{"submodule's config", edited("modules/vendor/sub/config"), gitTampered},
+		{"submodule's branch of an innocent name", edited("modules/vendor/sub/refs/heads/index"), gitTampered},
 		{"submodule's HEAD", edited("modules/vendor/sub/HEAD"), gitTampered},
 		{"merge", added("MERGE_HEAD"), gitTampered},
 		{"rebase", added("rebase-merge/git-rebase-todo"), gitTampered},

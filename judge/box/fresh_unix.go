@@ -159,13 +159,17 @@ func (w *copier) put(c *judge.Change) error {
 }
 
 // mkdir makes a folder of the upper and those above it, with the modes they have
-// in the real tree or, when they are new, in the layer that the changes are from.
+// in the real tree or, when they are new, in the layer that the changes are from; its
+// owner may write in it in any case, in a copy too, where it is there already.
 func (w *copier) mkdir(dir string) error {
 	if dir == "." {
 		return nil
 	}
 	if info, err := w.root.Lstat(dir); err == nil && info.IsDir() {
-		return nil
+		if info.Mode()&0o700 == 0o700 {
+			return nil
+		}
+		return w.root.Chmod(dir, info.Mode()&^fs.ModeType|0o700)
 	}
 	if err := w.mkdir(path.Dir(dir)); err != nil {
 		return err

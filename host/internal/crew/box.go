@@ -57,7 +57,7 @@ func InBox(b *box.Box, plan *confine.Plan) launch.Starter {
 		if plan.Brokered() && b.Means() != box.Overlay {
 			return nil, unheld(filepath.Base(s.Path), b.Means())
 		}
-		env := withoutMaintenance(append(s.Env[:len(s.Env):len(s.Env)], boxVariable+"="+b.Means()))
+		env := withoutDaemons(append(s.Env[:len(s.Env):len(s.Env)], boxVariable+"="+b.Means()))
 		if n := plan.Output(); n > 0 {
 			env = append(env, outputVariable+"="+strconv.FormatInt(n, 10))
 		}
@@ -69,10 +69,14 @@ func InBox(b *box.Box, plan *confine.Plan) launch.Starter {
 	}
 }
 
-// withoutMaintenance keeps git from tidying up after a commit: what is due in the user's
-// repository would be done in every box anew, for nothing, and looks like tampering.
-func withoutMaintenance(env []string) []string {
-	return box.WithGitSetting(box.WithGitSetting(env, "maintenance.auto", "false"), "gc.auto", "0")
+// withoutDaemons keeps git from tidying up after a commit and from starting what watches
+// the files: what is due in the user's repository would be done in every box anew, for
+// nothing, and what it leaves in .git looks like tampering.
+func withoutDaemons(env []string) []string {
+	for _, off := range [][2]string{{"maintenance.auto", "false"}, {"gc.auto", "0"}, {"core.fsmonitor", "false"}} {
+		env = box.WithGitSetting(env, off[0], off[1])
+	}
+	return env
 }
 
 // boxed is a box's process as the launcher sees one.

@@ -1,0 +1,2 @@
+#!/bin/sh
+grep -q 'in scope' src/a.txt
