@@ -152,6 +152,8 @@ var environmentRows = [][2]string{
 	{"RELAY_SIGN_PASSWORD", "password of the key that relay plugin pack signs with"},
 	{"RELAY_SDK", "relay's sources, for relay plugin new: in the place of the published module"},
 	{"GIT_PAGER, PAGER, LESS", "through what a diff is shown on a terminal; then less; cat for none"},
+	{"GIT_CONFIG_GLOBAL, GIT_CONFIG_COUNT, …", "settings for git, as git itself reads them; relay's own come first"},
+	{"GIT_AUTHOR_NAME, GIT_COMMITTER_EMAIL, …", "in whose name relay commits, as git reads them"},
 	{"OTEL_*, TRACEPARENT", "where spans go and to which trace they belong, once telemetry.traces is otlp"},
 	{"NO_COLOR, CLICOLOR_FORCE", "no color; color even where it is no terminal"},
 	{"TERM, CI", "TERM=dumb and CI: plain progress lines; CI: no questions either; --ci: and nothing unpinned"},
