@@ -103,6 +103,7 @@ func (a *applier) apply() error {
 			return err
 		}
 	}
+	a.prune()
 	if late, err = a.writeAll(late); err == nil && len(late) > 0 {
 		err = &fs.PathError{Op: "mkdir", Path: string(late[0].Path), Err: syscall.ENOTDIR}
 	}
@@ -118,6 +119,16 @@ func (a *applier) apply() error {
 		}
 	}
 	return a.finish()
+}
+
+// prune removes the folders that the deletions left empty, those of an apply that was cut
+// off among them.
+func (a *applier) prune() {
+	for _, e := range a.plan.Entries {
+		if !e.New.Exists {
+			a.real.prune(string(e.Path))
+		}
+	}
 }
 
 // finish makes what was written safe, and notes its stamps.

@@ -39,7 +39,6 @@ func (a *applier) remove(e *entry) error {
 	if err := a.take(string(e.Path), string(e.Tmp), func() (bool, error) { return a.isOld(e, e.Tmp) }); err != nil {
 		return err
 	}
-	a.real.prune(string(e.Path))
 	journal.Reached("apply.removed")
 	return nil
 }
