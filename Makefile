@@ -35,8 +35,8 @@ test-thirdparty: build ## plugins of strangers, in Go and Python, built, tested 
 drift: ## what the installed programs print now, by its shape, beside what was recorded; CLAUDE=, CODEX=, GEMINI= other versions
 	@mkdir -p out; ./.ci/e2e drift
 
-bench: build ## the table of figures
-	@$(GO) run ./internal/bench -bin bin
+bench: build ## the table of figures; ONLY=loop,judged parts of it
+	@$(GO) run ./internal/bench -bin bin $(if $(ONLY),-only $(ONLY))
 
 lint: ## gofmt, vet (linux and darwin), staticcheck
 	@./.ci/lint
