@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -39,10 +40,11 @@ func TestAsOrdinaryUser(t *testing.T) {
 		t.Skip("the coverage file belongs to root")
 	}
 	t.Parallel()
-	dir, err := os.MkdirTemp("/tmp", "relay-box-user-")
+	dir, err := os.MkdirTemp("/mnt", "relay-box-user-")
 	if err != nil {
-		t.Fatal(err)
+		dir, err = os.MkdirTemp("/tmp", "relay-box-user-")
 	}
+	check(t, err)
 	t.Cleanup(func() { removeTree(dir) })
 	self, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
@@ -50,22 +52,25 @@ func TestAsOrdinaryUser(t *testing.T) {
 	}
 	bin := filepath.Join(dir, "box.test")
 	check(t, os.WriteFile(bin, self, 0o755))
-	for _, d := range []string{dir, filepath.Join(dir, "home"), filepath.Join(dir, "tmp")} {
+	for _, d := range []string{dir, filepath.Join(dir, "home"), filepath.Join(dir, "tmp"), filepath.Join(dir, "small")} {
 		os.Mkdir(d, 0o755)
 		check(t, os.Chmod(d, 0o755))
 		check(t, os.Chown(d, ordinary, ordinary))
 	}
 	// Root's own run is on the disk. In memory is another file system that boxes must work
 	// on, and one that makes and removes ten thousands of files in a fraction of the time.
-	if tmp := filepath.Join(dir, "tmp"); unix.Mount("tmpfs", tmp, "tmpfs", 0, fmt.Sprintf("mode=755,uid=%d,gid=%d", ordinary, ordinary)) == nil {
-		t.Cleanup(func() { unix.Unmount(tmp, unix.MNT_DETACH) })
-	}
-	small := filepath.Join(dir, "small")
-	check(t, os.Mkdir(small, 0o755))
+	// What is mounted is this thread's and its children's alone, and not below /tmp: every
+	// box makes an overlay of each folder beside a mount that lies there.
+	runtime.LockOSThread() // for good: the mounts end with the thread
 	env := []string{"HOME=" + dir + "/home", "TMPDIR=" + dir + "/tmp", "PATH=" + os.Getenv("PATH")}
-	if unix.Mount("tmpfs", small, "tmpfs", 0, "size=64m,nr_inodes=4000,mode=1777") == nil {
-		t.Cleanup(func() { unix.Unmount(small, unix.MNT_DETACH) })
-		env = append(env, smallDisk+"="+small)
+	if unix.Unshare(unix.CLONE_NEWNS) == nil && unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "") == nil {
+		check(t, unix.Mount("tmpfs", dir+"/tmp", "tmpfs", 0, fmt.Sprintf("mode=755,uid=%d,gid=%d", ordinary, ordinary)))
+		check(t, unix.Mount("tmpfs", dir+"/small", "tmpfs", 0, "size=64m,nr_inodes=4000,mode=1777"))
+		env = append(env, smallDisk+"="+dir+"/small")
+		t.Cleanup(func() {
+			unix.Unmount(dir+"/tmp", unix.MNT_DETACH)
+			unix.Unmount(dir+"/small", unix.MNT_DETACH)
+		})
 	}
 	args := []string{"-test.v", "-test.count=1", "-test.timeout=30m"}
 	if testing.Short() {
