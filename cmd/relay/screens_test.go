@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/paxiom/relay/cmd/relay/internal/termtest"
@@ -29,9 +30,12 @@ func (c console) types(keys []string, want ...string) string {
 	return c.Shows(want...)
 }
 
+var prompts atomic.Int32
+
 // runs a command on an empty screen; it has ended when the prompt is back.
 func (c console) runs(line string, want ...string) string {
-	c.types([]string{"clear; echo ready", "Enter"}, "ready\n$")
+	ready := fmt.Sprintf("ready %d", prompts.Add(1)) // the screen before looks alike otherwise
+	c.types([]string{"clear; echo " + ready, "Enter"}, ready+"\n$")
 	return c.types([]string{line + "; echo; echo over", "Enter"}, append(want, "\nover\n")...)
 }
 
@@ -71,7 +75,10 @@ func TestScreens(t *testing.T) {
 		if *screensTo == "" {
 			return
 		}
-		screen = strings.ReplaceAll(strings.ReplaceAll(strings.TrimPrefix(screen, "ready\n"), "; echo; echo over", ""), home, "~")
+		if strings.HasPrefix(screen, "ready ") {
+			_, screen, _ = strings.Cut(screen, "\n")
+		}
+		screen = strings.ReplaceAll(strings.ReplaceAll(screen, "; echo; echo over", ""), home, "~")
 		if err := os.WriteFile(filepath.Join(*screensTo, name+".txt"), []byte(strings.TrimSpace(screen)+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
