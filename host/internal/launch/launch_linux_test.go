@@ -94,6 +94,7 @@ func perform(act string) {
 	case "freeze": // announces itself and stops
 		fmt.Printf("1|1|unix|%s/none|grpc|\n", os.Getenv("PLUGIN_UNIX_SOCKET_DIR"))
 		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		time.Sleep(time.Hour) // the stop may come a moment after the call, and not to this thread
 	case "env":
 		wd, _ := os.Getwd()
 		fmt.Fprintln(os.Stderr, "DIR="+wd)
