@@ -54,10 +54,19 @@ func (j *Journal) Dir() string { return j.dir }
 type Log struct {
 	j      *Journal
 	id     string
-	f      *os.File
+	f      file
 	seq    int
+	end    int64 // of the last record that is safe
 	images *os.File
 	size   int64 // of images
+}
+
+// file is what a Log needs of an *os.File; tests let it fail.
+type file interface {
+	io.WriterAt
+	io.Closer
+	Sync() error
+	Truncate(size int64) error
 }
 
 // Begin makes the journal of a run. One that exists already is an error.
@@ -65,7 +74,7 @@ func (j *Journal) Begin(id string) (*Log, error) {
 	if err := os.MkdirAll(j.dir, 0o755); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(filepath.Join(j.dir, id+logExt), os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(filepath.Join(j.dir, id+logExt), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +84,8 @@ func (j *Journal) Begin(id string) (*Log, error) {
 // ID is the run's id.
 func (l *Log) ID() string { return l.id }
 
-// Append writes a record and fsyncs it. data may be nil.
+// Append writes a record and fsyncs it. data may be nil. Of one that fails nothing counts:
+// the next has its number and its place.
 func (l *Log) Append(kind string, data any) error {
 	r := Record{Seq: l.seq + 1, At: time.Now().UTC(), Kind: kind}
 	if data != nil {
@@ -89,20 +99,24 @@ func (l *Log) Append(kind string, data any) error {
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	if _, err := l.f.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("journal: %w", err)
+	if err := l.write(append(line, '\n')); err != nil {
+		// What may be there of it goes. Where that fails too the next record covers it, and
+		// after a crash it stands for something that was about to be done.
+		return fmt.Errorf("journal: %w", errors.Join(err, l.f.Truncate(l.end)))
 	}
-	if err := l.f.Sync(); err != nil {
-		return fmt.Errorf("journal: %w", err)
-	}
-	if l.seq == 0 { // the file's name must survive as well
-		if err := syncDir(l.j.dir); err != nil {
-			return fmt.Errorf("journal: %w", err)
-		}
-	}
-	l.seq = r.Seq
+	l.seq, l.end = r.Seq, l.end+int64(len(line))+1
 	Reached(kind)
 	return nil
+}
+
+func (l *Log) write(line []byte) error {
+	if _, err := l.f.WriteAt(line, l.end); err != nil {
+		return err
+	}
+	if err := l.f.Sync(); err != nil || l.seq > 0 {
+		return err
+	}
+	return syncDir(l.j.dir) // the file's name must survive as well
 }
 
 // NewImage begins an image: what is written to w until the next one begins. at says
@@ -191,7 +205,7 @@ func (r *Run) Last(kind string) (Record, bool) {
 
 // Resume opens the run's journal for more records and for its images.
 func (r *Run) Resume() (*Log, error) {
-	f, err := os.OpenFile(filepath.Join(r.j.dir, r.ID+logExt), os.O_WRONLY|os.O_APPEND, 0)
+	f, err := os.OpenFile(filepath.Join(r.j.dir, r.ID+logExt), os.O_WRONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -205,10 +219,14 @@ func (r *Run) Resume() (*Log, error) {
 		return nil, err
 	}
 	// What follows must not be glued to a torn line.
-	if _, err := f.Write([]byte("\n")); err != nil {
+	if l.end, err = f.Seek(0, io.SeekEnd); err == nil {
+		_, err = f.WriteAt([]byte("\n"), l.end)
+	}
+	if err != nil {
 		l.Close()
 		return nil, err
 	}
+	l.end++
 	return l, nil
 }
 

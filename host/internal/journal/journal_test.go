@@ -1,9 +1,11 @@
 package journal
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -98,6 +100,74 @@ func TestTornLastLine(t *testing.T) {
 	runs = unfinished(t, j)
 	if len(runs[0].Records) != 2 || runs[0].Records[1].Kind != "recovered" || runs[0].Damaged != "" {
 		t.Fatalf("%+v", runs)
+	}
+}
+
+// failing is a file that fails once: after so many bytes of a write, or at the sync after
+// it; and at the cut that follows, when stuck.
+type failing struct {
+	*os.File
+	bytes int
+	stuck bool
+}
+
+var errDisk = errors.New("input/output error")
+
+func (f *failing) WriteAt(b []byte, at int64) (int, error) {
+	if f.bytes >= len(b) {
+		return f.File.WriteAt(b, at)
+	}
+	n, err := f.File.WriteAt(b[:f.bytes], at)
+	return n, errors.Join(err, errDisk)
+}
+
+func (f *failing) Sync() error { return errDisk }
+
+func (f *failing) Truncate(size int64) error {
+	if f.stuck {
+		return errDisk
+	}
+	return f.File.Truncate(size)
+}
+
+// A record that failed is not there for whoever goes on: neither in a log that appends
+// another one, nor in one that was cut off and is resumed.
+func TestFailedRecord(t *testing.T) {
+	const long, whole = "a record that is longer than others, so that something of it is left below them", 1 << 20
+	for _, bytes := range []int{0, 1, 40, len(long), whole} {
+		for _, stuck := range []bool{false, true} {
+			for _, resumed := range []bool{false, true} {
+				j, l := begin(t)
+				must(t, l.Append("begin", nil))
+				f := l.f.(*os.File)
+				l.f = &failing{f, bytes, stuck}
+				if err := l.Append(long, nil); !errors.Is(err, errDisk) {
+					t.Fatalf("%d bytes: %v", bytes, err)
+				}
+				l.f = f
+				want := []string{"begin", "revert", "reverted"}
+				if resumed {
+					must(t, l.Close())
+					if bytes == whole && stuck { // it reached the disk after all
+						want = slices.Insert(want, 1, long)
+					}
+					var err error
+					l, err = unfinished(t, j)[0].Resume()
+					must(t, err)
+				}
+				must(t, l.Append("revert", nil))
+				must(t, l.Append("reverted", nil))
+				must(t, l.Close())
+				var kinds []string
+				run := unfinished(t, j)[0]
+				for _, r := range run.Records {
+					kinds = append(kinds, r.Kind)
+				}
+				if run.Damaged != "" || !slices.Equal(kinds, want) {
+					t.Errorf("%d bytes, stuck %v, resumed %v: records %q, damaged %q", bytes, stuck, resumed, kinds, run.Damaged)
+				}
+			}
+		}
 	}
 }
 
