@@ -131,7 +131,8 @@ func (a *applier) caught(e *entry) (string, error) {
 }
 
 // clean removes temporary files that an earlier, cut off apply has left, and puts back
-// what was caught among them.
+// what was caught among them. A deletion that was cut off counts as done with it; its
+// folders go with those of the apply or of the revert that follows.
 func (a *applier) clean() error {
 	a.openDirs()
 	for i := range a.plan.Entries {
@@ -152,9 +153,6 @@ func (a *applier) clean() error {
 			}
 			if err := a.real.Remove(name); err != nil {
 				return err
-			}
-			if goes := name == string(e.Tmp) && !e.New.Exists || name == e.back() && !e.Old.Exists; goes { // its removal was cut off, and counts as done now
-				a.real.prune(string(e.Path))
 			}
 		}
 	}
