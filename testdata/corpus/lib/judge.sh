@@ -10,7 +10,7 @@ driver=$TMPDIR/../cfg/claude
 { echo '#!/bin/sh'; for v in RELAY_REPO RELAY_CASE RELAY_CANARY RELAY_OUTSIDE; do printf "export %s='%s'\n" $v "${!v}"; done
   printf "exec '%s' \"\$@\"\n" "$RELAY_BUILDER"; } > "$driver" && chmod 755 "$driver"
 script=$TMPDIR/../cfg/orchestrator.json
-jq -n --rawfile t "$RELAY_TASK" '{version:1,calls:[{when:{role:"orchestrator"},times:-1,answer:{text:$t}}]}' > "$script"
+"$STAGE/lib/oracle" script "$RELAY_TASK" > "$script"
 cd "$RELAY_REPO" || exit 2
 set -- --no-input --json --set commit.on_success=false --set commit.builder_commits=stop \
   --set orchestrator.provider=replay --set "plugins.replay.script=$script" \
@@ -21,4 +21,4 @@ set -- --no-input --json --set commit.on_success=false --set commit.builder_comm
 RELAY_TRUST=$("$STAGE/bin/relay" trust --show "$@" 2>/dev/null | sed -n 's/.*"digest": *"\([^"]*\)".*/\1/p' | head -n1) && export RELAY_TRUST
 "$STAGE/bin/relay" run "$@" > "$RELAY_OUT.json" 2> "$RELAY_OUT.log"
 echo "exit $?"; cat "$RELAY_OUT.log"
-jq -c '{verdict: (.report.verdict // .verdict), code: (.report.code // .code)} | select(.verdict)' "$RELAY_OUT.json" > "$RELAY_OUT"
+"$STAGE/lib/oracle" verdict "$RELAY_OUT.json" > "$RELAY_OUT"

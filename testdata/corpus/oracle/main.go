@@ -3,6 +3,11 @@
 //	oracle snap REPO            one quoted line per object of the repo (openat based walk, no PATH_MAX limit)
 //	oracle cmp BEFORE AFTER     prints differences, exit 1 if any
 //	oracle no-namespaces ARG... runs a program where no user namespace can be made, as in many containers
+//	oracle task BASE TASK PATCH the JSON of a task: BASE, TASK over it, and the text of PATCH as its builder's patch
+//	oracle script TEXT          what the replay provider answers to every call: the text of a file
+//	oracle verdict FILE         verdict and code of a run's JSON, as {"verdict":…,"code":…}
+//
+// The last three are what jq would do, four times in each case, and takes 30 ms to begin with.
 //
 // Excluded: mtimes, .git/objects and .git/logs, ORIG_HEAD/FETCH_HEAD/COMMIT_EDITMSG, sharedindex.*, index bytes
 // (the logical index goes in via run.sh: git ls-files --debug with a clean GIT_DIR), runner runtime files under relais/.
@@ -12,6 +17,7 @@ import (
 	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -185,8 +191,74 @@ func noNamespaces(args []string) {
 	os.Exit(max(cmd.ProcessState.ExitCode(), 0))
 }
 
+// read gives a file's text, "" of one that isn't there.
+func read(path string) string {
+	b, _ := os.ReadFile(path)
+	return string(b)
+}
+
+// object is the JSON object of a text, with its numbers as they are written; empty when it is none.
+func object(text string) map[string]any {
+	m := map[string]any{}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if d.Decode(&m) != nil || m == nil {
+		return map[string]any{}
+	}
+	return m
+}
+
+// merge puts what b has over a, object by object.
+func merge(a, b map[string]any) map[string]any {
+	for k, v := range b {
+		under, _ := a[k].(map[string]any)
+		over, ok := v.(map[string]any)
+		if ok && under != nil {
+			a[k] = merge(under, over)
+		} else {
+			a[k] = v
+		}
+	}
+	return a
+}
+
+func task(base, over, patch string) map[string]any {
+	t := merge(object(read(base)), object(read(over)))
+	if _, err := os.Stat(patch); err == nil {
+		t = merge(t, map[string]any{"builder": map[string]any{"patch": read(patch)}})
+	}
+	if t["builder"] == nil {
+		delete(t, "builder")
+	}
+	return t
+}
+
+// verdict finds the two words of a run's result, or of a report alone.
+func verdict(path string) {
+	m := object(read(path))
+	if r, ok := m["report"].(map[string]any); ok {
+		m = merge(m, r)
+	}
+	if m["verdict"] != nil {
+		say(map[string]any{"verdict": m["verdict"], "code": m["code"]})
+	}
+}
+
+func say(v any) {
+	if err := json.NewEncoder(os.Stdout).Encode(v); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(3)
+	}
+}
+
 func main() {
 	switch os.Args[1] {
+	case "task":
+		say(task(os.Args[2], os.Args[3], os.Args[4]))
+	case "script":
+		say(map[string]any{"version": 1, "calls": []any{map[string]any{"when": map[string]any{"role": "orchestrator"}, "times": -1, "answer": map[string]any{"text": read(os.Args[2])}}}})
+	case "verdict":
+		verdict(os.Args[2])
 	case "no-namespaces":
 		noNamespaces(os.Args[2:])
 	case "no-more":
