@@ -109,6 +109,7 @@ func (l *Log) Append(kind string, data any) error {
 	return nil
 }
 
+// write puts a line after the last safe record and makes it last.
 func (l *Log) write(line []byte) error {
 	if _, err := l.f.WriteAt(line, l.end); err != nil {
 		return err

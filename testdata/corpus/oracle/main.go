@@ -222,7 +222,12 @@ func merge(a, b map[string]any) map[string]any {
 	return a
 }
 
+// task fails on a case's own mistake: the base alone would be another case.
 func task(base, over, patch string) map[string]any {
+	if text := read(over); text != "" && !json.Valid([]byte(text)) {
+		fmt.Fprintln(os.Stderr, over+" is no JSON")
+		os.Exit(3)
+	}
 	t := merge(object(read(base)), object(read(over)))
 	if _, err := os.Stat(patch); err == nil {
 		t = merge(t, map[string]any{"builder": map[string]any{"patch": read(patch)}})
