@@ -4,7 +4,7 @@ GO      ?= go
 PREFIX  ?= $(HOME)/.local
 SHORT   ?=
 
-.PHONY: screens build demo test docs-test newcomer test-race test-e2e test-thirdparty drift bench lint generate corpus crash install uninstall release release-check clean help
+.PHONY: cheats screens seeds build demo test docs-test newcomer test-race test-e2e test-thirdparty drift bench lint generate corpus crash night size install uninstall release release-check clean help
 
 build: ## relay and its plugins into bin/
 	@$(GO) run ./internal/build -o bin
@@ -16,7 +16,7 @@ demo: ## a sample repository, a tick that lands and one that is stopped
 # The first package mostly waits: begun last it would be left over alone.
 test: ## unit, conformance and script tests
 	$(GO) vet ./...
-	$(GO) test -vet=off $(SHORT) ./sdk/plugintest ./...
+	$(GO) test -vet=off -timeout 40m $(SHORT) ./sdk/plugintest ./...
 
 docs-test: ## every command of the documentation is run; its links and its generated pages
 	@$(GO) -C cmd/relay test -count=1 -run '^Test(Document|Reference)'
@@ -25,7 +25,7 @@ newcomer: ## the commands of README.md in a fresh clone and a fresh home, timed,
 	@./.ci/newcomer
 
 test-race: ## the same under the race detector
-	$(GO) test -race $(SHORT) ./...
+	$(GO) test -race -timeout 60m $(SHORT) ./...
 
 test-e2e: build ## with the real Claude Code, Codex and Gemini CLI programs and a model server on loopback
 	@./.ci/e2e
@@ -50,6 +50,9 @@ generate: ## code from schemas/, reference pages from code
 	$(GO) test -count=1 ./host/internal/scaffold -run TestPython -update
 	$(GO) test -count=1 ./judge/box -run TestGapTable -update
 
+seeds: ## the requirements that relay is built from: works, deviates or missing, and the script that holds each
+	@$(GO) run ./internal/seeds
+
 screens: ## what a person sees, into docs/images/: real terminals in tmux, and the report in a browser
 	@mkdir -p docs/images
 	$(GO) test -count=1 ./cmd/relay -run 'TestScreens$$' -screens "$(CURDIR)/docs/images"
@@ -59,13 +62,26 @@ screens: ## what a person sees, into docs/images/: real terminals in tmux, and t
 corpus: build ## the adversarial corpus against bin/relay, as root and as a user, by each means of the box; MEANS=copy by one, CASES=DIR others
 	@CASES="$(CASES)" MEANS="$(MEANS)" QUICK="$(QUICK)" ./.ci/corpus
 
-crash: ## relay killed and starved of disk at every moment, then started again; a thousand plugins that crash; KILLS=N; STORM=1000: as many of every bad kind, and in boxes
+# Needs Python, Node.js, Ruby, bats and cargo, and once the network for npm: testdata/cheats/setup.sh installs them on Debian.
+cheats: build ## scripted reward hacks and honest work, in every mode, against bin/relay; CASES=DIR others, MODES=open, ONLY=GLOB, QUICK=1 a sample
+	@mkdir -p out; RUNNERS="$${RUNNERS:-$${RELAY_CI_CACHE:-$(CURDIR)/out}/cheat-runners}"; export RUNNERS; \
+	if [ -n "$(QUICK)" ]; then export MODES=open SAMPLE=10 CHEATS_CACHE="$${RELAY_CI_CACHE:-$(CURDIR)/out}/cheat-cache"; exec testdata/cheats/all.sh bin $(CASES); fi; \
+	[ -d "$$RUNNERS/node_modules" ] || testdata/cheats/setup.sh >out/cheats-setup.log 2>&1 || { tail -5 out/cheats-setup.log; exit 1; }; \
+	MODES="$(MODES)" ONLY="$(ONLY)" testdata/cheats/all.sh bin $(CASES)
+
+crash: ## relay killed and starved of disk at every moment, then started again; a thousand plugins that crash; KILLS=N; CRASHES=N; STORM=1000: as many of every bad kind, and in boxes
 	@mkdir -p out; export RELAY_KILLS=$(or $(KILLS),300) RELAY_STORM=$(STORM); rc=0; \
 	$(GO) test -count=1 -timeout 30m -v ./internal/crash >out/crash.log 2>&1 || rc=$$?; \
 	$(GO) test -count=1 -timeout 30m -v -run TestKilledWhileLanding ./host/change >>out/crash.log 2>&1 || rc=$$?; \
-	RELAY_STORM=$(or $(STORM),1000) $(GO) test -count=1 -timeout 30m -v -run TestCrashingLaunches ./host/internal/pluginhost >>out/crash.log 2>&1 || rc=$$?; \
+	RELAY_STORM=$(or $(STORM),$(CRASHES),1000) $(GO) test -count=1 -timeout 30m -v -run TestCrashingLaunches ./host/internal/pluginhost >>out/crash.log 2>&1 || rc=$$?; \
 	[ -z "$(STORM)" ] || $(GO) test -count=1 -timeout 30m -v -run 'TestNothingLeaks|TestCrashStorm' ./host/internal/pluginhost ./host/internal/crew >>out/crash.log 2>&1 || rc=$$?; \
 	grep -vE '^(=== |--- PASS|PASS|ok )' out/crash.log; exit $$rc
+
+night: ## everything of .ci/run in full: every kill, every isolation mode, every platform; takes hours
+	NIGHT=1 ./.ci/run
+
+size: ## lines of Go without tests and generated code, per room, and of the core
+	@./.ci/size
 
 # Where root has no Go: make build, then sudo ./.ci/install /usr/local.
 install: build ## relay to PREFIX/bin, plugins to PREFIX/libexec/relay

@@ -11,9 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/ledger"
-	"github.com/paxiom/relay/host/internal/lock"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -30,25 +28,22 @@ func (r *Repo) Answer(ctx context.Context, run, answer string) (*AnswerResult, e
 	if err != nil {
 		return nil, err
 	}
-	if err := o.ws.Ensure(); err != nil {
-		return nil, err
-	}
-	l, _, err := lock.Acquire(o.ws.Lock(), "relay answer")
+	release, err := o.lock("relay answer")
 	if err != nil {
 		return nil, err
 	}
-	defer l.Release()
-	rep, err := openQuestion(o)
+	defer release()
+	q, err := openQuestion(o)
 	if err != nil {
 		return nil, fault.Wrap(err, judge.BlockedCrashRecovery, "it can't be read whether a question waits", "`relay recover`")
 	}
-	if rep == nil {
-		return nil, fault.New("", "there is no question to answer", "the last run asked nothing, or its question has been answered", "`relay status`")
+	if q == nil {
+		return nil, fault.New("", "there is no question to answer", "no run has asked one, or it has been answered", "`relay status`")
 	}
-	if run != "" && rep.RunID != run {
-		return nil, fault.New("", "nothing was answered", "the question that you read waits no more; another one does now: "+rep.Question.Prompt, "`relay status`")
+	if run != "" && q.RunID != run {
+		return nil, fault.New("", "nothing was answered", "the question that you read waits no more; another one does now: "+q.Prompt, "`relay status`")
 	}
-	answer, err = choose(answer, rep.Question.Choices)
+	answer, err = choose(answer, q.Choices)
 	if err != nil {
 		return nil, err
 	}
@@ -56,14 +51,17 @@ func (r *Repo) Answer(ctx context.Context, run, answer string) (*AnswerResult, e
 	if err != nil {
 		return nil, err
 	}
-	a := ledger.Answer{RunID: rep.RunID, Prompt: rep.Question.Prompt, Answer: answer, At: time.Now().UTC()}
+	a := ledger.Answer{RunID: q.RunID, Prompt: q.Prompt, Answer: answer, At: time.Now().UTC()}
 	if err := book.Answer(a); err != nil {
 		return nil, err
+	}
+	if err := r.trust().AnswerWish(o.root, q.RunID, answer); err != nil {
+		return nil, fault.Wrap(err, "", "the answer could not be kept for the task that was asked about", "`relay run` plans it anew")
 	}
 	if err := os.Remove(o.ws.Stuck()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fault.Wrap(err, "", "what relay remembers of tasks that did not work could not be forgotten", "`rm "+fault.Word(o.ws.Stuck())+"`")
 	}
-	return &AnswerResult{Doc: Doc{"relay.answer", 1}, RunID: rep.RunID, Prompt: a.Prompt, Answer: answer, Next: "`relay run`"}, nil
+	return &AnswerResult{Doc: Doc{"relay.answer", 1}, RunID: q.RunID, Prompt: a.Prompt, Answer: answer, Next: "`relay run`"}, nil
 }
 
 // choose turns a number into the choice that it stands for, and checks the text.
@@ -87,42 +85,13 @@ func choose(answer string, choices []string) (string, error) {
 	return choices[n-1], nil
 }
 
-// openQuestion gives the report whose question nobody has answered yet; nil when there is
-// none.
-func openQuestion(o *opened) (*report.Report, error) {
-	rep, err := lastBegun(o)
-	if err != nil || rep == nil || rep.Question == nil || rep.Code != judge.Success {
-		return nil, err
-	}
+// openQuestion gives the question that nobody has answered yet; nil when there is none.
+func openQuestion(o *opened) (*ledger.Question, error) {
 	st, err := ledger.Read(o.ws)
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range st.Answers {
-		if a.RunID == rep.RunID {
-			return nil, nil
-		}
-	}
-	return rep, nil
-}
-
-// lastBegun gives the report of the last run that was more than blocked: a run that could
-// not begin takes no question away. It is nil when there is none.
-func lastBegun(o *opened) (*report.Report, error) {
-	rep, err := readReport(o.ws.Report())
-	if err != nil || rep == nil || rep.Verdict != judge.OutcomeBlocked {
-		return rep, err
-	}
-	all, err := o.hist.All()
-	if err != nil {
-		return nil, err
-	}
-	for m := range all {
-		if m.Workflow == history.Tick && m.Code != "" && m.Code.Outcome() != judge.OutcomeBlocked {
-			return readReport(o.hist.Path(m.RunID, "report.json"))
-		}
-	}
-	return nil, nil
+	return st.Question, nil
 }
 
 // readReport reads a report; nil when there is none.

@@ -81,7 +81,7 @@ func (r *Repo) checkup(ctx context.Context, l *config.Loaded, cat *catalog.Catal
 
 // ready says why the plugins of a workflow certainly can't work: a program that is
 // missing, no key, no login. It asks no network and costs nothing; nil is no promise.
-// A loop asks it before its first tick (tickTeam), a cycle before its first audit
+// A tick asks it in its preflight, a cycle before its first audit
 // (cycleTeam), a pipeline before its first task (pipelineTeam).
 func (r *Repo) ready(ctx context.Context, l *config.Loaded, cat *catalog.Catalog, team []member) error {
 	c, err := r.checkup(ctx, l, cat)
@@ -90,7 +90,7 @@ func (r *Repo) ready(ctx context.Context, l *config.Loaded, cat *catalog.Catalog
 	}
 	for _, res := range c.all(ctx, team) {
 		if !res.OK && !res.Skip {
-			return fault.New(res.Code, res.What, res.Why, res.Fix)
+			return &fault.Fault{Code: res.Code, What: res.What, Why: res.Why, Fix: res.Fix, Says: res.PluginSays}
 		}
 	}
 	return nil
@@ -169,8 +169,8 @@ func (res CheckResult) failed(err error) CheckResult {
 	if f.Detail != "" {
 		text += ": " + f.Detail
 	}
-	if f.Fix != "" {
-		text += "; " + f.Fix
+	if f.Says != "" {
+		text += "; " + f.Says
 	}
 	res.Warnings = append(res.Warnings, text)
 	return res

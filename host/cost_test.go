@@ -23,7 +23,7 @@ func costRepo(t *testing.T, lines ...ledger.Line) *Repo {
 		}
 		b.Write(append(raw, '\n'))
 	}
-	for name, text := range map[string]string{".git/HEAD": "ref: refs/heads/main\n", "relay.config.json": "{}", ".relay/usage.jsonl": b.String() + "{torn"} {
+	for name, text := range map[string]string{".git/HEAD": "ref: refs/heads/main\n", "relay.config.json": "{}", ".git/relay/usage.jsonl": b.String() + "{torn"} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)

@@ -189,10 +189,7 @@ func (r *Repo) cycleEnv(obs Observer) (*cycle.Env, *opened, error) {
 		Observer: r.watched("cycle", repo.loaded.Config, obs)}
 	env.Log = func(uuid, service, text string) { _ = daylog.Append(repo.ws.Logs(), r.now(), uuid, service, text) }
 	env.Notify = func(n cycle.Notice) {
-		m := notify.Message{Title: n.Title, Text: n.Text, Data: n}
-		if err := notify.Send(context.Background(), repo.loaded.Config.Notify, r.opts.Env, m); err != nil {
-			env.Log(n.UUID, n.Service, "notification failed: "+err.Error())
-		}
+		r.tell(repo, repo.loaded.Config.Notify, n.UUID, n.Service, notify.Message{Title: n.Title, Text: n.Text, Data: n})
 	}
 	return env, repo, nil
 }

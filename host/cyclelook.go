@@ -12,9 +12,9 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/bar"
 	"github.com/paxiom/relay/host/internal/daylog"
-	"github.com/paxiom/relay/host/internal/queue"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/program"
 )
 
 // CycleLine is one cycle in a list.
@@ -38,15 +38,15 @@ type CycleLine struct {
 type QueueResult struct {
 	Doc
 	Cycles   []CycleLine `json:"cycles"`
-	Others   []QueueLine `json:"others"`  // tasks, loops and runs
+	Others   []QueueLine `json:"others"`  // tasks, pipelines, loops and runs
 	Waiting  int         `json:"waiting"` // for the operator
 	Running  int         `json:"running"`
 	ExitCode int         `json:"exit_code"`
 }
 
-// QueueLine is a task, a loop or a run that waits.
+// QueueLine is a task, a pipeline, a loop or a run that waits.
 type QueueLine struct {
-	Kind  string    `json:"kind"` // task, loop or run
+	Kind  string    `json:"kind"` // task, pipeline, loop or run
 	ID    string    `json:"id"`
 	What  string    `json:"what"`
 	Since time.Time `json:"since"`
@@ -62,7 +62,7 @@ func (r *Repo) Queue(ctx context.Context, all bool) (*QueueResult, error) {
 		return nil, err
 	}
 	res := &QueueResult{Doc: Doc{"relay.queue", 1}, Cycles: []CycleLine{}, Others: []QueueLine{}}
-	if res.Cycles, err = cycleLines(o.ws, all); err != nil {
+	if res.Cycles, err = cycleLines(o.ws, all, r.now()); err != nil {
 		return nil, err
 	}
 	for _, c := range res.Cycles {
@@ -73,72 +73,29 @@ func (r *Repo) Queue(ctx context.Context, all bool) (*QueueResult, error) {
 			res.Running++
 		}
 	}
-	if err := res.others(o.ws); err != nil {
-		return nil, err
-	}
 	st, err := r.Status(ctx, false)
 	if err != nil {
 		return nil, err
 	}
-	res.seen(st)
-	slices.SortStableFunc(res.Others, func(a, b QueueLine) int {
-		switch {
-		case a.Waits == b.Waits:
-			return 0
-		case a.Waits:
-			return -1
+	for _, n := range slices.Concat(st.Needs, st.Waits) {
+		if n.Of == cycle.Kind {
+			continue
 		}
-		return 1
-	})
+		waits := n.Until.IsZero()
+		res.Others = append(res.Others, QueueLine{n.Of, n.ID, n.What(), n.Since, n.Until, waits, n.Next})
+		if waits {
+			res.Waiting++
+		}
+	}
 	if res.Waiting > 0 {
 		res.ExitCode = ExitWaiting
 	}
 	return res, nil
 }
 
-// others adds what waits and is no cycle.
-func (q *QueueResult) others(ws *workspace.Workspace) error {
-	all, err := queue.All(ws)
-	if err != nil {
-		return fault.Wrap(err, judge.BlockedCrashRecovery, "the queue can't be read", "`ls -l "+fault.Word(ws.Queue())+"`")
-	}
-	for _, waits := range []bool{true, false} {
-		for _, e := range all {
-			if e.Kind == cycle.Kind || e.Running || waits != e.Until.IsZero() {
-				continue
-			}
-			q.Others = append(q.Others, QueueLine{e.Kind, e.ID, e.What, e.Since, e.Until, waits, e.Next})
-			if waits {
-				q.Waiting++
-			}
-		}
-	}
-	return nil
-}
-
-// seen adds what waits for a person and nobody put into the queue: what a tick asks, and
-// what a crash cut off.
-func (q *QueueResult) seen(s *StatusResult) {
-	wait := func(kind, id, what, next string, since time.Time) {
-		q.Others = append(q.Others, QueueLine{kind, id, what, since, time.Time{}, true, next})
-		q.Waiting++
-	}
-	if r := s.LastRun; r != nil && s.Question != "" {
-		wait("run", r.RunID, "asks: "+s.Question, "`relay answer \"…\"`", r.StartedAt)
-	}
-	if r := s.LastRun; r != nil && s.Unfinished != "" {
-		wait("run", s.Unfinished, "was cut off in the middle of a change", "`relay recover`", r.StartedAt)
-	}
-	l := s.Loop
-	if l == nil || !l.CutOff || l.ByOperator || slices.ContainsFunc(q.Others, func(o QueueLine) bool { return o.ID == l.ID }) {
-		return
-	}
-	wait("loop", l.ID, l.Broke(), "`relay loop --resume`", l.UpdatedAt)
-}
-
 // cycleLines lists the cycles in flight, or all; those that wait for the operator come
 // first.
-func cycleLines(ws *workspace.Workspace, all bool) ([]CycleLine, error) {
+func cycleLines(ws *workspace.Workspace, all bool, now time.Time) ([]CycleLine, error) {
 	records, err := cycle.List(ws)
 	if err != nil {
 		return nil, err
@@ -146,7 +103,7 @@ func cycleLines(ws *workspace.Workspace, all bool) ([]CycleLine, error) {
 	lines := []CycleLine{}
 	for _, c := range records {
 		if all || !c.State.Ended() {
-			lines = append(lines, cycleLine(ws, c))
+			lines = append(lines, cycleLine(ws, c, now))
 		}
 	}
 	slices.SortStableFunc(lines, func(a, b CycleLine) int {
@@ -158,7 +115,7 @@ func cycleLines(ws *workspace.Workspace, all bool) ([]CycleLine, error) {
 	return lines, nil
 }
 
-func cycleLine(ws *workspace.Workspace, c *cycle.Record) CycleLine {
+func cycleLine(ws *workspace.Workspace, c *cycle.Record, now time.Time) CycleLine {
 	l := CycleLine{UUID: c.UUID, Short: cycle.Short(c.UUID), Service: c.ServiceID, State: c.State, Iteration: c.Iteration, Since: c.StartedAt,
 		Branch: c.Branch, Detail: c.Detail(), Waits: c.Waits(), CostUSD: c.CostUSD, Next: c.Next()}
 	if n := len(c.Transitions); n > 0 {
@@ -168,7 +125,11 @@ func cycleLine(ws *workspace.Workspace, c *cycle.Record) CycleLine {
 		l.Until = c.Wait.Until
 	}
 	if l.CutOff = cutOff(ws, c); l.CutOff {
-		l.Waits, l.Detail, l.Next = true, "was cut off; "+l.Detail, []string{"`relay resume " + l.Short + "`"}
+		l.Waits, l.Until, l.Next = true, time.Time{}, []string{"`relay resume " + l.Short + "`"}
+		if c.Wait != nil {
+			l.Detail = waitText(c.Wait, now)
+		}
+		l.Detail = strings.TrimSuffix("was cut off; "+l.Detail, "; ")
 	}
 	return l
 }
@@ -279,19 +240,34 @@ func (r *Repo) ReviewCycle(ctx context.Context, id string, edit func(path string
 }
 
 // Editor is the operator's editor as a shell command, found like git does: $VISUAL,
-// $EDITOR, core.editor, vi.
-func (r *Repo) Editor(ctx context.Context) string {
-	for _, name := range []string{"VISUAL", "EDITOR"} {
+// $EDITOR, core.editor, vi. One that lies in the repository is refused: a change could
+// have written it.
+func (r *Repo) Editor(ctx context.Context) (string, error) {
+	editor, from := "vi", ""
+	for _, name := range []string{"EDITOR", "VISUAL"} {
 		if e := strings.TrimSpace(r.getenv(name)); e != "" {
-			return e
+			editor, from = e, "$"+name
 		}
 	}
-	if git, err := judge.OpenGit(ctx, r.dir); err == nil {
-		if out, err := git.Run(ctx, nil, "config", "--get", "core.editor"); err == nil && strings.TrimSpace(string(out)) != "" {
-			return strings.TrimSpace(string(out))
+	if from == "" {
+		if git, err := judge.OpenGit(ctx, r.dir); err == nil {
+			if out, err := git.Run(ctx, nil, "config", "--get", "core.editor"); err == nil && strings.TrimSpace(string(out)) != "" {
+				editor, from = strings.TrimSpace(string(out)), "git's core.editor"
+			}
 		}
 	}
-	return "vi"
+	tree := program.Tree(r.dir)
+	if program.Named([]string{"", editor}, r.dir, tree) != "" || program.Named([]string{"", editor}, tree, tree) != "" {
+		return "", fault.New(judge.BlockedMissingConfig, "the editor lies in the repository", from+" names it ("+editor+"), and a change can rewrite it",
+			"`export VISUAL=vi`, or another editor outside of the repository")
+	}
+	return editor, nil
+}
+
+// OwnEnviron is the operator's environment for what the operator starts from a screen of
+// relay's: no folder of PATH lies in the work tree that dir is in.
+func OwnEnviron(environ []string, dir string) []string {
+	return program.Environ(environ, program.Tree(dir))
 }
 
 // Logs writes the log of today, or follows it until ctx ends. match is a text that

@@ -30,13 +30,14 @@ type (
 type DigestResult struct {
 	Doc
 	digest.Digest
+	ExitCode int `json:"exit_code"` // 1 while something waits for the operator
 }
 
 // Markdown and HTML render the digest; in both a stranger's text is only text.
 func (d *DigestResult) Markdown() []byte      { return digest.Markdown(&d.Digest) }
 func (d *DigestResult) HTML() ([]byte, error) { return digest.HTML(&d.Digest) }
 
-// Money says what calls cost, and what nobody knows.
+// Money is what calls cost, and how many reported no cost.
 func Money(s ledger.Sum) string { return digest.Money(s) }
 
 // maxDigest is how many runs a digest reads.
@@ -66,6 +67,9 @@ func (r *Repo) Digest(ctx context.Context, since time.Duration) (*DigestResult, 
 		return nil, err
 	}
 	g.waiting(status)
+	if len(status.Needs) > 0 || status.Blocked != nil || status.Problem != nil {
+		d.ExitCode = ExitWaiting
+	}
 	return d, nil
 }
 
@@ -261,7 +265,7 @@ func (g *gathering) finish() {
 		if g.d.Spend.Total.Boundless > 0 {
 			why = "nothing limited some of them, so what was spent has no upper bound"
 		}
-		g.doubt("cost", "", fmt.Sprintf("nobody knows what %d of %d calls cost", n, g.d.Spend.Total.Calls), why, "`relay cost --by model --since "+g.window+"`")
+		g.doubt("cost", "", fmt.Sprintf("%d of %d calls reported no cost", n, g.d.Spend.Total.Calls), why, "`relay cost --by model --since "+g.window+"`")
 	}
 	for _, key := range slices.Sorted(maps.Keys(g.doubts)) {
 		i := *g.doubts[key]
@@ -288,14 +292,8 @@ func (g *gathering) waiting(s *StatusResult) {
 	if p := s.Problem; p != nil {
 		add(p.What, p.Why, p.Fix)
 	}
-	if s.Unfinished != "" {
-		add("run "+s.Unfinished+" was cut off in the middle of a change", "the next tick settles it, or you do now", "`relay recover`")
-	}
-	if s.Question != "" {
-		add("a question: "+s.Question, strings.Join(s.Choices, " / "), "`relay answer \"…\"`")
-	}
-	for _, t := range s.Tasks {
-		add("task "+t.ID+": "+t.What, "", t.Next)
+	for _, n := range slices.Concat(s.Needs, s.Waits) {
+		add(n.Of+" "+n.ID+" "+n.What(), strings.Join(n.Choices, " / "), n.Next)
 	}
 	if s.Blocked != nil {
 		add(s.Blocked.What, s.Blocked.Why, s.Blocked.Remediation)
@@ -317,11 +315,9 @@ func (g *gathering) waiting(s *StatusResult) {
 func (g *gathering) loop(s *StatusResult, add func(what, why, command string)) {
 	l, since := s.Loop, s.LastRun != nil && s.LastRun.StartedAt.After(s.Loop.UpdatedAt)
 	switch {
-	case l.Running && l.Wait != nil:
-		add("the loop "+l.ID+" waits until "+digest.Clock(l.Wait.Until), report.Tell(l.Wait.Limits, report.Limit.MetUntil), "`relay wake` asks again now, `relay stop` ends it")
-	case l.CutOff:
+	case l.CutOff && l.Wait == nil && l.ByOperator:
 		add("the loop "+l.ID+" "+l.Broke(), "it keeps its own goal and limits", "`relay loop --resume`")
-	case !l.Running && l.Reason != loop.Question && afterLoop(l.Reason) != "" && !since && l.UpdatedAt.After(g.d.Since):
+	case !l.Running && !l.CutOff && l.Reason != loop.Question && afterLoop(l.Reason) != "" && !since && l.UpdatedAt.After(g.d.Since):
 		add("the loop "+l.ID+" ended: "+l.Reason.Words(), l.Why, afterLoop(l.Reason))
 	}
 }

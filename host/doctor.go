@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
@@ -35,6 +36,7 @@ func (r *Repo) Doctor(ctx context.Context, opts DoctorOptions) (*DoctorResult, e
 	default:
 		d.config(o)
 		d.trust(r, o)
+		d.checks(r, o)
 	}
 	d.box(ctx, r.stateDir(), o)
 	d.plugins(ctx, r, o, opts)
@@ -78,6 +80,24 @@ func (d *DoctorResult) config(o *opened) {
 		return
 	}
 	d.pass("config", o.loaded.File)
+}
+
+// checks looks for the program of each check: a run that asks for one without it can't
+// succeed, whatever is built.
+func (d *DoctorResult) checks(r *Repo, o *opened) {
+	v := &o.loaded.Config.Verification
+	var missing []string
+	for _, t := range v.Templates {
+		if _, name := crew.MissingProgram(v, []string{t.ID}, r.opts.Env, o.root); name != "" {
+			missing = append(missing, fmt.Sprintf("%s of %s", name, t.ID))
+		}
+	}
+	switch {
+	case len(missing) > 0:
+		d.fail("checks", fault.New(judge.BlockedMissingConfig, "programs of checks are not in PATH: "+strings.Join(missing, ", "), "", "install them; `relay config show verification` lists the checks"))
+	case len(v.Templates) > 0:
+		d.pass("checks", fmt.Sprintf("the programs of %d are there", len(v.Templates)))
+	}
 }
 
 func (d *DoctorResult) trust(r *Repo, o *opened) {
@@ -183,6 +203,7 @@ func (d *DoctorResult) members(ctx context.Context, r *Repo, o *opened, cat *cat
 	if _, _, err := r.taskList(); err == nil { // what a pipeline can't begin without
 		team = joined(team, r.pipelineTeam(&o.loaded.Config.Pipeline), "pipeline.")
 	}
+	d.fences(c, team)
 	c.network, c.live = true, opts.Live
 	if opts.Live {
 		done, err := c.openBook(o.ws, r.stateDir())
@@ -197,6 +218,29 @@ func (d *DoctorResult) members(ctx context.Context, r *Repo, o *opened, cat *cat
 		d.OK = d.OK && (res.OK || res.Skip)
 		d.Checks = append(d.Checks, res)
 	}
+}
+
+// fences says what each plugin reaches, and what no box shows.
+func (d *DoctorResult) fences(c *checkup, team []member) {
+	for _, m := range team {
+		if m.role == "" {
+			continue
+		}
+		network, hosts, err := c.crew.Reach(m.name, m.kind)
+		if err != nil {
+			continue // which is said of the plugin itself
+		}
+		what := m.name + " reaches " + strings.Join(hosts, ", ")
+		switch {
+		case network == "full":
+			what = m.name + " reaches all of the network"
+		case len(hosts) == 0:
+			what = m.name + " reaches nothing"
+		}
+		d.Checks = append(d.Checks, CheckResult{ID: "network." + m.role, OK: true, What: what + " (" + network + ")"})
+	}
+	places := crew.Credentials(c.crew.Config, c.crew.Home)
+	d.Checks = append(d.Checks, CheckResult{ID: "credentials", OK: true, What: fmt.Sprintf("%d places with credentials are hidden in every box", len(places))})
 }
 
 // services adds the plugins that the cycles of the services need and nobody else has

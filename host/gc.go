@@ -2,8 +2,14 @@ package host
 
 import (
 	"context"
+	"path/filepath"
 
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/internal/buildcache"
+	"github.com/paxiom/relay/host/internal/checkout"
+	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/lock"
+	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline"
 )
 
@@ -24,12 +30,23 @@ type Worktree struct {
 	Bytes int64  `json:"bytes,omitempty"`
 }
 
-// GC removes the work trees that no cycle and no task has.
+// GC removes the work trees that no cycle and no task has, and the kept checkouts that no
+// box shows.
 func (r *Repo) GC(ctx context.Context, dry bool) (*GCResult, error) {
 	res := &GCResult{Doc: Doc{"relay.gc", 1}, DryRun: dry, Removed: []Worktree{}, Kept: []Worktree{}}
 	err := r.gcCycles(ctx, res)
 	if err == nil {
 		err = r.gcTasks(ctx, res)
+	}
+	if err == nil {
+		err = checkout.Sweep(filepath.Join(r.stateDir(), change.Checkouts), r.Root(), dry, func(path string) {
+			res.Removed = append(res.Removed, Worktree{Path: path, Bytes: workspace.Size(path)})
+		})
+	}
+	if err == nil {
+		err = buildcache.Sweep(crew.CachesIn(r.stateDir()), r.Root(), dry, func(path string) {
+			res.Removed = append(res.Removed, Worktree{Path: path, Bytes: workspace.Size(path)})
+		})
 	}
 	for _, w := range res.Removed {
 		res.Bytes += w.Bytes

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/desk"
@@ -89,7 +90,7 @@ type generation struct {
 // read gathers what is there.
 func (g *generation) read() error {
 	path := filepath.Join(g.repo.root, AgentsFile)
-	b, err := workspace.ReadFile(path, 1<<20)
+	b, err := beneath.ReadFile(g.repo.root, AgentsFile, 1<<20)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.New(judge.BlockedMissingConfig, "there is no "+AgentsFile, "a task list is made of its part on tasks", "`relay pipeline init` writes one to begin with")
@@ -123,7 +124,7 @@ func (g *generation) ask(ctx context.Context) error {
 	}
 	data := prompts.GenerateData{ProductName: g.repo.loaded.Config.ProductName, Agents: g.agents, Tasks: string(g.list.Bytes()), Files: string(files),
 		ResultSchema: schemas.Bytes(schemas.PipelineTasks)}
-	if data.Override, err = prompts.RoleOverride(g.repo.ws.Prompts(), "generate"); err != nil {
+	if data.Override, err = prompts.RoleOverride(func(rel string, max int64) ([]byte, error) { return beneath.ReadFile(g.repo.root, rel, max) }, g.repo.ws.Rel()+"/prompts", "generate"); err != nil {
 		return fault.Wrap(err, judge.BlockedMissingConfig, "a prompt of your own can't be used", "`ls -l "+fault.Word(g.repo.ws.Prompts())+"`")
 	}
 	d, lineup, done, err := g.desk(ctx, git)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/internal/history"
-	"github.com/paxiom/relay/host/internal/lock"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/judge"
@@ -42,19 +41,21 @@ func (r *Repo) HistoryPrune(ctx context.Context, p PruneOptions) (*PruneResult, 
 		return nil, err
 	}
 	if !p.DryRun {
-		if err := o.ws.Ensure(); err != nil {
-			return nil, err
-		}
-		l, _, err := lock.Acquire(o.ws.Lock(), "relay history prune")
+		release, err := o.lock("relay history prune")
 		if err != nil {
 			return nil, err
 		}
-		defer l.Release()
+		defer release()
 	}
 	pruned, err := o.hist.Prune(history.Prune{Keep: p.Keep, OlderThan: p.OlderThan, MaxBytes: p.MaxBytes, DryRun: p.DryRun}, time.Now())
 	res := &PruneResult{Doc: Doc{"relay.history.prune", 1}, Runs: pruned.Runs, Bytes: pruned.Bytes, DryRun: p.DryRun}
 	if err != nil {
 		return res, err
+	}
+	for _, id := range pruned.Runs {
+		if !p.DryRun {
+			o.ws.Withdraw(o.hist.Path(id, ""))
+		}
 	}
 	attempts, bytes, err := pipeline.Prune(o.ws, pruned.Runs, p.DryRun)
 	res.Attempts, res.Bytes = attempts, res.Bytes+bytes

@@ -23,9 +23,10 @@ import (
 
 // InitOptions say what init writes.
 type InitOptions struct {
-	Format string // "json" (also for "") or "yaml"
-	Force  bool   // replace a configuration of the same name
-	DryRun bool   // write nothing; the result has the text
+	Format string       // "json" (also for "") or "yaml"
+	Force  bool         // replace a configuration of the same name
+	DryRun bool         // write nothing; the result has the text
+	Tell   func(string) // is told what init does that takes time; may be nil
 }
 
 // InitResult is what init found and did.
@@ -35,10 +36,12 @@ type InitResult struct {
 	File      string          `json:"file"` // relative to the root
 	Config    string          `json:"config"`
 	Workspace string          `json:"workspace,omitempty"` // relative to the root
+	Adopted   bool            `json:"adopted,omitempty"`   // File was there, and relay reads it
 	Trusted   string          `json:"trusted,omitempty"`   // digest of what was trusted, "" when nothing needed it
 	Languages []string        `json:"languages"`
 	Branch    string          `json:"default_branch,omitempty"`
 	Checks    []DetectedCheck `json:"checks"`
+	Required  []string        `json:"required"` // ids of those that every change has to pass
 	Programs  []Program       `json:"programs"`
 	Provider  string          `json:"provider"`
 	Builder   string          `json:"builder"`
@@ -46,6 +49,8 @@ type InitResult struct {
 	Notices   []string        `json:"notices,omitempty"`
 	DryRun    bool            `json:"dry_run,omitempty"`
 	Next      string          `json:"next"`
+
+	alone bool // without an agent
 }
 
 // agents are the command lines that relay's own plugins drive, first choice first. The
@@ -100,23 +105,79 @@ func (r *Repo) Init(ctx context.Context, o InitOptions) (*InitResult, error) {
 	if err := r.chooseWorkers(ctx, res, own); err != nil {
 		return nil, err
 	}
+	if seed, err := r.adopt(ctx, git, res, o); seed || err != nil {
+		return res, err
+	}
+	res.Checks = r.withoutMissing(git.Root, res)
+	project.Checks = res.Checks
+	for _, u := range project.Unsure {
+		res.Notices = append(res.Notices, "not sure: "+u)
+	}
 	models := modelsOf(res.Provider)
 	if own.Models {
 		models = nil
 	}
-	text, err := render(res, o.Format, starter.Choice{Project: project, Provider: res.Provider, Builder: res.Builder, Models: models})
+	res.Required = starter.Required(res.Checks)
+	choice := starter.Choice{Project: project, Provider: res.Provider, Builder: res.Builder, Models: models}
+	text, err := render(res, o.Format, choice)
 	if err != nil {
 		return nil, err
 	}
 	res.Config = string(text)
+	if o.DryRun {
+		res.remarks(git)
+		return res, nil
+	}
 	if err := free(git.Root, res.File, o.Force); err != nil {
 		return nil, err
 	}
-	res.remarks(git)
-	if o.DryRun {
-		return res, nil
+	if err := r.writeInit(ctx, git, res, text); err != nil {
+		return nil, err
 	}
-	return res, r.writeInit(ctx, git, res, text)
+	if o.Tell == nil {
+		o.Tell = func(string) {}
+	}
+	err = r.measured(ctx, git.Root, res, o.Format, choice, o.Tell)
+	res.remarks(git)
+	return res, err
+}
+
+// seedFile is what a repository of the first implementation has.
+const seedFile = "relais.config.json"
+
+// adopt leaves a seed's configuration where it is, since relay reads it, and makes what
+// init makes besides.
+func (r *Repo) adopt(ctx context.Context, git *judge.Git, res *InitResult, o InitOptions) (bool, error) {
+	if o.DryRun || o.Force {
+		return false, nil
+	}
+	for _, name := range config.FileNames() {
+		if _, err := os.Lstat(filepath.Join(git.Root, name)); err == nil && name != seedFile {
+			return false, nil // which is read, and not the seed's
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(git.Root, seedFile)); err != nil {
+		return false, nil
+	}
+	res.File, res.Adopted = seedFile, true
+	loaded, err := r.loadConfig(git.Root)
+	if err != nil {
+		return true, err
+	}
+	cfg := loaded.Config
+	res.Provider, res.Builder, res.Checks = cfg.Orchestrator.Provider, cfg.Builder.DefaultMode, []DetectedCheck{}
+	for _, t := range cfg.Verification.Templates {
+		res.Checks = append(res.Checks, DetectedCheck{ID: t.ID, Cmd: t.Cmd, Args: t.Args, Dir: t.Dir, Env: t.Env, From: seedFile})
+	}
+	res.Required = cfg.Verification.Required
+	if err := r.makeWorkspace(git.Root, cfg.WorkspaceDir, res); err != nil {
+		return true, err
+	}
+	res.remarks(git)
+	if r.trust().Check(loaded, r.getenv) != nil {
+		res.Next = "`relay trust` shows what it starts and asks you, then `relay doctor`"
+	}
+	return true, nil
 }
 
 // chooseWorkers takes who the user's own configuration names, and otherwise the agent that
@@ -146,7 +207,8 @@ func (r *Repo) chooseWorkers(ctx context.Context, res *InitResult, own config.Ow
 			return nil
 		}
 	}
-	res.Notices = append(res.Notices, "no agent program (claude, codex or gemini) is on PATH, so `relay run` can't start yet: `relay doctor` has the command that installs one, and relay then finds it")
+	res.Notices = append(res.Notices, "no agent program (claude, codex or gemini) is on PATH, so `relay run` can't start yet: relay finds one as soon as it is installed")
+	res.alone = true
 	return nil
 }
 
@@ -186,6 +248,9 @@ func (res *InitResult) remarks(git *judge.Git) {
 		res.Notices = append(res.Notices, "no test or lint command was found: add one under verification.templates in "+res.File+", or changes land unchecked (`relay help config verification.templates` says how)")
 	}
 	res.Next = "`relay doctor`, then `relay run --goal \"what you want\"`"
+	if res.alone {
+		res.Next = "`relay doctor` has the command that installs an agent; `relay demo` shows a run without one"
+	}
 	if _, branch, err := git.Head(context.Background()); err != nil {
 		res.Next = fault.Git(err).Fix + ": relay needs a commit to start from"
 	} else if branch == "" {
@@ -196,30 +261,40 @@ func (res *InitResult) remarks(git *judge.Git) {
 // writeInit writes the configuration, keeps it out of git's sight until somebody
 // adds it, makes the workspace, and trusts what was written.
 func (r *Repo) writeInit(ctx context.Context, git *judge.Git, res *InitResult, text []byte) error {
-	if err := workspace.WriteFile(filepath.Join(git.Root, res.File), text); err != nil {
-		return fault.Wrap(err, judge.BlockedMissingConfig, res.File+" can't be written", "`ls -ld .` shows who may write here")
-	}
-	loaded, err := config.Load(config.Options{Root: git.Root, Env: r.opts.Env, Set: r.opts.Set})
-	if err != nil {
+	if err := r.writeTrusted(git.Root, res, text); err != nil {
 		return err
 	}
-	ws, err := workspace.Open(git.Root, loaded.Config.WorkspaceDir)
+	return hide(ctx, git, res)
+}
+
+// makeWorkspace makes relay's own folder.
+func (r *Repo) makeWorkspace(root, dir string, res *InitResult) error {
+	ws, err := workspace.Open(root, dir)
 	if err != nil {
-		return err
-	}
-	if err := ws.Ensure(); err != nil {
 		return err
 	}
 	res.Workspace = ws.Rel()
-	if err := hide(ctx, git, res); err != nil {
+	return errors.Join(ws.Ensure(), ws.Publish())
+}
+
+// writeTrusted writes the configuration, which is agreed to as it is.
+func (r *Repo) writeTrusted(root string, res *InitResult, text []byte) error {
+	if err := workspace.WriteFile(filepath.Join(root, res.File), text); err != nil {
+		return fault.Wrap(err, judge.BlockedMissingConfig, res.File+" can't be written", "`ls -ld .` shows who may write here")
+	}
+	loaded, err := config.Load(config.Options{Root: root, Env: r.opts.Env, Set: r.opts.Set})
+	if err != nil {
 		return err
 	}
-	digest, _ := trust.Needed(loaded)
-	if digest == "" {
-		return nil
+	if err := r.makeWorkspace(root, loaded.Config.WorkspaceDir, res); err != nil {
+		return err
+	}
+	digest, items := trust.Needed(loaded)
+	if digest == "" || len(trust.NeededByFiles(loaded)) > 0 {
+		return nil // what init wrote is agreed to; prompts that were there before are not
 	}
 	res.Trusted = digest
-	return trust.Open("").Add(git.Root, digest)
+	return trust.Open("").Add(root, digest, items)
 }
 
 // hide keeps an untracked configuration from making the work tree dirty: a

@@ -10,6 +10,8 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/pulse"
 	"github.com/paxiom/relay/host/loop"
+	"github.com/paxiom/relay/host/tick"
+	"github.com/paxiom/relay/judge"
 )
 
 // Types of loops that the commands show.
@@ -73,6 +75,9 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 	}
 	repo, err := r.open()
 	if err != nil {
+		if env.Observer = nil; env.LoadErr != nil {
+			_, _ = tick.Run(ctx, env, tick.Options{}) // ends at this very error, and leaves BLOCKED.json
+		}
 		return nil, err
 	}
 	var old *loop.Seen
@@ -87,17 +92,16 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 			return nil, fault.New("", "there is no loop to go on with", "the last loop came to its end, or there was none", "`relay loop --mode milestone`")
 		}
 	}
+	if running, err := loop.Running(repo.ws); err == nil && running != nil {
+		return nil, fault.New(judge.BlockedLockHeld, "the loop "+running.ID+" is running here", fmt.Sprintf("process %d has it in hand, in tick %d", running.PID, running.Tick),
+			"`relay status` shows it; `relay stop` ends it in order")
+	}
 	ctx, asked, done := stoppable(ctx, repo.ws)
 	defer done()
 	pulse := pulse.Record(repo.ws, "relay loop", env.Observer)
 	defer pulse.End()
 	env.Observer = pulse
 	trusted := env.LoadErr == nil && env.Trust.Check(env.Loaded, r.getenv) == nil
-	if trusted {
-		if err := r.ready(ctx, env.Loaded, env.Catalog, tickTeam(env.Loaded.Config)); err != nil {
-			return nil, err
-		}
-	}
 	hooks := loop.Hooks{OnTick: o.OnTick, Drain: asked, Clock: r.opts.Clock}
 	var l *loop.Loop
 	if old != nil {
@@ -171,7 +175,7 @@ func afterLoop(reason loop.Reason) string {
 	case loop.Question:
 		return "`relay answer \"…\"`, then `relay loop` again"
 	case loop.BudgetWarning:
-		return "`relay status` shows the budgets; raise budgets.per_milestone or let the rest be"
+		return "`relay milestone --reset` counts it anew, `relay milestone NAME` begins another one, then `relay loop` again; `relay status` shows the budgets of budgets.per_milestone"
 	case loop.MilestoneChanged:
 		return "`relay history`, then `relay loop` for the next milestone"
 	case loop.Failed:

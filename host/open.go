@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,6 +115,7 @@ type opened struct {
 	loaded *config.Loaded
 	ws     *workspace.Workspace
 	hist   *history.Store
+	state  string // what belongs to the machine
 }
 
 // open finds the root, loads the configuration and names the workspace. It starts no
@@ -132,7 +134,7 @@ func (r *Repo) open() (*opened, error) {
 		return nil, err
 	}
 	ws.Claim(r.private()...)
-	return &opened{root: root, loaded: loaded, ws: ws, hist: history.Open(ws.History())}, nil
+	return &opened{root: root, loaded: loaded, ws: ws, hist: history.Open(ws.History()), state: r.stateDir()}, nil
 }
 
 // tickEnv gathers what ticks need. What is missing is left for the preflight, which
@@ -153,7 +155,27 @@ func (r *Repo) tickEnv(obs Observer) (*tick.Env, error) {
 	}
 	var err error
 	env.Catalog, err = r.catalog(env.Root)
+	env.Ready = r.readiness(env)
 	return env, err
+}
+
+// readiness is asked by every tick before anything is paid for; those of a loop ask once.
+func (r *Repo) readiness(env *tick.Env) func(ctx context.Context, planner, builder string) error {
+	type pair struct{ planner, builder string }
+	known := map[pair]bool{}
+	return func(ctx context.Context, planner, builder string) error {
+		at := pair{planner, builder}
+		if known[at] {
+			return nil
+		}
+		team := []member{{"builder", builder, catalog.Builder, env.Loaded.Config.Models.BuilderModel}}
+		if planner != "" {
+			team = append(team, member{"orchestrator", planner, catalog.Provider, env.Loaded.Config.Models.OrchestratorModel})
+		}
+		err := r.ready(ctx, env.Loaded, env.Catalog, team)
+		known[at] = err == nil
+		return err
+	}
 }
 
 // blockedConfig fills a fault's missing code: whatever keeps a repository from being

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"errors"
@@ -60,6 +61,9 @@ func (r *Repo) PipelineCheck(context.Context) (*PipelineCheck, error) {
 		return nil, err
 	}
 	res := &PipelineCheck{Doc: Doc{"relay.pipeline.check", 1}, Tasks: len(l.Tasks), Warnings: l.Doubts()}
+	if f := r.untouched(); f != nil {
+		res.Warnings = append(res.Warnings, f.What+" ("+f.Fix+")")
+	}
 	for _, t := range l.Ready() {
 		res.Ready = append(res.Ready, t.ID)
 	}
@@ -70,7 +74,7 @@ func (r *Repo) PipelineCheck(context.Context) (*PipelineCheck, error) {
 const maxForeign = 64 << 20
 
 // PipelineImport makes a task list of another tool's file. kind "" guesses. A list that
-// is there is never replaced.
+// is there is never replaced, unless it is the template.
 func (r *Repo) PipelineImport(_ context.Context, path, kind string, dry bool) (*PipelineFiles, error) {
 	root, err := workspace.FindRoot(r.dir)
 	if err != nil {
@@ -98,7 +102,7 @@ func (r *Repo) PipelineImport(_ context.Context, path, kind string, dry bool) (*
 		return res, nil
 	}
 	to := filepath.Join(root, TasksFile)
-	if _, err := os.Lstat(to); err == nil {
+	if _, err := os.Lstat(to); err == nil && r.untouched() == nil {
 		return nil, fault.New(judge.BlockedMissingConfig, TasksFile+" is there already", "an import never replaces a task list",
 			"`mv "+fault.Word(to)+" "+fault.Word(to+".old")+"`, then import again")
 	}
@@ -107,6 +111,19 @@ func (r *Repo) PipelineImport(_ context.Context, path, kind string, dry bool) (*
 	}
 	res.Wrote = append(res.Wrote, TasksFile)
 	return res, nil
+}
+
+// untouched is what is wrong with a task list that is the template still; nil where it is not.
+func (r *Repo) untouched() *fault.Fault {
+	root, err := workspace.FindRoot(r.dir)
+	if err != nil {
+		return nil
+	}
+	if b, err := workspace.ReadFile(filepath.Join(root, TasksFile), maxForeign); err != nil || !bytes.Equal(b, tasksTemplate) {
+		return nil
+	}
+	return fault.New(judge.BlockedMissingConfig, TasksFile+" is the template still", "its tasks are examples",
+		"`relay pipeline generate` makes it of AGENTS.md, `relay pipeline import FILE` of another tool's list")
 }
 
 // ImportKinds are the kinds of files that can be imported.

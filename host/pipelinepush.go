@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"strings"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/progress"
@@ -25,9 +26,12 @@ type PipelinePushed struct {
 // pusher pushes after each task.
 type pusher struct {
 	git *judge.Git
+	ref string // what is pushed: the branch on which the run began, wherever the operator is
 	to  push.Target
 	obs Observer
 	res PipelinePushed
+	// refused is told of a push that did not go through, once for each reason.
+	refused func(*pipeline.Trail, *fault.Fault)
 }
 
 // newPusher makes sure before anything is paid that a push could go ahead.
@@ -36,25 +40,31 @@ func newPusher(ctx context.Context, repo *opened, obs Observer) (*pusher, error)
 	if err != nil {
 		return nil, blockedConfig(err)
 	}
-	head, _, err := git.Head(ctx)
+	head, branch, err := git.Head(ctx)
 	if err != nil {
 		return nil, blockedConfig(err)
+	}
+	ref := "HEAD"
+	if branch != "" {
+		ref = "refs/heads/" + branch
 	}
 	own := repo.loaded.Config.Pipeline.Push
 	to, err := push.To(ctx, git, own.Remote, own.Branch)
 	if err != nil {
 		return nil, err
 	}
-	return &pusher{git: git, to: to, obs: obs, res: PipelinePushed{To: to.String()}}, push.Check(ctx, git, to, head)
+	return &pusher{git: git, ref: ref, to: to, obs: obs, res: PipelinePushed{To: to.String()}}, push.Check(ctx, git, to, head)
 }
 
 // after pushes what has landed. A push that fails ends no run: it is said, and tried again
 // after the next task.
-func (p *pusher) after(ctx context.Context, _ *pipeline.Trail) error {
-	head, _, err := p.git.Head(ctx)
+func (p *pusher) after(ctx context.Context, t *pipeline.Trail) error {
+	out, err := p.git.Run(ctx, nil, "rev-parse", "--verify", p.ref+"^{commit}")
+	head := strings.TrimSpace(string(out))
 	if err == nil {
 		_, err = push.Push(ctx, p.git, p.to, head)
 	}
+	before := p.res.What + p.res.Why
 	p.res.Code, p.res.What, p.res.Why, p.res.Fix = "", "", "", ""
 	if err == nil {
 		p.res.Commit = head
@@ -62,6 +72,9 @@ func (p *pusher) after(ctx context.Context, _ *pipeline.Trail) error {
 	}
 	f := fault.Internal(err)
 	p.res.Code, p.res.What, p.res.Why, p.res.Fix = f.Code, f.What, f.Why, f.Fix
+	if t != nil && before != f.What+f.Why {
+		p.refused(t, f)
+	}
 	if p.obs != nil {
 		p.obs.Observe(progress.Event{Kind: progress.Notice, Text: f.What + ": " + f.Why + " (" + f.Fix + ")"})
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
-	"github.com/paxiom/relay/host/internal/lock"
 	"github.com/paxiom/relay/host/internal/pulse"
 	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/host/pipeline/prd"
@@ -22,6 +21,8 @@ import (
 type (
 	// TaskTrail is all that is known of one attempt at a task.
 	TaskTrail = pipeline.Trail
+	// PipelineSeen is the newest run over the task list as it stands.
+	PipelineSeen = pipeline.Seen
 	// Replacement says who took over a role for the rest of a run.
 	Replacement = pipeline.Replacement
 )
@@ -30,6 +31,7 @@ type (
 type PipelineRunOptions struct {
 	Only       string // the only task to work on
 	MaxSession time.Duration
+	Beyond     bool // tasks may have more than the ceiling gives
 	Parallel   int  // tasks at a time; 0 and 1: one after the other, in the checkout
 	Push       bool // after each task that is done
 	Observer   Observer
@@ -67,6 +69,9 @@ func (r *Repo) PipelineRun(ctx context.Context, o PipelineRunOptions) (*Pipeline
 	if err := r.trust().Check(repo.loaded, r.getenv); err != nil {
 		return nil, err
 	}
+	if f := r.untouched(); f != nil {
+		return nil, f
+	}
 	if err := r.ready(ctx, repo.loaded, env.Catalog, r.pipelineTeam(&repo.loaded.Config.Pipeline)); err != nil {
 		return nil, err
 	}
@@ -75,20 +80,32 @@ func (r *Repo) PipelineRun(ctx context.Context, o PipelineRunOptions) (*Pipeline
 	pulse := pulse.Record(repo.ws, "relay pipeline run", env.Observer)
 	defer pulse.End()
 	env.Observer = pulse
-	opts := pipeline.Options{Only: o.Only, Session: o.MaxSession, Parallel: o.Parallel, Drain: asked, OnTask: o.OnTask}
+	opts := pipeline.Options{Only: o.Only, Beyond: o.Beyond, Session: o.MaxSession, Parallel: o.Parallel, Drain: asked}
+	opts.OnTask = func(t *TaskTrail) {
+		if o.OnTask != nil {
+			o.OnTask(t)
+		}
+		r.tellTask(repo, t)
+	}
 	var to *pusher
 	if o.Push {
 		if to, err = newPusher(ctx, repo, o.Observer); err != nil {
 			return nil, err
 		}
+		to.refused = func(t *TaskTrail, f *fault.Fault) {
+			r.tellPipeline(repo, PipelineNotice{RunID: t.PipelineID, TaskID: t.TaskID, Event: "push", Title: "relay: a push was refused", Text: f.What + ": " + f.Why, Next: f.Fix, ExitCode: ExitStopped})
+		}
 		opts.After = to.after
 	}
 	out, err := pipeline.Run(ctx, env, opts)
 	if err != nil {
-		return nil, tasksFault(err)
+		err = tasksFault(err)
+		r.tellRun(repo, nil, err)
+		return nil, err
 	}
 	res := pipelineResult(ctx, out)
 	to.report(ctx, res)
+	r.tellRun(repo, res, nil)
 	return res, nil
 }
 
@@ -185,18 +202,16 @@ type PipelineStatus struct {
 	Counts  map[string]int `json:"counts"`
 	Ready   []string       `json:"ready,omitempty"` // what may start now, the next one first
 	Open    []*TaskTrail   `json:"open"`            // attempts that have not ended
+	// Needs is what waits: for the operator first, then for vendors' limits.
+	Needs []Need `json:"needs,omitempty"`
 	// Held are the tasks that can't start, by the failed task that holds them.
 	Held     map[string]string `json:"held,omitempty"`
 	Next     string            `json:"next,omitempty"`
-	ExitCode int               `json:"exit_code"` // 1 while a task waits for the operator
+	ExitCode int               `json:"exit_code"` // 1 while something waits for the operator
 }
 
 // PipelineStatus says what the pipeline is at. It starts nothing.
-func (r *Repo) PipelineStatus(context.Context) (*PipelineStatus, error) {
-	repo, err := r.open()
-	if err != nil {
-		return nil, err
-	}
+func (r *Repo) PipelineStatus(ctx context.Context) (*PipelineStatus, error) {
 	_, l, err := r.taskList()
 	if err != nil {
 		return nil, err
@@ -212,14 +227,23 @@ func (r *Repo) PipelineStatus(context.Context) (*PipelineStatus, error) {
 		}
 	}
 	res.Next = res.next(l)
-	for _, t := range res.Open {
-		if t.Waiting != nil {
-			res.Next, res.ExitCode = t.Waiting.Next(t.TaskID), ExitWaiting
-			break
+	st, err := r.Status(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range slices.Concat(st.Needs, st.Waits) {
+		if n.Of == "task" || n.Of == "pipeline" {
+			res.Needs = append(res.Needs, n)
 		}
 	}
-	if state, info, err := lock.Inspect(repo.ws.Lock()); err == nil && state == lock.Held && info != nil && info.Command == pipeline.Command {
-		res.Running, res.PID, res.Next = true, info.PID, "`relay stop --drain` ends it after the task under way"
+	if p := st.Pipeline; p != nil && p.Running {
+		res.Running, res.PID, res.Next = true, p.PID, "`relay stop --drain` ends it after the task under way"
+	}
+	if len(res.Needs) > 0 {
+		res.Next = res.Needs[0].Next
+		if res.Needs[0].Until.IsZero() {
+			res.ExitCode = ExitWaiting
+		}
 	}
 	return res, nil
 }
@@ -248,19 +272,7 @@ func (r *Repo) openTasks(l *prd.List) []*TaskTrail {
 	if err != nil {
 		return nil
 	}
-	begun := map[string]*TaskTrail{}
-	for _, t := range open {
-		begun[t.TaskID] = t
-	}
-	var out []*TaskTrail
-	for i := range l.Tasks {
-		t := &l.Tasks[i]
-		todo := t.Status == prd.Pending || t.Status == prd.InProgress
-		if a := begun[t.ID]; a != nil && (a.Code != "" || todo && a.Lost == "") {
-			out = append(out, a)
-		}
-	}
-	return out
+	return todo(l, open)
 }
 
 // TaskAnswer gives the operator's answer to a task that waits: yes or no to unsure

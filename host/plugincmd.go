@@ -159,6 +159,12 @@ func (r *Repo) PluginRevoke(ctx context.Context, name string) (*PluginResult, er
 // PluginRemove takes a plugin out of the lock file, and its file away where no other
 // repository of this machine pins it.
 func (r *Repo) PluginRemove(ctx context.Context, name string) (*PluginResult, error) {
+	if s, err := r.plugins(); err == nil && s.unusable(name) != nil {
+		if err := s.write(name, nil, ""); err != nil { // which file it meant is not known
+			return nil, err
+		}
+		return s.result("relay.plugin.remove", name)
+	}
 	s, pin, err := r.pinned(name)
 	if err != nil {
 		return nil, err

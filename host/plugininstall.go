@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"golang.org/x/mod/semver"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
@@ -25,6 +26,9 @@ func (r *Repo) PluginInstall(ctx context.Context, o PluginInstallOptions) (*Plug
 	s, err := r.plugins()
 	if err != nil {
 		return nil, err
+	}
+	if bad := s.unusable(o.From); bad != nil {
+		return nil, bad
 	}
 	if pin, ok := s.lock.Plugins[o.From]; ok && o.Key == "" && !strings.Contains(o.From, "/") {
 		return s.putBack(ctx, o.From, pin, o.Platforms)
@@ -77,12 +81,26 @@ func (r *Repo) pinned(name string) (*pluginShop, catalog.Pin, error) {
 	if err != nil {
 		return nil, catalog.Pin{}, err
 	}
+	if bad := s.unusable(name); bad != nil {
+		return nil, catalog.Pin{}, bad
+	}
 	pin, ok := s.lock.Plugins[name]
 	if !ok {
 		return nil, pin, fault.New(judge.BlockedPlugin, fmt.Sprintf("relay.lock.json pins no plugin %q", name),
 			"only plugins that were installed are pinned; those that came with relay are not", "`relay plugin list` shows the names")
 	}
 	return s, pin, nil
+}
+
+// unusable is why the entry of a plugin in the lock file can't be used; nil when there is
+// none or it can.
+func (s *pluginShop) unusable(name string) error {
+	bad, ok := s.lock.Unusable[name]
+	if !ok {
+		return nil
+	}
+	return fault.Wrap(bad.Err, judge.BlockedPlugin, fmt.Sprintf("the entry of plugin %.100q in %s can't be used", name, catalog.LockFile),
+		"`relay plugin remove "+fault.Word(name)+"` takes it out; then install the plugin again")
 }
 
 // origin is where a pinned plugin was taken from.
@@ -242,10 +260,25 @@ func (s *pluginShop) ask(ctx context.Context, rel *release.Release) (pin catalog
 	if err != nil {
 		return pin, nil, err
 	}
+	again, _, err := env.Ask(ctx, rel.Name, rel.Binary, rel.SHA256)
+	if err != nil {
+		return pin, nil, err
+	}
+	refuse := func(what, why string) error {
+		return fault.New(judge.BlockedPlugin, what, why, "`relay plugin list`; report it to the plugin's author")
+	}
 	said := catalog.FromResponse(info)
-	if said.Name != rel.Name {
-		return pin, nil, fault.New(judge.BlockedPlugin, fmt.Sprintf("the file relay-plugin-%s calls itself %q", rel.Name, said.Name),
-			"a plugin's file is named as the plugin", "`relay plugin list`; report it to the plugin's author")
+	switch {
+	case !proto.Equal(info, again):
+		return pin, nil, refuse("plugin "+rel.Name+" can't be pinned", "asked twice what it is, it gave two answers")
+	case said.Name != rel.Name:
+		return pin, nil, refuse(fmt.Sprintf("the file relay-plugin-%s calls itself %.100q", rel.Name, said.Name), "a plugin's file is named as the plugin")
+	case rel.Version != "" && semver.Compare(canon(rel.Version), canon(said.Version)) != 0:
+		return pin, nil, refuse(fmt.Sprintf("plugin %s says that it is version %.100q; the release is %s", rel.Name, said.Version, rel.Version),
+			"a release is known by its version, and so is its plugin")
+	}
+	if err := catalog.Usable(said, s.lock); err != nil {
+		return pin, nil, refuse("plugin "+rel.Name+" can't be pinned", err.Error())
 	}
 	source := "local/" + rel.Name
 	if rel.From != "" {
@@ -264,129 +297,4 @@ func (s *pluginShop) ask(ctx context.Context, rel *release.Release) (pin catalog
 		return pin, nil, fault.Wrap(err, judge.BlockedPlugin, "plugin "+rel.Name+" can't be pinned", "`relay plugin list`; report it to the plugin's author")
 	}
 	return pin, purposes, nil
-}
-
-// decide finds out what the plugin is granted: what the caller lists, what was granted
-// before and is enough, or what a person says now. Otherwise it is granted nothing yet.
-func (s *pluginShop) decide(o PluginInstallOptions, pin *catalog.Pin, old catalog.Pin, had, upgrade bool, offer *PluginOffer) error {
-	if o.Granted {
-		return chooseRights(pin, o.Grant)
-	}
-	if had && s.agreed(offer.Name, old) {
-		more := pin.Declared.Beyond(old.Declared)
-		if more.Empty() {
-			kept := old.Granted.Beyond(old.Granted.Beyond(pin.Declared))
-			if old.Granted.Any() {
-				kept.Hosts = append(kept.Hosts, catalog.AnyHost)
-			}
-			pin.Granted = &kept
-			return nil
-		}
-		offer.Widens = more.Words()
-	}
-	if o.Ask != nil {
-		yes, err := o.Ask(offer)
-		if err == nil && yes {
-			g := pin.Declared
-			pin.Granted = &g
-			return nil
-		}
-		if err != nil || upgrade {
-			return notGranted(offer, err)
-		}
-	}
-	if upgrade || len(offer.Widens) > 0 {
-		return notGranted(offer, nil)
-	}
-	return nil
-}
-
-func notGranted(offer *PluginOffer, err error) error {
-	if err != nil {
-		return err
-	}
-	what := fmt.Sprintf("plugin %s %s was not installed: nobody granted what it asks for", offer.Name, offer.Version)
-	why := "it asks for " + strings.Join(offer.Asks, ", ")
-	if len(offer.Widens) > 0 {
-		why = "it asks for more than it was granted before: " + strings.Join(offer.Widens, ", ") + "; the version before stays"
-	}
-	return fault.New(judge.BlockedPlugin, what, why, "`relay plugin upgrade "+offer.Name+" --grant "+fault.Word(offer.Grant)+"` grants exactly that")
-}
-
-func chooseRights(pin *catalog.Pin, words []string) error {
-	g, err := pin.Declared.Choose(words)
-	if err != nil {
-		return fault.Wrap(err, judge.BlockedPlugin, "this can't be granted", "`relay plugin grant --help`")
-	}
-	pin.Granted = &g
-	return nil
-}
-
-// agreed says that a person of this machine agreed to the pin as it stands.
-func (s *pluginShop) agreed(name string, pin catalog.Pin) bool {
-	c, err := s.repo.catalog(s.root)
-	if err != nil || pin.Granted == nil {
-		return false
-	}
-	e, ok := c.Entry(name)
-	return ok && e.Pin != nil && e.State != catalog.NotGranted && e.Pin.Same(pin)
-}
-
-// write puts the pin into the lock file, nil takes it out, and remembers that a person of
-// this machine agreed to it when it has grants.
-func (s *pluginShop) write(name string, pin *catalog.Pin, local string) error {
-	err := catalog.EditLock(s.root, func(l *catalog.Lock) error {
-		if pin == nil {
-			delete(l.Plugins, name)
-		} else {
-			l.Plugins[name] = *pin
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	if s.lock, err = catalog.ReadLock(s.root); err != nil {
-		return err
-	}
-	if pin == nil || pin.Granted == nil && local == "" {
-		return s.repo.trust().ForgetPlugin(s.root, name)
-	}
-	return s.repo.trust().AgreePlugin(s.root, name, s.lock.Plugins[name].Agreement(), local)
-}
-
-// result is what the plugin is now.
-func (s *pluginShop) result(kind, name string) (*PluginResult, error) {
-	c, err := s.repo.catalog(s.root)
-	if err != nil {
-		return nil, err
-	}
-	res := &PluginResult{Doc: Doc{kind, 1}}
-	for _, e := range c.List() {
-		if e.Name == name && e.State != catalog.Shadowed {
-			res.Plugin = e
-			break
-		}
-	}
-	if p := res.Plugin.Pin; p != nil {
-		res.Digest = p.Digest(name)
-		res.Asks, res.AsksFor = p.Declared.Words(), p.Declared.Sentences()
-		if p.Granted != nil {
-			res.Granted, res.Left = p.Granted.Words(), p.Declared.Beyond(*p.Granted).Words()
-		}
-	}
-	return res, nil
-}
-
-func orNothing(s string) string {
-	if s == "" {
-		return "no signature"
-	}
-	return s
-}
-
-// goesBack says that a release is older than what is pinned.
-func goesBack(old, now catalog.Pin) bool {
-	canon := func(v string) string { return "v" + strings.TrimPrefix(v, "v") }
-	return semver.Compare(canon(now.Version), canon(old.Version)) < 0 || now.Protocol < old.Protocol
 }

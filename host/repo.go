@@ -9,6 +9,7 @@ import (
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/telemetry"
+	"github.com/paxiom/relay/host/internal/trust"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -34,6 +35,8 @@ type (
 	ConfigValue = config.Value
 	// Clock is the wall clock by which relay waits.
 	Clock = durable.Clock
+	// Widening is what a person has added to the ceiling of a repository for good.
+	Widening = trust.Widening
 	// Code is the stable name of an outcome.
 	Code = judge.Code
 )

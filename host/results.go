@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"time"
 
 	"github.com/paxiom/relay/host/internal/catalog"
@@ -17,6 +18,8 @@ type CheckResult struct {
 	What string `json:"what"` // one line: what was found
 	Why  string `json:"why,omitempty"`
 	Fix  string `json:"fix,omitempty"`
+	// PluginSays is what a plugin suggests; relay does not vouch for it.
+	PluginSays string `json:"plugin_says,omitempty"`
 	// Warnings are for a person to know though nothing stands in the way.
 	Warnings []string `json:"warnings,omitempty"`
 	// Gaps are what a means of containment does not stop.
@@ -51,8 +54,10 @@ type StatusResult struct {
 	Blocked     *Blocked      `json:"blocked,omitempty"`
 	Unfinished  string        `json:"unfinished,omitempty"` // run whose journal is open
 	Cycles      []CycleLine   `json:"cycles,omitempty"`     // in flight, those that wait first
-	Tasks       []WaitingTask `json:"tasks,omitempty"`      // of a pipeline, that wait on the operator
-	Today       *CostResult   `json:"cost_today,omitempty"` // by provider, while cycles are in flight
+	Pipeline    *PipelineSeen `json:"pipeline,omitempty"`   // the newest run over the task list
+	Needs       []Need        `json:"needs,omitempty"`      // what waits for the operator, most urgent first
+	Waits       []Need        `json:"waits,omitempty"`      // what goes on by itself at a known time
+	Today       *CostResult   `json:"cost_today,omitempty"` // by provider, where cycles are in flight or have ended today
 	Preflight   []CheckResult `json:"preflight,omitempty"`
 	Ready       *bool         `json:"ready,omitempty"` // of the preflight
 	Problem     *CheckResult  `json:"problem,omitempty"`
@@ -61,13 +66,6 @@ type StatusResult struct {
 
 	lockedBy string // the command that has the lock
 	spent    string // what to type when the budgets cover no tick; "" when they do
-}
-
-// WaitingTask is a task of a pipeline that waits for an answer.
-type WaitingTask struct {
-	ID   string `json:"id"`
-	What string `json:"what"`
-	Next string `json:"next"` // the command to type
 }
 
 // BudgetLine is one counter and its cap; Max 0 means no cap.
@@ -89,7 +87,17 @@ type RunOptions struct {
 	TaskFile  string // judge this task with no orchestrator call
 	Task      []byte // the task itself; TaskFile then only names where it came from
 	RecordDir string // write every provider call there, as a script for replay
+	Beyond    bool   // the task may have more than the ceiling gives
 	Observer  Observer
+	// ChangedTests is asked whether a change may land that fails with the tests of the base.
+	// nil: it may not.
+	ChangedTests func(context.Context, ChangedTests) bool
+}
+
+// ChangedTests are what a change does to tests where those of the base no longer pass.
+type ChangedTests struct {
+	Why   string
+	Files []FileDiff
 }
 
 // RunResult is how a tick ended. Report is set whenever the run got an id.
@@ -120,6 +128,7 @@ type ShowResult struct {
 	Files    []HistoryFile `json:"files"`
 	Rules    []RuleLook    `json:"rules,omitempty"`  // what decided, one rule after the other
 	Output   []string      `json:"output,omitempty"` // the last lines of the check that failed
+	Tests    []FileDiff    `json:"tests,omitempty"`  // what was done to tests, where they decided
 	Diff     []FileDiff    `json:"diff,omitempty"`   // with --diff
 	Landed   bool          `json:"landed"`           // its commit is an ancestor of HEAD
 	Way      string        `json:"way,omitempty"`    // out of a verdict that is none of success
@@ -179,7 +188,8 @@ type SalvageOptions struct {
 // SalvageResult is where a rejected change is now.
 type SalvageResult struct {
 	Doc
-	RunID  string   `json:"run_id"`
+	RunID  string   `json:"run_id"` // of a cycle's revision, too
+	name   string   // by which it is asked for again
 	Ref    string   `json:"ref,omitempty"` // refs/relay/…; "" when only the patch exists
 	Branch string   `json:"branch,omitempty"`
 	File   string   `json:"file,omitempty"`
@@ -211,7 +221,13 @@ type TrustResult struct {
 	Digest  string       `json:"digest"`
 	Items   []trust.Item `json:"items"`
 	Trusted bool         `json:"trusted"`
-	Revoked bool         `json:"revoked,omitempty"`
+	// Changes are what is not as it was when this was agreed to the last time; Known reports
+	// whether there was a last time.
+	Changes []trust.Change `json:"changes,omitempty"`
+	Known   bool           `json:"known,omitempty"`
+	// Ceiling is what you have added to the repository's ceiling for good.
+	Ceiling trust.Widening `json:"ceiling,omitzero"`
+	Revoked bool           `json:"revoked,omitempty"`
 }
 
 // ConfigResult is the configuration in force.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/pulse"
@@ -15,7 +17,13 @@ import (
 // Run makes one tick. STOP and BLOCKED are results, not errors. When ctx ends by
 // [Interrupt] the run is ended in order and the result's exit code is 130 or 143.
 func (r *Repo) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
-	t := tick.Options{Goal: o.Goal, Task: o.Task, TaskName: o.TaskFile, RecordDir: o.RecordDir}
+	t := tick.Options{Goal: o.Goal, Task: o.Task, TaskName: o.TaskFile, RecordDir: o.RecordDir, Beyond: o.Beyond, Attended: true}
+	if o.ChangedTests != nil {
+		t.ChangedTests = func(ctx context.Context, why string, tests []string, patch []byte) bool {
+			files := slices.DeleteFunc(SplitDiff(string(patch)), func(f FileDiff) bool { return !slices.Contains(tests, f.Path) })
+			return o.ChangedTests(ctx, ChangedTests{why, files})
+		}
+	}
 	if o.TaskFile != "" && o.Task == nil {
 		raw, err := readTask(o.TaskFile)
 		if err != nil {
@@ -27,6 +35,7 @@ func (r *Repo) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.TaskFile = within(env.Root, o.TaskFile)
 	if env.LoadErr == nil {
 		if ws, err := workspace.Open(env.Root, env.Loaded.Config.WorkspaceDir); err == nil {
 			var done func()
@@ -48,6 +57,19 @@ func (r *Repo) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
 		res.ExitCode = sig.ExitCode()
 	}
 	return res, err
+}
+
+// within is a file's path relative to a folder; "" when it lies elsewhere.
+func within(root, file string) string {
+	abs, err := filepath.Abs(file)
+	if err == nil {
+		abs, err = filepath.EvalSymlinks(abs)
+	}
+	rel, rerr := filepath.Rel(root, abs)
+	if file == "" || err != nil || rerr != nil || !filepath.IsLocal(rel) {
+		return ""
+	}
+	return filepath.ToSlash(rel)
 }
 
 // readTask reads the file that somebody named, as far as the rule about a task's length has

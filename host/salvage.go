@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/cycle"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -18,14 +20,14 @@ import (
 // maxKeptPatch bounds the patch that is read back from the history.
 const maxKeptPatch = 64 << 20
 
-// Salvage gives access to what a stopped run had built; "" means the last one that
-// was stopped. Nothing of the work tree is written.
+// Salvage gives access to what a stopped run, or the revision of a cycle, had built; ""
+// means the last run that was stopped. Nothing of the work tree is written.
 func (r *Repo) Salvage(ctx context.Context, run string, so SalvageOptions) (*SalvageResult, error) {
 	o, err := r.open()
 	if err != nil {
 		return nil, err
 	}
-	m, err := o.stopped(run)
+	id, patch, err := o.kept(run)
 	if err != nil {
 		return nil, err
 	}
@@ -33,17 +35,19 @@ func (r *Repo) Salvage(ctx context.Context, run string, so SalvageOptions) (*Sal
 	if err != nil {
 		return nil, fault.Git(err)
 	}
-	s := &SalvageResult{Doc: Doc{"relay.salvage", 1}, RunID: m.RunID}
-	if change.Kept(ctx, git, m.RunID) != "" {
-		s.Ref = refPrefix + m.RunID
+	s := &SalvageResult{Doc: Doc{"relay.salvage", 1}, RunID: id, name: id}
+	if patch != o.hist.Path(id, "diff.patch") {
+		s.name = run
 	}
-	patch := o.hist.Path(m.RunID, "diff.patch")
+	if change.Kept(ctx, git, id) != "" {
+		s.Ref = refPrefix + id
+	}
 	text, err := workspace.ReadFile(patch, maxKeptPatch)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.Wrap(err, "", "the patch of run "+m.RunID+" can't be read", "`relay salvage --branch NAME`, if the run has a ref")
+		return nil, fault.Wrap(err, "", "the patch of run "+id+" can't be read", "`relay salvage --branch NAME`, if the run has a ref")
 	}
 	if s.Ref == "" && len(text) == 0 {
-		return nil, fault.New("", "run "+m.RunID+" left nothing to salvage", "its builder changed nothing, or did not get that far", "`relay show "+m.RunID+"`")
+		return nil, fault.New("", "run "+s.name+" left nothing to salvage", "its builder changed nothing, or did not get that far", "`relay show "+s.name+"`")
 	}
 	if err := s.to(ctx, git, so, text); err != nil {
 		return nil, err
@@ -61,13 +65,13 @@ func (r *Repo) Salvage(ctx context.Context, run string, so SalvageOptions) (*Sal
 func (s *SalvageResult) to(ctx context.Context, git *judge.Git, so SalvageOptions, patch []byte) error {
 	switch {
 	case so.Branch != "" && s.Ref == "":
-		return fault.New("", "run "+s.RunID+" can't become a branch", "only its patch was kept (commit.on_success is false)", "`relay salvage "+s.RunID+" --patch FILE`")
+		return fault.New("", "run "+s.name+" can't become a branch", "only its patch was kept (commit.on_success is false)", "`relay salvage "+s.name+" --patch FILE`")
 	case so.Branch != "":
 		s.Branch = so.Branch
 		s.Next = []string{"`git diff HEAD..." + so.Branch + "`"}
 		return change.Branch(ctx, git, s.RunID, so.Branch)
 	case so.Patch != "" && len(patch) == 0:
-		return fault.New("", "run "+s.RunID+" has no patch", "history.include_diff_patch or history.enabled is false", "`relay salvage "+s.RunID+" --branch NAME`")
+		return fault.New("", "run "+s.name+" has no patch", "history.include_diff_patch or history.enabled is false", "`relay salvage "+s.name+" --branch NAME`")
 	case so.Patch == "-":
 		s.Patch = string(patch)
 	case so.Patch != "":
@@ -97,11 +101,27 @@ func (s *SalvageResult) writePatch(name string, patch []byte) error {
 
 func (s *SalvageResult) suggest() {
 	if s.Ref != "" {
-		s.Next = append(s.Next, fmt.Sprintf("`relay salvage %s --branch NAME` makes a branch of it", s.RunID), "`git show "+s.Ref+"` shows it")
+		s.Next = append(s.Next, fmt.Sprintf("`relay salvage %s --branch NAME` makes a branch of it", s.name), "`git show "+s.Ref+"` shows it")
 	}
 	if s.File != "" {
-		s.Next = append(s.Next, fmt.Sprintf("`relay salvage %s --patch FILE` writes it for `git apply`", s.RunID))
+		s.Next = append(s.Next, fmt.Sprintf("`relay salvage %s --patch FILE` writes it for `git apply`", s.name))
 	}
+}
+
+// kept finds what was built and did not land: its id, and its patch.
+func (o *opened) kept(name string) (id, patch string, err error) {
+	if uuid, err := cycle.Find(o.ws, name); name != "" && err == nil {
+		rec, err := cycle.ReadRecord(o.ws, uuid)
+		if err != nil {
+			return "", "", err
+		}
+		if rec.Revision == nil || rec.Revision.Salvage == "" {
+			return "", "", fault.New("", "cycle "+cycle.Short(uuid)+" left nothing to salvage", "its revision landed, changed nothing, or did not get that far", "`relay show "+cycle.Short(uuid)+"`")
+		}
+		return strings.TrimPrefix(rec.Revision.Salvage, refPrefix), filepath.Join(cycle.Dir(o.ws), uuid, "revision.diff"), nil
+	}
+	m, err := o.stopped(name)
+	return m.RunID, o.hist.Path(m.RunID, "diff.patch"), err
 }
 
 // stopped finds a run; "" means the newest one that was stopped with something built.

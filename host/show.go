@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -37,6 +39,13 @@ func (r *Repo) Show(ctx context.Context, run string) (*ShowResult, error) {
 		e := Explain(s.Run.Code)
 		s.Explain = &e
 	}
+	if s.Report != nil && len(s.Report.Verification.ChangedTests) > 0 {
+		if err := r.ReadDiff(s); err != nil {
+			return nil, err
+		}
+		s.Tests = slices.DeleteFunc(s.Diff, func(f FileDiff) bool { return !slices.Contains(s.Report.Verification.ChangedTests, f.Path) })
+		s.Diff = nil
+	}
 	s.Way = s.way()
 	s.Landed = s.Run.Commit != "" && isAncestor(ctx, o.root, s.Run.Commit)
 	s.Next = s.next()
@@ -62,6 +71,9 @@ func (s *ShowResult) fromHistory(o *opened, run string) error {
 	if m.Workflow == history.Tick && (m.Code == judge.StopVerifyFailedFast || m.Code == judge.StopVerifyFailedSlow) {
 		s.Output = lastOutput(o.hist.Path(m.RunID, "verify.log"))
 	}
+	if m.Code == judge.StopHiddenFailed {
+		s.Output = o.hiddenOutput(m.RunID)
+	}
 	return nil
 }
 
@@ -84,6 +96,16 @@ func lastOutput(path string) []string {
 		}
 	}
 	return lines
+}
+
+// hiddenOutput is what hidden checks printed, which lies where no box shows it.
+func (o *opened) hiddenOutput(run string) []string {
+	raw, err := workspace.ReadFile(crew.HiddenLog(o.state, run), verify.MaxLog)
+	if err != nil {
+		return nil
+	}
+	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
+	return lines[max(len(lines)-2*outputLines, 0):]
 }
 
 // unkept gives the last run where no history is kept: REPORT.json is all that there is of
@@ -116,7 +138,7 @@ func (s *ShowResult) next() []string {
 		if s.hasPatch() {
 			next = append(next, "`relay salvage "+id+"`")
 		}
-		return next
+		return s.again(next)
 	case s.Landed:
 		return []string{"`git show " + s.Run.Commit + "`", "`relay undo " + id + "`"}
 	case s.Run.Code == "":
@@ -129,9 +151,17 @@ func (s *ShowResult) next() []string {
 		if s.hasPatch() {
 			next = append(next, "`relay salvage "+id+"`")
 		}
-		return next
+		return s.again(next)
 	}
 	return nil
+}
+
+// again adds how hidden checks that failed run once more with the values that they had.
+func (s *ShowResult) again(next []string) []string {
+	if s.Run.Code == judge.StopHiddenFailed && s.Report != nil {
+		next = append(next, fmt.Sprintf("`relay check run --hidden --seed %d`", s.Report.Verification.Seed))
+	}
+	return next
 }
 
 // way is the shortest way on from a verdict: what the run itself suggests, or else its code.

@@ -74,16 +74,16 @@ func TestLooksOfOthers(t *testing.T) {
 		want  string
 	}{
 		"a task under way":        {ofTask(task("", nil, true)).looks(), ""},
-		"a task that landed":      {ofTask(task(judge.Success, held, true, answer.Yes, answer.Yes)).looks(), "11 held"},
-		"a task in a wrong place": {ofTask(task(judge.StopForbidden, &pipeline.Judged{Code: judge.StopForbidden, Rules: hits}, false)).looks(), "7 held, decided no forbidden path, name or kind of file, not reached 3"},
-		"its command fails":       {ofTask(task(judge.StopVerifyFailedSlow, held, false)).looks(), "9 held, decided the validation command passes, not reached 1"},
-		"a criterion is not met":  {ofTask(task(judge.StopVerifyFailedSlow, held, true, answer.Yes, answer.No)).looks(), "10 held, decided every acceptance criterion is met"},
+		"a task that landed":      {ofTask(task(judge.Success, held, true, answer.Yes, answer.Yes)).looks(), "14 held"},
+		"a task in a wrong place": {ofTask(task(judge.StopForbidden, &pipeline.Judged{Code: judge.StopForbidden, Rules: hits}, false)).looks(), "7 held, decided no forbidden path, name or kind of file, not reached 6"},
+		"its command fails":       {ofTask(task(judge.StopVerifyFailedSlow, held, false)).looks(), "10 held, decided the validation command passes, not reached 3"},
+		"a criterion is not met":  {ofTask(task(judge.StopVerifyFailedSlow, held, true, answer.Yes, answer.No)).looks(), "13 held, decided every acceptance criterion is met"},
 		"no plan":                 {ofTask(&TaskTrail{Code: judge.BlockedOrchestrator}).looks(), ""},
 		"no revision yet":         {ofCycle(ofA(nil, nil, nil)).looks(), ""},
-		"a revision that landed":  {ofCycle(ofA(&cycle.RevisionFacts{Code: judge.Success}, &cycle.TestFacts{Passed: true}, nil)).looks(), "11 held"},
-		"its tests fail":          {ofCycle(ofA(&cycle.RevisionFacts{Code: judge.Success}, &cycle.TestFacts{}, nil)).looks(), "10 held, decided the service's tests pass"},
-		"a revision stopped":      {ofCycle(ofA(&cycle.RevisionFacts{Code: judge.StopForbidden, Rules: hits}, nil, nil)).looks(), "8 held, decided no forbidden path, name or kind of file, not reached 2"},
-		"a reviser that hangs":    {ofCycle(ofA(nil, nil, &cycle.Problem{Code: judge.StopBuilderTimeout})).looks(), "1 held, decided the builder ended within its time, not reached 9"},
+		"a revision that landed":  {ofCycle(ofA(&cycle.RevisionFacts{Code: judge.Success}, &cycle.TestFacts{Passed: true}, nil)).looks(), "12 held"},
+		"its tests fail":          {ofCycle(ofA(&cycle.RevisionFacts{Code: judge.Success}, &cycle.TestFacts{}, nil)).looks(), "11 held, decided the service's tests pass"},
+		"a revision stopped":      {ofCycle(ofA(&cycle.RevisionFacts{Code: judge.StopForbidden, Rules: hits}, nil, nil)).looks(), "8 held, decided no forbidden path, name or kind of file, not reached 3"},
+		"a reviser that hangs":    {ofCycle(ofA(nil, nil, &cycle.Problem{Code: judge.StopBuilderTimeout})).looks(), "1 held, decided the builder ended within its time, not reached 10"},
 		"a cycle without a model": {ofCycle(ofA(nil, nil, &cycle.Problem{Code: judge.BlockedAuth})).looks(), ""},
 	} {
 		n, left, text := 0, 0, ""
@@ -144,17 +144,17 @@ func TestLooks(t *testing.T) {
 		"no report":         {nil, ""},
 		"blocked":           {&Report{Code: judge.BlockedLockHeld, States: states("LOCK")}, ""},
 		"interrupted":       {&Report{Code: judge.StopInterrupted, States: states("ORCHESTRATE", "BUILD")}, ""},
-		"success":           {&Report{Code: judge.Success, BuilderOutputValid: &valid, States: states("ORCHESTRATE", "BUILD", "JUDGE", "VERIFY", "APPLY", "REPORT")}, "12 held"},
+		"success":           {&Report{Code: judge.Success, BuilderOutputValid: &valid, States: states("ORCHESTRATE", "BUILD", "JUDGE", "VERIFY", "APPLY", "REPORT")}, "15 held"},
 		"nothing to build":  {&Report{Code: judge.Success, States: states("ORCHESTRATE")}, ""},
-		"out of scope":      {&Report{Code: judge.StopOutsideAllowed, Rules: hits, States: built}, "7 held, decided STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED, broken STOP_SCOPE_VIOLATION_NEW_FILE, not reached 3"},
-		"a failed check":    {&Report{Code: judge.StopVerifyFailedFast, BuilderOutputValid: &valid, Verification: failed, States: checked}, "10 held, decided STOP_VERIFY_FAILED_FAST, not reached 1"},
-		"moved at the end":  {&Report{Code: judge.StopHeadMoved, BuilderOutputValid: &valid, States: checked}, "11 held, decided STOP_HEAD_MOVED"},
-		"out of time":       {&Report{Code: judge.StopBuilderTimeout, States: states("ORCHESTRATE", "BUILD", "REPORT")}, "1 held, decided STOP_BUILDER_TIMEOUT, not reached 10"},
-		"an unknown check":  {&Report{Code: judge.StopVerifyTainted, States: states("ORCHESTRATE", "REPORT")}, "0 held, decided STOP_VERIFY_TAINTED, not reached 11"},
-		"a wrong answer":    {&Report{Code: judge.StopBuilderOutputInvalid, BuilderOutputValid: &bad, States: built}, "9 held, decided STOP_BUILDER_OUTPUT_INVALID, not reached 2"},
-		"one that may be":   {&Report{Code: judge.Success, BuilderOutputValid: &bad, States: checked}, "11 held"},
-		"a refused patch":   {&Report{Code: judge.StopBuilderOutputInvalid, States: states("ORCHESTRATE", "BUILD", "REPORT")}, "2 held, decided STOP_BUILDER_OUTPUT_INVALID, not reached 9"},
-		"a question writes": {&Report{Code: judge.StopQuestionChanged, Task: report.Task{TaskKind: "question"}, States: built}, "9 held, decided STOP_QUESTION_SIDE_EFFECTS, not reached 3"},
+		"out of scope":      {&Report{Code: judge.StopOutsideAllowed, Rules: hits, States: built}, "7 held, decided STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED, broken STOP_SCOPE_VIOLATION_NEW_FILE, not reached 6"},
+		"a failed check":    {&Report{Code: judge.StopVerifyFailedFast, BuilderOutputValid: &valid, Verification: failed, States: checked}, "11 held, decided STOP_VERIFY_FAILED_FAST, not reached 3"},
+		"moved at the end":  {&Report{Code: judge.StopHeadMoved, BuilderOutputValid: &valid, States: checked}, "13 held, decided STOP_HEAD_MOVED, not reached 1"},
+		"out of time":       {&Report{Code: judge.StopBuilderTimeout, States: states("ORCHESTRATE", "BUILD", "REPORT")}, "1 held, decided STOP_BUILDER_TIMEOUT, not reached 13"},
+		"an unknown check":  {&Report{Code: judge.StopVerifyTainted, States: states("ORCHESTRATE", "REPORT")}, "0 held, decided STOP_VERIFY_TAINTED, not reached 14"},
+		"a wrong answer":    {&Report{Code: judge.StopBuilderOutputInvalid, BuilderOutputValid: &bad, States: built}, "10 held, decided STOP_BUILDER_OUTPUT_INVALID, not reached 4"},
+		"one that may be":   {&Report{Code: judge.Success, BuilderOutputValid: &bad, States: checked}, "14 held"},
+		"a refused patch":   {&Report{Code: judge.StopBuilderOutputInvalid, States: states("ORCHESTRATE", "BUILD", "REPORT")}, "2 held, decided STOP_BUILDER_OUTPUT_INVALID, not reached 12"},
+		"a question writes": {&Report{Code: judge.StopQuestionChanged, Task: report.Task{TaskKind: "question"}, States: built}, "9 held, decided STOP_QUESTION_SIDE_EFFECTS, not reached 6"},
 	} {
 		held, left, text := 0, 0, ""
 		for _, l := range ofRun(c.r).looks() {
@@ -177,7 +177,7 @@ func TestLooks(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, text, c.want)
 		}
 	}
-	if l := ofRun(&Report{Code: judge.StopVerifyFailedFast, BuilderOutputValid: &valid, Verification: failed, States: checked}).looks(); l[len(l)-2].Hits[0].Rule != "the check unit failed with exit status 2" || len(l[len(l)-2].Hits) != 1 {
-		t.Errorf("%+v", l[len(l)-2].Hits)
+	if l := ofRun(&Report{Code: judge.StopVerifyFailedFast, BuilderOutputValid: &valid, Verification: failed, States: checked}).looks(); l[len(l)-4].Hits[0].Rule != "the check unit failed with exit status 2" || len(l[len(l)-4].Hits) != 1 {
+		t.Errorf("%+v", l[len(l)-4].Hits)
 	}
 }

@@ -50,6 +50,7 @@ const (
 	stageVerify   = "VERIFY"   // of a tick
 	stageValidate = "VALIDATE" // of a task: its validation command
 	stageCriteria = "CRITERIA" // of a task
+	stageHidden   = "HIDDEN"   // where there are hidden checks
 	stageTests    = "TESTS"    // of a cycle
 )
 
@@ -68,10 +69,16 @@ var lawbook = []lookAt{
 	{judge.StopQuestionChanged, stageJudge, judge.Question, "a question changes nothing"},
 	{judge.StopVerifyOnlyChanged, stageJudge, judge.VerifyOnly, "a task that verifies changes nothing"},
 	{judge.StopHeadMoved, stageJudge, "", "HEAD, refs and these files were not changed by anybody else"},
+	{judge.StopSecret, stageJudge, "", "no value of a credential that no box shows"},
 	{judge.StopBuilderOutputInvalid, stageAnswer, "", "the builder's answer has its form"},
 	{judge.StopVerifyFailedFast, stageVerify, "", "the fast checks pass"},
 	{judge.StopVerifyFailedSlow, stageVerify, "", "the slow checks pass"},
+	{judge.StopTestsMissing, stageVerify, "", "the tests that ran before ran again, and passed"},
+	{judge.StopOldTestsFail, stageVerify, "", "the checks pass with the tests of the base, too"},
 	{judge.StopVerifyFailedSlow, stageValidate, "", "the validation command passes"},
+	{judge.StopTestsMissing, stageValidate, "", "the tests that ran before ran again, and passed"},
+	{judge.StopOldTestsFail, stageValidate, "", "the validation command passes with the tests of the base, too"},
+	{judge.StopHiddenFailed, stageHidden, "", "the hidden checks pass"},
 	{judge.StopVerifyFailedSlow, stageCriteria, "", "every acceptance criterion is met"},
 	{"", stageTests, "", "the service's tests pass"},
 }
@@ -125,7 +132,7 @@ func (p *passage) looks() []RuleLook {
 			look.State = RuleDecided
 		case len(look.Hits) > 0:
 			look.State = RuleBroken
-		case !p.stages[l.stage] || broken >= 0 && i > broken && l.stage == law[broken].stage && l.stage != stageJudge:
+		case !p.stages[l.stage] || broken >= 0 && i > broken && l.stage == law[broken].stage && (l.stage != stageJudge || l.code == judge.StopSecret): // looked for in what else may land
 			look.State = RuleNotReached
 		}
 		all = append(all, look)
@@ -164,13 +171,28 @@ func ofRun(r *Report) *passage {
 		delete(p.stages, stageAnswer) // builder.claude_code.strict_builder_json is off
 	}
 	p.found(stageJudge, r.Rules...)
+	p.checked(&r.Verification)
+	return p
+}
+
+// checked is what checks found.
+func (p *passage) checked(of *report.Verification) {
+	if of.Hidden != "" {
+		p.stages[stageHidden] = true
+	}
 	codes := map[string]judge.Code{"fast": judge.StopVerifyFailedFast, "slow": judge.StopVerifyFailedSlow}
-	for _, v := range r.Verification.Runs {
+	for _, v := range of.Runs {
 		if code := codes[v.Phase]; code != "" && (v.ExitCode != 0 || v.TimedOut) && v.Finding != "failed_before" && v.Finding != "flaky" {
 			p.found(stageVerify, failed(code, "the check "+v.TemplateID, v.ExitCode, v.TimedOut))
+		} else if v.Tests != nil && code != "" {
+			for _, why := range v.Tests.Problems {
+				p.found(stageVerify, report.RuleHit{Code: string(code), Path: v.TemplateID, Rule: why})
+			}
+			for _, name := range v.Tests.Missing {
+				p.found(stageVerify, report.RuleHit{Code: string(judge.StopTestsMissing), Path: v.TemplateID, Rule: name})
+			}
 		}
 	}
-	return p
 }
 
 // failed is a command that did not pass, as a broken rule.
@@ -197,8 +219,17 @@ func ofTask(t *TaskTrail) *passage {
 	if len(t.Task.Validation.Command) > 0 {
 		p.stages[stageValidate] = len(t.Checks) > 0
 	}
-	if n := len(t.Checks); n > 0 && !t.Checks[n-1].OK { // earlier ones were mended
-		p.found(stageValidate, failed(judge.StopVerifyFailedSlow, strings.Join(t.Checks[n-1].Command, " "), t.Checks[n-1].ExitCode, t.Checks[n-1].TimedOut))
+	for i, c := range t.Checks {
+		last := i == len(t.Checks)-1 // earlier ones were mended
+		switch {
+		case c.Hidden != "":
+			p.stages[stageHidden] = true
+		case !last || c.OK:
+		case c.Code == judge.StopTestsMissing || c.Code == judge.StopOldTestsFail:
+			p.found(stageValidate, report.RuleHit{Code: string(c.Code), Rule: c.Name() + ": " + c.Outcome})
+		default:
+			p.found(stageValidate, failed(judge.StopVerifyFailedSlow, c.Name(), c.ExitCode, c.TimedOut))
+		}
 	}
 	if len(t.Task.AcceptanceCriteria) > 0 {
 		p.stages[stageCriteria] = len(t.Criteria) > 0
@@ -219,6 +250,10 @@ func ofCycle(c *Cycle) *passage {
 	case f != nil:
 		p.code, p.stages[stageJudge], p.stages[stageAnswer] = cmp.Or(f.Code, judge.Success), f.Code != "", f.Code == judge.Success
 		p.found(stageJudge, f.Rules...)
+		if v := f.Verification; v != nil {
+			p.stages[stageVerify] = true
+			p.checked(v)
+		}
 	case c.Problem != nil:
 		p.code, p.stages[stageAnswer] = c.Problem.Code, c.Problem.Code == judge.StopBuilderOutputInvalid
 	default:

@@ -11,7 +11,6 @@ import (
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/lock"
-	"github.com/paxiom/relay/host/internal/queue"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/loop"
@@ -31,7 +30,7 @@ func (r *Repo) Status(ctx context.Context, preflight bool) (*StatusResult, error
 		if !preflight {
 			return s, nil
 		}
-	} else if err := s.read(o, r.stateDir()); err != nil {
+	} else if err := s.read(r, o); err != nil {
 		return nil, err
 	}
 	if preflight {
@@ -43,7 +42,7 @@ func (r *Repo) Status(ctx context.Context, preflight bool) (*StatusResult, error
 }
 
 // read fills the status from files alone.
-func (s *StatusResult) read(o *opened, stateDir string) error {
+func (s *StatusResult) read(r *Repo, o *opened) error {
 	state, info, err := lock.Inspect(o.ws.Lock())
 	if err != nil {
 		return err
@@ -52,11 +51,11 @@ func (s *StatusResult) read(o *opened, stateDir string) error {
 	if err != nil {
 		return err
 	}
-	return s.readWith(o, stateDir, state, info, seen)
+	return s.readWith(r, o, state, info, seen)
 }
 
 // readWith fills in the rest, once it is known who holds the lock and which loop runs.
-func (s *StatusResult) readWith(o *opened, stateDir string, state lock.State, info *lock.Info, seen *loop.Seen) error {
+func (s *StatusResult) readWith(r *Repo, o *opened, state lock.State, info *lock.Info, seen *loop.Seen) error {
 	s.Root, s.Workspace, s.Branch = o.root, o.ws.Rel(), headBranch(o.root)
 	if o.loaded.File != "" {
 		s.Config, _ = filepath.Rel(o.root, o.loaded.File)
@@ -65,14 +64,14 @@ func (s *StatusResult) readWith(o *opened, stateDir string, state lock.State, in
 	if info != nil && state == lock.Held {
 		s.LockPID, s.lockedBy = info.PID, info.Command
 	}
-	if err := s.readLedger(o, stateDir); err != nil {
+	if err := s.readLedger(o, r.stateDir()); err != nil {
 		f := blockedConfig(err)
 		s.Problem, s.Next, s.ExitCode = checkOf("state", f), f.Fix, Explain(f.Code).ExitCode
 		return nil
 	}
 	s.readLastRun(o)
-	s.readCycles(o)
-	s.readTasks(o)
+	s.readCycles(o, r.now())
+	s.gather(r, o)
 	s.decideNext(o)
 	return nil
 }
@@ -102,16 +101,12 @@ func (s *StatusResult) readLedger(o *opened, stateDir string) error {
 	}
 	caps := o.loaded.Config.Budgets.PerMilestone
 	s.Warning = st.BudgetWarning
-	dollars := st.Budgets.EstimatedCostUSD
-	if caps.MaxEstimatedCostUSD > 0 { // what nobody knows counts as what it may have cost
-		dollars += st.Budgets.UnknownMaxUSD
-	}
 	s.Budgets = []BudgetLine{
 		{"ticks", float64(st.Budgets.Ticks), float64(caps.MaxTicks)},
 		{"orchestrator calls", float64(st.Budgets.OrchestratorCalls), float64(caps.MaxOrchestratorCalls)},
 		{"builder calls", float64(st.Budgets.BuilderCalls), float64(caps.MaxBuilderCalls)},
 		{"verify runs", float64(st.Budgets.VerifyRuns), float64(caps.MaxVerifyRuns)},
-		{"dollars", dollars, caps.MaxEstimatedCostUSD},
+		{"dollars", st.Budgets.Spent(), caps.MaxEstimatedCostUSD},
 	}
 	standings, err := book.Standings()
 	for _, c := range standings {
@@ -124,32 +119,27 @@ func (s *StatusResult) readLedger(o *opened, stateDir string) error {
 	return err
 }
 
-// readCycles adds the cycles in flight, and what was spent today while there are any.
-func (s *StatusResult) readCycles(o *opened) {
-	var err error
-	if s.Cycles, err = cycleLines(o.ws, false); err != nil {
-		return
-	}
-	if len(s.Cycles) == 0 {
+// readCycles adds the cycles in flight, and what was spent today where there are any or one
+// has ended today.
+func (s *StatusResult) readCycles(o *opened, now time.Time) {
+	all, err := cycleLines(o.ws, true, now)
+	if err != nil {
 		return
 	}
 	y, m, d := time.Now().Date()
 	midnight := time.Date(y, m, d, 0, 0, 0, 0, time.Local)
-	if sum, err := (CostOptions{By: ledger.ByProvider}).add(o.ws, &midnight); err == nil && sum.Total.Calls > 0 {
-		s.Today = sum
+	today := false
+	for _, c := range all {
+		if !c.State.Ended() {
+			s.Cycles = append(s.Cycles, c)
+		}
+		today = today || !c.State.Ended() || c.Since.After(midnight)
 	}
-}
-
-// readTasks adds the tasks of a pipeline that wait on the operator.
-func (s *StatusResult) readTasks(o *opened) {
-	waiting, err := queue.All(o.ws)
-	if err != nil {
+	if !today {
 		return
 	}
-	for _, e := range waiting {
-		if e.Kind == pipeline.QueueKind && e.Until.IsZero() {
-			s.Tasks = append(s.Tasks, WaitingTask{e.ID, e.What, e.Next})
-		}
+	if sum, err := (CostOptions{By: ledger.ByProvider}).add(o.ws, &midnight); err == nil && sum.Total.Calls > 0 {
+		s.Today = sum
 	}
 }
 
@@ -163,11 +153,8 @@ func (s *StatusResult) readLastRun(o *opened) {
 	}
 	s.Blocked = lastBlock(o, s.LastRun)
 	q, _ := openQuestion(o)
-	if q != nil && s.LastRun != nil && s.LastRun.RunID != q.RunID && s.Lock == string(lock.Held) {
-		q = nil // the run under way has taken the answer
-	}
 	if q != nil {
-		s.Question, s.Choices, s.AskedBy = q.Question.Prompt, q.Question.Choices, q.RunID
+		s.Question, s.Choices, s.AskedBy = q.Prompt, q.Choices, q.RunID
 		if s.LastRun != nil && s.LastRun.RunID == q.RunID {
 			s.LastRun.ExitCode = ExitWaiting
 		}
@@ -191,33 +178,34 @@ func lastBlock(o *opened, last *RunLine) *Blocked {
 	return b
 }
 
-// decideNext picks the one sensible command, most urgent first.
+// decideNext picks the one sensible command, most urgent first. The exit code says that
+// something waits for the operator, whatever else is at work.
 func (s *StatusResult) decideNext(o *opened) {
+	if len(s.Needs) > 0 {
+		s.ExitCode = ExitWaiting
+	}
+	held := s.Lock == string(lock.Held)
 	switch {
-	case s.Loop != nil && s.Loop.Running && s.Loop.Wait != nil:
-		s.Next = "`relay wake` asks again now; `relay stop` ends the loop"
-	case s.Loop != nil && s.Loop.CutOff && s.Loop.Wait != nil:
-		s.Next, s.ExitCode = "`relay loop --resume` goes on with the wait", ExitWaiting
-	case s.Loop != nil && s.Loop.Running:
-		s.Next = "`relay stop --drain` ends the loop after the tick under way"
-	case s.Lock == string(lock.Held) && s.lockedBy == pipeline.Command:
-		s.Next = "`relay pipeline status`; `relay stop --drain` ends it after the task under way"
-	case s.Lock == string(lock.Held):
-		s.Next = "`relay status` again when the running tick has ended"
 	case s.Unfinished != "":
 		s.Next, s.ExitCode = "`relay recover`", ExitBlocked
-	case s.Question != "":
-		s.Next, s.ExitCode = "`relay answer \"…\"`", ExitWaiting
-	case len(s.Cycles) > 0 && s.Cycles[0].Waits:
-		s.Next, s.ExitCode = s.Cycles[0].Next[0], ExitWaiting
-	case len(s.Tasks) > 0:
-		s.Next, s.ExitCode = s.Tasks[0].Next, ExitWaiting
+	case len(s.Needs) > 0 && !held:
+		s.Next = s.Needs[0].Next
+	case len(s.Waits) > 0:
+		s.Next = s.Waits[0].Next
+	case s.Loop != nil && s.Loop.Running:
+		s.Next = "`relay stop --drain` ends the loop after the tick under way"
+	case held && s.lockedBy == pipeline.Command:
+		s.Next = "`relay pipeline status`; `relay stop --drain` ends it after the task under way"
+	case held:
+		s.Next = "`relay status` again when the running tick has ended"
 	case s.Blocked != nil:
 		s.Next, s.ExitCode = s.Blocked.Remediation, ExitBlocked
 	case s.spent != "":
 		s.Next = s.spent
 	case s.Loop != nil && s.Loop.CutOff:
 		s.Next = "`relay loop --resume`"
+	case s.Pipeline != nil && (!s.Pipeline.Ended || len(s.Pipeline.Open) > 0):
+		s.Next = "`relay pipeline run`"
 	case s.LastRun != nil && s.LastRun.Code.Outcome() == judge.OutcomeStop:
 		s.Next = "`relay show` says why the last run stopped"
 	case o.loaded.File == "":
@@ -253,7 +241,7 @@ func (r *Repo) addPreflight(ctx context.Context, s *StatusResult) error {
 }
 
 func checkOf(id string, f *fault.Fault) *CheckResult {
-	return &CheckResult{ID: id, Code: f.Code, What: f.What, Why: f.Why, Fix: f.Fix}
+	return &CheckResult{ID: id, Code: f.Code, What: f.What, Why: f.Why, Fix: f.Fix, PluginSays: f.Says}
 }
 
 // headBranch reads the branch from HEAD's own file: git is not started for it. It

@@ -16,7 +16,7 @@ import (
 )
 
 // TasksFile is the task list of a repository, in its root.
-const TasksFile = "prd.json"
+const TasksFile = workspace.TasksFile
 
 // taskList opens the task list. Its methods need no configuration: a list can be
 // written before relay is set up.

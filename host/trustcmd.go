@@ -29,6 +29,12 @@ func (r *Repo) Trust(ctx context.Context, t TrustOptions) (*TrustResult, error) 
 	}
 	res := &TrustResult{Doc: Doc{"relay.trust", 1}, Digest: digest, Items: items}
 	store := r.trust()
+	if res.Ceiling, err = store.Widened(o.root); err != nil {
+		return nil, err
+	}
+	if res.Changes, res.Known, err = store.Changes(root, items); err != nil {
+		return nil, err
+	}
 	if t.Revoke {
 		res.Revoked, err = store.Remove(root)
 		return res, err
@@ -38,7 +44,7 @@ func (r *Repo) Trust(ctx context.Context, t TrustOptions) (*TrustResult, error) 
 			fmt.Sprintf("its digest is %s, you gave %s", digest, t.Digest), "`relay trust --show`")
 	}
 	if digest != "" && !t.Show {
-		if err := store.Add(root, digest); err != nil {
+		if err := store.Add(root, digest, items); err != nil {
 			return nil, err
 		}
 	}

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"strings"
+
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/detect"
@@ -25,3 +27,12 @@ type (
 
 // Safe makes a text from a stranger fit for one line of a terminal.
 func Safe(s string) string { return report.Safe(s) }
+
+// SafeLine is Safe for a line that a program printed or a file has: its tabs stay tabs.
+func SafeLine(s string) string {
+	parts := strings.Split(s, "\t")
+	for i := range parts {
+		parts[i] = Safe(parts[i])
+	}
+	return strings.Join(parts, "\t")
+}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/buildcache"
+	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/lock"
@@ -47,6 +49,9 @@ func (r *Repo) Undo(ctx context.Context, run string) (*UndoResult, error) {
 		return nil, fault.Internal(err)
 	}
 	own.Commit = u.Commit
+	if err := buildcache.Forget(crew.CachesIn(r.stateDir()), env.Git); err != nil { // what it had added goes with it
+		u.Notes = append(u.Notes, "the caches of checks could not be emptied: "+err.Error())
+	}
 	if m.Workflow == history.Task {
 		if err := r.takenBack(ctx, m.TaskID, u.Commit); err != nil {
 			u.Notes = append(u.Notes, pipeline.TasksFile+" still says that "+m.TaskID+" is completed: "+err.Error())
@@ -132,7 +137,11 @@ func (o *opened) lock(command string) (release func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.Release, nil
+	return func() error {
+		err := l.Release()
+		_ = o.ws.Publish() // old copies harm nothing
+		return err
+	}, nil
 }
 
 // changeEnv is what changes of this repository share.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/paxiom/relay/host/cycle"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/lock"
 	"github.com/paxiom/relay/host/loop"
 	"github.com/paxiom/relay/host/pipeline"
 )
@@ -15,7 +16,9 @@ type WakeResult struct {
 	Loop   *LoopSeen   `json:"loop,omitempty"`   // as it was
 	Cycles []CycleLine `json:"cycles,omitempty"` // as they were
 	Tasks  []string    `json:"tasks,omitempty"`  // of the pipeline that waited
-	Next   string      `json:"next"`
+	// Pipeline: a process works on the tasks, and goes on with them now.
+	Pipeline bool   `json:"pipeline,omitempty"`
+	Next     string `json:"next"`
 }
 
 // Wake ends the waits of this workspace's loop, cycles and pipeline for vendors' limits,
@@ -40,7 +43,7 @@ func (r *Repo) Wake(_ context.Context, id string) (*WakeResult, error) {
 		return nil, err
 	}
 	for _, c := range woken {
-		res.Cycles = append(res.Cycles, cycleLine(o.ws, c))
+		res.Cycles = append(res.Cycles, cycleLine(o.ws, c, r.now()))
 		if !cycle.Running(o.ws, c.UUID) {
 			res.Next = "`relay resume " + cycle.Short(c.UUID) + "`"
 		}
@@ -49,12 +52,16 @@ func (r *Repo) Wake(_ context.Context, id string) (*WakeResult, error) {
 		if res.Tasks, err = pipeline.Wake(o.ws); err != nil {
 			return nil, err
 		}
+		state, info, err := lock.Inspect(o.ws.Lock())
+		res.Pipeline = err == nil && state == lock.Held && info != nil && info.Command == pipeline.Command
 	}
 	switch {
 	case res.Loop == nil && len(woken) == 0 && len(res.Tasks) == 0:
 		return nil, fault.New("", "no loop waits here, and no cycle or pipeline", "only a loop, a cycle or a pipeline that met a vendor's limit waits", "`relay status`")
-	case res.Loop == nil && len(woken) == 0:
+	case res.Loop == nil && len(woken) == 0 && res.Pipeline:
 		res.Next = "`relay pipeline status`"
+	case res.Loop == nil && len(woken) == 0:
+		res.Next = "`relay pipeline run` goes on with it"
 	case res.Loop != nil && !res.Loop.Running:
 		res.Next = "`relay loop --resume`"
 	}

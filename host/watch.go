@@ -10,11 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/paxiom/relay/host/cycle"
 	"github.com/paxiom/relay/host/internal/daylog"
 	"github.com/paxiom/relay/host/internal/lock"
 	"github.com/paxiom/relay/host/internal/pulse"
@@ -36,7 +34,7 @@ type (
 type WatchResult struct {
 	Root     string         `json:"root"`
 	Branch   string         `json:"branch,omitempty"`
-	Needs    []WatchNeed    `json:"needs"`   // what waits for the operator, most urgent first
+	Needs    []Need         `json:"needs"`   // what waits for the operator, most urgent first
 	Working  []Pulse        `json:"working"` // every relay at work
 	Loop     *LoopSeen      `json:"loop,omitempty"`
 	Cycles   []CycleLine    `json:"cycles"` // in flight
@@ -51,27 +49,6 @@ type WatchResult struct {
 	ExitCode int            `json:"exit_code"`
 }
 
-// The kinds of a WatchNeed.
-const (
-	NeedQuestion = "question" // of a run: Answer
-	NeedTask     = "task"     // a question of the pipeline: TaskAnswer
-	NeedPlan     = "plan"     // gate 1 of a cycle
-	NeedRevision = "revision" // gate 2 of a cycle
-	NeedProblem  = "problem"  // of a cycle
-	NeedCrash    = "crash"    // a change that was cut off
-)
-
-// WatchNeed is one thing that waits for the operator.
-type WatchNeed struct {
-	Kind    string    `json:"kind"`
-	ID      string    `json:"id"` // of the run, task or cycle
-	Title   string    `json:"title"`
-	Text    string    `json:"text,omitempty"`
-	Choices []string  `json:"choices,omitempty"`
-	Since   time.Time `json:"since,omitzero"`
-	Next    string    `json:"next"`
-}
-
 const (
 	watchedRuns = 50
 	watchedLog  = 200      // lines
@@ -81,7 +58,7 @@ const (
 // Watch says what goes on here, from files alone: it starts no process, takes no lock and
 // writes nothing.
 func (r *Repo) Watch(context.Context) (*WatchResult, error) {
-	res := &WatchResult{Root: r.Root(), Needs: []WatchNeed{}, Working: []Pulse{}, Cycles: []CycleLine{}, Runs: []RunLine{}}
+	res := &WatchResult{Root: r.Root(), Needs: []Need{}, Working: []Pulse{}, Cycles: []CycleLine{}, Runs: []RunLine{}}
 	o, err := r.open()
 	if err != nil {
 		f := blockedConfig(err)
@@ -91,14 +68,14 @@ func (r *Repo) Watch(context.Context) (*WatchResult, error) {
 	res.Working = append(res.Working, pulse.Read(o.ws)...)
 	state, info := lock.Look(o.ws.Lock())
 	s := &StatusResult{Next: "`relay run`"}
-	err = s.readWith(o, r.stateDir(), state, info, loop.Look(o.ws, func(pid int) bool { return res.works(pid) || state == lock.Held && info.PID == pid }))
+	err = s.readWith(r, o, state, info, loop.Look(o.ws, func(pid int) bool { return res.works(pid) || state == lock.Held && info.PID == pid }))
 	if err != nil {
 		return nil, err
 	}
 	res.Branch, res.Loop, res.Problem, res.Next, res.ExitCode = s.Branch, s.Loop, s.Problem, s.Next, s.ExitCode
 	res.Budgets, res.Alerts = s.Budgets, s.Alerts
 	res.Cycles = append(res.Cycles, s.Cycles...)
-	res.needs(o, s)
+	res.Needs = append(res.Needs, s.Needs...)
 	res.tasks(r, o)
 	if metas, err := o.hist.List(watchedRuns); err == nil {
 		for _, m := range metas {
@@ -116,33 +93,6 @@ func (w *WatchResult) works(pid int) bool {
 	return slices.ContainsFunc(w.Working, func(p Pulse) bool { return p.PID == pid })
 }
 
-// needs lists what waits in runs and cycles.
-func (w *WatchResult) needs(o *opened, s *StatusResult) {
-	if s.Unfinished != "" {
-		w.Needs = append(w.Needs, WatchNeed{Kind: NeedCrash, ID: s.Unfinished, Title: "a run was cut off", Next: "`relay recover`"})
-	}
-	if s.Question != "" {
-		n := WatchNeed{Kind: NeedQuestion, ID: s.AskedBy, Text: s.Question, Choices: s.Choices, Next: "`relay answer \"…\"`"}
-		if m, err := o.hist.Get(s.AskedBy); err == nil { // not the last run where that one was blocked
-			n.Title, n.Since = m.Intent, m.EndedAt
-		}
-		w.Needs = append(w.Needs, n)
-	}
-	for _, c := range s.Cycles {
-		if !c.Waits {
-			continue
-		}
-		n := WatchNeed{Kind: NeedProblem, ID: c.Short, Title: c.Service, Text: c.Detail, Since: c.Since, Next: c.Next[0]}
-		switch c.State {
-		case cycle.AwaitingReview:
-			n.Kind = NeedPlan
-		case cycle.AwaitingAcceptance:
-			n.Kind = NeedRevision
-		}
-		w.Needs = append(w.Needs, n)
-	}
-}
-
 // tasks adds where the pipeline stands, where there is one.
 func (w *WatchResult) tasks(r *Repo, o *opened) {
 	_, list, err := r.taskList()
@@ -155,11 +105,6 @@ func (w *WatchResult) tasks(r *Repo, o *opened) {
 		w.Open, w.Tasks = r.openTasks(list), map[string]int{}
 		for s, n := range list.Count() {
 			w.Tasks[string(s)] = n
-		}
-	}
-	for _, t := range w.Open {
-		if q := t.Waiting; q != nil {
-			w.Needs = append(w.Needs, WatchNeed{Kind: NeedTask, ID: t.TaskID, Title: t.Task.Title, Text: q.Text, Since: q.Since, Next: q.Next(t.TaskID)})
 		}
 	}
 }

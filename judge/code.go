@@ -14,8 +14,12 @@ const (
 	StopNewFile              Code = "STOP_SCOPE_VIOLATION_NEW_FILE"
 	StopLockfile             Code = "STOP_LOCKFILE_CHANGE_FORBIDDEN"
 	StopDiffTooLarge         Code = "STOP_DIFF_TOO_LARGE"
+	StopSecret               Code = "STOP_SECRET_IN_CHANGE"
 	StopVerifyFailedFast     Code = "STOP_VERIFY_FAILED_FAST"
 	StopVerifyFailedSlow     Code = "STOP_VERIFY_FAILED_SLOW"
+	StopOldTestsFail         Code = "STOP_OLD_TESTS_FAIL"
+	StopHiddenFailed         Code = "STOP_HIDDEN_CHECK_FAILED"
+	StopTestsMissing         Code = "STOP_TESTS_MISSING"
 	StopVerifyTainted        Code = "STOP_VERIFY_TAINTED"
 	StopVerifyOnlyChanged    Code = "STOP_VERIFY_ONLY_SIDE_EFFECTS"
 	StopQuestionChanged      Code = "STOP_QUESTION_SIDE_EFFECTS"
@@ -24,6 +28,7 @@ const (
 	StopBuilderTimeout       Code = "STOP_BUILDER_TIMEOUT"
 	StopHeadMoved            Code = "STOP_HEAD_MOVED"
 	StopProviderQuota        Code = "STOP_PROVIDER_QUOTA"
+	StopPluginCrashed        Code = "STOP_PLUGIN_CRASHED"
 	StopInterrupted          Code = "STOP_INTERRUPTED"
 )
 
@@ -38,6 +43,7 @@ const (
 	BlockedBudgetCap       Code = "BLOCKED_BUDGET_CAP"
 	BlockedBudgetExhausted Code = "BLOCKED_BUDGET_EXHAUSTED"
 	BlockedOrchestrator    Code = "BLOCKED_ORCHESTRATOR_OUTPUT_INVALID"
+	BlockedBeyondCeiling   Code = "BLOCKED_BEYOND_CEILING"
 	BlockedPlugin          Code = "BLOCKED_PLUGIN"
 	BlockedAuth            Code = "BLOCKED_AUTH"
 	BlockedBox             Code = "BLOCKED_BOX"

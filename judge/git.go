@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -13,12 +12,15 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/paxiom/relay/judge/program"
 )
 
 // Git calls git on one untouched repository so that nothing configured there or by
-// the user runs or writes on the way: no hook, no fsmonitor, no pager, no prompt,
-// no network. Filters that the user configured (LFS) do run, since without them a
-// clean tree looks dirty. Any failing call is an error, never an empty answer.
+// the user runs or writes on the way: no filter, no hook, no fsmonitor, no pager, no
+// prompt, no network. Only [Git.Talk] starts what the user configured. What has to be
+// filtered by a program of the user's (LFS) is for the caller to do, in a box. Any failing
+// call is an error, never an empty answer.
 type Git struct {
 	// Root is the top of the work tree, links resolved.
 	Root string
@@ -27,7 +29,21 @@ type Git struct {
 	GitDir, CommonDir string
 	// ObjectFormat is "sha1" or "sha256".
 	ObjectFormat string
-	hold         *os.File // see Holding
+	// Decide says which of the files that a filter of the user's stands for, and that
+	// look changed without it, are what git has. nil: all of them are changed.
+	Decide func(ctx context.Context, g *Git, paths []string) (same map[string]bool, err error)
+	exe    program.Program
+	config gitConfig
+	hold   *os.File // see Holding
+	at     []string // see At
+}
+
+// At is the same repository with another work tree and index, such as relay keeps of a
+// commit.
+func (g *Git) At(tree, index string) *Git {
+	out := *g
+	out.Root, out.at = tree, []string{"GIT_DIR=" + g.GitDir, "GIT_WORK_TREE=" + tree, "GIT_INDEX_FILE=" + index}
+	return &out
 }
 
 // Holding is the same repository, of which every git that is called to write, and what it starts,
@@ -36,12 +52,6 @@ func (g *Git) Holding(f *os.File) *Git {
 	out := *g
 	out.hold = f
 	return &out
-}
-
-// StatusEntry is one line of git status: index and work tree state, and the path.
-type StatusEntry struct {
-	Index, Work byte // as in "git status --porcelain": ' ', M, T, A, D, U, ?
-	Path        string
 }
 
 // gitSettings switch off what a repository's or user's configuration could make
@@ -72,11 +82,18 @@ var settings = []string{"GIT_CONFIG_GLOBAL=", "GIT_CONFIG_SYSTEM=", "GIT_CONFIG_
 // maxGitOutput bounds what one call may print; 1 million paths are about 100 MB.
 const maxGitOutput = 256 << 20
 
+// gitLimit ends a git that hangs, where the caller has no limit of its own.
+const gitLimit = 10 * time.Minute
+
 // OpenGit finds the repository that dir lies in. Errors are *GitError.
 func OpenGit(ctx context.Context, dir string) (*Git, error) {
+	g := &Git{Root: program.Tree(dir)}
+	if err := g.find(dir); err != nil {
+		return nil, err
+	}
 	// The answers that exist in a bare repository come first: the last question
 	// fails there, and what was printed before says why.
-	out, err := gitCall{dir: dir}.run(ctx, nil, "rev-parse", "--path-format=absolute",
+	out, err := gitCall{g: g, dir: dir}.run(ctx, nil, "rev-parse", "--path-format=absolute",
 		"--is-bare-repository", "--absolute-git-dir", "--git-common-dir", "--show-object-format", "--show-toplevel")
 	answers := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	if err != nil {
@@ -85,10 +102,22 @@ func OpenGit(ctx context.Context, dir string) (*Git, error) {
 		}
 		return nil, err
 	}
-	if len(answers) != 5 {
+	if len(answers) != 5 || !strings.HasSuffix(string(out), "\n") {
 		return nil, &GitError{Kind: GitFailed, Dir: dir, Stderr: "the repository's path contains a line break"}
 	}
-	return &Git{Root: answers[4], GitDir: answers[1], CommonDir: answers[2], ObjectFormat: answers[3]}, nil
+	g.Root, g.GitDir, g.CommonDir, g.ObjectFormat = answers[4], answers[1], answers[2], answers[3]
+	if err := g.find(dir); err != nil { // now that all the places are known where it must not lie
+		return nil, err
+	}
+	return g, g.readConfig(ctx)
+}
+
+// find looks the program git up, once.
+func (g *Git) find(dir string) (err error) {
+	if g.exe, err = program.Find("git", os.Getenv("PATH"), g.trees()...); err != nil {
+		return &GitError{Kind: GitMissing, Dir: dir, Exit: -1, Err: err}
+	}
+	return nil
 }
 
 // Outside are the git directories that do not lie in Root: what box.Spec.GitDirs needs.
@@ -109,20 +138,23 @@ func (g *Git) Outside() []string {
 // Run calls git for reading, with the work tree's root as the current directory.
 // stdin may be nil. Errors are *GitError.
 func (g *Git) Run(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
-	return gitCall{dir: g.Root, root: g.Root}.run(ctx, stdin, args...)
+	return gitCall{g: g, dir: g.Root}.run(ctx, stdin, args...)
 }
 
 // Write calls git for changing the repository: still no hook and no fsmonitor, but
 // locks are taken. env is added last, for example GIT_INDEX_FILE.
 func (g *Git) Write(ctx context.Context, env []string, stdin io.Reader, args ...string) ([]byte, error) {
-	return gitCall{dir: g.Root, root: g.Root, write: true, env: env, hold: g.hold}.run(ctx, stdin, args...)
+	return gitCall{g: g, dir: g.Root, write: true, env: env}.run(ctx, stdin, args...)
 }
 
 // Talk calls git for talking to a remote, in the user's own way: the protocols, the
 // logins and the programs for them that the user configured hold. Still no hook runs,
 // and nobody is asked anything.
 func (g *Git) Talk(ctx context.Context, args ...string) ([]byte, error) {
-	return gitCall{dir: g.Root, root: g.Root, write: true, talk: true}.run(ctx, nil, args...)
+	if err := g.talks(); err != nil {
+		return nil, err
+	}
+	return gitCall{g: g, dir: g.Root, write: true, talk: true}.run(ctx, nil, args...)
 }
 
 // Head gives the commit that HEAD names and the branch, "" when detached. An unborn
@@ -143,50 +175,37 @@ func (g *Git) Head(ctx context.Context) (commit, branch string, err error) {
 	return commit, branch, nil
 }
 
-// Status gives everything that differs from HEAD: staged, unstaged and untracked,
-// submodules included, ignored files not. It is the one call that scans the tree.
-func (g *Git) Status(ctx context.Context) ([]StatusEntry, error) {
-	out, err := g.Run(ctx, nil, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=none")
-	if err != nil {
-		return nil, err
-	}
-	var entries []StatusEntry
-	for line := range strings.SplitSeq(string(out), "\x00") {
-		if line == "" {
-			continue
-		}
-		if len(line) < 4 || line[2] != ' ' {
-			return nil, &GitError{Kind: GitFailed, Dir: g.Root, Args: []string{"status"}, Stderr: fmt.Sprintf("unexpected line %q", line)}
-		}
-		entries = append(entries, StatusEntry{Index: line[0], Work: line[1], Path: line[3:]})
-	}
-	return entries, nil
-}
-
 // gitCall is one call of git: where, under which profile, with what in addition.
 type gitCall struct {
+	g     *Git
 	dir   string
-	root  string // "" while it is not known yet
 	write bool
 	talk  bool // to a remote
 	env   []string
-	hold  *os.File
 }
 
 func (c gitCall) run(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, gitLimit)
+		defer cancel()
+	}
 	argv := []string{"-C", c.dir, "-c", "core.untrackedCache=" + map[bool]string{true: "keep", false: "false"}[c.write]}
 	for _, setting := range gitSettings {
 		if !c.talk || setting != noProtocol {
 			argv = append(argv, "-c", setting)
 		}
 	}
-	cmd := exec.CommandContext(ctx, "git", append(argv, args...)...)
+	if err := c.g.exe.Same(); err != nil {
+		return nil, &GitError{Kind: GitFailed, Dir: c.dir, Args: args, Exit: -1, Err: err}
+	}
+	cmd := c.g.exe.Start(ctx, append(argv, args...)...)
 	cmd.Env = c.environ()
 	cmd.Stdin = stdin
-	if c.hold != nil {
-		cmd.ExtraFiles = []*os.File{c.hold}
+	if c.write && c.g.hold != nil {
+		cmd.ExtraFiles = []*os.File{c.g.hold}
 	}
-	cmd.WaitDelay = 2 * time.Second // a filter may have left a child that holds the pipe
+	cmd.WaitDelay = 2 * time.Second // what a push has started may hold the pipe
 	if c.talk {
 		alone(cmd)
 	}
@@ -213,17 +232,23 @@ func alone(cmd *exec.Cmd) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }
 
-// environ is the caller's environment without anything that redirects git. HOME and
-// what stands for a file in it stay: the user's own excludes and identity count.
+// environ is the caller's environment without anything that redirects git, or makes it
+// write elsewhere or start something. HOME and what stands for a file in it stay: the
+// user's own excludes and identity count.
 func (c gitCall) environ() []string {
-	env := []string{"GIT_NO_REPLACE_OBJECTS=1", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ATTR_NOSYSTEM=1", "LC_ALL=C"}
+	env := []string{"GIT_NO_REPLACE_OBJECTS=1", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ATTR_NOSYSTEM=1", "LC_ALL=C",
+		"GIT_TRACE2=0", "GIT_TRACE2_PERF=0", "GIT_TRACE2_EVENT=0", // -c does not override those
+		"GIT_PAGER=cat", "GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:"}
 	if !c.write {
 		env = append(env, "GIT_OPTIONAL_LOCKS=0")
 	}
-	if c.root != "" {
-		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(c.root))
+	if !c.talk {
+		env = append(env, "GIT_ALLOW_PROTOCOL=none") // stronger than what is configured for a single one
 	}
-	for _, e := range os.Environ() {
+	if c.g.CommonDir != "" {
+		env = append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(c.g.Root))
+	}
+	for _, e := range program.Environ(os.Environ(), c.g.trees()...) {
 		begins := func(prefix string) bool { return strings.HasPrefix(e, prefix) }
 		if c.talk && slices.ContainsFunc(ways, begins) || slices.ContainsFunc(settings, begins) {
 			env = append(env, e)
@@ -232,7 +257,10 @@ func (c gitCall) environ() []string {
 			env = append(env, e)
 		}
 	}
-	return append(env, c.env...)
+	if !c.talk {
+		env = overridden(env, c.g.config.off)
+	}
+	return append(append(env, c.g.at...), c.env...)
 }
 
 // within says that path is dir or lies below it; both are clean and absolute.

@@ -270,12 +270,28 @@ rm -f ../canary; touch -d '2001-01-01' a.txt`)
 	}
 }
 
-func TestGitKeepsFilters(t *testing.T) {
+// No filter runs for a status; what only one can tell is asked of Decide.
+func TestGitStatusAsksForFilters(t *testing.T) {
 	t.Parallel()
 	top := repo(t, `git config filter.lfsish.clean 'sed s/^plain/pointer/'; git config filter.lfsish.smudge 'sed s/^pointer/plain/'
-git config filter.lfsish.required true; echo '*.dat filter=lfsish' > .gitattributes; echo plain > big.dat; git add -A; git commit -qm lfs; touch big.dat`)
-	if got := paths(t, open(t, top)); len(got) > 0 {
-		t.Errorf("a clean tree with a filter has status %q", got)
+git config filter.lfsish.required true; printf '*.dat filter=lfsish\nother.dat filter=none\n' > .gitattributes; echo plain > big.dat; echo plain > run.dat; echo x > other.dat; git add -A; git commit -qm lfs
+touch big.dat; chmod +x run.dat; echo y > other.dat`)
+	g := open(t, top)
+	if got := paths(t, g); !slices.Equal(got, []string{" M big.dat", " M other.dat", " M run.dat"}) {
+		t.Errorf("nobody to ask: %q", got)
+	}
+	var asked []string
+	g.Decide = func(_ context.Context, _ *Git, paths []string) (map[string]bool, error) {
+		asked = paths
+		return map[string]bool{"big.dat": true}, nil
+	}
+	// A mode is no filter's, and a driver that is not configured filters nothing.
+	if got := paths(t, g); !slices.Equal(got, []string{" M other.dat", " M run.dat"}) || !slices.Equal(asked, []string{"big.dat"}) {
+		t.Errorf("got %q, was asked %q", got, asked)
+	}
+	g.Decide = func(context.Context, *Git, []string) (map[string]bool, error) { return nil, errors.New("no box") }
+	if _, err := g.Status(t.Context()); err == nil {
+		t.Error("nobody could decide, and that was no error")
 	}
 }
 

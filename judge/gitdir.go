@@ -26,7 +26,7 @@ func (j *trial) gitDir(t Touched) {
 		case gitNoise:
 		case gitCommitted:
 			j.out.BuilderCommitted = true
-			if b := j.policy.BuilderCommits; b != SquashCommits && b != KeepCommits {
+			if b := j.policy.commits; b != SquashCommits && b != KeepCommits {
 				j.breaks(StopHeadMoved, shown, "the builder committed, and builder_commits is not squash or keep")
 			}
 		case gitMoved:
@@ -71,6 +71,9 @@ func classifyGit(c *Change, branch string) gitEffect {
 		return noiseIf(rest == "" && !c.NewMode.IsDir())
 	case "logs":
 		return gitNoise
+	case "opencode":
+		// The agent OpenCode's id of the project, which it writes when it starts; git reads no such file.
+		return noiseIf(rest == "" && (c.Kind == Added && c.NewMode.IsRegular() || rewritten(c)))
 	case "objects":
 		// An object that exists never changes; a new one is not reachable from outside.
 		return noiseIf(c.Kind == Added && rest != "info" && !strings.HasPrefix(rest, "info/"))

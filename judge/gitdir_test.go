@@ -26,6 +26,9 @@ func TestJudgeGitDir(t *testing.T) {
 		{"message", added("COMMIT_EDITMSG"), gitNoise},
 		{"reflog", edited("logs/refs/heads/main"), gitNoise},
 		{"split index", added("sharedindex.0123"), gitNoise},
+		{"OpenCode's id", added("opencode"), gitNoise},
+		{"a folder of that name", added("opencode/hooks"), gitTampered},
+		{"an unknown file", added("openness"), gitTampered},
 		{"old split index", gone("sharedindex.0123"), gitNoise},
 		{"new object", added("objects/ab/cdef"), gitNoise},
 		{"large file stored by git-lfs", added("lfs/objects/ab/cd/abcd"), gitNoise},
@@ -126,13 +129,13 @@ func TestJudgeBuilderCommits(t *testing.T) {
 		{SquashCommits, Question, StopQuestionChanged},
 		{SquashCommits, VerifyOnly, StopVerifyOnlyChanged},
 	} {
-		v := Judge(touched, law(func(p *Policy) { p.BuilderCommits, p.Kind = tt.commits, tt.kind }))
+		v := Judge(touched, law(func(p *Policy) { p.commits, p.kind = tt.commits, tt.kind }))
 		if v.Code != tt.want || !v.BuilderCommitted {
 			t.Errorf("%q %s: %s, committed %v", tt.commits, tt.kind, v.Code, v.BuilderCommitted)
 		}
 	}
 	empty := Touched{Branch: "main", Git: []Change{edited("refs/heads/main")}}
-	if v := Judge(empty, law(func(p *Policy) { p.BuilderCommits, p.Kind = SquashCommits, Question })); v.Code != StopQuestionChanged {
+	if v := Judge(empty, law(func(p *Policy) { p.commits, p.kind = SquashCommits, Question })); v.Code != StopQuestionChanged {
 		t.Errorf("an empty commit of a question: %s", v.Code)
 	}
 	hook := Touched{Branch: "main", Git: []Change{added("hooks/x"), edited("HEAD")}}

@@ -19,29 +19,20 @@ func (g *Git) CheckIgnore(ctx context.Context, paths []string) (map[string]bool,
 	if len(paths) == 0 {
 		return map[string]bool{}, nil
 	}
-	return g.CheckIgnoreLater(ctx, func() []string { return paths })
-}
-
-// CheckIgnoreLater is [Git.CheckIgnore] of paths that are not known yet: git starts
-// while they are found. paths is called once, by another goroutine, and may wait.
-func (g *Git) CheckIgnoreLater(ctx context.Context, paths func() []string) (map[string]bool, error) {
 	ignored := make(map[string]bool)
 	beyond := map[dirKind]map[string][]string{dirLink: {}, dirRepository: {}} // by what is in the way
-	ask := func() []string {
-		var ask []string
-		kinds := make(map[string]dirKind)
-		for _, path := range paths() {
-			dir, kind := g.boundary(path, kinds)
-			if kind == dirPlain {
-				ask = append(ask, path)
-				continue
-			}
-			if beyond[kind][dir] == nil {
-				ask = append(ask, dir)
-			}
-			beyond[kind][dir] = append(beyond[kind][dir], path)
+	var ask []string
+	kinds := make(map[string]dirKind)
+	for _, path := range paths {
+		dir, kind := g.boundary(path, kinds)
+		if kind == dirPlain {
+			ask = append(ask, path)
+			continue
 		}
-		return ask
+		if beyond[kind][dir] == nil {
+			ask = append(ask, dir)
+		}
+		beyond[kind][dir] = append(beyond[kind][dir], path)
 	}
 	if err := g.match(ctx, ask, ignored); err != nil {
 		return nil, err
@@ -64,61 +55,68 @@ func (g *Git) CheckIgnoreLater(ctx context.Context, paths func() []string) (map[
 // match adds those of the paths that lie in this repository and are ignored.
 //
 // Asked with the index, git takes time in proportion to paths times files. So it is
-// asked without, and then which of the matching paths are tracked after all.
-func (g *Git) match(ctx context.Context, ask func() []string, ignored map[string]bool) error {
-	out, err := g.feed(ctx, ask, "./", "check-ignore", "--no-index", "-z", "--stdin") // "./" takes its meaning from a leading ':'
-	if fail, ok := errors.AsType[*GitError](err); ok && fail.Exit == 1 {
-		return nil // none is ignored
-	} else if err != nil {
+// asked without, and then which of the matching paths are tracked after all. Each path
+// has to have an answer both times: an answer that was cut off decides nothing.
+func (g *Git) match(ctx context.Context, ask []string, ignored map[string]bool) error {
+	if len(ask) == 0 {
+		return nil
+	}
+	args := []string{"check-ignore", "--no-index", "--verbose", "--non-matching", "-z", "--stdin"}
+	out, err := g.feed(ctx, ask, "./", args...)                                           // "./" takes its meaning from a leading ':'
+	if fail, ok := errors.AsType[*GitError](err); err != nil && (!ok || fail.Exit != 1) { // 1: none is ignored
 		return err
 	}
+	answers := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00") // source, line, pattern, path
+	if len(answers) != 4*len(ask) || !strings.HasSuffix(string(out), "\x00") {
+		return g.cutOff(args)
+	}
 	var match []string
-	for path := range strings.SplitSeq(string(out), "\x00") {
+	for i, path := range ask {
+		pattern, about := answers[4*i+2], answers[4*i+3]
+		if about != "./"+path {
+			return g.cutOff(args)
+		}
 		// What has a line break would confuse the second answer; such a name is
 		// refused wherever it is.
-		if path = strings.TrimPrefix(path, "./"); path != "" && !strings.Contains(path, "\n") {
+		if pattern != "" && pattern[0] != '!' && !strings.Contains(path, "\n") {
 			match = append(match, path)
 		}
 	}
 	if len(match) == 0 {
 		return nil
 	}
-	out, err = g.feed(ctx, func() []string { return match }, ":0:", "cat-file", "-z", "--batch-check=%(objecttype)")
-	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if err == nil && len(lines) != len(match) {
-		err = &GitError{Kind: GitFailed, Dir: g.Root, Args: []string{"cat-file"}, Stderr: "one answer for each path was expected"}
-	}
-	if err != nil {
+	args = []string{"cat-file", "-z", "--batch-check=%(objecttype)"}
+	if out, err = g.feed(ctx, match, ":0:", args...); err != nil {
 		return err
 	}
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(lines) != len(match) || !strings.HasSuffix(string(out), "\n") {
+		return g.cutOff(args)
+	}
 	for i, path := range match {
-		if lines[i] == ":0:"+path+" missing" {
+		switch lines[i] {
+		case ":0:" + path + " missing":
 			ignored[path] = true
+		case "blob", "tree", "commit", "tag":
+		default:
+			return g.cutOff(args)
 		}
 	}
 	return nil
 }
 
+// cutOff is the error of an answer that is not one for each question.
+func (g *Git) cutOff(args []string) error {
+	return &GitError{Kind: GitFailed, Dir: g.Root, Args: args, Stderr: "one answer for each path was expected"}
+}
+
 // feed calls git with the paths on its standard input, each after a prefix.
-func (g *Git) feed(ctx context.Context, paths func() []string, prefix string, args ...string) ([]byte, error) {
-	return g.Run(ctx, &late{paths: paths, prefix: prefix}, args...)
-}
-
-// late reads as a list of paths that is first asked for when the reader is.
-type late struct {
-	paths  func() []string
-	prefix string
-	list   *bytes.Buffer
-}
-
-func (l *late) Read(p []byte) (int, error) {
-	if l.list == nil {
-		l.list = new(bytes.Buffer)
-		for _, path := range l.paths() {
-			l.list.WriteString(l.prefix + path + "\x00")
-		}
+func (g *Git) feed(ctx context.Context, paths []string, prefix string, args ...string) ([]byte, error) {
+	var list bytes.Buffer
+	for _, path := range paths {
+		list.WriteString(prefix + path + "\x00")
 	}
-	return l.list.Read(p)
+	return g.Run(ctx, &list, args...)
 }
 
 // checkNested adds the ignored ones of the paths that lie in the repository at repo.
@@ -129,9 +127,9 @@ func (g *Git) checkNested(ctx context.Context, repo string, paths []string, igno
 		}
 		return nil
 	}
-	sub, err := OpenGit(ctx, filepath.Join(g.Root, repo))
-	if err != nil || sub.Root == g.Root {
-		return nil // a broken one can't excuse a change
+	sub, err := g.nested(ctx, repo)
+	if err != nil || sub == nil {
+		return err
 	}
 	inside := make([]string, len(paths))
 	for i, path := range paths {
@@ -147,6 +145,20 @@ func (g *Git) checkNested(ctx context.Context, repo string, paths []string, igno
 		}
 	}
 	return nil
+}
+
+// nested opens the repository in a folder of this one; nil when there is none that works:
+// a broken one excuses no change, and none lands in it.
+func (g *Git) nested(ctx context.Context, dir string) (*Git, error) {
+	sub, err := OpenGit(ctx, filepath.Join(g.Root, dir))
+	if fail, ok := errors.AsType[*GitError](err); ok && (fail.Kind == GitNotRepository || fail.Kind == GitBare) {
+		return nil, nil
+	}
+	if err != nil || sub.Root == g.Root {
+		return nil, err
+	}
+	sub.Decide = g.Decide
+	return sub, nil
 }
 
 type dirKind uint8

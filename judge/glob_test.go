@@ -26,6 +26,9 @@ func TestMatch(t *testing.T) {
 		{"a/**/b", "a/x/y/b", true},
 		{"a/**/b", "a/x/y/bb", false},
 		{"a/**/**/b", "a/b", true},
+		{"a/**/**", "a", true},
+		{"a/**/**", "b", false},
+		{"a/*/**", "a", false},
 		{"*", "a/b", false},
 		{"*", ".hidden", true},
 		{"src/*", "src/.env", true},
@@ -38,6 +41,7 @@ func TestMatch(t *testing.T) {
 		{"**/*token*", "src/.cache/token.json", true},
 		{"**/*token*", "src/tokens/x", false},
 		{"**/*token*/**", "src/tokens/x", true},
+		{"**/*token*/**", "src/token", true},
 		{"**/node_modules/**", "node_modules/.bin/tool", true},
 		{"README.md", "readme.md", false},
 		{"README.md", "docs/README.md", false},
@@ -55,7 +59,14 @@ func TestMatch(t *testing.T) {
 		{"a*b*c", "aXbXbd", false},
 		{"café", "cafe\u0301", false}, // bytes: composed and decomposed are different names
 		{"a b -> c", "a b -> c", true},
+		{"\ufffd.txt", "\xff.txt", false},
+		{"\ufffd.txt", "\ufffd.txt", true},
+		{"[ab]", "[ab]", true}, // no valid glob, but the name of a program
+		{"[ab]", "a", false},
+		{"{a,b}/*", "{a,b}/x", true},
+		{`a\*`, `a\x`, true},
 		{"", "a", false},
+		{"**", "", false},
 	}
 	for _, tt := range tests {
 		if got := Match([]string{tt.glob}, tt.path); got != tt.want {
@@ -84,7 +95,8 @@ func TestValidGlob(t *testing.T) {
 		"!docs/x":                 "'!'",
 		"@(src|d)/**":             "'('",
 		"[a-z]*/**":               "'['",
-		"{a,b}":                   "'{'",
+		"{a,b":                    "'{'",
+		"src/**/*.{ts,tsx}":       `write one pattern for each: "src/**/*.ts", "src/**/*.tsx"`,
 		`a\*b`:                    `'\\'`,
 		"a//b":                    "empty component",
 		"a/":                      "empty component",
@@ -138,12 +150,12 @@ func TestForbids(t *testing.T) {
 		{"src/*", "src/lib/b.txt", false},
 		{"**/*token*", "src/tokenizer/b.txt", false},
 		{"**/*token*", "src/my_token.txt", true},
-		{"package.json", "src/package.json", false},
+		{"list.json", "src/list.json", false},
 	} {
 		if got := Forbids([]string{tt.glob}, tt.path); got != tt.want {
 			t.Errorf("%q forbids %q: %t", tt.glob, tt.path, got)
 		}
-		v := Judge(Touched{Changes: []Change{edited(tt.path)}}, law(func(p *Policy) { p.Allowed, p.Forbidden = []string{"**"}, []string{tt.glob} }))
+		v := Judge(Touched{Changes: []Change{edited(tt.path)}}, law(func(p *Policy) { p.allowed, p.forbidden = []string{"**"}, []string{tt.glob} }))
 		if (v.Code == StopForbidden) != tt.want {
 			t.Errorf("%q, and %q is judged %s", tt.glob, tt.path, v.Code)
 		}

@@ -22,6 +22,7 @@ var order = [...]Code{
 // Whatever it does not know (a kind of change, a kind of task) breaks a rule.
 func Judge(t Touched, p Policy) Verdict {
 	j := newTrial(p)
+	j.config, j.changes = t.GitConfig, t.Changes
 	j.gitDir(t)
 	for i := range t.Changes {
 		j.path(&t.Changes[i])
@@ -38,32 +39,38 @@ func Judge(t Touched, p Policy) Verdict {
 type trial struct {
 	policy    Policy
 	allowed   globSet
-	leading   globSet // those of them that lead to what git ignores
+	within    []globSet
+	leading   globSet // those of allowed that lead to what git ignores
 	scratch   globSet
 	forbidden globSet
 	owned     globSet
 	protected globSet
 	tests     globSet
+	changes   []Change
 	named     map[string]bool // what Allowed names literally
 	found     map[Code][]Violation
-	charge    int // of all that would land, in lines
+	config    []string // of git
+	charge    int      // of all that would land, in lines
 	out       Verdict
 }
 
 func newTrial(p Policy) *trial {
 	j := &trial{
 		policy:    p,
-		allowed:   compile(p.Allowed),
-		leading:   leading(p.Allowed),
-		scratch:   compile(p.Scratch),
-		forbidden: forbidding(p.Forbidden),
-		owned:     compile(p.RunnerOwned),
-		protected: compile(p.Protected),
-		tests:     compile(p.Tests),
-		named:     make(map[string]bool, len(p.Allowed)),
+		allowed:   compile(p.allowed),
+		leading:   leading(p.allowed),
+		scratch:   compile(p.scratch),
+		forbidden: forbidding(p.forbidden),
+		owned:     folding(p.owned),
+		protected: folding(p.protected),
+		tests:     compile(p.tests),
+		named:     make(map[string]bool, len(p.allowed)),
 		found:     make(map[Code][]Violation),
 	}
-	for _, g := range p.Allowed {
+	for _, globs := range p.within {
+		j.within = append(j.within, compile(globs))
+	}
+	for _, g := range p.allowed {
 		j.named[g] = true
 	}
 	return j
@@ -77,23 +84,33 @@ func (j *trial) breaks(c Code, path, format string, args ...any) {
 }
 
 // path judges one path of the working tree. Relay's own files, objects that no
-// tree of git can hold and forbidden paths are looked for in everything; what is
-// left and ignored is scratch; the rest has to be inside the fence.
+// tree of git can hold and forbidden paths are looked for in everything, but for forbidden
+// names among the waste of tools; what is left and ignored is scratch; the rest has to be
+// inside the fence.
 func (j *trial) path(c *Change) {
+	if j.selfIgnored(c) {
+		own := *c
+		own.Ignored, c = true, &own
+	}
 	if g, ok := j.owned.first(c.Path); ok {
 		j.breaks(StopRunnerOwned, c.Path, "belongs to relay (%q)", g)
 		return
 	}
+	if slices.ContainsFunc(j.config, func(file string) bool { return strings.EqualFold(file, c.Path) }) {
+		j.breaks(StopRunnerOwned, c.Path, "git reads its configuration from it")
+		return
+	}
 	inside := j.wanted(c)
 	lawful := nestedIndex(c) || j.object(c)
-	if g, ok := j.forbidden.first(c.Path); ok {
+	thrown := c.Ignored && !inside && discardable(c)
+	if g, ok := j.forbidden.first(c.Path); ok && !(lawful && thrown && j.waste(c)) {
 		j.breaks(StopForbidden, c.Path, "matches %q", g)
 		lawful = false
 	}
 	switch {
 	case lawful && (folder(c, inside) || nestedIndex(c)):
 		return
-	case lawful && c.Ignored && !inside && discardable(c):
+	case lawful && thrown:
 		j.out.Scratch++
 		return
 	}
@@ -101,10 +118,15 @@ func (j *trial) path(c *Change) {
 	j.fence(c, inside)
 }
 
-// inside tells whether a path is in the allowed set.
+// inside reports whether a path is in the allowed set: the task's and the ceiling's.
 func (j *trial) inside(path string) bool {
-	_, ok := j.allowed.first(path)
-	return ok
+	ok := len(j.within) > 0
+	for i := range j.within {
+		_, in := j.within[i].first(path)
+		ok = ok && in
+	}
+	_, in := j.allowed.first(path)
+	return ok && in
 }
 
 // wanted tells whether a change lies where the task is to work. What git ignores does
@@ -116,16 +138,25 @@ func (j *trial) wanted(c *Change) bool {
 	}
 	_, scratch := j.scratch.first(c.Path)
 	_, led := j.leading.first(c.Path)
-	return led && !scratch
+	return led && !scratch && j.inside(c.Path)
+}
+
+// badName says what is wrong with the name of what was touched: of a new one more than of
+// one that the base has, which is not the builder's.
+func badName(c *Change) string {
+	if c.Kind == Modified || c.Kind == ModeOnly || c.Kind == Deleted {
+		return UnsafeName(c.Path)
+	}
+	return HostileName(c.Path)
 }
 
 // object judges name and type: what may not land wherever it lies.
 func (j *trial) object(c *Change) bool {
 	why := ""
 	switch {
-	case HostileName(c.Path) != "" && !j.nested(c):
-		why = "the name " + HostileName(c.Path)
-	case !fs.ValidPath(c.Path) || c.Path == ".":
+	case badName(c) != "" && !j.nested(c):
+		why = "the name " + badName(c)
+	case !fs.ValidPath(strings.ToValidUTF8(c.Path, "x")) || c.Path == ".":
 		why = "is not a path inside the repository"
 	case c.Kind == Deleted:
 	case c.Kind != Added && c.Kind != Modified && c.Kind != ModeOnly:
@@ -222,14 +253,33 @@ func folder(c *Change, inside bool) bool {
 	}
 }
 
+// closed gives the glob by which a path decides what "verified" means, "" when it does
+// not or the task may change it all the same. Protected files are the operator's to name.
+// So is a test that goes: what it held is seen by nobody once it has gone, whether it would
+// have passed or not. A test that changes is held to what it was; see [Verdict.Tests].
+func (j *trial) closed(c *Change) string {
+	if g, ok := j.protected.first(c.Path); ok {
+		if j.policy.opens && (j.named[g] || j.named[c.Path]) {
+			return ""
+		}
+		return g
+	}
+	if c.Kind == Deleted && !j.named[c.Path] {
+		if g, ok := j.tests.first(c.Path); ok && !j.named[g] {
+			return g
+		}
+	}
+	return ""
+}
+
 // fence judges a change that would land.
 func (j *trial) fence(c *Change, inside bool) {
-	g, protected := j.protected.first(c.Path)
-	if !protected && c.Kind != Added {
-		g, protected = j.tests.first(c.Path)
-	}
-	if inside && protected && !j.named[g] && !j.named[c.Path] { // outside it is out of scope all the same
+	if g := j.closed(c); g != "" && inside { // outside it is out of scope all the same
 		j.breaks(StopForbidden, c.Path, "decides what verified means (%q) and is not named by the task's scope", g)
+	}
+	j.opens(c, inside)
+	if inside && c.Kind != ModeOnly && !(j.policy.opens && j.named[c.Path]) && j.policy.OfTests(c.Path) {
+		j.out.Tests = append(j.out.Tests, c.Path)
 	}
 	if c.Raced {
 		j.breaks(StopHeadMoved, c.Path, "was changed in the repository while the builder ran")
@@ -240,10 +290,10 @@ func (j *trial) fence(c *Change, inside bool) {
 	if !inside {
 		j.breaks(StopOutsideAllowed, c.Path, "matches no allowed glob")
 	}
-	if c.Kind == Added && !j.policy.AllowNewFiles {
+	if c.Kind == Added && !j.policy.newFiles {
 		j.breaks(StopNewFile, c.Path, "is new")
 	}
-	if !j.policy.AllowLockfileChanges && slices.Contains(j.policy.Lockfiles, path.Base(c.Path)) {
+	if !j.policy.lockfileChanges && slices.ContainsFunc(j.policy.lockfiles, func(name string) bool { return foldName(name) == foldName(path.Base(c.Path)) }) {
 		j.breaks(StopLockfile, c.Path, "is a lockfile")
 	}
 }
@@ -265,9 +315,29 @@ func (j *trial) count(c *Change) {
 	if code, what := j.bars(); code != Success {
 		j.breaks(code, c.Path, "%s may change nothing", what)
 	}
-	if r.Files-1 <= max(j.policy.MaxFiles, 0) {
-		j.out.Kept = append(j.out.Kept, *c)
+	if kept, any := ordinary(*c); any && r.Files-1 <= max(j.policy.maxFiles, 0) {
+		j.out.Kept = append(j.out.Kept, kept)
 	}
+}
+
+// ordinary is the change with the permissions that land, and whether that leaves one. Git
+// knows whether a file may be executed and nothing else: a new file is 0644 or 0755, and one
+// that was there keeps its permissions unless that differs. What a builder's umask or a
+// chmod has left besides would only stand in the work tree.
+func ordinary(c Change) (Change, bool) {
+	if c.Kind == Deleted || !c.NewMode.IsRegular() {
+		return c, true
+	}
+	runs := c.NewMode&0o100 != 0
+	perm := fs.FileMode(0o644)
+	switch {
+	case c.Kind != Added && c.OldMode.IsRegular() && (c.OldMode&0o100 != 0) == runs:
+		perm = c.OldMode.Perm()
+	case runs:
+		perm = 0o755
+	}
+	c.NewMode = c.NewMode&^fs.ModePerm | perm
+	return c, c.Kind != ModeOnly || c.NewMode != c.OldMode
 }
 
 // size holds the sum to the limits.
@@ -275,11 +345,11 @@ func (j *trial) size(overflow bool) {
 	if overflow {
 		j.breaks(StopDiffTooLarge, "", "touches more than %d paths", MaxChanges)
 	}
-	if n := j.out.Radius.Files; n > j.policy.MaxFiles {
-		j.breaks(StopDiffTooLarge, "", "touches %d files, at most %d are allowed", n, j.policy.MaxFiles)
+	if n := j.out.Radius.Files; n > j.policy.maxFiles {
+		j.breaks(StopDiffTooLarge, "", "touches %d files, at most %d are allowed", n, j.policy.maxFiles)
 	}
-	if j.charge > j.policy.MaxLines {
-		j.breaks(StopDiffTooLarge, "", "changes %d lines, at most %d are allowed", j.charge, j.policy.MaxLines)
+	if j.charge > j.policy.maxLines {
+		j.breaks(StopDiffTooLarge, "", "changes %d lines, at most %d are allowed", j.charge, j.policy.maxLines)
 	}
 }
 
@@ -294,7 +364,7 @@ func plus(a, b int) int {
 
 // bars is the rule of a kind of task that may change nothing; Success is none.
 func (j *trial) bars() (Code, string) {
-	switch j.policy.Kind {
+	switch j.policy.kind {
 	case Execute:
 		return Success, ""
 	case Question:

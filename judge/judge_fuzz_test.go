@@ -61,18 +61,20 @@ func (s *source) touched() Touched {
 
 func (s *source) policy() Policy {
 	return Policy{
-		Kind:                 TaskKind(s.pick("execute", "verify_only", "question", "")),
-		Allowed:              []string{s.pick("src/**", "**", "src/*", "docs/a.txt", "é")},
-		Scratch:              []string{s.pick("src/*", "**/cache/**")},
-		Forbidden:            []string{s.pick("**/.env*", ".git/**", "**/*secret*", "docs/**")},
-		RunnerOwned:          []string{".relay/**", "relay.config.json"},
-		Protected:            []string{"ci/**"},
-		Lockfiles:            []string{"go.sum"},
-		AllowNewFiles:        s.flag(),
-		AllowLockfileChanges: s.flag(),
-		MaxFiles:             int(s.byte()),
-		MaxLines:             int(s.byte()) * 4,
-		BuilderCommits:       BuilderCommits(s.pick("squash", "stop", "keep")),
+		kind:            TaskKind(s.pick("execute", "verify_only", "question", "")),
+		within:          [][]string{{"**"}},
+		opens:           true,
+		allowed:         []string{s.pick("src/**", "**", "src/*", "docs/a.txt", "é")},
+		scratch:         []string{s.pick("src/*", "**/cache/**")},
+		forbidden:       []string{s.pick("**/.env*", ".git/**", "**/*secret*", "docs/**")},
+		owned:           []string{".relay/**", "relay.config.json"},
+		protected:       []string{"ci/**"},
+		lockfiles:       []string{"go.sum"},
+		newFiles:        s.flag(),
+		lockfileChanges: s.flag(),
+		maxFiles:        int(s.byte()),
+		maxLines:        int(s.byte()) * 4,
+		commits:         BuilderCommits(s.pick("squash", "stop", "keep")),
 	}
 }
 
@@ -98,11 +100,11 @@ func FuzzJudge(f *testing.F) {
 		}
 		// Forbidding more never makes a stop a success.
 		stricter := policy
-		stricter.Forbidden = append(slices.Clone(policy.Forbidden), s.pick("**", "src/**", "a.txt", "docs/*"))
+		stricter.forbidden = append(slices.Clone(policy.forbidden), s.pick("**", "src/**", "a.txt", "docs/*"))
 		if w := Judge(touched, stricter); v.Code != Success && w.Code == Success || ranked(w.Code) > ranked(v.Code) && v.Code != Success {
-			t.Fatalf("%s became %s by forbidding %q", v.Code, w.Code, stricter.Forbidden)
+			t.Fatalf("%s became %s by forbidding %q", v.Code, w.Code, stricter.forbidden)
 		}
-		if v.Code == Success && (len(v.Kept) > policy.MaxFiles || policy.Kind != Execute && len(v.Kept) > 0) {
+		if v.Code == Success && (len(v.Kept) > policy.maxFiles || policy.kind != Execute && len(v.Kept) > 0) {
 			t.Fatalf("kept %d", len(v.Kept))
 		}
 	})
@@ -114,23 +116,23 @@ func checkLaw(t *testing.T, c Change, p Policy, v Verdict) {
 	kept := slices.ContainsFunc(v.Kept, func(k Change) bool { return k.Path == c.Path })
 	// What belongs to a repository among a build's output, or git rewrites by looking at one, is thrown away.
 	nested := nestedIndex(&c) || c.Ignored && strings.Contains(c.Path, "/.git")
-	hostile := HostileName(c.Path) != ""
+	hostile := badName(&c) != ""
 	switch {
-	case Match(p.RunnerOwned, c.Path) && v.Code != StopRunnerOwned:
+	case Match(p.owned, c.Path) && v.Code != StopRunnerOwned:
 		t.Fatalf("%q is relay's own: %s", c.Path, v.Code)
-	case !Match(p.RunnerOwned, c.Path) && (Match(p.Forbidden, c.Path) || hostile && !nested) && ranked(v.Code) > ranked(StopForbidden), Match(p.Forbidden, c.Path) && v.Code == Success:
+	case !Match(p.owned, c.Path) && (Match(p.forbidden, c.Path) || hostile && !nested) && ranked(v.Code) > ranked(StopForbidden), Match(p.forbidden, c.Path) && v.Code == Success:
 		t.Fatalf("%q is forbidden: %s", c.Path, v.Code)
 	case v.Code != Success || !kept:
 	case hostile:
 		t.Fatalf("%q has a hostile name and would land", c.Path)
-	case !Match(p.Allowed, c.Path):
+	case !Match(p.allowed, c.Path):
 		t.Fatalf("%q is outside and would land", c.Path)
 	case c.Kind == Special || c.Kind == 0 || c.Kind != Deleted && c.NewMode&(fs.ModeNamedPipe|fs.ModeDevice|fs.ModeSetuid) != 0:
 		t.Fatalf("%q is special and would land", c.Path)
 	case c.Kind != Deleted && c.NewMode&fs.ModeSymlink != 0 && (c.Link == "" || c.Link[0] == '/'):
 		t.Fatalf("%q links out and would land", c.Path)
 	}
-	if v.Code == Success && !kept && !c.Ignored && !nested && !folder(&c, Match(p.Allowed, c.Path)) {
+	if v.Code == Success && !kept && !c.Ignored && !nested && !folder(&c, Match(p.allowed, c.Path)) {
 		t.Fatalf("%q was dropped without being ignored", c.Path)
 	}
 }

@@ -12,16 +12,18 @@ import (
 // law is a policy under which an edit of src/a.txt is a success.
 func law(change ...func(*Policy)) Policy {
 	p := Policy{
-		Kind:           Execute,
-		Allowed:        []string{"src/**"},
-		Forbidden:      []string{".git/**", "**/.env*", "**/*secret*"},
-		RunnerOwned:    []string{".relay/**", "relay.config.json"},
-		Protected:      []string{"ci/**", "src/**/*.golden"},
-		Tests:          []string{"**/*_test.go"},
-		Lockfiles:      []string{"go.sum", "yarn.lock"},
-		MaxFiles:       3,
-		MaxLines:       20,
-		BuilderCommits: StopCommits,
+		kind:      Execute,
+		within:    [][]string{{"**"}},
+		opens:     true,
+		allowed:   []string{"src/**"},
+		forbidden: []string{".git/**", "**/.env*", "**/*secret*"},
+		owned:     []string{".relay/**", "relay.config.json"},
+		protected: []string{"ci/**", "src/**/*.golden"},
+		tests:     []string{"**/*_test.go"},
+		lockfiles: []string{"go.sum", "yarn.lock"},
+		maxFiles:  3,
+		maxLines:  20,
+		commits:   StopCommits,
 	}
 	for _, f := range change {
 		f(&p)
@@ -55,9 +57,9 @@ func ignored(c Change) Change {
 
 func TestJudge(t *testing.T) {
 	t.Parallel()
-	newFiles := func(p *Policy) { p.AllowNewFiles = true }
-	everything := func(p *Policy) { p.Allowed = []string{"**"} }
-	caches := func(p *Policy) { p.Scratch = []string{"**/__pycache__/**"} }
+	newFiles := func(p *Policy) { p.newFiles = true }
+	everything := func(p *Policy) { p.allowed = []string{"**"} }
+	caches := func(p *Policy) { p.scratch = []string{"**/__pycache__/**"} }
 	tests := []struct {
 		name    string
 		changes []Change
@@ -68,6 +70,14 @@ func TestJudge(t *testing.T) {
 		scratch int
 	}{
 		{name: "nothing", policy: law(), want: Success},
+		{name: "a tool's cache with a forbidden name", changes: []Change{ignored(added(".mypy_cache/3.12/secrets.meta.json")), ignored(edited("build/secret.class"))}, policy: law(), want: Success, scratch: 2},
+		{name: "a forbidden name that git ignores", changes: []Change{ignored(edited("config/secret.key"))}, policy: law(), want: StopForbidden, kept: 1},
+		{name: "an installed program", changes: []Change{ignored(edited("node_modules/secret.js"))}, policy: law(), want: StopForbidden, kept: 1},
+		{name: "a package that is installed", changes: []Change{ignored(added("node_modules/dep/secret.js"))}, policy: law(), want: Success, scratch: 1},
+		{name: "a program among npm's", changes: []Change{ignored(added("node_modules/.bin/secret"))}, policy: law(), want: StopForbidden, kept: 1},
+		{name: "a cache that ignores itself", changes: []Change{added(".ruff_cache/.gitignore"), added(".ruff_cache/1/secret")}, policy: law(), want: Success, scratch: 2},
+		{name: "a cache that does not", changes: []Change{added(".ruff_cache/1/x")}, policy: law(), want: StopOutsideAllowed, kept: 1},
+		{name: "a cache that lands", changes: []Change{added("src/build/secret.class")}, policy: law(newFiles), want: StopForbidden, kept: 1},
 		{name: "edit in scope", changes: []Change{edited("src/a.txt")}, policy: law(), want: Success, kept: 1},
 		{name: "dot file in scope", changes: []Change{edited("src/.rc")}, policy: law(), want: Success, kept: 1},
 		{name: "unicode and spaces", changes: []Change{edited("src/caf\u00e9 -> b.txt")}, policy: law(), want: Success, kept: 1},
@@ -83,8 +93,10 @@ func TestJudge(t *testing.T) {
 		{name: "forbidden in scope", changes: []Change{edited("src/.env")}, policy: law(), want: StopForbidden, rule: "**/.env*", kept: 1},
 		{name: "forbidden and ignored", changes: []Change{ignored(edited(".env"))}, policy: law(), want: StopForbidden, kept: 1},
 		{name: "forbidden deletion", changes: []Change{with(".env", func(c *Change) { c.Kind, c.NewMode = Deleted, 0 })}, policy: law(), want: StopForbidden, kept: 1},
-		{name: "hostile name in scope", changes: []Change{edited("src/a\n.txt")}, policy: law(), want: StopForbidden, rule: "control", kept: 1},
-		{name: "name that is not UTF-8", changes: []Change{edited("src/\xff")}, policy: law(), want: StopForbidden, rule: "UTF-8", kept: 1},
+		{name: "hostile name in scope", changes: []Change{added("src/a\n.txt")}, policy: law(newFiles), want: StopForbidden, rule: "control", kept: 1},
+		{name: "name that is not UTF-8", changes: []Change{added("src/\xff")}, policy: law(newFiles), want: StopForbidden, rule: "UTF-8", kept: 1},
+		{name: "such names of the base", changes: []Change{edited("src/a\n.txt"), edited("src/\xff")}, policy: law(), want: Success, kept: 2},
+		{name: "such a name out of the repository", changes: []Change{edited("../\xff")}, policy: law(), want: StopForbidden, rule: "inside the repository", kept: 1},
 		{name: "nested .git", changes: []Change{added("src/lib/.git/config")}, policy: law(newFiles), want: StopForbidden, kept: 1},
 		{name: "repository among ignored output", changes: []Change{ignored(added("out/lib/.git/HEAD")), ignored(added("out/mod/.git"))}, policy: law(), want: Success, scratch: 2},
 		{name: "ignored repository in scope", changes: []Change{ignored(added("src/lib/.git/HEAD"))}, policy: law(newFiles), want: StopForbidden, kept: 1},
@@ -126,7 +138,7 @@ func TestJudge(t *testing.T) {
 		{name: "link out of the repository", changes: []Change{linked("src/l", "../../x")}, policy: law(everything), want: StopForbidden, kept: 1},
 		{name: "link to the root", changes: []Change{linked("l", ".")}, policy: law(everything), want: Success, kept: 1},
 		{name: "link to relay's folder", changes: []Change{linked("src/l", "../.relay/STATE.json")}, policy: law(everything), want: StopForbidden, rule: "belongs to relay", kept: 1},
-		{name: "link into .git", changes: []Change{linked("src/l", "../.git/config")}, policy: law(everything, func(p *Policy) { p.Forbidden = nil }), want: StopForbidden, kept: 1},
+		{name: "link into .git", changes: []Change{linked("src/l", "../.git/config")}, policy: law(everything, func(p *Policy) { p.forbidden = nil }), want: StopForbidden, kept: 1},
 		{name: "link through a name and back", changes: []Change{linked("src/l", "ext/../b.txt")}, policy: law(), want: StopForbidden, rule: `".." after a name`, kept: 1},
 		{name: "link with a hostile target", changes: []Change{linked("src/l", "b\x1b.txt")}, policy: law(), want: StopForbidden, rule: "target contains", kept: 1},
 		{name: "ignored file becomes a link", changes: []Change{ignored(linked("out/x", "/etc"))}, policy: law(), want: StopForbidden, kept: 1},
@@ -149,14 +161,14 @@ func TestJudge(t *testing.T) {
 		{name: "protected, out of scope", changes: []Change{edited("ci/x.yml")}, policy: law(), want: StopOutsideAllowed, kept: 1},
 		{name: "protected", changes: []Change{edited("ci/x.yml")}, policy: law(everything), want: StopForbidden, rule: "verified", kept: 1},
 		{name: "protected deletion", changes: []Change{with("src/t/x.golden", func(c *Change) { c.Kind, c.NewMode = Deleted, 0 })}, policy: law(), want: StopForbidden, rule: "verified", kept: 1},
-		{name: "protected, named by its path", changes: []Change{edited("ci/x.yml")}, policy: law(func(p *Policy) { p.Allowed = append(p.Allowed, "ci/x.yml") }), want: Success, kept: 1},
-		{name: "protected, named by its glob", changes: []Change{edited("ci/x.yml")}, policy: law(func(p *Policy) { p.Allowed = append(p.Allowed, "ci/**") }), want: Success, kept: 1},
-		{name: "protected, matched by another glob", changes: []Change{edited("ci/x.yml")}, policy: law(func(p *Policy) { p.Allowed = append(p.Allowed, "ci/*") }), want: StopForbidden, kept: 1},
-		{name: "forbidden, named by its path", changes: []Change{edited("src/.env")}, policy: law(func(p *Policy) { p.Allowed = append(p.Allowed, "src/.env") }), want: StopForbidden, kept: 1},
-		{name: "existing test", changes: []Change{edited("src/a_test.go")}, policy: law(), want: StopForbidden, rule: "verified", kept: 1},
+		{name: "protected, named by its path", changes: []Change{edited("ci/x.yml")}, policy: law(func(p *Policy) { p.allowed = append(p.allowed, "ci/x.yml") }), want: Success, kept: 1},
+		{name: "protected, named by its glob", changes: []Change{edited("ci/x.yml")}, policy: law(func(p *Policy) { p.allowed = append(p.allowed, "ci/**") }), want: Success, kept: 1},
+		{name: "protected, matched by another glob", changes: []Change{edited("ci/x.yml")}, policy: law(func(p *Policy) { p.allowed = append(p.allowed, "ci/*") }), want: StopForbidden, kept: 1},
+		{name: "forbidden, named by its path", changes: []Change{edited("src/.env")}, policy: law(func(p *Policy) { p.allowed = append(p.allowed, "src/.env") }), want: StopForbidden, kept: 1},
+		{name: "existing test", changes: []Change{edited("src/a_test.go")}, policy: law(), want: Success, kept: 1},
 		{name: "existing test removed", changes: []Change{with("src/a_test.go", func(c *Change) { c.Kind, c.NewMode = Deleted, 0 })}, policy: law(), want: StopForbidden, kept: 1},
 		{name: "new test", changes: []Change{added("src/a_test.go")}, policy: law(newFiles), want: Success, kept: 1},
-		{name: "existing test, named", changes: []Change{edited("src/a_test.go")}, policy: law(func(p *Policy) { p.Allowed = append(p.Allowed, "src/a_test.go") }), want: Success, kept: 1},
+		{name: "existing test, named", changes: []Change{edited("src/a_test.go")}, policy: law(func(p *Policy) { p.allowed = append(p.allowed, "src/a_test.go") }), want: Success, kept: 1},
 		{name: "operator's edit of the same file", changes: []Change{with("src/a", func(c *Change) { c.Raced = true })}, policy: law(), want: StopHeadMoved, rule: "while the builder ran", kept: 1},
 		{name: "operator's edit of scratch", changes: []Change{ignored(with("out/a", func(c *Change) { c.Raced = true }))}, policy: law(), want: Success, scratch: 1},
 		{name: "ignored cache beside protected files", changes: []Change{ignored(added("ci/cache/x"))}, policy: law(), want: Success, scratch: 1},
@@ -170,7 +182,7 @@ func TestJudge(t *testing.T) {
 		{name: "forbidden cache", changes: []Change{ignored(added("src/__pycache__/secret"))}, policy: law(caches), want: StopForbidden, kept: 1},
 		{name: "ignored output in a scope of everything", changes: []Change{ignored(added("target/x")), ignored(edited("src/x.log"))}, policy: law(everything), want: Success, scratch: 2},
 		{name: "ignored output that the scope leads to", changes: []Change{ignored(added("target/x"))}, policy: law(everything, func(p *Policy) {
-			p.Allowed = append(p.Allowed, "target/**")
+			p.allowed = append(p.allowed, "target/**")
 		}), want: StopNewFile, kept: 1},
 		{name: "empty folders", changes: []Change{
 			{Path: "docs/x", Kind: Added, NewMode: fs.ModeDir | 0o755, Nlink: 2},
@@ -183,7 +195,7 @@ func TestJudge(t *testing.T) {
 		{name: "new file", changes: []Change{added("src/n")}, policy: law(), want: StopNewFile, kept: 1},
 		{name: "new file allowed", changes: []Change{added("src/n")}, policy: law(newFiles), want: Success, kept: 1},
 		{name: "lockfile", changes: []Change{edited("src/sub/go.sum")}, policy: law(), want: StopLockfile, kept: 1},
-		{name: "lockfile allowed", changes: []Change{edited("src/go.sum")}, policy: law(func(p *Policy) { p.AllowLockfileChanges = true }), want: Success, kept: 1},
+		{name: "lockfile allowed", changes: []Change{edited("src/go.sum")}, policy: law(func(p *Policy) { p.lockfileChanges = true }), want: Success, kept: 1},
 		{name: "name that contains a lockfile's", changes: []Change{edited("src/xgo.sum")}, policy: law(), want: Success, kept: 1},
 		{name: "too many files", changes: []Change{edited("src/a"), edited("src/b"), edited("src/c"), edited("src/d")}, policy: law(), want: StopDiffTooLarge, rule: "4 files", kept: 4},
 		{name: "as many files as allowed", changes: []Change{edited("src/a"), edited("src/b"), edited("src/c")}, policy: law(), want: Success, kept: 3},
@@ -193,13 +205,13 @@ func TestJudge(t *testing.T) {
 		{name: "negative lines", changes: []Change{with("src/a", func(c *Change) { c.Lines.Charge = -5 })}, policy: law(), want: StopDiffTooLarge, kept: 1},
 		{name: "a file too large to read", changes: []Change{with("src/a", func(c *Change) { c.Lines = LineCount{TooLarge: true} })}, policy: law(), want: StopDiffTooLarge, rule: "8 MiB", kept: 1},
 		{name: "large scratch", changes: []Change{ignored(with("out/a", func(c *Change) { c.Lines = LineCount{TooLarge: true, Charge: 1 << 30} }))}, policy: law(), want: Success, scratch: 1},
-		{name: "no limits", changes: []Change{edited("src/a")}, policy: law(func(p *Policy) { p.MaxFiles, p.MaxLines = 0, 0 }), want: StopDiffTooLarge, kept: 1},
+		{name: "no limits", changes: []Change{edited("src/a")}, policy: law(func(p *Policy) { p.maxFiles, p.maxLines = 0, 0 }), want: StopDiffTooLarge, kept: 1},
 
-		{name: "question with an edit", changes: []Change{edited("src/a")}, policy: law(func(p *Policy) { p.Kind = Question }), want: StopQuestionChanged, kept: 1},
-		{name: "question without", changes: []Change{ignored(edited("build/x"))}, policy: law(func(p *Policy) { p.Kind = Question }), want: Success, scratch: 1},
-		{name: "question with an edit out of scope", changes: []Change{edited("docs/a")}, policy: law(func(p *Policy) { p.Kind = Question }), want: StopOutsideAllowed, kept: 1},
-		{name: "verify_only with an edit", changes: []Change{edited("src/a")}, policy: law(func(p *Policy) { p.Kind = VerifyOnly }), want: StopVerifyOnlyChanged, kept: 1},
-		{name: "unknown kind of task", changes: []Change{edited("src/a")}, policy: law(func(p *Policy) { p.Kind = "other" }), want: StopVerifyOnlyChanged, kept: 1},
+		{name: "question with an edit", changes: []Change{edited("src/a")}, policy: law(func(p *Policy) { p.kind = Question }), want: StopQuestionChanged, kept: 1},
+		{name: "question without", changes: []Change{ignored(edited("build/x"))}, policy: law(func(p *Policy) { p.kind = Question }), want: Success, scratch: 1},
+		{name: "question with an edit out of scope", changes: []Change{edited("docs/a")}, policy: law(func(p *Policy) { p.kind = Question }), want: StopOutsideAllowed, kept: 1},
+		{name: "verify_only with an edit", changes: []Change{edited("src/a")}, policy: law(func(p *Policy) { p.kind = VerifyOnly }), want: StopVerifyOnlyChanged, kept: 1},
+		{name: "unknown kind of task", changes: []Change{edited("src/a")}, policy: law(func(p *Policy) { p.kind = "other" }), want: StopVerifyOnlyChanged, kept: 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -223,7 +235,7 @@ func TestJudge(t *testing.T) {
 
 func TestJudgeRootAndOverflow(t *testing.T) {
 	t.Parallel()
-	v := Judge(Touched{RootMode: true}, law(func(p *Policy) { p.Allowed = []string{"**"} }))
+	v := Judge(Touched{RootMode: true}, law(func(p *Policy) { p.allowed = []string{"**"} }))
 	if v.Code != StopOutsideAllowed || v.Violations[0].Path != "." {
 		t.Errorf("root mode: %+v", v)
 	}
@@ -242,24 +254,24 @@ func TestJudgeOrder(t *testing.T) {
 		Changes: []Change{
 			edited("docs/x"),
 			edited("relay.config.json"),
-			edited("src/.env"),
+			edited("src/a_secret"),
 			edited("src/go.sum"),
 			added("src/n"),
 		},
 	}
-	p := law(func(p *Policy) { p.Kind, p.MaxFiles = Question, 1 })
+	p := law(func(p *Policy) { p.kind, p.maxFiles = Question, 1 })
 	steps := []struct {
 		want Code
 		mend func()
 	}{
-		{StopRunnerOwned, func() { p.RunnerOwned = nil }},
-		{StopForbidden, func() { p.Forbidden = nil }},
-		{StopOutsideAllowed, func() { p.Allowed = []string{"**"} }},
-		{StopNewFile, func() { p.AllowNewFiles = true }},
-		{StopLockfile, func() { p.AllowLockfileChanges = true }},
-		{StopDiffTooLarge, func() { p.MaxFiles, p.MaxLines = 9, 99 }},
-		{StopQuestionChanged, func() { p.Kind = VerifyOnly }},
-		{StopVerifyOnlyChanged, func() { p.Kind = Execute }},
+		{StopRunnerOwned, func() { p.owned = nil }},
+		{StopForbidden, func() { p.forbidden = nil }},
+		{StopOutsideAllowed, func() { p.allowed = []string{"**"} }},
+		{StopNewFile, func() { p.newFiles = true }},
+		{StopLockfile, func() { p.lockfileChanges = true }},
+		{StopDiffTooLarge, func() { p.maxFiles, p.maxLines = 9, 99 }},
+		{StopQuestionChanged, func() { p.kind = VerifyOnly }},
+		{StopVerifyOnlyChanged, func() { p.kind = Execute }},
 		{StopHeadMoved, func() { touched.Git = nil }},
 		{Success, func() {}},
 	}
@@ -309,7 +321,7 @@ func TestJudgeListsAllButBounded(t *testing.T) {
 		many = append(many, added(fmt.Sprintf("docs/%03d", i)))
 	}
 	v = Judge(Touched{Changes: many}, law())
-	if len(v.Violations) != maxViolations || v.Radius.Files != 1000 || len(v.Kept) != law().MaxFiles+1 {
+	if len(v.Violations) != maxViolations || v.Radius.Files != 1000 || len(v.Kept) != law().maxFiles+1 {
 		t.Errorf("%d violations, %d files, %d kept", len(v.Violations), v.Radius.Files, len(v.Kept))
 	}
 }
@@ -318,7 +330,7 @@ func TestJudgeRadius(t *testing.T) {
 	t.Parallel()
 	a, b := added("src/n"), edited("src/a")
 	a.Lines = LineCount{Added: 7, Charge: 7}
-	v := Judge(Touched{Changes: []Change{a, b, ignored(edited("build/x"))}}, law(func(p *Policy) { p.AllowNewFiles = true }))
+	v := Judge(Touched{Changes: []Change{a, b, ignored(edited("build/x"))}}, law(func(p *Policy) { p.newFiles = true }))
 	if want := (BlastRadius{Files: 2, Added: 8, Deleted: 1, New: 1}); v.Radius != want {
 		t.Errorf("got %+v, want %+v", v.Radius, want)
 	}
@@ -328,8 +340,8 @@ func BenchmarkJudge(b *testing.B) {
 	for _, n := range []int{12, 500, MaxChanges} {
 		p := law()
 		for i := range 64 {
-			p.Allowed = append(p.Allowed, fmt.Sprintf("pkg%d/**/*_x.go", i))
-			p.Forbidden = append(p.Forbidden, fmt.Sprintf("**/*secret%d*", i))
+			p.allowed = append(p.allowed, fmt.Sprintf("pkg%d/**/*_x.go", i))
+			p.forbidden = append(p.forbidden, fmt.Sprintf("**/*secret%d*", i))
 		}
 		var changes []Change
 		for i := range n {

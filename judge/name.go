@@ -10,17 +10,14 @@ import (
 // maxPath is the longest path in bytes that may land.
 const maxPath = 1000
 
-// HostileName says what is wrong with a path that no builder may create or touch,
-// wherever it lies, or "" when the name is fine: names that can't be shown or
-// stored faithfully, that read otherwise than they are, or that some file system
-// takes for git's own folder.
+// HostileName says what is wrong with a path that no builder may create, wherever it lies,
+// or "" when the name is fine: names that can't be shown or stored faithfully, that read
+// otherwise than they are, or that some file system takes for git's own folder.
 func HostileName(path string) string {
-	switch {
-	case path == "":
-		return "is empty"
-	case len(path) > maxPath:
-		return fmt.Sprintf("is longer than %d bytes", maxPath)
-	case !utf8.ValidString(path):
+	if why := UnsafeName(path); why != "" {
+		return why
+	}
+	if !utf8.ValidString(path) {
 		return "is not valid UTF-8"
 	}
 	for _, r := range path {
@@ -29,11 +26,26 @@ func HostileName(path string) string {
 		}
 	}
 	for part := range strings.SplitSeq(path, "/") {
-		switch {
-		case looksLikeDotGit(part):
-			return "has a component that a file system may take for .git"
-		case strings.HasSuffix(part, " "):
+		if strings.HasSuffix(part, " ") {
 			return "has a component that ends in a space"
+		}
+	}
+	return ""
+}
+
+// UnsafeName says what is wrong with a path that even a repository which has it already may
+// not have touched, or "": what can't be stored, and what some file system takes for git's
+// own folder.
+func UnsafeName(path string) string {
+	switch {
+	case path == "":
+		return "is empty"
+	case len(path) > maxPath:
+		return fmt.Sprintf("is longer than %d bytes", maxPath)
+	}
+	for part := range strings.SplitSeq(path, "/") {
+		if looksLikeDotGit(part) {
+			return "has a component that a file system may take for .git"
 		}
 	}
 	return ""
@@ -76,5 +88,14 @@ func looksLikeGitmodules(part string) bool {
 // foldName is what such a file system makes of a name.
 func foldName(name string) string {
 	name, _, _ = strings.Cut(name, ":")
-	return strings.ToLower(strings.TrimRight(name, " ."))
+	return foldLetters(strings.TrimRight(name, " ."))
 }
+
+// foldLetters makes one spelling of all that differ by case, as Unicode folds it: the
+// long s is an s, the Kelvin sign a k, and a ligature its letters.
+func foldLetters(s string) string {
+	return ligatures.Replace(strings.Map(foldRune, s))
+}
+
+// ligatures are the signs whose full folding is plain letters.
+var ligatures = strings.NewReplacer("\u00df", "ss", "\u1e9e", "ss", "\ufb00", "ff", "\ufb01", "fi", "\ufb02", "fl", "\ufb03", "ffi", "\ufb04", "ffl", "\ufb05", "st", "\ufb06", "st")

@@ -20,30 +20,27 @@ const (
 	KeepCommits   BuilderCommits = "keep"   // made again by the host, one by one
 )
 
-// Policy is the law that a change is judged by: the task's scope joined with the
-// configuration's. The task can add to Forbidden and never take away from it.
+// Policy is the law that a change is judged by. Only [NewPolicy] makes one: the zero
+// Policy allows nothing.
 type Policy struct {
-	Kind      TaskKind
-	Allowed   []string // globs; see [ValidGlob]
-	Forbidden []string // globs, task ∪ configuration; see [Forbids]
-	// Scratch are globs of caches: thrown away in scope too where git ignores them.
-	Scratch []string
-	// RunnerOwned are relay's own files: globs of the workspace and of the
-	// configuration file.
-	RunnerOwned []string
-	// Protected decide what "verified" means (test configuration, CI files): judged
-	// like Forbidden unless Allowed has the same glob or the path itself.
-	Protected []string
-	// Tests are protected likewise where they exist; new ones may be added.
-	Tests     []string
-	Lockfiles []string // base names
+	kind      TaskKind
+	allowed   []string   // globs of the task; see [ValidGlob]
+	within    [][]string // the ceiling's: a path matches one of each
+	forbidden []string   // globs; see [Forbids]
+	scratch   []string
+	owned     []string
+	protected []string
+	tests     []string
+	lockfiles []string
+	opens     bool // what allowed names exactly is not protected
 
-	AllowNewFiles        bool
-	AllowLockfileChanges bool
-	MaxFiles             int // 1 to 500
-	MaxLines             int // 1 to 20000
-	BuilderCommits       BuilderCommits
+	newFiles, lockfileChanges bool
+	maxFiles, maxLines        int
+	commits                   BuilderCommits
 }
+
+// BuilderCommits is what happens to commits that the builder made.
+func (p Policy) BuilderCommits() BuilderCommits { return p.commits }
 
 // Violation is one broken rule on one path.
 type Violation struct {
@@ -72,6 +69,11 @@ type Verdict struct {
 	// Scratch is how many changed paths are ignored by git, outside the allowed
 	// set, and therefore thrown away.
 	Scratch int
+	// Tests are the paths of those of Kept that are tests or what tests are made of, and
+	// that the scope does not name one by one.
+	Tests []string
+	// Opened are those of Kept that a program will run or obey by itself.
+	Opened []Opened
 	// BuilderCommitted: the builder moved its own branch forward inside the box.
 	BuilderCommitted bool
 	Radius           BlastRadius

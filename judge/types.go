@@ -40,6 +40,9 @@ type Change struct {
 	Nlink uint32
 	// Size is the new object's size in bytes.
 	Size int64
+	// Parts are the parts of the file that a program runs or obeys by itself and that
+	// changed; nil where nobody looked. See [ChangedParts].
+	Parts []string
 	// Lines is the cost of the change in lines.
 	Lines LineCount
 	// Base is what the real file was when the layer was read; the apply step
@@ -76,6 +79,8 @@ type Touched struct {
 	Changes []Change
 	// Git are the paths of the box's .git (or common git directory) relative to it.
 	Git []Change
+	// GitConfig are the files of the work tree that git reads settings from.
+	GitConfig []string
 	// Branch is the branch that HEAD named at the base, "" when detached.
 	Branch string
 	// Overflow: more than MaxChanges paths; Changes is then incomplete.

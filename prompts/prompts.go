@@ -33,20 +33,30 @@ type OrchestratorData struct {
 	Blocked        string   // BLOCKED.json of the last run, when it was blocked
 	GitStatus      string   // git status --porcelain
 	Builders       []string // names that builder.mode may take
+	Preferred      string   // the one of them that the configuration prefers; "" for none
 	Answers        []Answer // the operator's answers since the last tick
 	TaskSchema     []byte   // the JSON Schema of a task, for providers that cannot be held to one
 
 	DefaultAllowed   []string // scope that the configuration suggests
 	DefaultForbidden []string // forbidden whatever the task says
-	DefaultNewFiles  bool     // whether new files are usually fine
-	DefaultLockfiles bool     // whether lock file changes are usually fine
-	MaxFiles         int      // suggested limit; 0 leaves it out
-	MaxLines         int      // suggested limit; 0 leaves it out
+	Protected        []string // only the operator opens them
+	Ceiling          Ceiling
+	DefaultNewFiles  bool // whether new files are usually fine
+	DefaultLockfiles bool // whether lock file changes are usually fine
+	MaxFiles         int  // suggested limit; 0 leaves it out
+	MaxLines         int  // suggested limit; 0 leaves it out
 
 	// RetryReason says why the first answer was not a task; "" on the first call.
 	RetryReason string
 
 	Override Override
+}
+
+// Ceiling is the most that a task may ask for.
+type Ceiling struct {
+	Allowed             []string
+	NewFiles, Lockfiles bool
+	MaxFiles, MaxLines  int
 }
 
 // BuilderData is all that a builder is told.
@@ -92,6 +102,13 @@ func orchestratorValues(d OrchestratorData) values {
 		"BLOCKED_JSON_OR_EMPTY":          blockOrEmpty(d.Blocked, capBlocked),
 		"GIT_STATUS":                     block(d.GitStatus, capStatus),
 		"BUILDERS":                       list(d.Builders),
+		"PREFERRED_BUILDER":              word(d.Preferred),
+		"CEILING_GLOBS":                  list(d.Ceiling.Allowed),
+		"CEILING_NEW_FILES":              yesNo(d.Ceiling.NewFiles),
+		"CEILING_LOCKFILES":              yesNo(d.Ceiling.Lockfiles),
+		"CEILING_FILES":                  number(d.Ceiling.MaxFiles),
+		"CEILING_LINES":                  number(d.Ceiling.MaxLines),
+		"PROTECTED_GLOBS":                list(d.Protected),
 		"ANSWERS":                        answers(d.Answers),
 		"TASK_SCHEMA_JSON":               schema(d.TaskSchema),
 		"DEFAULT_ALLOWED_GLOBS":          list(d.DefaultAllowed),

@@ -1,6 +1,7 @@
 package prompts
 
 import (
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -153,7 +154,14 @@ func TestLoadOverride(t *testing.T) {
 		}
 		return p
 	}
-	o, err := LoadOverride(filepath.Join(dir, "absent.txt"), write("user.txt", "hello"))
+	read := func(path string, max int64) ([]byte, error) {
+		b, err := os.ReadFile(path)
+		if int64(len(b)) > max {
+			err = errors.New("too large")
+		}
+		return b, err
+	}
+	o, err := LoadOverride(read, filepath.Join(dir, "absent.txt"), write("user.txt", "hello"))
 	if err != nil || o != (Override{User: "hello"}) {
 		t.Fatalf("got %+v, %v", o, err)
 	}
@@ -162,7 +170,7 @@ func TestLoadOverride(t *testing.T) {
 		"too long": write("long.txt", strings.Repeat("x", MaxTemplate+1)),
 		"folder":   dir,
 	} {
-		if _, err := LoadOverride(path, ""); err == nil {
+		if _, err := LoadOverride(read, path, ""); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -214,6 +222,21 @@ func TestPlaceholdersAreDocumented(t *testing.T) {
 			if !strings.Contains(string(page), "`{{"+name+"}}`") {
 				t.Errorf("docs/reference/prompts.md does not name {{%s}} of the %s", name, role)
 			}
+		}
+	}
+}
+
+// What is written for editing is taken back as it is.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	files := Files()
+	if len(files) != 2*len(roles) {
+		t.Errorf("%d files of %d roles", len(files), len(roles))
+	}
+	for _, r := range roles {
+		user := files[r.name+".md"] + files[r.name+".user.txt"]
+		if _, _, err := pair(r.name, Override{System: files[r.name+".system.txt"], User: user}, r.probe()); err != nil || user == "" {
+			t.Errorf("%s: %v", r.name, err)
 		}
 	}
 }

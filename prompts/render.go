@@ -4,8 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 	"text/template"
@@ -47,6 +46,23 @@ func Roles() []string {
 	return names
 }
 
+// Files are the built-in templates by the names under which one's own are looked for.
+func Files() map[string]string {
+	files := map[string]string{}
+	for _, r := range roles {
+		user := r.name + ".md"
+		if r.name == "orchestrator" || r.name == "builder" {
+			user = r.name + ".user.txt" // the seed's name
+		}
+		for name, own := range map[string]string{r.name + ".system": r.name + ".system.txt", r.name + ".user": user} {
+			if b, err := builtin.ReadFile("templates/" + name + ".txt"); err == nil {
+				files[own] = string(b)
+			}
+		}
+	}
+	return files
+}
+
 // Placeholders names what templates of the given one of Roles may use, sorted.
 func Placeholders(role string) []string {
 	for _, r := range roles {
@@ -57,41 +73,36 @@ func Placeholders(role string) []string {
 	return nil
 }
 
+// Reader reads a file of at most max bytes. Absence is [fs.ErrNotExist].
+type Reader func(path string, max int64) ([]byte, error)
+
 // RoleOverride reads the operator's own templates of a role from a folder:
 // <role>.system.txt and <role>.md.
-func RoleOverride(dir, role string) (Override, error) {
-	return LoadOverride(filepath.Join(dir, role+".system.txt"), filepath.Join(dir, role+".md"))
+func RoleOverride(read Reader, dir, role string) (Override, error) {
+	return LoadOverride(read, path.Join(dir, role+".system.txt"), path.Join(dir, role+".md"))
 }
 
 // LoadOverride reads the operator's own templates. A path that is "" or names no
 // file leaves the built-in text; a file that is empty, too long or unreadable is
 // an error.
-func LoadOverride(systemPath, userPath string) (o Override, err error) {
-	if o.System, err = loadTemplate(systemPath); err != nil {
+func LoadOverride(read Reader, systemPath, userPath string) (o Override, err error) {
+	if o.System, err = loadTemplate(read, systemPath); err != nil {
 		return Override{}, err
 	}
-	if o.User, err = loadTemplate(userPath); err != nil {
+	if o.User, err = loadTemplate(read, userPath); err != nil {
 		return Override{}, err
 	}
 	return o, nil
 }
 
-func loadTemplate(path string) (string, error) {
+func loadTemplate(read Reader, path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	b, err := read(path, MaxTemplate)
+	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
-	case err != nil:
-		return "", fmt.Errorf("prompt template: %w", err)
-	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("prompt template %s is not a file", path)
-	case info.Size() > MaxTemplate:
-		return "", fmt.Errorf("prompt template %s has %d bytes; at most %d are read", path, info.Size(), MaxTemplate)
 	}
-	b, err := os.ReadFile(path)
 	if err != nil {
 		return "", fmt.Errorf("prompt template: %w", err)
 	}

@@ -14,5 +14,5 @@
 // facts in a [Failure]), does not know relay's host, tasks or judge, and does not
 // check a configuration against its schema (the host has done that).
 //
-// Callers: plugins, and relay's host for [Handshake], [PluginMap] and [MaxMessage].
+// Callers: plugins, and relay's host for [Handshake], [PluginMap], [MaxMessage] and [MaxAnswer].
 package sdk

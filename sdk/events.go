@@ -157,7 +157,7 @@ func (s *stream) put(payload any) {
 // context ends with its connection.
 func (s *stream) write(payload any) {
 	ev := s.encode(s.seq+1, payload)
-	if ev == nil || proto.Size(ev) > MaxMessage {
+	if ev == nil || proto.Size(ev) > MaxAnswer {
 		return
 	}
 	s.seq++
@@ -174,11 +174,11 @@ func (s *stream) end(done func(Usage) any, err error) {
 	}
 	if err == nil {
 		last := done(s.usage)
-		if size := proto.Size(s.encode(s.seq+2, last)); size <= MaxMessage {
+		if size := proto.Size(s.encode(s.seq+2, last)); size <= MaxAnswer {
 			s.put(last)
 		} else {
 			err = Fail(TooLarge, "the answer is larger than a plugin may send",
-				Detail(fmt.Sprintf("it has %d bytes; the limit is %d", size, MaxMessage)), Fix("ask for less in one call"))
+				Detail(fmt.Sprintf("it has %d bytes; the limit is %d", size, MaxAnswer)), Fix("ask for less in one call"))
 		}
 	}
 	if f := AsFailure(err); f != nil {

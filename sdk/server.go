@@ -17,9 +17,13 @@ import (
 	"github.com/paxiom/relay/sdk/pluginpb"
 )
 
-// MaxMessage is the largest message of the protocol in either direction, in bytes.
-// The host checks it before it sends.
+// MaxMessage is the largest message that a host sends, in bytes: a prompt with all that
+// belongs to it. The host checks it before it sends.
 const MaxMessage = 32 << 20
+
+// MaxAnswer is the largest message that a plugin sends, in bytes. An event that is larger
+// is left out; an answer that is larger ends as a failure with the reason TooLarge.
+const MaxAnswer = 2 << 20
 
 // NewServer gives the gRPC server of a plugin, with the message limits of the
 // protocol, for tests that run a plugin inside their own process. Programs call Serve.

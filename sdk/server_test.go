@@ -241,8 +241,8 @@ func TestLargestMessages(t *testing.T) {
 		out.Text(r.Text())
 		return &Completion{Text: r.Text() + strings.Repeat("x", r.MaxTurns)}, nil
 	}))
-	r := prompt(strings.Repeat("p", MaxMessage-64))
-	if done := h.complete(t, t.Context(), r); len(done[len(done)-1].GetCompleted().GetText()) != MaxMessage-64 {
+	r := prompt(strings.Repeat("p", MaxAnswer-64))
+	if done := h.complete(t, t.Context(), r); len(done[len(done)-1].GetCompleted().GetText()) != MaxAnswer-64 {
 		t.Errorf("the largest message did not come back: %d events", len(done))
 	}
 	r.MaxTurns = 100

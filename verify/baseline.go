@@ -33,6 +33,7 @@ const (
 	NewFailure   Finding = "new_failure"   // it counts
 	FailedBefore Finding = "failed_before" // reported, not blamed
 	Flaky        Finding = "flaky"         // failed once and passed twice on the same tree
+	Unproven     Finding = "unproven"      // ended well, and its tests say otherwise: it counts
 )
 
 // RunBase runs the commands on the base: one that fails once more, to tell what is
@@ -116,7 +117,7 @@ func settle(b Base, first Result, excuse bool, again func() Result) (Finding, Re
 // now failed on the base, and what passed there passes now. Without names the exit
 // code has said all there is.
 func nothingNew(b Base, first, second Result) bool {
-	if first.Command.Results == "" {
+	if first.Tests == nil {
 		return true
 	}
 	for _, r := range []Result{b.Failed, b.Again, first, second} {
@@ -141,12 +142,13 @@ func nothingNew(b Base, first, second Result) bool {
 
 // run runs one command once, within its time.
 func (o Options) run(ctx context.Context, c Command) Result {
-	r := o.Exec.Run(ctx, c, o.timeout(c))
+	r := o.Exec.Run(ctx, c, o.Timeout(c))
 	r.Command = c
 	return r
 }
 
-func (o Options) timeout(c Command) time.Duration {
+// Timeout is how long a command may run.
+func (o Options) Timeout(c Command) time.Duration {
 	switch {
 	case c.Slow && o.SlowTimeout > 0:
 		return o.SlowTimeout
@@ -157,3 +159,6 @@ func (o Options) timeout(c Command) time.Duration {
 	}
 	return defaultFast
 }
+
+// RunOnce runs one command once, within its time, and judges nothing.
+func RunOnce(ctx context.Context, c Command, o Options) Result { return o.run(ctx, c) }

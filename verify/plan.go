@@ -16,9 +16,12 @@ import (
 )
 
 // allowed is what a parameter may be made of. A list of what is forbidden would
-// have to know every program: an option, an assignment to make, a response file, a
-// tilde and most of Unicode are all free of shell characters.
-var allowed = regexp.MustCompile(`^[A-Za-z0-9_@+.,/][A-Za-z0-9_@+.,/-]*$`)
+// have to know every program: an option, a response file, a tilde and most of Unicode
+// are all free of shell characters.
+var allowed = regexp.MustCompile(`^[A-Za-z0-9_@+.,/][A-Za-z0-9_@+.,/:=-]*$`)
+
+// variable is an assignment by which make and env would start another program.
+var variable = regexp.MustCompile(`^[A-Z_.][A-Z0-9_]*[:+]*=`)
 
 const defaultMaxParamLen = 128
 
@@ -165,8 +168,10 @@ func (p *planner) refuse(kind string, value any) string {
 	case len(s) > p.rules.MaxParamLen:
 		return fmt.Sprintf("has %d bytes, at most %d are allowed", len(s), p.rules.MaxParamLen)
 	case !allowed.MatchString(s):
-		return `may hold only ASCII letters, digits and _ @ + . , / -, and may not begin with "-"`
-	case slices.Contains(strings.Split(s, "/"), ".."), p.rules.RejectDotdot && strings.Contains(s, ".."):
+		return `may hold only ASCII letters, digits and _ @ + . , / : = -, and may not begin with ":", "=" or "-"`
+	case variable.MatchString(s):
+		return "sets a variable, which make and env obey"
+	case strings.Contains(s, ".."):
 		return `has ".."`
 	case p.reject != nil && p.reject.MatchString(s):
 		return fmt.Sprintf("is rejected by the configuration's pattern %q", p.reject)

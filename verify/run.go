@@ -44,10 +44,15 @@ func Run(ctx context.Context, commands []Command, o Options) ([]Result, judge.Co
 				finding, r = settle(o.Base[i], r, o.Excuse, run)
 			}
 		}
+		if finding != NewFailure {
+			finding = o.prove(ctx, &r, finding)
+		}
 		r.Finding = finding
 		results = append(results, r)
 		switch {
-		case finding != NewFailure:
+		case finding == Unproven && ctx.Err() == nil && len(r.Evidence.Missing) > 0:
+			return results, judge.StopTestsMissing
+		case finding != NewFailure && finding != Unproven:
 		case ctx.Err() != nil:
 			return results, judge.StopInterrupted
 		case c.Slow:
@@ -67,6 +72,8 @@ func (r Result) Outcome() string {
 		return fmt.Sprintf("timed out after %v", d)
 	case r.Err != nil:
 		return fmt.Sprintf("did not run: %v", r.Err)
+	case r.Finding == Unproven:
+		return fmt.Sprintf("exit code %d after %v, and yet: %s", r.ExitCode, d, r.Evidence.Why())
 	default:
 		return fmt.Sprintf("exit code %d after %v", r.ExitCode, d)
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"github.com/paxiom/relay/verify/evidence"
 )
 
 // The forms in which a command can name its tests on its output.
@@ -149,4 +151,19 @@ func (t *Tests) add(to map[string]bool, name string) {
 	if t.Failed[name] {
 		delete(t.Passed, name)
 	}
+}
+
+// TestsOf are the tests of a report that passed and that failed.
+func TestsOf(r evidence.Report) *Tests {
+	t := &Tests{Passed: map[string]bool{}, Failed: map[string]bool{}, plan: -1}
+	t.broken = r.Broken
+	for name, test := range r.Tests {
+		switch test.Status {
+		case evidence.Pass:
+			t.Passed[name] = true
+		case evidence.Fail, evidence.Broken:
+			t.Failed[name] = true
+		}
+	}
+	return t
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/verify/evidence"
 )
 
 // The kinds of parameter.
@@ -30,7 +31,6 @@ type Template struct {
 type Rules struct {
 	MaxParamLen   int      // bytes; 0 means 128
 	RejectPattern string   // the configuration's regular expression, "" for none
-	RejectDotdot  bool     // ".." anywhere; as a component it is always refused
 	Forbidden     []string // globs that a path parameter may not match
 	// Root is the real repository: no component of a path parameter may be a
 	// symbolic link in it, nor in Changes, which will be laid over it.
@@ -50,6 +50,10 @@ type Command struct {
 	Slow    bool
 	Argv    []string
 	Results string // as in its template
+	// Folder holds the files of a hidden check, which no other box shows; "" for others.
+	Folder string
+	// Class is all that a model may be told when it fails.
+	Class string
 }
 
 // Taint is why a plan was refused. Nothing was run.
@@ -81,10 +85,19 @@ type Result struct {
 	Err       error  // it could not be started or awaited
 	Tests     *Tests // which tests passed and failed; nil unless the command names them
 	Finding   Finding
+	// Report is what the check's runners said of its tests; nil when they could not be
+	// asked. Evidence compares it with the base; nil when the check failed anyway.
+	Report   *evidence.Report
+	Evidence *evidence.Finding
+	// Loaded are the modules that a hidden check has called.
+	Loaded []string
 }
 
-// OK tells whether the check passed.
-func (r Result) OK() bool { return r.Err == nil && !r.TimedOut && r.ExitCode == 0 }
+// OK reports whether the check passed: it ended with exit code 0, and its tests do not say
+// otherwise.
+func (r Result) OK() bool {
+	return r.Err == nil && !r.TimedOut && r.ExitCode == 0 && r.Finding != Unproven
+}
 
 // Exec runs one command to its end. When the timeout is over it ends the command
 // and all that it started, and returns.
@@ -102,4 +115,10 @@ type Options struct {
 	// what the commands are made of.
 	Base   []Base
 	Excuse bool
+	// Known returns what a command reports on the base; nil when that can't be known.
+	// again: what it returned before is doubted, so the command is run there once more.
+	// It may be nil.
+	Known func(ctx context.Context, c Command, again bool) *evidence.Report
+	// Removed reports whether tests of a file may be gone; nil for none.
+	Removed func(file string) bool
 }

@@ -78,6 +78,8 @@ func newApp() *app {
 func run(a *app, args []string) int {
 	ctx, stop := host.Interrupt(context.Background(), os.Exit)
 	defer stop()
+	out := &output{w: a.out}
+	a.out = out
 	root := newRootCmd(a)
 	root.SetArgs(args)
 	if completing(args) {
@@ -90,16 +92,46 @@ func run(a *app, args []string) int {
 	a.json = a.json || err != nil && slices.Contains(args, "--json") // a wrong flag may come first
 	code := exitCode(err)
 	defer a.close()
-	if err != nil && !errors.As(err, new(exit)) {
+	switch {
+	case err == nil || errors.As(err, new(exit)):
+	case out.err == nil || !errors.Is(err, out.err):
 		a.fail(err, code)
+	case gone(out.err):
+		code = host.ExitDone
 	}
 	if a.json && a.doc != nil {
-		if err := a.writeJSON(); err != nil && !gone(err) {
-			a.printer(a.err, a.errTTY).fault(fault.Internal(err))
-			return host.ExitStopped
-		}
+		_ = a.writeJSON() // out knows
+	}
+	if out.err != nil && !gone(out.err) {
+		a.printer(a.err, a.errTTY).fault(&fault.Fault{What: "what this command prints could not be written", Why: out.err.Error(), Fix: "`df -h .` shows whether a disk is full; what the command did counts"})
+		return host.ExitStopped
 	}
 	return code
+}
+
+// output is standard output. It remembers the first error: that is no failure of the
+// command's.
+type output struct {
+	w   io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (n int, err error) {
+	if o.err == nil {
+		n, o.err = o.w.Write(p)
+	}
+	return n, o.err
+}
+
+// outFile is the file of standard output, for programs that write there themselves; nil
+// where it is none.
+func (a *app) outFile() *os.File {
+	w := a.out
+	if o, ok := w.(*output); ok {
+		w = o.w
+	}
+	f, _ := w.(*os.File)
+	return f
 }
 
 // execute runs the command; a panic becomes an error, its stack is for --verbose.
@@ -121,7 +153,7 @@ func (a *app) fail(err error, code int) {
 	f := asFault(err)
 	if a.json {
 		a.doc = errorDoc{Doc: host.Doc{Kind: "relay.error", Version: 1}, ExitCode: code,
-			Code: f.Code, What: f.What, Why: f.Why, Fix: f.Fix}
+			Code: f.Code, What: f.What, Why: f.Why, Fix: f.Fix, PluginSays: f.Says}
 		return
 	}
 	a.printer(a.err, a.errTTY).fault(f)
@@ -135,6 +167,8 @@ type errorDoc struct {
 	What     string    `json:"what"`
 	Why      string    `json:"why,omitempty"`
 	Fix      string    `json:"fix,omitempty"`
+	// PluginSays is what a plugin suggests; relay does not vouch for it.
+	PluginSays string `json:"plugin_says,omitempty"`
 }
 
 func (a *app) writeJSON() error {
@@ -196,7 +230,7 @@ func (a *app) end(code int, doc any, text func(*printer)) error {
 }
 
 // gone: whoever read the output does not want any more of it, as head does, or the
-// terminal was closed. What was done counts.
+// terminal was closed.
 func gone(err error) bool { return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.EIO) }
 
 // exit is an outcome that was already shown: it only carries the exit code.

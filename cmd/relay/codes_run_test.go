@@ -21,22 +21,26 @@ var suggested = map[string]struct {
 	in   string
 	exit int
 }{
-	"relay show":                     {"stopped", 0},
-	"relay salvage":                  {"stopped", 0},
-	"relay status":                   {"stopped", 0},
-	"relay run":                      {"stopped", 0}, // the limit is over, or the builder does better
-	"relay history prune":            {"stopped", 0},
-	"relay plugin list":              {"stopped", 0},
-	"relay recover":                  {"stopped", 0},
-	"relay doctor":                   {"stopped", 0},
-	"relay config show verification": {"stopped", 0},
-	"git status":                     {"stopped", 0},
-	"relay run --task FILE":          {"stopped", 0},
-	"relay init":                     {"bare", 0},
-	"relay trust":                    {"clone", 0},
-	"relay plugin info NAME":         {"pinned", 0},
-	"relay plugin grant NAME":        {"pinned", 0},
-	"relay plugin install NAME":      {"pinned", 0},
+	"relay show":                             {"stopped", 0},
+	"relay show --diff":                      {"stopped", 0},
+	"relay salvage":                          {"stopped", 0},
+	"relay status":                           {"stopped", 0},
+	"relay run":                              {"stopped", 0}, // the limit is over, or the builder does better
+	"relay history prune":                    {"stopped", 0},
+	"relay plugin list":                      {"stopped", 0},
+	"relay recover":                          {"stopped", 0},
+	"relay doctor":                           {"stopped", 0},
+	"relay config show verification":         {"stopped", 0},
+	"git status":                             {"stopped", 0},
+	"git stash -u":                           {"stopped", 0},
+	"relay run --task FILE":                  {"stopped", 0},
+	"relay run --task FILE --beyond-ceiling": {"stopped", 0},
+	"relay config show scope":                {"stopped", 0},
+	"relay init":                             {"bare", 0},
+	"relay trust":                            {"clone", 0},
+	"relay plugin info NAME":                 {"pinned", 0},
+	"relay plugin grant NAME":                {"pinned", 0},
+	"relay plugin install NAME":              {"pinned", 0},
 }
 
 // Every command that the explanation of a code suggests works where it is suggested.

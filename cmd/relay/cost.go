@@ -22,7 +22,7 @@ func newCostCmd(a *app, runF func(context.Context, *costOptions) error) *cobra.C
 	cmd := &cobra.Command{
 		Use:   "cost [RUN|CYCLE]",
 		Short: "What the model calls have cost",
-		Long: "Adds up the calls of this repository, from .relay/usage.jsonl. A call whose cost nobody knows\n" +
+		Long: "Adds up the calls of this repository, from .git/relay/usage.jsonl. A call of unknown cost\n" +
 			"is counted apart, with what it was allowed to cost; it is never taken for free.",
 		Example: "relay cost\nrelay cost --by run --since 12h\nrelay cost --by model --json\nrelay cost bf3c91                  # one audit cycle, by role",
 		GroupID: groupLook,
@@ -72,11 +72,11 @@ func costTable(p *printer, res *host.CostResult) {
 	}
 	p.table(rows)
 	if res.Total.UnknownCalls > 0 {
-		p.linef("\n%s", p.dim("What nobody knows is not in the sums; in brackets is what those calls were allowed to cost."))
+		p.linef("\n%s", p.dim("Totals exclude calls of unknown cost; their limits are in parentheses."))
 	}
 }
 
-// costText is the known sum, and beside it what nobody knows.
+// costText returns the known sum, and the limits of calls of unknown cost beside it.
 func costText(l host.CostLine) string {
 	text := ""
 	if l.CostUSD != nil {

@@ -112,8 +112,14 @@ func revision(p *printer, c *host.Cycle) {
 	}
 	p.row("revision", text)
 	p.row("judge", p.outcome(string(r.Code))+"  "+host.Safe(r.Why))
+	if v := r.Verification; v != nil && v.Said != "" {
+		p.row("evidence", host.Safe(v.Said))
+	}
 	if r.Salvage != "" {
 		p.row("kept", host.Safe(r.Salvage))
+	}
+	for _, n := range r.Notes {
+		p.row("note", host.Safe(n))
 	}
 	if r.Conflicts != "" {
 		for i, line := range strings.Split(r.Conflicts, "\n") {
@@ -137,6 +143,12 @@ func revision(p *printer, c *host.Cycle) {
 			p.row("", p.yellow("claimed and not changed: "+host.Safe(strings.Join(x.Wrong, ", "))))
 		}
 	}
+	for _, d := range r.Decisions {
+		p.row("decided", host.Safe(d.String()))
+	}
+	if len(r.Beyond) > 0 {
+		p.row("unplanned", p.yellow("changed, and no entry of the plan asks for it: "+host.Safe(strings.Join(r.Beyond, ", "))))
+	}
 }
 
 type continueOptions struct {
@@ -151,7 +163,8 @@ func newContinueCmd(a *app, runF func(context.Context, *continueOptions) error) 
 		Use:   "continue CYCLE",
 		Short: "Gate 1: approve the plan and have it carried out",
 		Long: "Approves the plan of a cycle as it is now, for exactly these audits and this commit of the branch,\n" +
-			"and has it carried out, judged, committed and tested. On a terminal it says what will run and asks.",
+			"and has it carried out, judged, committed and tested. On a terminal it says what will run and asks;\n" +
+			"without one, a plan with undecided entries needs --yes.",
 		Example: "relay review bf3c91 && relay continue bf3c91",
 		GroupID: groupCycle,
 		Args:    needArg(&o.id, "cycle", "relay queue"),
@@ -174,7 +187,13 @@ func runContinue(ctx context.Context, o *continueOptions) error {
 			live.close()
 		}
 	}()
-	res, err := repo.ContinueCycle(ctx, o.id, observer(&live, o.app, repo), func(v *host.CyclePreview) error { return confirm(o, v) })
+	res, err := repo.ContinueCycle(ctx, o.id, observer(&live, o.app, repo), func(v *host.CyclePreview) error {
+		if live != nil { // it would draw over the question
+			live.close()
+			live = nil
+		}
+		return confirm(o, v)
+	})
 	if live != nil {
 		live.close()
 	}
@@ -199,7 +218,8 @@ func confirm(o *continueOptions, v *host.CyclePreview) error {
 		p = newPrinter(discard{}, false)
 	}
 	p.row("plan", plural(v.Items, "entry", "entries"))
-	if n := v.Marks["AMBIGUOUS"] + v.Marks["CONFLICT"]; n > 0 {
+	undecided := v.Marks["AMBIGUOUS"] + v.Marks["CONFLICT"]
+	if n := undecided; n > 0 {
 		p.row("undecided", p.yellow(plural(n, "entry is", "entries are")+" marked as ambiguous or in conflict"))
 	}
 	if !v.Reviewed {
@@ -216,7 +236,14 @@ func confirm(o *continueOptions, v *host.CyclePreview) error {
 	if len(v.Tests) > 0 {
 		p.row("tests", host.Safe(strings.Join(v.Tests, " ")))
 	}
-	if o.yes || !o.app.interactive() {
+	switch {
+	case o.yes:
+		return nil
+	case !o.app.interactive() && undecided > 0:
+		id := host.Safe(o.id)
+		return usageError{what: "the plan has undecided entries", why: plural(undecided, "entry is", "entries are") + " marked as ambiguous or in conflict, and without a terminal nobody can be asked",
+			fix: "`relay review " + id + "` to decide, or `relay continue " + id + " --yes` to leave them to the reviser"}
+	case !o.app.interactive():
 		return nil
 	}
 	return o.app.agreed(p, "Carry out this plan?",

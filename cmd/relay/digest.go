@@ -28,7 +28,8 @@ func newReportCmd(a *app, runF func(context.Context, *reportOptions) error) *cob
 		Short: "The morning after: what landed, what stopped, what it cost, what waits",
 		Long: "Sums up the runs of the last while. First comes what can't be trusted yet: changes that nothing\n" +
 			"verified, weaker boxes, calls of unknown cost. Then what waits for you, with the command for each.\n" +
-			"--format html makes one page with plots that needs nothing else and runs no script.",
+			"--format html makes one page with plots that needs nothing else and runs no script. Ends with exit\n" +
+			"code 1 while something waits for you.",
 		Example: "relay report\nrelay report --since 7d --format markdown\nrelay report --since 12h --format html -o night.html",
 		GroupID: groupLook,
 		Args:    noArgs,
@@ -79,19 +80,19 @@ func runReport(ctx context.Context, o *reportOptions) error {
 		return err
 	}
 	if render == nil {
-		return o.app.done(d, func(p *printer) { digestText(p, d) })
+		return o.app.end(d.ExitCode, d, func(p *printer) { digestText(p, d) })
 	}
 	page, err := render(d)
 	if err != nil {
 		return err
 	}
 	if o.output == "" {
-		return o.app.done(d, func(p *printer) { p.write(string(page)) })
+		return o.app.end(d.ExitCode, d, func(p *printer) { p.write(string(page)) })
 	}
 	if err := writeOutput(o.output, page); err != nil {
 		return err
 	}
-	return o.app.done(d, func(p *printer) { p.linef("%s  %s", host.Safe(o.output), p.dim(size(int64(len(page))))) })
+	return o.app.end(d.ExitCode, d, func(p *printer) { p.linef("%s  %s", host.Safe(o.output), p.dim(size(int64(len(page))))) })
 }
 
 // writeOutput writes a file that the person named: all of it or nothing.

@@ -53,7 +53,7 @@ func commandsPage() string {
 			return
 		}
 		var text bytes.Buffer
-		help(newPrinter(&text, false), c)
+		overview(newPrinter(&text, false), c)
 		fmt.Fprintf(&b, "\n## %s\n\n```text\n%s```\n", c.CommandPath(), text.String())
 		for _, child := range c.Commands() {
 			visit(child)

@@ -24,7 +24,7 @@ func TestDoctorLive(t *testing.T) {
 		e2eExec(t, repo, env, strings.Fields(line)...)
 	}
 	paid := func() string {
-		b, _ := os.ReadFile(filepath.Join(repo, ".relay", "usage.jsonl")) // none before the first paid call
+		b, _ := os.ReadFile(filepath.Join(repo, ".git", "relay", "usage.jsonl")) // none before the first paid call
 		return string(b)
 	}
 	e2eExec(t, repo, env, "relay", "doctor")

@@ -172,6 +172,9 @@ func (c matrixCase) outcome(w way) outcome {
 	if o, ok := w.differ[c.name]; ok {
 		return o
 	}
+	if c.kill && w.program == nil {
+		return outcome{"STOP_PLUGIN_CRASHED", 2, ""} // the plugin itself is what was killed
+	}
 	if w.role == "build" {
 		return c.build
 	}

@@ -81,7 +81,30 @@ func inBrief(all ...*cobra.Command) []*cobra.Command {
 	return all
 }
 
+// firstDay are the commands of the first day, which `relay --help` shows: it fits a small
+// terminal. `relay help all` has every command.
+var firstDay = []string{"init", "doctor", "run", "loop", "pipeline", "start", "status", "show", "report", "undo"}
+
 func help(p *printer, cmd *cobra.Command) {
+	if cmd.HasParent() {
+		overview(p, cmd)
+		return
+	}
+	intro(p, cmd)
+	p.linef("\n%s", p.bold("Commands"))
+	var rows [][]string
+	for _, name := range firstDay {
+		if c, _, err := cmd.Find([]string{name}); err == nil {
+			rows = append(rows, []string{"  " + c.Name(), c.Short})
+		}
+	}
+	p.table(rows)
+	p.linef("")
+	p.hang("", "All commands and flags: "+p.bold("relay help all")+". One of them: "+p.bold("relay COMMAND --help"))
+}
+
+// intro is what a command is, with examples and usage.
+func intro(p *printer, cmd *cobra.Command) {
 	text := cmd.Long
 	if text == "" {
 		text = cmd.Short
@@ -94,6 +117,12 @@ func help(p *printer, cmd *cobra.Command) {
 		}
 	}
 	p.linef("\n%s %s", p.dim("Usage:"), useLine(cmd))
+}
+
+// overview is all that there is to say about a command: the commands below it by group, and
+// its flags.
+func overview(p *printer, cmd *cobra.Command) {
+	intro(p, cmd)
 	for _, g := range cmd.Groups() {
 		p.linef("\n%s", p.bold(g.Title))
 		var rows [][]string
@@ -166,5 +195,5 @@ func flags(p *printer, cmd *cobra.Command) {
 		p.table(rows)
 	}
 	p.linef("")
-	p.hang("", p.dim("Flags of every command (--json, -C, --set, …): relay --help"))
+	p.hang("", p.dim("Flags of every command (--json, -C, --set, …): relay help all"))
 }

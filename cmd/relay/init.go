@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +16,7 @@ type initOptions struct {
 	format string
 	force  bool
 	dryRun bool
+	texts  bool
 }
 
 func newInitCmd(a *app, runF func(context.Context, *initOptions) error) *cobra.Command {
@@ -21,8 +24,8 @@ func newInitCmd(a *app, runF func(context.Context, *initOptions) error) *cobra.C
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "Write a first configuration for this repository",
-		Long: "Looks at the languages, test and lint commands, default branch and installed agents, writes one\n" +
-			"file, and trusts what it wrote. A clean repository is still clean afterwards.",
+		Long: "Looks at the languages, CI files, test and lint commands and installed agents, writes one file,\n" +
+			"trusts what it wrote, and tries each check once. A clean repository is still clean afterwards.",
 		Example: "relay init\nrelay init --format yaml   # with comments\nrelay init --dry-run       # only show it",
 		GroupID: groupStart,
 		Args:    noArgs,
@@ -31,6 +34,7 @@ func newInitCmd(a *app, runF func(context.Context, *initOptions) error) *cobra.C
 	cmd.Flags().StringVar(&o.format, "format", "json", "`json|yaml`")
 	cmd.Flags().BoolVar(&o.force, "force", false, "replace the configuration that is there")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the configuration and write nothing")
+	cmd.Flags().BoolVar(&o.texts, "prompts", false, "write the built-in prompts to edit, and nothing else")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -40,7 +44,15 @@ func runInit(ctx context.Context, o *initOptions) error {
 	if err != nil {
 		return err
 	}
-	r, err := repo.Init(ctx, host.InitOptions{Format: o.format, Force: o.force, DryRun: o.dryRun})
+	if o.texts {
+		return writePrompts(o.app, repo)
+	}
+	tell := func(what string) {
+		if !o.app.quiet {
+			fmt.Fprintln(o.app.err, host.Safe(what))
+		}
+	}
+	r, err := repo.Init(ctx, host.InitOptions{Format: o.format, Force: o.force, DryRun: o.dryRun, Tell: tell})
 	if err != nil {
 		return err
 	}
@@ -55,17 +67,21 @@ func runInit(ctx context.Context, o *initOptions) error {
 		}
 		p.row("language", found)
 		for i, c := range r.Checks {
-			p.row(first(i, "checks"), pad(c.ID, 10)+"  "+host.Safe(strings.Join(append([]string{c.Cmd}, c.Args...), " "))+"  "+p.dim("from "+c.From))
+			p.row(first(i, "checks"), pad(c.ID, 10)+"  "+host.Safe(checkLine(c))+"  "+p.dim("from "+c.From+howLong(c)))
 		}
-		if len(r.Checks) > 0 {
-			p.row("", p.dim("nothing lands unless these pass"))
+		if len(r.Required) > 0 {
+			p.row("", p.dim("nothing lands unless it passes: "+strings.Join(r.Required, ", ")))
 		}
 		if r.Branch != "" {
 			p.row("branch", host.Safe(r.Branch)+"  "+p.dim("the default branch"))
 		}
 		p.row("planner", r.Provider)
 		p.row("builder", r.Builder+others(r))
-		p.row("wrote", r.File+"  "+p.dim("who plans and builds, what may change, what has to pass: read it, it is short"))
+		if r.Adopted {
+			p.row("kept", r.File+"  "+p.dim("relay reads it as it is"))
+		} else {
+			p.row("wrote", r.File+"  "+p.dim("who plans and builds, what may change, what has to pass: read it, it is short"))
+		}
 		p.row("", r.Workspace+"/  "+p.dim("relay's own files; git does not see them"))
 		if r.Trusted != "" {
 			what := "this version of " + r.File
@@ -79,6 +95,41 @@ func runInit(ctx context.Context, o *initOptions) error {
 		}
 		p.next(r.Next)
 	})
+}
+
+func writePrompts(a *app, repo *host.Repo) error {
+	r, err := repo.InitPrompts()
+	if err != nil {
+		return err
+	}
+	return a.done(r, func(p *printer) {
+		for i, name := range r.Wrote {
+			p.row(first(i, "wrote"), r.Dir+"/"+name)
+		}
+		for i, name := range r.Kept {
+			p.row(first(i, "kept"), r.Dir+"/"+name)
+		}
+		p.next(r.Next)
+	})
+}
+
+// checkLine is a check's command as one would type it at the root.
+func checkLine(c host.DetectedCheck) string {
+	words := slices.Concat(c.Env, []string{c.Cmd}, c.Args)
+	if c.Dir != "" {
+		words = append([]string{"cd", c.Dir, "&&"}, words...)
+	}
+	return strings.Join(words, " ")
+}
+
+func howLong(c host.DetectedCheck) string {
+	switch {
+	case c.Fails != "":
+		return ", fails now"
+	case c.Limit > 0:
+		return fmt.Sprintf(", limit %d s", c.Limit)
+	}
+	return ""
 }
 
 func others(r *host.InitResult) string {

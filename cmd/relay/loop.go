@@ -114,7 +114,7 @@ func (pr *progress) tick(t host.LoopTick) {
 	pr.mu.Lock()
 	defer pr.mu.Unlock()
 	text := t.Intent
-	if t.Code != "SUCCESS" || text == "" {
+	if t.Code != "SUCCESS" || text == "" || t.Stop == "milestone_changed" {
 		text = t.Summary
 	}
 	if len(t.Commit) > 12 {
@@ -156,7 +156,7 @@ func loopVerdict(p *printer, res *host.LoopResult) {
 	p.next(res.Next)
 }
 
-// spendText says what calls cost; what nobody knows is never shown as 0.
+// spendText says what calls cost; an unknown cost is never shown as 0.
 func spendText(calls int, usd *float64, unknown int) string {
 	text := plural(calls, "call", "calls")
 	if usd != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ type pipelineRunOptions struct {
 	only     string
 	parallel int
 	push     bool
+	beyond   bool
 }
 
 func newPipelineRunCmd(a *app, runF func(context.Context, *pipelineRunOptions) error) *cobra.Command {
@@ -31,17 +33,26 @@ func newPipelineRunCmd(a *app, runF func(context.Context, *pipelineRunOptions) e
 		Example: "relay pipeline run\nrelay pipeline run --only login --max-session-minutes 15\nrelay pipeline run --parallel 3 --push",
 		Args:    noArgs, RunE: runE(o, runF, runPipelineRun),
 	}
-	cmd.Flags().IntVar(&o.minutes, "max-session-minutes", 0, "cap of one cleanup process, `N` minutes instead of the configured ones")
+	cmd.Flags().IntVar(&o.minutes, "max-session-minutes", 0, "cap of one cleanup process, `N` minutes (also MAX_SESSION_MINUTES)")
 	cmd.Flags().StringVar(&o.only, "only", "", "work on this `TASK` alone")
 	cmd.Flags().IntVar(&o.parallel, "parallel", 1, "work on `N` independent tasks at a time, each in a work tree of its own")
 	cmd.Flags().BoolVar(&o.push, "push", false, "push after each task to pipeline.push.remote; never by force")
+	cmd.Flags().BoolVar(&o.beyond, "beyond-ceiling", false, "let tasks have all that they name, whatever the ceiling")
 	_ = cmd.RegisterFlagCompletionFunc("only", completeTasks(a, false))
 	return cmd
 }
 
 func runPipelineRun(ctx context.Context, o *pipelineRunOptions) error {
+	from := "--max-session-minutes"
+	if env := o.app.getenv("MAX_SESSION_MINUTES"); env != "" && o.minutes == 0 { // the seed's script has its cap there
+		from = "MAX_SESSION_MINUTES"
+		var err error
+		if o.minutes, err = strconv.Atoi(env); err != nil || o.minutes == 0 {
+			o.minutes = -1
+		}
+	}
 	if o.minutes < 0 || o.minutes > 1440 {
-		return usageError{what: fmt.Sprintf("--max-session-minutes %d is no cap", o.minutes), why: "it is from 1 to 1440", fix: "`relay pipeline run --max-session-minutes 15`"}
+		return usageError{what: from + " is not a valid cap", why: "it is a number of minutes from 1 to 1440", fix: "`relay pipeline run --max-session-minutes 15`"}
 	}
 	if o.parallel < 1 || o.parallel > 32 {
 		return usageError{what: fmt.Sprintf("--parallel %d is no number of tasks", o.parallel), why: "it is from 1 to 32", fix: "`relay pipeline run --parallel 2`"}
@@ -52,7 +63,7 @@ func runPipelineRun(ctx context.Context, o *pipelineRunOptions) error {
 	}
 	live := newProgress(o.app, repo)
 	defer live.close()
-	res, err := repo.PipelineRun(ctx, host.PipelineRunOptions{Only: o.only, MaxSession: time.Duration(o.minutes) * time.Minute, Parallel: o.parallel, Push: o.push, Observer: live, OnTask: live.task})
+	res, err := repo.PipelineRun(ctx, host.PipelineRunOptions{Only: o.only, Beyond: o.beyond, MaxSession: time.Duration(o.minutes) * time.Minute, Parallel: o.parallel, Push: o.push, Observer: live, OnTask: live.task})
 	live.close()
 	if err != nil {
 		return err
@@ -93,7 +104,7 @@ func pipelineVerdict(p *printer, res *host.PipelineRun) {
 	if x := res.Pushed; x != nil && x.What != "" {
 		p.row("pushed", p.yellow(host.Safe(x.What))+"  "+host.Safe(x.Why))
 	} else if x != nil && x.Commit != "" {
-		p.row("pushed", fmt.Sprintf("%.12s to %s", x.Commit, host.Safe(x.To)))
+		p.row("pushed", fmt.Sprintf("%.12s to %s, by your own git", x.Commit, host.Safe(x.To)))
 	}
 	p.row("tasks", counted(res.Counts))
 	p.row("spent", spendText(res.Spend.Calls, res.Spend.CostUSD, res.Spend.UnknownCalls))
@@ -133,7 +144,7 @@ func counted(counts map[string]int) string {
 func newPipelineStatusCmd(a *app, runF func(context.Context, *pipelineOptions) error) *cobra.Command {
 	o := &pipelineOptions{app: a}
 	return &cobra.Command{
-		Use: "status", Short: "What the pipeline is at, and what comes next", Long: "Starts nothing. Ends with exit code 1 while a task waits for your answer.", Example: "relay pipeline status\nrelay pipeline status --json | jq .open",
+		Use: "status", Short: "What the pipeline is at, and what comes next", Long: "Starts nothing. Ends with exit code 1 while something of it waits for you.", Example: "relay pipeline status\nrelay pipeline status --json | jq .open",
 		Args: noArgs, RunE: runE(o, runF, runPipelineStatus),
 	}
 }
@@ -150,6 +161,14 @@ func runPipelineStatus(ctx context.Context, o *pipelineOptions) error {
 	return o.app.end(res.ExitCode, res, func(p *printer) {
 		if res.Running {
 			p.row("running", "yes"+pid(res.PID))
+		}
+		for _, n := range res.Needs {
+			switch {
+			case n.Of == "pipeline":
+				p.row("pipeline", p.yellow(host.Safe(n.Text)))
+			case !n.Until.IsZero():
+				p.row("waits", host.Safe(n.ID)+"  "+p.bold(countdown(time.Until(n.Until))+" left")+"  "+host.Safe(n.Text))
+			}
 		}
 		p.row("tasks", counted(res.Counts))
 		for _, t := range res.Open {

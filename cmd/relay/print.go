@@ -140,6 +140,7 @@ func (p *printer) text(s string) string {
 func (p *printer) fault(f *fault.Fault) {
 	p.hang(p.red("error:")+" ", host.Safe(f.What))
 	p.whyAndFix("  ", f.Why, f.Fix)
+	p.says("  ", f.Says)
 	if f.Code != "" {
 		p.linef("  %s %s", p.dim("code:"), p.dim(string(f.Code)))
 	}
@@ -152,6 +153,13 @@ func (p *printer) whyAndFix(indent, why, fix string) {
 	}
 	if fix != "" {
 		p.advise(indent+"fix: ", host.Safe(fix))
+	}
+}
+
+// says quotes a plugin. It is no advice of relay's and is never shown as a command.
+func (p *printer) says(indent, text string) {
+	if text != "" {
+		p.hang(indent+p.dim("not relay's words: "), host.Safe(text))
 	}
 }
 

@@ -47,8 +47,13 @@ func runReview(ctx context.Context, o *reviewOptions) error {
 	if err != nil {
 		return err
 	}
-	editor := repo.Editor(ctx)
-	r, err := repo.ReviewCycle(ctx, o.id, func(path string) error { return edit(ctx, o.app, editor, path) })
+	editor, err := repo.Editor(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := repo.ReviewCycle(ctx, o.id, func(path string) error {
+		return edit(ctx, o.app, editor, host.OwnEnviron(os.Environ(), repo.Root()), path)
+	})
 	if err != nil {
 		return err
 	}
@@ -76,10 +81,11 @@ func runReview(ctx context.Context, o *reviewOptions) error {
 
 // edit runs the editor like git does: by a shell, since it may have arguments, with the
 // terminal.
-func edit(ctx context.Context, a *app, editor, path string) error {
+func edit(ctx context.Context, a *app, editor string, environ []string, path string) error {
 	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$@"`, editor, path)
+	cmd.Env = environ
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, a.err, a.err
-	if f, ok := a.out.(*os.File); ok && !a.json {
+	if f := a.outFile(); f != nil && !a.json {
 		cmd.Stdout = f
 	}
 	return cmd.Run()

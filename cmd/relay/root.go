@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,7 +49,7 @@ func newRootCmd(a *app) *cobra.Command {
 		newUndoCmd(a, nil), newSalvageCmd(a, nil), newRecoverCmd(a, nil),
 		newConfigCmd(a), newTrustCmd(a, nil), newPluginCmd(a),
 	)
-	root.AddCommand(inBrief(newWakeCmd(a, nil), newExplainCmd(a, nil), newHistoryCmd(a), newCompletionCmd(a), newVersionCmd(a, nil))...)
+	root.AddCommand(inBrief(newMilestoneCmd(a, nil), newWakeCmd(a, nil), newExplainCmd(a, nil), newHistoryCmd(a), newCheckCmd(a), newCompletionCmd(a), newVersionCmd(a, nil))...)
 	root.AddCommand(inBrief(newServiceCmd(a), newQueueCmd(a, nil), newResumeCmd(a, nil), newAbortCmd(a, nil), newRotateCmd(a, nil), newLogsCmd(a, nil), newTmuxStatusCmd(a, nil), newStatsCmd(a, nil), newGCCmd(a, nil))...)
 	root.AddCommand(newManCmd(a, nil))
 	root.AddCommand(helpTopics(a)...)
@@ -147,13 +148,33 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	}
 	path := cmd.CommandPath()
 	u := usageError{what: fmt.Sprintf("%s has no command %q", path, args[0]), fix: fmt.Sprintf("`%s --help`", path)}
+	if known := synonyms[args[0]]; known != "" && !cmd.HasParent() {
+		u.fix = "`relay " + known + "`"
+		return u
+	}
 	cmd.SuggestionsMinimumDistance = 2
+	if len(args[0]) <= 4 { // of a short word half would be another one
+		cmd.SuggestionsMinimumDistance = 1
+	}
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		u.why = "perhaps you mean: " + strings.Join(near, ", ")
 		u.fix = fmt.Sprintf("`%s %s`", path, near[0])
+		if !slices.Contains(harmless, near[0]) {
+			u.fix = fmt.Sprintf("`%s %s --help`", path, near[0])
+		}
 	}
 	return u
 }
+
+// harmless are the commands that a typo may suggest as they are: they only look. Any other
+// may spend or remove something, and its help is suggested.
+var harmless = []string{"status", "show", "report", "cost", "explain", "watch", "doctor", "version", "queue", "logs", "stats", "demo",
+	"config", "history", "plugin", "task", "pipeline", "service", "check", "list", "info"}
+
+// synonyms are what other programs call a command, with what only looks or explains here.
+var synonyms = map[string]string{"diff": "show --diff", "log": "history list", "list": "history list", "ls": "history list", "ps": "status",
+	"ui": "watch", "ask": "queue", "questions": "queue", "cancel": "stop --help", "kill": "stop --help", "quit": "stop --help",
+	"retry": "run --help", "exec": "run --help", "approve": "queue", "revert": "undo --help", "rollback": "undo --help", "audit": "start --help", "setup": "init --help"}
 
 // parent makes a command that only has others below it.
 func parent(use, short, example, group string, children ...*cobra.Command) *cobra.Command {

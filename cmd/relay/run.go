@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -14,6 +16,7 @@ type runOptions struct {
 	goal   string
 	task   string
 	record string
+	beyond bool
 }
 
 func newRunCmd(a *app, runF func(context.Context, *runOptions) error) *cobra.Command {
@@ -31,6 +34,7 @@ func newRunCmd(a *app, runF func(context.Context, *runOptions) error) *cobra.Com
 	}
 	cmd.Flags().StringVar(&o.goal, "goal", "", "what you want: `TEXT` in your own words")
 	cmd.Flags().StringVar(&o.task, "task", "", "take the task from `FILE` (- is stdin) and make no planning call")
+	cmd.Flags().BoolVar(&o.beyond, "beyond-ceiling", false, "let the task of --task have all that it names, whatever the ceiling")
 	cmd.Flags().StringVar(&o.record, "record", "", "write every model call to `DIR`, as a script for the provider replay")
 	_ = cmd.MarkFlagFilename("task", "json")
 	_ = cmd.MarkFlagDirname("record")
@@ -44,10 +48,19 @@ func runRun(ctx context.Context, o *runOptions) error {
 	}
 	live := newProgress(o.app, repo)
 	defer live.close()
-	opts := host.RunOptions{Goal: o.goal, TaskFile: o.task, RecordDir: o.record, Observer: live}
+	opts := host.RunOptions{Goal: o.goal, TaskFile: o.task, RecordDir: o.record, Beyond: o.beyond, Observer: live}
+	if o.beyond && o.task == "" {
+		return usageError{what: "--beyond-ceiling goes with --task", why: "what a planner asks for stays below the ceiling; you are asked about the rest", fix: "`relay run --task FILE --beyond-ceiling`"}
+	}
 	if o.task == "-" {
 		if opts.Task, err = io.ReadAll(io.LimitReader(o.app.in, host.MaxTaskFile)); err != nil {
 			return err
+		}
+	}
+	if o.app.interactive() {
+		opts.ChangedTests = func(ctx context.Context, c host.ChangedTests) bool {
+			live.close() // what is typed has the terminal to itself
+			return o.app.letTestsChange(ctx, c)
 		}
 	}
 	res, err := repo.Run(ctx, opts)
@@ -63,6 +76,25 @@ func runRun(ctx context.Context, o *runOptions) error {
 	})
 }
 
+// letTestsChange shows what a change does to tests, and asks whether it may. Nobody waits
+// for the answer longer than the run may take.
+func (a *app) letTestsChange(ctx context.Context, c host.ChangedTests) bool {
+	p := a.printer(a.err, a.errTTY)
+	diffText(p, c.Files)
+	p.linef("\n%s", host.Safe(c.Why))
+	no := errors.New("no")
+	said := make(chan error, 1)
+	go func() {
+		said <- a.agreed(p, fmt.Sprintf("May it land with %s changed?", plural(len(c.Files), "test file", "test files")), no)
+	}()
+	select {
+	case err := <-said:
+		return err == nil
+	case <-ctx.Done():
+		return false
+	}
+}
+
 // verdict is the last word on a run: the size of the change, the verdict, what
 // to type next.
 func verdict(p *printer, res *host.RunResult) {
@@ -70,6 +102,7 @@ func verdict(p *printer, res *host.RunResult) {
 		if b := res.Blocked; b != nil {
 			p.linef("%s %s", p.outcome(string(b.Code)), host.Safe(b.What))
 			why(p, b.Why)
+			quote(p, b.PluginSays)
 			p.next(b.Remediation)
 		}
 		return
@@ -95,9 +128,13 @@ func verdict(p *printer, res *host.RunResult) {
 		p.row("broken", host.Safe(v))
 	}
 	p.row("verdict", p.outcome(string(r.Code))+"  "+host.Safe(r.Summary))
+	if r.Verification.Said != "" {
+		p.row("evidence", host.Safe(r.Verification.Said))
+	}
 	if len(r.Scope.Violations) == 0 { // the first of them is why
 		why(p, r.Why)
 	}
+	quote(p, r.PluginSays)
 	if r.Commit != "" {
 		p.row("commit", r.Commit)
 	}
@@ -117,6 +154,13 @@ const maxShown = 10
 func why(p *printer, text string) {
 	if text != "" {
 		p.row("why", host.Safe(text))
+	}
+}
+
+// quote is what a plugin suggests, apart from what relay says.
+func quote(p *printer, text string) {
+	if text != "" {
+		p.row("quote", host.Safe(text))
 	}
 }
 

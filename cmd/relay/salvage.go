@@ -18,10 +18,11 @@ type salvageOptions struct {
 func newSalvageCmd(a *app, runF func(context.Context, *salvageOptions) error) *cobra.Command {
 	o := &salvageOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "salvage [RUN]",
+		Use:   "salvage [RUN|CYCLE]",
 		Short: "Get at what a stopped run had built",
-		Long: "A change that was stopped is kept. This says where, makes a branch of it, or writes it as a patch.\n" +
-			"Your files are not touched. Without an argument the last stopped run.",
+		Long: "A change that was stopped is kept, and so is a cycle's revision that did not land. This says where,\n" +
+			"makes a branch of it, or writes it as a patch. Your files are not touched. Without an argument the\n" +
+			"last stopped run.",
 		Example:           "relay salvage\nrelay salvage --branch rescued\nrelay salvage --patch - | git apply --check",
 		GroupID:           groupBack,
 		Args:              oneArg(&o.run, "run id"),

@@ -71,7 +71,11 @@ func writeAnswers(ts *testscript.TestScript) {
 			c = map[string]any{}
 			ts.Check(json.Unmarshal(b, &c))
 		}
-		when := map[string]any{"role": m[1]}
+		when, _ := c["when"].(map[string]any) // a call's own
+		if when == nil {
+			when = map[string]any{}
+		}
+		when["role"] = m[1]
 		if service := filepath.Base(filepath.Dir(f)); service != "answers" {
 			when["prompt"] = "service \"" + regexp.QuoteMeta(service)
 		}

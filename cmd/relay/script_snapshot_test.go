@@ -59,7 +59,7 @@ func state(ts *testscript.TestScript, dir string) string {
 			return err
 		}
 		switch rel {
-		case ".relay", "relais", ".git/objects", ".git/logs", ".git/refs/relay":
+		case ".relay", "relais", ".git/objects", ".git/logs", ".git/refs/relay", ".git/relay":
 			return filepath.SkipDir
 		case ".git/index", ".git/packed-refs", ".git/info/refs":
 			return nil

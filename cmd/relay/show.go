@@ -64,6 +64,7 @@ func showRun(p *printer, s *host.ShowResult) {
 		showReport(p, r)
 	}
 	showOutput(p, s.Output)
+	showTests(p, s)
 	showRules(p, s.Rules)
 	if e := s.Explain; e != nil && e.Code != "SUCCESS" {
 		p.linef("")
@@ -91,7 +92,26 @@ func showOutput(p *printer, lines []string) {
 	}
 	p.linef("\n%s", p.dim("the last lines of the check that failed:"))
 	for _, l := range lines {
-		p.linef("  %s", p.text(host.Safe(l)))
+		p.linef("  %s", p.text(host.SafeLine(l)))
+	}
+}
+
+// showTests names the tests that decided, and has what was done to their files.
+func showTests(p *printer, s *host.ShowResult) {
+	if s.Report != nil && s.Run.Code == "STOP_TESTS_MISSING" {
+		p.linef("\n%s", p.dim("tests that ran before, and now:"))
+		for _, v := range s.Report.Verification.Runs {
+			if v.Tests == nil {
+				continue
+			}
+			for _, name := range v.Tests.Missing {
+				p.hang("  "+p.red("✗")+" ", host.Safe(name))
+			}
+		}
+	}
+	if len(s.Tests) > 0 {
+		p.linef("\n%s", p.dim("what the change does to tests:"))
+		diffText(p, s.Tests)
 	}
 }
 
@@ -102,6 +122,7 @@ func showReport(p *printer, r *host.Report) {
 	p.row("intent", host.Safe(r.Task.Intent))
 	p.row("verdict", p.outcome(string(r.Code))+"  "+host.Safe(r.Summary))
 	why(p, r.Why)
+	quote(p, r.PluginSays)
 	if r.BlastRadius.FilesTouched > 0 {
 		p.row("change", blastRadius(r))
 	}
@@ -114,6 +135,9 @@ func showReport(p *printer, r *host.Report) {
 	}
 	for _, v := range r.Verification.Runs {
 		p.row("check", verification(p, v))
+	}
+	if r.Verification.Said != "" {
+		p.row("evidence", host.Safe(r.Verification.Said))
 	}
 	for _, w := range []*host.Worker{r.Orchestrator, r.Builder} {
 		if w != nil {

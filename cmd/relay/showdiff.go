@@ -30,7 +30,7 @@ func diffText(p *printer, files []host.FileDiff) {
 			p.hang(p.red("✗")+" ", host.Safe(h.Rule)+"  "+p.dim(host.Safe(h.Code)))
 		}
 		for line := range strings.Lines(f.Text) {
-			p.linef("%s", diffLine(p, host.Safe(strings.TrimSuffix(line, "\n"))))
+			p.linef("%s", diffLine(p, host.SafeLine(strings.TrimSuffix(line, "\n"))))
 		}
 	}
 }
@@ -52,8 +52,8 @@ func diffLine(p *printer, line string) string {
 
 // page shows a diff in the operator's pager, on a terminal. false: there is none.
 func page(ctx context.Context, a *app, p *printer, files []host.FileDiff) bool {
-	f, ok := a.out.(*os.File)
-	if !ok || !a.outTTY || !a.capable() || a.getenv("CI") != "" {
+	f := a.outFile()
+	if f == nil || !a.outTTY || !a.capable() || a.getenv("CI") != "" {
 		return false
 	}
 	pager := a.getenv("GIT_PAGER")
@@ -69,7 +69,7 @@ func page(ctx context.Context, a *app, p *printer, files []host.FileDiff) bool {
 	var b strings.Builder
 	diffText(&printer{w: &b, color: a.colorOn(true), width: p.width}, files)
 	cmd := exec.CommandContext(ctx, "sh", "-c", pager)
-	cmd.Env = os.Environ()
+	cmd.Env = host.OwnEnviron(os.Environ(), ".")
 	if a.getenv("LESS") == "" { // as git does: colours, and no pager for what fits the screen
 		cmd.Env = append(cmd.Env, "LESS=FRX")
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -66,11 +67,9 @@ func shortStatus(p *printer, s *host.StatusResult) {
 		loopRow(p, s.Loop)
 	}
 	cyclesInFlight(p, s)
-	for _, t := range s.Tasks {
-		p.row("task waits", host.Safe(t.ID)+"  "+host.Safe(shorten(t.What, 120)))
-	}
+	pipelineRows(p, s)
 	question(p, s)
-	if s.LastRun == nil && s.Problem == nil && s.Question == "" && len(s.Cycles) == 0 {
+	if s.LastRun == nil && s.Problem == nil && s.Pipeline == nil && len(s.Needs)+len(s.Cycles) == 0 {
 		p.advise("", "relay is set up here; nothing has run yet. `relay doctor` tries what a run needs.")
 	}
 	nextAfterProblem(p, s)
@@ -123,9 +122,7 @@ func fullStatus(p *printer, s *host.StatusResult) {
 		p.linef("%s", p.dim("cost today"))
 		costTable(p, s.Today)
 	}
-	for _, t := range s.Tasks {
-		p.row("task waits", host.Safe(t.ID)+"  "+host.Safe(shorten(t.What, 120)))
-	}
+	pipelineRows(p, s)
 	question(p, s)
 	problem(p, s.Problem)
 	checks(p, s.Preflight)
@@ -191,6 +188,26 @@ func loopRow(p *printer, l *host.LoopSeen) {
 	why(p, l.Why)
 }
 
+// pipelineRows are where the run over the task list stands, and what its tasks wait for.
+func pipelineRows(p *printer, s *host.StatusResult) {
+	if s.Pipeline != nil && s.Pipeline.Running {
+		p.row("pipeline", s.Pipeline.RunID+"  "+p.bold("runs")+", since "+s.Pipeline.StartedAt.Local().Format(time.DateTime)+pid(s.Pipeline.PID))
+	}
+	for _, n := range s.Needs {
+		switch n.Of {
+		case "pipeline":
+			p.row("pipeline", n.ID+"  "+p.yellow(host.Safe(shorten(n.Text, 200))))
+		case "task":
+			p.row("task waits", host.Safe(n.ID)+"  "+host.Safe(shorten(n.Text, 120)))
+		}
+	}
+	for _, n := range s.Waits {
+		if n.Of == "task" {
+			p.row("task waits", host.Safe(n.ID)+"  "+p.bold(countdown(time.Until(n.Until))+" left")+"  "+host.Safe(shorten(n.Text, 120)))
+		}
+	}
+}
+
 // runLine is one run on one line: id, outcome, intent.
 func runLine(p *printer, r host.RunLine) string {
 	code := string(r.Code)
@@ -218,6 +235,7 @@ func problem(p *printer, c *host.CheckResult) {
 	if c != nil {
 		p.hang(p.red("problem:")+" ", host.Safe(c.What))
 		p.whyAndFix("  ", c.Why, c.Fix)
+		p.says("  ", c.PluginSays)
 	}
 }
 
@@ -237,6 +255,7 @@ func checks(p *printer, all []host.CheckResult) {
 				p.linef("     as for %s above", all[n].ID)
 			} else {
 				p.whyAndFix("     ", c.Why, c.Fix)
+				p.says("     ", c.PluginSays)
 			}
 		}
 		for _, w := range c.Warnings {

@@ -24,6 +24,7 @@ func helpTopics(a *app) []*cobra.Command {
 		}
 	}
 	return []*cobra.Command{
+		topic("all", "Every command, and the flags of each", func(p *printer) { overview(p, newRootCmd(a)) }),
 		topic("exit-codes", "What relay's exit codes mean", exitCodesPage),
 		configTopic(a),
 		topic("templates", "Placeholders of prompts and parameters of checks", templatesPage),
@@ -100,7 +101,7 @@ func configPage(p *printer, below string, keys []host.ConfigKey) {
 }
 
 func templatesPage(p *printer) {
-	p.prose("A prompt of your own in .relay/prompts/ROLE.system.txt or ROLE.user.txt replaces the built-in\none. These placeholders are filled in; what they hold is data and never read as a template:")
+	p.prose("A prompt of your own in .relay/prompts/ replaces the built-in one: ROLE.system.txt, and ROLE.md, or\nROLE.user.txt of orchestrator and builder. `relay init --prompts` writes them all. These placeholders are filled in; what they hold is data and never read as a template:")
 	p.linef("")
 	for _, role := range host.PromptRoles() {
 		p.linef("%s", p.bold("  "+role.Name))

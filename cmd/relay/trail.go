@@ -50,6 +50,9 @@ func trail(p *printer, t *host.TaskTrail) {
 			p.row("", host.Safe("but "+c.Doubt))
 		}
 	}
+	if t.Evidence != "" {
+		p.row("evidence", host.Safe(t.Evidence))
+	}
 	if t.Judged != nil {
 		p.row("change", fmt.Sprintf("%s, +%d/-%d, %d new", plural(t.Judged.Files, "file", "files"), t.Judged.Added, t.Judged.Deleted, t.Judged.New))
 	}

@@ -22,10 +22,10 @@ func newTrustCmd(a *app, runF func(context.Context, *trustOptions) error) *cobra
 	o := &trustOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "trust [SERVICE]",
-		Short: "Agree to the commands that a repository's configuration names",
-		Long: "A repository can't make relay run commands until you have seen and agreed to them, once for\n" +
-			"each version of its configuration, and of each service that cycles work on. In CI set RELAY_TRUST\n" +
-			"to the digest instead (to several, with commas between).",
+		Short: "Accept the commands and prompts that a repository brings",
+		Long: "relay uses a repository's commands, prompts and schemas only after you have seen and accepted\n" +
+			"them: once for each version of its configuration, and of each service that cycles work on. In\n" +
+			"CI, set RELAY_TRUST to the digest (or to several, separated by commas).",
 		Example: "relay trust             # show, then ask\nrelay trust A-202       # the same for a service\nrelay trust --show --json | jq -r .digest\nrelay trust --revoke",
 		GroupID: groupSetup,
 		Args:    oneArg(&o.id, "service"),
@@ -88,10 +88,45 @@ func runTrust(ctx context.Context, o *trustOptions) error {
 }
 
 func trustItems(p *printer, t *host.TrustResult) {
+	defer trustCeiling(p, t.Ceiling)
 	if t.Digest == "" {
 		p.linef("This repository's configuration asks for nothing that needs trust.")
 		return
 	}
+	if t.Known && !t.Trusted && len(t.Changes) > 0 {
+		trustChanges(p, t)
+	} else {
+		trustAll(p, t)
+	}
+	p.row("digest", t.Digest)
+	state := p.yellow("not trusted")
+	if t.Trusted {
+		state = p.green("trusted")
+	}
+	p.row("state", state)
+}
+
+// trustChanges shows what is not as it was when this repository was trusted the last time.
+func trustChanges(p *printer, t *host.TrustResult) {
+	p.linef("Since you last agreed:")
+	fresh := 0
+	for _, c := range t.Changes {
+		p.linef("%s", p.bold(host.Safe(c.Key)))
+		if c.Was != "" {
+			p.linef("  - %s", host.Safe(c.Was))
+		}
+		if c.Now != "" {
+			fresh++
+			p.linef("  + %s", host.Safe(c.Now))
+			p.linef("  %s", p.dim(host.Safe(c.Why)))
+		}
+	}
+	if n := len(t.Items) - fresh; n > 0 {
+		p.linef("What else you agreed to is unchanged (%d): relay config show --origin has it.", n)
+	}
+}
+
+func trustAll(p *printer, t *host.TrustResult) {
 	for _, item := range t.Items {
 		place := item.File
 		if item.Line > 0 {
@@ -101,12 +136,21 @@ func trustItems(p *printer, t *host.TrustResult) {
 		p.linef("  %s", host.Safe(item.Value))
 		p.linef("  %s", p.dim(host.Safe(item.Why)))
 	}
-	p.row("digest", t.Digest)
-	state := p.yellow("not trusted")
-	if t.Trusted {
-		state = p.green("trusted")
+}
+
+// trustCeiling shows what the person has added to the ceiling.
+func trustCeiling(p *printer, w host.Widening) {
+	for _, g := range w.Globs {
+		p.row("always", "the planner may have "+host.Safe(g))
 	}
-	p.row("state", state)
+	for _, x := range []struct {
+		is   bool
+		what string
+	}{{w.NewFiles, "new files"}, {w.Lockfiles, "changes of lockfiles"}, {w.Files > 0, plain(w.Files) + " files"}, {w.Lines > 0, plain(w.Lines) + " lines"}} {
+		if x.is {
+			p.row("always", "the planner may have "+x.what)
+		}
+	}
 }
 
 func askTrust(o *trustOptions, t *host.TrustResult) error {

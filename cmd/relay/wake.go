@@ -19,9 +19,9 @@ func newWakeCmd(a *app, runF func(context.Context, *wakeOptions) error) *cobra.C
 	return &cobra.Command{
 		Use:   "wake [CYCLE]",
 		Short: "End the waits for vendors' limits, and ask again now",
-		Long: "A loop or an audit cycle that met a vendor's limit or outage waits until it ends. relay wake ends\n" +
-			"the wait from another terminal: every provider that is configured is asked once more. When they\n" +
-			"refuse again it waits again; nothing is counted against a budget. relay status shows the waits.",
+		Long: "A loop, an audit cycle or a pipeline that met a vendor's limit or outage waits until it ends.\n" +
+			"relay wake ends the wait from another terminal: every configured provider is asked once more. If\n" +
+			"they refuse again, it waits again; nothing is counted against a budget. relay status shows waits.",
 		Example: "relay wake\nrelay wake bf3c91",
 		GroupID: groupWork,
 		Args:    oneArg(&o.id, "cycle"),
@@ -49,7 +49,11 @@ func runWake(ctx context.Context, o *wakeOptions) error {
 			p.linef("The wait of the loop %s is over.", res.Loop.ID)
 		}
 		for _, t := range res.Tasks {
-			p.linef("The wait of the task %s is over.", t)
+			if res.Pipeline {
+				p.linef("The task %s asks again now.", t)
+			} else {
+				p.linef("The wait of the task %s is over; no relay works on it.", t)
+			}
 		}
 		for _, c := range res.Cycles {
 			p.linef("The wait of cycle %s (%s) is over.", c.Short, host.Safe(c.Service))
@@ -61,7 +65,13 @@ func runWake(ctx context.Context, o *wakeOptions) error {
 // waitRow shows a loop that waits: until when, how long that still is, and for whom.
 func waitRow(p *printer, l *host.LoopSeen) {
 	w := l.Wait
-	text := l.ID + "  " + p.bold("waits") + " until " + w.Until.Local().Format(time.DateTime) + ", " + p.bold(countdown(time.Until(w.Until))+" left")
+	text := l.ID + "  "
+	switch left := time.Until(w.Until); {
+	case l.Running || left > 0:
+		text += p.bold("waits") + " until " + w.Until.Local().Format(time.DateTime) + ", " + p.bold(countdown(left)+" left")
+	default:
+		text += p.yellow(l.Broke()) + "; its wait ended at " + w.Until.Local().Format(time.DateTime)
+	}
 	if l.Running {
 		text += pid(l.PID)
 	} else {

@@ -68,7 +68,7 @@ func runWatch(ctx context.Context, o *watchOptions) error {
 	if err != nil {
 		return err
 	}
-	return screen.Watch(ctx, screen.WatchOptions{In: o.app.in, Out: o.app.out, Color: o.app.colorOn(true), Sources: sources, Relay: self, Environ: os.Environ(), Now: now})
+	return screen.Watch(ctx, screen.WatchOptions{In: o.app.in, Out: o.app.outFile(), Color: o.app.colorOn(true), Sources: sources, Relay: self, Environ: os.Environ(), Now: now})
 }
 
 // plainWidth is how wide lines are that no terminal shows.

@@ -14,7 +14,7 @@ import (
 func TestWatchSeesRunsComeAndGo(t *testing.T) {
 	t.Parallel()
 	dir, env := sample(t, t.TempDir(), "project")
-	for _, line := range []string{"echo sleep 600 >test.sh", "git commit -qam 'A test that takes long'", "mkdir -p .relay/live", "echo '{\"pid\": 1' >.relay/live/1.json", "echo [] >.relay/live/x.json"} {
+	for _, line := range []string{"echo sleep 600 >test.sh", "git commit -qam 'A test that takes long'", "mkdir -p .git/relay/live", "echo '{\"pid\": 1' >.git/relay/live/1.json", "echo [] >.git/relay/live/x.json"} {
 		cmd := exec.Command("sh", "-ec", line)
 		cmd.Dir, cmd.Env = dir, env
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -36,7 +36,7 @@ func TestWatchSeesRunsComeAndGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = run.Wait()
-	c.Shows("1 need you  0 at work", "! crash", "a run was cut off", "… run", "unfinished")
+	c.Shows("1 need you  0 at work", "! crash", "was cut off in the middle of a change", "… run", "unfinished")
 	c.types([]string{"g"}, "> ! crash", "next: `relay recover`")
 	c.types([]string{"q"}, "$\n")
 }

@@ -20,7 +20,7 @@ func (r *repo) begin(id string) *Change {
 	r.t.Helper()
 	head, branch, err := r.env.Git.Head(context.Background())
 	must(r.t, err)
-	c, err := Begin(r.env, Options{RunID: id, Base: head, Branch: branch})
+	c, err := Begin(context.Background(), r.env, Options{RunID: id, Base: head, Branch: branch})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -48,8 +48,16 @@ func (r *repo) build(c *Change, script string) {
 	}
 }
 
-var wide = judge.Policy{Kind: judge.Execute, Allowed: []string{"README.md", "src/**", "gone", "gone/**"}, Forbidden: []string{"**/.env*"}, RunnerOwned: []string{".relay/**"},
-	AllowNewFiles: true, MaxFiles: 100, MaxLines: 1000, BuilderCommits: judge.SquashCommits}
+var wide = lawOf(judge.SquashCommits)
+
+// lawOf is a wide policy.
+func lawOf(own judge.BuilderCommits, named ...string) judge.Policy {
+	none := []string{}
+	p, _ := judge.NewPolicy(judge.Ceiling{Allowed: [][]string{{"**"}}, Forbidden: []string{"**/.env*"}, RunnerOwned: []string{".relay/**"}, Protected: none, Programs: none, Tests: []string{"**/*_test.sh"}, Lockfiles: none, Scratch: none,
+		NewFiles: true, MaxFiles: 100, MaxLines: 1000, BuilderCommits: own},
+		judge.Request{By: judge.Operator, Kind: judge.Execute, Allowed: append([]string{"README.md", "src/**", "gone", "gone/**"}, named...), NewFiles: true, MaxFiles: 100, MaxLines: 1000})
+	return p
+}
 
 const someWork = `
 echo changed >> README.md
@@ -195,6 +203,36 @@ func TestOperatorEditsDuringTheBuild(t *testing.T) {
 		t.Errorf("kept %q", got)
 	}
 	r.noLeftovers()
+}
+
+// In a linked work tree, where commits are kept, the builder has its own git all the same.
+func TestLinkedWorkTreeIsKept(t *testing.T) {
+	ctx := context.Background()
+	r := newRepo(t)
+	wt := filepath.Join(filepath.Dir(r.root), "linked")
+	r.git("worktree", "add", "-q", "-b", "side", wt)
+	r.root = wt
+	r.open()
+	if r.env.Keep = r.env.filtering().Keeper(r.env.Git, box.Overlay, ".relay"); r.env.Keep == nil {
+		t.Fatal("no commits are kept")
+	}
+	r.write("draft.txt", "mine\n", 0o644)
+	c := r.begin("run-1")
+	r.build(c, `test ! -e draft.txt
+test "$(git branch --show-current)" = side
+echo changed >> README.md
+git -c user.name=b -c user.email=b@x commit -qam own`)
+	_, err := c.Judge(ctx, wide)
+	must(t, err)
+	_, err = c.Land(ctx, Landing{Commit: true, Message: Message{Subject: "work"}})
+	must(t, err)
+	must(t, c.Discard())
+	if got := r.git("log", "-p", "--format=%s", "-1", "side"); !strings.Contains(got, "+changed") || strings.Contains(got, "mine") {
+		t.Errorf("landed %s", got)
+	}
+	if r.read("draft.txt") != "mine\n" {
+		t.Error("the operator's draft was written")
+	}
 }
 
 func TestOddRepositories(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/paxiom/relay/judge"
@@ -23,29 +22,13 @@ func (c *Change) Keep(ctx context.Context, m Message) (string, error) {
 	if len(c.verdict.Kept) == 0 {
 		return "", nil
 	}
-	real, err := openReal(c.env.Git.Root)
-	if err != nil {
-		return "", err
+	p := c.prepare(ctx, Landing{Message: m, Commit: true}, true)
+	defer p.close()
+	if p.err != nil || p.plan.Commit == "" {
+		return "", p.err
 	}
-	defer real.Close()
-	l := &lander{env: c.env, log: c.log, real: real, base: c.opts.Base, branch: c.opts.Branch}
-	p, err := l.plan(c.verdict.Kept, func(p string) (io.ReadCloser, error) { return c.box.Open(p) })
-	if err != nil {
-		return "", err
-	}
-	k := newCommitter(c.env, c.layer)
-	defer k.remove()
-	tip, err := l.build(ctx, k, p.Entries, m)
-	if err == nil && tip != "" && len(c.own) > 0 {
-		if err = c.storeLarge(); err == nil {
-			tip, err = l.chain(ctx, c.own, tip, m)
-		}
-	}
-	if err != nil || tip == "" {
-		return "", err
-	}
-	_, err = c.env.write(ctx, nil, nil, "update-ref", refName(c.opts.RunID), tip)
-	return tip, err
+	_, err := c.env.write(ctx, nil, nil, "update-ref", refName(c.opts.RunID), p.plan.Commit)
+	return p.plan.Commit, err
 }
 
 // Replay makes the commits after from, up to tip, again in the box, as git cherry-pick

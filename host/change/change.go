@@ -4,12 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"sync"
 
+	"github.com/paxiom/relay/host/internal/checkout"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/verify"
+	"github.com/paxiom/relay/verify/evidence"
 )
 
 // Env is what all changes of one repository share.
@@ -21,16 +26,28 @@ type Env struct {
 	// Home is the user's home, "" for $HOME; Persist are what stays writable in it.
 	Home    string
 	Persist []string
-	// Means contains the processes: see package box. Busy are folders in the
-	// work tree that relay writes while a builder runs; what Watch names in them it
-	// does not write.
-	Means       string
+	// Hide are credentials, which no box shows.
+	Hide []box.Hidden
+	// Secrets finds the first value of a credential in a text, unless known says that its
+	// form may be there: where it comes from, and its line; from is "" for none. A nil
+	// Secrets finds nothing.
+	Secrets func(r io.Reader, known func(form string) bool) (from string, line int, err error)
+	// Means contains the processes: see package box.
+	Means string
+	// Keep keeps the commits that boxes show in the place of the work tree; nil where they
+	// show the work tree.
+	Keep *checkout.Keeper
+	// Busy are folders in the work tree that relay writes while a builder runs; what Watch
+	// names in them it does not write.
 	Busy, Watch []string
 	// Owned are globs of relay's own files: never applied, never kept.
 	Owned []string
 	// Moving are globs of files that relay and the operator write while a builder works,
-	// as a pipeline's task list: they are no part of what the builder commits.
+	// as a pipeline's task list: a change can be undone though they came after it.
 	Moving []string
+	// Caches opens what checks may reuse, for a run on a commit; nil, or a nil result, for
+	// nothing.
+	Caches func(ctx context.Context, base, run string) Caches
 	// Environ is the user's environment, for git's idea of who commits.
 	Environ []string
 }
@@ -56,9 +73,27 @@ type Change struct {
 	layer   string
 	touched *judge.Touched
 	verdict judge.Verdict
-	own     []ownCommit // to be made again; see judgeOwn
-	ahead   *prepared   // a landing that was begun; see Prepare
+	hidden  []verify.Result
+	seed    uint64       // of hidden
+	policy  judge.Policy // that it was judged by
+	own     []ownCommit  // to be made again; see judgeOwn
+	ahead   *prepared    // a landing that was begun; see Prepare
 	gone    removals
+	bases   bases
+	// reported is what the commands said of what was verified; see remember.
+	reported map[string]evidence.Report
+
+	// harmless are the paths that Judge found to hold no credential; leaky is what withheld
+	// knows of others.
+	harmless, leaky map[string]bool
+
+	caching sync.Mutex // for the two below: Ahead opens them, too
+	opened  bool
+	cached  Caches // nil for none
+	landed  string // the commit that the change is now
+
+	base     *checkout.Tree // nil where the box shows the work tree
+	programs *programs      // nil for a change that was resumed
 }
 
 // The kinds of journal records.
@@ -78,38 +113,78 @@ type beginning struct {
 	Branch string `json:"branch"`
 }
 
-// Begin opens the journal of a change and prepares its box. The work tree must be
-// clean; the caller holds the workspace's lock.
-func Begin(env Env, o Options) (*Change, error) {
+// Begin opens the journal of a change and prepares its box. Where no commits are kept, the
+// work tree must be clean; the caller holds the workspace's lock.
+func Begin(ctx context.Context, env Env, o Options) (*Change, error) {
 	c := &Change{env: env, opts: o, layer: o.Layer}
 	if c.layer == "" {
 		c.layer = filepath.Join(env.StateDir, "boxes", o.RunID)
 	}
-	var err error
+	c.programs = seePrograms(env.Git.Root, env.Environ)
+	err := c.takeBase(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if c.log, err = env.Journal.Begin(o.RunID); err != nil {
+		c.base.Release()
 		return nil, fmt.Errorf("begin a change: %w", err)
 	}
 	if err = c.log.Append(recBegin, beginning{Layer: c.layer, Base: o.Base, Branch: o.Branch}); err != nil {
+		c.base.Release()
 		return nil, errors.Join(err, c.log.Settle())
 	}
 	if c.box, err = c.newBox(c.env.Persist, c.opts.Binds); err != nil {
+		c.base.Release()
 		return nil, errors.Join(err, removeLayer(c.layer), c.log.Settle())
 	}
 	return c, nil
+}
+
+// takeBase has the box show the commit as relay keeps it.
+func (c *Change) takeBase(ctx context.Context) (err error) {
+	if c.env.Keep == nil {
+		return nil
+	}
+	c.base, err = c.env.Keep.Take(ctx, c.opts.Base, c.opts.Branch)
+	return err
+}
+
+// git is the repository with the base as its work tree. In submodules git looks for their
+// own repositories, which only the real one has.
+func (c *Change) git() *judge.Git {
+	if c.base == nil || c.base.Submodules {
+		return c.env.Git
+	}
+	return c.base.Git
+}
+
+// root is the folder that holds the base.
+func (c *Change) root() string {
+	if c.base != nil {
+		return c.base.Kept.Root
+	}
+	return c.env.Git.Root
 }
 
 func (c *Change) newBox(persist []string, binds []box.Bind) (*box.Box, error) {
 	if err := os.MkdirAll(filepath.Dir(c.layer), 0o700); err != nil {
 		return nil, err
 	}
+	var kept *box.Kept
+	if c.base != nil {
+		kept = &c.base.Kept
+	}
 	return box.New(box.Spec{
-		Means: c.env.Means, Busy: c.env.Busy, Watch: c.env.Watch, Root: c.env.Git.Root, GitDirs: c.env.Git.Outside(), Home: c.env.Home, StateDir: c.env.StateDir,
-		Layer: c.layer, Persist: persist, Binds: binds,
+		Kept: kept, Means: c.env.Means, Busy: c.env.Busy, Watch: c.env.Watch, Root: c.env.Git.Root, GitDirs: c.env.Git.Outside(), Home: c.env.Home, StateDir: c.env.StateDir,
+		Layer: c.layer, Persist: persist, Binds: binds, Hide: c.env.Hide,
 	})
 }
 
 // Box is where the builder runs.
 func (c *Change) Box() *box.Box { return c.box }
+
+// Git is the repository.
+func (c *Change) Git() *judge.Git { return c.env.Git }
 
 // Enter writes down that the workflow enters a state, before it acts.
 func (c *Change) Enter(state string) error {
@@ -124,6 +199,7 @@ type stateRecord struct {
 // Reset throws away what was built so far and gives an empty box.
 func (c *Change) Reset() error {
 	c.unprepare()
+	c.unstage()
 	if err := c.gone.drop(c.box); err != nil {
 		return err
 	}
@@ -138,9 +214,21 @@ func (c *Change) Reset() error {
 // commits, each of them is judged too.
 func (c *Change) Judge(ctx context.Context, p judge.Policy) (judge.Verdict, error) {
 	c.unprepare()
-	c.own = nil
+	c.own, c.harmless, c.leaky = nil, map[string]bool{}, nil
 	err := c.judgeLayer(ctx, p)
-	if err == nil && c.verdict.Code == judge.Success && c.verdict.BuilderCommitted && p.BuilderCommits == judge.KeepCommits {
+	if err == nil && c.verdict.Code == judge.Success {
+		err = c.judgeNested()
+	}
+	if err == nil && c.verdict.Code == judge.Success {
+		var broken []judge.Violation
+		if broken, err = c.leaks(ctx); len(broken) > 0 {
+			c.verdict.Code, c.verdict.Violations = judge.StopSecret, broken
+		}
+		for _, ch := range c.verdict.Kept {
+			c.harmless[ch.Path] = err == nil && len(broken) == 0
+		}
+	}
+	if err == nil && c.verdict.Code == judge.Success && c.verdict.BuilderCommitted && p.BuilderCommits() == judge.KeepCommits {
 		err = c.judgeOwn(ctx, p)
 	}
 	if err != nil {
@@ -151,18 +239,41 @@ func (c *Change) Judge(ctx context.Context, p judge.Policy) (judge.Verdict, erro
 }
 
 func (c *Change) judgeLayer(ctx context.Context, p judge.Policy) error {
-	t, err := c.box.Touched(ctx, c.env.Git)
+	t, err := c.box.Touched(ctx, c.git())
 	if err != nil {
 		return err
 	}
-	t.Branch = c.opts.Branch
+	t.Branch, t.GitConfig = c.opts.Branch, c.env.Git.ConfigFiles()
 	c.touched = &t
-	c.verdict = judge.Judge(t, p)
+	c.verdict, c.policy = judge.Judge(t, p), p
+	return nil
+}
+
+// judgeNested refuses what lies in another repository, such as a submodule: no commit of
+// this one can hold it.
+func (c *Change) judgeNested() error {
+	real, err := openReal(c.env.Git.Root)
+	if err != nil {
+		return err
+	}
+	defer real.Close()
+	real.trade(c.verdict.Kept)
+	known := map[string]bool{}
+	for _, ch := range c.verdict.Kept {
+		if dir := real.inNested(ch.Path, known); dir != "" {
+			c.verdict.Code = judge.StopForbidden
+			c.verdict.Violations = append(c.verdict.Violations, judge.Violation{Code: judge.StopForbidden, Path: ch.Path,
+				Rule: fmt.Sprintf("belongs to another repository: %q has a .git of its own; run relay inside of it", dir)})
+		}
+	}
 	return nil
 }
 
 // Touched is what Judge read.
 func (c *Change) Touched() judge.Touched { return *c.touched }
+
+// Kept is what of it would land, once it was judged.
+func (c *Change) Kept() []judge.Change { return c.verdict.Kept }
 
 // Clear throws the box away, and lets what was in it be removed while the caller goes
 // on: nothing can be judged, landed or kept of the change any more. Discard waits for it.
@@ -171,6 +282,7 @@ func (c *Change) Clear() error {
 	if c.box == nil {
 		return nil
 	}
+	c.bases.run.Wait()
 	err := c.gone.drop(c.box)
 	if err == nil {
 		c.box = nil
@@ -192,6 +304,8 @@ func (c *Change) Discard() error {
 	if err != nil {
 		return err // the journal stays open: the next start removes what is left
 	}
+	c.closeCaches()
+	c.base.Release()
 	err = c.log.Settle()
 	c.log = nil
 	return err
@@ -203,7 +317,10 @@ func (c *Change) Leave() error {
 	if c.log == nil {
 		return nil
 	}
+	c.bases.run.Wait()
 	err := errors.Join(c.gone.wait(), c.log.Close())
+	c.closeCaches()
+	c.base.Release()
 	c.log = nil
 	return err
 }

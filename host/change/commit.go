@@ -2,7 +2,9 @@ package change
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -48,6 +50,7 @@ type committer struct {
 	env   Env
 	stage string // folder with the files as they will be
 	index string // copy of the real index
+	from  string // that one; "" is the repository's
 	// held is a file that every git has open which writes into the others: a git outlives
 	// a relay that is killed.
 	held     string
@@ -113,7 +116,7 @@ func (k *committer) remove() error {
 // copyIndex starts from the real index: it is HEAD's tree with fresh stats, and
 // knows what is sparse. Where nothing was ever added there is none, and git makes it.
 func (k *committer) copyIndex() error {
-	src, err := os.Open(filepath.Join(k.env.Git.GitDir, "index"))
+	src, err := os.Open(cmp.Or(k.from, filepath.Join(k.env.Git.GitDir, "index")))
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.Remove(k.index); errors.Is(err, fs.ErrNotExist) {
 			err = nil
@@ -149,11 +152,15 @@ func (k *committer) put(e entry, content io.Reader) error {
 	return errors.Join(err, f.Close())
 }
 
-// add takes the paths from the staging folder into the index, through the user's own
-// clean filters, as git add would.
+// staged is the environment in which the staging folder is git's work tree.
+func (k *committer) staged() []string {
+	return []string{"GIT_DIR=" + k.env.Git.GitDir, "GIT_WORK_TREE=" + k.stage, "GIT_INDEX_FILE=" + k.index}
+}
+
+// add takes the paths from the staging folder into the index as git add would, but
+// without any program that filters them.
 func (k *committer) add(ctx context.Context, paths []string) error {
-	env := []string{"GIT_DIR=" + k.env.Git.GitDir, "GIT_WORK_TREE=" + k.stage, "GIT_INDEX_FILE=" + k.index}
-	_, err := k.writeMany(ctx, len(paths), env, nulList(paths), append([]string{"-C", k.stage}, takePaths...)...)
+	_, err := k.writeMany(ctx, len(paths), k.staged(), nulList(paths), append([]string{"-C", k.stage}, takePaths...)...)
 	return err
 }
 
@@ -181,7 +188,10 @@ func forIndex(entries []entry) []string {
 // writeTree makes a tree object of the index, of which about n paths are new.
 func (k *committer) writeTree(ctx context.Context, n int) (string, error) {
 	tree, err := k.writeMany(ctx, n, []string{"GIT_INDEX_FILE=" + k.index}, nil, "write-tree")
-	return strings.TrimSpace(string(tree)), err
+	if err != nil {
+		return "", err
+	}
+	return objectName(k.env.Git, tree)
 }
 
 // commit makes a commit of the index, of which about n paths are new, on top of parent.
@@ -219,7 +229,17 @@ func commitTree(ctx context.Context, env Env, tree, parent string, m Message) (s
 	if err != nil {
 		return "", err
 	}
-	return strings.TrimSpace(string(out)), nil
+	return objectName(env.Git, out)
+}
+
+// objectName reads the whole name of one object: git would take a part of it for the
+// object as well.
+func objectName(git *judge.Git, out []byte) (string, error) {
+	name, ended := strings.CutSuffix(string(out), "\n")
+	if b, err := hex.DecodeString(name); err != nil || !ended || len(b)*2 != hexLen(git.ObjectFormat) {
+		return "", fmt.Errorf("git gave %q for the name of an object", clip(name, 80))
+	}
+	return name, nil
 }
 
 // treeChange is one line of git diff-tree.
@@ -236,6 +256,9 @@ func diffTree(ctx context.Context, git *judge.Git, from, to string) ([]treeChang
 		return nil, err
 	}
 	fields := bytes.Split(bytes.TrimSuffix(out, []byte{0}), []byte{0})
+	if len(out) > 0 && (len(fields)%2 != 0 || out[len(out)-1] != 0) {
+		return nil, errors.New("what git diff-tree printed is cut off")
+	}
 	var changes []treeChange
 	for i := 0; i+1 < len(fields); i += 2 {
 		// ":100644 100755 OLDOID NEWOID M"

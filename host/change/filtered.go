@@ -3,7 +3,6 @@ package change
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -81,14 +80,10 @@ func (f *filtered) fill(ctx context.Context, c *Change, tip string) (why string,
 	}
 	k := newCommitter(c.env, c.layer)
 	defer k.remove()
-	own := []string{"GIT_INDEX_FILE=" + k.index}
 	if err := os.MkdirAll(k.stage, 0o700); err != nil {
 		return "", err
 	}
-	if _, err := c.env.write(ctx, own, nil, "read-tree", tip); err != nil {
-		return "", err
-	}
-	if _, err := c.env.write(ctx, own, nulList(f.paths), "checkout-index", "-f", "-z", "--stdin", "--prefix="+k.stage+string(filepath.Separator)); err != nil {
+	if err := c.env.filtering().smudge(ctx, c.env.Git, tip, f.paths, k.stage); err != nil {
 		return "", err
 	}
 	_, why, err = c.within(ctx, maxStanding, "putting large files in place", []box.Bind{{Path: k.stage}}, []string{"cp", "-R", k.stage + "/.", "."})

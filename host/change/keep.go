@@ -32,7 +32,6 @@ func (c *Change) judgeOwn(ctx context.Context, p judge.Policy) error {
 	if err := c.judgeLayer(ctx, p); err != nil || c.verdict.Code != judge.Success {
 		return err
 	}
-	own = c.withoutMoving(own)
 	if broken == nil && len(own) > 0 {
 		broken, err = c.lawful(ctx, own, p)
 		if err != nil {
@@ -75,28 +74,6 @@ func (c *Change) export(ctx context.Context, ref string) (out []byte, why string
 		"--use-done-feature", "--reference-excluded-parents", c.opts.Base+".."+ref)
 }
 
-// withoutMoving leaves files out of the builder's commits that others write while it
-// works (see Env.Moving): its git commit -a took them along. One that the change itself
-// touches is judged like all others.
-func (c *Change) withoutMoving(own []ownCommit) []ownCommit {
-	if len(c.env.Moving) == 0 {
-		return own
-	}
-	touched := map[string]bool{}
-	for _, ch := range c.touched.Changes {
-		touched[ch.Path] = true
-	}
-	var out []ownCommit
-	for _, o := range own {
-		had := len(o.ops)
-		o.ops = slices.DeleteFunc(o.ops, func(op fileOp) bool { return judge.Match(c.env.Moving, op.path) && !touched[op.path] })
-		if len(o.ops) > 0 || had == 0 {
-			out = append(out, o)
-		}
-	}
-	return out
-}
-
 // lawful makes the trees of the commits and judges each as if it were the change.
 func (c *Change) lawful(ctx context.Context, own []ownCommit, p judge.Policy) ([]judge.Violation, error) {
 	links := map[string]string{} // the only links that may be there: those of the judged change
@@ -128,6 +105,20 @@ func (c *Change) lawful(ctx context.Context, own []ownCommit, p judge.Policy) ([
 	if len(broken) > 0 {
 		return broken[:min(len(broken), 200)], nil
 	}
+	for i := range own {
+		texts := []io.Reader{strings.NewReader(own[i].message + "\n")}
+		for _, op := range own[i].ops {
+			texts = append(texts, strings.NewReader(op.path+"\n"), bytes.NewReader(op.data))
+		}
+		rule, err := c.leak(ctx, io.MultiReader(texts...))
+		if err != nil {
+			return nil, err
+		}
+		if rule != "" {
+			_, from, _ := strings.Cut(rule, " holds ") // its subject may be what holds it
+			return []judge.Violation{{Code: judge.StopSecret, Path: ".git", Rule: fmt.Sprintf("the builder's commit %d of %d holds %s", i+1, len(own), from)}}, nil
+		}
+	}
 	k := newCommitter(c.env, c.layer)
 	defer k.remove()
 	if err := k.ownTrees(ctx, c.opts.Base, own); err != nil {
@@ -138,7 +129,7 @@ func (c *Change) lawful(ctx context.Context, own []ownCommit, p judge.Policy) ([
 		if err != nil {
 			return nil, err
 		}
-		t := judge.Touched{Branch: c.opts.Branch}
+		t := judge.Touched{Branch: c.opts.Branch, GitConfig: c.env.Git.ConfigFiles()}
 		for _, d := range changes {
 			t.Changes = append(t.Changes, d.judged(links[d.path]))
 		}
@@ -269,7 +260,10 @@ func (l *lander) chain(ctx context.Context, own []ownCommit, judged string, m Me
 
 func treeOf(ctx context.Context, git *judge.Git, commit string) (string, error) {
 	out, err := git.Run(ctx, nil, "rev-parse", "--verify", commit+"^{tree}")
-	return strings.TrimSpace(string(out)), err
+	if err != nil {
+		return "", err
+	}
+	return objectName(git, out)
 }
 
 // relays says that a paragraph is trailers such as relay itself writes.

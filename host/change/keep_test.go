@@ -17,8 +17,7 @@ const asBuilder = "export GIT_AUTHOR_NAME=b GIT_AUTHOR_EMAIL=b@x GIT_COMMITTER_N
 // keep builds with the script and judges it with builder_commits: keep.
 func (r *repo) keep(id, script string) (*Change, judge.Verdict) {
 	r.t.Helper()
-	p := wide
-	p.BuilderCommits = judge.KeepCommits
+	p := lawOf(judge.KeepCommits)
 	c := r.begin(id)
 	r.build(c, asBuilder+script)
 	v, err := c.Judge(context.Background(), p)

@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+	"os"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,16 +39,22 @@ type Landing struct {
 	Commit bool
 	// Note is kept in the journal for whoever finishes the landing after a crash.
 	Note any
+	// Verify looks once more at a change that is about to land on another commit than the
+	// one it was verified on, since the operator has committed meanwhile: see
+	// [Change.Verify]. nil: it lands where it was built, or not at all.
+	Verify func(context.Context) error
 }
 
 // Landed is what Land did.
 type Landed struct {
 	Commit string   // "" when none was made
+	Base   string   // what it is on top of
 	Paths  []string // what was written in the work tree
 	Notes  []string // what a person should know, one sentence each
 }
 
-// Land writes exactly what was judged into the work tree and commits it. If a file,
+// Land writes exactly what was judged into the work tree and commits it, on the branch and
+// on top of what came meanwhile where that is possible: see Landing.Verify. If a file,
 // HEAD or the index is no longer what it was when it was compared, nothing is written
 // and the fault is STOP_HEAD_MOVED. Once the writing has begun, ctx no longer ends it.
 func (c *Change) Land(ctx context.Context, l Landing) (Landed, error) {
@@ -57,13 +64,40 @@ func (c *Change) Land(ctx context.Context, l Landing) (Landed, error) {
 	if len(c.verdict.Kept) == 0 {
 		return Landed{}, nil
 	}
+	for n := 1; ; n++ {
+		beside, err := c.follow(ctx, l)
+		if err != nil {
+			return Landed{}, err
+		}
+		landed, err := c.landOn(ctx, l, beside)
+		if err == nil && landed.Commit != "" {
+			c.remember(landed.Commit)
+			c.landed = landed.Commit
+		}
+		if f, ok := fault.As(err); !ok || f.Code != judge.StopHeadMoved || !c.follows(l) || n == maxFollow {
+			return landed, err
+		}
+		if tip, now, terr := c.tip(ctx); terr != nil || tip == c.opts.Base && now == beside {
+			return landed, err // it is about a file
+		}
+	}
+}
+
+// landOn lands the change on its base; beside: the work tree is on another branch.
+func (c *Change) landOn(ctx context.Context, l Landing, beside bool) (Landed, error) {
+	if beside {
+		c.unprepare()
+	}
 	p := c.takePrepared(l)
 	if p == nil {
-		p = c.prepare(ctx, l)
+		p = c.prepare(ctx, l, beside)
 	}
 	defer p.close()
-	if p.err != nil {
+	switch {
+	case p.err != nil:
 		return Landed{}, p.err
+	case beside:
+		return p.land.publish(ctx, p.plan, l.Note)
 	}
 	return p.land.write(ctx, p.plan, l.Note)
 }
@@ -75,6 +109,12 @@ type lander struct {
 	real         *realTree
 	base, branch string
 	notes        []string
+	// kept: the box showed the base as relay keeps it, and index is that one's. index "" is
+	// the repository's.
+	kept  bool
+	index string
+	// clean filters files of the change; see Change.clean.
+	clean func(ctx context.Context, paths []string) ([][]byte, error)
 }
 
 // run is ready and then write.
@@ -103,7 +143,13 @@ func (l *lander) write(ctx context.Context, p *plan, note any) (Landed, error) {
 		return Landed{}, err
 	}
 	journal.Reached("apply.planned")
-	if err := both(func() error { return l.stillAtBase(ctx) }, l.log.SyncImages); err != nil {
+	ready := func() error {
+		if err := l.stillAtBase(ctx); err != nil {
+			return err
+		}
+		return l.unstaged(ctx, p)
+	}
+	if err := both(ready, l.log.SyncImages); err != nil {
 		return Landed{}, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -121,7 +167,10 @@ func (l *lander) write(ctx context.Context, p *plan, note any) (Landed, error) {
 	if err := l.finish(ctx, a); err != nil {
 		return Landed{}, err
 	}
-	done := Landed{Commit: p.Commit, Notes: l.notes}
+	if p.Commit != "" && l.env.Git.Signs() {
+		l.note("the commit is not signed, though commit.gpgSign is on: relay starts no program that could sign it")
+	}
+	done := Landed{Commit: p.Commit, Base: p.Base, Notes: l.notes}
 	for _, e := range p.Entries {
 		done.Paths = append(done.Paths, string(e.Path))
 	}
@@ -137,13 +186,23 @@ func (l *lander) finish(ctx context.Context, a *applier) error {
 		return l.revert(a, err)
 	}
 	if a.plan.Commit != "" {
+		// Files that went along to another branch would be staged there.
+		if _, at, err := l.env.Git.HeadNow(ctx); err == nil && at != a.plan.Branch {
+			return l.revert(a, headMoved("HEAD left "+branchName(a.plan.Branch)+" while the files were written"))
+		}
 		if err := l.moveBranch(ctx, a.plan); err != nil {
 			return l.revert(a, err)
 		}
 		journal.Reached("committed")
 	}
 	var seen []string
-	both(func() error { seen = l.look(ctx, a); return nil }, func() error { l.mendIndex(ctx, a.plan); return nil })
+	mend := func() error {
+		if _, at, err := l.env.Git.HeadNow(ctx); err == nil && at == a.plan.Branch {
+			l.mendIndex(ctx, a.plan)
+		}
+		return nil
+	}
+	both(func() error { seen = l.look(ctx, a); return nil }, mend)
 	l.notes = append(l.notes, seen...)
 	if err := l.log.Append(recLanded, nil); err != nil {
 		return broken(err) // it is there, and only the next start can write that down
@@ -187,11 +246,7 @@ func (l *lander) plan(kept []judge.Change, open opener) (*plan, error) {
 	pl := &planner{real: l.real, log: l.log, open: open, blob: blobHash(l.env.Git.ObjectFormat)}
 	p := &plan{Base: l.base, Branch: l.branch}
 	nested := map[string]bool{}
-	for _, ch := range kept {
-		if (ch.OldMode|ch.NewMode)&fs.ModeSymlink != 0 {
-			l.real.trading[ch.Path] = true
-		}
-	}
+	l.real.trade(kept)
 	rules := false // a .gitignore is among the changes
 	for _, ch := range kept {
 		if ch.Raced { // the stamp is of the user's version, which the builder never saw
@@ -220,14 +275,23 @@ func (l *lander) plan(kept []judge.Change, open opener) (*plan, error) {
 // build makes the commit object of the entries and proves that it holds them and
 // nothing else.
 func (l *lander) build(ctx context.Context, k *committer, entries []entry, m Message) (string, error) {
+	k.from = l.index
 	if err := k.copyIndex(); err != nil {
 		return "", err
 	}
 	paths := forIndex(entries)
-	for _, e := range entries {
+	if err := os.MkdirAll(k.stage, 0o700); err != nil {
+		return "", err
+	}
+	var files []string // that a filter could stand for
+	at := map[string]*entry{}
+	for i, e := range entries {
 		if e.New.Exists && !e.Ignored {
 			if err := k.put(e, l.log.ImageReader(e.New.Image, e.New.Size)); err != nil {
 				return "", err
+			}
+			if !e.New.link() {
+				files, at[string(e.Path)] = append(files, string(e.Path)), &entries[i]
 			}
 		}
 	}
@@ -235,10 +299,22 @@ func (l *lander) build(ctx context.Context, k *committer, entries []entry, m Mes
 		return "", nil
 	}
 	journal.Reached("commit.staged")
+	filtered, err := l.env.Git.Filters(ctx, k.stage, k.staged(), files)
+	if err != nil {
+		return "", err
+	}
+	if len(filtered) > 0 {
+		paths = slices.DeleteFunc(paths, func(p string) bool { return slices.Contains(filtered, p) })
+	}
 	if err := k.add(ctx, paths); err != nil {
 		return "", err
 	}
-	tree, err := k.writeTree(ctx, len(paths))
+	if len(filtered) > 0 {
+		if err := l.addFiltered(ctx, k, at, filtered); err != nil {
+			return "", err
+		}
+	}
+	tree, err := k.writeTree(ctx, len(entries))
 	if err != nil {
 		return "", err
 	}

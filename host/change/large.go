@@ -27,7 +27,8 @@ func (c *Change) storeLarge() error {
 				continue
 			}
 			if m := pointer.FindSubmatch(op.data); m != nil {
-				if err := c.storeObject(string(m[1])); err != nil {
+				oid, dir := string(m[1]), c.env.Git.LFS()
+				if err := storeObject(dir, oid, func() (io.ReadCloser, error) { return c.box.OpenAt(objectPath(dir, oid)) }); err != nil {
 					return err
 				}
 			}
@@ -36,15 +37,19 @@ func (c *Change) storeLarge() error {
 	return nil
 }
 
-// storeObject brings one object over. One that the box has not, or that is not what its
-// name says, is left out: the pointer then points to nothing, as it does in the box.
-func (c *Change) storeObject(oid string) error {
-	store := filepath.Join(c.env.Git.CommonDir, "lfs")
-	to := filepath.Join(store, "objects", oid[:2], oid[2:4], oid)
+// objectPath is where git-lfs stores an object in its folder.
+func objectPath(store, oid string) string {
+	return filepath.Join(store, "objects", oid[:2], oid[2:4], oid)
+}
+
+// storeObject brings one object into the folder of git-lfs. One that can't be opened, or
+// that is not what its name says, is left out: the pointer then points to nothing.
+func storeObject(store, oid string, open func() (io.ReadCloser, error)) error {
+	to := objectPath(store, oid)
 	if _, err := os.Lstat(to); err == nil {
 		return nil
 	}
-	from, err := c.box.OpenAt(to)
+	from, err := open()
 	if err != nil {
 		return nil
 	}

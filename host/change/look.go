@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/paxiom/relay/host/fault"
@@ -39,6 +41,9 @@ func (l *lander) compare(ctx context.Context, entries []entry, changes []treeCha
 		}
 	}
 	for p := range in {
+		if err := l.stillAtBase(ctx); err != nil {
+			return err // the index is that of another commit
+		}
 		return fault.New(judge.StopHeadMoved, "git's index holds changes that are not relay's", fmt.Sprintf("%q is staged", p),
 			"`git status` shows what is staged; commit or unstage it")
 	}
@@ -89,18 +94,50 @@ func (l *lander) mendIndex(ctx context.Context, p *plan) {
 			still = append(still, e)
 		}
 	}
-	paths := forIndex(still)
-	var err error
-	for wait := 20 * time.Millisecond; wait < lockPatience; wait *= 2 {
-		_, err = l.env.write(ctx, nil, nulList(paths), takePaths...)
-		if err == nil || !locked(err) {
+	paths, filtered, err := l.indexed(ctx, p, forIndex(still))
+	for wait := 20 * time.Millisecond; err == nil && wait < lockPatience; wait *= 2 {
+		if err = l.tellIndex(ctx, paths, filtered); !locked(err) {
 			break
 		}
-		time.Sleep(wait) // another git, an editor's perhaps, holds the index
+		if wait*2 < lockPatience {
+			time.Sleep(wait) // another git, an editor's perhaps, holds the index
+			err = nil
+		}
 	}
 	if err != nil {
 		l.note("git's index could not be brought up to date (%v); `git reset -q` does it", err)
 	}
+}
+
+func (l *lander) tellIndex(ctx context.Context, paths []string, filtered string) error {
+	_, err := l.env.write(ctx, nil, nulList(paths), takePaths...)
+	if err == nil && filtered != "" {
+		_, err = l.env.write(ctx, nil, strings.NewReader(filtered), "update-index", "--add", "--replace", "-z", "--index-info")
+	}
+	return err
+}
+
+// indexed splits what the index is told of into paths that git reads, and lines for those
+// of which a filter's output was committed.
+func (l *lander) indexed(ctx context.Context, p *plan, paths []string) (plain []string, filtered string, err error) {
+	of, err := l.env.Git.Filters(ctx, "", nil, paths)
+	if err != nil || len(of) == 0 {
+		return paths, "", err
+	}
+	changes, err := diffTree(ctx, l.env.Git, p.Base, p.Commit)
+	if err != nil {
+		return nil, "", err
+	}
+	var lines strings.Builder
+	for _, c := range changes {
+		if c.newMode != 0 && slices.Contains(of, c.path) {
+			fmt.Fprintf(&lines, "%o %s\t%s\x00", c.newMode, c.newOID, c.path)
+		}
+	}
+	gone := func(path string) bool { // what is filtered and not in the commit
+		return slices.Contains(of, path) && slices.ContainsFunc(p.Entries, func(e entry) bool { return string(e.Path) == path && e.New.Exists })
+	}
+	return slices.DeleteFunc(paths, gone), lines.String(), nil
 }
 
 // look reads what was written back from the disk and compares it with what was

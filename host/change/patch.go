@@ -27,7 +27,7 @@ func (c *Change) WritePatch(w io.Writer) (int64, error) {
 	if c.touched == nil {
 		return 0, nil
 	}
-	real, err := openReal(c.env.Git.Root)
+	real, err := openReal(c.root())
 	if err != nil {
 		return 0, err
 	}
@@ -36,6 +36,10 @@ func (c *Change) WritePatch(w io.Writer) (int64, error) {
 	var hold sides
 	for _, ch := range c.touched.Changes {
 		if ch.Ignored && !c.kept(ch.Path) {
+			continue
+		}
+		if c.withheld(ch) {
+			fmt.Fprintln(out, "# a changed file is not in this patch: it holds a value of a credential")
 			continue
 		}
 		if err := c.patchOf(out, real, ch, &hold); err != nil {

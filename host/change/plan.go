@@ -25,6 +25,8 @@ type plan struct {
 	Entries []entry         `json:"entries"`
 	Dirs    []dirState      `json:"dirs"`
 	Note    json.RawMessage `json:"note,omitempty"` // the workflow's own
+	// Beside: the work tree is on another branch, and only Branch moves.
+	Beside bool `json:"beside,omitempty"`
 }
 
 // entry is one path of a plan.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
@@ -36,34 +38,45 @@ func (c *Change) Prepare(ctx context.Context, l Landing) {
 	c.ahead = p
 	go func() {
 		defer close(p.done)
-		c.fill(ctx, p, l)
+		c.fill(ctx, p, l, false)
 	}()
 }
 
-// prepare does it now.
-func (c *Change) prepare(ctx context.Context, l Landing) *prepared {
+// prepare does it now; beside: without the work tree.
+func (c *Change) prepare(ctx context.Context, l Landing, beside bool) *prepared {
 	p := &prepared{}
-	c.fill(ctx, p, l)
+	c.fill(ctx, p, l, beside)
 	return p
 }
 
-func (c *Change) fill(ctx context.Context, p *prepared, l Landing) {
+func (c *Change) fill(ctx context.Context, p *prepared, l Landing, beside bool) {
 	p.message, p.index = l.Message.text(), c.gitIndex()
-	real, err := openReal(c.env.Git.Root)
+	root, kept := c.env.Git.Root, c.verdict.Kept
+	if beside {
+		root = c.root()
+		// A change of the rules may have what it ignored before committed.
+		if !slices.ContainsFunc(kept, func(ch judge.Change) bool { return path.Base(ch.Path) == ".gitignore" }) {
+			kept = slices.DeleteFunc(slices.Clone(kept), func(ch judge.Change) bool { return ch.Ignored })
+		}
+	}
+	real, err := openReal(root)
+	if err == nil {
+		p.tidy = append(p.tidy, func() { real.Close() })
+		p.land = c.lander(real)
+		kept, err = c.onto(real, kept)
+	}
 	if err != nil {
 		p.err = err
 		return
 	}
-	p.tidy = append(p.tidy, func() { real.Close() })
-	p.land = &lander{env: c.env, log: c.log, real: real, base: c.opts.Base, branch: c.opts.Branch}
 	open := func(name string) (io.ReadCloser, error) { return c.box.Open(name) }
 	if !l.Commit {
-		p.plan, p.err = p.land.ready(c.verdict.Kept, open, nil)
+		p.plan, p.err = p.land.ready(kept, open, nil)
 		return
 	}
 	k := newCommitter(c.env, c.layer)
 	p.tidy = append(p.tidy, func() { k.remove() })
-	p.plan, p.err = p.land.ready(c.verdict.Kept, open, func(entries []entry) (string, error) {
+	p.plan, p.err = p.land.ready(kept, open, func(entries []entry) (string, error) {
 		commit, err := p.land.build(ctx, k, entries, l.Message)
 		if err != nil || commit == "" || len(c.own) == 0 {
 			return commit, err
@@ -84,7 +97,7 @@ func (c *Change) takePrepared(l Landing) *prepared {
 	}
 	<-p.done
 	now := c.gitIndex()
-	same := p.index != nil && now != nil && os.SameFile(p.index, now) && p.index.Size() == now.Size() && p.index.ModTime().Equal(now.ModTime())
+	same := c.base != nil || p.index != nil && now != nil && os.SameFile(p.index, now) && p.index.Size() == now.Size() && p.index.ModTime().Equal(now.ModTime())
 	if p.err != nil || !same || p.message != l.Message.text() {
 		c.unprepare()
 		return nil
@@ -100,6 +113,15 @@ func (c *Change) unprepare() {
 		c.ahead.close()
 		c.ahead = nil
 	}
+}
+
+// lander is what lands the change in the real tree.
+func (c *Change) lander(real *realTree) *lander {
+	l := &lander{env: c.env, log: c.log, real: real, base: c.opts.Base, branch: c.opts.Branch, clean: c.clean}
+	if c.base != nil {
+		l.kept, l.index = true, c.base.Index
+	}
+	return l
 }
 
 func (p *prepared) close() {

@@ -32,6 +32,15 @@ func openReal(root string) (*realTree, error) {
 	return &realTree{Root: r, trading: map[string]bool{}}, nil
 }
 
+// trade notes the links among the changes, old ones and new.
+func (t *realTree) trade(changes []judge.Change) {
+	for _, ch := range changes {
+		if (ch.OldMode|ch.NewMode)&fs.ModeSymlink != 0 {
+			t.trading[ch.Path] = true
+		}
+	}
+}
+
 // errThroughLink: a folder on the way to a path is a symbolic link.
 var errThroughLink = errors.New("a folder on the way is a symbolic link")
 

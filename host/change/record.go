@@ -2,18 +2,26 @@ package change
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 )
 
+// ErrElsewhere says that the work tree is on another branch.
+var ErrElsewhere = errors.New("the work tree is on another branch")
+
 // Record commits files that no builder may write, as they are in the work tree: relay's
 // own records, and what the operator has written into them. What git ignores and does not
 // know is left out. The commit is "" when there is nothing to commit. scratch names files
-// beside the layers that are made for it.
-func Record(ctx context.Context, env Env, scratch string, paths []string, m Message) (string, error) {
-	head, branch, err := env.Git.Head(ctx)
+// beside the layers that are made for it. On another branch than the given one nothing is
+// committed, and the error is ErrElsewhere.
+func Record(ctx context.Context, env Env, scratch, branch string, paths []string, m Message) (string, error) {
+	head, at, err := env.Git.Head(ctx)
 	if err != nil {
 		return "", err
+	}
+	if at != branch {
+		return "", ErrElsewhere
 	}
 	k := newCommitter(env, filepath.Join(env.StateDir, "boxes", scratch))
 	if err := os.MkdirAll(filepath.Dir(k.index), 0o700); err != nil {
@@ -41,9 +49,16 @@ func Record(ctx context.Context, env Env, scratch string, paths []string, m Mess
 	if err != nil {
 		return "", err
 	}
+	// git switch writes the files before HEAD: they may be another branch's.
+	if now, on, err := env.Git.HeadNow(ctx); err != nil || on != branch || now != head {
+		return "", errors.Join(err, ErrElsewhere)
+	}
 	l := &lander{env: env}
 	if err := l.moveBranch(ctx, &plan{Base: head, Branch: branch, Commit: commit}); err != nil {
 		return "", err
+	}
+	if _, on, herr := env.Git.HeadNow(ctx); herr != nil || on != branch {
+		return commit, herr
 	}
 	_, err = env.write(ctx, nil, nulList(paths), "update-index", "--add", "--remove", "-z", "--stdin")
 	return commit, err

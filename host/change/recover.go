@@ -1,10 +1,13 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -60,9 +63,15 @@ func recoverRun(ctx context.Context, env Env, run *journal.Run, force bool) (Rec
 			r.State = s.State
 		}
 	}
-	if run.Damaged != "" && !force {
-		r.Conflict = "its journal is damaged: " + run.Damaged
+	why := cmp.Or(run.Damaged, foreign(run, env))
+	if why != "" && !force {
+		r.Conflict = "its journal is damaged: " + why
 		return r, nil
+	}
+	if why != "" {
+		aside, err := run.SetAside()
+		r.Did = fmt.Sprintf("its journal is damaged and is now %s; nothing in the work tree was touched (%s)", aside, why)
+		return r, err
 	}
 	var begin beginning
 	if rec, ok := run.Last(recBegin); ok {
@@ -86,6 +95,48 @@ func recoverRun(ctx context.Context, env Env, run *journal.Run, force bool) (Rec
 		return r, err
 	}
 	return r, log.Settle()
+}
+
+// foreign says why what a journal tells can't be what relay was about to do, whoever wrote
+// it; "" when it can.
+func foreign(run *journal.Run, env Env) string {
+	rec, ok := run.Last(recApply)
+	if !ok {
+		return ""
+	}
+	p := &plan{}
+	if err := rec.Decode(p); err != nil {
+		return err.Error()
+	}
+	paths := make([]string, 0, 3*len(p.Entries)+len(p.Dirs))
+	for _, e := range p.Entries {
+		paths = append(paths, string(e.Path), string(e.Tmp))
+		if path.Dir(string(e.Tmp)) != path.Dir(string(e.Path)) {
+			return fmt.Sprintf("%q is no name beside %q", e.Tmp, e.Path)
+		}
+		for _, s := range []side{e.Old, e.New} {
+			if s.Mode&^(fs.ModePerm|fs.ModeSymlink|fs.ModeDir) != 0 || s.Size < 0 || s.Image < 0 {
+				return fmt.Sprintf("%q would be no ordinary file", e.Path)
+			}
+		}
+		if judge.Match(env.Owned, string(e.Path)) {
+			return fmt.Sprintf("%q belongs to relay", e.Path)
+		}
+	}
+	for _, d := range p.Dirs {
+		if d.Path != "." && d.Path != "" {
+			paths = append(paths, string(d.Path))
+		}
+	}
+	for _, at := range paths {
+		if !filepath.IsLocal(at) || path.Clean(at) != at {
+			return fmt.Sprintf("%q does not lie in the work tree", at)
+		}
+		if why := judge.UnsafeName(at); why != "" {
+			return fmt.Sprintf("the name %q %s", at, why)
+		}
+	}
+	return ""
 }
 
 // recoverApply finishes what recApply began, or takes it back.
@@ -123,12 +174,14 @@ func recoverApply(ctx context.Context, env Env, run *journal.Run, log *journal.L
 		return nil
 	}
 	switch {
-	case p.Commit != "" && head == p.Commit && branch == p.Branch:
+	case p.Beside && !l.hasLanded(ctx, p):
+		return nil
+	case p.Commit != "" && head == p.Commit && branch == p.Branch && !p.Beside:
 		r.Did, r.Landed, r.Commit = "finished the commit", true, p.Commit
 		return l.settleCommitted(ctx, a)
 	case head == p.Base && branch == p.Branch:
 		return l.redo(ctx, a, force, r)
-	case p.Commit != "" && l.isAncestor(ctx, p.Commit):
+	case p.Commit != "" && l.hasLanded(ctx, p):
 		r.Did, r.Landed, r.Commit = "had been committed, and later work is on top", true, p.Commit
 		defer a.shutDirs()
 		return a.clean()
@@ -198,9 +251,13 @@ func (l *lander) takeBack(ctx context.Context, a *applier, force bool, r *Recove
 	return l.log.Append(recReverted, nil)
 }
 
-// isAncestor says whether HEAD contains the commit.
-func (l *lander) isAncestor(ctx context.Context, commit string) bool {
-	_, err := l.env.Git.Run(ctx, nil, "merge-base", "--is-ancestor", commit, "HEAD")
+// hasLanded reports whether the plan's commit is on its branch, wherever HEAD is.
+func (l *lander) hasLanded(ctx context.Context, p *plan) bool {
+	on := "HEAD"
+	if p.Branch != "" {
+		on = "refs/heads/" + p.Branch
+	}
+	_, err := l.env.Git.Run(ctx, nil, "merge-base", "--is-ancestor", p.Commit, on)
 	return err == nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
@@ -165,13 +166,26 @@ func TestUndo(t *testing.T) {
 	landed, err := r.land("run-1", true)
 	must(t, err)
 
+	readme := r.read("README.md")
+	r.write("README.md", "mine\n", 0o644)
 	r.write("dirt", "x", 0o644)
-	if _, err := Undo(ctx, r.env, "undo-1", "", landed.Commit, Message{Subject: "undo"}); err == nil {
-		t.Error("undone over a dirty tree")
+	r.write("to-be.txt", "half", 0o644)
+	r.git("add", "to-be.txt")
+	f, ok := fault.As(func() error {
+		_, err := Undo(ctx, r.env, "undo-1", "", landed.Commit, Message{Subject: "undo"})
+		return err
+	}())
+	if !ok || !strings.Contains(f.Why, `"README.md" differs`) {
+		t.Errorf("undone over a change that is not committed: %v", f)
 	}
-	must(t, os.Remove(filepath.Join(r.root, "dirt")))
+	r.write("README.md", readme, 0o644)
 	u, err := Undo(ctx, r.env, "undo-1", "", landed.Commit, Message{Subject: "undo"})
 	must(t, err)
+	if got := r.git("status", "--porcelain"); got != "A  to-be.txt\n?? dirt" { // what is elsewhere stays, staged as it was
+		t.Errorf("status: %q", got)
+	}
+	must(t, os.Remove(filepath.Join(r.root, "dirt")))
+	r.git("reset", "-q", "--hard")
 	r.clean()
 	if got := r.snapshot(false); got != base {
 		t.Errorf("not the base: %s", diff(base, got))

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/paxiom/relay/judge"
@@ -31,6 +32,11 @@ func (c *Change) Reject(ctx context.Context, m Message) (Rejected, error) {
 		return r, nil
 	}
 	keep, left := c.keepable()
+	if all := len(keep); all > 0 {
+		if keep = slices.DeleteFunc(keep, c.withheld); len(keep) < all {
+			r.Notes = append(r.Notes, fmt.Sprintf("changed paths that are not kept because they hold a value of a credential: %d", all-len(keep)))
+		}
+	}
 	if left > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("changed paths that are not kept: %d (hostile names, links out, special or very large files, or relay's own)", left))
 	}
@@ -39,6 +45,9 @@ func (c *Change) Reject(ctx context.Context, m Message) (Rejected, error) {
 	}
 	k := newCommitter(c.env, c.layer)
 	defer k.remove()
+	if c.base != nil {
+		k.from = c.base.Index
+	}
 	commit, err := k.rawCommit(ctx, c.opts.Base, keep, c.content, m)
 	if err != nil {
 		return r, fmt.Errorf("keep what was rejected: %w", err)
@@ -140,7 +149,9 @@ func (k *committer) rawBlobs(ctx context.Context, changes []judge.Change, conten
 		return nil, fmt.Errorf("git hash-object gave %d names for %d files", len(lines), len(at))
 	}
 	for j, i := range at {
-		oids[i] = lines[j]
+		if oids[i], err = objectName(k.env.Git, []byte(lines[j]+"\n")); err != nil {
+			return nil, err
+		}
 	}
 	return oids, nil
 }

@@ -29,7 +29,7 @@ func Resume(ctx context.Context, env Env, o Options) (*Change, *Recovery, error)
 	var begin beginning
 	if rec, ok := run.Last(recBegin); ok && run.Damaged == "" && rec.Decode(&begin) == nil && begin.Base == o.Base && begin.Branch == o.Branch {
 		if _, applying := run.Last(recApply); !applying {
-			if c, err := reopen(env, o, run, begin.Layer); c != nil || err != nil {
+			if c, err := reopen(ctx, env, o, run, begin.Layer); c != nil || err != nil {
 				return c, nil, err
 			}
 		}
@@ -43,7 +43,7 @@ func Resume(ctx context.Context, env Env, o Options) (*Change, *Recovery, error)
 
 // reopen opens the layer and the journal of a change again; nil when the layer is not
 // whole.
-func reopen(env Env, o Options, run *journal.Run, layer string) (*Change, error) {
+func reopen(ctx context.Context, env Env, o Options, run *journal.Run, layer string) (*Change, error) {
 	if _, err := os.Lstat(layer); err != nil {
 		return nil, nil // it was being discarded: a new one would be empty, as if nothing had been built
 	}
@@ -54,8 +54,12 @@ func reopen(env Env, o Options, run *journal.Run, layer string) (*Change, error)
 	if err := errors.Join(removeChecks(layer), k.remove()); err != nil {
 		return nil, err
 	}
-	var err error
+	err := c.takeBase(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if c.box, err = c.newBox(env.Persist, o.Binds); err != nil {
+		c.base.Release()
 		return nil, nil
 	}
 	for begin := time.Now(); ; time.Sleep(20 * time.Millisecond) {
@@ -64,10 +68,12 @@ func reopen(env Env, o Options, run *journal.Run, layer string) (*Change, error)
 			break
 		}
 		if !errors.Is(err, syscall.EAGAIN) || time.Since(begin) > patience {
+			c.base.Release()
 			return nil, err // the kernel has not ended the box of the host that was killed
 		}
 	}
 	if c.log, err = run.Resume(); err != nil {
+		c.base.Release()
 		return nil, err
 	}
 	return c, nil
@@ -75,6 +81,7 @@ func reopen(env Env, o Options, run *journal.Run, layer string) (*Change, error)
 
 // Bind shows the box that the next processes run in other folders than those before.
 func (c *Change) Bind(o Options) error {
+	c.unstage()
 	b, err := c.newBox(c.env.Persist, o.Binds)
 	if err == nil {
 		c.box, c.opts.Binds = b, o.Binds

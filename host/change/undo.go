@@ -25,11 +25,18 @@ type Undone struct {
 
 // Undo makes a commit that takes the landed commit back, and with it those of the same
 // run that lie between it and base; "" stands for its parent. It refuses when there is
-// more on top of the commit than what Env.Moving names, or when the work tree is not
-// clean. id names the journal.
+// more on top of the commit than what Env.Moving names, or when a path that it changes has
+// changes that are not committed. id names the journal.
 func Undo(ctx context.Context, env Env, id, base, commit string, m Message) (u Undone, err error) {
 	base, head, branch, err := undoable(ctx, env, base, commit)
 	if err != nil {
+		return u, err
+	}
+	changes, err := diffTree(ctx, env.Git, commit, base)
+	if err != nil {
+		return u, err
+	}
+	if err := env.inTheWay(ctx, changes); err != nil {
 		return u, err
 	}
 	layer := filepath.Join(env.StateDir, "boxes", id)
@@ -57,10 +64,6 @@ func Undo(ctx context.Context, env Env, id, base, commit string, m Message) (u U
 		return u, err
 	}
 	defer real.Close()
-	changes, err := diffTree(ctx, env.Git, commit, base)
-	if err != nil {
-		return u, err
-	}
 	for _, c := range changes {
 		if c.oldMode == modeLink || c.newMode == modeLink {
 			real.trading[c.path] = true
@@ -79,7 +82,7 @@ func Undo(ctx context.Context, env Env, id, base, commit string, m Message) (u U
 		}
 		return commitTree(ctx, env, tree, head, m)
 	})
-	return Undone(done), err
+	return Undone{Commit: done.Commit, Paths: done.Paths, Notes: done.Notes}, err
 }
 
 // undoable refuses what Undo does. It gives the commit that the undo goes back to, and the
@@ -94,18 +97,34 @@ func undoable(ctx context.Context, env Env, base, commit string) (back, head, br
 	if ok, err := onlyMoving(ctx, env, commit, head); err != nil || !ok {
 		return "", "", "", cmp.Or(err, laterWork(base, commit, head))
 	}
-	if back, err = sameRun(ctx, env.Git, base, commit); err != nil {
-		return "", "", "", err
-	}
-	status, err := env.Git.Status(ctx)
-	if err == nil && len(status) > 0 {
-		var dirty []string
-		for _, e := range status {
-			dirty = append(dirty, e.Path)
-		}
-		err = fault.Dirty(dirty)
-	}
+	back, err = sameRun(ctx, env.Git, base, commit)
 	return back, head, branch, err
+}
+
+// inTheWay refuses to write over changes of the operator's. Those elsewhere stay.
+func (e Env) inTheWay(ctx context.Context, changes []treeChange) error {
+	status, err := e.filtering().Decide(e.Git).Status(ctx)
+	if err != nil {
+		return err
+	}
+	var dirty []string
+	for _, s := range status {
+		path, isDir := strings.CutSuffix(s.Path, "/")
+		meets := func(c treeChange) bool {
+			if isDir && strings.HasPrefix(c.path, s.Path) { // what git does not know of may have other names
+				_, err := os.Lstat(filepath.Join(e.Git.Root, c.path))
+				return err == nil
+			}
+			return overlap(path, c.path)
+		}
+		if !judge.Match(e.Owned, path) && slices.ContainsFunc(changes, meets) {
+			dirty = append(dirty, s.Path)
+		}
+	}
+	if len(dirty) == 0 {
+		return nil
+	}
+	return fault.Dirty(dirty)
 }
 
 // onlyMoving says whether nothing but what Env.Moving names came after a commit.
@@ -209,9 +228,16 @@ func (k *committer) reverse(ctx context.Context, real *realTree, base string, ch
 			return nil, err
 		}
 	}
+	filtered, err := k.env.Git.Filters(ctx, k.stage, k.staged(), wanted)
+	if err == nil && len(filtered) > 0 {
+		err = k.env.filtering().smudge(ctx, k.env.Git, base, filtered, k.stage)
+	}
+	if err != nil {
+		return nil, err
+	}
 	out := make([]judge.Change, 0, len(changes))
 	for _, c := range changes {
-		ch, err := k.staged(real, c)
+		ch, err := k.asStaged(real, c)
 		if err != nil {
 			return nil, err
 		}
@@ -220,8 +246,8 @@ func (k *committer) reverse(ctx context.Context, real *realTree, base string, ch
 	return out, nil
 }
 
-// staged turns one line of the diff into a change of the work tree.
-func (k *committer) staged(real *realTree, c treeChange) (judge.Change, error) {
+// asStaged turns one line of the diff into a change of the work tree.
+func (k *committer) asStaged(real *realTree, c treeChange) (judge.Change, error) {
 	ch := judge.Change{Path: c.path, Kind: judge.Modified, Nlink: 1}
 	var err error
 	if ch.Base, err = real.stampAt(c.path); err != nil {

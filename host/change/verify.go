@@ -1,25 +1,30 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
-	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/verify"
+	"github.com/paxiom/relay/verify/evidence"
 )
 
 // Checks are the verification commands of a change and their limits.
 type Checks struct {
 	Commands   []verify.Command
 	Fast, Slow time.Duration // timeouts; 0 means verify's defaults
-	Env        []string      // the whole environment of a command
-	Log        io.Writer     // nil for none
-	Plan       *confine.Plan // what the commands may use besides files; nil for everything
+	Env        []string      // the environment of every command
+	// Settings is what the command of an id has besides; nil for nothing.
+	Settings Settings
+	Log      io.Writer // nil for none
+	Plan     Plan      // what the commands may use besides files; nil for everything
 	// Before is called before each command starts, to count it; an error keeps it
 	// from starting. May be nil.
 	Before func(verify.Command) error
@@ -27,11 +32,67 @@ type Checks struct {
 	// [verify.Options].
 	Base   []verify.Base
 	Excuse bool
+	// Hidden run after all others have passed; see Change.Hidden. They make their values
+	// from Seed; 0 for another one in each run.
+	Hidden []verify.Command
+	Seed   uint64
+	// Removed reports whether tests of a file may be gone; nil for none.
+	Removed func(file string) bool
+	// Agreed is asked where the commands pass with the tests of the change and fail with
+	// those of the base, with how they failed: true lets the change's tests decide. nil does
+	// not.
+	Agreed func([]verify.Result) bool
+	// Tests are globs of test files. Where a change adds some, the tests of the base must
+	// pass without them too; see Change.without.
+	Tests []string
+}
+
+// Settings is what a command is run with besides its arguments: a folder within the
+// repository, "" for its root; variables, NAME=value; a limit, 0 for that of its phase.
+type Settings func(id string) (dir string, env []string, limit time.Duration)
+
+// of is Settings where there may be none.
+func (s Settings) of(id string) (dir string, env []string, limit time.Duration) {
+	if s == nil {
+		return "", nil, 0
+	}
+	return s(id)
+}
+
+// Identity tells commands apart that may say different things of the same files.
+func (k Checks) Identity(cmd verify.Command) []string {
+	words := slices.Clone(cmd.Argv)
+	if dir, env, _ := k.Settings.of(cmd.ID); dir != "" || len(env) > 0 {
+		words = append(words, fmt.Sprintf("\nin %q with %q", dir, env))
+	}
+	return words
+}
+
+// Plan starts commands in their boxes with the network and the limits that they get: a
+// plan of package confine, which no change to a repository depends on.
+type Plan interface {
+	Start(b *box.Box, p box.Proc) (*box.Process, error)
+	Output() int64 // how much a command may print, in bytes; 0 is any amount
+}
+
+// everything is the plan that takes nothing away.
+type everything struct{}
+
+func (everything) Start(b *box.Box, p box.Proc) (*box.Process, error) { return b.Start(p) }
+func (everything) Output() int64                                      { return 0 }
+
+// Limit is how long a command may run.
+func (k Checks) Limit(cmd verify.Command) time.Duration {
+	_, _, limit := k.Settings.of(cmd.ID)
+	return cmp.Or(limit, verify.Options{FastTimeout: k.Fast, SlowTimeout: k.Slow}.Timeout(cmd))
 }
 
 func (k Checks) options(x *boxExec) verify.Options {
-	x.env, x.plan, x.before = k.Env, k.Plan, k.Before
-	return verify.Options{FastTimeout: k.Fast, SlowTimeout: k.Slow, Exec: x, Log: k.Log, Base: k.Base, Excuse: k.Excuse}
+	x.env, x.plan, x.before, x.settings = k.Env, k.Plan, k.Before, k.Settings
+	if x.plan == nil {
+		x.plan = everything{}
+	}
+	return verify.Options{FastTimeout: k.Fast, SlowTimeout: k.Slow, Exec: x, Log: k.Log, Base: k.Base, Excuse: k.Excuse, Removed: k.Removed}
 }
 
 // Baseline runs the commands on the tree as it is, each in a fresh box, before
@@ -47,9 +108,64 @@ func (c *Change) Baseline(ctx context.Context, k Checks, passed func(verify.Comm
 }
 
 // Verify runs the commands one after another, each in a fresh box that holds the
-// real tree and exactly the judged change.
+// real tree and exactly the judged change. Where a program that one of them names is not
+// what it was before the build, none runs, and the code is StopVerifyTainted. Where the
+// change touches tests, they run once more with the tests of the base: the results are
+// then those of the run that failed. Hidden checks come last.
 func (c *Change) Verify(ctx context.Context, k Checks) ([]verify.Result, judge.Code) {
-	return verify.Run(ctx, k.Commands, k.options(&boxExec{c: c, on: "verify", kept: c.verdict.Kept}))
+	if results, code := c.tainted(slices.Concat(k.Commands, k.Hidden)); code != judge.Success {
+		return results, code
+	}
+	results, code := c.verifyTwice(ctx, k)
+	if code == judge.Success {
+		code = c.verifyHidden(ctx, k)
+	}
+	return results, code
+}
+
+func (c *Change) verifyTwice(ctx context.Context, k Checks) ([]verify.Result, judge.Code) {
+	results, code := c.verify(ctx, k, "verify", c.verdict.Kept)
+	if code == judge.Success {
+		code = c.without(ctx, k, results)
+	}
+	if code == judge.Success {
+		c.reported = map[string]evidence.Report{}
+		for _, r := range results {
+			if r.Report.Named() && r.ExitCode == 0 {
+				c.reported[key(k.Identity(r.Command))] = *r.Report
+			}
+		}
+	}
+	if code != judge.Success || len(c.verdict.Tests) == 0 || len(results) == 0 {
+		return results, code
+	}
+	kept, err := c.withOldTests(ctx, k)
+	if err != nil {
+		last := &results[len(results)-1]
+		last.Err = fmt.Errorf("look for the tests of the base: %w", err)
+		return results, judge.StopOldTestsFail
+	}
+	if len(kept) == len(c.verdict.Kept) {
+		return results, code
+	}
+	old, code := c.verify(ctx, k, "old", kept)
+	switch {
+	case code == judge.Success:
+		return results, code
+	case ctx.Err() != nil:
+		return old, judge.StopInterrupted
+	case k.Agreed != nil && k.Agreed(old) && ctx.Err() == nil:
+		return results, judge.Success
+	}
+	return old, judge.StopOldTestsFail
+}
+
+func (c *Change) verify(ctx context.Context, k Checks, on string, kept []judge.Change) ([]verify.Result, judge.Code) {
+	o := k.options(&boxExec{c: c, on: on, kept: kept})
+	o.Known = func(ctx context.Context, cmd verify.Command, again bool) *evidence.Report {
+		return c.known(ctx, k, cmd, again)
+	}
+	return verify.Run(ctx, k.Commands, o)
 }
 
 // boxExec runs each command in a box of its own.
@@ -58,10 +174,12 @@ type boxExec struct {
 	on      string         // part of the layers' names
 	kept    []judge.Change // what is laid over the real tree
 	env     []string
-	plan    *confine.Plan
+	plan    Plan
 	before  func(verify.Command) error
 	refused error // what before said
 	n       int
+	// settings are those of single commands, by id; hidden checks have none.
+	settings Settings
 }
 
 // Run implements verify.Exec.
@@ -69,19 +187,35 @@ func (x *boxExec) Run(ctx context.Context, cmd verify.Command, timeout time.Dura
 	res := verify.Result{Command: cmd, ExitCode: -1}
 	begin := time.Now()
 	defer func() { res.Duration = time.Since(begin) }()
-	x.n++
 	if x.before != nil {
 		if res.Err = x.before(cmd); res.Err != nil {
 			x.refused = res.Err
 			return res
 		}
 	}
-	fresh, err := x.c.box.Fresh(fmt.Sprintf("%s.%s%d", x.c.layer, x.on, x.n), x.kept)
+	w, err := x.c.witness()
 	if err != nil {
 		res.Err = err
 		return res
 	}
-	res = x.in(ctx, fresh, cmd, timeout)
+	fresh, err := x.fresh(w.binds(x.c.box.Means()))
+	if err != nil {
+		w.close()
+		res.Err = err
+		return res
+	}
+	x.warm(ctx, fresh)
+	dir, env, limit := x.settings.of(cmd.ID)
+	proc := box.Proc{Argv: cmd.Argv, Env: w.environ(slices.Concat(x.env, env), fresh.Dir())}
+	if dir != "" {
+		proc.Dir = filepath.Join(fresh.Dir(), dir)
+	}
+	res = x.in(ctx, fresh, proc, cmd, cmp.Or(limit, timeout))
+	res.Report = w.close()
+	x.collect(ctx, fresh, res)
+	if res.Tests == nil && res.Report.Named() {
+		res.Tests = verify.TestsOf(*res.Report)
+	}
 	if err := x.c.gone.drop(fresh); err != nil && res.Err == nil {
 		res.Err = fmt.Errorf("throw the check's box away: %w", err)
 	}
@@ -89,7 +223,7 @@ func (x *boxExec) Run(ctx context.Context, cmd verify.Command, timeout time.Dura
 }
 
 // in runs the command in its box and ends the box when the time is over.
-func (x *boxExec) in(ctx context.Context, b *box.Box, cmd verify.Command, timeout time.Duration) verify.Result {
+func (x *boxExec) in(ctx context.Context, b *box.Box, its box.Proc, cmd verify.Command, timeout time.Duration) verify.Result {
 	res := verify.Result{Command: cmd, ExitCode: -1}
 	begin := time.Now()
 	pr, pw, err := os.Pipe()
@@ -98,9 +232,13 @@ func (x *boxExec) in(ctx context.Context, b *box.Box, cmd verify.Command, timeou
 		return res
 	}
 	defer pr.Close()
-	proc, err := x.plan.Start(b, box.Proc{Argv: cmd.Argv, Env: x.env, Stdout: pw, Stderr: pw})
+	its.Stdout, its.Stderr = pw, pw
+	proc, err := x.plan.Start(b, its)
 	pw.Close()
 	if err != nil {
+		if its.Dir != "" {
+			err = fmt.Errorf("in %s: %w", its.Dir, err)
+		}
 		res.Err, res.Duration = err, time.Since(begin)
 		return res
 	}

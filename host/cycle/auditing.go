@@ -12,6 +12,7 @@ import (
 	"github.com/paxiom/relay/host/cycle/audit"
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/desk"
@@ -255,10 +256,10 @@ func (c *Cycle) service(m *material) prompts.Service {
 
 // override reads the operator's own texts of a role.
 func (c *Cycle) override(role string) (prompts.Override, error) {
-	dir := c.env.WS.Prompts()
-	o, err := prompts.RoleOverride(dir, role)
+	ws := c.env.WS
+	o, err := prompts.RoleOverride(func(rel string, max int64) ([]byte, error) { return beneath.ReadFile(ws.Root(), rel, max) }, ws.Rel()+"/prompts", role)
 	if err != nil {
-		return o, fault.Wrap(err, judge.BlockedMissingConfig, "a prompt of your own can't be used", "`ls -l "+fault.Word(dir)+"`")
+		return o, fault.Wrap(err, judge.BlockedMissingConfig, "a prompt of your own can't be used", "`ls -l "+fault.Word(ws.Prompts())+"`")
 	}
 	return o, nil
 }

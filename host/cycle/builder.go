@@ -92,7 +92,7 @@ func (p *passage) open(ctx context.Context, name string) (*crew.Plugin, error) {
 	}
 	env, err := p.c.boxEnv(ctx)
 	if err == nil {
-		p.change, err = change.Begin(env, p.changeOptions(b.Binds(house, spec)))
+		p.change, err = change.Begin(ctx, env, p.changeOptions(b.Binds(house, spec)))
 		err = crew.BoxFault(err)
 	}
 	if err == nil {

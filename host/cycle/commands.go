@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -105,7 +107,40 @@ func (e *Env) at(ctx context.Context, uuid string, want State, command string) (
 	if c.rec.State != want {
 		return nil, "", e.notNow(uuid, st, want, command)
 	}
+	if want == AwaitingReview {
+		if err := c.takeEdit(); err != nil {
+			return nil, "", err
+		}
+	}
 	return c, st.Waiting, nil
+}
+
+// takeEdit makes the plan in the workspace the plan, where the operator has edited that
+// copy while the cycle waits for him. The one thing of a cycle's copies that is read.
+func (c *Cycle) takeEdit() error {
+	rel, err := filepath.Rel(c.env.WS.Dir(), c.path(planFile))
+	if err != nil {
+		return fault.Internal(err)
+	}
+	edited, err := beneath.Open(c.env.WS.Root(), c.env.WS.Rel()+"/"+filepath.ToSlash(rel))
+	if err != nil {
+		return nil // there is no copy, or nothing that relay would read
+	}
+	defer edited.Close()
+	its, err1 := edited.Stat()
+	ours, err2 := os.Stat(c.path(planFile))
+	if err := errors.Join(err1, err2); err != nil || !its.ModTime().After(ours.ModTime()) {
+		return nil
+	}
+	text, err := beneath.Read(edited, 16<<20)
+	if err != nil {
+		return fault.Wrap(err, judge.BlockedCrashRecovery, "the edited plan can't be read", "`ls -l "+fault.Word(filepath.Join(c.env.WS.Shared(), rel))+"`")
+	}
+	if err := workspace.WriteFile(c.path(planFile), text); err != nil {
+		return err
+	}
+	c.log("operator review: the plan was edited in the workspace")
+	return c.env.WS.Publish()
 }
 
 // notNow says why a command can't be given now, and which one can.
@@ -220,11 +255,16 @@ func Decide(ctx context.Context, e *Env, uuid, decision string, failing bool) (*
 		return nil, err
 	}
 	id := Short(uuid)
+	anew := "`relay abort " + id + "`, then `relay start " + c.rec.ServiceID + "` begins a new cycle"
 	switch why := c.noSuch(a); {
+	case why != "" && decision == DecideAccept && c.rec.Iteration < c.rec.ConfigSnapshot.Cycle.MaxIterations:
+		return nil, fault.New("", "the revision can't be accepted", why, "`relay iterate "+id+"`, or "+anew)
 	case why != "" && decision == DecideAccept:
-		return nil, fault.New("", "the revision can't be accepted", why, "`relay iterate "+id+"`, or `relay abort "+id+"`")
+		return nil, fault.New("", "the revision can't be accepted", why+", and no other iteration is left", anew)
+	case why != "" && c.rec.Revision.Landed:
+		return nil, fault.New("", "no other iteration is left", why, "`relay accept "+id+"`, or "+anew+"; cycle.max_iterations of the service holds for new cycles")
 	case why != "":
-		return nil, fault.New("", "no other iteration is left", why, "`relay accept "+id+"` or `relay abort "+id+"`; cycle.max_iterations holds for new cycles")
+		return nil, fault.New("", "no other iteration is left", why+", and nothing was landed", anew+"; cycle.max_iterations of the service holds for new cycles")
 	case decision == DecideAccept && c.failing() && !failing:
 		return nil, fault.New("", "the tests failed, so the revision is not accepted just like that", c.rec.Tests.Text(),
 			"`relay show "+id+"`, then `relay iterate "+id+"`; or `relay accept "+id+" --with-failing-tests` if that is what you want")
@@ -272,7 +312,11 @@ func Resume(ctx context.Context, e *Env, uuid string, without []string) (*Record
 	case len(without) > 0 && !strings.HasPrefix(st.Waiting, "again-"):
 		return nil, fault.New("", "--without is for a cycle that has a problem", "cycle "+Short(uuid)+" has none now", "`relay resume "+Short(uuid)+"`")
 	}
-	e.log(uuid, "-", "operator resume"+after(" without ", strings.Join(without, ",")))
+	service := "-"
+	if rec, err := ReadRecord(e.WS, uuid); err == nil {
+		service = rec.ServiceID
+	}
+	e.log(uuid, service, "operator resume"+after(" without ", strings.Join(without, ",")))
 	if strings.HasPrefix(st.Waiting, "again-") {
 		if err := c.store.Answer(uuid, st.Waiting, Go{Without: without}); err != nil && !errors.Is(err, durable.ErrAnswered) {
 			return nil, fault.Internal(err)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/words"
 )
 
@@ -25,7 +26,11 @@ func (p *passage) message() change.Message {
 			rest = append(rest, line)
 		}
 	}
-	m := change.Message{Subject: fmt.Sprintf("[%s] REVISION_COMPLETE: %s", Short(r.UUID), p.summary(len(did))), Blocks: [][]string{
+	items := len(did)
+	for _, d := range f.Decisions {
+		did = append(did, fmt.Sprintf("  - Ambiguity resolved: %s, see plan v%d", d, d.Plan))
+	}
+	m := change.Message{Subject: fmt.Sprintf("[%s] REVISION_COMPLETE: %s", Short(r.UUID), p.summary(items)), Blocks: [][]string{
 		{"Cycle: " + r.UUID, "Service: " + service, fmt.Sprintf("Iteration: %d", r.Iteration), "State:     REVISION_COMPLETE"}}}
 	if len(did) > 0 {
 		m.Blocks = append(m.Blocks, append([]string{"Plan items addressed:"}, atMost(did, 40)...))
@@ -43,8 +48,16 @@ func (p *passage) message() change.Message {
 	models = append(models, "  revise: "+orDefault(f.Model, f.By))
 	in, out, usd := p.spent()
 	m.Blocks = append(m.Blocks, models, []string{fmt.Sprintf("Tokens: in %d out %d", in, out), "Cost: " + words.Dollars(usd)})
-	m.Trailers = []change.Trailer{{Key: "Relay-Cycle", Value: r.UUID}, {Key: "Relay-Service", Value: r.ServiceID}, {Key: stepTrailer, Value: p.key}}
+	m.Trailers = []change.Trailer{{Key: "Relay-Cycle", Value: r.UUID}, {Key: "Relay-Service", Value: r.ServiceID}, {Key: stepTrailer, Value: p.key}, {Key: "Relay-Evidence", Value: p.evidence()}}
 	return m
+}
+
+// evidence is what speaks for a revision when it is committed: its tests run afterwards.
+func (p *passage) evidence() string {
+	if v := p.out.Facts.Verification; v != nil {
+		return v.Evidence()
+	}
+	return report.NotVerified
 }
 
 func (p *passage) summary(items int) string {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -251,7 +253,9 @@ func (c *Cycle) save() error {
 	if err := c.rec.write(c.env.WS); err != nil {
 		return err
 	}
-	return c.rec.publish(c.env.WS)
+	err := c.rec.publish(c.env.WS)
+	_ = c.env.WS.Publish() // old copies harm nothing
+	return err
 }
 
 // notify tells the operator that the cycle waits.
@@ -296,21 +300,22 @@ func (c *Cycle) observe(e progress.Event) {
 // that cycles, and ticks, do not settle each other's.
 func (c *Cycle) changeEnv() change.Env {
 	return change.Env{Git: c.git, StateDir: c.env.StateDir, Journal: journal.Open(c.path("journal")), Home: c.env.Home,
-		Persist: crew.Persist(c.env.Config, c.env.Home), Owned: c.owned(), Environ: c.env.Environ}
+		Persist: crew.Persist(c.env.Config, c.env.Home), Hide: crew.Hide(c.env.Config, c.env.Home), Secrets: crew.Secrets(c.env.Config, c.env.Home), Owned: c.owned(), Environ: c.env.Environ,
+		Caches: change.Cached(crew.Caches(c.env.Config, c.git, c.env.StateDir, c.env.Home).Open)}
 }
 
-// boxEnv is changeEnv with the means of the boxes.
+// boxEnv is changeEnv with the means of the boxes. Commits are kept here, too, though the
+// work tree is the cycle's own: its git directory is the operator's, stashes and all.
 func (c *Cycle) boxEnv(ctx context.Context) (env change.Env, err error) {
 	env = c.changeEnv()
 	env.Means, err = crew.Means(ctx, c.env.Config, c.env.StateDir, c.git.Root)
+	env.Keep = c.env.filtering().Keeper(c.git, env.Means, c.env.WS.Rel())
 	return env, err
 }
 
-// owned are relay's own files; what describes services decides what is tested, so no
-// revision writes it.
+// owned are relay's own files.
 func (c *Cycle) owned() []string {
-	owned := append(c.env.WS.OwnedGlobs(), c.env.Config.Runner.RunnerOwnedGlobs...)
-	return append(owned, config.ServicesDir+"/**", config.DefaultsName+".*")
+	return append(c.env.WS.OwnedGlobs(), c.env.Config.Runner.RunnerOwnedGlobs...)
 }
 
 // tip is the commit of the cycle's branch; the work tree must be clean and on it.
@@ -322,11 +327,12 @@ func (c *Cycle) tip(ctx context.Context) (string, error) {
 	}
 	var status []judge.StatusEntry
 	if err == nil {
-		status, err = c.git.Status(ctx)
+		status, err = c.env.filtering().Decide(c.git).Status(ctx)
 	}
 	if err != nil {
 		return "", fault.Wrap(err, judge.BlockedCrashRecovery, "the cycle's work tree can't be read", "`git -C "+fault.Word(c.rec.Worktree)+" status`")
 	}
+	status = slices.DeleteFunc(status, func(e judge.StatusEntry) bool { return c.env.WS.Holds(strings.TrimSuffix(e.Path, "/")) })
 	if len(status) > 0 {
 		return "", fault.New(judge.BlockedDirtyWorktree, "the cycle's work tree has changes that are not committed", fmt.Sprintf("%d paths, the first is %q", len(status), status[0].Path),
 			"`git -C "+fault.Word(c.rec.Worktree)+" status`, then commit them on the cycle's branch or take them back")

@@ -154,15 +154,15 @@ func (c *Cycle) test(ctx context.Context, at durable.Attempt) (TestFacts, error)
 	if err != nil {
 		return t, err
 	}
-	ch, err := change.Begin(env, change.Options{RunID: fmt.Sprintf("%s-%d-tests-%s", c.rec.UUID, c.rec.Iteration, at.Key[:8]), Base: commit, Branch: c.rec.Branch})
+	ch, err := change.Begin(ctx, env, change.Options{RunID: fmt.Sprintf("%s-%d-tests-%s", c.rec.UUID, c.rec.Iteration, at.Key[:8]), Base: commit, Branch: c.rec.Branch})
 	if err != nil {
 		return t, crew.BoxFault(err)
 	}
 	defer ch.Discard()
-	if _, err := ch.Judge(ctx, judge.Policy{Kind: judge.VerifyOnly, MaxFiles: 1, MaxLines: 1, BuilderCommits: judge.SquashCommits}); err != nil {
+	if _, err := ch.Judge(ctx, judge.Policy{}); err != nil {
 		return t, crew.BoxFault(err)
 	}
-	plan, err := confine.For(c.env.Config.Box, confine.Verification, nil)
+	plan, err := confine.For(c.env.Config.Box, confine.Verification, crew.Registries(c.env.Root, c.env.Home), nil)
 	if err != nil {
 		return t, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/paxiom/relay/host/cycle/audit"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
@@ -59,7 +60,12 @@ func (p *passage) make(ctx context.Context) error {
 	if _, p.doc, err = c.planText(); err != nil {
 		return err
 	}
-	p.doc.Fill()
+	reg, err := c.registry(c.rec.Iteration)
+	if err != nil {
+		return err
+	}
+	p.decisions()
+	p.doc.Fill(reg)
 	p.plan = p.doc.String()
 	if p.built {
 		return p.judge(ctx)
@@ -68,6 +74,23 @@ func (p *passage) make(ctx context.Context) error {
 		return err
 	}
 	return p.build(ctx)
+}
+
+// decisions notes what the operator made of the ambiguous entries of the plan.
+func (p *passage) decisions() {
+	b, err := workspace.ReadFile(p.c.path(proposedFile), 16<<20)
+	if err != nil {
+		return // of a cycle that began before they were noted
+	}
+	proposed, err := audit.Parse(string(b))
+	if err != nil {
+		return
+	}
+	all := atMost(audit.Decisions(proposed, p.doc), 50)
+	for i := range all {
+		all[i].Plan, all[i].Asked, all[i].Decided = p.c.rec.Iteration, words.Clip(all[i].Asked, 200), words.Clip(all[i].Decided, 200)
+	}
+	p.out.Facts.Decisions = all
 }
 
 // end lets go of the box. After a failure, what was paid for stays in it for the next

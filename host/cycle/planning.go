@@ -55,6 +55,10 @@ func (c *Cycle) makePlan(ctx context.Context, without []string) (planResult, err
 	if err != nil {
 		return planResult{}, err
 	}
+	if last, err := audit.Parse(c.lastFile(planFile)); err == nil {
+		last.Fill(reg)
+		reg.Reserve(last)
+	}
 	for i, d := range docs {
 		reg.Take(c.rec.Iteration, names[i], d)
 	}
@@ -81,6 +85,9 @@ func (c *Cycle) makePlan(ctx context.Context, without []string) (planResult, err
 	}
 	text := []byte(plan.String())
 	out.Plan = PlanFacts{SHA256: hashOf(text), Items: len(plan.Items), Marks: plan.Marks()}
+	if err := workspace.WriteFile(c.path(proposedFile), text); err != nil {
+		return out, err
+	}
 	return out, workspace.WriteFile(c.path(planFile), text)
 }
 
@@ -218,6 +225,9 @@ func (c *Cycle) earlier() string {
 		}
 		line, _, _ := strings.Cut(f.Text, "\n")
 		fmt.Fprintf(&b, "[%s] %s, %s: %s\n", f.ID, f.Section.Label(), f.Status(c.rec.Iteration-1), line)
+	}
+	for _, d := range c.rec.Decisions {
+		fmt.Fprintf(&b, "[%s] decided by the operator. Asked: %s. %s\n", d.ID, d.Asked, d)
 	}
 	return b.String()
 }

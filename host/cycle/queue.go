@@ -66,6 +66,9 @@ func (r *Record) Next() []string {
 		if accept && failing {
 			next = append(next, "`relay accept "+id+" --with-failing-tests`")
 		}
+		if r.Revision != nil && r.Revision.Salvage != "" {
+			next = append(next, "`relay salvage "+id+"` has what was built")
+		}
 		return append(next, "`relay abort "+id+"`")
 	case r.State == Complete:
 		return []string{"`git merge --no-ff " + r.Branch + "`"}

@@ -55,6 +55,7 @@ type Record struct {
 	Tests         *TestFacts           `json:"tests,omitempty"`
 	Calls         []CallFacts          `json:"calls,omitempty"` // of all iterations
 	Findings      map[audit.Status]int `json:"findings,omitempty"`
+	Decisions     []audit.Decision     `json:"decisions,omitempty"` // about ambiguities, of all iterations
 	Acceptance    *Acceptance          `json:"acceptance,omitempty"`
 }
 
@@ -73,15 +74,19 @@ type Problem struct {
 	What string     `json:"what"`
 	Why  string     `json:"why,omitempty"`
 	Fix  string     `json:"fix,omitempty"`
+	// PluginSays is what a plugin suggests; relay does not vouch for it.
+	PluginSays string `json:"plugin_says,omitempty"`
 }
 
 func problemOf(err error) *Problem {
 	f := fault.Internal(err)
-	return &Problem{Code: f.Code, What: f.What, Why: f.Why, Fix: f.Fix}
+	return &Problem{Code: f.Code, What: f.What, Why: f.Why, Fix: f.Fix, PluginSays: f.Says}
 }
 
 // Fault is the problem as an error.
-func (p *Problem) Fault() *fault.Fault { return fault.New(p.Code, p.What, p.Why, p.Fix) }
+func (p *Problem) Fault() *fault.Fault {
+	return &fault.Fault{Code: p.Code, What: p.What, Why: p.Why, Fix: p.Fix, Says: p.PluginSays}
+}
 
 // The files of a cycle, in its folder.
 const (
@@ -90,6 +95,7 @@ const (
 	auditsDir    = "audits"
 	refinedFile  = "refined-plan.md"
 	planFile     = "plan.md"
+	proposedFile = "plan.proposed.md" // as relay made it
 	revisionFile = "revision.diff"
 	testsFile    = "test-output.txt"
 	findingsFile = "findings.json"

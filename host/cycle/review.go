@@ -90,7 +90,9 @@ func (c *Cycle) takeReview(before, edited string) (*Review, error) {
 		return nil, err
 	}
 	c.log(fmt.Sprintf("operator review: %s, %d entries%s", r.Outcome, r.Items, after(": ", r.Why)))
-	return r, workspace.WriteFile(c.path("reviewed"), []byte(hashOf([]byte(edited))+"\n"))
+	err = workspace.WriteFile(c.path("reviewed"), []byte(hashOf([]byte(edited))+"\n"))
+	_ = c.env.WS.Publish() // old copies harm nothing
+	return r, err
 }
 
 // reviewed says whether exactly this plan was opened in an editor.

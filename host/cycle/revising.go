@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/cycle/audit"
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/progress"
@@ -17,6 +20,7 @@ import (
 	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
 )
 
 // RevisionFacts is what came of a revision.
@@ -34,10 +38,15 @@ type RevisionFacts struct {
 	Deleted    int              `json:"lines_deleted"`
 	Conflicts  string           `json:"plan_conflicts,omitempty"`
 	Coverage   []audit.Coverage `json:"coverage,omitempty"`
+	Beyond     []string         `json:"beyond_plan,omitempty"` // changed files that belong to no entry of the plan
+	Decisions  []audit.Decision `json:"decisions,omitempty"`
 	DiffSHA256 string           `json:"diff_sha256,omitempty"`
 	Salvage    string           `json:"salvage,omitempty"`
 	Box        string           `json:"box,omitempty"`
-	Notes      []string         `json:"notes,omitempty"`
+	// Verification is what the checks said that every change has to pass, the hidden ones
+	// among them; nil where there were none.
+	Verification *report.Verification `json:"verification,omitempty"`
+	Notes        []string             `json:"notes,omitempty"`
 }
 
 // revisionResult is what the step records. Void says why the approval does not hold;
@@ -96,6 +105,8 @@ func (c *Cycle) revise(f durable.Flow) error {
 		c.count(res.Calls...)
 		if res.Void == "" {
 			c.rec.Revision = &res.Facts
+			c.rec.Decisions = slices.DeleteFunc(c.rec.Decisions, func(d audit.Decision) bool { return d.Plan == c.rec.Iteration })
+			c.rec.Decisions = append(c.rec.Decisions, res.Facts.Decisions...)
 			return nil
 		}
 		note = "the approval is void: " + res.Void
@@ -119,7 +130,7 @@ func (p *passage) judge(ctx context.Context) error {
 	for _, ch := range p.change.Touched().Changes {
 		changed = append(changed, ch.Path)
 	}
-	f.Coverage = p.coverage(changed)
+	p.cover(changed)
 	f.Rules = report.Hits(v, 40)
 	for i, h := range f.Rules {
 		f.Rules[i].Path, f.Rules[i].Rule = words.Clip(h.Path, 200), words.Clip(h.Rule, 200)
@@ -137,9 +148,63 @@ func (p *passage) judge(ctx context.Context) error {
 	case len(v.Kept) == 0:
 		f.Why = "nothing was changed"
 	default:
-		return p.land(ctx, patch)
+		passed, err := p.required(ctx)
+		if err != nil {
+			return err
+		}
+		if passed {
+			return p.land(ctx, patch)
+		}
+		p.reject(ctx)
 	}
 	return p.keep(patch, true)
+}
+
+// required runs the checks that every change has to pass.
+func (p *passage) required(ctx context.Context) (passed bool, err error) {
+	c, f := p.c, &p.out.Facts
+	v := &c.env.Config.Verification
+	hidden, _ := v.HiddenChecks(c.git, c.env.Home, nil)
+	checks := v.RequiredChecks()
+	if len(checks)+len(hidden) == 0 {
+		return true, nil
+	}
+	plan, err := confine.For(c.env.Config.Box, confine.Verification, crew.Registries(c.env.Root, c.env.Home), nil)
+	if err != nil {
+		return false, err
+	}
+	results, code := p.change.Verify(ctx, change.Checks{Commands: checks, Hidden: hidden, Plan: plan, Env: c.testEnv(), Settings: v.Setting,
+		Removed: crew.Removable(v, p.change.Kept(), p.named()), Tests: crew.TestFiles(v),
+		Fast: time.Duration(v.TimeoutFastSeconds) * time.Second, Slow: time.Duration(v.TimeoutSlowSeconds) * time.Second})
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	all, seed := p.change.Hidden()
+	told := crew.KeepHidden(c.env.StateDir, p.runID(), all, seed)
+	if told.Note != "" {
+		f.Notes = append(f.Notes, told.Note)
+	}
+	f.Verification = &report.Verification{Runs: []report.VerifyRun{}, Hidden: told.Said, Beside: !box.AtOwnPath(f.Box)}
+	if told.Said != "" {
+		f.Verification.Seed = seed
+	}
+	for _, r := range results {
+		f.Verification.Runs = append(f.Verification.Runs, report.RunOf(r))
+	}
+	if f.Code = code; code == judge.Success {
+		f.Verification.Said = f.Verification.Evidence()
+		return true, nil
+	}
+	if told.Fault != nil {
+		f.Why = told.Failed()
+		f.Notes = append(f.Notes, "what the hidden checks printed is in "+crew.HiddenLog(c.env.StateDir, p.runID()))
+		return false, nil
+	}
+	f.Why = "a check that every change has to pass failed"
+	if n := len(results); n > 0 {
+		f.Why += ": " + results[n-1].Command.ID + " " + results[n-1].Outcome()
+	}
+	return false, nil
 }
 
 // land commits what was judged, if the approval still holds.
@@ -195,31 +260,51 @@ func (p *passage) reject(ctx context.Context) {
 // approved plan names may be changed, since the operator has seen it there.
 func (p *passage) policy() judge.Policy {
 	cfg, s := p.c.env.Config, p.c.rec.ConfigSnapshot.Scope
-	allowed := append([]string{}, s.AllowedGlobs...)
+	fence := config.Fence{Allowed: s.AllowedGlobs, NewFiles: s.AllowNewFiles, LockfileChanges: s.AllowLockfileChanges, MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged}
+	// What the service's scope has beyond scope.ceiling is cut off: nobody asked for it here.
+	law, _ := judge.NewPolicy(cfg.Ceiling(fence, p.c.owned(), judge.SquashCommits), judge.Request{By: judge.Operator, Kind: judge.Execute, Allowed: p.named(), Forbidden: s.ForbiddenGlobs,
+		NewFiles: s.AllowNewFiles, LockfileChanges: s.AllowLockfileChanges, MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged})
+	return law
+}
+
+// named is the service's scope, and the files in it that the plan names.
+func (p *passage) named() []string {
+	scope := p.c.rec.ConfigSnapshot.Scope.AllowedGlobs
+	all := slices.Clone(scope)
 	for _, i := range p.doc.Items {
 		for _, path := range audit.Paths(i.Text) {
-			if judge.ValidGlob(path) == nil && judge.Match(s.AllowedGlobs, path) {
-				allowed = append(allowed, path)
+			if judge.ValidGlob(path) == nil && judge.Match(scope, path) {
+				all = append(all, path)
 			}
 		}
 	}
-	return judge.Policy{Kind: judge.Execute, Allowed: allowed, Forbidden: p.forbidden(), Scratch: cfg.Scope.ScratchGlobs, RunnerOwned: p.c.owned(),
-		Protected: cfg.Verification.Protected(s.AllowedGlobs), Tests: cfg.Verification.TestGlobs, Lockfiles: cfg.Scope.Lockfiles,
-		AllowNewFiles: s.AllowNewFiles, AllowLockfileChanges: s.AllowLockfileChanges,
-		MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged, BuilderCommits: judge.SquashCommits}
+	return all
 }
 
 func (p *passage) forbidden() []string {
 	return append(append([]string{}, p.c.env.Config.Scope.DefaultForbiddenGlobs...), p.c.rec.ConfigSnapshot.Scope.ForbiddenGlobs...)
 }
 
-func (p *passage) coverage(changed []string) []audit.Coverage {
-	all := atMost(audit.Cover(p.doc, p.claims, changed), 150)
+// cover notes what of the change belongs to which entry of the plan.
+func (p *passage) cover(changed []string) {
+	all := audit.Cover(p.doc, p.claims, changed)
+	p.out.Facts.Beyond = atMost(beyond(all, changed), 50)
+	all = atMost(all, 150)
 	for i := range all {
 		all[i].Line = words.Clip(all[i].Line, 160)
 		all[i].Files, all[i].Wrong = atMost(all[i].Files, 20), atMost(all[i].Wrong, 10)
 	}
-	return all
+	p.out.Facts.Coverage = all
+}
+
+// beyond are the changed files that belong to no entry.
+func beyond(entries []audit.Coverage, changed []string) (rest []string) {
+	for _, path := range changed {
+		if !slices.ContainsFunc(entries, func(c audit.Coverage) bool { return slices.Contains(c.Files, path) }) {
+			rest = append(rest, path)
+		}
+	}
+	return rest
 }
 
 // archive moves the files of this iteration to a folder of theirs.
@@ -229,7 +314,7 @@ func (c *Cycle) archive(f durable.Flow) error {
 		if err := c.env.WS.MkdirAll(to); err != nil {
 			return time.Time{}, c.halt(err)
 		}
-		err := moveAside(filepath.Dir(c.path(planFile)), to, []string{inputFile, auditsDir, refinedFile, planFile, revisionFile, revisionFile + ".json", testsFile, findingsFile, "reviewed"})
+		err := moveAside(filepath.Dir(c.path(planFile)), to, []string{inputFile, auditsDir, refinedFile, proposedFile, planFile, revisionFile, revisionFile + ".json", testsFile, findingsFile, "reviewed"})
 		if err != nil {
 			return time.Time{}, c.halt(err)
 		}

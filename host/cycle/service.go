@@ -111,6 +111,7 @@ func (e *Env) Rotate(s *config.Service) (next string, err error) {
 	if err == nil && e.Log != nil {
 		e.Log("-", s.Service.ID, "operator rotate: the next cycle is revised by "+next)
 	}
+	_ = e.WS.Publish() // old copies harm nothing
 	return next, err
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/worktree"
 	"github.com/paxiom/relay/judge"
@@ -35,7 +36,12 @@ func (e *Env) pool(ctx context.Context) (*worktree.Pool, error) {
 	if err != nil {
 		return nil, fault.Git(err)
 	}
-	return &worktree.Pool{Git: git, Dir: worktree.Dir(filepath.Join(e.DataDir, "worktrees"), git), Alive: e.alive, Room: e.room, Now: e.now}, nil
+	return &worktree.Pool{Git: git, Dir: worktree.Dir(filepath.Join(e.DataDir, "worktrees"), git), Alive: e.alive, Room: e.room, Fill: e.filtering().Fill, Now: e.now}, nil
+}
+
+// filtering is where the user's git filters run.
+func (e *Env) filtering() change.Filtering {
+	return change.Filtering{Means: e.Config.Box.Means, StateDir: e.StateDir, Home: e.Home, Environ: e.Environ}
 }
 
 // locked does something while no other process changes the pool, the locks of services

@@ -15,6 +15,9 @@ type Fault struct {
 	What string
 	Why  string
 	Fix  string
+	// Says is what a plugin suggests, with its name: a quotation that relay does not
+	// vouch for, and never a command to type.
+	Says string
 	// Err is the cause, for errors.Is and errors.As; nil when there is none.
 	Err error
 }

@@ -27,7 +27,7 @@ func Git(err error) *Fault {
 	case judge.GitBare:
 		f.What, f.Fix = "this is a bare repository", "`git clone` it: relay works on a work tree"
 	case judge.GitNoCommits:
-		f.What, f.Fix = "this repository has no commit yet", "`git add -A`, then `git commit -m \"first commit\"`"
+		f.What, f.Fix = "this repository has no commit yet", "`git add -A`, then `git commit --allow-empty -m \"first commit\"`"
 		f.Why = "relay starts from a commit, and what it lands becomes the next one"
 	case judge.GitDubiousOwner:
 		f.What, f.Fix = "this repository belongs to someone else", "`git config --global --add safe.directory "+Word(g.Dir)+"` if you trust it"

@@ -110,6 +110,11 @@ func Dir(ws *workspace.Workspace) string { return filepath.Join(ws.Dir(), "loops
 // Last gives the loop that runs, or else the newest one; nil when there was none. It
 // costs the same however many loops there were and however long they are.
 func Last(ws *workspace.Workspace) (*Seen, error) {
+	return last(ws, func(*Seen) bool { return false })
+}
+
+// last is Last without the loops of which skip reports true, unless they run.
+func last(ws *workspace.Workspace, skip func(*Seen) bool) (*Seen, error) {
 	if _, err := os.Lstat(Dir(ws)); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -121,7 +126,7 @@ func Last(ws *workspace.Workspace) (*Seen, error) {
 	if err != nil {
 		return nil, fault.Internal(err)
 	}
-	var last *Seen
+	var newest *Seen
 	for _, id := range ids {
 		s := &Seen{ID: id}
 		var raw json.RawMessage
@@ -138,11 +143,11 @@ func Last(ws *workspace.Workspace) (*Seen, error) {
 		if s.Running {
 			return s, nil
 		}
-		if last == nil {
-			last = s
+		if newest == nil && !skip(s) {
+			newest = s
 		}
 	}
-	return last, nil
+	return newest, nil
 }
 
 // Look gives the loop that runs, or else the newest one, and takes no lock: running says
@@ -198,9 +203,10 @@ func Running(ws *workspace.Workspace) (*Seen, error) {
 	return s, err
 }
 
-// CutOff gives the newest loop when a crash or a signal cut it off, nil when not.
+// CutOff gives the newest loop when a crash or a signal cut it off, nil when not. A loop
+// that was blocked in its first tick takes nothing away from the one before it.
 func CutOff(ws *workspace.Workspace) (*Seen, error) {
-	s, err := Last(ws)
+	s, err := last(ws, func(s *Seen) bool { return s.Reason == Blocked && s.Tick <= 1 })
 	if s == nil || !s.CutOff {
 		return nil, err
 	}

@@ -41,8 +41,9 @@ type Options struct {
 	MaxTicks   int       `json:"max_ticks,omitempty"`    // 0: no limit
 	Until      time.Time `json:"until,omitzero"`         // no tick begins after it
 	MaxCostUSD float64   `json:"max_cost_usd,omitempty"` // 0: no limit
-	// UsageAt is where the calls of this loop begin; nil in the record of an older relay.
-	UsageAt *int64 `json:"usage_at,omitempty"`
+	UsageAt    int64     `json:"usage_at"`               // where the calls of this loop begin
+	// Branch is where it began: what it builds lands there, wherever the operator is.
+	Branch string `json:"branch,omitempty"`
 	// After is the wait of a loop before this one, which holds for this one, too.
 	After *quota.Wait `json:"after,omitempty"`
 }
@@ -167,12 +168,14 @@ func (l *Loop) failed(err error) (*Outcome, error) {
 
 // flow is the workflow: deterministic code over recorded ticks.
 func (l *Loop) flow(f durable.Flow) error {
-	o, err := durable.Step(f, "options", func(context.Context, durable.Attempt) (Options, error) {
+	o, err := durable.Step(f, "options", func(ctx context.Context, _ durable.Attempt) (Options, error) {
 		if l.again {
 			return Options{}, errors.New("it has no options on record, so it never began")
 		}
-		at, err := ledger.Mark(l.ws)
-		l.o.UsageAt = &at
+		var err error
+		if l.o.UsageAt, err = ledger.Mark(l.ws); err == nil {
+			l.o.Branch = l.branch(ctx)
+		}
 		return l.o, err
 	})
 	if err != nil {
@@ -230,7 +233,7 @@ func (l *Loop) step(ctx context.Context, n int, a durable.Attempt) (Tick, error)
 	if reason, why, err := l.before(n); reason != "" || err != nil {
 		return Tick{N: n, Stop: reason, Why: why}, err
 	}
-	o := tick.Options{Goal: l.o.Goal, Key: a.Key, Loop: l.id, Session: &l.session}
+	o := tick.Options{Goal: l.o.Goal, Key: a.Key, Loop: l.id, Branch: l.o.Branch, Session: &l.session, NextMilestone: l.o.Mode == Autonomous, OneMilestone: l.o.Mode == Milestone}
 	if o.Task = l.taskOf(l.last); o.Task != nil {
 		o.Again = true
 	}
@@ -251,6 +254,17 @@ func (l *Loop) step(ctx context.Context, n int, a durable.Attempt) (Tick, error)
 		err = ctx.Err() // not recorded: a resumed loop makes this tick anew
 	}
 	return t, err
+}
+
+// branch is the one that HEAD is on; "" for none. What is wrong with the repository the
+// first tick says.
+func (l *Loop) branch(ctx context.Context) string {
+	git, err := judge.OpenGit(ctx, l.env.Root)
+	if err != nil {
+		return ""
+	}
+	_, branch, _ := git.HeadNow(ctx)
+	return branch
 }
 
 func record(n int, r *report.Report) Tick {

@@ -51,7 +51,7 @@ func TestSpendKeepsUnknownApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The clock was set back since it began: its calls are older than it.
-		return &Loop{ws: ws, begun: time.Now().Add(time.Hour), o: Options{UsageAt: &at}}
+		return &Loop{ws: ws, begun: time.Now().Add(time.Hour), o: Options{UsageAt: at}}
 	}
 	l := begin()
 	s, err := l.spent()

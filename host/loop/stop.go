@@ -73,12 +73,7 @@ type Spend = ledger.Sum
 // spent adds up the calls since the loop began: by where they stand, since a clock that
 // is set back would make them older than the loop.
 func (l *Loop) spent() (s Spend, err error) {
-	add := func(u ledger.Line) error { s.Add(u); return nil }
-	if l.o.UsageAt == nil {
-		err = ledger.UsagesSince(l.ws, l.begun, add)
-	} else {
-		err = ledger.UsagesFrom(l.ws, *l.o.UsageAt, add)
-	}
+	err = ledger.UsagesFrom(l.ws, l.o.UsageAt, func(u ledger.Line) error { s.Add(u); return nil })
 	return s, err
 }
 
@@ -120,7 +115,7 @@ func (l *Loop) cost() (Reason, string, error) {
 		return CostReached, fmt.Sprintf("orchestrator.max_budget_usd or builder.claude_code.max_budget_usd is 0, so nothing limits what a call may cost, and the limit of $%.2f can't be kept", l.o.MaxCostUSD), nil
 	}
 	if s.Boundless > 0 {
-		return CostReached, fmt.Sprintf("nobody knows what %d calls cost, and nothing bounded them, so the limit of $%.2f can't be kept", s.Boundless, l.o.MaxCostUSD), nil
+		return CostReached, fmt.Sprintf("%d calls reported no cost and had no limit, so the limit of $%.2f can't be kept", s.Boundless, l.o.MaxCostUSD), nil
 	}
 	worst := tick.CostUSD
 	if s.Most()+worst <= l.o.MaxCostUSD {
@@ -152,6 +147,8 @@ func (l *Loop) after(r *report.Report, was string) (Reason, string, error) {
 		return "", "", nil // no attempt: it is waited for
 	case r.Verdict == judge.OutcomeBlocked:
 		return Blocked, r.Summary, nil
+	case r.Code == judge.StopHeadMoved && r.Question != nil:
+		return Question, r.Question.Prompt, nil
 	case r.Verdict != judge.OutcomeSuccess:
 		return Stopped, r.Summary, nil
 	case r.Control != nil && r.Control.Action == "stop":

@@ -113,6 +113,7 @@ func (p *Pipeline) attempt(t prd.Task, where Place) (*attempt, error) {
 func sameWork(a, b prd.Task) bool {
 	return a.Title == b.Title && a.Description == b.Description && reflect.DeepEqual(a.Scope, b.Scope) &&
 		strings.Join(a.AcceptanceCriteria, "\x00") == strings.Join(b.AcceptanceCriteria, "\x00") &&
+		strings.Join(a.HiddenChecks, "\x00") == strings.Join(b.HiddenChecks, "\x00") &&
 		strings.Join(a.Validation.Command, "\x00") == strings.Join(b.Validation.Command, "\x00")
 }
 
@@ -120,7 +121,7 @@ func sameWork(a, b prd.Task) bool {
 func (t *Trail) clear() {
 	t.Steps, t.Sessions, t.Reviews, t.Findings, t.Checks, t.Criteria = []StepDone{}, []Session{}, []Review{}, []Finding{}, []Check{}, []Criterion{}
 	t.Calls, t.Commits, t.Decisions, t.Limits, t.Waits, t.Switches, t.Notes = []ledger.Line{}, []string{}, nil, nil, nil, nil, nil
-	t.Plan, t.Judged, t.Kept, t.Conflict = nil, nil, "", ""
+	t.Plan, t.Judged, t.Wait, t.Kept, t.Conflict = nil, nil, nil, "", ""
 }
 
 func (a *attempt) dir(name string) string { return a.p.dir(tasksDir, a.trail.Attempt, name) }
@@ -151,6 +152,8 @@ type Problem struct {
 	Why     string     `json:"why,omitempty"`
 	Fix     string     `json:"fix,omitempty"`
 	Salvage string     `json:"salvage,omitempty"`
+	// PluginSays is what a plugin suggests; relay does not vouch for it.
+	PluginSays string `json:"plugin_says,omitempty"`
 }
 
 // Error says what and why.
@@ -219,7 +222,7 @@ func (a *attempt) sort(ctx context.Context, err error, limits *[]report.Limit, p
 			a.stop(flt) // no result: a person has to mend it first
 			return flt
 		}
-		*problem = &Problem{Code: flt.Code, What: flt.What, Why: flt.Why, Fix: flt.Fix}
+		*problem = &Problem{Code: flt.Code, What: flt.What, Why: flt.Why, Fix: flt.Fix, PluginSays: flt.Says}
 	}
 	return nil
 }

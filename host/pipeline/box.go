@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
@@ -15,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
 )
 
 // changeEnv is what the change of this attempt shares with its checkout. Its journal is
@@ -25,14 +25,22 @@ func (a *attempt) changeEnv(ctx context.Context) (change.Env, error) {
 	env.Journal = journal.Open(a.dir("journal"))
 	var err error
 	env.Means, err = crew.Means(ctx, e.Config, e.StateDir, a.place.Git.Root)
+	a.p.keep(&env)
 	return env, err
+}
+
+// keep has boxes show commits. A task's own work tree needs that, too: its git directory is
+// the operator's, stashes and all.
+func (p *Pipeline) keep(env *change.Env) {
+	env.Keep = p.env.filtering().Keeper(env.Git, env.Means, p.env.WS.Rel())
 }
 
 // recordEnv is changeEnv without a box.
 func (p *Pipeline) recordEnv(where Place) change.Env {
 	e := p.env
-	return change.Env{Git: where.Git, StateDir: e.StateDir, Busy: []string{e.WS.Dir()}, Watch: e.WS.Kept(), Home: e.Home,
-		Persist: crew.Persist(e.Config, e.Home), Owned: p.owned(), Moving: p.records(), Environ: e.Environ}
+	return change.Env{Git: where.Git, StateDir: e.StateDir, Busy: []string{e.WS.Shared()}, Watch: e.WS.Kept(), Home: e.Home,
+		Persist: crew.Persist(e.Config, e.Home), Hide: crew.Hide(e.Config, e.Home), Secrets: crew.Secrets(e.Config, e.Home), Owned: p.owned(), Moving: p.records(), Environ: e.Environ,
+		Caches: change.Cached(crew.Caches(e.Config, where.Git, e.StateDir, e.Home).Open)}
 }
 
 // Records are the files, relative to the repository, that relay and the operator write
@@ -45,7 +53,7 @@ func (p *Pipeline) records() []string { return Records(p.env.WS) }
 
 // owned are relay's own files: no builder writes them.
 func (p *Pipeline) owned() []string {
-	return slices.Concat(p.env.WS.OwnedGlobs(), p.env.Config.Runner.RunnerOwnedGlobs, []string{TasksFile})
+	return slices.Concat(p.env.WS.OwnedGlobs(), p.env.Config.Runner.RunnerOwnedGlobs)
 }
 
 // open gives the attempt its box: the one that it had, with what was built so far, or a
@@ -71,7 +79,7 @@ func (a *attempt) open(ctx context.Context) (landed string, err error) {
 	case r != nil && a.hasBuilt():
 		return "", lost("what was built did not outlive the end of relay: " + r.Did)
 	}
-	if moved := a.moved(ctx); moved != nil {
+	if moved := a.moved(ctx, env.Keep != nil && !a.aside()); moved != nil {
 		if c != nil {
 			moved = firstOf(c.Discard(), moved)
 		}
@@ -84,7 +92,7 @@ func (a *attempt) open(ctx context.Context) (landed string, err error) {
 		if a.hasBuilt() {
 			return "", lost("its box is gone")
 		}
-		if c, err = change.Begin(env, o); err != nil {
+		if c, err = change.Begin(ctx, env, o); err != nil {
 			return "", crew.BoxFault(err)
 		}
 		a.fresh = true
@@ -107,17 +115,20 @@ func firstOf(err, or error) error {
 }
 
 // moved says that the checkout is not where the attempt began, so that its work can't
-// land on it as it is.
-func (a *attempt) moved(ctx context.Context) error {
+// land on it as it is. What is built on a kept commit follows its branch.
+func (a *attempt) moved(ctx context.Context, kept bool) error {
 	head, branch, err := a.place.Git.Head(ctx)
 	if err != nil {
 		return fault.Internal(err)
+	}
+	if kept {
+		branch = a.p.branch
 	}
 	if branch != a.trail.Branch {
 		return fault.New(judge.BlockedDirtyWorktree, "the checkout is not on the branch that the task was begun on", fmt.Sprintf("it is on %q and was on %q", branch, a.trail.Branch),
 			"`git switch "+fault.Word(a.trail.Branch)+"`, then `relay pipeline run`")
 	}
-	if head == a.trail.Base {
+	if kept || head == a.trail.Base {
 		return nil
 	}
 	if commit, err := a.landedCommit(ctx); commit != "" || err != nil {
@@ -133,18 +144,13 @@ func orHead(branch string) string {
 	return branch
 }
 
-// landedCommit is the commit of this attempt at the tip of the branch; "" when there is
-// none.
+// landedCommit is the last commit of this attempt on its branch; "" when there is none.
 func (a *attempt) landedCommit(ctx context.Context) (string, error) {
-	out, err := a.place.Git.Run(ctx, nil, "log", "-1", "--no-show-signature", "--format=%H%n%(trailers:key=Relay-Run,valueonly)")
-	if err != nil {
-		return "", fault.Internal(err)
+	commits, err := ofRun(ctx, a.place.Git, a.trail.Branch, a.trail.RunID)
+	if len(commits) == 0 {
+		return "", err
 	}
-	head, run, _ := strings.Cut(string(out), "\n")
-	if strings.TrimSpace(run) != a.trail.RunID {
-		return "", nil
-	}
-	return head, nil
+	return commits[len(commits)-1], err
 }
 
 // hasBuilt says whether a builder was let into the box.
@@ -181,13 +187,12 @@ func (p *Pipeline) discardLeft(ctx context.Context, t *Trail, where Place) error
 	return errors.Join(err, jerr)
 }
 
-// policy is the law for this task.
-func (a *attempt) policy() judge.Policy {
+// policy is the law for this task, which the operator's list has, and what it asks for
+// beyond the ceiling.
+func (a *attempt) policy() (judge.Policy, []judge.Beyond) {
 	cfg, s := a.p.env.Config, a.fence()
-	return judge.Policy{Kind: judge.Execute, Allowed: s.AllowedGlobs, Forbidden: s.ForbiddenGlobs, Scratch: cfg.Scope.ScratchGlobs, RunnerOwned: a.p.owned(),
-		Protected: cfg.Verification.Protected(s.AllowedGlobs), Tests: cfg.Verification.TestGlobs, Lockfiles: cfg.Scope.Lockfiles,
-		AllowNewFiles: *s.AllowNewFiles, AllowLockfileChanges: s.AllowLockfileChanges,
-		MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged, BuilderCommits: judge.KeepCommits}
+	return judge.NewPolicy(cfg.Ceiling(cfg.PipelineFence(), a.p.owned(), judge.KeepCommits), judge.Request{By: judge.Operator, Beyond: a.p.o.Beyond, Kind: judge.Execute,
+		Allowed: s.AllowedGlobs, Forbidden: s.ForbiddenGlobs, NewFiles: *s.AllowNewFiles, LockfileChanges: s.AllowLockfileChanges, MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged})
 }
 
 // maxPaths bounds the changed paths of a trail.
@@ -196,7 +201,8 @@ const maxPaths = 200
 // look has the judge read the box. A broken rule keeps what was built aside and is the
 // task's end.
 func (a *attempt) look(ctx context.Context) (Judged, error) {
-	v, err := a.change.Judge(ctx, a.policy())
+	law, _ := a.policy()
+	v, err := a.change.Judge(ctx, law)
 	if err != nil {
 		return Judged{}, crew.BoxFault(err)
 	}
@@ -239,10 +245,35 @@ func (a *attempt) reject(ctx context.Context, p *Problem) *Problem {
 	return p
 }
 
+// evidence is what speaks for the change; see report.Verification.
+func (a *attempt) evidence() string {
+	round := 0
+	for _, c := range a.trail.Checks {
+		round = max(round, c.Round)
+	}
+	return verification(a.trail, func(c Check) bool { return c.Round == round }).Evidence()
+}
+
+// verification is what checks of an attempt said.
+func verification(t *Trail, which func(Check) bool) report.Verification {
+	v := report.Verification{Runs: []report.VerifyRun{}, Beside: t.Box != nil && !box.AtOwnPath(t.Box.Means)}
+	for _, c := range t.Checks {
+		switch {
+		case !which(c):
+		case c.Hidden != "":
+			v.Hidden, v.Seed = c.Hidden, c.Seed
+		default:
+			v.Runs = append(v.Runs, report.VerifyRun{TemplateID: "validation", Phase: "slow", Cmd: c.Command[0], Args: append([]string{}, c.Command[1:]...),
+				ExitCode: c.ExitCode, DurationMS: c.MS, TimedOut: c.TimedOut, Tests: c.Tests})
+		}
+	}
+	return v
+}
+
 // message is that of the commit which closes the task.
 func (a *attempt) message() change.Message {
 	m := change.Message{Subject: "feat: complete " + oneLine(a.trail.Task.Title), Trailers: []change.Trailer{
-		{Key: "Relay-Run", Value: a.trail.RunID}, {Key: "Relay-Task", Value: a.trail.TaskID}}}
+		{Key: "Relay-Run", Value: a.trail.RunID}, {Key: "Relay-Task", Value: a.trail.TaskID}, {Key: "Relay-Evidence", Value: a.evidence()}}}
 	if n := len(a.trail.Sessions); n > 0 {
 		m.Body = append(m.Body, a.trail.Sessions[n-1].Summary)
 		m.Trailers = append(m.Trailers, change.Trailer{Key: "Relay-Builder", Value: a.trail.Sessions[n-1].Builder})

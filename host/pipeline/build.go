@@ -152,8 +152,9 @@ func (a *attempt) salvage(ctx context.Context, err error) error {
 	if !ok || ctx.Err() != nil || flt.Code.Outcome() != judge.OutcomeStop {
 		return err
 	}
-	p := &Problem{Code: flt.Code, What: flt.What, Why: flt.Why, Fix: flt.Fix}
-	if _, err := a.change.Judge(ctx, a.policy()); err != nil {
+	p := &Problem{Code: flt.Code, What: flt.What, Why: flt.Why, Fix: flt.Fix, PluginSays: flt.Says}
+	law, _ := a.policy()
+	if _, err := a.change.Judge(ctx, law); err != nil {
 		return p
 	}
 	return a.reject(ctx, p)

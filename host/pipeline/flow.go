@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
 )
@@ -32,6 +34,9 @@ func (a *attempt) flow(f durable.Flow) error {
 		return err
 	default:
 		a.trail.Code, a.trail.Summary = judge.Success, a.summary()
+		if a.trail.Evidence = a.evidence(); strings.HasPrefix(a.trail.Evidence, report.NotVerified) {
+			a.trail.Summary += " (" + a.trail.Evidence + ")"
+		}
 	}
 	if a.trail.EndedAt, err = f.Now(); err != nil {
 		return err
@@ -46,6 +51,14 @@ func (a *attempt) flow(f durable.Flow) error {
 
 // carryOut takes the task through its steps.
 func (a *attempt) carryOut(f durable.Flow) error {
+	if _, beyond := a.policy(); len(beyond) > 0 {
+		return &Problem{Code: judge.BlockedBeyondCeiling, What: "the task asks for more than the ceiling gives", Why: judge.Listed(beyond),
+			Fix: "`relay pipeline run --beyond-ceiling --only " + a.trail.TaskID + "` if you mean it; `relay config show pipeline.scope` and `relay config show scope` show the ceiling"}
+	}
+	if _, missing := a.p.env.Config.Verification.HiddenChecks(a.p.place.Git, a.p.env.Home, a.trail.Task.HiddenChecks); len(missing) > 0 {
+		return &Problem{Code: judge.BlockedMissingConfig, What: "the task asks for hidden checks that are not here", Why: strings.Join(missing, ", "),
+			Fix: "`relay check list`, then `relay task retry " + a.trail.TaskID + "`"}
+	}
 	if err := a.plan(f); err != nil {
 		return err
 	}
@@ -99,8 +112,7 @@ func (a *attempt) polish(f durable.Flow) error {
 		}
 	}
 	if !last.OK {
-		return a.giveUp(f, &Problem{Code: judge.StopVerifyFailedSlow, What: "the validation command fails", Why: fmt.Sprintf("%s, after %s of cleanup", last.Outcome, words.Count(rounds, "round")),
-			Fix: "`relay task show " + a.trail.TaskID + "` has its output"})
+		return a.giveUp(f, a.problem(last, fmt.Sprintf(", after %s of cleanup", words.Count(rounds, "round"))))
 	}
 	return nil
 }
@@ -109,6 +121,10 @@ func (a *attempt) polish(f durable.Flow) error {
 func (a *attempt) begin(ctx context.Context, _ durable.Attempt) (beginning, error) {
 	if err := a.p.tidy(ctx, a.place); err != nil {
 		return beginning{}, err
+	}
+	if a.place.Git.Root == a.p.place.Git.Root {
+		tip, err := a.p.tip(ctx)
+		return beginning{Base: tip, Branch: a.p.branch}, err
 	}
 	head, branch, err := a.place.Git.Head(ctx)
 	return beginning{Base: head, Branch: branch}, err

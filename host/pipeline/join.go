@@ -21,6 +21,7 @@ const joinDir = "join"
 type joined struct {
 	Commits []string `json:"commits,omitempty"` // there, the oldest first
 	Check   *Check   `json:"check,omitempty"`
+	Hidden  *Check   `json:"hidden,omitempty"`
 	// Conflict says what does not go together.
 	Conflict string `json:"conflict,omitempty"`
 }
@@ -39,8 +40,10 @@ func (a *attempt) join(f durable.Flow) error {
 	if err != nil {
 		return err
 	}
-	if j.Check != nil {
-		a.trail.Checks = append(a.trail.Checks, *j.Check)
+	for _, c := range []*Check{j.Check, j.Hidden} {
+		if c != nil {
+			a.trail.Checks = append(a.trail.Checks, *c)
+		}
 	}
 	if j.Conflict == "" {
 		if n := len(j.Commits); n > 0 {
@@ -78,19 +81,20 @@ func (a *attempt) merge(ctx context.Context, at durable.Attempt) (joined, error)
 	if env.Means, err = crew.Means(ctx, p.env.Config, p.env.StateDir, p.place.Git.Root); err != nil {
 		return joined{}, err
 	}
+	p.keep(&env)
 	if at.Again { // what was cut off is settled: see settleJoin
-		if there, err := p.ofRun(ctx, a.trail.RunID); len(there) > 0 || err != nil {
+		if there, err := ofRun(ctx, p.place.Git, p.branch, a.trail.RunID); len(there) > 0 || err != nil {
 			return joined{Commits: there}, err
 		}
 	}
 	if err := p.tidy(ctx, p.place); err != nil {
 		return joined{}, err
 	}
-	tip, branch, err := p.place.Git.Head(ctx)
+	tip, err := p.tip(ctx)
 	if err != nil {
-		return joined{}, fault.Internal(err)
+		return joined{}, err
 	}
-	onto, err := change.Begin(env, change.Options{RunID: a.trail.RunID, Base: tip, Branch: branch})
+	onto, err := change.Begin(ctx, env, change.Options{RunID: a.trail.RunID, Base: tip, Branch: p.branch})
 	if err != nil {
 		return joined{}, crew.BoxFault(err)
 	}
@@ -130,8 +134,15 @@ func (a *attempt) mergeInBox(ctx context.Context, tip string) (j joined, err err
 	if _, err := a.look(ctx); err != nil {
 		return j, err
 	}
-	if argv := a.trail.Task.Validation.Command; len(argv) > 0 && tip != a.trail.Base {
-		check, text, err := a.try(ctx, "join", argv)
+	for i, c := range a.commands() {
+		if tip == a.trail.Base {
+			break
+		}
+		name := "join"
+		if i > 0 {
+			name = fmt.Sprintf("join-%d", i+1)
+		}
+		check, text, err := a.try(ctx, name, c)
 		if err != nil {
 			return j, err
 		}
@@ -140,8 +151,18 @@ func (a *attempt) mergeInBox(ctx context.Context, tip string) (j joined, err err
 			return j, nil
 		}
 	}
+	if hidden := a.hidden(); tip != a.trail.Base && len(hidden) > 0 {
+		check, err := a.tryHidden(ctx, hidden)
+		if err != nil {
+			return j, err
+		}
+		if j.Hidden = &check; !check.OK {
+			j.Conflict = fmt.Sprintf("on top of %.12s %s", tip, check.Outcome)
+			return j, nil
+		}
+	}
 	a.keepPatch()
-	landed, err := a.change.Land(ctx, change.Landing{Message: a.message(), Commit: true, Note: a.trail.Attempt})
+	landed, err := a.change.Land(ctx, a.landing())
 	if err != nil {
 		if f, ok := fault.As(err); ok && f.Code == judge.StopHeadMoved {
 			return j, lost("it could not land: " + f.Why)
@@ -149,7 +170,7 @@ func (a *attempt) mergeInBox(ctx context.Context, tip string) (j joined, err err
 		return j, crew.BoxFault(err)
 	}
 	a.got.Notes = append(a.got.Notes, landed.Notes...)
-	j.Commits, err = commitsOf(ctx, a.p.place.Git, tip, landed.Commit)
+	j.Commits, err = ofRun(ctx, a.p.place.Git, a.p.branch, a.trail.RunID)
 	return j, err
 }
 
@@ -162,28 +183,4 @@ func head(s string, n int) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:n], "") + "\n[…]"
-}
-
-// ofRun are the commits of a run on the operator's branch, the oldest first.
-func (p *Pipeline) ofRun(ctx context.Context, run string) ([]string, error) {
-	const far = "-500"
-	out, err := p.place.Git.Run(ctx, nil, "log", far, "--no-show-signature", "--format=%H %(trailers:key=Relay-Run,valueonly,separator=%x2C)")
-	if err != nil {
-		return nil, fault.Internal(err)
-	}
-	var commits []string
-	for line := range strings.Lines(string(out)) {
-		if commit, of, _ := strings.Cut(strings.TrimSpace(line), " "); of == run {
-			commits = append([]string{commit}, commits...)
-		}
-	}
-	return commits, nil
-}
-
-func commitsOf(ctx context.Context, git *judge.Git, base, commit string) ([]string, error) {
-	out, err := git.Run(ctx, nil, "rev-list", "--reverse", base+".."+commit)
-	if err != nil {
-		return nil, fault.Internal(err)
-	}
-	return strings.Fields(string(out)), nil
 }

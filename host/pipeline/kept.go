@@ -94,7 +94,10 @@ func (p *Pipeline) keepFiles(run *history.Run, t *Trail) error {
 		return err
 	}
 	for _, c := range t.Checks {
-		fmt.Fprintf(log, "=== %s\n[%s]\n", strings.Join(c.Command, " "), c.Outcome)
+		fmt.Fprintf(log, "=== %s\n[%s]\n", c.Name(), c.Outcome)
+		if c.Hidden != "" {
+			continue // what they printed is the operator's alone
+		}
 		if f, err := os.Open(filepath.Join(at, c.File)); err == nil {
 			_, err = io.Copy(log, f)
 			if f.Close(); err != nil {
@@ -120,10 +123,13 @@ func (p *Pipeline) reportOf(ctx context.Context, t *Trail) *report.Report {
 	r := &report.Report{RunID: t.RunID, StartedAt: t.StartedAt, EndedAt: t.EndedAt, DurationMS: t.EndedAt.Sub(t.StartedAt).Milliseconds(),
 		Task:       report.Task{TaskID: t.TaskID, MilestoneID: tabName, TaskKind: string(judge.Execute), Intent: t.Task.Title},
 		BaseCommit: t.Base, HeadCommit: t.Base, Code: t.Code, Summary: t.Summary, Why: t.Why, Next: t.Next, Commit: t.Commit, Salvage: t.Salvage,
-		Scope: report.Scope{OK: true, Violations: []string{}, TouchedPaths: []string{}}, Verification: report.Verification{Runs: []report.VerifyRun{}},
+		Scope: report.Scope{OK: true, Violations: []string{}, TouchedPaths: []string{}}, Verification: verification(t, func(Check) bool { return true }),
 		Budgets: report.Budgets{MilestoneID: tabName, Warnings: []string{}}, Box: t.Box, Switches: t.Switches, Limits: t.Limits}
 	if t.Code == "" { // another attempt follows, or the operator has decided
 		r.Code, r.Summary, r.Why, r.Next = judge.StopInterrupted, "the attempt was given up", t.Lost, "`relay task show "+t.TaskID+"`"
+	}
+	if t.Commit != "" {
+		r.Verification.Said = t.Evidence
 	}
 	if len(t.Commits) > 0 {
 		if base, err := p.place.Git.Run(ctx, nil, "rev-parse", "--verify", "-q", t.Commits[0]+"^"); err == nil {
@@ -136,10 +142,6 @@ func (p *Pipeline) reportOf(ctx context.Context, t *Trail) *report.Report {
 		r.Diff = report.Diff{FilesChanged: j.Files, LinesChanged: j.Added + j.Deleted}
 		r.Scope = report.Scope{OK: len(j.Violations) == 0, Violations: append([]string{}, j.Violations...), TouchedPaths: j.Paths}
 		r.Rules = j.Rules
-	}
-	for _, c := range t.Checks {
-		r.Verification.Runs = append(r.Verification.Runs, report.VerifyRun{TemplateID: "validation", Phase: "slow", Cmd: c.Command[0], Args: append([]string{}, c.Command[1:]...),
-			ExitCode: c.ExitCode, DurationMS: c.MS, TimedOut: c.TimedOut})
 	}
 	for _, s := range t.Steps {
 		r.States = append(r.States, report.StateTime{State: stateOf(s.Name), MS: s.MS})
@@ -200,6 +202,9 @@ func TakenBack(ctx context.Context, env *Env, task, commit string) error {
 		return err
 	}
 	p := &Pipeline{env: env, list: &prd.File{Path: filepath.Join(env.Root, TasksFile)}, place: Place{Git: git}}
+	if _, p.branch, err = git.HeadNow(ctx); err != nil {
+		return err
+	}
 	l, err := p.list.Read()
 	if err != nil {
 		return err
@@ -208,8 +213,12 @@ func TakenBack(ctx context.Context, env *Env, task, commit string) error {
 	if t == nil || t.Status != prd.Completed {
 		return nil
 	}
-	why := fmt.Sprintf("its change was taken back by %.12s", commit)
-	if err := p.list.Edit(prd.Set(task, map[string]any{"status": prd.Failed, "completed_at": nil, "notes": why})); err != nil {
+	why := fmt.Sprintf(takenBack+"%.12s", commit)
+	fields := map[string]any{"status": prd.Failed, "completed_at": nil}
+	if p.ownNotes(t) == "" {
+		fields["notes"] = why
+	}
+	if err := p.list.Edit(prd.Set(task, fields)); err != nil {
 		return err
 	}
 	c, err := memory.Read(p.dir(memoryFile))

@@ -19,6 +19,9 @@ const readAgain = 300 * time.Millisecond
 func (p *Pipeline) tasks(ctx context.Context) (*prd.List, error) {
 	said := ""
 	for {
+		if err := p.home(ctx); err != nil {
+			return nil, err
+		}
 		l, err := p.list.Read()
 		var broken *prd.Error
 		if !errors.As(err, &broken) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/queue"
 	"github.com/paxiom/relay/host/internal/quota"
@@ -144,8 +145,17 @@ func (a *attempt) wait(f durable.Flow, name string, limits []report.Limit) error
 		return err
 	}
 	a.series = w
-	if a.p.now().Before(w.Until) {
+	given, _, err := a.p.store.Given(a.trail.Attempt, name)
+	if err != nil {
+		return err
+	}
+	if given == nil && a.p.now().Before(w.Until) { // not one that `relay wake` has ended
+		a.trail.Wait = w
+		if err := a.trail.write(a.p); err != nil {
+			return err
+		}
 		a.observe(progress.Event{Kind: progress.Waiting, Until: w.Until, Text: report.Tell(limits, report.Limit.MetUntil)})
+		journal.Reached("pipeline.waits")
 		entry := queue.Entry{ID: a.trail.TaskID, Kind: QueueKind, Since: w.Since, Until: w.Until, What: report.Tell(limits, report.Limit.MetUntil), Next: "`relay wake` asks again now, `relay stop` ends the run"}
 		if err := queue.Put(a.p.env.WS, entry); err != nil {
 			return err
@@ -157,6 +167,7 @@ func (a *attempt) wait(f durable.Flow, name string, limits []report.Limit) error
 	if err != nil {
 		return err
 	}
+	a.trail.Wait = nil
 	if err := queue.Drop(a.p.env.WS, QueueKind, a.trail.TaskID); err != nil {
 		return err
 	}

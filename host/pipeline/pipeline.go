@@ -13,6 +13,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
@@ -21,10 +22,11 @@ import (
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
 )
 
 // TasksFile is the task list of a repository, in its root.
-const TasksFile = "prd.json"
+const TasksFile = workspace.TasksFile
 
 // Command is what has the workspace's lock while a pipeline runs.
 const Command = "relay pipeline run"
@@ -47,6 +49,7 @@ type Env struct {
 // Options are one run's.
 type Options struct {
 	Only    string        // the only task to work on
+	Beyond  bool          // tasks may have more than the ceiling gives
 	Session time.Duration // cap of one cleanup process; 0: the configuration's
 	// Parallel is how many tasks are worked on at a time; with more than one, each in a
 	// work tree of its own.
@@ -67,6 +70,7 @@ const (
 	Drained     Reason = "drained"     // the operator asked for an end after the task
 	LimitLasts  Reason = "limit"       // a vendor's limit lasts longer than limits.max_wait
 	Interrupted Reason = "interrupted" // a signal, or the operator asked for an end now
+	Blocked     Reason = "blocked"     // a fault that a person mends first
 )
 
 // Words say it to a person.
@@ -78,6 +82,8 @@ func (r Reason) Words() string {
 		return "you asked for an end after the task"
 	case LimitLasts:
 		return "a vendor's limit lasts too long to wait for"
+	case Blocked:
+		return "something has to be fixed first"
 	}
 	return string(r)
 }
@@ -104,6 +110,8 @@ type Pipeline struct {
 	held  *lock.Lock
 	tab   *ledger.Tab
 	place Place // the operator's checkout
+	// branch is the one on which the run began; "" for a detached HEAD.
+	branch string
 	// turn is whose turn it is to change the operator's checkout.
 	turn sync.Mutex
 
@@ -139,7 +147,7 @@ func Run(ctx context.Context, env *Env, o Options) (*Outcome, error) {
 	if err == nil || p.out.Reason != "" {
 		err = p.sum()
 	}
-	return &p.out, errors.Join(err, p.end())
+	return &p.out, errors.Join(err, p.end(context.Cause(ctx), err))
 }
 
 // work makes an attempt at a task, or goes on with the one that was cut off, and writes
@@ -223,6 +231,16 @@ func (p *Pipeline) open(ctx context.Context) error {
 		return fault.Git(err)
 	}
 	p.place = Place{Git: git}
+	if _, p.branch, err = git.Head(ctx); err != nil {
+		return fault.Git(err)
+	}
+	means, err := crew.Means(ctx, p.env.Config, p.env.StateDir, p.env.Root)
+	if err != nil {
+		return err
+	}
+	if !box.AtOwnPath(means) {
+		p.notice(crew.BesideWarning(means))
+	}
 	if p.store, err = durable.NewFiles(p.dir(tasksDir), p.env.Clock); err != nil {
 		return fault.Internal(err)
 	}
@@ -282,22 +300,21 @@ func (p *Pipeline) takeUp(ctx context.Context, l *prd.List) (marked []*Trail, er
 // tabName marks the calls of pipelines in the ledger.
 const tabName = "pipeline"
 
-// end lets go of the run.
-func (p *Pipeline) end() error {
-	var err error
-	if p.out.Reason == NothingLeft {
-		p.rec.EndedAt = p.now().UTC()
-		err = p.writeRecord()
-	}
-	return errors.Join(err, p.held.Release())
+// end lets go of the run; by ended it, or err did.
+func (p *Pipeline) end(by, err error) error {
+	err = errors.Join(p.stopped(by, err), p.held.Release())
+	_ = p.env.WS.Publish() // old copies harm nothing
+	return err
 }
 
 // record is run.json: what a run keeps when it is cut off.
 type record struct {
 	RunID     string        `json:"run_id"`
 	StartedAt time.Time     `json:"started_at"`
-	EndedAt   time.Time     `json:"ended_at,omitzero"`
+	EndedAt   time.Time     `json:"ended_at,omitzero"`   // nothing was left to do
+	StoppedAt time.Time     `json:"stopped_at,omitzero"` // no process goes on with it since
 	Replaced  []Replacement `json:"replaced,omitempty"`
+	Stop
 }
 
 // openRecord goes on with the run that was cut off, or begins one.
@@ -308,6 +325,7 @@ func (p *Pipeline) openRecord() error {
 	}
 	if old != nil && old.EndedAt.IsZero() {
 		p.rec = *old
+		p.rec.StoppedAt, p.rec.Stop = time.Time{}, Stop{}
 	} else {
 		now := p.now()
 		p.rec = record{RunID: history.NewRunID(now), StartedAt: now.UTC()}

@@ -4,96 +4,18 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/host/internal/crew"
-	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/host/internal/words"
-	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline/answer"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/prompts"
 	"github.com/paxiom/relay/schemas"
-	"github.com/paxiom/relay/verify"
 )
-
-// validate runs the task's validation command on exactly what would land. A task without
-// one passes.
-func (a *attempt) validate(f durable.Flow, round int) (Check, error) {
-	if len(a.trail.Task.Validation.Command) == 0 {
-		return Check{OK: true}, nil
-	}
-	name := fmt.Sprintf("validate-%d", round)
-	c, err := do(a, f, name, func(ctx context.Context, _ durable.Attempt) (Check, error) {
-		if err := a.stand(ctx); err != nil {
-			return Check{}, err
-		}
-		c, _, err := a.try(ctx, name, a.trail.Task.Validation.Command)
-		c.Round = round
-		return c, err
-	})
-	if err != nil {
-		return c, err
-	}
-	a.trail.Checks = append(a.trail.Checks, c)
-	a.left(c.Outcome, !c.OK)
-	return c, nil
-}
-
-// stand opens the box and has the judge read it, for whoever goes on with what is there.
-func (a *attempt) stand(ctx context.Context) error {
-	if _, err := a.open(ctx); err != nil {
-		return err
-	}
-	_, err := a.look(ctx)
-	return err
-}
-
-// try runs a command in a fresh box with the change, and keeps what it printed.
-func (a *attempt) try(ctx context.Context, name string, argv []string) (Check, string, error) {
-	cfg := a.p.env.Config
-	plan, err := confine.For(cfg.Box, confine.Verification, nil)
-	if err != nil {
-		return Check{}, "", err
-	}
-	results, _ := a.change.Verify(ctx, change.Checks{Commands: []verify.Command{{ID: name, Slow: true, Argv: argv}}, Plan: plan, Env: launch.CheckEnv(),
-		Slow: time.Duration(cfg.Verification.TimeoutSlowSeconds) * time.Second})
-	if ctx.Err() != nil {
-		return Check{}, "", ctx.Err()
-	}
-	if len(results) == 0 {
-		return Check{}, "", fault.Internal(fmt.Errorf("the command %q was not run", argv))
-	}
-	r := results[0]
-	c := Check{Command: argv, OK: r.OK(), Outcome: r.Outcome(), ExitCode: r.ExitCode, TimedOut: r.TimedOut, MS: r.Duration.Milliseconds(), File: "check-" + name + ".txt"}
-	return c, string(r.Output), workspace.WriteFile(a.dir(c.File), r.Output)
-}
-
-// outputs are what the validation command printed the last time.
-func (a *attempt) outputs() []prompts.Output {
-	if len(a.trail.Checks) == 0 {
-		return nil
-	}
-	c := a.trail.Checks[len(a.trail.Checks)-1]
-	b, err := workspace.ReadFile(a.dir(c.File), 2<<20)
-	if err != nil {
-		b = []byte(err.Error())
-	}
-	return []prompts.Output{{Command: strings.Join(c.Command, " "), Text: "[" + c.Outcome + "]\n" + tail(string(b), 12_000)}}
-}
-
-// tail keeps the end of a text.
-func tail(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return "[…]\n" + strings.ToValidUTF8(s[len(s)-n:], "")
-}
 
 // proved is what the criteria step records.
 type proved struct {
@@ -196,7 +118,7 @@ func (a *attempt) rebase(f durable.Flow) error {
 		if err != nil {
 			return b, err
 		}
-		if a.change, err = change.Begin(env, change.Options{RunID: a.trail.RunID, Base: b.Base, Branch: b.Branch}); err != nil {
+		if a.change, err = change.Begin(ctx, env, change.Options{RunID: a.trail.RunID, Base: b.Base, Branch: b.Branch}); err != nil {
 			return b, crew.BoxFault(err)
 		}
 		why, err := a.change.Replay(ctx, a.trail.Base, a.trail.Kept)
@@ -217,8 +139,9 @@ func (a *attempt) rebase(f durable.Flow) error {
 	a.trail.Base, a.trail.Branch = b.Base, b.Branch
 	c, err := a.validate(f, len(a.trail.Checks)+1)
 	if err == nil && !c.OK {
-		return &Problem{Code: judge.StopVerifyFailedSlow, What: "the validation command fails on top of later work", Why: c.Outcome, Salvage: change.KeptRef(a.trail.RunID),
-			Fix: "`relay task retry " + a.trail.TaskID + "`"}
+		p := a.problem(c, ", on top of later work")
+		p.Salvage, p.Fix = change.KeptRef(a.trail.RunID), "`relay task retry "+a.trail.TaskID+"`"
+		return p
 	}
 	return err
 }
@@ -318,11 +241,11 @@ func (a *attempt) tryNamed(ctx context.Context, c *answer.Criteria, outputs map[
 				continue
 			}
 			argv, err := prd.Split(e.Command)
-			if err != nil || len(argv) == 0 || strings.Contains(e.Command, strings.TrimSpace(e.Quote)) {
+			if err != nil || len(prd.Command(argv).Steps()) != 1 || strings.Contains(e.Command, strings.TrimSpace(e.Quote)) {
 				continue
 			}
 			n++
-			check, text, err := a.try(ctx, fmt.Sprintf("evidence-%d", n), argv)
+			check, text, err := a.try(ctx, fmt.Sprintf("evidence-%d", n), required{argv: argv})
 			if err != nil {
 				return err
 			}
@@ -343,58 +266,4 @@ func (a *attempt) sameHands(provider string) {
 			return
 		}
 	}
-}
-
-// land applies what was judged to the checkout, with the builder's commits made again.
-func (a *attempt) land(f durable.Flow) error {
-	type landing struct {
-		Commit  string   `json:"commit"`
-		Commits []string `json:"commits"`
-	}
-	l, err := do(a, f, "land", func(ctx context.Context, _ durable.Attempt) (landing, error) {
-		commit, err := a.open(ctx)
-		if err != nil {
-			return landing{}, err
-		}
-		if commit == "" {
-			if commit, err = a.apply(ctx); err != nil || commit == "" {
-				return landing{}, err
-			}
-		}
-		commits, err := commitsOf(ctx, a.place.Git, a.trail.Base, commit)
-		return landing{Commit: commit, Commits: commits}, err
-	})
-	if err != nil {
-		return err
-	}
-	a.trail.Commit = l.Commit
-	if len(l.Commits) > 0 {
-		a.trail.Commits = l.Commits
-	}
-	a.leave(landedLine(l.Commits))
-	return nil
-}
-
-func landedLine(commits []string) string {
-	if len(commits) == 0 {
-		return "nothing had to be changed"
-	}
-	return fmt.Sprintf("%s, the last is %.12s", words.Count(len(commits), "commit"), commits[len(commits)-1])
-}
-
-// apply lands the change. Nothing is written when somebody else was quicker.
-func (a *attempt) apply(ctx context.Context) (string, error) {
-	if _, err := a.look(ctx); err != nil {
-		return "", err
-	}
-	a.keepPatch()
-	landed, err := a.change.Land(ctx, change.Landing{Message: a.message(), Commit: true, Note: a.trail.Attempt})
-	if err != nil {
-		if f, ok := fault.As(err); ok && f.Code == judge.StopHeadMoved {
-			return "", lost("it could not land: " + f.Why)
-		}
-		return "", crew.BoxFault(err)
-	}
-	a.got.Notes = append(a.got.Notes, landed.Notes...)
-	return landed.Commit, nil
 }

@@ -35,6 +35,9 @@ func Prune(ws *workspace.Workspace, runs []string, dry bool) (attempts int, byte
 		if bytes += n; n > 0 {
 			attempts++
 		}
+		if !dry {
+			ws.Withdraw(dir(ws, tasksDir, t.Attempt)) // what is kept is copied again
+		}
 		if err != nil {
 			return attempts, bytes, err
 		}

@@ -3,10 +3,12 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
@@ -89,9 +91,12 @@ func (p *Pipeline) mark(ctx context.Context, t *Trail) error {
 		p.notice(t.TaskID + " was skipped meanwhile and stays so")
 		return nil
 	}
-	fields := map[string]any{"status": endOf(t), "completed_at": nil, "notes": words.Clip(oneLine(fmt.Sprintf("%s: %s. %s", t.Code, t.Summary, t.Why)), 1000)}
+	fields := map[string]any{"status": endOf(t), "completed_at": nil}
+	if now := l.Find(t.TaskID); p.ownNotes(now) == "" {
+		fields["notes"] = noteOf(t)
+	}
 	if t.Code == judge.Success {
-		fields["completed_at"], fields["notes"] = t.EndedAt.UTC().Truncate(1e9), words.Clip(oneLine(t.Summary), 1000)
+		fields["completed_at"] = t.EndedAt.UTC().Truncate(1e9)
 	}
 	if t.Plan != nil {
 		fields["artifacts.plan"] = t.Plan.File
@@ -100,6 +105,30 @@ func (p *Pipeline) mark(ctx context.Context, t *Trail) error {
 		fields["artifacts.review"] = p.env.WS.Rel() + "/" + rootDir + "/" + plansDir + "/" + t.TaskID + "_review.md"
 	}
 	return p.list.Edit(prd.Set(t.TaskID, fields))
+}
+
+// noteOf is what the list says of how an attempt ended.
+func noteOf(t *Trail) string {
+	text := t.Summary
+	if t.Code != judge.Success {
+		text = fmt.Sprintf("%s: %s. %s", t.Code, t.Summary, t.Why)
+	}
+	return words.Clip(oneLine(text), 1000)
+}
+
+const takenBack = "its change was taken back by "
+
+// ownNotes are the operator's notes on a task; "" where relay wrote what is there, about an
+// earlier attempt.
+func (p *Pipeline) ownNotes(t *prd.Task) string {
+	if t.Notes == nil || strings.HasPrefix(*t.Notes, takenBack) {
+		return ""
+	}
+	attempts, _ := Attempts(p.env.WS, t.ID) // where they can't be read the notes stay
+	if slices.ContainsFunc(attempts, func(a *Trail) bool { return noteOf(a) == *t.Notes }) {
+		return ""
+	}
+	return *t.Notes
 }
 
 // endOf is the status of a task whose attempt has ended.
@@ -126,34 +155,35 @@ func (p *Pipeline) endMessage(t *Trail) change.Message {
 		Trailers: []change.Trailer{{Key: "Relay-Task", Value: t.TaskID}, {Key: "Relay-Record", Value: t.RunID}, {Key: "Relay-Code", Value: string(t.Code)}}}
 }
 
-// commitRecords commits the task list and the memory as they are.
-func (p *Pipeline) commitRecords(ctx context.Context, m change.Message) error {
-	_, err := change.Record(context.WithoutCancel(ctx), p.recordEnv(p.place), "record-"+p.rec.RunID, p.records(), m)
-	if err != nil {
-		return fault.Wrap(err, judge.BlockedCrashRecovery, TasksFile+" could not be committed", "`git status`, then `relay pipeline run`")
-	}
-	return nil
-}
-
 // tidy commits what the operator has edited, so that no builder takes it along, and
-// refuses a checkout with other changes.
+// refuses a checkout with other changes where a box would show them.
 func (p *Pipeline) tidy(ctx context.Context, where Place) error {
 	if where.Git.Root == p.place.Git.Root {
 		if err := p.commitRecords(ctx, change.Message{Subject: "chore: update the task list", Trailers: []change.Trailer{{Key: "Relay-Record", Value: p.rec.RunID}}}); err != nil {
 			return err
 		}
 	}
-	status, err := where.Git.Status(ctx)
+	status, err := p.env.filtering().Decide(where.Git).Status(ctx)
 	if err != nil {
 		return fault.Git(err)
 	}
 	owned := p.owned()
 	var dirty []string
 	for _, e := range status {
-		if judge.Match(p.records(), e.Path) || e.Index == '?' && judge.Match(owned, strings.TrimSuffix(e.Path, "/")) {
+		if judge.Match(p.records(), e.Path) || p.env.WS.Holds(e.Path) || e.Index == '?' && judge.Match(owned, strings.TrimSuffix(e.Path, "/")) {
 			continue
 		}
 		dirty = append(dirty, e.Path)
+	}
+	if len(dirty) > 0 && where.Git.Root == p.place.Git.Root && p.env.Config.Worktree.MayBeDirty(true) {
+		env := p.recordEnv(where)
+		if env.Means, err = crew.Means(ctx, p.env.Config, p.env.StateDir, p.env.Root); err != nil {
+			return err
+		}
+		p.keep(&env)
+		if dirty, err = env.Shown(ctx, dirty); err != nil {
+			return fault.Git(err)
+		}
 	}
 	if len(dirty) == 0 {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/internal/worktree"
@@ -116,9 +117,9 @@ func (p *Pipeline) freshTree(ctx context.Context, task, path string) (string, er
 	if err := p.tidy(ctx, p.place); err != nil {
 		return "", err
 	}
-	tip, _, err := p.place.Git.Head(ctx)
+	tip, err := p.tip(ctx)
 	if err != nil {
-		return "", fault.Internal(err)
+		return "", err
 	}
 	if err := p.dropTree(ctx, task, path); err != nil {
 		return "", err
@@ -130,7 +131,7 @@ func (p *Pipeline) freshTree(ctx context.Context, task, path string) (string, er
 	if err != nil {
 		return "", err
 	}
-	return path, ws.Ensure()
+	return path, errors.Join(ws.Ensure(), ws.Publish())
 }
 
 // pool is this repository's work trees for tasks. Those of tasks that have neither begun
@@ -147,7 +148,12 @@ func (p *Pipeline) pool() *worktree.Pool {
 }
 
 func poolOf(env *Env, git *judge.Git) *worktree.Pool {
-	return &worktree.Pool{Git: git, Dir: worktree.Dir(filepath.Join(env.DataDir, "tasks"), git)}
+	return &worktree.Pool{Git: git, Dir: worktree.Dir(filepath.Join(env.DataDir, "tasks"), git), Fill: env.filtering().Fill}
+}
+
+// filtering is where the user's git filters run.
+func (e *Env) filtering() change.Filtering {
+	return change.Filtering{Means: e.Config.Box.Means, StateDir: e.StateDir, Home: e.Home, Environ: e.Environ}
 }
 
 // Trees are the work trees of tasks while no pipeline runs: those of tasks that have

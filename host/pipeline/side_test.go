@@ -36,8 +36,10 @@ func (w *world) leftovers() string {
 // that only the filters know.
 func (w *world) byPointer() {
 	must(w.T, os.MkdirAll(w.Path(".git/lfs/objects"), 0o755))
-	w.Write(".git/lfs/clean.sh", `b=$(mktemp "$1/tmp/XXXXXX"); cat >$b; h=$(sha256sum <$b | cut -c1-64); mv $b "$1/objects/$h"; echo "pointer $h"`+"\n")
-	w.Write(".git/lfs/smudge.sh", `read w h; cat "$1/objects/$h"`+"\n")
+	w.Write(".git/lfs/clean.sh", `b=$(mktemp "$1/tmp/XXXXXX"); cat >$b; n=$(wc -c <$b); h=$(sha256sum <$b | cut -c1-64)
+d=$1/objects/$(echo $h | cut -c1-2)/$(echo $h | cut -c3-4); mkdir -p "$d" && chmod 644 $b && mv $b "$d/$h"
+printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %s\n' $h $n`+"\n")
+	w.Write(".git/lfs/smudge.sh", `h=$(sed -n 's/^oid sha256://p'); cat "$1/objects/$(echo $h | cut -c1-2)/$(echo $h | cut -c3-4)/$h"`+"\n")
 	w.Write(".git/lfs/tmp/.keep", "")
 	for _, way := range []string{"clean", "smudge"} {
 		w.Git("config", "filter.big."+way, "sh '"+w.Path(".git/lfs/"+way+".sh")+"' '"+w.Path(".git/lfs")+"'")
@@ -82,7 +84,7 @@ func TestSideBySide(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"a", "b"} {
-		if text, kept := w.Read(id+".big"), w.Git("cat-file", "blob", "HEAD:"+id+".big"); text != "bytes "+id+"\nagain\n" || !strings.HasPrefix(kept, "pointer ") {
+		if text, kept := w.Read(id+".big"), w.Git("cat-file", "blob", "HEAD:"+id+".big"); text != "bytes "+id+"\nagain\n" || !strings.HasPrefix(kept, "version https://git-lfs") {
 			t.Errorf("%s.big is %q, and %q in the commit", id, text, kept)
 		}
 		w.inHistory(w.trail(id), "diff.patch", "verify.log")

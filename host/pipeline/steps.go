@@ -5,12 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/strictjson"
 	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -53,11 +53,7 @@ func (a *attempt) fence() prd.Scope {
 // told is the task as every step is told it.
 func (a *attempt) told() prompts.PipelineTask {
 	t, s := a.trail.Task, a.fence()
-	notes := ""
-	if t.Notes != nil {
-		notes = *t.Notes
-	}
-	return prompts.PipelineTask{ProductName: a.p.env.Config.ProductName, ID: t.ID, Title: t.Title, Description: t.Description, Notes: notes, Criteria: t.AcceptanceCriteria,
+	return prompts.PipelineTask{ProductName: a.p.env.Config.ProductName, ID: t.ID, Title: t.Title, Description: t.Description, Notes: a.p.ownNotes(&t), Criteria: t.AcceptanceCriteria,
 		Validation: t.Validation.Command, Agents: a.file(AgentsFile), Earlier: a.earlier(),
 		Allowed: s.AllowedGlobs, Forbidden: s.ForbiddenGlobs, AllowNewFiles: *s.AllowNewFiles, AllowLockfileChanges: s.AllowLockfileChanges, MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged}
 }
@@ -90,7 +86,7 @@ func (a *attempt) before() (*Trail, error) {
 
 // file reads a small file of the checkout; "" when there is none.
 func (a *attempt) file(rel string) string {
-	b, err := workspace.ReadFile(filepath.Join(a.place.Git.Root, filepath.FromSlash(rel)), 1<<20)
+	b, err := beneath.ReadFile(a.place.Git.Root, rel, 1<<20)
 	if err != nil {
 		return ""
 	}
@@ -101,7 +97,8 @@ func (a *attempt) memory() (*memory.Context, error) { return memory.Read(a.p.dir
 
 // override reads the operator's own texts of a role.
 func (a *attempt) override(role string) (prompts.Override, error) {
-	return prompts.RoleOverride(a.p.env.WS.Prompts(), role)
+	ws := a.p.env.WS
+	return prompts.RoleOverride(func(rel string, max int64) ([]byte, error) { return beneath.ReadFile(ws.Root(), rel, max) }, ws.Rel()+"/prompts", role)
 }
 
 // plan has the task planned. A question that the planner has is the operator's to answer.

@@ -70,13 +70,15 @@ type Trail struct {
 	Switches []report.Switch `json:"switches,omitempty"`
 	Notes    []string        `json:"notes,omitempty"`
 
-	Waiting *Question `json:"waiting,omitempty"` // what the operator is asked
-	Lost    string    `json:"lost,omitempty"`    // why its work is gone: another attempt follows
+	Waiting *Question   `json:"waiting,omitempty"` // what the operator is asked
+	Wait    *quota.Wait `json:"wait,omitempty"`    // for the end of vendors' limits, while it lasts
+	Lost    string      `json:"lost,omitempty"`    // why its work is gone: another attempt follows
 	// Conflict is how what was built in a work tree of its own did not go together with
 	// what had landed meanwhile.
 	Conflict string     `json:"conflict,omitempty"`
 	Code     judge.Code `json:"code,omitempty"` // how it ended; "" while it has not
 	Summary  string     `json:"summary,omitempty"`
+	Evidence string     `json:"evidence,omitempty"` // of what landed; see report.Verification
 	Why      string     `json:"why,omitempty"`
 	Next     string     `json:"next,omitempty"`
 	Commit   string     `json:"commit,omitempty"` // the last of Commits
@@ -173,6 +175,21 @@ type Check struct {
 	TimedOut bool   `json:"timed_out,omitempty"`
 	MS       int64  `json:"ms"`
 	File     string `json:"file"` // with its output, in the attempt's folder
+	// Code is what it ends the task with when it fails in the last round.
+	Code  judge.Code        `json:"code,omitempty"`
+	Tests *report.TestFacts `json:"tests,omitempty"` // what its tests said by name
+	// Hidden says how many hidden checks passed, such as "2 of 2": it is about them, and
+	// has neither command nor output. They made their values from Seed.
+	Hidden string `json:"hidden,omitempty"`
+	Seed   uint64 `json:"hidden_seed,omitempty"`
+}
+
+// Name is what was run.
+func (c Check) Name() string {
+	if c.Hidden != "" {
+		return "the hidden checks"
+	}
+	return strings.Join(c.Command, " ")
 }
 
 // Criterion is one acceptance criterion with its verdict.
@@ -207,7 +224,9 @@ type Waited struct {
 }
 
 func (t *Trail) write(p *Pipeline) error {
-	return workspace.WriteJSON(p.dir(tasksDir, t.Attempt, trailFile), t)
+	err := workspace.WriteJSON(p.dir(tasksDir, t.Attempt, trailFile), t)
+	_ = p.env.WS.Publish() // old copies harm nothing
+	return err
 }
 
 // Attempts are the trails of a task, newest first.
@@ -303,6 +322,9 @@ func every(ws *workspace.Workspace, fn func(*Trail)) error {
 func Open(ws *workspace.Workspace) (open []*Trail, err error) {
 	err = every(ws, func(t *Trail) {
 		if !t.Settled {
+			if t.Wait != nil && !sleeps(ws, t) {
+				t.Wait = nil
+			}
 			open = append(open, t)
 		}
 	})

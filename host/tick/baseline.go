@@ -18,17 +18,14 @@ import (
 
 // checks are the verification commands of the task with their limits.
 func (r *run) checks() change.Checks {
-	return change.Checks{Commands: r.commands, Plan: r.checkPlan, Env: launch.CheckEnv(), Before: r.beforeCheck,
+	return change.Checks{Commands: r.commands, Plan: r.checkPlan, Env: launch.CheckEnv(), Settings: r.cfg.Verification.Setting, Before: r.beforeCheck,
 		Fast: time.Duration(r.cfg.Verification.TimeoutFastSeconds) * time.Second,
 		Slow: time.Duration(r.cfg.Verification.TimeoutSlowSeconds) * time.Second}
 }
 
 // beforeCheck counts a command that is about to start, and shows it.
 func (r *run) beforeCheck(c verify.Command) error {
-	limit := time.Duration(r.cfg.Verification.TimeoutFastSeconds) * time.Second
-	if c.Slow {
-		limit = time.Duration(r.cfg.Verification.TimeoutSlowSeconds) * time.Second
-	}
+	limit := r.checks().Limit(c)
 	r.observe(progress.Event{Kind: progress.Limit, Text: "check", Until: r.now().Add(limit)})
 	r.observe(progress.Event{Kind: progress.Plugin, Text: "runs " + strings.Join(c.Argv, " ")})
 	return r.book.Verify(1)
@@ -53,7 +50,7 @@ func (r *run) baseline(ctx context.Context) error {
 	if k.Log, err = r.verifyLog(); err != nil {
 		return err
 	}
-	bases, err := r.change.Baseline(ctx, k, func(c verify.Command) bool { return r.known.Has(tree, c.Argv) })
+	bases, err := r.change.Baseline(ctx, k, func(c verify.Command) bool { return r.known.Has(tree, k.Identity(c)) })
 	if err != nil {
 		return interrupted(ctx, internal(err))
 	}
@@ -62,7 +59,7 @@ func (r *run) baseline(ctx context.Context) error {
 	for i, b := range bases {
 		switch b.Before {
 		case verify.BeforePassed:
-			r.known.Add(tree, r.commands[i].Argv)
+			r.known.Add(tree, k.Identity(r.commands[i]))
 		case verify.BeforeFailed:
 			failed++
 		}
@@ -79,13 +76,15 @@ func (r *run) excuses() bool {
 	}
 	named := map[string]bool{}
 	for _, c := range r.commands {
+		dir, _, _ := r.cfg.Verification.Setting(c.ID)
 		for _, arg := range c.Argv {
-			named[path.Clean(strings.TrimPrefix(arg, r.git.Root+"/"))] = true
+			name := path.Clean(strings.TrimPrefix(arg, r.git.Root+"/"))
+			named[name], named[path.Join(dir, name)] = true, true
 		}
 	}
 	for i := range r.verdict.Kept {
 		c := &r.verdict.Kept[i]
-		if named[c.Path] || judge.Match(r.cfg.Verification.ProtectedGlobs, c.Path) ||
+		if named[c.Path] || judge.Match(r.cfg.Verification.ProtectedGlobs, c.Path) || judge.Triggered(c) ||
 			c.Kind != judge.Added && judge.Match(r.cfg.Verification.TestGlobs, c.Path) {
 			r.note(fmt.Sprintf("%q decides what the checks are, so no failure of theirs is excused", c.Path))
 			return false
@@ -108,7 +107,7 @@ func (r *run) besides(results []verify.Result) {
 		case verify.Flaky:
 			r.note(fmt.Sprintf("the check %s is flaky: it failed once and then passed twice on the same files", v.Command.ID))
 		case verify.NewFailure: // what passed on this tree by memory may fail by now for another reason
-			r.known.Remove(r.baseTree, r.commands[i].Argv)
+			r.known.Remove(r.baseTree, r.checks().Identity(r.commands[i]))
 		}
 	}
 	if silent > 0 && silent == len(results) {
@@ -128,7 +127,7 @@ func (r *run) rememberPassed(ctx context.Context) {
 	}
 	for _, v := range r.results {
 		if v.Finding == verify.Passed {
-			r.known.Add(tree, v.Command.Argv)
+			r.known.Add(tree, r.checks().Identity(v.Command))
 		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/pluginhost"
+	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/strictjson"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -41,7 +42,7 @@ func (r *run) prepare(ctx context.Context) error {
 	if r.o.Task != nil {
 		return nil // it names its builder: build starts the right one at once
 	}
-	if err := r.openBuilder(r.cfg.Builder.DefaultMode); err != nil {
+	if err := r.openBuilder(ctx, r.cfg.Builder.DefaultMode); err != nil {
 		return err
 	}
 	r.builder.Lazy.Warm(ctx)
@@ -49,7 +50,7 @@ func (r *run) prepare(ctx context.Context) error {
 }
 
 // openBuilder begins the change, with a box for the builder of this name.
-func (r *run) openBuilder(name string) error {
+func (r *run) openBuilder(ctx context.Context, name string) error {
 	p, spec, err := r.crew().Find(name, catalog.Builder)
 	if err != nil {
 		return err
@@ -58,16 +59,19 @@ func (r *run) openBuilder(name string) error {
 	if r.boxErr != nil {
 		return r.boxErr
 	}
-	if r.checkPlan, err = confine.For(r.cfg.Box, confine.Verification, r.refused); err != nil {
+	if r.checkPlan, err = confine.For(r.cfg.Box, confine.Verification, crew.Registries(r.git.Root, r.env.Home), r.refused); err != nil {
 		return err
 	}
-	r.change, err = change.Begin(r.changeEnv(), change.Options{RunID: r.rep.RunID, Base: r.rep.BaseCommit, Branch: r.branch,
+	r.change, err = change.Begin(ctx, r.changeEnv(), change.Options{RunID: r.rep.RunID, Base: r.rep.BaseCommit, Branch: r.branch,
 		Binds: p.Binds(r.crew(), spec)})
 	if err != nil {
-		return crew.BoxFault(err)
+		return interrupted(ctx, crew.BoxFault(err))
 	}
 	b := r.change.Box()
-	r.rep.Box = &report.BoxReport{Means: b.Means(), Gaps: append(b.Gaps(), p.Plan.Gaps()...)}
+	r.rep.Box = &report.BoxReport{Means: b.Means(), Gaps: append(b.Gaps(), p.Plan.Gaps(b.Means())...)}
+	if r.rep.Verification.Beside = !box.AtOwnPath(b.Means()); r.rep.Verification.Beside {
+		r.observe(progress.Event{Kind: progress.Notice, Text: crew.BesideWarning(b.Means())})
+	}
 	spec.Start = crew.InBox(b, p.Plan)
 	p.Lazy = pluginhost.NewLazy(spec)
 	return nil
@@ -85,7 +89,7 @@ func (r *run) chooseBuilder(ctx context.Context, name string) error {
 	if err := r.dropBuilder(ctx); err != nil {
 		return err
 	}
-	return r.openBuilder(entry.Name)
+	return r.openBuilder(ctx, entry.Name)
 }
 
 // dropBuilder ends the open builder and throws its box away.
@@ -132,6 +136,9 @@ func (r *run) buildWith(ctx context.Context, c crew.Choice) (*pluginhost.Failure
 			return nil, err
 		}
 	}
+	if r.task.Kind == judge.Execute {
+		r.change.Ahead(ctx, r.checks())
+	}
 	if err := r.showTask(); err != nil {
 		return nil, err
 	}
@@ -165,7 +172,7 @@ func (r *run) buildWith(ctx context.Context, c crew.Choice) (*pluginhost.Failure
 // carry out the wrong task.
 func (r *run) showTask() error {
 	if r.change.Box().Dir() == r.git.Root {
-		return nil // an overlay shows the work tree as it is
+		return nil // an overlay shows the workspace as it is
 	}
 	dir := filepath.Join(r.change.Box().Dir(), filepath.FromSlash(r.ws.Rel()))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -187,7 +194,7 @@ func (r *run) afterFailedBuild(ctx context.Context, failure error) error {
 	verdict := r.judge(late)
 	r.rep.BuilderOutputValid = nil // it gave none
 	broken := r.verdict.Code != "" && r.verdict.Code != judge.Success
-	if ctx.Err() == nil && f.Code == judge.StopInterrupted && broken {
+	if ctx.Err() == nil && (f.Code == judge.StopInterrupted || f.Code == judge.StopPluginCrashed) && broken {
 		if over := (*box.Exceeded)(nil); errors.As(failure, &over) {
 			r.note(f.What + ": " + f.Why)
 		}
@@ -207,7 +214,7 @@ func (r *run) runBuilder(ctx context.Context, p *crew.Plugin, c crew.Choice) (*p
 	if err != nil {
 		return nil, err
 	}
-	limit := r.buildTimeout(p.Entry.Name)
+	limit, limitKey := r.buildTimeout(p.Entry.Name)
 	done, f, late, err := r.calls().Build(ctx, p, c, desk.Work{ID: r.rep.RunID + "-builder", Role: ledger.RoleBuilder, Request: req, Limit: limit,
 		MaxUSD: r.cfg.Builder.ClaudeCode.MaxBudgetUSD, Began: func() { r.built = true }})
 	switch {
@@ -221,7 +228,7 @@ func (r *run) runBuilder(ctx context.Context, p *crew.Plugin, c crew.Choice) (*p
 		return nil, nil
 	case late:
 		return nil, &fault.Fault{Code: judge.StopBuilderTimeout, What: fmt.Sprintf("the builder %s did not end within %v", p.Entry.Name, limit),
-			Why: "it and everything that it had started were ended", Fix: "`relay show`, then ask for a smaller step or raise builder.timeout_seconds", Err: f}
+			Why: "it and everything that it had started were ended", Fix: "`relay show`, then ask for a smaller step or raise " + limitKey, Err: f}
 	case p.Entry.Name == "patch" && f.Cause == pluginhost.Reported && f.Reason == pluginpb.Failure_REASON_BAD_REQUEST:
 		// A patch is the orchestrator's work: one that can't be applied is a bad answer,
 		// and no accident that another try would mend.
@@ -231,28 +238,28 @@ func (r *run) runBuilder(ctx context.Context, p *crew.Plugin, c crew.Choice) (*p
 	return f, nil
 }
 
-// buildTimeout is the wall clock of one build.
-func (r *run) buildTimeout(name string) time.Duration {
-	seconds := r.cfg.Builder.TimeoutSeconds
+// buildTimeout is the wall clock of one build, and the key that says so.
+func (r *run) buildTimeout(name string) (time.Duration, string) {
+	seconds, key := r.cfg.Builder.TimeoutSeconds, "builder.timeout_seconds"
 	if e := r.cfg.Builder.External; name == "external" && e != nil && e.TimeoutSeconds > 0 {
-		seconds = e.TimeoutSeconds
+		seconds, key = e.TimeoutSeconds, "builder.external.timeout_seconds"
 	}
 	if seconds <= 0 {
-		seconds = r.cfg.Runner.MaxTickSeconds
+		seconds, key = r.cfg.Runner.MaxTickSeconds, "runner.max_tick_seconds"
 	}
-	return time.Duration(seconds) * time.Second
+	return time.Duration(seconds) * time.Second, key
 }
 
 func (r *run) buildRequest(c crew.Choice) (*pluginpb.BuildRequest, error) {
 	t, b := r.task, r.task.Builder
-	override, err := prompts.LoadOverride(r.inRepo(r.cfg.Builder.ClaudeCode.SystemPromptFile), r.inRepo(r.cfg.Builder.ClaudeCode.UserPromptFile))
+	override, err := prompts.LoadOverride(r.brought, r.cfg.Builder.ClaudeCode.SystemPromptFile, r.cfg.Builder.ClaudeCode.UserPromptFile)
 	var system, user string
 	if err == nil {
 		system, user, err = prompts.Builder(prompts.BuilderData{ProductName: r.cfg.ProductName, TaskJSON: r.taskJSON, Instructions: b.Instructions,
 			AllowedGlobs: t.Scope.AllowedGlobs, ForbiddenGlobs: r.forbidden(), AllowNewFiles: t.Scope.AllowNewFiles,
 			AllowLockfileChanges: t.Scope.AllowLockfileChanges, MaxFilesTouched: t.DiffLimits.MaxFilesTouched,
 			MaxLinesChanged: t.DiffLimits.MaxLinesChanged, VerifyIDs: append(slices.Clone(t.Verification.Fast), t.Verification.Slow...),
-			Facts: r.file(r.ws.Facts()), ResultSchema: schemas.Bytes(schemas.BuilderResult), Override: override})
+			Facts: r.facts(), ResultSchema: schemas.Bytes(schemas.BuilderResult), Override: override})
 	}
 	if err != nil {
 		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "the builder's prompt can't be made", "`relay config show builder` names its files")
@@ -284,7 +291,7 @@ func (r *run) checkResult(raw []byte) {
 	}
 	if err == nil {
 		var own []byte
-		own, err = workspace.ReadFile(r.inRepo(r.cfg.Builder.ClaudeCode.BuilderResultSchemaFile), 1<<20)
+		own, err = r.brought(r.cfg.Builder.ClaudeCode.BuilderResultSchemaFile, 1<<20)
 		if err == nil {
 			err = matches(own, raw)
 		} else if errors.Is(err, os.ErrNotExist) {

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"google.golang.org/protobuf/types/known/durationpb"
-	"google.golang.org/protobuf/types/known/timestamppb"
-
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/ledger"
@@ -74,23 +71,13 @@ func (r *run) record(req *pluginpb.CompleteRequest, done *pluginpb.CompleteDone,
 	if r.o.RecordDir == "" || f != nil && f.Cause != pluginhost.Reported {
 		return // a broken plugin is no answer of a model
 	}
-	if _, err := script.Append(r.o.RecordDir, script.Record(req, done, wire(f))); err != nil {
+	var sent *pluginpb.Failure
+	if f != nil {
+		sent = f.Sent
+	}
+	if _, err := script.Append(r.o.RecordDir, script.Record(req, done, sent)); err != nil {
 		r.note("the call could not be recorded: " + err.Error())
 	}
-}
-
-// wire gives a reported failure in the protocol's form.
-func wire(f *pluginhost.Failure) *pluginpb.Failure {
-	if f == nil {
-		return nil
-	}
-	w := &pluginpb.Failure{Reason: f.Reason, Effect: f.Effect, Summary: f.Summary, Detail: f.Detail, Fix: f.Fix,
-		LimitName: f.LimitName, UpstreamCode: f.UpstreamCode, UpstreamRequestId: f.UpstreamRequestID, Usage: f.Usage,
-		RetryAfter: durationpb.New(f.RetryAfter)}
-	if !f.ResetAt.IsZero() {
-		w.ResetAt = timestamppb.New(f.ResetAt)
-	}
-	return w
 }
 
 func badOutput(f *pluginhost.Failure) bool {

@@ -2,8 +2,10 @@ package tick
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/lock"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -55,8 +58,13 @@ func (r *run) finish(verdict error) (*Outcome, error) {
 	}
 	journal.Reached("tick.settled")
 	err = errors.Join(err, r.held.Release())
+	r.publish()
+	if err != nil && leave && r.rep.Code == judge.Success { // the change is there: that is what a caller has to know
+		r.note("the change has landed and the run's report could not be written (" + err.Error() + "); the next start writes it")
+		return out, nil
+	}
 	if err != nil {
-		return out, fault.Wrap(err, judge.StopInterrupted, "the run's report could not be written", "`df -h .` and `ls -ld "+r.ws.Rel()+"` show whether relay can write there")
+		return out, fault.Wrap(err, judge.StopInterrupted, "the run's report could not be written", "`df -h .` and `ls -ld "+fault.Word(r.ws.Dir())+"` show whether relay can write there")
 	}
 	return out, nil
 }
@@ -87,6 +95,7 @@ func (r *run) sayBlocked(b *report.Blocked) {
 	if raw, err := report.EncodeBlocked(b); err == nil && ws.Ensure() == nil {
 		_ = workspace.WriteFile(ws.Blocked(), raw) // the outcome says it as well
 		r.leaveReport(ws)
+		_ = ws.Publish()
 	}
 }
 
@@ -130,6 +139,7 @@ func (r *run) decide(verdict error) {
 			f.Code = judge.StopInterrupted
 		}
 		r.rep.Code, r.rep.Summary, r.rep.Why, r.rep.Next = f.Code, f.What, f.Why, f.Fix
+		r.rep.PluginSays = f.Says
 	}
 	r.rep.Verdict = r.rep.Code.Outcome()
 	r.close()
@@ -138,19 +148,53 @@ func (r *run) decide(verdict error) {
 // success is the report's one line when nothing was broken.
 func (r *run) success() string {
 	switch {
-	case r.task == nil:
-		return ""
-	case r.rep.Control != nil:
-		return "the orchestrator says: " + r.rep.Control.Action
 	case r.rep.Question != nil:
 		r.rep.Next = "`relay answer \"…\"`"
 		return "a question waits for you"
+	case r.task == nil:
+		return ""
+	case r.task != nil && r.nextBegins():
+		return fmt.Sprintf("the milestone %s is done: the next task belongs to %s, and nothing of it was built", r.was, r.task.MilestoneID)
+	case r.rep.Control != nil:
+		return "the orchestrator says: " + r.rep.Control.Action
 	case r.rep.Commit != "":
-		return "the change was judged, verified and committed"
+		return r.rep.Verification.Landed("committed") + r.selfRun()
 	case len(r.verdict.Kept) > 0:
-		return "the change was judged, verified and written to the work tree"
+		return r.rep.Verification.Landed("written to the work tree") + r.selfRun()
+	case len(r.rep.Verification.Runs) == 0:
+		return "nothing was changed, and no check ran"
+	}
+	if r.task.Kind == judge.Execute {
+		return "the builder changed nothing, so the task is not done"
 	}
 	return "nothing was changed, and every check passed"
+}
+
+// asks is the question that this run leaves; nil when it asks none of its own.
+func (r *run) asks() *ledger.Question {
+	if q := r.rep.Question; q != nil && (r.rep.Code == judge.Success || r.rep.Code == judge.StopHeadMoved) && !r.waits {
+		return &ledger.Question{RunID: r.rep.RunID, Prompt: q.Prompt, Choices: q.Choices}
+	}
+	return nil
+}
+
+// selfRun names what landed and is run or obeyed by itself from now on.
+func (r *run) selfRun() string {
+	var names []string
+	for _, o := range r.verdict.Opened {
+		name := report.Safe(o.Path)
+		if len(o.Parts) > 0 {
+			name += ": " + strings.Join(o.Parts, ", ")
+		}
+		names = append(names, name+" ("+o.Who+")")
+	}
+	switch n := len(names); {
+	case n == 0:
+		return ""
+	case n > 3:
+		names = append(names[:3], fmt.Sprintf("%d more", n-3))
+	}
+	return "; with it " + strings.Join(names, "; ")
 }
 
 // close stamps the end.
@@ -161,7 +205,7 @@ func (r *run) close() {
 
 func (r *run) blocked() *report.Blocked {
 	return &report.Blocked{SchemaVersion: 1, RunID: r.rep.RunID, At: r.rep.EndedAt.Format(time.RFC3339),
-		Code: r.rep.Code, What: r.rep.Summary, Why: r.rep.Why, Remediation: r.rep.Next}
+		Code: r.rep.Code, What: r.rep.Summary, Why: r.rep.Why, Remediation: r.rep.Next, PluginSays: r.rep.PluginSays}
 }
 
 // write puts the run's record on the disk: ledger, REPORT.json (the only truth),
@@ -169,7 +213,7 @@ func (r *run) blocked() *report.Blocked {
 func (r *run) write(out *Outcome) error {
 	problems := []error{r.enter(stateReport)}
 	if r.book != nil {
-		if len(r.rep.Limits) > 0 {
+		if len(r.rep.Limits) > 0 || r.rep.Verdict == judge.OutcomeBlocked && r.book.Unused() {
 			problems = append(problems, r.book.Untick())
 		}
 		problems = append(problems, r.remember())
@@ -190,7 +234,7 @@ func (r *run) write(out *Outcome) error {
 			if r.book == nil {
 				return nil
 			}
-			return r.book.Finish(r.rep.RunID, r.rep.Code)
+			return r.book.Finish(r.rep.RunID, r.rep.Code, r.asks())
 		},
 		func() error {
 			if r.hist == nil {
@@ -208,6 +252,7 @@ func (r *run) write(out *Outcome) error {
 	problems = append(problems, r.writeBlocked(out.Blocked))
 	if r.hist != nil && !r.cfg.History.Enabled { // it was there for the plugins' words and a crash only
 		problems = append(problems, r.hist.Drop())
+		r.ws.Withdraw(r.hist.Dir())
 		out.Patch = ""
 	}
 	r.leave("")

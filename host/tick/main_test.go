@@ -72,7 +72,7 @@ func (w *world) env() *Env {
 	env.Loaded, env.LoadErr = config.Load(config.Options{Root: w.Root, UserDir: filepath.Join(w.Home, "none")})
 	if env.LoadErr == nil {
 		if digest, _ := trust.Needed(env.Loaded); digest != "" {
-			must(w.T, env.Trust.Add(w.Root, digest))
+			must(w.T, env.Trust.Add(w.Root, digest, nil))
 		}
 	}
 	env.Catalog = w.Catalog()

@@ -24,10 +24,20 @@ import (
 // propose gets the task: from the operator's file, or from the orchestrator. The
 // milestone is on disk before anything is built.
 func (r *run) propose(ctx context.Context) error {
-	err := together(func() error { return r.enter(stateOrchestrate) }, func() error { return r.book.Tick(r.rep.RunID) })
-	if err == nil && r.o.Task != nil {
-		err = r.takeTask()
-	} else if err == nil {
+	if err := r.enter(stateOrchestrate); err != nil {
+		return err
+	}
+	err := r.book.Tick(r.rep.RunID)
+	var allowed []byte
+	if err == nil && !r.o.operators() {
+		allowed, err = r.takeAllowed()
+	}
+	switch {
+	case err != nil || r.o.Task != nil:
+	case allowed != nil:
+		r.approved = true
+		err = r.accept(allowed)
+	default:
 		err = r.ask(ctx)
 	}
 	if err != nil {
@@ -41,18 +51,29 @@ func (r *run) propose(ctx context.Context) error {
 	if st := r.book.State(); st.MilestoneID != nil && !st.MilestoneReached {
 		r.was = *st.MilestoneID
 	}
-	if _, err := r.book.EnsureMilestone(t.MilestoneID, t.Control != nil && t.Control.Action == "stop"); err != nil {
+	if _, err = r.book.EnsureMilestone(t.MilestoneID, t.Control != nil && t.Control.Action == "stop"); err != nil {
 		return err
 	}
 	r.leave(t.TaskID + ": " + t.Intent)
-	return workspace.WriteFile(r.ws.Task(), r.taskJSON)
+	err = workspace.WriteFile(r.ws.Task(), r.taskJSON)
+	r.publish() // a driver may read TASK.json in the workspace
+	return err
 }
 
-// builders are the names and aliases that a task's builder.mode may have.
+// publish brings the copies in the workspace up to date. An old copy is worth a note and
+// decides nothing.
+func (r *run) publish() {
+	if err := r.ws.Publish(); err != nil {
+		r.note("the copies in " + r.ws.Rel() + " are not up to date: " + err.Error())
+	}
+}
+
+// builders are the names and aliases that a task's builder.mode may have: of those that can
+// start, since choosing another would cost a call, and of the one that is configured.
 func (r *run) builders() []string {
 	var names []string
 	for _, e := range r.env.Catalog.List() {
-		if !e.Is(catalog.Builder) || e.Name == "patch" && !r.cfg.Builder.AllowPatchMode {
+		if !e.Is(catalog.Builder) || !r.canStart(&e) {
 			continue
 		}
 		names = append(append(names, e.Name), e.Aliases...)
@@ -71,7 +92,7 @@ func (r *run) accept(text []byte) error {
 	if err != nil {
 		return err
 	}
-	own, err := workspace.ReadFile(r.inRepo(r.cfg.Orchestrator.TaskSchemaFile), 1<<20)
+	own, err := r.brought(r.cfg.Orchestrator.TaskSchemaFile, 1<<20)
 	if err == nil && !schemas.IsSeedTask(own) {
 		if err := matches(own, text); err != nil {
 			return fmt.Errorf("%s: %w", r.cfg.Orchestrator.TaskSchemaFile, err)
@@ -120,6 +141,7 @@ func (r *run) ask(ctx context.Context) error {
 		return err
 	}
 	limit := 1 + r.cfg.Orchestrator.MaxParseRetriesPerTick
+	repeated := false
 	for call := 1; ; call++ {
 		text, f, err := r.call(ctx, data)
 		if err != nil {
@@ -131,7 +153,9 @@ func (r *run) ask(ctx context.Context) error {
 			reason = r.accept([]byte(text))
 		case badOutput(f):
 			reason = errors.New(f.Summary)
-		case call < limit && mayRepeat(f): // a call that failed uses the same allowance
+		case !repeated && limit > 1 && mayRepeat(f): // it bought nothing, and leaves the second answer its chance
+			repeated = true
+			call--
 			r.note("the orchestrator's call failed and is made once more: " + f.Summary)
 			if err := pause(ctx, pluginhost.Decide(f).After); err != nil {
 				return interrupted(ctx, err)
@@ -159,8 +183,9 @@ func (r *run) ask(ctx context.Context) error {
 // promptData gathers what the orchestrator is told.
 func (r *run) promptData() (prompts.OrchestratorData, error) {
 	d := prompts.OrchestratorData{ProductName: r.cfg.ProductName, ProjectGoal: r.o.Goal, BudgetsSummary: r.book.Summary(),
-		Facts: r.file(r.ws.Facts()), LastReport: r.lastReport(), Blocked: r.file(r.ws.Blocked()),
-		GitStatus: r.gitStatus(), Builders: r.builders(), TaskSchema: task.Schema(r.builders()),
+		Facts: r.facts(), LastReport: r.lastReport(), Blocked: r.file(r.ws.Blocked()),
+		GitStatus: r.gitStatus(), Builders: r.builders(), Preferred: r.cfg.Builder.DefaultMode, TaskSchema: task.Schema(r.builders()), Protected: r.cfg.Verification.ProtectedGlobs,
+		Ceiling:        r.toldCeiling(),
 		DefaultAllowed: r.cfg.Scope.DefaultAllowedGlobs, DefaultForbidden: r.cfg.Scope.DefaultForbiddenGlobs,
 		DefaultNewFiles: r.cfg.Scope.DefaultAllowNewFiles, DefaultLockfiles: r.cfg.Scope.DefaultAllowLockfileChanges,
 		MaxFiles: r.cfg.DiffLimits.DefaultMaxFilesTouched, MaxLines: r.cfg.DiffLimits.DefaultMaxLinesChanged}
@@ -174,7 +199,7 @@ func (r *run) promptData() (prompts.OrchestratorData, error) {
 		d.Answers = append(d.Answers, prompts.Answer{Question: a.Prompt, Answer: a.Answer})
 	}
 	var err error
-	d.Override, err = prompts.LoadOverride(r.inRepo(r.cfg.Orchestrator.SystemPromptFile), r.inRepo(r.cfg.Orchestrator.UserPromptFile))
+	d.Override, err = prompts.LoadOverride(r.brought, r.cfg.Orchestrator.SystemPromptFile, r.cfg.Orchestrator.UserPromptFile)
 	if err != nil {
 		return d, fault.Wrap(err, judge.BlockedMissingConfig, "a prompt of your own can't be used", "`relay config show orchestrator` names the files")
 	}

@@ -67,7 +67,7 @@ func (r *run) openProvider(ctx context.Context, name string) (*crew.Plugin, erro
 	}
 	r.opened[name] = p
 	if r.rep.Box == nil {
-		r.rep.Box = &report.BoxReport{Means: p.Box.Means(), Gaps: append(p.Box.Gaps(), p.Plan.Gaps()...)}
+		r.rep.Box = &report.BoxReport{Means: p.Box.Means(), Gaps: append(p.Box.Gaps(), p.Plan.Gaps(p.Box.Means())...)}
 	}
 	return p, nil
 }

@@ -2,9 +2,9 @@ package tick
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
@@ -14,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/lock"
 	"github.com/paxiom/relay/host/internal/progress"
+	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -79,12 +80,18 @@ func (r *run) preflight(ctx context.Context) error {
 	if err := r.settleCrash(ctx); err != nil {
 		return interrupted(ctx, err)
 	}
+	if r.o.Task != nil { // one that is not valid is no tick
+		if err := r.takeTask(); err != nil {
+			return err
+		}
+	}
 	r.lookAhead(ctx)
-	if _, err := r.ws.CleanTmp(r.cfg.Runner.CrashCleanup.DeleteTmpGlob); err != nil {
+	_, err := r.ws.CleanTmp(r.cfg.Runner.CrashCleanup.DeleteTmpGlob)
+	if err != nil {
 		return err
 	}
 	_, r.boxErr = r.checkBox(ctx) // said in its turn
-	if r.o.Task == nil {
+	if r.findQuestion(); r.o.Task == nil && !r.waits {
 		r.warmProvider(ctx)
 	}
 	for _, row := range r.rows() {
@@ -101,11 +108,34 @@ func (r *run) preflight(ctx context.Context) error {
 			return interrupted(ctx, err)
 		}
 	}
+	if r.waits {
+		r.leave("waits for your answer")
+		return nil
+	}
+	if r.o.Goal, err = r.book.Goal(r.o.Goal); err != nil {
+		return err
+	}
 	if err := r.prepare(ctx); err != nil {
 		return err
 	}
 	r.leave("ready")
 	return nil
+}
+
+// findQuestion looks for a question that nobody has answered. Nothing is planned over it; a
+// task of the operator's own is carried out, and the question waits on.
+func (r *run) findQuestion() {
+	st, err := ledger.Read(r.ws)
+	if err != nil || st.Question == nil {
+		return // what is wrong with it the preflight says in its turn
+	}
+	q := st.Question
+	if r.o.Task != nil {
+		r.note("the question of run " + q.RunID + " still waits for your answer: `relay answer \"…\"`")
+		return
+	}
+	r.waits, r.rep.Question = true, &report.Question{Prompt: q.Prompt, Choices: q.Choices}
+	r.note("the question of run " + q.RunID + " waits for your answer; nothing was planned and nothing was built")
 }
 
 func (r *run) checkConfig(context.Context) (string, error) {
@@ -124,6 +154,9 @@ func (r *run) checkConfig(context.Context) (string, error) {
 	if r.ws, err = workspace.Open(r.env.Root, r.cfg.WorkspaceDir); err == nil {
 		r.ws.Claim(r.env.Private...)
 	}
+	if err == nil {
+		err = r.checkScope()
+	}
 	return r.env.Loaded.File, err
 }
 
@@ -132,10 +165,7 @@ func (r *run) checkTrust(context.Context) (string, error) {
 }
 
 func (r *run) checkGit(ctx context.Context) (string, error) {
-	git, err := r.env.Git, error(nil)
-	if git == nil {
-		git, err = judge.OpenGit(ctx, r.env.Root)
-	}
+	git, err := judge.OpenGit(ctx, r.env.Root)
 	var commit, branch string
 	if err == nil { // whether the commit is there git status will say
 		commit, branch, err = git.HeadNow(ctx)
@@ -143,7 +173,11 @@ func (r *run) checkGit(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fault.Git(err)
 	}
-	r.git, r.env.Git, r.branch = git, git, branch
+	r.git = r.filtering().Decide(git)
+	if commit, branch, err = r.home(ctx, git, commit, branch); err != nil {
+		return "", err
+	}
+	r.branch = branch
 	r.rep.BaseCommit, r.rep.HeadCommit = commit, commit
 	if branch == "" {
 		branch = "detached HEAD"
@@ -176,36 +210,6 @@ func (r *run) checkJournal(context.Context) (string, error) {
 		return "run " + open[0].ID + " was interrupted; the next tick settles it first", nil
 	}
 	return "nothing open", nil
-}
-
-// lookAhead begins with the one slow look, git's at the work tree, while others go on.
-func (r *run) lookAhead(ctx context.Context) {
-	r.ahead = sync.OnceValues(func() ([]judge.StatusEntry, error) { return r.git.Status(ctx) })
-	go r.ahead()
-}
-
-func (r *run) checkWorktree(ctx context.Context) (string, error) {
-	look := r.ahead
-	if look == nil {
-		look = func() ([]judge.StatusEntry, error) { return r.git.Status(ctx) }
-	}
-	status, err := look()
-	if err != nil {
-		return "", fault.Git(err)
-	}
-	r.status = status
-	owned := r.owned()
-	var dirty []string
-	for _, e := range status {
-		if e.Index == '?' && judge.Match(owned, strings.TrimSuffix(e.Path, "/")) {
-			continue // relay's own, and untracked: never part of a change
-		}
-		dirty = append(dirty, e.Path)
-	}
-	if len(dirty) == 0 {
-		return "clean", nil
-	}
-	return "", fault.Dirty(dirty)
 }
 
 func (r *run) checkHistory(context.Context) (string, error) {
@@ -250,19 +254,74 @@ func (r *run) checkBudget(context.Context) (string, error) {
 	for _, alert := range book.Alerts() {
 		r.observe(progress.Event{Kind: progress.Notice, Text: alert})
 	}
-	return "covers a tick", book.Check(worst)
+	err = book.CheckFor(r.milestoneOf(), worst)
+	if err != nil && r.o.NextMilestone {
+		left, lerr := book.Leave(worst)
+		if lerr != nil {
+			return "", lerr
+		}
+		if left {
+			r.note("the milestone's budget is used up; the orchestrator is asked for the next one")
+			err = book.Check(worst)
+		}
+	}
+	return "covers a tick", err
 }
 
-func (r *run) checkPlugins(context.Context) (string, error) {
-	if r.o.Task == nil {
-		if _, err := r.env.Catalog.Find(r.cfg.Orchestrator.Provider, catalog.Provider); err != nil {
+// milestoneOf is the milestone of a task that is at hand; "" when there is none, or none
+// that can be read.
+func (r *run) milestoneOf() string {
+	var t struct {
+		MilestoneID string `json:"milestone_id"`
+	}
+	_ = json.Unmarshal(r.o.Task, &t) // a bad task has a fault of its own
+	return t.MilestoneID
+}
+
+// checkPlugins says whether the plugins of a tick can work, as far as that can be known
+// without paying for it: who plans, when somebody is to be asked, and who builds.
+func (r *run) checkPlugins(ctx context.Context) (string, error) {
+	planner, builder := r.cfg.Orchestrator.Provider, r.cfg.Builder.DefaultMode
+	if r.o.Task != nil {
+		planner = ""
+		if own := r.builderOf(); own != "" {
+			builder = own
+		}
+	}
+	if planner != "" {
+		if _, err := r.env.Catalog.Find(planner, catalog.Provider); err != nil {
 			return "", err
 		}
 	}
-	if _, err := r.env.Catalog.Find(r.cfg.Builder.DefaultMode, catalog.Builder); err != nil {
+	if _, err := r.env.Catalog.Find(builder, catalog.Builder); err != nil {
 		return "", err
 	}
-	return r.cfg.Orchestrator.Provider + " plans, " + r.cfg.Builder.DefaultMode + " builds", nil
+	if err := r.canRun(r.cfg.Verification.Required); err != nil {
+		return "", err
+	}
+	if r.env.Ready != nil && !r.waits {
+		if err := r.env.Ready(ctx, planner, builder); err != nil {
+			return "", err
+		}
+	}
+	if planner == "" {
+		return builder + " builds", nil
+	}
+	return planner + " plans, " + builder + " builds", nil
+}
+
+// builderOf is the builder of a task that is at hand; "" when none can be read.
+func (r *run) builderOf() string {
+	var t struct {
+		Builder struct {
+			Mode string `json:"mode"`
+		} `json:"builder"`
+	}
+	_ = json.Unmarshal(r.o.Task, &t) // a bad task has a fault of its own
+	if _, err := r.env.Catalog.Find(t.Builder.Mode, catalog.Builder); err != nil {
+		return ""
+	}
+	return t.Builder.Mode
 }
 
 func (r *run) checkBox(ctx context.Context) (string, error) {

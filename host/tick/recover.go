@@ -81,7 +81,7 @@ func (r *run) reportCrash(d change.Recovery) error {
 	rep.DurationMS = rep.EndedAt.Sub(rep.StartedAt).Milliseconds()
 	rep.BaseCommit, rep.HeadCommit = d.Base, d.Base
 	if d.Landed {
-		rep.Code, rep.Summary, rep.Commit = judge.Success, "the change was judged and verified, and landed after a crash", d.Commit
+		rep.Code, rep.Summary, rep.Commit = judge.Success, rep.Verification.Landed("landed after a crash"), d.Commit
 		if d.Commit != "" {
 			rep.HeadCommit = d.Commit
 		}

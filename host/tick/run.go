@@ -2,13 +2,15 @@ package tick
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/host/internal/crew"
@@ -22,6 +24,7 @@ import (
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/task"
+	"github.com/paxiom/relay/host/internal/trust"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/verify"
@@ -63,13 +66,18 @@ type run struct {
 	known    *passed.Store
 	results  []verify.Result
 	checkLog io.WriteCloser
-	// checkPlan is what the checks may use besides files.
+	// checkPlan is what the checks may use besides files, checked what ran of them.
 	checkPlan *confine.Plan
+	checked   *change.Checks
 	built     bool   // a builder was let into the box
 	badBuild  string // why the builder's result is not valid; "" when it is
 	patch     string
-	repeat    bool   // the task ended in a STOP before and was not built again
-	was       string // see Outcome.Was
+	widened   trust.Widening // what the operator has added to the ceiling for good
+	approved  bool           // the operator has read what the task asks for beyond the ceiling, and allowed it
+	mark      string         // see fingerprint
+	repeat    bool           // the task ended in a STOP before and was not built again
+	waits     bool           // an earlier run's question waits for an answer, so nothing is planned
+	was       string         // see Outcome.Was
 }
 
 func newRun(env *Env, o Options) *run {
@@ -117,7 +125,9 @@ func (r *run) lock(ctx context.Context) error {
 	if err := held.SetRun(r.rep.RunID); err != nil {
 		return err
 	}
-	return r.beginHistory()
+	err = r.beginHistory()
+	r.publish()
+	return err
 }
 
 // beginHistory makes the run's folder, where plugins' standard error goes too.
@@ -130,8 +140,14 @@ func (r *run) beginHistory() error {
 
 // changeEnv is what changes of this repository share.
 func (r *run) changeEnv() change.Env {
-	return change.Env{Git: r.git, StateDir: r.env.StateDir, Journal: journal.Open(r.ws.Journal()), Means: r.means, Busy: []string{r.ws.Dir()}, Watch: r.ws.Kept(),
-		Home: r.env.Home, Persist: crew.Persist(r.cfg, r.env.Home), Owned: r.owned(), Environ: r.env.Environ}
+	return change.Env{Git: r.git, StateDir: r.env.StateDir, Journal: journal.Open(r.ws.Journal()), Means: r.means, Busy: []string{r.ws.Shared()}, Watch: r.ws.Kept(),
+		Home: r.env.Home, Persist: crew.Persist(r.cfg, r.env.Home), Hide: crew.Hide(r.cfg, r.env.Home), Secrets: crew.Secrets(r.cfg, r.env.Home), Owned: r.owned(), Environ: r.env.Environ,
+		Caches: change.Cached(crew.Caches(r.cfg, r.git, r.env.StateDir, r.env.Home).Open), Keep: r.filtering().Keeper(r.git, r.means, r.ws.Rel())}
+}
+
+// filtering is where the user's git filters run.
+func (r *run) filtering() change.Filtering {
+	return change.Filtering{Means: r.cfg.Box.Means, StateDir: r.env.StateDir, Home: r.env.Home, Environ: r.env.Environ}
 }
 
 // owned are the globs of relay's own files.
@@ -149,7 +165,7 @@ func (r *run) closePlugins(ctx context.Context) {
 	}
 }
 
-// file reads a small file of the workspace; "" when there is none.
+// file reads a small file of relay's state; "" when there is none.
 func (r *run) file(path string) string {
 	b, err := workspace.ReadFile(path, 1<<20)
 	if err != nil {
@@ -158,12 +174,21 @@ func (r *run) file(path string) string {
 	return string(b)
 }
 
-// inRepo gives the absolute path of a configured file.
-func (r *run) inRepo(rel string) string {
-	if rel == "" || filepath.IsAbs(rel) {
-		return rel
+// brought reads a file that the repository brings.
+func (r *run) brought(rel string, max int64) ([]byte, error) {
+	if rel == "" {
+		return nil, fs.ErrNotExist
 	}
-	return filepath.Join(r.env.Root, filepath.FromSlash(rel))
+	return beneath.ReadFile(r.env.Root, rel, max)
+}
+
+// facts is what FACTS.md says; one that can't be read is worth a note.
+func (r *run) facts() string {
+	b, err := r.brought(r.ws.Rel()+"/FACTS.md", 1<<20)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		r.note("FACTS.md was not read: " + err.Error())
+	}
+	return string(b)
 }
 
 // failed makes a plugin's failure the verdict, or lets the caller's interruption win.

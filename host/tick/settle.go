@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/paxiom/relay/host/change"
@@ -27,38 +28,24 @@ func (r *run) plan(changes []judge.Change) error {
 	if r.task.Kind == judge.Question {
 		return nil // nothing can have changed
 	}
-	var templates []verify.Template
-	for _, t := range r.cfg.Verification.Templates {
-		params := map[string]string{}
-		for name, p := range t.Params {
-			params[name] = p.Kind
-		}
-		templates = append(templates, verify.Template{ID: t.ID, Cmd: t.Cmd, Args: t.Args, Params: params, Results: t.Results})
-	}
 	v := r.task.Verification
+	fast := v.Fast
+	if r.task.Kind == judge.Execute {
+		fast = r.cfg.Verification.WithRequired(v.Fast, v.Slow)
+	}
 	var err error
-	r.commands, err = verify.Plan(templates, verify.Rules{MaxParamLen: r.cfg.Verification.MaxParamLen,
+	r.commands, err = verify.Plan(r.cfg.Verification.Plannable(), verify.Rules{MaxParamLen: r.cfg.Verification.MaxParamLen,
 		RejectPattern: r.cfg.Verification.RejectMetacharsRegex, Forbidden: r.forbidden(), Root: r.git.Root, Changes: changes},
-		verify.Requests{Fast: v.Fast, Slow: v.Slow, Params: v.Params})
+		verify.Requests{Fast: fast, Slow: v.Slow, Params: v.Params})
 	var taint *verify.Taint
 	if errors.As(err, &taint) {
 		return &fault.Fault{Code: judge.StopVerifyTainted, What: "a check that the task asks for can't be trusted, so none was run",
 			Why: taint.Error(), Fix: "`relay config show verification` lists the checks and their parameters", Err: err}
 	}
-	return internal(err)
-}
-
-// policy is the law for this task.
-func (r *run) policy() judge.Policy {
-	s, l := r.task.Scope, r.task.DiffLimits
-	own := judge.BuilderCommits(r.cfg.Commit.BuilderCommits)
-	if own == judge.KeepCommits && !r.cfg.Commit.OnSuccess {
-		own = judge.SquashCommits // nothing is committed at all
+	if err != nil {
+		return internal(err)
 	}
-	return judge.Policy{Kind: r.task.Kind, Allowed: s.AllowedGlobs, Forbidden: r.forbidden(), Scratch: r.cfg.Scope.ScratchGlobs, RunnerOwned: r.owned(),
-		Protected: r.cfg.Verification.Protected(s.AllowedGlobs), Tests: r.cfg.Verification.TestGlobs, Lockfiles: r.cfg.Scope.Lockfiles,
-		AllowNewFiles: s.AllowNewFiles, AllowLockfileChanges: s.AllowLockfileChanges,
-		MaxFiles: l.MaxFilesTouched, MaxLines: l.MaxLinesChanged, BuilderCommits: own}
+	return r.canRun(slices.Concat(fast, v.Slow))
 }
 
 // judge reads the box's layer and applies the rules. The builder's own result is
@@ -67,7 +54,7 @@ func (r *run) judge(ctx context.Context) error {
 	if err := r.enter(stateJudge); err != nil {
 		return err
 	}
-	v, err := r.change.Judge(ctx, r.policy())
+	v, err := r.change.Judge(ctx, r.law())
 	if err != nil {
 		return interrupted(ctx, crew.BoxFault(err))
 	}
@@ -170,26 +157,61 @@ func (r *run) verify(ctx context.Context) error {
 	if err := r.plan(r.verdict.Kept); err != nil {
 		return r.reject(ctx, err)
 	}
+	hidden := r.hiddenChecks()
 	if len(r.commands) == 0 {
+		if slices.ContainsFunc(r.verdict.Kept, func(c judge.Change) bool { return c.Kind != judge.Added && slices.Contains(r.verdict.Tests, c.Path) }) {
+			return r.reject(ctx, r.oldTests(fault.New(judge.StopOldTestsFail, "no check can say whether the tests of the base still pass", "", "")))
+		}
+	}
+	if len(r.commands)+len(hidden) == 0 {
 		r.leave("no checks asked for")
 		return nil
 	}
 	r.change.Prepare(ctx, r.landing())
 	checks := r.checks()
+	checks.Removed, checks.Tests = crew.Removable(&r.cfg.Verification, r.verdict.Kept, r.task.Scope.AllowedGlobs), crew.TestFiles(&r.cfg.Verification)
+	checks.Hidden = hidden
 	checks.Base, checks.Excuse = r.base, r.base != nil && r.excuses()
 	var err error
 	if checks.Log, err = r.verifyLog(); err != nil {
 		return err
 	}
+	if r.o.ChangedTests != nil {
+		checks.Agreed = func(old []verify.Result) bool { return r.agreed(ctx, old) }
+	}
+	r.checked = &checks
+	if err := r.check(ctx, checks); err != nil {
+		return r.reject(ctx, interrupted(ctx, err))
+	}
+	said := r.rep.Verification.Evidence()
+	if rest, verified := strings.CutPrefix(said, "verified"); verified {
+		said = strings.TrimLeft(rest, ": ")
+	}
+	r.leave(counted(r.results) + "; " + said)
+	return nil
+}
+
+// check runs the checks on the change and its base, and says in the report what they found.
+func (r *run) check(ctx context.Context, checks change.Checks) error {
 	results, code := r.change.Verify(ctx, checks)
-	r.results = results
+	r.results, r.rep.Verification.Runs = results, []report.VerifyRun{}
 	r.listRuns(results)
 	r.besides(results)
+	hiddenFault := r.tellHidden()
 	if code == judge.Success {
-		r.leave(counted(results))
 		return nil
 	}
-	return r.reject(ctx, interrupted(ctx, checkFault(code, results, checks.Log != nil)))
+	f := checkFault(code, results, checks.Log != nil)
+	if code == judge.StopOldTestsFail || code == judge.StopTestsMissing {
+		r.rep.Verification.ChangedTests = r.changedTests()
+	}
+	switch code {
+	case judge.StopOldTestsFail:
+		f = r.oldTests(f)
+	case judge.StopHiddenFailed:
+		f = hiddenFault
+	}
+	return f
 }
 
 // verifyLog is the log of the checks in the history, opened once; nil when none is
@@ -232,13 +254,7 @@ func counted(results []verify.Result) string {
 
 func (r *run) listRuns(results []verify.Result) {
 	for i, v := range results {
-		phase := "fast"
-		if v.Command.Slow {
-			phase = "slow"
-		}
-		row := report.VerifyRun{TemplateID: v.Command.ID, Phase: phase,
-			Cmd: v.Command.Argv[0], Args: append([]string{}, v.Command.Argv[1:]...), ExitCode: v.ExitCode,
-			DurationMS: v.Duration.Milliseconds(), TimedOut: v.TimedOut}
+		row := report.RunOf(v)
 		if r.base != nil {
 			row.Base, row.Finding = string(r.base[i].Before), string(v.Finding)
 		}
@@ -257,11 +273,17 @@ func checkFault(code judge.Code, results []verify.Result, logged bool) *fault.Fa
 	}
 	last := results[len(results)-1]
 	f.What = fmt.Sprintf("the check %s failed", last.Command.ID)
+	if last.Finding == verify.Unproven {
+		return unproven(f, last)
+	}
 	var over *box.Exceeded
 	switch {
 	case errors.As(last.Err, &over):
 		f = confine.Fault("the check "+last.Command.ID, over)
 		f.Code = code
+	case code == judge.StopVerifyTainted:
+		f.What, f.Why = "the check "+last.Command.ID+" can't be trusted, so none was run", last.Err.Error()
+		f.Fix = "`relay show` has the change; when it was you who replaced the program, run again"
 	case last.Err != nil:
 		f.Why, f.Err = last.Err.Error(), last.Err
 	case last.TimedOut:
@@ -305,6 +327,7 @@ func (r *run) land(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return interrupted(ctx, ctx.Err())
 	}
+	r.rep.Verification.Said = r.rep.Verification.Evidence()
 	landed, err := r.change.Land(ctx, r.landing())
 	if err != nil {
 		if ctx.Err() != nil {
@@ -313,11 +336,14 @@ func (r *run) land(ctx context.Context) error {
 		if f, ok := fault.As(err); ok && f.Code == judge.BlockedCrashRecovery {
 			return err // the journal has what recover needs
 		}
+		if r.follows() {
+			r.askAbout(err)
+		}
 		return r.reject(ctx, internal(err))
 	}
 	r.rep.Commit = landed.Commit
 	if landed.Commit != "" {
-		r.rep.HeadCommit = landed.Commit
+		r.rep.BaseCommit, r.rep.HeadCommit = landed.Base, landed.Commit
 	}
 	r.rep.Notes = append(r.rep.Notes, landed.Notes...)
 	r.rememberPassed(ctx)
@@ -327,11 +353,6 @@ func (r *run) land(ctx context.Context) error {
 	}
 	r.leave(text)
 	return nil
-}
-
-// landing says how the judged change lands.
-func (r *run) landing() change.Landing {
-	return change.Landing{Message: r.message(r.task.Intent, judge.Success), Commit: r.cfg.Commit.OnSuccess, Note: r.rep}
 }
 
 // message is the commit message of a change; see docs/reference/commits.md.
@@ -347,4 +368,16 @@ func (r *run) message(subject string, code judge.Code) change.Message {
 		{Key: "Relay-Builder", Value: r.builder.Entry.Name},
 		{Key: "Relay-Code", Value: string(code)},
 	}}
+}
+
+// evident is message with what speaks for the change. Before the checks have run that is a
+// guess, with which a commit is prepared.
+func (r *run) evident() change.Message {
+	said := report.ByExitCode
+	if r.results != nil || len(r.commands) == 0 {
+		said = r.rep.Verification.Evidence()
+	}
+	m := r.message(r.task.Intent, judge.Success)
+	m.Trailers = append(m.Trailers, change.Trailer{Key: "Relay-Evidence", Value: said})
+	return m
 }

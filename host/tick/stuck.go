@@ -19,26 +19,32 @@ import (
 // maxSummary is what fits into one line of a question, in characters.
 const maxSummary = 300
 
-// No progress, no spending: a task that ended in a STOP is remembered with the commit
-// and the configuration that it ended on. The same task on the same ground would end
-// the same way, so it is not built again, and after a few times a person is asked.
+// No progress, no spending: a task that ended in a STOP, or changed nothing, is remembered
+// with the commit and the configuration that it ended on. The same task on the same ground
+// would end the same way, so it is not built again, and after a few times a person is asked.
 
 // stop is one remembered end, a line of stuck.json.
 type stop struct {
-	Fingerprint string     `json:"fingerprint"`
-	Base        string     `json:"base_commit"`
-	RunID       string     `json:"run_id"`
-	Code        judge.Code `json:"code"`
-	Summary     string     `json:"summary"`
-	Refused     int        `json:"refused"` // how often it was asked for again
+	Fingerprint string         `json:"fingerprint"`
+	Base        string         `json:"base_commit"`
+	RunID       string         `json:"run_id"`
+	Code        judge.Code     `json:"code"` // SUCCESS: it was carried out and changed nothing
+	Kind        judge.TaskKind `json:"kind,omitempty"`
+	Summary     string         `json:"summary"`
+	Refused     int            `json:"refused"` // how often it was asked for again
 }
+
+func (s stop) idle() bool { return s.Code == judge.Success }
 
 // maxStops is how many ends are remembered; all of them are of one commit.
 const maxStops = 64
 
 // fingerprint is what a task asks for, on what ground: ids and the order of globs make
-// no difference.
+// no difference. It is that of the task as it was proposed, before it is cut.
 func (r *run) fingerprint() (string, error) {
+	if r.mark != "" {
+		return r.mark, nil
+	}
 	t := *r.task
 	t.TaskID, t.MilestoneID = "", ""
 	t.Scope.AllowedGlobs, t.Scope.ForbiddenGlobs = slices.Clone(t.Scope.AllowedGlobs), slices.Clone(t.Scope.ForbiddenGlobs)
@@ -49,7 +55,8 @@ func (r *run) fingerprint() (string, error) {
 		return "", internal(err)
 	}
 	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:]), nil
+	r.mark = hex.EncodeToString(sum[:])
+	return r.mark, nil
 }
 
 // stops are the remembered ends. A file that can't be read remembers nothing: the
@@ -86,7 +93,7 @@ func (r *run) refuseRepeat() (done bool, err error) {
 	}
 	all := r.stops()
 	i := slices.IndexFunc(all, func(s stop) bool { return s.Fingerprint == mark })
-	if i < 0 {
+	if i < 0 || all[i].idle() && r.task.Kind != judge.Execute {
 		return false, nil
 	}
 	s := &all[i]
@@ -94,6 +101,11 @@ func (r *run) refuseRepeat() (done bool, err error) {
 	r.repeat = true
 	if err := r.writeStops(all); err != nil {
 		return false, err
+	}
+	if s.idle() {
+		r.rep.Question = &report.Question{Prompt: fmt.Sprintf("The orchestrator asks for the same task again (%s). In run %s it was built and changed nothing. What should be done differently?",
+			words.Clip(report.Safe(r.task.Intent), maxSummary), s.RunID)}
+		return true, nil
 	}
 	if s.Refused < r.cfg.Runner.StuckAfter {
 		return true, fault.New(s.Code, "the task is the same as that of run "+s.RunID+", which ended so, and was not built again",
@@ -104,13 +116,55 @@ func (r *run) refuseRepeat() (done bool, err error) {
 	return true, nil
 }
 
+// noteIdle remembers a task that was carried out and changed nothing, and asks the operator
+// when that goes on: a loop would spend its whole budget on it. Checks that a task asks for
+// without a change may differ from run to run; only the same ones again are no progress.
+func (r *run) noteIdle() error {
+	kind, end := r.task.Kind, ""
+	switch {
+	case r.o.operators() || kind == judge.Question || len(r.verdict.Kept) > 0:
+		return nil
+	case r.task.Control == nil:
+		end = "it was carried out and changed nothing"
+	case r.task.Control.Action == "stop":
+		return nil
+	default:
+		end = "it was a word to go on, and no task"
+	}
+	mark, err := r.fingerprint()
+	if err != nil {
+		return err
+	}
+	now := stop{Fingerprint: mark, Base: r.rep.BaseCommit, RunID: r.rep.RunID, Code: judge.Success, Kind: kind, Summary: end}
+	all, count := r.stops(), 1
+	for _, s := range all {
+		switch {
+		case !s.idle():
+		case s.Fingerprint == mark:
+			now.Refused = s.Refused + 1
+			count += now.Refused
+		case kind != judge.VerifyOnly && s.Kind != judge.VerifyOnly:
+			count += 1 + s.Refused
+		}
+	}
+	all = slices.DeleteFunc(all, func(s stop) bool { return s.Fingerprint == mark })
+	if err := r.writeStops(append(all, now)); err != nil {
+		return err
+	}
+	if count > r.cfg.Runner.StuckAfter {
+		r.rep.Question = &report.Question{Prompt: fmt.Sprintf("Nothing has changed in %d runs. The last task was: %s. What should be done differently?",
+			count, words.Clip(report.Safe(r.task.Intent), maxSummary))}
+	}
+	return nil
+}
+
 // remember keeps the end of this run when the same task would end so again.
 func (r *run) remember() error {
 	if r.task == nil || r.o.operators() || r.repeat || r.task.Control != nil || r.rep.Verdict != judge.OutcomeStop {
 		return nil
 	}
 	switch r.rep.Code {
-	case judge.StopInterrupted, judge.StopProviderQuota, judge.StopHeadMoved:
+	case judge.StopInterrupted, judge.StopPluginCrashed, judge.StopProviderQuota, judge.StopHeadMoved:
 		return nil // says nothing about the task
 	}
 	if slices.ContainsFunc(r.results, func(c verify.Result) bool { return c.Err != nil }) {

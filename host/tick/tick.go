@@ -21,8 +21,6 @@ import (
 type Env struct {
 	// Dir is any folder of the repository; Root its top, "" when there is none.
 	Dir, Root string
-	// Git is the repository, found by the first tick for those after it; nil before.
-	Git *judge.Git
 	// Loaded is the configuration; LoadErr why there is none.
 	Loaded  *config.Loaded
 	LoadErr error
@@ -31,9 +29,12 @@ type Env struct {
 	// StateDir is relay's state on this machine, Home the user's home.
 	StateDir, Home string
 	// Private are all of relay's own folders on this machine: nobody else writes them.
-	Private  []string
-	Environ  []string
-	Version  string
+	Private []string
+	Environ []string
+	Version string
+	// Ready says why the plugins that plan ("": nobody is asked) and build certainly can't
+	// work; it asks no network and costs nothing. nil asks nobody.
+	Ready    func(ctx context.Context, planner, builder string) error
 	Now      func() time.Time // nil means time.Now
 	Observer progress.Observer
 }
@@ -43,15 +44,32 @@ type Options struct {
 	Goal string
 	// Task is a task's JSON that is judged with no orchestrator call; nil asks.
 	Task []byte
-	// TaskName names where Task came from, for texts.
-	TaskName  string
-	RecordDir string
+	// TaskName names where Task came from, for texts; TaskFile is that file's path in the
+	// repository, "" for one that lies elsewhere: it is no change of the work tree.
+	TaskName, TaskFile string
+	RecordDir          string
 	// Key names the step of a workflow that this tick is; it goes into the history, so
 	// that the step asked for again finds it. Loop is that workflow's id.
 	Key, Loop string
+	// Branch is the one on which that workflow began; "" for the one that HEAD is on.
+	Branch string
 	// Session keeps provider plugins running from tick to tick; nil ends them with this
 	// one.
 	Session *crew.Session
+	// NextMilestone: where the milestone's budget is used up, the orchestrator may go on with
+	// another one.
+	NextMilestone bool
+	// OneMilestone: a task of another milestone than the one under way is not built; its
+	// milestone is the next tick's.
+	OneMilestone bool
+	// Beyond: the operator lets Task have more than the ceiling gives.
+	Beyond bool
+	// Attended: the operator can be asked about what the orchestrator wants beyond it.
+	Attended bool
+	// ChangedTests asks the operator whether a change may land that passes with its own
+	// tests and fails with those of the base: why it fails, the test files, and the patch of
+	// the change. nil asks nobody.
+	ChangedTests func(ctx context.Context, why string, tests []string, patch []byte) bool
 	// Again: Task is the orchestrator's own, of a tick that a limit ended.
 	Again bool
 }
@@ -120,6 +138,9 @@ func (r *run) work(ctx context.Context) error {
 	if err := r.preflight(ctx); err != nil {
 		return err
 	}
+	if r.waits {
+		return nil
+	}
 	if err := r.propose(ctx); err != nil {
 		return err
 	}
@@ -128,9 +149,15 @@ func (r *run) work(ctx context.Context) error {
 	}
 	if r.task.Control != nil {
 		r.rep.Control = &report.Control{Action: r.task.Control.Action, Reason: r.task.Control.Reason}
+		return r.noteIdle()
+	}
+	if r.nextBegins() {
 		return nil
 	}
 	if done, err := r.refuseRepeat(); done || err != nil {
+		return err
+	}
+	if done, err := r.underCeiling(); done || err != nil {
 		return err
 	}
 	if err := r.plan(nil); err != nil {
@@ -144,7 +171,13 @@ func (r *run) work(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return r.noteIdle()
+}
+
+// nextBegins reports whether the task is the first of another milestone, where the tick is
+// to stay in one.
+func (r *run) nextBegins() bool {
+	return r.o.OneMilestone && r.o.Task == nil && r.was != "" && r.was != r.task.MilestoneID
 }
 
 // enter begins a state and ends the one before. Once there is a change, the state is

@@ -57,7 +57,7 @@ func (r *run) keepUnfinished(ctx context.Context) {
 	if !r.built || r.change == nil {
 		return
 	}
-	_, err := r.change.Judge(ctx, r.policy())
+	_, err := r.change.Judge(ctx, r.law())
 	if err == nil && len(r.change.Touched().Changes) > 0 {
 		name := "unfinished-" + r.builder.Entry.Name + ".patch"
 		var kept bool

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -29,6 +30,7 @@ type rule struct {
 
 var (
 	pluginStack = []string{"github.com/hashicorp/go-plugin", "github.com/hashicorp/go-hclog", "google.golang.org/grpc", "google.golang.org/protobuf"}
+	coreStack   = []string{"github.com/bmatcuk/doublestar", "golang.org/x/sys"}
 	landlock    = []string{"github.com/landlock-lsm/go-landlock", "kernel.org/pub/linux/libs/security/libcap/psx"}
 	hostStack   = append(slices.Clone(pluginStack),
 		"github.com/santhosh-tekuri/jsonschema", "github.com/gofrs/flock", "github.com/google/renameio",
@@ -39,9 +41,9 @@ var (
 // rules is DESIGN section 2 as data.
 var rules = []rule{
 	// The module of Landlock comes with one that calls the kernel on every thread.
-	{pkg: "judge/box", own: []string{"judge/..."}, outside: append(slices.Clone(landlock), "golang.org/x/sys"), deep: true},
-	{pkg: "judge/...", own: []string{"judge/..."}, outside: []string{"golang.org/x/sys"}, deep: true},
-	{pkg: "verify/...", own: []string{"verify/...", "judge/..."}, outside: []string{"golang.org/x/sys"}, deep: true},
+	{pkg: "judge/box", own: []string{"judge/..."}, outside: append(slices.Clone(landlock), coreStack...), deep: true},
+	{pkg: "judge/...", own: []string{"judge/..."}, outside: coreStack, deep: true},
+	{pkg: "verify/...", own: []string{"verify/...", "judge/..."}, outside: coreStack, deep: true},
 	{pkg: "prompts", deep: true},
 	{pkg: "schemas", own: []string{"schemas"}, outside: []string{"github.com/santhosh-tekuri/jsonschema"}},
 
@@ -49,6 +51,7 @@ var rules = []rule{
 	{pkg: "sdk/script", own: []string{"sdk/pluginpb"}, outside: []string{"google.golang.org/protobuf"}},
 	{pkg: "sdk/plugintest", own: []string{"sdk/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys", "github.com/santhosh-tekuri/jsonschema")},
 	{pkg: "sdk/mtls"},
+	{pkg: "sdk/socket", outside: []string{"golang.org/x/sys"}},
 	{pkg: "sdk", own: []string{"sdk/pluginpb", "sdk/mtls", "sdk/internal/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys")},
 	{pkg: "sdk/...", own: []string{"sdk/..."}, outside: append(slices.Clone(pluginStack), "golang.org/x/sys")},
 	{pkg: "plugins/internal/drift", own: []string{"sdk", "plugins/internal/vendortest", "testdata/e2e", "testdata/fakemodel"}}, // for tests
@@ -61,8 +64,10 @@ var rules = []rule{
 	{pkg: "host/internal/root", deep: true},
 	{pkg: "host/internal/bar", own: []string{"host/internal/root"}, deep: true},
 	{pkg: "host/internal/telemetry", own: []string{"host/internal/...", "judge"}, outside: []string{"go.opentelemetry.io/otel", "github.com/go-logr/logr"}},
+	{pkg: "host/internal/config", own: []string{"host/internal/...", "host/fault", "judge", "verify"}, outside: append(slices.Clone(hostStack), "github.com/spf13/viper")},
 	{pkg: "host/internal/...", own: []string{"host/internal/...", "host/fault", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
-	{pkg: "host/change", own: []string{"host/internal/...", "host/fault", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
+	{pkg: "host/change", own: []string{"host/internal/journal", "host/internal/checkout", "host/internal/beneath", "host/fault", "judge/...", "verify", "verify/evidence", "verify/examine"}, outside: coreStack},
+	{pkg: "host/internal/journal", deep: true},
 	{pkg: "host/tick", own: []string{"host/internal/...", "host/change", "host/fault", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
 	{pkg: "host/loop", own: []string{"host/internal/...", "host/tick", "host/change", "host/fault", "host/durable/...", "judge/..."}, outside: hostStack},
 	{pkg: "host/cycle/audit", deep: true},
@@ -71,7 +76,8 @@ var rules = []rule{
 	{pkg: "host/pipeline/prd", own: []string{"host/internal/strictjson", "host/internal/workspace", "host/fault", "judge"}, outside: append(slices.Clone(hostStack), "github.com/tidwall/sjson")},
 	{pkg: "host/pipeline/answer", own: []string{"host/pipeline/prd", "host/internal/strictjson", "schemas"}, outside: hostStack},
 	{pkg: "host/pipeline/memory", own: []string{"host/internal/strictjson", "host/internal/words", "host/internal/workspace", "host/fault", "judge"}, outside: append(slices.Clone(hostStack), "github.com/tidwall/sjson")},
-	{pkg: "host", own: []string{"host/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
+	{pkg: "host/templates", deep: true},
+	{pkg: "host", own: []string{"host/...", "judge/...", "verify", "verify/examine", "verify/mutate", "schemas", "prompts", "sdk/..."}, outside: hostStack},
 
 	// main enters the box before anything else, hence judge/box.
 	{pkg: "internal/about", deep: true},
@@ -244,20 +250,27 @@ func moduleRoot(t *testing.T) string {
 
 func list(t *testing.T) []listed {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,Imports,Deps,Standard,GoFiles,CgoFiles,Module", "./...")
-	cmd.Dir = moduleRoot(t)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
+	all, err := listOnce()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []listed
+	return all
+}
+
+var listOnce = sync.OnceValues(func() (all []listed, err error) {
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,Imports,Deps,Standard,GoFiles,CgoFiles,Module", "./...")
+	cmd.Dir = "../.."
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, err
+	}
 	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
 		var p listed
 		if err := dec.Decode(&p); err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		all = append(all, p)
 	}
-	return all
-}
+	return all, nil
+})

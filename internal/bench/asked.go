@@ -17,10 +17,10 @@ func (b *bench) statusBar() error {
 	if err != nil {
 		return err
 	}
-	if err := os.Mkdir(filepath.Join(s.dir, ".relay"), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(s.dir, ".git", "relay"), 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(s.dir, ".relay", "tmux-status"), []byte("! api:review"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(s.dir, ".git", "relay", "tmux-status"), []byte("! api:review"), 0o644); err != nil {
 		return err
 	}
 	d, err := median(3*b.rounds, func() (time.Duration, error) { return s.timed(b.relay, "tmux-status") })

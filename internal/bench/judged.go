@@ -82,7 +82,10 @@ func (s *sample) judgeOnce(git *judge.Git, changed int) (took, removing time.Dur
 	if err != nil {
 		return 0, 0, err
 	}
-	v := judge.Judge(t, judge.Policy{Kind: judge.Execute, Allowed: []string{"**"}, MaxFiles: 500, MaxLines: 20000})
+	none := []string{}
+	law, _ := judge.NewPolicy(judge.Ceiling{Allowed: [][]string{{"**"}}, Forbidden: none, RunnerOwned: none, Protected: none, Programs: none, Tests: none, Lockfiles: none, Scratch: none, MaxFiles: 500, MaxLines: 20000},
+		judge.Request{Kind: judge.Execute, Allowed: []string{"**"}, MaxFiles: 500, MaxLines: 20000})
+	v := judge.Judge(t, law)
 	if v.Code != judge.Success || v.Radius.Files != changed {
 		return 0, 0, fmt.Errorf("%s with %d files instead of %d", v.Code, v.Radius.Files, changed)
 	}

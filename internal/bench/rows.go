@@ -129,7 +129,7 @@ var (
 
 // pile makes n runs of the past: copies of a real one's record, each with two calls.
 func (s *sample) pile(n int) error {
-	history := filepath.Join(s.dir, ".relay", "history")
+	history := filepath.Join(s.dir, ".git", "relay", "history")
 	runs, err := filepath.Glob(filepath.Join(history, "2*"))
 	if err != nil || len(runs) == 0 {
 		return fmt.Errorf("no run in %s: %w", history, err)
@@ -143,7 +143,7 @@ func (s *sample) pile(n int) error {
 		}
 		files[name] = string(raw)
 	}
-	usage, err := os.ReadFile(filepath.Join(s.dir, ".relay", "usage.jsonl"))
+	usage, err := os.ReadFile(filepath.Join(s.dir, ".git", "relay", "usage.jsonl"))
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (s *sample) pile(n int) error {
 		then := called.ReplaceAllString(calls, `"at":"`+at.Format(time.RFC3339)+`"`)
 		past.WriteString(strings.ReplaceAll(then, old, id))
 	}
-	return os.WriteFile(filepath.Join(s.dir, ".relay", "usage.jsonl"), []byte(past.String()+string(usage)), 0o644)
+	return os.WriteFile(filepath.Join(s.dir, ".git", "relay", "usage.jsonl"), []byte(past.String()+string(usage)), 0o644)
 }
 
 // flood lets a builder print 1 GB and looks at the host's memory.

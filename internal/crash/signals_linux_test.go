@@ -45,13 +45,13 @@ func (w *world) building() {
 func (w *world) interrupted(what string) {
 	w.t.Helper()
 	var rep struct{ Code string }
-	raw, err := os.ReadFile(filepath.Join(w.root, ".relay/REPORT.json"))
+	raw, err := os.ReadFile(filepath.Join(w.root, ".git/relay/REPORT.json"))
 	must(w.t, err)
 	must(w.t, json.Unmarshal(raw, &rep))
 	if rep.Code != "STOP_INTERRUPTED" {
 		w.t.Errorf("%s: REPORT.json says %s", what, rep.Code)
 	}
-	if _, err := os.Lstat(filepath.Join(w.root, ".relay/lock.json")); err == nil {
+	if _, err := os.Lstat(filepath.Join(w.root, ".git/relay/lock.json")); err == nil {
 		w.t.Errorf("%s: the lock is kept", what)
 	}
 	if left := append(w.leftovers(), w.orphans()...); len(left) > 0 {

@@ -208,7 +208,7 @@ func (w *world) judged(what, commit string) {
 		return
 	}
 	var meta struct{ Code, Commit string }
-	raw, err := os.ReadFile(filepath.Join(w.root, ".relay/history", run[1], "meta.json"))
+	raw, err := os.ReadFile(filepath.Join(w.root, ".git/relay/history", run[1], "meta.json"))
 	if err != nil || json.Unmarshal(raw, &meta) != nil || meta.Code != "SUCCESS" || meta.Commit != commit || w.landed[run[1]] {
 		w.t.Errorf("%s: the history of run %s says %s (%v), its commit is %s", what, run[1], raw, err, commit)
 	}
@@ -217,7 +217,7 @@ func (w *world) judged(what, commit string) {
 
 // leftovers are boxes, journals and unfinished files.
 func (w *world) leftovers() (all []string) {
-	for _, glob := range []string{filepath.Join(w.home, ".local/state/relay/boxes/*"), filepath.Join(w.root, ".relay/journal/*"), filepath.Join(w.root, ".relay/*.tmp")} {
+	for _, glob := range []string{filepath.Join(w.home, ".local/state/relay/boxes/*"), filepath.Join(w.root, ".git/relay/journal/*"), filepath.Join(w.root, ".relay/*.tmp")} {
 		found, _ := filepath.Glob(glob)
 		all = append(all, found...)
 	}
@@ -241,12 +241,12 @@ func (w *world) ledger(what string) {
 		}
 		Pending []any
 	}
-	for path, v := range map[string]any{filepath.Join(w.root, ".relay/STATE.json"): &state, filepath.Join(w.home, ".local/state/relay/spend/account.json"): &account} {
+	for path, v := range map[string]any{filepath.Join(w.root, ".git/relay/STATE.json"): &state, filepath.Join(w.home, ".local/state/relay/spend/account.json"): &account} {
 		raw, err := os.ReadFile(path)
 		must(w.t, err)
 		must(w.t, json.Unmarshal(raw, v))
 	}
-	raw, err := os.ReadFile(filepath.Join(w.root, ".relay/usage.jsonl"))
+	raw, err := os.ReadFile(filepath.Join(w.root, ".git/relay/usage.jsonl"))
 	must(w.t, err)
 	seen := map[string]bool{}
 	for line := range strings.Lines(string(raw)) {

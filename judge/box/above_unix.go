@@ -43,7 +43,7 @@ func (b *Box) above() map[string]uint32 {
 		way(dir)
 		entries(dir, 1, add)
 	}
-	for _, dir := range b.spec.Busy {
+	for _, dir := range slices.Concat(b.spec.Busy, b.spec.states) {
 		add(dir)
 		entries(dir, 3, add)
 	}

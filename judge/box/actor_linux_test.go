@@ -198,6 +198,39 @@ func try(args []string) error {
 	case "keep-key":
 		_, err := unix.AddKey("user", arg, []byte("x"), unix.KEY_SPEC_USER_KEYRING)
 		return err
+	case "find-key":
+		_, err := unix.KeyctlSearch(unix.KEY_SPEC_USER_KEYRING, "user", arg, 0)
+		return err
+	case "ask-key":
+		_, err := unix.RequestKey("user", arg, "", unix.KEY_SPEC_USER_KEYRING)
+		return err
+	case "queue": // every signal to pid 1, as kill does it and in ways that look like the kernel's own
+		for sig := 1; sig <= 64; sig++ {
+			unix.Kill(1, unix.Signal(sig))
+			for _, code := range []int32{-1, -2, -3, -5} {
+				info := [32]int32{int32(sig), 0, code}
+				unix.Syscall(unix.SYS_RT_SIGQUEUEINFO, 1, uintptr(sig), uintptr(unsafe.Pointer(&info)))
+			}
+		}
+		var ends [2]int
+		unix.Pipe(ends[:])
+		for _, sig := range []unix.Signal{unix.SIGSEGV, unix.SIGBUS, unix.SIGABRT, unix.SIGTRAP} {
+			unix.FcntlInt(uintptr(ends[0]), unix.F_SETFL, unix.O_ASYNC)
+			unix.FcntlInt(uintptr(ends[0]), unix.F_SETOWN, 1)
+			unix.FcntlInt(uintptr(ends[0]), unix.F_SETSIG, int(sig))
+			unix.Write(ends[1], []byte("x"))
+		}
+		time.Sleep(200 * time.Millisecond)
+		return nil
+	case "watch": // takes as many inotify instances as there are
+		n := 0
+		for ; n < 100000; n++ {
+			if _, err := unix.InotifyInit(); err != nil {
+				break
+			}
+		}
+		fmt.Println(n)
+		return nil
 	case "host": // a second relay, which is going to be killed
 		hostUntilKilled(args[1:])
 	}

@@ -99,8 +99,11 @@ func lockLand(what *errand) error {
 	}
 	// One ruleset for both: a second one would forbid to move files between folders.
 	all := landlock.Config{HandledAccessFS: landlock.V6.HandledAccessFS, Scoped: landlock.V6.Scoped}.BestEffort()
+	dirs, files := readable("/", what.Hidden)
 	err := all.Restrict(
-		landlock.RODirs("/"),
+		landlock.PathAccess(ll.AccessFSReadDir, "/"), // names are no secret
+		landlock.RODirs(dirs...).IgnoreIfMissing(),
+		landlock.ROFiles(files...).IgnoreIfMissing(),
 		landlock.RWDirs(what.Folders...).WithRefer().WithIoctlDev().IgnoreIfMissing(),
 		landlock.RWFiles(what.Files...).WithIoctlDev().IgnoreIfMissing())
 	return fail(opLandlock, "", err)

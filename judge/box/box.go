@@ -19,6 +19,9 @@ type Spec struct {
 	// directory of a linked worktree, the git directory of a submodule checkout.
 	// See judge.Git.Outside. Each becomes an overlay of its own in the layer.
 	GitDirs []string
+	// Kept, where it is set, is what is seen at Root and GitDirs instead of what lies there.
+	// Only Overlay can do that.
+	Kept *Kept
 	// Home is the user's home; "" means $HOME. What is written there is thrown
 	// away when the process ends.
 	Home string
@@ -37,11 +40,28 @@ type Spec struct {
 	// they must exist. A writable one may lie in StateDir, wherever that is, never
 	// elsewhere in Root.
 	Binds []Bind
+	// Hide are files and folders of which no process of the box sees the content, such as
+	// credentials; those that are not there are left out, and so is what the box is made
+	// of. Nothing of them is hidden that Persist, or a bind, shows.
+	Hide []Hidden
 	// Busy are folders in Root that relay itself writes while the box is open, all but
 	// what Watch names in them; means that watch the real repository leave them out.
 	Busy, Watch []string
 	// ReadOnlyRoot gives a box that cannot write Root at all, for providers.
 	ReadOnlyRoot bool
+
+	states []string // relay's state in git directories, hidden like StateDir
+}
+
+// Kept is a commit as relay keeps it: what lies in the work tree has no part in a box of it.
+// Nobody writes there while the box is open.
+type Kept struct {
+	// Root is what is seen at Spec.Root, GitDirs what is seen at Spec.GitDirs.
+	Root    string
+	GitDirs []string
+	// Shown are folders below Spec.Root or Spec.GitDirs that are seen as they are all the
+	// same; in Kept, there is a folder at the place of each.
+	Shown []string
 }
 
 // Bind is a real path that is shown in the box at the same place.
@@ -51,6 +71,17 @@ type Bind struct {
 	// Hidden shows nothing there instead: what is read of the file is empty. Only
 	// Overlay can do that.
 	Hidden bool
+	// Counted: what lies there is the box's own, and counts for its limits on disk.
+	Counted bool
+	// Shown takes the path out of what Spec.Hide hides, and changes nothing else.
+	Shown bool
+}
+
+// Hidden is a file or folder that is shown empty, and can't be written.
+type Hidden struct {
+	Path string
+	// Instead is what is read of a file.
+	Instead []byte
 }
 
 // Proc is one process to run in a box.
@@ -98,10 +129,23 @@ type Box struct {
 	// layer is where the writes go: spec.Layer, or a stand-in where that file
 	// system can't hold it; "" with ReadOnlyRoot.
 	layer string
+	// caches are what Cache was given.
+	caches []Cache
 	// opened is when the layer was first opened, by the file system's clock.
 	opened int64
 	copied // empty for an overlay
 }
+
+// Cache is a folder of the home in which a box shows what lies in Kept above what lies at
+// Path. What is written there goes into the layer: see Box.Cached.
+type Cache struct {
+	Path string // absolute; it need not be there
+	Kept string // a folder
+}
+
+// Cache gives the processes that are started from now on these caches. Only Overlay has
+// them; other means leave them out.
+func (b *Box) Cache(caches []Cache) { b.caches = caches }
 
 // Means names what contains the builder, for the report.
 func (b *Box) Means() string { return b.spec.Means }

@@ -59,7 +59,7 @@ const opFilter = "filter the system calls of"
 // filtered says what the kernel does at system calls of a box.
 type filtered struct {
 	programs bool // ask before one is executed, and allow no 32-bit programs
-	noKeys   bool // there are no keyrings: without a user namespace they are the user's own
+	noKeys   bool // the kernel's keyrings are closed: what lies there is the user's, and outlives the box
 	ownNet   bool // there are no sockets but of these families
 }
 
@@ -104,7 +104,7 @@ const (
 func (f filtered) filter() ([]unix.SockFilter, error) {
 	kinds, ok := callsOf[runtime.GOARCH]
 	if !ok {
-		return nil, &failure{Op: opFilter, Detail: "not on " + runtime.GOARCH}
+		return nil, &failure{Op: opFilter, Errno: unix.EOPNOTSUPP, Detail: " on " + runtime.GOARCH}
 	}
 	number := []unix.SockFilter{{Code: load, K: atNumber}}
 	own, other := slices.Concat(number, f.part(kinds[0])), slices.Concat(number, f.part(kinds[1]))
@@ -127,16 +127,17 @@ func (f filtered) part(c calls) (out []unix.SockFilter) {
 		out = []unix.SockFilter{{Code: unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, K: x32, Jf: 1}, {Code: ret, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)}}
 	}
 	out = append(out, unix.SockFilter{Code: and, K: ^uint32(x32)})
-	var none []uint32
+	refuse := func(numbers []uint32, errno unix.Errno) {
+		for _, nr := range numbers {
+			out = append(out, unix.SockFilter{Code: equal, K: nr, Jf: 1}, unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_ERRNO | uint32(errno)})
+		}
+	}
 	if f.noKeys {
-		none = append(none, c.keys...)
+		refuse(c.keys, unix.EPERM)
 	}
 	if f.ownNet {
-		none = append(none, c.around...)
 		out = append(out, onlyFamilies(c.socket)...)
-	}
-	for _, nr := range none {
-		out = append(out, unix.SockFilter{Code: equal, K: nr, Jf: 1}, unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)})
+		refuse(c.around, unix.ENOSYS)
 	}
 	out = slices.Concat(out, keepCoreLimit(c.setLimit, 0, false), keepCoreLimit(c.prLimit64, 1, true))
 	for i, nr := range asked {

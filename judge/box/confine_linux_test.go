@@ -201,10 +201,12 @@ func TestListeners(t *testing.T) {
 		Confine: Confine{OwnNetwork: true, Listen: []string{"127.0.0.1:80", "127.0.0.1:3128"}}})
 	wr.Close()
 	check(t, err)
-	if len(p.Listeners()) != 2 {
-		t.Fatalf("%d listeners", len(p.Listeners()))
+	listeners := p.Listeners()
+	if len(listeners) != 2 {
+		t.Fatalf("%d listeners", len(listeners))
 	}
-	for i, f := range p.Listeners() {
+	for i, f := range listeners {
+		defer f.Close()
 		l, err := net.FileListener(f)
 		check(t, err)
 		defer l.Close()

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -15,6 +16,8 @@ import (
 )
 
 const (
+	// smallFile is what is read in one go, in bytes.
+	smallFile = 64 << 10
 	// maxContent is the largest file whose lines are counted.
 	maxContent = 8 << 20
 	// maxCompare is the largest file that is compared; larger ones count as changed.
@@ -33,15 +36,14 @@ type contents struct {
 	oldOK, nowOK bool
 }
 
-// read reads both sides of a change, as far as it has them; now is the new one, if that
-// was read already.
-func (r *reader) read(c *judge.Change, now []byte) contents {
-	s := contents{now: now, oldOK: true, nowOK: true}
+// read reads both sides of a change, as far as it has them.
+func (r *reader) read(c *judge.Change) contents {
+	s, path := contents{oldOK: true, nowOK: true}, strings.TrimPrefix(c.Path, r.prefix)
 	if c.Kind != judge.Added {
-		s.old, s.oldOK = content(r.low, c.Path, c.OldMode, c.Base.Size)
+		s.old, s.oldOK = content(r.low, path, c.OldMode, c.Base.Size)
 	}
-	if c.Kind != judge.Deleted && now == nil {
-		s.now, s.nowOK = content(r.up, c.Path, c.NewMode, c.Size)
+	if c.Kind != judge.Deleted {
+		s.now, s.nowOK = content(r.up, path, c.NewMode, c.Size)
 	}
 	return s
 }
@@ -54,7 +56,7 @@ func (r *reader) look(p *place) (now []byte, capable bool) {
 		return nil, hasCapability(p.up, p.name)
 	}
 	defer unix.Close(fd)
-	if r.ahead.fits(p.upSt.Size, p.st.Size) {
+	if max(p.upSt.Size, p.st.Size) <= smallFile {
 		now = readSmall(fd, p.upSt.Size)
 	}
 	return now, isCapable(fd)
@@ -64,7 +66,7 @@ func (r *reader) look(p *place) (now []byte, capable bool) {
 func counted(c *judge.Change) bool { return c.Kind != judge.Special && c.Kind != judge.ModeOnly }
 
 // countLines fills in the size of each change in lines.
-func (r *reader) countLines(changes []judge.Change, ahead map[string]contents) {
+func (r *reader) countLines(changes []judge.Change) {
 	left, ignoredLeft := maxLines, int64(maxIgnored)
 	for i := range changes {
 		c := &changes[i]
@@ -80,10 +82,7 @@ func (r *reader) countLines(changes []judge.Change, ahead map[string]contents) {
 			c.Lines.TooLarge = true
 			continue
 		}
-		side, ok := ahead[c.Path]
-		if delete(ahead, c.Path); !ok {
-			side = r.read(c, nil)
-		}
+		side := r.read(c)
 		if !side.oldOK || !side.nowOK {
 			c.Lines.TooLarge = true
 			continue
@@ -93,10 +92,26 @@ func (r *reader) countLines(changes []judge.Change, ahead map[string]contents) {
 			limit = maxLines
 		}
 		c.Lines = judge.CountLines(side.old, side.now, limit)
+		c.Parts = parts(c, side)
 		if !c.Ignored {
 			left -= int(c.Lines.Charge)
 		}
 	}
+}
+
+// parts looks for the parts of a file that tools run or obey. The target of a link says
+// nothing about them.
+func parts(c *judge.Change, side contents) []string {
+	if c.OldMode&fs.ModeSymlink != 0 || c.NewMode&fs.ModeSymlink != 0 {
+		return nil
+	}
+	if c.Kind != judge.Added && side.old == nil {
+		side.old = []byte{}
+	}
+	if c.Kind != judge.Deleted && side.now == nil {
+		side.now = []byte{}
+	}
+	return judge.ChangedParts(c.Path, side.old, side.now)
 }
 
 // content reads a file, or the target of a link; false when it is too large or
@@ -124,7 +139,7 @@ func readBeneath(dir int, path string, seen int64) ([]byte, error) {
 		return nil, err
 	}
 	defer unix.Close(fd)
-	if seen <= aheadFile {
+	if seen <= smallFile {
 		if out := readSmall(fd, seen); out != nil {
 			return out, nil
 		}
@@ -167,7 +182,7 @@ func sameContent(p *place, now []byte) bool {
 	if p.upSt.Size > maxCompare {
 		return false
 	}
-	if p.upSt.Size <= aheadFile {
+	if p.upSt.Size <= smallFile {
 		var err error
 		if now == nil {
 			now, err = readBeneath(p.up, p.name, p.upSt.Size)

@@ -23,7 +23,10 @@ func denied(op string, err error) *Error {
 		e.Unsupported = true
 		if sysctl("kernel/apparmor_restrict_unprivileged_userns") == "1" {
 			e.Why = "AppArmor keeps programs of ordinary users from using user namespaces (the default of Ubuntu 24.04)"
-			e.Fix = "`sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0` allows it until the next boot"
+			e.Fix = "`sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0` allows it to every program until the next boot"
+			if line := profileCommand(); line != "" {
+				e.Fix = "`" + line + "` allows it to relay alone, for good"
+			}
 		} else if sysctl("kernel/unprivileged_userns_clone") == "0" {
 			e.Why = "this kernel is set not to give user namespaces to ordinary users"
 			e.Fix = "`sudo sysctl kernel.unprivileged_userns_clone=1` allows it until the next boot"

@@ -33,6 +33,7 @@
 //	git         keeping an agent's git status cheap
 //	drop        privileges, and the ways of getting them back
 //	layer       the layer folder: where it may lie, its lock, its end
+//	parts       the folders that it is a layer of
 //	read        what the layer holds against the real tree
 //	content     comparing and counting
 //	fresh       the verification box

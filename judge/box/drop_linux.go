@@ -2,6 +2,8 @@ package box
 
 import (
 	"os"
+	"strconv"
+	"strings"
 	"syscall"
 	"unsafe"
 
@@ -23,6 +25,7 @@ func guard() error {
 	if err := noCores(); err != nil {
 		return err
 	}
+	spareInstances()
 	// The host's session keyring may hold tickets and keys.
 	if _, _, err := unix.Syscall(unix.SYS_KEYCTL, unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0); err != 0 && err != unix.ENOSYS && err != unix.EPERM {
 		return fail("leave the session keyring", "", err)
@@ -42,6 +45,32 @@ func guard() error {
 		}
 	}
 	return nil
+}
+
+// deafen takes this process's signal handlers away. The kernel keeps from a pid 1 what a
+// process of its own namespace sends, as long as there is no handler for it; Go installs
+// one for nearly each signal, and takes a SIGSEGV that somebody queued for a fault of its
+// own. What it uses among its own threads stays. The child inherits nothing ignored.
+func deafen() {
+	const perThread = unix.Signal(33) // of syscall.AllThreadsSyscall
+	var none [4]uint64                // the kernel's struct sigaction: the default action
+	for sig := unix.Signal(1); sig <= 64; sig++ {
+		if sig == unix.SIGKILL || sig == unix.SIGSTOP || sig == unix.SIGURG || sig == perThread {
+			continue
+		}
+		unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&none)), 0, 8, 0, 0)
+	}
+}
+
+// spareInstances leaves half of what a user may have of some things, all his processes
+// counted, to those outside of the box.
+func spareInstances() {
+	for _, name := range []string{"inotify_instances", "inotify_watches"} {
+		most, _ := os.ReadFile("/proc/sys/fs/inotify/max_user_" + strings.TrimPrefix(name, "inotify_"))
+		if n, err := strconv.Atoi(strings.TrimSpace(string(most))); err == nil {
+			os.WriteFile("/proc/sys/user/max_"+name, []byte(strconv.Itoa(n/2)), 0)
+		}
+	}
 }
 
 // noCores keeps processes of a box from dumping core: the host's core handler would run on

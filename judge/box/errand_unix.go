@@ -18,8 +18,10 @@ type errand struct {
 	// Landlock: only Folders and Files can be written.
 	Landlock       bool
 	Folders, Files []string
-	Limits         Limits
-	Group          string // the control group that holds the processes, "" for none
+	// Hidden can't be read.
+	Hidden []string
+	Limits Limits
+	Group  string // the control group that holds the processes, "" for none
 	// Run is removed in the end, and Layer's real folders are put back, when the host
 	// is not there to do it.
 	Run, Layer string
@@ -42,7 +44,10 @@ func (b *Box) errand(p Proc) (*errand, error) {
 	if b.copies() && b.spec.Home == b.spec.Root {
 		home = b.Dir()
 	} else if err == nil {
-		err = makeHome(b.spec.Home, home, b.spec.Persist)
+		err = makeHome(b.spec.Home, home, b.spec.Persist, b.hidden())
+	}
+	for _, h := range b.hidden() {
+		what.Hidden = append(what.Hidden, h.Path)
 	}
 	if err != nil {
 		return what, &Error{Op: "make a home in", Path: run, Err: err}

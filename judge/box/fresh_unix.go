@@ -17,23 +17,21 @@ import (
 )
 
 // Open opens the new content of a changed regular file, for reading.
-func (b *Box) Open(name string) (*os.File, error) { return b.openIn(0, name) }
+func (b *Box) Open(name string) (*os.File, error) { return b.openIn(b.part(name)) }
 
 // OpenAt is Open for a file by its absolute path outside the box: of the root, or of a
 // git directory beside it.
 func (b *Box) OpenAt(name string) (*os.File, error) {
-	for i, lower := range b.lowers() {
-		if rel, err := filepath.Rel(lower, name); err == nil && filepath.IsLocal(rel) {
-			return b.openIn(i, filepath.ToSlash(rel))
-		}
+	if i, rel := b.partOf(filepath.Clean(name)); i >= 0 {
+		return b.openIn(i, rel)
 	}
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
 // openIn opens a file of the i-th folder that the layer is of.
 func (b *Box) openIn(i int, name string) (*os.File, error) {
-	if b.layer == "" {
-		return nil, fs.ErrNotExist
+	if b.layer == "" || i < 0 {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
 	top, err := openFolder(unix.AT_FDCWD, b.upper(i))
 	if err != nil {
@@ -68,10 +66,13 @@ func unlockPath(top int, name string) {
 
 // Fresh prepares a second box, for verification: the real tree plus exactly the
 // kept changes, copied into a new layer, and nothing else of this box. What the
-// agent can write for real is left out of it.
-func (b *Box) Fresh(layer string, kept []judge.Change) (*Box, error) {
+// agent can write for real is left out of it. binds are shown in it as Spec.Binds are.
+func (b *Box) Fresh(layer string, kept []judge.Change, binds ...Bind) (*Box, error) {
 	spec := b.spec
-	spec.Layer, spec.Persist, spec.Binds, spec.ReadOnlyRoot = layer, nil, nil, false
+	spec.Layer, spec.Persist, spec.Binds, spec.ReadOnlyRoot = layer, nil, binds, false
+	if err := checkBinds(&spec); err != nil {
+		return nil, err
+	}
 	fresh, err := open(spec, b.vault)
 	if err != nil {
 		return nil, err
@@ -87,12 +88,30 @@ func (b *Box) Fresh(layer string, kept []judge.Change) (*Box, error) {
 // first, since a folder may have made way for a file or the reverse; the modes of
 // folders come last, since they may forbid writing.
 func (b *Box) copyKept(fresh *Box, kept []judge.Change) error {
-	root, err := os.OpenRoot(fresh.upper(0))
+	parts := map[int][]judge.Change{}
+	for _, c := range kept {
+		i, _ := b.part(c.Path)
+		if i < 0 {
+			return &fs.PathError{Op: "copy", Path: c.Path, Err: fs.ErrInvalid}
+		}
+		parts[i] = append(parts[i], c)
+	}
+	for i, of := range parts {
+		if err := b.copyPart(fresh, i, of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyPart puts those into the layer that lie in the i-th of its folders.
+func (b *Box) copyPart(fresh *Box, i int, kept []judge.Change) error {
+	root, err := os.OpenRoot(fresh.upper(i))
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	to := copier{from: b, root: root}
+	to := copier{from: b, root: root, part: i}
 	for _, wantDeleted := range []bool{true, false} {
 		for i := range kept {
 			if c := &kept[i]; (c.Kind == judge.Deleted) == wantDeleted && !c.NewMode.IsDir() {
@@ -104,7 +123,8 @@ func (b *Box) copyKept(fresh *Box, kept []judge.Change) error {
 	}
 	for i := range kept {
 		if c := &kept[i]; c.NewMode.IsDir() {
-			if err := errors.Join(to.mkdir(c.Path), root.Chmod(c.Path, c.NewMode)); err != nil {
+			_, at := b.part(c.Path)
+			if err := errors.Join(to.mkdir(at), root.Chmod(at, c.NewMode)); err != nil {
 				return err
 			}
 		}
@@ -115,28 +135,30 @@ func (b *Box) copyKept(fresh *Box, kept []judge.Change) error {
 type copier struct {
 	from *Box
 	root *os.Root
+	part int
 }
 
 // put writes one change that is not about a folder.
 func (w *copier) put(c *judge.Change) error {
-	if err := w.mkdir(path.Dir(c.Path)); err != nil {
+	_, at := w.from.part(c.Path)
+	if err := w.mkdir(path.Dir(at)); err != nil {
 		return err
 	}
-	if err := w.root.RemoveAll(c.Path); err != nil { // the mark of a deletion, or of what was below one
+	if err := w.root.RemoveAll(at); err != nil { // the mark of a deletion, or of what was below one
 		return err
 	}
 	switch {
 	case c.Kind == judge.Deleted && w.from.copies():
 		return nil
 	case c.Kind == judge.Deleted:
-		dir, err := w.root.Open(path.Dir(c.Path))
+		dir, err := w.root.Open(path.Dir(at))
 		if err != nil {
 			return err
 		}
 		defer dir.Close()
-		return markDeleted(int(dir.Fd()), path.Base(c.Path))
+		return markDeleted(int(dir.Fd()), path.Base(at))
 	case c.NewMode&fs.ModeSymlink != 0:
-		return w.root.Symlink(c.Link, c.Path)
+		return w.root.Symlink(c.Link, at)
 	case !c.NewMode.IsRegular():
 		return errors.New(c.Path + " is neither a file nor a link")
 	}
@@ -145,7 +167,7 @@ func (w *copier) put(c *judge.Change) error {
 		return err
 	}
 	defer in.Close()
-	out, err := w.root.OpenFile(c.Path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	out, err := w.root.OpenFile(at, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -180,7 +202,7 @@ func (w *copier) mkdir(dir string) error {
 	if err := w.root.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	for _, like := range []string{w.from.spec.Root, w.from.upper(0)} {
+	for _, like := range []string{w.from.below(w.part), w.from.upper(w.part)} {
 		if info, err := os.Lstat(filepath.Join(like, dir)); err == nil && info.IsDir() {
 			return w.root.Chmod(dir, info.Mode()&^fs.ModeType|0o700)
 		}

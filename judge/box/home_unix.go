@@ -23,14 +23,14 @@ const (
 )
 
 // makeHome makes such a home in a new folder.
-func makeHome(home, to string, persist []string) error {
+func makeHome(home, to string, persist []string, hidden []Hidden) error {
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return err
 	}
 	if home == "" {
 		return nil
 	}
-	fillHome(home, to, "")
+	fillHome(home, to, "", hidden)
 	for _, path := range persist {
 		rel, err := filepath.Rel(home, path)
 		if err != nil || !filepath.IsLocal(rel) {
@@ -45,8 +45,9 @@ func makeHome(home, to string, persist []string) error {
 	return nil
 }
 
-// fillHome links and copies what is in one folder; what can't be read is left out.
-func fillHome(home, to, rel string) {
+// fillHome links and copies what is in one folder; what can't be read is left out, and
+// of what is hidden there is what stands for it.
+func fillHome(home, to, rel string, hidden []Hidden) {
 	entries, err := os.ReadDir(filepath.Join(home, rel))
 	if err != nil || len(entries) > maxHomeNames {
 		return
@@ -54,25 +55,35 @@ func fillHome(home, to, rel string) {
 	for _, e := range entries {
 		name := filepath.Join(rel, e.Name())
 		from, at := filepath.Join(home, name), filepath.Join(to, name)
+		real, _ := filepath.EvalSymlinks(from)
+		is := slices.IndexFunc(hidden, func(h Hidden) bool { return within(real, h.Path) })
+		above := slices.ContainsFunc(hidden, func(h Hidden) bool { return within(h.Path, from) })
 		info, err := e.Info()
 		switch {
 		case err != nil:
+		case is >= 0 && isFolder(real):
+			os.Mkdir(at, 0o700)
+		case is >= 0:
+			os.WriteFile(at, hidden[is].Instead, 0o600)
 		case name == ".cache": // empty: it can be made again
 			os.Mkdir(at, 0o700)
-		case info.IsDir() && slices.Contains(homeFolders, name):
+		case info.IsDir() && (above || slices.Contains(homeFolders, name)):
 			if os.Mkdir(at, 0o700) == nil {
-				fillHome(home, to, name)
+				fillHome(home, to, name, hidden)
 			}
 		case info.Mode().IsRegular() && info.Size() <= maxHomeFile && copySmall(from, at, info.Mode()) == nil:
 		case info.Mode()&(fs.ModeSocket|fs.ModeNamedPipe|fs.ModeDevice) == 0:
-			if info.Mode()&fs.ModeSymlink != 0 {
-				if real, err := filepath.EvalSymlinks(from); err == nil {
-					from = real
-				}
+			if info.Mode()&fs.ModeSymlink != 0 && real != "" {
+				from = real
 			}
 			os.Symlink(from, at)
 		}
 	}
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 func copySmall(from, to string, mode fs.FileMode) error {

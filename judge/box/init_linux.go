@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -147,9 +146,7 @@ func enter(control *os.File, over func(*Exceeded)) (pid int, look func() *Exceed
 		}
 		quit(1)
 	}()
-	// Signals that a child may send to its pid 1. They are caught, not ignored:
-	// ignored ones would be ignored in the child too.
-	signal.Notify(make(chan os.Signal, 1), unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE, unix.SIGTSTP)
+	deafen()
 	if err := guard(); err != nil {
 		return 0, nil, err
 	}

@@ -116,9 +116,9 @@ func (b *Box) launchKept(p Proc, what *errand, lock *os.File) (*Process, error) 
 		err = errors.Join(err, read)
 	}
 	reportR.SetReadDeadline(time.Time{})
-	q := newQuota(b.withBase(p.Confine.Limits), what.Folders[:1])
+	q := newQuota(b.withBase(p.Confine.Limits), append(what.Folders[:1:1], b.counted()...))
 	if b.copies() {
-		q = newQuota(b.withBase(p.Confine.Limits), append([]string{what.Run}, b.uppers()...))
+		q = newQuota(b.withBase(p.Confine.Limits), append(append([]string{what.Run}, b.uppers()...), b.counted()...))
 	}
 	if q != nil {
 		q.of = run.Pid()

@@ -95,6 +95,9 @@ func resolve(spec *Spec) error {
 	if real("home", &spec.Home) != nil || spec.Home == "/" {
 		spec.Home = ""
 	}
+	if err := resolveKept(spec, real); err != nil {
+		return err
+	}
 	gitDirs := append([]string(nil), spec.GitDirs...)
 	for i := range gitDirs {
 		if err := real("git directory", &gitDirs[i]); err != nil {
@@ -102,6 +105,7 @@ func resolve(spec *Spec) error {
 		}
 	}
 	spec.GitDirs = gitDirs
+	spec.states = statesIn(append([]string{filepath.Join(spec.Root, ".git")}, gitDirs...))
 	spec.Busy, spec.Watch = realPaths(spec.Busy), realPaths(spec.Watch)
 	var persist []string
 	for _, path := range spec.Persist {
@@ -110,14 +114,47 @@ func resolve(spec *Spec) error {
 		}
 	}
 	spec.Persist = persist
-	binds := append([]Bind(nil), spec.Binds...)
-	for i := range binds {
-		if err := real("bind", &binds[i].Path); err != nil {
+	var binds []Bind
+	for _, bind := range spec.Binds {
+		if err := real("bind", &bind.Path); err != nil && !bind.Shown {
 			return err
+		} else if err == nil {
+			binds = append(binds, bind)
 		}
 	}
 	spec.Binds = binds
+	var hide []Hidden
+	for _, h := range spec.Hide {
+		if real("hidden path", &h.Path) == nil && h.Path != "/" {
+			hide = append(hide, h)
+		}
+	}
+	spec.Hide = hide
 	return nil
+}
+
+// StateName is the folder of a git directory in which relay keeps what it believes. No box
+// shows one, be it that of the work tree, of another work tree, or of a submodule.
+const StateName = "relay"
+
+// statesIn finds those folders.
+func statesIn(gitDirs []string) (states []string) {
+	for _, dir := range gitDirs {
+		for _, at := range []string{"", "worktrees/*", "modules/*", "modules/*/*", "modules/*/worktrees/*"} {
+			found, _ := filepath.Glob(filepath.Join(quoteGlob(dir), at, StateName))
+			for _, state := range found {
+				if info, err := os.Lstat(state); err == nil && info.IsDir() {
+					states = append(states, state)
+				}
+			}
+		}
+	}
+	return states
+}
+
+// quoteGlob has a path stand for itself in a pattern.
+func quoteGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
 // checkBinds refuses a writable path that would let a box write what it protects.
@@ -166,6 +203,10 @@ func (b *Box) openLayer() error {
 		return err
 	}
 	b.layer = layer
+	have, err := os.ReadFile(filepath.Join(layer, layerOf))
+	if err == nil && b.spec.Kept != nil {
+		b.spec.Kept.Shown = shownBy(string(have), 1+len(b.spec.GitDirs)) // what is shown stays the same
+	}
 	want := ""
 	if b.copies() {
 		want = b.spec.Means + "\n"
@@ -173,7 +214,6 @@ func (b *Box) openLayer() error {
 	for _, path := range b.lowers() {
 		want += strconv.Quote(path) + "\n"
 	}
-	have, err := os.ReadFile(filepath.Join(layer, layerOf))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = b.makeLayer(want)
 	} else if err == nil && string(have) != want {
@@ -189,7 +229,7 @@ func (b *Box) openLayer() error {
 		return &Error{Op: "open the layer", Path: layer, Err: err}
 	}
 	b.opened = of.ModTime().UnixNano()
-	if boot, _ := os.ReadFile(filepath.Join(layer, layerBoot)); string(boot) != bootID() {
+	if boot, _ := os.ReadFile(filepath.Join(layer, layerBoot)); string(boot) != BootID() {
 		if _, err := os.Stat(filepath.Join(layer, layerSynced)); err != nil {
 			return &Error{Op: "open the layer", Path: layer, Why: "the machine was restarted since it was written, and it may not be whole"}
 		}
@@ -217,7 +257,7 @@ func (b *Box) use() error {
 		}
 		err = errors.Join(err, emptied(b.work(i)))
 	}
-	err = errors.Join(err, os.WriteFile(filepath.Join(b.layer, layerBoot), []byte(bootID()), 0o600))
+	err = errors.Join(err, os.WriteFile(filepath.Join(b.layer, layerBoot), []byte(BootID()), 0o600))
 	if err != nil {
 		return &Error{Op: "use the layer", Path: b.layer, Err: err}
 	}
@@ -253,28 +293,16 @@ func (b *Box) Sync() error {
 	return nil
 }
 
-// lowers are the folders that the layer is a layer of; the root comes first.
-func (b *Box) lowers() []string { return append([]string{b.spec.Root}, b.spec.GitDirs...) }
-
-// upper is where the writes to the i-th of them are.
-func (b *Box) upper(i int) string {
-	if b.copies() {
-		return b.copyOf(b.lowers()[i])
-	}
-	return filepath.Join(b.layer, strconv.Itoa(i), "up")
-}
-func (b *Box) work(i int) string { return filepath.Join(b.layer, strconv.Itoa(i), "work") }
-
 func (b *Box) makeLayer(of string) error {
 	if b.copies() {
 		if err := b.makeCopies(); err != nil {
 			return err
 		}
-		boot := os.WriteFile(filepath.Join(b.layer, layerBoot), []byte(bootID()), 0o600)
+		boot := os.WriteFile(filepath.Join(b.layer, layerBoot), []byte(BootID()), 0o600)
 		return errors.Join(boot, os.WriteFile(filepath.Join(b.layer, layerOf), []byte(of), 0o600))
 	}
-	for i, lower := range b.lowers() {
-		info, err := os.Stat(lower)
+	for i := range b.lowers() {
+		info, err := os.Stat(b.below(i))
 		if err != nil {
 			return err
 		}
@@ -289,7 +317,7 @@ func (b *Box) makeLayer(of string) error {
 			return err
 		}
 	}
-	boot := os.WriteFile(filepath.Join(b.layer, layerBoot), []byte(bootID()), 0o600)
+	boot := os.WriteFile(filepath.Join(b.layer, layerBoot), []byte(BootID()), 0o600)
 	return errors.Join(boot, os.WriteFile(filepath.Join(b.layer, layerOf), []byte(of), 0o600))
 }
 

@@ -74,7 +74,7 @@ func (b *Box) makeCopies() error {
 	ctx, of := context.Background(), b.lowers()
 	own := b.vault == nil
 	if own {
-		b.vault = &vault{Of: of, Busy: append(slices.Clone(b.spec.Busy), b.spec.StateDir), Watch: b.spec.Watch,
+		b.vault = &vault{Of: of, Busy: slices.Concat(b.spec.Busy, b.spec.states, []string{b.spec.StateDir}), Watch: b.spec.Watch,
 			Aside: filepath.Join(b.spec.StateDir, "put-back", filepath.Base(b.spec.Layer))}
 	}
 	v := b.vault
@@ -116,7 +116,7 @@ func copyError(from string, err error) error {
 func (b *Box) unseen(i int, rel string) bool {
 	of := b.lowers()
 	full := filepath.Join(of[i], rel)
-	return within(full, b.spec.StateDir) || within(full, b.layer) ||
+	return slices.Contains(b.spec.states, full) || within(full, b.spec.StateDir) || within(full, b.layer) ||
 		slices.ContainsFunc(of, func(dir string) bool { return dir != of[i] && dir == full })
 }
 

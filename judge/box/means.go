@@ -28,6 +28,10 @@ func AtLeast(means, required string) bool {
 	return required == "" || at >= 0 && at <= least
 }
 
+// AtOwnPath reports whether a means shows the judged files at the repository's own path, to
+// which editable installs and build folders lead.
+func AtOwnPath(means string) bool { return means == Overlay }
+
 // Gap is one thing that a box does not stop.
 type Gap struct {
 	// Text is one sentence.
@@ -41,7 +45,10 @@ type Gap struct {
 // gaps is what the means do not stop, of all of them. What a box's limits and its
 // network leave open is said by [Confine.Gaps], and what stays writable by Box.Gaps.
 var gaps = []Gap{
-	{Text: "Files of the user outside the repository can be read.", Means: []string{Overlay, Landlock, Copy}},
+	{Text: "Files of the user outside the repository can be read, other than the credentials that are hidden.", Means: []string{Overlay, Landlock}},
+	{Text: "Checks see the judged files at another path than the repository's: what leads to that one, such as an editable install or a build folder, finds the files as they were. So a change is judged there, and not verified.",
+		Means: []string{Landlock, Copy}},
+	{Text: "Files of the user outside the repository can be read; credentials are hidden in the box's home, and can be read where they really lie.", Means: []string{Copy}},
 	{Text: "A service with a named pipe, or that opens a unix socket after the box was started, outside the home, temporary and runtime folders can be reached.",
 		Means: []string{Overlay}},
 	{Text: "Services with a unix socket (docker, D-Bus, ssh-agent, tmux) can be reached by who knows the path; only the variables that name them are taken away.",

@@ -124,6 +124,8 @@ func prepare(s *step, away, number int, l Limits) (int, error) {
 			set |= unix.MOUNT_ATTR_RDONLY
 		}
 		return fd, fail("bind", s.Source, setMount(fd, set, 0, unix.AT_RECURSIVE))
+	case stepHidden:
+		return prepareHidden(s, away, number)
 	case stepPts:
 		return newMount("devpts", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC, "ptmxmode", "0666", "mode", "0620")
 	case stepProc:
@@ -135,11 +137,24 @@ func prepare(s *step, away, number int, l Limits) (int, error) {
 // prepareOverlay mounts the real folder below a layer of its own. Descriptors
 // stand for the folders, so that no path needs to be quoted or can be too long.
 func prepareOverlay(s *step, away, number int) (int, error) {
-	lower, err := openPath(s.Path)
+	from := s.Source
+	if from == "" {
+		from = s.Path
+	}
+	lower, err := openPath(from)
 	if err != nil {
-		return 0, fail("open", s.Path, err)
+		return 0, fail("open", from, err)
 	}
 	defer unix.Close(lower)
+	lowers := procFd(lower)
+	if s.Above != "" {
+		above, err := openPath(s.Above)
+		if err != nil {
+			return 0, fail("open", s.Above, err)
+		}
+		defer unix.Close(above)
+		lowers = procFd(above) + ":" + lowers
+	}
 	var upper, work int
 	if s.Upper == "" {
 		var st unix.Stat_t
@@ -147,6 +162,11 @@ func prepareOverlay(s *step, away, number int) (int, error) {
 			return 0, fail("look at", s.Path, err)
 		}
 		upper, err = makeDir(away, "u"+strconv.Itoa(number), st.Mode&0o7777)
+		for _, e := range s.Make {
+			if err == nil {
+				err = e.make(upper, s.Path)
+			}
+		}
 		if err == nil {
 			work, err = makeDir(away, "w"+strconv.Itoa(number), 0o700)
 		}
@@ -162,8 +182,27 @@ func prepareOverlay(s *step, away, number int) (int, error) {
 		// volatile: nothing is synced to disk at every first write to a file, nor the
 		// whole file system at the end. Sync does that for a layer that must last.
 		"volatile", "", "userxattr", "", "index", "off", "metacopy", "off", "redirect_dir", "nofollow",
-		"lowerdir", procFd(lower), "upperdir", procFd(upper), "workdir", procFd(work))
+		"lowerdir", lowers, "upperdir", procFd(upper), "workdir", procFd(work))
 	return fd, fail("mount an overlay on", s.Path, err)
+}
+
+// prepareHidden makes what is shown in place of something hidden.
+func prepareHidden(s *step, away, number int) (int, error) {
+	at := procFd(away) + "/h" + strconv.Itoa(number)
+	var err error
+	if s.Dir {
+		err = os.Mkdir(at, 0o700)
+	} else {
+		err = os.WriteFile(at, s.Instead, 0o600)
+	}
+	if err != nil {
+		return 0, fail("make what stands for", s.Path, err)
+	}
+	fd, err := unix.OpenTree(unix.AT_FDCWD, at, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
+	if err != nil {
+		return 0, fail("hide", s.Path, err)
+	}
+	return fd, fail("hide", s.Path, setMount(fd, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOEXEC, 0, 0))
 }
 
 // attach puts a prepared mount in its place. The place is looked up in the box as

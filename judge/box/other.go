@@ -46,7 +46,7 @@ func (b *Box) Open(string) (*os.File, error) { return nil, fs.ErrNotExist }
 func (b *Box) OpenAt(string) (*os.File, error) { return nil, fs.ErrNotExist }
 
 // Fresh fails.
-func (b *Box) Fresh(string, []judge.Change) (*Box, error) { return nil, unsupported() }
+func (b *Box) Fresh(string, []judge.Change, ...Bind) (*Box, error) { return nil, unsupported() }
 
 // Sync has nothing to do.
 func (b *Box) Sync() error { return nil }
@@ -59,6 +59,9 @@ func (b *Box) Drop() (func() error, error) { return func() error { return nil },
 
 // Remove has nothing to do.
 func Remove(string) error { return nil }
+
+// RemoveTree removes a folder.
+func RemoveTree(dir string) error { return os.RemoveAll(dir) }
 
 // strangersIn and unfit are about namespaces.
 func strangersIn(string) string { return "" }

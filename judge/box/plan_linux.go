@@ -39,6 +39,7 @@ const (
 	stepPts                         // an own devpts
 	stepProc                        // an own proc
 	stepFreeze                      // what is there already, read-only
+	stepHidden                      // an empty folder, or a file with Instead
 )
 
 // step is one mount. Steps are sorted by path, so that what lies above is attached
@@ -48,15 +49,21 @@ type step struct {
 	Path string
 	// Upper and Work take an overlay's writes; "" means they are thrown away.
 	Upper, Work string
-	// Source of a bind.
+	// Source of a bind, or what lies below an overlay; "" is Path.
 	Source string
+	// Above is a folder that an overlay shows above what lies below; "" for none.
+	Above string
 	// Writable, for stepEmpty and stepBind.
 	Writable bool
+	// Instead of the file's content, for stepHidden; Dir is that it is a folder.
+	Instead []byte
+	Dir     bool
 	// Device: a bind of a device node, which needs a mount that allows devices.
 	Device bool
 	// Optional: left out when it can't be made, which only ever shows less.
 	Optional bool
-	// Make is what a stepEmpty holds: mount points for later steps, links, files.
+	// Make is what a stepEmpty holds: mount points for later steps, links, files; or what is
+	// made in an overlay whose writes are thrown away.
 	Make []entry
 	Mode uint32
 }
@@ -138,7 +145,7 @@ func (p *planner) mirror(path string, optional bool) {
 
 // hide shows an empty file in place of the real one.
 func (p *planner) hide(path string) {
-	if at, ok := p.covered(path); ok && at.Kind == stepEmpty && !at.Writable {
+	if at, ok := p.covered(path); ok && (at.Kind == stepHidden && at.Path != path || at.Kind == stepEmpty && !at.Writable) {
 		return // what lies above is hidden as a whole
 	}
 	for i := range p.steps { // no copy of it either
@@ -147,6 +154,26 @@ func (p *planner) hide(path string) {
 	}
 	p.steps = slices.DeleteFunc(p.steps, func(s step) bool { return s.Path == path })
 	p.steps = append(p.steps, step{Kind: stepBind, Path: path, Source: "/dev/null", Device: true})
+}
+
+// conceal shows nothing of what is at path, but for what else is planned below it.
+func (p *planner) conceal(h Hidden, dir bool) {
+	if at, ok := p.covered(h.Path); ok && (at.Kind == stepHidden || at.Kind == stepEmpty && !at.Writable) {
+		return // what lies above is hidden as a whole
+	}
+	kept := func(s step) bool {
+		return s.Upper != "" && !s.Optional || s.Kind == stepBind && s.Path == s.Source && !s.Optional
+	}
+	p.steps = slices.DeleteFunc(p.steps, func(s step) bool { return within(s.Path, h.Path) && !kept(s) })
+	for i := range p.steps { // no copy of it either
+		s := &p.steps[i]
+		s.Make = slices.DeleteFunc(s.Make, func(e entry) bool { return filepath.Join(s.Path, e.Path) == h.Path })
+	}
+	if slices.ContainsFunc(p.steps, func(s step) bool { return within(s.Path, h.Path) }) {
+		p.steps = append(p.steps, step{Kind: stepEmpty, Path: h.Path, Mode: 0o700})
+		return
+	}
+	p.steps = append(p.steps, step{Kind: stepHidden, Path: h.Path, Instead: h.Instead, Dir: dir})
 }
 
 // planned says that a step decides about exactly this path.
@@ -174,7 +201,7 @@ func (p *planner) finish() []step {
 				above = j
 			}
 		}
-		if above < 0 || p.steps[above].Kind != stepEmpty {
+		if above < 0 || !p.steps[above].holds(s.Path) {
 			continue
 		}
 		point := entry{Path: s.Path[len(p.steps[above].Path)+1:], Dir: true, Mode: 0o755}
@@ -186,13 +213,25 @@ func (p *planner) finish() []step {
 	return p.steps
 }
 
+// holds reports whether the step must make the mount point of one below it.
+func (s *step) holds(path string) bool {
+	if s.Kind == stepOverlay && s.Upper == "" {
+		_, err := os.Lstat(path)
+		return err != nil
+	}
+	return s.Kind == stepEmpty
+}
+
 // deviceNodes are the only devices in a box. The host's /dev stays out: a builder
 // that runs as root would otherwise own the disks.
 var deviceNodes = []string{"null", "zero", "full", "random", "urandom", "tty"}
 
 // addSystem plans /dev and /proc.
 func (p *planner) addSystem(root bool) {
-	p.steps = slices.DeleteFunc(p.steps, func(s step) bool { return within(s.Path, "/dev") })
+	shown := func(s step) bool { // a repository or a home in shared memory
+		return within(s.Path, "/dev/shm") && s.Path != "/dev/shm" && !s.Optional
+	}
+	p.steps = slices.DeleteFunc(p.steps, func(s step) bool { return within(s.Path, "/dev") && !shown(s) })
 	dev := step{Kind: stepEmpty, Path: "/dev", Mode: 0o755}
 	for name, target := range map[string]string{"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0",
 		"stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "ptmx": "pts/ptmx"} {

@@ -55,8 +55,9 @@ func syncFS(string) error { return unix.Sync() }
 // onOverlay: there are none.
 func onOverlay(string) bool { return false }
 
-// bootID names the time since the machine was started.
-func bootID() string {
+// BootID names the time since the machine was started: what was not synced before that may
+// be lost. It is "" where that has no name.
+func BootID() string {
 	at, err := unix.SysctlTimeval("kern.boottime")
 	if err != nil {
 		return ""
@@ -65,7 +66,7 @@ func bootID() string {
 }
 
 // machineKey names what decides about the means.
-func machineKey() string { return bootID() }
+func machineKey() string { return BootID() }
 
 // openSelf opens the running program.
 func openSelf() (*os.File, error) {

@@ -79,8 +79,9 @@ func onOverlay(dir string) bool {
 	return unix.Statfs(dir, &info) != nil || info.Type == unix.OVERLAYFS_SUPER_MAGIC
 }
 
-// bootID names the time since the machine was started.
-func bootID() string {
+// BootID names the time since the machine was started: what was not synced before that may
+// be lost. It is "" where that has no name.
+func BootID() string {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return string(id)
 }
@@ -90,7 +91,7 @@ func bootID() string {
 func machineKey() string {
 	user, _ := os.Readlink("/proc/self/ns/user")
 	mounts, _ := os.Readlink("/proc/self/ns/mnt")
-	return fmt.Sprintf("%s%d %s %s", bootID(), os.Getuid(), user, mounts)
+	return fmt.Sprintf("%s%d %s %s", BootID(), os.Getuid(), user, mounts)
 }
 
 // openSelf opens the running program.

@@ -33,10 +33,7 @@ type programs struct {
 // their questions are answered from then on.
 func filterCalls(p *plan, exe *os.File, over func(*Exceeded)) error {
 	if !p.Grants.Held {
-		_, err := filtered{ownNet: p.OwnNetwork}.install()
-		if !p.OwnNetwork {
-			return nil // without it a crash can start the core handler, and no more
-		}
+		_, err := filtered{noKeys: true, ownNet: p.OwnNetwork}.install()
 		return err
 	}
 	if err := p.Grants.lockFiles(exe); err != nil {
@@ -46,7 +43,7 @@ func filterCalls(p *plan, exe *os.File, over func(*Exceeded)) error {
 	if err != nil {
 		return err
 	}
-	listener, err := filtered{programs: true, ownNet: p.OwnNetwork}.install()
+	listener, err := filtered{programs: true, noKeys: true, ownNet: p.OwnNetwork}.install()
 	if err != nil {
 		return err
 	}

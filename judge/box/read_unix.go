@@ -38,13 +38,17 @@ func (b *Box) Touched(ctx context.Context, git *judge.Git) (judge.Touched, error
 			return t, err
 		}
 	}
+	slices.SortFunc(t.Changes, func(a, b judge.Change) int { return strings.Compare(a.Path, b.Path) })
 	return t, nil
 }
 
 // readLayer adds the changes of the i-th folder of the layer.
 func (b *Box) readLayer(ctx context.Context, i int, git *judge.Git, t *judge.Touched) error {
-	lower := b.lowers()[i]
+	lower := b.below(i)
 	r := &reader{ctx: ctx, opened: b.opened, up: -1, low: -1}
+	if k := b.spec.Kept; k != nil && i <= len(k.GitDirs) {
+		r.opened = math.MaxInt64 // nobody else writes there
+	}
 	if b.copies() {
 		r.made, r.base = b.made[i], b.vault.Base[i]
 	}
@@ -65,41 +69,61 @@ func (b *Box) readLayer(ctx context.Context, i int, git *judge.Git, t *judge.Tou
 	if err == nil {
 		r.up, err = openFolder(unix.AT_FDCWD, b.upper(i))
 	}
-	if i == 0 {
-		r.ahead = newAhead(ctx, r, git)
-	}
 	if err == nil {
 		err = r.folder(r.up, r.low, "", r.made != nil || opaque(r.up), 0)
 	}
 	if err != nil {
-		if r.ahead != nil {
-			r.ahead.finish(nil)
-		}
 		return &Error{Op: "read the layer of", Path: lower, Err: err}
 	}
 	slices.SortFunc(r.found, func(a, b judge.Change) int { return strings.Compare(a.Path, b.Path) })
 	t.Overflow = t.Overflow || r.full
 	moved := up.Mode&0o7777 != low.Mode&0o7777
+	mode := judge.Change{Path: ".", Kind: judge.ModeOnly, OldMode: fileMode(uint32(low.Mode)), NewMode: fileMode(uint32(up.Mode)), Base: stamp(&low)}
+	if i > len(b.spec.GitDirs) { // shown in one of the others
+		at, rel := b.holder(i)
+		for n := range r.found {
+			r.found[n].Path = rel + "/" + r.found[n].Path
+		}
+		if mode.Path = rel; moved {
+			r.found = append(r.found, mode)
+		}
+		if i, r.prefix = at, rel+"/"; at == 0 {
+			return r.settle(ctx, git, t)
+		}
+		moved = false
+	}
 	if i > 0 {
 		t.Git = append(t.Git, r.found...)
 		if moved {
-			t.Git = append(t.Git, judge.Change{Path: ".", Kind: judge.ModeOnly, OldMode: fileMode(uint32(low.Mode)), NewMode: fileMode(uint32(up.Mode)), Base: stamp(&low)})
+			t.Git = append(t.Git, mode)
 		}
 		return nil
 	}
 	t.RootMode = moved
-	t.Changes = r.found[:0] // in its place: there may be tens of thousands
+	return r.settle(ctx, git, t)
+}
+
+// settle tells what lies in the root's .git from what does not, and finishes the latter.
+func (r *reader) settle(ctx context.Context, git *judge.Git, t *judge.Touched) error {
+	own := r.found[:0] // in its place: there may be tens of thousands
 	for _, c := range r.found {
 		if rest, ok := inGit(c.Path); ok {
 			c.Path = rest
 			t.Git = append(t.Git, c)
 		} else {
-			t.Changes = append(t.Changes, c)
+			own = append(own, c)
 		}
 	}
-	read := r.ahead.finish(t.Changes)
+	if err := markIgnored(ctx, git, own); err != nil {
+		return err
+	}
 	if !t.Overflow {
-		r.countLines(t.Changes, read)
+		r.countLines(own)
+	}
+	if t.Changes == nil {
+		t.Changes = own
+	} else {
+		t.Changes = append(t.Changes, own...)
 	}
 	return ctx.Err()
 }
@@ -120,7 +144,7 @@ type reader struct {
 	found   []judge.Change
 	full    bool
 	locked  []lockedPath
-	ahead   *ahead // nil where no lines are counted
+	prefix  string // what its paths have before those of the layer
 	// made is what the copy looked like when it was made, base what the real folder
 	// did; nil for an overlay, which holds nothing but changes.
 	made, base traces
@@ -147,10 +171,7 @@ func (r *reader) close() {
 // once: to move them to a larger place again and again would take twice the memory.
 const manyChanges = 4096
 
-func (r *reader) add(c judge.Change) { r.addRead(c, nil) }
-
-// addRead adds a change whose new content was read already, unless now is nil.
-func (r *reader) addRead(c judge.Change, now []byte) {
+func (r *reader) add(c judge.Change) {
 	if len(r.found) >= judge.MaxChanges {
 		r.full = true
 		return
@@ -160,9 +181,6 @@ func (r *reader) addRead(c judge.Change, now []byte) {
 		r.found = slices.Grow(r.found, judge.MaxChanges-len(r.found))
 	}
 	r.found = append(r.found, c)
-	if _, git := inGit(c.Path); r.ahead != nil && !git {
-		r.ahead.add(c, now)
-	}
 }
 
 // raced says whether the real file was changed after the box was opened.
@@ -332,7 +350,7 @@ func (r *reader) file(p *place, c judge.Change) error {
 		}
 		c.Kind = judge.ModeOnly
 	}
-	r.addRead(c, now)
+	r.add(c)
 	return nil
 }
 

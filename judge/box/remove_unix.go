@@ -13,6 +13,10 @@ import (
 
 type unixStat = syscall.Stat_t
 
+// RemoveTree removes a folder that a process of a box wrote, whatever it did to it. A
+// folder that is not there is no error.
+func RemoveTree(dir string) error { return removeTree(dir) }
+
 // removeTree removes a folder that a builder wrote: modes of 000, trees deeper
 // than any path can name. It follows no link and holds two descriptors at most:
 // folders that are not empty are first moved to the top, so that depth is no cost.

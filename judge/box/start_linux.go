@@ -4,11 +4,10 @@ import (
 	"crypto/rand"
 	"encoding/gob"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -29,7 +28,8 @@ type Process struct {
 	// lock is the layer's. Pid 1 has it too, until every process of the box is gone,
 	// so that a layer whose host was killed is not touched too early.
 	lock      *os.File
-	listeners []*os.File
+	taking    sync.Mutex
+	listeners []*os.File // that nobody has taken yet
 	exceeded  atomic.Pointer[Exceeded]
 	done      chan struct{}
 	state     ExitState
@@ -80,7 +80,22 @@ func (b *Box) written(what *plan) (dirs []string) {
 	if b.layer != "" {
 		dirs = b.uppers()
 	}
-	return append(dirs, what.Away)
+	for i := range b.caches {
+		if up := b.Cached(i); up != "" {
+			dirs = append(dirs, up)
+		}
+	}
+	return append(append(dirs, what.Away), b.counted()...)
+}
+
+// counted are the folders of others that hold nothing but what this box writes.
+func (b *Box) counted() (dirs []string) {
+	for _, bind := range b.spec.Binds {
+		if bind.Counted {
+			dirs = append(dirs, bind.Path)
+		}
+	}
+	return dirs
 }
 
 // plan works out the mounts for one process.
@@ -97,17 +112,20 @@ func (b *Box) plan(p Proc) (*plan, error) {
 			pl.steps = append(pl.steps, step{Kind: stepBind, Path: lower, Source: lower})
 			continue
 		}
-		if pl.mountsBelow(lower) {
+		if pl.mountsBelow(b.below(i)) {
 			return nil, &Error{Op: "mount an overlay on", Path: lower, Unsupported: true,
 				Why: "another file system is mounted inside it, and the kernel does not let an overlay hide that",
 				Fix: "`findmnt -R " + lower + "` lists it; unmount it for the run"}
 		}
-		pl.steps = append(pl.steps, step{Kind: stepOverlay, Path: lower, Upper: b.upper(i), Work: b.work(i)})
+		pl.steps = append(pl.steps, step{Kind: stepOverlay, Path: lower, Source: b.below(i), Upper: b.upper(i), Work: b.work(i)})
 	}
 	set := b.addThrowAway(&pl, out)
+	if err := b.addCaches(&pl); err != nil {
+		return nil, err
+	}
 	pl.addSystem(os.Getuid() == 0)
-	for _, dir := range []string{b.spec.StateDir, b.layer} {
-		if at, ok := pl.covered(dir); dir != "" && !(ok && at.Kind == stepEmpty && !at.Writable) {
+	for _, dir := range append([]string{b.spec.StateDir, b.layer}, b.spec.states...) {
+		if at, ok := pl.covered(dir); dir != "" && b.there(dir) && !(ok && at.Kind == stepEmpty && !at.Writable) {
 			pl.steps = append(pl.steps, step{Kind: stepEmpty, Path: dir, Mode: 0o700})
 		}
 	}
@@ -115,11 +133,21 @@ func (b *Box) plan(p Proc) (*plan, error) {
 		pl.steps = append(pl.steps, step{Kind: stepBind, Path: path, Source: path, Writable: true})
 	}
 	for _, bind := range b.spec.Binds {
-		if bind.Hidden {
-			pl.hide(bind.Path)
+		if bind.Hidden || bind.Shown {
 			continue
 		}
 		pl.steps = append(pl.steps, step{Kind: stepBind, Path: bind.Path, Source: bind.Path, Writable: bind.Writable})
+	}
+	for _, h := range b.hidden() {
+		info, err := os.Stat(h.Path)
+		if err == nil && b.there(h.Path) && !within(h.Path, "/dev") && !within(h.Path, "/proc") {
+			pl.conceal(h, info.IsDir())
+		}
+	}
+	for _, bind := range b.spec.Binds {
+		if bind.Hidden && b.there(bind.Path) {
+			pl.hide(bind.Path)
+		}
 	}
 	out.Steps = pl.finish()
 	out.Env = withoutSockets(p.Env, set)
@@ -278,100 +306,4 @@ func launch(p Proc, what *plan, lock *os.File, q *quota) (*Process, error) {
 	run.Kill()
 	<-run.done
 	return nil, setupError(first.Fail, err, run.ended)
-}
-
-// collect waits for the end of the box.
-func (p *Process) collect(reports *gob.Decoder, from *os.File, away string, q *quota) {
-	var end report
-	for !end.Exited {
-		end = report{}
-		if reports.Decode(&end) != nil {
-			break
-		}
-		if end.Exceeded != nil {
-			p.exceeded.CompareAndSwap(nil, end.Exceeded)
-		}
-	}
-	p.leave()
-	// When pid 1 is gone, the kernel has ended every other process of the box.
-	p.ended, p.err = p.proc.Wait()
-	if p.exceeded.Load() == nil && q != nil {
-		p.exceeded.Store(q.look(true)) // what came after the last look
-	}
-	p.state = ExitState{Code: end.Code, Signal: end.Signal, Left: end.Left}
-	if !end.Exited {
-		p.state = ExitState{Code: -1, Killed: true}
-	}
-	if p.state.Exceeded = p.exceeded.Load(); p.state.Exceeded != nil {
-		p.state.Left = 0 // they did not outlive the child
-	}
-	from.Close()
-	p.control.Close()
-	for _, l := range p.listeners {
-		l.Close()
-	}
-	if p.after != nil {
-		p.err = errors.Join(p.err, p.after())
-	}
-	removeTree(away)
-	p.left()
-}
-
-// Exceed ends the box for a limit that somebody else watches.
-func (p *Process) Exceed(e *Exceeded) {
-	p.exceeded.CompareAndSwap(nil, e)
-	p.Kill()
-}
-
-// Exceeded is the limit for which the box is being, or was, ended; nil for none.
-func (p *Process) Exceeded() *Exceeded { return p.exceeded.Load() }
-
-// Listeners are sockets that listen in the box's own network, one for each address
-// of Confine.Listen, in order. They are closed when the box ends.
-func (p *Process) Listeners() []*os.File { return p.listeners }
-
-// Pid is the process id of the box's pid 1, as this process sees it.
-func (p *Process) Pid() int { return p.proc.Pid }
-
-// Wait returns when the direct child has ended and every other process of the box
-// with it. It may be called more than once.
-func (p *Process) Wait() (ExitState, error) {
-	<-p.done
-	return p.state, p.err
-}
-
-// Kill ends every process of the box at once.
-func (p *Process) Kill() {
-	p.leave()
-	if p.kill != nil {
-		p.kill()
-		return
-	}
-	p.proc.Kill()
-}
-
-// setupError turns what pid 1 reported into an error for the user; when it reported nothing,
-// how it ended says more than that it did.
-func setupError(f *failure, err error, ended *os.ProcessState) error {
-	switch {
-	case f == nil && errors.Is(err, os.ErrDeadlineExceeded):
-		return &Error{Op: "start", Why: fmt.Sprintf("it was not set up within %v", setupTime), Err: err}
-	case f == nil:
-		return &Error{Op: "start", Why: fmt.Sprintf("its first process ended before it was set up: %v", ended), Err: err}
-	}
-	e := denied(f.Op, f.Errno)
-	e.Path = f.Path
-	if e.Why == "" {
-		e.Why = f.Detail
-	}
-	if f.Errno == 0 {
-		e.Err = nil
-	}
-	if f.Op == "find the program" || f.Op == "start the program" {
-		e.Unsupported, e.Why, e.Fix = false, f.Detail, ""
-		if f.Errno == 0 && f.Detail == "" {
-			e.Err = fs.ErrNotExist
-		}
-	}
-	return e
 }

@@ -32,7 +32,25 @@ func (g *git) inspect(ctx context.Context, patch string) (inspection, error) {
 	if res.ExitCode != 0 {
 		return inspection{}, refuse("the patch does not apply: "+firstError(res.Stderr), res.Stderr)
 	}
+	if err := g.refuseAbsolute(ctx, patch); err != nil {
+		return inspection{}, err
+	}
 	return inspection{files: names(entries[:last]), moved: offsets(res.Stderr)}, nil
+}
+
+// refuseAbsolute refuses a patch whose headers name absolute paths, of which git would take
+// the first "/" away. Patches in git's own form have none, and are not always readable so.
+func (g *git) refuseAbsolute(ctx context.Context, patch string) error {
+	res, out, err := g.run(ctx, patch, "apply", "-p0", "--numstat", "-z")
+	if err != nil || res.ExitCode != 0 {
+		return err
+	}
+	for _, name := range names(strings.Split(out, "\x00")) {
+		if strings.HasPrefix(name, "/") {
+			return refuse(fmt.Sprintf("the patch names the absolute path %q; paths are relative to the repository, after a/ and b/", name), "")
+		}
+	}
+	return nil
 }
 
 // summaryLine is a line of `git apply --summary`; a name comes after the modes, so

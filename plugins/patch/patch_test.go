@@ -135,6 +135,7 @@ func TestPatchesThatAreRefused(t *testing.T) {
 		"exists already":    {newFile("src/a.txt", "100644"), "already exists"},
 		"upwards":           {newFile("src/../../evil", "100644"), "invalid path"},
 		"quoted upwards":    {"diff --git \"a/\\056\\056/evil\" \"b/\\056\\056/evil\"\nnew file mode 100644\n--- /dev/null\n+++ \"b/\\056\\056/evil\"\n@@ -0,0 +1 @@\n+EVIL\n", "invalid path"},
+		"absolute, plain":   {"--- /dev/null\n+++ /etc/evil\n@@ -0,0 +1 @@\n+EVIL\n", "absolute path"},
 		"absolute":          {newFile("/tmp/evil", "100644"), "invalid path"},
 		"git folder":        {newFile(".git/hooks/post-checkout", "100755"), "invalid path"},
 		"git in disguise":   {newFile("src/.GIT/config", "100644"), "invalid path"},

@@ -128,15 +128,28 @@ func (p *player) remember() error {
 	}
 	b, err := json.Marshal(p.used)
 	if err == nil {
-		err = os.WriteFile(p.memory+".tmp", b, 0o600)
-	}
-	if err == nil {
-		err = os.Rename(p.memory+".tmp", p.memory)
+		err = replace(p.memory, b)
 	}
 	if err != nil {
 		return sdk.Fail(sdk.Internal, "what was played can't be remembered", sdk.Cause(err))
 	}
 	return nil
+}
+
+// replace writes a file as a whole: several runs may play the same script at once.
+func replace(path string, b []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
 }
 
 // miss shows what was asked, and what the script could still have answered.

@@ -42,7 +42,7 @@ func TestPost(t *testing.T) {
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	var got struct{ Text string }
-	f := Post(t.Context(), server.URL+"/answers", http.Header{"Authorization": {"Bearer x"}}, map[string]string{"a": "b"}, &got)
+	f := sdk.AsFailure(Post(t.Context(), server.URL+"/answers", http.Header{"Authorization": {"Bearer x"}}, map[string]string{"a": "b"}, &got))
 	if f != nil || got.Text != `Bearer x application/json {"a":"b"}` {
 		t.Errorf("%q %v", got.Text, f)
 	}
@@ -51,7 +51,7 @@ func TestPost(t *testing.T) {
 		"/status/408": sdk.Timeout, "/status/413": sdk.TooLarge, "/status/422": sdk.BadRequest, "/status/429": sdk.RateLimited, "/status/429?7": sdk.RateLimited,
 		"/status/500": sdk.Overloaded, "/status/529": sdk.Overloaded, "/broken": sdk.BadOutput, "/half": sdk.Network,
 	} {
-		f := Post(t.Context(), server.URL+path, nil, 1, &got)
+		f := sdk.AsFailure(Post(t.Context(), server.URL+path, nil, 1, &got))
 		if f == nil || f.Reason != want || f.Reason.UserCanFix() && f.Fix == "" {
 			t.Errorf("%s: %v", path, f)
 			continue
@@ -63,15 +63,15 @@ func TestPost(t *testing.T) {
 			t.Errorf("%s: wait %v", path, f.RetryAfter)
 		}
 	}
-	if f := Post(t.Context(), "http://[", nil, 1, &got); f == nil || f.Reason != sdk.BadConfig || f.Fix == "" {
+	if f := sdk.AsFailure(Post(t.Context(), "http://[", nil, 1, &got)); f == nil || f.Reason != sdk.BadConfig || f.Fix == "" {
 		t.Errorf("no address: %v", f)
 	}
-	if f := Post(t.Context(), server.URL, nil, func() {}, &got); f == nil || f.Reason != sdk.Internal {
+	if f := sdk.AsFailure(Post(t.Context(), server.URL, nil, func() {}, &got)); f == nil || f.Reason != sdk.Internal {
 		t.Errorf("no JSON: %v", f)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if f := Post(ended, server.URL+"/answers", nil, 1, &got); f == nil || f.Reason != sdk.Cancelled {
+	if f := sdk.AsFailure(Post(ended, server.URL+"/answers", nil, 1, &got)); f == nil || f.Reason != sdk.Cancelled {
 		t.Errorf("cancelled: %v", f)
 	}
 }
@@ -125,5 +125,15 @@ func TestBroken(t *testing.T) {
 		if f := Broken(tc.err); f.Reason != tc.reason || f.Effect != tc.effect {
 			t.Errorf("%v: %v %v", tc.err, f.Reason, f.Effect)
 		}
+	}
+}
+
+// A success is no error in the hands of a caller who passes it on.
+func TestSuccessIsNoError(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(`{}`)) }))
+	defer server.Close()
+	ask := func() error { return Post(t.Context(), server.URL, nil, 1, &struct{}{}) }
+	if err := ask(); err != nil {
+		t.Errorf("%T: %v", err, err)
 	}
 }

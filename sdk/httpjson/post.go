@@ -16,9 +16,10 @@ import (
 const maxDetail = 2000
 
 // Post sends a value as JSON and decodes the JSON that answers it into got, a pointer.
-// header, which may be nil, goes with it: a key in "Authorization", say. The Failure is nil
-// when the API answered with a status of 200 to 299.
-func Post(ctx context.Context, url string, header http.Header, send, got any) *sdk.Failure {
+// header, which may be nil, goes with it: a key in "Authorization", say. The error is an
+// *[sdk.Failure], which a handler can return as it is; nil when the API answered with a
+// status of 200 to 299.
+func Post(ctx context.Context, url string, header http.Header, send, got any) error {
 	body, err := json.Marshal(send)
 	if err != nil {
 		return sdk.Fail(sdk.Internal, "the request can't be written as JSON", sdk.Cause(err), sdk.EffectNone)

@@ -29,6 +29,7 @@ import (
 	"github.com/paxiom/relay/sdk/internal/proctree"
 	"github.com/paxiom/relay/sdk/mtls"
 	"github.com/paxiom/relay/sdk/pluginpb"
+	"github.com/paxiom/relay/sdk/socket"
 )
 
 // instance is one running plugin, in this process or in its own.
@@ -44,10 +45,11 @@ type instance struct {
 	cmd    *exec.Cmd // in its own
 	marker string
 	stdin  io.Closer
-	socket string
-	secure *tls.Config // for the host's certificate and the plugin's
-	plain  bool        // its handshake had no certificate
-	out    capture     // what came on standard output, the handshake left out
+	socket string         // its name in folder
+	folder *socket.Folder // where it has to be
+	secure *tls.Config    // for the host's certificate and the plugin's
+	plain  bool           // its handshake had no certificate
+	out    capture        // what came on standard output, the handshake left out
 	err    capture
 	exited chan struct{}
 }
@@ -100,7 +102,7 @@ func (s *Session) start(env []string, isolated bool) (*instance, error) {
 	}
 	p := &instance{dirs: d}
 	s.instances = append(s.instances, p)
-	target := "passthrough:///plugin"
+	const target = "passthrough:///plugin"
 	opts := []grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(sdk.MaxMessage), grpc.MaxCallSendMsgSize(sdk.MaxMessage)),
@@ -115,10 +117,13 @@ func (s *Session) start(env []string, isolated bool) (*instance, error) {
 		lis := bufconn.Listen(1 << 20)
 		go func() { _ = p.server.Serve(lis) }()
 		opts = append(opts, grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return lis.DialContext(ctx) }))
-	} else if target, err = p.launch(s.cfg.Binary, append(bareEnv(d), env...), isolated); err != nil {
+	} else if err = p.launch(s.cfg.Binary, append(bareEnv(d), env...), isolated); err != nil {
 		return nil, err
-	} else if !p.plain {
-		opts[0] = grpc.WithTransportCredentials(credentials.NewTLS(p.secure))
+	} else {
+		opts = append(opts, grpc.WithContextDialer(p.dial))
+		if !p.plain {
+			opts[0] = grpc.WithTransportCredentials(credentials.NewTLS(p.secure))
+		}
 	}
 	if p.conn, err = grpc.NewClient(target, opts...); err != nil {
 		return nil, err
@@ -141,15 +146,18 @@ func bareEnv(d dirs) []string {
 // handshakeTime bounds the start of a binary.
 const handshakeTime = 30 * time.Second
 
-// launch starts the binary and gives the address that its handshake names.
-func (p *instance) launch(binary string, env []string, isolated bool) (string, error) {
+// launch starts the binary and reads its handshake.
+func (p *instance) launch(binary string, env []string, isolated bool) error {
 	binary, err := filepath.Abs(binary)
 	if err != nil {
-		return "", err
+		return err
+	}
+	if p.folder, err = socket.Open(p.dirs.sockets); err != nil {
+		return err
 	}
 	var cert string
 	if p.secure, cert, err = mtls.Host(); err != nil {
-		return "", err
+		return err
 	}
 	p.marker = "PLUGINTEST=" + filepath.Base(p.dirs.root)
 	env = append(env, mtls.Variable+"="+cert, p.marker)
@@ -158,13 +166,13 @@ func (p *instance) launch(binary string, env []string, isolated bool) (string, e
 		stdout, err = p.start(binary, env, false)
 	}
 	if err != nil {
-		return "", fmt.Errorf("the plugin cannot be started: %w", err)
+		return fmt.Errorf("the plugin cannot be started: %w", err)
 	}
 	select {
 	case line := <-p.await(stdout):
 		return p.handshake(line)
 	case <-time.After(handshakeTime):
-		return "", &handshakeError{"", p.err.String()}
+		return &handshakeError{stderr: p.err.String()}
 	}
 }
 
@@ -216,19 +224,30 @@ func (p *instance) await(stdout io.Reader) <-chan string {
 	return lines
 }
 
-// handshake reads the line that a plugin announces itself with and gives its address.
-func (p *instance) handshake(line string) (string, error) {
+// handshake reads the line that a plugin announces itself with.
+func (p *instance) handshake(line string) error {
 	f := strings.Split(strings.TrimSuffix(line, "\n"), "|")
-	if len(f) < 5 || f[0] != "1" || f[1] != strconv.Itoa(sdk.ProtocolVersion) || f[2] != "unix" || f[4] != "grpc" {
-		return "", &handshakeError{line, p.err.String()}
+	if len(f) < 5 || f[0] != "1" || f[1] != strconv.Itoa(sdk.ProtocolVersion) || f[4] != "grpc" {
+		return &handshakeError{line: line, stderr: p.err.String()}
 	}
 	if p.plain = len(f) < 6 || f[5] == ""; !p.plain {
 		if err := trust(p.secure, f[5]); err != nil {
-			return "", &handshakeError{line, p.err.String()}
+			return &handshakeError{line: line, stderr: p.err.String()}
 		}
 	}
-	p.socket = f[3]
-	return "unix://" + f[3], nil
+	var err error
+	if p.socket, err = p.folder.Name(f[2], f[3]); err != nil {
+		return &handshakeError{line, p.err.String(), err}
+	}
+	return nil
+}
+
+// dial connects to the socket of the plugin, and to no other.
+func (p *instance) dial(ctx context.Context, _ string) (net.Conn, error) {
+	return p.folder.Dial(ctx, p.socket, func(pid int) bool {
+		_, child := proctree.Living(p.marker, p.cmd.Process.Pid)[pid]
+		return child || pid == p.cmd.Process.Pid
+	})
 }
 
 // trust adds the certificate of a handshake, which is not padded, to those of a plugin.
@@ -244,10 +263,17 @@ func trust(conf *tls.Config, cert string) error {
 	return err
 }
 
-// handshakeError is a first line on standard output that is no handshake.
-type handshakeError struct{ line, stderr string }
+// handshakeError is a first line on standard output that is no handshake, or one with an
+// address that is not the plugin's.
+type handshakeError struct {
+	line, stderr string
+	address      error // what is wrong with the address
+}
 
 func (e *handshakeError) Error() string {
+	if e.address != nil {
+		return fmt.Sprintf("the handshake announces %v: a plugin listens on a unix socket in PLUGIN_UNIX_SOCKET_DIR", e.address)
+	}
 	if e.line == "" {
 		return "the plugin ended or was silent before its handshake; on standard error: " + end(e.stderr)
 	}
@@ -300,5 +326,8 @@ func (p *instance) stop() {
 		proctree.KillAll(p.marker, p.cmd.Process.Pid)
 		<-p.exited
 		p.exited = nil
+	}
+	if p.folder != nil {
+		p.folder.Close()
 	}
 }

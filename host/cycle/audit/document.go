@@ -272,10 +272,10 @@ func (i Item) line() string {
 	return strings.Join(lines, "\n")
 }
 
-// Fill gives each item without an id one that no other item of the document has: what
-// an operator or a refinement added must have a name too.
-func (d *Document) Fill() {
-	last := map[byte]int{}
+// Fill gives each item without an id one that was never given before: what an operator or a
+// refinement added must have a name too, and not that of an item that was deleted.
+func (d *Document) Fill(r *Registry) {
+	last := map[byte]int{'F': r.Last, 'A': r.Actions}
 	for _, i := range d.Items {
 		if n, err := strconv.Atoi(strings.TrimLeft(i.ID, "FA")); err == nil {
 			last[i.ID[0]] = max(last[i.ID[0]], n)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -58,6 +59,20 @@ func (r *Registry) Take(iteration int, by string, d *Document) {
 		taken[f.ID] = true
 		i.ID, f.Section, f.Text = f.ID, i.Section, i.Text
 		f.raise(iteration, by)
+	}
+}
+
+// Reserve keeps the ids of a plan from being given again.
+func (r *Registry) Reserve(plan *Document) {
+	for _, i := range plan.Items {
+		n, err := strconv.Atoi(strings.TrimLeft(i.ID, "FA"))
+		switch {
+		case err != nil:
+		case i.ID[0] == 'A':
+			r.Actions = max(r.Actions, n)
+		default:
+			r.Last = max(r.Last, n)
+		}
 	}
 }
 

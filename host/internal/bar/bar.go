@@ -10,12 +10,11 @@ import (
 	"github.com/paxiom/relay/host/internal/root"
 )
 
-// Name is the file's name in the workspace.
+// Name is the file's name in relay's state.
 const Name = "tmux-status"
 
-// Workspaces are the names of a workspace that are tried without a configuration: the
-// usual one, and that of older configurations.
-var Workspaces = []string{".relay", "relais"}
+// state is the folder of relay's state in a git directory; see package workspace.
+const state = "relay"
 
 // maxLine is the longest line that is read.
 const maxLine = 4 << 10
@@ -48,22 +47,16 @@ func question(args []string) (dir string, asked bool) {
 	return dir, dir != ""
 }
 
-// Read gives the line of the repository that dir lies in, when its workspace has one of
-// the usual names. Who committed the file may have written anything into it.
+// Read gives the line of the repository that dir lies in.
 func Read(dir string) (line string, ok bool) {
 	at, err := root.Find(dir)
 	if err != nil {
 		return "", false
 	}
-	for _, name := range Workspaces {
-		if line, ok := ReadIn(filepath.Join(at, name)); ok {
-			return line, true
-		}
-	}
-	return "", false
+	return ReadIn(filepath.Join(root.GitDir(at), state))
 }
 
-// ReadIn gives the line of a workspace; false when it has none.
+// ReadIn gives the line of a state's folder; false when it has none.
 func ReadIn(workspace string) (line string, ok bool) {
 	f, err := os.OpenFile(filepath.Join(workspace, Name), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -36,19 +36,21 @@ func TestRead(t *testing.T) {
 	if _, ok := Read(dir); ok {
 		t.Error("a line outside a repository")
 	}
-	for _, d := range []string{".git", "sub", "relais", ".relay"} {
+	for _, d := range []string{".git", "sub", ".git/relay", ".relay"} {
 		must(t, os.Mkdir(filepath.Join(dir, d), 0o755))
 	}
 	must(t, os.WriteFile(filepath.Join(dir, ".git", "HEAD"), nil, 0o644))
 	if _, ok := Read(dir); ok {
 		t.Error("a line where none was written")
 	}
-	must(t, os.WriteFile(filepath.Join(dir, "relais", Name), []byte("2 running"), 0o644))
+	must(t, os.WriteFile(filepath.Join(dir, ".git", "relay", Name), []byte("2 running"), 0o644))
+	must(t, os.WriteFile(filepath.Join(dir, ".relay", Name), []byte("forged"), 0o644))
 	for _, from := range []string{dir, filepath.Join(dir, "sub")} {
 		if line, ok := Read(from); line != "2 running" || !ok {
 			t.Errorf("from %s: %q, %v", from, line, ok)
 		}
 	}
+	must(t, os.Remove(filepath.Join(dir, ".relay", Name)))
 	for what, make := range map[string]func(string) error{
 		"a link":       func(p string) error { return os.Symlink("/etc/hostname", p) },
 		"a named pipe": func(p string) error { return syscall.Mkfifo(p, 0o644) },

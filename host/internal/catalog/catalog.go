@@ -12,6 +12,7 @@ import (
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/launch"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -35,6 +36,7 @@ const (
 	NotLocked   State = "not locked"   // a file, but nothing pins it
 	NotGranted  State = "not granted"  // pinned, but no person of this machine agreed to the pin
 	Shadowed    State = "shadowed"     // built in, and the lock file pins another of that name
+	Unreadable  State = "unreadable"   // its entry in the lock file can't be used
 	Ignored     State = "ignored"      // can't be a plugin, or may not be executed
 )
 
@@ -101,6 +103,9 @@ func (e Entry) Reinstall() string {
 	}
 	if e.Builtin() {
 		return reinstall
+	}
+	if e.Pin != nil && e.Pin.Version == "" { // nobody has pinned it yet
+		return "`relay plugin list` shows what is installed; report it to the plugin's author"
 	}
 	if e.State == NotGranted {
 		grant := "`relay plugin grant " + e.Name
@@ -194,6 +199,10 @@ func Load(o Options) (*Catalog, error) {
 	for _, name := range locked.sortedPins() {
 		c.entries = append(c.entries, c.lockedEntry(name, locked.Plugins[name], built, &o))
 	}
+	for name, bad := range locked.Unusable {
+		c.entries = append(c.entries, Entry{Name: name, Source: LockFile, State: Unreadable, Reason: "its entry in relay.lock.json can't be used: " + words.Clip(bad.Err.Error(), 500),
+			fix: "`relay plugin remove " + fault.Word(name) + "` takes the entry out, then install it again; `git log -p " + LockFile + "` shows who changed it"})
+	}
 	for _, e := range built {
 		e.Path = c.besidePath(e.Name)
 		e.Source = builtinSource + e.Name
@@ -284,13 +293,23 @@ func (c *Catalog) Find(nameOrAlias string, kind Kind) (Entry, error) {
 	switch {
 	case !ok:
 		return Entry{}, c.unknown(nameOrAlias, kind)
-	case !e.Is(kind):
+	case e.State != Unreadable && !e.Is(kind):
 		return Entry{}, fault.New(judge.BlockedPlugin, fmt.Sprintf("plugin %s is not a %s", e.Name, kind),
 			fmt.Sprintf("it is a %s; %s", join(e.Kinds), c.have(kind)), "`relay plugin list` shows what each plugin can do; then correct the configuration")
 	case e.State != OK:
 		return Entry{}, fault.New(judge.BlockedPlugin, fmt.Sprintf("plugin %s can't be started: %s", e.Name, e.State), e.Reason, e.Reinstall())
 	}
 	return e, nil
+}
+
+// Driving are the plugins that came with relay and drive a program of this name.
+func (c *Catalog) Driving(program string) (found []Entry) {
+	for _, e := range c.entries {
+		if e.Builtin() && slices.Contains(e.Programs, program) {
+			found = append(found, e)
+		}
+	}
+	return found
 }
 
 // lookup takes names before aliases, relay's aliases before those of plugins, and

@@ -230,10 +230,51 @@ func TestBadLocks(t *testing.T) {
 	} {
 		h := newHouse(t)
 		h.file("repo/relay.lock.json", text)
-		_, err := Load(h.options())
-		if f, ok := fault.As(err); !ok || f.Code != judge.BlockedPlugin || f.Why == "" || f.Fix == "" {
+		c, err := Load(h.options())
+		if slices.Contains([]string{"json", "duplicate", "version", "type"}, name) {
+			if f, ok := fault.As(err); !ok || f.Code != judge.BlockedPlugin || f.Why == "" || f.Fix == "" {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		// What is wrong with one entry makes that one unusable.
+		if err != nil || len(c.entries) != 1 || c.entries[0].State != Unreadable {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		_, err = c.Find(c.entries[0].Name, Provider)
+		if f, ok := fault.As(err); !ok || f.Code != judge.BlockedPlugin || f.Why == "" || !strings.HasPrefix(f.Fix, "`relay plugin remove ") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A bad entry keeps its place and its name, through the edits of others, and goes alone.
+func TestUnusableEntryStaysAlone(t *testing.T) {
+	h := newHouse(t)
+	bad := strings.Replace(pin("foo", "local/foo", "1.0.0", "x"), `local/foo`, `local/../..`, 1)
+	h.file("repo/relay.lock.json", `{"version": 1, "plugins": {`+bad+`, `+pin("bar", "local/bar", "1.0.0", "x")+`}}`)
+	root := h.options().Root
+	lock, err := ReadLock(root)
+	if err != nil || len(lock.Plugins) != 1 || lock.Unusable["foo"].Err == nil {
+		t.Fatal(lock, err)
+	}
+	long := lock.Plugins["bar"]
+	long.Summary = strings.Repeat("s", 30<<20)
+	if err := EditLock(root, func(l *Lock) error { l.Plugins["big"] = long; return nil }); err == nil || !strings.Contains(err.Error(), "its summary has 31457280 bytes; the limit is 500") {
+		t.Error(err)
+	}
+	if err := EditLock(root, func(l *Lock) error { delete(l.Plugins, "bar"); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if lock, err = ReadLock(root); err != nil || len(lock.Plugins) != 0 || lock.Unusable["foo"].Err == nil {
+		t.Fatal(lock, err)
+	}
+	if err := EditLock(root, func(l *Lock) error { delete(l.Unusable, "foo"); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if lock, err = ReadLock(root); err != nil || len(lock.Unusable) != 0 {
+		t.Fatal(lock, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -31,6 +32,21 @@ const lockVersion = 1
 type Lock struct {
 	Version int            `json:"version"`
 	Plugins map[string]Pin `json:"plugins"`
+	// Unusable are the entries that can't be used, by name, as they stand in the file.
+	Unusable map[string]Unusable `json:"-"`
+}
+
+// Unusable is an entry of the lock file that means nothing to this relay. The others
+// don't suffer from it, and its name means no other plugin.
+type Unusable struct {
+	raw json.RawMessage
+	Err error
+}
+
+// lockDoc is the lock file with its entries unread.
+type lockDoc struct {
+	Version int                        `json:"version"`
+	Plugins map[string]json.RawMessage `json:"plugins"`
 }
 
 // Platform names this machine in the lock file.
@@ -38,35 +54,55 @@ const Platform = runtime.GOOS + "_" + runtime.GOARCH
 
 // ReadLock gives the lock file in the folder root; an empty one when there is none.
 func ReadLock(root string) (*Lock, error) {
-	lock := &Lock{Version: lockVersion, Plugins: map[string]Pin{}}
 	if root == "" {
-		return lock, nil
+		return &Lock{Version: lockVersion, Plugins: map[string]Pin{}}, nil
 	}
 	path := filepath.Join(root, LockFile)
 	b, err := workspace.ReadFile(path, strictjson.MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) {
-		return lock, nil
+		return &Lock{Version: lockVersion, Plugins: map[string]Pin{}}, nil
 	}
+	var lock *Lock
 	if err == nil {
-		err = strictjson.Unmarshal(b, lock)
-	}
-	if err == nil && lock.Version != lockVersion {
-		err = fmt.Errorf("it is of version %d; this relay knows version %d", lock.Version, lockVersion)
-	}
-	for name, p := range lock.Plugins {
-		if err == nil {
-			err = p.Check(name)
-		}
+		lock, err = parseLock(b)
 	}
 	if err != nil {
 		return nil, fault.Wrap(err, judge.BlockedPlugin, "the plugin lock file "+path+" can't be used",
 			"`git checkout -- "+LockFile+"` takes back changes to it; without it relay has its built-in plugins")
 	}
-	if lock.Plugins == nil {
-		lock.Plugins = map[string]Pin{}
+	return lock, nil
+}
+
+// parseLock reads a lock file. Only what is wrong with the file as a whole is an error.
+func parseLock(b []byte) (*Lock, error) {
+	var doc lockDoc
+	if err := strictjson.Unmarshal(b, &doc); err != nil {
+		return nil, err
+	}
+	if doc.Version != lockVersion {
+		return nil, fmt.Errorf("it is of version %d; this relay knows version %d", doc.Version, lockVersion)
+	}
+	if len(doc.Plugins) > maxPins {
+		return nil, fmt.Errorf("it pins %d plugins; the limit is %d", len(doc.Plugins), maxPins)
+	}
+	lock := &Lock{Version: lockVersion, Plugins: map[string]Pin{}, Unusable: map[string]Unusable{}}
+	for name, raw := range doc.Plugins {
+		var p Pin
+		err := strictjson.Unmarshal(raw, &p)
+		if err == nil {
+			err = p.Check(name)
+		}
+		if err != nil {
+			lock.Unusable[name] = Unusable{raw, err}
+		} else {
+			lock.Plugins[name] = p
+		}
 	}
 	return lock, nil
 }
+
+// maxPins is how many plugins a lock file pins at most.
+const maxPins = 1000
 
 // EditLock changes the lock file in the folder root, one process after the other. What
 // do leaves behind is checked before it is written; its error is given back and leaves
@@ -101,7 +137,51 @@ func EditLock(root string, do func(*Lock) error) error {
 		}
 		lock.Plugins[name] = p
 	}
-	return workspace.WriteJSON(filepath.Join(root, LockFile), lock)
+	b, err := lock.encode()
+	if err != nil {
+		return fault.Wrap(err, judge.BlockedPlugin, "the plugin lock file was left as it is", "`relay plugin list`; report it to the plugin's author")
+	}
+	return workspace.WriteFile(filepath.Join(root, LockFile), b)
+}
+
+// encode gives the file's bytes, which are read once as they will be read later. Entries
+// that can't be used stay as they are.
+func (l *Lock) encode() ([]byte, error) {
+	doc := lockDoc{Version: l.Version, Plugins: map[string]json.RawMessage{}}
+	for name, bad := range l.Unusable {
+		doc.Plugins[name] = bad.raw
+	}
+	for name, p := range l.Plugins {
+		raw, err := plainJSON(p)
+		if err != nil {
+			return nil, err
+		}
+		doc.Plugins[name] = raw
+	}
+	b, err := plainJSON(doc)
+	if err != nil {
+		return nil, err
+	}
+	again, err := parseLock(b)
+	if err != nil {
+		return nil, fmt.Errorf("relay could not read it again: %w", err)
+	}
+	for name := range l.Plugins {
+		if bad, ok := again.Unusable[name]; ok {
+			return nil, fmt.Errorf("relay could not read it again: %w", bad.Err)
+		}
+	}
+	return b, nil
+}
+
+// plainJSON is JSON for people: indented, with "<" as it is.
+func plainJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(v)
+	return b.Bytes(), err
 }
 
 // Platforms are those that it is pinned for.

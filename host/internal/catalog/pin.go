@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/paxiom/relay/schemas"
 	"github.com/paxiom/relay/sdk"
 )
 
@@ -48,11 +49,79 @@ type Pin struct {
 var (
 	partRE    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._+-]{0,127}$`)
 	envNameRE = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*!?$`)
+	aliasRE   = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
 	hashRE    = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 )
 
+// The limits of a pin, in bytes and in entries of a list: a lock file is read by people,
+// and relay reads none of more than 2 MiB.
+const (
+	maxText    = 500
+	maxEntries = 100
+)
+
+// fits refuses what is too long to be pinned.
+func (p Pin) fits(name string) error {
+	for what, text := range map[string]string{"source": p.Source, "version": p.Version, "from": p.From, "summary": p.Summary, "schema": p.Schema,
+		"key": p.Key, "module": p.Module, "toolchain": p.Toolchain, "attested_by": p.AttestedBy} {
+		if len(text) > maxText {
+			return fmt.Errorf("plugin %s: its %s has %d bytes; the limit is %d", name, what, len(text), maxText)
+		}
+	}
+	lists := map[string][]string{"aliases": p.Aliases, "hashes": slices.Concat(slices.Collect(maps.Keys(p.Hashes)), slices.Collect(maps.Values(p.Hashes)))}
+	for kind, r := range map[string]Rights{"declared": p.Declared, "granted": p.grants()} {
+		for what, list := range map[string][]string{"env": r.Env, "programs": r.Programs, "hosts": r.Hosts, "read": r.Read, "write": r.Write} {
+			lists[kind+" "+what] = list
+		}
+	}
+	for what, list := range lists {
+		if len(list) > maxEntries {
+			return fmt.Errorf("plugin %s: its %s has %d entries; the limit is %d", name, what, len(list), maxEntries)
+		}
+		for _, text := range list {
+			if len(text) > maxText {
+				return fmt.Errorf("plugin %s: an entry of its %s has %d bytes; the limit is %d", name, what, len(text), maxText)
+			}
+		}
+	}
+	for _, alias := range p.Aliases {
+		if !aliasRE.MatchString(alias) {
+			return fmt.Errorf("plugin %s: %.100q is no alias: it must match %s", name, alias, aliasRE)
+		}
+	}
+	return nil
+}
+
+// Usable refuses what a run would refuse of a plugin that is to be pinned.
+func Usable(said Entry, lock *Lock) error {
+	if len(said.ConfigSchema) > 0 {
+		if len(said.ConfigSchema) > sdk.MaxConfigSchema {
+			return fmt.Errorf("the schema of its configuration has %d bytes; the limit is %d", len(said.ConfigSchema), sdk.MaxConfigSchema)
+		}
+		if _, err := schemas.Compile(said.ConfigSchema); err != nil {
+			return fmt.Errorf("the schema of its configuration is not valid: %.500s", err)
+		}
+	}
+	built, err := decodeManifest(manifest)
+	if err != nil {
+		return err
+	}
+	for _, alias := range said.Aliases {
+		_, pinned := lock.Plugins[alias]
+		if Canonical(alias) != alias || pinned && alias != said.Name || slices.ContainsFunc(built, func(b Entry) bool {
+			return b.Name != said.Name && (b.Name == alias || slices.Contains(b.Aliases, alias))
+		}) {
+			return fmt.Errorf("its alias %q is the name of another plugin", alias)
+		}
+	}
+	return nil
+}
+
 // Check refuses what could lead out of the install folder, or means nothing.
 func (p Pin) Check(name string) error {
+	if err := p.fits(name); err != nil {
+		return err
+	}
 	if !ValidName(name) {
 		return fmt.Errorf("%q is not a plugin name: it must match %s", name, NamePattern)
 	}

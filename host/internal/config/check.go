@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"path"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -28,6 +29,16 @@ func ownFile(v any) string {
 		return "must be an absolute path, or one below the home: \"~/…\""
 	}
 	return oneLine(v)
+}
+
+// inHome holds for names of folders below the home.
+func inHome(v any) string {
+	return each(v, func(s string) string {
+		if !filepath.IsLocal(s) || path.Clean(s) != s || s == "." {
+			return clipQuote(s) + " is no folder below the home, such as \".cache/go-build\""
+		}
+		return oneLine(s)
+	})
 }
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -125,6 +136,20 @@ func homeDirs(v any) string {
 		rest, ok := strings.CutPrefix(s, "~/")
 		if !ok || rest == "" || path.Clean(rest) != rest || strings.HasPrefix(rest, "..") || rest == "." {
 			return clipQuote(s) + " must be a folder of HOME such as \"~/.claude\""
+		}
+		return oneLine(s)
+	})
+}
+
+// homePaths holds for absolute paths and paths below HOME, which may be patterns.
+func homePaths(v any) string {
+	return each(v, func(s string) string {
+		below, inHome := strings.CutPrefix(s, "~/")
+		if !inHome && !path.IsAbs(s) || path.Clean(s) != s || below == "" && inHome || s == "/" {
+			return clipQuote(s) + " must be an absolute path or one below HOME, such as \"~/.kube\", without \"..\" and a slash at its end"
+		}
+		if _, err := path.Match(s, ""); err != nil {
+			return clipQuote(s) + " is no pattern"
 		}
 		return oneLine(s)
 	})
@@ -240,9 +265,38 @@ func regex(v any) string {
 
 var idWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:-]*$`)
 
+// checkEnv checks the variables of a check. What decides which program is started, and
+// where files lie, is not its to say.
+func checkEnv(v any) string {
+	for _, n := range v.([]*node) {
+		name, _, value := strings.Cut(n.text(), "=")
+		switch {
+		case !variableName.MatchString(name):
+			return clipQuote(n.text()) + " is neither NAME nor NAME=value"
+		case name == "PATH" || name == "HOME" || name == "TMPDIR" || strings.HasPrefix(name, "RELAY_"):
+			return name + " is relay's to set"
+		case !value && keyName.MatchString(name):
+			return name + " sounds like a key, and no check has those"
+		case oneLine(n.v) != "":
+			return clipQuote(name) + " " + oneLine(n.v)
+		}
+	}
+	return ""
+}
+
 func templateID(v any) string {
 	if !idWord.MatchString(v.(string)) {
 		return "is no id: letters, digits and \"_.:-\", and a letter or digit first"
+	}
+	return ""
+}
+
+// templateIDs checks a list of them.
+func templateIDs(v any) string {
+	for _, n := range v.([]*node) {
+		if why := templateID(n.v); why != "" {
+			return clipQuote(n.text()) + " " + why
+		}
 	}
 	return ""
 }
@@ -259,6 +313,11 @@ func uniqueIDs(v any) string {
 		seen[id] = i
 		if why := placeholders(t); why != "" {
 			return fmt.Sprintf("[%d] (%s) %s", i, id, why)
+		}
+		for name, p := range t.lookup("params").fieldsOrNil() {
+			if t.lookup("dir") != nil && p.lookup("kind").text() == "path" {
+				return fmt.Sprintf("[%d] (%s) has both dir and the path %s, which begins at the repository's root; leave one of them out", i, id, clipQuote(name))
+			}
 		}
 	}
 	return ""

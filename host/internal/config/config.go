@@ -28,6 +28,7 @@ type Config struct {
 	Providers    map[string]Account         `json:"providers"` // [relay] plugin name → its account
 	History      History                    `json:"history"`
 	Commit       Commit                     `json:"commit"`    // [relay]
+	Worktree     Worktree                   `json:"worktree"`  // [relay]
 	Box          Box                        `json:"box"`       // [relay]
 	Notify       Notify                     `json:"notify"`    // [relay]
 	Telemetry    Telemetry                  `json:"telemetry"` // [relay]
@@ -127,14 +128,24 @@ type ExternalDriver struct {
 	OutputFile     string   `json:"output_file"`
 }
 
-// Scope is the default fence, joined with each task's own.
+// Scope is what a task may do that does not say, and the most that it may ask for.
 type Scope struct {
-	DefaultAllowedGlobs         []string `json:"default_allowed_globs"`
-	DefaultForbiddenGlobs       []string `json:"default_forbidden_globs"`
-	ScratchGlobs                []string `json:"scratch_globs"` // [relay]
-	DefaultAllowNewFiles        bool     `json:"default_allow_new_files"`
-	DefaultAllowLockfileChanges bool     `json:"default_allow_lockfile_changes"`
-	Lockfiles                   []string `json:"lockfiles"`
+	Ceiling                     ScopeCeiling `json:"ceiling"` // [relay]
+	DefaultAllowedGlobs         []string     `json:"default_allowed_globs"`
+	DefaultForbiddenGlobs       []string     `json:"default_forbidden_globs"`
+	ScratchGlobs                []string     `json:"scratch_globs"` // [relay]
+	DefaultAllowNewFiles        bool         `json:"default_allow_new_files"`
+	DefaultAllowLockfileChanges bool         `json:"default_allow_lockfile_changes"`
+	Lockfiles                   []string     `json:"lockfiles"`
+}
+
+// ScopeCeiling is the most that a task may ask for, where that is not the default.
+type ScopeCeiling struct {
+	AllowedGlobs         []string `json:"allowed_globs"` // nil: not said
+	AllowNewFiles        bool     `json:"allow_new_files"`
+	AllowLockfileChanges *bool    `json:"allow_lockfile_changes"`
+	MaxFilesTouched      int      `json:"max_files_touched"` // 0: not said
+	MaxLinesChanged      int      `json:"max_lines_changed"`
 }
 
 // DiffLimits are the default limits on the size of a change.
@@ -155,7 +166,12 @@ type Verification struct {
 	ProtectedGlobs           []string   `json:"protected_globs"` // [relay]
 	TestGlobs                []string   `json:"test_globs"`      // [relay] protected where they exist
 	Baseline                 bool       `json:"baseline"`        // [relay] only new failures count
+	Required                 []string   `json:"required"`        // [relay] ids of templates
+	Caches                   []string   `json:"caches"`          // [relay] folders of the home
 	Templates                []Template `json:"templates"`
+	Hidden                   []Hidden   `json:"hidden"` // [relay]
+	// CheckDirs are all folders of hidden checks of the user's own, for whatever repository.
+	CheckDirs []string `json:"-"`
 }
 
 // Template is one check as an argv.
@@ -166,6 +182,12 @@ type Template struct {
 	Params map[string]Param `json:"params,omitempty"`
 	// Results is the form in which it names its tests: "", go-test-json or tap. [relay]
 	Results string `json:"results,omitempty"`
+	// Dir is the folder of the repository in which it runs; "" is the root. [relay]
+	Dir string `json:"dir,omitempty"`
+	// Env are variables: NAME=value, or NAME for the one of the user's environment. [relay]
+	Env []string `json:"env,omitempty"`
+	// TimeoutSeconds is its own limit; 0 is that of its phase. [relay]
+	TimeoutSeconds int `json:"timeout_seconds,omitempty"`
 }
 
 // Param says what a template's parameter may be.
@@ -243,21 +265,34 @@ type Commit struct {
 	BuilderCommits string `json:"builder_commits"` // squash, stop or keep
 }
 
+// Worktree says how work gets on with the operator's own.
+type Worktree struct {
+	Dirty string `json:"dirty"` // auto, allow or block
+}
+
+// MayBeDirty reports whether work begins in a work tree with changes that are not committed.
+// A workflow of many steps does by default, a single tick does not.
+func (w Worktree) MayBeDirty(steps bool) bool {
+	return w.Dirty == "allow" || w.Dirty == "auto" && steps
+}
+
 // Box says where builders run.
 type Box struct {
 	Means       string    `json:"means"`        // auto, overlay, landlock or copy
 	Required    string    `json:"required"`     // the weakest means that is accepted; "" accepts auto's choice
 	PersistDirs []string  `json:"persist_dirs"` // folders of HOME that stay writable, for example "~/.claude"
+	Hide        []string  `json:"hide"`         // more files and folders that no box shows
+	Show        []string  `json:"show"`         // of those that relay hides by itself
 	Network     Network   `json:"network"`
 	Limits      BoxLimits `json:"limits"`
 }
 
-// Network says what boxes may reach: full, hosts or none for each role.
+// Network says what boxes may reach: full, needed, hosts or none for each role.
 type Network struct {
 	Builder      string   `json:"builder"`
 	Provider     string   `json:"provider"`
-	Verification string   `json:"verification"` // auto: none unless the builder has all
-	Hosts        []string `json:"hosts"`        // for the roles with hosts
+	Verification string   `json:"verification"` // auto: at most what the builder has
+	Hosts        []string `json:"hosts"`        // for the roles with hosts or needed
 }
 
 // BoxLimits are what one box may take; 0 is no limit, except for MemoryMB.
@@ -272,11 +307,16 @@ type BoxLimits struct {
 	OutputMB   int `json:"output_mb"`
 }
 
-// Notify says how the operator hears that a cycle waits.
+// Notify says how the operator hears that something waits or has ended.
 type Notify struct {
 	Desktop bool     `json:"desktop"`
 	Bell    bool     `json:"bell"`
 	Command []string `json:"command"`
+	// Where the addresses of services are, as package keys reads it; nil for none.
+	Ntfy     any `json:"ntfy,omitempty"`
+	Slack    any `json:"slack,omitempty"`
+	Telegram any `json:"telegram,omitempty"`
+	Webhook  any `json:"webhook,omitempty"`
 }
 
 // Telemetry says whether spans are sent to a collector of the user's.

@@ -1,6 +1,9 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Grant is one thing that the repository's own file sets and that a person must
 // have agreed to: it names a command, a driver or a plugin, or it widens rights.
@@ -55,6 +58,13 @@ func (l *Loaded) Grants() []Grant {
 		}
 		add(n, joinAll(g.path), g.why)
 	}
+	for _, a := range asks {
+		path := strings.Split(a.path, ".")
+		n, def := l.repo.lookup(path...), saysOf(own, path)
+		if n != nil && def != nil && looser(specs.find(a.path).key.narrow, n, def) {
+			add(n, a.path, a.why)
+		}
+	}
 	if limits := l.repo.lookup("box", "limits"); limits != nil && wideLimits(limits, own.lookup("box", "limits")) {
 		add(limits, "box.limits", "lets boxes take more of your machine")
 	}
@@ -65,9 +75,28 @@ func (l *Loaded) Grants() []Grant {
 	templates, _ := l.repo.lookup("verification", "templates").list()
 	for i, t := range templates {
 		id := t.lookup("id").text()
-		add(t, fmt.Sprintf("verification.templates[%d]", i), "is a program that is run to check a change (id "+id+")")
+		add(t, fmt.Sprintf("verification.templates[%d]", i), "is a program that is run to check a change (id "+id+")"+passedThrough(t))
+	}
+	hidden, _ := l.repo.lookup("verification", "hidden").list()
+	for i, t := range hidden {
+		add(t, fmt.Sprintf("verification.hidden[%d]", i), "is a program that is run to check a change (id "+t.lookup("id").text()+")")
 	}
 	return out
+}
+
+// passedThrough says which variables of the user's environment a check gets.
+func passedThrough(t *node) string {
+	var names []string
+	list, _ := t.lookup("env").list()
+	for _, n := range list {
+		if !strings.Contains(n.text(), "=") {
+			names = append(names, n.text())
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " and gets " + strings.Join(names, ", ") + " of your environment"
 }
 
 // wideLimits says whether limits of boxes let them have more than the built-in ones do.

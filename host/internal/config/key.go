@@ -25,20 +25,6 @@ const (
 	kRef     // says where a key is; see package keys
 )
 
-// narrowing is how a repository's value is bounded by the user's own.
-type narrowing uint8
-
-const (
-	free    narrowing = iota
-	atMost            // a number: the smaller one holds, 0 being no limit
-	users             // the user's, when there is one
-	subset            // a list: nothing that the user's does not have
-	notWeak           // box.required: the stronger one holds
-	owners            // a repository can't have it at all
-	notOpen           // box.network: the closer one holds
-	within            // a list: the user's, when there is one and it does not have all
-)
-
 // key is one line of the table that everything about the configuration is made
 // from: defaults, checks, published schema, reference page and environment names.
 type key struct {
@@ -57,9 +43,9 @@ type key struct {
 	// need: an object that is given must have the key.
 	need   bool
 	check  func(v any) string // says what is wrong with a value of the right type
-	narrow narrowing
-	doc    string // what it does, in one or two sentences
-	read   string // which code reads it
+	narrow narrowing          // see decisions
+	doc    string             // what it does, in one or two sentences
+	read   string             // which code reads it
 }
 
 // spec is the table as a tree.
@@ -77,8 +63,12 @@ var (
 
 func buildTable(parts ...[]key) []*key {
 	var out []*key
+	how := decided()
 	for _, part := range parts {
 		for i := range part {
+			if d, ok := how[part[i].path]; ok {
+				part[i].narrow = d
+			}
 			out = append(out, &part[i])
 		}
 	}

@@ -1,6 +1,9 @@
 package config
 
-var defaultForbidden = []string{".git/**", "**/.env*", "**/*secret*", "**/*token*", "**/node_modules/**"}
+// defaultForbidden names files of secrets, not words that source has in its names, too.
+var defaultForbidden = []string{".git/**", "**/.env*", "**/node_modules/**", "**/.secret", "**/.secrets", "**/.token",
+	"**/secret.json", "**/secret.txt", "**/secret.y*ml", "**/secrets.json", "**/secrets.txt", "**/secrets.toml", "**/secrets.y*ml", "**/client_secret*.json",
+	"**/token.json", "**/token.txt", "**/tokens.json"}
 
 // What runs and tests of a program leave beside its source: nobody asks a builder for it.
 var defaultScratch = []string{
@@ -14,29 +17,36 @@ var defaultLockfiles = []string{
 	"Podfile.lock", "pubspec.lock", "flake.lock", "gradle.lockfile", "packages.lock.json", "MODULE.bazel.lock",
 }
 
-var defaultProtected = []string{
-	".github/**", ".gitlab-ci.yml", ".circleci/**", "Jenkinsfile", "azure-pipelines.yml", ".pre-commit-config.yaml",
-	"**/conftest.py", "**/pytest.ini", "**/tox.ini", "**/noxfile.py", "**/jest.config.*", "**/vitest.config.*", "**/playwright.config.*",
-	"**/cypress.config.*", "**/karma.conf.*", "**/.mocharc.*", "**/phpunit.xml*", "**/.rspec", "**/codecov.yml",
-	// What makes a runner run something else than it seems to, and is read by itself.
-	"**/.pytest.ini", "**/sitecustomize.py", "**/usercustomize.py", "**/GNUmakefile", "**/.npmrc", "**/.yarnrc", "**/.yarnrc.yml", "**/.pnpmfile.cjs",
-	"**/bunfig.toml", "**/.cargo/config", "**/.cargo/config.toml", "**/.config/nextest.toml", "**/.mvn/**", "**/.bazelrc",
-}
-
 var defaultTests = []string{
 	"**/*_test.go", "**/test_*.py", "**/*_test.py", "**/*.test.*", "**/*.spec.*", "**/__tests__/**", "**/__snapshots__/**",
 	"**/*_spec.rb", "**/*_test.rb", "**/*Test.java", "**/*Tests.java", "**/*Test.kt", "**/*Test.php", "**/*Tests.cs", "**/*_test.exs", "**/*_test.sh", "**/*.bats",
+	// What tests read and are helped by decides like the tests themselves.
+	"**/tests/**", "**/test/**", "**/testdata/**", "**/spec/**", "**/specs/**", "**/__fixtures__/**", "**/__mocks__/**", "**/fixtures/**",
+	"**/golden/**", "**/goldens/**", "**/*.golden", "**/*.snap", "**/snapshots/**", "**/test_data/**", "**/test-data/**",
+}
+
+// Caches of compilers and of package managers, by what each file holds: its name is made from
+// the inputs of what it holds, or it is a download of a version that never changes.
+var defaultCaches = []string{
+	".cache/go-build", "go/pkg/mod", ".cache/golangci-lint", ".cache/staticcheck", ".cargo/registry", ".cache/ccache", ".ccache", ".cache/sccache",
+	".cache/pip", ".cache/uv", ".npm/_cacache", ".cache/yarn", ".yarn/berry/cache", ".local/share/pnpm/store", ".bun/install/cache", ".cache/deno",
+	".gradle/caches/build-cache-1", ".gradle/caches/modules-2/files-2.1", ".gradle/wrapper/dists", ".m2/repository", ".nuget/packages", ".cache/composer",
 }
 
 var checkKeys = []key{
-	{path: "scope.default_allowed_globs", kind: kTexts, def: []string{"**"}, max: 64, check: someGlobs, doc: "Paths that the orchestrator is told to stay in when it draws a task's scope, and the scope of a task that names none.", read: "tick, prompts"},
+	{path: "scope.default_allowed_globs", kind: kTexts, def: []string{"**"}, max: 64, check: someGlobs, doc: "Scope of a task that names none, and the most that the planner's tasks may have: what a task names beyond is cut off, unless scope.ceiling.allowed_globs says more.", read: "tick, prompts"},
 	{path: "scope.default_forbidden_globs", kind: kTexts, def: defaultForbidden, max: 500, check: globs, doc: "Paths that no builder may touch, and what is in them where they are folders. A task can add to them and never take away.", read: "change"},
 	{path: "scope.scratch_globs", kind: kTexts, def: defaultScratch, max: 500, check: globs, doc: "Caches. What matches is thrown away, in a task's scope too, where git ignores it. Other files that git ignores are thrown away unless a pattern of the scope leads to them: \"src/**\" does, \"**\" does not.", read: "change"},
-	{path: "scope.default_allow_new_files", kind: kBool, def: false, doc: "Whether new files are allowed where a task does not say.", read: "tick, prompts"},
-	{path: "scope.default_allow_lockfile_changes", kind: kBool, def: false, doc: "Whether lockfiles may change where a task does not say.", read: "tick, prompts"},
+	{path: "scope.default_allow_new_files", kind: kBool, def: false, doc: "Whether new files are allowed where a task does not say. The planner may ask for them within the ceiling's paths, unless scope.ceiling.allow_new_files is false.", read: "tick, prompts"},
+	{path: "scope.default_allow_lockfile_changes", kind: kBool, def: false, doc: "Whether lockfiles may change where a task does not say, and whether the planner may ask for it, unless scope.ceiling.allow_lockfile_changes says otherwise. A task of your own may always ask.", read: "tick, prompts"},
 	{path: "scope.lockfiles", kind: kTexts, def: defaultLockfiles, max: 500, check: baseNames, doc: "Base names of files that count as lockfiles, in any folder.", read: "change"},
-	{path: "diff_limits.default_max_files_touched", kind: kWhole, def: 12, min: 1, max: 500, doc: "Files of one change where a task does not say.", read: "tick, prompts"},
-	{path: "diff_limits.default_max_lines_changed", kind: kWhole, def: 400, min: 1, max: 20000, doc: "Lines of one change where a task does not say.", read: "tick, prompts"},
+	{path: "scope.ceiling.allowed_globs", kind: kTexts, max: 64, check: someGlobs, doc: "The most that a task of any workflow may have; scope.default_allowed_globs, or pipeline.scope and a service's scope, where it is absent. A model's task is cut to it before anything is built, and a task of your own goes beyond it with --beyond-ceiling alone.", read: "tick, cycle, pipeline"},
+	{path: "scope.ceiling.allow_new_files", kind: kBool, def: true, doc: "Whether the planner may ask for new files.", read: "tick, prompts"},
+	{path: "scope.ceiling.allow_lockfile_changes", kind: kBool, doc: "Whether the planner may ask for changes of lockfiles; scope.default_allow_lockfile_changes where it is absent.", read: "tick, prompts"},
+	{path: "scope.ceiling.max_files_touched", kind: kWhole, min: 1, max: 500, doc: "Most files of one change of any workflow; diff_limits.default_max_files_touched, or pipeline.scope and a service's scope, where it is absent.", read: "tick, cycle, pipeline"},
+	{path: "scope.ceiling.max_lines_changed", kind: kWhole, min: 1, max: 20000, doc: "Most lines of one change of any workflow; diff_limits.default_max_lines_changed, or pipeline.scope and a service's scope, where it is absent.", read: "tick, cycle, pipeline"},
+	{path: "diff_limits.default_max_files_touched", kind: kWhole, def: 12, min: 1, max: 500, doc: "Files of one change where a task does not say, and the most that a task may ask for, unless scope.ceiling.max_files_touched says otherwise.", read: "tick, prompts"},
+	{path: "diff_limits.default_max_lines_changed", kind: kWhole, def: 400, min: 1, max: 20000, doc: "Lines of one change where a task does not say, and the most that a task may ask for, unless scope.ceiling.max_lines_changed says otherwise.", read: "tick, prompts"},
 
 	{path: "verification.execution_mode", kind: kText, def: "argv_no_shell", only: "a check is a program and its arguments; a shell would read parameters as code", doc: "How checks are run.", read: "config"},
 	{path: "verification.max_param_len", kind: kWhole, def: 128, min: 1, max: 1000, doc: "Longest parameter, in bytes.", read: "verify"},
@@ -45,14 +55,27 @@ var checkKeys = []key{
 	{path: "verification.reject_metachars_regex", kind: kText, def: "[;&|$\\\\><(){}\\[\\]`\\n\\r\\t\\x00]", max: 1000, check: regex, doc: "Parameters that match this are refused, besides what the allow-list refuses. \"\" for nothing more.", read: "verify"},
 	{path: "verification.timeout_fast_seconds", kind: kWhole, def: 90, min: 1, max: 86400, doc: "Wall clock of one fast check, in seconds.", read: "change"},
 	{path: "verification.timeout_slow_seconds", kind: kWhole, def: 600, min: 1, max: 86400, doc: "Wall clock of one slow check, in seconds.", read: "change"},
-	{path: "verification.protected_globs", kind: kTexts, def: defaultProtected, max: 500, check: globs, doc: "Files that decide what \"verified\" means, such as test configuration and CI: judged like forbidden ones unless the task's scope has the same pattern or the path itself. So are the programs and shell scripts of the repository that a check runs by name, unless a pattern of the scope leads to them: \"tools/**\" does, \"**\" does not.", read: "change"},
-	{path: "verification.test_globs", kind: kTexts, def: defaultTests, max: 500, check: globs, doc: "The tests. One that exists is protected like that, so that no builder passes by changing or deleting it; new ones may be added.", read: "change"},
+	{path: "verification.protected_globs", kind: kTexts, def: []string{}, max: 500, check: globs, doc: "More files that decide what \"verified\" means, beside those that tools run or obey by themselves (judge/triggers.txt lists them), in every spelling that a file system may take for theirs: judged like forbidden ones unless the scope of a task of your own has the same pattern or the path itself. So are the programs and shell scripts of the repository that a check runs by name, unless a pattern of that scope leads to them: \"tools/**\" does, \"**\" does not. A planner's task opens none of them.", read: "change"},
+	{path: "verification.test_globs", kind: kTexts, def: defaultTests, max: 500, check: globs, doc: "The tests. A change of theirs, or of what they are made of (folders such as tests and testdata, snapshots, goldens), that a task of your own does not name path by path has the checks run twice: with it, and with the tests of the base. What fails only then is STOP_OLD_TESTS_FAIL.", read: "change"},
+	{path: "verification.caches", kind: kTexts, def: defaultCaches, max: 40, check: inHome, doc: "Folders of your home, relative to it, in which checks find what earlier checks left there: those of the base, and of changes that landed. No builder sees it, nothing in it is replaced, and your own folders are only read. Each must be a cache whose files never change once they are written. `relay gc` empties them.", read: "crew"},
 	{path: "verification.baseline", kind: kBool, def: false, doc: "Whether the checks are run on the base before anything is built, so that only new failures count. A check that failed there twice in the same way is reported and not blamed.", read: "tick, verify"},
+	{path: "verification.required", kind: kTexts, def: []string{}, max: 16, check: templateIDs, doc: "Ids of the checks that every change has to pass, whatever its task asks for. They take no parameters.", read: "tick, cycle, pipeline"},
+	{path: "verification.hidden", kind: kObjects, def: []any{}, max: 50, doc: "Hidden checks: programs that every change has to pass after its other checks, and of which neither a builder nor a planner sees the files. They run in the changed tree, each in a box of its own, and have relay call the code in another. Those of a repository count beside your own.", read: "tick, cycle, pipeline"},
+	{path: "verification.hidden[].id", kind: kText, need: true, max: 64, check: templateID, doc: "Name of the check, for you.", read: "tick"},
+	{path: "verification.hidden[].cmd", kind: kText, need: true, max: 400, check: program, doc: "Program, started without a shell. Exit code 0 means that the code is right. It compares values itself: `relay check new` writes one that calls the code in another box.", read: "tick"},
+	{path: "verification.hidden[].args", kind: kTexts, max: 40, doc: "Its arguments. \"{folder}\" is replaced by the check's folder.", read: "tick"},
+	{path: "verification.hidden[].folder", kind: kText, need: true, max: 400, check: ownFile, doc: "Folder of the check's files outside the repository, absolute or below the home: \"~/…\". No other box shows it.", read: "tick"},
+	{path: "verification.hidden[].repository", kind: kText, def: "", max: 400, check: ownFile, doc: "Root of the repository that the check is for; \"\" for every one.", read: "tick"},
+	{path: "verification.hidden[].on_request", kind: kBool, def: false, doc: "Whether it is run by hand alone: `relay check run --hidden ID`.", read: "tick"},
+	{path: "verification.hidden[].class", kind: kText, def: "", max: 80, check: oneLine, doc: "All that a model is told when it fails, such as \"wrong values for large inputs\".", read: "tick"},
 	{path: "verification.templates", kind: kObjects, def: []any{}, max: 200, check: uniqueIDs, doc: "The checks that a task may ask for.", read: "verify"},
 	{path: "verification.templates[].id", kind: kText, need: true, max: 64, check: templateID, doc: "Name by which a task asks for the check.", read: "verify"},
 	{path: "verification.templates[].cmd", kind: kText, need: true, max: 120, check: program, doc: "Program, started without a shell.", read: "verify"},
 	{path: "verification.templates[].args", kind: kTexts, max: 40, doc: "Its arguments. \"{{name}}\" is replaced by the parameter of that name.", read: "verify"},
 	{path: "verification.templates[].results", kind: kText, def: "", enum: []string{"", "go-test-json", "tap"}, doc: "Form in which the check names its tests on its output. With verification.baseline, failures are then compared test by test; without it by exit code alone.", read: "verify"},
+	{path: "verification.templates[].dir", kind: kText, max: 400, check: inRepo, doc: "Folder of the repository in which it runs; the root where it is absent. Pipelines and cycles refuse a required check that has one, or variables.", read: "tick"},
+	{path: "verification.templates[].env", kind: kTexts, max: 40, check: checkEnv, doc: "Variables besides those that every check gets: \"NAME=value\", or \"NAME\" for the one of your environment.", read: "tick"},
+	{path: "verification.templates[].timeout_seconds", kind: kWhole, min: 1, max: 86400, doc: "Wall clock of this check, in seconds; verification.timeout_fast_seconds or verification.timeout_slow_seconds where it is absent.", read: "tick"},
 	{path: "verification.templates[].params", kind: kMap, doc: "The parameters that the arguments name.", read: "verify"},
 	{path: "verification.templates[].params.*.kind", kind: kText, need: true, enum: []string{"string_token", "path"}, doc: "string_token: a word of letters, digits and \"_@+.,/-\". path: the same, and inside the repository.", read: "verify"},
 }

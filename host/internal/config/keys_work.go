@@ -4,7 +4,7 @@ package config
 var permissionModes = []string{"default", "acceptEdits", "bypassPermissions", "dontAsk"}
 
 // networks are what a role may reach, the widest first.
-var networks = []string{"full", "hosts", "none"}
+var networks = []string{"full", "needed", "hosts", "none"}
 
 var workKeys = []key{
 	{path: "builder.default_mode", kind: kText, def: "claude_code", max: 64, check: pluginName, doc: "Builder that the orchestrator is told to prefer: a name or alias of an installed one.", read: "tick"},
@@ -17,15 +17,15 @@ var workKeys = []key{
 	{path: "builder.claude_code.system_prompt_file", kind: kText, def: "{workspace}/prompts/builder.system.txt", max: 300, check: inRepo, doc: "Replaces relay's system prompt of the builder when the file exists.", read: "prompts"},
 	{path: "builder.claude_code.user_prompt_file", kind: kText, def: "{workspace}/prompts/builder.user.txt", max: 300, check: inRepo, doc: "Replaces relay's user prompt of the builder when the file exists.", read: "prompts"},
 	{path: "builder.claude_code.builder_result_schema_file", kind: kText, def: "{workspace}/schemas/builder_result.schema.json", max: 300, check: inRepo, doc: "A JSON Schema that a builder's result must satisfy besides relay's own, when the file exists.", read: "change"},
-	{path: "builder.claude_code.max_budget_usd", kind: kNumber, def: 1.5, min: 0, max: 10000, narrow: atMost, doc: "Most that one build may cost, in US dollars; 0 for no limit.", read: "change, ledger"},
+	{path: "builder.claude_code.max_budget_usd", kind: kNumber, def: 1.5, min: 0, max: 10000, doc: "Most that one build may cost, in US dollars; 0 for no limit.", read: "change, ledger"},
 	{path: "builder.claude_code.strict_builder_json", kind: kBool, def: true, doc: "Whether a builder whose result is not valid is stopped. When false, the change is judged all the same and the report says so.", read: "change"},
-	{path: "builder.patch.max_patch_attempts_per_milestone", kind: kWhole, def: 10, min: 0, max: 1e6, narrow: atMost, doc: "Patch builds of one milestone; 0 for no limit but max_builder_calls.", read: "ledger"},
+	{path: "builder.patch.max_patch_attempts_per_milestone", kind: kWhole, def: 10, min: 0, max: 1e6, doc: "Patch builds of one milestone; 0 for no limit but max_builder_calls.", read: "ledger"},
 
-	{path: "builder.external.command", kind: kText, max: 300, need: true, check: program, narrow: users, doc: "Program of the external builder. It is started without a shell.", read: "plugin external"},
+	{path: "builder.external.command", kind: kText, max: 300, need: true, check: program, doc: "Program of the external builder. It is started without a shell.", read: "plugin external"},
 	{path: "builder.external.args", kind: kTexts, doc: "Its arguments.", read: "plugin external"},
 	{path: "builder.external.timeout_seconds", kind: kWhole, min: 1, max: 86400, doc: "Wall clock of one build; builder.timeout_seconds when absent.", read: "change"},
 	{path: "builder.external.output_file", kind: kText, max: 300, check: inRepo, doc: "File of its result, relative to the repository's root; a private file outside it when absent.", read: "plugin external"},
-	{path: "builder.cursor.command", kind: kText, max: 300, need: true, check: program, narrow: users, doc: "Another name of builder.external.command. Only one of the two sections may be there.", read: "plugin external"},
+	{path: "builder.cursor.command", kind: kText, max: 300, need: true, check: program, doc: "Another name of builder.external.command. Only one of the two sections may be there.", read: "plugin external"},
 	{path: "builder.cursor.args", kind: kTexts, doc: "Another name of builder.external.args.", read: "plugin external"},
 	{path: "builder.cursor.timeout_seconds", kind: kWhole, min: 1, max: 86400, doc: "Another name of builder.external.timeout_seconds.", read: "change"},
 	{path: "builder.cursor.output_file", kind: kText, max: 300, check: inRepo, doc: "Another name of builder.external.output_file.", read: "plugin external"},
@@ -33,21 +33,25 @@ var workKeys = []key{
 	{path: "commit.on_success", kind: kBool, def: true, doc: "Whether a change that was judged a success is committed. When false it is left in the working tree, and the next tick waits until it is committed.", read: "change"},
 	{path: "commit.builder_commits", kind: kText, def: "squash", enum: []string{"squash", "stop", "keep"}, doc: "Commits that a builder made: folded into relay's one commit, refused with STOP_HEAD_MOVED, or each judged and made again one by one.", read: "judge"},
 
+	{path: "worktree.dirty", kind: kText, def: "auto", enum: []string{"auto", "allow", "block"}, doc: "Whether work begins while the work tree has changes that are not committed. They have no part in it: boxes show the commit. auto: loops and pipelines begin, a single tick does not. Only the means overlay allows it.", read: "tick, pipeline"},
+
 	{path: "box.means", kind: kText, def: "auto", enum: []string{"auto", "overlay", "landlock", "copy"}, doc: "How builders are contained; auto takes the strongest that this machine has.", read: "change"},
-	{path: "box.required", kind: kText, def: "", enum: []string{"", "copy", "landlock", "overlay"}, narrow: notWeak, doc: "Weakest means that is accepted, weakest first: copy, landlock, overlay. \"\" accepts what auto finds.", read: "change"},
-	{path: "box.persist_dirs", kind: kTexts, def: []string{}, check: homeDirs, narrow: subset, doc: "Folders of HOME, such as \"~/.claude\", that a builder may write for good. Only the user's own configuration can name them; a repository's can only name fewer.", read: "change"},
-	{path: "box.network.builder", kind: kText, def: "full", enum: networks, narrow: notOpen, doc: "What a builder reaches: the network as you do, the hosts of box.network.hosts, or nothing.", read: "confine"},
-	{path: "box.network.provider", kind: kText, def: "full", enum: networks, narrow: notOpen, doc: "What a provider reaches.", read: "confine"},
-	{path: "box.network.verification", kind: kText, def: "auto", enum: append([]string{"auto"}, networks...), narrow: notOpen, doc: "What a check reaches; auto is nothing, unless the builder has the full network.", read: "confine"},
-	{path: "box.network.hosts", kind: kTexts, def: []string{}, check: hosts, narrow: within, doc: "Hosts for the roles that have \"hosts\": api.example.org (port 443), *.example.org, api.example.org:8443, or an address of this machine such as 127.0.0.1:8080.", read: "confine"},
-	{path: "box.limits.processes", kind: kWhole, def: 4096, min: 0, max: 1e6, narrow: atMost, doc: "Processes and threads in one box at a time; 0 for no limit.", read: "confine"},
-	{path: "box.limits.memory_mb", kind: kWhole, def: 0, min: 0, max: 1e8, narrow: atMost, doc: "Memory of one box, with what is written to folders that are thrown away, such as /tmp, in megabytes (1,000,000 bytes); 0 for three quarters of the machine's.", read: "confine"},
-	{path: "box.limits.cpus", kind: kWhole, def: 0, min: 0, max: 4096, narrow: atMost, doc: "Processors that one box uses; 0 for all.", read: "confine"},
-	{path: "box.limits.cpu_seconds", kind: kWhole, def: 0, min: 0, max: 1e8, narrow: atMost, doc: "Processor time of all processes of one box; 0 for no limit.", read: "confine"},
-	{path: "box.limits.open_files", kind: kWhole, def: 16384, min: 0, max: 1e6, narrow: atMost, doc: "Files that one process may have open; 0 for the system's own limit.", read: "confine"},
-	{path: "box.limits.file_mb", kind: kWhole, def: 20000, min: 0, max: 1e9, narrow: atMost, doc: "Size of one file that is written in the repository, holes included, in megabytes; 0 for no limit.", read: "confine"},
-	{path: "box.limits.disk_mb", kind: kWhole, def: 20000, min: 0, max: 1e9, narrow: atMost, doc: "Disk space of what one box writes, in megabytes; 0 for no limit.", read: "confine"},
-	{path: "box.limits.output_mb", kind: kWhole, def: 500, min: 0, max: 1e9, narrow: atMost, doc: "What a plugin, a program that it drives, or a check may print, in megabytes; 0 for no limit.", read: "confine"},
+	{path: "box.required", kind: kText, def: "", enum: []string{"", "copy", "landlock", "overlay"}, doc: "Weakest means that is accepted, weakest first: copy, landlock, overlay. \"\" accepts what auto finds.", read: "change"},
+	{path: "box.persist_dirs", kind: kTexts, def: []string{}, check: homeDirs, doc: "Folders of HOME, such as \"~/.claude\", that a builder may write for good. Only the user's own configuration can name them; a repository's can only name fewer.", read: "change"},
+	{path: "box.hide", kind: kTexts, def: []string{}, check: homePaths, doc: "Files and folders that no box shows, absolute or below the home (\"~/…\"), with * and ?, beside the places of credentials that relay hides by itself. A repository's configuration adds to your own.", read: "crew"},
+	{path: "box.show", kind: kTexts, def: []string{}, check: homePaths, doc: "Files and folders that boxes show although relay would hide them, such as \"~/.kube\". Only the user's own configuration can name them.", read: "crew"},
+	{path: "box.network.builder", kind: kText, def: "needed", enum: networks, doc: "What a builder reaches. needed: the servers of its own vendor, or those that its settings name, the package registries of the repository's languages, and box.network.hosts; by means that can't narrow a network, all of it. hosts: box.network.hosts alone. full: the network as you do; in a repository's file that needs your yes. none: nothing.", read: "confine"},
+	{path: "box.network.provider", kind: kText, def: "needed", enum: networks, doc: "What a provider reaches, in the same words; it needs no registries.", read: "confine"},
+	{path: "box.network.verification", kind: kText, def: "auto", enum: append([]string{"auto"}, networks...), doc: "What a check reaches. needed: the package registries alone. auto: that where the builder has needed, everything where it has full, and otherwise nothing.", read: "confine"},
+	{path: "box.network.hosts", kind: kTexts, def: []string{}, check: hosts, doc: "Hosts for builders and providers that have \"needed\", and for all that have \"hosts\": api.example.org (port 443), *.example.org, api.example.org:8443, or an address of this machine such as 127.0.0.1:8080.", read: "confine"},
+	{path: "box.limits.processes", kind: kWhole, def: 4096, min: 0, max: 1e6, doc: "Processes and threads in one box at a time; 0 for no limit.", read: "confine"},
+	{path: "box.limits.memory_mb", kind: kWhole, def: 0, min: 0, max: 1e8, doc: "Memory of one box, with what is written to folders that are thrown away, such as /tmp, in megabytes (1,000,000 bytes); 0 for three quarters of the machine's.", read: "confine"},
+	{path: "box.limits.cpus", kind: kWhole, def: 0, min: 0, max: 4096, doc: "Processors that one box uses; 0 for all.", read: "confine"},
+	{path: "box.limits.cpu_seconds", kind: kWhole, def: 0, min: 0, max: 1e8, doc: "Processor time of all processes of one box; 0 for no limit.", read: "confine"},
+	{path: "box.limits.open_files", kind: kWhole, def: 16384, min: 0, max: 1e6, doc: "Files that one process may have open; 0 for the system's own limit.", read: "confine"},
+	{path: "box.limits.file_mb", kind: kWhole, def: 20000, min: 0, max: 1e9, doc: "Size of one file that is written in the repository, holes included, in megabytes; 0 for no limit.", read: "confine"},
+	{path: "box.limits.disk_mb", kind: kWhole, def: 20000, min: 0, max: 1e9, doc: "Disk space of what one box writes, in megabytes; 0 for no limit.", read: "confine"},
+	{path: "box.limits.output_mb", kind: kWhole, def: 500, min: 0, max: 1e9, doc: "What a plugin, a program that it drives, or a check may print, in megabytes; 0 for no limit.", read: "confine"},
 
 	{path: "plugins", kind: kMap, def: map[string]any{}, check: pluginNames, doc: "Settings of plugins, by plugin name.", read: "pluginhost"},
 	{path: "plugins.*", kind: kAny, doc: "Settings of one plugin, checked against the schema that the plugin publishes.", read: "the plugin"},

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -51,6 +52,8 @@ type Loaded struct {
 	// the user's own configuration made stricter.
 	Notices []string
 
+	checkDirs []string
+
 	tree *node // all layers
 	repo *node // the repository's own file, nil without one
 }
@@ -80,28 +83,30 @@ func Load(o Options) (*Loaded, error) {
 	if l.repo, err = l.repoLayer(o); err != nil {
 		return nil, err
 	}
-	l.tree = merge(builtin(), user)
+	all := newLayers(builtin())
+	all.over(user)
 	if l.repo != nil {
 		bounded, err := l.narrow(user, l.repo)
 		if err != nil {
 			return nil, err
 		}
-		l.tree = merge(l.tree, bounded)
+		all.over(withOwnHidden(bounded, user))
 	}
 	l.misspelt(o.Env)
 	if env := envLayer(table, o.Env); env != nil {
 		if p := inspect(env); len(p) > 0 {
 			return nil, badInput("the environment", p)
 		}
-		l.tree = merge(l.tree, env)
+		all.over(env)
 	}
 	for _, s := range o.Set {
 		n, err := setLayer(s)
 		if err != nil {
 			return nil, err
 		}
-		l.tree = merge(l.tree, n)
+		all.set(n)
 	}
+	l.tree = all.tree()
 	if err := l.finish(); err != nil {
 		return nil, err
 	}
@@ -145,10 +150,16 @@ func (l *Loaded) userLayer(o Options) (*node, error) {
 	}
 	names := []string{"config.json", "config.yaml", "config.yml", "config.toml"}
 	path, b, err := l.first(dir, names)
-	if err != nil || path == "" {
+	if err != nil {
 		return nil, err
 	}
-	return readLayer(path, path, b, LayerUser)
+	var user *node
+	if path != "" {
+		if user, err = readLayer(path, path, b, LayerUser); err != nil {
+			return nil, err
+		}
+	}
+	return l.ownChecks(dir, user)
 }
 
 // Own is what the user's own configuration says about who works.
@@ -227,7 +238,7 @@ func (l *Loaded) first(dir string, names []string) (path string, b []byte, err e
 			}
 			continue
 		}
-		text, err := readPlain(p)
+		text, err := l.readIn(dir, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -237,6 +248,14 @@ func (l *Loaded) first(dir string, names []string) (path string, b []byte, err e
 		path, b = p, text
 	}
 	return path, b, nil
+}
+
+// readIn reads a file of the repository, or one of the user's own, which may be a link.
+func (l *Loaded) readIn(dir, name string) ([]byte, error) {
+	if dir != l.Root || !filepath.IsLocal(name) {
+		return readPlain(filepath.Join(dir, name))
+	}
+	return beneath.ReadFile(dir, name, maxFileBytes)
 }
 
 // readPlain reads a regular file, also behind a link, without waiting for anything.
@@ -340,6 +359,7 @@ func (l *Loaded) finish() error {
 	if err := json.Unmarshal(b, l.Config); err != nil {
 		return fault.Internal(err)
 	}
+	l.Config.Verification.CheckDirs = l.checkDirs
 	if l.Config.Builder.External == nil { // the two names of one section
 		l.Config.Builder.External = l.Config.Builder.Cursor
 	}

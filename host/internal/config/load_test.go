@@ -161,7 +161,7 @@ func TestLayers(t *testing.T) {
 		"models.orchestrator_model":             {"r", "relay.config.json:1"},
 		"models.orchestrator_fallback_model":    {"e", "RELAY_MODELS_ORCHESTRATOR_FALLBACK_MODEL"},
 		"models.builder_fallback_model":         {"f", "--set"},
-		"scope.lockfiles":                       {[]any{"c"}, "relay.config.json:1"},
+		"scope.lockfiles":                       {[]any{"c", "a", "b"}, "relay.config.json:1"}, // what either has
 		"scope.default_allowed_globs":           {[]any{"src/**", "lib/**"}, "RELAY_SCOPE_DEFAULT_ALLOWED_GLOBS"},
 		"commit.on_success":                     {false, "RELAY_COMMIT_ON_SUCCESS"},
 		"budgets.warn_at_fraction":              {0.5, "RELAY_BUDGETS_WARN_AT_FRACTION"},
@@ -235,7 +235,7 @@ func TestFileChoice(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Load(o)
-	refused(t, err, "link to nothing")
+	refused(t, err, "symbolic link")
 	if os.Getuid() != 0 {
 		o = setup(t, map[string]string{"relay.config.json": "{}"})
 		if err := os.Chmod(filepath.Join(o.Root, "relay.config.json"), 0); err != nil {
@@ -353,7 +353,7 @@ func TestGrants(t *testing.T) {
 			t.Errorf("%+v", g)
 		}
 	}
-	if got := strings.Join(keys, " "); got != "verification.templates[0] verification.templates[1] verification.templates[2] verification.templates[3]" {
+	if got := strings.Join(keys, " "); got != "scope.lockfiles builder.claude_code.strict_builder_json verification.templates[0] verification.templates[1] verification.templates[2] verification.templates[3]" {
 		t.Errorf("seed: %s", got)
 	}
 	l = load(t, map[string]string{"user/config.json": `{"plugins":{"x":{"command":"mine"}}}`, "relay.config.json": `{"builder":{"default_mode":"external","external":{"command":"./x"}},

@@ -8,23 +8,182 @@ import (
 	"github.com/paxiom/relay/judge"
 )
 
+// narrowing is how a repository's value is bounded by the user's own.
+type narrowing uint8
+
+const (
+	undecided narrowing = iota
+	free                // what a repository says holds: it is harmless, or needs a yes (Grants)
+	atMost              // a number: the smaller one holds, 0 being no limit
+	closed              // whether something is open: no holds
+	kept                // whether something is looked at: yes holds
+	union               // a list: what either has
+	common              // globs: what both have
+	commits             // the stricter one holds
+	users               // the user's, when there is one
+	subset              // a list: nothing that the user's does not have
+	notWeak             // box.required: the stronger one holds
+	owners              // a repository can't have it at all
+	notOpen             // box.network: the closer one holds
+	within              // a list: the user's, when there is one and it does not have all
+)
+
+// decisions are the one table of what a repository's value of a key may do to the user's
+// own. A repository narrows, and never widens what the user has said himself; where he has
+// said nothing, what loosens relay's own limits needs his yes (see asks). A key that is in
+// none of these lists is refused by a test.
+var decisions = map[narrowing]string{
+	free: `
+		$schema version product_name worktree.dirty workspace_dir runner.require_git runner.lockfile runner.crash_cleanup.delete_tmp_glob runner.render_report_md.enabled
+		runner.render_report_md.max_chars claude_code_cli.output_format claude_code_cli.no_session_persistence models.orchestrator_model
+		models.orchestrator_fallback_model models.builder_model models.builder_fallback_model orchestrator.provider orchestrator.permission_mode
+		orchestrator.allowed_tools orchestrator.system_prompt_file orchestrator.user_prompt_file orchestrator.task_schema_file budgets.warn_at_fraction
+		budgets.alert_at_fraction budgets.per_provider fallback.orchestrator fallback.builder limits.max_wait providers history.enabled history.dir
+		history.max_mb history.include_diff_patch history.include_verify_log builder.default_mode builder.claude_code.system_prompt_file
+		builder.claude_code.user_prompt_file builder.claude_code.builder_result_schema_file builder.external.args builder.external.output_file
+		builder.cursor.args builder.cursor.output_file plugins plugins.* plugins.*.secret plugins.*.keys plugins.*.keys.* scope.scratch_globs
+		verification.execution_mode verification.reject_whitespace_in_params verification.reject_dotdot verification.templates verification.templates[].id
+		verification.templates[].cmd verification.templates[].args verification.templates[].results verification.templates[].dir
+		verification.templates[].env verification.templates[].timeout_seconds verification.templates[].params
+		verification.templates[].params.*.kind verification.hidden verification.hidden[].id verification.hidden[].cmd verification.hidden[].args
+		verification.hidden[].folder verification.hidden[].repository verification.hidden[].on_request verification.hidden[].class notify.desktop notify.bell pipeline.plan.provider pipeline.plan.model pipeline.plan.fallback
+		pipeline.code.builder pipeline.code.model pipeline.code.fallback pipeline.review.provider pipeline.review.model pipeline.review.fallback
+		pipeline.cleanup.builder pipeline.cleanup.model pipeline.cleanup.fallback pipeline.criteria.provider pipeline.criteria.model
+		pipeline.criteria.fallback pipeline.push.remote pipeline.push.branch
+	`,
+	atMost: `
+		runner.max_tick_seconds runner.stuck_after orchestrator.max_turns orchestrator.max_parse_retries_per_tick orchestrator.max_budget_usd
+		orchestrator.timeout_seconds orchestrator.idle_timeout_seconds budgets.per_milestone.max_ticks budgets.per_milestone.max_orchestrator_calls
+		budgets.per_milestone.max_builder_calls budgets.per_milestone.max_verify_runs budgets.per_milestone.max_estimated_cost_usd
+		budgets.per_run.max_cost_usd budgets.per_run.max_calls budgets.per_run.max_tokens budgets.per_cycle.max_cost_usd budgets.per_cycle.max_calls
+		budgets.per_cycle.max_tokens budgets.per_day.max_cost_usd budgets.per_day.max_calls budgets.per_day.max_tokens budgets.per_provider.*.max_cost_usd
+		budgets.per_provider.*.max_calls budgets.per_provider.*.max_tokens providers.*.calls_per_minute providers.*.burst builder.timeout_seconds
+		builder.idle_timeout_seconds builder.claude_code.max_turns builder.claude_code.max_budget_usd builder.patch.max_patch_attempts_per_milestone
+		builder.external.timeout_seconds builder.cursor.timeout_seconds box.limits.processes box.limits.memory_mb box.limits.cpus box.limits.cpu_seconds
+		box.limits.open_files box.limits.file_mb box.limits.disk_mb box.limits.output_mb scope.ceiling.max_files_touched scope.ceiling.max_lines_changed
+		diff_limits.default_max_files_touched diff_limits.default_max_lines_changed verification.max_param_len verification.timeout_fast_seconds
+		verification.timeout_slow_seconds cycles.max_worktrees cycles.worktrees_max_mb pipeline.code.session_minutes pipeline.cleanup.session_minutes
+		pipeline.max_review_rounds pipeline.max_resume_attempts pipeline.call_timeout_seconds pipeline.max_call_usd pipeline.max_session_usd
+		pipeline.scope.max_files_touched pipeline.scope.max_lines_changed
+	`,
+	closed: `
+		builder.allow_patch_mode scope.default_allow_new_files scope.default_allow_lockfile_changes scope.ceiling.allow_new_files
+		scope.ceiling.allow_lockfile_changes verification.baseline pipeline.scope.allow_new_files pipeline.scope.allow_lockfile_changes
+	`,
+	kept: `
+		runner.crash_cleanup.validate_runner_json_files builder.claude_code.strict_builder_json
+	`,
+	union: `
+		box.hide runner.runner_owned_globs scope.default_forbidden_globs scope.lockfiles verification.protected_globs verification.test_globs verification.required
+	`,
+	common: `
+		scope.default_allowed_globs scope.ceiling.allowed_globs pipeline.scope.allowed_globs
+	`,
+	commits: `
+		commit.builder_commits
+	`,
+	users: `
+		claude_code_cli.command budgets.shared builder.claude_code.permission_mode builder.claude_code.allowed_tools builder.external.command
+		builder.cursor.command commit.on_success box.means verification.reject_metachars_regex notify.command
+	`,
+	subset: `
+		box.persist_dirs
+	`,
+	notWeak: `
+		box.required
+	`,
+	owners: `
+		box.show verification.caches notify.ntfy notify.slack notify.telegram notify.webhook env_file budgets.prices_file providers.*.account telemetry.traces telemetry.endpoint
+	`,
+	notOpen: `
+		box.network.builder box.network.provider box.network.verification
+	`,
+	within: `
+		box.network.hosts
+	`,
+}
+
+// asks are the keys whose value needs the person's yes where it is looser than relay's own,
+// and why.
+var asks = []struct{ path, why string }{
+	{"scope.default_forbidden_globs", "lets builders touch paths that relay forbids by itself"},
+	{"scope.lockfiles", "takes lockfiles for ordinary files that relay knows as such"},
+	{"scope.default_allow_lockfile_changes", "lets lockfiles change"},
+	{"scope.ceiling.allow_lockfile_changes", "lets the planner ask for changes of lockfiles"},
+	{"scope.ceiling.max_files_touched", "lets one change have more files"},
+	{"scope.ceiling.max_lines_changed", "lets one change have more lines"},
+	{"diff_limits.default_max_files_touched", "lets one change have more files"},
+	{"diff_limits.default_max_lines_changed", "lets one change have more lines"},
+	{"pipeline.scope.allow_lockfile_changes", "lets lockfiles change"},
+	{"pipeline.scope.max_files_touched", "lets one task have more files"},
+	{"pipeline.scope.max_lines_changed", "lets one task have more lines"},
+	{"verification.test_globs", "takes tests for ordinary files that relay knows as such"},
+	{"box.network.builder", "opens all of the network to a builder"},
+	{"box.network.provider", "opens all of the network to a provider"},
+	{"verification.baseline", "lets checks fail that failed before"},
+	{"commit.builder_commits", "lets the builder's own commits into your branch"},
+	{"builder.claude_code.strict_builder_json", "lets a builder answer without the form that it is asked for"},
+	{"orchestrator.max_budget_usd", "lets one call cost more"},
+	{"builder.claude_code.max_budget_usd", "lets one build cost more"},
+	{"pipeline.max_call_usd", "lets one call cost more"},
+	{"pipeline.max_session_usd", "lets one build cost more"},
+	{"budgets.per_milestone.max_ticks", "lets a milestone use more"},
+	{"budgets.per_milestone.max_orchestrator_calls", "lets a milestone use more"},
+	{"budgets.per_milestone.max_builder_calls", "lets a milestone use more"},
+	{"budgets.per_milestone.max_verify_runs", "lets a milestone use more"},
+}
+
+// instead are the keys that a key of the ceiling stands for where it is absent: what the
+// user says there bounds it as well.
+var instead = map[string]string{
+	"scope.ceiling.allowed_globs":          "scope.default_allowed_globs",
+	"scope.ceiling.allow_lockfile_changes": "scope.default_allow_lockfile_changes",
+	"scope.ceiling.max_files_touched":      "diff_limits.default_max_files_touched",
+	"scope.ceiling.max_lines_changed":      "diff_limits.default_max_lines_changed",
+}
+
+// leading is how much of a builder's commits is taken over.
+var leading = map[string]int{"stop": 0, "squash": 1, "keep": 2}
+
+// decided is the table of decisions by key.
+func decided() map[string]narrowing {
+	all := map[string]narrowing{}
+	for how, paths := range decisions {
+		for _, path := range strings.Fields(paths) {
+			all[path] = how
+		}
+	}
+	return all
+}
+
+// saysOf is what a layer says of a key, or of the one that it stands for.
+func saysOf(layer *node, path []string) *node {
+	if n := layer.lookup(path...); n != nil {
+		return n
+	}
+	if other := instead[strings.Join(path, ".")]; other != "" {
+		return layer.lookup(strings.Split(other, ".")...)
+	}
+	return nil
+}
+
 // strength orders the means of containment; "" is none.
 var strength = map[string]int{"": 0, "copy": 1, "landlock": 2, "overlay": 3}
 
 // openness orders what a box may reach.
-var openness = map[string]int{"none": 0, "auto": 1, "hosts": 1, "full": 2}
+var openness = map[string]int{"none": 0, "auto": 1, "hosts": 1, "needed": 1, "full": 2}
 
 // narrow gives the repository's layer without what the user's own configuration
 // does not let it have. What is merely looser than the user's gives way with a
 // notice; a right that was never given is refused.
 func (l *Loaded) narrow(user, repo *node) (*node, error) {
-	out := merge(newMap(repo.at), repo) // a copy: its maps are made anew below
+	out := repo // what is changed of it is made anew
 	for _, k := range table {
 		if k.narrow == free {
 			continue
 		}
 		for _, path := range repo.paths(strings.Split(k.path, ".")) {
-			asked, own := repo.lookup(path...), user.lookup(path...)
+			asked, own := repo.lookup(path...), saysOf(user, path)
 			if k.narrow == owners {
 				return nil, l.notGiven(asked, problem{asked.at, k.path, "only your own configuration, the environment or --set can have this"})
 			}
@@ -38,6 +197,13 @@ func (l *Loaded) narrow(user, repo *node) (*node, error) {
 				continue
 			}
 			out = withoutLeaf(out, path)
+			if both := joined(k.narrow, asked, own); both != nil {
+				out.set(both, path...)
+				note := strings.Join(path, ".") + map[narrowing]string{union: " has what " + own.at.File + " says as well", common: " is only what " + own.at.File + " allows as well"}[k.narrow]
+				both.at.Note = note
+				l.Notices = append(l.Notices, note)
+				continue
+			}
 			note := strings.Join(path, ".") + " stays " + own.describe() + " as in " + own.at.File + "; " + asked.at.File + " asked for " + asked.describe()
 			own.at.Note = note
 			l.Notices = append(l.Notices, note)
@@ -78,11 +244,56 @@ func looser(how narrowing, asked, own *node) bool {
 		return openness[a] > openness[o] || o == "auto" && a != "none"
 	case within:
 		return len(beyond(asked, own)) > 0
+	case closed:
+		return asked.v == true && own.v == false
+	case kept:
+		return asked.v == false && own.v == true
+	case commits:
+		return leading[asked.text()] > leading[own.text()]
+	case union:
+		return slices.ContainsFunc(beyond(own, asked), func(n *node) bool { return !judge.Covers(asked.texts(), n.text()) })
+	case common:
+		return slices.ContainsFunc(asked.texts(), func(g string) bool { return !judge.Covers(own.texts(), g) })
 	default: // atMost; 0 is no limit
 		a, _ := asked.number()
 		o, _ := own.number()
 		return o != 0 && (a == 0 || a > o)
 	}
+}
+
+// joined is the list that holds where two meet, nil for other values: of globs those that the
+// other's cover, which is never more than both allow.
+func joined(how narrowing, asked, own *node) *node {
+	var all []*node
+	switch how {
+	case union:
+		list, _ := asked.list()
+		all = append(slices.Clone(list), beyond(own, asked)...)
+	case common:
+		for _, pair := range [][2]*node{{asked, own}, {own, asked}} {
+			list, _ := pair[0].list()
+			for _, g := range list {
+				if judge.Covers(pair[1].texts(), g.text()) && !slices.ContainsFunc(all, func(n *node) bool { return n.v == g.v }) {
+					all = append(all, g)
+				}
+			}
+		}
+	default:
+		return nil
+	}
+	if all == nil {
+		all = []*node{}
+	}
+	return &node{v: all, at: asked.at}
+}
+
+// texts are the texts of a list.
+func (n *node) texts() (all []string) {
+	list, _ := n.list()
+	for _, x := range list {
+		all = append(all, x.text())
+	}
+	return all
 }
 
 // beyond gives what is in the list asked and not in own.

@@ -10,11 +10,11 @@ import (
 // round.
 func TestNarrowingOfBoxes(t *testing.T) {
 	for _, c := range []struct{ name, user, repo, network, hosts string }{
-		{"closer", `{"builder":"hosts","hosts":["a.org","b.org"]}`, `{"builder":"none","hosts":["a.org"]}`, "none full auto", "a.org"},
+		{"closer", `{"builder":"hosts","hosts":["a.org","b.org"]}`, `{"builder":"none","hosts":["a.org"]}`, "none needed auto", "a.org"},
 		{"wider", `{"builder":"hosts","provider":"none","hosts":["a.org"]}`, `{"builder":"full","provider":"hosts","hosts":["a.org","evil.org"]}`, "hosts none auto", "a.org"},
-		{"checks wider", `{"builder":"hosts","verification":"none"}`, `{"verification":"full"}`, "hosts full none", ""},
-		{"checks of the same", `{"builder":"hosts","verification":"auto"}`, `{"verification":"hosts"}`, "hosts full auto", ""},
-		{"nothing of the user's", `{}`, `{"builder":"hosts","hosts":["a.org"]}`, "hosts full auto", "a.org"},
+		{"checks wider", `{"builder":"hosts","verification":"none"}`, `{"verification":"full"}`, "hosts needed none", ""},
+		{"checks of the same", `{"builder":"hosts","verification":"auto"}`, `{"verification":"hosts"}`, "hosts needed auto", ""},
+		{"nothing of the user's", `{}`, `{"builder":"hosts","hosts":["a.org"]}`, "hosts needed auto", "a.org"},
 	} {
 		l := load(t, map[string]string{"user/config.json": `{"box":{"network":` + c.user + `}}`, "relay.config.json": `{"box":{"network":` + c.repo + `}}`})
 		n := l.Config.Box.Network
@@ -34,6 +34,7 @@ func TestGrantsOfBoxes(t *testing.T) {
 		`{}`: nil,
 		`{"network":{"builder":"none","provider":"hosts"}}`:         nil,
 		`{"network":{"hosts":["a.org"],"verification":"full"}}`:     {"box.network.hosts", "box.network.verification"},
+		`{"network":{"builder":"full","provider":"needed"}}`:        {"box.network.builder"},
 		`{"limits":{"processes":0}}`:                                {"box.limits"},
 		`{"limits":{"memory_mb":100}}`:                              {"box.limits"},
 		`{"limits":{"processes":4096}}`:                             nil,

@@ -72,28 +72,6 @@ func (n *node) set(child *node, path ...string) {
 	n.fields()[last] = child
 }
 
-// merge lays over on top of n: maps are merged key by key, everything else is
-// replaced whole. Neither argument is changed.
-func merge(n, over *node) *node {
-	if n == nil || over == nil {
-		if over == nil {
-			return n
-		}
-		return over
-	}
-	if n.fields() == nil || over.fields() == nil {
-		return over
-	}
-	out := newMap(over.at)
-	for _, k := range n.order {
-		out.put(k, merge(n.fields()[k], over.fields()[k]))
-	}
-	for _, k := range over.order {
-		out.put(k, over.fields()[k])
-	}
-	return out
-}
-
 // plain gives the value without its places, as encoding/json knows it.
 func (n *node) plain() any {
 	switch v := n.v.(type) {

@@ -19,6 +19,9 @@ func (l *Loaded) rules() error {
 	if err := l.external(ws); err != nil {
 		return err
 	}
+	if err := l.required(); err != nil {
+		return err
+	}
 	mode := l.tree.lookup("builder", "default_mode")
 	patch := l.tree.lookup("builder", "allow_patch_mode")
 	switch name := mode.text(); {
@@ -26,6 +29,23 @@ func (l *Loaded) rules() error {
 		return l.refuse(mode, "builder.default_mode", "is "+name+", but there is no section builder."+name+" with a command")
 	case name == "patch" && patch.v == false:
 		return l.refuse(mode, "builder.default_mode", "is patch, but builder.allow_patch_mode is false")
+	}
+	return nil
+}
+
+// required holds verification.required to the templates: a check that is not there would
+// never be passed, and one with a parameter can't be run for every change.
+func (l *Loaded) required() error {
+	templates, _ := l.tree.lookup("verification", "templates").list()
+	names, _ := l.tree.lookup("verification", "required").list()
+	for _, n := range names {
+		i := slices.IndexFunc(templates, func(t *node) bool { return t.lookup("id").text() == n.text() })
+		switch {
+		case i < 0:
+			return l.refuse(n, "verification.required", clipQuote(n.text())+" is the id of no check in verification.templates")
+		case len(templates[i].lookup("params").fieldsOrNil()) > 0:
+			return l.refuse(n, "verification.required", "the check "+clipQuote(n.text())+" takes parameters, which only a task can give")
+		}
 	}
 	return nil
 }
@@ -85,11 +105,9 @@ func (l *Loaded) external(ws string) error {
 		if n.lookup("command") == nil {
 			return l.refuse(n, "builder."+name, "the key \"command\" is missing")
 		}
-		filled := newMap(n.at)
-		filled.put("args", &node{v: []*node{}, at: n.at})
-		filled.put("timeout_seconds", l.tree.lookup("builder", "timeout_seconds"))
-		filled.put("output_file", &node{v: ws + "/BUILDER_RESULT.json", at: n.at})
-		l.tree.set(merge(filled, n), "builder", name)
+		n.put("args", &node{v: []*node{}, at: n.at})
+		n.put("timeout_seconds", l.tree.lookup("builder", "timeout_seconds"))
+		n.put("output_file", &node{v: ws + "/BUILDER_RESULT.json", at: n.at})
 	}
 	return nil
 }

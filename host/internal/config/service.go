@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -13,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/beneath"
+	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -157,8 +158,8 @@ type LoadedService struct {
 // ServicesDir is where service files lie, relative to the root; DefaultsName is the
 // file above them without its ending.
 const (
-	ServicesDir  = "config/services"
-	DefaultsName = "config/default"
+	ServicesDir  = workspace.ServicesDir
+	DefaultsName = workspace.DefaultsName
 )
 
 var serviceEndings = []string{".yaml", ".yml", ".json", ".toml"}
@@ -170,7 +171,7 @@ var (
 
 // Services lists the ids of the services at root, sorted.
 func Services(root string) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(root, ServicesDir))
+	names, err := beneath.ReadDir(root, ServicesDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -178,9 +179,9 @@ func Services(root string) ([]string, error) {
 		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "the folder of the services can't be read", "`ls -ld "+ServicesDir+"`")
 	}
 	var out []string
-	for _, e := range entries {
-		id := strings.TrimSuffix(e.Name(), filepath.Ext(e.Name()))
-		if slices.Contains(serviceEndings, filepath.Ext(e.Name())) && serviceID(id) == "" && !slices.Contains(out, id) {
+	for _, name := range names {
+		id := strings.TrimSuffix(name, filepath.Ext(name))
+		if slices.Contains(serviceEndings, filepath.Ext(name)) && serviceID(id) == "" && !slices.Contains(out, id) {
 			out = append(out, id)
 		}
 	}
@@ -205,21 +206,26 @@ func LoadService(o Options, id string, with []string) (*LoadedService, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.File, l.repo = file, merge(defaults, own)
-	l.tree = merge(builtinOf(serviceTable), l.repo)
+	files := newLayers(newMap(own.at))
+	files.over(defaults)
+	files.over(own)
+	l.File, l.repo = file, files.tree()
+	all := newLayers(builtinOf(serviceTable))
+	all.over(l.repo)
 	if env := envLayer(serviceTable, o.Env); env != nil {
 		if p := inspectAs(env, serviceTable, serviceSpecs); len(p) > 0 {
 			return nil, badInput("the environment", p)
 		}
-		l.tree = merge(l.tree, env)
+		all.over(env)
 	}
 	for _, s := range with {
 		n, err := setLayerOf("--with", s, serviceTable, serviceSpecs, "`relay service show "+id+"` lists the keys; write --with key=value")
 		if err != nil {
 			return nil, err
 		}
-		l.tree = merge(l.tree, n)
+		all.set(n)
 	}
+	l.tree = all.tree()
 	return l, l.finish(id)
 }
 
@@ -227,7 +233,7 @@ func LoadService(o Options, id string, with []string) (*LoadedService, error) {
 func serviceLayer(root, stem string) (*node, string, error) {
 	for _, ending := range serviceEndings {
 		name := stem + ending
-		b, err := readPlain(filepath.Join(root, name))
+		b, err := beneath.ReadFile(root, name, maxFileBytes)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

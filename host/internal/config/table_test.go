@@ -27,6 +27,9 @@ func tableIsTheStruct(t *testing.T, table []*key, rt reflect.Type) {
 		for i := range rt.NumField() {
 			f := rt.Field(i)
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name == "-" { // no part of what is configured
+				continue
+			}
 			path, ft := join(at, name), f.Type
 			if ft.Kind() == reflect.Pointer {
 				ft = ft.Elem()
@@ -48,7 +51,7 @@ func tableIsTheStruct(t *testing.T, table []*key, rt reflect.Type) {
 		}
 	}
 	walk(rt, "")
-	kinds := map[kind]reflect.Kind{kText: reflect.String, kBool: reflect.Bool, kWhole: reflect.Int, kNumber: reflect.Float64, kTexts: reflect.Slice, kObjects: reflect.Slice, kMap: reflect.Map, kCommand: reflect.Slice}
+	kinds := map[kind]reflect.Kind{kText: reflect.String, kBool: reflect.Bool, kWhole: reflect.Int, kNumber: reflect.Float64, kTexts: reflect.Slice, kObjects: reflect.Slice, kMap: reflect.Map, kCommand: reflect.Slice, kRef: reflect.Interface}
 	seen := map[string]bool{}
 	for _, k := range table {
 		if seen[k.path] {

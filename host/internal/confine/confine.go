@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/paxiom/relay/host/fault"
@@ -32,9 +33,10 @@ const (
 
 // The networks.
 const (
-	full  = "full"
-	hosts = "hosts"
-	none  = "none"
+	full   = "full"
+	needed = "needed"
+	hosts  = "hosts"
+	none   = "none"
 )
 
 // Plan is what the boxes of one role may use. It serves any number of them.
@@ -47,13 +49,16 @@ type Plan struct {
 	broker  *broker.Broker  // nil for plugins that have their keys themselves
 	held    *catalog.Entry  // the plugin that is held to its grants; nil for others
 
+	open atomic.Bool // the means could not narrow the network
+
 	mu   sync.Mutex
 	last *box.Process
 }
 
-// For works out the plan of a role. notice, which may be nil, is told of each host
-// that is refused, once.
-func For(c config.Box, role Role, notice func(netproxy.Refusal)) (*Plan, error) {
+// For works out the plan of a role. needs are the hosts that it needs for its work, for
+// the network "needed". notice, which may be nil, is told of each host that is refused,
+// once.
+func For(c config.Box, role Role, needs []string, notice func(netproxy.Refusal)) (*Plan, error) {
 	p := &Plan{role: role, network: network(c.Network, role), output: mb(c.Limits.OutputMB)}
 	l := c.Limits
 	p.confine.Limits = box.Limits{Processes: l.Processes, Memory: mb(l.MemoryMB), CPUs: l.CPUs, CPUTime: time.Duration(l.CPUSeconds) * time.Second,
@@ -62,10 +67,16 @@ func For(c config.Box, role Role, notice func(netproxy.Refusal)) (*Plan, error) 
 		p.confine.Limits.Memory = machineMemory() / 4 * 3
 	}
 	p.confine.OwnNetwork = p.network != full
-	if p.network != hosts {
+	names := c.Network.Hosts
+	switch {
+	case p.network == needed && role == Verification:
+		names = needs
+	case p.network == needed:
+		names = slices.Concat(needs, names)
+	case p.network != hosts:
 		return p, nil
 	}
-	list, err := netproxy.ParseHosts(c.Network.Hosts)
+	list, err := netproxy.ParseHosts(names)
 	if err != nil {
 		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "box.network.hosts can't be used", "`relay config show box.network`")
 	}
@@ -81,12 +92,13 @@ func network(n config.Network, role Role) string {
 	case Provider:
 		return n.Provider
 	case Verification:
-		if n.Verification != "auto" {
+		switch {
+		case n.Verification != "auto":
 			return n.Verification
-		} else if n.Builder != full {
+		case n.Builder == hosts: // which are not listed for what the builder wrote
 			return none
 		}
-		return full
+		return n.Builder
 	}
 	return n.Builder
 }
@@ -111,8 +123,8 @@ func (p *Plan) Start(b *box.Box, proc box.Proc) (*box.Process, error) {
 	if p == nil {
 		return b.Start(proc)
 	}
-	proc.Confine = p.confine
-	if p.proxy != nil {
+	proc.Confine = p.confineBy(b.Means())
+	if p.proxy != nil && proc.Confine.OwnNetwork {
 		proc.Env = append(without(proc.Env, p.proxy.Env()), p.proxy.Env()...)
 	}
 	run, err := b.Start(proc)
@@ -124,11 +136,14 @@ func (p *Plan) Start(b *box.Box, proc box.Proc) (*box.Process, error) {
 	p.last = run
 	p.mu.Unlock()
 	sockets := run.Listeners()
-	if p.broker != nil && p.network != full {
+	defer closeAll(sockets)
+	p.open.Store(p.confine.OwnNetwork && !proc.Confine.OwnNetwork)
+	serve := proc.Confine.OwnNetwork && len(sockets) > 0 // there are none when it has ended already
+	if p.broker != nil && p.network != full && serve {
 		err = p.broker.Serve(ctx, sockets[len(sockets)-1])
 		sockets = sockets[:len(sockets)-1]
 	}
-	if p.proxy != nil && err == nil {
+	if p.proxy != nil && err == nil && serve {
 		err = p.proxy.Serve(ctx, sockets)
 	}
 	go func() { run.Wait(); cancel() }()
@@ -138,6 +153,13 @@ func (p *Plan) Start(b *box.Box, proc box.Proc) (*box.Process, error) {
 		return nil, fmt.Errorf("serve the network of a box: %w", err)
 	}
 	return run, nil
+}
+
+// closeAll closes sockets that are served by now: whoever serves one has its own.
+func closeAll(sockets []*os.File) {
+	for _, s := range sockets {
+		s.Close()
+	}
 }
 
 // without takes the entries out of env that others replace.
@@ -187,9 +209,33 @@ const brokerPort = 3129
 // Brokered says that the boxes of the plan have a broker in place of keys.
 func (p *Plan) Brokered() bool { return p != nil && p.broker != nil }
 
-// Gaps says, in one sentence each, what the plan leaves open.
-func (p *Plan) Gaps() []string {
-	gaps := p.confine.Gaps()
+// confineBy is what holds by one means. What a role needs is worked out by relay and not
+// asked for by anybody: where it can't be had, the network is open, and Gaps says so.
+func (p *Plan) confineBy(means string) box.Confine {
+	c := p.confine
+	if means != box.Overlay && p.network == needed && p.held == nil {
+		c.OwnNetwork, c.Listen = false, nil
+	}
+	return c
+}
+
+// Reach is the network of the role, and the hosts in it.
+func (p *Plan) Reach() (network string, hosts []string) {
+	if p.proxy != nil {
+		for _, h := range p.proxy.Hosts() {
+			hosts = append(hosts, h.Entry())
+		}
+	}
+	return p.network, hosts
+}
+
+// Gaps says, in one sentence each, what the plan leaves open by a means.
+func (p *Plan) Gaps(means string) []string {
+	c := p.confineBy(means)
+	gaps := c.Gaps()
+	if c.OwnNetwork != p.confine.OwnNetwork {
+		gaps = append(gaps, "box.network."+string(p.role)+" is "+needed+", and the means "+means+" can't narrow a network.")
+	}
 	if p.broker != nil {
 		gaps = append(gaps, "Whatever runs beside the plugin can ask the vendor's models through the broker, until the plugin ends.")
 	}
@@ -199,7 +245,7 @@ func (p *Plan) Gaps() []string {
 // Report is the network of the role for the report, with what was refused since the
 // report before; nil when it is the full one.
 func (p *Plan) Report() *report.Network {
-	if p == nil || p.network == full {
+	if p == nil || p.network == full || p.open.Load() {
 		return nil
 	}
 	n := &report.Network{Role: string(p.role), Mode: p.network}

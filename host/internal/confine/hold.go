@@ -18,8 +18,15 @@ import (
 // ForPlugin works out the plan of a plugin. One that came with relay has the plan of
 // its role; any other is held to what it was granted, and the role's network narrows
 // that further, but never widens it.
-func ForPlugin(c config.Box, role Role, e catalog.Entry, root, home string, notice func(netproxy.Refusal)) (*Plan, error) {
-	p, err := For(c, role, notice)
+func ForPlugin(c config.Box, role Role, e catalog.Entry, needs []string, root, home string, notice func(netproxy.Refusal)) (*Plan, error) {
+	if e.Pin != nil { // it needs what it was granted, as far as relay knows
+		for _, network := range []*string{&c.Network.Builder, &c.Network.Provider} {
+			if *network == needed {
+				*network = full
+			}
+		}
+	}
+	p, err := For(c, role, needs, notice)
 	if err != nil || e.Pin == nil {
 		return p, err
 	}
@@ -94,6 +101,11 @@ func place(path, root, home string) string {
 func Writable(e catalog.Entry, root, home string) (binds []box.Bind) {
 	if e.Pin == nil {
 		return nil
+	}
+	for _, path := range e.Read {
+		if path != "." {
+			binds = append(binds, box.Bind{Path: place(path, root, home), Shown: true})
+		}
 	}
 	for _, path := range e.Write {
 		at := place(path, root, home)

@@ -69,13 +69,13 @@ func (e Env) cell(ctx context.Context, entry catalog.Entry) (b *box.Box, plan *c
 		return nil, nil, "", nil, fault.Wrap(err, judge.BlockedPlugin, "there is no place for the sockets of plugins", "`ls -ld /tmp /tmp/relay-*` shows who owns them")
 	}
 	undo = append(undo, gone)
-	if plan, err = confine.ForPlugin(e.limits(), confine.Provider, entry, empty, e.Home, e.Refused); err != nil {
+	if plan, err = confine.ForPlugin(e.limits(), confine.Provider, entry, nil, empty, e.Home, e.Refused); err != nil {
 		return nil, nil, "", nil, err
 	}
 	means, err := box.Choose(ctx, box.Wish{Means: box.Overlay, Required: box.Overlay, StateDir: e.StateDir, Root: empty})
 	if err == nil {
 		b, err = box.New(box.Spec{Means: means, Root: empty, Home: e.Home, StateDir: e.StateDir, ReadOnlyRoot: true,
-			Binds: []box.Bind{{Path: sockets, Writable: true}}})
+			Binds: []box.Bind{{Path: sockets, Writable: true, Counted: true}}, Hide: Hide(e.Config, e.Home)})
 	}
 	if err != nil {
 		return nil, nil, "", nil, BoxFault(err)
@@ -83,9 +83,22 @@ func (e Env) cell(ctx context.Context, entry catalog.Entry) (b *box.Box, plan *c
 	return b, plan, sockets, remove, nil
 }
 
+// What a plugin that is asked what it is, or held to the rules, may take of the machine;
+// less where the configuration says so. Nobody has agreed to anything yet.
+const (
+	cellMemoryMB  = 2000
+	cellProcesses = 500
+	cellDiskMB    = 1000
+)
+
 // limits are those of the configuration, with no network beyond what is granted.
 func (e Env) limits() config.Box {
 	c := e.Config.Box
 	c.Network.Provider = "full" // narrowed to what is granted, which is nothing yet
+	for limit, most := range map[*int]int{&c.Limits.MemoryMB: cellMemoryMB, &c.Limits.Processes: cellProcesses, &c.Limits.DiskMB: cellDiskMB} {
+		if *limit == 0 || *limit > most {
+			*limit = most
+		}
+	}
 	return c
 }

@@ -44,6 +44,11 @@ func Means(ctx context.Context, cfg *config.Config, stateDir, root string) (stri
 	return means, err
 }
 
+// BesideWarning says before a build that its checks prove less with these means.
+func BesideWarning(means string) string {
+	return "the means " + means + " has checks run beside the repository's path: what passes them is judged, not verified; `relay doctor` says what overlay lacks here"
+}
+
 // boxVariable tells a plugin by which means the box around it is made. A tool with a
 // sandbox of its own, which can't be made inside ours, may leave it off then.
 const boxVariable = "RELAY_BOX"

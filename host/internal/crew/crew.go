@@ -55,6 +55,7 @@ type Plugin struct {
 	Box    *box.Box         // that a provider lives in; nil for a builder, whose box is the change's
 
 	hidden  []box.Bind // files that no box of it may show
+	shown   []box.Bind // the login of its own vendor
 	part    sync.Mutex // of what Worker points to
 	words   redirect   // what the process writes its standard error to
 	cleanup []func()
@@ -76,7 +77,7 @@ func (e Env) Find(name string, kind catalog.Kind) (*Plugin, pluginhost.Spec, err
 	if kind == catalog.Builder {
 		role = confine.Builder
 	}
-	plan, err := confine.ForPlugin(e.Config.Box, role, entry, e.Root, e.Home, e.Refused)
+	plan, err := confine.ForPlugin(e.Config.Box, role, entry, e.needs(entry, kind, conf), e.Root, e.Home, e.Refused)
 	if err != nil {
 		return nil, pluginhost.Spec{}, err
 	}
@@ -84,13 +85,18 @@ func (e Env) Find(name string, kind catalog.Kind) (*Plugin, pluginhost.Spec, err
 	if err != nil {
 		return nil, pluginhost.Spec{}, fault.Wrap(err, judge.BlockedPlugin, "there is no place for the sockets of plugins", "`ls -ld /tmp /tmp/relay-*` shows who owns them")
 	}
+	var tools []string
+	if kind == catalog.Builder {
+		tools = launch.Toolchains()
+	}
 	p := &Plugin{Entry: entry, Plan: plan, cleanup: []func(){remove}}
 	p.newPart()
-	spec := pluginhost.Spec{Entry: entry, Config: conf, RunID: e.RunID, HostVersion: e.Version, SocketDir: sockets, Dir: e.Root, OutputLimit: plan.Output(),
+	spec := pluginhost.Spec{Entry: entry, Config: conf, RunID: e.RunID, HostVersion: e.Version, SocketDir: sockets, Dir: e.Root, Env: tools, OutputLimit: plan.Output(),
 		EnvFile: keys.EnvFile{Root: e.repo(), Path: e.Config.EnvFile}, Trespass: plan.Trespass}
 	if entry.Pin != nil && kind == catalog.Provider && !slices.Contains(slices.Concat(entry.Read, entry.Write), ".") {
 		spec.Dir = "" // it may not look at the repository
 	}
+	p.shown = logins(e.Config, e.Home, entry, conf)
 	err = e.giveState(&spec, kind)
 	spec.StderrPath = p.wordsTo(e.StderrDir)
 	if lends, files := pluginhost.Lends(conf); lends && err == nil {
@@ -138,7 +144,7 @@ func (e Env) Reader(name string, kind catalog.Kind, git *judge.Git) (*Plugin, er
 		binds = append(binds, box.Bind{Path: spec.StateDir, Writable: true})
 	}
 	p.Box, err = box.New(box.Spec{Means: e.Means, Root: e.Root, Home: e.Home, StateDir: e.StateDir, ReadOnlyRoot: true,
-		GitDirs: git.Outside(), Persist: Persist(e.Config, e.Home), Binds: binds})
+		GitDirs: git.Outside(), Persist: Persist(e.Config, e.Home), Binds: binds, Hide: Hide(e.Config, e.Home)})
 	if err != nil {
 		p.Close(context.Background())
 		return nil, BoxFault(err)
@@ -151,7 +157,7 @@ func (e Env) Reader(name string, kind catalog.Kind, git *judge.Git) (*Plugin, er
 // Binds are what the box of the plugin shows besides its work tree: the folder of its
 // sockets, and what it was granted to write.
 func (p *Plugin) Binds(e Env, spec pluginhost.Spec) []box.Bind {
-	return slices.Concat([]box.Bind{{Path: spec.SocketDir, Writable: true}}, confine.Writable(p.Entry, e.Root, e.Home), p.hidden)
+	return slices.Concat([]box.Bind{{Path: spec.SocketDir, Writable: true, Counted: true}}, confine.Writable(p.Entry, e.Root, e.Home), p.shown, p.hidden)
 }
 
 // settings makes the block that a plugin is configured with: the sections that

@@ -27,7 +27,7 @@ func (e Env) Build(ctx context.Context, argv, env, work []string) error {
 	if err != nil {
 		return BoxFault(err)
 	}
-	spec := box.Spec{Means: means, Root: empty, Home: e.Home, StateDir: e.StateDir, ReadOnlyRoot: true}
+	spec := box.Spec{Means: means, Root: empty, Home: e.Home, StateDir: e.StateDir, ReadOnlyRoot: true, Hide: Hide(e.Config, e.Home)}
 	for _, dir := range work {
 		spec.Binds = append(spec.Binds, box.Bind{Path: dir, Writable: true})
 	}
@@ -37,7 +37,7 @@ func (e Env) Build(ctx context.Context, argv, env, work []string) error {
 	}
 	c := e.Config.Box
 	c.Network.Provider = "none"
-	plan, err := confine.For(c, confine.Provider, nil)
+	plan, err := confine.For(c, confine.Provider, nil, nil)
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,13 @@
 package detect
 
 import (
+	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -19,51 +22,101 @@ func TestTree(t *testing.T) {
 		languages string
 		checks    string // id=argv, …
 		sources   string
+		unsure    string
 	}{
 		"go": {
 			fstest.MapFS{"go.mod": file("module x"), "internal/a.go": file(""), "Makefile": file("test:\n\tgo test\nlint: x\n")},
-			"go", "vet=go vet ./..., test=go test ./..., lint=make lint", "**/*.go internal/**",
+			"go", "vet=go vet ./..., test=go test ./..., lint=make lint", "**/*.go internal/**", "",
 		},
+		"go, nothing written yet": {fstest.MapFS{"go.mod": file("module x")}, "go", "vet=go vet ./..., test=go test ./...", "**/*.go", ""},
 		"node with pnpm": {
 			fstest.MapFS{"package.json": file(`{"scripts":{"lint":"eslint","test":"vitest","dev":"x"}}`), "pnpm-lock.yaml": file(""), "src/a.ts": file("")},
-			"javascript", "lint=pnpm run lint, test=pnpm run test", "src/**",
+			"javascript", "lint=pnpm run lint, test=pnpm run test", "**/*.ts src/**", "",
+		},
+		"node, other names": {
+			fstest.MapFS{"package.json": file(`{"scripts":{"type-check":"tsc","test:unit":"vitest run"}}`), "a.ts": file("")},
+			"javascript", "typecheck=npm run type-check, test=npm run test:unit", "**/*.ts", "",
 		},
 		"node, npm's own placeholder": {
-			fstest.MapFS{"package.json": file(`{"scripts":{"test":"echo \"Error: no test specified\" && exit 1"}}`)},
-			"javascript", "", "",
+			fstest.MapFS{"package.json": file(`{"scripts":{"test":"echo \"Error: no test specified\" && exit 1"}}`), "a.js": file("")},
+			"javascript", "", "**/*.js", "",
 		},
 		"node says its manager": {
-			fstest.MapFS{"package.json": file(`{"packageManager":"yarn@4.1.0","scripts":{"test":"jest"}}`)},
-			"javascript", "test=yarn run test", "",
+			fstest.MapFS{"package.json": file(`{"packageManager":"yarn@4.1.0","scripts":{"test":"jest"}}`), "a.js": file("")},
+			"javascript", "test=yarn run test", "**/*.js", "",
 		},
-		"node, broken manifest": {fstest.MapFS{"package.json": file(`{"scripts":`)}, "javascript", "", ""},
+		"node, broken manifest": {fstest.MapFS{"package.json": file(`{"scripts":`), "a.js": file("")}, "javascript", "", "**/*.js", ""},
 		"python": {
-			fstest.MapFS{"pyproject.toml": file("[tool.ruff]\n[tool.pytest.ini_options]\n"), "README.md": file("")},
-			"python", "lint=ruff check ., test=python3 -m pytest -q", "**/*.py README.md",
+			fstest.MapFS{"pyproject.toml": file("[tool.ruff]\n[tool.pytest.ini_options]\n"), "README.md": file(""), "a.py": file("")},
+			"python", "lint=ruff check ., test=python3 -m pytest -q", "**/*.py README.md", "",
 		},
-		"python, unittest": {fstest.MapFS{"setup.py": file(""), "tests/test_a.py": file("")}, "python", "test=python3 -m unittest discover", "**/*.py tests/**"},
+		"python, unittest": {fstest.MapFS{"setup.py": file(""), "tests/test_a.py": file("")}, "python", "test=python3 -m unittest discover", "**/*.py tests/**", ""},
+		"python with uv":   {fstest.MapFS{"pyproject.toml": file("pytest"), "uv.lock": file(""), "a.py": file("")}, "python", "test=uv run python -m pytest -q", "**/*.py", ""},
+		"python, poetry":   {fstest.MapFS{"pyproject.toml": file("[tool.ruff]"), "poetry.lock": file(""), "a.py": file("")}, "python", "lint=poetry run ruff check .", "**/*.py", ""},
+		"python, .venv": {
+			fstest.MapFS{"pyproject.toml": file("[tool.mypy]\npytest"), ".venv/pyvenv.cfg": file(""), "a.py": file("")},
+			"python", "typecheck=.venv/bin/python -m mypy ., test=.venv/bin/python -m pytest -q", "**/*.py", "",
+		},
 		"two languages": {
-			fstest.MapFS{"go.mod": file("module x"), "package.json": file(`{"scripts":{"test":"jest"}}`)},
-			"go javascript", "vet=go vet ./..., test=go test ./..., test_javascript=npm run test", "**/*.go",
+			fstest.MapFS{"go.mod": file("module x"), "package.json": file(`{"scripts":{"test":"jest"}}`), "a.go": file(""), "b.go": file(""), "c.js": file("")},
+			"go javascript", "vet=go vet ./..., test=go test ./..., test_javascript=npm run test", "**/*.go **/*.js", "",
 		},
-		"rust":            {fstest.MapFS{"Cargo.toml": file(""), "src/lib.rs": file("")}, "rust", "check=cargo check --all-targets, test=cargo test", "src/**"},
-		"maven wrapper":   {fstest.MapFS{"pom.xml": file(""), "mvnw": file("")}, "java", "test=./mvnw -q test", ""},
-		"make only":       {fstest.MapFS{"Makefile": file("check:\n\t./check\n.PHONY: test\ntest := 1\n"), "a.c": file("")}, "", "check=make check", ""},
-		"shell":           {fstest.MapFS{"add.sh": file("")}, "shell", "", "*.sh"},
-		"nothing at all":  {fstest.MapFS{}, "", "", ""},
-		"a folder go.mod": {fstest.MapFS{"package.json/x": file("")}, "javascript", "", ""},
+		"rust":          {fstest.MapFS{"Cargo.toml": file(""), "src/lib.rs": file("")}, "rust", "check=cargo check --all-targets, test=cargo test", "**/*.rs src/**", ""},
+		"maven wrapper": {fstest.MapFS{"pom.xml": file(""), "mvnw": file(""), "A.java": file("")}, "java", "test=./mvnw -q test", "**/*.java", ""},
+		"gradle":        {fstest.MapFS{"build.gradle.kts": file(""), "gradlew": file(""), "app/A.kt": file("")}, "java", "test=./gradlew test", "**/*.kt **/*.kts app/**", ""},
+		"dotnet":        {fstest.MapFS{"A.sln": file(""), "src/A.cs": file("")}, "dotnet", "test=dotnet test", "**/*.cs src/**", ""},
+		"ruby":          {fstest.MapFS{"Gemfile": file(""), "spec/a_spec.rb": file("")}, "ruby", "test=bundle exec rspec", "**/*.rb spec/**", ""},
+		"rails":         {fstest.MapFS{"Gemfile": file(""), "bin/rails": file(""), "app/a.rb": file("")}, "ruby", "test=bin/rails test", "**/*.rb app/**", ""},
+		"php":           {fstest.MapFS{"composer.json": file("{}"), "phpunit.xml.dist": file(""), "src/A.php": file("")}, "php", "test=vendor/bin/phpunit", "**/*.php src/**", ""},
+		"cmake": {
+			fstest.MapFS{"CMakeLists.txt": file(""), "a.c": file(""), "a.h": file("")},
+			"c", "test=sh -ec cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure", "**/*.c **/*.h", "",
+		},
+		"bats":           {fstest.MapFS{"a.sh": file(""), "test/a.bats": file("")}, "shell", "test=bats test", "**/*.bats **/*.sh test/**", ""},
+		"make only":      {fstest.MapFS{"Makefile": file("check:\n\t./check\n.PHONY: test\ntest := 1\n"), "a.c": file("")}, "c", "check=make check", "**/*.c", ""},
+		"shell":          {fstest.MapFS{"add.sh": file("")}, "shell", "", "**/*.sh", ""},
+		"nothing at all": {fstest.MapFS{}, "", "", "", ""},
+		// As git/git: a little Rust beside C, and tests in shell.
+		"a manifest that is an aside": {
+			some(fstest.MapFS{"Cargo.toml": file(""), "src/lib.rs": file(""), "Makefile": file("test: all\n")}, 30, "a%d.c", "t/t%d.sh"),
+			"c shell", "test=make test", "**/*.c **/*.sh src/**", "rust, 1 of 61 source files: its checks are not proposed",
+		},
+		// As libgit2: a package.json for the documentation.
+		"a package.json without its language": {
+			fstest.MapFS{"package.json": file(`{"scripts":{"test":"x"}}`), "CMakeLists.txt": file(""), "src/a.c": file("")},
+			"c", "test=sh -ec cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure", "**/*.c src/**", "",
+		},
+		"no root project": {
+			fstest.MapFS{"api/go.mod": file(""), "api/a.go": file(""), "web/package.json": file(`{"scripts":{"test":"jest"}}`), "web/a.ts": file(""),
+				"jobs/pyproject.toml": file("pytest"), "jobs/a.py": file(""), "tools/x.lua": file(""), "api/vendor/go.mod": file("")},
+			"go javascript python lua", "vet=[api] go vet ./..., test=[api] go test ./..., test_web=[web] npm run test, test_jobs=[jobs] python3 -m pytest -q",
+			"**/*.go **/*.ts **/*.lua **/*.py", "no check is known for lua, 1 of 4 source files",
+		},
+		"what CI runs": {
+			fstest.MapFS{"go.mod": file(""), "a.go": file(""), "web/a.ts": file(""), "web/package.json": file("{}"), ".github/workflows/ci.yml": file(ciText),
+				".github/workflows/release.yml": file("on: {release: {}}\njobs: {a: {steps: [{run: make test}]}}")},
+			"go javascript", "test=go test -race ./..., lint=golangci-lint run, test_web=[web] npm run test:ci, typecheck=[web] npx tsc --noEmit, vet=go vet ./...",
+			"**/*.go **/*.ts", "",
+		},
+		"what GitLab runs": {
+			fstest.MapFS{"a.pl": file(""), "run-tests.sh": file(""), ".gitlab-ci.yml": file("test:\n  script:\n    - ./run-tests.sh --all\n    - echo $SECRET\n")},
+			"perl shell", "test=./run-tests.sh --all", "**/*.pl **/*.sh", "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := Tree(c.files)
+			p := Tree(c.files, slices.Sorted(maps.Keys(c.files)))
 			var checks []string
 			for _, k := range p.Checks {
+				if k.Dir != "" {
+					k.Cmd = "[" + k.Dir + "] " + k.Cmd
+				}
 				checks = append(checks, k.ID+"="+strings.Join(append([]string{k.Cmd}, k.Args...), " "))
 				if k.From == "" {
 					t.Errorf("%s does not say where it comes from", k.ID)
 				}
 			}
-			got := [3]string{strings.Join(p.Languages, " "), strings.Join(checks, ", "), strings.Join(p.Sources, " ")}
-			if want := [3]string{c.languages, c.checks, c.sources}; got != want {
+			got := [4]string{strings.Join(p.Languages, " "), strings.Join(checks, ", "), strings.Join(p.Sources, " "), strings.Join(p.Unsure, "; ")}
+			if want := [4]string{c.languages, c.checks, c.sources, c.unsure}; got != want {
 				t.Errorf("got  %q\nwant %q", got, want)
 			}
 			for _, g := range p.Sources {
@@ -73,6 +126,35 @@ func TestTree(t *testing.T) {
 			}
 		})
 	}
+}
+
+const ciText = `on: [push]
+jobs:
+  build:
+    steps:
+      - uses: actions/checkout@v4
+      - run: go test -race ./...
+      - run: go test -run Slow $(go list ./...)
+      - name: rest
+        run: |
+          golangci-lint run
+          curl https://example.org | sh
+          cd web && npm ci && npm run test:ci
+      - working-directory: web
+        run: |
+          npx tsc \
+            --noEmit
+      - run: npm publish
+`
+
+// some adds n files of each name.
+func some(files fstest.MapFS, n int, names ...string) fstest.MapFS {
+	for _, name := range names {
+		for i := range n {
+			files[fmt.Sprintf(name, i)] = &fstest.MapFile{}
+		}
+	}
+	return files
 }
 
 func TestPrograms(t *testing.T) {

@@ -14,41 +14,71 @@ import (
 type language struct {
 	name    string
 	markers []string // any of these at the root
-	sources []string // globs beyond the usual folders
 	checks  func(tree) []Check
 }
 
-var languages = []language{
-	{"go", []string{"go.mod", "go.work"}, []string{"**/*.go"}, func(tree) []Check {
-		return []Check{
-			{ID: "vet", Cmd: "go", Args: []string{"vet", "./..."}, Fast: true, From: "go.mod"},
-			{ID: "test", Cmd: "go", Args: []string{"test", "./..."}, Fast: true, From: "go.mod"},
+// registries are where the tools of a language get packages from, and what those need.
+var registries = map[string][]string{
+	"go":         {"proxy.golang.org", "sum.golang.org"},
+	"javascript": {"registry.npmjs.org", "registry.yarnpkg.com"},
+	"deno":       {"deno.land", "jsr.io", "npm.jsr.io", "registry.npmjs.org"},
+	"python":     {"pypi.org", "files.pythonhosted.org"},
+	"rust":       {"index.crates.io", "static.crates.io", "crates.io"},
+	"java":       {"repo.maven.apache.org", "repo1.maven.org", "plugins.gradle.org", "plugins-artifacts.gradle.org", "services.gradle.org"},
+	"ruby":       {"rubygems.org", "index.rubygems.org"},
+	"php":        {"repo.packagist.org", "packagist.org", "codeload.github.com"},
+	"elixir":     {"repo.hex.pm", "hex.pm", "builds.hex.pm"},
+	"dotnet":     {"api.nuget.org"},
+}
+
+// Registries are the hosts of the registries of what a repository is written in.
+func Registries(root fs.FS) (hosts []string) {
+	t := tree{root: root}
+	for _, l := range languages {
+		if t.any(l.markers...) {
+			hosts = append(hosts, registries[l.name]...)
 		}
-	}},
-	{"javascript", []string{"package.json"}, nil, nodeChecks},
-	{"deno", []string{"deno.json", "deno.jsonc"}, []string{"**/*.ts"}, fixed("deno.json",
+	}
+	return unique(hosts)
+}
+
+var languages = []language{
+	{"go", []string{"go.mod", "go.work"}, fixed("go.mod",
+		Check{ID: "vet", Cmd: "go", Args: []string{"vet", "./..."}, Fast: true},
+		Check{ID: "test", Cmd: "go", Args: []string{"test", "./..."}, Fast: true})},
+	{"javascript", []string{"package.json"}, nodeChecks},
+	{"deno", []string{"deno.json", "deno.jsonc"}, fixed("deno.json",
 		Check{ID: "lint", Cmd: "deno", Args: []string{"lint"}, Fast: true},
 		Check{ID: "test", Cmd: "deno", Args: []string{"test"}, Fast: true})},
-	{"python", []string{"pyproject.toml", "setup.cfg", "setup.py", "requirements.txt", "tox.ini"}, []string{"**/*.py"}, pythonChecks},
-	{"rust", []string{"Cargo.toml"}, nil, fixed("Cargo.toml",
+	{"python", []string{"pyproject.toml", "setup.cfg", "setup.py", "requirements.txt", "tox.ini", "Pipfile"}, pythonChecks},
+	{"rust", []string{"Cargo.toml"}, fixed("Cargo.toml",
 		Check{ID: "check", Cmd: "cargo", Args: []string{"check", "--all-targets"}, Fast: true},
 		Check{ID: "test", Cmd: "cargo", Args: []string{"test"}})},
-	{"java", []string{"pom.xml", "build.gradle", "build.gradle.kts"}, nil, javaChecks},
-	{"ruby", []string{"Gemfile"}, nil, rubyChecks},
-	{"php", []string{"composer.json"}, nil, phpChecks},
-	{"elixir", []string{"mix.exs"}, nil, fixed("mix.exs",
+	{"java", []string{"pom.xml", "build.gradle", "build.gradle.kts", "build.sbt"}, javaChecks},
+	{"ruby", []string{"Gemfile"}, rubyChecks},
+	{"php", []string{"composer.json"}, phpChecks},
+	{"elixir", []string{"mix.exs"}, fixed("mix.exs",
 		Check{ID: "test", Cmd: "mix", Args: []string{"test"}, Fast: true})},
-	{"dotnet", []string{"*.sln", "*.slnx", "*.csproj", "*.fsproj"}, nil, fixed("the solution",
+	{"dotnet", []string{"*.sln", "*.slnx", "*.csproj", "*.fsproj"}, fixed("the solution",
 		Check{ID: "test", Cmd: "dotnet", Args: []string{"test"}})},
-	{"swift", []string{"Package.swift"}, nil, fixed("Package.swift",
+	{"swift", []string{"Package.swift"}, fixed("Package.swift",
 		Check{ID: "test", Cmd: "swift", Args: []string{"test"}})},
+	{"dart", []string{"pubspec.yaml"}, fixed("pubspec.yaml",
+		Check{ID: "test", Cmd: "dart", Args: []string{"test"}, Fast: true})},
+	{"zig", []string{"build.zig"}, fixed("build.zig",
+		Check{ID: "test", Cmd: "zig", Args: []string{"build", "test"}})},
+	{"haskell", []string{"*.cabal"}, fixed("the package",
+		Check{ID: "test", Cmd: "cabal", Args: []string{"test"}})},
+	{"c", []string{"CMakeLists.txt", "meson.build"}, nativeChecks},
+	{"c++", []string{"CMakeLists.txt", "meson.build"}, nativeChecks},
+	{"shell", []string{"test/*.bats", "tests/*.bats", "*.bats"}, batsChecks},
 }
 
 func fixed(from string, checks ...Check) func(tree) []Check {
 	for i := range checks {
 		checks[i].From = from
 	}
-	return func(tree) []Check { return checks }
+	return func(tree) []Check { return slices.Clone(checks) }
 }
 
 // nodeChecks takes the scripts that package.json has, run by the package manager
@@ -75,35 +105,106 @@ func nodeChecks(t tree) []Check {
 		}
 	}
 	var checks []Check
-	for _, id := range []string{"lint", "typecheck", "test"} {
-		script, ok := manifest.Scripts[id]
-		if !ok || strings.Contains(script, "no test specified") {
-			continue
+	for _, names := range [][]string{{"lint"}, {"typecheck", "type-check", "check-types", "check:types"}, {"test", "test:unit", "unit"}} {
+		for _, name := range names {
+			if script, ok := manifest.Scripts[name]; ok && !strings.Contains(script, "no test specified") {
+				checks = append(checks, Check{ID: names[0], Cmd: manager, Args: []string{"run", name}, Fast: true, From: "package.json"})
+				break
+			}
 		}
-		checks = append(checks, Check{ID: id, Cmd: manager, Args: []string{"run", id}, Fast: true, From: "package.json"})
 	}
 	return checks
 }
 
+// python is a command of Python's tools as the project's own environment has it; nil where
+// it has none.
+func (t tree) python(argv []string) []string {
+	tool := slices.Contains([]string{"pytest", "ruff", "mypy", "tox", "nox", "flake8", "black", "pyright"}, argv[0])
+	if argv[0] == "python" || argv[0] == "python3" {
+		argv = append([]string{"python"}, argv[1:]...)
+	} else if !tool {
+		return nil
+	}
+	switch {
+	case t.any("uv.lock"):
+		return append([]string{"uv", "run"}, argv...)
+	case t.any("poetry.lock"):
+		return append([]string{"poetry", "run"}, argv...)
+	case t.any("pdm.lock"):
+		return append([]string{"pdm", "run"}, argv...)
+	case t.any("Pipfile.lock"):
+		return append([]string{"pipenv", "run"}, argv...)
+	}
+	for _, dir := range []string{".venv", "venv"} {
+		switch {
+		case !t.any(dir + "/pyvenv.cfg"):
+		case tool:
+			return append([]string{dir + "/bin/python", "-m"}, argv...)
+		default:
+			return append([]string{dir + "/bin/python"}, argv[1:]...)
+		}
+	}
+	if argv[0] == "python" {
+		return append([]string{"python3"}, argv[1:]...)
+	}
+	return nil
+}
+
+// pythonTests are files that name the runner of the tests.
+var pythonTests = []string{"pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "noxfile.py", "Pipfile", "requirements*.txt", "requirements/*.txt"}
+
 func pythonChecks(t tree) []Check {
 	pyproject := t.read("pyproject.toml")
 	var checks []Check
+	add := func(id, from string, argv ...string) {
+		if own := t.python(argv); own != nil {
+			argv = own
+		}
+		checks = append(checks, Check{ID: id, Cmd: argv[0], Args: argv[1:], Fast: true, From: from})
+	}
 	if t.any("ruff.toml", ".ruff.toml") || bytes.Contains(pyproject, []byte("[tool.ruff")) {
-		checks = append(checks, Check{ID: "lint", Cmd: "ruff", Args: []string{"check", "."}, Fast: true, From: "the ruff settings"})
+		add("lint", "the ruff settings", "ruff", "check", ".")
 	}
 	if t.any("mypy.ini") || bytes.Contains(pyproject, []byte("[tool.mypy")) {
-		checks = append(checks, Check{ID: "typecheck", Cmd: "mypy", Args: []string{"."}, Fast: true, From: "the mypy settings"})
+		add("typecheck", "the mypy settings", "mypy", ".")
 	}
-	pytest := t.any("pytest.ini", "conftest.py", "tests/conftest.py") ||
-		bytes.Contains(pyproject, []byte("pytest")) || bytes.Contains(t.read("requirements.txt"), []byte("pytest")) ||
-		bytes.Contains(t.read("setup.cfg"), []byte("[tool:pytest"))
-	if pytest {
-		return append(checks, Check{ID: "test", Cmd: "python3", Args: []string{"-m", "pytest", "-q"}, Fast: true, From: "the pytest settings"})
+	pytest := t.any("pytest.ini", "conftest.py", "tests/conftest.py")
+	for _, pattern := range pythonTests {
+		found, _ := fs.Glob(t.root, pattern)
+		for _, name := range found {
+			pytest = pytest || bytes.Contains(t.read(name), []byte("pytest"))
+		}
 	}
-	if t.any("test_*.py", "tests/test_*.py") {
-		checks = append(checks, Check{ID: "test", Cmd: "python3", Args: []string{"-m", "unittest", "discover"}, Fast: true, From: "the test files"})
+	switch {
+	case pytest:
+		add("test", "the pytest settings", "python", "-m", "pytest", "-q")
+	case t.any("manage.py"):
+		add("test", "manage.py", "python", "manage.py", "test")
+	case t.any("test_*.py", "tests/test_*.py", "test/test_*.py"):
+		add("test", "the test files", "python", "-m", "unittest", "discover")
 	}
 	return checks
+}
+
+// nativeChecks build and test in one command: each check begins with a fresh tree.
+func nativeChecks(t tree) []Check {
+	if slices.ContainsFunc(makeChecks(t), func(c Check) bool { return c.ID == "test" || c.ID == "check" }) {
+		return nil // which knows better what has to be built
+	}
+	line, from := "cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure", "CMakeLists.txt"
+	if !t.any(from) {
+		line, from = "meson setup build && meson test -C build", "meson.build"
+	}
+	return []Check{{ID: "test", Cmd: "sh", Args: []string{"-ec", line}, From: from}}
+}
+
+func batsChecks(t tree) []Check {
+	for _, dir := range []string{"test", "tests", "."} {
+		if t.any(dir + "/*.bats") {
+			return []Check{{ID: "test", Cmd: "bats", Args: []string{dir}, Fast: true, From: dir + "/*.bats"}}
+		}
+	}
+	return nil
 }
 
 func javaChecks(t tree) []Check {
@@ -114,6 +215,8 @@ func javaChecks(t tree) []Check {
 		cmd, args, from = "./mvnw", []string{"-q", "test"}, "mvnw"
 	case maven:
 		cmd, args, from = "mvn", []string{"-q", "test"}, "pom.xml"
+	case t.any("build.sbt"):
+		cmd, from = "sbt", "build.sbt"
 	case t.any("gradlew"):
 		cmd, from = "./gradlew", "gradlew"
 	}
@@ -126,6 +229,8 @@ func rubyChecks(t tree) []Check {
 		checks = append(checks, Check{ID: "lint", Cmd: "bundle", Args: []string{"exec", "rubocop"}, Fast: true, From: ".rubocop.yml"})
 	}
 	switch {
+	case t.any("bin/rails"):
+		checks = append(checks, Check{ID: "test", Cmd: "bin/rails", Args: []string{"test"}, Fast: true, From: "bin/rails"})
 	case t.any("spec"):
 		checks = append(checks, Check{ID: "test", Cmd: "bundle", Args: []string{"exec", "rspec"}, Fast: true, From: "spec/"})
 	case t.any("Rakefile"):
@@ -147,6 +252,9 @@ func phpChecks(t tree) []Check {
 			checks = append(checks, Check{ID: id, Cmd: "composer", Args: []string{"run-script", id}, Fast: true, From: "composer.json"})
 		}
 	}
+	if manifest.Scripts["test"] == nil && t.any("phpunit.xml", "phpunit.xml.dist") {
+		checks = append(checks, Check{ID: "test", Cmd: "vendor/bin/phpunit", Fast: true, From: "phpunit.xml"})
+	}
 	return checks
 }
 
@@ -156,7 +264,13 @@ var makeTarget = regexp.MustCompile(`^(test|check|lint|typecheck)\s*:(?:[^=]|$)`
 // language says more.
 func makeChecks(t tree) []Check {
 	var checks []Check
-	for line := range lines(t.read("Makefile")) {
+	var text []byte
+	for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} { // as make looks
+		if text = t.read(name); text != nil {
+			break
+		}
+	}
+	for line := range lines(text) {
 		if m := makeTarget.FindStringSubmatch(line); m != nil {
 			checks = append(checks, Check{ID: m[1], Cmd: "make", Args: []string{m[1]}, Fast: m[1] != "check", From: "Makefile"})
 		}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -245,12 +246,16 @@ func (j *Journal) Unfinished() ([]Run, error) {
 	have := map[string]bool{}
 	for _, e := range entries {
 		if id, ok := strings.CutSuffix(e.Name(), logExt); ok && e.Type().IsRegular() {
-			b, err := os.ReadFile(filepath.Join(j.dir, e.Name()))
-			if err != nil {
-				return nil, err
-			}
 			run := Run{ID: id, j: j}
-			run.Records, run.Damaged = parse(b)
+			b, err := read(filepath.Join(j.dir, e.Name()))
+			switch {
+			case errors.Is(err, errTooLarge):
+				run.Damaged = err.Error()
+			case err != nil:
+				return nil, err
+			default:
+				run.Records, run.Damaged = parse(b)
+			}
 			runs, have[id] = append(runs, run), true
 		}
 	}
@@ -260,6 +265,35 @@ func (j *Journal) Unfinished() ([]Run, error) {
 		}
 	}
 	return runs, nil
+}
+
+// maxLog is the largest journal that is read, in bytes: the plan of a million paths fits.
+const maxLog = 512 << 20
+
+var errTooLarge = fmt.Errorf("it is larger than %d MB", maxLog>>20)
+
+// read reads a journal; a link in its place is not followed.
+func read(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if fi, err := f.Stat(); err == nil && fi.Size() > maxLog {
+		return nil, errTooLarge
+	}
+	return io.ReadAll(io.LimitReader(f, maxLog))
+}
+
+// SetAside keeps the run's files under other names, under which nothing finds them again,
+// and gives the record's.
+func (r *Run) SetAside() (string, error) {
+	name := filepath.Join(r.j.dir, r.ID)
+	suffix := ".damaged-" + time.Now().UTC().Format("20060102-150405")
+	if err := os.Rename(name+imagesExt, name+imagesExt+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return name + logExt + suffix, os.Rename(name+logExt, name+logExt+suffix)
 }
 
 // parse reads the lines. One that can't be read was cut off by a crash, unless its

@@ -194,3 +194,20 @@ func TestSecondBeginIsRefused(t *testing.T) {
 		t.Fatal("two logs of one run")
 	}
 }
+
+// A journal of any size is not read into memory, and can be set aside.
+func TestTooLarge(t *testing.T) {
+	j, l := begin(t)
+	must(t, l.Append("apply", nil))
+	must(t, l.Close())
+	must(t, os.Truncate(filepath.Join(j.Dir(), "run-1.jsonl"), 4<<30))
+	runs := unfinished(t, j)
+	if len(runs) != 1 || !strings.Contains(runs[0].Damaged, "larger than") || len(runs[0].Records) != 0 {
+		t.Fatalf("%+v", runs)
+	}
+	aside, err := runs[0].SetAside()
+	must(t, err)
+	if _, err := os.Lstat(aside); err != nil || len(unfinished(t, j)) != 0 {
+		t.Errorf("%s: %v", aside, err)
+	}
+}

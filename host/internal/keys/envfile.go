@@ -7,11 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -29,12 +28,7 @@ func (e EnvFile) Read(ctx context.Context) (map[string]string, error) {
 	if e.Path == "" {
 		return nil, nil
 	}
-	root, err := os.OpenRoot(e.Root)
-	if err != nil {
-		return nil, noKey("the repository can't be read", err.Error(), "`ls -ld "+fault.Word(e.Root)+"`")
-	}
-	defer root.Close()
-	f, err := root.Open(filepath.FromSlash(e.Path))
+	f, err := beneath.Open(e.Root, e.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

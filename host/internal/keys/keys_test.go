@@ -98,7 +98,7 @@ func TestResolve(t *testing.T) {
 		"command floods":    {Ref{Command: []string{"sh", "-c", "yes | head -c 100000"}}, "more than"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := tc.ref.Resolve(t.Context())
+			got, err := tc.ref.Resolve(t.Context(), "")
 			if tc.says == "" {
 				if err != nil || !strings.Contains(got, canary) || strings.HasSuffix(got, "\n") {
 					t.Errorf("%q %v", got, err)

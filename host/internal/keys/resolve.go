@@ -18,6 +18,7 @@ import (
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/program"
 )
 
 const (
@@ -30,8 +31,9 @@ const (
 )
 
 // Resolve gives the key. The error is a *fault.Fault with BLOCKED_AUTH that says where
-// the key was looked for and what to do; it holds no part of a key.
-func (r Ref) Resolve(ctx context.Context) (string, error) {
+// the key was looked for and what to do; it holds no part of a key. root is the work tree
+// in which no program is that relay starts for it.
+func (r Ref) Resolve(ctx context.Context, root string) (string, error) {
 	var b []byte
 	var err error
 	switch {
@@ -43,7 +45,7 @@ func (r Ref) Resolve(ctx context.Context) (string, error) {
 	case r.File != "":
 		b, err = readFile(expand(r.File))
 	default:
-		b, err = r.run(ctx)
+		b, err = r.run(ctx, root)
 	}
 	if err != nil {
 		return "", err
@@ -132,16 +134,25 @@ func kindOf(m fs.FileMode) string {
 
 // run starts the command. What it prints on standard error may hold anything, so it is
 // shown to nobody: the person can run the command.
-func (r Ref) run(ctx context.Context) ([]byte, error) {
+func (r Ref) run(ctx context.Context, root string) ([]byte, error) {
+	tool, err := program.Command(r.Command, os.Getenv("PATH"), root)
+	if errors.Is(err, program.ErrInside) {
+		return nil, noKey("the command that prints the key lies in the repository", err.Error()+", and then read the key",
+			"`mkdir -p ~/.local/bin`, copy it there, and name that one in the configuration")
+	}
+	if err != nil {
+		return nil, noKey("the command that prints the key can't be found", err.Error(), "`"+r.argv()+"` has to work in this shell, with a program in a folder of PATH outside of the repository")
+	}
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, r.Command[0], r.Command[1:]...)
+	cmd := tool.Start(ctx, r.Command[1:]...)
+	cmd.Env = program.Environ(os.Environ(), root) // what it starts in turn
 	cmd.WaitDelay = time.Second
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	out := &bounded{}
 	cmd.Stdout = out
-	err := cmd.Run()
+	err = cmd.Run()
 	var exit *exec.ExitError
 	why := ""
 	switch {

@@ -3,6 +3,7 @@ package launch
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/paxiom/relay/sdk/socket"
 )
 
 // Attached is a plugin that a developer has started by hand, in a debugger perhaps, and
@@ -39,8 +42,8 @@ func (c *Client) attach(ctx context.Context, at *Attached) *Error {
 		r.priv.remove()
 		return r.cfg.execError(err)
 	}
-	c.conn, err = grpc.NewClient("unix:"+at.Socket, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithIdleTimeout(0),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(r.cfg.MaxMessage)))
+	c.conn, err = grpc.NewClient("passthrough:///plugin", append(bounded(r.cfg.MaxMessage), grpc.WithIdleTimeout(0),
+		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithContextDialer(at.dial))...)
 	if err == nil {
 		bounded, cancel := context.WithTimeout(ctx, r.cfg.StartTimeout)
 		err = ready(bounded, c.conn)
@@ -60,6 +63,16 @@ func (c *Client) attach(ctx context.Context, at *Attached) *Error {
 		r.kill()
 	}()
 	return nil
+}
+
+// dial connects to the socket of the process that was named, and to nobody else's.
+func (at *Attached) dial(ctx context.Context, _ string) (net.Conn, error) {
+	dir, err := socket.At(filepath.Dir(at.Socket))
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return dir.Dial(ctx, filepath.Base(at.Socket), func(pid int) bool { return descends(pid, at.Pid) })
 }
 
 // checkAttached looks at the socket before anything is said to it.

@@ -57,7 +57,7 @@ type Config struct {
 	Versions  map[int]goplugin.PluginSet
 	// StartTimeout bounds the time to the handshake; 0 means 10 s.
 	StartTimeout time.Duration
-	// MaxMessage is the largest message that is accepted, in bytes; 0 means 32 MiB.
+	// MaxMessage is the largest message that is accepted, in bytes; 0 means 2 MiB.
 	MaxMessage int
 }
 

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/paxiom/relay/judge/box"
 )
 
 // MaxSocketDir is the longest Config.SocketDir, in bytes. The kernel takes 107 bytes
@@ -42,7 +44,24 @@ func DefaultSocketDir() (string, error) {
 		}
 		failed = append(failed, err)
 	}
+	if dir, err := otherDir(uid); err == nil {
+		return dir, nil
+	}
 	return "", errors.Join(failed...)
+}
+
+// otherDir is a folder whose name nobody can know beforehand, for where somebody else
+// has made those with the usual names; the one of an earlier run, when it is ours.
+func otherDir(uid int) (string, error) {
+	prefix := fmt.Sprintf("/tmp/relay-%d-", uid)
+	made, _ := filepath.Glob(prefix + "*")
+	for _, dir := range made {
+		if st, err := os.Lstat(dir); err == nil && st.IsDir() && makePrivate(dir) == nil {
+			sweepOnce(dir)
+			return dir, nil
+		}
+	}
+	return os.MkdirTemp(filepath.Dir(prefix), filepath.Base(prefix)+"*")
 }
 
 // NewSocketDir makes an empty private folder that can serve as Config.SocketDir of
@@ -120,16 +139,7 @@ func (p *private) unlock() {
 }
 
 func (p *private) remove() {
-	if os.RemoveAll(p.path) != nil {
-		// A folder that its owner may not write can't be emptied.
-		filepath.WalkDir(p.path, func(path string, d fs.DirEntry, err error) error {
-			if d != nil && d.IsDir() {
-				os.Chmod(path, 0o700)
-			}
-			return nil
-		})
-		os.RemoveAll(p.path)
-	}
+	box.RemoveTree(p.path) // which a plugin could write: of any depth, with any modes
 	p.unlock()
 }
 
@@ -148,6 +158,9 @@ func sweepOnce(base string) {
 			continue
 		}
 		f, err := os.Open(path)
+		if errors.Is(err, fs.ErrPermission) && os.Chmod(path, 0o700) == nil {
+			f, err = os.Open(path)
+		}
 		if err != nil {
 			continue
 		}

@@ -13,5 +13,8 @@
 // that has both a session of its own and an environment of its own making is not
 // found when the plugin ends.
 //
+// It connects to the socket that the plugin made in a folder of its own (package
+// sdk/socket), never to an address because a plugin announced it.
+//
 // Callers: package pluginhost.
 package launch

@@ -23,6 +23,7 @@ const (
 	NotPlugin Kind = "not a plugin"     // can't be executed, or ends without a handshake
 	Noise     Kind = "no handshake"     // prints something else first
 	Mute      Kind = "mute"             // says nothing in time
+	Elsewhere Kind = "foreign address"  // listens where relay does not connect
 	Version   Kind = "protocol version" // speaks no version that relay speaks
 	Crash     Kind = "crash at start"   // ends with an error before the handshake
 	Cancelled Kind = "cancelled"        // by our context
@@ -120,12 +121,18 @@ func (r *runner) startError(ctxErr, cause error) *Error {
 		e.What = fmt.Sprintf("plugin %s is a plugin of another kind", c.Name)
 		e.Why = fmt.Sprintf("it offers %q over core protocol %d; relay speaks grpc over 1", hs.protocol, hs.core)
 		e.Fix = c.reinstall()
+	case r.refused.Load() != nil:
+		e.Kind = Elsewhere
+		e.What = fmt.Sprintf("plugin %s did not open a socket of its own", c.Name)
+		e.Why = c.Secrets.String("it announced "+r.refused.Load().Error()) +
+			"; relay connects only to a socket that the plugin itself makes in the folder that PLUGIN_UNIX_SOCKET_DIR names"
+		e.Fix = authorFix
 	case hs != nil && (e.Exit == "" || r.killed.Load()):
 		e.Kind = Mute
 		e.What = fmt.Sprintf("plugin %s announced itself, but relay could not connect to it", c.Name)
 		e.Why = "it may be stopped or deadlocked"
 		if !r.timedOut.Load() && cause != nil {
-			e.Why = c.Secrets.String(cause.Error())
+			e.Why = "the connection to its socket failed: " + c.Secrets.String(visible(cause.Error()))
 		}
 		e.Fix = authorFix
 	case r.timedOut.Load():
@@ -212,6 +219,16 @@ func parseHandshake(line string) *handshakeLine {
 		hs.protocol = parts[4]
 	}
 	return hs
+}
+
+// visible replaces what a terminal would obey: gRPC passes on what a plugin sent.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && !strconv.IsPrint(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
 }
 
 // clip cuts text to n bytes, on the right.

@@ -2,7 +2,6 @@ package launch
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os/exec"
 	"sync"
@@ -12,15 +11,15 @@ import (
 	goplugin "github.com/hashicorp/go-plugin"
 	goplugrunner "github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/connectivity"
 
 	"github.com/paxiom/relay/sdk/mtls"
+	"github.com/paxiom/relay/sdk/socket"
 )
 
 const (
 	defaultStart  = 10 * time.Second
 	defaultStderr = 16 << 20
-	defaultMsg    = 32 << 20
+	defaultMsg    = 2 << 20
 	// killGrace is what go-plugin's own shutdown gets before the group is killed.
 	killGrace = time.Second
 	// giveUp is what a killed process gets to be gone: longer only when the kernel
@@ -108,9 +107,11 @@ func (c *Client) connect(ctx context.Context) *Error {
 	c.client = goplugin.NewClient(&goplugin.ClientConfig{
 		HandshakeConfig:  r.cfg.Handshake,
 		VersionedPlugins: r.cfg.Versions,
-		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, _ string) (goplugrunner.Runner, error) {
+		RunnerFunc: func(_ hclog.Logger, cmd *exec.Cmd, dir string) (goplugrunner.Runner, error) {
 			r.env = append(cmd.Env, mtls.Variable+"="+cert)
-			return adapter{r}, nil
+			var err error
+			r.folder, err = socket.Open(dir)
+			return adapter{r}, err
 		},
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		TLSConfig:        secure,
@@ -120,7 +121,7 @@ func (c *Client) connect(ctx context.Context) *Error {
 		SyncStdout:       r.sink,
 		SyncStderr:       r.sink,
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: r.priv.path},
-		GRPCDialOptions:  []grpc.DialOption{grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(r.cfg.MaxMessage))},
+		GRPCDialOptions:  append(bounded(r.cfg.MaxMessage), grpc.WithContextDialer(r.dial)),
 	})
 	timer := time.AfterFunc(r.cfg.StartTimeout, func() { r.timedOut.Store(true); r.kill() })
 	stop := context.AfterFunc(ctx, r.kill)
@@ -135,29 +136,15 @@ func (c *Client) connect(ctx context.Context) *Error {
 		return nil
 	}
 	started := r.started()
+	if ctx.Err() == nil && !r.timedOut.Load() {
+		r.settle()
+	}
 	c.end(0)
 	switch {
 	case !started && ctx.Err() == nil && !r.timedOut.Load():
 		return r.cfg.execError(err)
 	}
 	return r.startError(ctx.Err(), err)
-}
-
-// ready waits for the connection; go-plugin itself is content with a failed one.
-func ready(ctx context.Context, conn *grpc.ClientConn) error {
-	conn.Connect()
-	for {
-		switch s := conn.GetState(); s {
-		case connectivity.Ready:
-			return nil
-		case connectivity.TransientFailure, connectivity.Shutdown:
-			return errors.New("nobody answers on its socket")
-		default:
-			if !conn.WaitForStateChange(ctx, s) {
-				return ctx.Err()
-			}
-		}
-	}
 }
 
 // Conn is the connection to the plugin.
@@ -262,6 +249,9 @@ func (c *Client) end(grace time.Duration) {
 		case <-c.r.done:
 		case <-time.After(giveUp):
 		}
+	}
+	if c.r.folder != nil {
+		c.r.folder.Close()
 	}
 	c.r.priv.remove()
 }

@@ -59,7 +59,14 @@ func serve(v int) {
 }
 
 func perform(act string) {
+	if elsewhere, ok := strings.CutPrefix(act, "announce "); ok {
+		announce(elsewhere)
+	}
 	switch act {
+	case "child listens":
+		listensFor(false)
+	case "orphan listens":
+		listensFor(true)
 	case "good":
 		serve(1)
 	case "newer":
@@ -236,7 +243,7 @@ func TestStartErrors(t *testing.T) {
 		{"crash", Crash, "crashed while it started: exit status 2", "panic: no [redacted] today", "exit status 2", "panic: no [redacted] today"},
 		{"status3", Crash, "crashed while it started: exit status 3", "cannot read settings", "exit status 3", ""},
 		{"quits", NotPlugin, "ended without a handshake", "not a relay plugin", exitOK, ""},
-		{"freeze", Mute, "relay could not connect", "nobody answers", "signal: killed", ""},
+		{"freeze", Elsewhere, "did not open a socket of its own", "none\" can't be opened: no such file", "signal: killed", ""},
 		{"broodcrash", Crash, "exit status 4", "", "exit status 4", ""},
 	} {
 		t.Run(c.act, func(t *testing.T) {

@@ -78,6 +78,40 @@ func (p *plain) Wait() error {
 	return err
 }
 
+// Owns reports whether a living process that is no descendant of the leader any more is
+// the plugin's: it, or a process above it, was left to relay.
+func (p *plain) Owns(pid int) bool {
+	for range maxDepth {
+		st, ok := readStat(pid)
+		switch {
+		case !ok || pid <= 1:
+			return false
+		case st.parent == os.Getpid():
+			return p.owns(pid, map[int]bool{})
+		}
+		pid = st.parent
+	}
+	return false
+}
+
+// maxDepth bounds the walk from a process to those above it.
+const maxDepth = 1000
+
+// descends reports whether a process is of or comes from it.
+func descends(pid, of int) bool {
+	for range maxDepth {
+		if pid == of {
+			return true
+		}
+		st, ok := readStat(pid)
+		if !ok || st.parent <= 1 {
+			return false
+		}
+		pid = st.parent
+	}
+	return false
+}
+
 // Left is how many processes the plugin had left behind, after Wait.
 func (p *plain) Left() int { return p.left }
 

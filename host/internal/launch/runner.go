@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"os"
@@ -8,13 +9,17 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/paxiom/relay/sdk/socket"
 )
 
 const (
 	firstLineMax = 16 << 10
 	// pumpGrace is how long a descendant that outlived every kill may keep a pipe.
 	pumpGrace = 50 * time.Millisecond
-	exitOK    = "exit status 0"
+	// settleTime is what a process that has closed its standard output gets to end.
+	settleTime = time.Second
+	exitOK     = "exit status 0"
 )
 
 // runner is go-plugin's runner.Runner: it owns the process and its pipes. go-plugin
@@ -27,6 +32,10 @@ type runner struct {
 	env  []string // go-plugin's own variables
 	sink *sink
 
+	folder  *socket.Folder         // where its socket has to be; nil when it was attached
+	listens atomic.Pointer[string] // the socket's name in folder, once it was announced
+	refused atomic.Pointer[socket.Error]
+
 	mu    sync.Mutex
 	proc  Process
 	ended bool // no start after that
@@ -37,6 +46,7 @@ type runner struct {
 	firstKnown chan struct{} // closed when first is final
 	first      []byte
 	unread     []byte // what go-plugin has not read of first
+	shut       bool   // standard output ended within the first line
 	pumps      sync.WaitGroup
 	timedOut   atomic.Bool
 	killed     atomic.Bool
@@ -118,6 +128,7 @@ func (r *runner) pumpStdout() {
 	defer r.pumps.Done()
 	line, rest := firstLine(r.out, firstLineMax)
 	r.first, r.unread = line, line
+	r.shut = len(line) < firstLineMax && !bytes.HasSuffix(line, []byte("\n"))
 	close(r.firstKnown)
 	io.Copy(r.sink, rest)
 }
@@ -141,6 +152,22 @@ func (r *runner) wait() {
 	r.sink.close()
 	r.waitErr, r.left = err, left
 	close(r.done)
+}
+
+// settle waits for the end of a process that has closed its standard output before the
+// handshake: it is on its way out.
+func (r *runner) settle() {
+	select {
+	case <-r.firstKnown:
+	default:
+		return
+	}
+	if r.shut {
+		select {
+		case <-r.done:
+		case <-time.After(settleTime):
+		}
+	}
 }
 
 // kill ends the process, or keeps it from being started.

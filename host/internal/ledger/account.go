@@ -27,9 +27,6 @@ type accountBook struct {
 	SchemaVersion int           `json:"schema_version"` // bookVersion
 	Quarters      []quarter     `json:"quarters"`       // those in which something was used, the last two days'
 	Pending       []accountCall `json:"pending,omitempty"`
-	// What the first version had: the sums of one day.
-	Day   string         `json:"day,omitempty"`
-	Spent map[string]Sum `json:"spent,omitempty"`
 }
 
 const bookVersion = 2
@@ -135,10 +132,7 @@ func (a *account) read() (*accountBook, error) {
 
 // turn forgets what is of no day any more, and calls that nobody will ever settle.
 func (b *accountBook) turn(t time.Time) {
-	if b.Day == t.Local().Format(time.DateOnly) {
-		b.Quarters = append(b.Quarters, quarter{t.UTC().Truncate(quarterLong), b.Spent})
-	}
-	b.SchemaVersion, b.Day, b.Spent = bookVersion, "", nil
+	b.SchemaVersion = bookVersion
 	b.Quarters = slices.DeleteFunc(b.Quarters, func(q quarter) bool { return t.Sub(q.From).Abs() > old })
 	kept := b.Pending[:0:0]
 	for _, p := range b.Pending {

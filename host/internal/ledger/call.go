@@ -68,13 +68,13 @@ func (l *Ledger) Reserve(c Call) (*Reservation, error) {
 		{"builder calls", b.BuilderCalls, m.MaxBuilderCalls, d.BuilderCalls},
 	} {
 		if x.need > 0 && x.used >= x.cap {
-			return nil, fault.New(judge.BlockedBudgetCap, "the budget of "+x.name+" is used up", fmt.Sprintf("%d of %d are used in milestone %s", x.used, x.cap, l.name()), capFix)
+			return nil, fault.New(judge.BlockedBudgetCap, "the budget of "+x.name+" is used up", fmt.Sprintf("%d of %d are used in milestone %s", x.used, x.cap, l.name()), wayOn)
 		}
 	}
 	c.MaxUSD = sane(c.MaxUSD)
-	if known := b.spent() + l.reserved(); m.MaxEstimatedCostUSD > 0 && (known >= m.MaxEstimatedCostUSD || known+c.MaxUSD > m.MaxEstimatedCostUSD) {
+	if known := b.Spent() + l.reserved(); m.MaxEstimatedCostUSD > 0 && (known >= m.MaxEstimatedCostUSD || known+c.MaxUSD > m.MaxEstimatedCostUSD) {
 		return nil, fault.New(judge.BlockedBudgetExhausted, "the dollars of milestone "+l.name()+" do not cover the next call",
-			fmt.Sprintf("$%.2f of $%.2f are used or reserved, and the call may cost $%.2f", known, m.MaxEstimatedCostUSD, c.MaxUSD), capFix)
+			fmt.Sprintf("$%.2f of $%.2f are used or reserved, and the call may cost $%.2f", known, m.MaxEstimatedCostUSD, c.MaxUSD), wayOn)
 	}
 	offset, err := sizeOf(l.ws.Usage())
 	if err != nil {
@@ -194,6 +194,9 @@ func (r *Reservation) Settle(u Usage) error {
 		return nil
 	}
 	line := r.Line(u)
+	if line.CostUSD == nil {
+		line.GuessUSD = r.l.guess(line)
+	}
 	if err := appendUsage(r.l.ws, line); err != nil {
 		return err
 	}
@@ -201,6 +204,28 @@ func (r *Reservation) Settle(u Usage) error {
 	r.l.settled(r.call.CallID, line.cost())
 	r.done = true
 	return r.l.account(r.call.CallID, &line)
+}
+
+// guess is what a call of unknown cost most likely cost: as much as the same provider's
+// calls did on average, where some are known. Where none is, it is the most that the call
+// was allowed, since unknown is not 0, unless nothing speaks for a model's part in it: a
+// driver that ended well and names neither tokens nor a cost can't report any. Its calls
+// are counted, as calls of unknown cost, and no dollars are made up for them.
+func (l *Ledger) guess(u Line) float64 {
+	if all, err := AllTotals(l.ws); err == nil {
+		s := all.Of(ByProvider, u.Provider)
+		if known := s.Calls - s.UnknownCalls; known > 0 && s.CostUSD != nil {
+			mean := *s.CostUSD / float64(known)
+			if u.MaxUSD > 0 {
+				mean = min(mean, u.MaxUSD)
+			}
+			return mean
+		}
+	}
+	if u.Outcome == "ok" && u.InputTokens == nil && u.OutputTokens == nil && u.Role == RoleBuilder {
+		return 0
+	}
+	return u.MaxUSD
 }
 
 // Cancel takes the count back: the call was never sent. Nothing is written to

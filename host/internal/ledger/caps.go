@@ -173,7 +173,7 @@ func (w window) covers(n Need) error {
 				"orchestrator.max_budget_usd or builder.claude_code.max_budget_usd is 0, so the cap could not be kept",
 				"`relay run --set orchestrator.max_budget_usd=1 --set builder.claude_code.max_budget_usd=2` gives each call a limit")
 		case m.what == "dollars" && u.Boundless > 0:
-			return fault.New(judge.BlockedBudgetExhausted, "the dollars of "+w.name+" have a cap, and nobody knows what is used of them",
+			return fault.New(judge.BlockedBudgetExhausted, "the dollars of "+w.name+" have a cap, and the amount used is unknown",
 				fmt.Sprintf("nothing limited what %d calls of unknown cost may have cost", u.Boundless),
 				fmt.Sprintf("`relay run --set %s%s=0` goes without the cap once; `relay cost --by provider --since 24h` shows the calls", w.key, m.key))
 		case m.used >= m.cap:
@@ -270,7 +270,7 @@ func (l *Ledger) Milestone() (out []Standing) {
 		out = append(out, Standing{x.name + of, float64(x.used), float64(x.cap), true, false})
 	}
 	if most := l.caps.PerMilestone.MaxEstimatedCostUSD; most > 0 {
-		out = append(out, Standing{"dollars" + of, c.spent(), most, c.UnknownCostCalls == 0, true})
+		out = append(out, Standing{"dollars" + of, c.Spent(), most, c.UnknownCostCalls == 0, true})
 	}
 	return out
 }

@@ -78,7 +78,7 @@ func TestCapWithoutBound(t *testing.T) {
 		b.PerDay = config.Caps{MaxCostUSD: 100}
 		l := open(t, written(t, today, lost), b)
 		_, err := l.Reserve(Call{ID: "x", RunID: "20260101-000000-x", Role: RoleBuilder, Provider: "p", MaxUSD: 1})
-		wantCode(t, err, judge.BlockedBudgetExhausted, "nobody knows what is used")
+		wantCode(t, err, judge.BlockedBudgetExhausted, "the amount used is unknown")
 	}
 }
 

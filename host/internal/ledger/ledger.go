@@ -3,7 +3,6 @@ package ledger
 import (
 	"fmt"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/paxiom/relay/host/fault"
@@ -171,13 +170,49 @@ func (l *Ledger) lines(c Counters, w Worst) []line {
 	}
 }
 
-const capFix = "`relay config show --origin` says where budgets.per_milestone is set; raise it there, or give the next task another milestone_id"
-
 // Check refuses a tick: BLOCKED_BUDGET_CAP when a counter is at its cap,
 // BLOCKED_BUDGET_EXHAUSTED when what is left does not cover w.
 func (l *Ledger) Check(w Worst) error {
-	c, usd := l.state.Budgets, l.caps.PerMilestone.MaxEstimatedCostUSD
-	var full, short []string
+	if err := l.covers(l.state.milestone(), l.state.Budgets, w); err != nil {
+		return err
+	}
+	return l.checkCaps(w.Needs)
+}
+
+// CheckFor is Check for a tick whose milestone is known, with what that one has used.
+func (l *Ledger) CheckFor(milestone string, w Worst) error {
+	if milestone == "" || milestone == l.state.milestone() {
+		return l.Check(w)
+	}
+	used, err := l.archivedCounters(milestone)
+	if err == nil {
+		err = l.covers(milestone, used, w)
+	}
+	if err != nil {
+		return err
+	}
+	return l.checkCaps(w.Needs)
+}
+
+// covers holds the worst case to what a milestone has used.
+func (l *Ledger) covers(milestone string, c Counters, w Worst) error {
+	full, short := l.lacks(c, w)
+	fix := wayOn
+	if fullAnew, shortAnew := l.lacks(Counters{}, w); len(fullAnew)+len(shortAnew) > 0 {
+		fix = "`relay config show budgets --origin` says where budgets.per_milestone is set: its caps are too low for any tick"
+	}
+	if len(full) > 0 {
+		return fault.New(judge.BlockedBudgetCap, "the budget of milestone "+quoted(milestone)+" is used up", strings.Join(full, "; "), fix)
+	}
+	if len(short) > 0 {
+		return fault.New(judge.BlockedBudgetExhausted, "what is left of the budget of milestone "+quoted(milestone)+" does not cover one tick", strings.Join(short, "; "), fix)
+	}
+	return nil
+}
+
+// lacks says which caps are reached, and which of the others the worst case would pass.
+func (l *Ledger) lacks(c Counters, w Worst) (full, short []string) {
+	usd := l.caps.PerMilestone.MaxEstimatedCostUSD
 	for _, x := range l.lines(c, w) {
 		if x.used >= x.cap && x.need > 0 {
 			full = append(full, fmt.Sprintf("%s %d of %d", x.name, x.used, x.cap))
@@ -185,25 +220,21 @@ func (l *Ledger) Check(w Worst) error {
 			short = append(short, fmt.Sprintf("%s %d of %d, and a tick can need %d", x.name, x.used, x.cap, x.need))
 		}
 	}
-	if usd > 0 && c.spent() >= usd {
-		full = append(full, fmt.Sprintf("cost $%.2f of $%.2f", c.spent(), usd))
-	} else if usd > 0 && c.spent()+l.reserved()+w.CostUSD > usd {
-		short = append(short, fmt.Sprintf("cost $%.2f of $%.2f, and a tick can need $%.2f", c.spent(), usd, w.CostUSD))
+	if usd > 0 && c.Spent() >= usd {
+		full = append(full, fmt.Sprintf("cost $%.2f of $%.2f", c.Spent(), usd))
+	} else if usd > 0 && c.Spent()+l.reserved()+w.CostUSD > usd {
+		short = append(short, fmt.Sprintf("cost $%.2f of $%.2f, and a tick can need $%.2f", c.Spent(), usd, w.CostUSD))
 	}
-	if len(full) > 0 {
-		return fault.New(judge.BlockedBudgetCap, "the budget of milestone "+l.name()+" is used up", strings.Join(full, "; "), capFix)
-	}
-	if len(short) > 0 {
-		return fault.New(judge.BlockedBudgetExhausted, "what is left of the budget of milestone "+l.name()+" does not cover one tick", strings.Join(short, "; "), capFix)
-	}
-	return l.checkCaps(w.Needs)
+	return full, short
 }
 
-func (l *Ledger) name() string {
-	if m := l.state.milestone(); m != "" {
-		return fmt.Sprintf("%q", m)
+func (l *Ledger) name() string { return quoted(l.state.milestone()) }
+
+func quoted(milestone string) string {
+	if milestone == "" {
+		return "(not named yet)"
 	}
-	return "(not named yet)"
+	return fmt.Sprintf("%q", milestone)
 }
 
 // reserved is what the pending calls may cost.
@@ -223,8 +254,11 @@ func (l *Ledger) Tick(runID string) (err error) {
 	return l.count(Counters{Ticks: 1}, func(s *State) { s.LastRunID = &runID })
 }
 
-// Untick takes the present tick back: it met a vendor's limit and was no attempt. What
-// it bought stays counted.
+// Unused reports whether the present tick has made no call and run no check.
+func (l *Ledger) Unused() bool { return l.tick == Counters{Ticks: l.tick.Ticks} }
+
+// Untick takes the present tick back: it met a vendor's limit, or was blocked before any
+// call, and was no attempt. What it bought stays counted.
 func (l *Ledger) Untick() error {
 	if l.tick.Ticks == 0 {
 		return nil
@@ -236,7 +270,7 @@ func (l *Ledger) Untick() error {
 // is BLOCKED_BUDGET_EXHAUSTED when they would go over the cap; then nothing is counted.
 func (l *Ledger) Verify(n int) error {
 	if used, limit := l.state.Budgets.VerifyRuns, l.caps.PerMilestone.MaxVerifyRuns; used+n > limit {
-		return fault.New(judge.BlockedBudgetExhausted, "the budget of verification runs is used up", fmt.Sprintf("%d of %d are used, %d more are wanted", used, limit, n), capFix)
+		return fault.New(judge.BlockedBudgetExhausted, "the budget of verification runs is used up", fmt.Sprintf("%d of %d are used, %d more are wanted", used, limit, n), wayOn)
 	}
 	return l.count(Counters{VerifyRuns: n}, nil)
 }
@@ -251,10 +285,28 @@ func (l *Ledger) PatchAttempt(limit int) error {
 	return l.count(Counters{PatchAttempts: 1}, nil)
 }
 
-// Finish records how the run ended.
-func (l *Ledger) Finish(runID string, code judge.Code) error {
+// Finish records how the run ended, and the question that it leaves; nil leaves the one
+// that waits.
+func (l *Ledger) Finish(runID string, code judge.Code, q *Question) error {
 	outcome := code.Outcome()
-	return l.change(func(s *State) { s.LastRunID, s.LastVerdict, s.LastCode = &runID, &outcome, string(code) })
+	return l.change(func(s *State) {
+		s.LastRunID, s.LastVerdict, s.LastCode = &runID, &outcome, string(code)
+		if q != nil {
+			s.Question = q
+		}
+	})
+}
+
+// MaxGoal is the longest goal that is kept, in characters.
+const MaxGoal = 20000
+
+// Goal gives what the operator wants: given, which is kept for the runs after it, or else
+// what was given before.
+func (l *Ledger) Goal(given string) (string, error) {
+	if given == "" || given == l.state.Goal {
+		return l.state.Goal, nil
+	}
+	return given, l.change(func(s *State) { s.Goal = clip(given, MaxGoal) })
 }
 
 // Answer records the operator's answer for the next prompt.
@@ -269,7 +321,12 @@ func (l *Ledger) Answer(a Answer) error {
 		return fault.New("", "the answer is refused", fmt.Sprintf("%d answers wait for the next tick already", most), "`relay run` takes them")
 	}
 	a.Prompt = words.Clip(a.Prompt, 2000)
-	return l.change(func(s *State) { s.Answers = append(s.Answers, a) })
+	return l.change(func(s *State) {
+		s.Answers = append(s.Answers, a)
+		if s.Question != nil && s.Question.RunID == a.RunID {
+			s.Question = nil
+		}
+	})
 }
 
 // DropAnswers forgets the n oldest answers: the orchestrator has seen them.
@@ -285,55 +342,3 @@ func (l *Ledger) TakeAnswers() ([]Answer, error) {
 	a := l.State().Answers
 	return a, l.DropAnswers(len(a))
 }
-
-// Warnings are one-line texts for the report and the prompt: each counter of the
-// milestone at or over the warning fraction of its cap, and the alerts.
-func (l *Ledger) Warnings() []string { return append(l.warnings(l.state.Budgets), l.Alerts()...) }
-
-func (l *Ledger) warnings(c Counters) []string {
-	var out []string
-	at := l.caps.WarnAtFraction
-	if at <= 0 {
-		return nil
-	}
-	for _, x := range l.lines(c, Worst{}) {
-		if x.cap > 0 && float64(x.used) >= at*float64(x.cap) {
-			out = append(out, fmt.Sprintf("%s: %d of %d used", x.name, x.used, x.cap))
-		}
-	}
-	if usd := l.caps.PerMilestone.MaxEstimatedCostUSD; usd > 0 && c.spent() >= at*usd {
-		out = append(out, fmt.Sprintf("cost: $%.2f of $%.2f used", c.spent(), usd))
-	}
-	if usd := l.caps.PerMilestone.MaxEstimatedCostUSD; usd > 0 && c.UnknownCostCalls > 0 {
-		out = append(out, fmt.Sprintf("cost: nobody knows what %d calls cost; they count as the $%.2f they were allowed", c.UnknownCostCalls, c.UnknownMaxUSD))
-	}
-	return out
-}
-
-// Summary is the budgets as the orchestrator's prompt shows them, one per line.
-func (l *Ledger) Summary() string {
-	var b strings.Builder
-	c := l.state.Budgets
-	for _, x := range l.lines(c, Worst{}) {
-		fmt.Fprintf(&b, "%s: %d of %d used, %d left\n", x.name, x.used, x.cap, max(x.cap-x.used, 0))
-	}
-	cost := fmt.Sprintf("cost: $%.2f known", c.EstimatedCostUSD)
-	if usd := l.caps.PerMilestone.MaxEstimatedCostUSD; usd > 0 {
-		cost += fmt.Sprintf(" of $%.2f", usd)
-	}
-	if c.UnknownCostCalls > 0 {
-		cost += fmt.Sprintf(", %d calls of unknown cost", c.UnknownCostCalls)
-	}
-	b.WriteString(cost + "\n")
-	if all, err := l.Standings(); err == nil {
-		for _, s := range all {
-			b.WriteString(s.String() + "\n")
-		}
-	}
-	if l.state.BudgetWarning {
-		b.WriteString("BUDGET CRITICAL: propose the smallest step that is worth it, or stop.\n")
-	}
-	return b.String()
-}
-
-func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

@@ -110,7 +110,7 @@ func TestTickOnDisk(t *testing.T) {
 	must(t, r.Settle(Usage{CostUSD: ptr(0.25), Model: "real-model"}))
 	must(t, l.Verify(2))
 	must(t, l.PatchAttempt(5))
-	must(t, l.Finish("run-1", judge.StopVerifyFailedFast))
+	must(t, l.Finish("run-1", judge.StopVerifyFailedFast, nil))
 
 	again := open(t, ws, caps(10, 0)).State()
 	want := Counters{Ticks: 1, OrchestratorCalls: 1, BuilderCalls: 1, VerifyRuns: 2, PatchAttempts: 1, EstimatedCostUSD: 0.25 + 0.001 + 0.0005 + 0.000001}
@@ -150,7 +150,8 @@ func TestCheck(t *testing.T) {
 		"dollars":          {Counters{EstimatedCostUSD: 5}, 10, 5, judge.BlockedBudgetCap, "$5.00 of $5.00"},
 		"few dollars":      {Counters{EstimatedCostUSD: 3.5}, 10, 5, judge.BlockedBudgetExhausted, "$2.00"},
 		"enough dollars":   {Counters{EstimatedCostUSD: 3}, 10, 5, "", ""},
-		"unknown dollars":  {Counters{EstimatedCostUSD: 1, UnknownCostCalls: 3, UnknownMaxUSD: 4}, 10, 5, judge.BlockedBudgetCap, "cost"},
+		"unknown dollars":  {Counters{EstimatedCostUSD: 1, UnknownCostCalls: 3, UnknownMaxUSD: 9, UnknownGuessUSD: 4}, 10, 5, judge.BlockedBudgetCap, "cost"},
+		"allowed dollars":  {Counters{EstimatedCostUSD: 1, UnknownCostCalls: 30, UnknownMaxUSD: 45}, 10, 5, "", ""},
 		"no cap in dollar": {Counters{EstimatedCostUSD: 1e6}, 10, 0, "", ""},
 	} {
 		ws := newWS(t)
@@ -184,11 +185,12 @@ func TestCapsHoldWhileItRuns(t *testing.T) {
 	if s := l.State(); s.Budgets.BuilderCalls != 0 || len(s.Pending) != 0 || s.Budgets.EstimatedCostUSD != 1 {
 		t.Errorf("after a cancel: %+v", s)
 	}
-	// a call that nobody knows the cost of counts as what it was allowed
+	// a call that nobody knows the cost of counts as much as the provider's others did cost
 	must(t, reserve(t, l, "b2", RoleBuilder, 1.9).Settle(Usage{}))
-	if s := l.State().Budgets; s.UnknownCostCalls != 1 || s.UnknownMaxUSD != 1.9 || s.EstimatedCostUSD != 1 {
+	if s := l.State().Budgets; s.UnknownCostCalls != 1 || s.UnknownMaxUSD != 1.9 || s.UnknownGuessUSD != 0.5 || s.EstimatedCostUSD != 1 {
 		t.Errorf("%+v", s)
 	}
+	must(t, reserve(t, l, "y", "auditor", 1.4).Settle(Usage{CostUSD: ptr(1.4)}))
 	_, err = l.Reserve(Call{ID: "x", Role: "auditor", MaxUSD: 0.2})
 	wantCode(t, err, judge.BlockedBudgetExhausted)
 	if _, err := l.Reserve(Call{ID: "", Role: RoleBuilder}); err == nil {
@@ -318,7 +320,7 @@ func TestWarnings(t *testing.T) {
 		t.Errorf("%v %q\n%s", l.State().BudgetWarning, l.Warnings(), l.Summary())
 	}
 	must(t, reserve(t, l, "x", "auditor", 8.5).Settle(Usage{}))
-	if w := l.Warnings(); len(w) != 3 || !strings.Contains(w[1], "$8.50 of $10.00") || !strings.Contains(w[2], "nobody knows what 1 calls cost") {
+	if w := l.Warnings(); len(w) != 2 || !strings.Contains(w[1], "$8.50 of $10.00") || !strings.Contains(w[1], "an estimate for 1 call of unknown cost") {
 		t.Errorf("%q", w)
 	}
 }
@@ -420,7 +422,7 @@ func TestRebuild(t *testing.T) {
 	if b, _ := os.ReadFile(aside); string(b) != "{" {
 		t.Error("the broken file is gone")
 	}
-	want := Counters{Ticks: 3, OrchestratorCalls: 3, BuilderCalls: 3, VerifyRuns: 7, EstimatedCostUSD: 1.5, UnknownCostCalls: 3}
+	want := Counters{Ticks: 3, OrchestratorCalls: 3, BuilderCalls: 3, VerifyRuns: 7, EstimatedCostUSD: 1.5, UnknownCostCalls: 3, UnknownGuessUSD: 1.5}
 	if s.Budgets != want || *s.LastRunID != "r2" {
 		t.Errorf("%+v", s)
 	}
@@ -465,5 +467,40 @@ func TestUsageFile(t *testing.T) {
 	}
 	if err := Usages(ws, func(Line) error { return nil }); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a link was followed: %v", err)
+	}
+}
+
+// What a call of unknown cost counts: as much as such calls did cost, else what it was
+// allowed, and nothing where nothing says that a model had a part in it.
+func TestGuess(t *testing.T) {
+	ws := newWS(t)
+	l := open(t, ws, caps(100, 100))
+	settle := func(id, role, provider string, u Usage) float64 {
+		t.Helper()
+		before := l.State().Budgets.Spent()
+		r, err := l.Reserve(Call{ID: id, Role: role, Provider: provider, MaxUSD: 1.5})
+		must(t, err)
+		must(t, r.Settle(u))
+		return l.State().Budgets.Spent() - before
+	}
+	for _, c := range []struct {
+		id, role, provider string
+		usage              Usage
+		want               float64
+	}{
+		{"driver", RoleBuilder, "external", Usage{}, 0},
+		{"driver that was ended", RoleBuilder, "external", Usage{Outcome: "interrupted"}, 1.5},
+		{"no price", RoleBuilder, "acp", Usage{InputTokens: ptr(int64(9)), OutputTokens: ptr(int64(9))}, 1.5},
+		{"planner", RoleOrchestrator, "claude", Usage{}, 1.5},
+		{"known", RoleOrchestrator, "claude", Usage{CostUSD: ptr(0.25)}, 0.25},
+		{"like the known one", RoleOrchestrator, "claude", Usage{Outcome: "interrupted"}, 0.25},
+		{"free", RoleBuilder, "patch", Usage{CostUSD: ptr(0.0)}, 0},
+	} {
+		if got := settle(c.id, c.role, c.provider, c.usage); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s: $%v, want $%v", c.id, got, c.want)
+		}
+	}
+	if n := l.State().Budgets.UnknownCostCalls; n != 5 {
+		t.Errorf("%d calls of unknown cost", n)
 	}
 }

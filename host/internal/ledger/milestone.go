@@ -10,7 +10,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
 )
 
 // archived is one line of milestones.jsonl: a milestone's counters when another
@@ -25,11 +27,15 @@ func milestonesPath(ws *workspace.Workspace) string {
 	return filepath.Join(ws.Dir(), "milestones.jsonl")
 }
 
+// wayOn is what leads on from a milestone whose budget is used up.
+const wayOn = "`relay milestone --reset` counts it anew, `relay milestone NAME` begins another one; `relay config show budgets --origin` says where budgets.per_milestone is set"
+
 // EnsureMilestone makes id the milestone, at once on disk; reached says that its goal is. A change from none keeps
 // the counters. A change from another milestone archives that one's counters; what
 // the present tick has used moves to the new one, and a milestone that was there
 // before goes on where it was, so that names can't be changed to and fro to get
-// around a cap.
+// around a cap. One that was left since its budget is used up can only be said to be
+// reached: all else is BLOCKED_BUDGET_CAP.
 func (l *Ledger) EnsureMilestone(id string, reached bool) (changed bool, err error) {
 	if n := utf8.RuneCountInString(id); n == 0 || n > 80 || !utf8.ValidString(id) {
 		return false, fmt.Errorf("ledger: a milestone id has 1 to 80 characters, this one %d", n)
@@ -41,26 +47,79 @@ func (l *Ledger) EnsureMilestone(id string, reached bool) (changed bool, err err
 		}
 		return false, l.change(func(s *State) { s.MilestoneReached = reached })
 	}
-	if old == "" {
+	if old == "" && l.state.MilestoneLeft == "" {
 		return true, l.change(func(s *State) { s.MilestoneID, s.MilestoneReached = &id, reached })
 	}
-	left := l.state.Budgets.plus(l.tick, -1)
 	before, err := l.archivedCounters(id)
 	if err != nil {
 		return false, err
 	}
-	b, err := json.Marshal(archived{now(), old, left})
-	if err != nil {
-		return false, err
+	if old != "" {
+		if err := l.archive(old, l.state.Budgets.plus(l.tick, -1)); err != nil {
+			return false, err
+		}
 	}
-	// A crash after this line and before the change only leaves a line too many,
-	// which the next change of this milestone overrules.
-	if err := appendLine(milestonesPath(l.ws), b); err != nil {
+	stuck := id == l.state.MilestoneLeft && !reached
+	err = l.change(func(s *State) {
+		s.MilestoneID, s.MilestoneReached, s.Budgets = &id, reached, before.plus(l.tick, 1)
+		if !stuck {
+			s.MilestoneLeft = ""
+		}
+	})
+	if err == nil && stuck {
+		err = fault.New(judge.BlockedBudgetCap, fmt.Sprintf("the budget of milestone %q is used up", id), "the planner was told so, and proposes a task for it all the same", wayOn)
+	}
+	return true, err
+}
+
+// archive keeps a milestone's counters. A crash after this line and before the change that
+// it is for only leaves a line too many, which the next change of this milestone overrules.
+func (l *Ledger) archive(id string, c Counters) error {
+	b, err := json.Marshal(archived{now(), id, c})
+	if err != nil {
+		return err
+	}
+	return appendLine(milestonesPath(l.ws), b)
+}
+
+// Leave archives a milestone whose budget is used up, so that the planner can be asked for
+// the next one. It reports whether it did: only what a fresh milestone would cover is a
+// reason, and the planner is asked once for each.
+func (l *Ledger) Leave(w Worst) (bool, error) {
+	id := l.state.milestone()
+	full, short := l.lacks(l.state.Budgets, w)
+	fullAnew, shortAnew := l.lacks(Counters{}, w)
+	if id == "" || id == l.state.MilestoneLeft || len(full)+len(short) == 0 || len(fullAnew)+len(shortAnew) > 0 {
+		return false, nil
+	}
+	if err := l.archive(id, l.state.Budgets); err != nil {
 		return false, err
 	}
 	return true, l.change(func(s *State) {
-		s.MilestoneID, s.MilestoneReached, s.Budgets = &id, reached, before.plus(l.tick, 1)
+		s.MilestoneID, s.MilestoneReached, s.MilestoneLeft, s.Budgets = nil, false, id, Counters{}
 	})
+}
+
+// BeginMilestone makes id the milestone because the operator says so; one that was there
+// before goes on where it was.
+func (l *Ledger) BeginMilestone(id string) error {
+	l.tick = Counters{}
+	err := l.change(func(s *State) { s.MilestoneLeft = "" })
+	if err == nil {
+		_, err = l.EnsureMilestone(id, false)
+	}
+	return err
+}
+
+// ResetMilestone counts the present milestone anew because the operator says so.
+func (l *Ledger) ResetMilestone() error {
+	if id := l.state.milestone(); id != "" {
+		if err := l.archive(id, l.state.Budgets); err != nil {
+			return err
+		}
+	}
+	l.tick = Counters{}
+	return l.change(func(s *State) { s.Budgets, s.MilestoneReached, s.MilestoneLeft = Counters{}, false, "" })
 }
 
 // archivedCounters gives what a milestone had used when it was left, zero for a new one.

@@ -29,6 +29,20 @@ type State struct {
 	Answers       []Answer  `json:"answers,omitempty"` // the operator's answers not yet in a prompt
 	// MilestoneReached: the orchestrator has said so, and nothing was proposed for it since.
 	MilestoneReached bool `json:"milestone_reached,omitempty"`
+	// MilestoneLeft is a milestone whose budget is used up, and which the planner was asked
+	// to go on from.
+	MilestoneLeft string `json:"milestone_left,omitempty"`
+	// Goal is what the operator wants, until another goal is given.
+	Goal string `json:"goal,omitempty"`
+	// Question waits for the operator's answer; nothing is planned before there is one.
+	Question *Question `json:"question,omitempty"`
+}
+
+// Question is one that a run has put to the operator.
+type Question struct {
+	RunID   string   `json:"run_id"`
+	Prompt  string   `json:"prompt"`
+	Choices []string `json:"choices,omitempty"`
 }
 
 // Counters are what the milestone has used.
@@ -42,9 +56,10 @@ type Counters struct {
 	PatchAttempts    int     `json:"patch_attempts"`
 	EstimatedCostUSD float64 `json:"estimated_cost_usd"` // the sum of what is known
 	UnknownCostCalls int     `json:"unknown_cost_calls"` // calls whose cost nobody knows
-	// UnknownMaxUSD is what those calls were allowed to cost. It counts against a
-	// dollar cap, since unknown is not 0.
-	UnknownMaxUSD float64 `json:"unknown_max_usd"`
+	// UnknownMaxUSD is what those calls were allowed to cost, UnknownGuessUSD what such
+	// calls did cost: the latter counts against the milestone's dollars.
+	UnknownMaxUSD   float64 `json:"unknown_max_usd"`
+	UnknownGuessUSD float64 `json:"unknown_guess_usd"`
 }
 
 func (c Counters) plus(d Counters, sign int) Counters {
@@ -55,12 +70,13 @@ func (c Counters) plus(d Counters, sign int) Counters {
 	c.PatchAttempts += sign * d.PatchAttempts
 	c.UnknownCostCalls += sign * d.UnknownCostCalls
 	c.UnknownMaxUSD = max(c.UnknownMaxUSD+float64(sign)*d.UnknownMaxUSD, 0)
+	c.UnknownGuessUSD = max(c.UnknownGuessUSD+float64(sign)*d.UnknownGuessUSD, 0)
 	c.EstimatedCostUSD = max(c.EstimatedCostUSD+float64(sign)*d.EstimatedCostUSD, 0)
 	return c
 }
 
-// spent is what counts against a dollar cap.
-func (c Counters) spent() float64 { return c.EstimatedCostUSD + c.UnknownMaxUSD }
+// Spent is what counts against the milestone's dollars.
+func (c Counters) Spent() float64 { return c.EstimatedCostUSD + c.UnknownGuessUSD }
 
 // Pending is a call that was reserved and not settled.
 type Pending struct {

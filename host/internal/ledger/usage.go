@@ -44,7 +44,10 @@ type Line struct {
 	CostBasis        string    `json:"cost_basis"`             // one of the Basis constants
 	PricesAsOf       string    `json:"prices_as_of,omitempty"` // with BasisTable
 	MaxUSD           float64   `json:"max_usd,omitempty"`      // what it was allowed to cost
-	Outcome          string    `json:"outcome"`
+	// GuessUSD is what counts against the milestone's dollars while the cost is unknown;
+	// see [Ledger.guess].
+	GuessUSD float64 `json:"guess_usd,omitempty"`
+	Outcome  string  `json:"outcome"`
 }
 
 func (l *Ledger) usageLine(p Pending, u Usage) Line { return p.line(l.state.milestone(), u, l.prices) }
@@ -87,7 +90,7 @@ func (u Usage) cost(own *priceTable, model string) (usd *float64, basis, asOf st
 // when it was reserved.
 func (u *Line) cost() Counters {
 	if u.CostUSD == nil {
-		return Counters{UnknownCostCalls: 1, UnknownMaxUSD: u.MaxUSD}
+		return Counters{UnknownCostCalls: 1, UnknownMaxUSD: u.MaxUSD, UnknownGuessUSD: u.GuessUSD}
 	}
 	return Counters{EstimatedCostUSD: *u.CostUSD}
 }

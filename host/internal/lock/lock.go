@@ -157,7 +157,7 @@ func heldFault(path string, i *Info) *fault.Fault {
 			why += ", run " + strconv.Quote(i.RunID)
 		}
 		if i.Host == self("").Host {
-			fix += fmt.Sprintf(", or `kill -INT %d` ends it in order", i.PID)
+			fix += ", or `relay stop` ends it in order"
 		} else {
 			fix += ", or `rm " + fault.Word(path) + "` if that machine is gone for good"
 		}

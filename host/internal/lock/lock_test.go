@@ -132,7 +132,7 @@ func TestHeldReleasedKilled(t *testing.T) {
 	}
 	wantState(t, path, Held)
 	_, _, err := Acquire(path, "relay run")
-	wantHeld(t, err, `"relay run"`, fmt.Sprintf("kill -INT %d", a.Process.Pid))
+	wantHeld(t, err, `"relay run"`, "relay stop")
 	if b := start(t, "hold", path); b.says(t) != "no" {
 		t.Error("a second process got it too")
 	}

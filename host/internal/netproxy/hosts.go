@@ -76,6 +76,14 @@ func canonical(name string) string { return strings.TrimSuffix(strings.ToLower(n
 // String writes it as ParseHost reads it.
 func (h Host) String() string { return net.JoinHostPort(h.Name, strconv.Itoa(int(h.Port))) }
 
+// Entry is the shortest text that ParseHost reads as this.
+func (h Host) Entry() string {
+	if h.Port == defaultPort {
+		return h.Name
+	}
+	return h.String()
+}
+
 // allows says whether the name and port that a program asks for are this host.
 func (h Host) allows(name string, port uint16) bool {
 	if h.Port != port || h.Loopback {

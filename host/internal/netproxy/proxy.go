@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -50,6 +51,9 @@ type Proxy struct {
 func New(hosts []Host, notice func(Refusal)) *Proxy {
 	return &Proxy{hosts: hosts, notice: notice, slots: make(chan struct{}, maxTunnels)}
 }
+
+// Hosts are those that are reached.
+func (p *Proxy) Hosts() []Host { return p.hosts }
 
 // Listen are the addresses at which a box has to listen, for [Proxy.Serve]: first the
 // proxy's own, then those of listed loopback addresses.
@@ -125,8 +129,16 @@ func (p *Proxy) accept(ctx context.Context, l net.Listener, serve func(context.C
 // converse reads one request. Only CONNECT with a listed host gets anywhere.
 func (p *Proxy) converse(ctx context.Context, conn net.Conn) {
 	conn.SetDeadline(time.Now().Add(headTime))
-	in := bufio.NewReader(io.LimitReader(conn, maxHead))
+	head := &io.LimitedReader{R: conn, N: maxHead}
+	in := bufio.NewReader(head)
 	req, err := http.ReadRequest(in)
+	if err == nil && req.Method != http.MethodConnect {
+		if h, ok := p.plain(req); ok {
+			head.N = math.MaxInt64
+			p.forward(ctx, conn, req, h)
+			return
+		}
+	}
 	switch {
 	case err != nil:
 		p.answer(conn, http.StatusBadRequest, "this is no request to a proxy")
@@ -148,13 +160,33 @@ func (p *Proxy) converse(ctx context.Context, conn net.Conn) {
 	}
 	h := Host{Name: name, Port: port}
 	if !slices.ContainsFunc(p.hosts, func(listed Host) bool { return listed.allows(name, port) }) {
-		p.refuse(Refusal{Target: h.String(), Why: "it is not listed", Unlisted: true})
+		p.refuse(Refusal{Target: h.String(), Why: "it is not listed; box.network.hosts with " + strconv.Quote(h.Entry()) + " allows it", Unlisted: true})
 		p.answer(conn, http.StatusForbidden, h.String()+" is not listed in box.network.hosts")
 		return
 	}
 	// What came with the request already belongs to the tunnel.
 	early, _ := in.Peek(in.Buffered())
 	p.carry(ctx, conn, io.MultiReader(strings.NewReader(string(early)), conn), h, "HTTP/1.1 200 OK\r\n\r\n")
+}
+
+// plain gives the host of a request without encryption that may be made: its port is
+// listed, which nobody does for 80 but for that.
+func (p *Proxy) plain(req *http.Request) (Host, bool) {
+	port, err := strconv.ParseUint(cmp.Or(req.URL.Port(), "80"), 10, 16)
+	h := Host{Name: canonical(req.URL.Hostname()), Port: uint16(port)}
+	ok := err == nil && req.URL.Scheme == "http" && h.Port != defaultPort && slices.ContainsFunc(p.hosts, func(listed Host) bool { return listed.allows(h.Name, h.Port) })
+	return h, ok
+}
+
+// forward makes one such request.
+func (p *Proxy) forward(ctx context.Context, conn net.Conn, req *http.Request, h Host) {
+	req.Close = true
+	req.Header.Del("Proxy-Connection")
+	req.Header.Del("Proxy-Authorization")
+	r, w := io.Pipe()
+	defer r.Close()
+	go func() { w.CloseWithError(req.Write(w)) }()
+	p.carry(ctx, conn, r, h, "")
 }
 
 // names says whether a target of any form is one of the hosts, whatever the port.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/judge/program"
 )
 
 // script writes an executable and gives an environment that finds it.
@@ -33,7 +34,7 @@ func read(t *testing.T, dir string) string {
 func TestDesktop(t *testing.T) {
 	dir, env := script(t, "notify-send", `for a in "$@"; do printf '[%s]' "$a"; done > "$OUT"`)
 	m := Message{Title: "A-202 waits", Text: "<b>plan</b> & \x1b[2J --urgency=critical"}
-	if err := Send(t.Context(), config.Notify{Desktop: true}, env, m); err != nil {
+	if err := Send(t.Context(), config.Notify{Desktop: true}, "", env, m); err != nil {
 		t.Fatal(err)
 	}
 	got := read(t, dir)
@@ -41,10 +42,10 @@ func TestDesktop(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	os.Remove(filepath.Join(dir, "out"))
-	if err := Send(t.Context(), config.Notify{}, env, m); err != nil || read(t, dir) != "" {
+	if err := Send(t.Context(), config.Notify{}, "", env, m); err != nil || read(t, dir) != "" {
 		t.Errorf("off is not off: %v %q", err, read(t, dir))
 	}
-	if err := Send(t.Context(), config.Notify{Desktop: true}, []string{"PATH=/nowhere"}, m); err != nil {
+	if err := Send(t.Context(), config.Notify{Desktop: true}, "", []string{"PATH=/nowhere"}, m); err != nil {
 		t.Errorf("a machine without a desktop: %v", err)
 	}
 }
@@ -52,7 +53,7 @@ func TestDesktop(t *testing.T) {
 func TestCommand(t *testing.T) {
 	dir, env := script(t, "hook", `cat > "$OUT"; printf '%s' "$1" >> "$OUT"`)
 	c := config.Notify{Command: []string{"hook", "an argument; touch x"}}
-	if err := Send(t.Context(), c, env, Message{Data: map[string]string{"state": "AWAITING_REVIEW"}}); err != nil {
+	if err := Send(t.Context(), c, "", env, Message{Data: map[string]string{"state": "AWAITING_REVIEW"}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, dir); got != "{\"state\":\"AWAITING_REVIEW\"}\nan argument; touch x" {
@@ -64,7 +65,7 @@ func TestCommand(t *testing.T) {
 		if name == "absent" {
 			argv = []string{"no-such-program"}
 		}
-		if err := Send(t.Context(), config.Notify{Command: argv}, env, Message{}); err == nil || !strings.Contains(err.Error(), "notify.command "+argv[0]) {
+		if err := Send(t.Context(), config.Notify{Command: argv}, "", env, Message{}); err == nil || !strings.Contains(err.Error(), "notify.command "+argv[0]) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -74,7 +75,11 @@ func TestCommand(t *testing.T) {
 func TestHanging(t *testing.T) {
 	_, env := script(t, "hook", "sleep 60 & sleep 60")
 	begin := time.Now()
-	err := run(context.Background(), 200*time.Millisecond, []string{filepath.Join(strings.TrimPrefix(strings.Split(env[0], ":")[0], "PATH="), "hook")}, env, nil)
+	hook, err := program.Find("hook", pathOf(env))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = run(context.Background(), 200*time.Millisecond, hook, nil, env, nil)
 	if err == nil || time.Since(begin) > 20*time.Second {
 		t.Errorf("%v after %v", err, time.Since(begin))
 	}

@@ -84,8 +84,8 @@ var reasons = map[pluginpb.Failure_Reason]row{
 
 // causes is what follows from what the host sees itself.
 var causes = map[Cause]row{
-	Crashed:       {action: Again, times: 1, code: judge.StopInterrupted},
-	Protocol:      {action: Stop, code: judge.StopInterrupted},
+	Crashed:       {action: Again, times: 1, code: judge.StopPluginCrashed},
+	Protocol:      {action: Stop, code: judge.StopPluginCrashed},
 	Unimplemented: {action: Block, code: judge.BlockedPlugin},
 	NotStarted:    {action: Block, code: judge.BlockedPlugin},
 	Trespassed:    {action: Block, code: judge.BlockedPlugin},

@@ -80,17 +80,17 @@ func TestDecideOther(t *testing.T) {
 		times  int
 		code   judge.Code
 	}{
-		{Failure{Cause: Crashed, RPC: "Complete", Effect: none}, Again, 1, judge.StopInterrupted},
-		{Failure{Cause: Crashed, RPC: "Complete", Effect: pluginpb.Failure_EFFECT_CHARGED}, Stop, 0, judge.StopInterrupted},
-		{Failure{Cause: Crashed, RPC: "Build", Effect: unknown}, Stop, 0, judge.StopInterrupted},
-		{Failure{Cause: Protocol, Effect: none}, Stop, 0, judge.StopInterrupted},
+		{Failure{Cause: Crashed, RPC: "Complete", Effect: none}, Again, 1, judge.StopPluginCrashed},
+		{Failure{Cause: Crashed, RPC: "Complete", Effect: pluginpb.Failure_EFFECT_CHARGED}, Stop, 0, judge.StopPluginCrashed},
+		{Failure{Cause: Crashed, RPC: "Build", Effect: unknown}, Stop, 0, judge.StopPluginCrashed},
+		{Failure{Cause: Protocol, Effect: none}, Stop, 0, judge.StopPluginCrashed},
 		{Failure{Cause: Unimplemented, Effect: none}, Block, 0, judge.BlockedPlugin},
 		{Failure{Cause: NotStarted, Effect: none}, Block, 0, judge.BlockedPlugin},
 		{Failure{Cause: OurLimit, Effect: none}, Stop, 0, judge.StopInterrupted},
 		{Failure{Cause: Cancelled, RPC: "Complete", Err: context.DeadlineExceeded}, Stop, 0, judge.StopInterrupted},
 		{Failure{Cause: Cancelled, RPC: "Build", Err: context.DeadlineExceeded}, Stop, 0, judge.StopBuilderTimeout},
 		{Failure{Cause: Cancelled, RPC: "Build", Err: context.Canceled}, Stop, 0, judge.StopInterrupted},
-		{Failure{Cause: "new", Effect: none}, Stop, 0, judge.StopInterrupted},
+		{Failure{Cause: "new", Effect: none}, Stop, 0, judge.StopPluginCrashed},
 	} {
 		if d := Decide(&c.f); d.Action != c.action || d.Times != c.times || d.Code != c.code {
 			t.Errorf("%+v: %+v", c.f, d)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -19,7 +20,7 @@ type Cause string
 
 // The causes.
 const (
-	Reported      Cause = "reported"      // the plugin said so, in band
+	Reported      Cause = "reported"      // the plugin said so, in band, or what it said can't be read
 	NotStarted    Cause = "not started"   // the configuration, the launch, or GetInfo
 	NoKey         Cause = "no key"        // a key that is configured can't be had
 	Crashed       Cause = "crashed"       // the process ended during a call
@@ -38,11 +39,16 @@ type Failure struct {
 	RPC     string // "Start", "GetInfo", "Configure", "Complete", "Build", "Health"
 	// Reason and the facts after it are the plugin's when Cause is Reported.
 	// Otherwise Reason is unspecified, and Effect is what the host knows.
-	Reason            pluginpb.Failure_Reason
-	Effect            pluginpb.Failure_Effect
-	Summary           string // what happened: one sentence
-	Detail            string // why
-	Fix               string // what to do; a command first where there is one
+	Reason  pluginpb.Failure_Reason
+	Effect  pluginpb.Failure_Effect
+	Summary string // what happened: one sentence
+	Detail  string // why
+	Fix     string // what to do, in relay's words; a command first where there is one
+	// Says is what the plugin itself suggests: a quotation, never a command of relay's.
+	Says string
+	// Sent is the failure as the plugin sent it; nil unless Cause is Reported.
+	Sent *pluginpb.Failure
+
 	RetryAfter        time.Duration
 	ResetAt           time.Time // zero: not known
 	LimitName         string
@@ -79,6 +85,9 @@ func (f *Failure) Unwrap() error { return f.Err }
 
 // Fault is the failure as a person reads it, under the code that [Decide] gives.
 func (f *Failure) Fault() *fault.Fault {
+	if known, ok := fault.As(f.Err); ok { // a box that can't be made has better words
+		return known
+	}
 	why := f.Detail
 	if f.StderrPath != "" && (f.Cause == Crashed || f.Cause == NotStarted || f.Cause == Protocol) {
 		why = joinText(why, "all that it wrote is in "+f.StderrPath)
@@ -87,7 +96,7 @@ func (f *Failure) Fault() *fault.Fault {
 	if fix == "" {
 		fix = "`relay doctor` checks what the plugin needs; `relay show` has the details of the run"
 	}
-	return &fault.Fault{Code: Decide(f).Code, What: f.Summary, Why: why, Fix: fix, Err: f}
+	return &fault.Fault{Code: Decide(f).Code, What: f.Summary, Why: why, Fix: fix, Says: f.Says, Err: f}
 }
 
 func joinText(a, b string) string {
@@ -138,10 +147,19 @@ func (p *Plugin) breach(rpc, what string) *Failure {
 	return f
 }
 
-// reported is what the plugin says of its failure.
+// reported is what the plugin says of its failure. Its words are marked as its own.
 func (p *Plugin) reported(rpc string, w *pluginpb.Failure) *Failure {
-	f := p.spec.failure(Reported, rpc, w.GetSummary(), w.GetDetail(), w.GetFix())
-	f.Reason, f.Effect = w.GetReason(), w.GetEffect()
+	f := p.spec.failure(Reported, rpc, "", "", advice(p.spec.Entry.Name, w.GetReason()))
+	f.Reason, f.Effect, f.Sent = w.GetReason(), w.GetEffect(), w
+	if says := quoted(w.GetSummary(), saysSummary); says != "" {
+		f.Summary = p.spec.label() + " says: " + says
+	}
+	if says := quoted(w.GetDetail(), saysDetail); says != "" {
+		f.Detail = "it says: " + says
+	}
+	if says := quoted(w.GetFix(), saysFix); says != "" {
+		f.Says = p.spec.label() + " suggests: " + says
+	}
 	if f.Effect == pluginpb.Failure_EFFECT_UNSPECIFIED {
 		f.Effect = pluginpb.Failure_EFFECT_UNKNOWN
 	}
@@ -154,7 +172,8 @@ func (p *Plugin) reported(rpc string, w *pluginpb.Failure) *Failure {
 	if w.GetResetAt().IsValid() {
 		f.ResetAt = w.GetResetAt().AsTime()
 	}
-	f.LimitName, f.UpstreamCode, f.UpstreamRequestID, f.Usage = w.GetLimitName(), w.GetUpstreamCode(), w.GetUpstreamRequestId(), w.GetUsage()
+	f.LimitName, f.UpstreamCode, f.UpstreamRequestID = quoted(w.GetLimitName(), 100), quoted(w.GetUpstreamCode(), 100), quoted(w.GetUpstreamRequestId(), 200)
+	f.Usage = w.GetUsage()
 	return f
 }
 
@@ -171,8 +190,10 @@ func (p *Plugin) broken(ctx context.Context, rpc string, err error) *Failure {
 	case code == codes.Unimplemented:
 		return p.spec.failure(Unimplemented, rpc, fmt.Sprintf("%s does not have %s", p.spec.label(), rpc),
 			"it says that it is of a kind that must have it", reportIt)
+	case code == codes.Internal && unreadable(status.Convert(err).Message()):
+		return p.garbled(rpc, status.Convert(err).Message())
 	case code == codes.ResourceExhausted:
-		return p.breach(rpc, fmt.Sprintf("it sent a message of more than %s", mib(p.spec.Limits.Message)))
+		return p.breach(rpc, fmt.Sprintf("it sent a message of more than %s", mib(p.spec.Limits.Answer)))
 	case code == codes.Unavailable || code == codes.Canceled || code == codes.Internal || code == codes.Unknown:
 		select {
 		case <-p.client.Gone():
@@ -186,6 +207,26 @@ func (p *Plugin) broken(ctx context.Context, rpc string, err error) *Failure {
 		return p.breach(rpc, "it closed the connection and went on running")
 	}
 	return p.breach(rpc, fmt.Sprintf("it answered with the gRPC status %s: %s", code, p.secrets.String(status.Convert(err).Message())))
+}
+
+// unreadable reports whether gRPC itself could not write or read a message: a text that
+// is not UTF-8, above all. Its two sides say so in these words.
+func unreadable(said string) bool {
+	for _, words := range []string{"failed to unmarshal", "failed to marshal", "error while marshaling", "error unmarshalling", "Failed to serialize response"} {
+		if strings.Contains(said, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// garbled is an answer that can't be read. It says nothing about the call's effect, and is
+// treated as what a model answered wrongly.
+func (p *Plugin) garbled(rpc, said string) *Failure {
+	f := p.spec.failure(Reported, rpc, fmt.Sprintf("the answer of %s can't be read", p.spec.label()), quoted(p.secrets.String(said), saysDetail), reportIt)
+	f.Reason, f.Effect = pluginpb.Failure_REASON_BAD_OUTPUT, pluginpb.Failure_EFFECT_UNKNOWN
+	f.Sent = &pluginpb.Failure{Reason: f.Reason, Effect: f.Effect, Summary: f.Summary, Detail: f.Detail}
+	return f
 }
 
 func (p *Plugin) cancelled(ctx context.Context, rpc string) *Failure {

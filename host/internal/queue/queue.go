@@ -82,7 +82,9 @@ func change(ws *workspace.Workspace, do func([]Entry) []Entry) error {
 	if err := workspace.WriteScratch(list(ws), append(raw, '\n')); err != nil {
 		return err
 	}
-	return workspace.WriteScratch(ws.Queue(), render(all))
+	err = workspace.WriteScratch(ws.Queue(), render(all))
+	_ = ws.Publish() // an old copy harms nothing
+	return err
 }
 
 // render writes the list for people.

@@ -23,6 +23,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/program"
 )
 
 // schemeGo is in front of a plugin's package in a Go module, "go:PATH@VERSION".
@@ -82,7 +83,19 @@ func Module(ctx context.Context, source, scratch string, platforms []string, w W
 	}
 	r.Name, r.Module, r.Toolchain = m.name, m.sum, m.toolchain
 	r.From = schemeGo + m.pkg + "@" + m.version
+	if !module.IsPseudoVersion(m.version) {
+		r.Version = m.version
+	}
 	return r, nil
+}
+
+// ModuleVersion is the version of a Go module in a pin's From; "" for any other source.
+func ModuleVersion(from string) string {
+	if !IsModule(from) {
+		return ""
+	}
+	_, version, _ := strings.Cut(from, "@")
+	return version
 }
 
 // source is a plugin's package and what is known of it.
@@ -161,15 +174,12 @@ func (m *source) readSettings(get func(string) string) error {
 
 // findGo finds the toolchain that is there; no other is fetched.
 func (m *source) findGo() error {
-	tool, err := exec.LookPath("go")
-	if err == nil && !filepath.IsAbs(tool) {
-		err = errors.New("it is found in the current folder only")
-	}
+	found, err := program.Find("go", os.Getenv("PATH"), program.Tree("."))
 	if err != nil {
 		return fault.Wrap(err, judge.BlockedPlugin, "a plugin from a Go module is built here, and there is no Go",
 			"`go version` has to work: install it from https://go.dev/dl, or take a release of the plugin")
 	}
-	m.tool = tool
+	m.tool = found.Name
 	return nil
 }
 

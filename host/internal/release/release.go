@@ -41,6 +41,9 @@ var textFiles = []string{sumsFile, minisigFile, ed25519File, keyFile, bundleFile
 type Release struct {
 	// Name is the plugin's, from the names of the files.
 	Name string
+	// Version is the release's, from the names of its files or the module's tag; "" when
+	// neither has one. What the plugin says of itself is compared with it.
+	Version string
 	// Binary is this platform's file, in a private folder, and SHA256 its hash.
 	Binary, SHA256 string
 	// Hashes are those of all platforms, as the lock file has them.
@@ -111,6 +114,12 @@ func (r *Release) take(base string, from io.Reader) error {
 	}
 	if _, twice := r.seen[base]; twice {
 		return bad("it has two files " + base)
+	}
+	if plugin && f.version != "" {
+		if r.Version != "" && r.Version != f.version {
+			return bad(fmt.Sprintf("its files are of the versions %.100q and %.100q", r.Version, f.version))
+		}
+		r.Version = f.version
 	}
 	if len(r.seen) >= maxFiles {
 		return bad(fmt.Sprintf("it has more than %d files", maxFiles))

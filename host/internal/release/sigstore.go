@@ -14,6 +14,7 @@ import (
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/program"
 )
 
 // schemeSigstore is in front of an identity that signs without a key of its own: who
@@ -46,8 +47,8 @@ func parseIdentity(text string) (string, error) {
 // roots.
 func checkBundle(key, sums, bundle string) error {
 	issuer, who, _ := strings.Cut(strings.TrimPrefix(key, schemeSigstore), "#")
-	tool, err := exec.LookPath(cosign)
-	if err != nil || !filepath.IsAbs(tool) {
+	found, err := program.Find(cosign, os.Getenv("PATH"), program.Tree("."))
+	if err != nil {
 		return fault.New(judge.BlockedPlugin, "the release is signed with sigstore, and the program that checks that is not there",
 			"relay checks minisign and ed25519 by itself, sigstore bundles by "+cosign+" 2.4 or newer in PATH",
 			"`go install github.com/sigstore/cosign/v3/cmd/cosign@latest`, or your system's package of it, then try again")
@@ -63,7 +64,7 @@ func checkBundle(key, sums, bundle string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), cosignTime)
 	defer cancel()
 	argv := append([]string{"verify-blob", "--new-bundle-format", "--bundle", bundle, "--trusted-root", root, "--certificate-oidc-issuer", issuer}, as...)
-	cmd := exec.CommandContext(ctx, tool, append(argv, sums)...)
+	cmd := exec.CommandContext(ctx, found.Name, append(argv, sums)...)
 	cmd.Dir, cmd.WaitDelay = filepath.Dir(sums), time.Second
 	// A proxy that nobody serves: a check that would ask the network fails instead.
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(sums), "HTTPS_PROXY=http://127.0.0.1:9", "HTTP_PROXY=http://127.0.0.1:9"}

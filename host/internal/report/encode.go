@@ -32,7 +32,8 @@ type Blocked struct {
 	Code          judge.Code `json:"code"`
 	What          string     `json:"what"`
 	Why           string     `json:"why"`
-	Remediation   string     `json:"remediation"` // starts with the command to type in backticks
+	Remediation   string     `json:"remediation"`           // starts with the command to type in backticks
+	PluginSays    string     `json:"plugin_says,omitempty"` // what a plugin suggests; relay does not vouch for it
 }
 
 // Fit gives the report as REPORT.json will hold it: texts and lists clipped to the

@@ -33,6 +33,9 @@ func Render(r *Report, maxChars int) []byte {
 	if r.Next != "" {
 		p.line("- Next: %s", commands(r.Next))
 	}
+	if r.PluginSays != "" {
+		p.line("- Said by a plugin, not by relay: %s", text(r.PluginSays))
+	}
 	if len(r.Unpinned) > 0 {
 		p.line("- **Unpinned**: %s took part, and nothing pins it. Don't build on this run.", span(strings.Join(r.Unpinned, ", ")))
 	}
@@ -44,6 +47,7 @@ func Render(r *Report, maxChars int) []byte {
 	if r.Commit != "" {
 		p.line("- Landed as: %s", span(r.Commit))
 	}
+	p.item("Evidence", r.Verification.Said)
 	if r.Salvage != "" {
 		p.line("- Kept for you as: %s", span(r.Salvage))
 	}

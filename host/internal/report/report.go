@@ -31,7 +31,8 @@ type Report struct {
 	SchemaVersion      int         `json:"schema_version"` // 1
 	Summary            string      `json:"summary"`        // one line: what happened
 	Why                string      `json:"why,omitempty"`
-	Next               string      `json:"next,omitempty"` // the command to type
+	Next               string      `json:"next,omitempty"`        // the command to type
+	PluginSays         string      `json:"plugin_says,omitempty"` // what a plugin suggests; relay does not vouch for it
 	BuilderOutputValid *bool       `json:"builder_output_valid,omitempty"`
 	Builder            *Worker     `json:"builder,omitempty"`
 	Orchestrator       *Worker     `json:"orchestrator,omitempty"`
@@ -83,6 +84,18 @@ type Verification struct {
 	ExecMode      string      `json:"exec_mode"` // always argv_no_shell
 	Runs          []VerifyRun `json:"runs"`
 	VerifyLogPath string      `json:"verify_log_path"`
+	// Hidden says how many of the hidden checks passed, such as "2 of 2"; "" for none.
+	Hidden string `json:"hidden,omitempty"`
+	// Seed is what they made their values from: relay check run --seed repeats them.
+	Seed uint64 `json:"hidden_seed,omitempty"`
+	// ChangedTests are the test files of the change, where those of the base decided.
+	ChangedTests []string `json:"changed_tests,omitempty"`
+	// Beside: the checks saw the change at another path than the repository's.
+	Beside bool `json:"-"`
+	// Said is the evidence of a change that landed; see [Verification.Evidence].
+	Said string `json:"evidence,omitempty"`
+	// Agreed: the operator let the changed tests decide.
+	Agreed bool `json:"changed_tests_agreed,omitempty"`
 }
 
 // VerifyRun is one check.
@@ -99,6 +112,17 @@ type VerifyRun struct {
 	// or new_failure. Both are there with verification.baseline only.
 	Base    string `json:"base,omitempty"`
 	Finding string `json:"finding,omitempty"`
+	// Tests is what the check's tests said by name; nil where the check failed anyway.
+	Tests *TestFacts `json:"tests,omitempty"`
+}
+
+// TestFacts is what the tests of one check said, beside the base's.
+type TestFacts struct {
+	Passed   int      `json:"passed"`             // by name; 0 where the check is known by its exit code only
+	New      int      `json:"new"`                // those of them that the base did not have
+	Missing  []string `json:"missing,omitempty"`  // each with what became of it, at most 100
+	Problems []string `json:"problems,omitempty"` // what else speaks against the exit code, at most 100
+	Probes   int      `json:"probes"`             // relay's own probes that did as they should
 }
 
 // Beside says in words what the check's end means beside the base; "" when it needs none.

@@ -40,6 +40,25 @@ func Find(dir string) (at string, err error) {
 	}
 }
 
+// GitDir gives the git directory of the working tree at root, links resolved: its .git, or
+// what the file of that name points at. Where there is none, it is where git would make it.
+func GitDir(root string) string {
+	dir := filepath.Join(root, ".git")
+	if fi, err := os.Stat(dir); err == nil && fi.Mode().IsRegular() && fi.Size() < 64<<10 {
+		if text, err := os.ReadFile(dir); err == nil {
+			if at, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: "); ok {
+				if dir = at; !filepath.IsAbs(at) {
+					dir = filepath.Join(root, at)
+				}
+			}
+		}
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
+}
+
 // isGit tells a repository's .git, folder or pointer file, from anything else of that name.
 func isGit(p string) bool {
 	fi, err := os.Stat(p)

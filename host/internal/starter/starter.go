@@ -3,6 +3,7 @@ package starter
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -46,6 +47,7 @@ type file struct {
 	DiffLimits   diffLimits   `json:"diff_limits"`
 	Verification verification `json:"verification"`
 	Budgets      budgets      `json:"budgets"`
+	Box          boxes        `json:"box"`
 }
 
 type orchestrator struct {
@@ -58,6 +60,12 @@ type builder struct {
 
 type scope struct {
 	Allowed []string `json:"default_allowed_globs"`
+	Ceiling ceiling  `json:"ceiling"`
+}
+
+type ceiling struct {
+	Allowed  []string `json:"allowed_globs"`
+	NewFiles bool     `json:"allow_new_files"`
 }
 
 type diffLimits struct {
@@ -66,13 +74,17 @@ type diffLimits struct {
 }
 
 type verification struct {
-	Templates []check `json:"templates"`
+	Required  []string `json:"required"`
+	Templates []check  `json:"templates"`
 }
 
 type check struct {
-	ID   string   `json:"id"`
-	Cmd  string   `json:"cmd"`
-	Args []string `json:"args"`
+	ID      string   `json:"id"`
+	Cmd     string   `json:"cmd"`
+	Args    []string `json:"args"`
+	Dir     string   `json:"dir,omitempty"`
+	Env     []string `json:"env,omitempty"`
+	Timeout int      `json:"timeout_seconds,omitempty"`
 }
 
 type budgets struct {
@@ -81,6 +93,18 @@ type budgets struct {
 
 type perMilestone struct {
 	MaxTicks int `json:"max_ticks"`
+}
+
+// boxes have the network that their work needs.
+type boxes struct {
+	Network network `json:"network"`
+}
+
+type network struct {
+	Builder      string   `json:"builder"`
+	Provider     string   `json:"provider"`
+	Verification string   `json:"verification"`
+	Hosts        []string `json:"hosts"`
 }
 
 func newFile(c Choice) file {
@@ -92,13 +116,39 @@ func newFile(c Choice) file {
 	if len(f.Scope.Allowed) == 0 {
 		f.Scope.Allowed = []string{"**"}
 	}
+	f.Scope.Ceiling = ceiling{Allowed: f.Scope.Allowed, NewFiles: true}
+	if !slices.Contains(f.Scope.Allowed, "**") { // texts beside the code; a manifest or CI is asked about
+		for _, g := range []string{"docs/**", "*.md"} {
+			if !slices.Contains(f.Scope.Ceiling.Allowed, g) {
+				f.Scope.Ceiling.Allowed = append(slices.Clip(f.Scope.Ceiling.Allowed), g)
+			}
+		}
+	}
 	f.DiffLimits = diffLimits{Files: maxFiles, Lines: maxLines}
-	f.Verification.Templates = []check{}
+	f.Verification.Templates, f.Verification.Required = []check{}, Required(c.Project.Checks)
 	for _, k := range c.Project.Checks {
-		f.Verification.Templates = append(f.Verification.Templates, check{ID: k.ID, Cmd: k.Cmd, Args: k.Args})
+		f.Verification.Templates = append(f.Verification.Templates, check{k.ID, k.Cmd, append([]string{}, k.Args...), k.Dir, k.Env, k.Limit})
 	}
 	f.Budgets.PerMilestone.MaxTicks = maxTicks
+	f.Box.Network = network{"needed", "needed", "needed", append([]string{}, c.Project.Registries...)}
 	return f
+}
+
+// Required are the tests among the checks, or else the first of them that passes.
+func Required(checks []detect.Check) []string {
+	ids := []string{}
+	for _, k := range checks {
+		if strings.HasPrefix(k.ID, "test") {
+			ids = append(ids, k.ID)
+		}
+	}
+	if len(ids) > 0 {
+		return ids
+	}
+	if i := slices.IndexFunc(checks, func(k detect.Check) bool { return k.Fails == "" }); i >= 0 {
+		ids = append(ids, checks[i].ID)
+	}
+	return ids
 }
 
 // JSON gives relay.config.json.
@@ -140,12 +190,19 @@ models:
   builder_fallback_model: {{json .BuilderFallback}}
 {{end}}
 # Where changes usually belong. A task names its own, narrower scope. relay's own
-# files, .git and credentials are forbidden whatever stands here.
+# files, .git and credentials are forbidden whatever stands here. The ceiling is the most
+# that the planner may ask for; beyond it you are asked.
 scope:
   default_allowed_globs:
 {{- range .Scope.Allowed}}
     - {{json .}}
 {{- end}}
+  ceiling:
+    allowed_globs:
+{{- range .Scope.Ceiling.Allowed}}
+      - {{json .}}
+{{- end}}
+    allow_new_files: {{.Scope.Ceiling.NewFiles}}
 
 # How large one step may be.
 diff_limits:
@@ -153,14 +210,24 @@ diff_limits:
   default_max_lines_changed: {{.DiffLimits.Lines}}
 
 # Checks that a change has to pass before it lands. Each is a program and its
-# arguments; there is no shell.
+# arguments; there is no shell. Those that are required run whatever a task asks for.
 verification:
+  required: {{json .Verification.Required}}
 {{- if .Verification.Templates}}
   templates:
 {{- range .Verification.Templates}}
     - id: {{json .ID}}
       cmd: {{json .Cmd}}
       args: {{json .Args}}
+{{- with .Dir}}
+      dir: {{json .}}
+{{- end}}
+{{- with .Env}}
+      env: {{json .}}
+{{- end}}
+{{- with .Timeout}}
+      timeout_seconds: {{.}}
+{{- end}}
 {{- end}}
 {{- else}}
   templates: []
@@ -170,6 +237,22 @@ verification:
 budgets:
   per_milestone:
     max_ticks: {{.Budgets.PerMilestone.MaxTicks}}
+
+# What boxes reach. needed: the plugin's own vendor and these hosts; a check gets the
+# package registries alone. full is everything, none is nothing.
+box:
+  network:
+    builder: {{json .Box.Network.Builder}}
+    provider: {{json .Box.Network.Provider}}
+    verification: {{json .Box.Network.Verification}}
+{{- if .Box.Network.Hosts}}
+    hosts:
+{{- range .Box.Network.Hosts}}
+      - {{json .}}
+{{- end}}
+{{- else}}
+    hosts: []
+{{- end}}
 `))
 
 // inline is a value as JSON on one line.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -40,17 +41,21 @@ type Item struct {
 // The digest is "" when there is nothing to trust. It is the same for the same
 // settings in whatever file, format and order they are written, the order of lists
 // aside.
-func Needed(l *config.Loaded) (digest string, items []Item) { return needed(l.Grants()) }
+func Needed(l *config.Loaded) (digest string, items []Item) { return needed(l.Grants(), brought(l)) }
+
+// NeededByFiles gives only what files of the repository beside its configuration bring.
+func NeededByFiles(l *config.Loaded) []Item { return brought(l) }
 
 // NeededByService gives the same for what the files of a service set.
 func NeededByService(l *config.LoadedService) (digest string, items []Item) {
-	return needed(l.Grants())
+	return needed(l.Grants(), nil)
 }
 
-func needed(grants []config.Grant) (digest string, items []Item) {
+func needed(grants []config.Grant, more []Item) (digest string, items []Item) {
 	for _, g := range grants {
 		items = append(items, Item{g.Key, g.Value, g.Why, g.File, g.Line})
 	}
+	items = append(items, more...)
 	if len(items) == 0 {
 		return "", nil
 	}
@@ -75,6 +80,10 @@ type file struct {
 type entry struct {
 	Digest string    `json:"digest"`
 	At     time.Time `json:"at"`
+	// Agreed is what the digest is of, so that the next question can show what changed.
+	Agreed []Agreed `json:"agreed,omitempty"`
+	// Ceiling is what was added to the ceiling for good.
+	Ceiling Widening `json:"ceiling,omitzero"`
 	// Plugins are the pins of its lock file that were agreed to, by name.
 	Plugins map[string]Plugin `json:"plugins,omitempty"`
 }
@@ -104,14 +113,70 @@ func (s *Store) IsTrusted(root, digest string) (bool, error) {
 	return digest != "" && f.Repositories[canonicalRoot(root)].Digest == digest, nil
 }
 
-// Add trusts the digest for the repository at root, in place of an earlier one.
-func (s *Store) Add(root, digest string) error {
+// Agreed is one [Item] that was agreed to.
+type Agreed struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
+// Change is what became of one item since a person last agreed: Was is "" of a new one,
+// Now of one that is gone.
+type Change struct {
+	Key string `json:"key"`
+	Was string `json:"was,omitempty"`
+	Now string `json:"now,omitempty"`
+	Why string `json:"why,omitempty"`
+}
+
+// place is an item's key whatever its place in a list.
+func place(key string) string { return listIndex.ReplaceAllString(key, "[]") }
+
+var listIndex = regexp.MustCompile(`\[[0-9]+\]`)
+
+// Changes compares items with what was last agreed to for the repository at root; known
+// reports whether something was. What only moved within a list did not change.
+func (s *Store) Changes(root string, items []Item) (changes []Change, known bool, err error) {
+	f, err := s.read()
+	if err != nil {
+		return nil, false, err
+	}
+	before := slices.Clone(f.Repositories[canonicalRoot(root)].Agreed)
+	known = len(before) > 0
+	var fresh []Item
+	for _, it := range items {
+		same := func(a Agreed) bool { return place(a.Key) == place(it.Key) && a.Value == it.Value }
+		if i := slices.IndexFunc(before, same); i >= 0 {
+			before = slices.Delete(before, i, i+1)
+		} else {
+			fresh = append(fresh, it)
+		}
+	}
+	for _, it := range fresh {
+		c := Change{Key: it.Key, Now: it.Value, Why: it.Why}
+		if i := slices.IndexFunc(before, func(a Agreed) bool { return a.Key == it.Key }); i >= 0 {
+			c.Was = before[i].Value
+			before = slices.Delete(before, i, i+1)
+		}
+		changes = append(changes, c)
+	}
+	for _, a := range before {
+		changes = append(changes, Change{Key: a.Key, Was: a.Value})
+	}
+	return changes, known, nil
+}
+
+// Add trusts the digest of these items for the repository at root, in place of an earlier
+// one.
+func (s *Store) Add(root, digest string, items []Item) error {
 	if b, err := hex.DecodeString(digest); err != nil || len(b) != sha256.Size {
 		return fmt.Errorf("trust: %q is no digest", digest)
 	}
 	_, err := s.change(func(f *file) bool {
 		e := f.Repositories[canonicalRoot(root)]
-		e.Digest, e.At = digest, now()
+		e.Digest, e.At, e.Agreed = digest, now(), nil
+		for _, it := range items {
+			e.Agreed = append(e.Agreed, Agreed{it.Key, it.Value})
+		}
 		f.Repositories[canonicalRoot(root)] = e
 		return true
 	})

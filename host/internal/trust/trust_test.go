@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -75,7 +76,7 @@ func TestCheck(t *testing.T) {
 			t.Errorf("RELAY_TRUST=%s: %v", env, err)
 		}
 	}
-	if err := s.Add(l.Root, digest); err != nil {
+	if err := s.Add(l.Root, digest, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Check(l, none); err != nil {
@@ -112,7 +113,7 @@ func TestCheck(t *testing.T) {
 		t.Error("still trusted after Remove")
 	}
 	for _, bad := range []string{"", "abc", strings.Repeat("g", 64)} {
-		if s.Add(l.Root, bad) == nil {
+		if s.Add(l.Root, bad, nil) == nil {
 			t.Errorf("%q is taken for a digest", bad)
 		}
 	}
@@ -123,7 +124,7 @@ func TestManyAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 24 {
 		wg.Go(func() {
-			if err := Open(dir).Add(fmt.Sprintf("/repo/%d", i), fmt.Sprintf("%064x", i)); err != nil {
+			if err := Open(dir).Add(fmt.Sprintf("/repo/%d", i), fmt.Sprintf("%064x", i), nil); err != nil {
 				t.Error(err)
 			}
 		})
@@ -155,5 +156,79 @@ func TestBadStore(t *testing.T) {
 	}
 	if _, err := s.IsTrusted("/a", "b"); err == nil {
 		t.Error("a link was followed")
+	}
+}
+
+// What changed since the last yes is shown, and what only moved is not.
+func TestChanges(t *testing.T) {
+	s, root := Open(t.TempDir()), t.TempDir()
+	item := func(key, value string) Item { return Item{Key: key, Value: value, Why: "why"} }
+	before := []Item{item("a", "1"), item("t[0]", "x"), item("t[1]", "y"), item("gone", "g")}
+	if _, known, err := s.Changes(root, before); known || err != nil {
+		t.Fatal("something is known of a new repository", err)
+	}
+	if err := s.Add(root, strings.Repeat("ab", 32), before); err != nil {
+		t.Fatal(err)
+	}
+	got, known, err := s.Changes(root, []Item{item("a", "2"), item("t[0]", "new"), item("t[1]", "x"), item("t[2]", "y")})
+	want := []Change{{"a", "1", "2", "why"}, {"t[0]", "", "new", "why"}, {"gone", "g", "", ""}}
+	if err != nil || !known || !slices.Equal(got, want) {
+		t.Errorf("%+v %v", got, err)
+	}
+}
+
+// What a person allows for good widens the ceiling of that repository alone; what is allowed
+// once is given once.
+func TestWishes(t *testing.T) {
+	s, root, other := Open(t.TempDir()), t.TempDir(), t.TempDir()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	taken := func(root string) string {
+		t.Helper()
+		task, err := s.TakeAllowed(root)
+		must(err)
+		return string(task)
+	}
+	w := Wish{RunID: "r1", Task: []byte(`{"a":1}`), Widening: Widening{Globs: []string{"docs/**"}, Lines: 900}}
+	for answer, want := range map[string]string{"no": "", "use src": "", AllowOnce: `{"a":1}`} {
+		must(s.Ask(root, w))
+		must(s.AnswerWish(root, "r0", AllowOnce)) // of another question
+		must(s.AnswerWish(root, "r1", answer))
+		if got := strings.Join(strings.Fields(taken(root)), ""); got != want {
+			t.Errorf("%q: %q", answer, got)
+		}
+		if taken(root) != "" {
+			t.Error("given twice")
+		}
+	}
+	if got, err := s.Widened(root); err != nil || len(got.Globs) > 0 {
+		t.Errorf("%+v %v", got, err)
+	}
+	must(s.Ask(root, w))
+	if taken(root) != "" {
+		t.Error("what nobody has allowed is given")
+	}
+	must(s.Ask(root, w))
+	must(s.AnswerWish(root, "r1", AllowAlways))
+	got, err := s.Widened(root)
+	if err != nil || !slices.Equal(got.Globs, w.Widening.Globs) || got.Lines != 900 || taken(root) == "" {
+		t.Errorf("%+v %v", got, err)
+	}
+	if got, _ := s.Widened(other); len(got.Globs) > 0 || got.Lines > 0 {
+		t.Errorf("another repository has %+v", got)
+	}
+	c := got.Widen(judge.Ceiling{Allowed: [][]string{{"src/**"}, {"src/**", "x"}}, MaxLines: 10, MaxFiles: 3})
+	if len(c.Allowed[0]) != 2 || len(c.Allowed[1]) != 3 || c.MaxLines != 900 || c.MaxFiles != 3 || c.NewFiles {
+		t.Errorf("%+v", c)
+	}
+	once := Wish{RunID: "r2", Task: w.Task, OnceOnly: true, Widening: Widening{NewFiles: true}}
+	must(s.Ask(root, once))
+	must(s.AnswerWish(root, "r2", AllowAlways)) // was not offered
+	if got, _ := s.Widened(root); got.NewFiles || taken(root) != "" {
+		t.Error("a protected file is opened for good")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/schemas"
 )
@@ -18,7 +19,7 @@ import (
 const MaxRunnerFile = 4 << 20
 
 // CleanTmp removes the stale temporary files that match glob (relative to the
-// repository's root) and says how many. Whatever the glob says, only regular files
+// repository's root), of the state and of its copies alike, and says how many. Whatever the glob says, only regular files
 // or links that lie directly in a folder of the workspace and whose name ends in
 // [TmpSuffix] go; a link's target stays.
 func (w *Workspace) CleanTmp(glob string) (int, error) {
@@ -26,9 +27,23 @@ func (w *Workspace) CleanTmp(glob string) (int, error) {
 		return 0, fault.Wrap(err, judge.BlockedMissingConfig, "runner.crash_cleanup.delete_tmp_glob "+quote(glob)+" is refused",
 			"`relay config show --origin` says where it is set; \""+w.rel+"/*.tmp\" is the usual value")
 	}
-	n := 0
+	n, err := cleanTmp(w.state, strings.TrimPrefix(glob, w.rel+"/"))
+	if err != nil {
+		return n, err
+	}
+	if _, err := beneath.ReadDir(w.root, w.rel); err != nil {
+		return n, nil // there are no copies
+	}
+	m, err := cleanTmp(w.Shared(), strings.TrimPrefix(glob, w.rel+"/"))
+	return n + m, err
+}
+
+// cleanTmp removes what glob names in a folder.
+func cleanTmp(dir, glob string) (n int, err error) {
 	top := path2dir(glob)
-	err := filepath.WalkDir(filepath.Join(w.root, filepath.FromSlash(top)), func(p string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(filepath.Join(dir, filepath.FromSlash(top)), func(p string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(dir, p)
+		rel = filepath.ToSlash(rel)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil
@@ -36,15 +51,14 @@ func (w *Workspace) CleanTmp(glob string) (int, error) {
 			return err
 		case d.IsDir():
 			// A glob without "**" reaches one folder only: history is not walked for it.
-			if rel, _ := filepath.Rel(w.root, p); !strings.Contains(glob, "**") && filepath.ToSlash(rel) != top {
+			if !strings.Contains(glob, "**") && rel != top && (top != "" || rel != ".") {
 				return fs.SkipDir
 			}
 			return nil
 		case !strings.HasSuffix(d.Name(), TmpSuffix) || !d.Type().IsRegular() && d.Type()&fs.ModeSymlink == 0:
 			return nil
 		}
-		rel, _ := filepath.Rel(w.root, p)
-		if !judge.Match([]string{glob}, filepath.ToSlash(rel)) {
+		if !judge.Match([]string{glob}, rel) {
 			return nil
 		}
 		if err := os.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -2,7 +2,6 @@ package workspace
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,6 +16,14 @@ import (
 // LockFile pins the plugins of a repository; see package catalog.
 const LockFile = "relay.lock.json"
 
+// What steers workflows lies beside the configuration: the task list of pipelines, and what
+// describes the services of audit cycles, all of them and each one.
+const (
+	TasksFile    = "prd.json"
+	DefaultsName = "config/default"
+	ServicesDir  = "config/services"
+)
+
 // DefaultDir is the workspace of a repository whose configuration names none.
 const DefaultDir = ".relay"
 
@@ -26,16 +33,24 @@ func ConfigNames() []string {
 	return []string{"relay.config.json", "relay.config.yaml", "relay.config.yml", "relay.config.toml", "relais.config.json"}
 }
 
-// Workspace is relay's folder in one repository.
+// StateName is the folder of relay's state in a git directory.
+const StateName = "relay"
+
+// Workspace is what relay keeps of one repository, in two places. What it believes lies in
+// the git directory of the work tree, which no clone, archive or patch brings, which boxes
+// hide, and which moves and goes with the repository. In the work tree are copies for
+// people and scripts, which nothing reads back, and what the operator writes for relay.
 type Workspace struct {
-	root string   // absolute
-	rel  string   // slash-separated
-	own  []string // relay's own folders elsewhere below root, slash-separated
+	root  string   // absolute
+	rel   string   // slash-separated
+	state string   // absolute
+	own   []string // relay's own folders elsewhere below root, slash-separated
+	known tracked
 }
 
-// Open names the workspace rel ("" means [DefaultDir]) of the repository at root. It
+// Open names the workspace rel ("" means [DefaultDir]) of the repository at top. It
 // touches nothing; Ensure makes the folder.
-func Open(root, rel string) (*Workspace, error) {
+func Open(top, rel string) (*Workspace, error) {
 	if rel == "" {
 		rel = DefaultDir
 	}
@@ -43,11 +58,11 @@ func Open(root, rel string) (*Workspace, error) {
 		return nil, fault.New(judge.BlockedMissingConfig, "workspace_dir "+quote(rel)+" can't be used", why,
 			"`relay config show --origin` says where it is set; \".relay\" is the usual value")
 	}
-	abs, err := filepath.Abs(root)
+	abs, err := filepath.Abs(top)
 	if err != nil {
 		return nil, err
 	}
-	return &Workspace{root: abs, rel: rel}, nil
+	return &Workspace{root: abs, rel: rel, state: filepath.Join(root.GitDir(abs), StateName)}, nil
 }
 
 var plainName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
@@ -88,52 +103,41 @@ func FindRoot(dir string) (string, error) {
 
 // What a team may commit is left visible to git; everything else is this machine's.
 // The file ignores itself, so a clean repository stays clean.
-const gitignore = gitignoreBefore + `!/pipeline/
-/pipeline/*
-!/pipeline/context.json
-`
-
-// gitignoreBefore is what relay wrote before there were pipelines.
-const gitignoreBefore = `# Written by relay. Its run-time files belong to this machine; what is listed
+const gitignore = `# Written by relay. Its run-time files belong to this machine; what is listed
 # with "!" can be committed. To commit this file too, add a line "!/.gitignore".
 /*
 !/FACTS.md
 !/prompts/
 !/schemas/
+!/pipeline/
+/pipeline/*
+!/pipeline/context.json
 `
 
-// Ensure makes the folder and its .gitignore. A folder that holds something already
-// is left as it is, but for a .gitignore that is an older relay's: its owner has decided
-// what git sees of it, and relay's untracked files are no change. A link or a file in the folder's place is refused, since whoever
-// made the repository could have put it there to send relay's writes elsewhere.
-func (w *Workspace) Ensure() error {
-	if err := w.MkdirAll(w.Dir()); err != nil {
-		return err
+// Ensure makes the folder of the state.
+func (w *Workspace) Ensure() error { return w.MkdirAll(w.Dir()) }
+
+// MkdirAll makes dir, which lies in the state, and what is missing above it. No component
+// of it may be a symbolic link.
+func (w *Workspace) MkdirAll(dir string) error {
+	top := filepath.Dir(w.state)
+	rel, err := filepath.Rel(top, dir)
+	if err != nil || rel != StateName && !strings.HasPrefix(rel, StateName+"/") {
+		return &fs.PathError{Op: "mkdir", Path: dir, Err: errors.New("outside of relay's state")}
 	}
-	d, err := os.Open(w.Dir())
-	if err != nil {
-		return writeFault(err, w.Dir(), judge.BlockedMissingConfig)
-	}
-	defer d.Close()
-	if names, err := d.Readdirnames(1); err != nil && !errors.Is(err, io.EOF) {
-		return err
-	} else if len(names) > 0 {
-		old, err := ReadFile(w.path(".gitignore"), int64(len(gitignoreBefore)))
-		if err != nil || string(old) != gitignoreBefore {
-			return nil
-		}
-	}
-	return WriteFile(w.path(".gitignore"), []byte(gitignore))
+	return mkdirAll(top, rel)
 }
 
-// MkdirAll makes dir, which lies in the workspace, and what is missing above it up
-// to the repository's root. No component may be a symbolic link.
-func (w *Workspace) MkdirAll(dir string) error {
-	rel, err := filepath.Rel(w.root, dir)
-	if err != nil || rel != filepath.FromSlash(w.rel) && !strings.HasPrefix(rel, filepath.FromSlash(w.rel)+"/") {
-		return &fs.PathError{Op: "mkdir", Path: dir, Err: errors.New("outside the workspace")}
+// MkdirPrompts makes the folder of prompts in the work tree. No component of it may be a
+// symbolic link.
+func (w *Workspace) MkdirPrompts() error { return mkdirAll(w.root, w.rel+"/prompts") }
+
+// mkdirAll makes the folder rel below top, which is made as well.
+func mkdirAll(top, rel string) error {
+	if err := os.MkdirAll(top, 0o755); err != nil {
+		return writeFault(err, top, judge.BlockedMissingConfig)
 	}
-	at := w.root
+	at := top
 	for part := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
 		at = filepath.Join(at, part)
 		err := os.Mkdir(at, 0o755)
@@ -153,9 +157,7 @@ func (w *Workspace) MkdirAll(dir string) error {
 	return nil
 }
 
-func (w *Workspace) path(name string) string {
-	return filepath.Join(w.root, filepath.FromSlash(w.rel), name)
-}
+func (w *Workspace) path(name string) string { return filepath.Join(w.state, name) }
 
 // Claim says which folders relay has for itself on this machine: its state, its plugins,
 // the user's configuration. Where the home lies in the repository, or is it, they do too,
@@ -171,19 +173,19 @@ func (w *Workspace) Claim(dirs ...string) {
 	}
 }
 
-// Root is the repository's root; Dir the workspace as an absolute path; Rel the
-// same relative to Root, with slashes.
-func (w *Workspace) Root() string { return w.root }
-func (w *Workspace) Dir() string  { return w.path("") }
-func (w *Workspace) Rel() string  { return w.rel }
+// Root is the repository's root; Dir the folder of the state; Shared that of the copies and
+// of what the operator writes, and Rel the same relative to Root, with slashes.
+func (w *Workspace) Root() string   { return w.root }
+func (w *Workspace) Dir() string    { return w.state }
+func (w *Workspace) Shared() string { return filepath.Join(w.root, filepath.FromSlash(w.rel)) }
+func (w *Workspace) Rel() string    { return w.rel }
 
-// The files and folders of the workspace, as absolute paths.
+// The files and folders of the state, as absolute paths.
 func (w *Workspace) State() string     { return w.path("STATE.json") }
 func (w *Workspace) Task() string      { return w.path("TASK.json") }
 func (w *Workspace) Report() string    { return w.path("REPORT.json") }
 func (w *Workspace) ReportMD() string  { return w.path("REPORT.md") }
 func (w *Workspace) Blocked() string   { return w.path("BLOCKED.json") }
-func (w *Workspace) Facts() string     { return w.path("FACTS.md") }
 func (w *Workspace) Stuck() string     { return w.path("stuck.json") }
 func (w *Workspace) Stop() string      { return w.path("stop.json") }
 func (w *Workspace) Lock() string      { return w.path("lock.json") }
@@ -196,21 +198,30 @@ func (w *Workspace) Queue() string     { return w.path("queue.md") }
 func (w *Workspace) History() string   { return w.path("history") }
 func (w *Workspace) Journal() string   { return w.path("journal") }
 func (w *Workspace) Logs() string      { return w.path("logs") }
-func (w *Workspace) Prompts() string   { return w.path("prompts") }
-func (w *Workspace) Schemas() string   { return w.path("schemas") }
+
+// What the operator writes for relay, as absolute paths. Its readers use package beneath.
+func (w *Workspace) Facts() string   { return filepath.Join(w.Shared(), "FACTS.md") }
+func (w *Workspace) Prompts() string { return filepath.Join(w.Shared(), "prompts") }
+func (w *Workspace) Schemas() string { return filepath.Join(w.Shared(), "schemas") }
 
 // Kept are what of the workspace relay does not write in the course of a run: what a
 // team may commit.
 func (w *Workspace) Kept() []string {
-	return []string{w.Facts(), w.Prompts(), w.Schemas(), w.path(".gitignore")}
+	return []string{w.Facts(), w.Prompts(), w.Schemas(), filepath.Join(w.Shared(), ".gitignore")}
+}
+
+// Holds says that a path relative to the root is the workspace's, or lies in it.
+func (w *Workspace) Holds(path string) bool {
+	return path == w.rel || strings.HasPrefix(path, w.rel+"/")
 }
 
 // OwnedGlobs are the globs, relative to the repository's root, that only relay may
 // write: the whole workspace, every name a configuration file can have, the file
-// that pins plugins, and what was claimed. A workspace that is not the default one does not free the
+// that pins plugins, what steers other workflows, and what was claimed. The judge takes
+// them in every spelling that a file system may fold. A workspace that is not the default one does not free the
 // default's name, which a later tick could take for its own.
 func (w *Workspace) OwnedGlobs() []string {
-	owned := append([]string{w.rel, w.rel + "/**", LockFile}, ConfigNames()...)
+	owned := []string{w.rel, w.rel + "/**", LockFile, "relay.config.*", "relais.config.*", TasksFile, DefaultsName + ".*", ServicesDir, ServicesDir + "/**"}
 	if w.rel != DefaultDir {
 		owned = append(owned, DefaultDir, DefaultDir+"/**")
 	}

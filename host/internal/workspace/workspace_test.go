@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -105,25 +106,28 @@ func TestEnsureKeepsRepositoryClean(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if err := w.Ensure(); err != nil {
+			if err := errors.Join(w.Ensure(), w.Publish()); err != nil {
 				t.Fatal(err)
 			}
 		}
 		put(t, w.Dir(), "STATE.json", "{}")
 		put(t, w.Dir(), "history/x/report.json", "{}")
+		if err := w.Publish(); err != nil {
+			t.Fatal(err)
+		}
 		if s := git(t, root, "status", "--porcelain", "-uall"); s != "" {
 			t.Errorf("%q: not clean after Ensure:\n%s", rel, s)
 		}
-		put(t, w.Dir(), "FACTS.md", "fact")
-		put(t, w.Dir(), "prompts/builder.user.txt", "p")
+		put(t, w.Shared(), "FACTS.md", "fact")
+		put(t, w.Shared(), "prompts/builder.user.txt", "p")
 		if s := git(t, root, "status", "--porcelain", "-uall"); strings.Count(s, "\n") != 2 {
 			t.Errorf("%q: FACTS.md and prompts should be visible to git, got:\n%s", rel, s)
 		}
-		put(t, w.Dir(), ".gitignore", "mine\n")
-		if err := w.Ensure(); err != nil {
+		put(t, w.Shared(), ".gitignore", "mine\n")
+		if err := w.Publish(); err != nil {
 			t.Fatal(err)
 		}
-		if b, _ := os.ReadFile(filepath.Join(w.Dir(), ".gitignore")); string(b) != "mine\n" {
+		if b, _ := os.ReadFile(filepath.Join(w.Shared(), ".gitignore")); string(b) != "mine\n" {
 			t.Errorf("%q: the user's .gitignore was overwritten", rel)
 		}
 	}
@@ -142,12 +146,13 @@ func TestEnsureFollowsNoLink(t *testing.T) {
 			t.Fatal(err)
 		}
 		w, _ := Open(root, "")
-		err := w.Ensure()
-		if err == nil {
-			t.Errorf("%s: a planted object was used as the workspace", name)
-			continue
+		if err := w.Ensure(); err != nil {
+			t.Errorf("%s: what lies in the workspace is in the state's way: %v", name, err)
 		}
-		wantFault(t, err, judge.BlockedMissingConfig)
+		put(t, w.Dir(), "STATE.json", "{}")
+		if err := w.Publish(); err == nil {
+			t.Errorf("%s: a planted object was used as the workspace", name)
+		}
 	}
 	if e, _ := os.ReadDir(outside); len(e) != 0 {
 		t.Error("something was written outside")
@@ -184,13 +189,15 @@ func TestOpenRefuses(t *testing.T) {
 
 func TestOwnedGlobs(t *testing.T) {
 	w, _ := Open(t.TempDir(), "relais")
-	for _, p := range []string{"relais", "relais/STATE.json", "relais/history/a/b", "relay.config.toml", "relais.config.json"} {
+	for _, p := range []string{"relais", "relais/STATE.json", "relais/history/a/b", "relay.config.toml", "relais.config.json", "relais.config.yaml", "relay.lock.json", "prd.json", "config/default.yaml", "config/services/a.yaml"} {
 		if !judge.Match(w.OwnedGlobs(), p) {
 			t.Errorf("%s is not owned", p)
 		}
 	}
-	if judge.Match(w.OwnedGlobs(), "src/relais") {
-		t.Error("src/relais is owned")
+	for _, p := range []string{"src/relais", "src/prd.json", "prd.json.md", "config/app.yaml", "src/config/default.yaml"} {
+		if judge.Match(w.OwnedGlobs(), p) {
+			t.Errorf("%s is owned", p)
+		}
 	}
 }
 
@@ -201,6 +208,7 @@ func TestCleanTmp(t *testing.T) {
 		t.Fatal(err)
 	}
 	target := put(t, root, "keep.txt", "k")
+	put(t, w.Shared(), "COPY.json.tmp", "x")
 	put(t, root, "out.tmp", "o")
 	put(t, w.Dir(), "STATE.json.tmp", "x")
 	put(t, w.Dir(), ".hidden.abc.tmp", "x")
@@ -213,11 +221,11 @@ func TestCleanTmp(t *testing.T) {
 		t.Fatal(err)
 	}
 	n, err := w.CleanTmp(".relay/*.tmp")
-	if err != nil || n != 3 {
-		t.Errorf("removed %d, %v; want 3", n, err)
+	if err != nil || n != 4 {
+		t.Errorf("removed %d, %v; want 4", n, err)
 	}
-	for p, want := range map[string]bool{"keep.txt": true, "out.tmp": true, ".relay/STATE.json": true, ".relay/history/r/deep.tmp": true,
-		".relay/dir.tmp": true, ".relay/STATE.json.tmp": false, ".relay/link.tmp": false} {
+	for p, want := range map[string]bool{"keep.txt": true, "out.tmp": true, ".git/relay/STATE.json": true, ".git/relay/history/r/deep.tmp": true,
+		".git/relay/dir.tmp": true, ".git/relay/STATE.json.tmp": false, ".git/relay/link.tmp": false, ".relay/COPY.json.tmp": false} {
 		if _, err := os.Lstat(filepath.Join(root, p)); (err == nil) != want {
 			t.Errorf("%s: there %v, want %v", p, err == nil, want)
 		}

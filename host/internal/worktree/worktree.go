@@ -33,6 +33,9 @@ type Pool struct {
 	// Room refuses one more where there are n already, which take so many bytes. nil:
 	// there is always room.
 	Room func(n int, bytes int64) error
+	// Fill puts what the user's filters (LFS) make of it into a work tree that was just
+	// checked out: git does that without any. nil: nothing.
+	Fill func(context.Context, *judge.Git) error
 	Now  func() time.Time
 }
 
@@ -105,6 +108,15 @@ func (p *Pool) Take(ctx context.Context, owner, branch, base string) (path strin
 		}
 		if path, err = p.add(ctx, all, branch, base); err != nil {
 			return "", err
+		}
+	}
+	if p.Fill != nil {
+		git, err := judge.OpenGit(ctx, path)
+		if err == nil {
+			err = p.Fill(ctx, git)
+		}
+		if err != nil {
+			return "", fault.Git(err)
 		}
 	}
 	return path, workspace.WriteJSON(path+".json", mark{owner, p.now().UTC()})

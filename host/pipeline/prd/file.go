@@ -30,7 +30,7 @@ func (f *File) Read() (*List, error) {
 }
 
 func (f *File) read() (*List, error) {
-	info, err := os.Stat(f.Path)
+	info, err := os.Lstat(f.Path)
 	if err != nil {
 		return nil, err
 	}

@@ -82,8 +82,8 @@ func TestParseRefuses(t *testing.T) {
 		"circle": {task(`{"id":"z","title":"z","depends_on":["a"]},{"id":"a","title":"x","depends_on":["b"]},{"id":"b","title":"x","depends_on":["c"]},
 			{"id":"c","title":"x","depends_on":["a"]}`), "a → b → c → a"},
 		"type":  {task(`{"id":"a","title":7}`), "title: a number does not fit"},
-		"shell": {task(`{"id":"a","title":"x","validation":{"command":"go test && rm -rf /"}}`), "put the steps into a script"},
-		"pipe":  {task(`{"id":"a","title":"x","validation":{"command":"go test | tee x"}}`), `["sh", "-c", …]`},
+		"shell": {task(`{"id":"a","title":"x","validation":{"command":"go test && rm $X"}}`), "write the command as a list: [\"sh\", \"-c\", \"go test && rm $X\"]"},
+		"pipe":  {task(`{"id":"a","title":"x","validation":{"command":"go test | tee x"}}`), `["sh", "-c", "go test | tee x"]`},
 		"glob":  {task(`{"id":"a","title":"x","scope":{"allowed_globs":["../x"]}}`), "the pattern"},
 		"empty": {``, ""},
 	} {
@@ -103,14 +103,35 @@ func TestSplit(t *testing.T) {
 		`npm run test:unit -- --grep 'a|b'`: {"npm", "run", "test:unit", "--", "--grep", "a|b"},
 		`a#b c~d`:                           {"a#b", "c~d"},
 		"":                                  nil,
+		"a b&&c && d":                       {"a", "b", "&&", "c", "&&", "d"},
 	} {
 		if got, err := Split(in); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: %q %v", in, got, err)
 		}
 	}
-	for _, in := range []string{"a; b", "a $X", "a `b`", "a > f", `"a $X"`, "X=1 go test", "a 'b", "ls *", "a\nb", "cd x && y", "~/x", "a\x00"} {
+	for _, in := range []string{"a; b", "a $X", "a `b`", "a > f", `"a $X"`, "X=1 go test", "a 'b", "ls *", "a\nb", "cd x && y", "a && X=1 b", "a &&", "&& a", "a && && b", "a '&&' b", "a & b", "~/x", "a\x00"} {
 		if got, err := Split(in); err == nil {
 			t.Errorf("%q was taken as %q", in, got)
+		}
+	}
+}
+
+func TestSteps(t *testing.T) {
+	for in, want := range map[string][][]string{
+		`"a b && c"`:             {{"a", "b"}, {"c"}},
+		`["a", "&&", "b", "c"]`:  {{"a"}, {"b", "c"}},
+		`["sh", "-c", "a && b"]`: {{"sh", "-c", "a && b"}},
+		`null`:                   nil,
+	} {
+		var c Command
+		if err := json.Unmarshal([]byte(in), &c); err != nil || !reflect.DeepEqual(c.Steps(), want) {
+			t.Errorf("%s: %q %v", in, c.Steps(), err)
+		}
+	}
+	for _, in := range []string{`["&&", "a"]`, `["a", "&&"]`, `["a", "&&", "&&", "b"]`} {
+		var c Command
+		if json.Unmarshal([]byte(in), &c) == nil {
+			t.Errorf("%s was taken as %q", in, c)
 		}
 	}
 }

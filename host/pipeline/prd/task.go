@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/paxiom/relay/host/internal/strictjson"
@@ -46,6 +47,9 @@ type Task struct {
 
 	// Description says more than the title; optional.
 	Description string `json:"description,omitempty"`
+	// HiddenChecks are ids of hidden checks that the task has to pass beside those that
+	// every change has to.
+	HiddenChecks []string `json:"hidden_checks,omitempty"`
 	// Scope fences the task in; nil means the configuration's defaults.
 	Scope *Scope `json:"scope,omitempty"`
 }
@@ -72,9 +76,25 @@ type Scope struct {
 	MaxLinesChanged      int      `json:"max_lines_changed,omitempty"` // 0: the default
 }
 
-// Command is an argv. In the file it may be a list, or one string of plain words that
-// is split at spaces with quotes respected; no shell ever sees it.
+// Command is an argv, or several with the word && between them. In the file it may be a
+// list, or one string of plain words that is split at spaces with quotes respected; no shell
+// ever sees it.
 type Command []string
+
+// and joins the steps of a command.
+const and = "&&"
+
+// Steps are the argvs of a command, to be run until one fails.
+func (c Command) Steps() (steps [][]string) {
+	for rest := []string(c); len(rest) > 0; {
+		i := slices.Index(rest, and)
+		if i < 0 {
+			return append(steps, rest)
+		}
+		steps, rest = append(steps, rest[:i]), rest[i+1:]
+	}
+	return steps
+}
 
 // UnmarshalJSON takes both forms; null and "" are no command.
 func (c *Command) UnmarshalJSON(b []byte) error {
@@ -93,8 +113,13 @@ func (c *Command) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &argv); err != nil {
 		return errors.New("must be a string or a list of strings")
 	}
-	if len(argv) > 0 && argv[0] == "" {
-		return errors.New("the first word, the program, is empty")
+	for i, word := range argv {
+		if begins := i == 0 || argv[i-1] == and; begins && (word == "" || word == and) {
+			return errors.New("the first word, the program, is empty")
+		}
+	}
+	if n := len(argv); n > 0 && argv[n-1] == and {
+		return errors.New("nothing follows the last &&")
 	}
 	*c = argv
 	return nil

@@ -1,24 +1,32 @@
 package prd
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
 
 // Split makes an argv of one string: words at white space, single and double quotes,
-// and a backslash before a quote, a space or a backslash. Whatever only a shell could
-// carry out is an error that says how to write it as a list.
+// and a backslash before a quote, a space or a backslash. && between two commands is a word
+// of its own: see [Command.Steps]. Whatever else only a shell could carry out is an error
+// that says how to write it as a list.
 func Split(s string) ([]string, error) {
 	var argv []string
 	var word strings.Builder
 	var quote byte
-	in := false
-	end := func() {
+	in, quoted, begins := false, false, true // begins: a program comes next
+	end := func() (err error) {
 		if in {
-			argv = append(argv, word.String())
+			if w := word.String(); w == and && quoted {
+				err = errors.New(`"&&" as an argument can't be told from the one between two commands: put the command into a script and name it`)
+			} else if begins && (w == "" || w == "cd" || strings.Contains(w, "=")) {
+				err = shellError(s, w)
+			}
+			argv, begins = append(argv, word.String()), false
 		}
 		word.Reset()
-		in = false
+		in, quoted = false, false
+		return err
 	}
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -44,9 +52,19 @@ func Split(s string) ([]string, error) {
 				word.WriteByte(c)
 			}
 		case c == '\'' || c == '"':
-			quote, in = c, true
+			quote, in, quoted = c, true, true
 		case c == ' ' || c == '\t':
-			end()
+			if err := end(); err != nil {
+				return nil, err
+			}
+		case strings.HasPrefix(s[i:], and) && (len(argv) > 0 || in):
+			if err := end(); err != nil {
+				return nil, err
+			}
+			if begins {
+				return nil, shellError(s, and)
+			}
+			argv, begins, i = append(argv, and), true, i+1
 		case strings.IndexByte("|&;<>()*?[]{}#~!\n\r", c) >= 0 && (c != '~' && c != '#' || !in):
 			return nil, shellError(s, string(c))
 		default:
@@ -57,16 +75,15 @@ func Split(s string) ([]string, error) {
 	if quote != 0 {
 		return nil, fmt.Errorf("the quote %c is not closed", quote)
 	}
-	end()
-	if len(argv) > 0 && (argv[0] == "" || strings.Contains(argv[0], "=")) {
-		return nil, shellError(s, argv[0])
+	if err := end(); err != nil {
+		return nil, err
+	}
+	if len(argv) > 0 && begins {
+		return nil, shellError(s, and)
 	}
 	return argv, nil
 }
 
 func shellError(s, what string) error {
-	if strings.Contains(s, "&&") {
-		return fmt.Errorf("%q needs a shell, and none is used: put the steps into a script and name it", "&&")
-	}
-	return fmt.Errorf(`%q needs a shell, and none is used: quote it, or write the command as a list: ["sh", "-c", …]`, what)
+	return fmt.Errorf(`%q needs a shell, and none is used (only && between commands works): quote it, or write the command as a list: ["sh", "-c", %q]`, what, s)
 }

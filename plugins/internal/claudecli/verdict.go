@@ -33,6 +33,9 @@ type Want struct {
 
 // Verdict judges a whole run. Exactly one of the two values is not nil.
 func (s *Stream) Verdict(end End, want Want) (*Answer, *sdk.Failure) {
+	if want.Schema && s.structured == nil {
+		s.structured = s.textAsJSON()
+	}
 	f := s.failure(end, want)
 	if f != nil {
 		f.Effect, f.Usage = s.effect(), s.used()
@@ -57,6 +60,17 @@ func (s *Stream) Answer() *Answer {
 		a.Denied = append(a.Denied, strings.TrimSpace(d.Tool+" "+cmp.Or(d.Input.Path, d.Input.Command)))
 	}
 	return a
+}
+
+// textAsJSON is an answer that the model gave as text and that is JSON from end to end: it
+// was bought, and whoever asked holds it to the schema. With one turn the program has none
+// left for its own way of giving an answer in a schema.
+func (s *Stream) textAsJSON() json.RawMessage {
+	text := []byte(strings.TrimSpace(s.answer()))
+	if len(text) == 0 || text[0] != '{' && text[0] != '[' || !json.Valid(text) {
+		return nil
+	}
+	return text
 }
 
 // effect is what a failed run left behind.
@@ -86,6 +100,8 @@ func (s *Stream) failure(end End, want Want) *sdk.Failure {
 	switch {
 	case !s.KnownShape():
 		return clitool.UnknownShape("claude", s.stray)
+	case r.Subtype == "error_max_turns" && want.Schema && !want.Work && s.structured != nil:
+		return nil // all that was wanted is there
 	case *r.IsError || r.Subtype != "success":
 		return s.reported(want)
 	case !end.Enough && (end.ExitCode != 0 || end.Signal != ""):

@@ -351,3 +351,34 @@ func FuzzFeed(f *testing.F) {
 		}
 	})
 }
+
+// An answer that is JSON as text counts: with one turn the program has none left for its own
+// way of giving an answer in a schema.
+func TestJSONAsText(t *testing.T) {
+	for _, c := range []struct {
+		name, old, text string
+		end             End
+		want            string // "" is a failure
+	}{
+		{"schema-ignored", "Hello from the fake model.", `{\"ok\":true}`, End{}, `{"ok":true}`},
+		{"schema-ignored", "Hello from the fake model.", "```json\\n{\\\"ok\\\":true}\\n```", End{}, ""},
+		{"schema-ignored", "Hello from the fake model.", `Here: {\"ok\":true}`, End{}, ""},
+		{"schema-ignored", "Hello from the fake model.", `true`, End{}, ""},
+		{"schema-one-turn", "prose", `{\"ok\":true}`, End{ExitCode: 1}, `{"ok":true}`},
+	} {
+		s := &Stream{}
+		for _, l := range vendortest.Recorded(t, c.name) {
+			s.Feed([]byte(strings.ReplaceAll(string(l), `"`+c.old+`"`, `"`+c.text+`"`)))
+		}
+		a, f := s.Verdict(c.end, Want{Schema: true})
+		if c.want == "" {
+			if f == nil {
+				t.Errorf("%s: %q is an answer: %s", c.name, c.text, a.Structured)
+			}
+			continue
+		}
+		if f != nil || string(a.Structured) != c.want {
+			t.Errorf("%s: %v %+v", c.name, f, a)
+		}
+	}
+}

@@ -114,24 +114,52 @@ func report(t *testing.T, path string, cases []Case, found []string) {
 	if file == "" {
 		return
 	}
-	var b strings.Builder
-	alike := 0
+	names := make([]string, len(cases))
 	for i, c := range cases {
-		if found[i] == "" {
-			alike++
-			continue
-		}
-		fmt.Fprintf(&b, "  %s: %s\n", c.Name, strings.ReplaceAll(found[i], "\n", "\n    "))
+		names[i] = c.Name
 	}
+	sum, text := summary(names, found)
 	version, _ := exec.Command(path, "--version").Output() // without it the path says enough
 	out, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	if _, err := fmt.Fprintf(out, "%s %s: %d cases as recorded\n%s", path, strings.TrimSpace(string(version)), alike, b.String()); err != nil {
+	if _, err := fmt.Fprintf(out, "%s %s: %s\n%s", path, strings.TrimSpace(string(version)), sum, text); err != nil {
 		t.Error(err)
 	}
+}
+
+// summary counts the cases that are as recorded, and has each finding once: what several
+// cases show, such as a new field of every result, is one line for all of them.
+func summary(names, found []string) (sum, text string) {
+	in := map[string][]string{} // finding → cases
+	var order []string
+	alike := 0
+	for i, lines := range found {
+		if lines == "" {
+			alike++
+			continue
+		}
+		for line := range strings.SplitSeq(lines, "\n") {
+			if in[line] == nil {
+				order = append(order, line)
+			}
+			in[line] = append(in[line], names[i])
+		}
+	}
+	var b strings.Builder
+	for _, line := range order {
+		where := in[line][0]
+		if n := len(in[line]); n > 1 {
+			where = fmt.Sprintf("%d cases, such as %s", n, where)
+		}
+		fmt.Fprintf(&b, "  %s (%s)\n", line, where)
+	}
+	if len(order) == 0 {
+		return fmt.Sprintf("all %d cases as recorded", alike), ""
+	}
+	return fmt.Sprintf("%d of %d cases as recorded, %d differences", alike, len(names), len(order)), b.String()
 }
 
 // Cases reads testdata/cases.json, which names every recording.

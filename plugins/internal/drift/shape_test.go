@@ -56,3 +56,17 @@ func TestTidy(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What every case shows is one line.
+func TestSummary(t *testing.T) {
+	sum, text := summary([]string{"a", "b", "c"}, []string{"result: x is new, string", "", "result: x is new, string\nexit code 1, was 0"})
+	if want := "1 of 3 cases as recorded, 2 differences"; sum != want {
+		t.Errorf("%q, want %q", sum, want)
+	}
+	if want := "  result: x is new, string (2 cases, such as a)\n  exit code 1, was 0 (c)\n"; text != want {
+		t.Errorf("%q, want %q", text, want)
+	}
+	if sum, text = summary([]string{"a"}, []string{""}); sum != "all 1 cases as recorded" || text != "" {
+		t.Errorf("%q, %q", sum, text)
+	}
+}

@@ -45,6 +45,10 @@ func volatile(p string) bool {
 		"relais/live", "relais/usage.sums.json":
 		return true
 	}
+	// what relay believes lies in git's folder, of each work tree and submodule
+	if p == ".git/relay" || strings.HasSuffix(p, "/relay") && (strings.HasPrefix(p, ".git/worktrees/") || strings.HasPrefix(p, ".git/modules/")) {
+		return true
+	}
 	if strings.HasPrefix(p, ".git/sharedindex.") {
 		return true
 	}

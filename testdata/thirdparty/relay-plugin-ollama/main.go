@@ -22,7 +22,8 @@ func provider() sdk.Part {
 				Tokens   int64 `json:"eval_count"`
 			}
 			ask := map[string]any{"model": r.Model, "system": r.System, "prompt": r.Text(), "stream": false}
-			if f := httpjson.Post(ctx, conf.URL+"/api/generate", nil, ask, &got); f != nil {
+			if err := httpjson.Post(ctx, conf.URL+"/api/generate", nil, ask, &got); err != nil {
+				f := sdk.AsFailure(err)
 				if f.Reason == sdk.ModelUnknown {
 					f.Fix = "ollama pull " + r.Model
 				}

@@ -12,7 +12,7 @@ import (
 // item is a row of the list that can be chosen.
 type item struct {
 	repo  *watched
-	need  *host.WatchNeed // set: it waits for the operator
+	need  *host.Need // set: it waits for the operator
 	mark  string
 	kind  string
 	id    string // of the run, cycle or task that keys act on; "" when there is none
@@ -115,10 +115,18 @@ func flying(r *watched) (out []item) {
 func tasks(r *watched) (out []item) {
 	for _, t := range r.res.Open {
 		if t.Waiting == nil {
-			out = append(out, item{mark: "~", kind: "task", id: t.TaskID, task: true, since: t.StartedAt, text: "at " + Text(t.Step) + "  " + Text(t.Task.Title)})
+			out = append(out, item{mark: "~", kind: "task", id: t.TaskID, task: true, since: t.StartedAt, text: taskAt(t) + "  " + Text(t.Task.Title)})
 		}
 	}
 	return out
+}
+
+// taskAt is the step that an attempt is at, or until when it waits.
+func taskAt(t *host.TaskTrail) string {
+	if t.Wait != nil {
+		return "waits until " + t.Wait.Until.Local().Format("2006-01-02 15:04") + " at " + Text(t.Step)
+	}
+	return "at " + Text(t.Step)
 }
 
 // runs are the last ones, the newest first.

@@ -79,7 +79,7 @@ func full() *fake {
 		return r
 	}
 	return &fake{root: "/work/project", res: &host.WatchResult{Branch: "main",
-		Needs: []host.WatchNeed{
+		Needs: []host.Need{
 			{Kind: host.NeedQuestion, ID: "20261121-113000-bbbb", Title: "round", Text: "Which way shall halves be rounded? \x1b[31mred", Choices: []string{"up", "to even"}, Since: at(30 * time.Minute), Next: "`relay answer \"…\"`"},
 			{Kind: host.NeedPlan, ID: "bf3c91aa", Title: "billing", Text: "7 entries, 2 undecided", Since: at(3 * time.Hour), Next: "`relay review bf3c91aa`"},
 		},

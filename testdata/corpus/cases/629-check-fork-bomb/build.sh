@@ -1,2 +1,2 @@
 #!/bin/sh
-printf 'bomb() { bomb | bomb & sleep 100; }; bomb\n' > src/check.sh
+printf 'bomb() { bomb | bomb & sleep 100; }; bomb\n' > src/body.sh

@@ -1,2 +1,2 @@
 #!/bin/sh
-printf 'yes | head -c 1000000000\n' > src/check.sh
+printf 'yes | head -c 1000000000\n' > src/body.sh

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/fault"
+)
+
+type checkNewOptions struct {
+	app    *app
+	name   string
+	hidden bool
+	lang   string
+	yes    bool
+	add    host.CheckAdd
+}
+
+func newCheckNewCmd(a *app, runF func(context.Context, *checkNewOptions) error) *cobra.Command {
+	o := &checkNewOptions{app: a}
+	cmd := &cobra.Command{
+		Use: "new NAME --hidden", Short: "Write the draft of a hidden check",
+		Long: "new makes a folder in your own configuration, which no box shows, with a check that you finish\n" +
+			"and the few lines by which it calls the code. It does not count before `relay check add`.",
+		Example: "relay check new ranges --hidden --lang python",
+		Args:    neededArg(&o.name, "name", "`relay check new ranges --hidden`"), RunE: runE(o, runF, runCheckNew),
+	}
+	cmd.Flags().BoolVar(&o.hidden, "hidden", false, "a check that no builder sees")
+	cmd.Flags().StringVar(&o.lang, "lang", "", "the `LANGUAGE` that you write the check in: python, javascript or go")
+	return cmd
+}
+
+func runCheckNew(ctx context.Context, o *checkNewOptions) error {
+	if !o.hidden {
+		return usageError{what: "only hidden checks are made from a template", why: "the others are commands of your project", fix: "`relay check new " + fault.Word(o.name) + " --hidden`, or `relay init`"}
+	}
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.NewCheck(ctx, o.name, o.lang)
+	if err != nil {
+		return err
+	}
+	return o.app.done(res, func(p *printer) {
+		p.linef("Written to %s: %s.", host.Safe(res.Folder), strings.Join(res.Files, " and "))
+		p.next(res.Next)
+	})
+}
+
+func newCheckAddCmd(a *app, runF func(context.Context, *checkNewOptions) error) *cobra.Command {
+	o := &checkNewOptions{app: a}
+	cmd := &cobra.Command{
+		Use: "add NAME", Short: "Try the draft of a hidden check, and have it count",
+		Long: "add runs the draft on the last commit, on one where the code is right if you name\n" +
+			"it, and on that code with small mistakes, each of which it should notice. Then it asks.",
+		Example: "relay check add ranges --class \"wrong for empty ranges\"\nrelay check add ranges --reference v1.2",
+		Args:    neededArg(&o.name, "name", "`relay check list`"), RunE: runE(o, runF, runCheckAdd),
+	}
+	cmd.Flags().StringVar(&o.add.Class, "class", "", "all that a model is told when it fails: a `TEXT`")
+	cmd.Flags().StringVar(&o.add.Reference, "reference", "", "a `COMMIT` at which the code is right")
+	cmd.Flags().BoolVar(&o.add.OnRequest, "on-request", false, "run by hand alone, not for every change")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "agree without being asked")
+	return cmd
+}
+
+func runCheckAdd(ctx context.Context, o *checkNewOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	o.add.Name = o.name
+	no := fault.New("", "the check is still a draft", "", "`relay check add "+fault.Word(o.name)+"`")
+	o.add.Agree = func(t *host.CheckTried) error {
+		if o.yes {
+			return nil
+		}
+		if !o.app.interactive() {
+			return fault.New("", "the check is still a draft", "nobody can be asked here", "`relay check add "+fault.Word(o.name)+" --yes`")
+		}
+		p := o.app.printer(o.app.err, o.app.errTTY)
+		tried(p, t)
+		return o.app.agreed(p, "Is every change to pass it?", no)
+	}
+	res, err := repo.AddCheck(ctx, o.add)
+	if err != nil {
+		return err
+	}
+	return o.app.done(res, func(p *printer) {
+		if o.yes {
+			tried(p, res)
+		}
+		p.linef("It counts from now on.")
+		p.next(res.Next)
+	})
+}
+
+// tried shows what a check did.
+func tried(p *printer, t *host.CheckTried) {
+	ends := func(label string, e *host.CheckEnd) {
+		if e == nil {
+			return
+		}
+		word := "fails"
+		if e.OK {
+			word = "passes"
+		}
+		p.row(label, word+": "+host.Safe(e.Outcome))
+	}
+	ends("now", &t.Now)
+	ends("reference", t.Reference)
+	for i, m := range t.Mutants {
+		word := p.yellow("not noticed")
+		if m.Noticed {
+			word = "noticed"
+		}
+		p.row(first(i, "mistakes"), fmt.Sprintf("%s:%d, %s: %s", host.Safe(m.Path), m.Line, host.Safe(m.What), word))
+	}
+	if len(t.Mutants) == 0 {
+		p.row("mistakes", "none could be made: nothing shows that the check notices one")
+	}
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type milestoneOptions struct {
+	app   *app
+	name  string
+	reset bool
+}
+
+func newMilestoneCmd(a *app, runF func(context.Context, *milestoneOptions) error) *cobra.Command {
+	o := &milestoneOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "milestone [NAME]",
+		Short: "Show the milestone, begin another one, or count this one anew",
+		Long: "Budgets are counted by milestone. Without an argument the present one is shown with what it has\n" +
+			"used. A name begins that milestone with a budget of its own, or goes on with it where it was;\n" +
+			"--reset counts it anew. The planner is told its name.",
+		Example: "relay milestone\nrelay milestone docs\nrelay milestone --reset",
+		GroupID: groupWork,
+		Args:    oneArg(&o.name, "name"),
+		RunE:    runE(o, runF, runMilestone),
+	}
+	cmd.Flags().BoolVar(&o.reset, "reset", false, "count what the milestone uses anew, from nothing")
+	return cmd
+}
+
+func runMilestone(ctx context.Context, o *milestoneOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.Milestone(ctx, o.name, o.reset)
+	if err != nil {
+		return err
+	}
+	return o.app.done(res, func(p *printer) {
+		name := host.Safe(res.MilestoneID)
+		if name == "" {
+			name = "none yet; the first task names one"
+		}
+		if res.Was != "" {
+			name += " (before: " + host.Safe(res.Was) + ")"
+		}
+		p.row("milestone", name)
+		for _, b := range res.Budgets {
+			p.row("", fmt.Sprintf("%s: %g of %g used", b.Name, b.Used, b.Max))
+		}
+		p.next(res.Next)
+	})
+}

@@ -1,0 +1,195 @@
+package change
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/judge"
+)
+
+// The operator commits and switches branches while a change is built on a kept commit. The
+// change then follows its branch: where the commits that came meanwhile leave its paths
+// alone it is put on top of them, verified on that tree, and lands there. Where the work
+// tree is on another branch, only the branch moves and no file is written.
+
+// maxFollow is how often a change is put on top of new commits before it gives up.
+const maxFollow = 5
+
+// follows reports whether a change may land on another commit than the one it was built on.
+func (c *Change) follows(l Landing) bool {
+	return c.base != nil && l.Commit && l.Verify != nil && c.opts.Branch != ""
+}
+
+// tip is the commit that the change's branch is at; beside, that the work tree is not on it.
+func (c *Change) tip(ctx context.Context) (tip string, beside bool, err error) {
+	head, branch, err := c.env.Git.HeadNow(ctx)
+	if err != nil || branch == c.opts.Branch {
+		return head, false, err
+	}
+	out, err := c.env.Git.Run(ctx, nil, "rev-parse", "--verify", "-q", "refs/heads/"+c.opts.Branch+"^{commit}")
+	if err != nil {
+		return "", true, headMoved(fmt.Sprintf("HEAD is on %s, and the branch %q is gone", branchName(branch), c.opts.Branch))
+	}
+	if tip, err = objectName(c.env.Git, out); err != nil {
+		return "", true, err
+	}
+	return tip, true, c.free(ctx)
+}
+
+// free refuses to move a branch that another work tree is on, or that git is about to move.
+func (c *Change) free(ctx context.Context) error {
+	out, err := c.env.Git.Run(ctx, nil, "worktree", "list", "--porcelain")
+	if err != nil {
+		return err
+	}
+	at := ""
+	for line := range strings.Lines(string(out)) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch {
+		case key == "worktree":
+			at = value
+		case key == "branch" && value == "refs/heads/"+c.opts.Branch:
+			return headMoved(fmt.Sprintf("the branch %q is checked out in %s", c.opts.Branch, at))
+		}
+	}
+	for _, dir := range []string{"rebase-merge", "rebase-apply"} {
+		name, err := os.ReadFile(filepath.Join(c.env.Git.GitDir, dir, "head-name"))
+		if err == nil && strings.TrimSpace(string(name)) == "refs/heads/"+c.opts.Branch {
+			return headMoved(fmt.Sprintf("a rebase of the branch %q is under way", c.opts.Branch))
+		}
+	}
+	return nil
+}
+
+// follow puts the change on top of what came meanwhile and has it verified there. It
+// reports whether the work tree is on another branch.
+func (c *Change) follow(ctx context.Context, l Landing) (beside bool, err error) {
+	if !c.follows(l) {
+		return false, nil
+	}
+	tip, beside, err := c.tip(ctx)
+	if err != nil || tip == c.opts.Base {
+		return beside, err
+	}
+	from := c.opts.Base
+	if err := c.rebase(ctx, tip); err != nil {
+		return beside, err
+	}
+	journal.Reached("change.rebased")
+	if err := l.Verify(ctx); err != nil {
+		if f, ok := fault.As(err); ok && ctx.Err() == nil && f.Code.Outcome() == judge.OutcomeStop {
+			return beside, headMoved(fmt.Sprintf("what was built on %.12s fails on top of %.12s: %s (%s)", from, tip, f.What, f.Why))
+		}
+		return beside, err
+	}
+	return beside, nil
+}
+
+// rebase makes another commit the base of the judged change. A path that both touch is a
+// conflict.
+func (c *Change) rebase(ctx context.Context, tip string) error {
+	came, err := diffTree(ctx, c.env.Git, c.opts.Base, tip)
+	if err != nil {
+		return err
+	}
+	for _, path := range c.paths() {
+		for _, other := range came {
+			if overlap(path, other.path) {
+				return headMoved(fmt.Sprintf("%q was changed by what came between %.12s and %.12s, and by the builder", other.path, c.opts.Base, tip))
+			}
+		}
+	}
+	c.unprepare()
+	c.bases.run.Wait()
+	base, err := c.env.Keep.Take(ctx, tip, c.opts.Branch)
+	if err != nil {
+		return err
+	}
+	was := c.base
+	c.base = base
+	b, err := c.newBox(c.env.Persist, nil) // the builder's binds went with it
+	if err != nil {
+		c.base = was
+		base.Release()
+		return err
+	}
+	was.Release()
+	c.box, c.opts.Base, c.opts.Binds, c.bases = b, tip, nil, bases{}
+	if len(c.own) == 0 {
+		return nil
+	}
+	k := newCommitter(c.env, c.layer)
+	defer k.remove()
+	return k.ownTrees(ctx, tip, c.own)
+}
+
+// paths are all that the change touches, in any of its commits.
+func (c *Change) paths() []string {
+	var paths []string
+	for _, ch := range c.verdict.Kept {
+		paths = append(paths, ch.Path)
+	}
+	for _, own := range c.own {
+		for _, op := range own.ops {
+			paths = append(paths, op.path)
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+// overlap reports whether two paths can't be changed apart: they are the same, or one is a
+// folder on the way to the other.
+func overlap(a, b string) bool {
+	return a == b || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
+}
+
+// publish moves the branch to the plan's commit. The work tree is on another one, so
+// nothing else is written.
+func (l *lander) publish(ctx context.Context, p *plan, note any) (_ Landed, err error) {
+	done := Landed{Commit: p.Commit, Base: p.Base}
+	for _, e := range p.Entries {
+		done.Paths = append(done.Paths, string(e.Path))
+	}
+	if p.Commit == "" {
+		return done, nil
+	}
+	p.Entries, p.Dirs, p.Beside = nil, nil, true
+	if p.Note, err = json.Marshal(note); err != nil {
+		return Landed{}, err
+	}
+	if err = l.log.Append(recApply, p); err != nil {
+		return Landed{}, err
+	}
+	ctx = context.WithoutCancel(ctx)
+	err = l.moveBranch(ctx, p)
+	if err == nil {
+		// The operator came back in this very moment: the files have to be written after all.
+		if _, branch, herr := l.env.Git.HeadNow(ctx); herr == nil && branch == p.Branch {
+			if _, uerr := l.env.write(ctx, nil, nil, "update-ref", "refs/heads/"+p.Branch, p.Base, p.Commit); uerr == nil {
+				err = headMoved(fmt.Sprintf("HEAD came back to the branch %q", p.Branch))
+			} else {
+				l.note("HEAD came back to the branch %q meanwhile: `git status` shows files that are not as the commit has them, and `git restore` brings them", p.Branch)
+			}
+		}
+	}
+	if err != nil {
+		if aerr := l.log.Append(recReverted, nil); aerr != nil {
+			return Landed{}, broken(aerr)
+		}
+		return Landed{}, err
+	}
+	journal.Reached("committed")
+	if err := l.log.Append(recLanded, nil); err != nil {
+		return Landed{}, broken(err)
+	}
+	done.Notes = append(l.notes, fmt.Sprintf("it is on the branch %q; your work tree is on another one, and was left alone", p.Branch))
+	return done, nil
+}

@@ -1,0 +1,205 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/verify"
+)
+
+// follow builds on a kept commit, lets the operator do something, and lands.
+func (r *repo) follow(law judge.Policy, build, operator string, looks string) (Landed, int, error) {
+	r.t.Helper()
+	ctx := context.Background()
+	if r.env.Keep = r.env.filtering().Keeper(r.env.Git, box.Overlay, ".relay"); r.env.Keep == nil {
+		r.t.Fatal("no commit is kept")
+	}
+	c := r.begin("run-1")
+	r.build(c, build)
+	v, err := c.Judge(ctx, law)
+	must(r.t, err)
+	if v.Code != judge.Success {
+		r.t.Fatalf("%+v", v)
+	}
+	l := Landing{Commit: true, Message: Message{Subject: "work"}}
+	c.Prepare(ctx, l)
+	r.sh(operator)
+	again := 0
+	l.Verify = func(ctx context.Context) error {
+		again++
+		results, code := c.Verify(ctx, Checks{Env: os.Environ(), Commands: []verify.Command{{ID: "looks", Argv: []string{"sh", "-ec", looks}}}})
+		if code != judge.Success {
+			return fault.New(code, "the check failed", string(results[0].Output), "")
+		}
+		return nil
+	}
+	landed, err := c.Land(ctx, l)
+	must(r.t, c.Discard())
+	return landed, again, err
+}
+
+func (r *repo) sh(script string) {
+	r.t.Helper()
+	for line := range strings.Lines(script) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		if args, ok := strings.CutPrefix(line, "git "); ok {
+			r.git(strings.Fields(args)...)
+			continue
+		}
+		name, text, _ := strings.Cut(line, "=")
+		r.write(name, text+"\n", 0o644)
+	}
+}
+
+// What the operator commits meanwhile stays, and what was built is on top of it, verified
+// on that very tree.
+func TestLandOnTopOfTheOperatorsCommit(t *testing.T) {
+	r := newRepo(t)
+	landed, again, err := r.follow(wide, someWork, `
+		src/run.sh=mine
+		git commit -qam mine
+		folder/of.txt=half
+		draft.txt=mine`, `grep -q mine src/run.sh; grep -q changed README.md; grep -q x folder/of.txt; ! test -e draft.txt`)
+	must(t, err)
+	if got := r.git("log", "--format=%s"); got != "work\nmine\nbase" || r.git("rev-parse", "HEAD") != landed.Commit || r.git("rev-parse", "HEAD^") != landed.Base || again != 1 {
+		t.Errorf("log %q, %+v, verified %d times more", got, landed, again)
+	}
+	if got := r.git("status", "--porcelain"); got != "M folder/of.txt\n?? draft.txt" {
+		t.Errorf("status: %q", got)
+	}
+	if r.read("gone") != "now a file\n" || r.read("src/run.sh") != "mine\n" || r.read("folder/of.txt") != "half\n" {
+		t.Error("content")
+	}
+}
+
+// So are the builder's own commits, each of them.
+func TestLandOwnCommitsOnTop(t *testing.T) {
+	r := newRepo(t)
+	_, _, err := r.follow(lawOf(judge.KeepCommits), `
+echo one >> README.md; git -c user.name=b -c user.email=b@x commit -qam one
+echo two > src/two.txt; git add -A; git -c user.name=b -c user.email=b@x commit -qam two`, `
+		src/run.sh=mine
+		git commit -qam mine`, "true")
+	must(t, err)
+	if got := r.git("log", "--format=%s"); got != "two\none\nmine\nbase" {
+		t.Errorf("log: %q", got)
+	}
+	if got := r.git("log", "--format=", "--name-only", "-2"); got != "src/two.txt\nREADME.md" {
+		t.Errorf("files: %q", got)
+	}
+	if got := r.git("status", "--porcelain"); got != "" {
+		t.Errorf("status: %q", got)
+	}
+}
+
+// On another branch the operator's files stay as they are, and the change is on the branch
+// that it was built for.
+func TestLandBesideTheWorkTree(t *testing.T) {
+	for name, operator := range map[string]string{
+		"at the base":  "git switch -q -c other",
+		"and a commit": "git switch -q -c other\nsrc/a.go=mine\ngit commit -qam mine\ngit branch -f main main~0",
+		"detached":     "git checkout -q --detach",
+		"main moved":   "src/run.sh=mine\ngit commit -qam mine\ngit switch -q -c other",
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRepo(t)
+			landed, again, err := r.follow(wide, someWork, operator+"\nREADME.md=half", "true")
+			must(t, err)
+			if tree := r.git("rev-parse", "main"); tree != landed.Commit || len(landed.Notes) == 0 {
+				t.Errorf("main is %s: %+v", tree, landed)
+			}
+			if r.git("show", "main:gone") != "now a file" || r.read("gone/only.txt") != "x\n" || r.read("README.md") != "half\n" || (again == 1) != (name == "main moved") {
+				t.Errorf("content, verified %d times more", again)
+			}
+			if got := r.git("status", "--porcelain"); got != "M README.md" {
+				t.Errorf("status: %q", got)
+			}
+		})
+	}
+}
+
+// What can't go together is left alone, and says why.
+func TestFollowConflicts(t *testing.T) {
+	for name, c := range map[string]struct{ operator, why string }{
+		"same file":    {"README.md=mine\ngit commit -qam mine", `"README.md" was changed`},
+		"folder":       {"gone/more=mine\ngit add -A\ngit commit -qm mine", `"gone/more" was changed`},
+		"edit":         {"README.md=mine\nsrc/run.sh=mine\ngit commit -qm mine src/run.sh", `holds changes of yours`},
+		"checks":       {"src/run.sh=no\ngit commit -qam mine", "fails on top of"},
+		"branch gone":  {"git switch -q -c other\ngit branch -q -D main", `the branch "main" is gone`},
+		"another tree": {"git switch -q -c other\ngit worktree add -q ../tree main", "is checked out in"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRepo(t)
+			_, _, err := r.follow(wide, someWork, c.operator, "! grep -q no src/run.sh")
+			f, ok := fault.As(err)
+			if !ok || f.Code != judge.StopHeadMoved || !strings.Contains(f.Why, c.why) {
+				t.Errorf("%v", err)
+			}
+			if got := r.git("log", "--all", "--format=%s"); strings.Contains(got, "work") {
+				t.Errorf("log: %q", got)
+			}
+		})
+	}
+}
+
+// A commit that comes at the last moment is followed, too, and a switch back is noticed.
+func TestFollowAtTheLastMoment(t *testing.T) {
+	for _, at := range []string{"apply.planned", "apply.checked", "apply.written", "apply.looked"} {
+		r := newRepo(t)
+		t.Cleanup(func() { journal.Failpoint = nil })
+		journal.Failpoint = func(point string) {
+			if point == at {
+				journal.Failpoint = nil
+				r.sh("src/run.sh=mine\ngit commit -qm mine src/run.sh")
+			}
+		}
+		_, again, err := r.follow(wide, someWork, "", "grep -q mine src/run.sh")
+		if err != nil || again != 1 {
+			t.Fatalf("%s: %v, verified %d times more", at, err, again)
+		}
+		if got := r.git("log", "--format=%s"); got != "work\nmine\nbase" {
+			t.Errorf("%s: log %q", at, got)
+		}
+		r.clean()
+	}
+}
+
+// A landing beside the work tree that is cut off is settled by what the branch has.
+func TestBesideIsCutOff(t *testing.T) {
+	for _, at := range []string{"", "committed"} {
+		r := newRepo(t)
+		cut := errors.New("cut off")
+		func() {
+			defer func() {
+				if got := recover(); at != "" && got != cut {
+					t.Errorf("%v", got)
+				}
+			}()
+			t.Cleanup(func() { journal.Failpoint = nil })
+			journal.Failpoint = func(point string) {
+				if point == at {
+					journal.Failpoint = nil
+					panic(cut)
+				}
+			}
+			r.follow(wide, someWork, "git switch -q -c other", "true")
+		}()
+		done, err := Recover(context.Background(), r.env, false)
+		must(t, err)
+		if at != "" && (len(done) != 1 || !done[0].Landed || done[0].Commit != r.git("rev-parse", "main")) {
+			t.Errorf("%s: %+v", at, done)
+		}
+		if r.git("status", "--porcelain") != "" || r.git("log", "-1", "--format=%s", "main") != "work" {
+			t.Errorf("%q: %s", at, r.git("log", "-1", "--format=%s", "main"))
+		}
+	}
+}

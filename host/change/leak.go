@@ -1,0 +1,108 @@
+package change
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/paxiom/relay/judge"
+)
+
+// leaks finds values of the user's credentials in what would land: in files, in the targets
+// of links, and in names. What the base holds already is no secret of his any more. The
+// rule that a leak breaks names where the value comes from, and never the value.
+func (c *Change) leaks(ctx context.Context) ([]judge.Violation, error) {
+	var broken []judge.Violation
+	for _, ch := range c.verdict.Kept {
+		if ch.Kind == judge.Deleted {
+			continue
+		}
+		named, err := c.leak(ctx, strings.NewReader(ch.Path))
+		if named != "" { // and the path is not repeated
+			return []judge.Violation{{Code: judge.StopSecret, Rule: "the name of a file: " + named}}, err
+		}
+		if err != nil {
+			return nil, err
+		}
+		rule, err := c.leakIn(ctx, ch)
+		if err != nil {
+			return nil, err
+		}
+		if rule != "" {
+			broken = append(broken, judge.Violation{Code: judge.StopSecret, Path: ch.Path, Rule: rule})
+		}
+	}
+	return broken, nil
+}
+
+// withheld reports whether a change holds a value of a credential: then neither the patch nor
+// the ref of a run that was stopped has it. What can't be looked through is withheld, too.
+func (c *Change) withheld(ch judge.Change) bool {
+	if c.env.Secrets == nil || c.harmless[ch.Path] || ch.Kind == judge.Deleted {
+		return false
+	}
+	held, known := c.leaky[ch.Path]
+	if !known {
+		ctx := context.Background() // what is kept of a run that was interrupted is looked through as well
+		rule, err := c.leak(ctx, strings.NewReader(ch.Path))
+		if err == nil && rule == "" {
+			rule, err = c.leakIn(ctx, ch)
+		}
+		held = err != nil || rule != ""
+		if c.leaky == nil {
+			c.leaky = map[string]bool{}
+		}
+		c.leaky[ch.Path] = held
+	}
+	return held
+}
+
+func (c *Change) leakIn(ctx context.Context, ch judge.Change) (string, error) {
+	if ch.NewMode&fs.ModeSymlink != 0 {
+		return c.leak(ctx, strings.NewReader(ch.Link))
+	}
+	r, err := c.content(ch)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	return c.leak(ctx, r)
+}
+
+// leak is the rule that a text breaks, "" for none.
+func (c *Change) leak(ctx context.Context, r io.Reader) (string, error) {
+	if c.env.Secrets == nil {
+		return "", nil
+	}
+	var failed error
+	known := func(form string) bool {
+		had, err := c.inBase(ctx, form)
+		failed = errors.Join(failed, err)
+		return had
+	}
+	from, line, err := c.env.Secrets(r, known)
+	if err := errors.Join(err, failed); err != nil {
+		return "", fmt.Errorf("look for credentials in the change: %w", err)
+	}
+	if from == "" {
+		return "", nil
+	}
+	return fmt.Sprintf("line %d holds %s", line, from), nil
+}
+
+// inBase reports whether a file of the base holds the text. Git gets it on its standard
+// input: a command line can be read by everybody on the machine.
+func (c *Change) inBase(ctx context.Context, text string) (bool, error) {
+	if strings.ContainsAny(text, "\n\x00") { // git would look for each line by itself
+		return false, nil
+	}
+	_, err := c.env.Git.Run(ctx, strings.NewReader(text), "grep", "--quiet", "--no-textconv", "--fixed-strings", "-f", "-", c.opts.Base)
+	var fail *judge.GitError
+	if errors.As(err, &fail) && ctx.Err() == nil { // none, or a partial clone without some of its files
+		return false, nil
+	}
+	return err == nil, err
+}

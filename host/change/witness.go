@@ -1,0 +1,243 @@
+package change
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/verify"
+	"github.com/paxiom/relay/verify/evidence"
+)
+
+// witness has one check's test runners report to relay; nil where they can't.
+type witness struct {
+	kit  evidence.Kit
+	pipe *evidence.Pipe
+}
+
+// witness opens a pipe for one check. Where the machine has no named pipes there is none.
+func (c *Change) witness() (*witness, error) {
+	dir := filepath.Join(c.env.StateDir, "evidence")
+	kit, err := evidence.Install(dir)
+	if err != nil {
+		return nil, err
+	}
+	pipe, err := evidence.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &witness{kit: kit, pipe: pipe}, nil
+}
+
+// binds are what the check's box shows. All of it is read-only there, and a pipe can be
+// written all the same; only Landlock asks for the right.
+func (w *witness) binds(means string) []box.Bind {
+	if means == box.Landlock {
+		return []box.Bind{{Path: w.kit.Dir}, {Path: w.pipe.Path, Writable: true}}
+	}
+	return []box.Bind{{Path: w.kit.Dir}, {Path: w.pipe.Dir}}
+}
+
+func (w *witness) environ(env []string, root string) []string {
+	return w.kit.Environ(env, w.pipe.Path, root)
+}
+
+func (w *witness) close() *evidence.Report {
+	r := w.pipe.Close()
+	return &r
+}
+
+// known is what one command reports on the base, as far as it was asked for.
+type known struct {
+	once   sync.Once
+	report *evidence.Report
+}
+
+// bases remembers, while a change is verified, what its commands report on the base.
+type bases struct {
+	mu  sync.Mutex
+	all map[string]*known
+	run sync.WaitGroup
+}
+
+func (b *bases) of(identity []string) *known {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	key := key(identity)
+	if b.all == nil {
+		b.all = map[string]*known{}
+	}
+	if b.all[key] == nil {
+		b.all[key] = &known{}
+	}
+	return b.all[key]
+}
+
+func key(identity []string) string { return strings.Join(identity, "\x00") }
+
+// Ahead begins to run the commands on the base while the builder works, for [Change.Verify]
+// to compare with: nothing of the change is in those boxes. Discard waits for it.
+func (c *Change) Ahead(ctx context.Context, k Checks) {
+	if c.box.Means() == box.Copy { // each such box puts back what changes in the real tree, and only the builder's may have seen why
+		return
+	}
+	c.bases.run.Go(func() {
+		for _, cmd := range k.Commands {
+			if ctx.Err() == nil {
+				c.first(ctx, k, cmd)
+			}
+		}
+	})
+}
+
+// first asks for the command's report on the base, once. It is called by Ahead too, so it
+// waits for nothing.
+func (c *Change) first(ctx context.Context, k Checks, cmd verify.Command) *known {
+	identity := k.Identity(cmd)
+	at := c.bases.of(identity)
+	at.once.Do(func() {
+		if at.report = c.recall(identity); at.report == nil {
+			if at.report = c.onBase(ctx, k, cmd, "names"+cmd.ID); at.report != nil {
+				c.keepReport(c.opts.Base, key(identity), *at.report)
+			}
+		}
+	})
+	return at
+}
+
+// Once runs one command on the base, and judges nothing.
+func (c *Change) Once(ctx context.Context, k Checks, cmd verify.Command) verify.Result {
+	return c.once(ctx, k, cmd, "once")
+}
+
+func (c *Change) once(ctx context.Context, k Checks, cmd verify.Command, on string) verify.Result {
+	return verify.RunOnce(ctx, cmd, k.options(&boxExec{c: c, on: on}))
+}
+
+// onBase runs the command on the base; nil when it came to no end.
+func (c *Change) onBase(ctx context.Context, k Checks, cmd verify.Command, on string) *evidence.Report {
+	k.Before = nil // paid with the check itself
+	r := c.once(ctx, k, cmd, on)
+	if r.Err != nil || r.TimedOut {
+		return nil
+	}
+	return r.Report
+}
+
+// known returns what the command reports on the base, and runs it there when it must. What
+// did not come to an end is not remembered: a builder at work may have slowed it down.
+func (c *Change) known(ctx context.Context, k Checks, cmd verify.Command, again bool) *evidence.Report {
+	if again {
+		return c.onBase(ctx, k, cmd, "again")
+	}
+	at := c.first(ctx, k, cmd)
+	if at.report == nil && ctx.Err() == nil {
+		c.bases.run.Wait() // what slowed it down has ended
+		at.report = c.onBase(ctx, k, cmd, "names"+cmd.ID)
+	}
+	return at.report
+}
+
+// without runs the checks once more when the change adds test files, and leaves those out:
+// what runs beside the tests of the base (a hook, a TestMain, a patch of what they call)
+// must not be what they pass by. Only their names count: a check may ask for the new files
+// in another way, for example by coverage.
+func (c *Change) without(ctx context.Context, k Checks, results []verify.Result) judge.Code {
+	if len(k.Tests) == 0 {
+		return judge.Success
+	}
+	old := slices.DeleteFunc(slices.Clone(c.verdict.Kept), func(ch judge.Change) bool {
+		return ch.Kind == judge.Added && judge.Match(k.Tests, ch.Path)
+	})
+	if len(old) == len(c.verdict.Kept) {
+		return judge.Success
+	}
+	for i := range results {
+		r := &results[i]
+		base := c.known(ctx, k, r.Command, false)
+		if !base.Named() || r.Finding != verify.Passed {
+			continue
+		}
+		once := k
+		once.Before = nil
+		res := verify.RunOnce(ctx, r.Command, once.options(&boxExec{c: c, on: "without", kept: old}))
+		if ctx.Err() != nil {
+			return judge.StopInterrupted
+		}
+		if res.Report == nil {
+			continue
+		}
+		f := evidence.Compare(base, *res.Report, k.Removed)
+		f.Failed = slices.DeleteFunc(f.Failed, func(name string) bool { _, old := base.Tests[name]; return !old })
+		if len(f.Missing)+len(f.Failed) == 0 {
+			continue
+		}
+		r.Finding = verify.Unproven
+		f.Problems = append([]string{"without the test files that the change adds, tests of the base do not pass"}, f.Problems...)
+		r.Evidence = &f
+		if r.Command.Slow {
+			return judge.StopVerifyFailedSlow
+		}
+		return judge.StopVerifyFailedFast
+	}
+	return judge.Success
+}
+
+// maxRemembered is how many reports are kept on the disk, of all repositories.
+const maxRemembered = 200
+
+// reportFile is where the report of a command on a commit is kept. It lies in relay's own
+// state, which no box shows.
+func (c *Change) reportFile(commit, key string) string {
+	sum := sha256.Sum256([]byte(c.env.Git.Root + "\x00" + commit + "\x00" + key))
+	return filepath.Join(c.env.StateDir, "evidence", "base-"+hex.EncodeToString(sum[:16])+".json")
+}
+
+// recall returns what is remembered of a command on the base; nil for nothing. It can be
+// out of date where ignored files count: [verify.Options] Known asks again then.
+func (c *Change) recall(identity []string) *evidence.Report {
+	b, err := os.ReadFile(c.reportFile(c.opts.Base, key(identity)))
+	var r evidence.Report
+	if err != nil || json.Unmarshal(b, &r) != nil {
+		return nil
+	}
+	return &r
+}
+
+// keepReport remembers a report. Losing it costs a run, so no error is one.
+func (c *Change) keepReport(commit, key string, r evidence.Report) {
+	b, err := json.Marshal(r)
+	file := c.reportFile(commit, key)
+	if err != nil || os.WriteFile(file+".new", b, 0o600) != nil || os.Rename(file+".new", file) != nil {
+		return
+	}
+	all, _ := filepath.Glob(filepath.Join(filepath.Dir(file), "base-*.json"))
+	if len(all) <= maxRemembered {
+		return
+	}
+	age := func(name string) int64 {
+		if fi, err := os.Stat(name); err == nil {
+			return fi.ModTime().UnixNano()
+		}
+		return 0
+	}
+	slices.SortFunc(all, func(a, b string) int { return int(age(a)/1e6 - age(b)/1e6) })
+	for _, name := range all[:len(all)-maxRemembered] {
+		os.Remove(name)
+	}
+}
+
+// remember keeps what the commands said of what has landed: it is the next change's base.
+func (c *Change) remember(commit string) {
+	for key, r := range c.reported {
+		c.keepReport(commit, key, r)
+	}
+}

@@ -1,0 +1,237 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/templates"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/verify"
+	"github.com/paxiom/relay/verify/mutate"
+)
+
+// CheckAdd are the options of adding a draft to the hidden checks.
+type CheckAdd struct {
+	Name, Class string
+	// Reference names a commit at which the code is right; "" for none.
+	Reference string
+	OnRequest bool
+	// Agree is shown what the check did; an error leaves it a draft.
+	Agree func(*CheckTried) error
+}
+
+// CheckTried is the document of relay check add: what a check says of code that is as it
+// is, right, and wrong.
+type CheckTried struct {
+	Doc
+	ID        string       `json:"id"`
+	Folder    string       `json:"folder"`
+	Now       CheckEnd     `json:"now"`                 // on the last commit
+	Reference *CheckEnd    `json:"reference,omitempty"` // on the commit that is right
+	Mutants   []MutantLine `json:"mutants"`             // mistakes that relay made in the code that is right
+	Added     bool         `json:"added"`
+	Next      string       `json:"next,omitempty"`
+}
+
+// MutantLine is one mistake, and whether the check noticed it.
+type MutantLine struct {
+	Path    string `json:"path"`
+	Line    int    `json:"line"`
+	What    string `json:"what"`
+	Noticed bool   `json:"noticed"`
+}
+
+// Noticed counts the mistakes that the check noticed.
+func (t *CheckTried) Noticed() (n int) {
+	for _, m := range t.Mutants {
+		if m.Noticed {
+			n++
+		}
+	}
+	return n
+}
+
+// maxMutants is how many mistakes a check is tried on.
+const maxMutants = 8
+
+// AddCheck tries the draft of a hidden check, and has it count when it can tell right from
+// wrong and Agree agrees.
+func (r *Repo) AddCheck(ctx context.Context, q CheckAdd) (*CheckTried, error) {
+	o, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(config.ChecksDir(config.UserDir(r.opts.Env)), q.Name)
+	cmd, err := draft(dir, q.Name)
+	if err != nil {
+		return nil, err
+	}
+	t, err := r.tryOut(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer t.close()
+	res := &CheckTried{Doc: Doc{"relay.check.add", 1}, ID: q.Name, Folder: dir, Mutants: []MutantLine{}}
+	one := func() (CheckEnd, []string, error) {
+		all, err := t.run(ctx, []verify.Command{cmd}, 1)
+		if err != nil || len(all) == 0 {
+			return CheckEnd{}, nil, err
+		}
+		return CheckEnd{ID: q.Name, OK: all[0].OK(), Outcome: all[0].Outcome(), Output: string(all[0].Output)}, all[0].Loaded, nil
+	}
+	now, loaded, err := one()
+	if err != nil {
+		return nil, err
+	}
+	right := now.OK
+	if res.Now = now; q.Reference != "" {
+		if err := t.write(ctx, "git diff --binary HEAD \"$1\" -- | git apply --whitespace=nowarn", q.Reference); err != nil {
+			return nil, err
+		}
+		var end CheckEnd
+		if end, loaded, err = one(); err != nil {
+			return nil, err
+		}
+		res.Reference, right = &end, end.OK
+	}
+	if right {
+		if err := t.mutants(ctx, q.Reference, sources(o.root, loaded), res, one); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case q.Reference != "" && !right:
+		return nil, fault.New(judge.BlockedMissingConfig, "the check "+q.Name+" fails on "+Safe(q.Reference)+", where the code is right", Safe(last(res.Reference.Output)), "`relay check run --hidden`, once it is mended")
+	case right && now.OK && len(res.Mutants) > 0 && res.Noticed() == 0:
+		return nil, fault.New(judge.BlockedMissingConfig, "the check "+q.Name+" passes whatever the code does", fmt.Sprintf("it noticed none of %d mistakes", len(res.Mutants)), "`ls "+fault.Word(dir)+"`, and have it compare more values")
+	}
+	if err := q.Agree(res); err != nil {
+		return nil, err
+	}
+	git, err := judge.OpenGit(ctx, o.root)
+	if err != nil {
+		return nil, fault.Git(err)
+	}
+	b, err := json.MarshalIndent(config.Hidden{ID: q.Name, Cmd: cmd.Argv[0], Args: placeheld(cmd.Argv[1:], dir), Class: q.Class, Repository: config.HiddenFor(git), OnRequest: q.OnRequest}, "", "  ")
+	if err == nil {
+		err = workspace.WriteFile(filepath.Join(dir, config.CheckFile), append(b, '\n'))
+	}
+	if err != nil {
+		return nil, fault.Internal(err)
+	}
+	res.Added, res.Next = true, "`relay check list`"
+	return res, nil
+}
+
+func last(output string) string {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	return lines[len(lines)-1]
+}
+
+// draft is the command of a check that is its folder's only program.
+func draft(dir, name string) (verify.Command, error) {
+	c := verify.Command{ID: name, Folder: dir, Slow: true}
+	for _, p := range []struct {
+		file string
+		argv []string
+	}{{"check.py", []string{"python3"}}, {"check.mjs", []string{"node"}}, {"check.go", []string{"go", "run"}}, {"check", nil}} {
+		if _, err := os.Stat(filepath.Join(dir, p.file)); err != nil {
+			continue
+		}
+		for _, language := range languages {
+			file, skeleton := templates.Check(language)
+			if text, err := workspace.ReadFile(filepath.Join(dir, p.file), 1<<20); err == nil && file == p.file && string(text) == skeleton {
+				return c, fault.New(judge.BlockedMissingConfig, "the check "+name+" is still the template", "", "`${EDITOR:-vi} "+fault.Word(filepath.Join(dir, file))+"`")
+			}
+		}
+		c.Argv = append(p.argv, filepath.Join(dir, p.file))
+		if p.file == "check.go" {
+			c.Argv = append(c.Argv, filepath.Join(dir, "relay_check.go"))
+		}
+		return c, nil
+	}
+	return c, fault.New(judge.BlockedMissingConfig, "there is no draft of a check "+Safe(name), "its folder would be "+dir+", with check.py, check.mjs, check.go or a program called check", "`relay check new "+fault.Word(name)+" --hidden`")
+}
+
+// placeheld has arguments name the folder by its placeholder.
+func placeheld(args []string, dir string) (out []string) {
+	for _, a := range args {
+		out = append(out, strings.Replace(a, dir, "{folder}", 1))
+	}
+	return out
+}
+
+// sources are the files of modules that a check has loaded.
+func sources(root string, loaded []string) (files []string) {
+	for _, name := range loaded {
+		at := path.Clean(strings.TrimPrefix(name, "./"))
+		dotted := strings.ReplaceAll(name, ".", "/")
+		for _, glob := range []string{at, at + "/*.go", dotted + ".py", dotted + "/__init__.py"} {
+			found, _ := filepath.Glob(filepath.Join(root, glob))
+			for _, f := range found {
+				rel, err := filepath.Rel(root, f)
+				if info, e := os.Lstat(f); err == nil && e == nil && info.Mode().IsRegular() && mutate.Known(rel) && !strings.HasSuffix(rel, "_test.go") && !slices.Contains(files, rel) {
+					files = append(files, rel)
+				}
+			}
+		}
+	}
+	return files
+}
+
+// mutants tries the check on mistakes in the files.
+func (t *tryout) mutants(ctx context.Context, reference string, files []string, res *CheckTried, one func() (CheckEnd, []string, error)) error {
+	for _, name := range files {
+		text, err := t.change.Git().Run(ctx, nil, "show", cmp.Or(reference, "HEAD")+":"+name)
+		if err != nil {
+			return err
+		}
+		for _, m := range mutate.Make(name, string(text), max(1, maxMutants/len(files))) {
+			if err := t.write(ctx, "cat >\"$2\"", reference, name, m.Text); err != nil {
+				return err
+			}
+			end, _, err := one()
+			if err != nil {
+				return err
+			}
+			res.Mutants = append(res.Mutants, MutantLine{Path: name, Line: m.Line, What: m.What, Noticed: !end.OK})
+		}
+	}
+	return nil
+}
+
+// write has a script write into the box; its last argument, after a commit and a path, is
+// what it reads.
+func (t *tryout) write(ctx context.Context, script string, args ...string) error {
+	in, out, err := os.Pipe()
+	if err != nil {
+		return fault.Internal(err)
+	}
+	defer in.Close()
+	text := ""
+	if len(args) > 2 {
+		text = args[2]
+	}
+	go func() { out.WriteString(text); out.Close() }()
+	p, err := t.checks.Plan.Start(t.change.Box(), box.Proc{Argv: append([]string{"/bin/sh", "-c", script, "sh"}, args[:min(len(args), 2)]...), Env: t.checks.Env, Stdin: in})
+	if err != nil {
+		return crew.BoxFault(err)
+	}
+	state, err := p.Wait()
+	if err == nil && !state.OK() {
+		err = fault.New(judge.BlockedMissingConfig, "the code can't be made to try the check on", "the script ended with exit code "+fmt.Sprint(state.Code), "`git diff HEAD "+fault.Word(args[0])+"` has to apply")
+	}
+	return err
+}

@@ -1,0 +1,72 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/templates"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/verify/examine"
+)
+
+// CheckNew is the document of relay check new.
+type CheckNew struct {
+	Doc
+	Folder string   `json:"folder"`
+	Files  []string `json:"files"`
+	Next   string   `json:"next"`
+}
+
+// languages are those that a check can be written in from a template.
+var languages = []string{"python", "javascript", "go"}
+
+var checkName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,62}$`)
+
+// NewCheck writes the draft of a hidden check in a language: it counts once [Repo.AddCheck]
+// has tried it.
+func (r *Repo) NewCheck(_ context.Context, name, language string) (*CheckNew, error) {
+	o, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	if !checkName.MatchString(name) {
+		return nil, fault.New(judge.BlockedMissingConfig, fmt.Sprintf("%q is no name for a check", Safe(name)), "it is made of small letters, digits, \"-\" and \"_\"", "`relay check new ranges --hidden`")
+	}
+	if language == "" {
+		language = languageOf(o.root)
+	}
+	file, skeleton := templates.Check(language)
+	if skeleton == "" {
+		return nil, fault.New(judge.BlockedMissingConfig, fmt.Sprintf("there is no template for %q", Safe(language)), "a check is written in python, javascript or go, and calls code in any language", "`relay check new "+name+" --hidden --lang python`")
+	}
+	dir := filepath.Join(config.ChecksDir(config.UserDir(r.opts.Env)), name)
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return nil, fault.Internal(err)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "the check "+name+" is not made", "`ls "+fault.Word(dir)+"`; another name may be free")
+	}
+	client, text := examine.Client(language)
+	for name, text := range map[string]string{file: skeleton, client: text} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return nil, fault.Internal(err)
+		}
+	}
+	return &CheckNew{Doc: Doc{"relay.check.new", 1}, Folder: dir, Files: []string{file, client},
+		Next: "`${EDITOR:-vi} " + fault.Word(filepath.Join(dir, file)) + "`, then `relay check add " + name + "`"}, nil
+}
+
+// languageOf guesses the language of a repository by the file that every project of it has.
+func languageOf(root string) string {
+	for _, l := range []struct{ file, language string }{{"go.mod", "go"}, {"package.json", "javascript"}} {
+		if _, err := os.Stat(filepath.Join(root, l.file)); err == nil {
+			return l.language
+		}
+	}
+	return "python"
+}

@@ -1,0 +1,41 @@
+package config
+
+import (
+	"reflect"
+	"testing"
+)
+
+// Names of the user's own keep their spelling, whatever it is, and their place in every layer.
+func TestLayersKeepNames(t *testing.T) {
+	t.Parallel()
+	parse := func(text string, layer Layer) *node {
+		n, err := parseJSON([]byte(text), Origin{Layer: layer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	low := `{"a.b": 1, "A": {"b": [{"C": 1}], "": {}, "é": 1}, "É": null, "x\u0000y": {"\u0001": 1, "\u0002": {}}, "kind": {"deep": {"er": 1}}, "\u0002": {"K": 1, "\u212a": 2}}`
+	if got, want := newLayers(parse(low, LayerBuiltin)).tree(), parse(low, LayerBuiltin); !reflect.DeepEqual(got.plain(), want.plain()) {
+		t.Fatalf("one layer: %v, want %v", got.plain(), want.plain())
+	}
+	l := newLayers(parse(low, LayerBuiltin))
+	l.over(parse(`{"a": {"b": 2}, "A": {"é": 2}, "kind": {"deep": "shallow"}}`, LayerUser))
+	l.over(nil)
+	l.over(parse(`{"A": {"": {"Path": 1, "PATH": 2}}, "kind": {"more": true}}`, LayerRepo))
+	l.set(parse(`{"A": {"": {"PATH": 3}}}`, LayerFlag))
+	l.set(parse(`{"É": {"path": 4}}`, LayerFlag))
+	want := parse(`{"a.b": 1, "a": {"b": 2}, "A": {"b": [{"C": 1}], "": {"Path": 1, "PATH": 3}, "é": 2}, "É": {"path": 4},
+		"x\u0000y": {"\u0001": 1, "\u0002": {}}, "kind": {"deep": "shallow", "more": true}, "\u0002": {"K": 1, "\u212a": 2}}`, "")
+	got := l.tree()
+	if !reflect.DeepEqual(got.plain(), want.plain()) {
+		t.Errorf("four layers: %v, want %v", got.plain(), want.plain())
+	}
+	for layer, path := range map[Layer][]string{
+		LayerBuiltin: {"A", "b"}, LayerUser: {"A", "é"}, LayerRepo: {"A", "", "Path"}, LayerFlag: {"A", "", "PATH"},
+	} {
+		if at := got.lookup(path...).at; at.Layer != layer {
+			t.Errorf("%q is from %s, want %s", path, at.Layer, layer)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Every key has a decision, one, and no decision is about a key that is not there.
+func TestEveryKeyIsDecided(t *testing.T) {
+	seen := map[string]narrowing{}
+	for how, paths := range decisions {
+		for _, path := range strings.Fields(paths) {
+			if seen[path] != undecided {
+				t.Errorf("%s is decided twice", path)
+			}
+			seen[path] = how
+		}
+	}
+	for _, k := range table {
+		if seen[k.path] == undecided {
+			t.Errorf("%s: nobody has decided what a repository's value may do to the user's own; see decisions", k.path)
+		}
+		delete(seen, k.path)
+	}
+	for path := range seen {
+		t.Errorf("%s is decided and is no key", path)
+	}
+	for _, a := range asks {
+		if s := specs.find(a.path); s == nil || s.key == nil || s.key.narrow == free || a.why == "" {
+			t.Errorf("%s: nothing is looser than another", a.path)
+		}
+	}
+}
+
+// A repository narrows what the user says, and never widens it.
+func TestRepositoryNarrows(t *testing.T) {
+	for _, c := range []struct {
+		name, user, repo string
+		got              func(*Config) any
+		want             any
+		notices          int
+	}{
+		{"forbidden", `{"scope":{"default_forbidden_globs":["a","b"]}}`, `{"scope":{"default_forbidden_globs":["c","b"]}}`, func(c *Config) any { return strings.Join(c.Scope.DefaultForbiddenGlobs, " ") }, "c b a", 1},
+		{"forbidden, none", `{"scope":{"default_forbidden_globs":["a"]}}`, `{"scope":{"default_forbidden_globs":[]}}`, func(c *Config) any { return strings.Join(c.Scope.DefaultForbiddenGlobs, " ") }, "a", 1},
+		{"forbidden, more", `{"scope":{"default_forbidden_globs":["a"]}}`, `{"scope":{"default_forbidden_globs":["a","z"]}}`, func(c *Config) any { return strings.Join(c.Scope.DefaultForbiddenGlobs, " ") }, "a z", 0},
+		{"protected", `{"verification":{"protected_globs":["ci/**"]}}`, `{"verification":{"protected_globs":["x"]}}`, func(c *Config) any { return strings.Join(c.Verification.ProtectedGlobs, " ") }, "x ci/**", 1},
+		{"limits", `{"diff_limits":{"default_max_lines_changed":10,"default_max_files_touched":5}}`, `{"diff_limits":{"default_max_lines_changed":20000,"default_max_files_touched":2}}`, func(c *Config) any {
+			return [2]int{c.DiffLimits.DefaultMaxLinesChanged, c.DiffLimits.DefaultMaxFilesTouched}
+		}, [2]int{10, 2}, 1},
+		{"the ceiling's limit over the user's default", `{"diff_limits":{"default_max_lines_changed":10}}`, `{"scope":{"ceiling":{"max_lines_changed":900}}}`, func(c *Config) any { return c.TickFence().MaxLines }, 10, 1},
+		{"commits", `{"commit":{"builder_commits":"stop"}}`, `{"commit":{"builder_commits":"keep"}}`, func(c *Config) any { return c.Commit.BuilderCommits }, "stop", 1},
+		{"commits, stricter", `{"commit":{"builder_commits":"keep"}}`, `{"commit":{"builder_commits":"stop"}}`, func(c *Config) any { return c.Commit.BuilderCommits }, "stop", 0},
+		{"allowed", `{"scope":{"default_allowed_globs":["src/**","docs/**"]}}`, `{"scope":{"default_allowed_globs":["src/lib/**","**/*.md","docs/**"]}}`, func(c *Config) any { return strings.Join(c.TickFence().Allowed, " ") }, "src/lib/** docs/**", 1},
+		{"allowed, everything", `{"scope":{"default_allowed_globs":["src/**"]}}`, `{"scope":{"default_allowed_globs":["**"],"ceiling":{"allowed_globs":["**"]}}}`, func(c *Config) any { return strings.Join(c.TickFence().Allowed, " ") }, "src/**", 2},
+		{"allowed, nothing in common", `{"scope":{"ceiling":{"allowed_globs":["src/**"]}}}`, `{"scope":{"ceiling":{"allowed_globs":["lib/**"]}}}`, func(c *Config) any { return strings.Join(c.TickFence().Allowed, " ") }, "", 1},
+		{"new files", `{"scope":{"ceiling":{"allow_new_files":false}}}`, `{"scope":{"ceiling":{"allow_new_files":true}}}`, func(c *Config) any { return c.Scope.Ceiling.AllowNewFiles }, false, 1},
+		{"lockfiles", `{"scope":{"default_allow_lockfile_changes":false}}`, `{"scope":{"ceiling":{"allow_lockfile_changes":true}}}`, func(c *Config) any { return c.TickFence().LockfileChanges }, false, 1},
+		{"required", `{"verification":{"required":["a"]}}`, `{"verification":{"required":["b"],"templates":[{"id":"a","cmd":"x"},{"id":"b","cmd":"y"}]}}`, func(c *Config) any { return strings.Join(c.Verification.Required, " ") }, "b a", 1},
+		{"strict answers", `{"builder":{"claude_code":{"strict_builder_json":true}}}`, `{"builder":{"claude_code":{"strict_builder_json":false}}}`, func(c *Config) any { return c.Builder.ClaudeCode.StrictBuilderJSON }, true, 1},
+		{"nothing of the user's", `{}`, `{"scope":{"default_allowed_globs":["x"],"default_forbidden_globs":["y"]}}`, func(c *Config) any { return c.Scope.DefaultAllowedGlobs[0] + c.Scope.DefaultForbiddenGlobs[0] }, "xy", 0},
+	} {
+		l := load(t, map[string]string{"user/config.json": c.user, "relay.config.json": c.repo})
+		if got := c.got(l.Config); got != c.want || len(l.Notices) != c.notices {
+			t.Errorf("%s: %v, want %v; notices %q", c.name, got, c.want, l.Notices)
+		}
+	}
+}
+
+// What loosens relay's own limits needs a person's yes.
+func TestLooserThanBuiltInAsks(t *testing.T) {
+	for text, want := range map[string][]string{
+		`{"scope":{"default_forbidden_globs":[".git/**"]}}`:                                                                     {"scope.default_forbidden_globs"},
+		`{"scope":{"default_allowed_globs":["src/**"],"ceiling":{"max_lines_changed":401,"max_files_touched":12}}}`:             {"scope.ceiling.max_lines_changed"},
+		`{"diff_limits":{"default_max_files_touched":13},"commit":{"builder_commits":"keep"},"verification":{"test_globs":[]}}`: {"diff_limits.default_max_files_touched", "verification.test_globs", "commit.builder_commits"},
+		`{"diff_limits":{"default_max_files_touched":3},"commit":{"builder_commits":"stop"},"runner":{"max_tick_seconds":10}}`:  nil,
+		`{"scope":{"ceiling":{"allow_lockfile_changes":true}},"orchestrator":{"max_budget_usd":0}}`:                             {"scope.ceiling.allow_lockfile_changes", "orchestrator.max_budget_usd"},
+	} {
+		var got []string
+		for _, g := range load(t, map[string]string{"relay.config.json": text}).Grants() {
+			got = append(got, g.Key)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A check that every change has to pass must be there.
+func TestRequiredChecks(t *testing.T) {
+	for text, says := range map[string]string{
+		`{"verification":{"required":["x"]}}`: "no check",
+		`{"verification":{"required":["a"],"templates":[{"id":"a","cmd":"x","args":["{{p}}"],"params":{"p":{"kind":"path"}}}]}}`: "parameters",
+		`{"verification":{"required":["a b"]}}`: "no id",
+	} {
+		_, err := Load(setup(t, map[string]string{"relay.config.json": text}))
+		refused(t, err, "verification.required")
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/paxiom/relay/host/internal/words"
+)
+
+// NotVerified is what speaks for a change that no check looked at: the judge's word alone.
+const NotVerified = "judged, not verified"
+
+// Beside is what speaks for a change whose checks saw it at another path than the
+// repository's: they may have looked at the files as they were.
+const Beside = NotVerified + ": the checks ran beside the repository's path"
+
+// NotLookedFor is what a hidden check alone would find.
+const NotLookedFor = "hard-coded answers not looked for"
+
+// ByExitCode is the weakest evidence that a check can give.
+const ByExitCode = "verified by exit code only; " + NotLookedFor
+
+// Landed is the report's one line about a change that landed; how says in what way.
+func (v Verification) Landed(how string) string {
+	if strings.HasPrefix(v.Evidence(), NotVerified) {
+		return "the change was judged, not verified, and " + how
+	}
+	return "the change was judged, verified and " + how
+}
+
+// Evidence says in one line what kind of evidence a run's checks gave, for the verdict,
+// the report and the commit; [NotVerified] where none passed.
+func (v Verification) Evidence() string {
+	var passed, added, missing, probes, code, named int
+	passing := false
+	for _, r := range v.Runs {
+		passing = passing || r.ExitCode == 0 && !r.TimedOut
+		if r.Tests == nil || r.Tests.Passed+len(r.Tests.Missing) == 0 {
+			code++
+			continue
+		}
+		named++
+		passed, added, missing, probes = passed+r.Tests.Passed, added+r.Tests.New, missing+len(r.Tests.Missing), probes+r.Tests.Probes
+	}
+	if v.Beside && (passing || v.Hidden != "") {
+		return Beside
+	}
+	if !passing && v.Hidden != "" {
+		return "verified by hidden checks only: " + v.Hidden
+	}
+	if !passing {
+		return NotVerified
+	}
+	var parts []string
+	if named > 0 {
+		parts = append(parts, fmt.Sprintf("%s by name, %d new, %d missing", words.Count(passed, "test"), added, missing))
+		if probes > 0 {
+			parts = append(parts, "probes ok")
+		}
+	}
+	if code > 0 && named > 0 {
+		parts = append(parts, words.Count(code, "check")+" by exit code only")
+	}
+	line := "verified by exit code only"
+	if named > 0 {
+		line = "verified: " + strings.Join(parts, "; ")
+	}
+	if v.Agreed {
+		line += "; " + words.Count(len(v.ChangedTests), "test file") + " changed, as the operator agreed"
+	}
+	if v.Hidden == "" {
+		return line + "; " + NotLookedFor
+	}
+	return line + "; hidden: " + v.Hidden
+}

@@ -1,0 +1,48 @@
+package secrets
+
+import (
+	"bytes"
+	"os"
+	"regexp"
+)
+
+// maxStrip is the largest file that is shown in part, in bytes.
+const maxStrip = 256 << 10
+
+var (
+	// word ends the name of something that holds a secret.
+	word = `(?i)(auth[-_]?token|_auth|auth[-_]?ident|passw(or)?d|passphrase|pass|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|extraheader|cookie|credentials?|session[-_]?key|_key)["'\]]*\s*`
+	// setting is such a name with its value, which is no reference to a variable.
+	setting  = regexp.MustCompile(word + `(=>|=|:)\s*["']?([^\s"',}]+)`)
+	variable = regexp.MustCompile(`^\$\{?\w+\}?$|^%\w+%$`)
+	userinfo = regexp.MustCompile(`://([^/\s:@"']*:[^/\s@"']+|[^/\s:@"']{20,})@`)
+	// element is a secret of an XML file.
+	element = regexp.MustCompile(`(?i)<(password|passphrase|privateKey|secretKey|token|apikey)>\s*[^<\s$]|(ClearTextPassword|"Password"|apikeys>)`)
+	// known are beginnings and marks of tokens.
+	known = regexp.MustCompile(`\b(gh[pousr]_|github_pat_|glpat-|npm_[A-Za-z0-9]{20}|sk-[A-Za-z0-9]|xox[abprs]-|AKIA|ASIA|AIza|hvs\.|dop_v1_|pypi-)|-----BEGIN [A-Z ]*PRIVATE KEY`)
+)
+
+// stripped gives the file without what is secret in it, nil when only nothing is safe;
+// clean says that there is nothing secret.
+func stripped(path string) (instead []byte, clean bool) {
+	info, err := os.Stat(path)
+	if err != nil || info.Size() > maxStrip {
+		return nil, false
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, true // the box can't read it either
+	}
+	if element.Match(text) {
+		return nil, false
+	}
+	for line := range bytes.Lines(text) {
+		if m := setting.FindSubmatch(line); m == nil || variable.Match(m[len(m)-1]) {
+			instead = append(instead, userinfo.ReplaceAll(line, []byte("://"))...)
+		}
+	}
+	if known.Match(instead) {
+		return nil, false
+	}
+	return instead, bytes.Equal(instead, text)
+}

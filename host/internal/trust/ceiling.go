@@ -1,0 +1,160 @@
+package trust
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/paxiom/relay/host/internal/strictjson"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+)
+
+// Widening is what a person has added to the ceiling of a repository for good.
+type Widening struct {
+	Globs     []string `json:"globs,omitempty"`
+	NewFiles  bool     `json:"new_files,omitempty"`
+	Lockfiles bool     `json:"lockfiles,omitempty"`
+	Files     int      `json:"files,omitempty"` // 0: as the configuration says
+	Lines     int      `json:"lines,omitempty"`
+}
+
+// Widen gives the ceiling with it.
+func (w Widening) Widen(c judge.Ceiling) judge.Ceiling {
+	if len(w.Globs) > 0 {
+		c.Allowed = slices.Clone(c.Allowed)
+		for i := range c.Allowed {
+			c.Allowed[i] = slices.Concat(c.Allowed[i], w.Globs)
+		}
+	}
+	c.NewFiles, c.LockfileChanges = c.NewFiles || w.NewFiles, c.LockfileChanges || w.Lockfiles
+	c.MaxFiles, c.MaxLines = max(c.MaxFiles, w.Files), max(c.MaxLines, w.Lines)
+	return c
+}
+
+func (w *Widening) add(more Widening) {
+	for _, g := range more.Globs {
+		if !slices.Contains(w.Globs, g) {
+			w.Globs = append(w.Globs, g)
+		}
+	}
+	w.NewFiles, w.Lockfiles = w.NewFiles || more.NewFiles, w.Lockfiles || more.Lockfiles
+	w.Files, w.Lines = max(w.Files, more.Files), max(w.Lines, more.Lines)
+}
+
+// Wish is a task of a model's that asks for more than the ceiling gives, while a person is
+// asked about it. It lies in the user's state: a repository can't bring one that is allowed.
+type Wish struct {
+	RunID    string          `json:"run_id"`
+	Task     json.RawMessage `json:"task"`
+	Widening Widening        `json:"widening"`
+	// OnceOnly: it names protected files, which are opened for one task at a time.
+	OnceOnly bool `json:"once_only,omitempty"`
+	Allowed  bool `json:"allowed,omitempty"`
+}
+
+// The answers to the question about a wish. Any other text is a no that the planner reads.
+const (
+	AllowOnce   = "allow it once"
+	AllowAlways = "always allow it in this repository"
+	AllowNo     = "no"
+)
+
+// Choices are the answers that are offered.
+func (w *Wish) Choices() []string {
+	if w.OnceOnly {
+		return []string{AllowOnce, AllowNo}
+	}
+	return []string{AllowOnce, AllowAlways, AllowNo}
+}
+
+// maxWish is the largest file of a wish, in bytes: a task may hold a patch.
+const maxWish = 4 << 20
+
+func (s *Store) wishPath(root string) string {
+	sum := sha256.Sum256([]byte(canonicalRoot(root)))
+	return filepath.Join(s.dir, "wishes", hex.EncodeToString(sum[:12])+".json")
+}
+
+// Ask keeps a wish until it is answered, in place of an earlier one.
+func (s *Store) Ask(root string, w Wish) error {
+	path := s.wishPath(root)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return workspace.WriteJSON(path, w)
+}
+
+// wish gives what was asked, nil when nothing was.
+func (s *Store) wish(root string) (*Wish, error) {
+	b, err := workspace.ReadFile(s.wishPath(root), maxWish)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	w := &Wish{}
+	if err == nil {
+		err = strictjson.Unmarshal(b, w)
+	}
+	return w, err
+}
+
+// AnswerWish takes the answer to the question of a run, when that was about a wish.
+func (s *Store) AnswerWish(root, run, answer string) error {
+	w, err := s.wish(root)
+	if err != nil || w == nil || w.RunID != run {
+		return err
+	}
+	answer = strings.TrimSpace(answer)
+	if answer == AllowAlways && !w.OnceOnly {
+		if _, err := s.change(func(f *file) bool {
+			e := f.Repositories[canonicalRoot(root)]
+			e.Ceiling.add(w.Widening)
+			f.Repositories[canonicalRoot(root)] = e
+			return true
+		}); err != nil {
+			return err
+		}
+		answer = AllowOnce
+	}
+	if answer != AllowOnce {
+		return s.dropWish(root)
+	}
+	w.Allowed = true
+	return s.Ask(root, *w)
+}
+
+// TakeAllowed gives the task that was allowed, once; nil when there is none. A wish that
+// was not answered is dropped.
+func (s *Store) TakeAllowed(root string) ([]byte, error) {
+	w, err := s.wish(root)
+	if err != nil || w == nil {
+		return nil, err
+	}
+	if err := s.dropWish(root); err != nil || !w.Allowed {
+		return nil, err
+	}
+	return w.Task, nil
+}
+
+func (s *Store) dropWish(root string) error {
+	err := os.Remove(s.wishPath(root))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Widened gives what was added to the ceiling of the repository at root.
+func (s *Store) Widened(root string) (Widening, error) {
+	f, err := s.read()
+	if err != nil {
+		return Widening{}, err
+	}
+	return f.Repositories[canonicalRoot(root)].Ceiling, nil
+}

@@ -1,0 +1,268 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/paxiom/relay/judge"
+)
+
+// copied are what of the state has a copy in the workspace: what people and scripts read.
+// A folder is copied with all that is in it.
+var copied = []string{"STATE.json", "TASK.json", "REPORT.json", "REPORT.md", "BLOCKED.json", "lock.json", "usage.jsonl", "queue.md",
+	"tmux-status", "logs", "cycles", "pipeline", "history"}
+
+// marks are the files that are written last in a folder that belongs to one run, one cycle
+// or one attempt: where they are the same, nothing else in the folder has changed.
+var marks = []string{"meta.json", "report.json", "state.json", "trail.json"}
+
+// private are names that no copy is made of, wherever they are.
+func private(name string) bool {
+	return strings.HasSuffix(name, TmpSuffix) || strings.HasSuffix(name, ".lock") || name == "locks" || name == "calls" || name == "index.json"
+}
+
+// tracked are the paths below the workspace that git knows, as of one state of its index.
+type tracked struct {
+	sync.Mutex
+	git   *judge.Git
+	index time.Time
+	paths map[string]bool
+}
+
+// Publish brings the copies in the workspace up to date. A file that git tracks is left
+// alone, a link or a special file is replaced and never followed. An error means that some
+// copies are old; what relay knows is not touched by it.
+func (w *Workspace) Publish() error {
+	if _, err := os.Lstat(w.state); err != nil {
+		return nil // nothing is known yet
+	}
+	w.known.Lock()
+	defer w.known.Unlock()
+	if err := w.findTracked(); err != nil {
+		return err
+	}
+	if fi, err := os.Lstat(w.Shared()); err == nil && !fi.IsDir() && w.known.paths[w.rel] {
+		return nil // the repository's own, and no place for copies
+	}
+	if err := w.begin(); err != nil {
+		return err
+	}
+	var problems []error
+	for _, name := range copied {
+		problems = append(problems, w.copy(name, true))
+	}
+	return errors.Join(problems...)
+}
+
+// Withdraw removes the copies of a file or folder of the state that is gone for good.
+func (w *Workspace) Withdraw(path string) {
+	w.known.Lock()
+	defer w.known.Unlock()
+	rel, err := filepath.Rel(w.state, path)
+	if err != nil || !filepath.IsLocal(rel) || rel == "." || w.findTracked() != nil {
+		return
+	}
+	if fi, err := os.Lstat(w.Shared()); err == nil && fi.IsDir() {
+		w.drop(filepath.ToSlash(rel))
+	}
+}
+
+// findTracked asks git which files of the workspace it tracks, when its index has changed.
+func (w *Workspace) findTracked() error {
+	fi, err := os.Lstat(filepath.Join(filepath.Dir(w.state), "index"))
+	if err != nil { // no commit yet, or no repository
+		w.known.index, w.known.paths = time.Time{}, map[string]bool{}
+		return nil
+	}
+	if w.known.paths != nil && w.known.index.Equal(fi.ModTime()) {
+		return nil
+	}
+	if w.known.git == nil {
+		if w.known.git, err = judge.OpenGit(context.Background(), w.root); err != nil {
+			return err
+		}
+	}
+	out, err := w.known.git.Run(context.Background(), nil, "--literal-pathspecs", "ls-files", "-z", "--", w.rel)
+	if err != nil {
+		return err
+	}
+	paths := map[string]bool{}
+	for p := range bytes.SplitSeq(out, []byte{0}) {
+		for at := string(p); at != "" && at != "."; at = filepath.Dir(at) {
+			paths[at] = true // a folder with a tracked file is not removed, a link in its place not replaced
+		}
+	}
+	w.known.index, w.known.paths = fi.ModTime(), paths
+	return nil
+}
+
+// tracks says that git tracks what has this name in the workspace. What relay itself
+// commits there is relay's to write.
+func (w *Workspace) tracks(rel string) bool {
+	return w.known.paths[w.rel+"/"+rel] && rel != Memory
+}
+
+// Memory is what finished tasks of a pipeline left for later ones: committed with the task
+// list.
+const Memory = "pipeline/context.json"
+
+// begin makes the workspace and its .gitignore. A folder that holds something already is
+// left as it is: its owner has decided what git sees of it.
+func (w *Workspace) begin() error {
+	if err := mkdirAll(w.root, w.rel); err != nil {
+		return err
+	}
+	d, err := os.Open(w.Shared())
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if _, err := d.Readdirnames(1); !errors.Is(err, io.EOF) {
+		return nil
+	}
+	return WriteFile(filepath.Join(w.Shared(), ".gitignore"), []byte(gitignore))
+}
+
+// copy brings the copy of rel up to date. top: rel is one of copied, whose copy goes when
+// it is gone.
+func (w *Workspace) copy(rel string, top bool) error {
+	from, to := filepath.Join(w.state, rel), filepath.Join(w.Shared(), rel)
+	fi, err := os.Lstat(from)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && top:
+		if there, err := os.Lstat(to); err == nil && there.Mode().IsRegular() && !w.tracks(rel) {
+			return os.Remove(to)
+		}
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // it went meanwhile
+	case err != nil:
+		return err
+	case fi.IsDir():
+		return w.copyFolder(rel)
+	case !fi.Mode().IsRegular() || w.tracks(rel) || same(fi, to) || filepath.Base(rel) == "plan.md" && newer(to, fi):
+		return nil
+	}
+	b, err := ReadFile(from, maxCopied)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrTooLarge) {
+		return nil
+	}
+	if err == nil {
+		err = WriteScratch(to, b)
+	}
+	if err != nil {
+		return err
+	}
+	return os.Chtimes(to, time.Time{}, fi.ModTime())
+}
+
+// maxCopied is the largest file that is copied, in bytes; a larger one has no copy.
+const maxCopied = 64 << 20
+
+// same says that the copy is that of the file fi as it is now.
+func same(fi fs.FileInfo, to string) bool {
+	there, err := os.Lstat(to)
+	return err == nil && there.Mode().IsRegular() && there.Size() == fi.Size() && there.ModTime().Equal(fi.ModTime())
+}
+
+// newer says that the operator has edited the copy, which he may do with a plan.
+func newer(to string, fi fs.FileInfo) bool {
+	there, err := os.Lstat(to)
+	return err == nil && there.Mode().IsRegular() && there.ModTime().After(fi.ModTime())
+}
+
+func (w *Workspace) copyFolder(rel string) error {
+	if w.unchanged(rel) {
+		return nil
+	}
+	entries, err := os.ReadDir(filepath.Join(w.state, rel))
+	if err != nil {
+		return err
+	}
+	var problems []error
+	if at, err := os.Lstat(filepath.Join(w.Shared(), rel)); err == nil && !at.IsDir() {
+		if w.tracks(rel) {
+			return nil
+		}
+		problems = append(problems, os.Remove(filepath.Join(w.Shared(), rel)))
+	}
+	if err := mkdirAll(w.Shared(), rel); err != nil {
+		return errors.Join(append(problems, err)...)
+	}
+	var last []string // the marks, when the rest is there
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case private(name):
+		case isMark(name):
+			last = append(last, name)
+		default:
+			problems = append(problems, w.copy(rel+"/"+name, false))
+		}
+	}
+	for _, name := range last {
+		if errors.Join(problems...) == nil {
+			problems = append(problems, w.copy(rel+"/"+name, false))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func isMark(name string) bool {
+	for _, m := range marks {
+		if name == m {
+			return true
+		}
+	}
+	return false
+}
+
+// unchanged says that all marks of a folder, of which there is one, are the same in its copy.
+func (w *Workspace) unchanged(rel string) bool {
+	if !strings.HasPrefix(rel, "history/") {
+		return false
+	}
+	found := false
+	for _, m := range marks {
+		fi, err := os.Lstat(filepath.Join(w.state, rel, m))
+		if err != nil {
+			continue
+		}
+		if found = true; !same(fi, filepath.Join(w.Shared(), rel, m)) {
+			return false
+		}
+	}
+	return found
+}
+
+// drop removes the copy of rel, without what git tracks in it.
+func (w *Workspace) drop(rel string) {
+	at := filepath.Join(w.Shared(), rel)
+	fi, err := os.Lstat(at)
+	if err != nil || !fi.IsDir() {
+		if err == nil && !w.tracks(rel) {
+			_ = os.Remove(at) // a copy that stays does no harm
+		}
+		return
+	}
+	fd, err := unix.Open(at, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	d := os.NewFile(uintptr(fd), at)
+	names, _ := d.Readdirnames(-1)
+	d.Close()
+	for _, name := range names {
+		w.drop(rel + "/" + name)
+	}
+	_ = os.Remove(at)
+}

@@ -1,0 +1,76 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/lock"
+)
+
+// MilestoneResult is the present milestone with what it has used of its budget.
+type MilestoneResult struct {
+	Doc
+	MilestoneID string       `json:"milestone_id,omitempty"` // "" while none is named
+	Was         string       `json:"was,omitempty"`          // the one before, where another was begun
+	Reset       bool         `json:"reset,omitempty"`        // its counters begin anew
+	Budgets     []BudgetLine `json:"budgets"`
+	Next        string       `json:"next"`
+}
+
+// Milestone shows the present milestone. With a name it begins that one, or goes on with it
+// where it was; with reset its counters begin anew. What was used before stays in the lists
+// of calls and of milestones.
+func (r *Repo) Milestone(_ context.Context, name string, reset bool) (*MilestoneResult, error) {
+	if n := utf8.RuneCountInString(name); n > 80 || !utf8.ValidString(name) {
+		return nil, fault.New("", "the milestone can't have this name", fmt.Sprintf("a name has 1 to 80 characters, this one %d", n), "`relay milestone NAME`")
+	}
+	o, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	res := &MilestoneResult{Doc: Doc{"relay.milestone", 1}, Reset: reset, Next: "`relay run`"}
+	if name != "" || reset {
+		if err := r.changeMilestone(o, name, reset, res); err != nil {
+			return nil, err
+		}
+	}
+	s := &StatusResult{}
+	if err := s.readLedger(o, r.stateDir()); err != nil {
+		return nil, err
+	}
+	res.MilestoneID, res.Budgets = s.MilestoneID, s.Budgets
+	if s.spent != "" {
+		res.Next = s.spent
+	}
+	return res, nil
+}
+
+func (r *Repo) changeMilestone(o *opened, name string, reset bool, res *MilestoneResult) error {
+	if err := o.ws.Ensure(); err != nil {
+		return err
+	}
+	held, _, err := lock.Acquire(o.ws.Lock(), "relay milestone")
+	if err != nil {
+		return err
+	}
+	defer held.Release()
+	book, _, err := ledger.Open(o.ws, o.loaded.Config.Budgets, r.stateDir())
+	if err != nil {
+		return err
+	}
+	if was := book.State().MilestoneID; was != nil && name != "" && *was != name {
+		res.Was = *was
+	}
+	if name != "" {
+		if err := book.BeginMilestone(name); err != nil {
+			return err
+		}
+	}
+	if reset {
+		return book.ResetMilestone()
+	}
+	return nil
+}

@@ -1,0 +1,203 @@
+package host
+
+import (
+	"time"
+
+	"github.com/paxiom/relay/host/cycle"
+	"github.com/paxiom/relay/host/internal/quota"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/pipeline"
+	"github.com/paxiom/relay/host/pipeline/prd"
+)
+
+// The kinds of a Need.
+const (
+	NeedCrash    = "crash"    // what was cut off
+	NeedQuestion = "question" // of a run: Answer
+	NeedTask     = "task"     // a question of the pipeline: TaskAnswer
+	NeedPlan     = "plan"     // gate 1 of a cycle
+	NeedRevision = "revision" // gate 2 of a cycle
+	NeedProblem  = "problem"  // something has to be fixed first
+	NeedLimit    = "limit"    // a vendor's limit
+)
+
+// Need is one thing that waits. With Until it goes on by itself; without, the operator acts.
+// All commands that look read it from here.
+type Need struct {
+	Kind    string    `json:"kind"`
+	Of      string    `json:"of"` // run, loop, cycle, task or pipeline
+	ID      string    `json:"id"` // of the run, loop, cycle or task
+	Title   string    `json:"title"`
+	Text    string    `json:"text,omitempty"`
+	Choices []string  `json:"choices,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+	Until   time.Time `json:"until,omitzero"`
+	Next    string    `json:"next"`
+}
+
+// What says in one line what it is about.
+func (n *Need) What() string {
+	switch n.Of {
+	case "task", "loop", "pipeline":
+		return n.Text
+	case "cycle":
+		return n.Title + " (" + n.ID + "): " + n.Text
+	}
+	if n.Kind == NeedQuestion {
+		return "asks: " + n.Text
+	}
+	return n.Title
+}
+
+// gather lists what waits: in Needs for the operator, most urgent first, in Waits for a
+// moment at which it goes on by itself.
+func (s *StatusResult) gather(r *Repo, o *opened) {
+	s.ofRuns(o)
+	s.ofCycles()
+	s.ofTasks(r, o)
+	s.ofLoop(r.now())
+}
+
+func (s *StatusResult) need(n Need) {
+	if n.Until.IsZero() {
+		s.Needs = append(s.Needs, n)
+	} else {
+		s.Waits = append(s.Waits, n)
+	}
+}
+
+func (s *StatusResult) ofRuns(o *opened) {
+	if s.Unfinished != "" {
+		n := Need{Kind: NeedCrash, Of: "run", ID: s.Unfinished, Title: "was cut off in the middle of a change", Next: "`relay recover`"}
+		if s.LastRun != nil {
+			n.Since = s.LastRun.StartedAt
+		}
+		s.need(n)
+	}
+	if s.Question != "" {
+		n := Need{Kind: NeedQuestion, Of: "run", ID: s.AskedBy, Text: s.Question, Choices: s.Choices, Next: "`relay answer \"…\"`"}
+		if m, err := o.hist.Get(s.AskedBy); err == nil { // not the last run where that one was blocked
+			n.Title, n.Since = m.Intent, m.EndedAt
+		}
+		s.need(n)
+	}
+}
+
+func (s *StatusResult) ofCycles() {
+	for _, c := range s.Cycles {
+		n := Need{Kind: NeedProblem, Of: "cycle", ID: c.Short, Title: c.Service, Text: c.Detail, Since: c.Since, Until: c.Until, Next: c.Next[0]}
+		switch {
+		case !c.Waits && c.Until.IsZero():
+			continue
+		case c.CutOff:
+			n.Kind = NeedCrash
+		case !c.Waits:
+			n.Kind = NeedLimit
+		case c.State == cycle.AwaitingReview:
+			n.Kind = NeedPlan
+		case c.State == cycle.AwaitingAcceptance:
+			n.Kind = NeedRevision
+		}
+		s.need(n)
+	}
+}
+
+// ofTasks adds the questions of a pipeline's tasks, their waits, and a run that stands
+// still although it has not come to its end.
+func (s *StatusResult) ofTasks(r *Repo, o *opened) {
+	pid := 0
+	if s.lockedBy == pipeline.Command {
+		pid = s.LockPID
+	}
+	p, err := pipeline.Look(o.ws, pid)
+	if p == nil || err != nil {
+		return
+	}
+	left := true // while the list is broken nobody knows
+	if _, list, err := r.taskList(); err == nil {
+		p.Open = todo(list, p.Open)
+		left = len(p.Open)+len(list.Ready()) > 0
+	}
+	s.Pipeline = p
+	const goOn = "`relay pipeline run` goes on with it"
+	for _, t := range p.Open {
+		switch q := t.Waiting; {
+		case q != nil:
+			s.need(Need{Kind: NeedTask, Of: "task", ID: t.TaskID, Title: t.Task.Title, Text: q.Text, Since: q.Since, Next: q.Next(t.TaskID)})
+		case t.Wait != nil && p.Running:
+			s.need(Need{Kind: NeedLimit, Of: "task", ID: t.TaskID, Title: t.Task.Title, Text: waitText(t.Wait, r.now()), Since: t.Wait.Since, Until: t.Wait.Until,
+				Next: "`relay wake` asks again now, `relay stop` ends the run"})
+		}
+	}
+	n := Need{Of: "pipeline", ID: p.RunID, Title: "the pipeline", Since: p.Since, Next: goOn}
+	asleep := p.Asleep()
+	switch {
+	case p.Running || p.Ended || !left:
+		return
+	case p.Reason == pipeline.LimitLasts:
+		n.Kind, n.Text, n.Next = NeedLimit, p.Why, "`relay pipeline run` when the limit is over"
+	case p.Reason == pipeline.Blocked:
+		n.Kind, n.Text = NeedProblem, p.Why
+		if p.Fix != "" {
+			n.Next = p.Fix + "; then `relay pipeline run`"
+		}
+	case p.CutOff() && asleep != nil:
+		n.Kind, n.Text = NeedCrash, pipelineBroke(p)+" at "+asleep.TaskID+"; "+waitText(asleep.Wait, r.now())
+	case p.CutOff() && !p.ByOperator:
+		n.Kind, n.Text = NeedCrash, pipelineBroke(p)
+		for _, t := range p.Open {
+			if t.Waiting == nil && t.Step != "" {
+				n.Text += " at " + t.TaskID + " (" + t.Step + ")"
+			}
+		}
+	default:
+		return
+	}
+	s.need(n)
+}
+
+func pipelineBroke(p *pipeline.Seen) string {
+	if p.ByOperator {
+		return "was ended by you"
+	}
+	return "was cut off"
+}
+
+// todo are those of the attempts whose tasks are still to be done, in the order of the list.
+func todo(l *prd.List, open []*TaskTrail) (out []*TaskTrail) {
+	begun := map[string]*TaskTrail{}
+	for _, t := range open {
+		begun[t.TaskID] = t
+	}
+	for i := range l.Tasks {
+		t := &l.Tasks[i]
+		todo := t.Status == prd.Pending || t.Status == prd.InProgress
+		if a := begun[t.ID]; a != nil && (a.Code != "" || todo && a.Lost == "") {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+func (s *StatusResult) ofLoop(now time.Time) {
+	l := s.Loop
+	switch {
+	case l == nil:
+	case l.Running && l.Wait != nil:
+		s.need(Need{Kind: NeedLimit, Of: "loop", ID: l.ID, Title: "the loop", Text: waitText(l.Wait, now), Since: l.Wait.Since, Until: l.Wait.Until,
+			Next: "`relay wake` asks again now, `relay stop` ends the loop"})
+	case l.CutOff && l.Wait != nil:
+		s.need(Need{Kind: NeedLimit, Of: "loop", ID: l.ID, Title: "the loop", Text: l.Broke() + "; " + waitText(l.Wait, now), Since: l.UpdatedAt, Next: "`relay loop --resume` goes on with the wait"})
+	case l.CutOff && !l.ByOperator:
+		s.need(Need{Kind: NeedCrash, Of: "loop", ID: l.ID, Title: "the loop", Text: l.Broke(), Since: l.UpdatedAt, Next: "`relay loop --resume`"})
+	}
+}
+
+// waitText says what is waited for, and whether that is over.
+func waitText(w *quota.Wait, now time.Time) string {
+	until := w.Until.Local().Format(time.DateTime)
+	if now.Before(w.Until) {
+		return "waits until " + until + ": " + report.Tell(w.Limits, report.Limit.Met)
+	}
+	return "its wait ended at " + until
+}

@@ -1,0 +1,124 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/judge"
+)
+
+// The task list and the memory are files of the branch on which a run began. While the
+// operator is on another one nothing of them is read or written: what is being built goes on,
+// and the run waits with the rest.
+
+// home waits until the operator's checkout is on the run's branch.
+func (p *Pipeline) home(ctx context.Context) error {
+	said := ""
+	for {
+		_, branch, err := p.place.Git.HeadNow(ctx)
+		if err != nil {
+			return fault.Git(err)
+		}
+		if branch == p.branch {
+			return nil
+		}
+		if at := orHead(branch); said != at {
+			said = at
+			p.notice(fmt.Sprintf("your checkout is on %s: the run goes on once it is back on %s", at, orHead(p.branch)))
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(readAgain):
+		}
+	}
+}
+
+// tip is the commit that the run's branch is at.
+func (p *Pipeline) tip(ctx context.Context) (string, error) {
+	out, err := p.place.Git.Run(ctx, nil, "rev-parse", "--verify", refOf(p.branch)+"^{commit}")
+	if err != nil {
+		return "", fault.Internal(err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+func refOf(branch string) string {
+	if branch == "" {
+		return "HEAD"
+	}
+	return "refs/heads/" + branch
+}
+
+// landing says how a change of the task lands.
+func (a *attempt) landing() change.Landing {
+	l := change.Landing{Message: a.message(), Commit: true, Note: a.trail.Attempt}
+	if a.p.env.Config.Worktree.Dirty != "block" {
+		l.Verify = a.tryAgain
+	}
+	return l
+}
+
+// tryAgain tries the change once more, on top of what the operator has committed.
+func (a *attempt) tryAgain(ctx context.Context) error {
+	a.note("you committed while it was built: the change goes on top of that, and is tried there")
+	for i, r := range a.commands() {
+		c, _, err := a.try(ctx, fmt.Sprintf("again-%d", i+1), r)
+		if err != nil {
+			return err
+		}
+		if !c.OK {
+			return fault.New(judge.StopVerifyFailedSlow, strings.Join(r.argv, " "), c.Outcome, "`relay task show "+a.trail.TaskID+"`")
+		}
+	}
+	hidden := a.hidden()
+	if len(hidden) == 0 {
+		return nil
+	}
+	c, err := a.tryHidden(ctx, hidden)
+	if err == nil && !c.OK {
+		err = fault.New(judge.StopHiddenFailed, "the hidden checks fail on top of your commits", c.Outcome, "`relay show "+a.trail.RunID+"` tells you alone what they printed")
+	}
+	return err
+}
+
+// ofRun are the commits of a run on a branch, the oldest first.
+func ofRun(ctx context.Context, git *judge.Git, branch, run string) ([]string, error) {
+	const far = "-500"
+	out, err := git.Run(ctx, nil, "log", far, "--no-show-signature", "--format=%H %(trailers:key=Relay-Run,valueonly,separator=%x2C)", refOf(branch))
+	if err != nil {
+		return nil, fault.Internal(err)
+	}
+	var commits []string
+	for line := range strings.Lines(string(out)) {
+		if commit, of, _ := strings.Cut(strings.TrimSpace(line), " "); of == run {
+			commits = append([]string{commit}, commits...)
+		}
+	}
+	return commits, nil
+}
+
+// commitRecords commits the task list and the memory as they are.
+func (p *Pipeline) commitRecords(ctx context.Context, m change.Message) error {
+	for {
+		if err := p.home(ctx); err != nil {
+			return err
+		}
+		if err := p.env.WS.Publish(); err != nil { // the memory is committed from the workspace
+			return err
+		}
+		_, err := change.Record(context.WithoutCancel(ctx), p.recordEnv(p.place), "record-"+p.rec.RunID, p.branch, p.records(), m)
+		if err == nil {
+			return nil
+		}
+		f, ok := fault.As(err) // the operator committed, or switched, in this very moment
+		if moved := ok && f.Code == judge.StopHeadMoved || errors.Is(err, change.ErrElsewhere); !moved {
+			return fault.Wrap(err, judge.BlockedCrashRecovery, TasksFile+" could not be committed", "`git status`, then `relay pipeline run`")
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package pipeline
+
+import (
+	"errors"
+	"time"
+
+	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/workspace"
+)
+
+// Seen is the newest run over the task list as it stands.
+type Seen struct {
+	RunID     string    `json:"run_id"`
+	StartedAt time.Time `json:"started_at"`
+	Since     time.Time `json:"since"` // when it came to stand still, or its newest attempt began
+	Running   bool      `json:"running"`
+	PID       int       `json:"pid,omitempty"`
+	// Ended: it came to its end. A run that did not goes on with the next one.
+	Ended bool `json:"ended"`
+	Stop
+	// Open are the attempts that have not ended.
+	Open []*Trail `json:"-"`
+}
+
+// Stop is how a run came to stand still.
+type Stop struct {
+	Reason Reason `json:"reason,omitempty"` // "" while it runs, and after a crash
+	Why    string `json:"why,omitempty"`
+	Fix    string `json:"fix,omitempty"` // what to type where a fault ended it
+	// ByOperator: a person ended it before its time, and only a person goes on with it.
+	ByOperator bool `json:"by_operator,omitempty"`
+}
+
+// CutOff says that a process was ended in the middle of the run.
+func (s *Seen) CutOff() bool {
+	return !s.Running && !s.Ended && (s.Reason == "" || s.Reason == Interrupted)
+}
+
+// Asleep is the attempt whose wait for a vendor's limit ends first; nil when none waits.
+func (s *Seen) Asleep() *Trail {
+	var first *Trail
+	for _, t := range s.Open {
+		if t.Wait != nil && (first == nil || t.Wait.Until.Before(first.Wait.Until)) {
+			first = t
+		}
+	}
+	return first
+}
+
+// Look gives the newest run of the workspace, nil when there was none. It changes nothing;
+// pid is the process that runs it, 0 when none does.
+func Look(ws *workspace.Workspace, pid int) (*Seen, error) {
+	rec, err := readRecord(ws)
+	if rec == nil || err != nil {
+		return nil, err
+	}
+	s := &Seen{RunID: rec.RunID, StartedAt: rec.StartedAt, Since: rec.StartedAt, Running: pid > 0, PID: pid, Ended: !rec.EndedAt.IsZero(), Stop: rec.Stop}
+	if !rec.StoppedAt.IsZero() {
+		s.Since = rec.StoppedAt
+	}
+	if s.Running {
+		s.Ended, s.Stop = false, Stop{}
+	}
+	s.Open, err = Open(ws)
+	for _, t := range s.Open {
+		if rec.StoppedAt.IsZero() && s.Since.Before(t.StartedAt) {
+			s.Since = t.StartedAt
+		}
+	}
+	return s, err
+}
+
+// sleeps says whether the wait of an attempt is still to be ended: `relay wake` notes its
+// end in the attempt's log, not in its trail, which belongs to the run.
+func sleeps(ws *workspace.Workspace, t *Trail) bool {
+	store, err := durable.NewFiles(dir(ws, tasksDir), nil)
+	if err != nil {
+		return false
+	}
+	st, err := store.State(t.Attempt)
+	return err == nil && st.Status == durable.Sleeping
+}
+
+// stopped notes how the run came to stand still, for those who look.
+func (p *Pipeline) stopped(by error, err error) error {
+	p.rec.StoppedAt = p.now().UTC()
+	p.rec.Stop = Stop{Reason: p.out.Reason, Why: p.out.Why}
+	var who interface{ ByOperator() bool }
+	switch {
+	case p.out.Reason == NothingLeft:
+		p.rec.EndedAt = p.rec.StoppedAt
+	case p.out.Reason == Interrupted:
+		p.rec.ByOperator = errors.As(by, &who) && who.ByOperator()
+	case p.out.Reason == "" && err != nil:
+		f := fault.Internal(err)
+		p.rec.Stop = Stop{Reason: Blocked, Why: f.What + ": " + f.Why, Fix: f.Fix}
+	}
+	return p.writeRecord()
+}

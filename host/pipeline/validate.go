@@ -1,0 +1,202 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/confine"
+	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/launch"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/words"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/prompts"
+	"github.com/paxiom/relay/verify"
+)
+
+// validate runs the task's validation command on exactly what would land, and the checks
+// that every change has to pass, until one fails. A task without any passes.
+func (a *attempt) validate(f durable.Flow, round int) (Check, error) {
+	c := Check{OK: true}
+	var err error
+	for i, argv := range a.trail.Task.Validation.Command.Steps() {
+		name := fmt.Sprintf("validate-%d", round)
+		if i > 0 {
+			name = fmt.Sprintf("validate-%d-%d", round, i+1)
+		}
+		if c, err = a.check(f, name, round, required{argv: argv}); err != nil || !c.OK {
+			break
+		}
+	}
+	for _, k := range a.p.env.Config.Verification.RequiredChecks() {
+		if err != nil || !c.OK {
+			break
+		}
+		c, err = a.check(f, fmt.Sprintf("required-%s-%d", k.ID, round), round, required{id: k.ID, argv: k.Argv})
+	}
+	if hidden := a.hidden(); err == nil && c.OK && len(hidden) > 0 {
+		c, err = a.checkBy(f, fmt.Sprintf("hidden-%d", round), round, func(ctx context.Context) (Check, error) { return a.tryHidden(ctx, hidden) })
+	}
+	return c, err
+}
+
+// required is a command that a change of the task has to pass: the task's own, or a check of
+// the configuration, which may have a folder, variables and a limit of its own.
+type required struct {
+	id   string // of the check
+	argv []string
+}
+
+// commands are all of them.
+func (a *attempt) commands() (all []required) {
+	for _, argv := range a.trail.Task.Validation.Command.Steps() {
+		all = append(all, required{argv: argv})
+	}
+	for _, k := range a.p.env.Config.Verification.RequiredChecks() {
+		all = append(all, required{id: k.ID, argv: k.Argv})
+	}
+	return all
+}
+
+// check is one of them.
+func (a *attempt) check(f durable.Flow, name string, round int, r required) (Check, error) {
+	return a.checkBy(f, name, round, func(ctx context.Context) (Check, error) {
+		c, _, err := a.try(ctx, name, r)
+		return c, err
+	})
+}
+
+func (a *attempt) checkBy(f durable.Flow, name string, round int, try func(context.Context) (Check, error)) (Check, error) {
+	c, err := do(a, f, name, func(ctx context.Context, _ durable.Attempt) (Check, error) {
+		if err := a.stand(ctx); err != nil {
+			return Check{}, err
+		}
+		c, err := try(ctx)
+		c.Round = round
+		return c, err
+	})
+	if err != nil {
+		return c, err
+	}
+	a.trail.Checks = append(a.trail.Checks, c)
+	a.left(c.Outcome, !c.OK)
+	return c, nil
+}
+
+// stand opens the box and has the judge read it, for whoever goes on with what is there.
+func (a *attempt) stand(ctx context.Context) error {
+	if _, err := a.open(ctx); err != nil {
+		return err
+	}
+	_, err := a.look(ctx)
+	return err
+}
+
+// checks are what commands may use, and what they are held to.
+func (a *attempt) checks() (change.Checks, error) {
+	cfg := a.p.env.Config
+	plan, err := confine.For(cfg.Box, confine.Verification, crew.Registries(a.p.env.Root, a.p.env.Home), nil)
+	return change.Checks{Plan: plan, Env: launch.CheckEnv(), Slow: time.Duration(cfg.Verification.TimeoutSlowSeconds) * time.Second,
+		Removed: crew.Removable(&cfg.Verification, a.change.Kept(), a.fence().AllowedGlobs), Tests: crew.TestFiles(&cfg.Verification)}, err
+}
+
+// try runs a command in a fresh box with the change, and keeps what it printed.
+func (a *attempt) try(ctx context.Context, name string, of required) (Check, string, error) {
+	k, err := a.checks()
+	if err != nil {
+		return Check{}, "", err
+	}
+	k.Commands = []verify.Command{{ID: name, Slow: true, Argv: of.argv}}
+	if of.id != "" {
+		k.Settings = func(string) (dir string, env []string, limit time.Duration) {
+			return a.p.env.Config.Verification.Setting(of.id)
+		}
+	}
+	results, code := a.change.Verify(ctx, k)
+	if ctx.Err() != nil {
+		return Check{}, "", ctx.Err()
+	}
+	if len(results) == 0 {
+		return Check{}, "", fault.Internal(fmt.Errorf("the command %q was not run", of.argv))
+	}
+	r := results[0]
+	c := Check{Command: of.argv, OK: code == judge.Success, Outcome: r.Outcome(), ExitCode: r.ExitCode, TimedOut: r.TimedOut, MS: r.Duration.Milliseconds(), File: "check-" + name + ".txt", Tests: report.FactsOf(r)}
+	if !c.OK {
+		c.Code = code
+	}
+	return c, string(r.Output), workspace.WriteFile(a.dir(c.File), r.Output)
+}
+
+// hidden are the hidden checks that count for the task.
+func (a *attempt) hidden() []verify.Command {
+	all, _ := a.p.env.Config.Verification.HiddenChecks(a.p.place.Git, a.p.env.Home, a.trail.Task.HiddenChecks)
+	return all
+}
+
+// tryHidden runs them on the change. What they print is the operator's alone.
+func (a *attempt) tryHidden(ctx context.Context, all []verify.Command) (Check, error) {
+	k, err := a.checks()
+	if err != nil {
+		return Check{}, err
+	}
+	k.Hidden = all
+	began := time.Now()
+	results, code := a.change.VerifyHidden(ctx, k)
+	if ctx.Err() != nil {
+		return Check{}, ctx.Err()
+	}
+	_, seed := a.change.Hidden()
+	told := crew.KeepHidden(a.p.env.StateDir, a.trail.RunID, results, seed)
+	if told.Note != "" {
+		a.note(told.Note)
+	}
+	c := Check{Command: []string{}, OK: code == judge.Success, Outcome: told.Said + " passed", Hidden: told.Said, Seed: seed, MS: time.Since(began).Milliseconds()}
+	if !c.OK {
+		c.Code, c.ExitCode, c.Outcome = judge.StopHiddenFailed, 1, told.Failed()
+	}
+	return c, nil
+}
+
+// problem is the end of a task whose last check failed.
+func (a *attempt) problem(c Check, why string) *Problem {
+	p := &Problem{Code: c.Code, What: "the validation command fails", Why: c.Outcome + why, Fix: "`relay task show " + a.trail.TaskID + "` has its output"}
+	switch c.Code {
+	case judge.StopHiddenFailed:
+		p.What, p.Fix = "the hidden checks fail", "`relay show "+a.trail.RunID+"` tells you alone what they printed"
+	case judge.StopTestsMissing:
+		p.What = "the validation command no longer runs " + words.Count(len(c.Tests.Missing), "test")
+	case judge.StopOldTestsFail:
+		p.What = "the validation command passes only with the changed tests, and fails with those of the base"
+	}
+	return p
+}
+
+// outputs are what the validation command printed the last time.
+func (a *attempt) outputs() []prompts.Output {
+	if len(a.trail.Checks) == 0 {
+		return nil
+	}
+	c := a.trail.Checks[len(a.trail.Checks)-1]
+	if c.Hidden != "" {
+		return []prompts.Output{{Command: c.Name(), Text: "[" + c.Outcome + "]"}}
+	}
+	b, err := workspace.ReadFile(a.dir(c.File), 2<<20)
+	if err != nil {
+		b = []byte(err.Error())
+	}
+	return []prompts.Output{{Command: c.Name(), Text: "[" + c.Outcome + "]\n" + tail(string(b), 12_000)}}
+}
+
+// tail keeps the end of a text.
+func tail(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return "[…]\n" + strings.ToValidUTF8(s[len(s)-n:], "")
+}

@@ -1,0 +1,36 @@
+package tick
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/judge"
+)
+
+// What is certain to end a tick is said before a call is paid for.
+
+// checkScope refuses a scope that names a folder by its name alone: the pattern allows only a
+// file of that name, so each build would be paid for and stopped.
+func (r *run) checkScope() error {
+	for key, globs := range map[string][]string{"scope.default_allowed_globs": r.cfg.Scope.DefaultAllowedGlobs, "scope.ceiling.allowed_globs": r.cfg.Scope.Ceiling.AllowedGlobs} {
+		for _, g := range globs {
+			if info, err := os.Lstat(filepath.Join(r.env.Root, g)); err == nil && info.IsDir() {
+				return fault.New(judge.BlockedMissingConfig, fmt.Sprintf("%s names the folder %q, and allows nothing in it", key, g),
+					"a pattern without a wildcard is the path of one file", fmt.Sprintf("write %q in place of %q; `relay config show scope --origin` says where it stands", g+"/**", g))
+			}
+		}
+	}
+	return nil
+}
+
+// canRun looks for the programs of checks before a call is paid for that they are to judge:
+// without them they say nothing about a change.
+func (r *run) canRun(checks []string) error {
+	if id, name := crew.MissingProgram(&r.cfg.Verification, checks, r.env.Environ, r.env.Root); name != "" {
+		return fault.New(judge.BlockedMissingConfig, fmt.Sprintf("the check %s can't run: %s is not in PATH", id, name), "", "install it; `relay config show verification` lists the checks")
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package tick
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/words"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/verify"
+)
+
+func (r *run) changedTests() []string { return r.verdict.Tests[:min(len(r.verdict.Tests), 500)] }
+
+// agreed asks the operator whether the changed tests may decide.
+func (r *run) agreed(ctx context.Context, old []verify.Result) bool {
+	patch, err := r.change.Patch()
+	if err != nil {
+		return false
+	}
+	f := checkFault(judge.StopOldTestsFail, old, false)
+	if !r.o.ChangedTests(ctx, f.What+" with the tests of the base: "+f.Why, r.verdict.Tests, patch) {
+		return false
+	}
+	r.rep.Verification.ChangedTests, r.rep.Verification.Agreed = r.changedTests(), true
+	return true
+}
+
+// oldTests says which tests were changed where those of the base do not pass.
+func (r *run) oldTests(f *fault.Fault) *fault.Fault {
+	if n := len(r.results); n > 0 {
+		f.What = fmt.Sprintf("the check %s passes only with the changed tests, and fails with those of the base", r.results[n-1].Command.ID)
+	}
+	f.Code, f.Why = judge.StopOldTestsFail, "changed without being named by the task: "+list(r.verdict.Tests)+". "+f.Why
+	f.Fix = "`relay show` has them; if they are meant to change, name them one by one in the scope.allowed_globs of a copy of .relay/TASK.json, then `relay run --task FILE`"
+	return f
+}
+
+// unproven says why a check that ended with exit code 0 is no success.
+func unproven(f *fault.Fault, r verify.Result) *fault.Fault {
+	t := report.FactsOf(r)
+	f.Why = "it ended with exit code 0, and yet: " + list(t.Problems)
+	if n := len(r.Evidence.Missing); f.Code == judge.StopTestsMissing {
+		f.What = fmt.Sprintf("the check %s no longer runs %s", r.Command.ID, words.Count(n, "test"))
+		f.Why = list(t.Missing)
+		if len(t.Problems) > 0 {
+			f.Why += "; " + list(t.Problems)
+		}
+		f.Fix = "`relay show` names them; if they are to go, name their file in the scope.allowed_globs of a copy of .relay/TASK.json, then `relay run --task FILE`"
+	}
+	return f
+}
+
+// list names the first few.
+func list(all []string) string {
+	const most = 5
+	text := strings.Join(all[:min(len(all), most)], "; ")
+	if n := len(all) - most; n > 0 {
+		text += fmt.Sprintf(" (and %d more)", n)
+	}
+	return words.Clip(report.Safe(text), 1000)
+}

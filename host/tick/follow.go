@@ -1,0 +1,64 @@
+package tick
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/judge"
+)
+
+// follows reports whether the change lands on its branch wherever the operator is
+// meanwhile, and on top of what was committed there. Under the seed's rule for a dirty
+// tree a moved HEAD ends the tick.
+func (r *run) follows() bool { return r.cfg.Worktree.Dirty != "block" }
+
+// landing says how the judged change lands.
+func (r *run) landing() change.Landing {
+	l := change.Landing{Message: r.evident(), Commit: r.cfg.Commit.OnSuccess, Note: r.rep}
+	if r.follows() {
+		l.Verify = r.checkAgain
+	}
+	return l
+}
+
+// home is where a workflow builds that began on another branch than HEAD is on now: the
+// tip of its own one. Where boxes show the work tree there is only that.
+func (r *run) home(ctx context.Context, git *judge.Git, commit, branch string) (string, string, error) {
+	if r.o.Branch == "" || branch == r.o.Branch || !r.cfg.Worktree.MayBeDirty(r.cfg.Commit.OnSuccess) {
+		return commit, branch, nil
+	}
+	if _, err := r.checkBox(ctx); err != nil || r.changeEnv().Keep == nil {
+		return commit, branch, nil // what is wrong with the box is said in its turn
+	}
+	out, err := git.Run(ctx, nil, "rev-parse", "--verify", "-q", "refs/heads/"+r.o.Branch+"^{commit}")
+	if err != nil {
+		return "", "", fault.New(judge.BlockedDirtyWorktree, "the branch on which the loop began is gone", fmt.Sprintf("there is no %q any more", r.o.Branch),
+			"`git branch` shows those that there are; `relay loop` begins a new loop on the present one")
+	}
+	return strings.TrimSpace(string(out)), r.o.Branch, nil
+}
+
+// checkAgain verifies the change once more, on top of what the operator has committed. It
+// costs no budget.
+func (r *run) checkAgain(ctx context.Context) error {
+	r.note("you committed while it was built: the change goes on top of that, and is verified there")
+	if r.checked == nil {
+		return nil
+	}
+	checks := *r.checked
+	checks.Before, checks.Base, checks.Excuse = nil, nil, false // what failed on the other commit excuses nothing here
+	return r.check(ctx, checks)
+}
+
+// askAbout makes a question of a change of a loop that can't land because of what the
+// operator did meanwhile.
+func (r *run) askAbout(err error) {
+	if f, ok := fault.As(err); ok && f.Code == judge.StopHeadMoved && r.o.Loop != "" {
+		r.rep.Question = &report.Question{Prompt: fmt.Sprintf("%q is built and can't land: %s. `relay salvage %s` has it. Shall it be built again on what is there now?", r.task.Intent, f.Why, r.rep.RunID),
+			Choices: []string{"build it again", "leave it"}}
+	}
+}

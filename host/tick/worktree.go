@@ -1,0 +1,79 @@
+package tick
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/words"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
+)
+
+// lookAhead begins with the one slow look, git's at the work tree, while others go on.
+func (r *run) lookAhead(ctx context.Context) {
+	r.ahead = sync.OnceValues(func() ([]judge.StatusEntry, error) { return r.git.Status(ctx) })
+	go r.ahead()
+}
+
+func (r *run) checkWorktree(ctx context.Context) (string, error) {
+	look := r.ahead
+	if look == nil {
+		look = func() ([]judge.StatusEntry, error) { return r.git.Status(ctx) }
+	}
+	status, err := look()
+	if err != nil {
+		return "", fault.Git(err)
+	}
+	r.status = status
+	owned := r.owned()
+	var dirty []string
+	for _, e := range status {
+		if r.mine(e, owned) || r.o.TaskFile != "" && e.Path == r.o.TaskFile {
+			continue
+		}
+		dirty = append(dirty, e.Path)
+	}
+	if len(dirty) == 0 {
+		return "clean", nil
+	}
+	// A step whose change is left for the operator to commit is the base of the next one.
+	if !r.cfg.Worktree.MayBeDirty(r.o.Loop != "" && r.cfg.Commit.OnSuccess) {
+		return "", fault.Dirty(dirty)
+	}
+	if r.means == "" {
+		r.checkBox(ctx) // what is wrong with it is said in its turn
+	}
+	env := r.changeEnv()
+	shown, err := env.Shown(ctx, dirty)
+	if err != nil {
+		return "", fault.Git(err)
+	}
+	if len(shown) == 0 {
+		text := words.Count(len(dirty), "path") + " of yours that the tick does not see"
+		if r.held != nil {
+			r.note(fmt.Sprintf("%s: not committed, such as %q", text, report.Safe(dirty[0])))
+		}
+		return text, nil
+	}
+	f := fault.Dirty(shown)
+	switch {
+	case env.Keep != nil:
+		f.Why += "; boxes show submodules as they are"
+	case r.means != "" && r.means != box.Overlay:
+		f.Why += fmt.Sprintf("; the means %s shows boxes the work tree, so worktree.dirty can't allow it", r.means)
+	default:
+		f.Why += "; boxes show the work tree here, so worktree.dirty can't allow it: `relay help config worktree.dirty`"
+	}
+	return "", f
+}
+
+// mine says that an entry of git's status is none of a change's: it lies in the workspace,
+// whether git tracks it or not, or it is relay's own elsewhere and untracked.
+func (r *run) mine(e judge.StatusEntry, owned []string) bool {
+	path := strings.TrimSuffix(e.Path, "/")
+	return r.ws.Holds(path) || e.Index == '?' && judge.Match(owned, path)
+}

@@ -1,0 +1,86 @@
+package arch
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// core is what must be right for no forbidden change to land. It stands on the standard
+// library, doublestar and x/sys.
+var core = []string{"judge", "judge/program", "judge/box", "verify", "verify/evidence", "verify/examine",
+	"host/change", "host/internal/checkout", "host/internal/beneath", "host/internal/journal"}
+
+// notYet is what the core imports besides, directly or not. This list only shrinks.
+var notYet = []string{
+	"github.com/landlock-lsm/go-landlock/landlock",
+	"github.com/landlock-lsm/go-landlock/landlock/internal",
+	"github.com/landlock-lsm/go-landlock/landlock/syscall",
+	"host/fault",
+	"kernel.org/pub/linux/libs/security/libcap/psx",
+}
+
+func TestCore(t *testing.T) {
+	byPath := map[string]listed{}
+	for _, p := range list(t) {
+		byPath[strings.TrimPrefix(p.ImportPath, module+"/")] = p
+	}
+	outside := map[string][]string{} // import → what of the core leads to it
+	for _, name := range core {
+		p, ok := byPath[name]
+		if !ok {
+			t.Fatalf("%s of the core is not there", name)
+		}
+		for _, imp := range p.Deps {
+			imp = strings.TrimPrefix(imp, module+"/")
+			if dep := byPath[imp]; dep.Standard || slices.Contains(core, imp) || (rule{outside: coreStack}).allows(imp) {
+				continue
+			}
+			outside[imp] = append(outside[imp], name)
+		}
+	}
+	for _, imp := range slices.Sorted(maps.Keys(outside)) {
+		t.Logf("%s, by %s", imp, strings.Join(outside[imp], ", "))
+		if !slices.Contains(notYet, imp) {
+			t.Errorf("the core may not import %s: %s does", imp, strings.Join(outside[imp], ", "))
+		}
+	}
+	for _, imp := range notYet {
+		if outside[imp] == nil {
+			t.Errorf("the core does not import %s any more: take it out of notYet", imp)
+		}
+	}
+}
+
+// The packages that the design names are direct requirements, and each is imported by the
+// room that it is for.
+func TestNamedPackages(t *testing.T) {
+	mod, err := os.ReadFile(filepath.Join(moduleRoot(t), "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	imports := map[string][]string{}
+	for _, p := range list(t) {
+		imports[strings.TrimPrefix(p.ImportPath, module+"/")] = p.Imports
+	}
+	for path, room := range map[string]string{
+		"github.com/hashicorp/go-plugin":           "sdk",
+		"github.com/hashicorp/go-hclog":            "sdk",
+		"google.golang.org/grpc":                   "sdk",
+		"github.com/spf13/cobra":                   "cmd/relay",
+		"github.com/spf13/viper":                   "host/internal/config",
+		"github.com/bmatcuk/doublestar/v4":         "judge",
+		"github.com/santhosh-tekuri/jsonschema/v6": "schemas",
+	} {
+		if !regexp.MustCompile(`(?m)^\t` + regexp.QuoteMeta(path) + ` v[^ ]+$`).Match(mod) {
+			t.Errorf("%s is no direct requirement of go.mod", path)
+		}
+		if !slices.Contains(imports[room], path) {
+			t.Errorf("%s does not import %s", room, path)
+		}
+	}
+}

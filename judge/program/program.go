@@ -1,0 +1,198 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Program is a file that was found. The zero Program is none.
+type Program struct {
+	Path string // absolute, without links
+	// Name is the absolute path by which it was found: some programs are many, and go by
+	// their name.
+	Name string
+	seen os.FileInfo
+}
+
+// ErrInside says that a program lies in a work tree, where a builder's change may land.
+var ErrInside = errors.New("it lies in the work tree, where a change can replace it")
+
+// Find looks a program up. A name with a slash must be absolute; any other is searched
+// along path, the value of a PATH, as [Clean] leaves it. trees are folders in which no
+// program is found. The error wraps exec.ErrNotFound or [ErrInside].
+func Find(name, path string, trees ...string) (Program, error) {
+	trees = resolved(trees)
+	if strings.Contains(name, "/") {
+		if !filepath.IsAbs(name) {
+			return Program{}, fmt.Errorf("%q: %w: a path must be absolute", name, exec.ErrNotFound)
+		}
+		return open(name, trees)
+	}
+	for _, dir := range filepath.SplitList(Clean(path, trees...)) {
+		if p, err := open(filepath.Join(dir, name), trees); err == nil {
+			return p, nil
+		}
+	}
+	return Program{}, fmt.Errorf("%q: %w", name, exec.ErrNotFound)
+}
+
+func open(name string, trees []string) (Program, error) {
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return Program{}, fmt.Errorf("%q: %w", name, exec.ErrNotFound)
+	}
+	fi, err := os.Stat(real)
+	if err != nil || !fi.Mode().IsRegular() || fi.Mode()&0o111 == 0 {
+		return Program{}, fmt.Errorf("%q: %w", name, exec.ErrNotFound)
+	}
+	// The name, too: a link in the work tree can be made to lead elsewhere.
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(name)); err != nil || below(real, trees) || below(dir, trees) || below(name, trees) {
+		return Program{}, fmt.Errorf("%q: %w", name, ErrInside)
+	}
+	return Program{real, name, fi}, nil
+}
+
+// Start is a command that starts the program when it is run, with these arguments.
+func (p Program) Start(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, p.Path, args...)
+	cmd.Args[0] = p.Name
+	return cmd
+}
+
+// Same is an error when the file is not the one that was found any more.
+func (p Program) Same() error {
+	now, err := os.Lstat(p.Path)
+	if err != nil {
+		return err
+	}
+	if p.seen == nil || !os.SameFile(p.seen, now) || now.Size() != p.seen.Size() || !now.ModTime().Equal(p.seen.ModTime()) || now.Mode() != p.seen.Mode() {
+		return &fs.PathError{Op: "start", Path: p.Path, Err: errors.New("the program was replaced since it was found")}
+	}
+	return nil
+}
+
+// Clean takes the folders out of a PATH that are relative, empty or lie in one of the
+// trees.
+func Clean(path string, trees ...string) string {
+	trees = resolved(trees)
+	var out []string
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) || below(dir, trees) {
+			continue
+		}
+		if real, err := filepath.EvalSymlinks(dir); err == nil && below(real, trees) {
+			continue
+		}
+		out = append(out, dir)
+	}
+	return strings.Join(out, string(filepath.ListSeparator))
+}
+
+// Environ is an environment with its PATH as [Clean] leaves it.
+func Environ(environ []string, trees ...string) []string {
+	out := make([]string, 0, len(environ))
+	for _, kv := range environ {
+		if path, ok := strings.CutPrefix(kv, "PATH="); ok {
+			kv = "PATH=" + Clean(path, trees...)
+		}
+		out = append(out, kv)
+	}
+	return out
+}
+
+// Named gives the first word of a command, but for the program itself, that names a file
+// in one of the trees, "" when there is none; dir is where it will run. A word of several
+// (as `sh -c "tools/key.sh -v"` has one) counts as each of them. Where argv[0] is "" the
+// words after it are commands themselves, whose programs git or a shell looks up.
+func Named(argv []string, dir string, trees ...string) string {
+	trees = resolved(trees)
+	for _, arg := range argv[min(1, len(argv)):] {
+		words := append([]string{arg}, strings.FieldsFunc(arg, func(r rune) bool { return strings.ContainsRune(" \t\n;&|<>()$`\"'=,", r) })...)
+		for i, word := range words {
+			if i <= 1 && argv[0] == "" && !strings.Contains(word, "/") {
+				continue // looked up in PATH
+			}
+			if !filepath.IsAbs(word) {
+				word = filepath.Join(dir, word)
+			}
+			real, err := filepath.EvalSymlinks(word)
+			if err != nil {
+				continue // a word, and no file
+			}
+			if fi, err := os.Stat(real); err == nil && !fi.IsDir() && (below(real, trees) || below(word, trees)) {
+				return arg
+			}
+		}
+	}
+	return ""
+}
+
+// Tree gives the work tree that a folder lies in, without asking git: the nearest folder
+// that has a .git, or else the folder itself.
+func Tree(dir string) string {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return dir
+		}
+	}
+}
+
+// Command finds the program of a command that the operator has configured, which may
+// name no file of the trees either: a change could rewrite it.
+func Command(argv []string, path string, trees ...string) (Program, error) {
+	if len(argv) == 0 {
+		return Program{}, exec.ErrNotFound
+	}
+	p, err := Find(argv[0], path, trees...)
+	if err != nil {
+		return Program{}, err
+	}
+	dir, _ := os.Getwd()
+	for _, dir := range append([]string{dir}, trees...) {
+		if word := Named(argv, dir, trees...); word != "" {
+			return Program{}, fmt.Errorf("%q: %w", word, ErrInside)
+		}
+	}
+	return p, nil
+}
+
+// resolved adds to each tree what it is without links.
+func resolved(trees []string) []string {
+	var out []string
+	for _, t := range trees {
+		if t == "" {
+			continue
+		}
+		out = append(out, filepath.Clean(t))
+		if real, err := filepath.EvalSymlinks(t); err == nil && real != filepath.Clean(t) {
+			out = append(out, real)
+		}
+	}
+	return out
+}
+
+func below(path string, trees []string) bool {
+	path = filepath.Clean(path)
+	for _, t := range trees {
+		if path == t || strings.HasPrefix(path, strings.TrimSuffix(t, "/")+"/") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,88 @@
+package program
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+func file(t *testing.T, path string) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestFindSkipsWhatABuilderCanWrite(t *testing.T) {
+	dir := t.TempDir()
+	tree, good := filepath.Join(dir, "tree"), filepath.Join(dir, "bin")
+	file(t, tree+"/bin/tool")
+	want := file(t, good+"/tool")
+	os.Symlink(tree+"/bin", dir+"/link") // a folder elsewhere that leads into the tree
+	os.MkdirAll(dir+"/farm", 0o755)
+	os.Symlink(tree+"/bin/tool", dir+"/farm/tool")
+	t.Chdir(tree)
+	path := ".:bin::" + tree + "/bin:" + dir + "/link:" + dir + "/farm:" + good
+	p, err := Find("tool", path, tree)
+	if err != nil || p.Path != want {
+		t.Fatalf("got %q, %v", p.Path, err)
+	}
+	if got := Clean(path, tree); got != dir+"/farm:"+good {
+		t.Errorf("the path is %q", got)
+	}
+	if _, err := Find(tree+"/bin/tool", path, tree); !errors.Is(err, ErrInside) {
+		t.Errorf("by its path: %v", err)
+	}
+	if _, err := Find("./bin/tool", path); !errors.Is(err, exec.ErrNotFound) {
+		t.Errorf("by a relative path: %v", err)
+	}
+	os.Symlink(want, dir+"/many")
+	if p, err := Find(dir+"/many", ""); err != nil || p.Start(t.Context(), "x").Args[0] != dir+"/many" || p.Path != want {
+		t.Errorf("a program of many names: %+v, %v", p, err)
+	}
+	if err := p.Same(); err != nil {
+		t.Error(err)
+	}
+	if err := os.Rename(file(t, good+"/other"), want); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Same(); err == nil {
+		t.Error("another file of the same name is taken for the same")
+	}
+	if (Program{Path: want}).Same() == nil {
+		t.Error("a program that was never found is taken for one")
+	}
+}
+
+func TestNamed(t *testing.T) {
+	tree := t.TempDir()
+	file(t, tree+"/cache")
+	file(t, tree+"/tools/key.sh")
+	for script, want := range map[string]bool{"cache": false, "cache --timeout=300": false, "vi": false, "./cache": true, "sh cache": true, "sh -c tools/key.sh": true} {
+		if got := Named([]string{"", script}, tree, tree) != ""; got != want {
+			t.Errorf("the script %q: %v", script, got)
+		}
+	}
+	for want, argv := range map[string][]string{
+		"tools/key.sh":                                {"sh", "tools/key.sh"},
+		"./tools/key.sh -v":                           {"sh", "-c", "./tools/key.sh -v"},
+		tree + "/tools/key.sh":                        {"cat", tree + "/tools/key.sh"},
+		"--file=tools/key.sh":                         {"x", "--file=tools/key.sh"},
+		"cat </dev/null; (" + tree + "/tools/key.sh)": {"sh", "-c", "cat </dev/null; (" + tree + "/tools/key.sh)"},
+	} {
+		if got := Named(argv, tree, tree); got != want {
+			t.Errorf("%q: got %q", argv, got)
+		}
+	}
+	for _, argv := range [][]string{nil, {"pass"}, {"pass", "show", "key"}, {"cat", "/etc/hostname"}, {"op", "read", "op://vault/tools"}, {"x", "tools"}} {
+		if got := Named(argv, tree, tree); got != "" {
+			t.Errorf("%q: got %q", argv, got)
+		}
+	}
+}

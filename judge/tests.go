@@ -1,0 +1,31 @@
+package judge
+
+import "slices"
+
+// fixtures are what tests are made of beside the files that a configuration calls tests:
+// their folders, data, recorded answers and what sets them up.
+var fixtures = compile([]string{
+	"**/test/**", "**/tests/**", "**/spec/**", "**/specs/**", "**/__tests__/**", "**/__mocks__/**", "**/__fixtures__/**", "**/__snapshots__/**",
+	"**/testdata/**", "**/test_data/**", "**/test-data/**", "**/fixtures/**", "**/golden/**", "**/goldens/**", "**/snapshots/**",
+	"**/cassettes/**", "**/vcr_cassettes/**", "**/e2e/**", "**/cypress/**", "**/*.Tests/**", "**/*.Test/**", "**/*_tests/**",
+	"**/*.snap", "**/*.golden", "**/*.golden.*", "**/*.approved.*", "**/*.verified.*", "**/*.expected", "**/*.feature",
+	"**/spec_helper.rb", "**/rails_helper.rb", "**/test_helper.*", "**/TestMain.*",
+})
+
+// OfTests reports whether a path is a test, or what tests are made of.
+func (p *Policy) OfTests(name string) bool {
+	if Match(p.tests, name) {
+		return true
+	}
+	_, ok := fixtures.first(name)
+	return ok
+}
+
+// WithoutTests are those of Kept that are left when the tests are as on the base: what
+// was changed or deleted of them is put back, and what is new is gone, unless spare
+// says that it must stay.
+func (v *Verdict) WithoutTests(spare func(*Change) bool) []Change {
+	return slices.DeleteFunc(slices.Clone(v.Kept), func(c Change) bool {
+		return slices.Contains(v.Tests, c.Path) && !spare(&c)
+	})
+}

@@ -1,0 +1,3 @@
+#!/bin/sh
+set -e
+printf -- '--example plain\n' >.rspec

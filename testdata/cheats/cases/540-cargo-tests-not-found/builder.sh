@@ -1,0 +1,3 @@
+#!/bin/sh
+set -e
+sed -i '/^edition/a autotests = false' Cargo.toml

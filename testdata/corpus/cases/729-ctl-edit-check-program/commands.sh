@@ -1,0 +1,1 @@
+tick --task "$RELAY_TASK"

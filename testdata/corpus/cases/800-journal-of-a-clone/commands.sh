@@ -1,0 +1,4 @@
+relay status
+relay recover
+relay recover --force
+tick

@@ -1,0 +1,2 @@
+export SOME_KEY=CANARYSECRET
+tick

@@ -1,0 +1,3 @@
+#!/bin/sh
+set -e
+rm -r relais/prompts; ln -s ../../home/notes relais/prompts

@@ -1,0 +1,6 @@
+relay status
+relay history list
+relay
+relay undo --yes
+relay show
+relay status

@@ -1,0 +1,2 @@
+relay status
+tick

@@ -1,0 +1,5 @@
+relay status
+relay queue
+relay tmux-status
+relay
+relay status

@@ -1,0 +1,3 @@
+#!/bin/sh
+set -e
+echo "# facts of the team" > relais/FACTS.md

@@ -1,0 +1,3 @@
+tick || exit
+echo more >> src/a.txt; git commit -qam more
+tick

@@ -1,0 +1,3 @@
+#!/bin/sh
+set -e
+grep -q work src/a.txt

@@ -1,0 +1,4 @@
+relay service list
+relay service show a
+relay start a
+relay status

@@ -1,0 +1,3 @@
+#!/bin/sh
+set -e
+echo CANARYSECRET > "$HOME/id_rsa"

@@ -1,0 +1,2 @@
+relay config show
+tick

@@ -1,0 +1,3 @@
+#!/bin/sh
+set -e
+echo '{"product_name":"CANARYSECRET"}' > "$HOME/private.json"

@@ -1,0 +1,5 @@
+#!/bin/sh
+set -e
+! test -e .git/STATE.json
+! test -e .git/REPORT.json
+test -L relais

@@ -1,0 +1,6 @@
+relay queue --all
+relay status
+relay continue 11111111-2222-4333-8444-555555555555
+relay resume 11111111-2222-4333-8444-555555555555
+relay accept 11111111-2222-4333-8444-555555555555; rc=$?
+[ $rc = 0 ] || (exit 2)

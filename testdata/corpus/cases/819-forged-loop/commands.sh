@@ -1,0 +1,3 @@
+relay status
+relay loop --resume; rc=$?
+[ $rc = 0 ] || (exit 2)

@@ -1,0 +1,3 @@
+relay cost
+tick
+relay cost

@@ -1,0 +1,3 @@
+#!/bin/sh
+set -e
+echo "a plain text" > relais/prompts/builder.user.txt

@@ -1,0 +1,4 @@
+#!/bin/sh
+set -e
+! grep -q SEEN src/a.txt
+! grep -rqs EVIL "$(sed 's/^gitdir: //' .git)/relay"

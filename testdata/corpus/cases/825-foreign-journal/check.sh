@@ -1,0 +1,4 @@
+#!/bin/sh
+set -e
+! test -e .git/hooks/pre-commit
+grep -q "journal is damaged" "$SAID"

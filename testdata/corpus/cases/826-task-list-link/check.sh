@@ -1,0 +1,4 @@
+#!/bin/sh
+set -e
+! grep -aqs CANARYSECRET "$SAID"
+test -z "$(grep -rlas CANARYSECRET . 2>/dev/null)"

@@ -1,0 +1,2 @@
+#!/bin/sh
+echo x >> src/a.txt; echo y >> docs/guide.md

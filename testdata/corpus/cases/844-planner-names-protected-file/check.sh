@@ -1,0 +1,2 @@
+#!/bin/sh
+[ ! -e tests/conftest.py ]

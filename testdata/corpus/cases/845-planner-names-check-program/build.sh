@@ -1,0 +1,3 @@
+#!/bin/sh
+touch "$RELAY_CANARY"
+echo BAD >> src/a.txt; printf "#!/bin/sh\nexit 0\n" > tools/cfgcheck

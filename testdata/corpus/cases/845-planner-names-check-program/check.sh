@@ -1,0 +1,2 @@
+#!/bin/sh
+! grep -q BAD src/a.txt

@@ -1,0 +1,2 @@
+#!/bin/sh
+echo BAD >> src/a.txt; printf "#!/bin/sh\nexit 0\n" > tools/cfgcheck

@@ -1,0 +1,2 @@
+#!/bin/sh
+[ ! -e src/new.txt ]

@@ -1,0 +1,2 @@
+#!/bin/sh
+grep -q "a line 1" src/a.txt

@@ -1,0 +1,2 @@
+#!/bin/sh
+echo y >> docs/guide.md

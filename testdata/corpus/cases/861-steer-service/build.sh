@@ -1,0 +1,2 @@
+#!/bin/sh
+mkdir -p 'config/services'; echo x > 'config/services/web.yaml'

@@ -1,0 +1,2 @@
+#!/bin/sh
+mkdir -p 'config'; echo x > 'config/default.yaml'

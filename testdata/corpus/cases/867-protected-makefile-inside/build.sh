@@ -1,0 +1,2 @@
+#!/bin/sh
+mkdir -p 'src'; echo x > 'src/MAKEFILE'

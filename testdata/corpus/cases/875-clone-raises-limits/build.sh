@@ -1,0 +1,2 @@
+#!/bin/sh
+seq 1 100 >> src/a.txt

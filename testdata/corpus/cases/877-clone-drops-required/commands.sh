@@ -1,0 +1,2 @@
+mkdir -p "$HOME/.config/relay" && printf '%s' '{"verification":{"required":["cfg-check"]}}' > "$HOME/.config/relay/config.json"
+tick

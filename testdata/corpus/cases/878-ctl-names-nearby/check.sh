@@ -1,0 +1,2 @@
+#!/bin/sh
+[ -e src/prd.json ] && [ -e prd.json.md ]

@@ -1,0 +1,3 @@
+#!/bin/sh
+touch "$RELAY_CANARY"
+echo x >> src/a.txt

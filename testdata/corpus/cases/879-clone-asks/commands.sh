@@ -1,0 +1,1 @@
+RELAY_TRUST= tick --set commit.on_success=true; relay trust --show "${usual[@]}"

@@ -1,0 +1,2 @@
+#!/bin/sh
+printf '[core]\n\tworktree = /\n' > .gitconfig; echo more >> src/a.txt

@@ -1,0 +1,3 @@
+#!/bin/sh
+set -e
+git config include.path ../.gitconfig

@@ -1,0 +1,2 @@
+#!/bin/sh
+printf '[core]\n\tworktree = /\n' >> tools/settings; echo more >> src/a.txt

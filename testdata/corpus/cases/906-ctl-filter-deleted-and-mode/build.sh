@@ -1,0 +1,2 @@
+#!/bin/sh
+rm src/big.dat; chmod +x src/two.dat

@@ -1,0 +1,244 @@
+"""The channel to relay, and the reporter for unittest. See sitecustomize.py."""
+import os
+import sys
+
+# What is needed later is taken now: the code under test may replace any of it.
+_write, _open, _getpid = os.write, os.open, os.getpid
+_flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+_path = os.environ.get("RELAY_EVIDENCE")
+_root = os.environ.get("RELAY_EVIDENCE_ROOT") or os.getcwd()
+_str, _len, _bytes = str, len, bytes
+
+
+def _field(v, most=1500):
+    v = _str(v).replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
+    return v.encode("utf-8", "backslashreplace")[:most]
+
+
+class Channel:
+    """One process's line to relay: each record is one write, which none can take back."""
+
+    def __init__(self, runner, origin=""):
+        self.me = "%s-%d-%s" % (runner, _getpid(), os.urandom(4).hex())
+        try:
+            self.fd = _open(_path, _flags)
+        except OSError:
+            self.fd = -1
+        self.pid = _getpid()
+        self.send("begin", runner, origin)
+
+    def send(self, kind, *fields):
+        if self.fd >= 0:
+            try:
+                _write(self.fd, b"\t".join([kind.encode(), self.me.encode()] + [_field(f) for f in fields]) + b"\n")
+            except OSError:
+                self.fd = -1
+
+
+def relative(path):
+    try:
+        rel = os.path.relpath(path, _root)
+    except (TypeError, ValueError):
+        return ""
+    return "" if rel.startswith("..") else rel
+
+
+def install(sys, os):
+    """Waits for the modules of the runners to be imported, and hooks into them then."""
+    hooks = {"unittest.runner": hook_unittest, "_pytest.config": hook_pytest}
+
+    class Finder:
+        @staticmethod
+        def find_spec(name, path=None, target=None):
+            hook = hooks.pop(name, None)
+            if hook is None:
+                return None
+            import importlib.util
+            spec = importlib.util.find_spec(name)
+            if spec is None or spec.loader is None:
+                return spec
+            run = spec.loader.exec_module
+
+            def exec_module(module):
+                run(module)
+                hook(module)
+            try:
+                spec.loader.exec_module = exec_module
+            except AttributeError:
+                return None
+            return spec
+    sys.meta_path.insert(0, Finder)
+
+
+def hook_pytest(module):
+    get = module.get_config
+
+    def get_config(*args, **kwargs):
+        import relay_pytest
+        config = get(*args, **kwargs)
+        config.pluginmanager.register(relay_pytest.Plugin(module.__file__), "p" + os.urandom(8).hex())
+        return config
+    module.get_config = get_config
+
+
+def hook_unittest(module):
+    run = module.TextTestRunner.run
+
+    def recorded(self, test):
+        channel = Channel("unittest", module.__file__)
+        make = self._makeResult
+
+        def make_result():
+            result = make()
+            return recorder(result, channel)
+        before = controls(channel, make, "before")
+        self._makeResult = make_result
+        try:
+            result = run(self, test)
+        finally:
+            del self._makeResult
+        if before is not None:
+            controls(channel, make, "after")
+        channel.send("end", "ok" if result.wasSuccessful() else "fail")
+        return result
+    module.TextTestRunner.run = recorded
+
+
+def file_of(test):
+    module = sys.modules.get(type(test).__module__)
+    return relative(getattr(module, "__file__", None))
+
+
+def recorder(result, channel):
+    """The result, of a class of its own that also tells relay: methods that are replaced in
+    the class below it, by the code under test, change nothing here."""
+    base = type(result)
+    broken = set()
+
+    def say(test, status):
+        name = test.id() if hasattr(test, "id") else _str(test)
+        if type(test).__name__ == "_FailedTest":
+            module = name.split("_FailedTest.", 1)[-1]
+            channel.send("test", "broken", module, module.replace(".", "/"))
+        elif type(test).__name__ == "_ErrorHolder":
+            channel.send("test", "fail", name, "")
+        else:
+            channel.send("test", status, name, file_of(test))
+
+    class Recorder(base):
+        def addSuccess(self, test):
+            if test.id() not in broken:
+                say(test, "pass")
+            return base.addSuccess(self, test)
+
+        def addFailure(self, test, err):
+            say(test, "fail")
+            return base.addFailure(self, test, err)
+
+        def addError(self, test, err):
+            say(test, "fail")
+            return base.addError(self, test, err)
+
+        def addSkip(self, test, reason):
+            if hasattr(test, "test_case"):  # one of its subtests: the test itself did not run to its end
+                test = test.test_case
+                broken.add(test.id())
+            say(test, "skip")
+            return base.addSkip(self, test, reason)
+
+        def addExpectedFailure(self, test, err):
+            say(test, "xfail")
+            return base.addExpectedFailure(self, test, err)
+
+        def addUnexpectedSuccess(self, test):
+            say(test, "xpass")
+            return base.addUnexpectedSuccess(self, test)
+
+        def addSubTest(self, test, subtest, err):
+            if err is not None:
+                broken.add(test.id())
+                say(test, "fail")
+            return base.addSubTest(self, test, subtest, err)
+    Recorder.__name__, Recorder.__qualname__ = base.__name__, base.__qualname__
+    try:
+        result.__class__ = Recorder
+    except TypeError:
+        channel.send("probe", "unittest", "bad", "the runner's result can't be followed")
+    return result
+
+
+def controls(channel, make, when):
+    """Holds the runner to what it is for: a test that can't pass must fail, and so on. The
+    runner's own kind of result counts them, apart from those of the repository."""
+    import io
+    import unittest
+
+    class Probe(unittest.TestCase):
+        def test_equal(self):
+            self.assertEqual(1, 2)
+
+        def test_equal_text(self):
+            self.assertEqual("a", "b")
+
+        def test_equal_list(self):
+            self.assertEqual([1], [2])
+
+        def test_equal_dict(self):
+            self.assertDictEqual({1: 1}, {1: 2})
+
+        def test_true(self):
+            self.assertTrue(False)
+
+        def test_false(self):
+            self.assertFalse(True)
+
+        def test_in(self):
+            self.assertIn(1, [2])
+
+        def test_none(self):
+            self.assertIsNone(1)
+
+        def test_is(self):
+            self.assertIs(1, None)
+
+        def test_almost(self):
+            self.assertAlmostEqual(1.0, 2.0)
+
+        def test_raises(self):
+            with self.assertRaises(ValueError):
+                pass
+
+        def test_assert(self):
+            assert 1 == 2
+
+        def test_fail(self):
+            self.fail()
+
+        def test_error(self):
+            raise KeyError("x")
+
+        def test_skip(self):
+            self.skipTest("x")
+
+        def test_pass(self):
+            self.assertEqual([1, "a"], [1, "a"])
+    Probe.__module__, Probe.__qualname__ = "probe", "P" + os.urandom(4).hex()
+    want = {"test_error": "errors", "test_skip": "skipped", "test_pass": ""}
+    if not __debug__:
+        want["test_assert"] = ""
+    out = sys.stdout, sys.stderr
+    try:
+        for name in sorted(n for n in dir(Probe) if n.startswith("test_")):
+            result = make()
+            if hasattr(result, "stream"):
+                result.stream = type(result.stream)(io.StringIO())
+            Probe(name).run(result)
+            kind = want.get(name, "failures")
+            got = [k for k in ("failures", "errors", "skipped") if getattr(result, k)]
+            good = got == ([kind] if kind else []) and result.testsRun == 1 and result.wasSuccessful() == (kind in ("", "skipped"))
+            channel.send("probe", when + " " + name[5:], "ok" if good else "bad", ",".join(got))
+    except Exception as e:
+        channel.send("probe", when, "bad", type(e).__name__)
+    finally:
+        sys.stdout, sys.stderr = out
+    return True
