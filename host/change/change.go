@@ -62,6 +62,10 @@ type Options struct {
 	Binds []box.Bind
 	// Layer reuses a folder of an earlier change; "" makes a new one.
 	Layer string
+	// Programs is the file that says what the programs of checks were before the build. All
+	// changes of one piece of work name the same: the first makes it, and the caller removes
+	// it when the work is over. "" for a change that none follows.
+	Programs string
 }
 
 // Change is one passage from a box to a commit or to nothing.
@@ -93,7 +97,7 @@ type Change struct {
 	landed  string // the commit that the change is now
 
 	base     *checkout.Tree // nil where the box shows the work tree
-	programs *programs      // nil for a change that was resumed
+	programs *programs
 }
 
 // The kinds of journal records.
@@ -120,8 +124,10 @@ func Begin(ctx context.Context, env Env, o Options) (*Change, error) {
 	if c.layer == "" {
 		c.layer = filepath.Join(env.StateDir, "boxes", o.RunID)
 	}
-	c.programs = seePrograms(env.Git.Root, env.Environ)
-	err := c.takeBase(ctx)
+	err := c.takePrograms(false)
+	if err == nil {
+		err = c.takeBase(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,11 +2,16 @@ package change
 
 import (
 	"bufio"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/program"
@@ -18,18 +23,86 @@ import (
 // a check whose program was changed since says what the builder wanted it to say.
 type programs struct {
 	root string
-	path string
-	seen map[string]judge.Stamp // by the path without links
+	path string // of now
+	Path string // of then
+	// Began is when they were looked at, in nanoseconds.
+	Began int64
+	Seen  map[string]judge.Stamp // by the path without links
+	lost  error                  // why nobody knows what they were
+}
+
+// maxPrograms bounds the file in which a work's programs are kept.
+const maxPrograms = 64 << 20
+
+// takePrograms knows the programs as they were before the first builder of this work: from
+// the file that its first change has left, or, in that change, by looking. One that goes on
+// with what was built before never looks: it would see what the builder left.
+func (c *Change) takePrograms(again bool) error {
+	now := seePrograms(c.env.Git.Root, c.env.Environ)
+	file := c.opts.Programs
+	if file == "" {
+		if c.programs = now; again {
+			now.lost = errors.New("nothing was kept of it")
+		}
+		return nil
+	}
+	was := &programs{root: now.root, path: now.path}
+	err := readLimited(file, maxPrograms, was)
+	switch {
+	case err == nil:
+		c.programs = was
+		return nil
+	case again || !errors.Is(err, fs.ErrNotExist):
+		was.lost = err
+		c.programs = was
+		return nil
+	}
+	c.programs = now
+	b, err := json.Marshal(now)
+	if err != nil {
+		return err
+	}
+	return writeSynced(file, b)
+}
+
+func readLimited(file string, most int64, into any) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, most))
+	if err == nil {
+		err = json.Unmarshal(b, into)
+	}
+	return err
+}
+
+// writeSynced puts a file in its place whole.
+func writeSynced(file string, b []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(file+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), file)
 }
 
 // seePrograms looks at all programs along PATH that lie outside of the repository.
 func seePrograms(root string, environ []string) *programs {
-	p := &programs{root: root, seen: map[string]judge.Stamp{}}
+	p := &programs{root: root, Began: time.Now().UnixNano(), Seen: map[string]judge.Stamp{}}
 	for _, kv := range environ {
 		if v, ok := strings.CutPrefix(kv, "PATH="); ok {
 			p.path = program.Clean(v, root)
 		}
 	}
+	p.Path = p.path
 	for _, dir := range filepath.SplitList(p.path) {
 		entries, _ := os.ReadDir(dir)
 		for _, e := range entries {
@@ -45,14 +118,14 @@ func seePrograms(root string, environ []string) *programs {
 
 // see remembers a file and the interpreter that it names, and what that one names.
 func (p *programs) see(name string) {
-	if p.seen[name].Exists || name == "" {
+	if p.Seen[name].Exists || name == "" {
 		return
 	}
 	fi, err := os.Stat(name)
 	if err != nil || !fi.Mode().IsRegular() {
 		return
 	}
-	p.seen[name] = stampOf(fi)
+	p.Seen[name] = stampOf(fi)
 	if fi.Size() < maxScript { // larger ones are no scripts
 		for _, word := range interpreter(name) {
 			if real, err := filepath.EvalSymlinks(word); err == nil && filepath.IsAbs(word) {
@@ -78,11 +151,16 @@ func interpreter(name string) []string {
 	return nil
 }
 
-// replaced names a program that a command would start, or the interpreter of one, which
-// is not what it was; "" when there is none.
+// replaced names a program that a command would start, the interpreter of one, or the
+// script that an interpreter is given, which is not what it was; "" when there is none.
 func (p *programs) replaced(c verify.Command) string {
 	if p == nil || len(c.Argv) == 0 {
 		return ""
+	}
+	if script := scriptOf(c.Argv); filepath.IsAbs(script) {
+		if real, err := filepath.EvalSymlinks(script); err == nil && !strings.HasPrefix(real, p.root+string(filepath.Separator)) && p.changed(real) {
+			return script
+		}
 	}
 	names := c.Argv[:1]
 	for depth := 0; len(names) > 0 && depth < 5; depth++ {
@@ -92,8 +170,7 @@ func (p *programs) replaced(c verify.Command) string {
 			if err != nil { // the repository's own, which is judged, or a word
 				continue
 			}
-			now, err := os.Stat(found.Path)
-			if was := p.seen[found.Path]; err != nil || !was.Exists && p.along(found.Path) || was.Exists && !sameStamp(was, stampOf(now)) {
+			if p.changed(found.Path) {
 				return found.Path
 			}
 			if i == 0 || filepath.Base(names[0]) == "env" {
@@ -105,9 +182,23 @@ func (p *programs) replaced(c verify.Command) string {
 	return ""
 }
 
+// changed reports whether a file is not what it was. Of those that lie outside of PATH
+// only the kernel's own time of their last change is known: nobody can set it back.
+func (p *programs) changed(name string) bool {
+	fi, err := os.Stat(name)
+	if err != nil {
+		return true
+	}
+	now := stampOf(fi)
+	if was := p.Seen[name]; was.Exists {
+		return !sameStamp(was, now)
+	}
+	return p.along(name) || now.CTime > p.Began
+}
+
 // along reports whether a file lies in a folder of PATH: all that was there is known.
 func (p *programs) along(name string) bool {
-	for _, dir := range filepath.SplitList(p.path) {
+	for _, dir := range filepath.SplitList(p.Path) {
 		if real, err := filepath.EvalSymlinks(dir); err == nil && filepath.Dir(name) == real {
 			return true
 		}
@@ -115,9 +206,28 @@ func (p *programs) along(name string) bool {
 	return false
 }
 
+// scriptOf is the file that a command has an interpreter run; "" for none.
+func scriptOf(argv []string) string {
+	if !slices.Contains(interpreters, strings.TrimRight(filepath.Base(argv[0]), ".0123456789")) {
+		return ""
+	}
+	for _, arg := range argv[1:] {
+		if !strings.HasPrefix(arg, "-") {
+			return arg
+		}
+	}
+	return ""
+}
+
+var interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "python", "ruby", "node", "perl", "php"}
+
 // tainted refuses checks whose programs are not what they were before the build.
 func (c *Change) tainted(commands []verify.Command) ([]verify.Result, judge.Code) {
 	for _, cmd := range commands {
+		if p := c.programs; p != nil && p.lost != nil {
+			err := fmt.Errorf("what the programs of the checks were before the build is not known any more: %w", p.lost)
+			return []verify.Result{{Command: cmd, ExitCode: -1, Err: err, Finding: verify.NewFailure}}, judge.StopVerifyTainted
+		}
 		if name := c.programs.replaced(cmd); name != "" {
 			err := fmt.Errorf("the program %s is not what it was before the build", name)
 			return []verify.Result{{Command: cmd, ExitCode: -1, Err: err, Finding: verify.NewFailure}}, judge.StopVerifyTainted

@@ -54,7 +54,10 @@ func reopen(ctx context.Context, env Env, o Options, run *journal.Run, layer str
 	if err := errors.Join(removeChecks(layer), k.remove()); err != nil {
 		return nil, err
 	}
-	err := c.takeBase(ctx)
+	err := c.takePrograms(true)
+	if err == nil {
+		err = c.takeBase(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -92,6 +93,7 @@ func (p *passage) open(ctx context.Context, name string) (*crew.Plugin, error) {
 	}
 	env, err := p.c.boxEnv(ctx)
 	if err == nil {
+		os.Remove(p.c.programsFile(p.c.rec.Iteration - 1))
 		p.change, err = change.Begin(ctx, env, p.changeOptions(b.Binds(house, spec)))
 		err = crew.BoxFault(err)
 	}

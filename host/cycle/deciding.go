@@ -154,7 +154,8 @@ func (c *Cycle) test(ctx context.Context, at durable.Attempt) (TestFacts, error)
 	if err != nil {
 		return t, err
 	}
-	ch, err := change.Begin(ctx, env, change.Options{RunID: fmt.Sprintf("%s-%d-tests-%s", c.rec.UUID, c.rec.Iteration, at.Key[:8]), Base: commit, Branch: c.rec.Branch})
+	ch, err := change.Begin(ctx, env, change.Options{RunID: fmt.Sprintf("%s-%d-tests-%s", c.rec.UUID, c.rec.Iteration, at.Key[:8]), Base: commit, Branch: c.rec.Branch,
+		Programs: c.programsFile(c.rec.Iteration)})
 	if err != nil {
 		return t, crew.BoxFault(err)
 	}

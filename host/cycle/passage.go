@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/paxiom/relay/host/change"
@@ -182,5 +183,10 @@ func (p *passage) takeUp(ctx context.Context) error {
 }
 
 func (p *passage) changeOptions(binds []box.Bind) change.Options {
-	return change.Options{RunID: p.runID(), Base: p.a.Tree, Branch: p.c.rec.Branch, Binds: binds}
+	return change.Options{RunID: p.runID(), Base: p.a.Tree, Branch: p.c.rec.Branch, Binds: binds, Programs: p.c.programsFile(p.c.rec.Iteration)}
+}
+
+// programsFile keeps what the programs of the tests were before an iteration's revision.
+func (c *Cycle) programsFile(iteration int) string {
+	return c.path(fmt.Sprintf("programs-%d.json", iteration))
 }

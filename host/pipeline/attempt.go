@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"strings"
 	"time"
@@ -70,6 +71,9 @@ func (p *Pipeline) runTask(ctx context.Context, t prd.Task, where Place) (*Trail
 		return nil, fault.Wrap(err, judge.BlockedCrashRecovery, "the attempt at "+t.ID+" can't be gone on with", "`relay task retry "+t.ID+"` begins anew")
 	case st.Status == durable.Waiting && a.trail.Waiting == nil:
 		return nil, fault.Internal(fmt.Errorf("task %s waits for nothing", t.ID))
+	}
+	if st.Status != durable.Waiting {
+		os.Remove(a.dir(programsFile))
 	}
 	return a.trail, a.trail.write(p)
 }

@@ -66,7 +66,7 @@ func (a *attempt) open(ctx context.Context) (landed string, err error) {
 	if err != nil {
 		return "", err
 	}
-	o := change.Options{RunID: a.trail.RunID, Base: a.trail.Base, Branch: a.trail.Branch}
+	o := a.changeOptions(a.trail.Base, a.trail.Branch)
 	c, r, err := change.Resume(ctx, env, o)
 	switch {
 	case err != nil:
@@ -99,6 +99,13 @@ func (a *attempt) open(ctx context.Context) (landed string, err error) {
 	}
 	a.use(c)
 	return "", nil
+}
+
+// programsFile keeps what the programs of checks were before anything was built.
+const programsFile = "programs.json"
+
+func (a *attempt) changeOptions(base, branch string) change.Options {
+	return change.Options{RunID: a.trail.RunID, Base: base, Branch: branch, Programs: a.dir(programsFile)}
 }
 
 // use works in a box from here on, and notes which kind it is.

@@ -94,7 +94,7 @@ func (a *attempt) merge(ctx context.Context, at durable.Attempt) (joined, error)
 	if err != nil {
 		return joined{}, err
 	}
-	onto, err := change.Begin(ctx, env, change.Options{RunID: a.trail.RunID, Base: tip, Branch: p.branch})
+	onto, err := change.Begin(ctx, env, a.changeOptions(tip, p.branch))
 	if err != nil {
 		return joined{}, crew.BoxFault(err)
 	}

@@ -118,7 +118,7 @@ func (a *attempt) rebase(f durable.Flow) error {
 		if err != nil {
 			return b, err
 		}
-		if a.change, err = change.Begin(ctx, env, change.Options{RunID: a.trail.RunID, Base: b.Base, Branch: b.Branch}); err != nil {
+		if a.change, err = change.Begin(ctx, env, a.changeOptions(b.Base, b.Branch)); err != nil {
 			return b, crew.BoxFault(err)
 		}
 		why, err := a.change.Replay(ctx, a.trail.Base, a.trail.Kept)

@@ -1,0 +1,87 @@
+package change
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/verify"
+)
+
+// The programs of checks are what they were before the first builder of a piece of work:
+// in the change that it began with, in one that is resumed, and in those that follow.
+func TestProgramsOfChecks(t *testing.T) {
+	const resumed, next = "resumed", "next"
+	for _, tt := range []struct {
+		name, way string
+		argv      func(tools string) []string
+		replace   string // below the folder of the tools
+		forget    bool
+		want      judge.Code
+	}{
+		{"as it was, resumed", resumed, func(string) []string { return []string{"tool"} }, "", false, judge.Success},
+		{"as it was, a change that follows", next, func(string) []string { return []string{"tool"} }, "", false, judge.Success},
+		{"replaced, resumed", resumed, func(string) []string { return []string{"tool"} }, "path/tool", false, judge.StopVerifyTainted},
+		{"replaced, a change that follows", next, func(string) []string { return []string{"tool"} }, "path/tool", false, judge.StopVerifyTainted},
+		{"new before it in PATH, resumed", resumed, func(string) []string { return []string{"true"} }, "path/true", false, judge.StopVerifyTainted},
+		{"nobody knows", resumed, func(string) []string { return []string{"tool"} }, "", true, judge.StopVerifyTainted},
+		{"outside of PATH, as it was", "", func(d string) []string { return []string{filepath.Join(d, "tool")} }, "", false, judge.Success},
+		{"outside of PATH", "", func(d string) []string { return []string{filepath.Join(d, "tool")} }, "tool", false, judge.StopVerifyTainted},
+		{"outside of PATH, resumed", resumed, func(d string) []string { return []string{filepath.Join(d, "tool")} }, "tool", false, judge.StopVerifyTainted},
+		{"a script outside of PATH, as it was", "", func(d string) []string { return []string{"sh", "-e", filepath.Join(d, "tool")} }, "", false, judge.Success},
+		{"a script outside of PATH", "", func(d string) []string { return []string{"sh", "-e", filepath.Join(d, "tool")} }, "tool", false, judge.StopVerifyTainted},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ctx, r := context.Background(), newRepo(t)
+			tools := filepath.Join(filepath.Dir(r.root), "tools")
+			must(t, os.MkdirAll(filepath.Join(tools, "path"), 0o755))
+			script := func(name string) {
+				must(t, os.WriteFile(filepath.Join(tools, name), []byte("#!/bin/sh\nexit 0\n"), 0o755))
+			}
+			script("tool")
+			script("path/tool")
+			time.Sleep(20 * time.Millisecond) // the kernel's clock of files ticks that slowly
+			r.env.Environ = []string{"PATH=" + filepath.Join(tools, "path") + ":" + os.Getenv("PATH")}
+			o := Options{RunID: "run-1", Base: r.git("rev-parse", "HEAD"), Branch: "main"}
+			if tt.way != "" {
+				o.Programs = filepath.Join(r.env.StateDir, "work", "programs.json")
+			}
+			c, err := Begin(ctx, r.env, o)
+			must(t, err)
+			time.Sleep(20 * time.Millisecond)
+			r.build(c, "echo two >> README.md")
+			switch tt.way {
+			case resumed:
+				must(t, c.Sync())
+				must(t, c.Leave())
+			case next:
+				must(t, c.Discard())
+			}
+			if tt.replace != "" {
+				script(tt.replace)
+			}
+			if tt.forget {
+				must(t, os.Remove(o.Programs))
+			}
+			switch tt.way {
+			case resumed:
+				c, _, err = Resume(ctx, r.env, o)
+			case next:
+				o.RunID = "run-2"
+				c, err = Begin(ctx, r.env, o)
+			}
+			must(t, err)
+			defer c.Discard()
+			if _, err := c.Judge(ctx, wide); err != nil {
+				t.Fatal(err)
+			}
+			results, code := c.Verify(ctx, Checks{Commands: []verify.Command{{ID: "x", Argv: tt.argv(tools)}}, Env: r.env.Environ})
+			if code != tt.want {
+				t.Errorf("%s, want %s: %+v", code, tt.want, results)
+			}
+		})
+	}
+}
