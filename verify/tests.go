@@ -153,6 +153,18 @@ func (t *Tests) add(to map[string]bool, name string) {
 	}
 }
 
+// Report is what was read, for [evidence.Compare].
+func (t *Tests) Report() *evidence.Report {
+	r := &evidence.Report{Tests: map[string]evidence.Test{}, Early: map[string]int{}, Broken: t.Broken(), Unprobed: []string{t.form}}
+	for name := range t.Passed {
+		r.Tests[name] = evidence.Test{Status: evidence.Pass}
+	}
+	for name := range t.Failed {
+		r.Tests[name] = evidence.Test{Status: evidence.Fail}
+	}
+	return r
+}
+
 // TestsOf are the tests of a report that passed and that failed.
 func TestsOf(r evidence.Report) *Tests {
 	t := &Tests{Passed: map[string]bool{}, Failed: map[string]bool{}, plan: -1}

@@ -16,6 +16,9 @@ const (
 	KindPath  = "path"         // a path inside the repository
 )
 
+// ClassPrefix begins the file of a test of which only the class is known; see package evidence.
+const ClassPrefix = evidence.ClassPrefix
+
 // Template is one check of the configuration: an argument vector in which
 // "{{name}}" stands for a parameter.
 type Template struct {

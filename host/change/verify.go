@@ -211,7 +211,9 @@ func (x *boxExec) Run(ctx context.Context, cmd verify.Command, timeout time.Dura
 		proc.Dir = filepath.Join(fresh.Dir(), dir)
 	}
 	res = x.in(ctx, fresh, proc, cmd, cmp.Or(limit, timeout))
-	res.Report = w.close()
+	if res.Report = w.close(); !res.Report.Named() {
+		x.written(fresh, &res)
+	}
 	x.collect(ctx, fresh, res)
 	if res.Tests == nil && res.Report.Named() {
 		res.Tests = verify.TestsOf(*res.Report)

@@ -55,6 +55,39 @@ func (w *witness) close() *evidence.Report {
 	return &r
 }
 
+// maxXML is how many files of a check are looked at for reports in JUnit's XML.
+const maxXML = 5000
+
+// written takes the names of tests that no reporter of relay's knows from what the check
+// wrote: from reports in JUnit's XML in the repository, else from its output. What the
+// change itself brings is no report.
+func (x *boxExec) written(b *box.Box, res *verify.Result) {
+	j := evidence.JUnit{Root: x.c.env.Git.Root}
+	for _, name := range b.Wrote(".xml", maxXML) {
+		if slices.ContainsFunc(x.kept, func(c judge.Change) bool { return c.Path == name }) {
+			continue
+		}
+		if f, err := b.Open(name); err == nil {
+			j.Read(name, f)
+			f.Close()
+		}
+	}
+	said := j.Report()
+	if said == nil && res.Tests != nil {
+		said = res.Tests.Report()
+	}
+	if said != nil {
+		for runner, n := range res.Report.Early {
+			said.Early[runner] += n
+		}
+		said.Bad, said.Probes, said.Unprobed = res.Report.Bad, res.Report.Probes, append(said.Unprobed, res.Report.Unprobed...)
+		if said.Broken == "" {
+			said.Broken = res.Report.Broken
+		}
+		res.Report = said
+	}
+}
+
 // known is what one command reports on the base, as far as it was asked for.
 type known struct {
 	once   sync.Once

@@ -39,6 +39,7 @@ type Finding struct {
 	Missing     []Gone // sorted by name
 	Failed      []string
 	Probes      int
+	Unprobed    []string // runners that ran no probe
 	Problems    []string // why the report is doubted: runs that ended early, probes that failed
 	// Unknown: there is no base to compare with.
 	Unknown bool
@@ -70,7 +71,7 @@ func (f Finding) Why() string {
 // A test that ran on the base must run and pass: one that failed there, since the check
 // as a whole passes now. One that was skipped there may be.
 func Compare(base *Report, now Report, removed func(file string) bool) Finding {
-	f := Finding{Passed: now.Passed(), Probes: now.Probes, Unknown: base == nil}
+	f := Finding{Passed: now.Passed(), Probes: now.Probes, Unprobed: now.Unprobed, Unknown: base == nil}
 	if base == nil {
 		base = &Report{}
 	}

@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -40,6 +42,8 @@ type Report struct {
 	// Runners counts the runs of each runner, Probes the probes that did as they should.
 	Runners map[string]int `json:"runners,omitempty"`
 	Probes  int            `json:"probes,omitempty"`
+	// Unprobed are the runners that ran no probe.
+	Unprobed []string `json:"unprobed,omitempty"`
 	// Bad are the probes that did not, with the runner before them.
 	Bad []string `json:"bad,omitempty"`
 	// Broken says why the report can't be relied on; "" when it can.
@@ -66,11 +70,13 @@ type reader struct {
 	out  Report
 	open map[string]string         // run → its runner, until it ends
 	seen map[string]map[string]int // run → test → how often it came up
+
+	probed map[string]bool // runners
 }
 
 func newReader() *reader {
 	return &reader{out: Report{Tests: map[string]Test{}, Early: map[string]int{}, Runners: map[string]int{}},
-		open: map[string]string{}, seen: map[string]map[string]int{}}
+		open: map[string]string{}, seen: map[string]map[string]int{}, probed: map[string]bool{}}
 }
 
 var unescape = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")
@@ -98,10 +104,12 @@ func (r *reader) line(line string) {
 	case "test":
 		r.test(run, Status(f[2]), unescape.Replace(f[3]), unescape.Replace(f[4]))
 	case "probe":
+		runner, _, _ := strings.Cut(run, "-")
+		r.probed[runner] = true
 		if f[3] == "ok" {
 			r.out.Probes++
 		} else if len(r.out.Bad) < maxTests {
-			r.out.Bad = append(r.out.Bad, strings.SplitN(run, "-", 2)[0]+": "+f[2])
+			r.out.Bad = append(r.out.Bad, runner+": "+f[2])
 		}
 	default:
 		r.out.Broken = "a record can't be read"
@@ -136,6 +144,11 @@ func (r *reader) test(run string, s Status, name, file string) {
 }
 
 func (r *reader) report() Report {
+	for _, runner := range slices.Sorted(maps.Keys(r.out.Runners)) {
+		if !r.probed[runner] {
+			r.out.Unprobed = append(r.out.Unprobed, runner)
+		}
+	}
 	for _, runner := range r.open {
 		r.out.Early[runner]++
 	}

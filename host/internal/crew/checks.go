@@ -8,6 +8,7 @@ import (
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/program"
+	"github.com/paxiom/relay/verify"
 )
 
 // Removable reports of which files the tests may be gone: those that the globs of a task
@@ -26,7 +27,16 @@ func Removable(v *config.Verification, kept []judge.Change, globs []string) func
 	if len(named) == 0 {
 		return nil
 	}
-	return func(file string) bool { return named[file] }
+	return func(file string) bool {
+		if class, ok := strings.CutPrefix(file, verify.ClassPrefix); ok {
+			for name := range named {
+				if name == class || strings.HasSuffix(name, "/"+class) {
+					return true
+				}
+			}
+		}
+		return named[file]
+	}
 }
 
 // TestFiles are globs of files that are tests by their names, wherever they lie.

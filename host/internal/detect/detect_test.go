@@ -67,10 +67,10 @@ func TestTree(t *testing.T) {
 		"dotnet":        {fstest.MapFS{"A.sln": file(""), "src/A.cs": file("")}, "dotnet", "test=dotnet test", "**/*.cs src/**", ""},
 		"ruby":          {fstest.MapFS{"Gemfile": file(""), "spec/a_spec.rb": file("")}, "ruby", "test=bundle exec rspec", "**/*.rb spec/**", ""},
 		"rails":         {fstest.MapFS{"Gemfile": file(""), "bin/rails": file(""), "app/a.rb": file("")}, "ruby", "test=bin/rails test", "**/*.rb app/**", ""},
-		"php":           {fstest.MapFS{"composer.json": file("{}"), "phpunit.xml.dist": file(""), "src/A.php": file("")}, "php", "test=vendor/bin/phpunit", "**/*.php src/**", ""},
+		"php":           {fstest.MapFS{"composer.json": file("{}"), "phpunit.xml.dist": file(""), "src/A.php": file("")}, "php", "test=vendor/bin/phpunit --log-junit .phpunit.junit.xml", "**/*.php src/**", ""},
 		"cmake": {
 			fstest.MapFS{"CMakeLists.txt": file(""), "a.c": file(""), "a.h": file("")},
-			"c", "test=sh -ec cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure", "**/*.c **/*.h", "",
+			"c", "test=sh -ec cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure --output-junit junit.xml", "**/*.c **/*.h", "",
 		},
 		"bats":           {fstest.MapFS{"a.sh": file(""), "test/a.bats": file("")}, "shell", "test=bats test", "**/*.bats **/*.sh test/**", ""},
 		"make only":      {fstest.MapFS{"Makefile": file("check:\n\t./check\n.PHONY: test\ntest := 1\n"), "a.c": file("")}, "c", "check=make check", "**/*.c", ""},
@@ -84,7 +84,7 @@ func TestTree(t *testing.T) {
 		// As libgit2: a package.json for the documentation.
 		"a package.json without its language": {
 			fstest.MapFS{"package.json": file(`{"scripts":{"test":"x"}}`), "CMakeLists.txt": file(""), "src/a.c": file("")},
-			"c", "test=sh -ec cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure", "**/*.c src/**", "",
+			"c", "test=sh -ec cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure --output-junit junit.xml", "**/*.c src/**", "",
 		},
 		"no root project": {
 			fstest.MapFS{"api/go.mod": file(""), "api/a.go": file(""), "web/package.json": file(`{"scripts":{"test":"jest"}}`), "web/a.ts": file(""),

@@ -49,7 +49,7 @@ var languages = []language{
 	{"javascript", []string{"package.json"}, nodeChecks},
 	{"deno", []string{"deno.json", "deno.jsonc"}, fixed("deno.json",
 		Check{ID: "lint", Cmd: "deno", Args: []string{"lint"}, Fast: true},
-		Check{ID: "test", Cmd: "deno", Args: []string{"test"}, Fast: true})},
+		Check{ID: "test", Cmd: "deno", Args: []string{"test", "--junit-path=.deno-tests.xml"}, Fast: true})},
 	{"python", []string{"pyproject.toml", "setup.cfg", "setup.py", "requirements.txt", "tox.ini", "Pipfile"}, pythonChecks},
 	{"rust", []string{"Cargo.toml"}, fixed("Cargo.toml",
 		Check{ID: "check", Cmd: "cargo", Args: []string{"check", "--all-targets"}, Fast: true},
@@ -62,7 +62,7 @@ var languages = []language{
 	{"dotnet", []string{"*.sln", "*.slnx", "*.csproj", "*.fsproj"}, fixed("the solution",
 		Check{ID: "test", Cmd: "dotnet", Args: []string{"test"}})},
 	{"swift", []string{"Package.swift"}, fixed("Package.swift",
-		Check{ID: "test", Cmd: "swift", Args: []string{"test"}})},
+		Check{ID: "test", Cmd: "swift", Args: []string{"test", "--parallel", "--xunit-output", ".build/tests.xml"}})},
 	{"dart", []string{"pubspec.yaml"}, fixed("pubspec.yaml",
 		Check{ID: "test", Cmd: "dart", Args: []string{"test"}, Fast: true})},
 	{"zig", []string{"build.zig"}, fixed("build.zig",
@@ -191,7 +191,7 @@ func nativeChecks(t tree) []Check {
 	if slices.ContainsFunc(makeChecks(t), func(c Check) bool { return c.ID == "test" || c.ID == "check" }) {
 		return nil // which knows better what has to be built
 	}
-	line, from := "cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure", "CMakeLists.txt"
+	line, from := "cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure --output-junit junit.xml", "CMakeLists.txt"
 	if !t.any(from) {
 		line, from = "meson setup build && meson test -C build", "meson.build"
 	}
@@ -253,7 +253,7 @@ func phpChecks(t tree) []Check {
 		}
 	}
 	if manifest.Scripts["test"] == nil && t.any("phpunit.xml", "phpunit.xml.dist") {
-		checks = append(checks, Check{ID: "test", Cmd: "vendor/bin/phpunit", Fast: true, From: "phpunit.xml"})
+		checks = append(checks, Check{ID: "test", Cmd: "vendor/bin/phpunit", Args: []string{"--log-junit", ".phpunit.junit.xml"}, Fast: true, From: "phpunit.xml"})
 	}
 	return checks
 }

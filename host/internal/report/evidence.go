@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/paxiom/relay/host/internal/words"
@@ -32,6 +34,7 @@ func (v Verification) Landed(how string) string {
 // the report and the commit; [NotVerified] where none passed.
 func (v Verification) Evidence() string {
 	var passed, added, missing, probes, code, named int
+	var unprobed []string
 	passing := false
 	for _, r := range v.Runs {
 		passing = passing || r.ExitCode == 0 && !r.TimedOut
@@ -41,6 +44,7 @@ func (v Verification) Evidence() string {
 		}
 		named++
 		passed, added, missing, probes = passed+r.Tests.Passed, added+r.Tests.New, missing+len(r.Tests.Missing), probes+r.Tests.Probes
+		unprobed = append(unprobed, r.Tests.Unprobed...)
 	}
 	if v.Beside && (passing || v.Hidden != "") {
 		return Beside
@@ -54,8 +58,15 @@ func (v Verification) Evidence() string {
 	var parts []string
 	if named > 0 {
 		parts = append(parts, fmt.Sprintf("%s by name, %d new, %d missing", words.Count(passed, "test"), added, missing))
-		if probes > 0 {
+		slices.Sort(unprobed)
+		none := strings.Join(slices.Compact(unprobed), ", ")
+		switch {
+		case probes > 0 && none == "":
 			parts = append(parts, "probes ok")
+		case probes > 0:
+			parts = append(parts, "probes ok, none for "+none)
+		default:
+			parts = append(parts, "no probes for "+cmp.Or(none, "its runner"))
 		}
 	}
 	if code > 0 && named > 0 {

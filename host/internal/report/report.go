@@ -123,6 +123,7 @@ type TestFacts struct {
 	Missing  []string `json:"missing,omitempty"`  // each with what became of it, at most 100
 	Problems []string `json:"problems,omitempty"` // what else speaks against the exit code, at most 100
 	Probes   int      `json:"probes"`             // relay's own probes that did as they should
+	Unprobed []string `json:"unprobed,omitempty"` // runners in which there were none
 }
 
 // Beside says in words what the check's end means beside the base; "" when it needs none.

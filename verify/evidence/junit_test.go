@@ -1,0 +1,51 @@
+package evidence
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestJUnit reads reports as Maven's surefire, PHPUnit, ctest and others write them.
+func TestJUnit(t *testing.T) {
+	read := func(texts ...string) *Report {
+		j := JUnit{Root: "/r"}
+		for i, text := range texts {
+			j.Read("target/TEST-"+string(rune('a'+i))+".xml", strings.NewReader(text))
+		}
+		return j.Report()
+	}
+	for _, tt := range []struct {
+		name, text string
+		want       map[string]Test
+	}{
+		{"surefire", `<?xml version="1.0" encoding="UTF-8"?><testsuite name="com.x.A" tests="3"><properties/>
+<testcase name="adds" classname="com.x.A" time="0.1"/><testcase name="fails" classname="com.x.A$In"><failure message="m">&lt;</failure><system-out>no testcase</system-out></testcase>
+<testcase name="later" classname="com.x.A"><skipped/></testcase></testsuite>`,
+			map[string]Test{"com.x.A.adds": {Pass, "class:com/x/A"}, "com.x.A$In.fails": {Fail, "class:com/x/A"}, "com.x.A.later": {Skip, "class:com/x/A"}}},
+		{"phpunit", `<testsuites><testsuite name="all"><testsuite name="T" file="/r/tests/T.php"><testcase name="one" file="/r/tests/T.php" class="T" classname="T"/>
+<testcase name="two" class="T" classname="T"><error>e</error></testcase></testsuite></testsuite></testsuites>`,
+			map[string]Test{"T.one": {Pass, "tests/T.php"}, "T.two": {Fail, "tests/T.php"}}},
+		{"ctest", `<testsuite name="L"><testcase name="a" classname="a" status="run"/><testcase name="b" classname="b" status="disabled"/></testsuite>`,
+			map[string]Test{"a.a": {Pass, "class:a"}, "b.b": {Skip, "class:b"}}},
+		{"in latin 1", "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><testsuite><testcase name=\"\xe4\"/></testsuite>", map[string]Test{"\uFFFD": {Pass, ""}}},
+		{"with colors", "<testsuite><testcase name='a'><system-out>\x1b[1m</system-out></testcase></testsuite>", map[string]Test{"a": {Pass, ""}}},
+		{"twice", `<testsuite><testcase name="p"/><testcase name="p"><skipped/></testcase></testsuite>`, map[string]Test{"p": {Pass, ""}, "p #2": {Skip, ""}}},
+	} {
+		r := read(tt.text)
+		if r == nil || r.Broken != "" || len(r.Early) > 0 || len(r.Tests) != len(tt.want) {
+			t.Errorf("%s: %+v", tt.name, r)
+			continue
+		}
+		for name, want := range tt.want {
+			if r.Tests[name] != want {
+				t.Errorf("%s: %s is %+v, want %+v", tt.name, name, r.Tests[name], want)
+			}
+		}
+	}
+	if r := read(`<project><testcase name="a"/></project>`, "no xml", ""); r != nil {
+		t.Errorf("other files: %+v", r)
+	}
+	if r := read(`<testsuite><testcase name="a"/><testcase name="b"/></testsuite>`, `<testsuite><testcase name="c"/><testca`); r.Broken == "" || r.Early["junit"] != 1 || len(r.Tests) != 3 {
+		t.Errorf("cut short: %+v", r)
+	}
+}
