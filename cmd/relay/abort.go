@@ -12,7 +12,7 @@ type abortOptions struct {
 	reason string
 }
 
-func newAbortCmd(a *app, runF func(context.Context, *abortOptions) error) *cobra.Command {
+func newAbortCmd(a *app) *cobra.Command {
 	o := &abortOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "abort CYCLE",
@@ -22,7 +22,7 @@ func newAbortCmd(a *app, runF func(context.Context, *abortOptions) error) *cobra
 		Example: "relay abort bf3c91 --reason \"the spec changed\"",
 		GroupID: groupCycle,
 		Args:    needArg(&o.id, "cycle", "relay queue"),
-		RunE:    runE(o, runF, runAbort),
+		RunE:    runE(o, runAbort),
 
 		ValidArgsFunction: completeCycles(a),
 	}

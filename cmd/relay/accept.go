@@ -12,7 +12,7 @@ type acceptOptions struct {
 	failing bool
 }
 
-func newAcceptCmd(a *app, runF func(context.Context, *acceptOptions) error) *cobra.Command {
+func newAcceptCmd(a *app) *cobra.Command {
 	o := &acceptOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "accept CYCLE",
@@ -22,7 +22,7 @@ func newAcceptCmd(a *app, runF func(context.Context, *acceptOptions) error) *cob
 		Example: "relay show bf3c91 --diff && relay accept bf3c91",
 		GroupID: groupCycle,
 		Args:    needArg(&o.id, "cycle", "relay queue"),
-		RunE:    runE(o, runF, runAccept),
+		RunE:    runE(o, runAccept),
 
 		ValidArgsFunction: completeCycles(a),
 	}

@@ -16,7 +16,7 @@ type answerOptions struct {
 	text string
 }
 
-func newAnswerCmd(a *app, runF func(context.Context, *answerOptions) error) *cobra.Command {
+func newAnswerCmd(a *app) *cobra.Command {
 	o := &answerOptions{app: a}
 	return &cobra.Command{
 		Use:   "answer [TEXT|NUMBER]",
@@ -26,7 +26,7 @@ func newAnswerCmd(a *app, runF func(context.Context, *answerOptions) error) *cob
 		Example: "relay answer \"round up\"\nrelay answer 2",
 		GroupID: groupWork,
 		Args:    oneArg(&o.text, "answer"),
-		RunE:    runE(o, runF, runAnswer),
+		RunE:    runE(o, runAnswer),
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -208,20 +207,6 @@ func TestCompletionScripts(t *testing.T) {
 		if code := run(a, []string{"completion", shell}); code != 0 || !strings.Contains(stdout.String(), "relay") {
 			t.Errorf("%s: exit code %d, %d bytes", shell, code, stdout.Len())
 		}
-	}
-}
-
-// The options that the command line gives arrive in the run functions.
-func TestFlagsReachOptions(t *testing.T) {
-	a, _, _ := testApp(nil)
-	var got runOptions
-	cmd := newRunCmd(a, func(_ context.Context, o *runOptions) error { got = *o; return nil })
-	cmd.SetArgs([]string{"--goal", "be good", "--task", "t.json", "--record", "d"})
-	if err := cmd.ExecuteContext(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got.goal != "be good" || got.task != "t.json" || got.record != "d" {
-		t.Errorf("%+v", got)
 	}
 }
 

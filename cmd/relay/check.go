@@ -20,7 +20,7 @@ import (
 
 func newCheckCmd(a *app) *cobra.Command {
 	cmd := parent("check", "Checks, and those that no builder sees", "relay check list\nrelay check new ranges --hidden --lang python\nrelay check run --hidden",
-		groupSetup, newCheckListCmd(a, nil), newCheckNewCmd(a, nil), newCheckAddCmd(a, nil), newCheckRunCmd(a, nil))
+		groupSetup, newCheckListCmd(a), newCheckNewCmd(a), newCheckAddCmd(a), newCheckRunCmd(a))
 	cmd.AddCommand(newCheckHTTPCmd())
 	return cmd
 }
@@ -32,11 +32,11 @@ type checkOptions struct {
 	seed   uint64
 }
 
-func newCheckListCmd(a *app, runF func(context.Context, *checkOptions) error) *cobra.Command {
+func newCheckListCmd(a *app) *cobra.Command {
 	o := &checkOptions{app: a}
 	return &cobra.Command{
 		Use: "list", Short: "The checks of this repository, and hidden ones for it", Example: "relay check list\nrelay check list --json | jq -r '.checks[].id'",
-		Args: noArgs, RunE: runE(o, runF, runCheckList),
+		Args: noArgs, RunE: runE(o, runCheckList),
 	}
 }
 
@@ -74,7 +74,7 @@ func runCheckList(ctx context.Context, o *checkOptions) error {
 	})
 }
 
-func newCheckRunCmd(a *app, runF func(context.Context, *checkOptions) error) *cobra.Command {
+func newCheckRunCmd(a *app) *cobra.Command {
 	o := &checkOptions{app: a}
 	cmd := &cobra.Command{
 		Use: "run --hidden [CHECK...]", Short: "Run hidden checks on the last commit",
@@ -82,7 +82,7 @@ func newCheckRunCmd(a *app, runF func(context.Context, *checkOptions) error) *co
 			"Nothing changes. With --seed a check makes the same values as in the run that reported the seed.",
 		Example: "relay check run --hidden\nrelay check run --hidden ranges --seed 7342",
 		Args:    func(_ *cobra.Command, args []string) error { o.ids = args; return nil },
-		RunE:    runE(o, runF, runCheckRun),
+		RunE:    runE(o, runCheckRun),
 	}
 	cmd.Flags().BoolVar(&o.hidden, "hidden", false, "run hidden checks")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "make the values of an earlier run again: its `SEED`")

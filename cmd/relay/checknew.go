@@ -20,14 +20,14 @@ type checkNewOptions struct {
 	add    host.CheckAdd
 }
 
-func newCheckNewCmd(a *app, runF func(context.Context, *checkNewOptions) error) *cobra.Command {
+func newCheckNewCmd(a *app) *cobra.Command {
 	o := &checkNewOptions{app: a}
 	cmd := &cobra.Command{
 		Use: "new NAME --hidden", Short: "Write the draft of a hidden check",
 		Long: "new makes a folder in your own configuration, which no box shows, with a check that you finish\n" +
 			"and the few lines by which it calls the code. It does not count before `relay check add`.",
 		Example: "relay check new ranges --hidden --lang python",
-		Args:    neededArg(&o.name, "name", "`relay check new ranges --hidden`"), RunE: runE(o, runF, runCheckNew),
+		Args:    neededArg(&o.name, "name", "`relay check new ranges --hidden`"), RunE: runE(o, runCheckNew),
 	}
 	cmd.Flags().BoolVar(&o.hidden, "hidden", false, "a check that no builder sees")
 	cmd.Flags().StringVar(&o.lang, "lang", "", "the `LANGUAGE` that you write the check in: python, javascript or go")
@@ -52,14 +52,14 @@ func runCheckNew(ctx context.Context, o *checkNewOptions) error {
 	})
 }
 
-func newCheckAddCmd(a *app, runF func(context.Context, *checkNewOptions) error) *cobra.Command {
+func newCheckAddCmd(a *app) *cobra.Command {
 	o := &checkNewOptions{app: a}
 	cmd := &cobra.Command{
 		Use: "add NAME", Short: "Try the draft of a hidden check, and have it count",
 		Long: "add runs the draft on the last commit, on one where the code is right if you name\n" +
 			"it, and on that code with small mistakes, each of which it should notice. Then it asks.",
 		Example: "relay check add ranges --class \"wrong for empty ranges\"\nrelay check add ranges --reference v1.2",
-		Args:    neededArg(&o.name, "name", "`relay check list`"), RunE: runE(o, runF, runCheckAdd),
+		Args:    neededArg(&o.name, "name", "`relay check list`"), RunE: runE(o, runCheckAdd),
 	}
 	cmd.Flags().StringVar(&o.add.Class, "class", "", "all that a model is told when it fails: a `TEXT`")
 	cmd.Flags().StringVar(&o.add.Reference, "reference", "", "a `COMMIT` at which the code is right")

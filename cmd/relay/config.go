@@ -13,7 +13,7 @@ import (
 
 func newConfigCmd(a *app) *cobra.Command {
 	return parent("config", "Show the configuration in force", "relay config show\nrelay config show budgets --origin",
-		groupSetup, newConfigShowCmd(a, nil))
+		groupSetup, newConfigShowCmd(a))
 }
 
 type configShowOptions struct {
@@ -22,7 +22,7 @@ type configShowOptions struct {
 	origin bool
 }
 
-func newConfigShowCmd(a *app, runF func(context.Context, *configShowOptions) error) *cobra.Command {
+func newConfigShowCmd(a *app) *cobra.Command {
 	o := &configShowOptions{app: a}
 	cmd := &cobra.Command{
 		Use:     "show [KEY]",
@@ -30,7 +30,7 @@ func newConfigShowCmd(a *app, runF func(context.Context, *configShowOptions) err
 		Long:    "Prints the configuration after all layers: built-in, user, repository, RELAY_* and --set.",
 		Example: "relay config show --origin          # and where each value came from\nrelay config show verification",
 		Args:    oneArg(&o.key, "key"),
-		RunE:    runE(o, runF, runConfigShow),
+		RunE:    runE(o, runConfigShow),
 
 		ValidArgsFunction: completeKeys,
 	}

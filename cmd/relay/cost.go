@@ -17,7 +17,7 @@ type costOptions struct {
 	since string
 }
 
-func newCostCmd(a *app, runF func(context.Context, *costOptions) error) *cobra.Command {
+func newCostCmd(a *app) *cobra.Command {
 	o := &costOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "cost [RUN|CYCLE]",
@@ -27,7 +27,7 @@ func newCostCmd(a *app, runF func(context.Context, *costOptions) error) *cobra.C
 		Example: "relay cost\nrelay cost --by run --since 12h\nrelay cost --by model --json\nrelay cost bf3c91                  # one audit cycle, by role",
 		GroupID: groupLook,
 		Args:    oneArg(&o.of, "run or cycle"),
-		RunE:    runE(o, runF, runCost),
+		RunE:    runE(o, runCost),
 
 		ValidArgsFunction: completeRunsAndCycles(a),
 	}

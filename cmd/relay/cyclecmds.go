@@ -157,7 +157,7 @@ type continueOptions struct {
 	yes bool
 }
 
-func newContinueCmd(a *app, runF func(context.Context, *continueOptions) error) *cobra.Command {
+func newContinueCmd(a *app) *cobra.Command {
 	o := &continueOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "continue CYCLE",
@@ -168,7 +168,7 @@ func newContinueCmd(a *app, runF func(context.Context, *continueOptions) error) 
 		Example: "relay review bf3c91 && relay continue bf3c91",
 		GroupID: groupCycle,
 		Args:    needArg(&o.id, "cycle", "relay queue"),
-		RunE:    runE(o, runF, runContinue),
+		RunE:    runE(o, runContinue),
 
 		ValidArgsFunction: completeCycles(a),
 	}

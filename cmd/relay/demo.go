@@ -23,7 +23,7 @@ type demoOptions struct {
 	dir string
 }
 
-func newDemoCmd(a *app, runF func(context.Context, *demoOptions) error) *cobra.Command {
+func newDemoCmd(a *app) *cobra.Command {
 	o := &demoOptions{app: a}
 	return &cobra.Command{
 		Use:   "demo [DIR]",
@@ -34,7 +34,7 @@ func newDemoCmd(a *app, runF func(context.Context, *demoOptions) error) *cobra.C
 		Example: "relay demo\nrelay demo ./sample",
 		GroupID: groupStart,
 		Args:    oneArg(&o.dir, "folder"),
-		RunE:    runE(o, runF, runDemo),
+		RunE:    runE(o, runDemo),
 	}
 }
 

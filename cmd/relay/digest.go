@@ -21,7 +21,7 @@ type reportOptions struct {
 	output string
 }
 
-func newReportCmd(a *app, runF func(context.Context, *reportOptions) error) *cobra.Command {
+func newReportCmd(a *app) *cobra.Command {
 	o := &reportOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "report",
@@ -33,7 +33,7 @@ func newReportCmd(a *app, runF func(context.Context, *reportOptions) error) *cob
 		Example: "relay report\nrelay report --since 7d --format markdown\nrelay report --since 12h --format html -o night.html",
 		GroupID: groupLook,
 		Args:    noArgs,
-		RunE:    runE(o, runF, runReport),
+		RunE:    runE(o, runReport),
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.since, "since", "12h", "the runs of the last `DUR`: 12h, 7d")

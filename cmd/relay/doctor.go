@@ -13,7 +13,7 @@ type doctorOptions struct {
 	live bool
 }
 
-func newDoctorCmd(a *app, runF func(context.Context, *doctorOptions) error) *cobra.Command {
+func newDoctorCmd(a *app) *cobra.Command {
 	o := &doctorOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -24,7 +24,7 @@ func newDoctorCmd(a *app, runF func(context.Context, *doctorOptions) error) *cob
 		Example: "relay doctor\nrelay doctor --live\nrelay doctor --json | jq '.checks[] | select(.ok | not)'",
 		GroupID: groupStart,
 		Args:    noArgs,
-		RunE:    runE(o, runF, runDoctor),
+		RunE:    runE(o, runDoctor),
 	}
 	cmd.Flags().BoolVar(&o.live, "live", false, "ask each provider's model one tiny question, and say what it cost")
 	return cmd

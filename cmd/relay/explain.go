@@ -15,7 +15,7 @@ type explainOptions struct {
 	code string
 }
 
-func newExplainCmd(a *app, runF func(context.Context, *explainOptions) error) *cobra.Command {
+func newExplainCmd(a *app) *cobra.Command {
 	o := &explainOptions{app: a}
 	return &cobra.Command{
 		Use:     "explain [CODE]",
@@ -24,7 +24,7 @@ func newExplainCmd(a *app, runF func(context.Context, *explainOptions) error) *c
 		Example: "relay explain\nrelay explain STOP_HEAD_MOVED\nrelay explain head_moved   # STOP_ and BLOCKED_ may be left out",
 		GroupID: groupLook,
 		Args:    oneArg(&o.code, "code"),
-		RunE:    runE(o, runF, runExplain),
+		RunE:    runE(o, runExplain),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			var all []cobra.Completion
 			for _, code := range host.Codes() {

@@ -13,7 +13,7 @@ type gcOptions struct {
 	dry bool
 }
 
-func newGCCmd(a *app, runF func(context.Context, *gcOptions) error) *cobra.Command {
+func newGCCmd(a *app) *cobra.Command {
 	o := &gcOptions{app: a}
 	cmd := &cobra.Command{
 		Use:     "gc",
@@ -22,7 +22,7 @@ func newGCCmd(a *app, runF func(context.Context, *gcOptions) error) *cobra.Comma
 		Example: "relay gc --dry-run\nrelay gc",
 		GroupID: groupCycle,
 		Args:    noArgs,
-		RunE:    runE(o, runF, runGC),
+		RunE:    runE(o, runGC),
 	}
 	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "only say what would be removed")
 	return cmd

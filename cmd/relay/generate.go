@@ -16,14 +16,14 @@ type generateOptions struct {
 	again bool
 }
 
-func newPipelineGenerateCmd(a *app, runF func(context.Context, *generateOptions) error) *cobra.Command {
+func newPipelineGenerateCmd(a *app) *cobra.Command {
 	o := &generateOptions{app: a}
 	cmd := &cobra.Command{
 		Use: "generate", Short: "Have a model make prd.json of AGENTS.md",
 		Long: "The provider of pipeline.plan reads AGENTS.md and proposes tasks. In front of each comes one that\n" +
 			"makes its checks. What has begun stays as it is. The difference is shown, and you are asked.",
 		Example: "relay pipeline generate\nrelay pipeline generate --dry-run\nrelay pipeline generate --yes",
-		Args:    noArgs, RunE: runE(o, runF, runPipelineGenerate),
+		Args:    noArgs, RunE: runE(o, runPipelineGenerate),
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&o.yes, "yes", "y", false, "write it without being asked")

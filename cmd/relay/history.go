@@ -13,7 +13,7 @@ import (
 
 func newHistoryCmd(a *app) *cobra.Command {
 	return parent("history", "List and prune past runs", "relay history list\nrelay history prune --keep 50",
-		groupLook, newHistoryListCmd(a, nil), newHistoryPruneCmd(a, nil))
+		groupLook, newHistoryListCmd(a), newHistoryPruneCmd(a))
 }
 
 type historyListOptions struct {
@@ -21,14 +21,14 @@ type historyListOptions struct {
 	limit int
 }
 
-func newHistoryListCmd(a *app, runF func(context.Context, *historyListOptions) error) *cobra.Command {
+func newHistoryListCmd(a *app) *cobra.Command {
 	o := &historyListOptions{app: a}
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "Past runs, newest first",
 		Example: "relay history list\nrelay history list --limit 0 --json   # all of them",
 		Args:    noArgs,
-		RunE:    runE(o, runF, runHistoryList),
+		RunE:    runE(o, runHistoryList),
 	}
 	cmd.Flags().IntVarP(&o.limit, "limit", "n", 20, "at most `N` runs; 0 lists all")
 	return cmd
@@ -73,7 +73,7 @@ type historyPruneOptions struct {
 	dryRun    bool
 }
 
-func newHistoryPruneCmd(a *app, runF func(context.Context, *historyPruneOptions) error) *cobra.Command {
+func newHistoryPruneCmd(a *app) *cobra.Command {
 	o := &historyPruneOptions{app: a}
 	cmd := &cobra.Command{
 		Use:     "prune",
@@ -81,7 +81,7 @@ func newHistoryPruneCmd(a *app, runF func(context.Context, *historyPruneOptions)
 		Long:    "Removes past runs with their reports, patches, the refs that keep rejected changes, and the files\nof the attempts at tasks that they were. The newest run always stays. Without a flag the 50 newest\nstay.",
 		Example: "relay history prune --keep 50\nrelay history prune --older-than 30d --dry-run",
 		Args:    noArgs,
-		RunE:    runE(o, runF, runHistoryPrune),
+		RunE:    runE(o, runHistoryPrune),
 	}
 	cmd.Flags().IntVar(&o.keep, "keep", 0, "keep the newest `N` runs")
 	cmd.Flags().StringVar(&o.olderThan, "older-than", "", "remove runs that ended longer ago than `TIME`: 30d, 12h")

@@ -19,7 +19,7 @@ type initOptions struct {
 	texts  bool
 }
 
-func newInitCmd(a *app, runF func(context.Context, *initOptions) error) *cobra.Command {
+func newInitCmd(a *app) *cobra.Command {
 	o := &initOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "init",
@@ -29,7 +29,7 @@ func newInitCmd(a *app, runF func(context.Context, *initOptions) error) *cobra.C
 		Example: "relay init\nrelay init --format yaml   # with comments\nrelay init --dry-run       # only show it",
 		GroupID: groupStart,
 		Args:    noArgs,
-		RunE:    runE(o, runF, runInit),
+		RunE:    runE(o, runInit),
 	}
 	cmd.Flags().StringVar(&o.format, "format", "json", "`json|yaml`")
 	cmd.Flags().BoolVar(&o.force, "force", false, "replace the configuration that is there")

@@ -11,7 +11,7 @@ type iterateOptions struct {
 	id  string
 }
 
-func newIterateCmd(a *app, runF func(context.Context, *iterateOptions) error) *cobra.Command {
+func newIterateCmd(a *app) *cobra.Command {
 	o := &iterateOptions{app: a}
 	return &cobra.Command{
 		Use:   "iterate CYCLE",
@@ -21,7 +21,7 @@ func newIterateCmd(a *app, runF func(context.Context, *iterateOptions) error) *c
 		Example: "relay iterate bf3c91",
 		GroupID: groupCycle,
 		Args:    needArg(&o.id, "cycle", "relay queue"),
-		RunE:    runE(o, runF, runIterate),
+		RunE:    runE(o, runIterate),
 
 		ValidArgsFunction: completeCycles(a),
 	}

@@ -15,7 +15,7 @@ type logsOptions struct {
 	day  string
 }
 
-func newLogsCmd(a *app, runF func(context.Context, *logsOptions) error) *cobra.Command {
+func newLogsCmd(a *app) *cobra.Command {
 	o := &logsOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "logs [CYCLE]",
@@ -25,7 +25,7 @@ func newLogsCmd(a *app, runF func(context.Context, *logsOptions) error) *cobra.C
 		Example: "relay logs\nrelay logs --tail\nrelay logs bf3c91 --day 2026-04-28",
 		GroupID: groupCycle,
 		Args:    oneArg(&o.id, "cycle"),
-		RunE:    runE(o, runF, runLogs),
+		RunE:    runE(o, runLogs),
 
 		ValidArgsFunction: completeCycles(a),
 	}

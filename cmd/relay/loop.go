@@ -23,7 +23,7 @@ type loopOptions struct {
 	nowFunc func() time.Time
 }
 
-func newLoopCmd(a *app, runF func(context.Context, *loopOptions) error) *cobra.Command {
+func newLoopCmd(a *app) *cobra.Command {
 	o := &loopOptions{app: a, nowFunc: time.Now}
 	if clock != nil {
 		o.nowFunc = clock.Now
@@ -38,7 +38,7 @@ func newLoopCmd(a *app, runF func(context.Context, *loopOptions) error) *cobra.C
 		Example: "relay loop --mode milestone --goal \"make the tests pass\" --max-ticks 10\nrelay loop --mode autonomous --until 07:00 --max-cost-usd 20\nrelay loop --resume              # go on where a crash or Ctrl-C cut it off",
 		GroupID: groupWork,
 		Args:    noArgs,
-		RunE:    runE(o, runF, runLoop),
+		RunE:    runE(o, runLoop),
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.mode, "mode", "", "`MODE`: task, milestone or autonomous")

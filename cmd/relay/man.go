@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"time"
@@ -19,7 +18,7 @@ type manOptions struct {
 }
 
 // newManCmd is for who installs or packs relay, so the help does not list it.
-func newManCmd(a *app, runF func(context.Context, *manOptions) error) *cobra.Command {
+func newManCmd(a *app) *cobra.Command {
 	o := &manOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "man DIR",
@@ -33,9 +32,6 @@ func newManCmd(a *app, runF func(context.Context, *manOptions) error) *cobra.Com
 	}
 	cmd.Flags().BoolVar(&o.prefix, "prefix", false, "DIR is a prefix; write completions, too")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if runF != nil {
-			return runF(cmd.Context(), o)
-		}
 		return runMan(o, cmd.Root())
 	}
 	return cmd

@@ -15,7 +15,7 @@ type milestoneOptions struct {
 	reset bool
 }
 
-func newMilestoneCmd(a *app, runF func(context.Context, *milestoneOptions) error) *cobra.Command {
+func newMilestoneCmd(a *app) *cobra.Command {
 	o := &milestoneOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "milestone [NAME]",
@@ -26,7 +26,7 @@ func newMilestoneCmd(a *app, runF func(context.Context, *milestoneOptions) error
 		Example: "relay milestone\nrelay milestone docs\nrelay milestone --reset",
 		GroupID: groupWork,
 		Args:    oneArg(&o.name, "name"),
-		RunE:    runE(o, runF, runMilestone),
+		RunE:    runE(o, runMilestone),
 	}
 	cmd.Flags().BoolVar(&o.reset, "reset", false, "count what the milestone uses anew, from nothing")
 	return cmd

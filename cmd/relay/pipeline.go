@@ -11,8 +11,8 @@ import (
 
 func newPipelineCmd(a *app) *cobra.Command {
 	return parent("pipeline", "Work through a list of tasks", "relay pipeline init\nrelay pipeline check\nrelay pipeline run",
-		groupWork, newPipelineInitCmd(a, nil), newPipelineGenerateCmd(a, nil), newPipelineImportCmd(a, nil), newPipelineCheckCmd(a, nil),
-		newPipelineRunCmd(a, nil), newPipelineStatusCmd(a, nil))
+		groupWork, newPipelineInitCmd(a), newPipelineGenerateCmd(a), newPipelineImportCmd(a), newPipelineCheckCmd(a),
+		newPipelineRunCmd(a), newPipelineStatusCmd(a))
 }
 
 type pipelineOptions struct {
@@ -22,13 +22,13 @@ type pipelineOptions struct {
 	dry  bool
 }
 
-func newPipelineInitCmd(a *app, runF func(context.Context, *pipelineOptions) error) *cobra.Command {
+func newPipelineInitCmd(a *app) *cobra.Command {
 	o := &pipelineOptions{app: a}
 	return &cobra.Command{
 		Use: "init", Short: "Write AGENTS.md and prd.json to begin with",
 		Long:    "Files that are there stay as they are. Both are yours to edit and to commit.",
 		Example: "relay pipeline init && $EDITOR prd.json",
-		Args:    noArgs, RunE: runE(o, runF, runPipelineInit),
+		Args:    noArgs, RunE: runE(o, runPipelineInit),
 	}
 }
 
@@ -52,13 +52,13 @@ func wrote(p *printer, res *host.PipelineFiles) {
 	p.next(res.Next)
 }
 
-func newPipelineImportCmd(a *app, runF func(context.Context, *pipelineOptions) error) *cobra.Command {
+func newPipelineImportCmd(a *app) *cobra.Command {
 	o := &pipelineOptions{app: a}
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Make prd.json of another tool's task list",
 		Long:    "Reads beads (JSON lines), task-master (tasks.json), spec-kit (tasks.md) and ralphex (a plan). What a\ntask list has no place for is named. A prd.json that is there is never replaced.",
 		Example: "relay pipeline import .beads/issues.jsonl --dry-run\nrelay pipeline import specs/001/tasks.md --from spec-kit",
-		Args:    neededArg(&o.file, "file", "`relay pipeline import FILE`"), RunE: runE(o, runF, runPipelineImport),
+		Args:    neededArg(&o.file, "file", "`relay pipeline import FILE`"), RunE: runE(o, runPipelineImport),
 	}
 	cmd.Flags().StringVar(&o.from, "from", "", "the `KIND` of file: "+strings.Join(host.ImportKinds(), ", ")+"; guessed without it")
 	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "only print what would be written")
@@ -91,11 +91,11 @@ func runPipelineImport(ctx context.Context, o *pipelineOptions) error {
 	})
 }
 
-func newPipelineCheckCmd(a *app, runF func(context.Context, *pipelineOptions) error) *cobra.Command {
+func newPipelineCheckCmd(a *app) *cobra.Command {
 	o := &pipelineOptions{app: a}
 	return &cobra.Command{
 		Use: "check", Short: "Is prd.json a task list that can be worked through?", Example: "relay pipeline check",
-		Args: noArgs, RunE: runE(o, runF, runPipelineCheck),
+		Args: noArgs, RunE: runE(o, runPipelineCheck),
 	}
 }
 

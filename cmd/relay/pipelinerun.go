@@ -22,7 +22,7 @@ type pipelineRunOptions struct {
 	beyond   bool
 }
 
-func newPipelineRunCmd(a *app, runF func(context.Context, *pipelineRunOptions) error) *cobra.Command {
+func newPipelineRunCmd(a *app) *cobra.Command {
 	o := &pipelineRunOptions{app: a}
 	cmd := &cobra.Command{
 		Use: "run", Short: "Work through the tasks until none is left",
@@ -31,7 +31,7 @@ func newPipelineRunCmd(a *app, runF func(context.Context, *pipelineRunOptions) e
 			"before each task, so edit it meanwhile. A run that was cut off goes on where it was. Ctrl-C ends the\n" +
 			"step under way in order, `relay stop --drain` ends it after the task.",
 		Example: "relay pipeline run\nrelay pipeline run --only login --max-session-minutes 15\nrelay pipeline run --parallel 3 --push",
-		Args:    noArgs, RunE: runE(o, runF, runPipelineRun),
+		Args:    noArgs, RunE: runE(o, runPipelineRun),
 	}
 	cmd.Flags().IntVar(&o.minutes, "max-session-minutes", 0, "cap of one cleanup process, `N` minutes (also MAX_SESSION_MINUTES)")
 	cmd.Flags().StringVar(&o.only, "only", "", "work on this `TASK` alone")
@@ -141,11 +141,11 @@ func counted(counts map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-func newPipelineStatusCmd(a *app, runF func(context.Context, *pipelineOptions) error) *cobra.Command {
+func newPipelineStatusCmd(a *app) *cobra.Command {
 	o := &pipelineOptions{app: a}
 	return &cobra.Command{
 		Use: "status", Short: "What the pipeline is at, and what comes next", Long: "Starts nothing. Ends with exit code 1 while something of it waits for you.", Example: "relay pipeline status\nrelay pipeline status --json | jq .open",
-		Args: noArgs, RunE: runE(o, runF, runPipelineStatus),
+		Args: noArgs, RunE: runE(o, runPipelineStatus),
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 
 func newPluginCmd(a *app) *cobra.Command {
 	cmd := parent("plugin", "Install, pin and grant plugins", "relay plugin list\nrelay plugin install ./relay-plugin-foo", groupSetup,
-		newPluginListCmd(a, nil), newPluginInfoCmd(a, nil), newPluginInstallCmd(a, nil), newPluginGrantCmd(a, nil),
-		newPluginRevokeCmd(a, nil), newPluginUpgradeCmd(a, nil), newPluginRemoveCmd(a, nil),
-		newPluginVerifyCmd(a, nil), newPluginTestCmd(a, nil), newPluginSearchCmd(a, nil), newPluginPackCmd(a, nil), newPluginNewCmd(a, nil))
+		newPluginListCmd(a), newPluginInfoCmd(a), newPluginInstallCmd(a), newPluginGrantCmd(a),
+		newPluginRevokeCmd(a), newPluginUpgradeCmd(a), newPluginRemoveCmd(a),
+		newPluginVerifyCmd(a), newPluginTestCmd(a), newPluginSearchCmd(a), newPluginPackCmd(a), newPluginNewCmd(a))
 	cmd.Long = "While you write one: with any command, --dev NAME=FILE uses your own build of it, and\n" +
 		"--reattach NAME the process that waits with --debug; --ci refuses both (plugin-authors/dev-loop.md)."
 	return cmd
@@ -24,7 +24,7 @@ type pluginListOptions struct {
 	name string
 }
 
-func newPluginListCmd(a *app, runF func(context.Context, *pluginListOptions) error) *cobra.Command {
+func newPluginListCmd(a *app) *cobra.Command {
 	o := &pluginListOptions{app: a}
 	return &cobra.Command{
 		Use:     "list [NAME]",
@@ -32,7 +32,7 @@ func newPluginListCmd(a *app, runF func(context.Context, *pluginListOptions) err
 		Long:    "Lists plugins from their pins; starts none of them.",
 		Example: "relay plugin list\nrelay plugin list claude   # what it starts, reads and where it connects to",
 		Args:    oneArg(&o.name, "plugin name"),
-		RunE:    runE(o, runF, runPluginList),
+		RunE:    runE(o, runPluginList),
 
 		ValidArgsFunction: pluginNames(a),
 	}

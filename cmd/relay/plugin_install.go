@@ -26,7 +26,7 @@ const (
 	platformHelp = "only this `PLATFORM` (linux_amd64; several with commas) and this machine's"
 )
 
-func newPluginInstallCmd(a *app, runF func(context.Context, *pluginOptions) error) *cobra.Command {
+func newPluginInstallCmd(a *app) *cobra.Command {
 	o := &pluginOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "install SOURCE",
@@ -40,7 +40,7 @@ func newPluginInstallCmd(a *app, runF func(context.Context, *pluginOptions) erro
 			"relay plugin install go:example.org/foo/cmd/relay-plugin-foo@v1.2.0\n" +
 			"relay plugin install foo          # again, after a clone or when its file was changed",
 		Args: neededArg(&o.arg, "source", "`relay plugin install ./relay-plugin-NAME`, or an archive, a folder, or the name of a pinned plugin"),
-		RunE: runE(o, runF, runPluginInstall),
+		RunE: runE(o, runPluginInstall),
 	}
 	o.cmd = cmd
 	cmd.Flags().StringVar(&o.grant, "grant", "", grantHelp)
@@ -50,16 +50,16 @@ func newPluginInstallCmd(a *app, runF func(context.Context, *pluginOptions) erro
 }
 
 // namedPluginCmd completes a command that takes the name of a plugin.
-func namedPluginCmd(a *app, runF, run func(context.Context, *pluginOptions) error, cmd *cobra.Command) (*cobra.Command, *pluginOptions) {
+func namedPluginCmd(a *app, run func(context.Context, *pluginOptions) error, cmd *cobra.Command) (*cobra.Command, *pluginOptions) {
 	o := &pluginOptions{app: a, cmd: cmd}
 	cmd.Args = neededArg(&o.arg, "plugin name", "`relay plugin list` shows the names")
-	cmd.RunE = runE(o, runF, run)
+	cmd.RunE = runE(o, run)
 	cmd.ValidArgsFunction = pluginNames(a)
 	return cmd, o
 }
 
-func newPluginUpgradeCmd(a *app, runF func(context.Context, *pluginOptions) error) *cobra.Command {
-	cmd, o := namedPluginCmd(a, runF, runPluginUpgrade, &cobra.Command{
+func newPluginUpgradeCmd(a *app) *cobra.Command {
+	cmd, o := namedPluginCmd(a, runPluginUpgrade, &cobra.Command{
 		Use:   "upgrade NAME",
 		Short: "Pin a newer version of a plugin",
 		Long: "Takes the plugin again from where it came from and pins what is there. What was granted stays;\n" +
@@ -73,8 +73,8 @@ func newPluginUpgradeCmd(a *app, runF func(context.Context, *pluginOptions) erro
 	return cmd
 }
 
-func newPluginGrantCmd(a *app, runF func(context.Context, *pluginOptions) error) *cobra.Command {
-	cmd, o := namedPluginCmd(a, runF, runPluginGrant, &cobra.Command{
+func newPluginGrantCmd(a *app) *cobra.Command {
+	cmd, o := namedPluginCmd(a, runPluginGrant, &cobra.Command{
 		Use:   "grant NAME",
 		Short: "Agree to what a plugin may use",
 		Long: "A plugin of relay.lock.json is not started on this machine before you have seen and agreed to\n" +
@@ -85,8 +85,8 @@ func newPluginGrantCmd(a *app, runF func(context.Context, *pluginOptions) error)
 	return cmd
 }
 
-func newPluginRevokeCmd(a *app, runF func(context.Context, *pluginOptions) error) *cobra.Command {
-	cmd, _ := namedPluginCmd(a, runF, runPluginRevoke, &cobra.Command{
+func newPluginRevokeCmd(a *app) *cobra.Command {
+	cmd, _ := namedPluginCmd(a, runPluginRevoke, &cobra.Command{
 		Use:     "revoke NAME",
 		Short:   "Take back all that a plugin was granted",
 		Long:    "The plugin stays pinned and installed, and is not started any more.",
@@ -95,8 +95,8 @@ func newPluginRevokeCmd(a *app, runF func(context.Context, *pluginOptions) error
 	return cmd
 }
 
-func newPluginRemoveCmd(a *app, runF func(context.Context, *pluginOptions) error) *cobra.Command {
-	cmd, _ := namedPluginCmd(a, runF, runPluginRemove, &cobra.Command{
+func newPluginRemoveCmd(a *app) *cobra.Command {
+	cmd, _ := namedPluginCmd(a, runPluginRemove, &cobra.Command{
 		Use:     "remove NAME",
 		Short:   "Take a plugin out of relay.lock.json",
 		Long:    "Its file goes too, unless another repository of this machine pins it.",
@@ -105,8 +105,8 @@ func newPluginRemoveCmd(a *app, runF func(context.Context, *pluginOptions) error
 	return cmd
 }
 
-func newPluginInfoCmd(a *app, runF func(context.Context, *pluginOptions) error) *cobra.Command {
-	cmd, _ := namedPluginCmd(a, runF, runPluginInfo, &cobra.Command{
+func newPluginInfoCmd(a *app) *cobra.Command {
+	cmd, _ := namedPluginCmd(a, runPluginInfo, &cobra.Command{
 		Use:     "info NAME",
 		Short:   "What a plugin is, asks for and was granted",
 		Long:    "Reads the pin only; nothing is started.",

@@ -13,7 +13,7 @@ type pluginNewOptions struct {
 	host host.PluginNewOptions
 }
 
-func newPluginNewCmd(a *app, runF func(context.Context, *pluginNewOptions) error) *cobra.Command {
+func newPluginNewCmd(a *app) *cobra.Command {
 	o := &pluginNewOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "new NAME [DIR]",
@@ -22,7 +22,7 @@ func newPluginNewCmd(a *app, runF func(context.Context, *pluginNewOptions) error
 			"default ./relay-plugin-NAME. A provider asks a model; a builder changes a workspace.",
 		Example: "relay plugin new foo --kind provider && relay plugin test relay-plugin-foo\n" +
 			"relay plugin new foo --kind provider --lang python",
-		RunE: runE(o, runF, runPluginNew),
+		RunE: runE(o, runPluginNew),
 	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 2 {

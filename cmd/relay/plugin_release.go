@@ -16,7 +16,7 @@ type pluginPackOptions struct {
 	makeKey string
 }
 
-func newPluginPackCmd(a *app, runF func(context.Context, *pluginPackOptions) error) *cobra.Command {
+func newPluginPackCmd(a *app) *cobra.Command {
 	o := &pluginPackOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "pack FILE...",
@@ -26,7 +26,7 @@ func newPluginPackCmd(a *app, runF func(context.Context, *pluginPackOptions) err
 			"key that has one is taken from RELAY_SIGN_PASSWORD.",
 		Example: "relay plugin pack --make-key ~/.config/relay/sign.key\n" +
 			"relay plugin pack bin/relay-plugin-foo_* --out mirror --sign ~/.config/relay/sign.key",
-		RunE: runE(o, runF, runPluginPack),
+		RunE: runE(o, runPluginPack),
 	}
 	cmd.Args = func(_ *cobra.Command, args []string) error { o.files = args; return nil }
 	cmd.Flags().StringVar(&o.out, "out", "dist", "the mirror's `FOLDER`")
@@ -72,7 +72,7 @@ type pluginSearchOptions struct {
 	mirror string
 }
 
-func newPluginSearchCmd(a *app, runF func(context.Context, *pluginSearchOptions) error) *cobra.Command {
+func newPluginSearchCmd(a *app) *cobra.Command {
 	o := &pluginSearchOptions{app: a}
 	cmd := &cobra.Command{
 		Use:     "search [TEXT]",
@@ -80,7 +80,7 @@ func newPluginSearchCmd(a *app, runF func(context.Context, *pluginSearchOptions)
 		Long:    "Reads the index of a mirror, whose address is given or is in RELAY_PLUGIN_MIRROR.",
 		Example: "relay plugin search --mirror https://plugins.example.org\nrelay plugin install https://plugins.example.org/foo",
 		Args:    oneArg(&o.text, "text"),
-		RunE:    runE(o, runF, runPluginSearch),
+		RunE:    runE(o, runPluginSearch),
 	}
 	cmd.Flags().StringVar(&o.mirror, "mirror", "", "the `URL` of the mirror")
 	return cmd

@@ -17,7 +17,7 @@ type pluginTestOptions struct {
 	driver host.DriverOptions
 }
 
-func newPluginTestCmd(a *app, runF func(context.Context, *pluginTestOptions) error) *cobra.Command {
+func newPluginTestCmd(a *app) *cobra.Command {
 	o := &pluginTestOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "test PATH",
@@ -28,7 +28,7 @@ func newPluginTestCmd(a *app, runF func(context.Context, *pluginTestOptions) err
 			"With --driver: runs a driver of the builder external three times, in repositories made for it and in\n" +
 			"boxes, and judges it by its contract. A driver that asks a paid model does so each time.",
 		Example: "relay plugin test ./\nrelay plugin test bin/relay-plugin-foo --cases conformance.json --json\nrelay plugin test --driver ./my-driver",
-		RunE:    runE(o, runF, runPluginTest),
+		RunE:    runE(o, runPluginTest),
 	}
 	path := neededArg(&o.host.Path, "path", "`relay plugin test ./`, in the folder of the plugin's repository")
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -78,7 +78,7 @@ type pluginVerifyOptions struct {
 	binary string
 }
 
-func newPluginVerifyCmd(a *app, runF func(context.Context, *pluginVerifyOptions) error) *cobra.Command {
+func newPluginVerifyCmd(a *app) *cobra.Command {
 	o := &pluginVerifyOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "verify [NAME]",
@@ -88,7 +88,7 @@ func newPluginVerifyCmd(a *app, runF func(context.Context, *pluginVerifyOptions)
 			"made; without it the rules about calls are left out.",
 		Example:           "relay plugin verify foo\nrelay plugin verify foo --cases conformance.json",
 		Args:              oneArg(&o.name, "plugin name"),
-		RunE:              runE(o, runF, runPluginVerify),
+		RunE:              runE(o, runPluginVerify),
 		ValidArgsFunction: pluginNames(a),
 	}
 	cmd.Flags().StringVar(&o.cases, "cases", "", "make the calls that this `FILE` lists")

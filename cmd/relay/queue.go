@@ -14,7 +14,7 @@ type queueOptions struct {
 	all bool
 }
 
-func newQueueCmd(a *app, runF func(context.Context, *queueOptions) error) *cobra.Command {
+func newQueueCmd(a *app) *cobra.Command {
 	o := &queueOptions{app: a}
 	cmd := &cobra.Command{
 		Use:     "queue",
@@ -23,7 +23,7 @@ func newQueueCmd(a *app, runF func(context.Context, *queueOptions) error) *cobra
 		Example: "relay queue\nrelay queue --all\nrelay queue; [ $? -eq 1 ] && echo \"something waits\"",
 		GroupID: groupCycle,
 		Args:    noArgs,
-		RunE:    runE(o, runF, runQueue),
+		RunE:    runE(o, runQueue),
 	}
 	cmd.Flags().BoolVar(&o.all, "all", false, "ended ones too")
 	return cmd

@@ -10,7 +10,7 @@ import (
 
 type recoverOptions struct{ app *app }
 
-func newRecoverCmd(a *app, runF func(context.Context, *recoverOptions) error) *cobra.Command {
+func newRecoverCmd(a *app) *cobra.Command {
 	o := &recoverOptions{app: a}
 	return &cobra.Command{
 		Use:   "recover",
@@ -20,7 +20,7 @@ func newRecoverCmd(a *app, runF func(context.Context, *recoverOptions) error) *c
 		Example: "relay recover",
 		GroupID: groupBack,
 		Args:    noArgs,
-		RunE:    runE(o, runF, runRecover),
+		RunE:    runE(o, runRecover),
 	}
 }
 

@@ -12,7 +12,7 @@ type resumeOptions struct {
 	without []string
 }
 
-func newResumeCmd(a *app, runF func(context.Context, *resumeOptions) error) *cobra.Command {
+func newResumeCmd(a *app) *cobra.Command {
 	o := &resumeOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "resume CYCLE",
@@ -22,7 +22,7 @@ func newResumeCmd(a *app, runF func(context.Context, *resumeOptions) error) *cob
 		Example: "relay resume bf3c91\nrelay resume bf3c91 --without audit_b   # go on with the audits that are there",
 		GroupID: groupCycle,
 		Args:    needArg(&o.id, "cycle", "relay queue"),
-		RunE:    runE(o, runF, runResume),
+		RunE:    runE(o, runResume),
 
 		ValidArgsFunction: completeCycles(a),
 	}

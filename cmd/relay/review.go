@@ -15,7 +15,7 @@ type reviewOptions struct {
 	id  string
 }
 
-func newReviewCmd(a *app, runF func(context.Context, *reviewOptions) error) *cobra.Command {
+func newReviewCmd(a *app) *cobra.Command {
 	o := &reviewOptions{app: a}
 	return &cobra.Command{
 		Use:   "review CYCLE",
@@ -26,7 +26,7 @@ func newReviewCmd(a *app, runF func(context.Context, *reviewOptions) error) *cob
 		Example: "relay review bf3c91\nEDITOR=\"code --wait\" relay review bf3c91",
 		GroupID: groupCycle,
 		Args:    needArg(&o.id, "cycle", "relay queue"),
-		RunE:    runE(o, runF, runReview),
+		RunE:    runE(o, runReview),
 
 		ValidArgsFunction: completeCycles(a),
 	}

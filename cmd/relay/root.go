@@ -29,7 +29,7 @@ func newRootCmd(a *app) *cobra.Command {
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		Args:              unknownCommand,
-		RunE:              runE(&statusOptions{app: a, short: true}, nil, runStatus),
+		RunE:              runE(&statusOptions{app: a, short: true}, runStatus),
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true, DisableDefaultCmd: true},
 	}
 	cobra.EnableCommandSorting = false // the order of a first day, not of the alphabet
@@ -42,16 +42,16 @@ func newRootCmd(a *app) *cobra.Command {
 		&cobra.Group{ID: groupSetup, Title: "Set up"},
 	)
 	root.AddCommand(
-		newInitCmd(a, nil), newDoctorCmd(a, nil), newStatusCmd(a, nil), newDemoCmd(a, nil),
-		newRunCmd(a, nil), newLoopCmd(a, nil), newStopCmd(a, nil), newAnswerCmd(a, nil), newPipelineCmd(a), newTaskCmd(a),
-		newStartCmd(a, nil), newReviewCmd(a, nil), newContinueCmd(a, nil), newAcceptCmd(a, nil), newIterateCmd(a, nil),
-		newWatchCmd(a, nil), newShowCmd(a, nil), newReportCmd(a, nil), newCostCmd(a, nil),
-		newUndoCmd(a, nil), newSalvageCmd(a, nil), newRecoverCmd(a, nil),
-		newConfigCmd(a), newTrustCmd(a, nil), newPluginCmd(a),
+		newInitCmd(a), newDoctorCmd(a), newStatusCmd(a), newDemoCmd(a),
+		newRunCmd(a), newLoopCmd(a), newStopCmd(a), newAnswerCmd(a), newPipelineCmd(a), newTaskCmd(a),
+		newStartCmd(a), newReviewCmd(a), newContinueCmd(a), newAcceptCmd(a), newIterateCmd(a),
+		newWatchCmd(a), newShowCmd(a), newReportCmd(a), newCostCmd(a),
+		newUndoCmd(a), newSalvageCmd(a), newRecoverCmd(a),
+		newConfigCmd(a), newTrustCmd(a), newPluginCmd(a),
 	)
-	root.AddCommand(inBrief(newMilestoneCmd(a, nil), newWakeCmd(a, nil), newExplainCmd(a, nil), newHistoryCmd(a), newCheckCmd(a), newCompletionCmd(a), newVersionCmd(a, nil))...)
-	root.AddCommand(inBrief(newServiceCmd(a), newQueueCmd(a, nil), newResumeCmd(a, nil), newAbortCmd(a, nil), newRotateCmd(a, nil), newLogsCmd(a, nil), newTmuxStatusCmd(a, nil), newStatsCmd(a, nil), newGCCmd(a, nil))...)
-	root.AddCommand(newManCmd(a, nil))
+	root.AddCommand(inBrief(newMilestoneCmd(a), newWakeCmd(a), newExplainCmd(a), newHistoryCmd(a), newCheckCmd(a), newCompletionCmd(a), newVersionCmd(a))...)
+	root.AddCommand(inBrief(newServiceCmd(a), newQueueCmd(a), newResumeCmd(a), newAbortCmd(a), newRotateCmd(a), newLogsCmd(a), newTmuxStatusCmd(a), newStatsCmd(a), newGCCmd(a))...)
+	root.AddCommand(newManCmd(a))
 	root.AddCommand(helpTopics(a)...)
 	addGlobalFlags(a, root)
 	setHelp(a, root)
@@ -92,14 +92,9 @@ func addGlobalFlags(a *app, root *cobra.Command) {
 	}
 }
 
-// runE ties a command to its run function; tests pass a runF of their own.
-func runE[O any](o *O, runF, run func(context.Context, *O) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, _ []string) error {
-		if runF != nil {
-			return runF(cmd.Context(), o)
-		}
-		return run(cmd.Context(), o)
-	}
+// runE ties a command to its run function.
+func runE[O any](o *O, run func(context.Context, *O) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) }
 }
 
 // noArgs refuses arguments, and says so in relay's own form.

@@ -19,7 +19,7 @@ type runOptions struct {
 	beyond bool
 }
 
-func newRunCmd(a *app, runF func(context.Context, *runOptions) error) *cobra.Command {
+func newRunCmd(a *app) *cobra.Command {
 	o := &runOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "run",
@@ -30,7 +30,7 @@ func newRunCmd(a *app, runF func(context.Context, *runOptions) error) *cobra.Com
 		Example: "relay run --goal \"make the failing test pass\"\nrelay run --task task.json        # judge this task, no planning call\nrelay run --json | jq .report.code",
 		GroupID: groupWork,
 		Args:    noArgs,
-		RunE:    runE(o, runF, runRun),
+		RunE:    runE(o, runRun),
 	}
 	cmd.Flags().StringVar(&o.goal, "goal", "", "what you want: `TEXT` in your own words")
 	cmd.Flags().StringVar(&o.task, "task", "", "take the task from `FILE` (- is stdin) and make no planning call")

@@ -15,7 +15,7 @@ type salvageOptions struct {
 	patch  string
 }
 
-func newSalvageCmd(a *app, runF func(context.Context, *salvageOptions) error) *cobra.Command {
+func newSalvageCmd(a *app) *cobra.Command {
 	o := &salvageOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "salvage [RUN|CYCLE]",
@@ -26,7 +26,7 @@ func newSalvageCmd(a *app, runF func(context.Context, *salvageOptions) error) *c
 		Example:           "relay salvage\nrelay salvage --branch rescued\nrelay salvage --patch - | git apply --check",
 		GroupID:           groupBack,
 		Args:              oneArg(&o.run, "run id"),
-		RunE:              runE(o, runF, runSalvage),
+		RunE:              runE(o, runSalvage),
 		ValidArgsFunction: completeRuns(a, func(r host.RunLine) bool { return r.Salvage != "" }),
 	}
 	cmd.Flags().StringVar(&o.branch, "branch", "", "make branch `NAME` from it")

@@ -17,7 +17,7 @@ type serviceOptions struct {
 func newServiceCmd(a *app) *cobra.Command {
 	sub := func(use, short, example string, args func(*string) cobra.PositionalArgs, run func(context.Context, *serviceOptions) error) *cobra.Command {
 		o := &serviceOptions{app: a}
-		return &cobra.Command{Use: use, Short: short, Example: example, Args: args(&o.id), RunE: runE(o, nil, run), ValidArgsFunction: completeServices(a)}
+		return &cobra.Command{Use: use, Short: short, Example: example, Args: args(&o.id), RunE: runE(o, run), ValidArgsFunction: completeServices(a)}
 	}
 	none := func(*string) cobra.PositionalArgs { return noArgs }
 	one := func(to *string) cobra.PositionalArgs { return needArg(to, "service", "relay service list") }
@@ -134,7 +134,7 @@ type rotateOptions struct {
 	id  string
 }
 
-func newRotateCmd(a *app, runF func(context.Context, *rotateOptions) error) *cobra.Command {
+func newRotateCmd(a *app) *cobra.Command {
 	o := &rotateOptions{app: a}
 	return &cobra.Command{
 		Use:     "rotate SERVICE",
@@ -143,7 +143,7 @@ func newRotateCmd(a *app, runF func(context.Context, *rotateOptions) error) *cob
 		Example: "relay rotate A-202",
 		GroupID: groupCycle,
 		Args:    needArg(&o.id, "service", "relay service list"),
-		RunE:    runE(o, runF, runRotate),
+		RunE:    runE(o, runRotate),
 
 		ValidArgsFunction: completeServices(a),
 	}

@@ -17,7 +17,7 @@ type showOptions struct {
 	diff bool
 }
 
-func newShowCmd(a *app, runF func(context.Context, *showOptions) error) *cobra.Command {
+func newShowCmd(a *app) *cobra.Command {
 	o := &showOptions{app: a}
 	cmd := &cobra.Command{
 		Use:               "show [RUN|CYCLE]",
@@ -26,7 +26,7 @@ func newShowCmd(a *app, runF func(context.Context, *showOptions) error) *cobra.C
 		Example:           "relay show\nrelay show 20261120-1923      # a run id or the beginning of one\nrelay show --diff             # with what was changed, or would have been\nrelay show bf3c91 --diff      # an audit cycle, with its revision\nrelay show --json | jq .report",
 		GroupID:           groupLook,
 		Args:              oneArg(&o.run, "run id"),
-		RunE:              runE(o, runF, runShow),
+		RunE:              runE(o, runShow),
 		ValidArgsFunction: completeRunsAndCycles(a),
 	}
 	cmd.Flags().BoolVar(&o.diff, "diff", false, "with the change, file by file with the rules it broke, in your pager on a terminal")

@@ -17,7 +17,7 @@ type startOptions struct {
 	force   bool
 }
 
-func newStartCmd(a *app, runF func(context.Context, *startOptions) error) *cobra.Command {
+func newStartCmd(a *app) *cobra.Command {
 	o := &startOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "start SERVICE",
@@ -27,7 +27,7 @@ func newStartCmd(a *app, runF func(context.Context, *startOptions) error) *cobra
 		Example: "relay start A-202\nrelay start A-202 --base feature/sync --model audit_a=claude-opus-4-7\nrelay start A-202 --json | jq -r .cycle.uuid",
 		GroupID: groupCycle,
 		Args:    needArg(&o.service, "service", "relay service list"),
-		RunE:    runE(o, runF, runStart),
+		RunE:    runE(o, runStart),
 
 		ValidArgsFunction: completeServices(a),
 	}

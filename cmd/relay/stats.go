@@ -10,7 +10,7 @@ import (
 
 type statsOptions struct{ app *app }
 
-func newStatsCmd(a *app, runF func(context.Context, *statsOptions) error) *cobra.Command {
+func newStatsCmd(a *app) *cobra.Command {
 	o := &statsOptions{app: a}
 	return &cobra.Command{
 		Use:     "stats",
@@ -19,7 +19,7 @@ func newStatsCmd(a *app, runF func(context.Context, *statsOptions) error) *cobra
 		Example: "relay stats\nrelay stats --json",
 		GroupID: groupCycle,
 		Args:    noArgs,
-		RunE:    runE(o, runF, runStats),
+		RunE:    runE(o, runStats),
 	}
 }
 

@@ -20,7 +20,7 @@ type statusOptions struct {
 	preflight bool
 }
 
-func newStatusCmd(a *app, runF func(context.Context, *statusOptions) error) *cobra.Command {
+func newStatusCmd(a *app) *cobra.Command {
 	o := &statusOptions{app: a}
 	cmd := &cobra.Command{
 		Use:     "status",
@@ -29,7 +29,7 @@ func newStatusCmd(a *app, runF func(context.Context, *statusOptions) error) *cob
 		Example: "relay status\nrelay status --preflight   # would a tick start now?",
 		GroupID: groupStart,
 		Args:    noArgs,
-		RunE:    runE(o, runF, runStatus),
+		RunE:    runE(o, runStatus),
 	}
 	cmd.Flags().BoolVar(&o.preflight, "preflight", false, "check everything that a tick checks before it starts")
 	return cmd

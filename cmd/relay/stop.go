@@ -14,7 +14,7 @@ type stopOptions struct {
 	drain bool
 }
 
-func newStopCmd(a *app, runF func(context.Context, *stopOptions) error) *cobra.Command {
+func newStopCmd(a *app) *cobra.Command {
 	o := &stopOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "stop",
@@ -25,7 +25,7 @@ func newStopCmd(a *app, runF func(context.Context, *stopOptions) error) *cobra.C
 		Example: "relay stop\nrelay stop --drain",
 		GroupID: groupWork,
 		Args:    noArgs,
-		RunE:    runE(o, runF, runStop),
+		RunE:    runE(o, runStop),
 	}
 	cmd.Flags().BoolVar(&o.drain, "drain", false, "let the tick under way come to its end")
 	return cmd

@@ -13,8 +13,8 @@ import (
 
 func newTaskCmd(a *app) *cobra.Command {
 	return parent("task", "The tasks of the pipeline", "relay task list\nrelay task show login\nrelay task add \"Log in with a token\" --after users",
-		groupWork, newTaskListCmd(a, nil), newTaskShowCmd(a, nil), newTaskAddCmd(a, nil), newTaskDepCmd(a, nil), newTaskEditCmd(a, nil),
-		newTaskAnswerCmd(a, nil), newTaskRetryCmd(a, nil), newTaskSkipCmd(a, nil), newTaskGraphCmd(a, nil))
+		groupWork, newTaskListCmd(a), newTaskShowCmd(a), newTaskAddCmd(a), newTaskDepCmd(a), newTaskEditCmd(a),
+		newTaskAnswerCmd(a), newTaskRetryCmd(a), newTaskSkipCmd(a), newTaskGraphCmd(a))
 }
 
 // taskOptions are what all commands about one task share.
@@ -23,11 +23,11 @@ type taskOptions struct {
 	id  string
 }
 
-func newTaskListCmd(a *app, runF func(context.Context, *taskOptions) error) *cobra.Command {
+func newTaskListCmd(a *app) *cobra.Command {
 	o := &taskOptions{app: a}
 	return &cobra.Command{
 		Use: "list", Short: "All tasks, and what is ready", Example: "relay task list\nrelay task list --json | jq -r '.ready[0]'",
-		Args: noArgs, RunE: runE(o, runF, runTaskList),
+		Args: noArgs, RunE: runE(o, runTaskList),
 	}
 }
 
@@ -69,11 +69,11 @@ func waiting(t host.TaskLine) string {
 	return ""
 }
 
-func newTaskShowCmd(a *app, runF func(context.Context, *taskOptions) error) *cobra.Command {
+func newTaskShowCmd(a *app) *cobra.Command {
 	o := &taskOptions{app: a}
 	return &cobra.Command{
 		Use: "show TASK", Short: "One task in full", Example: "relay task show login",
-		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runF, runTaskShow), ValidArgsFunction: completeTasks(a, false),
+		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runTaskShow), ValidArgsFunction: completeTasks(a, false),
 	}
 }
 
@@ -147,13 +147,13 @@ type taskAddOptions struct {
 	task host.NewTask
 }
 
-func newTaskAddCmd(a *app, runF func(context.Context, *taskAddOptions) error) *cobra.Command {
+func newTaskAddCmd(a *app) *cobra.Command {
 	o := &taskAddOptions{app: a}
 	cmd := &cobra.Command{
 		Use: "add TITLE", Short: "Put a task behind the others",
 		Long:    "A pipeline that runs reads the list before each task, so what is added is worked on by it.",
 		Example: "relay task add \"Log in with a token\" --after users \\\n    --done-when \"a wrong token is refused\" --validate \"go test ./auth/...\"",
-		Args:    neededArg(&o.task.Title, "title", "`relay task add \"What is to be done\"`"), RunE: runE(o, runF, runTaskAdd),
+		Args:    neededArg(&o.task.Title, "title", "`relay task add \"What is to be done\"`"), RunE: runE(o, runTaskAdd),
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.task.ID, "id", "", "its `ID`; without one it is made of the title")
@@ -192,7 +192,7 @@ type taskDepOptions struct {
 	off  bool
 }
 
-func newTaskDepCmd(a *app, runF func(context.Context, *taskDepOptions) error) *cobra.Command {
+func newTaskDepCmd(a *app) *cobra.Command {
 	o := &taskDepOptions{app: a}
 	cmd := &cobra.Command{
 		Use: "dep TASK BLOCKER...", Short: "Make a task wait for others",
@@ -204,7 +204,7 @@ func newTaskDepCmd(a *app, runF func(context.Context, *taskDepOptions) error) *c
 			o.args = args
 			return nil
 		},
-		RunE: runE(o, runF, runTaskDep), ValidArgsFunction: completeTasks(a, true),
+		RunE: runE(o, runTaskDep), ValidArgsFunction: completeTasks(a, true),
 	}
 	cmd.Flags().BoolVar(&o.off, "remove", false, "no longer wait for them")
 	return cmd
@@ -231,11 +231,11 @@ type taskEditOptions struct {
 	criteria               []string
 }
 
-func newTaskEditCmd(a *app, runF func(context.Context, *taskEditOptions) error) *cobra.Command {
+func newTaskEditCmd(a *app) *cobra.Command {
 	o := &taskEditOptions{taskOptions: taskOptions{app: a}}
 	cmd := &cobra.Command{
 		Use: "edit TASK", Short: "Change fields of a task", Example: "relay task edit login --priority 1 --validate \"go test ./auth/...\"",
-		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runF, runTaskEdit), ValidArgsFunction: completeTasks(a, false),
+		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runTaskEdit), ValidArgsFunction: completeTasks(a, false),
 	}
 	o.cmd = cmd
 	f := cmd.Flags()
@@ -264,11 +264,11 @@ func runTaskEdit(ctx context.Context, o *taskEditOptions) error {
 	return o.app.task(t, err)
 }
 
-func newTaskRetryCmd(a *app, runF func(context.Context, *taskOptions) error) *cobra.Command {
+func newTaskRetryCmd(a *app) *cobra.Command {
 	o := &taskOptions{app: a}
 	return &cobra.Command{
 		Use: "retry TASK", Short: "Make a task pending again", Example: "relay task retry login",
-		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runF, runTaskRetry), ValidArgsFunction: completeTasks(a, false),
+		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runTaskRetry), ValidArgsFunction: completeTasks(a, false),
 	}
 }
 
@@ -286,11 +286,11 @@ type taskSkipOptions struct {
 	why string
 }
 
-func newTaskSkipCmd(a *app, runF func(context.Context, *taskSkipOptions) error) *cobra.Command {
+func newTaskSkipCmd(a *app) *cobra.Command {
 	o := &taskSkipOptions{taskOptions: taskOptions{app: a}}
 	cmd := &cobra.Command{
 		Use: "skip TASK", Short: "Leave a task out; what waits for it goes on", Example: "relay task skip login --why \"done by hand\"",
-		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runF, runTaskSkip), ValidArgsFunction: completeTasks(a, false),
+		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runTaskSkip), ValidArgsFunction: completeTasks(a, false),
 	}
 	cmd.Flags().StringVar(&o.why, "why", "", "kept in the task's notes, `TEXT`")
 	return cmd
@@ -310,11 +310,11 @@ type taskGraphOptions struct {
 	dot bool
 }
 
-func newTaskGraphCmd(a *app, runF func(context.Context, *taskGraphOptions) error) *cobra.Command {
+func newTaskGraphCmd(a *app) *cobra.Command {
 	o := &taskGraphOptions{app: a}
 	cmd := &cobra.Command{
 		Use: "graph", Short: "Draw what waits for what", Example: "relay task graph\nrelay task graph --dot | dot -Tsvg > tasks.svg",
-		Args: noArgs, RunE: runE(o, runF, runTaskGraph),
+		Args: noArgs, RunE: runE(o, runTaskGraph),
 	}
 	cmd.Flags().BoolVar(&o.dot, "dot", false, "for Graphviz")
 	return cmd

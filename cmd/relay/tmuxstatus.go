@@ -13,7 +13,7 @@ import (
 
 type tmuxOptions struct{ app *app }
 
-func newTmuxStatusCmd(a *app, runF func(context.Context, *tmuxOptions) error) *cobra.Command {
+func newTmuxStatusCmd(a *app) *cobra.Command {
 	o := &tmuxOptions{app: a}
 	return &cobra.Command{
 		Use:     "tmux-status",
@@ -22,7 +22,7 @@ func newTmuxStatusCmd(a *app, runF func(context.Context, *tmuxOptions) error) *c
 		Example: "tmux set -g status-right '#(relay -C ~/project tmux-status)'",
 		GroupID: groupCycle,
 		Args:    noArgs,
-		RunE:    runE(o, runF, runTmuxStatus),
+		RunE:    runE(o, runTmuxStatus),
 	}
 }
 

@@ -88,7 +88,7 @@ type taskAnswerOptions struct {
 	args []string
 }
 
-func newTaskAnswerCmd(a *app, runF func(context.Context, *taskAnswerOptions) error) *cobra.Command {
+func newTaskAnswerCmd(a *app) *cobra.Command {
 	o := &taskAnswerOptions{taskOptions: taskOptions{app: a}}
 	return &cobra.Command{
 		Use: "answer TASK ANSWER", Short: "Answer what a task waits for",
@@ -101,7 +101,7 @@ func newTaskAnswerCmd(a *app, runF func(context.Context, *taskAnswerOptions) err
 			o.id, o.args = args[0], args[1:]
 			return nil
 		},
-		RunE: runE(o, runF, runTaskAnswer), ValidArgsFunction: completeTasks(a, false),
+		RunE: runE(o, runTaskAnswer), ValidArgsFunction: completeTasks(a, false),
 	}
 }
 

@@ -18,7 +18,7 @@ type trustOptions struct {
 	digest string
 }
 
-func newTrustCmd(a *app, runF func(context.Context, *trustOptions) error) *cobra.Command {
+func newTrustCmd(a *app) *cobra.Command {
 	o := &trustOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "trust [SERVICE]",
@@ -29,7 +29,7 @@ func newTrustCmd(a *app, runF func(context.Context, *trustOptions) error) *cobra
 		Example: "relay trust             # show, then ask\nrelay trust A-202       # the same for a service\nrelay trust --show --json | jq -r .digest\nrelay trust --revoke",
 		GroupID: groupSetup,
 		Args:    oneArg(&o.id, "service"),
-		RunE:    runE(o, runF, runTrust),
+		RunE:    runE(o, runTrust),
 
 		ValidArgsFunction: completeServices(a),
 	}

@@ -13,7 +13,7 @@ type undoOptions struct {
 	run string
 }
 
-func newUndoCmd(a *app, runF func(context.Context, *undoOptions) error) *cobra.Command {
+func newUndoCmd(a *app) *cobra.Command {
 	o := &undoOptions{app: a}
 	return &cobra.Command{
 		Use:   "undo [RUN]",
@@ -23,7 +23,7 @@ func newUndoCmd(a *app, runF func(context.Context, *undoOptions) error) *cobra.C
 		Example:           "relay undo\nrelay undo 20261120-192359-k3v9m2qa",
 		GroupID:           groupBack,
 		Args:              oneArg(&o.run, "run id"),
-		RunE:              runE(o, runF, runUndo),
+		RunE:              runE(o, runUndo),
 		ValidArgsFunction: completeRuns(a, func(r host.RunLine) bool { return r.Commit != "" && r.Workflow != "undo" }),
 	}
 }

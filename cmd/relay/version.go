@@ -27,7 +27,7 @@ func (v versionDoc) line() string { return "relay " + v.Build.String() }
 
 type versionOptions struct{ app *app }
 
-func newVersionCmd(a *app, runF func(context.Context, *versionOptions) error) *cobra.Command {
+func newVersionCmd(a *app) *cobra.Command {
 	o := &versionOptions{app: a}
 	return &cobra.Command{
 		Use:     "version",
@@ -35,7 +35,7 @@ func newVersionCmd(a *app, runF func(context.Context, *versionOptions) error) *c
 		Example: "relay version\nrelay version --json",
 		GroupID: groupSetup,
 		Args:    noArgs,
-		RunE:    runE(o, runF, runVersion),
+		RunE:    runE(o, runVersion),
 	}
 }
 

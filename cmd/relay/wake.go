@@ -14,7 +14,7 @@ type wakeOptions struct {
 	id  string
 }
 
-func newWakeCmd(a *app, runF func(context.Context, *wakeOptions) error) *cobra.Command {
+func newWakeCmd(a *app) *cobra.Command {
 	o := &wakeOptions{app: a}
 	return &cobra.Command{
 		Use:   "wake [CYCLE]",
@@ -25,7 +25,7 @@ func newWakeCmd(a *app, runF func(context.Context, *wakeOptions) error) *cobra.C
 		Example: "relay wake\nrelay wake bf3c91",
 		GroupID: groupWork,
 		Args:    oneArg(&o.id, "cycle"),
-		RunE:    runE(o, runF, runWake),
+		RunE:    runE(o, runWake),
 
 		ValidArgsFunction: completeCycles(a),
 	}

@@ -17,7 +17,7 @@ type watchOptions struct {
 	once bool
 }
 
-func newWatchCmd(a *app, runF func(context.Context, *watchOptions) error) *cobra.Command {
+func newWatchCmd(a *app) *cobra.Command {
 	o := &watchOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "watch",
@@ -28,7 +28,7 @@ func newWatchCmd(a *app, runF func(context.Context, *watchOptions) error) *cobra
 		Example: "relay watch\nrelay watch --all            # every repository that you trusted on this machine\nrelay watch --once; [ $? -eq 1 ] && echo \"something needs you\"",
 		GroupID: groupLook,
 		Args:    noArgs,
-		RunE:    runE(o, runF, runWatch),
+		RunE:    runE(o, runWatch),
 	}
 	cmd.Flags().BoolVar(&o.all, "all", false, "every repository that you trusted on this machine, and this one")
 	cmd.Flags().BoolVar(&o.once, "once", false, "print it once; exit code 1 when something needs you, 3 when nothing can be shown")
