@@ -174,7 +174,7 @@ type UndoResult struct {
 	Doc
 	RunID  string   `json:"run_id"`
 	Undone string   `json:"undone"` // the commit that was taken back
-	Commit string   `json:"commit"` // the new commit
+	Commit string   `json:"commit"` // the new commit; "" when nothing was done
 	Paths  []string `json:"paths"`
 	Notes  []string `json:"notes,omitempty"`
 }

@@ -17,19 +17,15 @@ import (
 // Run makes one tick. STOP and BLOCKED are results, not errors. When ctx ends by
 // [Interrupt] the run is ended in order and the result's exit code is 130 or 143.
 func (r *Repo) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
-	t := tick.Options{Goal: o.Goal, Task: o.Task, TaskName: o.TaskFile, RecordDir: o.RecordDir, Beyond: o.Beyond, Attended: true}
+	t, err := r.tickOptions(&o)
+	if err != nil {
+		return nil, err
+	}
 	if o.ChangedTests != nil {
 		t.ChangedTests = func(ctx context.Context, why string, tests []string, patch []byte) bool {
 			files := slices.DeleteFunc(SplitDiff(string(patch)), func(f FileDiff) bool { return !slices.Contains(tests, f.Path) })
 			return o.ChangedTests(ctx, ChangedTests{why, files})
 		}
-	}
-	if o.TaskFile != "" && o.Task == nil {
-		raw, err := readTask(o.TaskFile)
-		if err != nil {
-			return nil, err
-		}
-		t.Task = raw
 	}
 	env, err := r.tickEnv(o.Observer)
 	if err != nil {
@@ -57,6 +53,16 @@ func (r *Repo) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
 		res.ExitCode = sig.ExitCode()
 	}
 	return res, err
+}
+
+// tickOptions are a tick's, with the task read from its file.
+func (r *Repo) tickOptions(o *RunOptions) (t tick.Options, err error) {
+	if o.TaskFile != "" && o.Task == nil {
+		if o.Task, err = readTask(o.TaskFile); err != nil {
+			return t, err
+		}
+	}
+	return tick.Options{Goal: o.Goal, Task: o.Task, TaskName: o.TaskFile, RecordDir: o.RecordDir, Beyond: o.Beyond, Attended: true}, nil
 }
 
 // within is a file's path relative to a folder; "" when it lies elsewhere.

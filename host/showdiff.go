@@ -108,21 +108,30 @@ func attach(files []FileDiff, rules []report.RuleHit) {
 	}
 }
 
-// ChangesOf is what a run or a cycle changed, or would have changed, file by file; none when
-// it has left no diff.
-func (r *Repo) ChangesOf(ctx context.Context, id string) ([]FileDiff, error) {
+// DiffResult is what a run or a cycle changed, or would have changed, file by file.
+type DiffResult struct {
+	Doc
+	ID    string     `json:"id"`    // of the run or the cycle
+	Files []FileDiff `json:"files"` // none when it has left no diff
+}
+
+// Diff gives the change of a run or a cycle; "" means the last run.
+func (r *Repo) Diff(ctx context.Context, id string) (*DiffResult, error) {
+	d := &DiffResult{Doc: Doc{"relay.diff", 1}, Files: []FileDiff{}}
 	if uuid := r.FindCycle(id); uuid != "" {
 		s, err := r.ShowCycle(ctx, uuid)
 		if err != nil {
 			return nil, err
 		}
 		s.SplitDiff()
-		return s.Changes, nil
+		d.ID, d.Files = uuid, append(d.Files, s.Changes...)
+		return d, nil
 	}
 	s, err := r.Show(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	err = r.ReadDiff(s)
-	return s.Diff, err
+	d.ID, d.Files = s.Run.RunID, append(d.Files, s.Diff...)
+	return d, err
 }

@@ -222,22 +222,29 @@ func (r *Repo) addPreflight(ctx context.Context, s *StatusResult) error {
 		return err
 	}
 	ready := true
-	for _, c := range tick.Preflight(ctx, env) {
-		line := CheckResult{ID: c.ID, OK: c.Err == nil && !c.Skipped, Skip: c.Skipped, What: c.Found}
-		if c.Err != nil {
-			line = *checkOf(c.ID, fault.Internal(c.Err))
-		}
-		if ready && c.Err != nil {
+	s.Preflight = preflightLines(tick.Preflight(ctx, env, tick.Options{}))
+	for _, line := range s.Preflight {
+		if ready && !line.OK && !line.Skip {
 			s.Next, s.ExitCode = line.Fix, Explain(line.Code).ExitCode
+			ready = false
 		}
-		ready = ready && c.Err == nil
-		s.Preflight = append(s.Preflight, line)
 	}
 	s.Ready = &ready
 	if ready && s.Question == "" && s.ExitCode != ExitWaiting && s.Lock != string(lock.Held) {
 		s.Next, s.ExitCode = "`relay run`", ExitDone
 	}
 	return nil
+}
+
+func preflightLines(checks []tick.Check) (lines []CheckResult) {
+	for _, c := range checks {
+		line := CheckResult{ID: c.ID, OK: c.Err == nil && !c.Skipped, Skip: c.Skipped, What: c.Found}
+		if c.Err != nil {
+			line = *checkOf(c.ID, fault.Internal(c.Err))
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 func checkOf(id string, f *fault.Fault) *CheckResult {

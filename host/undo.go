@@ -17,8 +17,9 @@ import (
 	"github.com/paxiom/relay/judge"
 )
 
-// Undo takes a landed change back with a new commit; "" means the last landed run.
-func (r *Repo) Undo(ctx context.Context, run string) (*UndoResult, error) {
+// Undo takes a landed change back with a new commit; "" means the last landed run. With dry
+// it only says what it would do, or why it can't.
+func (r *Repo) Undo(ctx context.Context, run string, dry bool) (*UndoResult, error) {
 	o, err := r.open()
 	if err != nil {
 		return nil, err
@@ -31,6 +32,16 @@ func (r *Repo) Undo(ctx context.Context, run string) (*UndoResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m.Workflow == history.Task {
+		env.Moving = pipeline.Records(o.ws) // what the task came to is on record on top of it
+	}
+	if dry {
+		paths, err := change.Undoable(ctx, env, m.BaseCommit, m.Commit)
+		if err != nil {
+			return nil, fault.Internal(err)
+		}
+		return &UndoResult{Doc: Doc{"relay.undo", 1}, RunID: m.RunID, Undone: m.Commit, Paths: paths}, nil
+	}
 	release, err := o.lock("relay undo")
 	if err != nil {
 		return nil, err
@@ -38,9 +49,6 @@ func (r *Repo) Undo(ctx context.Context, run string) (*UndoResult, error) {
 	defer release()
 	own := history.Meta{RunID: history.NewRunID(time.Now()), Workflow: history.Undo, StartedAt: time.Now().UTC(), Version: r.opts.Version,
 		Undoes: m.RunID, TaskID: m.TaskID, MilestoneID: m.MilestoneID, Intent: "Undo: " + m.Intent, Code: judge.Success, BaseCommit: m.Commit}
-	if m.Workflow == history.Task {
-		env.Moving = pipeline.Records(o.ws) // what the task came to is on record on top of it
-	}
 	u, err := change.Undo(ctx, env, own.RunID, m.BaseCommit, m.Commit, change.Message{
 		Subject:  own.Intent,
 		Body:     []string{fmt.Sprintf("Takes back commit %s, which run %s had landed.", m.Commit, m.RunID)},

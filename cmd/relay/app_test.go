@@ -32,7 +32,7 @@ func TestWrongCalls(t *testing.T) {
 		"not a spender":   {[]string{"rnu"}, []string{`no command "rnu"`, "fix: `relay --help`"}},
 		"spender":         {[]string{"pipelin"}, []string{"fix: `relay pipeline`"}},
 		"remover":         {[]string{"salvgae"}, []string{"perhaps you mean: salvage", "fix: `relay salvage --help`"}},
-		"another's word":  {[]string{"diff"}, []string{"fix: `relay show --diff`"}},
+		"another's word":  {[]string{"questions"}, []string{"fix: `relay queue`"}},
 		"unknown below":   {[]string{"history", "purge"}, []string{`relay history has no command "purge"`}},
 		"unknown flag":    {[]string{"run", "--frob"}, []string{"unknown flag: --frob", "fix: `relay run --help`"}},
 		"flag, no value":  {[]string{"run", "--goal"}, []string{"flag needs an argument", "fix: `relay run --help`"}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,8 +13,8 @@ import (
 )
 
 func newConfigCmd(a *app) *cobra.Command {
-	return parent("config", "Show the configuration in force", "relay config show\nrelay config show budgets --origin",
-		groupSetup, newConfigShowCmd(a))
+	return parent("config", "Show the configuration in force", "relay config show\nrelay config show budgets --origin\nrelay config validate",
+		groupSetup, newConfigShowCmd(a), newConfigValidateCmd(a))
 }
 
 type configShowOptions struct {
@@ -36,6 +37,38 @@ func newConfigShowCmd(a *app) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&o.origin, "origin", false, "say where each value came from")
 	return cmd
+}
+
+func newConfigValidateCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "validate",
+		Short:   "Whether every layer can be read and every value is allowed",
+		Long:    "Reads the configuration as a run does, and says which file, line and key is wrong, with exit code 3.\nStarts nothing; relay doctor tries the programs and plugins that it names.",
+		Example: "relay config validate\nrelay config validate --set budgets.per_milestone.max_ticks=many",
+		Args:    noArgs,
+		RunE:    runE(&configShowOptions{app: a}, runConfigValidate),
+	}
+}
+
+func runConfigValidate(ctx context.Context, o *configShowOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	c, err := repo.ConfigShow(ctx)
+	if err != nil {
+		return err
+	}
+	return o.app.done(c, func(p *printer) {
+		file := "no file of this repository's"
+		if rel, err := filepath.Rel(repo.Root(), c.File); err == nil && c.File != "" {
+			file = host.Safe(rel)
+		}
+		p.linef("%s %s, %s", p.green("valid:"), file, plural(len(c.Values), "value", "values"))
+		for _, n := range c.Notices {
+			p.linef("%s %s", p.yellow("notice:"), host.Safe(n))
+		}
+	})
 }
 
 func runConfigShow(ctx context.Context, o *configShowOptions) error {

@@ -45,7 +45,7 @@ func newRootCmd(a *app) *cobra.Command {
 		newInitCmd(a), newDoctorCmd(a), newStatusCmd(a), newDemoCmd(a),
 		newRunCmd(a), newLoopCmd(a), newStopCmd(a), newAnswerCmd(a), newPipelineCmd(a), newTaskCmd(a),
 		newStartCmd(a), newReviewCmd(a), newContinueCmd(a), newAcceptCmd(a), newIterateCmd(a),
-		newWatchCmd(a), newShowCmd(a), newReportCmd(a), newCostCmd(a),
+		newWatchCmd(a), newShowCmd(a), newDiffCmd(a), newReportCmd(a), newCostCmd(a),
 		newUndoCmd(a), newSalvageCmd(a), newRecoverCmd(a),
 		newConfigCmd(a), newTrustCmd(a), newPluginCmd(a),
 	)
@@ -167,8 +167,8 @@ var harmless = []string{"status", "show", "report", "cost", "explain", "watch", 
 	"config", "history", "plugin", "task", "pipeline", "service", "check", "list", "info"}
 
 // synonyms are what other programs call a command, with what only looks or explains here.
-var synonyms = map[string]string{"diff": "show --diff", "log": "history list", "list": "history list", "ls": "history list", "ps": "status",
-	"ui": "watch", "ask": "queue", "questions": "queue", "cancel": "stop --help", "kill": "stop --help", "quit": "stop --help",
+var synonyms = map[string]string{"log": "history list", "list": "history list", "ls": "history list", "ps": "status",
+	"ui": "watch", "questions": "queue", "cancel": "stop --help", "kill": "stop --help", "quit": "stop --help",
 	"retry": "run --help", "exec": "run --help", "approve": "queue", "revert": "undo --help", "rollback": "undo --help", "audit": "start --help", "setup": "init --help"}
 
 // parent makes a command that only has others below it.

@@ -17,6 +17,7 @@ type runOptions struct {
 	task   string
 	record string
 	beyond bool
+	dry    bool
 }
 
 func newRunCmd(a *app) *cobra.Command {
@@ -27,7 +28,7 @@ func newRunCmd(a *app) *cobra.Command {
 		Long: "Runs one tick. A model proposes one task, a builder carries it out in a box, relay judges the\n" +
 			"files that changed and runs your checks. What passes is committed; anything else never\n" +
 			"reaches your files and is kept for relay salvage.",
-		Example: "relay run --goal \"make the failing test pass\"\nrelay run --task task.json        # judge this task, no planning call\nrelay run --json | jq .report.code",
+		Example: "relay run --goal \"make the failing test pass\"\nrelay run --task task.json        # judge this task, no planning call\nrelay run --dry-run               # who would be asked, under which ceiling, for how much at most\nrelay run --builder codex --model gpt-5 --goal \"...\"\nrelay run --json | jq .report.code",
 		GroupID: groupWork,
 		Args:    noArgs,
 		RunE:    runE(o, runRun),
@@ -36,6 +37,9 @@ func newRunCmd(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.task, "task", "", "take the task from `FILE` (- is stdin) and make no planning call")
 	cmd.Flags().BoolVar(&o.beyond, "beyond-ceiling", false, "let the task of --task have all that it names, whatever the ceiling")
 	cmd.Flags().StringVar(&o.record, "record", "", "write every model call to `DIR`, as a script for the provider replay")
+	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "say what would be asked, allowed and checked, and do nothing")
+	cmd.Flags().Var(setting{a, "builder.default_mode", "NAME"}, "builder", "prefer the builder `NAME`; a task that names another gets that one")
+	cmd.Flags().Var(setting{a, "models.builder_model", "MODEL"}, "model", "have that builder use `MODEL`")
 	_ = cmd.MarkFlagFilename("task", "json")
 	_ = cmd.MarkFlagDirname("record")
 	return cmd
@@ -46,9 +50,7 @@ func runRun(ctx context.Context, o *runOptions) error {
 	if err != nil {
 		return err
 	}
-	live := newProgress(o.app, repo)
-	defer live.close()
-	opts := host.RunOptions{Goal: o.goal, TaskFile: o.task, RecordDir: o.record, Beyond: o.beyond, Observer: live}
+	opts := host.RunOptions{Goal: o.goal, TaskFile: o.task, RecordDir: o.record, Beyond: o.beyond}
 	if o.beyond && o.task == "" {
 		return usageError{what: "--beyond-ceiling goes with --task", why: "what a planner asks for stays below the ceiling; you are asked about the rest", fix: "`relay run --task FILE --beyond-ceiling`"}
 	}
@@ -57,6 +59,12 @@ func runRun(ctx context.Context, o *runOptions) error {
 			return err
 		}
 	}
+	if o.dry {
+		return dryRun(ctx, o.app, repo, opts)
+	}
+	live := newProgress(o.app, repo)
+	defer live.close()
+	opts.Observer = live
 	if o.app.interactive() {
 		opts.ChangedTests = func(ctx context.Context, c host.ChangedTests) bool {
 			live.close() // what is typed has the terminal to itself

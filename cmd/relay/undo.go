@@ -11,21 +11,24 @@ import (
 type undoOptions struct {
 	app *app
 	run string
+	dry bool
 }
 
 func newUndoCmd(a *app) *cobra.Command {
 	o := &undoOptions{app: a}
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "undo [RUN]",
 		Short: "Take a landed change back with a new commit",
 		Long: "Makes a commit that reverts what a run landed. Refuses when later work is on top of it, and\n" +
 			"when the tree has uncommitted changes. Without an argument the last run that landed.",
-		Example:           "relay undo\nrelay undo 20261120-192359-k3v9m2qa",
+		Example:           "relay undo\nrelay undo --dry-run           # which run, and what it would put back\nrelay undo 20261120-192359-k3v9m2qa",
 		GroupID:           groupBack,
 		Args:              oneArg(&o.run, "run id"),
 		RunE:              runE(o, runUndo),
 		ValidArgsFunction: completeRuns(a, func(r host.RunLine) bool { return r.Commit != "" && r.Workflow != "undo" }),
 	}
+	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "say what would be taken back, or why it can't be, and do nothing")
+	return cmd
 }
 
 func runUndo(ctx context.Context, o *undoOptions) error {
@@ -33,12 +36,16 @@ func runUndo(ctx context.Context, o *undoOptions) error {
 	if err != nil {
 		return err
 	}
-	u, err := repo.Undo(ctx, o.run)
+	u, err := repo.Undo(ctx, o.run, o.dry)
 	if err != nil {
 		return err
 	}
 	return o.app.done(u, func(p *printer) {
-		p.row("undone", "run "+u.RunID+", commit "+u.Undone)
+		if o.dry {
+			p.row("would undo", "run "+u.RunID+", commit "+u.Undone)
+		} else {
+			p.row("undone", "run "+u.RunID+", commit "+u.Undone)
+		}
 		p.row("commit", u.Commit)
 		p.row("files", joined(u.Paths))
 		for _, n := range u.Notes {

@@ -28,15 +28,8 @@ type Undone struct {
 // more on top of the commit than what Env.Moving names, or when a path that it changes has
 // changes that are not committed. id names the journal.
 func Undo(ctx context.Context, env Env, id, base, commit string, m Message) (u Undone, err error) {
-	base, head, branch, err := undoable(ctx, env, base, commit)
+	base, head, branch, changes, err := undoable(ctx, env, base, commit)
 	if err != nil {
-		return u, err
-	}
-	changes, err := diffTree(ctx, env.Git, commit, base)
-	if err != nil {
-		return u, err
-	}
-	if err := env.inTheWay(ctx, changes); err != nil {
 		return u, err
 	}
 	layer := filepath.Join(env.StateDir, "boxes", id)
@@ -85,20 +78,35 @@ func Undo(ctx context.Context, env Env, id, base, commit string, m Message) (u U
 	return Undone{Commit: done.Commit, Paths: done.Paths, Notes: done.Notes}, err
 }
 
-// undoable refuses what Undo does. It gives the commit that the undo goes back to, and the
-// HEAD and the branch that it is made on.
-func undoable(ctx context.Context, env Env, base, commit string) (back, head, branch string, err error) {
+// Undoable gives the paths that Undo would put back, and refuses what it would; it writes
+// nothing.
+func Undoable(ctx context.Context, env Env, base, commit string) (paths []string, err error) {
+	_, _, _, changes, err := undoable(ctx, env, base, commit)
+	for _, c := range changes {
+		paths = append(paths, c.path)
+	}
+	return paths, err
+}
+
+// undoable refuses what Undo does. It gives the commit that the undo goes back to, the HEAD
+// and the branch that it is made on, and what it changes.
+func undoable(ctx context.Context, env Env, base, commit string) (back, head, branch string, changes []treeChange, err error) {
 	if err := Settled(env.Journal); err != nil {
-		return "", "", "", err
+		return "", "", "", nil, err
 	}
 	if head, branch, err = env.Git.Head(ctx); err != nil {
-		return "", "", "", err
+		return "", "", "", nil, err
 	}
 	if ok, err := onlyMoving(ctx, env, commit, head); err != nil || !ok {
-		return "", "", "", cmp.Or(err, laterWork(base, commit, head))
+		return "", "", "", nil, cmp.Or(err, laterWork(base, commit, head))
 	}
-	back, err = sameRun(ctx, env.Git, base, commit)
-	return back, head, branch, err
+	if back, err = sameRun(ctx, env.Git, base, commit); err != nil {
+		return "", "", "", nil, err
+	}
+	if changes, err = diffTree(ctx, env.Git, commit, back); err == nil {
+		err = env.inTheWay(ctx, changes)
+	}
+	return back, head, branch, changes, err
 }
 
 // inTheWay refuses to write over changes of the operator's. Those elsewhere stay.

@@ -56,8 +56,8 @@ func (r *run) rows() []row {
 
 // Preflight looks at everything that a tick needs, in the order of appendix A1, and
 // changes and spends nothing.
-func Preflight(ctx context.Context, env *Env) []Check {
-	r := newRun(env, Options{})
+func Preflight(ctx context.Context, env *Env, o Options) []Check {
+	r := newRun(env, o)
 	var checks []Check
 	failed := false
 	for _, row := range r.rows() {

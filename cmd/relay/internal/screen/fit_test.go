@@ -52,8 +52,8 @@ func TestWatchFits(t *testing.T) {
 				} else if w.mode == modeSure {
 					w.mode = modeList
 				} else if k == "d" {
-					files, _ := w.repos[0].ChangesOf(context.Background(), "2026")
-					w.read(newDiff("diff of x", files))
+					d, _ := w.repos[0].Diff(context.Background(), "2026")
+					w.read(newDiff("diff of x", d.Files))
 				} else if k != "c" {
 					w.listKey(k)
 				}

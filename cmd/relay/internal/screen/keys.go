@@ -169,14 +169,14 @@ func (w *watcher) diff(it item) tea.Cmd {
 		return nil
 	}
 	return func() tea.Msg {
-		files, err := it.repo.ChangesOf(w.ctx, it.id)
+		d, err := it.repo.Diff(w.ctx, it.id)
 		switch {
 		case err != nil:
 			return did(whole(err))
-		case len(files) == 0:
+		case len(d.Files) == 0:
 			return did(it.kind + " " + it.id + " left no diff")
 		}
-		return reading(newDiff("diff of "+it.id, files))
+		return reading(newDiff("diff of "+it.id, d.Files))
 	}
 }
 

@@ -17,7 +17,7 @@ type Source interface {
 	Root() string
 	Watch(context.Context) (*host.WatchResult, error)
 	WatchStamp() string
-	ChangesOf(ctx context.Context, id string) ([]host.FileDiff, error)
+	Diff(ctx context.Context, id string) (*host.DiffResult, error)
 	Answer(ctx context.Context, run, text string) (*host.AnswerResult, error)
 	TaskAnswer(ctx context.Context, id, asked, text string) (*host.TaskResult, error)
 }

@@ -42,14 +42,14 @@ func (f *fake) Watch(context.Context) (*host.WatchResult, error) {
 	return &res, nil
 }
 
-func (f *fake) ChangesOf(_ context.Context, id string) ([]host.FileDiff, error) {
+func (f *fake) Diff(_ context.Context, id string) (*host.DiffResult, error) {
 	if !strings.HasPrefix(id, "2026") {
 		return nil, errors.New("no such run")
 	}
 	all := host.SplitDiff("diff --git a/add.sh b/add.sh\n--- a/add.sh\n+++ b/add.sh\n@@ -1 +1 @@\n-echo $(($1 - $2))\n+echo $(($1 + $2))\x1b[2J\ndiff --git a/b b/b\nnew file mode 100644\n--- /dev/null\n+++ b/b\n@@ -0,0 +1 @@\n+b\n")
 	all[1].Rules = slices.Grow(all[1].Rules, 1)[:1]
 	all[1].Rules[0].Rule, all[1].Rules[0].Code = "outside allowed_globs", "STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED"
-	return all, nil
+	return &host.DiffResult{ID: id, Files: all}, nil
 }
 
 func (f *fake) Answer(_ context.Context, run, text string) (*host.AnswerResult, error) {

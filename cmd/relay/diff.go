@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type diffOptions struct {
+	app *app
+	run string
+}
+
+func newDiffCmd(a *app) *cobra.Command {
+	o := &diffOptions{app: a}
+	return &cobra.Command{
+		Use:               "diff [RUN|CYCLE]",
+		Short:             "What a run or cycle changed, or would have changed",
+		Long:              "Shows a change file by file, each with the rules that it broke, in your pager on a terminal.\nWithout an argument, the last run's. Only looks; relay show --diff has the rest of the run, too.",
+		Example:           "relay diff\nrelay diff 20261120-1923      # a run id or the beginning of one\nrelay diff bf3c91             # an audit cycle",
+		GroupID:           groupLook,
+		Args:              oneArg(&o.run, "run id"),
+		RunE:              runE(o, runDiff),
+		ValidArgsFunction: completeRunsAndCycles(a),
+	}
+}
+
+func runDiff(ctx context.Context, o *diffOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	d, err := repo.Diff(ctx, o.run)
+	if err != nil {
+		return err
+	}
+	return o.app.done(d, func(p *printer) {
+		if len(d.Files) == 0 {
+			p.advise("", host.Safe(d.ID)+" has no change to show. `relay show "+host.Safe(d.ID)+"` says how it ended.")
+			return
+		}
+		if !page(ctx, o.app, p, d.Files) {
+			diffText(p, d.Files)
+		}
+	})
+}
