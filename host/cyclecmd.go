@@ -189,6 +189,7 @@ func (r *Repo) cycleEnv(obs Observer) (*cycle.Env, *opened, error) {
 		Observer: r.watched("cycle", repo.loaded.Config, obs)}
 	env.Log = func(uuid, service, text string) { _ = daylog.Append(repo.ws.Logs(), r.now(), uuid, service, text) }
 	env.Notify = func(n cycle.Notice) {
+		n.Title, n.Text = Safe(n.Title), Safe(n.Text)
 		r.tell(repo, repo.loaded.Config.Notify, n.UUID, n.Service, notify.Message{Title: n.Title, Text: n.Text, Data: n})
 	}
 	return env, repo, nil

@@ -51,6 +51,7 @@ func (r *Repo) tellEnd(o *opened, cfg config.Notify, res *LoopResult) {
 		return
 	}
 	n := loopNotice(res)
+	n.Title, n.Text = Safe(n.Title), Safe(n.Text)
 	r.tell(o, cfg, n.LoopID, "loop", notify.Message{Title: n.Title, Text: n.Text, Data: n})
 }
 
@@ -67,6 +68,7 @@ type PipelineNotice struct {
 }
 
 func (r *Repo) tellPipeline(o *opened, n PipelineNotice) {
+	n.Title, n.Text = Safe(n.Title), Safe(n.Text)
 	r.tell(o, o.loaded.Config.Notify, n.RunID, "pipeline", notify.Message{Title: n.Title, Text: n.Text, Data: n})
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/beneath"
+	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/strictjson"
 	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -156,7 +157,7 @@ func (a *attempt) askPlan(ctx context.Context, n int) (PlanFacts, error) {
 	if err != nil {
 		return PlanFacts{}, err
 	}
-	text := []byte(p.Text())
+	text := []byte(report.SafeLines(p.Text()))
 	facts := PlanFacts{Provider: got.Provider, Model: got.Model, SHA256: hashOf(text), Question: p.Question, File: a.p.env.WS.Rel() + "/" + rootDir + "/" + plansDir + "/" + a.trail.TaskID + "_plan.md"}
 	for _, s := range p.Steps {
 		for _, file := range s.Files {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -127,6 +128,24 @@ func escapeInvisible(b []byte) []byte {
 // controls, bidirectional marks, zero-width characters, separators of lines.
 func invisible(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs) || r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0
+}
+
+// SafeLines is Safe for a text of several lines; tabs stay tabs.
+func SafeLines(s string) string {
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		body, end := strings.CutSuffix(line, "\n")
+		for i, part := range strings.Split(strings.TrimSuffix(body, "\r"), "\t") {
+			if i > 0 {
+				b.WriteByte('\t')
+			}
+			b.WriteString(Safe(part))
+		}
+		if end {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
 }
 
 // MaxBytes is more than any REPORT.json has.
