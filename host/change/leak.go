@@ -39,7 +39,9 @@ func (c *Change) leaks(ctx context.Context) ([]judge.Violation, error) {
 }
 
 // withheld reports whether a change holds a value of a credential: then neither the patch nor
-// the ref of a run that was stopped has it. What can't be looked through is withheld, too.
+// the ref of a run that was stopped has it. What can't be looked through is withheld, too. Of a
+// file that is larger than any file is read (a sparse one of a terabyte costs its builder
+// nothing) neither keeps the content, so its name alone is looked at.
 func (c *Change) withheld(ch judge.Change) bool {
 	if c.env.Secrets == nil || c.harmless[ch.Path] || ch.Kind == judge.Deleted {
 		return false
@@ -48,7 +50,7 @@ func (c *Change) withheld(ch judge.Change) bool {
 	if !known {
 		ctx := context.Background() // what is kept of a run that was interrupted is looked through as well
 		rule, err := c.leak(ctx, strings.NewReader(ch.Path))
-		if err == nil && rule == "" {
+		if err == nil && rule == "" && ch.Size <= judge.MaxFileSize {
 			rule, err = c.leakIn(ctx, ch)
 		}
 		held = err != nil || rule != ""
