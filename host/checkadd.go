@@ -113,9 +113,9 @@ func (r *Repo) AddCheck(ctx context.Context, q CheckAdd) (*CheckTried, error) {
 	}
 	switch {
 	case q.Reference != "" && !right:
-		return nil, fault.New(judge.BlockedMissingConfig, "the check "+q.Name+" fails on "+Safe(q.Reference)+", where the code is right", Safe(last(res.Reference.Output)), "`relay check run --hidden`, once it is mended")
+		return nil, fault.New("", "the check "+q.Name+" fails on "+Safe(q.Reference)+", where the code is right", Safe(last(res.Reference.Output)), "`relay check run --hidden`, once it is mended")
 	case right && now.OK && len(res.Mutants) > 0 && res.Noticed() == 0:
-		return nil, fault.New(judge.BlockedMissingConfig, "the check "+q.Name+" passes whatever the code does", fmt.Sprintf("it noticed none of %d mistakes", len(res.Mutants)), "`ls "+fault.Word(dir)+"`, and have it compare more values")
+		return nil, fault.New("", "the check "+q.Name+" passes whatever the code does", fmt.Sprintf("it noticed none of %d mistakes", len(res.Mutants)), "`ls "+fault.Word(dir)+"`, and have it compare more values")
 	}
 	if err := q.Agree(res); err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func draft(dir, name string) (verify.Command, error) {
 		for _, language := range languages {
 			file, skeleton := templates.Check(language)
 			if text, err := workspace.ReadFile(filepath.Join(dir, p.file), 1<<20); err == nil && file == p.file && string(text) == skeleton {
-				return c, fault.New(judge.BlockedMissingConfig, "the check "+name+" is still the template", "", "`${EDITOR:-vi} "+fault.Word(filepath.Join(dir, file))+"`")
+				return c, fault.New("", "the check "+name+" is still the template", "", "`${EDITOR:-vi} "+fault.Word(filepath.Join(dir, file))+"`")
 			}
 		}
 		c.Argv = append(p.argv, filepath.Join(dir, p.file))
@@ -162,7 +162,7 @@ func draft(dir, name string) (verify.Command, error) {
 		}
 		return c, nil
 	}
-	return c, fault.New(judge.BlockedMissingConfig, "there is no draft of a check "+Safe(name), "its folder would be "+dir+", with check.py, check.mjs, check.go or a program called check", "`relay check new "+fault.Word(name)+" --hidden`")
+	return c, fault.New("", "there is no draft of a check "+Safe(name), "its folder would be "+dir+", with check.py, check.mjs, check.go or a program called check", "`relay check new "+fault.Word(name)+" --hidden`")
 }
 
 // placeheld has arguments name the folder by its placeholder.

@@ -125,11 +125,11 @@ func (r *Repo) RunHidden(ctx context.Context, q CheckRun) (*CheckResults, error)
 	}
 	for _, id := range q.IDs {
 		if !slices.ContainsFunc(all, func(c verify.Command) bool { return c.ID == id }) {
-			return nil, fault.New(judge.BlockedMissingConfig, fmt.Sprintf("there is no hidden check %q", Safe(id)), "", "`relay check list`")
+			return nil, fault.New("", fmt.Sprintf("there is no hidden check %q", Safe(id)), "", "`relay check list`")
 		}
 	}
 	if len(all) == 0 {
-		return nil, fault.New(judge.BlockedMissingConfig, "this repository has no hidden check", "", "`relay check new NAME --hidden`")
+		return nil, fault.New("", "this repository has no hidden check", "", "`relay check new NAME --hidden`")
 	}
 	if q.Seed == 0 {
 		q.Seed = 1 + rand.Uint64N(1<<53-1)

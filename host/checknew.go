@@ -35,14 +35,14 @@ func (r *Repo) NewCheck(_ context.Context, name, language string) (*CheckNew, er
 		return nil, err
 	}
 	if !checkName.MatchString(name) {
-		return nil, fault.New(judge.BlockedMissingConfig, fmt.Sprintf("%q is no name for a check", Safe(name)), "it is made of small letters, digits, \"-\" and \"_\"", "`relay check new ranges --hidden`")
+		return nil, fault.New("", fmt.Sprintf("%q is no name for a check", Safe(name)), "it is made of small letters, digits, \"-\" and \"_\"", "`relay check new ranges --hidden`")
 	}
 	if language == "" {
 		language = languageOf(o.root)
 	}
 	file, skeleton := templates.Check(language)
 	if skeleton == "" {
-		return nil, fault.New(judge.BlockedMissingConfig, fmt.Sprintf("there is no template for %q", Safe(language)), "a check is written in python, javascript or go, and calls code in any language", "`relay check new "+name+" --hidden --lang python`")
+		return nil, fault.New("", fmt.Sprintf("there is no template for %q", Safe(language)), "a check is written in python, javascript or go, and calls code in any language", "`relay check new "+name+" --hidden --lang python`")
 	}
 	dir := filepath.Join(config.ChecksDir(config.UserDir(r.opts.Env)), name)
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {

@@ -238,7 +238,7 @@ func free(root, name string, force bool) error {
 		if other != name {
 			fix = "`relay doctor` checks it; remove it first if you want a new one"
 		}
-		return fault.New(judge.BlockedMissingConfig, "this repository has a configuration: "+other, "init does not replace what you wrote", fix)
+		return fault.New("", "this repository has a configuration: "+other, "init does not replace what you wrote", fix)
 	}
 	return nil
 }

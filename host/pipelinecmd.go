@@ -44,7 +44,7 @@ func (r *Repo) PipelineInit(context.Context) (*PipelineFiles, error) {
 			res.Kept = append(res.Kept, f.name)
 			continue
 		} else if !errors.Is(err, fs.ErrNotExist) {
-			return nil, fault.Wrap(err, judge.BlockedMissingConfig, path+" can't be looked at", "`ls -l "+fault.Word(path)+"`")
+			return nil, fault.Wrap(err, "", path+" can't be looked at", "`ls -l "+fault.Word(path)+"`")
 		}
 		if err := workspace.WriteFile(path, f.text); err != nil {
 			return nil, err
@@ -82,7 +82,7 @@ func (r *Repo) PipelineImport(_ context.Context, path, kind string, dry bool) (*
 	}
 	b, err := workspace.ReadFile(path, maxForeign)
 	if err != nil {
-		return nil, fault.Wrap(err, judge.BlockedMissingConfig, path+" can't be read", "`ls -l "+fault.Word(path)+"`")
+		return nil, fault.Wrap(err, "", path+" can't be read", "`ls -l "+fault.Word(path)+"`")
 	}
 	k := prd.Kind(kind)
 	if k == "" {
@@ -90,7 +90,7 @@ func (r *Repo) PipelineImport(_ context.Context, path, kind string, dry bool) (*
 	}
 	tasks, losses, err := prd.Import(k, b)
 	if err != nil {
-		return nil, fault.Wrap(err, judge.BlockedMissingConfig, path+" can't be brought in", fmt.Sprintf("`relay pipeline import %s --from %s`", fault.Word(path), kinds("|")))
+		return nil, fault.Wrap(err, "", path+" can't be brought in", fmt.Sprintf("`relay pipeline import %s --from %s`", fault.Word(path), kinds("|")))
 	}
 	text, err := prd.Format(tasks)
 	if err != nil {
@@ -103,7 +103,7 @@ func (r *Repo) PipelineImport(_ context.Context, path, kind string, dry bool) (*
 	}
 	to := filepath.Join(root, TasksFile)
 	if _, err := os.Lstat(to); err == nil && r.untouched() == nil {
-		return nil, fault.New(judge.BlockedMissingConfig, TasksFile+" is there already", "an import never replaces a task list",
+		return nil, fault.New("", TasksFile+" is there already", "an import never replaces a task list",
 			"`mv "+fault.Word(to)+" "+fault.Word(to+".old")+"`, then import again")
 	}
 	if err := workspace.WriteFile(to, text); err != nil {

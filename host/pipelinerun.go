@@ -288,11 +288,11 @@ func (r *Repo) TaskAnswer(ctx context.Context, id, asked, text string) (*TaskRes
 	if trails, err := pipeline.Attempts(repo.ws, id); err == nil && len(trails) > 0 && trails[0].Waiting != nil {
 		q := trails[0].Waiting
 		if asked != "" && q.Text != asked {
-			return nil, fault.New(judge.BlockedMissingConfig, "nothing was answered", "the question that you read waits no more; another one does now: "+q.Text, "`relay task show "+id+"`")
+			return nil, fault.New("", "nothing was answered", "the question that you read waits no more; another one does now: "+q.Text, "`relay task show "+id+"`")
 		}
 		if q.Kind == "criteria" {
 			if !yes && !strings.EqualFold(word, "no") {
-				return nil, fault.New(judge.BlockedMissingConfig, "that is no answer to this question", "whether the criteria are met is answered with yes or no", q.Next(id))
+				return nil, fault.New("", "that is no answer to this question", "whether the criteria are met is answered with yes or no", q.Next(id))
 			}
 			text = strings.TrimSpace(rest)
 		}

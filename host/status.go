@@ -172,7 +172,7 @@ func lastBlock(o *opened, last *RunLine) *Blocked {
 		return nil
 	}
 	b, err := report.DecodeBlocked(raw)
-	if err != nil || last != nil && last.RunID != b.RunID || o.loaded.File != "" && b.Code == judge.BlockedMissingConfig {
+	if err != nil || last != nil && last.RunID != b.RunID || o.loaded.File != "" && (b.Code == judge.BlockedMissingConfig || b.Code == judge.BlockedRepository) {
 		return nil
 	}
 	return b

@@ -38,19 +38,19 @@ func tasksFault(err error) error {
 	var bad *prd.Error
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fault.New(judge.BlockedMissingConfig, "there is no task list here", TasksFile+" is not in the repository's root",
+		return fault.New("", "there is no task list here", TasksFile+" is not in the repository's root",
 			"`relay pipeline init` writes one to begin with")
 	case errors.Is(err, prd.ErrBreaks):
-		return fault.Wrap(err, judge.BlockedMissingConfig, TasksFile+" can't be changed that way", "`relay task graph` draws what waits for what")
+		return fault.Wrap(err, "", TasksFile+" can't be changed that way", "`relay task graph` draws what waits for what")
 	case errors.As(err, &bad):
-		return fault.Wrap(err, judge.BlockedMissingConfig, TasksFile+" is not a task list", "mend it, then `relay pipeline check`")
+		return fault.Wrap(err, "", TasksFile+" is not a task list", "mend it, then `relay pipeline check`")
 	case errors.Is(err, prd.ErrEdited):
-		return fault.Wrap(err, judge.BlockedLockHeld, TasksFile+" could not be written", "save it in your editor, then do it again")
+		return fault.Wrap(err, "", TasksFile+" could not be written", "save it in your editor, then do it again")
 	}
 	if f, ok := fault.As(err); ok {
 		return f
 	}
-	return fault.Wrap(err, judge.BlockedMissingConfig, TasksFile+" can't be changed that way", "`relay task list`")
+	return fault.Wrap(err, "", TasksFile+" can't be changed that way", "`relay task list`")
 }
 
 // Tasks gives the task list in the order in which it would be worked through.
@@ -125,7 +125,7 @@ func (r *Repo) Task(_ context.Context, id string) (*TaskResult, error) {
 }
 
 func noTask(id string) error {
-	return fault.New(judge.BlockedMissingConfig, "there is no task "+id, TasksFile+" has none with that id", "`relay task list`")
+	return fault.New("", "there is no task "+id, TasksFile+" has none with that id", "`relay task list`")
 }
 
 // edit changes the task list and gives the task as it is now.
@@ -181,7 +181,7 @@ func (r *Repo) TaskEdit(ctx context.Context, id string, e TaskEdit) (*TaskResult
 		fields["validation.command"] = argv
 	}
 	if len(fields) == 0 {
-		return nil, fault.New(judge.BlockedMissingConfig, "nothing is to be changed", "no field was named", "`relay task edit --help`")
+		return nil, fault.New("", "nothing is to be changed", "no field was named", "`relay task edit --help`")
 	}
 	return r.edit(ctx, id, prd.Set(id, fields))
 }

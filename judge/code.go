@@ -44,6 +44,8 @@ const (
 	BlockedBudgetExhausted Code = "BLOCKED_BUDGET_EXHAUSTED"
 	BlockedOrchestrator    Code = "BLOCKED_ORCHESTRATOR_OUTPUT_INVALID"
 	BlockedBeyondCeiling   Code = "BLOCKED_BEYOND_CEILING"
+	BlockedRepository      Code = "BLOCKED_REPOSITORY"
+	BlockedTaskInvalid     Code = "BLOCKED_TASK_INVALID"
 	BlockedPlugin          Code = "BLOCKED_PLUGIN"
 	BlockedAuth            Code = "BLOCKED_AUTH"
 	BlockedBox             Code = "BLOCKED_BOX"

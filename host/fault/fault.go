@@ -54,9 +54,13 @@ func As(err error) (*Fault, bool) {
 	return f, ok
 }
 
-// Internal turns any error into a Fault; a bug of relay is reported as one.
+// Internal turns any error into a Fault: what the machine refuses is told as that, and a bug
+// of relay is reported as one.
 func Internal(err error) *Fault {
 	if f, ok := As(err); ok {
+		return f
+	}
+	if f := machine(err); f != nil {
 		return f
 	}
 	return &Fault{Code: judge.StopInterrupted, What: "relay failed on its own account",

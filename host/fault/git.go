@@ -11,7 +11,7 @@ import (
 // Git says a failing call of git in words. What git itself said is the Why, but where it
 // speaks of its own insides and a plain word says more.
 func Git(err error) *Fault {
-	f := Wrap(err, judge.BlockedMissingConfig, "git can't work with this repository", "`git status` shows git's own words")
+	f := Wrap(err, judge.BlockedRepository, "git can't work with this repository", "`git status` shows git's own words")
 	var g *judge.GitError
 	if !errors.As(err, &g) {
 		return f

@@ -16,7 +16,6 @@ import (
 	"github.com/paxiom/relay/host/internal/quota"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
-	"github.com/paxiom/relay/judge"
 )
 
 // QueueKind is that of tasks in the operator's queue.
@@ -62,7 +61,7 @@ func Answer(ws *workspace.Workspace, task string, yes bool, text string, now tim
 		return nil, err
 	}
 	if t == nil || t.Settled || t.Waiting == nil {
-		return nil, fault.New(judge.BlockedMissingConfig, "task "+task+" does not wait for an answer", "nothing was asked", "`relay pipeline status`")
+		return nil, fault.New("", "task "+task+" does not wait for an answer", "nothing was asked", "`relay pipeline status`")
 	}
 	store, err := durable.NewFiles(dir(ws, tasksDir), nil)
 	if err == nil {
@@ -70,7 +69,7 @@ func Answer(ws *workspace.Workspace, task string, yes bool, text string, now tim
 	}
 	answered := errors.Is(err, durable.ErrAnswered)
 	if err != nil && !answered {
-		return nil, fault.Wrap(err, judge.BlockedLockHeld, "the answer could not be given", "`relay pipeline status`")
+		return nil, fault.Wrap(err, "", "the answer could not be given", "`relay pipeline status`")
 	}
 	question := t.Waiting.Name
 	t.Waiting = nil
@@ -96,7 +95,7 @@ func answeredBefore(store *durable.Files, t *Trail, question string) error {
 			why = at.Local().Format(time.DateTime) + ": " + d.words() + "; " + why
 		}
 	}
-	return fault.New(judge.BlockedMissingConfig, "task "+t.TaskID+" has its answer already", why, "`relay pipeline run`")
+	return fault.New("", "task "+t.TaskID+" has its answer already", why, "`relay pipeline run`")
 }
 
 // words is an answer as it was given.

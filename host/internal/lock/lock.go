@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -129,7 +130,7 @@ func open(path string) (*os.File, error) {
 }
 
 func openFault(path string, err error) *fault.Fault {
-	why, fix := err.Error(), "`ls -ld "+fault.Word(path)+"` shows what is there"
+	code, why, fix := judge.BlockedLockHeld, err.Error(), "`ls -ld "+fault.Word(path)+"` shows what is there"
 	switch {
 	case errors.Is(err, unix.ELOOP):
 		why, fix = "it is a symbolic link, which relay does not follow", "`rm "+fault.Word(path)+"` removes the link"
@@ -142,7 +143,10 @@ func openFault(path string, err error) *fault.Fault {
 	case errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM):
 		why = "permission denied; another user may work here"
 	}
-	return &fault.Fault{Code: judge.BlockedLockHeld, What: "the lock " + strconv.Quote(path) + " can't be taken", Why: why, Fix: fix, Err: err}
+	if slices.ContainsFunc([]error{unix.EROFS, unix.ENOSPC, unix.EDQUOT, unix.EFBIG, unix.EACCES, unix.EPERM}, func(e error) bool { return errors.Is(err, e) }) {
+		code = judge.BlockedRepository // nobody holds it
+	}
+	return &fault.Fault{Code: code, What: "the lock " + strconv.Quote(path) + " can't be taken", Why: why, Fix: fix, Err: err}
 }
 
 // HeldBy is the fault of a lock at path that Inspect found held; i may be nil.

@@ -91,12 +91,12 @@ func FindRoot(dir string) (string, error) {
 	at, err := root.Find(dir)
 	switch {
 	case errors.Is(err, root.ErrInside):
-		return "", fault.New(judge.BlockedMissingConfig, "this is the inside of a .git folder", quote(dir)+" holds no working tree", "`cd "+fault.Word(at)+"`")
+		return "", fault.New(judge.BlockedRepository, "this is the inside of a .git folder", quote(dir)+" holds no working tree", "`cd "+fault.Word(at)+"`")
 	case errors.Is(err, root.ErrNone):
-		return "", fault.New(judge.BlockedMissingConfig, "not a git repository", "neither "+quote(at)+" nor a folder above it has a .git",
+		return "", fault.New(judge.BlockedRepository, "not a git repository", "neither "+quote(at)+" nor a folder above it has a .git",
 			"`git init` here, or `cd` to a repository, or name one with `-C DIR`")
 	case err != nil:
-		return "", fault.Wrap(err, judge.BlockedMissingConfig, "the folder "+quote(dir)+" can't be entered", "`cd` to a repository, or name one with `-C DIR`")
+		return "", fault.Wrap(err, judge.BlockedRepository, "the folder "+quote(dir)+" can't be entered", "`cd` to a repository, or name one with `-C DIR`")
 	}
 	return at, nil
 }
@@ -135,7 +135,7 @@ func (w *Workspace) MkdirPrompts() error { return mkdirAll(w.root, w.rel+"/promp
 // mkdirAll makes the folder rel below top, which is made as well.
 func mkdirAll(top, rel string) error {
 	if err := os.MkdirAll(top, 0o755); err != nil {
-		return writeFault(err, top, judge.BlockedMissingConfig)
+		return writeFault(err, top, judge.BlockedRepository)
 	}
 	at := top
 	for part := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
@@ -148,10 +148,10 @@ func mkdirAll(top, rel string) error {
 		switch {
 		case lerr == nil && fi.IsDir():
 		case lerr == nil:
-			return fault.New(judge.BlockedMissingConfig, "relay's folder "+quote(at)+" can't be used", "there is a "+kindOf(fi.Mode())+" in its place, which relay does not follow",
+			return fault.New(judge.BlockedRepository, "relay's folder "+quote(at)+" can't be used", "there is a "+kindOf(fi.Mode())+" in its place, which relay does not follow",
 				"`ls -ld "+fault.Word(at)+"`, then move it away")
 		default:
-			return writeFault(err, at, judge.BlockedMissingConfig)
+			return writeFault(err, at, judge.BlockedRepository)
 		}
 	}
 	return nil

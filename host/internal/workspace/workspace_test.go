@@ -89,13 +89,13 @@ func TestFindRoot(t *testing.T) {
 		}
 	}
 	_, err := FindRoot(filepath.Join(main, ".git", "refs"))
-	wantFault(t, err, judge.BlockedMissingConfig, "cd "+main)
+	wantFault(t, err, judge.BlockedRepository, "cd "+main)
 	plain := t.TempDir()
 	put(t, plain, ".git", "not a pointer")
 	_, err = FindRoot(plain)
-	wantFault(t, err, judge.BlockedMissingConfig, "git init")
+	wantFault(t, err, judge.BlockedRepository, "git init")
 	_, err = FindRoot(filepath.Join(plain, "absent"))
-	wantFault(t, err, judge.BlockedMissingConfig)
+	wantFault(t, err, judge.BlockedRepository)
 }
 
 func TestEnsureKeepsRepositoryClean(t *testing.T) {
@@ -165,7 +165,7 @@ func TestEnsureFollowsNoLink(t *testing.T) {
 	if err := os.Symlink(outside, w.History()); err != nil {
 		t.Fatal(err)
 	}
-	wantFault(t, w.MkdirAll(filepath.Join(w.History(), "run")), judge.BlockedMissingConfig, "symbolic link")
+	wantFault(t, w.MkdirAll(filepath.Join(w.History(), "run")), judge.BlockedRepository, "symbolic link")
 	if err := w.MkdirAll(outside); err == nil {
 		t.Error("a folder outside the workspace was made")
 	}

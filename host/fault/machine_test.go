@@ -1,0 +1,35 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// What the machine refuses is told with what shows it, and a bug stays one.
+func TestInternalNamesTheMachine(t *testing.T) {
+	for _, c := range []struct {
+		err       error
+		what, fix string
+	}{
+		{fmt.Errorf("keep a checkout: %w", &fs.PathError{Op: "open", Path: "/var/x y/lock", Err: syscall.EACCES}), "may not use a file", "`ls -ld '/var/x y' '/var/x y/lock'`"},
+		{&os.LinkError{Op: "rename", Old: "/a", New: "/b/c", Err: syscall.ENOSPC}, "quota is full", "`df -h /b`"},
+		{errors.Join(errors.New("first"), &fs.PathError{Op: "write", Path: "x", Err: syscall.EFBIG}), "larger", "`ulimit -f`"},
+		{os.NewSyscallError("pipe2", syscall.EMFILE), "too many files", "`ulimit -n"},
+		{&fs.PathError{Op: "mkdir", Path: "/r/a", Err: syscall.EROFS}, "read-only", "`findmnt -T /r`"},
+	} {
+		f := Internal(c.err)
+		if !strings.Contains(f.What, c.what) || !strings.HasPrefix(f.Fix, c.fix) || !errors.Is(f, c.err) {
+			t.Errorf("%v: %q, fix %q", c.err, f.What, f.Fix)
+		}
+	}
+	for _, err := range []error{errors.New("nil task"), &fs.PathError{Op: "open", Path: "x", Err: syscall.ENOENT}, &fs.PathError{Op: "read", Path: "x", Err: syscall.EINVAL}} {
+		if f := Internal(err); f.What != "relay failed on its own account" {
+			t.Errorf("%v: %q", err, f.What)
+		}
+	}
+}
