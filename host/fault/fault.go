@@ -54,10 +54,16 @@ func As(err error) (*Fault, bool) {
 	return f, ok
 }
 
-// Internal turns any error into a Fault: what the machine refuses is told as that, and a bug
-// of relay is reported as one.
+// Internal turns any error into a Fault: what git or the machine refuses is told as
+// that, and a bug of relay is reported as one.
 func Internal(err error) *Fault {
 	if f, ok := As(err); ok {
+		return f
+	}
+	var git *judge.GitError
+	if errors.As(err, &git) {
+		f := Git(err)
+		f.Code = judge.StopInterrupted
 		return f
 	}
 	if f := machine(err); f != nil {

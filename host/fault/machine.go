@@ -45,15 +45,18 @@ func machine(err error) *Fault {
 	if !errors.As(err, &errno) {
 		return nil
 	}
+	var at *fs.PathError
+	if errors.As(err, &at) && at.Op == "mkdir" && errno == syscall.ENOENT {
+		errno = syscall.EACCES // as /proc and /sys say it
+	}
 	i := slices.IndexFunc(obstacles, func(o obstacle) bool { return slices.Contains(o.errnos, errno) })
 	if i < 0 {
 		return nil
 	}
 	path := "."
-	var at *fs.PathError
 	var link *os.LinkError
 	switch {
-	case errors.As(err, &at):
+	case at != nil:
 		path = at.Path
 	case errors.As(err, &link):
 		path = link.New

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/paxiom/relay/judge"
 )
 
 // What the machine refuses is told with what shows it, and a bug stays one.
@@ -21,6 +23,8 @@ func TestInternalNamesTheMachine(t *testing.T) {
 		{errors.Join(errors.New("first"), &fs.PathError{Op: "write", Path: "x", Err: syscall.EFBIG}), "larger", "`ulimit -f`"},
 		{os.NewSyscallError("pipe2", syscall.EMFILE), "too many files", "`ulimit -n"},
 		{&fs.PathError{Op: "mkdir", Path: "/r/a", Err: syscall.EROFS}, "read-only", "`findmnt -T /r`"},
+		{&fs.PathError{Op: "mkdir", Path: "/proc/relay", Err: syscall.ENOENT}, "may not use a file", "`ls -ld /proc"},
+		{fmt.Errorf("look: %w", &judge.GitError{Dir: "/r", Kind: judge.GitMissing}), "git is not installed", "install git"},
 	} {
 		f := Internal(c.err)
 		if !strings.Contains(f.What, c.what) || !strings.HasPrefix(f.Fix, c.fix) || !errors.Is(f, c.err) {

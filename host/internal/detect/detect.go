@@ -113,6 +113,11 @@ func Tree(root fs.FS, names []string) Project {
 	for _, c := range makeChecks(t) {
 		p.addCheck(c)
 	}
+	if len(p.Checks) == 0 {
+		for _, c := range bazelChecks(t) {
+			p.addCheck(c)
+		}
+	}
 	p.doubts(shares, all)
 	p.Sources = append(p.Sources, t.folders()...)
 	if t.any("README.md") {

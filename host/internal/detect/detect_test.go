@@ -29,6 +29,22 @@ func TestTree(t *testing.T) {
 			"go", "vet=go vet ./..., test=go test ./..., lint=make lint", "**/*.go internal/**", "",
 		},
 		"go, nothing written yet": {fstest.MapFS{"go.mod": file("module x")}, "go", "vet=go vet ./..., test=go test ./...", "**/*.go", ""},
+		"go.work without a module at the root": {
+			fstest.MapFS{"go.work": file("go 1.22\n\nuse ./a // one\nuse (\n\t./b\n\t// ./no\n\t./tools/c\n)\nreplace x => ./y\n"), "a/go.mod": file(""), "a/a.go": file(""), "b/go.mod": file("")},
+			"go", "vet=go vet ./a/... ./b/... ./tools/c/..., test=go test ./a/... ./b/... ./tools/c/...", "**/*.go", "",
+		},
+		"bazel": {
+			fstest.MapFS{"MODULE.bazel": file(""), "src/a.cc": file(""), "src/BUILD.bazel": file("")},
+			"c++", "test=bazel test //...", "**/*.cc src/**", "",
+		},
+		"pnpm's workspace, no script at the root": {
+			fstest.MapFS{"package.json": file("{}"), "pnpm-lock.yaml": file(""), "pnpm-workspace.yaml": file("packages: [libs/*]"), "libs/a/package.json": file(`{"scripts":{"test":"vitest run"}}`), "libs/a/i.ts": file("")},
+			"javascript", "test=pnpm -r --if-present run test", "**/*.ts", "",
+		},
+		"npm's workspace, no script at the root": {
+			fstest.MapFS{"package.json": file(`{"workspaces":["libs/*"]}`), "libs/a/package.json": file(`{"scripts":{"lint":"eslint .","test":"echo no test specified"}}`), "libs/a/i.js": file("")},
+			"javascript", "lint=npm run lint --workspaces --if-present", "**/*.js", "",
+		},
 		"node with pnpm": {
 			fstest.MapFS{"package.json": file(`{"scripts":{"lint":"eslint","test":"vitest","dev":"x"}}`), "pnpm-lock.yaml": file(""), "src/a.ts": file("")},
 			"javascript", "lint=pnpm run lint, test=pnpm run test", "**/*.ts src/**", "",

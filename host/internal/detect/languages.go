@@ -43,9 +43,7 @@ func Registries(root fs.FS) (hosts []string) {
 }
 
 var languages = []language{
-	{"go", []string{"go.mod", "go.work"}, fixed("go.mod",
-		Check{ID: "vet", Cmd: "go", Args: []string{"vet", "./..."}, Fast: true},
-		Check{ID: "test", Cmd: "go", Args: []string{"test", "./..."}, Fast: true})},
+	{"go", []string{"go.mod", "go.work"}, goChecks},
 	{"javascript", []string{"package.json"}, nodeChecks},
 	{"deno", []string{"deno.json", "deno.jsonc"}, fixed("deno.json",
 		Check{ID: "lint", Cmd: "deno", Args: []string{"lint"}, Fast: true},
@@ -81,12 +79,21 @@ func fixed(from string, checks ...Check) func(tree) []Check {
 	return func(tree) []Check { return slices.Clone(checks) }
 }
 
+// bazelChecks are for a repository of Bazel's, whatever it is written in.
+func bazelChecks(t tree) []Check {
+	if !t.any("MODULE.bazel", "WORKSPACE", "WORKSPACE.bazel") {
+		return nil
+	}
+	return []Check{{ID: "test", Cmd: "bazel", Args: []string{"test", "//..."}, From: "Bazel's files"}}
+}
+
 // nodeChecks takes the scripts that package.json has, run by the package manager
 // whose lock file is there.
 func nodeChecks(t tree) []Check {
 	var manifest struct {
 		Scripts        map[string]string `json:"scripts"`
 		PackageManager string            `json:"packageManager"`
+		Workspaces     any               `json:"workspaces"`
 	}
 	if json.Unmarshal(t.read("package.json"), &manifest) != nil {
 		return nil
@@ -112,6 +119,9 @@ func nodeChecks(t tree) []Check {
 				break
 			}
 		}
+	}
+	if len(checks) == 0 {
+		return t.workspaces(manager, manifest.Workspaces)
 	}
 	return checks
 }
