@@ -106,6 +106,8 @@ func (s *Stream) failure(end End, want Want) *sdk.Failure {
 		return s.reported(want)
 	case !end.Enough && (end.ExitCode != 0 || end.Signal != ""):
 		return sdk.Fail(sdk.Internal, "claude reported success and then ended with "+end.String(), sdk.Detail(end.Stderr))
+	case r.Result == nil && s.structured == nil && !want.Work: // it was cut off; no answer of the model's
+		return sdk.Fail(sdk.Internal, "claude ended with a result that holds none", sdk.Detail(clitool.Clip(s.text, 2000)))
 	case want.Schema && s.structured == nil:
 		return sdk.Fail(sdk.BadOutput, "the model did not give its answer in the schema that was asked for",
 			sdk.Detail(clitool.Clip(s.answer(), 2000)))

@@ -167,6 +167,29 @@ func TestSilentEnds(t *testing.T) {
 	}
 }
 
+// A result line that has no result is a call that was cut off, and no answer to be asked for
+// again; of a builder it is an invalid answer, whose work is judged.
+func TestResultMissing(t *testing.T) {
+	for line, want := range map[string]sdk.Reason{
+		`{"type":"result","subtype":"success","is_error":false,"usage":{"output_tokens":1},"modelUsage":{}}`:               sdk.Internal,
+		`{"type":"result","subtype":"success","is_error":false,"result":null,"usage":{"output_tokens":1},"modelUsage":{}}`: sdk.Internal,
+		`{"type":"result","subtype":"success","is_error":false,"result":"","usage":{"output_tokens":1},"modelUsage":{}}`:   sdk.BadOutput,
+	} {
+		for _, schema := range []bool{false, true} {
+			s := new(Stream)
+			s.Feed([]byte(line))
+			if _, f := s.Verdict(End{}, Want{Schema: schema}); f == nil || f.Reason != want {
+				t.Errorf("%s, schema %v: %+v", line, schema, f)
+			}
+		}
+		s := new(Stream)
+		s.Feed([]byte(line))
+		if _, f := s.Verdict(End{}, Want{Schema: true, Work: true}); f == nil || f.Reason != sdk.BadOutput {
+			t.Errorf("%s, of a builder: %+v", line, f)
+		}
+	}
+}
+
 func TestUsageLimitWithoutATime(t *testing.T) {
 	for _, resets := range []string{"", `,"resetsAt":1000000000`} {
 		s := new(Stream)
