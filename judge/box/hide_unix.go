@@ -35,6 +35,25 @@ func (b *Box) shown() []string {
 	return shown
 }
 
+// statesToHide are relay's state in the real repository, which a copy leaves out, and what
+// of its state on the machine the box is not made of.
+func (b *Box) statesToHide() []string {
+	used := append(b.lowers(), b.layer)
+	for _, bind := range b.spec.Binds {
+		used = append(used, bind.Path)
+	}
+	used = append(used, b.spec.Persist...)
+	hide := slices.Clone(b.spec.states)
+	entries, _ := os.ReadDir(b.spec.StateDir) // what can't be listed can't be read either
+	for _, e := range entries {
+		path := filepath.Join(b.spec.StateDir, e.Name())
+		if e.Name() != scratchName && !slices.ContainsFunc(used, func(at string) bool { return within(at, path) }) {
+			hide = append(hide, path)
+		}
+	}
+	return hide
+}
+
 // readable are the folders and files below dir that can be read when what is hidden
 // can't: with a kernel that only knows how to allow.
 func readable(dir string, hidden []string) (dirs, files []string) {

@@ -1,0 +1,3 @@
+#!/bin/sh
+# always
+! grep -q STATE src/a.txt
