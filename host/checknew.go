@@ -18,8 +18,14 @@ import (
 type CheckNew struct {
 	Doc
 	Folder string   `json:"folder"`
-	Files  []string `json:"files"`
-	Next   string   `json:"next"`
+	Files  []string `json:"files"` // the check itself comes first
+	// Text and Class are what the examiner wrote, Provider, Model and CostUSD who it was.
+	Text     string   `json:"text,omitempty"`
+	Class    string   `json:"class,omitempty"`
+	Provider string   `json:"provider,omitempty"`
+	Model    string   `json:"model,omitempty"`
+	CostUSD  *float64 `json:"cost_usd,omitempty"`
+	Next     string   `json:"next"`
 }
 
 // languages are those that a check can be written in from a template.

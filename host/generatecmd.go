@@ -15,7 +15,6 @@ import (
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/beneath"
-	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/ledger"
@@ -127,7 +126,10 @@ func (g *generation) ask(ctx context.Context) error {
 	if data.Override, err = prompts.RoleOverride(func(rel string, max int64) ([]byte, error) { return beneath.ReadFile(g.repo.root, rel, max) }, g.repo.ws.Rel()+"/prompts", "generate"); err != nil {
 		return fault.Wrap(err, judge.BlockedMissingConfig, "a prompt of your own can't be used", "`ls -l "+fault.Word(g.repo.ws.Prompts())+"`")
 	}
-	d, lineup, done, err := g.desk(ctx, git)
+	d, lineup, done, err := g.r.desk(ctx, g.repo, git, "generate", filepath.Join(g.repo.ws.Dir(), "pipeline", "generate"), g.o.Observer, func(l ledger.Line) {
+		g.res.Provider, g.res.Model = l.Provider, l.Model
+		crew.Add(&g.res.CostUSD, l.CostUSD)
+	})
 	if err != nil {
 		return err
 	}
@@ -218,47 +220,6 @@ func (g *generation) put() error {
 		return tasksFault(err)
 	}
 	return nil
-}
-
-// desk is where the call is made: on a tab of its own, beside whatever else runs.
-func (g *generation) desk(ctx context.Context, git *judge.Git) (*desk.Desk, *crew.Lineup, func(), error) {
-	cfg, ws := g.repo.loaded.Config, g.repo.ws
-	cat, err := g.r.catalog(g.repo.root)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	role := member{"generate", cfg.Pipeline.Plan.Provider, catalog.Provider, cfg.Pipeline.Plan.Model}
-	if err := g.r.ready(ctx, g.repo.loaded, cat, []member{role}); err != nil {
-		return nil, nil, nil, err
-	}
-	if err := ws.Ensure(); err != nil {
-		return nil, nil, nil, err
-	}
-	id := "generate"
-	answers := desk.Answers{Dir: filepath.Join(ws.Dir(), "pipeline", "generate")}
-	tab, _, err := ledger.OpenTab(ws, cfg.Budgets, g.r.stateDir(), id, answers.Kept)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	env := crew.Env{Catalog: cat, Config: cfg, Root: g.repo.root, StateDir: g.r.stateDir(), Home: g.r.home(), Version: g.r.opts.Version, RunID: id}
-	hired := &crew.Session{}
-	d := &desk.Desk{Workflow: "generate", RunID: id, Crew: func() crew.Env { return env }, Reserve: desk.Tab(tab), Answers: answers,
-		Hire: func(ctx context.Context, name string) (*crew.Plugin, error) {
-			return hired.Provider(ctx, env, name, git)
-		},
-		Show: func(e progress.Event) {
-			if e.RunID = id; g.o.Observer != nil {
-				g.o.Observer.Observe(e)
-			}
-		},
-		Spent: func(l ledger.Line) {
-			g.res.Provider, g.res.Model = l.Provider, l.Model
-			crew.Add(&g.res.CostUSD, l.CostUSD)
-		},
-	}
-	d.Note = func(text string) { d.Show(progress.Event{Kind: progress.Notice, Text: text}) }
-	lineup := env.Lineup(role.role, role.name, role.model, cfg.Pipeline.Plan.Fallback)
-	return d, lineup, func() { hired.Close(context.WithoutCancel(ctx)) }, nil
 }
 
 // consult asks, or finds the answer that the same question got before.

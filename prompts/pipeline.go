@@ -208,6 +208,29 @@ func generateValues(d GenerateData) values {
 		"files": block(d.Files, capTree), "result_schema": schema(d.ResultSchema)}
 }
 
+// ExaminerData is all that is told to whoever writes a hidden check.
+type ExaminerData struct {
+	ProductName  string
+	Description  string // the operator's
+	Skeleton     string // a check of another module, in the language that it is to be in
+	Files        string // the repository's files
+	Sources      string // the text of some of them
+	ResultSchema []byte
+
+	RetryReason string
+	Override    Override
+}
+
+// Examiner renders the two texts of a call that writes a hidden check.
+func Examiner(d ExaminerData) (system, user string, err error) {
+	return retried("examiner", d.Override, examinerValues(d), d.RetryReason, oneObject)
+}
+
+func examinerValues(d ExaminerData) values {
+	return values{"product_name": product(d.ProductName), "description": block(d.Description, capText), "skeleton": block(d.Skeleton, capTaskList),
+		"files": block(d.Files, capTree), "sources": block(d.Sources, capDiff), "result_schema": schema(d.ResultSchema)}
+}
+
 // numbered gives texts one after the other, each below its number.
 func numbered(all []string) string {
 	return sections(all, maxCriteria, "criteria", func(b *strings.Builder, n int, s string) {

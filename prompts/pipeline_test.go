@@ -37,6 +37,9 @@ func TestPipelineGolden(t *testing.T) {
 		"generate-full": func() (string, string, error) {
 			return Generate(GenerateData{Agents: "# Tasks\n## Login", Tasks: `{"tasks": []}`, Files: "go.mod", ResultSchema: schema})
 		},
+		"examiner-full": func() (string, string, error) {
+			return Examiner(ExaminerData{Description: "total adds up", Skeleton: "equal(1, call())", Files: "a.py", Sources: "=== a.py\n   1  x = 1", ResultSchema: schema, RetryReason: "no check"})
+		},
 		"cleanup-empty": func() (string, string, error) { return Cleanup(CleanupData{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,13 +73,16 @@ func TestPipelineValuesAreData(t *testing.T) {
 			return Criteria(CriteriaData{Task: task, Diff: evil, Code: evil, Outputs: ran, RetryReason: evil})
 		},
 		"generate": func() (string, string, error) { return Generate(GenerateData{Agents: evil, Tasks: evil, Files: evil}) },
+		"examiner": func() (string, string, error) {
+			return Examiner(ExaminerData{Description: evil, Skeleton: evil, Files: evil, Sources: evil, RetryReason: evil})
+		},
 	} {
 		_, user, err := render()
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		want := 1 // the template's own
-		if name == "criteria" || name == "generate" {
+		if name == "criteria" || name == "generate" || name == "examiner" {
 			want = 0
 		}
 		if n := strings.Count("\n"+user, "\n## The fence\n"); n != want {

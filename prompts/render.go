@@ -35,6 +35,7 @@ var roles = []struct {
 	{"review", func() values { return reviewValues(ReviewData{}) }},
 	{"cleanup", func() values { return cleanupValues(CleanupData{}) }},
 	{"criteria", func() values { return criteriaValues(CriteriaData{}) }},
+	{"examiner", func() values { return examinerValues(ExaminerData{}) }},
 }
 
 // Roles are those of the templates, in the order of the workflows.

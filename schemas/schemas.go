@@ -28,6 +28,9 @@ const (
 	PipelineCleanup  = "pipeline_cleanup"
 	PipelineCriteria = "pipeline_criteria"
 	PipelineTasks    = "pipeline_tasks"
+
+	// Examiner is what the model that writes a hidden check answers.
+	Examiner = "examiner"
 )
 
 //go:embed *.schema.json

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -17,6 +18,7 @@ type checkNewOptions struct {
 	hidden bool
 	lang   string
 	yes    bool
+	about  string // what a model is to write it from
 	add    host.CheckAdd
 }
 
@@ -25,12 +27,18 @@ func newCheckNewCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "new NAME --hidden", Short: "Write the draft of a hidden check",
 		Long: "new makes a folder in your own configuration, which no box shows, with a check that you finish\n" +
-			"and the few lines by which it calls the code. It does not count before `relay check add`.",
-		Example: "relay check new ranges --hidden --lang python",
+			"and the few lines by which it calls the code. It does not count before `relay check add`.\n" +
+			"With --describe a model writes it, which no builder meets; `relay check add` follows.",
+		Example: "relay check new ranges --hidden --lang python\nrelay check new ranges --hidden --describe \"merge joins ranges that touch\"",
 		Args:    neededArg(&o.name, "name", "`relay check new ranges --hidden`"), RunE: runE(o, runCheckNew),
 	}
 	cmd.Flags().BoolVar(&o.hidden, "hidden", false, "a check that no builder sees")
-	cmd.Flags().StringVar(&o.lang, "lang", "", "the `LANGUAGE` that you write the check in: python, javascript or go")
+	cmd.Flags().StringVar(&o.lang, "lang", "", "the `LANGUAGE` that the check is written in: python, javascript or go")
+	cmd.Flags().StringVar(&o.about, "describe", "", "have the provider of pipeline.plan write it from a `TEXT`")
+	cmd.Flags().StringVar(&o.add.Class, "class", "", "with --describe: all that a model is told when it fails, a `TEXT`")
+	cmd.Flags().StringVar(&o.add.Reference, "reference", "", "with --describe: a `COMMIT` at which the code is right")
+	cmd.Flags().BoolVar(&o.add.OnRequest, "on-request", false, "with --describe: run by hand alone, not for every change")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "with --describe: agree without being asked")
 	return cmd
 }
 
@@ -42,6 +50,9 @@ func runCheckNew(ctx context.Context, o *checkNewOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.about != "" {
+		return describeCheck(ctx, o, repo)
+	}
 	res, err := repo.NewCheck(ctx, o.name, o.lang)
 	if err != nil {
 		return err
@@ -50,6 +61,29 @@ func runCheckNew(ctx context.Context, o *checkNewOptions) error {
 		p.linef("Written to %s: %s.", host.Safe(res.Folder), strings.Join(res.Files, " and "))
 		p.next(res.Next)
 	})
+}
+
+// describeCheck has a model write the draft, shows it, and goes on as `relay check add`.
+func describeCheck(ctx context.Context, o *checkNewOptions, repo *host.Repo) error {
+	if !o.yes && !o.app.interactive() { // before anything is paid
+		return usageError{what: "nobody can be asked here", why: "a check only counts when somebody agrees to it", fix: "the same with --yes, or `relay check new " + fault.Word(o.name) + " --hidden`"}
+	}
+	live := newProgress(o.app, repo)
+	res, err := repo.DescribeCheck(ctx, o.name, o.lang, o.about, live)
+	live.close()
+	if err != nil {
+		return err
+	}
+	if !o.app.json {
+		p := o.app.printer(o.app.err, o.app.errTTY)
+		for line := range strings.Lines(res.Text) {
+			p.linef("%s", host.SafeLine(strings.TrimSuffix(line, "\n")))
+		}
+		p.linef("")
+		p.row("class", host.Safe(cmp.Or(o.add.Class, res.Class)))
+	}
+	o.add.Class = cmp.Or(o.add.Class, res.Class)
+	return runCheckAdd(ctx, o)
 }
 
 func newCheckAddCmd(a *app) *cobra.Command {
@@ -106,10 +140,13 @@ func tried(p *printer, t *host.CheckTried) {
 			return
 		}
 		word := "fails"
+		said := ""
 		if e.OK {
 			word = "passes"
+		} else if lines := strings.Split(strings.TrimSpace(e.Output), "\n"); lines[len(lines)-1] != "" {
+			said = "; it says: " + shorten(lines[len(lines)-1], 200)
 		}
-		p.row(label, word+": "+host.Safe(e.Outcome))
+		p.row(label, word+": "+host.Safe(e.Outcome+said))
 	}
 	ends("now", &t.Now)
 	ends("reference", t.Reference)

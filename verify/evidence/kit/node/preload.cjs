@@ -25,6 +25,22 @@ function channel(runner, origin) {
   return { send, relative: (file) => file ? path.relative(root, String(file).replace(/^file:\/\//, '')) : '' }
 }
 
+// asserts tries node's own assertions: each of these has to throw.
+channel.asserts = (c) => {
+  const strict = require('node:assert')
+  for (const [name, f] of Object.entries({
+    'strictEqual': () => strict.strictEqual(1, 2), 'strictEqual of texts': () => strict.strictEqual('a', 'b'), 'strictEqual of truths': () => strict.strictEqual(true, false),
+    'strictEqual of nothing': () => strict.strictEqual(undefined, null), 'strictEqual of objects': () => strict.strictEqual({}, {}), 'notStrictEqual': () => strict.notStrictEqual(1, 1),
+    'equal': () => strict.equal('a', 'b'), 'deepStrictEqual': () => strict.deepStrictEqual([1], [2]), 'deepStrictEqual of objects': () => strict.deepStrictEqual({ a: 'b' }, { a: 'c' }),
+    'deepEqual': () => strict.deepEqual({ a: 1 }, { a: 2 }), 'ok': () => strict.ok(false), 'assert': () => strict(false), 'match': () => strict.match('a', /b/), 'fail': () => strict.fail(),
+    'throws': () => strict.throws(() => {}), 'strict': () => strict.strict.equal(1, 2), 'Object.is': () => { if (!Object.is(1, 2)) throw new Error() }
+  })) {
+    let threw = false
+    try { f() } catch { threw = true }
+    c.send('probe', name, threw ? 'ok' : 'bad', '')
+  }
+}
+
 if (process.env.RELAY_EVIDENCE) {
   const main = process.argv[1] || ''
   // A loader that others use has to find the same channel.
@@ -61,6 +77,15 @@ if (process.env.RELAY_EVIDENCE) {
       if (expect && last !== 'bad' && last !== (last = tells(expect))) probe('vitest', last)
       return say.apply(process, args)
     }
+  }
+
+  // A file of node:test in a process of its own: what it compares with is tried where it ran.
+  if (process.env.NODE_TEST_CONTEXT && /^child/.test(process.env.NODE_TEST_CONTEXT)) {
+    process.on('exit', () => {
+      const c = channel('node:test', '')
+      channel.asserts(c)
+      c.send('end', 'ok')
+    })
   }
 
   // A script that tests without a runner: how it ends is all that can be seen of it.
@@ -108,7 +133,9 @@ function follow(Runner, origin) {
   const run = Runner.prototype.run
   const k = Runner.constants
   const on = require('node:events').prototype.on
-  const fail = Runner.prototype.fail
+  const Runnable = Module._load(path.join(origin.slice(0, origin.search(/[\\/]mocha[\\/]lib[\\/]/)), 'mocha', 'lib', 'runnable.js'), null, false)
+  const own = [[Runnable.prototype, ['run', 'isPending']], [Runner.prototype, ['fail', 'hook', 'hooks', 'runTest', 'runTests', 'uncaught']]]
+    .flatMap(([of, names]) => names.map((name) => [of, name, of[name]]))
   Runner.prototype.run = function (...args) {
     const c = channel('mocha', origin)
     const say = (status) => (t) => c.send('test', status, t.fullTitle(), c.relative(t.file))
@@ -116,7 +143,7 @@ function follow(Runner, origin) {
     on.call(this, k.EVENT_TEST_FAIL, say('fail'))
     on.call(this, k.EVENT_TEST_PENDING, say('skip'))
     on.call(this, k.EVENT_RUN_END, () => {
-      c.send('probe', 'runner is its own', Runner.prototype.fail === fail ? 'ok' : 'bad', '')
+      c.send('probe', 'runner is its own', own.every(([of, name, was]) => of[name] === was) ? 'ok' : 'bad', '')
       try {
         require('node:assert').strictEqual(1, 2)
         c.send('probe', 'assert', 'bad', '')

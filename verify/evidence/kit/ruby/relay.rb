@@ -40,6 +40,7 @@ if ENV['RELAY_EVIDENCE']
         end
 
         def report
+          RelayEvidence.minitest_probes(@c)
           @c.send_('end', @ok ? 'ok' : 'fail')
         end
 
@@ -52,6 +53,54 @@ if ENV['RELAY_EVIDENCE']
       Minitest.define_singleton_method("plugin_#{name}_init") { |_| reporter_ = reporter.new; self.reporter << reporter_ }
     end
 
+    # Tests that must end as they are meant to, run as the repository's are.
+    def self.minitest_probes(channel)
+      probe = Class.new(Minitest::Test) do
+        define_method(:test_equal) { assert_equal 1, 2 }
+        define_method(:test_equal_texts) { assert_equal 'abcde', 'fghij' }
+        define_method(:test_equal_lists) { assert_equal [1], [2] }
+        define_method(:test_true) { assert false }
+        define_method(:test_nil) { assert_nil 1 }
+        define_method(:test_includes) { assert_includes [1], 2 }
+        define_method(:test_raises) { assert_raises(ArgumentError) {} }
+        define_method(:test_refute) { refute true }
+        define_method(:test_error) { raise 'x' }
+        define_method(:test_skip) { skip }
+        define_method(:test_pass) { assert_equal 'a', 'a' }
+      end
+      Minitest::Runnable.runnables.delete(probe)
+      probe.instance_methods(false).grep(/^test_/).sort.each do |name|
+        got = probe.new(name.to_s).run
+        want = { test_skip: got.skipped?, test_pass: got.passed? }.fetch(name) { !got.passed? && !got.skipped? }
+        channel.send_('probe', name.to_s[5..], want ? 'ok' : 'bad', '')
+      end
+    rescue StandardError => e
+      channel.send_('probe', 'minitest', 'bad', e.class)
+    end
+
+    def self.rspec_probes(channel)
+      group = ::RSpec::Core::ExampleGroup.describe("p#{rand(1 << 32).to_s(16)}") do
+        example('equal') { expect(1).to eq(2) }
+        example('equal texts') { expect('abcde').to eq('fghij') }
+        example('equal lists') { expect([1]).to eq([2]) }
+        example('not') { expect(1).not_to eq(1) }
+        example('be') { expect(false).to be_truthy }
+        example('include') { expect([1]).to include(2) }
+        example('raise') { expect {}.to raise_error(ArgumentError) }
+        example('error') { raise 'x' }
+        example('skip') { skip }
+        example('pass') { expect('a').to eq('a') }
+      end
+      ::RSpec.world.example_groups.delete(group)
+      group.run(::RSpec::Core::NullReporter)
+      group.examples.each do |e|
+        want = { 'skip' => :pending, 'pass' => :passed }.fetch(e.description, :failed)
+        channel.send_('probe', e.description, e.execution_result.status == want ? 'ok' : 'bad', e.execution_result.status)
+      end
+    rescue StandardError => e
+      channel.send_('probe', 'rspec', 'bad', e.class)
+    end
+
     def self.rspec
       c = Channel.new('rspec')
       listener = Object.new
@@ -59,7 +108,7 @@ if ENV['RELAY_EVIDENCE']
       listener.define_singleton_method(:example_passed) { |n| say.('pass', n) }
       listener.define_singleton_method(:example_failed) { |n| say.('fail', n) }
       listener.define_singleton_method(:example_pending) { |n| say.('skip', n) }
-      listener.define_singleton_method(:stop) { |n| c.send_('end', n.failed_examples.empty? && n.errors_outside_of_examples_count.to_i == 0 ? 'ok' : 'fail') rescue c.send_('end', '') }
+      listener.define_singleton_method(:stop) { |n| RelayEvidence.rspec_probes(c) if defined?(::RSpec::Expectations); c.send_('end', n.failed_examples.empty? && n.errors_outside_of_examples_count.to_i == 0 ? 'ok' : 'fail') rescue c.send_('end', '') }
       RSpec.configuration.reporter.register_listener(listener, :example_passed, :example_failed, :example_pending, :stop)
     end
   end

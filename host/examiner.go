@@ -1,0 +1,136 @@
+package host
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/beneath"
+	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/desk"
+	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/progress"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/pipeline/answer"
+	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/prompts"
+	"github.com/paxiom/relay/schemas"
+	"github.com/paxiom/relay/verify/mutate"
+)
+
+// maxSources is how much of the repository's code the examiner is shown, in bytes.
+const maxSources = 200 << 10
+
+// DescribeCheck has a model write the draft of a hidden check, in the role examiner: in a
+// call of its own, whose answer no builder can read.
+func (r *Repo) DescribeCheck(ctx context.Context, name, language, description string, watch Observer) (*CheckNew, error) {
+	repo, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.trust().Check(repo.loaded, r.getenv); err != nil {
+		return nil, err
+	}
+	res, err := r.NewCheck(ctx, name, language)
+	if err != nil {
+		return nil, err
+	}
+	watch = r.watched("examiner", repo.loaded.Config, watch)
+	if err := r.examine(ctx, repo, res, description, watch); err != nil {
+		return nil, err
+	}
+	return res, workspace.WriteFile(filepath.Join(res.Folder, res.Files[0]), []byte(res.Text))
+}
+
+func (r *Repo) examine(ctx context.Context, repo *opened, res *CheckNew, description string, watch Observer) error {
+	git, err := judge.OpenGit(ctx, repo.root)
+	if err != nil {
+		return blockedConfig(err)
+	}
+	files, err := git.Run(ctx, nil, "ls-files", "-z")
+	if err != nil {
+		return blockedConfig(err)
+	}
+	names := strings.Split(strings.TrimSuffix(string(files), "\x00"), "\x00")
+	skeleton, err := workspace.ReadFile(filepath.Join(res.Folder, res.Files[0]), 1<<20)
+	if err != nil {
+		return fault.Internal(err)
+	}
+	data := prompts.ExaminerData{ProductName: repo.loaded.Config.ProductName, Description: description, Skeleton: string(skeleton),
+		Files: strings.Join(names, "\n"), Sources: texts(repo.root, names), ResultSchema: schemas.Bytes(schemas.Examiner)}
+	if data.Override, err = prompts.RoleOverride(func(rel string, max int64) ([]byte, error) { return beneath.ReadFile(repo.root, rel, max) }, repo.ws.Rel()+"/prompts", "examiner"); err != nil {
+		return fault.Wrap(err, judge.BlockedMissingConfig, "a prompt of your own can't be used", "`ls -l "+fault.Word(repo.ws.Prompts())+"`")
+	}
+	d, lineup, done, err := r.desk(ctx, repo, git, "examiner", filepath.Join(r.stateDir(), "examiner"), watch, func(l ledger.Line) {
+		res.Provider, res.Model = l.Provider, l.Model
+		crew.Add(&res.CostUSD, l.CostUSD)
+	})
+	if err != nil {
+		return err
+	}
+	defer done()
+	for try := 1; ; try++ {
+		refused, err := r.written(ctx, repo, d, lineup, data, res)
+		if err != nil || refused == nil {
+			return err
+		}
+		if try == 2 {
+			return fault.Wrap(refused, judge.BlockedOrchestrator, "the model wrote no check, twice", "`${EDITOR:-vi} "+fault.Word(filepath.Join(res.Folder, res.Files[0]))+"`: the skeleton is there")
+		}
+		data.RetryReason = refused.Error()
+		d.Show(progress.Event{Kind: progress.Notice, Text: "the answer is no check (" + refused.Error() + "); it is asked once more"})
+	}
+}
+
+// written asks once. refused is why the answer can't be used.
+func (r *Repo) written(ctx context.Context, repo *opened, d *desk.Desk, lineup *crew.Lineup, data prompts.ExaminerData, res *CheckNew) (refused, err error) {
+	cfg := repo.loaded.Config
+	system, user, err := prompts.Examiner(data)
+	if err != nil {
+		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "the prompt can't be made", "`ls "+fault.Word(repo.ws.Prompts())+"` shows texts of your own; docs/reference/prompts.md names the placeholders")
+	}
+	sum := sha256.Sum256([]byte(system + "\x00" + user))
+	a, f, err := d.Ask(ctx, lineup, desk.Question{ID: "examiner-" + hex.EncodeToString(sum[:8]), Role: "examiner", System: system, User: user, Schema: data.ResultSchema,
+		MaxUSD: cfg.Pipeline.MaxCallUSD, Limit: time.Duration(cfg.Pipeline.CallTimeoutSeconds) * time.Second, LimitKey: "pipeline.call_timeout_seconds"})
+	var limited *desk.Limited
+	switch {
+	case errors.As(err, &limited):
+		return nil, limited.Fault(func(when string) string { return "`relay check new` " + when })
+	case err != nil:
+		return nil, err
+	case f != nil:
+		return nil, f.Fault()
+	}
+	text, class, refused := answer.ReadCheck([]byte(strings.TrimSpace(a.Text)))
+	switch {
+	case refused != nil:
+		return refused, nil
+	case text == data.Skeleton:
+		return errors.New("it is the skeleton"), nil
+	}
+	res.Text, res.Class = text, class
+	if res.Provider == "" { // it was kept
+		res.Provider, res.Model, res.CostUSD = a.Provider, a.Model, new(float64)
+	}
+	return nil, nil
+}
+
+// texts are the sources among the files, as far as they fit: each below its name.
+func texts(root string, names []string) string {
+	var b strings.Builder
+	for _, name := range names {
+		if !mutate.Known(name) || b.Len() > maxSources {
+			continue
+		}
+		if text, err := beneath.ReadFile(root, name, maxSources/2); err == nil {
+			fmt.Fprintf(&b, "=== %s\n%s\n", name, text)
+		}
+	}
+	return b.String()
+}
