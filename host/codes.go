@@ -101,7 +101,7 @@ var explanations = map[judge.Code]Explanation{
 		Cause: "This is no git repository, a bare one, one without a commit, one that git can't read, or one that relay may not write.",
 		Did:   didNothing, Command: "`git status`; a new repository begins with `git init`, `git add -A` and `git commit`"},
 	judge.BlockedTaskInvalid: {Title: "your task is not valid",
-		Cause: "What `relay run --task` was given is no task.",
+		Cause: "What `relay run --task FILE` was given is no task.",
 		Did:   didNothing, Command: "`relay run --task FILE` once it is mended; the message names the field"},
 	judge.BlockedUntrustedConfig: {Title: "configuration not trusted",
 		Cause: "The repository's configuration names commands or plugins that you have not agreed to.",
