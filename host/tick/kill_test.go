@@ -158,3 +158,40 @@ func TestEditAfterACrashBlocksUntilRecover(t *testing.T) {
 		t.Errorf("the tick after that: %s", out)
 	}
 }
+
+// A run that a failing disk kept from finishing its apply ends blocked. When recover has
+// landed it, history says so.
+func TestBlockedRunThatLandsIsToldAsLanded(t *testing.T) {
+	w := newWorld(t)
+	w.Child("")
+	n := 0
+	for i, p := range w.Points() {
+		if strings.HasPrefix(p, "apply.") {
+			n = i + 1 // the last one: all is written
+		}
+	}
+	w = newWorld(t)
+	head := w.Git("rev-parse", "HEAD")
+	w.Child(strconv.Itoa(n))
+	r := newRun(w.env(), Options{})
+	if _, err := r.checkConfig(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	store := history.Open(r.ws.History())
+	runs, err := store.List(1)
+	must(t, err)
+	run, err := store.Reopen(runs[0].RunID)
+	must(t, err)
+	runs[0].Code = judge.BlockedCrashRecovery
+	must(t, run.Finish(runs[0], []byte("{}"), nil))
+	done, err := Recover(t.Context(), w.env(), false)
+	must(t, err)
+	if len(done) != 1 || !done[0].Landed || w.Git("rev-parse", "HEAD") == head {
+		t.Fatalf("%+v, HEAD %s", done, w.Git("rev-parse", "HEAD"))
+	}
+	m, err := store.Find(runs[0].RunID)
+	must(t, err)
+	if m.Code != judge.Success || m.Commit != w.Git("rev-parse", "HEAD") {
+		t.Errorf("%+v", m)
+	}
+}

@@ -66,11 +66,12 @@ func (r *run) reportOpen() error {
 }
 
 // reportCrash writes the report of a run that was cut off before it could, unless it
-// had done so already.
+// had done so already. A run whose apply a failing disk left unsettled has said so; when it
+// has landed after all, that is no longer its end: undo and history would not find it.
 func (r *run) reportCrash(d change.Recovery) error {
 	store := history.Open(r.ws.History())
 	m, err := store.Find(d.RunID)
-	if err != nil || m.Code != "" {
+	if err != nil || m.Code != "" && !(m.Code == judge.BlockedCrashRecovery && d.Landed) {
 		return nil // it has its report, or was no tick
 	}
 	rep := newRun(r.env, Options{}).rep
