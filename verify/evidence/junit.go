@@ -14,8 +14,12 @@ import (
 // below a folder of sources, without its ending.
 const ClassPrefix = "class:"
 
-// MaxJUnit is the longest report in XML that is read, in bytes.
-const MaxJUnit = 32 << 20
+// MaxJUnit is the longest report in XML that is read, in bytes, and maxAllJUnit what is read
+// of all of a check's: a check could go on writing them for as long as its disk lasts.
+const (
+	MaxJUnit    = 32 << 20
+	maxAllJUnit = 256 << 20
+)
 
 // JUnit are the reports in JUnit's XML of one check, of a runner that relay has no reporter
 // for. They are files that a runner wrote, so that they say less than a pipe.
@@ -23,15 +27,18 @@ type JUnit struct {
 	// Root is the top of the repository, which some runners put before the files of tests.
 	Root string
 
-	r *reader
+	r    *reader
+	read int64 // bytes of all of them
 }
 
 // Read adds one file; one of another kind adds nothing. name is its path, for messages.
+// One that is too long counts as cut short, or its tests as missing: no length widens a verdict.
 func (j *JUnit) Read(name string, from io.Reader) {
-	text, err := io.ReadAll(io.LimitReader(from, MaxJUnit))
+	text, err := io.ReadAll(io.LimitReader(from, min(MaxJUnit, maxAllJUnit-j.read)))
 	if err != nil {
 		return
 	}
+	j.read += int64(len(text))
 	// What tests print is often no XML, and says nothing here.
 	text = bytes.ToValidUTF8(bytes.Map(func(c rune) rune {
 		if c < ' ' && c != '\n' && c != '\t' && c != '\r' {
