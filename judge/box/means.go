@@ -3,7 +3,6 @@ package box
 import (
 	"os"
 	"slices"
-	"strings"
 )
 
 // The means of containing a builder: the rungs of a ladder.
@@ -84,22 +83,4 @@ func GapsOf(means string) []string {
 		}
 	}
 	return out
-}
-
-// GapTable is the table of all gaps in Markdown, for the documentation.
-func GapTable() string {
-	var out strings.Builder
-	out.WriteString("| what is not stopped | overlay | landlock | copy |\n| --- | :-: | :-: | :-: |\n")
-	for _, g := range gaps {
-		out.WriteString("| " + g.Text + " |")
-		for _, means := range Ladder() {
-			if slices.Contains(g.Means, means) {
-				out.WriteString(" open |")
-			} else {
-				out.WriteString(" |")
-			}
-		}
-		out.WriteString("\n")
-	}
-	return out.String()
 }

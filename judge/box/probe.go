@@ -7,9 +7,6 @@ type Support struct {
 	Trials []Trial
 }
 
-// OK says that some means works.
-func (s Support) OK() bool { return s.Means != "" }
-
 // Trial is how one means did.
 type Trial struct {
 	Means string

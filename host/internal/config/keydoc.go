@@ -21,3 +21,13 @@ func Keys(below string) []KeyDoc {
 	}
 	return all
 }
+
+func code(k *key) string {
+	if k.def == nil {
+		return ""
+	}
+	return "`" + cell(strings.ReplaceAll(display(k.def), "map[]", "{}")) + "`"
+}
+
+// cell keeps a text from ending a cell of the table.
+func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }

@@ -149,13 +149,6 @@ func reference(head string, keys []*key) []byte {
 	return b.Bytes()
 }
 
-func code(k *key) string {
-	if k.def == nil {
-		return ""
-	}
-	return "`" + cell(strings.ReplaceAll(display(k.def), "map[]", "{}")) + "`"
-}
-
 func sectionOf(path string) string {
 	for _, whole := range []string{"plugins", "providers"} {
 		if strings.HasPrefix(path, whole) {
@@ -168,9 +161,6 @@ func sectionOf(path string) string {
 	}
 	return path[:i]
 }
-
-// cell keeps a text from ending a cell of the table.
-func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
 const referenceHead = `# Configuration
 
