@@ -99,7 +99,7 @@ var explanations = map[judge.Code]Explanation{
 		Did:   didNothing, Command: "`relay init`"},
 	judge.BlockedRepository: {Title: "no repository that relay can work on",
 		Cause: "This is no git repository, a bare one, one without a commit, one that git can't read, or one that relay may not write.",
-		Did:   didNothing, Command: "`git status`; a new repository begins with `git init`, `git add -A` and `git commit`"},
+		Did:   didNothing, Command: "`git status`; a new repository begins with `git init` and a first commit"},
 	judge.BlockedTaskInvalid: {Title: "your task is not valid",
 		Cause: "What `relay run --task FILE` was given is no task.",
 		Did:   didNothing, Command: "`relay run --task FILE` once it is mended; the message names the field"},

@@ -37,6 +37,7 @@ var suggested = map[string]struct {
 	"relay run --task FILE --beyond-ceiling": {"stopped", 0},
 	"relay config show scope":                {"stopped", 0},
 	"relay init":                             {"bare", 0},
+	"git init":                               {"empty", 0},
 	"relay trust":                            {"clone", 0},
 	"relay plugin info NAME":                 {"pinned", 0},
 	"relay plugin grant NAME":                {"pinned", 0},
@@ -62,6 +63,7 @@ func TestSuggestedCommandsRun(t *testing.T) {
 cd repo
 exits 2 relay run --quiet
 cd ..
+mkdir empty
 exec git init -q bare
 exec git -C bare commit -q --allow-empty -m base
 exec cp -r repo clone
