@@ -49,7 +49,7 @@ func (b *Box) errand(p Proc) (*errand, error) {
 	for _, h := range b.hidden() {
 		what.Hidden = append(what.Hidden, h.Path)
 	}
-	what.Hidden = append(what.Hidden, b.statesToHide()...)
+	what.Hidden = append(what.Hidden, b.statesToHide(p.Exe)...)
 	if err != nil {
 		return what, &Error{Op: "make a home in", Path: run, Err: err}
 	}

@@ -36,9 +36,13 @@ func (b *Box) shown() []string {
 }
 
 // statesToHide are relay's state in the real repository, which a copy leaves out, and what
-// of its state on the machine the box is not made of.
-func (b *Box) statesToHide() []string {
+// of its state on the machine the box is not made of. exe, which may be nil, lies there for
+// some plugins: a script is read once more by its interpreter.
+func (b *Box) statesToHide(exe *os.File) []string {
 	used := append(b.lowers(), b.layer)
+	if exe != nil {
+		used = append(used, exe.Name())
+	}
 	for _, bind := range b.spec.Binds {
 		used = append(used, bind.Path)
 	}
