@@ -86,9 +86,9 @@ func (r *run) sayBlocked(b *report.Blocked) {
 		return
 	}
 	ws := r.ws
-	if ws == nil { // no configuration says where: the usual place
+	if ws == nil { // no configuration says where
 		var err error
-		if ws, err = workspace.Open(r.env.Root, ""); err != nil {
+		if ws, err = workspace.OpenLast(r.env.Root); err != nil {
 			return
 		}
 	}

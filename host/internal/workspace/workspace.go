@@ -114,8 +114,36 @@ const gitignore = `# Written by relay. Its run-time files belong to this machine
 !/pipeline/context.json
 `
 
-// Ensure makes the folder of the state.
-func (w *Workspace) Ensure() error { return w.MkdirAll(w.Dir()) }
+// lastName is the file of the state that names the workspace in use last, where that is or
+// was another one than the usual.
+const lastName = "workspace"
+
+// OpenLast names the workspace that was in use last, for a run that has no configuration to
+// ask: its report belongs where the others are.
+func OpenLast(top string) (*Workspace, error) {
+	usual, err := Open(top, "")
+	if err != nil {
+		return nil, err
+	}
+	if rel, err := ReadFile(filepath.Join(usual.state, lastName), 4096); err == nil {
+		if last, err := Open(top, string(rel)); err == nil {
+			return last, nil
+		}
+	}
+	return usual, nil
+}
+
+// Ensure makes the folder of the state, which remembers the workspace for OpenLast.
+func (w *Workspace) Ensure() error {
+	if err := w.MkdirAll(w.Dir()); err != nil {
+		return err
+	}
+	last := filepath.Join(w.state, lastName)
+	if was, err := ReadFile(last, 4096); string(was) == w.rel || errors.Is(err, fs.ErrNotExist) && w.rel == DefaultDir {
+		return nil
+	}
+	return WriteScratch(last, []byte(w.rel))
+}
 
 // MkdirAll makes dir, which lies in the state, and what is missing above it. No component
 // of it may be a symbolic link.
