@@ -18,7 +18,7 @@ type CostOptions struct {
 	Of    string        // only calls of this run or cycle
 }
 
-// CostLine adds up the calls of one group. null is what nobody knows: a sum is that of
+// CostLine adds up the calls of one group. null is unknown: a sum is that of
 // the calls that said so, and the unknown ones are counted apart.
 type CostLine struct {
 	Name string `json:"name"` // of the group; "" where the calls name none

@@ -15,7 +15,7 @@ type DryRunResult struct {
 	// Task is the operator's own; nil where a planner would be asked for one.
 	Task    *task.Task     `json:"task,omitempty"`
 	Ceiling *DryRunCeiling `json:"ceiling,omitempty"`
-	// Planner is empty where nobody would be asked.
+	// Planner is empty when none would be asked.
 	Planner DryRunWorker  `json:"planner"`
 	Builder DryRunWorker  `json:"builder"`
 	Checks  []DryRunCheck `json:"checks"`

@@ -45,7 +45,7 @@ type GenerateResult struct {
 	Notes    []string `json:"notes,omitempty"`
 	Provider string   `json:"provider"`
 	Model    string   `json:"model,omitempty"`
-	CostUSD  *float64 `json:"cost_usd"` // null when nobody knows; of an answer that was kept, 0
+	CostUSD  *float64 `json:"cost_usd"` // null when unknown; 0 for a stored answer
 	Wrote    []string `json:"wrote"`
 	DryRun   bool     `json:"dry_run,omitempty"`
 	Next     string   `json:"next,omitempty"`

@@ -113,7 +113,7 @@ func (s *StatusResult) ofTasks(r *Repo, o *opened) {
 	if p == nil || err != nil {
 		return
 	}
-	left := true // while the list is broken nobody knows
+	left := true // not known while the list is broken
 	if _, list, err := r.taskList(); err == nil {
 		p.Open = todo(list, p.Open)
 		left = len(p.Open)+len(list.Ready()) > 0

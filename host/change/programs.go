@@ -28,7 +28,7 @@ type programs struct {
 	// Began is when they were looked at, in nanoseconds.
 	Began int64
 	Seen  map[string]judge.Stamp // by the path without links
-	lost  error                  // why nobody knows what they were
+	lost  error                  // why it is not known what they were
 }
 
 // maxPrograms bounds the file in which a work's programs are kept.

@@ -27,7 +27,7 @@ func TestProgramsOfChecks(t *testing.T) {
 		{"replaced, resumed", resumed, func(string) []string { return []string{"tool"} }, "path/tool", false, judge.StopVerifyTainted},
 		{"replaced, a change that follows", next, func(string) []string { return []string{"tool"} }, "path/tool", false, judge.StopVerifyTainted},
 		{"new before it in PATH, resumed", resumed, func(string) []string { return []string{"true"} }, "path/true", false, judge.StopVerifyTainted},
-		{"nobody knows", resumed, func(string) []string { return []string{"tool"} }, "", true, judge.StopVerifyTainted},
+		{"the record is lost", resumed, func(string) []string { return []string{"tool"} }, "", true, judge.StopVerifyTainted},
 		{"outside of PATH, as it was", "", func(d string) []string { return []string{filepath.Join(d, "tool")} }, "", false, judge.Success},
 		{"outside of PATH", "", func(d string) []string { return []string{filepath.Join(d, "tool")} }, "tool", false, judge.StopVerifyTainted},
 		{"outside of PATH, resumed", resumed, func(d string) []string { return []string{filepath.Join(d, "tool")} }, "tool", false, judge.StopVerifyTainted},

@@ -24,7 +24,7 @@ type Foreseen struct {
 	MaxFiles, MaxLines  int
 	// Refused says why the task would not be built: it asks for more than the ceiling gives.
 	Refused error
-	// Planner is "" where nobody is asked. Builder is the one that the task names, or the
+	// Planner is "" when no planner is asked. Builder is the one that the task names, or the
 	// one that a planner is told to prefer; BuilderModel is "" for the builder's own.
 	Planner, PlannerModel, Builder, BuilderModel string
 	// Verify are the checks of the change; for a planner's task those that every change
@@ -37,15 +37,11 @@ type Foreseen struct {
 // Foresee works out what a tick would do. It asks no model, builds nothing, and changes
 // nothing. The error is what is wrong with the operator's task.
 func Foresee(ctx context.Context, env *Env, o Options) (*Foreseen, error) {
-	f := &Foreseen{Checks: Preflight(ctx, env, o)}
-	if slices.ContainsFunc(f.Checks, func(c Check) bool { return c.Err != nil }) {
-		return f, nil
-	}
 	r := newRun(env, o)
-	for _, row := range r.rows()[:rowsBeforeLock] { // they find the workspace and git
-		if _, err := row.look(ctx); err != nil {
-			return f, err
-		}
+	checks, failed := r.lookOver(ctx)
+	f := &Foreseen{Checks: checks}
+	if failed {
+		return f, nil
 	}
 	var err error
 	if r.widened, err = env.Trust.Widened(env.Root); err != nil {

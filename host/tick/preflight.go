@@ -57,9 +57,12 @@ func (r *run) rows() []row {
 // Preflight looks at everything that a tick needs, in the order of appendix A1, and
 // changes and spends nothing.
 func Preflight(ctx context.Context, env *Env, o Options) []Check {
-	r := newRun(env, o)
-	var checks []Check
-	failed := false
+	checks, _ := newRun(env, o).lookOver(ctx)
+	return checks
+}
+
+// lookOver looks at the rows, up to the first that fails.
+func (r *run) lookOver(ctx context.Context) (checks []Check, failed bool) {
 	for _, row := range r.rows() {
 		c := Check{ID: row.id, Skipped: failed}
 		if !failed {
@@ -68,7 +71,7 @@ func Preflight(ctx context.Context, env *Env, o Options) []Check {
 		}
 		checks = append(checks, c)
 	}
-	return checks
+	return checks, failed
 }
 
 // preflight is the state of the same name. The lock is held; what a crash left is

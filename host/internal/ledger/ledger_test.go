@@ -185,7 +185,7 @@ func TestCapsHoldWhileItRuns(t *testing.T) {
 	if s := l.State(); s.Budgets.BuilderCalls != 0 || len(s.Pending) != 0 || s.Budgets.EstimatedCostUSD != 1 {
 		t.Errorf("after a cancel: %+v", s)
 	}
-	// a call that nobody knows the cost of counts as much as the provider's others did cost
+	// a call of unknown cost counts as much as the provider's other calls cost
 	must(t, reserve(t, l, "b2", RoleBuilder, 1.9).Settle(Usage{}))
 	if s := l.State().Budgets; s.UnknownCostCalls != 1 || s.UnknownMaxUSD != 1.9 || s.UnknownGuessUSD != 0.5 || s.EstimatedCostUSD != 1 {
 		t.Errorf("%+v", s)

@@ -55,7 +55,7 @@ type Counters struct {
 	// relay's own
 	PatchAttempts    int     `json:"patch_attempts"`
 	EstimatedCostUSD float64 `json:"estimated_cost_usd"` // the sum of what is known
-	UnknownCostCalls int     `json:"unknown_cost_calls"` // calls whose cost nobody knows
+	UnknownCostCalls int     `json:"unknown_cost_calls"` // calls of unknown cost
 	// UnknownMaxUSD is what those calls were allowed to cost, UnknownGuessUSD what such
 	// calls did cost: the latter counts against the milestone's dollars.
 	UnknownMaxUSD   float64 `json:"unknown_max_usd"`

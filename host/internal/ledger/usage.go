@@ -68,7 +68,7 @@ func (p Pending) line(milestone string, u Usage, own *priceTable) Line {
 }
 
 // Cost is what a call of a model cost: what the vendor reported, or else its tokens by
-// the price table of the date asOf. usd is nil when nobody knows.
+// the price table of the date asOf. usd is nil when unknown.
 func (l *Ledger) Cost(model string, u Usage) (usd *float64, basis, asOf string) {
 	return u.cost(l.prices, model)
 }
