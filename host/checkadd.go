@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -14,12 +15,12 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/mutate"
 	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/newtests"
 	"github.com/paxiom/relay/host/templates"
 	"github.com/paxiom/relay/judge"
-	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/verify"
-	"github.com/paxiom/relay/verify/mutate"
 )
 
 // CheckAdd are the options of adding a draft to the hidden checks.
@@ -28,6 +29,8 @@ type CheckAdd struct {
 	// Reference names a commit at which the code is right; "" for none.
 	Reference string
 	OnRequest bool
+	// Task of prd.json is to ask for it, and no other change; "" for none.
+	Task string
 	// Agree is shown what the check did; an error leaves it a draft.
 	Agree func(*CheckTried) error
 }
@@ -42,6 +45,7 @@ type CheckTried struct {
 	Reference *CheckEnd    `json:"reference,omitempty"` // on the commit that is right
 	Mutants   []MutantLine `json:"mutants"`             // mistakes that relay made in the code that is right
 	Added     bool         `json:"added"`
+	Task      string       `json:"task,omitempty"` // that asks for it now
 	Next      string       `json:"next,omitempty"`
 }
 
@@ -83,6 +87,12 @@ func (r *Repo) AddCheck(ctx context.Context, q CheckAdd) (*CheckTried, error) {
 		return nil, err
 	}
 	defer t.close()
+	if q.Task != "" {
+		if _, err := r.taskToExamine(q.Task); err != nil {
+			return nil, err
+		}
+		q.OnRequest = true
+	}
 	res := &CheckTried{Doc: Doc{"relay.check.add", 1}, ID: q.Name, Folder: dir, Mutants: []MutantLine{}}
 	one := func() (CheckEnd, []string, error) {
 		all, err := t.run(ctx, []verify.Command{cmd}, 1)
@@ -131,7 +141,10 @@ func (r *Repo) AddCheck(ctx context.Context, q CheckAdd) (*CheckTried, error) {
 	if err != nil {
 		return nil, fault.Internal(err)
 	}
-	res.Added, res.Next = true, "`relay check list`"
+	if res.Added, res.Next = true, "`relay check list`"; q.Task != "" {
+		res.Task, res.Next = q.Task, "`relay task show "+fault.Word(q.Task)+"`"
+		return res, r.askFor(q.Task, q.Name)
+	}
 	return res, nil
 }
 
@@ -198,7 +211,7 @@ func (t *tryout) mutants(ctx context.Context, reference string, files []string, 
 		if err != nil {
 			return err
 		}
-		for _, m := range mutate.Make(name, string(text), max(1, maxMutants/len(files))) {
+		for _, m := range mutate.Make(name, string(text), nil, max(1, maxMutants/len(files))) {
 			if err := t.write(ctx, "cat >\"$2\"", reference, name, m.Text); err != nil {
 				return err
 			}
@@ -215,23 +228,17 @@ func (t *tryout) mutants(ctx context.Context, reference string, files []string, 
 // write has a script write into the box; its last argument, after a commit and a path, is
 // what it reads.
 func (t *tryout) write(ctx context.Context, script string, args ...string) error {
-	in, out, err := os.Pipe()
-	if err != nil {
-		return fault.Internal(err)
-	}
-	defer in.Close()
 	text := ""
 	if len(args) > 2 {
 		text = args[2]
 	}
-	go func() { out.WriteString(text); out.Close() }()
-	p, err := t.checks.Plan.Start(t.change.Box(), box.Proc{Argv: append([]string{"/bin/sh", "-c", script, "sh"}, args[:min(len(args), 2)]...), Env: t.checks.Env, Stdin: in})
-	if err != nil {
+	err := newtests.Write(t.change.Box(), t.checks, script, text, args[:min(len(args), 2)]...)
+	var failed newtests.ScriptError
+	switch {
+	case errors.As(err, &failed):
+		return fault.New(judge.BlockedMissingConfig, "the code can't be made to try the check on", failed.Error(), "`git diff HEAD "+fault.Word(args[0])+"` has to apply")
+	case err != nil:
 		return crew.BoxFault(err)
 	}
-	state, err := p.Wait()
-	if err == nil && !state.OK() {
-		err = fault.New(judge.BlockedMissingConfig, "the code can't be made to try the check on", "the script ended with exit code "+fmt.Sprint(state.Code), "`git diff HEAD "+fault.Word(args[0])+"` has to apply")
-	}
-	return err
+	return nil
 }

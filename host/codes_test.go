@@ -57,6 +57,9 @@ func TestEveryCodeIsExplained(t *testing.T) {
 		if !strings.HasPrefix(e.Command, "`") {
 			t.Errorf("%s: what to type does not start with a command: %q", code, e.Command)
 		}
+		if way := onward(e.Command); code.Outcome() == judge.OutcomeStop && !strings.Contains(way, "`relay ") {
+			t.Errorf("%s: after `relay show` there is nothing to type: %q", code, way)
+		}
 	}
 	if len(codes) != len(explanations) {
 		t.Errorf("%d codes are declared and %d explained", len(codes), len(explanations))

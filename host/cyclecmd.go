@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -65,6 +66,9 @@ func (r *Repo) StartCycle(ctx context.Context, o CycleStart) (*CycleResult, erro
 	if err := r.trust().CheckService(repo.root, s, r.getenv); err != nil {
 		return nil, err
 	}
+	if f := tooLow(repo.loaded, s); f != nil {
+		return nil, f
+	}
 	if err := r.ready(ctx, repo.loaded, env.Catalog, cycleTeam(s.Service, env.Catalog)); err != nil {
 		return nil, err
 	}
@@ -73,6 +77,32 @@ func (r *Repo) StartCycle(ctx context.Context, o CycleStart) (*CycleResult, erro
 	env.Observer = pulse
 	rec, err := cycle.Start(ctx, env, cycle.StartOptions{Service: s, Base: o.Base, Force: o.Force}, o.Began)
 	return r.cycleResult(repo, rec, err)
+}
+
+const perCycle = "budgets.per_cycle.max_cost_usd"
+
+// tooLow names a cap under which no call of a service's cycle could be made; nil when each
+// has room for one.
+func tooLow(l *config.Loaded, s *config.LoadedService) *fault.Fault {
+	rules, id := s.Service.Cycle, s.Service.Service.ID
+	caps := []struct {
+		key string
+		usd float64
+	}{{"cycle.max_cost_usd of the service", rules.MaxCostUSD}, {perCycle, l.Config.Budgets.PerCycle.MaxCostUSD}, {"budgets.per_day.max_cost_usd", l.Config.Budgets.PerDay.MaxCostUSD}}
+	if l.Origin(perCycle).Layer == config.LayerFlag {
+		caps = caps[1:]
+	}
+	for _, c := range caps {
+		switch {
+		case c.usd == 0:
+		case rules.MaxCallUSD == 0:
+			return fault.New(judge.BlockedMissingConfig, c.key+" could not be kept", "cycle.max_call_usd of the service is 0, so nothing limits what one call may cost", "`relay start "+id+" --with cycle.max_call_usd=1`")
+		case c.usd < rules.MaxCallUSD:
+			return fault.New(judge.BlockedMissingConfig, fmt.Sprintf("%s is %g dollars, and one call may cost %g", c.key, c.usd, rules.MaxCallUSD), "no call could be made",
+				fmt.Sprintf("`relay start %s --with cycle.max_call_usd=%g`, or raise the cap", id, c.usd))
+		}
+	}
+	return nil
 }
 
 // cycleTeam are the plugins of a service's cycles.
@@ -124,17 +154,20 @@ func (r *Repo) ContinueCycle(ctx context.Context, id string, obs Observer, befor
 	})
 }
 
+// CycleDespite is what the operator accepts a revision in spite of.
+type CycleDespite = cycle.Despite
+
 // AcceptCycle accepts the revision that waits.
-func (r *Repo) AcceptCycle(ctx context.Context, id string, failingTests bool, obs Observer) (*CycleResult, error) {
+func (r *Repo) AcceptCycle(ctx context.Context, id string, despite CycleDespite, obs Observer) (*CycleResult, error) {
 	return r.onCycle(id, obs, func(env *cycle.Env, uuid string) (*cycle.Record, error) {
-		return cycle.Decide(ctx, env, uuid, cycle.DecideAccept, failingTests)
+		return cycle.Decide(ctx, env, uuid, cycle.DecideAccept, despite)
 	})
 }
 
 // IterateCycle asks for another round of audits.
 func (r *Repo) IterateCycle(ctx context.Context, id string, obs Observer) (*CycleResult, error) {
 	return r.onCycle(id, obs, func(env *cycle.Env, uuid string) (*cycle.Record, error) {
-		return cycle.Decide(ctx, env, uuid, cycle.DecideIterate, false)
+		return cycle.Decide(ctx, env, uuid, cycle.DecideIterate, cycle.Despite{})
 	})
 }
 
@@ -187,6 +220,7 @@ func (r *Repo) cycleEnv(obs Observer) (*cycle.Env, *opened, error) {
 	env := &cycle.Env{Root: repo.root, Config: repo.loaded.Config, WS: repo.ws, Catalog: cat, StateDir: r.stateDir(), DataDir: r.dataDir(), Home: r.home(),
 		Environ: r.opts.Env, Version: r.opts.Version, Now: r.now, Clock: r.opts.Clock,
 		Observer: r.watched("cycle", repo.loaded.Config, obs)}
+	env.RaisedCap = repo.loaded.Origin(perCycle).Layer == config.LayerFlag
 	env.Log = func(uuid, service, text string) { _ = daylog.Append(repo.ws.Logs(), r.now(), uuid, service, text) }
 	env.Notify = func(n cycle.Notice) {
 		n.Title, n.Text = Safe(n.Title), Safe(n.Text)

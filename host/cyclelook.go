@@ -186,6 +186,7 @@ func (r *Repo) ShowCycle(_ context.Context, id string) (*CycleShow, error) {
 	if err != nil {
 		return nil, err
 	}
+	_ = rec.AddUp(o.ws) // otherwise it is as of the last transition
 	dir := filepath.Join(cycle.Dir(o.ws), uuid)
 	s := &CycleShow{Doc: Doc{"relay.cycle.show", 1}, Cycle: rec, Next: rec.Next(), ExitCode: cycleExit(rec), Findings: cycle.Findings(o.ws, rec), CutOff: cutOff(o.ws, rec)}
 	if s.CutOff {

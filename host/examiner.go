@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,13 +16,14 @@ import (
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/mutate"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline/answer"
+	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/prompts"
 	"github.com/paxiom/relay/schemas"
-	"github.com/paxiom/relay/verify/mutate"
 )
 
 // maxSources is how much of the repository's code the examiner is shown, in bytes.
@@ -119,6 +121,59 @@ func (r *Repo) written(ctx context.Context, repo *opened, d *desk.Desk, lineup *
 		res.Provider, res.Model, res.CostUSD = a.Provider, a.Model, new(float64)
 	}
 	return nil, nil
+}
+
+// taskToExamine is a task of prd.json.
+func (r *Repo) taskToExamine(id string) (*prd.Task, error) {
+	_, l, err := r.taskList()
+	if err != nil {
+		return nil, err
+	}
+	t := l.Find(id)
+	if t == nil {
+		return nil, fault.New("", "there is no task "+Safe(id), "", "`relay task list`")
+	}
+	return t, nil
+}
+
+// DescribeTask is what a hidden check of a task is written from.
+func (r *Repo) DescribeTask(id string) (string, error) {
+	t, err := r.taskToExamine(id)
+	if err != nil {
+		return "", err
+	}
+	return strings.Join(append([]string{t.Title, t.Description}, t.AcceptanceCriteria...), "\n"), nil
+}
+
+// askFor has a task ask for a hidden check.
+func (r *Repo) askFor(task, check string) error {
+	f, l, err := r.taskList()
+	if err != nil {
+		return err
+	}
+	all := l.Find(task).HiddenChecks
+	if slices.Contains(all, check) {
+		return nil
+	}
+	if err := f.Edit(prd.Set(task, map[string]any{"hidden_checks": append(all, check)})); err != nil {
+		return tasksFault(err)
+	}
+	return nil
+}
+
+// Unexamined are the tasks of prd.json that are to be worked on, make something else than
+// checks, and ask for no hidden check.
+func (r *Repo) Unexamined() (ids []string, err error) {
+	_, l, err := r.taskList()
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range l.Tasks {
+		if t.Status == prd.Pending && len(t.HiddenChecks) == 0 && !strings.HasPrefix(t.ID, "validate-") {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids, nil
 }
 
 // texts are the sources among the files, as far as they fit: each below its name.

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/detect"
 	"github.com/paxiom/relay/host/internal/starter"
@@ -309,7 +310,7 @@ func hide(ctx context.Context, git *judge.Git, res *InitResult) error {
 	}
 	path := filepath.Join(git.CommonDir, "info", "exclude")
 	line := "/" + res.File
-	old, err := os.ReadFile(path)
+	old, err := beneath.ReadPlain(path, 16<<20)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fault.Wrap(err, judge.BlockedMissingConfig, "git's own list of ignored files can't be read", "`ls -l .git/info/exclude`")
 	}

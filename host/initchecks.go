@@ -63,7 +63,7 @@ func (r *Repo) tryThem(ctx context.Context, res *InitResult, tell func(string)) 
 			dir, env, _ = v.Setting(id)
 			return dir, env, left
 		}
-		end := t.change.Once(ctx, t.checks, verify.Command{ID: c.ID, Argv: argv})
+		end := t.change.Once(ctx, t.checks, verify.Command{ID: c.ID, Argv: argv}, nil, nil)
 		said := strings.TrimSpace(string(end.Output))
 		switch {
 		case ctx.Err() != nil:

@@ -140,7 +140,6 @@ func (r *Repo) open() (*opened, error) {
 // tickEnv gathers what ticks need. What is missing is left for the preflight, which
 // reports it in its own order.
 func (r *Repo) tickEnv(obs Observer) (*tick.Env, error) {
-	holdBack()
 	env := &tick.Env{Dir: r.dir, Trust: r.trust(), StateDir: r.stateDir(), Private: r.private(), Home: r.home(),
 		Environ: r.opts.Env, Version: r.opts.Version, Observer: obs}
 	if r.opts.Clock != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/push"
 	"github.com/paxiom/relay/host/pipeline"
@@ -64,6 +65,9 @@ func (p *pusher) after(ctx context.Context, t *pipeline.Trail) error {
 	if err == nil {
 		_, err = push.Push(ctx, p.git, p.to, head)
 	}
+	if err == nil {
+		p.notes(ctx)
+	}
 	before := p.res.What + p.res.Why
 	p.res.Code, p.res.What, p.res.Why, p.res.Fix = "", "", "", ""
 	if err == nil {
@@ -79,6 +83,14 @@ func (p *pusher) after(ctx context.Context, t *pipeline.Trail) error {
 		p.obs.Observe(progress.Event{Kind: progress.Notice, Text: f.What + ": " + f.Why + " (" + f.Fix + ")"})
 	}
 	return nil
+}
+
+// notes pushes the attestations. The branch is there without them, so that is only said.
+func (p *pusher) notes(ctx context.Context) {
+	if err := push.Ref(ctx, p.git, p.to, attest.Ref); err != nil && p.obs != nil {
+		f := fault.Internal(err)
+		p.obs.Observe(progress.Event{Kind: progress.Notice, Text: f.What + ": " + f.Why + " (" + f.Fix + ")"})
+	}
 }
 
 // report pushes what did not go through before, and puts it into the result: work that

@@ -3,10 +3,10 @@ package host
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/crew"
@@ -65,7 +65,7 @@ func (r *Repo) PluginVerify(ctx context.Context, name, cases string) (*PluginRul
 		if _, err := pluginCases(cases, ""); err != nil {
 			return nil, err
 		}
-		raw, err := os.ReadFile(cases)
+		raw, err := beneath.ReadPlain(cases, 16<<20)
 		if err != nil {
 			return nil, fault.Internal(err)
 		}

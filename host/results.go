@@ -54,6 +54,7 @@ type StatusResult struct {
 	Blocked     *Blocked      `json:"blocked,omitempty"`
 	Unfinished  string        `json:"unfinished,omitempty"` // run whose journal is open
 	Cycles      []CycleLine   `json:"cycles,omitempty"`     // in flight, those that wait first
+	LastCycle   *CycleLine    `json:"last_cycle,omitempty"` // the newest that has ended
 	Pipeline    *PipelineSeen `json:"pipeline,omitempty"`   // the newest run over the task list
 	Needs       []Need        `json:"needs,omitempty"`      // what waits for the operator, most urgent first
 	Waits       []Need        `json:"waits,omitempty"`      // what goes on by itself at a known time
@@ -89,15 +90,17 @@ type RunOptions struct {
 	RecordDir string // write every provider call there, as a script for replay
 	Beyond    bool   // the task may have more than the ceiling gives
 	Observer  Observer
-	// ChangedTests is asked whether a change may land that fails with the tests of the base.
-	// nil: it may not.
+	// ChangedTests is asked whether a change may land that no longer runs tests of the base,
+	// or fails with them. nil: it may not.
 	ChangedTests func(context.Context, ChangedTests) bool
 }
 
-// ChangedTests are what a change does to tests where those of the base no longer pass.
+// ChangedTests are what a change does to tests where those of the base no longer run, or
+// no longer pass.
 type ChangedTests struct {
-	Why   string
-	Files []FileDiff
+	Why     string
+	Missing []string // those that no longer run, each with what became of it
+	Files   []FileDiff
 }
 
 // RunResult is how a tick ended. Report is set whenever the run got an id.
@@ -126,12 +129,13 @@ type ShowResult struct {
 	Markdown string        `json:"-"`
 	Explain  *Explanation  `json:"explain,omitempty"`
 	Files    []HistoryFile `json:"files"`
-	Rules    []RuleLook    `json:"rules,omitempty"`  // what decided, one rule after the other
-	Output   []string      `json:"output,omitempty"` // the last lines of the check that failed
-	Tests    []FileDiff    `json:"tests,omitempty"`  // what was done to tests, where they decided
-	Diff     []FileDiff    `json:"diff,omitempty"`   // with --diff
-	Landed   bool          `json:"landed"`           // its commit is an ancestor of HEAD
-	Way      string        `json:"way,omitempty"`    // out of a verdict that is none of success
+	Rules    []RuleLook    `json:"rules,omitempty"`     // what decided, one rule after the other
+	Output   []string      `json:"output,omitempty"`    // the last lines of the check that failed
+	Tests    []FileDiff    `json:"tests,omitempty"`     // what was done to tests, where they decided
+	Diff     []FileDiff    `json:"diff,omitempty"`      // with --diff
+	Landed   bool          `json:"landed"`              // its commit is in the history of a branch
+	LandedOn string        `json:"landed_on,omitempty"` // of which one, where it is not in that of HEAD
+	Way      string        `json:"way,omitempty"`       // out of a verdict that is none of success
 	Next     []string      `json:"next,omitempty"`
 }
 

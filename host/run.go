@@ -22,9 +22,9 @@ func (r *Repo) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
 		return nil, err
 	}
 	if o.ChangedTests != nil {
-		t.ChangedTests = func(ctx context.Context, why string, tests []string, patch []byte) bool {
-			files := slices.DeleteFunc(SplitDiff(string(patch)), func(f FileDiff) bool { return !slices.Contains(tests, f.Path) })
-			return o.ChangedTests(ctx, ChangedTests{why, files})
+		t.ChangedTests = func(ctx context.Context, c tick.ChangedTests) bool {
+			files := slices.DeleteFunc(SplitDiff(string(c.Patch)), func(f FileDiff) bool { return !slices.Contains(c.Files, f.Path) })
+			return o.ChangedTests(ctx, ChangedTests{c.Why, c.Missing, files})
 		}
 	}
 	env, err := r.tickEnv(o.Observer)

@@ -141,6 +141,9 @@ func (r *Repo) ServiceCheck(ctx context.Context, id string) (*ServiceCheck, erro
 				res.fail(id, err)
 			}
 		}
+		if f := tooLow(o.loaded, s); f != nil {
+			res.fail(id, f)
+		}
 		if err := r.trust().CheckService(o.root, s, r.getenv); err != nil {
 			res.fail(id, err)
 		}

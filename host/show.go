@@ -47,7 +47,7 @@ func (r *Repo) Show(ctx context.Context, run string) (*ShowResult, error) {
 		s.Diff = nil
 	}
 	s.Way = s.way()
-	s.Landed = s.Run.Commit != "" && isAncestor(ctx, o.root, s.Run.Commit)
+	s.Landed, s.LandedOn = landed(ctx, o.root, s.Run.Commit)
 	s.Next = s.next()
 	return s, nil
 }
@@ -139,6 +139,8 @@ func (s *ShowResult) next() []string {
 			next = append(next, "`relay salvage "+id+"`")
 		}
 		return s.again(next)
+	case s.LandedOn != "":
+		return []string{"`git show " + s.Run.Commit + "`", "`git switch " + fault.Word(s.LandedOn) + "` has it"}
 	case s.Landed:
 		return []string{"`git show " + s.Run.Commit + "`", "`relay undo " + id + "`"}
 	case s.Run.Code == "":
@@ -257,11 +259,19 @@ func files(dir string) ([]HistoryFile, error) {
 
 // isAncestor tells whether a commit is part of HEAD's history. A commit that git does
 // not know is not.
-func isAncestor(ctx context.Context, root, commit string) bool {
+// landed says whether a commit is in the history of HEAD, or of which other branch.
+func landed(ctx context.Context, root, commit string) (is bool, on string) {
 	git, err := judge.OpenGit(ctx, root)
-	if err != nil {
-		return false
+	if commit == "" || err != nil {
+		return false, ""
 	}
-	_, err = git.Run(ctx, nil, "merge-base", "--is-ancestor", commit, "HEAD")
-	return err == nil
+	if _, err := git.Run(ctx, nil, "merge-base", "--is-ancestor", commit, "HEAD"); err == nil {
+		return true, ""
+	}
+	out, err := git.Run(ctx, nil, "for-each-ref", "--count=1", "--format=%(refname:lstrip=2)", "--contains", commit, "refs/heads")
+	if err != nil {
+		return false, ""
+	}
+	on = strings.TrimSpace(string(out))
+	return on != "", on
 }

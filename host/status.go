@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -132,6 +131,8 @@ func (s *StatusResult) readCycles(o *opened, now time.Time) {
 	for _, c := range all {
 		if !c.State.Ended() {
 			s.Cycles = append(s.Cycles, c)
+		} else if s.LastCycle == nil { // the newest comes first
+			s.LastCycle = &c
 		}
 		today = today || !c.State.Ended() || c.Since.After(midnight)
 	}
@@ -210,6 +211,8 @@ func (s *StatusResult) decideNext(o *opened) {
 		s.Next = "`relay show` says why the last run stopped"
 	case o.loaded.File == "":
 		s.Next = "`relay init`"
+	case s.LastRun == nil && s.LastCycle != nil:
+		s.Next = s.LastCycle.Next[0]
 	case s.LastRun == nil:
 		s.Next = "`relay run --goal \"what you want\"`"
 	}
@@ -264,7 +267,7 @@ func headBranch(root string) string {
 			dir = filepath.Join(root, target)
 		}
 	}
-	head, err := os.ReadFile(filepath.Join(dir, "HEAD"))
+	head, err := workspace.ReadFile(filepath.Join(dir, "HEAD"), 4<<10)
 	if err != nil {
 		return ""
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/trust"
+	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -63,6 +64,34 @@ func (r *Repo) ConfigShow(ctx context.Context) (*ConfigResult, error) {
 		return nil, err
 	}
 	return &ConfigResult{Doc: Doc{"relay.config", 1}, File: o.loaded.File, Values: o.loaded.Values(), Notices: o.loaded.Notices}, nil
+}
+
+// Nearest returns the candidate that a person may have meant by a name, "" for none.
+func Nearest(name string, candidates []string) string { return config.Nearest(name, candidates) }
+
+// ConfigSet writes key=value into the repository's configuration file, or with user into
+// the user's own, and returns the file's path. A repository that was trusted stays so: who
+// typed the value has seen it.
+func (r *Repo) ConfigSet(ctx context.Context, assignment string, user bool) (string, error) {
+	root, err := workspace.FindRoot(r.dir)
+	if err != nil {
+		return "", err
+	}
+	before, err := r.open()
+	trusted := err == nil && r.trust().Check(before.loaded, r.getenv) == nil
+	file, err := config.Change(config.Options{Root: root, File: r.opts.ConfigFile, Env: r.opts.Env, AllowMissing: user}, assignment, user)
+	if err != nil || user || !trusted {
+		return file, err
+	}
+	now, err := r.open()
+	if err != nil {
+		return "", err
+	}
+	digest, items := trust.Needed(now.loaded)
+	if digest == "" {
+		return file, nil
+	}
+	return file, r.trust().Add(now.root, digest, items)
 }
 
 // PluginList lists plugins and starts none. It works outside a repository.

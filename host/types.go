@@ -28,6 +28,9 @@ type (
 // Safe makes a text from a stranger fit for one line of a terminal.
 func Safe(s string) string { return report.Safe(s) }
 
+// SafeJSON makes a document fit for a terminal, and leaves its meaning.
+func SafeJSON(b []byte) []byte { return report.SafeJSON(b) }
+
 // SafeLine is Safe for a line that a program printed or a file has: its tabs stay tabs.
 func SafeLine(s string) string {
 	parts := strings.Split(s, "\t")

@@ -167,10 +167,13 @@ func (g *Git) Head(ctx context.Context) (commit, branch string, err error) {
 		}
 		return "", "", err
 	}
-	commit, ref, _ := strings.Cut(strings.TrimSuffix(string(out), "\n"), "\n")
-	branch, ok := strings.CutPrefix(ref, "refs/heads/")
-	if !ok {
-		branch = ""
+	answers := strings.Split(string(out), "\n")
+	if len(answers) != 3 || answers[2] != "" {
+		return "", "", &GitError{Kind: GitFailed, Dir: g.Root, Args: []string{"rev-parse"}, Stderr: "the answer is cut off"}
+	}
+	commit = answers[0]
+	if name, ok := strings.CutPrefix(answers[1], "refs/heads/"); ok {
+		branch = name
 	}
 	return commit, branch, nil
 }
@@ -212,6 +215,9 @@ func (c gitCall) run(ctx context.Context, stdin io.Reader, args ...string) ([]by
 	stdout, stderr := &bounded{max: maxGitOutput}, &bounded{max: 4 << 10, drop: true}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	err := cmd.Run()
+	if err == nil && !whole(stdout.buf.Bytes(), args) {
+		return nil, &GitError{Kind: GitFailed, Dir: c.dir, Args: args, Stderr: "the answer is cut off"}
+	}
 	if err == nil {
 		return stdout.buf.Bytes(), nil
 	}
@@ -285,4 +291,9 @@ func (b *bounded) Write(p []byte) (int, error) {
 	}
 	b.buf.Write(p[:room])
 	return len(p), nil
+}
+
+// whole says that the last part of an answer has its end; what git shows of a file needs none.
+func whole(out []byte, args []string) bool {
+	return len(out) == 0 || out[len(out)-1] == '\n' || out[len(out)-1] == 0 || slices.ContainsFunc(args, func(arg string) bool { return arg == "cat-file" || arg == "show" })
 }

@@ -212,6 +212,33 @@ func TestGitIsMissing(t *testing.T) {
 	}
 }
 
+// An answer without its end is none, though git said that all was well.
+func TestGitCutOffIsAnError(t *testing.T) {
+	dir := repo(t)
+	real, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	script := "#!/bin/sh\n[ -e " + bin + "/most ] || exec " + real + " \"$@\"\n" + real + " \"$@\" | head -c $(cat " + bin + "/most)\n"
+	if err := os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	g := open(t, dir)
+	for _, most := range []string{"9", "41", "45"} { // in the commit, after it, in the ref
+		if err := os.WriteFile(filepath.Join(bin, "most"), []byte(most), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if commit, branch, err := g.Head(t.Context()); kindOf(err) != GitFailed {
+			t.Errorf("%s bytes: %q, %q, %v", most, commit, branch, err)
+		}
+		if out, err := g.Run(t.Context(), nil, "ls-tree", "-r", "HEAD"); most != "41" && kindOf(err) != GitFailed {
+			t.Errorf("%s bytes: %q, %v", most, out, err)
+		}
+	}
+}
+
 func TestGitCancelIsAnError(t *testing.T) {
 	t.Parallel()
 	g := open(t, repo(t))

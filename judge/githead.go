@@ -3,12 +3,8 @@ package judge
 import (
 	"context"
 	"encoding/hex"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
-
-	"golang.org/x/sys/unix"
 )
 
 // HeadNow is Head for who knows the repository and only wants to see whether HEAD moved:
@@ -52,14 +48,7 @@ func (g *Git) readHead() (commit, branch string, ok bool) {
 
 // refFile reads the one line of a small file of git's.
 func refFile(path string) (line string, ok bool) {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return "", false
-	}
-	f := os.NewFile(uintptr(fd), path)
-	defer f.Close()
-	const most = 4 << 10
-	text, err := io.ReadAll(io.LimitReader(f, most))
+	text, err := ReadFile(path, 4<<10)
 	line, ok = strings.CutSuffix(string(text), "\n")
-	return line, ok && err == nil && len(text) < most && !strings.Contains(line, "\n")
+	return line, ok && err == nil && !strings.Contains(line, "\n")
 }

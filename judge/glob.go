@@ -43,9 +43,9 @@ func ValidGlob(glob string) error {
 		if strings.ContainsRune(`!{}[]()\`, r) {
 			return fmt.Errorf(`contains %q; only literals, "*", "?" and "**" as a whole component are understood`, r)
 		}
-		if why := hostileRune(r); why != "" {
-			return fmt.Errorf("contains %s", why)
-		}
+	}
+	if why := hostileText(glob); why != "" {
+		return fmt.Errorf("contains %s", why)
 	}
 	for part := range strings.SplitSeq(glob, "/") {
 		switch {

@@ -165,7 +165,7 @@ func TestForbids(t *testing.T) {
 func TestHostileName(t *testing.T) {
 	t.Parallel()
 	for _, n := range []string{"a", "src/❤\ufe0f.md", `src\a.git\x`, "src/a b.txt", ".env", "café.txt", "cafe\u0301.txt", "-rf", ":(exclude)src", ".github/x", ".gitignore",
-		"git", "a.git", "x/.gitmodules", "日本/語.txt", "a\u00a0b", strings.Repeat("a", 1000), `q"b\.md`, "..."} {
+		"git", "a.git", "x/.gitmodules", "日本/語.txt", "a\u00a0b", strings.Repeat("a", 1000), `q"b\.md`, "...", "1\u20e3", "a~", "notes~1~", "a.b~1", "~1", "longername~1"} {
 		if why := HostileName(n); why != "" {
 			t.Errorf("%q: %s", n, why)
 		}
@@ -173,6 +173,7 @@ func TestHostileName(t *testing.T) {
 	for _, n := range []string{"", "a\nb", "a\tb", "\x1b[2J", "a\x7f", "\u0085", "\xff\xfe.md", "a\u202etxt", "a\u200b", "\ufeffa", "a\u2028b",
 		".git", ".GIT/config", "src/.git/config", "src/.git ", ".git.", ".git. .", "git~1/x", "GIT~1", ".git::$INDEX_ALLOCATION", ".g\u200cit",
 		`src/a\.git\config`, `git~1\x`, "a\u3164", "a\u034fb", "a\U000e0061", "a\U000e0100",
+		"d/.git\ufe0f/config", "prd\ufe0f.json", "con\u017f\ufe0eig", "CLAUDE~1/SETTIN~1.JSO", "package.d/PRD~1.JSO", "gi7eba~1",
 		"a ", "a /b", strings.Repeat("a", 1001)} {
 		if HostileName(n) == "" {
 			t.Errorf("%q passes", n)

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,18 +21,23 @@ func HostileName(path string) string {
 	if !utf8.ValidString(path) {
 		return "is not valid UTF-8"
 	}
-	for _, r := range path {
-		if why := hostileRune(r); why != "" {
-			return "contains " + why
-		}
+	if why := hostileText(path); why != "" {
+		return "contains " + why
 	}
 	for part := range strings.SplitSeq(path, "/") {
-		if strings.HasSuffix(part, " ") {
+		switch {
+		case strings.HasSuffix(part, " "):
 			return "has a component that ends in a space"
+		case shortName.MatchString(part):
+			return "has a component that a file system may take for the short name of another file"
 		}
 	}
 	return ""
 }
+
+// shortName is the form in which FAT, NTFS and network drives name a file a second time, in
+// eight letters and three: CLAUDE~1 is .claude there, and PACKAG~1.JSO package.json.
+var shortName = regexp.MustCompile(`^[^~.]{1,6}~[0-9]{1,6}(\.[^.]{0,3})?$`)
 
 // UnsafeName says what is wrong with a path that even a repository which has it already may
 // not have touched, or "": what can't be stored, and what some file system takes for git's
@@ -51,20 +57,35 @@ func UnsafeName(path string) string {
 	return ""
 }
 
-// hostileRune names the class of a character that may be in no path, or "".
-func hostileRune(r rune) string {
+// hostileText names the first character that may not be where it is in a path, or "".
+func hostileText(s string) string {
+	var before rune
+	for _, r := range s {
+		if why := hostileRune(before, r); why != "" {
+			return why
+		}
+		before = r
+	}
+	return ""
+}
+
+// hostileRune names the class of a character that may not follow before in a path, or "".
+func hostileRune(before, r rune) string {
 	switch {
 	case unicode.IsControl(r), r == '\u2028', r == '\u2029':
 		return fmt.Sprintf("the control character %U", r)
-	case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r), unicode.Is(unicode.Variation_Selector, r) && !forEmoji(r):
+	case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r), unicode.Is(unicode.Variation_Selector, r) && !forEmoji(before, r):
 		return fmt.Sprintf("the invisible or direction-changing character %U", r)
 	}
 	return ""
 }
 
-// forEmoji tells whether a variation selector is one of the two by which people write
-// emoji, in names of files too.
-func forEmoji(r rune) bool { return r == '\ufe0e' || r == '\ufe0f' }
+// forEmoji reports whether r is one of the two variation selectors by which people write
+// emoji, in names of files too, and follows a sign that it can stand for. After a letter
+// it would be a second spelling of a name: file systems that fold case leave it out.
+func forEmoji(before, r rune) bool {
+	return (r == '\ufe0e' || r == '\ufe0f') && before > unicode.MaxASCII && !unicode.IsLetter(before)
+}
 
 // looksLikeDotGit tells whether a component is .git on a file system that folds
 // case, drops trailing dots and spaces, has short names or named streams, or that

@@ -94,6 +94,7 @@ func TestChangedParts(t *testing.T) {
 		{"package.json", pkg, `"lint":`, `"post\u0069nstall":"x","lint":`, true},
 		{"package.json", pkg, `"jest"`, `"true"`, true},
 		{"package.json", pkg, `"name":"m"`, `"name":"m","jest":{}`, true},
+		{"package.json", pkg, `"name":"m"`, `"name":"m","imports":{"#check":"./lib/check.js"}`, true}, // where tests' own modules are found
 		{"package.json", pkg, `"name":"m"`, `"name":"m","packageManager":"yarn@https://x/y.js"`, true},
 		{"package.json", pkg, `"name":"m"`, `"name":"m","name":"n"`, true}, // two keys of one name
 		{"package.json", pkg, `{"name"`, "\ufeff{\"name\"", true},

@@ -20,6 +20,7 @@ const (
 	State         = "state"
 	Config        = "config"
 	Blocked       = "blocked"
+	Attestation   = "attestation"
 	TaskList      = "prd"
 
 	// What the models of a pipeline answer.

@@ -15,13 +15,21 @@ import (
 	"github.com/paxiom/relay/judge"
 )
 
+// makes are the programs that do nothing for a target of which there is a file.
+var makes = regexp.MustCompile(`(^|/)([bgp]?make|remake|dmake)$`)
+
 // allowed is what a parameter may be made of. A list of what is forbidden would
 // have to know every program: an option, a response file, a tilde and most of Unicode
 // are all free of shell characters.
 var allowed = regexp.MustCompile(`^[A-Za-z0-9_@+.,/][A-Za-z0-9_@+.,/:=-]*$`)
 
-// variable is an assignment by which make and env would start another program.
+// variable is an assignment by which make and env would start another program, wherever
+// a check may come to one of them.
 var variable = regexp.MustCompile(`^[A-Z_.][A-Z0-9_]*[:+]*=`)
+
+// assigning are the programs that take name=value among their arguments for a variable,
+// in any spelling of the name.
+var assigning = regexp.MustCompile(`(^|/)(make|[bgp]make|remake|env|rake|just|task|go-task|scons|dmake|[gmn]?awk)$`)
 
 const defaultMaxParamLen = 128
 
@@ -99,7 +107,11 @@ func (p *planner) argv(id string, values map[string]any) ([]string, error) {
 		if _, ok := t.Params[name]; !ok {
 			return nil, taint(name, "is not a parameter of this check")
 		}
-		if why := p.refuse(t.Params[name], values[name]); why != "" {
+		why := p.refuse(t.Params[name], values[name])
+		if v, _ := values[name].(string); why == "" && strings.Contains(v, "=") && slices.ContainsFunc(append([]string{t.Cmd}, t.Args...), assigning.MatchString) {
+			why = setsVariable
+		}
+		if why != "" {
 			return nil, taint(name, "%s", why)
 		}
 	}
@@ -130,7 +142,26 @@ func (p *planner) argv(id string, values map[string]any) ([]string, error) {
 			return nil, taint(name, "is not used by any argument of this check")
 		}
 	}
+	if slices.ContainsFunc(argv, makes.MatchString) {
+		if name := p.made(argv[1:]); name != "" {
+			return nil, taint("", "the change adds the file %q, for which make takes its target of that name to be done", name)
+		}
+	}
 	return argv, nil
+}
+
+// made is a file that the change adds under the name of one of make's targets, at the root or
+// in a folder that an argument names; "" is none.
+func (p *planner) made(args []string) string {
+	for i := range p.rules.Changes {
+		c := &p.rules.Changes[i]
+		in := path.Dir(c.Path)
+		if c.Kind == judge.Added && slices.Contains(args, path.Base(c.Path)) &&
+			(in == "." || slices.ContainsFunc(args, func(arg string) bool { return in == path.Clean(arg) })) {
+			return c.Path
+		}
+	}
+	return ""
 }
 
 var errOpen = errors.New("placeholder without an end")
@@ -157,6 +188,8 @@ func expand(arg string, value func(name string) (string, error)) (string, error)
 	}
 }
 
+const setsVariable = "sets a variable, which make, env and others obey"
+
 // refuse says why a value may be in no argument vector, or "".
 func (p *planner) refuse(kind string, value any) string {
 	s, ok := value.(string)
@@ -170,7 +203,7 @@ func (p *planner) refuse(kind string, value any) string {
 	case !allowed.MatchString(s):
 		return `may hold only ASCII letters, digits and _ @ + . , / : = -, and may not begin with ":", "=" or "-"`
 	case variable.MatchString(s):
-		return "sets a variable, which make and env obey"
+		return setsVariable
 	case strings.Contains(s, ".."):
 		return `has ".."`
 	case p.reject != nil && p.reject.MatchString(s):

@@ -24,6 +24,7 @@ var templates = []Template{
 	{ID: "empty"},
 	{ID: "twice", Cmd: "x"},
 	{ID: "twice", Cmd: "y"},
+	{ID: "made", Cmd: "nice", Args: []string{"/usr/bin/make", "{{target}}"}, Params: map[string]string{"target": KindToken}},
 	{ID: "kind", Cmd: "x", Args: []string{"{{a}}"}, Params: map[string]string{"a": "number"}},
 }
 
@@ -119,6 +120,8 @@ func TestPlanTaints(t *testing.T) {
 		{"filter", one("pkg", "-fevil.mk"), "pkg", "ASCII"},
 		{"filter", one("pkg", "--eval=all:"), "pkg", "ASCII"},
 		{"filter", one("pkg", "SHELL=src/x.sh"), "pkg", "variable"},
+		{"made", one("target", "runner=true"), "target", "variable"},
+		{"made", one("target", "a.b=true"), "target", "variable"},
 		{"filter", one("pkg", "a;rm"), "pkg", "ASCII"},
 		{"filter", one("pkg", "a b"), "pkg", "ASCII"},
 		{"filter", one("pkg", "a\n"), "pkg", "ASCII"},
@@ -160,6 +163,30 @@ func TestPlanTaints(t *testing.T) {
 		}
 		if strings.Contains(taint.Error(), root) {
 			t.Errorf("%s %v: shows the machine's path: %v", tt.id, tt.values, taint)
+		}
+	}
+}
+
+// Make does nothing for a target of which there is a file.
+func TestPlanOfMake(t *testing.T) {
+	t.Parallel()
+	rules := seedRules(repository(t))
+	for _, tt := range []struct {
+		cmd     string
+		args    []string
+		added   string
+		tainted bool
+	}{
+		{"make", []string{"check"}, "check", true},
+		{"nice", []string{"/usr/bin/gmake", "-C", "sub", "check"}, "sub/check", true},
+		{"make", []string{"check"}, "scripts/check", false},
+		{"make", []string{"check"}, "src/new.txt", false},
+		{"npm", []string{"run", "check"}, "check", false},
+	} {
+		rules.Changes = []judge.Change{{Path: tt.added, Kind: judge.Added}}
+		_, err := Plan([]Template{{ID: "made", Cmd: tt.cmd, Args: tt.args}}, rules, Requests{Fast: []string{"made"}})
+		if tainted := errors.As(err, new(*Taint)); tainted != tt.tainted {
+			t.Errorf("%s %q with a new %s: %v", tt.cmd, tt.args, tt.added, err)
 		}
 	}
 }

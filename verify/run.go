@@ -47,6 +47,9 @@ func Run(ctx context.Context, commands []Command, o Options) ([]Result, judge.Co
 		if finding != NewFailure {
 			finding = o.prove(ctx, &r, finding)
 		}
+		if finding == Unproven && o.Agreed != nil && r.Evidence.OnlyMissing() && ctx.Err() == nil && o.Agreed(r) {
+			finding = Passed
+		}
 		r.Finding = finding
 		results = append(results, r)
 		switch {

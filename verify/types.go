@@ -122,6 +122,8 @@ type Options struct {
 	// again: what it returned before is doubted, so the command is run there once more.
 	// It may be nil.
 	Known func(ctx context.Context, c Command, again bool) *evidence.Report
-	// Removed reports whether tests of a file may be gone; nil for none.
+	// Removed reports whether tests of a file may be gone; nil for none. Agreed is asked
+	// where nothing but missing tests speaks against a command; nil does not agree.
 	Removed func(file string) bool
+	Agreed  func(Result) bool
 }

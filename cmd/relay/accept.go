@@ -4,12 +4,14 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
 )
 
 type acceptOptions struct {
 	app     *app
 	id      string
-	failing bool
+	despite host.CycleDespite
 }
 
 func newAcceptCmd(a *app) *cobra.Command {
@@ -18,7 +20,8 @@ func newAcceptCmd(a *app) *cobra.Command {
 		Use:   "accept CYCLE",
 		Short: "Gate 2: accept the revision; the branch is ready",
 		Long: "Accepts the revision of a cycle as it was shown, ends the cycle and prints the command to merge its\n" +
-			"branch. relay merges nothing by itself.",
+			"branch. relay merges nothing by itself. At the first gate of a later round it accepts what the last\n" +
+			"revision landed.",
 		Example: "relay show bf3c91 --diff && relay accept bf3c91",
 		GroupID: groupCycle,
 		Args:    needArg(&o.id, "cycle", "relay queue"),
@@ -26,7 +29,8 @@ func newAcceptCmd(a *app) *cobra.Command {
 
 		ValidArgsFunction: completeCycles(a),
 	}
-	cmd.Flags().BoolVar(&o.failing, "with-failing-tests", false, "say that you know that the tests failed")
+	cmd.Flags().BoolVar(&o.despite.FailingTests, "with-failing-tests", false, "say that you know that the tests failed")
+	cmd.Flags().BoolVar(&o.despite.EditedPlan, "with-edited-plan", false, "although you edited the plan after it was carried out")
 	return cmd
 }
 
@@ -37,7 +41,7 @@ func runAccept(ctx context.Context, o *acceptOptions) error {
 	}
 	live := newProgress(o.app, repo)
 	defer live.close()
-	res, err := repo.AcceptCycle(ctx, o.id, o.failing, live)
+	res, err := repo.AcceptCycle(ctx, o.id, o.despite, live)
 	live.close()
 	return o.app.cycleEnd(res, err)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"io"
 	"strconv"
 	"strings"
 
@@ -74,7 +75,7 @@ func askAnswer(a *app, s *host.StatusResult) (string, error) {
 	p := a.printer(a.err, a.errTTY)
 	question(p, s)
 	p.write("> ")
-	line, err := bufio.NewReader(a.in).ReadString('\n')
+	line, err := bufio.NewReader(io.LimitReader(a.in, 64<<10)).ReadString('\n')
 	if line = strings.TrimSpace(line); line == "" {
 		if err == nil {
 			err = usageError{what: "the answer is empty", fix: "`relay answer \"TEXT\"`"}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -172,10 +173,15 @@ type errorDoc struct {
 }
 
 func (a *app) writeJSON() error {
-	enc := json.NewEncoder(a.out)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
-	return enc.Encode(a.doc)
+	if err := enc.Encode(a.doc); err != nil {
+		return err
+	}
+	_, err := a.out.Write(host.SafeJSON(b.Bytes()))
+	return err
 }
 
 // open names the repository that the command works on.
@@ -271,7 +277,7 @@ func (a *app) interactive() bool {
 // agreed asks a question that only a yes answers; anything else is the error no.
 func (a *app) agreed(p *printer, question string, no error) error {
 	p.write(question + " [y/N] ")
-	line, err := bufio.NewReader(a.in).ReadString('\n')
+	line, err := bufio.NewReader(io.LimitReader(a.in, 64<<10)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) { // who ends the input says no
 		return err
 	}

@@ -58,7 +58,7 @@ func runCheckList(ctx context.Context, o *checkOptions) error {
 			case c.Draft:
 				when = "not yet: a draft in " + c.Folder
 			case c.OnRequest:
-				when = "by hand alone"
+				when = "by hand, and where a task asks"
 			case c.Required:
 				when = "for every change"
 			}

@@ -28,8 +28,8 @@ func newCheckNewCmd(a *app) *cobra.Command {
 		Use: "new NAME --hidden", Short: "Write the draft of a hidden check",
 		Long: "new makes a folder in your own configuration, which no box shows, with a check that you finish\n" +
 			"and the few lines by which it calls the code. It does not count before `relay check add`.\n" +
-			"With --describe a model writes it, which no builder meets; `relay check add` follows.",
-		Example: "relay check new ranges --hidden --lang python\nrelay check new ranges --hidden --describe \"merge joins ranges that touch\"",
+			"With --describe or --task a model writes it, which no builder meets; `relay check add` follows.",
+		Example: "relay check new ranges --hidden --lang python\nrelay check new ranges --hidden --describe \"merge joins ranges that touch\"\nrelay check new ranges --hidden --task merge-ranges",
 		Args:    neededArg(&o.name, "name", "`relay check new ranges --hidden`"), RunE: runE(o, runCheckNew),
 	}
 	cmd.Flags().BoolVar(&o.hidden, "hidden", false, "a check that no builder sees")
@@ -38,6 +38,7 @@ func newCheckNewCmd(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.add.Class, "class", "", "with --describe: all that a model is told when it fails, a `TEXT`")
 	cmd.Flags().StringVar(&o.add.Reference, "reference", "", "with --describe: a `COMMIT` at which the code is right")
 	cmd.Flags().BoolVar(&o.add.OnRequest, "on-request", false, "with --describe: run by hand alone, not for every change")
+	cmd.Flags().StringVar(&o.add.Task, "task", "", "write it from the task `ID` of prd.json, which alone asks for it")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "with --describe: agree without being asked")
 	return cmd
 }
@@ -49,6 +50,11 @@ func runCheckNew(ctx context.Context, o *checkNewOptions) error {
 	repo, err := o.app.open()
 	if err != nil {
 		return err
+	}
+	if o.add.Task != "" && o.about == "" {
+		if o.about, err = repo.DescribeTask(o.add.Task); err != nil {
+			return err
+		}
 	}
 	if o.about != "" {
 		return describeCheck(ctx, o, repo)
@@ -98,6 +104,7 @@ func newCheckAddCmd(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.add.Class, "class", "", "all that a model is told when it fails: a `TEXT`")
 	cmd.Flags().StringVar(&o.add.Reference, "reference", "", "a `COMMIT` at which the code is right")
 	cmd.Flags().BoolVar(&o.add.OnRequest, "on-request", false, "run by hand alone, not for every change")
+	cmd.Flags().StringVar(&o.add.Task, "task", "", "the task `ID` of prd.json asks for it, and no other change")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "agree without being asked")
 	return cmd
 }
@@ -118,6 +125,9 @@ func runCheckAdd(ctx context.Context, o *checkNewOptions) error {
 		}
 		p := o.app.printer(o.app.err, o.app.errTTY)
 		tried(p, t)
+		if o.add.Task != "" {
+			return o.app.agreed(p, "Is the task "+host.Safe(o.add.Task)+" to pass it?", no)
+		}
 		return o.app.agreed(p, "Is every change to pass it?", no)
 	}
 	res, err := repo.AddCheck(ctx, o.add)
@@ -128,7 +138,11 @@ func runCheckAdd(ctx context.Context, o *checkNewOptions) error {
 		if o.yes {
 			tried(p, res)
 		}
-		p.linef("It counts from now on.")
+		if res.Task != "" {
+			p.linef("The task %s has to pass it from now on.", host.Safe(res.Task))
+		} else {
+			p.linef("It counts from now on.")
+		}
 		p.next(res.Next)
 	})
 }

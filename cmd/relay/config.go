@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,8 +14,8 @@ import (
 )
 
 func newConfigCmd(a *app) *cobra.Command {
-	return parent("config", "Show the configuration in force", "relay config show\nrelay config show budgets --origin\nrelay config validate",
-		groupSetup, newConfigShowCmd(a), newConfigValidateCmd(a))
+	return parent("config", "Show the configuration in force, and change it", "relay config show\nrelay config show budgets --origin\nrelay config set runner.max_tick_seconds 1800",
+		groupSetup, newConfigShowCmd(a), newConfigSetCmd(a), newConfigValidateCmd(a))
 }
 
 type configShowOptions struct {
@@ -37,6 +38,58 @@ func newConfigShowCmd(a *app) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&o.origin, "origin", false, "say where each value came from")
 	return cmd
+}
+
+type configSetOptions struct {
+	app        *app
+	key, value string
+	user       bool
+}
+
+func newConfigSetCmd(a *app) *cobra.Command {
+	o := &configSetOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "set KEY VALUE",
+		Short: "Write one value into the configuration file",
+		Long: "Writes VALUE into the repository's JSON file, or with --user into your own. A list is written as\n" +
+			"a,b or as JSON. The file stays as it was when the configuration would be refused with the value.",
+		Example: "relay config set runner.max_tick_seconds 1800\nrelay config set scope.default_allowed_globs 'src/**,docs/**'\nrelay config set --user orchestrator.provider claude",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usageError{what: "relay config set needs a key and a value", fix: "`relay config set --help`"}
+			}
+			o.key, o.value = args[0], args[1]
+			return nil
+		},
+		RunE: runE(o, runConfigSet),
+
+		ValidArgsFunction: completeKeys,
+	}
+	cmd.Flags().BoolVar(&o.user, "user", false, "for all repositories: into your own file")
+	return cmd
+}
+
+func runConfigSet(ctx context.Context, o *configSetOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	file, err := repo.ConfigSet(ctx, o.key+"="+o.value, o.user)
+	if err != nil {
+		return err
+	}
+	doc := struct {
+		host.Doc
+		File string `json:"file"`
+		Key  string `json:"key"`
+	}{host.Doc{Kind: "relay.config_set", Version: 1}, file, o.key}
+	return o.app.done(doc, func(p *printer) {
+		if rel, err := filepath.Rel(repo.Root(), file); err == nil && filepath.IsLocal(rel) {
+			file = rel
+		}
+		p.linef("%s %s in %s", p.green("set:"), host.Safe(o.key), host.Safe(file))
+		p.next("`relay config show " + host.Safe(o.key) + " --origin`")
+	})
 }
 
 func newConfigValidateCmd(a *app) *cobra.Command {
@@ -116,11 +169,11 @@ func origin(o host.ConfigOrigin) string {
 
 // encoded is a value as it would stand in relay.config.json.
 func encoded(v any) string {
-	var b strings.Builder
+	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if enc.Encode(v) != nil {
 		return fmt.Sprint(v)
 	}
-	return strings.TrimRight(b.String(), "\n")
+	return strings.TrimRight(string(host.SafeJSON(b.Bytes())), "\n")
 }

@@ -87,7 +87,7 @@ func cycleMatter(p *printer, c *host.Cycle) {
 	if r := c.Revision; r != nil {
 		revision(p, c)
 	}
-	p.row("spent", spendText(len(c.Calls), c.CostUSD, c.UnknownCalls))
+	p.row("spent", spendText(max(c.CallsMade, len(c.Calls)), c.CostUSD, c.UnknownCalls))
 }
 
 // violations are the first rules that a revision broke; relay show has all of them.

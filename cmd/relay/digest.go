@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -19,6 +20,7 @@ type reportOptions struct {
 	since  string
 	format string
 	output string
+	open   bool
 }
 
 func newReportCmd(a *app) *cobra.Command {
@@ -30,7 +32,7 @@ func newReportCmd(a *app) *cobra.Command {
 			"verified, weaker boxes, calls of unknown cost. Then what waits for you, with the command for each.\n" +
 			"--format html makes one page with plots that needs nothing else and runs no script. Ends with exit\n" +
 			"code 1 while something waits for you.",
-		Example: "relay report\nrelay report --since 7d --format markdown\nrelay report --since 12h --format html -o night.html",
+		Example: "relay report\nrelay report --open              # as a page in the browser\nrelay report --since 7d --format markdown\nrelay report --since 12h --format html -o night.html",
 		GroupID: groupLook,
 		Args:    noArgs,
 		RunE:    runE(o, runReport),
@@ -39,6 +41,7 @@ func newReportCmd(a *app) *cobra.Command {
 	f.StringVar(&o.since, "since", "12h", "the runs of the last `DUR`: 12h, 7d")
 	f.StringVar(&o.format, "format", "text", "`FORMAT`: text, markdown, html or json")
 	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` and not to standard output")
+	f.BoolVar(&o.open, "open", false, "show the page of --format html in your browser")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "markdown", "html", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -57,6 +60,9 @@ func runReport(ctx context.Context, o *reportOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.open && o.format == "text" {
+		o.format = "html"
+	}
 	if o.format == "json" {
 		o.app.json = true
 	}
@@ -68,6 +74,8 @@ func runReport(ctx context.Context, o *reportOptions) error {
 	switch {
 	case !ok:
 		return usageError{what: "there is no format " + strconv.Quote(o.format), why: "it is text, markdown, html or json", fix: "`relay report --format html -o night.html`"}
+	case o.open && o.format != "html":
+		return usageError{what: "--open goes with --format html", why: "a browser shows the page", fix: "`relay report --open`"}
 	case o.output != "" && render == nil:
 		return usageError{what: "-o goes with --format markdown or html", why: "text and JSON can be redirected by the shell", fix: "`relay report --format html -o night.html`"}
 	}
@@ -86,13 +94,44 @@ func runReport(ctx context.Context, o *reportOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.open && o.output == "" {
+		if o.output, err = repo.Scratch("report.html"); err != nil {
+			return err
+		}
+	}
 	if o.output == "" {
 		return o.app.end(d.ExitCode, d, func(p *printer) { p.write(string(page)) })
 	}
 	if err := writeOutput(o.output, page); err != nil {
 		return err
 	}
+	if o.open {
+		if err := browse(ctx, o.app, host.OwnEnviron(os.Environ(), repo.Root()), o.output); err != nil {
+			return err
+		}
+	}
 	return o.app.end(d.ExitCode, d, func(p *printer) { p.linef("%s  %s", host.Safe(o.output), p.dim(size(int64(len(page))))) })
+}
+
+// browse shows a file in the browser: that of $BROWSER, or what the desktop opens pages with.
+func browse(ctx context.Context, a *app, environ []string, file string) error {
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return err
+	}
+	opener := a.getenv("BROWSER")
+	if opener == "" {
+		opener = map[string]string{"darwin": "open"}[runtime.GOOS]
+	}
+	if opener == "" {
+		opener = "xdg-open"
+	}
+	cmd := shell(ctx, opener, environ, file)
+	cmd.Stderr = a.err
+	if err := cmd.Run(); err != nil {
+		return fault.Wrap(err, "", "no browser could be opened", "`export BROWSER=firefox`, or open "+host.Safe(file)+" yourself")
+	}
+	return nil
 }
 
 // writeOutput writes a file that the person named: all of it or nothing.

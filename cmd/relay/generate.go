@@ -14,6 +14,8 @@ type generateOptions struct {
 	yes   bool
 	dry   bool
 	again bool
+
+	hidden bool
 }
 
 func newPipelineGenerateCmd(a *app) *cobra.Command {
@@ -28,6 +30,7 @@ func newPipelineGenerateCmd(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVarP(&o.yes, "yes", "y", false, "write it without being asked")
 	f.BoolVar(&o.dry, "dry-run", false, "only print the difference")
+	f.BoolVar(&o.hidden, "hidden-checks", false, "then have a hidden check written for each task that asks for none")
 	f.BoolVar(&o.again, "again", false, "ask the model anew, although it has answered for this very AGENTS.md")
 	return cmd
 }
@@ -36,6 +39,9 @@ func runPipelineGenerate(ctx context.Context, o *generateOptions) error {
 	if !o.yes && !o.dry && !o.app.interactive() { // before anything is paid
 		return usageError{what: "nobody can be asked here", why: "a task list is only written when somebody agrees to it",
 			fix: "`relay pipeline generate --dry-run`, then `relay pipeline generate --yes`, which takes the same answer"}
+	}
+	if o.hidden && (o.dry || o.app.json) {
+		return usageError{what: "--hidden-checks goes with neither --dry-run nor --json", why: "each check is shown, tried and asked about", fix: "`relay pipeline generate --hidden-checks`"}
 	}
 	repo, err := o.app.open()
 	if err != nil {
@@ -58,7 +64,7 @@ func runPipelineGenerate(ctx context.Context, o *generateOptions) error {
 	if err != nil {
 		return err
 	}
-	return o.app.done(res, func(p *printer) {
+	err = o.app.done(res, func(p *printer) {
 		if o.yes || o.dry {
 			proposed(p, res)
 		}
@@ -69,6 +75,35 @@ func runPipelineGenerate(ctx context.Context, o *generateOptions) error {
 		p.row("wrote", strings.Join(res.Wrote, ", "))
 		p.next(res.Next)
 	})
+	if err != nil || !o.hidden {
+		return err
+	}
+	return o.examine(ctx, repo)
+}
+
+// examine has a hidden check written for each task that asks for none. One that can't be
+// had keeps no other from being written.
+func (o *generateOptions) examine(ctx context.Context, repo *host.Repo) error {
+	ids, err := repo.Unexamined()
+	if err != nil {
+		return err
+	}
+	p := o.app.printer(o.app.err, o.app.errTTY)
+	for _, id := range ids {
+		check := &checkNewOptions{app: o.app, name: id, hidden: true, yes: o.yes, add: host.CheckAdd{Task: id}}
+		if check.about, err = repo.DescribeTask(id); err != nil {
+			return err
+		}
+		p.linef("\n%s", p.dim("a hidden check for "+host.Safe(id)+":"))
+		err := describeCheck(ctx, check, repo)
+		if ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			p.linef("%s", host.Safe(err.Error()))
+		}
+	}
+	return nil
 }
 
 // proposed shows what would be written, and what a reader should know about it.

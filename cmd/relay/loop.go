@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +21,7 @@ type loopOptions struct {
 	cost    float64
 	resume  bool
 	alone   bool
+	detach  bool
 	given   func(flag string) bool
 	nowFunc func() time.Time
 }
@@ -35,7 +38,7 @@ func newLoopCmd(a *app) *cobra.Command {
 			"when a tick stops or is blocked, on a question, when the milestone's budget is nearly used up,\n" +
 			"and at the limits below. --mode task ends after one task, milestone with the milestone,\n" +
 			"autonomous goes on from milestone to milestone. Ctrl-C ends the tick under way in order.",
-		Example: "relay loop --mode milestone --goal \"make the tests pass\" --max-ticks 10\nrelay loop --mode autonomous --until 07:00 --max-cost-usd 20\nrelay loop --resume              # go on where a crash or Ctrl-C cut it off",
+		Example: "relay loop --mode milestone --goal \"make the tests pass\" --max-ticks 10\nrelay loop --mode autonomous --until 07:00 --max-cost-usd 20 --detach\nrelay loop --resume              # go on where a crash or Ctrl-C cut it off",
 		GroupID: groupWork,
 		Args:    noArgs,
 		RunE:    runE(o, runLoop),
@@ -48,6 +51,7 @@ func newLoopCmd(a *app) *cobra.Command {
 	f.Float64Var(&o.cost, "max-cost-usd", 0, "begin no tick that could bring the loop over `X` dollars")
 	f.BoolVar(&o.resume, "resume", false, "go on with the loop that was cut off, under its own limits")
 	f.BoolVar(&o.alone, "unattended", false, "with --resume, for a service: leave a loop that you ended; none is no error")
+	f.BoolVar(&o.detach, "detach", false, "go on without this terminal; relay watch shows it, relay stop ends it")
 	o.given = f.Changed
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"task", "milestone", "autonomous"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -68,6 +72,9 @@ func runLoop(ctx context.Context, o *loopOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.detach {
+		return runDetached(ctx, o.app, repo)
+	}
 	live := newProgress(o.app, repo)
 	defer live.close()
 	if !until.IsZero() {
@@ -80,6 +87,25 @@ func runLoop(ctx context.Context, o *loopOptions) error {
 		return err
 	}
 	return o.app.end(res.ExitCode, res, func(p *printer) { loopVerdict(p, res) })
+}
+
+// runDetached has the same command line go on without the terminal.
+func runDetached(ctx context.Context, a *app, repo *host.Repo) error {
+	args := slices.DeleteFunc(slices.Clone(os.Args[1:]), func(arg string) bool { return arg == "--detach" || arg == "--detach=true" })
+	d, err := repo.Detach(ctx, args)
+	if err != nil {
+		return err
+	}
+	return a.end(d.ExitCode, d, func(p *printer) {
+		if d.PID == 0 {
+			text, _ := d.Printed() // where it can't be read, its exit code is left
+			p.write(string(text))
+			return
+		}
+		p.linef("%s on its own, as process %d", p.green("goes on"), d.PID)
+		p.row("prints to", host.Safe(d.Log))
+		p.next(d.Next)
+	})
 }
 
 // parseUntil reads a clock time (the next such), a duration from now, or a full time, which

@@ -82,11 +82,17 @@ func runReview(ctx context.Context, o *reviewOptions) error {
 // edit runs the editor like git does: by a shell, since it may have arguments, with the
 // terminal.
 func edit(ctx context.Context, a *app, editor string, environ []string, path string) error {
-	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$@"`, editor, path)
-	cmd.Env = environ
+	cmd := shell(ctx, editor, environ, path)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, a.err, a.err
 	if f := a.outFile(); f != nil && !a.json {
 		cmd.Stdout = f
 	}
 	return cmd.Run()
+}
+
+// shell starts a program of the operator's, which may have arguments, for a file.
+func shell(ctx context.Context, program string, environ []string, file string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", program+` "$@"`, program, file)
+	cmd.Env = environ
+	return cmd
 }

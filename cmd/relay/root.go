@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/paxiom/relay/host"
 )
 
 // Groups of commands in the help, in the order of a first day.
@@ -49,7 +53,7 @@ func newRootCmd(a *app) *cobra.Command {
 		newUndoCmd(a), newSalvageCmd(a), newRecoverCmd(a),
 		newConfigCmd(a), newTrustCmd(a), newPluginCmd(a),
 	)
-	root.AddCommand(inBrief(newMilestoneCmd(a), newWakeCmd(a), newExplainCmd(a), newHistoryCmd(a), newCheckCmd(a), newCompletionCmd(a), newVersionCmd(a))...)
+	root.AddCommand(inBrief(newMilestoneCmd(a), newWakeCmd(a), newExplainCmd(a), newHistoryCmd(a), newVerifyCmd(a), newCheckCmd(a), newCompletionCmd(a), newVersionCmd(a))...)
 	root.AddCommand(inBrief(newServiceCmd(a), newQueueCmd(a), newResumeCmd(a), newAbortCmd(a), newRotateCmd(a), newLogsCmd(a), newTmuxStatusCmd(a), newStatsCmd(a), newGCCmd(a))...)
 	root.AddCommand(newManCmd(a))
 	root.AddCommand(helpTopics(a)...)
@@ -79,9 +83,7 @@ func addGlobalFlags(a *app, root *cobra.Command) {
 	_ = root.RegisterFlagCompletionFunc("set", completeSet)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.begin() }
 	root.Flags().BoolVar(new(bool), "version", false, "print the version")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{what: err.Error(), fix: fmt.Sprintf("`%s --help`", cmd.CommandPath())}
-	})
+	root.SetFlagErrorFunc(wrongFlag)
 	// The version is asked for by scripts and prompts all the time: no work before it.
 	run := root.RunE
 	root.RunE = func(cmd *cobra.Command, args []string) error {
@@ -164,12 +166,31 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 // harmless are the commands that a typo may suggest as they are: they only look. Any other
 // may spend or remove something, and its help is suggested.
 var harmless = []string{"status", "show", "report", "cost", "explain", "watch", "doctor", "version", "queue", "logs", "stats", "demo",
-	"config", "history", "plugin", "task", "pipeline", "service", "check", "list", "info"}
+	"config", "history", "verify", "plugin", "task", "pipeline", "service", "check", "list", "info"}
 
 // synonyms are what other programs call a command, with what only looks or explains here.
 var synonyms = map[string]string{"log": "history list", "list": "history list", "ls": "history list", "ps": "status",
 	"ui": "watch", "questions": "queue", "cancel": "stop --help", "kill": "stop --help", "quit": "stop --help",
 	"retry": "run --help", "exec": "run --help", "approve": "queue", "revert": "undo --help", "rollback": "undo --help", "audit": "start --help", "setup": "init --help"}
+
+// wrongFlag names the flag that was perhaps meant.
+func wrongFlag(cmd *cobra.Command, err error) error {
+	u := usageError{what: err.Error(), fix: fmt.Sprintf("`%s --help`", cmd.CommandPath())}
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return u
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	if near := host.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+		u.why = "perhaps you mean --" + near
+	}
+	return u
+}
 
 // parent makes a command that only has others below it.
 func parent(use, short, example, group string, children ...*cobra.Command) *cobra.Command {

@@ -90,10 +90,17 @@ func (a *app) letTestsChange(ctx context.Context, c host.ChangedTests) bool {
 	p := a.printer(a.err, a.errTTY)
 	diffText(p, c.Files)
 	p.linef("\n%s", host.Safe(c.Why))
+	question := fmt.Sprintf("May it land with %s changed?", plural(len(c.Files), "test file", "test files"))
+	if n := len(c.Missing); n > 0 {
+		for _, name := range c.Missing {
+			p.hang("  "+p.red("✗")+" ", host.Safe(name))
+		}
+		question = fmt.Sprintf("May it land without %s?", plural(n, "test", "tests"))
+	}
 	no := errors.New("no")
 	said := make(chan error, 1)
 	go func() {
-		said <- a.agreed(p, fmt.Sprintf("May it land with %s changed?", plural(len(c.Files), "test file", "test files")), no)
+		said <- a.agreed(p, question, no)
 	}()
 	select {
 	case err := <-said:

@@ -57,6 +57,7 @@ func scriptParams() testscript.Params {
 		Condition:           scriptCondition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"tick":      cmdTick,
+			"evening":   cmdEvening,
 			"cycle":     cmdCycle,
 			"exits":     cmdExits,
 			"json":      cmdJSON,

@@ -63,6 +63,9 @@ func showRun(p *printer, s *host.ShowResult) {
 	if r := s.Report; r != nil {
 		showReport(p, r)
 	}
+	if s.LandedOn != "" {
+		p.row("landed", "on "+host.Safe(s.LandedOn)+", which is not your branch")
+	}
 	showOutput(p, s.Output)
 	showTests(p, s)
 	showRules(p, s.Rules)
@@ -92,7 +95,7 @@ func showOutput(p *printer, lines []string) {
 	}
 	p.linef("\n%s", p.dim("the last lines of the check that failed:"))
 	for _, l := range lines {
-		p.linef("  %s", p.text(host.SafeLine(l)))
+		p.linef("  | %s", p.text(host.SafeLine(l)))
 	}
 }
 
@@ -138,6 +141,11 @@ func showReport(p *printer, r *host.Report) {
 	}
 	if r.Verification.Said != "" {
 		p.row("evidence", host.Safe(r.Verification.Said))
+	}
+	if r.Verification.NewTests != nil {
+		for _, line := range r.Verification.NewTests.Lines() {
+			p.row("new tests", host.Safe(line))
+		}
 	}
 	for _, w := range []*host.Worker{r.Orchestrator, r.Builder} {
 		if w != nil {

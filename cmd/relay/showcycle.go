@@ -38,7 +38,7 @@ func showCycle(ctx context.Context, o *showOptions, repo *host.Repo, id string) 
 		if c.Tests != nil && !c.Tests.Passed {
 			p.linef("\n%s", p.bold("The end of the tests' output"))
 			for _, line := range lastLines(s.Tests, 20) {
-				p.linef("  %s", host.SafeLine(line))
+				p.linef("  | %s", host.SafeLine(line))
 			}
 		}
 		if len(s.Changes) > 0 {

@@ -69,7 +69,9 @@ func shortStatus(p *printer, s *host.StatusResult) {
 	cyclesInFlight(p, s)
 	pipelineRows(p, s)
 	question(p, s)
-	if s.LastRun == nil && s.Problem == nil && s.Pipeline == nil && len(s.Needs)+len(s.Cycles) == 0 {
+	if c := s.LastCycle; s.LastRun == nil && c != nil && len(s.Cycles) == 0 {
+		p.row("last cycle", fmt.Sprintf("%s  %s  %s", host.Safe(c.Service), c.Short, c.State))
+	} else if s.LastRun == nil && s.Problem == nil && s.Pipeline == nil && len(s.Needs)+len(s.Cycles) == 0 {
 		p.advise("", "relay is set up here; nothing has run yet. `relay doctor` tries what a run needs.")
 	}
 	nextAfterProblem(p, s)

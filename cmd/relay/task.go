@@ -137,7 +137,9 @@ func taskPage(p *printer, t *host.TaskResult) {
 func command(argv []string) string {
 	words := make([]string, len(argv))
 	for i, w := range argv {
-		words[i] = fault.Word(w)
+		if words[i] = w; w != "&&" { // which is no word of the command
+			words[i] = fault.Word(w)
+		}
 	}
 	return strings.Join(words, " ")
 }

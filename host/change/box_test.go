@@ -35,7 +35,7 @@ func (r *repo) build(c *Change, script string) {
 	pr, pw, err := os.Pipe()
 	must(r.t, err)
 	p, err := c.Box().Start(box.Proc{Argv: []string{"/bin/sh", "-ec", script}, Stdout: pw, Stderr: pw,
-		Env: []string{"PATH=/usr/bin:/bin", "HOME=" + os.Getenv("HOME"), "GIT_CONFIG_GLOBAL=/dev/null"}})
+		Env: []string{"PATH=/usr/bin:/bin", "HOME=" + os.Getenv("HOME"), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null"}})
 	pw.Close()
 	if err != nil {
 		r.t.Fatalf("this machine allows no box: %v", err)

@@ -85,7 +85,7 @@ func (x *boxExec) collect(ctx context.Context, b *box.Box, res verify.Result) {
 	case len(written) == 0 || written[0] == "":
 	case len(x.kept) == 0:
 		k.Add(x.c.opts.Base, written)
-	case res.ExitCode == 0:
+	case res.ExitCode == 0 && x.on != onceOn:
 		k.Stage(written)
 	}
 }

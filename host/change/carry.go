@@ -22,13 +22,15 @@ func (c *Change) Keep(ctx context.Context, m Message) (string, error) {
 	if len(c.verdict.Kept) == 0 {
 		return "", nil
 	}
-	p := c.prepare(ctx, Landing{Message: m, Commit: true}, true)
-	defer p.close()
-	if p.err != nil || p.plan.Commit == "" {
-		return "", p.err
-	}
-	_, err := c.env.write(ctx, nil, nil, "update-ref", refName(c.opts.RunID), p.plan.Commit)
-	return p.plan.Commit, err
+	var commit string
+	err := c.planned(ctx, Landing{Message: m, Commit: true}, true, func(_ *lander, p *plan) error {
+		if commit = p.Commit; commit == "" {
+			return nil
+		}
+		_, err := c.env.write(ctx, nil, nil, "update-ref", refName(c.opts.RunID), commit)
+		return err
+	})
+	return commit, err
 }
 
 // Replay makes the commits after from, up to tip, again in the box, as git cherry-pick

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/paxiom/relay/host/internal/checkout"
@@ -81,7 +83,6 @@ type Change struct {
 	seed    uint64       // of hidden
 	policy  judge.Policy // that it was judged by
 	own     []ownCommit  // to be made again; see judgeOwn
-	ahead   *prepared    // a landing that was begun; see Prepare
 	gone    removals
 	bases   bases
 	// reported is what the commands said of what was verified; see remember.
@@ -90,6 +91,8 @@ type Change struct {
 	// harmless are the paths that Judge found to hold no credential; leaky is what withheld
 	// knows of others.
 	harmless, leaky map[string]bool
+	// told are parts of names that hold a credential, each with what is told instead.
+	told []string
 
 	caching sync.Mutex // for the two below: Ahead opens them, too
 	opened  bool
@@ -124,7 +127,10 @@ func Begin(ctx context.Context, env Env, o Options) (*Change, error) {
 	if c.layer == "" {
 		c.layer = filepath.Join(env.StateDir, "boxes", o.RunID)
 	}
-	err := c.takePrograms(false)
+	err := env.IndexFree(ctx) // or nothing could land
+	if err == nil {
+		err = c.takePrograms(false)
+	}
 	if err == nil {
 		err = c.takeBase(ctx)
 	}
@@ -204,7 +210,6 @@ type stateRecord struct {
 
 // Reset throws away what was built so far and gives an empty box.
 func (c *Change) Reset() error {
-	c.unprepare()
 	c.unstage()
 	if err := c.gone.drop(c.box); err != nil {
 		return err
@@ -219,7 +224,6 @@ func (c *Change) Reset() error {
 // box. The verdict is also kept for Land. Where the policy keeps the builder's own
 // commits, each of them is judged too.
 func (c *Change) Judge(ctx context.Context, p judge.Policy) (judge.Verdict, error) {
-	c.unprepare()
 	c.own, c.harmless, c.leaky = nil, map[string]bool{}, nil
 	err := c.judgeLayer(ctx, p)
 	if err == nil && c.verdict.Code == judge.Success {
@@ -237,11 +241,14 @@ func (c *Change) Judge(ctx context.Context, p judge.Policy) (judge.Verdict, erro
 	if err == nil && c.verdict.Code == judge.Success && c.verdict.BuilderCommitted && p.BuilderCommits() == judge.KeepCommits {
 		err = c.judgeOwn(ctx, p)
 	}
+	if err == nil {
+		err = c.untold(ctx)
+	}
 	if err != nil {
 		c.touched = nil // what was not judged to the end can't land
 		return judge.Verdict{}, err
 	}
-	return c.verdict, nil
+	return c.tell(c.verdict), nil
 }
 
 func (c *Change) judgeLayer(ctx context.Context, p judge.Policy) error {
@@ -275,8 +282,18 @@ func (c *Change) judgeNested() error {
 	return nil
 }
 
-// Touched is what Judge read.
-func (c *Change) Touched() judge.Touched { return *c.touched }
+// Touched is what Judge read, with names as they may be told.
+func (c *Change) Touched() judge.Touched {
+	t := *c.touched
+	if len(c.told) > 0 {
+		r := strings.NewReplacer(c.told...)
+		t.Changes = slices.Clone(t.Changes)
+		for i := range t.Changes {
+			t.Changes[i].Path = r.Replace(t.Changes[i].Path)
+		}
+	}
+	return t
+}
 
 // Kept is what of it would land, once it was judged.
 func (c *Change) Kept() []judge.Change { return c.verdict.Kept }
@@ -284,7 +301,6 @@ func (c *Change) Kept() []judge.Change { return c.verdict.Kept }
 // Clear throws the box away, and lets what was in it be removed while the caller goes
 // on: nothing can be judged, landed or kept of the change any more. Discard waits for it.
 func (c *Change) Clear() error {
-	c.unprepare()
 	if c.box == nil {
 		return nil
 	}

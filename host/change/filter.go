@@ -135,8 +135,8 @@ func (f Filtering) clean(ctx context.Context, b *box.Box, g *judge.Git, paths []
 		r := bufio.NewReader(out)
 		total := int64(0)
 		for range paths {
-			line, err := r.ReadString('\n') // "<name> blob <size>"
-			words := strings.Fields(line)
+			line, err := r.ReadSlice('\n') // "<name> blob <size>"
+			words := strings.Fields(string(line))
 			if err != nil || len(words) != 3 || words[1] != "blob" {
 				return errFilter
 			}
@@ -290,7 +290,10 @@ func (f Filtering) run(ctx context.Context, b *box.Box, g *judge.Git, stdin stri
 	case err != nil:
 		return err
 	case rerr != nil || !state.OK():
-		return fault.Wrap(errors.Join(errFilter, rerr), judge.BlockedMissingConfig, "a filter of git's failed: "+clip(text, 300),
+		if !errors.Is(rerr, errFilter) {
+			rerr = errors.Join(errFilter, rerr)
+		}
+		return fault.Wrap(rerr, judge.StopInterrupted, strings.TrimSuffix("a filter of git's failed: "+clip(text, 300), ": "),
 			"`git config --get-regexp '^filter'` shows them; they run in a box, without network")
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -60,7 +59,7 @@ func (c *Change) free(ctx context.Context) error {
 		}
 	}
 	for _, dir := range []string{"rebase-merge", "rebase-apply"} {
-		name, err := os.ReadFile(filepath.Join(c.env.Git.GitDir, dir, "head-name"))
+		name, err := judge.ReadFile(filepath.Join(c.env.Git.GitDir, dir, "head-name"), 64<<10)
 		if err == nil && strings.TrimSpace(string(name)) == "refs/heads/"+c.opts.Branch {
 			return headMoved(fmt.Sprintf("a rebase of the branch %q is under way", c.opts.Branch))
 		}
@@ -106,7 +105,6 @@ func (c *Change) rebase(ctx context.Context, tip string) error {
 			}
 		}
 	}
-	c.unprepare()
 	c.bases.run.Wait()
 	base, err := c.env.Keep.Take(ctx, tip, c.opts.Branch)
 	if err != nil {

@@ -29,7 +29,6 @@ func (r *repo) follow(law judge.Policy, build, operator string, looks string) (L
 		r.t.Fatalf("%+v", v)
 	}
 	l := Landing{Commit: true, Message: Message{Subject: "work"}}
-	c.Prepare(ctx, l)
 	r.sh(operator)
 	again := 0
 	l.Verify = func(ctx context.Context) error {

@@ -2,7 +2,9 @@ package change
 
 import (
 	"context"
+	"maps"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/paxiom/relay/judge"
@@ -49,5 +51,28 @@ esac
 			t.Errorf("%s: %s, want %s\n%+v", tt.name, code, tt.want, results)
 		}
 		must(t, c.Discard())
+	}
+}
+
+// TestBaseIsKnownByItsTree: another message for the same files costs no run of a check.
+func TestBaseIsKnownByItsTree(t *testing.T) {
+	r := newRepo(t)
+	k := Checks{Env: os.Environ(), Commands: []verify.Command{{ID: "tap", Argv: []string{"sh", "-c", "echo ok 1 - $(cat /proc/sys/kernel/random/uuid); echo 1..1"}, Results: verify.TAP}}}
+	names := func() []string {
+		c := r.begin("run-1")
+		report := c.Known(t.Context(), k, k.Commands[0])
+		must(t, c.Discard())
+		return slices.Sorted(maps.Keys(report.Tests))
+	}
+	first := names()
+	r.git("commit", "-q", "--amend", "-m", "another message")
+	if again := names(); len(first) != 1 || !slices.Equal(first, again) {
+		t.Errorf("%q, and after an amend %q: it was run again", first, again)
+	}
+	r.write("src/other.txt", "other", 0o644)
+	r.git("add", "-A")
+	r.git("commit", "-qm", "more")
+	if again := names(); slices.Equal(first, again) {
+		t.Error("another tree was taken for the same")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/paxiom/relay/judge"
@@ -36,6 +37,56 @@ func (c *Change) leaks(ctx context.Context) ([]judge.Violation, error) {
 		}
 	}
 	return broken, nil
+}
+
+// unsaid stands for what holds a value of a credential, in a name that is told.
+const unsaid = "[redacted]"
+
+// untold finds the names that hold a value of a credential, among all that the builder
+// touched, and what each is told as: reports, histories and prompts have that instead.
+func (c *Change) untold(ctx context.Context) error {
+	c.told = nil
+	var names []string
+	for _, ch := range c.touched.Changes {
+		names = append(names, ch.Path)
+	}
+	for _, b := range c.verdict.Violations { // such as of a ref
+		names = append(names, b.Path, b.Rule)
+	}
+	if found, err := c.leak(ctx, strings.NewReader(strings.Join(names, "\x00"))); found == "" {
+		return err // in one go: a change can have very many names
+	}
+	for _, name := range names {
+		parts := strings.Split(name, "/")
+		for i, part := range parts {
+			found, err := c.leak(ctx, strings.NewReader(part))
+			if err != nil {
+				return err
+			}
+			if found != "" {
+				parts[i] = unsaid
+				c.told = append(c.told, part, unsaid)
+			}
+		}
+		if safe := strings.Join(parts, "/"); safe == name { // over several folders
+			if found, err := c.leak(ctx, strings.NewReader(name)); found != "" || err != nil {
+				c.told = append(c.told, name, unsaid)
+			}
+		}
+	}
+	return nil
+}
+
+// tell leaves out of a verdict what must not be told.
+func (c *Change) tell(v judge.Verdict) judge.Verdict {
+	if len(c.told) > 0 {
+		r := strings.NewReplacer(c.told...)
+		v.Violations = slices.Clone(v.Violations)
+		for i := range v.Violations {
+			v.Violations[i].Path, v.Violations[i].Rule = r.Replace(v.Violations[i].Path), r.Replace(v.Violations[i].Rule)
+		}
+	}
+	return v
 }
 
 // withheld reports whether a change holds a value of a credential: then neither the patch nor

@@ -5,6 +5,20 @@ import (
 	"unicode"
 )
 
+// Trailer is one "Key: value" line at the end of a commit message.
+type Trailer struct{ Key, Value string }
+
+// Message is a commit message. Texts may come from a model: they are made one
+// paragraph each, and can't pass for a trailer.
+type Message struct {
+	Subject string
+	Body    []string // paragraphs
+	// Blocks are paragraphs whose lines stay apart, in order to be lists; they come
+	// after Body. Each line keeps up to four spaces in front.
+	Blocks   [][]string
+	Trailers []Trailer
+}
+
 const (
 	maxSubject   = 72
 	maxParagraph = 2000

@@ -27,7 +27,6 @@ func refName(runID string) string { return "refs/relay/" + runID }
 // are: no filter sees them. The work tree is not touched.
 func (c *Change) Reject(ctx context.Context, m Message) (Rejected, error) {
 	var r Rejected
-	c.unprepare()
 	if c.touched == nil {
 		return r, nil
 	}

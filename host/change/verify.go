@@ -38,10 +38,10 @@ type Checks struct {
 	Seed   uint64
 	// Removed reports whether tests of a file may be gone; nil for none.
 	Removed func(file string) bool
-	// Agreed is asked where the commands pass with the tests of the change and fail with
-	// those of the base, with how they failed: true lets the change's tests decide. nil does
-	// not.
-	Agreed func([]verify.Result) bool
+	// Agreed is asked where a command no longer runs tests of the base (StopTestsMissing), and
+	// where the commands pass with the tests of the change and fail with those of the base
+	// (StopOldTestsFail), with how it ended: true lets the change be. nil does not.
+	Agreed func(judge.Code, verify.Result) bool
 	// Tests are globs of test files. Where a change adds some, the tests of the base must
 	// pass without them too; see Change.without.
 	Tests []string
@@ -154,7 +154,7 @@ func (c *Change) verifyTwice(ctx context.Context, k Checks) ([]verify.Result, ju
 		return results, code
 	case ctx.Err() != nil:
 		return old, judge.StopInterrupted
-	case k.Agreed != nil && k.Agreed(old) && ctx.Err() == nil:
+	case k.Agreed != nil && k.Agreed(judge.StopOldTestsFail, old[len(old)-1]) && ctx.Err() == nil:
 		return results, judge.Success
 	}
 	return old, judge.StopOldTestsFail
@@ -165,6 +165,9 @@ func (c *Change) verify(ctx context.Context, k Checks, on string, kept []judge.C
 	o.Known = func(ctx context.Context, cmd verify.Command, again bool) *evidence.Report {
 		return c.known(ctx, k, cmd, again)
 	}
+	if k.Agreed != nil && on == "verify" {
+		o.Agreed = func(r verify.Result) bool { return k.Agreed(judge.StopTestsMissing, r) }
+	}
 	return verify.Run(ctx, k.Commands, o)
 }
 
@@ -173,6 +176,7 @@ type boxExec struct {
 	c       *Change
 	on      string         // part of the layers' names
 	kept    []judge.Change // what is laid over the real tree
+	prepare func(*box.Box) error
 	env     []string
 	plan    Plan
 	before  func(verify.Command) error
@@ -210,10 +214,16 @@ func (x *boxExec) Run(ctx context.Context, cmd verify.Command, timeout time.Dura
 	if dir != "" {
 		proc.Dir = filepath.Join(fresh.Dir(), dir)
 	}
-	res = x.in(ctx, fresh, proc, cmd, cmp.Or(limit, timeout))
+	if x.prepare != nil {
+		res.Err = x.prepare(fresh)
+	}
+	if res.Err == nil {
+		res = x.in(ctx, fresh, proc, cmd, cmp.Or(limit, timeout))
+	}
 	if res.Report = w.close(); !res.Report.Named() {
 		x.written(fresh, &res)
 	}
+	res.Report.Rewrote = x.rewrote(ctx, fresh)
 	x.collect(ctx, fresh, res)
 	if res.Tests == nil && res.Report.Named() {
 		res.Tests = verify.TestsOf(*res.Report)

@@ -63,7 +63,7 @@ const maxXML = 5000
 // change itself brings is no report.
 func (x *boxExec) written(b *box.Box, res *verify.Result) {
 	j := evidence.JUnit{Root: x.c.env.Git.Root}
-	for _, name := range b.Wrote(".xml", maxXML) {
+	for _, name := range b.Wrote(func(name string) bool { return strings.HasSuffix(name, ".xml") }, maxXML) {
 		if slices.ContainsFunc(x.kept, func(c judge.Change) bool { return c.Path == name }) {
 			continue
 		}
@@ -146,19 +146,19 @@ func (c *Change) first(ctx context.Context, k Checks, cmd verify.Command) *known
 	return at
 }
 
-// Once runs one command on the base, and judges nothing.
-func (c *Change) Once(ctx context.Context, k Checks, cmd verify.Command) verify.Result {
-	return c.once(ctx, k, cmd, "once")
-}
+// onceOn begins the names of the boxes of [Change.Once].
+const onceOn = "once"
 
-func (c *Change) once(ctx context.Context, k Checks, cmd verify.Command, on string) verify.Result {
-	return verify.RunOnce(ctx, cmd, k.options(&boxExec{c: c, on: on}))
+// Once runs one command on the base with some of the judged changes, after prepare, and
+// judges nothing. prepare may be nil.
+func (c *Change) Once(ctx context.Context, k Checks, cmd verify.Command, with []judge.Change, prepare func(*box.Box) error) verify.Result {
+	return verify.RunOnce(ctx, cmd, k.options(&boxExec{c: c, on: onceOn, kept: with, prepare: prepare}))
 }
 
 // onBase runs the command on the base; nil when it came to no end.
 func (c *Change) onBase(ctx context.Context, k Checks, cmd verify.Command, on string) *evidence.Report {
 	k.Before = nil // paid with the check itself
-	r := c.once(ctx, k, cmd, on)
+	r := verify.RunOnce(ctx, cmd, k.options(&boxExec{c: c, on: on}))
 	if r.Err != nil || r.TimedOut {
 		return nil
 	}
@@ -177,6 +177,11 @@ func (c *Change) known(ctx context.Context, k Checks, cmd verify.Command, again 
 		at.report = c.onBase(ctx, k, cmd, "names"+cmd.ID)
 	}
 	return at.report
+}
+
+// Known is what the command reports on the base; nil when it comes to no end there.
+func (c *Change) Known(ctx context.Context, k Checks, cmd verify.Command) *evidence.Report {
+	return c.known(ctx, k, cmd, false)
 }
 
 // without runs the checks once more when the change adds test files, and leaves those out:
@@ -201,7 +206,7 @@ func (c *Change) without(ctx context.Context, k Checks, results []verify.Result)
 		}
 		once := k
 		once.Before = nil
-		res := verify.RunOnce(ctx, r.Command, once.options(&boxExec{c: c, on: "without", kept: old}))
+		res := c.Once(ctx, once, r.Command, old, nil)
 		if ctx.Err() != nil {
 			return judge.StopInterrupted
 		}
@@ -209,6 +214,9 @@ func (c *Change) without(ctx context.Context, k Checks, results []verify.Result)
 			continue
 		}
 		f := evidence.Compare(base, *res.Report, k.Removed)
+		f.Missing = slices.DeleteFunc(f.Missing, func(g evidence.Gone) bool { // agreed to
+			return r.Evidence != nil && slices.ContainsFunc(r.Evidence.Missing, func(o evidence.Gone) bool { return o.Name == g.Name })
+		})
 		f.Failed = slices.DeleteFunc(f.Failed, func(name string) bool { _, old := base.Tests[name]; return !old })
 		if len(f.Missing)+len(f.Failed) == 0 {
 			continue
@@ -224,12 +232,18 @@ func (c *Change) without(ctx context.Context, k Checks, results []verify.Result)
 	return judge.Success
 }
 
+// maxReport is the largest report that is read, in bytes.
+const maxReport = 64 << 20
+
 // maxRemembered is how many reports are kept on the disk, of all repositories.
 const maxRemembered = 200
 
-// reportFile is where the report of a command on a commit is kept. It lies in relay's own
-// state, which no box shows.
+// reportFile is where the report of a command on a commit's tree is kept: another message
+// for the same files costs no run. It lies in relay's own state, which no box shows.
 func (c *Change) reportFile(commit, key string) string {
+	if tree, err := c.env.Git.Run(context.Background(), nil, "rev-parse", "--verify", commit+"^{tree}"); err == nil {
+		commit = string(tree)
+	}
 	sum := sha256.Sum256([]byte(c.env.Git.Root + "\x00" + commit + "\x00" + key))
 	return filepath.Join(c.env.StateDir, "evidence", "base-"+hex.EncodeToString(sum[:16])+".json")
 }
@@ -237,7 +251,7 @@ func (c *Change) reportFile(commit, key string) string {
 // recall returns what is remembered of a command on the base; nil for nothing. It can be
 // out of date where ignored files count: [verify.Options] Known asks again then.
 func (c *Change) recall(identity []string) *evidence.Report {
-	b, err := os.ReadFile(c.reportFile(c.opts.Base, key(identity)))
+	b, err := judge.ReadFile(c.reportFile(c.opts.Base, key(identity)), maxReport)
 	var r evidence.Report
 	if err != nil || json.Unmarshal(b, &r) != nil {
 		return nil

@@ -74,8 +74,11 @@ func (c *Cycle) audit(f durable.Flow) error {
 	return nil
 }
 
-// forget clears what belonged to the iteration before.
+// forget clears what belonged to the iteration before, and keeps what it landed.
 func (c *Cycle) forget() {
+	if r := c.rec.Revision; r != nil && r.Landed {
+		c.rec.LastLanded = &LandedFacts{c.rec.Iteration - 1, r.Commit, c.rec.Tests}
+	}
 	c.rec.Input, c.rec.Audits, c.rec.Refined, c.rec.Plan, c.rec.Approval, c.rec.Revision, c.rec.Tests, c.rec.Acceptance = nil, nil, nil, nil, nil, nil, nil, nil
 }
 
@@ -180,7 +183,11 @@ func (c *Cycle) auditorsFault(auditors []config.Auditor, facts []AuditFacts, pro
 		return &f
 	}
 	f.What = fmt.Sprintf("%s failed: %s", strings.Join(failed, ", "), f.What)
-	f.Fix = fmt.Sprintf("`relay resume %s` asks again (%s is kept); `relay resume %s --without %s` goes on without", id, strings.Join(there, ", "), id, strings.Join(failed, ","))
+	again := "`relay resume " + id + "` asks again"
+	if f.Code == judge.BlockedBudgetCap || f.Code == judge.BlockedBudgetExhausted {
+		again = f.Fix
+	}
+	f.Fix = fmt.Sprintf("%s (%s is kept); `relay resume %s --without %s` goes on without", again, strings.Join(there, ", "), id, strings.Join(failed, ","))
 	return &f
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/words"
+	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/sdk/pluginpb"
 )
 
@@ -146,7 +147,11 @@ func (c *Cycle) answerOf(ans *desk.Answer, a ask) *answer {
 	if ans.Line != nil {
 		f.InTokens, f.OutTokens, f.CostUSD = ans.Line.InputTokens, ans.Line.OutputTokens, ans.Line.CostUSD
 	}
-	return &answer{text: strings.TrimRight(ans.Text, "\n") + "\n", stop: ans.Stop, facts: f, other: ans.Fallback}
+	text := strings.TrimRight(ans.Text, "\n") + "\n"
+	if a.role != "revision" { // whose files are what they are; the others are for people to read
+		text = report.SafeLines(text)
+	}
+	return &answer{text: text, stop: ans.Stop, facts: f, other: ans.Fallback}
 }
 
 // count adds a call to the record. A call counts once, whatever number of times its
@@ -173,11 +178,19 @@ func (c *Cycle) count(calls ...*CallFacts) {
 		if f.OutTokens != nil {
 			c.rec.Tokens[f.Provider+"_out"] += *f.OutTokens
 		}
-		crew.Add(&c.rec.CostUSD, f.CostUSD)
-		if f.CostUSD == nil {
-			c.rec.UnknownCalls++
-		}
 	}
+}
+
+// AddUp takes over what the ledger knows of the cycle's calls, those without an answer
+// among them.
+func (r *Record) AddUp(ws *workspace.Workspace) error {
+	all, err := ledger.AllTotals(ws)
+	if err != nil {
+		return err
+	}
+	sum := all.Of(ledger.ByCycle, r.UUID)
+	r.CallsMade, r.CostUSD, r.UnknownCalls = sum.Calls, sum.CostUSD, sum.UnknownCalls
+	return nil
 }
 
 // hire gives the plugin of a provider, one for all its calls in this process.

@@ -93,8 +93,7 @@ func (e *Env) at(ctx context.Context, uuid string, want State, command string) (
 	if err != nil {
 		return nil, "", unknown(err, uuid)
 	}
-	prefix := map[State]string{AwaitingReview: "plan-", AwaitingAcceptance: "accept-"}[want]
-	if st.Status != durable.Waiting || !strings.HasPrefix(st.Waiting, prefix) {
+	if st.Status != durable.Waiting || !e.stateOf(uuid, st).Gate() {
 		return nil, "", e.notNow(uuid, st, want, command)
 	}
 	disk, _ := ReadRecord(e.WS, uuid)
@@ -104,7 +103,7 @@ func (e *Env) at(ctx context.Context, uuid string, want State, command string) (
 	if disk == nil || disk.State != c.rec.State || disk.Iteration != c.rec.Iteration || len(disk.Transitions) != len(c.rec.Transitions) {
 		c.note("state.json was not what relay had written; it was made anew from the cycle's log")
 	}
-	if c.rec.State != want {
+	if c.rec.State != want && !c.beside(command) {
 		return nil, "", e.notNow(uuid, st, want, command)
 	}
 	if want == AwaitingReview {
@@ -115,32 +114,55 @@ func (e *Env) at(ctx context.Context, uuid string, want State, command string) (
 	return c, st.Waiting, nil
 }
 
+// beside says that a command is possible at the other gate, too: the plan of a revision that
+// landed nothing can be edited and carried out once more, and what an earlier iteration
+// landed can be accepted in place of another revision.
+func (c *Cycle) beside(command string) bool {
+	switch command {
+	case "review", "continue":
+		return c.rec.State == AwaitingAcceptance && !c.rec.Revision.Landed
+	case DecideAccept:
+		return c.rec.State == AwaitingReview && c.rec.LastLanded != nil
+	}
+	return false
+}
+
 // takeEdit makes the plan in the workspace the plan, where the operator has edited that
-// copy while the cycle waits for him. The one thing of a cycle's copies that is read.
+// copy while the cycle waits for him.
 func (c *Cycle) takeEdit() error {
-	rel, err := filepath.Rel(c.env.WS.Dir(), c.path(planFile))
-	if err != nil {
-		return fault.Internal(err)
-	}
-	edited, err := beneath.Open(c.env.WS.Root(), c.env.WS.Rel()+"/"+filepath.ToSlash(rel))
-	if err != nil {
-		return nil // there is no copy, or nothing that relay would read
-	}
-	defer edited.Close()
-	its, err1 := edited.Stat()
-	ours, err2 := os.Stat(c.path(planFile))
-	if err := errors.Join(err1, err2); err != nil || !its.ModTime().After(ours.ModTime()) {
-		return nil
-	}
-	text, err := beneath.Read(edited, 16<<20)
-	if err != nil {
-		return fault.Wrap(err, judge.BlockedCrashRecovery, "the edited plan can't be read", "`ls -l "+fault.Word(filepath.Join(c.env.WS.Shared(), rel))+"`")
+	text, err := c.edited()
+	if text == nil || err != nil {
+		return err
 	}
 	if err := workspace.WriteFile(c.path(planFile), text); err != nil {
 		return err
 	}
 	c.log("operator review: the plan was edited in the workspace")
 	return c.env.WS.Publish()
+}
+
+// edited is the copy of the plan in the workspace where it is newer than the plan; nil
+// otherwise. It is the one thing of a cycle's copies that is read.
+func (c *Cycle) edited() ([]byte, error) {
+	rel, err := filepath.Rel(c.env.WS.Dir(), c.path(planFile))
+	if err != nil {
+		return nil, fault.Internal(err)
+	}
+	edited, err := beneath.Open(c.env.WS.Root(), c.env.WS.Rel()+"/"+filepath.ToSlash(rel))
+	if err != nil {
+		return nil, nil // there is no copy, or nothing that relay would read
+	}
+	defer edited.Close()
+	its, err1 := edited.Stat()
+	ours, err2 := os.Stat(c.path(planFile))
+	if err := errors.Join(err1, err2); err != nil || !its.ModTime().After(ours.ModTime()) {
+		return nil, nil
+	}
+	text, err := beneath.Read(edited, 16<<20)
+	if err != nil {
+		return nil, fault.Wrap(err, judge.BlockedCrashRecovery, "the edited plan can't be read", "`ls -l "+fault.Word(filepath.Join(c.env.WS.Shared(), rel))+"`")
+	}
+	return text, nil
 }
 
 // notNow says why a command can't be given now, and which one can.
@@ -158,8 +180,8 @@ func (e *Env) notNow(uuid string, st durable.State, want State, command string) 
 	case state.Ended():
 		fix = "`relay start` begins a new cycle"
 	default:
-		if next := state.Commands(); len(next) > 0 {
-			fix = "`relay " + next[0] + " " + id + "`"
+		if r, err := ReadRecord(e.WS, uuid); err == nil {
+			fix = r.Next()[0]
 		}
 	}
 	return fault.New("", what, why, fix)
@@ -189,111 +211,6 @@ func unknown(err error, uuid string) error {
 		return fault.New("", "there is no cycle "+Short(uuid), "its folder has no log", "`relay queue --all`")
 	}
 	return fault.Wrap(err, judge.BlockedCrashRecovery, "the log of cycle "+Short(uuid)+" can't be read", "`relay abort "+Short(uuid)+"`")
-}
-
-// Preview is what an approval would set going.
-type Preview struct {
-	Reviser  string
-	Model    string
-	Items    int
-	Tests    []string
-	MaxUSD   float64 // the revision's call; 0: not limited
-	Reviewed bool
-	Marks    map[string]int
-}
-
-func (c *Cycle) preview() (*Preview, error) {
-	text, d, err := c.planText()
-	if err != nil {
-		return nil, err
-	}
-	p := &passage{c: c}
-	rules := c.rec.ConfigSnapshot.Cycle
-	return &Preview{Reviser: c.rec.Reviser, Model: p.model(), Items: len(d.Items), Tests: rules.TestCommand, MaxUSD: 2 * rules.MaxCallUSD,
-		Reviewed: c.reviewed(hashOf([]byte(text))), Marks: d.Marks()}, nil
-}
-
-// Continue approves the plan as it is now, and runs the cycle to the second gate.
-// before is called with what will run; its error leaves the gate closed. May be nil.
-func Continue(ctx context.Context, e *Env, uuid string, before func(*Preview) error) (*Record, error) {
-	c, wait, err := e.at(ctx, uuid, AwaitingReview, "continue")
-	if err != nil {
-		return nil, err
-	}
-	p, err := c.preview()
-	if err != nil {
-		return nil, err
-	}
-	if before != nil {
-		if err := before(p); err != nil {
-			return nil, err
-		}
-	}
-	a, err := c.approval(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if why, err := c.holds(ctx, a); why != "" || err != nil {
-		if err != nil {
-			return nil, err
-		}
-		return nil, fault.New("", "the plan can't be approved", why, "`relay resume "+Short(uuid)+"`, or `relay abort "+Short(uuid)+"` and start anew")
-	}
-	c.log(fmt.Sprintf("operator continue: plan %.12s, commit %.12s, %d entries", a.Plan, a.Tree, p.Items))
-	return c.answer(ctx, wait, a)
-}
-
-// Decide accepts the revision or asks for another iteration, and runs the cycle to its
-// end or to the next gate. failing says that the operator accepts although tests fail.
-func Decide(ctx context.Context, e *Env, uuid, decision string, failing bool) (*Record, error) {
-	c, wait, err := e.at(ctx, uuid, AwaitingAcceptance, decision)
-	if err != nil {
-		return nil, err
-	}
-	a, err := c.acceptance(ctx, decision, failing)
-	if err != nil {
-		return nil, err
-	}
-	id := Short(uuid)
-	anew := "`relay abort " + id + "`, then `relay start " + c.rec.ServiceID + "` begins a new cycle"
-	switch why := c.noSuch(a); {
-	case why != "" && decision == DecideAccept && c.rec.Iteration < c.rec.ConfigSnapshot.Cycle.MaxIterations:
-		return nil, fault.New("", "the revision can't be accepted", why, "`relay iterate "+id+"`, or "+anew)
-	case why != "" && decision == DecideAccept:
-		return nil, fault.New("", "the revision can't be accepted", why+", and no other iteration is left", anew)
-	case why != "" && c.rec.Revision.Landed:
-		return nil, fault.New("", "no other iteration is left", why, "`relay accept "+id+"`, or "+anew+"; cycle.max_iterations of the service holds for new cycles")
-	case why != "":
-		return nil, fault.New("", "no other iteration is left", why+", and nothing was landed", anew+"; cycle.max_iterations of the service holds for new cycles")
-	case decision == DecideAccept && c.failing() && !failing:
-		return nil, fault.New("", "the tests failed, so the revision is not accepted just like that", c.rec.Tests.Text(),
-			"`relay show "+id+"`, then `relay iterate "+id+"`; or `relay accept "+id+" --with-failing-tests` if that is what you want")
-	}
-	why, err := c.stands(ctx, a)
-	if err != nil {
-		return nil, err
-	}
-	if why != "" {
-		return nil, fault.New(judge.StopHeadMoved, "what is there is not what was shown", why, "`git -C "+fault.Word(c.rec.Worktree)+" log --oneline -3`; `relay iterate "+id+"` audits what is there now")
-	}
-	c.log(fmt.Sprintf("operator %s: commit %.12s, %s", decision, a.Tree, c.rec.Tests.Text()))
-	return c.answer(ctx, wait, a)
-}
-
-// answer gives the operator's decision to the engine and runs on.
-func (c *Cycle) answer(ctx context.Context, wait string, decision any) (*Record, error) {
-	err := c.store.Answer(c.rec.UUID, wait, decision)
-	if errors.Is(err, durable.ErrAnswered) || errors.Is(err, durable.ErrEnded) {
-		return nil, fault.New("", "cycle "+Short(c.rec.UUID)+" was decided about just now", "another relay was faster", "`relay show "+Short(c.rec.UUID)+"`")
-	}
-	if err != nil {
-		return nil, fault.Internal(err)
-	}
-	next, err := open(c.env, c.rec.UUID)
-	if err != nil {
-		return nil, err
-	}
-	return next.run(ctx)
 }
 
 // Resume goes on with a cycle that a crash or a signal cut off, or that has a problem.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/paxiom/relay/host/change"
-	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/words"
 )
@@ -64,7 +63,8 @@ func (p *passage) summary(items int) string {
 	return fmt.Sprintf("%s, %s in %s", p.c.rec.ServiceID, words.Count(items, "plan item"), words.Count(p.out.Facts.Files, "file"))
 }
 
-// spent is what the cycle has used, this revision included.
+// spent is what the cycle has used, this revision included; in dollars by the ledger, which
+// has calls without an answer, too.
 func (p *passage) spent() (in, out int64, usd *float64) {
 	for _, f := range append(pointers(p.c.rec.Calls), p.out.Calls...) {
 		if f == nil {
@@ -76,9 +76,11 @@ func (p *passage) spent() (in, out int64, usd *float64) {
 		if f.OutTokens != nil {
 			out += *f.OutTokens
 		}
-		crew.Add(&usd, f.CostUSD)
 	}
-	return in, out, usd
+	if err := p.c.rec.AddUp(p.c.env.WS); err != nil {
+		p.c.log("the ledger can't be added up: " + err.Error())
+	}
+	return in, out, p.c.rec.CostUSD
 }
 
 func pointers(all []CallFacts) []*CallFacts {

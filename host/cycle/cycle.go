@@ -47,6 +47,8 @@ type Env struct {
 	Now                     func() time.Time // nil means time.Now
 	Clock                   durable.Clock    // by which it waits; nil is the machine's
 	Observer                progress.Observer
+	// RaisedCap: the cap of a cycle's dollars is what the operator has just typed.
+	RaisedCap bool
 	// Notify is told when a cycle waits for the operator; may be nil.
 	Notify func(Notice)
 	// Log writes one line about a cycle into the daily log; may be nil.
@@ -189,10 +191,7 @@ func (c *Cycle) flow(f durable.Flow) error {
 		if err := c.audit(f); err != nil {
 			return err
 		}
-		if err := c.revise(f); err != nil {
-			return err
-		}
-		again, err := c.decide(f)
+		again, err := c.gates(f)
 		if err != nil || !again {
 			return err
 		}
@@ -229,6 +228,7 @@ func (c *Cycle) start(f durable.Flow) error {
 	if c.tab, lost, err = ledger.OpenTab(c.env.WS, c.budgets(), c.env.StateDir, c.rec.UUID, c.answers().Kept); err != nil {
 		return c.halt(err)
 	}
+	c.tab.Again = "relay resume " + Short(c.rec.UUID)
 	c.desk = c.sit()
 	for _, id := range lost {
 		c.note("the call " + id + " was under way when relay ended; what it cost is unknown, and it is asked again if it is still needed")
@@ -236,10 +236,11 @@ func (c *Cycle) start(f durable.Flow) error {
 	return c.enter(f, Initialized, byRelay, "")
 }
 
-// budgets are the configuration's, with the service's own cap.
+// budgets are the configuration's, with the service's own cap unless the operator has
+// just given another one.
 func (c *Cycle) budgets() config.Budgets {
 	b := c.env.Config.Budgets
-	if own := c.rec.ConfigSnapshot.Cycle.MaxCostUSD; own > 0 && (b.PerCycle.MaxCostUSD == 0 || own < b.PerCycle.MaxCostUSD) {
+	if own := c.rec.ConfigSnapshot.Cycle.MaxCostUSD; own > 0 && !c.env.RaisedCap && (b.PerCycle.MaxCostUSD == 0 || own < b.PerCycle.MaxCostUSD) {
 		b.PerCycle.MaxCostUSD = own
 	}
 	return b
@@ -249,6 +250,9 @@ func (c *Cycle) budgets() config.Budgets {
 func (c *Cycle) save() error {
 	if c.rec.State == "" {
 		return nil
+	}
+	if err := c.rec.AddUp(c.env.WS); err != nil {
+		c.log("the ledger can't be added up: " + err.Error())
 	}
 	if err := c.rec.write(c.env.WS); err != nil {
 		return err

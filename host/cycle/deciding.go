@@ -44,19 +44,21 @@ func (t *TestFacts) Text() string {
 	return fmt.Sprintf("tests failed with exit code %d", t.ExitCode)
 }
 
-// decide is the tests and the second gate. again: another iteration follows.
-func (c *Cycle) decide(f durable.Flow) (again bool, err error) {
+// decide is the tests and the second gate. again: another iteration follows; approved:
+// nothing landed, and the plan is carried out once more. n counts the decisions of the
+// iteration.
+func (c *Cycle) decide(f durable.Flow, n *int) (again bool, approved *Approval, err error) {
 	if c.rec.Revision.Landed && len(c.rec.ConfigSnapshot.Cycle.TestCommand) > 0 {
 		if err := c.enter(f, Testing, byRelay, ""); err != nil {
-			return false, err
+			return false, nil, err
 		}
 		t, err := try(c, f, "tests", func(ctx context.Context, at durable.Attempt, _ []string) (TestFacts, error) { return c.test(ctx, at) })
 		if err != nil {
-			return false, err
+			return false, nil, err
 		}
 		c.rec.Tests = &t
 		if rules := c.rec.ConfigSnapshot.Cycle; !t.Passed && rules.AutoIterate && c.rec.Iteration < rules.MaxIterations {
-			return true, c.enter(f, Iterating, byRelay, t.Text())
+			return true, nil, c.enter(f, Iterating, byRelay, t.Text())
 		}
 	}
 	note := c.rec.Tests.Text()
@@ -64,14 +66,15 @@ func (c *Cycle) decide(f durable.Flow) (again bool, err error) {
 		note = orDefault(c.rec.Revision.Why, "the plan's conflicts need you")
 	}
 	if err := c.enter(f, AwaitingAcceptance, byRelay, note); err != nil {
-		return false, err
+		return false, nil, err
 	}
-	for n := 1; ; n++ {
-		a, err := durable.Ask[Acceptance](f, fmt.Sprintf("accept-%d-%d", c.rec.Iteration, n), map[string]any{"state": AwaitingAcceptance, "iteration": c.rec.Iteration})
+	for {
+		*n++
+		a, err := durable.Ask[Acceptance](f, fmt.Sprintf("accept-%d-%d", c.rec.Iteration, *n), map[string]any{"state": AwaitingAcceptance, "iteration": c.rec.Iteration})
 		if err != nil {
-			return false, err
+			return false, nil, err
 		}
-		void, err := durable.Step(f, fmt.Sprintf("acceptance-%d-%d", c.rec.Iteration, n), func(ctx context.Context, _ durable.Attempt) (string, error) {
+		void, err := durable.Step(f, fmt.Sprintf("acceptance-%d-%d", c.rec.Iteration, *n), func(ctx context.Context, _ durable.Attempt) (string, error) {
 			why, err := c.stands(ctx, a)
 			if err != nil {
 				return "", c.halt(err)
@@ -79,28 +82,33 @@ func (c *Cycle) decide(f durable.Flow) (again bool, err error) {
 			return orDefault(why, c.noSuch(a)), nil
 		})
 		if err != nil {
-			return false, err
+			return false, nil, err
 		}
 		if void != "" {
 			c.note("the decision is void: " + void)
 			continue
 		}
+		if a.Decision == DecideAgain {
+			return false, a.Approval, nil
+		}
 		c.rec.Acceptance = &a
 		if a.Decision == DecideIterate {
-			return true, c.enter(f, Iterating, byOperator, "")
+			return true, nil, c.enter(f, Iterating, byOperator, "")
 		}
 		if err := c.enter(f, Complete, byOperator, ""); err != nil {
-			return false, err
+			return false, nil, err
 		}
-		return false, c.finish(f)
+		return false, nil, c.finish(f)
 	}
 }
 
 // noSuch says why a decision can't be made about this revision, "" when it can.
 func (c *Cycle) noSuch(a Acceptance) string {
 	switch {
-	case a.Decision == DecideAccept && !c.rec.Revision.Landed:
+	case a.Decision == DecideAccept && !c.rec.Revision.Landed && c.rec.LastLanded == nil:
 		return "nothing was landed, so there is nothing to accept"
+	case a.Decision == DecideAgain && c.rec.Revision.Landed:
+		return "the plan was carried out"
 	case a.Decision == DecideIterate && c.rec.Iteration >= c.rec.ConfigSnapshot.Cycle.MaxIterations:
 		return fmt.Sprintf("this was iteration %d of %d", c.rec.Iteration, c.rec.ConfigSnapshot.Cycle.MaxIterations)
 	}
@@ -117,7 +125,7 @@ func (c *Cycle) finish(f durable.Flow) error {
 		if err := c.letGo(ctx); err != nil {
 			return "", c.halt(err)
 		}
-		return c.rec.Revision.Commit, nil
+		return c.rec.Acceptance.Tree, nil
 	})
 	return err
 }
@@ -126,7 +134,7 @@ func (c *Cycle) finish(f durable.Flow) error {
 func readyRef(uuid string) string { return "refs/relay/accepted/" + uuid }
 
 func (c *Cycle) markReady(ctx context.Context) error {
-	_, err := c.git.Write(ctx, nil, nil, "update-ref", readyRef(c.rec.UUID), c.rec.Revision.Commit)
+	_, err := c.git.Write(ctx, nil, nil, "update-ref", readyRef(c.rec.UUID), c.rec.Acceptance.Tree)
 	return err
 }
 

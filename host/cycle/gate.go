@@ -27,14 +27,18 @@ type Approval struct {
 	Tree      string            `json:"commit"` // of the branch
 	Audits    map[string]string `json:"audits_sha256"`
 	Reviewed  bool              `json:"reviewed"` // the plan was opened in an editor
-	At        time.Time         `json:"at"`
-	Seal      string            `json:"seal"`
+	// Accept: the plan is not carried out. What an earlier iteration landed is the result.
+	Accept  bool      `json:"accept,omitempty"`
+	Failing bool      `json:"with_failing_tests,omitempty"` // of that iteration
+	At      time.Time `json:"at"`
+	Seal    string    `json:"seal"`
 }
 
 // The operator's decisions at the second gate.
 const (
 	DecideAccept  = "accept"
 	DecideIterate = "iterate"
+	DecideAgain   = "continue" // nothing landed: the plan is carried out once more
 )
 
 // Acceptance is the operator's decision about a revision.
@@ -46,6 +50,7 @@ type Acceptance struct {
 	Diff      string    `json:"diff_sha256"`
 	Tests     string    `json:"tests_sha256"`
 	Failing   bool      `json:"with_failing_tests,omitempty"`
+	Approval  *Approval `json:"approval,omitempty"` // of the plan, where it is carried out once more
 	At        time.Time `json:"at"`
 	Seal      string    `json:"seal"`
 }
@@ -98,8 +103,13 @@ func (c *Cycle) approval(ctx context.Context) (Approval, error) {
 	if err != nil {
 		return a, err
 	}
-	a.At = c.env.now().UTC()
 	a.Reviewed = c.reviewed(a.Plan)
+	return c.given(a)
+}
+
+// given seals an answer at the first gate.
+func (c *Cycle) given(a Approval) (_ Approval, err error) {
+	a.At = c.env.now().UTC()
 	a.Seal, err = c.env.seal(a)
 	return a, err
 }
@@ -141,6 +151,10 @@ func (c *Cycle) holds(ctx context.Context, a Approval) (string, error) {
 		return "the plan was changed after it was approved", nil
 	case a.Tree != now.Tree:
 		return "the branch moved after the plan was approved", nil
+	case a.Accept && (c.rec.LastLanded == nil || a.Tree != c.rec.LastLanded.Commit):
+		return "the branch is not at what an earlier iteration landed", nil
+	case a.Accept && c.failing() && !a.Failing:
+		return "the tests failed, and that was not said with the decision", nil
 	}
 	for _, x := range c.rec.Audits {
 		if x.File != "" && a.Audits[x.File] != now.Audits[x.File] {
@@ -165,12 +179,12 @@ func (c *Cycle) sealed(seal string, decision any) (string, error) {
 }
 
 // acceptance makes the operator's decision about what is there now.
-func (c *Cycle) acceptance(ctx context.Context, decision string, failing bool) (Acceptance, error) {
+func (c *Cycle) acceptance(ctx context.Context, d Acceptance) (Acceptance, error) {
 	a, err := c.result(ctx)
 	if err != nil {
 		return a, err
 	}
-	a.Decision, a.Failing, a.At = decision, failing, c.env.now().UTC()
+	a.Decision, a.Failing, a.Approval, a.At = d.Decision, d.Failing, d.Approval, c.env.now().UTC()
 	a.Seal, err = c.env.seal(a)
 	return a, err
 }
@@ -203,6 +217,8 @@ func (c *Cycle) stands(ctx context.Context, a Acceptance) (string, error) {
 	switch {
 	case a.UUID != now.UUID || a.Iteration != now.Iteration:
 		return "the decision is for another cycle or iteration", nil
+	case a.Decision == DecideAgain && a.Approval != nil:
+		return c.holds(ctx, *a.Approval)
 	case a.Decision != DecideAccept && a.Decision != DecideIterate:
 		return "there is no such decision", nil
 	case a.Decision == DecideIterate:
@@ -219,7 +235,16 @@ func (c *Cycle) stands(ctx context.Context, a Acceptance) (string, error) {
 	return "", nil
 }
 
-func (c *Cycle) failing() bool { return c.rec.Tests != nil && !c.rec.Tests.Passed }
+// tests are those of what would be accepted: of this iteration's revision, or of the last
+// one that landed.
+func (c *Cycle) tests() *TestFacts {
+	if r := c.rec.Revision; (r == nil || !r.Landed) && c.rec.LastLanded != nil {
+		return c.rec.LastLanded.Tests
+	}
+	return c.rec.Tests
+}
+
+func (c *Cycle) failing() bool { t := c.tests(); return t != nil && !t.Passed }
 
 // usable says why a plan can't be carried out, nil when it can.
 func usable(text string) (*audit.Document, error) {

@@ -156,9 +156,9 @@ func (w *world) drive(ctx context.Context, service string) (done bool, err error
 	case r.State == AwaitingReview:
 		_, err = Continue(ctx, e, id, nil)
 	case r.State == AwaitingAcceptance && r.Iteration == 1:
-		_, err = Decide(ctx, e, id, DecideIterate, false)
+		_, err = Decide(ctx, e, id, DecideIterate, Despite{})
 	case r.State == AwaitingAcceptance:
-		_, err = Decide(ctx, e, id, DecideAccept, false)
+		_, err = Decide(ctx, e, id, DecideAccept, Despite{})
 	}
 	return r.State.Ended(), err
 }

@@ -146,6 +146,7 @@ func (p *passage) settle(ctx context.Context) (done bool, err error) {
 	}
 	p.out = old.revisionResult
 	p.out.Facts.Landed, p.out.Facts.Commit = true, head
+	p.attest(ctx)
 	return true, nil
 }
 

@@ -34,6 +34,9 @@ func (r *Record) Detail() string {
 	case r.State == AuditComplete && r.ConfigSnapshot.Models.Refinement.Enabled:
 		return r.ConfigSnapshot.Models.Refinement.Provider + " refines"
 	case r.State == AwaitingReview:
+		if r.Plan != nil && r.Plan.Items == 0 {
+			return "the auditors found nothing"
+		}
 		return "plan ready"
 	case r.State == RevisionRunning, r.State == PlanApproved:
 		return r.Reviser
@@ -51,25 +54,16 @@ func (r *Record) Detail() string {
 func (r *Record) Next() []string {
 	id := Short(r.UUID)
 	switch {
+	case r.State == AwaitingReview && r.LastLanded != nil && r.Plan != nil && r.Plan.Items == 0:
+		return []string{r.earlier(), "`relay review " + id + "`", "`relay abort " + id + "`"}
 	case r.State == AwaitingReview:
-		return []string{"`relay review " + id + "`", "`relay continue " + id + "`", "`relay abort " + id + "`"}
-	case r.State == AwaitingAcceptance:
-		next := []string{"`relay show " + id + " --diff`"}
-		failing := r.Tests != nil && !r.Tests.Passed
-		accept, iterate := r.Revision != nil && r.Revision.Landed, r.Iteration < r.ConfigSnapshot.Cycle.MaxIterations
-		if accept && !failing {
-			next = append(next, "`relay accept "+id+"`")
-		}
-		if iterate {
-			next = append(next, "`relay iterate "+id+"`")
-		}
-		if accept && failing {
-			next = append(next, "`relay accept "+id+" --with-failing-tests`")
-		}
-		if r.Revision != nil && r.Revision.Salvage != "" {
-			next = append(next, "`relay salvage "+id+"` has what was built")
+		next := []string{"`relay review " + id + "`", "`relay continue " + id + "`"}
+		if r.LastLanded != nil {
+			next = append(next, r.earlier())
 		}
 		return append(next, "`relay abort "+id+"`")
+	case r.State == AwaitingAcceptance:
+		return r.nextOfResult()
 	case r.State == Complete:
 		return []string{"`git merge --no-ff " + r.Branch + "`"}
 	case r.State == Aborted:
@@ -80,6 +74,42 @@ func (r *Record) Next() []string {
 		return []string{"`relay wake " + id + "` asks again now", "`relay resume " + id + "` goes on with the wait where no relay waits", "`relay abort " + id + "`"}
 	}
 	return []string{"`relay resume " + id + "`"}
+}
+
+// nextOfResult is what can be typed at the second gate.
+func (r *Record) nextOfResult() []string {
+	id := Short(r.UUID)
+	next := []string{"`relay show " + id + " --diff`"}
+	failing := r.Tests != nil && !r.Tests.Passed
+	landed := r.Revision != nil && r.Revision.Landed
+	if landed && !failing {
+		next = append(next, "`relay accept "+id+"`")
+	}
+	if !landed {
+		next = append(next, "`relay continue "+id+"` carries the plan out once more, `relay review "+id+"` edits it first")
+	}
+	if r.Iteration < r.ConfigSnapshot.Cycle.MaxIterations {
+		next = append(next, "`relay iterate "+id+"`")
+	}
+	if landed && failing {
+		next = append(next, "`relay accept "+id+" --with-failing-tests`")
+	}
+	if !landed && r.LastLanded != nil {
+		next = append(next, r.earlier())
+	}
+	if r.Revision != nil && r.Revision.Salvage != "" {
+		next = append(next, "`relay salvage "+id+"` has what was built")
+	}
+	return append(next, "`relay abort "+id+"`")
+}
+
+// earlier accepts what an earlier iteration landed.
+func (r *Record) earlier() string {
+	flag := ""
+	if t := r.LastLanded.Tests; t != nil && !t.Passed {
+		flag = " --with-failing-tests"
+	}
+	return fmt.Sprintf("`relay accept %s%s` accepts what iteration %d landed", Short(r.UUID), flag, r.LastLanded.Iteration)
 }
 
 // publish shows a cycle in queue.md and in the line for tmux. Writers of the line take

@@ -42,6 +42,7 @@ type Record struct {
 	BaseBranch    string               `json:"base_branch,omitempty"` // that the operator was on
 	Worktree      string               `json:"worktree"`
 	Reviser       string               `json:"reviser"`
+	CallsMade     int                  `json:"calls_made"` // by the ledger, lost and failed ones among them; so are the next one and cost_usd
 	UnknownCalls  int                  `json:"unknown_cost_calls"`
 	Problem       *Problem             `json:"problem,omitempty"` // why it does not go on by itself
 	Wait          *quota.Wait          `json:"wait,omitempty"`    // for the end of vendors' limits
@@ -53,10 +54,18 @@ type Record struct {
 	Approval      *Approval            `json:"approval,omitempty"`
 	Revision      *RevisionFacts       `json:"revision,omitempty"`
 	Tests         *TestFacts           `json:"tests,omitempty"`
-	Calls         []CallFacts          `json:"calls,omitempty"` // of all iterations
+	LastLanded    *LandedFacts         `json:"last_landed,omitempty"` // of the iterations before
+	Calls         []CallFacts          `json:"calls,omitempty"`       // of all iterations
 	Findings      map[audit.Status]int `json:"findings,omitempty"`
 	Decisions     []audit.Decision     `json:"decisions,omitempty"` // about ambiguities, of all iterations
 	Acceptance    *Acceptance          `json:"acceptance,omitempty"`
+}
+
+// LandedFacts is a revision of an earlier iteration, on which the branch stands.
+type LandedFacts struct {
+	Iteration int        `json:"iteration"`
+	Commit    string     `json:"commit"`
+	Tests     *TestFacts `json:"tests,omitempty"`
 }
 
 // Transition is one change of state.

@@ -184,11 +184,15 @@ func (c *Cycle) planText() (string, *audit.Document, error) {
 	}
 	d, err := usable(string(b))
 	if err != nil {
-		what := "the plan can't be carried out"
+		what, id := "the plan can't be carried out", Short(c.rec.UUID)
 		if errors.Is(err, audit.ErrEmpty) {
 			what = "the plan is empty"
 		}
-		return "", nil, fault.Wrap(err, "", what, "`relay review "+Short(c.rec.UUID)+"`")
+		fix := "`relay review " + id + "` adds what is to be done, `relay abort " + id + "` ends the cycle"
+		if c.rec.LastLanded != nil {
+			fix = c.rec.earlier() + ", `relay review " + id + "` adds what is to be done"
+		}
+		return "", nil, fault.Wrap(err, "", what, fix)
 	}
 	return string(b), d, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/paxiom/relay/host/cycle/audit"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
@@ -138,25 +139,14 @@ func (p *passage) restore(f *audit.File) error {
 
 // old reads a file of the work tree; nil when there is none.
 func (p *passage) old(path string) ([]byte, error) {
-	root, err := os.OpenRoot(p.c.git.Root)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	fi, err := root.Lstat(path)
+	b, err := beneath.ReadFile(p.c.git.Root, path, judge.MaxFileSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("the file %q can't be there: %w", path, err)
-	case !fi.Mode().IsRegular():
-		return nil, fmt.Errorf("%q is no plain file", path)
 	}
-	b, err := root.ReadFile(path)
-	if b == nil {
-		b = []byte{}
-	}
-	return b, err
+	return b, nil
 }
 
 // patch makes one patch of whole files, for the builder of that name: what is written

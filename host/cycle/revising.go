@@ -60,57 +60,92 @@ type revisionResult struct {
 // stepTrailer ties a commit to the approval that it carries out.
 const stepTrailer = "Relay-Step"
 
+// gates are both of an iteration, with the revision between them. again: another
+// iteration follows.
+func (c *Cycle) gates(f durable.Flow) (again bool, err error) {
+	plans, results := 0, 0
+	var approved *Approval
+	for {
+		if ended, err := c.revise(f, &plans, approved); err != nil || ended {
+			return false, err
+		}
+		if again, approved, err = c.decide(f, &results); approved == nil || err != nil {
+			return again, err
+		}
+	}
+}
+
 // revise is the first gate and the revision behind it. An approval that does not hold
-// leads back to the gate, as often as it takes.
-func (c *Cycle) revise(f durable.Flow) error {
-	note := ""
-	for n := 1; ; n++ {
-		if c.rec.State != AwaitingReview {
-			if err := c.enter(f, AwaitingReview, byRelay, note); err != nil {
-				return err
+// leads back to the gate, as often as it takes; one that was given at the second gate has
+// passed it. ended: the operator accepted what an earlier iteration landed. n counts the
+// approvals of the iteration.
+func (c *Cycle) revise(f durable.Flow, n *int, approved *Approval) (ended bool, err error) {
+	for note := ""; ; {
+		*n++
+		a := approved
+		if approved = nil; a == nil {
+			if a, err = c.askPlan(f, *n, note); err != nil {
+				return false, err
 			}
 		}
-		c.rec.Approval = nil
-		a, err := durable.Ask[Approval](f, fmt.Sprintf("plan-%d-%d", c.rec.Iteration, n), map[string]any{"state": AwaitingReview, "iteration": c.rec.Iteration})
-		if err != nil {
-			return err
-		}
-		void, err := durable.Step(f, fmt.Sprintf("approval-%d-%d", c.rec.Iteration, n), func(ctx context.Context, _ durable.Attempt) (string, error) {
-			why, err := c.holds(ctx, a)
-			if err != nil {
-				return "", c.halt(err)
-			}
-			return why, nil
-		})
-		if err != nil {
-			return err
-		}
-		if void != "" {
-			c.note("the approval is void: " + void)
+		if a == nil { // void
 			continue
 		}
-		c.rec.Approval = &a
+		c.rec.Approval, c.rec.Revision = a, nil
+		if a.Accept {
+			c.rec.Acceptance = &Acceptance{UUID: a.UUID, Iteration: a.Iteration, Decision: DecideAccept, Tree: a.Tree, Failing: a.Failing, At: a.At}
+			if err := c.enter(f, Complete, byOperator, fmt.Sprintf("what iteration %d landed", c.rec.LastLanded.Iteration)); err != nil {
+				return true, err
+			}
+			return true, c.finish(f)
+		}
 		if err := c.enter(f, PlanApproved, byOperator, ""); err != nil {
-			return err
+			return false, err
 		}
 		if err := c.enter(f, RevisionRunning, byRelay, ""); err != nil {
-			return err
+			return false, err
 		}
-		res, err := try(c, f, fmt.Sprintf("revision-%d", n), func(ctx context.Context, _ durable.Attempt, _ []string) (revisionResult, error) {
-			return c.carryOut(ctx, a)
+		res, err := try(c, f, fmt.Sprintf("revision-%d", *n), func(ctx context.Context, _ durable.Attempt, _ []string) (revisionResult, error) {
+			return c.carryOut(ctx, *a)
 		})
 		if err != nil {
-			return err
+			return false, err
 		}
 		c.count(res.Calls...)
 		if res.Void == "" {
 			c.rec.Revision = &res.Facts
 			c.rec.Decisions = slices.DeleteFunc(c.rec.Decisions, func(d audit.Decision) bool { return d.Plan == c.rec.Iteration })
 			c.rec.Decisions = append(c.rec.Decisions, res.Facts.Decisions...)
-			return nil
+			return false, nil
 		}
 		note = "the approval is void: " + res.Void
 	}
+}
+
+// askPlan waits at the first gate; nil: the answer does not hold.
+func (c *Cycle) askPlan(f durable.Flow, n int, note string) (*Approval, error) {
+	if c.rec.State != AwaitingReview {
+		if err := c.enter(f, AwaitingReview, byRelay, note); err != nil {
+			return nil, err
+		}
+	}
+	c.rec.Approval = nil
+	a, err := durable.Ask[Approval](f, fmt.Sprintf("plan-%d-%d", c.rec.Iteration, n), map[string]any{"state": AwaitingReview, "iteration": c.rec.Iteration})
+	if err != nil {
+		return nil, err
+	}
+	void, err := durable.Step(f, fmt.Sprintf("approval-%d-%d", c.rec.Iteration, n), func(ctx context.Context, _ durable.Attempt) (string, error) {
+		why, err := c.holds(ctx, a)
+		if err != nil {
+			return "", c.halt(err)
+		}
+		return why, nil
+	})
+	if err != nil || void == "" {
+		return &a, err
+	}
+	c.note("the approval is void: " + void)
+	return nil, nil
 }
 
 func (p *passage) runID() string {
@@ -229,6 +264,7 @@ func (p *passage) land(ctx context.Context, patch []byte) error {
 		return p.keep(patch, true)
 	}
 	f.Landed, f.Commit = true, landed.Commit
+	p.attest(ctx)
 	c.log("commit " + landed.Commit + " on " + c.rec.Branch)
 	c.observe(progress.Event{Kind: progress.Notice, Text: fmt.Sprintf("%s committed as %.12s on %s", words.Count(f.Files, "file"), landed.Commit, c.rec.Branch)})
 	return nil
@@ -259,12 +295,17 @@ func (p *passage) reject(ctx context.Context) {
 // policy is the law for this revision: the service's fence. A test or check that the
 // approved plan names may be changed, since the operator has seen it there.
 func (p *passage) policy() judge.Policy {
+	// What the service's scope has beyond scope.ceiling is cut off: nobody asked for it here.
+	law, _ := judge.NewPolicy(p.law())
+	return law
+}
+
+// law is the ceiling, and what the service's scope asks for.
+func (p *passage) law() (judge.Ceiling, judge.Request) {
 	cfg, s := p.c.env.Config, p.c.rec.ConfigSnapshot.Scope
 	fence := config.Fence{Allowed: s.AllowedGlobs, NewFiles: s.AllowNewFiles, LockfileChanges: s.AllowLockfileChanges, MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged}
-	// What the service's scope has beyond scope.ceiling is cut off: nobody asked for it here.
-	law, _ := judge.NewPolicy(cfg.Ceiling(fence, p.c.owned(), judge.SquashCommits), judge.Request{By: judge.Operator, Kind: judge.Execute, Allowed: p.named(), Forbidden: s.ForbiddenGlobs,
-		NewFiles: s.AllowNewFiles, LockfileChanges: s.AllowLockfileChanges, MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged})
-	return law
+	return cfg.Ceiling(fence, p.c.owned(), judge.SquashCommits), judge.Request{By: judge.Operator, Kind: judge.Execute, Allowed: p.named(), Forbidden: s.ForbiddenGlobs,
+		NewFiles: s.AllowNewFiles, LockfileChanges: s.AllowLockfileChanges, MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged}
 }
 
 // named is the service's scope, and the files in it that the plan names.

@@ -32,25 +32,26 @@ const (
 type transition struct {
 	from, to State
 	by       who
-	command  string // of the operator
 }
 
 // transitions is the one table of what may follow what.
 var transitions = []transition{
-	{Initialized, AuditRunning, byRelay, ""},
-	{AuditRunning, AuditComplete, byRelay, ""},
-	{AuditComplete, AwaitingReview, byRelay, ""},
-	{AwaitingReview, PlanApproved, byOperator, "continue"},
-	{PlanApproved, RevisionRunning, byRelay, ""},
-	{PlanApproved, AwaitingReview, byRelay, ""},    // what was approved is not what is there
-	{RevisionRunning, AwaitingReview, byRelay, ""}, // the same, noticed later
-	{RevisionRunning, Testing, byRelay, ""},
-	{RevisionRunning, AwaitingAcceptance, byRelay, ""}, // nothing landed: nothing to test
-	{Testing, AwaitingAcceptance, byRelay, ""},
-	{Testing, Iterating, byRelay, ""}, // cycle.auto_iterate_on_test_failure
-	{AwaitingAcceptance, Complete, byOperator, "accept"},
-	{AwaitingAcceptance, Iterating, byOperator, "iterate"},
-	{Iterating, AuditRunning, byRelay, ""},
+	{Initialized, AuditRunning, byRelay},
+	{AuditRunning, AuditComplete, byRelay},
+	{AuditComplete, AwaitingReview, byRelay},
+	{AwaitingReview, PlanApproved, byOperator},
+	{AwaitingReview, Complete, byOperator}, // an earlier iteration landed
+	{PlanApproved, RevisionRunning, byRelay},
+	{PlanApproved, AwaitingReview, byRelay},    // what was approved is not what is there
+	{RevisionRunning, AwaitingReview, byRelay}, // the same, noticed later
+	{RevisionRunning, Testing, byRelay},
+	{RevisionRunning, AwaitingAcceptance, byRelay}, // nothing landed: nothing to test
+	{Testing, AwaitingAcceptance, byRelay},
+	{Testing, Iterating, byRelay}, // cycle.auto_iterate_on_test_failure
+	{AwaitingAcceptance, Complete, byOperator},
+	{AwaitingAcceptance, PlanApproved, byOperator}, // nothing landed: the plan once more
+	{AwaitingAcceptance, Iterating, byOperator},
+	{Iterating, AuditRunning, byRelay},
 }
 
 // Ended says that nothing follows.
@@ -66,21 +67,4 @@ func may(from, to State, by who) bool {
 		return by == byOperator && !from.Ended()
 	}
 	return slices.ContainsFunc(transitions, func(t transition) bool { return t.from == from && t.to == to && t.by == by })
-}
-
-// Commands lists what the operator can decide in a state.
-func (s State) Commands() []string {
-	var out []string
-	for _, t := range transitions {
-		if t.from == s && t.by == byOperator {
-			out = append(out, t.command)
-		}
-	}
-	if s == AwaitingReview {
-		out = append([]string{"review"}, out...)
-	}
-	if !s.Ended() {
-		out = append(out, "abort")
-	}
-	return out
 }

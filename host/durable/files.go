@@ -16,6 +16,8 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
+
+	"github.com/paxiom/relay/judge"
 )
 
 // Files is the engine that keeps each run in a folder:
@@ -256,9 +258,12 @@ func (s *Files) Glance(id string) (running bool, progress json.RawMessage) {
 	return held(filepath.Join(s.dir, id, "lock")), s.Peek(id)
 }
 
+// maxProgress is the largest progress that is read, in bytes.
+const maxProgress = 1 << 20
+
 // Peek gives the newest progress of a run, nil when there is none. It takes no lock.
 func (s *Files) Peek(id string) json.RawMessage {
-	raw, err := os.ReadFile(filepath.Join(s.dir, id, "progress.json"))
+	raw, err := judge.ReadFile(filepath.Join(s.dir, id, "progress.json"), maxProgress)
 	if err != nil || !json.Valid(raw) {
 		return nil
 	}
@@ -291,7 +296,7 @@ func (s *Files) describe(id string, es []entry) (State, error) {
 	if st.Status == Interrupted && held(filepath.Join(s.dir, id, "lock")) {
 		st.Status = Running
 	}
-	if raw, err := os.ReadFile(filepath.Join(s.dir, id, "progress.json")); err == nil && json.Valid(raw) {
+	if raw, err := judge.ReadFile(filepath.Join(s.dir, id, "progress.json"), maxProgress); err == nil && json.Valid(raw) {
 		st.Progress = raw
 	}
 	return st, nil

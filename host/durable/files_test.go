@@ -161,3 +161,27 @@ func TestDamaged(t *testing.T) {
 		t.Fatal("a run id that leaves the store was accepted")
 	}
 }
+
+// TestHuge: a record that somebody made huge is said so, neither read nor cut off.
+func TestHuge(t *testing.T) {
+	dir := t.TempDir()
+	e := open(t, dir, nil)
+	w := func(f durable.Flow) error { _, err := f.Wait("q", nil); return err }
+	if _, err := e.Run(context.Background(), "r", "k", 1, w); err != nil {
+		t.Fatal(err)
+	}
+	log := filepath.Join(dir, "r", "log.jsonl")
+	if err := os.Truncate(log, 256<<20); err != nil {
+		t.Fatal(err)
+	}
+	_, run := e.Run(context.Background(), "r", "k", 1, w)
+	_, state := e.State("r")
+	for what, err := range map[string]error{"run": run, "answer": e.Answer("r", "q", 1), "state": state} {
+		if err == nil || !strings.Contains(err.Error(), "larger than") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if fi, err := os.Stat(log); err != nil || fi.Size() != 256<<20 {
+		t.Errorf("it was changed: %v, %v", fi.Size(), err)
+	}
+}

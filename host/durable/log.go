@@ -1,7 +1,6 @@
 package durable
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -11,6 +10,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/paxiom/relay/judge"
 )
 
 // The kinds of entry. Names are part of the file format.
@@ -27,6 +28,11 @@ const (
 	kindFailed    = "failed"    // the workflow returned an error
 	kindCancelled = "cancelled" // the operator ended the run
 )
+
+// maxLog is the largest log of a run, in bytes: a hundred thousand steps fit.
+const maxLog = 64 << 20
+
+var errLogTooLarge = fmt.Errorf("%w: it is larger than %d MB", errBadRecord, maxLog>>20)
 
 // entry is one line of a run's log.
 type entry struct {
@@ -112,7 +118,10 @@ func (l *runLog) locked(do func() error) error {
 
 // refresh reads what others appended since the last look.
 func (l *runLog) refresh() error {
-	rest, err := io.ReadAll(io.NewSectionReader(l.f, l.size, 1<<40))
+	rest, err := io.ReadAll(io.NewSectionReader(l.f, l.size, maxLog+1-l.size))
+	if err == nil && l.size+int64(len(rest)) > maxLog {
+		err = errLogTooLarge
+	}
 	if err != nil {
 		return err
 	}
@@ -163,7 +172,10 @@ func (l *runLog) addWith(make func() (entry, error)) error {
 }
 
 func readLog(path string) ([]entry, error) {
-	raw, err := os.ReadFile(path)
+	raw, err := judge.ReadFile(path, maxLog)
+	if errors.Is(err, judge.ErrTooLarge) {
+		err = errLogTooLarge
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -173,21 +185,17 @@ func readLog(path string) ([]entry, error) {
 
 // parse reads whole lines and says how many bytes they took.
 func parse(raw []byte) (es []entry, n int, err error) {
-	r := bufio.NewReader(bytes.NewReader(raw))
 	for {
-		line, err := r.ReadBytes('\n')
-		if err == io.EOF {
-			return es, n, nil // what is left has no line end: torn
-		}
-		if err != nil {
-			return nil, 0, err
+		line, _, whole := bytes.Cut(raw[n:], []byte("\n"))
+		if !whole {
+			return es, n, nil // torn
 		}
 		var e entry
 		if err := json.Unmarshal(line, &e); err != nil {
 			return nil, 0, fmt.Errorf("%w: line %d: %v", errBadRecord, len(es)+1, err)
 		}
 		es = append(es, e)
-		n += len(line)
+		n += len(line) + 1
 	}
 }
 

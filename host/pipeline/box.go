@@ -197,9 +197,14 @@ func (p *Pipeline) discardLeft(ctx context.Context, t *Trail, where Place) error
 // policy is the law for this task, which the operator's list has, and what it asks for
 // beyond the ceiling.
 func (a *attempt) policy() (judge.Policy, []judge.Beyond) {
+	return judge.NewPolicy(a.law())
+}
+
+// law is the ceiling, and what the task asks for.
+func (a *attempt) law() (judge.Ceiling, judge.Request) {
 	cfg, s := a.p.env.Config, a.fence()
-	return judge.NewPolicy(cfg.Ceiling(cfg.PipelineFence(), a.p.owned(), judge.KeepCommits), judge.Request{By: judge.Operator, Beyond: a.p.o.Beyond, Kind: judge.Execute,
-		Allowed: s.AllowedGlobs, Forbidden: s.ForbiddenGlobs, NewFiles: *s.AllowNewFiles, LockfileChanges: s.AllowLockfileChanges, MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged})
+	return cfg.Ceiling(cfg.PipelineFence(), a.p.owned(), judge.KeepCommits), judge.Request{By: judge.Operator, Beyond: a.p.o.Beyond, Kind: judge.Execute,
+		Allowed: s.AllowedGlobs, Forbidden: s.ForbiddenGlobs, NewFiles: *s.AllowNewFiles, LockfileChanges: s.AllowLockfileChanges, MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged}
 }
 
 // maxPaths bounds the changed paths of a trail.
@@ -253,12 +258,15 @@ func (a *attempt) reject(ctx context.Context, p *Problem) *Problem {
 }
 
 // evidence is what speaks for the change; see report.Verification.
-func (a *attempt) evidence() string {
+func (a *attempt) evidence() string { return a.lastChecks().Evidence() }
+
+// lastChecks are the checks of the last round.
+func (a *attempt) lastChecks() report.Verification {
 	round := 0
 	for _, c := range a.trail.Checks {
 		round = max(round, c.Round)
 	}
-	return verification(a.trail, func(c Check) bool { return c.Round == round }).Evidence()
+	return verification(a.trail, func(c Check) bool { return c.Round == round })
 }
 
 // verification is what checks of an attempt said.

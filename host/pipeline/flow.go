@@ -90,6 +90,9 @@ func (a *attempt) polish(f durable.Flow) error {
 	for round := 1; round <= rounds; round++ {
 		fresh := 0
 		if look {
+			if err := a.lookAtTests(f, round); err != nil {
+				return err
+			}
 			r, err := a.review(f, round)
 			if err != nil {
 				return err

@@ -16,9 +16,10 @@ import (
 // operator is on another one nothing of them is read or written: what is being built goes on,
 // and the run waits with the rest.
 
-// home waits until the operator's checkout is on the run's branch.
+// home waits until the operator's checkout is on the run's branch, as long as it would wait
+// for a vendor's limit. What was begun goes on with the next run.
 func (p *Pipeline) home(ctx context.Context) error {
-	said := ""
+	said, began, most := "", p.now(), p.env.Config.Limits.LongestWait()
 	for {
 		_, branch, err := p.place.Git.HeadNow(ctx)
 		if err != nil {
@@ -30,6 +31,14 @@ func (p *Pipeline) home(ctx context.Context) error {
 		if at := orHead(branch); said != at {
 			said = at
 			p.notice(fmt.Sprintf("your checkout is on %s: the run goes on once it is back on %s", at, orHead(p.branch)))
+		}
+		if p.now().Sub(began) > most {
+			back := "`git switch " + fault.Word(p.branch) + "`"
+			if p.branch == "" {
+				back = "`git switch --detach -`"
+			}
+			return fault.New(judge.StopHeadMoved, "your checkout is on "+orHead(branch)+", and the run needs "+orHead(p.branch),
+				"it waited as long as limits.max_wait says ("+p.env.Config.Limits.MaxWait+")", back+", then `relay pipeline run` goes on with it")
 		}
 		select {
 		case <-ctx.Done():

@@ -170,8 +170,8 @@ func (a *attempt) mergeInBox(ctx context.Context, tip string) (j joined, err err
 		return j, crew.BoxFault(err)
 	}
 	a.got.Notes = append(a.got.Notes, landed.Notes...)
-	j.Commits, err = ofRun(ctx, a.p.place.Git, a.p.branch, a.trail.RunID)
-	return j, err
+	j.Commits = a.landedAs(ctx, a.p.place.Git, a.p.branch, landed.Commit)
+	return j, nil
 }
 
 // maxConflict bounds what a task is told of a conflict, in bytes.

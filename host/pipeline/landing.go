@@ -27,8 +27,7 @@ func (a *attempt) land(f durable.Flow) error {
 				return landing{}, err
 			}
 		}
-		commits, err := ofRun(ctx, a.place.Git, a.trail.Branch, a.trail.RunID)
-		return landing{Commit: commit, Commits: commits}, err
+		return landing{Commit: commit, Commits: a.landedAs(ctx, a.place.Git, a.trail.Branch, commit)}, nil
 	})
 	if err != nil {
 		return err
@@ -39,6 +38,20 @@ func (a *attempt) land(f durable.Flow) error {
 	}
 	a.leave(landedLine(l.Commits))
 	return nil
+}
+
+// landedAs lists the commits of a landing, and attests them. Where git gives no answer that
+// is the one that is known: an error would have what has landed built and landed again.
+func (a *attempt) landedAs(ctx context.Context, git *judge.Git, branch, commit string) []string {
+	commits, err := ofRun(ctx, git, branch, a.trail.RunID)
+	if err != nil {
+		a.got.Notes = append(a.got.Notes, "git does not say which commits have landed: "+err.Error())
+		if commits = nil; commit != "" {
+			commits = []string{commit}
+		}
+	}
+	a.attest(ctx, commits)
+	return commits
 }
 
 func landedLine(commits []string) string {

@@ -259,6 +259,7 @@ func (p *Pipeline) open(ctx context.Context) error {
 	if p.tab, _, err = ledger.OpenTab(p.env.WS, caps, p.env.StateDir, tabName, p.keptUsage); err != nil {
 		return err
 	}
+	p.tab.Again = Command
 	for _, t := range marked {
 		if err := p.settle(ctx, t, p.placeOf(ctx, t.TaskID)); err != nil {
 			return err

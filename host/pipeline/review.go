@@ -55,7 +55,7 @@ func (a *attempt) askReview(ctx context.Context, name string, round int) (review
 			if err != nil {
 				return "", "", err
 			}
-			return prompts.Review(prompts.ReviewData{Task: a.told(), Plan: plan, Round: round, Diff: diff, Code: code, Outputs: a.outputs(),
+			return prompts.Review(prompts.ReviewData{Task: a.told(), Plan: plan, Round: round, Diff: diff, Code: code, Outputs: append(a.outputs(), a.aboutTests()...),
 				Findings: a.findings(func(Finding) bool { return true }), ResultSchema: schemas.Bytes(schemas.PipelineReview), RetryReason: retry, Override: o})
 		},
 		read: func(text []byte) (err error) { found, err = answer.ReadReview(text); return err }})

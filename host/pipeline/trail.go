@@ -59,8 +59,10 @@ type Trail struct {
 	Findings  []Finding   `json:"findings"` // of all reviews
 	Checks    []Check     `json:"checks"`   // runs of the validation command
 	Criteria  []Criterion `json:"criteria"`
-	Decisions []Decision  `json:"decisions,omitempty"` // the operator's
-	Judged    *Judged     `json:"judged,omitempty"`    // the last look at the change
+	// NewTests is what the last look at the change's new tests found, before a review.
+	NewTests  *report.NewTests `json:"new_tests,omitempty"`
+	Decisions []Decision       `json:"decisions,omitempty"` // the operator's
+	Judged    *Judged          `json:"judged,omitempty"`    // the last look at the change
 	// Box says which containment was in force.
 	Box *report.BoxReport `json:"box,omitempty"`
 

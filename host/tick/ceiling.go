@@ -38,9 +38,14 @@ func (r *run) takeAllowed() (task []byte, err error) {
 
 // policy is the law for this task, and what it asks for beyond the ceiling.
 func (r *run) policy() (judge.Policy, []judge.Beyond) {
+	return judge.NewPolicy(r.ceiling(), r.request())
+}
+
+// request is what the task asks for.
+func (r *run) request() judge.Request {
 	s, l := r.task.Scope, r.task.DiffLimits
-	return judge.NewPolicy(r.ceiling(), judge.Request{By: r.asker(), Beyond: r.o.Beyond, Kind: r.task.Kind, Allowed: s.AllowedGlobs, Forbidden: s.ForbiddenGlobs,
-		NewFiles: s.AllowNewFiles, LockfileChanges: s.AllowLockfileChanges, MaxFiles: l.MaxFilesTouched, MaxLines: l.MaxLinesChanged})
+	return judge.Request{By: r.asker(), Beyond: r.o.Beyond, Kind: r.task.Kind, Allowed: s.AllowedGlobs, Forbidden: s.ForbiddenGlobs,
+		NewFiles: s.AllowNewFiles, LockfileChanges: s.AllowLockfileChanges, MaxFiles: l.MaxFilesTouched, MaxLines: l.MaxLinesChanged}
 }
 
 func (r *run) law() judge.Policy {

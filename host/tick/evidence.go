@@ -4,28 +4,54 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
+	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/words"
+	"github.com/paxiom/relay/host/newtests"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/verify"
 )
 
 func (r *run) changedTests() []string { return r.verdict.Tests[:min(len(r.verdict.Tests), 500)] }
 
-// agreed asks the operator whether the changed tests may decide.
-func (r *run) agreed(ctx context.Context, old []verify.Result) bool {
+// agreed asks the operator whether tests may be missing, or the changed ones may decide.
+func (r *run) agreed(ctx context.Context, code judge.Code, how verify.Result) bool {
 	patch, err := r.change.Patch()
 	if err != nil {
 		return false
 	}
-	f := checkFault(judge.StopOldTestsFail, old, false)
-	if !r.o.ChangedTests(ctx, f.What+" with the tests of the base: "+f.Why, r.verdict.Tests, patch) {
+	f, v := checkFault(code, []verify.Result{how}, false), &r.rep.Verification
+	ask := ChangedTests{Why: f.What + " with the tests of the base: " + f.Why, Files: r.verdict.Tests, Patch: patch}
+	missing := code == judge.StopTestsMissing
+	if missing {
+		ask.Why, ask.Missing = f.What, report.FactsOf(how).Missing
+	}
+	if !r.o.ChangedTests(ctx, ask) {
 		return false
 	}
-	r.rep.Verification.ChangedTests, r.rep.Verification.Agreed = r.changedTests(), true
+	v.ChangedTests, v.Agreed, v.MissingAgreed = r.changedTests(), v.Agreed || !missing, v.MissingAgreed || missing
 	return true
+}
+
+// lookAtTests says in the report what the change's new tests are worth.
+func (r *run) lookAtTests(ctx context.Context, k change.Checks) (err error) {
+	v := &r.cfg.Verification
+	if v.Mutation == nil || !*v.Mutation || len(k.Commands) == 0 {
+		return nil
+	}
+	r.observe(progress.Event{Kind: progress.Plugin, Text: "tries the new tests without the change, and on mistakes in it"})
+	look := newtests.Look{Change: r.change, Checks: k, Base: r.rep.BaseCommit, Tests: v.TestGlobs, Ran: r.results, Limit: time.Duration(v.MutationSeconds) * time.Second}
+	if r.rep.Verification.NewTests, err = look.At(ctx); ctx.Err() != nil {
+		return interrupted(ctx, err)
+	}
+	if err != nil {
+		r.note("the new tests were not looked at: " + err.Error())
+	}
+	return nil
 }
 
 // oldTests says which tests were changed where those of the base do not pass.

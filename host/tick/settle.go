@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -167,7 +168,6 @@ func (r *run) verify(ctx context.Context) error {
 		r.leave("no checks asked for")
 		return nil
 	}
-	r.change.Prepare(ctx, r.landing())
 	checks := r.checks()
 	checks.Removed, checks.Tests = crew.Removable(&r.cfg.Verification, r.verdict.Kept, r.task.Scope.AllowedGlobs), crew.TestFiles(&r.cfg.Verification)
 	checks.Hidden = hidden
@@ -177,11 +177,14 @@ func (r *run) verify(ctx context.Context) error {
 		return err
 	}
 	if r.o.ChangedTests != nil {
-		checks.Agreed = func(old []verify.Result) bool { return r.agreed(ctx, old) }
+		checks.Agreed = func(code judge.Code, how verify.Result) bool { return r.agreed(ctx, code, how) }
 	}
 	r.checked = &checks
 	if err := r.check(ctx, checks); err != nil {
 		return r.reject(ctx, interrupted(ctx, err))
+	}
+	if err := r.lookAtTests(ctx, checks); err != nil {
+		return r.reject(ctx, err)
 	}
 	said := r.rep.Verification.Evidence()
 	if rest, verified := strings.CutPrefix(said, "verified"); verified {
@@ -290,6 +293,9 @@ func checkFault(code judge.Code, results []verify.Result, logged bool) *fault.Fa
 		f.Why = fmt.Sprintf("it did not end within %v and was ended with all that it had started", last.Duration.Round(time.Second))
 	default:
 		f.Why = fmt.Sprintf("it ended with exit code %d", last.ExitCode)
+		if t := last.Tests; t != nil && len(t.Failed) > 0 {
+			f.Why += "; " + words.Count(len(t.Failed), "test") + " failed: " + list(slices.Sorted(maps.Keys(t.Failed)))
+		}
 	}
 	return f
 }
@@ -345,7 +351,12 @@ func (r *run) land(ctx context.Context) error {
 	if landed.Commit != "" {
 		r.rep.BaseCommit, r.rep.HeadCommit = landed.Base, landed.Commit
 	}
-	r.rep.Notes = append(r.rep.Notes, landed.Notes...)
+	for _, n := range landed.Notes {
+		r.note(n)
+	}
+	if landed.Commit != "" {
+		r.attest(ctx)
+	}
 	r.rememberPassed(ctx)
 	text := words.Count(len(landed.Paths), "file") + " written, not committed (commit.on_success is false)"
 	if landed.Commit != "" {

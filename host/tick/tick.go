@@ -66,12 +66,19 @@ type Options struct {
 	Beyond bool
 	// Attended: the operator can be asked about what the orchestrator wants beyond it.
 	Attended bool
-	// ChangedTests asks the operator whether a change may land that passes with its own
-	// tests and fails with those of the base: why it fails, the test files, and the patch of
-	// the change. nil asks nobody.
-	ChangedTests func(ctx context.Context, why string, tests []string, patch []byte) bool
+	// ChangedTests asks the operator whether a change may land that no longer runs tests of
+	// the base, or passes with its own tests and fails with those of the base. nil asks nobody.
+	ChangedTests func(context.Context, ChangedTests) bool
 	// Again: Task is the orchestrator's own, of a tick that a limit ended.
 	Again bool
+}
+
+// ChangedTests are what a change does to tests.
+type ChangedTests struct {
+	Why     string
+	Missing []string // tests that no longer run, each with what became of it; nil where it is not about them
+	Files   []string // of tests
+	Patch   []byte   // of the change
 }
 
 // operators says that the task is the operator's: it is carried out whatever became of

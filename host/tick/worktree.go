@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/words"
@@ -20,6 +21,9 @@ func (r *run) lookAhead(ctx context.Context) {
 }
 
 func (r *run) checkWorktree(ctx context.Context) (string, error) {
+	if err := (change.Env{Git: r.git}).IndexFree(ctx); err != nil {
+		return "", err
+	}
 	look := r.ahead
 	if look == nil {
 		look = func() ([]judge.StatusEntry, error) { return r.git.Status(ctx) }

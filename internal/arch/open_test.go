@@ -23,11 +23,11 @@ var ownFiles = map[string]string{
 	"host/internal/journal/journal.go":    "a folder of the state",
 	"host/internal/lock/process_linux.go": "/proc",
 	"host/internal/confine/confine.go":    "/proc",
+	"host/internal/attest/executable.go":  "relay itself",
 	"host/internal/daylog/daylog.go":      "the state",
 	"host/internal/buildcache/":           "folders of the state, and what a box left in a layer",
 	"host/internal/checkout/checkout.go":  "a folder of the state",
 	"host/internal/checkout/git.go":       "a folder of the state",
-	"host/internal/quota/account.go":      "the user's state",
 	"host/internal/catalog/":              "installed plugins and the user's cache",
 	"host/internal/secrets/":              "the user's own credentials, to hide them",
 	"host/internal/release/":              "an archive that is being installed",
@@ -38,11 +38,8 @@ var ownFiles = map[string]string{
 	"host/change/":                        "objects of git, and the work tree through os.Root",
 	"host/cycle/reviser.go":               "the work tree, after a look that it is a plain file",
 	"host/pipeline/kept.go":               "the state",
-	"host/status.go":                      "git's own HEAD",
-	"host/init.go":                        "git's own info/exclude",
 	"host/run.go":                         "a file that the operator names",
 	"host/plugintry.go":                   "a file that the operator names",
-	"host/pluginverify.go":                "a file that the operator names",
 }
 
 // What a repository brings is opened by way of host/internal/beneath.

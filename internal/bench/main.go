@@ -39,7 +39,7 @@ type part struct {
 // parts are in the order of the table.
 var parts = []part{
 	{"version", (*bench).version}, {"small", (*bench).smallRepo}, {"medium", (*bench).mediumRepo}, {"large", (*bench).largeRepo},
-	{"judged", (*bench).judgedRepos}, {"loop", (*bench).loop}, {"history", (*bench).bigHistory}, {"bar", (*bench).statusBar}, {"tasks", (*bench).taskList},
+	{"judged", (*bench).judgedRepos}, {"checks", (*bench).checks}, {"loop", (*bench).loop}, {"history", (*bench).bigHistory}, {"bar", (*bench).statusBar}, {"tasks", (*bench).taskList},
 	{"flood", (*bench).flood}, {"file", (*bench).hugeFile}, {"diff", (*bench).hugeDiff}, {"ignored", (*bench).manyIgnored}, {"new", (*bench).manyNew},
 	{"killed", (*bench).killed},
 }

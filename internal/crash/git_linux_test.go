@@ -12,7 +12,7 @@ import (
 )
 
 // ways are how a call of git fails; $git is the real one. The last two say less than there is.
-var ways = []string{"exit 128", "kill -9 $$", `"$git" "$@" | head -c 9; exit 1`, `"$git" "$@" | head -c 9; exit 0`}
+var ways = []string{"exit 128", "exit 1", "kill -9 $$", `"$git" "$@" | head -c 9; exit 1`, `"$git" "$@" | head -c 9; exit 0`}
 
 // workflow is one that a call of git fails in.
 type workflow struct {
@@ -155,15 +155,25 @@ func (f workflow) failAt(t *testing.T, at int, how string) int {
 	if strings.Contains(out, "panic:") || code < 0 {
 		t.Errorf("%s: it ended with %d: %s", what, code, out)
 	}
-	if strings.Contains(out, "`git reset -q` does it") { // the index was to be told last
+	if strings.Contains(out, "`git reset -q` mends it") { // the index was to be told last
 		w.git("reset", "-q")
 	}
 	switch f.name { // a landing that was cut off is settled by the next start
 	case "tick":
 		w.settle(what)
-	case "pipeline":
-		if again, code := w.relay(victim...); code < 0 || code > 3 {
+	default: // what was paid for and waits goes on where it stood
+		if strings.Contains(out, "relay task retry one") {
+			w.relay("task", "retry", "one")
+		}
+		again, code := w.relay(f.next(victim)...)
+		if strings.Contains(again, "`relay continue ") { // it failed before the approval counted
+			again, code = w.relay(victim...)
+		}
+		if code < 0 || code > 3 {
 			t.Errorf("%s: the next start ends with %d: %s", what, code, again)
+		}
+		if n := w.landedOn(f.refs); n != 1 {
+			t.Errorf("%s: %d changes have landed in the end: %s\n%s", what, n, out, again)
 		}
 	}
 	if dirty := w.git("status", "--porcelain", "--", "src", "dist"); dirty != "" {
@@ -171,6 +181,14 @@ func (f workflow) failAt(t *testing.T, at int, how string) int {
 	}
 	w.landedOn(f.refs)
 	return landed
+}
+
+// next is the command that goes on after the victim.
+func (f workflow) next(victim []string) []string {
+	if f.name == "cycle" {
+		return []string{"resume", victim[1], "--json"}
+	}
+	return victim
 }
 
 // landedOn counts the changes of runs that a ref has after the base, and fails unless

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+
+	"github.com/paxiom/relay/judge"
 )
 
 // Auto stands for the strongest means that the machine allows.
@@ -112,7 +114,7 @@ func knownFile(stateDir string) string { return filepath.Join(stateDir, "means.j
 // remembered is the strongest means that this machine allowed, "" when that is unknown.
 func remembered(stateDir string) string {
 	var k known
-	text, err := os.ReadFile(knownFile(stateDir))
+	text, err := judge.ReadFile(knownFile(stateDir), 64<<10)
 	if err != nil || json.Unmarshal(text, &k) != nil || k.Key != machineKey() {
 		return ""
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/paxiom/relay/judge"
 )
 
 // Discard removes the layer, however hostile the tree in it. The box can't be used
@@ -48,7 +50,7 @@ func (b *Box) Drop() (remove func() error, err error) {
 // left. It is an error when a process still runs in it, none when there is nothing.
 func Remove(layer string) error {
 	dirs := []string{layer}
-	if there, err := os.ReadFile(filepath.Join(layer, layerElsewhere)); err == nil {
+	if there, err := judge.ReadFile(filepath.Join(layer, layerElsewhere), maxNote); err == nil {
 		dirs = []string{string(there), layer}
 	}
 	if lock, err := lockLayer(dirs[0]); err == nil {

@@ -13,6 +13,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/paxiom/relay/judge"
 )
 
 // A layer folder holds, for the root and for each git directory outside it, an
@@ -203,7 +205,7 @@ func (b *Box) openLayer() error {
 		return err
 	}
 	b.layer = layer
-	have, err := os.ReadFile(filepath.Join(layer, layerOf))
+	have, err := judge.ReadFile(filepath.Join(layer, layerOf), maxNote)
 	if err == nil && b.spec.Kept != nil {
 		b.spec.Kept.Shown = shownBy(string(have), 1+len(b.spec.GitDirs)) // what is shown stays the same
 	}
@@ -229,7 +231,7 @@ func (b *Box) openLayer() error {
 		return &Error{Op: "open the layer", Path: layer, Err: err}
 	}
 	b.opened = of.ModTime().UnixNano()
-	if boot, _ := os.ReadFile(filepath.Join(layer, layerBoot)); string(boot) != BootID() {
+	if boot, _ := judge.ReadFile(filepath.Join(layer, layerBoot), maxNote); string(boot) != BootID() {
 		if _, err := os.Stat(filepath.Join(layer, layerSynced)); err != nil {
 			return &Error{Op: "open the layer", Path: layer, Why: "the machine was restarted since it was written, and it may not be whole"}
 		}
@@ -326,7 +328,7 @@ func (b *Box) makeLayer(of string) error {
 // containers, or has no user attributes) or lies in what the layer is of.
 func (b *Box) place(layer string) (string, error) {
 	note := filepath.Join(layer, layerElsewhere)
-	if there, err := os.ReadFile(note); err == nil {
+	if there, err := judge.ReadFile(note, maxNote); err == nil {
 		if info, err := os.Lstat(string(there)); err != nil || !info.IsDir() || !owned(info) {
 			return "", &Error{Op: "open the layer", Path: string(there), Err: fs.ErrNotExist, Why: "the folder that stands in for it is gone"}
 		}

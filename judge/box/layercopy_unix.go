@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/paxiom/relay/judge"
 )
 
 // The layer of a box of copies holds, besides what layer says:
@@ -159,10 +161,10 @@ func (b *Box) rewriteLinks() {
 
 // rewrite turns the absolute path of a copied folder, after a prefix, into its copy's.
 func (b *Box) rewrite(i int, at, prefix string) {
-	if b.made[i][at].kind() != unix.S_IFREG || b.made[i][at].Size > maxPath {
+	if b.made[i][at].kind() != unix.S_IFREG {
 		return
 	}
-	text, _ := os.ReadFile(filepath.Join(b.upper(i), at))
+	text, _ := judge.ReadFile(filepath.Join(b.upper(i), at), maxPath)
 	path, ok := strings.CutPrefix(strings.TrimSuffix(string(text), "\n"), prefix)
 	if !ok || !filepath.IsAbs(path) {
 		return
@@ -179,8 +181,8 @@ func (b *Box) rewrite(i int, at, prefix string) {
 // absolute makes relative lines absolute: they are relative to a real folder, of which
 // there is no copy.
 func (b *Box) absolute(i int, at, to string) {
-	text, err := os.ReadFile(filepath.Join(b.upper(i), at))
-	if err != nil || len(text) > 1<<20 {
+	text, err := judge.ReadFile(filepath.Join(b.upper(i), at), 1<<20)
+	if err != nil {
 		return
 	}
 	lines := strings.Split(string(text), "\n")
@@ -253,7 +255,7 @@ func (b *Box) loadTables() error {
 }
 
 func readTables(layer string) (t tables, err error) {
-	text, err := os.ReadFile(filepath.Join(layer, layerTables))
+	text, err := judge.ReadFile(filepath.Join(layer, layerTables), maxTables)
 	if err == nil {
 		err = gob.NewDecoder(bytes.NewReader(text)).Decode(&t)
 	}

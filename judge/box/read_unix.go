@@ -15,9 +15,11 @@ import (
 
 const (
 	// A longer path can't be opened by name, a deeper one would use up descriptors.
-	maxPath  = 4000
-	maxDepth = 256
-	maxNames = 4 * judge.MaxChanges
+	maxPath   = 4000
+	maxNote   = 1 << 20 // of a note on a layer
+	maxTables = 1 << 30 // of the tables of its copies
+	maxDepth  = 256
+	maxNames  = 4 * judge.MaxChanges
 )
 
 // Touched reads what was changed, from the layer alone, without following any link

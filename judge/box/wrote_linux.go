@@ -8,9 +8,9 @@ import (
 )
 
 // Wrote lists the regular files that processes wrote into this box's layer at the
-// repository's path, with their names' ending: slashed, and at most most of them. What the
-// layer already held counts too. Only an overlay tells what was written.
-func (b *Box) Wrote(ending string, most int) (names []string) {
+// repository's path and that match: slashed, and at most most of them. What the layer
+// already held counts too. Only an overlay tells what was written.
+func (b *Box) Wrote(match func(name string) bool, most int) (names []string) {
 	if b.layer == "" || b.spec.Means != Overlay {
 		return nil
 	}
@@ -27,12 +27,15 @@ func (b *Box) Wrote(ending string, most int) (names []string) {
 			switch {
 			case err != nil && d != nil && d.IsDir(), d != nil && d.IsDir() && (d.Name() == ".git" || strings.Count(name, "/") > 64):
 				return fs.SkipDir
-			case err != nil || !d.Type().IsRegular() || !strings.HasSuffix(name, ending):
+			case err != nil || !d.Type().IsRegular():
 				return nil
-			case len(names) == most:
+			}
+			if name = filepath.ToSlash(filepath.Join(at, name)); !match(name) {
+				return nil
+			} else if len(names) == most {
 				return fs.SkipAll
 			}
-			names = append(names, filepath.ToSlash(filepath.Join(at, name)))
+			names = append(names, name)
 			return nil
 		})
 		root.Close()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -94,12 +95,25 @@ func Clean(path string, trees ...string) string {
 	return strings.Join(out, string(filepath.ListSeparator))
 }
 
-// Environ is an environment with its PATH as [Clean] leaves it.
+// loaded are the variables by which the loader or a library takes code from files and
+// folders into every program.
+var loaded = []string{"LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "GCONV_PATH", "OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES",
+	"DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH", "DYLD_FRAMEWORK_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "DYLD_FALLBACK_FRAMEWORK_PATH"}
+
+// Environ is an environment with its PATH, and what the loader looks at, as [Clean] leaves it.
 func Environ(environ []string, trees ...string) []string {
 	out := make([]string, 0, len(environ))
 	for _, kv := range environ {
-		if path, ok := strings.CutPrefix(kv, "PATH="); ok {
-			kv = "PATH=" + Clean(path, trees...)
+		name, value, _ := strings.Cut(kv, "=")
+		switch {
+		case name == "PATH":
+			kv = "PATH=" + Clean(value, trees...)
+		case slices.Contains(loaded, name):
+			parts := strings.FieldsFunc(value, func(r rune) bool { return r == ':' || r == ';' || r == ' ' && name == "LD_PRELOAD" })
+			if value = Clean(strings.Join(parts, ":"), trees...); value == "" {
+				continue
+			}
+			kv = name + "=" + value
 		}
 		out = append(out, kv)
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -83,6 +84,21 @@ func TestNamed(t *testing.T) {
 	for _, argv := range [][]string{nil, {"pass"}, {"pass", "show", "key"}, {"cat", "/etc/hostname"}, {"op", "read", "op://vault/tools"}, {"x", "tools"}} {
 		if got := Named(argv, tree, tree); got != "" {
 			t.Errorf("%q: got %q", argv, got)
+		}
+	}
+}
+
+// The loader takes code from the work tree as little as PATH does.
+func TestEnvironOfTheLoader(t *testing.T) {
+	tree := t.TempDir()
+	t.Chdir(tree)
+	for in, want := range map[string]string{
+		"LD_LIBRARY_PATH=:/opt/lib": "LD_LIBRARY_PATH=/opt/lib", "LD_LIBRARY_PATH=/opt/lib::": "LD_LIBRARY_PATH=/opt/lib", "LD_LIBRARY_PATH=.": "",
+		"LD_LIBRARY_PATH=/a;" + tree + ";lib": "LD_LIBRARY_PATH=/a", "LD_PRELOAD=./x.so /opt/y.so": "LD_PRELOAD=/opt/y.so", "LD_PRELOAD=" + tree + "/x.so": "",
+		"LD_AUDIT=x.so": "", "GCONV_PATH=.": "", "DYLD_INSERT_LIBRARIES=x:/y": "DYLD_INSERT_LIBRARIES=/y", "PATH=.:/bin": "PATH=/bin", "HOME=.": "HOME=.",
+	} {
+		if got := strings.Join(Environ([]string{in}, tree), " "); got != want {
+			t.Errorf("%s: %q, want %q", in, got, want)
 		}
 	}
 }

@@ -37,6 +37,7 @@ func (g Gone) String() string {
 type Finding struct {
 	Passed, New int    // tests that passed, and those of them that the base did not have
 	Missing     []Gone // sorted by name
+	Removed     int    // tests of the base that are gone with permission
 	Failed      []string
 	Probes      int
 	Unprobed    []string // runners that ran no probe
@@ -47,6 +48,9 @@ type Finding struct {
 
 // OK reports whether nothing speaks against the check's exit code.
 func (f Finding) OK() bool { return len(f.Missing)+len(f.Failed)+len(f.Problems) == 0 }
+
+// OnlyMissing reports whether nothing else speaks against it than tests that are missing.
+func (f Finding) OnlyMissing() bool { return len(f.Missing) > 0 && len(f.Failed)+len(f.Problems) == 0 }
 
 // Why says in one line what speaks against the exit code.
 func (f Finding) Why() string {
@@ -78,6 +82,7 @@ func Compare(base *Report, now Report, removed func(file string) bool) Finding {
 	for _, name := range slices.Sorted(maps.Keys(now.Tests)) {
 		t := now.Tests[name]
 		switch _, old := base.Tests[name]; {
+		case strings.HasSuffix(name, printed) && base.Tests[name].Status == t.Status: // nothing about the change
 		case t.Status == Fail, t.Status == Broken:
 			f.Failed = append(f.Failed, name)
 		case t.Status == Pass && !old:
@@ -85,8 +90,14 @@ func Compare(base *Report, now Report, removed func(file string) bool) Finding {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(base.Tests)) {
+		if strings.HasSuffix(name, printed) {
+			continue
+		}
 		was, is := base.Tests[name], now.Tests[name].Status
 		if removed != nil && was.File != "" && removed(was.File) {
+			if was.Status == Pass && is != Pass && is != Fail {
+				f.Removed++
+			}
 			continue
 		}
 		switch was.Status {
@@ -104,10 +115,15 @@ func Compare(base *Report, now Report, removed func(file string) bool) Finding {
 	return f
 }
 
-// anyIn reports whether a test of the file passed; of modules the ending is not known.
+// printed marks a result that a test printed as Go's testing package does, and that no
+// test began for.
+const printed = " (printed)"
+
+// anyIn reports whether a test of the file passed, or of any, where the file is not known;
+// of modules the ending is not known.
 func (r Report) anyIn(file string) bool {
 	for _, t := range r.Tests {
-		if t.Status == Pass && (t.File == file || strings.TrimSuffix(t.File, path.Ext(t.File)) == file || strings.HasPrefix(t.File, file+"/")) {
+		if t.Status == Pass && (file == "" || t.File == file || strings.TrimSuffix(t.File, path.Ext(t.File)) == file || strings.HasPrefix(t.File, file+"/")) {
 			return true
 		}
 	}
@@ -122,6 +138,11 @@ func (r Report) problems(base *Report) []string {
 	for _, runner := range slices.Sorted(maps.Keys(r.Early)) {
 		if r.Early[runner] > base.Early[runner] {
 			out = append(out, fmt.Sprintf("%s ended early: it began, and never came to its end", runner))
+		}
+	}
+	for _, name := range r.Rewrote {
+		if !slices.Contains(base.Rewrote, name) {
+			out = append(out, name+" was changed while the tests ran that are judged by it")
 		}
 	}
 	for _, bad := range r.Bad {
@@ -141,4 +162,5 @@ func (r *Report) Narrow(again Report) {
 		r.Early[runner] = max(r.Early[runner], n)
 	}
 	r.Bad = append(r.Bad, again.Bad...)
+	r.Rewrote = append(r.Rewrote, again.Rewrote...)
 }

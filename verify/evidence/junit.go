@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -48,7 +49,7 @@ func (j *JUnit) Read(name string, from io.Reader) {
 	}, text), []byte("?"))
 	d := xml.NewDecoder(bytes.NewReader(text))
 	d.Strict, d.CharsetReader = false, func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
-	run, test, file := "", "", ""
+	run, test, file, whole := "", "", "", false
 	var status Status
 	for {
 		token, err := d.Token()
@@ -88,6 +89,7 @@ func (j *JUnit) Read(name string, from io.Reader) {
 				if run == "" {
 					return
 				}
+				whole = slices.Contains([]string{"", "initializationError", "executionError", "classMethod", at("classname")}, at("name"))
 				test, status = strings.TrimPrefix(at("classname")+"."+at("name"), "."), Pass
 				if s := at("status"); s == "notrun" || s == "disabled" || s == "skipped" || s == "run" && at("result") == "skipped" {
 					status = Skip
@@ -113,6 +115,9 @@ func (j *JUnit) Read(name string, from io.Reader) {
 		case xml.EndElement:
 			switch t.Name.Local {
 			case "testcase":
+				if whole && status == Fail { // a class that could not be set up is named only then
+					status = Broken
+				}
 				if test != "" {
 					j.r.test(run, status, test, file)
 				}

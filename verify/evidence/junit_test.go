@@ -27,6 +27,8 @@ func TestJUnit(t *testing.T) {
 			map[string]Test{"T.one": {Pass, "tests/T.php"}, "T.two": {Fail, "tests/T.php"}}},
 		{"ctest", `<testsuite name="L"><testcase name="a" classname="a" status="run"/><testcase name="b" classname="b" status="disabled"/></testsuite>`,
 			map[string]Test{"a.a": {Pass, "class:a"}, "b.b": {Skip, "class:b"}}},
+		{"a class that can't be set up", `<testsuite><testcase name="" classname="x.A"><error/></testcase><testcase name="initializationError" classname="x.B"><failure/></testcase></testsuite>`,
+			map[string]Test{"x.A.": {Broken, "class:x/A"}, "x.B.initializationError": {Broken, "class:x/B"}}},
 		{"in latin 1", "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><testsuite><testcase name=\"\xe4\"/></testsuite>", map[string]Test{"\uFFFD": {Pass, ""}}},
 		{"with colors", "<testsuite><testcase name='a'><system-out>\x1b[1m</system-out></testcase></testsuite>", map[string]Test{"a": {Pass, ""}}},
 		{"twice", `<testsuite><testcase name="p"/><testcase name="p"><skipped/></testcase></testsuite>`, map[string]Test{"p": {Pass, ""}, "p #2": {Skip, ""}}},

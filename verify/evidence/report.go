@@ -46,6 +46,8 @@ type Report struct {
 	Unprobed []string `json:"unprobed,omitempty"`
 	// Bad are the probes that did not, with the runner before them.
 	Bad []string `json:"bad,omitempty"`
+	// Rewrote are the files of tests that the run itself changed.
+	Rewrote []string `json:"rewrote,omitempty"`
 	// Broken says why the report can't be relied on; "" when it can.
 	Broken string `json:"broken,omitempty"`
 }

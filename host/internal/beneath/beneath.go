@@ -10,15 +10,17 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/paxiom/relay/judge"
 )
 
 // The reasons for which a file that is there is not read. Each comes in an [fs.PathError]
 // that names the file.
 var (
-	ErrNotRegular = errors.New("is not a regular file")
+	ErrNotRegular = judge.ErrNotRegular
 	ErrLink       = errors.New("is, or lies behind, a symbolic link, which relay does not follow")
 	ErrOutside    = errors.New("lies outside of the repository")
-	ErrTooLarge   = errors.New("is too large")
+	ErrTooLarge   = judge.ErrTooLarge
 )
 
 // Open opens the regular file rel, slash-separated and relative to root, for reading. root
@@ -45,6 +47,24 @@ func Read(f *os.File, max int64) ([]byte, error) {
 		return nil, tooLarge(f.Name(), max)
 	}
 	return b, err
+}
+
+// ReadPlain reads a regular file of the operator's own, of at most max bytes, also behind a
+// link, without waiting for anything.
+func ReadPlain(path string, max int64) ([]byte, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		if _, lerr := os.Lstat(path); errors.Is(err, unix.ENOENT) && lerr == nil {
+			err = errors.New("it is a link to nothing")
+		}
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	f := os.NewFile(uintptr(fd), path)
+	defer f.Close()
+	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.Join(ErrNotRegular, err)}
+	}
+	return Read(f, max)
 }
 
 func tooLarge(name string, max int64) error {

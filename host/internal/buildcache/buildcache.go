@@ -289,7 +289,7 @@ func openLock(dir string) (*os.File, error) {
 
 // read gives the state; the zero one where it can't be read.
 func read(dir string) (s state) {
-	text, err := os.ReadFile(filepath.Join(dir, stateFile))
+	text, err := judge.ReadFile(filepath.Join(dir, stateFile), 1<<20)
 	if err != nil || json.Unmarshal(text, &s) != nil {
 		return state{}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/paxiom/relay/host/internal/launch"
+	"github.com/paxiom/relay/host/internal/workspace"
 )
 
 // List gives all plugins in the order of their names, and after them every file
@@ -86,7 +87,7 @@ type cached struct {
 
 func loadCache(dir string) *hashCache {
 	c := &hashCache{path: filepath.Join(dir, "hashes.json")}
-	if b, err := os.ReadFile(c.path); err != nil || json.Unmarshal(b, c) != nil || c.Files == nil {
+	if b, err := workspace.ReadFile(c.path, 4<<20); err != nil || json.Unmarshal(b, c) != nil || c.Files == nil {
 		c.Files = map[string]cached{}
 	}
 	return c

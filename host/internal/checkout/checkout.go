@@ -164,8 +164,14 @@ func (k *Keeper) bring(ctx context.Context, slot, commit, branch string) (*Tree,
 	}
 }
 
+// The largest state of a checkout, and the largest file of refs, in bytes: those of a million.
+const (
+	maxState = 256 << 20
+	maxRefs  = 256 << 20
+)
+
 func readState(path string) *state {
-	text, err := os.ReadFile(path)
+	text, err := judge.ReadFile(path, maxState)
 	s := &state{}
 	if err != nil || json.Unmarshal(text, s) != nil || s.Boot == "" || s.Boot != box.BootID() || s.Commit == "" {
 		return nil
@@ -247,7 +253,7 @@ func Sweep(dir, root string, dry bool, each func(path string)) (err error) {
 	slots, _ := fs.Glob(os.DirFS(dir), "*/*")
 	for _, name := range slots {
 		slot := filepath.Join(dir, name)
-		of, rerr := os.ReadFile(filepath.Join(slot, rootFile))
+		of, rerr := judge.ReadFile(filepath.Join(slot, rootFile), 64<<10)
 		if _, serr := os.Stat(string(of)); rerr == nil && serr == nil && string(of) != root {
 			continue
 		}

@@ -218,6 +218,25 @@ func TestTakeByTheCommitsRules(t *testing.T) {
 	}
 }
 
+// Folders that tools make ignore themselves: no commit has a rule for them. One whose own rules
+// name only some of what is in it is not there, not even empty: a tool would take it for its own.
+func TestTakeWhatIgnoresItself(t *testing.T) {
+	r := newRepo(t)
+	r.put(".pytest_cache/.gitignore", "# Created by pytest automatically.\n*\n")
+	r.put(".pytest_cache/v/cache/nodeids", "[]")
+	r.put("mine/.gitignore", "notes\n.gitignore\n")
+	r.put("mine/notes/a", "a")
+	for range 2 {
+		tree := r.take()
+		r.holds(tree, ".pytest_cache/.gitignore", "# Created by pytest automatically.\n*\n")
+		r.holds(tree, ".pytest_cache/v/cache/nodeids", "[]")
+		if _, err := os.Lstat(filepath.Join(tree.Kept.Root, "mine")); err == nil {
+			t.Error("an empty folder is left")
+		}
+		tree.Release()
+	}
+}
+
 // A checkout whose refresh was cut off is made anew, whatever it holds.
 func TestTakeAfterKill(t *testing.T) {
 	r := newRepo(t)

@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/paxiom/relay/host/internal/beneath"
+	"github.com/paxiom/relay/judge"
 )
 
 // What of a git directory is not copied: what is under way in the work tree, and what is
@@ -60,7 +63,7 @@ func writeRef(dir, name, text string) error {
 	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return err
 	}
-	if have, err := root.ReadFile(name); err == nil && string(have) == text {
+	if have, err := beneath.ReadFile(dir, name, 4<<10); err == nil && string(have) == text {
 		return nil
 	}
 	if err := root.RemoveAll(name); err != nil {
@@ -132,7 +135,7 @@ func copyRefs(from, to string) error {
 
 // copyPacked copies those of the packed refs.
 func copyPacked(from, to string) error {
-	text, err := os.ReadFile(from)
+	text, err := judge.ReadFile(from, maxRefs)
 	if err != nil {
 		return gone(err, to)
 	}
@@ -161,7 +164,7 @@ func matches(patterns []string, name string) bool {
 }
 
 func writeIfOther(path, text string) error {
-	if have, err := os.ReadFile(path); err == nil && string(have) == text {
+	if have, err := judge.ReadFile(path, maxRefs); err == nil && string(have) == text {
 		return nil
 	}
 	if fi, err := os.Lstat(path); err == nil && (fi.IsDir() || fi.Mode()&os.ModeSymlink != 0) {

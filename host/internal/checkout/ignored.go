@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/paxiom/relay/host/internal/beneath"
 )
 
 // What a folder that git ignores may have to be copied; a larger one is shown as it is.
@@ -55,7 +57,8 @@ func (r *refresher) ignored(ctx context.Context) (live []string, err error) {
 	return live, nil
 }
 
-// lawful gives those of the paths that the rules of the commit ignore.
+// lawful gives those of the paths that the rules of the commit ignore, and folders that
+// ignore themselves.
 func (r *refresher) lawful(ctx context.Context, paths []string) ([]string, error) {
 	var names []string
 	for _, p := range paths {
@@ -68,13 +71,25 @@ func (r *refresher) lawful(ctx context.Context, paths []string) ([]string, error
 		}
 	}
 	ignored, err := r.git.CheckIgnore(ctx, names)
-	return slices.DeleteFunc(paths, func(p string) bool {
+	var found []string
+	for _, p := range slices.Backward(paths) { // what lies in a folder comes after it
 		name, isDir := strings.CutSuffix(p, "/")
-		if isDir && !ignored[name] {
+		switch {
+		case ignored[name], isDir && r.ignoresItself(name):
+			found = append(found, p)
+		case isDir:
 			r.root.Remove(name) // unless something is in it
 		}
-		return !ignored[name]
-	}), err
+	}
+	slices.Reverse(found)
+	return found, err
+}
+
+// ignoresItself reports whether a folder has a .gitignore of its own that covers all of it,
+// as uv, pytest, mypy and others make theirs. No commit has a rule for it.
+func (r *refresher) ignoresItself(dir string) bool {
+	rules, err := beneath.ReadFile(r.live, path.Join(dir, ".gitignore"), 4096)
+	return err == nil && slices.Contains(strings.Fields(string(rules)), "*")
 }
 
 // giveWay removes what was copied when the commit did not have these paths.

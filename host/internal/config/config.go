@@ -27,6 +27,7 @@ type Config struct {
 	Limits       Limits                     `json:"limits"`    // [relay]
 	Providers    map[string]Account         `json:"providers"` // [relay] plugin name → its account
 	History      History                    `json:"history"`
+	Evidence     Evidence                   `json:"evidence"`  // [relay]
 	Commit       Commit                     `json:"commit"`    // [relay]
 	Worktree     Worktree                   `json:"worktree"`  // [relay]
 	Box          Box                        `json:"box"`       // [relay]
@@ -166,8 +167,10 @@ type Verification struct {
 	ProtectedGlobs           []string   `json:"protected_globs"` // [relay]
 	TestGlobs                []string   `json:"test_globs"`      // [relay] protected where they exist
 	Baseline                 bool       `json:"baseline"`        // [relay] only new failures count
-	Required                 []string   `json:"required"`        // [relay] ids of templates
-	Caches                   []string   `json:"caches"`          // [relay] folders of the home
+	Mutation                 *bool      `json:"mutation"`        // [relay] new tests are looked at
+	MutationSeconds          int        `json:"mutation_seconds"`
+	Required                 []string   `json:"required"` // [relay] ids of templates
+	Caches                   []string   `json:"caches"`   // [relay] folders of the home
 	Templates                []Template `json:"templates"`
 	Hidden                   []Hidden   `json:"hidden"` // [relay]
 	// CheckDirs are all folders of hidden checks of the user's own, for whatever repository.
@@ -257,6 +260,11 @@ type History struct {
 	MaxMB            int    `json:"max_mb"`
 	IncludeDiffPatch bool   `json:"include_diff_patch"`
 	IncludeVerifyLog bool   `json:"include_verify_log"`
+}
+
+// Evidence says what is told of a landed commit to those who have the repository alone.
+type Evidence struct {
+	Sign string `json:"sign"` // relay, ssh or off
 }
 
 // Commit says how a success lands.

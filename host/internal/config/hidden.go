@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/verify"
 )
@@ -45,7 +46,7 @@ func (l *Loaded) ownChecks(userDir string, user *node) (*node, error) {
 	for _, dir := range files {
 		l.checkDirs = append(l.checkDirs, dir)
 		path := filepath.Join(dir, CheckFile)
-		b, err := readPlain(path)
+		b, err := beneath.ReadPlain(path, maxFileBytes)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // one that its author has not agreed to yet
 		}

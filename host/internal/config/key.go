@@ -170,9 +170,9 @@ func display(v any) string {
 	}
 }
 
-// nearest gives the candidate that a person may have meant, "" when none is near.
+// Nearest returns the candidate that a person may have meant, "" when none is near.
 // One that begins like the name, or like which the name begins, is near.
-func nearest(name string, candidates []string) string {
+func Nearest(name string, candidates []string) string {
 	best, bestD := "", max(2, len(name)/3)+1
 	for _, c := range candidates {
 		a, b := strings.ToLower(name), strings.ToLower(c)

@@ -1,9 +1,14 @@
 package config
 
+import (
+	"strings"
+	"unicode"
+)
+
 var coreKeys = []key{
 	{path: "$schema", kind: kText, doc: "Address of this file's JSON Schema, for editors.", read: "nothing in relay"},
 	{path: "version", kind: kText, def: "1.0", only: "there is one version of this file so far", doc: "Version of the configuration's format.", read: "config"},
-	{path: "product_name", kind: kText, def: "relay", max: 80, check: oneLine, doc: "Name shown in the prompts.", read: "prompts"},
+	{path: "product_name", kind: kText, def: "relay", max: 40, check: productName, doc: "Name shown in the prompts: letters, digits, spaces and \"-_.\".", read: "prompts"},
 	{path: "workspace_dir", kind: kText, def: ".relay", max: 200, check: workspaceDir, doc: "Folder of relay's own files, relative to the repository's root.", read: "workspace"},
 
 	{path: "env_file", kind: kText, def: "", max: 300, check: envFile, doc: "A file of NAME=value lines in the repository, such as \".env\", from which plugins may have the keys that they ask for and the environment lacks. git must not track it. \"\": none is read.", read: "pluginhost"},
@@ -69,11 +74,22 @@ var coreKeys = []key{
 	{path: "providers", kind: kMap, def: map[string]any{}, check: pluginNames, doc: "Accounts at vendors, by plugin name.", read: "tick"},
 	{path: "providers.*.account", kind: kText, max: 64, check: pluginName, doc: "Name of the account that the plugin uses; plugins with one name share its rate over all repositories of the machine. By default a provider has an account of its own name, and claude-code, codex-exec and gemini-cli those of claude, codex and gemini.", read: "tick"},
 	{path: "providers.*.calls_per_minute", kind: kNumber, min: 0, max: 1e6, doc: "Calls that this machine makes on the account in one minute, over all its runs; 0 for no limit.", read: "tick"},
-	{path: "providers.*.burst", kind: kWhole, min: 1, max: 1000, doc: "Calls that may be made at once before calls_per_minute holds; 1 when absent.", read: "tick"},
+	{path: "providers.*.burst", kind: kWhole, def: 1, min: 1, max: 1000, doc: "Calls that may be made at once before calls_per_minute holds; 1 when absent.", read: "tick"},
 
 	{path: "history.enabled", kind: kBool, def: true, doc: "Whether each run is kept.", read: "change"},
 	{path: "history.dir", kind: kText, def: "{workspace}/history", only: "history lies in the workspace, so that it never makes the repository dirty", doc: "Folder of the history.", read: "config"},
 	{path: "history.max_mb", kind: kWhole, def: 500, min: 1, max: 1e6, doc: "Size from which on no tick starts until runs are pruned, in megabytes (1,000,000 bytes).", read: "history"},
 	{path: "history.include_diff_patch", kind: kBool, def: true, doc: "Whether a run's patch is kept.", read: "change"},
 	{path: "history.include_verify_log", kind: kBool, def: true, doc: "Whether the output of a run's checks is kept.", read: "change"},
+}
+
+// productName holds for a name: it is put into system prompts as it is.
+func productName(v any) string {
+	for i, r := range v.(string) {
+		letter := unicode.IsLetter(r) || unicode.IsDigit(r)
+		if !letter && (i == 0 || !strings.ContainsRune(" -_.", r)) {
+			return "must be a name of letters, digits, spaces and \"-_.\""
+		}
+	}
+	return ""
 }

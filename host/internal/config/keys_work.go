@@ -30,6 +30,7 @@ var workKeys = []key{
 	{path: "builder.cursor.timeout_seconds", kind: kWhole, min: 1, max: 86400, doc: "Another name of builder.external.timeout_seconds.", read: "change"},
 	{path: "builder.cursor.output_file", kind: kText, max: 300, check: inRepo, doc: "Another name of builder.external.output_file.", read: "plugin external"},
 
+	{path: "evidence.sign", kind: kText, def: "relay", enum: []string{"relay", "ssh", "off"}, doc: "Who signs the attestation of a commit that lands: a key of relay's own on this machine, or your SSH key as git is configured (gpg.format, user.signingkey): an ed25519 key without a passphrase, or an agent. off: none is made. Only the user's own configuration can name it.", read: "attest"},
 	{path: "commit.on_success", kind: kBool, def: true, doc: "Whether a change that was judged a success is committed. When false it is left in the working tree, and the next tick waits until it is committed.", read: "change"},
 	{path: "commit.builder_commits", kind: kText, def: "squash", enum: []string{"squash", "stop", "keep"}, doc: "Commits that a builder made: folded into relay's one commit, refused with STOP_HEAD_MOVED, or each judged and made again one by one.", read: "judge"},
 

@@ -4,13 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/beneath"
@@ -140,6 +137,9 @@ func builtinOf(keys []*key) *node {
 	return n
 }
 
+// userNames are the names of the user's own file, first found wins.
+var userNames = []string{"config.json", "config.yaml", "config.yml", "config.toml"}
+
 func (l *Loaded) userLayer(o Options) (*node, error) {
 	dir := o.UserDir
 	if dir == "" {
@@ -148,8 +148,7 @@ func (l *Loaded) userLayer(o Options) (*node, error) {
 	if dir == "" {
 		return nil, nil
 	}
-	names := []string{"config.json", "config.yaml", "config.yml", "config.toml"}
-	path, b, err := l.first(dir, names)
+	path, b, err := l.first(dir, userNames)
 	if err != nil {
 		return nil, err
 	}
@@ -253,26 +252,9 @@ func (l *Loaded) first(dir string, names []string) (path string, b []byte, err e
 // readIn reads a file of the repository, or one of the user's own, which may be a link.
 func (l *Loaded) readIn(dir, name string) ([]byte, error) {
 	if dir != l.Root || !filepath.IsLocal(name) {
-		return readPlain(filepath.Join(dir, name))
+		return beneath.ReadPlain(filepath.Join(dir, name), maxFileBytes)
 	}
 	return beneath.ReadFile(dir, name, maxFileBytes)
-}
-
-// readPlain reads a regular file, also behind a link, without waiting for anything.
-func readPlain(path string) ([]byte, error) {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	if err != nil {
-		if _, lerr := os.Lstat(path); errors.Is(err, unix.ENOENT) && lerr == nil {
-			return nil, errors.New("it is a link to nothing")
-		}
-		return nil, err
-	}
-	f := os.NewFile(uintptr(fd), path)
-	defer f.Close()
-	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
-		return nil, errors.Join(errors.New("it is not a regular file"), err)
-	}
-	return io.ReadAll(io.LimitReader(f, maxFileBytes+1))
 }
 
 func reason(err error) string {

@@ -337,7 +337,7 @@ func TestFallbackAndLimits(t *testing.T) {
 
 func TestExternal(t *testing.T) {
 	l := load(t, map[string]string{"relay.config.json": `{"workspace_dir":"relais","builder":{"default_mode":"cursor","timeout_seconds":7,"cursor":{"command":"./drive","args":["--x"]}}}`})
-	want := &ExternalDriver{Command: "./drive", Args: []string{"--x"}, TimeoutSeconds: 7, OutputFile: "relais/BUILDER_RESULT.json"}
+	want := &ExternalDriver{Command: "./drive", Args: []string{"--x"}, TimeoutSeconds: 7}
 	if !reflect.DeepEqual(l.Config.Builder.External, want) || !reflect.DeepEqual(l.Config.Builder.Cursor, want) {
 		t.Errorf("%+v", l.Config.Builder.External)
 	}
@@ -353,7 +353,8 @@ func TestGrants(t *testing.T) {
 			t.Errorf("%+v", g)
 		}
 	}
-	if got := strings.Join(keys, " "); got != "scope.lockfiles builder.claude_code.strict_builder_json verification.templates[0] verification.templates[1] verification.templates[2] verification.templates[3]" {
+	if got := strings.Join(keys, " "); got != "verification.templates[0] verification.templates[1] verification.templates[2] verification.templates[3] "+
+		"product_name workspace_dir builder.claude_code.strict_builder_json scope.lockfiles verification.reject_metachars_regex" {
 		t.Errorf("seed: %s", got)
 	}
 	l = load(t, map[string]string{"user/config.json": `{"plugins":{"x":{"command":"mine"}}}`, "relay.config.json": `{"builder":{"default_mode":"external","external":{"command":"./x"}},

@@ -3,6 +3,7 @@ package config
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/judge"
@@ -13,13 +14,16 @@ type narrowing uint8
 
 const (
 	undecided narrowing = iota
-	free                // what a repository says holds: it is harmless, or needs a yes (Grants)
+	harmless            // what a repository says holds: it can't widen anything, or what it names is asked about itself
+	consent             // what a repository says holds once a person has agreed to it
 	atMost              // a number: the smaller one holds, 0 being no limit
+	fewest              // a number or a time: the smaller one holds, 0 being the smallest
 	closed              // whether something is open: no holds
 	kept                // whether something is looked at: yes holds
 	union               // a list: what either has
 	common              // globs: what both have
 	commits             // the stricter one holds
+	dirty               // worktree.dirty: the stricter one holds
 	users               // the user's, when there is one
 	subset              // a list: nothing that the user's does not have
 	notWeak             // box.required: the stronger one holds
@@ -28,31 +32,34 @@ const (
 	within              // a list: the user's, when there is one and it does not have all
 )
 
-// decisions are the one table of what a repository's value of a key may do to the user's
-// own. A repository narrows, and never widens what the user has said himself; where he has
-// said nothing, what loosens relay's own limits needs his yes (see asks). A key that is in
-// none of these lists is refused by a test.
+// decisions are the one table of what a repository's value of a key may do. A repository
+// narrows, and never widens what the user has said himself; where he has said nothing, what
+// is looser than relay's own value needs his yes (see Grants). A key that is in none of
+// these lists needs it whatever its value, and is refused by a test.
 var decisions = map[narrowing]string{
-	free: `
-		$schema version product_name worktree.dirty workspace_dir runner.require_git runner.lockfile runner.crash_cleanup.delete_tmp_glob runner.render_report_md.enabled
-		runner.render_report_md.max_chars claude_code_cli.output_format claude_code_cli.no_session_persistence models.orchestrator_model
-		models.orchestrator_fallback_model models.builder_model models.builder_fallback_model orchestrator.provider orchestrator.permission_mode
-		orchestrator.allowed_tools orchestrator.system_prompt_file orchestrator.user_prompt_file orchestrator.task_schema_file budgets.warn_at_fraction
-		budgets.alert_at_fraction budgets.per_provider fallback.orchestrator fallback.builder limits.max_wait providers history.enabled history.dir
-		history.max_mb history.include_diff_patch history.include_verify_log builder.default_mode builder.claude_code.system_prompt_file
-		builder.claude_code.user_prompt_file builder.claude_code.builder_result_schema_file builder.external.args builder.external.output_file
-		builder.cursor.args builder.cursor.output_file plugins plugins.* plugins.*.secret plugins.*.keys plugins.*.keys.* scope.scratch_globs
-		verification.execution_mode verification.reject_whitespace_in_params verification.reject_dotdot verification.templates verification.templates[].id
-		verification.templates[].cmd verification.templates[].args verification.templates[].results verification.templates[].dir
-		verification.templates[].env verification.templates[].timeout_seconds verification.templates[].params
+	harmless: `
+		$schema version runner.require_git runner.lockfile runner.crash_cleanup.delete_tmp_glob runner.render_report_md.enabled
+		runner.render_report_md.max_chars claude_code_cli.output_format claude_code_cli.no_session_persistence orchestrator.permission_mode
+		orchestrator.allowed_tools orchestrator.system_prompt_file orchestrator.user_prompt_file orchestrator.task_schema_file budgets.per_provider
+		providers history.dir builder.claude_code.system_prompt_file builder.claude_code.user_prompt_file
+		builder.claude_code.builder_result_schema_file verification.execution_mode verification.reject_whitespace_in_params
+		verification.reject_dotdot notify.desktop notify.bell
+	`,
+	consent: `
+		product_name workspace_dir models.orchestrator_model models.orchestrator_fallback_model models.builder_model models.builder_fallback_model
+		orchestrator.provider fallback.orchestrator fallback.builder builder.default_mode builder.external.args builder.external.output_file
+		builder.cursor.args builder.cursor.output_file plugins plugins.* plugins.*.secret plugins.*.keys plugins.*.keys.* verification.templates
+		verification.templates[].id verification.templates[].cmd verification.templates[].args verification.templates[].results
+		verification.templates[].dir verification.templates[].env verification.templates[].timeout_seconds verification.templates[].params
 		verification.templates[].params.*.kind verification.hidden verification.hidden[].id verification.hidden[].cmd verification.hidden[].args
-		verification.hidden[].folder verification.hidden[].repository verification.hidden[].on_request verification.hidden[].class notify.desktop notify.bell pipeline.plan.provider pipeline.plan.model pipeline.plan.fallback
-		pipeline.code.builder pipeline.code.model pipeline.code.fallback pipeline.review.provider pipeline.review.model pipeline.review.fallback
-		pipeline.cleanup.builder pipeline.cleanup.model pipeline.cleanup.fallback pipeline.criteria.provider pipeline.criteria.model
-		pipeline.criteria.fallback pipeline.push.remote pipeline.push.branch
+		verification.hidden[].folder verification.hidden[].repository verification.hidden[].on_request verification.hidden[].class
+		pipeline.plan.provider pipeline.plan.model pipeline.plan.fallback pipeline.code.builder pipeline.code.model pipeline.code.fallback
+		pipeline.review.provider pipeline.review.model pipeline.review.fallback pipeline.cleanup.builder pipeline.cleanup.model
+		pipeline.cleanup.fallback pipeline.criteria.provider pipeline.criteria.model pipeline.criteria.fallback pipeline.push.remote
+		pipeline.push.branch
 	`,
 	atMost: `
-		runner.max_tick_seconds runner.stuck_after orchestrator.max_turns orchestrator.max_parse_retries_per_tick orchestrator.max_budget_usd
+		runner.max_tick_seconds runner.stuck_after orchestrator.max_turns orchestrator.max_budget_usd
 		orchestrator.timeout_seconds orchestrator.idle_timeout_seconds budgets.per_milestone.max_ticks budgets.per_milestone.max_orchestrator_calls
 		budgets.per_milestone.max_builder_calls budgets.per_milestone.max_verify_runs budgets.per_milestone.max_estimated_cost_usd
 		budgets.per_run.max_cost_usd budgets.per_run.max_calls budgets.per_run.max_tokens budgets.per_cycle.max_cost_usd budgets.per_cycle.max_calls
@@ -63,24 +70,32 @@ var decisions = map[narrowing]string{
 		box.limits.open_files box.limits.file_mb box.limits.disk_mb box.limits.output_mb scope.ceiling.max_files_touched scope.ceiling.max_lines_changed
 		diff_limits.default_max_files_touched diff_limits.default_max_lines_changed verification.max_param_len verification.timeout_fast_seconds
 		verification.timeout_slow_seconds cycles.max_worktrees cycles.worktrees_max_mb pipeline.code.session_minutes pipeline.cleanup.session_minutes
-		pipeline.max_review_rounds pipeline.max_resume_attempts pipeline.call_timeout_seconds pipeline.max_call_usd pipeline.max_session_usd
-		pipeline.scope.max_files_touched pipeline.scope.max_lines_changed
+		pipeline.max_review_rounds pipeline.call_timeout_seconds pipeline.max_call_usd pipeline.max_session_usd
+		pipeline.scope.max_files_touched pipeline.scope.max_lines_changed budgets.warn_at_fraction budgets.alert_at_fraction history.max_mb
+		verification.mutation_seconds
+	`,
+	fewest: `
+		limits.max_wait orchestrator.max_parse_retries_per_tick pipeline.max_resume_attempts
 	`,
 	closed: `
 		builder.allow_patch_mode scope.default_allow_new_files scope.default_allow_lockfile_changes scope.ceiling.allow_new_files
 		scope.ceiling.allow_lockfile_changes verification.baseline pipeline.scope.allow_new_files pipeline.scope.allow_lockfile_changes
 	`,
 	kept: `
-		runner.crash_cleanup.validate_runner_json_files builder.claude_code.strict_builder_json
+		runner.crash_cleanup.validate_runner_json_files builder.claude_code.strict_builder_json history.enabled history.include_diff_patch
+		history.include_verify_log verification.mutation
 	`,
 	union: `
 		box.hide runner.runner_owned_globs scope.default_forbidden_globs scope.lockfiles verification.protected_globs verification.test_globs verification.required
 	`,
 	common: `
-		scope.default_allowed_globs scope.ceiling.allowed_globs pipeline.scope.allowed_globs
+		scope.default_allowed_globs scope.ceiling.allowed_globs pipeline.scope.allowed_globs scope.scratch_globs
 	`,
 	commits: `
 		commit.builder_commits
+	`,
+	dirty: `
+		worktree.dirty
 	`,
 	users: `
 		claude_code_cli.command budgets.shared builder.claude_code.permission_mode builder.claude_code.allowed_tools builder.external.command
@@ -93,7 +108,7 @@ var decisions = map[narrowing]string{
 		box.required
 	`,
 	owners: `
-		box.show verification.caches notify.ntfy notify.slack notify.telegram notify.webhook env_file budgets.prices_file providers.*.account telemetry.traces telemetry.endpoint
+		box.show verification.caches notify.ntfy notify.slack notify.telegram notify.webhook env_file budgets.prices_file providers.*.account telemetry.traces telemetry.endpoint evidence.sign
 	`,
 	notOpen: `
 		box.network.builder box.network.provider box.network.verification
@@ -103,35 +118,8 @@ var decisions = map[narrowing]string{
 	`,
 }
 
-// asks are the keys whose value needs the person's yes where it is looser than relay's own,
-// and why.
-var asks = []struct{ path, why string }{
-	{"scope.default_forbidden_globs", "lets builders touch paths that relay forbids by itself"},
-	{"scope.lockfiles", "takes lockfiles for ordinary files that relay knows as such"},
-	{"scope.default_allow_lockfile_changes", "lets lockfiles change"},
-	{"scope.ceiling.allow_lockfile_changes", "lets the planner ask for changes of lockfiles"},
-	{"scope.ceiling.max_files_touched", "lets one change have more files"},
-	{"scope.ceiling.max_lines_changed", "lets one change have more lines"},
-	{"diff_limits.default_max_files_touched", "lets one change have more files"},
-	{"diff_limits.default_max_lines_changed", "lets one change have more lines"},
-	{"pipeline.scope.allow_lockfile_changes", "lets lockfiles change"},
-	{"pipeline.scope.max_files_touched", "lets one task have more files"},
-	{"pipeline.scope.max_lines_changed", "lets one task have more lines"},
-	{"verification.test_globs", "takes tests for ordinary files that relay knows as such"},
-	{"box.network.builder", "opens all of the network to a builder"},
-	{"box.network.provider", "opens all of the network to a provider"},
-	{"verification.baseline", "lets checks fail that failed before"},
-	{"commit.builder_commits", "lets the builder's own commits into your branch"},
-	{"builder.claude_code.strict_builder_json", "lets a builder answer without the form that it is asked for"},
-	{"orchestrator.max_budget_usd", "lets one call cost more"},
-	{"builder.claude_code.max_budget_usd", "lets one build cost more"},
-	{"pipeline.max_call_usd", "lets one call cost more"},
-	{"pipeline.max_session_usd", "lets one build cost more"},
-	{"budgets.per_milestone.max_ticks", "lets a milestone use more"},
-	{"budgets.per_milestone.max_orchestrator_calls", "lets a milestone use more"},
-	{"budgets.per_milestone.max_builder_calls", "lets a milestone use more"},
-	{"budgets.per_milestone.max_verify_runs", "lets a milestone use more"},
-}
+// holds are the keys whose built-in value holds beside whatever is written.
+var holds = map[string]bool{"runner.runner_owned_globs": true}
 
 // instead are the keys that a key of the ceiling stands for where it is absent: what the
 // user says there bounds it as well.
@@ -170,6 +158,9 @@ func saysOf(layer *node, path []string) *node {
 // strength orders the means of containment; "" is none.
 var strength = map[string]int{"": 0, "copy": 1, "landlock": 2, "overlay": 3}
 
+// begins orders when work begins in a work tree with changes.
+var begins = map[string]int{"block": 0, "auto": 1, "allow": 2}
+
 // openness orders what a box may reach.
 var openness = map[string]int{"none": 0, "auto": 1, "hosts": 1, "needed": 1, "full": 2}
 
@@ -179,7 +170,7 @@ var openness = map[string]int{"none": 0, "auto": 1, "hosts": 1, "needed": 1, "fu
 func (l *Loaded) narrow(user, repo *node) (*node, error) {
 	out := repo // what is changed of it is made anew
 	for _, k := range table {
-		if k.narrow == free {
+		if k.narrow == undecided || k.narrow == harmless || k.narrow == consent {
 			continue
 		}
 		for _, path := range repo.paths(strings.Split(k.path, ".")) {
@@ -233,7 +224,7 @@ func (n *node) paths(path []string) [][]string {
 func looser(how narrowing, asked, own *node) bool {
 	switch how {
 	case users:
-		return asked.v != own.v
+		return !equalPlain(asked, own)
 	case notWeak:
 		a := asked.text()
 		o := own.text()
@@ -254,11 +245,23 @@ func looser(how narrowing, asked, own *node) bool {
 		return slices.ContainsFunc(beyond(own, asked), func(n *node) bool { return !judge.Covers(asked.texts(), n.text()) })
 	case common:
 		return slices.ContainsFunc(asked.texts(), func(g string) bool { return !judge.Covers(own.texts(), g) })
+	case dirty:
+		return begins[asked.text()] > begins[own.text()]
+	case fewest:
+		return asked.amount() > own.amount()
 	default: // atMost; 0 is no limit
-		a, _ := asked.number()
-		o, _ := own.number()
+		a, o := asked.amount(), own.amount()
 		return o != 0 && (a == 0 || a > o)
 	}
+}
+
+// amount is a number, or a time in seconds.
+func (n *node) amount() float64 {
+	if d, err := time.ParseDuration(n.text()); err == nil {
+		return d.Seconds()
+	}
+	f, _ := n.number()
+	return f
 }
 
 // joined is the list that holds where two meet, nil for other values: of globs those that the

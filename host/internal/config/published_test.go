@@ -135,7 +135,7 @@ func reference(head string, keys []*key) []byte {
 			doc += " Any other value is refused: " + k.only + "."
 		}
 		switch k.narrow {
-		case atMost:
+		case atMost, fewest:
 			doc += " A repository can lower what the user's own configuration says, not raise it."
 		case users:
 			doc += " The user's own configuration wins over a repository's."

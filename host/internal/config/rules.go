@@ -16,7 +16,7 @@ func (l *Loaded) rules() error {
 	if err := l.workspaceRules(ws); err != nil {
 		return err
 	}
-	if err := l.external(ws); err != nil {
+	if err := l.external(); err != nil {
 		return err
 	}
 	if err := l.required(); err != nil {
@@ -93,7 +93,7 @@ func (l *Loaded) workspaceRules(ws string) error {
 }
 
 // external makes one section of the two names that it has, with its defaults.
-func (l *Loaded) external(ws string) error {
+func (l *Loaded) external() error {
 	ext, cur := l.tree.lookup("builder", "external"), l.tree.lookup("builder", "cursor")
 	if ext != nil && cur != nil {
 		return l.refuse(cur, "builder.cursor", "is another name of builder.external; keep one of the two")
@@ -107,7 +107,6 @@ func (l *Loaded) external(ws string) error {
 		}
 		n.put("args", &node{v: []*node{}, at: n.at})
 		n.put("timeout_seconds", l.tree.lookup("builder", "timeout_seconds"))
-		n.put("output_file", &node{v: ws + "/BUILDER_RESULT.json", at: n.at})
 	}
 	return nil
 }

@@ -250,7 +250,7 @@ func noService(root, id string) error {
 	why := "there is no " + ServicesDir + "/" + id + ".yaml"
 	ids, _ := Services(root)
 	fix := "`relay service new " + id + "` writes one"
-	if near := nearest(id, ids); near != "" {
+	if near := Nearest(id, ids); near != "" {
 		fix = "`relay service show " + near + "`, if that is the one you mean"
 	} else if len(ids) > 0 {
 		why += "; there are " + strings.Join(ids, ", ")

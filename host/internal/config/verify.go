@@ -128,7 +128,7 @@ func (c *inspector) needed(n *node, s *spec, at string) {
 
 func (c *inspector) unknown(n *node, s *spec, at, name string) {
 	hint := ""
-	if near := nearest(name, s.order); near != "" {
+	if near := Nearest(name, s.order); near != "" {
 		hint = "; did you mean " + join(at, near) + "?"
 	} else if elsewhere := c.pathOf(name); elsewhere != "" {
 		hint = "; did you mean " + elsewhere + "?"
@@ -149,7 +149,7 @@ func (c *inspector) pathOf(name string) string {
 	if p := byName[name]; p != "" {
 		return p
 	}
-	return byName[nearest(name, sortedKeys(byName))]
+	return byName[Nearest(name, sortedKeys(byName))]
 }
 
 // value checks a value against its key: the type, what lies in it, and what the key asks of
@@ -259,7 +259,7 @@ func (c *inspector) text(n *node, k *key, path, text string) {
 		c.add(n, path, "the text holds a NUL character")
 	case len(k.enum) > 0 && !slices.Contains(k.enum, text):
 		hint := ""
-		if near := nearest(text, k.enum); near != "" {
+		if near := Nearest(text, k.enum); near != "" {
 			hint = fmt.Sprintf("; did you mean %q?", near)
 		}
 		c.add(n, path, "expected %s, got %s%s", k.expects(), n.describe(), hint)

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/host/internal/detect"
@@ -101,10 +102,7 @@ var (
 const maxSettings = 256 << 10
 
 func inFile(path string, pattern *regexp.Regexp) (hosts []string) {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > maxSettings {
-		return nil
-	}
-	text, _ := os.ReadFile(path)
+	text, _ := beneath.ReadPlain(path, maxSettings)
 	for _, m := range pattern.FindAllSubmatch(text, -1) {
 		hosts = append(hosts, hostOf(string(m[1]))...)
 	}

@@ -3,6 +3,7 @@ package crew
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"strings"
 
@@ -67,9 +68,13 @@ func (e Env) Build(ctx context.Context, argv, env, work []string) error {
 
 // lastWords is the end of a log, as one line.
 func lastWords(path string) string {
-	b, _ := os.ReadFile(path)
-	if len(b) > 600 {
-		b = b[len(b)-600:]
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
 	}
-	return strings.Join(strings.Fields(string(b)), " ")
+	defer f.Close()
+	end, _ := f.Seek(0, io.SeekEnd)
+	b := make([]byte, min(end, 600))
+	n, _ := f.ReadAt(b, end-int64(len(b)))
+	return strings.Join(strings.Fields(string(b[:n])), " ")
 }

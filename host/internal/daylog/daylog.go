@@ -19,6 +19,9 @@ import (
 // maxLine is the longest line, in characters.
 const maxLine = 2000
 
+// maxRest is how many bytes without the end of a line are kept: more is no line of relay's.
+const maxRest = 64 << 10
+
 // File is the log of a day, as the clock on the wall has it.
 func File(dir string, day time.Time) string {
 	return filepath.Join(dir, day.Local().Format(time.DateOnly)+".log")
@@ -95,21 +98,29 @@ func (f *follower) read() error {
 	if _, err := file.Seek(f.at, io.SeekStart); err != nil {
 		return err
 	}
-	b, err := io.ReadAll(file)
-	if err != nil {
-		return err
-	}
-	f.at += int64(len(b))
-	f.rest = append(f.rest, b...)
+	b := make([]byte, maxRest)
 	for {
-		line, rest, ok := bytes.Cut(f.rest, []byte("\n"))
-		if !ok {
+		n, err := file.Read(b)
+		if errors.Is(err, io.EOF) {
 			return nil
-		}
-		if err := f.write(line); err != nil {
+		} else if err != nil {
 			return err
 		}
-		f.rest = rest
+		f.at += int64(n)
+		f.rest = append(f.rest, b[:n]...)
+		for {
+			line, rest, ok := bytes.Cut(f.rest, []byte("\n"))
+			if !ok {
+				break
+			}
+			if err := f.write(line); err != nil {
+				return err
+			}
+			f.rest = rest
+		}
+		if len(f.rest) > maxRest {
+			f.rest = nil
+		}
 	}
 }
 

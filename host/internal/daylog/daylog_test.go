@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -106,5 +108,37 @@ func TestFollowAcrossMidnight(t *testing.T) {
 	stop()
 	if err := <-done; err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Somebody's huge line is left out, and costs no memory.
+func TestHugeLine(t *testing.T) {
+	dir, c := t.TempDir(), evening()
+	put(t, dir, c, "before")
+	path := File(dir, c.now())
+	fi, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 256<<20); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(f)
+	f.Close()
+	put(t, dir, c, "after")
+	var was, is runtime.MemStats
+	runtime.ReadMemStats(&was)
+	var out strings.Builder
+	n, err := Copy(&out, dir, c.now(), "")
+	runtime.ReadMemStats(&is)
+	if err != nil || n <= 256<<20 || !strings.Contains(out.String(), " before\n") || !strings.HasSuffix(out.String(), " after\n") {
+		t.Errorf("%d of %d bytes copied, %v: %.100q", n, fi.Size(), err, out.String())
+	}
+	if is.Sys-was.Sys > 64<<20 || out.Len() > 1<<20 {
+		t.Errorf("%d MB of memory for %d bytes", (is.Sys-was.Sys)>>20, out.Len())
 	}
 }

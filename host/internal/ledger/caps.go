@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -22,6 +24,8 @@ type window struct {
 	key  string // of the configuration
 	caps config.Caps
 	used Sum // reserved calls included
+	// again is the command that goes over the cap; "" is relay run.
+	again string
 }
 
 // Need is the most that calls of one provider can use.
@@ -38,7 +42,7 @@ func (n Need) plus(o Need) Need {
 
 // runWindow and cycleWindow are those of the calls' own run and cycle.
 func (l *Ledger) runWindow(id string) (window, error) {
-	w := window{name: "run " + id, key: "budgets.per_run", caps: l.caps.PerRun}
+	w := window{name: "run " + id, key: "budgets.per_run", caps: l.caps.PerRun, again: l.again}
 	if w.caps == (config.Caps{}) {
 		return w, nil
 	}
@@ -58,7 +62,7 @@ func (l *Ledger) runWindow(id string) (window, error) {
 }
 
 func (l *Ledger) cycleWindow(id string) (window, error) {
-	w := window{name: "cycle " + id, key: "budgets.per_cycle", caps: l.caps.PerCycle}
+	w := window{name: "cycle " + id, key: "budgets.per_cycle", caps: l.caps.PerCycle, again: l.again}
 	if w.caps == (config.Caps{}) || id == "" {
 		return w, nil
 	}
@@ -127,7 +131,7 @@ func (l *Ledger) dayWindows(day map[string]Sum, provider string) []window {
 	if l.caps.Shared {
 		name = "today, in all repositories of this machine"
 	}
-	all := window{name: name, key: "budgets.per_day", caps: l.caps.PerDay}
+	all := window{name: name, key: "budgets.per_day", caps: l.caps.PerDay, again: l.again}
 	for _, s := range day {
 		all.used.Merge(s)
 	}
@@ -137,7 +141,7 @@ func (l *Ledger) dayWindows(day map[string]Sum, provider string) []window {
 		if provider != "" && of != catalog.Canonical(provider) {
 			continue
 		}
-		out = append(out, window{name: of + " " + name, key: "budgets.per_provider." + key, caps: l.caps.PerProvider[key], used: day[of]})
+		out = append(out, window{name: of + " " + name, key: "budgets.per_provider." + key, caps: l.caps.PerProvider[key], used: day[of], again: l.again})
 	}
 	return out
 }
@@ -164,7 +168,7 @@ func (w window) covers(n Need) error {
 		}
 		left := fmt.Sprintf("%s of %s are used or reserved", m.show(m.used), m.show(m.cap))
 		if m.what == "dollars" && u.UnknownCalls > 0 {
-			left += fmt.Sprintf(" (%d calls of unknown cost count as the most they may cost)", u.UnknownCalls)
+			left += fmt.Sprintf(" (%s of unknown cost at the most they may cost)", words.Count(u.UnknownCalls, "call"))
 		}
 		enough := m.used + max(m.need, 1)
 		switch {
@@ -175,7 +179,7 @@ func (w window) covers(n Need) error {
 		case m.what == "dollars" && u.Boundless > 0:
 			return fault.New(judge.BlockedBudgetExhausted, "the dollars of "+w.name+" have a cap, and the amount used is unknown",
 				fmt.Sprintf("nothing limited what %d calls of unknown cost may have cost", u.Boundless),
-				fmt.Sprintf("`relay run --set %s%s=0` goes without the cap once; `relay cost --by provider --since 24h` shows the calls", w.key, m.key))
+				fmt.Sprintf("`%s --set %s%s=0` goes without the cap once; `relay cost --by provider --since 24h` shows the calls", cmp.Or(w.again, "relay run"), w.key, m.key))
 		case m.used >= m.cap:
 			return fault.New(judge.BlockedBudgetCap, "the "+m.what+" of "+w.name+" are used up", left, w.raise(m.key, enough))
 		case m.used+m.need > m.cap:
@@ -188,7 +192,7 @@ func (w window) covers(n Need) error {
 
 // raise is the command that goes over a cap once.
 func (w window) raise(key string, to float64) string {
-	fix := fmt.Sprintf("`relay run --set %s%s=%s` goes over the cap once; `relay config show --origin` says where it is set", w.key, key, whole(math.Ceil(to)))
+	fix := fmt.Sprintf("`%s --set %s%s=%s` goes over the cap once; `relay config show --origin` says where it is set", cmp.Or(w.again, "relay run"), w.key, key, whole(math.Ceil(to)))
 	if !strings.HasPrefix(w.key, "budgets.per_run") && !strings.HasPrefix(w.key, "budgets.per_cycle") {
 		fix += ", and tomorrow it counts anew"
 	}

@@ -20,6 +20,9 @@ import (
 // several processes beside a tick, keep tabs at the same time. What is reserved and not
 // settled stands in reserved.json; what is settled in usage.jsonl, like all calls.
 type Tab struct {
+	// Again is the command that goes on with what the calls are for; "" is relay run.
+	Again string
+
 	ws       *workspace.Workspace
 	caps     config.Budgets
 	stateDir string
@@ -90,7 +93,13 @@ func (t *Tab) settleLost(p Pending, u Usage) (*Line, error) {
 }
 
 // book is the workspace's ledger, for its caps; nothing of it is written.
-func (t *Tab) book() (*Ledger, error) { return Look(t.ws, t.caps, t.stateDir) }
+func (t *Tab) book() (*Ledger, error) {
+	l, err := Look(t.ws, t.caps, t.stateDir)
+	if l != nil {
+		l.again = t.Again
+	}
+	return l, err
+}
 
 // Hold is a call on a tab that was reserved and not yet settled.
 type Hold struct {

@@ -86,6 +86,22 @@ func Push(ctx context.Context, git *judge.Git, t Target, commit string) (Result,
 	return Result{}, unreached(ctx, t, err)
 }
 
+// Ref brings a ref of the same name to the remote, and never forces. Where there is none
+// here nothing is done.
+func Ref(ctx context.Context, git *judge.Git, t Target, ref string) error {
+	out, err := git.Run(ctx, nil, "for-each-ref", "--format=%(objectname)", ref)
+	if err != nil || len(out) == 0 {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if _, err = git.Talk(ctx, "push", "--porcelain", "--no-follow-tags", "--", t.Remote, ref+":"+ref); err == nil {
+		return nil
+	}
+	return &fault.Fault{Code: judge.BlockedMissingConfig, What: t.Remote + " does not take " + ref, Why: said(err),
+		Fix: "`git fetch " + fault.Word(t.Remote) + " " + ref + ":refs/notes/theirs` and `git notes --ref=" + ref + " merge refs/notes/theirs` where somebody else has pushed notes", Err: err}
+}
+
 // look gives the commit that the remote's branch is at, "" when there is no such
 // branch, and a fault when it has what the commit has not.
 func look(ctx context.Context, git *judge.Git, t Target, commit string) (string, error) {

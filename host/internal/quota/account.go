@@ -3,6 +3,7 @@ package quota
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/judge"
 )
 
 // Rate is what the operator allows one account, over all processes of the machine. It
@@ -234,14 +236,14 @@ const maxFile = 1 << 20
 // read gives what is known; a file that can't be understood says nothing.
 func (a *Account) read() (*shared, error) {
 	s := &shared{}
-	raw, err := os.ReadFile(a.path + ".json")
-	if os.IsNotExist(err) {
+	raw, err := judge.ReadFile(a.path+".json", maxFile)
+	if os.IsNotExist(err) || errors.Is(err, judge.ErrTooLarge) {
 		return s, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if len(raw) > maxFile || json.Unmarshal(raw, s) != nil {
+	if json.Unmarshal(raw, s) != nil {
 		return &shared{}, nil
 	}
 	return s, nil

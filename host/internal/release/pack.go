@@ -19,6 +19,7 @@ import (
 
 	"aead.dev/minisign"
 
+	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -198,7 +199,7 @@ func MakeKey(path string) (string, error) {
 }
 
 func secretKey(path, password string) (key minisign.PrivateKey, err error) {
-	b, err := os.ReadFile(path)
+	b, err := beneath.ReadPlain(path, maxText)
 	if err != nil {
 		return key, err
 	}

@@ -230,7 +230,7 @@ func (r *Release) Only(platforms []string) error {
 
 // checkSums holds every file that was seen to SHA256SUMS, and gives what that lists.
 func (r *Release) checkSums() (map[string]string, error) {
-	b, err := os.ReadFile(filepath.Join(r.dir, sumsFile))
+	b, err := judge.ReadFile(filepath.Join(r.dir, sumsFile), maxText)
 	if err != nil {
 		return nil, err
 	}

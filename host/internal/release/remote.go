@@ -19,6 +19,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/judge"
 )
 
 // IsRemote says that a source is a URL.
@@ -90,7 +91,7 @@ func (r *Release) takeRemote(ctx context.Context, source, version string) error 
 			return err
 		}
 	}
-	b, err := os.ReadFile(filepath.Join(r.dir, sumsFile))
+	b, err := judge.ReadFile(filepath.Join(r.dir, sumsFile), maxText)
 	if err != nil {
 		return err
 	}

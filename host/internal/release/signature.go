@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"aead.dev/minisign"
+
+	"github.com/paxiom/relay/host/internal/beneath"
+	"github.com/paxiom/relay/judge"
 )
 
 // The schemes of publishers' keys, as the lock file writes them in front.
@@ -26,7 +28,7 @@ func ParseKey(text string) (string, error) {
 	if who, ok := strings.CutPrefix(text, schemeSigstore); ok {
 		return parseIdentity(who)
 	}
-	if b, err := os.ReadFile(text); err == nil && len(b) < maxText {
+	if b, err := beneath.ReadPlain(text, maxText); err == nil {
 		text = strings.TrimSpace(string(b))
 	}
 	if raw, ok := strings.CutPrefix(text, schemeEd25519); ok {
@@ -54,12 +56,12 @@ func rawKey(text string) (ed25519.PublicKey, error) {
 // it is not known yet, it is the one that came along, and New says so. A release without
 // a signature passes only while no key is known.
 func (r *Release) checkSignature(key string) error {
-	sums, err := os.ReadFile(filepath.Join(r.dir, sumsFile))
+	sums, err := judge.ReadFile(filepath.Join(r.dir, sumsFile), maxText)
 	if err != nil {
 		return err
 	}
 	if key == "" {
-		own, err := os.ReadFile(filepath.Join(r.dir, keyFile))
+		own, err := judge.ReadFile(filepath.Join(r.dir, keyFile), maxText)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // whoever needs one looks at Signed
 		} else if err != nil {
@@ -77,7 +79,7 @@ func (r *Release) checkSignature(key string) error {
 	case strings.HasPrefix(key, schemeSigstore):
 		file = bundleFile
 	}
-	signature, err := os.ReadFile(filepath.Join(r.dir, file))
+	signature, err := judge.ReadFile(filepath.Join(r.dir, file), maxText)
 	if errors.Is(err, fs.ErrNotExist) {
 		return bad(fmt.Sprintf("it has no %s, and its publisher's key is %s", file, key))
 	} else if err != nil {

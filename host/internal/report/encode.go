@@ -99,14 +99,15 @@ func encode(v any, schema string) ([]byte, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, fmt.Errorf("%s: %w", schema, err)
 	}
-	out := escapeInvisible(b.Bytes())
+	out := SafeJSON(b.Bytes())
 	if err := schemas.Validate(schema, out); err != nil {
 		return nil, fmt.Errorf("%s does not fit its own schema: %w", schema, err)
 	}
 	return out, nil
 }
 
-func escapeInvisible(b []byte) []byte {
+// SafeJSON is the same JSON with every invisible character written as an escape.
+func SafeJSON(b []byte) []byte {
 	out := make([]byte, 0, len(b))
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)
@@ -127,7 +128,8 @@ func escapeInvisible(b []byte) []byte {
 // invisible tells characters that a reader can't see or that move what he sees:
 // controls, bidirectional marks, zero-width characters, separators of lines.
 func invisible(r rune) bool {
-	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs) || r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0
+	const ofEmoji = 0xfe0f // a variation selector that ordinary texts have
+	return unicode.IsControl(r) || r != ofEmoji && unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // SafeLines is Safe for a text of several lines; tabs stay tabs.

@@ -33,7 +33,7 @@ func (v Verification) Landed(how string) string {
 // Evidence says in one line what kind of evidence a run's checks gave, for the verdict,
 // the report and the commit; [NotVerified] where none passed.
 func (v Verification) Evidence() string {
-	var passed, added, missing, probes, code, named int
+	var passed, added, missing, removed, probes, code, named int
 	var unprobed []string
 	passing := false
 	for _, r := range v.Runs {
@@ -44,6 +44,7 @@ func (v Verification) Evidence() string {
 		}
 		named++
 		passed, added, missing, probes = passed+r.Tests.Passed, added+r.Tests.New, missing+len(r.Tests.Missing), probes+r.Tests.Probes
+		removed += r.Tests.Removed
 		unprobed = append(unprobed, r.Tests.Unprobed...)
 	}
 	if v.Beside && (passing || v.Hidden != "") {
@@ -58,6 +59,12 @@ func (v Verification) Evidence() string {
 	var parts []string
 	if named > 0 {
 		parts = append(parts, fmt.Sprintf("%s by name, %d new, %d missing", words.Count(passed, "test"), added, missing))
+		if v.MissingAgreed {
+			parts[0] += ", as the operator agreed"
+		}
+		if removed > 0 {
+			parts[0] += fmt.Sprintf(", %d removed with permission", removed)
+		}
 		slices.Sort(unprobed)
 		none := strings.Join(slices.Compact(unprobed), ", ")
 		switch {
@@ -79,8 +86,37 @@ func (v Verification) Evidence() string {
 	if v.Agreed {
 		line += "; " + words.Count(len(v.ChangedTests), "test file") + " changed, as the operator agreed"
 	}
+	if v.NewTests != nil {
+		line += "; " + v.NewTests.String()
+	}
 	if v.Hidden == "" {
 		return line + "; " + NotLookedFor
 	}
 	return line + "; hidden: " + v.Hidden
+}
+
+// String says it in a few words.
+func (n *NewTests) String() string {
+	if n.Tests == 0 {
+		return "new tests not looked at"
+	}
+	mutants := "no mutants tried"
+	if n.Mutants > 0 {
+		mutants = fmt.Sprintf("%d fail on none of %s", len(n.FailNone), words.Count(n.Mutants, "mutant"))
+	}
+	return fmt.Sprintf("new tests looked at: %d, %d pass without the change, %s", n.Tests, len(n.PassBefore), mutants)
+}
+
+// Lines say all of it, one test or reason a line.
+func (n *NewTests) Lines() (lines []string) {
+	for _, name := range n.PassBefore {
+		lines = append(lines, name+" passes without the change as well: it does not show it")
+	}
+	for _, name := range n.FailNone {
+		lines = append(lines, fmt.Sprintf("%s fails on none of %s of the changed lines", name, words.Count(n.Mutants, "mutant")))
+	}
+	for _, why := range n.NotDone {
+		lines = append(lines, "not looked at: "+why)
+	}
+	return lines
 }

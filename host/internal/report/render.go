@@ -189,6 +189,9 @@ func (p *page) checks(v *Verification) {
 		p.line("- %s %s: %s, %d ms: %s", c.Phase, span(c.TemplateID), outcome, c.DurationMS, span(strings.Join(append([]string{c.Cmd}, c.Args...), " ")))
 	}
 	p.line("- output: %s", span(v.VerifyLogPath))
+	if v.NewTests != nil {
+		p.list(v.NewTests.Lines(), "new tests: ", text)
+	}
 }
 
 func (p *page) worker(title string, w *Worker) {

@@ -96,6 +96,19 @@ type Verification struct {
 	Said string `json:"evidence,omitempty"`
 	// Agreed: the operator let the changed tests decide.
 	Agreed bool `json:"changed_tests_agreed,omitempty"`
+	// MissingAgreed: the operator let tests be missing.
+	MissingAgreed bool `json:"missing_tests_agreed,omitempty"`
+	// NewTests is what was found of the tests that the change brings; nil when nobody looked.
+	NewTests *NewTests `json:"new_tests,omitempty"`
+}
+
+// NewTests is what a look at the new and changed tests of a change found. It only informs.
+type NewTests struct {
+	Tests      int      `json:"tests"`                       // that were looked at
+	PassBefore []string `json:"pass_on_base,omitempty"`      // those of them that pass on the base's source too
+	Mutants    int      `json:"mutants"`                     // small mistakes in the changed lines that were tried
+	FailNone   []string `json:"fail_on_no_mutant,omitempty"` // tests that none of them makes fail
+	NotDone    []string `json:"not_done,omitempty"`          // what was not looked at, and why
 }
 
 // VerifyRun is one check.
@@ -121,6 +134,7 @@ type TestFacts struct {
 	Passed   int      `json:"passed"`             // by name; 0 where the check is known by its exit code only
 	New      int      `json:"new"`                // those of them that the base did not have
 	Missing  []string `json:"missing,omitempty"`  // each with what became of it, at most 100
+	Removed  int      `json:"removed,omitempty"`  // tests of the base that are gone with permission
 	Problems []string `json:"problems,omitempty"` // what else speaks against the exit code, at most 100
 	Probes   int      `json:"probes"`             // relay's own probes that did as they should
 	Unprobed []string `json:"unprobed,omitempty"` // runners in which there were none

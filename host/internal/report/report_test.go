@@ -33,7 +33,7 @@ func full() *Report {
 		Task: Task{"fix-sum", "m1", "execute", "Make Sum add and not subtract."}, Code: judge.StopOutsideAllowed,
 		BlastRadius: BlastRadius{2, 3, 1, 1}, Scope: Scope{false, []string{"package.json: matches no allowed glob"}, []string{"package.json", "src/sum file.go"}},
 		Diff:         Diff{2, 4, ".relay/history/x/diff.patch"},
-		Verification: Verification{"", []VerifyRun{{"test", "fast", "go", []string{"test", "./..."}, 1, 812, false, "passed", "new_failure", nil}, {"slow", "slow", "make", nil, -1, 90000, true, "", "", nil}}, ".relay/history/x/verify.log", "", 0, nil, false, ByExitCode, false},
+		Verification: Verification{"", []VerifyRun{{"test", "fast", "go", []string{"test", "./..."}, 1, 812, false, "passed", "new_failure", nil}, {"slow", "slow", "make", nil, -1, 90000, true, "", "", nil}}, ".relay/history/x/verify.log", "", 0, nil, false, ByExitCode, false, false, &NewTests{2, []string{"TestA"}, 3, []string{"TestB"}, []string{"relay makes no mutants of *.ex"}}},
 		Budgets:      Budgets{"m1", 3, 4, 3, 5, 0.1234, []string{"ticks: 3 of 3 used"}, true}, Pointers: &Pointers{".relay/REPORT.md", ".relay/history/x"},
 		Summary: "The change left its scope.", Why: "package.json is outside src/**.", Next: "`relay show` shows the patch", BuilderOutputValid: ptr(false),
 		Builder:      &Worker{Plugin: "claude-code", Version: "1.0", Model: "sonnet", Calls: 1, InputTokens: ptr(int64(1200)), CostUSD: ptr(0.1234), Summary: "I did *everything*.", ProcessesLeft: 2, FailureReason: "quota", ResetAt: "2026-11-20T20:00:00Z"},

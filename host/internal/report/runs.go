@@ -21,7 +21,7 @@ func FactsOf(r verify.Result) *TestFacts {
 	if f == nil {
 		return nil
 	}
-	out := &TestFacts{Passed: f.Passed, New: f.New, Probes: f.Probes, Unprobed: f.Unprobed, Problems: f.Problems}
+	out := &TestFacts{Passed: f.Passed, New: f.New, Removed: f.Removed, Probes: f.Probes, Unprobed: f.Unprobed, Problems: f.Problems}
 	for _, name := range f.Failed {
 		out.Problems = append(out.Problems, name+" failed, and the exit code was 0")
 	}

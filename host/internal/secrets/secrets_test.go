@@ -173,6 +173,23 @@ func TestFinder(t *testing.T) {
 			t.Errorf("%q: %q in line %d", text, from, line)
 		}
 	}
+	var escaped strings.Builder
+	for i := range len(secret) {
+		fmt.Fprintf(&escaped, "%%%02X", secret[i])
+	}
+	wrapped := func(text string) (lines string) { // as xxd -p and base64 do
+		for len(text) > 7 {
+			lines, text = lines+text[:7]+"\r\n", text[7:]
+		}
+		return lines + text
+	}
+	for _, text := range []string{escaped.String(), wrapped(hex.EncodeToString([]byte(secret))), wrapped(base64.StdEncoding.EncodeToString([]byte("ab" + secret))), wrapped(escaped.String()), wrapped(secret)} {
+		for _, before := range []int{1, piece - 30, piece - 5} {
+			if from, line := found(f, strings.Repeat("-", before)+"\n"+text+"\nafter", nil); from != "a key" || line != 2 {
+				t.Errorf("%q after %d: %q in line %d", text, before, from, line)
+			}
+		}
+	}
 	for _, before := range []int{piece - 20, piece - 10, piece, piece + 100, 3*piece - 8} {
 		if from, line := found(f, strings.Repeat("\n", before)+secret, nil); from == "" || line != before+1 {
 			t.Errorf("after %d lines: %q in line %d", before, from, line)

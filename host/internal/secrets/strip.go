@@ -2,8 +2,11 @@ package secrets
 
 import (
 	"bytes"
-	"os"
+	"errors"
+	"io/fs"
 	"regexp"
+
+	"github.com/paxiom/relay/host/internal/beneath"
 )
 
 // maxStrip is the largest file that is shown in part, in bytes.
@@ -25,13 +28,12 @@ var (
 // stripped gives the file without what is secret in it, nil when only nothing is safe;
 // clean says that there is nothing secret.
 func stripped(path string) (instead []byte, clean bool) {
-	info, err := os.Stat(path)
-	if err != nil || info.Size() > maxStrip {
-		return nil, false
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
+	text, err := beneath.ReadPlain(path, maxStrip)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
 		return nil, true // the box can't read it either
+	case err != nil:
+		return nil, false
 	}
 	if element.Match(text) {
 		return nil, false

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math"
@@ -216,11 +217,16 @@ func NewFinder(values []Value) *Finder {
 	return f
 }
 
-// forms are a value as it is, and as JSON, URLs, hexadecimal digits and base64 write it,
+// forms are a value as it is, and as JSON, URLs (every byte of them, too), hexadecimal digits and base64 write it,
 // the latter for each of the three places that it can have in what was encoded.
 func forms(v string) []string {
 	quoted, _ := json.Marshal(v)
 	out := []string{v, string(quoted[1 : len(quoted)-1]), url.QueryEscape(v), url.PathEscape(v), hex.EncodeToString([]byte(v)), strings.ToUpper(hex.EncodeToString([]byte(v)))}
+	var escaped strings.Builder
+	for i := range len(v) {
+		fmt.Fprintf(&escaped, "%%%02x", v[i])
+	}
+	out = append(out, escaped.String(), strings.ToUpper(escaped.String()))
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for before := range 3 {
 			text := encoding.EncodeToString([]byte(strings.Repeat("\x00", before) + v))
@@ -259,7 +265,8 @@ func (f *Finder) Find(r io.Reader, known func(form string) bool) (from string, l
 		return "", 0, nil
 	}
 	line = 1
-	buf := make([]byte, 0, piece+f.longest)
+	over := 3 * f.longest // with line breaks in it
+	buf, joined := make([]byte, 0, piece+over), make([]byte, 0, piece+over)
 	for err == nil {
 		var n int
 		n, err = io.ReadFull(r, buf[len(buf):cap(buf)])
@@ -267,8 +274,27 @@ func (f *Finder) Find(r io.Reader, known func(form string) bool) (from string, l
 		if at, from := f.in(buf, known); from != "" {
 			return from, line + bytes.Count(buf[:at], []byte{'\n'}), nil
 		}
+		joined = joined[:0] // as programs wrap what they write
+		for _, c := range buf {
+			if c != '\n' && c != '\r' {
+				joined = append(joined, c)
+			}
+		}
+		if at, from := f.in(joined, known); from != "" {
+			for _, c := range buf {
+				switch {
+				case c == '\n':
+					line++
+				case c == '\r':
+				case at == 0:
+					return from, line, nil
+				default:
+					at--
+				}
+			}
+		}
 		// A form may go on in the next piece.
-		done := max(0, len(buf)-f.longest+1)
+		done := max(0, len(buf)-over+1)
 		line += bytes.Count(buf[:done], []byte{'\n'})
 		buf = buf[:copy(buf, buf[done:])]
 	}

@@ -176,7 +176,12 @@ func (l *List) decode() (ps []Problem) {
 		}
 		for i, raw := range each.Tasks {
 			if err := json.Unmarshal(raw, new(Task)); err != nil {
-				ps = append(ps, Problem{Path: strictjson.Index("tasks", i), Reason: plain(err)})
+				at := strictjson.Index("tasks", i)
+				var named struct{ ID string }
+				if json.Unmarshal(raw, &named) == nil && ValidID(named.ID) == "" {
+					at = "task " + named.ID
+				}
+				ps = append(ps, Problem{Path: at, Reason: plain(err)})
 			}
 		}
 	}

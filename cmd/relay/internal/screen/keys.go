@@ -223,6 +223,6 @@ func (b *borrowed) SetStderr(w io.Writer) { b.Stderr = w }
 func (b *borrowed) Run() error {
 	err := b.Cmd.Run()
 	_, _ = io.WriteString(b.Stdout, "\nEnter goes back to relay watch. ")
-	_, _ = bufio.NewReaderSize(b.Stdin, 16).ReadString('\n')
+	_, _ = bufio.NewReaderSize(io.LimitReader(b.Stdin, 4<<10), 16).ReadString('\n')
 	return err
 }

@@ -3,6 +3,7 @@ const channel = globalThis[Symbol.for('relay.evidence')]
 
 export default async function * report(source) {
   const c = channel ? channel('node:test', '') : { send() {}, relative: String }
+  if (channel && !(!process.execArgv.includes('--test') || process.execArgv.some((a) => /^--(experimental-)?test-isolation=none/.test(a)))) channel.outermost()
   const names = []
   let failed = false
   for await (const { type, data } of source) {
@@ -21,7 +22,12 @@ export default async function * report(source) {
     const whole = data.nesting === 0 && (c.relative(data.name) === file || String(data.name).endsWith(file) && file !== '')
     if (whole && status === 'fail') status = 'broken'
     if (whole && status === 'pass') continue
-    if (!suite || status !== 'pass') c.send('test', status, (file ? file + ' > ' : '') + full, file)
+    if (suite) { // its tests speak for themselves; it does for what goes wrong outside of them
+      const error = data.details.error
+      if (status !== 'fail' || error && error.failureType === 'subtestsFailed') continue
+      status = 'broken'
+    }
+    c.send('test', status, (file ? file + ' > ' : '') + full, file)
   }
   if (channel) channel.asserts(c)
   c.send('end', failed ? 'fail' : 'ok')

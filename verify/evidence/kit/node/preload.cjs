@@ -9,6 +9,7 @@ const Module = require('node:module')
 const write = fs.writeSync
 const open = fs.openSync
 const flags = fs.constants.O_WRONLY | fs.constants.O_APPEND
+const pipe = process.env.RELAY_EVIDENCE
 const root = process.env.RELAY_EVIDENCE_ROOT || process.cwd()
 const field = (v) => String(v).slice(0, 1000).replace(/\\/g, '\\\\').replace(/\t/g, '\\t').replace(/\n/g, '\\n').replace(/\r/g, '\\r')
 
@@ -16,7 +17,7 @@ const field = (v) => String(v).slice(0, 1000).replace(/\\/g, '\\\\').replace(/\t
 function channel(runner, origin) {
   const me = `${runner}-${process.pid}-${Math.random().toString(16).slice(2, 10)}`
   let fd = -1
-  try { fd = open(process.env.RELAY_EVIDENCE, flags) } catch { /* no relay */ }
+  try { fd = open(pipe, flags) } catch { /* no relay */ }
   const send = (kind, ...fields) => {
     if (fd < 0) return
     try { write(fd, [kind, me, ...fields.map(field)].join('\t') + '\n') } catch { fd = -1 }
@@ -24,6 +25,9 @@ function channel(runner, origin) {
   send('begin', runner, origin || '')
   return { send, relative: (file) => file ? path.relative(root, String(file).replace(/^file:\/\//, '')) : '' }
 }
+
+// outermost keeps what a test starts, which is its own affair, from reporting too.
+channel.outermost = () => { delete process.env.RELAY_EVIDENCE }
 
 // asserts tries node's own assertions: each of these has to throw.
 channel.asserts = (c) => {
@@ -41,7 +45,7 @@ channel.asserts = (c) => {
   }
 }
 
-if (process.env.RELAY_EVIDENCE) {
+if (pipe) {
   const main = process.argv[1] || ''
   // A loader that others use has to find the same channel.
   Object.defineProperty(globalThis, Symbol.for('relay.evidence'), { value: channel })
@@ -59,8 +63,10 @@ if (process.env.RELAY_EVIDENCE) {
   // Mocha's runner is followed by its events, where its methods are still its own.
   const load = Module._load
   let mocha = false
+  const alone = !process.execArgv.includes('--test')
   Module._load = function (request, parent, isMain) {
     const out = load.call(this, request, parent, isMain)
+    if (request === 'node:test' && alone) channel.outermost()
     if (!mocha && typeof out === 'function' && out.name === 'Runner' && out.constants && out.constants.EVENT_TEST_PASS && parent && /[\\/]mocha[\\/]lib[\\/]/.test(parent.filename || '')) {
       mocha = true
       follow(out, parent.filename)
@@ -70,7 +76,9 @@ if (process.env.RELAY_EVIDENCE) {
 
   // What vitest compares with is in its workers, which have no moment of ours: so whenever one speaks, it is tried.
   const say = process.send
+  if (!require('node:worker_threads').isMainThread) channel.outermost()
   if (say) {
+    if (process.env.JEST_WORKER_ID || process.env.VITEST_WORKER_ID || process.env.VITEST || /[\\/](tinypool|vitest)[\\/]/.test(main)) channel.outermost()
     let last = ''
     process.send = function (...args) {
       const expect = globalThis[Symbol.for('expect-global')]
@@ -81,6 +89,7 @@ if (process.env.RELAY_EVIDENCE) {
 
   // A file of node:test in a process of its own: what it compares with is tried where it ran.
   if (process.env.NODE_TEST_CONTEXT && /^child/.test(process.env.NODE_TEST_CONTEXT)) {
+    channel.outermost()
     process.on('exit', () => {
       const c = channel('node:test', '')
       channel.asserts(c)
@@ -122,6 +131,9 @@ function probe(runner, how) {
 // tried is jest's way to run the tests of one file, after which expect is tried where they ran.
 function tried(adapter) {
   return async function jestAdapter(config, project, environment, ...rest) {
+    channel.outermost()
+    const env = environment.global && environment.global.process && environment.global.process.env
+    if (env) delete env.RELAY_EVIDENCE
     const results = await adapter.call(this, config, project, environment, ...rest)
     const expect = environment.global && environment.global.expect
     if (expect && expect.getState) probe('jest', tells(expect))
@@ -137,8 +149,15 @@ function follow(Runner, origin) {
   const own = [[Runnable.prototype, ['run', 'isPending']], [Runner.prototype, ['fail', 'hook', 'hooks', 'runTest', 'runTests', 'uncaught']]]
     .flatMap(([of, names]) => names.map((name) => [of, name, of[name]]))
   Runner.prototype.run = function (...args) {
+    if (!process.env.RELAY_EVIDENCE) return run.apply(this, args) // a test's own
     const c = channel('mocha', origin)
-    const say = (status) => (t) => c.send('test', status, t.fullTitle(), c.relative(t.file))
+    channel.outermost()
+    const told = new WeakSet()
+    const say = (status) => (t) => { // a hook is named only where it fails, and so is a test that fails when it has ended
+      const again = t.type === 'hook' || told.has(t)
+      told.add(t)
+      c.send('test', again ? 'broken' : status, t.fullTitle(), c.relative(t.file))
+    }
     on.call(this, k.EVENT_TEST_PASS, (t) => say(t.err || t.state !== 'passed' ? 'fail' : 'pass')(t))
     on.call(this, k.EVENT_TEST_FAIL, say('fail'))
     on.call(this, k.EVENT_TEST_PENDING, say('skip'))
@@ -149,6 +168,7 @@ function follow(Runner, origin) {
         c.send('probe', 'assert', 'bad', '')
       } catch { c.send('probe', 'assert', 'ok', '') }
       c.send('end', this.failures ? 'fail' : 'ok')
+      process.env.RELAY_EVIDENCE = pipe
     })
     return run.apply(this, args)
   }

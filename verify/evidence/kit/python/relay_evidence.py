@@ -8,6 +8,7 @@ _flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
 _path = os.environ.get("RELAY_EVIDENCE")
 _root = os.environ.get("RELAY_EVIDENCE_ROOT") or os.getcwd()
 _str, _len, _bytes = str, len, bytes
+_running = []
 
 
 def _field(v, most=1500):
@@ -26,6 +27,15 @@ class Channel:
             self.fd = -1
         self.pid = _getpid()
         self.send("begin", runner, origin)
+
+    def outermost(self):
+        """What a test starts, in this process or another, is its own affair: nothing of it is reported."""
+        _running.append(self)
+        os.environ.pop("RELAY_EVIDENCE", None)
+
+    def over(self):
+        _running.clear()
+        os.environ["RELAY_EVIDENCE"] = _path
 
     def send(self, kind, *fields):
         if self.fd >= 0:
@@ -76,6 +86,8 @@ def hook_pytest(module):
     def get_config(*args, **kwargs):
         import relay_pytest
         config = get(*args, **kwargs)
+        if _running:
+            return config
         config.pluginmanager.register(relay_pytest.Plugin(module.__file__), "p" + os.urandom(8).hex())
         return config
     module.get_config = get_config
@@ -85,19 +97,32 @@ def hook_unittest(module):
     run = module.TextTestRunner.run
 
     def recorded(self, test):
+        if _running:
+            return run(self, test)
         channel = Channel("unittest", module.__file__)
+        channel.outermost()
+        try:
+            return reported(self, test, channel)
+        finally:
+            channel.over()
+
+    def reported(self, test, channel):
         make = self._makeResult
+        raised = {}
 
         def make_result():
             result = make()
-            return recorder(result, channel)
+            return recorder(result, channel, raised)
         home = module_of(test)
         before = controls(channel, make, "before", home)
         self._makeResult = make_result
+        own = watch(raised)
         try:
             result = run(self, test)
         finally:
             del self._makeResult
+            if not own():
+                channel.send("probe", "the call of a test's method", "bad", "")
         if before is not None:
             controls(channel, make, "after", home)
         channel.send("end", "ok" if result.wasSuccessful() else "fail")
@@ -105,12 +130,37 @@ def hook_unittest(module):
     module.TextTestRunner.run = recorded
 
 
+def watch(raised):
+    """Notes what the methods of tests raise, beside the result, which their code can reach."""
+    import unittest
+    call = getattr(unittest.TestCase, "_callTestMethod", None)
+    if call is None:
+        return lambda: True
+
+    def _callTestMethod(self, method):
+        raised.pop(self.id(), None)
+        try:
+            return call(self, method)
+        except BaseException as e:
+            if not isinstance(e, unittest.SkipTest):
+                raised[self.id()] = type(e).__name__
+            raise
+    unittest.TestCase._callTestMethod = _callTestMethod
+
+    def own():
+        there = unittest.TestCase._callTestMethod is _callTestMethod
+        if there:
+            unittest.TestCase._callTestMethod = call
+        return there
+    return own
+
+
 def file_of(test):
     module = sys.modules.get(type(test).__module__)
     return relative(getattr(module, "__file__", None))
 
 
-def recorder(result, channel):
+def recorder(result, channel, raised):
     """The result, of a class of its own that also tells relay: methods that are replaced in
     the class below it, by the code under test, change nothing here."""
     base = type(result)
@@ -118,17 +168,23 @@ def recorder(result, channel):
 
     def say(test, status):
         name = test.id() if hasattr(test, "id") else _str(test)
+        if status == "fail":  # once, however often: in its subtests, and again at its end
+            if name in broken:
+                return
+            broken.add(name)
         if type(test).__name__ == "_FailedTest":
             module = name.split("_FailedTest.", 1)[-1]
             channel.send("test", "broken", module, module.replace(".", "/"))
         elif type(test).__name__ == "_ErrorHolder":
-            channel.send("test", "fail", name, "")
+            channel.send("test", "broken", name, "")  # setUpClass and its like are named only where they fail
         else:
             channel.send("test", status, name, file_of(test))
 
     class Recorder(base):
         def addSuccess(self, test):
             if test.id() not in broken:
+                if raised.get(test.id(), "_ShouldStop") != "_ShouldStop":
+                    channel.send("probe", "a failure that is taken for a pass", "bad", "")
                 say(test, "pass")
             return base.addSuccess(self, test)
 
@@ -157,7 +213,6 @@ def recorder(result, channel):
 
         def addSubTest(self, test, subtest, err):
             if err is not None:
-                broken.add(test.id())
                 say(test, "fail")
             return base.addSubTest(self, test, subtest, err)
     Recorder.__name__, Recorder.__qualname__ = base.__name__, base.__qualname__

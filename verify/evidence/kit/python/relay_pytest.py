@@ -1,5 +1,6 @@
 """The reporter for pytest, and its probes: see sitecustomize.py."""
 import os
+import unittest
 
 import pytest
 from relay_evidence import Channel
@@ -43,12 +44,13 @@ def test_pass():
 
 class Plugin:
     def __init__(self, origin):
-        self.channel, self.origin, self.own = None, origin, None
+        self.channel, self.origin, self.own, self.raised = None, origin, None, {}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self, session):
         if not hasattr(session.config, "workerinput"):  # a worker of xdist reports through its controller
             self.channel = Channel("pytest", self.origin)
+            self.channel.outermost()
             self.states = {}
 
     @pytest.hookimpl(trylast=True)
@@ -98,6 +100,14 @@ class Plugin:
         self.channel.send("probe", when + " " + test, "ok" if good else "bad", got)
         return True
 
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_pyfunc_call(self, pyfuncitem):
+        """Notes what a test raises, beside the reports that are made of it."""
+        self.raised.pop(pyfuncitem.nodeid, None)
+        outcome = yield
+        if outcome.excinfo is not None and not issubclass(outcome.excinfo[0], (pytest.skip.Exception, unittest.SkipTest)):
+            self.raised[pyfuncitem.nodeid] = True
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report):
         if self.channel is None:
@@ -114,6 +124,8 @@ class Plugin:
         if status and self.states.get(report.nodeid) != "fail":
             self.states[report.nodeid] = status
         if report.when == "teardown":
+            if self.states.get(report.nodeid) == "pass" and self.raised.get(report.nodeid):
+                self.channel.send("probe", "a failure that is taken for a pass", "bad", "")
             self.channel.send("test", self.states.get(report.nodeid, "fail"), report.nodeid, report.nodeid.split("::")[0])
 
     def pytest_collectreport(self, report):
@@ -126,3 +138,4 @@ class Plugin:
     def pytest_sessionfinish(self, session, exitstatus):
         if self.channel is not None:
             self.channel.send("end", "ok" if int(exitstatus) in (0, 5) else "fail")
+            self.channel.over()

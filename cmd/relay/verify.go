@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
+)
+
+type verifyOptions struct {
+	app *app
+	host.VerifyOptions
+}
+
+func newVerifyCmd(a *app) *cobra.Command {
+	o := &verifyOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "verify [COMMIT|RANGE]",
+		Short: "Check what relay attests of commits, offline",
+		Long: "verify checks the notes in refs/notes/relay: who signed, whether the commit, its tree and the\n" +
+			"paths that it touches are those that were judged, the policy's digest, and what approvals are\n" +
+			"bound to. It needs the repository and a file of signers, no configuration and no network. The\n" +
+			"exit code is 0 when every commit is verified and 2 when one is not.",
+		Example: "relay verify                                        # the last commit, by the keys of this machine\nrelay verify --signers .github/relay-signers origin/main..HEAD\nrelay verify --relay-only v1.4..HEAD --json         # let commits be that nobody calls relay's",
+		GroupID: groupLook,
+		Args:    oneArg(&o.What, "commit or range"),
+		RunE:    runE(o, runVerify),
+	}
+	cmd.Flags().StringVar(&o.Signers, "signers", "", "believe the keys in `FILE`, in the form of ssh-keygen's allowed signers")
+	cmd.Flags().BoolVar(&o.RelayOnly, "relay-only", false, "commits that neither a note nor their message calls relay's don't fail")
+	return cmd
+}
+
+func runVerify(ctx context.Context, o *verifyOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.Verify(ctx, o.VerifyOptions)
+	if err != nil {
+		return err
+	}
+	code := host.ExitDone
+	if res.Failed > 0 {
+		code = host.ExitStopped
+	}
+	return o.app.end(code, res, func(p *printer) {
+		for _, c := range res.Commits {
+			switch c.Status {
+			case host.CommitVerified:
+				p.linef("%.12s %s", c.Commit, host.Safe(fmt.Sprintf("verified by %s (%s): %s", c.By, c.Key, c.Evidence)))
+			case host.CommitChanged:
+				p.linef("%.12s %s", c.Commit, host.Safe("landed by relay but changed since: "+c.Why))
+			default:
+				p.linef("%.12s %s", c.Commit, host.Safe("not covered: "+c.Why))
+			}
+		}
+		if len(res.Commits) != 1 {
+			p.linef("%s", p.dim(fmt.Sprintf("%s: %d verified, %d changed since, %d not covered", plural(len(res.Commits), "commit", "commits"), res.Verified, res.Changed, res.NotCovered)))
+		}
+	})
+}

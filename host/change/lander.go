@@ -1,0 +1,346 @@
+package change
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/judge"
+)
+
+// lander takes a list of changes into the work tree and onto the branch.
+type lander struct {
+	env          Env
+	log          *journal.Log
+	real         *realTree
+	base, branch string
+	notes        []string
+	// kept: the box showed the base as relay keeps it, and index is that one's. index "" is
+	// the repository's.
+	kept  bool
+	index string
+	// clean filters files of the change; see Change.clean.
+	clean func(ctx context.Context, paths []string) ([][]byte, error)
+}
+
+// run is ready and then write.
+func (l *lander) run(ctx context.Context, kept []judge.Change, open opener, note any, commit func([]entry) (string, error)) (Landed, error) {
+	p, err := l.ready(kept, open, commit)
+	if err != nil {
+		return Landed{}, err
+	}
+	return l.write(ctx, p, note)
+}
+
+// ready plans and makes the commit object: nothing of the repository but its objects is
+// written. commit is nil when none is wanted.
+func (l *lander) ready(kept []judge.Change, open opener, commit func([]entry) (string, error)) (*plan, error) {
+	p, err := l.plan(kept, open)
+	if err == nil && commit != nil {
+		p.Commit, err = commit(p.Entries)
+	}
+	return p, err
+}
+
+// write journals, applies, moves the branch, mends the index and looks at the result.
+func (l *lander) write(ctx context.Context, p *plan, note any) (Landed, error) {
+	var err error
+	if p.Note, err = json.Marshal(note); err != nil {
+		return Landed{}, err
+	}
+	journal.Reached("apply.planned")
+	ready := func() error {
+		// Before HEAD is looked at: who holds the index may be about to commit.
+		if p.Commit != "" {
+			if f, held := fault.As(l.env.IndexFree(ctx)); held {
+				return headMoved(f.Why + "; a change that lands beside it would look to git like one taken back")
+			}
+		}
+		if err := l.stillAtBase(ctx); err != nil {
+			return err
+		}
+		return l.unstaged(ctx, p)
+	}
+	if err := both(ready, l.log.SyncImages); err != nil {
+		return Landed{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return Landed{}, err
+	}
+	ctx = context.WithoutCancel(ctx)
+	a := &applier{real: l.real, log: l.log, plan: p}
+	a.check = a.byStamp
+	if _, err := a.pending(); err != nil { // the plan may have waited for the checks
+		return Landed{}, err
+	}
+	if err := l.log.Append(recApply, p); err != nil {
+		return Landed{}, err
+	}
+	if err := l.finish(ctx, a); err != nil {
+		return Landed{}, err
+	}
+	if p.Commit != "" && l.env.Git.Signs() {
+		l.note("the commit is not signed, though commit.gpgSign is on: relay starts no program that could sign it")
+	}
+	done := Landed{Commit: p.Commit, Base: p.Base, Notes: l.notes}
+	for _, e := range p.Entries {
+		done.Paths = append(done.Paths, string(e.Path))
+	}
+	return done, nil
+}
+
+// finish does what a journaled plan says: the first time, or again after a crash.
+func (l *lander) finish(ctx context.Context, a *applier) error {
+	if err := a.apply(); err != nil {
+		return l.revert(a, err)
+	}
+	if err := l.log.Append(recApplied, nil); err != nil {
+		return l.revert(a, err)
+	}
+	if a.plan.Commit != "" {
+		// Files that went along to another branch would be staged there.
+		if _, at, err := l.env.Git.HeadNow(ctx); err == nil && at != a.plan.Branch {
+			return l.revert(a, headMoved("HEAD left "+branchName(a.plan.Branch)+" while the files were written"))
+		}
+		if err := l.moveBranch(ctx, a.plan); err != nil {
+			return l.revert(a, err)
+		}
+		journal.Reached("committed")
+	}
+	var seen []string
+	mend := func() error {
+		if _, at, err := l.env.Git.HeadNow(ctx); err == nil && at == a.plan.Branch {
+			l.mendIndex(ctx, a.plan)
+		}
+		return nil
+	}
+	both(func() error { seen = l.look(ctx, a); return nil }, mend)
+	l.notes = append(l.notes, seen...)
+	if err := l.log.Append(recLanded, nil); err != nil {
+		return broken(err) // it is there, and only the next start can write that down
+	}
+	return nil
+}
+
+// both does two things that do not depend on each other side by side. The error is the
+// first one's, or the second's when that is the only one.
+func both(a, b func() error) error {
+	second := make(chan error, 1)
+	go func() { second <- b() }()
+	first := a()
+	if err := <-second; first == nil {
+		return err
+	}
+	return first
+}
+
+// revert takes an apply back that can't be finished, and says why.
+func (l *lander) revert(a *applier, cause error) error {
+	foreign, err := a.revert()
+	if err == nil && len(foreign) > 0 {
+		err = fmt.Errorf("%q was changed while relay was writing it", foreign[0])
+	}
+	if err != nil {
+		return broken(errors.Join(cause, err))
+	}
+	if err := l.log.Append(recReverted, nil); err != nil {
+		return broken(errors.Join(cause, err))
+	}
+	if f, ok := fault.As(cause); ok {
+		return f
+	}
+	return fault.Wrap(cause, judge.StopInterrupted, "the change could not be written; what had been written was taken back",
+		"`relay salvage` has what was built; mend the cause and run again")
+}
+
+// plan compares the changes with the work tree once more and takes their images.
+func (l *lander) plan(kept []judge.Change, open opener) (*plan, error) {
+	pl := &planner{real: l.real, log: l.log, open: open, blob: blobHash(l.env.Git.ObjectFormat)}
+	p := &plan{Base: l.base, Branch: l.branch}
+	nested := map[string]bool{}
+	l.real.trade(kept)
+	rules := false // a .gitignore is among the changes
+	for _, ch := range kept {
+		if ch.Raced { // the stamp is of the user's version, which the builder never saw
+			return nil, moved(ch.Path, "it was changed while the builder ran")
+		}
+		if dir := l.real.inNested(ch.Path, nested); dir != "" {
+			return nil, fault.New(judge.StopForbidden, fmt.Sprintf("%q belongs to another repository", ch.Path),
+				fmt.Sprintf("%q has a .git of its own, so it can't be part of this repository's commit", dir),
+				"`relay run` inside that repository")
+		}
+		rules = rules || path.Base(ch.Path) == ".gitignore"
+	}
+	var err error
+	if p.Entries, err = pl.entries(kept); err != nil {
+		return nil, err
+	}
+	if rules { // what was ignored may not be any more
+		for i := range p.Entries {
+			p.Entries[i].Ignored = false
+		}
+	}
+	p.Dirs, err = pl.dirs(p.Entries)
+	return p, err
+}
+
+// build makes the commit object of the entries and proves that it holds them and
+// nothing else.
+func (l *lander) build(ctx context.Context, k *committer, entries []entry, m Message) (string, error) {
+	k.from = l.index
+	if err := k.copyIndex(); err != nil {
+		return "", err
+	}
+	paths := forIndex(entries)
+	if err := os.MkdirAll(k.stage, 0o700); err != nil {
+		return "", err
+	}
+	var files []string // that a filter could stand for
+	at := map[string]*entry{}
+	for i, e := range entries {
+		if e.New.Exists && !e.Ignored {
+			if err := k.put(e, l.log.ImageReader(e.New.Image, e.New.Size)); err != nil {
+				return "", err
+			}
+			if !e.New.link() {
+				files, at[string(e.Path)] = append(files, string(e.Path)), &entries[i]
+			}
+		}
+	}
+	if len(paths) == 0 {
+		return "", nil
+	}
+	journal.Reached("commit.staged")
+	filtered, err := l.env.Git.Filters(ctx, k.stage, k.staged(), files)
+	if err != nil {
+		return "", err
+	}
+	if len(filtered) > 0 {
+		paths = slices.DeleteFunc(paths, func(p string) bool { return slices.Contains(filtered, p) })
+	}
+	if err := k.add(ctx, paths); err != nil {
+		return "", err
+	}
+	if len(filtered) > 0 {
+		if err := l.addFiltered(ctx, k, at, filtered); err != nil {
+			return "", err
+		}
+	}
+	tree, err := k.writeTree(ctx, len(entries))
+	if err != nil {
+		return "", err
+	}
+	var commit string
+	var changes []treeChange
+	err = both(func() (err error) {
+		commit, err = commitTree(ctx, l.env, tree, l.base, m)
+		return err
+	}, func() (err error) {
+		changes, err = diffTree(ctx, l.env.Git, l.base, tree)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	if err := l.compare(ctx, entries, changes); err != nil {
+		return "", err
+	}
+	if len(changes) == 0 {
+		return "", nil // git sees no difference, for example a mode that it does not keep
+	}
+	return commit, nil
+}
+
+// stillAtBase says whether HEAD is what it was when the box was made.
+func (l *lander) stillAtBase(ctx context.Context) error {
+	head, branch, err := l.env.Git.HeadNow(ctx)
+	switch {
+	case err != nil:
+		return err
+	case branch != l.branch:
+		return headMoved(fmt.Sprintf("HEAD is on %s and was on %s", branchName(branch), branchName(l.branch)))
+	case head != l.base:
+		return headMoved(fmt.Sprintf("HEAD is %.12s and was %.12s", head, l.base))
+	}
+	return nil
+}
+
+func branchName(b string) string {
+	if b == "" {
+		return "no branch"
+	}
+	return fmt.Sprintf("branch %q", b)
+}
+
+// moveBranch puts the commit on the branch, if that still is at the base. After a crash
+// the git of the run that was cut off may still be at it: then the branch is locked, or
+// has the commit already.
+func (l *lander) moveBranch(ctx context.Context, p *plan) error {
+	args := []string{"update-ref", "-m", "relay: landed a judged change"}
+	if p.Branch == "" {
+		args = append(args, "--no-deref", "HEAD")
+	} else {
+		args = append(args, "refs/heads/"+p.Branch)
+	}
+	for wait := 20 * time.Millisecond; ; wait *= 2 {
+		_, err := l.env.write(ctx, nil, nil, append(args, p.Commit, p.Base)...)
+		if err == nil {
+			return nil
+		}
+		if head, branch, at := l.env.Git.HeadNow(ctx); at == nil && head == p.Commit && branch == p.Branch {
+			return nil
+		}
+		if !locked(err) || wait > lockPatience {
+			return headMoved(err.Error())
+		}
+		time.Sleep(wait)
+	}
+}
+
+// lockPatience is how long another git may hold the index or a ref.
+const lockPatience = 3 * time.Second
+
+// IndexFree waits until no other git holds the index. A lock that stays is a
+// [judge.BlockedRepository] fault: git leaves one when it is killed.
+func (e Env) IndexFree(ctx context.Context) error {
+	at := filepath.Join(e.Git.GitDir, "index.lock")
+	for wait := 20 * time.Millisecond; ; wait *= 2 {
+		if _, err := os.Lstat(at); err != nil {
+			return nil
+		}
+		if wait > lockPatience {
+			return fault.New(judge.BlockedRepository, "another git holds the index of this repository", strconv.Quote(at)+" is there",
+				"`rm "+fault.Word(at)+"`, when no git is at work here")
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(wait):
+		}
+	}
+}
+
+// locked says that git found a lock of another git.
+func locked(err error) bool {
+	var fail *judge.GitError
+	return errors.As(err, &fail) && strings.Contains(fail.Stderr, ".lock")
+}
+
+// lander is what lands the change in the real tree.
+func (c *Change) lander(real *realTree) *lander {
+	l := &lander{env: c.env, log: c.log, real: real, base: c.opts.Base, branch: c.opts.Branch, clean: c.clean}
+	if c.base != nil {
+		l.kept, l.index = true, c.base.Index
+	}
+	return l
+}

@@ -1,0 +1,56 @@
+package cycle
+
+import (
+	"context"
+
+	"github.com/paxiom/relay/host/cycle/audit"
+	"github.com/paxiom/relay/host/internal/attest"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+)
+
+// attest says of the revision that has landed what is known of it. Its task is the plan
+// that was approved.
+func (p *passage) attest(ctx context.Context) {
+	c, facts := p.c, &p.out.Facts
+	plan, err := workspace.ReadFile(c.path(planFile), maxState)
+	if err != nil || hashOf(plan) != p.a.Plan {
+		c.note("the commit has no attestation: the approved plan is not there any more")
+		return
+	}
+	if p.doc == nil { // an attempt before this one has landed it
+		if p.doc, err = audit.Parse(string(plan)); err != nil {
+			c.note("the commit has no attestation: " + err.Error())
+			return
+		}
+	}
+	ceiling, request := p.law()
+	f := attest.Facts{Workflow: "cycle", Run: p.key, TaskID: c.rec.UUID, Task: plan, Base: p.a.Tree, Commit: facts.Commit, Ceiling: &ceiling, Request: &request,
+		Code: judge.Success, Box: &report.BoxReport{Means: facts.Box},
+		Approvals: []attest.Approval{{Kind: "plan", At: p.a.At.UTC().Format(attest.Time)}}}
+	if p.change != nil {
+		f.Box.Gaps = p.change.Box().Gaps()
+	} else {
+		f.Unknown = append(f.Unknown, "the gaps of the box: relay was ended before it could say them")
+	}
+	if facts.Verification != nil {
+		f.Verification = *facts.Verification
+	}
+	if hidden, _ := c.env.Config.Verification.HiddenChecks(c.git, c.env.Home, nil); f.Verification.Hidden != "" {
+		for _, h := range hidden {
+			f.Hidden = append(f.Hidden, h.ID)
+		}
+	}
+	var calls []attest.Call
+	for _, l := range append(pointers(c.rec.Calls), p.out.Calls...) {
+		if l != nil {
+			calls = append(calls, attest.Call{Role: l.Role, Plugin: l.Provider, Model: l.Model, CostUSD: l.CostUSD})
+		}
+	}
+	f.Plugins = attest.Parts(calls, c.env.Catalog)
+	e := c.env
+	if problem := attest.Attach(ctx, attest.Options{Git: c.git, StateDir: e.StateDir, Home: e.Home, Environ: e.Environ, Sign: e.Config.Evidence.Sign, Version: e.Version, Now: e.now()}, f); problem != "" {
+		facts.Notes = append(facts.Notes, problem)
+	}
+}

@@ -1,0 +1,159 @@
+package attest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/paxiom/relay/judge"
+)
+
+// chain is what landed together: commits one on top of the other, the tree of the last, and
+// what differs from the base.
+type chain struct {
+	base, tree string
+	commits    []string
+	touched    []string
+}
+
+func (c *chain) head() string { return c.commits[len(c.commits)-1] }
+
+// maxChain is more commits than a builder makes in one change.
+const maxChain = 1000
+
+// landed asks git for what landed on a base.
+func landed(ctx context.Context, git *judge.Git, base, commit string) (chain, error) {
+	c := chain{base: base}
+	out, err := git.Run(ctx, nil, "rev-list", "--reverse", "--parents", "-n", strconv.Itoa(maxChain), "--end-of-options", base+".."+commit)
+	if err != nil {
+		return c, err
+	}
+	on := base
+	for line := range strings.Lines(string(out)) {
+		names := strings.Fields(line)
+		if len(names) != 2 || names[1] != on {
+			return c, fmt.Errorf("%.12s is not one line of commits on %.12s", commit, base)
+		}
+		on = names[0]
+		c.commits = append(c.commits, on)
+	}
+	if len(c.commits) == 0 || c.head() != commit {
+		return c, fmt.Errorf("%.12s is not on top of %.12s", commit, base)
+	}
+	if out, err = git.Run(ctx, nil, "rev-parse", "--verify", commit+"^{tree}"); err != nil {
+		return c, err
+	}
+	c.tree = strings.TrimSpace(string(out))
+	c.touched, err = touched(ctx, git, base, commit)
+	return c, err
+}
+
+// touched are the lines of what differs between two commits: modes, blobs and paths, every
+// path in ASCII.
+func touched(ctx context.Context, git *judge.Git, base, head string) ([]string, error) {
+	out, err := git.Run(ctx, nil, "-c", "core.quotePath=true", "diff-tree", "-r", "--raw", "--no-abbrev", "--no-renames", "--no-relative", "--ignore-submodules=none", base, head)
+	if err != nil || len(out) == 0 {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n"), nil
+}
+
+// commit is a commit's object, whose name was computed from its bytes.
+type commit struct {
+	tree    string
+	parents []string
+	runs    []string // that its message names
+}
+
+// objects reads objects and computes their names again. Absent ones are not in the answer.
+func objects(ctx context.Context, git *judge.Git, names []string) (map[string][]byte, error) {
+	found := map[string][]byte{}
+	if len(names) == 0 {
+		return found, nil
+	}
+	out, err := git.Run(ctx, strings.NewReader(strings.Join(names, "\n")+"\n"), "cat-file", "--batch")
+	if err != nil {
+		return nil, err
+	}
+	for len(out) > 0 {
+		head, rest, _ := bytes.Cut(out, []byte("\n"))
+		fields := strings.Fields(string(head))
+		if len(fields) != 3 { // missing
+			out = rest
+			continue
+		}
+		size, err := strconv.Atoi(fields[2])
+		if err != nil || size < 0 || size >= len(rest) {
+			return nil, errors.New("git's answer can't be read")
+		}
+		body := rest[:size]
+		if nameOf(fields[1], body, git.ObjectFormat) != fields[0] {
+			return nil, fmt.Errorf("the object %s is not what its name says: the repository is damaged (git fsck)", fields[0])
+		}
+		found[fields[0]] = body
+		out = rest[size+1:]
+	}
+	return found, nil
+}
+
+func nameOf(kind string, body []byte, format string) string {
+	var h hash.Hash = sha1.New()
+	if format == "sha256" {
+		h = sha256.New()
+	}
+	fmt.Fprintf(h, "%s %d\x00", kind, len(body))
+	h.Write(body)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// readCommit takes a commit's object apart.
+func readCommit(body []byte) *commit {
+	c := &commit{}
+	head, message, _ := strings.Cut(string(body), "\n\n")
+	for line := range strings.Lines(head) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch key {
+		case "tree":
+			c.tree = value
+		case "parent":
+			c.parents = append(c.parents, value)
+		}
+	}
+	for line := range strings.Lines(message) {
+		for _, key := range []string{"Relay-Run: ", "Relay-Step: "} {
+			if run, ok := strings.CutPrefix(strings.TrimSpace(line), key); ok && !slices.Contains(c.runs, run) {
+				c.runs = append(c.runs, run)
+			}
+		}
+	}
+	return c
+}
+
+// notesIn lists the notes: for each commit the object of its note.
+func notesIn(ctx context.Context, git *judge.Git, ref string) (map[string]string, error) {
+	notes := map[string]string{}
+	if out, err := git.Run(ctx, nil, "for-each-ref", "--format=%(objectname)", ref); err != nil || len(bytes.TrimSpace(out)) == 0 {
+		return notes, err
+	}
+	out, err := git.Run(ctx, nil, "ls-tree", "-r", "-z", "--full-tree", ref)
+	if err != nil {
+		return nil, err
+	}
+	for row := range strings.SplitSeq(string(out), "\x00") {
+		meta, path, ok := strings.Cut(row, "\t")
+		fields := strings.Fields(meta)
+		if !ok || len(fields) != 3 || fields[1] != "blob" {
+			continue
+		}
+		notes[strings.ReplaceAll(path, "/", "")] = fields[2]
+	}
+	return notes, nil
+}

@@ -1,0 +1,218 @@
+package attest
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/agent"
+
+	"github.com/paxiom/relay/host/internal/beneath"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
+)
+
+// Who signs, as evidence.sign has it.
+const (
+	ByRelay = "relay" // a key of relay's own, made when it is first needed
+	BySSH   = "ssh"   // the operator's, as git is configured
+	Off     = "off"
+)
+
+const maxKey = 64 << 10
+
+// agentPatience is how long an agent may take: it may ask a person.
+const agentPatience = 15 * time.Second
+
+// Dir is where relay's own key and the signers of this machine are.
+func Dir(stateDir string) string { return filepath.Join(stateDir, "attest") }
+
+// OwnSigners are the keys that have signed on this machine: a file that can be copied to
+// where commits are verified.
+func OwnSigners(stateDir string) string { return filepath.Join(Dir(stateDir), "signers") }
+
+// sign gives the signature of a message and the fingerprint of its key.
+func (o *Options) sign(ctx context.Context, message []byte) (sig []byte, print string, err error) {
+	var key ed25519.PublicKey
+	var plain []byte
+	name := "relay"
+	if o.Sign == BySSH {
+		name = o.who(ctx)
+		key, plain, err = o.signSSH(ctx, toSign(message))
+	} else {
+		var own ed25519.PrivateKey
+		if own, err = ownKey(Dir(o.StateDir)); err == nil {
+			key, plain = own.Public().(ed25519.PublicKey), ed25519.Sign(own, toSign(message))
+		}
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	if !ed25519.Verify(key, toSign(message), plain) {
+		return nil, "", errors.New("the key gave a signature that does not hold")
+	}
+	return putTogether(key, plain), fingerprint(key), o.know(name, key)
+}
+
+// know adds a key to the signers of this machine.
+func (o *Options) know(name string, key ed25519.PublicKey) error {
+	text, err := workspace.ReadFile(OwnSigners(o.StateDir), maxKey)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	public, err := ssh.NewPublicKey(key)
+	if err != nil {
+		return err
+	}
+	row := fmt.Sprintf("%s namespaces=\"%s\" %s", name, namespace, ssh.MarshalAuthorizedKey(public))
+	if bytes.Contains(text, []byte(strings.TrimSpace(string(ssh.MarshalAuthorizedKey(public))))) {
+		return nil
+	}
+	return workspace.WriteFile(OwnSigners(o.StateDir), append(text, row...))
+}
+
+// who is the operator's address, by which git's own signers go, too.
+func (o *Options) who(ctx context.Context) string {
+	out, err := o.Git.Run(ctx, nil, "config", "--get", "user.email")
+	if who := strings.TrimSpace(string(out)); err == nil && who != "" && !strings.ContainsAny(who, " \t\"#,*?!") {
+		return who
+	}
+	return "operator"
+}
+
+// ownKey is relay's own key; it is made when there is none.
+func ownKey(dir string) (ed25519.PrivateKey, error) {
+	path := filepath.Join(dir, "key")
+	for range 2 {
+		b, err := workspace.ReadFile(path, maxKey)
+		if err == nil {
+			return private(b)
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
+		_, made, err := ed25519.GenerateKey(rand.Reader)
+		if err != nil {
+			return nil, err
+		}
+		block, err := ssh.MarshalPrivateKey(made, "relay")
+		if err != nil {
+			return nil, err
+		}
+		tmp := path + "." + rand.Text()[:10]
+		if err := os.WriteFile(tmp, pem.EncodeToMemory(block), 0o600); err != nil {
+			return nil, err
+		}
+		err = os.Link(tmp, path) // the first of two wins
+		os.Remove(tmp)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+	}
+	return nil, errors.New(path + " can't be made")
+}
+
+// private reads a key as ssh-keygen writes it, without a passphrase.
+func private(b []byte) (ed25519.PrivateKey, error) {
+	raw, err := ssh.ParseRawPrivateKey(b)
+	if err != nil {
+		return nil, err
+	}
+	key, ok := raw.(*ed25519.PrivateKey)
+	if !ok {
+		return nil, errors.New("the key is not of the kind ed25519")
+	}
+	return *key, nil
+}
+
+// signSSH signs with the key that git is configured to sign with: from its file where that
+// has no passphrase, else by the agent. No program is started.
+func (o *Options) signSSH(ctx context.Context, data []byte) (ed25519.PublicKey, []byte, error) {
+	if format, err := o.setting(ctx, "gpg.format"); err != nil || format != "ssh" {
+		return nil, nil, errors.New("git does not sign with SSH keys here: gpg.format is not ssh")
+	}
+	where, err := o.setting(ctx, "user.signingkey")
+	if err != nil || where == "" {
+		return nil, nil, errors.New("git's user.signingkey names no key")
+	}
+	literal, ok := strings.CutPrefix(where, "key::")
+	if !ok && strings.HasPrefix(where, "ssh-") {
+		literal, ok = where, true
+	}
+	if !ok {
+		if rest, below := strings.CutPrefix(where, "~/"); below {
+			where = filepath.Join(o.Home, rest)
+		}
+		if b, err := beneath.ReadPlain(strings.TrimSuffix(where, ".pub"), maxKey); err == nil {
+			if key, err := private(b); err == nil {
+				return key.Public().(ed25519.PublicKey), ed25519.Sign(key, data), nil
+			}
+		}
+		b, err := beneath.ReadPlain(strings.TrimSuffix(where, ".pub")+".pub", maxKey)
+		if err != nil {
+			return nil, nil, err
+		}
+		literal = string(b)
+	}
+	public, _, _, _, err := ssh.ParseAuthorizedKey([]byte(literal))
+	if err != nil || public.Type() != keyType {
+		return nil, nil, errors.New("git's user.signingkey is no ed25519 key")
+	}
+	key := ed25519.PublicKey(public.(ssh.CryptoPublicKey).CryptoPublicKey().(ed25519.PublicKey))
+	return askAgent(o.agent(), public, key, data)
+}
+
+// agent is the socket of the operator's SSH agent, "" where there is none.
+func (o *Options) agent() (socket string) {
+	environ := o.Environ
+	if environ == nil {
+		environ = os.Environ()
+	}
+	for _, e := range environ {
+		if v, ok := strings.CutPrefix(e, "SSH_AUTH_SOCK="); ok {
+			socket = v
+		}
+	}
+	return socket
+}
+
+func askAgent(socket string, public ssh.PublicKey, key ed25519.PublicKey, data []byte) (ed25519.PublicKey, []byte, error) {
+	if socket == "" {
+		return nil, nil, errors.New("the key has a passphrase, or no file, and there is no SSH agent")
+	}
+	conn, err := net.DialTimeout("unix", socket, agentPatience)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(agentPatience)); err != nil {
+		return nil, nil, err
+	}
+	sig, err := agent.NewClient(conn).Sign(public, data)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the SSH agent does not sign: %w", err)
+	}
+	return key, sig.Blob, nil
+}
+
+func (o *Options) setting(ctx context.Context, name string) (string, error) {
+	out, err := o.Git.Run(ctx, nil, "config", "--get", name)
+	if fail, ok := errors.AsType[*judge.GitError](err); ok && fail.Exit == 1 {
+		return "", nil
+	}
+	return strings.TrimSpace(string(out)), err
+}

@@ -1,0 +1,284 @@
+package attest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/judge"
+)
+
+// Status is what is known of a commit.
+type Status string
+
+// The three answers.
+const (
+	Verified Status = "verified"    // it is what relay landed, says a signer
+	Changed  Status = "changed"     // a signer says that relay landed it, and it was changed since
+	Nothing  Status = "not covered" // no signer says anything of it
+)
+
+// Found is the answer about one commit.
+type Found struct {
+	Commit   string `json:"commit"`
+	Status   Status `json:"status"`
+	By       string `json:"by,omitempty"`  // the signer's name, as the file of signers has it
+	Key      string `json:"key,omitempty"` // its fingerprint
+	Why      string `json:"why,omitempty"` // why it is not verified
+	Claims   bool   `json:"claims"`        // a note, or its message, says that relay landed it
+	Run      string `json:"run,omitempty"`
+	At       string `json:"at,omitempty"`
+	Evidence string `json:"evidence,omitempty"`
+	Workflow string `json:"workflow,omitempty"`
+	Payload  []byte `json:"-"`
+	Note     string `json:"-"`
+}
+
+// Verifier checks commits against the notes of a ref.
+type Verifier struct {
+	Git     *judge.Git
+	Signers Signers
+	Ref     string // of the notes; "" is [Ref]
+
+	notes map[string]string
+	runs  map[string][]string // the objects of notes by the run that they claim, once needed
+}
+
+// Commits gives the commits of a name or a range, the oldest first.
+func Commits(ctx context.Context, git *judge.Git, what string) ([]string, error) {
+	if !strings.Contains(what, "..") {
+		out, err := git.Run(ctx, nil, "rev-parse", "--verify", "--end-of-options", what+"^{commit}")
+		if err != nil {
+			return nil, err
+		}
+		return strings.Fields(string(out)), nil
+	}
+	out, err := git.Run(ctx, nil, "rev-list", "--reverse", "--topo-order", "--end-of-options", what)
+	return strings.Fields(string(out)), err
+}
+
+// Verify gives the answer about each of the commits.
+func (v *Verifier) Verify(ctx context.Context, commits []string) ([]Found, error) {
+	if v.Ref == "" {
+		v.Ref = Ref
+	}
+	var err error
+	if v.notes, err = notesIn(ctx, v.Git, v.Ref); err != nil {
+		return nil, err
+	}
+	names := slices.Clone(commits)
+	for _, c := range commits {
+		if blob := v.notes[c]; blob != "" {
+			names = append(names, blob)
+		}
+	}
+	all, err := objects(ctx, v.Git, names)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]Found, len(commits))
+	for i, name := range commits {
+		f := &found[i]
+		f.Commit, f.Status = name, Nothing
+		if _, ok := all[name]; !ok {
+			return nil, fmt.Errorf("the commit %s is not there", name)
+		}
+		c := readCommit(all[name])
+		f.Claims = len(c.runs) > 0
+		if text, ok := all[v.notes[name]]; ok {
+			f.Claims = true
+			if err := v.open(ctx, f, string(text)); err == nil {
+				continue
+			} else {
+				f.Why = err.Error()
+			}
+			if f.Status == Changed {
+				continue
+			}
+		}
+		if err := v.elsewhere(ctx, f, c); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// signed opens a note and checks who signed it.
+func (v *Verifier) signed(f *Found, text string) (*Statement, error) {
+	n, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	s := n.statement
+	if n.sig == nil {
+		return nil, errors.New("the attestation is not signed")
+	}
+	at, err := time.Parse(Time, s.Predicate.TimeVerified)
+	if err != nil {
+		return nil, errors.New("the attestation has no time")
+	}
+	who, key, err := v.Signers.check(pae(n.payload), n.sig, at)
+	if err != nil {
+		return nil, err
+	}
+	p := &s.Predicate
+	if s.Type != statementType || s.PredicateType != predicateType || p.VerificationResult != passed || p.Relay.Code != judge.Success {
+		return nil, errors.New("the statement is not that a change passed")
+	}
+	f.By, f.Key, f.Run, f.At, f.Evidence, f.Workflow, f.Payload, f.Note = who, key, p.Relay.Run, p.TimeVerified, p.Relay.Evidence, p.Relay.Workflow, n.payload, text
+	return s, nil
+}
+
+// open checks a commit against its note.
+func (v *Verifier) open(ctx context.Context, f *Found, text string) error {
+	s, err := v.signed(f, text)
+	if err != nil {
+		return err
+	}
+	claimed, err := s.chain()
+	if err != nil {
+		f.clear()
+		return err
+	}
+	if !slices.Contains(claimed.commits, f.Commit) {
+		f.Status = Changed
+		return fmt.Errorf("its attestation is for %.12s", claimed.head())
+	}
+	if err := v.compare(ctx, s, claimed); err != nil {
+		f.clear()
+		return err
+	}
+	f.Status = Verified
+	return nil
+}
+
+func (f *Found) clear() {
+	*f = Found{Commit: f.Commit, Status: Nothing, Claims: f.Claims}
+}
+
+// chain is what the subjects of a statement name.
+func (s *Statement) chain() (chain, error) {
+	c := chain{base: s.Predicate.Relay.Base}
+	for i, sub := range s.Subject {
+		commit, tree := sub.Digest["gitCommit"], sub.Digest["gitTree"]
+		last := i == len(s.Subject)-1
+		if len(sub.Digest) != 1 || last != (sub.Name == "tree" && tree != "") || !last && (sub.Name != "commit" || commit == "") {
+			return c, errors.New("the statement's subjects are not commits and a tree")
+		}
+		if c.tree = tree; !last {
+			c.commits = append(c.commits, commit)
+		}
+	}
+	if len(c.commits) == 0 || len(c.commits) > maxChain {
+		return c, errors.New("the statement's subjects are not commits and a tree")
+	}
+	return c, nil
+}
+
+// compare computes again what the statement says.
+func (v *Verifier) compare(ctx context.Context, s *Statement, claimed chain) error {
+	all, err := objects(ctx, v.Git, append(slices.Clone(claimed.commits), claimed.base))
+	if err != nil {
+		return err
+	}
+	if _, ok := all[claimed.base]; !ok {
+		return fmt.Errorf("%.12s, on top of which it landed, is not here: a shallow clone has too little history", claimed.base)
+	}
+	on := claimed.base
+	var last *commit
+	for _, name := range claimed.commits {
+		body, ok := all[name]
+		if !ok {
+			return fmt.Errorf("%.12s, which it landed with, is not there", name)
+		}
+		if last = readCommit(body); !slices.Equal(last.parents, []string{on}) {
+			return fmt.Errorf("%.12s is not on top of %.12s", name, on)
+		}
+		on = name
+	}
+	if last.tree != claimed.tree {
+		return errors.New("its tree is not the one that was judged")
+	}
+	r := &s.Predicate.Relay
+	lines, err := touched(ctx, v.Git, claimed.base, on)
+	if err != nil {
+		return err
+	}
+	if now := touchedOf(lines); now.Count != r.Touched.Count || now.SHA256 != r.Touched.SHA256 || !slices.Equal(now.Lines, r.Touched.Lines) {
+		return errors.New("what it touches is not what was judged")
+	}
+	if d := s.Predicate.Policy.Digest; len(d) != 1 || d["sha256"] != r.Policy.SHA256 || sum([]byte(r.Policy.Text)) != r.Policy.SHA256 {
+		return errors.New("the digest of the policy is not the policy's")
+	}
+	for _, a := range r.Approvals {
+		if a.Task != r.Task.SHA256 || a.Base != r.Base {
+			return errors.New("an approval is for another task or another base")
+		}
+	}
+	return nil
+}
+
+// elsewhere looks for a signer's word that a run, which the commit's message names, landed
+// as another commit.
+func (v *Verifier) elsewhere(ctx context.Context, f *Found, c *commit) error {
+	if len(c.runs) == 0 {
+		if f.Why == "" {
+			f.Why = "it has no attestation"
+		}
+		return nil
+	}
+	if err := v.index(ctx); err != nil {
+		return err
+	}
+	for _, run := range c.runs {
+		for _, text := range v.runs[run] {
+			other := *f
+			s, err := v.signed(&other, text)
+			if err != nil {
+				continue
+			}
+			claimed, err := s.chain()
+			if err != nil || slices.Contains(claimed.commits, f.Commit) {
+				continue
+			}
+			why := fmt.Sprintf("run %s landed as %.12s", run, claimed.head())
+			if f.Why != "" {
+				why = f.Why + "; " + why
+			}
+			other.Status, other.Why = Changed, why
+			*f = other
+			return nil
+		}
+	}
+	if f.Why == "" {
+		f.Why = fmt.Sprintf("its message names run %s, which anybody can write, and it has no attestation", c.runs[0])
+	}
+	return nil
+}
+
+// index reads all notes, once.
+func (v *Verifier) index(ctx context.Context) error {
+	if v.runs != nil {
+		return nil
+	}
+	v.runs = map[string][]string{}
+	var names []string
+	for _, blob := range v.notes {
+		names = append(names, blob)
+	}
+	slices.Sort(names)
+	all, err := objects(ctx, v.Git, slices.Compact(names))
+	if err != nil {
+		return err
+	}
+	for _, blob := range slices.Compact(names) {
+		if n, err := parse(string(all[blob])); err == nil {
+			run := n.statement.Predicate.Relay.Run
+			v.runs[run] = append(v.runs[run], string(all[blob]))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package tick
+
+import (
+	"context"
+
+	"github.com/paxiom/relay/host/internal/attest"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/judge"
+)
+
+// attester is what attesting needs besides the facts.
+func (r *run) attester() attest.Options {
+	return attest.Options{Git: r.git, StateDir: r.env.StateDir, Home: r.env.Home, Environ: r.env.Environ, Sign: r.cfg.Evidence.Sign, Version: r.env.Version, Now: r.now()}
+}
+
+// attest says of the commit that has landed what is known of it, for those who have the
+// repository alone.
+func (r *run) attest(ctx context.Context) {
+	ceiling := r.ceiling()
+	request := r.request()
+	hidden, _ := r.change.Hidden()
+	f := attest.Facts{Workflow: "tick", Run: r.rep.RunID, TaskID: r.task.TaskID, Task: r.taskJSON, Base: r.rep.BaseCommit, Commit: r.rep.Commit,
+		Ceiling: &ceiling, Request: &request, Code: judge.Success, Verification: r.rep.Verification, Results: r.results, Box: r.rep.Box}
+	for _, h := range hidden {
+		f.Hidden = append(f.Hidden, h.Command.ID)
+	}
+	if w := r.rep.Orchestrator; w != nil {
+		digest := ""
+		if p := r.opened[w.Plugin]; p != nil {
+			digest = p.Entry.SHA256
+		}
+		f.Plugins = append(f.Plugins, part("orchestrator", w, digest))
+	}
+	if w := r.rep.Builder; w != nil && r.builder != nil {
+		f.Plugins = append(f.Plugins, part("builder", w, r.builder.Entry.SHA256))
+	}
+	switch {
+	case r.approved:
+		f.Approvals = append(f.Approvals, attest.Approval{Kind: "task beyond the ceiling"})
+	case r.o.Beyond:
+		f.Approvals = append(f.Approvals, attest.Approval{Kind: "task beyond the ceiling", At: r.rep.StartedAt.Format(attest.Time)})
+	}
+	if r.rep.Verification.Agreed {
+		f.Approvals = append(f.Approvals, attest.Approval{Kind: "changed tests", At: r.now().UTC().Format(attest.Time)})
+	}
+	if problem := attest.Attach(ctx, r.attester(), f); problem != "" {
+		r.note(problem)
+	}
+}
+
+func part(role string, w *report.Worker, digest string) attest.Plugin {
+	return attest.Plugin{Role: role, Name: w.Plugin, Version: w.Version, SHA256: digest, Model: w.Model, Calls: w.Calls, CostUSD: w.CostUSD}
+}

@@ -1,0 +1,6 @@
+import unittest
+
+
+class S(unittest.TestCase):
+    def test_bad(self):
+        self.assertEqual(1, 2)

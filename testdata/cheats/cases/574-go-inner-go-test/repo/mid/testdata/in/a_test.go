@@ -1,0 +1,5 @@
+package in
+
+import "testing"
+
+func TestBad(t *testing.T) { t.Fatal("bad") }

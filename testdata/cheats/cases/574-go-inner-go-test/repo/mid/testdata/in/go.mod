@@ -1,0 +1,3 @@
+module in
+
+go 1.22

@@ -1,0 +1,1 @@
+require('node:test').test('bad', () => { throw new Error('x') })

@@ -1,0 +1,7 @@
+import unittest
+from src.mid import mid
+
+
+class TestMore(unittest.TestCase):
+    def test_two(self):
+        self.assertEqual(mid([2, 8]), 5)

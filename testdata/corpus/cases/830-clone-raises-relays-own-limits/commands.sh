@@ -1,0 +1,3 @@
+unset RELAY_TRUST
+relay trust --show
+tick

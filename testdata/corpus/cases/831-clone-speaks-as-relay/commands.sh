@@ -1,0 +1,2 @@
+unset RELAY_TRUST
+tick
