@@ -38,7 +38,7 @@ type CycleResult struct {
 	ExitCode int      `json:"exit_code"`
 }
 
-// CycleStart are the options of relay start.
+// CycleStart are the options of relay audit start.
 type CycleStart struct {
 	Service  string
 	Base     string   // commit or branch; "" is HEAD
@@ -72,7 +72,7 @@ func (r *Repo) StartCycle(ctx context.Context, o CycleStart) (*CycleResult, erro
 	if err := r.ready(ctx, repo.loaded, env.Catalog, cycleTeam(s.Service, env.Catalog)); err != nil {
 		return nil, err
 	}
-	pulse := pulse.Record(repo.ws, "relay start", env.Observer)
+	pulse := pulse.Record(repo.ws, "relay audit start", env.Observer)
 	defer pulse.End()
 	env.Observer = pulse
 	rec, err := cycle.Start(ctx, env, cycle.StartOptions{Service: s, Base: o.Base, Force: o.Force}, o.Began)
@@ -96,10 +96,10 @@ func tooLow(l *config.Loaded, s *config.LoadedService) *fault.Fault {
 		switch {
 		case c.usd == 0:
 		case rules.MaxCallUSD == 0:
-			return fault.New(judge.BlockedMissingConfig, c.key+" could not be kept", "cycle.max_call_usd of the service is 0, so nothing limits what one call may cost", "`relay start "+id+" --with cycle.max_call_usd=1`")
+			return fault.New(judge.BlockedMissingConfig, c.key+" could not be kept", "cycle.max_call_usd of the service is 0, so nothing limits what one call may cost", "`relay audit start "+id+" --with cycle.max_call_usd=1`")
 		case c.usd < rules.MaxCallUSD:
 			return fault.New(judge.BlockedMissingConfig, fmt.Sprintf("%s is %g dollars, and one call may cost %g", c.key, c.usd, rules.MaxCallUSD), "no call could be made",
-				fmt.Sprintf("`relay start %s --with cycle.max_call_usd=%g`, or raise the cap", id, c.usd))
+				fmt.Sprintf("`relay audit start %s --with cycle.max_call_usd=%g`, or raise the cap", id, c.usd))
 		}
 	}
 	return nil
@@ -139,7 +139,7 @@ func modelOverrides(models []string) ([]string, error) {
 			role, name = "audit_a", m
 		}
 		if keys[role] == "" {
-			return nil, fault.New("", "--model can't be "+Safe(m), "the roles are audit_a, audit_b and refinement; other models are set with --with", "`relay start --help`")
+			return nil, fault.New("", "--model can't be "+Safe(m), "the roles are audit_a, audit_b and refinement; other models are set with --with", "`relay audit start --help`")
 		}
 		out = append(out, keys[role]+"="+name)
 	}

@@ -125,7 +125,7 @@ func cycleLine(ws *workspace.Workspace, c *cycle.Record, now time.Time) CycleLin
 		l.Until = c.Wait.Until
 	}
 	if l.CutOff = cutOff(ws, c); l.CutOff {
-		l.Waits, l.Until, l.Next = true, time.Time{}, []string{"`relay resume " + l.Short + "`"}
+		l.Waits, l.Until, l.Next = true, time.Time{}, []string{"`relay audit resume " + l.Short + "`"}
 		if c.Wait != nil {
 			l.Detail = waitText(c.Wait, now)
 		}
@@ -190,7 +190,7 @@ func (r *Repo) ShowCycle(_ context.Context, id string) (*CycleShow, error) {
 	dir := filepath.Join(cycle.Dir(o.ws), uuid)
 	s := &CycleShow{Doc: Doc{"relay.cycle.show", 1}, Cycle: rec, Next: rec.Next(), ExitCode: cycleExit(rec), Findings: cycle.Findings(o.ws, rec), CutOff: cutOff(o.ws, rec)}
 	if s.CutOff {
-		s.Next, s.ExitCode = []string{"`relay resume " + cycle.Short(uuid) + "`", "`relay abort " + cycle.Short(uuid) + "`"}, ExitWaiting
+		s.Next, s.ExitCode = []string{"`relay audit resume " + cycle.Short(uuid) + "`", "`relay audit abort " + cycle.Short(uuid) + "`"}, ExitWaiting
 	}
 	for name, to := range map[string]*string{"revision.diff": &s.Diff, "test-output.txt": &s.Tests, "plan.md": &s.Plan} {
 		if b, err := workspace.ReadFile(filepath.Join(dir, name), 64<<20); err == nil {

@@ -199,8 +199,8 @@ func (r *Repo) ServiceNew(_ context.Context, id string) (*ServiceResult, error) 
 		return nil, err
 	}
 	if _, err := config.LoadService(r.serviceOptions(o.root), id, nil); err == nil {
-		return nil, fault.New("", "there is a service "+id+" already", "relay overwrites none", "`relay service show "+id+"`")
-	} else if f, ok := fault.As(err); ok && !strings.Contains(f.Fix, "relay service new") && !strings.Contains(f.Fix, "relay service show") {
+		return nil, fault.New("", "there is a service "+id+" already", "relay overwrites none", "`relay audit service show "+id+"`")
+	} else if f, ok := fault.As(err); ok && !strings.Contains(f.Fix, "relay audit service new") && !strings.Contains(f.Fix, "relay audit service show") {
 		return nil, err
 	}
 	file := filepath.Join(config.ServicesDir, id+".yaml")
@@ -210,7 +210,7 @@ func (r *Repo) ServiceNew(_ context.Context, id string) (*ServiceResult, error) 
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, fault.New("", "there is a file "+file+" already", "relay overwrites none", "`relay service check "+id+"`")
+		return nil, fault.New("", "there is a file "+file+" already", "relay overwrites none", "`relay audit service check "+id+"`")
 	}
 	if err == nil {
 		_, err = fmt.Fprintf(f, serviceTemplate, id)
@@ -221,7 +221,7 @@ func (r *Repo) ServiceNew(_ context.Context, id string) (*ServiceResult, error) 
 	}
 	line, s := r.serviceLine(o, id)
 	if s == nil {
-		return nil, fault.New(judge.BlockedMissingConfig, file+" was written and is refused", line.Problem, "`relay service check "+id+"`")
+		return nil, fault.New(judge.BlockedMissingConfig, file+" was written and is refused", line.Problem, "`relay audit service check "+id+"`")
 	}
 	return &ServiceResult{Doc: Doc{"relay.service", 1}, Service: line, Values: s.Values(), Warnings: s.Warnings}, nil
 }

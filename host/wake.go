@@ -45,7 +45,7 @@ func (r *Repo) Wake(_ context.Context, id string) (*WakeResult, error) {
 	for _, c := range woken {
 		res.Cycles = append(res.Cycles, cycleLine(o.ws, c, r.now()))
 		if !cycle.Running(o.ws, c.UUID) {
-			res.Next = "`relay resume " + cycle.Short(c.UUID) + "`"
+			res.Next = "`relay audit resume " + cycle.Short(c.UUID) + "`"
 		}
 	}
 	if id == "" {

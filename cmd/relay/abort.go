@@ -19,8 +19,7 @@ func newAbortCmd(a *app) *cobra.Command {
 		Short: "End a cycle for good; its files and branch stay",
 		Long: "Ends a cycle in whatever state it is, also while it runs in another terminal. Audits, plan, branch\n" +
 			"and commits stay where they are; the service and the work tree are free again.",
-		Example: "relay abort bf3c91 --reason \"the spec changed\"",
-		GroupID: groupCycle,
+		Example: "relay audit abort bf3c91 --reason \"the spec changed\"",
 		Args:    needArg(&o.id, "cycle", "relay queue"),
 		RunE:    runE(o, runAbort),
 

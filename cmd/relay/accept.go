@@ -22,8 +22,7 @@ func newAcceptCmd(a *app) *cobra.Command {
 		Long: "Accepts the revision of a cycle as it was shown, ends the cycle and prints the command to merge its\n" +
 			"branch. relay merges nothing by itself. At the first gate of a later round it accepts what the last\n" +
 			"revision landed.",
-		Example: "relay show bf3c91 --diff && relay accept bf3c91",
-		GroupID: groupCycle,
+		Example: "relay show bf3c91 --diff && relay audit accept bf3c91",
 		Args:    needArg(&o.id, "cycle", "relay queue"),
 		RunE:    runE(o, runAccept),
 

@@ -57,7 +57,7 @@ func newGateWorld(t *testing.T) *gateWorld {
 	for _, args := range []string{"git init -q", "git add -A", "git commit -qm base", "relay trust --yes", "relay trust --yes S"} {
 		w.must(0, strings.Fields(args)...)
 	}
-	out := w.must(1, "relay", "start", "S", "--json")
+	out := w.must(1, "relay", "audit", "start", "S", "--json")
 	var res struct {
 		Cycle struct {
 			UUID string `json:"uuid"`
@@ -133,7 +133,11 @@ func TestEveryCommandAtAGate(t *testing.T) {
 		}
 		tried := 0
 		for _, args := range commandLines(w.id) {
-			if in := decisions[args[0]]; in == "any" || in == state {
+			name := args[0]
+			if name == "audit" {
+				name = args[1]
+			}
+			if in := decisions[name]; in == "any" || in == state {
 				continue
 			}
 			_, _ = w.run(nil, append([]string{"relay", "--no-input"}, args...)...)
@@ -144,10 +148,10 @@ func TestEveryCommandAtAGate(t *testing.T) {
 		}
 		t.Logf("%s: %d command lines", state, tried)
 		if state == "AWAITING_REVIEW" {
-			w.must(1, "relay", "continue", w.id)
+			w.must(1, "relay", "audit", "continue", w.id)
 		}
 	}
-	w.must(0, "relay", "accept", w.id)
+	w.must(0, "relay", "audit", "accept", w.id)
 }
 
 // commandLines gives each command bare, with the cycle's id, and with the id and each of
@@ -189,7 +193,7 @@ func TestKeysAtAGate(t *testing.T) {
 		env  []string
 		args []string
 	}{{env, []string{"relay"}}, {nil, args}, {[]string{"RELAY_CYCLE_MAX_ITERATIONS=1", "RELAY_CYCLE_AUTO_ITERATE_ON_TEST_FAILURE=true"}, []string{"relay"}}} {
-		if out, code := w.run(way.env, append(way.args, "resume", w.id)...); code != 1 { // it waits as before
+		if out, code := w.run(way.env, append(way.args, "audit", "resume", w.id)...); code != 1 { // it waits as before
 			t.Errorf("%v %v: exit code %d\n%s", way.env, way.args, code, out)
 		}
 	}
@@ -201,8 +205,8 @@ func TestKeysAtAGate(t *testing.T) {
 		if err := os.WriteFile(service, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, _ = w.run(nil, "relay", "resume", w.id)
-		if out, code := w.run(nil, "relay", "service", "check", "S"); code != 3 {
+		_, _ = w.run(nil, "relay", "audit", "resume", w.id)
+		if out, code := w.run(nil, "relay", "audit", "service", "check", "S"); code != 3 {
 			t.Errorf("%q is accepted: %s", text, out)
 		}
 		if now := w.stands(); now != before {

@@ -62,7 +62,7 @@ cycle:
 		}
 		return res
 	}
-	res := step("AWAITING_REVIEW", "start", "A-202")
+	res := step("AWAITING_REVIEW", "audit", "start", "A-202")
 	id := res.Cycle.UUID
 	for _, name := range []string{"claude.md", "codex.md"} {
 		if _, err := os.Stat(filepath.Join(res.Dir, "audits", name)); err != nil {
@@ -75,18 +75,18 @@ cycle:
 	if res.Cycle.Tokens["anthropic_in"] == 0 || res.Cycle.Tokens["openai_out"] == 0 || res.Cycle.Tokens["google_in"] == 0 {
 		t.Errorf("tokens: %v", res.Cycle.Tokens)
 	}
-	res = step("AWAITING_ACCEPTANCE", "continue", id)
+	res = step("AWAITING_ACCEPTANCE", "audit", "continue", id)
 	if res.Cycle.Tests.Passed || res.Cycle.Revision.By != "anthropic" {
 		t.Errorf("tests %+v, revised by %s", res.Cycle.Tests, res.Cycle.Revision.By)
 	}
-	res = step("AWAITING_REVIEW", "iterate", id)
+	res = step("AWAITING_REVIEW", "audit", "iterate", id)
 	if res.Cycle.Findings["open"] != 1 {
 		t.Errorf("findings: %v", res.Cycle.Findings)
 	}
-	if res = step("AWAITING_ACCEPTANCE", "continue", id); !res.Cycle.Tests.Passed {
+	if res = step("AWAITING_ACCEPTANCE", "audit", "continue", id); !res.Cycle.Tests.Passed {
 		t.Errorf("tests %+v", res.Cycle.Tests)
 	}
-	step("COMPLETE", "accept", id)
+	step("COMPLETE", "audit", "accept", id)
 	if got := string(e2eExec(t, repo, env, "git", "show", res.Cycle.Branch+":src/a.txt")); got != "three\n" {
 		t.Errorf("the branch has %q", got)
 	}

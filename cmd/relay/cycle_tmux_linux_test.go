@@ -86,6 +86,6 @@ func TestTmuxRecipe(t *testing.T) {
 	if out, err := exec.Command("sh", "-c", "cd /; PATH="+binDir+":$PATH HOME="+filepath.Join(w.dir, "home")+" "+inner).Output(); err != nil || !strings.Contains(string(out), "! S:review") {
 		t.Errorf("status-right is %q: %q %v", right, out, err)
 	}
-	w.must(1, "relay", "continue", w.id)
+	w.must(1, "relay", "audit", "continue", w.id)
 	shows("the log pane", all, "AWAITING_REVIEW -> PLAN_APPROVED by operator")
 }

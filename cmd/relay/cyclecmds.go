@@ -165,8 +165,7 @@ func newContinueCmd(a *app) *cobra.Command {
 		Long: "Approves the plan of a cycle as it is now, for exactly these audits and this commit of the branch,\n" +
 			"and has it carried out, judged, committed and tested. On a terminal it says what will run and asks;\n" +
 			"without one, a plan with undecided entries needs --yes.",
-		Example: "relay review bf3c91 && relay continue bf3c91",
-		GroupID: groupCycle,
+		Example: "relay audit review bf3c91 && relay audit continue bf3c91",
 		Args:    needArg(&o.id, "cycle", "relay queue"),
 		RunE:    runE(o, runContinue),
 
@@ -223,7 +222,7 @@ func confirm(o *continueOptions, v *host.CyclePreview) error {
 		p.row("undecided", p.yellow(plural(n, "entry is", "entries are")+" marked as ambiguous or in conflict"))
 	}
 	if !v.Reviewed {
-		p.row("note", p.yellow("you have not opened this plan with relay review"))
+		p.row("note", p.yellow("you have not opened this plan with relay audit review"))
 	}
 	model := v.Model
 	if model == "" {
@@ -242,12 +241,12 @@ func confirm(o *continueOptions, v *host.CyclePreview) error {
 	case !o.app.interactive() && undecided > 0:
 		id := host.Safe(o.id)
 		return usageError{what: "the plan has undecided entries", why: plural(undecided, "entry is", "entries are") + " marked as ambiguous or in conflict, and without a terminal nobody can be asked",
-			fix: "`relay review " + id + "` to decide, or `relay continue " + id + " --yes` to leave them to the reviser"}
+			fix: "`relay audit review " + id + "` to decide, or `relay audit continue " + id + " --yes` to leave them to the reviser"}
 	case !o.app.interactive():
 		return nil
 	}
 	return o.app.agreed(p, "Carry out this plan?",
-		usageError{what: "the plan is not approved", why: "you did not say yes", fix: "`relay review " + host.Safe(o.id) + "`"})
+		usageError{what: "the plan is not approved", why: "you did not say yes", fix: "`relay audit review " + host.Safe(o.id) + "`"})
 }
 
 type discard struct{}

@@ -58,8 +58,8 @@ cycle:
 			t.Fatalf("relay %v: want %s\n%s", args, state, out)
 		}
 	}
-	step("AWAITING_REVIEW", "start", "add")
-	step("AWAITING_ACCEPTANCE", "continue", res.Cycle.UUID)
+	step("AWAITING_REVIEW", "audit", "start", "add")
+	step("AWAITING_ACCEPTANCE", "audit", "continue", res.Cycle.UUID)
 	asked := map[string]string{}
 	for _, c := range res.Cycle.Calls {
 		asked[c.Role] = c.Provider

@@ -20,7 +20,7 @@ func newGCCmd(a *app) *cobra.Command {
 		Short:   "Remove the work trees that no cycle and no task has",
 		Long:    "Cycles, and tasks that are worked on side by side, have work trees of their own, which later\nones use again. This removes those that are free. Branches, commits and the files of cycles and\ntasks stay.",
 		Example: "relay gc --dry-run\nrelay gc",
-		GroupID: groupCycle,
+		GroupID: groupSetup,
 		Args:    noArgs,
 		RunE:    runE(o, runGC),
 	}

@@ -83,7 +83,7 @@ func inBrief(all ...*cobra.Command) []*cobra.Command {
 
 // firstDay are the commands of the first day, which `relay --help` shows: it fits a small
 // terminal. `relay help all` has every command.
-var firstDay = []string{"init", "doctor", "run", "loop", "pipeline", "start", "status", "show", "report", "undo"}
+var firstDay = []string{"init", "doctor", "run", "loop", "pipeline", "audit", "status", "show", "report", "undo"}
 
 func help(p *printer, cmd *cobra.Command) {
 	if cmd.HasParent() {

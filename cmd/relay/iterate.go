@@ -18,8 +18,7 @@ func newIterateCmd(a *app) *cobra.Command {
 		Short: "Gate 2: not yet; audit again",
 		Long: "Has the auditors look at the revision, with what they found before, its diff and the tests' output.\n" +
 			"Findings keep their ids, so that you see what is fixed, new, or came back.",
-		Example: "relay iterate bf3c91",
-		GroupID: groupCycle,
+		Example: "relay audit iterate bf3c91",
 		Args:    needArg(&o.id, "cycle", "relay queue"),
 		RunE:    runE(o, runIterate),
 

@@ -22,8 +22,7 @@ func newLogsCmd(a *app) *cobra.Command {
 		Short: "The log of audit cycles",
 		Long: "Prints today's log: every call, transition and decision, one line each, with time and cycle.\n" +
 			"The files are .relay/logs/YYYY-MM-DD.log.",
-		Example: "relay logs\nrelay logs --tail\nrelay logs bf3c91 --day 2026-04-28",
-		GroupID: groupCycle,
+		Example: "relay audit logs\nrelay audit logs --tail\nrelay audit logs bf3c91 --day 2026-04-28",
 		Args:    oneArg(&o.id, "cycle"),
 		RunE:    runE(o, runLogs),
 
@@ -39,11 +38,11 @@ func runLogs(ctx context.Context, o *logsOptions) error {
 	if o.day != "" {
 		var err error
 		if day, err = time.ParseInLocation(time.DateOnly, o.day, time.Local); err != nil {
-			return usageError{what: "--day " + o.day + " is no date", why: "it is a date such as 2026-04-28", fix: "`relay logs --day 2026-04-28`"}
+			return usageError{what: "--day " + o.day + " is no date", why: "it is a date such as 2026-04-28", fix: "`relay audit logs --day 2026-04-28`"}
 		}
 	}
 	if o.tail && (o.app.json || o.day != "") {
-		return usageError{what: "--tail goes with neither --json nor --day", why: "a log that is followed has no end", fix: "`relay logs --tail`"}
+		return usageError{what: "--tail goes with neither --json nor --day", why: "a log that is followed has no end", fix: "`relay audit logs --tail`"}
 	}
 	repo, err := o.app.open()
 	if err != nil {

@@ -19,8 +19,7 @@ func newResumeCmd(a *app) *cobra.Command {
 		Short: "Go on with a cycle that a crash, a signal or a problem cut off",
 		Long: "Goes on from the last recorded step. Answers that had arrived are not asked for again. One that was\n" +
 			"under way is asked for again, and relay says so.",
-		Example: "relay resume bf3c91\nrelay resume bf3c91 --without audit_b   # go on with the audits that are there",
-		GroupID: groupCycle,
+		Example: "relay audit resume bf3c91\nrelay audit resume bf3c91 --without audit_b   # go on with the audits that are there",
 		Args:    needArg(&o.id, "cycle", "relay queue"),
 		RunE:    runE(o, runResume),
 

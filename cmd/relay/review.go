@@ -22,9 +22,8 @@ func newReviewCmd(a *app) *cobra.Command {
 		Short: "Gate 1: read and edit the plan",
 		Long: "Opens the plan of a cycle in your editor: $VISUAL, $EDITOR, git's core.editor, or vi. What you\n" +
 			"save is the plan. A block at the top tells what you should know; it is taken out again. Nothing\n" +
-			"runs before relay continue.",
-		Example: "relay review bf3c91\nEDITOR=\"code --wait\" relay review bf3c91",
-		GroupID: groupCycle,
+			"runs before relay audit continue.",
+		Example: "relay audit review bf3c91\nEDITOR=\"code --wait\" relay audit review bf3c91",
 		Args:    needArg(&o.id, "cycle", "relay queue"),
 		RunE:    runE(o, runReview),
 
@@ -32,7 +31,7 @@ func newReviewCmd(a *app) *cobra.Command {
 	}
 }
 
-// reviewDoc is the document of relay review.
+// reviewDoc is the document of relay audit review.
 type reviewDoc struct {
 	host.Doc
 	Outcome string `json:"outcome"`
@@ -57,10 +56,10 @@ func runReview(ctx context.Context, o *reviewOptions) error {
 	if err != nil {
 		return err
 	}
-	doc := reviewDoc{Doc: host.Doc{Kind: "relay.review", Version: 1}, Outcome: string(r.Outcome), Why: r.Why, Items: r.Items, File: r.File, Next: "`relay continue " + host.Safe(o.id) + "`"}
+	doc := reviewDoc{Doc: host.Doc{Kind: "relay.review", Version: 1}, Outcome: string(r.Outcome), Why: r.Why, Items: r.Items, File: r.File, Next: "`relay audit continue " + host.Safe(o.id) + "`"}
 	code := host.ExitWaiting // the plan waits, whatever was done to it
 	if doc.Outcome == "unparsable" || doc.Outcome == "emptied" {
-		doc.Next = "`relay review " + host.Safe(o.id) + "`"
+		doc.Next = "`relay audit review " + host.Safe(o.id) + "`"
 	}
 	return o.app.end(code, doc, func(p *printer) {
 		switch doc.Outcome {

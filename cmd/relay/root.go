@@ -17,7 +17,6 @@ import (
 const (
 	groupStart = "start"
 	groupWork  = "work"
-	groupCycle = "cycle"
 	groupLook  = "look"
 	groupBack  = "back"
 	groupSetup = "setup"
@@ -40,21 +39,21 @@ func newRootCmd(a *app) *cobra.Command {
 	root.AddGroup(
 		&cobra.Group{ID: groupStart, Title: "Start here"},
 		&cobra.Group{ID: groupWork, Title: "Work"},
-		&cobra.Group{ID: groupCycle, Title: "Audit cycles"},
 		&cobra.Group{ID: groupLook, Title: "Look back"},
 		&cobra.Group{ID: groupBack, Title: "Take back"},
 		&cobra.Group{ID: groupSetup, Title: "Set up"},
 	)
+	audit := newAuditCmd(a)
 	root.AddCommand(
 		newInitCmd(a), newDoctorCmd(a), newStatusCmd(a), newDemoCmd(a),
-		newRunCmd(a), newLoopCmd(a), newStopCmd(a), newAnswerCmd(a), newPipelineCmd(a), newTaskCmd(a),
-		newStartCmd(a), newReviewCmd(a), newContinueCmd(a), newAcceptCmd(a), newIterateCmd(a),
+		newRunCmd(a), newLoopCmd(a), newStopCmd(a), newAnswerCmd(a), newPipelineCmd(a), newTaskCmd(a), audit,
 		newWatchCmd(a), newShowCmd(a), newDiffCmd(a), newReportCmd(a), newCostCmd(a),
 		newUndoCmd(a), newSalvageCmd(a), newRecoverCmd(a),
 		newConfigCmd(a), newTrustCmd(a), newPluginCmd(a),
 	)
 	root.AddCommand(inBrief(newMilestoneCmd(a), newWakeCmd(a), newExplainCmd(a), newHistoryCmd(a), newVerifyCmd(a), newCheckCmd(a), newCompletionCmd(a), newVersionCmd(a))...)
-	root.AddCommand(inBrief(newServiceCmd(a), newQueueCmd(a), newResumeCmd(a), newAbortCmd(a), newRotateCmd(a), newLogsCmd(a), newTmuxStatusCmd(a), newStatsCmd(a), newGCCmd(a))...)
+	root.AddCommand(inBrief(newQueueCmd(a), newTmuxStatusCmd(a), newGCCmd(a))...)
+	root.AddCommand(formerly(a, root, audit)...)
 	root.AddCommand(newManCmd(a))
 	root.AddCommand(helpTopics(a)...)
 	addGlobalFlags(a, root)
@@ -171,7 +170,7 @@ var harmless = []string{"status", "show", "report", "cost", "explain", "watch", 
 // synonyms are what other programs call a command, with what only looks or explains here.
 var synonyms = map[string]string{"log": "history list", "list": "history list", "ls": "history list", "ps": "status",
 	"ui": "watch", "questions": "queue", "cancel": "stop --help", "kill": "stop --help", "quit": "stop --help",
-	"retry": "run --help", "exec": "run --help", "approve": "queue", "revert": "undo --help", "rollback": "undo --help", "audit": "start --help", "setup": "init --help"}
+	"retry": "run --help", "exec": "run --help", "approve": "queue", "revert": "undo --help", "rollback": "undo --help", "setup": "init --help"}
 
 // wrongFlag names the flag that was perhaps meant.
 func wrongFlag(cmd *cobra.Command, err error) error {

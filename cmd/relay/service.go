@@ -20,13 +20,13 @@ func newServiceCmd(a *app) *cobra.Command {
 		return &cobra.Command{Use: use, Short: short, Example: example, Args: args(&o.id), RunE: runE(o, run), ValidArgsFunction: completeServices(a)}
 	}
 	none := func(*string) cobra.PositionalArgs { return noArgs }
-	one := func(to *string) cobra.PositionalArgs { return needArg(to, "service", "relay service list") }
+	one := func(to *string) cobra.PositionalArgs { return needArg(to, "service", "relay audit service list") }
 	maybe := func(to *string) cobra.PositionalArgs { return oneArg(to, "service") }
-	return parent("service", "The services that audit cycles work on", "relay service new A-202\nrelay service check A-202", groupCycle,
-		sub("list", "List services", "relay service list", none, runServiceList),
-		sub("show SERVICE", "One service, and where each value comes from", "relay service show A-202", one, runServiceShow),
-		sub("check [SERVICE]", "Could a cycle begin, and what would auditors read", "relay service check A-202", maybe, runServiceCheck),
-		sub("new SERVICE", "Write a service file", "relay service new A-202", one, runServiceNew),
+	return parent("service", "The services that audit cycles work on", "relay audit service new A-202\nrelay audit service check A-202", "",
+		sub("list", "List services", "relay audit service list", none, runServiceList),
+		sub("show SERVICE", "One service, and where each value comes from", "relay audit service show A-202", one, runServiceShow),
+		sub("check [SERVICE]", "Could a cycle begin, and what would auditors read", "relay audit service check A-202", maybe, runServiceCheck),
+		sub("new SERVICE", "Write a service file", "relay audit service new A-202", one, runServiceNew),
 	)
 }
 
@@ -42,7 +42,7 @@ func runServiceList(ctx context.Context, o *serviceOptions) error {
 	return o.app.done(res, func(p *printer) {
 		if len(res.Services) == 0 {
 			p.linef("There are no services.")
-			p.next("`relay service new NAME`")
+			p.next("`relay audit service new NAME`")
 			return
 		}
 		var rows [][]string
@@ -109,7 +109,7 @@ func runServiceCheck(ctx context.Context, o *serviceOptions) error {
 	return o.app.end(code, res, func(p *printer) {
 		checks(p, res.Checks)
 		if res.OK && o.id != "" {
-			p.next("`relay start " + host.Safe(o.id) + "`")
+			p.next("`relay audit start " + host.Safe(o.id) + "`")
 		}
 	})
 }
@@ -140,9 +140,8 @@ func newRotateCmd(a *app) *cobra.Command {
 		Use:     "rotate SERVICE",
 		Short:   "Give the turn to revise to the next model",
 		Long:    "Who revises alternates from cycle to cycle, so that no model inherits its own habits. This moves the\nturn on by hand.",
-		Example: "relay rotate A-202",
-		GroupID: groupCycle,
-		Args:    needArg(&o.id, "service", "relay service list"),
+		Example: "relay audit rotate A-202",
+		Args:    needArg(&o.id, "service", "relay audit service list"),
 		RunE:    runE(o, runRotate),
 
 		ValidArgsFunction: completeServices(a),

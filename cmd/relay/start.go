@@ -23,10 +23,9 @@ func newStartCmd(a *app) *cobra.Command {
 		Use:   "start SERVICE",
 		Short: "Begin an audit cycle: models audit, and the plan waits for you",
 		Long: "Begins a cycle on a service, on a branch and in a work tree of its own. The auditors read the code\n" +
-			"and the references; their plan then waits for relay review and relay continue.",
-		Example: "relay start A-202\nrelay start A-202 --base feature/sync --model audit_a=claude-opus-4-7\nrelay start A-202 --json | jq -r .cycle.uuid",
-		GroupID: groupCycle,
-		Args:    needArg(&o.service, "service", "relay service list"),
+			"and the references; their plan then waits for relay audit review and relay audit continue.",
+		Example: "relay audit start A-202\nrelay audit start A-202 --base feature/sync --model audit_a=claude-opus-4-7\nrelay audit start A-202 --json | jq -r .cycle.uuid",
+		Args:    needArg(&o.service, "service", "relay audit service list"),
 		RunE:    runE(o, runStart),
 
 		ValidArgsFunction: completeServices(a),

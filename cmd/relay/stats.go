@@ -16,8 +16,7 @@ func newStatsCmd(a *app) *cobra.Command {
 		Use:     "stats",
 		Short:   "How models keep to the form that cycles ask for",
 		Long:    "Counts, for each model, the calls of all audit cycles and the answers that had not the form that was\nasked for: which model's prompt needs work.",
-		Example: "relay stats\nrelay stats --json",
-		GroupID: groupCycle,
+		Example: "relay audit stats\nrelay audit stats --json",
 		Args:    noArgs,
 		RunE:    runE(o, runStats),
 	}

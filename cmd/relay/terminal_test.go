@@ -117,9 +117,9 @@ func TestBell(t *testing.T) {
 		args  []string
 		rings bool
 	}{
-		{[]string{"start", "S", "--force", "--set", "notify.bell=false"}, false},
-		{[]string{"start", "S", "--force"}, true},
-		{[]string{"start", "S", "--force", "--with", "models.revision.rotation=[\"replay\"]", "--with", "code=[\"none/**\"]"}, true},
+		{[]string{"audit", "start", "S", "--force", "--set", "notify.bell=false"}, false},
+		{[]string{"audit", "start", "S", "--force"}, true},
+		{[]string{"audit", "start", "S", "--force", "--with", "models.revision.rotation=[\"replay\"]", "--with", "code=[\"none/**\"]"}, true},
 		{[]string{"queue"}, false},
 	} {
 		out, _ := onTerminal(t, w.repo, append(w.env[:len(w.env):len(w.env)], "CI=", "TERM=xterm"), c.args...) // some of them are to fail

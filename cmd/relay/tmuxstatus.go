@@ -20,7 +20,7 @@ func newTmuxStatusCmd(a *app) *cobra.Command {
 		Short:   "One short line about cycles, for a status bar",
 		Long:    "Prints which cycles wait for you and how many run, or an empty line. It is made to be called often.",
 		Example: "tmux set -g status-right '#(relay -C ~/project tmux-status)'",
-		GroupID: groupCycle,
+		GroupID: groupLook,
 		Args:    noArgs,
 		RunE:    runE(o, runTmuxStatus),
 	}
@@ -39,7 +39,7 @@ func runTmuxStatus(_ context.Context, o *tmuxOptions) error {
 	return o.app.done(doc, func(p *printer) { p.linef("%s", line) })
 }
 
-// logDoc is the document of relay logs.
+// logDoc is the document of relay audit logs.
 type logDoc struct {
 	host.Doc
 	Lines []string `json:"lines"`

@@ -158,7 +158,7 @@ var environmentRows = [][2]string{
 	{"OTEL_*, TRACEPARENT", "where spans go and to which trace they belong, once telemetry.traces is otlp"},
 	{"NO_COLOR, CLICOLOR_FORCE", "no color; color even where it is no terminal"},
 	{"TERM, CI", "TERM=dumb and CI: plain progress lines; CI: no questions either; --ci: and nothing unpinned"},
-	{"VISUAL, EDITOR", "the editor of relay review; then git's core.editor, then vi"},
+	{"VISUAL, EDITOR", "the editor of relay audit review; then git's core.editor, then vi"},
 	{"XDG_CONFIG_HOME, XDG_STATE_HOME", "your own configuration; trust and boxes"},
 	{"XDG_CACHE_HOME, XDG_DATA_HOME", "caches; installed plugins"},
 	{"HTTPS_PROXY, HTTP_PROXY, NO_PROXY", "the way out, for plugins and what they start"},

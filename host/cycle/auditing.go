@@ -168,7 +168,7 @@ func (c *Cycle) auditorsFault(auditors []config.Auditor, facts []AuditFacts, pro
 	id := Short(c.rec.UUID)
 	if first == nil {
 		if len(there) == 0 {
-			return fault.New("", "no audit is left", "every auditor was left out", "`relay resume "+id+"`")
+			return fault.New("", "no audit is left", "every auditor was left out", "`relay audit resume "+id+"`")
 		}
 		return nil
 	}
@@ -177,17 +177,17 @@ func (c *Cycle) auditorsFault(auditors []config.Auditor, facts []AuditFacts, pro
 	}
 	f := *fault.Internal(first)
 	if len(there) == 0 {
-		if !strings.Contains(f.Fix, "relay resume") {
-			f.Fix = "`relay resume " + id + "` asks again; " + f.Fix
+		if !strings.Contains(f.Fix, "relay audit resume") {
+			f.Fix = "`relay audit resume " + id + "` asks again; " + f.Fix
 		}
 		return &f
 	}
 	f.What = fmt.Sprintf("%s failed: %s", strings.Join(failed, ", "), f.What)
-	again := "`relay resume " + id + "` asks again"
+	again := "`relay audit resume " + id + "` asks again"
 	if f.Code == judge.BlockedBudgetCap || f.Code == judge.BlockedBudgetExhausted {
 		again = f.Fix
 	}
-	f.Fix = fmt.Sprintf("%s (%s is kept); `relay resume %s --without %s` goes on without", again, strings.Join(there, ", "), id, strings.Join(failed, ","))
+	f.Fix = fmt.Sprintf("%s (%s is kept); `relay audit resume %s --without %s` goes on without", again, strings.Join(there, ", "), id, strings.Join(failed, ","))
 	return &f
 }
 

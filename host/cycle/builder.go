@@ -117,7 +117,7 @@ func (p *passage) run(ctx context.Context, b *crew.Plugin, c crew.Choice, req *p
 		MaxUSD: p.c.rec.ConfigSnapshot.Cycle.MaxCallUSD, Limit: p.limit(), Finished: finished})
 	if late {
 		return nil, fault.New(judge.StopBuilderTimeout, fmt.Sprintf("%s did not end within %v", b.Entry.Name, p.limit()), "it and everything that it had started were ended",
-			"`relay resume "+Short(p.c.rec.UUID)+"` has it begin anew; cycle.timeout_seconds of the service is for new cycles")
+			"`relay audit resume "+Short(p.c.rec.UUID)+"` has it begin anew; cycle.timeout_seconds of the service is for new cycles")
 	}
 	return f, err
 }

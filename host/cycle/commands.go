@@ -176,9 +176,9 @@ func (e *Env) notNow(uuid string, st durable.State, want State, command string) 
 	case st.Status == durable.Running:
 		why += "; a process has it in hand"
 	case st.Status == durable.Interrupted || strings.HasPrefix(st.Waiting, "again-"):
-		fix = "`relay resume " + id + "`"
+		fix = "`relay audit resume " + id + "`"
 	case state.Ended():
-		fix = "`relay start` begins a new cycle"
+		fix = "`relay audit start` begins a new cycle"
 	default:
 		if r, err := ReadRecord(e.WS, uuid); err == nil {
 			fix = r.Next()[0]
@@ -210,7 +210,7 @@ func unknown(err error, uuid string) error {
 	if errors.Is(err, durable.ErrUnknown) {
 		return fault.New("", "there is no cycle "+Short(uuid), "its folder has no log", "`relay queue --all`")
 	}
-	return fault.Wrap(err, judge.BlockedCrashRecovery, "the log of cycle "+Short(uuid)+" can't be read", "`relay abort "+Short(uuid)+"`")
+	return fault.Wrap(err, judge.BlockedCrashRecovery, "the log of cycle "+Short(uuid)+" can't be read", "`relay audit abort "+Short(uuid)+"`")
 }
 
 // Resume goes on with a cycle that a crash or a signal cut off, or that has a problem.
@@ -227,7 +227,7 @@ func Resume(ctx context.Context, e *Env, uuid string, without []string) (*Record
 	case st.Status == durable.Done || st.Status == durable.Cancelled || st.Status == durable.Failed:
 		return nil, e.notNow(uuid, st, "a cycle that was cut off", "resume")
 	case len(without) > 0 && !strings.HasPrefix(st.Waiting, "again-"):
-		return nil, fault.New("", "--without is for a cycle that has a problem", "cycle "+Short(uuid)+" has none now", "`relay resume "+Short(uuid)+"`")
+		return nil, fault.New("", "--without is for a cycle that has a problem", "cycle "+Short(uuid)+" has none now", "`relay audit resume "+Short(uuid)+"`")
 	}
 	service := "-"
 	if rec, err := ReadRecord(e.WS, uuid); err == nil {
@@ -300,7 +300,7 @@ func (c *Cycle) awaitEnd(ctx context.Context) error {
 			return nil
 		}
 		if ctx.Err() != nil || time.Now().After(end) {
-			return fault.New(judge.BlockedLockHeld, "cycle "+Short(c.rec.UUID)+" did not end", "the process that has it in hand does not react", "`relay abort "+Short(c.rec.UUID)+"` again, or end that process")
+			return fault.New(judge.BlockedLockHeld, "cycle "+Short(c.rec.UUID)+" did not end", "the process that has it in hand does not react", "`relay audit abort "+Short(c.rec.UUID)+"` again, or end that process")
 		}
 	}
 }

@@ -158,7 +158,7 @@ func (c *Cycle) run(ctx context.Context) (*Record, error) {
 	if f, ok := fault.As(err); ok {
 		return nil, f
 	}
-	return nil, fault.Wrap(err, judge.StopInterrupted, "cycle "+Short(c.rec.UUID)+" can't go on", "`relay abort "+Short(c.rec.UUID)+"`, then `relay start "+c.rec.ServiceID+"` begins anew; its files stay")
+	return nil, fault.Wrap(err, judge.StopInterrupted, "cycle "+Short(c.rec.UUID)+" can't go on", "`relay audit abort "+Short(c.rec.UUID)+"`, then `relay audit start "+c.rec.ServiceID+"` begins anew; its files stay")
 }
 
 // sayEnd says that nothing more is done in this process.
@@ -176,10 +176,10 @@ func (c *Cycle) interrupted(ctx context.Context) error {
 		return f
 	}
 	if errors.Is(cause, errAborted) {
-		return fault.New("", "cycle "+Short(c.rec.UUID)+" was aborted", "`relay abort` was called while it ran", "`relay show "+Short(c.rec.UUID)+"`")
+		return fault.New("", "cycle "+Short(c.rec.UUID)+" was aborted", "`relay audit abort` was called while it ran", "`relay show "+Short(c.rec.UUID)+"`")
 	}
 	return &fault.Fault{Code: judge.StopInterrupted, What: "cycle " + Short(c.rec.UUID) + " was interrupted in " + string(c.rec.State), Why: cause.Error(),
-		Fix: "`relay resume " + Short(c.rec.UUID) + "`", Err: cause}
+		Fix: "`relay audit resume " + Short(c.rec.UUID) + "`", Err: cause}
 }
 
 // flow is the workflow: deterministic code over recorded steps.
@@ -216,7 +216,7 @@ func (c *Cycle) start(f durable.Flow) error {
 	bare.Seal = ""
 	if why, err := c.sealed(b.Seal, bare); why != "" || err != nil {
 		return c.halt(fault.New(judge.BlockedUntrustedConfig, "cycle "+Short(c.rec.UUID)+" was not begun with relay on this machine", orDefault(why, fmt.Sprint(err))+"; it names programs that would be run",
-			"`relay abort "+Short(c.rec.UUID)+"`, then `relay start` begins your own"))
+			"`relay audit abort "+Short(c.rec.UUID)+"`, then `relay audit start` begins your own"))
 	}
 	c.rec.ServiceID, c.rec.ConfigSnapshot, c.rec.Branch, c.rec.BaseCommit, c.rec.BaseBranch = b.Service.Service.ID, b.Service, b.Branch, b.Base, b.BaseBranch
 	c.rec.Worktree, c.rec.Reviser, c.rec.Warnings, c.rec.StartedAt, c.rec.Iteration = b.Worktree, b.Reviser, b.Warnings, b.At, 1
@@ -228,7 +228,7 @@ func (c *Cycle) start(f durable.Flow) error {
 	if c.tab, lost, err = ledger.OpenTab(c.env.WS, c.budgets(), c.env.StateDir, c.rec.UUID, c.answers().Kept); err != nil {
 		return c.halt(err)
 	}
-	c.tab.Again = "relay resume " + Short(c.rec.UUID)
+	c.tab.Again = "relay audit resume " + Short(c.rec.UUID)
 	c.desk = c.sit()
 	for _, id := range lost {
 		c.note("the call " + id + " was under way when relay ended; what it cost is unknown, and it is asked again if it is still needed")

@@ -56,7 +56,7 @@ func Continue(ctx context.Context, e *Env, uuid string, before func(*Preview) er
 		if err != nil {
 			return nil, err
 		}
-		return nil, fault.New("", "the plan can't be approved", why, "`relay resume "+Short(uuid)+"`, or `relay abort "+Short(uuid)+"` and start anew")
+		return nil, fault.New("", "the plan can't be approved", why, "`relay audit resume "+Short(uuid)+"`, or `relay audit abort "+Short(uuid)+"` and start anew")
 	}
 	c.log(fmt.Sprintf("operator continue: plan %.12s, commit %.12s, %d entries", a.Plan, a.Tree, p.Items))
 	if c.rec.State == AwaitingReview {
@@ -90,19 +90,19 @@ func Decide(ctx context.Context, e *Env, uuid, decision string, o Despite) (*Rec
 		return nil, err
 	}
 	id := Short(uuid)
-	anew := "`relay abort " + id + "`, then `relay start " + c.rec.ServiceID + "` begins a new cycle"
-	again := "`relay continue " + id + "` carries the plan out once more, `relay review " + id + "` edits it first"
+	anew := "`relay audit abort " + id + "`, then `relay audit start " + c.rec.ServiceID + "` begins a new cycle"
+	again := "`relay audit continue " + id + "` carries the plan out once more, `relay audit review " + id + "` edits it first"
 	switch why := c.noSuch(a); {
 	case why != "" && decision == DecideAccept && c.rec.Iteration < c.rec.ConfigSnapshot.Cycle.MaxIterations:
-		return nil, fault.New("", "the revision can't be accepted", why, again+"; `relay iterate "+id+"` audits again")
+		return nil, fault.New("", "the revision can't be accepted", why, again+"; `relay audit iterate "+id+"` audits again")
 	case why != "" && decision == DecideAccept:
 		return nil, fault.New("", "the revision can't be accepted", why+", and no other iteration is left", again)
 	case why != "" && c.rec.Revision.Landed:
-		return nil, fault.New("", "no other iteration is left", why, "`relay accept "+id+"`, or "+anew+"; cycle.max_iterations of the service holds for new cycles")
+		return nil, fault.New("", "no other iteration is left", why, "`relay audit accept "+id+"`, or "+anew+"; cycle.max_iterations of the service holds for new cycles")
 	case why != "":
 		return nil, fault.New("", "no other iteration is left", why+", and nothing was landed", again)
 	case decision == DecideAccept && c.failing() && !o.FailingTests:
-		return nil, c.failingTests("`relay iterate " + id + "`")
+		return nil, c.failingTests("`relay audit iterate " + id + "`")
 	}
 	if decision == DecideAccept && c.rec.Revision.Landed && !o.EditedPlan {
 		if err := c.asCarriedOut(); err != nil {
@@ -114,7 +114,7 @@ func Decide(ctx context.Context, e *Env, uuid, decision string, o Despite) (*Rec
 		return nil, err
 	}
 	if why != "" {
-		return nil, fault.New(judge.StopHeadMoved, "what is there is not what was shown", why, "`git -C "+fault.Word(c.rec.Worktree)+" log --oneline -3`; `relay iterate "+id+"` audits what is there now")
+		return nil, fault.New(judge.StopHeadMoved, "what is there is not what was shown", why, "`git -C "+fault.Word(c.rec.Worktree)+" log --oneline -3`; `relay audit iterate "+id+"` audits what is there now")
 	}
 	c.log(fmt.Sprintf("operator %s: commit %.12s, %s", decision, a.Tree, c.rec.Tests.Text()))
 	return c.answer(ctx, wait, a)
@@ -124,7 +124,7 @@ func Decide(ctx context.Context, e *Env, uuid, decision string, o Despite) (*Rec
 func (c *Cycle) acceptEarlier(ctx context.Context, wait string, o Despite) (*Record, error) {
 	id := Short(c.rec.UUID)
 	if c.failing() && !o.FailingTests {
-		return nil, c.failingTests("`relay review " + id + "`")
+		return nil, c.failingTests("`relay audit review " + id + "`")
 	}
 	a, err := c.evidence(ctx)
 	if err != nil {
@@ -139,7 +139,7 @@ func (c *Cycle) acceptEarlier(ctx context.Context, wait string, o Despite) (*Rec
 		return nil, err
 	}
 	if why != "" {
-		return nil, fault.New(judge.StopHeadMoved, "what is there is not what was shown", why, "`git -C "+fault.Word(c.rec.Worktree)+" log --oneline -3`; `relay resume "+id+"`")
+		return nil, fault.New(judge.StopHeadMoved, "what is there is not what was shown", why, "`git -C "+fault.Word(c.rec.Worktree)+" log --oneline -3`; `relay audit resume "+id+"`")
 	}
 	c.log(fmt.Sprintf("operator accept: commit %.12s of iteration %d, %s", a.Tree, c.rec.LastLanded.Iteration, c.tests().Text()))
 	return c.answer(ctx, wait, a)
@@ -149,7 +149,7 @@ func (c *Cycle) acceptEarlier(ctx context.Context, wait string, o Despite) (*Rec
 func (c *Cycle) failingTests(other string) error {
 	id := Short(c.rec.UUID)
 	return fault.New("", "the tests failed, so the revision is not accepted just like that", c.tests().Text(),
-		"`relay show "+id+"`, then "+other+"; or `relay accept "+id+" --with-failing-tests` if that is what you want")
+		"`relay show "+id+"`, then "+other+"; or `relay audit accept "+id+" --with-failing-tests` if that is what you want")
 }
 
 // asCarriedOut refuses a plan that was edited after its revision had landed: nothing of
@@ -169,7 +169,7 @@ func (c *Cycle) asCarriedOut() error {
 		return nil
 	}
 	id := Short(c.rec.UUID)
-	return fault.New("", "the plan was edited after it had been carried out", "nothing of the edit is in the revision", "`relay iterate "+id+"` audits what is there; `relay accept "+id+" --with-edited-plan` accepts the revision as it is")
+	return fault.New("", "the plan was edited after it had been carried out", "nothing of the edit is in the revision", "`relay audit iterate "+id+"` audits what is there; `relay audit accept "+id+" --with-edited-plan` accepts the revision as it is")
 }
 
 // answer gives the operator's decision to the engine and runs on.

@@ -196,7 +196,7 @@ func (w *world) opened(id string) *Cycle {
 	return c
 }
 
-// Whatever is written into a cycle's files, nothing but relay continue on this machine
+// Whatever is written into a cycle's files, nothing but relay audit continue on this machine
 // opens the first gate.
 func TestForgedFirstGate(t *testing.T) {
 	w := newWorld(t)

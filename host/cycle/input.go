@@ -158,7 +158,7 @@ func (c *Cycle) gather(ctx context.Context, known *InputFacts) (*material, error
 
 func tooMuch(have, most int64, service string) error {
 	return fault.New(judge.BlockedMissingConfig, fmt.Sprintf("there is more to read than an audit may: %d KB of %d KB", have/1000, most/1000),
-		"a cut audit would pass over what was cut off", "`relay service check "+service+"` lists the largest files; narrow code or references, or raise input.max_total_kb")
+		"a cut audit would pass over what was cut off", "`relay audit service check "+service+"` lists the largest files; narrow code or references, or raise input.max_total_kb")
 }
 
 // takeReferences reads the references; one that is not there is an error.
@@ -178,7 +178,7 @@ func (c *Cycle) takeReferences(ctx context.Context, repo *judge.Git, m *material
 		names[b.path] = true
 		if b.size > int64(s.Input.MaxReferenceKB)*1000 {
 			return nil, fault.New(judge.BlockedMissingConfig, fmt.Sprintf("the reference %s is too large: %d KB of %d KB", b.path, b.size/1000, s.Input.MaxReferenceKB),
-				"references are never cut", "`relay service check "+s.Service.ID+"` lists their sizes; take a smaller one, or raise input.max_reference_kb")
+				"references are never cut", "`relay audit service check "+s.Service.ID+"` lists their sizes; take a smaller one, or raise input.max_reference_kb")
 		}
 		want = append(want, b)
 	}
@@ -298,7 +298,7 @@ func (c *Cycle) takeCode(ctx context.Context, m *material, refs map[string]bool)
 		}
 	}
 	if m.facts.Files == 0 {
-		return fault.New(judge.BlockedMissingConfig, "there is no code to audit", "no file of the branch matches code, or all of them are left out", "`relay service show "+s.Service.ID+"`, then mend code and code_exclude")
+		return fault.New(judge.BlockedMissingConfig, "there is no code to audit", "no file of the branch matches code, or all of them are left out", "`relay audit service show "+s.Service.ID+"`, then mend code and code_exclude")
 	}
 	m.code, m.numbered = plain.String(), numbered.String()
 	return nil

@@ -125,7 +125,7 @@ func (p *passage) settle(ctx context.Context) (done bool, err error) {
 		c.note("what an earlier attempt left: " + r.Did)
 		if r.Conflict != "" {
 			return false, fault.New(judge.BlockedCrashRecovery, "the revision that was being written can't be settled", r.Conflict,
-				"`git -C "+fault.Word(c.rec.Worktree)+" status`, take your own change back, then `relay resume "+Short(c.rec.UUID)+"`")
+				"`git -C "+fault.Word(c.rec.Worktree)+" status`, take your own change back, then `relay audit resume "+Short(c.rec.UUID)+"`")
 		}
 	}
 	if old.Final {

@@ -72,7 +72,7 @@ func (c *Cycle) makePlan(ctx context.Context, without []string) (planResult, err
 		if err != nil {
 			f := *fault.Internal(err)
 			id := Short(c.rec.UUID)
-			f.What, f.Fix = "the refinement failed: "+f.What, fmt.Sprintf("`relay resume %s` asks again; `relay resume %s --without refinement` takes the audits as they are", id, id)
+			f.What, f.Fix = "the refinement failed: "+f.What, fmt.Sprintf("`relay audit resume %s` asks again; `relay audit resume %s --without refinement` takes the audits as they are", id, id)
 			return out, &f
 		}
 		if refined != nil {

@@ -55,25 +55,25 @@ func (r *Record) Next() []string {
 	id := Short(r.UUID)
 	switch {
 	case r.State == AwaitingReview && r.LastLanded != nil && r.Plan != nil && r.Plan.Items == 0:
-		return []string{r.earlier(), "`relay review " + id + "`", "`relay abort " + id + "`"}
+		return []string{r.earlier(), "`relay audit review " + id + "`", "`relay audit abort " + id + "`"}
 	case r.State == AwaitingReview:
-		next := []string{"`relay review " + id + "`", "`relay continue " + id + "`"}
+		next := []string{"`relay audit review " + id + "`", "`relay audit continue " + id + "`"}
 		if r.LastLanded != nil {
 			next = append(next, r.earlier())
 		}
-		return append(next, "`relay abort "+id+"`")
+		return append(next, "`relay audit abort "+id+"`")
 	case r.State == AwaitingAcceptance:
 		return r.nextOfResult()
 	case r.State == Complete:
 		return []string{"`git merge --no-ff " + r.Branch + "`"}
 	case r.State == Aborted:
-		return []string{"`relay start " + r.ServiceID + "`"}
+		return []string{"`relay audit start " + r.ServiceID + "`"}
 	case r.Problem != nil && r.Problem.Fix != "":
 		return []string{r.Problem.Fix}
 	case r.Wait != nil:
-		return []string{"`relay wake " + id + "` asks again now", "`relay resume " + id + "` goes on with the wait where no relay waits", "`relay abort " + id + "`"}
+		return []string{"`relay wake " + id + "` asks again now", "`relay audit resume " + id + "` goes on with the wait where no relay waits", "`relay audit abort " + id + "`"}
 	}
-	return []string{"`relay resume " + id + "`"}
+	return []string{"`relay audit resume " + id + "`"}
 }
 
 // nextOfResult is what can be typed at the second gate.
@@ -83,16 +83,16 @@ func (r *Record) nextOfResult() []string {
 	failing := r.Tests != nil && !r.Tests.Passed
 	landed := r.Revision != nil && r.Revision.Landed
 	if landed && !failing {
-		next = append(next, "`relay accept "+id+"`")
+		next = append(next, "`relay audit accept "+id+"`")
 	}
 	if !landed {
-		next = append(next, "`relay continue "+id+"` carries the plan out once more, `relay review "+id+"` edits it first")
+		next = append(next, "`relay audit continue "+id+"` carries the plan out once more, `relay audit review "+id+"` edits it first")
 	}
 	if r.Iteration < r.ConfigSnapshot.Cycle.MaxIterations {
-		next = append(next, "`relay iterate "+id+"`")
+		next = append(next, "`relay audit iterate "+id+"`")
 	}
 	if landed && failing {
-		next = append(next, "`relay accept "+id+" --with-failing-tests`")
+		next = append(next, "`relay audit accept "+id+" --with-failing-tests`")
 	}
 	if !landed && r.LastLanded != nil {
 		next = append(next, r.earlier())
@@ -100,7 +100,7 @@ func (r *Record) nextOfResult() []string {
 	if r.Revision != nil && r.Revision.Salvage != "" {
 		next = append(next, "`relay salvage "+id+"` has what was built")
 	}
-	return append(next, "`relay abort "+id+"`")
+	return append(next, "`relay audit abort "+id+"`")
 }
 
 // earlier accepts what an earlier iteration landed.
@@ -109,7 +109,7 @@ func (r *Record) earlier() string {
 	if t := r.LastLanded.Tests; t != nil && !t.Passed {
 		flag = " --with-failing-tests"
 	}
-	return fmt.Sprintf("`relay accept %s%s` accepts what iteration %d landed", Short(r.UUID), flag, r.LastLanded.Iteration)
+	return fmt.Sprintf("`relay audit accept %s%s` accepts what iteration %d landed", Short(r.UUID), flag, r.LastLanded.Iteration)
 }
 
 // publish shows a cycle in queue.md and in the line for tmux. Writers of the line take

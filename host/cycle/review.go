@@ -60,11 +60,11 @@ func ReviewPlan(ctx context.Context, e *Env, uuid string, edit func(path string)
 	}
 	defer os.Remove(draft)
 	if err := edit(draft); err != nil {
-		return nil, fault.Wrap(err, "", "the editor failed, so the plan is as it was", "`export EDITOR=vi`, then `relay review "+Short(uuid)+"` again")
+		return nil, fault.Wrap(err, "", "the editor failed, so the plan is as it was", "`export EDITOR=vi`, then `relay audit review "+Short(uuid)+"` again")
 	}
 	after, err := workspace.ReadFile(draft, 16<<20)
 	if err != nil {
-		return nil, fault.Wrap(err, "", "what the editor saved can't be read, so the plan is as it was", "`relay review "+Short(uuid)+"`")
+		return nil, fault.Wrap(err, "", "what the editor saved can't be read, so the plan is as it was", "`relay audit review "+Short(uuid)+"`")
 	}
 	return c.takeReview(string(before), stripReview(string(after)))
 }
@@ -145,7 +145,7 @@ func (c *Cycle) reviewText(plan string) (string, error) {
 		line("Findings: %d new, %d still open, %d came back, %d no longer raised", r.Findings[audit.New], r.Findings[audit.Open], r.Findings[audit.Returned], r.Findings[audit.Fixed])
 	}
 	line("Keep the five headings. What you delete is not carried out. Save an empty file to change nothing.")
-	line("Then: relay continue %s", Short(r.UUID))
+	line("Then: relay audit continue %s", Short(r.UUID))
 	b.WriteString(headerEnd + "\n" + plan)
 	_, _, raw, err := c.readAudits()
 	if err != nil {
@@ -188,9 +188,9 @@ func (c *Cycle) planText() (string, *audit.Document, error) {
 		if errors.Is(err, audit.ErrEmpty) {
 			what = "the plan is empty"
 		}
-		fix := "`relay review " + id + "` adds what is to be done, `relay abort " + id + "` ends the cycle"
+		fix := "`relay audit review " + id + "` adds what is to be done, `relay audit abort " + id + "` ends the cycle"
 		if c.rec.LastLanded != nil {
-			fix = c.rec.earlier() + ", `relay review " + id + "` adds what is to be done"
+			fix = c.rec.earlier() + ", `relay audit review " + id + "` adds what is to be done"
 		}
 		return "", nil, fault.Wrap(err, "", what, fix)
 	}

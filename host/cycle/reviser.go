@@ -96,7 +96,7 @@ func (p *passage) askReviser(ctx context.Context) ([]audit.File, error) {
 		}
 		if q.try == 2 {
 			return nil, &fault.Fault{Code: judge.StopBuilderOutputInvalid, What: "the revision by " + p.out.Facts.By + " has not the form that was asked for, twice", Why: perr.Error(),
-				Fix: fmt.Sprintf("`relay show %s`; `relay rotate %s` has another model revise from the next cycle on, `relay abort %s` ends this one", Short(p.c.rec.UUID), p.c.rec.ServiceID, Short(p.c.rec.UUID)), Err: perr}
+				Fix: fmt.Sprintf("`relay show %s`; `relay audit rotate %s` has another model revise from the next cycle on, `relay audit abort %s` ends this one", Short(p.c.rec.UUID), p.c.rec.ServiceID, Short(p.c.rec.UUID)), Err: perr}
 		}
 		data.RetryReason = perr.Error()
 		p.c.note(fmt.Sprintf("the revision by %s has not the form that was asked for (%s); it is asked once more", p.out.Facts.By, perr))

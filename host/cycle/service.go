@@ -51,7 +51,7 @@ func (e *Env) lockService(id, uuid string, force bool) error {
 	}
 	if who != "" && !force {
 		return fault.New(judge.BlockedLockHeld, "service "+id+" has a cycle in flight", "cycle "+Short(who)+" works on it",
-			"`relay show "+Short(who)+"`, then finish or abort it; `relay start "+id+" --force` begins a second one beside it")
+			"`relay show "+Short(who)+"`, then finish or abort it; `relay audit start "+id+" --force` begins a second one beside it")
 	}
 	return workspace.WriteJSON(e.servicePath(id), serviceLock{uuid, e.now().UTC()})
 }

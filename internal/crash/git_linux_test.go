@@ -95,13 +95,13 @@ func TestGitFailsAnywhere(t *testing.T) {
 				"plan.json": `{"version": 1, "calls": [` + texts("plan", `{"output": {"approach": "write it", "steps": [], "checks": [], "risks": [], "question": ""}}`) + ", " +
 					texts("review", `{"output": {"summary": "looked", "findings": []}}`) + `]}`,
 			}},
-		{name: "cycle", before: [][]string{{"trust", "--yes", "--quiet", "S"}, {"start", "S"}}, refs: "--branches=relay/*",
+		{name: "cycle", before: [][]string{{"trust", "--yes", "--quiet", "S"}, {"audit", "start", "S"}}, refs: "--branches=relay/*",
 			victim: func(w *world) []string {
 				found, err := filepath.Glob(filepath.Join(w.root, ".git/relay/cycles/*/state.json"))
 				if err != nil || len(found) != 1 {
 					w.t.Fatalf("no cycle was begun: %v %v", found, err)
 				}
-				return []string{"continue", filepath.Base(filepath.Dir(found[0])), "--json"}
+				return []string{"audit", "continue", filepath.Base(filepath.Dir(found[0])), "--json"}
 			},
 			files: map[string]string{
 				"config/services/S.yaml": "code: [\"src/**\"]\nmodels:\n  audit_a: {provider: replay, model: one}\n  audit_b: {enabled: false}\n  revision: {rotation: [external]}\n",
@@ -166,7 +166,7 @@ func (f workflow) failAt(t *testing.T, at int, how string) int {
 			w.relay("task", "retry", "one")
 		}
 		again, code := w.relay(f.next(victim)...)
-		if strings.Contains(again, "`relay continue ") { // it failed before the approval counted
+		if strings.Contains(again, "`relay audit continue ") { // it failed before the approval counted
 			again, code = w.relay(victim...)
 		}
 		if code < 0 || code > 3 {
@@ -186,7 +186,7 @@ func (f workflow) failAt(t *testing.T, at int, how string) int {
 // next is the command that goes on after the victim.
 func (f workflow) next(victim []string) []string {
 	if f.name == "cycle" {
-		return []string{"resume", victim[1], "--json"}
+		return []string{"audit", "resume", victim[1], "--json"}
 	}
 	return victim
 }

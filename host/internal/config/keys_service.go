@@ -62,7 +62,7 @@ An audit cycle works on a *service*. ` + "`config/services/<id>.yaml`" + ` descr
 common, and both may be ` + "`.yml`, `.json` or `.toml`" + `. Every key is optional; the file's name is the service's id.
 
 The highest layer wins: built-in, ` + "`config/default.yaml`" + `, the service's file, the environment (` + "`RELAY_CYCLE_MAX_ITERATIONS=3`" + `),
-` + "`relay start --with KEY=VALUE`" + `. ` + "`relay service show ID`" + ` says where each value came from, ` + "`relay service check`" + ` what is wrong. A
+` + "`relay audit start --with KEY=VALUE`" + `. ` + "`relay audit service show ID`" + ` says where each value came from, ` + "`relay audit service check`" + ` what is wrong. A
 cycle keeps the values that it began with.
 
 A service file of a repository names programs and plugins. Before the first cycle a person agrees to them: ` + "`relay trust`" + `.

@@ -193,7 +193,7 @@ func Services(root string) ([]string, error) {
 func LoadService(o Options, id string, with []string) (*LoadedService, error) {
 	l := &LoadedService{}
 	if why := serviceID(id); why != "" {
-		return nil, fault.New(judge.BlockedMissingConfig, "there is no service "+clipQuote(id), "as an id it "+why, "`relay service list`")
+		return nil, fault.New(judge.BlockedMissingConfig, "there is no service "+clipQuote(id), "as an id it "+why, "`relay audit service list`")
 	}
 	own, file, err := serviceLayer(o.Root, path.Join(ServicesDir, id))
 	if err != nil {
@@ -219,7 +219,7 @@ func LoadService(o Options, id string, with []string) (*LoadedService, error) {
 		all.over(env)
 	}
 	for _, s := range with {
-		n, err := setLayerOf("--with", s, serviceTable, serviceSpecs, "`relay service show "+id+"` lists the keys; write --with key=value")
+		n, err := setLayerOf("--with", s, serviceTable, serviceSpecs, "`relay audit service show "+id+"` lists the keys; write --with key=value")
 		if err != nil {
 			return nil, err
 		}
@@ -249,9 +249,9 @@ func serviceLayer(root, stem string) (*node, string, error) {
 func noService(root, id string) error {
 	why := "there is no " + ServicesDir + "/" + id + ".yaml"
 	ids, _ := Services(root)
-	fix := "`relay service new " + id + "` writes one"
+	fix := "`relay audit service new " + id + "` writes one"
 	if near := Nearest(id, ids); near != "" {
-		fix = "`relay service show " + near + "`, if that is the one you mean"
+		fix = "`relay audit service show " + near + "`, if that is the one you mean"
 	} else if len(ids) > 0 {
 		why += "; there are " + strings.Join(ids, ", ")
 	}

@@ -88,7 +88,7 @@ func TestServiceRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := serviceAt(t, "A-203", map[string]string{"config/services/A-202.yaml": ""}); err == nil || !strings.Contains(err.Error(), "relay service show A-202") {
+	if _, err := serviceAt(t, "A-203", map[string]string{"config/services/A-202.yaml": ""}); err == nil || !strings.Contains(err.Error(), "relay audit service show A-202") {
 		t.Errorf("no such service: %v", err)
 	}
 	if _, err := serviceAt(t, "../x", nil); err == nil {

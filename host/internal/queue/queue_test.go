@@ -27,7 +27,7 @@ func TestQueue(t *testing.T) {
 	now := time.Now()
 	for _, e := range []Entry{
 		{ID: "b", Kind: "loop", Since: now, Until: now.Add(time.Hour), What: "a limit", Next: "`relay wake`"},
-		{ID: "a", Kind: "cycle", Since: now.Add(-time.Hour), What: "a gate: <b>\n# you", Next: "`relay review a`"},
+		{ID: "a", Kind: "cycle", Since: now.Add(-time.Hour), What: "a gate: <b>\n# you", Next: "`relay audit review a`"},
 		{ID: "b", Kind: "loop", Since: now, Until: now.Add(2 * time.Hour), What: "another *limit*", Next: "`relay wake`"},
 	} {
 		if err := Put(ws, e); err != nil {

@@ -121,13 +121,13 @@ func (w *watcher) act(k string) tea.Cmd {
 	case "a":
 		w.mode, w.ask = modeAsk, question{of: *it}
 	case "r":
-		return w.foreground(*it, "review", it.id)
+		return w.foreground(*it, "audit", "review", it.id)
 	case "c":
-		return w.foreground(*it, "continue", it.id)
+		return w.foreground(*it, "audit", "continue", it.id)
 	case "A":
-		return w.foreground(*it, "accept", it.id)
+		return w.foreground(*it, "audit", "accept", it.id)
 	case "i":
-		return w.foreground(*it, "iterate", it.id)
+		return w.foreground(*it, "audit", "iterate", it.id)
 	case "s":
 		chosen := *it
 		w.mode, w.sure = modeSure, func() tea.Cmd { return w.capture(chosen, "stop", "stop", "--drain") }

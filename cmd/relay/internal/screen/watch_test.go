@@ -81,7 +81,7 @@ func full() *fake {
 	return &fake{root: "/work/project", res: &host.WatchResult{Branch: "main",
 		Needs: []host.Need{
 			{Kind: host.NeedQuestion, ID: "20261121-113000-bbbb", Title: "round", Text: "Which way shall halves be rounded? \x1b[31mred", Choices: []string{"up", "to even"}, Since: at(30 * time.Minute), Next: "`relay answer \"…\"`"},
-			{Kind: host.NeedPlan, ID: "bf3c91aa", Title: "billing", Text: "7 entries, 2 undecided", Since: at(3 * time.Hour), Next: "`relay review bf3c91aa`"},
+			{Kind: host.NeedPlan, ID: "bf3c91aa", Title: "billing", Text: "7 entries, 2 undecided", Since: at(3 * time.Hour), Next: "`relay audit review bf3c91aa`"},
 		},
 		Working: []host.Pulse{p}, Loop: &host.LoopSeen{ID: "l", Running: true, Progress: host.LoopProgress{PID: 4711, Tick: 3}},
 		Cycles: []host.CycleLine{{Short: "99aa11bb", Service: "search", State: "AUDIT_RUNNING", Since: at(2 * time.Minute), Detail: "claude, codex"}},
@@ -127,9 +127,9 @@ func TestWatchKeys(t *testing.T) {
 	s.Keys("q", "A")
 	s.Shows("nothing here waits for A")
 	s.Keys("r")
-	s.Shows("this is relay -C /work/project review bf3c91aa", "Enter goes back")
+	s.Shows("this is relay -C /work/project audit review bf3c91aa", "Enter goes back")
 	s.Keys("Enter")
-	s.Shows("relay review bf3c91aa is done", "NEEDS YOU")
+	s.Shows("relay audit review bf3c91aa is done", "NEEDS YOU")
 	s.Keys("s")
 	s.Shows("y does it")
 	s.Keys("n")

@@ -1,4 +1,4 @@
-relay service list
-relay service show a
-relay start a
+relay audit service list
+relay audit service show a
+relay audit start a
 relay status
