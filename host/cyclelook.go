@@ -266,7 +266,7 @@ func (r *Repo) Editor(ctx context.Context) (string, error) {
 }
 
 // OwnEnviron is the operator's environment for what the operator starts from a screen of
-// relay's: no folder of PATH lies in the work tree that dir is in.
+// relay's: nothing in it leads to code in the work tree that dir is in.
 func OwnEnviron(environ []string, dir string) []string {
 	return program.Environ(environ, program.Tree(dir))
 }

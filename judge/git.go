@@ -269,6 +269,20 @@ func (c gitCall) environ() []string {
 	return append(append(env, c.g.at...), c.env...)
 }
 
+// Holds reports whether a file of a commit holds the text. Git gets it on its standard
+// input: a command line can be read by everybody on the machine.
+func (g *Git) Holds(ctx context.Context, commit, text string) (bool, error) {
+	if strings.ContainsAny(text, "\n\x00") { // git would look for each line by itself
+		return false, nil
+	}
+	_, err := g.Run(ctx, strings.NewReader(text), "grep", "--quiet", "--no-textconv", "--fixed-strings", "-f", "-", commit)
+	var fail *GitError
+	if errors.As(err, &fail) && ctx.Err() == nil { // none, or a partial clone without some of its files
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // within says that path is dir or lies below it; both are clean and absolute.
 func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")

@@ -119,7 +119,7 @@ func browse(ctx context.Context, a *app, environ []string, file string) error {
 	if err != nil {
 		return err
 	}
-	opener := a.getenv("BROWSER")
+	opener := own(a, environ, "BROWSER")
 	if opener == "" {
 		opener = map[string]string{"darwin": "open"}[runtime.GOOS]
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -87,6 +88,15 @@ func edit(ctx context.Context, a *app, editor string, environ []string, path str
 		cmd.Stdout = f
 	}
 	return cmd.Run()
+}
+
+// own is a variable that names a program of the operator's: one in the repository is none,
+// since a change can rewrite it, and is not in environ any more.
+func own(a *app, environ []string, name string) string {
+	if v := a.getenv(name); slices.Contains(environ, name+"="+v) {
+		return v
+	}
+	return ""
 }
 
 // shell starts a program of the operator's, which may have arguments, for a file.

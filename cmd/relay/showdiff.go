@@ -56,20 +56,19 @@ func page(ctx context.Context, a *app, p *printer, files []host.FileDiff) bool {
 	if f == nil || !a.outTTY || !a.capable() || a.getenv("CI") != "" {
 		return false
 	}
-	pager := a.getenv("GIT_PAGER")
-	if pager == "" {
-		pager = a.getenv("PAGER")
-	}
-	if pager == "" {
-		pager = "less"
+	environ, pager := host.OwnEnviron(os.Environ(), "."), "less"
+	for _, name := range []string{"PAGER", "GIT_PAGER"} {
+		if v := own(a, environ, name); v != "" {
+			pager = v
+		}
 	}
 	if pager == "cat" {
 		return false
 	}
 	var b strings.Builder
 	diffText(&printer{w: &b, color: a.colorOn(true), width: p.width}, files)
-	cmd := exec.CommandContext(ctx, "sh", "-c", pager)
-	cmd.Env = host.OwnEnviron(os.Environ(), ".")
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", pager)
+	cmd.Env = environ
 	if a.getenv("LESS") == "" { // as git does: colours, and no pager for what fits the screen
 		cmd.Env = append(cmd.Env, "LESS=FRX")
 	}

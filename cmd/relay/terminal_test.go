@@ -85,6 +85,9 @@ func TestPager(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sample")
 	env := []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "GIT_CONFIG_NOSYSTEM=1", "TERM=xterm"}
 	terminal(t, []string{"TERM=dumb", env[0]}, "demo", dir)
+	if err := os.WriteFile(filepath.Join(dir, "pager"), []byte("#!/bin/sh\nsed s/^/PAGED:/\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		env         []string
 		paged, bold bool
@@ -94,6 +97,7 @@ func TestPager(t *testing.T) {
 		"without colour":  {[]string{"PAGER=sed s/^/PAGED:/", "NO_COLOR=1"}, true, false},
 		"cat":             {[]string{"PAGER=cat"}, false, true},
 		"no such program": {[]string{"PAGER=/does/not/exist 2>/dev/null"}, false, true},
+		"in the tree":     {[]string{"PAGER=./pager"}, false, true},
 		"CI":              {[]string{"PAGER=sed s/^/PAGED:/", "CI=1"}, false, true},
 		"dumb":            {[]string{"PAGER=sed s/^/PAGED:/", "TERM=dumb"}, false, false},
 	} {

@@ -132,7 +132,7 @@ func (c *Change) leak(ctx context.Context, r io.Reader) (string, error) {
 	}
 	var failed error
 	known := func(form string) bool {
-		had, err := c.inBase(ctx, form)
+		had, err := c.env.Git.Holds(ctx, c.opts.Base, form)
 		failed = errors.Join(failed, err)
 		return had
 	}
@@ -144,18 +144,4 @@ func (c *Change) leak(ctx context.Context, r io.Reader) (string, error) {
 		return "", nil
 	}
 	return fmt.Sprintf("line %d holds %s", line, from), nil
-}
-
-// inBase reports whether a file of the base holds the text. Git gets it on its standard
-// input: a command line can be read by everybody on the machine.
-func (c *Change) inBase(ctx context.Context, text string) (bool, error) {
-	if strings.ContainsAny(text, "\n\x00") { // git would look for each line by itself
-		return false, nil
-	}
-	_, err := c.env.Git.Run(ctx, strings.NewReader(text), "grep", "--quiet", "--no-textconv", "--fixed-strings", "-f", "-", c.opts.Base)
-	var fail *judge.GitError
-	if errors.As(err, &fail) && ctx.Err() == nil { // none, or a partial clone without some of its files
-		return false, nil
-	}
-	return err == nil, err
 }

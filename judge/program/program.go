@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -95,31 +94,6 @@ func Clean(path string, trees ...string) string {
 	return strings.Join(out, string(filepath.ListSeparator))
 }
 
-// loaded are the variables by which the loader or a library takes code from files and
-// folders into every program.
-var loaded = []string{"LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "GCONV_PATH", "OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES",
-	"DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH", "DYLD_FRAMEWORK_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "DYLD_FALLBACK_FRAMEWORK_PATH"}
-
-// Environ is an environment with its PATH, and what the loader looks at, as [Clean] leaves it.
-func Environ(environ []string, trees ...string) []string {
-	out := make([]string, 0, len(environ))
-	for _, kv := range environ {
-		name, value, _ := strings.Cut(kv, "=")
-		switch {
-		case name == "PATH":
-			kv = "PATH=" + Clean(value, trees...)
-		case slices.Contains(loaded, name):
-			parts := strings.FieldsFunc(value, func(r rune) bool { return r == ':' || r == ';' || r == ' ' && name == "LD_PRELOAD" })
-			if value = Clean(strings.Join(parts, ":"), trees...); value == "" {
-				continue
-			}
-			kv = name + "=" + value
-		}
-		out = append(out, kv)
-	}
-	return out
-}
-
 // Named gives the first word of a command, but for the program itself, that names a file
 // in one of the trees, "" when there is none; dir is where it will run. A word of several
 // (as `sh -c "tools/key.sh -v"` has one) counts as each of them. Where argv[0] is "" the
@@ -184,6 +158,16 @@ func Command(argv []string, path string, trees ...string) (Program, error) {
 		}
 	}
 	return p, nil
+}
+
+// Outside is a folder to start a program in: many take modules and settings from the
+// current one ("python3 -m", npx), so it is "/" where that lies in a tree.
+func Outside(trees ...string) string {
+	dir, err := os.Getwd()
+	if real, e := filepath.EvalSymlinks(dir); err != nil || e != nil || below(real, resolved(trees)) {
+		return "/"
+	}
+	return dir
 }
 
 // resolved adds to each tree what it is without links.

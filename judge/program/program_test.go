@@ -88,17 +88,29 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// The loader takes code from the work tree as little as PATH does.
-func TestEnvironOfTheLoader(t *testing.T) {
+// No variable leads what is started on the host to code in the work tree, as PATH does not.
+func TestEnviron(t *testing.T) {
 	tree := t.TempDir()
 	t.Chdir(tree)
+	file(t, tree+"/tools/x")
 	for in, want := range map[string]string{
 		"LD_LIBRARY_PATH=:/opt/lib": "LD_LIBRARY_PATH=/opt/lib", "LD_LIBRARY_PATH=/opt/lib::": "LD_LIBRARY_PATH=/opt/lib", "LD_LIBRARY_PATH=.": "",
 		"LD_LIBRARY_PATH=/a;" + tree + ";lib": "LD_LIBRARY_PATH=/a", "LD_PRELOAD=./x.so /opt/y.so": "LD_PRELOAD=/opt/y.so", "LD_PRELOAD=" + tree + "/x.so": "",
 		"LD_AUDIT=x.so": "", "GCONV_PATH=.": "", "DYLD_INSERT_LIBRARIES=x:/y": "DYLD_INSERT_LIBRARIES=/y", "PATH=.:/bin": "PATH=/bin", "HOME=.": "HOME=.",
+		"PYTHONPATH=src:/opt/py:" + tree: "PYTHONPATH=/opt/py", "PYTHONPATH=": "", "PERL5LIB=lib": "", "RUBYLIB=" + tree + "/lib": "", "NODE_PATH=/opt/node": "NODE_PATH=/opt/node",
+		"BASH_ENV=tools/x": "", "BASH_ENV=/$PWD/tools/x": "", "ENV=/`pwd`/x": "", "BASH_ENV=/proc/self/cwd/tools/x": "", "BASH_ENV=/etc/bash.env": "BASH_ENV=/etc/bash.env",
+		"PERL5OPT=-Mlib=tools": "", "PERL5OPT=-Itools": "", "PERL5OPT=-MEvil": "", "PERL5OPT=-wIlib": "", "PERL5OPT=-w": "PERL5OPT=-w", "RUBYOPT=-r./x": "", "RUBYOPT=-Ilib:/x": "",
+		"RUBYOPT=-W0 -I/opt/ruby": "RUBYOPT=-W0 -I/opt/ruby", "RUBYOPT=-rbundler/setup": "", "NODE_OPTIONS=--require ./x.js": "", "NODE_OPTIONS=--require x": "", "NODE_OPTIONS=--import=x": "",
+		"NODE_OPTIONS=--require=" + tree + "/x.js": "", "NODE_OPTIONS=--require=/opt/x.js --use-openssl-ca --max-old-space-size=4096": "NODE_OPTIONS=--require=/opt/x.js --use-openssl-ca --max-old-space-size=4096",
+		"NODE_OPTIONS=--experimental-default-config-file": "", "JAVA_TOOL_OPTIONS=-Xmx2g -javaagent:/opt/a.jar": "JAVA_TOOL_OPTIONS=-Xmx2g -javaagent:/opt/a.jar", "JAVA_TOOL_OPTIONS=-javaagent:a.jar": "",
+		"LUA_PATH_5_4=?.lua;/opt/?.lua": "LUA_PATH_5_4=/opt/?.lua", "LESSOPEN=|tools/x %s": "", "LESSOPEN=||-/usr/bin/lesspipe %s": "LESSOPEN=||-/usr/bin/lesspipe %s",
+		"GIT_SSH_COMMAND=ssh -F tools/x": "", "GIT_SSH_COMMAND=ssh -p 22": "GIT_SSH_COMMAND=ssh -p 22", "PAGER=tools/later": "", "EDITOR=code --wait": "EDITOR=code --wait", "GIT_EXEC_PATH=.": "",
 	} {
 		if got := strings.Join(Environ([]string{in}, tree), " "); got != want {
 			t.Errorf("%s: %q, want %q", in, got, want)
 		}
+	}
+	if got := strings.Join(Boxed([]string{"PYTHONPATH=src", "LD_PRELOAD=./x.so", "PATH=bin:/bin"}, tree), " "); got != "PYTHONPATH=src PATH=/bin" {
+		t.Errorf("in a box: %q", got)
 	}
 }

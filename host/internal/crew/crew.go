@@ -92,7 +92,7 @@ func (e Env) Find(name string, kind catalog.Kind) (*Plugin, pluginhost.Spec, err
 	p := &Plugin{Entry: entry, Plan: plan, cleanup: []func(){remove}}
 	p.newPart()
 	spec := pluginhost.Spec{Entry: entry, Config: conf, RunID: e.RunID, HostVersion: e.Version, SocketDir: sockets, Dir: e.Root, Env: tools, OutputLimit: plan.Output(),
-		EnvFile: keys.EnvFile{Root: e.repo(), Path: e.Config.EnvFile}, Trespass: plan.Trespass}
+		EnvFile: keys.EnvFile{Root: e.repo(), Path: e.Config.EnvFile}, Trespass: plan.Trespass, Secrets: e.secrets, Known: e.inRepository}
 	if entry.Pin != nil && kind == catalog.Provider && !slices.Contains(slices.Concat(entry.Read, entry.Write), ".") {
 		spec.Dir = "" // it may not look at the repository
 	}

@@ -1,6 +1,7 @@
 package crew
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"os"
@@ -56,6 +57,24 @@ func Secrets(cfg *config.Config, home string) func(r io.Reader, known func(form 
 		return secrets.NewFinder(append(secrets.Values(Credentials(cfg, home)), secrets.Handed()...))
 	})
 	return func(r io.Reader, known func(form string) bool) (string, int, error) { return finder().Find(r, known) }
+}
+
+// secrets are those values: what a plugin says is kept, shown and asked of models without them.
+func (e Env) secrets() (values []string) {
+	for _, v := range append(secrets.Values(Credentials(e.Config, e.Home)), secrets.Handed()...) {
+		values = append(values, v.Text)
+	}
+	return values
+}
+
+// inRepository reports whether the last commit holds a text: then it is no secret.
+func (e Env) inRepository(text string) bool {
+	git, err := judge.OpenGit(context.Background(), e.repo())
+	if err != nil {
+		return false
+	}
+	had, err := git.Holds(context.Background(), "HEAD", text)
+	return err == nil && had
 }
 
 // Caches are what checks of a repository may reuse.

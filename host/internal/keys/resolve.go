@@ -146,7 +146,7 @@ func (r Ref) run(ctx context.Context, root string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
 	cmd := tool.Start(ctx, r.Command[1:]...)
-	cmd.Env = program.Environ(os.Environ(), root) // what it starts in turn
+	cmd.Env, cmd.Dir = program.Environ(os.Environ(), root), program.Outside(root) // for what it loads and starts in turn
 	cmd.WaitDelay = time.Second
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

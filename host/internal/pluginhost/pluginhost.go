@@ -47,8 +47,10 @@ type Spec struct {
 	Broker *broker.Broker
 	// Env is added to the allow-listed and granted environment: NAME=value.
 	Env []string
-	// Secrets are further values to mask, beyond the plugin's keys.
-	Secrets []string
+	// Secrets, which may be nil, are further values to mask, beyond the plugin's keys. They
+	// are asked for when it first says something. Known says which may be told.
+	Secrets func() []string
+	Known   func(form string) bool
 	// Stderr and StderrPath are where all of standard error goes, normally the
 	// history folder; may be nil and "".
 	Stderr     io.Writer
@@ -153,8 +155,11 @@ func open(ctx context.Context, spec Spec) (*Plugin, *Failure) {
 // start starts the process and connects.
 func start(ctx context.Context, spec Spec, ring *ring) (*Plugin, *Failure) {
 	// An agent's program is given the key: it is not taken from what a change can write.
-	env := program.Environ(launch.Env(ring.grants, slices.Concat([]string{"RELAY_RUN_ID=" + spec.RunID}, ring.env, spec.Env)), spec.EnvFile.Root)
-	p := &Plugin{spec: spec, secrets: redact.New(slices.Concat(ring.secrets, spec.Secrets, passwords(env))...)}
+	env := program.Boxed(launch.Env(ring.grants, slices.Concat([]string{"RELAY_RUN_ID=" + spec.RunID}, ring.env, spec.Env)), spec.EnvFile.Root)
+	p := &Plugin{spec: spec, secrets: redact.New(slices.Concat(ring.secrets, passwords(env))...)}
+	if spec.Secrets != nil {
+		p.secrets = p.secrets.With(spec.Secrets, spec.Known)
+	}
 	client, err := launch.Start(ctx, launch.Config{
 		Name: strings.TrimSpace(spec.Entry.Name + " " + spec.Entry.Version), Path: spec.Entry.Path, Base: spec.Entry.Base, SHA256: spec.Entry.SHA256, Reinstall: spec.Entry.Reinstall(), Attach: spec.Entry.Attach,
 		Env: env,

@@ -3,11 +3,15 @@ package redact
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -23,40 +27,98 @@ const MinLen = 6
 // Set is a set of secret values. The nil Set masks nothing. It is safe for
 // concurrent use.
 type Set struct {
-	forms [][]byte // longest first
+	at      map[uint64][][]byte // forms by their first MinLen bytes, the longest first
+	begin   map[string]bool     // what forms begin with, shorter than MinLen
+	maybe   [1 << 14]bool       // whether a form may begin so: they can be thousands
+	longest int
+	stays   func(form string) bool // nil for none
+	late    func() *Set            // nil for none
 }
 
-// New makes a set of values. Each is also found as JSON, URL and base64 write it.
-// It is nil when no value is long enough.
-func New(values ...string) *Set {
+// New makes a set of values, each in all of its [Forms]. It is nil when no value is
+// long enough.
+func New(values ...string) *Set { return newSet(values, nil) }
+
+func newSet(values []string, stays func(string) bool) *Set {
 	var forms []string
 	for _, v := range values {
-		v = strings.TrimSpace(v)
-		if len(v) < MinLen {
-			continue
+		if v = strings.TrimSpace(v); len(v) >= MinLen {
+			forms = append(forms, Forms(v)...)
 		}
-		quoted, err := json.Marshal(v)
-		if err == nil {
-			forms = append(forms, string(quoted[1:len(quoted)-1]))
-		}
-		forms = append(forms, v, url.QueryEscape(v), url.PathEscape(v),
-			base64.RawStdEncoding.EncodeToString([]byte(v)), base64.RawURLEncoding.EncodeToString([]byte(v)))
 	}
 	if len(forms) == 0 {
 		return nil
 	}
-	slices.SortFunc(forms, func(a, b string) int {
-		if d := len(b) - len(a); d != 0 {
-			return d
+	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })
+	s := &Set{at: map[uint64][][]byte{}, begin: map[string]bool{}, longest: len(forms[0]), stays: stays}
+	for _, f := range forms {
+		if len(f) < MinLen {
+			continue
 		}
-		return strings.Compare(a, b)
-	})
-	s := &Set{}
-	for _, f := range slices.Compact(forms) {
-		s.forms = append(s.forms, []byte(f))
+		key := head([]byte(f))
+		s.at[key], s.maybe[slot(key)] = append(s.at[key], []byte(f)), true
+		for n := 1; n < MinLen; n++ {
+			s.begin[f[:n]] = true
+		}
 	}
 	return s
 }
+
+// With is the set and further values, which are asked for when a text is first masked.
+// Of those a form is left where stays, which is asked once for each, says so.
+func (s *Set) With(values func() []string, stays func(form string) bool) *Set {
+	if s == nil {
+		s = &Set{}
+	}
+	var asked sync.Map
+	s.late = sync.OnceValue(func() *Set {
+		return newSet(values(), func(form string) bool {
+			known, ok := asked.Load(form)
+			if !ok {
+				known, _ = asked.LoadOrStore(form, stays(form))
+			}
+			return known.(bool)
+		})
+	})
+	return s
+}
+
+// Forms are a value as it is, and as JSON, URLs (every byte of them, too), hexadecimal digits and base64 write it,
+// the latter for each of the three places that it can have in what was encoded.
+func Forms(v string) []string {
+	quoted, _ := json.Marshal(v)
+	out := []string{v, string(quoted[1 : len(quoted)-1]), url.QueryEscape(v), url.PathEscape(v), hex.EncodeToString([]byte(v)), strings.ToUpper(hex.EncodeToString([]byte(v)))}
+	var escaped strings.Builder
+	for i := range len(v) {
+		fmt.Fprintf(&escaped, "%%%02x", v[i])
+	}
+	out = append(out, escaped.String(), strings.ToUpper(escaped.String()))
+	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		out = append(out, encoding.EncodeToString([]byte(v)))
+		for before := range 3 {
+			text := encoding.EncodeToString([]byte(strings.Repeat("\x00", before) + v))
+			text = text[(before*8+5)/6:] // without what the bytes before have a part in
+			if (before+len(v))%3 != 0 {
+				text = text[:len(text)-1] // and those after
+			}
+			if len(text) >= 16 {
+				out = append(out, text)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// head is what b begins with, slot its place in maybe.
+func head(b []byte) (key uint64) {
+	for _, c := range b[:MinLen] {
+		key = key<<8 | uint64(c)
+	}
+	return key
+}
+
+func slot(key uint64) uint64 { return key * 0x9E3779B97F4A7C15 >> 50 }
 
 // String masks text.
 func (s *Set) String(text string) string {
@@ -72,6 +134,9 @@ func (s *Set) Bytes(b []byte) []byte {
 		return b
 	}
 	out, _ := s.mask(nil, b, len(b))
+	if s.late != nil {
+		out = s.late().Bytes(out)
+	}
 	return out
 }
 
@@ -93,17 +158,20 @@ func (s *Set) mask(dst, b []byte, limit int) (out, rest []byte) {
 
 // next finds the first secret at or after from, the longest where several start.
 func (s *Set) next(b []byte, from int) (start, end int) {
-	start = -1
-	window := b[from:]
-	for _, f := range s.forms {
-		i := bytes.Index(window, f)
-		if i < 0 || (start >= 0 && from+i >= start) {
+	var key uint64
+	for i := from; i < len(b); i++ {
+		key = (key<<8 | uint64(b[i])) & (1<<(8*MinLen) - 1)
+		start := i - MinLen + 1
+		if start < from || !s.maybe[slot(key)] {
 			continue
 		}
-		start, end = from+i, from+i+len(f)
-		window = b[from:min(len(b), start+len(f))]
+		for _, f := range s.at[key] {
+			if bytes.HasPrefix(b[start:], f) && (s.stays == nil || !s.stays(string(f))) {
+				return start, start + len(f)
+			}
+		}
 	}
-	return start, end
+	return -1, 0
 }
 
 // Message masks every string and bytes field of m, in place, at any depth.
@@ -150,15 +218,24 @@ func (s *Set) value(fd protoreflect.FieldDescriptor, v protoreflect.Value) (prot
 // at once. It is not safe for concurrent use.
 type Writer struct {
 	set  *Set
+	late func() *Set // the set, when it is made by the first write
 	to   io.Writer
 	held []byte
 }
 
 // NewWriter masks what is written before it reaches w.
-func NewWriter(s *Set, w io.Writer) *Writer { return &Writer{set: s, to: w} }
+func NewWriter(s *Set, w io.Writer) *Writer {
+	if s != nil && s.late != nil {
+		w = &Writer{late: s.late, to: w}
+	}
+	return &Writer{set: s, to: w}
+}
 
 // Write takes all of p; an error is that of the writer below.
 func (w *Writer) Write(p []byte) (int, error) {
+	if w.late != nil {
+		w.set, w.late = w.late(), nil
+	}
 	if w.set == nil {
 		return w.to.Write(p)
 	}
@@ -173,24 +250,28 @@ func (w *Writer) Write(p []byte) (int, error) {
 }
 
 // begun is how many bytes at the end of b can be the beginning of a secret that goes on.
-func (s *Set) begun(b []byte) (most int) {
-	for _, f := range s.forms {
-		for n := min(len(f)-1, len(b)); n > most; n-- {
-			if bytes.HasSuffix(b, f[:n]) {
-				most = n
-			}
+func (s *Set) begun(b []byte) int {
+	for n := min(s.longest-1, len(b)); n > 0; n-- {
+		end := b[len(b)-n:]
+		if n < MinLen && s.begin[string(end)] {
+			return n
+		}
+		if n >= MinLen && slices.ContainsFunc(s.at[head(end)], func(f []byte) bool { return len(f) > n && bytes.HasPrefix(f, end) }) {
+			return n
 		}
 	}
-	return most
+	return 0
 }
 
 // Flush writes what was held back.
-func (w *Writer) Flush() error {
-	if len(w.held) == 0 {
-		return nil
+func (w *Writer) Flush() (err error) {
+	if len(w.held) > 0 {
+		out, _ := w.set.mask(nil, w.held, len(w.held))
+		w.held = nil
+		_, err = w.to.Write(out)
 	}
-	out := w.set.Bytes(w.held)
-	w.held = nil
-	_, err := w.to.Write(out)
+	if next, ok := w.to.(*Writer); ok {
+		err = errors.Join(err, next.Flush())
+	}
 	return err
 }

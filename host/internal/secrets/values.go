@@ -2,21 +2,18 @@ package secrets
 
 import (
 	"bytes"
-	"encoding/base64"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"math"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/paxiom/relay/host/internal/redact"
 )
 
 // Bounds of what is read of hidden files, for values that must not land.
@@ -202,7 +199,7 @@ const (
 func NewFinder(values []Value) *Finder {
 	f := &Finder{at: map[uint64][]Value{}, maybe: make([]bool, 1<<20)}
 	for _, v := range values {
-		for _, form := range forms(v.Text) {
+		for _, form := range redact.Forms(v.Text) {
 			if len(form) < window {
 				continue
 			}
@@ -215,39 +212,6 @@ func NewFinder(values []Value) *Finder {
 		return nil
 	}
 	return f
-}
-
-// forms are a value as it is, and as JSON, URLs (every byte of them, too), hexadecimal digits and base64 write it,
-// the latter for each of the three places that it can have in what was encoded.
-func forms(v string) []string {
-	quoted, _ := json.Marshal(v)
-	out := []string{v, string(quoted[1 : len(quoted)-1]), url.QueryEscape(v), url.PathEscape(v), hex.EncodeToString([]byte(v)), strings.ToUpper(hex.EncodeToString([]byte(v)))}
-	var escaped strings.Builder
-	for i := range len(v) {
-		fmt.Fprintf(&escaped, "%%%02x", v[i])
-	}
-	out = append(out, escaped.String(), strings.ToUpper(escaped.String()))
-	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		for before := range 3 {
-			text := encoding.EncodeToString([]byte(strings.Repeat("\x00", before) + v))
-			text = text[(before*8+5)/6:] // without what the bytes before have a part in
-			if (before+len(v))%3 != 0 {
-				text = text[:len(text)-1] // and those after
-			}
-			if len(text) >= 2*window {
-				out = append(out, text)
-			}
-		}
-	}
-	seen := map[string]bool{}
-	kept := out[:0]
-	for _, form := range out {
-		if !seen[form] {
-			seen[form] = true
-			kept = append(kept, form)
-		}
-	}
-	return kept
 }
 
 func head(form string) (key uint64) {
