@@ -4,6 +4,11 @@ GO      ?= go
 PREFIX  ?= $(HOME)/.local
 SHORT   ?=
 
+# As programs are built (internal/build), so is all else: then everything is compiled once. The
+# race detector alone needs cgo.
+export CGO_ENABLED := 0
+export GOFLAGS     := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
+
 .PHONY: cheats screens seeds build demo test docs-test newcomer test-race test-e2e test-thirdparty drift bench lint generate corpus crash night size install uninstall release release-check clean help
 
 build: ## relay and its plugins into bin/
@@ -25,10 +30,10 @@ newcomer: ## the commands of README.md in a fresh clone and a fresh home, timed,
 	@./.ci/newcomer
 
 test-race: ## the same under the race detector
-	$(GO) test -race -timeout 60m $(SHORT) ./...
+	CGO_ENABLED=1 $(GO) test -race -timeout 60m $(SHORT) ./...
 
 test-e2e: build ## with the real Claude Code, Codex and Gemini CLI programs and a model server on loopback
-	@./.ci/e2e
+	@SHORT=$(SHORT) ./.ci/e2e
 
 test-thirdparty: build ## plugins of strangers, in Go and Python, built, tested and installed
 	@./.ci/thirdparty

@@ -11,7 +11,7 @@ import (
 
 // goEnv is what the go command has on this machine and would not find from another home.
 var goEnv = sync.OnceValues(func() (map[string]string, error) {
-	names := []string{"GOCACHE", "GOMODCACHE", "GOPROXY", "GOTOOLCHAIN", "GOROOT"}
+	names := []string{"GOCACHE", "GOMODCACHE", "GOPROXY", "CGO_ENABLED", "GOFLAGS", "GOTOOLCHAIN", "GOROOT"}
 	out, err := exec.Command("go", append([]string{"env"}, names...)...).Output()
 	if err != nil {
 		return nil, err

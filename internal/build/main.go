@@ -222,9 +222,11 @@ func (b builder) goBuild(platform []string, ldflags string, args ...string) erro
 	cmd := exec.Command("go", args...)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	cmd.Env = append(os.Environ(), platform...)
-	if len(b.flags) == 0 { // the race detector needs cgo; without it programs are static and start sooner
-		cmd.Env = append(cmd.Env, "CGO_ENABLED=0")
+	cgo := "CGO_ENABLED=0" // programs are static, and start sooner
+	if len(b.flags) > 0 {
+		cgo = "CGO_ENABLED=1" // the race detector needs it
 	}
+	cmd.Env = append(cmd.Env, cgo)
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("go %s: %w", strings.Join(args, " "), err)
 	}
