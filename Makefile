@@ -2,7 +2,8 @@
 
 GO      ?= go
 PREFIX  ?= $(HOME)/.local
-SHORT   ?=
+# What tests leave out, or take a sample of: the whole takes an hour. make test SHORT= runs it.
+SHORT   ?= -short
 
 # As programs are built (internal/build), so is all else: then everything is compiled once. The
 # race detector alone needs cgo.

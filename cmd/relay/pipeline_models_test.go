@@ -18,9 +18,6 @@ import (
 // that it holds, a limit that is waited for until the operator wakes it, a builder that is
 // not there, and one task that stands alone.
 func TestPipelineThroughTheVendorsPlugins(t *testing.T) {
-	if testing.Short() {
-		t.Skip("seven tasks through real plugins take their time; run without -short")
-	}
 	t.Parallel()
 	model := e2e.Model(t, pipelineScript, nil)
 	role := func(provider, model string) map[string]any {

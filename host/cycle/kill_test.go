@@ -54,7 +54,7 @@ func TestKilledAroundABuilder(t *testing.T) {
 	})
 }
 
-// killedAtEvery kills a cycle at its points, of which short takes every step-th.
+// killedAtEvery kills a cycle at its points, of which short takes every step-th, others each time.
 func killedAtEvery(t *testing.T, step int, make func(t *testing.T) *world, between func(points []string) (from, to int)) {
 	t.Helper()
 	whole := make(t)
@@ -71,7 +71,7 @@ func killedAtEvery(t *testing.T, step int, make func(t *testing.T) *world, betwe
 		step = 1
 	}
 	kills := 0
-	for n := from; n <= min(to, len(points)); n += step {
+	for n := from + hosttest.Turn(step); n <= min(to, len(points)); n += step {
 		w := make(t)
 		killed := fmt.Sprintf("killed at %d (%s)", n, points[n-1])
 		if out, state := w.Child(fmt.Sprint(n)); !hosttest.Killed(state) {

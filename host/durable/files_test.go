@@ -78,9 +78,6 @@ func leave(path string, a durable.Attempt) error {
 // time so that a slow machine gets there too, until a run gets
 // through; every step must have left its line exactly once.
 func TestKill(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: a process is killed again and again until a run gets through")
-	}
 	dir, kills := t.TempDir(), 0
 	for round := 0; ; round++ {
 		c := exec.Command(os.Args[0])

@@ -43,7 +43,7 @@ func TestKilledAtEveryPointOfATick(t *testing.T) {
 		step = 6
 	}
 	ends := map[string]int{}
-	for n := 1; n <= len(points); n += step {
+	for n := 1 + hosttest.Turn(step); n <= len(points); n += step {
 		ends[killTick(t, n, points[n-1])]++
 	}
 	t.Logf("%d points, killed at every %d: %v", len(points), step, ends)

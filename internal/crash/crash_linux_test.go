@@ -21,6 +21,9 @@ func kills(t *testing.T) int {
 	if n, err := strconv.Atoi(os.Getenv("RELAY_KILLS")); err == nil && n > 0 {
 		return n
 	}
+	if testing.Short() {
+		return 4
+	}
 	return 16
 }
 

@@ -122,9 +122,6 @@ func busy() *Digest {
 // The page as a real browser shows it: in light and in dark, on a screen and on a phone.
 // Every plot has its colors, text is there, and nothing is wider than the window.
 func TestPageInABrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: a browser takes seconds")
-	}
 	program := browser(t)
 	light := map[string]color.RGBA{"good": {0x1a, 0x7f, 0x4b, 255}, "bad": {0xb3, 0x26, 0x1e, 255}, "warn": {0x8a, 0x5a, 0x00, 255}, "text": {0x1c, 0x1e, 0x21, 255}}
 	dark := map[string]color.RGBA{"good": {0x57, 0xc4, 0x8a, 255}, "bad": {0xff, 0x8a, 0x80, 255}, "warn": {0xe6, 0xb4, 0x50, 255}, "text": {0xe6, 0xe8, 0xeb, 255}}
