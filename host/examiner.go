@@ -71,7 +71,7 @@ func (r *Repo) examine(ctx context.Context, repo *opened, res *CheckNew, descrip
 	}
 	d, lineup, done, err := r.desk(ctx, repo, git, "examiner", filepath.Join(r.stateDir(), "examiner"), watch, func(l ledger.Line) {
 		res.Provider, res.Model = l.Provider, l.Model
-		crew.Add(&res.CostUSD, l.CostUSD)
+		ledger.Plus(&res.CostUSD, l.CostUSD)
 	})
 	if err != nil {
 		return err

@@ -128,7 +128,7 @@ func (g *generation) ask(ctx context.Context) error {
 	}
 	d, lineup, done, err := g.r.desk(ctx, g.repo, git, "generate", filepath.Join(g.repo.ws.Dir(), "pipeline", "generate"), g.o.Observer, func(l ledger.Line) {
 		g.res.Provider, g.res.Model = l.Provider, l.Model
-		crew.Add(&g.res.CostUSD, l.CostUSD)
+		ledger.Plus(&g.res.CostUSD, l.CostUSD)
 	})
 	if err != nil {
 		return err

@@ -67,6 +67,11 @@ func (r *Repo) PipelineCheck(context.Context) (*PipelineCheck, error) {
 	for _, t := range l.Ready() {
 		res.Ready = append(res.Ready, t.ID)
 	}
+	if repo, err := r.open(); err == nil { // a list can be written before relay is set up
+		if res.Estimate, err = r.foresee(repo, ""); err != nil {
+			return nil, err
+		}
+	}
 	return res, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/pulse"
 	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/host/pipeline/prd"
@@ -23,6 +24,8 @@ type (
 	TaskTrail = pipeline.Trail
 	// PipelineSeen is the newest run over the task list as it stands.
 	PipelineSeen = pipeline.Seen
+	// PipelineEstimate is what a run over the task list may cost.
+	PipelineEstimate = pipeline.Estimate
 	// Replacement says who took over a role for the rest of a run.
 	Replacement = pipeline.Replacement
 )
@@ -50,6 +53,7 @@ type PipelineRun struct {
 	Held     map[string]string `json:"held,omitempty"`     // by a failed task
 	Replaced []Replacement     `json:"replaced,omitempty"` // for the rest of the run
 	Pushed   *PipelinePushed   `json:"pushed,omitempty"`   // with --push
+	Estimate *PipelineEstimate `json:"estimate,omitempty"` // from before it began
 	Spend    LoopSpend         `json:"spend"`
 	Next     string            `json:"next,omitempty"`
 	ExitCode int               `json:"exit_code"`
@@ -80,6 +84,14 @@ func (r *Repo) PipelineRun(ctx context.Context, o PipelineRunOptions) (*Pipeline
 	pulse := pulse.Record(repo.ws, "relay pipeline run", env.Observer)
 	defer pulse.End()
 	env.Observer = pulse
+	if f := tooLowForTasks(env.Config.Pipeline); f != nil {
+		return nil, f
+	}
+	estimate, err := r.foresee(repo, o.Only)
+	if err != nil {
+		return nil, err
+	}
+	env.Observer.Observe(Event{Kind: progress.Notice, At: r.now(), Text: estimate.Words()})
 	opts := pipeline.Options{Only: o.Only, Beyond: o.Beyond, Session: o.MaxSession, Parallel: o.Parallel, Drain: asked}
 	opts.OnTask = func(t *TaskTrail) {
 		if o.OnTask != nil {
@@ -104,9 +116,37 @@ func (r *Repo) PipelineRun(ctx context.Context, o PipelineRunOptions) (*Pipeline
 		return nil, err
 	}
 	res := pipelineResult(ctx, out)
+	res.Estimate = estimate
 	to.report(ctx, res)
 	r.tellRun(repo, res, nil)
 	return res, nil
+}
+
+// foresee says what the tasks that are still to be done may cost.
+func (r *Repo) foresee(repo *opened, only string) (*PipelineEstimate, error) {
+	_, l, err := r.taskList()
+	if err != nil {
+		return nil, err
+	}
+	return pipeline.Foresee(repo.loaded.Config.Pipeline, repo.ws, l, only)
+}
+
+// tooLowForTasks names a cap under which no call of a pipeline could be made; nil when each
+// has room for one.
+func tooLowForTasks(c config.Pipeline) *fault.Fault {
+	call := max(c.MaxCallUSD, c.MaxSessionUSD)
+	for key, usd := range map[string]float64{"pipeline.max_task_usd": c.MaxTaskUSD, "pipeline.max_run_usd": c.MaxRunUSD} {
+		switch {
+		case usd == 0:
+		case c.MaxCallUSD == 0 || c.MaxSessionUSD == 0:
+			return fault.New(judge.BlockedMissingConfig, key+" could not be kept", "pipeline.max_call_usd or pipeline.max_session_usd is 0, so nothing limits what one call may cost",
+				"`relay pipeline run --set pipeline.max_call_usd=2 --set pipeline.max_session_usd=10`, or `--set "+key+"=0` for no cap")
+		case usd < call:
+			return fault.New(judge.BlockedMissingConfig, fmt.Sprintf("%s is %g dollars, and one call may cost %g", key, usd, call), "not every call could be made",
+				fmt.Sprintf("`relay pipeline run --set pipeline.max_call_usd=%g --set pipeline.max_session_usd=%g`, or raise the cap", min(usd, c.MaxCallUSD), min(usd, c.MaxSessionUSD)))
+		}
+	}
+	return nil
 }
 
 // pipelineTeam are the plugins that a pipeline can't do without: a role with a fallback
@@ -290,9 +330,9 @@ func (r *Repo) TaskAnswer(ctx context.Context, id, asked, text string) (*TaskRes
 		if asked != "" && q.Text != asked {
 			return nil, fault.New("", "nothing was answered", "the question that you read waits no more; another one does now: "+q.Text, "`relay task show "+id+"`")
 		}
-		if q.Kind == "criteria" {
+		if q.YesNo() {
 			if !yes && !strings.EqualFold(word, "no") {
-				return nil, fault.New("", "that is no answer to this question", "whether the criteria are met is answered with yes or no", q.Next(id))
+				return nil, fault.New("", "that is no answer to this question", "it is answered with yes or no", q.Next(id))
 			}
 			text = strings.TrimSpace(rest)
 		}

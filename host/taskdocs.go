@@ -88,4 +88,6 @@ type PipelineCheck struct {
 	Tasks    int      `json:"tasks"`
 	Ready    []string `json:"ready,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
+	// Estimate is what a run may cost; nil where relay is not set up.
+	Estimate *PipelineEstimate `json:"estimate,omitempty"`
 }

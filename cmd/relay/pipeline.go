@@ -111,6 +111,9 @@ func runPipelineCheck(ctx context.Context, o *pipelineOptions) error {
 	return o.app.done(res, func(p *printer) {
 		p.row("tasks", plain(res.Tasks))
 		p.row("ready", strings.Join(res.Ready, ", "))
+		if res.Estimate != nil {
+			p.row("cost", res.Estimate.Words())
+		}
 		for _, w := range res.Warnings {
 			p.row("but", host.Safe(w))
 		}

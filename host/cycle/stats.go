@@ -8,6 +8,7 @@ import (
 
 	"github.com/paxiom/relay/host/cycle/audit"
 	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 )
@@ -50,11 +51,7 @@ func Stats(ws *workspace.Workspace) ([]ModelStats, error) {
 			if call.CostUSD == nil {
 				s.UnknownCalls++
 			} else {
-				total := *call.CostUSD
-				if s.CostUSD != nil {
-					total += *s.CostUSD
-				}
-				s.CostUSD = &total
+				ledger.Plus(&s.CostUSD, call.CostUSD)
 			}
 			if strings.HasPrefix(call.Role, "audit_") && call.Conforming != nil {
 				last[fmt.Sprint(call.Iteration, call.Role)] = call

@@ -101,8 +101,12 @@ func (p *Pipeline) attempt(t prd.Task, where Place) (*attempt, error) {
 	if len(numbers) > 0 {
 		n = numbers[0] + 1
 	}
+	mark, err := ledger.Mark(p.env.WS)
+	if err != nil {
+		return a, err
+	}
 	now := p.now()
-	a.trail = &Trail{SchemaVersion: 1, Attempt: attemptID(t.ID, n), RunID: history.NewRunID(now), PipelineID: p.rec.RunID, TaskID: t.ID, Task: t, StartedAt: now.UTC()}
+	a.trail = &Trail{SchemaVersion: 1, UsageOffset: mark, Attempt: attemptID(t.ID, n), RunID: history.NewRunID(now), PipelineID: p.rec.RunID, TaskID: t.ID, Task: t, StartedAt: now.UTC()}
 	a.trail.clear()
 	if err := p.env.WS.MkdirAll(p.dir(tasksDir, a.trail.Attempt, callsDir)); err != nil {
 		return a, err
@@ -125,7 +129,7 @@ func sameWork(a, b prd.Task) bool {
 func (t *Trail) clear() {
 	t.Steps, t.Sessions, t.Reviews, t.Findings, t.Checks, t.Criteria = []StepDone{}, []Session{}, []Review{}, []Finding{}, []Check{}, []Criterion{}
 	t.Calls, t.Commits, t.Decisions, t.Limits, t.Waits, t.Switches, t.Notes = []ledger.Line{}, []string{}, nil, nil, nil, nil, nil
-	t.Plan, t.NewTests, t.Judged, t.Wait, t.Kept, t.Conflict = nil, nil, nil, nil, "", ""
+	t.Plan, t.NewTests, t.Judged, t.Wait, t.Kept, t.Conflict, t.Raised = nil, nil, nil, nil, "", "", 0
 }
 
 func (a *attempt) dir(name string) string { return a.p.dir(tasksDir, a.trail.Attempt, name) }
@@ -133,7 +137,6 @@ func (a *attempt) dir(name string) string { return a.p.dir(tasksDir, a.trail.Att
 // got is what a step gathers besides its result.
 type got struct {
 	Notes    []string        `json:"notes,omitempty"`
-	Calls    []ledger.Line   `json:"calls,omitempty"`
 	Switches []report.Switch `json:"switches,omitempty"`
 }
 
@@ -146,6 +149,7 @@ type took[T any] struct {
 	Limits  []report.Limit `json:"limits,omitempty"`
 	Problem *Problem       `json:"problem,omitempty"`
 	Lost    string         `json:"lost,omitempty"`
+	Spent   string         `json:"spent,omitempty"` // the task's dollars: the operator is asked
 	MS      int64          `json:"ms"`
 }
 
@@ -181,6 +185,9 @@ func do[T any](a *attempt, f durable.Flow, name string, work func(context.Contex
 			v, err := work(ctx, at)
 			out := took[T]{Result: v, Got: *a.got, MS: a.p.now().Sub(began).Milliseconds()}
 			journal.Reached("pipeline." + name)
+			if errors.Is(err, errTaskSpent) {
+				out.Spent, err = fault.Internal(err).Why, nil
+			}
 			return out, a.sort(ctx, err, &out.Limits, &out.Problem, &out.Lost)
 		})
 		if err != nil {
@@ -190,6 +197,11 @@ func do[T any](a *attempt, f durable.Flow, name string, work func(context.Contex
 		switch {
 		case len(r.Limits) > 0:
 			if err := a.wait(f, fmt.Sprintf("wait-%s-%d", name, try), r.Limits); err != nil {
+				return r.Result, err
+			}
+			continue
+		case r.Spent != "":
+			if err := a.allowMore(f, fmt.Sprintf("dollars-%s-%d", name, try), r.Spent); err != nil {
 				return r.Result, err
 			}
 			continue
@@ -234,7 +246,7 @@ func (a *attempt) sort(ctx context.Context, err error, limits *[]report.Limit, p
 // take adds what a step gathered to the trail.
 func (a *attempt) take(g got) {
 	t := a.trail
-	t.Notes, t.Calls, t.Switches = append(t.Notes, g.Notes...), append(t.Calls, g.Calls...), append(t.Switches, g.Switches...)
+	t.Notes, t.Switches = append(t.Notes, g.Notes...), append(t.Switches, g.Switches...)
 }
 
 // enter begins a step, and says so.
@@ -279,16 +291,15 @@ func (a *attempt) crew() crew.Env {
 // calls is where the paid calls of this attempt are made.
 func (a *attempt) calls() *desk.Desk {
 	if a.desk == nil {
-		a.desk = &desk.Desk{Workflow: "pipeline", RunID: a.trail.RunID, Crew: a.crew, Hire: a.hire, Reserve: desk.Tab(a.p.tab), Answers: desk.Answers{Dir: a.dir(callsDir)},
+		a.desk = &desk.Desk{Workflow: "pipeline", RunID: a.trail.RunID, Crew: a.crew, Hire: a.hire, Reserve: desk.Tab(a.p.tab, a.p.runCap, a.taskCap), Answers: desk.Answers{Dir: a.dir(callsDir)},
 			Show: a.observe, Note: a.note, Spent: a.spent, Now: a.p.now,
 			Switched: func(s []report.Switch) { a.got.Switches = append(a.got.Switches, s...) }}
 	}
 	return a.desk
 }
 
-// spent adds a call to the trail and to what is shown of the run.
+// spent adds a call to what is shown of the run.
 func (a *attempt) spent(u ledger.Line) {
-	a.got.Calls = append(a.got.Calls, u)
 	a.p.mu.Lock()
 	a.p.used.Add(desk.Used(u))
 	a.p.mu.Unlock()

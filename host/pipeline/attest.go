@@ -25,7 +25,7 @@ func (a *attempt) attest(ctx context.Context, commits []string) {
 		Ceiling: &ceiling, Request: &request, Code: judge.Success, Verification: a.lastChecks(), Box: a.trail.Box}
 	f.Task = attest.JSON(a.trail.Task)
 	var calls []attest.Call
-	for _, l := range append(a.trail.Calls[:len(a.trail.Calls):len(a.trail.Calls)], a.got.Calls...) {
+	for _, l := range a.trail.calls(e.WS) {
 		calls = append(calls, attest.Call{Role: l.Role, Plugin: l.Provider, Model: l.Model, CostUSD: l.CostUSD})
 	}
 	f.Plugins = attest.Parts(calls, e.Catalog)

@@ -132,7 +132,6 @@ func (a *attempt) session(ctx context.Context, at durable.Attempt, name string, 
 	}
 	if said != nil {
 		kept.Session.Builder, kept.Session.Model, kept.Session.MS = said.Provider, said.Model, said.MS
-		a.bought(said.Line)
 	}
 	return a.weigh(ctx, name, b, kept, said)
 }

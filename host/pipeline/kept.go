@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/paxiom/relay/host/change"
-	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/report"
@@ -171,9 +170,9 @@ func workerOf(calls []ledger.Line, roles ...string) *report.Worker {
 			w = &report.Worker{}
 		}
 		w.Plugin, w.Model, w.Calls = c.Provider, c.Model, w.Calls+1
-		crew.Add(&w.InputTokens, c.InputTokens)
-		crew.Add(&w.OutputTokens, c.OutputTokens)
-		crew.Add(&w.CostUSD, c.CostUSD)
+		ledger.Plus(&w.InputTokens, c.InputTokens)
+		ledger.Plus(&w.OutputTokens, c.OutputTokens)
+		ledger.Plus(&w.CostUSD, c.CostUSD)
 	}
 	return w
 }

@@ -46,9 +46,12 @@ func (p *Pipeline) park(t *Trail) error {
 	return queue.Put(p.env.WS, queue.Entry{ID: t.TaskID, Kind: QueueKind, Since: t.Waiting.Since, What: t.Waiting.Kind + ": " + oneLine(t.Waiting.Text), Next: t.Waiting.Next(t.TaskID)})
 }
 
+// YesNo says that it is answered with yes or no.
+func (q *Question) YesNo() bool { return q.Kind != "plan" }
+
 // Next is the command with which the operator answers.
 func (q *Question) Next(task string) string {
-	if q.Kind == "criteria" {
+	if q.YesNo() {
 		return "`relay task answer " + task + " yes` or `relay task answer " + task + " no`, then `relay pipeline run`"
 	}
 	return "`relay task answer " + task + " \"…\"`, then `relay pipeline run`"

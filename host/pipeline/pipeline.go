@@ -310,11 +310,13 @@ func (p *Pipeline) end(by, err error) error {
 
 // record is run.json: what a run keeps when it is cut off.
 type record struct {
-	RunID     string        `json:"run_id"`
-	StartedAt time.Time     `json:"started_at"`
-	EndedAt   time.Time     `json:"ended_at,omitzero"`   // nothing was left to do
-	StoppedAt time.Time     `json:"stopped_at,omitzero"` // no process goes on with it since
-	Replaced  []Replacement `json:"replaced,omitempty"`
+	RunID     string    `json:"run_id"`
+	StartedAt time.Time `json:"started_at"`
+	// UsageOffset is where its calls begin in usage.jsonl.
+	UsageOffset int64         `json:"usage_offset"`
+	EndedAt     time.Time     `json:"ended_at,omitzero"`   // nothing was left to do
+	StoppedAt   time.Time     `json:"stopped_at,omitzero"` // no process goes on with it since
+	Replaced    []Replacement `json:"replaced,omitempty"`
 	Stop
 }
 
@@ -328,8 +330,12 @@ func (p *Pipeline) openRecord() error {
 		p.rec = *old
 		p.rec.StoppedAt, p.rec.Stop = time.Time{}, Stop{}
 	} else {
+		mark, err := ledger.Mark(p.env.WS)
+		if err != nil {
+			return err
+		}
 		now := p.now()
-		p.rec = record{RunID: history.NewRunID(now), StartedAt: now.UTC()}
+		p.rec = record{RunID: history.NewRunID(now), StartedAt: now.UTC(), UsageOffset: mark}
 	}
 	p.out.RunID, p.out.Replaced = p.rec.RunID, p.rec.Replaced
 	return p.writeRecord()
@@ -375,7 +381,7 @@ func (p *Pipeline) sum() error {
 	if err != nil {
 		return err
 	}
-	return ledger.UsagesSince(p.env.WS, p.rec.StartedAt, func(u ledger.Line) error {
+	return ledger.UsagesFrom(p.env.WS, p.rec.UsageOffset, func(u ledger.Line) error {
 		if u.CycleID == tabName {
 			p.out.Spend.Add(u)
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/desk"
-	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/sdk/pluginpb"
@@ -168,7 +167,6 @@ func (a *attempt) ask(ctx context.Context, q asking) (*desk.Answer, error) {
 			}
 			if why == nil {
 				got = ans
-				a.bought(ans.Line)
 				return nil, nil
 			}
 			if n == maxAsked {
@@ -179,17 +177,4 @@ func (a *attempt) ask(ctx context.Context, q asking) (*desk.Answer, error) {
 		}
 	})
 	return got, err
-}
-
-// bought keeps a call in the trail whose answer was there already.
-func (a *attempt) bought(u *ledger.Line) {
-	if u == nil {
-		return
-	}
-	for _, c := range a.got.Calls {
-		if c.CallID == u.CallID {
-			return
-		}
-	}
-	a.got.Calls = append(a.got.Calls, *u)
 }

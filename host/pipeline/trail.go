@@ -66,7 +66,13 @@ type Trail struct {
 	// Box says which containment was in force.
 	Box *report.BoxReport `json:"box,omitempty"`
 
-	Calls    []ledger.Line   `json:"calls"` // what was paid for
+	// Calls are all that were made, those whose answer is lost included. They stand in
+	// usage.jsonl from UsageOffset on.
+	Calls       []ledger.Line `json:"calls"`
+	UsageOffset int64         `json:"usage_offset,omitempty"`
+
+	Raised int `json:"raised,omitempty"` // how often the operator gave as many dollars again
+
 	Limits   []report.Limit  `json:"limits,omitempty"`
 	Waits    []Waited        `json:"waits,omitempty"`
 	Switches []report.Switch `json:"switches,omitempty"`
@@ -205,7 +211,7 @@ type Criterion struct {
 // Question is what the operator is asked.
 type Question struct {
 	Name     string    `json:"name"` // of the wait
-	Kind     string    `json:"kind"` // plan or criteria
+	Kind     string    `json:"kind"` // plan, criteria or dollars
 	Text     string    `json:"text"`
 	Criteria []int     `json:"criteria,omitempty"` // the numbers of those that are unsure
 	Since    time.Time `json:"since"`
@@ -225,7 +231,21 @@ type Waited struct {
 	Ended time.Time `json:"ended"`
 }
 
+// calls are those that the books have for the attempt, the lost and the failed ones among
+// them.
+func (t *Trail) calls(ws *workspace.Workspace) []ledger.Line {
+	calls := []ledger.Line{}
+	_ = ledger.UsagesFrom(ws, t.UsageOffset, func(u ledger.Line) error { // `relay cost` says which lines can't be read
+		if u.RunID == t.RunID {
+			calls = append(calls, u)
+		}
+		return nil
+	})
+	return calls
+}
+
 func (t *Trail) write(p *Pipeline) error {
+	t.Calls = t.calls(p.env.WS)
 	err := workspace.WriteJSON(p.dir(tasksDir, t.Attempt, trailFile), t)
 	_ = p.env.WS.Publish() // old copies harm nothing
 	return err

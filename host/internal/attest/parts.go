@@ -1,6 +1,9 @@
 package attest
 
-import "github.com/paxiom/relay/host/internal/catalog"
+import (
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/ledger"
+)
 
 // Call is one paid call.
 type Call struct {
@@ -29,7 +32,7 @@ func Parts(calls []Call, c *catalog.Catalog) (all []Plugin) {
 		if all[i].Calls++; l.CostUSD == nil {
 			unknown[i] = true
 		} else {
-			cost[i] += *l.CostUSD
+			cost[i] = ledger.Dollars(cost[i] + *l.CostUSD)
 		}
 	}
 	for i := range all {

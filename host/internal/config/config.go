@@ -351,6 +351,8 @@ type Pipeline struct {
 	CallTimeoutSeconds int             `json:"call_timeout_seconds"`
 	MaxCallUSD         float64         `json:"max_call_usd"`
 	MaxSessionUSD      float64         `json:"max_session_usd"`
+	MaxTaskUSD         float64         `json:"max_task_usd"`
+	MaxRunUSD          float64         `json:"max_run_usd"`
 	Scope              PipelineScope   `json:"scope"`
 	Push               PipelinePush    `json:"push"`
 }

@@ -130,6 +130,7 @@ var reasons = func() map[string]string {
 		"leaves changes that were judged good uncommitted":                        "commit.on_success",
 		"lets a builder answer without the form that it is asked for":             "builder.claude_code.strict_builder_json",
 		"lets one call or build cost more":                                        "orchestrator.max_budget_usd builder.claude_code.max_budget_usd pipeline.max_call_usd pipeline.max_session_usd",
+		"lets a task or a pipeline cost more":                                     "pipeline.max_task_usd pipeline.max_run_usd",
 		"lets a milestone use more":                                               "budgets.per_milestone.max_ticks budgets.per_milestone.max_orchestrator_calls budgets.per_milestone.max_builder_calls budgets.per_milestone.max_verify_runs builder.patch.max_patch_attempts_per_milestone",
 		"tells you later how much of a cap is used":                               "budgets.warn_at_fraction budgets.alert_at_fraction",
 		"has its calls counted with those of your other repositories":             "budgets.shared",

@@ -25,6 +25,8 @@ var pipelineKeys = []key{
 	{path: "pipeline.call_timeout_seconds", kind: kWhole, def: 900, min: 1, max: 86400, doc: "Time for one answer of a provider, in seconds.", read: "pipeline"},
 	{path: "pipeline.max_call_usd", kind: kNumber, def: 2, min: 0, max: 10000, doc: "Most that one call of a provider may cost, in US dollars; 0 for no limit.", read: "pipeline, ledger"},
 	{path: "pipeline.max_session_usd", kind: kNumber, def: 10, min: 0, max: 10000, doc: "Most that one process of a builder may cost, in US dollars; 0 for no limit.", read: "pipeline, ledger"},
+	{path: "pipeline.max_task_usd", kind: kNumber, def: 50, min: 0, max: 1e6, doc: "Dollars of one attempt at a task, the most that a call may cost reserved before it is made. At the cap the task asks you whether it may use as much again, and others go on; 0 for no cap.", read: "pipeline, ledger"},
+	{path: "pipeline.max_run_usd", kind: kNumber, def: 500, min: 0, max: 1e6, doc: "Dollars of one run over the task list, counted in the same way. At the cap the run ends, and can be gone on with; 0 for no cap.", read: "pipeline, ledger"},
 	{path: "pipeline.scope.allowed_globs", kind: kTexts, def: []string{"**"}, max: 64, check: globs, doc: "Paths that a task may change that names no scope of its own. scope.default_forbidden_globs hold for every task.", read: "pipeline"},
 	{path: "pipeline.scope.allow_new_files", kind: kBool, def: true, doc: "Whether a task may make files that does not say.", read: "pipeline"},
 	{path: "pipeline.scope.allow_lockfile_changes", kind: kBool, def: false, doc: "Whether a task without a scope of its own may change lockfiles.", read: "pipeline"},

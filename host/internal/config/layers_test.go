@@ -2,7 +2,10 @@ package config
 
 import (
 	"reflect"
+	"strings"
 	"testing"
+
+	"github.com/paxiom/relay/host/fault"
 )
 
 // Names of the user's own keep their spelling, whatever it is, and their place in every layer.
@@ -37,5 +40,18 @@ func TestLayersKeepNames(t *testing.T) {
 		if at := got.lookup(path...).at; at.Layer != layer {
 			t.Errorf("%q is from %s, want %s", path, at.Layer, layer)
 		}
+	}
+}
+
+// What stands below a key with names of the user's own has no variable.
+func TestNamedByUser(t *testing.T) {
+	for _, name := range []string{"RELAY_PLUGINS_CLAUDE_MODEL", "RELAY_PROVIDERS_CODEX_BURST", "RELAY_BUDGETS_PER_PROVIDER_CLAUDE_MAX_CALLS", "RELAY_PLUGINS"} {
+		_, err := Load(Options{Root: t.TempDir(), UserDir: t.TempDir(), AllowMissing: true, Env: []string{name + "=3"}})
+		if f, ok := fault.As(err); !ok || f.What != name+" is refused" || !strings.Contains(f.Fix, "unset "+name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := Load(Options{Root: t.TempDir(), UserDir: t.TempDir(), AllowMissing: true, Env: []string{"RELAY_PLUGINS_CLAUDE_MODEL=", "RELAY_PLUGIN_LOG=x"}}); err != nil {
+		t.Error(err)
 	}
 }

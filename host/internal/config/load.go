@@ -89,6 +89,9 @@ func Load(o Options) (*Loaded, error) {
 		}
 		all.over(withOwnHidden(bounded, user))
 	}
+	if err := namedByUser(o.Env); err != nil {
+		return nil, err
+	}
 	l.misspelt(o.Env)
 	if env := envLayer(table, o.Env); env != nil {
 		if p := inspect(env); len(p) > 0 {

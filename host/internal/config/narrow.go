@@ -71,6 +71,7 @@ var decisions = map[narrowing]string{
 		diff_limits.default_max_files_touched diff_limits.default_max_lines_changed verification.max_param_len verification.timeout_fast_seconds
 		verification.timeout_slow_seconds cycles.max_worktrees cycles.worktrees_max_mb pipeline.code.session_minutes pipeline.cleanup.session_minutes
 		pipeline.max_review_rounds pipeline.call_timeout_seconds pipeline.max_call_usd pipeline.max_session_usd
+		pipeline.max_task_usd pipeline.max_run_usd
 		pipeline.scope.max_files_touched pipeline.scope.max_lines_changed budgets.warn_at_fraction budgets.alert_at_fraction history.max_mb
 		verification.mutation_seconds
 	`,

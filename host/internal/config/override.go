@@ -34,6 +34,24 @@ func envLayer(keys []*key, env []string) *node {
 	return out
 }
 
+// namedByUser refuses variables of what stands below a key with names of the user's own, such
+// as plugins: "_" would stand for "." and for itself, so nobody could tell what is meant.
+func namedByUser(env []string) error {
+	for _, k := range table {
+		if k.kind != kMap || !k.top() {
+			continue
+		}
+		for _, e := range env {
+			name, value, _ := strings.Cut(e, "=")
+			if value != "" && (name == envName(k.path) || strings.HasPrefix(name, envName(k.path)+"_")) {
+				return fault.New(judge.BlockedMissingConfig, printable(name)+" is refused", "what is in "+k.path+" has names of your own, so no variable can set it",
+					"`unset "+printable(name)+"`, and write "+k.path+".NAME.KEY in a configuration or after --set")
+			}
+		}
+	}
+	return nil
+}
+
 // misspelt notices variables that nearly have the name of a key. Others that begin
 // with RELAY_ are none of the configuration's business.
 func (l *Loaded) misspelt(env []string) {

@@ -174,7 +174,8 @@ Values come in layers, and the highest wins: built-in, the user's own ` + "`$XDG
 are replaced whole. ` + "`relay config show --origin`" + ` says where each value came from.
 
 In the environment a key is written in capitals with "_" for ".", after ` + "`RELAY_`" + `: ` + "`RELAY_RUNNER_MAX_TICK_SECONDS=600`" + `. Lists
-are separated by commas or written as JSON.
+are separated by commas or written as JSON. What is in ` + "`" + `plugins` + "`" + `, ` + "`" + `providers` + "`" + ` and ` + "`" + `budgets.per_provider` + "`" + ` has names of your own: no
+variable sets it, and one that would is refused.
 
 A repository's configuration can narrow rights and never widen them past the user's own. What it sets that names a
 command, a driver or a plugin, or that says what a builder may do, needs a person's yes once: ` + "`relay trust`" + `.

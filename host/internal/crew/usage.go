@@ -26,9 +26,9 @@ func (p *Plugin) Used(model string, u *pluginpb.Usage, outcome string) ledger.Us
 	if model != "" {
 		w.Model = model
 	}
-	Add(&w.InputTokens, use.InputTokens)
-	Add(&w.OutputTokens, use.OutputTokens)
-	Add(&w.CostUSD, use.CostUSD)
+	ledger.Plus(&w.InputTokens, use.InputTokens)
+	ledger.Plus(&w.OutputTokens, use.OutputTokens)
+	ledger.Plus(&w.CostUSD, use.CostUSD)
 	return use
 }
 
@@ -39,18 +39,6 @@ func Bought(f *pluginhost.Failure) *pluginpb.Usage {
 		return f.Usage
 	}
 	return &pluginpb.Usage{InputTokens: proto.Int64(0), OutputTokens: proto.Int64(0), CostMicrousd: proto.Int64(0)}
-}
-
-// Add sums what is known; a sum of unknowns stays unknown.
-func Add[T int64 | float64](sum **T, v *T) {
-	if v == nil {
-		return
-	}
-	total := *v
-	if *sum != nil {
-		total += **sum
-	}
-	*sum = &total
 }
 
 func dollars(micro *int64) *float64 {

@@ -60,8 +60,14 @@ func Milestone(l *ledger.Ledger) func(ledger.Call) (Hold, error) {
 }
 
 // Tab reserves calls of a run that belongs to no milestone.
-func Tab(t *ledger.Tab) func(ledger.Call) (Hold, error) {
-	return func(c ledger.Call) (Hold, error) { return held(t.Reserve(c)) }
+func Tab(t *ledger.Tab, caps ...func() ledger.Cap) func(ledger.Call) (Hold, error) {
+	return func(c ledger.Call) (Hold, error) {
+		now := make([]ledger.Cap, len(caps))
+		for i, is := range caps {
+			now[i] = is()
+		}
+		return held(t.Reserve(c, now...))
+	}
 }
 
 // held keeps a nil pointer from becoming a Hold.

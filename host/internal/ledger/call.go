@@ -219,7 +219,7 @@ func (l *Ledger) guess(u Line) float64 {
 			if u.MaxUSD > 0 {
 				mean = min(mean, u.MaxUSD)
 			}
-			return mean
+			return Dollars(mean)
 		}
 	}
 	if u.Outcome == "ok" && u.InputTokens == nil && u.OutputTokens == nil && u.Role == RoleBuilder {

@@ -24,6 +24,8 @@ type window struct {
 	key  string // of the configuration
 	caps config.Caps
 	used Sum // reserved calls included
+	// dollars is the name of the cap on dollars below key; "" is max_cost_usd.
+	dollars string
 	// again is the command that goes over the cap; "" is relay run.
 	again string
 }
@@ -37,7 +39,7 @@ type Need struct {
 }
 
 func (n Need) plus(o Need) Need {
-	return Need{Provider: n.Provider, Calls: n.Calls + o.Calls, USD: n.USD + o.USD, Unbound: n.Unbound || o.Unbound}
+	return Need{Provider: n.Provider, Calls: n.Calls + o.Calls, USD: Dollars(n.USD + o.USD), Unbound: n.Unbound || o.Unbound}
 }
 
 // runWindow and cycleWindow are those of the calls' own run and cycle.
@@ -72,6 +74,44 @@ func (l *Ledger) cycleWindow(id string) (window, error) {
 	}
 	w.used = all.Of(ByCycle, id)
 	return w, l.addPending(&w.used, func(p Pending) bool { return p.CycleID == id })
+}
+
+// Cap is a bound on the dollars of some of a tab's calls: of a run, or of a task.
+type Cap struct {
+	Name string  // for people: "task login"
+	Key  string  // of the configuration, below pipeline
+	USD  float64 // 0 for no cap
+	Run  string  // only the calls of this one; "" for all of the tab's
+	Mark int64   // where they begin in usage.jsonl
+	// Cause is the cause of a fault, for whoever goes on in another way; it may be nil.
+	Cause error
+}
+
+// within holds a call to a cap of its own.
+func (l *Ledger) within(c Cap, p Pending) error {
+	w := window{name: c.Name, key: "pipeline", dollars: c.Key, caps: config.Caps{MaxCostUSD: c.USD}, again: l.again}
+	if c.USD == 0 {
+		return nil
+	}
+	counts := func(tab, run string) bool { return tab == p.CycleID && (c.Run == "" || run == c.Run) }
+	if err := l.addPending(&w.used, func(p Pending) bool { return counts(p.CycleID, p.RunID) }); err != nil {
+		return err
+	}
+	err := UsagesFrom(l.ws, c.Mark, func(u Line) error {
+		if counts(u.CycleID, u.RunID) {
+			w.used.Add(u)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := w.covers(Need{p.Provider, 1, p.MaxUSD, p.MaxUSD == 0}); err != nil {
+		f := fault.Internal(err)
+		f.Err = c.Cause
+		return f
+	}
+	return nil
 }
 
 // addPending adds the calls of this workspace that match and are not settled.
@@ -161,7 +201,7 @@ func (w window) covers(n Need) error {
 	}{
 		{"calls", float64(u.Calls), float64(c.MaxCalls), float64(n.Calls), ".max_calls", whole},
 		{"tokens", float64(u.Tokens()), float64(c.MaxTokens), 0, ".max_tokens", whole},
-		{"dollars", u.Most(), c.MaxCostUSD, n.USD, ".max_cost_usd", usd},
+		{"dollars", u.Most(), c.MaxCostUSD, n.USD, "." + cmp.Or(w.dollars, "max_cost_usd"), usd},
 	} {
 		if m.cap == 0 {
 			continue
@@ -193,7 +233,7 @@ func (w window) covers(n Need) error {
 // raise is the command that goes over a cap once.
 func (w window) raise(key string, to float64) string {
 	fix := fmt.Sprintf("`%s --set %s%s=%s` goes over the cap once; `relay config show --origin` says where it is set", cmp.Or(w.again, "relay run"), w.key, key, whole(math.Ceil(to)))
-	if !strings.HasPrefix(w.key, "budgets.per_run") && !strings.HasPrefix(w.key, "budgets.per_cycle") {
+	if w.dollars == "" && !strings.HasPrefix(w.key, "budgets.per_run") && !strings.HasPrefix(w.key, "budgets.per_cycle") {
 		fix += ", and tomorrow it counts anew"
 	}
 	return fix

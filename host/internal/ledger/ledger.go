@@ -25,7 +25,7 @@ type Worst struct {
 func (w Worst) Unasked() Worst {
 	w.OrchestratorCalls = 0
 	if len(w.Needs) > 0 {
-		w.CostUSD -= w.Needs[0].USD
+		w.CostUSD = Dollars(w.CostUSD - w.Needs[0].USD)
 		w.Needs = w.Needs[1:]
 	}
 	return w
@@ -50,7 +50,7 @@ func WorstCase(c *config.Config, checks int) Worst {
 	}
 	calls := 1 + c.Orchestrator.MaxParseRetriesPerTick
 	ask, build := c.Orchestrator.MaxBudgetUSD, c.Builder.ClaudeCode.MaxBudgetUSD
-	return Worst{calls, 1, checks, float64(calls)*ask + build, []Need{
+	return Worst{calls, 1, checks, Dollars(float64(calls)*ask + build), []Need{
 		{c.Orchestrator.Provider, calls, float64(calls) * ask, ask == 0}, {c.Builder.DefaultMode, 1, build, build == 0}}}
 }
 

@@ -171,6 +171,7 @@ func (p *priced) cost(u Usage) *float64 {
 		}
 		sum += float64(n) * *part.price / 1e6
 	}
+	sum = Dollars(sum)
 	return &sum
 }
 

@@ -69,14 +69,14 @@ func (c Counters) plus(d Counters, sign int) Counters {
 	c.VerifyRuns += sign * d.VerifyRuns
 	c.PatchAttempts += sign * d.PatchAttempts
 	c.UnknownCostCalls += sign * d.UnknownCostCalls
-	c.UnknownMaxUSD = max(c.UnknownMaxUSD+float64(sign)*d.UnknownMaxUSD, 0)
-	c.UnknownGuessUSD = max(c.UnknownGuessUSD+float64(sign)*d.UnknownGuessUSD, 0)
-	c.EstimatedCostUSD = max(c.EstimatedCostUSD+float64(sign)*d.EstimatedCostUSD, 0)
+	c.UnknownMaxUSD = Dollars(max(c.UnknownMaxUSD+float64(sign)*d.UnknownMaxUSD, 0))
+	c.UnknownGuessUSD = Dollars(max(c.UnknownGuessUSD+float64(sign)*d.UnknownGuessUSD, 0))
+	c.EstimatedCostUSD = Dollars(max(c.EstimatedCostUSD+float64(sign)*d.EstimatedCostUSD, 0))
 	return c
 }
 
 // Spent is what counts against the milestone's dollars.
-func (c Counters) Spent() float64 { return c.EstimatedCostUSD + c.UnknownGuessUSD }
+func (c Counters) Spent() float64 { return Dollars(c.EstimatedCostUSD + c.UnknownGuessUSD) }
 
 // Pending is a call that was reserved and not settled.
 type Pending struct {

@@ -1,5 +1,7 @@
 package ledger
 
+import "math"
+
 // Sum adds up calls. What nobody knows is counted apart and is never 0: a pointer is
 // nil until one call said so.
 type Sum struct {
@@ -20,11 +22,11 @@ type Sum struct {
 // Add adds one call.
 func (s *Sum) Add(u Line) {
 	s.Calls++
-	plus(&s.CostUSD, u.CostUSD)
-	plus(&s.InputTokens, u.InputTokens)
-	plus(&s.OutputTokens, u.OutputTokens)
-	plus(&s.CacheTokens, u.CacheReadTokens)
-	plus(&s.CacheTokens, u.CacheWriteTokens)
+	Plus(&s.CostUSD, u.CostUSD)
+	Plus(&s.InputTokens, u.InputTokens)
+	Plus(&s.OutputTokens, u.OutputTokens)
+	Plus(&s.CacheTokens, u.CacheReadTokens)
+	Plus(&s.CacheTokens, u.CacheWriteTokens)
 	if u.InputTokens == nil && u.OutputTokens == nil {
 		s.Untold++
 	}
@@ -32,14 +34,14 @@ func (s *Sum) Add(u Line) {
 	case u.CostUSD == nil:
 		s.unknown(u.MaxUSD)
 	case u.CostBasis != BasisReported:
-		s.EstimatedUSD += *u.CostUSD
+		s.EstimatedUSD = Dollars(s.EstimatedUSD + *u.CostUSD)
 	}
 }
 
 // unknown counts a call that may cost up to max; 0: nothing limits it.
 func (s *Sum) unknown(max float64) {
 	s.UnknownCalls++
-	s.UnknownMaxUSD += max
+	s.UnknownMaxUSD = Dollars(s.UnknownMaxUSD + max)
 	if max == 0 {
 		s.Boundless++
 	}
@@ -55,14 +57,14 @@ func (s *Sum) reserve(max float64) {
 func (s *Sum) Merge(o Sum) {
 	s.Calls += o.Calls
 	s.UnknownCalls += o.UnknownCalls
-	s.UnknownMaxUSD += o.UnknownMaxUSD
-	s.EstimatedUSD += o.EstimatedUSD
+	s.UnknownMaxUSD = Dollars(s.UnknownMaxUSD + o.UnknownMaxUSD)
+	s.EstimatedUSD = Dollars(s.EstimatedUSD + o.EstimatedUSD)
 	s.Boundless += o.Boundless
 	s.Untold += o.Untold
-	plus(&s.CostUSD, o.CostUSD)
-	plus(&s.InputTokens, o.InputTokens)
-	plus(&s.OutputTokens, o.OutputTokens)
-	plus(&s.CacheTokens, o.CacheTokens)
+	Plus(&s.CostUSD, o.CostUSD)
+	Plus(&s.InputTokens, o.InputTokens)
+	Plus(&s.OutputTokens, o.OutputTokens)
+	Plus(&s.CacheTokens, o.CacheTokens)
 }
 
 // Most is the most that the calls may have cost, as far as there is a limit.
@@ -70,7 +72,7 @@ func (s Sum) Most() float64 {
 	if s.CostUSD == nil {
 		return s.UnknownMaxUSD
 	}
-	return *s.CostUSD + s.UnknownMaxUSD
+	return Dollars(*s.CostUSD + s.UnknownMaxUSD)
 }
 
 // Tokens are all that were reported.
@@ -78,8 +80,8 @@ func (s Sum) Tokens() int64 {
 	return count(s.InputTokens) + count(s.OutputTokens) + count(s.CacheTokens)
 }
 
-// plus adds what is known; a sum of nothing known stays unknown.
-func plus[N int64 | float64](sum **N, n *N) {
+// Plus adds what is known; a sum of nothing known stays unknown.
+func Plus[N int64 | float64](sum **N, n *N) {
 	if n == nil {
 		return
 	}
@@ -87,5 +89,12 @@ func plus[N int64 | float64](sum **N, n *N) {
 	if *sum != nil {
 		total += **sum
 	}
+	if usd, ok := any(&total).(*float64); ok {
+		*usd = Dollars(*usd)
+	}
 	*sum = &total
 }
+
+// Dollars is an amount without what adding binary fractions leaves in it: 0.025, not
+// 0.024999999999999998. Every sum of money goes through here.
+func Dollars(usd float64) float64 { return math.Round(usd*1e9) / 1e9 }

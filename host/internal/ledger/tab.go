@@ -109,8 +109,8 @@ type Hold struct {
 }
 
 // Reserve writes a call down before it is made. The faults are those of
-// [Ledger.Reserve]; a milestone's caps do not concern it.
-func (t *Tab) Reserve(c Call) (*Hold, error) {
+// [Ledger.Reserve]; a milestone's caps do not concern it. caps are its own.
+func (t *Tab) Reserve(c Call, caps ...Cap) (*Hold, error) {
 	if c.ID == "" || len(c.ID) > 200 {
 		return nil, fmt.Errorf("ledger: a call id has 1 to 200 bytes")
 	}
@@ -126,6 +126,11 @@ func (t *Tab) Reserve(c Call) (*Hold, error) {
 		h.call = Pending{CallID: c.ID, RunID: clip(c.RunID, 80), Role: clip(c.Role, 40), Provider: clip(c.Provider, 64), Model: clip(c.Model, 200),
 			At: now(), MaxUSD: sane(c.MaxUSD), CycleID: t.cycle, Offset: offset}
 		l, err := t.book()
+		for _, c := range caps {
+			if err == nil {
+				err = l.within(c, h.call)
+			}
+		}
 		if err == nil {
 			err = l.admit(h.call)
 		}

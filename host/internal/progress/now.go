@@ -156,15 +156,3 @@ func (n *Now) settle(u Usage) {
 		n.Usage.Add(s)
 	}
 }
-
-// plus adds two numbers of which each may be unknown.
-func plus[N int64 | float64](a, b *N) *N {
-	switch {
-	case b == nil:
-		return a
-	case a == nil:
-		return b
-	}
-	sum := *a + *b
-	return &sum
-}

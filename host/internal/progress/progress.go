@@ -3,6 +3,7 @@ package progress
 import (
 	"time"
 
+	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -68,12 +69,12 @@ type Usage struct {
 
 // Add adds another usage; a sum of unknowns stays unknown.
 func (u *Usage) Add(o Usage) {
-	u.InputTokens = plus(u.InputTokens, o.InputTokens)
-	u.OutputTokens = plus(u.OutputTokens, o.OutputTokens)
-	u.CacheReadTokens = plus(u.CacheReadTokens, o.CacheReadTokens)
-	u.CacheWriteTokens = plus(u.CacheWriteTokens, o.CacheWriteTokens)
-	u.ReasoningTokens = plus(u.ReasoningTokens, o.ReasoningTokens)
-	u.CostUSD = plus(u.CostUSD, o.CostUSD)
+	ledger.Plus(&u.InputTokens, o.InputTokens)
+	ledger.Plus(&u.OutputTokens, o.OutputTokens)
+	ledger.Plus(&u.CacheReadTokens, o.CacheReadTokens)
+	ledger.Plus(&u.CacheWriteTokens, o.CacheWriteTokens)
+	ledger.Plus(&u.ReasoningTokens, o.ReasoningTokens)
+	ledger.Plus(&u.CostUSD, o.CostUSD)
 }
 
 // Observer receives events, one at a time, in order. It must return quickly: the

@@ -1,0 +1,112 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/words"
+	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/pipeline/prd"
+	"github.com/paxiom/relay/judge"
+)
+
+// errTaskSpent is that a task may use no more dollars, while others may.
+var errTaskSpent = errors.New("the task has used its dollars")
+
+// runCap and taskCap are what the run and the attempt may cost.
+func (p *Pipeline) runCap() ledger.Cap {
+	return ledger.Cap{Name: "this run", Key: "max_run_usd", USD: p.env.Config.Pipeline.MaxRunUSD, Mark: p.rec.UsageOffset}
+}
+
+func (a *attempt) taskCap() ledger.Cap {
+	most := a.p.env.Config.Pipeline.MaxTaskUSD
+	return ledger.Cap{Name: "task " + a.trail.TaskID, Key: "max_task_usd", USD: most * float64(1+a.trail.Raised), Run: a.trail.RunID, Mark: a.trail.UsageOffset, Cause: errTaskSpent}
+}
+
+// allowMore asks the operator whether a task may use as many dollars again.
+func (a *attempt) allowMore(f durable.Flow, name, spent string) error {
+	d, err := a.consult(f, Question{Name: name, Kind: "dollars", Text: "may it use as much again (pipeline.max_task_usd)? " + spent})
+	if err != nil {
+		return err
+	}
+	if d.Yes {
+		a.trail.Raised++
+		a.trail.Notes = append(a.trail.Notes, "you let it use as much again: "+spent)
+		return nil
+	}
+	p := &Problem{Code: judge.BlockedBudgetCap, What: "the dollars of the task are used up", Why: spent, Fix: "`relay task retry " + a.trail.TaskID + "` begins anew"}
+	if !a.hasBuilt() {
+		return p
+	}
+	return a.giveUp(f, p)
+}
+
+// Estimate is what a run over the task list may cost.
+type Estimate struct {
+	Tasks int `json:"tasks"` // that are still to be done
+	// AtMostUSD is what the caps let them cost; nil where there is none.
+	AtMostUSD *float64 `json:"at_most_usd"`
+	// LikelyUSD is what they cost if each costs as much as those that landed, which are Of;
+	// nil where none did whose cost is known.
+	LikelyUSD *float64 `json:"likely_usd"`
+	Of        int      `json:"of_tasks"`
+}
+
+// Words say it to a person.
+func (e *Estimate) Words() string {
+	text := words.Count(e.Tasks, "task") + " to do, "
+	if e.AtMostUSD == nil {
+		text += "with no cap on what they cost"
+	} else {
+		text += fmt.Sprintf("at most $%.2f", *e.AtMostUSD)
+	}
+	if e.LikelyUSD != nil {
+		text += fmt.Sprintf("; about $%.2f, going by %s that landed", *e.LikelyUSD, words.Count(e.Of, "task"))
+	}
+	return text
+}
+
+// Foresee says what the tasks of a list that are still to be done may cost; only is one
+// of them, or "".
+func Foresee(c config.Pipeline, ws *workspace.Workspace, l *prd.List, only string) (*Estimate, error) {
+	e := &Estimate{}
+	for i := range l.Tasks {
+		if t := &l.Tasks[i]; (t.Status == prd.Pending || t.Status == prd.InProgress) && (only == "" || t.ID == only) {
+			e.Tasks++
+		}
+	}
+	of := float64(e.Tasks)
+	switch all := of * c.MaxTaskUSD; {
+	case c.MaxTaskUSD > 0 && (c.MaxRunUSD == 0 || all < c.MaxRunUSD):
+		e.AtMostUSD = &all
+	case c.MaxRunUSD > 0:
+		e.AtMostUSD = &c.MaxRunUSD
+	}
+	past, err := costs(ws)
+	if e.Of = len(past); e.Of > 0 {
+		sum := 0.0
+		for _, usd := range past {
+			sum += usd
+		}
+		likely := ledger.Dollars(sum / float64(e.Of) * of)
+		e.LikelyUSD = &likely
+	}
+	return e, err
+}
+
+// costs are those of the tasks that landed, as far as all of their calls have one.
+func costs(ws *workspace.Workspace) (past []float64, err error) {
+	err = every(ws, func(t *Trail) {
+		var s ledger.Sum
+		for _, c := range t.Calls {
+			s.Add(c)
+		}
+		if t.Code == judge.Success && s.CostUSD != nil && s.UnknownCalls == 0 {
+			past = append(past, *s.CostUSD)
+		}
+	})
+	return past, err
+}
