@@ -86,15 +86,18 @@ func (d *DoctorResult) config(o *opened) {
 // succeed, whatever is built.
 func (d *DoctorResult) checks(r *Repo, o *opened) {
 	v := &o.loaded.Config.Verification
-	var missing []string
+	var missing, whys []string
 	for _, t := range v.Templates {
-		if _, name := crew.MissingProgram(v, []string{t.ID}, r.opts.Env, o.root); name != "" {
+		if _, name, why := crew.MissingProgram(v, []string{t.ID}, r.opts.Env, o.root); name != "" {
 			missing = append(missing, fmt.Sprintf("%s of %s", name, t.ID))
+			if why != "" {
+				whys = append(whys, why)
+			}
 		}
 	}
 	switch {
 	case len(missing) > 0:
-		d.fail("checks", fault.New(judge.BlockedMissingConfig, "programs of checks are not in PATH: "+strings.Join(missing, ", "), "", "install them; `relay config show verification` lists the checks"))
+		d.fail("checks", fault.New(judge.BlockedMissingConfig, "programs of checks are not in PATH: "+strings.Join(missing, ", "), strings.Join(whys, "; "), "install them, or name a file of the repository by its path, such as ./check; `relay config show verification` lists the checks"))
 	case len(v.Templates) > 0:
 		d.pass("checks", fmt.Sprintf("the programs of %d are there", len(v.Templates)))
 	}

@@ -26,7 +26,7 @@ func (r *Repo) withoutMissing(root string, res *InitResult) []detect.Check {
 	there := []detect.Check{}
 	for _, c := range res.Checks {
 		v := config.Verification{Templates: []config.Template{{ID: c.ID, Cmd: c.Cmd}}}
-		if _, name := crew.MissingProgram(&v, []string{c.ID}, r.opts.Env, root); name != "" {
+		if _, name, _ := crew.MissingProgram(&v, []string{c.ID}, r.opts.Env, root); name != "" {
 			res.Notices = append(res.Notices, fmt.Sprintf("left out: the check %s (%s), since %s is not in PATH", c.ID, c.From, name))
 			continue
 		}

@@ -29,8 +29,9 @@ func (r *run) checkScope() error {
 // canRun looks for the programs of checks before a call is paid for that they are to judge:
 // without them they say nothing about a change.
 func (r *run) canRun(checks []string) error {
-	if id, name := crew.MissingProgram(&r.cfg.Verification, checks, r.env.Environ, r.env.Root); name != "" {
-		return fault.New(judge.BlockedMissingConfig, fmt.Sprintf("the check %s can't run: %s is not in PATH", id, name), "", "install it; `relay config show verification` lists the checks")
+	if id, name, why := crew.MissingProgram(&r.cfg.Verification, checks, r.env.Environ, r.env.Root); name != "" {
+		return fault.New(judge.BlockedMissingConfig, fmt.Sprintf("the check %s can't run: %s is not in PATH", id, name), why,
+			"install it, or name a file of the repository by its path, such as ./"+name+"; `relay config show verification` lists the checks")
 	}
 	return nil
 }

@@ -174,7 +174,11 @@ func (b *Box) addThrowAway(pl *planner, out *plan) map[string]string {
 		}
 	}
 	tmp, _ := filepath.EvalSymlinks("/tmp")
-	for _, path := range []string{b.spec.Home, os.TempDir(), "/tmp", "/var/tmp", "/run", "/var/run", os.Getenv("XDG_RUNTIME_DIR")} {
+	temp := os.TempDir()
+	if real, err := filepath.EvalSymlinks(temp); err == nil && within(real, b.spec.Root) {
+		temp = "" // the work tree in the box is the base's, which need not have it
+	}
+	for _, path := range []string{b.spec.Home, temp, "/tmp", "/var/tmp", "/run", "/var/run", os.Getenv("XDG_RUNTIME_DIR")} {
 		if path != "" {
 			add(path)
 		}

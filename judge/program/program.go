@@ -94,6 +94,24 @@ func Clean(path string, trees ...string) string {
 	return strings.Join(out, string(filepath.ListSeparator))
 }
 
+// Left is the file that a name would be found as along path, were relative folders and
+// those in the trees not taken out; "" for none.
+func Left(name, path string, trees ...string) string {
+	root := ""
+	if len(trees) > 0 {
+		root = trees[0]
+	}
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(root, dir)
+		}
+		if p, err := open(filepath.Join(dir, name), nil); err == nil && Clean(path, trees...) != path {
+			return p.Name
+		}
+	}
+	return ""
+}
+
 // Named gives the first word of a command, but for the program itself, that names a file
 // in one of the trees, "" when there is none; dir is where it will run. A word of several
 // (as `sh -c "tools/key.sh -v"` has one) counts as each of them. Where argv[0] is "" the

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/program"
 	"github.com/paxiom/relay/verify"
@@ -45,8 +46,8 @@ func TestFiles(v *config.Verification) []string {
 }
 
 // MissingProgram is the first of these checks whose program is not in PATH, and that program;
-// "" when all are there. Of a path within the repository nothing is known before the change.
-func MissingProgram(v *config.Verification, ids, environ []string, root string) (id, name string) {
+// "" when all are there; why is for one that PATH has only where relay takes none from. Of a path within the repository nothing is known before the change.
+func MissingProgram(v *config.Verification, ids, environ []string, root string) (id, name, why string) {
 	search := ""
 	for _, kv := range environ {
 		if value, ok := strings.CutPrefix(kv, "PATH="); ok {
@@ -58,8 +59,11 @@ func MissingProgram(v *config.Verification, ids, environ []string, root string) 
 			continue
 		}
 		if _, err := program.Find(t.Cmd, search, root); err != nil {
-			return t.ID, t.Cmd
+			if left := program.Left(t.Cmd, search, root); left != "" {
+				why = pluginhost.LeftInPath(left)
+			}
+			return t.ID, t.Cmd, why
 		}
 	}
-	return "", ""
+	return "", "", ""
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/launch"
+	"github.com/paxiom/relay/judge/program"
 	"github.com/paxiom/relay/sdk/pluginpb"
 )
 
@@ -136,6 +138,11 @@ func (s *Spec) startFailure(err error) *Failure {
 	return f
 }
 
+// LeftInPath says why a file that PATH leads to was not taken for a program.
+func LeftInPath(file string) string {
+	return fmt.Sprintf("PATH leads to %s, and relay takes no program from the repository or by a relative folder of PATH: a change could put another one there", file)
+}
+
 const reportIt = "`relay plugin list` shows where the plugin comes from; report it to its author"
 
 // breach is a breach of the protocol. The plugin can't be trusted to keep to it
@@ -159,6 +166,13 @@ func (p *Plugin) reported(rpc string, w *pluginpb.Failure) *Failure {
 	}
 	if says := quoted(w.GetFix(), saysFix); says != "" {
 		f.Says = p.spec.label() + " suggests: " + says
+	}
+	if f.Reason == pluginpb.Failure_REASON_TOOL_MISSING {
+		for _, name := range p.spec.Entry.Programs {
+			if left := program.Left(name, os.Getenv("PATH"), p.spec.EnvFile.Root); left != "" && strings.Contains(f.Summary, name) {
+				f.Detail = LeftInPath(left)
+			}
+		}
 	}
 	if f.Effect == pluginpb.Failure_EFFECT_UNSPECIFIED {
 		f.Effect = pluginpb.Failure_EFFECT_UNKNOWN
