@@ -91,8 +91,11 @@ func (s *Files) Run(ctx context.Context, id, kind string, version int, w Workflo
 	if err := f.end(w(f)); err != nil {
 		return State{}, err
 	}
-	st, err := s.describe(id, l.entries)
-	return st, errors.Join(err, ctx.Err())
+	st := State{ID: id, Status: Interrupted}
+	for _, e := range l.entries {
+		e.addTo(&st)
+	}
+	return s.describe(st), ctx.Err()
 }
 
 // lookTime is the longest that whoever only looks at a run may keep it from running.
@@ -185,13 +188,13 @@ func (s *Files) Given(id, name string) (json.RawMessage, time.Time, error) {
 	if err := checkName("run", id); err != nil {
 		return nil, time.Time{}, err
 	}
-	es, err := readLog(filepath.Join(s.dir, id, "log.jsonl"))
-	for _, e := range es {
-		if e.Kind == kindAnswer && e.Name == name {
-			return e.Result, e.At, nil
+	var first entry
+	err := readLog(filepath.Join(s.dir, id, "log.jsonl"), func(e entry) {
+		if e.Kind == kindAnswer && e.Name == name && first.Kind == "" {
+			first = e
 		}
-	}
-	return nil, time.Time{}, err
+	})
+	return first.Result, first.At, err
 }
 
 // State implements [Engine].
@@ -199,14 +202,15 @@ func (s *Files) State(id string) (State, error) {
 	if err := checkName("run", id); err != nil {
 		return State{}, err
 	}
-	es, err := readLog(filepath.Join(s.dir, id, "log.jsonl"))
-	if errors.Is(err, os.ErrNotExist) || err == nil && len(es) == 0 {
+	st, any := State{ID: id, Status: Interrupted}, false
+	err := readLog(filepath.Join(s.dir, id, "log.jsonl"), func(e entry) { e.addTo(&st); any = true })
+	if errors.Is(err, os.ErrNotExist) || err == nil && !any {
 		return State{}, ErrUnknown
 	}
 	if err != nil {
 		return State{}, err
 	}
-	return s.describe(id, es)
+	return s.describe(st), nil
 }
 
 // List implements [Engine].
@@ -287,19 +291,16 @@ func (s *Files) Prune(keep int) error {
 	return nil
 }
 
-// describe derives a run's state from its entries and from who holds its lock.
-func (s *Files) describe(id string, es []entry) (State, error) {
-	st := State{ID: id, Status: Interrupted}
-	for _, e := range es {
-		e.addTo(&st)
-	}
+// describe adds to what a run's entries say who holds its lock, and its progress.
+func (s *Files) describe(st State) State {
+	id := st.ID
 	if st.Status == Interrupted && held(filepath.Join(s.dir, id, "lock")) {
 		st.Status = Running
 	}
 	if raw, err := judge.ReadFile(filepath.Join(s.dir, id, "progress.json"), maxProgress); err == nil && json.Valid(raw) {
 		st.Progress = raw
 	}
-	return st, nil
+	return st
 }
 
 func (s *Files) writeProgress(dir string, v any) error {

@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -118,20 +119,12 @@ func (l *runLog) locked(do func() error) error {
 
 // refresh reads what others appended since the last look.
 func (l *runLog) refresh() error {
-	rest, err := io.ReadAll(io.NewSectionReader(l.f, l.size, maxLog+1-l.size))
-	if err == nil && l.size+int64(len(rest)) > maxLog {
-		err = errLogTooLarge
-	}
+	n, torn, err := parse(io.NewSectionReader(l.f, l.size, maxLog+1-l.size), maxLog-l.size, func(e entry) { l.entries = append(l.entries, e) })
 	if err != nil {
 		return err
 	}
-	more, n, err := parse(rest)
-	if err != nil {
-		return err
-	}
-	l.entries = append(l.entries, more...)
-	l.size += int64(n)
-	if n < len(rest) {
+	l.size += n
+	if torn {
 		return l.f.Truncate(l.size)
 	}
 	return nil
@@ -171,32 +164,48 @@ func (l *runLog) addWith(make func() (entry, error)) error {
 	})
 }
 
-func readLog(path string) ([]entry, error) {
-	raw, err := judge.ReadFile(path, maxLog)
-	if errors.Is(err, judge.ErrTooLarge) {
-		err = errLogTooLarge
-	}
+// readLog calls each with the entries of a log, one at a time: what is only looked at is
+// not kept in memory.
+func readLog(path string, each func(entry)) error {
+	f, err := judge.OpenRegular(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	es, _, err := parse(raw)
-	return es, err
+	defer f.Close()
+	_, _, err = parse(f, maxLog, each)
+	return err
 }
 
-// parse reads whole lines and says how many bytes they took.
-func parse(raw []byte) (es []entry, n int, err error) {
-	for {
-		line, _, whole := bytes.Cut(raw[n:], []byte("\n"))
-		if !whole {
-			return es, n, nil // torn
+// parse reads whole lines of at most most bytes, and says how many they took and whether
+// something torn comes after them.
+func parse(r io.Reader, most int64, each func(entry)) (n int64, torn bool, err error) {
+	lines := bufio.NewScanner(io.LimitReader(r, most+1))
+	lines.Buffer(nil, maxLog+1)
+	lines.Split(func(b []byte, end bool) (int, []byte, error) { // with its line feed, unless it is torn
+		if i := bytes.IndexByte(b, '\n'); i >= 0 {
+			return i + 1, b[:i+1], nil
+		}
+		if end && len(b) > 0 {
+			return len(b), b, nil
+		}
+		return 0, nil, nil
+	})
+	for at := 1; lines.Scan(); at++ {
+		line := lines.Bytes()
+		if n+int64(len(line)) > most {
+			return 0, false, errLogTooLarge
+		}
+		if line[len(line)-1] != '\n' {
+			return n, true, nil
 		}
 		var e entry
 		if err := json.Unmarshal(line, &e); err != nil {
-			return nil, 0, fmt.Errorf("%w: line %d: %v", errBadRecord, len(es)+1, err)
+			return 0, false, fmt.Errorf("%w: line %d: %v", errBadRecord, at, err)
 		}
-		es = append(es, e)
-		n += len(line) + 1
+		each(e)
+		n += int64(len(line))
 	}
+	return n, false, lines.Err()
 }
 
 func syncDir(dir string) error {

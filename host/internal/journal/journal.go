@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -21,10 +19,27 @@ type Record struct {
 	At   time.Time       `json:"at"`
 	Kind string          `json:"kind"`
 	Data json.RawMessage `json:"data,omitempty"`
+
+	file  string // that has the data, when they are long
+	at, n int64  // where
 }
 
 // Decode reads the record's data into v.
-func (r Record) Decode(v any) error { return json.Unmarshal(r.Data, v) }
+func (r Record) Decode(v any) error {
+	if r.file == "" {
+		return json.Unmarshal(r.Data, v)
+	}
+	f, err := open(r.file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	data := make([]byte, r.n)
+	if _, err := f.ReadAt(data, r.at); err != nil {
+		return err
+	}
+	return json.Unmarshal(data, v)
+}
 
 // Failpoint is called by [Reached]; tests set it to end the process there.
 var Failpoint func(point string)
@@ -247,14 +262,8 @@ func (j *Journal) Unfinished() ([]Run, error) {
 	for _, e := range entries {
 		if id, ok := strings.CutSuffix(e.Name(), logExt); ok && e.Type().IsRegular() {
 			run := Run{ID: id, j: j}
-			b, err := read(filepath.Join(j.dir, e.Name()))
-			switch {
-			case errors.Is(err, errTooLarge):
-				run.Damaged = err.Error()
-			case err != nil:
+			if run.Records, run.Damaged, err = read(filepath.Join(j.dir, e.Name())); err != nil {
 				return nil, err
-			default:
-				run.Records, run.Damaged = parse(b)
 			}
 			runs, have[id] = append(runs, run), true
 		}
@@ -267,24 +276,6 @@ func (j *Journal) Unfinished() ([]Run, error) {
 	return runs, nil
 }
 
-// maxLog is the largest journal that is read, in bytes: the plan of a million paths fits.
-const maxLog = 512 << 20
-
-var errTooLarge = fmt.Errorf("it is larger than %d MB", maxLog>>20)
-
-// read reads a journal; a link in its place is not followed.
-func read(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if fi, err := f.Stat(); err == nil && fi.Size() > maxLog {
-		return nil, errTooLarge
-	}
-	return io.ReadAll(io.LimitReader(f, maxLog))
-}
-
 // SetAside keeps the run's files under other names, under which nothing finds them again,
 // and gives the record's.
 func (r *Run) SetAside() (string, error) {
@@ -294,24 +285,6 @@ func (r *Run) SetAside() (string, error) {
 		return "", err
 	}
 	return name + logExt + suffix, os.Rename(name+logExt, name+logExt+suffix)
-}
-
-// parse reads the lines. One that can't be read was cut off by a crash, unless its
-// number is missing afterwards: then the journal is damaged.
-func parse(b []byte) (records []Record, damaged string) {
-	n := 0
-	for line := range bytes.SplitSeq(b, []byte("\n")) {
-		n++
-		var r Record
-		if json.Unmarshal(line, &r) != nil {
-			continue
-		}
-		if r.Seq != len(records)+1 {
-			return records, fmt.Sprintf("line %d is record %d where %d belongs", n, r.Seq, len(records)+1)
-		}
-		records = append(records, r)
-	}
-	return records, ""
 }
 
 func syncDir(dir string) error {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -192,6 +193,44 @@ func TestSecondBeginIsRefused(t *testing.T) {
 	defer l.Close()
 	if _, err := j.Begin("run-1"); err == nil {
 		t.Fatal("two logs of one run")
+	}
+}
+
+// Of a long journal only the heads of its records are read into memory, cut off or not.
+func TestBoundedMemory(t *testing.T) {
+	j, l := begin(t)
+	must(t, l.Append("begin", "x"))
+	must(t, l.Append("apply", strings.Repeat(`{"a\\`, 60<<20/6)))
+	must(t, l.Append("landed", nil))
+	must(t, l.Close())
+	path := filepath.Join(j.Dir(), "run-1.jsonl")
+	fi, err := os.Stat(path)
+	must(t, err)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	must(t, err)
+	_, err = f.WriteString(`{"seq":4,"kind":"torn","data":[`)
+	must(t, err)
+	for range 300<<20/(1<<20) - int(fi.Size()>>20) {
+		_, err = f.WriteString(strings.Repeat(`{"a":1},`, 1<<17))
+		must(t, err)
+	}
+	must(t, f.Close())
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	runs := unfinished(t, j)
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > 4<<20 {
+		t.Errorf("reading the journal took %d MB", got>>20)
+	}
+	if len(runs) != 1 || len(runs[0].Records) != 3 || runs[0].Damaged != "" {
+		t.Fatalf("%+v", runs)
+	}
+	var text string
+	if rec, _ := runs[0].Last("apply"); rec.Decode(&text) != nil || len(text) != 60<<20/6*5 || !strings.HasPrefix(text, `{"a\\{`) {
+		t.Errorf("the data are %.20q, %d bytes", text, len(text))
+	}
+	if rec, _ := runs[0].Last("begin"); rec.Decode(&text) != nil || text != "x" {
+		t.Errorf("the data are %.20q", text)
 	}
 }
 
