@@ -219,9 +219,25 @@ func (g *Git) Signs() bool { return g.config.signs }
 
 // Filters gives the paths, out of these, whose content a program of the user's filters,
 // by the attributes that git sees with env from dir, "" for Root.
-func (g *Git) Filters(ctx context.Context, dir string, env, paths []string) ([]string, error) {
-	if len(g.config.filters) == 0 || len(paths) == 0 {
+func (g *Git) Filters(ctx context.Context, dir string, env, paths []string) (found []string, err error) {
+	err = g.filters(ctx, dir, env, paths, func(path, _ string) { found = append(found, path) })
+	return found, err
+}
+
+// Large gives those of the paths that git-lfs keeps: what is committed of one is a pointer.
+func (g *Git) Large(ctx context.Context, paths []string) (found map[string]bool, err error) {
+	if _, ok := g.config.filters["lfs"]; !ok {
 		return nil, nil
+	}
+	found = map[string]bool{}
+	err = g.filters(ctx, "", nil, paths, func(path, driver string) { found[path] = driver == "lfs" })
+	return found, err
+}
+
+// filters is Filters that names the filter, too.
+func (g *Git) filters(ctx context.Context, dir string, env, paths []string, tell func(path, driver string)) error {
+	if len(g.config.filters) == 0 || len(paths) == 0 {
+		return nil
 	}
 	args := []string{"check-attr", "-z", "--stdin", "filter"}
 	if dir != "" {
@@ -229,22 +245,21 @@ func (g *Git) Filters(ctx context.Context, dir string, env, paths []string) ([]s
 	}
 	out, err := g.Write(ctx, env, strings.NewReader(strings.Join(paths, "\x00")+"\x00"), args...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	answers := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00") // path, "filter", value
 	if len(answers) != 3*len(paths) || !strings.HasSuffix(string(out), "\x00") {
-		return nil, g.cutOff(args)
+		return g.cutOff(args)
 	}
-	var found []string
 	for i, path := range paths {
 		if answers[3*i] != path {
-			return nil, g.cutOff(args)
+			return g.cutOff(args)
 		}
 		if _, ok := g.config.filters[answers[3*i+2]]; ok {
-			found = append(found, path)
+			tell(path, answers[3*i+2])
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // Filtered gives all files of the index that a program of the user's filters.

@@ -15,6 +15,19 @@ const (
 	binaryBytes = 80  // changed bytes of binary content that count as one line
 )
 
+// CountPointer measures the change to a file that git-lfs keeps: its pointer has three lines,
+// and another content has another sum and another size.
+// Source: https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
+func CountPointer(kind ChangeKind) LineCount {
+	switch kind {
+	case Added:
+		return LineCount{Added: 3, Charge: 3}
+	case Deleted:
+		return LineCount{Deleted: 3, Charge: 3}
+	}
+	return LineCount{Added: 2, Deleted: 2, Charge: 2}
+}
+
 // CountLines measures the change from old to new.
 //
 // It looks for at most limit changed lines; a change that is larger, or that takes

@@ -5,6 +5,7 @@ package box
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"io"
 	"io/fs"
 	"os"
@@ -65,8 +66,23 @@ func (r *reader) look(p *place) (now []byte, capable bool) {
 // counted says that a change has lines to count.
 func counted(c *judge.Change) bool { return c.Kind != judge.Special && c.Kind != judge.ModeOnly }
 
-// countLines fills in the size of each change in lines.
-func (r *reader) countLines(changes []judge.Change) {
+// largeOf are the paths of those changes of which a commit has git-lfs's pointer.
+func largeOf(ctx context.Context, git *judge.Git, changes []judge.Change) (map[string]bool, error) {
+	if git == nil {
+		return nil, nil
+	}
+	var paths []string
+	for _, c := range changes {
+		if counted(&c) && !c.Ignored {
+			paths = append(paths, c.Path)
+		}
+	}
+	return git.Large(ctx, paths)
+}
+
+// countLines fills in the size of each change in lines; of what is large, that of the change
+// to its pointer.
+func (r *reader) countLines(changes []judge.Change, large map[string]bool) {
 	left, ignoredLeft := maxLines, int64(maxIgnored)
 	for i := range changes {
 		c := &changes[i]
@@ -83,6 +99,11 @@ func (r *reader) countLines(changes []judge.Change) {
 			continue
 		}
 		side := r.read(c)
+		if large[c.Path] {
+			c.Lines, c.Parts = judge.CountPointer(c.Kind), parts(c, side)
+			left -= int(c.Lines.Charge)
+			continue
+		}
 		if !side.oldOK || !side.nowOK {
 			c.Lines.TooLarge = true
 			continue

@@ -120,7 +120,11 @@ func (r *reader) settle(ctx context.Context, git *judge.Git, t *judge.Touched) e
 		return err
 	}
 	if !t.Overflow {
-		r.countLines(own)
+		large, err := largeOf(ctx, git, own)
+		if err != nil {
+			return err
+		}
+		r.countLines(own, large)
 	}
 	if t.Changes == nil {
 		t.Changes = own
