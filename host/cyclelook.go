@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/paxiom/relay/host/cycle"
 	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/bar"
 	"github.com/paxiom/relay/host/internal/daylog"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -293,19 +293,47 @@ func (r *Repo) Logs(ctx context.Context, w io.Writer, day time.Time, match strin
 	return daylog.Follow(ctx, w, o.ws.Logs(), match, r.now)
 }
 
-// TmuxStatus is one line for a status bar, "" when no cycle is in flight. It reads one
-// small file, and the configuration only where the workspace has another name than usual.
-func (r *Repo) TmuxStatus() string {
-	line, ok := bar.Read(r.dir)
-	if ok {
-		return Safe(line)
+// barWords are the kinds of needs in a status bar.
+var barWords = map[string]string{NeedPlan: "review", NeedRevision: "accept", NeedProblem: "problem", NeedCrash: "cut-off", NeedQuestion: "asks", NeedTask: "asks", NeedLimit: "limit"}
+
+// TmuxStatus is one line for a status bar: what waits for the operator, by name, and how
+// much is at work; "" when there is nothing.
+func (r *Repo) TmuxStatus(ctx context.Context) string {
+	s, err := r.Status(ctx, false)
+	if err != nil {
+		return ""
 	}
-	if o, err := r.open(); err == nil {
-		if line, ok = bar.ReadIn(o.ws.Dir()); !ok {
-			bar.Begin(o.ws.Dir())
+	var waits []string
+	for _, n := range s.Needs {
+		name := n.Of
+		switch name {
+		case "cycle":
+			name = n.Title
+		case "task":
+			name = n.ID
+		}
+		waits = append(waits, name+":"+barWords[n.Kind])
+	}
+	if len(waits) > 3 {
+		waits = append(waits[:3], fmt.Sprintf("+%d", len(waits)-3))
+	}
+	running := 0
+	for _, c := range s.Cycles {
+		if !c.Waits {
+			running++
 		}
 	}
-	return Safe(line)
+	if s.LockPID > 0 { // a tick, a loop or a pipeline
+		running++
+	}
+	line := strings.Join(waits, " ")
+	if line != "" {
+		line = "! " + line
+	}
+	if running > 0 {
+		line += fmt.Sprintf(" %d running", running)
+	}
+	return Safe(strings.TrimSpace(line))
 }
 
 // StatsResult says how models keep to the forms of audits and revisions.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/host/cycle"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/digest"
 	"github.com/paxiom/relay/host/internal/history"
@@ -51,13 +52,16 @@ func (r *Repo) Digest(ctx context.Context, since time.Duration) (*DigestResult, 
 	}
 	now := time.Now()
 	d := &DigestResult{Doc: Doc{"relay.report", 1}, Digest: digest.Digest{Repository: o.root, Since: now.Add(-since).UTC(), Until: now.UTC(),
-		Doubts: []digest.Item{}, Waiting: []digest.Item{}, Landed: []digest.Run{}, Stopped: []digest.Stop{}, Verdicts: []digest.Count{},
+		Doubts: []digest.Item{}, Waiting: []digest.Item{}, Accepted: []digest.Item{}, Landed: []digest.Run{}, Stopped: []digest.Stop{}, Verdicts: []digest.Count{},
 		States: []digest.State{}, Runs: []digest.Run{}}}
 	g := gathering{d: &d.Digest, window: sinceText(since), cost: map[string]*ledger.Sum{}, states: map[string]int64{}, codes: map[judge.Code]int{}, doubts: map[string]*digest.Item{}}
 	if err := g.spend(o, r.stateDir()); err != nil {
 		return nil, err
 	}
 	if err := g.runs(o); err != nil {
+		return nil, err
+	}
+	if err := g.cycles(o, r.now()); err != nil {
 		return nil, err
 	}
 	g.plugins(r, o.root)
@@ -164,6 +168,17 @@ func (g *gathering) runs(o *opened) error {
 	}
 	slices.Reverse(g.d.Runs)
 	return nil
+}
+
+// cycles adds the audit cycles that were accepted in the span.
+func (g *gathering) cycles(o *opened, now time.Time) error {
+	all, err := cycleLines(o.ws, true, now)
+	for _, c := range all {
+		if c.State == cycle.Complete && !c.Since.Before(g.d.Since) {
+			g.d.Accepted = append(g.d.Accepted, digest.Item{What: fmt.Sprintf("%s (%s) on %s", c.Service, c.Short, c.Branch), Command: c.Next[0]})
+		}
+	}
+	return err
 }
 
 // add takes one run in.

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/config"
@@ -93,7 +94,7 @@ func (r *Repo) tellRun(o *opened, res *PipelineRun, err error) {
 		if f.Code == judge.BlockedLockHeld { // typed beside a run, which goes on
 			return
 		}
-		r.tellPipeline(o, PipelineNotice{Event: "end", Title: "relay: the pipeline needs you", Text: f.What + ": " + f.Why, Next: f.Fix, ExitCode: Explain(f.Code).ExitCode})
+		r.tellPipeline(o, PipelineNotice{Event: "end", Title: "relay: the pipeline needs you", Text: strings.TrimSuffix(f.What+": "+f.Why, ": "), Next: f.Fix, ExitCode: Explain(f.Code).ExitCode})
 		return
 	}
 	if reason := pipeline.Reason(res.Reason); reason == pipeline.Interrupted || reason == pipeline.Drained {

@@ -37,7 +37,7 @@ type WatchResult struct {
 	Needs    []Need         `json:"needs"`   // what waits for the operator, most urgent first
 	Working  []Pulse        `json:"working"` // every relay at work
 	Loop     *LoopSeen      `json:"loop,omitempty"`
-	Cycles   []CycleLine    `json:"cycles"` // in flight
+	Cycles   []CycleLine    `json:"cycles"` // in flight, and the last that ended
 	Tasks    map[string]int `json:"tasks,omitempty"`
 	Open     []*TaskTrail   `json:"open,omitempty"` // attempts at tasks that have not ended
 	Runs     []RunLine      `json:"runs"`           // newest first
@@ -75,6 +75,9 @@ func (r *Repo) Watch(context.Context) (*WatchResult, error) {
 	res.Branch, res.Loop, res.Problem, res.Next, res.ExitCode = s.Branch, s.Loop, s.Problem, s.Next, s.ExitCode
 	res.Budgets, res.Alerts = s.Budgets, s.Alerts
 	res.Cycles = append(res.Cycles, s.Cycles...)
+	if s.LastCycle != nil {
+		res.Cycles = append(res.Cycles, *s.LastCycle)
+	}
 	res.Needs = append(res.Needs, s.Needs...)
 	res.tasks(r, o)
 	if metas, err := o.hist.List(watchedRuns); err == nil {

@@ -162,6 +162,7 @@ func digestText(p *printer, d *host.DigestResult) {
 	p.linef("%s", p.dim(d.Span()))
 	digestItems(p, "not to be trusted yet", d.Doubts)
 	digestItems(p, "waits for you", d.Waiting)
+	digestItems(p, "accepted", d.Accepted)
 	if len(d.Landed) > 0 {
 		p.linef("\n%s", p.bold("landed"))
 	}

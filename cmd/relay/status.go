@@ -69,9 +69,7 @@ func shortStatus(p *printer, s *host.StatusResult) {
 	cyclesInFlight(p, s)
 	pipelineRows(p, s)
 	question(p, s)
-	if c := s.LastCycle; s.LastRun == nil && c != nil && len(s.Cycles) == 0 {
-		p.row("last cycle", fmt.Sprintf("%s  %s  %s", host.Safe(c.Service), c.Short, c.State))
-	} else if s.LastRun == nil && s.Problem == nil && s.Pipeline == nil && len(s.Needs)+len(s.Cycles) == 0 {
+	if s.LastRun == nil && s.Problem == nil && s.Pipeline == nil && s.LastCycle == nil && len(s.Needs)+len(s.Cycles) == 0 {
 		p.advise("", "relay is set up here; nothing has run yet. `relay doctor` tries what a run needs.")
 	}
 	nextAfterProblem(p, s)
@@ -141,6 +139,9 @@ func fullStatus(p *printer, s *host.StatusResult) {
 // cyclesInFlight lists audit cycles like the seed's status does.
 func cyclesInFlight(p *printer, s *host.StatusResult) {
 	if len(s.Cycles) == 0 {
+		if c := s.LastCycle; c != nil {
+			p.row("last cycle", fmt.Sprintf("%s  %s  %s", host.Safe(c.Service), c.Short, c.State))
+		}
 		return
 	}
 	waiting := 0

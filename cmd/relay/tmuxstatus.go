@@ -17,8 +17,8 @@ func newTmuxStatusCmd(a *app) *cobra.Command {
 	o := &tmuxOptions{app: a}
 	return &cobra.Command{
 		Use:     "tmux-status",
-		Short:   "One short line about cycles, for a status bar",
-		Long:    "Prints which cycles wait for you and how many run, or an empty line. It is made to be called often.",
+		Short:   "One short line for a status bar",
+		Long:    "Prints what waits for you, by name, and how much is at work, or an empty line. It is made to be called often.",
 		Example: "tmux set -g status-right '#(relay -C ~/project tmux-status)'",
 		GroupID: groupLook,
 		Args:    noArgs,
@@ -26,12 +26,12 @@ func newTmuxStatusCmd(a *app) *cobra.Command {
 	}
 }
 
-func runTmuxStatus(_ context.Context, o *tmuxOptions) error {
+func runTmuxStatus(ctx context.Context, o *tmuxOptions) error {
 	repo, err := o.app.open()
 	if err != nil {
 		return err
 	}
-	line := repo.TmuxStatus()
+	line := repo.TmuxStatus(ctx)
 	doc := struct {
 		host.Doc
 		Line string `json:"line"`

@@ -2,13 +2,9 @@ package cycle
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
-
-	"github.com/paxiom/relay/host/internal/bar"
 	"github.com/paxiom/relay/host/internal/queue"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/words"
@@ -112,8 +108,7 @@ func (r *Record) earlier() string {
 	return fmt.Sprintf("`relay audit accept %s%s` accepts what iteration %d landed", Short(r.UUID), flag, r.LastLanded.Iteration)
 }
 
-// publish shows a cycle in queue.md and in the line for tmux. Writers of the line take
-// turns, and each reads all states again, so the last one wins with the newest.
+// publish shows a cycle in queue.md.
 func (r *Record) publish(ws *workspace.Workspace) error {
 	id := Short(r.UUID)
 	err := queue.Drop(ws, "cycle", id)
@@ -127,44 +122,5 @@ func (r *Record) publish(ws *workspace.Workspace) error {
 		}
 		err = queue.Put(ws, e)
 	}
-	if err != nil {
-		return err
-	}
-	l := flock.New(filepath.Join(Dir(ws), "locks", ".tmux"))
-	if err := l.Lock(); err != nil {
-		return err
-	}
-	defer l.Unlock()
-	all, err := List(ws)
-	if err != nil {
-		return err
-	}
-	return workspace.WriteScratch(filepath.Join(ws.Dir(), bar.Name), []byte(tmuxLine(all)))
-}
-
-// tmuxLine is short: what waits, by name, and how many others there are.
-func tmuxLine(all []*Record) string {
-	var waits []string
-	running := 0
-	for _, r := range all {
-		switch {
-		case r.State.Ended():
-		case r.Waits():
-			word := map[State]string{AwaitingReview: "review", AwaitingAcceptance: "accept"}[r.State]
-			waits = append(waits, r.ServiceID+":"+orDefault(word, "problem"))
-		default:
-			running++
-		}
-	}
-	if len(waits) > 3 {
-		waits = append(waits[:3], fmt.Sprintf("+%d", len(waits)-3))
-	}
-	line := strings.Join(waits, " ")
-	if line != "" {
-		line = "! " + line
-	}
-	if running > 0 {
-		line = strings.TrimSpace(fmt.Sprintf("%s %d running", line, running))
-	}
-	return line
+	return err
 }

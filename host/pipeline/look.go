@@ -2,10 +2,14 @@ package pipeline
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/queue"
 	"github.com/paxiom/relay/host/internal/workspace"
 )
 
@@ -82,6 +86,16 @@ func sleeps(ws *workspace.Workspace, t *Trail) bool {
 	return err == nil && st.Status == durable.Sleeping
 }
 
+// runKind is that of a run over the task list in the operator's queue.
+const runKind = "pipeline"
+
+// shown puts the run into queue.md, which nobody renews once it is killed: so its entry
+// says what to do then.
+func (p *Pipeline) shown() error {
+	return queue.Put(p.env.WS, queue.Entry{ID: p.rec.RunID, Kind: runKind, Since: p.rec.StartedAt, What: fmt.Sprintf("works on the tasks as process %d", os.Getpid()),
+		Next: "Where that process is gone, `relay pipeline run` goes on with it", Running: true})
+}
+
 // stopped notes how the run came to stand still, for those who look.
 func (p *Pipeline) stopped(by error, err error) error {
 	p.rec.StoppedAt = p.now().UTC()
@@ -94,7 +108,14 @@ func (p *Pipeline) stopped(by error, err error) error {
 		p.rec.ByOperator = errors.As(by, &who) && who.ByOperator()
 	case p.out.Reason == "" && err != nil:
 		f := fault.Internal(err)
-		p.rec.Stop = Stop{Reason: Blocked, Why: f.What + ": " + f.Why, Fix: f.Fix}
+		p.rec.Stop = Stop{Reason: Blocked, Why: strings.TrimSuffix(f.What+": "+f.Why, ": "), Fix: f.Fix}
 	}
-	return p.writeRecord()
+	if r := p.rec.Stop; r.Reason == Blocked || r.Reason == LimitLasts {
+		e := queue.Entry{ID: p.rec.RunID, Kind: runKind, Since: p.rec.StoppedAt, What: oneLine(r.Why), Next: "`relay pipeline run` goes on with it"}
+		if r.Fix != "" {
+			e.Next = r.Fix + "; then `relay pipeline run`"
+		}
+		return firstOf(queue.Put(p.env.WS, e), p.writeRecord())
+	}
+	return firstOf(queue.Drop(p.env.WS, runKind, p.rec.RunID), p.writeRecord())
 }

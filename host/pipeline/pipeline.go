@@ -265,7 +265,7 @@ func (p *Pipeline) open(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return p.shown()
 }
 
 // takeUp goes through the tasks that were begun: what was under way goes on, and what the

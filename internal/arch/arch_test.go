@@ -62,7 +62,6 @@ var rules = []rule{
 	{pkg: "host/fault", own: []string{"judge"}},
 	{pkg: "host/durable/...", own: []string{"host/durable/...", "host/fault", "host/internal/...", "judge"}, outside: hostStack},
 	{pkg: "host/internal/root", deep: true},
-	{pkg: "host/internal/bar", own: []string{"host/internal/root"}, deep: true},
 	{pkg: "host/internal/telemetry", own: []string{"host/internal/...", "judge"}, outside: []string{"go.opentelemetry.io/otel", "github.com/go-logr/logr"}},
 	{pkg: "host/internal/attest", own: []string{"host/internal/...", "judge/...", "verify", "schemas"}, outside: append(slices.Clone(hostStack), "golang.org/x/crypto")},
 	{pkg: "host/internal/config", own: []string{"host/internal/...", "host/fault", "judge", "verify"}, outside: append(slices.Clone(hostStack), "github.com/tidwall/sjson", "github.com/spf13/viper")},

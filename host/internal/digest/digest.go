@@ -14,10 +14,11 @@ type Digest struct {
 	Repository string    `json:"repository"`
 	Since      time.Time `json:"since"`
 	Until      time.Time `json:"until"`
-	Doubts     []Item    `json:"doubts"`  // what can't be trusted yet
-	Waiting    []Item    `json:"waiting"` // what needs a person
-	Landed     []Run     `json:"landed"`  // newest first
-	Stopped    []Stop    `json:"stopped"` // newest first
+	Doubts     []Item    `json:"doubts"`   // what can't be trusted yet
+	Waiting    []Item    `json:"waiting"`  // what needs a person
+	Accepted   []Item    `json:"accepted"` // audit cycles
+	Landed     []Run     `json:"landed"`   // newest first
+	Stopped    []Stop    `json:"stopped"`  // newest first
 	Verdicts   []Count   `json:"verdicts"`
 	Spend      Spend     `json:"spend"`
 	States     []State   `json:"states"` // where the time went

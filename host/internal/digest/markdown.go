@@ -33,6 +33,9 @@ func Markdown(d *Digest) []byte {
 	}
 	items("Not to be trusted yet", "Nothing that relay knows of.", d.Doubts)
 	items("Waits for you", "Nothing.", d.Waiting)
+	if len(d.Accepted) > 0 {
+		items("Accepted", "", d.Accepted)
+	}
 	head("Landed")
 	if len(d.Landed) == 0 {
 		line("Nothing.")

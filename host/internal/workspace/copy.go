@@ -20,7 +20,7 @@ import (
 // copied are what of the state has a copy in the workspace: what people and scripts read.
 // A folder is copied with all that is in it.
 var copied = []string{"STATE.json", "TASK.json", "REPORT.json", "REPORT.md", "BLOCKED.json", "lock.json", "usage.jsonl", "queue.md",
-	"tmux-status", "logs", "cycles", "pipeline", "history"}
+	"logs", "cycles", "pipeline", "history"}
 
 // marks are the files that are written last in a folder that belongs to one run, one cycle
 // or one attempt: where they are the same, nothing else in the folder has changed.

@@ -36,7 +36,7 @@ func (w *watcher) list() {
 	for _, section := range []struct {
 		head string
 		of   func(*watched) []item
-	}{{"needs you", needs}, {"working", w.working}, {"in flight", flying}, {"tasks", tasks}, {"runs", runs}} {
+	}{{"needs you", needs}, {"working", w.working}, {"in flight", flying}, {"tasks", tasks}, {"last cycle", ended}, {"runs", runs}} {
 		head := section.head
 		for _, r := range w.repos {
 			if r.res == nil {
@@ -101,11 +101,18 @@ func (w *watcher) working(r *watched) (out []item) {
 	return out
 }
 
-// flying are the cycles that go on by themselves.
-func flying(r *watched) (out []item) {
+// flying are the cycles that go on by themselves, ended the last one that has ended.
+func flying(r *watched) []item {
+	return cycles(r, "~", func(c host.CycleLine) bool { return !c.Waits && !c.State.Ended() })
+}
+func ended(r *watched) []item {
+	return cycles(r, " ", func(c host.CycleLine) bool { return c.State.Ended() })
+}
+
+func cycles(r *watched, mark string, which func(host.CycleLine) bool) (out []item) {
 	for _, c := range r.res.Cycles {
-		if !c.Waits {
-			out = append(out, item{mark: "~", kind: "cycle", id: c.Short, since: c.Since, text: Text(c.Service) + "  " + string(c.State) + "  " + Text(oneLine(c.Detail))})
+		if which(c) {
+			out = append(out, item{mark: mark, kind: "cycle", id: c.Short, since: c.Since, text: Text(c.Service) + "  " + string(c.State) + "  " + Text(oneLine(c.Detail))})
 		}
 	}
 	return out
