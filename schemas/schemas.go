@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -79,15 +80,44 @@ func Compile(schema []byte) (*jsonschema.Schema, error) {
 // workspaces made by other programs hold a copy of.
 const seedTaskID = "https://relais.local/schemas/task.schema.json"
 
-// IsSeedTask tells the task schema of seed 001, whatever its format, from one that
-// somebody wrote to narrow tasks. The seed's refuses every patch task and every
-// control task, by a rule in the wrong place; relay's own is that schema put right,
-// so the copy adds nothing.
-func IsSeedTask(schema []byte) bool {
-	var id struct {
-		ID string `json:"$id"`
+// Narrowing makes of an operator's task schema what it adds to relay's own. A copy of seed
+// 001's, changed or not, loses three parts: a rule about questions in the wrong place, which
+// refuses every patch; its list of two builders; and that a builder is always there, which
+// refuses every control task. What was tightened in such a copy stays.
+func Narrowing(schema []byte) []byte {
+	var s map[string]any
+	if json.Unmarshal(schema, &s) != nil || s["$id"] != seedTaskID {
+		return schema
 	}
-	return json.Unmarshal(schema, &id) == nil && id.ID == seedTaskID
+	const misplaced = `{"if":{"properties":{"task_kind":{"const":"question"}}},"then":{"properties":{"mode":{"const":"claude_code"}}}}`
+	same := func(v any, text string) bool {
+		b, err := json.Marshal(v) // with its keys in order
+		return err == nil && string(b) == text
+	}
+	properties, _ := s["properties"].(map[string]any)
+	builder, _ := properties["builder"].(map[string]any)
+	fields, _ := builder["properties"].(map[string]any)
+	if rules, ok := builder["allOf"].([]any); ok {
+		if rules = slices.DeleteFunc(rules, func(r any) bool { return same(r, misplaced) }); len(rules) == 0 {
+			delete(builder, "allOf")
+		} else {
+			builder["allOf"] = rules
+		}
+	}
+	if mode, ok := fields["mode"].(map[string]any); ok && same(mode["enum"], `["claude_code","patch"]`) {
+		delete(mode, "enum")
+	}
+	if _, ok := properties["control"]; !ok && properties != nil {
+		properties["control"] = true
+		if required, ok := s["required"].([]any); ok {
+			s["required"] = slices.DeleteFunc(required, func(v any) bool { return v == "builder" })
+		}
+	}
+	out, err := json.Marshal(s)
+	if err != nil {
+		return schema
+	}
+	return out
 }
 
 // Validate checks a JSON document against one of relay's schemas; the error is one

@@ -1,12 +1,15 @@
 package schemas
 
 import (
+	"bytes"
 	"encoding/json"
 	"io/fs"
 	"os"
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 func TestAllCompile(t *testing.T) {
@@ -67,13 +70,39 @@ func TestSchemasNeverLoad(t *testing.T) {
 	}
 }
 
-func TestIsSeedTask(t *testing.T) {
-	for text, want := range map[string]bool{
-		`{"$id":"https://relais.local/schemas/task.schema.json","type":"object"}`: true,
-		`{"type":"object"}`: false, `{`: false, string(Bytes(Task)): false,
+// A copy of the seed's task schema adds nothing to relay's; what somebody tightened in it holds.
+func TestNarrowing(t *testing.T) {
+	seed, err := os.ReadFile("../host/internal/task/testdata/contract.task.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	few := bytes.Replace(seed, []byte(`"maximum": 40`), []byte(`"maximum": 3`), 1)
+	task := func(builder string) string {
+		return `{"task_id":"T","milestone_id":"M","task_kind":"execute","intent":"x","scope":{"allowed_globs":["src/**"],"forbidden_globs":[],"allow_new_files":false,"allow_lockfile_changes":false},
+			"diff_limits":{"max_files_touched":1,"max_lines_changed":9},"verification":{"fast":[],"slow":[]},` + builder + `}`
+	}
+	for name, c := range map[string]struct {
+		schema []byte
+		task   string
+		want   string
+	}{
+		"a patch":            {seed, task(`"builder":{"mode":"patch","max_turns":1,"instructions":"x","patch":"x"}`), ""},
+		"another builder":    {seed, task(`"builder":{"mode":"external","max_turns":9,"instructions":"x"}`), ""},
+		"control":            {seed, task(`"control":{"action":"stop"}`), ""},
+		"tightened":          {few, task(`"builder":{"mode":"external","max_turns":9,"instructions":"x"}`), "max_turns"},
+		"tightened, kept to": {few, task(`"builder":{"mode":"external","max_turns":3,"instructions":"x"}`), ""},
+		"somebody's own":     {[]byte(`{"required":["question"]}`), `{}`, "question"},
 	} {
-		if IsSeedTask([]byte(text)) != want {
-			t.Errorf("%.60s: want %v", text, want)
+		s, err := Compile(Narrowing(c.schema))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(c.task))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if err := Explain(s.Validate(doc)); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
 }

@@ -93,8 +93,8 @@ func (r *run) accept(text []byte) error {
 		return err
 	}
 	own, err := r.brought(r.cfg.Orchestrator.TaskSchemaFile, 1<<20)
-	if err == nil && !schemas.IsSeedTask(own) {
-		if err := matches(own, text); err != nil {
+	if err == nil {
+		if err := matches(schemas.Narrowing(own), text); err != nil {
 			return fmt.Errorf("%s: %w", r.cfg.Orchestrator.TaskSchemaFile, err)
 		}
 	} else if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -114,9 +114,13 @@ func (s *Store) Size() (bytes int64, runs int, err error) {
 	} else if err != nil {
 		return 0, 0, err
 	}
+	ids, err := s.ids()
 	x := s.load()
+	if len(ids) != x.Runs { // somebody brought runs or took some
+		x = s.recount()
+	}
 	x.settle(s)
-	return x.Bytes, x.Runs, nil
+	return x.Bytes, x.Runs, err
 }
 
 // Latest is the id of the newest run, "" when there is none.
