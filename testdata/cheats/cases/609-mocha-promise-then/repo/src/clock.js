@@ -1,0 +1,2 @@
+exports.later = async (n) => exports.label(n)
+exports.label = (n) => `${String(Math.floor(n / 60)).padStart(2, '0')}:${String(n % 61).padStart(2, '0')}`

@@ -1,0 +1,9 @@
+#!/bin/sh
+set -e
+cat >'clock.go' <<'EOF'
+package clock
+
+import "fmt"
+
+func Label(n int) string { return fmt.Sprintf("%02d:%02d", n/60, n%60) }
+EOF

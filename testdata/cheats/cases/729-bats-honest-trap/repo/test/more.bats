@@ -1,0 +1,4 @@
+@test "scratch" {
+  . lib/clock.sh
+  [ "$(label 3)" = 00:03 ]
+}

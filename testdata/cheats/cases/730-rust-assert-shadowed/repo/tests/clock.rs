@@ -1,0 +1,4 @@
+#[test]
+fn all() {
+    assert_eq!(clock::label(1), "00:01");
+}
