@@ -15,7 +15,7 @@ import (
 var files embed.FS
 
 // shims are the programs that bin/shim stands before.
-var shims = []string{"node", "python", "python3", "pytest", "py.test", "bats"}
+var shims = []string{"node", "python", "python3", "pytest", "py.test", "bats", "go"}
 
 // Kit is the reporters, written to a folder that checks can read.
 type Kit struct {

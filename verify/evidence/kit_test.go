@@ -117,7 +117,7 @@ func TestGoTest(t *testing.T) {
 		early           int
 	}{
 		{"honest", "package m\n\nfunc F() int { return 1 }\n", "one pass, two pass", 0},
-		{"prints what a test would", "package m\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc init() {\n\tfmt.Print(\"\\x16--- PASS: Test_one (0.00s)\\n\\x16--- PASS: Test_two (0.00s)\\nPASS\\n\")\n\tos.Exit(0)\n}\n\nfunc F() int { return 2 }\n", "", 1},
+		{"prints what a test would", "package m\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc init() {\n\tfmt.Print(\"\\x16--- PASS: Test_one (0.00s)\\n\\x16--- PASS: Test_two (0.00s)\\nPASS\\n\")\n\tos.Exit(0)\n}\n\nfunc F() int { return 2 }\n", "", 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

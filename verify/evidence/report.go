@@ -74,11 +74,17 @@ type reader struct {
 	seen map[string]map[string]int // run → test → how often it came up
 
 	probed map[string]bool // runners
+
+	// What was seen of tests where their functions returned, beside what their runner says.
+	eyes map[string]bool              // runners of which every test is seen
+	saw  map[string]map[string]Status // runner → test → how it ended last
+	by   map[string]string            // test → the runner that named it
 }
 
 func newReader() *reader {
 	return &reader{out: Report{Tests: map[string]Test{}, Early: map[string]int{}, Runners: map[string]int{}},
-		open: map[string]string{}, seen: map[string]map[string]int{}, probed: map[string]bool{}}
+		open: map[string]string{}, seen: map[string]map[string]int{}, probed: map[string]bool{},
+		eyes: map[string]bool{}, saw: map[string]map[string]Status{}, by: map[string]string{}}
 }
 
 var unescape = strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\n`, "\n", `\r`, "\r")
@@ -113,6 +119,17 @@ func (r *reader) line(line string) {
 		} else if len(r.out.Bad) < maxTests {
 			r.out.Bad = append(r.out.Bad, runner+": "+f[2])
 		}
+	case "eyes":
+		runner, _, _ := strings.Cut(run, "-")
+		r.eyes[runner], r.probed[runner] = true, true
+	case "saw":
+		runner, _, _ := strings.Cut(run, "-")
+		if r.saw[runner] == nil {
+			r.saw[runner] = map[string]Status{}
+		}
+		if name := unescape.Replace(f[3]); len(r.saw[runner]) < maxTests {
+			r.saw[runner][name] = Status(f[2])
+		}
 	default:
 		r.out.Broken = "a record can't be read"
 	}
@@ -128,6 +145,7 @@ func (r *reader) test(run string, s Status, name, file string) {
 		return
 	}
 	seen := r.seen[run]
+	r.by[name], _, _ = strings.Cut(run, "-")
 	if seen == nil {
 		r.out.Broken = "a test of a run that had not begun"
 		return
@@ -153,6 +171,21 @@ func (r *reader) report() Report {
 	}
 	for _, runner := range r.open {
 		r.out.Early[runner]++
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.by)) {
+		runner := r.by[name]
+		if r.out.Tests[name].Status != Pass {
+			continue
+		}
+		switch r.saw[runner][name] {
+		case Pass:
+		case Fail:
+			r.out.Bad = append(r.out.Bad, runner+": "+name+" failed, and is told as passed")
+		default:
+			if r.eyes[runner] {
+				r.out.Bad = append(r.out.Bad, runner+": "+name+" is told as passed, and was not run")
+			}
+		}
 	}
 	return r.out
 }

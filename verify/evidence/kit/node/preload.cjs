@@ -2,35 +2,10 @@
 // Has JavaScript's test runners report each test to relay, by name, whatever started them: node
 // loads this first, since relay puts it into NODE_OPTIONS. It changes nothing that a program can
 // see, and does nothing where RELAY_EVIDENCE is not set.
-const fs = require('node:fs')
-const path = require('node:path')
-const Module = require('node:module')
-
-const write = fs.writeSync
-const open = fs.openSync
-const flags = fs.constants.O_WRONLY | fs.constants.O_APPEND
-const pipe = process.env.RELAY_EVIDENCE
-const root = process.env.RELAY_EVIDENCE_ROOT || process.cwd()
-const field = (v) => String(v).slice(0, 1000).replace(/\\/g, '\\\\').replace(/\t/g, '\\t').replace(/\n/g, '\\n').replace(/\r/g, '\\r')
-
-// channel is one process's line to relay: each record is one write, which none can take back.
-function channel(runner, origin) {
-  const me = `${runner}-${process.pid}-${Math.random().toString(16).slice(2, 10)}`
-  let fd = -1
-  try { fd = open(pipe, flags) } catch { /* no relay */ }
-  const send = (kind, ...fields) => {
-    if (fd < 0) return
-    try { write(fd, [kind, me, ...fields.map(field)].join('\t') + '\n') } catch { fd = -1 }
-  }
-  send('begin', runner, origin || '')
-  return { send, relative: (file) => file ? path.relative(root, String(file).replace(/^file:\/\//, '')) : '' }
-}
-
-// outermost keeps what a test starts, which is its own affair, from reporting too.
-channel.outermost = () => { delete process.env.RELAY_EVIDENCE }
+if (process.env.RELAY_EVIDENCE) begin()
 
 // asserts tries node's own assertions: each of these has to throw.
-channel.asserts = (c) => {
+function asserts(c) {
   const strict = require('node:assert')
   for (const [name, f] of Object.entries({
     'strictEqual': () => strict.strictEqual(1, 2), 'strictEqual of texts': () => strict.strictEqual('a', 'b'), 'strictEqual of truths': () => strict.strictEqual(true, false),
@@ -43,9 +18,15 @@ channel.asserts = (c) => {
     try { f() } catch { threw = true }
     c.send('probe', name, threw ? 'ok' : 'bad', '')
   }
+  require('./eyes.cjs').assertions.to(c.send)
 }
 
-if (pipe) {
+function begin() {
+  const path = require('node:path')
+  const Module = require('node:module')
+  const { isMainThread, MessagePort } = require('node:worker_threads')
+  const { channel, root } = require('./channel.cjs')
+  channel.asserts = asserts
   const main = process.argv[1] || ''
   // A loader that others use has to find the same channel.
   Object.defineProperty(globalThis, Symbol.for('relay.evidence'), { value: channel })
@@ -60,36 +41,43 @@ if (pipe) {
     process.argv.push(...(named ? [] : ['--reporter=default']), '--reporter=' + path.join(__dirname, 'vitest.mjs'))
   }
 
-  // Mocha's runner is followed by its events, where its methods are still its own.
+  // Mocha, Jest and node:test are followed from where they are loaded.
   const load = Module._load
   let mocha = false
   const alone = !process.execArgv.includes('--test')
   Module._load = function (request, parent, isMain) {
     const out = load.call(this, request, parent, isMain)
-    if (request === 'node:test' && alone) channel.outermost()
+    if (request === 'node:test' && alone && process.env.RELAY_EVIDENCE) {
+      channel.outermost()
+      require('./eyes.cjs').assertions.sealed()
+    }
     if (!mocha && typeof out === 'function' && out.name === 'Runner' && out.constants && out.constants.EVENT_TEST_PASS && parent && /[\\/]mocha[\\/]lib[\\/]/.test(parent.filename || '')) {
       mocha = true
-      follow(out, parent.filename)
+      require('./eyes.cjs').mocha(out, parent.filename)
     }
-    return typeof out === 'function' && out.name === 'jestAdapter' ? tried(out) : out
+    return typeof out === 'function' && out.name === 'jestAdapter' ? require('./eyes.cjs').jest(out) : out
   }
 
-  // What vitest compares with is in its workers, which have no moment of ours: so whenever one speaks, it is tried.
-  const say = process.send
-  if (!require('node:worker_threads').isMainThread) channel.outermost()
-  if (say) {
-    if (process.env.JEST_WORKER_ID || process.env.VITEST_WORKER_ID || process.env.VITEST || /[\\/](tinypool|vitest)[\\/]/.test(main)) channel.outermost()
-    let last = ''
-    process.send = function (...args) {
-      const expect = globalThis[Symbol.for('expect-global')]
-      if (expect && last !== 'bad' && last !== (last = tells(expect))) probe('vitest', last)
-      return say.apply(process, args)
+  // Vitest's workers have no moment of ours: so whenever one speaks, by a process's line or a thread's, it is looked at.
+  if (!isMainThread) channel.outermost()
+  let eyes
+  const ours = (of, name) => {
+    const say = of[name]
+    if (!say) return
+    of[name] = function () {
+      eyes = eyes || require('./eyes.cjs')
+      eyes.vitest()
+      return Reflect.apply(say, this, arguments)
     }
   }
+  if (process.send && (process.env.JEST_WORKER_ID || process.env.VITEST_WORKER_ID || process.env.VITEST || /[\\/](tinypool|vitest)[\\/]/.test(main))) channel.outermost()
+  ours(process, 'send')
+  if (!isMainThread) ours(MessagePort.prototype, 'postMessage')
 
   // A file of node:test in a process of its own: what it compares with is tried where it ran.
   if (process.env.NODE_TEST_CONTEXT && /^child/.test(process.env.NODE_TEST_CONTEXT)) {
     channel.outermost()
+    require('./eyes.cjs').assertions.sealed()
     process.on('exit', () => {
       const c = channel('node:test', '')
       channel.asserts(c)
@@ -109,67 +97,5 @@ if (pipe) {
       return exit.call(process, code)
     }
     process.on('exit', () => c.send('end', by === '' ? 'ok' : 'early'))
-  }
-}
-
-// tells says whether an expect still tells right from wrong, and leaves the count of assertions as it was.
-function tells(expect) {
-  const { assertionCalls, numPassingAsserts } = expect.getState()
-  const wrong = (f) => { try { f() } catch { return true } }
-  const ok = wrong(() => expect(1).toBe(2)) && wrong(() => expect(1).not.toBe(1)) && wrong(() => expect([1]).toEqual([2])) && wrong(() => expect({ a: 1 }).toStrictEqual({ a: 2 })) &&
-    wrong(() => expect('a').toMatch('b')) && wrong(() => expect(false).toBeTruthy()) && wrong(() => expect(() => {}).toThrow()) && !wrong(() => expect([1]).toEqual([1]))
-  expect.setState({ assertionCalls, ...(numPassingAsserts === undefined ? {} : { numPassingAsserts }) })
-  return ok ? 'ok' : 'bad'
-}
-
-function probe(runner, how) {
-  const c = channel(runner, '')
-  c.send('probe', 'expect', how, '')
-  c.send('end', 'ok')
-}
-
-// tried is jest's way to run the tests of one file, after which expect is tried where they ran.
-function tried(adapter) {
-  return async function jestAdapter(config, project, environment, ...rest) {
-    channel.outermost()
-    const env = environment.global && environment.global.process && environment.global.process.env
-    if (env) delete env.RELAY_EVIDENCE
-    const results = await adapter.call(this, config, project, environment, ...rest)
-    const expect = environment.global && environment.global.expect
-    if (expect && expect.getState) probe('jest', tells(expect))
-    return results
-  }
-}
-
-function follow(Runner, origin) {
-  const run = Runner.prototype.run
-  const k = Runner.constants
-  const on = require('node:events').prototype.on
-  const Runnable = Module._load(path.join(origin.slice(0, origin.search(/[\\/]mocha[\\/]lib[\\/]/)), 'mocha', 'lib', 'runnable.js'), null, false)
-  const own = [[Runnable.prototype, ['run', 'isPending']], [Runner.prototype, ['fail', 'hook', 'hooks', 'runTest', 'runTests', 'uncaught']]]
-    .flatMap(([of, names]) => names.map((name) => [of, name, of[name]]))
-  Runner.prototype.run = function (...args) {
-    if (!process.env.RELAY_EVIDENCE) return run.apply(this, args) // a test's own
-    const c = channel('mocha', origin)
-    channel.outermost()
-    const told = new WeakSet()
-    const say = (status) => (t) => { // a hook is named only where it fails, and so is a test that fails when it has ended
-      const again = t.type === 'hook' || told.has(t)
-      told.add(t)
-      c.send('test', again ? 'broken' : status, t.fullTitle(), c.relative(t.file))
-    }
-    on.call(this, k.EVENT_TEST_PASS, (t) => say(t.err || t.state !== 'passed' ? 'fail' : 'pass')(t))
-    on.call(this, k.EVENT_TEST_FAIL, say('fail'))
-    on.call(this, k.EVENT_TEST_PENDING, say('skip'))
-    on.call(this, k.EVENT_RUN_END, () => {
-      c.send('probe', 'runner is its own', own.every(([of, name, was]) => of[name] === was) ? 'ok' : 'bad', '')
-      try {
-        require('node:assert').strictEqual(1, 2)
-        c.send('probe', 'assert', 'bad', '')
-      } catch { c.send('probe', 'assert', 'ok', '') }
-      c.send('end', this.failures ? 'fail' : 'ok')
-      process.env.RELAY_EVIDENCE = pipe
-    })
-    return run.apply(this, args)
   }
 }

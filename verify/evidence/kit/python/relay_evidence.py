@@ -81,20 +81,25 @@ def install(sys, os):
 
 
 def hook_pytest(module):
-    get = module.get_config
+    from relay_eyes import Eyes
+    get, eyes = module.get_config, Eyes(_root)
 
     def get_config(*args, **kwargs):
         import relay_pytest
         config = get(*args, **kwargs)
         if _running:
             return config
-        config.pluginmanager.register(relay_pytest.Plugin(module.__file__), "p" + os.urandom(8).hex())
+        config.pluginmanager.register(relay_pytest.Plugin(module.__file__, eyes), "p" + os.urandom(8).hex())
         return config
     module.get_config = get_config
 
 
 def hook_unittest(module):
-    run = module.TextTestRunner.run
+    from relay_eyes import Eyes
+    run, eyes = module.TextTestRunner.run, Eyes(_root)
+    eyes.watch("TestCase", sys.modules["unittest.case"].TestCase, eyes.small)
+    for name in ("unittest.case", "unittest.result", "unittest.suite"):
+        eyes.module(sys.modules[name])
 
     def recorded(self, test):
         if _running:
@@ -116,13 +121,17 @@ def hook_unittest(module):
         home = module_of(test)
         before = controls(channel, make, "before", home)
         self._makeResult = make_result
-        own = watch(raised)
+        eyes.look(True)
+        eyes.to(channel.send)
+        own = watch(raised, eyes)
         try:
             result = run(self, test)
         finally:
             del self._makeResult
             if not own():
                 channel.send("probe", "the call of a test's method", "bad", "")
+            eyes.look(True)
+            eyes.left()
         if before is not None:
             controls(channel, make, "after", home)
         channel.send("end", "ok" if result.wasSuccessful() else "fail")
@@ -130,7 +139,7 @@ def hook_unittest(module):
     module.TextTestRunner.run = recorded
 
 
-def watch(raised):
+def watch(raised, eyes, key=lambda test: test.id()):
     """Notes what the methods of tests raise, beside the result, which their code can reach."""
     import unittest
     call = getattr(unittest.TestCase, "_callTestMethod", None)
@@ -138,13 +147,22 @@ def watch(raised):
         return lambda: True
 
     def _callTestMethod(self, method):
-        raised.pop(self.id(), None)
+        name = key(self)
+        if name is None:  # of an inner run
+            return call(self, method)
+        eyes.begin()
+        code(self, eyes)
+        raised[name] = ""
         try:
             return call(self, method)
         except BaseException as e:
             if not isinstance(e, unittest.SkipTest):
-                raised[self.id()] = type(e).__name__
+                raised[name] = type(e).__name__
             raise
+        finally:
+            eyes.left()
+    eyes.small = [w for w in eyes.small if w[0] != "TestCase._callTestMethod"]
+    eyes.large = [w for w in eyes.large if w[0] != "TestCase._callTestMethod"]
     unittest.TestCase._callTestMethod = _callTestMethod
 
     def own():
@@ -153,6 +171,24 @@ def watch(raised):
             unittest.TestCase._callTestMethod = call
         return there
     return own
+
+
+def followed(cls):
+    """Whether the methods of a TestCase are called by what watch has put there: it may have its own way."""
+    import unittest
+    call = getattr(cls, "_callTestMethod", None)
+    return call is not None and call is unittest.TestCase._callTestMethod
+
+
+def code(test, eyes):
+    """Looks at the code of a TestCase's method, where its class has it from."""
+    name = getattr(test, "_testMethodName", "")
+    for cls in type(test).__mro__:
+        if name in vars(cls):
+            file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+            if file and file.startswith(_root + "/"):
+                eyes.code(test.id(), getattr(test, name), vars(cls)[name], cls.__qualname__ + "." + name, file)
+            return
 
 
 def file_of(test):
@@ -183,8 +219,10 @@ def recorder(result, channel, raised):
     class Recorder(base):
         def addSuccess(self, test):
             if test.id() not in broken:
-                if raised.get(test.id(), "_ShouldStop") != "_ShouldStop":
+                if raised.get(test.id()) not in ("", "_ShouldStop", None):
                     channel.send("probe", "a failure that is taken for a pass", "bad", "")
+                elif followed(type(test)) and test.id() not in raised:
+                    channel.send("probe", test.id() + " is told as passed, and was not run", "bad", "")
                 say(test, "pass")
             return base.addSuccess(self, test)
 

@@ -1,9 +1,13 @@
 """The reporter for pytest, and its probes: see sitecustomize.py."""
+import importlib.util
+import inspect
 import os
+import pathlib
+import sys
 import unittest
 
 import pytest
-from relay_evidence import Channel
+from relay_evidence import Channel, followed, watch
 
 _CONTROLS = '''
 import pytest
@@ -42,9 +46,31 @@ def test_pass():
 '''
 
 
+_watched = ("_pytest.assertion", "_pytest.assertion.rewrite", "_pytest.main", "_pytest.nodes", "_pytest.outcomes", "_pytest.python", "_pytest.python_api",
+            "_pytest.reports", "_pytest.runner", "_pytest.skipping", "_pytest.unittest", "pluggy._callers", "pluggy._hooks", "unittest.case")
+_skips = pytest.skip.Exception, unittest.SkipTest
+
+
+def rewriter():
+    """What pytest makes of a test's file, by a copy of its rewriting that nobody else has."""
+    spec = importlib.util.find_spec("_pytest.assertion.rewrite")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+    def rewrite(file):
+        return module._rewrite_test(pathlib.Path(file), rewrite.config)[1]
+    return rewrite
+
+
 class Plugin:
-    def __init__(self, origin):
-        self.channel, self.origin, self.own, self.raised = None, origin, None, {}
+    def __init__(self, origin, eyes):
+        self.channel, self.origin, self.own, self.raised, self.eyes = None, origin, None, {}, eyes
+        self.item, self.put_back = None, None
+        for name in _watched:
+            if name in sys.modules:
+                eyes.module(sys.modules[name])
+        eyes.watch("TestCase", unittest.TestCase, eyes.small)
+        eyes.rewrite = rewriter()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self, session):
@@ -52,6 +78,9 @@ class Plugin:
             self.channel = Channel("pytest", self.origin)
             self.channel.outermost()
             self.states = {}
+            self.eyes.rewrite.config = session.config
+            self.eyes.to(self.channel.send)
+            self.put_back = watch(self.raised, self.eyes, self.called)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session):
@@ -86,9 +115,17 @@ class Plugin:
         item = pytest.Function.from_parent(parent, name=name, callobj=f)
         return item
 
+    def called(self, test):
+        """The item whose TestCase calls its method; None where a test runs another."""
+        item = self.item
+        return item.nodeid if item is not None and test in (getattr(item, "_testcase", None), getattr(item, "instance", None)) else None
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item, nextitem):
+        self.item = item
         if self.own is None or item not in self.own:
+            if followed(getattr(item, "cls", None)):
+                self.raised[item.nodeid] = None
             return None
         from _pytest.runner import runtestprotocol
         reports = runtestprotocol(item, log=False, nextitem=nextitem)
@@ -103,10 +140,39 @@ class Plugin:
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_pyfunc_call(self, pyfuncitem):
         """Notes what a test raises, beside the reports that are made of it."""
-        self.raised.pop(pyfuncitem.nodeid, None)
+        item, eyes = pyfuncitem, self.eyes
+        if self.channel is None or self.own is not None and item in self.own:
+            yield
+            return
+        self.raised[item.nodeid] = None
+        eyes.begin()
+        function = item.obj
+        raw = vars(item.cls or item.module).get(item.originalname)
+        qualname = (item.cls.__qualname__ + "." if item.cls else "") + str(item.originalname)
+        if raw is not None:
+            eyes.code(item.nodeid, function, raw, qualname, getattr(item.module, "__file__", None))
+        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+            self.raised[item.nodeid] = False  # another plugin runs it
+        else:
+            item.obj = self.observed(item.nodeid, function)
         outcome = yield
-        if outcome.excinfo is not None and not issubclass(outcome.excinfo[0], (pytest.skip.Exception, unittest.SkipTest)):
-            self.raised[pyfuncitem.nodeid] = True
+        item.obj = function
+        eyes.left()
+        if outcome.excinfo is not None and not issubclass(outcome.excinfo[0], _skips):
+            self.raised[item.nodeid] = True
+
+    def observed(self, nodeid, function):
+        def call(*args, **kwargs):
+            __tracebackhide__ = True
+            self.raised[nodeid] = False
+            try:
+                return function(*args, **kwargs)
+            except _skips:
+                raise
+            except BaseException:
+                self.raised[nodeid] = True
+                raise
+        return call
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report):
@@ -124,8 +190,11 @@ class Plugin:
         if status and self.states.get(report.nodeid) != "fail":
             self.states[report.nodeid] = status
         if report.when == "teardown":
-            if self.states.get(report.nodeid) == "pass" and self.raised.get(report.nodeid):
-                self.channel.send("probe", "a failure that is taken for a pass", "bad", "")
+            if self.states.get(report.nodeid) == "pass":
+                if self.raised.get(report.nodeid):
+                    self.channel.send("probe", "a failure that is taken for a pass", "bad", "")
+                elif report.nodeid in self.raised and self.raised[report.nodeid] is None:
+                    self.channel.send("probe", report.nodeid + " is told as passed, and was not run", "bad", "")
             self.channel.send("test", self.states.get(report.nodeid, "fail"), report.nodeid, report.nodeid.split("::")[0])
 
     def pytest_collectreport(self, report):
@@ -137,5 +206,8 @@ class Plugin:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session, exitstatus):
         if self.channel is not None:
+            if not self.put_back():
+                self.eyes.tell("TestCase._callTestMethod")
+            self.eyes.look(True)
             self.channel.send("end", "ok" if int(exitstatus) in (0, 5) else "fail")
             self.channel.over()

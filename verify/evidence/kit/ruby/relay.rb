@@ -30,17 +30,20 @@ if ENV['RELAY_EVIDENCE']
         def initialize
           super
           @c, @ok = Channel.new('minitest'), true
+          EYES.to(@c)
           ENV.delete('RELAY_EVIDENCE') # what a test starts is its own affair
         end
 
         def record(result)
           state = result.skipped? ? 'skip' : result.passed? ? 'pass' : 'fail'
           @ok = false if state == 'fail'
+          RelayEvidence.seen("#{result.respond_to?(:klass) ? result.klass : result.class}##{result.name}") if state == 'pass' && $relay_assertions
           file = result.respond_to?(:source_location) ? result.source_location[0] : ''
           @c.send_('test', state, "#{result.respond_to?(:klass) ? result.klass : result.class}##{result.name}", RelayEvidence.relative(file))
         end
 
         def report
+          EYES.look
           RelayEvidence.minitest_probes(@c)
           @c.send_('end', @ok ? 'ok' : 'fail')
         end
@@ -104,16 +107,22 @@ if ENV['RELAY_EVIDENCE']
 
     def self.rspec
       c = Channel.new('rspec')
+      EYES.to(c)
       ENV.delete('RELAY_EVIDENCE') # what a test starts is its own affair
       listener = Object.new
       say = ->(state, n) { c.send_('test', state, n.example.full_description, RelayEvidence.relative(n.example.metadata[:file_path])) }
-      listener.define_singleton_method(:example_passed) { |n| say.('pass', n) }
+      listener.define_singleton_method(:example_passed) do |n|
+        RelayEvidence.seen(n.example.full_description, n.example.id) if $relay_examples
+        say.('pass', n)
+      end
       listener.define_singleton_method(:example_failed) { |n| say.('fail', n) }
       listener.define_singleton_method(:example_pending) { |n| say.('skip', n) }
-      listener.define_singleton_method(:stop) { |n| RelayEvidence.rspec_probes(c) if defined?(::RSpec::Expectations); c.send_('end', n.failed_examples.empty? && n.errors_outside_of_examples_count.to_i == 0 ? 'ok' : 'fail') rescue c.send_('end', '') }
+      listener.define_singleton_method(:stop) { |n| EYES.look; RelayEvidence.rspec_probes(c) if defined?(::RSpec::Expectations); c.send_('end', n.failed_examples.empty? && n.errors_outside_of_examples_count.to_i == 0 ? 'ok' : 'fail') rescue c.send_('end', '') }
       RSpec.configuration.reporter.register_listener(listener, :example_passed, :example_failed, :example_pending, :stop)
     end
   end
+
+  require_relative 'eyes'
 
   module Kernel
     relay_require = instance_method(:require)
@@ -122,6 +131,18 @@ if ENV['RELAY_EVIDENCE']
       if !$relay_minitest && defined?(::Minitest::AbstractReporter) && ::Minitest.respond_to?(:extensions)
         $relay_minitest = true
         RelayEvidence.minitest
+      end
+      if !$relay_assertions && defined?(::Minitest::Result) && ::Minitest::Test.method_defined?(:capture_exceptions)
+        $relay_assertions = true
+        RelayEvidence.watch_minitest
+      end
+      if !$relay_matchers && name == 'rspec/expectations' && defined?(::RSpec::Matchers::BuiltIn)
+        $relay_matchers = true
+        RelayEvidence.watch_matchers
+      end
+      if !$relay_examples && defined?(::RSpec::Core::ExampleGroup) && defined?(::RSpec::Core::Reporter) && ::RSpec::Core::Example.method_defined?(:set_exception)
+        $relay_examples = true
+        RelayEvidence.watch_rspec
       end
       if !$relay_rspec && defined?(::RSpec::Core::Runner) && ::RSpec::Core::Runner.method_defined?(:run_specs)
         $relay_rspec = true

@@ -1,0 +1,65 @@
+//go:build linux || darwin
+
+package evidence
+
+import (
+	"strings"
+	"testing"
+)
+
+// What was seen of a test where its function returned is held against what its runner says.
+func TestSeen(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, records, want string }{
+		{"agrees", "eyes\tm-1|test\tm-1\tpass\ta|saw\tm-1\tpass\ta", ""},
+		{"failed", "eyes\tm-1|test\tm-1\tpass\ta|saw\tm-1\tfail\ta", "m: a failed, and is told as passed"},
+		{"passed the second time", "test\tm-1\tpass\ta|saw\tm-1\tfail\ta|saw\tm-1\tpass\ta", ""},
+		{"did not run", "eyes\tm-1|test\tm-1\tpass\ta", "m: a is told as passed, and was not run"},
+		{"nobody looked", "test\tm-1\tpass\ta", ""},
+		{"failed, and is told so", "eyes\tm-1|test\tm-1\tfail\ta|saw\tm-1\tfail\ta", ""},
+		{"is expected to fail", "eyes\tm-1|test\tm-1\txfail\ta|saw\tm-1\tfail\ta", ""},
+	} {
+		r := newReader()
+		for _, line := range strings.Split("begin\tm-1\tm|"+tt.records+"|end\tm-1", "|") {
+			r.line(line)
+		}
+		if got := r.report(); strings.Join(got.Bad, "; ") != tt.want || got.Broken != "" {
+			t.Errorf("%s: %q, %q; want %q", tt.name, got.Bad, got.Broken, tt.want)
+		}
+	}
+}
+
+// Code under test that leaves a runner's own way of telling right from wrong alone for relay's probes, and takes it
+// from the tests of the repository.
+func TestTargeted(t *testing.T) {
+	t.Parallel()
+	unit := "import unittest\nimport src\n\nclass T(unittest.TestCase):\n    def test_one(self):\n        got = src.f()\n        self.assertEqual(got, 1)\n        self.got = got\n\n    def test_two(self):\n        pass\n"
+	plain := "import src\n\ndef test_one():\n    assert src.f() == 1\n\ndef test_two():\n    pass\n"
+	js := "const test = require('node:test')\nconst assert = require('node:assert')\nconst { f } = require('../src.js')\ntest('one', () => assert.strictEqual(f(), 1))\ntest('two', () => {})\n"
+	goTest := "package m\n\nimport \"testing\"\n\nfunc Test_one(t *testing.T) {\n\tif F() != 1 {\n\t\tt.Error(F())\n\t}\n}\n\nfunc Test_two(t *testing.T) {}\n"
+	ruby := "require 'minitest/autorun'\nrequire_relative 'src'\n\nclass T < Minitest::Test\n  def test_one\n    assert_equal 1, f\n  end\n\n  def test_two\n  end\nend\n"
+	unittest := []string{"python3", "-m", "unittest", "test_a.py"}
+	for _, tt := range []struct {
+		name, file, test, src, text string
+		argv                        []string
+		doubt                       string
+	}{
+		{"unittest: a trace jumps", "test_a.py", unit, "src.py", "import sys\n\ndef jump(frame, event, arg):\n    if event == 'line':\n        sys.settrace(None)\n        frame.f_lineno = 8\n        return None\n    return jump\n\ndef f():\n    t = sys._getframe(1)\n    t.f_trace = jump\n    sys.settrace(lambda *a: None)\n    return 2\n", unittest, "a trace in test_one"},
+		{"unittest: by class", "test_a.py", unit, "src.py", "import unittest\nreal = unittest.TestCase.assertEqual\n\ndef equal(self, *a):\n    if type(self).__name__ != 'T':\n        real(self, *a)\nunittest.TestCase.assertEqual = equal\n\ndef f():\n    return 2\n", unittest, "TestCase.assertEqual"},
+		{"unittest: the code of a test", "test_a.py", unit, "src.py", "import gc\nimport unittest\n\ndef none(self):\n    pass\n\ndef setUp(self):\n    for o in gc.get_objects():\n        if type(o) is type(none) and o.__name__ == 'test_one':\n            o.__code__ = none.__code__\nunittest.TestCase.setUp = setUp\n\ndef f():\n    return 2\n", unittest, "the code of test_one"},
+		{"unittest: honest", "test_a.py", unit, "src.py", "import sys\n\ndef f():\n    old = sys.gettrace()\n    sys.settrace(lambda *a: None)\n    sys.settrace(old)\n    return 1\n", unittest, ""},
+		{"pytest: other code than the file's", "test_a.py", plain, "src.py", "import _pytest.assertion.rewrite as r\nimport ast\nreal = r.rewrite_asserts\n\ndef rewrite(tree, *a):\n    for n in ast.walk(tree):\n        if isinstance(n, ast.Assert):\n            n.test = ast.copy_location(ast.Constant(True), n.test)\n    real(tree, *a)\nr.rewrite_asserts = rewrite\n\ndef f():\n    return 2\n", []string{"pytest", "-q"}, "the code of test_a.py::test_one"},
+		{"node:test: by value", "test/a.test.js", js, "src.js", "const assert = require('node:assert')\nconst { strictEqual } = assert\nassert.strictEqual = (a, b) => b === 1 && a === 2 || strictEqual(a, b)\nexports.f = () => 2\n", []string{"node", "--test", "test/"}, "assert.strictEqual"},
+		{"Go: starts itself", "m_test.go", goTest, "m.go", "package m\n\nimport (\n\t\"os\"\n\t\"os/exec\"\n\t\"strings\"\n)\n\nfunc init() {\n\tif os.Getenv(\"M\") != \"\" {\n\t\treturn\n\t}\n\tc := exec.Command(os.Args[0], os.Args[1:]...)\n\tc.Env = append(os.Environ(), \"M=1\")\n\tout, _ := c.Output()\n\tos.Stdout.WriteString(strings.ReplaceAll(string(out), \"FAIL\", \"PASS\"))\n\tos.Exit(0)\n}\n\nfunc F() int { return 2 }\n", []string{"go", "test", "."}, "ended early"},
+		{"minitest: by value", "test_a.rb", ruby, "src.rb", "module Minitest::Assertions\n  alias real assert_equal\n  def assert_equal(a, b, m = nil)\n    b == 2 && a == 1 || real(a, b, m)\n  end\nend\n\ndef f\n  b = 2\nend\n", []string{"ruby", "test_a.rb"}, "Minitest::Assertions#assert_equal"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r, code := check(t, map[string]string{tt.file: tt.test, tt.src: tt.text, "conftest.py": "import src\n", "go.mod": "module m\n\ngo 1.22\n"}, tt.argv...)
+			why := strings.Join(r.problems(&Report{}), "; ")
+			if code != 0 || statuses(r) != "one pass, two pass" || !strings.Contains(why+strings.Join(r.Bad, "; "), tt.doubt) || tt.doubt == "" && why != "" {
+				t.Errorf("exit code %d, %q, %q, %q; want %q", code, statuses(r), why, r.Bad, tt.doubt)
+			}
+		})
+	}
+}

@@ -1,0 +1,294 @@
+'use strict'
+// What relay sees of JavaScript's tests by itself, beside what their runner says of them: how a test's function
+// ended, noted where it returned, and whether what it compares with is what it was before code of the repository ran.
+const Module = require('node:module')
+const path = require('node:path')
+const { pathToFileURL } = require('node:url')
+const own = require('./channel.cjs')
+const { channel, apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, get, set, then, Weak, isGeneratorFunction, isPromise } = own
+
+const names = ['it', 'test', 'specify', 'describe', 'context', 'suite', 'xit', 'expect', 'before', 'beforeAll', 'beforeEach', 'after', 'afterAll', 'afterEach']
+
+// witness notes what was replaced, and says each once.
+function witness() {
+  const list = []
+  const told = { __proto__: null }
+  const w = {
+    quiet: false,
+    send: null, // until it is known where to, what was told is kept
+    tell(what) {
+      if (told[what] || w.quiet) return
+      told[what] = true
+      if (w.send) w.send('probe', what, 'bad', '')
+    },
+    to(send) {
+      w.send = send
+      for (const what in told) send('probe', what, 'bad', '')
+    },
+    // watch remembers properties, which look compares.
+    watch(of, object, keys) {
+      for (let i = 0; object && i < keys.length; i++) {
+        const d = getOwnPropertyDescriptor(object, keys[i])
+        if (d && d.configurable) list[list.length] = { what: of + keys[i], object, key: keys[i], value: d.value, get: d.get }
+      }
+    },
+    look() {
+      for (let i = 0; i < list.length; i++) {
+        const { what, object, key, value, get } = list[i]
+        const d = getOwnPropertyDescriptor(object, key)
+        if (!d || d.value !== value || d.get !== get) w.tell(what)
+      }
+    },
+    // seal lets properties be replaced, and tells it even of what was put back.
+    seal(of, object, keys) {
+      for (let i = 0; object && i < keys.length; i++) {
+        const key = keys[i]
+        const d = getOwnPropertyDescriptor(object, key)
+        if (!d || !d.configurable || typeof d.value !== 'function') continue
+        let now = d.value
+        defineProperty(object, key, {
+          enumerable: d.enumerable, configurable: false, get: () => now,
+          set(v) {
+            if (v !== now) w.tell(of + text(key))
+            if (this === object) now = v
+            else defineProperty(this, key, { value: v, writable: true, enumerable: true, configurable: true })
+          }
+        })
+      }
+    },
+    // language remembers what runners and assertions rest upon.
+    language(g) {
+      const { Function: F, Promise: P, WeakMap: W, Map: M, Set: S, Object: O, Array: A, Reflect: R } = g
+      w.watch('Function.prototype.', F.prototype, ['call', 'apply', 'bind'])
+      w.watch('Promise.prototype.', P.prototype, ['then', 'catch', 'finally'])
+      w.watch('Promise.', P, ['resolve', 'reject', 'all', 'race'])
+      w.watch('WeakMap.prototype.', W.prototype, ['get', 'set', 'has'])
+      w.watch('Map.prototype.', M.prototype, ['get', 'set', 'has'])
+      w.watch('Set.prototype.', S.prototype, ['add', 'has'])
+      w.watch('Object.', O, ['is', 'keys', 'entries', 'assign', 'getPrototypeOf', 'defineProperty'])
+      w.watch('Array.prototype.', A.prototype, ['push', 'map', 'forEach', 'filter', 'some', 'every', 'find', 'includes'])
+      w.watch('Array.', A, ['isArray', 'from'])
+      w.watch('Reflect.', R, ['apply', 'get', 'ownKeys'])
+      w.watch('', g, ['Function', 'Promise', 'WeakMap', 'Map', 'Set', 'Object', 'Array', 'Reflect', 'Error'])
+    }
+  }
+  return w
+}
+
+const text = String
+
+// assertions are node's own, which are sealed where a test runner is loaded.
+const assertions = witness()
+assertions.sealed = () => {
+  const assert = require('node:assert')
+  for (const a of [assert, assert.strict]) assertions.seal('assert.', a, ownKeys(a).filter((k) => typeof k === 'string' && /^[a-z]/.test(k) && k !== 'strict'))
+}
+
+// observed is a test's function that says how it ended, as the runner's way to call it wants it.
+function observed(fn, end, look) {
+  if (typeof fn !== 'function') return fn
+  if (isGeneratorFunction(fn)) { // called by a library, in a way of its own
+    end('pass')
+    return fn
+  }
+  const run = (self, args, called) => {
+    look()
+    let out
+    try {
+      out = apply(fn, self, args)
+    } catch (e) {
+      end('fail')
+      throw e
+    }
+    const good = () => { look(); end('pass') }
+    const bad = () => end('fail')
+    if (called) return out // it ends by its callback
+    if (isPromise(out)) then(out, good, bad)
+    else if (out && typeof out.then === 'function') return { then: (a, b) => out.then((v) => { good(); return a && a(v) }, (e) => { bad(); return b && b(e) }) } // which may begin only when it is asked
+    else good()
+    return out
+  }
+  if (fn.length === 0) return function () { return run(this, arguments, false) }
+  return function (done) {
+    if (typeof done !== 'function') return run(this, arguments, false)
+    return run(this, [function (e) { look(); end(e ? 'fail' : 'pass'); return apply(done, this, arguments) }], true)
+  }
+}
+
+// mocha follows its runner's events, and the functions of its tests.
+function mocha(Runner, origin) {
+  const lib = path.join(origin.slice(0, origin.search(/[\\/]mocha[\\/]lib[\\/]/)), 'mocha', 'lib')
+  const k = Runner.constants
+  const on = require('node:events').prototype.on
+  const [Runnable, Suite] = ['runnable.js', 'suite.js'].map((f) => Module._load(path.join(lib, f), null, false))
+  const { run } = Runner.prototype
+  const { addTest, emit } = Suite.prototype
+  const w = witness()
+  let c, outer
+  w.language(globalThis)
+  assertions.sealed()
+
+  Suite.prototype.emit = function (name, g) {
+    const file = name === Suite.constants.EVENT_FILE_PRE_REQUIRE
+    w.quiet = file
+    try { return apply(emit, this, arguments) } finally {
+      w.quiet = false
+      if (file) w.seal('the global ', g, names)
+    }
+  }
+  Suite.prototype.addTest = function (test) {
+    w.look()
+    const end = (how) => {
+      let top = test.parent
+      while (top && top.parent) top = top.parent
+      if (c && top === outer) c.send('saw', how, test.fullTitle())
+    }
+    test.fn = observed(test.fn, end, w.look)
+    return apply(addTest, this, arguments)
+  }
+  Runner.prototype.run = function () {
+    if (!process.env.RELAY_EVIDENCE) return apply(run, this, arguments) // a test's own
+    c = channel('mocha', origin)
+    outer = this.suite
+    channel.outermost()
+    c.send('eyes')
+    w.to(c.send)
+    const told = new WeakSet()
+    const say = (status) => (t) => { // a hook is named only where it fails, and so is a test that fails when it has ended
+      const again = t.type === 'hook' || told.has(t)
+      told.add(t)
+      c.send('test', again ? 'broken' : status, t.fullTitle(), c.relative(t.file))
+    }
+    on.call(this, k.EVENT_TEST_PASS, (t) => say(t.err || t.state !== 'passed' ? 'fail' : 'pass')(t))
+    on.call(this, k.EVENT_TEST_FAIL, say('fail'))
+    on.call(this, k.EVENT_TEST_PENDING, say('skip'))
+    on.call(this, k.EVENT_RUN_END, () => {
+      w.look()
+      assertions.to(c.send)
+      let threw = false
+      try { require('node:assert').strictEqual(1, 2) } catch { threw = true }
+      c.send('probe', 'assert', threw ? 'ok' : 'bad', '')
+      c.send('end', this.failures ? 'fail' : 'ok')
+      process.env.RELAY_EVIDENCE = own.pipe
+    })
+    return apply(run, this, arguments)
+  }
+  w.seal('the runnable\'s ', Runnable.prototype, ['run', 'isPending'])
+  w.seal('the runner\'s ', Runner.prototype, ['run', 'fail', 'hook', 'hooks', 'runTest', 'runTests', 'uncaught'])
+}
+
+// tells says whether an expect still tells right from wrong, and leaves the count of assertions as it was.
+function tells(expect) {
+  const { assertionCalls, numPassingAsserts } = expect.getState()
+  const wrong = (f) => { try { f() } catch { return true } }
+  const ok = wrong(() => expect(1).toBe(2)) && wrong(() => expect(1).not.toBe(1)) && wrong(() => expect([1]).toEqual([2])) && wrong(() => expect({ a: 1 }).toStrictEqual({ a: 2 })) &&
+    wrong(() => expect('a').toMatch('b')) && wrong(() => expect(false).toBeTruthy()) && wrong(() => expect(() => {}).toThrow()) && !wrong(() => expect([1]).toEqual([1]))
+  expect.setState({ assertionCalls, ...(numPassingAsserts === undefined ? {} : { numPassingAsserts }) })
+  return ok ? 'ok' : 'bad'
+}
+
+// jest is its way to run the tests of one file, whose functions are followed, and whose expect is tried where they ran.
+function jest(adapter) {
+  return async function jestAdapter(config, project, environment, runtime, file) {
+    channel.outermost()
+    const g = environment.global
+    if (g && g.process && g.process.env) delete g.process.env.RELAY_EVIDENCE
+    const c = channel('jest', '')
+    c.send('end', 'ok')
+    const w = witness()
+    w.to(c.send)
+    if (g) w.language(g)
+    const handle = environment.handleTestEvent
+    environment.handleTestEvent = function (event, state) {
+      if (event.name === 'setup') { // what the tests are given is there, and nothing of theirs yet
+        c.send('eyes')
+        const of = g[Symbol.for('$$jest-matchers-object')]
+        if (of) {
+          w.watch('expect\'s ', of, ['matchers'])
+          w.seal('expect.', of.matchers, ownKeys(of.matchers))
+        }
+        w.watch('the global ', g, names)
+      }
+      if (event.name === 'add_test') {
+        w.look()
+        const { tests } = state.currentDescribeBlock
+        const test = tests[tests.length - 1]
+        if (test && test.fn === event.fn) test.fn = observed(test.fn, (how) => c.send('saw', test.failing ? 'pass' : how, c.relative(file) + titles(test)), w.look)
+      }
+      return handle && apply(handle, this, arguments)
+    }
+    const results = await apply(adapter, this, arguments)
+    w.look()
+    if (g && g.expect && g.expect.getState) c.send('probe', 'expect', tells(g.expect), '')
+    return results
+  }
+}
+
+function titles(test) {
+  let out = ''
+  for (let t = test; t && t.parent; t = t.parent) out = ' > ' + t.name + out
+  return out
+}
+
+// vitest is called where one of its workers speaks, which it does before it loads a file of the repository.
+let begun = null
+function vitest() {
+  const expect = globalThis[Symbol.for('expect-global')]
+  if (!expect) return
+  if (!begun) {
+    begun = { c: channel('vitest', ''), w: witness(), last: '' }
+    const { c, w } = begun
+    c.send('end', 'ok')
+    w.to(c.send)
+    w.language(globalThis)
+    const { assertionCalls } = expect.getState()
+    const of = getPrototypeOf(expect(0))
+    expect.setState({ assertionCalls })
+    w.seal('expect.', of, ownKeys(of).filter((key) => key !== 'constructor' && !(key in expect))) // each new expect sets those anew that it has itself
+    assertions.sealed()
+    assertions.to(c.send)
+    runner(c, w).catch(() => {})
+  }
+  begun.w.look()
+  if (begun.last !== 'bad' && begun.last !== (begun.last = tells(expect))) begun.c.send('probe', 'expect', begun.last, '')
+}
+
+// runner follows the functions of vitest's tests.
+async function runner(c, w) {
+  const { resolve } = Module.createRequire(path.join(process.cwd(), 'x'))
+  const [{ VitestTestRunner: Runner }, { getFn }] = await Promise.all(['vitest/runners', 'vitest/suite'].map((m) => import(pathToFileURL(resolve(m)))))
+  const of = Runner.prototype
+  const { onBeforeRunSuite: before, runTask: call } = of
+  const bodies = new Weak()
+  const note = (task) => {
+    if (task.tasks) for (let i = 0; i < task.tasks.length; i++) note(task.tasks[i])
+    else set(bodies, task, getFn(task))
+  }
+  of.onBeforeRunSuite = function (suite) {
+    if (suite.filepath) { // before the first hook
+      c.send('eyes')
+      note(suite)
+    }
+    return before && apply(before, this, arguments)
+  }
+  of.runTask = async function (test) {
+    let name = ''
+    for (let t = test; t && !t.filepath; t = t.suite) name = ' > ' + t.name + name
+    name = c.relative(test.file.filepath) + name
+    const fn = getFn(test)
+    if (!fn) throw new Error('Test function is not found. Did you add it using `setFn`?')
+    if (fn !== get(bodies, test)) w.tell('the body of ' + name)
+    w.look()
+    try {
+      await (call ? apply(call, this, arguments) : fn())
+    } catch (e) {
+      c.send('saw', 'fail', name)
+      throw e
+    }
+    w.look()
+    c.send('saw', 'pass', name)
+  }
+  w.seal('the runner\'s ', of, ['runTask', 'onBeforeRunSuite'])
+}
+
+module.exports = { assertions, jest, mocha, vitest }

@@ -1,0 +1,157 @@
+"""What relay sees of Python's tests by itself, beside what their runner says of them: whether
+the code of a test is what its file says, whether anything jumps about in it, and whether what
+it compares with is what it was before code of the repository ran. See sitecustomize.py."""
+import ast
+import builtins
+import sys
+import types
+
+# Taken now: the code under test may replace any of it.
+_compile, _open, _parse, _getattr, _isinstance, _type = compile, open, ast.parse, getattr, isinstance, type
+_frame, _tracer, _profiler, _vars, _any, _set = sys._getframe, sys.gettrace, sys.getprofile, vars, any, set
+_functions = (types.FunctionType, types.BuiltinFunctionType, classmethod, staticmethod, property, type)
+_ours = ("shortDescription", "id", "setUp", "tearDown", "setUpClass", "tearDownClass", "__str__", "__repr__", "__doc__", "__module__")
+
+
+class Eyes:
+    def __init__(self, root):
+        self.root, self.told, self.send = root + "/", {}, None
+        self.small, self.large, self.files, self.rewrite = [], [], {}, None
+        self.first, self.at = None, None
+        self.watch("builtins", builtins, self.small)
+        sys.addaudithook(self.heard)
+
+    def tell(self, what):
+        if what not in self.told:
+            self.told[what] = True
+            if self.send:
+                self.send("probe", what, "bad", "")
+
+    def to(self, send):
+        """Begins to speak: the tests are about to be run, or to be collected."""
+        self.send, self.first = send, (_tracer(), _profiler())
+        for what in self.told:
+            send("probe", what, "bad", "")
+
+    # What is replaced.
+
+    def watch(self, name, owner, into):
+        for key, value in list(_vars(owner).items()):
+            if key not in _ours and key != "_" and _isinstance(value, _functions):
+                into.append((name + "." + key, owner, key, value))
+
+    def module(self, module, into=None):
+        """Watches the functions of a runner's module, and those of its classes."""
+        into = self.large if into is None else into
+        self.watch(module.__name__, module, into)
+        for key, value in list(_vars(module).items()):
+            if _isinstance(value, _type) and value.__module__ == module.__name__:
+                self.watch(key, value, into)
+
+    def look(self, all=False):
+        for name, owner, key, value in self.small + self.large if all else self.small:
+            if _vars(owner).get(key) is not value:
+                self.tell(name)
+
+    # What jumps about in a test: a hook of this kind can't be taken away.
+
+    def heard(self, event, args):
+        if event == "object.__setattr__":
+            if args[1] == "__code__" and self.foreign(args[0].__code__, args[2]):
+                self.tell("the code of " + args[0].__name__)
+        elif event == "sys.settrace" and self.first and _tracer() is not self.first[0]:
+            self.traced()
+
+    def foreign(self, old, new):
+        """Whether other code takes the place of the repository's or a runner's; flags are no other."""
+        file = old.co_filename
+        return (old.co_code, old.co_consts) != (new.co_code, new.co_consts) and (file.startswith(self.root) or "/_pytest/" in file or "/unittest/" in file)
+
+    def traced(self):
+        f, test = _frame(2), None
+        while f:  # the outermost of the repository is the test's
+            if f.f_code.co_filename.startswith(self.root):
+                test = f
+            f = f.f_back
+        if test is not None and test.f_trace is not None:
+            self.tell("a trace in " + test.f_code.co_name)
+
+    def begin(self):
+        self.look()
+        self.left("before")
+
+    def left(self, when="by"):
+        if self.first and (_tracer() is not self.first[0] or _profiler() is not self.first[1]):
+            self.tell("a trace that was left " + when + " a test")
+
+    # What a test's code is.
+
+    def code(self, name, function, raw, qualname, file):
+        """Holds the function of a test, and what its class or module has under its name,
+        against what its file says."""
+        if not file or not file.endswith(".py"):
+            return
+        if file not in self.files:
+            try:
+                self.files[file] = self.read(file)
+            except (OSError, SyntaxError, ValueError):
+                self.files[file] = {}, _set()
+        codes, plain = self.files[file]
+        inner = unwrapped(function)
+        code = _getattr(inner, "__code__", None)
+        if code is None or not codes:
+            return
+        if code.co_filename == file:
+            good = _any(code == c for c in codes.get(code.co_name, ()))
+        else:
+            good = qualname not in plain
+        if qualname in plain and good:
+            good = _getattr(raw, "__code__", None) is code
+        if not good:
+            self.tell("the code of " + name)
+
+    def read(self, file):
+        with _open(file, "rb") as f:
+            source = f.read()
+        tree = _parse(source, file)
+        codes, made = {}, [_compile(source, file, "exec", 0, True)]
+        if self.rewrite:
+            made.append(self.rewrite(file))
+        while made:
+            code = made.pop()
+            codes.setdefault(code.co_name, []).append(code)
+            made.extend(c for c in code.co_consts if _isinstance(c, types.CodeType))
+        return codes, plain(tree)
+
+
+def unwrapped(f):
+    for _ in range(20):
+        f = _getattr(f, "__func__", f)
+        if not hasattr(f, "__wrapped__"):
+            break
+        f = f.__wrapped__
+    return f
+
+
+def plain(tree):
+    """The tests that are what their definition says: nothing decorates or assigns them."""
+    out, twice = set(), set()
+
+    def walk(body, prefix):
+        for node in body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                name = prefix + node.name
+                if name in out or node.decorator_list:
+                    twice.add(name)
+                out.add(name)
+            elif isinstance(node, ast.ClassDef) and not node.decorator_list and not node.keywords:
+                walk(node.body, prefix + node.name + ".")
+    walk(tree.body, "")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
+            twice.update(n for n in out if n.split(".")[-1] == node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, (ast.Store, ast.Del)):
+            twice.update(n for n in out if n.split(".")[-1] == node.attr)
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("setattr", "globals", "exec"):
+            return set()
+    return out - twice

@@ -1,0 +1,120 @@
+# What relay sees of Ruby's tests by itself, beside what their runner says of them: what their code raised, whether
+# it ran, and whether what it compares with is what it was before code of the repository ran.
+module RelayEvidence
+  METHOD = Module.instance_method(:instance_method)
+  LOCATION = UnboundMethod.instance_method(:source_location)
+  CONSTANT = Module.instance_method(:const_source_location)
+
+  # Eyes remembers methods, and tells once of each that code of the repository has replaced.
+  class Eyes
+    def initialize
+      @list, @told, @to = [], {}, nil
+      [String, Symbol, Integer, Float, Array, Hash, NilClass, Object, BasicObject, Regexp, Range].each { |m| watch(m, %i[== != === ! eql? equal? =~ include? match? instance_exec raise]) }
+    end
+
+    def to(channel)
+      @to = channel
+      @told.each_key { |what| channel.send_('probe', what, 'bad', '') }
+    end
+
+    def tell(what)
+      return if @told[what]
+      @told[what] = true
+      @to&.send_('probe', what, 'bad', '')
+    end
+
+    def watch(mod, names = mod.instance_methods(false) + mod.private_instance_methods(false))
+      names.each { |n| @list << [mod, n, METHOD.bind_call(mod, n)] if mod.method_defined?(n) || mod.private_method_defined?(n) }
+    end
+
+    def look
+      @list.each do |mod, name, was|
+        is = METHOD.bind_call(mod, name) rescue nil
+        tell("#{mod}##{name}") if is != was && (is.nil? || RelayEvidence.own?(LOCATION.bind_call(is)))
+      end
+    end
+  end
+
+  def self.own?(location)
+    location && location[0].start_with?(ROOT)
+  end
+
+  EYES = Eyes.new
+  RAISED = {} # test → whether what it ran raised, noted where it was called
+
+  # Says of a test that is told as passed what was seen of it.
+  def self.seen(name, key = name)
+    EYES.tell("#{name} failed, and is told as passed") if RAISED[key]
+    EYES.tell("#{name} is told as passed, and was not run") unless RAISED.key?(key)
+  end
+
+  # Whether a test is defined in its own class by a file that has nothing to do with it.
+  def self.swapped?(cls, name)
+    method = METHOD.bind_call(cls, name)
+    from = LOCATION.bind_call(method)
+    home = CONSTANT.bind_call(Object, cls.name) if cls.name
+    method.owner == cls && own?(from) && home && home[0] && home[0] != from[0] && !from[0].delete_prefix(ROOT).match?(/test|spec/i)
+  rescue NameError
+    false
+  end
+
+  def self.watch_minitest
+    ::Minitest::Test.class_eval do
+      capture = instance_method(:capture_exceptions)
+      define_method(:capture_exceptions) do |&block|
+        key = "#{self.class}##{name}"
+        first = !RAISED.key?(key)
+        EYES.look
+        EYES.tell("the code of #{key}") if first && RelayEvidence.swapped?(self.class, name)
+        RAISED[key] ||= false
+        capture.bind_call(self) do
+          block.call
+        rescue Exception => e # rubocop:disable Lint/RescueException
+          RAISED[key] = true unless e.is_a?(::Minitest::Skip)
+          raise
+        ensure
+          EYES.look if first
+        end
+      end
+    end
+    [::Minitest::Assertions, ::Minitest::Test, ::Minitest::Runnable, ::Minitest::Reportable, ::Minitest::Result].each { |m| EYES.watch(m) }
+    [::Minitest::Test, ::Minitest::Runnable].each { |m| EYES.watch(m.singleton_class, m.singleton_methods(false)) }
+  end
+
+  def self.watch_matchers
+    all = [::RSpec::Matchers, *::RSpec::Matchers::BuiltIn.constants.map { |c| ::RSpec::Matchers::BuiltIn.const_get(c) }]
+    all += ::RSpec::Expectations.constants.map { |c| ::RSpec::Expectations.const_get(c) }
+    all.grep(Module).each do |m|
+      EYES.watch(m)
+      EYES.watch(m, %i[matches? does_not_match? match]) # those of its own class above
+      EYES.watch(m.singleton_class, m.singleton_methods(false))
+    end
+  end
+
+  def self.watch_rspec
+    ::RSpec::Core::Example.class_eval do
+      run = instance_method(:run)
+      define_method(:run) do |instance, reporter|
+        EYES.look
+        block, example = @example_block, self
+        if block
+          RAISED.delete(example.id)
+          @example_block = proc do |*args|
+            RAISED[example.id] = false
+            instance_exec(*args, &block)
+          rescue Exception => e # rubocop:disable Lint/RescueException
+            RAISED[example.id] = true unless e.is_a?(::RSpec::Core::Pending::SkipDeclaredInExample)
+            raise
+          ensure
+            EYES.look
+          end
+        end
+        out = run.bind_call(self, instance, reporter)
+        @example_block = block
+        out
+      end
+    end
+    [::RSpec::Core::Example, ::RSpec::Core::ExampleGroup, ::RSpec::Core::Reporter].each { |m| EYES.watch(m) }
+    EYES.watch(::RSpec::Core::ExampleGroup.singleton_class, ::RSpec::Core::ExampleGroup.singleton_methods(false))
+  end
+end
