@@ -118,7 +118,7 @@ func (p *Pipeline) commitRecords(ctx context.Context, m change.Message) error {
 		if err := p.home(ctx); err != nil {
 			return err
 		}
-		if err := p.env.WS.Publish(); err != nil { // the memory is committed from the workspace
+		if err := firstOf(p.env.WS.Publish(), p.env.WS.CopyMemory()); err != nil { // it is committed from the workspace
 			return err
 		}
 		_, err := change.Record(context.WithoutCancel(ctx), p.recordEnv(p.place), "record-"+p.rec.RunID, p.branch, p.records(), m)

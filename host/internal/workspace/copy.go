@@ -106,15 +106,30 @@ func (w *Workspace) findTracked() error {
 	return nil
 }
 
-// tracks says that git tracks what has this name in the workspace. What relay itself
-// commits there is relay's to write.
+// tracks says that git tracks what has this name in the workspace, or does on another
+// branch, to which the operator could not switch with a copy in the way.
 func (w *Workspace) tracks(rel string) bool {
-	return w.known.paths[w.rel+"/"+rel] && rel != Memory
+	return w.known.paths[w.rel+"/"+rel] || rel == Memory
 }
 
 // Memory is what finished tasks of a pipeline left for later ones: committed with the task
-// list.
+// list, and a file of their branch like that.
 const Memory = "pipeline/context.json"
+
+// CopyMemory puts the memory into a checkout that is on its branch, to be committed.
+func (w *Workspace) CopyMemory() error {
+	b, err := ReadFile(filepath.Join(w.state, Memory), maxCopied)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = mkdirAll(w.Shared(), filepath.Dir(Memory))
+	}
+	if err == nil {
+		err = WriteScratch(filepath.Join(w.Shared(), Memory), b)
+	}
+	return err
+}
 
 // begin makes the workspace and its .gitignore. A folder that holds something already is
 // left as it is: its owner has decided what git sees of it.
