@@ -119,8 +119,7 @@ func Left(name, path string, trees ...string) string {
 func Named(argv []string, dir string, trees ...string) string {
 	trees = resolved(trees)
 	for _, arg := range argv[min(1, len(argv)):] {
-		words := append([]string{arg}, strings.FieldsFunc(arg, func(r rune) bool { return strings.ContainsRune(" \t\n;&|<>()$`\"'=,", r) })...)
-		for i, word := range words {
+		for i, word := range wordsOf(arg) {
 			if i <= 1 && argv[0] == "" && !strings.Contains(word, "/") {
 				continue // looked up in PATH
 			}
@@ -137,6 +136,11 @@ func Named(argv []string, dir string, trees ...string) string {
 		}
 	}
 	return ""
+}
+
+// wordsOf are an argument, and what a shell could take for words in it.
+func wordsOf(arg string) []string {
+	return append([]string{arg}, strings.FieldsFunc(arg, func(r rune) bool { return strings.ContainsRune(" \t\n;&|<>()$`\"'=,", r) })...)
 }
 
 // Tree gives the work tree that a folder lies in, without asking git: the nearest folder
@@ -159,8 +163,12 @@ func Tree(dir string) string {
 	}
 }
 
+// ErrRelative says that a command depends on the folder that relay was called in.
+var ErrRelative = errors.New("it names a file relative to the current folder, and it is started in /")
+
 // Command finds the program of a command that the operator has configured, which may
-// name no file of the trees either: a change could rewrite it.
+// name no file of the trees either: a change could rewrite it. It is to be started in /,
+// since many programs take modules and settings from the current folder (python3 -m, npx).
 func Command(argv []string, path string, trees ...string) (Program, error) {
 	if len(argv) == 0 {
 		return Program{}, exec.ErrNotFound
@@ -169,6 +177,13 @@ func Command(argv []string, path string, trees ...string) (Program, error) {
 	if err != nil {
 		return Program{}, err
 	}
+	for _, arg := range argv[1:] {
+		for _, word := range wordsOf(arg) {
+			if word == ".." || strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../") {
+				return Program{}, fmt.Errorf("%q: %w", arg, ErrRelative)
+			}
+		}
+	}
 	dir, _ := os.Getwd()
 	for _, dir := range append([]string{dir}, trees...) {
 		if word := Named(argv, dir, trees...); word != "" {
@@ -176,16 +191,6 @@ func Command(argv []string, path string, trees ...string) (Program, error) {
 		}
 	}
 	return p, nil
-}
-
-// Outside is a folder to start a program in: many take modules and settings from the
-// current one ("python3 -m", npx), so it is "/" where that lies in a tree.
-func Outside(trees ...string) string {
-	dir, err := os.Getwd()
-	if real, e := filepath.EvalSymlinks(dir); err != nil || e != nil || below(real, resolved(trees)) {
-		return "/"
-	}
-	return dir
 }
 
 // resolved adds to each tree what it is without links.

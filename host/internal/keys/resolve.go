@@ -140,13 +140,16 @@ func (r Ref) run(ctx context.Context, root string) ([]byte, error) {
 		return nil, noKey("the command that prints the key lies in the repository", err.Error()+", and then read the key",
 			"`mkdir -p ~/.local/bin`, copy it there, and name that one in the configuration")
 	}
+	if errors.Is(err, program.ErrRelative) {
+		return nil, noKey("the command that prints the key depends on the folder that relay is called in", err.Error()+", where no repository can put a file", "write the whole path into the configuration")
+	}
 	if err != nil {
 		return nil, noKey("the command that prints the key can't be found", err.Error(), "`"+r.argv()+"` has to work in this shell, with a program in a folder of PATH outside of the repository")
 	}
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
 	cmd := tool.Start(ctx, r.Command[1:]...)
-	cmd.Env, cmd.Dir = program.Environ(os.Environ(), root), program.Outside(root) // for what it loads and starts in turn
+	cmd.Env, cmd.Dir = append(program.Environ(os.Environ(), root), "PWD=/"), "/" // for what it loads and starts in turn
 	cmd.WaitDelay = time.Second
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -65,6 +65,9 @@ func hook(ctx context.Context, argv []string, root string, environ []string, m M
 		return err
 	}
 	exe, err := program.Command(argv, pathOf(environ), root)
+	if errors.Is(err, program.ErrRelative) {
+		return fmt.Errorf("notify.command %s: %w: write the whole path into the configuration", argv[0], err)
+	}
 	if err != nil {
 		return fmt.Errorf("notify.command %s: %w", argv[0], err)
 	}
@@ -79,7 +82,7 @@ func run(ctx context.Context, limit time.Duration, exe program.Program, args, en
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exe.Start(ctx, args...)
-	cmd.Env, cmd.Stdin = environ, bytes.NewReader(stdin)
+	cmd.Env, cmd.Dir, cmd.Stdin = append(environ[:len(environ):len(environ)], "PWD=/"), "/", bytes.NewReader(stdin)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
