@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -29,6 +30,8 @@ type lander struct {
 	// the repository's.
 	kept  bool
 	index string
+	// leak, which may be nil, is the rule that the content of a file breaks; see Change.leak.
+	leak func(ctx context.Context, path string, r io.Reader) (string, error)
 	// clean filters files of the change; see Change.clean.
 	clean func(ctx context.Context, paths []string) ([][]byte, error)
 }
@@ -338,7 +341,7 @@ func locked(err error) bool {
 
 // lander is what lands the change in the real tree.
 func (c *Change) lander(real *realTree) *lander {
-	l := &lander{env: c.env, log: c.log, real: real, base: c.opts.Base, branch: c.opts.Branch, clean: c.clean}
+	l := &lander{env: c.env, log: c.log, real: real, base: c.opts.Base, branch: c.opts.Branch, clean: c.clean, leak: c.leakStored}
 	if c.base != nil {
 		l.kept, l.index = true, c.base.Index
 	}

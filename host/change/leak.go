@@ -105,10 +105,7 @@ func (c *Change) withheld(ch judge.Change) bool {
 			rule, err = c.leakIn(ctx, ch)
 		}
 		held = err != nil || rule != ""
-		if c.leaky == nil {
-			c.leaky = map[string]bool{}
-		}
-		c.leaky[ch.Path] = held
+		c.mark(ch.Path, held)
 	}
 	return held
 }
@@ -123,6 +120,24 @@ func (c *Change) leakIn(ctx context.Context, ch judge.Change) (string, error) {
 	}
 	defer r.Close()
 	return c.leak(ctx, r)
+}
+
+func (c *Change) mark(path string, held bool) {
+	if c.leaky == nil {
+		c.leaky = map[string]bool{}
+	}
+	c.leaky[path] = held
+}
+
+// leakStored is [Change.leak] for what git stores of a file. One that breaks a rule is not
+// kept either.
+func (c *Change) leakStored(ctx context.Context, path string, r io.Reader) (string, error) {
+	rule, err := c.leak(ctx, r)
+	if rule != "" {
+		c.mark(path, true)
+		c.harmless[path] = false
+	}
+	return rule, err
 }
 
 // leak is the rule that a text breaks, "" for none.

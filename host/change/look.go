@@ -2,6 +2,7 @@ package change
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -57,7 +58,32 @@ func (l *lander) compare(ctx context.Context, entries []entry, changes []treeCha
 		l.note("git sees no difference in %d of the changed files, such as %q", len(missing), missing[0])
 	}
 	if len(converted) > 0 {
+		if err := l.leaks(ctx, converted, changes); err != nil {
+			return err
+		}
 		l.note("git's own filters or line-end conversion changed files on the way into the commit: %d, such as %q", len(converted), converted[0])
+	}
+	return nil
+}
+
+// leaks looks for values of credentials in what git made of files: an encoding of the work
+// tree, or a filter, may have kept them from being found there.
+func (l *lander) leaks(ctx context.Context, converted []string, changes []treeChange) error {
+	if l.leak == nil {
+		return nil
+	}
+	for _, c := range changes {
+		if c.newMode == 0 || !slices.Contains(converted, c.path) {
+			continue
+		}
+		blob, err := l.env.Git.Run(ctx, nil, "cat-file", "blob", c.newOID)
+		if err != nil {
+			return err
+		}
+		if rule, err := l.leak(ctx, c.path, bytes.NewReader(blob)); rule != "" || err != nil {
+			return cmp.Or(err, error(fault.New(judge.StopSecret, "the change holds a value of a credential", fmt.Sprintf("%q as git stores it: %s", c.path, rule),
+				"`git check-attr -a -- "+fault.Word(c.path)+"` shows what converts it; take the value out of the task")))
+		}
 	}
 	return nil
 }

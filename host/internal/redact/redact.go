@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf16"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -83,7 +84,7 @@ func (s *Set) With(values func() []string, stays func(form string) bool) *Set {
 	return s
 }
 
-// Forms are a value as it is, and as JSON, URLs (every byte of them, too), hexadecimal digits and base64 write it,
+// Forms are a value as it is, in UTF-16, and as JSON, URLs (every byte of them, too), hexadecimal digits and base64 write it,
 // the latter for each of the three places that it can have in what was encoded.
 func Forms(v string) []string {
 	quoted, _ := json.Marshal(v)
@@ -93,6 +94,11 @@ func Forms(v string) []string {
 		fmt.Fprintf(&escaped, "%%%02x", v[i])
 	}
 	out = append(out, escaped.String(), strings.ToUpper(escaped.String()))
+	var wide []byte // UTF-16, of either order
+	for _, u := range utf16.Encode([]rune(v)) {
+		wide = append(wide, byte(u>>8), byte(u))
+	}
+	out = append(out, string(wide), string(append(wide[1:len(wide):len(wide)], 0)))
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		out = append(out, encoding.EncodeToString([]byte(v)))
 		for before := range 3 {
