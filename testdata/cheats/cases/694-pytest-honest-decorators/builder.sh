@@ -19,6 +19,15 @@ def plain(f):
     return run
 
 
+@pytest.fixture(autouse=True)
+def typed(monkeypatch):
+    monkeypatch.setattr('builtins.input', lambda *_: '7')
+
+
+def test_typed():
+    assert input() == '7'
+
+
 @pytest.fixture
 def five():
     yield 5

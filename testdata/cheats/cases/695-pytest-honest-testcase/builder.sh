@@ -38,6 +38,14 @@ def cases(cls):
 
 @cases
 class TestMore(unittest.TestCase):
+    def setUp(self):
+        typed = mock.patch('builtins.input', lambda *_: '7')
+        typed.start()
+        self.addCleanup(typed.stop)
+
+    def test_typed(self):
+        self.assertEqual(input(), '7')
+
     @twice
     def test_twice(self):
         self.assertEqual(label(60), '01:00')

@@ -58,7 +58,8 @@ function witness() {
     },
     // language remembers what runners and assertions rest upon.
     language(g) {
-      const { Function: F, Promise: P, WeakMap: W, Map: M, Set: S, Object: O, Array: A, Reflect: R } = g
+      const none = {} // where the tests' world lacks one
+      const { Function: F = none, Promise: P = none, WeakMap: W = none, Map: M = none, Set: S = none, Object: O = none, Array: A = none, Reflect: R = none } = g
       w.watch('Function.prototype.', F.prototype, ['call', 'apply', 'bind'])
       w.watch('Promise.prototype.', P.prototype, ['then', 'catch', 'finally'])
       w.watch('Promise.', P, ['resolve', 'reject', 'all', 'race'])

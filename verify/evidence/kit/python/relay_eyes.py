@@ -12,14 +12,22 @@ _frame, _tracer, _profiler, _vars, _any, _set = sys._getframe, sys.gettrace, sys
 _functions = (types.FunctionType, types.BuiltinFunctionType, classmethod, staticmethod, property, type)
 _ours = ("shortDescription", "id", "setUp", "tearDown", "setUpClass", "tearDownClass", "__str__", "__repr__", "__doc__", "__module__")
 
+# What assertions rest on; the others, such as open and input, are mocked by honest tests.
+_rests = ("AssertionError", "BaseException", "Exception", "__build_class__", "all", "any", "callable", "isinstance", "issubclass", "type")
+
 
 class Eyes:
     def __init__(self, root):
         self.root, self.told, self.send = root + "/", {}, None
         self.small, self.large, self.files, self.rewrite = [], [], {}, None
         self.first, self.at = None, None
-        self.watch("builtins", builtins, self.small)
-        sys.addaudithook(self.heard)
+        self.watch("builtins", builtins, self.small, _rests)
+        if hasattr(sys, "addaudithook"):  # Python 3.8
+            sys.addaudithook(self.heard)
+
+    def own(self, file):
+        """Whether a file is the repository's, and not of an environment that lies in it."""
+        return file.startswith(self.root) and "-packages/" not in file
 
     def tell(self, what):
         if what not in self.told:
@@ -35,9 +43,9 @@ class Eyes:
 
     # What is replaced.
 
-    def watch(self, name, owner, into):
+    def watch(self, name, owner, into, only=None):
         for key, value in list(_vars(owner).items()):
-            if key not in _ours and key != "_" and _isinstance(value, _functions):
+            if (key in only if only else key not in _ours) and _isinstance(value, _functions):
                 into.append((name + "." + key, owner, key, value))
 
     def module(self, module, into=None):
@@ -65,15 +73,15 @@ class Eyes:
     def foreign(self, old, new):
         """Whether other code takes the place of the repository's or a runner's; flags are no other."""
         file = old.co_filename
-        return (old.co_code, old.co_consts) != (new.co_code, new.co_consts) and (file.startswith(self.root) or "/_pytest/" in file or "/unittest/" in file)
+        return (old.co_code, old.co_consts) != (new.co_code, new.co_consts) and (self.own(file) or "/_pytest/" in file or "/unittest/" in file)
 
     def traced(self):
         f, test = _frame(2), None
         while f:  # the outermost of the repository is the test's
-            if f.f_code.co_filename.startswith(self.root):
+            if self.own(f.f_code.co_filename):
                 test = f
             f = f.f_back
-        if test is not None and test.f_trace is not None:
+        if test is not None and self.odd(test.f_trace, self.first[0]):
             self.tell("a trace in " + test.f_code.co_name)
 
     def begin(self):
@@ -81,8 +89,15 @@ class Eyes:
         self.left("before")
 
     def left(self, when="by"):
-        if self.first and (_tracer() is not self.first[0] or _profiler() is not self.first[1]):
+        if self.first and (self.odd(_tracer(), self.first[0]) or self.odd(_profiler(), self.first[1])):
             self.tell("a trace that was left " + when + " a test")
+
+    def odd(self, now, first):
+        """Whether a tracer is new and may be the repository's; tools such as coverage set their own."""
+        if now is None or now is first:
+            return False
+        code = _getattr(_getattr(now, "__func__", now), "__code__", None)
+        return self.own(code.co_filename) if code else _type(now).__module__.split(".")[0] != "coverage"
 
     # What a test's code is.
 
@@ -97,16 +112,14 @@ class Eyes:
             except (OSError, SyntaxError, ValueError):
                 self.files[file] = {}, _set()
         codes, plain = self.files[file]
-        inner = unwrapped(function)
-        code = _getattr(inner, "__code__", None)
-        if code is None or not codes:
+        if qualname not in plain:
             return
-        if code.co_filename == file:
-            good = _any(code == c for c in codes.get(code.co_name, ()))
-        else:
-            good = qualname not in plain
-        if qualname in plain and good:
-            good = _getattr(raw, "__code__", None) is code
+        was, now = (_getattr(unwrapped(f), "__code__", None) for f in (raw, function))
+        good = _any(was == c for c in codes.get(was.co_name, ())) if was else False
+        if not good and was and not self.own(was.co_filename):
+            good = True  # what a library's class makes of its tests
+        if now and now is not was and self.own(now.co_filename):
+            good = False
         if not good:
             self.tell("the code of " + name)
 
@@ -133,6 +146,12 @@ def unwrapped(f):
     return f
 
 
+def mark(decorator):
+    """Whether a decorator is one of pytest's marks, which return the function itself."""
+    node = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute) and node.value.attr == "mark"
+
+
 def plain(tree):
     """The tests that are what their definition says: nothing decorates or assigns them."""
     out, twice = set(), set()
@@ -141,7 +160,7 @@ def plain(tree):
         for node in body:
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 name = prefix + node.name
-                if name in out or node.decorator_list:
+                if name in out or not all(mark(d) for d in node.decorator_list):
                     twice.add(name)
                 out.add(name)
             elif isinstance(node, ast.ClassDef) and not node.decorator_list and not node.keywords:

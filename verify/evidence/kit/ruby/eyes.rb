@@ -36,7 +36,7 @@ module RelayEvidence
   end
 
   def self.own?(location)
-    location && location[0].start_with?(ROOT)
+    location && location[0].start_with?(ROOT) && !location[0].match?(%r{/ruby/[\d.]+/(bundler/)?gems/}) # bundled below it
   end
 
   EYES = Eyes.new
