@@ -268,6 +268,9 @@ func (t tree) known(argv []string) (Check, bool) {
 	case best[0] != "@":
 		id = best[0]
 	default:
+		if best[1] == "make" && t.autotools() {
+			return Check{}, false // what configure has made
+		}
 		for i, w := range words[len(best)-1:] {
 			if before := words[len(best)-2+i]; before == "-C" || before == "-f" {
 				if !t.any(path.Clean(w)) {

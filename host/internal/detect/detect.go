@@ -77,7 +77,7 @@ func Tree(root fs.FS, names []string) Project {
 	}
 	for _, l := range ordered(shares) {
 		i := slices.IndexFunc(shares, func(s share) bool { return s.language == l.name })
-		marked := t.any(l.markers...)
+		marked := t.any(l.markers...) || l.name == "python" && t.any(pythonTests...)
 		switch {
 		case i < 0 && (!marked || all > 0 && l.name != "deno"):
 			continue
@@ -114,7 +114,7 @@ func Tree(root fs.FS, names []string) Project {
 		p.addCheck(c)
 	}
 	if len(p.Checks) == 0 {
-		for _, c := range bazelChecks(t) {
+		for _, c := range anyChecks(t) {
 			p.addCheck(c)
 		}
 	}

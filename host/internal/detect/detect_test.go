@@ -66,9 +66,17 @@ func TestTree(t *testing.T) {
 			fstest.MapFS{"pyproject.toml": file("[tool.ruff]\n[tool.pytest.ini_options]\n"), "README.md": file(""), "a.py": file("")},
 			"python", "lint=ruff check ., test=python3 -m pytest -q", "**/*.py README.md", "",
 		},
-		"python, unittest": {fstest.MapFS{"setup.py": file(""), "tests/test_a.py": file("")}, "python", "test=python3 -m unittest discover", "**/*.py tests/**", ""},
-		"python with uv":   {fstest.MapFS{"pyproject.toml": file("pytest"), "uv.lock": file(""), "a.py": file("")}, "python", "test=uv run python -m pytest -q", "**/*.py", ""},
-		"python, poetry":   {fstest.MapFS{"pyproject.toml": file("[tool.ruff]"), "poetry.lock": file(""), "a.py": file("")}, "python", "lint=poetry run ruff check .", "**/*.py", ""},
+		"python, unittest":              {fstest.MapFS{"setup.py": file(""), "tests/test_a.py": file("")}, "python", "test=python3 -m unittest discover -s tests", "**/*.py tests/**", ""},
+		"python, a script and its test": {fstest.MapFS{"shop.py": file(""), "test_shop.py": file("import unittest\n")}, "python", "test=python3 -m unittest discover", "**/*.py", ""},
+		"python, tests that only pytest finds": {
+			fstest.MapFS{"shop.py": file(""), "test/test_shop.py": file("import shop\n\ndef test_price():\n    assert shop.price(1)\n")},
+			"python", "test=python3 -m pytest -q", "**/*.py test/**", "",
+		},
+		"python, tests in a package": {
+			fstest.MapFS{"shop.py": file(""), "tests/__init__.py": file(""), "tests/test_shop.py": file("")}, "python", "test=python3 -m unittest discover", "**/*.py tests/**", "",
+		},
+		"python with uv": {fstest.MapFS{"pyproject.toml": file("pytest"), "uv.lock": file(""), "a.py": file("")}, "python", "test=uv run python -m pytest -q", "**/*.py", ""},
+		"python, poetry": {fstest.MapFS{"pyproject.toml": file("[tool.ruff]"), "poetry.lock": file(""), "a.py": file("")}, "python", "lint=poetry run ruff check .", "**/*.py", ""},
 		"python, .venv": {
 			fstest.MapFS{"pyproject.toml": file("[tool.mypy]\npytest"), ".venv/pyvenv.cfg": file(""), "a.py": file("")},
 			"python", "typecheck=.venv/bin/python -m mypy ., test=.venv/bin/python -m pytest -q", "**/*.py", "",
@@ -87,6 +95,10 @@ func TestTree(t *testing.T) {
 		"cmake": {
 			fstest.MapFS{"CMakeLists.txt": file(""), "a.c": file(""), "a.h": file("")},
 			"c", "test=sh -ec cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure --output-junit junit.xml", "**/*.c **/*.h", "",
+		},
+		"autotools, configured or not": {
+			fstest.MapFS{"configure.ac": file(""), "Makefile.am": file(""), "Makefile": file("check: check-am\n"), "a.c": file(""), ".travis.yml": file("script: ./configure && make check\n")},
+			"c", "test=sh -ec [ -x configure ] || autoreconf -i; [ -f Makefile ] || ./configure; make check", "**/*.c", "",
 		},
 		"bats":           {fstest.MapFS{"a.sh": file(""), "test/a.bats": file("")}, "shell", "test=bats test", "**/*.bats **/*.sh test/**", ""},
 		"make only":      {fstest.MapFS{"Makefile": file("check:\n\t./check\n.PHONY: test\ntest := 1\n"), "a.c": file("")}, "c", "check=make check", "**/*.c", ""},

@@ -79,12 +79,22 @@ func fixed(from string, checks ...Check) func(tree) []Check {
 	return func(tree) []Check { return slices.Clone(checks) }
 }
 
-// bazelChecks are for a repository of Bazel's, whatever it is written in.
-func bazelChecks(t tree) []Check {
-	if !t.any("MODULE.bazel", "WORKSPACE", "WORKSPACE.bazel") {
-		return nil
+// anyChecks are for a repository of Bazel's or of autotools, whatever it is written in.
+func anyChecks(t tree) []Check {
+	switch {
+	case t.any("MODULE.bazel", "WORKSPACE", "WORKSPACE.bazel"):
+		return []Check{{ID: "test", Cmd: "bazel", Args: []string{"test", "//..."}, From: "Bazel's files"}}
+	case t.autotools():
+		line := "[ -x configure ] || autoreconf -i; [ -f Makefile ] || ./configure; make check"
+		return []Check{{ID: "test", Cmd: "sh", Args: []string{"-ec", line}, From: "Makefile.am"}}
 	}
-	return []Check{{ID: "test", Cmd: "bazel", Args: []string{"test", "//..."}, From: "Bazel's files"}}
+	return nil
+}
+
+// autotools reports whether the Makefile is one that configure writes: it is no file to read targets from, and a fresh
+// clone has none.
+func (t tree) autotools() bool {
+	return t.any("Makefile.am") && t.any("configure.ac", "configure.in")
 }
 
 // nodeChecks takes the scripts that package.json has, run by the package manager
@@ -160,8 +170,11 @@ func (t tree) python(argv []string) []string {
 	return nil
 }
 
-// pythonTests are files that name the runner of the tests.
-var pythonTests = []string{"pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "noxfile.py", "Pipfile", "requirements*.txt", "requirements/*.txt"}
+// pythonSettings are files that name the runner of the tests; pythonTests hold them, and make a project of Python's by themselves.
+var (
+	pythonSettings = []string{"pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "noxfile.py", "Pipfile", "requirements*.txt", "requirements/*.txt"}
+	pythonTests    = []string{"test_*.py", "tests/test_*.py", "test/test_*.py"}
+)
 
 func pythonChecks(t tree) []Check {
 	pyproject := t.read("pyproject.toml")
@@ -178,22 +191,33 @@ func pythonChecks(t tree) []Check {
 	if t.any("mypy.ini") || bytes.Contains(pyproject, []byte("[tool.mypy")) {
 		add("typecheck", "the mypy settings", "mypy", ".")
 	}
-	pytest := t.any("pytest.ini", "conftest.py", "tests/conftest.py")
-	for _, pattern := range pythonTests {
-		found, _ := fs.Glob(t.root, pattern)
-		for _, name := range found {
-			pytest = pytest || bytes.Contains(t.read(name), []byte("pytest"))
-		}
-	}
+	pytest := t.any("pytest.ini", "conftest.py", "tests/conftest.py") ||
+		t.says(pythonSettings, "pytest") || t.says(pythonTests, `\bimport pytest\b|(?m)^(async )?def test`)
 	switch {
 	case pytest:
 		add("test", "the pytest settings", "python", "-m", "pytest", "-q")
 	case t.any("manage.py"):
 		add("test", "manage.py", "python", "manage.py", "test")
-	case t.any("test_*.py", "tests/test_*.py", "test/test_*.py"):
-		add("test", "the test files", "python", "-m", "unittest", "discover")
+	case t.any(pythonTests...):
+		argv := []string{"python", "-m", "unittest", "discover"}
+		for _, dir := range []string{"tests", "test"} { // it looks into packages only, and says nothing of the rest
+			if !t.any("test_*.py", dir+"/__init__.py") && t.any(dir+"/test_*.py") {
+				argv = append(argv, "-s", dir)
+				break
+			}
+		}
+		add("test", "the test files", argv...)
 	}
 	return checks
+}
+
+// says reports whether one of the files that the patterns name has text that the expression matches.
+func (t tree) says(patterns []string, expr string) bool {
+	matches := regexp.MustCompile(expr).Match
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		found, _ := fs.Glob(t.root, pattern)
+		return slices.ContainsFunc(found, func(name string) bool { return matches(t.read(name)) })
+	})
 }
 
 // nativeChecks build and test in one command: each check begins with a fresh tree.
@@ -273,6 +297,9 @@ var makeTarget = regexp.MustCompile(`^(test|check|lint|typecheck)\s*:(?:[^=]|$)`
 // makeChecks takes the Makefile's own targets, for repositories in which no
 // language says more.
 func makeChecks(t tree) []Check {
+	if t.autotools() {
+		return nil
+	}
 	var checks []Check
 	var text []byte
 	for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} { // as make looks
