@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -65,7 +66,9 @@ func become() error {
 			return fail("find the program", what.Argv[0], errors.Unwrap(err))
 		}
 	}
-	filtered{noKeys: true}.install()
+	if _, err := (filtered{noKeys: true, selfOnly: true}).install(); err != nil && callsOf[runtime.GOARCH][0].arch != 0 {
+		return err
+	}
 	return fail("start the program", what.Argv[0], syscall.Exec(path, what.Argv, what.Env))
 }
 

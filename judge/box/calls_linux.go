@@ -38,14 +38,17 @@ type calls struct {
 	prLimit64 uint32
 	socket    uint32
 	around    []uint32 // make sockets in ways that no filter sees into: io_uring_setup, socketcall
+	of        []uint32 // set how a process is run: sched_setparam, sched_setscheduler, sched_setaffinity, sched_setattr
+	setPrio   uint32   // of one, a group or a user's
+	setIOPrio uint32
 }
 
 // callsOf are those of this machine's programs, and of 32-bit ones.
 var callsOf = map[string][2]calls{
-	"amd64": {{unix.AUDIT_ARCH_X86_64, []uint32{248, 249, 250}, 160, 302, 41, []uint32{425}},
-		{unix.AUDIT_ARCH_I386, []uint32{286, 287, 288}, 75, 340, 359, []uint32{425, 102}}},
-	"arm64": {{unix.AUDIT_ARCH_AARCH64, []uint32{217, 218, 219}, 164, 261, 198, []uint32{425}},
-		{unix.AUDIT_ARCH_ARM, []uint32{309, 310, 311}, 75, 369, 281, []uint32{425, 102}}},
+	"amd64": {{unix.AUDIT_ARCH_X86_64, []uint32{248, 249, 250}, 160, 302, 41, []uint32{425}, []uint32{142, 144, 203, 314}, 141, 251},
+		{unix.AUDIT_ARCH_I386, []uint32{286, 287, 288}, 75, 340, 359, []uint32{425, 102}, []uint32{154, 156, 241, 351}, 97, 289}},
+	"arm64": {{unix.AUDIT_ARCH_AARCH64, []uint32{217, 218, 219}, 164, 261, 198, []uint32{425}, []uint32{118, 119, 122, 274}, 140, 30},
+		{unix.AUDIT_ARCH_ARM, []uint32{309, 310, 311}, 75, 369, 281, []uint32{425, 102}, []uint32{154, 156, 241, 380}, 97, 314}},
 }
 
 // families are the kinds of sockets that a network of its own holds. Others, such as those
@@ -61,6 +64,9 @@ type filtered struct {
 	programs bool // ask before one is executed, and allow no 32-bit programs
 	noKeys   bool // the kernel's keyrings are closed: what lies there is the user's, and outlives the box
 	ownNet   bool // there are no sockets but of these families
+	// selfOnly: what a process may take is set by itself alone, which is named 0. A limit of
+	// processor time ends a process as a signal does, and no right of Landlock's is asked for.
+	selfOnly bool
 }
 
 // install does so for this thread and all that it starts. It gives where questions come
@@ -139,7 +145,15 @@ func (f filtered) part(c calls) (out []unix.SockFilter) {
 		out = append(out, onlyFamilies(c.socket)...)
 		refuse(c.around, unix.ENOSYS)
 	}
-	out = slices.Concat(out, keepCoreLimit(c.setLimit, 0, false), keepCoreLimit(c.prLimit64, 1, true))
+	limits := keepCoreLimit(c.prLimit64, 1, true)
+	if f.selfOnly {
+		for _, nr := range c.of {
+			out = append(out, about(nr, unix.SockFilter{Code: load, K: atArgument}, unix.SockFilter{Code: equal, K: 0, Jf: 1}, allow, refused)...)
+		}
+		out = slices.Concat(out, onlySelf(c.setPrio, unix.PRIO_USER), onlySelf(c.setIOPrio, ioPrioUser))
+		limits = about(c.prLimit64, slices.Concat(asksOrSelf, limits[1:])...)
+	}
+	out = slices.Concat(out, keepCoreLimit(c.setLimit, 0, false), limits)
 	for i, nr := range asked {
 		out = append(out, unix.SockFilter{Code: equal, K: nr, Jt: uint8(len(asked) - i)})
 	}
@@ -153,6 +167,28 @@ func onlyFamilies(nr uint32) []unix.SockFilter {
 		out = append(out, unix.SockFilter{Code: equal, K: family, Jt: uint8(len(families) - i)})
 	}
 	return append(out, unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EAFNOSUPPORT)}, unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_ALLOW})
+}
+
+const ioPrioUser = 3 // IOPRIO_WHO_USER
+
+var (
+	allow   = unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_ALLOW}
+	refused = unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)}
+	// asksOrSelf begins what is done at prlimit64: it refuses to set limits of a process that
+	// is named by its number.
+	asksOrSelf = []unix.SockFilter{{Code: load, K: atArgument}, {Code: equal, K: 0, Jt: 5},
+		{Code: load, K: atArgument + 16}, {Code: equal, K: 0, Jf: 2}, {Code: load, K: atArgument + 20}, {Code: equal, K: 0, Jt: 1}, refused}
+)
+
+// about does something at one call, and passes over it at others.
+func about(nr uint32, body ...unix.SockFilter) []unix.SockFilter {
+	return append([]unix.SockFilter{{Code: equal, K: nr, Jf: uint8(len(body))}}, body...)
+}
+
+// onlySelf allows a call for the caller and for its group, not for all of the user's.
+func onlySelf(nr, user uint32) []unix.SockFilter {
+	return about(nr, unix.SockFilter{Code: load, K: atArgument}, unix.SockFilter{Code: equal, K: user, Jt: 3},
+		unix.SockFilter{Code: load, K: atArgument + 8}, unix.SockFilter{Code: equal, K: 0, Jf: 1}, allow, refused)
 }
 
 // keepCoreLimit lets a call that sets limits do nothing, and succeed, when it is about
@@ -169,8 +205,7 @@ func keepCoreLimit(nr uint32, resource uint32, asking bool) []unix.SockFilter {
 	} else {
 		body = append(body, unix.SockFilter{Code: equal, K: unix.RLIMIT_CORE, Jt: 1})
 	}
-	body = append(body, done...)
-	return append([]unix.SockFilter{{Code: equal, K: nr, Jf: uint8(len(body))}}, body...)
+	return about(nr, append(body, done...)...)
 }
 
 // answerAll answers, until there is nobody left who could ask, what judge says: 0 is

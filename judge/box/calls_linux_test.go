@@ -1,6 +1,8 @@
 package box
 
 import (
+	"fmt"
+	"os/exec"
 	"runtime"
 	"testing"
 
@@ -52,4 +54,33 @@ func TestKeysAreNotLeft(t *testing.T) {
 			t.Error("the key is in the user's keyring")
 		}
 	})
+}
+
+// Where a box sees the user's other processes, it sets none of their limits, priorities and
+// processors: a limit of processor time would end them, and relay. Its own are its own.
+func TestOthersKeepTheirLimits(t *testing.T) {
+	if callsOf[runtime.GOARCH][0].arch == 0 {
+		t.Skip("no filter for the system calls of " + runtime.GOARCH)
+	}
+	for _, means := range []string{Landlock, Copy} {
+		t.Run(means, func(t *testing.T) {
+			t.Parallel()
+			other := exec.Command("sleep", "60")
+			check(t, other.Start())
+			defer func() { other.Process.Kill(); other.Wait() }()
+			b := newWorld(t).under(means).box()
+			if got := actor(t, b, "reach", fmt.Sprint(other.Process.Pid)); got != "ok" {
+				t.Errorf("not refused:\n%s", got)
+			}
+			var have unix.Rlimit
+			check(t, unix.Prlimit(other.Process.Pid, unix.RLIMIT_CPU, nil, &have))
+			if have.Max == 0 {
+				t.Error("the limit of another process was set")
+			}
+			out, state := start(t, b, Proc{Env: testEnv(b), Argv: []string{"sh", "-c", "ulimit -n 100; ulimit -n; nice -n 5 true; taskset 1 echo bound; ionice -c 3 echo idle; prlimit --pid $$ --nofile --noheadings --raw -o SOFT"}})
+			if !state.OK() || out != "100\nbound\nidle\n100\n" {
+				t.Errorf("its own: %+v %q", state, out)
+			}
+		})
+	}
 }
