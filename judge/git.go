@@ -135,6 +135,16 @@ func (g *Git) Outside() []string {
 	return out
 }
 
+// Main is the work tree that the repository was made with, where Root is another one of it;
+// "" where there is none.
+func (g *Git) Main() string {
+	main := filepath.Dir(g.CommonDir)
+	if filepath.Base(g.CommonDir) != ".git" || main == g.Root {
+		return ""
+	}
+	return main
+}
+
 // Run calls git for reading, with the work tree's root as the current directory.
 // stdin may be nil. Errors are *GitError.
 func (g *Git) Run(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {

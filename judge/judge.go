@@ -27,6 +27,9 @@ func Judge(t Touched, p Policy) Verdict {
 	for i := range t.Changes {
 		j.path(&t.Changes[i])
 	}
+	for _, what := range t.Elsewhere {
+		j.breaks(StopOutsideAllowed, what, "lies in the repository's main work tree, not in the task's own; it was put back")
+	}
 	if t.RootMode {
 		j.breaks(StopOutsideAllowed, ".", "changes the permissions of the repository's root")
 	}

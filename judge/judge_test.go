@@ -239,6 +239,10 @@ func TestJudgeRootAndOverflow(t *testing.T) {
 	if v.Code != StopOutsideAllowed || v.Violations[0].Path != "." {
 		t.Errorf("root mode: %+v", v)
 	}
+	v = Judge(Touched{Elsewhere: []string{"changed /main/a"}}, law(func(p *Policy) { p.allowed = []string{"**"} }))
+	if v.Code != StopOutsideAllowed || v.Violations[0].Path != "changed /main/a" {
+		t.Errorf("the main work tree: %+v", v)
+	}
 	if v := Judge(Touched{Overflow: true}, law()); v.Code != StopDiffTooLarge {
 		t.Errorf("overflow: %+v", v)
 	}

@@ -85,6 +85,9 @@ type Touched struct {
 	Branch string
 	// Overflow: more than MaxChanges paths; Changes is then incomplete.
 	Overflow bool
+	// Elsewhere is what a builder changed in the repository's main work tree, where Root is
+	// another one: one line each. It was put back.
+	Elsewhere []string
 	// RootMode: the permission bits of the repository's root itself were changed.
 	RootMode bool
 }

@@ -187,7 +187,7 @@ func (c *Change) newBox(persist []string, binds []box.Bind) (*box.Box, error) {
 		kept = &c.base.Kept
 	}
 	return box.New(box.Spec{
-		Kept: kept, Means: c.env.Means, Busy: c.env.Busy, Watch: c.env.Watch, Root: c.env.Git.Root, GitDirs: c.env.Git.Outside(), Home: c.env.Home, StateDir: c.env.StateDir,
+		Kept: kept, Means: c.env.Means, Busy: c.env.Busy, Watch: c.env.Watch, Root: c.env.Git.Root, Main: c.env.Git.Main(), GitDirs: c.env.Git.Outside(), Home: c.env.Home, StateDir: c.env.StateDir,
 		Layer: c.layer, Persist: persist, Binds: binds, Hide: c.env.Hide,
 	})
 }

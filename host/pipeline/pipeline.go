@@ -241,6 +241,10 @@ func (p *Pipeline) open(ctx context.Context) error {
 	if !box.AtOwnPath(means) {
 		p.notice(crew.BesideWarning(means))
 	}
+	if p.o.Parallel > 1 && means != box.Overlay { // or what relay itself lands would be taken for a builder's
+		p.o.Parallel = 1
+		p.notice("one task at a time: the means " + means + " watches the repository while a builder runs, so nothing else may change it; only overlay works on several")
+	}
 	if p.store, err = durable.NewFiles(p.dir(tasksDir), p.env.Clock); err != nil {
 		return fault.Internal(err)
 	}

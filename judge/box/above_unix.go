@@ -31,10 +31,10 @@ func (b *Box) above() map[string]uint32 {
 			add(dir)
 		}
 	}
-	for i, of := range b.lowers() {
+	for i, of := range b.vault.Of {
 		way(filepath.Dir(of))
 		way(b.vault.place(i))
-		if b.copies() {
+		if b.copies() && i < len(b.lowers()) {
 			way(filepath.Dir(b.upper(i)))
 		}
 	}
@@ -47,7 +47,7 @@ func (b *Box) above() map[string]uint32 {
 		add(dir)
 		entries(dir, 3, add)
 	}
-	for _, of := range b.lowers() { // those are looked at as a whole
+	for _, of := range b.vault.Of { // those are looked at as a whole
 		delete(modes, of)
 	}
 	return modes

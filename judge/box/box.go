@@ -19,6 +19,9 @@ type Spec struct {
 	// directory of a linked worktree, the git directory of a submodule checkout.
 	// See judge.Git.Outside. Each becomes an overlay of its own in the layer.
 	GitDirs []string
+	// Main is the repository's main work tree where Root is another one of it, "" otherwise.
+	// Means that watch the real repository watch it, too; no copy of it is shown.
+	Main string
 	// Kept, where it is set, is what is seen at Root and GitDirs instead of what lies there.
 	// Only Overlay can do that.
 	Kept *Kept

@@ -1,6 +1,7 @@
 package box
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -92,6 +93,50 @@ func TestLandlockPutsModesBack(t *testing.T) {
 	w.write("repo/a.txt", "the operator's\n")
 	if found := len(b.PutBack()); found != 4 || w.read("repo/a.txt") != "the operator's\n" {
 		t.Errorf("%q", b.PutBack())
+	}
+}
+
+// In a work tree of its own, a builder finds the main one by its path: it is put back, and
+// the change does not pass.
+func TestMainWorkTreeIsPutBack(t *testing.T) {
+	t.Parallel()
+	for _, means := range []string{Landlock, Copy} {
+		w := newWorld(t).under(means)
+		baseTree(w)
+		hostSh(t, w.spec.Root, "git init -q -b main; echo '{}' > prd.json; git add -A; git commit -qm base; git worktree add -q ../side; mkdir .relay; echo '*' > .relay/.gitignore")
+		main := w.spec.Root
+		w.spec.Root, w.spec.Busy = w.dir+"/side", []string{main + "/.relay"}
+		git, err := judge.OpenGit(context.Background(), w.spec.Root)
+		check(t, err)
+		w.spec.Main, w.spec.GitDirs = git.Main(), git.Outside()
+		if w.spec.Main != main {
+			t.Fatalf("the main work tree is %q", w.spec.Main)
+		}
+		whole := "{ " + tree + "; GIT_OPTIONAL_LOCKS=0 git status --porcelain; } | grep -v '[.]relay'"
+		before := hostSh(t, main, whole)
+		b := w.box()
+		env := append(testEnv(b), "REAL="+main)
+		start(t, b, Proc{Env: env, Argv: []string{"sh", "-c", "cd \"$REAL\"; chmod 777 tool .; echo evil > new.txt; echo evil > prd.json; rm a.txt; echo relay > .relay/log; touch -d 2001-01-01 src/b.txt; chmod 600 src/b.txt"}})
+		w.write("repo/.relay/log", "relay's own\n")
+		if after := hostSh(t, main, whole); after != before {
+			t.Errorf("%s: after:\n%s\nbefore:\n%s", means, after, before)
+		}
+		want := []string{"changed the mode of " + main, "changed the mode of " + main + "/src/b.txt", "changed the mode of " + main + "/tool"}
+		if means == Copy {
+			want = append(want, "removed "+main+"/a.txt", "changed "+main+"/prd.json", "added "+main+"/new.txt")
+		}
+		got := touched(t, b, nil)
+		for _, line := range want {
+			if !slices.Contains(got.Elsewhere, line) {
+				t.Errorf("%s: %q is not in %q", means, line, got.Elsewhere)
+			}
+		}
+		// What the operator does there later is no builder's.
+		w.write("repo/a.txt", "the operator's\n")
+		sh(t, b, "true")
+		if again := touched(t, b, nil).Elsewhere; len(again) != len(got.Elsewhere) || w.read("repo/a.txt") != "the operator's\n" {
+			t.Errorf("%s: %q", means, again)
+		}
 	}
 }
 

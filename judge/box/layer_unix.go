@@ -108,6 +108,9 @@ func resolve(spec *Spec) error {
 	}
 	spec.GitDirs = gitDirs
 	spec.states = statesIn(append([]string{filepath.Join(spec.Root, ".git")}, gitDirs...))
+	if spec.Main != "" && real("main work tree", &spec.Main) != nil {
+		spec.Main = "" // it is gone
+	}
 	spec.Busy, spec.Watch = realPaths(spec.Busy), realPaths(spec.Watch)
 	var persist []string
 	for _, path := range spec.Persist {

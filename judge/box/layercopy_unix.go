@@ -73,7 +73,7 @@ func (b *Box) copyOf(folder string) string { return filepath.Join(b.layer, layer
 
 // makeCopies copies the real folders.
 func (b *Box) makeCopies() error {
-	ctx, of := context.Background(), b.lowers()
+	ctx, of := context.Background(), b.lowers() // the vault has them at the same places
 	own := b.vault == nil
 	if own {
 		b.vault = &vault{Of: of, Busy: slices.Concat(b.spec.Busy, b.spec.states, []string{b.spec.StateDir}), Watch: b.spec.Watch,
@@ -98,6 +98,11 @@ func (b *Box) makeCopies() error {
 				return copyError(from, err)
 			}
 			v.Kept = append(v.Kept, c.made)
+		}
+	}
+	if own && b.spec.Main != "" {
+		if err := v.add(ctx, b.spec.Main); err != nil {
+			return copyError(b.spec.Main, err)
 		}
 	}
 	b.linkBeside()
@@ -259,7 +264,7 @@ func readTables(layer string) (t tables, err error) {
 	if err == nil {
 		err = gob.NewDecoder(bytes.NewReader(text)).Decode(&t)
 	}
-	if err == nil && (t.Vault == nil || len(t.Made) != len(t.Vault.Of)) {
+	if err == nil && (t.Vault == nil || len(t.Made) > len(t.Vault.Of)) {
 		err = fs.ErrInvalid
 	}
 	return t, err

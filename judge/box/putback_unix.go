@@ -28,6 +28,9 @@ func (v *vault) putBack(ctx context.Context, into *fold) (found []string, err er
 			continue
 		}
 		r := restorer{v: v, i: i, now: now, shut: shut, into: into, locked: map[string]uint32{}}
+		if into != nil && i >= len(into.tops) {
+			r.into, r.far = nil, true
+		}
 		r.compare()
 		r.fold()
 		r.keepAside()
@@ -35,6 +38,9 @@ func (v *vault) putBack(ctx context.Context, into *fold) (found []string, err er
 		r.restore()
 		r.lock()
 		found, err = append(found, r.found...), errors.Join(err, r.err)
+		if r.far {
+			v.Elsewhere = append(v.Elsewhere, r.found...)
+		}
 		if r.aside > 0 {
 			found = append(found, "what was there is kept in "+v.Aside)
 		}
@@ -49,6 +55,7 @@ type restorer struct {
 	now  traces
 	shut map[string]uint32 // folders that the look made readable, and their modes before
 	into *fold
+	far  bool // a builder ran, and the box has no copy of it
 
 	lost  []string // were there, and are not what they were; sorted
 	added []string // were not there; sorted
@@ -125,7 +132,7 @@ func (r *restorer) sameContent(at string, was, now trace) bool {
 		return false
 	}
 	if r.v.Dir == "" { // nobody could write it: only another file can be there
-		return was.Ino == now.Ino && (was.MTime == now.MTime || r.into != nil && r.into.same(r.i, r.v.Of[r.i], at))
+		return was.Ino == now.Ino && (was.MTime == now.MTime || r.far || r.into != nil && r.into.same(r.i, r.v.Of[r.i], at))
 	}
 	return !was.Shut && samePath(r.v.place(r.i), r.v.Of[r.i], at, was.kind())
 }
@@ -143,7 +150,7 @@ func (r *restorer) attributes(at string, was, now trace) {
 		r.modes = append(r.modes, at)
 		r.fail(at, unix.Fchmodat(dir, name, was.Mode&0o7777, 0))
 	}
-	if !was.isDir() && was.MTime != now.MTime {
+	if !was.isDir() && was.MTime != now.MTime && (!r.far || r.v.Dir != "") { // or it may be the operator's, who wrote as many bytes
 		setTimes(dir, name, was.MTime)
 	}
 	r.remember(dir, name, at)

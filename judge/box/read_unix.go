@@ -40,6 +40,9 @@ func (b *Box) Touched(ctx context.Context, git *judge.Git) (judge.Touched, error
 			return t, err
 		}
 	}
+	if b.vault != nil {
+		t.Elsewhere = b.vault.Elsewhere
+	}
 	slices.SortFunc(t.Changes, func(a, b judge.Change) int { return strings.Compare(a.Path, b.Path) })
 	return t, nil
 }

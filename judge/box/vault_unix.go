@@ -30,8 +30,25 @@ type vault struct {
 	Kept []traces
 	// Aside gets what is taken away in putting back: it may be somebody's work.
 	Aside string
-	// Found is what was changed and put back, one line each.
-	Found []string
+	// Found is what was changed and put back, one line each; Elsewhere is that of folders of
+	// which the box has no copy, where a builder did it.
+	Found, Elsewhere []string
+}
+
+// add has the vault watch one folder more, of which the box has no copy.
+func (v *vault) add(ctx context.Context, dir string) error {
+	i := len(v.Of)
+	v.Of, v.Base, v.Real = append(v.Of, dir), append(v.Base, traces{}), append(v.Real, traces{})
+	if v.Dir == "" {
+		now, _, err := v.look(ctx, i, false)
+		v.Real[i] = now
+		return err
+	}
+	c, err := copyTree(ctx, dir, v.place(i), func(rel string) bool { return v.skips(i, rel) })
+	if err == nil {
+		v.Real[i], v.Kept = c.real, append(v.Kept, c.made)
+	}
+	return err
 }
 
 // place is where the content of the i-th folder lies.
