@@ -51,6 +51,9 @@ func runPipelineRun(ctx context.Context, o *pipelineRunOptions) error {
 			o.minutes = -1
 		}
 	}
+	if o.app.getenv("MAX_RESUME_ATTEMPTS") != "" { // the seed's script has it, too, and nothing is left unheard
+		return usageError{what: "MAX_RESUME_ATTEMPTS is not read", why: "the key pipeline.max_resume_attempts has it", fix: "`unset MAX_RESUME_ATTEMPTS`, then `relay pipeline run --set pipeline.max_resume_attempts=3`"}
+	}
 	if o.minutes < 0 || o.minutes > 1440 {
 		return usageError{what: from + " is not a valid cap", why: "it is a number of minutes from 1 to 1440", fix: "`relay pipeline run --max-session-minutes 15`"}
 	}

@@ -64,7 +64,9 @@ func (p *Pipeline) lineup(e crew.Env, role string) *crew.Lineup {
 	}
 	p.mu.Unlock()
 	all := p.choices(role)
-	all = all[min(n, len(all)-1):]
+	if all = all[min(n, len(all)-1):]; p.env.Config.Pipeline.OnLimit == "wait" {
+		all = all[:1]
+	}
 	name, model, _ := strings.Cut(all[0], "/")
 	return e.Lineup(role, name, model, all[1:])
 }

@@ -346,6 +346,7 @@ type Pipeline struct {
 	Review             PipelineAsker   `json:"review"`
 	Cleanup            PipelineBuilder `json:"cleanup"`
 	Criteria           PipelineAsker   `json:"criteria"`
+	OnLimit            string          `json:"on_limit"`
 	MaxReviewRounds    int             `json:"max_review_rounds"`
 	MaxResumeAttempts  int             `json:"max_resume_attempts"`
 	CallTimeoutSeconds int             `json:"call_timeout_seconds"`

@@ -4,7 +4,7 @@ package config
 // what bounds.
 var pipelineKeys = []key{
 	{path: "pipeline.plan.provider", kind: kText, def: "claude", max: 64, check: pluginName, doc: "Provider that plans a task.", read: "pipeline"},
-	{path: "pipeline.plan.model", kind: kText, def: "", max: 200, doc: "Its model; \"\" is the plugin's own.", read: "pipeline"},
+	{path: "pipeline.plan.model", kind: kText, def: "sonnet", max: 200, doc: "Its model; \"\" is the plugin's own. The built-in one is for claude; with another provider, or where plugins.claude has a model or a server, it is \"\".", read: "pipeline"},
 	{path: "pipeline.plan.fallback", kind: kTexts, def: []string{}, max: 10, check: fallbacks, doc: "Who stands in while it meets a limit, and for the rest of a run once it is missing or has failed: \"codex/gpt-5.5\", or \"codex\" for the plugin's own model.", read: "pipeline"},
 	{path: "pipeline.code.builder", kind: kText, def: "codex-exec", max: 64, check: pluginName, doc: "Builder that writes the code of a task.", read: "pipeline"},
 	{path: "pipeline.code.model", kind: kText, def: "", max: 200, doc: "Its model; \"\" is the plugin's own.", read: "pipeline"},
@@ -14,12 +14,13 @@ var pipelineKeys = []key{
 	{path: "pipeline.review.model", kind: kText, def: "", max: 200, doc: "Its model; \"\" is the plugin's own.", read: "pipeline"},
 	{path: "pipeline.review.fallback", kind: kTexts, def: []string{"claude"}, max: 10, check: fallbacks, doc: "Providers that stand in for it.", read: "pipeline"},
 	{path: "pipeline.cleanup.builder", kind: kText, def: "claude-code", max: 64, check: pluginName, doc: "Builder that deals with the findings and makes the commits.", read: "pipeline"},
-	{path: "pipeline.cleanup.model", kind: kText, def: "", max: 200, doc: "Its model; \"\" is the plugin's own.", read: "pipeline"},
+	{path: "pipeline.cleanup.model", kind: kText, def: "sonnet", max: 200, doc: "Its model; \"\" is the plugin's own. The built-in one is for claude-code; with another builder, or where plugins.claude-code has a model or a server, it is \"\".", read: "pipeline"},
 	{path: "pipeline.cleanup.fallback", kind: kTexts, def: []string{}, max: 10, check: fallbacks, doc: "Builders that stand in for it.", read: "pipeline"},
 	{path: "pipeline.cleanup.session_minutes", kind: kWhole, def: 10, min: 1, max: 1440, doc: "Cap of one process of the cleanup step, in minutes; `--max-session-minutes` goes before it.", read: "pipeline"},
 	{path: "pipeline.criteria.provider", kind: kText, def: "claude", max: 64, check: pluginName, doc: "Provider that checks the acceptance criteria. Where the same vendor's builder wrote the code, the report says so.", read: "pipeline"},
 	{path: "pipeline.criteria.model", kind: kText, def: "", max: 200, doc: "Its model; \"\" is the plugin's own.", read: "pipeline"},
 	{path: "pipeline.criteria.fallback", kind: kTexts, def: []string{}, max: 10, check: fallbacks, doc: "Providers that stand in for it.", read: "pipeline"},
+	{path: "pipeline.on_limit", kind: kText, def: "fallback", enum: []string{"fallback", "wait"}, doc: "What happens at a vendor's limit: fallback has the step's fallback stand in at once, wait waits for the limit's end and leaves the fallback to other failures.", read: "pipeline"},
 	{path: "pipeline.max_review_rounds", kind: kWhole, def: 3, min: 1, max: 20, doc: "Most reviews of one task: another one follows only while new findings appear.", read: "pipeline"},
 	{path: "pipeline.max_resume_attempts", kind: kWhole, def: 3, min: 0, max: 20, doc: "Fresh processes after one that was ended at its cap, for each step; a task that needs more is too large. Waits for limits don't count.", read: "pipeline"},
 	{path: "pipeline.call_timeout_seconds", kind: kWhole, def: 900, min: 1, max: 86400, doc: "Time for one answer of a provider, in seconds.", read: "pipeline"},

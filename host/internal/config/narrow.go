@@ -56,7 +56,7 @@ var decisions = map[narrowing]string{
 		pipeline.plan.provider pipeline.plan.model pipeline.plan.fallback pipeline.code.builder pipeline.code.model pipeline.code.fallback
 		pipeline.review.provider pipeline.review.model pipeline.review.fallback pipeline.cleanup.builder pipeline.cleanup.model
 		pipeline.cleanup.fallback pipeline.criteria.provider pipeline.criteria.model pipeline.criteria.fallback pipeline.push.remote
-		pipeline.push.branch
+		pipeline.push.branch pipeline.on_limit
 	`,
 	atMost: `
 		runner.max_tick_seconds runner.stuck_after orchestrator.max_turns orchestrator.max_budget_usd

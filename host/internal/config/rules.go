@@ -51,26 +51,34 @@ func (l *Loaded) required() error {
 }
 
 // modelNames takes the built-in models away where another plugin than Claude's is to work:
-// they are Claude's own short names, and others have a default of their own. What is replayed
-// is asked as it was recorded.
+// they are Claude's own short names, and others have a default of their own, as have plugins
+// that are set up for a model or a server. What is replayed is asked as it was recorded.
 func (l *Loaded) modelNames() {
 	for _, role := range []struct {
 		who   []string
 		names []string
 		keys  []string
 	}{
-		{[]string{"orchestrator", "provider"}, []string{"claude", "anthropic", "replay"}, []string{"orchestrator_model", "orchestrator_fallback_model"}},
-		{[]string{"builder", "default_mode"}, []string{"claude-code", "claude_code"}, []string{"builder_model", "builder_fallback_model"}},
+		{[]string{"orchestrator", "provider"}, []string{"claude", "anthropic", "replay"}, []string{"models.orchestrator_model", "models.orchestrator_fallback_model"}},
+		{[]string{"builder", "default_mode"}, []string{"claude-code", "claude_code"}, []string{"models.builder_model", "models.builder_fallback_model"}},
+		{[]string{"pipeline", "plan", "provider"}, []string{"claude", "anthropic"}, []string{"pipeline.plan.model"}},
+		{[]string{"pipeline", "cleanup", "builder"}, []string{"claude-code", "claude_code"}, []string{"pipeline.cleanup.model"}},
 	} {
-		if name := l.tree.lookup(role.who...).text(); slices.Contains(role.names, name) {
+		name := l.tree.lookup(role.who...).text()
+		if slices.Contains(role.names, name) && (role.who[0] != "pipeline" || !l.modelled(name)) {
 			continue
 		}
 		for _, key := range role.keys {
-			if n := l.tree.lookup("models", key); n.at.Layer == LayerBuiltin {
-				l.tree.set(&node{v: "", at: n.at}, "models", key)
+			if n := l.tree.lookup(strings.Split(key, ".")...); n.at.Layer == LayerBuiltin {
+				l.tree.set(&node{v: "", at: n.at}, strings.Split(key, ".")...)
 			}
 		}
 	}
+}
+
+// modelled says that a plugin is set up for a model or a server of its own.
+func (l *Loaded) modelled(plugin string) bool {
+	return slices.ContainsFunc([]string{"model", "base_url", "backend"}, func(key string) bool { return l.tree.lookup("plugins", plugin, key) != nil })
 }
 
 // workspaceRules holds keys to the workspace that the layers agreed on.

@@ -226,7 +226,7 @@ func LoadService(o Options, id string, with []string) (*LoadedService, error) {
 		all.set(n)
 	}
 	l.tree = all.tree()
-	return l, l.finish(id)
+	return l, l.finish(o.Root, id)
 }
 
 // serviceLayer reads one file of the service layers; nil when there is none.
@@ -259,7 +259,7 @@ func noService(root, id string) error {
 }
 
 // finish checks what concerns several keys and decodes.
-func (l *LoadedService) finish(id string) error {
+func (l *LoadedService) finish(root, id string) error {
 	refuse := func(n *node, key, why string) error {
 		f := badInput(source(n.at), []problem{{n.at, key, why}})
 		if n.at.File != "" {
@@ -288,6 +288,11 @@ func (l *LoadedService) finish(id string) error {
 	}
 	if len(auditors) == 1 {
 		l.Warnings = append(l.Warnings, "there is one audit only: nothing tells you what it overlooks")
+	}
+	for _, name := range []string{"audit.md", "refine.md", "revise.md"} { // where the seed has them
+		if _, err := beneath.ReadFile(root, "prompts/"+name, maxFileBytes); err == nil {
+			l.Warnings = append(l.Warnings, "prompts/"+name+" is not read: your own text of that prompt belongs into prompts/"+name+" of the workspace")
+		}
 	}
 	if len(l.Revisers()) == 1 {
 		l.Warnings = append(l.Warnings, "only "+l.Revisers()[0]+" revises: cycles inherit its habits; name a second one in models.revision.rotation")
