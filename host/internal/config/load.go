@@ -13,6 +13,7 @@ import (
 	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
+	programs "github.com/paxiom/relay/judge/program"
 )
 
 // Layer is where a value came from. Higher layers win.
@@ -154,6 +155,11 @@ func (l *Loaded) userLayer(o Options) (*node, error) {
 	path, b, err := l.first(dir, userNames)
 	if err != nil {
 		return nil, err
+	}
+	// A home may be or lie in a work tree; a variable that leads into one makes a clone's file the user's.
+	if home := getenv(o.Env, "HOME"); path != "" && o.Root != "" && programs.Clean(path, o.Root) == "" && programs.Clean(home, o.Root) != "" {
+		return nil, fault.New(judge.BlockedMissingConfig, "the user's configuration lies in the repository",
+			path+" is what XDG_CONFIG_HOME leads to, and whoever can change the repository would speak as you", "`unset XDG_CONFIG_HOME`, or name a folder outside of the repository")
 	}
 	var user *node
 	if path != "" {

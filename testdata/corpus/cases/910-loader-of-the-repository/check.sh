@@ -1,0 +1,2 @@
+#!/bin/sh
+grep -q more src/a.txt

@@ -1,0 +1,2 @@
+#!/bin/sh
+echo x > "src/a-hunter22$(echo -of)-mine.txt"
