@@ -44,9 +44,10 @@ class Eyes:
     # What is replaced.
 
     def watch(self, name, owner, into, only=None):
-        for key, value in list(_vars(owner).items()):
+        held = _vars(owner)
+        for key, value in list(held.items()):
             if (key in only if only else key not in _ours) and _isinstance(value, _functions):
-                into.append((name + "." + key, owner, key, value))
+                into.append((name + "." + key, held, key, value))
 
     def module(self, module, into=None):
         """Watches the functions of a runner's module, and those of its classes."""
@@ -57,8 +58,8 @@ class Eyes:
                 self.watch(key, value, into)
 
     def look(self, all=False):
-        for name, owner, key, value in self.small + self.large if all else self.small:
-            if _vars(owner).get(key) is not value:
+        for name, held, key, value in self.small + self.large if all else self.small:
+            if held.get(key) is not value:
                 self.tell(name)
 
     # What jumps about in a test: a hook of this kind can't be taken away.
@@ -127,7 +128,7 @@ class Eyes:
         with _open(file, "rb") as f:
             source = f.read()
         tree = _parse(source, file)
-        codes, made = {}, [_compile(source, file, "exec", 0, True)]
+        codes, made = {}, [_compile(tree, file, "exec", 0, True)]
         if self.rewrite:
             made.append(self.rewrite(file))
         while made:
