@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -188,4 +189,19 @@ document.documentElement.setAttribute("data-wide", innerWidth + ":" + wide.slice
 		t.Fatalf("the page could not be measured: %.300s", dom)
 	}
 	return wide
+}
+
+// A real browser runs nothing of what a model wrote, however long it is.
+func TestNoScriptRuns(t *testing.T) {
+	program := browser(t)
+	const script = `</title></style></svg></textarea><script>document.documentElement.dataset.ran=1</script><img src=x onerror="document.documentElement.dataset.ran=2"><svg onload="document.documentElement.dataset.ran=3">`
+	if dom := browse(t, program, "<!doctype html><title>x</title>"+script, "--dump-dom"); !strings.Contains(dom, "data-ran") {
+		t.Fatalf("the browser runs no script at all: %s", dom)
+	}
+	d := sample()
+	poisonWith(reflect.ValueOf(d), script+strings.Repeat("W", 1<<16))
+	_, page := render(t, d)
+	if dom := browse(t, program, page, "--dump-dom"); strings.Contains(dom, "data-ran") || !strings.Contains(dom, "onerror") {
+		t.Errorf("a script ran, or the text is not there: %.2000s", dom)
+	}
 }

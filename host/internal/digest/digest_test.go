@@ -101,25 +101,25 @@ func TestEmpty(t *testing.T) {
 
 const hostile = "</title></svg><script>alert(1)</script><img src=x onerror=alert(2)>\"'><a href=\"javascript:x\">`rm -rf /`\n# heading\n- item\n[a](http://x)|b|\x1b[2J\u202e\u200b\x00\xff{{.}}"
 
-// poison puts a hostile text wherever one can stand.
-func poison(v reflect.Value) {
+// poisonWith puts a hostile text wherever one can stand.
+func poisonWith(v reflect.Value, text string) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			poison(v.Elem())
+			poisonWith(v.Elem(), text)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				poison(v.Field(i))
+				poisonWith(v.Field(i), text)
 			}
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			poison(v.Index(i))
+			poisonWith(v.Index(i), text)
 		}
 	case reflect.String:
-		v.SetString(hostile)
+		v.SetString(text)
 	}
 }
 
@@ -127,7 +127,7 @@ var tag = regexp.MustCompile(`<(/?[a-zA-Z!][a-zA-Z0-9]*)`)
 
 func TestHostileTextIsOnlyText(t *testing.T) {
 	clean, dirty := sample(), sample()
-	poison(reflect.ValueOf(dirty))
+	poisonWith(reflect.ValueOf(dirty), hostile)
 	md, page := render(t, dirty)
 	_, plain := render(t, clean)
 	allowed := tag.FindAllString(plain, -1)
