@@ -13,6 +13,12 @@ import (
 // check runs a command as relay does, on files in a folder of their own.
 func check(t *testing.T, files map[string]string, argv ...string) (Report, int) {
 	t.Helper()
+	r, code, _ := checkOutput(t, files, argv...)
+	return r, code
+}
+
+func checkOutput(t *testing.T, files map[string]string, argv ...string) (Report, int, string) {
+	t.Helper()
 	if _, err := exec.LookPath(argv[0]); err != nil {
 		t.Skip("skipped: " + argv[0] + " is not installed")
 	}
@@ -41,7 +47,7 @@ func check(t *testing.T, files map[string]string, argv ...string) (Report, int) 
 	if t.Failed() || testing.Verbose() {
 		t.Logf("%s\n%v\n%+v", out, err, r)
 	}
-	return r, cmd.ProcessState.ExitCode()
+	return r, cmd.ProcessState.ExitCode(), string(out)
 }
 
 func statuses(r Report) string {
@@ -86,6 +92,15 @@ func TestUnittest(t *testing.T) {
 				t.Errorf("%q, exit code %d, %q; want %q, %d, %q", got, code, doubts, tt.want, tt.code, tt.doubt)
 			}
 		})
+	}
+}
+
+// Whoever mends a failed test needs the line that failed.
+func TestUnittestTraceback(t *testing.T) {
+	t.Parallel()
+	_, _, out := checkOutput(t, map[string]string{"src.py": "def f():\n    return 2\n", "test_a.py": pythonTests}, "python3", "-m", "unittest")
+	if !strings.Contains(out, `test_a.py", line 6, in test_one`) || strings.Contains(out, "relay_evidence") {
+		t.Errorf("the failed line is missing, or relay's own is there:\n%s", out)
 	}
 }
 

@@ -2,6 +2,8 @@
 import os
 import sys
 
+__unittest = True  # as its own modules say, which are left out of what a failed test prints
+
 # What is needed later is taken now: the code under test may replace any of it.
 _write, _open, _getpid = os.write, os.open, os.getpid
 _flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
