@@ -76,6 +76,7 @@ func TestJudge(t *testing.T) {
 		{name: "a package that is installed", changes: []Change{ignored(added("node_modules/dep/secret.js"))}, policy: law(), want: Success, scratch: 1},
 		{name: "a program among npm's", changes: []Change{ignored(added("node_modules/.bin/secret"))}, policy: law(), want: StopForbidden, kept: 1},
 		{name: "a cache that ignores itself", changes: []Change{added(".ruff_cache/.gitignore"), added(".ruff_cache/1/secret")}, policy: law(), want: Success, scratch: 2},
+		{name: "a report that ignores itself", changes: []Change{added("htmlcov/.gitignore"), added("htmlcov/token.html")}, policy: law(), want: Success, scratch: 2},
 		{name: "a cache that does not", changes: []Change{added(".ruff_cache/1/x")}, policy: law(), want: StopOutsideAllowed, kept: 1},
 		{name: "a cache that lands", changes: []Change{added("src/build/secret.class")}, policy: law(newFiles), want: StopForbidden, kept: 1},
 		{name: "edit in scope", changes: []Change{edited("src/a.txt")}, policy: law(), want: Success, kept: 1},

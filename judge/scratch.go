@@ -25,7 +25,8 @@ var installs = map[string]bool{"node_modules": true, ".pnpm-store": true, "bower
 
 // ignoreThemselves are folders that tools make with a .gitignore of their own in them, for
 // which a repository's has no line.
-var ignoreThemselves = map[string]bool{".pytest_cache": true, ".mypy_cache": true, ".ruff_cache": true, ".hypothesis": true, ".venv": true, "venv": true, ".tox": true, ".nox": true}
+var ignoreThemselves = map[string]bool{".pytest_cache": true, ".mypy_cache": true, ".ruff_cache": true, ".hypothesis": true, ".venv": true, "venv": true, ".tox": true, ".nox": true,
+	"htmlcov": true, "builddir": true, ".pdm-build": true, ".pixi": true}
 
 // waste reports whether a change that git ignores, and that is thrown away, is scratch by
 // its nature: such a path is not what a forbidden glob means. What was there before, and
