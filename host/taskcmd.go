@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -110,12 +111,19 @@ func (r *Repo) Task(_ context.Context, id string) (*TaskResult, error) {
 	if t.Notes != nil {
 		res.Notes = *t.Notes
 	}
-	for _, a := range []*string{t.Artifacts.Plan, t.Artifacts.Review} {
-		if a != nil {
-			res.Artifacts = append(res.Artifacts, filepath.Join(filepath.Dir(f.Path), filepath.FromSlash(*a)))
+	res.Attempts = r.trails(id)
+	at := map[string]string{}
+	if repo, err := r.open(); err == nil && len(res.Attempts) > 0 {
+		at = res.Attempts[0].Artifacts(repo.ws)
+	}
+	for name, said := range map[string]*string{"plan": t.Artifacts.Plan, "review": t.Artifacts.Review} {
+		if said != nil {
+			at[name] = *said
 		}
 	}
-	res.Attempts = r.trails(id)
+	for _, name := range slices.Sorted(maps.Keys(at)) {
+		res.Artifacts = append(res.Artifacts, filepath.Join(filepath.Dir(f.Path), filepath.FromSlash(at[name])))
+	}
 	for i := range l.Tasks {
 		if slices.Contains(l.Tasks[i].DependsOn, id) {
 			res.Blocks = append(res.Blocks, l.Tasks[i].ID)

@@ -14,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/queue"
 	"github.com/paxiom/relay/host/internal/words"
+	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline/memory"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
@@ -98,13 +99,24 @@ func (p *Pipeline) mark(ctx context.Context, t *Trail) error {
 	if t.Code == judge.Success {
 		fields["completed_at"] = t.EndedAt.UTC().Truncate(1e9)
 	}
-	if t.Plan != nil {
-		fields["artifacts.plan"] = t.Plan.File
-	}
-	if len(t.Reviews) > 0 {
-		fields["artifacts.review"] = p.env.WS.Rel() + "/" + rootDir + "/" + plansDir + "/" + t.TaskID + "_review.md"
+	for name, file := range t.Artifacts(p.env.WS) {
+		if _, err := p.place.Git.Run(ctx, nil, "check-ignore", "-q", "--", file); err != nil { // others have the list, and not what git ignores
+			fields["artifacts."+name] = file
+		}
 	}
 	return p.list.Edit(prd.Set(t.TaskID, fields))
+}
+
+// Artifacts are the files of an attempt's plan and review, relative to the repository.
+func (t *Trail) Artifacts(ws *workspace.Workspace) map[string]string {
+	files := map[string]string{}
+	if t.Plan != nil {
+		files["plan"] = t.Plan.File
+	}
+	if len(t.Reviews) > 0 {
+		files["review"] = ws.Rel() + "/" + rootDir + "/" + plansDir + "/" + t.TaskID + "_review.md"
+	}
+	return files
 }
 
 // noteOf is what the list says of how an attempt ended.
