@@ -13,7 +13,6 @@ import (
 	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
-	programs "github.com/paxiom/relay/judge/program"
 )
 
 // Layer is where a value came from. Higher layers win.
@@ -157,7 +156,7 @@ func (l *Loaded) userLayer(o Options) (*node, error) {
 		return nil, err
 	}
 	// A home may be or lie in a work tree; a variable that leads into one makes a clone's file the user's.
-	if home := getenv(o.Env, "HOME"); path != "" && o.Root != "" && programs.Clean(path, o.Root) == "" && programs.Clean(home, o.Root) != "" {
+	if home := getenv(o.Env, "HOME"); path != "" && o.Root != "" && inside(o.Root, path) && !inside(o.Root, home) {
 		return nil, fault.New(judge.BlockedMissingConfig, "the user's configuration lies in the repository",
 			path+" is what XDG_CONFIG_HOME leads to, and whoever can change the repository would speak as you", "`unset XDG_CONFIG_HOME`, or name a folder outside of the repository")
 	}
@@ -168,6 +167,17 @@ func (l *Loaded) userLayer(o Options) (*node, error) {
 		}
 	}
 	return l.ownChecks(dir, user)
+}
+
+// inside reports whether a path, as it stands or with its links resolved, is root or lies below it.
+func inside(root, path string) bool {
+	lies := func(root, path string) bool {
+		rel, err := filepath.Rel(root, path)
+		return err == nil && filepath.IsLocal(rel)
+	}
+	realRoot, err := filepath.EvalSymlinks(root)
+	real, err2 := filepath.EvalSymlinks(path)
+	return lies(root, path) || err == nil && err2 == nil && lies(realRoot, real)
 }
 
 // Own is what the user's own configuration says about who works.
