@@ -106,6 +106,9 @@ func OpenGit(ctx context.Context, dir string) (*Git, error) {
 		return nil, &GitError{Kind: GitFailed, Dir: dir, Stderr: "the repository's path contains a line break"}
 	}
 	g.Root, g.GitDir, g.CommonDir, g.ObjectFormat = answers[4], answers[1], answers[2], answers[3]
+	if real, err := filepath.EvalSymlinks(dir); err == nil && filepath.IsAbs(real) && !within(real, g.Root) {
+		return nil, &GitError{Kind: GitElsewhere, Dir: dir, Stderr: "core.worktree leads to " + g.Root}
+	}
 	if err := g.find(dir); err != nil { // now that all the places are known where it must not lie
 		return nil, err
 	}

@@ -299,7 +299,7 @@ func (g *Git) talks() error {
 	}
 	for _, s := range settings {
 		if program.Named([]string{"", strings.TrimPrefix(s.value, "!")}, g.Root, g.trees()...) != "" {
-			return &GitError{Kind: GitFailed, Dir: g.Root, Stderr: s.key + " names a program in the work tree, where a change can rewrite it: " + s.value}
+			return &GitError{Kind: GitOwnProgram, Dir: g.Root, Setting: s.key, Stderr: s.key + " names a program in the work tree, where a change can rewrite it: " + s.value}
 		}
 	}
 	return nil

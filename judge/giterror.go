@@ -18,6 +18,8 @@ const (
 	GitNoCommits     GitErrorKind = "no-commits"     // HEAD names no commit
 	GitDubiousOwner  GitErrorKind = "dubious-owner"  // someone else owns it
 	GitBrokenConfig  GitErrorKind = "broken-config"  // a config file can't be read
+	GitOwnProgram    GitErrorKind = "own-program"    // a remote would be reached by a program of the work tree
+	GitElsewhere     GitErrorKind = "elsewhere"      // core.worktree leads to another folder
 )
 
 // GitError is a failed call of git.
@@ -29,7 +31,9 @@ type GitError struct {
 	Exit int
 	// Stderr is what git said, at most 4 KiB.
 	Stderr string
-	Err    error
+	// Setting is what names the program, for GitOwnProgram.
+	Setting string
+	Err     error
 }
 
 // Error gives what is known on one line.

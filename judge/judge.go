@@ -3,7 +3,6 @@ package judge
 import (
 	"fmt"
 	"io/fs"
-	"math"
 	"path"
 	"slices"
 	"strings"
@@ -54,6 +53,7 @@ type trial struct {
 	found     map[Code][]Violation
 	config    []string // of git
 	charge    int      // of all that would land, in lines
+	binary    int      // of binary content among that
 	out       Verdict
 }
 
@@ -312,6 +312,9 @@ func (j *trial) count(c *Change) {
 		r.New++
 	}
 	j.charge = plus(j.charge, int(c.Lines.Charge))
+	if c.Lines.Binary {
+		j.binary = plus(j.binary, int(c.Lines.Charge))
+	}
 	if c.Lines.TooLarge {
 		j.breaks(StopDiffTooLarge, c.Path, "is larger than the %d MiB that are read of a file", MaxFileSize>>20)
 	}
@@ -341,28 +344,6 @@ func ordinary(c Change) (Change, bool) {
 	}
 	c.NewMode = c.NewMode&^fs.ModePerm | perm
 	return c, c.Kind != ModeOnly || c.NewMode != c.OldMode
-}
-
-// size holds the sum to the limits.
-func (j *trial) size(overflow bool) {
-	if overflow {
-		j.breaks(StopDiffTooLarge, "", "touches more than %d paths", MaxChanges)
-	}
-	if n := j.out.Radius.Files; n > j.policy.maxFiles {
-		j.breaks(StopDiffTooLarge, "", "touches %d files, at most %d are allowed", n, j.policy.maxFiles)
-	}
-	if j.charge > j.policy.maxLines {
-		j.breaks(StopDiffTooLarge, "", "changes %d lines, at most %d are allowed", j.charge, j.policy.maxLines)
-	}
-}
-
-// plus adds two counts without wrapping; a negative count is a fault of the reader
-// and counts as the largest.
-func plus(a, b int) int {
-	if b < 0 || a > math.MaxInt-b {
-		return math.MaxInt
-	}
-	return a + b
 }
 
 // bars is the rule of a kind of task that may change nothing; Success is none.

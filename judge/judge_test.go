@@ -244,6 +244,11 @@ func TestJudgeRootAndOverflow(t *testing.T) {
 	if v.Code != StopOutsideAllowed || v.Violations[0].Path != "changed /main/a" {
 		t.Errorf("the main work tree: %+v", v)
 	}
+	wide := Change{Path: "src/a", Kind: Modified, OldMode: 0o644, NewMode: 0o644, Lines: LineCount{Binary: true, Charge: 4999}}
+	v = Judge(Touched{Changes: []Change{wide}}, law(func(p *Policy) { p.allowed = []string{"**"} }))
+	if v.Code != StopDiffTooLarge || !strings.Contains(v.Violations[0].Rule, "changes 4999 lines (4999 of them for binary content") {
+		t.Errorf("binary content: %+v", v)
+	}
 	if v := Judge(Touched{Overflow: true}, law()); v.Code != StopDiffTooLarge {
 		t.Errorf("overflow: %+v", v)
 	}

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"bytes"
+	"fmt"
 	"hash/maphash"
 	"math"
 )
@@ -198,4 +199,30 @@ func trimLines(a, b []byte) (head int, ra, rb []byte) {
 		tail = 0
 	}
 	return head, a[:len(a)-tail], b[:len(b)-tail]
+}
+
+// size holds the sum to the limits.
+func (j *trial) size(overflow bool) {
+	if overflow {
+		j.breaks(StopDiffTooLarge, "", "touches more than %d paths", MaxChanges)
+	}
+	if n := j.out.Radius.Files; n > j.policy.maxFiles {
+		j.breaks(StopDiffTooLarge, "", "touches %d files, at most %d are allowed", n, j.policy.maxFiles)
+	}
+	if j.charge > j.policy.maxLines {
+		of := ""
+		if j.binary > 0 { // or nobody could find them in what is added and deleted
+			of = fmt.Sprintf(" (%d of them for binary content, one for each %d bytes or end of a line)", j.binary, binaryBytes)
+		}
+		j.breaks(StopDiffTooLarge, "", "changes %d lines%s, at most %d are allowed", j.charge, of, j.policy.maxLines)
+	}
+}
+
+// plus adds two counts without wrapping; a negative count is a fault of the reader
+// and counts as the largest.
+func plus(a, b int) int {
+	if b < 0 || a > math.MaxInt-b {
+		return math.MaxInt
+	}
+	return a + b
 }

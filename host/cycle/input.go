@@ -229,9 +229,16 @@ func references(s *config.Service, all []blob) ([]blob, error) {
 	}
 	var missing []string
 	for _, p := range want {
-		if add(p) == 0 {
-			missing = append(missing, p)
+		if add(p) > 0 {
+			continue
 		}
+		for _, b := range all {
+			if b.link && (b.path == p || strings.HasPrefix(p, b.path+"/")) {
+				return nil, fault.New(judge.BlockedMissingConfig, "a reference is a symbolic link, or behind one: "+p, b.path+" is a link in HEAD, and relay follows none",
+					"`git cat-file -p "+fault.Word("HEAD:"+b.path)+"` says where it leads; name that file in the service's file")
+			}
+		}
+		missing = append(missing, p)
 	}
 	if len(missing) > 0 {
 		return nil, fault.New(judge.BlockedMissingConfig, "a reference is not there: "+strings.Join(missing, ", "), "references come from HEAD, and HEAD has no such file",

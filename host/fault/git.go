@@ -31,6 +31,9 @@ func Git(err error) *Fault {
 		f.Why = "relay starts from a commit, and what it lands becomes the next one"
 	case judge.GitDubiousOwner:
 		f.What, f.Fix = "this repository belongs to someone else", "`git config --global --add safe.directory "+Word(g.Dir)+"` if you trust it"
+	case judge.GitElsewhere:
+		f.What, f.Why = "git's work tree is another folder", g.Stderr+", and relay was called in "+g.Dir
+		f.Fix = "`git config --show-origin core.worktree` shows where that is set, `git config --unset core.worktree` takes it away"
 	case judge.GitBrokenConfig:
 		f.What, f.Fix = "git can't read its configuration", "`git config --list` shows the broken line"
 	}

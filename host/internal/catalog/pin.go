@@ -92,7 +92,8 @@ func (p Pin) fits(name string) error {
 	return nil
 }
 
-// Usable refuses what a run would refuse of a plugin that is to be pinned.
+// Usable refuses what a run would refuse of a plugin. lock is nil for one that is not going
+// to be pinned.
 func Usable(said Entry, lock *Lock) error {
 	if len(said.ConfigSchema) > 0 {
 		if len(said.ConfigSchema) > sdk.MaxConfigSchema {
@@ -107,8 +108,11 @@ func Usable(said Entry, lock *Lock) error {
 		return err
 	}
 	for _, alias := range said.Aliases {
-		_, pinned := lock.Plugins[alias]
-		if Canonical(alias) != alias || pinned && alias != said.Name || slices.ContainsFunc(built, func(b Entry) bool {
+		pinned := false
+		if lock != nil {
+			_, pinned = lock.Plugins[alias]
+		}
+		if c := Canonical(alias); c != alias && c != said.Name || pinned && alias != said.Name || slices.ContainsFunc(built, func(b Entry) bool {
 			return b.Name != said.Name && (b.Name == alias || slices.Contains(b.Aliases, alias))
 		}) {
 			return fmt.Errorf("its alias %q is the name of another plugin", alias)

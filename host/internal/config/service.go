@@ -343,8 +343,8 @@ var branchWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
 
 func branchPrefix(v any) string {
 	s := v.(string)
-	if s != "" && (!branchWord.MatchString(s) || strings.Contains(s, "..") || strings.Contains(s, "//") || strings.HasSuffix(s, "/") || strings.Contains(s, "/.") || strings.Contains(s, ".lock")) {
-		return "can't begin the name of a branch: letters, digits and \"._/-\""
+	if s != "" && (!branchWord.MatchString(s) || strings.HasPrefix(s, "refs/") || strings.Contains(s, "..") || strings.Contains(s, "//") || strings.HasSuffix(s, "/") || strings.Contains(s, "/.") || strings.Contains(s, ".lock")) {
+		return "can't begin the name of a branch: letters, digits and \"._/-\", without refs/ before it"
 	}
 	return ""
 }

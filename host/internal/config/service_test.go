@@ -82,6 +82,7 @@ func TestServiceRefuses(t *testing.T) {
 		"no audit":         {text: "models:\n  audit_a:\n    enabled: false\n  audit_b:\n    enabled: false\n", want: "at least one"},
 		"outside":          {text: "references:\n  - ../secrets.md\n", want: "plain path"},
 		"branch":           {text: "service:\n  branch_prefix: a..b\n", want: "name of a branch"},
+		"whole ref":        {text: "service:\n  branch_prefix: refs/heads/main\n", want: "without refs/"},
 		"no such key":      {with: []string{"gates.skip=true"}, want: "unknown key"},
 	} {
 		if _, err := serviceAt(t, "S-1", map[string]string{"config/services/S-1.yaml": c.text}, c.with...); err == nil || !strings.Contains(err.Error(), c.want) {

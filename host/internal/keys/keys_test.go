@@ -78,6 +78,7 @@ func TestResolve(t *testing.T) {
 	t.Setenv("EMPTY_KEY", "")
 	write(t, filepath.Join(dir, "good"), canary+"\n", 0o600)
 	open := write(t, filepath.Join(dir, "open"), canary, 0o644)
+	locked := write(t, filepath.Join(dir, "locked"), "the vault is locked: "+canary+"x1\nmore\n", 0o600)
 	for name, tc := range map[string]struct {
 		ref  Ref
 		says string // "": it works
@@ -94,6 +95,7 @@ func TestResolve(t *testing.T) {
 		"account":           {Ref{File: write(t, filepath.Join(dir, "account"), "{\n\"private_key\": \""+canary+"\"\n}", 0o600)}, ""},
 		"command":           {Ref{Command: []string{"cat", dir + "/good"}}, ""},
 		"command fails":     {Ref{Command: []string{"sh", "-c", "cat " + dir + "/good >&2; cat " + dir + "/good; exit 3"}}, "exit status 3"},
+		"command says why":  {Ref{Command: []string{"sh", "-c", "cat " + locked + " >&2; exit 3"}}, "exit status 3: the vault is locked: …"},
 		"no command":        {Ref{Command: []string{"no-such-program-here"}}, "not found"},
 		"command floods":    {Ref{Command: []string{"sh", "-c", "yes | head -c 100000"}}, "more than"},
 	} {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/program"
 )
@@ -132,8 +134,8 @@ func kindOf(m fs.FileMode) string {
 	return "not a regular file"
 }
 
-// run starts the command. What it prints on standard error may hold anything, so it is
-// shown to nobody: the person can run the command.
+// run starts the command. Of what it prints on standard error the first line is told when it
+// fails, without what may be a key.
 func (r Ref) run(ctx context.Context, root string) ([]byte, error) {
 	tool, err := program.Command(r.Command, os.Getenv("PATH"), root)
 	if errors.Is(err, program.ErrInside) {
@@ -153,8 +155,8 @@ func (r Ref) run(ctx context.Context, root string) ([]byte, error) {
 	cmd.WaitDelay = time.Second
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	out := &bounded{}
-	cmd.Stdout = out
+	out, said := &bounded{}, &bounded{}
+	cmd.Stdout, cmd.Stderr = out, said
 	err = cmd.Run()
 	var exit *exec.ExitError
 	why := ""
@@ -169,10 +171,33 @@ func (r Ref) run(ctx context.Context, root string) ([]byte, error) {
 		why = "it was interrupted"
 	case errors.As(err, &exit):
 		why = "it ended with " + exit.ProcessState.String()
+		if line := firstLine(said.String(), out.String()); line != "" {
+			why += ": " + line
+		}
 	default:
 		why = err.Error()
 	}
 	return nil, noKey("the command that prints the key failed", why, "`"+r.argv()+"` shows its own words")
+}
+
+// keyLike is a word that may be a key.
+var keyLike = regexp.MustCompile(`[A-Za-z0-9+_=~.-]{16,}`)
+
+// firstLine is the first line of a command's complaint, with neither what it printed as the key nor what looks like one.
+func firstLine(said, printed string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
+	for _, word := range strings.Fields(printed) {
+		if len(word) < minKey {
+			continue
+		}
+		line = strings.ReplaceAll(line, word, "…")
+	}
+	return words.Clip(keyLike.ReplaceAllStringFunc(line, func(word string) string {
+		if strings.ContainsAny(word, "0123456789") || len(word) > 40 {
+			return "…"
+		}
+		return word
+	}), 200)
 }
 
 // bounded keeps the first bytes of an output.

@@ -40,14 +40,14 @@ func To(ctx context.Context, git *judge.Git, remote, branch string) (Target, err
 			return t, err
 		}
 		if t.Branch = at; at == "" {
-			return t, fault.New(judge.BlockedMissingConfig, "it is not clear to which branch to push", "HEAD is detached, and pipeline.push_branch names no branch", "`git switch BRANCH`")
+			return t, fault.New(judge.BlockedMissingConfig, "it is not clear to which branch to push", "HEAD is detached, and pipeline.push.branch names no branch", "`git switch BRANCH`")
 		}
 	}
 	if _, err := git.Run(ctx, nil, "check-ref-format", "refs/heads/"+t.Branch); err != nil {
 		return t, fault.New(judge.BlockedMissingConfig, fmt.Sprintf("%q is no name of a branch", t.Branch), "git does not take it", "`relay config show pipeline`")
 	}
 	if _, err := git.Run(ctx, nil, "remote", "get-url", "--push", "--", remote); err != nil {
-		return t, fault.New(judge.BlockedMissingConfig, fmt.Sprintf("there is no remote %q", remote), "git knows none of that name", "`git remote -v` shows those that there are; pipeline.push_remote names the one to push to")
+		return t, fault.New(judge.BlockedMissingConfig, fmt.Sprintf("there is no remote %q", remote), "git knows none of that name", "`git remote -v` shows those that there are; pipeline.push.remote names the one to push to")
 	}
 	return t, nil
 }
@@ -138,6 +138,13 @@ func unreached(ctx context.Context, t Target, err error) error {
 	why := said(err)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		why = fmt.Sprintf("there was no answer within %s", limit)
+	}
+	if g, ok := errors.AsType[*judge.GitError](err); ok && g.Kind == judge.GitOwnProgram {
+		fix := "`git config --show-origin --get-all " + fault.Word(g.Setting) + "` shows where it is set; name a program outside of the work tree there"
+		if strings.HasPrefix(g.Setting, "GIT_") {
+			fix = "`unset " + g.Setting + "`, or name a program outside of the work tree in it"
+		}
+		return &fault.Fault{Code: judge.BlockedMissingConfig, What: "the remote " + t.Remote + " is reached by a program of the work tree", Why: why, Fix: fix, Err: err}
 	}
 	return &fault.Fault{Code: judge.BlockedMissingConfig, What: "the remote " + t.Remote + " can't be reached", Why: why,
 		Fix: "`git ls-remote " + fault.Word(t.Remote) + "` has to work without being asked anything", Err: err}

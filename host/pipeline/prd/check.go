@@ -31,7 +31,7 @@ func ValidID(id string) string {
 		return fmt.Sprintf("is longer than %d characters", maxID)
 	case strings.ContainsFunc(id, func(r rune) bool { return !ok(r) }) || !unicode.IsLetter(rune(id[0])) && !unicode.IsDigit(rune(id[0])),
 		strings.HasSuffix(id, ".lock"), strings.HasSuffix(id, "."), strings.Contains(id, ".."):
-		return fmt.Sprintf("%q: write letters, digits, - _ and . only, beginning with a letter or digit", id)
+		return fmt.Sprintf("%q: write letters, digits, - _ and . only, beginning with a letter or digit, without .. and without . or .lock at the end", id)
 	}
 	return ""
 }
