@@ -29,7 +29,7 @@ func cmdEvening(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		from = strings.TrimSpace(string(out))
 	}
-	ts.Check(os.CopyFS(repo, os.DirFS(from)))
+	ts.Check(os.CopyFS(repo, os.DirFS(ts.MkAbs(from))))
 	// The module cache's files are read-only.
 	ts.Check(filepath.WalkDir(repo, func(path string, d os.DirEntry, err error) error {
 		if err != nil {
@@ -45,6 +45,12 @@ func cmdEvening(ts *testscript.TestScript, neg bool, args []string) {
 	agent := "task=$(sed -n 's/.*\"task_id\": *\"\\([^\"]*\\)\".*/\\1/p' \"$RELAY_TASK_PATH\" | head -1)\n" + ts.ReadFile("agent.sh") +
 		"\nprintf '{\"summary\": \"%s\", \"files_intended\": [], \"commands_ran\": [], \"notes\": []}' \"$task\" >\"$RELAY_OUTPUT_PATH\"\n"
 	ts.Check(os.WriteFile(filepath.Join(work, "agent"), []byte("#!/bin/sh\nset -e\n"+agent), 0o755))
+	// rustup's cargo looks for its toolchains in the home, which is the script's own.
+	for name, dir := range map[string]string{"RUSTUP_HOME": ".rustup", "CARGO_HOME": ".cargo"} {
+		if home, err := os.UserHomeDir(); err == nil && os.Getenv(name) == "" {
+			ts.Setenv(name, filepath.Join(home, dir))
+		}
+	}
 	own := filepath.Join(ts.Getenv("HOME"), ".config", "relay")
 	ts.Check(os.MkdirAll(own, 0o755))
 	replay := fmt.Sprintf(`{"plugins": {"replay": {"script": %q, "remember": true}}}`, filepath.Join(work, "plan.json"))
