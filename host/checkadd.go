@@ -123,7 +123,7 @@ func (r *Repo) AddCheck(ctx context.Context, q CheckAdd) (*CheckTried, error) {
 	}
 	switch {
 	case q.Reference != "" && !right:
-		return nil, fault.New("", "the check "+q.Name+" fails on "+Safe(q.Reference)+", where the code is right", Safe(last(res.Reference.Output)), "`relay check run --hidden`, once it is mended")
+		return nil, fault.New("", "the check "+q.Name+" fails on "+Safe(q.Reference)+", where the code is right", Safe(last(res.Reference.Output)), "`relay check run --hidden`, once it is fixed")
 	case right && now.OK && len(res.Mutants) > 0 && res.Noticed() == 0:
 		return nil, fault.New("", "the check "+q.Name+" passes whatever the code does", fmt.Sprintf("it noticed none of %d mistakes", len(res.Mutants)), "`ls "+fault.Word(dir)+"`, and have it compare more values")
 	}

@@ -102,7 +102,7 @@ var explanations = map[judge.Code]Explanation{
 		Did:   didNothing, Command: "`git status`; a new repository begins with `git init` and a first commit"},
 	judge.BlockedTaskInvalid: {Title: "your task is not valid",
 		Cause: "What `relay run --task FILE` was given is no task.",
-		Did:   didNothing, Command: "`relay run --task FILE` once it is mended; the message names the field"},
+		Did:   didNothing, Command: "`relay run --task FILE` once it is fixed; the message names the field"},
 	judge.BlockedUntrustedConfig: {Title: "configuration not trusted",
 		Cause: "The repository's configuration names commands or plugins that you have not agreed to.",
 		Did:   didNothing, Command: "`relay trust`"},

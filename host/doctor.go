@@ -55,7 +55,7 @@ func (d *DoctorResult) fail(id string, f *fault.Fault) {
 	d.Checks = append(d.Checks, *checkOf(id, f))
 }
 
-// git says whether there is a repository; one without a commit is one.
+// git reports whether there is a repository; one without a commit is one.
 func (d *DoctorResult) git(ctx context.Context, dir string) bool {
 	git, err := judge.OpenGit(ctx, dir)
 	if err != nil {

@@ -53,7 +53,7 @@ func (i Interrupted) Error() string {
 	return "interrupted by " + unix.SignalName(i.Signal)
 }
 
-// ByOperator says whether a person ends relay so: Ctrl-C. Whoever shuts a machine down
+// ByOperator reports whether a person ends relay so: Ctrl-C. Whoever shuts a machine down
 // sends others, and a line that broke, too.
 func (i Interrupted) ByOperator() bool { return i.Signal == syscall.SIGINT }
 

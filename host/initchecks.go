@@ -75,7 +75,7 @@ func (r *Repo) tryThem(ctx context.Context, res *InitResult, tell func(string)) 
 			gone = append(gone, c.ID)
 		case !end.OK():
 			c.Fails = end.Outcome()
-			res.Notices = append(res.Notices, fmt.Sprintf("the check %s fails on the last commit (%s: %s): as long as %s has it under verification.required, nothing lands that does not mend it", c.ID, c.Fails, last(said), res.File))
+			res.Notices = append(res.Notices, fmt.Sprintf("the check %s fails on the last commit (%s: %s): as long as %s has it under verification.required, nothing lands that does not fix it", c.ID, c.Fails, last(said), res.File))
 		default:
 			c.Limit = limitFor(end.Duration, time.Duration(v.TimeoutFastSeconds)*time.Second)
 		}

@@ -69,7 +69,7 @@ func pluginCases(file, folder string) (plugintest.Config, error) {
 	}
 	cfg, err := plugintest.ReadConfig(file)
 	if err != nil {
-		return cfg, fault.Wrap(err, judge.BlockedPlugin, "the cases can't be read", "mend "+fault.Word(file)+"; `relay plugin new example --kind provider` writes one that is right")
+		return cfg, fault.Wrap(err, judge.BlockedPlugin, "the cases can't be read", "fix "+fault.Word(file)+"; `relay plugin new example --kind provider` writes one that is right")
 	}
 	return cfg, nil
 }

@@ -257,9 +257,9 @@ func files(dir string) ([]HistoryFile, error) {
 	return all, err
 }
 
-// isAncestor tells whether a commit is part of HEAD's history. A commit that git does
+// isAncestor reports whether a commit is part of HEAD's history. A commit that git does
 // not know is not.
-// landed says whether a commit is in the history of HEAD, or of which other branch.
+// landed reports whether a commit is in the history of HEAD, or of which other branch.
 func landed(ctx context.Context, root, commit string) (is bool, on string) {
 	git, err := judge.OpenGit(ctx, root)
 	if commit == "" || err != nil {

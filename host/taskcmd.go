@@ -44,7 +44,7 @@ func tasksFault(err error) error {
 	case errors.Is(err, prd.ErrBreaks):
 		return fault.Wrap(err, "", TasksFile+" can't be changed that way", "`relay task graph` draws what waits for what")
 	case errors.As(err, &bad):
-		return fault.Wrap(err, "", TasksFile+" is not a task list", "mend it, then `relay pipeline check`")
+		return fault.Wrap(err, "", TasksFile+" is not a task list", "fix it, then `relay pipeline check`")
 	case errors.Is(err, prd.ErrEdited):
 		return fault.Wrap(err, "", TasksFile+" could not be written", "save it in your editor, then do it again")
 	}

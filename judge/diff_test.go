@@ -80,7 +80,7 @@ func (f file) check(t *testing.T, path string) {
 	}
 }
 
-// applies says whether git takes the patch and makes exactly the new side of it.
+// applies reports whether git takes the patch and makes exactly the new side of it.
 func applies(t *testing.T, path string, old, new file) {
 	t.Helper()
 	dir := t.TempDir()

@@ -7,7 +7,7 @@ import (
 )
 
 // gitEffect is what a change inside the box's .git amounts to. That .git is thrown
-// away in any case; the effect says whether the builder did more than look.
+// away in any case; the effect reports whether the builder did more than look.
 type gitEffect uint8
 
 const (
@@ -107,14 +107,14 @@ func classifyGit(c *Change, branch string) gitEffect {
 	return noiseIf(strings.HasPrefix(first, "sharedindex.") && rest == "")
 }
 
-// nestedIndex tells whether git only looked at a repository inside the work tree, one of
+// nestedIndex reports whether git only looked at a repository inside the work tree, one of
 // its own or a submodule of the old kind: a status of the one around it refreshes its
 // index too. It is thrown away like that of the one around it.
 func nestedIndex(c *Change) bool {
 	return strings.HasSuffix(c.Path, "/.git/index") && rewritten(c)
 }
 
-// nested tells whether a path that is thrown away would have a lawful name but for the
+// nested reports whether a path that is thrown away would have a lawful name but for the
 // git directory of a repository that it belongs to: build tools check out what they need
 // among their output.
 func (j *trial) nested(c *Change) bool {
@@ -125,12 +125,12 @@ func (j *trial) nested(c *Change) bool {
 	return ok && HostileName(dir) == "" && (rest == "" || rest[0] == '/' && HostileName(rest[1:]) == "")
 }
 
-// rewritten tells whether a file still is a file.
+// rewritten reports whether a file still is a file.
 func rewritten(c *Change) bool {
 	return (c.Kind == Modified || c.Kind == ModeOnly) && c.NewMode.IsRegular() && c.OldMode&fs.ModeType == 0
 }
 
-// sameAgain tells whether git wrote what a file held before, as after a commit that was
+// sameAgain reports whether git wrote what a file held before, as after a commit that was
 // taken back: the permissions are then what umask and core.sharedRepository make them.
 func sameAgain(c *Change) bool {
 	return c.Kind == ModeOnly && rewritten(c) && c.NewMode&special == 0 && c.NewMode&0o600 == 0o600

@@ -132,7 +132,7 @@ func (j *trial) inside(path string) bool {
 	return ok && in
 }
 
-// wanted tells whether a change lies where the task is to work. What git ignores does
+// wanted reports whether a change lies where the task is to work. What git ignores does
 // only if a glob leads to it: builds leave their output all over a scope of "**". Caches
 // never do.
 func (j *trial) wanted(c *Change) bool {
@@ -213,7 +213,7 @@ func (j *trial) link(c *Change) string {
 	return ""
 }
 
-// climbsLate tells whether ".." follows a name: that name may itself be a link, and
+// climbsLate reports whether ".." follows a name: that name may itself be a link, and
 // then the text of the target does not say where it leads.
 func climbsLate(target string) bool {
 	named := false
@@ -226,7 +226,7 @@ func climbsLate(target string) bool {
 	return false
 }
 
-// discardable tells whether an ignored change may be dropped without a word: what
+// discardable reports whether an ignored change may be dropped without a word: what
 // tools leave in their caches and build folders, remake there and clear away. A link in
 // the place of what was there, and was none, is not of that kind.
 func discardable(c *Change) bool {
@@ -242,7 +242,7 @@ func discardable(c *Change) bool {
 
 func isLink(m fs.FileMode) bool { return m.Type() == fs.ModeSymlink }
 
-// folder tells whether the change is only that a folder came or went, or that one in
+// folder reports whether the change is only that a folder came or went, or that one in
 // the allowed set has other permissions. Git holds neither, so it is undone with the
 // box; what is below a folder is judged by itself.
 func folder(c *Change, inside bool) bool {

@@ -87,7 +87,7 @@ func forEmoji(before, r rune) bool {
 	return (r == '\ufe0e' || r == '\ufe0f') && before > unicode.MaxASCII && !unicode.IsLetter(before)
 }
 
-// looksLikeDotGit tells whether a component is .git on a file system that folds
+// looksLikeDotGit reports whether a component is .git on a file system that folds
 // case, drops trailing dots and spaces, has short names or named streams, or that
 // takes a backslash for the end of a component. Git refuses them all in its index.
 func looksLikeDotGit(part string) bool {

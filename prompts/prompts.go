@@ -150,6 +150,6 @@ func retry(reason string) string {
 		"",
 		block(reason, capRetry),
 		"",
-		"Answer again with one JSON object that mends this, and nothing else.",
+		"Answer again with one JSON object that fixes this, and nothing else.",
 		""}, "\n")
 }

@@ -46,7 +46,7 @@ func (r Reason) String() string {
 	return strings.TrimPrefix(pluginpb.Failure_Reason(r).String(), "REASON_")
 }
 
-// UserCanFix says whether a person must act before the call can work; such a failure
+// UserCanFix reports whether a person must act before the call can work; such a failure
 // has a Fix.
 func (r Reason) UserCanFix() bool {
 	switch r {
@@ -56,7 +56,7 @@ func (r Reason) UserCanFix() bool {
 	return false
 }
 
-// beforeWork says whether an upstream that answers so has done nothing for the call.
+// beforeWork reports whether an upstream that answers so has done nothing for the call.
 func (r Reason) beforeWork() bool {
 	switch r {
 	case BadRequest, RateLimited, QuotaExhausted, Overloaded, ModelUnknown, Unsupported:

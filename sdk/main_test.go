@@ -94,7 +94,7 @@ func must(err error) {
 	}
 }
 
-// gone says whether no such process runs any more.
+// gone reports whether no such process runs any more.
 func gone(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -20,7 +20,7 @@ type Provider struct {
 	ListModels func(ctx context.Context) ([]Model, error)
 	// CountTokens counts the input tokens of a request without sending it to a model.
 	CountTokens func(ctx context.Context, r *CompleteRequest) (int64, error)
-	// Health says whether Complete could work now; an error says why not. With deep
+	// Health reports whether Complete could work now; an error says why not. With deep
 	// it may use the network.
 	Health func(ctx context.Context, deep bool) (*Health, error)
 	// Configure takes the configuration, once, before any work.
@@ -37,7 +37,7 @@ type Builder struct {
 	// Build does the task in r.Workspace. What it says about its changes is shown to
 	// people and believed by nobody. It ends within 2 s of ctx's end.
 	Build func(ctx context.Context, r *BuildRequest, out Events) (*BuildResult, error)
-	// Health says whether Build could work now; an error says why not.
+	// Health reports whether Build could work now; an error says why not.
 	Health func(ctx context.Context, deep bool) (*Health, error)
 	// Configure takes the configuration, once, before any work.
 	Configure func(ctx context.Context, c *Config) error

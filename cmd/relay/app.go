@@ -33,7 +33,7 @@ type app struct {
 	errTTY   bool
 	size     func() (width, height int) // of the terminal on stderr or stdout; 0 is unknown
 	getenv   func(string) string
-	// foreground says whether the terminal on stderr is ours just now; nil is always.
+	// foreground reports whether the terminal on stderr is ours just now; nil is always.
 	foreground func() bool
 
 	// Global flags.
@@ -269,7 +269,7 @@ type usageError struct{ what, why, fix string }
 
 func (u usageError) Error() string { return u.what }
 
-// interactive says whether relay may ask a question.
+// interactive reports whether relay may ask a question.
 func (a *app) interactive() bool {
 	return !a.json && !a.noInput && a.inTTY && a.errTTY && a.getenv("CI") == ""
 }
@@ -309,7 +309,7 @@ func (a *app) colorOn(tty bool) bool {
 	return tty && a.capable()
 }
 
-// capable says whether the terminal can do more than print lines.
+// capable reports whether the terminal can do more than print lines.
 func (a *app) capable() bool {
 	t := a.getenv("TERM")
 	return t != "" && t != "dumb"

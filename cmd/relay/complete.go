@@ -10,7 +10,7 @@ import (
 	"github.com/paxiom/relay/host"
 )
 
-// completing says whether a shell asks what could stand at the end of a line.
+// completing reports whether a shell asks what could stand at the end of a line.
 func completing(args []string) bool {
 	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
 }

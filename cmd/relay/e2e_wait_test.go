@@ -68,7 +68,7 @@ func TestE2ELoopWaits(t *testing.T) {
 	}
 }
 
-// countsDown says whether a text has the time that was left at some moment of a countdown.
+// countsDown reports whether a text has the time that was left at some moment of a countdown.
 // How that is worded depends on the hour: Gemini's day ends at midnight in California.
 func countsDown(text string, from, to time.Duration) bool {
 	for left := from; left >= to-time.Second; left -= 100 * time.Millisecond {

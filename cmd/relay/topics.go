@@ -149,7 +149,7 @@ var environmentRows = [][2]string{
 	{"RELAY_<KEY>", "a value of the configuration: RELAY_RUNNER_MAX_TICK_SECONDS=600"},
 	{"RELAY_TRUST", "digest of a configuration that may name commands, or several (for CI; see relay trust)"},
 	{"RELAY_LOG_LEVEL", "how much plugins log: trace, debug, info, warn, error"},
-	{"RELAY_PLUGIN_LOG", "a file that gets all that the plugins of a run say, for whoever writes one"},
+	{"RELAY_PLUGIN_LOG", "a file that gets all that the plugins of a run say, for authors of plugins"},
 	{"RELAY_SIGN_PASSWORD", "password of the key that relay plugin pack signs with"},
 	{"RELAY_SDK", "relay's sources, for relay plugin new: in the place of the published module"},
 	{"GIT_PAGER, PAGER, LESS", "through what a diff is shown on a terminal; then less; cat for none"},

@@ -20,7 +20,7 @@ type applier struct {
 	real *realTree
 	log  *journal.Log
 	plan *plan
-	// check says whether an entry's path still is what the plan replaces: by stamp
+	// check reports whether an entry's path still is what the plan replaces: by stamp
 	// the first time, by content after a crash. done is true when the new side is
 	// there already.
 	check func(e *entry) (done bool, err error)
@@ -47,7 +47,7 @@ func (a *applier) byStamp(e *entry) (done bool, err error) {
 	return false, moved(string(e.Path), "it was changed while the builder ran")
 }
 
-// relinked says whether nothing but the change time of an entry's file differs, and
+// relinked reports whether nothing but the change time of an entry's file differs, and
 // another entry had been the same file, by a hard link: to take that name away changes
 // the time for both.
 func (a *applier) relinked(e *entry, now judge.Stamp) bool {

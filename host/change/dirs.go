@@ -12,7 +12,7 @@ import (
 // passable are the permissions that an owner needs to rename in a folder.
 const passable fs.FileMode = 0o300
 
-// shut says whether a folder is to be opened for an apply.
+// shut reports whether a folder is to be opened for an apply.
 func (d dirState) shut() bool { return d.Exists && d.Mode&passable != passable }
 
 // openDirs opens the shut folders. One that relay may not open it may be able to write

@@ -163,7 +163,7 @@ func (l *lander) revert(a *applier, cause error) error {
 		return f
 	}
 	return fault.Wrap(cause, judge.StopInterrupted, "the change could not be written; what had been written was taken back",
-		"`relay salvage` has what was built; mend the cause and run again")
+		"`relay salvage` has what was built; fix the cause and run again")
 }
 
 // plan compares the changes with the work tree once more and takes their images.
@@ -264,7 +264,7 @@ func (l *lander) build(ctx context.Context, k *committer, entries []entry, m Mes
 	return commit, nil
 }
 
-// stillAtBase says whether HEAD is what it was when the box was made.
+// stillAtBase reports whether HEAD is what it was when the box was made.
 func (l *lander) stillAtBase(ctx context.Context) error {
 	head, branch, err := l.env.Git.HeadNow(ctx)
 	switch {

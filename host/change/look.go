@@ -131,7 +131,7 @@ func (l *lander) mendIndex(ctx context.Context, p *plan) {
 		}
 	}
 	if err != nil {
-		l.note("git's index could not be brought up to date, so your next commit would take the change back: `git reset -q` mends it (%v)", err)
+		l.note("git's index could not be brought up to date, so your next commit would take the change back: `git reset -q` fixes it (%v)", err)
 	}
 }
 

@@ -142,7 +142,7 @@ func readSide(hold *bytes.Buffer, r io.Reader, mode fs.FileMode, size int64) (ju
 	return judge.Side{Mode: mode, Content: hold.Bytes()}, err
 }
 
-// kept says whether a path is among what would land.
+// kept reports whether a path is among what would land.
 func (c *Change) kept(path string) bool {
 	for _, ch := range c.verdict.Kept {
 		if ch.Path == path {

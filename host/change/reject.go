@@ -78,7 +78,7 @@ func (c *Change) keepable() (keep []judge.Change, left int) {
 	return keep, left
 }
 
-// linksOut says whether a link's target is absolute or climbs.
+// linksOut reports whether a link's target is absolute or climbs.
 func linksOut(target string) bool {
 	return strings.HasPrefix(target, "/") || target == ".." || strings.HasPrefix(target, "../") || strings.Contains(target, "/../")
 }

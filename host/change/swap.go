@@ -89,7 +89,7 @@ func gone(err error, path string) error {
 	return err
 }
 
-// isOld says whether what is at name is the old side of an entry: by stamp when one was
+// isOld reports whether what is at name is the old side of an entry: by stamp when one was
 // taken, by content after a crash. To be renamed changes a file's change time.
 func (a *applier) isOld(e *entry, name rawPath) (bool, error) {
 	if e.base.Exists {

@@ -135,7 +135,7 @@ func (e Env) inTheWay(ctx context.Context, changes []treeChange) error {
 	return fault.Dirty(dirty)
 }
 
-// onlyMoving says whether nothing but what Env.Moving names came after a commit.
+// onlyMoving reports whether nothing but what Env.Moving names came after a commit.
 func onlyMoving(ctx context.Context, env Env, commit, head string) (bool, error) {
 	if head == commit {
 		return true, nil

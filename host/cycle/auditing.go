@@ -246,7 +246,7 @@ func (c *Cycle) askAuditor(ctx context.Context, a config.Auditor, m *material, f
 	return workspace.WriteFile(c.path(file), []byte(s.text))
 }
 
-// formed gives a copy of a call's facts that says whether its answer had its form.
+// formed gives a copy of a call's facts that reports whether its answer had its form.
 func formed(f *CallFacts, ok bool) *CallFacts {
 	if f == nil {
 		return nil

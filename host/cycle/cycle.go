@@ -347,7 +347,7 @@ func (c *Cycle) tip(ctx context.Context) (string, error) {
 var errAborted = errors.New("aborted")
 
 // halt ends the work without recording it: what went wrong is no result, and resume
-// goes on from here once it is mended.
+// goes on from here once it is fixed.
 func (c *Cycle) halt(err error) error {
 	c.stop(err)
 	return err

@@ -11,7 +11,7 @@ import (
 	"github.com/paxiom/relay/host/internal/workspace"
 )
 
-// Waits says whether a cycle needs the operator: at a gate, or with a problem.
+// Waits reports whether a cycle needs the operator: at a gate, or with a problem.
 func (r *Record) Waits() bool { return !r.State.Ended() && (r.State.Gate() || r.Problem != nil) }
 
 // Detail says in a few words what a cycle is about in its state.

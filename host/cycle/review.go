@@ -95,7 +95,7 @@ func (c *Cycle) takeReview(before, edited string) (*Review, error) {
 	return r, err
 }
 
-// reviewed says whether exactly this plan was opened in an editor.
+// reviewed reports whether exactly this plan was opened in an editor.
 func (c *Cycle) reviewed(plan string) bool {
 	b, err := workspace.ReadFile(c.path("reviewed"), 1<<10)
 	return err == nil && strings.TrimSpace(string(b)) == plan

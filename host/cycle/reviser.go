@@ -95,11 +95,11 @@ func (p *passage) askReviser(ctx context.Context) ([]audit.File, error) {
 			return r.Files, nil
 		}
 		if q.try == 2 {
-			return nil, &fault.Fault{Code: judge.StopBuilderOutputInvalid, What: "the revision by " + p.out.Facts.By + " has not the form that was asked for, twice", Why: perr.Error(),
+			return nil, &fault.Fault{Code: judge.StopBuilderOutputInvalid, What: p.out.Facts.By + " returned an invalid revision twice", Why: perr.Error(),
 				Fix: fmt.Sprintf("`relay show %s`; `relay audit rotate %s` has another model revise from the next cycle on, `relay audit abort %s` ends this one", Short(p.c.rec.UUID), p.c.rec.ServiceID, Short(p.c.rec.UUID)), Err: perr}
 		}
 		data.RetryReason = perr.Error()
-		p.c.note(fmt.Sprintf("the revision by %s has not the form that was asked for (%s); it is asked once more", p.out.Facts.By, perr))
+		p.c.note(fmt.Sprintf("%s returned an invalid revision (%s) and is asked once more", p.out.Facts.By, perr))
 	}
 }
 

@@ -60,7 +60,7 @@ func (s State) Ended() bool { return s == Complete || s == Aborted }
 // Gate says that the cycle waits for the operator's decision.
 func (s State) Gate() bool { return s == AwaitingReview || s == AwaitingAcceptance }
 
-// may says whether a transition is in the table. Every state that has not ended can
+// may reports whether a transition is in the table. Every state that has not ended can
 // be aborted by the operator.
 func may(from, to State, by who) bool {
 	if to == Aborted {

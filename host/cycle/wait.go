@@ -122,7 +122,7 @@ func Wake(ws *workspace.Workspace, uuid string) ([]*Record, error) {
 	return woken, nil
 }
 
-// Running says whether a process has the cycle in hand.
+// Running reports whether a process has the cycle in hand.
 func Running(ws *workspace.Workspace, uuid string) bool {
 	store, err := durable.NewFiles(Dir(ws), nil)
 	if err != nil {

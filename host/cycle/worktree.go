@@ -70,7 +70,7 @@ func (e *Env) Worktrees(ctx context.Context, sizes bool) ([]Worktree, error) {
 	return worktrees(trees), err
 }
 
-// alive says whether a cycle has not ended.
+// alive reports whether a cycle has not ended.
 func (e *Env) alive(uuid string) bool {
 	if !validUUID(uuid) {
 		return false

@@ -131,7 +131,7 @@ type StepError struct {
 // Error gives the step's own text.
 func (e *StepError) Error() string { return e.Text }
 
-// Parked tells whether an error only means that the run waits.
+// Parked reports whether an error only means that the run waits.
 func Parked(err error) bool { return errors.Is(err, errParked) }
 
 // Step does a piece of work once, or hands back what it gave when it was done. An

@@ -114,7 +114,7 @@ func take(hold *flock.Flock) error {
 	}
 }
 
-// held says whether a process that runs a run has its lock.
+// held reports whether a process that runs a run has its lock.
 func held(path string) bool {
 	if _, err := os.Stat(path); err != nil {
 		return false // opening it would make it
@@ -253,7 +253,7 @@ func (s *Files) Newest(n int) ([]string, error) {
 	return ids, nil
 }
 
-// Glance says whether a process has the run in hand, and gives its newest progress. It
+// Glance reports whether a process has the run in hand, and gives its newest progress. It
 // costs the same however long the run is.
 func (s *Files) Glance(id string) (running bool, progress json.RawMessage) {
 	if checkName("run", id) != nil {

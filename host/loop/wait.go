@@ -107,7 +107,7 @@ func (l *Loop) takeOver() error {
 	return queue.Drop(l.ws, "loop", s.ID)
 }
 
-// holds says whether a wait of another loop is this loop's, too: nobody could be asked
+// holds reports whether a wait of another loop is this loop's, too: nobody could be asked
 // now who is not waited for.
 func (l *Loop) holds(w *quota.Wait) bool {
 	if l.env.Loaded == nil || len(w.Limits) == 0 {

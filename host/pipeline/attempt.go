@@ -117,7 +117,7 @@ func (p *Pipeline) attempt(t prd.Task, where Place) (*attempt, error) {
 	return a, a.trail.write(p)
 }
 
-// sameWork tells whether two readings of a task ask for the same.
+// sameWork reports whether two readings of a task ask for the same.
 func sameWork(a, b prd.Task) bool {
 	return a.Title == b.Title && a.Description == b.Description && reflect.DeepEqual(a.Scope, b.Scope) &&
 		strings.Join(a.AcceptanceCriteria, "\x00") == strings.Join(b.AcceptanceCriteria, "\x00") &&

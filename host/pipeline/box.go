@@ -160,7 +160,7 @@ func (a *attempt) landedCommit(ctx context.Context) (string, error) {
 	return commits[len(commits)-1], err
 }
 
-// hasBuilt says whether a builder was let into the box.
+// hasBuilt reports whether a builder was let into the box.
 func (a *attempt) hasBuilt() bool { return len(a.trail.Sessions) > 0 }
 
 // letGo leaves the change to the next process.

@@ -75,7 +75,7 @@ func Look(ws *workspace.Workspace, pid int) (*Seen, error) {
 	return s, err
 }
 
-// sleeps says whether the wait of an attempt is still to be ended: `relay wake` notes its
+// sleeps reports whether the wait of an attempt is still to be ended: `relay wake` notes its
 // end in the attempt's log, not in its trail, which belongs to the run.
 func sleeps(ws *workspace.Workspace, t *Trail) bool {
 	store, err := durable.NewFiles(dir(ws, tasksDir), nil)

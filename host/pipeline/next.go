@@ -29,7 +29,7 @@ func (p *Pipeline) tasks(ctx context.Context) (*prd.List, error) {
 		}
 		if said != err.Error() {
 			said = err.Error()
-			p.notice(TasksFile + " can't be read as it is, so no task begins until it is mended: " + said)
+			p.notice(TasksFile + " can't be read as it is, so no task begins until it is fixed: " + said)
 		}
 		select {
 		case <-ctx.Done():

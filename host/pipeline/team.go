@@ -172,9 +172,9 @@ func (a *attempt) ask(ctx context.Context, q asking) (*desk.Answer, error) {
 				return nil, nil
 			}
 			if n == maxAsked {
-				return nil, fault.Wrap(why, judge.StopBuilderOutputInvalid, fmt.Sprintf("the %s of %s has not the form that was asked for, twice", q.role, l.Now()), "`relay task show "+a.trail.TaskID+"`")
+				return nil, fault.Wrap(why, judge.StopBuilderOutputInvalid, fmt.Sprintf("%s returned an invalid %s twice", l.Now(), q.role), "`relay task show "+a.trail.TaskID+"`")
 			}
-			a.note(fmt.Sprintf("the %s of %s has not the form that was asked for (%s); it is asked once more", q.role, l.Now(), why))
+			a.note(fmt.Sprintf("%s returned an invalid %s (%s) and is asked once more", l.Now(), q.role, why))
 			retry = why.Error()
 		}
 	})

@@ -68,7 +68,7 @@ func (r *run) baseline(ctx context.Context) error {
 	return nil
 }
 
-// excuses tells whether a failure that was there before may be excused: not when the
+// excuses reports whether a failure that was there before may be excused: not when the
 // change touches what the checks are made of, since then they are other checks.
 func (r *run) excuses() bool {
 	if len(r.verdict.Kept) == 0 {

@@ -129,7 +129,7 @@ func (r *run) takeTask() error {
 		default:
 			name, again = "the task "+r.o.TaskName, "`relay run --task "+fault.Word(r.o.TaskName)+"`"
 		}
-		return fault.Wrap(err, judge.BlockedTaskInvalid, name+" is not valid", "mend it, then "+again)
+		return fault.Wrap(err, judge.BlockedTaskInvalid, name+" is not valid", "fix it, then "+again)
 	}
 	return nil
 }

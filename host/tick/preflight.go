@@ -281,7 +281,7 @@ func (r *run) milestoneOf() string {
 	return t.MilestoneID
 }
 
-// checkPlugins says whether the plugins of a tick can work, as far as that can be known
+// checkPlugins reports whether the plugins of a tick can work, as far as that can be known
 // without paying for it: who plans, when somebody is to be asked, and who builds.
 func (r *run) checkPlugins(ctx context.Context) (string, error) {
 	planner, builder := r.cfg.Orchestrator.Provider, r.cfg.Builder.DefaultMode

@@ -36,7 +36,7 @@ func workersOf(cfg *config.Config, builder string) []crew.Choice {
 	return crew.Choices(builder, model, fallback)
 }
 
-// configured says whether a builder is the one that the configuration's models are for:
+// configured reports whether a builder is the one that the configuration's models are for:
 // another one, which a task may name, would not know them.
 func configured(cfg *config.Config, builder string) bool {
 	return catalog.Canonical(builder) == catalog.Canonical(cfg.Builder.DefaultMode)

@@ -187,7 +187,7 @@ func (r rule) allows(imp string) bool {
 	return slices.ContainsFunc(r.outside, func(path string) bool { return imp == path || strings.HasPrefix(imp, path+"/") })
 }
 
-// covers says whether a pattern names the path: equal, or below a trailing /...
+// covers reports whether a pattern names the path: equal, or below a trailing /...
 func covers(pattern, rel string) bool {
 	if pattern == "..." {
 		return true

@@ -155,7 +155,7 @@ func (f workflow) failAt(t *testing.T, at int, how string) int {
 	if strings.Contains(out, "panic:") || code < 0 {
 		t.Errorf("%s: it ended with %d: %s", what, code, out)
 	}
-	if strings.Contains(out, "`git reset -q` mends it") { // the index was to be told last
+	if strings.Contains(out, "`git reset -q` fixes it") { // the index was to be told last
 		w.git("reset", "-q")
 	}
 	switch f.name { // a landing that was cut off is settled by the next start

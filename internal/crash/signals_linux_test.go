@@ -197,7 +197,7 @@ func TestClosedTerminal(t *testing.T) {
 	w.interrupted("a closed terminal")
 }
 
-// stopped says whether a program of this world's relay is in the state of Ctrl-Z.
+// stopped reports whether a program of this world's relay is in the state of Ctrl-Z.
 func (w *world) stopped() bool {
 	all, _ := filepath.Glob("/proc/[0-9]*")
 	for _, p := range all {

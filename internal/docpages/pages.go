@@ -33,7 +33,7 @@ type Block struct {
 // Word is a placeholder in a block, and what a shell makes of it.
 type Word struct{ Name, Value string }
 
-// Commands says whether a block is made of commands that a reader types. A program that is
+// Commands reports whether a block is made of commands that a reader types. A program that is
 // shown as a file, with its first line, is none.
 func (b Block) Commands() bool {
 	return !b.Script && b.File == "" && (b.Lang == "console" || b.Lang == "sh" && !strings.HasPrefix(b.Text, "#!"))

@@ -75,7 +75,7 @@ func alike(line string) string {
 	return strings.TrimSpace(line)
 }
 
-// Shows says whether a command printed what the page shows: each line that it shows was
+// Shows reports whether a command printed what the page shows: each line that it shows was
 // printed, in that order, where run ids, hashes, dates and times may differ. More may have
 // been printed; "..." says so to the reader.
 func (t Typed) Shows(printed string) error {

@@ -122,7 +122,7 @@ func scope() bool {
 	return errno == 0
 }
 
-// canScope says whether this kernel has what scope uses: Landlock's sixth version.
+// canScope reports whether this kernel has what scope uses: Landlock's sixth version.
 func canScope() bool {
 	const askVersion = 1
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, askVersion)

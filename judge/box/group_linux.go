@@ -35,7 +35,7 @@ func newGroup(most int) group {
 	return ""
 }
 
-// canGroup says whether a group can be made here.
+// canGroup reports whether a group can be made here.
 func canGroup() bool {
 	g := newGroup(1)
 	g.remove()
@@ -83,7 +83,7 @@ func (g group) join() error {
 	return fail("limit the processes", string(g), g.set("cgroup.procs", "0"))
 }
 
-// refused says whether the kernel has refused to make one process more.
+// refused reports whether the kernel has refused to make one process more.
 func (g group) refused() bool {
 	if g == "" {
 		return false

@@ -126,7 +126,7 @@ func runInit() {
 	quit(0)
 }
 
-// enter does everything up to the running child. look says whether the processes take
+// enter does everything up to the running child. look reports whether the processes take
 // more than they may; it is nil when there is no limit. over is told of a program that
 // was not granted.
 func enter(control *os.File, over func(*Exceeded)) (pid int, look func() *Exceeded, err error) {

@@ -119,7 +119,7 @@ func copyError(from string, err error) error {
 	return e
 }
 
-// unseen says whether a path of the i-th folder is left out of the copy.
+// unseen reports whether a path of the i-th folder is left out of the copy.
 func (b *Box) unseen(i int, rel string) bool {
 	of := b.lowers()
 	full := filepath.Join(of[i], rel)

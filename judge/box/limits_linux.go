@@ -92,7 +92,7 @@ func lower(resource int, to uint64) error {
 
 const pidMax = "/proc/sys/kernel/pid_max"
 
-// ownPidMax says whether pid_max belongs to the pid namespace: older kernels have
+// ownPidMax reports whether pid_max belongs to the pid namespace: older kernels have
 // one for the whole machine, which must not be touched.
 func ownPidMax() bool {
 	var name unix.Utsname

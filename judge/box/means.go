@@ -20,7 +20,7 @@ const (
 // Ladder lists the means, the strongest first.
 func Ladder() []string { return []string{Overlay, Landlock, Copy} }
 
-// AtLeast says whether a means is as strong as the one that is required; "" requires
+// AtLeast reports whether a means is as strong as the one that is required; "" requires
 // none.
 func AtLeast(means, required string) bool {
 	at, least := slices.Index(Ladder(), means), slices.Index(Ladder(), required)
@@ -37,7 +37,7 @@ type Gap struct {
 	Text string
 	// Means are those that leave it open.
 	Means []string
-	// when says whether it is open on this machine; nil for always.
+	// when reports whether it is open on this machine; nil for always.
 	when func() bool
 }
 
@@ -50,7 +50,7 @@ var gaps = []Gap{
 	{Text: "Files of the user outside the repository can be read; credentials are hidden in the box's home, and can be read where they really lie.", Means: []string{Copy}},
 	{Text: "A service with a named pipe, or that opens a unix socket after the box was started, outside the home, temporary and runtime folders can be reached.",
 		Means: []string{Overlay}},
-	{Text: "Services with a unix socket (docker, D-Bus, ssh-agent, tmux) can be reached by who knows the path; only the variables that name them are taken away.",
+	{Text: "Services with a unix socket (docker, D-Bus, ssh-agent, tmux) can be reached by anyone who knows the path; only the variables that name them are taken away.",
 		Means: []string{Landlock, Copy}},
 	{Text: "Processes of the user can be seen, and what they show of themselves in /proc can be read.", Means: []string{Landlock, Copy}},
 	{Text: "Permission bits, times and attributes of the user's files can be changed; in the repository permission bits and times are put back, and the permission bits of the folders above it and of the main work tree of a repository that has several.",

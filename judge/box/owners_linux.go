@@ -54,7 +54,7 @@ func capable(c int) bool {
 	return unix.Capget(&header, &have[0]) == nil && have[c/32].Effective&(1<<(c%32)) != 0
 }
 
-// stranger says whether a file's user or group does not exist in the box.
+// stranger reports whether a file's user or group does not exist in the box.
 func (o owners) stranger(info os.FileInfo) bool {
 	st, ok := info.Sys().(*unixStat)
 	return ok && !(exists(o.uids, int(st.Uid)) && exists(o.gids, int(st.Gid)))

@@ -192,7 +192,7 @@ func (r *reader) add(c judge.Change) {
 	r.found = append(r.found, c)
 }
 
-// raced says whether the real file was changed after the box was opened.
+// raced reports whether the real file was changed after the box was opened.
 func (r *reader) raced(c *judge.Change) bool {
 	if r.made == nil {
 		return c.Base.CTime > r.opened

@@ -54,7 +54,7 @@ func (v *vault) add(ctx context.Context, dir string) error {
 // place is where the content of the i-th folder lies.
 func (v *vault) place(i int) string { return filepath.Join(v.Dir, v.Of[i]) }
 
-// skips says whether a path of the i-th folder is none of the vault's business: relay
+// skips reports whether a path of the i-th folder is none of the vault's business: relay
 // writes it, or it is one of the other folders.
 func (v *vault) skips(i int, rel string) bool {
 	full := filepath.Join(v.Of[i], rel)

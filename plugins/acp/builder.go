@@ -55,7 +55,7 @@ func (b *builder) program() (string, error) {
 	return clitool.Find(b.Agent[0], agentFix)
 }
 
-// health says whether the agent is there; a deep look starts it and shakes hands,
+// health reports whether the agent is there; a deep look starts it and shakes hands,
 // without a prompt.
 func (b *builder) health(ctx context.Context, deep bool) (*sdk.Health, error) {
 	path, err := b.program()

@@ -83,7 +83,7 @@ func crashed(res sdk.CLIResult, s state) error {
 	return sdk.Fail(sdk.Internal, "the agent ended with "+how+" in the middle of its work", detail)
 }
 
-// stopped says whether the agent came to the end that was wanted.
+// stopped reports whether the agent came to the end that was wanted.
 func stopped(why acp.StopReason) *sdk.Failure {
 	code := sdk.Upstream(string(why), "")
 	switch why {

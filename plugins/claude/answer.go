@@ -137,7 +137,7 @@ func (a *answer) completion(schema *outschema.Schema) (*sdk.Completion, error) {
 	return nil, f
 }
 
-// stopped says whether the model came to the end that was wanted.
+// stopped reports whether the model came to the end that was wanted.
 func (a *answer) stopped(text string) *sdk.Failure {
 	up := sdk.Upstream(string(a.stop), "")
 	switch a.stop {

@@ -31,7 +31,7 @@ const (
 	answerTool = "answer"
 )
 
-// api says whether a request goes to the HTTP API: when it is asked for, or when all
+// api reports whether a request goes to the HTTP API: when it is asked for, or when all
 // that it needs is there. Short names ("opus") are the program's own.
 func (p *provider) api(model string) bool {
 	switch p.Transport {
@@ -50,7 +50,7 @@ func (p *provider) api(model string) bool {
 // shortNames are models in the program's own words.
 var shortNames = []string{"default", "best", "opus", "sonnet", "haiku", "opusplan"}
 
-// credentials says whether there is a key or token for the API. A login of the
+// credentials reports whether there is a key or token for the API. A login of the
 // program is for the program only.
 func (p *provider) credentials() bool {
 	return p.cloud() || os.Getenv("ANTHROPIC_API_KEY") != "" || os.Getenv("ANTHROPIC_AUTH_TOKEN") != ""

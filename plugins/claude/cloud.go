@@ -46,7 +46,7 @@ func cloudEnv() []sdk.EnvVar {
 	}
 }
 
-// cloud says whether a cloud answers instead of Anthropic's own API.
+// cloud reports whether a cloud answers instead of Anthropic's own API.
 func (p *provider) cloud() bool { return p.Backend == onBedrock || p.Backend == onVertex }
 
 // checkBackend refuses what no call could work with.

@@ -43,7 +43,7 @@ func (p *provider) configure(_ context.Context, c *sdk.Config) error {
 	return nil
 }
 
-// ready says whether the configured transport can do what is configured.
+// ready reports whether the configured transport can do what is configured.
 func (p *provider) ready() error {
 	if err := p.checkBackend(); err != nil {
 		return err

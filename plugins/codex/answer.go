@@ -254,7 +254,7 @@ func (e apiError) reset(h http.Header, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// byCode says what an error inside a stream means. Nothing tells whether the tokens
+// byCode says what an error inside a stream means. Nothing reports whether the tokens
 // so far are charged.
 func byCode(code, message string) *sdk.Failure {
 	opts := []sdk.FailOption{sdk.Detail(message), sdk.Upstream(code, "")}

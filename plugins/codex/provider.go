@@ -55,7 +55,7 @@ func (p *provider) configure(_ context.Context, c *sdk.Config) error {
 	return nil
 }
 
-// api says whether a request goes to the HTTP API: when it is asked for, or when all
+// api reports whether a request goes to the HTTP API: when it is asked for, or when all
 // that it needs is there.
 func (p *provider) api(model string) bool {
 	switch p.Transport {

@@ -17,7 +17,7 @@ var reviewSchema = mustCompile(`{
   "type": "object", "additionalProperties": false,
   "required": ["verdict", "explanation", "findings"],
   "properties": {
-    "verdict": {"type": "string", "enum": ["correct", "incorrect"], "description": "correct: nothing that must be mended before the change lands"},
+    "verdict": {"type": "string", "enum": ["correct", "incorrect"], "description": "correct: nothing that must be fixed before the change lands"},
     "explanation": {"type": "string", "minLength": 1},
     "findings": {"type": "array", "items": {
       "type": "object", "additionalProperties": false,

@@ -99,7 +99,7 @@ func (a *answer) completion(requestID string) (*sdk.Completion, error) {
 	return nil, f
 }
 
-// ended says whether the model came to the end that was wanted.
+// ended reports whether the model came to the end that was wanted.
 func (a *answer) ended() *sdk.Failure {
 	up := sdk.Upstream(string(a.finish), "")
 	switch a.finish {

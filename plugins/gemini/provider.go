@@ -51,7 +51,7 @@ func (p *provider) configure(_ context.Context, c *sdk.Config) error {
 	return p.CheckSetup()
 }
 
-// api says whether a request goes to the HTTP API: when it is asked for, or when all
+// api reports whether a request goes to the HTTP API: when it is asked for, or when all
 // that it needs is there.
 func (p *provider) api(model string) bool {
 	switch p.Transport {

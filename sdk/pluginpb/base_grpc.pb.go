@@ -43,7 +43,7 @@ type BaseClient interface {
 	// Configure is called exactly once, before any work, with a configuration that
 	// the host has checked against config_schema_json.
 	Configure(ctx context.Context, in *ConfigureRequest, opts ...grpc.CallOption) (*ConfigureResponse, error)
-	// Health says whether the plugin could work now: binary found, login present.
+	// Health reports whether the plugin could work now: binary found, login present.
 	Health(ctx context.Context, in *HealthRequest, opts ...grpc.CallOption) (*HealthResponse, error)
 	// Drain asks for a clean end: take no new work, finish or cancel the running
 	// work, leave no child. The host kills what is left after the grace period.
@@ -110,7 +110,7 @@ type BaseServer interface {
 	// Configure is called exactly once, before any work, with a configuration that
 	// the host has checked against config_schema_json.
 	Configure(context.Context, *ConfigureRequest) (*ConfigureResponse, error)
-	// Health says whether the plugin could work now: binary found, login present.
+	// Health reports whether the plugin could work now: binary found, login present.
 	Health(context.Context, *HealthRequest) (*HealthResponse, error)
 	// Drain asks for a clean end: take no new work, finish or cancel the running
 	// work, leave no child. The host kills what is left after the grace period.

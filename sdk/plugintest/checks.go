@@ -343,7 +343,7 @@ func (p *instance) isBuilder(s *Session) bool {
 	return false
 }
 
-// homeFile says whether a path below HOME, or a folder above one, is allowed.
+// homeFile reports whether a path below HOME, or a folder above one, is allowed.
 func (s *Session) homeFile(rel string) bool {
 	for _, pattern := range s.cfg.HomeFiles {
 		for sub := pattern; sub != "."; sub = path.Dir(sub) {

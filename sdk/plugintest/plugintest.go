@@ -63,7 +63,7 @@ type Case struct {
 type Rule struct {
 	ID   string // "S1"
 	Text string // the rule in one sentence
-	Help string // why it is there, and what mends a plugin that breaks it
+	Help string // why it is there, and how to fix a plugin that breaks it
 	// Check gives nil when the plugin keeps the rule, an error that says how it was
 	// broken, or one made by Skip.
 	Check func(*Session) error
@@ -201,7 +201,7 @@ var ruleLimits = limits{
 	grace: 3 * time.Second, slack: 2 * time.Second, message: sdk.MaxMessage - 1024,
 }
 
-// over says whether d is longer than a limit, as an error.
+// over reports whether d is longer than a limit, as an error.
 func over(what string, d, limit, slack time.Duration) error {
 	if d <= limit+slack {
 		return nil

@@ -147,7 +147,7 @@ var Rules = []Rule{
 	},
 }
 
-// Guide is where the rule is explained, with what mends it.
+// Guide is where the rule is explained, with how to fix it.
 func (r Rule) Guide() string { return guide(r.ID) }
 
 // guide is the author's guide on a rule, or on cases.

@@ -61,7 +61,7 @@ func (s *Server) play(w *response, r *http.Request, body []byte, turns []*Turn, 
 	return served + w.stream(r, t, a.stream(q, t, n))
 }
 
-// wait sleeps, and says whether the client is still there.
+// wait sleeps, and reports whether the client is still there.
 func wait(r *http.Request, ms int) bool {
 	if ms <= 0 {
 		return true

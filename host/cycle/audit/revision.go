@@ -84,7 +84,7 @@ func (p *revisionParser) parse() error {
 	}
 }
 
-// special says whether a line begins another part of the answer.
+// special reports whether a line begins another part of the answer.
 func special(line string) bool {
 	return pathHeader().MatchString(line) || deleteHeader().MatchString(line) || conflicts().MatchString(line) || coverage().MatchString(line)
 }

@@ -36,7 +36,7 @@ func (c *Clock) After(time.Duration) <-chan time.Time {
 	return ch
 }
 
-// Watched says whether somebody waits for a move.
+// Watched reports whether somebody waits for a move.
 func (c *Clock) Watched() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -73,7 +73,7 @@ func vendorOf(variable string) *vendor {
 	return nil
 }
 
-// Knows says whether a key in this variable can be lent.
+// Knows reports whether a key in this variable can be lent.
 func Knows(variable string) bool { return vendorOf(variable) != nil }
 
 // Base is the variable of the base URL that belongs to a key's variable; "" when the
@@ -94,7 +94,7 @@ func Logins() (all []string) {
 	return all
 }
 
-// allows says whether this may be asked of the vendor; below is the path without that
+// allows reports whether this may be asked of the vendor; below is the path without that
 // of the base URL.
 func (v *vendor) allows(method, below string) bool {
 	for _, r := range v.routes {

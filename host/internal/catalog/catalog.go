@@ -25,7 +25,7 @@ const (
 	Builder  Kind = "builder"
 )
 
-// State says whether a plugin can be launched.
+// State reports whether a plugin can be launched.
 type State string
 
 // The states. Only OK can be launched.
@@ -90,10 +90,10 @@ type Entry struct {
 	SchemaSHA256 string          `json:"schema_sha256,omitempty"`
 }
 
-// Is says whether the plugin is of that kind.
+// Is reports whether the plugin is of that kind.
 func (e Entry) Is(k Kind) bool { return slices.Contains(e.Kinds, k) }
 
-// Builtin says whether the plugin was built together with relay.
+// Builtin reports whether the plugin was built together with relay.
 func (e Entry) Builtin() bool { return strings.HasPrefix(e.Source, builtinSource) }
 
 // Reinstall says how to get the right file, a command in backticks first.
@@ -130,7 +130,7 @@ const NamePattern = `^[a-z][a-z0-9-]{0,31}$`
 
 var nameRE = regexp.MustCompile(NamePattern)
 
-// ValidName says whether a plugin may be called so.
+// ValidName reports whether a plugin may be called so.
 func ValidName(name string) bool { return nameRE.MatchString(name) }
 
 // aliases are names that users' configurations and tasks have for plugins of ours.

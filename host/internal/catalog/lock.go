@@ -254,7 +254,7 @@ func (c *Catalog) narrowed(e *Entry, built []Entry) {
 	}
 }
 
-// standing says whether a person of this machine has agreed to exactly this pin. A
+// standing reports whether a person of this machine has agreed to exactly this pin. A
 // repository brings its lock file along, so what it grants is only a wish here.
 func (p Pin) standing(name string, o *Options) (State, string) {
 	if p.Granted == nil {

@@ -178,5 +178,5 @@ func (r Rights) Argument() string {
 	return strings.Join(r.Words(), ",")
 }
 
-// Any says whether the whole network is among the rights.
+// Any reports whether the whole network is among the rights.
 func (r Rights) Any() bool { return slices.Contains(r.Hosts, AnyHost) }

@@ -214,7 +214,7 @@ func (r *refresher) same(f file) (wrote bool, err error) {
 	return true, r.root.Chtimes(f.path, now, now)
 }
 
-// hasBlob says whether the work tree's file is byte for byte what git has.
+// hasBlob reports whether the work tree's file is byte for byte what git has.
 func (r *refresher) hasBlob(f file, size int64) bool {
 	in, err := beneath.Open(r.live, f.path)
 	if err != nil {

@@ -327,7 +327,7 @@ type Notify struct {
 	Webhook  any `json:"webhook,omitempty"`
 }
 
-// Telemetry says whether spans are sent to a collector of the user's.
+// Telemetry reports whether spans are sent to a collector of the user's.
 type Telemetry struct {
 	Traces   string `json:"traces"`   // off or otlp
 	Endpoint string `json:"endpoint"` // base address; "" takes that of the environment

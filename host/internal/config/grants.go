@@ -90,7 +90,7 @@ func (l *Loaded) Grants() []Grant {
 	return out
 }
 
-// needsYes says whether a repository's value of a key is more than relay's own, so that a
+// needsYes reports whether a repository's value of a key is more than relay's own, so that a
 // person has to agree to it.
 func (k *key) needsYes(n, def *node) bool {
 	if def == nil && k.def != nil {
@@ -160,7 +160,7 @@ func passedThrough(t *node) string {
 	return " and gets " + strings.Join(names, ", ") + " of your environment"
 }
 
-// wideLimits says whether limits of boxes let them have more than the built-in ones do.
+// wideLimits reports whether limits of boxes let them have more than the built-in ones do.
 // How much memory that is depends on the machine.
 func wideLimits(limits, builtin *node) bool {
 	for _, name := range sortedKeys(limits.fieldsOrNil()) {

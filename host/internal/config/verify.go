@@ -227,7 +227,7 @@ func (c *inspector) typed(n *node, s *spec, path string) (v any, ok bool) {
 	panic("config: a kind without a type")
 }
 
-// bounds says whether a number lies between the key's min and max.
+// bounds reports whether a number lies between the key's min and max.
 func (k *key) bounds(f float64) bool { return k.min <= f && f <= k.max }
 
 // isOnly compares with the one value that a fixed key has. Defaults that stand in

@@ -329,7 +329,7 @@ var usualFolders = []string{"src", "app", "lib", "packages", "cmd", "internal", 
 // tree answers questions about the files at the root.
 type tree struct{ root fs.FS }
 
-// any says whether one of the patterns names something.
+// any reports whether one of the patterns names something.
 func (t tree) any(patterns ...string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		found, err := fs.Glob(t.root, p)

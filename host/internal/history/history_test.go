@@ -68,7 +68,7 @@ func TestRunIDs(t *testing.T) {
 	}
 }
 
-// NewRunIDTimeOK tells whether the id begins with t0.
+// NewRunIDTimeOK reports whether the id begins with t0.
 func NewRunIDTimeOK(id string) bool { return startedAt(id).Equal(t0) }
 
 func TestRun(t *testing.T) {

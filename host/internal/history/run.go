@@ -51,7 +51,7 @@ const (
 	Recover = "recover"
 )
 
-// Builds says whether a builder worked in the run, so that a change may have come of it.
+// Builds reports whether a builder worked in the run, so that a change may have come of it.
 func (m Meta) Builds() bool { return m.Workflow == Tick || m.Workflow == Task }
 
 const (

@@ -91,7 +91,7 @@ func (w *World) Command(kill string, set ...string) *exec.Cmd {
 	return cmd
 }
 
-// Killed says whether a child was killed, as a test wanted.
+// Killed reports whether a child was killed, as a test wanted.
 func Killed(state *os.ProcessState) bool {
 	ws, ok := state.Sys().(syscall.WaitStatus)
 	return ok && ws.Signal() == syscall.SIGKILL

@@ -173,7 +173,7 @@ func (p *plain) strays() (left int) {
 	}
 }
 
-// owns says whether a child of relay comes from this plugin: it is in the plugin's
+// owns reports whether a child of relay comes from this plugin: it is in the plugin's
 // group, or its environment names the plugin's private folder, or (a zombie has no
 // environment) it is in the session of one whose did. Every other child is somebody's
 // own, who waits for it; it is not touched.

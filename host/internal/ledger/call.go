@@ -259,7 +259,7 @@ func (s *State) drop(id string) {
 	s.Pending = slices.DeleteFunc(s.Pending, func(p Pending) bool { return p.CallID == id })
 }
 
-// recover settles what a crash left pending. The call's line tells whether it was
+// recover settles what a crash left pending. The call's line reports whether it was
 // settled; without one nobody knows what it used, and that is what is written. unknown
 // says how many those are.
 func (l *Ledger) recover() (unknown int, err error) {

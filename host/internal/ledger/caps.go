@@ -134,7 +134,7 @@ func (l *Ledger) pending() ([]Pending, error) {
 	return append(open, l.state.Pending...), err
 }
 
-// dayCapped says whether days have caps.
+// dayCapped reports whether days have caps.
 func (l *Ledger) dayCapped() bool {
 	return l.caps.PerDay != (config.Caps{}) || len(l.caps.PerProvider) > 0
 }
@@ -186,7 +186,7 @@ func (l *Ledger) dayWindows(day map[string]Sum, provider string) []window {
 	return out
 }
 
-// covers says whether what a window has left covers the need: nil, BLOCKED_BUDGET_CAP
+// covers reports whether what a window has left covers the need: nil, BLOCKED_BUDGET_CAP
 // when a cap is reached, BLOCKED_BUDGET_EXHAUSTED when too little is left.
 func (w window) covers(n Need) error {
 	if n.Calls == 0 {
@@ -319,7 +319,7 @@ func (l *Ledger) Milestone() (out []Standing) {
 	return out
 }
 
-// Near says whether so much of a cap is used that a person should know.
+// Near reports whether so much of a cap is used that a person should know.
 func (l *Ledger) Near(s Standing) bool {
 	return l.caps.AlertAtFraction > 0 && s.Used >= l.caps.AlertAtFraction*s.Max
 }

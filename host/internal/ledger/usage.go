@@ -229,7 +229,7 @@ const toEnd = math.MaxInt64
 // tooLong stands for a line that relay can't have written.
 var tooLong = []byte("too long\n")
 
-// atLine says whether a line begins at an offset.
+// atLine reports whether a line begins at an offset.
 func atLine(f io.ReaderAt, at int64) bool {
 	b := make([]byte, 1)
 	_, err := f.ReadAt(b, at-1)

@@ -169,7 +169,7 @@ func heldFault(path string, i *Info) *fault.Fault {
 	return fault.New(judge.BlockedLockHeld, "another relay is running here", why, fix)
 }
 
-// same tells whether the open file is still the one that has the name.
+// same reports whether the open file is still the one that has the name.
 func same(f *os.File, path string) bool {
 	a, err1 := f.Stat()
 	b, err2 := os.Lstat(path)
@@ -234,7 +234,7 @@ func (i *Info) holds(local bool) string {
 // Self is what a lock file would say of this process.
 func Self(command string) Info { return self(command) }
 
-// Alive tells whether the process lives, or may on another machine. It takes no lock.
+// Alive reports whether the process lives, or may on another machine. It takes no lock.
 func (i *Info) Alive() bool { return i.holds(true) != "" }
 
 // Look tells like Inspect who holds the lock at path, by what the file says alone: it

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exists tells whether there is a process of that number, also another user's.
+// exists reports whether there is a process of that number, also another user's.
 func exists(pid int) bool {
 	err := unix.Kill(pid, 0)
 	return err == nil || errors.Is(err, unix.EPERM)

@@ -84,7 +84,7 @@ func (h Host) Entry() string {
 	return h.String()
 }
 
-// allows says whether the name and port that a program asks for are this host.
+// allows reports whether the name and port that a program asks for are this host.
 func (h Host) allows(name string, port uint16) bool {
 	if h.Port != port || h.Loopback {
 		return false
@@ -95,7 +95,7 @@ func (h Host) allows(name string, port uint16) bool {
 	return h.Name == name
 }
 
-// Covers says whether whoever may reach h may reach o as well.
+// Covers reports whether whoever may reach h may reach o as well.
 func (h Host) Covers(o Host) bool {
 	below, wide := strings.CutPrefix(h.Name, "*.")
 	return h == o || wide && h.Port == o.Port && strings.HasSuffix(strings.TrimPrefix(o.Name, "*"), "."+below)

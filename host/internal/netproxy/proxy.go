@@ -189,7 +189,7 @@ func (p *Proxy) forward(ctx context.Context, conn net.Conn, req *http.Request, h
 	p.carry(ctx, conn, r, h, "")
 }
 
-// names says whether a target of any form is one of the hosts, whatever the port.
+// names reports whether a target of any form is one of the hosts, whatever the port.
 func (p *Proxy) names(target string) bool {
 	name := target
 	if host, _, err := net.SplitHostPort(target); err == nil {

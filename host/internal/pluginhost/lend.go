@@ -12,7 +12,7 @@ import (
 	"github.com/paxiom/relay/host/internal/keys"
 )
 
-// Lends says whether a plugin's configuration wants its keys lent by a broker, and
+// Lends reports whether a plugin's configuration wants its keys lent by a broker, and
 // which files hold them: no agent may see those.
 func Lends(config []byte) (yes bool, files []string) {
 	var block struct {
@@ -105,7 +105,7 @@ func (s *Spec) redirect(accounts []broker.Account) *Failure {
 	return nil
 }
 
-// reads says whether a plugin would look at this variable of relay's environment.
+// reads reports whether a plugin would look at this variable of relay's environment.
 func (s *Spec) reads(name string) bool {
 	return slices.ContainsFunc(s.Entry.Env, func(v catalog.EnvVar) bool { return v.Name == name })
 }

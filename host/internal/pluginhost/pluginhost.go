@@ -293,7 +293,7 @@ func (p *Plugin) Info() *pluginpb.GetInfoResponse { return p.info }
 // Pid is the plugin's process id.
 func (p *Plugin) Pid() int { return p.client.Pid() }
 
-// Alive says whether the process is still there.
+// Alive reports whether the process is still there.
 func (p *Plugin) Alive() bool {
 	select {
 	case <-p.client.Gone():

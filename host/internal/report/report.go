@@ -65,7 +65,7 @@ type BlastRadius struct {
 	NewFiles     int `json:"new_files"`
 }
 
-// Scope says whether the change stayed inside its fence.
+// Scope reports whether the change stayed inside its fence.
 type Scope struct {
 	OK           bool     `json:"ok"`
 	Violations   []string `json:"violations"`    // at most 200 of at most 200 characters

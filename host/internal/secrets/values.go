@@ -110,7 +110,7 @@ func valuesIn(path string) (values []string) {
 	return values
 }
 
-// looksSecret says whether a text is one that nobody writes by hand.
+// looksSecret reports whether a text is one that nobody writes by hand.
 func looksSecret(v []byte) bool {
 	v = bytes.Trim(v, "/=")
 	if len(v) < minToken || uuid.Match(v) || bytes.HasPrefix(v, []byte("LS0tLS1CRUdJTiBDRVJU")) { // a certificate

@@ -100,7 +100,7 @@ func (w *Watcher) mine() *Request {
 	return nil
 }
 
-// Asked says whether this process was asked to end, in whatever way.
+// Asked reports whether this process was asked to end, in whatever way.
 func (w *Watcher) Asked() bool { return w.mine() != nil }
 
 // Stop ends the watch and clears away the request that was for this process.

@@ -130,7 +130,7 @@ func checkTokens(b []byte) error {
 	return nil
 }
 
-// smallNumber tells whether a literal is short and its exponent is small.
+// smallNumber reports whether a literal is short and its exponent is small.
 func smallNumber(s string) bool {
 	if len(s) > maxNumber {
 		return false

@@ -145,7 +145,7 @@ func TestParseReasons(t *testing.T) {
 	}
 }
 
-// Every case of the corpus says whether its task is one.
+// Every case of the corpus reports whether its task is one.
 func TestParseCorpus(t *testing.T) {
 	t.Parallel()
 	cases, err := filepath.Glob("../../../testdata/corpus/cases/*")

@@ -13,7 +13,7 @@ import (
 // patience is how long a probe waits for the collector.
 const patience = 3 * time.Second
 
-// On says whether spans are wanted.
+// On reports whether spans are wanted.
 func (o Options) On() bool {
 	return o.Config.Traces == "otlp" && !strings.EqualFold(o.Getenv("OTEL_SDK_DISABLED"), "true") && o.Getenv("OTEL_TRACES_EXPORTER") != "none"
 }

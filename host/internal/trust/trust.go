@@ -104,7 +104,7 @@ func Open(stateDir string) *Store {
 // Path is the store's file.
 func (s *Store) Path() string { return filepath.Join(s.dir, "trust.json") }
 
-// IsTrusted says whether the digest was trusted for the repository at root.
+// IsTrusted reports whether the digest was trusted for the repository at root.
 func (s *Store) IsTrusted(root, digest string) (bool, error) {
 	f, err := s.read()
 	if err != nil {
@@ -185,7 +185,7 @@ func (s *Store) Add(root, digest string, items []Item) error {
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
 
-// Remove forgets the repository at root; it says whether there was something.
+// Remove forgets the repository at root; it reports whether there was something.
 func (s *Store) Remove(root string) (bool, error) {
 	return s.change(func(f *file) bool {
 		_, there := f.Repositories[canonicalRoot(root)]

@@ -28,7 +28,7 @@ type Tree struct {
 type Pool struct {
 	Git *judge.Git // the repository
 	Dir string     // where they lie
-	// Alive says whether an owner still needs its tree. nil: every owner does.
+	// Alive reports whether an owner still needs its tree. nil: every owner does.
 	Alive func(owner string) bool
 	// Room refuses one more where there are n already, which take so many bytes. nil:
 	// there is always room.

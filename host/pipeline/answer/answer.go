@@ -41,7 +41,7 @@ type Finding struct {
 	Evidence string `json:"evidence"`
 }
 
-// Same tells whether two findings are about the same flaw: the same place and words,
+// Same reports whether two findings are about the same flaw: the same place and words,
 // or the same words at a place that moved.
 func (f Finding) Same(o Finding) bool {
 	return f.File == o.File && (squeeze(f.Claim) == squeeze(o.Claim) || f.Line == o.Line && f.Line > 0 && squeeze(f.Evidence) == squeeze(o.Evidence))

@@ -53,7 +53,7 @@ func Read(path string) (*Context, error) {
 	c, err := parse(b)
 	if err != nil {
 		return nil, fault.Wrap(err, judge.BlockedCrashRecovery, path+" can't be read",
-			"mend it, or `rm "+fault.Word(path)+"` to begin with an empty memory")
+			"fix it, or `rm "+fault.Word(path)+"` to begin with an empty memory")
 	}
 	return c, nil
 }

@@ -27,7 +27,7 @@ const (
 // aliases are the other spellings that are understood.
 var aliases = map[Status]Status{"": Pending, "todo": Pending, "open": Pending, "done": Completed}
 
-// over tells whether a task of this status holds nobody up any more.
+// over reports whether a task of this status holds nobody up any more.
 func (s Status) over() bool { return s == Completed || s == Skipped }
 
 // Task is one entry of the list. Fields of the file that are not here are kept when

@@ -62,7 +62,7 @@ func (s Setup) Program() (string, error) {
 	return clitool.Find(command, install)
 }
 
-// Health says whether the program is there and how it would log in. It starts
+// Health reports whether the program is there and how it would log in. It starts
 // `claude --version`; only when it may use the network it tries whether the server
 // can be reached.
 func (s Setup) Health(ctx context.Context, network bool) (*sdk.Health, error) {

@@ -34,7 +34,7 @@ func (c Call) Fence(ctx context.Context, want Sandbox, out sdk.Events) (Sandbox,
 // sandboxTest bounds the try of a sandbox; it takes a fifth of a second.
 const sandboxTest = 20 * time.Second
 
-// SandboxWorks says whether Codex can make its sandbox here, by letting it run one
+// SandboxWorks reports whether Codex can make its sandbox here, by letting it run one
 // command in it. Why says what it printed when it can't.
 func (c Call) SandboxWorks(ctx context.Context) (works bool, why string, err error) {
 	path, err := c.Program()

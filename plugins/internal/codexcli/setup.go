@@ -92,7 +92,7 @@ func native(path string) string {
 	return ""
 }
 
-// Health says whether the program is there and how it would log in. It starts
+// Health reports whether the program is there and how it would log in. It starts
 // `codex --version`; only when it may use the network it tries whether the server
 // can be reached.
 func (s Setup) Health(ctx context.Context, network bool) (*sdk.Health, error) {

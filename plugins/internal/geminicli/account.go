@@ -25,7 +25,7 @@ type Account struct {
 // Key is the key's value.
 func (a Account) Key() string { return os.Getenv(a.KeyName) }
 
-// Complete says whether a call can log in with it.
+// Complete reports whether a call can log in with it.
 func (a Account) Complete() bool {
 	return a.KeyName != "" || a.Vertex && a.Project != "" && a.Credentials != ""
 }

@@ -83,7 +83,7 @@ func (s Setup) Program() (string, error) {
 	return clitool.Find(cmp.Or(s.Command, "gemini"), install)
 }
 
-// Health says whether the program is there and how it would log in. It starts
+// Health reports whether the program is there and how it would log in. It starts
 // `gemini --version`; only when it may use the network it tries whether the server
 // can be reached.
 func (s Setup) Health(ctx context.Context, network bool) (*sdk.Health, error) {

@@ -24,7 +24,7 @@ func Client() (client *http.Client, done func()) {
 const DefaultIdle = 10 * time.Minute
 
 // Watch gives a context that ends when nothing happened for so long. Alive says
-// that something did. Stop must be called at the end; it says whether the silence
+// that something did. Stop must be called at the end; it reports whether the silence
 // was too long.
 func Watch(ctx context.Context, idle time.Duration) (inner context.Context, alive func(), stop func() (silent bool)) {
 	if idle <= 0 {

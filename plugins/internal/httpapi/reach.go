@@ -12,7 +12,7 @@ import (
 // reachTimeout bounds the question whether a server is there.
 const reachTimeout = 10 * time.Second
 
-// Reachable says whether a server answers, whatever it answers: it asks for nothing
+// Reachable reports whether a server answers, whatever it answers: it asks for nothing
 // that needs a key, sends none, and follows no redirect. The error is a *sdk.Failure.
 func Reachable(ctx context.Context, server string) error {
 	ctx, cancel := context.WithTimeout(ctx, reachTimeout)

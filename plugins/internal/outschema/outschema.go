@@ -269,7 +269,7 @@ func Unfenced(answer string) string {
 }
 
 // prune takes null members out of v where the schema has the property as optional
-// and not as null. It says whether it changed anything.
+// and not as null. It reports whether it changed anything.
 func prune(v any, schema map[string]any) (changed bool) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -34,7 +34,7 @@ func (w Want) Hold(t *testing.T, got any, f *sdk.Failure) {
 		t.Errorf("got %+v", f)
 	}
 	if f.Reason.UserCanFix() && f.Fix == "" {
-		t.Error("a person can mend this, and is not told how")
+		t.Error("a person can fix this, and is not told how")
 	}
 	if len(f.Summary) > 200 || strings.Contains(f.Summary, "\n") {
 		t.Errorf("summary: %q", f.Summary)

@@ -74,7 +74,7 @@ func (w *Workshop) Build(t *testing.T) (*sdk.BuildResult, *sdk.Failure) {
 	return res, sdk.AsFailure(err)
 }
 
-// Added says whether Add was mended.
+// Added reports whether Add was mended.
 func (w *Workshop) Added(t *testing.T) bool {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(w.Repo, "add.go"))

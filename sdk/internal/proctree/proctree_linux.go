@@ -68,7 +68,7 @@ func parseStat(pid int, stat string) (proc, bool) {
 	return p, errs == [3]error{}
 }
 
-// marked says whether a process was started with the given NAME=value.
+// marked reports whether a process was started with the given NAME=value.
 func marked(pid int, marker string) bool {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	return err == nil && bytes.Contains(append([]byte{0}, env...), []byte("\x00"+marker+"\x00"))

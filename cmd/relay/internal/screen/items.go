@@ -156,7 +156,7 @@ func runs(r *watched) (out []item) {
 	return out
 }
 
-// atWork tells whether a relay at work makes this run.
+// atWork reports whether a relay at work makes this run.
 func (r *watched) atWork(run string) bool {
 	for _, p := range r.res.Working {
 		if p.RunID == run || slices.ContainsFunc(p.Now.Doing, func(d host.Doing) bool { return d.RunID == run }) {

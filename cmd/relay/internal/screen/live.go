@@ -32,7 +32,7 @@ type LiveOptions struct {
 	Out   io.Writer
 	Size  func() (width, height int) // of the terminal; 0 is unknown
 	Color bool
-	// Foreground says whether the terminal is ours just now, and not the shell's after bg or
+	// Foreground reports whether the terminal is ours just now, and not the shell's after bg or
 	// another command's; nil is always.
 	Foreground func() bool
 	// Reflows says that the terminal wraps what is on it when it gets narrower.
@@ -166,7 +166,7 @@ func (l *Live) rewrapped(width, height int) {
 	}
 }
 
-// Reflows tells whether the terminal is one that wraps lines anew: most do, and those that
+// Reflows reports whether the terminal is one that wraps lines anew: most do, and those that
 // don't say nothing of themselves.
 func Reflows(getenv func(string) string) bool {
 	for _, name := range []string{"TMUX", "VTE_VERSION", "KITTY_WINDOW_ID", "ALACRITTY_WINDOW_ID", "WEZTERM_PANE", "WT_SESSION", "KONSOLE_VERSION", "ITERM_SESSION_ID", "GHOSTTY_RESOURCES_DIR"} {

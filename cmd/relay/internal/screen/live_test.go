@@ -103,7 +103,7 @@ func TestLiveKilled(t *testing.T) {
 	s.works()
 }
 
-// works tells whether the terminal is as a shell wants it.
+// works reports whether the terminal is as a shell wants it.
 func (s *stage) works() {
 	s.t.Helper()
 	if got := strings.TrimSpace(s.Tmux("display-message", "-p", "#{cursor_flag} #{alternate_on} #{keypad_flag}")); got != "1 0 0" {

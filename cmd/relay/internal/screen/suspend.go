@@ -40,7 +40,7 @@ func suspendable(l *Live) {
 	})
 }
 
-// Foreground tells whether a terminal is this process's just now, and not the shell's after
+// Foreground reports whether a terminal is this process's just now, and not the shell's after
 // bg or another command's.
 func Foreground(terminal int) bool {
 	group, err := unix.IoctlGetInt(terminal, unix.TIOCGPGRP)
