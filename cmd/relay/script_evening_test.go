@@ -16,7 +16,7 @@ import (
 //	evening FOLDER|module:PATH ANSWER...
 //
 // A module of Go is one that relay itself needs, as the module cache has it; no code of others is kept here.
-// The answers are those of tick, laid over the script's own default-task.json. The agent is the
+// The answers are those of tick, laid over the script's own default-task.json; one that has no file is a task of that name. The agent is the
 // script's agent.sh, which finds the task's id in $task.
 func cmdEvening(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
@@ -41,6 +41,12 @@ func cmdEvening(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		return os.Chmod(path, info.Mode().Perm()|0o200)
 	}))
+	for _, answer := range args[1:] {
+		if _, err := os.Stat(ts.MkAbs(answer)); os.IsNotExist(err) {
+			name := strings.TrimSuffix(answer, ".json")
+			ts.Check(os.WriteFile(ts.MkAbs(answer), fmt.Appendf(nil, `{"task_id": %q, "intent": %q}`, name, name), 0o644))
+		}
+	}
 	ts.Check(os.WriteFile(filepath.Join(work, "plan.json"), plan(ts, work, args[1:]), 0o644))
 	agent := "task=$(sed -n 's/.*\"task_id\": *\"\\([^\"]*\\)\".*/\\1/p' \"$RELAY_TASK_PATH\" | head -1)\n" + ts.ReadFile("agent.sh") +
 		"\nprintf '{\"summary\": \"%s\", \"files_intended\": [], \"commands_ran\": [], \"notes\": []}' \"$task\" >\"$RELAY_OUTPUT_PATH\"\n"

@@ -100,6 +100,9 @@ func (r *run) describe(v judge.Verdict) {
 	r.rep.BlastRadius = report.BlastRadius{FilesTouched: v.Radius.Files, LinesAdded: v.Radius.Added, LinesDeleted: v.Radius.Deleted, NewFiles: v.Radius.New}
 	r.rep.Diff.FilesChanged, r.rep.Diff.LinesChanged = v.Radius.Files, v.Radius.Added+v.Radius.Deleted
 	changes := r.change.Touched().Changes
+	if v.Code == judge.Success {
+		changes = v.Kept // without the caches, of which a build leaves more than a report has room for
+	}
 	r.rep.Scope.TouchedPaths = slices.Grow(r.rep.Scope.TouchedPaths, len(changes))
 	for _, c := range changes {
 		r.rep.Scope.TouchedPaths = append(r.rep.Scope.TouchedPaths, c.Path)
