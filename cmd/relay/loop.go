@@ -50,7 +50,7 @@ func newLoopCmd(a *app) *cobra.Command {
 	f.StringVar(&o.until, "until", "", "begin no tick after `TIME`: 07:00, 8h, \"2026-01-31 07:00\", or RFC 3339")
 	f.Float64Var(&o.cost, "max-cost-usd", 0, "begin no tick that could bring the loop over `X` dollars")
 	f.BoolVar(&o.resume, "resume", false, "go on with the loop that was cut off, under its own limits")
-	f.BoolVar(&o.alone, "unattended", false, "with --resume, for a service: leave a loop that you ended; it is fine if there is none")
+	f.BoolVar(&o.alone, "unattended", false, "with --resume, for a service: leave a loop that you ended, or do nothing")
 	f.BoolVar(&o.detach, "detach", false, "go on without this terminal; relay watch shows it, relay stop ends it")
 	o.given = f.Changed
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"task", "milestone", "autonomous"}, cobra.ShellCompDirectiveNoFileComp))

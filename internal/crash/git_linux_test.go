@@ -186,7 +186,7 @@ func (f workflow) failAt(t *testing.T, at int, how string) int {
 // next is the command that goes on after the victim.
 func (f workflow) next(victim []string) []string {
 	if f.name == "cycle" {
-		return []string{"audit", "resume", victim[1], "--json"}
+		return []string{"audit", "resume", victim[2], "--json"}
 	}
 	return victim
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge/box"
@@ -65,7 +66,7 @@ func (w *World) watch(counts func(string) bool) {
 			fmt.Fprintln(list, point)
 			if reached == nth || point == at || fmt.Sprintf("%s:%d", point, times[point]) == at {
 				syscall.Kill(os.Getpid(), syscall.SIGKILL)
-				select {}
+				time.Sleep(time.Hour)
 			}
 		}
 		if OnPoint != nil {

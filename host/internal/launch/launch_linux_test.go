@@ -85,13 +85,13 @@ func perform(act string) {
 		serve(1)
 	case "unfinished": // no line feed, then silence
 		fmt.Print("loading")
-		select {}
+		time.Sleep(time.Hour)
 	case "long":
 		io.Copy(os.Stdout, io.LimitReader(neverEnds{}, 1<<20))
-		select {}
+		time.Sleep(time.Hour)
 	case "mute":
 		fmt.Fprintln(os.Stderr, "waiting for a key", canary)
-		select {}
+		time.Sleep(time.Hour)
 	case "crash":
 		panic("no " + canary + " today")
 	case "status3":
@@ -134,7 +134,7 @@ func perform(act string) {
 		os.Exit(4)
 	case "deaf": // serves, but does not die of a closed connection, nor of SIGTERM
 		go serve(1)
-		select {}
+		time.Sleep(time.Hour)
 	case "chatter":
 		serveWith(func() {
 			for {

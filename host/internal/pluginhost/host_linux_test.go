@@ -442,7 +442,7 @@ func actAsHost() {
 			fmt.Println("pids", n.GetText())
 		}
 	})
-	select {}
+	time.Sleep(time.Hour)
 }
 
 // After SIGKILL of the host its plugin is gone, and so are the plugin's children,

@@ -62,7 +62,7 @@ func sceneFault() {
 		fmt.Fprintln(l, "the last line")
 		panic("it went wrong")
 	}()
-	select {}
+	time.Sleep(time.Hour)
 }
 
 // sceneClosed goes on for a while on a terminal that is no more.
