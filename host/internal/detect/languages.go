@@ -91,8 +91,8 @@ func anyChecks(t tree) []Check {
 	return nil
 }
 
-// autotools reports whether the Makefile is one that configure writes: it is no file to read targets from, and a fresh
-// clone has none.
+// autotools reports whether configure writes the Makefile: such a file lists no targets to
+// trust, and a fresh clone lacks it.
 func (t tree) autotools() bool {
 	return t.any("Makefile.am") && t.any("configure.ac", "configure.in")
 }
