@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +24,34 @@ var pipelineDocs = map[string]string{
 	"You review for": `{"summary":"the one line of add.sh","findings":[FLAW]}`,
 	"You check for": `{"criteria":[{"criterion":1,"verdict":"yes","why":"it is written there",
 		"evidence":[{"kind":"file","file":"add.sh","line":1,"command":"","quote":"echo $(($1 + $2))"}]}]}`,
+}
+
+// pipelineLooks is how a planner that is asked through a vendor's program looks at the
+// repository before it plans.
+var pipelineLooks = map[string][]string{
+	"claude": {`{"tool":{"name":"Read","input":{"file_path":"{{REPO}}/add.sh"}}}`, `{"tool":{"name":"Read","input":{"file_path":"{{REPO}}/draft.txt"}}}`},
+	"codex":  {`{"tool":{"name":"exec_command","input":{"cmd":"cat add.sh draft.txt; echo x >left.txt"}}}`},
+	"gemini": {`{"tool":{"name":"read_file","input":{"file_path":"add.sh"}}}`, `{"tool":{"name":"read_file","input":{"file_path":"draft.txt"}}}`},
+}
+
+// looked holds the planner to what it may see: files as they are committed, and nothing that
+// the operator has begun.
+func (b *bench) looked(t *testing.T, w way, draft string) {
+	read := 0
+	for _, r := range b.model.Requests() {
+		if body := string(r.Body); strings.Contains(body, "You plan for") {
+			read += strings.Count(body, "echo $(($1 - $2))")
+			if strings.Contains(body, draft) {
+				t.Error("the planner saw what the operator has not committed")
+			}
+		}
+	}
+	if (read > 0) != (w.program != nil) {
+		t.Errorf("the planner read add.sh %d times", read)
+	}
+	if _, err := os.Stat(filepath.Join(b.repo, "left.txt")); err == nil {
+		t.Error("the planner wrote")
+	}
 }
 
 // slowStart: a program that takes seconds to start finds no flaw, which saves it another
@@ -58,6 +87,11 @@ func pipelineTurns(w way) string {
 	found := flaw
 	if w.slowStart() {
 		found = ""
+	}
+	if w.program != nil {
+		for _, turn := range pipelineLooks[w.vendor] {
+			add("You plan for", turn)
+		}
 	}
 	for match, doc := range pipelineDocs {
 		add(match, answer(strings.Replace(doc, "FLAW", found, 1)))
@@ -96,6 +130,8 @@ func runPipeline(t *testing.T, w way, seen *watcher, keep func(*testing.T, way, 
 		"prd.json": `{"tasks":[{"id":"mend","title":"Make add.sh add","status":"pending","acceptance_criteria":["add.sh prints the sum"],
 		"validation":{"command":["sh","-c","test $(sh ./add.sh 2 3) = 5"]}}]}`})
 	b.enlist(t, w, h)
+	const draft = "half of a sentence"
+	writeFile(t, filepath.Join(b.repo, "draft.txt"), draft) // the operator works on
 	var res host.PipelineRun
 	if out := b.must(t, "pipeline", "run", "--json"); json.Unmarshal(out, &res) != nil || res.Counts["completed"] != 1 || len(res.Tasks) != 1 {
 		t.Fatalf("%s", out)
@@ -116,6 +152,7 @@ func runPipeline(t *testing.T, w way, seen *watcher, keep func(*testing.T, way, 
 	if len(did) != len(want) || task.Criteria[0].Verdict.Verdict != "yes" || len(task.Sessions) != 2 {
 		t.Errorf("%+v", task)
 	}
+	b.looked(t, w, draft)
 	if text := e2eGit(t, b.repo, "show", "HEAD:add.sh"); !strings.Contains(text, "+ $2") {
 		t.Errorf("the branch has %q", text)
 	}

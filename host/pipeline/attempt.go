@@ -23,6 +23,7 @@ import (
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
 )
 
 // Kind and Version name the workflow of one attempt in its record.
@@ -40,6 +41,7 @@ type attempt struct {
 	hired map[string]*crew.Plugin
 
 	change *change.Change // nil until its box is needed
+	sees   *box.Kept      // what providers see in the place of the checkout; nil for the checkout
 	fresh  bool           // no builder of this process has been in its box, nor any before
 	series *quota.Wait    // the last wait, while nothing but limits was met
 	stop   context.CancelCauseFunc
@@ -284,7 +286,7 @@ func (a *attempt) note(text string) {
 // crew is where the plugins of this attempt come from.
 func (a *attempt) crew() crew.Env {
 	e := a.p.env
-	return crew.Env{Catalog: e.Catalog, Config: e.Config, Root: a.place.Git.Root, Repo: e.Root, StateDir: e.StateDir, Home: e.Home,
+	return crew.Env{Catalog: e.Catalog, Config: e.Config, Root: a.place.Git.Root, Repo: e.Root, Kept: a.sees, StateDir: e.StateDir, Home: e.Home,
 		Version: e.Version, RunID: a.trail.RunID, StderrDir: a.dir("plugins"), Now: a.p.now}
 }
 

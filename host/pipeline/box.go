@@ -35,6 +35,28 @@ func (p *Pipeline) keep(env *change.Env) {
 	env.Keep = p.env.filtering().Keeper(env.Git, env.Means, p.env.WS.Rel())
 }
 
+// show has the providers of a step see the commit, and nothing that the operator is working
+// on. With means that can't show it they see no more than their prompts.
+func (a *attempt) show(ctx context.Context, at beginning) (done func(), err error) {
+	env := change.Env{Git: a.place.Git}
+	if env.Means, err = crew.Means(ctx, a.p.env.Config, a.p.env.StateDir, a.place.Git.Root); err != nil {
+		return nil, err
+	}
+	if a.p.keep(&env); env.Keep == nil {
+		return func() {}, nil
+	}
+	tree, err := env.Keep.Take(ctx, at.Base, at.Branch)
+	if err != nil {
+		return nil, fault.Internal(err)
+	}
+	a.sees = &tree.Kept
+	return func() {
+		a.fire(context.WithoutCancel(ctx))
+		a.sees = nil
+		tree.Release()
+	}, nil
+}
+
 // recordEnv is changeEnv without a box.
 func (p *Pipeline) recordEnv(where Place) change.Env {
 	e := p.env

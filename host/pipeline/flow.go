@@ -125,6 +125,11 @@ func (a *attempt) begin(ctx context.Context, _ durable.Attempt) (beginning, erro
 	if err := a.p.tidy(ctx, a.place); err != nil {
 		return beginning{}, err
 	}
+	return a.standing(ctx)
+}
+
+// standing is where the checkout stands.
+func (a *attempt) standing(ctx context.Context) (beginning, error) {
 	if a.place.Git.Root == a.p.place.Git.Root {
 		tip, err := a.p.tip(ctx)
 		return beginning{Base: tip, Branch: a.p.branch}, err

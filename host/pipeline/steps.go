@@ -140,10 +140,19 @@ func (a *attempt) askPlan(ctx context.Context, n int) (PlanFacts, error) {
 	if err != nil || len(past.Tasks) == 0 {
 		remembered = nil
 	}
-	files, err := a.place.Git.Run(ctx, nil, "-c", "core.quotePath=false", "ls-files")
+	at, err := a.standing(ctx)
+	if err != nil {
+		return PlanFacts{}, err
+	}
+	files, err := a.place.Git.Run(ctx, nil, "-c", "core.quotePath=false", "ls-tree", "-r", "--name-only", "--full-tree", at.Base)
 	if err != nil {
 		return PlanFacts{}, fault.Internal(err)
 	}
+	done, err := a.show(ctx, at)
+	if err != nil {
+		return PlanFacts{}, err
+	}
+	defer done()
 	var p *answer.Plan
 	got, err := a.ask(ctx, asking{role: rolePlan, id: fmt.Sprintf("plan-%d", n), schema: schemas.Bytes(schemas.PipelinePlan),
 		words: func(retry string) (string, string, error) {

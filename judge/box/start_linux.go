@@ -109,7 +109,7 @@ func (b *Box) plan(p Proc) (*plan, error) {
 		Scratch: filepath.Join(b.spec.StateDir, scratchName), Away: filepath.Join(b.spec.StateDir, scratchName, rand.Text()), OnDisk: onDisk}
 	for i, lower := range b.lowers() {
 		if b.spec.ReadOnlyRoot {
-			pl.steps = append(pl.steps, step{Kind: stepBind, Path: lower, Source: lower})
+			pl.steps = append(pl.steps, step{Kind: stepBind, Path: lower, Source: b.below(i)})
 			continue
 		}
 		if pl.mountsBelow(b.below(i)) {

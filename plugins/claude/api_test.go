@@ -238,6 +238,7 @@ func TestAuto(t *testing.T) {
 		{`{}`, key, "claude-sonnet-4-5", true}, {`{}`, key, "opus", false}, {`{}`, key, "", false}, {`{}`, "", "claude-sonnet-4-5", false},
 		{`{"base_url":"http://127.0.0.1:1"}`, key, "mine", true}, {`{"base_url":"http://127.0.0.1:1"}`, key, "opus", false}, {`{"base_url":"http://127.0.0.1:1"}`, "", "mine", false},
 		{`{"transport":"cli"}`, key, "claude-sonnet-4-5", false}, {`{"transport":"api"}`, "", "", true}, {`{"tools":"Read"}`, key, "claude-sonnet-4-5", false},
+		{`{"tools":"auto"}`, key, "claude-sonnet-4-5", true}, {`{"tools":"auto"}`, key, "opus", false},
 	} {
 		t.Setenv("ANTHROPIC_API_KEY", tc.key)
 		p := newProvider()

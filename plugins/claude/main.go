@@ -37,7 +37,7 @@ const configSchema = `{
     },
     "tools": {
       "type": "string", "default": "",
-      "description": "Tools that the model may use, with commas between them, for example \"Read,Glob,Grep\". Empty: it can only answer. Only the program has tools."
+      "description": "Tools that the model may use, with commas between them, for example \"Read,Glob,Grep\". auto: these three with the transport cli, none with api. Empty: it can only answer. Only the program has tools."
     },
     "structured_output": {
       "type": "string", "enum": ["native", "tool"],

@@ -24,6 +24,7 @@ type config struct {
 type provider struct {
 	config
 	workDir string
+	reads   bool // tools is auto
 }
 
 func newProvider() *provider { return &provider{} }
@@ -40,6 +41,9 @@ func (p *provider) configure(_ context.Context, c *sdk.Config) error {
 		return err
 	}
 	p.workDir = c.WorkDir
+	if p.reads = p.Tools == "auto"; p.reads {
+		p.Tools = "" // it says nothing about which transport
+	}
 	return nil
 }
 
@@ -114,12 +118,16 @@ func (p *provider) call(r *sdk.CompleteRequest, out sdk.Events) (claudecli.Call,
 	if err != nil {
 		return claudecli.Call{}, err
 	}
+	tools := p.Tools
+	if p.reads {
+		tools = "Read,Glob,Grep"
+	}
 	if r.Temperature != nil {
 		out.Notice("the claude program has no setting for the temperature; it was left out")
 	}
 	c := claudecli.Call{
 		Setup: p.Setup, WorkDir: p.workDir, Prompt: prompt, System: r.System, Schema: r.OutputSchema,
-		Model: r.Model, Fallback: r.FallbackModel, Effort: r.Effort, Tools: claudecli.ParseTools(p.Tools),
+		Model: r.Model, Fallback: r.FallbackModel, Effort: r.Effort, Tools: claudecli.ParseTools(tools),
 		PermissionMode: "dontAsk", MaxTurns: r.MaxTurns, MaxMicroUSD: r.MaxCostMicroUSD, MaxOutput: r.MaxOutputTokens,
 		Idle: r.IdleTimeout,
 	}

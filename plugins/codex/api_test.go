@@ -257,7 +257,7 @@ func TestAuto(t *testing.T) {
 		api                bool
 	}{
 		{`{}`, key, "m", true}, {`{}`, key, "", false}, {`{}`, "", "m", false}, {`{"base_url":"http://127.0.0.1:1"}`, "", "m", true},
-		{`{"transport":"cli"}`, key, "m", false}, {`{"transport":"api"}`, "", "", true}, {`{"tools":"read"}`, key, "m", false},
+		{`{"transport":"cli"}`, key, "m", false}, {`{"transport":"api"}`, "", "", true}, {`{"tools":"read"}`, key, "m", false}, {`{"tools":"auto"}`, key, "m", true}, {`{"tools":"auto"}`, "", "m", false},
 	} {
 		t.Setenv("OPENAI_API_KEY", tc.key)
 		p := newProvider()

@@ -36,8 +36,8 @@ const configSchema = `{
       "description": "The model when a request names none. The api needs one; the program has a default of its own."
     },
     "tools": {
-      "type": "string", "enum": ["", "read"], "default": "",
-      "description": "read: the program may run commands in a read-only sandbox in the repository. Empty: it can only answer."
+      "type": "string", "enum": ["", "read", "auto"], "default": "",
+      "description": "read: the program may run commands in a read-only sandbox in the repository. auto: the same with the transports cli and review, nothing with api. Empty: it can only answer."
     },
     "context_tokens": {
       "type": "integer", "minimum": 0, "default": 0,

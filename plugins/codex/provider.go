@@ -23,6 +23,7 @@ type config struct {
 type provider struct {
 	config
 	stateDir, workDir string
+	reads             bool // tools is auto
 }
 
 func newProvider() *provider { return &provider{} }
@@ -46,8 +47,11 @@ func (p *provider) configure(_ context.Context, c *sdk.Config) error {
 	default:
 		return sdk.Fail(sdk.BadConfig, "transport is none of auto, cli, api and review", sdk.Fix(`set "transport": "auto"`))
 	}
+	if p.reads = p.Tools == "auto"; p.reads {
+		p.Tools = "" // it says nothing about which transport
+	}
 	if p.Tools != "" && p.Tools != "read" {
-		return sdk.Fail(sdk.BadConfig, "tools is neither empty nor read", sdk.Fix(`set "tools": "read", or leave it out`))
+		return sdk.Fail(sdk.BadConfig, "tools is none of read and auto, and not empty", sdk.Fix(`set "tools": "read", or leave it out`))
 	}
 	if p.Tools != "" && p.Transport == "api" {
 		return sdk.Fail(sdk.BadConfig, "the transport api has no tools", sdk.Fix(`set "transport": "cli", or leave tools out`))
@@ -129,7 +133,7 @@ func (p *provider) askCLI(ctx context.Context, r *sdk.CompleteRequest, model str
 	if err := call.ToolVersion(ctx, out); err != nil {
 		return nil, err
 	}
-	if p.Tools != "" {
+	if p.Tools != "" || p.reads {
 		if err := p.allowReading(ctx, &call, out); err != nil {
 			return nil, err
 		}

@@ -199,7 +199,7 @@ func TestAuto(t *testing.T) {
 	}{
 		{`{}`, "GEMINI_API_KEY=x", "m", true}, {`{}`, "GOOGLE_API_KEY=x", "m", true}, {`{}`, "GEMINI_API_KEY=x", "", false}, {`{}`, "", "m", false},
 		{`{"base_url":"http://127.0.0.1:1"}`, "", "m", true}, {`{}`, "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:1", "m", true}, {`{"backend":"vertex","project":"p"}`, "", "m", true},
-		{`{"transport":"cli"}`, "GEMINI_API_KEY=x", "m", false}, {`{"transport":"api"}`, "", "", true}, {`{"tools":"read"}`, "GEMINI_API_KEY=x", "m", false},
+		{`{"transport":"cli"}`, "GEMINI_API_KEY=x", "m", false}, {`{"transport":"api"}`, "", "", true}, {`{"tools":"read"}`, "GEMINI_API_KEY=x", "m", false}, {`{"tools":"auto"}`, "GEMINI_API_KEY=x", "m", true}, {`{"tools":"auto"}`, "", "m", false},
 	} {
 		clean(t)
 		t.Setenv("GEMINI_API_KEY", "")

@@ -36,8 +36,8 @@ const configSchema = `{
       "description": "The model when a request names none. The api needs one; the program has a default of its own."
     },
     "tools": {
-      "type": "string", "enum": ["", "read"], "default": "",
-      "description": "read: the program may read files of the repository. Empty: it can only answer."
+      "type": "string", "enum": ["", "read", "auto"], "default": "",
+      "description": "read: the program may read files of the repository. auto: the same with the transport cli, nothing with api. Empty: it can only answer."
     },` + geminicli.SetupSchema + `
   }
 }`

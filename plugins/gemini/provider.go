@@ -21,6 +21,7 @@ type config struct {
 type provider struct {
 	config
 	workDir string
+	reads   bool // tools is auto
 }
 
 func newProvider() *provider { return &provider{} }
@@ -42,8 +43,11 @@ func (p *provider) configure(_ context.Context, c *sdk.Config) error {
 	default:
 		return sdk.Fail(sdk.BadConfig, "transport is none of auto, cli and api", sdk.Fix(`set "transport": "auto"`))
 	}
+	if p.reads = p.Tools == "auto"; p.reads {
+		p.Tools = "" // it says nothing about which transport
+	}
 	if p.Tools != "" && p.Tools != "read" {
-		return sdk.Fail(sdk.BadConfig, "tools is neither empty nor read", sdk.Fix(`set "tools": "read", or leave it out`))
+		return sdk.Fail(sdk.BadConfig, "tools is none of read and auto, and not empty", sdk.Fix(`set "tools": "read", or leave it out`))
 	}
 	if p.Tools != "" && p.Transport == "api" {
 		return sdk.Fail(sdk.BadConfig, "the transport api has no tools", sdk.Fix(`set "transport": "cli", or leave tools out`))
@@ -114,7 +118,7 @@ func (p *provider) askCLI(ctx context.Context, r *sdk.CompleteRequest, model str
 		Setup: p.Setup, WorkDir: p.workDir, Prompt: r.Text(), System: r.System, Schema: schema,
 		Model: model, MaxTurns: r.MaxTurns, Idle: r.IdleTimeout,
 	}
-	if p.Tools != "" {
+	if p.Tools != "" || p.reads {
 		dir, err := os.Getwd()
 		if err != nil {
 			return nil, sdk.Fail(sdk.Internal, "the plugin does not know where it is", sdk.Cause(err), sdk.EffectNone)

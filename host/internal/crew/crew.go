@@ -32,6 +32,9 @@ type Env struct {
 	// Root is the work tree that the plugins see. Repo, "" for Root, is the repository
 	// whose private state they keep, whatever work tree of it they see.
 	Root, Repo string
+	// Kept, where it is set, is what providers see at Root, and which the vendors' programs
+	// may read by default. Means is overlay then.
+	Kept *box.Kept
 	// StateDir is relay's state on this machine, Home the user's home.
 	StateDir, Home string
 	// Means contains the plugins: see package box; "" chooses.
@@ -69,7 +72,7 @@ func (e Env) Find(name string, kind catalog.Kind) (*Plugin, pluginhost.Spec, err
 	if err != nil {
 		return nil, pluginhost.Spec{}, err
 	}
-	conf, err := settings(e.Config, entry.Name)
+	conf, err := e.settings(entry)
 	if err != nil {
 		return nil, pluginhost.Spec{}, err
 	}
@@ -144,7 +147,7 @@ func (e Env) Reader(name string, kind catalog.Kind, git *judge.Git) (*Plugin, er
 		binds = append(binds, box.Bind{Path: spec.StateDir, Writable: true})
 	}
 	p.Box, err = box.New(box.Spec{Means: e.Means, Root: e.Root, Home: e.Home, StateDir: e.StateDir, ReadOnlyRoot: true,
-		GitDirs: git.Outside(), Persist: Persist(e.Config, e.Home), Binds: binds, Hide: Hide(e.Config, e.Home)})
+		GitDirs: git.Outside(), Kept: e.Kept, Persist: Persist(e.Config, e.Home), Binds: binds, Hide: Hide(e.Config, e.Home)})
 	if err != nil {
 		p.Close(context.Background())
 		return nil, BoxFault(err)
@@ -162,7 +165,8 @@ func (p *Plugin) Binds(e Env, spec pluginhost.Spec) []box.Bind {
 
 // settings makes the block that a plugin is configured with: the sections that
 // the seeds gave names to, and on top of them the plugin's own block.
-func settings(cfg *config.Config, name string) ([]byte, error) {
+func (e Env) settings(entry catalog.Entry) ([]byte, error) {
+	cfg, name := e.Config, entry.Name
 	block := map[string]any{}
 	set := func(key string, v any, use bool) {
 		if use {
@@ -174,6 +178,10 @@ func settings(cfg *config.Config, name string) ([]byte, error) {
 	switch planner := catalog.Canonical(cfg.Orchestrator.Provider); planner {
 	case "claude", "codex", "gemini":
 		set("model", cfg.Models.OrchestratorModel, planner == name && cfg.Models.OrchestratorModel != "")
+	}
+	switch name {
+	case "claude", "codex", "gemini":
+		set("tools", "auto", e.Kept != nil && entry.Pin == nil)
 	}
 	switch name {
 	case "claude":

@@ -27,7 +27,7 @@ func (e Env) Reach(name string, kind catalog.Kind) (network string, hosts []stri
 	if err != nil {
 		return "", nil, err
 	}
-	conf, err := settings(e.Config, entry.Name)
+	conf, err := e.settings(entry)
 	if err != nil {
 		return "", nil, err
 	}
