@@ -65,6 +65,9 @@ type Kept struct {
 	// Shown are folders below Spec.Root or Spec.GitDirs that are seen as they are all the
 	// same; in Kept, there is a folder at the place of each.
 	Shown []string
+	// Linked are folders elsewhere that links in it lead to, as a second work tree's
+	// node_modules does. What is written there is thrown away.
+	Linked []string
 }
 
 // Bind is a real path that is shown in the box at the same place.

@@ -187,6 +187,13 @@ func (b *Box) addThrowAway(pl *planner, out *plan) map[string]string {
 	for _, dir := range dirs {
 		pl.throwAway(dir)
 	}
+	if b.spec.Kept != nil {
+		for _, dir := range b.spec.Kept.Linked {
+			if real, err := filepath.EvalSymlinks(dir); err == nil && !pl.planned(real) {
+				pl.mirror(real, true)
+			}
+		}
+	}
 	for _, name := range socketPaths() {
 		if _, ok := pl.covered(name); ok {
 			continue

@@ -108,3 +108,30 @@ func TestDeniedSaysWhy(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+// A work tree whose installed packages are a link to another one's: what runners write there
+// is thrown away, and does not fail.
+func TestLinkedFolders(t *testing.T) {
+	t.Parallel()
+	far := outside(t)
+	if far == "" {
+		t.Skip("no folder outside of the home and the temporary folders can be made")
+	}
+	w := newWorld(t)
+	check(t, errors.Join(os.Mkdir(far+"/modules", 0o755), os.WriteFile(far+"/modules/package.json", []byte("{}"), 0o644)))
+	kept := w.dir + "/kept"
+	check(t, errors.Join(os.Mkdir(kept, 0o755), os.Symlink(far+"/modules", kept+"/node_modules")))
+	w.spec.Kept = &Kept{Root: kept, GitDirs: w.spec.GitDirs, Linked: []string{far + "/modules", far + "/gone"}}
+	b := w.box()
+	out, state := start(t, b, Proc{Argv: []string{"/bin/sh", "-c",
+		"mkdir node_modules/.vite-temp && echo x >node_modules/package.json && cat node_modules/package.json; echo y >" + far + "/beside"}, Env: testEnv(b)})
+	if !strings.HasPrefix(out, "x\n") || !strings.Contains(out, "Read-only file system") {
+		t.Errorf("%+v %s", state, out)
+	}
+	if text, err := os.ReadFile(far + "/modules/package.json"); string(text) != "{}" || err != nil {
+		t.Errorf("the real file is %q, %v", text, err)
+	}
+	if _, err := os.Stat(far + "/modules/.vite-temp"); err == nil {
+		t.Error("a folder was made for real")
+	}
+}

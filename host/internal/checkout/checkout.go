@@ -236,7 +236,7 @@ func (k *Keeper) refresh(ctx context.Context, slot string, was *state, commit, b
 	if err == nil {
 		err = r.place(live)
 	}
-	t.Git, t.Kept.Root, t.Kept.Shown, t.Submodules = r.git, r.tree, r.shown, r.submodules
+	t.Git, t.Kept.Root, t.Kept.Shown, t.Kept.Linked, t.Submodules = r.git, r.tree, r.shown, r.linked(), r.submodules
 	return t, &r.now, err
 }
 

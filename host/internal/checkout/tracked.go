@@ -31,6 +31,7 @@ type file struct{ mode, oid, path string }
 const (
 	regular   = "100644"
 	runnable  = "100755"
+	link      = "120000"
 	submodule = "160000"
 )
 
