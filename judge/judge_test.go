@@ -179,7 +179,9 @@ func TestJudge(t *testing.T) {
 		{name: "ignored in scope", changes: []Change{ignored(added("src/x.log"))}, policy: law(), want: StopNewFile, kept: 1},
 		{name: "ignored in scope, new files allowed", changes: []Change{ignored(added("src/x.log"))}, policy: law(newFiles), want: Success, kept: 1},
 		{name: "cache in scope", changes: []Change{ignored(added("src/lib/__pycache__/x.pyc")), ignored(edited("src/__pycache__/y.pyc"))}, policy: law(caches), want: Success, scratch: 2},
-		{name: "cache in scope that git does not ignore", changes: []Change{added("src/__pycache__/x.pyc")}, policy: law(caches), want: StopNewFile, kept: 1},
+		{name: "bytecode in scope that git does not ignore", changes: []Change{added("src/__pycache__/x.cpython-311.pyc"), edited("src/__pycache__/y.cpython-311.opt-1.pyc")}, policy: law(caches), want: Success, scratch: 2},
+		{name: "cache in scope that git does not ignore", changes: []Change{added("src/__pycache__/x")}, policy: law(caches), want: StopNewFile, kept: 1},
+		{name: "bytecode in the place of a module", changes: []Change{added("src/x.pyc")}, policy: law(caches, newFiles), want: StopForbidden, kept: 1},
 		{name: "forbidden cache", changes: []Change{ignored(added("src/__pycache__/secret"))}, policy: law(caches), want: StopForbidden, kept: 1},
 		{name: "ignored output in a scope of everything", changes: []Change{ignored(added("target/x")), ignored(edited("src/x.log"))}, policy: law(everything), want: Success, scratch: 2},
 		{name: "ignored output that the scope leads to", changes: []Change{ignored(added("target/x"))}, policy: law(everything, func(p *Policy) {

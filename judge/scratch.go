@@ -51,8 +51,15 @@ func partOf(p string, names map[string]bool) string {
 	return ""
 }
 
-// selfIgnored reports whether a new path is ignored by what came with it.
+// bytecode is what Python makes beside the modules that it runs.
+var bytecode = compile([]string{"**/__pycache__/*.pyc"})
+
+// selfIgnored reports whether a path is ignored by its nature, whatever git says: a new one by
+// what came with it, and Python's bytecode, which runs in the place of the source that is read.
 func (j *trial) selfIgnored(c *Change) bool {
+	if _, ok := bytecode.first(c.Path); ok {
+		return true
+	}
 	if c.Kind != Added || c.Ignored {
 		return false
 	}

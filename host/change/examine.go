@@ -59,7 +59,7 @@ func (x *boxExec) examine(ctx context.Context, cmd verify.Command, timeout time.
 // fresh is a new box with what was judged.
 func (x *boxExec) fresh(binds []box.Bind) (*box.Box, error) {
 	x.n++
-	return x.c.box.Fresh(fmt.Sprintf("%s.%s%d", x.c.layer, x.on, x.n), x.kept, binds...)
+	return x.c.box.Fresh(fmt.Sprintf("%s.%s%d", x.c.layer, x.on, x.n), x.c.withoutBytecode(x.kept), binds...)
 }
 
 // pipes are how a hidden check and relay talk.
