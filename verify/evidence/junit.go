@@ -15,6 +15,9 @@ import (
 // below a folder of sources, without its ending.
 const ClassPrefix = "class:"
 
+// JUnitXML is the name of the runner, in a report, of tests that such a file names.
+const JUnitXML = "junit"
+
 // MaxJUnit is the longest report in XML that is read, in bytes, and maxAllJUnit what is read
 // of all of a check's: a check could go on writing them for as long as its disk lasts.
 const (
@@ -80,7 +83,7 @@ func (j *JUnit) Read(name string, from io.Reader) {
 						j.r = newReader()
 					}
 					run = "junit-" + strconv.Quote(name)
-					j.r.line("begin\t" + run + "\tjunit")
+					j.r.line("begin\t" + run + "\t" + JUnitXML)
 				}
 				if f := at("file"); f != "" {
 					file = strings.TrimPrefix(f, j.Root+"/")

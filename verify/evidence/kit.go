@@ -93,6 +93,11 @@ func (k Kit) Environ(env []string, pipe, root string) []string {
 		"NODE_OPTIONS": func(old string) string {
 			return strings.TrimSpace("--require=" + k.Dir + "/node/preload.cjs " + old)
 		},
+		// An empty folder in the list is the one that PHP was built with.
+		"PHP_INI_SCAN_DIR": func(old string) string { return old + ":" + k.Dir + "/php" },
+		"PERL5OPT": func(old string) string {
+			return strings.TrimSpace("-I" + k.Dir + "/perl -MRelayEvidence " + old)
+		},
 		"RUBYOPT": func(old string) string { return strings.TrimSpace("-r" + k.Dir + "/ruby/relay.rb " + old) },
 		// A result from the cache names no test.
 		"GOFLAGS": func(old string) string {

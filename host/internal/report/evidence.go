@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/host/internal/words"
+	"github.com/paxiom/relay/verify"
+	"github.com/paxiom/relay/verify/evidence"
 )
 
 // NotVerified is what speaks for a change that no check looked at: the judge's word alone.
@@ -21,6 +23,10 @@ const NotLookedFor = "hard-coded answers not looked for"
 
 // ByExitCode is the weakest evidence that a check can give.
 const ByExitCode = "verified by exit code only; " + NotLookedFor
+
+// byCheck are the forms of names that a check writes itself, into a file or to its output: the
+// code that it tests could have written them too.
+var byCheck = []string{evidence.JUnitXML, verify.GoTestJSON, verify.TAP}
 
 // Landed is the report's one line about a change that landed; how says in what way.
 func (v Verification) Landed(how string) string {
@@ -66,8 +72,21 @@ func (v Verification) Evidence() string {
 			parts[0] += fmt.Sprintf(", %d removed with permission", removed)
 		}
 		slices.Sort(unprobed)
-		none := strings.Join(slices.Compact(unprobed), ", ")
+		unprobed = slices.Compact(unprobed)
+		var itself []string
+		unprobed = slices.DeleteFunc(unprobed, func(runner string) bool {
+			own := slices.Contains(byCheck, runner)
+			if own {
+				itself = append(itself, runner)
+			}
+			return own
+		})
+		none := strings.Join(unprobed, ", ")
+		if len(itself) > 0 {
+			parts = append(parts, "named by the check itself ("+strings.Join(itself, ", ")+")")
+		}
 		switch {
+		case probes == 0 && none == "" && len(itself) > 0:
 		case probes > 0 && none == "":
 			parts = append(parts, "probes ok")
 		case probes > 0:

@@ -1,0 +1,10 @@
+#!/bin/sh
+set -e
+mkdir -p "$(dirname 'src/clock.php')"
+cat >'src/clock.php' <<'EOF'
+<?php
+function label(int $n): string
+{
+    return sprintf('%02d:%02d', intdiv($n, 60), $n % 60);
+}
+EOF
