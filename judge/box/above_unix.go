@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/paxiom/relay/judge/box/internal/tree"
 	"golang.org/x/sys/unix"
 )
 
@@ -22,7 +23,7 @@ func (b *Box) above() map[string]uint32 {
 	modes := map[string]uint32{}
 	add := func(path string) {
 		var st unix.Stat_t
-		if unix.Lstat(path, &st) == nil && int(st.Uid) == os.Getuid() && !is(&st, unix.S_IFLNK) {
+		if unix.Lstat(path, &st) == nil && int(st.Uid) == os.Getuid() && !tree.Is(&st, unix.S_IFLNK) {
 			modes[path] = uint32(st.Mode)
 		}
 	}
@@ -71,7 +72,7 @@ func (v *vault) open() (found []string) {
 	for _, path := range slices.Sorted(maps.Keys(v.Above)) { // what lies above comes first
 		var st unix.Stat_t
 		was := v.Above[path]
-		if unix.Lstat(path, &st) != nil || uint32(st.Mode) == was || !is(&st, was&unix.S_IFMT) {
+		if unix.Lstat(path, &st) != nil || uint32(st.Mode) == was || !tree.Is(&st, was&unix.S_IFMT) {
 			continue
 		}
 		if unix.Fchmodat(unix.AT_FDCWD, path, was&0o7777, 0) == nil {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/paxiom/relay/judge/box/internal/tree"
 	"golang.org/x/sys/unix"
 )
 
@@ -41,7 +42,7 @@ func outside(t *testing.T) string {
 	t.Helper()
 	for _, place := range []string{".", "/srv", "/opt", "/var/lib"} {
 		place, _ = filepath.Abs(place)
-		if within(place, "/tmp") || within(place, os.Getenv("HOME")) {
+		if tree.Within(place, "/tmp") || tree.Within(place, os.Getenv("HOME")) {
 			continue
 		}
 		if dir, err := os.MkdirTemp(place, "testdata-outside-"); err == nil {

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box/internal/tree"
 )
 
 // ordinary is the user as whom all tests run a second time when the first is root.
@@ -45,7 +46,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 		dir, err = os.MkdirTemp("/tmp", "relay-box-user-")
 	}
 	check(t, err)
-	t.Cleanup(func() { removeTree(dir) })
+	t.Cleanup(func() { tree.Remove(dir) })
 	self, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
 		t.Fatal(err)
@@ -248,5 +249,5 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// tree lists a folder as a process in the box sees it: kind, mode, name, content.
-const tree = `find . -path ./.git -prune -o -printf '%y %m %p %l\n' | sort; find . -path ./.git -prune -o -type f -readable -print | sort | xargs -d '\n' cksum`
+// listing lists a folder as a process in the box sees it: kind, mode, name, content.
+const listing = `find . -path ./.git -prune -o -printf '%y %m %p %l\n' | sort; find . -path ./.git -prune -o -type f -readable -print | sort | xargs -d '\n' cksum`

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/paxiom/relay/judge/box/internal/tree"
 	"golang.org/x/sys/unix"
 )
 
@@ -32,7 +33,7 @@ func (b *Box) addCaches(pl *planner) error {
 		if missing == "" {
 			s.Source, s.Above = real, c.Kept
 		}
-		if real == "" || within(s.Path, b.spec.Root) || within(s.Path, b.spec.StateDir) || pl.planned(s.Path) {
+		if real == "" || tree.Within(s.Path, b.spec.Root) || tree.Within(s.Path, b.spec.StateDir) || pl.planned(s.Path) {
 			continue
 		}
 		info, err := os.Stat(s.Source)
@@ -40,7 +41,7 @@ func (b *Box) addCaches(pl *planner) error {
 			err = os.MkdirAll(up, 0o700)
 		}
 		if err == nil {
-			err = unix.Chmod(up, unixMode(info.Mode()))
+			err = unix.Chmod(up, tree.UnixMode(info.Mode()))
 		}
 		if err == nil {
 			err = emptied(s.Work)

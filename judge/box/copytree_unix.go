@@ -7,9 +7,9 @@ import (
 	"io"
 	"os"
 	"path"
-	"slices"
 	"time"
 
+	"github.com/paxiom/relay/judge/box/internal/tree"
 	"golang.org/x/sys/unix"
 )
 
@@ -28,7 +28,7 @@ type treeCopy struct {
 // copyTree copies the folder from to the folder to, which it makes.
 func copyTree(ctx context.Context, from, to string, skip func(string) bool) (*treeCopy, error) {
 	c := &treeCopy{ctx: ctx, skip: skip, real: traces{}, made: traces{}}
-	source, err := openFolder(unix.AT_FDCWD, from)
+	source, err := tree.OpenFolder(unix.AT_FDCWD, from)
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: from, Err: err}
 	}
@@ -36,7 +36,7 @@ func copyTree(ctx context.Context, from, to string, skip func(string) bool) (*tr
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return nil, err
 	}
-	target, err := openFolder(unix.AT_FDCWD, to)
+	target, err := tree.OpenFolder(unix.AT_FDCWD, to)
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: to, Err: err}
 	}
@@ -66,7 +66,7 @@ func settleClock() { time.Sleep(clockGrain) }
 const clockGrain = 20 * time.Millisecond
 
 func (c *treeCopy) folder(from, to int, rel string, depth int) error {
-	names, err := allNames(from)
+	names, err := tree.Names(from)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (c *treeCopy) entry(from, to int, name, at string, depth int) error {
 		was, err = copyFile(from, to, name)
 	case unix.S_IFLNK:
 		var target string
-		if target, err = readLink(from, name); err == nil {
+		if target, err = tree.ReadLink(from, name); err == nil {
 			err = unix.Symlinkat(target, to, name)
 		}
 	default:
@@ -126,12 +126,12 @@ func (c *treeCopy) subfolder(from, to int, name, at string, was trace, depth int
 	if err := unix.Mkdirat(to, name, 0o700); err != nil {
 		return false, err
 	}
-	target, err := openFolder(to, name)
+	target, err := tree.OpenFolder(to, name)
 	if err != nil {
 		return false, err
 	}
 	defer unix.Close(target)
-	source, err := openFolder(from, name)
+	source, err := tree.OpenFolder(from, name)
 	if err == nil {
 		defer unix.Close(source)
 		err = c.folder(source, target, at, depth+1)
@@ -180,7 +180,7 @@ func copyFile(from, to int, name string) (was trace, err error) {
 
 // copyContent copies a file's bytes; holes stay holes.
 func copyContent(out, in *os.File) error {
-	if cloneFile(out, in) == nil {
+	if tree.Clone(out, in) == nil {
 		return nil
 	}
 	var st unix.Stat_t
@@ -192,11 +192,11 @@ func copyContent(out, in *os.File) error {
 		return err
 	}
 	for at := int64(0); at < st.Size; {
-		data, err := in.Seek(at, seekData)
+		data, err := in.Seek(at, tree.SeekData)
 		if err != nil {
 			break // nothing but a hole is left
 		}
-		if at, err = in.Seek(data, seekHole); err != nil {
+		if at, err = in.Seek(data, tree.SeekHole); err != nil {
 			return err
 		}
 		if _, err := in.Seek(data, io.SeekStart); err != nil {
@@ -217,17 +217,4 @@ func copyContent(out, in *os.File) error {
 func setTimes(dir int, name string, mtime int64) {
 	at := unix.NsecToTimespec(mtime)
 	unix.UtimesNanoAt(dir, name, []unix.Timespec{at, at}, unix.AT_SYMLINK_NOFOLLOW)
-}
-
-// allNames gives the names in an open folder, sorted.
-func allNames(dir int) ([]string, error) {
-	again, err := openFolder(dir, ".")
-	if err != nil {
-		return nil, err
-	}
-	f := os.NewFile(uintptr(again), "")
-	defer f.Close()
-	names, err := f.Readdirnames(-1)
-	slices.Sort(names)
-	return names, err
 }

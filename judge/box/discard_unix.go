@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box/internal/tree"
 )
 
 // Discard removes the layer, however hostile the tree in it. The box can't be used
@@ -59,10 +60,14 @@ func Remove(layer string) error {
 		return err
 	}
 	for _, dir := range dirs {
-		if err := removeTree(dir); err != nil {
+		if err := tree.Remove(dir); err != nil {
 			return &Error{Op: "discard the layer", Path: dir, Err: err,
 				Fix: fmt.Sprintf("`chmod -R u+rwX %q && rm -rf %q`", dir, dir)}
 		}
 	}
 	return nil
 }
+
+// RemoveTree removes a folder that a process of a box wrote, whatever it did to it. A
+// folder that is not there is no error.
+func RemoveTree(dir string) error { return tree.Remove(dir) }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/paxiom/relay/judge/box/internal/tree"
 )
 
 // errand is what a keeper needs to know.
@@ -84,7 +86,7 @@ func homeless(env []string, home, made string) []string {
 	var out []string
 	for _, e := range env {
 		name, value, _ := strings.Cut(e, "=")
-		if strings.HasPrefix(name, "XDG_") && strings.HasSuffix(name, "_HOME") && home != "" && within(value, home) {
+		if strings.HasPrefix(name, "XDG_") && strings.HasSuffix(name, "_HOME") && home != "" && tree.Within(value, home) {
 			e = name + "=" + made + strings.TrimPrefix(value, home)
 		}
 		if name != "XDG_RUNTIME_DIR" {
@@ -99,7 +101,7 @@ func (b *Box) inside(dir string) string {
 	if dir == "" {
 		return b.Dir()
 	}
-	if real := realPath(dir); b.copies() && within(real, b.spec.Root) {
+	if real := tree.RealPath(dir); b.copies() && tree.Within(real, b.spec.Root) {
 		return b.Dir() + strings.TrimPrefix(real, b.spec.Root)
 	}
 	return dir

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/paxiom/relay/judge/box/internal/tree"
 	"golang.org/x/sys/unix"
 )
 
@@ -57,7 +58,7 @@ func (f *fold) lock() {
 
 func (f *fold) remove(i int, at string) {
 	if dir, name, ok := f.open(i, at); ok {
-		removeAt(dir, name)
+		tree.RemoveAt(dir, name)
 		unix.Close(dir)
 	}
 }
@@ -96,7 +97,7 @@ func (f *fold) put(i int, real, at string, now trace) {
 	}
 	defer unix.Close(from)
 	if made, was := f.made[i][at]; was && !(made.isDir() && now.isDir()) {
-		removeAt(to, name)
+		tree.RemoveAt(to, name)
 	}
 	switch now.kind() {
 	case unix.S_IFDIR:
@@ -111,7 +112,7 @@ func (f *fold) put(i int, real, at string, now trace) {
 			unix.Fchmodat(to, name, now.Mode&0o7777, 0)
 		}
 	default: // a pipe, a socket, a device: the judge refuses each, so a pipe stands for all
-		makePipe(to, name)
+		tree.MakePipe(to, name)
 	}
 }
 

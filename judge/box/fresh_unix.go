@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box/internal/tree"
 )
 
 // Open opens the new content of a changed regular file, for reading.
@@ -33,15 +34,15 @@ func (b *Box) openIn(i int, name string) (*os.File, error) {
 	if b.layer == "" || i < 0 {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	top, err := openFolder(unix.AT_FDCWD, b.upper(i))
+	top, err := tree.OpenFolder(unix.AT_FDCWD, b.upper(i))
 	if err != nil {
 		return nil, err
 	}
 	defer unix.Close(top)
-	f, err := openBeneath(top, name)
+	f, err := tree.OpenBeneath(top, name)
 	if errors.Is(err, fs.ErrPermission) {
 		unlockPath(top, name)
-		f, err = openBeneath(top, name)
+		f, err = tree.OpenBeneath(top, name)
 	}
 	return f, err
 }
@@ -51,11 +52,11 @@ func unlockPath(top int, name string) {
 	fd, _ := unix.Dup(top)
 	for part := range strings.SplitSeq(name, "/") {
 		var st unix.Stat_t
-		if unix.Fstatat(fd, part, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || is(&st, unix.S_IFLNK) {
+		if unix.Fstatat(fd, part, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || tree.Is(&st, unix.S_IFLNK) {
 			break
 		}
 		unix.Fchmodat(fd, part, uint32(st.Mode)&0o7777|0o500, 0)
-		next, err := openFolder(fd, part)
+		next, err := tree.OpenFolder(fd, part)
 		unix.Close(fd)
 		if fd = next; err != nil {
 			return
@@ -172,7 +173,7 @@ func (w *copier) put(c *judge.Change) error {
 		return err
 	}
 	defer out.Close()
-	if cloneFile(out, in) != nil { // shared blocks where the file system can
+	if tree.Clone(out, in) != nil { // shared blocks where the file system can
 		if _, err := io.Copy(out, in); err != nil {
 			return err
 		}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/paxiom/relay/judge/box/internal/tree"
 )
 
 // hidden is what is hidden of Spec.Hide: what is shown, and what the box is made of, is
@@ -14,8 +16,8 @@ func (b *Box) hidden() (out []Hidden) {
 	keep := append(b.lowers(), b.spec.Home)
 	shown := b.shown()
 	for _, h := range b.spec.Hide {
-		covers := func(path string) bool { return within(h.Path, path) }
-		if slices.Contains(keep, h.Path) || b.spec.Home != "" && within(b.spec.Home, h.Path) || slices.ContainsFunc(shown, covers) {
+		covers := func(path string) bool { return tree.Within(h.Path, path) }
+		if slices.Contains(keep, h.Path) || b.spec.Home != "" && tree.Within(b.spec.Home, h.Path) || slices.ContainsFunc(shown, covers) {
 			continue
 		}
 		out = append(out, h)
@@ -51,7 +53,7 @@ func (b *Box) statesToHide(exe *os.File) []string {
 	entries, _ := os.ReadDir(b.spec.StateDir) // what can't be listed can't be read either
 	for _, e := range entries {
 		path := filepath.Join(b.spec.StateDir, e.Name())
-		if e.Name() != scratchName && !slices.ContainsFunc(used, func(at string) bool { return within(at, path) }) {
+		if e.Name() != scratchName && !slices.ContainsFunc(used, func(at string) bool { return tree.Within(at, path) }) {
 			hide = append(hide, path)
 		}
 	}
@@ -61,7 +63,7 @@ func (b *Box) statesToHide(exe *os.File) []string {
 // readable are the folders and files below dir that can be read when what is hidden
 // can't: with a kernel that only knows how to allow.
 func readable(dir string, hidden []string) (dirs, files []string) {
-	if !slices.ContainsFunc(hidden, func(h string) bool { return within(h, dir) }) {
+	if !slices.ContainsFunc(hidden, func(h string) bool { return tree.Within(h, dir) }) {
 		return []string{dir}, nil
 	}
 	entries, _ := os.ReadDir(dir)

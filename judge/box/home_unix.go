@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/paxiom/relay/judge/box/internal/tree"
 )
 
 // Where no overlay can be laid over the home folder, a process gets one made of links:
@@ -56,8 +58,8 @@ func fillHome(home, to, rel string, hidden []Hidden) {
 		name := filepath.Join(rel, e.Name())
 		from, at := filepath.Join(home, name), filepath.Join(to, name)
 		real, _ := filepath.EvalSymlinks(from)
-		is := slices.IndexFunc(hidden, func(h Hidden) bool { return within(real, h.Path) })
-		above := slices.ContainsFunc(hidden, func(h Hidden) bool { return within(h.Path, from) })
+		is := slices.IndexFunc(hidden, func(h Hidden) bool { return tree.Within(real, h.Path) })
+		above := slices.ContainsFunc(hidden, func(h Hidden) bool { return tree.Within(h.Path, from) })
 		info, err := e.Info()
 		switch {
 		case err != nil:

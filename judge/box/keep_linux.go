@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/paxiom/relay/judge/box/internal/tree"
 	"golang.org/x/sys/unix"
 )
 
@@ -36,7 +37,7 @@ func (b *Box) startKept(p Proc) (*Process, error) {
 	}
 	if err != nil {
 		if what != nil {
-			removeTree(what.Run)
+			tree.Remove(what.Run)
 		}
 		unlock(lock)
 		return nil, err
@@ -52,7 +53,7 @@ func (b *Box) launchKept(p Proc, what *errand, lock *os.File) (*Process, error) 
 	}
 	fall := func(err error) (*Process, error) {
 		group(what.Group).remove()
-		removeTree(what.Run)
+		tree.Remove(what.Run)
 		unlock(lock)
 		return nil, &Error{Op: "start", Err: err}
 	}

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/paxiom/relay/judge/box/internal/tree"
 	"golang.org/x/sys/unix"
 )
 
@@ -63,7 +64,7 @@ func runKeeper() {
 				t.Vault.putBack(context.Background(), nil)
 			}
 		}
-		removeTree(what.Run)
+		tree.Remove(what.Run)
 		group(what.Group).remove()
 	}
 	quit(0)
@@ -289,7 +290,7 @@ func belongs(pid, run string) bool {
 		return false
 	}
 	for _, link := range []string{"cwd", "root"} {
-		if to, err := os.Readlink("/proc/" + pid + "/" + link); err == nil && within(strings.TrimSuffix(to, " (deleted)"), run) {
+		if to, err := os.Readlink("/proc/" + pid + "/" + link); err == nil && tree.Within(strings.TrimSuffix(to, " (deleted)"), run) {
 			return true
 		}
 	}

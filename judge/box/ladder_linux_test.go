@@ -74,10 +74,10 @@ func TestLandlockPutsModesBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).under(Landlock)
 	baseTree(w)
-	before := hostSh(t, w.spec.Root, tree+"; stat -c '%n %Y' a.txt")
+	before := hostSh(t, w.spec.Root, listing+"; stat -c '%n %Y' a.txt")
 	b := w.box()
 	sh(t, b, "chmod 777 "+w.spec.Root+"/a.txt; touch -d 2001-01-01 "+w.spec.Root+"/a.txt; chmod 000 "+w.spec.Root+"/d "+w.spec.Root+"/src/b.txt; chmod 711 "+w.spec.Root)
-	if after := hostSh(t, w.spec.Root, tree+"; stat -c '%n %Y' a.txt"); after != before {
+	if after := hostSh(t, w.spec.Root, listing+"; stat -c '%n %Y' a.txt"); after != before {
 		t.Errorf("after:\n%s\nbefore:\n%s", after, before)
 	}
 	if len(b.PutBack()) != 4 {
@@ -112,7 +112,7 @@ func TestMainWorkTreeIsPutBack(t *testing.T) {
 		if w.spec.Main != main {
 			t.Fatalf("the main work tree is %q", w.spec.Main)
 		}
-		whole := "{ " + tree + "; GIT_OPTIONAL_LOCKS=0 git status --porcelain; } | grep -v '[.]relay'"
+		whole := "{ " + listing + "; GIT_OPTIONAL_LOCKS=0 git status --porcelain; } | grep -v '[.]relay'"
 		before := hostSh(t, main, whole)
 		b := w.box()
 		env := append(testEnv(b), "REAL="+main)

@@ -11,10 +11,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box/internal/tree"
 )
 
 // A layer folder holds, for the root and for each git directory outside it, an
@@ -175,13 +177,13 @@ func checkBinds(spec *Spec) error {
 		}
 	}
 	for i, path := range writable {
-		refuse := within(spec.StateDir, path) || i < len(spec.Persist) && within(path, spec.StateDir)
+		refuse := tree.Within(spec.StateDir, path) || i < len(spec.Persist) && tree.Within(path, spec.StateDir)
 		for _, p := range protected {
 			// Relay's state hides what lies there of a folder that it is in.
-			hidden := i >= len(spec.Persist) && within(path, spec.StateDir) && within(spec.StateDir, p)
-			refuse = refuse || within(path, p) && !hidden || within(p, path)
+			hidden := i >= len(spec.Persist) && tree.Within(path, spec.StateDir) && tree.Within(spec.StateDir, p)
+			refuse = refuse || tree.Within(path, p) && !hidden || tree.Within(p, path)
 		}
-		if spec.Home != "" && within(spec.Home, path) {
+		if spec.Home != "" && tree.Within(spec.Home, path) {
 			refuse = true
 		}
 		if refuse {
@@ -275,7 +277,7 @@ func emptied(dir string) error {
 	if names, err := os.ReadDir(dir); err == nil && len(names) == 0 {
 		return nil
 	}
-	return errors.Join(removeTree(dir), os.Mkdir(dir, 0o700))
+	return errors.Join(tree.Remove(dir), os.Mkdir(dir, 0o700))
 }
 
 // Sync puts the layer on disk, so that it can be mounted again even after the
@@ -318,7 +320,7 @@ func (b *Box) makeLayer(of string) error {
 			return err
 		}
 		// The upper's mode is the folder's mode in the box.
-		if err := unix.Chmod(b.upper(i), unixMode(info.Mode())); err != nil {
+		if err := unix.Chmod(b.upper(i), tree.UnixMode(info.Mode())); err != nil {
 			return err
 		}
 	}
@@ -363,7 +365,7 @@ func (b *Box) place(layer string) (string, error) {
 // fits says that dir can hold a layer.
 func (b *Box) fits(dir string) bool {
 	for _, lower := range b.lowers() {
-		if within(dir, lower) {
+		if tree.Within(dir, lower) {
 			return false
 		}
 	}
@@ -393,6 +395,6 @@ func (b *Box) fits(dir string) bool {
 var holdsLayers sync.Map
 
 func owned(info os.FileInfo) bool {
-	st, ok := info.Sys().(*unixStat)
+	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == os.Getuid()
 }

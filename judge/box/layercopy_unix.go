@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box/internal/tree"
 )
 
 // The layer of a box of copies holds, besides what layer says:
@@ -123,7 +124,7 @@ func copyError(from string, err error) error {
 func (b *Box) unseen(i int, rel string) bool {
 	of := b.lowers()
 	full := filepath.Join(of[i], rel)
-	return slices.Contains(b.spec.states, full) || within(full, b.spec.StateDir) || within(full, b.layer) ||
+	return slices.Contains(b.spec.states, full) || tree.Within(full, b.spec.StateDir) || tree.Within(full, b.layer) ||
 		slices.ContainsFunc(of, func(dir string) bool { return dir != of[i] && dir == full })
 }
 
@@ -136,7 +137,7 @@ func (b *Box) linkBeside() {
 			if err == nil && len(entries) <= most {
 				for _, e := range entries {
 					full := filepath.Join(dir, e.Name())
-					if !within(b.layer, full) { // or a search from there would never end
+					if !tree.Within(b.layer, full) { // or a search from there would never end
 						os.Symlink(full, b.copyOf(full)) // fails where a copy is
 					}
 				}
@@ -174,9 +175,9 @@ func (b *Box) rewrite(i int, at, prefix string) {
 	if !ok || !filepath.IsAbs(path) {
 		return
 	}
-	path = realPath(path)
+	path = tree.RealPath(path)
 	for _, of := range b.lowers() {
-		if within(path, of) {
+		if tree.Within(path, of) {
 			b.overwrite(i, at, prefix+b.copyOf(path)+"\n")
 			return
 		}
@@ -213,22 +214,9 @@ func (b *Box) overwrite(i int, at, text string) {
 
 func realPaths(paths []string) (out []string) {
 	for _, path := range paths {
-		out = append(out, realPath(path))
+		out = append(out, tree.RealPath(path))
 	}
 	return out
-}
-
-// realPath resolves the links of a path as far as it exists.
-func realPath(path string) string {
-	for dir, rest := path, ""; ; {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			return filepath.Join(real, rest)
-		}
-		if dir == "/" {
-			return path
-		}
-		dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest)
-	}
 }
 
 // saveTables writes the tables, for a later process of relay.

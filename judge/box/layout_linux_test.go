@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/paxiom/relay/judge/box/internal/tree"
 	"golang.org/x/sys/unix"
 )
 
@@ -247,7 +248,7 @@ func TestLayerStandsElsewhere(t *testing.T) {
 		w := newWorld(t).under(means)
 		w.spec.Layer = w.spec.Root + "/.relay/layer"
 		b := w.box()
-		if within(b.layer, w.spec.Root) {
+		if tree.Within(b.layer, w.spec.Root) {
 			t.Fatalf("the layer is at %s", b.layer)
 		}
 		sh(t, b, "echo x > x")

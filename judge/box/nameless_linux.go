@@ -3,6 +3,7 @@ package box
 import (
 	"os"
 
+	"github.com/paxiom/relay/judge/box/internal/tree"
 	"golang.org/x/sys/unix"
 )
 
@@ -28,7 +29,7 @@ func eachNameless(pids []string, found func(path string, file unix.Stat_t)) {
 		for _, name := range names {
 			var st unix.Stat_t
 			path := dir + "/" + name
-			if unix.Stat(path, &st) != nil || st.Nlink > 0 || !is(&st, unix.S_IFREG) {
+			if unix.Stat(path, &st) != nil || st.Nlink > 0 || !tree.Is(&st, unix.S_IFREG) {
 				continue
 			}
 			if file := (openFile{uint64(st.Dev), st.Ino}); !seen[file] {

@@ -56,7 +56,7 @@ func capable(c int) bool {
 
 // stranger reports whether a file's user or group does not exist in the box.
 func (o owners) stranger(info os.FileInfo) bool {
-	st, ok := info.Sys().(*unixStat)
+	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && !(exists(o.uids, int(st.Uid)) && exists(o.gids, int(st.Gid)))
 }
 

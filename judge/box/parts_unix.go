@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/paxiom/relay/judge/box/internal/tree"
 )
 
 // A box is a layer of several folders: of the root, of git directories outside it, and of
@@ -75,7 +77,7 @@ func (b *Box) part(name string) (i int, rel string) {
 func (b *Box) partOf(path string) (i int, rel string) {
 	i, most := -1, -1
 	for n, lower := range b.lowers() {
-		if within(path, lower) && len(lower) > most {
+		if tree.Within(path, lower) && len(lower) > most {
 			i, most = n, len(lower)
 		}
 	}
@@ -109,9 +111,17 @@ func (b *Box) holder(i int) (at int, rel string) {
 	all := b.lowers()[:1+len(b.spec.GitDirs)]
 	most := -1
 	for n, lower := range all {
-		if within(b.lowers()[i], lower) && len(lower) > most {
+		if tree.Within(b.lowers()[i], lower) && len(lower) > most {
 			at, most = n, len(lower)
 		}
 	}
 	return at, filepath.ToSlash(strings.TrimPrefix(b.lowers()[i][max(most, 0):], "/"))
+}
+
+// inGit says that a path lies in .git, and where.
+func inGit(path string) (string, bool) {
+	if path == ".git" {
+		return ".", true
+	}
+	return strings.CutPrefix(path, ".git/")
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/paxiom/relay/judge/box/internal/tree"
 )
 
 // A plan is everything that pid 1 of a box needs to know. It is worked out by the
@@ -90,7 +92,7 @@ type planner struct {
 // covered finds the step that decides about path: the nearest at or above it.
 func (p *planner) covered(path string) (at step, ok bool) {
 	for _, s := range p.steps {
-		if within(path, s.Path) && len(s.Path) >= len(at.Path) {
+		if tree.Within(path, s.Path) && len(s.Path) >= len(at.Path) {
 			at, ok = s, true
 		}
 	}
@@ -116,7 +118,7 @@ func (p *planner) mirror(path string, optional bool) {
 	}
 	empty := step{Kind: stepEmpty, Path: path, Writable: true, Optional: optional, Mode: 0o755}
 	if info, err := os.Stat(path); err == nil {
-		empty.Mode = unixMode(info.Mode())
+		empty.Mode = tree.UnixMode(info.Mode())
 	}
 	entries, _ := os.ReadDir(path) // what can't be listed can't be used either
 	at := len(p.steps)
@@ -135,7 +137,7 @@ func (p *planner) mirror(path string, optional bool) {
 				empty.Make = append(empty.Make, entry{Path: e.Name(), Link: target})
 			}
 		case mode.IsRegular() && info.Size() <= maxCopy && !slices.Contains(p.mounts, full):
-			empty.Make = append(empty.Make, entry{Path: e.Name(), Copy: true, Mode: unixMode(mode)})
+			empty.Make = append(empty.Make, entry{Path: e.Name(), Copy: true, Mode: tree.UnixMode(mode)})
 		case mode.IsRegular():
 			p.steps = append(p.steps, step{Kind: stepBind, Path: full, Source: full, Optional: true})
 		}
@@ -164,12 +166,12 @@ func (p *planner) conceal(h Hidden, dir bool) {
 	kept := func(s step) bool {
 		return s.Upper != "" && !s.Optional || s.Kind == stepBind && s.Path == s.Source && !s.Optional
 	}
-	p.steps = slices.DeleteFunc(p.steps, func(s step) bool { return within(s.Path, h.Path) && !kept(s) })
+	p.steps = slices.DeleteFunc(p.steps, func(s step) bool { return tree.Within(s.Path, h.Path) && !kept(s) })
 	for i := range p.steps { // no copy of it either
 		s := &p.steps[i]
 		s.Make = slices.DeleteFunc(s.Make, func(e entry) bool { return filepath.Join(s.Path, e.Path) == h.Path })
 	}
-	if slices.ContainsFunc(p.steps, func(s step) bool { return within(s.Path, h.Path) }) {
+	if slices.ContainsFunc(p.steps, func(s step) bool { return tree.Within(s.Path, h.Path) }) {
 		p.steps = append(p.steps, step{Kind: stepEmpty, Path: h.Path, Mode: 0o700})
 		return
 	}
@@ -182,7 +184,7 @@ func (p *planner) planned(path string) bool {
 }
 
 func (p *planner) mountsBelow(path string) bool {
-	return slices.ContainsFunc(p.mounts, func(m string) bool { return m != path && within(m, path) })
+	return slices.ContainsFunc(p.mounts, func(m string) bool { return m != path && tree.Within(m, path) })
 }
 
 // finish sorts the steps and gives every empty folder the mount points it needs.
@@ -196,7 +198,7 @@ func (p *planner) finish() []step {
 	for i, s := range p.steps {
 		above := -1
 		for j := range i {
-			if p.steps[j].Path != s.Path && within(s.Path, p.steps[j].Path) &&
+			if p.steps[j].Path != s.Path && tree.Within(s.Path, p.steps[j].Path) &&
 				(above < 0 || len(p.steps[j].Path) >= len(p.steps[above].Path)) {
 				above = j
 			}
@@ -206,7 +208,7 @@ func (p *planner) finish() []step {
 		}
 		point := entry{Path: s.Path[len(p.steps[above].Path)+1:], Dir: true, Mode: 0o755}
 		if info, err := os.Stat(s.Path); err == nil {
-			point.Dir, point.Mode = info.IsDir(), unixMode(info.Mode())
+			point.Dir, point.Mode = info.IsDir(), tree.UnixMode(info.Mode())
 		}
 		p.steps[above].Make = append(p.steps[above].Make, point)
 	}
@@ -229,9 +231,9 @@ var deviceNodes = []string{"null", "zero", "full", "random", "urandom", "tty"}
 // addSystem plans /dev and /proc.
 func (p *planner) addSystem(root bool) {
 	shown := func(s step) bool { // a repository or a home in shared memory
-		return within(s.Path, "/dev/shm") && s.Path != "/dev/shm" && !s.Optional
+		return tree.Within(s.Path, "/dev/shm") && s.Path != "/dev/shm" && !s.Optional
 	}
-	p.steps = slices.DeleteFunc(p.steps, func(s step) bool { return within(s.Path, "/dev") && !shown(s) })
+	p.steps = slices.DeleteFunc(p.steps, func(s step) bool { return tree.Within(s.Path, "/dev") && !shown(s) })
 	dev := step{Kind: stepEmpty, Path: "/dev", Mode: 0o755}
 	for name, target := range map[string]string{"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0",
 		"stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "ptmx": "pts/ptmx"} {

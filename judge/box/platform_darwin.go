@@ -2,7 +2,6 @@ package box
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"strconv"
 
@@ -11,30 +10,10 @@ import (
 
 // What macOS has in a form of its own.
 
-const (
-	seekData = 4
-	seekHole = unix.SEEK_HOLE
-)
-
 // strangersIn and unfit are about namespaces, which macOS does not have.
 func strangersIn(string) string { return "" }
 
 func unfit(string) *Error { return nil }
-
-// cloneFile is not used: macOS clones only to a file that does not exist yet.
-func cloneFile(_, _ *os.File) error { return errors.ErrUnsupported }
-
-// openAt opens what is there, as openBeneath promises.
-func openAt(dir int, path string) (int, error) {
-	if !fs.ValidPath(path) {
-		return -1, &fs.PathError{Op: "open", Path: path, Err: fs.ErrInvalid}
-	}
-	fd, err := unix.Openat(dir, path, unix.O_RDONLY|unix.O_NOFOLLOW_ANY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return -1, &fs.PathError{Op: "open", Path: path, Err: err}
-	}
-	return fd, nil
-}
 
 // opaque: there are no overlays.
 func opaque(int) bool { return false }
@@ -45,10 +24,6 @@ func isCapable(int) bool             { return false }
 
 // markDeleted: there are no overlays.
 func markDeleted(int, string) error { return errors.ErrUnsupported }
-
-// makePipe stands a symbolic link that no policy allows in for a named pipe, which
-// can't be made relative to a folder here.
-func makePipe(dir int, name string) error { return unix.Symlinkat("/dev/null", dir, name) }
 
 func syncFS(string) error { return unix.Sync() }
 

@@ -2,33 +2,12 @@ package box
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
 
 // What only Linux has, or has in a form of its own.
-
-const (
-	seekData = unix.SEEK_DATA
-	seekHole = unix.SEEK_HOLE
-)
-
-// cloneFile lets a new file share the blocks of another, where the file system can.
-func cloneFile(out, in *os.File) error {
-	return unix.IoctlFileClone(int(out.Fd()), int(in.Fd()))
-}
-
-// openAt opens what is there, as openBeneath promises.
-func openAt(dir int, path string) (int, error) {
-	fd, err := unix.Openat2(dir, path, &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC,
-		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS})
-	if err != nil {
-		return -1, &fs.PathError{Op: "open", Path: path, Err: err}
-	}
-	return fd, nil
-}
 
 // opaqueMark is how the kernel marks a folder that hides the one below it. A process
 // in the box can neither set nor see attributes of that name.
@@ -60,9 +39,6 @@ func isCapable(fd int) bool {
 // markDeleted puts the kernel's mark for "deleted" into a layer, a character device
 // 0:0; anyone may make it.
 func markDeleted(dir int, name string) error { return unix.Mknodat(dir, name, unix.S_IFCHR, 0) }
-
-// makePipe makes a named pipe.
-func makePipe(dir int, name string) error { return unix.Mkfifoat(dir, name, 0o600) }
 
 func syncFS(dir string) error {
 	f, err := os.Open(dir)

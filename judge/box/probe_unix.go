@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/paxiom/relay/judge/box/internal/tree"
 )
 
 // trialName is the argv[0] of the process that tries out a box from inside.
@@ -42,7 +44,7 @@ func probe(ctx context.Context, stateDir, means string) (Trial, error) {
 	if err := os.MkdirAll(filepath.Join(dir, "state"), 0o700); err != nil {
 		return t, &Error{Op: "try a box", Path: dir, Err: err}
 	}
-	defer removeTree(dir)
+	defer tree.Remove(dir)
 	err := tryMeans(ctx, dir, means)
 	e, ok := errors.AsType[*Error](err)
 	switch {

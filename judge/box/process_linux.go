@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/paxiom/relay/judge/box/internal/tree"
 )
 
 // collect waits for the end of the box.
@@ -41,7 +43,7 @@ func (p *Process) collect(reports *gob.Decoder, from *os.File, away string, q *q
 	if p.after != nil {
 		p.err = errors.Join(p.err, p.after())
 	}
-	removeTree(away)
+	tree.Remove(away)
 	p.left()
 }
 

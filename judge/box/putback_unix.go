@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/paxiom/relay/judge/box/internal/tree"
 	"golang.org/x/sys/unix"
 )
 
@@ -160,7 +161,7 @@ func (r *restorer) attributes(at string, was, now trace) {
 func (r *restorer) open(at string) (dir int, name string, err error) {
 	if at == "." {
 		top := r.v.Of[r.i]
-		dir, err = openFolder(unix.AT_FDCWD, filepath.Dir(top))
+		dir, err = tree.OpenFolder(unix.AT_FDCWD, filepath.Dir(top))
 		return dir, filepath.Base(top), err
 	}
 	return openParent(r.v.Of[r.i], at)
@@ -255,7 +256,7 @@ func (r *restorer) keepAside() {
 		}
 		place := filepath.Join(r.v.Aside, filepath.Dir(filepath.Join(r.v.Of[r.i], at)))
 		if os.MkdirAll(place, 0o700) == nil {
-			if to, err := openFolder(unix.AT_FDCWD, place); err == nil {
+			if to, err := tree.OpenFolder(unix.AT_FDCWD, place); err == nil {
 				unix.Unlinkat(to, name, 0)
 				c := treeCopy{ctx: context.Background(), real: traces{}, made: traces{}}
 				if c.entry(from, to, name, at, 0) == nil {
@@ -273,7 +274,7 @@ func (r *restorer) remove() {
 	for _, at := range slices.Backward(r.added) {
 		dir, name, err := r.openToWrite(at)
 		if err == nil {
-			err = removeAll(dir, name)
+			err = tree.RemoveAll(dir, name)
 			unix.Close(dir)
 		}
 		if err != unix.ENOENT {
@@ -294,7 +295,7 @@ func (r *restorer) restore() {
 			continue
 		}
 		if now, ok := lookAt(dir, name); ok && now.kind() != was.kind() {
-			r.fail(at, removeAll(dir, name))
+			r.fail(at, tree.RemoveAll(dir, name))
 		}
 		switch kept := r.v.Kept[r.i][at]; {
 		case was.isDir():
@@ -329,7 +330,7 @@ func (r *restorer) fetch(at string, kept trace, dir int, as string) error {
 		return errors.New("its copy in the vault was tampered with")
 	}
 	if kept.kind() == unix.S_IFLNK {
-		target, err := readLink(from, name)
+		target, err := tree.ReadLink(from, name)
 		if err != nil {
 			return err
 		}
@@ -371,13 +372,11 @@ func samePath(a, b, at string, kind uint32) bool {
 	}
 	defer unix.Close(db)
 	if kind == unix.S_IFLNK {
-		ta, erra := readLink(da, name)
-		tb, errb := readLink(db, name)
+		ta, erra := tree.ReadLink(da, name)
+		tb, errb := tree.ReadLink(db, name)
 		return erra == nil && errb == nil && ta == tb
 	}
-	p := place{up: da, low: db, name: name}
-	if unix.Fstatat(da, name, &p.upSt, unix.AT_SYMLINK_NOFOLLOW) != nil || unix.Fstatat(db, name, &p.st, unix.AT_SYMLINK_NOFOLLOW) != nil || p.upSt.Size != p.st.Size {
-		return false
-	}
-	return sameContent(&p, nil)
+	one, ok := lookAt(da, name)
+	other, ok2 := lookAt(db, name)
+	return ok && ok2 && one.Size == other.Size && tree.Same(da, db, name, one.Size, nil)
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/paxiom/relay/judge/box/internal/tree"
 	"golang.org/x/sys/unix"
 )
 
@@ -106,7 +107,7 @@ func (q *quota) look(now bool) *Exceeded {
 		w.used = nameless(q.of, q.folders[0]) // first: what loses its name meanwhile must not count twice
 	}
 	for _, dir := range q.folders {
-		if fd, err := openFolder(unix.AT_FDCWD, dir); err == nil {
+		if fd, err := tree.OpenFolder(unix.AT_FDCWD, dir); err == nil {
 			w.folder(fd, "", 0)
 		} else if err != unix.ENOENT {
 			w.blind = true
@@ -160,15 +161,15 @@ func (w *layerWalk) entry(dir int, name, rel string, depth int) {
 	}
 	w.used += st.Blocks * 512 / int64(max(st.Nlink, 1))
 	switch {
-	case is(&st, unix.S_IFDIR):
+	case tree.Is(&st, unix.S_IFDIR):
 		if depth >= maxDepth {
 			w.blind = true
-		} else if fd, err := openFolder(dir, name); err == nil {
+		} else if fd, err := tree.OpenFolder(dir, name); err == nil {
 			w.folder(fd, rel, depth+1)
 		} else if err != unix.ENOENT {
 			w.blind = true
 		}
-	case is(&st, unix.S_IFREG) && w.most > 0 && st.Size > w.most && w.large == "":
+	case tree.Is(&st, unix.S_IFREG) && w.most > 0 && st.Size > w.most && w.large == "":
 		w.large, w.size = rel, st.Size
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box/internal/tree"
 )
 
 // The base of the cases below.
@@ -79,7 +80,7 @@ func TestTouched(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t).under(means)
 				baseTree(w)
-				before := hostSh(t, w.spec.Root, tree)
+				before := hostSh(t, w.spec.Root, listing)
 				b := w.box()
 				sh(t, b, c.script)
 				got := touched(t, b, nil)
@@ -93,7 +94,7 @@ func TestTouched(t *testing.T) {
 				if got.RootMode || got.Overflow || len(got.Git) > 0 {
 					t.Errorf("%+v", got)
 				}
-				if after := hostSh(t, w.spec.Root, tree); after != before {
+				if after := hostSh(t, w.spec.Root, listing); after != before {
 					t.Errorf("the real tree changed:\n%s", after)
 				}
 				// The verification box shows what the builder left, minus nothing here.
@@ -123,7 +124,7 @@ func TestFreshShowsTheSameFiles(t *testing.T) {
 		baseTree(w)
 		b := w.box()
 		sh(t, b, "rm -r d; echo f > d; echo n >> a.txt; mkdir -p new/deep; echo 1 > new/deep/1; chmod 700 new; chmod +x src/b.txt; rm link; ln -s src link; rm -r src/deep; mkdir src/deep; echo c2 > src/deep/c2; rmdir empty/in empty; echo scratch > scratch.o; echo p > $HOME/.planted; chmod 711 src")
-		want := sh(t, b, tree)
+		want := sh(t, b, listing)
 		got := touched(t, b, nil)
 		kept := slices.DeleteFunc(got.Changes, func(c judge.Change) bool { return c.Path == "scratch.o" })
 		fresh, err := b.Fresh(w.spec.StateDir+"/layers/v", kept)
@@ -136,7 +137,7 @@ func TestFreshShowsTheSameFiles(t *testing.T) {
 			}
 		}
 		var see []string
-		for line := range strings.SplitSeq(sh(t, fresh, tree), "\n") {
+		for line := range strings.SplitSeq(sh(t, fresh, listing), "\n") {
 			if !strings.HasPrefix(line, "d ") {
 				see = append(see, line)
 			}
@@ -222,7 +223,7 @@ func TestHostileTrees(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t).under(means)
 		w.write("repo/big", "x")
-		check(t, os.Truncate(w.spec.Root+"/big", maxCompare+4096))
+		check(t, os.Truncate(w.spec.Root+"/big", tree.MaxCompare+4096))
 		b := w.box()
 		sh(t, b, `truncate -s 1T sparse; chmod +x big; echo n > n; mkdir deep`)
 		if got := actor(t, b, "dig", b.Dir()+"/deep"); got != "ok" {
@@ -345,7 +346,7 @@ func TestRemoveTree(t *testing.T) {
 mkdir -p cut/.relay-rm-1/x cut/.relay-rm-2/y/z cut/a/b/c; : > cut/.relay-rm-1/x/f # a removal was cut off here
 mkdir many; cd many; i=0; while [ $i -lt 200 ]; do mkdir -p $i/x/y; : > $i/x/y/f; i=$((i+1)); done`)
 	for _, name := range []string{"t", "cut", "many", "none"} {
-		if err := removeTree(filepath.Join(dir, name)); err != nil {
+		if err := tree.Remove(filepath.Join(dir, name)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

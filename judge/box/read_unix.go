@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box/internal/tree"
 )
 
 const (
@@ -59,7 +60,7 @@ func (b *Box) readLayer(ctx context.Context, i int, git *judge.Git, t *judge.Tou
 	}
 	defer r.close()
 	var err error
-	if r.low, err = openFolder(unix.AT_FDCWD, lower); err != nil {
+	if r.low, err = tree.OpenFolder(unix.AT_FDCWD, lower); err != nil {
 		return &Error{Op: "read", Path: lower, Err: err}
 	}
 	// The mode is looked at before anything is made readable.
@@ -72,7 +73,7 @@ func (b *Box) readLayer(ctx context.Context, i int, git *judge.Git, t *judge.Tou
 		defer unix.Chmod(b.upper(i), uint32(up.Mode)&0o7777)
 	}
 	if err == nil {
-		r.up, err = openFolder(unix.AT_FDCWD, b.upper(i))
+		r.up, err = tree.OpenFolder(unix.AT_FDCWD, b.upper(i))
 	}
 	if err == nil {
 		err = r.folder(r.up, r.low, "", r.made != nil || opaque(r.up), 0)
@@ -83,7 +84,7 @@ func (b *Box) readLayer(ctx context.Context, i int, git *judge.Git, t *judge.Tou
 	slices.SortFunc(r.found, func(a, b judge.Change) int { return strings.Compare(a.Path, b.Path) })
 	t.Overflow = t.Overflow || r.full
 	moved := up.Mode&0o7777 != low.Mode&0o7777
-	mode := judge.Change{Path: ".", Kind: judge.ModeOnly, OldMode: fileMode(uint32(low.Mode)), NewMode: fileMode(uint32(up.Mode)), Base: stamp(&low)}
+	mode := judge.Change{Path: ".", Kind: judge.ModeOnly, OldMode: tree.FileMode(uint32(low.Mode)), NewMode: tree.FileMode(uint32(up.Mode)), Base: stamp(&low)}
 	if i > len(b.spec.GitDirs) { // shown in one of the others
 		at, rel := b.holder(i)
 		for n := range r.found {
@@ -135,14 +136,6 @@ func (r *reader) settle(ctx context.Context, git *judge.Git, t *judge.Touched) e
 		t.Changes = append(t.Changes, own...)
 	}
 	return ctx.Err()
-}
-
-// inGit says that a path lies in .git, and where.
-func inGit(path string) (string, bool) {
-	if path == ".git" {
-		return ".", true
-	}
-	return strings.CutPrefix(path, ".git/")
 }
 
 // reader walks an upper and the folder below it side by side, by descriptors.
@@ -198,7 +191,7 @@ func (r *reader) raced(c *judge.Change) bool {
 		return c.Base.CTime > r.opened
 	}
 	was := r.base[c.Path]
-	return !fileMode(uint32(was.Mode)).IsDir() && (was.Ino != c.Base.Ino || was.CTime != c.Base.CTime || was.Size != c.Base.Size)
+	return !tree.FileMode(uint32(was.Mode)).IsDir() && (was.Ino != c.Base.Ino || was.CTime != c.Base.CTime || was.Size != c.Base.Size)
 }
 
 // untouched says that what lies in a copy is what was put there when it was made.
@@ -265,13 +258,13 @@ func (r *reader) entry(p *place, covers bool) error {
 	if r.untouched(p) {
 		return nil
 	}
-	c := judge.Change{Path: p.path, Kind: judge.Added, NewMode: fileMode(uint32(p.upSt.Mode)), Nlink: uint32(min(uint64(p.upSt.Nlink), math.MaxUint32)), Size: p.upSt.Size}
+	c := judge.Change{Path: p.path, Kind: judge.Added, NewMode: tree.FileMode(uint32(p.upSt.Mode)), Nlink: uint32(min(uint64(p.upSt.Nlink), math.MaxUint32)), Size: p.upSt.Size}
 	exists := p.lookBelow()
 	if exists {
 		c.Base, c.Kind = stamp(&p.st), judge.Modified
-		if !is(&p.st, unix.S_IFDIR) {
-			c.OldMode = fileMode(uint32(p.st.Mode))
-		} else if !is(&p.upSt, unix.S_IFDIR) {
+		if !tree.Is(&p.st, unix.S_IFDIR) {
+			c.OldMode = tree.FileMode(uint32(p.st.Mode))
+		} else if !tree.Is(&p.upSt, unix.S_IFDIR) {
 			c.Kind = judge.Added // no file was there before
 			r.deleted(p)
 		}
@@ -286,11 +279,11 @@ func (r *reader) entry(p *place, covers bool) error {
 		return r.file(p, c)
 	case unix.S_IFLNK:
 		var err error
-		if c.Link, err = readLink(p.up, p.name); err != nil {
+		if c.Link, err = tree.ReadLink(p.up, p.name); err != nil {
 			return r.special(c, "a link that can't be read")
 		}
-		if is(&p.st, unix.S_IFLNK) && exists {
-			if old, err := readLink(p.low, p.name); err == nil && old == c.Link {
+		if tree.Is(&p.st, unix.S_IFLNK) && exists {
+			if old, err := tree.ReadLink(p.low, p.name); err == nil && old == c.Link {
 				return nil
 			}
 		}
@@ -298,7 +291,7 @@ func (r *reader) entry(p *place, covers bool) error {
 		return nil
 	case unix.S_IFCHR:
 		if p.upSt.Rdev == 0 && r.made == nil { // a whiteout: the kernel's mark for "deleted"
-			if exists && !is(&p.st, unix.S_IFDIR) {
+			if exists && !tree.Is(&p.st, unix.S_IFDIR) {
 				r.deleted(p)
 			}
 			return nil // a folder was listed above
@@ -320,10 +313,10 @@ func (r *reader) special(c judge.Change, note string) error {
 
 // enter goes into a folder of the upper.
 func (r *reader) enter(p *place, c judge.Change, exists, covers bool) error {
-	below := exists && is(&p.st, unix.S_IFDIR)
+	below := exists && tree.Is(&p.st, unix.S_IFDIR)
 	if exists && !below {
 		r.deleted(p) // a file had to go for it
-	} else if c.OldMode = fileMode(uint32(p.st.Mode)); below && c.OldMode != c.NewMode {
+	} else if c.OldMode = tree.FileMode(uint32(p.st.Mode)); below && c.OldMode != c.NewMode {
 		c.Kind = judge.ModeOnly
 		r.add(c)
 	}
@@ -331,14 +324,14 @@ func (r *reader) enter(p *place, c judge.Change, exists, covers bool) error {
 		return r.special(c, "a folder that is nested too deeply")
 	}
 	r.unlock(p, 0o700)
-	up, err := openFolder(p.up, p.name)
+	up, err := tree.OpenFolder(p.up, p.name)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(up)
 	low := -1
 	if below {
-		if low, err = openFolder(p.low, p.name); err != nil {
+		if low, err = tree.OpenFolder(p.low, p.name); err != nil {
 			return r.special(c, "a folder whose base can't be read")
 		}
 		defer unix.Close(low)
@@ -353,7 +346,7 @@ func (r *reader) file(p *place, c judge.Change) error {
 	if capable && !(c.Base.Exists && hasCapability(p.low, p.name)) {
 		return r.special(c, "a file with capabilities")
 	}
-	if is(&p.st, unix.S_IFREG) && c.Base.Size == c.Size && sameContent(p, now) {
+	if tree.Is(&p.st, unix.S_IFREG) && c.Base.Size == c.Size && tree.Same(p.up, p.low, p.name, c.Size, now) {
 		if c.OldMode == c.NewMode && c.Nlink <= 1 {
 			return nil
 		}
@@ -373,13 +366,13 @@ func (r *reader) unlock(p *place, need uint32) {
 
 // deleted adds what was below a place, every file of a folder by itself.
 func (r *reader) deleted(p *place) {
-	c := judge.Change{Path: p.path, Kind: judge.Deleted, OldMode: fileMode(uint32(p.st.Mode)), Base: stamp(&p.st)}
-	if !is(&p.st, unix.S_IFDIR) {
+	c := judge.Change{Path: p.path, Kind: judge.Deleted, OldMode: tree.FileMode(uint32(p.st.Mode)), Base: stamp(&p.st)}
+	if !tree.Is(&p.st, unix.S_IFDIR) {
 		r.add(c)
 		return
 	}
 	var names []string
-	dir, err := openFolder(p.low, p.name)
+	dir, err := tree.OpenFolder(p.low, p.name)
 	if err == nil {
 		defer unix.Close(dir)
 		names, err = r.list(dir)

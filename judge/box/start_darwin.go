@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+
+	"github.com/paxiom/relay/judge/box/internal/tree"
 )
 
 // macOS has no namespaces and no Landlock: the only means is a copy. The processes are
@@ -75,7 +77,7 @@ func (b *Box) Start(p Proc) (*Process, error) {
 		run.proc, err = execute(p, what)
 	}
 	if err != nil {
-		removeTree(what.Run)
+		tree.Remove(what.Run)
 		unlock(lock)
 		return nil, err
 	}
@@ -91,7 +93,7 @@ func (b *Box) Start(p Proc) (*Process, error) {
 		}
 		run.state.Exceeded = run.exceeded.Load()
 		run.err = errors.Join(run.err, b.end())
-		removeTree(what.Run)
+		tree.Remove(what.Run)
 		run.left()
 	}()
 	return run, nil

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/paxiom/relay/judge/box/internal/tree"
 	"golang.org/x/sys/unix"
 )
 
@@ -140,7 +141,7 @@ func (b *Box) plan(p Proc) (*plan, error) {
 	}
 	for _, h := range b.hidden() {
 		info, err := os.Stat(h.Path)
-		if err == nil && b.there(h.Path) && !within(h.Path, "/dev") && !within(h.Path, "/proc") {
+		if err == nil && b.there(h.Path) && !tree.Within(h.Path, "/dev") && !tree.Within(h.Path, "/proc") {
 			pl.conceal(h, info.IsDir())
 		}
 	}
@@ -175,7 +176,7 @@ func (b *Box) addThrowAway(pl *planner, out *plan) map[string]string {
 	}
 	tmp, _ := filepath.EvalSymlinks("/tmp")
 	temp := os.TempDir()
-	if real, err := filepath.EvalSymlinks(temp); err == nil && within(real, b.spec.Root) {
+	if real, err := filepath.EvalSymlinks(temp); err == nil && tree.Within(real, b.spec.Root) {
 		temp = "" // the work tree in the box is the base's, which need not have it
 	}
 	for _, path := range []string{b.spec.Home, temp, "/tmp", "/var/tmp", "/run", "/var/run", os.Getenv("XDG_RUNTIME_DIR")} {
@@ -202,7 +203,7 @@ func (b *Box) addThrowAway(pl *planner, out *plan) map[string]string {
 		if err != nil || !isSocket(socket) {
 			continue
 		}
-		if _, ok := pl.covered(socket); ok || within(socket, "/dev") {
+		if _, ok := pl.covered(socket); ok || tree.Within(socket, "/dev") {
 			continue
 		}
 		// The folder, for sockets that are made there later, and the socket itself,

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/paxiom/relay/judge/box/internal/tree"
 	"golang.org/x/sys/unix"
 )
 
@@ -58,10 +59,10 @@ func (v *vault) place(i int) string { return filepath.Join(v.Dir, v.Of[i]) }
 // writes it, or it is one of the other folders.
 func (v *vault) skips(i int, rel string) bool {
 	full := filepath.Join(v.Of[i], rel)
-	if slices.ContainsFunc(v.Watch, func(path string) bool { return within(full, path) || within(path, full) }) {
+	if slices.ContainsFunc(v.Watch, func(path string) bool { return tree.Within(full, path) || tree.Within(path, full) }) {
 		return false
 	}
-	return slices.ContainsFunc(v.Busy, func(dir string) bool { return within(full, dir) }) ||
+	return slices.ContainsFunc(v.Busy, func(dir string) bool { return tree.Within(full, dir) }) ||
 		slices.ContainsFunc(v.Of, func(dir string) bool { return dir != v.Of[i] && dir == full })
 }
 
@@ -69,11 +70,11 @@ func (v *vault) skips(i int, rel string) bool {
 // become readable again, and are told by their path with the mode that they had.
 func (v *vault) look(ctx context.Context, i int, fix bool) (now traces, shut map[string]uint32, err error) {
 	w := vaultWalk{ctx: ctx, v: v, i: i, now: traces{}, fix: fix, shut: map[string]uint32{}}
-	top, err := openFolder(unix.AT_FDCWD, v.Of[i])
+	top, err := tree.OpenFolder(unix.AT_FDCWD, v.Of[i])
 	if now, ok := lookAt(unix.AT_FDCWD, v.Of[i]); ok && err == unix.EACCES && fix {
 		w.shut["."] = now.Mode
 		unix.Fchmodat(unix.AT_FDCWD, v.Of[i], v.Real[i]["."].Mode&0o7777, 0)
-		top, err = openFolder(unix.AT_FDCWD, v.Of[i])
+		top, err = tree.OpenFolder(unix.AT_FDCWD, v.Of[i])
 	}
 	if err != nil {
 		return nil, nil, err
@@ -97,7 +98,7 @@ type vaultWalk struct {
 }
 
 func (w *vaultWalk) folder(dir int, rel string, depth int) error {
-	names, err := allNames(dir)
+	names, err := tree.Names(dir)
 	if err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func (w *vaultWalk) folder(dir int, rel string, depth int) error {
 			w.shut[at] = now.Mode
 			unix.Fchmodat(dir, name, now.Mode&0o7777|0o700, 0)
 		}
-		sub, err := openFolder(dir, name)
+		sub, err := tree.OpenFolder(dir, name)
 		if err == unix.EACCES || err == unix.ENOENT {
 			continue
 		} else if err != nil {
@@ -196,7 +197,7 @@ func (v *vault) keep(i int, at string) error {
 
 // openParent opens the folder that a path below top lies in, following no link.
 func openParent(top, rel string) (dir int, name string, err error) {
-	dir, err = openFolder(unix.AT_FDCWD, top)
+	dir, err = tree.OpenFolder(unix.AT_FDCWD, top)
 	if err != nil {
 		return -1, "", err
 	}
@@ -205,7 +206,7 @@ func openParent(top, rel string) (dir int, name string, err error) {
 		if !more {
 			return dir, first, nil
 		}
-		next, err := openFolder(dir, first)
+		next, err := tree.OpenFolder(dir, first)
 		unix.Close(dir)
 		if err != nil {
 			return -1, "", err

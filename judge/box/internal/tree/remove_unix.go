@@ -1,30 +1,23 @@
 //go:build linux || darwin
 
-package box
+package tree
 
 import (
 	"io"
 	"os"
 	"strconv"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-type unixStat = syscall.Stat_t
-
-// RemoveTree removes a folder that a process of a box wrote, whatever it did to it. A
-// folder that is not there is no error.
-func RemoveTree(dir string) error { return removeTree(dir) }
-
-// removeTree removes a folder that a builder wrote: modes of 000, trees deeper
+// Remove removes a folder that a builder wrote: modes of 000, trees deeper
 // than any path can name. It follows no link and holds two descriptors at most:
 // folders that are not empty are first moved to the top, so that depth is no cost.
-func removeTree(dir string) error {
+func Remove(dir string) error {
 	if err := unix.Chmod(dir, 0o700); err == unix.ENOENT {
 		return nil
 	}
-	top, err := openFolder(unix.AT_FDCWD, dir)
+	top, err := OpenFolder(unix.AT_FDCWD, dir)
 	if err != nil {
 		return err
 	}
@@ -54,14 +47,14 @@ func removeBelow(top int) error {
 	return nil
 }
 
-// removeAll removes one name in an open folder, with all that is in it.
-func removeAll(dir int, name string) error {
-	err := removeAt(dir, name)
+// RemoveAll removes one name in an open folder, with all that is in it.
+func RemoveAll(dir int, name string) error {
+	err := RemoveAt(dir, name)
 	if err != unix.ENOTEMPTY && err != unix.EEXIST {
 		return err
 	}
 	unix.Fchmodat(dir, name, 0o700, 0)
-	top, err := openFolder(dir, name)
+	top, err := OpenFolder(dir, name)
 	if err != nil {
 		return err
 	}
@@ -72,8 +65,8 @@ func removeAll(dir int, name string) error {
 	return unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
 }
 
-// removeAt removes one name, a folder only when it is empty.
-func removeAt(dir int, name string) error {
+// RemoveAt removes one name, a folder only when it is empty.
+func RemoveAt(dir int, name string) error {
 	err := unix.Unlinkat(dir, name, 0)
 	if err == unix.EISDIR || err == unix.EPERM {
 		err = unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
@@ -92,7 +85,7 @@ type remover struct {
 // empty removes what is in a folder of top.
 func (r *remover) empty(name string) error {
 	unix.Fchmodat(r.top, name, 0o700, 0)
-	fd, err := openFolder(r.top, name)
+	fd, err := OpenFolder(r.top, name)
 	if err != nil {
 		return err
 	}
@@ -115,7 +108,7 @@ func (r *remover) empty(name string) error {
 
 // remove removes one name in an open folder, or puts it into the queue.
 func (r *remover) remove(dir int, name string, atTop bool) error {
-	err := removeAt(dir, name)
+	err := RemoveAt(dir, name)
 	if err != unix.ENOTEMPTY && err != unix.EEXIST {
 		return err
 	}
