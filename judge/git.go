@@ -6,11 +6,9 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/paxiom/relay/judge/program"
@@ -71,9 +69,6 @@ var gitSettings = []string{
 
 // noProtocol keeps git from talking to anybody.
 const noProtocol = "protocol.allow=never"
-
-// ways are the variables by which a user says how git reaches a remote.
-var ways = []string{"GIT_SSH=", "GIT_SSH_COMMAND=", "GIT_SSH_VARIANT=", "GIT_ASKPASS=", "GIT_PROXY_COMMAND=", "GIT_SSL_"}
 
 // settings are the variables by which a user configures git: as good as a .gitconfig in
 // the home, and weaker than what gitSettings say.
@@ -160,16 +155,6 @@ func (g *Git) Write(ctx context.Context, env []string, stdin io.Reader, args ...
 	return gitCall{g: g, dir: g.Root, write: true, env: env}.run(ctx, stdin, args...)
 }
 
-// Talk calls git for talking to a remote, in the user's own way: the protocols, the
-// logins and the programs for them that the user configured hold. Still no hook runs,
-// and nobody is asked anything.
-func (g *Git) Talk(ctx context.Context, args ...string) ([]byte, error) {
-	if err := g.talks(); err != nil {
-		return nil, err
-	}
-	return gitCall{g: g, dir: g.Root, write: true, talk: true}.run(ctx, nil, args...)
-}
-
 // Head gives the commit that HEAD names and the branch, "" when detached. An unborn
 // branch is a *GitError of kind GitNoCommits.
 func (g *Git) Head(ctx context.Context) (commit, branch string, err error) {
@@ -196,8 +181,9 @@ type gitCall struct {
 	g     *Git
 	dir   string
 	write bool
-	talk  bool // to a remote
+	talk  bool // to a remote, from /
 	env   []string
+	set   []setting // for a talk
 }
 
 func (c gitCall) run(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
@@ -244,13 +230,6 @@ func (c gitCall) run(ctx context.Context, stdin io.Reader, args ...string) ([]by
 	return stdout.buf.Bytes(), fail
 }
 
-// alone gives a call a session of its own: without a terminal no program of it can ask
-// anybody, and they all end together.
-func alone(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-}
-
 // environ is the caller's environment without anything that redirects git, or makes it
 // write elsewhere or start something. HOME and what stands for a file in it stay: the
 // user's own excludes and identity count.
@@ -276,9 +255,11 @@ func (c gitCall) environ() []string {
 			env = append(env, e)
 		}
 	}
-	if !c.talk {
-		env = overridden(env, c.g.config.off)
+	off := c.g.config.off
+	if c.talk {
+		env, off = append(c.g.away(env), "PWD=/", "GIT_DIR="+c.g.GitDir), slices.Concat(c.g.config.idle, c.set)
 	}
+	env = overridden(env, off)
 	return append(append(env, c.g.at...), c.env...)
 }
 

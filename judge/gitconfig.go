@@ -7,21 +7,21 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/paxiom/relay/judge/program"
 )
 
 // gitConfig is what relay has to know of the configuration that git reads: it is asked
 // for once, which starts nothing.
 type gitConfig struct {
-	off     []setting       // overrides of all that names a program or asks for one
-	filters map[string]bool // drivers that filter by a program; true with a smudge of their own
-	talk    []setting       // what names programs by which git reaches a remote
-	files   []string        // in the work tree, relative to its root, that git reads settings from, or would
-	inside  []setting       // what a filter needs that runs in a box
-	lfs     string          // lfs.storage
-	loose   bool            // core.fileMode is off
-	signs   bool            // commit.gpgSign is on
+	off     []setting           // overrides of all that names a program or asks for one
+	filters map[string]bool     // drivers that filter by a program; true with a smudge of their own
+	ways    []setting           // what names programs and files by which git reaches a remote
+	idle    []setting           // off, without those
+	remotes map[string][]string // of all that is set of remotes
+	files   []string            // in the work tree, relative to its root, that git reads settings from, or would
+	inside  []setting           // what a filter needs that runs in a box
+	lfs     string              // lfs.storage
+	loose   bool                // core.fileMode is off
+	signs   bool                // commit.gpgSign is on
 }
 
 type setting struct{ key, value string }
@@ -38,7 +38,7 @@ func (g *Git) readConfig(ctx context.Context) error {
 	if len(fields)%2 != 0 || !strings.HasSuffix(string(out), "\x00") {
 		return &GitError{Kind: GitFailed, Dir: g.Root, Args: args, Stderr: "the answer is cut off"}
 	}
-	c := gitConfig{filters: map[string]bool{}}
+	c := gitConfig{filters: map[string]bool{}, remotes: map[string][]string{}}
 	home, _ := os.UserHomeDir()
 	files := []string{os.Getenv("GIT_CONFIG_GLOBAL"), filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config/git/config")}
 	if xdg := os.Getenv("XDG_CONFIG_HOME"); xdg != "" {
@@ -80,15 +80,19 @@ func (g *Git) readConfig(ctx context.Context) error {
 			}
 			c.inside = append(c.inside, setting{key, value})
 		}
+		if section == "remote" {
+			c.remotes[key] = append(c.remotes[key], value)
+		}
+		way := slices.Contains(wayKeys[section], name)
+		if way && value != "" {
+			c.ways = append(c.ways, setting{key, value})
+		}
 		instead, ok := instead(section, sub, name)
-		if !ok {
-			continue
-		}
-		if remote := section == "credential" || section == "remote" || section == "core"; remote && value != "" {
-			c.talk = append(c.talk, setting{key, value})
-		}
-		if off := (setting{key, instead}); !slices.Contains(c.off, off) {
+		if off := (setting{key, instead}); ok && !slices.Contains(c.off, off) {
 			c.off = append(c.off, off)
+			if !way {
+				c.idle = append(c.idle, off)
+			}
 		}
 	}
 	c.files = g.inTree(files)
@@ -287,22 +291,6 @@ func (g *Git) trees() []string {
 		trees = append(trees, filepath.Dir(g.CommonDir))
 	}
 	return trees
-}
-
-// talks refuses to reach a remote by a program that lies in the work tree.
-func (g *Git) talks() error {
-	settings := slices.Clone(g.config.talk)
-	for _, kv := range os.Environ() {
-		if name, value, _ := strings.Cut(kv, "="); slices.Contains([]string{"GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_PROXY_COMMAND"}, name) {
-			settings = append(settings, setting{name, value})
-		}
-	}
-	for _, s := range settings {
-		if program.Named([]string{"", strings.TrimPrefix(s.value, "!")}, g.Root, g.trees()...) != "" {
-			return &GitError{Kind: GitOwnProgram, Dir: g.Root, Setting: s.key, Stderr: s.key + " names a program in the work tree, where a change can rewrite it: " + s.value}
-		}
-	}
-	return nil
 }
 
 // overridden is an environment with settings for git that come after those it has.

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -112,31 +114,60 @@ func Left(name, path string, trees ...string) string {
 	return ""
 }
 
-// Named gives the first word of a command, but for the program itself, that names a file
-// in one of the trees, "" when there is none; dir is where it will run. A word of several
-// (as `sh -c "tools/key.sh -v"` has one) counts as each of them. Where argv[0] is "" the
-// words after it are commands themselves, whose programs git or a shell looks up.
+// Named gives the first argument of a command, but for the program itself, that names a
+// file in one of the trees, "" when there is none; dir is where it will run. An argument of
+// several words (as `sh -c "tools/key.sh -v"` has one) counts as each of them, with what a
+// shell puts in the place of ~ and of variables. A whole path counts as well when it is a
+// folder's (`make -C /tree`), or when nothing is there yet. Where argv[0] is "" the words
+// after it are commands themselves, whose programs git or a shell looks up.
 func Named(argv []string, dir string, trees ...string) string {
 	trees = resolved(trees)
 	for _, arg := range argv[min(1, len(argv)):] {
-		for i, word := range wordsOf(arg) {
-			if i <= 1 && argv[0] == "" && !strings.Contains(word, "/") {
-				continue // looked up in PATH
-			}
-			if !filepath.IsAbs(word) {
-				word = filepath.Join(dir, word)
-			}
-			real, err := filepath.EvalSymlinks(word)
-			if err != nil {
-				continue // a word, and no file
-			}
-			if fi, err := os.Stat(real); err == nil && !fi.IsDir() && (below(real, trees) || below(word, trees)) {
-				return arg
-			}
+		if names(wordsOf(arg), argv[0] == "", dir, trees) || names(wordsOf(expanded(arg)), argv[0] == "", dir, trees) {
+			return arg
 		}
 	}
 	return ""
 }
+
+// names is Named for words, the first of which are a program's name where first says so.
+func names(words []string, first bool, dir string, trees []string) bool {
+	for i, word := range words {
+		if i <= 1 && first && !strings.Contains(word, "/") {
+			continue // looked up in PATH
+		}
+		whole := filepath.IsAbs(word)
+		if !whole {
+			word = filepath.Join(dir, word)
+		}
+		if whole && below(word, trees) {
+			return true
+		}
+		real, err := filepath.EvalSymlinks(word)
+		if err != nil {
+			continue // a word, and no file
+		}
+		if fi, err := os.Stat(real); err == nil && (whole || !fi.IsDir()) && (below(real, trees) || below(word, trees)) {
+			return true
+		}
+	}
+	return false
+}
+
+// expanded is an argument with what a shell puts in the place of ~ and of variables.
+func expanded(arg string) string {
+	arg = os.Expand(arg, func(name string) string {
+		if at := strings.IndexAny(name, ":-=+?"); at > 0 { // ${NAME:-word}
+			name = name[:at]
+		}
+		return os.Getenv(name)
+	})
+	home := strings.ReplaceAll(os.Getenv("HOME"), "$", "$$")
+	return tilde.ReplaceAllString(arg, "${1}"+home+"/")
+}
+
+// tilde is where a shell, and git, puts the home.
+var tilde = regexp.MustCompile(`(^|[\s;&|<>()\x60"'=,:])~/`)
 
 // wordsOf are an argument, and what a shell could take for words in it.
 func wordsOf(arg string) []string {
@@ -178,10 +209,8 @@ func Command(argv []string, path string, trees ...string) (Program, error) {
 		return Program{}, err
 	}
 	for _, arg := range argv[1:] {
-		for _, word := range wordsOf(arg) {
-			if word == ".." || strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../") {
-				return Program{}, fmt.Errorf("%q: %w", arg, ErrRelative)
-			}
+		if Relative(arg) {
+			return Program{}, fmt.Errorf("%q: %w", arg, ErrRelative)
 		}
 	}
 	dir, _ := os.Getwd()
@@ -191,6 +220,13 @@ func Command(argv []string, path string, trees ...string) (Program, error) {
 		}
 	}
 	return p, nil
+}
+
+// Relative reports whether a word of an argument is a path that depends on the current folder.
+func Relative(arg string) bool {
+	return slices.ContainsFunc(wordsOf(arg), func(word string) bool {
+		return word == ".." || strings.HasPrefix(word, "./") || strings.HasPrefix(word, "../")
+	})
 }
 
 // resolved adds to each tree what it is without links.

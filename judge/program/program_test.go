@@ -63,6 +63,8 @@ func TestFindSkipsWhatABuilderCanWrite(t *testing.T) {
 
 func TestNamed(t *testing.T) {
 	tree := t.TempDir()
+	t.Setenv("HOME", tree)
+	t.Setenv("TREE", tree)
 	file(t, tree+"/cache")
 	file(t, tree+"/tools/key.sh")
 	for script, want := range map[string]bool{"cache": false, "cache --timeout=300": false, "vi": false, "./cache": true, "sh cache": true, "sh -c tools/key.sh": true} {
@@ -76,12 +78,17 @@ func TestNamed(t *testing.T) {
 		tree + "/tools/key.sh":                        {"cat", tree + "/tools/key.sh"},
 		"--file=tools/key.sh":                         {"x", "--file=tools/key.sh"},
 		"cat </dev/null; (" + tree + "/tools/key.sh)": {"sh", "-c", "cat </dev/null; (" + tree + "/tools/key.sh)"},
+		tree + "/tools":                               {"make", "-C", tree + "/tools"},
+		"cd " + tree + "/tools && sh key.sh":          {"sh", "-c", "cd " + tree + "/tools && sh key.sh"},
+		"--file=" + tree + "/later":                   {"x", "--file=" + tree + "/later"},
+		"cd ~/tools; sh key.sh":                       {"sh", "-c", "cd ~/tools; sh key.sh"},
+		"sh ${TREE:-x}/tools/key.sh $TREE_NONE":       {"sh", "-c", "sh ${TREE:-x}/tools/key.sh $TREE_NONE"},
 	} {
 		if got := Named(argv, tree, tree); got != want {
 			t.Errorf("%q: got %q", argv, got)
 		}
 	}
-	for _, argv := range [][]string{nil, {"pass"}, {"pass", "show", "key"}, {"cat", "/etc/hostname"}, {"op", "read", "op://vault/tools"}, {"x", "tools"}} {
+	for _, argv := range [][]string{nil, {"pass"}, {"pass", "show", "key"}, {"cat", "/etc/hostname"}, {"op", "read", "op://vault/tools"}, {"x", "tools"}, {"x", "~"}, {"x", "a~/tools", "$HOMES/tools/key.sh"}, {"x", tree + "-2/tools"}} {
 		if got := Named(argv, tree, tree); got != "" {
 			t.Errorf("%q: got %q", argv, got)
 		}

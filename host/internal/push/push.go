@@ -68,7 +68,7 @@ func Push(ctx context.Context, git *judge.Git, t Target, commit string) (Result,
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	out, err := git.Talk(ctx, "push", "--porcelain", "--no-follow-tags", "--", t.Remote, commit+":refs/heads/"+t.Branch)
+	out, err := git.Talk(ctx, []string{"push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no"}, t.Remote, commit+":refs/heads/"+t.Branch)
 	if err == nil {
 		return Result{t, commit, was}, nil
 	}
@@ -95,7 +95,7 @@ func Ref(ctx context.Context, git *judge.Git, t Target, ref string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if _, err = git.Talk(ctx, "push", "--porcelain", "--no-follow-tags", "--", t.Remote, ref+":"+ref); err == nil {
+	if _, err = git.Talk(ctx, []string{"push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no"}, t.Remote, ref+":"+ref); err == nil {
 		return nil
 	}
 	return &fault.Fault{Code: judge.BlockedMissingConfig, What: t.Remote + " does not take " + ref, Why: said(err),
@@ -107,7 +107,7 @@ func Ref(ctx context.Context, git *judge.Git, t Target, ref string) error {
 func look(ctx context.Context, git *judge.Git, t Target, commit string) (string, error) {
 	talk, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	out, err := git.Talk(talk, "ls-remote", "--", t.Remote, "refs/heads/"+t.Branch)
+	out, err := git.Talk(talk, []string{"ls-remote"}, t.Remote, "refs/heads/"+t.Branch)
 	if err != nil {
 		return "", unreached(talk, t, err)
 	}
