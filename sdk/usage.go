@@ -8,8 +8,9 @@ type Count struct {
 	known bool
 }
 
-// Known makes a Count that is known to be n. A negative n is unknown.
-func Known(n int64) Count { return Count{n, n >= 0} }
+// Known makes a Count that is known to be n. An n that no call can have used, negative or
+// more than 2^40, is unknown.
+func Known(n int64) Count { return Count{n, n >= 0 && n <= 1<<40} }
 
 // Value gives the number, and whether it is known.
 func (c Count) Value() (n int64, known bool) { return c.n, c.known }

@@ -22,6 +22,7 @@ import (
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/progress"
+	"github.com/paxiom/relay/host/internal/redact"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/strictjson"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -114,6 +115,9 @@ func (r *run) build(ctx context.Context) error {
 	if r.task.Builder.Patch != "" {
 		if err := judge.CheckPatch(r.task.Builder.Patch); err != nil {
 			return fault.Wrap(err, judge.StopBuilderOutputInvalid, "the patch is refused before it is applied", "`relay show`")
+		}
+		if r.masked && strings.Contains(r.task.Builder.Patch, redact.Mask) { // not what the model wrote
+			return fault.New(judge.StopSecret, "the change holds a value of a credential", "the orchestrator's patch had one, which relay shows to nobody", "`relay show` has the patch, with "+redact.Mask+" in its place")
 		}
 	}
 	f, err := r.calls().Through(ctx, r.workers(), r.buildWith, func() error {

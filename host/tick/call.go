@@ -47,6 +47,7 @@ func (r *run) call(ctx context.Context, data prompts.OrchestratorData) (string, 
 	if err != nil || f != nil {
 		return "", f, r.callEnd(ctx, err)
 	}
+	r.masked = a.Masked
 	return a.Text, nil, nil
 }
 

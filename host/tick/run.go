@@ -72,6 +72,7 @@ type run struct {
 	built     bool   // a builder was let into the box
 	badBuild  string // why the builder's result is not valid; "" when it is
 	patch     string
+	masked    bool           // the orchestrator's answer held a value of a credential, which was left out
 	widened   trust.Widening // what the operator has added to the ceiling for good
 	approved  bool           // the operator has read what the task asks for beyond the ceiling, and allowed it
 	mark      string         // see fingerprint

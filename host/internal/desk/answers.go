@@ -39,6 +39,7 @@ type Answer struct {
 	Answered bool      `json:"answered"`
 	Failed   string    `json:"failed,omitempty"` // why the last try gave nothing
 	Text     string    `json:"text,omitempty"`
+	Masked   bool      `json:"masked,omitempty"` // it held a value of a credential, which was left out
 	Stop     string    `json:"stop_reason,omitempty"`
 	MS       int64     `json:"ms,omitempty"`
 	// Hold is the reservation that paid for the answer, Usage what it used and Line what

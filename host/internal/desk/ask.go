@@ -100,6 +100,7 @@ func (d *Desk) complete(ctx context.Context, p *crew.Plugin, q Question, c crew.
 			switch {
 			case f == nil:
 				a.take(done)
+				a.Masked = open.Masked(done)
 			case f.Cause == pluginhost.Cancelled && ctx.Err() != nil:
 				f.Detail = context.Cause(ctx).Error()
 			}

@@ -75,13 +75,17 @@ func (d *damage) each(fn func(Line) error) error {
 	return nil
 }
 
+// maxCount is more than one call can use, in tokens and in millionths of a dollar: a larger
+// number is no count, and sums of such would wrap.
+const maxCount = 1 << 40
+
 // mend takes out what can't be: it would lower what other calls have used.
 func (u *Line) mend() {
 	if u.CostUSD != nil && sane(*u.CostUSD) != *u.CostUSD {
 		u.CostUSD, u.CostBasis = nil, BasisUnknown
 	}
 	for _, n := range []**int64{&u.InputTokens, &u.OutputTokens, &u.CacheReadTokens, &u.CacheWriteTokens, &u.ReasoningTokens} {
-		if *n != nil && **n < 0 {
+		if *n != nil && (**n < 0 || **n > maxCount) {
 			*n = nil
 		}
 	}

@@ -27,6 +27,13 @@ func (p *Plugin) Complete(ctx context.Context, req *pluginpb.CompleteRequest, on
 	return follow(ctx, p, "Complete", open, started, (*pluginpb.CompleteEvent).GetCompleted, on)
 }
 
+// Masked reports, once, whether something in an answer was masked: then it is not what the
+// model wrote.
+func (p *Plugin) Masked(done *pluginpb.CompleteDone) bool {
+	_, masked := p.masked.LoadAndDelete(done)
+	return masked
+}
+
 // Build lets a builder work. on is called as for Complete.
 func (p *Plugin) Build(ctx context.Context, req *pluginpb.BuildRequest, on func(*pluginpb.BuildEvent)) (*pluginpb.BuildDone, *Failure) {
 	if f := p.fits("Build", "the task with its prompts", req); f != nil {

@@ -225,6 +225,9 @@ func TestGuard(t *testing.T) {
 		{"after", []ev{{1, 1, true, false, nil}, {2, 1, false, true, nil}, {3, 1, false, false, nil}}, "it sent an event after its final one"},
 		{"down", []ev{{1, 1, true, false, nil}, {2, 1, false, false, use(i(5), nil)}, {3, 1, false, true, use(i(4), nil)}}, "its usage went down: output_tokens was 5 and is 4"},
 		{"forgotten", []ev{{1, 1, true, false, nil}, {2, 1, false, false, use(i(5), i(9))}, {3, 1, false, true, use(i(5), nil)}}, "its usage went down: cost_microusd was 9 and is not known any more"},
+		{"negative", []ev{{1, 1, true, false, nil}, {2, 1, false, true, use(i(-5), nil)}}, "its usage can't be: output_tokens is -5"},
+		{"negative cost", []ev{{1, 1, true, false, nil}, {2, 1, false, true, use(nil, i(-1))}}, "its usage can't be: cost_microusd is -1"},
+		{"too much", []ev{{1, 1, true, false, nil}, {2, 1, false, true, use(i(1<<62), nil)}}, "its usage can't be: output_tokens is 4611686018427387904"},
 		{"bytes", []ev{{1, 60, true, false, nil}, {2, 60, false, false, nil}}, "it flooded relay: its events have more than 100 bytes"},
 	} {
 		g := newGuard(Limits{Bytes: 100}.withDefaults())

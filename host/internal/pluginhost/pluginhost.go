@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -95,7 +96,8 @@ func (l Limits) withDefaults() Limits {
 type Plugin struct {
 	spec     Spec
 	secrets  *redact.Set
-	back     func() // ends what was lent to it; nil when nothing was
+	masked   sync.Map // results in which something was masked
+	back     func()   // ends what was lent to it; nil when nothing was
 	client   *launch.Client
 	info     *pluginpb.GetInfoResponse
 	base     pluginpb.BaseClient

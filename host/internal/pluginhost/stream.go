@@ -71,10 +71,16 @@ func follow[E event, T any, D done[T]](ctx context.Context, p *Plugin, rpc strin
 			usage = end.GetUsage()
 		}
 		final := end != nil || wire != nil
-		if what := g.admit(ev.GetSeq(), proto.Size(ev), started(ev), final, usage); what != "" {
+		what := g.admit(ev.GetSeq(), proto.Size(ev), started(ev), final, usage)
+		if what == "" {
+			what = impossible(wire.GetUsage())
+		}
+		if what != "" {
 			return nil, p.breach(rpc, what)
 		}
-		p.secrets.Message(ev)
+		if p.secrets.Message(ev) && end != nil {
+			p.masked.Store(end, true)
+		}
 		if on != nil {
 			on(ev)
 		}
@@ -149,6 +155,9 @@ func (g *guard) admit(seq uint64, size int, started, final bool, usage *pluginpb
 	case !g.rate.Allow():
 		return fmt.Sprintf("it flooded relay: more than %d events a second", g.limits.Events)
 	}
+	if what := impossible(usage); what != "" {
+		return what
+	}
 	if usage != nil {
 		if field := sinks(g.usage, usage); field != "" {
 			return fmt.Sprintf("its usage went down: %s", field)
@@ -163,31 +172,46 @@ func (g *guard) admit(seq uint64, size int, started, final bool, usage *pluginpb
 	return ""
 }
 
+// maxCount is more than one call can use, in tokens and in millionths of a dollar.
+const maxCount = 1 << 40
+
+// impossible says which total no call can have used; "" for none. Sums of such would wrap, and
+// nothing would be over a cap.
+func impossible(u *pluginpb.Usage) string {
+	for _, f := range totals(u) {
+		if f.n != nil && (*f.n < 0 || *f.n > maxCount) {
+			return fmt.Sprintf("its usage can't be: %s is %d", f.name, *f.n)
+		}
+	}
+	return ""
+}
+
+type total struct {
+	name string
+	n    *int64
+}
+
+func totals(u *pluginpb.Usage) []total {
+	if u == nil {
+		return nil
+	}
+	return []total{{"input_tokens", u.InputTokens}, {"output_tokens", u.OutputTokens}, {"cache_read_tokens", u.CacheReadTokens},
+		{"cache_write_tokens", u.CacheWriteTokens}, {"reasoning_tokens", u.ReasoningTokens}, {"cost_microusd", u.CostMicrousd}}
+}
+
 // sinks names the first total that is smaller than before, or that was known and is
 // not any more. Both would make a call look cheaper than it was.
 func sinks(before, now *pluginpb.Usage) string {
-	if before == nil {
-		return ""
-	}
-	for _, f := range []struct {
-		name        string
-		before, now *int64
-	}{
-		{"input_tokens", before.InputTokens, now.InputTokens},
-		{"output_tokens", before.OutputTokens, now.OutputTokens},
-		{"cache_read_tokens", before.CacheReadTokens, now.CacheReadTokens},
-		{"cache_write_tokens", before.CacheWriteTokens, now.CacheWriteTokens},
-		{"reasoning_tokens", before.ReasoningTokens, now.ReasoningTokens},
-		{"cost_microusd", before.CostMicrousd, now.CostMicrousd},
-	} {
-		if f.before == nil {
+	after := totals(now)
+	for i, was := range totals(before) {
+		if was.n == nil {
 			continue
 		}
-		if f.now == nil {
-			return fmt.Sprintf("%s was %d and is not known any more", f.name, *f.before)
+		if after[i].n == nil {
+			return fmt.Sprintf("%s was %d and is not known any more", was.name, *was.n)
 		}
-		if *f.now < *f.before {
-			return fmt.Sprintf("%s was %d and is %d", f.name, *f.before, *f.now)
+		if *after[i].n < *was.n {
+			return fmt.Sprintf("%s was %d and is %d", was.name, *was.n, *after[i].n)
 		}
 	}
 	return ""

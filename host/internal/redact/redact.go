@@ -180,43 +180,50 @@ func (s *Set) next(b []byte, from int) (start, end int) {
 	return -1, 0
 }
 
-// Message masks every string and bytes field of m, in place, at any depth.
-func (s *Set) Message(m proto.Message) {
-	if s != nil && m != nil {
-		s.message(m.ProtoReflect())
-	}
+// Message masks every string and bytes field of m, in place, at any depth, and reports
+// whether there was anything to mask.
+func (s *Set) Message(m proto.Message) (masked bool) {
+	return s != nil && m != nil && s.message(m.ProtoReflect())
 }
 
-func (s *Set) message(m protoreflect.Message) {
+func (s *Set) message(m protoreflect.Message) (masked bool) {
 	m.Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		switch {
 		case fd.IsMap(): // the protocol has none
 		case fd.IsList():
 			for i := range v.List().Len() {
-				if w, ok := s.value(fd, v.List().Get(i)); ok {
+				w, set, found := s.value(fd, v.List().Get(i))
+				if set {
 					v.List().Set(i, w)
 				}
+				masked = masked || found
 			}
 		default:
-			if w, ok := s.value(fd, v); ok {
+			w, set, found := s.value(fd, v)
+			if set {
 				m.Set(fd, w)
 			}
+			masked = masked || found
 		}
 		return true
 	})
+	return masked
 }
 
-// value gives the masked form of a scalar, and false when there is nothing to set.
-func (s *Set) value(fd protoreflect.FieldDescriptor, v protoreflect.Value) (protoreflect.Value, bool) {
+// value masks one value: set says that w is to stand in its place, masked that something was
+// found in it.
+func (s *Set) value(fd protoreflect.FieldDescriptor, v protoreflect.Value) (w protoreflect.Value, set, masked bool) {
 	switch fd.Kind() {
 	case protoreflect.StringKind:
-		return protoreflect.ValueOfString(s.String(v.String())), true
+		text := s.String(v.String())
+		return protoreflect.ValueOfString(text), text != v.String(), text != v.String()
 	case protoreflect.BytesKind:
-		return protoreflect.ValueOfBytes(s.Bytes(v.Bytes())), true
+		b := s.Bytes(v.Bytes())
+		return protoreflect.ValueOfBytes(b), !bytes.Equal(b, v.Bytes()), !bytes.Equal(b, v.Bytes())
 	case protoreflect.MessageKind:
-		s.message(v.Message())
+		masked = s.message(v.Message())
 	}
-	return v, false
+	return v, false, masked
 }
 
 // Writer masks a stream, also where a secret is split over two writes. What may be the
