@@ -86,7 +86,39 @@ func (r *Repo) private() []string {
 	return []string{r.stateDir(), r.dataDir(), r.xdg("XDG_CONFIG_HOME", ".config"), r.xdg("XDG_CACHE_HOME", ".cache")}
 }
 
+// outside refuses folders of relay's own that a variable puts into the repository, where a clone
+// and every builder write: what lies there is believed. A home may be or lie in a work tree.
+func (r *Repo) outside(root string) error {
+	real := func(path string) string {
+		for at, rest := path, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
+			if found, err := filepath.EvalSymlinks(at); err == nil {
+				return filepath.Join(found, rest)
+			}
+			if at == filepath.Dir(at) {
+				return path
+			}
+		}
+	}
+	within := func(path string) bool {
+		rel, err := filepath.Rel(root, real(path))
+		return err == nil && filepath.IsLocal(rel)
+	}
+	if root == "" || within(r.home()) {
+		return nil
+	}
+	for _, name := range []string{"XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"} {
+		if dir := r.getenv(name); filepath.IsAbs(dir) && within(dir) {
+			return fault.New(judge.BlockedMissingConfig, name+" leads into the repository",
+				dir+" is where relay would keep what it believes, and whoever can change the repository could write it", "`unset "+name+"`, or name a folder outside of the repository")
+		}
+	}
+	return nil
+}
+
 func (r *Repo) catalog(root string) (*catalog.Catalog, error) {
+	if err := r.outside(root); err != nil {
+		return nil, err
+	}
 	c, err := catalog.Load(catalog.Options{Root: root, Executable: r.opts.Executable,
 		Agreed: r.trust().Catalog(root), Digests: trust.Digests(r.getenv)})
 	if err != nil {
@@ -102,6 +134,9 @@ func (r *Repo) catalog(root string) (*catalog.Catalog, error) {
 func (r *Repo) trust() *trust.Store { return trust.Open(r.stateDir()) }
 
 func (r *Repo) loadConfig(root string) (*config.Loaded, error) {
+	if err := r.outside(root); err != nil {
+		return nil, err
+	}
 	set, err := r.settings()
 	if err != nil {
 		return nil, err
