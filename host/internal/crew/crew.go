@@ -158,9 +158,9 @@ func (e Env) Reader(name string, kind catalog.Kind, git *judge.Git) (*Plugin, er
 }
 
 // Binds are what the box of the plugin shows besides its work tree: the folder of its
-// sockets, and what it was granted to write.
+// sockets, and what it was granted to read and write.
 func (p *Plugin) Binds(e Env, spec pluginhost.Spec) []box.Bind {
-	return slices.Concat([]box.Bind{{Path: spec.SocketDir, Writable: true, Counted: true}}, confine.Writable(p.Entry, e.Root, e.Home), p.shown, p.hidden)
+	return slices.Concat([]box.Bind{{Path: spec.SocketDir, Writable: true, Counted: true}}, e.granted(p.Entry), p.shown, p.hidden)
 }
 
 // settings makes the block that a plugin is configured with: the sections that
