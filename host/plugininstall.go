@@ -68,6 +68,9 @@ func (r *Repo) plugins() (*pluginShop, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.outside(root); err != nil {
+		return nil, err
+	}
 	lock, err := catalog.ReadLock(root)
 	if err != nil {
 		return nil, err
