@@ -25,8 +25,8 @@ def sampled(cases, n, runners):
     """One in n of each class, at least one, of the cases whose runner is here."""
     def here(c):
         if c.meta['runner'] in LINKED:
-            return os.path.isdir(runners + '/node_modules')
-        return all(shutil.which(p) for p in {c.check['cmd'], c.meta['runner'] if c.meta['runner'] in ('pytest', 'bats', 'make') else 'sh'})
+            return os.path.isdir(runners + '/node_modules' + ('/jest-environment-jsdom' if '--env=jsdom' in c.check['args'] else ''))
+        return all(shutil.which(p) for p in {c.check['cmd'], c.meta['runner'] if c.meta['runner'] in ('pytest', 'bats', 'make', 'ctest') else 'sh'})
     have, classes = [c for c in cases if here(c)], {}
     for c in have:
         classes.setdefault((c.meta['kind'], c.meta['class']), []).append(c)

@@ -39,15 +39,17 @@ function witness() {
         if (!d || d.value !== value || d.get !== get) w.tell(what)
       }
     },
-    // seal lets properties be replaced, and tells it even of what was put back.
-    seal(of, object, keys) {
+    // seal lets properties be replaced, and tells it even of what was put back. A matcher is asked for when what it
+    // compares has been worked out: what that replaced is looked for then, before it can be put back.
+    seal(of, object, keys, matchers) {
       for (let i = 0; object && i < keys.length; i++) {
         const key = keys[i]
         const d = getOwnPropertyDescriptor(object, key)
         if (!d || !d.configurable || typeof d.value !== 'function') continue
         let now = d.value
         defineProperty(object, key, {
-          enumerable: d.enumerable, configurable: false, get: () => now,
+          enumerable: d.enumerable, configurable: false,
+          get: !matchers ? () => now : () => { if (matchers === true || matchers === key) w.look(); return now },
           set(v) {
             if (v !== now) w.tell(of + text(key))
             if (this === object) now = v
@@ -206,7 +208,7 @@ function jest(adapter) {
         const of = g[Symbol.for('$$jest-matchers-object')]
         if (of) {
           w.watch('expect\'s ', of, ['matchers'])
-          w.seal('expect.', of.matchers, ownKeys(of.matchers))
+          w.seal('expect.', of.matchers, ownKeys(of.matchers), 'toBe') // each new expect asks for all
         }
         w.watch('the global ', g, names)
       }
@@ -245,7 +247,7 @@ function vitest() {
     const { assertionCalls } = expect.getState()
     const of = getPrototypeOf(expect(0))
     expect.setState({ assertionCalls })
-    w.seal('expect.', of, ownKeys(of).filter((key) => key !== 'constructor' && !(key in expect))) // each new expect sets those anew that it has itself
+    w.seal('expect.', of, ownKeys(of).filter((key) => key !== 'constructor' && !(key in expect)), true) // each new expect sets those anew that it has itself
     assertions.sealed()
     assertions.to(c.send)
     runner(c, w).catch(() => {})
