@@ -190,7 +190,8 @@ func (b *Box) addThrowAway(pl *planner, out *plan) map[string]string {
 	}
 	if b.spec.Kept != nil {
 		for _, dir := range b.spec.Kept.Linked {
-			if real, err := filepath.EvalSymlinks(dir); err == nil && !pl.planned(real) {
+			real, err := filepath.EvalSymlinks(dir)
+			if _, ok := pl.covered(real); err == nil && !ok { // the home has a layer already, and caches of their own
 				pl.mirror(real, true)
 			}
 		}
