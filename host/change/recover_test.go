@@ -17,6 +17,7 @@ import (
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
+	_ "github.com/paxiom/relay/judge/box/copies"
 )
 
 // A child process lands a change and is killed when it reaches its n-th point.

@@ -40,8 +40,8 @@ var (
 
 // rules is DESIGN section 2 as data.
 var rules = []rule{
-	// The module of Landlock comes with one that calls the kernel on every thread.
-	{pkg: "judge/box", own: []string{"judge/..."}, outside: append(slices.Clone(landlock), coreStack...), deep: true},
+	// The weaker means. The module of Landlock comes with one that calls the kernel on every thread.
+	{pkg: "judge/box/copies", own: []string{"judge/..."}, outside: append(slices.Clone(landlock), coreStack...), deep: true},
 	{pkg: "judge/...", own: []string{"judge/..."}, outside: coreStack, deep: true},
 	{pkg: "verify/...", own: []string{"verify/...", "judge/..."}, outside: coreStack, deep: true},
 	{pkg: "prompts", deep: true},

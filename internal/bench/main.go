@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/judge/box"
+	_ "github.com/paxiom/relay/judge/box/copies"
 )
 
 func main() {

@@ -1,4 +1,4 @@
-package box
+package box_test
 
 import (
 	"errors"
@@ -6,10 +6,11 @@ import (
 	"io"
 	"net"
 	"os"
-	"runtime"
 	"syscall"
 	"time"
 	"unsafe"
+
+	. "github.com/paxiom/relay/judge/box"
 
 	"golang.org/x/sys/unix"
 )
@@ -166,7 +167,7 @@ func try(args []string) error {
 		if err != nil {
 			return err
 		}
-		if err := unix.Chmod(procFd(fd), 0o777); err != unix.EROFS {
+		if err := unix.Chmod(ProcFd(fd), 0o777); err != unix.EROFS {
 			return fmt.Errorf("chmod of the program: %v", err)
 		}
 		return unix.Exec("/bin/sh", []string{"sh", "-c", fmt.Sprintf("(: >> /proc/self/fd/%d) 2>&1; true", fd)}, os.Environ())
@@ -212,9 +213,8 @@ func try(args []string) error {
 		var number, cpus uint64
 		cpus = ^cpus
 		const process, group, user, sameIO = 0, 1, 2, 4 << 13
-		numbers := callsOf[runtime.GOARCH][0]
 		for i, c := range [][4]uintptr{
-			{uintptr(numbers.prLimit64), pid, unix.RLIMIT_CPU, uintptr(unsafe.Pointer(&limit))},
+			{uintptr(PrLimit64), pid, unix.RLIMIT_CPU, uintptr(unsafe.Pointer(&limit))},
 			{unix.SYS_SETPRIORITY, process, pid, 0}, {unix.SYS_SETPRIORITY, group, pid, 0}, {unix.SYS_SETPRIORITY, user, 0, 0},
 			{unix.SYS_SCHED_SETAFFINITY, pid, 8, uintptr(unsafe.Pointer(&cpus))},
 			{unix.SYS_SCHED_SETSCHEDULER, pid, 0, uintptr(unsafe.Pointer(&number))},

@@ -1,4 +1,4 @@
-package box
+package box_test
 
 import (
 	"os"
@@ -8,13 +8,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	. "github.com/paxiom/relay/judge/box"
 )
 
 // The command that doctor prints writes the profile, and AppArmor's own parser takes it.
 func TestProfile(t *testing.T) {
 	t.Parallel()
-	want := strings.Join(profile("/usr/local/bin/relay"), "\n") + "\n"
-	line := profileCommand()
+	want := strings.Join(Profile("/usr/local/bin/relay"), "\n") + "\n"
+	line := ProfileCommand()
 	begin, end := strings.Index(line, "printf"), strings.Index(line, " >/etc")
 	if begin < 0 || end < 0 {
 		t.Skipf("this test lies at a path that no profile names: %q", line)

@@ -1,4 +1,4 @@
-package box
+package box_test
 
 import (
 	"bufio"
@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	. "github.com/paxiom/relay/judge/box"
 
 	"github.com/paxiom/relay/judge/box/internal/tree"
 	"golang.org/x/sys/unix"
@@ -245,7 +247,7 @@ func TestSocketsOfOthersAreOutOfReach(t *testing.T) {
 	if got := actor(t, b, "connect", bound); got != "ok" {
 		t.Errorf("a bound socket folder does not work: %s", got)
 	}
-	if canScope() {
+	if CanScope() {
 		if got := actor(t, b, "connect", listen("@relay-test-"+filepath.Base(w.dir)+fmt.Sprint(os.Getpid()))); got != "EPERM" {
 			t.Errorf("abstract socket: %s", got)
 		}

@@ -1,10 +1,12 @@
-package box
+package box_test
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+
+	. "github.com/paxiom/relay/judge/box"
 
 	"github.com/paxiom/relay/judge"
 )

@@ -1,4 +1,4 @@
-package box
+package box_test
 
 import (
 	"errors"
@@ -13,6 +13,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	. "github.com/paxiom/relay/judge/box"
+	_ "github.com/paxiom/relay/judge/box/copies"
 
 	"golang.org/x/sys/unix"
 
@@ -180,7 +183,7 @@ func sh(t *testing.T, b *Box, script string) string {
 }
 
 func testEnv(b *Box) []string {
-	return append(os.Environ(), "HOME="+b.spec.Home, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@t",
+	return append(os.Environ(), "HOME="+b.Spec().Home, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@t",
 		"GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@t")
 }
 

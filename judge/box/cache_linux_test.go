@@ -1,9 +1,11 @@
-package box
+package box_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	. "github.com/paxiom/relay/judge/box"
 )
 
 // Caches are often links to another disk. None is hidden by the place that is made for another.
@@ -25,7 +27,7 @@ func TestPlaceOf(t *testing.T) {
 		"/home/.ccache":         {"", ""},
 		"/home/.ccache/x":       {"", ""},
 	} {
-		if real, missing := placeOf(dir + path); real != want[0] || missing != want[1] {
+		if real, missing := PlaceOf(dir + path); real != want[0] || missing != want[1] {
 			t.Errorf("%s leads to %q and %q, want %q", path, real, missing, want)
 		}
 	}

@@ -110,7 +110,7 @@ const (
 func (f filtered) filter() ([]unix.SockFilter, error) {
 	kinds, ok := callsOf[runtime.GOARCH]
 	if !ok {
-		return nil, &failure{Op: opFilter, Errno: unix.EOPNOTSUPP, Detail: " on " + runtime.GOARCH}
+		return nil, &Failure{Op: opFilter, Errno: unix.EOPNOTSUPP, Detail: " on " + runtime.GOARCH}
 	}
 	number := []unix.SockFilter{{Code: load, K: atNumber}}
 	own, other := slices.Concat(number, f.part(kinds[0])), slices.Concat(number, f.part(kinds[1]))

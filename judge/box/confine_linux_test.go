@@ -1,4 +1,4 @@
-package box
+package box_test
 
 import (
 	"bufio"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	. "github.com/paxiom/relay/judge/box"
 
 	"golang.org/x/sys/unix"
 )

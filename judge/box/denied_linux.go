@@ -13,7 +13,7 @@ func denied(op string, err error) *Error {
 	e := &Error{Op: op, Err: err}
 	var errno syscall.Errno
 	errors.As(err, &errno)
-	if op == opLandlock {
+	if op == OpLandlock {
 		e.Unsupported, e.Why = true, "this kernel's Landlock is off, forbidden here, or too old: Linux 6.2 or newer is needed"
 		e.Fix = "`cat /sys/kernel/security/lsm` lists what is on, `uname -r` shows the kernel's version"
 		return e

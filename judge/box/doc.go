@@ -10,16 +10,17 @@
 // The means of choice is a Linux user, mount, pid and ipc namespace with overlay
 // file systems, entered by relay executing itself again ([Init]). It needs no
 // privilege and no helper program. Where a machine does not allow it there are two
-// weaker ones, which show a copy of the repository: with Landlock around it, or with
-// nothing around it and a vault from which the real one is put back. What each does
-// not stop is one table, in means. [Probe] tries them all; [Choose] takes one.
+// weaker ones, in package copies, which whoever wants them imports: this package knows
+// them as a [Weaker]. What each does not stop is one table, in means. [Probe] tries them
+// all; [Choose] takes one.
 //
 // Who audits it reads, in this order:
 //
 //	box.go      what a box is made of
 //	plan        the mounts of a box as plain data, worked out by the host process
 //	sockets     which services of the user are kept out of reach
-//	start       namespaces, pid 1, and the pipe whose end is the end of the box
+//	process     a running box: its start, its end, and who may end it
+//	start       namespaces for it; launch: relay again, and the pipe whose end is the end of the box
 //	init        pid 1: prepare, make everything read-only, attach, drop, run, reap
 //	mounts      those three passes
 //	confine     what else of the machine a box may use: network and limits
@@ -28,6 +29,7 @@
 //	calls       system calls that do nothing, or about which pid 1 is asked
 //	programs    which programs may be executed, where that is held
 //	watch       what all of them take together, seen by pid 1
+//	family      which processes descend from one
 //	quota       what they write to disk, seen by the host
 //	owners      the users and groups that exist in a box
 //	git         keeping an agent's git status cheap
@@ -37,23 +39,14 @@
 //	read        what the layer holds against the real tree
 //	content     comparing and counting
 //	fresh       the verification box
-//	remove      removing hostile trees
+//	internal/tree  looking at hostile trees by open descriptors, and removing them
 //	probe       trying it all on this machine
 //
-// and for the weaker means:
+// and for the choice, and what it leaves open:
 //
-//	means       their names, their order and their gaps
+//	means       the names of the means, their order and their gaps
 //	choose      which one is used
-//	copytree    making a copy, and the trace of each file in it
-//	layercopy   the layer that holds copies
-//	home        a home folder made of links
-//	errand      what a process gets
-//	keep        the keeper's side of the host; keeper: ending all that was started
-//	group       a control group for root's processes
-//	become      giving up rights, Landlock last, and turning into the child
-//	vault       what the real folders were; putback: undoing what was done to them
-//	above       keeping the ways to them open
-//	fold        doing that in the copy instead, so that it is judged
+//	weaker      what a means without namespaces is asked, and what it uses of this package
 //
 // The package does not decide whether a change is acceptable (package judge),
 // does not write the real tree (host/change), does not choose the limits (the

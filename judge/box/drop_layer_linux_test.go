@@ -1,10 +1,12 @@
-package box
+package box_test
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	. "github.com/paxiom/relay/judge/box"
 )
 
 func TestDrop(t *testing.T) {
@@ -12,7 +14,7 @@ func TestDrop(t *testing.T) {
 	w := newWorld(t)
 	b := w.box()
 	sh(t, b, "echo built > built; mkdir deep; echo x > deep/x; chmod 000 deep")
-	layer := b.spec.Layer
+	layer := b.Spec().Layer
 	remove, err := b.Drop()
 	check(t, err)
 	if _, err := os.Lstat(layer); !os.IsNotExist(err) {

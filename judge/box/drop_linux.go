@@ -26,9 +26,8 @@ func guard() error {
 		return err
 	}
 	spareInstances()
-	// The host's session keyring may hold tickets and keys.
-	if _, _, err := unix.Syscall(unix.SYS_KEYCTL, unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0); err != 0 && err != unix.ENOSYS && err != unix.EPERM {
-		return fail("leave the session keyring", "", err)
+	if err := leaveKeyring(); err != nil {
+		return err
 	}
 	// In a cgroup namespace of its own, the builder could mount the user's control
 	// groups and freeze or kill what is in them, relay included.
@@ -123,8 +122,26 @@ func scope() bool {
 }
 
 // canScope reports whether this kernel has what scope uses: Landlock's sixth version.
-func canScope() bool {
+func canScope() bool { return landlockVersion() >= 6 }
+
+// landlockVersion is 0 where there is no Landlock.
+func landlockVersion() int {
 	const askVersion = 1
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, askVersion)
-	return errno == 0 && version >= 6
+	if errno != 0 {
+		return 0
+	}
+	return int(version)
+}
+
+// OpLandlock is the step of a [Failure] that is Landlock's.
+const OpLandlock = "use Landlock"
+
+// LandlockAllowed says what keeps this kernel's Landlock from being used. Its third version,
+// of Linux 6.2, is the oldest that keeps files from being cut off.
+func LandlockAllowed() error {
+	if version := landlockVersion(); version < 3 {
+		return &Failure{Op: OpLandlock, Errno: unix.EOPNOTSUPP, Detail: " (version " + strconv.Itoa(version) + " can't keep files from being cut off)"}
+	}
+	return nil
 }

@@ -74,7 +74,7 @@ func (b *Box) Fresh(layer string, kept []judge.Change, binds ...Bind) (*Box, err
 	if err := checkBinds(&spec); err != nil {
 		return nil, err
 	}
-	fresh, err := open(spec, b.vault)
+	fresh, err := open(spec, b.weak)
 	if err != nil {
 		return nil, err
 	}

@@ -1,11 +1,12 @@
-package box
+package box_test
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
+
+	. "github.com/paxiom/relay/judge/box"
 
 	"github.com/paxiom/relay/judge"
 )
@@ -39,26 +40,6 @@ func TestGitStatusReadsNothing(t *testing.T) {
 			}
 			sh(t, b, "git add -A && git commit -qm mine && test -z \"$(git status --porcelain)\"")
 		})
-	}
-}
-
-// Where files of strangers lie in it, git is told not to look at owners.
-func TestStrangersFiles(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	own := owners{[]syscall.SysProcIDMap{{ContainerID: os.Getuid(), Size: 1}}, []syscall.SysProcIDMap{{ContainerID: os.Getgid(), Size: 1}}}
-	if e := own.unfit(w.spec.Root); e != nil {
-		t.Error(e)
-	}
-	if name := own.strangers(w.spec.Root); name != "" {
-		t.Errorf("%q is mine", name)
-	}
-	other := owners{own.uids, []syscall.SysProcIDMap{{ContainerID: os.Getgid() + 1, Size: 10}}}
-	if name := other.strangers(w.spec.Root); name == "" {
-		t.Error("nothing of a stranger was found")
-	}
-	if e := other.unfit(w.spec.Root); e == nil || !e.Unsupported || !strings.Contains(e.Fix, "chgrp -R") {
-		t.Errorf("%v", e)
 	}
 }
 

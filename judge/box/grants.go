@@ -65,9 +65,3 @@ var systemFiles = []string{
 
 // deviceFiles are what a box has in /dev.
 var deviceFiles = []string{"/dev"}
-
-// cantHold is the error of a box whose means can't hold a program to its grants.
-func (b *Box) cantHold() error {
-	return &Error{Op: "hold a stranger's program to its grants in", Path: b.spec.Root, Unsupported: true,
-		Why: "box.means " + b.spec.Means + " can't do that; overlay can", Fix: "`relay doctor` says why this machine allows no overlay"}
-}

@@ -40,13 +40,13 @@ func (g *Grants) complete(b *Box, tmp string) {
 // lockFiles lets this thread, and so the child, open nothing but what is granted and
 // the program itself, for good. It comes after the mounts: the folders are the box's.
 func (g *Grants) lockFiles(exe *os.File) error {
-	if err := landlockAllowed(); err != nil {
+	if err := LandlockAllowed(); err != nil {
 		return err
 	}
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: allAccess}
 	set, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr.Handled_access_fs), 0)
 	if errno != 0 {
-		return fail(opLandlock, "", errno)
+		return fail(OpLandlock, "", errno)
 	}
 	defer unix.Close(int(set))
 	allow := func(fd int, access uint64) error {
@@ -72,17 +72,17 @@ func (g *Grants) lockFiles(exe *os.File) error {
 			}
 			unix.Close(fd)
 			if err != nil {
-				return fail(opLandlock, path, err)
+				return fail(OpLandlock, path, err)
 			}
 		}
 	}
 	if exe != nil {
 		if err := allow(int(exe.Fd()), unix.LANDLOCK_ACCESS_FS_EXECUTE|unix.LANDLOCK_ACCESS_FS_READ_FILE); err != nil {
-			return fail(opLandlock, exe.Name(), err)
+			return fail(OpLandlock, exe.Name(), err)
 		}
 	}
 	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, set, 0, 0); errno != 0 {
-		return fail(opLandlock, "", errno)
+		return fail(OpLandlock, "", errno)
 	}
 	return nil
 }

@@ -1,10 +1,12 @@
-package box
+package box_test
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	. "github.com/paxiom/relay/judge/box"
 
 	"golang.org/x/sys/unix"
 )

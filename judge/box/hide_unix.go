@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/paxiom/relay/judge/box/internal/tree"
 )
@@ -37,46 +38,26 @@ func (b *Box) shown() []string {
 	return shown
 }
 
-// statesToHide are relay's state in the real repository, which a copy leaves out, and what
-// of its state on the machine the box is not made of. exe, which may be nil, lies there for
-// some plugins: a script is read once more by its interpreter.
-func (b *Box) statesToHide(exe *os.File) []string {
-	used := append(b.lowers(), b.layer)
-	if exe != nil {
-		used = append(used, exe.Name())
-	}
-	for _, bind := range b.spec.Binds {
-		used = append(used, bind.Path)
-	}
-	used = append(used, b.spec.Persist...)
-	hide := slices.Clone(b.spec.states)
-	entries, _ := os.ReadDir(b.spec.StateDir) // what can't be listed can't be read either
-	for _, e := range entries {
-		path := filepath.Join(b.spec.StateDir, e.Name())
-		if e.Name() != scratchName && !slices.ContainsFunc(used, func(at string) bool { return tree.Within(at, path) }) {
-			hide = append(hide, path)
+// StateName is the folder of a git directory in which relay keeps what it believes. No box
+// shows one, be it that of the work tree, of another work tree, or of a submodule.
+const StateName = "relay"
+
+// statesIn finds those folders.
+func statesIn(gitDirs []string) (states []string) {
+	for _, dir := range gitDirs {
+		for _, at := range []string{"", "worktrees/*", "modules/*", "modules/*/*", "modules/*/worktrees/*"} {
+			found, _ := filepath.Glob(filepath.Join(quoteGlob(dir), at, StateName))
+			for _, state := range found {
+				if info, err := os.Lstat(state); err == nil && info.IsDir() {
+					states = append(states, state)
+				}
+			}
 		}
 	}
-	return hide
+	return states
 }
 
-// readable are the folders and files below dir that can be read when what is hidden
-// can't: with a kernel that only knows how to allow.
-func readable(dir string, hidden []string) (dirs, files []string) {
-	if !slices.ContainsFunc(hidden, func(h string) bool { return tree.Within(h, dir) }) {
-		return []string{dir}, nil
-	}
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		switch {
-		case slices.Contains(hidden, path) || e.Type()&os.ModeSymlink != 0: // a link's target is found where it lies
-		case e.IsDir():
-			more, single := readable(path, hidden)
-			dirs, files = append(dirs, more...), append(files, single...)
-		default:
-			files = append(files, path)
-		}
-	}
-	return dirs, files
+// quoteGlob has a path stand for itself in a pattern.
+func quoteGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/exec"
 	"runtime"
 	"runtime/debug"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -38,46 +36,30 @@ type report struct {
 	Signal          syscall.Signal
 	Left            int
 	Exceeded        *Exceeded // before the end that it brings about, or with it
-	Fail            *failure
+	Fail            *Failure
 }
 
-// failure is a step of setting up that did not work.
-type failure struct {
+// Failure is a step of setting up that did not work.
+type Failure struct {
 	Op, Path, Detail string
 	Errno            syscall.Errno
 }
 
-func (f *failure) Error() string { return f.Op + " " + f.Path + ": " + f.Errno.Error() + f.Detail }
+func (f *Failure) Error() string { return f.Op + " " + f.Path + ": " + f.Errno.Error() + f.Detail }
 
 // fail wraps what went wrong; nil stays nil.
 func fail(op, path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if deeper, ok := errors.AsType[*failure](err); ok {
+	if deeper, ok := errors.AsType[*Failure](err); ok {
 		return deeper
 	}
-	f := &failure{Op: op, Path: path}
+	f := &Failure{Op: op, Path: path}
 	if !errors.As(err, &f.Errno) {
 		f.Detail = err.Error()
 	}
 	return f
-}
-
-// Init must be the first statement of main: it turns the process into pid 1 of a
-// box, and never returns, when relay was executed by [Box.Start] for that. In any
-// other process it does nothing.
-func Init() {
-	switch {
-	case len(os.Args) == 1 && os.Args[0] == initName && os.Getpid() == 1:
-		runInit()
-	case len(os.Args) == 1 && os.Args[0] == keeperName:
-		runKeeper()
-	case len(os.Args) == 1 && os.Args[0] == stepName:
-		runStep()
-	case len(os.Args) == 3 && os.Args[0] == trialName:
-		runTrial(os.Args[1], os.Args[2])
-	}
 }
 
 // Go sets up packages in the order of their import paths as far as they do not
@@ -85,45 +67,18 @@ func Init() {
 // That saves each box several milliseconds.
 func init() { Init() }
 
+// asFirst is Init for the first process of namespaces.
+func asFirst() {
+	if len(os.Args) == 1 && os.Args[0] == initName && os.Getpid() == 1 {
+		runInit()
+	}
+}
+
 func runInit() {
 	// Capabilities, the keyring and Landlock belong to a thread; the child is
 	// forked from this one.
 	runtime.LockOSThread()
-	reports := gob.NewEncoder(os.NewFile(fdReport, "report"))
-	started := make(chan struct{}) // what comes first is read first
-	over := func(e *Exceeded) {
-		<-started
-		reports.Encode(report{Exceeded: e})
-		unix.Kill(-1, unix.SIGKILL)
-	}
-	child, look, err := enter(os.NewFile(fdControl, "control"), over)
-	if err != nil {
-		f, ok := errors.AsType[*failure](err)
-		if !ok {
-			f = &failure{Op: "set up", Detail: err.Error()}
-		}
-		reports.Encode(report{Fail: f})
-		quit(1)
-	}
-	reports.Encode(report{Started: true})
-	close(started)
-	if look != nil {
-		go watch(look, over)
-	}
-	end := report{Exited: true}
-	glance := func() { // at what came after the last look
-		if look != nil && end.Exceeded == nil {
-			end.Exceeded = look()
-		}
-	}
-	status, left := reap(child, glance)
-	glance()
-	end.Code, end.Left = status.ExitStatus(), left
-	if status.Signaled() {
-		end.Signal = status.Signal()
-	}
-	reports.Encode(end)
-	quit(0)
+	Supervise(enter, func() { unix.Kill(-1, unix.SIGKILL) }, reap, func() bool { return true })
 }
 
 // enter does everything up to the running child. look reports whether the processes take
@@ -175,7 +130,7 @@ func enter(control *os.File, over func(*Exceeded)) (pid int, look func() *Exceed
 	if err := drop(); err != nil {
 		return 0, nil, err
 	}
-	if l := p.Limits; l.Processes > 0 || l.Memory > 0 || l.CPUTime > 0 {
+	if l := p.Limits; l.Any() {
 		look = func() *Exceeded { return l.look(stores, processes()) }
 	}
 	if err := filterCalls(&p, exe, over); err != nil {
@@ -189,26 +144,17 @@ func enter(control *os.File, over func(*Exceeded)) (pid int, look func() *Exceed
 
 // spawn starts the direct child, on this thread.
 func spawn(p *plan, exe *os.File) (int, error) {
-	var path string
+	fd := -1
 	if exe != nil {
-		path = "/proc/self/fd/" + strconv.Itoa(int(exe.Fd()))
-		if isScript(int(exe.Fd())) { // its interpreter opens it again after the exec
-			unix.FcntlInt(exe.Fd(), unix.F_SETFD, 0)
-		}
-	} else {
-		var err error
-		for _, e := range p.Env {
-			if dirs, ok := strings.CutPrefix(e, "PATH="); ok {
-				os.Setenv("PATH", dirs)
-			}
-		}
-		os.Chdir(p.Dir)
-		if path, err = exec.LookPath(p.Argv[0]); err != nil {
-			return 0, fail("find the program", p.Argv[0], errors.Unwrap(err))
-		}
-		os.Chdir("/")
+		fd = int(exe.Fd())
 	}
-	stdio := []*os.File{os.NewFile(fdStdin, "stdin"), os.NewFile(fdStdout, "stdout"), os.NewFile(fdStderr, "stderr")}
+	os.Chdir(p.Dir)
+	path, err := Program(fd, p.Argv[0], p.Env)
+	if err != nil {
+		return 0, err
+	}
+	os.Chdir("/")
+	stdio := Stdio()
 	proc, err := os.StartProcess(path, p.Argv, &os.ProcAttr{Dir: p.Dir, Env: p.Env, Files: stdio, Sys: &syscall.SysProcAttr{Setsid: true}})
 	for _, f := range stdio {
 		f.Close() // or the child could not end its output before it ends itself
@@ -271,7 +217,7 @@ func prepareExe(has bool) (*os.File, error) {
 		return nil, fail("find the program", path, err)
 	}
 	if err := unix.Fstat(tree, &got); err != nil || got.Dev != want.Dev || got.Ino != want.Ino {
-		return nil, &failure{Op: "find the program", Path: path, Detail: ": it was replaced since it was checked"}
+		return nil, &Failure{Op: "find the program", Path: path, Detail: ": it was replaced since it was checked"}
 	}
 	if err := setMount(tree, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV, 0, 0); err != nil {
 		return nil, fail("protect the program", path, err)

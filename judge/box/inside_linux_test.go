@@ -1,9 +1,11 @@
-package box
+package box_test
 
 import (
 	"fmt"
 	"os"
 	"testing"
+
+	. "github.com/paxiom/relay/judge/box"
 
 	"golang.org/x/sys/unix"
 )

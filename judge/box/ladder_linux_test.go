@@ -1,8 +1,7 @@
-package box
+package box_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	. "github.com/paxiom/relay/judge/box"
 
 	"github.com/paxiom/relay/judge"
 )
@@ -38,8 +39,8 @@ func TestLandlockRefuses(t *testing.T) {
 		{"EACCES", []string{"create", w.spec.Home + "/planted"}},
 		{"EACCES", []string{"write", w.spec.Home + "/.profile"}},
 		{"EACCES", []string{"create", w.spec.StateDir + "/x"}},
-		{"EACCES", []string{"create", b.layer + "/x"}},
-		{"EACCES", []string{"write", b.layer + "/" + layerTables}},
+		{"EACCES", []string{"create", b.Layer() + "/x"}},
+		{"EACCES", []string{"write", b.Layer() + "/" + "tables"}},
 		{"EACCES", []string{"create", in + "/../x"}},
 		{"EACCES", []string{"create", "/tmp/relay-landlock-x"}},
 		{"EACCES", []string{"create", "/etc/relay-x"}},
@@ -56,7 +57,7 @@ func TestLandlockRefuses(t *testing.T) {
 			t.Errorf("%q: got %s, want %s", a.args, got, a.want)
 		}
 	}
-	if canScope() {
+	if CanScope() {
 		if got := actor(t, b, "kill", fmt.Sprint(os.Getpid())); got != "EPERM" {
 			t.Errorf("kill of the host: %s", got)
 		}
@@ -337,16 +338,14 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	// What was found is remembered, for this boot and these namespaces only.
-	text, err := json.Marshal(known{machineKey(), Copy})
-	check(t, err)
-	check(t, os.WriteFile(knownFile(dir), text, 0o600))
+	check(t, Remember(dir, "", Copy))
 	if got, _ := Choose(t.Context(), Wish{StateDir: dir}); got != Copy {
 		t.Errorf("remembered: %s", got)
 	}
 	if got, _ := Choose(t.Context(), Wish{StateDir: dir, Required: Landlock}); got != Overlay {
 		t.Errorf("too weak to be enough: %s", got)
 	}
-	check(t, os.WriteFile(knownFile(dir), []byte(`{"Key":"another boot","Means":"copy"}`), 0o600))
+	check(t, Remember(dir, "another boot", Copy))
 	if got, _ := Choose(t.Context(), Wish{StateDir: dir}); got != Overlay {
 		t.Errorf("of another boot: %s", got)
 	}

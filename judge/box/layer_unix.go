@@ -40,11 +40,13 @@ const (
 // it prepares, and where what is thrown away goes where tmpfs can't take it.
 const scratchName = "scratch"
 
+func (b *Box) scratch() string { return filepath.Join(b.spec.StateDir, scratchName) }
+
 // New prepares a box and its layer; nothing is mounted until Start.
 func New(spec Spec) (*Box, error) { return open(spec, nil) }
 
-// open is New; a box of copies shares the vault of the box that it is made from.
-func open(spec Spec, shared *vault) (*Box, error) {
+// open is New; from is what the box has of its own whose changes are verified in this one.
+func open(spec Spec, from Copies) (*Box, error) {
 	if spec.Means == "" {
 		spec.Means = Overlay
 	}
@@ -58,14 +60,13 @@ func open(spec Spec, shared *vault) (*Box, error) {
 		return nil, &Error{Op: "make the state folder", Path: spec.StateDir, Err: err}
 	}
 	b := &Box{spec: spec}
-	b.vault, b.checks = shared, shared != nil
 	if spec.ReadOnlyRoot {
-		return b, nil
+		return b, b.openWeaker(from)
 	}
 	if e := unfit(spec.Root); e != nil && spec.Means == Overlay {
 		return nil, e
 	}
-	if err := b.openLayer(); err != nil {
+	if err := b.openLayer(from); err != nil {
 		return nil, err
 	}
 	return b, nil
@@ -113,7 +114,7 @@ func resolve(spec *Spec) error {
 	if spec.Main != "" && real("main work tree", &spec.Main) != nil {
 		spec.Main = "" // it is gone
 	}
-	spec.Busy, spec.Watch = realPaths(spec.Busy), realPaths(spec.Watch)
+	spec.Busy, spec.Watch = resolved(spec.Busy), resolved(spec.Watch)
 	var persist []string
 	for _, path := range spec.Persist {
 		if real("persistent path", &path) == nil {
@@ -140,28 +141,11 @@ func resolve(spec *Spec) error {
 	return nil
 }
 
-// StateName is the folder of a git directory in which relay keeps what it believes. No box
-// shows one, be it that of the work tree, of another work tree, or of a submodule.
-const StateName = "relay"
-
-// statesIn finds those folders.
-func statesIn(gitDirs []string) (states []string) {
-	for _, dir := range gitDirs {
-		for _, at := range []string{"", "worktrees/*", "modules/*", "modules/*/*", "modules/*/worktrees/*"} {
-			found, _ := filepath.Glob(filepath.Join(quoteGlob(dir), at, StateName))
-			for _, state := range found {
-				if info, err := os.Lstat(state); err == nil && info.IsDir() {
-					states = append(states, state)
-				}
-			}
-		}
+func resolved(paths []string) (out []string) {
+	for _, path := range paths {
+		out = append(out, tree.RealPath(path))
 	}
-	return states
-}
-
-// quoteGlob has a path stand for itself in a pattern.
-func quoteGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+	return out
 }
 
 // checkBinds refuses a writable path that would let a box write what it protects.
@@ -194,7 +178,7 @@ func checkBinds(spec *Spec) error {
 }
 
 // openLayer makes the layer's folders, or checks those that are there.
-func (b *Box) openLayer() error {
+func (b *Box) openLayer(from Copies) error {
 	if b.spec.Layer == "" || !filepath.IsAbs(b.spec.Layer) {
 		return &Error{Op: "open the layer", Path: b.spec.Layer, Why: "no absolute path was given"}
 	}
@@ -210,11 +194,14 @@ func (b *Box) openLayer() error {
 		return err
 	}
 	b.layer = layer
+	if err := b.openWeaker(from); err != nil {
+		return err
+	}
 	have, err := judge.ReadFile(filepath.Join(layer, layerOf), maxNote)
 	if err == nil && b.spec.Kept != nil {
 		b.spec.Kept.Shown = shownBy(string(have), 1+len(b.spec.GitDirs)) // what is shown stays the same
 	}
-	want := ""
+	want, made := "", false
 	if b.copies() {
 		want = b.spec.Means + "\n"
 	}
@@ -222,7 +209,7 @@ func (b *Box) openLayer() error {
 		want += strconv.Quote(path) + "\n"
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		err = b.makeLayer(want)
+		made, err = true, b.makeLayer(want)
 	} else if err == nil && string(have) != want {
 		return &Error{Op: "open the layer", Path: layer, Why: "it belongs to " + strings.Join(strings.Fields(string(have)), ", ")}
 	}
@@ -241,8 +228,8 @@ func (b *Box) openLayer() error {
 			return &Error{Op: "open the layer", Path: layer, Why: "the machine was restarted since it was written, and it may not be whole"}
 		}
 	}
-	if b.copies() {
-		return b.loadTables()
+	if b.copies() && !made {
+		return b.weak.Load()
 	}
 	return nil
 }
@@ -301,14 +288,10 @@ func (b *Box) Sync() error {
 }
 
 func (b *Box) makeLayer(of string) error {
-	if b.copies() {
-		if err := b.makeCopies(); err != nil {
-			return err
-		}
-		boot := os.WriteFile(filepath.Join(b.layer, layerBoot), []byte(BootID()), 0o600)
-		return errors.Join(boot, os.WriteFile(filepath.Join(b.layer, layerOf), []byte(of), 0o600))
-	}
 	for i := range b.lowers() {
+		if b.copies() {
+			break
+		}
 		info, err := os.Stat(b.below(i))
 		if err != nil {
 			return err
@@ -321,6 +304,11 @@ func (b *Box) makeLayer(of string) error {
 		}
 		// The upper's mode is the folder's mode in the box.
 		if err := unix.Chmod(b.upper(i), tree.UnixMode(info.Mode())); err != nil {
+			return err
+		}
+	}
+	if b.copies() {
+		if err := b.weak.Make(); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package box
+package box_test
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	. "github.com/paxiom/relay/judge/box"
 
 	"github.com/paxiom/relay/judge/box/internal/tree"
 	"golang.org/x/sys/unix"
@@ -61,8 +63,8 @@ func TestLayouts(t *testing.T) {
 			w.spec.Home = "/nonexistent"
 		},
 		"a kernel whose tmpfs has no attributes": func(w *world) {
-			onDisk = true
-			w.t.Cleanup(func() { onDisk = false })
+			OnDisk(true)
+			w.t.Cleanup(func() { OnDisk(false) })
 		},
 		"home is the root": func(w *world) {
 			w.spec.Home = "/"
@@ -90,7 +92,7 @@ echo x > "$TMPDIR/x"; echo x > /tmp/relay-layout-x; cat "$TMPDIR/x" /tmp/relay-l
 				want = []string{"A .x", "M a.txt", "A src/n"} // home is what is judged, then
 			}
 			same(t, "touched", brief(got.Changes), want)
-			for _, leak := range []string{home + "/.x", b.spec.Home + "/.x", real + "/src/n", "/tmp/relay-layout-x"} {
+			for _, leak := range []string{home + "/.x", b.Spec().Home + "/.x", real + "/src/n", "/tmp/relay-layout-x"} {
 				if _, err := os.Lstat(leak); err == nil {
 					t.Errorf("%s is there for real", leak)
 				}
@@ -107,7 +109,7 @@ echo x > "$TMPDIR/x"; echo x > /tmp/relay-layout-x; cat "$TMPDIR/x" /tmp/relay-l
 			if out := sh(t, again, "cat two; tail -n1 a.txt; ls src"); out != "2\nnew\nb.txt\ndeep\n" {
 				t.Errorf("mounted again: %q", out)
 			}
-			if list, _ := os.ReadDir(filepath.Join(b.spec.StateDir, scratchName)); len(list) > 0 {
+			if list, _ := os.ReadDir(filepath.Join(b.Spec().StateDir, "scratch")); len(list) > 0 {
 				t.Errorf("left in the scratch folder: %v", list)
 			}
 		})
@@ -223,7 +225,7 @@ func TestSync(t *testing.T) {
 	b := w.box()
 	restarted := func(want bool) {
 		t.Helper()
-		check(t, os.WriteFile(filepath.Join(b.layer, layerBoot), []byte("another boot\n"), 0o600))
+		check(t, os.WriteFile(filepath.Join(b.Layer(), LayerBoot), []byte("another boot\n"), 0o600))
 		if _, err := New(w.spec); (err == nil) != want {
 			t.Errorf("opened after a restart: %v", err)
 		}
@@ -248,18 +250,18 @@ func TestLayerStandsElsewhere(t *testing.T) {
 		w := newWorld(t).under(means)
 		w.spec.Layer = w.spec.Root + "/.relay/layer"
 		b := w.box()
-		if tree.Within(b.layer, w.spec.Root) {
-			t.Fatalf("the layer is at %s", b.layer)
+		if tree.Within(b.Layer(), w.spec.Root) {
+			t.Fatalf("the layer is at %s", b.Layer())
 		}
 		sh(t, b, "echo x > x")
 		again, err := New(w.spec)
 		check(t, err)
-		if again.layer != b.layer {
-			t.Errorf("found %s instead of %s", again.layer, b.layer)
+		if again.Layer() != b.Layer() {
+			t.Errorf("found %s instead of %s", again.Layer(), b.Layer())
 		}
 		same(t, "touched", brief(touched(t, again, nil).Changes), []string{"A x"})
 		check(t, again.Discard())
-		if _, err := os.Lstat(b.layer); err == nil {
+		if _, err := os.Lstat(b.Layer()); err == nil {
 			t.Error("the stand-in was not removed")
 		}
 		if _, err := os.Lstat(w.spec.Layer); err == nil {

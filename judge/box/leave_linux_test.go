@@ -1,6 +1,7 @@
-package box
+package box_test
 
 import (
+	"os/exec"
 	"testing"
 	"time"
 )
@@ -11,12 +12,13 @@ func TestEndedBoxIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.box()
-	p, err := b.Start(Proc{Argv: []string{"sleep", "1000"}, Env: testEnv(b)})
+	cmd := exec.Command("sleep", "1000")
+	check(t, cmd.Start())
+	p, err := b.Slow(cmd.Process, 200*time.Millisecond)
 	check(t, err)
 	if _, err := b.Touched(t.Context(), nil); err == nil {
 		t.Error("a running box was read")
 	}
-	p.after = func() error { time.Sleep(200 * time.Millisecond); return nil }
 	p.Kill()
 	if _, err := b.Touched(t.Context(), nil); err != nil {
 		t.Error("a box on its way out is not waited for: ", err)

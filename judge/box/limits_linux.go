@@ -56,30 +56,6 @@ func limitProcesses(most int) error {
 	return fail("limit the processes", "", lower(unix.RLIMIT_NPROC, uint64(most+headroomFor(most))))
 }
 
-// limitAmongOthers does so without namespaces. The kernel counts whatever the user has
-// then, so this is no more than a wall between a fork bomb and the machine: what is
-// allowed is the watch's affair. uid 0 is bound by its group alone.
-func limitAmongOthers(most int, own group) error {
-	if most == 0 {
-		return nil
-	}
-	if err := own.join(); err != nil {
-		return err
-	}
-	return fail("limit the processes", "", lower(unix.RLIMIT_NPROC, uint64(threadsOfUser()+most+elbowroom)))
-}
-
-// threadsOfUser counts what this user has running.
-func threadsOfUser() (n int) {
-	for _, pid := range processes() {
-		var st unix.Stat_t
-		if unix.Stat("/proc/"+pid+"/task", &st) == nil && int(st.Uid) == os.Getuid() {
-			n += int(st.Nlink) - 2 // a folder for each
-		}
-	}
-	return n
-}
-
 // lower sets both values of a resource limit, never above what there is.
 func lower(resource int, to uint64) error {
 	var have syscall.Rlimit

@@ -74,7 +74,7 @@ var gaps = []Gap{
 	{Text: "Run by root before Linux 6.14, a fork bomb is held by looking often only.", Means: []string{Overlay},
 		when: func() bool { return os.Getuid() == 0 && !ownPidMax() }},
 	{Text: "Run by root where it may not make control groups (most containers), a fork bomb is held by looking often only.", Means: []string{Landlock, Copy},
-		when: func() bool { return os.Getuid() == 0 && !canGroup() }},
+		when: func() bool { return os.Getuid() == 0 && !grouped() }},
 }
 
 // GapsOf are the gaps of one means on this machine, one sentence each.

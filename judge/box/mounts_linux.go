@@ -295,7 +295,7 @@ func newMount(kind string, attr int, options ...string) (int, error) {
 		fd, err = unix.Fsmount(ctx, unix.FSMOUNT_CLOEXEC, attr)
 	}
 	if err != nil {
-		failed := fail("mount", kind, err).(*failure)
+		failed := fail("mount", kind, err).(*Failure)
 		failed.Detail = kernelLog(ctx)
 		return 0, failed
 	}

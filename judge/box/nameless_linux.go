@@ -47,7 +47,8 @@ func nameless(of int, folder string) (sum int64) {
 	if of == 0 || unix.Statfs(folder, &disk) != nil {
 		return 0
 	}
-	eachNameless(descendants(of), func(path string, file unix.Stat_t) {
+	pids, _ := Family(of)
+	eachNameless(pids, func(path string, file unix.Stat_t) {
 		var st unix.Statfs_t
 		if unix.Statfs(path, &st) == nil && st.Bsize == disk.Bsize && st.Blocks == disk.Blocks && st.Files == disk.Files {
 			sum += file.Blocks * 512

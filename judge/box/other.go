@@ -71,8 +71,8 @@ func unfit(string) *Error { return nil }
 // canScope: abstract unix sockets are Linux's.
 func canScope() bool { return false }
 
-// canGroup: control groups are Linux's.
-func canGroup() bool { return false }
+// grouped: control groups are Linux's.
+func grouped() bool { return false }
 
 // ownPidMax is about pid namespaces.
 func ownPidMax() bool { return false }

@@ -100,7 +100,7 @@ func (b *Box) there(path string) bool {
 // upper is where the writes to the i-th of them are.
 func (b *Box) upper(i int) string {
 	if b.copies() {
-		return b.copyOf(b.lowers()[i])
+		return b.weak.Copy(i)
 	}
 	return filepath.Join(b.layer, strconv.Itoa(i), "up")
 }

@@ -18,7 +18,7 @@ func quit(code int) { syscall.Exit(code) }
 // list gives the names in an open folder, sorted. A folder with far more of them
 // than changes are allowed is not read to its end.
 func (r *reader) list(dir int) ([]string, error) {
-	if r.made != nil {
+	if r.copy != nil {
 		return tree.Names(dir) // most of them are not changes
 	}
 	again, err := tree.OpenFolder(dir, ".")

@@ -61,7 +61,7 @@ func filterCalls(p *plan, exe *os.File, over func(*Exceeded)) error {
 func holdPrograms(g Grants, exe *os.File, found func(*Exceeded)) (*programs, error) {
 	p := &programs{found: found}
 	if exe == nil {
-		return nil, &failure{Op: opPrograms, Detail: "no program was handed over"}
+		return nil, &Failure{Op: opPrograms, Detail: "no program was handed over"}
 	}
 	if err := unix.Fstat(int(exe.Fd()), &p.own); err != nil {
 		return nil, fail(opPrograms, exe.Name(), err)

@@ -1,10 +1,12 @@
-package box
+package box_test
 
 import (
 	"fmt"
 	"os"
 	"os/exec"
 	"testing"
+
+	. "github.com/paxiom/relay/judge/box"
 )
 
 // held starts a program that may start no other.

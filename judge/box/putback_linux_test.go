@@ -1,10 +1,12 @@
-package box
+package box_test
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	. "github.com/paxiom/relay/judge/box"
 )
 
 // What was done to the real repository is put back though it resists: folders deeper than

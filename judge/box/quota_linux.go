@@ -162,7 +162,7 @@ func (w *layerWalk) entry(dir int, name, rel string, depth int) {
 	w.used += st.Blocks * 512 / int64(max(st.Nlink, 1))
 	switch {
 	case tree.Is(&st, unix.S_IFDIR):
-		if depth >= maxDepth {
+		if depth >= MaxDepth {
 			w.blind = true
 		} else if fd, err := tree.OpenFolder(dir, name); err == nil {
 			w.folder(fd, rel, depth+1)

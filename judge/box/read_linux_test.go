@@ -1,4 +1,4 @@
-package box
+package box_test
 
 import (
 	"errors"
@@ -370,7 +370,7 @@ func FuzzNames(f *testing.F) {
 		if base {
 			w.write("repo/"+name, "old\n")
 		}
-		check(t, os.WriteFile(filepath.Join(b.upper(0), name), []byte("new\n"), 0o644))
+		check(t, os.WriteFile(filepath.Join(b.Upper(0), name), []byte("new\n"), 0o644))
 		got := touched(t, b, nil)
 		list, want := got.Changes, name
 		if name == ".git" {

@@ -16,11 +16,11 @@ import (
 
 const (
 	// A longer path can't be opened by name, a deeper one would use up descriptors.
-	maxPath   = 4000
-	maxNote   = 1 << 20 // of a note on a layer
-	maxTables = 1 << 30 // of the tables of its copies
-	maxDepth  = 256
-	maxNames  = 4 * judge.MaxChanges
+	maxPath = 4000
+	maxNote = 1 << 20 // of a note on a layer
+	// MaxDepth is how deep folders may be nested.
+	MaxDepth = 256
+	maxNames = 4 * judge.MaxChanges
 )
 
 // Touched reads what was changed, from the layer alone, without following any link
@@ -28,8 +28,9 @@ const (
 // ignored paths and the branch, on the real repository; nil leaves both unknown.
 func (b *Box) Touched(ctx context.Context, git *judge.Git) (judge.Touched, error) {
 	var t judge.Touched
-	if b.layer == "" || b.broken != nil {
-		return t, b.broken
+	_, elsewhere, err := b.undone()
+	if b.layer == "" || err != nil {
+		return t, err
 	}
 	lock, err := b.lock()
 	if err != nil {
@@ -41,9 +42,7 @@ func (b *Box) Touched(ctx context.Context, git *judge.Git) (judge.Touched, error
 			return t, err
 		}
 	}
-	if b.vault != nil {
-		t.Elsewhere = b.vault.Elsewhere
-	}
+	t.Elsewhere = elsewhere
 	slices.SortFunc(t.Changes, func(a, b judge.Change) int { return strings.Compare(a.Path, b.Path) })
 	return t, nil
 }
@@ -56,7 +55,7 @@ func (b *Box) readLayer(ctx context.Context, i int, git *judge.Git, t *judge.Tou
 		r.opened = math.MaxInt64 // nobody else writes there
 	}
 	if b.copies() {
-		r.made, r.base = b.made[i], b.vault.Base[i]
+		r.copy = b.weak.Compare(i)
 	}
 	defer r.close()
 	var err error
@@ -76,7 +75,7 @@ func (b *Box) readLayer(ctx context.Context, i int, git *judge.Git, t *judge.Tou
 		r.up, err = tree.OpenFolder(unix.AT_FDCWD, b.upper(i))
 	}
 	if err == nil {
-		err = r.folder(r.up, r.low, "", r.made != nil || opaque(r.up), 0)
+		err = r.folder(r.up, r.low, "", r.copy != nil || opaque(r.up), 0)
 	}
 	if err != nil {
 		return &Error{Op: "read the layer of", Path: lower, Err: err}
@@ -147,9 +146,8 @@ type reader struct {
 	full    bool
 	locked  []lockedPath
 	prefix  string // what its paths have before those of the layer
-	// made is what the copy looked like when it was made, base what the real folder
-	// did; nil for an overlay, which holds nothing but changes.
-	made, base traces
+	// copy compares a copy; nil for an overlay, which holds nothing but changes.
+	copy Compare
 }
 
 // lockedPath is something that was made readable and gets its mode back.
@@ -187,20 +185,10 @@ func (r *reader) add(c judge.Change) {
 
 // raced reports whether the real file was changed after the box was opened.
 func (r *reader) raced(c *judge.Change) bool {
-	if r.made == nil {
+	if r.copy == nil {
 		return c.Base.CTime > r.opened
 	}
-	was := r.base[c.Path]
-	return !tree.FileMode(uint32(was.Mode)).IsDir() && (was.Ino != c.Base.Ino || was.CTime != c.Base.CTime || was.Size != c.Base.Size)
-}
-
-// untouched says that what lies in a copy is what was put there when it was made.
-func (r *reader) untouched(p *place) bool {
-	made, ok := r.made[p.path]
-	if !ok || !made.still(traceOf(&p.upSt)) {
-		return false
-	}
-	return !made.isDir() || made.Shut
+	return r.copy.Raced(c.Path, c.Base)
 }
 
 // folder compares one folder. low is -1 when there is none below. covers says that
@@ -228,7 +216,7 @@ func (r *reader) folder(up, low int, rel string, covers bool, depth int) error {
 	}
 	for _, name := range names {
 		at := place{low: low, name: name, path: rel + name, depth: depth}
-		if _, copied := r.made[at.path]; r.made != nil && !copied {
+		if r.copy != nil && !r.copy.Had(at.path) {
 			continue // it was never in the copy
 		}
 		if _, here := slices.BinarySearch(seen, name); !here && at.lookBelow() {
@@ -255,7 +243,7 @@ func (r *reader) entry(p *place, covers bool) error {
 	if err := unix.Fstatat(p.up, p.name, &p.upSt, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return err
 	}
-	if r.untouched(p) {
+	if r.copy != nil && r.copy.Untouched(p.path, &p.upSt) {
 		return nil
 	}
 	c := judge.Change{Path: p.path, Kind: judge.Added, NewMode: tree.FileMode(uint32(p.upSt.Mode)), Nlink: uint32(min(uint64(p.upSt.Nlink), math.MaxUint32)), Size: p.upSt.Size}
@@ -290,7 +278,7 @@ func (r *reader) entry(p *place, covers bool) error {
 		r.add(c)
 		return nil
 	case unix.S_IFCHR:
-		if p.upSt.Rdev == 0 && r.made == nil { // a whiteout: the kernel's mark for "deleted"
+		if p.upSt.Rdev == 0 && r.copy == nil { // a whiteout: the kernel's mark for "deleted"
 			if exists && !tree.Is(&p.st, unix.S_IFDIR) {
 				r.deleted(p)
 			}
@@ -320,7 +308,7 @@ func (r *reader) enter(p *place, c judge.Change, exists, covers bool) error {
 		c.Kind = judge.ModeOnly
 		r.add(c)
 	}
-	if p.depth >= maxDepth {
+	if p.depth >= MaxDepth {
 		return r.special(c, "a folder that is nested too deeply")
 	}
 	r.unlock(p, 0o700)
@@ -377,13 +365,13 @@ func (r *reader) deleted(p *place) {
 		defer unix.Close(dir)
 		names, err = r.list(dir)
 	}
-	if err != nil || p.depth > maxDepth {
+	if err != nil || p.depth > MaxDepth {
 		r.special(c, "a folder was removed that can't be read")
 		return
 	}
 	for _, name := range names {
 		in := place{low: dir, name: name, path: p.path + "/" + name, depth: p.depth + 1}
-		if _, copied := r.made[in.path]; r.made != nil && !copied {
+		if r.copy != nil && !r.copy.Had(in.path) {
 			continue
 		}
 		if in.lookBelow() && !r.full && r.ctx.Err() == nil {

@@ -21,8 +21,8 @@ var socketVariables = []string{
 	"SWAYSOCK", "I3SOCK", "HYPRLAND_INSTANCE_SIGNATURE", "XDG_SESSION_ID",
 }
 
-// withoutSockets takes the variables out of an environment, and sets others.
-func withoutSockets(env []string, set map[string]string) []string {
+// WithoutSockets takes the variables out of an environment, and sets others.
+func WithoutSockets(env []string, set map[string]string) []string {
 	var out []string
 	for _, e := range env {
 		name, _, _ := strings.Cut(e, "=")

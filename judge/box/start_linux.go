@@ -2,13 +2,10 @@ package box
 
 import (
 	"crypto/rand"
-	"encoding/gob"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -22,64 +19,36 @@ const setupTime = time.Minute
 // onDisk is set by tests that want what an older kernel gets.
 var onDisk bool
 
-// Process is the direct child of a running box.
-type Process struct {
-	proc    *os.Process
-	control *os.File // open for as long as the box may live
-	// lock is the layer's. Pid 1 has it too, until every process of the box is gone,
-	// so that a layer whose host was killed is not touched too early.
-	lock      *os.File
-	taking    sync.Mutex
-	listeners []*os.File // that nobody has taken yet
-	exceeded  atomic.Pointer[Exceeded]
-	done      chan struct{}
-	state     ExitState
-	ended     *os.ProcessState // of pid 1, after done
-	err       error
-	// kill ends the box, after does what is left to do then; for means without a pid
-	// namespace. Either may be nil.
-	kill  func()
-	after func() error
-}
-
-// Start runs a process in the box. It returns when the process was executed, or
-// with an *Error that says what could not be set up.
-func (b *Box) Start(p Proc) (*Process, error) {
-	if len(p.Argv) == 0 {
-		return nil, &Error{Op: "start", Why: "no program was named"}
-	}
-	if b.spec.Means != Overlay {
-		return b.startKept(p)
-	}
-	run, err := b.startOverlay(p)
-	if errors.Is(err, unix.EINVAL) { // perhaps something was just being mounted that the plan did not know
-		run, err = b.startOverlay(p)
-	}
-	return run, err
-}
-
 // startOverlay is Start with namespaces.
-func (b *Box) startOverlay(p Proc) (*Process, error) {
-	lock, err := b.lock()
-	if err != nil {
-		return nil, err
-	}
+func (b *Box) startOverlay(p Proc, lock *os.File) (*Process, error) {
 	what, err := b.plan(p)
 	if err == nil {
 		err = b.use()
 	}
 	if err != nil {
-		unlock(lock)
 		return nil, err
 	}
-	return launch(p, what, lock, newQuota(p.Confine.Limits, b.written(what)))
+	own := ownersOf()
+	// The same numbers inside: an agent that finds itself root behaves differently.
+	flags, caps := uintptr(unix.CLONE_NEWUSER|unix.CLONE_NEWNS|unix.CLONE_NEWPID|unix.CLONE_NEWIPC), setupCaps
+	if p.Confine.OwnNetwork {
+		flags, caps = flags|unix.CLONE_NEWNET, append(caps[:len(caps):len(caps)], netCaps...)
+	}
+	run, err := p.Launch(Launch{Name: initName, Plan: what, Written: b.written(what), Limits: p.Confine.Limits, Away: what.Away,
+		Attr: syscall.SysProcAttr{Cloneflags: flags, UidMappings: own.uids, GidMappings: own.gids, AmbientCaps: caps}}, lock)
+	if _, explained := errors.AsType[*Error](err); err != nil && !explained {
+		err = denied("enter new namespaces", err)
+	}
+	return run, err
 }
 
 // written are the folders on disk that a process of the box writes to, the first of them
 // on the disk that is watched.
 func (b *Box) written(what *plan) (dirs []string) {
 	if b.layer != "" {
-		dirs = b.uppers()
+		for i := range b.lowers() {
+			dirs = append(dirs, b.upper(i))
+		}
 	}
 	for i := range b.caches {
 		if up := b.Cached(i); up != "" {
@@ -151,7 +120,7 @@ func (b *Box) plan(p Proc) (*plan, error) {
 		}
 	}
 	out.Steps = pl.finish()
-	out.Env = withoutSockets(p.Env, set)
+	out.Env = WithoutSockets(p.Env, set)
 	if strangersIn(b.spec.Root) != "" {
 		out.Env = WithGitSetting(out.Env, "core.checkStat", "minimal")
 	}
@@ -226,97 +195,4 @@ func (b *Box) addThrowAway(pl *planner, out *plan) map[string]string {
 		set["HOME"] = out.TmpDir
 	}
 	return set
-}
-
-// launch executes relay again as pid 1 of new namespaces and waits until it has
-// started the child. The lock is given back at the end of the box, or when there is
-// none.
-func launch(p Proc, what *plan, lock *os.File, q *quota) (*Process, error) {
-	entered := false
-	defer func() {
-		if !entered {
-			unlock(lock)
-		}
-	}()
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		return nil, &Error{Op: "open", Path: os.DevNull, Err: err}
-	}
-	defer null.Close()
-	controlR, controlW, err := os.Pipe()
-	if err != nil {
-		return nil, &Error{Op: "start", Err: err}
-	}
-	defer controlR.Close()
-	reportR, reportW, err := os.Pipe()
-	if err != nil {
-		controlW.Close()
-		return nil, &Error{Op: "start", Err: err}
-	}
-	defer reportW.Close()
-	hand, handed, err := socketPair()
-	if err != nil {
-		controlW.Close()
-		reportR.Close()
-		return nil, &Error{Op: "start", Err: err}
-	}
-	defer hand.Close()
-	defer handed.Close()
-	stdio := []*os.File{p.Stdin, p.Stdout, p.Stderr}
-	for i := range stdio {
-		if stdio[i] == nil {
-			stdio[i] = null
-		}
-	}
-	files := append([]*os.File{null, null, stdio[2], controlR, reportW}, stdio...)
-	files = append(files, lock, handed)
-	if p.Exe != nil {
-		files = append(files, p.Exe)
-	}
-	own := ownersOf()
-	// The same numbers inside: an agent that finds itself root behaves differently.
-	flags, caps := uintptr(unix.CLONE_NEWUSER|unix.CLONE_NEWNS|unix.CLONE_NEWPID|unix.CLONE_NEWIPC), setupCaps
-	if p.Confine.OwnNetwork {
-		flags, caps = flags|unix.CLONE_NEWNET, append(caps[:len(caps):len(caps)], netCaps...)
-	}
-	proc, err := os.StartProcess("/proc/self/exe", []string{initName}, &os.ProcAttr{Files: files, Env: []string{}, Dir: "/",
-		Sys: &syscall.SysProcAttr{
-			Cloneflags:  flags,
-			UidMappings: own.uids,
-			GidMappings: own.gids,
-			AmbientCaps: caps,
-			Setsid:      true,
-		}})
-	if err != nil {
-		controlW.Close()
-		reportR.Close()
-		return nil, denied("enter new namespaces", err)
-	}
-	entered = true
-	controlR.Close() // so that writing to a pid 1 that is gone fails
-	reportW.Close()  // so that the end of pid 1 is the end of its reports
-	run := &Process{proc: proc, control: controlW, lock: lock, done: make(chan struct{})}
-	reports := gob.NewDecoder(reportR)
-	var first report
-	reportR.SetReadDeadline(time.Now().Add(setupTime))
-	err = gob.NewEncoder(controlW).Encode(what)
-	if read := reports.Decode(&first); read != nil {
-		err = errors.Join(err, read)
-	}
-	reportR.SetReadDeadline(time.Time{})
-	started := err == nil && first.Started
-	if started {
-		run.listeners, err = receiveSockets(hand, len(p.Confine.Listen))
-	}
-	if q != nil {
-		q.of = run.Pid()
-		go q.watch(run.done, run.Exceed)
-	}
-	go run.collect(reports, reportR, what.Away, q)
-	if started && err == nil {
-		return run, nil
-	}
-	run.Kill()
-	<-run.done
-	return nil, setupError(first.Fail, err, run.ended)
 }

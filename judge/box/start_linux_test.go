@@ -1,10 +1,12 @@
-package box
+package box_test
 
 import (
 	"errors"
 	"os"
 	"syscall"
 	"testing"
+
+	. "github.com/paxiom/relay/judge/box"
 )
 
 func TestExitStates(t *testing.T) {

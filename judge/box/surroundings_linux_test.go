@@ -1,4 +1,4 @@
-package box
+package box_test
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	. "github.com/paxiom/relay/judge/box"
 
 	"golang.org/x/sys/unix"
 )
@@ -100,11 +102,11 @@ func TestProbe(t *testing.T) {
 func TestDeniedSaysWhy(t *testing.T) {
 	t.Parallel()
 	for _, errno := range []syscall.Errno{unix.EPERM, unix.EACCES, unix.ENOSPC, unix.ENOSYS, unix.EINVAL, unix.ELOOP, unix.ENODEV} {
-		if e := denied("mount", &os.PathError{Op: "fork/exec", Path: "x", Err: errno}); e.Why == "" || !e.Unsupported {
+		if e := Denied("mount", &os.PathError{Op: "fork/exec", Path: "x", Err: errno}); e.Why == "" || !e.Unsupported {
 			t.Errorf("%v: %+v", errno, e)
 		}
 	}
-	if e := denied("mount", unix.EIO); e.Unsupported {
+	if e := Denied("mount", unix.EIO); e.Unsupported {
 		t.Errorf("%+v", e)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
+	_ "github.com/paxiom/relay/judge/box/copies"
 	"github.com/paxiom/relay/sdk/pluginpb"
 	"github.com/paxiom/relay/testdata/badplugins"
 )

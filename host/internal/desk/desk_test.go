@@ -21,6 +21,7 @@ import (
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
+	_ "github.com/paxiom/relay/judge/box/copies"
 	"github.com/paxiom/relay/sdk/pluginpb"
 )
 

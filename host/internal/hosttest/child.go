@@ -15,6 +15,7 @@ import (
 
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge/box"
+	_ "github.com/paxiom/relay/judge/box/copies"
 )
 
 // What tells the test binary that it is a relay.

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package box
+package copies
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/judge/box/internal/tree"
 )
 
@@ -28,14 +29,32 @@ import (
 //	tables        what the folders and their copies looked like
 //	run/NAME      home and temporary folder of a process that runs
 const (
+	maxPath   = 4000    // of a file that names a folder
+	maxTables = 1 << 30 // bytes
+
 	layerAt     = "at"
 	layerVault  = "vault"
 	layerTables = "tables"
 	layerRun    = "run"
 )
 
-// copied is what a box of copies knows besides.
+// means are those that copy the repository.
+type means struct{}
+
+func init() { box.Register(means{}, roles) }
+
+// Open gives what a box has of its own; one for checks shares the vault of the builder's.
+func (means) Open(of box.Layout, from box.Copies) box.Copies {
+	b := &copied{Layout: of}
+	if builder, ok := from.(*copied); ok && builder.vault != nil {
+		b.vault, b.checks = builder.vault, true
+	}
+	return b
+}
+
+// copied is what a box of copies has of its own.
 type copied struct {
+	box.Layout
 	made  []traces // the copies, when they were made
 	vault *vault   // of the real folders
 	// checks: it is a box for verification, whose writes are thrown away.
@@ -49,36 +68,65 @@ type tables struct {
 	Vault *vault
 }
 
-// copies says that the box shows copies.
-func (b *Box) copies() bool { return b.spec.Means != Overlay && !b.spec.ReadOnlyRoot }
+// copies reports whether there are any: a box that can't write the repository has none.
+func (b *copied) copies() bool { return !b.ReadOnlyRoot }
 
-// Dir is where Root is seen in the box.
-func (b *Box) Dir() string {
+// top is where Root is seen in the box.
+func (b *copied) top() string {
 	if b.copies() {
-		return b.upper(0)
+		return b.Copy(0)
 	}
-	return b.spec.Root
+	return b.Root
 }
 
-// PutBack are the changes of the real repository that were found and undone, one line
-// each; empty where it can't be changed.
-func (b *Box) PutBack() []string {
+// Undone is what was changed in the real repository and put back.
+func (b *copied) Undone() (found, elsewhere []string, err error) {
 	if b.vault == nil {
-		return nil
+		return nil, nil, b.broken
 	}
-	return b.vault.Found
+	return b.vault.Found, b.vault.Elsewhere, b.broken
+}
+
+// Copy is where the copy of the i-th folder lies.
+func (b *copied) Copy(i int) string { return b.copyOf(b.Lowers[i]) }
+
+// Compare tells what is new in it.
+func (b *copied) Compare(i int) box.Compare { return compare{b.made[i], b.vault.Base[i]} }
+
+// compare has what the copy looked like when it was made, and what the real folder did.
+type compare struct{ made, base traces }
+
+// Had reports whether a path was copied.
+func (c compare) Had(path string) bool {
+	_, ok := c.made[path]
+	return ok
+}
+
+// Untouched reports whether what lies in a copy is what was put there when it was made.
+func (c compare) Untouched(path string, now *unix.Stat_t) bool {
+	made, ok := c.made[path]
+	if !ok || !made.still(traceOf(now)) {
+		return false
+	}
+	return !made.isDir() || made.Shut
+}
+
+// Raced reports whether the real file is another one than was copied.
+func (c compare) Raced(path string, now judge.Stamp) bool {
+	was := c.base[path]
+	return !was.isDir() && (was.Ino != now.Ino || was.CTime != now.CTime || was.Size != now.Size)
 }
 
 // copyOf is where the copy of a folder lies.
-func (b *Box) copyOf(folder string) string { return filepath.Join(b.layer, layerAt, folder) }
+func (b *copied) copyOf(folder string) string { return filepath.Join(b.Layout.Dir, layerAt, folder) }
 
-// makeCopies copies the real folders.
-func (b *Box) makeCopies() error {
-	ctx, of := context.Background(), b.lowers() // the vault has them at the same places
+// Make copies the real folders.
+func (b *copied) Make() error {
+	ctx, of := context.Background(), b.Lowers // the vault has them at the same places
 	own := b.vault == nil
 	if own {
-		b.vault = &vault{Of: of, Busy: slices.Concat(b.spec.Busy, b.spec.states, []string{b.spec.StateDir}), Watch: b.spec.Watch,
-			Aside: filepath.Join(b.spec.StateDir, "put-back", filepath.Base(b.spec.Layer))}
+		b.vault = &vault{Of: of, Busy: slices.Concat(b.Busy, b.States, []string{b.StateDir}), Watch: b.Watch,
+			Aside: filepath.Join(b.StateDir, "put-back", filepath.Base(b.Layer))}
 	}
 	v := b.vault
 	for i, from := range of {
@@ -91,8 +139,8 @@ func (b *Box) makeCopies() error {
 			v.Base, v.Real = append(v.Base, maps.Clone(c.real)), append(v.Real, c.real)
 		}
 	}
-	if own && b.spec.Means == Copy {
-		v.Dir = filepath.Join(b.layer, layerVault)
+	if own && b.Means == box.Copy {
+		v.Dir = filepath.Join(b.Layout.Dir, layerVault)
 		for i, from := range of {
 			c, err := copyTree(ctx, from, v.place(i), func(rel string) bool { return v.skips(i, rel) })
 			if err != nil {
@@ -101,9 +149,9 @@ func (b *Box) makeCopies() error {
 			v.Kept = append(v.Kept, c.made)
 		}
 	}
-	if own && b.spec.Main != "" {
-		if err := v.add(ctx, b.spec.Main); err != nil {
-			return copyError(b.spec.Main, err)
+	if own && b.Main != "" {
+		if err := v.add(ctx, b.Main); err != nil {
+			return copyError(b.Main, err)
 		}
 	}
 	b.linkBeside()
@@ -113,7 +161,7 @@ func (b *Box) makeCopies() error {
 }
 
 func copyError(from string, err error) error {
-	e := &Error{Op: "copy", Path: from, Err: err}
+	e := &box.Error{Op: "copy", Path: from, Err: err}
 	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 		e.Why, e.Fix = "the disk of relay's state is full, and this machine's box needs a copy of the repository", "`df -h` shows the disks; XDG_STATE_HOME names another folder"
 	}
@@ -121,23 +169,23 @@ func copyError(from string, err error) error {
 }
 
 // unseen reports whether a path of the i-th folder is left out of the copy.
-func (b *Box) unseen(i int, rel string) bool {
-	of := b.lowers()
+func (b *copied) unseen(i int, rel string) bool {
+	of := b.Lowers
 	full := filepath.Join(of[i], rel)
-	return slices.Contains(b.spec.states, full) || tree.Within(full, b.spec.StateDir) || tree.Within(full, b.layer) ||
+	return slices.Contains(b.States, full) || tree.Within(full, b.StateDir) || tree.Within(full, b.Layout.Dir) ||
 		slices.ContainsFunc(of, func(dir string) bool { return dir != of[i] && dir == full })
 }
 
 // linkBeside makes links to what lies beside the copied folders and those above them.
-func (b *Box) linkBeside() {
+func (b *copied) linkBeside() {
 	const most = 1000 // a folder with more is no project's
-	for _, of := range b.lowers() {
+	for _, of := range b.Lowers {
 		for dir := filepath.Dir(of); ; dir = filepath.Dir(dir) {
 			entries, err := os.ReadDir(dir)
 			if err == nil && len(entries) <= most {
 				for _, e := range entries {
 					full := filepath.Join(dir, e.Name())
-					if !tree.Within(b.layer, full) { // or a search from there would never end
+					if !tree.Within(b.Layout.Dir, full) { // or a search from there would never end
 						os.Symlink(full, b.copyOf(full)) // fails where a copy is
 					}
 				}
@@ -151,8 +199,8 @@ func (b *Box) linkBeside() {
 
 // rewriteLinks lets the files by which git's folders refer to one another lead from
 // copy to copy.
-func (b *Box) rewriteLinks() {
-	for i, top := range b.lowers() {
+func (b *copied) rewriteLinks() {
+	for i, top := range b.Lowers {
 		b.rewrite(i, ".git", "gitdir: ")
 		for at := range b.made[i] {
 			switch ok, _ := filepath.Match("worktrees/*/gitdir", at); {
@@ -166,17 +214,17 @@ func (b *Box) rewriteLinks() {
 }
 
 // rewrite turns the absolute path of a copied folder, after a prefix, into its copy's.
-func (b *Box) rewrite(i int, at, prefix string) {
+func (b *copied) rewrite(i int, at, prefix string) {
 	if b.made[i][at].kind() != unix.S_IFREG {
 		return
 	}
-	text, _ := judge.ReadFile(filepath.Join(b.upper(i), at), maxPath)
+	text, _ := judge.ReadFile(filepath.Join(b.Copy(i), at), maxPath)
 	path, ok := strings.CutPrefix(strings.TrimSuffix(string(text), "\n"), prefix)
 	if !ok || !filepath.IsAbs(path) {
 		return
 	}
 	path = tree.RealPath(path)
-	for _, of := range b.lowers() {
+	for _, of := range b.Lowers {
 		if tree.Within(path, of) {
 			b.overwrite(i, at, prefix+b.copyOf(path)+"\n")
 			return
@@ -186,8 +234,8 @@ func (b *Box) rewrite(i int, at, prefix string) {
 
 // absolute makes relative lines absolute: they are relative to a real folder, of which
 // there is no copy.
-func (b *Box) absolute(i int, at, to string) {
-	text, err := judge.ReadFile(filepath.Join(b.upper(i), at), 1<<20)
+func (b *copied) absolute(i int, at, to string) {
+	text, err := judge.ReadFile(filepath.Join(b.Copy(i), at), 1<<20)
 	if err != nil {
 		return
 	}
@@ -200,46 +248,36 @@ func (b *Box) absolute(i int, at, to string) {
 	b.overwrite(i, at, strings.Join(lines, "\n"))
 }
 
-func (b *Box) overwrite(i int, at, text string) {
-	dir, name, err := openParent(b.upper(i), at)
+func (b *copied) overwrite(i int, at, text string) {
+	dir, name, err := openParent(b.Copy(i), at)
 	if err != nil {
 		return
 	}
 	defer unix.Close(dir)
 	was := b.made[i][at]
-	os.WriteFile(filepath.Join(b.upper(i), at), []byte(text), 0)
+	os.WriteFile(filepath.Join(b.Copy(i), at), []byte(text), 0)
 	setTimes(dir, name, was.MTime)
 	b.made[i][at], _ = lookAt(dir, name)
 }
 
-func realPaths(paths []string) (out []string) {
-	for _, path := range paths {
-		out = append(out, tree.RealPath(path))
-	}
-	return out
-}
-
 // saveTables writes the tables, for a later process of relay.
-func (b *Box) saveTables() error {
+func (b *copied) saveTables() error {
 	var out bytes.Buffer
 	if err := gob.NewEncoder(&out).Encode(tables{b.made, b.vault}); err != nil {
 		return err
 	}
-	name := filepath.Join(b.layer, layerTables)
+	name := filepath.Join(b.Layout.Dir, layerTables)
 	if err := os.WriteFile(name+".new", out.Bytes(), 0o600); err != nil {
 		return err
 	}
 	return os.Rename(name+".new", name)
 }
 
-// loadTables reads what an earlier box wrote.
-func (b *Box) loadTables() error {
-	if b.made != nil {
-		return nil
-	}
-	t, err := readTables(b.layer)
+// Load reads what an earlier box wrote.
+func (b *copied) Load() error {
+	t, err := readTables(b.Layout.Dir)
 	if err != nil {
-		return &Error{Op: "open the layer", Path: b.layer, Err: err}
+		return &box.Error{Op: "open the layer", Path: b.Layout.Dir, Err: err}
 	}
 	if b.made = t.Made; b.vault == nil {
 		b.vault = t.Vault
@@ -260,12 +298,12 @@ func readTables(layer string) (t tables, err error) {
 
 // begin prepares the real side for a process: what changed there while none was
 // running is right.
-func (b *Box) begin() error {
+func (b *copied) begin() error {
 	if b.vault == nil {
 		return nil
 	}
 	if err := b.vault.refresh(context.Background()); err != nil {
-		return &Error{Op: "look at the repository", Path: b.spec.Root, Err: err}
+		return &box.Error{Op: "look at the repository", Path: b.Root, Err: err}
 	}
 	b.vault.Above = b.above()
 	return b.saveTables()
@@ -273,22 +311,22 @@ func (b *Box) begin() error {
 
 // end puts back what a process changed in the real folders. What it changed there
 // counts as changed in the copy.
-func (b *Box) end() error {
+func (b *copied) end() error {
 	if b.vault == nil {
 		return nil
 	}
 	var into *fold
 	if !b.checks {
 		into = &fold{made: b.made}
-		for i := range b.lowers() {
-			into.tops = append(into.tops, b.upper(i))
+		for i := range b.Lowers {
+			into.tops = append(into.tops, b.Copy(i))
 		}
 	}
 	found, err := b.vault.putBack(context.Background(), into)
 	if b.vault.Found = append(b.vault.Found, found...); err != nil {
-		b.broken = &Error{Op: "put the repository back", Path: b.spec.Root, Err: err,
+		b.broken = &box.Error{Op: "put the repository back", Path: b.Root, Err: err,
 			Why: "something was changed in it while the builder ran, and could not be put back: " + err.Error(),
-			Fix: "`git status` shows what differs; the vault is in " + filepath.Join(b.layer, layerVault)}
+			Fix: "`git status` shows what differs; the vault is in " + filepath.Join(b.Layout.Dir, layerVault)}
 		return b.broken
 	}
 	return b.saveTables()

@@ -1,4 +1,4 @@
-package box
+package copies
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/paxiom/relay/judge/box"
 )
 
 // uid 0 is bound by no limit on its number of processes. Where there are no namespaces, a
@@ -35,8 +37,8 @@ func newGroup(most int) group {
 	return ""
 }
 
-// canGroup reports whether a group can be made here.
-func canGroup() bool {
+// Grouped reports whether a group can be made here.
+func (means) Grouped() bool {
 	g := newGroup(1)
 	g.remove()
 	return g != ""
@@ -80,7 +82,7 @@ func (g group) join() error {
 	if g == "" {
 		return nil
 	}
-	return fail("limit the processes", string(g), g.set("cgroup.procs", "0"))
+	return box.Fail("limit the processes", string(g), g.set("cgroup.procs", "0"))
 }
 
 // refused reports whether the kernel has refused to make one process more.
@@ -101,9 +103,9 @@ func (g group) refused() bool {
 // started.
 const unjoined = time.Minute
 
-// SweepGroups removes the control groups that relays which were killed have left, and
+// Sweep removes the control groups that relays which were killed have left, and
 // says how many. The kernel keeps those that something runs in.
-func SweepGroups() (removed int) {
+func (means) Sweep() (removed int) {
 	for _, base := range groupBases() {
 		names, _ := filepath.Glob(filepath.Join(base, groupPrefix+"*"))
 		for _, name := range names {

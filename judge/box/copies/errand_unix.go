@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package box
+package copies
 
 import (
 	"math/rand/v2"
@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/judge/box/internal/tree"
 )
 
@@ -22,7 +23,7 @@ type errand struct {
 	Folders, Files []string
 	// Hidden can't be read.
 	Hidden []string
-	Limits Limits
+	Limits box.Limits
 	Group  string // the control group that holds the processes, "" for none
 	// Run is removed in the end, and Layer's real folders are put back, when the host
 	// is not there to do it.
@@ -33,36 +34,36 @@ type errand struct {
 var writableDevices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx"}
 
 // errand works out what the process gets, and makes its home and temporary folder.
-func (b *Box) errand(p Proc) (*errand, error) {
+func (b *copied) errand(p box.Proc) (*errand, error) {
 	name := strconv.FormatUint(rand.Uint64(), 36)
-	run := filepath.Join(b.spec.StateDir, scratchName, name)
-	if b.layer != "" {
-		run = filepath.Join(b.layer, layerRun, name)
+	run := filepath.Join(b.Scratch, name)
+	if b.Layout.Dir != "" {
+		run = filepath.Join(b.Layout.Dir, layerRun, name)
 	}
 	what := &errand{Argv: p.Argv, Dir: b.inside(p.Dir), HasExe: p.Exe != nil, Limits: p.Confine.Limits,
-		Landlock: b.spec.Means == Landlock, Run: run, Layer: b.layer, Files: writableDevices}
+		Landlock: b.Means == box.Landlock, Run: run, Layer: b.Layout.Dir, Files: writableDevices}
 	tmp, home := filepath.Join(run, "tmp"), filepath.Join(run, "home")
 	err := os.MkdirAll(tmp, 0o700)
-	if b.copies() && b.spec.Home == b.spec.Root {
-		home = b.Dir()
+	if b.copies() && b.Home == b.Root {
+		home = b.top()
 	} else if err == nil {
-		err = makeHome(b.spec.Home, home, b.spec.Persist, b.hidden())
+		err = makeHome(b.Home, home, b.Persist, b.Shut)
 	}
-	for _, h := range b.hidden() {
+	for _, h := range b.Shut {
 		what.Hidden = append(what.Hidden, h.Path)
 	}
 	what.Hidden = append(what.Hidden, b.statesToHide(p.Exe)...)
 	if err != nil {
-		return what, &Error{Op: "make a home in", Path: run, Err: err}
+		return what, &box.Error{Op: "make a home in", Path: run, Err: err}
 	}
 	what.Folders = []string{run, "/dev/pts"}
 	if b.copies() {
-		for i := range b.lowers() {
-			what.Folders = append(what.Folders, b.upper(i))
+		for i := range b.Lowers {
+			what.Folders = append(what.Folders, b.Copy(i))
 		}
 	}
-	writable := b.spec.Persist
-	for _, bind := range b.spec.Binds {
+	writable := b.Persist
+	for _, bind := range b.Binds {
 		if bind.Writable {
 			writable = append(writable[:len(writable):len(writable)], bind.Path)
 		}
@@ -74,9 +75,9 @@ func (b *Box) errand(p Proc) (*errand, error) {
 			what.Files = append(what.Files[:len(what.Files):len(what.Files)], path)
 		}
 	}
-	what.Env = withoutSockets(homeless(p.Env, b.spec.Home, home), map[string]string{"TMPDIR": tmp, "HOME": home})
+	what.Env = box.WithoutSockets(homeless(p.Env, b.Home, home), map[string]string{"TMPDIR": tmp, "HOME": home})
 	if b.copies() { // whose inodes and times of change git does not know
-		what.Env = WithGitSetting(what.Env, "core.checkStat", "minimal")
+		what.Env = box.WithGitSetting(what.Env, "core.checkStat", "minimal")
 	}
 	return what, nil
 }
@@ -97,12 +98,12 @@ func homeless(env []string, home, made string) []string {
 }
 
 // inside gives the folder that stands for one of the real tree.
-func (b *Box) inside(dir string) string {
+func (b *copied) inside(dir string) string {
 	if dir == "" {
-		return b.Dir()
+		return b.top()
 	}
-	if real := tree.RealPath(dir); b.copies() && tree.Within(real, b.spec.Root) {
-		return b.Dir() + strings.TrimPrefix(real, b.spec.Root)
+	if real := tree.RealPath(dir); b.copies() && tree.Within(real, b.Root) {
+		return b.top() + strings.TrimPrefix(real, b.Root)
 	}
 	return dir
 }

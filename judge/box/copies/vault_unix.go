@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package box
+package copies
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/judge/box/internal/tree"
 	"golang.org/x/sys/unix"
 )
@@ -116,7 +117,7 @@ func (w *vaultWalk) folder(dir int, rel string, depth int) error {
 		}
 		w.now[at] = now
 		was := w.v.Real[w.i][at]
-		if !now.isDir() || was.Shut || depth >= maxDepth {
+		if !now.isDir() || was.Shut || depth >= box.MaxDepth {
 			continue
 		}
 		if now.Mode&0o700 != 0o700 && now.Mode != was.Mode && w.fix {

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package box
+package copies
 
 import (
 	"golang.org/x/sys/unix"

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package box
+package copies
 
 import (
 	"io"
@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/judge/box/internal/tree"
 )
 
@@ -25,7 +26,7 @@ const (
 )
 
 // makeHome makes such a home in a new folder.
-func makeHome(home, to string, persist []string, hidden []Hidden) error {
+func makeHome(home, to string, persist []string, hidden []box.Hidden) error {
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func makeHome(home, to string, persist []string, hidden []Hidden) error {
 
 // fillHome links and copies what is in one folder; what can't be read is left out, and
 // of what is hidden there is what stands for it.
-func fillHome(home, to, rel string, hidden []Hidden) {
+func fillHome(home, to, rel string, hidden []box.Hidden) {
 	entries, err := os.ReadDir(filepath.Join(home, rel))
 	if err != nil || len(entries) > maxHomeNames {
 		return
@@ -58,8 +59,8 @@ func fillHome(home, to, rel string, hidden []Hidden) {
 		name := filepath.Join(rel, e.Name())
 		from, at := filepath.Join(home, name), filepath.Join(to, name)
 		real, _ := filepath.EvalSymlinks(from)
-		is := slices.IndexFunc(hidden, func(h Hidden) bool { return tree.Within(real, h.Path) })
-		above := slices.ContainsFunc(hidden, func(h Hidden) bool { return tree.Within(h.Path, from) })
+		is := slices.IndexFunc(hidden, func(h box.Hidden) bool { return tree.Within(real, h.Path) })
+		above := slices.ContainsFunc(hidden, func(h box.Hidden) bool { return tree.Within(h.Path, from) })
 		info, err := e.Info()
 		switch {
 		case err != nil:

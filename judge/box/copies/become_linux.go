@@ -1,17 +1,13 @@
-package box
+package copies
 
 import (
 	"encoding/gob"
-	"errors"
 	"os"
-	"os/exec"
-	"runtime"
-	"strconv"
-	"strings"
 	"syscall"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"github.com/paxiom/relay/judge/box"
 	"golang.org/x/sys/unix"
 )
 
@@ -20,19 +16,13 @@ import (
 func become() error {
 	const fdPlan, fdStepExe = 4, 5
 	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		return fail("close inherited descriptors", "", err)
+		return box.Fail("close inherited descriptors", "", err)
 	}
 	var what errand
 	if err := gob.NewDecoder(os.NewFile(fdPlan, "plan")).Decode(&what); err != nil {
-		return fail("read the errand", "", err)
+		return box.Fail("read the errand", "", err)
 	}
-	if err := noCores(); err != nil {
-		return err
-	}
-	if _, _, err := unix.Syscall(unix.SYS_KEYCTL, unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0); err != 0 && err != unix.ENOSYS && err != unix.EPERM {
-		return fail("leave the session keyring", "", err)
-	}
-	if err := limit(what.Limits); err != nil {
+	if err := what.Limits.Settle(); err != nil {
 		return err
 	}
 	if err := limitAmongOthers(what.Limits.Processes, group(what.Group)); err != nil {
@@ -47,29 +37,20 @@ func become() error {
 		}
 	}
 	if err := os.Chdir(what.Dir); err != nil {
-		return fail("go to", what.Dir, err)
+		return box.Fail("go to", what.Dir, err)
 	}
-	var path string
+	fd := -1
 	if what.HasExe {
-		path = "/proc/self/fd/" + strconv.Itoa(fdStepExe)
-		if isScript(fdStepExe) { // its interpreter opens it again after the exec
-			unix.FcntlInt(fdStepExe, unix.F_SETFD, 0)
-		}
-	} else {
-		for _, e := range what.Env {
-			if dirs, ok := strings.CutPrefix(e, "PATH="); ok {
-				os.Setenv("PATH", dirs)
-			}
-		}
-		var err error
-		if path, err = exec.LookPath(what.Argv[0]); err != nil {
-			return fail("find the program", what.Argv[0], errors.Unwrap(err))
-		}
+		fd = fdStepExe
 	}
-	if _, err := (filtered{noKeys: true, selfOnly: true}).install(); err != nil && callsOf[runtime.GOARCH][0].arch != 0 {
+	path, err := box.Program(fd, what.Argv[0], what.Env)
+	if err != nil {
 		return err
 	}
-	return fail("start the program", what.Argv[0], syscall.Exec(path, what.Argv, what.Env))
+	if err := box.FilterSelf(); err != nil {
+		return err
+	}
+	return box.Fail("start the program", what.Argv[0], syscall.Exec(path, what.Argv, what.Env))
 }
 
 // giveUp is drop for who may have no capability to begin with.
@@ -83,21 +64,16 @@ func giveUp() error {
 	}
 	unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fail("forbid new privileges", "", err)
+		return box.Fail("forbid new privileges", "", err)
 	}
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var none [2]unix.CapUserData
-	return fail("drop capabilities", "", unix.Capset(&header, &none[0]))
+	return box.Fail("drop capabilities", "", unix.Capset(&header, &none[0]))
 }
-
-const opLandlock = "use Landlock"
-
-// leastLandlock is the oldest version that keeps files from being cut off: Linux 6.2.
-const leastLandlock = 3
 
 // lockLand lets this process write in few places only, for good.
 func lockLand(what *errand) error {
-	if err := landlockAllowed(); err != nil {
+	if err := box.LandlockAllowed(); err != nil {
 		return err
 	}
 	// One ruleset for both: a second one would forbid to move files between folders.
@@ -109,17 +85,5 @@ func lockLand(what *errand) error {
 		landlock.ROFiles(files...).IgnoreIfMissing(),
 		landlock.RWDirs(what.Folders...).WithRefer().WithIoctlDev().IgnoreIfMissing(),
 		landlock.RWFiles(what.Files...).WithIoctlDev().IgnoreIfMissing())
-	return fail(opLandlock, "", err)
-}
-
-// landlockAllowed says what keeps this kernel's Landlock from being used.
-func landlockAllowed() error {
-	version, err := ll.LandlockGetABIVersion()
-	if err != nil {
-		return fail(opLandlock, "", err)
-	}
-	if version < leastLandlock {
-		return &failure{Op: opLandlock, Errno: unix.EOPNOTSUPP, Detail: " (version " + strconv.Itoa(version) + " can't keep files from being cut off)"}
-	}
-	return nil
+	return box.Fail(box.OpLandlock, "", err)
 }

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package box
+package copies
 
 import (
 	"maps"
@@ -19,7 +19,7 @@ import (
 
 // above gives the modes of the folders on the way to what relay needs, and of its own
 // files that a box is made of.
-func (b *Box) above() map[string]uint32 {
+func (b *copied) above() map[string]uint32 {
 	modes := map[string]uint32{}
 	add := func(path string) {
 		var st unix.Stat_t
@@ -35,16 +35,16 @@ func (b *Box) above() map[string]uint32 {
 	for i, of := range b.vault.Of {
 		way(filepath.Dir(of))
 		way(b.vault.place(i))
-		if b.copies() && i < len(b.lowers()) {
-			way(filepath.Dir(b.upper(i)))
+		if b.copies() && i < len(b.Lowers) {
+			way(filepath.Dir(b.Copy(i)))
 		}
 	}
-	way(b.spec.Home)
-	for _, dir := range []string{b.spec.StateDir, b.spec.Layer, b.layer, filepath.Join(b.layer, layerRun)} {
+	way(b.Home)
+	for _, dir := range []string{b.StateDir, b.Layer, b.Layout.Dir, filepath.Join(b.Layout.Dir, layerRun)} {
 		way(dir)
 		entries(dir, 1, add)
 	}
-	for _, dir := range slices.Concat(b.spec.Busy, b.spec.states) {
+	for _, dir := range slices.Concat(b.Busy, b.States) {
 		add(dir)
 		entries(dir, 3, add)
 	}

@@ -1,21 +1,20 @@
-package box
+package copies
 
 import (
 	"bytes"
 	"context"
 	"encoding/gob"
-	"errors"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/judge/box/internal/tree"
 	"golang.org/x/sys/unix"
 )
@@ -27,47 +26,30 @@ const (
 	stepName   = "relay: box step"
 )
 
+// roles are the processes that relay is started as.
+var roles = map[string]func(){keeperName: runKeeper, stepName: runStep}
+
 func runKeeper() {
-	reports := gob.NewEncoder(os.NewFile(fdReport, "report"))
-	started := make(chan struct{}) // what comes first is read first
 	var what errand
-	child, gone, err := keep(os.NewFile(fdControl, "control"), &what, func(e *Exceeded) {
-		<-started
-		reports.Encode(report{Exceeded: e})
-		endAll()
-	})
-	if err != nil {
-		f, ok := errors.AsType[*failure](err)
-		if !ok {
-			f = &failure{Op: "set up", Detail: err.Error()}
+	var gone *atomic.Int32
+	box.Supervise(func(control *os.File, _ func(*box.Exceeded)) (child int, look func() *box.Exceeded, err error) {
+		child, gone, err = keep(control, &what)
+		if what.Limits.Any() {
+			look = what.look
 		}
-		reports.Encode(report{Fail: f})
-		quit(1)
-	}
-	reports.Encode(report{Started: true})
-	close(started)
-	end := report{Exited: true}
-	status, left := reapKept(child, func() { end.Exceeded = what.look() })
-	end.Code, end.Left = status.ExitStatus(), left
-	if status.Signaled() {
-		end.Signal = status.Signal()
-	}
-	if end.Exceeded == nil {
-		end.Exceeded = what.tooMany() // what came after the last look
-	}
-	switch gone.Load() {
-	case hostThere:
-		reports.Encode(end)
-	case hostGone: // nobody else will
-		if what.Layer != "" {
-			if t, err := readTables(what.Layer); err == nil {
-				t.Vault.putBack(context.Background(), nil)
+		return child, look, err
+	}, endAll, reapKept, func() bool {
+		if gone.Load() == hostGone { // nobody else will
+			if what.Layer != "" {
+				if t, err := readTables(what.Layer); err == nil {
+					t.Vault.putBack(context.Background(), nil)
+				}
 			}
+			tree.Remove(what.Run)
+			group(what.Group).remove()
 		}
-		tree.Remove(what.Run)
-		group(what.Group).remove()
-	}
-	quit(0)
+		return gone.Load() == hostThere
+	})
 }
 
 // What the keeper knows of the host.
@@ -78,19 +60,19 @@ const (
 )
 
 // keep does everything up to the running child.
-func keep(control *os.File, what *errand, exceeded func(*Exceeded)) (child int, gone *atomic.Int32, err error) {
+func keep(control *os.File, what *errand) (child int, gone *atomic.Int32, err error) {
 	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		return 0, nil, fail("close inherited descriptors", "", err)
+		return 0, nil, box.Fail("close inherited descriptors", "", err)
 	}
 	if err := gob.NewDecoder(control).Decode(what); err != nil {
-		return 0, nil, fail("read the errand", "", err)
+		return 0, nil, box.Fail("read the errand", "", err)
 	}
 	signal.Notify(make(chan os.Signal, 1), unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGPIPE, unix.SIGTSTP)
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return 0, nil, fail("take in orphans", "", err)
+		return 0, nil, box.Fail("take in orphans", "", err)
 	}
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
-		return 0, nil, fail("protect the keeper", "", err)
+		return 0, nil, box.Fail("protect the keeper", "", err)
 	}
 	child, err = startStep(what)
 	if err != nil {
@@ -109,44 +91,42 @@ func keep(control *os.File, what *errand, exceeded func(*Exceeded)) (child int, 
 			endAll()
 		}
 	}()
-	if l := what.Limits; l.Processes > 0 || l.Memory > 0 || l.CPUTime > 0 {
-		go watch(what.look, exceeded)
-	}
 	return child, gone, nil
 }
 
 // look finds the first limit that the processes exceed.
-func (what *errand) look() *Exceeded {
+func (what *errand) look() *box.Exceeded {
 	if e := what.tooMany(); e != nil {
 		return e
 	}
-	return what.Limits.look(nil, descendants(os.Getpid()))
+	pids, _ := box.Family(os.Getpid())
+	return what.Limits.Look(pids)
 }
 
 // tooMany says that the kernel has refused one process more.
-func (what *errand) tooMany() *Exceeded {
+func (what *errand) tooMany() *box.Exceeded {
 	if !group(what.Group).refused() {
 		return nil
 	}
-	return &Exceeded{Limit: LimitProcesses, Got: int64(what.Limits.Processes+headroom) + 1, Max: int64(what.Limits.Processes)}
+	return &box.Exceeded{Limit: box.LimitProcesses, Got: int64(what.Limits.Processes+headroom) + 1, Max: int64(what.Limits.Processes)}
 }
 
 // startStep starts the child by way of a process that gives up its rights first.
 func startStep(what *errand) (int, error) {
 	statusR, statusW, err := os.Pipe()
 	if err != nil {
-		return 0, fail("start", "", err)
+		return 0, box.Fail("start", "", err)
 	}
 	defer statusR.Close()
 	planR, planW, err := os.Pipe()
 	if err != nil {
 		statusW.Close()
-		return 0, fail("start", "", err)
+		return 0, box.Fail("start", "", err)
 	}
 	defer planW.Close()
-	files := []*os.File{os.NewFile(fdStdin, "stdin"), os.NewFile(fdStdout, "stdout"), os.NewFile(fdStderr, "stderr"), statusW, planR}
+	files := append(box.Stdio(), statusW, planR)
 	if what.HasExe {
-		files = append(files, os.NewFile(fdExe, "exe"))
+		files = append(files, box.Exe())
 	}
 	proc, err := os.StartProcess("/proc/self/exe", []string{stepName}, &os.ProcAttr{Files: files, Env: []string{}, Dir: "/",
 		Sys: &syscall.SysProcAttr{Setsid: true}})
@@ -154,13 +134,13 @@ func startStep(what *errand) (int, error) {
 		f.Close() // or the child could not end its output before it ends itself
 	}
 	if err != nil {
-		return 0, fail("start", "", err)
+		return 0, box.Fail("start", "", err)
 	}
 	if err := gob.NewEncoder(planW).Encode(what); err != nil {
-		return 0, fail("start", "", err)
+		return 0, box.Fail("start", "", err)
 	}
 	planW.Close()
-	var f failure
+	var f box.Failure
 	if gob.NewDecoder(statusR).Decode(&f) == nil { // else it was executed
 		return 0, &f
 	}
@@ -205,7 +185,7 @@ func endAll() {
 	if child := keptChild.Load(); child > 1 {
 		unix.Kill(-int(child), unix.SIGKILL)
 	}
-	pids, groups := family(os.Getpid())
+	pids, groups := box.Family(os.Getpid())
 	for _, group := range groups {
 		if id, err := strconv.Atoi(group); err == nil && id > 1 && id != unix.Getpgrp() {
 			unix.Kill(-id, unix.SIGKILL)
@@ -216,46 +196,6 @@ func endAll() {
 			unix.Kill(pid, unix.SIGKILL)
 		}
 	}
-}
-
-// descendants are the processes that descend from one.
-func descendants(of int) []string {
-	pids, _ := family(of)
-	return pids
-}
-
-// family are the processes that descend from one, and their process groups. A box's
-// child began a session of its own, so none of the groups is anybody else's.
-func family(of int) (pids, groups []string) {
-	children, group := map[string][]string{}, map[string]string{}
-	names, _ := os.ReadDir("/proc")
-	for _, e := range names {
-		name := e.Name()
-		if name[0] < '1' || name[0] > '9' {
-			continue
-		}
-		line, err := os.ReadFile("/proc/" + name + "/stat")
-		at := bytes.LastIndexByte(line, ')')
-		if err != nil || at < 0 {
-			continue
-		}
-		// A zombie's children were given to the keeper.
-		if fields := bytes.Fields(line[at+1:]); len(fields) > 2 && fields[0][0] != 'Z' {
-			parent := string(fields[1])
-			children[parent], group[name] = append(children[parent], name), string(fields[2])
-		}
-	}
-	next := []string{strconv.Itoa(of)}
-	for len(next) > 0 {
-		below := children[next[0]]
-		pids, next = append(pids, below...), append(next[1:], below...)
-	}
-	for _, pid := range pids {
-		if !slices.Contains(groups, group[pid]) {
-			groups = append(groups, group[pid])
-		}
-	}
-	return pids, groups
 }
 
 // sweep ends the processes that a keeper which was killed has left: those whose
@@ -303,10 +243,6 @@ func runStep() {
 	runtime.LockOSThread()
 	status := os.NewFile(3, "status")
 	err := become()
-	f, ok := errors.AsType[*failure](err)
-	if !ok {
-		f = &failure{Op: "start the program", Detail: err.Error()}
-	}
-	gob.NewEncoder(status).Encode(f)
-	quit(1)
+	gob.NewEncoder(status).Encode(box.AsFailure("start the program", err))
+	syscall.Exit(1)
 }

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package box
+package copies
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"path"
 	"time"
 
+	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/judge/box/internal/tree"
 	"golang.org/x/sys/unix"
 )
@@ -120,7 +121,7 @@ func (c *treeCopy) entry(from, to int, name, at string, depth int) error {
 }
 
 func (c *treeCopy) subfolder(from, to int, name, at string, was trace, depth int) (shut bool, err error) {
-	if depth >= maxDepth {
+	if depth >= box.MaxDepth {
 		return false, unix.ELOOP
 	}
 	if err := unix.Mkdirat(to, name, 0o700); err != nil {
