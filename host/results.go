@@ -7,6 +7,7 @@ import (
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/trust"
+	"github.com/paxiom/relay/host/tick"
 )
 
 // CheckResult is one line of doctor or of preflight.
@@ -93,6 +94,11 @@ type RunOptions struct {
 	// ChangedTests is asked whether a change may land that no longer runs tests of the base,
 	// or fails with them. nil: it may not.
 	ChangedTests func(context.Context, ChangedTests) bool
+	// Key is the run's idempotency key: where a run with it has ended, its result is given
+	// again. Signers is a file of allowed signers whose results from elsewhere count, besides
+	// those of this machine; Push a remote that is asked for the result before, and gets it and
+	// what landed after.
+	Key, Signers, Push string
 }
 
 // ChangedTests are what a change does to tests where those of the base no longer run, or
@@ -106,10 +112,28 @@ type ChangedTests struct {
 // RunResult is how a tick ended. Report is set whenever the run got an id.
 type RunResult struct {
 	Doc
-	Report   *Report  `json:"report"`
-	Blocked  *Blocked `json:"blocked,omitempty"`
-	Patch    string   `json:"patch,omitempty"` // file with what was judged
-	ExitCode int      `json:"exit_code"`
+	Report  *Report  `json:"report"`
+	Blocked *Blocked `json:"blocked,omitempty"`
+	Patch   string   `json:"patch,omitempty"` // file with what was judged
+	// Earlier is set where nothing was done, since a run with this key had ended before.
+	Earlier  *EarlierRun `json:"earlier,omitempty"`
+	Result   string      `json:"result,omitempty"` // the commit that holds the result of a run with a key
+	Pushed   *RunPushed  `json:"pushed,omitempty"`
+	ExitCode int         `json:"exit_code"`
+}
+
+// EarlierRun is the run that had ended with the same key.
+type EarlierRun = tick.Earlier
+
+// RunPushed is what became of the push of a run with a key.
+type RunPushed struct {
+	To     string `json:"to"`               // the remote
+	Result string `json:"result,omitempty"` // the ref there; "" when it was not pushed
+	Branch string `json:"branch,omitempty"` // that has what landed there; "" when nothing landed
+	Code   Code   `json:"code,omitempty"`   // why not all of it was pushed, as below
+	What   string `json:"what,omitempty"`
+	Why    string `json:"why,omitempty"`
+	Fix    string `json:"fix,omitempty"`
 }
 
 // AnswerResult says which question was answered.

@@ -42,15 +42,22 @@ func (r *Repo) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
 			env.Observer = pulse
 		}
 	}
+	keyed, err := r.keyed(ctx, o, &t, env)
+	if err != nil {
+		return nil, err
+	}
 	out, err := tick.Run(ctx, env, t)
 	if out == nil {
 		return nil, err
 	}
-	res := &RunResult{Doc: Doc{"relay.run", 1}, Report: out.Report, Blocked: out.Blocked, Patch: out.Patch,
+	res := &RunResult{Doc: Doc{"relay.run", 1}, Report: out.Report, Blocked: out.Blocked, Patch: out.Patch, Earlier: out.Earlier, Result: out.Result,
 		ExitCode: exitOf(out.Report.Code, out.Report.Question != nil)}
 	var sig Interrupted
 	if errors.As(context.Cause(ctx), &sig) {
 		res.ExitCode = sig.ExitCode()
+	}
+	if err == nil {
+		keyed.deliver(ctx, res)
 	}
 	return res, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,9 @@ type runOptions struct {
 	record string
 	beyond bool
 	dry    bool
+	key    string
+	signed string
+	push   string
 }
 
 func newRunCmd(a *app) *cobra.Command {
@@ -28,7 +32,7 @@ func newRunCmd(a *app) *cobra.Command {
 		Long: "Runs one tick. A model proposes one task, a builder carries it out in a box, relay judges the\n" +
 			"files that changed and runs your checks. What passes is committed; anything else never\n" +
 			"reaches your files and is kept for relay salvage.",
-		Example: "relay run --goal \"make the failing test pass\"\nrelay run --task task.json        # judge this task, no planning call\nrelay run --dry-run               # who would be asked, under which ceiling, for how much at most\nrelay run --builder codex --model gpt-5 --goal \"...\"\nrelay run --json | jq .report.code",
+		Example: "relay run --goal \"make the failing test pass\"\nrelay run --task task.json        # judge this task, no planning call\nrelay run --dry-run               # who would be asked, under which ceiling, for how much at most\nrelay run --builder codex --key nightly-1 --json | jq .report.code",
 		GroupID: groupWork,
 		Args:    noArgs,
 		RunE:    runE(o, runRun),
@@ -37,6 +41,9 @@ func newRunCmd(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.task, "task", "", "take the task from `FILE` (- is stdin) and make no planning call")
 	cmd.Flags().BoolVar(&o.beyond, "beyond-ceiling", false, "let the task of --task have all that it names, whatever the ceiling")
 	cmd.Flags().StringVar(&o.record, "record", "", "write every model call to `DIR`, as a script for the provider replay")
+	cmd.Flags().StringVar(&o.key, "key", "", "where a run with `KEY` has ended, give its result and buy nothing")
+	cmd.Flags().StringVar(&o.signed, "signers", "", "with --key: believe results of other machines by the keys in `FILE`, too")
+	cmd.Flags().StringVar(&o.push, "push", "", "with --key: ask `REMOTE` for the result first, and push it there")
 	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "say what would be asked, allowed and checked, and do nothing")
 	cmd.Flags().Var(setting{a, "builder.default_mode", "NAME"}, "builder", "prefer the builder `NAME`; a task that names another gets that one")
 	cmd.Flags().Var(setting{a, "models.builder_model", "MODEL"}, "model", "have that builder use `MODEL`")
@@ -50,7 +57,10 @@ func runRun(ctx context.Context, o *runOptions) error {
 	if err != nil {
 		return err
 	}
-	opts := host.RunOptions{Goal: o.goal, TaskFile: o.task, RecordDir: o.record, Beyond: o.beyond}
+	opts := host.RunOptions{Goal: o.goal, TaskFile: o.task, RecordDir: o.record, Beyond: o.beyond, Key: o.key, Signers: o.signed, Push: o.push}
+	if o.key == "" && o.signed+o.push != "" {
+		return usageError{what: "--signers and --push go with --key", why: "they are about the result that a key names", fix: "`relay run --key KEY --push REMOTE`"}
+	}
 	if o.beyond && o.task == "" {
 		return usageError{what: "--beyond-ceiling goes with --task", why: "what a planner asks for stays below the ceiling; you are asked about the rest", fix: "`relay run --task FILE --beyond-ceiling`"}
 	}
@@ -77,11 +87,40 @@ func runRun(ctx context.Context, o *runOptions) error {
 		return err
 	}
 	return o.app.end(res.ExitCode, res, func(p *printer) {
+		earlier(p, res)
 		verdict(p, res)
+		pushedTo(p, res.Pushed)
 		if r := res.Report; r != nil && r.Next == "" && r.Commit != "" {
 			p.next("`relay show` has it in full; `relay undo` takes it back")
 		}
 	})
+}
+
+// earlier says that what follows is not of now.
+func earlier(p *printer, res *host.RunResult) {
+	e := res.Earlier
+	if e == nil {
+		return
+	}
+	by := "on this machine"
+	if e.By != "" {
+		by = "signed by " + host.Safe(e.By)
+	}
+	p.row("earlier", fmt.Sprintf("run %s of %s has this key (%s); nothing was bought or built", e.Run, e.At.Format("2006-01-02 15:04:05 MST"), by))
+	if c := res.Report.Commit; c != "" && !e.Here {
+		p.row("", fmt.Sprintf("its commit is not part of HEAD: git merge %.12s takes it over", c))
+	}
+}
+
+func pushedTo(p *printer, to *host.RunPushed) {
+	switch {
+	case to == nil:
+	case to.What != "":
+		p.row("push", p.red(host.Safe(to.What))+": "+host.Safe(to.Why))
+		p.next(to.Fix)
+	default:
+		p.row("push", host.Safe(strings.TrimSpace("the result to "+to.To+" "+to.Branch)))
+	}
 }
 
 // letTestsChange shows what a change does to tests, and asks whether it may. Nobody waits

@@ -226,7 +226,7 @@ func (l *Loop) flow(f durable.Flow) error {
 // tick, whose preflight settles what the old one left.
 func (l *Loop) step(ctx context.Context, n int, a durable.Attempt) (Tick, error) {
 	if a.Again {
-		if t, ok := l.found(n, a.Key); ok {
+		if t, ok := l.found(ctx, n, a.Key); ok {
 			return t, nil
 		}
 	}
@@ -274,31 +274,13 @@ func record(n int, r *report.Report) Tick {
 }
 
 // found looks for the tick that an earlier attempt of this step finished.
-func (l *Loop) found(n int, key string) (Tick, bool) {
-	hist := history.Open(l.ws.History())
-	metas, err := hist.List(lookBack)
-	if err != nil {
+func (l *Loop) found(ctx context.Context, n int, key string) (Tick, bool) {
+	out, err := tick.Find(ctx, l.env, tick.Options{Key: key, Loop: l.id})
+	if out == nil || err != nil {
 		return Tick{}, false
 	}
-	for _, m := range metas {
-		if m.Key != key || m.Code == "" || m.Code == judge.StopInterrupted {
-			continue
-		}
-		raw, err := workspace.ReadFile(hist.Path(m.RunID, "report.json"), report.MaxBytes)
-		if err != nil {
-			continue
-		}
-		rep, err := report.Decode(raw)
-		if err != nil {
-			continue
-		}
-		t := record(n, rep)
-		t.Stop, t.Why, err = l.after(rep, m.WasMilestone)
-		l.out.Report = rep
-		return t, err == nil
-	}
-	return Tick{}, false
+	t := record(n, out.Report)
+	t.Stop, t.Why, err = l.after(out.Report, out.Was)
+	l.out.Report = out.Report
+	return t, err == nil
 }
-
-// lookBack is how many of the newest runs are looked through for a tick of ours.
-const lookBack = 20

@@ -137,8 +137,9 @@ func TestFinishedTickIsFoundAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &Loop{env: &tick.Env{}, ws: ws, o: Options{Mode: Autonomous}}
-	if _, ok := l.found(3, "k1"); ok {
+	env := &tick.Env{Root: ws.Root(), Loaded: &config.Loaded{Config: &config.Config{WorkspaceDir: ws.Rel()}}}
+	l := &Loop{env: env, id: "loop", ws: ws, o: Options{Mode: Autonomous}}
+	if _, ok := l.found(t.Context(), 3, "k1"); ok {
 		t.Fatal("a tick that was cut off is taken for finished")
 	}
 	if err := run.Write("report.json", raw); err != nil {
@@ -147,11 +148,11 @@ func TestFinishedTickIsFoundAgain(t *testing.T) {
 	if err := run.End(history.Meta{RunID: rep.RunID, Workflow: "tick", StartedAt: rep.StartedAt, Code: judge.Success, Key: "k1"}); err != nil {
 		t.Fatal(err)
 	}
-	got, ok := l.found(3, "k1")
+	got, ok := l.found(t.Context(), 3, "k1")
 	if !ok || got.N != 3 || got.RunID != rep.RunID || got.Stop != ControlStop || got.Why != "done" {
 		t.Errorf("%+v, %v", got, ok)
 	}
-	if _, ok := l.found(3, "k2"); ok {
+	if _, ok := l.found(t.Context(), 3, "k2"); ok {
 		t.Error("another step's tick is taken for ours")
 	}
 }

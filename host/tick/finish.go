@@ -250,6 +250,7 @@ func (r *run) write(out *Outcome) error {
 		remove(r.ws.ReportMD()) // an earlier run's would pass for this one's
 	}
 	problems = append(problems, r.writeBlocked(out.Blocked))
+	r.keepResult()
 	if r.hist != nil && !r.cfg.History.Enabled { // it was there for the plugins' words and a crash only
 		problems = append(problems, r.hist.Drop())
 		r.ws.Withdraw(r.hist.Dir())
@@ -313,5 +314,5 @@ func (r *run) meta() history.Meta {
 	return history.Meta{RunID: r.rep.RunID, Workflow: history.Tick, StartedAt: r.rep.StartedAt, EndedAt: r.rep.EndedAt,
 		TaskID: r.rep.Task.TaskID, MilestoneID: r.rep.Task.MilestoneID, Intent: r.rep.Task.Intent, Code: r.rep.Code,
 		BaseCommit: r.rep.BaseCommit, Commit: r.rep.Commit, Salvage: r.rep.Salvage, Version: r.env.Version,
-		Key: r.o.Key, Loop: r.o.Loop, WasMilestone: r.was}
+		Key: r.o.Key, Request: r.asked, Loop: r.o.Loop, WasMilestone: r.was}
 }

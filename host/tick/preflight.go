@@ -83,6 +83,9 @@ func (r *run) preflight(ctx context.Context) error {
 	if err := r.settleCrash(ctx); err != nil {
 		return interrupted(ctx, err)
 	}
+	if done, err := r.endedMeanwhile(ctx); done {
+		return err
+	}
 	if r.o.Task != nil { // one that is not valid is no tick
 		if err := r.takeTask(); err != nil {
 			return err

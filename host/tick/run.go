@@ -79,10 +79,15 @@ type run struct {
 	repeat    bool           // the task ended in a STOP before and was not built again
 	waits     bool           // an earlier run's question waits for an answer, so nothing is planned
 	was       string         // see Outcome.Was
+	found     *Outcome       // of an earlier run with the same key
+	taken     error          // why the key can't be used
+	asked     string         // see Options.request
+	// resultObject is the commit that holds the run's result.
+	resultObject string
 }
 
 func newRun(env *Env, o Options) *run {
-	r := &run{env: env, o: o}
+	r := &run{env: env, o: o, asked: o.request()} // before the goal of an earlier run is taken over
 	now := r.now()
 	r.rep = &report.Report{SchemaVersion: 1, RunID: history.NewRunID(now), StartedAt: now.UTC(),
 		Scope:        report.Scope{OK: true, Violations: []string{}, TouchedPaths: []string{}},
@@ -135,7 +140,7 @@ func (r *run) lock(ctx context.Context) error {
 func (r *run) beginHistory() error {
 	var err error
 	r.hist, err = history.Open(r.ws.History()).Begin(history.Meta{RunID: r.rep.RunID, Workflow: history.Tick,
-		StartedAt: r.rep.StartedAt, Version: r.env.Version, Key: r.o.Key, Loop: r.o.Loop})
+		StartedAt: r.rep.StartedAt, Version: r.env.Version, Key: r.o.Key, Request: r.asked, Loop: r.o.Loop})
 	return err
 }
 

@@ -375,13 +375,13 @@ func (r *run) message(subject string, code judge.Code) change.Message {
 	if len(subject) > 60 { // the subject line may not hold all of it
 		body = []string{r.task.Intent}
 	}
-	return change.Message{Subject: subject, Body: body, Trailers: []change.Trailer{
+	return change.Message{Subject: subject, Body: body, Trailers: r.withKey([]change.Trailer{
 		{Key: "Relay-Run", Value: r.rep.RunID},
 		{Key: "Relay-Task", Value: r.task.TaskID},
 		{Key: "Relay-Milestone", Value: r.task.MilestoneID},
 		{Key: "Relay-Builder", Value: r.builder.Entry.Name},
 		{Key: "Relay-Code", Value: string(code)},
-	}}
+	})}
 }
 
 // evident is message with what speaks for the change. Before the checks have run that is a

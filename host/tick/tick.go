@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/crew"
@@ -48,9 +49,12 @@ type Options struct {
 	// repository, "" for one that lies elsewhere: it is no change of the work tree.
 	TaskName, TaskFile string
 	RecordDir          string
-	// Key names the step of a workflow that this tick is; it goes into the history, so
-	// that the step asked for again finds it. Loop is that workflow's id.
+	// Key is the idempotency key: asked for again with it, a run that has ended is given
+	// again and not made. Loop is the workflow's id whose step the tick is; such a tick is
+	// looked for on this machine only and leaves no result in git.
 	Key, Loop string
+	// Signers are whose results of other machines are believed.
+	Signers attest.Signers
 	// Branch is the one on which that workflow began; "" for the one that HEAD is on.
 	Branch string
 	// Session keeps provider plugins running from tick to tick; nil ends them with this
@@ -93,6 +97,10 @@ type Outcome struct {
 	// Was is the milestone that this tick went on with or left; "" when there was none, or
 	// none whose goal was not reached yet.
 	Was string
+	// Earlier is set where nothing was done, since an earlier run with this key had ended.
+	Earlier *Earlier
+	// Result is the commit that holds the result of a run with a key; "" where there is none.
+	Result string
 }
 
 // The states of a tick, as journal, report and progress name them.
@@ -115,13 +123,20 @@ var errTickTime = errors.New("the tick's own time limit")
 // a fault that kept even that from being written.
 func Run(ctx context.Context, env *Env, o Options) (*Outcome, error) {
 	r := newRun(env, o)
+	if out, err := r.again(ctx); out != nil || err != nil { // also while another run has the lock
+		return out, err
+	}
 	ctx, cancel := r.limit(ctx)
 	defer cancel()
 	err := interrupted(ctx, r.lock(ctx))
 	if err == nil {
 		err = r.work(ctx)
 	}
+	if r.found != nil || r.taken != nil {
+		return r.withdraw()
+	}
 	out, err := r.finish(err)
+	out.Result = r.resultObject
 	out.Report = report.Fit(r.rep) // as REPORT.json has it
 	r.observe(progress.Event{Kind: progress.Ended, Code: r.rep.Code})
 	return out, err
@@ -145,7 +160,7 @@ func (r *run) work(ctx context.Context) error {
 	if err := r.preflight(ctx); err != nil {
 		return err
 	}
-	if r.waits {
+	if r.found != nil || r.waits {
 		return nil
 	}
 	if err := r.propose(ctx); err != nil {

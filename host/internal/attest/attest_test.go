@@ -133,7 +133,7 @@ func TestKeygenAgrees(t *testing.T) {
 	if err := os.WriteFile(file, armor(n.sig), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for message, want := range map[string]bool{string(pae(n.payload)): true, string(pae(n.payload)) + " ": false} {
+	for message, want := range map[string]bool{string(pae(payloadType, n.payload)): true, string(pae(payloadType, n.payload)) + " ": false} {
 		cmd := exec.Command(keygen, "-Y", "verify", "-f", OwnSigners(o.StateDir), "-I", "relay", "-n", namespace, "-s", file)
 		cmd.Stdin = strings.NewReader(message)
 		if out, err := cmd.CombinedOutput(); (err == nil) != want {

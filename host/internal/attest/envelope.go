@@ -28,9 +28,9 @@ type signature struct {
 	Sig   string `json:"sig"`   // SSHSIG, in base64
 }
 
-// pae is what is signed of a payload.
-func pae(payload []byte) []byte {
-	return fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(payloadType), payloadType, len(payload), payload)
+// pae is what is signed of a payload of a type: of another type it is another message.
+func pae(kind string, payload []byte) []byte {
+	return fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(kind), kind, len(payload), payload)
 }
 
 // render is the text of a note: what people read, an empty line, the envelope on one line.

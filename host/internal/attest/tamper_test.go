@@ -133,7 +133,7 @@ func (c *corpus) statement(run, base, head string) *Statement {
 // noteOf signs a statement.
 func (c *corpus) noteOf(s *Statement, key ed25519.PrivateKey) string {
 	payload := JSON(s)
-	sig, print := signWith(key, pae(payload))
+	sig, print := signWith(key, pae(payloadType, payload))
 	return render(s.Predicate.Relay.Summary, payload, sig, print)
 }
 
@@ -193,7 +193,7 @@ func other(v any) any {
 // fields changes each value of the statement, under the old signature.
 func (c *corpus) fields(commit string, s *Statement) {
 	payload := JSON(s)
-	sig, print := signWith(c.trusted, pae(payload))
+	sig, print := signWith(c.trusted, pae(payloadType, payload))
 	var doc any
 	if err := json.Unmarshal(payload, &doc); err != nil {
 		c.t.Fatal(err)
@@ -325,12 +325,12 @@ func build(t *testing.T) *corpus {
 	}
 	c.add("key-unknown", one, "signers", Nothing, map[string]string{one: c.noteOf(sOne, keyOf(4))})
 	payload := JSON(sOne)
-	raw := ed25519.Sign(c.trusted, pae(payload))
+	raw := ed25519.Sign(c.trusted, pae(payloadType, payload))
 	mine := c.trusted.Public().(ed25519.PublicKey)
 	c.add("key-not-sshsig", one, "signers", Nothing, map[string]string{one: render(sOne.Predicate.Relay.Summary, payload, putTogether(mine, raw), fingerprint(mine))})
 	sig, print := signWith(c.trusted, payload)
 	c.add("key-no-pae", one, "signers", Nothing, map[string]string{one: render(sOne.Predicate.Relay.Summary, payload, sig, print)})
-	stolen, _ := signWith(keyOf(4), pae(payload))
+	stolen, _ := signWith(keyOf(4), pae(payloadType, payload))
 	_, plain, _ := takeApart(stolen)
 	c.add("key-swapped", one, "signers", Nothing, map[string]string{one: render(sOne.Predicate.Relay.Summary, payload, putTogether(mine, plain), fingerprint(mine))})
 	c.history(map[string]string{"root": root, "base": base, "one": one, "two": two, "first": first, "last": last, "side": side, "onto": onto}, all)

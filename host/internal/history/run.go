@@ -34,9 +34,10 @@ type Meta struct {
 	Commit      string     `json:"commit,omitempty"`
 	Salvage     string     `json:"salvage,omitempty"`
 	Version     string     `json:"relay_version,omitempty"`
-	// Key is the idempotency key of the workflow's step that the run is, Loop that
-	// workflow's id, WasMilestone the milestone before the run.
+	// Key is the run's idempotency key, Request the digest of what was asked for with it,
+	// Loop the id of the workflow whose step the run is, WasMilestone the milestone before it.
 	Key          string `json:"key,omitempty"`
+	Request      string `json:"request_sha256,omitempty"`
 	Loop         string `json:"loop,omitempty"`
 	WasMilestone string `json:"was_milestone,omitempty"`
 	Undoes       string `json:"undoes,omitempty"` // the run that this one took back
