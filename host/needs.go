@@ -132,6 +132,8 @@ func (s *StatusResult) ofTasks(r *Repo, o *opened) {
 	n := Need{Of: "pipeline", ID: p.RunID, Title: "the pipeline", Since: p.Since, Next: goOn}
 	asleep := p.Asleep()
 	switch {
+	case p.Running && p.Held != "":
+		n.Kind, n.Text, n.Next = NeedProblem, p.Held, p.HeldFix()
 	case p.Running || p.Ended || !left:
 		return
 	case p.Reason == pipeline.LimitLasts:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
 )
@@ -68,6 +69,12 @@ func (r *Repo) PipelineCheck(context.Context) (*PipelineCheck, error) {
 		res.Ready = append(res.Ready, t.ID)
 	}
 	if repo, err := r.open(); err == nil { // a list can be written before relay is set up
+		for i := range l.Tasks {
+			t := &l.Tasks[i]
+			if beyond := pipeline.Beyond(repo.loaded.Config, t); len(beyond) > 0 && (t.Status == prd.Pending || t.Status == prd.InProgress) {
+				res.Warnings = append(res.Warnings, fmt.Sprintf("%s names more than the ceiling gives: %s (`relay config show scope`)", t.ID, judge.Listed(beyond)))
+			}
+		}
 		if res.Estimate, err = r.foresee(repo, ""); err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -36,25 +37,29 @@ type pusher struct {
 }
 
 // newPusher makes sure before anything is paid that a push could go ahead.
-func newPusher(ctx context.Context, repo *opened, obs Observer) (*pusher, error) {
+func newPusher(ctx context.Context, repo *opened, before *PipelineSeen, obs Observer) (*pusher, error) {
 	git, err := judge.OpenGit(ctx, repo.root)
 	if err != nil {
 		return nil, blockedConfig(err)
 	}
-	head, branch, err := git.Head(ctx)
+	branch, err := before.BranchOf(ctx, git)
 	if err != nil {
-		return nil, blockedConfig(err)
+		return nil, err
 	}
 	ref := "HEAD"
 	if branch != "" {
 		ref = "refs/heads/" + branch
 	}
 	own := repo.loaded.Config.Pipeline.Push
-	to, err := push.To(ctx, git, own.Remote, own.Branch)
+	to, err := push.To(ctx, git, own.Remote, cmp.Or(own.Branch, branch))
 	if err != nil {
 		return nil, err
 	}
-	return &pusher{git: git, ref: ref, to: to, obs: obs, res: PipelinePushed{To: to.String()}}, push.Check(ctx, git, to, head)
+	head, err := git.Run(ctx, nil, "rev-parse", "--verify", ref+"^{commit}")
+	if err != nil {
+		return nil, blockedConfig(err)
+	}
+	return &pusher{git: git, ref: ref, to: to, obs: obs, res: PipelinePushed{To: to.String()}}, push.Check(ctx, git, to, strings.TrimSpace(string(head)))
 }
 
 // after pushes what has landed. A push that fails ends no run: it is said, and tried again

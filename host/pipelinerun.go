@@ -26,19 +26,17 @@ type (
 	PipelineSeen = pipeline.Seen
 	// PipelineEstimate is what a run over the task list may cost.
 	PipelineEstimate = pipeline.Estimate
+	// PipelineOrders are what the operator asks of a run.
+	PipelineOrders = pipeline.Orders
 	// Replacement says who took over a role for the rest of a run.
 	Replacement = pipeline.Replacement
 )
 
 // PipelineRunOptions are one call of relay pipeline run.
 type PipelineRunOptions struct {
-	Only       string // the only task to work on
-	MaxSession time.Duration
-	Beyond     bool // tasks may have more than the ceiling gives
-	Parallel   int  // tasks at a time; 0 and 1: one after the other, in the checkout
-	Push       bool // after each task that is done
-	Observer   Observer
-	OnTask     func(*TaskTrail) // after each task
+	PipelineOrders // none at all: those of the run that it goes on with
+	Observer       Observer
+	OnTask         func(*TaskTrail) // after each task
 }
 
 // PipelineRun is how a run over the task list ended.
@@ -87,12 +85,20 @@ func (r *Repo) PipelineRun(ctx context.Context, o PipelineRunOptions) (*Pipeline
 	if f := tooLowForTasks(env.Config.Pipeline); f != nil {
 		return nil, f
 	}
+	before, err := pipeline.Look(repo.ws, 0)
+	if err != nil {
+		return nil, err
+	}
+	if before != nil && !before.Ended && o.PipelineOrders == (PipelineOrders{}) && before.Orders.Flags() != "" {
+		o.PipelineOrders = before.Orders
+		env.Observer.Observe(Event{Kind: progress.Notice, At: r.now(), Text: "goes on as it was begun: " + before.Orders.Flags() + "; a flag of yours, as --parallel 1, takes their place"})
+	}
 	estimate, err := r.foresee(repo, o.Only)
 	if err != nil {
 		return nil, err
 	}
 	env.Observer.Observe(Event{Kind: progress.Notice, At: r.now(), Text: estimate.Words()})
-	opts := pipeline.Options{Only: o.Only, Beyond: o.Beyond, Session: o.MaxSession, Parallel: o.Parallel, Drain: asked}
+	opts := pipeline.Options{Orders: o.PipelineOrders, Drain: asked}
 	opts.OnTask = func(t *TaskTrail) {
 		if o.OnTask != nil {
 			o.OnTask(t)
@@ -101,7 +107,7 @@ func (r *Repo) PipelineRun(ctx context.Context, o PipelineRunOptions) (*Pipeline
 	}
 	var to *pusher
 	if o.Push {
-		if to, err = newPusher(ctx, repo, o.Observer); err != nil {
+		if to, err = newPusher(ctx, repo, before, o.Observer); err != nil {
 			return nil, err
 		}
 		to.refused = func(t *TaskTrail, f *fault.Fault) {
@@ -206,10 +212,13 @@ func pipelineResult(ctx context.Context, out *pipeline.Outcome) *PipelineRun {
 // pipelineEnd gives the exit code and what to type: what waits for a person goes before
 // what failed.
 func pipelineEnd(out *pipeline.Outcome) (code int, next string) {
-	failed := ""
+	failed, again := "", "`relay pipeline run` try it again"
 	for _, t := range out.Tasks {
 		if t.Code != "" && t.Code != judge.Success {
 			failed = t.TaskID
+			if t.Code == judge.BlockedBeyondCeiling { // as it is it would end so once more
+				again = t.Next
+			}
 		}
 	}
 	switch {
@@ -225,7 +234,7 @@ func pipelineEnd(out *pipeline.Outcome) (code int, next string) {
 		}
 		return ExitWaiting, "`relay task show " + out.Waiting[0] + "` shows what is asked"
 	case failed != "":
-		return ExitStopped, "`relay task show " + failed + "`; `relay task retry " + failed + "` and `relay pipeline run` try it again"
+		return ExitStopped, "`relay task show " + failed + "`; `relay task retry " + failed + "` and " + again
 	case len(out.Held) > 0:
 		for id, by := range out.Held {
 			return ExitStopped, fmt.Sprintf("`relay task retry %s`: %s waits for it", by, id)

@@ -191,6 +191,8 @@ func (s *StatusResult) decideNext(o *opened) {
 		s.Next, s.ExitCode = "`relay recover`", ExitBlocked
 	case len(s.Needs) > 0 && !held:
 		s.Next = s.Needs[0].Next
+	case s.Pipeline != nil && s.Pipeline.Held != "":
+		s.Next = s.Pipeline.HeldFix()
 	case len(s.Waits) > 0:
 		s.Next = s.Waits[0].Next
 	case s.Loop != nil && s.Loop.Running:

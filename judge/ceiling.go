@@ -111,6 +111,28 @@ func (c *Ceiling) forgot() bool {
 	return len(c.Allowed) == 0 || slices.ContainsFunc(c.Allowed, func(list []string) bool { return list == nil })
 }
 
+// Cut gives the globs as the ceiling leaves them: one that reaches further than a list of
+// the ceiling gives way to those of the list that lie in it. Where two overlap only in part
+// the glob stays, and the policy lets through what both match.
+func (c *Ceiling) Cut(globs []string) []string {
+	for _, list := range c.Allowed {
+		var cut []string
+		for _, g := range globs {
+			inside := slices.DeleteFunc(slices.Clone(list), func(by string) bool { return !Covers([]string{g}, by) })
+			if len(inside) == 0 || Covers(list, g) {
+				inside = []string{g}
+			}
+			for _, g := range inside {
+				if !slices.Contains(cut, g) {
+					cut = append(cut, g)
+				}
+			}
+		}
+		globs = cut
+	}
+	return globs
+}
+
 // beyond lists what a task asks for and the ceiling does not give.
 func (c *Ceiling) beyond(r Request) (all []Beyond) {
 	for _, g := range r.Allowed {

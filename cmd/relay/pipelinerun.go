@@ -20,6 +20,7 @@ type pipelineRunOptions struct {
 	parallel int
 	push     bool
 	beyond   bool
+	given    func(flag string) bool
 }
 
 func newPipelineRunCmd(a *app) *cobra.Command {
@@ -28,16 +29,18 @@ func newPipelineRunCmd(a *app) *cobra.Command {
 		Use: "run", Short: "Work through the tasks until none is left",
 		Long: "Plans, codes, reviews and cleans up one task after the other, each step in a fresh process, and\n" +
 			"lands what the judge, the validation command and the acceptance criteria let pass. prd.json is read\n" +
-			"before each task, so edit it meanwhile. A run that was cut off goes on where it was. Ctrl-C ends the\n" +
-			"step under way in order, `relay stop --drain` ends it after the task.",
+			"before each task, so edit it meanwhile. A run that was cut off goes on where it was, on its own\n" +
+			"branch and, unless you give any, with the flags that it was begun with. Ctrl-C ends the step under\n" +
+			"way in order, `relay stop --drain` ends it after the task.",
 		Example: "relay pipeline run\nrelay pipeline run --only login --max-session-minutes 15\nrelay pipeline run --parallel 3 --push",
 		Args:    noArgs, RunE: runE(o, runPipelineRun),
 	}
 	cmd.Flags().IntVar(&o.minutes, "max-session-minutes", 0, "cap of one cleanup process, `N` minutes (also MAX_SESSION_MINUTES)")
 	cmd.Flags().StringVar(&o.only, "only", "", "work on this `TASK` alone")
-	cmd.Flags().IntVar(&o.parallel, "parallel", 1, "work on `N` independent tasks at a time, each in a work tree of its own")
+	cmd.Flags().IntVar(&o.parallel, "parallel", 0, "work on `N` independent tasks at a time, each in a work tree of its own")
 	cmd.Flags().BoolVar(&o.push, "push", false, "push after each task to pipeline.push.remote; never by force")
 	cmd.Flags().BoolVar(&o.beyond, "beyond-ceiling", false, "let tasks have all that they name, whatever the ceiling")
+	o.given = cmd.Flags().Changed
 	_ = cmd.RegisterFlagCompletionFunc("only", completeTasks(a, false))
 	return cmd
 }
@@ -57,7 +60,7 @@ func runPipelineRun(ctx context.Context, o *pipelineRunOptions) error {
 	if o.minutes < 0 || o.minutes > 1440 {
 		return usageError{what: from + " is not a valid cap", why: "it is a number of minutes from 1 to 1440", fix: "`relay pipeline run --max-session-minutes 15`"}
 	}
-	if o.parallel < 1 || o.parallel > 32 {
+	if o.parallel < 0 || o.parallel > 32 || o.parallel == 0 && o.given("parallel") {
 		return usageError{what: fmt.Sprintf("--parallel %d is no number of tasks", o.parallel), why: "it is from 1 to 32", fix: "`relay pipeline run --parallel 2`"}
 	}
 	repo, err := o.app.open()
@@ -66,7 +69,8 @@ func runPipelineRun(ctx context.Context, o *pipelineRunOptions) error {
 	}
 	live := newProgress(o.app, repo)
 	defer live.close()
-	res, err := repo.PipelineRun(ctx, host.PipelineRunOptions{Only: o.only, Beyond: o.beyond, MaxSession: time.Duration(o.minutes) * time.Minute, Parallel: o.parallel, Push: o.push, Observer: live, OnTask: live.task})
+	res, err := repo.PipelineRun(ctx, host.PipelineRunOptions{Observer: live, OnTask: live.task,
+		PipelineOrders: host.PipelineOrders{Only: o.only, Beyond: o.beyond, Session: time.Duration(o.minutes) * time.Minute, Parallel: o.parallel, Push: o.push}})
 	live.close()
 	if err != nil {
 		return err

@@ -216,26 +216,13 @@ func (p *Pipeline) discardLeft(ctx context.Context, t *Trail, where Place) error
 	return errors.Join(err, jerr)
 }
 
-// policy is the law for this task, which the operator's list has, and what it asks for
-// beyond the ceiling.
-func (a *attempt) policy() (judge.Policy, []judge.Beyond) {
-	return judge.NewPolicy(a.law())
-}
-
-// law is the ceiling, and what the task asks for.
-func (a *attempt) law() (judge.Ceiling, judge.Request) {
-	cfg, s := a.p.env.Config, a.fence()
-	return cfg.Ceiling(cfg.PipelineFence(), a.p.owned(), judge.KeepCommits), judge.Request{By: judge.Operator, Beyond: a.p.o.Beyond, Kind: judge.Execute,
-		Allowed: s.AllowedGlobs, Forbidden: s.ForbiddenGlobs, NewFiles: *s.AllowNewFiles, LockfileChanges: s.AllowLockfileChanges, MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged}
-}
-
 // maxPaths bounds the changed paths of a trail.
 const maxPaths = 200
 
 // look has the judge read the box. A broken rule keeps what was built aside and is the
 // task's end.
 func (a *attempt) look(ctx context.Context) (Judged, error) {
-	law, _ := a.policy()
+	law := a.policy()
 	v, err := a.change.Judge(ctx, law)
 	if err != nil {
 		return Judged{}, crew.BoxFault(err)

@@ -152,7 +152,7 @@ func (a *attempt) salvage(ctx context.Context, err error) error {
 		return err
 	}
 	p := &Problem{Code: flt.Code, What: flt.What, Why: flt.Why, Fix: flt.Fix, PluginSays: flt.Says}
-	law, _ := a.policy()
+	law := a.policy()
 	if _, err := a.change.Judge(ctx, law); err != nil {
 		return p
 	}
@@ -298,9 +298,9 @@ func (a *attempt) weigh(ctx context.Context, name string, b building, kept *sess
 
 // taskJSON is the task as a builder may read it.
 func (a *attempt) taskJSON(b building) ([]byte, error) {
-	t, s := a.trail.Task, a.fence()
+	t, s := a.trail.Task, a.request()
 	raw, err := json.Marshal(map[string]any{"task_id": t.ID, "milestone_id": tabName, "task_kind": "execute", "intent": oneLine(t.Title), "step": b.role, "round": b.round,
-		"scope":               map[string]any{"allowed_globs": s.AllowedGlobs, "forbidden_globs": s.ForbiddenGlobs, "allow_new_files": *s.AllowNewFiles, "allow_lockfile_changes": s.AllowLockfileChanges},
+		"scope":               map[string]any{"allowed_globs": s.Allowed, "forbidden_globs": s.Forbidden, "allow_new_files": s.NewFiles, "allow_lockfile_changes": s.LockfileChanges},
 		"acceptance_criteria": t.AcceptanceCriteria, "validation": map[string]any{"command": t.Validation.Command}})
 	if err != nil {
 		return nil, fault.Internal(err)

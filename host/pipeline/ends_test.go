@@ -164,7 +164,7 @@ func TestCapIsFollowedByAFreshProcess(t *testing.T) {
 	w.simple("a")
 	w.act("a-cleanup", `if grep -q 'feat: half' "$RELAY_PROMPT_PATH"; then git commit -qam 'feat: complete Title of a'; else
   git add -A; git commit -qm 'feat: half'; echo more >>src/a.txt; sleep 600; fi`+"\n")
-	w.goes(Options{Session: 10 * time.Second})
+	w.goes(Options{Orders: Orders{Session: 10 * time.Second}})
 	tr := w.trail("a")
 	if tr.Code != judge.Success || len(tr.Sessions) != 3 || tr.Sessions[1].End != endCap || tr.Sessions[2].End != endDone || tr.Sessions[2].Commits != 2 {
 		t.Errorf("%+v", tr)

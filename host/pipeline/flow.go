@@ -51,9 +51,9 @@ func (a *attempt) flow(f durable.Flow) error {
 
 // carryOut takes the task through its steps.
 func (a *attempt) carryOut(f durable.Flow) error {
-	if _, beyond := a.policy(); len(beyond) > 0 {
+	if beyond := Beyond(a.p.env.Config, &a.trail.Task); len(beyond) > 0 && !a.p.o.Beyond {
 		return &Problem{Code: judge.BlockedBeyondCeiling, What: "the task asks for more than the ceiling gives", Why: judge.Listed(beyond),
-			Fix: "`relay pipeline run --beyond-ceiling --only " + a.trail.TaskID + "` if you mean it; `relay config show pipeline.scope` and `relay config show scope` show the ceiling"}
+			Fix: "`relay pipeline run --beyond-ceiling --only " + a.trail.TaskID + "` let it, if you mean it; `relay config show pipeline.scope` and `relay config show scope` show the ceiling"}
 	}
 	if _, missing := a.p.env.Config.Verification.HiddenChecks(a.p.place.Git, a.p.env.Home, a.trail.Task.HiddenChecks); len(missing) > 0 {
 		return &Problem{Code: judge.BlockedMissingConfig, What: "the task asks for hidden checks that are not here", Why: strings.Join(missing, ", "),

@@ -26,11 +26,18 @@ func (p *Pipeline) home(ctx context.Context) error {
 			return fault.Git(err)
 		}
 		if branch == p.branch {
-			return nil
+			if said == "" {
+				return nil
+			}
+			return p.hold("")
 		}
 		if at := orHead(branch); said != at {
 			said = at
-			p.notice(fmt.Sprintf("your checkout is on %s: the run goes on once it is back on %s", at, orHead(p.branch)))
+			held := fmt.Sprintf("your checkout is on %s: the run goes on once it is back on %s", at, orHead(p.branch))
+			p.notice(held)
+			if err := p.hold(held); err != nil {
+				return err
+			}
 		}
 		if p.now().Sub(began) > most {
 			back := "`git switch " + fault.Word(p.branch) + "`"

@@ -1,9 +1,12 @@
 package pipeline
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/queue"
 	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
 )
 
 // Seen is the newest run over the task list as it stands.
@@ -20,6 +24,12 @@ type Seen struct {
 	Since     time.Time `json:"since"` // when it came to stand still, or its newest attempt began
 	Running   bool      `json:"running"`
 	PID       int       `json:"pid,omitempty"`
+	// Branch is whose task list the run works through; HEAD where none was checked out.
+	Branch string `json:"branch,omitempty"`
+	Orders Orders `json:"orders,omitzero"`
+	// Held is what keeps a running run waiting until the operator changes it: his checkout is
+	// on another branch, or the task list can't be read.
+	Held string `json:"held,omitempty"`
 	// Ended: it came to its end. A run that did not goes on with the next one.
 	Ended bool `json:"ended"`
 	Stop
@@ -59,12 +69,12 @@ func Look(ws *workspace.Workspace, pid int) (*Seen, error) {
 	if rec == nil || err != nil {
 		return nil, err
 	}
-	s := &Seen{RunID: rec.RunID, StartedAt: rec.StartedAt, Since: rec.StartedAt, Running: pid > 0, PID: pid, Ended: !rec.EndedAt.IsZero(), Stop: rec.Stop}
+	s := &Seen{RunID: rec.RunID, StartedAt: rec.StartedAt, Since: rec.StartedAt, Branch: rec.Branch, Orders: rec.Orders, Running: pid > 0, PID: pid, Ended: !rec.EndedAt.IsZero(), Stop: rec.Stop}
 	if !rec.StoppedAt.IsZero() {
 		s.Since = rec.StoppedAt
 	}
 	if s.Running {
-		s.Ended, s.Stop = false, Stop{}
+		s.Ended, s.Stop, s.Held = false, Stop{}, rec.Held
 	}
 	s.Open, err = Open(ws)
 	for _, t := range s.Open {
@@ -73,6 +83,17 @@ func Look(ws *workspace.Workspace, pid int) (*Seen, error) {
 		}
 	}
 	return s, err
+}
+
+// HeldFix is what to type about what keeps the run waiting.
+func (s *Seen) HeldFix() string {
+	switch {
+	case strings.HasPrefix(s.Held, TasksFile):
+		return "`relay pipeline check`"
+	case s.Branch == "HEAD":
+		return "`git switch --detach -`"
+	}
+	return "`git switch " + fault.Word(s.Branch) + "`"
 }
 
 // sleeps reports whether the wait of an attempt is still to be ended: `relay wake` notes its
@@ -86,20 +107,55 @@ func sleeps(ws *workspace.Workspace, t *Trail) bool {
 	return err == nil && st.Status == durable.Sleeping
 }
 
+// BranchOf is the branch that a run begun now works on: that of the attempts which have not
+// ended, since their task list and their commits lie there, or else the one that is checked
+// out. A branch that is gone takes nothing along; "" is a detached HEAD.
+func (s *Seen) BranchOf(ctx context.Context, git *judge.Git) (string, error) {
+	_, branch, err := git.Head(ctx)
+	if err != nil {
+		return "", fault.Git(err)
+	}
+	if s == nil || s.Branch == "" || s.Branch == orHead(branch) || !slices.ContainsFunc(s.Open, func(t *Trail) bool { return t.Lost == "" }) {
+		return branch, nil
+	}
+	if s.Branch == "HEAD" {
+		return "", nil
+	}
+	found, err := git.Run(ctx, nil, "for-each-ref", "--format=%(refname)", refOf(s.Branch))
+	if err != nil {
+		return "", fault.Git(err)
+	}
+	if len(found) == 0 {
+		return branch, nil
+	}
+	return s.Branch, nil
+}
+
+// hold notes what keeps the run waiting, for those who look; "" is that nothing does.
+func (p *Pipeline) hold(why string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.rec.RunID == "" || p.rec.Held == why { // before the run has its record it has nothing to show
+		return nil
+	}
+	p.rec.Held = why
+	return firstOf(p.writeRecord(), p.show())
+}
+
 // runKind is that of a run over the task list in the operator's queue.
 const runKind = "pipeline"
 
-// shown puts the run into queue.md, which nobody renews once it is killed: so its entry
+// show puts the run into queue.md, which nobody renews once it is killed: so its entry
 // says what to do then.
-func (p *Pipeline) shown() error {
-	return queue.Put(p.env.WS, queue.Entry{ID: p.rec.RunID, Kind: runKind, Since: p.rec.StartedAt, What: fmt.Sprintf("works on the tasks as process %d", os.Getpid()),
+func (p *Pipeline) show() error {
+	return queue.Put(p.env.WS, queue.Entry{ID: p.rec.RunID, Kind: runKind, Since: p.rec.StartedAt, What: cmp.Or(p.rec.Held, fmt.Sprintf("works on the tasks as process %d", os.Getpid())),
 		Next: "Where that process is gone, `relay pipeline run` goes on with it", Running: true})
 }
 
 // stopped notes how the run came to stand still, for those who look.
 func (p *Pipeline) stopped(by error, err error) error {
 	p.rec.StoppedAt = p.now().UTC()
-	p.rec.Stop = Stop{Reason: p.out.Reason, Why: p.out.Why}
+	p.rec.Stop, p.rec.Held = Stop{Reason: p.out.Reason, Why: p.out.Why}, ""
 	var who interface{ ByOperator() bool }
 	switch {
 	case p.out.Reason == NothingLeft:

@@ -166,7 +166,7 @@ func (w *world) once(when string) {
 func child(hw *hosttest.World) {
 	w := &world{World: hw}
 	n, _ := strconv.Atoi(os.Getenv(envParallel))
-	out, err := Run(w.T.Context(), w.env(), Options{Parallel: n})
+	out, err := Run(w.T.Context(), w.env(), Options{Orders: Orders{Parallel: n}})
 	if err != nil {
 		fmt.Println("error:", err)
 		os.Exit(1)

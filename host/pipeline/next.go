@@ -25,11 +25,15 @@ func (p *Pipeline) tasks(ctx context.Context) (*prd.List, error) {
 		l, err := p.list.Read()
 		var broken *prd.Error
 		if !errors.As(err, &broken) {
-			return l, err
+			return l, firstOf(err, p.hold(""))
 		}
 		if said != err.Error() {
 			said = err.Error()
-			p.notice(TasksFile + " can't be read as it is, so no task begins until it is fixed: " + said)
+			held := TasksFile + " can't be read as it is, so no task begins until it is fixed: " + said
+			p.notice(held)
+			if err := p.hold(held); err != nil {
+				return nil, err
+			}
 		}
 		select {
 		case <-ctx.Done():

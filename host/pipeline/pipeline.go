@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -46,15 +47,42 @@ type Env struct {
 	Observer                progress.Observer
 }
 
+// Orders are what the operator asked of a run. A run that was cut off keeps them.
+type Orders struct {
+	Only    string        `json:"only,omitempty"`       // the only task to work on
+	Beyond  bool          `json:"beyond,omitempty"`     // tasks may have more than the ceiling gives
+	Session time.Duration `json:"session_ns,omitempty"` // cap of one cleanup process; 0: the configuration's
+	// Parallel is how many tasks are worked on at a time, 0 as one; with more than one, each
+	// in a work tree of its own.
+	Parallel int  `json:"parallel,omitempty"`
+	Push     bool `json:"push,omitempty"` // after each task that is done
+}
+
+// Flags are the orders as they are typed.
+func (o Orders) Flags() string {
+	var f []string
+	if o.Only != "" {
+		f = append(f, "--only "+o.Only)
+	}
+	if o.Parallel > 1 {
+		f = append(f, fmt.Sprintf("--parallel %d", o.Parallel))
+	}
+	if o.Push {
+		f = append(f, "--push")
+	}
+	if o.Beyond {
+		f = append(f, "--beyond-ceiling")
+	}
+	if o.Session > 0 {
+		f = append(f, fmt.Sprintf("--max-session-minutes %d", o.Session/time.Minute))
+	}
+	return strings.Join(f, " ")
+}
+
 // Options are one run's.
 type Options struct {
-	Only    string        // the only task to work on
-	Beyond  bool          // tasks may have more than the ceiling gives
-	Session time.Duration // cap of one cleanup process; 0: the configuration's
-	// Parallel is how many tasks are worked on at a time; with more than one, each in a
-	// work tree of its own.
-	Parallel int
-	// The rest may be nil. Drain asks for an end after the task under way, OnTask is told
+	Orders
+	// These may be nil. Drain asks for an end after the task under way, OnTask is told
 	// of every task that came to an end, After is called when its end is on record.
 	Drain  func() bool
 	OnTask func(*Trail)
@@ -110,7 +138,8 @@ type Pipeline struct {
 	held  *lock.Lock
 	tab   *ledger.Tab
 	place Place // the operator's checkout
-	// branch is the one on which the run began; "" for a detached HEAD.
+	// branch is the one on which the run began, or the one that it goes on with; "" for a
+	// detached HEAD.
 	branch string
 	// turn is whose turn it is to change the operator's checkout.
 	turn sync.Mutex
@@ -222,17 +251,31 @@ func (p *Pipeline) open(ctx context.Context) error {
 	if err := history.Open(p.env.WS.History()).CheckCap(p.env.Config.History.MaxMB); err != nil {
 		return err
 	}
-	l, err := p.list.Read()
-	if err != nil {
-		return err
-	}
 	git, err := judge.OpenGit(ctx, p.env.Root)
 	if err != nil {
 		return fault.Git(err)
 	}
 	p.place = Place{Git: git}
-	if _, p.branch, err = git.Head(ctx); err != nil {
+	before, err := Look(p.env.WS, 0)
+	if err != nil {
+		return err
+	}
+	if p.branch, err = before.BranchOf(ctx, git); err != nil {
+		return err
+	}
+	if _, at, err := git.Head(ctx); err != nil {
 		return fault.Git(err)
+	} else if at != p.branch { // it has a record already where it waits
+		if err := p.openRecord(); err != nil {
+			return err
+		}
+	}
+	if err := p.home(ctx); err != nil {
+		return err
+	}
+	l, err := p.list.Read()
+	if err != nil {
+		return err
 	}
 	means, err := crew.Means(ctx, p.env.Config, p.env.StateDir, p.env.Root)
 	if err != nil {
@@ -252,8 +295,10 @@ func (p *Pipeline) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.openRecord(); err != nil {
-		return err
+	if p.rec.RunID == "" {
+		if err := p.openRecord(); err != nil {
+			return err
+		}
 	}
 	if err := p.held.SetRun(p.rec.RunID); err != nil {
 		return err
@@ -269,7 +314,7 @@ func (p *Pipeline) open(ctx context.Context) error {
 			return err
 		}
 	}
-	return p.shown()
+	return p.show()
 }
 
 // takeUp goes through the tasks that were begun: what was under way goes on, and what the
@@ -318,6 +363,9 @@ type record struct {
 	StartedAt time.Time `json:"started_at"`
 	// UsageOffset is where its calls begin in usage.jsonl.
 	UsageOffset int64         `json:"usage_offset"`
+	Branch      string        `json:"branch,omitempty"` // whose task list it is; HEAD for none
+	Orders      Orders        `json:"orders,omitzero"`
+	Held        string        `json:"held,omitempty"`      // what the operator keeps the run waiting by
 	EndedAt     time.Time     `json:"ended_at,omitzero"`   // nothing was left to do
 	StoppedAt   time.Time     `json:"stopped_at,omitzero"` // no process goes on with it since
 	Replaced    []Replacement `json:"replaced,omitempty"`
@@ -341,6 +389,7 @@ func (p *Pipeline) openRecord() error {
 		now := p.now()
 		p.rec = record{RunID: history.NewRunID(now), StartedAt: now.UTC(), UsageOffset: mark}
 	}
+	p.rec.Branch, p.rec.Orders, p.rec.Held = orHead(p.branch), p.o.Orders, ""
 	p.out.RunID, p.out.Replaced = p.rec.RunID, p.rec.Replaced
 	return p.writeRecord()
 }

@@ -63,7 +63,7 @@ func TestSideBySide(t *testing.T) {
 	for _, id := range []string{"a", "b"} { // its first version is in the middle commit only
 		w.act(id+"-cleanup", "git add -A && git commit -qm 'feat: add "+id+"' && echo more >>src/"+id+".txt && echo again >>"+id+".big && git commit -qam 'feat: complete Title of "+id+"'\n")
 	}
-	out, err := Run(t.Context(), w.env(), Options{Parallel: 2})
+	out, err := Run(t.Context(), w.env(), Options{Orders: Orders{Parallel: 2}})
 	must(t, err)
 	w.tell(out)
 	if out.Reason != NothingLeft || len(out.Tasks) != 3 || out.Tasks[2].TaskID != "c" {
@@ -110,7 +110,7 @@ func TestConflictGoesBackOnce(t *testing.T) {
 	w.simple("b")
 	w.act("a-code", onceBegun("b")+"echo word a >src/a.txt\n")
 	w.act("b-code", onceBegun("a")+"echo word b >src/b.txt; echo b too >>src/a.txt\n")
-	out, err := Run(t.Context(), w.env(), Options{Parallel: 2})
+	out, err := Run(t.Context(), w.env(), Options{Orders: Orders{Parallel: 2}})
 	must(t, err)
 	w.tell(out)
 	if len(out.Tasks) != 2 || out.Tasks[0].Code != judge.Success || out.Tasks[1].Code != judge.Success {
@@ -194,7 +194,7 @@ func TestSideIsGoneOnWith(t *testing.T) {
 	w.simple("b")
 	ctx, cancel := context.WithCancel(t.Context())
 	must(t, os.WriteFile(w.side("acts/a-cleanup.sh"), []byte("sleep 600\n"), 0o644))
-	_, err := Run(ctx, w.env(), Options{Parallel: 2, OnTask: func(*Trail) { cancel() }})
+	_, err := Run(ctx, w.env(), Options{Orders: Orders{Parallel: 2}, OnTask: func(*Trail) { cancel() }})
 	must(t, err)
 	if w.status("b") != "completed" || w.status("a") == "completed" {
 		t.Fatalf("a is %s, b is %s", w.status("a"), w.status("b"))

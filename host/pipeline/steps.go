@@ -17,7 +17,6 @@ import (
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline/answer"
 	"github.com/paxiom/relay/host/pipeline/memory"
-	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/prompts"
 	"github.com/paxiom/relay/schemas"
@@ -26,37 +25,12 @@ import (
 // AgentsFile tells agents about the project.
 const AgentsFile = "AGENTS.md"
 
-// fence is the task's scope, its own or the configuration's.
-func (a *attempt) fence() prd.Scope {
-	c := a.p.env.Config
-	d := c.Pipeline.Scope
-	s := prd.Scope{AllowedGlobs: d.AllowedGlobs, AllowNewFiles: &d.AllowNewFiles, AllowLockfileChanges: d.AllowLockfileChanges, MaxFilesTouched: d.MaxFilesTouched, MaxLinesChanged: d.MaxLinesChanged}
-	if own := a.trail.Task.Scope; own != nil {
-		s.AllowLockfileChanges = own.AllowLockfileChanges
-		if len(own.AllowedGlobs) > 0 {
-			s.AllowedGlobs = own.AllowedGlobs
-		}
-		if own.AllowNewFiles != nil {
-			s.AllowNewFiles = own.AllowNewFiles
-		}
-		if own.MaxFilesTouched > 0 {
-			s.MaxFilesTouched = own.MaxFilesTouched
-		}
-		if own.MaxLinesChanged > 0 {
-			s.MaxLinesChanged = own.MaxLinesChanged
-		}
-		s.ForbiddenGlobs = own.ForbiddenGlobs
-	}
-	s.ForbiddenGlobs = append(append([]string{}, c.Scope.DefaultForbiddenGlobs...), s.ForbiddenGlobs...)
-	return s
-}
-
 // told is the task as every step is told it.
 func (a *attempt) told() prompts.PipelineTask {
-	t, s := a.trail.Task, a.fence()
+	t, s := a.trail.Task, a.request()
 	return prompts.PipelineTask{ProductName: a.p.env.Config.ProductName, ID: t.ID, Title: t.Title, Description: t.Description, Notes: a.p.ownNotes(&t), Criteria: t.AcceptanceCriteria,
 		Validation: t.Validation.Command, Agents: a.file(AgentsFile), Earlier: a.earlier(),
-		Allowed: s.AllowedGlobs, Forbidden: s.ForbiddenGlobs, AllowNewFiles: *s.AllowNewFiles, AllowLockfileChanges: s.AllowLockfileChanges, MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged}
+		Allowed: s.Allowed, Forbidden: s.Forbidden, AllowNewFiles: s.NewFiles, AllowLockfileChanges: s.LockfileChanges, MaxFiles: s.MaxFiles, MaxLines: s.MaxLines}
 }
 
 // earlier is what became of the attempt before, and what the operator has said since.

@@ -103,7 +103,7 @@ func (a *attempt) checks() (change.Checks, error) {
 	cfg := a.p.env.Config
 	plan, err := confine.For(cfg.Box, confine.Verification, crew.Registries(a.p.env.Root, a.p.env.Home), nil)
 	return change.Checks{Plan: plan, Env: launch.CheckEnv(), Slow: time.Duration(cfg.Verification.TimeoutSlowSeconds) * time.Second,
-		Removed: crew.Removable(&cfg.Verification, a.change.Kept(), a.fence().AllowedGlobs), Tests: crew.TestFiles(&cfg.Verification)}, err
+		Removed: crew.Removable(&cfg.Verification, a.change.Kept(), a.request().Allowed), Tests: crew.TestFiles(&cfg.Verification)}, err
 }
 
 // try runs a command in a fresh box with the change, and keeps what it printed.
