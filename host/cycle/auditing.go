@@ -82,9 +82,12 @@ func (c *Cycle) forget() {
 	c.rec.Input, c.rec.Audits, c.rec.Refined, c.rec.Plan, c.rec.Approval, c.rec.Revision, c.rec.Tests, c.rec.Acceptance = nil, nil, nil, nil, nil, nil, nil, nil
 }
 
-func (c *Cycle) auditNote() string {
+func (c *Cycle) auditNote() string { return formless(c.rec.Audits) }
+
+// formless says which audits are missing or kept to no form; "" for none.
+func formless(audits []AuditFacts) string {
 	var bad []string
-	for _, a := range c.rec.Audits {
+	for _, a := range audits {
 		switch {
 		case a.File == "":
 			bad = append(bad, a.Role+" is missing")

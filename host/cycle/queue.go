@@ -30,6 +30,9 @@ func (r *Record) Detail() string {
 	case r.State == AuditComplete && r.ConfigSnapshot.Models.Refinement.Enabled:
 		return r.ConfigSnapshot.Models.Refinement.Provider + " refines"
 	case r.State == AwaitingReview:
+		if note := formless(r.Audits); note != "" {
+			return note + ": read what was said"
+		}
 		if r.Plan != nil && r.Plan.Items == 0 {
 			return "the auditors found nothing"
 		}
