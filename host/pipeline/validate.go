@@ -178,19 +178,22 @@ func (a *attempt) problem(c Check, why string) *Problem {
 }
 
 // outputs are what the validation command printed the last time.
-func (a *attempt) outputs() []prompts.Output {
-	if len(a.trail.Checks) == 0 {
-		return nil
+func (a *attempt) outputs() (all []prompts.Output) {
+	for _, c := range a.trail.Checks {
+		if c.Round != a.trail.Checks[len(a.trail.Checks)-1].Round {
+			continue
+		}
+		text := "[" + c.Outcome + "]"
+		if c.Hidden == "" {
+			b, err := workspace.ReadFile(a.dir(c.File), 2<<20)
+			if err != nil {
+				b = []byte(err.Error())
+			}
+			text += "\n" + tail(string(b), 12_000)
+		}
+		all = append(all, prompts.Output{Command: c.Name(), Text: text})
 	}
-	c := a.trail.Checks[len(a.trail.Checks)-1]
-	if c.Hidden != "" {
-		return []prompts.Output{{Command: c.Name(), Text: "[" + c.Outcome + "]"}}
-	}
-	b, err := workspace.ReadFile(a.dir(c.File), 2<<20)
-	if err != nil {
-		b = []byte(err.Error())
-	}
-	return []prompts.Output{{Command: c.Name(), Text: "[" + c.Outcome + "]\n" + tail(string(b), 12_000)}}
+	return all
 }
 
 // tail keeps the end of a text.
