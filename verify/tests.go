@@ -15,6 +15,10 @@ const (
 	TAP        = "tap"          // Test Anything Protocol: node --test, bats, prove, …
 )
 
+// ByCheck are the forms of names that a check writes itself, into a file or to its output: the
+// code that it tests could have written them too.
+var ByCheck = []string{evidence.JUnitXML, GoTestJSON, TAP}
+
 const (
 	maxTestLine  = 1 << 16
 	maxTests     = 100_000

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -45,88 +44,6 @@ type Env struct {
 	Version                 string
 	Clock                   durable.Clock // nil is the machine's
 	Observer                progress.Observer
-}
-
-// Orders are what the operator asked of a run. A run that was cut off keeps them.
-type Orders struct {
-	Only    string        `json:"only,omitempty"`       // the only task to work on
-	Beyond  bool          `json:"beyond,omitempty"`     // tasks may have more than the ceiling gives
-	Session time.Duration `json:"session_ns,omitempty"` // cap of one cleanup process; 0: the configuration's
-	// Parallel is how many tasks are worked on at a time, 0 as one; with more than one, each
-	// in a work tree of its own.
-	Parallel int  `json:"parallel,omitempty"`
-	Push     bool `json:"push,omitempty"` // after each task that is done
-}
-
-// Flags are the orders as they are typed.
-func (o Orders) Flags() string {
-	var f []string
-	if o.Only != "" {
-		f = append(f, "--only "+o.Only)
-	}
-	if o.Parallel > 1 {
-		f = append(f, fmt.Sprintf("--parallel %d", o.Parallel))
-	}
-	if o.Push {
-		f = append(f, "--push")
-	}
-	if o.Beyond {
-		f = append(f, "--beyond-ceiling")
-	}
-	if o.Session > 0 {
-		f = append(f, fmt.Sprintf("--max-session-minutes %d", o.Session/time.Minute))
-	}
-	return strings.Join(f, " ")
-}
-
-// Options are one run's.
-type Options struct {
-	Orders
-	// These may be nil. Drain asks for an end after the task under way, OnTask is told
-	// of every task that came to an end, After is called when its end is on record.
-	Drain  func() bool
-	OnTask func(*Trail)
-	After  func(ctx context.Context, t *Trail) error
-}
-
-// Reason is why a run ended.
-type Reason string
-
-// The reasons.
-const (
-	NothingLeft Reason = "done"        // no task is left that could be worked on
-	Drained     Reason = "drained"     // the operator asked for an end after the task
-	LimitLasts  Reason = "limit"       // a vendor's limit lasts longer than limits.max_wait
-	Interrupted Reason = "interrupted" // a signal, or the operator asked for an end now
-	Blocked     Reason = "blocked"     // a fault that a person mends first
-)
-
-// Words say it to a person.
-func (r Reason) Words() string {
-	switch r {
-	case NothingLeft:
-		return "no task is left that could be worked on"
-	case Drained:
-		return "you asked for an end after the task"
-	case LimitLasts:
-		return "a vendor's limit lasts too long to wait for"
-	case Blocked:
-		return "something has to be fixed first"
-	}
-	return string(r)
-}
-
-// Outcome is how a run ended.
-type Outcome struct {
-	RunID    string
-	Reason   Reason
-	Why      string
-	Tasks    []*Trail      // that this run worked on, in the order of their ends
-	Replaced []Replacement // who was replaced for the rest of the run
-	Waiting  []string      // tasks that wait for the operator
-	Counts   map[prd.Status]int
-	Held     map[string]string // tasks that can't start, by the failed task that holds them
-	Spend    ledger.Sum
 }
 
 // Pipeline is a run under way.

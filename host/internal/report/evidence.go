@@ -8,7 +8,6 @@ import (
 
 	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/verify"
-	"github.com/paxiom/relay/verify/evidence"
 )
 
 // NotVerified is what speaks for a change that no check looked at: the judge's word alone.
@@ -23,10 +22,6 @@ const NotLookedFor = "hard-coded answers not looked for"
 
 // ByExitCode is the weakest evidence that a check can give.
 const ByExitCode = "verified by exit code only; " + NotLookedFor
-
-// byCheck are the forms of names that a check writes itself, into a file or to its output: the
-// code that it tests could have written them too.
-var byCheck = []string{evidence.JUnitXML, verify.GoTestJSON, verify.TAP}
 
 // Landed is the report's one line about a change that landed; how says in what way.
 func (v Verification) Landed(how string) string {
@@ -75,7 +70,7 @@ func (v Verification) Evidence() string {
 		unprobed = slices.Compact(unprobed)
 		var itself []string
 		unprobed = slices.DeleteFunc(unprobed, func(runner string) bool {
-			own := slices.Contains(byCheck, runner)
+			own := slices.Contains(verify.ByCheck, runner)
 			if own {
 				itself = append(itself, runner)
 			}
