@@ -153,6 +153,24 @@ func (u *usage) private() (sum int64) {
 			continue
 		}
 		sum += kilobytes(text, "Pss_Anon:")
+		if kilobytes(text, "Pss_Shmem:") > 0 {
+			sum += sharedAnonymous(pid)
+		}
+	}
+	return sum
+}
+
+// sharedAnonymous is the part of a process in memory that it shares without a file
+// (MAP_SHARED and MAP_ANONYMOUS), which no file system holds, in bytes.
+func sharedAnonymous(pid string) (sum int64) {
+	text, _ := os.ReadFile("/proc/" + pid + "/smaps")
+	shared := false
+	for line := range bytes.Lines(text) {
+		if line[0] < 'A' || line[0] > 'Z' { // the first line of a mapping
+			shared = bytes.HasSuffix(line, []byte(" /dev/zero (deleted)\n"))
+		} else if shared && bytes.HasPrefix(line, []byte("Pss:")) {
+			sum += kilobytes(line, "Pss:")
+		}
 	}
 	return sum
 }
