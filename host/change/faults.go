@@ -1,6 +1,7 @@
 package change
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/paxiom/relay/host/fault"
@@ -8,10 +9,14 @@ import (
 	"github.com/paxiom/relay/judge"
 )
 
+// ErrInTheWay is the cause where a change can't land for what the operator has in his work
+// tree or his index, and not for what became of the branch.
+var ErrInTheWay = errors.New("changes of yours are in the way")
+
 // moved is the fault of a path that is no longer what was compared.
 func moved(path, why string) *fault.Fault {
-	return fault.New(judge.StopHeadMoved, fmt.Sprintf("%q could not be written", path), why,
-		"`git status` shows your own changes; `relay salvage` has what was built")
+	return &fault.Fault{Code: judge.StopHeadMoved, What: fmt.Sprintf("%q could not be written", path), Why: why,
+		Fix: "`git status` shows your own changes; `relay salvage` has what was built", Err: ErrInTheWay}
 }
 
 // headMoved is the fault of a branch that is no longer where the box began.

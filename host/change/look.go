@@ -45,8 +45,8 @@ func (l *lander) compare(ctx context.Context, entries []entry, changes []treeCha
 		if err := l.stillAtBase(ctx); err != nil {
 			return err // the index is that of another commit
 		}
-		return fault.New(judge.StopHeadMoved, "git's index holds changes that are not relay's", fmt.Sprintf("%q is staged", p),
-			"`git status` shows what is staged; commit or unstage it")
+		return &fault.Fault{Code: judge.StopHeadMoved, What: "git's index holds changes that are not relay's", Why: fmt.Sprintf("%q is staged", p),
+			Fix: "`git status` shows what is staged; commit or unstage it", Err: ErrInTheWay}
 	}
 	if err := l.notHidden(ctx, append(odd, missing...)); err != nil {
 		return err

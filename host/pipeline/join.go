@@ -24,6 +24,8 @@ type joined struct {
 	Hidden  *Check   `json:"hidden,omitempty"`
 	// Conflict says what does not go together.
 	Conflict string `json:"conflict,omitempty"`
+	// Held says what of the operator's is in the way.
+	Held string `json:"held,omitempty"`
 }
 
 // aside says that the attempt works in a work tree of its own.
@@ -37,6 +39,12 @@ func (a *attempt) join(f durable.Flow) error {
 		return err
 	}
 	j, err := do(a, f, "join", a.merge)
+	for n := 2; err == nil && j.Held != ""; n++ {
+		a.left(j.Held, true)
+		if err = a.makeRoom(f, nth("in-the-way", n-1), j.Held); err == nil {
+			j, err = do(a, f, nth("join", n), a.merge)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -164,6 +172,9 @@ func (a *attempt) mergeInBox(ctx context.Context, tip string) (j joined, err err
 	a.keepPatch()
 	landed, err := a.change.Land(ctx, a.landing())
 	if err != nil {
+		if j.Held = inTheWay(err); j.Held != "" {
+			return j, nil
+		}
 		if f, ok := fault.As(err); ok && f.Code == judge.StopHeadMoved {
 			return j, lost("it could not land: " + f.Why)
 		}

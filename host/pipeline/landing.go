@@ -2,8 +2,10 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/crew"
@@ -16,28 +18,72 @@ func (a *attempt) land(f durable.Flow) error {
 	type landing struct {
 		Commit  string   `json:"commit"`
 		Commits []string `json:"commits"`
+		Held    string   `json:"held,omitempty"`
 	}
-	l, err := do(a, f, "land", func(ctx context.Context, _ durable.Attempt) (landing, error) {
-		commit, err := a.open(ctx)
-		if err != nil {
-			return landing{}, err
-		}
-		if commit == "" {
-			if commit, err = a.apply(ctx); err != nil || commit == "" {
-				return landing{}, err
+	for n := 1; ; n++ {
+		l, err := do(a, f, nth("land", n), func(ctx context.Context, _ durable.Attempt) (l landing, err error) {
+			if l.Commit, err = a.open(ctx); err == nil && l.Commit == "" {
+				l.Commit, l.Held, err = a.apply(ctx)
 			}
+			if err != nil || l.Commit == "" {
+				return l, err
+			}
+			l.Commits = a.landedAs(ctx, a.place.Git, a.trail.Branch, l.Commit)
+			return l, nil
+		})
+		switch {
+		case err != nil:
+			return err
+		case l.Held == "":
+			a.trail.Commit = l.Commit
+			if len(l.Commits) > 0 {
+				a.trail.Commits = l.Commits
+			}
+			a.leave(landedLine(l.Commits))
+			return nil
 		}
-		return landing{Commit: commit, Commits: a.landedAs(ctx, a.place.Git, a.trail.Branch, commit)}, nil
-	})
+		a.left(l.Held, true)
+		if err := a.keep(f, nth("keep-for-landing", n)); err != nil {
+			return err
+		}
+		if err := a.makeRoom(f, nth("in-the-way", n), l.Held); err != nil {
+			return err
+		}
+		if err := a.rebase(f, nth("rebase-for-landing", n)); err != nil {
+			return err
+		}
+	}
+}
+
+// nth names a step that may come again.
+func nth(name string, n int) string {
+	if n == 1 {
+		return name
+	}
+	return fmt.Sprintf("%s-%d", name, n)
+}
+
+// makeRoom asks the operator to take out of the way what keeps the change from landing. What
+// was built is kept meanwhile.
+func (a *attempt) makeRoom(f durable.Flow, name, held string) error {
+	d, err := a.consult(f, Question{Name: name, Kind: "in the way", Text: oneLine(held) + ". Commit it, stash it or take it back; may the task land then?"})
 	if err != nil {
 		return err
 	}
-	a.trail.Commit = l.Commit
-	if len(l.Commits) > 0 {
-		a.trail.Commits = l.Commits
+	a.trail.Decisions = append(a.trail.Decisions, d)
+	if d.Yes {
+		return nil
 	}
-	a.leave(landedLine(l.Commits))
-	return nil
+	return &Problem{Code: judge.StopHeadMoved, What: "changes of yours are in the way of what was built", Why: held, Salvage: change.KeptRef(a.trail.RunID),
+		Fix: "`git stash`, then `relay task retry " + a.trail.TaskID + "`"}
+}
+
+// inTheWay says what of the operator's keeps a change from landing; "" when it is not that.
+func inTheWay(err error) string {
+	if f, ok := fault.As(err); ok && errors.Is(err, change.ErrInTheWay) {
+		return f.What + ": " + f.Why
+	}
+	return ""
 }
 
 // landedAs lists the commits of a landing, and attests them. Where git gives no answer that
@@ -61,19 +107,23 @@ func landedLine(commits []string) string {
 	return fmt.Sprintf("%s, the last is %.12s", words.Count(len(commits), "commit"), commits[len(commits)-1])
 }
 
-// apply lands the change. Nothing is written when somebody else was quicker.
-func (a *attempt) apply(ctx context.Context) (string, error) {
+// apply lands the change. Nothing is written when somebody else was quicker, or when held
+// says what of the operator's is in the way.
+func (a *attempt) apply(ctx context.Context) (commit, held string, err error) {
 	if _, err := a.look(ctx); err != nil {
-		return "", err
+		return "", "", err
 	}
 	a.keepPatch()
 	landed, err := a.change.Land(ctx, a.landing())
 	if err != nil {
-		if f, ok := fault.As(err); ok && f.Code == judge.StopHeadMoved {
-			return "", lost("it could not land: " + f.Why)
+		if held = inTheWay(err); held != "" {
+			return "", held, nil
 		}
-		return "", crew.BoxFault(err)
+		if f, ok := fault.As(err); ok && f.Code == judge.StopHeadMoved {
+			return "", "", lost("it could not land: " + f.Why)
+		}
+		return "", "", crew.BoxFault(err)
 	}
 	a.got.Notes = append(a.got.Notes, landed.Notes...)
-	return landed.Commit, nil
+	return landed.Commit, "", nil
 }

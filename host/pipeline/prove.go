@@ -62,7 +62,7 @@ func (a *attempt) prove(f durable.Flow) error {
 		p.Salvage = change.KeptRef(a.trail.RunID)
 		return p
 	}
-	return a.rebase(f)
+	return a.rebase(f, "rebase")
 }
 
 // keep makes the commits of the change and puts them under a ref, while the operator is
@@ -105,8 +105,8 @@ func firstLine(s string) string {
 
 // rebase makes the kept commits again in a fresh box on the present tip of the branch, and
 // tries the result. Commits that meet a conflict send the task back.
-func (a *attempt) rebase(f durable.Flow) error {
-	b, err := do(a, f, "rebase", func(ctx context.Context, at durable.Attempt) (beginning, error) {
+func (a *attempt) rebase(f durable.Flow, name string) error {
+	b, err := do(a, f, name, func(ctx context.Context, at durable.Attempt) (beginning, error) {
 		b, err := a.begin(ctx, at)
 		if err != nil {
 			return b, err
