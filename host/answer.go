@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/loop"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -61,7 +63,18 @@ func (r *Repo) Answer(ctx context.Context, run, answer string) (*AnswerResult, e
 	if err := os.Remove(o.ws.Stuck()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fault.Wrap(err, "", "what relay remembers of tasks that did not work could not be forgotten", "`rm "+fault.Word(o.ws.Stuck())+"`")
 	}
-	return &AnswerResult{Doc: Doc{"relay.answer", 1}, RunID: q.RunID, Prompt: a.Prompt, Answer: answer, Next: "`relay run`"}, nil
+	return &AnswerResult{Doc: Doc{"relay.answer", 1}, RunID: q.RunID, Prompt: a.Prompt, Answer: answer, Next: "`" + cmp.Or(o.loopThatAsked(q.RunID), "relay run") + "`"}, nil
+}
+
+// loopThatAsked is the command that goes on with the loop of a run; "" where none ended at
+// its question.
+func (o *opened) loopThatAsked(run string) string {
+	m, err := o.hist.Get(run)
+	last, lerr := loop.Last(o.ws)
+	if err != nil || lerr != nil || last == nil || m.Loop != last.ID || last.Reason != loop.Question {
+		return ""
+	}
+	return last.Again
 }
 
 // choose turns a number into the choice that it stands for, and checks the text.

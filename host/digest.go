@@ -332,7 +332,7 @@ func (g *gathering) loop(s *StatusResult, add func(what, why, command string)) {
 	switch {
 	case l.CutOff && l.Wait == nil && l.ByOperator:
 		add("the loop "+l.ID+" "+l.Broke(), "it keeps its own goal and limits", "`relay loop --resume`")
-	case !l.Running && !l.CutOff && l.Reason != loop.Question && afterLoop(l.Reason) != "" && !since && l.UpdatedAt.After(g.d.Since):
-		add("the loop "+l.ID+" ended: "+l.Reason.Words(), l.Why, afterLoop(l.Reason))
+	case !l.Running && !l.CutOff && l.Reason != loop.Question && afterLoop(l.Reason, l.Again) != "" && !since && l.UpdatedAt.After(g.d.Since):
+		add("the loop "+l.ID+" ended: "+l.Reason.Words(), l.Why, afterLoop(l.Reason, l.Again))
 	}
 }

@@ -167,19 +167,23 @@ func loopResult(ctx context.Context, out *loop.Outcome) *LoopResult {
 }
 
 // afterLoop is what a person does about a loop that ended for this reason; "" where nobody
-// is needed, or its last tick says it.
-func afterLoop(reason loop.Reason) string {
+// is needed, or its last tick says it. again is the command that goes on with its limits.
+func afterLoop(reason loop.Reason, again string) string {
+	more := "`" + again + "` goes on"
+	if again == "" {
+		more = "what it may use is used up; `relay loop --help` has the limits of another one"
+	}
 	switch reason {
 	case loop.LimitLasts:
-		return "`relay loop` again when the limit is over; `fallback` in the configuration names who may stand in, limits.max_wait how long a loop waits"
+		return "when the limit is over, " + more + "; `fallback` in the configuration names who may stand in, limits.max_wait how long a loop waits"
 	case loop.Question:
-		return "`relay answer \"…\"`, then `relay loop` again"
+		return "`relay answer \"…\"`, then " + more
 	case loop.BudgetWarning:
-		return "`relay milestone --reset` counts it anew, `relay milestone NAME` begins another one, then `relay loop` again; `relay status` shows the budgets of budgets.per_milestone"
+		return "`relay milestone --reset` counts it anew, `relay milestone NAME` begins another one, then " + more + "; `relay status` shows the budgets of budgets.per_milestone"
 	case loop.MilestoneChanged:
-		return "`relay history`, then `relay loop` for the next milestone"
+		return "`relay history`; for the next milestone " + more
 	case loop.Failed:
-		return "`relay status`, then `relay loop` begins a new one"
+		return "`relay status`, then `relay loop --mode milestone` begins a new one"
 	}
 	return ""
 }
@@ -190,7 +194,7 @@ func loopEnd(out *loop.Outcome) (code int, next string) {
 	if out.Report != nil {
 		next = out.Report.Next
 	}
-	if own := afterLoop(out.Reason); own != "" {
+	if own := afterLoop(out.Reason, out.Again); own != "" {
 		next = own
 	}
 	switch out.Reason {

@@ -207,6 +207,8 @@ func (s *StatusResult) decideNext(o *opened) {
 		s.Next = s.spent
 	case s.Loop != nil && s.Loop.CutOff:
 		s.Next = "`relay loop --resume`"
+	case s.Loop != nil && s.Loop.Reason == loop.Question && s.Loop.Again != "" && s.LastRun != nil && s.LastRun.Loop == s.Loop.ID:
+		s.Next = "`" + s.Loop.Again + "`" // its question is answered, or it would be a need
 	case s.Pipeline != nil && (!s.Pipeline.Ended || len(s.Pipeline.Open) > 0):
 		s.Next = "`relay pipeline run`"
 	case s.LastRun != nil && s.LastRun.Code.Outcome() == judge.OutcomeStop:

@@ -25,6 +25,8 @@ type Progress struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	Reason    Reason    `json:"reason,omitempty"` // why it ended; "" while it goes on and after a crash
 	Why       string    `json:"why,omitempty"`
+	// Again begins a loop with what was left of this one's limits when it ended.
+	Again string `json:"again,omitempty"`
 	// Wait is for the end of a vendor's limit; nil while ticks are made.
 	Wait *quota.Wait `json:"wait,omitempty"`
 	// ByOperator: a person ended it before its time, and only a person goes on with it.

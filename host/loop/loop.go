@@ -78,6 +78,7 @@ type Outcome struct {
 	Spend   Spend
 	Report  *report.Report  // of the last tick of this process; nil when there was none
 	Blocked *report.Blocked // when that tick was blocked
+	Again   string          // see Progress
 }
 
 // Hooks let the caller watch and steer. All may be nil.
@@ -217,8 +218,41 @@ func (l *Loop) flow(f durable.Flow) error {
 		}
 		l.out.Reason, l.out.Why = t.Stop, t.Why
 	}
-	_ = l.show(f, l.progress(len(l.out.Ticks))) // for those who look; the record itself has the end
+	p := l.progress(len(l.out.Ticks))
+	p.Again = l.command()
+	l.out.Again = p.Again
+	_ = l.show(f, p) // for those who look; the record itself has the end
 	return nil
+}
+
+// command begins a loop with what is left of this one's limits; "" when nothing is.
+func (l *Loop) command() string {
+	c := "relay loop --mode " + string(l.o.Mode)
+	if l.o.Goal != "" {
+		c += " --goal " + fault.Word(l.o.Goal)
+	}
+	if l.o.MaxTicks > 0 {
+		left := l.o.MaxTicks - len(l.out.Ticks)
+		if left <= 0 {
+			return ""
+		}
+		c += fmt.Sprintf(" --max-ticks %d", left)
+	}
+	if !l.o.Until.IsZero() {
+		if !l.o.Until.After(l.now()) {
+			return ""
+		}
+		c += " --until " + l.o.Until.UTC().Format(time.RFC3339)
+	}
+	if l.o.MaxCostUSD > 0 {
+		s, err := l.spent()
+		left := l.o.MaxCostUSD - s.Most()
+		if err != nil || left < 0.01 {
+			return ""
+		}
+		c += fmt.Sprintf(" --max-cost-usd %.2f", left)
+	}
+	return c
 }
 
 // step is one tick with the looks before and after it. An attempt that was cut off
