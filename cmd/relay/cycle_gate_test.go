@@ -125,6 +125,7 @@ var decisions = map[string]string{"continue": "AWAITING_REVIEW", "accept": "AWAI
 // Every command of the program, with every flag that needs no value, in every state that
 // waits: only the decision that the state is there for moves a cycle.
 func TestEveryCommandAtAGate(t *testing.T) {
+	t.Parallel()
 	w := newGateWorld(t)
 	for _, state := range []string{"AWAITING_REVIEW", "AWAITING_ACCEPTANCE"} {
 		before := w.stands()
@@ -180,6 +181,7 @@ func commandLines(id string) [][]string {
 // What no process of its own is needed for is tried by host/cycle: every key there is. Here
 // keys come over the ways that people use: the environment, --set, and files.
 func TestKeysAtAGate(t *testing.T) {
+	t.Parallel()
 	w := newGateWorld(t)
 	before := w.stands()
 	var env []string

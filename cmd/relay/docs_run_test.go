@@ -30,6 +30,7 @@ func documentation(t *testing.T) []*docpages.Page {
 // provider replay. What needs an account, a network or another machine says so in the page,
 // and is counted. testdata/docs/README.md tells how a page is prepared.
 func TestDocumentedCommandsRun(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var files []string
 	ran, skipped, reasons := 0, 0, map[string]int{}

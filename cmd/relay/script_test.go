@@ -1,11 +1,13 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -37,6 +39,11 @@ func buildAndRun(m *testing.M) int {
 		return 2
 	}
 	binDir = dir
+	// Stories wait for processes and clocks more than they compute.
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
 	return m.Run()
 }
 
@@ -44,6 +51,7 @@ func buildAndRun(m *testing.M) int {
 // provider and a real builder process. testdata/script/README.md describes the
 // commands that are added to testscript's own.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, scriptParams())
 }
 
