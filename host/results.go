@@ -99,6 +99,9 @@ type RunOptions struct {
 	// those of this machine; Push a remote that is asked for the result before, and gets it and
 	// what landed after.
 	Key, Signers, Push string
+	// Policy is asked whether a change may land that rules of the policy ask about; nil: the
+	// run ends with the question.
+	Policy func(context.Context, []PolicyHit, []FileDiff) bool
 }
 
 // ChangedTests are what a change does to tests where those of the base no longer run, or

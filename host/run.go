@@ -27,6 +27,11 @@ func (r *Repo) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
 			return o.ChangedTests(ctx, ChangedTests{c.Why, c.Missing, files})
 		}
 	}
+	if o.Policy != nil {
+		t.Policy = func(ctx context.Context, asks []PolicyHit, patch []byte) bool {
+			return o.Policy(ctx, asks, SplitDiff(string(patch)))
+		}
+	}
 	env, err := r.tickEnv(o.Observer)
 	if err != nil {
 		return nil, err

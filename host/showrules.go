@@ -51,6 +51,7 @@ const (
 	stageValidate = "VALIDATE" // of a task: its validation command
 	stageCriteria = "CRITERIA" // of a task
 	stageHidden   = "HIDDEN"   // where there are hidden checks
+	stagePolicy   = "POLICY"   // where there is a policy as code
 	stageTests    = "TESTS"    // of a cycle
 )
 
@@ -80,6 +81,8 @@ var lawbook = []lookAt{
 	{judge.StopOldTestsFail, stageValidate, "", "the validation command passes with the tests of the base, too"},
 	{judge.StopHiddenFailed, stageHidden, "", "the hidden checks pass"},
 	{judge.StopVerifyFailedSlow, stageCriteria, "", "every acceptance criterion is met"},
+	{judge.StopPolicyForbidden, stagePolicy, "", "no rule of the policy forbids it"},
+	{"", stagePolicy, "", "no rule of the policy asks you about it"},
 	{"", stageTests, "", "the service's tests pass"},
 }
 
@@ -172,7 +175,26 @@ func ofRun(r *Report) *passage {
 	}
 	p.found(stageJudge, r.Rules...)
 	p.checked(&r.Verification)
+	p.policed(r.Policy, r.Code == judge.Success || r.Code == judge.StopPolicyForbidden)
 	return p
+}
+
+// policed is what the policy as code found; there: the change came to it.
+func (p *passage) policed(of *report.Policy, there bool) {
+	if of == nil {
+		return
+	}
+	p.stages[stagePolicy] = there
+	for _, h := range of.Hits {
+		hit := report.RuleHit{Path: h.At, Rule: h.Rule + ": " + h.Message}
+		switch {
+		case h.Effect != "ask":
+			hit.Code = string(judge.StopPolicyForbidden)
+		case h.Approved:
+			continue
+		}
+		p.found(stagePolicy, hit)
+	}
 }
 
 // checked is what checks found.
@@ -237,6 +259,7 @@ func ofTask(t *TaskTrail) *passage {
 	if len(t.Task.AcceptanceCriteria) > 0 {
 		p.stages[stageCriteria] = len(t.Criteria) > 0
 	}
+	p.policed(t.Policy, t.Code == judge.Success || t.Code == judge.StopPolicyForbidden)
 	for i, c := range t.Criteria {
 		if c.Verdict.Verdict == answer.No {
 			p.found(stageCriteria, report.RuleHit{Code: string(judge.StopVerifyFailedSlow), Rule: fmt.Sprintf("criterion %d is not met: %s", i+1, c.Text)})
@@ -261,6 +284,9 @@ func ofCycle(c *Cycle) *passage {
 		p.code, p.stages[stageAnswer] = c.Problem.Code, c.Problem.Code == judge.StopBuilderOutputInvalid
 	default:
 		return nil
+	}
+	if f := c.Revision; f != nil {
+		p.policed(f.Policy, f.Code == judge.Success || f.Code == judge.StopPolicyForbidden)
 	}
 	if len(c.ConfigSnapshot.Cycle.TestCommand) > 0 {
 		p.stages[stageTests] = c.Tests != nil

@@ -13,6 +13,8 @@ import (
 type (
 	// VerifyRun is one check in a report.
 	VerifyRun = report.VerifyRun
+	// PolicyHit is a rule of the policy that is true of a change.
+	PolicyHit = report.PolicyHit
 	// Worker is a plugin's part in a run.
 	Worker = report.Worker
 	// ConfigOrigin is where a value of the configuration came from.

@@ -20,6 +20,7 @@ const (
 	StopOldTestsFail         Code = "STOP_OLD_TESTS_FAIL"
 	StopHiddenFailed         Code = "STOP_HIDDEN_CHECK_FAILED"
 	StopTestsMissing         Code = "STOP_TESTS_MISSING"
+	StopPolicyForbidden      Code = "STOP_POLICY_FORBIDDEN"
 	StopVerifyTainted        Code = "STOP_VERIFY_TAINTED"
 	StopVerifyOnlyChanged    Code = "STOP_VERIFY_ONLY_SIDE_EFFECTS"
 	StopQuestionChanged      Code = "STOP_QUESTION_SIDE_EFFECTS"

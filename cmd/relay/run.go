@@ -80,6 +80,10 @@ func runRun(ctx context.Context, o *runOptions) error {
 			live.close() // what is typed has the terminal to itself
 			return o.app.letTestsChange(ctx, c)
 		}
+		opts.Policy = func(ctx context.Context, asks []host.PolicyHit, diff []host.FileDiff) bool {
+			live.close()
+			return o.app.letLand(ctx, asks, diff)
+		}
 	}
 	res, err := repo.Run(ctx, opts)
 	live.close()
@@ -136,10 +140,24 @@ func (a *app) letTestsChange(ctx context.Context, c host.ChangedTests) bool {
 		}
 		question = fmt.Sprintf("May it land without %s?", plural(n, "test", "tests"))
 	}
-	no := errors.New("no")
+	return a.saysYes(ctx, p, question)
+}
+
+// letLand shows a change and what the policy asks about it, and asks whether it may land.
+func (a *app) letLand(ctx context.Context, asks []host.PolicyHit, diff []host.FileDiff) bool {
+	p := a.printer(a.err, a.errTTY)
+	diffText(p, diff)
+	p.linef("\nThe policy asks you:")
+	for _, h := range asks {
+		p.hang("  "+p.red("?")+" ", host.Safe(h.String()))
+	}
+	return a.saysYes(ctx, p, "May it land?")
+}
+
+func (a *app) saysYes(ctx context.Context, p *printer, question string) bool {
 	said := make(chan error, 1)
 	go func() {
-		said <- a.agreed(p, question, no)
+		said <- a.agreed(p, question, errors.New("no"))
 	}()
 	select {
 	case err := <-said:

@@ -141,6 +141,9 @@ func showReport(p *printer, r *host.Report) {
 	}
 	if r.Verification.Said != "" {
 		p.row("evidence", host.Safe(r.Verification.Said))
+		for _, h := range r.Policy.Allowed() {
+			p.row("policy", host.Safe(h.String()+"; you said yes"))
+		}
 	}
 	if r.Verification.NewTests != nil {
 		for _, line := range r.Verification.NewTests.Lines() {

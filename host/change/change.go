@@ -298,6 +298,9 @@ func (c *Change) Touched() judge.Touched {
 // Kept is what of it would land, once it was judged.
 func (c *Change) Kept() []judge.Change { return c.verdict.Kept }
 
+// Base is the commit that the change is on top of now.
+func (c *Change) Base() string { return c.opts.Base }
+
 // Clear throws the box away, and lets what was in it be removed while the caller goes
 // on: nothing can be judged, landed or kept of the change any more. Discard waits for it.
 func (c *Change) Clear() error {

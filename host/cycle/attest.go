@@ -37,10 +37,11 @@ func (p *passage) attest(ctx context.Context) {
 	if facts.Verification != nil {
 		f.Verification = *facts.Verification
 	}
-	if hidden, _ := c.env.Config.Verification.HiddenChecks(c.git, c.env.Home, nil); f.Verification.Hidden != "" {
-		for _, h := range hidden {
-			f.Hidden = append(f.Hidden, h.ID)
-		}
+	if f.Verification.Hidden != "" {
+		f.Hidden = p.hiddenIDs()
+	}
+	if facts.Policy != nil {
+		f.Rules = facts.Policy.SHA256
 	}
 	var calls []attest.Call
 	for _, l := range append(pointers(c.rec.Calls), p.out.Calls...) {

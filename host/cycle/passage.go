@@ -11,6 +11,7 @@ import (
 	"github.com/paxiom/relay/host/cycle/audit"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/policy"
 	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -37,6 +38,7 @@ type passage struct {
 	out    revisionResult
 	claims map[string][]string
 	seen   *material
+	rules  *policy.Set
 }
 
 // carryOut has the approved plan carried out, judged and committed. What an attempt
@@ -58,6 +60,10 @@ func (p *passage) make(ctx context.Context) error {
 		p.out.Void = void
 		return err
 	}
+	if p.rules, err = policy.Open(ctx, c.git, p.a.Tree, c.env.Environ); err != nil { // before anything is paid for
+		return err
+	}
+	p.out.Facts.Policy = p.rules.Report()
 	if _, p.doc, err = c.planText(); err != nil {
 		return err
 	}

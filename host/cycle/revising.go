@@ -33,6 +33,7 @@ type RevisionFacts struct {
 	Why        string           `json:"why,omitempty"`
 	Violations []string         `json:"violations,omitempty"` // each of Rules on a line
 	Rules      []report.RuleHit `json:"rules,omitempty"`      // every rule that was broken, the first ones
+	Policy     *report.Policy   `json:"policy,omitempty"`     // what it asks about is decided at the second gate
 	Files      int              `json:"files"`
 	Added      int              `json:"lines_added"`
 	Deleted    int              `json:"lines_deleted"`
@@ -187,7 +188,7 @@ func (p *passage) judge(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if passed {
+		if passed && p.holdToPolicy() {
 			return p.land(ctx, patch)
 		}
 		p.reject(ctx)

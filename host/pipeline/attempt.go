@@ -131,7 +131,7 @@ func sameWork(a, b prd.Task) bool {
 func (t *Trail) clear() {
 	t.Steps, t.Sessions, t.Reviews, t.Findings, t.Checks, t.Criteria = []StepDone{}, []Session{}, []Review{}, []Finding{}, []Check{}, []Criterion{}
 	t.Calls, t.Commits, t.Decisions, t.Limits, t.Waits, t.Switches, t.Notes = []ledger.Line{}, []string{}, nil, nil, nil, nil, nil
-	t.Plan, t.NewTests, t.Judged, t.Wait, t.Kept, t.Conflict, t.Raised = nil, nil, nil, nil, "", "", 0
+	t.Plan, t.NewTests, t.Judged, t.Policy, t.Wait, t.Kept, t.Conflict, t.Raised = nil, nil, nil, nil, nil, "", "", 0
 }
 
 func (a *attempt) dir(name string) string { return a.p.dir(tasksDir, a.trail.Attempt, name) }

@@ -24,6 +24,9 @@ func (a *attempt) attest(ctx context.Context, commits []string) {
 	f := attest.Facts{Workflow: "task", Run: a.trail.RunID, TaskID: a.trail.TaskID, Base: strings.TrimSpace(string(out)), Commit: commits[len(commits)-1],
 		Ceiling: &ceiling, Request: &request, Code: judge.Success, Verification: a.lastChecks(), Box: a.trail.Box}
 	f.Task = attest.JSON(a.trail.Task)
+	if p := a.trail.Policy; p != nil {
+		f.Rules = p.SHA256
+	}
 	var calls []attest.Call
 	for _, l := range a.trail.calls(e.WS) {
 		calls = append(calls, attest.Call{Role: l.Role, Plugin: l.Provider, Model: l.Model, CostUSD: l.CostUSD})
@@ -34,7 +37,7 @@ func (a *attempt) attest(ctx context.Context, commits []string) {
 	}
 	for _, d := range a.trail.Decisions {
 		if d.Yes {
-			f.Approvals = append(f.Approvals, attest.Approval{Kind: "criteria", At: d.At.UTC().Format(attest.Time)})
+			f.Approvals = append(f.Approvals, attest.Approval{Kind: d.kind(), At: d.At.UTC().Format(attest.Time)})
 		}
 	}
 	if problem := attest.Attach(ctx, attest.Options{Git: a.p.place.Git, StateDir: e.StateDir, Home: e.Home, Environ: e.Environ, Sign: e.Config.Evidence.Sign, Version: e.Version, Now: a.p.now()}, f); problem != "" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/host/internal/policy"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
@@ -16,6 +17,8 @@ import (
 type beginning struct {
 	Base   string `json:"base"`
 	Branch string `json:"branch"`
+	// Policy is the policy as code of the base; nil where there is none.
+	Policy *report.Policy `json:"policy,omitempty"`
 }
 
 // flow is the workflow of an attempt: deterministic code over recorded steps. Whatever
@@ -66,7 +69,7 @@ func (a *attempt) carryOut(f durable.Flow) error {
 	if err != nil {
 		return err
 	}
-	a.trail.Base, a.trail.Branch = b.Base, b.Branch
+	a.trail.Base, a.trail.Branch, a.trail.Policy = b.Base, b.Branch, b.Policy
 	if err := a.code(f); err != nil {
 		return err
 	}
@@ -74,6 +77,9 @@ func (a *attempt) carryOut(f durable.Flow) error {
 		return err
 	}
 	if err := a.prove(f); err != nil {
+		return err
+	}
+	if err := a.holdToPolicy(f); err != nil {
 		return err
 	}
 	if a.aside() {
@@ -120,8 +126,17 @@ func (a *attempt) polish(f durable.Flow) error {
 	return nil
 }
 
-// begin notes where the checkout stands.
-func (a *attempt) begin(ctx context.Context, _ durable.Attempt) (beginning, error) {
+// begin notes where the checkout stands, and the policy there.
+func (a *attempt) begin(ctx context.Context, _ durable.Attempt) (b beginning, err error) {
+	if b, err = a.stands(ctx); err != nil {
+		return b, err
+	}
+	set, err := policy.Open(ctx, a.place.Git, b.Base, a.p.env.Environ)
+	b.Policy = set.Report()
+	return b, err
+}
+
+func (a *attempt) stands(ctx context.Context) (beginning, error) {
 	if err := a.p.tidy(ctx, a.place); err != nil {
 		return beginning{}, err
 	}

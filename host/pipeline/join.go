@@ -169,6 +169,12 @@ func (a *attempt) mergeInBox(ctx context.Context, tip string) (j joined, err err
 			return j, nil
 		}
 	}
+	if why, err := a.decideAgain(ctx, tip, a.trail.Base); why != "" || err != nil {
+		if why != "" {
+			j.Conflict = fmt.Sprintf("on top of %.12s %s", tip, why)
+		}
+		return j, err
+	}
 	a.keepPatch()
 	landed, err := a.change.Land(ctx, a.landing())
 	if err != nil {

@@ -127,7 +127,7 @@ func (p *Pipeline) reportOf(ctx context.Context, t *Trail) *report.Report {
 	if t.Code == "" { // another attempt follows, or the operator has decided
 		r.Code, r.Summary, r.Why, r.Next = judge.StopInterrupted, "the attempt was given up", t.Lost, "`relay task show "+t.TaskID+"`"
 	}
-	r.Verification.NewTests = t.NewTests
+	r.Verification.NewTests, r.Policy = t.NewTests, t.Policy
 	if t.Commit != "" {
 		r.Verification.Said = t.Evidence
 	}

@@ -68,7 +68,7 @@ func Answer(ws *workspace.Workspace, task string, yes bool, text string, now tim
 	}
 	store, err := durable.NewFiles(dir(ws, tasksDir), nil)
 	if err == nil {
-		err = store.Answer(t.Attempt, t.Waiting.Name, Decision{Question: t.Waiting.Text, Yes: yes, Text: text, At: now.UTC()})
+		err = store.Answer(t.Attempt, t.Waiting.Name, Decision{Question: t.Waiting.Text, Kind: t.Waiting.Kind, Yes: yes, Text: text, At: now.UTC()})
 	}
 	answered := errors.Is(err, durable.ErrAnswered)
 	if err != nil && !answered {
@@ -100,6 +100,8 @@ func answeredBefore(store *durable.Files, t *Trail, question string) error {
 	}
 	return fault.New("", "task "+t.TaskID+" has its answer already", why, "`relay pipeline run`")
 }
+
+func (d Decision) kind() string { return cmp.Or(d.Kind, "criteria") }
 
 // words is an answer as it was given.
 func (d Decision) words() string {

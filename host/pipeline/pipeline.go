@@ -194,6 +194,9 @@ func (p *Pipeline) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := p.checkPolicy(ctx); err != nil {
+		return err
+	}
 	means, err := crew.Means(ctx, p.env.Config, p.env.StateDir, p.env.Root)
 	if err != nil {
 		return err

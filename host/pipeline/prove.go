@@ -137,6 +137,9 @@ func (a *attempt) rebase(f durable.Flow, name string) error {
 		return err
 	}
 	a.trail.Base, a.trail.Branch = b.Base, b.Branch
+	if a.trail.Policy == nil {
+		a.trail.Policy = b.Policy
+	}
 	c, err := a.validate(f, len(a.trail.Checks)+1)
 	if err == nil && !c.OK {
 		p := a.problem(c, ", on top of later work")

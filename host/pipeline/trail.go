@@ -63,6 +63,7 @@ type Trail struct {
 	NewTests  *report.NewTests `json:"new_tests,omitempty"`
 	Decisions []Decision       `json:"decisions,omitempty"` // the operator's
 	Judged    *Judged          `json:"judged,omitempty"`    // the last look at the change
+	Policy    *report.Policy   `json:"policy,omitempty"`    // the policy as code, and what it made of the change
 	// Box says which containment was in force.
 	Box *report.BoxReport `json:"box,omitempty"`
 
@@ -220,7 +221,8 @@ type Question struct {
 // Decision is what the operator answered.
 type Decision struct {
 	Question string    `json:"question"`
-	Yes      bool      `json:"yes"` // to a question about criteria
+	Kind     string    `json:"kind,omitempty"` // of the question; "" in older trails: criteria
+	Yes      bool      `json:"yes"`            // to a question about criteria
 	Text     string    `json:"text,omitempty"`
 	At       time.Time `json:"at"`
 }

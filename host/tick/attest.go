@@ -18,12 +18,8 @@ func (r *run) attester() attest.Options {
 func (r *run) attest(ctx context.Context) {
 	ceiling := r.ceiling()
 	request := r.request()
-	hidden, _ := r.change.Hidden()
 	f := attest.Facts{Workflow: "tick", Run: r.rep.RunID, TaskID: r.task.TaskID, Task: r.taskJSON, Base: r.rep.BaseCommit, Commit: r.rep.Commit,
-		Ceiling: &ceiling, Request: &request, Code: judge.Success, Verification: r.rep.Verification, Results: r.results, Box: r.rep.Box}
-	for _, h := range hidden {
-		f.Hidden = append(f.Hidden, h.Command.ID)
-	}
+		Ceiling: &ceiling, Request: &request, Code: judge.Success, Verification: r.rep.Verification, Results: r.results, Box: r.rep.Box, Hidden: r.hiddenIDs()}
 	if w := r.rep.Orchestrator; w != nil {
 		digest := ""
 		if p := r.opened[w.Plugin]; p != nil {
@@ -34,18 +30,30 @@ func (r *run) attest(ctx context.Context) {
 	if w := r.rep.Builder; w != nil && r.builder != nil {
 		f.Plugins = append(f.Plugins, part("builder", w, r.builder.Entry.SHA256))
 	}
-	switch {
-	case r.approved:
-		f.Approvals = append(f.Approvals, attest.Approval{Kind: "task beyond the ceiling"})
-	case r.o.Beyond:
-		f.Approvals = append(f.Approvals, attest.Approval{Kind: "task beyond the ceiling", At: r.rep.StartedAt.Format(attest.Time)})
-	}
-	if r.rep.Verification.Agreed {
-		f.Approvals = append(f.Approvals, attest.Approval{Kind: "changed tests", At: r.now().UTC().Format(attest.Time)})
-	}
+	f.Approvals, f.Rules = r.approvals(), r.policies.Digest()
 	if problem := attest.Attach(ctx, r.attester(), f); problem != "" {
 		r.note(problem)
 	}
+}
+
+// approvals are what the operator said yes to.
+func (r *run) approvals() (all []attest.Approval) {
+	switch {
+	case r.approved:
+		all = append(all, attest.Approval{Kind: "task beyond the ceiling"})
+	case r.beyond():
+		all = append(all, attest.Approval{Kind: "task beyond the ceiling", At: r.rep.StartedAt.Format(attest.Time)})
+	}
+	if r.rep.Verification.Agreed {
+		all = append(all, attest.Approval{Kind: "changed tests", At: r.now().UTC().Format(attest.Time)})
+	}
+	switch {
+	case r.letLand != nil:
+		all = append(all, attest.Approval{Kind: "policy", At: r.letLand.At.Format(attest.Time)})
+	case !r.policyAt.IsZero():
+		all = append(all, attest.Approval{Kind: "policy", At: r.policyAt.UTC().Format(attest.Time)})
+	}
+	return all
 }
 
 func part(role string, w *report.Worker, digest string) attest.Plugin {

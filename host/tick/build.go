@@ -156,7 +156,15 @@ func (r *run) buildWith(ctx context.Context, c crew.Choice) (*pluginhost.Failure
 			return nil, err
 		}
 	}
-	f, err := r.runBuilder(ctx, p, c)
+	var f *pluginhost.Failure
+	var err error
+	if r.letLand != nil {
+		p.Worker.Summary = "what run " + r.letLand.RunID + " had built"
+		p.Close(ctx) // started ahead of its time; the box has to be quiet
+		err = r.replay(ctx)
+	} else {
+		f, err = r.runBuilder(ctx, p, c)
+	}
 	p.Close(ctx)
 	if over := p.Plan.Exceeded("the builder " + p.Entry.Name); over != nil && ctx.Err() == nil {
 		return nil, over // whatever it said, and whatever came of its end

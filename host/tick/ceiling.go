@@ -21,15 +21,15 @@ import (
 // ceiling is the most that a task of a tick may have.
 func (r *run) ceiling() judge.Ceiling {
 	own := judge.BuilderCommits(r.cfg.Commit.BuilderCommits)
-	if own == judge.KeepCommits && !r.cfg.Commit.OnSuccess {
-		own = judge.SquashCommits // nothing is committed at all
+	if own == judge.KeepCommits && !r.cfg.Commit.OnSuccess || r.letLand != nil {
+		own = judge.SquashCommits // nothing is committed at all, or relay itself made it again
 	}
 	return r.widened.Widen(r.cfg.Ceiling(r.cfg.TickFence(), r.owned(), own))
 }
 
-// takeAllowed gives the task that the operator was asked about and has allowed, nil when
-// there is none. What was asked and not answered is asked no more.
-func (r *run) takeAllowed() (task []byte, err error) {
+// takeAllowed gives what the operator was asked about and has allowed, nil when there is
+// nothing. What was asked and not answered is asked no more.
+func (r *run) takeAllowed() (w *trust.Wish, err error) {
 	if r.widened, err = r.env.Trust.Widened(r.env.Root); err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (r *run) policy() (judge.Policy, []judge.Beyond) {
 // request is what the task asks for.
 func (r *run) request() judge.Request {
 	s, l := r.task.Scope, r.task.DiffLimits
-	return judge.Request{By: r.asker(), Beyond: r.o.Beyond, Kind: r.task.Kind, Allowed: s.AllowedGlobs, Forbidden: s.ForbiddenGlobs,
+	return judge.Request{By: r.asker(), Beyond: r.beyond(), Kind: r.task.Kind, Allowed: s.AllowedGlobs, Forbidden: s.ForbiddenGlobs,
 		NewFiles: s.AllowNewFiles, LockfileChanges: s.AllowLockfileChanges, MaxFiles: l.MaxFilesTouched, MaxLines: l.MaxLinesChanged}
 }
 
@@ -56,6 +56,8 @@ func (r *run) law() judge.Policy {
 // asker is who wrote the task.
 func (r *run) asker() judge.Asker {
 	switch {
+	case r.letLand != nil:
+		return r.letLand.Built.By
 	case r.o.operators():
 		return judge.Operator
 	case r.approved:
@@ -63,6 +65,8 @@ func (r *run) asker() judge.Asker {
 	}
 	return judge.Model
 }
+
+func (r *run) beyond() bool { return r.o.Beyond || r.letLand != nil && r.letLand.Built.Beyond }
 
 // underCeiling settles, before anything is built, what the task asks for beyond the
 // ceiling. The operator says of his own task that he means it. What a model asks for is a

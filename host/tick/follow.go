@@ -7,6 +7,7 @@ import (
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/policy"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/judge"
 )
@@ -46,9 +47,28 @@ func (r *run) home(ctx context.Context, git *judge.Git, commit, branch string) (
 // costs no budget.
 func (r *run) checkAgain(ctx context.Context) error {
 	r.note("you committed while it was built: the change goes on top of that, and is verified there")
-	if r.checked == nil {
+	if r.checked != nil {
+		if err := r.verifyThere(ctx); err != nil {
+			return err
+		}
+	}
+	set, err := policy.Open(ctx, r.git, r.change.Base(), r.env.Environ)
+	if err != nil {
+		return err
+	}
+	if r.policies.Digest() == set.Digest() {
 		return nil
 	}
+	r.policies = set // of where it lands
+	asks, err := r.decidePolicy()
+	if err == nil && len(asks) > 0 {
+		err = fault.New(judge.StopPolicyForbidden, "the policy that you have committed meanwhile asks about the change", report.ListHits(asks), "`relay run` builds it on what is there now")
+	}
+	return err
+}
+
+// verifyThere runs the checks on the other commit.
+func (r *run) verifyThere(ctx context.Context) error {
 	checks := *r.checked
 	checks.Before, checks.Base, checks.Excuse = nil, nil, false // what failed on the other commit excuses nothing here
 	return r.check(ctx, checks)

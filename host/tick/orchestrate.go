@@ -15,6 +15,7 @@ import (
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/strictjson"
 	"github.com/paxiom/relay/host/internal/task"
+	"github.com/paxiom/relay/host/internal/trust"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/prompts"
@@ -28,15 +29,17 @@ func (r *run) propose(ctx context.Context) error {
 		return err
 	}
 	err := r.book.Tick(r.rep.RunID)
-	var allowed []byte
+	var allowed *trust.Wish
 	if err == nil && !r.o.operators() {
 		allowed, err = r.takeAllowed()
 	}
 	switch {
 	case err != nil || r.o.Task != nil:
 	case allowed != nil:
-		r.approved = true
-		err = r.accept(allowed)
+		if r.approved = allowed.Built == nil; !r.approved {
+			r.letLand = allowed
+		}
+		err = r.accept(allowed.Task)
 	default:
 		err = r.ask(ctx)
 	}

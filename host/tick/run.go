@@ -21,6 +21,7 @@ import (
 	"github.com/paxiom/relay/host/internal/lock"
 	"github.com/paxiom/relay/host/internal/passed"
 	"github.com/paxiom/relay/host/internal/pluginhost"
+	"github.com/paxiom/relay/host/internal/policy"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/task"
@@ -74,14 +75,20 @@ type run struct {
 	patch     string
 	masked    bool           // the orchestrator's answer held a value of a credential, which was left out
 	widened   trust.Widening // what the operator has added to the ceiling for good
-	approved  bool           // the operator has read what the task asks for beyond the ceiling, and allowed it
-	mark      string         // see fingerprint
-	repeat    bool           // the task ended in a STOP before and was not built again
-	waits     bool           // an earlier run's question waits for an answer, so nothing is planned
-	was       string         // see Outcome.Was
-	found     *Outcome       // of an earlier run with the same key
-	taken     error          // why the key can't be used
-	asked     string         // see Options.request
+	policies  *policy.Set    // the policy as code
+	policyAt  time.Time      // of the operator's yes to what it asks
+	// policyAsks: it asks, and nobody is there to answer. letLand is what an earlier run has
+	// built and the operator lets land; nil: it is built.
+	policyAsks bool
+	letLand    *trust.Wish
+	approved   bool     // the operator has read what the task asks for beyond the ceiling, and allowed it
+	mark       string   // see fingerprint
+	repeat     bool     // the task ended in a STOP before and was not built again
+	waits      bool     // an earlier run's question waits for an answer, so nothing is planned
+	was        string   // see Outcome.Was
+	found      *Outcome // of an earlier run with the same key
+	taken      error    // why the key can't be used
+	asked      string   // see Options.request
 	// resultObject is the commit that holds the run's result.
 	resultObject string
 }

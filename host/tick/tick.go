@@ -73,6 +73,9 @@ type Options struct {
 	// ChangedTests asks the operator whether a change may land that no longer runs tests of
 	// the base, or passes with its own tests and fails with those of the base. nil asks nobody.
 	ChangedTests func(context.Context, ChangedTests) bool
+	// Policy asks the operator whether a change may land that a rule of the policy asks
+	// about. nil: the tick ends with the question.
+	Policy func(context.Context, []report.PolicyHit, []byte) bool
 	// Again: Task is the orchestrator's own, of a tick that a limit ended.
 	Again bool
 }
@@ -163,6 +166,9 @@ func (r *run) work(ctx context.Context) error {
 	if r.found != nil || r.waits {
 		return nil
 	}
+	if err := r.readPolicy(ctx); err != nil { // before anything is paid for
+		return interrupted(ctx, err)
+	}
 	if err := r.propose(ctx); err != nil {
 		return err
 	}
@@ -188,8 +194,8 @@ func (r *run) work(ctx context.Context) error {
 	if err := r.build(ctx); err != nil {
 		return r.afterFailedBuild(ctx, err)
 	}
-	for _, step := range []func(context.Context) error{r.judge, r.verify, r.land} {
-		if err := step(ctx); err != nil {
+	for _, step := range []func(context.Context) error{r.judge, r.verify, r.holdToPolicy, r.land} {
+		if err := step(ctx); err != nil || r.policyAsks {
 			return err
 		}
 	}

@@ -157,6 +157,14 @@ type Approval struct {
 	Key  *string `json:"key"`
 }
 
+// KeyOrNone is the key, "" where there is none.
+func (a Approval) KeyOrNone() string {
+	if a.Key == nil {
+		return ""
+	}
+	return *a.Key
+}
+
 // Facts is what a workflow tells of a change that has landed.
 type Facts struct {
 	Workflow, Run string

@@ -60,6 +60,7 @@ func Render(r *Report, maxChars int) []byte {
 		p.head("Control")
 		p.line("- %s: %s", text(r.Control.Action), text(r.Control.Reason))
 	}
+	p.policy(r.Policy)
 	p.scope(&r.Scope)
 	p.checks(&r.Verification)
 	p.worker("Orchestrator", r.Orchestrator)

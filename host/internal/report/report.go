@@ -42,6 +42,7 @@ type Report struct {
 	Question           *Question   `json:"question,omitempty"`
 	Control            *Control    `json:"control,omitempty"`
 	Rules              []RuleHit   `json:"rules,omitempty"`    // every rule that was broken
+	Policy             *Policy     `json:"policy,omitempty"`   // absent: there are no rules in files
 	Switches           []Switch    `json:"switches,omitempty"` // to another provider or builder, by the configured fallback
 	Limits             []Limit     `json:"limits,omitempty"`   // what ended the run, when it was limits or outages of vendors
 	States             []StateTime `json:"states,omitempty"`

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/paxiom/relay/host/internal/strictjson"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -57,6 +58,20 @@ type Wish struct {
 	// OnceOnly: it names protected files, which are opened for one task at a time.
 	OnceOnly bool `json:"once_only,omitempty"`
 	Allowed  bool `json:"allowed,omitempty"`
+	// Built is set where the wish is not about a task to build: it is built, and the policy
+	// asks whether it may land.
+	Built *Built    `json:"built,omitempty"`
+	At    time.Time `json:"at,omitzero"` // of the yes
+}
+
+// Built is a change that a run has kept, with the rules that ask about it.
+type Built struct {
+	Base   string      `json:"base_commit"`
+	Commit string      `json:"commit"` // that keeps it, on top of Base
+	By     judge.Asker `json:"by"`     // who wrote the task
+	Beyond bool        `json:"beyond,omitempty"`
+	Policy string      `json:"policy_sha256"`
+	Rules  []string    `json:"rules"`
 }
 
 // The answers to the question about a wish. Any other text is a no that the planner reads.
@@ -64,11 +79,16 @@ const (
 	AllowOnce   = "allow it once"
 	AllowAlways = "always allow it in this repository"
 	AllowNo     = "no"
+	Land        = "land it"
+	LeaveIt     = "leave it"
 )
 
 // Choices are the answers that are offered.
 func (w *Wish) Choices() []string {
-	if w.OnceOnly {
+	switch {
+	case w.Built != nil:
+		return []string{Land, LeaveIt}
+	case w.OnceOnly:
 		return []string{AllowOnce, AllowNo}
 	}
 	return []string{AllowOnce, AllowAlways, AllowNo}
@@ -111,7 +131,7 @@ func (s *Store) AnswerWish(root, run, answer string) error {
 		return err
 	}
 	answer = strings.TrimSpace(answer)
-	if answer == AllowAlways && !w.OnceOnly {
+	if answer == AllowAlways && !w.OnceOnly && w.Built == nil {
 		if _, err := s.change(func(f *file) bool {
 			e := f.Repositories[canonicalRoot(root)]
 			e.Ceiling.add(w.Widening)
@@ -122,16 +142,16 @@ func (s *Store) AnswerWish(root, run, answer string) error {
 		}
 		answer = AllowOnce
 	}
-	if answer != AllowOnce {
+	if yes := w.Choices()[0]; answer != yes {
 		return s.dropWish(root)
 	}
-	w.Allowed = true
+	w.Allowed, w.At = true, time.Now().UTC()
 	return s.Ask(root, *w)
 }
 
-// TakeAllowed gives the task that was allowed, once; nil when there is none. A wish that
-// was not answered is dropped.
-func (s *Store) TakeAllowed(root string) ([]byte, error) {
+// TakeAllowed gives the wish that was allowed, once; nil when there is none. One that was
+// not answered is dropped.
+func (s *Store) TakeAllowed(root string) (*Wish, error) {
 	w, err := s.wish(root)
 	if err != nil || w == nil {
 		return nil, err
@@ -139,7 +159,7 @@ func (s *Store) TakeAllowed(root string) ([]byte, error) {
 	if err := s.dropWish(root); err != nil || !w.Allowed {
 		return nil, err
 	}
-	return w.Task, nil
+	return w, nil
 }
 
 func (s *Store) dropWish(root string) error {

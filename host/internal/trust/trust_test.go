@@ -189,9 +189,12 @@ func TestWishes(t *testing.T) {
 	}
 	taken := func(root string) string {
 		t.Helper()
-		task, err := s.TakeAllowed(root)
+		wish, err := s.TakeAllowed(root)
 		must(err)
-		return string(task)
+		if wish == nil {
+			return ""
+		}
+		return string(wish.Task)
 	}
 	w := Wish{RunID: "r1", Task: []byte(`{"a":1}`), Widening: Widening{Globs: []string{"docs/**"}, Lines: 900}}
 	for answer, want := range map[string]string{"no": "", "use src": "", AllowOnce: `{"a":1}`} {

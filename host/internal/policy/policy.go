@@ -1,0 +1,188 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/judge"
+)
+
+// Set is the policy in force: the user's rules and the repository's. The zero Set has none.
+type Set struct {
+	Files   []File
+	Ignored []string // files of the repository's folder that are not relay's
+	rules   []*rule
+}
+
+// New makes a policy of files, or says why it can't be used.
+func New(files []File) (*Set, error) {
+	s := &Set{Files: files}
+	for _, user := range []bool{true, false} {
+		seen := map[string]*rule{}
+		n, size := 0, 0
+		for _, f := range files {
+			if f.User != user {
+				continue
+			}
+			if n, size = n+1, size+len(f.Text); n > maxFiles || size > maxText {
+				return nil, wrong(f.Name, 0, "a policy has at most %d files of %d KiB in all", maxFiles, maxText>>10)
+			}
+			rules, err := parse(f)
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range rules {
+				if other := seen[r.name]; other != nil {
+					return nil, wrong(r.file, r.line, "%s is the name of the rule at %s, too", r.name, other.at())
+				}
+				seen[r.name] = r // a name that the user has, too, is another rule: both hold
+				s.rules = append(s.rules, r)
+			}
+			if len(seen) > maxRules {
+				return nil, wrong(f.Name, 0, "a policy has at most %d rules", maxRules)
+			}
+		}
+	}
+	return s, s.compile()
+}
+
+// compile compiles all rules; the first error in the order of the files counts.
+func (s *Set) compile() error {
+	errs := make([]error, len(s.rules))
+	var wg sync.WaitGroup
+	for w := range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := w; i < len(s.rules); i += runtime.GOMAXPROCS(0) {
+				errs[i] = s.rules[i].compile()
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Rules is how many there are.
+func (s *Set) Rules() int { return len(s.rules) }
+
+// Digest is the SHA-256 of a line for each file: whose it is, its base name, and the
+// SHA-256 of its text. It is "" for no files.
+func (s *Set) Digest() string {
+	var lines []string
+	if s == nil {
+		return ""
+	}
+	for _, f := range s.Files {
+		whose := "repository"
+		if f.User {
+			whose = "user"
+		}
+		lines = append(lines, fmt.Sprintf("%s %s %s\n", whose, path.Base(f.Name), sum(f.Text)))
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	slices.Sort(lines)
+	return sum(strings.Join(lines, ""))
+}
+
+func sum(s string) string {
+	h := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(h[:])
+}
+
+// Report is what a report says of the policy before there is a change; nil where there are
+// no files.
+func (s *Set) Report() *report.Policy {
+	if s == nil || len(s.Files)+len(s.Ignored) == 0 {
+		return nil
+	}
+	return &report.Policy{SHA256: s.Digest(), Rules: len(s.rules), Ignored: s.Ignored}
+}
+
+// Forbidden is the verdict on a change that rules forbid; show is the command that has them.
+func Forbidden(hits []report.PolicyHit, show string) *fault.Fault {
+	return fault.New(judge.StopPolicyForbidden, "the policy forbids the change", report.ListHits(hits), show+" names each rule with its file and line")
+}
+
+// maxForbids is how many rules are named of those that forbid: one is enough.
+const maxForbids = 100
+
+// Decide holds a change to the rules. A rule that can't be computed forbids.
+func (s *Set) Decide(in Input) *report.Policy {
+	out := s.Report()
+	if out == nil {
+		return nil
+	}
+	f, err := newFacts(in)
+	for _, r := range s.rules {
+		hit := report.PolicyHit{Rule: r.name, Effect: string(r.effect), At: r.at(), Message: r.message}
+		holds := false
+		if err == nil {
+			holds, err = r.holds(f)
+		}
+		if err != nil {
+			hit.Effect, hit.Message = string(Forbid), "it can't be computed, so it forbids: "+oneLine(err.Error())
+			holds, err = true, nil
+		}
+		if holds && (hit.Effect == string(Ask) || len(out.Hits) < maxForbids) { // every rule that asks needs its answer
+			out.Hits = append(out.Hits, hit)
+		}
+	}
+	return out
+}
+
+// InputOf is what the rules know of a judged change.
+func InputOf(kept []judge.Change, request judge.Request, task string, checks report.Verification, hidden []string) Input {
+	in := Input{Task: Task{ID: task, Kind: string(request.Kind), Scope: request.Allowed, RequestedBy: askers[request.By]}}
+	for _, c := range kept {
+		p := Path{Path: c.Path, Kind: kinds[c.Kind], Added: int64(c.Lines.Added), Removed: int64(c.Lines.Deleted)}
+		if c.Kind != judge.Deleted {
+			p.Mode = mode(c.NewMode)
+		}
+		in.Change.Paths = append(in.Change.Paths, p)
+		in.Change.Lines += int64(c.Lines.Charge)
+	}
+	for _, r := range checks.Runs {
+		c := Check{Name: r.TemplateID, Passed: r.ExitCode == 0 && !r.TimedOut}
+		if r.Tests != nil {
+			c.Tests = int64(r.Tests.Passed)
+		}
+		in.Checks = append(in.Checks, c)
+	}
+	if checks.Hidden != "" {
+		in.HiddenChecks = hidden
+	}
+	return in
+}
+
+var (
+	askers = map[judge.Asker]string{judge.Model: "model", judge.Approved: "approved", judge.Operator: "operator"}
+	kinds  = map[judge.ChangeKind]string{judge.Added: "added", judge.Modified: "modified", judge.Deleted: "deleted", judge.ModeOnly: "mode", judge.Special: "special"}
+)
+
+// mode is the mode that git has for a file.
+func mode(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeSymlink != 0:
+		return "120000"
+	case m&fs.ModeDir != 0:
+		return "160000"
+	case m&0o100 != 0:
+		return "100755"
+	}
+	return "100644"
+}

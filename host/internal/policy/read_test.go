@@ -1,0 +1,96 @@
+package policy
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/judge"
+)
+
+// repository commits files below policy/, links where a text begins with "-> ".
+func repository(t *testing.T, files map[string]string) *judge.Git {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(root, "policy", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if to, ok := strings.CutPrefix(text, "-> "); ok {
+			if err := os.Symlink(to, path); err != nil {
+				t.Fatal(err)
+			}
+		} else if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "base"}} {
+		if out, err := exec.Command("git", append([]string{"-C", root}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	git, err := judge.OpenGit(t.Context(), root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return git
+}
+
+// What other programs have in files of these names is named, and keeps nobody from working;
+// a rule of relay's with a slip in it is not taken for one of theirs.
+func TestFilesOfOthers(t *testing.T) {
+	others := map[string]string{
+		"one.cel":      "object.spec.replicas <= 5\n",
+		"two.cel":      "// forbid more\nask in [1, 2] &&\nforbid == true && forbid.name : 3\n",
+		"binary.cel":   "\xff\xfe\x00",
+		"large.cel":    strings.Repeat("x && ", maxText),
+		"link.cel":     "-> /etc/passwd",
+		"in/a.cel":     "forbid a: below a folder of the folder\n    true\n",
+		"notes.txt":    "forbid a: m\n    true\n",
+		"manifest.cel": "{\n  \"ask\": true\n}\n",
+	}
+	git := repository(t, others)
+	for name, open := range map[string]func() (*Set, error){
+		"commit": func() (*Set, error) { return Open(t.Context(), git, "HEAD", nil) },
+		"tree":   func() (*Set, error) { return OpenTree(git.Root, nil) },
+	} {
+		s, err := open()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		p := s.Decide(Input{})
+		if s.Rules() != 0 || p == nil || len(p.Hits) > 0 || p.SHA256 != "" || len(p.Ignored) != 6 {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+	for text, want := range map[string]string{
+		"Forbid a: m\n    true\n":         "policy/r.cel:1: a line begins with",
+		"object.a\nask B:\n    true\n":    "policy/r.cel:1: a line begins with",
+		"forbid a\n    true\n":            "policy/r.cel:1: a line begins with",
+		"forbid a: m\n    chnge.lines\n":  "policy/r.cel:2: a: undeclared reference",
+		"forbid a: m\n\ttrue\nallow b:\n": "policy/r.cel:3: a line begins with",
+	} {
+		others["r.cel"] = text
+		_, err := Open(t.Context(), repository(t, others), "HEAD", nil)
+		if f, ok := fault.As(err); !ok || !strings.Contains(f.Why, want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// Nor do many, of which the first are named.
+func TestManyFilesOfOthers(t *testing.T) {
+	others := map[string]string{"z.cel": "forbid a: m\n    true\n"}
+	for i := range maxFiles + 10 {
+		others[fmt.Sprintf("a%d.cel", i)] = "true\n"
+	}
+	s, err := Open(t.Context(), repository(t, others), "HEAD", nil)
+	if err != nil || s.Rules() != 1 || len(s.Ignored) != maxNamedAlone+1 || s.Ignored[maxNamedAlone] != "and 190 more" {
+		t.Errorf("%v, %+v", err, s)
+	}
+}

@@ -1,0 +1,36 @@
+package host
+
+import (
+	"context"
+
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/policy"
+	"github.com/paxiom/relay/judge"
+)
+
+// PolicyTest is what the rules' own examples showed.
+type PolicyTest struct {
+	Doc
+	SHA256  string         `json:"sha256,omitempty"`
+	Rules   []policy.Tried `json:"rules"`
+	Ignored []string       `json:"ignored"` // files of the repository's folder that are not relay's
+	Failed  int            `json:"failed"`  // examples
+}
+
+// TestPolicy compiles the user's rules and those of the work tree, and tries each on its
+// examples. It needs no configuration.
+func (r *Repo) TestPolicy(ctx context.Context) (*PolicyTest, error) {
+	git, err := judge.OpenGit(ctx, r.dir)
+	if err != nil {
+		return nil, fault.Git(err)
+	}
+	set, err := policy.OpenTree(git.Root, r.opts.Env)
+	if err != nil {
+		return nil, err
+	}
+	res := &PolicyTest{Doc: Doc{"relay.policy.test", 1}, SHA256: set.Digest(), Rules: set.Try(), Ignored: append([]string{}, set.Ignored...)}
+	for _, t := range res.Rules {
+		res.Failed += len(t.Failed)
+	}
+	return res, nil
+}

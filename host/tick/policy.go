@@ -1,0 +1,132 @@
+package tick
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/policy"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/trust"
+	"github.com/paxiom/relay/judge"
+)
+
+// readPolicy compiles the policy as code for work on the base commit.
+func (r *run) readPolicy(ctx context.Context) (err error) {
+	if r.policies, err = policy.Open(ctx, r.git, r.rep.BaseCommit, r.env.Environ); err != nil {
+		return err
+	}
+	r.rep.Policy = r.policies.Report()
+	return nil
+}
+
+// policyInput is what the rules know of the change.
+func (r *run) policyInput() policy.Input {
+	in := policy.InputOf(r.change.Kept(), r.request(), r.task.TaskID, r.rep.Verification, r.hiddenIDs())
+	in.Run.Workflow = "tick"
+	for _, w := range []*report.Worker{r.rep.Orchestrator, r.rep.Builder} {
+		if w != nil && w.Model != "" {
+			in.Run.Models = append(in.Run.Models, w.Model)
+		}
+	}
+	for _, a := range r.approvals() {
+		in.Approvals = append(in.Approvals, policy.Approval{Name: a.Kind, Key: a.KeyOrNone()})
+	}
+	return in
+}
+
+func (r *run) hiddenIDs() (ids []string) {
+	all, _ := r.change.Hidden()
+	for _, h := range all {
+		ids = append(ids, h.Command.ID)
+	}
+	return ids
+}
+
+// holdToPolicy holds what was judged and verified to the rules. What they ask about is
+// asked at once where somebody is there, and is a question to be answered later otherwise:
+// what was built is kept, and lands when the answer is yes.
+func (r *run) holdToPolicy(ctx context.Context) error {
+	if len(r.verdict.Kept) == 0 {
+		return nil
+	}
+	asks, err := r.decidePolicy()
+	if err != nil {
+		return r.reject(ctx, err)
+	}
+	if len(asks) == 0 {
+		return nil
+	}
+	if r.o.Policy != nil {
+		patch, err := r.change.Patch()
+		if err != nil {
+			return internal(err)
+		}
+		if r.o.Policy(ctx, asks, patch) {
+			r.approve(asks)
+			return nil
+		}
+		return r.reject(ctx, fault.New(judge.StopPolicyForbidden, "you did not let it land", report.ListHits(asks), "`relay salvage` gets at the change"))
+	}
+	return r.askPolicy(ctx, asks)
+}
+
+// decidePolicy computes the rules, and gives those that ask and have no yes.
+func (r *run) decidePolicy() ([]report.PolicyHit, error) {
+	r.rep.Policy = r.policies.Decide(r.policyInput())
+	p := r.rep.Policy
+	if w := r.letLand; w != nil && p != nil && w.Built.Policy == p.SHA256 {
+		for i, h := range p.Hits {
+			p.Hits[i].Approved = h.Effect == string(policy.Ask) && slices.Contains(w.Built.Rules, h.ID())
+		}
+	}
+	if hits := p.Forbids(); len(hits) > 0 {
+		return nil, policy.Forbidden(hits, "`relay show`")
+	}
+	return p.Asks(), nil
+}
+
+// approve notes the operator's yes.
+func (r *run) approve(asks []report.PolicyHit) {
+	r.rep.Policy.Approve(asks)
+	r.policyAt = r.now()
+}
+
+// askPolicy keeps what was built and makes a question of it.
+func (r *run) askPolicy(ctx context.Context, asks []report.PolicyHit) error {
+	if !r.cfg.Commit.OnSuccess {
+		return r.reject(ctx, fault.New(judge.StopPolicyForbidden, "the policy asks about the change, and without commits it can't be kept for the answer", report.ListHits(asks), "`relay run` at a terminal asks at once"))
+	}
+	kept, err := r.change.Keep(ctx, r.evident())
+	if err != nil {
+		return interrupted(ctx, crew.BoxFault(err))
+	}
+	r.rep.Salvage, r.policyAsks = change.KeptRef(r.rep.RunID), true
+	b := &trust.Built{Base: r.change.Base(), Commit: kept, By: r.asker(), Beyond: r.beyond(), Policy: r.rep.Policy.SHA256}
+	for _, h := range asks {
+		b.Rules = append(b.Rules, h.ID())
+	}
+	w := trust.Wish{RunID: r.rep.RunID, Task: r.taskJSON, Built: b}
+	if err := r.env.Trust.Ask(r.env.Root, w); err != nil {
+		return internal(err)
+	}
+	r.rep.Question = &report.Question{Prompt: fmt.Sprintf("The policy asks about what was built for %q: %s. `relay salvage %s` has it. May it land?", report.Safe(r.task.Intent), report.ListHits(asks), r.rep.RunID), Choices: w.Choices()}
+	return nil
+}
+
+// replay puts what the operator lets land into the box.
+func (r *run) replay(ctx context.Context) error {
+	b := r.letLand.Built
+	why, err := r.change.Replay(ctx, b.Base, b.Commit)
+	if err != nil {
+		return internal(err)
+	}
+	if why != "" {
+		return fault.New(judge.StopHeadMoved, "what you let land meets later work", why, "`relay salvage "+r.letLand.RunID+"` has it; `relay run` begins anew")
+	}
+	r.built = true
+	return nil
+}
