@@ -10,10 +10,15 @@ SHORT   ?= -short
 export CGO_ENABLED := 0
 export GOFLAGS     := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: cheats screens seeds build demo test docs-test newcomer test-race test-e2e test-thirdparty drift bench lint generate corpus crash night size install uninstall release release-check clean help
+.PHONY: cheats screens seeds build fleet demo test docs-test newcomer test-race test-e2e test-thirdparty drift bench lint generate corpus crash night size install uninstall release release-check clean help
 
 build: ## relay and its plugins into bin/
 	@$(GO) run ./internal/build -o bin
+
+# Modules of their own: what they are built from is for nobody who has no fleet. The server takes minutes and 150 MB, the first time.
+fleet: ## relay-fleet, and Temporal's server for trying it, into bin/
+	$(GO) -C fleet build -ldflags="-s -w" -o "$(CURDIR)/bin/relay-fleet" .
+	$(GO) -C fleet/server build -ldflags="-s -w" -o "$(CURDIR)/bin/relay-fleet-server" .
 
 demo: ## a sample repository, a tick that lands and one that is stopped
 	@$(GO) run ./internal/build -o out/demo -plugins patch,replay
@@ -89,7 +94,7 @@ night: ## everything of .ci/run in full: every kill, every isolation mode, every
 size: ## lines of Go without tests and generated code, per room, and of the core
 	@./.ci/size
 
-# Where root has no Go: make build, then sudo ./.ci/install /usr/local.
+# Where root has no Go: make build, then sudo ./.ci/install /usr/local. What make fleet made is installed, too.
 install: build ## relay to PREFIX/bin, plugins to PREFIX/libexec/relay
 	@./.ci/install "$(PREFIX)"
 

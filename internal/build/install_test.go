@@ -67,16 +67,16 @@ func installed(t *testing.T, dir string, uid int) {
 		t.Errorf("with nothing made: %v, %s", err, out)
 	}
 	// It writes its man pages and completions itself, as the real one does.
-	sh("printf '#!/bin/sh\n[ \"$1 $2\" = \"man --prefix\" ] || exit 1\nmkdir -p \"$3/share/man/man1\" && echo page >\"$3/share/man/man1/relay.1\"\nmkdir -p \"$3/share/fish/vendor_completions.d\" && echo >\"$3/share/fish/vendor_completions.d/relay.fish\"\n' >made/relay; echo a >made/relay-plugin-a; echo b >made/relay-plugin-b; chmod 755 made/relay*")
+	sh("printf '#!/bin/sh\n[ \"$1 $2\" = \"man --prefix\" ] || exit 1\nmkdir -p \"$3/share/man/man1\" && echo page >\"$3/share/man/man1/relay.1\"\nmkdir -p \"$3/share/fish/vendor_completions.d\" && echo >\"$3/share/fish/vendor_completions.d/relay.fish\"\n' >made/relay; echo a >made/relay-plugin-a; echo b >made/relay-plugin-b; echo f >made/relay-fleet; chmod 755 made/relay*")
 	if out, err := run(installScript, "relative"); err == nil {
 		t.Errorf("a relative prefix: %s", out)
 	}
-	if out := install(prefix); !strings.Contains(out, "2 plugins") || !strings.Contains(out, "is not in PATH") {
+	if out := install(prefix); !strings.Contains(out, "2 plugins") || !strings.Contains(out, "relay-fleet too") || !strings.Contains(out, "is not in PATH") {
 		t.Errorf("it says %q", out)
 	}
 	sh("echo mine >'a prefix/libexec/relay/relay-plugin-mine'; rm made/relay-plugin-b; echo '# newer' >>made/relay; echo ../../../made/relay >>'a prefix/libexec/relay/installed'")
 	install(prefix) // a newer one, with a plugin less
-	if got := tree(t, prefix); got != "bin/relay libexec/relay/installed libexec/relay/relay-plugin-a libexec/relay/relay-plugin-mine share/fish/vendor_completions.d/relay.fish share/man/man1/relay.1" {
+	if got := tree(t, prefix); got != "bin/relay libexec/relay/installed libexec/relay/relay-fleet libexec/relay/relay-plugin-a libexec/relay/relay-plugin-mine share/fish/vendor_completions.d/relay.fish share/man/man1/relay.1" {
 		t.Errorf("installed twice: %s", got)
 	}
 	if b, err := os.ReadFile(filepath.Join(prefix, "bin", "relay")); !strings.HasSuffix(string(b), "# newer\n") {

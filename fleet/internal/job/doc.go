@@ -1,0 +1,9 @@
+// Package job is what the fleet has Temporal remember: one workflow for each repository,
+// which makes the runs that were asked for one after the other, and one child for each run.
+//
+// Their inputs and results are digests, counts and codes. What a run is about lies in blobs;
+// what it made lies in git. A payload that is larger than a few kilobytes is refused here,
+// where it is an error with words: the engine drops some of them in silence.
+//
+// It starts no process (runner) and prints nothing (the commands).
+package job

@@ -1,0 +1,254 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/paxiom/relay/fleet/internal/blob"
+	"github.com/paxiom/relay/fleet/internal/job"
+)
+
+// Worker makes runs on this machine.
+type Worker struct {
+	Relay   string   // the program
+	Dir     string   // checkouts
+	Signers string   // whose results of other machines count; "" is nobody's
+	Env     []string // names of variables that relay gets besides the usual ones
+	Blobs   blob.Store
+	// Patience is how long relay has to end in order; then its processes are killed.
+	Patience time.Duration
+
+	mu   sync.Mutex
+	busy map[string]*sync.Mutex
+}
+
+// beat is how often the engine hears that the run is under way, and how soon a run that was
+// stopped hears of it.
+const beat = 200 * time.Millisecond
+
+// The kinds of errors that a history names.
+const (
+	Refused = "REFUSED" // asking again changes nothing
+	Failed  = "FAILED"
+)
+
+// Tick makes one run. Its errors name a blob and not what went wrong: they stay in the history.
+func (w *Worker) Tick(ctx context.Context, j job.Job) (job.Result, error) {
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		for t := time.NewTicker(beat); ; {
+			select {
+			case <-done:
+				t.Stop()
+				return
+			case <-t.C:
+				activity.RecordHeartbeat(ctx)
+			}
+		}
+	}()
+	res, err := w.tick(ctx, j)
+	switch {
+	case err == nil:
+		return res, nil
+	case ctx.Err() != nil:
+		return res, temporal.NewCanceledError()
+	}
+	digest, perr := w.Blobs.Put([]byte(err.Error()))
+	if perr != nil {
+		digest = "none"
+	}
+	kind := Failed
+	if errors.Is(err, errRefused) {
+		kind = Refused
+	}
+	return res, temporal.NewApplicationErrorWithOptions("blob "+digest, kind, temporal.ApplicationErrorOptions{NonRetryable: kind == Refused})
+}
+
+var errRefused = errors.New("relay refuses")
+
+func (w *Worker) tick(ctx context.Context, j job.Job) (res job.Result, err error) {
+	raw, err := w.Blobs.Get(j.Spec)
+	if err != nil {
+		return res, fmt.Errorf("what is asked for can't be read: %w", err)
+	}
+	var s job.Spec
+	if err := json.Unmarshal(raw, &s); err != nil || s.Kind != "run" || job.New(s, j.Spec, j.Queue) != j {
+		return res, fmt.Errorf("%w: the blob is not what this run is about", errRefused)
+	}
+	defer w.lock(j.Repo)()
+	begun := time.Now()
+	dir, err := w.checkout(ctx, s)
+	if err != nil {
+		return res, err
+	}
+	args := []string{"run", "--json", "--no-input", "--key", s.Key, "--push", "origin"}
+	if w.Signers != "" {
+		args = append(args, "--signers", w.Signers)
+	}
+	if s.Goal != "" {
+		args = append(args, "--goal", s.Goal)
+	}
+	var in []byte
+	if s.Task != nil {
+		args, in = append(args, "--task", "-"), s.Task
+	}
+	out, said, code, err := w.run(ctx, dir, in, w.Relay, args...)
+	if err != nil {
+		return res, err
+	}
+	return w.result(out, said, code, time.Since(begun))
+}
+
+// result reads what relay says. Blocked is no result: another worker, or this one later, may
+// get further.
+func (w *Worker) result(out, said []byte, code int, took time.Duration) (res job.Result, err error) {
+	var doc struct {
+		Report *struct {
+			Code   string `json:"code"`
+			RunID  string `json:"run_id"`
+			Commit string `json:"commit"`
+		} `json:"report"`
+		Earlier *struct{} `json:"earlier"`
+		Pushed  *struct {
+			What string `json:"what"`
+		} `json:"pushed"`
+		What string `json:"what"`
+	}
+	if err := json.Unmarshal(out, &doc); err != nil || doc.Report == nil {
+		why := error(fmt.Errorf("relay ended with exit code %d: %s\n%s", code, out, said))
+		if code == 3 && doc.What != "" {
+			why = fmt.Errorf("%w: %w", errRefused, why)
+		}
+		return res, why
+	}
+	if code == 3 || code > 128 || doc.Pushed != nil && doc.Pushed.What != "" {
+		return res, fmt.Errorf("relay ended with exit code %d:\n%s", code, out)
+	}
+	res = job.Result{Code: doc.Report.Code, ExitCode: code, Run: doc.Report.RunID, Commit: doc.Report.Commit, Earlier: doc.Earlier != nil, MS: took.Milliseconds()}
+	res.Report, err = w.Blobs.Put(out)
+	return res, err
+}
+
+// lock gives a repository to one run of this worker at a time.
+func (w *Worker) lock(repo string) (unlock func()) {
+	w.mu.Lock()
+	if w.busy == nil {
+		w.busy = map[string]*sync.Mutex{}
+	}
+	if w.busy[repo] == nil {
+		w.busy[repo] = &sync.Mutex{}
+	}
+	m := w.busy[repo]
+	w.mu.Unlock()
+	m.Lock()
+	return m.Unlock
+}
+
+// checkout brings the worker's checkout to the branch as the remote has it. It is nobody's
+// but the worker's; what relay had built there and not pushed is a ref of its own.
+func (w *Worker) checkout(ctx context.Context, s job.Spec) (string, error) {
+	sum := sha256.Sum256([]byte(s.Remote + "\x00" + s.Ref))
+	dir := filepath.Join(w.Dir, hex.EncodeToString(sum[:10]))
+	git := func(args ...string) error {
+		_, said, code, err := w.run(ctx, dir, nil, "git", args...)
+		if err == nil && code != 0 {
+			err = fmt.Errorf("git %s: %s", args[0], said)
+		}
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".git")); err != nil {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return "", err
+		}
+		for _, args := range [][]string{{"init", "--quiet"}, {"remote", "add", "origin", s.Remote}} {
+			if err := git(args...); err != nil {
+				return "", err
+			}
+		}
+	}
+	ref := "refs/heads/" + s.Ref
+	if err := git("fetch", "--quiet", "--no-tags", "origin", "+"+ref+":refs/remotes/origin/"+s.Ref); err != nil {
+		return "", err
+	}
+	return dir, git("checkout", "--quiet", "--force", "-B", s.Ref, "refs/remotes/origin/"+s.Ref)
+}
+
+// usual are the variables that relay and git need to be at home on this machine. Whatever else the worker was started with,
+// the key to its Temporal server for one, is for those that the operator names.
+var usual = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "LANG", "LC_ALL", "TZ", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
+	"XDG_DATA_HOME", "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK", "GIT_CONFIG_NOSYSTEM", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
+	"http_proxy", "https_proxy", "no_proxy", "RELAY_TRUST"}
+
+func (w *Worker) environment() (all []string) {
+	for _, name := range slices.Concat(usual, w.Env) {
+		if v, ok := os.LookupEnv(name); ok {
+			all = append(all, name+"="+v)
+		}
+	}
+	return all
+}
+
+// maxOutput is the most that is kept of what a program says.
+const maxOutput = 8 << 20
+
+// run starts a program in a process group of its own. When ctx ends it gets SIGTERM, and what
+// is left of the group after the worker's patience is killed.
+func (w *Worker) run(ctx context.Context, dir string, in []byte, name string, args ...string) (out, said []byte, code int, err error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(in)
+	stdout, stderr := &clipped{}, &clipped{}
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	cmd.SysProcAttr = Group(syscall.SIGKILL)
+	cmd.Env = append(w.environment(), "GIT_TERMINAL_PROMPT=0")
+	ended := make(chan struct{})
+	cmd.Cancel = func() error {
+		group := -cmd.Process.Pid
+		err := syscall.Kill(group, syscall.SIGTERM)
+		go func() {
+			select {
+			case <-ended:
+			case <-time.After(w.Patience):
+			}
+			_ = syscall.Kill(group, syscall.SIGKILL) // also what outlived its leader
+		}()
+		return err
+	}
+	cmd.WaitDelay = w.Patience + time.Second
+	err = cmd.Run()
+	close(ended)
+	if ctx.Err() != nil {
+		return nil, nil, 0, ctx.Err()
+	}
+	if fail := (*exec.ExitError)(nil); errors.As(err, &fail) && fail.Exited() {
+		err = nil
+	}
+	if err != nil {
+		return nil, nil, 0, fmt.Errorf("%s: %w", filepath.Base(name), err)
+	}
+	return stdout.b.Bytes(), []byte(strings.TrimSpace(stderr.b.String())), cmd.ProcessState.ExitCode(), nil
+}
+
+// clipped keeps the first part of what is written.
+type clipped struct{ b bytes.Buffer }
+
+func (c *clipped) Write(p []byte) (int, error) {
+	c.b.Write(p[:min(len(p), maxOutput-c.b.Len())])
+	return len(p), nil
+}

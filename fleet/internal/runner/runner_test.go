@@ -1,0 +1,180 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+
+	"github.com/paxiom/relay/fleet/internal/blob"
+	"github.com/paxiom/relay/fleet/internal/job"
+)
+
+// newWorker has a repository with one commit, and a program in place of relay.
+func newWorker(t *testing.T, relay string) (*Worker, job.Spec) {
+	t.Helper()
+	dir := t.TempDir()
+	remote := filepath.Join(dir, "remote")
+	git := func(args ...string) {
+		if out, err := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=t", "-c", "user.email=t@t"}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %s", args, out)
+		}
+	}
+	git("init", "-q", "-b", "main", remote)
+	git("-C", remote, "commit", "-q", "--allow-empty", "-m", "base")
+	program := filepath.Join(dir, "relay")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n"+relay), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return &Worker{Relay: program, Dir: filepath.Join(dir, "checkouts"), Blobs: blob.Store{Dir: filepath.Join(dir, "blobs")}, Patience: 300 * time.Millisecond},
+		job.Spec{Kind: "run", Remote: remote, Ref: "main", Key: "k1", Goal: "a canary"}
+}
+
+func (w *Worker) job(t *testing.T, s job.Spec) job.Job {
+	t.Helper()
+	raw, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := w.Blobs.Put(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job.New(s, digest, job.Pool)
+}
+
+func execute(w *Worker, j job.Job) (res job.Result, err error) {
+	var s testsuite.WorkflowTestSuite
+	env := s.NewTestActivityEnvironment()
+	env.RegisterActivity(w.Tick)
+	v, err := env.ExecuteActivity(w.Tick, j)
+	if err == nil {
+		err = v.Get(&res)
+	}
+	return res, err
+}
+
+func TestTick(t *testing.T) {
+	w, s := newWorker(t, `echo "$@" > args; echo '{"report": {"code": "STOP_FORBIDDEN", "run_id": "r1"}, "earlier": {}}'; exit 2`)
+	j := w.job(t, s)
+	res, err := execute(w, j)
+	if err != nil || res.Code != "STOP_FORBIDDEN" || res.ExitCode != 2 || res.Run != "r1" || !res.Earlier {
+		t.Fatal(res, err)
+	}
+	args, err := os.ReadFile(filepath.Join(w.Dir, mustOne(t, w.Dir), "args"))
+	if err != nil || string(args) != "run --json --no-input --key k1 --push origin --goal a canary\n" {
+		t.Errorf("%s %v", args, err)
+	}
+	if b, err := w.Blobs.Get(res.Report); err != nil || !strings.Contains(string(b), "STOP_FORBIDDEN") {
+		t.Errorf("%s %v", b, err)
+	}
+}
+
+func mustOne(t *testing.T, dir string) string {
+	t.Helper()
+	all, err := os.ReadDir(dir)
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	return all[0].Name()
+}
+
+// What goes wrong is told by a blob: the text of an error stays in the history.
+func TestErrorsAreBlobs(t *testing.T) {
+	for name, c := range map[string]struct{ relay, kind string }{
+		"it crashes":         {`echo canary >&2; exit 9`, Failed},
+		"it is blocked":      {`echo '{"report": {"code": "BLOCKED_LOCK_HELD", "run_id": "canary"}}'; exit 3`, Failed},
+		"it refuses":         {`echo '{"kind": "relay.error", "what": "the key canary is taken"}'; exit 3`, Refused},
+		"it was interrupted": {`echo '{"report": {"code": "STOP_INTERRUPTED", "run_id": "canary"}}'; exit 143`, Failed},
+		"it was not pushed":  {`echo '{"report": {"code": "SUCCESS", "run_id": "canary"}, "pushed": {"what": "canary"}}'; exit 2`, Failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, s := newWorker(t, c.relay)
+			_, err := execute(w, w.job(t, s))
+			var app *temporal.ApplicationError
+			if !errors.As(err, &app) || app.Type() != c.kind || app.NonRetryable() != (c.kind == Refused) || strings.Contains(err.Error(), "canary") {
+				t.Fatal(err)
+			}
+			digest, _ := strings.CutPrefix(app.Message(), "blob ")
+			if b, err := w.Blobs.Get(digest); err != nil || !strings.Contains(string(b), "canary") {
+				t.Errorf("%s %v", b, err)
+			}
+		})
+	}
+}
+
+// relay gets what it needs to be at home, and of the rest what the operator names.
+func TestEnvironment(t *testing.T) {
+	t.Setenv("TEMPORAL_API_KEY", "canary")
+	t.Setenv("NAMED", "yes")
+	w, s := newWorker(t, `env > seen; echo '{"report": {"code": "SUCCESS"}}'`)
+	w.Env = []string{"NAMED", "NOT_THERE"}
+	if _, err := execute(w, w.job(t, s)); err != nil {
+		t.Fatal(err)
+	}
+	seen, err := os.ReadFile(filepath.Join(w.Dir, mustOne(t, w.Dir), "seen"))
+	if err != nil || strings.Contains(string(seen), "canary") || strings.Contains(string(seen), "NOT_THERE") || !strings.Contains(string(seen), "\nNAMED=yes\n") || !strings.Contains(string(seen), "HOME=") {
+		t.Errorf("%s %v", seen, err)
+	}
+}
+
+// A blob that is about another repository than the run says is not believed.
+func TestAnotherSpec(t *testing.T) {
+	w, s := newWorker(t, "echo must not run; exit 9")
+	j := w.job(t, s)
+	s.Ref = "other"
+	j.Spec = w.job(t, s).Spec
+	var app *temporal.ApplicationError
+	if _, err := execute(w, j); !errors.As(err, &app) || app.Type() != Refused {
+		t.Error(err)
+	}
+}
+
+// A stopped run leaves no process, within a second, whatever its program does about signals.
+func TestStop(t *testing.T) {
+	w, s := newWorker(t, `trap '' TERM; sleep 100 & echo $! > child; echo $$ > leader; wait; sleep 100`)
+	ctx, cancel := context.WithCancel(t.Context())
+	j := w.job(t, s)
+	ended := make(chan error, 1)
+	go func() { _, err := w.tick(ctx, j); ended <- err }()
+	var pids []int
+	for deadline := time.Now().Add(60 * time.Second); len(pids) < 2; {
+		if time.Now().After(deadline) {
+			t.Fatal("it has not begun")
+		}
+		time.Sleep(10 * time.Millisecond)
+		pids = nil
+		files, _ := filepath.Glob(filepath.Join(w.Dir, "*", "[cl][he]*"))
+		for _, f := range files {
+			b, _ := os.ReadFile(f)
+			if pid, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	time.Sleep(500 * time.Millisecond)
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, 0); err == nil && !zombie(pid) {
+			t.Errorf("process %d is there", pid)
+		}
+	}
+}
+
+func zombie(pid int) bool {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return err != nil || strings.Contains(string(b), ") Z ")
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/paxiom/relay/fleet/internal/job"
+	"github.com/paxiom/relay/fleet/internal/runner"
+)
+
+// workerOptions are what a worker is told on its command line.
+type workerOptions struct {
+	label, relay, signers string
+	slots                 int
+	env                   []string
+}
+
+func (o *workerOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.label, "label", "", "take the runs that ask for `LABEL`")
+	f.IntVar(&o.slots, "slots", 1, "make `N` runs at a time")
+	f.StringVar(&o.relay, "relay", "", "start the program `FILE` instead of the relay beside this one")
+	f.StringVar(&o.signers, "signers", "", "believe results of other workers by the keys in `FILE`")
+	f.StringArrayVar(&o.env, "env", nil, "give relay the variable `NAME` of this worker's environment, such as a key of a provider")
+}
+
+func newWorkerCmd(e *engine) *cobra.Command {
+	o := &workerOptions{}
+	cmd := &cobra.Command{
+		Use:     "worker",
+		Short:   "Make runs on this machine until it is ended",
+		Example: "relay fleet worker --slots 4\nrelay fleet worker --label gpu --slots 1",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runWorker(cmd.Context(), e, o) },
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+// soon is how late at most a worker tells the engine that a run is under way, and hears that it was stopped.
+const soon = 200 * time.Millisecond
+
+// runWorker makes runs until ctx ends.
+func runWorker(ctx context.Context, e *engine, o *workerOptions) error {
+	if o.slots < 1 {
+		return errors.New("a worker has at least one slot (fix: `relay fleet worker --slots 1`)")
+	}
+	program, err := findRelay(o.relay)
+	if err != nil {
+		return err
+	}
+	if o.signers != "" {
+		if o.signers, err = filepath.Abs(o.signers); err != nil { // relay is started elsewhere
+			return err
+		}
+	}
+	c, err := e.dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	queue := queueOf(o.label)
+	w := worker.New(c, queue, worker.Options{MaxConcurrentActivityExecutionSize: o.slots, WorkerStopTimeout: 5 * time.Second,
+		// Else the SDK sends a heartbeat so seldom that a stop is heard of late.
+		MaxHeartbeatThrottleInterval: soon, DefaultHeartbeatThrottleInterval: soon})
+	register(w, &runner.Worker{Relay: program, Dir: dataDir("checkouts"), Signers: o.signers, Env: o.env, Blobs: e.store(), Patience: 500 * time.Millisecond})
+	if err := w.Start(); err != nil {
+		return err
+	}
+	defer w.Stop()
+	fmt.Fprintf(os.Stderr, "waiting for runs of the queue %s, %d at a time\n", queue, o.slots)
+	<-ctx.Done()
+	return nil
+}
+
+func register(w worker.Worker, r *runner.Worker) {
+	w.RegisterWorkflowWithOptions(job.Repository, workflow.RegisterOptions{Name: job.RepositoryType})
+	w.RegisterWorkflowWithOptions(job.Run, workflow.RegisterOptions{Name: job.RunType})
+	w.RegisterActivityWithOptions(r.Tick, activity.RegisterOptions{Name: job.TickType})
+}
+
+func queueOf(label string) string {
+	if label == "" {
+		return job.Pool
+	}
+	return job.Pool + "-" + label
+}
+
+// findRelay looks where relay is installed: beside this program, or in bin beside libexec.
+func findRelay(named string) (string, error) {
+	if named != "" {
+		return filepath.Abs(named)
+	}
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	if err != nil {
+		return "", err
+	}
+	for _, place := range []string{"relay", "../../bin/relay"} {
+		at := filepath.Join(filepath.Dir(self), place)
+		if _, err := exec.LookPath(at); err == nil {
+			return at, nil
+		}
+	}
+	return "", fmt.Errorf("there is no relay beside %s (fix: install relay there, or `relay fleet worker --relay FILE`)", self)
+}
