@@ -10,7 +10,7 @@ SHORT   ?= -short
 export CGO_ENABLED := 0
 export GOFLAGS     := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: cheats screens seeds build fleet demo test docs-test newcomer test-race test-e2e test-thirdparty drift bench lint generate corpus crash night size install uninstall release release-check clean help
+.PHONY: cheats screens seeds build fleet fleet-test demo test docs-test newcomer test-race test-e2e test-thirdparty drift bench lint generate corpus crash night size install uninstall release release-check clean help
 
 build: ## relay and its plugins into bin/
 	@$(GO) run ./internal/build -o bin
@@ -40,6 +40,13 @@ test-race: ## the same under the race detector
 
 test-e2e: build ## with the real Claude Code, Codex and Gemini CLI programs and a model server on loopback
 	@SHORT=$(SHORT) ./.ci/e2e
+
+# In make night, and not in .ci/run: to compile the server takes longer than the rest.
+fleet-test: build fleet ## the fleet: its own tests, and workers that are killed beside a real server
+	$(GO) -C fleet vet ./...
+	$(GO) -C fleet/server vet .
+	$(GO) -C fleet test -count=1 ./internal/...
+	$(GO) -C fleet test -count=1 -timeout 10m . -bin "$(CURDIR)/bin"
 
 test-thirdparty: build ## plugins of strangers, in Go and Python, built, tested and installed
 	@./.ci/thirdparty

@@ -1,0 +1,365 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/paxiom/relay/fleet/internal/runner"
+)
+
+var bin = flag.String("bin", "", "the folder with relay, its plugins, relay-fleet and relay-fleet-server")
+
+// place is a fleet on this machine: a server, a bare remote, and workers that share nothing but those and the blobs.
+type place struct {
+	t                          *testing.T
+	dir, remote, address, mark string
+	trust                      string
+	blobs                      string
+}
+
+// A worker is killed in the middle of a run, and another one after the run has landed and before anybody was told: each run
+// lands once, and no call is bought that was made for a result. Then a run is stopped.
+func TestFleet(t *testing.T) {
+	if *bin == "" {
+		t.Skip("it needs the built programs: make fleet-test")
+	}
+	p := newPlace(t)
+	p.serve()
+	a, b := p.worker("a"), p.worker("b")
+
+	// Killed while its builder is at work: the other one makes the run again.
+	id := p.submit("one")
+	var first *machine
+	p.until("a worker has asked its model", func() bool {
+		for _, w := range []*machine{a, b} {
+			if w.calls() == 1 {
+				first = w
+			}
+		}
+		return first != nil
+	})
+	other := a
+	if first == a {
+		other = b
+	}
+	first.kill()
+	run := p.result(id)
+	if run.Result == nil || run.Result.Code != "SUCCESS" || run.Result.Earlier {
+		t.Fatalf("%+v", run)
+	}
+	if other.attempts() != 1 || other.calls() != 1 || first.attempts() != 1 || first.calls() != 1 {
+		t.Errorf("attempts %d and %d, calls %d and %d", first.attempts(), other.attempts(), first.calls(), other.calls())
+	}
+	p.landed(1)
+
+	// Killed after its run has landed: the one that was gone comes back, finds the result and buys nothing.
+	if err := os.WriteFile(other.hold, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	id = p.submit("two")
+	p.until("the run has ended on its worker", func() bool { _, err := os.Stat(other.hold + ".now"); return err == nil })
+	p.landed(2)
+	other.kill()
+	first.start("--signers", filepath.Join(other.home, ".local/state/relay/attest/signers"))
+	run = p.result(id)
+	if run.Result == nil || run.Result.Code != "SUCCESS" || !run.Result.Earlier {
+		t.Fatalf("%+v", run)
+	}
+	if other.calls() != 2 || first.calls() != 1 {
+		t.Errorf("calls %d and %d", first.calls(), other.calls())
+	}
+	p.landed(2)
+
+	// Asked for again with the same key: nothing is made.
+	p.submit("two")
+	time.Sleep(2 * time.Second)
+	if first.attempts() != 2 {
+		t.Errorf("%d attempts", first.attempts())
+	}
+
+	// Stopped while the builder is at work.
+	id = p.submit("three")
+	p.until("the builder is at work", func() bool { return first.calls() == 2 && len(p.processes()) > 0 })
+	begun := time.Now()
+	p.relay("fleet", "stop", id)
+	p.until("no process is left", func() bool { return len(p.processes()) == 0 })
+	if took := time.Since(begun); took > time.Second {
+		t.Errorf("stopped after %v", took)
+	} else {
+		t.Logf("stopped after %v", took)
+	}
+	if run = p.result(id); run.State != "canceled" {
+		t.Errorf("%+v", run)
+	}
+	p.landed(2)
+	first.kill()
+
+	// The engine has none of what the runs are about.
+	for _, f := range []string{"server.db", "server.db-wal"} {
+		if b, err := os.ReadFile(filepath.Join(p.dir, f)); err == nil && (bytes.Contains(b, []byte("canary")) || bytes.Contains(b, []byte(p.remote))) {
+			t.Errorf("%s has what a run is about", f)
+		}
+	}
+}
+
+// One command is a fleet that can be asked, and when it ends so does its server.
+func TestUp(t *testing.T) {
+	if *bin == "" {
+		t.Skip("it needs the built programs: make fleet-test")
+	}
+	p := newPlace(t)
+	up := p.start(p.home("up"), filepath.Join(*bin, "relay"), "fleet", "up", "--slots", "2", "--db", filepath.Join(p.dir, "server.db"))
+	p.until("the worker waits for runs", func() bool {
+		said, err := os.ReadFile(filepath.Join(p.dir, "log"))
+		if err != nil || strings.Contains(string(said), "error: ") {
+			t.Fatalf("%s %v", said, err)
+		}
+		return strings.Contains(string(said), "2 at a time")
+	})
+	p.relay("fleet", "doctor")
+	if err := up.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = up.Wait()
+	p.until("the server has ended", func() bool {
+		c, err := net.DialTimeout("tcp", p.address, time.Second)
+		if err == nil {
+			c.Close()
+		}
+		return err != nil
+	})
+}
+
+func newPlace(t *testing.T) *place {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	programs, err := filepath.Abs(*bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	*bin = programs
+	dir := t.TempDir()
+	p := &place{t: t, dir: dir, remote: filepath.Join(dir, "remote.git"), address: l.Addr().String(), blobs: filepath.Join(dir, "blobs"),
+		mark: "3." + strconv.Itoa(100000+os.Getpid())} // seconds that no other process sleeps
+	seed := filepath.Join(dir, "seed")
+	task := `{"task_id": "T1", "milestone_id": "M1", "task_kind": "execute", "intent": "Change a line", "scope": {"allowed_globs": ["src/**"], "forbidden_globs": [],
+"allow_new_files": false, "allow_lockfile_changes": false}, "diff_limits": {"max_files_touched": 5, "max_lines_changed": 100},
+"verification": {"fast": ["pass"], "slow": []}, "builder": {"mode": "external", "max_turns": 4, "instructions": "Change it."}}`
+	for name, text := range map[string]string{
+		"plan.json":      `{"version": 1, "calls": [{"times": -1, "usage": {"input_tokens": 1000, "output_tokens": 100, "cost_microusd": 2500}, "answer": {"output": ` + task + `}}]}`,
+		"seed/src/a.txt": "a\n",
+		"seed/driver.sh": "#!/bin/sh\nsleep " + p.mark + "\ndate +%s%N >src/a.txt\n" +
+			`echo '{"summary": "done", "files_intended": ["src/a.txt"], "commands_ran": [], "notes": []}' >"$RELAY_OUTPUT_PATH"` + "\n",
+		"seed/relay.config.json": `{"version": "1.0", "orchestrator": {"provider": "replay"}, "builder": {"default_mode": "external",
+"external": {"command": "./driver.sh", "args": [], "timeout_seconds": 60, "output_file": "BUILDER_RESULT.json"}},
+"plugins": {"replay": {"script": "` + dir + `/plan.json"}}, "verification": {"templates": [{"id": "pass", "cmd": "true", "args": []}]}}`,
+	} {
+		write(t, filepath.Join(dir, name), text)
+	}
+	home := p.home("operator")
+	for _, args := range [][]string{{"init", "-q", "-b", "main", seed}, {"-C", seed, "add", "-A"}, {"-C", seed, "commit", "-q", "-m", "base"}, {"clone", "-q", "--bare", seed, p.remote}} {
+		p.command(home, "git", args...)
+	}
+	var doc struct{ Digest string }
+	if err := json.Unmarshal(p.command(home, filepath.Join(*bin, "relay"), "-C", seed, "trust", "--show", "--json"), &doc); err != nil || doc.Digest == "" {
+		t.Fatal(doc, err)
+	}
+	p.trust = doc.Digest
+	return p
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (p *place) home(name string) string {
+	home := filepath.Join(p.dir, "home-"+name)
+	write(p.t, filepath.Join(home, ".gitconfig"), "[user]\n\tname = A. Person\n\temail = person@example.org\n")
+	return home
+}
+
+func (p *place) env(home string) []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + os.TempDir(), "GIT_CONFIG_NOSYSTEM=1", "TEMPORAL_ADDRESS=" + p.address, "RELAY_FLEET_BLOBS=" + p.blobs, "RELAY_TRUST=" + p.trust}
+}
+
+// command runs a program to its end and gives what it prints.
+func (p *place) command(home, name string, args ...string) []byte {
+	p.t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Env = p.env(home)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		p.t.Fatalf("%s %q: %v\n%s%s", name, args, err, out, &said)
+	}
+	return out
+}
+
+func (p *place) relay(args ...string) []byte {
+	p.t.Helper()
+	return p.command(filepath.Join(p.dir, "home-operator"), filepath.Join(*bin, "relay"), args...)
+}
+
+// start starts a program that ends with the test at the latest.
+func (p *place) start(home, name string, args ...string) *exec.Cmd {
+	p.t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Env, cmd.SysProcAttr, cmd.WaitDelay = p.env(home), runner.Group(syscall.SIGKILL), time.Second
+	log, err := os.OpenFile(filepath.Join(p.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer log.Close()
+	cmd.Stderr = log
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return cmd
+}
+
+func (p *place) serve() {
+	p.start(p.dir, filepath.Join(*bin, "relay-fleet-server"), "--db", filepath.Join(p.dir, "server.db"), "--address", p.address)
+	p.until("the server answers", func() bool {
+		c, err := net.DialTimeout("tcp", p.address, time.Second)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+}
+
+func (p *place) until(what string, ok func() bool) {
+	p.t.Helper()
+	for end := time.Now().Add(60 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			log, _ := os.ReadFile(filepath.Join(p.dir, "log"))
+			p.t.Fatalf("not within a minute: %s\n%s\n%s", what, p.relay("fleet", "status"), log)
+		}
+	}
+}
+
+// submit asks for a run with a key and gives its id.
+func (p *place) submit(key string) string {
+	p.t.Helper()
+	var doc struct{ ID string }
+	out := p.relay("fleet", "submit", "run", "--repo", p.remote, "--goal", "canary "+key, "--key", key, "--json")
+	if err := json.Unmarshal(out, &doc); err != nil || doc.ID == "" {
+		p.t.Fatalf("%s %v", out, err)
+	}
+	return doc.ID
+}
+
+// result waits for the end of a run.
+func (p *place) result(id string) (s seen) {
+	p.t.Helper()
+	p.until("the run has ended", func() bool {
+		var doc struct{ Runs []seen }
+		if err := json.Unmarshal(p.relay("fleet", "status", "--json"), &doc); err != nil {
+			p.t.Fatal(err)
+		}
+		for _, r := range doc.Runs {
+			if s = r; r.ID == id {
+				return r.State != "running"
+			}
+		}
+		return false
+	})
+	return s
+}
+
+// landed holds that the remote has so many landed commits, each of a key of its own.
+func (p *place) landed(want int) {
+	p.t.Helper()
+	keys := strings.Fields(string(p.command(p.dir, "git", "-C", p.remote, "log", "--format=%(trailers:key=Relay-Key,valueonly)", "main")))
+	slices.Sort(keys)
+	if len(slices.Compact(slices.Clone(keys))) != len(keys) || len(keys) != want {
+		p.t.Fatalf("landed: %q, and not %d", keys, want)
+	}
+}
+
+// processes are those of builders at work, in boxes too.
+func (p *place) processes() (pids []int) {
+	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, f := range all {
+		if b, err := os.ReadFile(f); err == nil && string(b) == "sleep\x00"+p.mark+"\x00" {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(f)))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+type machine struct {
+	p                *place
+	home, log, hold  string
+	program, records string
+	cmd              *exec.Cmd
+}
+
+// worker starts one with a home of its own. Its relay is the real one, by a script that counts attempts, has the calls
+// recorded, and can hold back the end of a run.
+func (p *place) worker(name string) *machine {
+	p.t.Helper()
+	home := p.home(name)
+	w := &machine{p: p, home: home, log: filepath.Join(home, "attempts"), hold: filepath.Join(home, "hold"), program: filepath.Join(home, "relay"), records: filepath.Join(home, "records")}
+	write(p.t, w.program, fmt.Sprintf(`#!/bin/sh
+echo "$@" >>%[1]s
+[ -e %[2]s ] || exec %[3]s/relay "$@" --record %[4]s/$$
+%[3]s/relay "$@" --record %[4]s/$$
+touch %[2]s.now
+exec sleep 60
+`, w.log, w.hold, *bin, w.records))
+	w.start()
+	return w
+}
+
+func (w *machine) start(args ...string) {
+	w.p.t.Helper()
+	w.cmd = w.p.start(w.home, filepath.Join(*bin, "relay"), append([]string{"fleet", "worker", "--relay", w.program}, args...)...)
+}
+
+func (w *machine) kill() {
+	if err := w.cmd.Process.Kill(); err != nil {
+		w.p.t.Fatal(err)
+	}
+	_ = w.cmd.Wait()
+}
+
+// attempts is how often relay was started here.
+func (w *machine) attempts() int {
+	b, _ := os.ReadFile(w.log)
+	return bytes.Count(b, []byte("\n"))
+}
+
+// calls is how many calls of a model have ended here, as relay recorded them.
+func (w *machine) calls() int {
+	all, _ := filepath.Glob(filepath.Join(w.records, "*", "*.json"))
+	return len(all)
+}
