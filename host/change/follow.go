@@ -39,7 +39,14 @@ func (c *Change) tip(ctx context.Context) (tip string, beside bool, err error) {
 	if tip, err = objectName(c.env.Git, out); err != nil {
 		return "", true, err
 	}
-	return tip, true, c.free(ctx)
+	if err = c.free(ctx); err != nil {
+		// Between the two looks the operator may have come back, and it is his own work tree
+		// that has the branch.
+		if head, branch, herr := c.env.Git.HeadNow(ctx); herr == nil && branch == c.opts.Branch {
+			return head, false, nil
+		}
+	}
+	return tip, true, err
 }
 
 // free refuses to move a branch that another work tree is on, or that git is about to move.

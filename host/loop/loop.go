@@ -161,7 +161,7 @@ func (l *Loop) Run(ctx context.Context) (*Outcome, error) {
 func (l *Loop) failed(err error) (*Outcome, error) {
 	f, ok := fault.As(err)
 	if !ok {
-		f = fault.Wrap(err, judge.StopInterrupted, "the loop "+l.id+" can't go on", "`relay status`, then `relay loop` begins a new one")
+		f = fault.Wrap(err, judge.StopInterrupted, "the loop "+l.id+" can't go on", "`relay status`, then `relay loop --mode milestone` begins a new one")
 	}
 	l.out.ID, l.out.Options, l.out.Reason, l.out.Why = l.id, l.o, Failed, f.What
 	return &l.out, f
