@@ -9,7 +9,7 @@ import (
 	"github.com/paxiom/relay/judge"
 )
 
-// Known says whether there is a remote of this name.
+// Known reports whether there is a remote of this name.
 func Known(ctx context.Context, git *judge.Git, remote string) error {
 	if _, err := git.Run(ctx, nil, "remote", "get-url", "--push", "--", remote); err != nil || strings.HasPrefix(remote, "-") {
 		return fault.New(judge.BlockedMissingConfig, fmt.Sprintf("there is no remote %q", remote), "git knows none of that name", "`git remote -v` shows those that there are")

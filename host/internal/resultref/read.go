@@ -100,7 +100,7 @@ func open(ctx context.Context, git *judge.Git, signers attest.Signers, key strin
 	return r, nil
 }
 
-// here says whether what it speaks of belongs to this repository: signed results of another
+// here reports whether what it speaks of belongs to this repository: signed results of another
 // one say nothing here.
 func (r *Result) here(ctx context.Context, git *judge.Git) error {
 	names := []string{r.Base}
