@@ -36,6 +36,7 @@ var suggested = map[string]struct {
 	"relay run --task FILE":                  {"stopped", 0},
 	"relay run --task FILE --beyond-ceiling": {"stopped", 0},
 	"relay config show scope":                {"stopped", 0},
+	"relay policy test":                      {"stopped", 0},
 	"relay init":                             {"bare", 0},
 	"git init":                               {"empty", 0},
 	"relay trust":                            {"clone", 0},
