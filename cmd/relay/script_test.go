@@ -1,13 +1,11 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -39,11 +37,6 @@ func buildAndRun(m *testing.M) int {
 		return 2
 	}
 	binDir = dir
-	// Stories wait for processes and clocks more than they compute.
-	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 2
-	}
 	return m.Run()
 }
 
