@@ -133,7 +133,7 @@ func (s *StatusResult) ofTasks(r *Repo, o *opened) {
 	asleep := p.Asleep()
 	switch {
 	case p.Running && p.Held != "":
-		n.Kind, n.Text, n.Next = NeedProblem, p.Held, p.HeldFix()
+		n.Kind, n.Text, n.Next = NeedProblem, p.Held, p.HeldFix
 	case p.Running || p.Ended || !left:
 		return
 	case p.Reason == pipeline.LimitLasts:

@@ -192,7 +192,7 @@ func (s *StatusResult) decideNext(o *opened) {
 	case len(s.Needs) > 0 && !held:
 		s.Next = s.Needs[0].Next
 	case s.Pipeline != nil && s.Pipeline.Held != "":
-		s.Next = s.Pipeline.HeldFix()
+		s.Next = s.Pipeline.HeldFix
 	case len(s.Waits) > 0:
 		s.Next = s.Waits[0].Next
 	case s.Loop != nil && s.Loop.Running:

@@ -2,5 +2,6 @@
 // SQLite file: for trying the fleet, and for its tests. It listens on loopback only. A fleet
 // that matters has a Temporal cluster.
 //
-// It is a module of its own: its two hundred modules are for nobody who has a cluster.
+// It is a module of its own, since those who have a cluster need none of its two hundred
+// dependencies.
 package main

@@ -29,23 +29,19 @@ func (p *Pipeline) home(ctx context.Context) error {
 			if said == "" {
 				return nil
 			}
-			return p.hold("")
+			return p.hold(Hold{})
 		}
 		if at := orHead(branch); said != at {
 			said = at
 			held := fmt.Sprintf("your checkout is on %s: the run goes on once it is back on %s", at, orHead(p.branch))
 			p.notice(held)
-			if err := p.hold(held); err != nil {
+			if err := p.hold(Hold{Held: held, HeldFix: p.back()}); err != nil {
 				return err
 			}
 		}
 		if p.now().Sub(began) > most {
-			back := "`git switch " + fault.Word(p.branch) + "`"
-			if p.branch == "" {
-				back = "`git switch --detach -`"
-			}
 			return fault.New(judge.StopHeadMoved, "your checkout is on "+orHead(branch)+", and the run needs "+orHead(p.branch),
-				"it waited as long as limits.max_wait says ("+p.env.Config.Limits.MaxWait+")", back+", then `relay pipeline run` goes on with it")
+				"it waited as long as limits.max_wait says ("+p.env.Config.Limits.MaxWait+")", p.back()+", then `relay pipeline run` goes on with it")
 		}
 		select {
 		case <-ctx.Done():
@@ -53,6 +49,14 @@ func (p *Pipeline) home(ctx context.Context) error {
 		case <-time.After(readAgain):
 		}
 	}
+}
+
+// back is the command that leads the operator back to the run's branch.
+func (p *Pipeline) back() string {
+	if p.branch == "" {
+		return "`git switch --detach -`"
+	}
+	return "`git switch " + fault.Word(p.branch) + "`"
 }
 
 // tip is the commit that the run's branch is at.

@@ -27,14 +27,19 @@ type Seen struct {
 	// Branch is whose task list the run works through; HEAD where none was checked out.
 	Branch string `json:"branch,omitempty"`
 	Orders Orders `json:"orders,omitzero"`
-	// Held is what keeps a running run waiting until the operator changes it: his checkout is
-	// on another branch, or the task list can't be read.
-	Held string `json:"held,omitempty"`
+	Hold
 	// Ended: it came to its end. A run that did not goes on with the next one.
 	Ended bool `json:"ended"`
 	Stop
 	// Open are the attempts that have not ended.
 	Open []*Trail `json:"-"`
+}
+
+// Hold is what keeps a running run waiting until the operator changes it: his checkout is on
+// another branch, or the task list can't be read. The zero Hold is that nothing does.
+type Hold struct {
+	Held    string `json:"held,omitempty"`
+	HeldFix string `json:"held_fix,omitempty"` // what to type about it
 }
 
 // Stop is how a run came to stand still.
@@ -74,7 +79,7 @@ func Look(ws *workspace.Workspace, pid int) (*Seen, error) {
 		s.Since = rec.StoppedAt
 	}
 	if s.Running {
-		s.Ended, s.Stop, s.Held = false, Stop{}, rec.Held
+		s.Ended, s.Stop, s.Hold = false, Stop{}, rec.Hold
 	}
 	s.Open, err = Open(ws)
 	for _, t := range s.Open {
@@ -83,17 +88,6 @@ func Look(ws *workspace.Workspace, pid int) (*Seen, error) {
 		}
 	}
 	return s, err
-}
-
-// HeldFix is what to type about what keeps the run waiting.
-func (s *Seen) HeldFix() string {
-	switch {
-	case strings.HasPrefix(s.Held, TasksFile):
-		return "`relay pipeline check`"
-	case s.Branch == "HEAD":
-		return "`git switch --detach -`"
-	}
-	return "`git switch " + fault.Word(s.Branch) + "`"
 }
 
 // sleeps reports whether the wait of an attempt is still to be ended: `relay wake` notes its
@@ -131,14 +125,14 @@ func (s *Seen) BranchOf(ctx context.Context, git *judge.Git) (string, error) {
 	return s.Branch, nil
 }
 
-// hold notes what keeps the run waiting, for those who look; "" is that nothing does.
-func (p *Pipeline) hold(why string) error {
+// hold notes what keeps the run waiting, for those who look.
+func (p *Pipeline) hold(h Hold) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.rec.RunID == "" || p.rec.Held == why { // before the run has its record it has nothing to show
+	if p.rec.RunID == "" || p.rec.Hold == h { // before the run has its record it has nothing to show
 		return nil
 	}
-	p.rec.Held = why
+	p.rec.Hold = h
 	return firstOf(p.writeRecord(), p.show())
 }
 
@@ -155,7 +149,7 @@ func (p *Pipeline) show() error {
 // stopped notes how the run came to stand still, for those who look.
 func (p *Pipeline) stopped(by error, err error) error {
 	p.rec.StoppedAt = p.now().UTC()
-	p.rec.Stop, p.rec.Held = Stop{Reason: p.out.Reason, Why: p.out.Why}, ""
+	p.rec.Stop, p.rec.Hold = Stop{Reason: p.out.Reason, Why: p.out.Why}, Hold{}
 	var who interface{ ByOperator() bool }
 	switch {
 	case p.out.Reason == NothingLeft:

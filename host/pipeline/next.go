@@ -25,13 +25,13 @@ func (p *Pipeline) tasks(ctx context.Context) (*prd.List, error) {
 		l, err := p.list.Read()
 		var broken *prd.Error
 		if !errors.As(err, &broken) {
-			return l, firstOf(err, p.hold(""))
+			return l, firstOf(err, p.hold(Hold{}))
 		}
 		if said != err.Error() {
 			said = err.Error()
 			held := TasksFile + " can't be read as it is, so no task begins until it is fixed: " + said
 			p.notice(held)
-			if err := p.hold(held); err != nil {
+			if err := p.hold(Hold{Held: held, HeldFix: "`relay pipeline check`"}); err != nil {
 				return nil, err
 			}
 		}

@@ -282,13 +282,13 @@ type record struct {
 	RunID     string    `json:"run_id"`
 	StartedAt time.Time `json:"started_at"`
 	// UsageOffset is where its calls begin in usage.jsonl.
-	UsageOffset int64         `json:"usage_offset"`
-	Branch      string        `json:"branch,omitempty"` // whose task list it is; HEAD for none
-	Orders      Orders        `json:"orders,omitzero"`
-	Held        string        `json:"held,omitempty"`      // what the operator keeps the run waiting by
-	EndedAt     time.Time     `json:"ended_at,omitzero"`   // nothing was left to do
-	StoppedAt   time.Time     `json:"stopped_at,omitzero"` // no process goes on with it since
-	Replaced    []Replacement `json:"replaced,omitempty"`
+	UsageOffset int64  `json:"usage_offset"`
+	Branch      string `json:"branch,omitempty"` // whose task list it is; HEAD for none
+	Orders      Orders `json:"orders,omitzero"`
+	Hold
+	EndedAt   time.Time     `json:"ended_at,omitzero"`   // nothing was left to do
+	StoppedAt time.Time     `json:"stopped_at,omitzero"` // no process goes on with it since
+	Replaced  []Replacement `json:"replaced,omitempty"`
 	Stop
 }
 
@@ -309,7 +309,7 @@ func (p *Pipeline) openRecord() error {
 		now := p.now()
 		p.rec = record{RunID: history.NewRunID(now), StartedAt: now.UTC(), UsageOffset: mark}
 	}
-	p.rec.Branch, p.rec.Orders, p.rec.Held = orHead(p.branch), p.o.Orders, ""
+	p.rec.Branch, p.rec.Orders, p.rec.Hold = orHead(p.branch), p.o.Orders, Hold{}
 	p.out.RunID, p.out.Replaced = p.rec.RunID, p.rec.Replaced
 	return p.writeRecord()
 }
