@@ -36,7 +36,6 @@ type CheckLine struct {
 type CheckList struct {
 	Doc
 	Checks []CheckLine `json:"checks"`
-	Next   string      `json:"next,omitempty"`
 }
 
 // Checks are the checks of the repository, hidden ones last.
@@ -94,7 +93,6 @@ type CheckResults struct {
 	Doc
 	Seed    uint64     `json:"seed"`
 	Results []CheckEnd `json:"results"`
-	Next    string     `json:"next,omitempty"`
 }
 
 // CheckEnd is how one check ended.

@@ -43,10 +43,8 @@ type (
 
 // The kinds of an Event.
 const (
-	EventEntered  = progress.Entered
 	EventFinished = progress.Finished
 	EventPlugin   = progress.Plugin
-	EventSpent    = progress.Spent
 	EventNotice   = progress.Notice
 	EventWaiting  = progress.Waiting
 	EventLimit    = progress.Limit

@@ -26,8 +26,6 @@ type (
 	Pulse = pulse.Pulse
 	// PulseLine is one thing that it did.
 	PulseLine = pulse.Line
-	// LoopProgress is how far a loop has come.
-	LoopProgress = loop.Progress
 )
 
 // WatchResult is everything that goes on in one repository.

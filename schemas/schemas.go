@@ -19,9 +19,7 @@ const (
 	BuilderResult = "builder_result"
 	Report        = "report"
 	State         = "state"
-	Config        = "config"
 	Blocked       = "blocked"
-	Attestation   = "attestation"
 	TaskList      = "prd"
 
 	// What the models of a pipeline answer.
@@ -38,8 +36,7 @@ const (
 //go:embed *.schema.json
 var files embed.FS
 
-// Bytes gives the text of <name>.schema.json. It panics for a name that is not one
-// of the constants.
+// Bytes gives the text of <name>.schema.json. It panics where there is none.
 func Bytes(name string) []byte {
 	b, err := files.ReadFile(name + ".schema.json")
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 
 func events() []host.Event {
 	in, out, usd := int64(1200), int64(300), 0.0125
-	spent := host.Event{Kind: host.EventSpent}
+	spent := host.Event{Kind: "spent"}
 	spent.Usage.InputTokens, spent.Usage.OutputTokens, spent.Usage.CostUSD = &in, &out, &usd
 	return []host.Event{
-		{Kind: host.EventEntered, State: "ORCHESTRATE", Plugin: "claude"},
+		{Kind: "entered", State: "ORCHESTRATE", Plugin: "claude"},
 		{Kind: host.EventPlugin, Plugin: "claude", Text: "thinking\x1b[31m \u202eabout it\r\n"},
 		spent,
 		{Kind: host.EventFinished, State: "ORCHESTRATE", Elapsed: 1234 * time.Millisecond, Text: "fix-add: make \x1b]0;owned\x07it pass"},

@@ -115,7 +115,7 @@ func TestNoKeyPassesAGate(t *testing.T) {
 	loaded, err := config.Load(config.Options{Root: w.Root, UserDir: filepath.Join(w.Home, "none")})
 	must(t, err)
 	loads := func(set ...string) bool { _, err := w.config(set...); return err == nil }
-	keys, none := otherwise(t, schemas.Config, loaded.Values(), func(kv string) bool { return loads(kv) })
+	keys, none := otherwise(t, "config", loaded.Values(), func(kv string) bool { return loads(kv) })
 	if len(keys) < 80 || len(none) > 20 {
 		t.Fatalf("%d keys, and %d that take no other value: %v", len(keys), len(none), none)
 	}

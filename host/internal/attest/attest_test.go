@@ -61,7 +61,7 @@ func landedRepo(t *testing.T, format string) (*judge.Git, Facts) {
 }
 
 func options(t *testing.T, git *judge.Git) Options {
-	return Options{Git: git, StateDir: t.TempDir(), Sign: ByRelay, Version: "0.9", Now: t0}
+	return Options{Git: git, StateDir: t.TempDir(), Sign: "relay", Version: "0.9", Now: t0}
 }
 
 func answers(t *testing.T, git *judge.Git, signers string) []Found {
@@ -98,7 +98,7 @@ func TestAttachAndVerify(t *testing.T) {
 				t.Errorf("%s: %+v", format, f)
 			}
 		}
-		if err := schemas.Validate(schemas.Attestation, found[0].Payload); err != nil {
+		if err := schemas.Validate("attestation", found[0].Payload); err != nil {
 			t.Error(err)
 		}
 		for _, secret := range []string{"SECRET", "\x1b"} {
@@ -185,7 +185,7 @@ func TestUnsigned(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	o.Sign, facts.Base = ByRelay, facts.Commit
+	o.Sign, facts.Base = "relay", facts.Commit
 	if problem := Attach(context.Background(), o, facts); !strings.Contains(problem, "no attestation") {
 		t.Error(problem)
 	}

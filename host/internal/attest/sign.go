@@ -25,9 +25,8 @@ import (
 
 // Who signs, as evidence.sign has it.
 const (
-	ByRelay = "relay" // a key of relay's own, made when it is first needed
-	BySSH   = "ssh"   // the operator's, as git is configured
-	Off     = "off"
+	BySSH = "ssh" // the operator's, as git is configured
+	Off   = "off" // any other is a key of relay's own, made when it is first needed
 )
 
 const maxKey = 64 << 10

@@ -162,6 +162,22 @@ func sectionOf(path string) string {
 	return path[:i]
 }
 
+const serviceHead = `# Service files
+
+<!-- Made from the table in host/internal/config by its test; do not edit. -->
+
+An audit cycle works on a *service*. ` + "`config/services/<id>.yaml`" + ` describes one, ` + "`config/default.yaml`" + ` holds what all have in
+common, and both may be ` + "`.yml`, `.json` or `.toml`" + `. Every key is optional; the file's name is the service's id.
+
+The highest layer wins: built-in, ` + "`config/default.yaml`" + `, the service's file, the environment (` + "`RELAY_CYCLE_MAX_ITERATIONS=3`" + `),
+` + "`relay audit start --with KEY=VALUE`" + `. ` + "`relay audit service show ID`" + ` says where each value came from, ` + "`relay audit service check`" + ` what is wrong. A
+cycle keeps the values that it began with.
+
+A service file of a repository names programs and plugins. Before the first cycle a person agrees to them: ` + "`relay trust`" + `.
+
+No key, variable or flag passes one of the two gates.
+`
+
 const referenceHead = `# Configuration
 
 <!-- Made from the table in host/internal/config by its test; do not edit. -->

@@ -106,17 +106,9 @@ type Plugin struct {
 	slot     chan struct{} // nil: calls may run at the same time
 }
 
-// Open starts a plugin, compares its GetInfo with the catalog's entry and configures
-// it. The error is a *Failure; nothing is left of the plugin then. The end of ctx
-// cancels Open; afterwards it has no meaning for the plugin.
-func Open(ctx context.Context, spec Spec) (*Plugin, error) {
-	p, f := open(ctx, spec)
-	if f != nil {
-		return nil, f
-	}
-	return p, nil
-}
-
+// open starts a plugin, compares its GetInfo with the catalog's entry and configures
+// it. Nothing is left of the plugin where that fails. The end of ctx cancels open;
+// afterwards it has no meaning for the plugin.
 func open(ctx context.Context, spec Spec) (*Plugin, *Failure) {
 	spec.Limits = spec.Limits.withDefaults()
 	if len(bytes.TrimSpace(spec.Config)) == 0 {

@@ -75,9 +75,6 @@ func (s *Set) compile() error {
 	return nil
 }
 
-// Rules is how many there are.
-func (s *Set) Rules() int { return len(s.rules) }
-
 // Digest is the SHA-256 of a line for each file: whose it is, its base name, and the
 // SHA-256 of its text. It is "" for no files.
 func (s *Set) Digest() string {

@@ -64,7 +64,7 @@ func TestFilesOfOthers(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		p := s.Decide(Input{})
-		if s.Rules() != 0 || p == nil || len(p.Hits) > 0 || p.SHA256 != "" || len(p.Ignored) != 6 {
+		if len(s.rules) != 0 || p == nil || len(p.Hits) > 0 || p.SHA256 != "" || len(p.Ignored) != 6 {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
@@ -90,7 +90,7 @@ func TestManyFilesOfOthers(t *testing.T) {
 		others[fmt.Sprintf("a%d.cel", i)] = "true\n"
 	}
 	s, err := Open(t.Context(), repository(t, others), "HEAD", nil)
-	if err != nil || s.Rules() != 1 || len(s.Ignored) != maxNamedAlone+1 || s.Ignored[maxNamedAlone] != "and 190 more" {
+	if err != nil || len(s.rules) != 1 || len(s.Ignored) != maxNamedAlone+1 || s.Ignored[maxNamedAlone] != "and 190 more" {
 		t.Errorf("%v, %+v", err, s)
 	}
 }

@@ -88,6 +88,3 @@ type Func func(Event)
 
 // Observe calls f.
 func (f Func) Observe(e Event) { f(e) }
-
-// None is the Observer that looks away.
-var None Observer = Func(func(Event) {})

@@ -28,7 +28,7 @@ func TestBothFormsAgree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := schemas.Validate(schemas.Config, j); err != nil {
+			if err := schemas.Validate("config", j); err != nil {
 				t.Fatal(err)
 			}
 			y, err := YAML(c)

@@ -24,8 +24,8 @@ func init() {
 func sceneMany() {
 	l := onTerminal()
 	defer l.Close()
-	l.Observe(host.Event{Kind: host.EventEntered, RunID: "r", State: "one BUILD", At: noon})
-	l.Observe(host.Event{Kind: host.EventEntered, RunID: "r", State: "two BUILD", At: noon})
+	l.Observe(host.Event{Kind: "entered", RunID: "r", State: "one BUILD", At: noon})
+	l.Observe(host.Event{Kind: "entered", RunID: "r", State: "two BUILD", At: noon})
 	step(1)
 	for i := range 40 {
 		fmt.Fprintf(l, "line %d\n", i)
@@ -38,7 +38,7 @@ func sceneLong() {
 	l := onTerminal()
 	defer l.Close()
 	for i := range 6 {
-		l.Observe(host.Event{Kind: host.EventEntered, RunID: fmt.Sprint(i), State: "BUILD", At: noon})
+		l.Observe(host.Event{Kind: "entered", RunID: fmt.Sprint(i), State: "BUILD", At: noon})
 	}
 	fmt.Fprintln(l, "first") // tmux keeps what is cleared from its first row on
 	step(1)
@@ -56,7 +56,7 @@ func long(n int) string { return strings.Repeat(fmt.Sprintf("%03d.", n), n/4+1)[
 // sceneFault ends with a fault that nobody catches, in a goroutine of its own.
 func sceneFault() {
 	l := onTerminal()
-	l.Observe(host.Event{Kind: host.EventEntered, RunID: "r", State: "BUILD", At: noon})
+	l.Observe(host.Event{Kind: "entered", RunID: "r", State: "BUILD", At: noon})
 	step(1)
 	go func() {
 		fmt.Fprintln(l, "the last line")
@@ -68,7 +68,7 @@ func sceneFault() {
 // sceneClosed goes on for a while on a terminal that is no more.
 func sceneClosed() {
 	l := onTerminal()
-	l.Observe(host.Event{Kind: host.EventEntered, RunID: "r", State: "BUILD", At: noon})
+	l.Observe(host.Event{Kind: "entered", RunID: "r", State: "BUILD", At: noon})
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	step(1)
@@ -185,7 +185,7 @@ func TestLiveRate(t *testing.T) {
 			begun := time.Now()
 			l := NewLive(LiveOptions{Out: &out, Color: true, Size: func() (int, int) { return 80, 24 }})
 			for i := 0; i < 400 || time.Since(begun) < time.Second; i++ {
-				l.Observe(host.Event{Kind: host.EventEntered, RunID: "r", State: fmt.Sprint("STATE", i)})
+				l.Observe(host.Event{Kind: "entered", RunID: "r", State: fmt.Sprint("STATE", i)})
 				l.Observe(host.Event{Kind: host.EventPlugin, RunID: "r", State: fmt.Sprint("STATE", i), Plugin: "p", Text: fmt.Sprint("does ", i)})
 				said := fmt.Sprintf(line, i)
 				fmt.Fprint(l, said)

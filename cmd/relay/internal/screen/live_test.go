@@ -39,10 +39,10 @@ func sceneRun() {
 	defer l.Close()
 	fmt.Fprintln(l, "✓ preflight     12 ms")
 	l.Observe(host.Event{Kind: host.EventLimit, RunID: "r", Text: "tick", Until: noon.Add(27 * time.Minute)})
-	l.Observe(host.Event{Kind: host.EventEntered, RunID: "r", State: "BUILD", At: noon.Add(-12300 * time.Millisecond)})
+	l.Observe(host.Event{Kind: "entered", RunID: "r", State: "BUILD", At: noon.Add(-12300 * time.Millisecond)})
 	l.Observe(host.Event{Kind: host.EventLimit, RunID: "r", State: "BUILD", Plugin: "claude-code", Text: "builder", Until: noon.Add(4*time.Minute + 10*time.Second)})
 	l.Observe(host.Event{Kind: host.EventPlugin, RunID: "r", State: "BUILD", Plugin: "claude-code", Text: "edits src/שלום.go\x1b[2J\u202e 世界 and more text than a narrow window has room for"})
-	l.Observe(host.Event{Kind: host.EventSpent, RunID: "r", State: "BUILD", Call: "c", Soon: host.Usage{InputTokens: num(int64(12000)), OutputTokens: num(int64(345)), CostUSD: num(0.0531)}})
+	l.Observe(host.Event{Kind: "spent", RunID: "r", State: "BUILD", Call: "c", Soon: host.Usage{InputTokens: num(int64(12000)), OutputTokens: num(int64(345)), CostUSD: num(0.0531)}})
 	step(1)
 	fmt.Fprintln(l, "! a line that stays, while the region goes on")
 	step(2)
@@ -54,7 +54,7 @@ func sceneRun() {
 // sceneKill ends as a crash does: nothing is put right.
 func sceneKill() {
 	l := onTerminal()
-	l.Observe(host.Event{Kind: host.EventEntered, RunID: "r", State: "BUILD", At: noon})
+	l.Observe(host.Event{Kind: "entered", RunID: "r", State: "BUILD", At: noon})
 	step(1)
 	fmt.Fprintln(l, "the last line")
 	signal.Reset()
@@ -117,7 +117,7 @@ func (s *stage) works() {
 func TestFrameFits(t *testing.T) {
 	var n host.Now
 	for i, name := range []string{"世界世界世界世界世界世界世界", "\x1b]0;title\x07", "שלום עולם", strings.Repeat("x", 500), "a", "b"} {
-		n.Take(host.Event{Kind: host.EventEntered, RunID: fmt.Sprint(i), State: "BUILD", At: noon, Plugin: name})
+		n.Take(host.Event{Kind: "entered", RunID: fmt.Sprint(i), State: "BUILD", At: noon, Plugin: name})
 		n.Take(host.Event{Kind: host.EventPlugin, RunID: fmt.Sprint(i), State: "BUILD", Plugin: name, Text: "runs " + name})
 		n.Take(host.Event{Kind: host.EventLimit, Text: "tick", Until: noon.Add(time.Minute)})
 		for width := 1; width < 200; width += 7 {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/loop"
 )
 
 func init() {
@@ -83,7 +84,7 @@ func full() *fake {
 			{Kind: host.NeedQuestion, ID: "20261121-113000-bbbb", Title: "round", Text: "Which way shall halves be rounded? \x1b[31mred", Choices: []string{"up", "to even"}, Since: at(30 * time.Minute), Next: "`relay answer \"…\"`"},
 			{Kind: host.NeedPlan, ID: "bf3c91aa", Title: "billing", Text: "7 entries, 2 undecided", Since: at(3 * time.Hour), Next: "`relay audit review bf3c91aa`"},
 		},
-		Working: []host.Pulse{p}, Loop: &host.LoopSeen{ID: "l", Running: true, Progress: host.LoopProgress{PID: 4711, Tick: 3}},
+		Working: []host.Pulse{p}, Loop: &host.LoopSeen{ID: "l", Running: true, Progress: loop.Progress{PID: 4711, Tick: 3}},
 		Cycles: []host.CycleLine{{Short: "99aa11bb", Service: "search", State: "AUDIT_RUNNING", Since: at(2 * time.Minute), Detail: "claude, codex"}},
 		Tasks:  map[string]int{"completed": 2, "pending": 5},
 		Runs: []host.RunLine{run("20261121-113000-bbbb", 30*time.Minute, "SUCCESS", "ask how to round"), run("20261121-100000-cccc", 2*time.Hour, "STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED", "make the \u202egnp.exe pass"),
