@@ -2,7 +2,6 @@ package loop
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -172,11 +171,7 @@ func (l *Loop) taskOf(t Tick) []byte {
 		return nil
 	}
 	raw, err := workspace.ReadFile(l.ws.Task(), 2<<20)
-	var task struct {
-		ID     string `json:"task_id"`
-		Intent string `json:"intent"`
-	}
-	if err != nil || json.Unmarshal(raw, &task) != nil || task.ID != t.TaskID || task.Intent != t.Intent {
+	if err != nil || !tick.IsTask(raw, t.TaskID, t.Intent) {
 		return nil
 	}
 	return raw

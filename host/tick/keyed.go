@@ -2,6 +2,7 @@ package tick
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"strings"
@@ -157,6 +158,39 @@ func (r *run) inHistory(ws *workspace.Workspace) (*Outcome, error) {
 		return out, nil
 	}
 	return nil, nil
+}
+
+// takePlanned takes over the task of the last run with the same key, which was cut off, met a
+// limit or was blocked after its task had been paid for. It is the orchestrator's, as it was.
+func (r *run) takePlanned() {
+	if r.o.Key == "" {
+		return
+	}
+	all, err := history.Open(r.ws.History()).All()
+	if err != nil {
+		return
+	}
+	for m := range all {
+		if m.Key != r.o.Key || m.RunID == r.rep.RunID {
+			continue
+		}
+		raw := r.file(r.ws.Task())
+		if m.TaskID == "" || m.Request != r.asked || !IsTask([]byte(raw), m.TaskID, m.Intent) || r.accept([]byte(raw)) != nil {
+			return // another run has put its own there since, or it can't be built any more
+		}
+		r.o.Task, r.o.Again = []byte(raw), true
+		r.note("the task of run " + m.RunID + " is built, which was planned and did not come to its end")
+		return
+	}
+}
+
+// IsTask reports whether a task's JSON is the task of this id and intent.
+func IsTask(raw []byte, id, intent string) bool {
+	var t struct {
+		ID     string `json:"task_id"`
+		Intent string `json:"intent"`
+	}
+	return json.Unmarshal(raw, &t) == nil && t.ID == id && t.Intent == intent
 }
 
 // request is the digest of what was asked for; "" for a step of a loop, whose workflow

@@ -59,7 +59,10 @@ func (r *run) propose(ctx context.Context) error {
 	}
 	r.leave(t.TaskID + ": " + t.Intent)
 	err = workspace.WriteFile(r.ws.Task(), r.taskJSON)
-	r.publish() // a driver may read TASK.json in the workspace
+	r.publish()                                        // a driver may read TASK.json in the workspace
+	if err == nil && r.o.Key != "" && allowed == nil { // what was allowed once is asked about anew
+		err = r.hist.Note(r.meta())
+	}
 	return err
 }
 

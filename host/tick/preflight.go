@@ -86,7 +86,10 @@ func (r *run) preflight(ctx context.Context) error {
 	if done, err := r.endedMeanwhile(ctx); done {
 		return err
 	}
-	if r.o.Task != nil { // one that is not valid is no tick
+	switch {
+	case r.o.Task == nil:
+		r.takePlanned()
+	default: // one that is not valid is no tick
 		if err := r.takeTask(); err != nil {
 			return err
 		}
@@ -136,7 +139,7 @@ func (r *run) findQuestion() {
 		return // what is wrong with it the preflight says in its turn
 	}
 	q := st.Question
-	if r.o.Task != nil {
+	if r.o.operators() {
 		r.note("the question of run " + q.RunID + " still waits for your answer: `relay answer \"…\"`")
 		return
 	}

@@ -78,6 +78,9 @@ func (r *run) reportCrash(d change.Recovery) error {
 	if len(d.Note) > 0 {
 		json.Unmarshal(d.Note, rep) // the draft from before the apply
 	}
+	if rep.Task.TaskID == "" {
+		rep.Task = report.Task{TaskID: m.TaskID, MilestoneID: m.MilestoneID, Intent: m.Intent}
+	}
 	rep.RunID, rep.StartedAt, rep.EndedAt = d.RunID, m.StartedAt, r.now().UTC()
 	rep.DurationMS = rep.EndedAt.Sub(rep.StartedAt).Milliseconds()
 	rep.BaseCommit, rep.HeadCommit = d.Base, d.Base

@@ -228,6 +228,12 @@ func (r *Run) Adopt(name, from string) error {
 	return os.Rename(from, p)
 }
 
+// Note writes down what is known of a run that goes on.
+func (r *Run) Note(m Meta) error {
+	m.RunID, m.EndedAt = r.meta.RunID, time.Time{}
+	return workspace.WriteJSON(filepath.Join(r.dir, metaName), m)
+}
+
 // Finish writes the report as both people and programs read it, and ends the run.
 func (r *Run) Finish(m Meta, report, md []byte) error {
 	return errors.Join(r.Write("report.json", report), r.Write("report.md", md), r.End(m))
