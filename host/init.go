@@ -1,7 +1,6 @@
 package host
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -10,12 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+	"time"
 
+	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/detect"
+	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/starter"
 	"github.com/paxiom/relay/host/internal/trust"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -38,6 +38,7 @@ type InitResult struct {
 	Config    string          `json:"config"`
 	Workspace string          `json:"workspace,omitempty"` // relative to the root
 	Adopted   bool            `json:"adopted,omitempty"`   // File was there, and relay reads it
+	Commit    string          `json:"commit,omitempty"`    // that has File; "" when relay made none
 	Trusted   string          `json:"trusted,omitempty"`   // digest of what was trusted, "" when nothing needed it
 	Languages []string        `json:"languages"`
 	Branch    string          `json:"default_branch,omitempty"`
@@ -126,21 +127,26 @@ func (r *Repo) Init(ctx context.Context, o InitOptions) (*InitResult, error) {
 	}
 	res.Config = string(text)
 	if o.DryRun {
-		res.remarks(git)
+		res.remarks(ctx, git)
 		return res, nil
 	}
 	if err := free(git.Root, res.File, o.Force); err != nil {
 		return nil, err
 	}
-	if err := r.writeInit(ctx, git, res, text); err != nil {
+	if err := r.writeTrusted(git.Root, res, text); err != nil {
 		return nil, err
 	}
 	if o.Tell == nil {
 		o.Tell = func(string) {}
 	}
-	err = r.measured(ctx, git.Root, res, o.Format, choice, o.Tell)
-	res.remarks(git)
-	return res, err
+	if err := r.measured(ctx, git.Root, res, o.Format, choice, o.Tell); err != nil {
+		return res, err
+	}
+	if err := r.commit(ctx, git, res); err != nil {
+		return nil, err
+	}
+	res.remarks(ctx, git)
+	return res, nil
 }
 
 // seedFile is what a repository of the first implementation has.
@@ -174,7 +180,7 @@ func (r *Repo) adopt(ctx context.Context, git *judge.Git, res *InitResult, o Ini
 	if err := r.makeWorkspace(git.Root, cfg.WorkspaceDir, res); err != nil {
 		return true, err
 	}
-	res.remarks(git)
+	res.remarks(ctx, git)
 	if r.trust().Check(loaded, r.getenv) != nil {
 		res.Next = "`relay trust` shows what it starts and asks you, then `relay doctor`"
 	}
@@ -244,7 +250,7 @@ func free(root, name string, force bool) error {
 	return nil
 }
 
-func (res *InitResult) remarks(git *judge.Git) {
+func (res *InitResult) remarks(ctx context.Context, git *judge.Git) {
 	if len(res.Checks) == 0 {
 		res.Notices = append(res.Notices, "no test or lint command was found: add one under verification.templates in "+res.File+", or changes land unchecked (`relay help config verification.templates` says how)")
 	}
@@ -252,20 +258,17 @@ func (res *InitResult) remarks(git *judge.Git) {
 	if res.alone {
 		res.Next = "`relay doctor` has the command that installs an agent; `relay demo` shows a run without one"
 	}
-	if _, branch, err := git.Head(context.Background()); err != nil {
+	_, branch, err := git.Head(ctx)
+	if err != nil {
 		res.Next = fault.Git(err).Fix + ": relay needs a commit to start from"
-	} else if branch == "" {
+		return
+	}
+	if branch == "" {
 		res.Notices = append(res.Notices, "HEAD is detached: commits of relay will be on no branch")
 	}
-}
-
-// writeInit writes the configuration, keeps it out of git's sight until somebody
-// adds it, makes the workspace, and trusts what was written.
-func (r *Repo) writeInit(ctx context.Context, git *judge.Git, res *InitResult, text []byte) error {
-	if err := r.writeTrusted(git.Root, res, text); err != nil {
-		return err
+	if !res.DryRun && res.uncommitted(ctx, git) {
+		res.Notices = append(res.Notices, "no other checkout has "+res.File+" yet, one in CI neither: `git add -f "+res.File+"`, then `git commit`")
 	}
-	return hide(ctx, git, res)
 }
 
 // makeWorkspace makes relay's own folder.
@@ -298,33 +301,31 @@ func (r *Repo) writeTrusted(root string, res *InitResult, text []byte) error {
 	return trust.Open("").Add(root, digest, items)
 }
 
-// hide keeps an untracked configuration from making the work tree dirty: a
-// repository that was clean before init is clean after it.
-func hide(ctx context.Context, git *judge.Git, res *InitResult) error {
-	tracked, err := git.Run(ctx, nil, "ls-files", "--", res.File)
+// commit commits the configuration, so that every checkout of the repository has it, and
+// leaves it to the operator where relay makes no commits.
+func (r *Repo) commit(ctx context.Context, git *judge.Git, res *InitResult) error {
+	o, err := r.open()
 	if err != nil {
-		return fault.Git(err)
+		return err
 	}
-	if len(tracked) > 0 {
-		return nil
+	_, branch, err := git.Head(ctx)
+	if err != nil || branch == "" || !o.loaded.Config.Commit.OnSuccess {
+		return nil // remarks say so
 	}
-	path := filepath.Join(git.CommonDir, "info", "exclude")
-	line := "/" + res.File
-	old, err := beneath.ReadPlain(path, 16<<20)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fault.Wrap(err, judge.BlockedMissingConfig, "git's own list of ignored files can't be read", "`ls -l .git/info/exclude`")
+	env, err := r.changeEnv(ctx, o)
+	if err != nil {
+		return err
 	}
-	if !slices.Contains(strings.Split(string(old), "\n"), line) {
-		if len(old) > 0 && !bytes.HasSuffix(old, []byte("\n")) {
-			old = append(old, '\n')
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return fault.Wrap(err, judge.BlockedMissingConfig, "git's own folder can't be written", "`ls -ld .git` shows who may write there")
-		}
-		if err := workspace.WriteFile(path, append(old, line+"\n"...)); err != nil {
-			return fault.Wrap(err, judge.BlockedMissingConfig, "git's own list of ignored files can't be written", "`ls -l .git/info/exclude`")
-		}
+	res.Commit, err = change.Record(ctx, env, history.NewRunID(time.Now()), branch, config.FileNames(), change.Message{Subject: "chore: configure relay",
+		Body: []string{"What may change, what has to pass, and who plans and builds: see " + res.File + "."}})
+	if err != nil {
+		return fault.Wrap(err, judge.BlockedRepository, res.File+" was written and could not be committed", "`git add -f "+res.File+"`, then `git commit`")
 	}
-	res.Notices = append(res.Notices, "git does not see "+res.File+" yet (.git/info/exclude); `git add -f "+res.File+"` shares it with your team")
 	return nil
+}
+
+// uncommitted reports whether git has another configuration than the work tree.
+func (res *InitResult) uncommitted(ctx context.Context, git *judge.Git) bool {
+	out, err := git.Run(ctx, nil, "status", "--porcelain", "--ignored", "--", res.File)
+	return err == nil && len(out) > 0
 }

@@ -7,12 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/paxiom/relay/internal/docpages"
 )
@@ -87,6 +89,7 @@ func TestDocumentedCommandsRun(t *testing.T) {
 	p := scriptParams()
 	p.Dir, p.Files, p.UpdateScripts = "", files, false
 	p.Cmds["model"] = cmdModel
+	p.Cmds["workflow"] = cmdWorkflow
 	p.Cmds["typed"] = func(ts *testscript.TestScript, neg bool, args []string) {
 		i, err := strconv.Atoi(args[1])
 		ts.Check(err)
@@ -99,6 +102,37 @@ func TestDocumentedCommandsRun(t *testing.T) {
 		ts.Check(os.WriteFile(ts.MkAbs(b.File), []byte(b.Text), 0o644))
 	}
 	testscript.Run(t, p)
+}
+
+// workflow FILE JOB STEP...: runs steps of a job as GitHub's runner does, those whose names begin
+// with STEP. The others need its machine: they install programs, or open a pull request.
+func cmdWorkflow(ts *testscript.TestScript, _ bool, args []string) {
+	type step struct {
+		Name, Run string
+		Env       map[string]string
+	}
+	var file struct {
+		Jobs map[string]struct{ Steps []step }
+	}
+	ts.Check(yaml.Unmarshal([]byte(ts.ReadFile(args[0])), &file))
+	work := ts.Getenv("WORK")
+	ts.Check(os.MkdirAll(work+"/temp", 0o755))
+	env := []string{"CI=true", "RUNNER_TEMP=" + work + "/temp", "GITHUB_OUTPUT=" + work + "/output", "GITHUB_STEP_SUMMARY=" + work + "/summary.md",
+		"GITHUB_SHA=" + strings.TrimSpace(ts.ReadFile(work+"/sha"))}
+	steps := file.Jobs[args[1]].Steps
+	for _, name := range args[2:] {
+		i := slices.IndexFunc(steps, func(s step) bool { return strings.HasPrefix(s.Name, name) })
+		if i < 0 {
+			ts.Fatalf("no step of %s begins with %q", args[1], name)
+		}
+		argv := slices.Clone(env)
+		for k, v := range steps[i].Env {
+			if !strings.Contains(v, "${{") { // the rest is the repository's on GitHub, and here the script's
+				argv = append(argv, k+"="+v)
+			}
+		}
+		ts.Check(ts.Exec("env", append(argv, "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", steps[i].Run)...))
+	}
 }
 
 // typeBlock types the commands of a block into bash, as a reader would: the folder and the

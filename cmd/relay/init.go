@@ -25,7 +25,8 @@ func newInitCmd(a *app) *cobra.Command {
 		Use:   "init",
 		Short: "Write a first configuration for this repository",
 		Long: "Looks at the languages, CI files, test and lint commands and installed agents, writes one file,\n" +
-			"trusts what it wrote, and tries each check once. A clean repository is still clean afterwards.",
+			"trusts it, tries each check once, and commits the file (commit.on_success=false leaves that to you).\n" +
+			"Nothing else is committed.",
 		Example: "relay init\nrelay init --format yaml   # with comments\nrelay init --dry-run       # only show it",
 		GroupID: groupStart,
 		Args:    noArgs,
@@ -83,6 +84,9 @@ func runInit(ctx context.Context, o *initOptions) error {
 			p.row("wrote", r.File+"  "+p.dim("who plans and builds, what may change, what has to pass: read it, it is short"))
 		}
 		p.row("", r.Workspace+"/  "+p.dim("relay's own files; git does not see them"))
+		if r.Commit != "" {
+			p.row("committed", r.Commit[:12]+"  "+p.dim("so that every checkout has it, in CI and of your team"))
+		}
 		if r.Trusted != "" {
 			what := "this version of " + r.File
 			if len(r.Checks) > 0 {

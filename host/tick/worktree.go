@@ -3,6 +3,7 @@ package tick
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/words"
+	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
 )
@@ -44,8 +46,10 @@ func (r *run) checkWorktree(ctx context.Context) (string, error) {
 	if len(dirty) == 0 {
 		return "clean", nil
 	}
-	// A step whose change is left for the operator to commit is the base of the next one.
-	if !r.cfg.Worktree.MayBeDirty(r.o.Loop != "" && r.cfg.Commit.OnSuccess) {
+	// A step whose change is left for the operator to commit is the base of the next one. An
+	// edited configuration is no work in progress: relay reads it from the work tree.
+	tuned := !slices.ContainsFunc(dirty, func(path string) bool { return !slices.Contains(workspace.ConfigNames(), path) })
+	if !r.cfg.Worktree.MayBeDirty(tuned || r.o.Loop != "" && r.cfg.Commit.OnSuccess) {
 		return "", fault.Dirty(dirty)
 	}
 	if r.means == "" {
@@ -58,7 +62,7 @@ func (r *run) checkWorktree(ctx context.Context) (string, error) {
 	}
 	if len(shown) == 0 {
 		text := words.Count(len(dirty), "path") + " of yours that the tick does not see"
-		if r.held != nil {
+		if r.held != nil && !tuned {
 			r.note(fmt.Sprintf("%s: not committed, such as %q", text, report.Safe(dirty[0])))
 		}
 		return text, nil

@@ -255,7 +255,7 @@ func Programs(names []string, path string) []Program {
 	if path == "" {
 		path = os.Getenv("PATH")
 	}
-	var found []Program
+	found := []Program{}
 	for _, name := range names {
 		if p := look(name, path); p != "" {
 			found = append(found, Program{Name: name, Path: p})
