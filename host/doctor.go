@@ -14,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/internal/trust"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/judge/isolation"
 )
 
 // DoctorOptions are one call of relay doctor.
@@ -118,11 +119,11 @@ func (d *DoctorResult) trust(r *Repo, o *opened) {
 // box really mounts, copies, writes and removes by every means, in a folder of relay's
 // own.
 func (d *DoctorResult) box(ctx context.Context, stateDir string, o *opened) {
-	wish := box.Wish{StateDir: stateDir}
+	wish := isolation.Wish{StateDir: stateDir}
 	if o != nil {
 		wish.Means, wish.Required = o.loaded.Config.Box.Means, o.loaded.Config.Box.Required
 	}
-	s, err := box.Probe(ctx, stateDir)
+	s, err := isolation.Probe(ctx, stateDir)
 	if err != nil {
 		d.fail("box", fault.Wrap(err, judge.BlockedBox, "the box can't be tried", "`ls -ld "+stateDir+"` shows whether relay may write there"))
 		return
@@ -134,7 +135,7 @@ func (d *DoctorResult) box(ctx context.Context, stateDir string, o *opened) {
 		}
 		d.Checks = append(d.Checks, c)
 	}
-	means, err := box.Pick(s, wish)
+	means, err := isolation.Pick(s, wish)
 	if err != nil {
 		f, _ := fault.As(crew.BoxFault(err))
 		f.What = "no box is strong enough here for a builder"

@@ -158,6 +158,6 @@ func (r *Repo) changeEnv(ctx context.Context, o *opened) (change.Env, error) {
 	if err != nil {
 		return change.Env{}, fault.Git(err)
 	}
-	return change.Env{Git: git, StateDir: r.stateDir(), Journal: journal.Open(o.ws.Journal()), Home: r.home(),
+	return change.Env{Git: git, StateDir: r.stateDir(), Choose: crew.Chooser(o.loaded.Config, r.stateDir()), Journal: journal.Open(o.ws.Journal()), Home: r.home(),
 		Owned: append(o.ws.OwnedGlobs(), o.loaded.Config.Runner.RunnerOwnedGlobs...), Environ: r.opts.Env}, nil
 }

@@ -34,8 +34,11 @@ type Env struct {
 	// form may be there: where it comes from, and its line; from is "" for none. A nil
 	// Secrets finds nothing.
 	Secrets func(r io.Reader, known func(form string) bool) (from string, line int, err error)
-	// Means contains the processes: see package box.
-	Means string
+	// Means contains the processes: see package box. Required is the weakest that is
+	// accepted. Choose gives Means
+	// where only git's filters may need a box; may be nil.
+	Means, Required string
+	Choose          func(ctx context.Context, root string) (string, error)
 	// Keep keeps the commits that boxes show in the place of the work tree; nil where they
 	// show the work tree.
 	Keep *checkout.Keeper
@@ -187,7 +190,7 @@ func (c *Change) newBox(persist []string, binds []box.Bind) (*box.Box, error) {
 		kept = &c.base.Kept
 	}
 	return box.New(box.Spec{
-		Kept: kept, Means: c.env.Means, Busy: c.env.Busy, Watch: c.env.Watch, Root: c.env.Git.Root, Main: c.env.Git.Main(), GitDirs: c.env.Git.Outside(), Home: c.env.Home, StateDir: c.env.StateDir,
+		Kept: kept, Means: c.env.Means, Required: c.env.Required, Busy: c.env.Busy, Watch: c.env.Watch, Root: c.env.Git.Root, Main: c.env.Git.Main(), GitDirs: c.env.Git.Outside(), Home: c.env.Home, StateDir: c.env.StateDir,
 		Layer: c.layer, Persist: persist, Binds: binds, Hide: c.env.Hide,
 	})
 }

@@ -29,12 +29,17 @@ import (
 // are what is judged and committed.
 type Filtering struct {
 	StateDir, Home string
-	Means          string // as box.means: "" or auto for the strongest that works
-	Environ        []string
+	// Means gives what contains them where the repository is; it is asked when there are any.
+	Means   func(ctx context.Context, root string) (string, error)
+	Environ []string
 }
 
 func (e Env) filtering() Filtering {
-	return Filtering{StateDir: e.StateDir, Home: e.Home, Means: e.Means, Environ: e.Environ}
+	means := e.Choose
+	if e.Means != "" || means == nil {
+		means = func(context.Context, string) (string, error) { return e.Means, nil }
+	}
+	return Filtering{StateDir: e.StateDir, Home: e.Home, Means: means, Environ: e.Environ}
 }
 
 // Checkouts is the folder of relay's state where commits are kept.
@@ -115,12 +120,9 @@ func (f Filtering) decide(ctx context.Context, g *judge.Git, paths []string) (ma
 
 // box makes a box of the repository as it is.
 func (f Filtering) box(ctx context.Context, g *judge.Git) (*box.Box, error) {
-	means := f.Means
-	if means == "" || means == box.Auto {
-		var err error
-		if means, err = box.Choose(ctx, box.Wish{StateDir: f.StateDir, Root: g.Root}); err != nil {
-			return nil, err
-		}
+	means, err := f.Means(ctx, g.Root)
+	if err != nil {
+		return nil, err
 	}
 	layer := filepath.Join(f.StateDir, "boxes", "filter-"+rand.Text()[:12])
 	if err := os.MkdirAll(filepath.Dir(layer), 0o700); err != nil {

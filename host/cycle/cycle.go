@@ -303,7 +303,7 @@ func (c *Cycle) observe(e progress.Event) {
 // changeEnv is what changes of this cycle share. Its journal is the cycle's own, so
 // that cycles, and ticks, do not settle each other's.
 func (c *Cycle) changeEnv() change.Env {
-	return change.Env{Git: c.git, StateDir: c.env.StateDir, Journal: journal.Open(c.path("journal")), Busy: []string{c.env.WS.Shared()}, Watch: c.env.WS.Kept(), Home: c.env.Home,
+	return change.Env{Git: c.git, StateDir: c.env.StateDir, Required: c.env.Config.Box.Required, Choose: crew.Chooser(c.env.Config, c.env.StateDir), Journal: journal.Open(c.path("journal")), Busy: []string{c.env.WS.Shared()}, Watch: c.env.WS.Kept(), Home: c.env.Home,
 		Persist: crew.Persist(c.env.Config, c.env.Home), Hide: crew.Hide(c.env.Config, c.env.Home), Secrets: crew.Secrets(c.env.Config, c.env.Home), Owned: c.owned(), Environ: c.env.Environ,
 		Caches: change.Cached(crew.Caches(c.env.Config, c.git, c.env.StateDir, c.env.Home).Open)}
 }

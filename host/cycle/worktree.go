@@ -11,6 +11,7 @@ import (
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/worktree"
 	"github.com/paxiom/relay/judge"
 )
@@ -41,7 +42,7 @@ func (e *Env) pool(ctx context.Context) (*worktree.Pool, error) {
 
 // filtering is where the user's git filters run.
 func (e *Env) filtering() change.Filtering {
-	return change.Filtering{Means: e.Config.Box.Means, StateDir: e.StateDir, Home: e.Home, Environ: e.Environ}
+	return change.Filtering{Means: crew.Chooser(e.Config, e.StateDir), StateDir: e.StateDir, Home: e.Home, Environ: e.Environ}
 }
 
 // locked does something while no other process changes the pool, the locks of services

@@ -60,7 +60,7 @@ func (a *attempt) show(ctx context.Context, at beginning) (done func(), err erro
 // recordEnv is changeEnv without a box.
 func (p *Pipeline) recordEnv(where Place) change.Env {
 	e := p.env
-	return change.Env{Git: where.Git, StateDir: e.StateDir, Busy: []string{e.WS.Shared()}, Watch: e.WS.Kept(), Home: e.Home,
+	return change.Env{Git: where.Git, StateDir: e.StateDir, Required: e.Config.Box.Required, Choose: crew.Chooser(e.Config, e.StateDir), Busy: []string{e.WS.Shared()}, Watch: e.WS.Kept(), Home: e.Home,
 		Persist: crew.Persist(e.Config, e.Home), Hide: crew.Hide(e.Config, e.Home), Secrets: crew.Secrets(e.Config, e.Home), Owned: p.owned(), Moving: p.records(), Environ: e.Environ,
 		Caches: change.Cached(crew.Caches(e.Config, where.Git, e.StateDir, e.Home).Open)}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/internal/worktree"
 	"github.com/paxiom/relay/host/pipeline/prd"
@@ -153,7 +154,7 @@ func poolOf(env *Env, git *judge.Git) *worktree.Pool {
 
 // filtering is where the user's git filters run.
 func (e *Env) filtering() change.Filtering {
-	return change.Filtering{Means: e.Config.Box.Means, StateDir: e.StateDir, Home: e.Home, Environ: e.Environ}
+	return change.Filtering{Means: crew.Chooser(e.Config, e.StateDir), StateDir: e.StateDir, Home: e.Home, Environ: e.Environ}
 }
 
 // Trees are the work trees of tasks while no pipeline runs: those of tasks that have

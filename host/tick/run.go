@@ -153,14 +153,14 @@ func (r *run) beginHistory() error {
 
 // changeEnv is what changes of this repository share.
 func (r *run) changeEnv() change.Env {
-	return change.Env{Git: r.git, StateDir: r.env.StateDir, Journal: journal.Open(r.ws.Journal()), Means: r.means, Busy: []string{r.ws.Shared()}, Watch: r.ws.Kept(),
+	return change.Env{Git: r.git, StateDir: r.env.StateDir, Journal: journal.Open(r.ws.Journal()), Means: r.means, Required: r.cfg.Box.Required, Busy: []string{r.ws.Shared()}, Watch: r.ws.Kept(),
 		Home: r.env.Home, Persist: crew.Persist(r.cfg, r.env.Home), Hide: crew.Hide(r.cfg, r.env.Home), Secrets: crew.Secrets(r.cfg, r.env.Home), Owned: r.owned(), Environ: r.env.Environ,
 		Caches: change.Cached(crew.Caches(r.cfg, r.git, r.env.StateDir, r.env.Home).Open), Keep: r.filtering().Keeper(r.git, r.means, r.ws.Rel())}
 }
 
 // filtering is where the user's git filters run.
 func (r *run) filtering() change.Filtering {
-	return change.Filtering{Means: r.cfg.Box.Means, StateDir: r.env.StateDir, Home: r.env.Home, Environ: r.env.Environ}
+	return change.Filtering{Means: crew.Chooser(r.cfg, r.env.StateDir), StateDir: r.env.StateDir, Home: r.env.Home, Environ: r.env.Environ}
 }
 
 // owned are the globs of relay's own files.

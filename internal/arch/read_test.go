@@ -29,7 +29,7 @@ var unbounded = map[string]string{
 	"judge/box/drop_linux.go":             "/proc",
 	"judge/box/family_linux.go":           "/proc",
 	"judge/box/platform_linux.go":         "/proc",
-	"judge/box/probe_unix.go":             "its own trial",
+	"judge/isolation/probe.go":            "its own trial",
 	"judge/box/sockets_unix.go":           "/proc",
 	"judge/box/watch_linux.go":            "/proc",
 	"verify/evidence/kit.go":              "files of the program",

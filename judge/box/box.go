@@ -12,6 +12,8 @@ type Spec struct {
 	// Means is what contains the processes: Overlay, which is also what "" says,
 	// Landlock or Copy. The last two show a copy of the repository: see Box.Dir.
 	Means string
+	// Required is the weakest means that is accepted; "" accepts any.
+	Required string
 	// Root is the repository's work tree (or any folder): what the box protects
 	// and what its layer is a layer of.
 	Root string

@@ -11,8 +11,8 @@
 // file systems, entered by relay executing itself again ([Init]). It needs no
 // privilege and no helper program. Where a machine does not allow it there are two
 // weaker ones, in package copies, which whoever wants them imports: this package knows
-// them as a [Weaker]. What each does not stop is one table, in means. [Probe] tries them
-// all; [Choose] takes one.
+// them as a [Weaker]. What each does not stop is one table, in means. Package
+// isolation tries them and chooses one.
 //
 // Who audits it reads, in this order:
 //
@@ -40,12 +40,10 @@
 //	content     comparing and counting
 //	fresh       the verification box
 //	internal/tree  looking at hostile trees by open descriptors, and removing them
-//	probe       trying it all on this machine
 //
-// and for the choice, and what it leaves open:
+// and for the means:
 //
 //	means       the names of the means, their order and their gaps
-//	choose      which one is used
 //	weaker      what a means without namespaces is asked, and what it uses of this package
 //
 // The package does not decide whether a change is acceptable (package judge),

@@ -1,7 +1,6 @@
 package box
 
 import (
-	"encoding/json"
 	"os"
 	"runtime"
 	"time"
@@ -29,15 +28,6 @@ const (
 
 // OnDisk has boxes do without a tmpfs.
 func OnDisk(is bool) { onDisk = is }
-
-// Remember has Choose believe that a means was found, "" for the key of this boot.
-func Remember(stateDir, key, means string) error {
-	if key == "" {
-		key = machineKey()
-	}
-	text, _ := json.Marshal(known{key, means})
-	return os.WriteFile(knownFile(stateDir), text, 0o600)
-}
 
 func (b *Box) Spec() Spec         { return b.spec }
 func (b *Box) Layer() string      { return b.layer }

@@ -323,30 +323,20 @@ echo x > "$HOME/.x"; cat "$HOME/.x"; echo x > "$TMPDIR/x"; stat -c '%a %u' "$TMP
 	}
 }
 
-func TestChoose(t *testing.T) {
+// Whoever chose the means: one that is weaker than what is required makes no box.
+func TestRequired(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	for _, c := range []struct{ means, required, want, why string }{
-		{"", "", Overlay, ""}, {Auto, Landlock, Overlay, ""}, {Landlock, Copy, Landlock, ""}, {Copy, "", Copy, ""},
-		{Copy, Landlock, "", "box.means is copy, which is weaker than what box.required asks for, landlock"},
-		{Landlock, Overlay, "", "weaker"},
-	} {
-		got, err := Choose(t.Context(), Wish{Means: c.means, Required: c.required, StateDir: dir})
-		e, _ := errors.AsType[*Error](err)
-		if got != c.want || (err != nil) != (c.why != "") || e != nil && (!strings.Contains(e.Why, c.why) || e.Fix == "") {
-			t.Errorf("%+v: %s %v", c, got, err)
+	w := newWorld(t)
+	w.spec.Required = Landlock
+	for _, means := range Ladder() {
+		w.spec.Means = means
+		w.spec.Layer = filepath.Join(w.dir, "state", "layer-"+means)
+		b, err := New(w.spec)
+		if e, _ := errors.AsType[*Error](err); (means == Copy) != (e != nil && strings.Contains(e.Why, "box.required asks for, landlock")) {
+			t.Errorf("%s: %v", means, err)
 		}
-	}
-	// What was found is remembered, for this boot and these namespaces only.
-	check(t, Remember(dir, "", Copy))
-	if got, _ := Choose(t.Context(), Wish{StateDir: dir}); got != Copy {
-		t.Errorf("remembered: %s", got)
-	}
-	if got, _ := Choose(t.Context(), Wish{StateDir: dir, Required: Landlock}); got != Overlay {
-		t.Errorf("too weak to be enough: %s", got)
-	}
-	check(t, Remember(dir, "another boot", Copy))
-	if got, _ := Choose(t.Context(), Wish{StateDir: dir}); got != Overlay {
-		t.Errorf("of another boot: %s", got)
+		if err == nil {
+			check(t, b.Discard())
+		}
 	}
 }

@@ -50,6 +50,9 @@ func open(spec Spec, from Copies) (*Box, error) {
 	if spec.Means == "" {
 		spec.Means = Overlay
 	}
+	if err := Enough(spec.Means, spec.Required); err != nil {
+		return nil, err
+	}
 	if err := resolve(&spec); err != nil {
 		return nil, err
 	}
@@ -63,7 +66,7 @@ func open(spec Spec, from Copies) (*Box, error) {
 	if spec.ReadOnlyRoot {
 		return b, b.openWeaker(from)
 	}
-	if e := unfit(spec.Root); e != nil && spec.Means == Overlay {
+	if e := Unfit(spec.Root); e != nil && spec.Means == Overlay {
 		return nil, e
 	}
 	if err := b.openLayer(from); err != nil {

@@ -17,6 +17,9 @@ const (
 	Copy = "copy"
 )
 
+// Auto stands for the strongest means that the machine allows.
+const Auto = "auto"
+
 // Ladder lists the means, the strongest first.
 func Ladder() []string { return []string{Overlay, Landlock, Copy} }
 
@@ -25,6 +28,15 @@ func Ladder() []string { return []string{Overlay, Landlock, Copy} }
 func AtLeast(means, required string) bool {
 	at, least := slices.Index(Ladder(), means), slices.Index(Ladder(), required)
 	return required == "" || at >= 0 && at <= least
+}
+
+// Enough refuses a means that is weaker than the one that is required.
+func Enough(means, required string) error {
+	if AtLeast(means, required) {
+		return nil
+	}
+	return &Error{Op: "contain a builder", Unsupported: true, Why: "box.means is " + means + ", which is weaker than what box.required asks for, " + required,
+		Fix: "`relay config show box --origin` says where both are set"}
 }
 
 // AtOwnPath reports whether a means shows the judged files at the repository's own path, to

@@ -91,9 +91,9 @@ func (o owners) strangers(root string) string {
 // strangersIn gives an entry of a folder that a box can't change, "" for none.
 func strangersIn(root string) string { return ownersOf().strangers(root) }
 
-// unfit says why an overlay of a folder would be of no use: nothing in it could be
+// Unfit says why an overlay of a folder would be of no use: nothing in it could be
 // changed. nil when it would.
-func unfit(root string) *Error {
+func Unfit(root string) *Error {
 	if root == "" {
 		return nil
 	}

@@ -10,10 +10,10 @@ import (
 
 // What macOS has in a form of its own.
 
-// strangersIn and unfit are about namespaces, which macOS does not have.
+// strangersIn and Unfit are about namespaces, which macOS does not have.
 func strangersIn(string) string { return "" }
 
-func unfit(string) *Error { return nil }
+func Unfit(string) *Error { return nil }
 
 // opaque: there are no overlays.
 func opaque(int) bool { return false }
@@ -40,11 +40,11 @@ func BootID() string {
 	return strconv.FormatInt(at.Sec, 10)
 }
 
-// machineKey names what decides about the means.
-func machineKey() string { return BootID() }
+// MachineKey names what decides about the means.
+func MachineKey() string { return BootID() }
 
-// openSelf opens the running program.
-func openSelf() (*os.File, error) {
+// OpenSelf opens the running program.
+func OpenSelf() (*os.File, error) {
 	path, err := os.Executable()
 	if err != nil {
 		return nil, err

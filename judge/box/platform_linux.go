@@ -62,13 +62,13 @@ func BootID() string {
 	return string(id)
 }
 
-// machineKey names what decides about the means: the boot, the user and the namespaces
+// MachineKey names what decides about the means: the boot, the user and the namespaces
 // that this process is in.
-func machineKey() string {
+func MachineKey() string {
 	user, _ := os.Readlink("/proc/self/ns/user")
 	mounts, _ := os.Readlink("/proc/self/ns/mnt")
 	return fmt.Sprintf("%s%d %s %s", BootID(), os.Getuid(), user, mounts)
 }
 
-// openSelf opens the running program.
-func openSelf() (*os.File, error) { return os.Open("/proc/self/exe") }
+// OpenSelf opens the running program.
+func OpenSelf() (*os.File, error) { return os.Open("/proc/self/exe") }

@@ -19,9 +19,6 @@ func Init() {
 	if len(os.Args) == 1 && roles[os.Args[0]] != nil {
 		roles[os.Args[0]]()
 	}
-	if len(os.Args) == 3 && os.Args[0] == trialName {
-		runTrial(os.Args[1], os.Args[2])
-	}
 }
 
 // Process is the direct child of a running box.

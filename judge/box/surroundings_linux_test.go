@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	. "github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/judge/isolation"
 
 	"golang.org/x/sys/unix"
 )
@@ -64,15 +65,15 @@ func TestWithoutUserNamespaces(t *testing.T) {
 	}
 	check(t, os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0))
 	w := newWorld(t)
-	s, err := Probe(t.Context(), w.spec.StateDir)
+	s, err := isolation.Probe(t.Context(), w.spec.StateDir)
 	if err != nil || s.Means != Landlock || s.Trials[0].OK || s.Trials[0].Why == "" || s.Trials[0].Fix == "" {
 		t.Fatalf("%+v %v", s, err)
 	}
-	means, err := Choose(t.Context(), Wish{StateDir: w.spec.StateDir})
+	means, err := isolation.Choose(t.Context(), isolation.Wish{StateDir: w.spec.StateDir})
 	if err != nil || means != Landlock {
 		t.Fatalf("%s %v", means, err)
 	}
-	_, err = Choose(t.Context(), Wish{StateDir: w.spec.StateDir, Required: Overlay})
+	_, err = isolation.Choose(t.Context(), isolation.Wish{StateDir: w.spec.StateDir, Required: Overlay})
 	if e, ok := errors.AsType[*Error](err); !ok || !strings.Contains(e.Why, "box.required is overlay") || e.Fix == "" {
 		t.Errorf("required: %v", err)
 	}
@@ -81,21 +82,6 @@ func TestWithoutUserNamespaces(t *testing.T) {
 	same(t, "touched", brief(touched(t, b, nil).Changes), []string{"M a.txt"})
 	if w.read("repo/a.txt") != "one\n" {
 		t.Error("the real tree was written")
-	}
-}
-
-func TestProbe(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	s, err := Probe(t.Context(), dir)
-	if err != nil || s.Means != Overlay || len(s.Trials) != 3 || !s.Trials[1].OK || !s.Trials[2].OK || len(s.Trials[0].Gaps) == 0 {
-		t.Errorf("%+v %v", s, err)
-	}
-	if list, _ := os.ReadDir(dir); len(list) > 0 {
-		t.Errorf("left: %v", list)
-	}
-	if _, err := Probe(t.Context(), "/proc/nowhere"); err == nil {
-		t.Error("a folder that can't be made is no error")
 	}
 }
 

@@ -67,12 +67,14 @@ type Compare interface {
 var (
 	weaker Weaker
 	// roles are what this program is when it was started under one of these names.
-	roles map[string]func()
+	roles = map[string]func(){}
 )
 
-// Register makes the weaker means known, before Init, and the processes that they start
-// relay as, by their argv[0].
-func Register(w Weaker, as map[string]func()) { weaker, roles = w, as }
+// Register makes the weaker means known, before Init.
+func Register(w Weaker) { weaker = w }
+
+// As has a process that relay starts under a name do something else, before Init.
+func As(name string, do func()) { roles[name] = do }
 
 // copied is what a box of copies has besides.
 type copied struct{ weak Copies }

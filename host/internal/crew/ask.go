@@ -72,11 +72,8 @@ func (e Env) cell(ctx context.Context, entry catalog.Entry) (b *box.Box, plan *c
 	if plan, err = confine.ForPlugin(e.limits(), confine.Provider, entry, nil, empty, e.Home, e.Refused); err != nil {
 		return nil, nil, "", nil, err
 	}
-	means, err := box.Choose(ctx, box.Wish{Means: box.Overlay, Required: box.Overlay, StateDir: e.StateDir, Root: empty})
-	if err == nil {
-		b, err = box.New(box.Spec{Means: means, Root: empty, Home: e.Home, StateDir: e.StateDir, ReadOnlyRoot: true,
-			Binds: []box.Bind{{Path: sockets, Writable: true, Counted: true}}, Hide: Hide(e.Config, e.Home)})
-	}
+	b, err = box.New(box.Spec{Means: box.Overlay, Root: empty, Home: e.Home, StateDir: e.StateDir, ReadOnlyRoot: true,
+		Binds: []box.Bind{{Path: sockets, Writable: true, Counted: true}}, Hide: Hide(e.Config, e.Home)})
 	if err != nil {
 		return nil, nil, "", nil, BoxFault(err)
 	}

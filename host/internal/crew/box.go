@@ -14,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/judge/isolation"
 )
 
 // Persist resolves box.persist_dirs against the user's home.
@@ -36,12 +37,17 @@ func Means(ctx context.Context, cfg *config.Config, stateDir, root string) (stri
 	if err := os.MkdirAll(stateDir, 0o700); err != nil {
 		return "", fault.Wrap(err, judge.BlockedBox, "relay's state folder can't be made", "`ls -ld "+stateDir+"`")
 	}
-	means, err := box.Choose(ctx, box.Wish{Means: cfg.Box.Means, Required: cfg.Box.Required, StateDir: stateDir, Root: root})
+	means, err := isolation.Choose(ctx, isolation.Wish{Means: cfg.Box.Means, Required: cfg.Box.Required, StateDir: stateDir, Root: root})
 	if f, ok := fault.As(BoxFault(err)); ok {
 		f.What = "no box is strong enough here for a builder"
 		return "", f
 	}
 	return means, err
+}
+
+// Chooser is Means for whoever may need a box later, or never.
+func Chooser(cfg *config.Config, stateDir string) func(ctx context.Context, root string) (string, error) {
+	return func(ctx context.Context, root string) (string, error) { return Means(ctx, cfg, stateDir, root) }
 }
 
 // BesideWarning says before a build that its checks prove less with these means.

@@ -24,11 +24,7 @@ func (e Env) Build(ctx context.Context, argv, env, work []string) error {
 		return fault.Internal(err)
 	}
 	defer os.RemoveAll(empty)
-	means, err := box.Choose(ctx, box.Wish{Means: box.Overlay, Required: box.Overlay, StateDir: e.StateDir, Root: empty})
-	if err != nil {
-		return BoxFault(err)
-	}
-	spec := box.Spec{Means: means, Root: empty, Home: e.Home, StateDir: e.StateDir, ReadOnlyRoot: true, Hide: Hide(e.Config, e.Home)}
+	spec := box.Spec{Means: box.Overlay, Root: empty, Home: e.Home, StateDir: e.StateDir, ReadOnlyRoot: true, Hide: Hide(e.Config, e.Home)}
 	for _, dir := range work {
 		spec.Binds = append(spec.Binds, box.Bind{Path: dir, Writable: true})
 	}

@@ -41,7 +41,7 @@ const (
 // means are those that copy the repository.
 type means struct{}
 
-func init() { box.Register(means{}, roles) }
+func init() { box.Register(means{}) }
 
 // Open gives what a box has of its own; one for checks shares the vault of the builder's.
 func (means) Open(of box.Layout, from box.Copies) box.Copies {

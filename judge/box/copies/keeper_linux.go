@@ -26,8 +26,11 @@ const (
 	stepName   = "relay: box step"
 )
 
-// roles are the processes that relay is started as.
-var roles = map[string]func(){keeperName: runKeeper, stepName: runStep}
+// The processes that relay is started as.
+func init() {
+	box.As(keeperName, runKeeper)
+	box.As(stepName, runStep)
+}
 
 func runKeeper() {
 	var what errand

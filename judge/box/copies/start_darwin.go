@@ -14,8 +14,6 @@ import (
 // macOS has no namespaces and no Landlock: the only means is a copy. The processes are
 // a session of their own; one that leaves it is not found.
 
-var roles map[string]func()
-
 // Grouped: control groups are Linux's.
 func (means) Grouped() bool { return false }
 

@@ -1,4 +1,4 @@
-package box
+package isolation
 
 import (
 	"context"
@@ -7,10 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/box"
 )
-
-// Auto stands for the strongest means that the machine allows.
-const Auto = "auto"
 
 // Wish says which means is wanted.
 type Wish struct {
@@ -24,28 +22,27 @@ type Wish struct {
 	Root string
 }
 
-// Choose gives the means to use, or an *Error that says why there is none. What the
+// Choose gives the means to use, or a *box.Error that says why there is none. What the
 // machine allows is tried once and remembered until it is started again.
 func Choose(ctx context.Context, w Wish) (string, error) {
-	if w.Means != "" && w.Means != Auto {
-		if !AtLeast(w.Means, w.Required) {
-			return "", &Error{Op: "contain a builder", Unsupported: true, Why: "box.means is " + w.Means + ", which is weaker than what box.required asks for, " + w.Required,
-				Fix: "`relay config show box --origin` says where both are set"}
+	if w.Means != "" && w.Means != box.Auto {
+		if err := box.Enough(w.Means, w.Required); err != nil {
+			return "", err
 		}
 		return w.Means, nil
 	}
 	var tried []Trial
-	if e := unfit(w.Root); e != nil {
-		tried = append(tried, Trial{Means: Overlay, Why: e.Why, Fix: e.Fix})
+	if e := box.Unfit(w.Root); e != nil {
+		tried = append(tried, Trial{Means: box.Overlay, Why: e.Why, Fix: e.Fix})
 	}
-	if means := remembered(w.StateDir); means != "" && AtLeast(means, w.Required) && (means != Overlay || tried == nil) {
+	if means := remembered(w.StateDir); means != "" && box.AtLeast(means, w.Required) && (means != box.Overlay || tried == nil) {
 		return means, nil
 	}
-	for _, means := range Ladder() {
-		if !AtLeast(means, w.Required) {
+	for _, means := range box.Ladder() {
+		if !box.AtLeast(means, w.Required) {
 			break
 		}
-		if means == Overlay && tried != nil {
+		if means == box.Overlay && tried != nil {
 			continue
 		}
 		t, err := probe(ctx, w.StateDir, means)
@@ -53,7 +50,7 @@ func Choose(ctx context.Context, w Wish) (string, error) {
 			return "", err
 		}
 		if t.OK {
-			if len(tried) == 0 || unfit(w.Root) == nil { // of the machine, not of this repository
+			if len(tried) == 0 || box.Unfit(w.Root) == nil { // of the machine, not of this repository
 				remember(w.StateDir, means)
 			}
 			return means, nil
@@ -68,15 +65,15 @@ func Choose(ctx context.Context, w Wish) (string, error) {
 func Pick(s Support, w Wish) (string, error) {
 	remember(w.StateDir, s.Means)
 	want := s.Means
-	if w.Means != "" && w.Means != Auto {
+	if w.Means != "" && w.Means != box.Auto {
 		want = w.Means
 	}
 	for _, t := range s.Trials {
-		if t.Means == want && t.OK && AtLeast(want, w.Required) {
+		if t.Means == want && t.OK && box.AtLeast(want, w.Required) {
 			return want, nil
 		}
 	}
-	if want == w.Means && !AtLeast(want, w.Required) {
+	if want == w.Means && !box.AtLeast(want, w.Required) {
 		return Choose(context.Background(), w)
 	}
 	var failed []Trial
@@ -90,8 +87,8 @@ func Pick(s Support, w Wish) (string, error) {
 
 // tooWeak says why the means that were tried are not there. The first is the one that
 // most machines can be made to allow.
-func tooWeak(tried []Trial, required string) *Error {
-	e := &Error{Op: "contain a builder", Unsupported: true, Fix: "`relay doctor` says what stands in the way"}
+func tooWeak(tried []Trial, required string) *box.Error {
+	e := &box.Error{Op: "contain a builder", Unsupported: true, Fix: "`relay doctor` says what stands in the way"}
 	for i, t := range tried {
 		if i > 0 {
 			e.Why += "; "
@@ -115,14 +112,14 @@ func knownFile(stateDir string) string { return filepath.Join(stateDir, "means.j
 func remembered(stateDir string) string {
 	var k known
 	text, err := judge.ReadFile(knownFile(stateDir), 64<<10)
-	if err != nil || json.Unmarshal(text, &k) != nil || k.Key != machineKey() {
+	if err != nil || json.Unmarshal(text, &k) != nil || k.Key != box.MachineKey() {
 		return ""
 	}
 	return k.Means
 }
 
 func remember(stateDir, means string) {
-	text, err := json.Marshal(known{machineKey(), means})
+	text, err := json.Marshal(known{box.MachineKey(), means})
 	if err == nil {
 		name := knownFile(stateDir)
 		if os.WriteFile(name+".new", text, 0o600) == nil {
