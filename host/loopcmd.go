@@ -38,7 +38,10 @@ type LoopOptions struct {
 	MaxTicks   int       // 0: no limit, as below
 	Until      time.Time // no tick begins after it
 	MaxCostUSD float64   // no tick begins that could pass it
-	Resume     bool      // go on with the loop that was cut off, with its own options
+	// Key is what the keys of its ticks begin with: each that has ended is given again. Signers
+	// and Push are as those of [RunOptions].
+	Key, Signers, Push string
+	Resume             bool // go on with the loop that was cut off, with its own options
 	// Unattended, with Resume: nobody is there who could mean it. A loop that a person
 	// ended stays as it is, and where there is none to go on with that is no error.
 	Unattended bool
@@ -102,12 +105,13 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 	defer pulse.End()
 	env.Observer = pulse
 	trusted := env.LoadErr == nil && env.Trust.Check(env.Loaded, r.getenv) == nil
-	hooks := loop.Hooks{OnTick: o.OnTick, Drain: asked, Clock: r.opts.Clock}
+	hooks := loop.Hooks{OnTick: o.OnTick, Drain: asked, Clock: r.opts.Clock, Keyed: r.keyedTick(env)}
 	var l *loop.Loop
 	if old != nil {
 		l = loop.Resume(env, repo.ws, old.ID, hooks)
 	} else {
-		l = loop.Begin(env, repo.ws, loop.Options{Mode: loop.Mode(o.Mode), Goal: o.Goal, MaxTicks: o.MaxTicks, Until: o.Until, MaxCostUSD: o.MaxCostUSD}, hooks)
+		l = loop.Begin(env, repo.ws, loop.Options{Mode: loop.Mode(o.Mode), Goal: o.Goal, MaxTicks: o.MaxTicks, Until: o.Until, MaxCostUSD: o.MaxCostUSD,
+			Key: o.Key, Signers: o.Signers, Push: o.Push}, hooks)
 	}
 	out, err := l.Run(ctx)
 	if out == nil {
@@ -121,6 +125,28 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 		return nil, err
 	}
 	return res, nil
+}
+
+// keyedTick makes a tick of a loop with a key. One whose work did not reach the branch ends
+// the loop: what came next would be built on what the remote does not have.
+func (r *Repo) keyedTick(env *tick.Env) func(context.Context, loop.Options, tick.Options) (*tick.Outcome, error) {
+	return func(ctx context.Context, o loop.Options, t tick.Options) (*tick.Outcome, error) {
+		k, err := r.newKeyed(ctx, env.Root, t.Key, o.Signers, o.Push)
+		if err != nil {
+			return nil, err
+		}
+		out, pushed, err := k.run(ctx, env, t)
+		switch {
+		case err != nil || out == nil:
+			return out, err
+		case pushed != nil && pushed.What != "":
+			return nil, fault.New(pushed.Code, pushed.What, pushed.Why, pushed.Fix)
+		case out.Earlier != nil && out.Report.Commit != "" && !out.Earlier.Here:
+			return nil, fault.New(judge.StopHeadMoved, "the branch does not have what the tick with the key "+t.Key+" landed", "run "+out.Report.RunID+" landed "+out.Report.Commit+", and the branch has gone another way",
+				"`git merge "+out.Report.Commit+"` takes it over; or give the loop another key")
+		}
+		return out, nil
+	}
 }
 
 // nothingToResume is the result of a service that finds nothing to do.
@@ -138,8 +164,8 @@ func (o LoopOptions) check() error {
 	switch {
 	case o.Unattended && !o.Resume:
 		return bad("--unattended goes with --resume", "a new loop has nothing to find out about the one before it")
-	case o.Resume && (o.Mode != "" || o.Goal != "" || o.MaxTicks != 0 || !o.Until.IsZero() || o.MaxCostUSD != 0):
-		return bad("a loop that goes on keeps its own options", "--resume can't be combined with --mode, --goal, --max-ticks, --until or --max-cost-usd")
+	case o.Resume && (o.Mode != "" || o.Goal != "" || o.MaxTicks != 0 || !o.Until.IsZero() || o.MaxCostUSD != 0 || o.Key+o.Signers+o.Push != ""):
+		return bad("a loop that goes on keeps its own options", "--resume can't be combined with --mode, --goal, --max-ticks, --until, --max-cost-usd, --key, --signers or --push")
 	case o.Resume:
 		return nil
 	case o.Mode != string(loop.Task) && o.Mode != string(loop.Milestone) && o.Mode != string(loop.Autonomous):

@@ -47,22 +47,25 @@ func (r *Repo) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
 			env.Observer = pulse
 		}
 	}
-	keyed, err := r.keyed(ctx, o, &t, env)
-	if err != nil {
-		return nil, err
+	k := &keyed{}
+	if t.Key = o.Key; o.Key != "" {
+		if k, err = r.newKeyed(ctx, env.Root, o.Key, o.Signers, o.Push); err != nil {
+			return nil, err
+		}
 	}
-	out, err := tick.Run(ctx, env, t)
+	out, pushed, err := k.run(ctx, env, t)
 	if out == nil {
 		return nil, err
 	}
-	res := &RunResult{Doc: Doc{"relay.run", 1}, Report: out.Report, Blocked: out.Blocked, Patch: out.Patch, Earlier: out.Earlier, Result: out.Result,
+	res := &RunResult{Doc: Doc{"relay.run", 1}, Report: out.Report, Blocked: out.Blocked, Patch: out.Patch, Earlier: out.Earlier, Result: out.Result, Pushed: pushed,
 		ExitCode: exitOf(out.Report.Code, out.Report.Question != nil)}
 	var sig Interrupted
 	if errors.As(context.Cause(ctx), &sig) {
 		res.ExitCode = sig.ExitCode()
 	}
-	if err == nil {
-		keyed.deliver(ctx, res)
+	// That a push did not go through changes no verdict, but the exit code of a success.
+	if pushed != nil && pushed.What != "" && (res.ExitCode == ExitDone || res.ExitCode == ExitWaiting) {
+		res.ExitCode = ExitStopped
 	}
 	return res, err
 }

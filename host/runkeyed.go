@@ -14,36 +14,44 @@ import (
 	"github.com/paxiom/relay/judge"
 )
 
-// keyedRun is what a run with a key has besides its tick.
-type keyedRun struct {
-	git    *judge.Git
-	remote string
-	ref    string
-	branch string // on which it lands; "" for none
+// keyed is what ticks with a key have besides themselves.
+type keyed struct {
+	signers attest.Signers
+	git     *judge.Git // nil where no remote was named
+	remote  string
+	branch  string // on which they land; "" for none
 }
 
-// keyed checks the key and whose results count, and fetches the result where a remote was
-// named, before anything is bought.
-func (r *Repo) keyed(ctx context.Context, o RunOptions, t *tick.Options, env *tick.Env) (*keyedRun, error) {
-	if o.Key == "" {
-		return nil, nil
+// newKeyed checks the key and finds out whose results count, and where they go.
+func (r *Repo) newKeyed(ctx context.Context, root, key, signers, remote string) (*keyed, error) {
+	if err := resultref.ValidKey(key); err != nil {
+		return nil, fault.New("", fmt.Sprintf("%q is no key", Safe(key)), err.Error(), "`relay run --key nightly-2026-11-20`, for example")
 	}
-	if err := resultref.ValidKey(o.Key); err != nil {
-		return nil, fault.New("", fmt.Sprintf("%q is no key", Safe(o.Key)), err.Error(), "`relay run --key nightly-2026-11-20`, for example")
-	}
-	t.Key = o.Key
+	k := &keyed{remote: remote}
 	var err error
-	if t.Signers, err = r.believed(o.Signers); err != nil || env.Root == "" || o.Push == "" {
-		return nil, err
+	if k.signers, err = r.believed(signers); err != nil || root == "" || remote == "" {
+		return k, err
 	}
-	k := &keyedRun{remote: o.Push, ref: resultref.Ref(o.Key)}
-	if k.git, err = judge.OpenGit(ctx, env.Root); err != nil {
+	if k.git, err = judge.OpenGit(ctx, root); err != nil {
 		return nil, fault.Git(err)
 	}
 	if _, k.branch, err = k.git.Head(ctx); err != nil {
 		return nil, fault.Git(err)
 	}
-	return k, k.fetch(ctx, t)
+	return k, push.Known(ctx, k.git, remote)
+}
+
+// run makes a tick with its key. The remote is asked for its result before anything is
+// bought, and gets the new one. pushed is nil where nothing was to be pushed.
+func (k *keyed) run(ctx context.Context, env *tick.Env, t tick.Options) (out *tick.Outcome, pushed *RunPushed, err error) {
+	t.Signers = k.signers
+	if err := k.fetch(ctx, &t); err != nil {
+		return nil, nil, err
+	}
+	if out, err = tick.Run(ctx, env, t); err != nil || out == nil {
+		return out, nil, err
+	}
+	return out, k.deliver(ctx, t.Key, out), nil
 }
 
 // believed are this machine's own signers and those of a file.
@@ -73,11 +81,11 @@ func exists(path string) bool {
 
 // fetch takes over the result that the remote has. One that does not count ends the run
 // before it begins: what it would make could not be pushed.
-func (k *keyedRun) fetch(ctx context.Context, t *tick.Options) error {
-	if err := push.Known(ctx, k.git, k.remote); err != nil {
-		return err
+func (k *keyed) fetch(ctx context.Context, t *tick.Options) error {
+	if k.git == nil {
+		return nil
 	}
-	object, err := push.FetchRef(ctx, k.git, k.remote, k.ref)
+	object, err := push.FetchRef(ctx, k.git, k.remote, resultref.Ref(t.Key))
 	if err != nil || object == "" {
 		return err
 	}
@@ -89,36 +97,30 @@ func (k *keyedRun) fetch(ctx context.Context, t *tick.Options) error {
 	return err
 }
 
-// deliver pushes the result, and what landed with it. That a push did not go through changes
-// no verdict, but the exit code of a success.
-func (k *keyedRun) deliver(ctx context.Context, res *RunResult) {
-	object := res.Result
-	if e := res.Earlier; e != nil {
+// deliver pushes the result, and what landed with it.
+func (k *keyed) deliver(ctx context.Context, key string, out *tick.Outcome) *RunPushed {
+	object := out.Result
+	if e := out.Earlier; e != nil {
 		object = e.Object
 	}
-	if k == nil || object == "" {
-		return
+	if k.git == nil || object == "" {
+		return nil
 	}
-	ctx = context.WithoutCancel(ctx)
 	p := &RunPushed{To: k.remote}
-	res.Pushed = p
-	l := push.Keyed{Remote: k.remote, Ref: k.ref, Object: object}
-	if rep := res.Report; rep.Commit != "" && k.branch != "" && (res.Earlier == nil || res.Earlier.Here) {
+	l := push.Keyed{Remote: k.remote, Ref: resultref.Ref(key), Object: object}
+	if rep := out.Report; rep.Commit != "" && k.branch != "" && (out.Earlier == nil || out.Earlier.Here) {
 		l.Branch, l.Base, l.Commit = k.branch, rep.BaseCommit, rep.Commit
 	}
-	done, err := push.Deliver(ctx, k.git, l)
+	done, err := push.Deliver(context.WithoutCancel(ctx), k.git, l)
 	if done.Result {
-		p.Result = k.ref
+		p.Result = l.Ref
 	}
 	if done.Branch {
 		p.Branch = k.branch
 	}
-	if err == nil {
-		return
+	if err != nil {
+		f := fault.Internal(err)
+		p.Code, p.What, p.Why, p.Fix = f.Code, f.What, f.Why, f.Fix
 	}
-	f := fault.Internal(err)
-	p.Code, p.What, p.Why, p.Fix = f.Code, f.What, f.Why, f.Fix
-	if res.ExitCode == ExitDone || res.ExitCode == ExitWaiting {
-		res.ExitCode = ExitStopped
-	}
+	return p
 }

@@ -22,6 +22,9 @@ type loopOptions struct {
 	resume  bool
 	alone   bool
 	detach  bool
+	key     string
+	signed  string
+	push    string
 	given   func(flag string) bool
 	nowFunc func() time.Time
 }
@@ -34,10 +37,9 @@ func newLoopCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "loop",
 		Short: "Tick after tick, until something says stop",
-		Long: "Makes one tick after the other. It stops when the orchestrator says that the goal is reached,\n" +
-			"when a tick stops or is blocked, on a question, when the milestone's budget is nearly used up,\n" +
-			"and at the limits below. --mode task ends after one task, milestone with the milestone,\n" +
-			"autonomous goes on from milestone to milestone. Ctrl-C ends the tick under way in order.",
+		Long: "Stops when the orchestrator says that the goal is reached, when a tick stops or is blocked, on a\n" +
+			"question, when a milestone's budget is nearly used up, and at the limits below. --mode task ends\n" +
+			"after a task, milestone with the milestone, autonomous goes on. Ctrl-C ends the tick in order.",
 		Example: "relay loop --mode milestone --goal \"make the tests pass\" --max-ticks 10\nrelay loop --mode autonomous --until 07:00 --max-cost-usd 20 --detach\nrelay loop --resume              # go on where a crash or Ctrl-C cut it off",
 		GroupID: groupWork,
 		Args:    noArgs,
@@ -51,6 +53,9 @@ func newLoopCmd(a *app) *cobra.Command {
 	f.Float64Var(&o.cost, "max-cost-usd", 0, "begin no tick that could bring the loop over `X` dollars")
 	f.BoolVar(&o.resume, "resume", false, "go on with the loop that was cut off, under its own limits")
 	f.BoolVar(&o.alone, "unattended", false, "with --resume, for a service: leave a loop that you ended, or do nothing")
+	f.StringVar(&o.key, "key", "", "give the ticks the keys `KEY`.1, KEY.2, …: none that has ended is made again")
+	f.StringVar(&o.signed, "signers", "", "with --key: believe results of other machines by the keys in `FILE`, too")
+	f.StringVar(&o.push, "push", "", "with --key: push to `REMOTE` after each tick, and ask it for results first")
 	f.BoolVar(&o.detach, "detach", false, "go on without this terminal; relay watch shows it, relay stop ends it")
 	o.given = f.Changed
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"task", "milestone", "autonomous"}, cobra.ShellCompDirectiveNoFileComp))
@@ -63,6 +68,9 @@ func runLoop(ctx context.Context, o *loopOptions) error {
 	}
 	if o.given("max-ticks") && o.ticks == 0 || o.given("max-cost-usd") && o.cost == 0 {
 		return usageError{what: "a loop with a limit of 0 makes no tick", why: "no limit is not to set one; a 0 is more often what is left of a budget", fix: "`relay loop --help`; leave the flag away for no limit"}
+	}
+	if o.key == "" && o.signed+o.push != "" {
+		return keyMissing("loop")
 	}
 	until, err := parseUntil(o.until, o.nowFunc())
 	if err != nil {
@@ -80,7 +88,7 @@ func runLoop(ctx context.Context, o *loopOptions) error {
 	if !until.IsZero() {
 		live.Observe(host.Event{Kind: host.EventLimit, Text: "loop", Until: until})
 	}
-	res, err := repo.Loop(ctx, host.LoopOptions{Mode: o.mode, Goal: o.goal, MaxTicks: o.ticks, Until: until, MaxCostUSD: o.cost, Resume: o.resume, Unattended: o.alone,
+	res, err := repo.Loop(ctx, host.LoopOptions{Mode: o.mode, Goal: o.goal, MaxTicks: o.ticks, Until: until, MaxCostUSD: o.cost, Key: o.key, Signers: o.signed, Push: o.push, Resume: o.resume, Unattended: o.alone,
 		Observer: live, OnTick: live.tick})
 	live.close()
 	if err != nil {

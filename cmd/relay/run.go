@@ -59,7 +59,7 @@ func runRun(ctx context.Context, o *runOptions) error {
 	}
 	opts := host.RunOptions{Goal: o.goal, TaskFile: o.task, RecordDir: o.record, Beyond: o.beyond, Key: o.key, Signers: o.signed, Push: o.push}
 	if o.key == "" && o.signed+o.push != "" {
-		return usageError{what: "--signers and --push go with --key", why: "they are about the result that a key names", fix: "`relay run --key KEY --push REMOTE`"}
+		return keyMissing("run")
 	}
 	if o.beyond && o.task == "" {
 		return usageError{what: "--beyond-ceiling goes with --task", why: "what a planner asks for stays below the ceiling; you are asked about the rest", fix: "`relay run --task FILE --beyond-ceiling`"}
@@ -98,6 +98,10 @@ func runRun(ctx context.Context, o *runOptions) error {
 			p.next("`relay show` has it in full; `relay undo` takes it back")
 		}
 	})
+}
+
+func keyMissing(command string) error {
+	return usageError{what: "--signers and --push go with --key", why: "they are about the result that a key names", fix: "`relay " + command + " --key KEY --push REMOTE`"}
 }
 
 // earlier says that what follows is not of now.

@@ -44,6 +44,11 @@ type Options struct {
 	UsageAt    int64     `json:"usage_at"`               // where the calls of this loop begin
 	// Branch is where it began: what it builds lands there, wherever the operator is.
 	Branch string `json:"branch,omitempty"`
+	// Key is what the keys of its ticks begin with; "" keeps their results on this machine.
+	// Signers and Push are as those of a run with a key.
+	Key     string `json:"key,omitempty"`
+	Signers string `json:"signers,omitempty"`
+	Push    string `json:"push,omitempty"`
 	// After is the wait of a loop before this one, which holds for this one, too.
 	After *quota.Wait `json:"after,omitempty"`
 }
@@ -86,6 +91,8 @@ type Hooks struct {
 	OnTick func(Tick)    // after each tick of this process that was an attempt
 	Drain  func() bool   // true: end after the tick under way
 	Clock  durable.Clock // nil is the machine's
+	// Keyed makes a tick of a loop with a key.
+	Keyed func(context.Context, Options, tick.Options) (*tick.Outcome, error)
 }
 
 // Loop is a loop to be run once.
@@ -259,7 +266,7 @@ func (l *Loop) command() string {
 // after its tick had ended gives that tick; one that was cut off within it makes a new
 // tick, whose preflight settles what the old one left.
 func (l *Loop) step(ctx context.Context, n int, a durable.Attempt) (Tick, error) {
-	if a.Again {
+	if a.Again && l.o.Key == "" { // a keyed tick looks by itself
 		if t, ok := l.found(ctx, n, a.Key); ok {
 			return t, nil
 		}
@@ -267,11 +274,18 @@ func (l *Loop) step(ctx context.Context, n int, a durable.Attempt) (Tick, error)
 	if reason, why, err := l.before(n); reason != "" || err != nil {
 		return Tick{N: n, Stop: reason, Why: why}, err
 	}
-	o := tick.Options{Goal: l.o.Goal, Key: a.Key, Loop: l.id, Branch: l.o.Branch, Session: &l.session, NextMilestone: l.o.Mode == Autonomous, OneMilestone: l.o.Mode == Milestone}
+	o := tick.Options{Goal: l.o.Goal, Key: a.Key, Loop: l.id, Own: true, Branch: l.o.Branch, Session: &l.session, NextMilestone: l.o.Mode == Autonomous, OneMilestone: l.o.Mode == Milestone}
 	if o.Task = l.taskOf(l.last); o.Task != nil {
 		o.Again = true
 	}
-	out, err := tick.Run(ctx, l.env, o)
+	var out *tick.Outcome
+	var err error
+	if l.o.Key == "" {
+		out, err = tick.Run(ctx, l.env, o)
+	} else {
+		o.Key, o.Own = fmt.Sprintf("%s.%d", l.o.Key, n), false
+		out, err = l.hooks.Keyed(ctx, l.o, o)
+	}
 	if out != nil {
 		l.out.Report, l.out.Blocked = out.Report, out.Blocked
 	}
@@ -309,7 +323,7 @@ func record(n int, r *report.Report) Tick {
 
 // found looks for the tick that an earlier attempt of this step finished.
 func (l *Loop) found(ctx context.Context, n int, key string) (Tick, bool) {
-	out, err := tick.Find(ctx, l.env, tick.Options{Key: key, Loop: l.id})
+	out, err := tick.Find(ctx, l.env, tick.Options{Key: key, Loop: l.id, Own: true})
 	if out == nil || err != nil {
 		return Tick{}, false
 	}

@@ -139,6 +139,9 @@ func (l *Loop) after(r *report.Report, was string) (Reason, string, error) {
 	if err != nil {
 		return "", "", err
 	}
+	if r.Task.MilestoneID != "" { // another machine's tick, with a key, is not in the state here
+		now = r.Task.MilestoneID
+	}
 	if n := len(l.out.Ticks); n > 0 { // a crash may have come when the next one was on record already
 		was = l.out.Ticks[n-1].MilestoneID
 	}

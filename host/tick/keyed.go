@@ -60,7 +60,7 @@ func (r *run) earlier(ctx context.Context) (out *Outcome, note string, err error
 		return nil, "", nil // the tick itself says so
 	}
 	ws.Claim(r.env.Private...)
-	if r.o.Loop != "" {
+	if r.o.Own {
 		out, err = r.inHistory(ws)
 		return out, "", err
 	}
@@ -100,7 +100,7 @@ func (r *run) earlier(ctx context.Context) (out *Outcome, note string, err error
 
 // again looks for an earlier run before this one is begun, and says what does not count.
 func (r *run) again(ctx context.Context) (*Outcome, error) {
-	if r.o.Loop != "" {
+	if r.o.Own {
 		return nil, nil // it asks by itself when it goes on
 	}
 	out, note, err := r.earlier(ctx)
@@ -113,7 +113,7 @@ func (r *run) again(ctx context.Context) (*Outcome, error) {
 // endedMeanwhile looks once more now that no other run is under way: one may have ended
 // while this one began, or been settled after a crash just now.
 func (r *run) endedMeanwhile(ctx context.Context) (bool, error) {
-	if r.o.Loop != "" {
+	if r.o.Own {
 		return false, nil
 	}
 	r.found, _, r.taken = r.earlier(ctx)
@@ -196,10 +196,14 @@ func IsTask(raw []byte, id, intent string) bool {
 // request is the digest of what was asked for; "" for a step of a loop, whose workflow
 // answers for that.
 func (o Options) request() string {
-	if o.Key == "" || o.Loop != "" {
+	if o.Key == "" || o.Own {
 		return ""
 	}
-	return resultref.Request(o.Goal, o.Task)
+	task := o.Task
+	if o.Again {
+		task = nil // the orchestrator's own: nobody asked for it
+	}
+	return resultref.Request(o.Goal, task)
 }
 
 func (r *run) otherRequest(run string) error {

@@ -50,9 +50,11 @@ type Options struct {
 	TaskName, TaskFile string
 	RecordDir          string
 	// Key is the idempotency key: asked for again with it, a run that has ended is given
-	// again and not made. Loop is the workflow's id whose step the tick is; such a tick is
-	// looked for on this machine only and leaves no result in git.
+	// again and not made. Loop is the workflow's id whose step the tick is.
 	Key, Loop string
+	// Own: the key is that workflow's own. Such a tick is looked for on this machine only and
+	// leaves no result in git.
+	Own bool
 	// Signers are whose results of other machines are believed.
 	Signers attest.Signers
 	// Branch is the one on which that workflow began; "" for the one that HEAD is on.
