@@ -18,6 +18,8 @@ type pluginOptions struct {
 	key       string
 	grant     string
 	platforms []string
+	frozen    bool
+	all       bool
 	cmd       *cobra.Command
 }
 
@@ -29,23 +31,25 @@ const (
 func newPluginInstallCmd(a *app) *cobra.Command {
 	o := &pluginOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "install SOURCE",
+		Use:   "install [SOURCE]",
 		Short: "Take a plugin, pin it, and grant it what it may use",
 		Long: "Takes a plugin from a folder, a file, an archive, a URL or a Go module, writes its hashes for all\n" +
 			"platforms into relay.lock.json, asks it in a box without network what it needs, and asks you to\n" +
-			"grant that. With the name of a plugin that is pinned, puts back exactly the file that is pinned.\n" +
+			"grant that. With the name of a plugin that is pinned, puts back exactly the file that is pinned;\n" +
+			"with nothing, that of each plugin which is not there, and changes relay.lock.json in no case.\n" +
 			"Rights are env:NAME, program:NAME, host:NAME, read:PATH and write:PATH, with commas between.",
 		Example: "relay plugin install ./relay-plugin-foo\nrelay plugin install foo-1.2.0.tar.gz --grant env:FOO_KEY,host:api.foo.example\n" +
 			"relay plugin install https://plugins.example.org/foo --key minisign:RW...\n" +
 			"relay plugin install go:example.org/foo/cmd/relay-plugin-foo@v1.2.0\n" +
-			"relay plugin install foo          # again, after a clone or when its file was changed",
-		Args: neededArg(&o.arg, "source", "`relay plugin install ./relay-plugin-NAME`, or an archive, a folder, or the name of a pinned plugin"),
+			"relay plugin install              # all that relay.lock.json pins, after a clone",
+		Args: oneArg(&o.arg, "source"),
 		RunE: runE(o, runPluginInstall),
 	}
 	o.cmd = cmd
 	cmd.Flags().StringVar(&o.grant, "grant", "", grantHelp)
 	cmd.Flags().StringVar(&o.key, "key", "", "the publisher's public `KEY` (minisign, ed25519:…, sigstore:… or its file)")
 	cmd.Flags().StringSliceVar(&o.platforms, "platform", nil, platformHelp)
+	cmd.Flags().BoolVar(&o.frozen, "frozen", false, "pin nothing: refuse what relay.lock.json does not have")
 	return cmd
 }
 
@@ -60,17 +64,60 @@ func namedPluginCmd(a *app, run func(context.Context, *pluginOptions) error, cmd
 
 func newPluginUpgradeCmd(a *app) *cobra.Command {
 	cmd, o := namedPluginCmd(a, runPluginUpgrade, &cobra.Command{
-		Use:   "upgrade NAME",
-		Short: "Pin a newer version of a plugin",
+		Use:   "upgrade [NAME]",
+		Short: "Pin a newer version of a plugin, or of all",
 		Long: "Takes the plugin again from where it came from and pins what is there. What was granted stays;\n" +
 			"a version that asks for more stops until you grant that too, and the one before stays in force.",
-		Example: "relay plugin upgrade foo\nrelay plugin upgrade foo --from ./foo-1.3.0.tar.gz",
+		Example: "relay plugin upgrade foo\nrelay plugin upgrade foo --from ./foo-1.3.0.tar.gz\nrelay plugin upgrade --all",
 	})
+	cmd.Args = oneArg(&o.arg, "plugin name")
+	cmd.Flags().BoolVar(&o.all, "all", false, "upgrade every plugin that has a newer version")
 	cmd.Flags().StringVar(&o.from, "from", "", "take it from this `SOURCE` instead")
 	cmd.Flags().StringVar(&o.grant, "grant", "", grantHelp)
 	cmd.Flags().StringVar(&o.key, "key", "", "the publisher's new public `KEY`")
 	cmd.Flags().StringSliceVar(&o.platforms, "platform", nil, platformHelp)
 	return cmd
+}
+
+func newPluginOutdatedCmd(a *app) *cobra.Command {
+	o := &pluginOptions{app: a}
+	return &cobra.Command{
+		Use:     "outdated",
+		Short:   "Pinned plugins that have a newer version",
+		Long:    "Asks where each pinned plugin comes from. A version that its publisher has withdrawn is named.",
+		Example: "relay plugin outdated\nrelay plugin upgrade --all",
+		Args:    noArgs,
+		RunE:    runE(o, runPluginOutdated),
+	}
+}
+
+func runPluginOutdated(ctx context.Context, o *pluginOptions) error {
+	repo, err := o.app.open()
+	if err != nil {
+		return err
+	}
+	res, err := repo.PluginOutdated(ctx)
+	if err != nil {
+		return err
+	}
+	return o.app.done(res, func(p *printer) {
+		var rows [][]string
+		for _, e := range res.Plugins {
+			note := e.Problem
+			switch {
+			case e.Withdrawn != "":
+				note = "withdrawn by its publisher: " + e.Withdrawn
+			case e.Newest == "" && note == "":
+				note = "newest"
+			}
+			rows = append(rows, []string{host.Safe(e.Name), host.Safe(e.Pinned), host.Safe(e.Newest), host.Safe(note)})
+		}
+		p.table(rows)
+		if len(rows) == 0 {
+			p.linef("relay.lock.json pins no plugin.")
+		}
+		p.next(res.Next)
+	})
 }
 
 func newPluginGrantCmd(a *app) *cobra.Command {
@@ -140,6 +187,16 @@ func runPluginInstall(ctx context.Context, o *pluginOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.arg == "" {
+		if o.cmd.Flags().Changed("grant") || o.key != "" || len(o.platforms) > 0 {
+			return usageError{what: "--grant, --key and --platform are of one plugin", fix: "`relay plugin install SOURCE`, with where it comes from"}
+		}
+		l, err := repo.PluginRestore(ctx)
+		return o.app.pluginsDone(l, err, "relay.lock.json pins no plugin")
+	}
+	if o.frozen && !repo.PluginPinned(o.arg) {
+		return usageError{what: "relay.lock.json pins no plugin " + host.Safe(o.arg), why: "--frozen takes only what is pinned", fix: "`relay plugin list` shows the names"}
+	}
 	if strings.HasPrefix(o.arg, "go:") {
 		where := "all platforms; the first time that takes minutes"
 		if len(o.platforms) > 0 {
@@ -158,6 +215,16 @@ func runPluginUpgrade(ctx context.Context, o *pluginOptions) error {
 	}
 	i := o.install()
 	i.From = o.from
+	if o.all {
+		if o.arg != "" || o.from != "" || o.key != "" || i.Granted {
+			return usageError{what: "--all takes every plugin from where it came, with what it was granted", fix: "`relay plugin upgrade --all`"}
+		}
+		l, err := repo.PluginUpgradeAll(ctx, i)
+		return o.app.pluginsDone(l, err, "relay.lock.json pins no plugin")
+	}
+	if o.arg == "" {
+		return usageError{what: "relay plugin upgrade needs a plugin name, or --all", fix: "`relay plugin outdated` shows which have a newer version"}
+	}
 	res, err := repo.PluginUpgrade(ctx, o.arg, i)
 	return o.app.pluginDone(res, err, "pinned")
 }
@@ -205,6 +272,30 @@ func runPluginInfo(ctx context.Context, o *pluginOptions) error {
 		return err
 	}
 	return o.app.done(res, func(p *printer) { pluginRows(p, res) })
+}
+
+// pluginsDone shows the pinned plugins; those that wait for their grants wait for a person.
+func (a *app) pluginsDone(l *host.PluginListResult, err error, none string) error {
+	if err != nil {
+		return err
+	}
+	code, next := host.ExitDone, ""
+	for _, e := range l.Plugins {
+		if r := (host.PluginResult{Plugin: e}); r.Waiting() {
+			code, next = host.ExitWaiting, r.Next()
+		}
+	}
+	return a.end(code, l, func(p *printer) {
+		var rows [][]string
+		for _, e := range l.Plugins {
+			rows = append(rows, []string{host.Safe(e.Name), host.Safe(e.Version), string(e.State), host.Safe(e.Reason)})
+		}
+		p.table(rows)
+		if len(rows) == 0 {
+			p.linef("%s.", none)
+		}
+		p.next(next)
+	})
 }
 
 // pluginDone shows a plugin after it was pinned or granted; one that waits for its grants

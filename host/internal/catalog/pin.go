@@ -121,6 +121,17 @@ func Usable(said Entry, lock *Lock) error {
 	return nil
 }
 
+// CameWithRelay is the plugin of relay's own that a name or alias means; "" when there is none.
+func CameWithRelay(nameOrAlias string) string {
+	built, _ := decodeManifest(manifest)
+	for _, b := range built {
+		if b.Name == Canonical(nameOrAlias) || slices.Contains(b.Aliases, nameOrAlias) {
+			return b.Name
+		}
+	}
+	return ""
+}
+
 // Check refuses what could lead out of the install folder, or means nothing.
 func (p Pin) Check(name string) error {
 	if err := p.fits(name); err != nil {

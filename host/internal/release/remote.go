@@ -35,13 +35,14 @@ func Remote(ctx context.Context, source, version, scratch, key string) (*Release
 	if err != nil {
 		return nil, err
 	}
+	chosen := false // now, and not when it was pinned
 	if at := strings.LastIndexByte(source, '@'); at > strings.LastIndexByte(source, '/') {
-		source, version = source[:at], source[at+1:]
+		source, version, chosen = source[:at], source[at+1:], true
 	}
 	r.From = strings.TrimSuffix(source, "/")
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
-	if err = r.takeRemote(ctx, r.From, version); err == nil {
+	if err = r.takeRemote(ctx, r.From, version, chosen); err == nil {
 		err = r.settle(key)
 	}
 	if _, bundled := r.seen[bundleFile]; err == nil && !r.Signed && bundled {
@@ -56,7 +57,7 @@ func Remote(ctx context.Context, source, version, scratch, key string) (*Release
 	return r, nil
 }
 
-func (r *Release) takeRemote(ctx context.Context, source, version string) error {
+func (r *Release) takeRemote(ctx context.Context, source, version string, chosen bool) error {
 	if isArchive(source) {
 		place := filepath.Join(r.dir, "archive"+path.Ext(source))
 		if !strings.HasSuffix(source, ".zip") {
@@ -79,7 +80,7 @@ func (r *Release) takeRemote(ctx context.Context, source, version string) error 
 	}
 	err := r.takeRemoteFile(ctx, source, sumsFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		if source, err = inMirror(ctx, source, version); err == nil {
+		if source, err = inMirror(ctx, source, version, chosen); err == nil {
 			err = r.takeRemoteFile(ctx, source, sumsFile)
 		}
 	}
@@ -126,14 +127,20 @@ type Index struct {
 type Listed struct {
 	Summary  string   `json:"summary,omitempty"`
 	Versions []string `json:"versions"`
+	// Withdrawn are versions that nobody should take any more, with the reason. What is
+	// pinned already is still put back.
+	Withdrawn map[string]string `json:"withdrawn,omitempty"`
 }
 
 const indexFile = "index.json"
 
-// Newest is the highest version; "" when there is none.
+// Newest is the highest version that was not withdrawn; "" when there is none.
 func (l Listed) Newest() string {
 	newest := ""
 	for _, v := range l.Versions {
+		if _, gone := l.Withdrawn[v]; gone {
+			continue
+		}
 		if newest == "" || semver.Compare(canon(v), canon(newest)) > 0 {
 			newest = v
 		}
@@ -161,8 +168,9 @@ func ReadIndex(ctx context.Context, mirror string) (*Index, error) {
 	return &i, nil
 }
 
-// inMirror is the folder of a version of a plugin of a mirror.
-func inMirror(ctx context.Context, source, version string) (string, error) {
+// inMirror is the folder of a version of a plugin of a mirror; one that was withdrawn can't
+// be chosen.
+func inMirror(ctx context.Context, source, version string, chosen bool) (string, error) {
 	mirror, name := source[:strings.LastIndexByte(source, '/')], path.Base(source)
 	index, err := ReadIndex(ctx, mirror)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -176,6 +184,9 @@ func inMirror(ctx context.Context, source, version string) (string, error) {
 	}
 	if !ok || !slices.Contains(listed.Versions, version) || !semver.IsValid(canon(version)) {
 		return "", bad(fmt.Sprintf("%s has no version %q of %q", mirror, version, name))
+	}
+	if why, gone := listed.Withdrawn[version]; gone && chosen {
+		return "", bad(fmt.Sprintf("its publisher has withdrawn %s: %s", version, why))
 	}
 	return source + "/" + url.PathEscape(version), nil
 }
