@@ -47,7 +47,7 @@ func (r *Repo) Cost(_ context.Context, o CostOptions) (*CostResult, error) {
 	if !slices.Contains(costGroups, o.By) {
 		return nil, fault.New("", "calls can't be added up by \""+Safe(o.By)+"\"", "it is run, day, provider, model, role, milestone or cycle", "`relay cost --by day`")
 	}
-	repo, err := r.open()
+	repo, err := r.look()
 	if err != nil {
 		return nil, err
 	}

@@ -38,15 +38,15 @@ type CycleLine struct {
 type QueueResult struct {
 	Doc
 	Cycles   []CycleLine `json:"cycles"`
-	Others   []QueueLine `json:"others"`  // tasks, pipelines, loops and runs
+	Others   []QueueLine `json:"others"`  // tasks, pipelines, loops, runs, and what keeps all of them
 	Waiting  int         `json:"waiting"` // for the operator
 	Running  int         `json:"running"`
 	ExitCode int         `json:"exit_code"`
 }
 
-// QueueLine is a task, a pipeline, a loop or a run that waits.
+// QueueLine is a task, a pipeline, a loop or a run that waits, or the repository as a whole.
 type QueueLine struct {
-	Kind  string    `json:"kind"` // task, pipeline, loop or run
+	Kind  string    `json:"kind"` // task, pipeline, loop, run or repository
 	ID    string    `json:"id"`
 	What  string    `json:"what"`
 	Since time.Time `json:"since"`
@@ -57,7 +57,7 @@ type QueueLine struct {
 
 // Queue lists the cycles in flight, or all, and what else waits.
 func (r *Repo) Queue(ctx context.Context, all bool) (*QueueResult, error) {
-	o, err := r.open()
+	o, err := r.look()
 	if err != nil {
 		return nil, err
 	}
@@ -86,6 +86,10 @@ func (r *Repo) Queue(ctx context.Context, all bool) (*QueueResult, error) {
 		if waits {
 			res.Waiting++
 		}
+	}
+	if p := st.Problem; p != nil {
+		res.Others = append(res.Others, QueueLine{Kind: "repository", What: p.What, Since: r.now(), Waits: true, Next: p.Fix})
+		res.Waiting++
 	}
 	if res.Waiting > 0 {
 		res.ExitCode = ExitWaiting
@@ -161,7 +165,7 @@ type FindingLine = cycle.FindingLine
 
 // FindCycle gives the id of the cycle that a name means, "" when it means none.
 func (r *Repo) FindCycle(name string) string {
-	o, err := r.open()
+	o, err := r.look()
 	if err != nil || name == "" {
 		return ""
 	}
@@ -174,7 +178,7 @@ func (r *Repo) FindCycle(name string) string {
 
 // ShowCycle gives one cycle.
 func (r *Repo) ShowCycle(_ context.Context, id string) (*CycleShow, error) {
-	o, err := r.open()
+	o, err := r.look()
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +217,7 @@ func (s *CycleShow) SplitDiff() {
 // CycleIDs are the short ids of cycles that begin with a prefix, newest first, for
 // completion.
 func (r *Repo) CycleIDs(prefix string) []string {
-	o, err := r.open()
+	o, err := r.look()
 	if err != nil {
 		return nil
 	}
@@ -274,7 +278,7 @@ func OwnEnviron(environ []string, dir string) []string {
 // Logs writes the log of today, or follows it until ctx ends. match is a text that
 // lines must hold.
 func (r *Repo) Logs(ctx context.Context, w io.Writer, day time.Time, match string, follow bool) error {
-	o, err := r.open()
+	o, err := r.look()
 	if err != nil {
 		return err
 	}
@@ -347,7 +351,7 @@ type ModelStats = cycle.ModelStats
 
 // Stats counts over all cycles.
 func (r *Repo) Stats(context.Context) (*StatsResult, error) {
-	o, err := r.open()
+	o, err := r.look()
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ const maxDigest = 5000
 
 // Digest sums up the runs of the last while. It starts no process.
 func (r *Repo) Digest(ctx context.Context, since time.Duration) (*DigestResult, error) {
-	o, err := r.open()
+	o, err := r.look()
 	if err != nil {
 		return nil, err
 	}

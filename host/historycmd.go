@@ -16,7 +16,7 @@ const refPrefix = "refs/relay/"
 
 // HistoryList lists runs, newest first; limit 0 lists all.
 func (r *Repo) HistoryList(ctx context.Context, limit int) (*HistoryListResult, error) {
-	o, err := r.open()
+	o, err := r.look()
 	if err != nil {
 		return nil, err
 	}

@@ -151,6 +151,8 @@ type opened struct {
 	ws     *workspace.Workspace
 	hist   *history.Store
 	state  string // what belongs to the machine
+
+	broken *fault.Fault // why the configuration can't be read, for those who look
 }
 
 // open finds the root, loads the configuration and names the workspace. It starts no
@@ -170,6 +172,27 @@ func (r *Repo) open() (*opened, error) {
 	}
 	ws.Claim(r.private()...)
 	return &opened{root: root, loaded: loaded, ws: ws, hist: history.Open(ws.History()), state: r.stateDir()}, nil
+}
+
+// look opens the repository for commands that show what is there or end what runs: they work
+// under a configuration that can't be read, too, once something has run here. Then the
+// built-in values stand for it, and broken says why.
+func (r *Repo) look() (*opened, error) {
+	o, err := r.open()
+	if err == nil {
+		return o, nil
+	}
+	root, none := workspace.FindRoot(r.dir)
+	if none != nil || r.outside(root) != nil {
+		return nil, err
+	}
+	ws, none := workspace.OpenLast(root)
+	if none != nil || !ws.Used() {
+		return nil, err
+	}
+	ws.Claim(r.private()...)
+	return &opened{root: root, loaded: &config.Loaded{Root: root, Config: config.Default()}, ws: ws, hist: history.Open(ws.History()),
+		state: r.stateDir(), broken: blockedConfig(err)}, nil
 }
 
 // tickEnv gathers what ticks need. What is missing is left for the preflight, which

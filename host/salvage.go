@@ -23,7 +23,7 @@ const maxKeptPatch = 64 << 20
 // Salvage gives access to what a stopped run, or the revision of a cycle, had built; ""
 // means the last run that was stopped. Nothing of the work tree is written.
 func (r *Repo) Salvage(ctx context.Context, run string, so SalvageOptions) (*SalvageResult, error) {
-	o, err := r.open()
+	o, err := r.look()
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ import (
 
 // Show gives one run; "" means the last one.
 func (r *Repo) Show(ctx context.Context, run string) (*ShowResult, error) {
-	o, err := r.open()
+	o, err := r.look()
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ import (
 // Status says where things stand. It starts no process unless preflight is asked for.
 func (r *Repo) Status(ctx context.Context, preflight bool) (*StatusResult, error) {
 	s := &StatusResult{Doc: Doc{"relay.status", 1}, Lock: string(lock.Free), Next: "`relay run`"}
-	o, err := r.open()
+	o, err := r.look()
 	if err != nil {
 		f := blockedConfig(err)
 		s.Root = r.Root()
@@ -72,6 +72,10 @@ func (s *StatusResult) readWith(r *Repo, o *opened, state lock.State, info *lock
 	s.readCycles(o, r.now())
 	s.gather(r, o)
 	s.decideNext(o)
+	if f := o.broken; f != nil { // nothing can begin until it is mended, and whose caps hold is not known
+		s.Problem, s.Next, s.ExitCode = checkOf("config", f), f.Fix, Explain(f.Code).ExitCode
+		s.Budgets, s.Alerts = nil, nil
+	}
 	return nil
 }
 

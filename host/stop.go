@@ -35,7 +35,7 @@ type StopResult struct {
 // Stop asks the loop or the run that works in this workspace to end, as the first
 // Ctrl-C in its own terminal would, or with Drain a loop after the tick under way.
 func (r *Repo) Stop(ctx context.Context, o StopOptions) (*StopResult, error) {
-	repo, err := r.open()
+	repo, err := r.look()
 	if err != nil {
 		return nil, err
 	}

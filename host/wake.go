@@ -24,7 +24,7 @@ type WakeResult struct {
 // Wake ends the waits of this workspace's loop, cycles and pipeline for vendors' limits,
 // or that of one cycle: everything that is configured is asked again now.
 func (r *Repo) Wake(_ context.Context, id string) (*WakeResult, error) {
-	o, err := r.open()
+	o, err := r.look()
 	if err != nil {
 		return nil, err
 	}

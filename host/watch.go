@@ -57,7 +57,7 @@ const (
 // writes nothing.
 func (r *Repo) Watch(context.Context) (*WatchResult, error) {
 	res := &WatchResult{Root: r.Root(), Needs: []Need{}, Working: []Pulse{}, Cycles: []CycleLine{}, Runs: []RunLine{}}
-	o, err := r.open()
+	o, err := r.look()
 	if err != nil {
 		f := blockedConfig(err)
 		res.Problem, res.Next, res.ExitCode = checkOf("config", f), f.Fix, Explain(f.Code).ExitCode
@@ -137,7 +137,7 @@ func lastLines(file string) []string {
 // WatchStamp changes when something may have changed of what Watch reads. It costs a few
 // looks at folders, however much they hold.
 func (r *Repo) WatchStamp() string {
-	o, err := r.open()
+	o, err := r.look()
 	if err != nil {
 		return "error: " + err.Error()
 	}

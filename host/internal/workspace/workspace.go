@@ -133,6 +133,12 @@ func OpenLast(top string) (*Workspace, error) {
 	return usual, nil
 }
 
+// Used reports whether relay has ever kept anything of this repository.
+func (w *Workspace) Used() bool {
+	_, err := os.Lstat(w.state)
+	return err == nil
+}
+
 // Ensure makes the folder of the state, which remembers the workspace for OpenLast.
 func (w *Workspace) Ensure() error {
 	if err := w.MkdirAll(w.Dir()); err != nil {
