@@ -118,7 +118,7 @@ var explanations = map[judge.Code]Explanation{
 	judge.BlockedHistoryCap: {Title: "history is full",
 		Cause: "The kept runs are larger than history.max_mb.",
 		Did:   didNothing, Command: "`relay history prune`"},
-	judge.BlockedCrashRecovery: {Title: "a crash needs your look",
+	judge.BlockedCrashRecovery: {Title: "a crash needs your attention",
 		Cause: "A file of relay's own is damaged, or an interrupted change can't be settled without you.",
 		Did:   didNothing, Command: "`relay recover`"},
 	judge.BlockedBudgetCap: {Title: "a budget is used up",

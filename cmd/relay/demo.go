@@ -135,7 +135,7 @@ func runDemoTick(ctx context.Context, a *app, repo *host.Repo, t demoTick, p *pr
 	if err != nil {
 		return nil, err
 	}
-	p.linef("\nThe report of it, REPORT.md:\n")
+	p.linef("\nIts report (REPORT.md):\n")
 	for line := range strings.SplitSeq(strings.TrimRight(shown.Markdown, "\n"), "\n") {
 		head := "    "
 		if item, ok := strings.CutPrefix(line, "- "); ok {

@@ -160,7 +160,7 @@ func writeOutput(path string, b []byte) error {
 func digestText(p *printer, d *host.DigestResult) {
 	p.linef("%s", p.bold(d.Headline()))
 	p.linef("%s", p.dim(d.Span()))
-	digestItems(p, "not to be trusted yet", d.Doubts)
+	digestItems(p, "unverified", d.Doubts)
 	digestItems(p, "waits for you", d.Waiting)
 	digestItems(p, "accepted", d.Accepted)
 	if len(d.Landed) > 0 {

@@ -57,6 +57,6 @@ func runDoctor(ctx context.Context, o *doctorOptions) error {
 			}
 		}
 		p.linef("%s %s", p.red("not ready:"), plural(failed, "check failed", "checks failed"))
-		p.next("what stands behind \"fix:\" above, then `relay doctor` again")
+		p.next("apply the fixes above, then rerun `relay doctor`")
 	})
 }

@@ -67,7 +67,7 @@ func runLoop(ctx context.Context, o *loopOptions) error {
 		return usageError{what: "relay loop needs --mode", why: "how far it may go on its own is yours to say: task, milestone or autonomous", fix: "`relay loop --mode milestone`; `relay loop --resume` goes on with a loop that was cut off"}
 	}
 	if o.given("max-ticks") && o.ticks == 0 || o.given("max-cost-usd") && o.cost == 0 {
-		return usageError{what: "a loop with a limit of 0 makes no tick", why: "no limit is not to set one; a 0 is more often what is left of a budget", fix: "`relay loop --help`; leave the flag away for no limit"}
+		return usageError{what: "a loop with a limit of 0 makes no tick", why: "0 doesn't mean unlimited: it is more often what is left of a budget", fix: "`relay loop --help`; omit the flag for no limit"}
 	}
 	if o.key == "" && o.signed+o.push != "" {
 		return keyMissing("loop")
@@ -140,7 +140,7 @@ func parseUntil(text string, now time.Time) (time.Time, error) {
 		}
 		return at, nil
 	}
-	return time.Time{}, usageError{what: fmt.Sprintf("--until %q is no time", text), why: "it is a time of day (07:00), a duration (8h), or a full time (2026-01-31 07:00, with a zone 2026-01-31T07:00:00Z)", fix: "`relay loop --help`"}
+	return time.Time{}, usageError{what: fmt.Sprintf("--until %q isn't a valid time", text), why: "it is a time of day (07:00), a duration (8h), or a full time (2026-01-31 07:00, with a zone 2026-01-31T07:00:00Z)", fix: "`relay loop --help`"}
 }
 
 // tick says how one tick of a loop ended.

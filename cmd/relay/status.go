@@ -255,7 +255,7 @@ func checks(p *printer, all []host.CheckResult) {
 		p.hang(mark+" "+pad(c.ID, 12)+" ", host.Safe(c.What))
 		if !c.OK || c.Skip {
 			if n := sameTrouble(all[:i], c); n >= 0 {
-				p.linef("     as for %s above", all[n].ID)
+				p.linef("     same fix as %s above", all[n].ID)
 			} else {
 				p.whyAndFix("     ", c.Why, c.Fix)
 				p.says("     ", c.PluginSays)

@@ -121,7 +121,7 @@ var exitCodeRows = []struct {
 	{host.ExitDone, "done"},
 	{host.ExitWaiting, "waiting on you: a question is open (relay answer), or a cycle or a task needs you (relay queue)"},
 	{host.ExitStopped, "stopped or failed: nothing landed, the report says why"},
-	{host.ExitBlocked, "blocked: configuration, environment, budget, lock or a wrong call"},
+	{host.ExitBlocked, "blocked: configuration, environment, budget, lock or invalid usage"},
 	{host.ExitHungUp, "interrupted, since the terminal was closed (SIGHUP)"},
 	{host.ExitInterrupted, "interrupted by Ctrl-C (SIGINT)"},
 	{host.ExitTerminated, "interrupted by SIGTERM"},

@@ -69,7 +69,7 @@ func Internal(err error) *Fault {
 	if f := machine(err); f != nil {
 		return f
 	}
-	return &Fault{Code: judge.StopInterrupted, What: "relay failed on its own account",
+	return &Fault{Code: judge.StopInterrupted, What: "internal error",
 		Why: err.Error(), Fix: "`relay doctor`, then report it with the output of `relay show --json`",
 		Err: fmt.Errorf("internal: %w", err)}
 }

@@ -32,7 +32,7 @@ func TestInternalNamesTheMachine(t *testing.T) {
 		}
 	}
 	for _, err := range []error{errors.New("nil task"), &fs.PathError{Op: "open", Path: "x", Err: syscall.ENOENT}, &fs.PathError{Op: "read", Path: "x", Err: syscall.EINVAL}} {
-		if f := Internal(err); f.What != "relay failed on its own account" {
+		if f := Internal(err); f.What != "internal error" {
 			t.Errorf("%v: %q", err, f.What)
 		}
 	}

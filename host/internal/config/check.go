@@ -203,7 +203,7 @@ func fallbacks(v any) string {
 func longWait(v any) string {
 	d, err := time.ParseDuration(v.(string))
 	if err != nil || d < 0 || d > 31*24*time.Hour {
-		return "is no time to wait: \"16h\", \"90m\", \"0s\" for none, at most \"744h\""
+		return "isn't a valid wait: \"16h\", \"90m\", \"0s\" for none, at most \"744h\""
 	}
 	return ""
 }

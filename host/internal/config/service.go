@@ -295,7 +295,7 @@ func (l *LoadedService) finish(root, id string) error {
 		}
 	}
 	if len(l.Revisers()) == 1 {
-		l.Warnings = append(l.Warnings, "only "+l.Revisers()[0]+" revises: cycles inherit its habits; name a second one in models.revision.rotation")
+		l.Warnings = append(l.Warnings, "only "+l.Revisers()[0]+" revises: a single reviser biases every cycle; name a second one in models.revision.rotation")
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func TestSections(t *testing.T) {
 	md, page := render(t, sample())
 	for name, text := range map[string]string{"markdown": md, "html": page} {
 		at := -1
-		for _, title := range []string{"Not to be trusted yet", "Waits for you", "Landed", "Stopped", "Spent", "Where the time went"} {
+		for _, title := range []string{"Unverified", "Waits for you", "Landed", "Stopped", "Spent", "Where the time went"} {
 			next := strings.Index(text, title)
 			if next <= at {
 				t.Errorf("%s: %q is out of order", name, title)

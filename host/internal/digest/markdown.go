@@ -31,7 +31,7 @@ func Markdown(d *Digest) []byte {
 			}
 		}
 	}
-	items("Not to be trusted yet", "Nothing that relay knows of.", d.Doubts)
+	items("Unverified", "Nothing that relay knows of.", d.Doubts)
 	items("Waits for you", "Nothing.", d.Waiting)
 	if len(d.Accepted) > 0 {
 		items("Accepted", "", d.Accepted)

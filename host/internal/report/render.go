@@ -209,7 +209,7 @@ func (p *page) worker(title string, w *Worker) {
 	p.item("Unpinned, from", w.Unpinned)
 	p.item("Failed", strings.TrimSpace(w.FailureReason+" "+w.FailureDetail))
 	p.item("Limit resets at", w.ResetAt)
-	p.item("Says of itself", w.Summary)
+	p.item("Builder's summary", w.Summary)
 	if w.ProcessesLeft > 0 {
 		p.line("- Processes it left, ended by relay: %d", w.ProcessesLeft)
 	}

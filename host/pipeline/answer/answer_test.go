@@ -98,7 +98,7 @@ func TestSettle(t *testing.T) {
 		"a line beside":       {No, []Evidence{file(1, "return ok(p)")}, No, ""},
 		"printed":             {Yes, []Evidence{ran("go test ./login", "ok login")}, Yes, ""},
 		"none":                {Yes, nil, Unsure, "no evidence"},
-		"invented":            {Yes, []Evidence{file(3, "func Logout()")}, Unsure, "nothing like the quote"},
+		"invented":            {Yes, []Evidence{file(3, "func Logout()")}, Unsure, "the quote isn't in"},
 		"one of two invented": {Yes, []Evidence{file(4, "return ok(p)"), ran("go test ./login", "PASS: TestAll")}, Unsure, "printed nothing"},
 		"no such line":        {Yes, []Evidence{file(99, "return ok(p)")}, Unsure, "no line 99"},
 		"no such file":        {No, []Evidence{{Kind: "file", File: "../x", Line: 1, Quote: "x"}}, Unsure, "no file"},

@@ -126,7 +126,7 @@ func (e Evidence) lookUp(w Witness) string {
 	from := max(0, e.Line-1-lineSlack)
 	to := min(len(lines), e.Line+lineSlack+strings.Count(quote, "\n"))
 	if !strings.Contains(squeeze(strings.Join(lines[from:to], "\n")), squeeze(quote)) {
-		return fmt.Sprintf("%s has nothing like the quote at line %d", e.File, e.Line)
+		return fmt.Sprintf("the quote isn't in %s at line %d", e.File, e.Line)
 	}
 	return ""
 }

@@ -51,7 +51,7 @@ var Versions = clitool.Tested{From: clitool.Version{2, 1, 197}, To: clitool.Vers
 
 const anthropicAPI = "https://api.anthropic.com"
 
-const install = "`npm install -g @anthropic-ai/claude-code@2.1.329`, or put where claude is into claude_code_cli.command"
+const install = "`npm install -g @anthropic-ai/claude-code@2.1.329`, or set claude_code_cli.command to its path"
 
 // Program finds Claude Code.
 func (s Setup) Program() (string, error) {

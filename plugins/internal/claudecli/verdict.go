@@ -109,7 +109,7 @@ func (s *Stream) failure(end End, want Want) *sdk.Failure {
 	case r.Result == nil && s.structured == nil && !want.Work: // it was cut off; no answer of the model's
 		return sdk.Fail(sdk.Internal, "claude ended with a result that holds none", sdk.Detail(clitool.Clip(s.text, 2000)))
 	case want.Schema && s.structured == nil:
-		return sdk.Fail(sdk.BadOutput, "the model did not give its answer in the schema that was asked for",
+		return sdk.Fail(sdk.BadOutput, "the model's answer doesn't match the schema",
 			sdk.Detail(clitool.Clip(s.answer(), 2000)))
 	case !want.Schema && strings.TrimSpace(s.answer()) == "":
 		return sdk.Fail(sdk.BadOutput, "the model's answer is empty")
@@ -151,7 +151,7 @@ func (s *Stream) reported(want Want) *sdk.Failure {
 	case "error_max_turns":
 		if want.Schema && !want.Work {
 			// Nothing was left to do but to answer: the turns went on answers out of the schema.
-			return sdk.Fail(sdk.BadOutput, "the model did not give its answer in the schema within the turns it had", said, up)
+			return sdk.Fail(sdk.BadOutput, "the model ran out of turns before returning valid JSON", said, up)
 		}
 		return sdk.Fail(sdk.LimitReached, "the model used all the turns it was given", said, up, sdk.Limit("max_turns"))
 	case "error_max_budget_usd":

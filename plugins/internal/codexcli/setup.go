@@ -50,7 +50,7 @@ func Env() []sdk.EnvVar {
 var Versions = clitool.Tested{From: clitool.Version{0, 169, 0}, To: clitool.Version{0, 169, 0}}
 
 const (
-	install  = "`npm install -g @openai/codex@0.169.0`, or put where codex is into plugins.codex.command (the builder's: plugins.codex-exec.command)"
+	install  = "`npm install -g @openai/codex@0.169.0`, or set plugins.codex.command to its path (the builder's: plugins.codex-exec.command)"
 	loginFix = "`codex login`, or put a key into OPENAI_API_KEY"
 	openAI   = "https://api.openai.com/v1"
 	chatGPT  = "https://chatgpt.com"

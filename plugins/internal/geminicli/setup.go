@@ -74,7 +74,7 @@ const (
 	geminiAPI = "https://generativelanguage.googleapis.com"
 	vertexAPI = "https://aiplatform.googleapis.com"
 
-	install  = "`npm install -g @google/gemini-cli@0.61.0`, or put where gemini is into plugins.gemini.command (the builder's: plugins.gemini-cli.command)"
+	install  = "`npm install -g @google/gemini-cli@0.61.0`, or set plugins.gemini.command to its path (the builder's: plugins.gemini-cli.command)"
 	loginFix = KeyFix + "; or `gcloud auth application-default login` and a project for Vertex AI"
 )
 

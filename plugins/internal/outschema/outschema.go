@@ -201,7 +201,7 @@ func required(in map[string]any) map[string]bool {
 // BadOutput failure whose detail says what is wrong, and where.
 func (s *Schema) Read(answer []byte) (json.RawMessage, error) {
 	bad := func(err error) error {
-		return sdk.Fail(sdk.BadOutput, "the model did not give its answer in the schema that was asked for",
+		return sdk.Fail(sdk.BadOutput, "the model's answer doesn't match the schema",
 			sdk.Detail(strings.ToValidUTF8(clip(err.Error(), 2000)+"\n"+clip(string(answer), 2000), "\uFFFD")))
 	}
 	dec := json.NewDecoder(bytes.NewReader(answer))

@@ -155,7 +155,7 @@ func (l *Live) rewrapped(width, height int) {
 	defer l.mu.Unlock()
 	l.width, l.height = width, height
 	if !l.o.Reflows {
-		return // better a rest of the region than a line less above it
+		return // better leftover lines than a line less above it
 	}
 	more := 0
 	for _, n := range l.drawn {
