@@ -18,6 +18,7 @@ import (
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/patch"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline/answer"
@@ -183,7 +184,7 @@ func (g *generation) write() error {
 		g.res.Next = "`relay task list`"
 		return nil
 	}
-	g.res.Diff = string(judge.UnifiedDiff(TasksFile, g.now, g.next, was, mode))
+	g.res.Diff = string(patch.Unified(TasksFile, g.now, g.next, was, mode))
 	if g.o.DryRun {
 		g.res.Next = "`relay pipeline generate` writes it; the answer is kept, so it costs nothing more"
 		return nil

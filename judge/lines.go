@@ -59,7 +59,7 @@ func CountLines(old, new []byte, limit int) LineCount {
 }
 
 func countText(old, new []byte, limit int) LineCount {
-	_, old, new = trimLines(old, new)
+	old, new = trimLines(old, new)
 	n, m := lineNumber(old), lineNumber(new)
 	c := LineCount{Added: int32(m), Deleted: int32(n)}
 	if n == 0 || m == 0 {
@@ -185,10 +185,9 @@ func commonSuffix(a, b []byte) int {
 	return i
 }
 
-// trimLines cuts the whole lines that both share at the beginning and at the end;
-// head is how many bytes went at the beginning.
-func trimLines(a, b []byte) (head int, ra, rb []byte) {
-	head = commonPrefix(a, b)
+// trimLines cuts the whole lines that both share at the beginning and at the end.
+func trimLines(a, b []byte) (ra, rb []byte) {
+	head := commonPrefix(a, b)
 	head = bytes.LastIndexByte(a[:head], '\n') + 1
 	a, b = a[head:], b[head:]
 	tail := commonSuffix(a, b)
@@ -198,7 +197,7 @@ func trimLines(a, b []byte) (head int, ra, rb []byte) {
 	} else {
 		tail = 0
 	}
-	return head, a[:len(a)-tail], b[:len(b)-tail]
+	return a[:len(a)-tail], b[:len(b)-tail]
 }
 
 // size holds the sum to the limits.

@@ -1,17 +1,10 @@
 package judge
 
-import (
-	"bytes"
-	"slices"
-)
+import "bytes"
 
-const (
-	// maxWalkWork bounds one comparison, in lines looked at plus one for every 64
-	// bytes of them.
-	maxWalkWork = 20_000_000
-	// maxTrace is the largest distance whose way back is kept: 8 MB.
-	maxTrace = 1400
-)
+// maxWalkWork bounds one comparison, in lines looked at plus one for every 64 bytes of
+// them.
+const maxWalkWork = 20_000_000
 
 // walk finds the shortest way to make b of a by deleting and adding lines (Myers'
 // greedy algorithm).
@@ -22,27 +15,19 @@ const (
 // len+1 is past the end; such a point leads nowhere.
 type walk struct {
 	a, b  []byte
-	limit int  // the largest distance looked for
-	keep  bool // remember the points, for edits
+	limit int // the largest distance looked for
 	work  int
-	trace [][]point
-	last  int // index of the diagonal on which the end was reached
 }
 
 type point struct{ x, y int32 }
 
 // run gives the distance, or false when it is over limit or takes too much work.
 func (w *walk) run() (int, bool) {
-	if w.keep {
-		w.limit = min(w.limit, maxTrace)
-	}
 	var prev, at []point
 	for d := 0; d <= w.limit; d++ {
 		for i := 0; i <= d; i++ {
-			p, _ := w.enter(prev, i, d)
-			p = w.follow(p)
+			p := w.follow(w.enter(prev, i, d))
 			if int(p.x) == len(w.a) && int(p.y) == len(w.b) {
-				w.last = i
 				return d, true
 			}
 			at = append(at, p)
@@ -50,19 +35,16 @@ func (w *walk) run() (int, bool) {
 				return 0, false
 			}
 		}
-		if w.keep {
-			w.trace = append(w.trace, slices.Clone(at))
-		}
 		prev, at = at, prev[:0]
 	}
 	return 0, false
 }
 
 // enter gives the point at which the way enters the i-th diagonal of distance d,
-// before it follows equal lines, and the index of the diagonal that it comes from.
-func (w *walk) enter(prev []point, i, d int) (p point, from int) {
+// before it follows equal lines.
+func (w *walk) enter(prev []point, i, d int) point {
 	if d == 0 {
-		return point{}, 0
+		return point{}
 	}
 	down, right := point{-1, -1}, point{-1, -1}
 	if i < d { // from diagonal k+1, by adding a line of b
@@ -74,9 +56,9 @@ func (w *walk) enter(prev []point, i, d int) (p point, from int) {
 		right.x = w.step(w.a, right.x)
 	}
 	if right.x > down.x {
-		return right, i - 1
+		return right
 	}
-	return down, i
+	return down
 }
 
 // step skips one line.
@@ -105,27 +87,4 @@ func (w *walk) follow(p point) point {
 		p.x, p.y = int32(end), int32(y)
 	}
 	return p
-}
-
-// edit replaces a[a0:a1] by b[b0:b1]; all four are beginnings of lines, or ends.
-type edit struct{ a0, a1, b0, b1 int }
-
-// edits gives the way that run found, in order. keep must have been set.
-func (w *walk) edits() []edit {
-	var es []edit
-	i := w.last
-	for d := len(w.trace); d > 0; d-- {
-		prev := w.trace[d-1]
-		q, from := w.enter(prev, i, d)
-		s := prev[from]
-		e := edit{int(s.x), int(q.x), int(s.y), int(q.y)}
-		if k := len(es) - 1; k >= 0 && e.a1 == es[k].a0 && e.b1 == es[k].b0 {
-			es[k].a0, es[k].b0 = e.a0, e.b0
-		} else {
-			es = append(es, e)
-		}
-		i = from
-	}
-	slices.Reverse(es)
-	return es
 }

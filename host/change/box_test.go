@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/patch"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/verify"
@@ -128,7 +129,7 @@ echo KEY=1 > .env`)
 	if _, err := c.Land(ctx, Landing{Commit: true}); err == nil {
 		t.Fatal("a rejected change landed")
 	}
-	patch, err := c.Patch()
+	patch, err := patch.Bytes(c.Left)
 	must(t, err)
 	if !bytes.Contains(patch, []byte("+changed")) || !bytes.Contains(patch, []byte("src/new/file")) {
 		t.Errorf("patch:\n%s", patch)

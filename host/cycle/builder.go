@@ -15,6 +15,7 @@ import (
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/desk"
+	"github.com/paxiom/relay/host/internal/patch"
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -129,7 +130,7 @@ func (p *passage) drop(ctx context.Context) error {
 		return nil
 	}
 	if _, err := p.change.Judge(ctx, p.policy()); err == nil && len(p.change.Touched().Changes) > 0 {
-		patch, err := p.change.Patch()
+		patch, err := patch.Bytes(p.change.Left)
 		name := fmt.Sprintf("unfinished-%d-%s.patch", p.c.rec.Iteration, p.key[:8])
 		if err == nil {
 			err = workspace.WriteFile(p.c.path(name), patch)

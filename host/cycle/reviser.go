@@ -13,6 +13,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/patch"
 	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/prompts"
@@ -169,13 +170,13 @@ func (p *passage) patch(files []audit.File) ([]byte, error) {
 			if old == nil {
 				continue
 			}
-			out.Write(judge.UnifiedDiff(f.Path, old, nil, was, 0))
+			out.Write(patch.Unified(f.Path, old, nil, was, 0))
 			continue
 		}
 		if old != nil && string(old) == f.Content {
 			continue // said again, and not changed
 		}
-		out.Write(judge.UnifiedDiff(f.Path, old, []byte(f.Content), was, is))
+		out.Write(patch.Unified(f.Path, old, []byte(f.Content), was, is))
 	}
 	return out.Bytes(), nil
 }

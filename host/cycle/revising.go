@@ -15,6 +15,7 @@ import (
 	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/host/internal/patch"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/words"
@@ -172,7 +173,7 @@ func (p *passage) judge(ctx context.Context) error {
 		f.Rules[i].Path, f.Rules[i].Rule = words.Clip(h.Path, 200), words.Clip(h.Rule, 200)
 		f.Violations = append(f.Violations, words.Clip(h.String(), 200))
 	}
-	patch, err := p.change.Patch()
+	patch, err := patch.Bytes(p.change.Left)
 	if err != nil {
 		return fault.Internal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/patch"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/pipeline/memory"
@@ -33,7 +34,7 @@ func (a *attempt) keepPatch() {
 	}
 	f, err := os.OpenFile(a.dir(patchFile), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o644)
 	if err == nil {
-		_, err = a.change.WritePatch(f)
+		_, err = patch.Write(f, a.change.Left)
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/patch"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/pipeline/answer"
@@ -86,7 +87,7 @@ func (a *attempt) shown(ctx context.Context) (diff, code string, err error) {
 	if _, err := a.look(ctx); err != nil {
 		return "", "", err
 	}
-	patch, err := a.change.Patch()
+	patch, err := patch.Bytes(a.change.Left)
 	if err != nil {
 		return "", "", fault.Internal(err)
 	}

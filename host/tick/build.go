@@ -113,7 +113,7 @@ func (r *run) dropBuilder(ctx context.Context) error {
 // the plugin and all that it started have ended.
 func (r *run) build(ctx context.Context) error {
 	if r.task.Builder.Patch != "" {
-		if err := judge.CheckPatch(r.task.Builder.Patch); err != nil {
+		if err := checkPatch(r.task.Builder.Patch); err != nil {
 			return fault.Wrap(err, judge.StopBuilderOutputInvalid, "the patch is refused before it is applied", "`relay show`")
 		}
 		if r.masked && strings.Contains(r.task.Builder.Patch, redact.Mask) { // not what the model wrote

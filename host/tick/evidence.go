@@ -8,6 +8,7 @@ import (
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/patch"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/words"
@@ -20,7 +21,7 @@ func (r *run) changedTests() []string { return r.verdict.Tests[:min(len(r.verdic
 
 // agreed asks the operator whether tests may be missing, or the changed ones may decide.
 func (r *run) agreed(ctx context.Context, code judge.Code, how verify.Result) bool {
-	patch, err := r.change.Patch()
+	patch, err := patch.Bytes(r.change.Left)
 	if err != nil {
 		return false
 	}

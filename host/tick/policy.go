@@ -8,6 +8,7 @@ import (
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/patch"
 	"github.com/paxiom/relay/host/internal/policy"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/trust"
@@ -61,7 +62,7 @@ func (r *run) holdToPolicy(ctx context.Context) error {
 		return nil
 	}
 	if r.o.Policy != nil {
-		patch, err := r.change.Patch()
+		patch, err := patch.Bytes(r.change.Left)
 		if err != nil {
 			return internal(err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/patch"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
@@ -146,7 +147,7 @@ func (r *run) writePatch(name string) (kept bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	n, err := r.change.WritePatch(f)
+	n, err := patch.Write(f, r.change.Left)
 	if err = errors.Join(err, f.Close()); err == nil && n == 0 {
 		remove(filepath.Join(r.hist.Dir(), name))
 	}

@@ -1,4 +1,4 @@
-package judge
+package patch
 
 import (
 	"bufio"
@@ -7,6 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+
+	"github.com/paxiom/relay/judge"
 )
 
 // contextLines is how many unchanged lines a hunk shows on each side.
@@ -21,13 +23,16 @@ type Side struct {
 	Unread bool
 }
 
-// WriteDiff writes the change of one path as a patch that "git apply" takes. Binary
-// content, and content larger than [MaxFileSize], is only marked as differing. Of a
-// change that git can't express (permission bits other than x, special files) nothing
-// is written.
-//
-// The size of the patch is bounded by that of both contents; see [MaxDiff].
-func WriteDiff(w io.Writer, path string, old, new Side) error {
+// Unified gives the change of one path. Binary content, and content larger than
+// [judge.MaxFileSize], is only marked as differing. Of a change that git can't express
+// (permission bits other than x, special files) there is nothing.
+func Unified(path string, old, new []byte, oldMode, newMode fs.FileMode) []byte {
+	var out bytes.Buffer
+	writeDiff(&out, path, Side{Mode: oldMode, Content: old}, Side{Mode: newMode, Content: new})
+	return out.Bytes()
+}
+
+func writeDiff(w io.Writer, path string, old, new Side) {
 	out := bufio.NewWriter(w)
 	om, nm := gitMode(old.Mode), gitMode(new.Mode)
 	switch {
@@ -38,20 +43,7 @@ func WriteDiff(w io.Writer, path string, old, new Side) error {
 	case om != "" || nm != "":
 		diffFile(out, path, old, new, om, nm)
 	}
-	return out.Flush()
-}
-
-// MaxDiff is the most that [WriteDiff] can write, in bytes.
-func MaxDiff(path string, old, new Side) int64 {
-	const hunk, head = 64, 1 << 10 // the longest head of a hunk, and of a file without its names
-	return 2*int64(len(old.Content)+len(new.Content)) + hunk*(maxTrace+1) + 2*head + 32*int64(len(path))
-}
-
-// UnifiedDiff gives what [WriteDiff] writes.
-func UnifiedDiff(path string, old, new []byte, oldMode, newMode fs.FileMode) []byte {
-	var out bytes.Buffer
-	_ = WriteDiff(&out, path, Side{Mode: oldMode, Content: old}, Side{Mode: newMode, Content: new}) // a buffer takes everything
-	return out.Bytes()
+	out.Flush()
 }
 
 const gitLink = "120000"
@@ -90,7 +82,7 @@ func diffFile(out *bufio.Writer, path string, old, new Side, oldMode, newMode st
 	}
 	switch {
 	case same:
-	case unread || isBinary(old.Content) || isBinary(new.Content):
+	case unread || bytes.IndexByte(old.Content, 0) >= 0 || bytes.IndexByte(new.Content, 0) >= 0:
 		fmt.Fprintf(out, "Binary files %s and %s differ\n", a, b)
 	default:
 		fmt.Fprintf(out, "--- %s\n+++ %s\n", tabbed(a), tabbed(b))
@@ -98,7 +90,7 @@ func diffFile(out *bufio.Writer, path string, old, new Side, oldMode, newMode st
 	}
 }
 
-func (s Side) unread() bool { return s.Unread || len(s.Content) > MaxFileSize }
+func (s Side) unread() bool { return s.Unread || len(s.Content) > judge.MaxFileSize }
 
 // tabbed ends a name with a space in it by a tab, as git does, so that what follows
 // can't be taken for a part of it.
@@ -139,7 +131,7 @@ func cQuote(name string) string {
 // diffText writes the hunks of two texts that differ.
 func diffText(out *bufio.Writer, a, b []byte) {
 	h := hunks{out: out, a: a, b: b}
-	es := textEdits(a, b)
+	es := edits(a, b)
 	for len(es) > 0 {
 		n := 1
 		for n < len(es) && bytes.Count(a[es[n-1].a1:es[n].a0], []byte{'\n'}) <= 2*contextLines {
@@ -148,32 +140,6 @@ func diffText(out *bufio.Writer, a, b []byte) {
 		h.write(es[:n])
 		es = es[n:]
 	}
-}
-
-// largeTexts is the size of two texts together that leaves little memory for the way
-// between them.
-const largeTexts = 4 << 20
-
-// textEdits gives the edits between two texts: the shortest way where it is found
-// in bounded time and memory, else one edit from the first difference to the last.
-func textEdits(a, b []byte) []edit {
-	head, ra, rb := trimLines(a, b)
-	all := edit{head, head + len(ra), head, head + len(rb)}
-	w := &walk{a: ra, b: rb, limit: maxTrace, keep: true}
-	if len(ra)+len(rb) > largeTexts {
-		w.limit = maxTrace / 4 // the texts themselves take what memory there is
-	}
-	if len(ra) == 0 || len(rb) == 0 {
-		return []edit{all}
-	}
-	if _, ok := w.run(); !ok {
-		return []edit{all}
-	}
-	es := w.edits()
-	for i := range es {
-		es[i] = edit{es[i].a0 + head, es[i].a1 + head, es[i].b0 + head, es[i].b1 + head}
-	}
-	return es
 }
 
 // hunks writes hunks in order and keeps count of the lines.

@@ -1,7 +1,8 @@
-package judge
+package patch
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/paxiom/relay/judge"
 )
 
 // git runs the real git in dir, without anybody's configuration.
@@ -23,6 +26,15 @@ func git(t *testing.T, dir string, stdin []byte, args ...string) []byte {
 		t.Fatalf("git %v: %v\n%s\npatch:\n%s", args, err, out, stdin)
 	}
 	return out
+}
+
+// numbered is a text of n lines.
+func numbered(prefix string, n int) []byte {
+	var b bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&b, "%s line %d\n", prefix, i)
+	}
+	return b.Bytes()
 }
 
 // file is one side of a change; nil content and mode 0 stand for absent.
@@ -87,7 +99,7 @@ func applies(t *testing.T, path string, old, new file) {
 	git(t, dir, nil, "init", "-q")
 	target := filepath.Join(dir, path)
 	old.put(t, target)
-	patch := UnifiedDiff(path, []byte(old.content), []byte(new.content), old.mode, new.mode)
+	patch := Unified(path, []byte(old.content), []byte(new.content), old.mode, new.mode)
 	git(t, dir, patch, "apply", "--check", "--whitespace=nowarn")
 	git(t, dir, patch, "apply", "--whitespace=nowarn")
 	new.check(t, target)
@@ -171,22 +183,56 @@ func TestUnifiedDiffAppliesRandom(t *testing.T) {
 
 func TestUnifiedDiffShape(t *testing.T) {
 	t.Parallel()
-	got := string(UnifiedDiff("a.txt", []byte("1\n2\n3\n4\n5\n6\n7\n8\n"), []byte("1\n2\n3\n4\nfive\n6\n7\n8\n"), 0o644, 0o644))
+	got := string(Unified("a.txt", []byte("1\n2\n3\n4\n5\n6\n7\n8\n"), []byte("1\n2\n3\n4\nfive\n6\n7\n8\n"), 0o644, 0o644))
 	want := "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n"
 	if got != want {
 		t.Errorf("got\n%s", got)
 	}
-	if d := UnifiedDiff("a", []byte("x"), []byte("x"), 0o644, 0o600); d != nil {
+	if d := Unified("a", []byte("x"), []byte("x"), 0o644, 0o600); d != nil {
 		t.Errorf("what git can't express: %q", d)
 	}
-	if d := UnifiedDiff("a", nil, nil, 0, fs.ModeNamedPipe); d != nil {
+	if d := Unified("a", nil, nil, 0, fs.ModeNamedPipe); d != nil {
 		t.Errorf("FIFO: %q", d)
 	}
-	if d := string(UnifiedDiff("a", []byte("\x00"), nil, 0o644, 0)); d != "diff --git a/a b/a\ndeleted file mode 100644\nBinary files a/a and /dev/null differ\n" {
+	if d := string(Unified("a", []byte("\x00"), nil, 0o644, 0)); d != "diff --git a/a b/a\ndeleted file mode 100644\nBinary files a/a and /dev/null differ\n" {
 		t.Errorf("binary: %q", d)
 	}
-	if d := UnifiedDiff("a", nil, bytes.Repeat([]byte("a\n"), MaxFileSize), 0, 0o644); len(d) > 200 {
+	if d := Unified("a", nil, bytes.Repeat([]byte("a\n"), judge.MaxFileSize), 0, 0o644); len(d) > 200 {
 		t.Errorf("over the size that is read: %d bytes", len(d))
+	}
+}
+
+// The edits make one text of the other, by as few lines as the judge counts.
+func TestEdits(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(7, 8))
+	text := func() []byte {
+		var b bytes.Buffer
+		for range r.IntN(30) {
+			b.WriteString([]string{"a\n", "b\n", "c\n", "\n"}[r.IntN(4)])
+		}
+		b.WriteString([]string{"", "a", "b"}[r.IntN(3)])
+		return b.Bytes()
+	}
+	for range 3000 {
+		a, b := text(), text()
+		if bytes.Equal(a, b) {
+			continue
+		}
+		var made []byte
+		at, n := 0, 0
+		for _, e := range edits(a, b) {
+			made = append(append(made, a[at:e.a0]...), b[e.b0:e.b1]...)
+			at, n = e.a1, n+lineNumber(a[e.a0:e.a1])+lineNumber(b[e.b0:e.b1])
+		}
+		made = append(made, a[at:]...)
+		if c := judge.CountLines(a, b, 1000); !bytes.Equal(made, b) || n != int(c.Added+c.Deleted) {
+			t.Fatalf("%q to %q: %q by %d lines, and the judge counts %+v", a, b, made, n, c)
+		}
+	}
+	large := bytes.Repeat([]byte("x\n"), maxLines)
+	if es := edits(large, append([]byte("y\n"), append(large, 'z')...)); len(es) != 1 {
+		t.Errorf("%d edits of texts that are too large", len(es))
 	}
 }
 
@@ -196,66 +242,14 @@ func TestUnifiedDiffWithoutShortWay(t *testing.T) {
 	applies(t, "f", file{"same\n" + string(numbered("a", 3000)) + "same\n", 0o644}, file{"same\n" + string(numbered("b", 3000)) + "same\n", 0o644})
 }
 
-func FuzzUnifiedDiff(f *testing.F) {
+func FuzzUnified(f *testing.F) {
 	f.Add("a.txt", []byte("a\nb\n"), []byte("a\nc"), uint32(0o644), uint32(0o755))
 	f.Add("a\tb", []byte(""), []byte("x"), uint32(0), uint32(0o644))
 	f.Add("", []byte("\x00"), []byte("\n\n"), uint32(fs.ModeSymlink), uint32(0o644))
 	f.Fuzz(func(t *testing.T, path string, old, new []byte, oldMode, newMode uint32) {
-		d := UnifiedDiff(path, old, new, fs.FileMode(oldMode), fs.FileMode(newMode))
-		if most := MaxDiff(path, Side{Content: old}, Side{Content: new}); int64(len(d)) > most {
+		d := Unified(path, old, new, fs.FileMode(oldMode), fs.FileMode(newMode))
+		if most := 2*len(old) + 2*len(new) + 1<<20; len(path) < 1<<12 && len(d) > most {
 			t.Fatalf("%d bytes, and at most %d were promised", len(d), most)
-		}
-		if err := CheckPatch(string(d)); err != nil && oldMode&uint32(fs.ModeSymlink) == 0 && newMode&uint32(fs.ModeSymlink) == 0 {
-			t.Fatalf("%v\n%s", err, d)
-		}
-	})
-}
-
-func TestCheckPatch(t *testing.T) {
-	t.Parallel()
-	good := []string{
-		"",
-		"hello",
-		"diff --git a/x b/x\nold mode 100644\nnew mode 100755\n",
-		"diff --git a/x b/x\nnew file mode 100644\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+new file mode 120000\n",
-		"From: me\nnew mode of thinking\nindex of things\n",
-		"index 0000000..2e65efe 100644\n",
-		"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-- a/old mode 120000\n++ b\n",
-	}
-	for _, p := range good {
-		if err := CheckPatch(p); err != nil {
-			t.Errorf("%q: %v", p, err)
-		}
-	}
-	bad := []string{
-		"new file mode 120000\n",
-		"new file mode 160000",
-		"diff --git a/x b/x\nold mode 100644\nnew mode 120000\n",
-		"deleted file mode 120000\n",
-		"index 0000000..1234567 160000\n",
-		"new file mode 0120000\n",
-		"new file mode  120000 \r\n",
-		"new mode 104755\n",
-		"new mode 40000\n",
-		"new mode 777777777777777777777777777777\n",
-	}
-	for _, p := range bad {
-		if CheckPatch(p) == nil {
-			t.Errorf("%q passes", p)
-		}
-	}
-}
-
-func FuzzCheckPatch(f *testing.F) {
-	f.Add("diff --git a/x b/x\nnew file mode 120000\n")
-	f.Add("index 1..2 100644\nold mode +0100755\n")
-	f.Fuzz(func(t *testing.T, patch string) {
-		err := CheckPatch(patch)
-		if err == nil && strings.HasPrefix(patch, "new file mode 120000\n") {
-			t.Fatal("a link passes")
-		}
-		if err != nil && (len(err.Error()) > 300 || !strings.Contains(patch, "mode ") && !strings.Contains(patch, "index ")) {
-			t.Fatal(err)
 		}
 	})
 }

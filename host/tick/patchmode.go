@@ -1,4 +1,4 @@
-package judge
+package tick
 
 import (
 	"fmt"
@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// CheckPatch refuses a patch that would make anything but a plain file: every mode
+// checkPatch refuses a patch that would make anything but a plain file: every mode
 // that it names must be 100644 or 100755. Names are not read; where a patch writes
 // is judged by what it did in the box.
-func CheckPatch(patch string) error {
+func checkPatch(patch string) error {
 	n := 0
 	for line := range strings.Lines(patch) {
 		n++
