@@ -16,7 +16,6 @@ import (
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
-	"github.com/paxiom/relay/host/loop"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
 )
@@ -71,7 +70,7 @@ func (r *Repo) Digest(ctx context.Context, since time.Duration) (*DigestResult, 
 		return nil, err
 	}
 	g.waiting(status)
-	if len(status.Needs) > 0 || status.Blocked != nil || status.Problem != nil {
+	if len(status.Needs) > 0 || status.Problem != nil {
 		d.ExitCode = ExitWaiting
 	}
 	return d, nil
@@ -310,29 +309,10 @@ func (g *gathering) waiting(s *StatusResult) {
 	for _, n := range slices.Concat(s.Needs, s.Waits) {
 		add(n.Of+" "+n.ID+" "+n.What(), strings.Join(n.Choices, " / "), n.Next)
 	}
-	if s.Blocked != nil {
-		add(s.Blocked.What, s.Blocked.Why, s.Blocked.Remediation)
-	}
-	if s.Loop != nil {
-		g.loop(s, add)
-	}
-	if len(g.d.Stopped) > 0 && s.Blocked == nil && s.Question == "" {
-		if last := g.d.Stopped[0]; s.LastRun != nil && s.LastRun.RunID == last.RunID {
-			add("the last run ended in "+string(last.Code), last.Title, last.Command)
-		}
+	if l := s.Loop; l != nil && l.CutOff && l.Wait == nil && l.ByOperator { // nobody is told to, but who reads this may have forgotten
+		add("the loop "+l.ID+" "+l.Broke(), "it keeps its own goal and limits", "`relay loop --resume`")
 	}
 	for _, a := range s.Alerts {
 		add("more than half of a cap is used", a, "`relay cost --by day`")
-	}
-}
-
-// loop says what the newest loop wants of a person.
-func (g *gathering) loop(s *StatusResult, add func(what, why, command string)) {
-	l, since := s.Loop, s.LastRun != nil && s.LastRun.StartedAt.After(s.Loop.UpdatedAt)
-	switch {
-	case l.CutOff && l.Wait == nil && l.ByOperator:
-		add("the loop "+l.ID+" "+l.Broke(), "it keeps its own goal and limits", "`relay loop --resume`")
-	case !l.Running && !l.CutOff && l.Reason != loop.Question && afterLoop(l.Reason, l.Again) != "" && !since && l.UpdatedAt.After(g.d.Since):
-		add("the loop "+l.ID+" ended: "+l.Reason.Words(), l.Why, afterLoop(l.Reason, l.Again))
 	}
 }

@@ -56,6 +56,7 @@ func (s *StatusResult) gather(r *Repo, o *opened) {
 	s.ofCycles()
 	s.ofTasks(r, o)
 	s.ofLoop(r.now())
+	s.ofEnd(o)
 }
 
 func (s *StatusResult) need(n Need) {

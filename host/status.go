@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -192,7 +193,7 @@ func (s *StatusResult) decideNext(o *opened) {
 	held := s.Lock == string(lock.Held)
 	switch {
 	case s.Unfinished != "":
-		s.Next, s.ExitCode = "`relay recover`", ExitBlocked
+		s.Next = "`relay recover`"
 	case len(s.Needs) > 0 && !held:
 		s.Next = s.Needs[0].Next
 	case s.Pipeline != nil && s.Pipeline.Held != "":
@@ -205,8 +206,6 @@ func (s *StatusResult) decideNext(o *opened) {
 		s.Next = "`relay pipeline status`; `relay stop --drain` ends it after the task under way"
 	case held:
 		s.Next = "`relay status` again when the running tick has ended"
-	case s.Blocked != nil:
-		s.Next, s.ExitCode = s.Blocked.Remediation, ExitBlocked
 	case s.spent != "":
 		s.Next = s.spent
 	case s.Loop != nil && s.Loop.CutOff:
@@ -215,8 +214,6 @@ func (s *StatusResult) decideNext(o *opened) {
 		s.Next = "`" + s.Loop.Again + "`" // its question is answered, or it would be a need
 	case s.Pipeline != nil && (!s.Pipeline.Ended || len(s.Pipeline.Open) > 0):
 		s.Next = "`relay pipeline run`"
-	case s.LastRun != nil && s.LastRun.Code.Outcome() == judge.OutcomeStop:
-		s.Next = "`relay show` says why the last run stopped"
 	case o.loaded.File == "":
 		s.Next = "`relay init`"
 	case s.LastRun == nil && s.LastCycle != nil:
@@ -241,7 +238,8 @@ func (r *Repo) addPreflight(ctx context.Context, s *StatusResult) error {
 		}
 	}
 	s.Ready = &ready
-	if ready && s.Question == "" && s.ExitCode != ExitWaiting && s.Lock != string(lock.Held) {
+	others := slices.ContainsFunc(s.Needs, func(n Need) bool { return n.Kind != NeedProblem || n.Of != "run" && n.Of != "loop" })
+	if ready && !others && s.Lock != string(lock.Held) { // how the last one ended keeps none from beginning
 		s.Next, s.ExitCode = "`relay run`", ExitDone
 	}
 	return nil

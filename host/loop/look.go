@@ -27,6 +27,8 @@ type Progress struct {
 	Why       string    `json:"why,omitempty"`
 	// Again begins a loop with what was left of this one's limits when it ended.
 	Again string `json:"again,omitempty"`
+	// Next is what to type about its last tick, as that tick said.
+	Next string `json:"next,omitempty"`
 	// Wait is for the end of a vendor's limit; nil while ticks are made.
 	Wait *quota.Wait `json:"wait,omitempty"`
 	// ByOperator: a person ended it before its time, and only a person goes on with it.

@@ -226,7 +226,9 @@ func (l *Loop) flow(f durable.Flow) error {
 		l.out.Reason, l.out.Why = t.Stop, t.Why
 	}
 	p := l.progress(len(l.out.Ticks))
-	p.Again = l.command()
+	if p.Again = l.command(); l.out.Report != nil {
+		p.Next = l.out.Report.Next
+	}
 	l.out.Again = p.Again
 	_ = l.show(f, p) // for those who look; the record itself has the end
 	return nil

@@ -1,0 +1,54 @@
+package host
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/paxiom/relay/host/internal/history"
+	"github.com/paxiom/relay/host/internal/lock"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/loop"
+	"github.com/paxiom/relay/judge"
+)
+
+// ofEnd adds how the last loop or run came to its end where somebody has to do something about
+// it, until another one begins. A question, and what a crash cut off, have needs of their own.
+func (s *StatusResult) ofEnd(o *opened) {
+	if s.Question != "" || s.Unfinished != "" || s.Lock == string(lock.Held) {
+		return
+	}
+	last := s.LastRun
+	if l := s.Loop; l != nil && (l.Running || last == nil || last.Loop == l.ID || l.UpdatedAt.After(last.StartedAt)) {
+		if l.Running || l.CutOff {
+			return
+		}
+		next := afterLoop(l.Reason, l.Again)
+		if l.Reason == loop.Stopped || l.Reason == loop.Blocked {
+			next = cmp.Or(l.Next, "`relay show`")
+		}
+		if next != "" && l.Reason != loop.Question {
+			s.need(Need{Kind: NeedProblem, Of: "loop", ID: l.ID, Title: "the loop", Text: strings.TrimSuffix("ended: "+l.Reason.Words()+": "+l.Why, ": "), Since: l.UpdatedAt, Next: next})
+		}
+		return
+	}
+	n := Need{Kind: NeedProblem, Of: "run"}
+	switch b := s.Blocked; {
+	case b != nil:
+		n.ID, n.Title, n.Next = b.RunID, "ended in "+string(b.Code)+": "+b.What, b.Remediation
+	case last != nil && last.Workflow == history.Tick && last.Code.Outcome() == judge.OutcomeStop:
+		rep, err := readReport(o.hist.Path(last.RunID, "report.json"))
+		if rep == nil || err != nil {
+			rep = &report.Report{}
+		}
+		if rep.Question != nil || last.Code == judge.StopInterrupted && strings.HasPrefix(rep.Next, "`relay run`") {
+			return // it was answered; or nobody is needed to begin anew
+		}
+		n.ID, n.Title, n.Next = last.RunID, "ended in "+string(last.Code)+": "+rep.Summary, cmp.Or(rep.Next, "`relay show`")
+	default:
+		return
+	}
+	if last != nil {
+		n.Since = last.EndedAt
+	}
+	s.need(n)
+}
