@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/attest"
@@ -27,7 +28,19 @@ type VerifyResult struct {
 	Verified   int              `json:"verified"`
 	Changed    int              `json:"changed"`
 	NotCovered int              `json:"not_covered"`
-	Failed     int              `json:"failed"` // of Changed and NotCovered, those that count
+	Failed     int              `json:"failed"`            // of Changed and NotCovered, those that count
+	Archive    *VerifiedArchive `json:"archive,omitempty"` // of relay evidence verify: where they are from
+}
+
+// VerifiedArchive is an archive for an auditor whose every byte somebody has signed.
+type VerifiedArchive struct {
+	By      string    `json:"by"`
+	Key     string    `json:"key"`
+	AsOf    time.Time `json:"as_of"`
+	Range   string    `json:"range"`
+	Tip     string    `json:"tip"`
+	Runs    int       `json:"runs"`
+	Unknown []string  `json:"unknown"`
 }
 
 // VerifiedCommit is the answer about one commit.
@@ -52,12 +65,9 @@ func (r *Repo) Verify(ctx context.Context, o VerifyOptions) (*VerifyResult, erro
 	if o.What == "" {
 		o.What = "HEAD"
 	}
-	res := &VerifyResult{Doc: Doc{"relay.verify", 1}, Signers: o.Signers, Commits: []VerifiedCommit{}}
-	if o.Signers == "" {
-		res.Signers = attest.OwnSigners(r.stateDir())
-	}
-	signers, err := readSigners(res.Signers, o.Signers == "")
-	if err != nil {
+	res := &VerifyResult{Doc: Doc{"relay.verify", 1}}
+	var signers attest.Signers
+	if signers, res.Signers, err = r.signers(o.Signers); err != nil {
 		return nil, err
 	}
 	commits, err := attest.Commits(ctx, git, o.What)
@@ -68,6 +78,12 @@ func (r *Repo) Verify(ctx context.Context, o VerifyOptions) (*VerifyResult, erro
 	if err != nil {
 		return nil, fault.Git(err)
 	}
+	res.count(o.RelayOnly)
+	return res, nil
+}
+
+// count adds the answers up. relayOnly: commits that nobody says relay landed are no failure.
+func (res *VerifyResult) count(relayOnly bool) {
 	for _, c := range res.Commits {
 		switch c.Status {
 		case attest.Verified:
@@ -78,11 +94,20 @@ func (r *Repo) Verify(ctx context.Context, o VerifyOptions) (*VerifyResult, erro
 		default:
 			res.NotCovered++
 		}
-		if c.Claims || !o.RelayOnly {
+		if c.Claims || !relayOnly {
 			res.Failed++
 		}
 	}
-	return res, nil
+}
+
+// signers are those of a file, or of this machine.
+func (r *Repo) signers(file string) (attest.Signers, string, error) {
+	own := file == ""
+	if own {
+		file = attest.OwnSigners(r.stateDir())
+	}
+	all, err := readSigners(file, own)
+	return all, file, err
 }
 
 func readSigners(path string, own bool) (attest.Signers, error) {

@@ -20,6 +20,7 @@ const (
 	Report        = "report"
 	State         = "state"
 	Blocked       = "blocked"
+	Evidence      = "evidence"
 	TaskList      = "prd"
 
 	// What the models of a pipeline answer.

@@ -51,7 +51,7 @@ func newRootCmd(a *app) *cobra.Command {
 		newUndoCmd(a), newSalvageCmd(a), newRecoverCmd(a),
 		newConfigCmd(a), newTrustCmd(a), newPluginCmd(a),
 	)
-	root.AddCommand(inBrief(newMilestoneCmd(a), newWakeCmd(a), newExplainCmd(a), newHistoryCmd(a), newVerifyCmd(a), newCheckCmd(a), newPolicyCmd(a), newCompletionCmd(a), newVersionCmd(a))...)
+	root.AddCommand(inBrief(newMilestoneCmd(a), newWakeCmd(a), newExplainCmd(a), newHistoryCmd(a), newVerifyCmd(a), newEvidenceCmd(a), newCheckCmd(a), newPolicyCmd(a), newCompletionCmd(a), newVersionCmd(a))...)
 	root.AddCommand(inBrief(newQueueCmd(a), newTmuxStatusCmd(a), newGCCmd(a), newFleetCmd())...)
 	root.AddCommand(formerly(a, root, audit)...)
 	root.AddCommand(newManCmd(a))

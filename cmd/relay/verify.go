@@ -42,11 +42,16 @@ func runVerify(ctx context.Context, o *verifyOptions) error {
 	if err != nil {
 		return err
 	}
+	return o.app.verified(res)
+}
+
+// verified shows the answer about each commit.
+func (a *app) verified(res *host.VerifyResult) error {
 	code := host.ExitDone
 	if res.Failed > 0 {
 		code = host.ExitStopped
 	}
-	return o.app.end(code, res, func(p *printer) {
+	return a.end(code, res, func(p *printer) {
 		for _, c := range res.Commits {
 			switch c.Status {
 			case host.CommitVerified:
@@ -59,6 +64,10 @@ func runVerify(ctx context.Context, o *verifyOptions) error {
 		}
 		if len(res.Commits) != 1 {
 			p.linef("%s", p.dim(fmt.Sprintf("%s: %d verified, %d changed since, %d not covered", plural(len(res.Commits), "commit", "commits"), res.Verified, res.Changed, res.NotCovered)))
+		}
+		if r := res.Archive; r != nil {
+			notKnown(p, r.Unknown)
+			p.linef("%s", host.Safe(fmt.Sprintf("commits %s up to %.12s and %s, put together by %s (%s)", r.Range, r.Tip, plural(r.Runs, "run", "runs"), r.By, r.Key)))
 		}
 	})
 }

@@ -23,6 +23,8 @@ var ownFiles = map[string]string{
 	"host/internal/journal/journal.go":    "a folder of the state",
 	"host/internal/lock/process_linux.go": "/proc",
 	"host/internal/confine/confine.go":    "/proc",
+	"host/evidence.go":                    "a file that the operator names",
+	"host/internal/bundle/":               "an archive that is put together, and its own scratch",
 	"host/internal/attest/executable.go":  "relay itself",
 	"host/internal/daylog/daylog.go":      "the state",
 	"host/internal/buildcache/":           "folders of the state, and what a box left in a layer",

@@ -12,7 +12,7 @@ type Call struct {
 }
 
 // Parts adds up the calls of each role, plugin and model. A sum with an unknown part is
-// unknown.
+// unknown. The catalog, which may be nil, has their versions.
 func Parts(calls []Call, c *catalog.Catalog) (all []Plugin) {
 	at, cost := map[Plugin]int{}, []float64{}
 	unknown := map[int]bool{}
@@ -23,6 +23,9 @@ func Parts(calls []Call, c *catalog.Catalog) (all []Plugin) {
 			i = len(all)
 			at[p] = i
 			for _, kind := range []catalog.Kind{catalog.Provider, catalog.Builder} {
+				if c == nil {
+					break
+				}
 				if e, err := c.Find(l.Plugin, kind); err == nil {
 					p.Version, p.SHA256 = e.Version, e.SHA256
 				}

@@ -1,6 +1,7 @@
 package attest
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -26,8 +27,8 @@ func (all Signers) Open(kind string, sealed []byte, at func(payload []byte) (tim
 	if err := strictjson.Unmarshal(sealed, &e); err != nil {
 		return nil, "", "", err
 	}
-	if e.PayloadType != kind || len(e.Signatures) != 1 {
-		return nil, "", "", errors.New("it is not of this kind, with one signature")
+	if e.PayloadType != kind || len(e.Signatures) != 1 || !bytes.Equal(JSON(e), sealed) {
+		return nil, "", "", errors.New("it is not of this kind and form, with one signature")
 	}
 	if payload, err = base64.StdEncoding.DecodeString(e.Payload); err != nil {
 		return nil, "", "", err

@@ -1,9 +1,11 @@
 package attest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -42,8 +44,10 @@ type Verifier struct {
 	Git     *judge.Git
 	Signers Signers
 	Ref     string // of the notes; "" is [Ref]
+	// Notes are the texts of notes by commit, in place of those of a ref.
+	Notes map[string]string
 
-	notes map[string]string
+	notes map[string]string   // objects of the notes of the ref
 	runs  map[string][]string // the objects of notes by the run that they claim, once needed
 }
 
@@ -62,20 +66,7 @@ func Commits(ctx context.Context, git *judge.Git, what string) ([]string, error)
 
 // Verify gives the answer about each of the commits.
 func (v *Verifier) Verify(ctx context.Context, commits []string) ([]Found, error) {
-	if v.Ref == "" {
-		v.Ref = Ref
-	}
-	var err error
-	if v.notes, err = notesIn(ctx, v.Git, v.Ref); err != nil {
-		return nil, err
-	}
-	names := slices.Clone(commits)
-	for _, c := range commits {
-		if blob := v.notes[c]; blob != "" {
-			names = append(names, blob)
-		}
-	}
-	all, err := objects(ctx, v.Git, names)
+	all, err := v.read(ctx, commits)
 	if err != nil {
 		return nil, err
 	}
@@ -88,9 +79,9 @@ func (v *Verifier) Verify(ctx context.Context, commits []string) ([]Found, error
 		}
 		c := readCommit(all[name])
 		f.Claims = len(c.runs) > 0
-		if text, ok := all[v.notes[name]]; ok {
+		if text, ok := v.note(all, name); ok {
 			f.Claims = true
-			if err := v.open(ctx, f, string(text)); err == nil {
+			if err := v.open(ctx, f, text); err == nil {
 				continue
 			} else {
 				f.Why = err.Error()
@@ -104,6 +95,33 @@ func (v *Verifier) Verify(ctx context.Context, commits []string) ([]Found, error
 		}
 	}
 	return found, nil
+}
+
+// read gives the objects of commits and of their notes.
+func (v *Verifier) read(ctx context.Context, commits []string) (map[string][]byte, error) {
+	names := slices.Clone(commits)
+	if v.Notes == nil {
+		var err error
+		if v.notes, err = notesIn(ctx, v.Git, cmp.Or(v.Ref, Ref)); err != nil {
+			return nil, err
+		}
+		for _, c := range commits {
+			if blob := v.notes[c]; blob != "" {
+				names = append(names, blob)
+			}
+		}
+	}
+	return objects(ctx, v.Git, names)
+}
+
+// note is the text of a commit's note.
+func (v *Verifier) note(all map[string][]byte, commit string) (string, bool) {
+	if v.Notes != nil {
+		text, ok := v.Notes[commit]
+		return text, ok
+	}
+	text, ok := all[v.notes[commit]]
+	return string(text), ok
 }
 
 // signed opens a note and checks who signed it.
@@ -265,19 +283,21 @@ func (v *Verifier) index(ctx context.Context) error {
 		return nil
 	}
 	v.runs = map[string][]string{}
-	var names []string
-	for _, blob := range v.notes {
-		names = append(names, blob)
+	texts := v.Notes
+	if texts == nil {
+		all, err := objects(ctx, v.Git, slices.Compact(slices.Sorted(maps.Values(v.notes))))
+		if err != nil {
+			return err
+		}
+		texts = map[string]string{}
+		for name, text := range all {
+			texts[name] = string(text)
+		}
 	}
-	slices.Sort(names)
-	all, err := objects(ctx, v.Git, slices.Compact(names))
-	if err != nil {
-		return err
-	}
-	for _, blob := range slices.Compact(names) {
-		if n, err := parse(string(all[blob])); err == nil {
+	for _, text := range slices.Compact(slices.Sorted(maps.Values(texts))) {
+		if n, err := parse(text); err == nil {
 			run := n.statement.Predicate.Relay.Run
-			v.runs[run] = append(v.runs[run], string(all[blob]))
+			v.runs[run] = append(v.runs[run], text)
 		}
 	}
 	return nil

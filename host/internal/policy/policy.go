@@ -75,22 +75,41 @@ func (s *Set) compile() error {
 	return nil
 }
 
+// Digest is the [Digest] of its files.
+func (s *Set) Digest() string {
+	var all []Hashed
+	if s != nil {
+		for _, f := range s.Files {
+			all = append(all, Hashed{f.User, path.Base(f.Name), sum(f.Text)})
+		}
+	}
+	return Digest(all)
+}
+
+// Hashed is a file of rules by its digest.
+type Hashed struct {
+	User   bool
+	Base   string // its name without folders
+	SHA256 string // of its text
+}
+
+// Whose says in a word whose a file of rules is.
+func Whose(user bool) string {
+	if user {
+		return "user"
+	}
+	return "repository"
+}
+
 // Digest is the SHA-256 of a line for each file: whose it is, its base name, and the
 // SHA-256 of its text. It is "" for no files.
-func (s *Set) Digest() string {
+func Digest(files []Hashed) string {
+	if len(files) == 0 {
+		return ""
+	}
 	var lines []string
-	if s == nil {
-		return ""
-	}
-	for _, f := range s.Files {
-		whose := "repository"
-		if f.User {
-			whose = "user"
-		}
-		lines = append(lines, fmt.Sprintf("%s %s %s\n", whose, path.Base(f.Name), sum(f.Text)))
-	}
-	if len(lines) == 0 {
-		return ""
+	for _, f := range files {
+		lines = append(lines, fmt.Sprintf("%s %s %s\n", Whose(f.User), f.Base, f.SHA256))
 	}
 	slices.Sort(lines)
 	return sum(strings.Join(lines, ""))
