@@ -94,7 +94,7 @@ func runRun(ctx context.Context, o *runOptions) error {
 		earlier(p, res)
 		verdict(p, res)
 		pushedTo(p, res.Pushed)
-		if r := res.Report; r != nil && r.Next == "" && r.Commit != "" {
+		if r := res.Report; r != nil && r.Next == "" && r.Commit != "" && res.Earlier == nil {
 			p.next("`relay show` has it in full; `relay undo` takes it back")
 		}
 	})
@@ -219,6 +219,12 @@ func verdict(p *printer, res *host.RunResult) {
 	}
 	for _, w := range r.Budgets.Warnings {
 		p.row("budget", p.yellow(host.Safe(w)))
+	}
+	if e := res.Earlier; e != nil && r.Question == nil { // what was to be typed then is about another run by now
+		if e.Kept {
+			p.next("`relay show " + e.Run + "` has it in full")
+		}
+		return
 	}
 	p.row("report", pointer(r))
 	p.next(r.Next)

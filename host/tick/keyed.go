@@ -31,6 +31,8 @@ type Earlier struct {
 	Object string `json:"object,omitempty"`
 	// Here: HEAD has what landed.
 	Here bool `json:"here"`
+	// Kept: the history of this machine has the run.
+	Kept bool `json:"kept"`
 }
 
 // ended reports whether a run came to an end that stays the end, however often the same is
@@ -90,6 +92,8 @@ func (r *run) earlier(ctx context.Context) (out *Outcome, note string, err error
 			return nil, note, r.otherRequest(res.Run)
 		}
 		out = &Outcome{Report: res.Report, Was: res.Milestone, Earlier: &Earlier{Key: r.o.Key, Run: res.Run, At: res.EndedAt, By: res.By, Object: res.Object}}
+		_, none := history.Open(ws.History()).Find(res.Run)
+		out.Earlier.Kept = none == nil
 	}
 	if c := out.Report.Commit; c != "" {
 		_, err := git.Run(ctx, nil, "merge-base", "--is-ancestor", c, "HEAD")
@@ -151,7 +155,7 @@ func (r *run) inHistory(ws *workspace.Workspace) (*Outcome, error) {
 		if m.Request != "" && m.Request != r.asked {
 			return nil, r.otherRequest(m.RunID)
 		}
-		out := &Outcome{Report: rep, Was: m.WasMilestone, Earlier: &Earlier{Key: r.o.Key, Run: m.RunID, At: rep.EndedAt, Here: true}}
+		out := &Outcome{Report: rep, Was: m.WasMilestone, Earlier: &Earlier{Key: r.o.Key, Run: m.RunID, At: rep.EndedAt, Here: true, Kept: true}}
 		if _, err := workspace.ReadFile(hist.Path(m.RunID, "diff.patch"), 1); err == nil || !errors.Is(err, fs.ErrNotExist) {
 			out.Patch = hist.Path(m.RunID, "diff.patch")
 		}

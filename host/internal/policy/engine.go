@@ -55,7 +55,7 @@ func (r *rule) compile() error {
 		return wrong(r.file, r.line+max(e.Location.Line()-1, 0), "%s: %s", r.name, oneLine(e.Message))
 	}
 	if checked.OutputType() != cel.BoolType {
-		return wrong(r.file, r.line, "%s: the expression is a %s, and has to be true or false", r.name, checked.OutputType())
+		return wrong(r.file, r.line, "%s: the expression is of type %s; it has to be true or false", r.name, checked.OutputType())
 	}
 	cost, err := env.EstimateCost(checked, ordinary{})
 	if err != nil {

@@ -22,6 +22,9 @@ const Dir = "policy"
 
 const suffix = ".cel"
 
+// bom is the mark that editors on Windows put before a text.
+const bom = "\ufeff"
+
 // The bounds of a folder that may be somebody else's: what is there is read to see whether
 // it is relay's.
 const (
@@ -39,6 +42,7 @@ type folder struct {
 }
 
 func (d *folder) add(name, text string) {
+	text = strings.TrimPrefix(text, bom)
 	if mark.MatchString(text) {
 		d.files = append(d.files, File{Name: name, Text: text})
 		return
@@ -132,7 +136,7 @@ func ofUser(environ []string, root string) (files []File, err error) {
 		if err != nil {
 			return nil, wrong(name, 0, "%v", err)
 		}
-		files = append(files, File{Name: name, Text: string(text), User: true})
+		files = append(files, File{Name: name, Text: strings.TrimPrefix(string(text), bom), User: true})
 	}
 	return files, nil
 }

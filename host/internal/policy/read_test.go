@@ -73,6 +73,7 @@ func TestFilesOfOthers(t *testing.T) {
 		"object.a\nask B:\n    true\n":    "policy/r.cel:1: a line begins with",
 		"forbid a\n    true\n":            "policy/r.cel:1: a line begins with",
 		"forbid a: m\n    chnge.lines\n":  "policy/r.cel:2: a: undeclared reference",
+		bom + "forbid a: m\n    chnge\n":  "policy/r.cel:2: a: undeclared reference",
 		"forbid a: m\n\ttrue\nallow b:\n": "policy/r.cel:3: a line begins with",
 	} {
 		others["r.cel"] = text
