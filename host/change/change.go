@@ -86,7 +86,6 @@ type Change struct {
 	seed    uint64       // of hidden
 	policy  judge.Policy // that it was judged by
 	own     []ownCommit  // to be made again; see judgeOwn
-	gone    removals
 	bases   bases
 	// reported is what the commands said of what was verified; see remember.
 	reported map[string]evidence.Report
@@ -214,7 +213,7 @@ type stateRecord struct {
 // Reset throws away what was built so far and gives an empty box.
 func (c *Change) Reset() error {
 	c.unstage()
-	if err := c.gone.drop(c.box); err != nil {
+	if err := c.box.Discard(); err != nil {
 		return err
 	}
 	c.touched, c.own = nil, nil
@@ -304,30 +303,17 @@ func (c *Change) Kept() []judge.Change { return c.verdict.Kept }
 // Base is the commit that the change is on top of now.
 func (c *Change) Base() string { return c.opts.Base }
 
-// Clear throws the box away, and lets what was in it be removed while the caller goes
-// on: nothing can be judged, landed or kept of the change any more. Discard waits for it.
-func (c *Change) Clear() error {
-	if c.box == nil {
-		return nil
-	}
-	c.bases.run.Wait()
-	err := c.gone.drop(c.box)
-	if err == nil {
-		c.box = nil
-	}
-	return err
-}
-
 // Discard throws the box away and settles the journal. The real tree is as it was,
 // or as Land left it. It may be called more than once.
 func (c *Change) Discard() error {
 	if c.log == nil {
 		return nil
 	}
-	err := c.Clear()
+	c.bases.run.Wait()
+	err := c.box.Discard()
 	if err == nil {
 		// Boxes that could be made only in part, on a full disk, are nobody's: they go too.
-		err = errors.Join(newCommitter(c.env, c.layer).remove(), c.gone.wait(), removeLayer(c.layer))
+		err = errors.Join(newCommitter(c.env, c.layer).remove(), removeLayer(c.layer))
 	}
 	if err != nil {
 		return err // the journal stays open: the next start removes what is left
@@ -346,7 +332,7 @@ func (c *Change) Leave() error {
 		return nil
 	}
 	c.bases.run.Wait()
-	err := errors.Join(c.gone.wait(), c.log.Close())
+	err := c.log.Close()
 	c.closeCaches()
 	c.base.Release()
 	c.log = nil

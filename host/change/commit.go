@@ -21,27 +21,13 @@ import (
 )
 
 // durable makes git flush what it writes: by default it trusts the file system with
-// new objects, and a power failure could leave a branch that names a lost commit.
-// batched does the same with one flush for all objects, by way of a folder that is
-// made for them; below manyObjects that costs more than it saves.
-var (
-	durable = []string{"-c", "core.fsync=committed", "-c", "core.fsyncMethod=fsync"}
-	batched = []string{"-c", "core.fsync=committed", "-c", "core.fsyncMethod=batch"}
-)
-
-const manyObjects = 16
+// new objects, and a power failure could leave a branch that names a lost commit. Objects
+// that are made together are flushed together.
+var durable = []string{"-c", "core.fsync=committed", "-c", "core.fsyncMethod=batch"}
 
 // write calls git for changing the repository.
 func (e Env) write(ctx context.Context, env []string, stdin io.Reader, args ...string) ([]byte, error) {
 	return e.Git.Write(ctx, env, stdin, append(slices.Clone(durable), args...)...)
-}
-
-// writeMany is write for a call that makes about n objects.
-func (e Env) writeMany(ctx context.Context, n int, env []string, stdin io.Reader, args ...string) ([]byte, error) {
-	if n < manyObjects {
-		return e.write(ctx, env, stdin, args...)
-	}
-	return e.Git.Write(ctx, env, stdin, append(slices.Clone(batched), args...)...)
 }
 
 // committer makes commits without touching the work tree, the index or any ref: in
@@ -63,11 +49,6 @@ func newCommitter(env Env, scratch string) *committer {
 
 // write is Env.write for what goes into the scratch files.
 func (k *committer) write(ctx context.Context, env []string, stdin io.Reader, args ...string) ([]byte, error) {
-	return k.writeMany(ctx, 0, env, stdin, args...)
-}
-
-// writeMany is Env.writeMany for the same.
-func (k *committer) writeMany(ctx context.Context, n int, env []string, stdin io.Reader, args ...string) ([]byte, error) {
 	if k.heldFile == nil {
 		f, err := os.OpenFile(k.held, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
@@ -80,7 +61,7 @@ func (k *committer) writeMany(ctx context.Context, n int, env []string, stdin io
 	}
 	e := k.env
 	e.Git = e.Git.Holding(k.heldFile)
-	return e.writeMany(ctx, n, env, stdin, args...)
+	return e.write(ctx, env, stdin, args...)
 }
 
 // quiet returns when no git of a run that was killed writes any more, or takes too long
@@ -160,7 +141,7 @@ func (k *committer) staged() []string {
 // add takes the paths from the staging folder into the index as git add would, but
 // without any program that filters them.
 func (k *committer) add(ctx context.Context, paths []string) error {
-	_, err := k.writeMany(ctx, len(paths), k.staged(), nulList(paths), append([]string{"-C", k.stage}, takePaths...)...)
+	_, err := k.write(ctx, k.staged(), nulList(paths), append([]string{"-C", k.stage}, takePaths...)...)
 	return err
 }
 
@@ -185,18 +166,18 @@ func forIndex(entries []entry) []string {
 	return paths
 }
 
-// writeTree makes a tree object of the index, of which about n paths are new.
-func (k *committer) writeTree(ctx context.Context, n int) (string, error) {
-	tree, err := k.writeMany(ctx, n, []string{"GIT_INDEX_FILE=" + k.index}, nil, "write-tree")
+// writeTree makes a tree object of the index.
+func (k *committer) writeTree(ctx context.Context) (string, error) {
+	tree, err := k.write(ctx, []string{"GIT_INDEX_FILE=" + k.index}, nil, "write-tree")
 	if err != nil {
 		return "", err
 	}
 	return objectName(k.env.Git, tree)
 }
 
-// commit makes a commit of the index, of which about n paths are new, on top of parent.
-func (k *committer) commit(ctx context.Context, n int, parent string, m Message) (string, error) {
-	tree, err := k.writeTree(ctx, n)
+// commit makes a commit of the index on top of parent.
+func (k *committer) commit(ctx context.Context, parent string, m Message) (string, error) {
+	tree, err := k.writeTree(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -50,7 +50,7 @@ func (x *boxExec) examine(ctx context.Context, cmd verify.Command, timeout time.
 	subjects.stop()
 	<-served
 	res.Loaded = loaded
-	if err := x.c.gone.drop(b); err != nil && res.Err == nil {
+	if err := b.Discard(); err != nil && res.Err == nil {
 		res.Err = fmt.Errorf("throw the check's box away: %w", err)
 	}
 	return res
@@ -177,7 +177,7 @@ func (s *subjects) start(p examine.Program) (examine.Running, error) {
 	}
 	at := &subject{all: s, box: b, read: make(chan struct{}), ended: make(chan struct{})}
 	if err := at.start(p); err != nil {
-		s.x.c.gone.drop(b)
+		b.Discard()
 		return nil, err
 	}
 	return at, nil
@@ -267,7 +267,7 @@ func (at *subject) Stop() int {
 		at.all.mu.Lock()
 		delete(at.all.now, at)
 		at.all.mu.Unlock()
-		at.all.x.c.gone.drop(at.box)
+		at.box.Discard()
 	})
 	if !at.state.OK() && (at.state.Signal != 0 || at.state.Killed) {
 		return -1

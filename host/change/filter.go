@@ -332,7 +332,7 @@ func (c *Change) clean(ctx context.Context, paths []string) ([][]byte, error) {
 		return nil, err
 	}
 	blobs, err := c.env.filtering().clean(ctx, fresh, c.env.Git, paths)
-	return blobs, errors.Join(err, c.gone.drop(fresh))
+	return blobs, errors.Join(err, fresh.Discard())
 }
 
 // addFiltered takes files into the index by what the user's filters make of them.
@@ -364,7 +364,7 @@ func (l *lander) addFiltered(ctx context.Context, k *committer, entries map[stri
 			}
 		}
 	}
-	out, err := k.writeMany(ctx, len(blobs), nil, &names, "hash-object", "-w", "--no-filters", "--stdin-paths")
+	out, err := k.write(ctx, nil, &names, "hash-object", "-w", "--no-filters", "--stdin-paths")
 	if err != nil {
 		return err
 	}

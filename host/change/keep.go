@@ -215,7 +215,7 @@ func (k *committer) ownTrees(ctx context.Context, base string, own []ownCommit) 
 		if _, err := k.write(ctx, env, io.MultiReader(&removed, &added), "update-index", "--replace", "-z", "--index-info"); err != nil {
 			return err
 		}
-		tree, err := k.writeMany(ctx, len(own[i].ops), env, nil, "write-tree")
+		tree, err := k.write(ctx, env, nil, "write-tree")
 		if err != nil {
 			return err
 		}

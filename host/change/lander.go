@@ -239,7 +239,7 @@ func (l *lander) build(ctx context.Context, k *committer, entries []entry, m Mes
 			return "", err
 		}
 	}
-	tree, err := k.writeTree(ctx, len(entries))
+	tree, err := k.writeTree(ctx)
 	if err != nil {
 		return "", err
 	}

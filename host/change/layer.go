@@ -6,40 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"github.com/paxiom/relay/judge/box"
 )
-
-// removals are layers that were thrown away and are being removed.
-type removals struct {
-	under sync.WaitGroup
-	mu    sync.Mutex
-	err   error
-}
-
-// drop throws a box away; what was in it is removed meanwhile.
-func (r *removals) drop(b *box.Box) error {
-	remove, err := b.Drop()
-	if err != nil {
-		return err
-	}
-	r.under.Go(func() {
-		err := remove()
-		r.mu.Lock()
-		r.err = errors.Join(r.err, err)
-		r.mu.Unlock()
-	})
-	return nil
-}
-
-// wait returns when all is gone.
-func (r *removals) wait() error {
-	r.under.Wait()
-	return r.err
-}
 
 // removeLayer removes the layers that a cut off run has left: the builder's and those
 // of its checks, which lie beside it.

@@ -38,7 +38,7 @@ func Record(ctx context.Context, env Env, scratch, branch string, paths []string
 	if _, err := k.write(ctx, own, nulList(paths), "update-index", "--add", "--remove", "-z", "--stdin"); err != nil {
 		return "", err
 	}
-	tree, err := k.writeTree(ctx, len(paths))
+	tree, err := k.writeTree(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -114,7 +114,7 @@ func (k *committer) rawCommit(ctx context.Context, parent string, changes []judg
 	if _, err := k.write(ctx, env, io.MultiReader(&removed, &added), "update-index", "--replace", "-z", "--index-info"); err != nil {
 		return "", err
 	}
-	return k.commit(ctx, len(changes), parent, m)
+	return k.commit(ctx, parent, m)
 }
 
 // rawBlobs stores the contents as git objects; entries of deletions stay "".
@@ -139,7 +139,7 @@ func (k *committer) rawBlobs(ctx context.Context, changes []judge.Change, conten
 	if len(at) == 0 {
 		return oids, nil
 	}
-	out, err := k.writeMany(ctx, len(at), nil, &names, "hash-object", "-w", "--no-filters", "--stdin-paths")
+	out, err := k.write(ctx, nil, &names, "hash-object", "-w", "--no-filters", "--stdin-paths")
 	if err != nil {
 		return nil, err
 	}

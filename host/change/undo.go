@@ -173,7 +173,7 @@ func (k *committer) without(ctx context.Context, head string, changes []treeChan
 	if _, err := k.env.write(ctx, own, strings.NewReader(gone.String()+there.String()), "update-index", "-z", "--index-info"); err != nil {
 		return "", err
 	}
-	return k.writeTree(ctx, len(changes))
+	return k.writeTree(ctx)
 }
 
 // sameRun gives the commit that an undo goes back to. It refuses when what lies between

@@ -228,7 +228,7 @@ func (x *boxExec) Run(ctx context.Context, cmd verify.Command, timeout time.Dura
 	if res.Tests == nil && res.Report.Named() {
 		res.Tests = verify.TestsOf(*res.Report)
 	}
-	if err := x.c.gone.drop(fresh); err != nil && res.Err == nil {
+	if err := fresh.Discard(); err != nil && res.Err == nil {
 		res.Err = fmt.Errorf("throw the check's box away: %w", err)
 	}
 	return res

@@ -40,11 +40,7 @@ func (r *run) finish(verdict error) (*Outcome, error) {
 		r.rep.Box.PutBack = r.change.Box().PutBack()
 	}
 	leave := r.rep.Code == judge.BlockedCrashRecovery // relay recover goes on from its journal
-	var err error
-	if r.change != nil && !leave {
-		err = r.change.Clear() // what the builder left is removed while the report is written
-	}
-	err = errors.Join(err, r.write(out))
+	err := r.write(out)
 	journal.Reached("tick.written")
 	if err != nil && r.rep.Code == judge.Success && len(r.verdict.Kept) > 0 {
 		leave = true // it landed and its record could not be written: the journal knows, and the next start writes it

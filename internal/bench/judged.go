@@ -89,12 +89,8 @@ func (s *sample) judgeOnce(git *judge.Git, changed int) (took, removing time.Dur
 	if v.Code != judge.Success || v.Radius.Files != changed {
 		return 0, 0, fmt.Errorf("%s with %d files instead of %d", v.Code, v.Radius.Files, changed)
 	}
-	remove, err := b.Drop()
-	took = time.Since(begin)
-	if err == nil {
-		begin = time.Now()
-		err = remove()
-	}
+	took, begin = time.Since(begin), time.Now()
+	err = b.Discard()
 	return took, time.Since(begin), err
 }
 

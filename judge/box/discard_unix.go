@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -15,36 +16,29 @@ import (
 	"github.com/paxiom/relay/judge/box/internal/tree"
 )
 
-// Discard removes the layer, however hostile the tree in it. The box can't be used
-// afterwards.
+// Discard removes the layer, however hostile the tree in it. First it is given another
+// name: a crash on the way leaves no part of it that could be taken for what was built. The
+// box can't be used afterwards.
 func (b *Box) Discard() error {
 	if b.layer == "" {
 		return nil
 	}
-	return Remove(b.spec.Layer)
-}
-
-// Drop takes the layer away in one step: under its name there is nothing any more, and
-// a new one can be made. What was in it is removed by the function that is given,
-// which can take its time; after a crash in between it lies beside the layer, under
-// its name and ".gone-…". The box can't be used afterwards.
-func (b *Box) Drop() (remove func() error, err error) {
-	if b.layer == "" {
-		return func() error { return nil }, nil
-	}
 	if b.layer != b.spec.Layer { // it lies elsewhere, and its note must go with it
-		return func() error { return nil }, Remove(b.spec.Layer)
+		return Remove(b.spec.Layer)
 	}
 	lock, err := b.lock()
+	if errors.Is(err, fs.ErrNotExist) { // it was discarded, or never whole
+		return Remove(b.layer)
+	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer unlock(lock)
 	gone := b.layer + ".gone-" + rand.Text()[:8]
 	if err := os.Rename(b.layer, gone); err != nil {
-		return nil, &Error{Op: "discard the layer", Path: b.layer, Err: err}
+		return &Error{Op: "discard the layer", Path: b.layer, Err: err}
 	}
-	return func() error { return Remove(gone) }, nil
+	return removeAll(gone)
 }
 
 // Remove removes a layer that no box is open for: what a run that was cut off has
@@ -59,6 +53,10 @@ func Remove(layer string) error {
 	} else if errors.Is(err, unix.EWOULDBLOCK) {
 		return err
 	}
+	return removeAll(dirs...)
+}
+
+func removeAll(dirs ...string) error {
 	for _, dir := range dirs {
 		if err := tree.Remove(dir); err != nil {
 			return &Error{Op: "discard the layer", Path: dir, Err: err,

@@ -9,22 +9,21 @@ import (
 	. "github.com/paxiom/relay/judge/box"
 )
 
-func TestDrop(t *testing.T) {
+func TestDiscard(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.box()
 	sh(t, b, "echo built > built; mkdir deep; echo x > deep/x; chmod 000 deep")
 	layer := b.Spec().Layer
-	remove, err := b.Drop()
-	check(t, err)
+	check(t, b.Discard())
 	if _, err := os.Lstat(layer); !os.IsNotExist(err) {
 		t.Errorf("the layer is still there: %v", err)
 	}
-	again := w.box() // under the same name, before the old one is gone
+	again := w.box() // under the same name
 	if got := touched(t, again, nil); len(got.Changes) > 0 {
 		t.Errorf("the new layer has %v", brief(got.Changes))
 	}
-	check(t, remove())
+	check(t, again.Discard())
 	check(t, again.Discard())
 	left, err := os.ReadDir(filepath.Dir(layer))
 	check(t, err)
@@ -35,14 +34,14 @@ func TestDrop(t *testing.T) {
 	}
 }
 
-func TestDropInUse(t *testing.T) {
+func TestDiscardInUse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.box()
 	run, err := b.Start(Proc{Argv: []string{"sleep", "60"}, Env: os.Environ()})
 	check(t, err)
 	defer func() { run.Kill(); run.Wait() }()
-	if _, err := b.Drop(); err == nil {
+	if err := b.Discard(); err == nil {
 		t.Error("the layer of a box with a process in it was taken away")
 	}
 }
