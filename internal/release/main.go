@@ -185,7 +185,13 @@ func (r release) platform(platform string) error {
 		return err
 	}
 	members = append(members, pages...)
-	return pack(filepath.Join(r.files, name+".tar.gz"), "relay-"+version, members, r.at)
+	if err := pack(filepath.Join(r.files, name+".tar.gz"), "relay-"+version, members, r.at); err != nil {
+		return err
+	}
+	if err := r.packages(name, version, platform, members); err != nil {
+		return fmt.Errorf("packages: %w", err)
+	}
+	return r.definitions(version)
 }
 
 // output runs a program in a folder and gives what it printed.
