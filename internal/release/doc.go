@@ -1,6 +1,7 @@
 // Command release makes what users download, of the last commit of the current branch: for
 // each platform an archive and an SBOM of what is in it (CycloneDX, held against its
-// schema), and SHA256SUMS over all of them. An archive has relay, its plugins, man pages
+// schema), for Linux a deb and an rpm (by nfpm, a tool of .ci/tools), with all platforms the
+// definitions for a container, Homebrew and Nix, and SHA256SUMS over all of them. An archive has relay, its plugins, man pages
 // and completions, as they lie below a prefix.
 //
 //	go run ./internal/release -o dist

@@ -147,7 +147,7 @@ func take(to, from string) error {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
 	}
-	old, err := filepath.Glob(filepath.Join(to, "relay_*"))
+	old, err := filepath.Glob(filepath.Join(to, "relay[_.]*"))
 	if err != nil {
 		return err
 	}

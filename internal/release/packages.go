@@ -3,6 +3,8 @@ package main
 import (
 	"embed"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,7 +38,7 @@ func (r release) packages(name, version, platform string, members []member) erro
 		return nil
 	}
 	scripts := filepath.Join(filepath.Dir(r.files), "recipes")
-	if err := os.CopyFS(scripts, recipes); err != nil && !os.IsExist(err) {
+	if err := os.CopyFS(scripts, recipes); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	var files []content
@@ -86,18 +88,24 @@ func (r release) packages(name, version, platform string, members []member) erro
 }
 
 // definitions writes a container's definition, a Homebrew formula and a Nix flake, which name
-// the archives of this release by their hashes.
+// the archives of a release by their hashes: once all of them are there.
 func (r release) definitions(version string) error {
 	all, err := hashes(r.files)
 	if err != nil {
 		return err
 	}
+	of := func(platform string) string {
+		return all["relay_"+version+"_"+strings.ReplaceAll(platform, "/", "_")+".tar.gz"]
+	}
+	for platform := range strings.SplitSeq(allPlatforms, ",") {
+		if of(platform) == "" {
+			return nil
+		}
+	}
 	data := struct {
 		Version, Site string
 		SHA256        func(platform string) string
-	}{version, site, func(platform string) string {
-		return all["relay_"+version+"_"+strings.ReplaceAll(platform, "/", "_")+".tar.gz"]
-	}}
+	}{version, site, of}
 	for _, name := range []string{"Containerfile", "relay.rb", "flake.nix"} {
 		t, err := template.New(name+".tmpl").Delims("[[", "]]").ParseFS(recipes, "recipes/"+name+".tmpl")
 		if err != nil {

@@ -153,3 +153,41 @@ func TestBill(t *testing.T) {
 		t.Error("a module that go.sum does not know was taken")
 	}
 }
+
+// A release with all platforms has its definitions, each with the hashes of the archives that
+// it names; one with some has none.
+func TestDefinitions(t *testing.T) {
+	r := release{files: t.TempDir()}
+	var sums []string
+	for platform := range strings.SplitSeq(allPlatforms, ",") {
+		if err := r.definitions("1.2.3"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(r.files, "relay.rb")); err == nil {
+			t.Fatal("there is a formula without all archives")
+		}
+		at := filepath.Join(r.files, "relay_1.2.3_"+strings.ReplaceAll(platform, "/", "_")+".tar.gz")
+		if err := os.WriteFile(at, []byte(platform), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		sum, err := hash(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums = append(sums, sum)
+	}
+	if err := r.definitions("1.2.3"); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]string{"relay.rb": sums, "flake.nix": sums, "Containerfile": {"relay_1.2.3_linux_"}} {
+		b, err := os.ReadFile(filepath.Join(r.files, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range want {
+			if !strings.Contains(string(b), w) {
+				t.Errorf("%s has no %s", name, w)
+			}
+		}
+	}
+}
