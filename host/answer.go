@@ -34,6 +34,7 @@ func (r *Repo) Answer(ctx context.Context, run, answer string) (*AnswerResult, e
 	if err != nil {
 		return nil, err
 	}
+	defer r.noteNeeds(false)
 	defer release()
 	q, err := openQuestion(o)
 	if err != nil {

@@ -309,14 +309,7 @@ func (r *Repo) TmuxStatus(ctx context.Context) string {
 	}
 	var waits []string
 	for _, n := range s.Needs {
-		name := n.Of
-		switch name {
-		case "cycle":
-			name = n.Title
-		case "task":
-			name = n.ID
-		}
-		waits = append(waits, name+":"+barWords[n.Kind])
+		waits = append(waits, n.name()+":"+barWords[n.Kind])
 	}
 	if len(waits) > 3 {
 		waits = append(waits[:3], fmt.Sprintf("+%d", len(waits)-3))
@@ -334,10 +327,35 @@ func (r *Repo) TmuxStatus(ctx context.Context) string {
 	if line != "" {
 		line = "! " + line
 	}
+	for _, n := range s.Waits { // the first to end stands for all
+		if !slices.ContainsFunc(s.Waits, func(o Need) bool { return o.Until.Before(n.Until) }) {
+			line += " " + n.name() + " until " + clockTime(n.Until, r.now())
+			break
+		}
+	}
 	if running > 0 {
 		line += fmt.Sprintf(" %d running", running)
 	}
 	return Safe(strings.TrimSpace(line))
+}
+
+// name is what it is about in a status bar.
+func (n *Need) name() string {
+	switch n.Of {
+	case "cycle":
+		return n.Title
+	case "task":
+		return n.ID
+	}
+	return n.Of
+}
+
+// clockTime is a moment as short as it can be said.
+func clockTime(t, now time.Time) string {
+	if t.Sub(now) < 24*time.Hour {
+		return t.Local().Format("15:04")
+	}
+	return t.Local().Format("Jan 2 15:04")
 }
 
 // StatsResult says how models keep to the forms of audits and revisions.

@@ -2,14 +2,38 @@ package host
 
 import (
 	"cmp"
+	"context"
 	"strings"
 
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/lock"
+	"github.com/paxiom/relay/host/internal/queue"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/loop"
 	"github.com/paxiom/relay/judge"
 )
+
+// noteNeeds brings queue.md up to date with what no workflow writes there itself: the question of
+// a tick, and how a run, a loop or a task ended. A command that changes it calls it when it is
+// over; one that begins a run also before, when how the last one ended is past.
+func (r *Repo) noteNeeds(begins bool) {
+	o, err := r.open()
+	if err != nil {
+		return // who looks is told so
+	}
+	s, err := r.Status(context.Background(), false)
+	if err != nil {
+		return
+	}
+	var noted []queue.Entry
+	for _, n := range s.Needs {
+		ended := n.Kind == NeedProblem && (n.Of == "run" || n.Of == "loop")
+		if ended && !begins || n.Kind == NeedProblem && n.Of == "task" || n.Kind == NeedQuestion {
+			noted = append(noted, queue.Entry{ID: n.ID, Kind: n.Of, Since: n.Since, What: n.What(), Next: n.Next})
+		}
+	}
+	_ = queue.Note(o.ws, noted) // status has it, too
+}
 
 // ofEnd adds how the last loop or run came to its end where somebody has to do something about
 // it, until another one begins. A question, and what a crash cut off, have needs of their own.

@@ -104,6 +104,8 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 	pulse := pulse.Record(repo.ws, "relay loop", env.Observer)
 	defer pulse.End()
 	env.Observer = pulse
+	r.noteNeeds(true)
+	defer r.noteNeeds(false)
 	trusted := env.LoadErr == nil && env.Trust.Check(env.Loaded, r.getenv) == nil
 	hooks := loop.Hooks{OnTick: o.OnTick, Drain: asked, Clock: r.opts.Clock, Keyed: r.keyedTick(env)}
 	var l *loop.Loop

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"strings"
 	"time"
 
 	"github.com/paxiom/relay/host/cycle"
@@ -8,6 +9,7 @@ import (
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/host/pipeline/prd"
+	"github.com/paxiom/relay/judge"
 )
 
 // The kinds of a Need.
@@ -116,6 +118,7 @@ func (s *StatusResult) ofTasks(r *Repo, o *opened) {
 	}
 	left := true // not known while the list is broken
 	if _, list, err := r.taskList(); err == nil {
+		s.ofFailed(o, list)
 		p.Open = todo(list, p.Open)
 		left = len(p.Open)+len(list.Ready()) > 0
 	}
@@ -157,6 +160,31 @@ func (s *StatusResult) ofTasks(r *Repo, o *opened) {
 		return
 	}
 	s.need(n)
+}
+
+// ofFailed adds the tasks that failed, until they are tried again or left out. Who took one back
+// or wrote in the list that it failed knows that.
+func (s *StatusResult) ofFailed(o *opened, list *prd.List) {
+	for i := range list.Tasks {
+		t := &list.Tasks[i]
+		if t.Status != prd.Failed {
+			continue
+		}
+		all, err := pipeline.Attempts(o.ws, t.ID)
+		if err != nil || len(all) == 0 || all[0].Code == "" || all[0].Code == judge.Success {
+			continue
+		}
+		s.need(Need{Kind: NeedProblem, Of: "task", ID: t.ID, Title: t.Title, Text: strings.TrimSuffix("failed: "+all[0].Summary+": "+all[0].Why, ": "), Since: all[0].EndedAt, Next: failedNext(t.ID, all[0])})
+	}
+}
+
+// failedNext is what to type about a task that failed, in its last attempt where there is one.
+func failedNext(id string, last *TaskTrail) string {
+	again := "`relay pipeline run` try it again"
+	if last != nil && last.Code == judge.BlockedBeyondCeiling { // as it is it would end so once more
+		again = last.Next
+	}
+	return "`relay task show " + id + "`; `relay task retry " + id + "` and " + again
 }
 
 func pipelineBroke(p *pipeline.Seen) string {

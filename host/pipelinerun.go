@@ -115,6 +115,7 @@ func (r *Repo) PipelineRun(ctx context.Context, o PipelineRunOptions) (*Pipeline
 		}
 		opts.After = to.after
 	}
+	defer r.noteNeeds(false)
 	out, err := pipeline.Run(ctx, env, opts)
 	if err != nil {
 		err = tasksFault(err)
@@ -212,13 +213,10 @@ func pipelineResult(ctx context.Context, out *pipeline.Outcome) *PipelineRun {
 // pipelineEnd gives the exit code and what to type: what waits for a person goes before
 // what failed.
 func pipelineEnd(out *pipeline.Outcome) (code int, next string) {
-	failed, again := "", "`relay pipeline run` try it again"
+	var failed *TaskTrail
 	for _, t := range out.Tasks {
 		if t.Code != "" && t.Code != judge.Success {
-			failed = t.TaskID
-			if t.Code == judge.BlockedBeyondCeiling { // as it is it would end so once more
-				again = t.Next
-			}
+			failed = t
 		}
 	}
 	switch {
@@ -233,8 +231,8 @@ func pipelineEnd(out *pipeline.Outcome) (code int, next string) {
 			}
 		}
 		return ExitWaiting, "`relay task show " + out.Waiting[0] + "` shows what is asked"
-	case failed != "":
-		return ExitStopped, "`relay task show " + failed + "`; `relay task retry " + failed + "` and " + again
+	case failed != nil:
+		return ExitStopped, failedNext(failed.TaskID, failed)
 	case len(out.Held) > 0:
 		for id, by := range out.Held {
 			return ExitStopped, fmt.Sprintf("`relay task retry %s`: %s waits for it", by, id)
@@ -304,7 +302,7 @@ func (s *PipelineStatus) next(l *prd.List) string {
 	}
 	for i := range l.Tasks {
 		if t := &l.Tasks[i]; t.Status == prd.Failed {
-			return "`relay task show " + t.ID + "`; `relay task retry " + t.ID + "` and `relay pipeline run` try it again"
+			return failedNext(t.ID, nil)
 		}
 	}
 	return "`relay task list`"

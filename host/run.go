@@ -45,6 +45,8 @@ func (r *Repo) Run(ctx context.Context, o RunOptions) (*RunResult, error) {
 			pulse := pulse.Record(ws, "relay run", env.Observer)
 			defer pulse.End()
 			env.Observer = pulse
+			r.noteNeeds(true)
+			defer r.noteNeeds(false)
 		}
 	}
 	k := &keyed{}

@@ -232,7 +232,31 @@ func (o *opened) find(run string) (history.Meta, error) {
 			return m, nil
 		}
 	}
+	if p, _ := pipeline.Look(o.ws, 0); p != nil && strings.HasPrefix(p.RunID, run) {
+		return m, fault.New("", run+" is the run of a pipeline", "the history has the attempts at its tasks", "`relay pipeline status`")
+	}
 	return m, err
+}
+
+// FindTask gives the id of the task that a name means, by its id or by that of its attempt's
+// run, where its last attempt is not over or there was none: then the history has nothing newer
+// of it. "" is no such task.
+func (r *Repo) FindTask(name string) string {
+	_, list, err := r.taskList()
+	o, oerr := r.look()
+	if name == "" || err != nil || oerr != nil {
+		return ""
+	}
+	open, _ := pipeline.Open(o.ws)
+	for _, t := range open {
+		if _, err := o.hist.Find(name); t.TaskID == name || err != nil && strings.HasPrefix(t.RunID, name) {
+			return t.TaskID
+		}
+	}
+	if all, err := pipeline.Attempts(o.ws, name); list.Find(name) == nil || err != nil || len(all) > 0 {
+		return ""
+	}
+	return name
 }
 
 // files lists what a run left behind, plain files only.

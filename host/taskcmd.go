@@ -197,6 +197,7 @@ func (r *Repo) TaskEdit(ctx context.Context, id string, e TaskEdit) (*TaskResult
 // TaskRetry makes a task pending again, whatever became of it; what was begun of it is
 // not gone on with.
 func (r *Repo) TaskRetry(ctx context.Context, id string) (*TaskResult, error) {
+	defer r.noteNeeds(false)
 	if err := r.abandon(id, "you asked for a new attempt"); err != nil {
 		return nil, err
 	}
@@ -206,6 +207,7 @@ func (r *Repo) TaskRetry(ctx context.Context, id string) (*TaskResult, error) {
 // TaskSkip says that a task is not to be done; what waits for it goes on, and what it
 // asked is not asked any more.
 func (r *Repo) TaskSkip(ctx context.Context, id, why string) (*TaskResult, error) {
+	defer r.noteNeeds(false)
 	if _, err := r.edit(ctx, id, prd.SetStatus(id, prd.Skipped, time.Time{}, strings.TrimSpace(why))); err != nil {
 		return nil, err
 	}

@@ -173,6 +173,8 @@ func runPipelineStatus(ctx context.Context, o *pipelineOptions) error {
 			switch {
 			case n.Of == "pipeline":
 				p.row("pipeline", p.yellow(host.Safe(n.Text)))
+			case n.Kind == host.NeedProblem:
+				p.row("task", host.Safe(n.ID)+"  "+p.yellow(host.Safe(n.Text)))
 			case !n.Until.IsZero():
 				p.row("waits", host.Safe(n.ID)+"  "+p.bold(countdown(time.Until(n.Until))+" left")+"  "+host.Safe(n.Text))
 			}

@@ -22,7 +22,7 @@ func newShowCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "show [RUN|CYCLE]",
 		Short:             "One run or cycle in full: what changed, why it ended so",
-		Long:              "Shows a run's task, verdict, checks and files; or an audit cycle's findings, revision, tests\nand what came of each item; and rule by rule why it ended so. Without an argument, the last\nrun. A task's id is its last attempt.",
+		Long:              "Shows a run's task, verdict, checks and files; or an audit cycle's findings, revision, tests\nand what came of each item; and rule by rule why it ended so. Without an argument, the last\nrun. A task's id is its last attempt, or while that is under way the task itself.",
 		Example:           "relay show\nrelay show 20261120-1923      # a run id or the beginning of one\nrelay show --diff             # with what was changed, or would have been\nrelay show bf3c91 --diff      # an audit cycle, with its revision\nrelay show --json | jq .report",
 		GroupID:           groupLook,
 		Args:              oneArg(&o.run, "run id"),
@@ -40,6 +40,9 @@ func runShow(ctx context.Context, o *showOptions) error {
 	}
 	if id := repo.FindCycle(o.run); id != "" {
 		return showCycle(ctx, o, repo, id)
+	}
+	if id := repo.FindTask(o.run); id != "" {
+		return runTaskShow(ctx, &taskOptions{app: o.app, id: id})
 	}
 	s, err := repo.Show(ctx, o.run)
 	if err != nil {

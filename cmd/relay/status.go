@@ -201,7 +201,11 @@ func pipelineRows(p *printer, s *host.StatusResult) {
 		case "pipeline":
 			p.row("pipeline", n.ID+"  "+p.yellow(host.Safe(shorten(n.Text, 200))))
 		case "task":
-			p.row("task waits", host.Safe(n.ID)+"  "+host.Safe(shorten(n.Text, 120)))
+			label := "task waits"
+			if n.Kind == host.NeedProblem {
+				label = "task"
+			}
+			p.row(label, host.Safe(n.ID)+"  "+host.Safe(shorten(n.Text, 120)))
 		}
 	}
 	for _, n := range s.Waits {

@@ -18,7 +18,7 @@ func newTmuxStatusCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "tmux-status",
 		Short:   "One short line for a status bar",
-		Long:    "Prints what waits for you, by name, and how much is at work, or an empty line. Call it often.",
+		Long:    "Prints what waits for you, by name, until when a limit is waited for, and how much is at work, or\nan empty line. Call it often.",
 		Example: "tmux set -g status-right '#(relay -C ~/project tmux-status)'",
 		GroupID: groupLook,
 		Args:    noArgs,

@@ -27,6 +27,8 @@ type Entry struct {
 	Next  string    `json:"next"`           // the command to type, in backticks first
 	// Running: it waits for nobody and is here to be seen.
 	Running bool `json:"running,omitempty"`
+	// Noted: it is one of those that Note keeps.
+	Noted bool `json:"noted,omitempty"`
 }
 
 func (e Entry) key() string { return e.Kind + " " + e.ID }
@@ -45,6 +47,27 @@ func Drop(ws *workspace.Workspace, kind, id string) error {
 	}
 	return change(ws, func(all []Entry) []Entry {
 		return slices.DeleteFunc(all, func(o Entry) bool { return o.key() == Entry{Kind: kind, ID: id}.key() })
+	})
+}
+
+// Note puts these entries in place of all that it has put there before.
+func Note(ws *workspace.Workspace, noted []Entry) error {
+	was, err := All(ws)
+	if err != nil {
+		return err
+	}
+	was = slices.DeleteFunc(was, func(e Entry) bool { return !e.Noted })
+	for i := range noted {
+		noted[i].Noted = true
+	}
+	if len(was)+len(noted) == 0 {
+		return nil
+	}
+	return change(ws, func(all []Entry) []Entry {
+		all = slices.DeleteFunc(all, func(o Entry) bool {
+			return o.Noted || slices.ContainsFunc(noted, func(e Entry) bool { return e.key() == o.key() })
+		})
+		return append(all, noted...)
 	})
 }
 
@@ -97,10 +120,10 @@ func render(all []Entry) []byte {
 	for _, e := range all {
 		until := "until you act"
 		switch {
-		case e.Running:
-			until = "running"
 		case !e.Until.IsZero():
 			until = "until " + e.Until.Local().Format(time.DateTime)
+		case e.Running:
+			until = "running"
 		}
 		fmt.Fprintf(&b, "- %s %s, since %s, %s: %s. %s\n", report.Text(e.Kind), report.Text(e.ID), e.Since.Local().Format(time.DateTime), until, report.Text(e.What), e.Next)
 	}

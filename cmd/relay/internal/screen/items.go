@@ -68,7 +68,7 @@ func (w *watcher) list() {
 func needs(r *watched) (out []item) {
 	for i := range r.res.Needs {
 		n := &r.res.Needs[i]
-		it := item{need: n, mark: "!", kind: n.Kind, id: n.ID, task: n.Kind == host.NeedTask, since: n.Since}
+		it := item{need: n, mark: "!", kind: n.Kind, id: n.ID, task: n.Of == "task", since: n.Since}
 		if n.Kind == host.NeedQuestion || n.Kind == host.NeedTask {
 			it.mark = "?"
 		}
