@@ -169,7 +169,7 @@ func (r *Repo) tryOut(ctx context.Context, o *opened) (*tryout, error) {
 	if err := o.ws.Ensure(); err != nil {
 		return nil, err
 	}
-	commit, branch, err := env.Git.HeadNow(ctx)
+	commit, branch, err := env.Git.Head(ctx)
 	if err != nil {
 		return nil, fault.Git(err)
 	}

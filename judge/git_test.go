@@ -112,9 +112,6 @@ func TestGitFindsItsWayInEveryCheckout(t *testing.T) {
 			if err != nil || branch != c.branch {
 				t.Errorf("head: %q %q %v", commit, branch, err)
 			}
-			if now, on, err := g.HeadNow(t.Context()); now != commit || on != branch || err != nil {
-				t.Errorf("head now: %q %q %v", now, on, err)
-			}
 			if want := map[bool]int{true: 64, false: 40}[name == "sha256"]; len(commit) != want {
 				t.Errorf("commit %q is not %d digits", commit, want)
 			}
@@ -122,42 +119,6 @@ func TestGitFindsItsWayInEveryCheckout(t *testing.T) {
 				t.Errorf("a clean checkout has status %q", got)
 			}
 		})
-	}
-}
-
-// What git's own files say about HEAD is what git says, or is not believed.
-func TestHeadNowIsWhatGitSays(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		script string
-		read   bool // no git is needed
-	}{
-		"a branch":             {"true", true},
-		"a branch in a folder": {"git checkout -qb one/two", true},
-		"detached":             {"git checkout -q --detach", true},
-		"moved on":             {"git commit -q --allow-empty -m more", true},
-		"packed":               {"git pack-refs --all", false},
-		"packed, then moved":   {"git pack-refs --all; git commit -q --allow-empty -m more", true},
-		"a branch for another": {"git branch other; git symbolic-ref refs/heads/by-name refs/heads/other; git symbolic-ref HEAD refs/heads/by-name", false},
-		"outside the branches": {"git update-ref refs/odd/one HEAD; git symbolic-ref HEAD refs/odd/one", false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := open(t, repo(t, c.script))
-			commit, branch, err := g.Head(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if now, on, err := g.HeadNow(t.Context()); now != commit || on != branch || err != nil {
-				t.Errorf("%q %q %v, want %q %q", now, on, err, commit, branch)
-			}
-			if _, _, ok := g.readHead(); ok != c.read {
-				t.Errorf("read from its files: %t", ok)
-			}
-		})
-	}
-	g := open(t, repo(t, "echo 0123 > .git/refs/heads/main"))
-	if _, _, ok := g.readHead(); ok {
-		t.Error("half an id is believed")
 	}
 }
 

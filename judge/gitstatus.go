@@ -18,18 +18,14 @@ type StatusEntry struct {
 // submodules included, ignored files not. It is the one call that scans the tree. No
 // filter runs for it: what looks changed without one is for Decide.
 func (g *Git) Status(ctx context.Context) ([]StatusEntry, error) {
-	// Git would start itself in each submodule, with that one's own configuration.
-	links := make(chan []StatusEntry, 1)
-	var inside error
-	go func() {
-		var found []StatusEntry
-		found, inside = g.submodules(ctx)
-		links <- found
-	}()
 	entries, err := g.ownStatus(ctx)
-	found := <-links
-	if err != nil || inside != nil {
-		return nil, firstError(err, inside)
+	if err != nil {
+		return nil, err
+	}
+	// Git would start itself in each submodule, with that one's own configuration.
+	found, err := g.submodules(ctx)
+	if err != nil {
+		return nil, err
 	}
 	known := map[string]bool{}
 	for _, e := range entries {
@@ -41,13 +37,6 @@ func (g *Git) Status(ctx context.Context) ([]StatusEntry, error) {
 		}
 	}
 	return entries, nil
-}
-
-func firstError(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // ownStatus is Status without what lies in submodules.

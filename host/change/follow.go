@@ -28,7 +28,7 @@ func (c *Change) follows(l Landing) bool {
 
 // tip is the commit that the change's branch is at; beside, that the work tree is not on it.
 func (c *Change) tip(ctx context.Context) (tip string, beside bool, err error) {
-	head, branch, err := c.env.Git.HeadNow(ctx)
+	head, branch, err := c.env.Git.Head(ctx)
 	if err != nil || branch == c.opts.Branch {
 		return head, false, err
 	}
@@ -42,7 +42,7 @@ func (c *Change) tip(ctx context.Context) (tip string, beside bool, err error) {
 	if err = c.free(ctx); err != nil {
 		// Between the two looks the operator may have come back, and it is his own work tree
 		// that has the branch.
-		if head, branch, herr := c.env.Git.HeadNow(ctx); herr == nil && branch == c.opts.Branch {
+		if head, branch, herr := c.env.Git.Head(ctx); herr == nil && branch == c.opts.Branch {
 			return head, false, nil
 		}
 	}
@@ -177,7 +177,7 @@ func (l *lander) publish(ctx context.Context, p *plan, note any) (_ Landed, err 
 	err = l.moveBranch(ctx, p)
 	if err == nil {
 		// The operator came back in this very moment: the files have to be written after all.
-		if _, branch, herr := l.env.Git.HeadNow(ctx); herr == nil && branch == p.Branch {
+		if _, branch, herr := l.env.Git.Head(ctx); herr == nil && branch == p.Branch {
 			if _, uerr := l.env.write(ctx, nil, nil, "update-ref", "refs/heads/"+p.Branch, p.Base, p.Commit); uerr == nil {
 				err = headMoved(fmt.Sprintf("HEAD came back to the branch %q", p.Branch))
 			} else {

@@ -112,7 +112,7 @@ func (l *lander) finish(ctx context.Context, a *applier) error {
 	}
 	if a.plan.Commit != "" {
 		// Files that went along to another branch would be staged there.
-		if _, at, err := l.env.Git.HeadNow(ctx); err == nil && at != a.plan.Branch {
+		if _, at, err := l.env.Git.Head(ctx); err == nil && at != a.plan.Branch {
 			return l.revert(a, headMoved("HEAD left "+branchName(a.plan.Branch)+" while the files were written"))
 		}
 		if err := l.moveBranch(ctx, a.plan); err != nil {
@@ -122,7 +122,7 @@ func (l *lander) finish(ctx context.Context, a *applier) error {
 	}
 	var seen []string
 	mend := func() error {
-		if _, at, err := l.env.Git.HeadNow(ctx); err == nil && at == a.plan.Branch {
+		if _, at, err := l.env.Git.Head(ctx); err == nil && at == a.plan.Branch {
 			l.mendIndex(ctx, a.plan)
 		}
 		return nil
@@ -266,7 +266,7 @@ func (l *lander) build(ctx context.Context, k *committer, entries []entry, m Mes
 
 // stillAtBase reports whether HEAD is what it was when the box was made.
 func (l *lander) stillAtBase(ctx context.Context) error {
-	head, branch, err := l.env.Git.HeadNow(ctx)
+	head, branch, err := l.env.Git.Head(ctx)
 	switch {
 	case err != nil:
 		return err
@@ -300,7 +300,7 @@ func (l *lander) moveBranch(ctx context.Context, p *plan) error {
 		if err == nil {
 			return nil
 		}
-		if head, branch, at := l.env.Git.HeadNow(ctx); at == nil && head == p.Commit && branch == p.Branch {
+		if head, branch, at := l.env.Git.Head(ctx); at == nil && head == p.Commit && branch == p.Branch {
 			return nil
 		}
 		if !locked(err) || wait > lockPatience {

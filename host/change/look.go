@@ -179,7 +179,7 @@ func (l *lander) look(ctx context.Context, a *applier) (seen []string) {
 	if a.plan.Commit == "" {
 		return seen
 	}
-	if head, _, err := l.env.Git.HeadNow(ctx); err != nil || head != a.plan.Commit {
+	if head, _, err := l.env.Git.Head(ctx); err != nil || head != a.plan.Commit {
 		seen = append(seen, fmt.Sprintf("HEAD moved on from relay's commit %.12s right afterwards", a.plan.Commit))
 	}
 	return seen

@@ -50,14 +50,14 @@ func Record(ctx context.Context, env Env, scratch, branch string, paths []string
 		return "", err
 	}
 	// git switch writes the files before HEAD: they may be another branch's.
-	if now, on, err := env.Git.HeadNow(ctx); err != nil || on != branch || now != head {
+	if now, on, err := env.Git.Head(ctx); err != nil || on != branch || now != head {
 		return "", errors.Join(err, ErrElsewhere)
 	}
 	l := &lander{env: env}
 	if err := l.moveBranch(ctx, &plan{Base: head, Branch: branch, Commit: commit}); err != nil {
 		return "", err
 	}
-	if _, on, herr := env.Git.HeadNow(ctx); herr != nil || on != branch {
+	if _, on, herr := env.Git.Head(ctx); herr != nil || on != branch {
 		return commit, herr
 	}
 	_, err = env.write(ctx, nil, nulList(paths), "update-index", "--add", "--remove", "-z", "--stdin")

@@ -313,7 +313,7 @@ func (l *Loop) branch(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	_, branch, _ := git.HeadNow(ctx)
+	_, branch, _ := git.Head(ctx)
 	return branch
 }
 

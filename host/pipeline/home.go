@@ -21,7 +21,7 @@ import (
 func (p *Pipeline) home(ctx context.Context) error {
 	said, began, most := "", p.now(), p.env.Config.Limits.LongestWait()
 	for {
-		_, branch, err := p.place.Git.HeadNow(ctx)
+		_, branch, err := p.place.Git.Head(ctx)
 		if err != nil {
 			return fault.Git(err)
 		}

@@ -203,7 +203,7 @@ func TakenBack(ctx context.Context, env *Env, task, commit string) error {
 		return err
 	}
 	p := &Pipeline{env: env, list: &prd.File{Path: filepath.Join(env.Root, TasksFile)}, place: Place{Git: git}}
-	if _, p.branch, err = git.HeadNow(ctx); err != nil {
+	if _, p.branch, err = git.Head(ctx); err != nil {
 		return err
 	}
 	l, err := p.list.Read()

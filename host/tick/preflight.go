@@ -94,7 +94,6 @@ func (r *run) preflight(ctx context.Context) error {
 			return err
 		}
 	}
-	r.lookAhead(ctx)
 	_, err := r.ws.CleanTmp(r.cfg.Runner.CrashCleanup.DeleteTmpGlob)
 	if err != nil {
 		return err
@@ -177,7 +176,7 @@ func (r *run) checkGit(ctx context.Context) (string, error) {
 	git, err := judge.OpenGit(ctx, r.env.Root)
 	var commit, branch string
 	if err == nil { // whether the commit is there git status will say
-		commit, branch, err = git.HeadNow(ctx)
+		commit, branch, err = git.Head(ctx)
 	}
 	if err != nil {
 		return "", fault.Git(err)

@@ -48,7 +48,6 @@ type run struct {
 	book     *ledger.Ledger
 	git      *judge.Git
 	branch   string
-	ahead    func() ([]judge.StatusEntry, error) // git status, begun early
 	status   []judge.StatusEntry
 	task     *task.Task
 	taskJSON []byte

@@ -385,8 +385,7 @@ func (r *run) message(subject string, code judge.Code) change.Message {
 	})}
 }
 
-// evident is message with what speaks for the change. Before the checks have run that is a
-// guess, with which a commit is prepared.
+// evident is message with what speaks for the change.
 func (r *run) evident() change.Message {
 	said := report.ByExitCode
 	if r.results != nil || len(r.commands) == 0 {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
@@ -16,21 +15,11 @@ import (
 	"github.com/paxiom/relay/judge/box"
 )
 
-// lookAhead begins with the one slow look, git's at the work tree, while others go on.
-func (r *run) lookAhead(ctx context.Context) {
-	r.ahead = sync.OnceValues(func() ([]judge.StatusEntry, error) { return r.git.Status(ctx) })
-	go r.ahead()
-}
-
 func (r *run) checkWorktree(ctx context.Context) (string, error) {
 	if err := (change.Env{Git: r.git}).IndexFree(ctx); err != nil {
 		return "", err
 	}
-	look := r.ahead
-	if look == nil {
-		look = func() ([]judge.StatusEntry, error) { return r.git.Status(ctx) }
-	}
-	status, err := look()
+	status, err := r.git.Status(ctx)
 	if err != nil {
 		return "", fault.Git(err)
 	}
