@@ -20,20 +20,16 @@ func (l *lander) compare(ctx context.Context, entries []entry, changes []treeCha
 	for _, c := range changes {
 		in[c.path] = c
 	}
-	var converted, missing, odd []string
+	var converted, missing []string
 	var wrong error
 	for _, e := range entries {
 		c, ok := in[string(e.Path)]
 		delete(in, string(e.Path))
-		if ok && e.Old.Exists && c.oldOID != e.Old.oid {
-			odd = append(odd, string(e.Path)) // filtered, or hidden edits
-		}
 		switch {
 		case e.Ignored && !ok:
 		case !ok:
 			missing = append(missing, string(e.Path))
 		case (c.newMode == 0) == e.New.Exists:
-			odd = append(odd, string(e.Path))
 			wrong = fmt.Errorf("the commit has %q with mode %o; judged was %o", e.Path, c.newMode, gitMode(e.New))
 		case e.New.Exists && c.newOID != e.New.oid:
 			converted = append(converted, string(e.Path))
@@ -48,7 +44,7 @@ func (l *lander) compare(ctx context.Context, entries []entry, changes []treeCha
 		return &fault.Fault{Code: judge.StopHeadMoved, What: "git's index holds changes that are not relay's", Why: fmt.Sprintf("%q is staged", p),
 			Fix: "`git status` shows what is staged; commit or unstage it", Err: ErrInTheWay}
 	}
-	if err := l.notHidden(ctx, append(odd, missing...)); err != nil {
+	if err := l.notHidden(ctx, entries); err != nil {
 		return err
 	}
 	if wrong != nil {
@@ -88,18 +84,20 @@ func (l *lander) leaks(ctx context.Context, converted []string, changes []treeCh
 	return nil
 }
 
-// notHidden refuses paths that git was told to look away from: what they held at the
-// base is not what is committed there.
-func (l *lander) notHidden(ctx context.Context, paths []string) error {
-	if len(paths) == 0 {
-		return nil
-	}
-	out, err := l.env.Git.Run(ctx, nil, append([]string{"--literal-pathspecs", "ls-files", "-v", "-z", "--"}, paths...)...)
+// notHidden refuses paths that git was told to look away from. Git would not see whether the
+// operator has edited one, and it keeps their old entries in the index: his next commit would
+// take the change back.
+func (l *lander) notHidden(ctx context.Context, entries []entry) error {
+	out, err := l.env.Git.Run(ctx, nil, "ls-files", "-v", "-z")
 	if err != nil {
 		return err
 	}
+	touched := map[string]bool{}
+	for _, e := range entries {
+		touched[string(e.Path)] = true
+	}
 	for line := range bytes.SplitSeq(out, []byte{0}) {
-		if len(line) > 2 && line[0] != 'H' {
+		if len(line) > 2 && line[0] != 'H' && touched[string(line[2:])] {
 			return fault.New(judge.StopHeadMoved, fmt.Sprintf("%q can't be committed", line[2:]),
 				"git was told to look away from it (skip-worktree, assume-unchanged or a sparse checkout)",
 				"`git ls-files -v` shows such files; `relay salvage` has what was built")
