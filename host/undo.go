@@ -32,9 +32,6 @@ func (r *Repo) Undo(ctx context.Context, run string, dry bool) (*UndoResult, err
 	if err != nil {
 		return nil, err
 	}
-	if m.Workflow == history.Task {
-		env.Moving = pipeline.Records(o.ws) // what the task came to is on record on top of it
-	}
 	if dry {
 		paths, err := change.Undoable(ctx, env, m.BaseCommit, m.Commit)
 		if err != nil {

@@ -47,9 +47,6 @@ type Env struct {
 	Busy, Watch []string
 	// Owned are globs of relay's own files: never applied, never kept.
 	Owned []string
-	// Moving are globs of files that relay and the operator write while a builder works,
-	// as a pipeline's task list: a change can be undone though they came after it.
-	Moving []string
 	// Caches opens what checks may reuse, for a run on a commit; nil, or a nil result, for
 	// nothing.
 	Caches func(ctx context.Context, base, run string) Caches

@@ -24,9 +24,8 @@ type Undone struct {
 }
 
 // Undo makes a commit that takes the landed commit back, and with it those of the same
-// run that lie between it and base; "" stands for its parent. It refuses when there is
-// more on top of the commit than what Env.Moving names, or when a path that it changes has
-// changes that are not committed. id names the journal.
+// run that lie between it and base; "" stands for its parent. What came after it stays. It
+// refuses when that, or what is not committed, changes one of its paths. id names the journal.
 func Undo(ctx context.Context, env Env, id, base, commit string, m Message) (u Undone, err error) {
 	base, head, branch, changes, err := undoable(ctx, env, base, commit)
 	if err != nil {
@@ -97,14 +96,15 @@ func undoable(ctx context.Context, env Env, base, commit string) (back, head, br
 	if head, branch, err = env.Git.Head(ctx); err != nil {
 		return "", "", "", nil, err
 	}
-	if ok, err := onlyMoving(ctx, env, commit, head); err != nil || !ok {
-		return "", "", "", nil, cmp.Or(err, laterWork(base, commit, head))
+	if _, err := env.Git.Run(ctx, nil, "merge-base", "--is-ancestor", commit, head); err != nil {
+		return "", "", "", nil, fault.New(judge.StopHeadMoved, "the change can't be undone from here", fmt.Sprintf("%.12s is not in the history of HEAD, %.12s", commit, head),
+			"`git branch --contains "+commit+"` names the branches that have it; switch to one")
 	}
 	if back, err = sameRun(ctx, env.Git, base, commit); err != nil {
 		return "", "", "", nil, err
 	}
 	if changes, err = diffTree(ctx, env.Git, commit, back); err == nil {
-		err = env.inTheWay(ctx, changes)
+		err = cmp.Or(onTop(ctx, env, base, commit, head, changes), env.inTheWay(ctx, changes))
 	}
 	return back, head, branch, changes, err
 }
@@ -135,24 +135,24 @@ func (e Env) inTheWay(ctx context.Context, changes []treeChange) error {
 	return fault.Dirty(dirty)
 }
 
-// onlyMoving reports whether nothing but what Env.Moving names came after a commit.
-func onlyMoving(ctx context.Context, env Env, commit, head string) (bool, error) {
-	if head == commit {
-		return true, nil
-	}
-	if _, err := env.Git.Run(ctx, nil, "merge-base", "--is-ancestor", commit, head); err != nil || len(env.Moving) == 0 {
-		return false, nil
-	}
+// onTop refuses to take back a change of paths that are not at HEAD what the commit made of
+// them.
+func onTop(ctx context.Context, env Env, base, commit, head string, changes []treeChange) error {
 	later, err := diffTree(ctx, env.Git, commit, head)
-	return !slices.ContainsFunc(later, func(c treeChange) bool { return !judge.Match(env.Moving, c.path) }), err
-}
-
-func laterWork(base, commit, head string) error {
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(later, func(l treeChange) bool {
+		return slices.ContainsFunc(changes, func(c treeChange) bool { return overlap(l.path, c.path) })
+	})
+	if i < 0 {
+		return nil
+	}
 	what := fmt.Sprintf("%.12s", commit)
 	if base != "" {
 		what = fmt.Sprintf("%.12s..%.12s", base, commit)
 	}
-	return fault.New(judge.StopHeadMoved, "the change can't be undone by itself", fmt.Sprintf("HEAD is %.12s: later work is on top of %.12s", head, commit),
+	return fault.New(judge.StopHeadMoved, "the change can't be undone by itself", fmt.Sprintf("later work changed %s: HEAD is %.12s, on top of %.12s", later[i].path, head, commit),
 		"`git revert --no-edit "+what+"` takes it back and leaves the later work")
 }
 

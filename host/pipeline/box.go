@@ -12,7 +12,6 @@ import (
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/words"
-	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
 )
@@ -61,17 +60,15 @@ func (a *attempt) show(ctx context.Context, at beginning) (done func(), err erro
 func (p *Pipeline) recordEnv(where Place) change.Env {
 	e := p.env
 	return change.Env{Git: where.Git, StateDir: e.StateDir, Required: e.Config.Box.Required, Choose: crew.Chooser(e.Config, e.StateDir), Busy: []string{e.WS.Shared()}, Watch: e.WS.Kept(), Home: e.Home,
-		Persist: crew.Persist(e.Config, e.Home), Hide: crew.Hide(e.Config, e.Home), Secrets: crew.Secrets(e.Config, e.Home), Owned: p.owned(), Moving: p.records(), Environ: e.Environ,
+		Persist: crew.Persist(e.Config, e.Home), Hide: crew.Hide(e.Config, e.Home), Secrets: crew.Secrets(e.Config, e.Home), Owned: p.owned(), Environ: e.Environ,
 		Caches: change.Cached(crew.Caches(e.Config, where.Git, e.StateDir, e.Home).Open)}
 }
 
-// Records are the files, relative to the repository, that relay and the operator write
+// records are the files, relative to the repository, that relay and the operator write
 // while tasks are worked on.
-func Records(ws *workspace.Workspace) []string {
-	return []string{TasksFile, ws.Rel() + "/" + rootDir + "/" + memoryFile}
+func (p *Pipeline) records() []string {
+	return []string{TasksFile, p.env.WS.Rel() + "/" + rootDir + "/" + memoryFile}
 }
-
-func (p *Pipeline) records() []string { return Records(p.env.WS) }
 
 // owned are relay's own files: no builder writes them.
 func (p *Pipeline) owned() []string {
