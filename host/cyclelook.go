@@ -196,8 +196,9 @@ func (r *Repo) ShowCycle(_ context.Context, id string) (*CycleShow, error) {
 	if s.CutOff {
 		s.Next, s.ExitCode = []string{"`relay audit resume " + cycle.Short(uuid) + "`", "`relay audit abort " + cycle.Short(uuid) + "`"}, ExitWaiting
 	}
-	for name, to := range map[string]*string{"revision.diff": &s.Diff, "test-output.txt": &s.Tests, "plan.md": &s.Plan} {
-		if b, err := workspace.ReadFile(filepath.Join(dir, name), 64<<20); err == nil {
+	changes := rec.ChangeDir(o.ws)
+	for path, to := range map[string]*string{filepath.Join(changes, "revision.diff"): &s.Diff, filepath.Join(changes, "test-output.txt"): &s.Tests, filepath.Join(dir, "plan.md"): &s.Plan} {
+		if b, err := workspace.ReadFile(path, 64<<20); err == nil {
 			*to = string(b)
 		}
 	}
@@ -209,7 +210,7 @@ func (r *Repo) ShowCycle(_ context.Context, id string) (*CycleShow, error) {
 // SplitDiff takes the revision apart into its files, each with the rules that it broke.
 func (s *CycleShow) SplitDiff() {
 	s.Changes = SplitDiff(s.Diff)
-	if s.Cycle.Revision != nil {
+	if s.Cycle.Revision != nil && !s.Cycle.Earlier() {
 		attach(s.Changes, s.Cycle.Revision.Rules)
 	}
 }

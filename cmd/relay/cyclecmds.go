@@ -87,6 +87,9 @@ func cycleMatter(p *printer, c *host.Cycle) {
 	if r := c.Revision; r != nil {
 		revision(p, c)
 	}
+	if c.Earlier() {
+		p.row("landed", fmt.Sprintf("by iteration %d, as %.12s; %s", c.LastLanded.Iteration, c.LastLanded.Commit, host.Safe(c.LastLanded.Tests.Text())))
+	}
 	p.row("spent", spendText(max(c.CallsMade, len(c.Calls)), c.CostUSD, c.UnknownCalls))
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -116,6 +117,22 @@ const (
 func Dir(ws *workspace.Workspace) string { return ws.Cycles() }
 
 func folder(ws *workspace.Workspace, uuid string) string { return filepath.Join(Dir(ws), uuid) }
+
+// ChangeDir is the folder that has the change of a cycle and the output of its tests: that of
+// an earlier iteration where this one has none yet, or the earlier one's was accepted.
+func (r *Record) ChangeDir(ws *workspace.Workspace) string {
+	dir := folder(ws, r.UUID)
+	if r.Earlier() {
+		return filepath.Join(dir, iterations, strconv.Itoa(r.LastLanded.Iteration))
+	}
+	return dir
+}
+
+// Earlier reports whether the change that there is, or that was accepted, is of an earlier
+// iteration.
+func (r *Record) Earlier() bool {
+	return r.LastLanded != nil && (r.Revision == nil || r.State == Complete && !r.Revision.Landed)
+}
 
 const maxState = 8 << 20
 
