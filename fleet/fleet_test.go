@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/paxiom/relay/fleet/internal/job"
 	"github.com/paxiom/relay/fleet/internal/runner"
 )
 
@@ -82,16 +83,28 @@ func TestFleet(t *testing.T) {
 	}
 	p.landed(2)
 
-	// Asked for again with the same key: nothing is made.
+	// Asked for again with the same key: nothing is made, and another goal is refused.
 	p.submit("two")
+	p.refused("is taken", "submit", "run", "--repo", p.remote, "--goal", "another", "--key", "two")
 	time.Sleep(2 * time.Second)
 	if first.attempts() != 2 {
 		t.Errorf("%d attempts", first.attempts())
 	}
 
-	// Stopped while the builder is at work.
+	// Stopped while the builder is at work, and one that waits behind it before its turn.
 	id = p.submit("three")
+	queued := p.submit("four")
 	p.until("the builder is at work", func() bool { return first.calls() == 2 && len(p.processes()) > 0 })
+	if s := p.look(queued); s.State != "queued" {
+		t.Errorf("%+v", s)
+	}
+	p.relay("fleet", "stop", queued)
+	if s := p.result(queued); s.State != "canceled" {
+		t.Errorf("%+v", s)
+	}
+	if len(p.processes()) == 0 {
+		t.Error("the run before it has ended, too")
+	}
 	begun := time.Now()
 	p.relay("fleet", "stop", id)
 	p.until("no process is left", func() bool { return len(p.processes()) == 0 })
@@ -106,10 +119,15 @@ func TestFleet(t *testing.T) {
 	p.landed(2)
 	first.kill()
 
-	// The engine has none of what the runs are about.
+	p.private()
+}
+
+// private holds that the engine has none of what the runs are about.
+func (p *place) private() {
+	p.t.Helper()
 	for _, f := range []string{"server.db", "server.db-wal"} {
 		if b, err := os.ReadFile(filepath.Join(p.dir, f)); err == nil && (bytes.Contains(b, []byte("canary")) || bytes.Contains(b, []byte(p.remote))) {
-			t.Errorf("%s has what a run is about", f)
+			p.t.Errorf("%s has what a run is about", f)
 		}
 	}
 }
@@ -161,10 +179,13 @@ func newPlace(t *testing.T) *place {
 	task := `{"task_id": "T1", "milestone_id": "M1", "task_kind": "execute", "intent": "Change a line", "scope": {"allowed_globs": ["src/**"], "forbidden_globs": [],
 "allow_new_files": false, "allow_lockfile_changes": false}, "diff_limits": {"max_files_touched": 5, "max_lines_changed": 100},
 "verification": {"fast": ["pass"], "slow": []}, "builder": {"mode": "external", "max_turns": 4, "instructions": "Change it."}}`
+	ask := strings.Replace(strings.Replace(task, `"execute"`, `"question", "question": {"prompt": "canary, which way?", "choices": ["left", "right"]}`, 1), `"T1"`, `"ask"`, 1)
 	for name, text := range map[string]string{
-		"plan.json":      `{"version": 1, "calls": [{"times": -1, "usage": {"input_tokens": 1000, "output_tokens": 100, "cost_microusd": 2500}, "answer": {"output": ` + task + `}}]}`,
+		"plan.json": `{"version": 1, "calls": [{"when": {"prompt": "left-handed"}, "times": -1, "usage": {"input_tokens": 1000, "output_tokens": 100, "cost_microusd": 2500}, "answer": {"output": ` + task + `}},
+{"when": {"prompt": "asks-me"}, "times": -1, "usage": {"input_tokens": 1000, "output_tokens": 100, "cost_microusd": 2500}, "answer": {"output": ` + ask + `}},
+{"times": -1, "usage": {"input_tokens": 1000, "output_tokens": 100, "cost_microusd": 2500}, "answer": {"output": ` + task + `}}]}`,
 		"seed/src/a.txt": "a\n",
-		"seed/driver.sh": "#!/bin/sh\nsleep " + p.mark + "\ndate +%s%N >src/a.txt\n" +
+		"seed/driver.sh": "#!/bin/sh\nsleep " + p.mark + "\n" + `grep -q '"task_kind": *"question"' "$RELAY_TASK_PATH" || date +%s%N >src/a.txt` + "\n" +
 			`echo '{"summary": "done", "files_intended": ["src/a.txt"], "commands_ran": [], "notes": []}' >"$RELAY_OUTPUT_PATH"` + "\n",
 		"seed/relay.config.json": `{"version": "1.0", "orchestrator": {"provider": "replay"}, "builder": {"default_mode": "external",
 "external": {"command": "./driver.sh", "args": [], "timeout_seconds": 60, "output_file": "BUILDER_RESULT.json"}},
@@ -265,28 +286,57 @@ func (p *place) until(what string, ok func() bool) {
 // submit asks for a run with a key and gives its id.
 func (p *place) submit(key string) string {
 	p.t.Helper()
+	return p.ask("run", "--repo", p.remote, "--goal", "canary "+key, "--key", key)
+}
+
+// ask submits anything and gives its id.
+func (p *place) ask(args ...string) string {
+	p.t.Helper()
 	var doc struct{ ID string }
-	out := p.relay("fleet", "submit", "run", "--repo", p.remote, "--goal", "canary "+key, "--key", key, "--json")
+	out := p.relay(append([]string{"fleet", "submit", "--json"}, args...)...)
 	if err := json.Unmarshal(out, &doc); err != nil || doc.ID == "" {
 		p.t.Fatalf("%s %v", out, err)
 	}
 	return doc.ID
 }
 
+// refused is a command of the fleet that says no, and why.
+func (p *place) refused(why string, args ...string) {
+	p.t.Helper()
+	cmd := exec.Command(filepath.Join(*bin, "relay"), append([]string{"fleet"}, args...)...)
+	cmd.Env = p.env(filepath.Join(p.dir, "home-operator"))
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), why) {
+		p.t.Errorf("%q: %v %s", args, err, out)
+	}
+}
+
+// look is a run as the status shows it.
+func (p *place) look(id string) seen {
+	p.t.Helper()
+	var doc struct{ Runs []seen }
+	if err := json.Unmarshal(p.relay("fleet", "status", "--json"), &doc); err != nil {
+		p.t.Fatal(err)
+	}
+	i := slices.IndexFunc(doc.Runs, func(s seen) bool { return s.ID == id })
+	if i < 0 {
+		return seen{}
+	}
+	return doc.Runs[i]
+}
+
+// comes waits until a run is in a state.
+func (p *place) comes(id, state string) (s seen) {
+	p.t.Helper()
+	p.until(id+" is "+state, func() bool { s = p.look(id); return s.State == state })
+	return s
+}
+
 // result waits for the end of a run.
 func (p *place) result(id string) (s seen) {
 	p.t.Helper()
 	p.until("the run has ended", func() bool {
-		var doc struct{ Runs []seen }
-		if err := json.Unmarshal(p.relay("fleet", "status", "--json"), &doc); err != nil {
-			p.t.Fatal(err)
-		}
-		for _, r := range doc.Runs {
-			if s = r; r.ID == id {
-				return r.State != "running"
-			}
-		}
-		return false
+		s = p.look(id)
+		return !slices.Contains([]string{"", job.Queued, job.Running, job.Waiting}, s.State)
 	})
 	return s
 }
@@ -330,6 +380,7 @@ func (p *place) worker(name string) *machine {
 	home := p.home(name)
 	w := &machine{p: p, home: home, log: filepath.Join(home, "attempts"), hold: filepath.Join(home, "hold"), program: filepath.Join(home, "relay"), records: filepath.Join(home, "records")}
 	write(p.t, w.program, fmt.Sprintf(`#!/bin/sh
+[ "$1" = run ] || exec %[3]s/relay "$@"
 echo "$@" >>%[1]s
 [ -e %[2]s ] || exec %[3]s/relay "$@" --record %[4]s/$$
 %[3]s/relay "$@" --record %[4]s/$$
@@ -352,7 +403,7 @@ func (w *machine) kill() {
 	_ = w.cmd.Wait()
 }
 
-// attempts is how often relay was started here.
+// attempts is how often a run was begun here.
 func (w *machine) attempts() int {
 	b, _ := os.ReadFile(w.log)
 	return bytes.Count(b, []byte("\n"))

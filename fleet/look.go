@@ -1,14 +1,22 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/paxiom/relay/fleet/internal/job"
@@ -16,44 +24,173 @@ import (
 
 // seen is a run as the engine knows it.
 type seen struct {
-	ID      string      `json:"id"`
-	State   string      `json:"state"`
-	Started time.Time   `json:"started"`
-	Result  *job.Result `json:"result,omitempty"`
-	Error   string      `json:"error,omitempty"` // a blob
+	ID      string        `json:"id"`
+	State   string        `json:"state"`
+	Started time.Time     `json:"started"`
+	Ask     *job.Ask      `json:"ask,omitempty"`
+	Asks    *job.Question `json:"asks,omitempty"`
+	Result  *job.Result   `json:"result,omitempty"`
+	Error   string        `json:"error,omitempty"` // a blob
+}
+
+// runs are those that were asked for, the newest first.
+func runs(ctx context.Context, e *engine, c client.Client) (all []seen, err error) {
+	list, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: "WorkflowType = '" + job.RunType + "'", PageSize: 100})
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range list.GetExecutions() {
+		s := seen{ID: x.GetExecution().GetWorkflowId(), State: strings.ToLower(x.GetStatus().String()), Started: x.GetStartTime().AsTime()}
+		if m := memoOf(x.GetMemo()); s.State == job.Running && m.State != "" {
+			if s.State, s.Ask = m.State, m.Ask; s.Ask != nil {
+				s.Asks, _ = question(e, s.Ask) // where the blobs are not here, the state says enough
+			}
+		} else if s.State != job.Running {
+			var res job.Result
+			if err := c.GetWorkflow(ctx, s.ID, x.GetExecution().GetRunId()).Get(ctx, &res); err == nil {
+				s.Result = &res
+			} else if app := (*temporal.ApplicationError)(nil); errors.As(err, &app) {
+				s.Error = app.Message()
+			}
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+func memoOf(m *commonpb.Memo) (v job.Memo) {
+	if p := m.GetFields()[job.MemoKey]; p != nil {
+		_ = job.Converter().FromPayload(p, &v) // what is no memo of ours says nothing
+	}
+	return v
+}
+
+func question(e *engine, a *job.Ask) (*job.Question, error) {
+	b, err := e.store().Get(a.Question)
+	q := &job.Question{}
+	if err == nil {
+		err = json.Unmarshal(b, q)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the question can't be read: %w (fix: name the folder that the workers share with --blobs)", err)
+	}
+	return q, nil
 }
 
 func newStatusCmd(e *engine) *cobra.Command {
-	return &cobra.Command{Use: "status", Short: "The runs that were asked for, the newest first", Args: cobra.NoArgs,
+	return &cobra.Command{Use: "status", Short: "The runs that were asked for, the newest first, and what waits for you", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := e.dial(cmd.Context())
 			if err != nil {
 				return err
 			}
 			defer c.Close()
-			list, err := c.ListWorkflow(cmd.Context(), &workflowservice.ListWorkflowExecutionsRequest{Query: "WorkflowType = '" + job.RunType + "'", PageSize: 100})
+			all, err := runs(cmd.Context(), e, c)
 			if err != nil {
 				return err
 			}
-			all, text := []seen{}, ""
-			for _, x := range list.GetExecutions() {
-				s := seen{ID: x.GetExecution().GetWorkflowId(), State: strings.ToLower(x.GetStatus().String()), Started: x.GetStartTime().AsTime()}
+			text := ""
+			for _, s := range all {
 				line := s.State
-				if s.State != "running" {
-					var res job.Result
-					if err := c.GetWorkflow(cmd.Context(), s.ID, x.GetExecution().GetRunId()).Get(cmd.Context(), &res); err == nil {
-						s.Result, line = &res, res.Code
-					} else if app := (*temporal.ApplicationError)(nil); errors.As(err, &app) {
-						s.Error = app.Message()
-						line += " " + s.Error
-					}
+				if s.Result != nil {
+					line = s.Result.Code
 				}
-				all, text = append(all, s), text+fmt.Sprintf("%s  %s  %s\n", s.Started.Local().Format(time.DateTime), s.ID, line)
+				if s.Error != "" {
+					line += " " + s.Error
+				}
+				text += fmt.Sprintf("%s  %s  %s\n", s.Started.Local().Format(time.DateTime), s.ID, line)
+				if s.Asks != nil {
+					text += asks(s.ID, s.Ask, s.Asks, false)
+				}
 			}
 			if text == "" {
 				text = "no runs yet\nnext: relay fleet submit run --repo URL --goal TEXT\n"
 			}
+			if all == nil {
+				all = []seen{}
+			}
 			return e.print("status", map[string]any{"runs": all}, text)
+		}}
+}
+
+// asks is a question for a terminal: its first line unless all of it is wanted, the choices, and what to type.
+func asks(id string, a *job.Ask, q *job.Question, whole bool) string {
+	prompt, rest, more := strings.Cut(q.Prompt, "\n")
+	text := "    " + visible(prompt) + "\n"
+	if whole && more {
+		text += "\n" + visible(rest) + "\n\n"
+	} else if more {
+		text += "    (relay fleet report " + id + " shows all of it)\n"
+	}
+	for i, c := range q.Choices {
+		text += fmt.Sprintf("    %d. %s\n", i+1, visible(c))
+	}
+	word := "TEXT"
+	if a.Choices > 0 {
+		word = "NUMBER"
+	}
+	return text + "    next: relay fleet answer " + id + " " + word + "\n"
+}
+
+// visible is a text without what would move a terminal: models wrote parts of it.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsGraphic(r) && !unicode.Is(unicode.Bidi_Control, r) || r == '\n' || r == '\t' {
+			return r
+		}
+		return '\uFFFD'
+	}, s)
+}
+
+func newAnswerCmd(e *engine) *cobra.Command {
+	return &cobra.Command{Use: "answer ID ANSWER", Short: "Answer what a run asks; a number is one of its choices", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, text := args[0], strings.TrimSpace(args[1])
+			c, err := e.dial(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			d, err := c.DescribeWorkflowExecution(cmd.Context(), id, "")
+			m := memoOf(d.GetWorkflowExecutionInfo().GetMemo())
+			switch {
+			case err == nil && d.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING:
+				return fmt.Errorf("%s has ended (fix: `relay fleet report %s`)", id, id)
+			case err != nil || m.Ask == nil:
+				return fmt.Errorf("%q asks nothing (fix: `relay fleet status` shows what waits)", id)
+			}
+			q, err := question(e, m.Ask)
+			if err != nil {
+				return err
+			}
+			a := job.Answer{Question: m.Ask.Question}
+			if n, err := strconv.Atoi(text); err == nil && len(q.Choices) > 0 {
+				a.Choice = n
+			} else if i := slices.Index(q.Choices, text); i >= 0 {
+				a.Choice = i + 1
+			} else if m.Ask.Only || text == "" {
+				return fmt.Errorf("%q is no choice of %s: it is one of %s (fix: `relay fleet status`)", text, id, strings.Join(q.Choices, ", "))
+			} else if a.Text, err = e.store().Put([]byte(text)); err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), 20*time.Second)
+			defer cancel()
+			h, err := c.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{WorkflowID: id, UpdateName: job.AnswerUpdate, Args: []any{a}, WaitForStage: client.WorkflowUpdateStageCompleted})
+			if err == nil {
+				err = h.Get(ctx, nil)
+			}
+			gone, app := (*serviceerror.NotFound)(nil), (*temporal.ApplicationError)(nil)
+			switch {
+			case err == nil:
+				return e.print("answer", map[string]any{"id": id}, id+" goes on\nnext: relay fleet status\n")
+			case errors.As(err, &gone):
+				return fmt.Errorf("%s has ended (fix: `relay fleet report %s`)", id, id)
+			case errors.As(err, &app):
+				return fmt.Errorf("%s does not take the answer: %s (fix: `relay fleet status`)", id, app.Message())
+			case ctx.Err() != nil:
+				return errors.New("no worker takes the answer; it may be taken when one is back (fix: `relay fleet worker`, then `relay fleet status`)")
+			}
+			return err
 		}}
 }
 
@@ -83,15 +220,25 @@ func newReportCmd(e *engine) *cobra.Command {
 				return err
 			}
 			defer c.Close()
-			var res job.Result
-			digest := ""
-			err = c.GetWorkflow(cmd.Context(), args[0], "").Get(cmd.Context(), &res)
-			if app := (*temporal.ApplicationError)(nil); errors.As(err, &app) {
-				digest, _ = strings.CutPrefix(app.Message(), "blob ")
-			} else if err != nil {
+			d, err := c.DescribeWorkflowExecution(cmd.Context(), args[0], "")
+			if err != nil {
+				return fmt.Errorf("there is no run %q (fix: `relay fleet status`)", args[0])
+			}
+			m := memoOf(d.GetWorkflowExecutionInfo().GetMemo())
+			digest := m.Report
+			if d.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+				if m.Ask == nil {
+					return fmt.Errorf("%s has no result yet: it is %s (fix: `relay fleet status`)", args[0], m.State)
+				}
+				if !e.json {
+					q, err := question(e, m.Ask)
+					if err == nil {
+						_, err = fmt.Print(asks(args[0], m.Ask, q, true))
+					}
+					return err
+				}
+			} else if digest, err = ended(cmd.Context(), c, args[0]); err != nil {
 				return fmt.Errorf("%s has no result: %w (fix: `relay fleet status`)", args[0], err)
-			} else {
-				digest = res.Report
 			}
 			b, err := e.store().Get(digest)
 			if err != nil {
@@ -100,6 +247,44 @@ func newReportCmd(e *engine) *cobra.Command {
 			fmt.Println(string(b))
 			return nil
 		}}
+}
+
+func newCostCmd(e *engine) *cobra.Command {
+	return &cobra.Command{Use: "cost", Short: "What the runs have cost, over all repositories, by the workers' books", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := e.dial(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			all, err := runs(cmd.Context(), e, c)
+			if err != nil {
+				return err
+			}
+			type line struct {
+				ID string `json:"id"`
+				job.Spend
+			}
+			lines, total, text := []line{}, job.Spend{}, ""
+			for _, s := range all {
+				if s.Result != nil && s.Result.Spend.Calls > 0 {
+					lines, text = append(lines, line{s.ID, s.Result.Spend}), text+s.ID+"  "+s.Result.Spend.String()+"\n"
+					total.Add(s.Result.Spend)
+				}
+			}
+			return e.print("cost", map[string]any{"lines": lines, "total": total}, text+"total  "+total.String()+"\n")
+		}}
+}
+
+// ended is the blob with what a run said, or why it failed.
+func ended(ctx context.Context, c client.Client, id string) (string, error) {
+	var res job.Result
+	err := c.GetWorkflow(ctx, id, "").Get(ctx, &res)
+	if app := (*temporal.ApplicationError)(nil); errors.As(err, &app) {
+		digest, _ := strings.CutPrefix(app.Message(), "blob ")
+		return digest, nil
+	}
+	return res.Report, err
 }
 
 func newDoctorCmd(e *engine) *cobra.Command {

@@ -33,6 +33,6 @@ func newRoot() *cobra.Command {
 	f.StringVar(&e.namespace, "namespace", env("TEMPORAL_NAMESPACE", "default"), "of Temporal")
 	f.StringVar(&e.blobs, "blobs", env("RELAY_FLEET_BLOBS", dataDir("blobs")), "the folder of goals, tasks and reports that all workers share")
 	f.BoolVar(&e.json, "json", false, "print one JSON document")
-	root.AddCommand(newUpCmd(e), newWorkerCmd(e), newSubmitCmd(e), newStatusCmd(e), newStopCmd(e), newReportCmd(e), newDoctorCmd(e))
+	root.AddCommand(newUpCmd(e), newWorkerCmd(e), newSubmitCmd(e), newStatusCmd(e), newAnswerCmd(e), newStopCmd(e), newReportCmd(e), newCostCmd(e), newDoctorCmd(e))
 	return root
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -69,24 +71,43 @@ func runWorker(ctx context.Context, e *engine, o *workerOptions) error {
 		return err
 	}
 	defer c.Close()
-	queue := queueOf(o.label)
-	w := worker.New(c, queue, worker.Options{MaxConcurrentActivityExecutionSize: o.slots, WorkerStopTimeout: 5 * time.Second,
-		// Else the SDK sends a heartbeat so seldom that a stop is heard of late.
-		MaxHeartbeatThrottleInterval: soon, DefaultHeartbeatThrottleInterval: soon})
-	register(w, &runner.Worker{Relay: program, Dir: dataDir("checkouts"), Signers: o.signers, Env: o.env, Blobs: e.store(), Patience: 500 * time.Millisecond})
-	if err := w.Start(); err != nil {
+	own, err := ownQueue()
+	if err != nil {
 		return err
 	}
-	defer w.Stop()
+	queue := queueOf(o.label)
+	r := &runner.Worker{Relay: program, Dir: dataDir("checkouts"), Signers: o.signers, Queue: own, Env: o.env, Blobs: e.store(), Patience: 500 * time.Millisecond, Slots: make(chan struct{}, o.slots)}
+	// What asked the operator goes on here, where its state is, and nowhere else.
+	for _, name := range []string{queue, own} {
+		w := worker.New(c, name, worker.Options{MaxConcurrentActivityExecutionSize: o.slots, WorkerStopTimeout: 5 * time.Second, DisableWorkflowWorker: name == own,
+			// Else the SDK sends a heartbeat so seldom that a stop is heard of late.
+			MaxHeartbeatThrottleInterval: soon, DefaultHeartbeatThrottleInterval: soon})
+		w.RegisterActivityWithOptions(r.Tick, activity.RegisterOptions{Name: job.TickType})
+		if name == queue {
+			w.RegisterWorkflowWithOptions(job.Repository, workflow.RegisterOptions{Name: job.RepositoryType})
+			w.RegisterWorkflowWithOptions(job.Run, workflow.RegisterOptions{Name: job.RunType})
+		}
+		if err := w.Start(); err != nil {
+			return err
+		}
+		defer w.Stop()
+	}
 	fmt.Fprintf(os.Stderr, "waiting for runs of the queue %s, %d at a time\n", queue, o.slots)
 	<-ctx.Done()
 	return nil
 }
 
-func register(w worker.Worker, r *runner.Worker) {
-	w.RegisterWorkflowWithOptions(job.Repository, workflow.RegisterOptions{Name: job.RepositoryType})
-	w.RegisterWorkflowWithOptions(job.Run, workflow.RegisterOptions{Name: job.RunType})
-	w.RegisterActivityWithOptions(r.Tick, activity.RegisterOptions{Name: job.TickType})
+// ownQueue is the queue of the worker with this machine's checkouts.
+func ownQueue() (string, error) {
+	file := dataDir("worker")
+	b, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		b = []byte(rand.Text())
+		if err = os.MkdirAll(filepath.Dir(file), 0o700); err == nil {
+			err = os.WriteFile(file, b, 0o600)
+		}
+	}
+	return job.Pool + "@" + string(b), err
 }
 
 func queueOf(label string) string {

@@ -8,10 +8,7 @@ import (
 	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
-	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/converter"
-	"go.temporal.io/sdk/temporal"
-	"go.temporal.io/sdk/workflow"
 )
 
 // Names by which the engine knows what there is.
@@ -19,30 +16,57 @@ const (
 	RepositoryType = "relay.repository"
 	RunType        = "relay.run"
 	TickType       = "relay.tick"
-	signal         = "run"
 	// Pool is the queue of workers without a label.
 	Pool = "relay"
 )
 
+// The kinds of what can be asked for, each a command of relay.
+const (
+	KindRun      = "run"
+	KindLoop     = "loop"
+	KindAudit    = "audit"
+	KindPipeline = "pipeline"
+)
+
 // Spec is what a run is about. It lies in a blob.
 type Spec struct {
-	Kind   string `json:"kind"` // run
+	Kind   string `json:"kind"`
 	Remote string `json:"remote"`
 	Ref    string `json:"ref"` // a branch
 	Key    string `json:"key"`
-	Goal   string `json:"goal,omitempty"`
-	Task   []byte `json:"task,omitempty"`
+	Goal   string `json:"goal,omitempty"` // of a run or a loop
+	Task   []byte `json:"task,omitempty"` // of a run
+	// A loop's.
+	Mode       string    `json:"mode,omitempty"`
+	MaxTicks   int       `json:"max_ticks,omitempty"`
+	Until      time.Time `json:"until,omitzero"`
+	MaxCostUSD float64   `json:"max_cost_usd,omitempty"`
+	// An audit's.
+	Service string `json:"service,omitempty"`
+	// A pipeline's.
+	Only     string `json:"only,omitempty"`
+	Parallel int    `json:"parallel,omitempty"`
 }
 
 // Job is a run as the history has it.
 type Job struct {
-	Spec  string `json:"spec"`            // digest of the Spec
-	Repo  string `json:"repo"`            // digest of repository and branch
-	ID    string `json:"id"`              // of the run's workflow
+	Spec  string `json:"spec"` // digest of the Spec
+	Repo  string `json:"repo"` // digest of repository and branch
+	ID    string `json:"id"`   // of the run's workflow
+	Kind  string `json:"kind"`
 	Queue string `json:"queue,omitempty"` // of a label; "" is the pool
 }
 
-// Result is how a run ended.
+// Step is one command of relay for a run: the first, or the one after an answer.
+type Step struct {
+	Job
+	N      int    `json:"n,omitempty"`     // answers before it
+	Of     string `json:"of,omitempty"`    // what asked, as relay names it: a run, a cycle or a task
+	Ticks  int    `json:"ticks,omitempty"` // that its loops have made before
+	Answer Answer `json:"answer,omitzero"`
+}
+
+// Result is how a run ended, or how far it came when it asks.
 type Result struct {
 	Code     string `json:"code"`
 	ExitCode int    `json:"exit_code"`
@@ -51,68 +75,91 @@ type Result struct {
 	Report   string `json:"report,omitempty"` // digest
 	Earlier  bool   `json:"earlier,omitempty"`
 	MS       int64  `json:"ms"`
+	Ticks    int    `json:"ticks,omitempty"` // that its loops have made
+	Spend    Spend  `json:"spend,omitzero"`
+	// Ask is what the operator has to say before it goes on, on the worker that has its state.
+	Ask    *Ask   `json:"ask,omitempty"`
+	Worker string `json:"worker,omitempty"` // its own queue
 }
+
+// Spend is what calls of models have cost, as relay's books on the worker have it.
+type Spend struct {
+	Calls    int   `json:"calls,omitempty"`
+	MicroUSD int64 `json:"microusd,omitempty"`
+	Unknown  int   `json:"unknown,omitempty"` // calls of unknown cost
+}
+
+// Add adds what other calls have cost.
+func (s *Spend) Add(o Spend) {
+	s.Calls, s.MicroUSD, s.Unknown = s.Calls+o.Calls, s.MicroUSD+o.MicroUSD, s.Unknown+o.Unknown
+}
+
+// String says it to a person.
+func (s Spend) String() string {
+	text := fmt.Sprintf("%d calls, $%.4f", s.Calls, float64(s.MicroUSD)/1e6)
+	if s.Unknown > 0 {
+		text += fmt.Sprintf(", %d of unknown cost", s.Unknown)
+	}
+	return text
+}
+
+// Ask is a question or a gate as the history has it.
+type Ask struct {
+	Question string `json:"question"`          // digest of the Question
+	Of       string `json:"of"`                // as Step.Of
+	Choices  int    `json:"choices,omitempty"` // how many
+	Only     bool   `json:"only,omitempty"`    // one of them, and no words
+}
+
+// Question is what is asked. It lies in a blob.
+type Question struct {
+	Prompt  string   `json:"prompt"`
+	Choices []string `json:"choices,omitempty"`
+}
+
+// Answer is what the operator says to one question.
+type Answer struct {
+	Question string `json:"question"`
+	Choice   int    `json:"choice,omitempty"` // from 1; 0 for words
+	Text     string `json:"text,omitempty"`   // digest of the words
+}
+
+// The states of a run that has not ended.
+const (
+	Queued  = "queued"
+	Running = "running"
+	Waiting = "waiting"
+)
+
+// Memo is what the engine shows of a run to whoever lists them, also while no worker is there.
+type Memo struct {
+	Spec   string `json:"spec"` // digest
+	State  string `json:"state"`
+	Ask    *Ask   `json:"ask,omitempty"`
+	Report string `json:"report,omitempty"` // digest, of what asks
+}
+
+// MemoKey is where the memo is.
+const MemoKey = "relay"
 
 // New names the workflows of a spec.
 func New(s Spec, digest, queue string) Job {
 	repo := short("repo", s.Remote, s.Ref)
-	return Job{Spec: digest, Repo: repo, ID: "relay-run-" + short("run", s.Remote, s.Ref, s.Key), Queue: queue}
+	return Job{Spec: digest, Repo: repo, ID: "relay-run-" + short("run", s.Remote, s.Ref, s.Key), Kind: s.Kind, Queue: queue}
 }
 
-// RepositoryID is the id of the workflow that makes a repository's runs one by one.
+// RepositoryID is the id of the workflow that lets a branch's runs begin one by one.
 func (j Job) RepositoryID() string { return "relay-repository-" + j.Repo }
 
 func short(parts ...string) string {
 	b, _ := json.Marshal(parts) // strings have JSON
-	s := sha256.Sum256(b)
-	return hex.EncodeToString(s[:10])
+	return Digest(b)[:20]
 }
 
 // Digest is the SHA-256 of a text.
 func Digest(b []byte) string {
 	s := sha256.Sum256(b)
 	return hex.EncodeToString(s[:])
-}
-
-// Signal is the name of the signal that asks a repository's workflow for a run.
-func Signal() string { return signal }
-
-// idle is how long a repository's workflow waits for another run before it ends.
-const idle = 5 * time.Second
-
-// Repository makes the runs of one repository and branch, one after the other: what lands is
-// built on what landed before.
-func Repository(ctx workflow.Context) error {
-	ch := workflow.GetSignalChannel(ctx, signal)
-	for {
-		var j Job
-		if ok, _ := ch.ReceiveWithTimeout(ctx, idle, &j); !ok {
-			if !ch.ReceiveAsync(&j) {
-				return nil
-			}
-		}
-		child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{WorkflowID: j.ID,
-			WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY,
-			ParentClosePolicy:     enumspb.PARENT_CLOSE_POLICY_ABANDON})
-		// However it ends, it has said so itself; one that was there already is the same run.
-		_ = workflow.ExecuteChildWorkflow(child, RunType, j).Get(ctx, nil)
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() && ch.Len() == 0 {
-			return workflow.NewContinueAsNewError(ctx, RepositoryType)
-		}
-	}
-}
-
-// Run makes one run. A worker that is lost is replaced: the run is asked for again with its
-// key, so what was made is found and not bought again.
-func Run(ctx workflow.Context, j Job) (Result, error) {
-	o := workflow.ActivityOptions{TaskQueue: j.Queue, StartToCloseTimeout: 12 * time.Hour, HeartbeatTimeout: 5 * time.Second, WaitForCancellation: true,
-		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 8}}
-	var res Result
-	err := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, o), TickType, j).Get(ctx, &res)
-	return res, err
 }
 
 // MaxPayload is the largest payload that is sent, in bytes.

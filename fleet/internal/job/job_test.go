@@ -2,8 +2,8 @@ package job
 
 import (
 	"context"
+	"errors"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -11,38 +11,109 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
-	"go.temporal.io/sdk/workflow"
 )
 
-// The runs of one repository are made one after the other, however many are asked for.
-func TestRunsOfARepositoryAreSerial(t *testing.T) {
+// One run of a repository has the turn at a time, whichever ended before its own, and one that is not there is passed over.
+func TestOneTurnAtATime(t *testing.T) {
 	var s testsuite.WorkflowTestSuite
 	env := s.NewTestWorkflowEnvironment()
-	env.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: RunType})
-	var mu sync.Mutex
-	now, most, made := 0, 0, 0
-	env.RegisterActivityWithOptions(func(context.Context, Job) (Result, error) {
-		mu.Lock()
-		now, made = now+1, made+1
-		most = max(most, now)
-		mu.Unlock()
-		time.Sleep(10 * time.Millisecond)
-		mu.Lock()
-		now--
-		mu.Unlock()
-		return Result{Code: "SUCCESS"}, nil
-	}, activity.RegisterOptions{Name: TickType})
-	for i, key := range []string{"a", "b", "c"} {
-		env.RegisterDelayedCallback(func() {
-			env.SignalWorkflow(signal, New(Spec{Remote: "r", Ref: "main", Key: key}, strings.Repeat("0", 64), Pool))
-		}, time.Duration(i)*time.Millisecond)
+	var turns []string
+	env.OnSignalExternalWorkflow(mock.Anything, mock.Anything, mock.Anything, turnSignal, mock.Anything).Return(func(_, id, _, _ string, _ any) error {
+		if turns = append(turns, id); id == "gone" {
+			return errors.New("it has ended")
+		}
+		return nil
+	})
+	for _, id := range []string{"a", "gone", "b", "c"} {
+		env.RegisterDelayedCallback(func() { env.SignalWorkflow(QueueSignal, id) }, time.Millisecond)
 	}
-	env.ExecuteWorkflow(Repository)
+	seen := func(want string) func() {
+		return func() {
+			if got := strings.Join(turns, " "); got != want {
+				t.Errorf("turns: %s, want %s", got, want)
+			}
+		}
+	}
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(endedSignal, "c") }, time.Second) // stopped before its turn
+	env.RegisterDelayedCallback(seen("a"), 2*time.Second)
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(endedSignal, "a") }, 3*time.Second)
+	env.RegisterDelayedCallback(seen("a gone b"), 4*time.Second)
+	env.RegisterDelayedCallback(seen("a gone b b"), 4*time.Second+look) // it may have been terminated
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(endedSignal, "b") }, 5*time.Second+look)
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(endedSignal, "c") }, 6*time.Second+look)
+	env.ExecuteWorkflow(Repository, []string(nil))
 	if err := env.GetWorkflowError(); err != nil {
 		t.Fatal(err)
 	}
-	if made != 3 || most != 1 {
-		t.Errorf("%d runs, %d at a time", made, most)
+	seen("a gone b b c")()
+}
+
+// newRun is a run whose turn comes at once.
+func newRun(t *testing.T, tick func(Step) (Result, error)) *testsuite.TestWorkflowEnvironment {
+	t.Helper()
+	var s testsuite.WorkflowTestSuite
+	env := s.NewTestWorkflowEnvironment()
+	env.RegisterActivityWithOptions(func(_ context.Context, st Step) (Result, error) { return tick(st) }, activity.RegisterOptions{Name: TickType})
+	env.OnSignalExternalWorkflow(mock.Anything, mock.Anything, mock.Anything, endedSignal, mock.Anything).Return(nil).Once()
+	env.OnUpsertMemo(mock.Anything).Return(nil).Maybe()
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(turnSignal, nil) }, time.Millisecond)
+	t.Cleanup(func() { env.AssertExpectations(t) })
+	return env
+}
+
+// A run that is stopped before its turn has made nothing, and says that it has ended.
+func TestStoppedInTheQueue(t *testing.T) {
+	env := newRun(t, func(Step) (Result, error) { t.Error("it is made"); return Result{}, nil })
+	env.RegisterDelayedCallback(env.CancelWorkflow, 0)
+	env.ExecuteWorkflow(Run, Job{Queue: Pool})
+	if err := env.GetWorkflowError(); !temporal.IsCanceledError(err) {
+		t.Error(err)
+	}
+}
+
+// What asks waits for the one answer that fits, and goes on with it on the worker that asked.
+func TestAnswers(t *testing.T) {
+	var steps []Step
+	env := newRun(t, func(st Step) (Result, error) {
+		if steps = append(steps, st); len(steps) == 1 {
+			return Result{ExitCode: 1, Ticks: 3, Worker: "mine", Spend: Spend{Calls: 1, MicroUSD: 5}, Ask: &Ask{Question: "q1", Of: "run", Choices: 2}}, nil
+		}
+		return Result{Code: "SUCCESS", Spend: Spend{Calls: 2, MicroUSD: 7}}, nil
+	})
+	said := map[string]string{}
+	say := func(name string, after time.Duration, a Answer) {
+		env.RegisterDelayedCallback(func() {
+			env.UpdateWorkflow(AnswerUpdate, name, &testsuite.TestUpdateCallback{OnReject: func(err error) { said[name] = err.Error() }, OnAccept: func() { said[name] = "taken" },
+				OnComplete: func(any, error) {}}, a)
+		}, after)
+	}
+	say("early", 0, Answer{Question: "q1", Choice: 1})
+	say("another", time.Second, Answer{Question: "q0", Choice: 1})
+	say("beyond", 2*time.Second, Answer{Question: "q1", Choice: 3})
+	say("both", 3*time.Second, Answer{Question: "q1", Choice: 1, Text: "x"})
+	say("fits", 4*time.Second, Answer{Question: "q1", Choice: 2})
+	say("twice", 4*time.Second, Answer{Question: "q1", Choice: 1})
+	env.ExecuteWorkflow(Run, Job{ID: "i", Queue: Pool})
+	var res Result
+	if err := env.GetWorkflowResult(&res); err != nil || res.Code != "SUCCESS" || res.Spend != (Spend{Calls: 3, MicroUSD: 12}) {
+		t.Error(res, err)
+	}
+	want := Step{Job: Job{ID: "i", Queue: Pool}, N: 1, Of: "run", Ticks: 3, Answer: Answer{Question: "q1", Choice: 2}}
+	if len(steps) != 2 || steps[1] != want {
+		t.Errorf("%+v", steps)
+	}
+	for name, part := range map[string]string{"early": "asks nothing", "another": "another question", "beyond": "1 to 2", "both": "or with words", "fits": "taken", "twice": "answered"} {
+		if !strings.Contains(said[name], part) {
+			t.Errorf("%s: %q", name, said[name])
+		}
+	}
+}
+
+// A gate takes none but its choices.
+func TestGates(t *testing.T) {
+	a := &Ask{Question: "q", Choices: 2, Only: true}
+	if a.takes(Answer{Question: "q", Text: "x"}) == nil || a.takes(Answer{Question: "q", Choice: 2}) != nil {
+		t.Error("it takes words, or not its choices")
 	}
 }
 
@@ -57,11 +128,8 @@ func TestWhatIsAskedForAgain(t *testing.T) {
 		"what relay refuses": {temporal.NewNonRetryableApplicationError("blob x", "REFUSED", nil), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var s testsuite.WorkflowTestSuite
-			env := s.NewTestWorkflowEnvironment()
 			calls := 0
-			env.RegisterActivityWithOptions(func(context.Context, Job) (Result, error) { return Result{}, nil }, activity.RegisterOptions{Name: TickType})
-			env.OnActivity(TickType, mock.Anything, mock.Anything).Return(func(context.Context, Job) (Result, error) {
+			env := newRun(t, func(Step) (Result, error) {
 				if calls++; calls == 1 {
 					return Result{}, c.err
 				}

@@ -29,8 +29,10 @@ type Worker struct {
 	Relay   string   // the program
 	Dir     string   // checkouts
 	Signers string   // whose results of other machines count; "" is nobody's
+	Queue   string   // of this worker alone
 	Env     []string // names of variables that relay gets besides the usual ones
 	Blobs   blob.Store
+	Slots   chan struct{} // as many as runs at a time
 	// Patience is how long relay has to end in order; then its processes are killed.
 	Patience time.Duration
 
@@ -49,7 +51,7 @@ const (
 )
 
 // Tick makes one run. Its errors name a blob and not what went wrong: they stay in the history.
-func (w *Worker) Tick(ctx context.Context, j job.Job) (job.Result, error) {
+func (w *Worker) Tick(ctx context.Context, st job.Step) (job.Result, error) {
 	done := make(chan struct{})
 	defer close(done)
 	go func() {
@@ -63,7 +65,7 @@ func (w *Worker) Tick(ctx context.Context, j job.Job) (job.Result, error) {
 			}
 		}
 	}()
-	res, err := w.tick(ctx, j)
+	res, err := w.tick(ctx, st, activity.GetInfo(ctx).Attempt > 1)
 	switch {
 	case err == nil:
 		return res, nil
@@ -83,65 +85,113 @@ func (w *Worker) Tick(ctx context.Context, j job.Job) (job.Result, error) {
 
 var errRefused = errors.New("relay refuses")
 
-func (w *Worker) tick(ctx context.Context, j job.Job) (res job.Result, err error) {
-	raw, err := w.Blobs.Get(j.Spec)
+func (w *Worker) tick(ctx context.Context, st job.Step, again bool) (res job.Result, err error) {
+	raw, err := w.Blobs.Get(st.Spec)
 	if err != nil {
 		return res, fmt.Errorf("what is asked for can't be read: %w", err)
 	}
 	var s job.Spec
-	if err := json.Unmarshal(raw, &s); err != nil || s.Kind != "run" || job.New(s, j.Spec, j.Queue) != j {
+	if err := json.Unmarshal(raw, &s); err != nil || job.New(s, st.Spec, st.Queue) != st.Job {
 		return res, fmt.Errorf("%w: the blob is not what this run is about", errRefused)
 	}
-	defer w.lock(j.Repo)()
+	defer w.lock(st.Repo)()
+	select {
+	case w.Slots <- struct{}{}:
+		defer func() { <-w.Slots }()
+	case <-ctx.Done():
+		return res, ctx.Err()
+	}
 	begun := time.Now()
 	dir, err := w.checkout(ctx, s)
 	if err != nil {
 		return res, err
 	}
-	args := []string{"run", "--json", "--no-input", "--key", s.Key, "--push", "origin"}
-	if w.Signers != "" {
-		args = append(args, "--signers", w.Signers)
+	word := ""
+	if st.N > 0 {
+		word, err = w.answer(ctx, dir, s, st, again)
+		if no := (*refusal)(nil); errors.As(err, &no) {
+			return w.askAgain(st, no)
+		} else if err != nil {
+			return res, err
+		}
 	}
-	if s.Goal != "" {
-		args = append(args, "--goal", s.Goal)
+	args, in := w.command(s, st, word)
+	if args == nil {
+		return res, fmt.Errorf("%w: this worker knows no %q", errRefused, s.Kind)
 	}
-	var in []byte
-	if s.Task != nil {
-		args, in = append(args, "--task", "-"), s.Task
+	doc, out, code, err := w.relay(ctx, dir, in, args...)
+	if err == nil && doc.Cycle == nil && s.Kind == job.KindAudit && doc.What != "" {
+		switch {
+		case again:
+			doc, out, code, err = w.cycle(ctx, dir, s.Service)
+		case st.N > 0:
+			raw, _ := w.Blobs.Get(st.Answer.Question)
+			no := &refusal{said: doc}
+			_ = json.Unmarshal(raw, &no.q)
+			return w.askAgain(st, no)
+		}
 	}
-	out, said, code, err := w.run(ctx, dir, in, w.Relay, args...)
 	if err != nil {
 		return res, err
 	}
-	return w.result(out, said, code, time.Since(begun))
+	if res, err = w.result(doc, out, code); err != nil {
+		return res, err
+	}
+	if doc.Cycle != nil {
+		if res.Commit, err = w.pushCycle(ctx, dir, doc); err != nil {
+			return res, err
+		}
+	}
+	if res.Ask, err = w.ask(ctx, dir, doc, code); err != nil {
+		return res, err
+	}
+	res.Ticks, res.Worker, res.MS, res.Spend = st.Ticks+len(doc.Ticks), w.Queue, time.Since(begun).Milliseconds(), w.spent(ctx, dir, begun)
+	if s.MaxTicks > 0 && res.Ticks >= s.MaxTicks {
+		res.Ask = nil // no answer would have another tick made
+	}
+	return res, nil
 }
+
+// askAgain is the result of an answer that relay did not take.
+func (w *Worker) askAgain(st job.Step, no *refusal) (res job.Result, err error) {
+	_, before, _ := strings.Cut(no.q.Prompt, notTaken)
+	if before == "" {
+		before = no.q.Prompt
+	}
+	no.q.Prompt = no.Error() + notTaken + before
+	a := &job.Ask{Of: st.Of, Only: st.Kind == job.KindAudit}
+	res = job.Result{ExitCode: 1, Ticks: st.Ticks, Worker: w.Queue}
+	res.Ask, err = w.put(a, no.q)
+	return res, err
+}
+
+const notTaken = "\nrelay did not take that answer; it asks again: "
 
 // result reads what relay says. Blocked is no result: another worker, or this one later, may
 // get further.
-func (w *Worker) result(out, said []byte, code int, took time.Duration) (res job.Result, err error) {
-	var doc struct {
-		Report *struct {
-			Code   string `json:"code"`
-			RunID  string `json:"run_id"`
-			Commit string `json:"commit"`
-		} `json:"report"`
-		Earlier *struct{} `json:"earlier"`
-		Pushed  *struct {
-			What string `json:"what"`
-		} `json:"pushed"`
-		What string `json:"what"`
-	}
-	if err := json.Unmarshal(out, &doc); err != nil || doc.Report == nil {
-		why := error(fmt.Errorf("relay ended with exit code %d: %s\n%s", code, out, said))
+func (w *Worker) result(doc said, out []byte, code int) (res job.Result, err error) {
+	switch {
+	case doc.Report == nil && doc.Reason == "" && doc.Cycle == nil:
+		err := fmt.Errorf("relay ended with exit code %d: %s", code, out)
 		if code == 3 && doc.What != "" {
-			why = fmt.Errorf("%w: %w", errRefused, why)
+			err = fmt.Errorf("%w: %w", errRefused, err)
 		}
-		return res, why
-	}
-	if code == 3 || code > 128 || doc.Pushed != nil && doc.Pushed.What != "" {
+		return res, err
+	case code == 3 || code > 128 || doc.Pushed != nil && doc.Pushed.What != "":
 		return res, fmt.Errorf("relay ended with exit code %d:\n%s", code, out)
+	case doc.Earlier != nil && !doc.Earlier.Here && doc.Report.Commit != "":
+		return res, fmt.Errorf("%w: the branch has gone another way and does not have the commit; the result has it:\n%s", errRefused, out)
 	}
-	res = job.Result{Code: doc.Report.Code, ExitCode: code, Run: doc.Report.RunID, Commit: doc.Report.Commit, Earlier: doc.Earlier != nil, MS: took.Milliseconds()}
+	res = job.Result{ExitCode: code, Earlier: doc.Earlier != nil}
+	if r := doc.Report; r != nil {
+		res.Code, res.Run, res.Commit = r.Code, r.RunID, r.Commit
+	}
+	if doc.Reason != "" {
+		res.Code, res.Run = doc.Reason, doc.LoopID+doc.RunID
+	}
+	if c := doc.Cycle; c != nil {
+		res.Code, res.Run = c.State, c.UUID
+	}
 	res.Report, err = w.Blobs.Put(out)
 	return res, err
 }

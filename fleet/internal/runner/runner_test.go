@@ -36,11 +36,11 @@ func newWorker(t *testing.T, relay string) (*Worker, job.Spec) {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\n"+relay), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return &Worker{Relay: program, Dir: filepath.Join(dir, "checkouts"), Blobs: blob.Store{Dir: filepath.Join(dir, "blobs")}, Patience: 300 * time.Millisecond},
+	return &Worker{Relay: program, Dir: filepath.Join(dir, "checkouts"), Blobs: blob.Store{Dir: filepath.Join(dir, "blobs")}, Patience: 300 * time.Millisecond, Slots: make(chan struct{}, 1)},
 		job.Spec{Kind: "run", Remote: remote, Ref: "main", Key: "k1", Goal: "a canary"}
 }
 
-func (w *Worker) job(t *testing.T, s job.Spec) job.Job {
+func (w *Worker) step(t *testing.T, s job.Spec) job.Step {
 	t.Helper()
 	raw, err := json.Marshal(s)
 	if err != nil {
@@ -50,10 +50,10 @@ func (w *Worker) job(t *testing.T, s job.Spec) job.Job {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return job.New(s, digest, job.Pool)
+	return job.Step{Job: job.New(s, digest, job.Pool)}
 }
 
-func execute(w *Worker, j job.Job) (res job.Result, err error) {
+func execute(w *Worker, j job.Step) (res job.Result, err error) {
 	var s testsuite.WorkflowTestSuite
 	env := s.NewTestActivityEnvironment()
 	env.RegisterActivity(w.Tick)
@@ -65,8 +65,8 @@ func execute(w *Worker, j job.Job) (res job.Result, err error) {
 }
 
 func TestTick(t *testing.T) {
-	w, s := newWorker(t, `echo "$@" > args; echo '{"report": {"code": "STOP_FORBIDDEN", "run_id": "r1"}, "earlier": {}}'; exit 2`)
-	j := w.job(t, s)
+	w, s := newWorker(t, `[ -e args ] || echo "$@" > args; echo '{"report": {"code": "STOP_FORBIDDEN", "run_id": "r1"}, "earlier": {"here": true}}'; exit 2`)
+	j := w.step(t, s)
 	res, err := execute(w, j)
 	if err != nil || res.Code != "STOP_FORBIDDEN" || res.ExitCode != 2 || res.Run != "r1" || !res.Earlier {
 		t.Fatal(res, err)
@@ -77,6 +77,69 @@ func TestTick(t *testing.T) {
 	}
 	if b, err := w.Blobs.Get(res.Report); err != nil || !strings.Contains(string(b), "STOP_FORBIDDEN") {
 		t.Errorf("%s %v", b, err)
+	}
+}
+
+// Each kind is one command of relay, and each answer is the command that gives it.
+func TestCommands(t *testing.T) {
+	until := time.Date(2026, 11, 24, 7, 0, 0, 0, time.UTC)
+	w := &Worker{Signers: "/s"}
+	for want, c := range map[string]struct {
+		s    job.Spec
+		st   job.Step
+		word string
+	}{
+		"run --json --no-input --key k --push origin --signers /s --goal g":                                        {s: job.Spec{Kind: "run", Key: "k", Goal: "g"}},
+		"run --json --no-input --key k-3 --push origin --signers /s --goal g":                                      {s: job.Spec{Kind: "run", Key: "k", Goal: "g"}, st: job.Step{N: 2}},
+		"run --json --no-input --key k --push origin --signers /s --task -":                                        {s: job.Spec{Kind: "run", Key: "k", Task: []byte("{}")}},
+		"loop --json --no-input --key k --push origin --signers /s --mode task --until 2026-11-24T07:00:00Z":       {s: job.Spec{Kind: "loop", Key: "k", Mode: "task", Until: until}},
+		"loop --json --no-input --key k-2 --push origin --signers /s --mode task --max-ticks 3 --max-cost-usd 0.5": {s: job.Spec{Kind: "loop", Key: "k", Mode: "task", MaxTicks: 5, MaxCostUSD: 0.5}, st: job.Step{N: 1, Ticks: 2}},
+		"pipeline run --json --no-input --push --only a --parallel 2":                                              {s: job.Spec{Kind: "pipeline", Only: "a", Parallel: 2}},
+		"audit start --json --no-input -- A-1":                                                                     {s: job.Spec{Kind: "audit", Service: "A-1"}},
+		"audit continue --json --no-input --yes -- u":                                                              {s: job.Spec{Kind: "audit", Service: "A-1"}, st: job.Step{N: 1, Of: "u"}, word: "continue"},
+		"audit accept --json --no-input -- u":                                                                      {s: job.Spec{Kind: "audit", Service: "A-1"}, st: job.Step{N: 2, Of: "u"}, word: "accept"},
+		"":                                                                                                         {s: job.Spec{Kind: "other"}},
+	} {
+		if args, _ := w.command(c.s, c.st, c.word); strings.Join(args, " ") != want {
+			t.Errorf("%q\nwant %q", args, want)
+		}
+	}
+}
+
+// What relay asks is in a blob, and the answer is given before it goes on. One that it does not take is asked for again,
+// but by an attempt that comes after a lost one: that may have given it.
+func TestAnswer(t *testing.T) {
+	w, s := newWorker(t, `echo "$@" >>../args
+case "$1 $2" in
+"answer "*) echo '{"kind": "relay.error", "what": "too long", "why": "it is", "fix": "less"}'; exit 3;;
+"cost "*) echo '{"total": {"calls": 2, "cost_usd": 0.0125, "unknown_cost_calls": 1}}';;
+*) echo '{"report": {"code": "SUCCESS", "run_id": "r1", "question": {"prompt": "canary?", "choices": ["up", "down"]}}}'; exit 1;;
+esac`)
+	w.Queue = "mine"
+	st := w.step(t, s)
+	res, err := execute(w, st)
+	if err != nil || res.Ask == nil || res.Ask.Of != "r1" || res.Ask.Choices != 2 || res.Ask.Only || res.Worker != "mine" || res.Spend != (job.Spend{Calls: 2, MicroUSD: 12500, Unknown: 1}) {
+		t.Fatalf("%+v %v", res, err)
+	}
+	if b, err := w.Blobs.Get(res.Ask.Question); err != nil || string(b) != `{"prompt":"canary?","choices":["up","down"]}` {
+		t.Errorf("%s %v", b, err)
+	}
+	next := job.Step{Job: st.Job, N: 1, Of: "r1", Answer: job.Answer{Question: res.Ask.Question, Choice: 2}}
+	for range 2 {
+		if res, err = w.tick(t.Context(), next, false); err != nil || res.Ask == nil || res.Ask.Of != "r1" {
+			t.Fatalf("%+v %v", res, err)
+		}
+		next.Answer.Question = res.Ask.Question
+		if b, _ := w.Blobs.Get(res.Ask.Question); strings.Count(string(b), "too long") != 1 || strings.Count(string(b), "canary?") != 1 {
+			t.Errorf("%s", b)
+		}
+	}
+	if _, err = w.tick(t.Context(), next, true); err != nil {
+		t.Fatal(err)
+	}
+	args, _ := os.ReadFile(filepath.Join(w.Dir, "args"))
+	if got := string(args); strings.Count(got, "answer --json --no-input -- down\n") != 3 || strings.Count(got, "--key k1-2 ") != 1 {
+		t.Errorf("%s", got)
 	}
 }
 
@@ -100,7 +163,7 @@ func TestErrorsAreBlobs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, s := newWorker(t, c.relay)
-			_, err := execute(w, w.job(t, s))
+			_, err := execute(w, w.step(t, s))
 			var app *temporal.ApplicationError
 			if !errors.As(err, &app) || app.Type() != c.kind || app.NonRetryable() != (c.kind == Refused) || strings.Contains(err.Error(), "canary") {
 				t.Fatal(err)
@@ -119,7 +182,7 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("NAMED", "yes")
 	w, s := newWorker(t, `env > seen; echo '{"report": {"code": "SUCCESS"}}'`)
 	w.Env = []string{"NAMED", "NOT_THERE"}
-	if _, err := execute(w, w.job(t, s)); err != nil {
+	if _, err := execute(w, w.step(t, s)); err != nil {
 		t.Fatal(err)
 	}
 	seen, err := os.ReadFile(filepath.Join(w.Dir, mustOne(t, w.Dir), "seen"))
@@ -131,9 +194,9 @@ func TestEnvironment(t *testing.T) {
 // A blob that is about another repository than the run says is not believed.
 func TestAnotherSpec(t *testing.T) {
 	w, s := newWorker(t, "echo must not run; exit 9")
-	j := w.job(t, s)
+	j := w.step(t, s)
 	s.Ref = "other"
-	j.Spec = w.job(t, s).Spec
+	j.Spec = w.step(t, s).Spec
 	var app *temporal.ApplicationError
 	if _, err := execute(w, j); !errors.As(err, &app) || app.Type() != Refused {
 		t.Error(err)
@@ -144,9 +207,9 @@ func TestAnotherSpec(t *testing.T) {
 func TestStop(t *testing.T) {
 	w, s := newWorker(t, `trap '' TERM; sleep 100 & echo $! > child; echo $$ > leader; wait; sleep 100`)
 	ctx, cancel := context.WithCancel(t.Context())
-	j := w.job(t, s)
+	j := w.step(t, s)
 	ended := make(chan error, 1)
-	go func() { _, err := w.tick(ctx, j); ended <- err }()
+	go func() { _, err := w.tick(ctx, j, false); ended <- err }()
 	var pids []int
 	for deadline := time.Now().Add(60 * time.Second); len(pids) < 2; {
 		if time.Now().After(deadline) {

@@ -1,0 +1,137 @@
+package job
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+)
+
+// The signals and the update of these workflows.
+const (
+	QueueSignal  = "queue" // to a repository: a run waits
+	endedSignal  = "ended" // to a repository: a run has ended
+	turnSignal   = "turn"  // to a run: it may begin
+	AnswerUpdate = "answer"
+)
+
+const (
+	// idle is how long a repository's workflow waits for another run before it ends.
+	idle = 5 * time.Second
+	// look is how often it looks whether the run that has the turn is still there: one that was
+	// terminated says nothing.
+	look = 5 * time.Minute
+)
+
+// Repository lets the runs of one repository and branch begin one after the other: what lands
+// is built on what landed before. waiting are their ids.
+func Repository(ctx workflow.Context, waiting []string) error {
+	queue, ended := workflow.GetSignalChannel(ctx, QueueSignal), workflow.GetSignalChannel(ctx, endedSignal)
+	for {
+		var id string
+		for queue.ReceiveAsync(&id) {
+			waiting = append(waiting, id)
+		}
+		if len(waiting) == 0 {
+			if ok, _ := queue.ReceiveWithTimeout(ctx, idle, &id); !ok && !queue.ReceiveAsync(&id) {
+				return ctx.Err()
+			}
+			waiting = append(waiting, id)
+		}
+		id, waiting = waiting[0], waiting[1:]
+		for ended.ReceiveAsync(nil) { // of runs that were stopped before their turn
+		}
+		for is := ""; is != id; {
+			if workflow.SignalExternalWorkflow(ctx, id, "", turnSignal, nil).Get(ctx, nil) != nil {
+				break // it has ended: stopped before its turn, terminated, or asked for twice
+			}
+			for ok := true; ok && is != id; {
+				ok, _ = ended.ReceiveWithTimeout(ctx, look, &is)
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() && queue.Len() == 0 {
+			return workflow.NewContinueAsNewError(ctx, RepositoryType, waiting)
+		}
+	}
+}
+
+// Run waits for its turn and makes one run. A worker that is lost is replaced: the run is
+// asked for again with its key, so what was made is found and not bought again. Where relay
+// asks the operator, the run waits, keeps its turn, and goes on on the worker that has its state.
+func Run(ctx workflow.Context, j Job) (res Result, err error) {
+	defer func() {
+		end, _ := workflow.NewDisconnectedContext(ctx) // also of a run that was stopped
+		_ = workflow.SignalExternalWorkflow(end, j.RepositoryID(), "", endedSignal, j.ID).Get(end, nil)
+	}()
+	var ask *Ask
+	var answer *Answer
+	err = workflow.SetUpdateHandlerWithOptions(ctx, AnswerUpdate, func(_ workflow.Context, a Answer) error {
+		answer = &a
+		return nil
+	}, workflow.UpdateHandlerOptions{Validator: func(a Answer) error {
+		if answer != nil {
+			return errAnswered
+		}
+		return ask.takes(a)
+	}})
+	if err != nil {
+		return res, err
+	}
+	turn := workflow.GetSignalChannel(ctx, turnSignal)
+	if err := workflow.Await(ctx, func() bool { return turn.Len() > 0 }); err != nil {
+		return res, err
+	}
+	step, queue, limit := Step{Job: j}, j.Queue, 12*time.Hour
+	if j.Kind != KindRun {
+		limit = 7 * 24 * time.Hour
+	}
+	for {
+		if err := show(ctx, Memo{Spec: j.Spec, State: Running}); err != nil {
+			return res, err
+		}
+		o := workflow.ActivityOptions{TaskQueue: queue, StartToCloseTimeout: limit, HeartbeatTimeout: 5 * time.Second, WaitForCancellation: true,
+			RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 8}}
+		last := res
+		res = Result{}
+		if err := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, o), TickType, step).Get(ctx, &res); err != nil {
+			return res, err
+		}
+		res.Spend.Add(last.Spend)
+		if ask, answer = res.Ask, nil; ask == nil {
+			return res, nil
+		}
+		if err := show(ctx, Memo{Spec: j.Spec, State: Waiting, Ask: ask, Report: res.Report}); err != nil {
+			return res, err
+		}
+		if err := workflow.Await(ctx, func() bool { return answer != nil }); err != nil {
+			return res, err
+		}
+		step, queue = Step{Job: j, N: step.N + 1, Of: ask.Of, Ticks: res.Ticks, Answer: *answer}, res.Worker
+	}
+}
+
+func show(ctx workflow.Context, m Memo) error {
+	return workflow.UpsertMemo(ctx, map[string]any{MemoKey: m})
+}
+
+var errAnswered = errors.New("it has been answered")
+
+// takes says why an answer is refused. Its texts have nothing of what the run is about.
+func (a *Ask) takes(by Answer) error {
+	switch {
+	case a == nil:
+		return errors.New("it asks nothing now")
+	case by.Question != a.Question:
+		return errors.New("another question waits than the one that was answered")
+	case by.Choice < 0 || by.Choice > a.Choices || by.Choice == 0 && a.Only:
+		return fmt.Errorf("there is no such choice: it has 1 to %d", a.Choices)
+	case (by.Choice == 0) == (by.Text == ""):
+		return errors.New("it is answered with a choice or with words")
+	}
+	return nil
+}
