@@ -230,7 +230,7 @@ func (t *driverTrial) run(ctx context.Context, result string, limit, ask time.Du
 		return out, ctx.Err()
 	case res.Blocked != nil:
 		b := res.Blocked
-		return out, fault.New(res.Report.Code, "the driver could not be tried: "+res.Report.Summary, b.Why, b.Remediation)
+		return out, fault.New(res.Report.Code, "the driver could not be tried: "+res.Report.Summary, b.Why, b.Next)
 	}
 	out.Report = res.Report
 	return out, nil

@@ -58,7 +58,7 @@ func (s *StatusResult) ofEnd(o *opened) {
 	n := Need{Kind: NeedProblem, Of: "run"}
 	switch b := s.Blocked; {
 	case b != nil:
-		n.ID, n.Title, n.Next = b.RunID, "ended in "+string(b.Code)+": "+b.What, b.Remediation
+		n.ID, n.Title, n.Next = b.RunID, "ended in "+string(b.Code)+": "+b.What, b.Next
 	case last != nil && last.Workflow == history.Tick && last.Code.Outcome() == judge.OutcomeStop:
 		rep, err := readReport(o.hist.Path(last.RunID, "report.json"))
 		if rep == nil || err != nil {

@@ -22,7 +22,7 @@ type PipelinePushed struct {
 	Code Code   `json:"code,omitempty"`
 	What string `json:"what,omitempty"`
 	Why  string `json:"why,omitempty"`
-	Fix  string `json:"fix,omitempty"`
+	Fix  string `json:"next,omitempty"`
 }
 
 // pusher pushes after each task.

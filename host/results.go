@@ -18,7 +18,7 @@ type CheckResult struct {
 	Code Code   `json:"code,omitempty"`
 	What string `json:"what"` // one line: what was found
 	Why  string `json:"why,omitempty"`
-	Fix  string `json:"fix,omitempty"`
+	Fix  string `json:"next,omitempty"`
 	// PluginSays is what a plugin suggests; relay does not vouch for it.
 	PluginSays string `json:"plugin_says,omitempty"`
 	// Warnings are for a person to know though nothing stands in the way.
@@ -136,7 +136,7 @@ type RunPushed struct {
 	Code   Code   `json:"code,omitempty"`   // why not all of it was pushed, as below
 	What   string `json:"what,omitempty"`
 	Why    string `json:"why,omitempty"`
-	Fix    string `json:"fix,omitempty"`
+	Fix    string `json:"next,omitempty"`
 }
 
 // AnswerResult says which question was answered.

@@ -78,11 +78,7 @@ func runConfigSet(ctx context.Context, o *configSetOptions) error {
 	if err != nil {
 		return err
 	}
-	doc := struct {
-		host.Doc
-		File string `json:"file"`
-		Key  string `json:"key"`
-	}{host.Doc{Kind: "relay.config_set", Version: 1}, file, o.key}
+	doc := configSetDoc{host.Doc{Kind: "relay.config_set", Version: 1}, file, o.key}
 	return o.app.done(doc, func(p *printer) {
 		if rel, err := filepath.Rel(repo.Root(), file); err == nil && filepath.IsLocal(rel) {
 			file = rel
@@ -176,4 +172,11 @@ func encoded(v any) string {
 		return fmt.Sprint(v)
 	}
 	return strings.TrimRight(string(host.SafeJSON(b.Bytes())), "\n")
+}
+
+// configSetDoc is the document of relay config set.
+type configSetDoc struct {
+	host.Doc
+	File string `json:"file"`
+	Key  string `json:"key"`
 }

@@ -179,7 +179,7 @@ func verdict(p *printer, res *host.RunResult) {
 			p.linef("%s %s", p.outcome(string(b.Code)), host.Safe(b.What))
 			why(p, b.Why)
 			quote(p, b.PluginSays)
-			p.next(b.Remediation)
+			p.next(b.Next)
 		}
 		return
 	}

@@ -192,6 +192,9 @@ func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
+	if args[1] == "relay" && slices.Contains(args, "--json") {
+		asPublished(ts, ts.ReadFile("stdout"))
+	}
 }
 
 // cmdJSON looks into a JSON file (or stdout): json FILE PATH [= != ~ len] VALUE.

@@ -66,11 +66,11 @@ func cmdMend(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	how := append(args, "")[1]
 	var said struct {
-		Fix     string
-		Blocked struct{ Remediation string }
+		Fix     string `json:"next"`
+		Blocked struct{ Next string }
 	}
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &said))
-	commands := regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(said.Fix+said.Blocked.Remediation, -1)
+	commands := regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(said.Fix+said.Blocked.Next, -1)
 	if len(commands) == 0 {
 		ts.Fatalf("the refusal in %s says nothing to type", args[0])
 	}

@@ -32,11 +32,14 @@ func runTmuxStatus(ctx context.Context, o *tmuxOptions) error {
 		return err
 	}
 	line := repo.TmuxStatus(ctx)
-	doc := struct {
-		host.Doc
-		Line string `json:"line"`
-	}{host.Doc{Kind: "relay.tmux", Version: 1}, line}
+	doc := tmuxDoc{host.Doc{Kind: "relay.tmux", Version: 1}, line}
 	return o.app.done(doc, func(p *printer) { p.linef("%s", line) })
+}
+
+// tmuxDoc is the document of relay tmux-status.
+type tmuxDoc struct {
+	host.Doc
+	Line string `json:"line"`
 }
 
 // logDoc is the document of relay audit logs.

@@ -83,7 +83,7 @@ type Problem struct {
 	Code judge.Code `json:"code,omitempty"`
 	What string     `json:"what"`
 	Why  string     `json:"why,omitempty"`
-	Fix  string     `json:"fix,omitempty"`
+	Fix  string     `json:"next,omitempty"`
 	// PluginSays is what a plugin suggests; relay does not vouch for it.
 	PluginSays string `json:"plugin_says,omitempty"`
 }

@@ -160,7 +160,7 @@ type Problem struct {
 	Code    judge.Code `json:"code"`
 	What    string     `json:"what"`
 	Why     string     `json:"why,omitempty"`
-	Fix     string     `json:"fix,omitempty"`
+	Fix     string     `json:"next,omitempty"`
 	Salvage string     `json:"salvage,omitempty"`
 	// PluginSays is what a plugin suggests; relay does not vouch for it.
 	PluginSays string `json:"plugin_says,omitempty"`

@@ -39,14 +39,14 @@ type Seen struct {
 // another branch, or the task list can't be read. The zero Hold is that nothing does.
 type Hold struct {
 	Held    string `json:"held,omitempty"`
-	HeldFix string `json:"held_fix,omitempty"` // what to type about it
+	HeldFix string `json:"held_next,omitempty"` // what to type about it
 }
 
 // Stop is how a run came to stand still.
 type Stop struct {
 	Reason Reason `json:"reason,omitempty"` // "" while it runs, and after a crash
 	Why    string `json:"why,omitempty"`
-	Fix    string `json:"fix,omitempty"` // what to type where a fault ended it
+	Fix    string `json:"next,omitempty"` // what to type where a fault ended it
 	// ByOperator: a person ended it before its time, and only a person goes on with it.
 	ByOperator bool `json:"by_operator,omitempty"`
 }

@@ -201,7 +201,7 @@ func (r *run) close() {
 
 func (r *run) blocked() *report.Blocked {
 	return &report.Blocked{SchemaVersion: 1, RunID: r.rep.RunID, At: r.rep.EndedAt.Format(time.RFC3339),
-		Code: r.rep.Code, What: r.rep.Summary, Why: r.rep.Why, Remediation: r.rep.Next, PluginSays: r.rep.PluginSays}
+		Code: r.rep.Code, What: r.rep.Summary, Why: r.rep.Why, Next: r.rep.Next, PluginSays: r.rep.PluginSays}
 }
 
 // write puts the run's record on the disk: ledger, REPORT.json (the only truth),

@@ -33,7 +33,7 @@ type Blocked struct {
 	Code          judge.Code `json:"code"`
 	What          string     `json:"what"`
 	Why           string     `json:"why"`
-	Remediation   string     `json:"remediation"`           // starts with the command to type in backticks
+	Next          string     `json:"next"`                  // starts with the command to type in backticks
 	PluginSays    string     `json:"plugin_says,omitempty"` // what a plugin suggests; relay does not vouch for it
 }
 

@@ -331,13 +331,13 @@ func TestRead(t *testing.T) {
 
 func TestBlocked(t *testing.T) {
 	b := &Blocked{RunID: "20261120-192359-k3v9m2qa", At: "1970-01-01T00:00:00Z", Code: judge.BlockedLockHeld,
-		What: evil, Why: strings.Repeat("w", 5000), Remediation: "`relay status`"}
+		What: evil, Why: strings.Repeat("w", 5000), Next: "`relay status`"}
 	out, err := EncodeBlocked(b)
 	if err != nil {
 		t.Fatal(err)
 	}
 	back, err := DecodeBlocked(out)
-	if err != nil || back.Code != judge.BlockedLockHeld || back.Remediation != "`relay status`" || utf8.RuneCountInString(back.Why) != 2000 || back.At != b.At {
+	if err != nil || back.Code != judge.BlockedLockHeld || back.Next != "`relay status`" || utf8.RuneCountInString(back.Why) != 2000 || back.At != b.At {
 		t.Errorf("%+v %v", back, err)
 	}
 	if again, _ := EncodeBlocked(back); !bytes.Equal(out, again) {
@@ -398,7 +398,7 @@ func TestCodesArePublished(t *testing.T) {
 		if _, err := Encode(&Report{RunID: "12345678", Code: judge.Code(code)}); err != nil {
 			t.Errorf("%s: %v", code, err)
 		}
-		if _, err := EncodeBlocked(&Blocked{At: "1970-01-01T00:00:00Z", Code: judge.Code(code), What: "x", Why: "y", Remediation: "z"}); err != nil {
+		if _, err := EncodeBlocked(&Blocked{At: "1970-01-01T00:00:00Z", Code: judge.Code(code), What: "x", Why: "y", Next: "z"}); err != nil {
 			t.Errorf("%s: %v", code, err)
 		}
 	}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/paxiom/relay/host"
+)
+
+// outputs are the documents that commands print with --json, by their kinds.
+var outputs = map[string]any{
+	"relay.answer": host.AnswerResult{}, "relay.check.add": host.CheckTried{}, "relay.check.list": host.CheckList{}, "relay.check.new": host.CheckNew{},
+	"relay.check.run": host.CheckResults{}, "relay.config": host.ConfigResult{}, "relay.config_set": configSetDoc{}, "relay.cost": host.CostResult{},
+	"relay.cycle": host.CycleResult{}, "relay.cycle.show": host.CycleShow{}, "relay.demo": demoDoc{}, "relay.detached": host.Detached{},
+	"relay.diff": host.DiffResult{}, "relay.doctor": host.DoctorResult{}, "relay.dry_run": host.DryRunResult{}, "relay.error": errorDoc{},
+	"relay.evidence": host.EvidenceResult{}, "relay.evidence.verify": host.VerifyResult{}, "relay.explain": explainDoc{}, "relay.gc": host.GCResult{},
+	"relay.history": host.HistoryListResult{}, "relay.history.prune": host.PruneResult{}, "relay.init": host.InitResult{}, "relay.init.prompts": host.PromptFiles{},
+	"relay.logs": logDoc{}, "relay.loop": host.LoopResult{}, "relay.man": manDoc{}, "relay.milestone": host.MilestoneResult{},
+	"relay.pipeline.check": host.PipelineCheck{}, "relay.pipeline.generate": host.GenerateResult{}, "relay.pipeline.import": host.PipelineFiles{},
+	"relay.pipeline.init": host.PipelineFiles{}, "relay.pipeline.run": host.PipelineRun{}, "relay.pipeline.status": host.PipelineStatus{},
+	"relay.plugin.grant": host.PluginResult{}, "relay.plugin.info": host.PluginResult{}, "relay.plugin.install": host.PluginResult{},
+	"relay.plugin.key": host.PluginKey{}, "relay.plugin.new": host.PluginNew{}, "relay.plugin.outdated": host.PluginsOutdated{}, "relay.plugin.pack": host.PluginPacked{},
+	"relay.plugin.remove": host.PluginResult{}, "relay.plugin.revoke": host.PluginResult{}, "relay.plugin.rules": host.PluginRules{},
+	"relay.plugin.search": host.PluginFound{}, "relay.plugins": host.PluginListResult{}, "relay.policy.test": host.PolicyTest{}, "relay.queue": host.QueueResult{},
+	"relay.recover": host.RecoverResult{}, "relay.report": host.DigestResult{}, "relay.review": reviewDoc{}, "relay.run": host.RunResult{},
+	"relay.salvage": host.SalvageResult{}, "relay.service": host.ServiceResult{}, "relay.service.check": host.ServiceCheck{}, "relay.services": host.ServiceListResult{},
+	"relay.show": host.ShowResult{}, "relay.stats": host.StatsResult{}, "relay.status": host.StatusResult{}, "relay.stop": host.StopResult{},
+	"relay.task": host.TaskResult{}, "relay.task.graph": host.GraphResult{}, "relay.task.list": host.TasksResult{}, "relay.tmux": tmuxDoc{},
+	"relay.trust": host.TrustResult{}, "relay.undo": host.UndoResult{}, "relay.verify": host.VerifyResult{}, "relay.version": versionDoc{},
+	"relay.wake": host.WakeResult{}, "relay.watch": watchDoc{},
+}
+
+type object = map[string]any
+
+// describer makes schemas of types, by what encoding/json writes of them.
+type describer struct{ defs object }
+
+func (d *describer) of(t reflect.Type) object {
+	switch {
+	case t == reflect.TypeFor[time.Time]():
+		return object{"type": "string", "format": "date-time"}
+	case t == reflect.TypeFor[json.RawMessage](), t.Implements(reflect.TypeFor[json.Marshaler]()), reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()):
+		return object{}
+	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
+		return object{"type": "string"}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return object{"anyOf": []any{d.of(t.Elem()), object{"type": "null"}}}
+	case reflect.String:
+		return object{"type": "string"}
+	case reflect.Bool:
+		return object{"type": "boolean"}
+	case reflect.Float32, reflect.Float64:
+		return object{"type": "number"}
+	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return object{"type": []string{"string", "null"}}
+		}
+		return object{"type": []string{"array", "null"}, "items": d.of(t.Elem())}
+	case reflect.Map:
+		return object{"type": []string{"object", "null"}, "additionalProperties": d.of(t.Elem())}
+	case reflect.Interface:
+		return object{}
+	case reflect.Struct:
+		name := t.String()
+		if t.Name() == "" {
+			return d.structure(t)
+		}
+		if _, ok := d.defs[name]; !ok {
+			d.defs[name] = object{}
+			d.defs[name] = d.structure(t)
+		}
+		return object{"$ref": "#/$defs/" + name}
+	}
+	return object{"type": "integer"}
+}
+
+func (d *describer) structure(t reflect.Type) object {
+	properties, required := object{}, []string{}
+	var add func(t reflect.Type)
+	add = func(t reflect.Type) {
+		for i := range t.NumField() {
+			f := t.Field(i)
+			tag, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+			inner := f.Type
+			if inner.Kind() == reflect.Pointer {
+				inner = inner.Elem()
+			}
+			switch {
+			case tag == "-":
+			case f.Anonymous && tag == "" && inner.Kind() == reflect.Struct:
+				add(inner)
+			case !f.IsExported():
+			default:
+				if tag == "" {
+					tag = f.Name
+				}
+				properties[tag] = d.of(f.Type)
+				if !strings.Contains(options, "omit") && !slices.Contains(required, tag) { // of two the outer one is written
+					required = append(required, tag)
+				}
+			}
+		}
+	}
+	add(t)
+	return object{"type": "object", "properties": properties, "required": required}
+}
+
+func outputSchema() ([]byte, error) {
+	d := &describer{object{}}
+	var kinds []any
+	for _, kind := range slices.Sorted(maps.Keys(outputs)) {
+		of := d.of(reflect.TypeOf(outputs[kind]))
+		d.defs[kind] = object{"properties": object{"kind": object{"const": kind}}, "allOf": []any{of}}
+		kinds = append(kinds, object{"if": object{"properties": object{"kind": object{"const": kind}}}, "then": object{"$ref": "#/$defs/" + kind}})
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetIndent("", " ")
+	err := enc.Encode(object{"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "https://github.com/paxiom/relay/schemas/output.schema.json",
+		"title": "what commands print with --json", "description": "One document on standard output: its field kind says which of $defs it is, and version which version of that; of relay.version and relay.plugin.pack it is the program's. A command that fails prints relay.error. In next, each command stands in backquotes.",
+		"type": "object", "required": []string{"kind", "version"}, "properties": object{"kind": object{"type": "string"}, "version": object{"type": []string{"integer", "string"}}},
+		"allOf": kinds, "$defs": d.defs})
+	return b.Bytes(), err
+}
+
+const outputSchemaFile = "../../schemas/output.schema.json"
+
+func TestOutputSchema(t *testing.T) {
+	want, err := outputSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(outputSchemaFile, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(outputSchemaFile); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s is stale: run `go test ./cmd/relay -run 'Test(OutputSchema|ReferencePages)' -update` (%v)", outputSchemaFile, err)
+	}
+	for _, bad := range []string{`{"version": 1}`, `{"kind": "relay.stop", "version": 1}`, `{"kind": "relay.error", "version": "1"}`} {
+		doc, _ := jsonschema.UnmarshalJSON(strings.NewReader(bad))
+		if s, err := published(); err != nil || s.Validate(doc) == nil {
+			t.Errorf("%s passes (%v)", bad, err)
+		}
+	}
+}
+
+var published = sync.OnceValues(func() (*jsonschema.Schema, error) {
+	b, err := os.ReadFile(outputSchemaFile)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("output.schema.json", doc); err != nil {
+		return nil, err
+	}
+	return c.Compile("output.schema.json")
+})
+
+// asPublished holds what a command printed with --json against the published schema.
+func asPublished(ts *testscript.TestScript, printed string) {
+	schema, err := published()
+	ts.Check(err)
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(printed))
+	if err != nil {
+		ts.Fatalf("with --json it printed no JSON: %v", err)
+	}
+	top, _ := doc.(map[string]any)
+	if kind, _ := top["kind"].(string); outputs[kind] == nil {
+		ts.Fatalf("no schema is published of %q: see outputs in output_schema_test.go", kind)
+	}
+	if err := schema.Validate(doc); err != nil {
+		ts.Fatalf("not as schemas/output.schema.json says: %v", err)
+	}
+}
