@@ -4,7 +4,7 @@
 //
 // A [Workflow] is ordinary, deterministic Go code that asks an engine for [Step]s
 // (work with an effect), [Flow.Wait]s (a gate or an answer), [Flow.SleepUntil],
-// [Flow.Lock], [Flow.Now] and [Flow.Progress]. When relay starts again the code
+// [Flow.Now] and [Flow.Progress]. When relay starts again the code
 // runs from its first line; what is recorded is handed back instead of done again.
 //
 // A step's result is small: hashes, ids, counts. It never holds a secret, a prompt,

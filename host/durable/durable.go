@@ -25,9 +25,6 @@ type Flow interface {
 	// and the machine were restarted meanwhile, or as soon as the wait is ended by
 	// [Engine.Answer] under the same name. A clock that is set back makes it no longer.
 	SleepUntil(name string, t time.Time) error
-	// Lock takes a lock that other runs in the same store respect. It is released by
-	// the returned function, at the end of the run, and by a crash.
-	Lock(name string) (unlock func(), err error)
 	// Now is the time as it was when the run first asked at this place.
 	Now() (time.Time, error)
 	// Progress shows v to whoever looks at the run; it is not part of its history.
@@ -61,8 +58,6 @@ type Engine interface {
 	Cancel(id, reason string) error
 	// State describes one run; it starts nothing.
 	State(id string) (State, error)
-	// List describes all runs, newest first.
-	List() ([]State, error)
 }
 
 // Status is where a run stands.
@@ -104,7 +99,6 @@ var (
 	ErrNotAsked  = errors.New("the run is not waiting for this")
 	ErrAnswered  = errors.New("this was answered before")
 	ErrAsked     = errors.New("this run has used the name before; names of waits and sleeps are unique in a run")
-	ErrLocked    = errors.New("the lock is held by another run")
 	ErrTooLarge  = errors.New("a step's result is too large to be recorded")
 	errParked    = errors.New("parked")
 	errBadRecord = errors.New("the run's record cannot be read")

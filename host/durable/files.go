@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"sort"
 	"sync"
 	"time"
 
@@ -25,7 +24,6 @@ import (
 //	<dir>/<id>/log.jsonl      append-only, one entry a line, fsynced before it counts
 //	<dir>/<id>/progress.json  the newest progress; not part of the history
 //	<dir>/<id>/lock           flock of the process that has the run in hand
-//	<dir>/locks/<name>        flocks of [Flow.Lock]
 type Files struct {
 	dir   string
 	clock Clock
@@ -49,7 +47,7 @@ func NewFiles(dir string, clock Clock) (*Files, error) {
 	if clock == nil {
 		clock = systemClock{}
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "locks"), 0o700); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
 	return &Files{dir: dir, clock: clock}, nil
@@ -58,7 +56,7 @@ func NewFiles(dir string, clock Clock) (*Files, error) {
 var nameRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`) })
 
 func checkName(what, name string) error {
-	if !nameRE().MatchString(name) || name == "locks" {
+	if !nameRE().MatchString(name) {
 		return fmt.Errorf("%s %q: use 1 to 100 letters, digits, dots, dashes and underscores", what, name)
 	}
 	return nil
@@ -87,7 +85,6 @@ func (s *Files) Run(ctx context.Context, id, kind string, version int, w Workflo
 	if err := f.begin(kind, version); err != nil {
 		return State{}, err
 	}
-	defer f.releaseLocks()
 	if err := f.end(w(f)); err != nil {
 		return State{}, err
 	}
@@ -213,27 +210,6 @@ func (s *Files) State(id string) (State, error) {
 	return s.describe(st), nil
 }
 
-// List implements [Engine].
-func (s *Files) List() ([]State, error) {
-	folders, err := os.ReadDir(s.dir)
-	if err != nil {
-		return nil, err
-	}
-	var all []State
-	for _, d := range folders {
-		if !d.IsDir() || d.Name() == "locks" {
-			continue
-		}
-		if st, err := s.State(d.Name()); err == nil {
-			all = append(all, st)
-		} else if !errors.Is(err, ErrUnknown) {
-			all = append(all, State{ID: d.Name(), Status: Failed, Error: err.Error()})
-		}
-	}
-	sort.Slice(all, func(i, j int) bool { return all[i].Started.After(all[j].Started) })
-	return all, nil
-}
-
 // Newest gives the ids of the last n runs, newest first, for stores whose ids sort by
 // time. It reads no run.
 func (s *Files) Newest(n int) ([]string, error) {
@@ -246,7 +222,7 @@ func (s *Files) Newest(n int) ([]string, error) {
 		if len(ids) == n {
 			break
 		}
-		if d.IsDir() && d.Name() != "locks" {
+		if d.IsDir() {
 			ids = append(ids, d.Name())
 		}
 	}

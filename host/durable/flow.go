@@ -8,10 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
-
-	"github.com/gofrs/flock"
 )
 
 // wakeCheck is the longest that a sleep goes without looking at the wall clock and
@@ -26,7 +23,6 @@ type fileFlow struct {
 	log     *runLog
 	version int
 	pos     int // the next recorded entry to hand back
-	locks   []*flock.Flock
 }
 
 // begin writes the first entry, or checks that the run may go on.
@@ -56,7 +52,7 @@ func (f *fileFlow) end(err error) error {
 		return nil
 	}
 	var d *Diverged
-	if errors.As(err, &d) || errors.Is(err, errBadRecord) || errors.Is(err, ErrLocked) || errors.Is(err, ErrEnded) || errors.Is(err, ErrAsked) {
+	if errors.As(err, &d) || errors.Is(err, errBadRecord) || errors.Is(err, ErrEnded) || errors.Is(err, ErrAsked) {
 		return err // nothing happened that a later, right version could not continue
 	}
 	return f.log.add(entry{Kind: kindFailed, At: f.store.clock.Now(), Error: err.Error()})
@@ -250,27 +246,6 @@ func (f *fileFlow) sleep(name string, seen, t time.Time) error {
 			return f.ctx.Err()
 		case <-f.store.clock.After(min(left, wakeCheck)):
 		}
-	}
-}
-
-// Lock implements [Flow].
-func (f *fileFlow) Lock(name string) (func(), error) {
-	if err := checkName("lock", name); err != nil {
-		return nil, err
-	}
-	l := flock.New(filepath.Join(f.store.dir, "locks", name))
-	if ok, err := l.TryLock(); err != nil {
-		return nil, err
-	} else if !ok {
-		return nil, fmt.Errorf("%s: %w", name, ErrLocked)
-	}
-	f.locks = append(f.locks, l)
-	return func() { l.Unlock() }, nil
-}
-
-func (f *fileFlow) releaseLocks() {
-	for _, l := range f.locks {
-		l.Unlock()
 	}
 }
 

@@ -111,7 +111,6 @@ var rules = []rule{
 	{"D8", "a sleep outlives a restart, keeps its first end, and ends by the wall clock", sleep},
 	{"D9", "a sleep can be ended from outside", awake},
 	{"D10", "two processes never have one run in hand", busy},
-	{"D11", "a lock keeps other runs out and is free after a crash", locks},
 	{"D12", "a workflow that changed under a run that had begun is refused and loses nothing", diverged},
 	{"D13", "cancelling interrupts a step without recording it; the run can go on", interrupt},
 	{"D14", "a cancelled or ended run stays so", ended},

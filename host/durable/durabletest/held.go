@@ -45,18 +45,3 @@ func looked(t *testing.T, s *session) {
 		}
 	}
 }
-
-func locks(t *testing.T, s *session) {
-	take := func(f durable.Flow) error { _, err := f.Lock("service-A"); return err }
-	_, _, died := s.run("r1", 1, func(f durable.Flow) error {
-		must(t, take(f))
-		if _, err, _ := s.run("r2", 1, take); !errors.Is(err, durable.ErrLocked) {
-			t.Errorf("second holder: %v", err)
-		}
-		panic(crash{})
-	})
-	want(t, "died", died, true)
-	s.restart(t)
-	_, err, _ := s.run("r3", 1, take)
-	must(t, err)
-}
