@@ -126,7 +126,7 @@ func Begin(ctx context.Context, env Env, o Options) (*Change, error) {
 	if c.layer == "" {
 		c.layer = filepath.Join(env.StateDir, "boxes", o.RunID)
 	}
-	err := env.IndexFree(ctx) // or nothing could land
+	err := env.Free(ctx, o.Branch) // or nothing could land
 	if err == nil {
 		err = c.takePrograms(false)
 	}

@@ -49,7 +49,10 @@ func (c *Change) judgeOwn(ctx context.Context, p judge.Policy) error {
 // readOwn gives the commits that the builder made on its branch, or why they can't be
 // made again.
 func (c *Change) readOwn(ctx context.Context) ([]ownCommit, []judge.Violation, error) {
-	ref := "refs/heads/" + c.opts.Branch
+	ref := "HEAD"
+	if c.opts.Branch != "" {
+		ref = "refs/heads/" + c.opts.Branch
+	}
 	refuse := func(why string) []judge.Violation {
 		return []judge.Violation{{Code: judge.StopHeadMoved, Path: ".git/" + ref, Rule: "the builder's commits can't be made again: " + why}}
 	}

@@ -70,21 +70,26 @@ git commit -q --allow-empty-message -m ''
 }
 
 func TestRestIsOneMoreCommit(t *testing.T) {
-	ctx := context.Background()
-	r := newRepo(t)
-	c, v := r.keep("run-1", "echo one >> README.md; git commit -qam one; echo two >> README.md")
-	if v.Code != judge.Success {
-		t.Fatalf("%+v", v)
-	}
-	_, err := c.Land(ctx, Landing{Commit: true, Message: hostMessage})
-	must(t, err)
-	must(t, c.Discard())
-	r.clean()
-	if got := r.git("log", "-3", "--format=%s|%(trailers:key=Relay-Commit,valueonly,separator=)"); got != "the task|2/2\none|1/2\nbase|" {
-		t.Errorf("log:\n%s", got)
-	}
-	if got := r.git("show", "HEAD^:README.md"); got != "hello\none" {
-		t.Errorf("first commit: %q", got)
+	for _, head := range []string{"main", "--detach"} {
+		t.Run(head, func(t *testing.T) {
+			ctx := context.Background()
+			r := newRepo(t)
+			r.git("checkout", "-q", head)
+			c, v := r.keep("run-1", "echo one >> README.md; git commit -qam one; echo two >> README.md")
+			if v.Code != judge.Success {
+				t.Fatalf("%+v", v)
+			}
+			_, err := c.Land(ctx, Landing{Commit: true, Message: hostMessage})
+			must(t, err)
+			must(t, c.Discard())
+			r.clean()
+			if got := r.git("log", "-3", "--format=%s|%(trailers:key=Relay-Commit,valueonly,separator=)"); got != "the task|2/2\none|1/2\nbase|" {
+				t.Errorf("log:\n%s", got)
+			}
+			if got := r.git("show", "HEAD^:README.md"); got != "hello\none" {
+				t.Errorf("first commit: %q", got)
+			}
+		})
 	}
 }
 

@@ -8,9 +8,7 @@ import (
 	"io"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -63,9 +61,9 @@ func (l *lander) write(ctx context.Context, p *plan, note any) (Landed, error) {
 	}
 	journal.Reached("apply.planned")
 	ready := func() error {
-		// Before HEAD is looked at: who holds the index may be about to commit.
+		// Before HEAD is looked at: who holds a lock may be about to commit.
 		if p.Commit != "" {
-			if f, held := fault.As(l.env.IndexFree(ctx)); held {
+			if f, held := fault.As(l.env.Free(ctx, l.branch)); held {
 				return headMoved(f.Why + "; a change that lands beside it would look to git like one taken back")
 			}
 		}
@@ -304,7 +302,10 @@ func (l *lander) moveBranch(ctx context.Context, p *plan) error {
 			return nil
 		}
 		if !locked(err) || wait > lockPatience {
-			return headMoved(err.Error())
+			if still := l.stillAtBase(ctx); still != nil {
+				return still
+			}
+			return fault.Wrap(err, judge.StopInterrupted, "git could not move "+branchName(p.Branch), "`relay salvage` has what was built; `git fsck` looks at the repository")
 		}
 		time.Sleep(wait)
 	}
@@ -312,26 +313,6 @@ func (l *lander) moveBranch(ctx context.Context, p *plan) error {
 
 // lockPatience is how long another git may hold the index or a ref.
 const lockPatience = 3 * time.Second
-
-// IndexFree waits until no other git holds the index. A lock that stays is a
-// [judge.BlockedRepository] fault: git leaves one when it is killed.
-func (e Env) IndexFree(ctx context.Context) error {
-	at := filepath.Join(e.Git.GitDir, "index.lock")
-	for wait := 20 * time.Millisecond; ; wait *= 2 {
-		if _, err := os.Lstat(at); err != nil {
-			return nil
-		}
-		if wait > lockPatience {
-			return fault.New(judge.BlockedRepository, "another git holds the index of this repository", strconv.Quote(at)+" is there",
-				"`rm "+fault.Word(at)+"`, when no git is at work here")
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(wait):
-		}
-	}
-}
 
 // locked says that git found a lock of another git.
 func locked(err error) bool {

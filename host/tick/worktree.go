@@ -16,7 +16,7 @@ import (
 )
 
 func (r *run) checkWorktree(ctx context.Context) (string, error) {
-	if err := (change.Env{Git: r.git}).IndexFree(ctx); err != nil {
+	if err := (change.Env{Git: r.git}).Free(ctx, r.branch); err != nil {
 		return "", err
 	}
 	status, err := r.git.Status(ctx)
