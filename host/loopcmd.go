@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/pulse"
 	"github.com/paxiom/relay/host/loop"
 	"github.com/paxiom/relay/host/tick"
@@ -72,6 +74,10 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
+	old, err := r.cutOff(o)
+	if err != nil {
+		return nil, err
+	}
 	env, err := r.tickEnv(o.Observer)
 	if err != nil {
 		return nil, err
@@ -83,17 +89,12 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 		}
 		return nil, err
 	}
-	var old *loop.Seen
-	if o.Resume {
-		if old, err = loop.CutOff(repo.ws); err != nil {
-			return nil, err
-		}
-		switch {
-		case o.Unattended && (old == nil || old.ByOperator):
-			return nothingToResume(old), nil
-		case old == nil:
-			return nil, fault.New("", "there is no loop to go on with", "the last loop came to its end, or there was none", "`relay loop --mode milestone`")
-		}
+	switch {
+	case !o.Resume:
+	case o.Unattended && (old == nil || old.ByOperator):
+		return nothingToResume(old), nil
+	case old == nil:
+		return nil, fault.New("", "there is no loop to go on with", "the last loop came to its end, or there was none", "`relay loop --mode milestone`")
 	}
 	if running, err := loop.Running(repo.ws); err == nil && running != nil {
 		return nil, fault.New(judge.BlockedLockHeld, "the loop "+running.ID+" is running here", fmt.Sprintf("process %d has it in hand, in tick %d", running.PID, running.Tick),
@@ -104,16 +105,19 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 	pulse := pulse.Record(repo.ws, "relay loop", env.Observer)
 	defer pulse.End()
 	env.Observer = pulse
+	if old != nil && len(old.Set) > 0 {
+		env.Observer.Observe(Event{Kind: progress.Notice, At: r.now(), Text: "goes on as it was begun:" + loop.Flags(old.Set) + "; a --set of yours takes the place of its own"})
+	}
 	r.noteNeeds(true)
 	defer r.noteNeeds(false)
 	trusted := env.LoadErr == nil && env.Trust.Check(env.Loaded, r.getenv) == nil
 	hooks := loop.Hooks{OnTick: o.OnTick, Drain: asked, Clock: r.opts.Clock, Keyed: r.keyedTick(env)}
 	var l *loop.Loop
 	if old != nil {
-		l = loop.Resume(env, repo.ws, old.ID, hooks)
+		l = loop.Resume(env, repo.ws, old.ID, r.opts.Set, hooks)
 	} else {
 		l = loop.Begin(env, repo.ws, loop.Options{Mode: loop.Mode(o.Mode), Goal: o.Goal, MaxTicks: o.MaxTicks, Until: o.Until, MaxCostUSD: o.MaxCostUSD,
-			Key: o.Key, Signers: o.Signers, Push: o.Push}, hooks)
+			Key: o.Key, Signers: o.Signers, Push: o.Push, Set: r.opts.Set}, hooks)
 	}
 	out, err := l.Run(ctx)
 	if out == nil {
@@ -127,6 +131,23 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 		return nil, err
 	}
 	return res, nil
+}
+
+// cutOff gives the loop that is to be gone on with, nil for none. The settings that it was
+// begun with hold for this call, below its own.
+func (r *Repo) cutOff(o LoopOptions) (*loop.Seen, error) {
+	if !o.Resume {
+		return nil, nil
+	}
+	repo, err := r.open()
+	if err != nil {
+		return nil, nil // Loop meets it, too, and leaves a report
+	}
+	old, err := loop.CutOff(repo.ws)
+	if old != nil {
+		r.opts.Set = slices.Concat(old.Set, r.opts.Set)
+	}
+	return old, err
 }
 
 // keyedTick makes a tick of a loop with a key. One whose work did not reach the branch ends

@@ -21,6 +21,7 @@ type Progress struct {
 	PID       int       `json:"pid"`
 	Tick      int       `json:"tick"` // the one under way, or the last one
 	Mode      Mode      `json:"mode"`
+	Set       []string  `json:"set,omitempty"` // the settings of its call, lowest first
 	BeganAt   time.Time `json:"began_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 	Reason    Reason    `json:"reason,omitempty"` // why it ended; "" while it goes on and after a crash
@@ -74,7 +75,7 @@ func (l *Loop) noteEnd(f durable.Flow) (stop func()) {
 }
 
 func (l *Loop) progress(n int) Progress {
-	return Progress{PID: os.Getpid(), Tick: n, Mode: l.o.Mode, BeganAt: l.begun.UTC(), UpdatedAt: l.now().UTC(), Reason: l.out.Reason, Why: l.out.Why}
+	return Progress{PID: os.Getpid(), Tick: n, Mode: l.o.Mode, Set: l.o.Set, BeganAt: l.begun.UTC(), UpdatedAt: l.now().UTC(), Reason: l.out.Reason, Why: l.out.Why}
 }
 
 // fail tells those who look that a loop can't go on, unless it was only interrupted.

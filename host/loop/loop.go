@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/paxiom/relay/host/durable"
@@ -49,6 +50,8 @@ type Options struct {
 	Key     string `json:"key,omitempty"`
 	Signers string `json:"signers,omitempty"`
 	Push    string `json:"push,omitempty"`
+	// Set are the settings of its call; those who look have them from its progress.
+	Set []string `json:"-"`
 	// After is the wait of a loop before this one, which holds for this one, too.
 	After *quota.Wait `json:"after,omitempty"`
 }
@@ -120,9 +123,9 @@ func Begin(env *tick.Env, ws *workspace.Workspace, o Options, h Hooks) *Loop {
 	return &Loop{env: env, ws: ws, id: history.NewRunID(time.Now()), o: o, hooks: h}
 }
 
-// Resume goes on with the loop of this id.
-func Resume(env *tick.Env, ws *workspace.Workspace, id string, h Hooks) *Loop {
-	return &Loop{env: env, ws: ws, id: id, again: true, hooks: h}
+// Resume goes on with the loop of this id; set are its settings now.
+func Resume(env *tick.Env, ws *workspace.Workspace, id string, set []string, h Hooks) *Loop {
+	return &Loop{env: env, ws: ws, id: id, again: true, o: Options{Set: set}, hooks: h}
 }
 
 // Run makes ticks until there is a reason to stop. A tick that stopped or was blocked
@@ -189,6 +192,7 @@ func (l *Loop) flow(f durable.Flow) error {
 	if err != nil {
 		return err
 	}
+	o.Set = l.o.Set
 	l.o = o
 	if l.begun, err = f.Now(); err != nil {
 		return err
@@ -261,7 +265,16 @@ func (l *Loop) command() string {
 		}
 		c += fmt.Sprintf(" --max-cost-usd %.2f", left)
 	}
-	return c
+	return c + Flags(l.o.Set)
+}
+
+// Flags are settings as they are typed, each after a space.
+func Flags(set []string) string {
+	var f strings.Builder
+	for _, s := range set {
+		f.WriteString(" --set " + fault.Word(s))
+	}
+	return f.String()
 }
 
 // step is one tick with the looks before and after it. An attempt that was cut off
