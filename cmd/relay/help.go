@@ -17,8 +17,11 @@ func setHelp(a *app, root *cobra.Command) {
 			_ = cmd.RunE(cmd, nil) // prints to the same writer; its errors end there
 			return
 		}
-		p := a.printer(a.out, a.outTTY)
-		help(p, cmd)
+		if a.json {
+			_ = a.done(helpOf(cmd), nil)
+			return
+		}
+		help(a.printer(a.out, a.outTTY), cmd)
 	})
 	root.SetHelpCommand(&cobra.Command{
 		Use: "help [COMMAND|TOPIC] [KEY]", Short: "Help about a command or a topic", Hidden: true,
@@ -152,6 +155,47 @@ func overview(p *printer, cmd *cobra.Command) {
 		p.table(rows)
 	}
 	flags(p, cmd)
+}
+
+// helpDoc is the document of relay help COMMAND.
+type helpDoc struct {
+	host.Doc
+	Command  string     `json:"command"`
+	Short    string     `json:"short"`
+	Long     string     `json:"long,omitempty"`
+	Usage    string     `json:"usage"`
+	Examples []string   `json:"examples"`
+	Commands []helpItem `json:"commands"` // below it
+	Flags    []helpItem `json:"flags"`    // of its own; for relay, those of every command
+}
+
+// helpItem is a command or a flag.
+type helpItem struct {
+	Name string `json:"name"`
+	Does string `json:"does"`
+}
+
+func helpOf(cmd *cobra.Command) helpDoc {
+	d := helpDoc{Doc: host.Doc{Kind: "relay.help", Version: 1}, Command: cmd.CommandPath(), Short: cmd.Short, Long: cmd.Long, Usage: useLine(cmd),
+		Examples: []string{}, Commands: []helpItem{}, Flags: []helpItem{}}
+	if cmd.Example != "" {
+		d.Examples = strings.Split(cmd.Example, "\n")
+	}
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			d.Commands = append(d.Commands, helpItem{c.Name(), c.Short})
+		}
+	}
+	own := cmd.LocalNonPersistentFlags()
+	if !cmd.HasParent() {
+		own = cmd.PersistentFlags()
+	}
+	own.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			d.Flags = append(d.Flags, helpItem{"--" + f.Name, f.Usage})
+		}
+	})
+	return d
 }
 
 func useLine(cmd *cobra.Command) string {

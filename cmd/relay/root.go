@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,14 +153,30 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args[0]) <= 4 { // of a short word half would be another one
 		cmd.SuggestionsMinimumDistance = 1
 	}
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		u.why = "perhaps you mean: " + strings.Join(near, ", ")
-		u.fix = fmt.Sprintf("`%s %s`", path, near[0])
-		if !slices.Contains(harmless, near[0]) {
-			u.fix = fmt.Sprintf("`%s %s --help`", path, near[0])
+	near := cmd.SuggestionsFor(args[0])
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() && sameLetters(args[0], c.Name()) && !slices.Contains(near, c.Name()) {
+			near = append(near, c.Name())
+		}
+	}
+	if len(near) > 0 {
+		best := cmp.Or(host.Nearest(args[0], near), near[0])
+		u.why = "perhaps you mean: " + strings.Join(append([]string{best}, slices.DeleteFunc(near, func(n string) bool { return n == best })...), ", ")
+		u.fix = fmt.Sprintf("`%s %s`", path, best)
+		if !slices.Contains(harmless, best) {
+			u.fix = fmt.Sprintf("`%s %s --help`", path, best)
 		}
 	}
 	return u
+}
+
+// sameLetters reports whether two words have the same letters in another order: what fingers
+// that are too fast make of a short word.
+func sameLetters(a, b string) bool {
+	x, y := []rune(a), []rune(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
 }
 
 // harmless are the commands that a typo may suggest as they are: they only look. Any other
@@ -174,6 +191,9 @@ var synonyms = map[string]string{"log": "history list", "list": "history list", 
 
 // wrongFlag names the flag that was perhaps meant.
 func wrongFlag(cmd *cobra.Command, err error) error {
+	if cmd.HasAvailableSubCommands() && cmd.Flags().NArg() > 0 { // the flag is of a command that there is not
+		return unknownCommand(cmd, cmd.Flags().Args())
+	}
 	u := usageError{what: err.Error(), fix: fmt.Sprintf("`%s --help`", cmd.CommandPath())}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {

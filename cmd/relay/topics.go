@@ -17,6 +17,9 @@ func helpTopics(a *app) []*cobra.Command {
 			Use: name, Short: short, Hidden: true, Args: noArgs,
 			Annotations: map[string]string{"topic": name},
 			RunE: func(*cobra.Command, []string) error {
+				if a.json {
+					return textAlone(name)
+				}
 				p := a.printer(a.out, a.outTTY)
 				page(p)
 				return p.err
@@ -33,12 +36,20 @@ func helpTopics(a *app) []*cobra.Command {
 	}
 }
 
+// textAlone refuses a document of a page that is written for people.
+func textAlone(topic string) error {
+	return usageError{what: "relay help " + topic + " is a text and has no document", why: "a command has one", fix: "`relay help " + topic + "`, or `relay help run --json`"}
+}
+
 // configTopic is `relay help config [KEY]`; the command of that name shows values.
 func configTopic(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "configuration", Short: "The configuration's keys", Hidden: true,
 		Annotations: map[string]string{"topic": "config"},
 		RunE: func(_ *cobra.Command, args []string) error {
+			if a.json {
+				return textAlone("config")
+			}
 			p := a.printer(a.out, a.outTTY)
 			below := strings.Join(args, ".")
 			keys := host.ConfigKeys(below)
