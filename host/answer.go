@@ -12,8 +12,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/trust"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/loop"
 	"github.com/paxiom/relay/judge"
@@ -58,13 +60,31 @@ func (r *Repo) Answer(ctx context.Context, run, answer string) (*AnswerResult, e
 	if err := book.Answer(a); err != nil {
 		return nil, err
 	}
-	if err := r.trust().AnswerWish(o.root, q.RunID, answer); err != nil {
+	res := &AnswerResult{Doc: Doc{"relay.answer", 1}, RunID: q.RunID, Prompt: a.Prompt, Answer: answer}
+	approve := func(b *trust.Built, at time.Time) attest.Approval {
+		yes, why := r.approve(ctx, o.root, attest.Approved{Kind: "policy", Touched: b.Touched}, at)
+		if res.Key = yes.KeyOrNone(); why != nil {
+			res.Unsigned = why.Error()
+		}
+		return yes
+	}
+	if err := r.trust().AnswerWish(o.root, q.RunID, answer, approve); err != nil {
 		return nil, fault.Wrap(err, "", "the answer could not be kept for the task that was asked about", "`relay run` plans it anew")
 	}
 	if err := os.Remove(o.ws.Stuck()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fault.Wrap(err, "", "what relay remembers of tasks that did not work could not be forgotten", "`rm "+fault.Word(o.ws.Stuck())+"`")
 	}
-	return &AnswerResult{Doc: Doc{"relay.answer", 1}, RunID: q.RunID, Prompt: a.Prompt, Answer: answer, Next: "`" + cmp.Or(o.loopThatAsked(q.RunID), "relay run") + "`"}, nil
+	res.Next = "`" + cmp.Or(o.loopThatAsked(q.RunID), "relay run") + "`"
+	return res, nil
+}
+
+// approve makes an approval of the operator's yes, with the key that git signs with.
+func (r *Repo) approve(ctx context.Context, root string, yes attest.Approved, at time.Time) (attest.Approval, error) {
+	git, err := judge.OpenGit(ctx, root)
+	if err != nil {
+		return attest.Approval{Kind: yes.Kind, At: at.UTC().Format(attest.Time)}, err
+	}
+	return attest.Options{Git: git, StateDir: r.stateDir(), Home: r.home(), Environ: r.opts.Env}.Approve(ctx, yes, at)
 }
 
 // loopThatAsked is the command that goes on with the loop of a run; "" where none ended at

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/progress"
@@ -348,10 +350,27 @@ func (r *Repo) TaskAnswer(ctx context.Context, id, asked, text string) (*TaskRes
 	if r.opts.Clock != nil {
 		now = r.opts.Clock.Now()
 	}
-	if _, err := pipeline.Answer(repo.ws, id, yes, text, now); err != nil {
+	var unsigned error
+	approve := func(t *pipeline.Trail) *attest.Approval {
+		git, err := judge.OpenGit(ctx, repo.root)
+		touched := ""
+		if err == nil {
+			touched, err = attest.TouchedBetween(ctx, git, t.Base, change.KeptRef(t.RunID))
+		}
+		yes := attest.Approval{Kind: "policy", At: now.UTC().Format(attest.Time)}
+		if unsigned = err; err == nil {
+			yes, unsigned = r.approve(ctx, repo.root, attest.Approved{Kind: "policy", Touched: touched}, now)
+		}
+		return &yes
+	}
+	if _, err := pipeline.Answer(repo.ws, id, yes, text, now, approve); err != nil {
 		return nil, err
 	}
-	return r.Task(ctx, id)
+	res, err := r.Task(ctx, id)
+	if err == nil && unsigned != nil {
+		res.Unsigned = unsigned.Error()
+	}
+	return res, err
 }
 
 // trails are the attempts at a task, newest first; none where relay is not set up.

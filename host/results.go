@@ -145,7 +145,11 @@ type AnswerResult struct {
 	RunID  string `json:"run_id"`
 	Prompt string `json:"prompt"`
 	Answer string `json:"answer"`
-	Next   string `json:"next"`
+	// Key is of who gave the approval that the answer is; Unsigned says why git's SSH key did
+	// not sign it.
+	Key      string `json:"key,omitempty"`
+	Unsigned string `json:"unsigned,omitempty"`
+	Next     string `json:"next"`
 }
 
 // ShowResult is one run in full.

@@ -40,6 +40,7 @@ type TaskResult struct {
 	Blocks      []string   `json:"blocks,omitempty"`    // the tasks that wait for it
 	Artifacts   []string   `json:"artifacts,omitempty"` // plan and review, where they are
 	CompletedAt *time.Time `json:"completed_at,omitempty"`
+	Unsigned    string     `json:"unsigned,omitempty"` // why the approval that was just given has no key
 	Notes       string     `json:"notes,omitempty"`
 	// Attempts are all that is known of the attempts at it, newest first.
 	Attempts []*TaskTrail `json:"attempts,omitempty"`

@@ -56,6 +56,12 @@ func runAnswer(ctx context.Context, o *answerOptions) error {
 	return o.app.done(res, func(p *printer) {
 		p.row("question", host.Safe(res.Prompt))
 		p.row("answer", host.Safe(res.Answer))
+		if res.Key != "" {
+			p.row("signed", res.Key)
+		}
+		if res.Unsigned != "" {
+			p.row("unsigned", host.Safe(res.Unsigned))
+		}
 		p.next(res.Next)
 	})
 }

@@ -111,5 +111,8 @@ func runTaskAnswer(ctx context.Context, o *taskAnswerOptions) error {
 		return err
 	}
 	t, err := repo.TaskAnswer(ctx, o.id, "", strings.Join(o.args, " "))
+	if err == nil && t.Unsigned != "" {
+		o.app.printer(o.app.err, o.app.errTTY).hang("unsigned: ", host.Safe(t.Unsigned))
+	}
 	return o.app.task(t, err)
 }

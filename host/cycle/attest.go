@@ -28,7 +28,7 @@ func (p *passage) attest(ctx context.Context) {
 	ceiling, request := p.law()
 	f := attest.Facts{Workflow: "cycle", Run: p.key, TaskID: c.rec.UUID, Task: plan, Base: p.a.Tree, Commit: facts.Commit, Ceiling: &ceiling, Request: &request,
 		Code: judge.Success, Box: &report.BoxReport{Means: facts.Box},
-		Approvals: []attest.Approval{{Kind: "plan", At: p.a.At.UTC().Format(attest.Time)}}}
+		Approvals: []attest.Approval{{Kind: "plan", At: p.a.At.UTC().Format(attest.Time), Key: p.a.Key, Signed: p.a.Signed}}}
 	if p.change != nil {
 		f.Box.Gaps = p.change.Box().Gaps()
 	} else {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/paxiom/relay/host/cycle/audit"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -31,7 +32,10 @@ type Approval struct {
 	Accept  bool      `json:"accept,omitempty"`
 	Failing bool      `json:"with_failing_tests,omitempty"` // of that iteration
 	At      time.Time `json:"at"`
-	Seal    string    `json:"seal"`
+	// Key is of who gave it, where git signs with an SSH key, and Signed what it has signed.
+	Key    *string `json:"key,omitempty"`
+	Signed string  `json:"signed,omitempty"`
+	Seal   string  `json:"seal"`
 }
 
 // The operator's decisions at the second gate.
@@ -104,6 +108,12 @@ func (c *Cycle) approval(ctx context.Context) (Approval, error) {
 		return a, err
 	}
 	a.Reviewed = c.reviewed(a.Plan)
+	e := c.env
+	yes, why := attest.Options{Git: c.git, StateDir: e.StateDir, Home: e.Home, Environ: e.Environ}.Approve(ctx, attest.Approved{Kind: "plan", Task: a.Plan}, e.now())
+	if why != nil {
+		c.note("your key has not signed the approval: " + why.Error())
+	}
+	a.Key, a.Signed = yes.Key, yes.Signed
 	return c.given(a)
 }
 

@@ -1,6 +1,7 @@
 package cycle
 
 import (
+	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/policy"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/judge"
@@ -20,7 +21,7 @@ func (p *passage) holdToPolicy() bool {
 	if f.Model != "" {
 		in.Run.Models = []string{f.Model}
 	}
-	in.Approvals = []policy.Approval{{Name: "plan"}}
+	in.Approvals = []policy.Approval{{Name: "plan", Key: (&attest.Approval{Key: p.a.Key}).KeyOrNone()}}
 	f.Policy = p.rules.Decide(in)
 	if hits := f.Policy.Forbids(); len(hits) > 0 {
 		f.Code, f.Why = judge.StopPolicyForbidden, "the policy forbids the revision: "+report.ListHits(hits)

@@ -36,7 +36,10 @@ func (a *attempt) attest(ctx context.Context, commits []string) {
 		f.Hidden = append(f.Hidden, h.ID)
 	}
 	for _, d := range a.trail.Decisions {
-		if d.Yes {
+		switch {
+		case d.Yes && d.Approval != nil:
+			f.Approvals = append(f.Approvals, *d.Approval)
+		case d.Yes:
 			f.Approvals = append(f.Approvals, attest.Approval{Kind: d.kind(), At: d.At.UTC().Format(attest.Time)})
 		}
 	}

@@ -133,13 +133,13 @@ func TestUnsureWaitsForTheOperator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Answer(w.env().WS, "a", true, "I looked", time.Now()); err != nil {
+	if _, err := Answer(w.env().WS, "a", true, "I looked", time.Now(), nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(trail, asked, 0o644); err != nil { // as a relay reads it that answers at the same time
 		t.Fatal(err)
 	}
-	_, err = Answer(w.env().WS, "a", false, "", time.Now())
+	_, err = Answer(w.env().WS, "a", false, "", time.Now(), nil)
 	if f, ok := fault.As(err); !ok || !strings.Contains(f.What, "has its answer already") || !strings.Contains(f.Why, `yes "I looked"; the first answer stands`) {
 		t.Errorf("the second answer: %v", err)
 	}

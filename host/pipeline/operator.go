@@ -10,6 +10,7 @@ import (
 
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/queue"
@@ -58,7 +59,8 @@ func (q *Question) Next(task string) string {
 }
 
 // Answer gives the operator's answer to a task that waits. The next run goes on with it.
-func Answer(ws *workspace.Workspace, task string, yes bool, text string, now time.Time) (*Trail, error) {
+// approve makes an approval of a yes to what was built.
+func Answer(ws *workspace.Workspace, task string, yes bool, text string, now time.Time, approve func(*Trail) *attest.Approval) (*Trail, error) {
 	t, err := newest(ws, task)
 	if err != nil {
 		return nil, err
@@ -68,7 +70,11 @@ func Answer(ws *workspace.Workspace, task string, yes bool, text string, now tim
 	}
 	store, err := durable.NewFiles(dir(ws, tasksDir), nil)
 	if err == nil {
-		err = store.Answer(t.Attempt, t.Waiting.Name, Decision{Question: t.Waiting.Text, Kind: t.Waiting.Kind, Yes: yes, Text: text, At: now.UTC()})
+		d := Decision{Question: t.Waiting.Text, Kind: t.Waiting.Kind, Yes: yes, Text: text, At: now.UTC()}
+		if yes && d.Kind == "policy" {
+			d.Approval = approve(t)
+		}
+		err = store.Answer(t.Attempt, t.Waiting.Name, d)
 	}
 	answered := errors.Is(err, durable.ErrAnswered)
 	if err != nil && !answered {

@@ -16,53 +16,60 @@ func (a *attempt) holdToPolicy(f durable.Flow) error {
 	if a.trail.Policy == nil {
 		return nil
 	}
-	base := a.trail.Base
-	p, err := do(a, f, "policy", func(ctx context.Context, _ durable.Attempt) (*report.Policy, error) {
+	var settled []string // rules with a yes
+	for n := 1; ; n++ {  // more than once where a rule counts approvals, or later work brought others
+		asks, err := a.ruled(f, nth("policy", n), settled)
+		if err != nil || len(asks) == 0 {
+			return err
+		}
+		if err := a.keep(f, nth("policy-keep", n)); err != nil {
+			return err
+		}
+		name := "policy"
+		if n > 1 {
+			name = nth("policy-question", n) // the names of steps have numbers, too
+		}
+		d, err := a.consult(f, Question{Name: name, Kind: "policy", Text: "the policy asks about it: " + oneLine(report.ListHits(asks)) + ". May it land?"})
+		if err != nil {
+			return err
+		}
+		a.trail.Decisions = append(a.trail.Decisions, d)
+		if !d.Yes {
+			stop := a.forbidden(asks)
+			stop.What, stop.Salvage = "you did not let it land", change.KeptRef(a.trail.RunID)
+			return stop
+		}
+		for _, h := range asks {
+			settled = append(settled, h.ID())
+		}
+		if err := a.rebase(f, nth("policy-rebase", n)); err != nil {
+			return err
+		}
+	}
+}
+
+// ruled computes the rules where the change stands and gives those that ask; what they forbid
+// ends the attempt. Settled are rules with a yes, which is to these very files.
+func (a *attempt) ruled(f durable.Flow, name string, settled []string) ([]report.PolicyHit, error) {
+	was := a.trail.Policy.SHA256
+	p, err := do(a, f, name, func(ctx context.Context, _ durable.Attempt) (*report.Policy, error) {
 		if err := a.stand(ctx); err != nil {
 			return nil, err
 		}
-		return a.decide(ctx, a.trail.Base)
+		p, set, err := a.decide(ctx, a.trail.Base)
+		if err == nil && p != nil && p.SHA256 == was {
+			set.Settle(p, settled)
+		}
+		return p, err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	a.trail.Policy = p
 	if hits := p.Forbids(); len(hits) > 0 {
-		return a.giveUp(f, a.forbidden(hits))
+		return nil, a.giveUp(f, a.forbidden(hits))
 	}
-	asks := p.Asks()
-	if len(asks) == 0 {
-		return nil
-	}
-	if err := a.keep(f, "policy-keep"); err != nil {
-		return err
-	}
-	d, err := a.consult(f, Question{Name: "policy", Kind: "policy", Text: "the policy asks about it: " + oneLine(report.ListHits(asks)) + ". May it land?"})
-	if err != nil {
-		return err
-	}
-	a.trail.Decisions = append(a.trail.Decisions, d)
-	if !d.Yes {
-		stop := a.forbidden(asks)
-		stop.What, stop.Salvage = "you did not let it land", change.KeptRef(a.trail.RunID)
-		return stop
-	}
-	a.trail.Policy.Approve(asks)
-	if err := a.rebase(f, "policy-rebase"); err != nil || a.trail.Base == base {
-		return err
-	}
-	why, err := do(a, f, "policy-again", func(ctx context.Context, _ durable.Attempt) (string, error) {
-		if err := a.stand(ctx); err != nil {
-			return "", err
-		}
-		return a.decideAgain(ctx, a.trail.Base, base)
-	})
-	if why != "" {
-		stop := a.forbidden(nil)
-		stop.Why, stop.Salvage = "on top of later work: "+why, change.KeptRef(a.trail.RunID)
-		return stop
-	}
-	return err
+	return p.Asks(), nil
 }
 
 func (a *attempt) forbidden(hits []report.PolicyHit) *Problem {
@@ -71,10 +78,10 @@ func (a *attempt) forbidden(hits []report.PolicyHit) *Problem {
 }
 
 // decide computes the rules of a commit for the change in the box.
-func (a *attempt) decide(ctx context.Context, base string) (*report.Policy, error) {
+func (a *attempt) decide(ctx context.Context, base string) (*report.Policy, *policy.Set, error) {
 	set, err := policy.Open(ctx, a.place.Git, base, a.p.env.Environ)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	_, request := a.law()
 	var hidden []string
@@ -90,10 +97,10 @@ func (a *attempt) decide(ctx context.Context, base string) (*report.Policy, erro
 	}
 	for _, d := range a.trail.Decisions {
 		if d.Yes {
-			in.Approvals = append(in.Approvals, policy.Approval{Name: d.kind()})
+			in.Approvals = append(in.Approvals, policy.Approval{Name: d.kind(), Key: d.Approval.KeyOrNone()})
 		}
 	}
-	return set.Decide(in), nil
+	return set.Decide(in), set, nil
 }
 
 // decideAgain holds a change that lands on a later commit to the rules that hold there.
@@ -101,7 +108,7 @@ func (a *attempt) decideAgain(ctx context.Context, tip, before string) (why stri
 	if tip == before {
 		return "", nil
 	}
-	p, err := a.decide(ctx, tip)
+	p, _, err := a.decide(ctx, tip)
 	if err != nil || p == nil {
 		return "", err
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/quota"
 	"github.com/paxiom/relay/host/internal/report"
@@ -225,6 +226,8 @@ type Decision struct {
 	Yes      bool      `json:"yes"`            // to a question about criteria
 	Text     string    `json:"text,omitempty"`
 	At       time.Time `json:"at"`
+	// Approval is a yes to what was built.
+	Approval *attest.Approval `json:"approval,omitempty"`
 }
 
 // Waited is one wait for limits that is over.

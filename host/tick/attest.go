@@ -49,7 +49,7 @@ func (r *run) approvals() (all []attest.Approval) {
 	}
 	switch {
 	case r.letLand != nil:
-		all = append(all, attest.Approval{Kind: "policy", At: r.letLand.At.Format(attest.Time)})
+		all = append(all, r.letLand.Built.Yes...)
 	case !r.policyAt.IsZero():
 		all = append(all, attest.Approval{Kind: "policy", At: r.policyAt.UTC().Format(attest.Time)})
 	}

@@ -3,15 +3,16 @@ package tick
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/patch"
 	"github.com/paxiom/relay/host/internal/policy"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/trust"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -61,7 +62,7 @@ func (r *run) holdToPolicy(ctx context.Context) error {
 	if len(asks) == 0 {
 		return nil
 	}
-	if r.o.Policy != nil {
+	if r.o.Policy != nil && !r.policies.Counts(asks) { // what counts approvals is asked until there are enough
 		patch, err := patch.Bytes(r.change.Left)
 		if err != nil {
 			return internal(err)
@@ -80,9 +81,7 @@ func (r *run) decidePolicy() ([]report.PolicyHit, error) {
 	r.rep.Policy = r.policies.Decide(r.policyInput())
 	p := r.rep.Policy
 	if w := r.letLand; w != nil && p != nil && w.Built.Policy == p.SHA256 {
-		for i, h := range p.Hits {
-			p.Hits[i].Approved = h.Effect == string(policy.Ask) && slices.Contains(w.Built.Rules, h.ID())
-		}
+		r.policies.Settle(p, w.Built.Rules)
 	}
 	if hits := p.Forbids(); len(hits) > 0 {
 		return nil, policy.Forbidden(hits, "`relay show`")
@@ -107,14 +106,24 @@ func (r *run) askPolicy(ctx context.Context, asks []report.PolicyHit) error {
 	}
 	r.rep.Salvage, r.policyAsks = change.KeptRef(r.rep.RunID), true
 	b := &trust.Built{Base: r.change.Base(), Commit: kept, By: r.asker(), Beyond: r.beyond(), Policy: r.rep.Policy.SHA256}
-	for _, h := range asks {
-		b.Rules = append(b.Rules, h.ID())
+	for _, h := range r.rep.Policy.Hits { // those that were settled before are not asked again
+		if h.Effect == string(policy.Ask) {
+			b.Rules = append(b.Rules, h.ID())
+		}
+	}
+	if b.Touched, err = attest.TouchedBetween(ctx, r.git, b.Base, b.Commit); err != nil {
+		return fault.Git(err)
+	}
+	so := ""
+	if w := r.letLand; w != nil && w.Built.Touched == b.Touched {
+		b.Yes = w.Built.Yes
+		so = fmt.Sprintf(" It has %s so far.", words.Count(len(b.Yes), "approval"))
 	}
 	w := trust.Wish{RunID: r.rep.RunID, Task: r.taskJSON, Built: b}
 	if err := r.env.Trust.Ask(r.env.Root, w); err != nil {
 		return internal(err)
 	}
-	r.rep.Question = &report.Question{Prompt: fmt.Sprintf("The policy asks about what was built for %q: %s. `relay salvage %s` has it. May it land?", report.Safe(r.task.Intent), report.ListHits(asks), r.rep.RunID), Choices: w.Choices()}
+	r.rep.Question = &report.Question{Prompt: fmt.Sprintf("The policy asks about what was built for %q: %s. `relay salvage %s` has it.%s May it land?", report.Safe(r.task.Intent), report.ListHits(asks), r.rep.RunID, so), Choices: w.Choices()}
 	return nil
 }
 

@@ -12,6 +12,7 @@ import argparse, base64, hashlib, json, os, re, subprocess, sys, tempfile
 FACTS = "https://github.com/paxiom/relay/attestation/v1"
 NAMESPACE = "relay-attestation"
 PAYLOAD = "application/vnd.in-toto+json"
+APPROVAL = "application/vnd.relay.approval+json"
 
 class Bad(Exception):
     pass
@@ -80,37 +81,40 @@ class Repo:
             self.diffs[base, head] = out.split("\n")[:-1]
         return self.diffs[base, head]
 
+def envelope(text, kind):
+    """The payload, the signature and its key of an envelope, which has one form only."""
+    e = json.loads(text, object_pairs_hook=unique)
+    payload, sig, key_id, signatures = base64.b64decode(e["payload"]), None, None, ""
+    need(e["payloadType"] == kind and len(e["signatures"]) <= 1, "another envelope")
+    if e["signatures"]:
+        key_id, sig = e["signatures"][0]["keyid"], base64.b64decode(e["signatures"][0]["sig"])
+        blob = string(b"ssh-ed25519") + string(sig[33:65])
+        need(sig == b"SSHSIG" + (1).to_bytes(4, "big") + string(blob) + string(NAMESPACE.encode()) + string(b"") + string(b"sha512")
+             + string(string(b"ssh-ed25519") + string(sig[-64:])), "another kind of signature")
+        need(int.from_bytes(sig[-32:], "little") < 2**252 + 27742317777372353535851937790883648493, "another spelling of the signature")
+        need(key_id == "SHA256:" + base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("="), "another key is named")
+        signatures = '{"keyid":"%s","sig":"%s"}' % (key_id, base64.b64encode(sig).decode())
+    need(text == '{"payloadType":"%s","payload":"%s","signatures":[%s]}' % (kind, base64.b64encode(payload).decode(), signatures), "another spelling of the envelope")
+    return payload, sig, key_id
+
 def parse(note):
     """The payload, the statement and the signature of a note, which has one form only."""
     try:
         text = note.decode()
         head, _, last = text.removesuffix("\n").rpartition("\n\n")
-        e = json.loads(last, object_pairs_hook=unique)
-        payload = base64.b64decode(e["payload"])
+        payload, sig, _ = envelope(last, PAYLOAD)
         statement = json.loads(payload, object_pairs_hook=unique)
-        summary = statement["predicate"][FACTS]["summary"]
-        need(e["payloadType"] == PAYLOAD and len(e["signatures"]) <= 1, "another envelope")
-        sig, signatures = None, ""
-        if e["signatures"]:
-            key_id, sig = e["signatures"][0]["keyid"], base64.b64decode(e["signatures"][0]["sig"])
-            blob = string(b"ssh-ed25519") + string(sig[33:65])
-            need(sig == b"SSHSIG" + (1).to_bytes(4, "big") + string(blob) + string(NAMESPACE.encode()) + string(b"") + string(b"sha512")
-                 + string(string(b"ssh-ed25519") + string(sig[-64:])), "another kind of signature")
-            need(int.from_bytes(sig[-32:], "little") < 2**252 + 27742317777372353535851937790883648493, "another spelling of the signature")
-            need(key_id == "SHA256:" + base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("="), "another key is named")
-            signatures = '{"keyid":"%s","sig":"%s"}' % (key_id, base64.b64encode(sig).decode())
-        envelope = '{"payloadType":"%s","payload":"%s","signatures":[%s]}' % (PAYLOAD, base64.b64encode(payload).decode(), signatures)
-        need("\n".join(summary) + "\n\n" + envelope + "\n" == text, "the note does not say what its statement says")
+        need("\n".join(statement["predicate"][FACTS]["summary"]) + "\n\n" + last + "\n" == text, "the note does not say what its statement says")
         return payload, statement, sig
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as err:
         raise Bad(f"the note can't be read: {err}") from None
 
-def signer(payload, sig, when, signers):
+def signer(payload, sig, when, signers, kind=PAYLOAD):
     """The name of the signer, as ssh-keygen finds it."""
     need(sig is not None, "it is not signed")
     need(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", when), "it has no time")
     at = "-Overify-time=" + re.sub("[-:T]", "", when)
-    pae = b"DSSEv1 %d %s %d %s" % (len(PAYLOAD), PAYLOAD.encode(), len(payload), payload)
+    pae = b"DSSEv1 %d %s %d %s" % (len(kind), kind.encode(), len(payload), payload)
     with tempfile.NamedTemporaryFile("w", suffix=".sig") as f:
         f.write("-----BEGIN SSH SIGNATURE-----\n" + base64.encodebytes(sig).decode() + "-----END SSH SIGNATURE-----\n")
         f.flush()
@@ -138,7 +142,20 @@ def opened(note, signers):
     except (KeyError, TypeError, IndexError, AttributeError) as err:
         raise Bad(f"the statement lacks {err}") from None
 
-def compare(repo, p, r, commits, tree):
+def approved(a, r, signers):
+    """Checks who gave an approval; nobody says so where it has no key."""
+    need(a["task_sha256"] == r["task"]["sha256"] and a["base"] == r["base"], "an approval is for something else")
+    if a["key"] is None and not a.get("signed"):
+        return
+    payload, sig, key_id = envelope(a["signed"], APPROVAL)
+    yes = json.loads(payload, object_pairs_hook=unique)
+    need(set(yes) <= {"kind", "at", "task_sha256", "touched_sha256"}, "another approval")
+    signer(payload, sig, yes["at"], signers, APPROVAL)
+    told, is_of = (yes.get("task_sha256") or "", yes.get("touched_sha256") or ""), (r["task"]["sha256"], r["touched"]["sha256"])
+    need(any(told) and all(not x or x == y for x, y in zip(told, is_of)), "an approval is for something else")
+    need((yes["kind"], yes["at"], key_id) == (a["kind"], a["at"], a["key"]), "an approval is not what its key has signed")
+
+def compare(repo, p, r, commits, tree, signers):
     need(repo.read(r["base"]) is not None, "its base is not here")
     on = r["base"]
     for name in commits:
@@ -150,7 +167,7 @@ def compare(repo, p, r, commits, tree):
     need(r["touched"] == {"count": len(lines), "sha256": sha256("".join(x + "\n" for x in lines)), "lines": lines[:500]}, "it touches something else")
     need(p["policy"]["digest"] == {"sha256": r["policy"]["sha256"]} and sha256(r["policy"]["text"]) == r["policy"]["sha256"], "the policy's digest is another one")
     for a in r["approvals"]:
-        need(a["task_sha256"] == r["task"]["sha256"] and a["base"] == r["base"], "an approval is for something else")
+        approved(a, r, signers)
 
 def verify(repo, commit, ref, signers):
     notes, why = repo.notes(ref), "it has no attestation"
@@ -159,9 +176,9 @@ def verify(repo, commit, ref, signers):
             name, p, r, commits, tree = opened(repo.read(notes[commit]), signers)
             if commit not in commits:
                 return "changed", "the attestation is for " + commits[-1]
-            compare(repo, p, r, commits, tree)
+            compare(repo, p, r, commits, tree, signers)
             return "verified", "by " + name
-        except (Bad, KeyError, TypeError) as err:
+        except (Bad, KeyError, TypeError, ValueError, AttributeError) as err:
             why = str(err)
     for run in repo.commit(commit)[2]:
         for blob in sorted(set(notes.values())):

@@ -78,6 +78,9 @@ func (o *Options) know(name string, key ed25519.PublicKey) error {
 	if bytes.Contains(text, []byte(strings.TrimSpace(string(ssh.MarshalAuthorizedKey(public))))) {
 		return nil
 	}
+	if err := os.MkdirAll(Dir(o.StateDir), 0o700); err != nil {
+		return err
+	}
 	return workspace.WriteFile(OwnSigners(o.StateDir), append(text, row...))
 }
 

@@ -155,11 +155,13 @@ type Approval struct {
 	Task string  `json:"task_sha256"`
 	Base string  `json:"base"`
 	Key  *string `json:"key"`
+	// Signed is what that key has signed: an [Approved] in a DSSE envelope.
+	Signed string `json:"signed,omitempty"`
 }
 
 // KeyOrNone is the key, "" where there is none.
-func (a Approval) KeyOrNone() string {
-	if a.Key == nil {
+func (a *Approval) KeyOrNone() string {
+	if a == nil || a.Key == nil {
 		return ""
 	}
 	return *a.Key
@@ -226,7 +228,7 @@ func (f *Facts) statement(found chain, version, executable, format string, now t
 
 func (f *Facts) change(found chain, executable string) Change {
 	c := Change{Workflow: f.Workflow, Run: f.Run, Base: found.base, Task: TaskRef{f.TaskID, digestOf(f.Task)}, Code: f.Code,
-		Evidence: f.Verification.Evidence(), Checks: []CheckFacts{}, Hidden: Hidden{Names: sorted(f.Hidden), Said: f.Verification.Hidden},
+		Evidence: f.Verification.Evidence(), Checks: []CheckFacts{}, Hidden: Hidden{Names: append([]string{}, sorted(f.Hidden)...), Said: f.Verification.Hidden},
 		Relay: Digest{executable}, Plugins: append([]Plugin{}, f.Plugins...), Isolation: Isolation{Gaps: []string{}},
 		Approvals: append([]Approval{}, f.Approvals...), Unknown: append([]string{}, f.Unknown...)}
 	l := law{Rules: f.Rules, Allowed: []string{}, Forbidden: []string{}}
@@ -242,7 +244,7 @@ func (f *Facts) change(found chain, executable string) Change {
 	c.Policy.SHA256 = sum([]byte(c.Policy.Text))
 	c.Touched = touchedOf(found.touched)
 	for i := range c.Approvals {
-		c.Approvals[i].Task, c.Approvals[i].Base = c.Task.SHA256, found.base
+		c.Approvals[i].bind(&c)
 	}
 	if f.Box != nil {
 		c.Isolation = Isolation{f.Box.Means, append([]string{}, f.Box.Gaps...)}

@@ -298,6 +298,53 @@ func (c *corpus) lies(commit string, fresh func() *Statement) {
 	}
 }
 
+// yes is an approval that a key has signed.
+func yes(kind string, a Approved, key ed25519.PrivateKey) Approval {
+	payload := JSON(a)
+	sig, print := signWith(key, pae(kind, payload))
+	sealed := JSON(envelope{kind, base64.StdEncoding.EncodeToString(payload), []signature{{print, base64.StdEncoding.EncodeToString(sig)}}})
+	return Approval{Kind: a.Kind, At: a.At, Key: &print, Signed: string(sealed)}
+}
+
+// approvals are statements of a trusted key with an approval that somebody has signed.
+func (c *corpus) approvals(commit string, fresh func() *Statement) {
+	is := fresh().Predicate.Relay
+	bob, at, none, ada := keyOf(2), t0.Format(Time), sum(nil), fingerprint(c.trusted.Public().(ed25519.PublicKey))
+	touched := Approved{Kind: "policy", At: at, Touched: is.Touched.SHA256}
+	good := yes(approvalType, touched, bob)
+	with := func(name, signers string, want Status, a Approval, change func(*Approval)) {
+		s := fresh()
+		a.Task, a.Base = is.Task.SHA256, is.Base
+		if change != nil {
+			change(&a)
+		}
+		s.Predicate.Relay.Approvals = append(s.Predicate.Relay.Approvals, a)
+		c.add(name, commit, signers, want, map[string]string{commit: c.noteOf(s, c.trusted)})
+	}
+	with("good-approval", "signers-all", Verified, good, nil)
+	with("good-approval-plan", "signers-all", Verified, yes(approvalType, Approved{Kind: "plan", At: at, Task: is.Task.SHA256}, bob), nil)
+	with("key-approver-unknown", "signers", Nothing, good, nil)
+	for name, a := range ordered(map[string]Approval{
+		"touched": yes(approvalType, Approved{Kind: "policy", At: at, Touched: none}, bob), "task": yes(approvalType, Approved{Kind: "policy", At: at, Task: none}, bob),
+		"one-of-two": yes(approvalType, Approved{Kind: "policy", At: at, Task: none, Touched: is.Touched.SHA256}, bob), "nothing": yes(approvalType, Approved{Kind: "policy", At: at}, bob),
+		"time": yes(approvalType, Approved{Kind: "policy", At: "then", Touched: is.Touched.SHA256}, bob), "as-statement": yes(payloadType, touched, bob), "as-result": yes("application/vnd.relay.result+json", touched, bob),
+	}) {
+		with("lie-approval-of-"+name, "signers-all", Nothing, a, nil)
+	}
+	for name, change := range ordered(map[string]func(*Approval){
+		"kind": func(a *Approval) { a.Kind = "plan" }, "at": func(a *Approval) { a.At = t0.Add(time.Hour).Format(Time) }, "key": func(a *Approval) { a.Key = &ada }, "no-key": func(a *Approval) { a.Key = nil },
+		"not-signed": func(a *Approval) { a.Signed = "" }, "cut": func(a *Approval) { a.Signed = a.Signed[:len(a.Signed)/2] }, "blank": func(a *Approval) { a.Signed += " " }, "null": func(a *Approval) { a.Signed = "null" },
+		"number": func(a *Approval) { a.Signed = "1" }, "unsigned": func(a *Approval) {
+			a.Signed = `{"payloadType":"` + approvalType + `","payload":"e30=","signatures":[]}`
+		},
+		"other-signature": func(a *Approval) {
+			a.Signed = strings.Replace(a.Signed, a.Signed[strings.Index(a.Signed, `"sig"`):], yes(approvalType, Approved{Kind: "x"}, bob).Signed[strings.Index(yes(approvalType, Approved{Kind: "x"}, bob).Signed, `"sig"`):], 1)
+		},
+	}) {
+		with("lie-approval-told-"+name, "signers-all", Nothing, good, change)
+	}
+}
+
 func build(t *testing.T) *corpus {
 	c := newCorpus(t)
 	_, c.facts = landedRepo(t, "sha1")
@@ -320,6 +367,7 @@ func build(t *testing.T) *corpus {
 	c.fields(one, sOne)
 	c.bytesOf(one, n1)
 	c.lies(one, func() *Statement { return c.statement("run-one", base, one) })
+	c.approvals(one, func() *Statement { return c.statement("run-one", base, one) })
 	for _, file := range []string{"others", "removed", "namespace", "expired", "early", "authority"} {
 		c.add("key-"+file, one, "signers-"+file, Nothing, all)
 	}

@@ -232,8 +232,8 @@ func (v *Verifier) compare(ctx context.Context, s *Statement, claimed chain) err
 		return errors.New("the digest of the policy is not the policy's")
 	}
 	for _, a := range r.Approvals {
-		if a.Task != r.Task.SHA256 || a.Base != r.Base {
-			return errors.New("an approval is for another task or another base")
+		if err := a.check(v.Signers, r); err != nil {
+			return err
 		}
 	}
 	return nil

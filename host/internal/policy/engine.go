@@ -31,6 +31,7 @@ const (
 type program struct {
 	checked  *cel.Ast
 	estimate uint64
+	counts   bool // it asks for approvals, so that a yes is one and does not settle it
 	quick    cel.Program
 	counted  cel.Program
 }
@@ -57,6 +58,7 @@ func (r *rule) compile() error {
 	if checked.OutputType() != cel.BoolType {
 		return wrong(r.file, r.line, "%s: the expression is of type %s; it has to be true or false", r.name, checked.OutputType())
 	}
+	r.counts = reads(checked, "approvals", "approvers")
 	cost, err := env.EstimateCost(checked, ordinary{})
 	if err != nil {
 		cost.Max = math.MaxUint64
@@ -74,6 +76,12 @@ func (r *rule) compile() error {
 func grows(of *cel.Ast) bool {
 	root := ast.NavigateAST(of.NativeRep())
 	return len(ast.MatchDescendants(root, ast.FunctionMatcher(operators.Add))) > 0
+}
+
+// reads reports whether an expression uses one of the words.
+func reads(of *cel.Ast, words ...string) bool {
+	root := ast.NavigateAST(of.NativeRep())
+	return slices.ContainsFunc(ast.MatchDescendants(root, ast.KindMatcher(ast.IdentKind)), func(e ast.NavigableExpr) bool { return slices.Contains(words, e.AsIdent()) })
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
@@ -108,6 +116,11 @@ type facts struct {
 }
 
 func newFacts(in Input) (*facts, error) {
+	for _, a := range in.Approvals {
+		if a.Key != "" && !slices.Contains(in.Approvers, a.Key) {
+			in.Approvers = append(in.Approvers, a.Key)
+		}
+	}
 	of := reflect.ValueOf(in)
 	values := map[string]any{}
 	for _, f := range words().of["input"] {

@@ -134,6 +134,26 @@ func Forbidden(hits []report.PolicyHit, show string) *fault.Fault {
 	return fault.New(judge.StopPolicyForbidden, "the policy forbids the change", report.ListHits(hits), show+" names each rule with its file and line")
 }
 
+// Settle notes an operator's yes to rules that ask, by [report.PolicyHit.ID]. One that asks
+// for approvals is not settled by that: it is computed with the yes among them.
+func (s *Set) Settle(p *report.Policy, ids []string) {
+	if p == nil {
+		return
+	}
+	for i, h := range p.Hits {
+		if h.Effect == string(Ask) && slices.Contains(ids, h.ID()) {
+			p.Hits[i].Approved = !slices.ContainsFunc(s.rules, func(r *rule) bool { return r.counts && r.name == h.Rule && r.at() == h.At })
+		}
+	}
+}
+
+// Counts reports whether one of the hits is of a rule that asks for approvals.
+func (s *Set) Counts(hits []report.PolicyHit) bool {
+	return slices.ContainsFunc(s.rules, func(r *rule) bool {
+		return r.counts && slices.ContainsFunc(hits, func(h report.PolicyHit) bool { return r.name == h.Rule && r.at() == h.At })
+	})
+}
+
 // maxForbids is how many rules are named of those that forbid: one is enough.
 const maxForbids = 100
 

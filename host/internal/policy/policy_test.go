@@ -75,7 +75,7 @@ func TestVocabulary(t *testing.T) {
 	s := set(t, `forbid all: every word
     change.paths == change.paths && change.paths[0].path == "a" && change.paths[0].kind == "mode" && change.paths[0].added == 1 && change.paths[0].removed == 2
     && change.paths[0].mode == "100755" && change.lines == 3 && task.id == "t" && task.kind == "execute" && task.scope == ["a"] && task.requested_by == "model"
-    && checks.all(c, c.name == "unit" && c.passed && c.tests == 4) && "h" in hidden_checks && approvals.exists(a, a.name == "plan" && a.key == "SHA256:x")
+    && checks.all(c, c.name == "unit" && c.passed && c.tests == 4) && "h" in hidden_checks && approvals.exists(a, a.name == "plan" && a.key == "SHA256:x") && approvers == ["SHA256:x"]
     && run.workflow == "tick" && run.models == ["m"]
 `)
 	in := InputOf([]judge.Change{{Path: "a", Kind: judge.ModeOnly, NewMode: 0o755, Lines: judge.LineCount{Added: 1, Deleted: 2, Charge: 3}}},

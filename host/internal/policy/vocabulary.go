@@ -19,6 +19,7 @@ type Input struct {
 	Checks       []Check    `json:"checks"`
 	HiddenChecks []string   `json:"hidden_checks"`
 	Approvals    []Approval `json:"approvals"`
+	Approvers    []string   `json:"approvers"` // the different keys of the approvals
 	Run          Run        `json:"run"`
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/strictjson"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -72,6 +73,9 @@ type Built struct {
 	Beyond bool        `json:"beyond,omitempty"`
 	Policy string      `json:"policy_sha256"`
 	Rules  []string    `json:"rules"`
+	// Touched is the digest of what it touches; Yes are the approvals that it has.
+	Touched string            `json:"touched_sha256,omitempty"`
+	Yes     []attest.Approval `json:"yes,omitempty"`
 }
 
 // The answers to the question about a wish. Any other text is a no that the planner reads.
@@ -124,8 +128,9 @@ func (s *Store) wish(root string) (*Wish, error) {
 	return w, err
 }
 
-// AnswerWish takes the answer to the question of a run, when that was about a wish.
-func (s *Store) AnswerWish(root, run, answer string) error {
+// AnswerWish takes the answer to the question of a run, when that was about a wish. approve
+// makes an approval of a yes to what was built.
+func (s *Store) AnswerWish(root, run, answer string, approve func(*Built, time.Time) attest.Approval) error {
 	w, err := s.wish(root)
 	if err != nil || w == nil || w.RunID != run {
 		return err
@@ -146,6 +151,9 @@ func (s *Store) AnswerWish(root, run, answer string) error {
 		return s.dropWish(root)
 	}
 	w.Allowed, w.At = true, time.Now().UTC()
+	if w.Built != nil {
+		w.Built.Yes = append(w.Built.Yes, approve(w.Built, w.At))
+	}
 	return s.Ask(root, *w)
 }
 

@@ -199,8 +199,8 @@ func TestWishes(t *testing.T) {
 	w := Wish{RunID: "r1", Task: []byte(`{"a":1}`), Widening: Widening{Globs: []string{"docs/**"}, Lines: 900}}
 	for answer, want := range map[string]string{"no": "", "use src": "", AllowOnce: `{"a":1}`} {
 		must(s.Ask(root, w))
-		must(s.AnswerWish(root, "r0", AllowOnce)) // of another question
-		must(s.AnswerWish(root, "r1", answer))
+		must(s.AnswerWish(root, "r0", AllowOnce, nil)) // of another question
+		must(s.AnswerWish(root, "r1", answer, nil))
 		if got := strings.Join(strings.Fields(taken(root)), ""); got != want {
 			t.Errorf("%q: %q", answer, got)
 		}
@@ -216,7 +216,7 @@ func TestWishes(t *testing.T) {
 		t.Error("what nobody has allowed is given")
 	}
 	must(s.Ask(root, w))
-	must(s.AnswerWish(root, "r1", AllowAlways))
+	must(s.AnswerWish(root, "r1", AllowAlways, nil))
 	got, err := s.Widened(root)
 	if err != nil || !slices.Equal(got.Globs, w.Widening.Globs) || got.Lines != 900 || taken(root) == "" {
 		t.Errorf("%+v %v", got, err)
@@ -230,7 +230,7 @@ func TestWishes(t *testing.T) {
 	}
 	once := Wish{RunID: "r2", Task: w.Task, OnceOnly: true, Widening: Widening{NewFiles: true}}
 	must(s.Ask(root, once))
-	must(s.AnswerWish(root, "r2", AllowAlways)) // was not offered
+	must(s.AnswerWish(root, "r2", AllowAlways, nil)) // was not offered
 	if got, _ := s.Widened(root); got.NewFiles || taken(root) != "" {
 		t.Error("a protected file is opened for good")
 	}

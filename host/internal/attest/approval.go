@@ -1,0 +1,96 @@
+package attest
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/paxiom/relay/host/internal/strictjson"
+	"github.com/paxiom/relay/judge"
+)
+
+// approvalType is what DSSE calls the payload of a signed approval.
+const approvalType = "application/vnd.relay.approval+json"
+
+// Approved is what the key of who gave an approval signs: of a plan its digest, of a change
+// the digest of what it touches. Neither holds for anything else.
+type Approved struct {
+	Kind    string `json:"kind"`
+	At      string `json:"at"`
+	Task    string `json:"task_sha256,omitempty"`
+	Touched string `json:"touched_sha256,omitempty"`
+}
+
+// Approve makes an approval of an operator's yes. It is signed where git signs with an SSH
+// key; why says what keeps that key from signing.
+func (o Options) Approve(ctx context.Context, yes Approved, at time.Time) (a Approval, why error) {
+	yes.At = at.UTC().Format(Time)
+	a = Approval{Kind: yes.Kind, At: yes.At}
+	if format, err := o.setting(ctx, "gpg.format"); err != nil || format != "ssh" {
+		return a, err
+	}
+	o.Sign = BySSH
+	sealed, err := o.Seal(ctx, approvalType, JSON(yes))
+	if err != nil {
+		return a, err
+	}
+	var e envelope
+	if err := strictjson.Unmarshal(sealed, &e); err != nil {
+		return a, err
+	}
+	a.Key, a.Signed = &e.Signatures[0].KeyID, string(sealed)
+	return a, nil
+}
+
+// TouchedBetween is the digest of what differs between two commits, as a statement has it.
+func TouchedBetween(ctx context.Context, git *judge.Git, base, head string) (string, error) {
+	lines, err := touched(ctx, git, base, head)
+	return touchedOf(lines).SHA256, err
+}
+
+// of reports whether the approval is one of the change.
+func (yes *Approved) of(a *Approval, c *Change) bool {
+	return yes.Kind == a.Kind && yes.Task+yes.Touched != "" &&
+		(yes.Task == "" || yes.Task == c.Task.SHA256) && (yes.Touched == "" || yes.Touched == c.Touched.SHA256)
+}
+
+// bind ties an approval to the change that it is told of. One that was signed for another
+// change is nobody's.
+func (a *Approval) bind(c *Change) {
+	a.Task, a.Base = c.Task.SHA256, c.Base
+	var e envelope
+	var yes Approved
+	if strictjson.Unmarshal([]byte(a.Signed), &e) == nil {
+		if payload, err := base64.StdEncoding.DecodeString(e.Payload); err == nil && strictjson.Unmarshal(payload, &yes) == nil && yes.of(a, c) {
+			a.At = yes.At
+			return
+		}
+	}
+	a.Key, a.Signed = nil, ""
+}
+
+// check checks who gave an approval of the change.
+func (a *Approval) check(signers Signers, c *Change) error {
+	if a.Task != c.Task.SHA256 || a.Base != c.Base {
+		return errors.New("an approval is for another task or another base")
+	}
+	if a.Key == nil && a.Signed == "" {
+		return nil
+	}
+	var yes Approved
+	_, _, key, err := signers.Open(approvalType, []byte(a.Signed), func(payload []byte) (time.Time, error) {
+		if err := strictjson.Unmarshal(payload, &yes); err != nil {
+			return time.Time{}, err
+		}
+		return time.Parse(Time, yes.At)
+	})
+	if err != nil {
+		return fmt.Errorf("the approval of the %s does not count: %w", a.Kind, err)
+	}
+	if a.Key == nil || key != *a.Key || yes.At != a.At || !yes.of(a, c) {
+		return errors.New("an approval is not what its key has signed")
+	}
+	return nil
+}
