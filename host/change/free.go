@@ -15,9 +15,13 @@ import (
 )
 
 // Free waits until no other git holds what landing on the branch takes ("" is a detached
-// HEAD). A lock that stays, as git leaves one when it is killed, and a folder of git's that
-// relay may not write are [judge.BlockedRepository] faults.
+// HEAD). A lock that stays, as git leaves one when it is killed, a folder of git's that relay
+// may not write, and a detached HEAD that git itself will leave are
+// [judge.BlockedRepository] faults.
 func (e Env) Free(ctx context.Context, branch string) error {
+	if err := e.passing(branch); err != nil {
+		return err
+	}
 	ref := filepath.Join(e.Git.GitDir, "HEAD")
 	if branch != "" {
 		ref = filepath.Join(e.Git.CommonDir, "refs", "heads", filepath.FromSlash(branch))
@@ -34,6 +38,21 @@ func (e Env) Free(ctx context.Context, branch string) error {
 	for _, at := range []string{filepath.Join(e.Git.GitDir, "index.lock"), filepath.Join(e.Git.GitDir, "HEAD.lock"), ref + ".lock"} {
 		if err := unlocked(ctx, at); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// passing refuses the detached HEAD of a rebase or a bisection: when that ends or is given up,
+// what landed on it is on no branch.
+func (e Env) passing(branch string) error {
+	if branch != "" {
+		return nil
+	}
+	for name, doing := range map[string]string{"rebase-merge": "rebase", "rebase-apply": "rebase", "BISECT_LOG": "bisect"} {
+		if there(filepath.Join(e.Git.GitDir, name)) {
+			return fault.New(judge.BlockedRepository, "a git "+doing+" is in progress", "what landed on its HEAD would be on no branch once it ends",
+				map[string]string{"rebase": "`git rebase --continue` or `git rebase --abort`", "bisect": "`git bisect reset`"}[doing]+", then again")
 		}
 	}
 	return nil
