@@ -24,7 +24,8 @@ func TestReferencePages(t *testing.T) {
 	for name, text := range map[string]string{
 		"docs/reference/commands.md": commandsPage(), "docs/reference/codes.md": codesPage(),
 		"docs/reference/environment.md": environmentReference(t), "docs/reference/schemas.md": schemasReference(t),
-		"llms.txt": llmsText(t),
+		outputSchemaFile: outputSchema(t),
+		"llms.txt":       llmsText(t),
 	} {
 		path := filepath.Join("..", "..", filepath.FromSlash(name))
 		if *update {
