@@ -60,19 +60,19 @@ func (l *lander) write(ctx context.Context, p *plan, note any) (Landed, error) {
 		return Landed{}, err
 	}
 	journal.Reached("apply.planned")
-	ready := func() error {
-		// Before HEAD is looked at: who holds a lock may be about to commit.
-		if p.Commit != "" {
-			if f, held := fault.As(l.env.Free(ctx, l.branch)); held {
-				return headMoved(f.Why + "; a change that lands beside it would look to git like one taken back")
-			}
-		}
-		if err := l.stillAtBase(ctx); err != nil {
-			return err
-		}
-		return l.unstaged(ctx, p)
+	if err := l.log.SyncImages(); err != nil {
+		return Landed{}, err
 	}
-	if err := both(ready, l.log.SyncImages); err != nil {
+	// Before HEAD is looked at: who holds a lock may be about to commit.
+	if p.Commit != "" {
+		if f, held := fault.As(l.env.Free(ctx, l.branch)); held {
+			return Landed{}, headMoved(f.Why + "; a change that lands beside it would look to git like one taken back")
+		}
+	}
+	if err := l.stillAtBase(ctx); err != nil {
+		return Landed{}, err
+	}
+	if err := l.unstaged(ctx, p); err != nil {
 		return Landed{}, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -118,31 +118,14 @@ func (l *lander) finish(ctx context.Context, a *applier) error {
 		}
 		journal.Reached("committed")
 	}
-	var seen []string
-	mend := func() error {
-		if _, at, err := l.env.Git.Head(ctx); err == nil && at == a.plan.Branch {
-			l.mendIndex(ctx, a.plan)
-		}
-		return nil
+	l.look(ctx, a)
+	if _, at, err := l.env.Git.Head(ctx); err == nil && at == a.plan.Branch {
+		l.mendIndex(ctx, a.plan)
 	}
-	both(func() error { seen = l.look(ctx, a); return nil }, mend)
-	l.notes = append(l.notes, seen...)
 	if err := l.log.Append(recLanded, nil); err != nil {
 		return broken(err) // it is there, and only the next start can write that down
 	}
 	return nil
-}
-
-// both does two things that do not depend on each other side by side. The error is the
-// first one's, or the second's when that is the only one.
-func both(a, b func() error) error {
-	second := make(chan error, 1)
-	go func() { second <- b() }()
-	first := a()
-	if err := <-second; first == nil {
-		return err
-	}
-	return first
 }
 
 // revert takes an apply back that can't be finished, and says why.
@@ -241,15 +224,7 @@ func (l *lander) build(ctx context.Context, k *committer, entries []entry, m Mes
 	if err != nil {
 		return "", err
 	}
-	var commit string
-	var changes []treeChange
-	err = both(func() (err error) {
-		commit, err = commitTree(ctx, l.env, tree, l.base, m)
-		return err
-	}, func() (err error) {
-		changes, err = diffTree(ctx, l.env.Git, l.base, tree)
-		return err
-	})
+	changes, err := diffTree(ctx, l.env.Git, l.base, tree)
 	if err != nil {
 		return "", err
 	}
@@ -259,7 +234,7 @@ func (l *lander) build(ctx context.Context, k *committer, entries []entry, m Mes
 	if len(changes) == 0 {
 		return "", nil // git sees no difference, for example a mode that it does not keep
 	}
-	return commit, nil
+	return commitTree(ctx, l.env, tree, l.base, m)
 }
 
 // stillAtBase reports whether HEAD is what it was when the box was made.

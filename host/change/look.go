@@ -165,22 +165,21 @@ func (l *lander) indexed(ctx context.Context, p *plan, paths []string) (plain []
 }
 
 // look reads what was written back from the disk and compares it with what was
-// judged. It says what is not the same.
-func (l *lander) look(ctx context.Context, a *applier) (seen []string) {
+// judged. What is not the same is noted.
+func (l *lander) look(ctx context.Context, a *applier) {
 	for i := range a.plan.Entries {
 		e := &a.plan.Entries[i]
 		now, err := l.real.describe(string(e.Path), nil)
 		if err != nil || !e.isNew(now) {
-			seen = append(seen, fmt.Sprintf("%q is not what relay wrote any more: it was changed right afterwards", e.Path))
+			l.note("%q is not what relay wrote any more: it was changed right afterwards", e.Path)
 		}
 	}
 	if a.plan.Commit == "" {
-		return seen
+		return
 	}
 	if head, _, err := l.env.Git.Head(ctx); err != nil || head != a.plan.Commit {
-		seen = append(seen, fmt.Sprintf("HEAD moved on from relay's commit %.12s right afterwards", a.plan.Commit))
+		l.note("HEAD moved on from relay's commit %.12s right afterwards", a.plan.Commit)
 	}
-	return seen
 }
 
 func (l *lander) note(format string, args ...any) {

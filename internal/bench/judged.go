@@ -52,7 +52,7 @@ func (b *bench) judgedIn(s *sample, name string) error {
 		status, took := middle(all[0]), middle(all[1])
 		row("box + judge + discard"+label, ms(took), "1 git status")
 		row("    git status --porcelain in the same rounds", ms(status), fmt.Sprintf("x %.2f", float64(took)/float64(status)))
-		row("    removing the layer, while the report is written", ms(middle(all[2])), "-")
+		row("    removing the layer", ms(middle(all[2])), "-")
 	}
 	return nil
 }
