@@ -275,7 +275,7 @@ func (g *gathering) plugins(r *Repo, root string) {
 // finish puts in order what was gathered.
 func (g *gathering) finish() {
 	if n := g.d.Spend.Total.UnknownCalls; n > 0 {
-		why := "they count against caps as the most they were allowed to cost"
+		why := "against the caps of a run or a day they count as the most they were allowed to cost, against a milestone's as an estimate"
 		if g.d.Spend.Total.Boundless > 0 {
 			why = "nothing limited some of them, so what was spent has no upper bound"
 		}

@@ -75,6 +75,8 @@ type BudgetLine struct {
 	Name string  `json:"name"`
 	Used float64 `json:"used"`
 	Max  float64 `json:"max"`
+	// Unknown is how many calls of unknown cost there are, which count as what others cost.
+	Unknown int `json:"unknown_calls,omitempty"`
 }
 
 // RunLine is one run in a list.

@@ -106,15 +106,15 @@ func (s *StatusResult) readLedger(o *opened, stateDir string) error {
 	caps := o.loaded.Config.Budgets.PerMilestone
 	s.Warning = st.BudgetWarning
 	s.Budgets = []BudgetLine{
-		{"ticks", float64(st.Budgets.Ticks), float64(caps.MaxTicks)},
-		{"orchestrator calls", float64(st.Budgets.OrchestratorCalls), float64(caps.MaxOrchestratorCalls)},
-		{"builder calls", float64(st.Budgets.BuilderCalls), float64(caps.MaxBuilderCalls)},
-		{"verify runs", float64(st.Budgets.VerifyRuns), float64(caps.MaxVerifyRuns)},
-		{"dollars", st.Budgets.Spent(), caps.MaxEstimatedCostUSD},
+		{Name: "ticks", Used: float64(st.Budgets.Ticks), Max: float64(caps.MaxTicks)},
+		{Name: "orchestrator calls", Used: float64(st.Budgets.OrchestratorCalls), Max: float64(caps.MaxOrchestratorCalls)},
+		{Name: "builder calls", Used: float64(st.Budgets.BuilderCalls), Max: float64(caps.MaxBuilderCalls)},
+		{Name: "verify runs", Used: float64(st.Budgets.VerifyRuns), Max: float64(caps.MaxVerifyRuns)},
+		{Name: "dollars", Used: st.Budgets.Spent(), Max: caps.MaxEstimatedCostUSD, Unknown: st.Budgets.UnknownCostCalls},
 	}
 	standings, err := book.Standings()
 	for _, c := range standings {
-		s.Budgets = append(s.Budgets, BudgetLine{c.Name, c.Used, c.Max})
+		s.Budgets = append(s.Budgets, BudgetLine{Name: c.Name, Used: c.Used, Max: c.Max})
 	}
 	s.Alerts = book.Alerts()
 	if f, ok := fault.As(book.Check(ledger.WorstCase(o.loaded.Config, 0))); ok {

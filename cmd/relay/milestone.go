@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -51,7 +50,7 @@ func runMilestone(ctx context.Context, o *milestoneOptions) error {
 		}
 		p.row("milestone", name)
 		for _, b := range res.Budgets {
-			p.row("", fmt.Sprintf("%s: %g of %g used", b.Name, b.Used, b.Max))
+			p.row("", budget(p, b))
 		}
 		p.next(res.Next)
 	})

@@ -285,10 +285,14 @@ func sameTrouble(before []host.CheckResult, c host.CheckResult) int {
 
 // budget is one counter as a bar with numbers: nothing is said by the bar alone.
 func budget(p *printer, b host.BudgetLine) string {
-	if b.Max <= 0 {
-		return fmt.Sprintf("%s %s, no cap", pad(b.Name, 20), screen.Amount(b.Used))
+	unknown := ""
+	if b.Unknown > 0 {
+		unknown = ", with an estimate for " + plural(b.Unknown, "call", "calls") + " of unknown cost"
 	}
-	return fmt.Sprintf("%s %s %s of %s", pad(b.Name, 20), p.dim(screen.Bar(b.Used, b.Max, 10)), screen.Amount(b.Used), screen.Amount(b.Max))
+	if b.Max <= 0 {
+		return fmt.Sprintf("%s %s, no cap%s", pad(b.Name, 20), screen.Amount(b.Used), unknown)
+	}
+	return fmt.Sprintf("%s %s %s of %s%s", pad(b.Name, 20), p.dim(screen.Bar(b.Used, b.Max, 10)), screen.Amount(b.Used), screen.Amount(b.Max), unknown)
 }
 
 // shorten cuts a text to one line of at most n columns, between two characters as people

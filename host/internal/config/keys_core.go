@@ -48,7 +48,7 @@ var coreKeys = []key{
 	{path: "budgets.per_milestone.max_orchestrator_calls", kind: kWhole, def: 260, min: 1, max: 1e6, doc: "Orchestrator calls of one milestone.", read: "ledger"},
 	{path: "budgets.per_milestone.max_builder_calls", kind: kWhole, def: 200, min: 1, max: 1e6, doc: "Builds of one milestone.", read: "ledger"},
 	{path: "budgets.per_milestone.max_verify_runs", kind: kWhole, def: 600, min: 1, max: 1e6, doc: "Verification runs of one milestone.", read: "ledger"},
-	{path: "budgets.per_milestone.max_estimated_cost_usd", kind: kNumber, def: 0.0, min: 0, max: 1e6, doc: "Dollars of one milestone, as far as they are known; 0 for no cap.", read: "ledger"},
+	{path: "budgets.per_milestone.max_estimated_cost_usd", kind: kNumber, def: 0.0, min: 0, max: 1e6, doc: "Dollars of one milestone; a call of unknown cost counts as what its provider's calls cost on average, and one of a builder that reports neither tokens nor cost as nothing, which `budgets.per_day` does not; 0 for no cap.", read: "ledger"},
 	{path: "budgets.prices_file", kind: kText, def: "", max: 300, check: ownFile, doc: "A table of prices of your own, absolute or below the home (\"~/…\"), in the form of relay's own (host/internal/ledger/prices.json). It goes before that, model by model.", read: "ledger"},
 	{path: "budgets.warn_at_fraction", kind: kNumber, def: 0.8, min: 0.01, max: 1, doc: "Part of a cap of the milestone from which on relay warns, and a loop ends.", read: "ledger"},
 	{path: "budgets.alert_at_fraction", kind: kNumber, def: 0.5, min: 0.01, max: 1, doc: "Part of a cap of a run, cycle or day from which on relay says so; it goes on until the cap.", read: "ledger"},
