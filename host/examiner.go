@@ -103,7 +103,9 @@ func (r *Repo) written(ctx context.Context, repo *opened, d *desk.Desk, lineup *
 	var limited *desk.Limited
 	switch {
 	case errors.As(err, &limited):
-		return nil, limited.Fault(func(when string) string { return "`relay check new` " + when })
+		return nil, limited.Fault(func(when string) string {
+			return "`relay check new " + filepath.Base(res.Folder) + " --hidden` with the same flags, " + when
+		})
 	case err != nil:
 		return nil, err
 	case f != nil:

@@ -89,7 +89,7 @@ func (r *Repo) PluginSearch(ctx context.Context, mirror, text string) (*PluginFo
 		if errors.Is(err, fs.ErrNotExist) {
 			why = "it has no index.json"
 		}
-		return nil, fault.New(judge.BlockedPlugin, mirror+" is no mirror of plugins", why, "`relay plugin search --mirror URL`, with the folder that `relay plugin pack --out` made")
+		return nil, fault.New(judge.BlockedPlugin, mirror+" is no mirror of plugins", why, "`relay plugin search --mirror URL`, with the folder that relay plugin pack made")
 	}
 	found := &PluginFound{Doc: Doc{"relay.plugin.search", 1}, Mirror: strings.TrimSuffix(mirror, "/"), Plugins: []PluginListed{}}
 	for name, l := range index.Plugins {

@@ -92,7 +92,7 @@ func (s *SalvageResult) writePatch(name string, patch []byte) error {
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
-		return fault.Wrap(err, "", "the patch can't be written to "+name, "`relay salvage --patch` with another file name")
+		return fault.Wrap(err, "", "the patch can't be written to "+name, "`relay salvage "+s.name+" --patch FILE`, with the name of another file")
 	}
 	s.File = abs
 	s.Next = []string{"`git apply " + name + "`"}

@@ -29,7 +29,7 @@ func TestWrongCalls(t *testing.T) {
 	}{
 		"unknown command": {[]string{"frobnicate"}, []string{`error: relay has no command "frobnicate"`, "fix: `relay --help`"}},
 		"near miss":       {[]string{"statsu"}, []string{`no command "statsu"`, "why: perhaps you mean: status", "fix: `relay status`"}},
-		"not a spender":   {[]string{"rnu"}, []string{`no command "rnu"`, "fix: `relay --help`"}},
+		"not a spender":   {[]string{"rnu"}, []string{`no command "rnu"`, "fix: `relay run --help`"}},
 		"spender":         {[]string{"pipelin"}, []string{"fix: `relay pipeline`"}},
 		"remover":         {[]string{"salvgae"}, []string{"perhaps you mean: salvage", "fix: `relay salvage --help`"}},
 		"another's word":  {[]string{"questions"}, []string{"fix: `relay queue`"}},

@@ -178,7 +178,10 @@ func (e *Env) notNow(uuid string, st durable.State, want State, command string) 
 	case st.Status == durable.Interrupted || strings.HasPrefix(st.Waiting, "again-"):
 		fix = "`relay audit resume " + id + "`"
 	case state.Ended():
-		fix = "`relay audit start` begins a new cycle"
+		fix = "`relay show " + id + "` says how it ended"
+		if r, err := ReadRecord(e.WS, uuid); err == nil {
+			fix = "`relay audit start " + fault.Word(r.ServiceID) + "` begins a new cycle"
+		}
 	default:
 		if r, err := ReadRecord(e.WS, uuid); err == nil {
 			fix = r.Next()[0]

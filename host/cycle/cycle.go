@@ -216,7 +216,7 @@ func (c *Cycle) start(f durable.Flow) error {
 	bare.Seal = ""
 	if why, err := c.sealed(b.Seal, bare); why != "" || err != nil {
 		return c.halt(fault.New(judge.BlockedUntrustedConfig, "cycle "+Short(c.rec.UUID)+" was not begun with relay on this machine", orDefault(why, fmt.Sprint(err))+"; it names programs that would be run",
-			"`relay audit abort "+Short(c.rec.UUID)+"`, then `relay audit start` begins your own"))
+			"`relay audit abort "+Short(c.rec.UUID)+"`, then `relay audit start "+fault.Word(b.Service.Service.ID)+"` begins your own"))
 	}
 	c.rec.ServiceID, c.rec.ConfigSnapshot, c.rec.Branch, c.rec.BaseCommit, c.rec.BaseBranch = b.Service.Service.ID, b.Service, b.Branch, b.Base, b.BaseBranch
 	c.rec.Worktree, c.rec.Reviser, c.rec.Warnings, c.rec.StartedAt, c.rec.Iteration = b.Worktree, b.Reviser, b.Warnings, b.At, 1

@@ -104,7 +104,7 @@ func (s *Store) CheckCap(maxMB int) error {
 	}
 	return fault.New(judge.BlockedHistoryCap, "the history is full",
 		fmt.Sprintf("%d runs take %.1f MB of the %d MB that history.max_mb allows", runs, float64(bytes)/1e6, maxMB),
-		fmt.Sprintf("`relay history prune --max-mb %d` removes the oldest runs, or raise history.max_mb", max(maxMB*4/5, 1)))
+		fmt.Sprintf("`relay history prune --max-size %dMB` removes the oldest runs, or raise history.max_mb", max(maxMB*4/5, 1)))
 }
 
 // Size is the running total in bytes and the number of runs.
