@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -157,15 +156,15 @@ func (p *programs) replaced(c verify.Command) string {
 	if p == nil || len(c.Argv) == 0 {
 		return ""
 	}
-	if script := scriptOf(c.Argv); filepath.IsAbs(script) {
-		if real, err := filepath.EvalSymlinks(script); err == nil && !strings.HasPrefix(real, p.root+string(filepath.Separator)) && p.changed(real) {
-			return script
+	for _, run := range program.Runs(c.Argv, "", p.outside) {
+		if p.outside(run.Name) != program.Word && p.changed(run.Name) {
+			return run.Name
 		}
 	}
-	names := c.Argv[:1]
+	names := program.Words(c.Argv...)
 	for depth := 0; len(names) > 0 && depth < 5; depth++ {
 		var next []string
-		for i, name := range names {
+		for _, name := range names {
 			found, err := program.Find(name, p.path, p.root)
 			if err != nil { // the repository's own, which is judged, or a word
 				continue
@@ -173,9 +172,7 @@ func (p *programs) replaced(c verify.Command) string {
 			if p.changed(found.Path) {
 				return found.Path
 			}
-			if i == 0 || filepath.Base(names[0]) == "env" {
-				next = append(next, interpreter(found.Path)...)
-			}
+			next = append(next, interpreter(found.Path)...)
 		}
 		names = next
 	}
@@ -206,20 +203,21 @@ func (p *programs) along(name string) bool {
 	return false
 }
 
-// scriptOf is the file that a command has an interpreter run; "" for none.
-func scriptOf(argv []string) string {
-	if !slices.Contains(interpreters, strings.TrimRight(filepath.Base(argv[0]), ".0123456789")) {
-		return ""
+// outside says what a whole path is that neither the judge nor what is known of the folders
+// of PATH decides about.
+func (p *programs) outside(name string) program.Kind {
+	real, err := filepath.EvalSymlinks(name)
+	if !filepath.IsAbs(name) || err != nil || strings.HasPrefix(real, p.root+string(filepath.Separator)) || p.along(real) {
+		return program.Word
 	}
-	for _, arg := range argv[1:] {
-		if !strings.HasPrefix(arg, "-") {
-			return arg
-		}
+	switch fi, err := os.Stat(real); {
+	case err != nil || !fi.Mode().IsRegular():
+		return program.Word
+	case fi.Mode()&0o111 != 0:
+		return program.Executable
 	}
-	return ""
+	return program.File
 }
-
-var interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "python", "ruby", "node", "perl", "php"}
 
 // tainted refuses checks whose programs are not what they were before the build.
 func (c *Change) tainted(commands []verify.Command) ([]verify.Result, judge.Code) {

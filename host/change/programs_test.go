@@ -28,10 +28,14 @@ func TestProgramsOfChecks(t *testing.T) {
 		{"replaced, a change that follows", next, func(string) []string { return []string{"tool"} }, "path/tool", false, judge.StopVerifyTainted},
 		{"new before it in PATH, resumed", resumed, func(string) []string { return []string{"true"} }, "path/true", false, judge.StopVerifyTainted},
 		{"the record is lost", resumed, func(string) []string { return []string{"tool"} }, "", true, judge.StopVerifyTainted},
+		{"behind a wrapper, as it was", next, func(string) []string { return []string{"nice", "env", "A=1", "tool"} }, "", false, judge.Success},
+		{"behind a wrapper", next, func(string) []string { return []string{"nice", "env", "A=1", "tool"} }, "path/tool", false, judge.StopVerifyTainted},
+		{"in a line of the shell's", next, func(string) []string { return []string{"sh", "-c", "true && tool"} }, "path/tool", false, judge.StopVerifyTainted},
 		{"outside of PATH, as it was", "", func(d string) []string { return []string{filepath.Join(d, "tool")} }, "", false, judge.Success},
 		{"outside of PATH", "", func(d string) []string { return []string{filepath.Join(d, "tool")} }, "tool", false, judge.StopVerifyTainted},
 		{"outside of PATH, resumed", resumed, func(d string) []string { return []string{filepath.Join(d, "tool")} }, "tool", false, judge.StopVerifyTainted},
 		{"a script outside of PATH, as it was", "", func(d string) []string { return []string{"sh", "-e", filepath.Join(d, "tool")} }, "", false, judge.Success},
+		{"a script outside of PATH behind a wrapper", "", func(d string) []string { return []string{"nice", "sh", "-o", "errexit", filepath.Join(d, "tool")} }, "tool", false, judge.StopVerifyTainted},
 		{"a script outside of PATH", "", func(d string) []string { return []string{"sh", "-e", filepath.Join(d, "tool")} }, "tool", false, judge.StopVerifyTainted},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

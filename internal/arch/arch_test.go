@@ -65,7 +65,7 @@ var rules = []rule{
 	{pkg: "host/internal/telemetry", own: []string{"host/internal/...", "judge"}, outside: []string{"go.opentelemetry.io/otel", "github.com/go-logr/logr"}},
 	{pkg: "host/internal/attest", own: []string{"host/internal/...", "judge/...", "verify", "schemas"}, outside: append(slices.Clone(hostStack), "golang.org/x/crypto")},
 	{pkg: "host/internal/policy", own: []string{"host/internal/...", "host/fault", "judge"}, outside: []string{"github.com/google/cel-go"}},
-	{pkg: "host/internal/config", own: []string{"host/internal/...", "host/fault", "judge", "verify"}, outside: append(slices.Clone(hostStack), "github.com/tidwall/sjson", "github.com/spf13/viper")},
+	{pkg: "host/internal/config", own: []string{"host/internal/...", "host/fault", "judge", "judge/program", "verify"}, outside: append(slices.Clone(hostStack), "github.com/tidwall/sjson", "github.com/spf13/viper")},
 	{pkg: "host/internal/...", own: []string{"host/internal/...", "host/fault", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
 	{pkg: "host/change", own: []string{"host/internal/journal", "host/internal/checkout", "host/internal/beneath", "host/fault", "judge/...", "verify", "verify/evidence", "verify/examine"}, outside: coreStack},
 	{pkg: "host/internal/journal", deep: true},

@@ -174,6 +174,14 @@ func wordsOf(arg string) []string {
 	return append([]string{arg}, strings.FieldsFunc(arg, func(r rune) bool { return strings.ContainsRune(" \t\n;&|<>()$`\"'=,", r) })...)
 }
 
+// Words are the arguments of a command, and what a shell could take for words in them.
+func Words(argv ...string) (all []string) {
+	for _, arg := range argv {
+		all = append(all, wordsOf(arg)...)
+	}
+	return all
+}
+
 // Tree gives the work tree that a folder lies in, without asking git: the nearest folder
 // that has a .git, or else the folder itself.
 func Tree(dir string) string {

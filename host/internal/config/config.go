@@ -175,6 +175,7 @@ type Verification struct {
 	Hidden                   []Hidden   `json:"hidden"` // [relay]
 	// CheckDirs are all folders of hidden checks of the user's own, for whatever repository.
 	CheckDirs []string `json:"-"`
+	programs  []string // files of the repository that the checks run
 }
 
 // Template is one check as an argv.

@@ -361,6 +361,9 @@ func (l *Loaded) finish() error {
 		return fault.Internal(err)
 	}
 	l.Config.Verification.CheckDirs = l.checkDirs
+	if l.Root != "" {
+		l.Config.Verification.findPrograms(l.Root)
+	}
 	if l.Config.Builder.External == nil { // the two names of one section
 		l.Config.Builder.External = l.Config.Builder.Cursor
 	}

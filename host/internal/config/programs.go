@@ -3,29 +3,82 @@ package config
 import (
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/paxiom/relay/judge"
+	runs "github.com/paxiom/relay/judge/program"
 	"github.com/paxiom/relay/verify"
 )
 
-// Programs are the files of the repository that the checks run by name. Whoever may
-// rewrite a check has passed it.
-func (v *Verification) Programs() (all []string) {
+// findPrograms finds the files of the repository that the checks run, with the links that
+// lead to them. Whoever may rewrite a check has passed it. Tests are judged by the rule for
+// tests, unless nothing but an exit code is known of them.
+func (v *Verification) findPrograms(root string) {
 	for i := range v.Templates {
-		for _, name := range v.Templates[i].programs() {
-			if name = path.Clean(name); !path.IsAbs(name) {
-				name = path.Join(v.Templates[i].Dir, name)
-			}
-			named := !strings.ContainsAny(name, "*?") && judge.ValidGlob(name) == nil
-			if named && !slices.Contains(all, name) {
-				all = append(all, name)
+		t := &v.Templates[i]
+		for _, run := range runs.Runs(append([]string{t.Cmd}, t.Args...), t.Dir, func(name string) runs.Kind {
+			_, kind := follow(root, name)
+			return kind
+		}) {
+			names, _ := follow(root, run.Name)
+			for _, name := range names {
+				named := !strings.ContainsAny(name, "*?") && judge.ValidGlob(name) == nil && (run.Plain || !judge.Match(v.TestGlobs, name))
+				if named && !slices.Contains(v.programs, name) {
+					v.programs = append(v.programs, name)
+				}
 			}
 		}
 	}
-	return all
+}
+
+// follow gives what decides what a name below root stands for: the links on the way to it,
+// and the file itself, which need not be there. A name that leads out of root has none.
+func follow(root, name string) (names []string, kind runs.Kind) {
+	if path.IsAbs(name) {
+		var ok bool
+		if name, ok = strings.CutPrefix(path.Clean(name), root+"/"); !ok {
+			return nil, runs.Word
+		}
+	}
+	done, left := "", strings.Split(path.Clean(name), "/")
+	for links := 0; len(left) > 0; {
+		at := path.Join(done, left[0])
+		left = left[1:]
+		if !filepath.IsLocal(at) {
+			return names, runs.Word
+		}
+		fi, err := os.Lstat(filepath.Join(root, at))
+		switch {
+		case err != nil:
+			return append(names, path.Join(append([]string{at}, left...)...)), runs.Word
+		case fi.Mode()&os.ModeSymlink != 0:
+			target, _ := os.Readlink(filepath.Join(root, at))
+			if links++; links > 40 {
+				return names, runs.Word
+			}
+			names = append(names, at)
+			if path.IsAbs(target) {
+				var ok bool
+				if target, ok = strings.CutPrefix(path.Clean(target), root+"/"); !ok {
+					return names, runs.Word
+				}
+				done = ""
+			}
+			left = append(strings.Split(path.Clean(target), "/"), left...)
+			continue
+		case fi.IsDir():
+			kind = runs.Folder
+		case fi.Mode()&0o111 != 0:
+			kind = runs.Executable
+		default:
+			kind = runs.File
+		}
+		done = at
+	}
+	return append(names, done), kind
 }
 
 // Plannable are the templates as package verify knows them.
@@ -85,28 +138,4 @@ func (v *Verification) RequiredChecks() (all []verify.Command) {
 		all = append(all, verify.Command{ID: id, Argv: append([]string{t.Cmd}, t.Args...), Results: t.Results})
 	}
 	return all
-}
-
-// shells are the programs whose first argument is a program, unless it is an option.
-var shells = []string{"sh", "bash", "dash", "zsh", "ksh"}
-
-// programs are the files that a check runs by name, where they can lie in the repository:
-// its command, unless that is looked for in PATH, and the script that a shell is given.
-func (t *Template) programs() []string {
-	var names []string
-	if strings.Contains(t.Cmd, "/") {
-		names = append(names, t.Cmd)
-	}
-	if !slices.Contains(shells, path.Base(t.Cmd)) {
-		return names
-	}
-	for _, arg := range t.Args {
-		switch {
-		case !strings.HasPrefix(arg, "-"):
-			return append(names, arg)
-		case !strings.HasPrefix(arg, "--") && strings.Contains(arg, "c"):
-			return names // what follows is a line of the shell's
-		}
-	}
-	return names
 }
