@@ -298,7 +298,7 @@ func (r *Repo) writeTrusted(root string, res *InitResult, text []byte) error {
 		return nil // what init wrote is agreed to; prompts that were there before are not
 	}
 	res.Trusted = digest
-	return trust.Open("").Add(root, digest, items)
+	return r.trust().Add(root, digest, items)
 }
 
 // commit commits the configuration, so that every checkout of the repository has it, and

@@ -88,18 +88,8 @@ type entry struct {
 	Plugins map[string]Plugin `json:"plugins,omitempty"`
 }
 
-// Open names the store in stateDir ("" means $XDG_STATE_HOME/relay, or
-// ~/.local/state/relay).
-func Open(stateDir string) *Store {
-	if stateDir == "" {
-		if d := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(d) {
-			stateDir = filepath.Join(d, "relay")
-		} else if h, err := os.UserHomeDir(); err == nil {
-			stateDir = filepath.Join(h, ".local", "state", "relay")
-		}
-	}
-	return &Store{stateDir}
-}
+// Open names the store in stateDir, relay's folder for what belongs to the machine.
+func Open(stateDir string) *Store { return &Store{stateDir} }
 
 // Path is the store's file.
 func (s *Store) Path() string { return filepath.Join(s.dir, "trust.json") }
