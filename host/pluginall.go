@@ -13,7 +13,6 @@ import (
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
-	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/host/internal/release"
 	"github.com/paxiom/relay/judge"
 )
@@ -30,7 +29,7 @@ func (r *Repo) PluginRestore(ctx context.Context) (*PluginListResult, error) {
 		return nil, s.unusable(name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.lock.Plugins)) {
-		if pin := s.lock.Plugins[name]; !s.installed(name, pin) {
+		if pin := s.lock.Plugins[name]; !release.Placed(s.installDir, name, pin) {
 			if _, err := s.putBack(ctx, name, pin, nil); err != nil {
 				return nil, err
 			}
@@ -43,21 +42,6 @@ func (r *Repo) PluginRestore(ctx context.Context) (*PluginListResult, error) {
 func (r *Repo) PluginPinned(name string) bool {
 	_, _, err := r.pinned(name)
 	return err == nil
-}
-
-// installed reports whether the file of a pin is there.
-func (s *pluginShop) installed(name string, pin catalog.Pin) bool {
-	at := pin.InstallPath(s.installDir, name)
-	if launch.UnsafeFile(at) != nil {
-		return false
-	}
-	f, err := os.Open(at)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	sum, err := launch.HashFile(f)
-	return err == nil && "sha256:"+sum == pin.Hashes[catalog.Platform]
 }
 
 // list are the pinned plugins.

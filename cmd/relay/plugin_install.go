@@ -79,47 +79,6 @@ func newPluginUpgradeCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func newPluginOutdatedCmd(a *app) *cobra.Command {
-	o := &pluginOptions{app: a}
-	return &cobra.Command{
-		Use:     "outdated",
-		Short:   "Pinned plugins that have a newer version",
-		Long:    "Asks where each pinned plugin comes from. A version that its publisher has withdrawn is named.",
-		Example: "relay plugin outdated\nrelay plugin upgrade --all",
-		Args:    noArgs,
-		RunE:    runE(o, runPluginOutdated),
-	}
-}
-
-func runPluginOutdated(ctx context.Context, o *pluginOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
-	res, err := repo.PluginOutdated(ctx)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) {
-		var rows [][]string
-		for _, e := range res.Plugins {
-			note := e.Problem
-			switch {
-			case e.Withdrawn != "":
-				note = "withdrawn by its publisher: " + e.Withdrawn
-			case e.Newest == "" && note == "":
-				note = "newest"
-			}
-			rows = append(rows, []string{host.Safe(e.Name), host.Safe(e.Pinned), host.Safe(e.Newest), host.Safe(note)})
-		}
-		p.table(rows)
-		if len(rows) == 0 {
-			p.linef("relay.lock.json pins no plugin.")
-		}
-		p.next(res.Next)
-	})
-}
-
 func newPluginGrantCmd(a *app) *cobra.Command {
 	cmd, o := namedPluginCmd(a, runPluginGrant, &cobra.Command{
 		Use:   "grant NAME",
@@ -272,30 +231,6 @@ func runPluginInfo(ctx context.Context, o *pluginOptions) error {
 		return err
 	}
 	return o.app.done(res, func(p *printer) { pluginRows(p, res) })
-}
-
-// pluginsDone shows the pinned plugins; those that wait for their grants wait for a person.
-func (a *app) pluginsDone(l *host.PluginListResult, err error, none string) error {
-	if err != nil {
-		return err
-	}
-	code, next := host.ExitDone, ""
-	for _, e := range l.Plugins {
-		if r := (host.PluginResult{Plugin: e}); r.Waiting() {
-			code, next = host.ExitWaiting, r.Next()
-		}
-	}
-	return a.end(code, l, func(p *printer) {
-		var rows [][]string
-		for _, e := range l.Plugins {
-			rows = append(rows, []string{host.Safe(e.Name), host.Safe(e.Version), string(e.State), host.Safe(e.Reason)})
-		}
-		p.table(rows)
-		if len(rows) == 0 {
-			p.linef("%s.", none)
-		}
-		p.next(next)
-	})
 }
 
 // pluginDone shows a plugin after it was pinned or granted; one that waits for its grants

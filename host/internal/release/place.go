@@ -56,6 +56,16 @@ func (r *Release) Place(installDir string, pin catalog.Pin) error {
 	return nil
 }
 
+// Placed reports whether the file of a pin is where Place puts it, as it is pinned.
+func Placed(installDir, name string, pin catalog.Pin) bool {
+	at := pin.InstallPath(installDir, name)
+	if launch.UnsafeFile(at) != nil {
+		return false
+	}
+	sum, err := hashFile(at)
+	return err == nil && "sha256:"+sum == pin.Hashes[catalog.Platform]
+}
+
 // firm makes a file a program, on disk.
 func firm(path string) error {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
