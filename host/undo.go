@@ -3,10 +3,12 @@ package host
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/buildcache"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/history"
@@ -49,11 +51,14 @@ func (r *Repo) Undo(ctx context.Context, run string, dry bool) (*UndoResult, err
 	u, err := change.Undo(ctx, env, own.RunID, m.BaseCommit, m.Commit, change.Message{
 		Subject:  own.Intent,
 		Body:     []string{fmt.Sprintf("Takes back commit %s, which run %s had landed.", m.Commit, m.RunID)},
-		Trailers: []change.Trailer{{Key: "Relay-Undoes", Value: m.RunID}, {Key: "Relay-Task", Value: m.TaskID}}})
+		Trailers: []change.Trailer{{Key: "Relay-Run", Value: own.RunID}, {Key: "Relay-Undoes", Value: m.RunID}, {Key: "Relay-Task", Value: m.TaskID}}})
 	if err != nil {
 		return nil, fault.Internal(err)
 	}
 	own.Commit = u.Commit
+	if problem := r.attestUndo(ctx, o, env.Git, own); problem != "" {
+		u.Notes = append(u.Notes, problem)
+	}
 	if err := buildcache.Forget(crew.CachesIn(r.stateDir()), env.Git); err != nil { // what it had added goes with it
 		u.Notes = append(u.Notes, "the caches of checks could not be emptied: "+err.Error())
 	}
@@ -69,6 +74,18 @@ func (r *Repo) Undo(ctx context.Context, run string, dry bool) (*UndoResult, err
 		u.Notes = append(u.Notes, note)
 	}
 	return &UndoResult{Doc: Doc{"relay.undo", 1}, RunID: m.RunID, Undone: m.Commit, Commit: u.Commit, Paths: u.Paths, Notes: u.Notes}, nil
+}
+
+// attestUndo says of the commit that takes another one back who made it, and that nobody has
+// judged it.
+func (r *Repo) attestUndo(ctx context.Context, o *opened, git *judge.Git, m history.Meta) string {
+	out, err := git.Run(ctx, nil, "rev-parse", "--verify", m.Commit+"^")
+	if err != nil {
+		return "the commit has no attestation: " + err.Error()
+	}
+	return attest.Attach(ctx, attest.Options{Git: git, StateDir: r.stateDir(), Home: r.home(), Environ: r.opts.Env, Sign: o.loaded.Config.Evidence.Sign, Version: r.opts.Version, Now: r.now()},
+		attest.Facts{Workflow: history.Undo, Run: m.RunID, TaskID: m.TaskID, Base: strings.TrimSpace(string(out)), Commit: m.Commit, Code: judge.Success,
+			Evidence: "landed by relay undo of run " + m.Undoes + ": not judged, not verified", Unknown: []string{"whether the checks pass without what was taken back: none ran"}})
 }
 
 // back is the size of a change that takes another one back: what that added, this deletes.

@@ -2,6 +2,8 @@ package tick
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/report"
@@ -33,6 +35,27 @@ func (r *run) attest(ctx context.Context) {
 	f.Approvals, f.Rules = r.approvals(), r.policies.Digest()
 	if problem := attest.Attach(ctx, r.attester(), f); problem != "" {
 		r.note(problem)
+	}
+}
+
+// attestCrash says of a commit that has landed in a crash what its draft of a report knows.
+func (r *run) attestCrash(ctx context.Context, rep *report.Report) {
+	if rep.Commit == "" || attest.Covered(ctx, r.git, rep.Commit) {
+		return
+	}
+	f := attest.Facts{Workflow: "tick", Run: rep.RunID, TaskID: rep.Task.TaskID, Base: rep.BaseCommit, Commit: rep.Commit, Code: judge.Success, Verification: rep.Verification, Box: rep.Box,
+		Unknown: []string{"the task and its scope, the names of hidden checks, and approvals: relay was ended before it could say them"}}
+	for role, w := range map[string]*report.Worker{"orchestrator": rep.Orchestrator, "builder": rep.Builder} {
+		if w != nil {
+			f.Plugins = append(f.Plugins, part(role, w, ""))
+		}
+	}
+	slices.SortFunc(f.Plugins, func(a, b attest.Plugin) int { return strings.Compare(b.Role, a.Role) })
+	if rep.Policy != nil {
+		f.Rules = rep.Policy.SHA256
+	}
+	if problem := attest.Attach(ctx, r.attester(), f); problem != "" {
+		rep.Notes = append(rep.Notes, problem)
 	}
 }
 

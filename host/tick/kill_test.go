@@ -79,6 +79,9 @@ func killTick(t *testing.T, n int, point string) string {
 	case now == head && text == "one\n":
 		return "base"
 	case now != head && text == "two\n" && w.Git("rev-parse", "HEAD^") == head:
+		if !strings.Contains(w.Git("notes", "--ref=relay", "list"), now) {
+			t.Errorf("point %d (%s): what landed has no attestation", n, point)
+		}
 		return "landed"
 	}
 	t.Errorf("point %d (%s): neither: HEAD %s, %q", n, point, now, text)

@@ -34,14 +34,14 @@ func (r *run) recover(ctx context.Context, force bool) ([]change.Recovery, error
 		if d.Conflict != "" {
 			continue
 		}
-		if werr := r.reportCrash(d); err == nil {
+		if werr := r.reportCrash(ctx, d); err == nil {
 			err = werr
 		}
 	}
 	if err != nil {
 		return done, err
 	}
-	return done, r.reportOpen()
+	return done, r.reportOpen(ctx)
 }
 
 // lookBack is how many of the newest runs may lack an end: the one that was cut off,
@@ -49,7 +49,7 @@ func (r *run) recover(ctx context.Context, force bool) ([]change.Recovery, error
 const lookBack = 5
 
 // reportOpen ends, in the history, runs that were cut off before they had a journal.
-func (r *run) reportOpen() error {
+func (r *run) reportOpen(ctx context.Context) error {
 	metas, err := history.Open(r.ws.History()).List(lookBack)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (r *run) reportOpen() error {
 		if m.Code != "" || m.RunID == r.rep.RunID || m.Workflow != history.Tick {
 			continue
 		}
-		if err := r.reportCrash(change.Recovery{RunID: m.RunID, Base: r.rep.BaseCommit, Did: "found nothing of it to settle"}); err != nil {
+		if err := r.reportCrash(ctx, change.Recovery{RunID: m.RunID, Base: r.rep.BaseCommit, Did: "found nothing of it to settle"}); err != nil {
 			return err
 		}
 	}
@@ -68,7 +68,7 @@ func (r *run) reportOpen() error {
 // reportCrash writes the report of a run that was cut off before it could, unless it
 // had done so already. A run whose apply a failing disk left unsettled has said so; when it
 // has landed after all, that is no longer its end: undo and history would not find it.
-func (r *run) reportCrash(d change.Recovery) error {
+func (r *run) reportCrash(ctx context.Context, d change.Recovery) error {
 	store := history.Open(r.ws.History())
 	m, err := store.Find(d.RunID)
 	if err != nil || m.Code != "" && !(m.Code == judge.BlockedCrashRecovery && d.Landed) {
@@ -98,6 +98,7 @@ func (r *run) reportCrash(d change.Recovery) error {
 	}
 	rep.Verdict = rep.Code.Outcome()
 	rep.Notes = append(rep.Notes, d.Notes...)
+	r.attestCrash(ctx, rep)
 	return r.writeCrash(store, rep, m)
 }
 

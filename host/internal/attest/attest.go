@@ -47,6 +47,12 @@ func Attach(ctx context.Context, o Options, f Facts) (problem string) {
 	return ""
 }
 
+// Covered reports whether a commit has a note.
+func Covered(ctx context.Context, git *judge.Git, commit string) bool {
+	notes, err := notesIn(ctx, git, Ref)
+	return err == nil && notes[commit] != ""
+}
+
 // attach gives as its first error why the attestation is not signed.
 func (o *Options) attach(ctx context.Context, f Facts) (unsigned, err error) {
 	found, err := landed(ctx, o.Git, f.Base, f.Commit)

@@ -177,6 +177,7 @@ type Facts struct {
 	Request       *judge.Request
 	Rules         string // digest of the user's and the repository's rules; "" for none
 	Code          judge.Code
+	Evidence      string // in place of what the checks say
 	Verification  report.Verification
 	Results       []verify.Result
 	Hidden        []string
@@ -228,7 +229,7 @@ func (f *Facts) statement(found chain, version, executable, format string, now t
 
 func (f *Facts) change(found chain, executable string) Change {
 	c := Change{Workflow: f.Workflow, Run: f.Run, Base: found.base, Task: TaskRef{f.TaskID, digestOf(f.Task)}, Code: f.Code,
-		Evidence: f.Verification.Evidence(), Checks: []CheckFacts{}, Hidden: Hidden{Names: append([]string{}, sorted(f.Hidden)...), Said: f.Verification.Hidden},
+		Evidence: cmp.Or(f.Evidence, f.Verification.Evidence()), Checks: []CheckFacts{}, Hidden: Hidden{Names: append([]string{}, sorted(f.Hidden)...), Said: f.Verification.Hidden},
 		Relay: Digest{executable}, Plugins: append([]Plugin{}, f.Plugins...), Isolation: Isolation{Gaps: []string{}},
 		Approvals: append([]Approval{}, f.Approvals...), Unknown: append([]string{}, f.Unknown...)}
 	l := law{Rules: f.Rules, Allowed: []string{}, Forbidden: []string{}}
