@@ -197,12 +197,18 @@ func newPlace(t *testing.T) *place {
 	for _, args := range [][]string{{"init", "-q", "-b", "main", seed}, {"-C", seed, "add", "-A"}, {"-C", seed, "commit", "-q", "-m", "base"}, {"clone", "-q", "--bare", seed, p.remote}} {
 		p.command(home, "git", args...)
 	}
+	p.agree()
+	return p
+}
+
+// agree has the operator agree to what the repository's configuration starts.
+func (p *place) agree() {
+	p.t.Helper()
 	var doc struct{ Digest string }
-	if err := json.Unmarshal(p.command(home, filepath.Join(*bin, "relay"), "-C", seed, "trust", "--show", "--json"), &doc); err != nil || doc.Digest == "" {
-		t.Fatal(doc, err)
+	if err := json.Unmarshal(p.command(filepath.Join(p.dir, "home-operator"), filepath.Join(*bin, "relay"), "-C", filepath.Join(p.dir, "seed"), "trust", "--show", "--json"), &doc); err != nil || doc.Digest == "" {
+		p.t.Fatal(doc, err)
 	}
 	p.trust = doc.Digest
-	return p
 }
 
 func write(t *testing.T, path, text string) {
@@ -213,6 +219,21 @@ func write(t *testing.T, path, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// cap gives the repository a day with so many calls, and branches that start from there.
+func (p *place) cap(calls int) {
+	p.t.Helper()
+	seed, home := filepath.Join(p.dir, "seed"), filepath.Join(p.dir, "home-operator")
+	file := filepath.Join(seed, "relay.config.json")
+	old, err := os.ReadFile(file)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	write(p.t, file, strings.Replace(string(old), `{"version"`, fmt.Sprintf(`{"budgets": {"per_day": {"max_calls": %d}}, "version"`, calls), 1))
+	p.command(home, "git", "-C", seed, "commit", "-q", "-a", "-m", "caps")
+	p.command(home, "git", "-C", seed, "push", "-q", p.remote, "main", "main:b1", "main:b2", "main:b3")
+	p.agree()
 }
 
 func (p *place) home(name string) string {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 	"google.golang.org/protobuf/encoding/protojson"
 
+	"github.com/paxiom/relay/fleet/internal/coordinator"
 	"github.com/paxiom/relay/fleet/internal/job"
 )
 
@@ -74,6 +76,44 @@ func TestAnswersAndLoops(t *testing.T) {
 	}
 }
 
+// Two workers that share no file but the blobs have one day: of runs that the caps of one machine would cover twice, no
+// call is made beyond them.
+func TestOneCap(t *testing.T) {
+	if *bin == "" {
+		t.Skip("it needs the built programs: make fleet-test")
+	}
+	p := newPlace(t)
+	p.cap(5)
+	p.serve()
+	a, b := p.worker("a"), p.worker("b")
+	var ids []string
+	for _, ref := range []string{"main", "b1", "b2", "b3"} {
+		ids = append(ids, p.ask("run", "--repo", p.remote, "--ref", ref, "--goal", "canary "+ref, "--key", ref))
+	}
+	p.until("what is left covers no run", func() bool {
+		ended := 0
+		for _, id := range ids {
+			if s := p.look(id); s.Result != nil {
+				ended++
+			}
+		}
+		return ended == 2 && a.attempts()+b.attempts() > 5
+	})
+	if a.attempts() == 0 || b.attempts() == 0 {
+		t.Errorf("%d and %d attempts", a.attempts(), b.attempts())
+	}
+	if n := a.calls() + b.calls(); n != 2 {
+		t.Errorf("%d runs were planned", n)
+	}
+	if *update {
+		p.record("documents", "relay-documents")
+	}
+	for _, id := range ids {
+		_ = exec.Command(filepath.Join(*bin, "relay"), "fleet", "stop", id).Run()
+	}
+	p.private()
+}
+
 func repository(p *place) string {
 	return job.New(job.Spec{Remote: p.remote, Ref: "main"}, "", "").Repo
 }
@@ -127,6 +167,7 @@ func TestReplay(t *testing.T) {
 	}
 	r.RegisterWorkflowWithOptions(job.Repository, workflow.RegisterOptions{Name: job.RepositoryType})
 	r.RegisterWorkflowWithOptions(job.Run, workflow.RegisterOptions{Name: job.RunType})
+	r.RegisterWorkflowWithOptions(coordinator.Documents, workflow.RegisterOptions{Name: coordinator.Type})
 	for _, f := range files {
 		if err := r.ReplayWorkflowHistoryFromJSONFile(nil, f); err != nil {
 			t.Errorf("%s: %v", f, err)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/paxiom/relay/fleet/internal/coordinator"
 	"github.com/paxiom/relay/fleet/internal/job"
 	"github.com/paxiom/relay/fleet/internal/runner"
 )
@@ -71,12 +73,28 @@ func runWorker(ctx context.Context, e *engine, o *workerOptions) error {
 		return err
 	}
 	defer c.Close()
-	own, err := ownQueue()
+	name, err := ownName()
 	if err != nil {
 		return err
 	}
+	place := dataDir("") // no box reaches a socket there, nor in the folder that is for sockets
+	if run := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) {
+		place = filepath.Join(run, "relay-fleet")
+	}
+	place = filepath.Join(place, strconv.Itoa(os.Getpid())) // two workers of a machine have the same name
+	defer os.RemoveAll(place)
+	own, socket := job.Pool+"@"+name, filepath.Join(place, name+".sock")
 	queue := queueOf(o.label)
-	r := &runner.Worker{Relay: program, Dir: dataDir("checkouts"), Signers: o.signers, Queue: own, Env: o.env, Blobs: e.store(), Patience: 500 * time.Millisecond, Slots: make(chan struct{}, o.slots)}
+	r := &runner.Worker{Relay: program, Dir: dataDir("checkouts"), Signers: o.signers, Queue: own, Env: o.env, Blobs: e.store(), Coordinator: socket, Patience: 500 * time.Millisecond, Slots: make(chan struct{}, o.slots)}
+	documents := worker.New(c, coordinator.Queue, worker.Options{LocalActivityWorkerOnly: true})
+	documents.RegisterWorkflowWithOptions(coordinator.Documents, workflow.RegisterOptions{Name: coordinator.Type})
+	if err := documents.Start(); err != nil {
+		return err
+	}
+	defer documents.Stop()
+	if err := coordinator.Serve(ctx, socket, c, e.store()); err != nil {
+		return fmt.Errorf("the socket for relay can't be made: %w (fix: a shorter XDG_RUNTIME_DIR, or `ls -l %s`)", err, filepath.Dir(socket))
+	}
 	// What asked the operator goes on here, where its state is, and nowhere else.
 	for _, name := range []string{queue, own} {
 		w := worker.New(c, name, worker.Options{MaxConcurrentActivityExecutionSize: o.slots, WorkerStopTimeout: 5 * time.Second, DisableWorkflowWorker: name == own,
@@ -97,17 +115,17 @@ func runWorker(ctx context.Context, e *engine, o *workerOptions) error {
 	return nil
 }
 
-// ownQueue is the queue of the worker with this machine's checkouts.
-func ownQueue() (string, error) {
+// ownName is that of the worker with this machine's checkouts.
+func ownName() (string, error) {
 	file := dataDir("worker")
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		b = []byte(rand.Text())
+		b = []byte(rand.Text()[:12])
 		if err = os.MkdirAll(filepath.Dir(file), 0o700); err == nil {
 			err = os.WriteFile(file, b, 0o600)
 		}
 	}
-	return job.Pool + "@" + string(b), err
+	return string(b), err
 }
 
 func queueOf(label string) string {

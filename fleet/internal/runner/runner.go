@@ -31,8 +31,10 @@ type Worker struct {
 	Signers string   // whose results of other machines count; "" is nobody's
 	Queue   string   // of this worker alone
 	Env     []string // names of variables that relay gets besides the usual ones
-	Blobs   blob.Store
-	Slots   chan struct{} // as many as runs at a time
+	// Coordinator is the socket by which relay shares its accounts with the other workers.
+	Coordinator string
+	Blobs       blob.Store
+	Slots       chan struct{} // as many as runs at a time
 	// Patience is how long relay has to end in order; then its processes are killed.
 	Patience time.Duration
 
@@ -266,7 +268,7 @@ func (w *Worker) run(ctx context.Context, dir string, in []byte, name string, ar
 	stdout, stderr := &clipped{}, &clipped{}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.SysProcAttr = Group(syscall.SIGKILL)
-	cmd.Env = append(w.environment(), "GIT_TERMINAL_PROMPT=0")
+	cmd.Env = append(w.environment(), "GIT_TERMINAL_PROMPT=0", "RELAY_COORDINATOR="+w.Coordinator)
 	ended := make(chan struct{})
 	cmd.Cancel = func() error {
 		group := -cmd.Process.Pid

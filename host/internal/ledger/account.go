@@ -13,15 +13,22 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/coordinator"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
 
-// account is what the repositories of this machine that share their days have used
-// today, and the calls that they have under way. Its file is replaced whole under a
-// lock, so that a call is in it once: pending, or in a sum, or cancelled.
-type account struct{ dir string }
+// account is what the repositories that share their days have used today, and the calls
+// that they have under way. It is replaced whole, so that a call is in it once: pending, or
+// in a sum, or cancelled.
+type account struct {
+	doc coordinator.Document
+	accountFile
+}
+
+// accountFile is the account of one machine: a file, and a lock beside it.
+type accountFile struct{ dir string }
 
 type accountBook struct {
 	SchemaVersion int           `json:"schema_version"` // bookVersion
@@ -63,38 +70,66 @@ func openAccount(stateDir string) *account {
 	if stateDir == "" {
 		return nil
 	}
-	return &account{filepath.Join(stateDir, "spend")}
+	a := &account{accountFile: accountFile{filepath.Join(stateDir, "spend")}}
+	if a.doc = coordinator.At("spend"); a.doc == nil {
+		a.doc = a.accountFile
+	}
+	return a
 }
 
-func (a *account) file() string { return filepath.Join(a.dir, "account.json") }
+func (f accountFile) file() string { return filepath.Join(f.dir, "account.json") }
 
-// do changes the book under the machine's lock; an unchanged one is not written.
-func (a *account) do(change func(*accountBook) (changed bool, err error)) error {
-	if err := os.MkdirAll(a.dir, 0o700); err != nil {
-		return accountFault(a.dir, err)
+// Read gives the file.
+func (f accountFile) Read() ([]byte, error) {
+	raw, err := workspace.ReadFile(f.file(), workspace.MaxRunnerFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	fd, err := unix.Open(filepath.Join(a.dir, "lock"), unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	return raw, err
+}
+
+// Change replaces the file under the machine's lock.
+func (f accountFile) Change(do func([]byte) ([]byte, error)) error {
+	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+		return accountFault(f.dir, err)
+	}
+	fd, err := unix.Open(filepath.Join(f.dir, "lock"), unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
-		return accountFault(a.dir, err)
+		return accountFault(f.dir, err)
 	}
 	defer unix.Close(fd)
 	if err := flock(fd, 10*time.Second); err != nil {
+		return accountFault(f.dir, err)
+	}
+	raw, err := f.Read()
+	if err != nil {
+		return f.damaged(err)
+	}
+	if raw, err = do(raw); err != nil || raw == nil {
+		return err
+	}
+	return workspace.WriteFile(f.file(), raw)
+}
+
+// do changes the book; an unchanged one is not written. change is called again where another
+// machine came first.
+func (a *account) do(change func(*accountBook) (changed bool, err error)) error {
+	err := a.doc.Change(func(raw []byte) ([]byte, error) {
+		b, err := a.decode(raw)
+		if err != nil {
+			return nil, err
+		}
+		b.turn(now())
+		if changed, err := change(b); err != nil || !changed {
+			return nil, err
+		}
+		raw, err = json.Marshal(b)
+		return append(raw, '\n'), err
+	})
+	if _, ok := fault.As(err); err != nil && !ok {
 		return accountFault(a.dir, err)
 	}
-	b, err := a.read()
-	if err != nil {
-		return err
-	}
-	b.turn(now())
-	changed, err := change(b)
-	if err != nil || !changed {
-		return err
-	}
-	raw, err := json.Marshal(b)
-	if err != nil {
-		return err
-	}
-	return workspace.WriteFile(a.file(), append(raw, '\n'))
+	return err
 }
 
 // flock waits for the lock, which its holders keep for milliseconds, unless one of
@@ -112,22 +147,31 @@ func flock(fd int, most time.Duration) error {
 }
 
 func (a *account) read() (*accountBook, error) {
+	raw, err := a.doc.Read()
+	if err != nil {
+		return nil, a.damaged(err)
+	}
+	return a.decode(raw)
+}
+
+func (f accountFile) decode(raw []byte) (*accountBook, error) {
 	b := &accountBook{}
-	raw, err := workspace.ReadFile(a.file(), workspace.MaxRunnerFile)
-	if errors.Is(err, fs.ErrNotExist) {
+	if raw == nil {
 		return b, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(raw, b)
-	}
+	err := json.Unmarshal(raw, b)
 	if err == nil && b.SchemaVersion > bookVersion {
 		err = fmt.Errorf("a newer relay has written it: its version is %d, this relay knows %d", b.SchemaVersion, bookVersion)
 	}
 	if err != nil {
-		return nil, fault.Wrap(err, judge.BlockedCrashRecovery, "the account of this machine's calls can't be read",
-			"`mv "+fault.Word(a.file())+" "+fault.Word(a.file()+".damaged")+"`: the day is then counted anew from here")
+		return nil, f.damaged(err)
 	}
 	return b, nil
+}
+
+func (f accountFile) damaged(err error) error {
+	return fault.Wrap(err, judge.BlockedCrashRecovery, "the account of this machine's calls can't be read",
+		"`mv "+fault.Word(f.file())+" "+fault.Word(f.file()+".damaged")+"`: the day is then counted anew from here")
 }
 
 // turn forgets what is of no day any more, and calls that nobody will ever settle.
@@ -216,6 +260,7 @@ func (a *account) settle(ws, id string, u *Line) error {
 // of are the pending calls of one workspace.
 func (a *account) of(ws string) (calls []accountCall, err error) {
 	err = a.do(func(b *accountBook) (bool, error) {
+		calls = nil
 		for _, p := range b.Pending {
 			if p.Workspace == ws {
 				calls = append(calls, p)
@@ -228,7 +273,7 @@ func (a *account) of(ws string) (calls []accountCall, err error) {
 
 // day gives the day's sums.
 func (a *account) day() (sums map[string]Sum, err error) {
-	b, err := a.read() // replaced whole, so it needs no lock to look at
+	b, err := a.read() // replaced whole, so it can be looked at any time
 	if err != nil {
 		return nil, err
 	}
@@ -237,6 +282,9 @@ func (a *account) day() (sums map[string]Sum, err error) {
 }
 
 func accountFault(dir string, err error) error {
+	if coordinator.Here() != "" {
+		return fault.Wrap(err, judge.BlockedBudgetExhausted, "the account of the fleet's calls can't be used", "`relay fleet doctor`, and look at the worker that started this")
+	}
 	return &fault.Fault{Code: judge.BlockedBudgetExhausted, What: "the account of this machine's calls can't be used", Why: err.Error(),
 		Fix: "`ls -la " + fault.Word(dir) + "` shows it; `relay run --set budgets.shared=false` counts this repository alone", Err: err}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/coordinator"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
 )
@@ -112,7 +113,7 @@ func (l *Ledger) admit(p Pending) error {
 	}
 	allowed := func(day map[string]Sum) error { return l.coversDay(day, []Need{need}) }
 	if l.acct != nil {
-		return l.acct.reserve(accountCall{l.ws.Dir(), p.CallID, p.Provider, p.At, p.MaxUSD, p.Offset}, allowed)
+		return l.acct.reserve(accountCall{l.holder(), p.CallID, p.Provider, p.At, p.MaxUSD, p.Offset}, allowed)
 	}
 	day, err := l.today()
 	if err != nil {
@@ -121,19 +122,22 @@ func (l *Ledger) admit(p Pending) error {
 	return allowed(day)
 }
 
+// holder names this workspace in the account.
+func (l *Ledger) holder() string { return coordinator.Here() + l.ws.Dir() }
+
 // account settles a call in the machine's account, if there is one.
 func (l *Ledger) account(id string, u *Line) error {
 	if l.acct == nil {
 		return nil
 	}
-	return l.acct.settle(l.ws.Dir(), id, u)
+	return l.acct.settle(l.holder(), id, u)
 }
 
 // reconcile settles calls of this workspace that a crash left in the machine's
 // account: STATE.json has none pending any more, so each has its line, or was never
 // sent.
 func (l *Ledger) reconcile() error {
-	calls, err := l.acct.of(l.ws.Dir())
+	calls, err := l.acct.of(l.holder())
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/coordinator"
 	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
 )
@@ -170,6 +171,9 @@ func (l *Ledger) dayWindows(day map[string]Sum, provider string) []window {
 	name := "today"
 	if l.caps.Shared {
 		name = "today, in all repositories of this machine"
+	}
+	if coordinator.Here() != "" {
+		name = "today, on all machines of the fleet"
 	}
 	all := window{name: name, key: "budgets.per_day", caps: l.caps.PerDay, again: l.again}
 	for _, s := range day {

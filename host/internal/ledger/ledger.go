@@ -7,6 +7,7 @@ import (
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/coordinator"
 	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -102,7 +103,7 @@ func Look(ws *workspace.Workspace, b config.Budgets, stateDir string) (*Ledger, 
 		return nil, err
 	}
 	l := &Ledger{ws: ws, caps: b, state: *s, prices: own}
-	if b.Shared && l.dayCapped() {
+	if l.caps.Shared = b.Shared || coordinator.Here() != ""; l.caps.Shared && l.dayCapped() {
 		l.acct = openAccount(stateDir)
 	}
 	return l, nil

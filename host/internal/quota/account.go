@@ -12,6 +12,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/paxiom/relay/host/internal/coordinator"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/judge"
 )
@@ -24,10 +25,10 @@ type Rate struct {
 	Burst     int
 }
 
-// Account is an account at a vendor as the processes of this machine share it: two
-// small files in relay's state folder, one of which is the lock of the other.
+// Account is an account at a vendor as the processes of this machine share it, or those of
+// several machines with a coordinator.
 type Account struct {
-	path string
+	doc  coordinator.Document
 	rate Rate
 	now  func() time.Time
 }
@@ -69,7 +70,11 @@ func Open(stateDir, name string, r Rate, now func() time.Time) *Account {
 	if r.Burst < 1 {
 		r.Burst = 1
 	}
-	return &Account{path: filepath.Join(stateDir, "accounts", name), rate: r, now: now}
+	a := &Account{doc: coordinator.At("accounts/" + name), rate: r, now: now}
+	if a.doc == nil {
+		a.doc = file(filepath.Join(stateDir, "accounts", name))
+	}
+	return a
 }
 
 // NotYet says that the account's rate leaves no room within the time that the caller
@@ -89,11 +94,12 @@ func (a *Account) Take(ctx context.Context, owner string, most time.Duration, to
 	if a.rate.PerMinute <= 0 {
 		return nil
 	}
+	owner = coordinator.Here() + owner
 	var turn time.Time
 	var late *NotYet
 	err := a.change(func(s *shared, now time.Time) bool {
 		turn = s.turn(owner, a.rate, now)
-		if turn.Sub(now) > most {
+		if late = nil; turn.Sub(now) > most {
 			late = &NotYet{turn}
 			s.Tickets = append(s.Tickets, ticket{owner, turn})
 		}
@@ -194,57 +200,73 @@ func (a *Account) Known(model string) *report.Limit {
 	return &report.Limit{Model: model, Reason: o.Reason, Name: o.Name, At: o.At, Until: o.Until, Summary: "another run of this machine met the limit"}
 }
 
-// change reads the file, lets do change it, and writes it when do says so, all under
-// the account's lock.
+// change reads what is known, lets do change it, and writes it when do says so.
 func (a *Account) change(do func(s *shared, now time.Time) bool) error {
-	if err := os.MkdirAll(filepath.Dir(a.path), 0o700); err != nil {
+	return a.doc.Change(func(raw []byte) ([]byte, error) {
+		s, now := decode(raw), a.now().UTC()
+		for model, o := range s.Out {
+			if !o.Until.After(now) {
+				delete(s.Out, model)
+			}
+		}
+		if !do(s, now) {
+			return nil, nil
+		}
+		return json.Marshal(s)
+	})
+}
+
+// decode gives what is known; what can't be understood says nothing.
+func decode(raw []byte) *shared {
+	s := &shared{}
+	if json.Unmarshal(raw, s) != nil {
+		return &shared{}
+	}
+	return s
+}
+
+func (a *Account) read() (*shared, error) {
+	raw, err := a.doc.Read()
+	return decode(raw), err
+}
+
+// file is an account of one machine: two small files, one of which is the lock of the other.
+type file string
+
+// Change replaces the file under its lock.
+func (f file) Change(do func([]byte) ([]byte, error)) error {
+	path := string(f)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	l := flock.New(a.path + ".lock")
+	l := flock.New(path + ".lock")
 	if err := l.Lock(); err != nil {
 		return err
 	}
 	defer l.Unlock()
-	s, err := a.read()
+	raw, err := f.Read()
 	if err != nil {
 		return err
 	}
-	now := a.now().UTC()
-	for model, o := range s.Out {
-		if !o.Until.After(now) {
-			delete(s.Out, model)
-		}
-	}
-	if !do(s, now) {
-		return nil
-	}
-	raw, err := json.Marshal(s)
-	if err != nil {
+	if raw, err = do(raw); err != nil || raw == nil {
 		return err
 	}
 	// Not synced: after a power cut the worst is a bucket that begins anew.
-	tmp := fmt.Sprintf("%s.%d.tmp", a.path, os.Getpid())
+	tmp := fmt.Sprintf("%s.%d.tmp", path, os.Getpid())
 	if err := os.WriteFile(tmp, raw, 0o600); err != nil {
 		return err
 	}
-	return os.Rename(tmp, a.path+".json")
+	return os.Rename(tmp, path+".json")
 }
 
 // maxFile is the most that is read of an account's file, in bytes.
 const maxFile = 1 << 20
 
-// read gives what is known; a file that can't be understood says nothing.
-func (a *Account) read() (*shared, error) {
-	s := &shared{}
-	raw, err := judge.ReadFile(a.path+".json", maxFile)
+// Read gives the file; one that is too large says nothing.
+func (f file) Read() ([]byte, error) {
+	raw, err := judge.ReadFile(string(f)+".json", maxFile)
 	if os.IsNotExist(err) || errors.Is(err, judge.ErrTooLarge) {
-		return s, nil
+		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	if json.Unmarshal(raw, s) != nil {
-		return &shared{}, nil
-	}
-	return s, nil
+	return raw, err
 }
