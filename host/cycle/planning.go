@@ -79,6 +79,7 @@ func (c *Cycle) makePlan(ctx context.Context, without []string) (planResult, err
 			plan = refined
 		}
 	}
+	audit.Carry(plan, c.rec.Decisions)
 	out.Findings = tally(reg, c.rec.Iteration)
 	if err := workspace.WriteJSON(c.path(findingsFile), reg); err != nil {
 		return out, err

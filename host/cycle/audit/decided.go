@@ -1,6 +1,10 @@
 package audit
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Decision is what the operator made of an entry that was ambiguous or in conflict.
 type Decision struct {
@@ -39,4 +43,24 @@ func Decisions(proposed, approved *Document) (all []Decision) {
 
 func (i Item) undecided() bool {
 	return slices.Contains(i.Marks, "AMBIGUOUS") || slices.Contains(i.Marks, "CONFLICT")
+}
+
+// Carry puts what was decided into a plan that raises it again: its entry says so, and is not
+// to be decided once more. The last decision about an entry counts.
+func Carry(plan *Document, decided []Decision) {
+	for n := range plan.Items {
+		i := &plan.Items[n]
+		for _, d := range slices.Backward(decided) {
+			if d.ID != i.ID || !i.undecided() {
+				continue
+			}
+			said := "leave it out, so nothing is to be done"
+			if d.Decided != "" {
+				said = d.Decided
+			}
+			i.Text = fmt.Sprintf("Decided in plan v%d: %s. (Raised again: %s)", d.Plan, strings.TrimSuffix(said, "."), strings.TrimSpace(mark().ReplaceAllString(i.Text, "")))
+			i.Marks = slices.DeleteFunc(i.Marks, func(m string) bool { return m == "AMBIGUOUS" || m == "CONFLICT" })
+			break
+		}
+	}
 }
