@@ -37,9 +37,10 @@ type Earlier struct {
 
 // ended reports whether a run came to an end that stays the end, however often the same is
 // asked for. One that was blocked or interrupted, met a vendor's limit, or planned nothing
-// since an earlier run's question is open, did not.
+// since an earlier run's question is open, did not; nor did one whose change waits for the
+// answer to a question of the policy.
 func ended(r *report.Report) bool {
-	if r.Question != nil && r.Task.TaskID == "" {
+	if r.Question != nil && (r.Task.TaskID == "" || len(r.Policy.Asks()) > 0) {
 		return false
 	}
 	return r.Code != "" && r.Code != judge.StopInterrupted && r.Code.Outcome() != judge.OutcomeBlocked && len(r.Limits) == 0
