@@ -19,8 +19,10 @@ import (
 
 // PluginTestOptions say which plugin is tried, and with which calls.
 type PluginTestOptions struct {
-	Path  string // the file of a plugin, or the folder of its repository
-	Cases string // a file of cases; "" takes the one in the folder, if it is there
+	Path  string       // the file of a plugin, or the folder of its repository
+	Cases string       // a file of cases; "" takes the one in the folder, if it is there
+	Rules []string     // only these, by their IDs; nil: all
+	Tell  func(string) // hears of each rule that was tried; may be nil
 }
 
 // TestPlugin tries the rules on a plugin of the person's own: it is built if need be and
@@ -49,7 +51,21 @@ func TestPlugin(ctx context.Context, o PluginTestOptions) (*PluginRules, error) 
 	if cfg.Binary, err = filepath.Abs(binary); err != nil {
 		return nil, fault.Internal(err)
 	}
+	cfg.Only = o.Rules
+	if o.Tell != nil {
+		all, n := len(plugintest.Rules)+len(cfg.Cases), 0
+		if cfg.Only != nil {
+			all = len(cfg.Only)
+		}
+		cfg.Tried = func(r plugintest.Result) {
+			n++
+			o.Tell(fmt.Sprintf("%d/%d  %s %s", n, all, r.ID, r.Verdict))
+		}
+	}
 	res := &PluginRules{Doc: Doc{"relay.plugin.rules", 1}, Plugin: filepath.Base(binary), Rules: plugintest.Verify(ctx, cfg)}
+	if len(res.Rules) == 0 {
+		return nil, fault.New(judge.BlockedPlugin, "there is no rule "+strings.Join(o.Rules, ", "), "rules have names such as B1, cases such as \"case hello\"", "`relay plugin test PATH` tries and names them all")
+	}
 	if isScript(cfg.Binary) {
 		res.Notes = append(res.Notes, "it is a script, which relay does not start: make one program of it before it is installed (docs/plugin-authors/other-languages.md)")
 	}

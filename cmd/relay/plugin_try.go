@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -41,6 +42,7 @@ func newPluginTestCmd(a *app) *cobra.Command {
 	cmd.Flags().StringArrayVar(&o.driver.Args, "arg", nil, "an `ARGUMENT` for the driver, as in builder.external.args")
 	cmd.Flags().DurationVar(&o.driver.Limit, "timeout", 5*time.Minute, "the `TIME` that one run of the driver has")
 	cmd.Flags().StringVar(&o.host.Cases, "cases", "", "make the calls that this `FILE` lists")
+	cmd.Flags().StringSliceVar(&o.host.Rules, "rule", nil, "try only this `RULE`, such as B1 (several with commas)")
 	return cmd
 }
 
@@ -49,7 +51,13 @@ func runPluginTest(ctx context.Context, o *pluginTestOptions) error {
 		return runDriverTest(ctx, o)
 	}
 	o.host.Path, o.host.Cases = o.app.path(o.host.Path), o.app.path(o.host.Cases)
+	if o.app.errTTY && !o.app.quiet {
+		o.host.Tell = func(what string) { fmt.Fprintf(o.app.err, "\r\x1b[K%s", host.Safe(what)) }
+	}
 	res, err := host.TestPlugin(ctx, o.host)
+	if o.host.Tell != nil {
+		fmt.Fprint(o.app.err, "\r\x1b[K")
+	}
 	if err != nil {
 		return err
 	}
@@ -125,6 +133,7 @@ func (a *app) verdicts(res *host.PluginRules) error {
 		code = host.ExitStopped
 	}
 	return a.end(code, res, func(p *printer) {
+		said := map[string]string{} // the rule by which a cause was said
 		for _, r := range res.Rules {
 			verdict := pad(string(r.Verdict), 7)
 			switch r.Verdict {
@@ -134,10 +143,15 @@ func (a *app) verdicts(res *host.PluginRules) error {
 				verdict = p.red(verdict)
 			}
 			p.hang(pad(host.Safe(r.ID), 3)+"  "+verdict+"  ", host.Safe(r.Text))
-			if r.Detail != "" {
+			first := said[r.Detail]
+			switch {
+			case first != "":
+				p.hang("     ", p.dim("same cause as "+host.Safe(first)))
+			case r.Detail != "":
+				said[r.Detail] = r.ID
 				p.hang("     ", p.dim(host.Safe(r.Detail)))
 			}
-			if r.Verdict == plugintest.Failed && r.Guide != "" {
+			if r.Verdict == plugintest.Failed && r.Guide != "" && first == "" {
 				p.linef("     %s", r.Guide)
 			}
 		}

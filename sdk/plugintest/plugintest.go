@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -38,6 +39,10 @@ type Config struct {
 	HomeFiles []string
 	// Timeout bounds one call; 0: one minute.
 	Timeout time.Duration
+	// Only are the IDs of the rules to try, and of cases ("case NAME"); nil: all.
+	Only []string
+	// Tried hears of each rule and case once it was tried; nil: nobody does.
+	Tried func(Result)
 }
 
 // Case is one call that the plugin can answer without harm. Exactly one of Complete
@@ -106,6 +111,9 @@ func Verify(ctx context.Context, cfg Config) []Result {
 	defer s.close()
 	var out []Result
 	try := func(id, text, guide string, check func() error) {
+		if cfg.Only != nil && !slices.Contains(cfg.Only, id) {
+			return
+		}
 		r := Result{ID: id, Text: text, Verdict: Passed, Guide: guide}
 		err := ctx.Err()
 		if err == nil {
@@ -119,6 +127,9 @@ func Verify(ctx context.Context, cfg Config) []Result {
 			r.Verdict, r.Detail = Failed, err.Error()
 		}
 		out = append(out, r)
+		if cfg.Tried != nil {
+			cfg.Tried(r)
+		}
 	}
 	for _, rule := range Rules {
 		try(rule.ID, rule.Text, rule.Guide(), func() error { return rule.Check(s) })
