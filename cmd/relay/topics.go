@@ -158,6 +158,7 @@ func exitCodesPage(p *printer) {
 // them, too, with those of each plugin.
 var environmentRows = [][2]string{
 	{"RELAY_<KEY>", "a value of the configuration: RELAY_RUNNER_MAX_TICK_SECONDS=600"},
+	{"RELAY_COORDINATOR", "socket by which the relays of a fleet share what a day may cost; a worker sets it"},
 	{"RELAY_TRUST", "digest of a configuration that may name commands, or several (for CI; see relay trust)"},
 	{"RELAY_LOG_LEVEL", "how much plugins log: trace, debug, info, warn, error"},
 	{"RELAY_PLUGIN_LOG", "a file that gets all that the plugins of a run say, for authors of plugins"},

@@ -70,15 +70,19 @@ func Run(ctx workflow.Context, j Job) (res Result, err error) {
 	}()
 	var ask *Ask
 	var answer *Answer
-	err = workflow.SetUpdateHandlerWithOptions(ctx, AnswerUpdate, func(_ workflow.Context, a Answer) error {
-		answer = &a
-		return nil
-	}, workflow.UpdateHandlerOptions{Validator: func(a Answer) error {
+	fits := func(a Answer) error {
 		if answer != nil {
 			return errAnswered
 		}
 		return ask.takes(a)
-	}})
+	}
+	err = workflow.SetUpdateHandlerWithOptions(ctx, AnswerUpdate, func(_ workflow.Context, a Answer) error {
+		if err := fits(a); err != nil {
+			return err // two can pass the look before the first is taken
+		}
+		answer = &a
+		return nil
+	}, workflow.UpdateHandlerOptions{Validator: fits})
 	if err != nil {
 		return res, err
 	}
