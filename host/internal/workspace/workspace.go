@@ -1,12 +1,15 @@
 package workspace
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/root"
@@ -86,7 +89,9 @@ func ValidRel(rel string) string {
 	return ""
 }
 
-// FindRoot gives the root of the working tree that dir lies in; see [root.Find].
+// FindRoot gives the root of the working tree that dir lies in; see [root.Find]. What lies
+// there is believed, so one of another user's is refused as git refuses it, and so is a state
+// that is a link.
 func FindRoot(dir string) (string, error) {
 	at, err := root.Find(dir)
 	switch {
@@ -98,7 +103,28 @@ func FindRoot(dir string) (string, error) {
 	case err != nil:
 		return "", fault.Wrap(err, judge.BlockedRepository, "the folder "+quote(dir)+" can't be entered", "`cd` to a repository, or name one with `-C DIR`")
 	}
+	gitDir := root.GitDir(at)
+	if slices.ContainsFunc([]string{at, filepath.Join(at, ".git"), gitDir}, foreign) {
+		if _, err := judge.OpenGit(context.Background(), at); err != nil {
+			return "", fault.Git(err)
+		}
+	}
+	state := filepath.Join(gitDir, StateName)
+	if fi, err := os.Lstat(state); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
+		return "", fault.New(judge.BlockedRepository, "relay's state in git's folder is a link", state+" is what relay believes, and a link could lead to what somebody else wrote",
+			"`rm "+fault.Word(state)+"` removes the link, and nothing that it leads to")
+	}
 	return at, nil
+}
+
+// foreign reports whether a file is another user's.
+func foreign(path string) bool {
+	fi, err := os.Lstat(path)
+	if err != nil {
+		return false
+	}
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) != os.Geteuid()
 }
 
 // What a team may commit is left visible to git; everything else is this machine's.
