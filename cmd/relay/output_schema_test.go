@@ -26,7 +26,7 @@ var outputs = map[string]any{
 	"relay.cycle": host.CycleResult{}, "relay.cycle.show": host.CycleShow{}, "relay.demo": demoDoc{}, "relay.detached": host.Detached{},
 	"relay.diff": host.DiffResult{}, "relay.doctor": host.DoctorResult{}, "relay.dry_run": host.DryRunResult{}, "relay.error": errorDoc{},
 	"relay.evidence": host.EvidenceResult{}, "relay.evidence.verify": host.VerifyResult{}, "relay.explain": explainDoc{}, "relay.gc": host.GCResult{},
-	"relay.history": host.HistoryListResult{}, "relay.history.prune": host.PruneResult{}, "relay.init": host.InitResult{}, "relay.init.prompts": host.PromptFiles{},
+	"relay.help": helpDoc{}, "relay.history": host.HistoryListResult{}, "relay.history.prune": host.PruneResult{}, "relay.init": host.InitResult{}, "relay.init.prompts": host.PromptFiles{},
 	"relay.logs": logDoc{}, "relay.loop": host.LoopResult{}, "relay.man": manDoc{}, "relay.milestone": host.MilestoneResult{},
 	"relay.pipeline.check": host.PipelineCheck{}, "relay.pipeline.generate": host.GenerateResult{}, "relay.pipeline.import": host.PipelineFiles{},
 	"relay.pipeline.init": host.PipelineFiles{}, "relay.pipeline.run": host.PipelineRun{}, "relay.pipeline.status": host.PipelineStatus{},
