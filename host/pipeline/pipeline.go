@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -141,10 +142,14 @@ const maxLost = 2
 
 // begin takes the lock and opens what a run needs.
 func begin(ctx context.Context, env *Env, o Options) (*Pipeline, error) {
+	asked := o.Parallel
 	if o.Only != "" {
 		o.Parallel = 1
 	}
 	p := &Pipeline{env: env, o: o, list: &prd.File{Path: filepath.Join(env.Root, TasksFile)}, begun: map[string]*Trail{}, tried: map[string]bool{}, busy: map[string]bool{}}
+	if asked > 1 && o.Parallel == 1 {
+		p.notice("--only names one task, so --parallel " + strconv.Itoa(asked) + " changes nothing")
+	}
 	if err := env.WS.Ensure(); err != nil {
 		return nil, err
 	}

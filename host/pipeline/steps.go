@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -29,7 +30,7 @@ const AgentsFile = "AGENTS.md"
 func (a *attempt) told() prompts.PipelineTask {
 	t, s := a.trail.Task, a.request()
 	return prompts.PipelineTask{ProductName: a.p.env.Config.ProductName, ID: t.ID, Title: t.Title, Description: t.Description, Notes: a.p.ownNotes(&t), Criteria: t.AcceptanceCriteria,
-		Validation: t.Validation.Command, Agents: a.file(AgentsFile), Earlier: a.earlier(),
+		Validation: t.Validation.Command, Agents: a.agents(), Earlier: a.earlier(),
 		Allowed: s.Allowed, Forbidden: s.Forbidden, AllowNewFiles: s.NewFiles, AllowLockfileChanges: s.LockfileChanges, MaxFiles: s.MaxFiles, MaxLines: s.MaxLines}
 }
 
@@ -59,10 +60,14 @@ func (a *attempt) before() (*Trail, error) {
 	return nil, err
 }
 
-// file reads a small file of the checkout; "" when there is none.
-func (a *attempt) file(rel string) string {
-	b, err := beneath.ReadFile(a.place.Git.Root, rel, 1<<20)
-	if err != nil {
+// maxAgents is the longest AGENTS.md that is read, in bytes.
+const maxAgents = 1 << 20
+
+// agents is AGENTS.md as the commit has it on which the task is built, or while it is planned the newest, whatever the operator is
+// writing into his own; "" where it has none.
+func (a *attempt) agents() string {
+	b, err := a.place.Git.Run(context.Background(), nil, "cat-file", "blob", cmp.Or(a.trail.Base, "HEAD")+":"+AgentsFile)
+	if err != nil || len(b) > maxAgents {
 		return ""
 	}
 	return string(b)
