@@ -11,6 +11,7 @@ import (
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/pulse"
 	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/loop"
 	"github.com/paxiom/relay/host/tick"
 )
 
@@ -79,7 +80,21 @@ func (r *Repo) tickOptions(o *RunOptions) (t tick.Options, err error) {
 			return t, err
 		}
 	}
-	return tick.Options{Goal: o.Goal, Task: o.Task, TaskName: o.TaskFile, RecordDir: o.RecordDir, Beyond: o.Beyond, Attended: true}, nil
+	return tick.Options{Goal: o.Goal, Task: o.Task, TaskName: o.TaskFile, RecordDir: o.RecordDir, Beyond: o.Beyond, Attended: true, Command: o.command() + loop.Flags(r.opts.Set)}, nil
+}
+
+// command is the run as it is typed, without the settings.
+func (o RunOptions) command() string {
+	c := "relay run"
+	for _, f := range []struct{ flag, value string }{{"goal", o.Goal}, {"task", o.TaskFile}, {"key", o.Key}, {"signers", o.Signers}, {"push", o.Push}, {"record", o.RecordDir}} {
+		if f.value != "" {
+			c += " --" + f.flag + " " + fault.Word(f.value)
+		}
+	}
+	if o.Beyond {
+		c += " --beyond-ceiling"
+	}
+	return c
 }
 
 // within is a file's path relative to a folder; "" when it lies elsewhere.

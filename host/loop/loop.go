@@ -289,7 +289,7 @@ func (l *Loop) step(ctx context.Context, n int, a durable.Attempt) (Tick, error)
 	if reason, why, err := l.before(n); reason != "" || err != nil {
 		return Tick{N: n, Stop: reason, Why: why}, err
 	}
-	o := tick.Options{Goal: l.o.Goal, Key: a.Key, Loop: l.id, Own: true, Branch: l.o.Branch, Session: &l.session, NextMilestone: l.o.Mode == Autonomous, OneMilestone: l.o.Mode == Milestone}
+	o := tick.Options{Goal: l.o.Goal, Key: a.Key, Loop: l.id, Own: true, Branch: l.o.Branch, Session: &l.session, NextMilestone: l.o.Mode == Autonomous, OneMilestone: l.o.Mode == Milestone, Command: l.command()}
 	if o.Task = l.taskOf(l.last); o.Task != nil {
 		o.Again = true
 	}

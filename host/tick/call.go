@@ -1,6 +1,7 @@
 package tick
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -56,7 +57,9 @@ func (r *run) callEnd(ctx context.Context, err error) error {
 	var limited *desk.Limited
 	if errors.As(err, &limited) {
 		r.rep.Limits = limited.Limits
-		return limited.Fault(func(when string) string { return "`relay run` " + when + "; `relay loop` waits for it by itself" })
+		return limited.Fault(func(when string) string {
+			return "`" + cmp.Or(r.o.Command, "relay run") + "` " + when + "; `relay loop` waits for it by itself"
+		})
 	}
 	return interrupted(ctx, err)
 }

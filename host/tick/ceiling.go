@@ -101,15 +101,7 @@ func (r *run) underCeiling() (done bool, err error) {
 
 // beyondFix is what lets the operator's task go beyond the ceiling.
 func (r *run) beyondFix() string {
-	name := "FILE"
-	switch r.o.TaskName {
-	case "":
-	case "-":
-		name = "-"
-	default:
-		name = fault.Word(r.o.TaskName)
-	}
-	return "`relay run --task " + name + " --beyond-ceiling` if you mean it; `relay config show scope` shows the ceiling"
+	return "`" + r.ownCommand() + " --beyond-ceiling` if you mean it; `relay config show scope` shows the ceiling"
 }
 
 // askBeyond makes a question of it.

@@ -1,6 +1,7 @@
 package tick
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -127,18 +128,17 @@ func matches(schema, doc []byte) error {
 // takeTask uses the operator's own task.
 func (r *run) takeTask() error {
 	if err := r.accept(r.o.Task); err != nil {
-		name, again := "the task", "`relay run --task FILE`"
-		switch r.o.TaskName {
-		case "":
-		case "-":
-			name, again = "the task on standard input", "`relay run --task -`"
-		default:
-			name, again = "the task "+r.o.TaskName, "`relay run --task "+fault.Word(r.o.TaskName)+"`"
+		name := strings.TrimSpace("the task " + r.o.TaskName)
+		if r.o.TaskName == "-" {
+			name = "the task on standard input"
 		}
-		return fault.Wrap(err, judge.BlockedTaskInvalid, name+" is not valid", "fix it, then "+again)
+		return fault.Wrap(err, judge.BlockedTaskInvalid, name+" is not valid", "fix it, then `"+r.ownCommand()+"`")
 	}
 	return nil
 }
+
+// ownCommand carries out the operator's own task.
+func (r *run) ownCommand() string { return cmp.Or(r.o.Command, "relay run --task FILE") }
 
 // ask asks the orchestrator once, and once more when its answer was no task.
 func (r *run) ask(ctx context.Context) error {

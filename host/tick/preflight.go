@@ -246,6 +246,7 @@ func (r *run) checkBudget(context.Context) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		book.Again = r.o.Command
 		if n := len(book.State().Pending); n > 0 {
 			return fmt.Sprintf("%d calls of a crashed run are settled by the next tick", n), nil
 		}
@@ -255,7 +256,7 @@ func (r *run) checkBudget(context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	r.book = book
+	r.book, book.Again = book, r.o.Command
 	if recovered > 0 {
 		r.note(fmt.Sprintf("%d paid calls of a crashed run were settled as unknown", recovered))
 	}

@@ -78,6 +78,8 @@ type Options struct {
 	// Policy asks the operator whether a change may land that a rule of the policy asks
 	// about. nil: the tick ends with the question.
 	Policy func(context.Context, []report.PolicyHit, []byte) bool
+	// Command is what was typed for this tick, as it can be typed again; "" for relay run.
+	Command string
 	// Again: Task is the orchestrator's own, of a tick that a limit ended.
 	Again bool
 }

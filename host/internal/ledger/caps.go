@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -45,7 +46,7 @@ func (n Need) plus(o Need) Need {
 
 // runWindow and cycleWindow are those of the calls' own run and cycle.
 func (l *Ledger) runWindow(id string) (window, error) {
-	w := window{name: "run " + id, key: "budgets.per_run", caps: l.caps.PerRun, again: l.again}
+	w := window{name: "run " + id, key: "budgets.per_run", caps: l.caps.PerRun, again: l.Again}
 	if w.caps == (config.Caps{}) {
 		return w, nil
 	}
@@ -65,7 +66,7 @@ func (l *Ledger) runWindow(id string) (window, error) {
 }
 
 func (l *Ledger) cycleWindow(id string) (window, error) {
-	w := window{name: "cycle " + id, key: "budgets.per_cycle", caps: l.caps.PerCycle, again: l.again}
+	w := window{name: "cycle " + id, key: "budgets.per_cycle", caps: l.caps.PerCycle, again: l.Again}
 	if w.caps == (config.Caps{}) || id == "" {
 		return w, nil
 	}
@@ -90,7 +91,7 @@ type Cap struct {
 
 // within holds a call to a cap of its own.
 func (l *Ledger) within(c Cap, p Pending) error {
-	w := window{name: c.Name, key: "pipeline", dollars: c.Key, caps: config.Caps{MaxCostUSD: c.USD}, again: l.again}
+	w := window{name: c.Name, key: "pipeline", dollars: c.Key, caps: config.Caps{MaxCostUSD: c.USD}, again: l.Again}
 	if c.USD == 0 {
 		return nil
 	}
@@ -175,7 +176,7 @@ func (l *Ledger) dayWindows(day map[string]Sum, provider string) []window {
 	if coordinator.Here() != "" {
 		name = "today, on all machines of the fleet"
 	}
-	all := window{name: name, key: "budgets.per_day", caps: l.caps.PerDay, again: l.again}
+	all := window{name: name, key: "budgets.per_day", caps: l.caps.PerDay, again: l.Again}
 	for _, s := range day {
 		all.used.Merge(s)
 	}
@@ -185,7 +186,7 @@ func (l *Ledger) dayWindows(day map[string]Sum, provider string) []window {
 		if provider != "" && of != catalog.Canonical(provider) {
 			continue
 		}
-		out = append(out, window{name: of + " " + name, key: "budgets.per_provider." + key, caps: l.caps.PerProvider[key], used: day[of], again: l.again})
+		out = append(out, window{name: of + " " + name, key: "budgets.per_provider." + key, caps: l.caps.PerProvider[key], used: day[of], again: l.Again})
 	}
 	return out
 }
@@ -219,11 +220,11 @@ func (w window) covers(n Need) error {
 		case m.what == "dollars" && n.Unbound:
 			return fault.New(judge.BlockedBudgetExhausted, "the dollars of "+w.name+" have a cap, and nothing limits what a call may cost",
 				"orchestrator.max_budget_usd or builder.claude_code.max_budget_usd is 0, so the cap could not be kept",
-				"`relay run --set orchestrator.max_budget_usd=1 --set builder.claude_code.max_budget_usd=2` gives each call a limit")
+				"`"+w.with("orchestrator.max_budget_usd=1", "builder.claude_code.max_budget_usd=2")+"` gives each call a limit")
 		case m.what == "dollars" && u.Boundless > 0:
 			return fault.New(judge.BlockedBudgetExhausted, "the dollars of "+w.name+" have a cap, and the amount used is unknown",
 				fmt.Sprintf("nothing limited what %d calls of unknown cost may have cost", u.Boundless),
-				fmt.Sprintf("`%s --set %s%s=0` goes without the cap once; `relay cost --by provider --since 24h` shows the calls", cmp.Or(w.again, "relay run"), w.key, m.key))
+				"`"+w.with(w.key+m.key+"=0")+"` goes without the cap once; `relay cost --by provider --since 24h` shows the calls")
 		case m.used >= m.cap:
 			return fault.New(judge.BlockedBudgetCap, "the "+m.what+" of "+w.name+" are used up", left, w.raise(m.key, enough))
 		case m.used+m.need > m.cap:
@@ -236,11 +237,21 @@ func (w window) covers(n Need) error {
 
 // raise is the command that goes over a cap once.
 func (w window) raise(key string, to float64) string {
-	fix := fmt.Sprintf("`%s --set %s%s=%s` goes over the cap once; `relay config show --origin` says where it is set", cmp.Or(w.again, "relay run"), w.key, key, whole(math.Ceil(to)))
+	fix := "`" + w.with(w.key+key+"="+whole(math.Ceil(to))) + "` goes over the cap once; `relay config show --origin` says where it is set"
 	if w.dollars == "" && !strings.HasPrefix(w.key, "budgets.per_run") && !strings.HasPrefix(w.key, "budgets.per_cycle") {
 		fix += ", and tomorrow it counts anew"
 	}
 	return fix
+}
+
+// with is the window's command with these settings in the place of its own.
+func (w window) with(settings ...string) string {
+	cmd := cmp.Or(w.again, "relay run")
+	for _, s := range settings {
+		key, _, _ := strings.Cut(s, "=")
+		cmd = regexp.MustCompile(" --set "+regexp.QuoteMeta(key)+"=[0-9.]+").ReplaceAllString(cmd, "") + " --set " + s
+	}
+	return cmd
 }
 
 func whole(n float64) string { return fmt.Sprintf("%.0f", n) }
@@ -350,7 +361,7 @@ func (l *Ledger) checkCaps(needs []Need) error {
 	for _, n := range needs {
 		total = total.plus(n)
 	}
-	if err := (window{name: "one run", key: "budgets.per_run", caps: l.caps.PerRun}).covers(total); err != nil {
+	if err := (window{name: "one run", key: "budgets.per_run", caps: l.caps.PerRun, again: l.Again}).covers(total); err != nil {
 		return err
 	}
 	if !l.dayCapped() {

@@ -65,8 +65,9 @@ type Ledger struct {
 	acct   *account // of the machine; nil when the days are this workspace's own
 	state  State
 	run    string // the present one, once its tick is counted
-	again  string // the command that goes over a cap, where it is not relay run
 	mark   int64  // where its calls begin
+	// Again is the command that is to go over a cap; "" for relay run.
+	Again string
 	// tick is what the present tick has used; it moves along when the tick turns
 	// out to belong to another milestone.
 	tick Counters

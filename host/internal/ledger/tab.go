@@ -96,7 +96,7 @@ func (t *Tab) settleLost(p Pending, u Usage) (*Line, error) {
 func (t *Tab) book() (*Ledger, error) {
 	l, err := Look(t.ws, t.caps, t.stateDir)
 	if l != nil {
-		l.again = t.Again
+		l.Again = t.Again
 	}
 	return l, err
 }
