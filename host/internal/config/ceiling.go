@@ -40,7 +40,7 @@ func (c *Config) PipelineFence() Fence {
 func (c *Config) Ceiling(f Fence, owned []string, own judge.BuilderCommits) judge.Ceiling {
 	s := &c.Scope
 	all := judge.Ceiling{Allowed: [][]string{given(f.Allowed)}, Forbidden: given(s.DefaultForbiddenGlobs), RunnerOwned: given(owned), Protected: append(given(c.Verification.ProtectedGlobs), PolicyGlob),
-		Programs: given(c.Verification.programs), Tests: given(c.Verification.TestGlobs), Lockfiles: given(s.Lockfiles), Scratch: given(s.ScratchGlobs),
+		Programs: given(c.Verification.Programs), Tests: given(c.Verification.TestGlobs), Lockfiles: given(s.Lockfiles), Scratch: given(s.ScratchGlobs),
 		NewFiles: s.Ceiling.AllowNewFiles, LockfileChanges: f.LockfileChanges, MaxFiles: f.MaxFiles, MaxLines: f.MaxLines, BuilderCommits: own}
 	if s.Ceiling.AllowedGlobs != nil {
 		all.Allowed = append(all.Allowed, s.Ceiling.AllowedGlobs)

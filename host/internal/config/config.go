@@ -175,7 +175,8 @@ type Verification struct {
 	Hidden                   []Hidden   `json:"hidden"` // [relay]
 	// CheckDirs are all folders of hidden checks of the user's own, for whatever repository.
 	CheckDirs []string `json:"-"`
-	programs  []string // files of the repository that the checks run
+	// Programs are the files of the repository that the checks run.
+	Programs []string `json:"-"`
 }
 
 // Template is one check as an argv.

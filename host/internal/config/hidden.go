@@ -9,6 +9,7 @@ import (
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/beneath"
+	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/verify"
 )
@@ -46,6 +47,9 @@ func (l *Loaded) ownChecks(userDir string, user *node) (*node, error) {
 	for _, dir := range files {
 		l.checkDirs = append(l.checkDirs, dir)
 		path := filepath.Join(dir, CheckFile)
+		if err := workspace.Own(ChecksDir(userDir), dir, path); err != nil {
+			return nil, err
+		}
 		b, err := beneath.ReadPlain(path, maxFileBytes)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // one that its author has not agreed to yet

@@ -160,6 +160,9 @@ func (l *Loaded) userLayer(o Options) (*node, error) {
 		return nil, fault.New(judge.BlockedMissingConfig, "the user's configuration lies in the repository",
 			path+" is what XDG_CONFIG_HOME leads to, and whoever can change the repository would speak as you", "`unset XDG_CONFIG_HOME`, or name a folder outside of the repository")
 	}
+	if err := workspace.Own(dir, path); err != nil {
+		return nil, err
+	}
 	var user *node
 	if path != "" {
 		if user, err = readLayer(path, path, b, LayerUser); err != nil {

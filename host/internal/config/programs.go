@@ -26,8 +26,8 @@ func (v *Verification) findPrograms(root string) {
 			names, _ := follow(root, run.Name)
 			for _, name := range names {
 				named := !strings.ContainsAny(name, "*?") && judge.ValidGlob(name) == nil && (run.Plain || !judge.Match(v.TestGlobs, name))
-				if named && !slices.Contains(v.programs, name) {
-					v.programs = append(v.programs, name)
+				if named && !slices.Contains(v.Programs, name) {
+					v.Programs = append(v.Programs, name)
 				}
 			}
 		}

@@ -47,12 +47,12 @@ func TestProtectedPrograms(t *testing.T) {
 		}
 		v := Verification{TestGlobs: []string{"**/*.test.js", "**/*_test.sh", "**/*.bats"}, Templates: []Template{{Cmd: argv[0], Args: argv[1:]}}}
 		v.findPrograms(root)
-		if !slices.Equal(v.programs, strings.Fields(want)) {
-			t.Errorf("%q: %q, want %q", argv, v.programs, want)
+		if !slices.Equal(v.Programs, strings.Fields(want)) {
+			t.Errorf("%q: %q, want %q", argv, v.Programs, want)
 		}
 	}
 	v := Verification{Templates: []Template{{Cmd: "./gradlew", Dir: "android"}, {Cmd: "sh", Args: []string{"../check.sh"}, Dir: "src"}}}
-	if v.findPrograms(root); !slices.Equal(v.programs, []string{"android/gradlew", "check.sh"}) {
-		t.Errorf("below a folder: %q", v.programs)
+	if v.findPrograms(root); !slices.Equal(v.Programs, []string{"android/gradlew", "check.sh"}) {
+		t.Errorf("below a folder: %q", v.Programs)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/config"
 	said "github.com/paxiom/relay/host/internal/words"
+	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -132,6 +133,9 @@ func ofUser(environ []string, root string) (files []File, err error) {
 			continue
 		}
 		name := filepath.Join(dir, e.Name())
+		if err := workspace.Own(dir, name); err != nil {
+			return nil, err
+		}
 		text, err := beneath.ReadPlain(name, maxText)
 		if err != nil {
 			return nil, wrong(name, 0, "%v", err)

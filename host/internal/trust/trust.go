@@ -240,6 +240,9 @@ func canonicalRoot(root string) string {
 }
 
 func (s *Store) read() (*file, error) {
+	if err := workspace.Own(s.dir, s.Path()); err != nil {
+		return nil, err
+	}
 	f := &file{}
 	b, err := workspace.ReadFile(s.Path(), 4<<20)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
@@ -268,6 +271,9 @@ func (s *Store) change(do func(*file) bool) (bool, error) {
 	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return false, fault.Wrap(err, judge.BlockedUntrustedConfig, "what you trust can't be kept", "`ls -ld "+fault.Word(s.dir)+"`, then make it writable")
+	}
+	if err := workspace.Own(s.dir); err != nil {
+		return false, err
 	}
 	fd, err := unix.Open(s.Path()+".lock", unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {

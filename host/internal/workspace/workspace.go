@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/root"
@@ -115,16 +114,6 @@ func FindRoot(dir string) (string, error) {
 			"`rm "+fault.Word(state)+"` removes the link, and nothing that it leads to")
 	}
 	return at, nil
-}
-
-// foreign reports whether a file is another user's.
-func foreign(path string) bool {
-	fi, err := os.Lstat(path)
-	if err != nil {
-		return false
-	}
-	st, ok := fi.Sys().(*syscall.Stat_t)
-	return ok && int(st.Uid) != os.Geteuid()
 }
 
 // What a team may commit is left visible to git; everything else is this machine's.
