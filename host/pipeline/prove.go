@@ -3,7 +3,10 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/durable"
@@ -244,7 +247,7 @@ func (a *attempt) tryNamed(ctx context.Context, c *answer.Criteria, outputs map[
 				continue
 			}
 			argv, err := prd.Split(e.Command)
-			if err != nil || len(prd.Command(argv).Steps()) != 1 || strings.Contains(e.Command, strings.TrimSpace(e.Quote)) {
+			if err != nil || len(prd.Command(argv).Steps()) != 1 || carries(argv, e.Quote) {
 				continue
 			}
 			n++
@@ -258,6 +261,22 @@ func (a *attempt) tryNamed(ctx context.Context, c *answer.Criteria, outputs map[
 		}
 	}
 	return nil
+}
+
+// carries reports whether a command has the words of a quote itself, however they are cut
+// and put together, or is one that prints nothing but its arguments.
+func carries(argv []string, quote string) bool {
+	bare := func(s string) string {
+		return strings.Map(func(c rune) rune {
+			if unicode.IsLetter(c) || unicode.IsDigit(c) {
+				return c
+			}
+			return -1
+		}, s)
+	}
+	whole, quote := strings.Join(argv, " "), strings.TrimSpace(quote)
+	return strings.Contains(whole, quote) || bare(quote) != "" && strings.Contains(bare(whole), bare(quote)) ||
+		len(argv) > 0 && slices.Contains([]string{"echo", "printf", "yes"}, path.Base(argv[0]))
 }
 
 // sameHands notes that the criteria were checked by the vendor whose builder wrote the
