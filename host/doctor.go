@@ -10,8 +10,10 @@ import (
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/policy"
 	"github.com/paxiom/relay/host/internal/telemetry"
 	"github.com/paxiom/relay/host/internal/trust"
+	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/judge/isolation"
@@ -27,7 +29,7 @@ type DoctorOptions struct {
 // It goes on after a failure, since one visit should find everything.
 func (r *Repo) Doctor(ctx context.Context, opts DoctorOptions) (*DoctorResult, error) {
 	d := &DoctorResult{Doc: Doc{"relay.doctor", 1}, OK: true}
-	repository := d.git(ctx, r.dir)
+	repository := d.git(ctx, r.dir, r.opts.Env)
 	o, err := r.open()
 	switch {
 	case err != nil && !repository:
@@ -56,8 +58,9 @@ func (d *DoctorResult) fail(id string, f *fault.Fault) {
 	d.Checks = append(d.Checks, *checkOf(id, f))
 }
 
-// git reports whether there is a repository; one without a commit is one.
-func (d *DoctorResult) git(ctx context.Context, dir string) bool {
+// git reports whether there is a repository; one without a commit is one. With a commit it
+// looks at the policy, too.
+func (d *DoctorResult) git(ctx context.Context, dir string, environ []string) bool {
 	git, err := judge.OpenGit(ctx, dir)
 	if err != nil {
 		d.fail("git", fault.Git(err))
@@ -72,6 +75,12 @@ func (d *DoctorResult) git(ctx context.Context, dir string) bool {
 		branch = "a detached HEAD"
 	}
 	d.pass("git", fmt.Sprintf("%s at %.12s", branch, commit))
+	switch rules, err := policy.Open(ctx, git, commit, environ); {
+	case err != nil:
+		d.fail("policy", fault.Internal(err))
+	case rules.Report() != nil:
+		d.pass("policy", words.Count(rules.Report().Rules, "rule"))
+	}
 	return true
 }
 

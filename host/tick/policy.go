@@ -16,13 +16,15 @@ import (
 	"github.com/paxiom/relay/judge"
 )
 
-// readPolicy compiles the policy as code for work on the base commit.
-func (r *run) readPolicy(ctx context.Context) (err error) {
+// checkPolicy compiles the policy as code for work on the base commit.
+func (r *run) checkPolicy(ctx context.Context) (found string, err error) {
 	if r.policies, err = policy.Open(ctx, r.git, r.rep.BaseCommit, r.env.Environ); err != nil {
-		return err
+		return "", err
 	}
-	r.rep.Policy = r.policies.Report()
-	return nil
+	if r.rep.Policy = r.policies.Report(); r.rep.Policy == nil {
+		return "none", nil
+	}
+	return words.Count(r.rep.Policy.Rules, "rule"), nil
 }
 
 // policyInput is what the rules know of the change.

@@ -49,6 +49,7 @@ func (r *run) rows() []row {
 		{"history", r.checkHistory},
 		{"state", r.checkState},
 		{"budget", r.checkBudget},
+		{"policy", r.checkPolicy},
 		{"plugins", r.checkPlugins},
 		{"box", r.checkBox},
 	}

@@ -170,9 +170,6 @@ func (r *run) work(ctx context.Context) error {
 	if r.found != nil || r.waits {
 		return nil
 	}
-	if err := r.readPolicy(ctx); err != nil { // before anything is paid for
-		return interrupted(ctx, err)
-	}
 	if err := r.propose(ctx); err != nil {
 		return err
 	}
