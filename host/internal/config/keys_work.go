@@ -10,7 +10,7 @@ var workKeys = []key{
 	{path: "builder.default_mode", kind: kText, def: "claude_code", max: 64, check: pluginName, doc: "Builder that the orchestrator is told to prefer: a name or alias of an installed one.", read: "tick"},
 	{path: "builder.allow_patch_mode", kind: kBool, def: true, doc: "Whether a task may be a ready patch.", read: "tick"},
 	{path: "builder.timeout_seconds", kind: kWhole, def: 600, min: 1, max: 86400, doc: "Wall clock of one build, in seconds.", read: "change"},
-	{path: "builder.idle_timeout_seconds", kind: kWhole, def: 300, min: 1, max: 86400, doc: "Longest silence of a builder, in seconds.", read: "change"},
+	{path: "builder.idle_timeout_seconds", kind: kWhole, def: 300, min: 1, max: 86400, doc: "Longest silence of a builder, in seconds. A driver of `external` may be silent: `builder.timeout_seconds` alone ends it.", read: "change"},
 	{path: "builder.claude_code.max_turns", kind: kWhole, def: 8, min: 1, max: 200, doc: "Most turns of one build, whatever the task asks for.", read: "change"},
 	{path: "builder.claude_code.permission_mode", kind: kText, def: "bypassPermissions", enum: permissionModes, doc: "Permission mode of Claude Code inside the box.", read: "plugin claude-code"},
 	{path: "builder.claude_code.allowed_tools", kind: kText, def: "Read,Edit,Glob,Grep,Bash", max: 2000, check: notAFlag, doc: "Tools of Claude Code inside the box.", read: "plugin claude-code"},
