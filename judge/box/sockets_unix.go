@@ -62,18 +62,17 @@ func isSocket(path string) bool {
 	return err == nil && info.Mode()&os.ModeSocket != 0
 }
 
-// mountPoints are the host's mount points, from the kernel's list.
-func mountPoints() ([]string, error) {
+// mountPoints are the host's mount points.
+func mountPoints() (points []string, err error) {
+	mounts, err := hostMounts()
+	for _, m := range mounts {
+		points = append(points, m.at)
+	}
+	return points, err
+}
+
+// hostMounts are the host's mounts, from the kernel's list.
+func hostMounts() ([]mount, error) {
 	table, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return nil, err
-	}
-	plain := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
-	var points []string
-	for line := range strings.SplitSeq(string(table), "\n") {
-		if fields := strings.Fields(line); len(fields) > 4 {
-			points = append(points, plain.Replace(fields[4]))
-		}
-	}
-	return points, nil
+	return readMounts(string(table)), err
 }
