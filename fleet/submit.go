@@ -117,7 +117,7 @@ func check(s *job.Spec, a *asked) (err error) {
 			s.Until, err = time.Parse(time.RFC3339, a.until)
 		}
 		if err != nil {
-			return fmt.Errorf("%q is no time (fix: --until \"2026-01-31 07:00\", for example)", a.until)
+			return fmt.Errorf("%q is not a time (fix: --until \"2026-01-31 07:00\", for example)", a.until)
 		}
 		s.Until = s.Until.UTC()
 	}
