@@ -28,6 +28,20 @@ func (r *Repo) Recover(ctx context.Context) (*RecoverResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	res, err := r.recover(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	now, err := r.Status(ctx, false) // what was cut off may be a loop's
+	if err != nil {
+		return nil, err
+	}
+	res.Clean, res.Next = true, now.Next
+	return res, nil
+}
+
+// recover is Recover under the workspace's lock.
+func (r *Repo) recover(ctx context.Context, o *opened) (*RecoverResult, error) {
 	release, err := o.lock("relay recover")
 	if err != nil {
 		return nil, err
@@ -65,6 +79,13 @@ func (r *Repo) Recover(ctx context.Context) (*RecoverResult, error) {
 	if err := o.ws.Validate(); err != nil {
 		return nil, err
 	}
+	_, unknown, err := ledger.Open(o.ws, o.loaded.Config.Budgets, o.state)
+	if err != nil {
+		return nil, err
+	}
+	if unknown > 0 {
+		res.Done = append(res.Done, fmt.Sprintf("paid calls that were cut off count as they were allowed to cost: %d", unknown))
+	}
 	if len(res.Done) > 0 {
 		m := history.Meta{RunID: history.NewRunID(began), Workflow: history.Recover, StartedAt: began, Version: r.opts.Version,
 			Intent: "Recover: " + res.Done[0], Code: judge.Success}
@@ -73,7 +94,6 @@ func (r *Repo) Recover(ctx context.Context) (*RecoverResult, error) {
 		}
 	}
 	os.Remove(o.ws.Blocked()) // whatever it said is settled, or is found again
-	res.Clean, res.Next = true, "`relay run`"
 	return res, nil
 }
 

@@ -68,7 +68,10 @@ func (r *Record) Next() []string {
 	case r.State == Aborted:
 		return []string{"`relay audit start " + r.ServiceID + "`"}
 	case r.Problem != nil && r.Problem.Fix != "":
-		return []string{r.Problem.Fix}
+		if strings.Contains(r.Problem.Fix, "`relay audit ") {
+			return []string{r.Problem.Fix}
+		}
+		return []string{"`relay audit resume " + id + "` goes on once the cause is gone: " + r.Problem.Fix}
 	case r.Wait != nil:
 		return []string{"`relay wake " + id + "` asks again now", "`relay audit resume " + id + "` goes on with the wait where no relay waits", "`relay audit abort " + id + "`"}
 	}
