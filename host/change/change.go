@@ -322,6 +322,16 @@ func (c *Change) Discard() error {
 	return err
 }
 
+// Empty removes what was built. The journal stays open for Discard: what a run that landed
+// nothing has to write down may need the room on the disk.
+func (c *Change) Empty() error {
+	if c.log == nil {
+		return nil
+	}
+	c.bases.run.Wait()
+	return c.box.Discard()
+}
+
 // Leave lets go of a change that somebody else goes on with: an apply that could be
 // neither finished nor reverted, for Recover, or a layer, for Resume.
 func (c *Change) Leave() error {

@@ -40,6 +40,9 @@ func (r *run) finish(verdict error) (*Outcome, error) {
 		r.rep.Box.PutBack = r.change.Box().PutBack()
 	}
 	leave := r.rep.Code == judge.BlockedCrashRecovery // relay recover goes on from its journal
+	if r.change != nil && r.rep.Code != judge.Success && !leave {
+		_ = r.change.Empty() // Discard below comes to the same
+	}
 	err := r.write(out)
 	journal.Reached("tick.written")
 	if err != nil && r.rep.Code == judge.Success && len(r.verdict.Kept) > 0 {
