@@ -3,6 +3,7 @@ package tick
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/paxiom/relay/host/fault"
@@ -245,6 +246,7 @@ func (r *run) observe(e progress.Event) {
 }
 
 func (r *run) note(text string) {
+	text = strings.ReplaceAll(text, "\n", "; ") // errors that were joined
 	r.rep.Notes = append(r.rep.Notes, text)
 	r.observe(progress.Event{Kind: progress.Notice, Text: text})
 }
