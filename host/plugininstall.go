@@ -229,6 +229,10 @@ func (s *pluginShop) install(ctx context.Context, o PluginInstallOptions, upgrad
 		return nil, fault.New(judge.BlockedPlugin, "nobody here knows the key that "+o.From+" is signed with", "it came along with the release: "+rel.Key,
 			"`relay plugin install "+fault.Word(o.From)+" --key "+rel.Key+"`, if that is the publisher's key")
 	}
+	if taken := catalog.CameWithRelay(rel.Name); taken != "" {
+		return nil, fault.New(judge.BlockedPlugin, "a plugin named "+rel.Name+" can't be installed", taken+" came with relay, and every configuration that names "+rel.Name+" means that one",
+			"rename the file, and the plugin in its own code; `relay plugin list` shows the names in use")
+	}
 	pin, purposes, err := s.ask(ctx, rel)
 	if err != nil {
 		return nil, err
@@ -279,10 +283,6 @@ func (s *pluginShop) ask(ctx context.Context, rel *release.Release) (pin catalog
 	case rel.Version != "" && semver.Compare(canon(rel.Version), canon(said.Version)) != 0:
 		return pin, nil, refuse(fmt.Sprintf("plugin %s says that it is version %.100q; the release is %s", rel.Name, said.Version, rel.Version),
 			"a release is known by its version, and so is its plugin")
-	}
-	if taken := catalog.CameWithRelay(rel.Name); taken != "" {
-		return pin, nil, fault.New(judge.BlockedPlugin, "a plugin named "+rel.Name+" can't be installed", taken+" came with relay, and every configuration that names "+rel.Name+" means that one",
-			"rename the file, and the plugin in its own code; `relay plugin list` shows the names in use")
 	}
 	if err := catalog.Usable(said, s.lock); err != nil {
 		return pin, nil, refuse("plugin "+rel.Name+" can't be pinned", err.Error())
