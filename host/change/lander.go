@@ -119,8 +119,12 @@ func (l *lander) finish(ctx context.Context, a *applier) error {
 		journal.Reached("committed")
 	}
 	l.look(ctx, a)
-	if _, at, err := l.env.Git.Head(ctx); err == nil && at == a.plan.Branch {
-		l.mendIndex(ctx, a.plan)
+	if a.plan.Commit != "" {
+		if _, at, err := l.env.Git.Head(ctx); err != nil {
+			l.staleIndex(err)
+		} else if at == a.plan.Branch {
+			l.mendIndex(ctx, a.plan)
+		}
 	}
 	if err := l.log.Append(recLanded, nil); err != nil {
 		return broken(err) // it is there, and only the next start can write that down

@@ -129,8 +129,13 @@ func (l *lander) mendIndex(ctx context.Context, p *plan) {
 		}
 	}
 	if err != nil {
-		l.note("git's index could not be brought up to date, so your next commit would take the change back: `git reset -q` fixes it (%v)", err)
+		l.staleIndex(err)
 	}
+}
+
+// staleIndex says what the operator has to do about an index that has not heard of the commit.
+func (l *lander) staleIndex(err error) {
+	l.note("git's index could not be brought up to date, so your next commit would take the change back: `git reset -q` fixes it (%v)", err)
 }
 
 func (l *lander) tellIndex(ctx context.Context, paths []string, filtered string) error {
