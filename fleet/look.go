@@ -34,7 +34,12 @@ type seen struct {
 }
 
 // runs are those that were asked for, the newest first.
-func runs(ctx context.Context, e *engine, c client.Client) (all []seen, err error) {
+func runs(ctx context.Context, e *engine) (all []seen, err error) {
+	c, err := e.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
 	list, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: "WorkflowType = '" + job.RunType + "'", PageSize: 100})
 	if err != nil {
 		return nil, err
@@ -80,12 +85,7 @@ func question(e *engine, a *job.Ask) (*job.Question, error) {
 func newStatusCmd(e *engine) *cobra.Command {
 	return &cobra.Command{Use: "status", Short: "The runs that were asked for, the newest first, and what waits for you", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := e.dial(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			all, err := runs(cmd.Context(), e, c)
+			all, err := runs(cmd.Context(), e)
 			if err != nil {
 				return err
 			}
@@ -252,12 +252,7 @@ func newReportCmd(e *engine) *cobra.Command {
 func newCostCmd(e *engine) *cobra.Command {
 	return &cobra.Command{Use: "cost", Short: "What the runs have cost, over all repositories, by the workers' books", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := e.dial(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			all, err := runs(cmd.Context(), e, c)
+			all, err := runs(cmd.Context(), e)
 			if err != nil {
 				return err
 			}

@@ -309,7 +309,7 @@ func (g *gathering) waiting(s *StatusResult) {
 	for _, n := range slices.Concat(s.Needs, s.Waits) {
 		add(n.Of+" "+n.ID+" "+n.What(), strings.Join(n.Choices, " / "), n.Next)
 	}
-	if l := s.Loop; l != nil && l.CutOff && l.Wait == nil && l.ByOperator { // nobody is told to, but who reads this may have forgotten
+	if l := s.Loop; l != nil && l.CutOff && l.Wait == nil && l.ByOperator { // a reminder: nothing has to be done about it
 		add("the loop "+l.ID+" "+l.Broke(), "it keeps its own goal and limits", "`relay loop --resume`")
 	}
 	for _, a := range s.Alerts {

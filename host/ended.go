@@ -19,7 +19,7 @@ import (
 func (r *Repo) noteNeeds(begins bool) {
 	o, err := r.open()
 	if err != nil {
-		return // who looks is told so
+		return // the commands that look report it
 	}
 	s, err := r.Status(context.Background(), false)
 	if err != nil {

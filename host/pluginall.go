@@ -92,10 +92,10 @@ type PluginsOutdated struct {
 type PluginOutdated struct {
 	Name   string `json:"name"`
 	Pinned string `json:"pinned"`
-	Newest string `json:"newest,omitempty"` // "" when that is the pinned one, or nobody knows
+	Newest string `json:"newest,omitempty"` // "" when it is the pinned one, or unknown
 	// Withdrawn is why the publisher has withdrawn the pinned version.
 	Withdrawn string `json:"withdrawn,omitempty"`
-	Problem   string `json:"problem,omitempty"` // why nobody knows
+	Problem   string `json:"problem,omitempty"` // why the newest is unknown
 }
 
 // PluginOutdated asks where each pinned plugin comes from for its newest version. Nothing is

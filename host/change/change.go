@@ -35,8 +35,7 @@ type Env struct {
 	// Secrets finds nothing.
 	Secrets func(r io.Reader, known func(form string) bool) (from string, line int, err error)
 	// Means contains the processes: see package box. Required is the weakest that is
-	// accepted. Choose gives Means
-	// where only git's filters may need a box; may be nil.
+	// accepted. Choose gives Means where only git's filters may need a box; it may be nil.
 	Means, Required string
 	Choose          func(ctx context.Context, root string) (string, error)
 	// Keep keeps the commits that boxes show in the place of the work tree; nil where they

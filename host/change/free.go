@@ -22,11 +22,7 @@ func (e Env) Free(ctx context.Context, branch string) error {
 	if err := e.passing(branch); err != nil {
 		return err
 	}
-	ref := filepath.Join(e.Git.GitDir, "HEAD")
-	if branch != "" {
-		ref = filepath.Join(e.Git.CommonDir, "refs", "heads", filepath.FromSlash(branch))
-	}
-	refs := filepath.Dir(ref)
+	refs := filepath.Dir(e.refFile(branch))
 	for refs != e.Git.CommonDir && !there(refs) { // a packed branch of a folder that is gone
 		refs = filepath.Dir(refs)
 	}
@@ -35,8 +31,21 @@ func (e Env) Free(ctx context.Context, branch string) error {
 			return fault.Wrap(err, judge.BlockedRepository, "relay may not write "+strconv.Quote(dir)+", where git keeps what it commits", "`ls -ld "+fault.Word(dir)+"`")
 		}
 	}
-	for _, at := range []string{filepath.Join(e.Git.GitDir, "index.lock"), filepath.Join(e.Git.GitDir, "HEAD.lock"), ref + ".lock"} {
-		if err := unlocked(ctx, at); err != nil {
+	return e.unlocked(ctx, branch)
+}
+
+// refFile is where git keeps a branch, or the detached HEAD.
+func (e Env) refFile(branch string) string {
+	if branch == "" {
+		return filepath.Join(e.Git.GitDir, "HEAD")
+	}
+	return filepath.Join(e.Git.CommonDir, "refs", "heads", filepath.FromSlash(branch))
+}
+
+// unlocked waits for the ends of other gits' locks.
+func (e Env) unlocked(ctx context.Context, branch string) error {
+	for _, lock := range []string{filepath.Join(e.Git.GitDir, "index.lock"), filepath.Join(e.Git.GitDir, "HEAD.lock"), e.refFile(branch) + ".lock"} {
+		if err := await(ctx, lock); err != nil {
 			return err
 		}
 	}
@@ -63,8 +72,8 @@ func there(path string) bool {
 	return err == nil
 }
 
-// unlocked waits for the end of another git's lock.
-func unlocked(ctx context.Context, lock string) error {
+// await waits for the end of another git's lock.
+func await(ctx context.Context, lock string) error {
 	for wait := 20 * time.Millisecond; there(lock); wait *= 2 {
 		if wait > lockPatience {
 			return fault.New(judge.BlockedRepository, "another git holds a lock of this repository", strconv.Quote(lock)+" is there",

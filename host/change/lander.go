@@ -65,7 +65,7 @@ func (l *lander) write(ctx context.Context, p *plan, note any) (Landed, error) {
 	}
 	// Before HEAD is looked at: who holds a lock may be about to commit.
 	if p.Commit != "" {
-		if f, held := fault.As(l.env.Free(ctx, l.branch)); held {
+		if f, held := fault.As(l.env.unlocked(ctx, l.branch)); held {
 			return Landed{}, headMoved(f.Why + "; a change that lands beside it would look to git like one taken back")
 		}
 	}

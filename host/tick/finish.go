@@ -41,7 +41,7 @@ func (r *run) finish(verdict error) (*Outcome, error) {
 	}
 	leave := r.rep.Code == judge.BlockedCrashRecovery // relay recover goes on from its journal
 	if r.change != nil && r.rep.Code != judge.Success && !leave {
-		_ = r.change.Empty() // Discard below comes to the same
+		_ = r.change.Empty() // to make room for the report on a full disk; what fails here fails again in Discard
 	}
 	err := r.write(out)
 	journal.Reached("tick.written")

@@ -60,7 +60,8 @@ func (r *run) propose(ctx context.Context) error {
 	}
 	r.leave(t.TaskID + ": " + t.Intent)
 	err = workspace.WriteFile(r.ws.Task(), r.taskJSON)
-	r.publish()                                        // a driver may read TASK.json in the workspace
+	// A driver may read TASK.json in the workspace.
+	r.publish()
 	if err == nil && r.o.Key != "" && allowed == nil { // what was allowed once is asked about anew
 		err = r.hist.Note(r.meta())
 	}

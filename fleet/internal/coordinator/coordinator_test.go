@@ -7,7 +7,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 )
 
-// A document is replaced only by who has seen it as it is, also when two come at once.
+// A document is replaced only by a writer that has seen its current version, even when two write at once.
 func TestSwaps(t *testing.T) {
 	var s testsuite.WorkflowTestSuite
 	env := s.NewTestWorkflowEnvironment()
