@@ -56,6 +56,7 @@ drift: ## what the installed programs print now, by its shape, beside what was r
 
 bench: build ## the table of figures; ONLY=loop,judged parts of it
 	@$(GO) run ./internal/bench -bin bin $(if $(ONLY),-only $(ONLY))
+	@$(if $(ONLY),,$(GO) test ./host/internal/policy -run '^$$' -bench 'Decide|Compile')
 
 lint: ## gofmt, vet (linux and darwin), staticcheck
 	@./.ci/lint

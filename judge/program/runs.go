@@ -13,7 +13,7 @@ type Kind int
 // The kinds of names.
 const (
 	Word       Kind = iota // no file
-	Folder                 //
+	Folder                 // nothing that runs, but names may lie below it
 	File                   // a file that can't be started
 	Executable             //
 )
