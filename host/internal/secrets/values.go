@@ -183,6 +183,7 @@ type Finder struct {
 	at      map[uint64][]Value // forms by their first bytes
 	maybe   []bool             // whether any of them may begin so: a change can be 100 MB
 	longest int                // form, in bytes
+	space   sync.Pool          // of *[2][]byte: a change can have 50,000 files
 }
 
 // slot is the place in maybe of what begins with these bytes.
@@ -230,7 +231,12 @@ func (f *Finder) Find(r io.Reader, known func(form string) bool) (from string, l
 	}
 	line = 1
 	over := 3 * f.longest // with line breaks in it
-	buf, joined := make([]byte, 0, piece+over), make([]byte, 0, piece+over)
+	space, _ := f.space.Get().(*[2][]byte)
+	if space == nil {
+		space = &[2][]byte{make([]byte, 0, piece+over), make([]byte, 0, piece+over)}
+	}
+	defer f.space.Put(space)
+	buf, joined := space[0], space[1]
 	for err == nil {
 		var n int
 		n, err = io.ReadFull(r, buf[len(buf):cap(buf)])
