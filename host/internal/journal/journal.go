@@ -103,37 +103,26 @@ func (l *Log) ID() string { return l.id }
 // Append writes a record and fsyncs it. data may be nil. Of one that fails nothing counts:
 // the next has its number and its place.
 func (l *Log) Append(kind string, data any) error {
-	r := Record{Seq: l.seq + 1, At: time.Now().UTC(), Kind: kind}
-	if data != nil {
-		b, err := json.Marshal(data)
-		if err != nil {
-			return fmt.Errorf("journal: %w", err)
-		}
-		r.Data = b
+	line := io.NewOffsetWriter(l.f, l.end) // after the last safe record
+	err := json.NewEncoder(line).Encode(struct {
+		Record
+		Data any `json:"data,omitempty"`
+	}{Record{Seq: l.seq + 1, At: time.Now().UTC(), Kind: kind}, data})
+	if err == nil {
+		err = l.f.Sync()
 	}
-	line, err := json.Marshal(r)
+	if err == nil && l.seq == 0 {
+		err = syncDir(l.j.dir) // the file's name must survive as well
+	}
 	if err != nil {
-		return fmt.Errorf("journal: %w", err)
-	}
-	if err := l.write(append(line, '\n')); err != nil {
 		// What may be there of it goes. Where that fails too the next record covers it, and
 		// after a crash it stands for something that was about to be done.
 		return fmt.Errorf("journal: %w", errors.Join(err, l.f.Truncate(l.end)))
 	}
-	l.seq, l.end = r.Seq, l.end+int64(len(line))+1
+	n, _ := line.Seek(0, io.SeekCurrent)
+	l.seq, l.end = l.seq+1, l.end+n
 	Reached(kind)
 	return nil
-}
-
-// write puts a line after the last safe record and makes it last.
-func (l *Log) write(line []byte) error {
-	if _, err := l.f.WriteAt(line, l.end); err != nil {
-		return err
-	}
-	if err := l.f.Sync(); err != nil || l.seq > 0 {
-		return err
-	}
-	return syncDir(l.j.dir) // the file's name must survive as well
 }
 
 // NewImage begins an image: what is written to w until the next one begins. at says
