@@ -37,27 +37,22 @@ const maxPrograms = 64 << 20
 // the file that its first change has left, or, in that change, by looking. One that goes on
 // with what was built before never looks: it would see what the builder left.
 func (c *Change) takePrograms(again bool) error {
-	now := seePrograms(c.env.Git.Root, c.env.Environ)
-	file := c.opts.Programs
-	if file == "" {
-		if c.programs = now; again {
-			now.lost = errors.New("nothing was kept of it")
-		}
-		return nil
+	file, err := c.opts.Programs, error(fs.ErrNotExist)
+	c.programs = &programs{root: c.env.Git.Root, path: pathOf(c.env.Git.Root, c.env.Environ)}
+	if file != "" {
+		err = readLimited(file, maxPrograms, c.programs)
 	}
-	was := &programs{root: now.root, path: now.path}
-	err := readLimited(file, maxPrograms, was)
 	switch {
 	case err == nil:
-		c.programs = was
 		return nil
 	case again || !errors.Is(err, fs.ErrNotExist):
-		was.lost = err
-		c.programs = was
+		c.programs.lost = err
 		return nil
 	}
-	c.programs = now
-	b, err := json.Marshal(now)
+	if c.programs.look(); file == "" {
+		return nil
+	}
+	b, err := json.Marshal(c.programs)
 	if err != nil {
 		return err
 	}
@@ -93,15 +88,19 @@ func writeSynced(file string, b []byte) error {
 	return os.Rename(f.Name(), file)
 }
 
-// seePrograms looks at all programs along PATH that lie outside of the repository.
-func seePrograms(root string, environ []string) *programs {
-	p := &programs{root: root, Began: time.Now().UnixNano(), Seen: map[string]judge.Stamp{}}
+// pathOf is PATH without what lies in the repository.
+func pathOf(root string, environ []string) (path string) {
 	for _, kv := range environ {
 		if v, ok := strings.CutPrefix(kv, "PATH="); ok {
-			p.path = program.Clean(v, root)
+			path = program.Clean(v, root)
 		}
 	}
-	p.Path = p.path
+	return path
+}
+
+// look looks at all programs along PATH. An interpreter that lies elsewhere needs no look: see changed.
+func (p *programs) look() {
+	p.Path, p.Began, p.Seen = p.path, time.Now().UnixNano(), map[string]judge.Stamp{}
 	for _, dir := range filepath.SplitList(p.path) {
 		entries, _ := os.ReadDir(dir)
 		for _, e := range entries {
@@ -109,32 +108,15 @@ func seePrograms(root string, environ []string) *programs {
 			if e.Type()&os.ModeSymlink != 0 {
 				name, _ = filepath.EvalSymlinks(name)
 			}
-			p.see(name)
-		}
-	}
-	return p
-}
-
-// see remembers a file and the interpreter that it names, and what that one names.
-func (p *programs) see(name string) {
-	if p.Seen[name].Exists || name == "" {
-		return
-	}
-	fi, err := os.Stat(name)
-	if err != nil || !fi.Mode().IsRegular() {
-		return
-	}
-	p.Seen[name] = stampOf(fi)
-	if fi.Size() < maxScript { // larger ones are no scripts
-		for _, word := range interpreter(name) {
-			if real, err := filepath.EvalSymlinks(word); err == nil && filepath.IsAbs(word) {
-				p.see(real)
+			if p.Seen[name].Exists || name == "" {
+				continue
+			}
+			if fi, err := os.Stat(name); err == nil && fi.Mode().IsRegular() {
+				p.Seen[name] = stampOf(fi)
 			}
 		}
 	}
 }
-
-const maxScript = 1 << 20
 
 // interpreter gives the words of a script's first line.
 func interpreter(name string) []string {

@@ -303,7 +303,7 @@ func (r *refresher) rest(ctx context.Context, files []file) error {
 		return err
 	}
 	filtered, err := r.git.Filtered(ctx)
-	if err != nil {
+	if err != nil || len(differ)+len(filtered) == 0 { // nothing is left to be written
 		return err
 	}
 	differ = slices.DeleteFunc(differ, func(p string) bool { return slices.Contains(filtered, p) })
@@ -338,8 +338,8 @@ func (r *refresher) checkOut(ctx context.Context, paths []string) error {
 
 // differ are the files that differ from the index, once git has looked at them.
 func (r *refresher) differ(ctx context.Context) ([]string, error) {
-	_, err := r.write(ctx, nil, "update-index", "-q", "--refresh")
-	if fail, ok := errors.AsType[*judge.GitError](err); err != nil && (!ok || fail.Exit != 1) { // 1: some do
+	_, err := r.write(ctx, nil, "update-index", "--ignore-submodules", "--refresh")
+	if fail, ok := errors.AsType[*judge.GitError](err); err == nil || !ok || fail.Exit != 1 { // 1: some do
 		return nil, err
 	}
 	out, err := r.git.Run(ctx, nil, append(slices.Clone(settings), "diff-files", "-z", "--name-only", "--ignore-submodules=all")...)
