@@ -283,11 +283,20 @@ func (r *Repo) makeWorkspace(root, dir string, res *InitResult) error {
 
 // writeTrusted writes the configuration, which is agreed to as it is.
 func (r *Repo) writeTrusted(root string, res *InitResult, text []byte) error {
-	if err := workspace.WriteFile(filepath.Join(root, res.File), text); err != nil {
+	path := filepath.Join(root, res.File)
+	before, unread := os.ReadFile(path) // what --force replaces
+	if err := workspace.WriteFile(path, text); err != nil {
 		return fault.Wrap(err, judge.BlockedMissingConfig, res.File+" can't be written", "`ls -ld .` shows who may write here")
 	}
 	loaded, err := config.Load(config.Options{Root: root, Env: r.opts.Env, Set: r.opts.Set})
-	if err != nil {
+	if err != nil { // a --set, a variable or the user's own file is at fault, and init is typed again
+		back := func() error { return workspace.WriteFile(path, before) }
+		if unread != nil {
+			back = func() error { return os.Remove(path) }
+		}
+		if berr := back(); berr != nil {
+			return errors.Join(err, berr)
+		}
 		return err
 	}
 	if err := r.makeWorkspace(root, loaded.Config.WorkspaceDir, res); err != nil {
@@ -319,7 +328,11 @@ func (r *Repo) commit(ctx context.Context, git *judge.Git, res *InitResult) erro
 	res.Commit, err = change.Record(ctx, env, history.NewRunID(time.Now()), branch, config.FileNames(), change.Message{Subject: "chore: configure relay",
 		Body: []string{"What may change, what has to pass, and who plans and builds: see " + res.File + "."}})
 	if err != nil {
-		return fault.Wrap(err, judge.BlockedRepository, res.File+" was written and could not be committed", "`git add -f "+res.File+"`, then `git commit`")
+		fix := "`git add -f " + res.File + "`, then `git commit`"
+		if f := (*fault.Fault)(nil); errors.As(err, &f) && f.Fix != "" {
+			fix = f.Fix + "; then " + fix
+		}
+		return fault.Wrap(err, judge.BlockedRepository, res.File+" was written and could not be committed", fix)
 	}
 	return nil
 }

@@ -23,6 +23,10 @@ func Record(ctx context.Context, env Env, scratch, branch string, paths []string
 	if at != branch {
 		return "", ErrElsewhere
 	}
+	// A branch that moves while another git holds the index leaves one that deletes the files again.
+	if err := env.Free(ctx, branch); err != nil {
+		return "", err
+	}
 	k := newCommitter(env, filepath.Join(env.StateDir, "boxes", scratch))
 	if err := os.MkdirAll(filepath.Dir(k.index), 0o700); err != nil {
 		return "", err
