@@ -7,12 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/sdk/socket"
 )
 
@@ -81,11 +81,10 @@ func (c *Config) checkAttached(at *Attached) *Error {
 	if err != nil {
 		return c.nobodyWaits(at, "its socket is gone", err)
 	}
-	sys, _ := st.Sys().(*syscall.Stat_t)
 	switch {
 	case st.Mode()&os.ModeSocket == 0 || !filepath.IsAbs(at.Socket):
 		return c.nobodyWaits(at, at.Socket+" is no socket", nil)
-	case foreign(sys):
+	case workspace.Others(at.Socket, st) == workspace.Foreign:
 		return c.nobodyWaits(at, at.Socket+" belongs to another user", nil)
 	case c.Versions[at.Protocol] == nil:
 		return c.otherVersion(at.Protocol)

@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/workspace"
 )
 
 // Doubt is why something must not be executed, and what to do about it.
@@ -37,38 +37,28 @@ func UnsafeFolder(base, path string) *Doubt {
 }
 
 func unsafeFolder(dir string, st fs.FileInfo) *Doubt {
-	sys, _ := st.Sys().(*syscall.Stat_t)
 	switch {
 	case st.Mode()&fs.ModeSymlink != 0:
 		return &Doubt{Why: dir + " is a symbolic link; plugins lie in real folders only", Fix: "`rm " + fault.Word(dir) + "`, then install the plugin again"}
 	case !st.IsDir():
 		return &Doubt{Why: dir + " is no folder", Fix: "`rm " + fault.Word(dir) + "`, then install the plugin again"}
-	case st.Mode().Perm()&0o022 != 0:
-		return &Doubt{Why: fmt.Sprintf("the folder %s can be written by others (mode %04o)", dir, st.Mode().Perm()), Fix: "`chmod go-w " + fault.Word(dir) + "`"}
-	case foreign(sys):
-		return &Doubt{Why: "the folder " + dir + " belongs to another user", Fix: chownFix(dir)}
+	}
+	if why := others(dir, st); why != "" {
+		return &Doubt{Why: "the folder " + dir + " " + why, Fix: ownFix(dir, st)}
 	}
 	return nil
 }
 
-// foreign: neither this user's nor root's.
-func foreign(sys *syscall.Stat_t) bool {
-	return sys == nil || (sys.Uid != 0 && int(sys.Uid) != os.Geteuid())
-}
-
-func chownFix(path string) string {
-	return fmt.Sprintf("`chown %d %s`, or run relay as the owner", os.Geteuid(), fault.Word(path))
-}
-
-// fileFix mends what unsafe found wrong with a file; "" when only another file helps.
-func fileFix(path string, st fs.FileInfo) string {
-	switch {
-	case !st.Mode().IsRegular():
-		return ""
-	case st.Mode().Perm()&0o022 != 0:
+// ownFix makes what others have a say in the user's own; "" when only another file helps.
+func ownFix(path string, st fs.FileInfo) string {
+	switch say := workspace.Others(path, st); {
+	case !st.Mode().IsRegular() && !st.IsDir():
+	case say == workspace.Shared:
 		return "`chmod go-w " + fault.Word(path) + "`"
+	case say == workspace.Foreign:
+		return fmt.Sprintf("`chown %d %s`, or run relay as the owner", os.Geteuid(), fault.Word(path))
 	}
-	return chownFix(path)
+	return ""
 }
 
 // UnsafeFile says why the file at path must not be executed, whatever its content: not a
@@ -79,8 +69,8 @@ func UnsafeFile(path string) *Doubt {
 	if err != nil {
 		return &Doubt{Why: err.Error()}
 	}
-	if why := unsafe(st); why != "" {
-		return &Doubt{Why: why, Fix: fileFix(path, st)}
+	if why := unsafe(path, st); why != "" {
+		return &Doubt{Why: why, Fix: ownFix(path, st)}
 	}
 	return nil
 }

@@ -319,7 +319,7 @@ func TestFileIsChecked(t *testing.T) {
 		{"link", link, hash, Unsafe, "symbolic link", "relay plugin list"},
 		{"fifo", fifo, hash, Unsafe, "not a regular file", "relay plugin list"},
 		{"folder", dir, hash, Unsafe, "not a regular file", "relay plugin list"},
-		{"group", write("group", "x", 0o770), hash, Unsafe, "written by others (mode 0770)", "`chmod go-w "},
+		{"group and world", write("group", "x", 0o772), hash, Unsafe, "written by others (mode 0772)", "`chmod go-w "},
 		{"world", write("world", "x", 0o702), hash, Unsafe, "written by others", "`chmod go-w "},
 		{"hash", path, strings.Repeat("0", 64), Differs, "pinned is 0000000000000000…", "relay plugin list"},
 		{"nohash", path, "", Differs, "pinned is nothing", "relay plugin list"},
@@ -647,7 +647,7 @@ func marked(t testing.TB, mark string) (pids []int) {
 func TestFixesWork(t *testing.T) {
 	t.Parallel()
 	src, _ := self(t)
-	for _, mode := range []os.FileMode{0o777, 0o720, 0o600} {
+	for _, mode := range []os.FileMode{0o777, 0o722, 0o600} {
 		path := filepath.Join(t.TempDir(), "it's a plugin")
 		if out, err := exec.Command("cp", src, path).CombinedOutput(); err != nil {
 			t.Fatal(string(out), err)

@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"github.com/paxiom/relay/host/internal/workspace"
 )
 
 // open gives the plugin's file, checked: what is executed later is this open file,
@@ -47,9 +49,9 @@ func (c *Config) check(f *os.File) *Error {
 	if err != nil {
 		return c.fileError(Unsafe, err.Error(), err)
 	}
-	if why := unsafe(st); why != "" {
+	if why := unsafe(c.Path, st); why != "" {
 		e := c.fileError(Unsafe, c.Path+" "+why, nil)
-		if fix := fileFix(c.Path, st); fix != "" {
+		if fix := ownFix(c.Path, st); fix != "" {
 			e.Fix = fix
 		}
 		return e
@@ -69,14 +71,19 @@ func (c *Config) check(f *os.File) *Error {
 }
 
 // unsafe says why a file must not be executed; "" when it may be.
-func unsafe(st fs.FileInfo) string {
-	sys, _ := st.Sys().(*syscall.Stat_t)
-	switch {
-	case !st.Mode().IsRegular():
+func unsafe(path string, st fs.FileInfo) string {
+	if !st.Mode().IsRegular() {
 		return fmt.Sprintf("is not a regular file (%v)", st.Mode().Type())
-	case st.Mode().Perm()&0o022 != 0:
+	}
+	return others(path, st)
+}
+
+// others says who else than this user, or root, decides what lies there; "" when nobody does.
+func others(path string, st fs.FileInfo) string {
+	switch workspace.Others(path, st) {
+	case workspace.Shared:
 		return fmt.Sprintf("can be written by others (mode %04o)", st.Mode().Perm())
-	case foreign(sys):
+	case workspace.Foreign:
 		return "belongs to another user"
 	}
 	return ""

@@ -2,35 +2,112 @@ package workspace
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/judge"
 )
 
 // Own refuses files and folders that others could have made or filled: what the user says
-// outside of every repository lies in ones of the user's own, or of root's, that nobody else
-// can write. Links are followed, and what is not there is nobody's.
+// outside of every repository, and what relay keeps there, lies in ones of the user's own, or
+// of root's, that nobody else can write. Links are followed, and what is not there is nobody's.
 func Own(paths ...string) error {
 	for _, path := range paths {
 		fi, err := os.Stat(path)
 		if err != nil {
 			continue
 		}
-		why, fix := "", ""
-		if st, ok := fi.Sys().(*syscall.Stat_t); ok && st.Uid != 0 && int(st.Uid) != os.Geteuid() {
-			why = "it belongs to another user"
-			fix = fmt.Sprintf("`chown %d %s` if all of it is yours, or remove it", os.Geteuid(), fault.Word(path))
-		} else if fi.Mode().Perm()&0o022 != 0 {
-			why = fmt.Sprintf("it can be written by others (mode %04o)", fi.Mode().Perm())
-			fix = "look at what it holds, then `chmod go-w " + fault.Word(path) + "`"
-		}
-		if why != "" {
-			return fault.New(judge.BlockedUntrustedConfig, path+" is not believed", why, fix)
+		switch Others(path, fi) {
+		case Foreign:
+			return fault.New(judge.BlockedUntrustedConfig, path+" is not believed", "it belongs to another user",
+				fmt.Sprintf("`chown %d %s` if all of it is yours, or remove it", os.Geteuid(), fault.Word(path)))
+		case Shared:
+			return fault.New(judge.BlockedUntrustedConfig, path+" is not believed", fmt.Sprintf("it can be written by others (mode %04o)", fi.Mode().Perm()),
+				"look at what it holds, then `chmod go-w "+fault.Word(path)+"`")
 		}
 	}
 	return nil
+}
+
+// Say is how far others than the user decide about a file or folder.
+type Say int
+
+// From none to all of it.
+const (
+	Nobody  Say = iota
+	Shared      // somebody else can write it
+	Foreign     // it belongs to somebody else, who is not root
+)
+
+// Others is who else than the user, or root, decides what lies at path.
+func Others(path string, fi fs.FileInfo) Say {
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	switch perm := fi.Mode().Perm(); {
+	case !ok || st.Uid != 0 && int(st.Uid) != os.Geteuid():
+		return Foreign
+	case perm&0o002 != 0, perm&0o020 != 0 && !(alone(int(st.Gid)) && !listed(path)):
+		return Shared
+	}
+	return Nobody
+}
+
+const accessList = "system.posix_acl_access"
+
+// listed reports whether an access control list may name others: the bits of the group are
+// then the most that anyone of the list has.
+func listed(path string) bool {
+	_, err := unix.Getxattr(path, accessList, nil)
+	return err != unix.ENODATA && err != unix.ENOTSUP
+}
+
+// alone reports whether a group is the user's alone. Where each user has such a group,
+// what he makes can usually be written by it (umask 002), and so by nobody else.
+func alone(gid int) bool {
+	users, err := judge.ReadFile("/etc/passwd", 16<<20)
+	groups, err2 := judge.ReadFile("/etc/group", 16<<20)
+	return err == nil && err2 == nil && onlyMember(string(users), string(groups), os.Geteuid(), gid)
+}
+
+// onlyMember reports whether uid, and nobody else, is in a group, by the lists of passwd(5)
+// and group(5): as the group that he starts with, or as one that names him.
+func onlyMember(users, groups string, uid, gid int) (member bool) {
+	var names []string // the user may have several
+	for line := range strings.Lines(users) {
+		f := strings.Split(line, ":")
+		if len(f) < 4 {
+			continue
+		}
+		own := f[2] == strconv.Itoa(uid)
+		if own {
+			names = append(names, f[0])
+		}
+		if f[3] == strconv.Itoa(gid) {
+			if !own {
+				return false
+			}
+			member = true
+		}
+	}
+	for line := range strings.Lines(groups) {
+		f := strings.Split(strings.TrimSpace(line), ":")
+		if len(f) < 4 || f[2] != strconv.Itoa(gid) {
+			continue
+		}
+		for name := range strings.SplitSeq(f[3], ",") {
+			if name != "" && !slices.Contains(names, name) {
+				return false
+			}
+			member = member || name != ""
+		}
+	}
+	return member
 }
 
 // foreign reports whether a file is another user's.
