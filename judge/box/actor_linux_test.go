@@ -130,6 +130,22 @@ func try(args []string) error {
 		}
 		time.Sleep(20 * time.Second)
 		return err
+	case "memory-under-way": // so many bytes in files that lie in a socket and are open nowhere
+		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+		for left := number(arg); err == nil && left > 0; left -= 16 << 20 {
+			var fd int
+			if fd, err = unix.MemfdCreate("x", 0); err == nil {
+				err = unix.Fallocate(fd, 0, 0, 16<<20)
+			}
+			if err == nil {
+				err = unix.Sendmsg(pair[0], []byte{1}, unix.UnixRights(fd), nil, 0)
+			}
+			unix.Close(fd)
+		}
+		if err == nil {
+			time.Sleep(5 * time.Second)
+		}
+		return err
 	case "left-memory": // which nothing is attached to
 		id, err := unix.SysvShmGet(unix.IPC_PRIVATE, int(number(arg)), 0o600)
 		if err != nil {

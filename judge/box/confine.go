@@ -21,19 +21,22 @@ type Confine struct {
 // Limits bound what the processes of a box may take together; 0 is no limit. A box
 // that takes more is ended, and [ExitState].Exceeded says what it was.
 type Limits struct {
-	Processes int           // processes and threads at a time
-	Memory    int64         // bytes, with the folders whose writes are thrown away
-	CPUs      int           // processors; a program that fights it can have more
-	CPUTime   time.Duration // of all processes that are waited for
-	OpenFiles int           // of one process; more is an error for it, not the end
-	File      int64         // bytes of one file in the layer
-	Disk      int64         // bytes on disk that the layer takes
+	Processes int   // processes and threads at a time
+	Memory    int64 // bytes, with the folders whose writes are thrown away
+	// FreeMemory is what is left to others, in bytes: much that the kernel keeps for a process,
+	// such as files under way in a socket, is counted by nothing but what the machine has left.
+	FreeMemory int64
+	CPUs       int           // processors; a program that fights it can have more
+	CPUTime    time.Duration // of all processes that are waited for
+	OpenFiles  int           // of one process; more is an error for it, not the end
+	File       int64         // bytes of one file in the layer
+	Disk       int64         // bytes on disk that the layer takes
 }
 
 // Exceeded is the limit that ended a box.
 type Exceeded struct {
-	// Limit is the limit's name. LimitFreeDisk and LimitFreeFiles are none of the box's:
-	// they are what must be left for others. LimitOutput is watched by who reads the output.
+	// Limit is the limit's name. LimitFreeMemory, LimitFreeDisk and LimitFreeFiles are none
+	// of the box's: they are what must be left for others. LimitOutput is watched by who reads the output.
 	Limit string
 	// Got is what was found, Max what is allowed: in bytes, or in whole seconds for
 	// cpu_time.
@@ -44,14 +47,15 @@ type Exceeded struct {
 
 // The names of limits.
 const (
-	LimitProcesses = "processes"
-	LimitMemory    = "memory"
-	LimitCPUTime   = "cpu_time"
-	LimitFile      = "file"
-	LimitDisk      = "disk"
-	LimitFreeDisk  = "free_disk"
-	LimitFreeFiles = "free_files"
-	LimitOutput    = "output"
+	LimitProcesses  = "processes"
+	LimitMemory     = "memory"
+	LimitCPUTime    = "cpu_time"
+	LimitFile       = "file"
+	LimitDisk       = "disk"
+	LimitFreeMemory = "free_memory"
+	LimitFreeDisk   = "free_disk"
+	LimitFreeFiles  = "free_files"
+	LimitOutput     = "output"
 )
 
 // Error says it on one line.
@@ -69,6 +73,8 @@ func (e *Exceeded) Error() string {
 		return fmt.Sprintf("a file of %s, %q; %s are allowed", size(e.Got), e.Path, size(e.Max))
 	case LimitDisk:
 		return fmt.Sprintf("%s written to disk; %s are allowed", size(e.Got), size(e.Max))
+	case LimitFreeMemory:
+		return fmt.Sprintf("only %s of the machine's memory were left free; %s are kept for others", size(e.Got), size(e.Max))
 	case LimitFreeFiles:
 		return fmt.Sprintf("only %d more files were left free to be made on the disk; %d are kept for others", e.Got, e.Max)
 	case LimitOutput:

@@ -136,6 +136,25 @@ func TestMemoryWithoutAName(t *testing.T) {
 	})
 }
 
+// What no process has is seen when the machine's memory becomes less.
+func TestMemoryUnderWay(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("/proc/meminfo")
+	check(t, err)
+	free := Kilobytes(text, "MemAvailable:") + Kilobytes(text, "SwapFree:")
+	if free < 3<<30 {
+		t.Skip("this machine has little memory left")
+	}
+	eachMeans(t, func(t *testing.T, means string) {
+		b := newWorld(t).under(means).box()
+		out, state := start(t, b, Proc{Exe: self(t), Argv: []string{actorName, "memory-under-way", "1000000000"}, Env: testEnv(b),
+			Confine: Confine{Limits: Limits{Memory: 512 << 20, FreeMemory: free - 400<<20}}})
+		if state.Exceeded == nil || state.Exceeded.Limit != LimitFreeMemory {
+			t.Errorf("%+v %q", state, out)
+		}
+	})
+}
+
 func TestLeftProcessesAreCounted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

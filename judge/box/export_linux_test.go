@@ -16,6 +16,7 @@ var (
 	Grouped                 = grouped
 	PlaceOf                 = placeOf
 	Denied                  = denied
+	Kilobytes               = kilobytes
 	ProcFd                  = procFd
 	PrLimit64               = callsOf[runtime.GOARCH][0].prLimit64
 	FiltersCalls            = callsOf[runtime.GOARCH][0].arch != 0

@@ -84,9 +84,13 @@ func (l Limits) look(stores []int, names []string) *Exceeded {
 			return &Exceeded{Limit: LimitCPUTime, Got: int64(used.Seconds()), Max: int64(l.CPUTime.Seconds())}
 		}
 	}
+	machine, _ := os.ReadFile("/proc/meminfo")
+	if free := kilobytes(machine, "MemAvailable:") + kilobytes(machine, "SwapFree:"); free < l.FreeMemory {
+		return &Exceeded{Limit: LimitFreeMemory, Got: free, Max: l.FreeMemory}
+	}
 	if l.Memory > 0 {
 		stored := inMemory(stores)
-		if sharedOfMachine() > l.Memory/4 { // else it can't be what makes it too much
+		if kilobytes(machine, "Shmem:") > l.Memory/4 { // else it can't be what makes it too much
 			stored += unstored(stores, names)
 		}
 		got := stored + all.resident*int64(os.Getpagesize())
@@ -188,13 +192,6 @@ func inMemory(stores []int) (sum int64) {
 
 // perFile is about what the kernel takes for a file in memory, besides its content.
 const perFile = 1 << 10
-
-// sharedOfMachine is what the machine has of memory that is no process's own, such as
-// files in memory.
-func sharedOfMachine() int64 {
-	text, _ := os.ReadFile("/proc/meminfo")
-	return kilobytes(text, "Shmem:")
-}
 
 // unstored is memory that lies in none of the file systems: files without a name, and, in
 // an ipc namespace of the box's own, shared memory.

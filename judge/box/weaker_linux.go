@@ -101,7 +101,9 @@ func AsFailure(op string, err error) *Failure {
 func (l Limits) Look(pids []string) *Exceeded { return l.look(nil, pids) }
 
 // Any reports whether anything is limited that must be looked at.
-func (l Limits) Any() bool { return l.Processes > 0 || l.Memory > 0 || l.CPUTime > 0 }
+func (l Limits) Any() bool {
+	return l.Processes > 0 || l.Memory > 0 || l.FreeMemory > 0 || l.CPUTime > 0
+}
 
 // Settle sets what the kernel holds by itself, for this process and what it starts, and
 // leaves the session's keyring.

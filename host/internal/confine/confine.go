@@ -64,8 +64,9 @@ func For(c config.Box, role Role, needs []string, notice func(netproxy.Refusal))
 	p.confine.Limits = box.Limits{Processes: l.Processes, Memory: mb(l.MemoryMB), CPUs: l.CPUs, CPUTime: time.Duration(l.CPUSeconds) * time.Second,
 		OpenFiles: l.OpenFiles, File: mb(l.FileMB), Disk: mb(l.DiskMB)}
 	if l.MemoryMB == 0 {
-		p.confine.Limits.Memory = machineMemory() / 4 * 3
+		p.confine.Limits.Memory = machineMemory("MemTotal:") / 4 * 3
 	}
+	p.confine.Limits.FreeMemory = min(keptMemory, machineMemory("MemTotal:")/20, (machineMemory("MemAvailable:")+machineMemory("SwapFree:"))/2)
 	p.confine.OwnNetwork = p.network != full
 	names := c.Network.Hosts
 	switch {
@@ -105,11 +106,15 @@ func network(n config.Network, role Role) string {
 
 func mb(n int) int64 { return int64(n) * 1_000_000 }
 
-// machineMemory is the memory of this machine in bytes, 0 when that is unknown.
-func machineMemory() int64 {
+// keptMemory is what is left to others of the machine's memory: a twentieth of a small one,
+// and never more than half of what is free at the start.
+const keptMemory = 256 << 20
+
+// machineMemory is one figure about the memory of this machine in bytes, 0 when it is unknown.
+func machineMemory(name string) int64 {
 	text, _ := os.ReadFile("/proc/meminfo")
 	for line := range strings.Lines(string(text)) {
-		if f := strings.Fields(line); len(f) > 1 && f[0] == "MemTotal:" {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == name {
 			kb, _ := strconv.ParseInt(f[1], 10, 64)
 			return kb << 10
 		}
@@ -285,6 +290,9 @@ func Fault(who string, e *box.Exceeded) *fault.Fault {
 	f := &fault.Fault{Code: judge.StopInterrupted, What: who + " took more of the machine than its box may", Err: e,
 		Why: e.Error() + "; it was ended with all that it had started",
 		Fix: "`df -h` shows the disks; make room, then `relay run`"}
+	if e.Limit == box.LimitFreeMemory {
+		f.Fix = "`free -h` shows the machine's memory; end what takes it, or give boxes less by box.limits.memory_mb, then `relay run`"
+	}
 	if key := keys[e.Limit]; key != "" {
 		f.Fix = "`relay config show box.limits`; if it needs that much, raise box.limits." + key
 	}

@@ -47,7 +47,7 @@ func TestLimits(t *testing.T) {
 	if l.Processes != 10 || l.File != 2e6 || l.Disk != 3e6 || p.Output() != 4e6 || l.CPUTime.Seconds() != 5 || l.CPUs != 6 || l.OpenFiles != 7 {
 		t.Errorf("%+v", l)
 	}
-	if l.Memory != machineMemory()/4*3 || l.Memory == 0 {
+	if l.Memory != machineMemory("MemTotal:")/4*3 || l.Memory == 0 {
 		t.Errorf("without a limit of its own a box has three quarters of the machine: %d", l.Memory)
 	}
 }
@@ -98,5 +98,19 @@ func TestFaultsNameTheKey(t *testing.T) {
 	}
 	if f := Fault("the builder x", &box.Exceeded{Limit: box.LimitFreeDisk}); !strings.Contains(f.Fix, "df -h") {
 		t.Error(f.Fix)
+	}
+	if f := Fault("the builder x", &box.Exceeded{Limit: box.LimitFreeMemory}); !strings.Contains(f.Fix, "free -h") {
+		t.Error(f.Fix)
+	}
+}
+
+// The last part of the machine's memory is left to others, whatever the configuration says.
+func TestMemoryIsLeft(t *testing.T) {
+	p, err := For(config.Box{Limits: config.BoxLimits{MemoryMB: 1 << 30}}, Builder, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := p.confine.Limits; l.FreeMemory <= 0 || l.FreeMemory > keptMemory || l.FreeMemory > machineMemory("MemTotal:")/20 {
+		t.Errorf("%+v", l)
 	}
 }
