@@ -1,6 +1,27 @@
 #!/bin/sh
 set -e
 while read -r f; do mkdir -p "$HOME/$(dirname "$f")"; echo 'password = CANARY-0123456789' > "$HOME/$f"; done <<'L'
+.config/stripe/config.toml
+.config/ngrok/ngrok.yml
+.config/kaggle/kaggle.json
+.bitcoin/wallet.dat
+.config/solana/id.json
+.vnc/passwd
+.config/filezilla/sitemanager.xml
+.smbcredentials
+.davfs2/secrets
+.snowsql/config
+.config/b2/account_info
+.config/nix/nix.conf
+.config/neonctl/credentials.json
+.dbt/profiles.yml
+.local/share/jupyter/runtime/jpserver-1.json
+.ipython/profile_default/history.sqlite
+.local/share/amazon-q/data.sqlite3
+.grok/user-settings.json
+.pi/agent/auth.json
+.config/aichat/config.yaml
+.config/JetBrains/IntelliJIdea2026.1/c.kdbx
 .ssh/id_ed25519
 .gnupg/private-keys-v1.d/x.key
 .aws/credentials
