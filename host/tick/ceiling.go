@@ -91,8 +91,11 @@ func (r *run) underCeiling() (done bool, err error) {
 	}
 	for _, b := range beyond {
 		if b.Needed {
-			return false, fault.New(b.Code, "the task needs more than the ceiling gives, and was not built", said,
-				"`relay config show scope` shows the ceiling; the next tick's planner is told")
+			fix := "`relay config show scope` shows the ceiling; the next tick's planner is told"
+			if b.Code == judge.StopForbidden { // no ceiling gives it
+				fix = "`relay run --task FILE`, with a copy of .relay/TASK.json as a task of your own, opens what that names, but for scope.default_forbidden_globs"
+			}
+			return false, fault.New(b.Code, "the task needs more than the ceiling gives, and was not built", said, fix)
 		}
 	}
 	r.note("the task was cut to the ceiling: " + said)
