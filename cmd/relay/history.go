@@ -67,6 +67,7 @@ func runHistoryList(ctx context.Context, o *historyListOptions) error {
 
 type historyPruneOptions struct {
 	app       *app
+	cmd       *cobra.Command
 	keep      int
 	olderThan string
 	maxSize   string
@@ -83,6 +84,7 @@ func newHistoryPruneCmd(a *app) *cobra.Command {
 		Args:    noArgs,
 		RunE:    runE(o, runHistoryPrune),
 	}
+	o.cmd = cmd
 	cmd.Flags().IntVar(&o.keep, "keep", 0, "keep the newest `N` runs")
 	cmd.Flags().StringVar(&o.olderThan, "older-than", "", "remove runs that ended longer ago than `TIME`: 30d, 12h")
 	cmd.Flags().StringVar(&o.maxSize, "max-size", "", "remove the oldest until all fit in `SIZE`: 200MB")
@@ -136,6 +138,9 @@ func (o *historyPruneOptions) prune() (host.PruneOptions, error) {
 	}
 	if o.keep < 0 {
 		return p, usageError{what: "--keep is negative", fix: "`relay history prune --keep 50`"}
+	}
+	if o.keep == 0 && o.cmd.Flags().Changed("keep") {
+		p.Keep = 1 // the newest one always stays
 	}
 	if p.Keep == 0 && p.OlderThan == 0 && p.MaxBytes == 0 {
 		p.Keep = defaultKeep

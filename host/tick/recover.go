@@ -50,11 +50,18 @@ const lookBack = 5
 
 // reportOpen ends, in the history, runs that were cut off before they had a journal.
 func (r *run) reportOpen(ctx context.Context) error {
-	metas, err := history.Open(r.ws.History()).List(lookBack)
+	store := history.Open(r.ws.History())
+	metas, err := store.List(lookBack)
 	if err != nil {
 		return err
 	}
 	for _, m := range metas {
+		if m.Workflow == "" {
+			if err := store.DropEmpty(m.RunID); err != nil {
+				return err
+			}
+			continue
+		}
 		if m.Code != "" || m.RunID == r.rep.RunID || m.Workflow != history.Tick {
 			continue
 		}

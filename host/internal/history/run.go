@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,6 +100,19 @@ func (r *Run) Drop() error {
 	return r.store.save(x)
 }
 
+// DropEmpty drops a run that was cut off before anything of it was written.
+func (s *Store) DropEmpty(id string) error {
+	r, err := s.Reopen(id)
+	if err != nil {
+		return err
+	}
+	files, err := os.ReadDir(r.dir)
+	if err != nil || slices.ContainsFunc(files, func(f fs.DirEntry) bool { return !strings.HasSuffix(f.Name(), workspace.TmpSuffix) }) {
+		return err
+	}
+	return r.Drop()
+}
+
 // Reopen gives a run that a crash has left open, so that its record can be completed.
 func (s *Store) Reopen(id string) (*Run, error) {
 	m, err := s.Get(id)
@@ -138,7 +152,7 @@ func (s *Store) Begin(m Meta) (*Run, error) {
 		return nil, fault.Wrap(err, judge.StopInterrupted, "the run's folder can't be made", "`ls -ld "+fault.Word(s.dir)+"` and `df -h "+fault.Word(s.dir)+"` show the place")
 	}
 	if err := workspace.WriteJSON(filepath.Join(r.dir, metaName), m); err != nil {
-		return nil, err
+		return nil, errors.Join(err, os.RemoveAll(r.dir)) // on a full disk, for one
 	}
 	x.Runs, x.Latest, x.Open = x.Runs+1, max(x.Latest, m.RunID), m.RunID // one that was long under way may come into the history late
 	return r, s.save(x)
@@ -259,7 +273,7 @@ func (s *Store) readMeta(id string) Meta {
 	m := Meta{}
 	b, err := workspace.ReadFile(filepath.Join(s.dir, id, metaName), 1<<20)
 	if err != nil || json.Unmarshal(b, &m) != nil || m.RunID != id {
-		return Meta{RunID: id}
+		return Meta{RunID: id, StartedAt: startedAt(id)}
 	}
 	return m
 }
