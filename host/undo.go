@@ -47,7 +47,7 @@ func (r *Repo) Undo(ctx context.Context, run string, dry bool) (*UndoResult, err
 	}
 	defer release()
 	own := history.Meta{RunID: history.NewRunID(time.Now()), Workflow: history.Undo, StartedAt: time.Now().UTC(), Version: r.opts.Version,
-		Undoes: m.RunID, TaskID: m.TaskID, MilestoneID: m.MilestoneID, Intent: "Undo: " + m.Intent, Code: judge.Success, BaseCommit: m.Commit}
+		Undoes: m.RunID, TaskID: m.TaskID, MilestoneID: m.MilestoneID, Intent: "Undo: " + m.Intent, Code: judge.Success}
 	u, err := change.Undo(ctx, env, own.RunID, m.BaseCommit, m.Commit, change.Message{
 		Subject:  own.Intent,
 		Body:     []string{fmt.Sprintf("Takes back commit %s, which run %s had landed.", m.Commit, m.RunID)},
@@ -55,7 +55,7 @@ func (r *Repo) Undo(ctx context.Context, run string, dry bool) (*UndoResult, err
 	if err != nil {
 		return nil, fault.Internal(err)
 	}
-	own.Commit = u.Commit
+	own.BaseCommit, own.Commit = u.Base, u.Commit
 	if problem := r.attestUndo(ctx, o, env.Git, own); problem != "" {
 		u.Notes = append(u.Notes, problem)
 	}
@@ -118,6 +118,13 @@ func (o *opened) landed(run string) (history.Meta, error) {
 			err = fault.New("", "run "+m.RunID+" made no commit, so there is nothing to undo",
 				"it was stopped, changed nothing, or left its change uncommitted (commit.on_success is false)", "`relay show "+m.RunID+"`")
 		}
+		if err != nil {
+			return m, err
+		}
+		by, err := o.undoneBy(m.RunID)
+		if by != "" {
+			err = fault.New("", "run "+m.RunID+" is undone already", "run "+by+" took it back", "`relay undo "+by+"` brings the change back")
+		}
 		return m, err
 	}
 	if rep := o.unkept(""); rep != nil && rep.Commit != "" {
@@ -148,6 +155,24 @@ func (o *opened) landed(run string) (history.Meta, error) {
 		return last, nil
 	}
 	return history.Meta{}, fault.New("", "there is nothing to undo", "no run in the history has landed a commit that was not taken back since", "`relay history list`")
+}
+
+// undoneBy is the run that took a run back, and was not taken back itself; "" is none.
+func (o *opened) undoneBy(run string) (string, error) {
+	all, err := o.hist.All()
+	if err != nil {
+		return "", err
+	}
+	by := map[string]string{}
+	for m := range all { // newest first
+		if m.Undoes != "" && by[m.RunID] == "" {
+			by[m.Undoes] = m.RunID
+		}
+		if m.RunID == run {
+			break
+		}
+	}
+	return by[run], nil
 }
 
 // lock takes the workspace's lock for a command.

@@ -18,6 +18,7 @@ import (
 
 // Undone is a commit that takes a landed one back.
 type Undone struct {
+	Base   string // HEAD before it
 	Commit string
 	Paths  []string
 	Notes  []string
@@ -74,7 +75,7 @@ func Undo(ctx context.Context, env Env, id, base, commit string, m Message) (u U
 		}
 		return commitTree(ctx, env, tree, head, m)
 	})
-	return Undone{Commit: done.Commit, Paths: done.Paths, Notes: done.Notes}, err
+	return Undone{Base: head, Commit: done.Commit, Paths: done.Paths, Notes: done.Notes}, err
 }
 
 // Undoable gives the paths that Undo would put back, and refuses what it would; it writes
