@@ -31,7 +31,7 @@ type applier struct {
 func (a *applier) byStamp(e *entry) (done bool, err error) {
 	now, err := a.real.stampAt(string(e.Path))
 	if err != nil {
-		return false, moved(string(e.Path), err.Error())
+		return false, unseen(string(e.Path), err)
 	}
 	if !e.Old.Exists && now.Mode.IsDir() {
 		return false, nil // its files are deleted first; what is left makes the rename fail
@@ -61,12 +61,12 @@ func (a *applier) relinked(e *entry, now judge.Stamp) bool {
 func (a *applier) byContent(e *entry) (done bool, err error) {
 	now, err := a.real.describe(string(e.Path), nil)
 	if err != nil {
-		return false, moved(string(e.Path), err.Error())
+		return false, unseen(string(e.Path), err)
 	}
 	mine, err := a.caught(e)
 	switch {
 	case err != nil:
-		return false, moved(string(e.Path), err.Error())
+		return false, unseen(string(e.Path), err)
 	case mine != "":
 		return false, moved(string(e.Path), saved)
 	case e.isNew(now):

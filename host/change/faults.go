@@ -3,6 +3,7 @@ package change
 import (
 	"errors"
 	"fmt"
+	"syscall"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/journal"
@@ -17,6 +18,16 @@ var ErrInTheWay = errors.New("changes of yours are in the way")
 func moved(path, why string) *fault.Fault {
 	return &fault.Fault{Code: judge.StopHeadMoved, What: fmt.Sprintf("%q could not be written", path), Why: why,
 		Fix: "`git status` shows your own changes; `relay salvage` has what was built", Err: ErrInTheWay}
+}
+
+// unseen is the fault of a path that could not be compared: it is the operator's doing where
+// something else has the place of one of its folders.
+func unseen(path string, err error) *fault.Fault {
+	if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP) {
+		return moved(path, err.Error())
+	}
+	return fault.Wrap(err, judge.StopHeadMoved, fmt.Sprintf("%q could not be read, so nothing is written over it", path),
+		"`ls -ld "+fault.Word(path)+"` shows it; `relay salvage` has what was built")
 }
 
 // headMoved is the fault of a branch that is no longer where the box began.

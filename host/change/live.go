@@ -61,7 +61,7 @@ func (c *Change) onto(real *realTree, kept []judge.Change) ([]judge.Change, erro
 		}
 		now, err := real.stampAt(ch.Path)
 		if err != nil {
-			return nil, moved(ch.Path, err.Error())
+			return nil, unseen(ch.Path, err)
 		}
 		if !now.Exists && !ch.Base.Exists || now.Mode.IsDir() && (!ch.Base.Exists || ch.Base.Mode.IsDir()) {
 			ch.Base = now

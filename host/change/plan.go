@@ -150,7 +150,7 @@ func (p *planner) entries(kept []judge.Change) ([]entry, error) {
 func (p *planner) oldSide(e *entry) error {
 	before, err := p.real.stampAt(string(e.Path))
 	if err != nil {
-		return moved(string(e.Path), err.Error())
+		return unseen(string(e.Path), err)
 	}
 	if before.Mode.IsDir() && !e.base.Exists || before.Mode.IsDir() && e.base.Mode.IsDir() {
 		e.base = judge.Stamp{} // a folder that makes room for a file: its files are entries of their own
@@ -221,7 +221,7 @@ func (p *planner) dirs(entries []entry) ([]dirState, error) {
 			seen[dir] = true
 			fi, err := p.real.stat(dir)
 			if err != nil {
-				return nil, moved(dir, err.Error())
+				return nil, unseen(dir, err)
 			}
 			d := dirState{Path: rawPath(dir), Exists: fi != nil && fi.IsDir()}
 			if d.Exists {
