@@ -294,6 +294,10 @@ func (r *run) buildRequest(c crew.Choice) (*pluginpb.BuildRequest, error) {
 // checkResult holds the builder's own account to its schema. It decides nothing but
 // whether the builder kept to the form.
 func (r *run) checkResult(raw []byte) {
+	if len(raw) == 0 {
+		r.badBuild = "it left no result"
+		return
+	}
 	tree, err := strictjson.Decode(raw, maxResult)
 	if err == nil {
 		var s interface{ Validate(any) error }

@@ -156,7 +156,6 @@ func TestDriverReportsALimit(t *testing.T) {
 func TestResultsThatCannotBeUsed(t *testing.T) {
 	for name, tc := range map[string]struct{ driver, says string }{
 		"none":     {"true", "was not written"},
-		"not json": {`echo hello > "$RELAY_OUTPUT_PATH"`, "not JSON"},
 		"huge":     {`head -c 2000000 /dev/zero > "$RELAY_OUTPUT_PATH"`, "larger than"},
 		"link":     {`echo '{}' > x.json; ln -s "$PWD/x.json" "$RELAY_OUTPUT_PATH"`, "not an ordinary file"},
 		"folder":   {`mkdir "$RELAY_OUTPUT_PATH"`, "not an ordinary file"},
@@ -170,6 +169,14 @@ func TestResultsThatCannotBeUsed(t *testing.T) {
 				t.Errorf("result %+v, failure %v, events:\n%s", res, f, b.log)
 			}
 		})
+	}
+}
+
+// What is no JSON is handed on as it is: the host says what is wrong with it.
+func TestResultThatIsNoJSON(t *testing.T) {
+	b := set(t, `echo hello > "$RELAY_OUTPUT_PATH"`, "")
+	if res, f := b.build(t); f != nil || string(res.JSON) != "hello\n" {
+		t.Errorf("result %+v, failure %v", res, f)
 	}
 }
 

@@ -126,9 +126,6 @@ func (o *output) read() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !json.Valid(b) {
-		return nil, errors.New("it is not JSON")
-	}
 	return b, nil
 }
 
