@@ -9,10 +9,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/loop"
 	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
@@ -148,3 +150,19 @@ func ImportKinds() []string {
 }
 
 func kinds(sep string) string { return strings.Join(ImportKinds(), sep) }
+
+// begun gives the newest run. Where that has not ended and the call orders nothing else, the
+// call goes on as it was begun.
+func (r *Repo) begun(o *PipelineRunOptions) (before *pipeline.Seen, asBegun string, err error) {
+	repo, err := r.open()
+	if err != nil {
+		return nil, "", nil // who opens it next says so
+	}
+	before, err = pipeline.Look(repo.ws, 0)
+	if before == nil || before.Ended || err != nil || o.PipelineOrders != (PipelineOrders{}) {
+		return before, "", err
+	}
+	asBegun = strings.TrimSpace(before.Orders.Flags() + loop.Flags(before.Set))
+	o.PipelineOrders, r.opts.Set = before.Orders, slices.Concat(before.Set, r.opts.Set)
+	return before, asBegun, nil
+}

@@ -66,6 +66,10 @@ func (r *PipelineRun) Ended() string { return pipeline.Reason(r.Reason).Words() 
 // When ctx ends by [Interrupt] the step under way is ended in order, and the next run goes
 // on with it.
 func (r *Repo) PipelineRun(ctx context.Context, o PipelineRunOptions) (*PipelineRun, error) {
+	before, asBegun, err := r.begun(&o)
+	if err != nil {
+		return nil, err
+	}
 	env, repo, err := r.pipelineEnv(o.Observer)
 	if err != nil {
 		return nil, err
@@ -87,20 +91,15 @@ func (r *Repo) PipelineRun(ctx context.Context, o PipelineRunOptions) (*Pipeline
 	if f := tooLowForTasks(env.Config.Pipeline); f != nil {
 		return nil, f
 	}
-	before, err := pipeline.Look(repo.ws, 0)
-	if err != nil {
-		return nil, err
-	}
-	if before != nil && !before.Ended && o.PipelineOrders == (PipelineOrders{}) && before.Orders.Flags() != "" {
-		o.PipelineOrders = before.Orders
-		env.Observer.Observe(Event{Kind: progress.Notice, At: r.now(), Text: "goes on as it was begun: " + before.Orders.Flags() + "; a flag of yours, as --parallel 1, takes their place"})
+	if asBegun != "" {
+		env.Observer.Observe(Event{Kind: progress.Notice, At: r.now(), Text: "goes on as it was begun: " + asBegun + "; a flag of yours, as --parallel 1, takes their place, and a --set that of its own"})
 	}
 	estimate, err := r.foresee(repo, o.Only)
 	if err != nil {
 		return nil, err
 	}
 	env.Observer.Observe(Event{Kind: progress.Notice, At: r.now(), Text: estimate.Words()})
-	opts := pipeline.Options{Orders: o.PipelineOrders, Drain: asked}
+	opts := pipeline.Options{Orders: o.PipelineOrders, Set: r.opts.Set, Drain: asked}
 	opts.OnTask = func(t *TaskTrail) {
 		if o.OnTask != nil {
 			o.OnTask(t)

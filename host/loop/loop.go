@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -265,7 +266,25 @@ func (l *Loop) command() string {
 		}
 		c += fmt.Sprintf(" --max-cost-usd %.2f", left)
 	}
+	if l.o.Key != "" {
+		c += " --key " + fault.Word(afterKey(l.o.Key))
+	}
+	for _, f := range []struct{ name, value string }{{"signers", l.o.Signers}, {"push", l.o.Push}} {
+		if f.value != "" {
+			c += " --" + f.name + " " + fault.Word(f.value)
+		}
+	}
 	return c + Flags(l.o.Set)
+}
+
+// afterKey is the key of a loop that goes on where that of another one has ended: with the
+// same key that end is found again, and nothing is made.
+func afterKey(key string) string {
+	i := strings.LastIndexByte(key, '-')
+	if n, err := strconv.Atoi(key[i+1:]); i > 0 && err == nil && n > 0 && n < 100 {
+		return key[:i+1] + strconv.Itoa(n+1)
+	}
+	return key + "-2"
 }
 
 // Flags are settings as they are typed, each after a space.

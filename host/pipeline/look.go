@@ -25,8 +25,9 @@ type Seen struct {
 	Running   bool      `json:"running"`
 	PID       int       `json:"pid,omitempty"`
 	// Branch is whose task list the run works through; HEAD where none was checked out.
-	Branch string `json:"branch,omitempty"`
-	Orders Orders `json:"orders,omitzero"`
+	Branch string   `json:"branch,omitempty"`
+	Orders Orders   `json:"orders,omitzero"`
+	Set    []string `json:"-"`
 	Hold
 	// Ended: it came to its end. A run that did not goes on with the next one.
 	Ended bool `json:"ended"`
@@ -74,7 +75,7 @@ func Look(ws *workspace.Workspace, pid int) (*Seen, error) {
 	if rec == nil || err != nil {
 		return nil, err
 	}
-	s := &Seen{RunID: rec.RunID, StartedAt: rec.StartedAt, Since: rec.StartedAt, Branch: rec.Branch, Orders: rec.Orders, Running: pid > 0, PID: pid, Ended: !rec.EndedAt.IsZero(), Stop: rec.Stop}
+	s := &Seen{RunID: rec.RunID, StartedAt: rec.StartedAt, Since: rec.StartedAt, Branch: rec.Branch, Orders: rec.Orders, Set: rec.Set, Running: pid > 0, PID: pid, Ended: !rec.EndedAt.IsZero(), Stop: rec.Stop}
 	if !rec.StoppedAt.IsZero() {
 		s.Since = rec.StoppedAt
 	}

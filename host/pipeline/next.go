@@ -64,7 +64,9 @@ func (p *Pipeline) next(ctx context.Context) (*prd.Task, error) {
 		}
 	}
 	if len(ready) == 0 {
-		p.out.Reason = NothingLeft
+		if p.out.Reason = NothingLeft; p.o.Only != "" {
+			p.out.Why = "--only held it to the task " + p.o.Only
+		}
 		return nil, nil
 	}
 	return ready[0], nil

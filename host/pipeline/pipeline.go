@@ -290,6 +290,8 @@ type record struct {
 	UsageOffset int64  `json:"usage_offset"`
 	Branch      string `json:"branch,omitempty"` // whose task list it is; HEAD for none
 	Orders      Orders `json:"orders,omitzero"`
+	// Set are the settings of its call.
+	Set []string `json:"set,omitempty"`
 	Hold
 	EndedAt   time.Time     `json:"ended_at,omitzero"`   // nothing was left to do
 	StoppedAt time.Time     `json:"stopped_at,omitzero"` // no process goes on with it since
@@ -314,7 +316,7 @@ func (p *Pipeline) openRecord() error {
 		now := p.now()
 		p.rec = record{RunID: history.NewRunID(now), StartedAt: now.UTC(), UsageOffset: mark}
 	}
-	p.rec.Branch, p.rec.Orders, p.rec.Hold = orHead(p.branch), p.o.Orders, Hold{}
+	p.rec.Branch, p.rec.Orders, p.rec.Set, p.rec.Hold = orHead(p.branch), p.o.Orders, p.o.Set, Hold{}
 	p.out.RunID, p.out.Replaced = p.rec.RunID, p.rec.Replaced
 	return p.writeRecord()
 }

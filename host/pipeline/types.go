@@ -45,6 +45,7 @@ func (o Orders) Flags() string {
 // Options are one run's.
 type Options struct {
 	Orders
+	Set []string // settings of the call, for the record
 	// These may be nil. Drain asks for an end after the task under way, OnTask is told
 	// of every task that came to an end, After is called when its end is on record.
 	Drain  func() bool
@@ -57,7 +58,7 @@ type Reason string
 
 // The reasons.
 const (
-	NothingLeft Reason = "done"        // no task is left that could be worked on
+	NothingLeft Reason = "done"        // no task is left that it could work on
 	Drained     Reason = "drained"     // the operator asked for an end after the task
 	LimitLasts  Reason = "limit"       // a vendor's limit lasts longer than limits.max_wait
 	Interrupted Reason = "interrupted" // a signal, or the operator asked for an end now
@@ -68,7 +69,7 @@ const (
 func (r Reason) Words() string {
 	switch r {
 	case NothingLeft:
-		return "no task is left that could be worked on"
+		return "no task is left that this run could work on"
 	case Drained:
 		return "you asked for an end after the task"
 	case LimitLasts:
