@@ -14,8 +14,10 @@ import (
 	"github.com/paxiom/relay/host/internal/digest"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/lock"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
 )
@@ -54,6 +56,9 @@ func (r *Repo) Digest(ctx context.Context, since time.Duration) (*DigestResult, 
 		Doubts: []digest.Item{}, Waiting: []digest.Item{}, Accepted: []digest.Item{}, Landed: []digest.Run{}, Stopped: []digest.Stop{}, Verdicts: []digest.Count{},
 		States: []digest.State{}, Runs: []digest.Run{}}}
 	g := gathering{d: &d.Digest, window: sinceText(since), cost: map[string]*ledger.Sum{}, states: map[string]int64{}, codes: map[judge.Code]int{}, doubts: map[string]*digest.Item{}}
+	if state, info, err := lock.Inspect(o.ws.Lock()); err == nil && state == lock.Held {
+		g.holder = info
+	}
 	if err := g.spend(o, r.stateDir()); err != nil {
 		return nil, err
 	}
@@ -93,6 +98,12 @@ type gathering struct {
 	codes  map[judge.Code]int
 	names  []string // of the plugins that took part
 	doubts map[string]*digest.Item
+	holder *lock.Info // who works here now; nil when nobody does
+}
+
+// running reports whether a run without an end is under way now.
+func (g *gathering) running(m history.Meta) bool {
+	return g.holder != nil && (g.holder.RunID == m.RunID || g.holder.Command == pipeline.Command && m.Workflow == history.Task)
 }
 
 // spend adds up the calls, and takes the caps that are in force.
@@ -200,8 +211,9 @@ func (g *gathering) add(o *opened, m history.Meta, undone bool) {
 		g.states[s.State] += s.MS
 	}
 	switch {
+	case m.Code == "" && g.running(m):
 	case m.Code == "":
-		g.doubt("unfinished", m.RunID, "runs without an end", "they run now, or a crash cut them off; the next tick settles what is left", "`relay status`")
+		g.doubt("unfinished", m.RunID, "runs without an end", "a crash cut them off, or they wait; the next tick settles what is left", "`relay status`")
 	case m.Code != judge.Success:
 		e := Explain(m.Code)
 		stop := digest.Stop{Run: run, Title: e.Title, Why: rep.Why, Command: e.Command}

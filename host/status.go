@@ -2,6 +2,9 @@ package host
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -216,6 +219,8 @@ func (s *StatusResult) decideNext(o *opened) {
 		s.Next = "`relay pipeline run`"
 	case o.loaded.File == "":
 		s.Next = "`relay init`"
+	case unborn(o.root, s.Branch):
+		s.Next = fault.Git(&judge.GitError{Kind: judge.GitNoCommits}).Fix
 	case s.LastRun == nil && s.LastCycle != nil:
 		s.Next = s.LastCycle.Next[0]
 	case s.LastRun == nil:
@@ -282,4 +287,12 @@ func headBranch(root string) string {
 		return ""
 	}
 	return branch
+}
+
+// unborn reports whether a branch has no commit yet, as far as the files of git tell.
+func unborn(root, branch string) bool {
+	return branch != "" && !slices.ContainsFunc([]string{"refs/heads/" + branch, "packed-refs", "reftable"}, func(name string) bool {
+		_, err := os.Lstat(filepath.Join(root, ".git", name))
+		return !errors.Is(err, fs.ErrNotExist)
+	})
 }

@@ -63,7 +63,7 @@ func runQueue(ctx context.Context, o *queueOptions) error {
 func queueTable(p *printer, all []host.QueueLine) {
 	var rows [][]string
 	for _, o := range all {
-		mark, since := "  ", duration(time.Since(o.Since).Truncate(time.Second))+" ago"
+		mark, since := "  ", ago(o.Since)
 		if o.Waits {
 			mark = p.yellow("! ")
 		} else {
@@ -86,7 +86,13 @@ func cycleTable(p *printer, cycles []host.CycleLine) {
 		if !c.Until.IsZero() {
 			detail = p.bold(countdown(time.Until(c.Until))+" left") + "  " + host.Safe(shorten(c.Detail, 100))
 		}
-		rows = append(rows, []string{mark + host.Safe(c.Service), c.Short, string(c.State), duration(time.Since(c.Since).Truncate(time.Second)) + " ago", detail})
+		rows = append(rows, []string{mark + host.Safe(c.Service), c.Short, string(c.State), ago(c.Since), detail})
 	}
 	p.table(rows)
+}
+
+// ago is how long something is past. A clock that was set back makes nothing come from the
+// future.
+func ago(t time.Time) string {
+	return duration(max(time.Since(t), 0).Truncate(time.Second)) + " ago"
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/journal"
@@ -296,6 +297,11 @@ func (r *run) checkPlugins(ctx context.Context) (string, error) {
 		planner = ""
 		if own := r.builderOf(); own != "" {
 			builder = own
+		}
+		if r.env.Loaded.Origin("builder.default_mode").Layer == config.LayerFlag { // he may think that it was taken
+			if _, err := r.env.Catalog.Find(r.cfg.Builder.DefaultMode, catalog.Builder); err != nil {
+				return "", err
+			}
 		}
 	}
 	if planner != "" {

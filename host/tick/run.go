@@ -112,6 +112,14 @@ func (r *run) now() time.Time {
 	return time.Now()
 }
 
+// command is what the lock says that its holder is.
+func (r *run) command() string {
+	if r.o.Loop != "" {
+		return "relay loop"
+	}
+	return "relay run"
+}
+
 // lock is the first state: a configuration that can be used and is trusted, and the
 // workspace's lock. Only its holder writes the workspace.
 func (r *run) lock(ctx context.Context) error {
@@ -126,7 +134,7 @@ func (r *run) lock(ctx context.Context) error {
 	if err := r.ws.Ensure(); err != nil {
 		return err
 	}
-	held, reclaimed, err := lock.Acquire(r.ws.Lock(), "relay run")
+	held, reclaimed, err := lock.Acquire(r.ws.Lock(), r.command())
 	if err != nil {
 		return err
 	}
