@@ -37,7 +37,8 @@ type program struct {
 }
 
 var environment = sync.OnceValues(func() (*cel.Env, error) {
-	opts := []cel.EnvOption{cel.CustomTypeProvider(words()), cel.ParserRecursionLimit(100), cel.ParserExpressionSizeLimit(20_000)}
+	opts := []cel.EnvOption{cel.CustomTypeProvider(words()), cel.ParserRecursionLimit(100), cel.ParserExpressionSizeLimit(20_000),
+		cel.ASTValidators(cel.ValidateRegexLiterals())}
 	for _, f := range words().of["input"] {
 		opts = append(opts, cel.Variable(f.name, f.t))
 	}

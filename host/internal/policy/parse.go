@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -61,8 +62,11 @@ func wrong(file string, line int, format string, args ...any) *fault.Fault {
 	if line > 0 {
 		where = fmt.Sprintf("%s:%d", file, line)
 	}
-	return fault.New(judge.BlockedMissingConfig, "the policy can't be used", where+": "+fmt.Sprintf(format, args...),
-		"`relay policy test` once it is fixed; the repository's rules count as they are committed")
+	fix := "`relay policy test` once it is fixed"
+	if !filepath.IsAbs(file) { // which the user's own are
+		fix += "; the repository's rules count as they are committed"
+	}
+	return fault.New(judge.BlockedMissingConfig, "the policy can't be used", where+": "+fmt.Sprintf(format, args...), fix)
 }
 
 var (

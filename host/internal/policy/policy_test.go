@@ -120,11 +120,12 @@ func TestDigest(t *testing.T) {
 // What can't be used blocks, and says where.
 func TestWrong(t *testing.T) {
 	for text, want := range map[string]string{
-		"forbid a: m\n    chnge.lines > 3\n":                         "policy/0.cel:2: a: undeclared reference to 'chnge'",
-		"// x\n\nforbid a: m\n\n\n    change.line > 3\n":             "policy/0.cel:6: a: undefined field 'line'",
-		"forbid a: m\n    true &&\n    // a comment\n    (false\n":   "policy/0.cel:",
-		"forbid a: m\n    change.lines\n":                            "policy/0.cel:1: a: the expression is of type int",
-		"forbid a: m\n    change.paths.exists(p, p.added > \"1\")\n": "policy/0.cel:2: a: found no matching overload",
+		"forbid a: m\n    chnge.lines > 3\n":                            "policy/0.cel:2: a: undeclared reference to 'chnge'",
+		"// x\n\nforbid a: m\n\n\n    change.line > 3\n":                "policy/0.cel:6: a: undefined field 'line'",
+		"forbid a: m\n    true &&\n    // a comment\n    (false\n":      "policy/0.cel:",
+		"forbid a: m\n change.paths.exists(p, p.path.matches(\"[\"))\n": "policy/0.cel:2: a: invalid matches argument",
+		"forbid a: m\n    change.lines\n":                               "policy/0.cel:1: a: the expression is of type int",
+		"forbid a: m\n    change.paths.exists(p, p.added > \"1\")\n":    "policy/0.cel:2: a: found no matching overload",
 		"forbid a: m\n":                                         "policy/0.cel:1: the rule a has no expression",
 		"forbid a: m\napplies {}\n":                             "policy/0.cel:1: the rule a has no expression",
 		"allow a: m\n    true\n":                                "policy/0.cel:1: a line begins with",
