@@ -118,6 +118,7 @@ func Tree(root fs.FS, names []string) Project {
 			p.addCheck(c)
 		}
 	}
+	p.importSource(t)
 	p.doubts(shares, all)
 	p.Sources = append(p.Sources, t.folders()...)
 	if t.any("README.md") {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io/fs"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -209,6 +210,23 @@ func pythonChecks(t tree) []Check {
 		add("test", "the test files", argv...)
 	}
 	return checks
+}
+
+// importSource has Python's tests import what lies in src: a package that is installed would
+// be tested in the place of the judged files.
+func (p *Project) importSource(t tree) {
+	if t.any("src/__init__.py") || !t.any("src/*/__init__.py", "src/*.py") {
+		return
+	}
+	for i := range p.Checks {
+		c := &p.Checks[i]
+		python := slices.ContainsFunc(append([]string{c.Cmd}, c.Args...), func(word string) bool {
+			return slices.Contains([]string{"python", "python3", "pytest"}, path.Base(word))
+		})
+		if python && c.Dir == "" && !slices.ContainsFunc(c.Env, func(v string) bool { return strings.HasPrefix(v, "PYTHONPATH=") }) {
+			c.Env = append(c.Env, "PYTHONPATH=src")
+		}
+	}
 }
 
 // says reports whether one of the files that the patterns name has text that the expression matches.
