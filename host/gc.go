@@ -2,7 +2,9 @@ package host
 
 import (
 	"context"
+	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/internal/buildcache"
@@ -38,13 +40,18 @@ func (r *Repo) GC(ctx context.Context, dry bool) (*GCResult, error) {
 	if err == nil {
 		err = r.gcTasks(ctx, res)
 	}
+	trees := slices.Clone(res.Removed)
+	stale := func(root string) bool {
+		_, serr := os.Stat(root)
+		return serr != nil || root == r.Root() || slices.ContainsFunc(trees, func(w Worktree) bool { return w.Path == root })
+	}
 	if err == nil {
-		err = checkout.Sweep(filepath.Join(r.stateDir(), change.Checkouts), r.Root(), dry, func(path string) {
+		err = checkout.Sweep(filepath.Join(r.stateDir(), change.Checkouts), stale, dry, func(path string) {
 			res.Removed = append(res.Removed, Worktree{Path: path, Bytes: workspace.Size(path)})
 		})
 	}
 	if err == nil {
-		err = buildcache.Sweep(crew.CachesIn(r.stateDir()), r.Root(), dry, func(path string) {
+		err = buildcache.Sweep(crew.CachesIn(r.stateDir()), stale, dry, func(path string) {
 			res.Removed = append(res.Removed, Worktree{Path: path, Bytes: workspace.Size(path)})
 		})
 	}

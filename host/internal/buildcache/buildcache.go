@@ -239,13 +239,12 @@ func move(from, to string) error {
 // them and adds nothing more.
 func Forget(dir string, git *judge.Git) error { return remove(folder(dir, git)) }
 
-// Sweep forgets the caches of root, and of repositories that are gone. dry only names them.
-func Sweep(dir, root string, dry bool, each func(path string)) (err error) {
+// Sweep forgets the caches of the repositories whose root is stale. dry only names them.
+func Sweep(dir string, stale func(root string) bool, dry bool, each func(path string)) (err error) {
 	all, _ := filepath.Glob(filepath.Join(dir, "*"))
 	for _, one := range all {
-		of := read(one).Root
-		if _, serr := os.Stat(of); serr == nil && of != root {
-			continue
+		if held, _ := os.ReadDir(one); len(held) < 2 || !stale(read(one).Root) {
+			continue // of one that was forgotten before its lock is there
 		}
 		if each(one); !dry {
 			err = errors.Join(err, remove(one))

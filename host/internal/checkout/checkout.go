@@ -246,15 +246,15 @@ func below(path, dir string) (string, bool) {
 	return rel, err == nil && filepath.IsLocal(rel) && rel != "."
 }
 
-// Sweep removes the checkouts below dir that are of a repository at root, or of none that is
-// still there, and that nobody has. each is called with the folder of one before it is
-// removed; with dry nothing is removed.
-func Sweep(dir, root string, dry bool, each func(path string)) (err error) {
+// Sweep removes the checkouts below dir that nobody has, of the repositories whose root is
+// stale. each is called with the folder of one before it is removed; with dry nothing is
+// removed.
+func Sweep(dir string, stale func(root string) bool, dry bool, each func(path string)) (err error) {
 	slots, _ := fs.Glob(os.DirFS(dir), "*/*")
 	for _, name := range slots {
 		slot := filepath.Join(dir, name)
 		of, rerr := judge.ReadFile(filepath.Join(slot, rootFile), 64<<10)
-		if _, serr := os.Stat(string(of)); rerr == nil && serr == nil && string(of) != root {
+		if rerr == nil && !stale(string(of)) {
 			continue
 		}
 		lock, lerr := lockSlot(slot)

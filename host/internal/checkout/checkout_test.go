@@ -370,7 +370,7 @@ func TestSweep(t *testing.T) {
 	var gone []string
 	sweep := func(root string, dry bool) {
 		gone = nil
-		if err := Sweep(r.k.Dir, root, dry, func(path string) { gone = append(gone, path) }); err != nil {
+		if err := Sweep(r.k.Dir, func(of string) bool { return of == root }, dry, func(path string) { gone = append(gone, path) }); err != nil {
 			t.Fatal(err)
 		}
 	}
