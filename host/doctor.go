@@ -89,7 +89,7 @@ func (d *DoctorResult) config(o *opened) {
 		d.fail("config", fault.New(judge.BlockedMissingConfig, "there is no configuration", "no relay.config.* and no relais.config.json at the repository's root", "`relay init`"))
 		return
 	}
-	d.pass("config", o.loaded.File)
+	d.Checks = append(d.Checks, CheckResult{ID: "config", OK: true, What: o.loaded.File, Warnings: o.loaded.Notices})
 }
 
 // checks looks for the program of each check: a run that asks for one without it can't

@@ -16,11 +16,13 @@ import (
 	"github.com/paxiom/relay/judge"
 )
 
+const listKeys = "`relay config show --origin` lists the keys"
+
 // Change writes key=value, as --set takes it, into the repository's configuration file, or
 // with user into the user's own, and returns the file. What else the file holds keeps its
 // order. The file stays as it was when the whole would be refused afterwards.
 func Change(o Options, assignment string, user bool) (file string, err error) {
-	layer, err := setLayer(assignment)
+	layer, err := setLayerOf("relay config set", assignment, table, specs, listKeys)
 	if err != nil {
 		return "", err
 	}

@@ -75,7 +75,7 @@ var checkKeys = []key{
 	{path: "verification.templates[].cmd", kind: kText, need: true, max: 120, check: program, doc: "Program, started without a shell.", read: "verify"},
 	{path: "verification.templates[].args", kind: kTexts, max: 40, doc: "Its arguments. \"{{name}}\" is replaced by the parameter of that name.", read: "verify"},
 	{path: "verification.templates[].results", kind: kText, def: "", enum: []string{"", "go-test-json", "tap"}, doc: "Form in which the check names its tests on its output, for a runner that relay does not know. The runners of Go, Python, Node.js, Rust, Ruby and bats need none, nor does a check that leaves reports in JUnit's XML in the repository.", read: "verify"},
-	{path: "verification.templates[].dir", kind: kText, max: 400, check: inRepo, doc: "Folder of the repository in which it runs; the root where it is absent. Pipelines and cycles refuse a required check that has one, or variables.", read: "tick"},
+	{path: "verification.templates[].dir", kind: kText, max: 400, check: inRepo, doc: "Folder of the repository in which it runs; the root where it is absent.", read: "tick"},
 	{path: "verification.templates[].env", kind: kTexts, max: 40, check: checkEnv, doc: "Variables besides those that every check gets: \"NAME=value\", or \"NAME\" for the one of your environment.", read: "tick"},
 	{path: "verification.templates[].timeout_seconds", kind: kWhole, min: 1, max: 86400, doc: "Wall clock of this check, in seconds; verification.timeout_fast_seconds or verification.timeout_slow_seconds where it is absent.", read: "tick"},
 	{path: "verification.templates[].params", kind: kMap, doc: "The parameters that the arguments name.", read: "verify"},

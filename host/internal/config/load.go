@@ -100,7 +100,7 @@ func Load(o Options) (*Loaded, error) {
 		all.over(env)
 	}
 	for _, s := range o.Set {
-		n, err := setLayer(s)
+		n, err := setLayerOf("--set", s, table, specs, listKeys+"; write --set key=value")
 		if err != nil {
 			return nil, err
 		}
@@ -254,7 +254,7 @@ func (l *Loaded) first(dir string, names []string) (path string, b []byte, err e
 	for _, name := range names {
 		p := filepath.Join(dir, name)
 		if path != "" {
-			if _, err := os.Lstat(p); err == nil && name != "relais.config.json" {
+			if _, err := os.Lstat(p); err == nil {
 				l.Notices = append(l.Notices, fmt.Sprintf("%s is not read, since %s is there", p, filepath.Base(path)))
 			}
 			continue

@@ -199,7 +199,7 @@ func TestPluginBlock(t *testing.T) {
 
 func TestFileChoice(t *testing.T) {
 	l := load(t, map[string]string{"relay.config.json": "{}", "relay.config.toml": "", "relais.config.json": "{"})
-	if filepath.Base(l.File) != "relay.config.json" || len(l.Notices) != 1 || !strings.Contains(l.Notices[0], "relay.config.toml") {
+	if filepath.Base(l.File) != "relay.config.json" || len(l.Notices) != 2 || !strings.Contains(l.Notices[0], "relay.config.toml") || !strings.Contains(l.Notices[1], "relais.config.json") {
 		t.Errorf("%s %q", l.File, l.Notices)
 	}
 	for name, text := range map[string]string{"relay.config.yaml": "", "relay.config.yml": "# nothing\n", "relay.config.toml": ""} {

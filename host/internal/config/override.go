@@ -120,11 +120,7 @@ func withoutKey(s string) string {
 	return clipQuote(s)
 }
 
-// setLayer makes a layer of one key=value.
-func setLayer(s string) (*node, error) {
-	return setLayerOf("--set", s, table, specs, "`relay config show --origin` lists the keys; write --set key=value")
-}
-
+// setLayerOf makes a layer of one key=value, which a flag or a command has.
 func setLayerOf(flag, s string, keys []*key, root *spec, fix string) (*node, error) {
 	refuse := func(why string) error {
 		return fault.New(judge.BlockedMissingConfig, flag+" "+withoutKey(s)+" is refused", why, fix)

@@ -227,8 +227,10 @@ func (p *Plan) confineBy(means string) box.Confine {
 // Reach is the network of the role, and the hosts in it.
 func (p *Plan) Reach() (network string, hosts []string) {
 	if p.proxy != nil {
-		for _, h := range p.proxy.Hosts() {
-			hosts = append(hosts, h.Entry())
+		for _, h := range p.proxy.Hosts() { // one that is needed may be listed, too
+			if !slices.Contains(hosts, h.Entry()) {
+				hosts = append(hosts, h.Entry())
+			}
 		}
 	}
 	return p.network, hosts
