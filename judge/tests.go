@@ -9,6 +9,9 @@ var fixtures = compile([]string{
 	"**/testdata/**", "**/test_data/**", "**/test-data/**", "**/fixtures/**", "**/golden/**", "**/goldens/**", "**/snapshots/**",
 	"**/cassettes/**", "**/vcr_cassettes/**", "**/e2e/**", "**/cypress/**", "**/*.Tests/**", "**/*.Test/**", "**/*_tests/**",
 	"**/*.snap", "**/*.golden", "**/*.golden.*", "**/*.approved.*", "**/*.verified.*", "**/*.expected", "**/*.feature",
+	"**/assert/**", "**/asserts/**", "**/assertions/**", "**/assert.*", "**/asserts.*", "**/assertions.*",
+	"**/testutil*/**", "**/test_util*/**", "**/test-util*/**", "**/testutil*.*", "**/test_util*.*", "**/test-util*.*",
+	"**/testhelper*/**", "**/test_helper*/**", "**/test-helper*/**", "**/testhelper*.*", "**/test-helper*.*",
 	"**/spec_helper.rb", "**/rails_helper.rb", "**/test_helper.*", "**/TestMain.*",
 })
 
