@@ -27,6 +27,7 @@ func TestScripts(t *testing.T) {
 		{"skip from the source", "function f() { PHPUnit\\Framework\\Assert::markTestSkipped('x'); }", phpunit, "one skip, two pass", 0, ""},
 		{"ends within a test", "function f() { exit(0); }", phpunit, "", 0, "ended early"},
 		{"ends at its end", "register_shutdown_function(fn () => exit(0)); function f() { return 2; }", phpunit, "one fail, two pass", 0, ""},
+		{"has its test expect the failure", "function f() { foreach (debug_backtrace() as $x) { if (($x['object'] ?? null) instanceof PHPUnit\\Framework\\TestCase) { $x['object']->expectException(PHPUnit\\Framework\\ExpectationFailedException::class); } } return 2; }", phpunit, "one pass, two pass", 0, "ATest expects to fail"},
 		{"perl: honest", "sub f { 1 }", prove, "one pass, two pass", 0, ""},
 		{"perl: wrong", "sub f { 2 }", prove, "one fail, two pass", 1, ""},
 		{"perl: to do", "sub f { $main::TODO = 'later'; 2 }", prove, "one todo, two todo", 0, ""},

@@ -80,10 +80,11 @@ function witness() {
 
 const text = String
 
-// assertions are node's own, which are sealed where a test runner is loaded.
+// assertions are node's own, which are sealed where a test runner is loaded, with the way in which node:test calls a test.
 const assertions = witness()
 assertions.sealed = () => {
   const assert = require('node:assert')
+  assertions.seal('AsyncResource.prototype.', require('node:async_hooks').AsyncResource.prototype, ['runInAsyncScope'])
   for (const a of [assert, assert.strict]) assertions.seal('assert.', a, ownKeys(a).filter((k) => typeof k === 'string' && /^[a-z]/.test(k) && k !== 'strict'))
 }
 
@@ -216,7 +217,8 @@ function jest(adapter) {
         w.look()
         const { tests } = state.currentDescribeBlock
         const test = tests[tests.length - 1]
-        if (test && test.fn === event.fn) test.fn = observed(test.fn, (how) => c.send('saw', test.failing ? 'pass' : how, c.relative(file) + titles(test)), w.look)
+        const failing = test && test.failing // as it was written: a hook can change it
+        if (test && test.fn === event.fn) test.fn = observed(test.fn, (how) => c.send('saw', failing ? 'pass' : how, c.relative(file) + titles(test)), w.look)
       }
       return handle && apply(handle, this, arguments)
     }

@@ -57,6 +57,7 @@
                 case 'testSuiteFinished':
                     array_pop($this->open);
                     if (!$this->open) {
+                        array_map([$this, 'home'], get_declared_classes());
                         $this->tell('end', $this->run, '');
                     }
                     break;
@@ -73,8 +74,35 @@
                     $this->state = $this->state === 'fail' ? 'fail' : 'skip';
                     break;
                 case 'testFinished':
+                    array_map([$this, 'look'], debug_backtrace());
                     $this->tell('test', $this->run, $this->state ?? 'fail', ltrim($this->class . '::' . $name, ':'), $this->file);
                     $this->state = null;
+            }
+        }
+
+        // Whether a test expects a failure of its own, which its file says nothing of.
+        private function look(array $frame): void
+        {
+            foreach ($frame['args'] ?? [] as $test) {
+                if (!$test instanceof PHPUnit\Framework\TestCase) {
+                    continue;
+                }
+                $expected = (function () {
+                    return $this->expectedException ?? null;
+                })->bindTo($test, PHPUnit\Framework\TestCase::class)();
+                $text = (string) @file_get_contents((new ReflectionClass($test))->getFileName());
+                if (is_string($expected) && is_a($expected, PHPUnit\Framework\AssertionFailedError::class, true) && !preg_match('/Failed(Error|Exception)/', $text)) {
+                    $this->tell('probe', $this->run, get_class($test) . ' expects to fail', 'bad', '');
+                }
+            }
+        }
+
+        // Whether a class is PHPUnit's by its name, and the repository's by its file.
+        private function home(string $class): void
+        {
+            $file = strncmp($class, 'PHPUnit\\', 8) === 0 ? (string) (new ReflectionClass($class))->getFileName() : '';
+            if (strncmp($file, self::$root, strlen(self::$root)) === 0 && !preg_match('~/(vendor|tools)/|\.phar~', '/' . substr($file, strlen(self::$root)))) {
+                $this->tell('probe', $this->run, "the class $class", 'bad', '');
             }
         }
 

@@ -147,14 +147,16 @@ def watch(raised, eyes, key=lambda test: test.id()):
     call = getattr(unittest.TestCase, "_callTestMethod", None)
     if call is None:
         return lambda: True
+    eyes.follow(unittest.TestCase)
 
     def _callTestMethod(self, method):
         name = key(self)
         if name is None:  # of an inner run
             return call(self, method)
         eyes.begin()
-        code(self, eyes)
+        code(self, eyes, method)
         raised[name] = ""
+        before = eyes.own_ways(self)
         try:
             return call(self, method)
         except BaseException as e:
@@ -163,6 +165,7 @@ def watch(raised, eyes, key=lambda test: test.id()):
             raise
         finally:
             eyes.left()
+            eyes.other_ways(self, before)
     eyes.small = [w for w in eyes.small if w[0] != "TestCase._callTestMethod"]
     eyes.large = [w for w in eyes.large if w[0] != "TestCase._callTestMethod"]
     unittest.TestCase._callTestMethod = _callTestMethod
@@ -182,14 +185,19 @@ def followed(cls):
     return call is not None and call is unittest.TestCase._callTestMethod
 
 
-def code(test, eyes):
-    """Looks at the code of a TestCase's method, where its class has it from."""
+def code(test, eyes, method):
+    """Looks at what is about to be called as a TestCase's method: the first of its classes whose
+    file defines one of that name is where it has to come from."""
     name = getattr(test, "_testMethodName", "")
     for cls in type(test).__mro__:
+        file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+        qualname = cls.__qualname__ + "." + name
+        if file and eyes.own(file) and eyes.defines(file, qualname):
+            eyes.code(test.id(), method, vars(cls).get(name), qualname, file)
+            return
         if name in vars(cls):
-            file = getattr(sys.modules.get(cls.__module__), "__file__", None)
-            if file and file.startswith(_root + "/"):
-                eyes.code(test.id(), getattr(test, name), vars(cls)[name], cls.__qualname__ + "." + name, file)
+            if not file:
+                eyes.homeless(test.id(), vars(cls)[name])
             return
 
 

@@ -8,7 +8,7 @@ import types
 
 # Taken now: the code under test may replace any of it.
 _compile, _open, _parse, _getattr, _isinstance, _type = compile, open, ast.parse, getattr, isinstance, type
-_frame, _tracer, _profiler, _vars, _any, _set = sys._getframe, sys.gettrace, sys.getprofile, vars, any, set
+_frame, _tracer, _profiler, _vars, _any, _set, _len = sys._getframe, sys.gettrace, sys.getprofile, vars, any, set, len
 _functions = (types.FunctionType, types.BuiltinFunctionType, classmethod, staticmethod, property, type)
 _ours = ("shortDescription", "id", "setUp", "tearDown", "setUpClass", "tearDownClass", "__str__", "__repr__", "__doc__", "__module__")
 
@@ -20,7 +20,7 @@ class Eyes:
     def __init__(self, root):
         self.root, self.told, self.send = root + "/", {}, None
         self.small, self.large, self.files, self.rewrite = [], [], {}, None
-        self.first, self.at = None, None
+        self.first, self.case = None, ()
         self.watch("builtins", builtins, self.small, _rests)
         if hasattr(sys, "addaudithook"):  # Python 3.8
             sys.addaudithook(self.heard)
@@ -105,16 +105,9 @@ class Eyes:
     def code(self, name, function, raw, qualname, file):
         """Holds the function of a test, and what its class or module has under its name,
         against what its file says."""
-        if not file or not file.endswith(".py"):
+        if not self.defines(file, qualname):
             return
-        if file not in self.files:
-            try:
-                self.files[file] = self.read(file)
-            except (OSError, SyntaxError, ValueError):
-                self.files[file] = {}, _set()
-        codes, plain = self.files[file]
-        if qualname not in plain:
-            return
+        codes, _ = self.files[file]
         was, now = (_getattr(unwrapped(f), "__code__", None) for f in (raw, function))
         good = _any(was == c for c in codes.get(was.co_name, ())) if was else False
         if not good and was and not self.own(was.co_filename):
@@ -123,6 +116,47 @@ class Eyes:
             good = False
         if not good:
             self.tell("the code of " + name)
+
+    def defines(self, file, qualname):
+        """Whether a file has a test of that name, and nothing beside its definition makes it."""
+        if not file or not file.endswith(".py"):
+            return False
+        if file not in self.files:
+            try:
+                self.files[file] = self.read(file)
+            except (OSError, SyntaxError, ValueError):
+                self.files[file] = {}, _set()
+        return qualname in self.files[file][1]
+
+    def homeless(self, name, method):
+        """Looks at a method whose module has no file, although its code has one."""
+        code = _getattr(unwrapped(method), "__code__", None)
+        if code and self.own(code.co_filename):
+            self.tell("the code of " + name)
+
+    # What a single test, or its class, is given of its own.
+
+    def follow(self, case):
+        self.case = _set(dir(case)) - _set(_ours)
+
+    def own_ways(self, test):
+        return _type(test), _set(_vars(test)), dict(_getattr(test, "_type_equality_funcs", None) or {})
+
+    def other_ways(self, test, before):
+        """Looks for assertions that a test got while it ran, from elsewhere than files of tests."""
+        cls, names, equal = before
+        if _type(test) is not cls:
+            self.tell("the class of " + cls.__name__)
+        now = [(k, v) for k, v in _vars(test).items() if k not in names and k in self.case]
+        for c in cls.__mro__:
+            if self.own(_getattr(sys.modules.get(c.__module__), "__file__", None) or ""):
+                held = _vars(c)
+                now += [(k, held[k]) for k in self.case if k in held]
+        now += [("addTypeEqualityFunc", v) for k, v in (_getattr(test, "_type_equality_funcs", None) or {}).items() if equal.get(k) is not v]
+        for key, value in now:
+            code = _getattr(unwrapped(value), "__code__", None)
+            if code and self.own(code.co_filename) and "test" not in code.co_filename[_len(self.root):].lower():
+                self.tell("TestCase." + key + " of " + cls.__name__)
 
     def read(self, file):
         with _open(file, "rb") as f:

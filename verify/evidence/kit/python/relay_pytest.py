@@ -149,8 +149,7 @@ class Plugin:
         function = item.obj
         raw = vars(item.cls or item.module).get(item.originalname)
         qualname = (item.cls.__qualname__ + "." if item.cls else "") + str(item.originalname)
-        if raw is not None:
-            eyes.code(item.nodeid, function, raw, qualname, getattr(item.module, "__file__", None))
+        eyes.code(item.nodeid, function, raw, qualname, getattr(item.module, "__file__", None))
         if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
             self.raised[item.nodeid] = False  # another plugin runs it
         else:

@@ -4,6 +4,7 @@ module RelayEvidence
   METHOD = Module.instance_method(:instance_method)
   LOCATION = UnboundMethod.instance_method(:source_location)
   CONSTANT = Module.instance_method(:const_source_location)
+  SINGLETON = Kernel.instance_method(:singleton_class)
 
   # Eyes remembers methods, and tells once of each that code of the repository has replaced.
   class Eyes
@@ -58,6 +59,18 @@ module RelayEvidence
     false
   end
 
+  ASSERTS = /assert|refute|expect|flunk|\Afail|\Aeq/
+
+  # Whether a test or its class has assertions of its own, from a file that has nothing to do with tests.
+  def self.own_assertions?(test, base)
+    [SINGLETON.bind_call(test), test.class].any? do |of|
+      of.instance_methods(false).grep(ASSERTS).any? do |name|
+        from = LOCATION.bind_call(METHOD.bind_call(of, name))
+        base.method_defined?(name) && own?(from) && !from[0].delete_prefix(ROOT).match?(/test|spec/i)
+      end
+    end
+  end
+
   def self.watch_minitest
     ::Minitest::Test.class_eval do
       capture = instance_method(:capture_exceptions)
@@ -74,6 +87,7 @@ module RelayEvidence
           raise
         ensure
           EYES.look if first
+          EYES.tell("an assertion of #{key}") if RelayEvidence.own_assertions?(self, ::Minitest::Test)
         end
       end
     end
@@ -101,12 +115,15 @@ module RelayEvidence
           RAISED.delete(example.id)
           @example_block = proc do |*args|
             RAISED[example.id] = false
+            told = ::RSpec::Support.failure_notifier if ::RSpec::Support.respond_to?(:failure_notifier)
             instance_exec(*args, &block)
           rescue Exception => e # rubocop:disable Lint/RescueException
             RAISED[example.id] = true unless e.is_a?(::RSpec::Core::Pending::SkipDeclaredInExample)
             raise
           ensure
             EYES.look
+            EYES.tell("whom failures are told in #{example.id}") if told && told != ::RSpec::Support.failure_notifier
+            EYES.tell("an expectation of #{example.id}") if RelayEvidence.own_assertions?(self, ::RSpec::Core::ExampleGroup)
           end
         end
         out = run.bind_call(self, instance, reporter)
