@@ -1,0 +1,1 @@
+void label(char *to, unsigned n);
