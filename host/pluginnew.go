@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/semver"
@@ -32,6 +33,7 @@ type PluginNew struct {
 	Doc
 	Name  string   `json:"name"`
 	Dir   string   `json:"dir"`
+	Next  string   `json:"next"` // tries it
 	Files []string `json:"files"`
 }
 
@@ -57,7 +59,10 @@ func NewPlugin(ctx context.Context, o PluginNewOptions) (*PluginNew, error) {
 	if err != nil {
 		return nil, fault.Wrap(err, judge.BlockedPlugin, "the plugin's files can't be written", "`ls -ld "+fault.Word(filepath.Dir(dir))+"`")
 	}
-	res := &PluginNew{Doc: Doc{"relay.plugin.new", 1}, Name: plan.Name, Dir: dir, Files: files}
+	res := &PluginNew{Doc: Doc{"relay.plugin.new", 1}, Name: plan.Name, Dir: dir, Files: files, Next: "`relay plugin test " + fault.Word(dir) + "`"}
+	if scaffold.Driver(plan.Lang) {
+		res.Next = "`make -C " + fault.Word(dir) + " test`"
+	}
 	if plan.Lang == scaffold.Go {
 		return res, inFolder(ctx, dir, nil, "go", "mod", "tidy")
 	}
@@ -74,8 +79,10 @@ func newPluginPlan(o PluginNewOptions) (scaffold.Plan, error) {
 		return bad("a plugin can't be called "+o.Name, "a name is a lower-case letter, then at most 31 lower-case letters, digits and dashes")
 	case o.Kind != scaffold.Provider && o.Kind != scaffold.Builder:
 		return bad("there is no kind of plugin "+o.Kind, "a provider asks a model, a builder changes a workspace")
-	case o.Lang != scaffold.Go && o.Lang != scaffold.Python:
-		return bad("there is no template for "+o.Lang, "there are two, go and python; docs/plugin-authors/other-languages.md has what any other language needs")
+	case !slices.Contains(scaffold.Languages, o.Lang):
+		return bad("there is no template for "+o.Lang, "there are "+strings.Join(scaffold.Languages, ", ")+"; docs/plugin-authors/other-languages.md has what any other language needs")
+	case o.Kind == scaffold.Provider && scaffold.Driver(o.Lang):
+		return bad("there is no template for a provider in "+o.Lang, "in "+o.Lang+" relay writes a builder, which relay's own builder external starts; a provider has to serve gRPC over TLS itself")
 	}
 	if plan.Module == "" {
 		plan.Module = "example.com/" + plan.Program()

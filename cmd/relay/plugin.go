@@ -13,7 +13,7 @@ func newPluginCmd(a *app) *cobra.Command {
 	cmd := parent("plugin", "Install, pin and grant plugins", "relay plugin list\nrelay plugin install ./relay-plugin-foo", groupSetup,
 		newPluginListCmd(a), newPluginInfoCmd(a), newPluginInstallCmd(a), newPluginGrantCmd(a),
 		newPluginRevokeCmd(a), newPluginOutdatedCmd(a), newPluginUpgradeCmd(a), newPluginRemoveCmd(a),
-		newPluginVerifyCmd(a), newPluginTestCmd(a), newPluginSearchCmd(a), newPluginPackCmd(a), newPluginNewCmd(a))
+		newPluginVerifyCmd(a), newPluginTestCmd(a), newPluginDevCmd(a), newPluginSearchCmd(a), newPluginPackCmd(a), newPluginNewCmd(a))
 	cmd.Long = "While you write one: with any command, --dev NAME=FILE uses your own build of it, and\n" +
 		"--reattach NAME the process that waits with --debug; --ci refuses both (plugin-authors/dev-loop.md)."
 	return cmd

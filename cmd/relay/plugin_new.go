@@ -19,9 +19,11 @@ func newPluginNewCmd(a *app) *cobra.Command {
 		Use:   "new NAME [DIR]",
 		Short: "Write the repository of a new plugin, with its tests",
 		Long: "Writes a plugin that works, the cases that it is tried with, its tests and a README into DIR, by\n" +
-			"default ./relay-plugin-NAME. A provider asks a model; a builder changes a workspace.",
+			"default ./relay-plugin-NAME. A provider asks a model; a builder changes a workspace. In Rust and\n" +
+			"TypeScript the builder is a driver, which relay's own builder external starts.",
 		Example: "relay plugin new foo --kind provider && relay plugin test relay-plugin-foo\n" +
-			"relay plugin new foo --kind provider --lang python",
+			"relay plugin new foo --kind provider --lang python\n" +
+			"relay plugin new bar --kind builder --lang rust && make -C relay-plugin-bar test",
 		RunE: runE(o, runPluginNew),
 	}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -32,11 +34,11 @@ func newPluginNewCmd(a *app) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.host.Kind, "kind", "", "what `KIND` it is: provider or builder")
-	f.StringVar(&o.host.Lang, "lang", "go", "the `LANGUAGE`: go or python")
+	f.StringVar(&o.host.Lang, "lang", "go", "the `LANGUAGE`: go or python; a builder also rust or typescript")
 	f.StringVar(&o.host.Module, "module", "", "the Go module's `PATH`, such as github.com/you/relay-plugin-foo")
 	f.StringVar(&o.host.Checkout, "sdk", "", "take the SDK from relay's sources in `FOLDER` (also RELAY_SDK)")
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions([]string{"provider", "builder"}, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions([]string{"go", "python"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions([]string{"go", "python", "rust", "typescript"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -60,6 +62,6 @@ func runPluginNew(ctx context.Context, o *pluginNewOptions) error {
 		for _, f := range res.Files {
 			p.linef("  %s", host.Safe(f))
 		}
-		p.next("`relay plugin test " + res.Dir + "`")
+		p.next(res.Next)
 	})
 }

@@ -41,8 +41,7 @@ func newPluginTestCmd(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.driver.Command, "driver", "", "try this `COMMAND` as a driver of the builder external")
 	cmd.Flags().StringArrayVar(&o.driver.Args, "arg", nil, "an `ARGUMENT` for the driver, as in builder.external.args")
 	cmd.Flags().DurationVar(&o.driver.Limit, "timeout", 5*time.Minute, "the `TIME` that one run of the driver has")
-	cmd.Flags().StringVar(&o.host.Cases, "cases", "", "make the calls that this `FILE` lists")
-	cmd.Flags().StringSliceVar(&o.host.Rules, "rule", nil, "try only this `RULE`, such as B1 (several with commas)")
+	o.flags(cmd)
 	return cmd
 }
 
@@ -62,6 +61,44 @@ func runPluginTest(ctx context.Context, o *pluginTestOptions) error {
 		return err
 	}
 	return o.app.verdicts(res)
+}
+
+func newPluginDevCmd(a *app) *cobra.Command {
+	o := &pluginTestOptions{app: a}
+	cmd := &cobra.Command{
+		Use:   "dev DIR",
+		Short: "Build a plugin and try it again each time that you save",
+		Long: "Watches the folder of a plugin that you write. At each change it builds the plugin, as relay plugin\n" +
+			"test does, and tries one rule and the calls of conformance.json, or the rules that you name. Ctrl-C\n" +
+			"ends it. --dev NAME=FILE tries a build in a whole tick instead.",
+		Example: "relay plugin dev ./\nrelay plugin dev ./ --rule L2,\"case hello\"",
+		Args:    neededArg(&o.host.Path, "folder", "`relay plugin dev ./`, in the folder of the plugin's repository"),
+		RunE:    runE(o, runPluginDev),
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+// flags are those of a trial of the rules.
+func (o *pluginTestOptions) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.host.Cases, "cases", "", "make the calls that this `FILE` lists")
+	cmd.Flags().StringSliceVar(&o.host.Rules, "rule", nil, "try only this `RULE`, such as B1 (several with commas)")
+}
+
+func runPluginDev(ctx context.Context, o *pluginTestOptions) error {
+	if o.app.json {
+		return usageError{what: "relay plugin dev prints no document", why: "it goes on until you end it", fix: "`relay plugin test " + host.Safe(o.host.Path) + " --json`"}
+	}
+	o.host.Path, o.host.Cases = o.app.path(o.host.Path), o.app.path(o.host.Cases)
+	return host.DevPlugin(ctx, o.host, func(res *host.PluginRules, err error) {
+		p := o.app.printer(o.app.out, o.app.outTTY)
+		if err != nil {
+			p.fault(asFault(err))
+		} else {
+			p.verdicts(res)
+		}
+		p.linef("%s", p.dim(time.Now().Format(time.TimeOnly)+"  waits for the next change; Ctrl-C ends it"))
+	})
 }
 
 func runDriverTest(ctx context.Context, o *pluginTestOptions) error {
@@ -125,47 +162,50 @@ func runPluginVerify(ctx context.Context, o *pluginVerifyOptions) error {
 	return o.app.verdicts(res)
 }
 
-// verdicts shows rule by rule how something kept to its rules, and where a rule that it
-// broke is explained.
+// verdicts ends a trial with what came of each rule.
 func (a *app) verdicts(res *host.PluginRules) error {
 	code := host.ExitDone
 	if res.Failed() > 0 {
 		code = host.ExitStopped
 	}
-	return a.end(code, res, func(p *printer) {
-		said := map[string]string{} // the rule by which a cause was said
-		for _, r := range res.Rules {
-			verdict := pad(string(r.Verdict), 7)
-			switch r.Verdict {
-			case plugintest.Passed:
-				verdict = p.green(verdict)
-			case plugintest.Failed:
-				verdict = p.red(verdict)
-			}
-			p.hang(pad(host.Safe(r.ID), 3)+"  "+verdict+"  ", host.Safe(r.Text))
-			first := said[r.Detail]
-			switch {
-			case first != "":
-				p.hang("     ", p.dim("same cause as "+host.Safe(first)))
-			case r.Detail != "":
-				said[r.Detail] = r.ID
-				p.hang("     ", p.dim(host.Safe(r.Detail)))
-			}
-			if r.Verdict == plugintest.Failed && r.Guide != "" && first == "" {
-				p.linef("     %s", r.Guide)
-			}
+	return a.end(code, res, func(p *printer) { p.verdicts(res) })
+}
+
+// verdicts shows rule by rule how something kept to its rules, and where a rule that it
+// broke is explained.
+func (p *printer) verdicts(res *host.PluginRules) {
+	said := map[string]string{} // the rule by which a cause was said
+	for _, r := range res.Rules {
+		verdict := pad(string(r.Verdict), 7)
+		switch r.Verdict {
+		case plugintest.Passed:
+			verdict = p.green(verdict)
+		case plugintest.Failed:
+			verdict = p.red(verdict)
 		}
-		for _, note := range res.Notes {
-			p.hang(p.yellow("note:")+" ", host.Safe(note))
+		p.hang(pad(host.Safe(r.ID), 3)+"  "+verdict+"  ", host.Safe(r.Text))
+		first := said[r.Detail]
+		switch {
+		case first != "":
+			p.hang("     ", p.dim("same cause as "+host.Safe(first)))
+		case r.Detail != "":
+			said[r.Detail] = r.ID
+			p.hang("     ", p.dim(host.Safe(r.Detail)))
 		}
-		if len(res.Rules) > 0 && res.Rules[0].Guide != "" {
-			page, _, _ := strings.Cut(res.Rules[0].Guide, "#")
-			p.row("guide", page)
+		if r.Verdict == plugintest.Failed && r.Guide != "" && first == "" {
+			p.linef("     %s", r.Guide)
 		}
-		if res.Failed() == 0 {
-			p.linef("%s keeps every rule that was tried", host.Safe(res.Plugin))
-			return
-		}
-		p.linef("%s breaks %s", host.Safe(res.Plugin), plural(res.Failed(), "rule", "rules"))
-	})
+	}
+	for _, note := range res.Notes {
+		p.hang(p.yellow("note:")+" ", host.Safe(note))
+	}
+	if len(res.Rules) > 0 && res.Rules[0].Guide != "" {
+		page, _, _ := strings.Cut(res.Rules[0].Guide, "#")
+		p.row("guide", page)
+	}
+	if res.Failed() == 0 {
+		p.linef("%s keeps every rule that was tried", host.Safe(res.Plugin))
+		return
+	}
+	p.linef("%s breaks %s", host.Safe(res.Plugin), plural(res.Failed(), "rule", "rules"))
 }

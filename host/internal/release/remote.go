@@ -22,13 +22,16 @@ import (
 	"github.com/paxiom/relay/judge"
 )
 
-// IsRemote says that a source is a URL.
-func IsRemote(source string) bool { return strings.Contains(source, "://") }
+// IsRemote says that a source is a URL, or the releases of a repository.
+func IsRemote(source string) bool {
+	return strings.Contains(source, "://") || strings.HasPrefix(source, schemeGitHub)
+}
 
 const fetchTime = 10 * time.Minute
 
 // Remote takes a release from a URL: an archive, the folder of a release, or a plugin of
-// a mirror ("https://host/mirror/NAME", with "@VERSION" for one that is not the newest).
+// a mirror ("https://host/mirror/NAME", with "@VERSION" for one that is not the newest), or
+// the releases of a repository on GitHub ("gh:OWNER/REPO", with "@TAG").
 // It must be signed. With "file:" it is the same, from a folder of this machine.
 func Remote(ctx context.Context, source, version, scratch, key string) (*Release, error) {
 	r, err := newRelease(scratch)
@@ -58,6 +61,9 @@ func Remote(ctx context.Context, source, version, scratch, key string) (*Release
 }
 
 func (r *Release) takeRemote(ctx context.Context, source, version string, chosen bool) error {
+	if strings.HasPrefix(source, schemeGitHub) {
+		return r.takeGitHub(ctx, source, version)
+	}
 	if isArchive(source) {
 		place := filepath.Join(r.dir, "archive"+path.Ext(source))
 		if !strings.HasSuffix(source, ".zip") {
@@ -78,13 +84,19 @@ func (r *Release) takeRemote(ctx context.Context, source, version string, chosen
 		}
 		return r.takeArchive(place, f, n)
 	}
-	err := r.takeRemoteFile(ctx, source, sumsFile)
+	err := r.takeFiles(ctx, source)
 	if errors.Is(err, fs.ErrNotExist) {
 		if source, err = inMirror(ctx, source, version, chosen); err == nil {
-			err = r.takeRemoteFile(ctx, source, sumsFile)
+			err = r.takeFiles(ctx, source)
 		}
 	}
-	if err != nil {
+	return err
+}
+
+// takeFiles takes the files of a release from its folder; where there are no sums it is none,
+// and the error is fs.ErrNotExist.
+func (r *Release) takeFiles(ctx context.Context, source string) error {
+	if err := r.takeRemoteFile(ctx, source, sumsFile); err != nil {
 		return err
 	}
 	for _, name := range []string{minisigFile, ed25519File, keyFile, bundleFile} {

@@ -82,3 +82,54 @@ func TestHTTPS(t *testing.T) {
 		t.Errorf("%+v %v", index, err)
 	}
 }
+
+// A repository's release on GitHub is the folder of a release: its assets are the files.
+func TestGitHub(t *testing.T) {
+	dir, key, _ := mirror(t, "1.2.0", "1.10.0")
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for from, to := range map[string]string{"latest/download/": "1.10.0", "download/v1.10.0/": "1.10.0", "download/v1.2.0/": "1.2.0"} {
+			if name, ok := strings.CutPrefix(r.URL.Path, "/some-one/foo/releases/"+from); ok {
+				http.ServeFile(w, r, dir+"/foo/"+to+"/"+name)
+				return
+			}
+		}
+		if r.URL.Path == "/some-one/foo/releases/latest" {
+			http.Redirect(w, r, "/some-one/foo/releases/tag/v1.10.0", http.StatusFound)
+			return
+		}
+		http.NotFound(w, r)
+	}))
+	defer server.Close()
+	wasT, wasG := client.Transport, gitHub
+	client.Transport, gitHub = server.Client().Transport, server.URL
+	defer func() { client.Transport, gitHub = wasT, wasG }()
+	for _, c := range []struct{ source, version, body, refused string }{
+		{source: "gh:some-one/foo", body: "program 1.10.0"},
+		{source: "gh:some-one/foo@v1.2.0", body: "program 1.2.0"},
+		{source: "gh:some-one/foo", version: "1.2.0", body: "program 1.2.0"}, // what is pinned is put back
+		{source: "gh:some-one/foo@v9.9.9", refused: "no release v9.9.9"},
+		{source: "gh:some-one/none", refused: "no release with SHA256SUMS"},
+		{source: "gh:some-one", refused: "not gh:OWNER/REPO"},
+		{source: "gh:../some-one/foo", refused: "not gh:OWNER/REPO"},
+	} {
+		r, err := Remote(context.Background(), c.source, c.version, t.TempDir(), key)
+		if c.refused != "" {
+			if err == nil || !strings.Contains(err.Error(), c.refused) {
+				t.Errorf("%s: %v", c.source, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.source, err)
+			continue
+		}
+		b, err := os.ReadFile(r.Binary)
+		if err != nil || string(b) != c.body || r.From != "gh:some-one/foo" || Source(r.From, "foo") != "github.com/some-one/foo" {
+			t.Errorf("%s: %q %v %+v", c.source, b, err, r)
+		}
+		r.Close()
+	}
+	if v, err := Known(context.Background(), "gh:some-one/foo", t.TempDir(), ""); err != nil || v.Newest != "1.10.0" {
+		t.Errorf("the newest is %+v, %v", v, err)
+	}
+}

@@ -12,7 +12,9 @@ var notPlain = regexp.MustCompile(`[^A-Za-z0-9._+-]+`)
 // the lock file names its publisher.
 func Source(from, name string) string {
 	text := strings.TrimPrefix(Newest(from), schemeGo)
-	if u, err := url.Parse(from); err == nil && IsRemote(from) {
+	if repo, ok := strings.CutPrefix(from, schemeGitHub); ok {
+		text = "github.com/" + repo
+	} else if u, err := url.Parse(from); err == nil && IsRemote(from) {
 		text = u.Host + u.Path
 		if u.Scheme == "file" {
 			text = "file" + u.Path

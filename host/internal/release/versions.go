@@ -38,6 +38,9 @@ func Known(ctx context.Context, from, scratch, cache string) (v Versions, err er
 		defer cancel()
 		err = m.download(ctx)
 		return Versions{Newest: m.version}, err
+	case strings.HasPrefix(from, schemeGitHub):
+		v.Newest, err = newestTag(ctx, from)
+		return v, err
 	case IsRemote(from) && !isArchive(from):
 		from = strings.TrimSuffix(from, "/")
 		index, err := ReadIndex(ctx, from[:strings.LastIndexByte(from, '/')])

@@ -16,11 +16,20 @@ import (
 
 // The kinds and languages that there are templates for.
 const (
-	Provider = "provider"
-	Builder  = "builder"
-	Go       = "go"
-	Python   = "python"
+	Provider   = "provider"
+	Builder    = "builder"
+	Go         = "go"
+	Python     = "python"
+	Rust       = "rust"
+	TypeScript = "typescript"
 )
+
+// Languages are all of them.
+var Languages = []string{Go, Python, Rust, TypeScript}
+
+// Driver reports whether a builder in a language is a driver of the builder external, not a
+// program that speaks relay's protocol itself.
+func Driver(lang string) bool { return lang == Rust || lang == TypeScript }
 
 // Plan says what to write.
 type Plan struct {
@@ -80,10 +89,14 @@ type File struct {
 }
 
 // Files gives what Write writes: the templates of the language, those of the kind over
-// them, and for another language than Go the protocol's sources.
+// them, and for Python the protocol's sources.
 func Files(p Plan) ([]File, error) {
 	var out []File
-	for _, dir := range []string{p.Lang + "/any", p.Lang + "/" + p.Kind} {
+	dirs := []string{p.Lang + "/any"}
+	if !Driver(p.Lang) {
+		dirs = append(dirs, p.Lang+"/"+p.Kind)
+	}
+	for _, dir := range dirs {
 		root := path.Join("templates", dir)
 		err := fs.WalkDir(templates, root, func(at string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
@@ -97,7 +110,7 @@ func Files(p Plan) ([]File, error) {
 			return nil, err
 		}
 	}
-	if p.Lang == Go {
+	if p.Lang != Python {
 		return out, nil
 	}
 	protos, err := fs.Glob(schemas.Protos, "relay/plugin/v1/*.proto")
