@@ -7,7 +7,6 @@ import (
 	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
-	"github.com/paxiom/relay/judge"
 )
 
 // attest says of the revision that has landed what is known of it. Its task is the plan
@@ -25,12 +24,9 @@ func (p *passage) attest(ctx context.Context) {
 			return
 		}
 	}
-	ceiling, request := p.law()
-	f := attest.Facts{Workflow: "cycle", Run: p.key, TaskID: c.rec.UUID, Task: plan, Base: p.a.Tree, Commit: facts.Commit, Ceiling: &ceiling, Request: &request,
-		Code: judge.Success, Box: &report.BoxReport{Means: facts.Box},
-		Approvals: []attest.Approval{{Kind: "plan", At: p.a.At.UTC().Format(attest.Time), Key: p.a.Key, Signed: p.a.Signed}}}
-	if p.change != nil {
-		f.Box.Gaps = p.change.Box().Gaps()
+	f := attest.Facts{Run: p.key, Task: plan, Base: p.a.Tree, Commit: facts.Commit, Box: &report.BoxReport{Means: facts.Box}}
+	if p.Change != nil {
+		f.Box.Gaps = p.Change.Box().Gaps()
 	} else {
 		f.Unknown = append(f.Unknown, "the gaps of the box: relay was ended before it could say them")
 	}
@@ -50,8 +46,10 @@ func (p *passage) attest(ctx context.Context) {
 		}
 	}
 	f.Plugins = attest.Parts(calls, c.env.Catalog)
-	e := c.env
-	if problem := attest.Attach(ctx, attest.Options{Git: c.git, StateDir: e.StateDir, Home: e.Home, Environ: e.Environ, Sign: e.Config.Evidence.Sign, Version: e.Version, Now: e.now()}, f); problem != "" {
-		facts.Notes = append(facts.Notes, problem)
-	}
+	p.Attest(ctx, f)
+}
+
+// approvals are what the operator has seen and approved.
+func (p *passage) approvals() []attest.Approval {
+	return []attest.Approval{{Kind: "plan", At: p.a.At.UTC().Format(attest.Time), Key: p.a.Key, Signed: p.a.Signed}}
 }

@@ -8,11 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/protobuf/types/known/durationpb"
-
-	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/patch"
@@ -28,22 +24,21 @@ import (
 // byPatch writes a provider's files by the builder of patches, which asks no model: what
 // is written is then judged like any other builder's work.
 func (p *passage) byPatch(ctx context.Context, patch string) error {
-	b, err := p.open(ctx, "patch")
-	if err != nil {
+	defer p.Close(ctx)
+	if err := p.open(ctx, "patch"); err != nil {
 		return err
 	}
-	defer b.Close(context.WithoutCancel(ctx))
-	plugin, err := b.Lazy.Get(ctx)
+	plugin, err := p.Builder.Lazy.Get(ctx)
 	if err != nil {
-		return desk.NotOpened(b, err)
+		return desk.NotOpened(p.Builder, err)
 	}
-	req := &pluginpb.BuildRequest{CallId: p.runID(), Patch: patch, Workspace: p.change.Box().Dir(), ResultSchemaJson: schemas.Bytes(schemas.BuilderResult)}
+	req := &pluginpb.BuildRequest{CallId: p.RunID, Patch: patch, Workspace: p.Change.Box().Dir(), ResultSchemaJson: schemas.Bytes(schemas.BuilderResult)}
 	ctx, cancel := desk.Timeout(ctx, p.limit(), "cycle.timeout_seconds")
 	defer cancel()
 	if _, f := plugin.Build(ctx, req, func(*pluginpb.BuildEvent) {}); f != nil {
 		return f.Fault()
 	}
-	b.Close(context.WithoutCancel(ctx)) // the box is quiet from here on
+	p.Close(ctx) // the box is quiet from here on
 	return p.judge(ctx)
 }
 
@@ -59,16 +54,13 @@ func (p *passage) byBuilder(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer p.Close(ctx)
 	f, err := p.c.desk.Through(ctx, p.c.lineup(p.ask()), func(ctx context.Context, c crew.Choice) (*pluginhost.Failure, error) {
-		b, err := p.open(ctx, c.Name)
-		if err != nil {
+		if err := p.open(ctx, c.Name); err != nil {
 			return nil, err
 		}
 		req.Model = c.Model
-		return p.run(ctx, b, c, req, func() error {
-			b.Close(context.WithoutCancel(ctx)) // the box is quiet from here on
-			return p.change.Sync()
-		})
+		return p.run(ctx, c, req)
 	}, func() error { return p.drop(ctx) })
 	if f != nil {
 		err = f.Fault()
@@ -86,38 +78,20 @@ func (p *passage) byBuilder(ctx context.Context) error {
 }
 
 // open prepares a builder with a box of its own.
-func (p *passage) open(ctx context.Context, name string) (*crew.Plugin, error) {
-	house := p.c.crewEnv()
-	b, spec, err := house.Find(name, catalog.Builder)
-	if err != nil {
-		return nil, err
+func (p *passage) open(ctx context.Context, name string) error {
+	os.Remove(p.c.programsFile(p.c.rec.Iteration - 1))
+	if err := p.Open(ctx, p.c.crewEnv(), name, p.changeOptions()); err != nil {
+		return err
 	}
-	env, err := p.c.boxEnv(ctx)
-	if err == nil {
-		os.Remove(p.c.programsFile(p.c.rec.Iteration - 1))
-		p.change, err = change.Begin(ctx, env, p.changeOptions(b.Binds(house, spec)))
-		err = crew.BoxFault(err)
-	}
-	if err == nil {
-		err = p.change.Enter(string(RevisionRunning))
-	}
-	if err != nil {
-		b.Close(ctx)
-		return nil, err
-	}
-	spec.Start = crew.InBox(p.change.Box(), b.Plan)
-	b.Lazy = pluginhost.NewLazy(spec)
-	return b, nil
+	return p.Change.Enter(string(RevisionRunning))
 }
 
-// run lets the builder change the files of the box. When it returns the box is quiet.
-func (p *passage) run(ctx context.Context, b *crew.Plugin, c crew.Choice, req *pluginpb.BuildRequest, finished func() error) (*pluginhost.Failure, error) {
-	defer b.Close(context.WithoutCancel(ctx))
-	req.Workspace, req.ResultSchemaJson = p.change.Box().Dir(), schemas.Bytes(schemas.BuilderResult)
-	_, f, late, err := p.c.desk.Build(ctx, b, c, desk.Work{ID: p.c.callID(p.ask()), Role: "revision", Request: req,
-		MaxUSD: p.c.rec.ConfigSnapshot.Cycle.MaxCallUSD, Limit: p.limit(), Finished: finished})
+// run lets the builder change the files of the box.
+func (p *passage) run(ctx context.Context, c crew.Choice, req *pluginpb.BuildRequest) (*pluginhost.Failure, error) {
+	_, f, late, err := p.Build(ctx, p.c.desk, c, desk.Work{ID: p.c.callID(p.ask()), Role: "revision", Request: req,
+		MaxUSD: p.c.rec.ConfigSnapshot.Cycle.MaxCallUSD, Limit: p.limit()})
 	if late {
-		return nil, fault.New(judge.StopBuilderTimeout, fmt.Sprintf("%s did not end within %v", b.Entry.Name, p.limit()), "it and everything that it had started were ended",
+		return nil, fault.New(judge.StopBuilderTimeout, fmt.Sprintf("%s did not end within %v", p.Builder.Entry.Name, p.limit()), "it and everything that it had started were ended",
 			"`relay audit resume "+Short(p.c.rec.UUID)+"` has it begin anew; cycle.timeout_seconds of the service is for new cycles")
 	}
 	return f, err
@@ -126,11 +100,11 @@ func (p *passage) run(ctx context.Context, b *crew.Plugin, c crew.Choice, req *p
 // drop throws the box of a builder away that met a limit. What it had done is kept: the
 // next one begins anew, and nothing is ever lost.
 func (p *passage) drop(ctx context.Context) error {
-	if p.change == nil {
+	if p.Change == nil {
 		return nil
 	}
-	if _, err := p.change.Judge(ctx, p.policy()); err == nil && len(p.change.Touched().Changes) > 0 {
-		patch, err := patch.Bytes(p.change.Left)
+	if _, err := p.Attempt.Judge(ctx); err == nil && len(p.Change.Touched().Changes) > 0 {
+		patch, err := patch.Bytes(p.Change.Left)
 		name := fmt.Sprintf("unfinished-%d-%s.patch", p.c.rec.Iteration, p.key[:8])
 		if err == nil {
 			err = workspace.WriteFile(p.c.path(name), patch)
@@ -139,9 +113,7 @@ func (p *passage) drop(ctx context.Context) error {
 			p.c.note("what a builder had done when it met its limit is kept as " + name)
 		}
 	}
-	err := p.change.Discard()
-	p.change = nil
-	return err
+	return p.Discard()
 }
 
 // buildRequest is what a builder is asked.
@@ -155,15 +127,15 @@ func (p *passage) buildRequest() (*pluginpb.BuildRequest, error) {
 	if err != nil {
 		return nil, promptFault(err)
 	}
-	s, cfg := p.c.rec.ConfigSnapshot, p.c.env.Config
-	task, err := json.Marshal(map[string]any{"task_id": p.runID(), "milestone_id": p.c.rec.ServiceID, "task_kind": "execute", "intent": "carry out the approved plan",
+	s := p.c.rec.ConfigSnapshot
+	task, err := json.Marshal(map[string]any{"task_id": p.RunID, "milestone_id": p.c.rec.ServiceID, "task_kind": "execute", "intent": "carry out the approved plan",
 		"scope":   map[string]any{"allowed_globs": s.Scope.AllowedGlobs, "forbidden_globs": p.forbidden(), "allow_new_files": s.Scope.AllowNewFiles, "allow_lockfile_changes": s.Scope.AllowLockfileChanges},
 		"builder": map[string]any{"mode": p.c.rec.Reviser, "instructions": p.plan}})
 	if err != nil {
 		return nil, fault.Internal(err)
 	}
-	return &pluginpb.BuildRequest{System: system, Prompt: user, TaskJson: task, MaxTurns: int32(cfg.Builder.ClaudeCode.MaxTurns),
-		MaxCostMicrousd: int64(s.Cycle.MaxCallUSD * 1e6), IdleTimeout: durationpb.New(time.Duration(cfg.Builder.IdleTimeoutSeconds) * time.Second)}, nil
+	return &pluginpb.BuildRequest{System: system, Prompt: user, TaskJson: task, ResultSchemaJson: schemas.Bytes(schemas.BuilderResult),
+		MaxTurns: int32(p.c.env.Config.Builder.ClaudeCode.MaxTurns)}, nil
 }
 
 // took takes a builder's finished work as this passage's own.

@@ -208,10 +208,7 @@ func (c *Cycle) hire(provider string) (*crew.Plugin, error) {
 	return p, nil
 }
 
-func (c *Cycle) crewEnv() crew.Env {
-	return crew.Env{Catalog: c.env.Catalog, Config: c.env.Config, Root: c.git.Root, Repo: c.env.Root, StateDir: c.env.StateDir, Home: c.env.Home,
-		Version: c.env.Version, RunID: c.rec.UUID, StderrDir: c.path("plugins")}
-}
+func (c *Cycle) crewEnv() crew.Env { return c.at().Crew(c.rec.UUID, c.path("plugins")) }
 
 func (c *Cycle) closeCrew(ctx context.Context) {
 	c.mu.Lock()

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/beneath"
@@ -287,7 +286,7 @@ func Abort(ctx context.Context, e *Env, uuid, reason string) (*Record, error) {
 func (c *Cycle) throwAway(ctx context.Context) {
 	var err error
 	if c.git, err = judge.OpenGit(ctx, c.rec.Worktree); err == nil {
-		_, err = change.Recover(ctx, c.changeEnv(), true)
+		_, err = c.at().Recover(ctx, true)
 	}
 	if err != nil {
 		c.log("abort: a box may be left: " + err.Error())

@@ -13,14 +13,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/attempt"
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/desk"
-	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -300,26 +299,12 @@ func (c *Cycle) observe(e progress.Event) {
 	c.env.Observer.Observe(e)
 }
 
-// changeEnv is what changes of this cycle share. Its journal is the cycle's own, so
-// that cycles, and ticks, do not settle each other's.
-func (c *Cycle) changeEnv() change.Env {
-	return change.Env{Git: c.git, StateDir: c.env.StateDir, Required: c.env.Config.Box.Required, Choose: crew.Chooser(c.env.Config, c.env.StateDir), Journal: journal.Open(c.path("journal")), Busy: []string{c.env.WS.Shared()}, Watch: c.env.WS.Kept(), Home: c.env.Home,
-		Persist: crew.Persist(c.env.Config, c.env.Home), Hide: crew.Hide(c.env.Config, c.env.Home), Secrets: crew.Secrets(c.env.Config, c.env.Home), Owned: c.owned(), Environ: c.env.Environ,
-		Caches: change.Cached(crew.Caches(c.env.Config, c.git, c.env.StateDir, c.env.Home).Open)}
-}
-
-// boxEnv is changeEnv with the means of the boxes. Commits are kept here, too, though the
-// work tree is the cycle's own: its git directory is the operator's, stashes and all.
-func (c *Cycle) boxEnv(ctx context.Context) (env change.Env, err error) {
-	env = c.changeEnv()
-	env.Means, err = crew.Means(ctx, c.env.Config, c.env.StateDir, c.git.Root)
-	env.Keep = c.env.filtering().Keeper(c.git, env.Means, c.env.WS.Rel())
-	return env, err
-}
-
-// owned are relay's own files.
-func (c *Cycle) owned() []string {
-	return append(c.env.WS.OwnedGlobs(), c.env.Config.Runner.RunnerOwnedGlobs...)
+// at is where the work on this cycle is done. Its journal is the cycle's own, so that
+// cycles, and ticks, do not settle each other's.
+func (c *Cycle) at() attempt.Env {
+	at := c.env.where(c.git)
+	at.Journal = c.path("journal")
+	return at
 }
 
 // tip is the commit of the cycle's branch; the work tree must be clean and on it.
@@ -331,7 +316,7 @@ func (c *Cycle) tip(ctx context.Context) (string, error) {
 	}
 	var status []judge.StatusEntry
 	if err == nil {
-		status, err = c.env.filtering().Decide(c.git).Status(ctx)
+		status, err = c.env.where(nil).Filtering().Decide(c.git).Status(ctx)
 	}
 	if err != nil {
 		return "", fault.Wrap(err, judge.BlockedCrashRecovery, "the cycle's work tree can't be read", "`git -C "+fault.Word(c.rec.Worktree)+" status`")

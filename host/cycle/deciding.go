@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/host/attempt"
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/durable"
-	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -149,7 +148,7 @@ func (c *Cycle) letGo(ctx context.Context) error {
 // test runs the service's tests on the committed revision, in a fresh box: the tree
 // that they see is the branch, and what they write is thrown away.
 func (c *Cycle) test(ctx context.Context, at durable.Attempt) (TestFacts, error) {
-	if _, err := change.Recover(ctx, c.changeEnv(), false); at.Again && err != nil {
+	if _, err := c.at().Recover(ctx, false); at.Again && err != nil {
 		return TestFacts{}, err
 	}
 	rules := c.rec.ConfigSnapshot.Cycle
@@ -158,26 +157,19 @@ func (c *Cycle) test(ctx context.Context, at durable.Attempt) (TestFacts, error)
 	if err != nil {
 		return t, err
 	}
-	env, err := c.boxEnv(ctx)
-	if err != nil {
-		return t, err
-	}
-	ch, err := change.Begin(ctx, env, change.Options{RunID: fmt.Sprintf("%s-%d-tests-%s", c.rec.UUID, c.rec.Iteration, at.Key[:8]), Base: commit, Branch: c.rec.Branch,
+	in := attempt.Attempt{At: c.at()}
+	err = in.Begin(ctx, change.Options{RunID: fmt.Sprintf("%s-%d-tests-%s", c.rec.UUID, c.rec.Iteration, at.Key[:8]), Base: commit, Branch: c.rec.Branch,
 		Programs: c.programsFile(c.rec.Iteration)})
 	if err != nil {
-		return t, crew.BoxFault(err)
-	}
-	defer ch.Discard()
-	if _, err := ch.Judge(ctx, judge.Policy{}); err != nil {
-		return t, crew.BoxFault(err)
-	}
-	plan, err := confine.For(c.env.Config.Box, confine.Verification, crew.Registries(c.env.Root, c.env.Home), nil)
-	if err != nil {
 		return t, err
+	}
+	defer in.Discard()
+	if _, err := in.Change.Judge(ctx, judge.Policy{}); err != nil {
+		return t, crew.BoxFault(err)
 	}
 	var out bytes.Buffer
 	limit := time.Duration(rules.TestTimeout) * time.Second
-	results, code := ch.Verify(ctx, change.Checks{Commands: []verify.Command{{ID: "tests", Argv: rules.TestCommand}}, Fast: limit, Slow: limit, Plan: plan, Env: c.testEnv(), Log: &out})
+	results, code := in.Change.Verify(ctx, change.Checks{Commands: []verify.Command{{ID: "tests", Argv: rules.TestCommand}}, Fast: limit, Slow: limit, Plan: in.Plan, Env: launch.CheckEnv(), Log: &out})
 	if ctx.Err() != nil {
 		return t, ctx.Err()
 	}
@@ -191,11 +183,4 @@ func (c *Cycle) test(ctx context.Context, at durable.Attempt) (TestFacts, error)
 	t.SHA256 = hashOf(out.Bytes())
 	c.log(fmt.Sprintf("tests %s after %d ms: %s", strings.Join(rules.TestCommand, " "), t.MS, t.Text()))
 	return t, workspace.WriteFile(c.path(testsFile), out.Bytes())
-}
-
-// testEnv is the user's environment without what is relay's own.
-func (c *Cycle) testEnv() []string {
-	return slices.DeleteFunc(launch.Env(nil, nil), func(kv string) bool {
-		return strings.HasPrefix(kv, "RELAY_") || strings.HasPrefix(kv, "GOMEMLIMIT=")
-	})
 }

@@ -7,8 +7,8 @@
 // and audits that are there now, lets a cycle pass one.
 //
 // A cycle has a git work tree of its own, on a branch of its own; the operator's
-// checkout is never touched. What a model answers goes through host/change like every
-// other change. A paid answer is stored before it is used, so none is bought twice.
+// checkout is never touched. What a model answers goes through host/attempt like
+// every other change. A paid answer is stored before it is used, so none is bought twice.
 //
 // It does not merge, does not decide for the operator, opens no editor, and prints
 // nothing.

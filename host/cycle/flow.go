@@ -47,8 +47,8 @@ func (c *Cycle) move(t Transition) {
 	c.rec.Transitions = append(c.rec.Transitions, t)
 }
 
-// attempt is the recorded result of a step that may fail for a while.
-type attempt[T any] struct {
+// outcome is the recorded result of a step that may fail for a while.
+type outcome[T any] struct {
 	Result  T              `json:"result"`
 	Problem *Problem       `json:"problem,omitempty"`
 	Limits  []report.Limit `json:"limits,omitempty"` // of vendors, that all who could be asked have met
@@ -67,13 +67,13 @@ func try[T any](c *Cycle, f durable.Flow, name string, work func(ctx context.Con
 	var series *quota.Wait
 	for n := 1; ; n++ {
 		id := fmt.Sprintf("%s-%d-%d", name, c.rec.Iteration, n)
-		a, err := durable.Step(f, id, func(ctx context.Context, at durable.Attempt) (attempt[T], error) {
+		a, err := durable.Step(f, id, func(ctx context.Context, at durable.Attempt) (outcome[T], error) {
 			v, err := work(ctx, at, without)
 			if err != nil && ctx.Err() == nil {
 				limits, p := c.failed(err)
-				return attempt[T]{Problem: p, Limits: limits}, nil
+				return outcome[T]{Problem: p, Limits: limits}, nil
 			}
-			return attempt[T]{Result: v}, err
+			return outcome[T]{Result: v}, err
 		})
 		if err != nil {
 			return a.Result, err

@@ -330,7 +330,7 @@ func notText(b []byte) string {
 // stale warns of references that are not what they seem.
 func (c *Cycle) stale(ctx context.Context, repo *judge.Git, f InputFacts, refs map[string]bool) ([]string, error) {
 	var out []string
-	status, err := c.env.filtering().Decide(repo).Status(ctx)
+	status, err := c.env.where(nil).Filtering().Decide(repo).Status(ctx)
 	if err != nil {
 		return nil, fault.Git(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/paxiom/relay/host/attempt"
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/cycle/audit"
 	"github.com/paxiom/relay/host/fault"
@@ -15,7 +16,6 @@ import (
 	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
-	"github.com/paxiom/relay/judge/box"
 )
 
 // keptResult is the file beside the diff: what came of an approval, for an attempt that
@@ -28,12 +28,12 @@ type keptResult struct {
 
 // passage is one revision on its way through a box.
 type passage struct {
+	attempt.Attempt
 	c      *Cycle
 	key    string // of the approval: every attempt to carry it out has the same
 	a      Approval
 	plan   string
 	doc    *audit.Document
-	change *change.Change
 	built  bool // what is in the box is finished and was paid for
 	out    revisionResult
 	claims map[string][]string
@@ -45,6 +45,8 @@ type passage struct {
 // before this one had done already is taken from there.
 func (c *Cycle) carryOut(ctx context.Context, a Approval) (revisionResult, error) {
 	p := &passage{c: c, key: hashOf([]byte(a.Seal))[:24], a: a, out: revisionResult{Facts: RevisionFacts{By: c.rec.Reviser}}}
+	p.Attempt = attempt.Attempt{At: c.at(), Workflow: "cycle", RunID: p.runID(), TaskID: c.rec.UUID, Law: p.law, Approvals: p.approvals,
+		Note: func(text string) { p.out.Facts.Notes = append(p.out.Facts.Notes, text) }}
 	done, err := p.settle(ctx)
 	if !done && err == nil {
 		err = p.make(ctx)
@@ -103,14 +105,11 @@ func (p *passage) decisions() {
 // end lets go of the box. After a failure, what was paid for stays in it for the next
 // attempt, and an apply that could not be settled is left to that.
 func (p *passage) end(err error) error {
-	if p.change == nil {
-		return err
-	}
 	f, _ := fault.As(err)
 	if err != nil && (p.built || f != nil && f.Code == judge.BlockedCrashRecovery) {
-		return errors.Join(err, p.change.Leave())
+		return errors.Join(err, p.Leave())
 	}
-	return errors.Join(err, p.change.Discard())
+	return errors.Join(err, p.Discard())
 }
 
 // settle looks for what an earlier attempt did: the whole, or the builder's part. Of the
@@ -119,11 +118,11 @@ func (p *passage) settle(ctx context.Context) (done bool, err error) {
 	c := p.c
 	old := p.kept()
 	if !old.Final {
-		if err := p.takeUp(ctx); p.change != nil || err != nil {
+		if err := p.takeUp(ctx); p.Change != nil || err != nil {
 			return false, err
 		}
 	}
-	recovered, err := change.Recover(ctx, c.changeEnv(), false)
+	recovered, err := c.at().Recover(ctx, false)
 	if err != nil {
 		return false, err
 	}
@@ -177,20 +176,16 @@ func (p *passage) takeUp(ctx context.Context) error {
 	if _, err := c.env.Catalog.Find(ans.Provider, catalog.Builder); err != nil {
 		return nil // a provider's answer needs no box
 	}
-	env, err := c.boxEnv(ctx)
-	if err != nil {
-		return err
-	}
-	p.change, _, err = change.Resume(ctx, env, p.changeOptions(nil))
-	if p.change != nil {
+	_, err = p.Resume(ctx, p.changeOptions())
+	if p.Change != nil {
 		c.note("what " + ans.Provider + " had finished is still there; nothing is built again")
 		p.took(ans)
 	}
 	return err
 }
 
-func (p *passage) changeOptions(binds []box.Bind) change.Options {
-	return change.Options{RunID: p.runID(), Base: p.a.Tree, Branch: p.c.rec.Branch, Binds: binds, Programs: p.c.programsFile(p.c.rec.Iteration)}
+func (p *passage) changeOptions() change.Options {
+	return change.Options{RunID: p.RunID, Base: p.a.Tree, Branch: p.c.rec.Branch, Programs: p.c.programsFile(p.c.rec.Iteration)}
 }
 
 // programsFile keeps what the programs of the tests were before an iteration's revision.

@@ -1,8 +1,6 @@
 package cycle
 
 import (
-	"github.com/paxiom/relay/host/internal/attest"
-	"github.com/paxiom/relay/host/internal/policy"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/judge"
 )
@@ -11,18 +9,15 @@ import (
 // cycle's own branch, and is decided with the rest of it at the second gate.
 func (p *passage) holdToPolicy() bool {
 	f := &p.out.Facts
-	_, request := p.law()
 	var checks report.Verification
 	if f.Verification != nil {
 		checks = *f.Verification
 	}
-	in := policy.InputOf(p.change.Kept(), request, p.c.rec.UUID, checks, p.hiddenIDs())
-	in.Run.Workflow = "cycle"
+	var models []string
 	if f.Model != "" {
-		in.Run.Models = []string{f.Model}
+		models = []string{f.Model}
 	}
-	in.Approvals = []policy.Approval{{Name: "plan", Key: (&attest.Approval{Key: p.a.Key}).KeyOrNone()}}
-	f.Policy = p.rules.Decide(in)
+	f.Policy = p.Decide(p.rules, checks, p.hiddenIDs(), models)
 	if hits := f.Policy.Forbids(); len(hits) > 0 {
 		f.Code, f.Why = judge.StopPolicyForbidden, "the policy forbids the revision: "+report.ListHits(hits)
 		return false

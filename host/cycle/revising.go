@@ -12,7 +12,6 @@ import (
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/config"
-	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/patch"
@@ -157,14 +156,14 @@ func (p *passage) runID() string {
 // judge reads what was really changed, and lands it or keeps it aside.
 func (p *passage) judge(ctx context.Context) error {
 	c, f := p.c, &p.out.Facts
-	v, err := p.change.Judge(ctx, p.policy())
+	v, err := p.Attempt.Judge(ctx)
 	if err != nil {
-		return crew.BoxFault(err)
+		return err
 	}
-	f.Box = p.change.Box().Means()
+	f.Box = p.Change.Box().Means()
 	f.Code, f.Files, f.Added, f.Deleted, f.Commit = v.Code, v.Radius.Files, v.Radius.Added, v.Radius.Deleted, p.a.Tree
 	var changed []string
-	for _, ch := range p.change.Touched().Changes {
+	for _, ch := range p.Change.Touched().Changes {
 		changed = append(changed, ch.Path)
 	}
 	p.cover(changed)
@@ -173,7 +172,7 @@ func (p *passage) judge(ctx context.Context) error {
 		f.Rules[i].Path, f.Rules[i].Rule = words.Clip(h.Path, 200), words.Clip(h.Rule, 200)
 		f.Violations = append(f.Violations, words.Clip(h.String(), 200))
 	}
-	patch, err := patch.Bytes(p.change.Left)
+	patch, err := patch.Bytes(p.Change.Left)
 	if err != nil {
 		return fault.Internal(err)
 	}
@@ -206,25 +205,14 @@ func (p *passage) required(ctx context.Context) (passed bool, err error) {
 	if len(checks)+len(hidden) == 0 {
 		return true, nil
 	}
-	plan, err := confine.For(c.env.Config.Box, confine.Verification, crew.Registries(c.env.Root, c.env.Home), nil)
-	if err != nil {
-		return false, err
-	}
-	results, code := p.change.Verify(ctx, change.Checks{Commands: checks, Hidden: hidden, Plan: plan, Env: c.testEnv(), Settings: v.Setting,
-		Removed: crew.Removable(v, p.change.Kept(), p.named()), Tests: crew.TestFiles(v),
-		Fast: time.Duration(v.TimeoutFastSeconds) * time.Second, Slow: time.Duration(v.TimeoutSlowSeconds) * time.Second})
+	k := p.Checks(checks...)
+	k.Hidden = hidden
+	results, code := p.Change.Verify(ctx, k)
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
-	all, seed := p.change.Hidden()
-	told := crew.KeepHidden(c.env.StateDir, p.runID(), all, seed)
-	if told.Note != "" {
-		f.Notes = append(f.Notes, told.Note)
-	}
-	f.Verification = &report.Verification{Runs: []report.VerifyRun{}, Hidden: told.Said, Beside: !box.AtOwnPath(f.Box)}
-	if told.Said != "" {
-		f.Verification.Seed = seed
-	}
+	f.Verification = &report.Verification{Runs: []report.VerifyRun{}, Beside: !box.AtOwnPath(f.Box)}
+	told := p.TellHidden(f.Verification)
 	for _, r := range results {
 		f.Verification.Runs = append(f.Verification.Runs, report.RunOf(r))
 	}
@@ -234,7 +222,7 @@ func (p *passage) required(ctx context.Context) (passed bool, err error) {
 	}
 	if told.Fault != nil {
 		f.Why = told.Failed()
-		f.Notes = append(f.Notes, "what the hidden checks printed is in "+crew.HiddenLog(c.env.StateDir, p.runID()))
+		f.Notes = append(f.Notes, "what the hidden checks printed is in "+crew.HiddenLog(c.env.StateDir, p.RunID))
 		return false, nil
 	}
 	f.Why = "a check that every change has to pass failed"
@@ -255,7 +243,7 @@ func (p *passage) land(ctx context.Context, patch []byte) error {
 	if err := p.keep(patch, false); err != nil {
 		return err
 	}
-	landed, err := p.change.Land(ctx, change.Landing{Message: p.message(), Commit: true, Note: p.runID()})
+	landed, err := p.Change.Land(ctx, change.Landing{Message: p.message(), Commit: true, Note: p.RunID})
 	if err != nil {
 		return err
 	}
@@ -285,28 +273,16 @@ func (p *passage) keep(patch []byte, final bool) error {
 func (p *passage) reject(ctx context.Context) {
 	m := p.message()
 	m.Subject = "[" + Short(p.c.rec.UUID) + "] rejected: " + string(p.out.Facts.Code)
-	kept, err := p.change.Reject(context.WithoutCancel(ctx), m)
-	if err != nil {
-		p.out.Facts.Notes = append(p.out.Facts.Notes, "what was built could not be kept as a commit: "+err.Error())
-		return
-	}
-	p.out.Facts.Salvage = kept.Ref
-	p.out.Facts.Notes = append(p.out.Facts.Notes, kept.Notes...)
+	ref, notes := p.Reject(ctx, m)
+	p.out.Facts.Salvage, p.out.Facts.Notes = ref, append(p.out.Facts.Notes, notes...)
 }
 
-// policy is the law for this revision: the service's fence. A test or check that the
+// law is the ceiling, and what the service's scope asks for: a test or check that the
 // approved plan names may be changed, since the operator has seen it there.
-func (p *passage) policy() judge.Policy {
-	// What the service's scope has beyond scope.ceiling is cut off: nobody asked for it here.
-	law, _ := judge.NewPolicy(p.law())
-	return law
-}
-
-// law is the ceiling, and what the service's scope asks for.
 func (p *passage) law() (judge.Ceiling, judge.Request) {
 	cfg, s := p.c.env.Config, p.c.rec.ConfigSnapshot.Scope
 	fence := config.Fence{Allowed: s.AllowedGlobs, NewFiles: s.AllowNewFiles, LockfileChanges: s.AllowLockfileChanges, MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged}
-	return cfg.Ceiling(fence, p.c.owned(), judge.SquashCommits), judge.Request{By: judge.Operator, Kind: judge.Execute, Allowed: p.named(), Forbidden: s.ForbiddenGlobs,
+	return cfg.Ceiling(fence, p.c.at().Owned(), judge.SquashCommits), judge.Request{By: judge.Operator, Kind: judge.Execute, Allowed: p.named(), Forbidden: s.ForbiddenGlobs,
 		NewFiles: s.AllowNewFiles, LockfileChanges: s.AllowLockfileChanges, MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged}
 }
 

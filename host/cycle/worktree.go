@@ -9,9 +9,8 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/attempt"
 	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/worktree"
 	"github.com/paxiom/relay/judge"
 )
@@ -37,12 +36,12 @@ func (e *Env) pool(ctx context.Context) (*worktree.Pool, error) {
 	if err != nil {
 		return nil, fault.Git(err)
 	}
-	return &worktree.Pool{Git: git, Dir: worktree.Dir(filepath.Join(e.DataDir, "worktrees"), git), Alive: e.alive, Room: e.room, Fill: e.filtering().Fill, Now: e.now}, nil
+	return &worktree.Pool{Git: git, Dir: worktree.Dir(filepath.Join(e.DataDir, "worktrees"), git), Alive: e.alive, Room: e.room, Fill: e.where(nil).Filtering().Fill, Now: e.now}, nil
 }
 
-// filtering is where the user's git filters run.
-func (e *Env) filtering() change.Filtering {
-	return change.Filtering{Means: crew.Chooser(e.Config, e.StateDir), StateDir: e.StateDir, Home: e.Home, Environ: e.Environ}
+// where is where attempts are made in a checkout.
+func (e *Env) where(git *judge.Git) attempt.Env {
+	return attempt.Env{Git: git, Root: e.Root, Config: e.Config, WS: e.WS, Catalog: e.Catalog, StateDir: e.StateDir, Home: e.Home, Environ: e.Environ, Version: e.Version, Now: e.now}
 }
 
 // locked does something while no other process changes the pool, the locks of services

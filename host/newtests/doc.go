@@ -6,5 +6,5 @@
 // boxes of package change, within a time limit. It knows no runner: tests are known by the
 // names that a check reports, and mistakes come from package mutate.
 //
-// Callers: host/tick, host/pipeline.
+// Caller: host/attempt.
 package newtests

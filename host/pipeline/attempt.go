@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/attempt"
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
@@ -32,18 +32,17 @@ const (
 	Version = 1
 )
 
-// attempt is one attempt at a task under way.
-type attempt struct {
+// taskRun is one attempt at a task under way.
+type taskRun struct {
+	attempt.Attempt
 	p     *Pipeline
-	place Place
 	trail *Trail
 	desk  *desk.Desk
 	hired map[string]*crew.Plugin
 
-	change *change.Change // nil until its box is needed
-	sees   *box.Kept      // what providers see in the place of the checkout; nil for the checkout
-	fresh  bool           // no builder of this process has been in its box, nor any before
-	series *quota.Wait    // the last wait, while nothing but limits was met
+	sees   *box.Kept   // what providers see in the place of the checkout; nil for the checkout
+	fresh  bool        // no builder of this process has been in its box, nor any before
+	series *quota.Wait // the last wait, while nothing but limits was met
 	stop   context.CancelCauseFunc
 	got    *got // what the step under way gathers
 	again  bool // the last step was on record already, and was not done by this process
@@ -52,16 +51,17 @@ type attempt struct {
 // runTask makes an attempt at a task in a checkout, or goes on with the one that was cut
 // off, until it has ended or waits for the operator. It lands on the checkout's branch. An
 // error keeps the whole run from going on; the attempt can be gone on with.
-func (p *Pipeline) runTask(ctx context.Context, t prd.Task, where Place) (*Trail, error) {
-	a, err := p.attempt(t, where)
+func (p *Pipeline) runTask(ctx context.Context, t prd.Task, where *judge.Git) (*Trail, error) {
+	a, err := p.attempt(t)
 	if err != nil || a.trail.Code != "" || a.trail.Lost != "" {
 		return a.trail, err
 	}
+	a.At, a.RunID = p.in(where, a.dir(journalDir)), a.trail.RunID
 	ctx, a.stop = context.WithCancelCause(ctx)
 	defer a.stop(nil)
 	st, err := p.store.Run(ctx, a.trail.Attempt, Kind, Version, a.flow)
 	a.fire(context.WithoutCancel(ctx))
-	if cerr := a.letGo(); err == nil {
+	if cerr := a.Leave(); err == nil {
 		err = cerr
 	}
 	switch {
@@ -81,8 +81,9 @@ func (p *Pipeline) runTask(ctx context.Context, t prd.Task, where Place) (*Trail
 }
 
 // attempt opens the attempt at a task that has not ended, or begins one.
-func (p *Pipeline) attempt(t prd.Task, where Place) (*attempt, error) {
-	a := &attempt{p: p, place: where, hired: map[string]*crew.Plugin{}}
+func (p *Pipeline) attempt(t prd.Task) (*taskRun, error) {
+	a := &taskRun{p: p, hired: map[string]*crew.Plugin{}}
+	a.Attempt = attempt.Attempt{Workflow: "task", TaskID: t.ID, Law: a.law, Approvals: a.approvals, Note: a.note}
 	open, err := p.openAttempt(t.ID)
 	if err != nil {
 		return a, err
@@ -134,7 +135,7 @@ func (t *Trail) clear() {
 	t.Plan, t.NewTests, t.Judged, t.Policy, t.Wait, t.Kept, t.Conflict, t.Raised = nil, nil, nil, nil, nil, "", "", 0
 }
 
-func (a *attempt) dir(name string) string { return a.p.dir(tasksDir, a.trail.Attempt, name) }
+func (a *taskRun) dir(name string) string { return a.p.dir(tasksDir, a.trail.Attempt, name) }
 
 // got is what a step gathers besides its result.
 type got struct {
@@ -177,7 +178,7 @@ func (l lost) Error() string { return string(l) }
 // do is one step of the attempt. Limits are waited for and the step is done again; what a
 // person has to mend ends the run without a record, so that the step is done again then;
 // every other failure is the task's.
-func do[T any](a *attempt, f durable.Flow, name string, work func(context.Context, durable.Attempt) (T, error)) (T, error) {
+func do[T any](a *taskRun, f durable.Flow, name string, work func(context.Context, durable.Attempt) (T, error)) (T, error) {
 	a.enter(name)
 	for try := 1; ; try++ {
 		began := a.p.now()
@@ -219,7 +220,7 @@ func do[T any](a *attempt, f durable.Flow, name string, work func(context.Contex
 }
 
 // sort decides what an error of a step is. What it gives is not recorded.
-func (a *attempt) sort(ctx context.Context, err error, limits *[]report.Limit, problem **Problem, gone *string) error {
+func (a *taskRun) sort(ctx context.Context, err error, limits *[]report.Limit, problem **Problem, gone *string) error {
 	var limited *desk.Limited
 	var own *Problem
 	var l lost
@@ -246,13 +247,13 @@ func (a *attempt) sort(ctx context.Context, err error, limits *[]report.Limit, p
 }
 
 // take adds what a step gathered to the trail.
-func (a *attempt) take(g got) {
+func (a *taskRun) take(g got) {
 	t := a.trail
 	t.Notes, t.Switches = append(t.Notes, g.Notes...), append(t.Switches, g.Switches...)
 }
 
 // enter begins a step, and says so.
-func (a *attempt) enter(name string) {
+func (a *taskRun) enter(name string) {
 	a.trail.Step = name
 	a.observe(progress.Event{Kind: progress.Entered})
 	_ = a.trail.write(a.p) // for those who look; the record itself has the steps
@@ -260,10 +261,10 @@ func (a *attempt) enter(name string) {
 
 // leave ends the step with one line about what came of it. What was seen to end before is
 // not shown again.
-func (a *attempt) leave(text string) { a.left(text, false) }
+func (a *taskRun) leave(text string) { a.left(text, false) }
 
 // left is leave for a step that may have failed.
-func (a *attempt) left(text string, failed bool) {
+func (a *taskRun) left(text string, failed bool) {
 	n := len(a.trail.Steps) - 1
 	if a.trail.Steps[n].Text = text; a.again {
 		return
@@ -271,12 +272,12 @@ func (a *attempt) left(text string, failed bool) {
 	a.observe(progress.Event{Kind: progress.Finished, Elapsed: time.Duration(a.trail.Steps[n].MS) * time.Millisecond, Text: text, Failed: failed})
 }
 
-func (a *attempt) observe(e progress.Event) {
+func (a *taskRun) observe(e progress.Event) {
 	e.RunID, e.State = a.trail.RunID, a.trail.TaskID+" "+strings.ToUpper(a.trail.Step)
 	a.p.observe(e)
 }
 
-func (a *attempt) note(text string) {
+func (a *taskRun) note(text string) {
 	if a.got != nil {
 		a.got.Notes = append(a.got.Notes, text)
 	}
@@ -284,14 +285,14 @@ func (a *attempt) note(text string) {
 }
 
 // crew is where the plugins of this attempt come from.
-func (a *attempt) crew() crew.Env {
-	e := a.p.env
-	return crew.Env{Catalog: e.Catalog, Config: e.Config, Root: a.place.Git.Root, Repo: e.Root, Kept: a.sees, StateDir: e.StateDir, Home: e.Home,
-		Version: e.Version, RunID: a.trail.RunID, StderrDir: a.dir("plugins"), Now: a.p.now}
+func (a *taskRun) crew() crew.Env {
+	e := a.At.Crew(a.trail.RunID, a.dir("plugins"))
+	e.Kept = a.sees
+	return e
 }
 
 // calls is where the paid calls of this attempt are made.
-func (a *attempt) calls() *desk.Desk {
+func (a *taskRun) calls() *desk.Desk {
 	if a.desk == nil {
 		a.desk = &desk.Desk{Workflow: "pipeline", RunID: a.trail.RunID, Crew: a.crew, Hire: a.hire, Reserve: desk.Tab(a.p.tab, a.p.runCap, a.taskCap), Answers: desk.Answers{Dir: a.dir(callsDir)},
 			Show: a.observe, Note: a.note, Spent: a.spent, Now: a.p.now,
@@ -301,7 +302,7 @@ func (a *attempt) calls() *desk.Desk {
 }
 
 // spent adds a call to what is shown of the run.
-func (a *attempt) spent(u ledger.Line) {
+func (a *taskRun) spent(u ledger.Line) {
 	a.p.mu.Lock()
 	a.p.used.Add(desk.Used(u))
 	a.p.mu.Unlock()
@@ -310,12 +311,12 @@ func (a *attempt) spent(u ledger.Line) {
 
 // hire gives the provider of a name, for the step under way: every step has fresh
 // processes.
-func (a *attempt) hire(_ context.Context, name string) (*crew.Plugin, error) {
+func (a *taskRun) hire(_ context.Context, name string) (*crew.Plugin, error) {
 	name = catalog.Canonical(name)
 	if p := a.hired[name]; p != nil {
 		return p, nil
 	}
-	p, err := a.crew().Provider(name, a.place.Git)
+	p, err := a.crew().Provider(name, a.At.Git)
 	if err == nil {
 		a.hired[name] = p
 	}
@@ -323,7 +324,7 @@ func (a *attempt) hire(_ context.Context, name string) (*crew.Plugin, error) {
 }
 
 // fire ends the providers of a step.
-func (a *attempt) fire(ctx context.Context) {
+func (a *taskRun) fire(ctx context.Context) {
 	for name, p := range a.hired {
 		p.Close(ctx)
 		delete(a.hired, name)

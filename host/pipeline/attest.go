@@ -5,25 +5,21 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/host/internal/attest"
-	"github.com/paxiom/relay/judge"
 )
 
 // attest says of the commits that have landed what is known of them. A step that is done
 // again says it again.
-func (a *attempt) attest(ctx context.Context, commits []string) {
+func (a *taskRun) attest(ctx context.Context, commits []string) {
 	if len(commits) == 0 {
 		return
 	}
 	e := a.p.env
-	ceiling, request := a.law()
-	out, err := a.p.place.Git.Run(ctx, nil, "rev-parse", "--verify", "-q", commits[0]+"^")
+	out, err := a.p.place.Run(ctx, nil, "rev-parse", "--verify", "-q", commits[0]+"^")
 	if err != nil {
 		a.note("the commit has no attestation: " + err.Error())
 		return
 	}
-	f := attest.Facts{Workflow: "task", Run: a.trail.RunID, TaskID: a.trail.TaskID, Base: strings.TrimSpace(string(out)), Commit: commits[len(commits)-1],
-		Ceiling: &ceiling, Request: &request, Code: judge.Success, Verification: a.lastChecks(), Box: a.trail.Box}
-	f.Task = attest.JSON(a.trail.Task)
+	f := attest.Facts{Task: attest.JSON(a.trail.Task), Base: strings.TrimSpace(string(out)), Commit: commits[len(commits)-1], Verification: a.lastChecks(), Hidden: a.hiddenIDs(), Box: a.trail.Box}
 	if p := a.trail.Policy; p != nil {
 		f.Rules = p.SHA256
 	}
@@ -32,18 +28,25 @@ func (a *attempt) attest(ctx context.Context, commits []string) {
 		calls = append(calls, attest.Call{Role: l.Role, Plugin: l.Provider, Model: l.Model, CostUSD: l.CostUSD})
 	}
 	f.Plugins = attest.Parts(calls, e.Catalog)
-	for _, h := range a.hidden() {
-		f.Hidden = append(f.Hidden, h.ID)
-	}
+	a.Attest(ctx, f)
+}
+
+// approvals are what the operator said yes to.
+func (a *taskRun) approvals() (all []attest.Approval) {
 	for _, d := range a.trail.Decisions {
 		switch {
 		case d.Yes && d.Approval != nil:
-			f.Approvals = append(f.Approvals, *d.Approval)
+			all = append(all, *d.Approval)
 		case d.Yes:
-			f.Approvals = append(f.Approvals, attest.Approval{Kind: d.kind(), At: d.At.UTC().Format(attest.Time)})
+			all = append(all, attest.Approval{Kind: d.kind(), At: d.At.UTC().Format(attest.Time)})
 		}
 	}
-	if problem := attest.Attach(ctx, attest.Options{Git: a.p.place.Git, StateDir: e.StateDir, Home: e.Home, Environ: e.Environ, Sign: e.Config.Evidence.Sign, Version: e.Version, Now: a.p.now()}, f); problem != "" {
-		a.note(problem)
+	return all
+}
+
+func (a *taskRun) hiddenIDs() (ids []string) {
+	for _, h := range a.hidden() {
+		ids = append(ids, h.ID)
 	}
+	return ids
 }

@@ -8,12 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/protobuf/types/known/durationpb"
-
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/pluginhost"
@@ -38,7 +35,7 @@ type building struct {
 
 // build lets a builder work until it says that it is done. One that was ended at its cap,
 // or left something open, is followed by a fresh process that is told how git stands.
-func (a *attempt) build(f durable.Flow, b building) error {
+func (a *taskRun) build(f durable.Flow, b building) error {
 	most := a.p.env.Config.Pipeline.MaxResumeAttempts
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s-%d-%d", b.role, b.round, n)
@@ -71,7 +68,7 @@ func sessionLine(s Session) string {
 }
 
 // tooLong ends a task whose step does not come to its end.
-func (a *attempt) tooLong(b building, s Session, most int) *Problem {
+func (a *taskRun) tooLong(b building, s Session, most int) *Problem {
 	tries := "one process"
 	if most > 0 {
 		tries = fmt.Sprintf("%d processes", most+1)
@@ -92,14 +89,14 @@ type sessionFile struct {
 	Standing *change.Standing `json:"standing,omitempty"`
 }
 
-func (a *attempt) sessionPath(name string) string { return a.dir("session-" + name + ".json") }
+func (a *taskRun) sessionPath(name string) string { return a.dir("session-" + name + ".json") }
 
 // callID is that of a process of a builder among the answers of the attempt.
-func (a *attempt) callID(name string) string { return a.trail.Attempt + "-" + name }
+func (a *taskRun) callID(name string) string { return a.trail.Attempt + "-" + name }
 
 // session is one process of a builder and the judge's look at what it left. One that had
 // ended before relay did is not run again.
-func (a *attempt) session(ctx context.Context, at durable.Attempt, name string, n int, b building) (Session, error) {
+func (a *taskRun) session(ctx context.Context, at durable.Attempt, name string, n int, b building) (Session, error) {
 	if _, err := a.open(ctx); err != nil {
 		return Session{}, err
 	}
@@ -137,7 +134,7 @@ func (a *attempt) session(ctx context.Context, at durable.Attempt, name string, 
 }
 
 // said is what a process that was done said of its work; nil when there is none.
-func (a *attempt) said(name string) (*desk.Answer, error) {
+func (a *taskRun) said(name string) (*desk.Answer, error) {
 	ans, err := a.calls().Answers.Read(a.callID(name))
 	if err != nil || ans == nil || !ans.Answered {
 		return nil, err
@@ -146,21 +143,20 @@ func (a *attempt) said(name string) (*desk.Answer, error) {
 }
 
 // salvage keeps what a builder had done that failed for good.
-func (a *attempt) salvage(ctx context.Context, err error) error {
+func (a *taskRun) salvage(ctx context.Context, err error) error {
 	flt, ok := fault.As(err)
 	if !ok || ctx.Err() != nil || flt.Code.Outcome() != judge.OutcomeStop {
 		return err
 	}
 	p := &Problem{Code: flt.Code, What: flt.What, Why: flt.Why, Fix: flt.Fix, PluginSays: flt.Says}
-	law := a.policy()
-	if _, err := a.change.Judge(ctx, law); err != nil {
+	if _, err := a.Judge(ctx); err != nil {
 		return p
 	}
 	return a.reject(ctx, p)
 }
 
 // resume is what a fresh process is told of those before it; nil for the first.
-func (a *attempt) resume(ctx context.Context, at durable.Attempt, n int, b building) (*prompts.Resume, error) {
+func (a *taskRun) resume(ctx context.Context, at durable.Attempt, n int, b building) (*prompts.Resume, error) {
 	why := ""
 	switch {
 	case n > 1:
@@ -170,7 +166,7 @@ func (a *attempt) resume(ctx context.Context, at durable.Attempt, n int, b build
 	default:
 		return nil, nil
 	}
-	s, err := a.change.Standing(ctx)
+	s, err := a.Change.Standing(ctx)
 	if err != nil {
 		return nil, crew.BoxFault(err)
 	}
@@ -179,12 +175,12 @@ func (a *attempt) resume(ctx context.Context, at durable.Attempt, n int, b build
 
 // hands lets a builder work in the box, and whom its fallback names while one after the
 // other meets a limit. What it came to is on disk before anything else is done.
-func (a *attempt) hands(ctx context.Context, name string, b building, r *prompts.Resume, kept *sessionFile) error {
+func (a *taskRun) hands(ctx context.Context, name string, b building, r *prompts.Resume, kept *sessionFile) error {
 	began, met := a.p.now(), false
 	err := a.by(ctx, b.role, func(ctx context.Context, l *crew.Lineup) (*pluginhost.Failure, error) {
 		return a.calls().Through(ctx, l, func(ctx context.Context, c crew.Choice) (*pluginhost.Failure, error) {
 			if met { // somebody else has worked here before it
-				s, err := a.change.Standing(ctx)
+				s, err := a.Change.Standing(ctx)
 				if err != nil {
 					return nil, crew.BoxFault(err)
 				}
@@ -200,7 +196,7 @@ func (a *attempt) hands(ctx context.Context, name string, b building, r *prompts
 		return nil
 	}
 	kept.Session.MS = a.p.now().Sub(began).Milliseconds()
-	if err := a.change.Sync(); err != nil {
+	if err := a.Change.Sync(); err != nil {
 		return crew.BoxFault(err)
 	}
 	return workspace.WriteJSON(a.sessionPath(name), kept)
@@ -209,40 +205,24 @@ func (a *attempt) hands(ctx context.Context, name string, b building, r *prompts
 // worker is one process of one builder. A failure that is its own or its vendor's comes
 // apart; being ended at the cap is an end like being done.
 // began is set when it was let into the box.
-func (a *attempt) worker(ctx context.Context, c crew.Choice, name string, b building, r *prompts.Resume, kept *sessionFile, began *bool) (*pluginhost.Failure, error) {
+func (a *taskRun) worker(ctx context.Context, c crew.Choice, name string, b building, r *prompts.Resume, kept *sessionFile, began *bool) (*pluginhost.Failure, error) {
 	system, user, err := b.words(r)
 	if err != nil {
 		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "the prompt of the "+b.role+" can't be made", "`ls -l "+fault.Word(a.p.env.WS.Prompts())+"` has texts of your own")
 	}
-	p, spec, err := a.crew().Find(c.Name, catalog.Builder)
-	if err != nil {
+	defer a.Close(ctx)
+	if err := a.Open(ctx, a.crew(), c.Name, change.Options{}); err != nil {
 		return nil, err
 	}
-	defer p.Close(context.WithoutCancel(ctx))
-	if err := a.change.Bind(change.Options{Binds: p.Binds(a.crew(), spec)}); err != nil {
-		return nil, crew.BoxFault(err)
-	}
-	spec.Start = crew.InBox(a.change.Box(), p.Plan)
-	p.Lazy = pluginhost.NewLazy(spec)
 	task, err := a.taskJSON(b)
 	if err != nil {
 		return nil, err
 	}
-	cfg := a.p.env.Config
-	req := &pluginpb.BuildRequest{Workspace: a.change.Box().Dir(), TaskJson: task, System: system, Prompt: user, Model: c.Model, ResultSchemaJson: b.schema,
-		MaxCostMicrousd: int64(cfg.Pipeline.MaxSessionUSD * 1e6), IdleTimeout: durationpb.New(time.Duration(cfg.Builder.IdleTimeoutSeconds) * time.Second)}
+	req := &pluginpb.BuildRequest{TaskJson: task, System: system, Prompt: user, Model: c.Model, ResultSchemaJson: b.schema}
 	s := &kept.Session
 	s.Builder, s.Model = c.Name, c.Model
-	_, f, late, err := a.calls().Build(ctx, p, c, desk.Work{ID: a.callID(name), Role: b.role, Request: req, MaxUSD: cfg.Pipeline.MaxSessionUSD, Limit: b.limit,
-		Began: func() { *began = true },
-		Finished: func() error {
-			p.Close(context.WithoutCancel(ctx)) // the box is quiet from here on
-			return crew.BoxFault(a.change.Sync())
-		}})
-	p.Close(context.WithoutCancel(ctx))
-	if over := p.Plan.Exceeded("the builder " + p.Entry.Name); over != nil && ctx.Err() == nil {
-		return nil, over
-	}
+	_, f, late, err := a.Build(ctx, a.calls(), c, desk.Work{ID: a.callID(name), Role: b.role, Request: req, MaxUSD: a.p.env.Config.Pipeline.MaxSessionUSD, Limit: b.limit,
+		Began: func() { *began = true }})
 	switch {
 	case err != nil:
 		return nil, err
@@ -269,7 +249,7 @@ func capped(f *pluginhost.Failure) bool {
 
 // weigh reads what a process says of its work and has the judge read what it did.
 // said is nil where it was ended.
-func (a *attempt) weigh(ctx context.Context, name string, b building, kept *sessionFile, said *desk.Answer) (Session, error) {
+func (a *taskRun) weigh(ctx context.Context, name string, b building, kept *sessionFile, said *desk.Answer) (Session, error) {
 	s := &kept.Session
 	if said != nil {
 		s.End, s.Outcomes = endDone, nil
@@ -285,9 +265,9 @@ func (a *attempt) weigh(ctx context.Context, name string, b building, kept *sess
 	if s.Judged, err = a.look(ctx); err != nil {
 		return *s, err
 	}
-	s.Commits = a.change.OwnCommits()
+	s.Commits = a.Change.OwnCommits()
 	if s.End != endDone && kept.Standing == nil {
-		st, err := a.change.Standing(ctx)
+		st, err := a.Change.Standing(ctx)
 		if err != nil {
 			return *s, crew.BoxFault(err)
 		}
@@ -297,7 +277,7 @@ func (a *attempt) weigh(ctx context.Context, name string, b building, kept *sess
 }
 
 // taskJSON is the task as a builder may read it.
-func (a *attempt) taskJSON(b building) ([]byte, error) {
+func (a *taskRun) taskJSON(b building) ([]byte, error) {
 	t, s := a.trail.Task, a.request()
 	raw, err := json.Marshal(map[string]any{"task_id": t.ID, "milestone_id": tabName, "task_kind": "execute", "intent": oneLine(t.Title), "step": b.role, "round": b.round,
 		"scope":               map[string]any{"allowed_globs": s.Allowed, "forbidden_globs": s.Forbidden, "allow_new_files": s.NewFiles, "allow_lockfile_changes": s.LockfileChanges},
@@ -309,7 +289,7 @@ func (a *attempt) taskJSON(b building) ([]byte, error) {
 }
 
 // untouched are the files that the plan names and the change does not have.
-func (a *attempt) untouched() []string {
+func (a *taskRun) untouched() []string {
 	if a.trail.Plan == nil {
 		return nil
 	}

@@ -21,13 +21,13 @@ func (p *Pipeline) runCap() ledger.Cap {
 	return ledger.Cap{Name: "this run", Key: "max_run_usd", USD: p.env.Config.Pipeline.MaxRunUSD, Mark: p.rec.UsageOffset}
 }
 
-func (a *attempt) taskCap() ledger.Cap {
+func (a *taskRun) taskCap() ledger.Cap {
 	most := a.p.env.Config.Pipeline.MaxTaskUSD
 	return ledger.Cap{Name: "task " + a.trail.TaskID, Key: "max_task_usd", USD: most * float64(1+a.trail.Raised), Run: a.trail.RunID, Mark: a.trail.UsageOffset, Cause: errTaskSpent}
 }
 
 // allowMore asks the operator whether a task may use as many dollars again.
-func (a *attempt) allowMore(f durable.Flow, name, spent string) error {
+func (a *taskRun) allowMore(f durable.Flow, name, spent string) error {
 	d, err := a.consult(f, Question{Name: name, Kind: "dollars", Text: "may it use as much again (pipeline.max_task_usd)? " + spent})
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ type beginning struct {
 
 // flow is the workflow of an attempt: deterministic code over recorded steps. Whatever
 // becomes of the task, the attempt itself comes to its end.
-func (a *attempt) flow(f durable.Flow) error {
+func (a *taskRun) flow(f durable.Flow) error {
 	a.trail.clear()
 	err := a.carryOut(f)
 	var failed *Problem
@@ -45,7 +45,7 @@ func (a *attempt) flow(f durable.Flow) error {
 		return err
 	}
 	a.trail.Step = ""
-	if err := a.discard(); err != nil {
+	if err := a.throwAway(); err != nil {
 		a.stop(err)
 		return err
 	}
@@ -53,12 +53,12 @@ func (a *attempt) flow(f durable.Flow) error {
 }
 
 // carryOut takes the task through its steps.
-func (a *attempt) carryOut(f durable.Flow) error {
+func (a *taskRun) carryOut(f durable.Flow) error {
 	if beyond := Beyond(a.p.env.Config, &a.trail.Task); len(beyond) > 0 && !a.p.o.Beyond {
 		return &Problem{Code: judge.BlockedBeyondCeiling, What: "the task asks for more than the ceiling gives", Why: judge.Listed(beyond),
 			Fix: "`relay pipeline run --beyond-ceiling --only " + a.trail.TaskID + "` let it, if you mean it; `relay config show pipeline.scope` and `relay config show scope` show the ceiling"}
 	}
-	if _, missing := a.p.env.Config.Verification.HiddenChecks(a.p.place.Git, a.p.env.Home, a.trail.Task.HiddenChecks); len(missing) > 0 {
+	if _, missing := a.p.env.Config.Verification.HiddenChecks(a.p.place, a.p.env.Home, a.trail.Task.HiddenChecks); len(missing) > 0 {
 		return &Problem{Code: judge.BlockedMissingConfig, What: "the task asks for hidden checks that are not here", Why: strings.Join(missing, ", "),
 			Fix: "`relay check list`, then `relay task retry " + a.trail.TaskID + "`"}
 	}
@@ -90,7 +90,7 @@ func (a *attempt) carryOut(f durable.Flow) error {
 
 // polish reviews and cleans up: once, and again while reviews find something new or the
 // validation command fails.
-func (a *attempt) polish(f durable.Flow) error {
+func (a *taskRun) polish(f durable.Flow) error {
 	rounds := a.p.env.Config.Pipeline.MaxReviewRounds
 	look, last := true, Check{OK: true}
 	for round := 1; round <= rounds; round++ {
@@ -127,34 +127,34 @@ func (a *attempt) polish(f durable.Flow) error {
 }
 
 // begin notes where the checkout stands, and the policy there.
-func (a *attempt) begin(ctx context.Context, _ durable.Attempt) (b beginning, err error) {
+func (a *taskRun) begin(ctx context.Context, _ durable.Attempt) (b beginning, err error) {
 	if b, err = a.stands(ctx); err != nil {
 		return b, err
 	}
-	set, err := policy.Open(ctx, a.place.Git, b.Base, a.p.env.Environ)
+	set, err := policy.Open(ctx, a.At.Git, b.Base, a.p.env.Environ)
 	b.Policy = set.Report()
 	return b, err
 }
 
-func (a *attempt) stands(ctx context.Context) (beginning, error) {
-	if err := a.p.tidy(ctx, a.place); err != nil {
+func (a *taskRun) stands(ctx context.Context) (beginning, error) {
+	if err := a.p.tidy(ctx, a.At.Git); err != nil {
 		return beginning{}, err
 	}
 	return a.standing(ctx)
 }
 
 // standing is where the checkout stands.
-func (a *attempt) standing(ctx context.Context) (beginning, error) {
-	if a.place.Git.Root == a.p.place.Git.Root {
+func (a *taskRun) standing(ctx context.Context) (beginning, error) {
+	if a.At.Git.Root == a.p.place.Root {
 		tip, err := a.p.tip(ctx)
 		return beginning{Base: tip, Branch: a.p.branch}, err
 	}
-	head, branch, err := a.place.Git.Head(ctx)
+	head, branch, err := a.At.Git.Head(ctx)
 	return beginning{Base: head, Branch: branch}, err
 }
 
 // summary says in one line what came of a task that is done.
-func (a *attempt) summary() string {
+func (a *taskRun) summary() string {
 	for i := len(a.trail.Sessions) - 1; i >= 0; i-- {
 		if s := a.trail.Sessions[i].Summary; s != "" {
 			return s

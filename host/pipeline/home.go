@@ -21,7 +21,7 @@ import (
 func (p *Pipeline) home(ctx context.Context) error {
 	said, began, most := "", p.now(), p.env.Config.Limits.LongestWait()
 	for {
-		_, branch, err := p.place.Git.Head(ctx)
+		_, branch, err := p.place.Head(ctx)
 		if err != nil {
 			return fault.Git(err)
 		}
@@ -61,7 +61,7 @@ func (p *Pipeline) back() string {
 
 // tip is the commit that the run's branch is at.
 func (p *Pipeline) tip(ctx context.Context) (string, error) {
-	out, err := p.place.Git.Run(ctx, nil, "rev-parse", "--verify", refOf(p.branch)+"^{commit}")
+	out, err := p.place.Run(ctx, nil, "rev-parse", "--verify", refOf(p.branch)+"^{commit}")
 	if err != nil {
 		return "", fault.Internal(err)
 	}
@@ -76,7 +76,7 @@ func refOf(branch string) string {
 }
 
 // landing says how a change of the task lands.
-func (a *attempt) landing() change.Landing {
+func (a *taskRun) landing() change.Landing {
 	l := change.Landing{Message: a.message(), Commit: true, Note: a.trail.Attempt}
 	if a.p.env.Config.Worktree.Dirty != "block" {
 		l.Verify = a.tryAgain
@@ -85,7 +85,7 @@ func (a *attempt) landing() change.Landing {
 }
 
 // tryAgain tries the change once more, on top of what the operator has committed.
-func (a *attempt) tryAgain(ctx context.Context) error {
+func (a *taskRun) tryAgain(ctx context.Context) error {
 	a.note("you committed while it was built: the change goes on top of that, and is tried there")
 	for i, r := range a.commands() {
 		c, _, err := a.try(ctx, fmt.Sprintf("again-%d", i+1), r)
@@ -132,7 +132,7 @@ func (p *Pipeline) commitRecords(ctx context.Context, m change.Message) error {
 		if err := firstOf(p.env.WS.Publish(), p.env.WS.CopyMemory()); err != nil { // it is committed from the workspace
 			return err
 		}
-		_, err := change.Record(context.WithoutCancel(ctx), p.recordEnv(p.place), "record-"+p.rec.RunID, p.branch, p.records(), m)
+		_, err := change.Record(context.WithoutCancel(ctx), p.in(p.place, "").Changes(), "record-"+p.rec.RunID, p.branch, p.records(), m)
 		if err == nil {
 			return nil
 		}

@@ -14,8 +14,11 @@ import (
 	"github.com/paxiom/relay/judge"
 )
 
-// joinDir is the journal of an attempt's way onto the operator's branch.
-const joinDir = "join"
+// Each attempt has two journals: of what is built, and of its way onto the operator's branch.
+const (
+	journalDir = "journal"
+	joinDir    = "join"
+)
 
 // joined is what came of bringing a task's commits onto the operator's branch.
 type joined struct {
@@ -29,12 +32,12 @@ type joined struct {
 }
 
 // aside says that the attempt works in a work tree of its own.
-func (a *attempt) aside() bool { return a.trail.Branch == sideBranch(a.trail.TaskID) }
+func (a *taskRun) aside() bool { return a.trail.Branch == sideBranch(a.trail.TaskID) }
 
 // join brings what was built in a work tree of its own onto the operator's branch: made
 // again on top of what landed meanwhile, and judged and validated once more there. What
 // does not go together is built anew once with that in mind; then the operator is asked.
-func (a *attempt) join(f durable.Flow) error {
+func (a *taskRun) join(f durable.Flow) error {
 	if err := a.keep(f, "set-aside"); err != nil {
 		return err
 	}
@@ -79,19 +82,12 @@ func (a *attempt) join(f durable.Flow) error {
 }
 
 // merge is the step of join. One task after the other has it.
-func (a *attempt) merge(ctx context.Context, at durable.Attempt) (joined, error) {
+func (a *taskRun) merge(ctx context.Context, at durable.Attempt) (joined, error) {
 	p := a.p
 	p.turn.Lock()
 	defer p.turn.Unlock()
-	env := p.recordEnv(p.place)
-	env.Journal = journal.Open(a.dir(joinDir))
-	var err error
-	if env.Means, err = crew.Means(ctx, p.env.Config, p.env.StateDir, p.place.Git.Root); err != nil {
-		return joined{}, err
-	}
-	p.keep(&env)
 	if at.Again { // what was cut off is settled: see settleJoin
-		if there, err := ofRun(ctx, p.place.Git, p.branch, a.trail.RunID); len(there) > 0 || err != nil {
+		if there, err := ofRun(ctx, p.place, p.branch, a.trail.RunID); len(there) > 0 || err != nil {
 			return joined{Commits: there}, err
 		}
 	}
@@ -102,23 +98,22 @@ func (a *attempt) merge(ctx context.Context, at durable.Attempt) (joined, error)
 	if err != nil {
 		return joined{}, err
 	}
-	onto, err := change.Begin(ctx, env, a.changeOptions(tip, p.branch))
-	if err != nil {
-		return joined{}, crew.BoxFault(err)
+	built := a.At
+	a.At = p.in(p.place, a.dir(joinDir))
+	defer func() { a.At = built }()
+	if err := a.Begin(ctx, a.changeOptions(tip, p.branch)); err != nil {
+		return joined{}, err
 	}
-	a.use(onto)
+	a.noteBox()
 	journal.Reached("pipeline.joining")
 	j, err := a.mergeInBox(ctx, tip)
-	a.change = nil
-	return j, errors.Join(err, onto.Discard())
+	return j, errors.Join(err, a.Discard())
 }
 
 // settleJoin settles a way onto the operator's branch that was cut off, before anything
 // else is written there.
 func (p *Pipeline) settleJoin(ctx context.Context, t *Trail) error {
-	env := p.recordEnv(p.place)
-	env.Journal = journal.Open(p.dir(tasksDir, t.Attempt, joinDir))
-	all, err := change.Recover(ctx, env, false)
+	all, err := p.in(p.place, p.dir(tasksDir, t.Attempt, joinDir)).Recover(ctx, false)
 	for _, r := range all {
 		if r.Conflict != "" && err == nil {
 			err = fault.New(judge.BlockedCrashRecovery, "the change of task "+t.TaskID+" was being written and can't be settled", r.Conflict, "`git status`, take your own change back, then `relay pipeline run`")
@@ -129,8 +124,8 @@ func (p *Pipeline) settleJoin(ctx context.Context, t *Trail) error {
 
 // mergeInBox makes the commits again on top of the tip, judges them, tries them where that is not where they
 // were built, and lands them.
-func (a *attempt) mergeInBox(ctx context.Context, tip string) (j joined, err error) {
-	why, err := a.change.Replay(ctx, a.trail.Base, a.trail.Kept)
+func (a *taskRun) mergeInBox(ctx context.Context, tip string) (j joined, err error) {
+	why, err := a.Change.Replay(ctx, a.trail.Base, a.trail.Kept)
 	if err != nil {
 		return j, crew.BoxFault(err)
 	}
@@ -176,7 +171,7 @@ func (a *attempt) mergeInBox(ctx context.Context, tip string) (j joined, err err
 		return j, err
 	}
 	a.keepPatch()
-	landed, err := a.change.Land(ctx, a.landing())
+	landed, err := a.Change.Land(ctx, a.landing())
 	if err != nil {
 		if j.Held = inTheWay(err); j.Held != "" {
 			return j, nil
@@ -187,7 +182,7 @@ func (a *attempt) mergeInBox(ctx context.Context, tip string) (j joined, err err
 		return j, crew.BoxFault(err)
 	}
 	a.got.Notes = append(a.got.Notes, landed.Notes...)
-	j.Commits = a.landedAs(ctx, a.p.place.Git, a.p.branch, landed.Commit)
+	j.Commits = a.landedAs(ctx, a.p.place, a.p.branch, landed.Commit)
 	return j, nil
 }
 

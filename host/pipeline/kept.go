@@ -28,13 +28,13 @@ const (
 )
 
 // keepPatch writes what was built, while its box is there, for the history.
-func (a *attempt) keepPatch() {
+func (a *taskRun) keepPatch() {
 	if h := a.p.env.Config.History; !h.Enabled || !h.IncludeDiffPatch {
 		return
 	}
 	f, err := os.OpenFile(a.dir(patchFile), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o644)
 	if err == nil {
-		_, err = patch.Write(f, a.change.Left)
+		_, err = patch.Write(f, a.Change.Left)
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
@@ -133,7 +133,7 @@ func (p *Pipeline) reportOf(ctx context.Context, t *Trail) *report.Report {
 		r.Verification.Said = t.Evidence
 	}
 	if len(t.Commits) > 0 {
-		if base, err := p.place.Git.Run(ctx, nil, "rev-parse", "--verify", "-q", t.Commits[0]+"^"); err == nil {
+		if base, err := p.place.Run(ctx, nil, "rev-parse", "--verify", "-q", t.Commits[0]+"^"); err == nil {
 			r.BaseCommit = strings.TrimSpace(string(base)) // what was built aside landed on a later one
 		}
 		r.HeadCommit = t.Commit
@@ -202,7 +202,7 @@ func TakenBack(ctx context.Context, env *Env, task, commit string) error {
 	if err != nil {
 		return err
 	}
-	p := &Pipeline{env: env, list: &prd.File{Path: filepath.Join(env.Root, TasksFile)}, place: Place{Git: git}}
+	p := &Pipeline{env: env, list: &prd.File{Path: filepath.Join(env.Root, TasksFile)}, place: git}
 	if _, p.branch, err = git.Head(ctx); err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // land applies what was judged to the checkout, with the builder's commits made again.
-func (a *attempt) land(f durable.Flow) error {
+func (a *taskRun) land(f durable.Flow) error {
 	type landing struct {
 		Commit  string   `json:"commit"`
 		Commits []string `json:"commits"`
@@ -28,7 +28,7 @@ func (a *attempt) land(f durable.Flow) error {
 			if err != nil || l.Commit == "" {
 				return l, err
 			}
-			l.Commits = a.landedAs(ctx, a.place.Git, a.trail.Branch, l.Commit)
+			l.Commits = a.landedAs(ctx, a.At.Git, a.trail.Branch, l.Commit)
 			return l, nil
 		})
 		switch {
@@ -65,7 +65,7 @@ func nth(name string, n int) string {
 
 // makeRoom asks the operator to take out of the way what keeps the change from landing. What
 // was built is kept meanwhile.
-func (a *attempt) makeRoom(f durable.Flow, name, held string) error {
+func (a *taskRun) makeRoom(f durable.Flow, name, held string) error {
 	d, err := a.consult(f, Question{Name: name, Kind: "in the way", Text: oneLine(held) + ". Commit it, stash it or take it back; may the task land then?"})
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func inTheWay(err error) string {
 
 // landedAs lists the commits of a landing, and attests them. Where git gives no answer that
 // is the one that is known: an error would have what has landed built and landed again.
-func (a *attempt) landedAs(ctx context.Context, git *judge.Git, branch, commit string) []string {
+func (a *taskRun) landedAs(ctx context.Context, git *judge.Git, branch, commit string) []string {
 	commits, err := ofRun(ctx, git, branch, a.trail.RunID)
 	if err != nil {
 		a.got.Notes = append(a.got.Notes, "git does not say which commits have landed: "+err.Error())
@@ -109,12 +109,12 @@ func landedLine(commits []string) string {
 
 // apply lands the change. Nothing is written when somebody else was quicker, or when held
 // says what of the operator's is in the way.
-func (a *attempt) apply(ctx context.Context) (commit, held string, err error) {
+func (a *taskRun) apply(ctx context.Context) (commit, held string, err error) {
 	if _, err := a.look(ctx); err != nil {
 		return "", "", err
 	}
 	a.keepPatch()
-	landed, err := a.change.Land(ctx, a.landing())
+	landed, err := a.Change.Land(ctx, a.landing())
 	if err != nil {
 		if held = inTheWay(err); held != "" {
 			return "", held, nil

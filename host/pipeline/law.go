@@ -46,18 +46,12 @@ func Beyond(cfg *config.Config, t *prd.Task) []judge.Beyond {
 }
 
 // law is that of this attempt's task.
-func (a *attempt) law() (judge.Ceiling, judge.Request) {
-	return law(a.p.env.Config, a.p.owned(), &a.trail.Task, a.p.o.Beyond)
-}
-
-// policy is the law for this task, which the operator's list has.
-func (a *attempt) policy() judge.Policy {
-	p, _ := judge.NewPolicy(a.law())
-	return p
+func (a *taskRun) law() (judge.Ceiling, judge.Request) {
+	return law(a.p.env.Config, a.At.Owned(), &a.trail.Task, a.p.o.Beyond)
 }
 
 // request is what the task may do, as its steps are told it.
-func (a *attempt) request() judge.Request {
+func (a *taskRun) request() judge.Request {
 	_, r := a.law()
 	return r
 }

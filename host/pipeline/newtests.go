@@ -9,13 +9,12 @@ import (
 
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/internal/report"
-	"github.com/paxiom/relay/host/newtests"
 	"github.com/paxiom/relay/prompts"
 	"github.com/paxiom/relay/verify"
 )
 
 // lookAtTests finds out for a review what the change's new tests are worth.
-func (a *attempt) lookAtTests(f durable.Flow, round int) error {
+func (a *taskRun) lookAtTests(f durable.Flow, round int) error {
 	if on := a.p.env.Config.Verification.Mutation; on != nil && !*on || len(a.commands()) == 0 {
 		return nil
 	}
@@ -36,11 +35,8 @@ func (a *attempt) lookAtTests(f durable.Flow, round int) error {
 	return nil
 }
 
-func (a *attempt) newTests(ctx context.Context) (*report.NewTests, error) {
-	k, err := a.checks()
-	if err != nil {
-		return nil, err
-	}
+func (a *taskRun) newTests(ctx context.Context) (*report.NewTests, error) {
+	k := a.Checks()
 	v := &a.p.env.Config.Verification
 	configured := map[string]bool{}
 	for i, c := range a.commands() {
@@ -56,17 +52,11 @@ func (a *attempt) newTests(ctx context.Context) (*report.NewTests, error) {
 		}
 		return dir, env, limit
 	}
-	look := newtests.Look{Change: a.change, Checks: k, Base: a.trail.Base, Tests: v.TestGlobs, Limit: time.Duration(v.MutationSeconds) * time.Second}
-	found, err := look.At(ctx)
-	if err != nil && ctx.Err() == nil {
-		a.note("the new tests were not looked at: " + err.Error())
-		return nil, nil
-	}
-	return found, err
+	return a.NewTests(ctx, k, nil)
 }
 
 // aboutTests tells a reviewer of it.
-func (a *attempt) aboutTests() []prompts.Output {
+func (a *taskRun) aboutTests() []prompts.Output {
 	n := a.trail.NewTests
 	if n == nil {
 		return nil

@@ -23,7 +23,7 @@ import (
 const QueueKind = "task"
 
 // consult asks the operator. While there is no answer the attempt is parked.
-func (a *attempt) consult(f durable.Flow, q Question) (Decision, error) {
+func (a *taskRun) consult(f durable.Flow, q Question) (Decision, error) {
 	now, err := f.Now()
 	if err != nil {
 		return Decision{}, err
@@ -138,7 +138,7 @@ func Abandon(ws *workspace.Workspace, task, why string) error {
 // wait sleeps until everything may be asked again, however often relay and the machine are
 // started anew meanwhile. A limit that lasts too long ends the run; the attempt goes on
 // with the next one.
-func (a *attempt) wait(f durable.Flow, name string, limits []report.Limit) error {
+func (a *taskRun) wait(f durable.Flow, name string, limits []report.Limit) error {
 	now, err := f.Now()
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ const drainCheck = time.Second
 
 // endWhenDrained ends the wait when the operator asks for an end after the task: the task
 // goes on with the next run.
-func (a *attempt) endWhenDrained() (stop func()) {
+func (a *taskRun) endWhenDrained() (stop func()) {
 	if a.p.o.Drain == nil {
 		return func() {}
 	}

@@ -55,7 +55,7 @@ type Pipeline struct {
 	store *durable.Files
 	held  *lock.Lock
 	tab   *ledger.Tab
-	place Place // the operator's checkout
+	place *judge.Git // the operator's checkout
 	// branch is the one on which the run began, or the one that it goes on with; "" for a
 	// detached HEAD.
 	branch string
@@ -69,11 +69,6 @@ type Pipeline struct {
 	busy  map[string]bool   // tasks that are worked on now
 	out   Outcome
 	used  progress.Usage
-}
-
-// Place is a checkout in which a task is worked on.
-type Place struct {
-	Git *judge.Git
 }
 
 // What ends a run in the middle of a task that goes on another day.
@@ -124,7 +119,7 @@ func (p *Pipeline) work(ctx context.Context, t prd.Task) (*Trail, error) {
 
 // finish writes down how an attempt ended, one attempt after the other. again: another
 // one follows.
-func (p *Pipeline) finish(ctx context.Context, t *Trail, where Place, more bool) (again bool, err error) {
+func (p *Pipeline) finish(ctx context.Context, t *Trail, where *judge.Git, more bool) (again bool, err error) {
 	p.turn.Lock()
 	defer p.turn.Unlock()
 	defer func() { p.observe(progress.Event{Kind: progress.Ended, RunID: t.RunID, Code: t.Code}) }()
@@ -177,7 +172,7 @@ func (p *Pipeline) open(ctx context.Context) error {
 	if err != nil {
 		return fault.Git(err)
 	}
-	p.place = Place{Git: git}
+	p.place = git
 	before, err := Look(p.env.WS, 0)
 	if err != nil {
 		return err

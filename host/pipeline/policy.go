@@ -12,7 +12,7 @@ import (
 
 // holdToPolicy holds what was built and proved to the rules. What they ask about is the
 // operator's to decide, while the work is kept.
-func (a *attempt) holdToPolicy(f durable.Flow) error {
+func (a *taskRun) holdToPolicy(f durable.Flow) error {
 	if a.trail.Policy == nil {
 		return nil
 	}
@@ -50,7 +50,7 @@ func (a *attempt) holdToPolicy(f durable.Flow) error {
 
 // ruled computes the rules where the change stands and gives those that ask; what they forbid
 // ends the attempt. Settled are rules with a yes, which is to these very files.
-func (a *attempt) ruled(f durable.Flow, name string, settled []string) ([]report.PolicyHit, error) {
+func (a *taskRun) ruled(f durable.Flow, name string, settled []string) ([]report.PolicyHit, error) {
 	was := a.trail.Policy.SHA256
 	p, err := do(a, f, name, func(ctx context.Context, _ durable.Attempt) (*report.Policy, error) {
 		if err := a.stand(ctx); err != nil {
@@ -72,39 +72,28 @@ func (a *attempt) ruled(f durable.Flow, name string, settled []string) ([]report
 	return p.Asks(), nil
 }
 
-func (a *attempt) forbidden(hits []report.PolicyHit) *Problem {
+func (a *taskRun) forbidden(hits []report.PolicyHit) *Problem {
 	stop := policy.Forbidden(hits, "`relay task show "+a.trail.TaskID+"`")
 	return &Problem{Code: stop.Code, What: stop.What, Why: stop.Why, Fix: stop.Fix}
 }
 
 // decide computes the rules of a commit for the change in the box.
-func (a *attempt) decide(ctx context.Context, base string) (*report.Policy, *policy.Set, error) {
-	set, err := policy.Open(ctx, a.place.Git, base, a.p.env.Environ)
+func (a *taskRun) decide(ctx context.Context, base string) (*report.Policy, *policy.Set, error) {
+	set, err := policy.Open(ctx, a.At.Git, base, a.p.env.Environ)
 	if err != nil {
 		return nil, nil, err
 	}
-	_, request := a.law()
-	var hidden []string
-	for _, h := range a.hidden() {
-		hidden = append(hidden, h.ID)
-	}
-	in := policy.InputOf(a.change.Kept(), request, a.trail.TaskID, a.lastChecks(), hidden)
-	in.Run.Workflow = "task"
+	var models []string
 	for _, s := range a.trail.Sessions {
 		if s.Model != "" {
-			in.Run.Models = append(in.Run.Models, s.Model)
+			models = append(models, s.Model)
 		}
 	}
-	for _, d := range a.trail.Decisions {
-		if d.Yes {
-			in.Approvals = append(in.Approvals, policy.Approval{Name: d.kind(), Key: d.Approval.KeyOrNone()})
-		}
-	}
-	return set.Decide(in), set, nil
+	return a.Decide(set, a.lastChecks(), a.hiddenIDs(), models), set, nil
 }
 
 // decideAgain holds a change that lands on a later commit to the rules that hold there.
-func (a *attempt) decideAgain(ctx context.Context, tip, before string) (why string, err error) {
+func (a *taskRun) decideAgain(ctx context.Context, tip, before string) (why string, err error) {
 	if tip == before {
 		return "", nil
 	}
@@ -126,7 +115,7 @@ func (a *attempt) decideAgain(ctx context.Context, tip, before string) (why stri
 func (p *Pipeline) checkPolicy(ctx context.Context) error {
 	tip, err := p.tip(ctx)
 	if err == nil {
-		_, err = policy.Open(ctx, p.place.Git, tip, p.env.Environ)
+		_, err = policy.Open(ctx, p.place, tip, p.env.Environ)
 	}
 	return err
 }

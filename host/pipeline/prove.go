@@ -27,7 +27,7 @@ type proved struct {
 
 // prove holds the change to each acceptance criterion: by a provider that wrote none of
 // it, whose evidence is looked up. What it is unsure of the operator decides.
-func (a *attempt) prove(f durable.Flow) error {
+func (a *taskRun) prove(f durable.Flow) error {
 	if len(a.trail.Task.AcceptanceCriteria) == 0 {
 		return nil
 	}
@@ -70,19 +70,19 @@ func (a *attempt) prove(f durable.Flow) error {
 
 // keep makes the commits of the change and puts them under a ref, while the operator is
 // asked and the branch moves on.
-func (a *attempt) keep(f durable.Flow, name string) error {
+func (a *taskRun) keep(f durable.Flow, name string) error {
 	tip, err := do(a, f, name, func(ctx context.Context, at durable.Attempt) (string, error) {
 		if tip := a.keptBefore(ctx); at.Again && tip != "" {
-			return tip, a.discard()
+			return tip, a.throwAway()
 		}
 		if err := a.stand(ctx); err != nil {
 			return "", err
 		}
-		tip, err := a.change.Keep(ctx, a.message())
+		tip, err := a.Change.Keep(ctx, a.message())
 		if err != nil {
 			return "", crew.BoxFault(err)
 		}
-		return tip, a.discard()
+		return tip, a.throwAway()
 	})
 	a.trail.Kept = tip
 	return err
@@ -90,12 +90,12 @@ func (a *attempt) keep(f durable.Flow, name string) error {
 
 // keptBefore is what a keep that was cut off has kept already, maybe without its box; ""
 // when there is nothing on top of where the attempt began.
-func (a *attempt) keptBefore(ctx context.Context) string {
-	tip := change.Kept(ctx, a.place.Git, a.trail.RunID)
+func (a *taskRun) keptBefore(ctx context.Context) string {
+	tip := change.Kept(ctx, a.At.Git, a.trail.RunID)
 	if tip == "" || tip == a.trail.Base {
 		return ""
 	}
-	if _, err := a.place.Git.Run(ctx, nil, "merge-base", "--is-ancestor", a.trail.Base, tip); err != nil {
+	if _, err := a.At.Git.Run(ctx, nil, "merge-base", "--is-ancestor", a.trail.Base, tip); err != nil {
 		return ""
 	}
 	return tip
@@ -108,23 +108,19 @@ func firstLine(s string) string {
 
 // rebase makes the kept commits again in a fresh box on the present tip of the branch, and
 // tries the result. Commits that meet a conflict send the task back.
-func (a *attempt) rebase(f durable.Flow, name string) error {
+func (a *taskRun) rebase(f durable.Flow, name string) error {
 	b, err := do(a, f, name, func(ctx context.Context, at durable.Attempt) (beginning, error) {
 		b, err := a.begin(ctx, at)
 		if err != nil {
 			return b, err
 		}
-		if err := a.discard(); err != nil { // of a try that was cut off
+		if err := a.throwAway(); err != nil { // of a try that was cut off
 			return b, fault.Internal(err)
 		}
-		env, err := a.changeEnv(ctx)
-		if err != nil {
+		if err := a.Begin(ctx, a.changeOptions(b.Base, b.Branch)); err != nil {
 			return b, err
 		}
-		if a.change, err = change.Begin(ctx, env, a.changeOptions(b.Base, b.Branch)); err != nil {
-			return b, crew.BoxFault(err)
-		}
-		why, err := a.change.Replay(ctx, a.trail.Base, a.trail.Kept)
+		why, err := a.Change.Replay(ctx, a.trail.Base, a.trail.Kept)
 		if err != nil {
 			return b, crew.BoxFault(err)
 		}
@@ -134,7 +130,7 @@ func (a *attempt) rebase(f durable.Flow, name string) error {
 		if _, err := a.look(ctx); err != nil {
 			return b, err
 		}
-		return b, a.change.Sync()
+		return b, a.Change.Sync()
 	})
 	if err != nil {
 		return err
@@ -166,7 +162,7 @@ func sortCriteria(all []Criterion) (unmet, unsure []int) {
 }
 
 // doubts names criteria with why nobody is sure of them.
-func (a *attempt) doubts(numbers []int) string {
+func (a *taskRun) doubts(numbers []int) string {
 	var parts []string
 	for _, n := range numbers {
 		c := a.trail.Criteria[n-1]
@@ -180,7 +176,7 @@ func (a *attempt) doubts(numbers []int) string {
 }
 
 // giveUp ends the task; what was built is kept where the operator can get at it.
-func (a *attempt) giveUp(f durable.Flow, p *Problem) error {
+func (a *taskRun) giveUp(f durable.Flow, p *Problem) error {
 	_, err := do(a, f, "give-up", func(ctx context.Context, _ durable.Attempt) (bool, error) {
 		if err := a.stand(ctx); err != nil {
 			return false, err
@@ -190,7 +186,7 @@ func (a *attempt) giveUp(f durable.Flow, p *Problem) error {
 	return err
 }
 
-func (a *attempt) unmet(numbers []int) *Problem {
+func (a *taskRun) unmet(numbers []int) *Problem {
 	return &Problem{Code: judge.StopVerifyFailedSlow, What: fmt.Sprintf("%d of %d acceptance criteria are not met", len(numbers), len(a.trail.Criteria)),
 		Why: a.doubts(numbers), Fix: "`relay task show " + a.trail.TaskID + "`, then `relay task retry " + a.trail.TaskID + "`"}
 }
@@ -198,7 +194,7 @@ func (a *attempt) unmet(numbers []int) *Problem {
 // maxTried bounds the commands that are run because evidence names them.
 const maxTried = 5
 
-func (a *attempt) askCriteria(ctx context.Context) (proved, error) {
+func (a *taskRun) askCriteria(ctx context.Context) (proved, error) {
 	diff, code, err := a.shown(ctx)
 	if err != nil {
 		return proved{}, err
@@ -239,7 +235,7 @@ func (a *attempt) askCriteria(ctx context.Context) (proved, error) {
 // tryNamed runs commands that evidence names and that nobody has run yet, each in a fresh
 // box with the change. One that carries its own output in its words, or that fails, proves
 // nothing and is left out.
-func (a *attempt) tryNamed(ctx context.Context, c *answer.Criteria, outputs map[string]string) error {
+func (a *taskRun) tryNamed(ctx context.Context, c *answer.Criteria, outputs map[string]string) error {
 	n := 0
 	for _, v := range c.Criteria {
 		for _, e := range v.Evidence {
@@ -281,7 +277,7 @@ func carries(argv []string, quote string) bool {
 
 // sameHands notes that the criteria were checked by the vendor whose builder wrote the
 // code: where there is no other, that is better than nobody.
-func (a *attempt) sameHands(provider string) {
+func (a *taskRun) sameHands(provider string) {
 	for _, s := range a.trail.Sessions {
 		if crew.Vendor(s.Builder) == crew.Vendor(provider) {
 			a.note(fmt.Sprintf("the criteria were checked by %s, whose builder %s worked on the code", provider, s.Builder))

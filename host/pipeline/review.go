@@ -29,7 +29,7 @@ type reviewed struct {
 
 // review has the whole change reviewed by somebody who can only read. What an earlier
 // round has found and refuted is not found again.
-func (a *attempt) review(f durable.Flow, round int) (Review, error) {
+func (a *taskRun) review(f durable.Flow, round int) (Review, error) {
 	name := fmt.Sprintf("review-%d", round)
 	r, err := do(a, f, name, func(ctx context.Context, _ durable.Attempt) (reviewed, error) { return a.askReview(ctx, name, round) })
 	if err != nil {
@@ -40,7 +40,7 @@ func (a *attempt) review(f durable.Flow, round int) (Review, error) {
 	return r.Review, nil
 }
 
-func (a *attempt) askReview(ctx context.Context, name string, round int) (reviewed, error) {
+func (a *taskRun) askReview(ctx context.Context, name string, round int) (reviewed, error) {
 	diff, code, err := a.shown(ctx)
 	if err != nil {
 		return reviewed{}, err
@@ -80,19 +80,19 @@ func (a *attempt) askReview(ctx context.Context, name string, round int) (review
 
 // shown gives the change for those who only read it: as a patch, and the changed files
 // with their lines numbered.
-func (a *attempt) shown(ctx context.Context) (diff, code string, err error) {
+func (a *taskRun) shown(ctx context.Context) (diff, code string, err error) {
 	if _, err := a.open(ctx); err != nil {
 		return "", "", err
 	}
 	if _, err := a.look(ctx); err != nil {
 		return "", "", err
 	}
-	patch, err := patch.Bytes(a.change.Left)
+	patch, err := patch.Bytes(a.Change.Left)
 	if err != nil {
 		return "", "", fault.Internal(err)
 	}
 	var b strings.Builder
-	for _, ch := range a.change.Touched().Changes {
+	for _, ch := range a.Change.Touched().Changes {
 		if ch.Ignored || ch.Kind == judge.Deleted || !ch.NewMode.IsRegular() || b.Len() > maxCode {
 			continue
 		}
@@ -113,16 +113,16 @@ const maxCode = 400_000
 
 // builtFile reads a file as it would land: of the box where the change has it, of the
 // checkout otherwise.
-func (a *attempt) builtFile(path string) (string, bool) {
+func (a *taskRun) builtFile(path string) (string, bool) {
 	const most = 4 << 20
-	for _, ch := range a.change.Touched().Changes {
+	for _, ch := range a.Change.Touched().Changes {
 		if ch.Path != path {
 			continue
 		}
 		if ch.Kind == judge.Deleted || !ch.NewMode.IsRegular() {
 			return "", false
 		}
-		r, err := a.change.Box().Open(path)
+		r, err := a.Change.Box().Open(path)
 		if err != nil {
 			return "", false
 		}
@@ -130,12 +130,12 @@ func (a *attempt) builtFile(path string) (string, bool) {
 		b, err := io.ReadAll(io.LimitReader(r, most))
 		return string(b), err == nil
 	}
-	b, err := a.place.Git.Run(context.Background(), nil, "cat-file", "blob", a.trail.Base+":"+path)
+	b, err := a.At.Git.Run(context.Background(), nil, "cat-file", "blob", a.trail.Base+":"+path)
 	return string(b[:min(len(b), most)]), err == nil
 }
 
 // findings are those that match, as a prompt tells them.
-func (a *attempt) findings(match func(Finding) bool) []prompts.Finding {
+func (a *taskRun) findings(match func(Finding) bool) []prompts.Finding {
 	var out []prompts.Finding
 	for _, f := range a.trail.Findings {
 		if match(f) {
@@ -149,7 +149,7 @@ func open(f Finding) bool { return f.Outcome == "" }
 
 // cleanup has the findings dealt with and the work committed. Each finding gets an
 // outcome.
-func (a *attempt) cleanup(f durable.Flow, round int, failed Check) error {
+func (a *taskRun) cleanup(f durable.Flow, round int, failed Check) error {
 	cfg := a.p.env.Config.Pipeline
 	limit := a.p.o.Session
 	if limit <= 0 {
@@ -196,7 +196,7 @@ func (a *attempt) cleanup(f durable.Flow, round int, failed Check) error {
 
 // readCleanup reads what a builder says of its cleanup. A finding that it gives no outcome
 // for is open.
-func (a *attempt) readCleanup(raw []byte, s *Session) (left string, invalid error) {
+func (a *taskRun) readCleanup(raw []byte, s *Session) (left string, invalid error) {
 	c, err := answer.ReadCleanup(raw)
 	if err != nil {
 		return "", err
@@ -219,7 +219,7 @@ func (a *attempt) readCleanup(raw []byte, s *Session) (left string, invalid erro
 }
 
 // deal gives the findings their outcomes.
-func (a *attempt) deal(s Session) {
+func (a *taskRun) deal(s Session) {
 	for _, o := range s.Outcomes {
 		for i := range a.trail.Findings {
 			if fd := &a.trail.Findings[i]; fd.ID == o.ID && fd.Outcome == "" {
@@ -234,7 +234,7 @@ func (a *attempt) deal(s Session) {
 
 // keepReview writes plans/<id>_review.md and .json: all rounds with their findings and
 // outcomes.
-func (a *attempt) keepReview(t *Trail) error {
+func (a *taskRun) keepReview(t *Trail) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Review of %s\n", report.Text(t.TaskID))
 	for _, r := range t.Reviews {

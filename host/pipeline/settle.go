@@ -8,7 +8,6 @@ import (
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
@@ -22,7 +21,7 @@ import (
 
 // settle writes the end of a task into the list and the memory, and commits both. It can
 // be done again: what is written already stays.
-func (p *Pipeline) settle(ctx context.Context, t *Trail, where Place) error {
+func (p *Pipeline) settle(ctx context.Context, t *Trail, where *judge.Git) error {
 	if t.Lost != "" && t.Code == "" {
 		t.Code, t.Summary, t.Why, t.Next = judge.StopInterrupted, "the work of the task was lost again and again", t.Lost, "`relay task retry "+t.TaskID+"`"
 	}
@@ -62,7 +61,7 @@ func (p *Pipeline) settle(ctx context.Context, t *Trail, where Place) error {
 
 // close says that the attempt's end is on record, throws away what it has left, and puts
 // it into the history. Nothing of it waits any more.
-func (p *Pipeline) close(t *Trail, where Place) error {
+func (p *Pipeline) close(t *Trail, where *judge.Git) error {
 	if err := queue.Drop(p.env.WS, QueueKind, t.TaskID); err != nil {
 		return fault.Internal(err)
 	}
@@ -100,7 +99,7 @@ func (p *Pipeline) mark(ctx context.Context, t *Trail) error {
 		fields["completed_at"] = t.EndedAt.UTC().Truncate(1e9)
 	}
 	for name, file := range t.Artifacts(p.env.WS) {
-		if _, err := p.place.Git.Run(ctx, nil, "check-ignore", "-q", "--", file); err != nil { // others have the list, and not what git ignores
+		if _, err := p.place.Run(ctx, nil, "check-ignore", "-q", "--", file); err != nil { // others have the list, and not what git ignores
 			fields["artifacts."+name] = file
 		}
 	}
@@ -169,17 +168,17 @@ func (p *Pipeline) endMessage(t *Trail) change.Message {
 
 // tidy commits what the operator has edited, so that no builder takes it along, and
 // refuses a checkout with other changes where a box would show them.
-func (p *Pipeline) tidy(ctx context.Context, where Place) error {
-	if where.Git.Root == p.place.Git.Root {
+func (p *Pipeline) tidy(ctx context.Context, where *judge.Git) error {
+	if where.Root == p.place.Root {
 		if err := p.commitRecords(ctx, change.Message{Subject: "chore: update the task list", Trailers: []change.Trailer{{Key: "Relay-Record", Value: p.rec.RunID}}}); err != nil {
 			return err
 		}
 	}
-	status, err := p.env.filtering().Decide(where.Git).Status(ctx)
+	status, err := p.in(where, "").Filtering().Decide(where).Status(ctx)
 	if err != nil {
 		return fault.Git(err)
 	}
-	owned := p.owned()
+	owned := p.in(where, "").Owned()
 	var dirty []string
 	for _, e := range status {
 		if judge.Match(p.records(), e.Path) || p.env.WS.Holds(e.Path) || e.Index == '?' && judge.Match(owned, strings.TrimSuffix(e.Path, "/")) {
@@ -187,12 +186,11 @@ func (p *Pipeline) tidy(ctx context.Context, where Place) error {
 		}
 		dirty = append(dirty, e.Path)
 	}
-	if len(dirty) > 0 && where.Git.Root == p.place.Git.Root && p.env.Config.Worktree.MayBeDirty(true) {
-		env := p.recordEnv(where)
-		if env.Means, err = crew.Means(ctx, p.env.Config, p.env.StateDir, p.env.Root); err != nil {
+	if len(dirty) > 0 && where.Root == p.place.Root && p.env.Config.Worktree.MayBeDirty(true) {
+		env, err := p.in(where, "").Boxes(ctx)
+		if err != nil {
 			return err
 		}
-		p.keep(&env)
 		if dirty, err = env.Shown(ctx, dirty); err != nil {
 			return fault.Git(err)
 		}

@@ -6,9 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/attempt"
 	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/internal/worktree"
 	"github.com/paxiom/relay/host/pipeline/prd"
@@ -86,7 +85,7 @@ func (p *Pipeline) beside(task string) bool {
 
 // where gives the checkout for a task: the operator's, or a work tree of its own at the
 // tip of the operator's branch. That of an attempt that has begun is left as it is.
-func (p *Pipeline) where(ctx context.Context, task string) (Place, error) {
+func (p *Pipeline) where(ctx context.Context, task string) (*judge.Git, error) {
 	if !p.beside(task) {
 		return p.place, nil
 	}
@@ -94,7 +93,7 @@ func (p *Pipeline) where(ctx context.Context, task string) (Place, error) {
 	defer p.turn.Unlock()
 	path, err := p.treeOf(task)
 	if err != nil {
-		return Place{}, err
+		return nil, err
 	}
 	p.mu.Lock()
 	begun := p.begun[task]
@@ -102,14 +101,14 @@ func (p *Pipeline) where(ctx context.Context, task string) (Place, error) {
 	p.mu.Unlock()
 	if !goOn {
 		if path, err = p.freshTree(ctx, task, path); err != nil {
-			return Place{}, err
+			return nil, err
 		}
 	}
 	git, err := judge.OpenGit(ctx, path)
 	if err != nil {
-		return Place{}, fault.Wrap(err, judge.BlockedCrashRecovery, "the work tree of task "+task+" can't be used", "`git worktree repair "+fault.Word(path)+"`")
+		return nil, fault.Wrap(err, judge.BlockedCrashRecovery, "the work tree of task "+task+" can't be used", "`git worktree repair "+fault.Word(path)+"`")
 	}
-	return Place{Git: git}, nil
+	return git, nil
 }
 
 // freshTree puts a work tree, the task's old one if it has one, at the tip of the
@@ -138,7 +137,7 @@ func (p *Pipeline) freshTree(ctx context.Context, task, path string) (string, er
 // pool is this repository's work trees for tasks. Those of tasks that have neither begun
 // nor are worked on are free.
 func (p *Pipeline) pool() *worktree.Pool {
-	pool := poolOf(p.env, p.place.Git)
+	pool := poolOf(p.env, p.place)
 	pool.Now = p.now
 	pool.Alive = func(task string) bool {
 		p.mu.Lock()
@@ -149,12 +148,12 @@ func (p *Pipeline) pool() *worktree.Pool {
 }
 
 func poolOf(env *Env, git *judge.Git) *worktree.Pool {
-	return &worktree.Pool{Git: git, Dir: worktree.Dir(filepath.Join(env.DataDir, "tasks"), git), Fill: env.filtering().Fill}
+	return &worktree.Pool{Git: git, Dir: worktree.Dir(filepath.Join(env.DataDir, "tasks"), git), Fill: env.at(git).Filtering().Fill}
 }
 
-// filtering is where the user's git filters run.
-func (e *Env) filtering() change.Filtering {
-	return change.Filtering{Means: crew.Chooser(e.Config, e.StateDir), StateDir: e.StateDir, Home: e.Home, Environ: e.Environ}
+// at is where attempts are made in a checkout.
+func (e *Env) at(git *judge.Git) attempt.Env {
+	return attempt.Env{Git: git, Root: e.Root, Config: e.Config, WS: e.WS, Catalog: e.Catalog, StateDir: e.StateDir, Home: e.Home, Environ: e.Environ, Version: e.Version}
 }
 
 // Trees are the work trees of tasks while no pipeline runs: those of tasks that have
@@ -177,7 +176,7 @@ func Trees(ctx context.Context, env *Env) (*worktree.Pool, error) {
 
 // treeOf is the work tree that a task has; "" when it has none.
 func (p *Pipeline) treeOf(task string) (string, error) {
-	trees, err := poolOf(p.env, p.place.Git).List(false) // by its mark, whatever is known of the task
+	trees, err := poolOf(p.env, p.place).List(false) // by its mark, whatever is known of the task
 	i := slices.IndexFunc(trees, func(t worktree.Tree) bool { return t.Owner == task })
 	if i < 0 {
 		return "", err
@@ -186,10 +185,10 @@ func (p *Pipeline) treeOf(task string) (string, error) {
 }
 
 // placeOf is the work tree that a task has, or the operator's checkout.
-func (p *Pipeline) placeOf(ctx context.Context, task string) Place {
+func (p *Pipeline) placeOf(ctx context.Context, task string) *judge.Git {
 	if path, err := p.treeOf(task); err == nil && path != "" {
 		if git, err := judge.OpenGit(ctx, path); err == nil {
-			return Place{Git: git}
+			return git
 		}
 	}
 	return p.place
@@ -202,7 +201,7 @@ func (p *Pipeline) dropTree(ctx context.Context, task, path string) error {
 			return err
 		}
 	}
-	if _, err := p.place.Git.Write(ctx, nil, nil, "update-ref", "-d", "refs/heads/"+sideBranch(task)); err != nil {
+	if _, err := p.place.Write(ctx, nil, nil, "update-ref", "-d", "refs/heads/"+sideBranch(task)); err != nil {
 		return fault.Wrap(err, judge.BlockedMissingConfig, "the branch of task "+task+" can't be removed", "`git branch -D "+sideBranch(task)+"`")
 	}
 	return nil

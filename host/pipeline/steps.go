@@ -27,7 +27,7 @@ import (
 const AgentsFile = "AGENTS.md"
 
 // told is the task as every step is told it.
-func (a *attempt) told() prompts.PipelineTask {
+func (a *taskRun) told() prompts.PipelineTask {
 	t, s := a.trail.Task, a.request()
 	return prompts.PipelineTask{ProductName: a.p.env.Config.ProductName, ID: t.ID, Title: t.Title, Description: t.Description, Notes: a.p.ownNotes(&t), Criteria: t.AcceptanceCriteria,
 		Validation: t.Validation.Command, Agents: a.agents(), Earlier: a.earlier(),
@@ -35,7 +35,7 @@ func (a *attempt) told() prompts.PipelineTask {
 }
 
 // earlier is what became of the attempt before, and what the operator has said since.
-func (a *attempt) earlier() string {
+func (a *taskRun) earlier() string {
 	var b strings.Builder
 	if before, err := a.before(); err == nil && before != nil && before.Code != "" && before.Code != judge.Success {
 		fmt.Fprintf(&b, "An earlier attempt ended with %s: %s. %s\n", before.Code, before.Summary, before.Why)
@@ -50,7 +50,7 @@ func (a *attempt) earlier() string {
 }
 
 // before is the attempt before this one; nil when it is the first.
-func (a *attempt) before() (*Trail, error) {
+func (a *taskRun) before() (*Trail, error) {
 	all, err := Attempts(a.p.env.WS, a.trail.TaskID)
 	for i, t := range all {
 		if t.Attempt == a.trail.Attempt && i+1 < len(all) {
@@ -65,24 +65,24 @@ const maxAgents = 1 << 20
 
 // agents is AGENTS.md as the commit has it on which the task is built, or while it is planned the newest, whatever the operator is
 // writing into his own; "" where it has none.
-func (a *attempt) agents() string {
-	b, err := a.place.Git.Run(context.Background(), nil, "cat-file", "blob", cmp.Or(a.trail.Base, "HEAD")+":"+AgentsFile)
+func (a *taskRun) agents() string {
+	b, err := a.At.Git.Run(context.Background(), nil, "cat-file", "blob", cmp.Or(a.trail.Base, "HEAD")+":"+AgentsFile)
 	if err != nil || len(b) > maxAgents {
 		return ""
 	}
 	return string(b)
 }
 
-func (a *attempt) memory() (*memory.Context, error) { return memory.Read(a.p.dir(memoryFile)) }
+func (a *taskRun) memory() (*memory.Context, error) { return memory.Read(a.p.dir(memoryFile)) }
 
 // override reads the operator's own texts of a role.
-func (a *attempt) override(role string) (prompts.Override, error) {
+func (a *taskRun) override(role string) (prompts.Override, error) {
 	ws := a.p.env.WS
 	return prompts.RoleOverride(func(rel string, max int64) ([]byte, error) { return beneath.ReadFile(ws.Root(), rel, max) }, ws.Rel()+"/prompts", role)
 }
 
 // plan has the task planned. A question that the planner has is the operator's to answer.
-func (a *attempt) plan(f durable.Flow) error {
+func (a *taskRun) plan(f durable.Flow) error {
 	for n := 1; ; n++ {
 		facts, err := do(a, f, fmt.Sprintf("plan-%d", n), func(ctx context.Context, _ durable.Attempt) (PlanFacts, error) {
 			return a.askPlan(ctx, n)
@@ -110,7 +110,7 @@ func (a *attempt) plan(f durable.Flow) error {
 // maxQuestions is how often a planner may ask.
 const maxQuestions = 3
 
-func (a *attempt) askPlan(ctx context.Context, n int) (PlanFacts, error) {
+func (a *taskRun) askPlan(ctx context.Context, n int) (PlanFacts, error) {
 	past, err := a.memory()
 	if err != nil {
 		return PlanFacts{}, err
@@ -123,7 +123,7 @@ func (a *attempt) askPlan(ctx context.Context, n int) (PlanFacts, error) {
 	if err != nil {
 		return PlanFacts{}, err
 	}
-	files, err := a.place.Git.Run(ctx, nil, "-c", "core.quotePath=false", "ls-tree", "-r", "--name-only", "--full-tree", at.Base)
+	files, err := a.At.Git.Run(ctx, nil, "-c", "core.quotePath=false", "ls-tree", "-r", "--name-only", "--full-tree", at.Base)
 	if err != nil {
 		return PlanFacts{}, fault.Internal(err)
 	}
@@ -158,7 +158,7 @@ func (a *attempt) askPlan(ctx context.Context, n int) (PlanFacts, error) {
 }
 
 // keepText writes a text for people, and for the steps after.
-func (a *attempt) keepText(name string, text []byte) error {
+func (a *taskRun) keepText(name string, text []byte) error {
 	if err := a.p.env.WS.MkdirAll(a.p.dir(plansDir)); err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (a *attempt) keepText(name string, text []byte) error {
 }
 
 // planText is the plan as it was made.
-func (a *attempt) planText() (string, error) {
+func (a *taskRun) planText() (string, error) {
 	b, err := workspace.ReadFile(a.p.dir(plansDir, a.trail.TaskID+"_plan.md"), 1<<20)
 	if err != nil {
 		return "", fault.Wrap(err, judge.BlockedCrashRecovery, "the plan of "+a.trail.TaskID+" can't be read", "`relay task retry "+a.trail.TaskID+"` begins anew")
@@ -175,7 +175,7 @@ func (a *attempt) planText() (string, error) {
 }
 
 // code has the plan carried out.
-func (a *attempt) code(f durable.Flow) error {
+func (a *taskRun) code(f durable.Flow) error {
 	cfg := a.p.env.Config.Pipeline
 	return a.build(f, building{role: roleCode, round: 1, limit: time.Duration(cfg.Code.SessionMinutes) * time.Minute, schema: schemas.Bytes(schemas.BuilderResult),
 		words: func(r *prompts.Resume) (string, string, error) {

@@ -92,7 +92,7 @@ func (p *Pipeline) replace(role string, from crew.Choice, why string) (bool, err
 
 // by has the work of a role done by whoever has it, and by its fallback for the rest of
 // the run when that one is missing or fails for another reason than a limit.
-func (a *attempt) by(ctx context.Context, role string, work func(context.Context, *crew.Lineup) (*pluginhost.Failure, error)) error {
+func (a *taskRun) by(ctx context.Context, role string, work func(context.Context, *crew.Lineup) (*pluginhost.Failure, error)) error {
 	for {
 		l := a.p.lineup(a.crew(), role)
 		f, err := work(ctx, l)
@@ -144,7 +144,7 @@ type asking struct {
 const maxAsked = 2
 
 // ask gets an answer that has its form.
-func (a *attempt) ask(ctx context.Context, q asking) (*desk.Answer, error) {
+func (a *taskRun) ask(ctx context.Context, q asking) (*desk.Answer, error) {
 	var got *desk.Answer
 	err := a.by(ctx, q.role, func(ctx context.Context, l *crew.Lineup) (*pluginhost.Failure, error) {
 		who, retry := strings.ReplaceAll(l.Now().Name, "/", "-"), ""

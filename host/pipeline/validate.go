@@ -6,12 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/confine"
-	"github.com/paxiom/relay/host/internal/crew"
-	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -22,7 +18,7 @@ import (
 
 // validate runs the task's validation command on exactly what would land, and the checks
 // that every change has to pass, until one fails. A task without any passes.
-func (a *attempt) validate(f durable.Flow, round int) (Check, error) {
+func (a *taskRun) validate(f durable.Flow, round int) (Check, error) {
 	c := Check{OK: true}
 	var err error
 	for i, argv := range a.trail.Task.Validation.Command.Steps() {
@@ -54,7 +50,7 @@ type required struct {
 }
 
 // commands are all of them.
-func (a *attempt) commands() (all []required) {
+func (a *taskRun) commands() (all []required) {
 	for _, argv := range a.trail.Task.Validation.Command.Steps() {
 		all = append(all, required{argv: argv})
 	}
@@ -65,14 +61,14 @@ func (a *attempt) commands() (all []required) {
 }
 
 // check is one of them.
-func (a *attempt) check(f durable.Flow, name string, round int, r required) (Check, error) {
+func (a *taskRun) check(f durable.Flow, name string, round int, r required) (Check, error) {
 	return a.checkBy(f, name, round, func(ctx context.Context) (Check, error) {
 		c, _, err := a.try(ctx, name, r)
 		return c, err
 	})
 }
 
-func (a *attempt) checkBy(f durable.Flow, name string, round int, try func(context.Context) (Check, error)) (Check, error) {
+func (a *taskRun) checkBy(f durable.Flow, name string, round int, try func(context.Context) (Check, error)) (Check, error) {
 	c, err := do(a, f, name, func(ctx context.Context, _ durable.Attempt) (Check, error) {
 		if err := a.stand(ctx); err != nil {
 			return Check{}, err
@@ -90,7 +86,7 @@ func (a *attempt) checkBy(f durable.Flow, name string, round int, try func(conte
 }
 
 // stand opens the box and has the judge read it, for whoever goes on with what is there.
-func (a *attempt) stand(ctx context.Context) error {
+func (a *taskRun) stand(ctx context.Context) error {
 	if _, err := a.open(ctx); err != nil {
 		return err
 	}
@@ -98,27 +94,15 @@ func (a *attempt) stand(ctx context.Context) error {
 	return err
 }
 
-// checks are what commands may use, and what they are held to.
-func (a *attempt) checks() (change.Checks, error) {
-	cfg := a.p.env.Config
-	plan, err := confine.For(cfg.Box, confine.Verification, crew.Registries(a.p.env.Root, a.p.env.Home), nil)
-	return change.Checks{Plan: plan, Env: launch.CheckEnv(), Slow: time.Duration(cfg.Verification.TimeoutSlowSeconds) * time.Second,
-		Removed: crew.Removable(&cfg.Verification, a.change.Kept(), a.request().Allowed), Tests: crew.TestFiles(&cfg.Verification)}, err
-}
-
 // try runs a command in a fresh box with the change, and keeps what it printed.
-func (a *attempt) try(ctx context.Context, name string, of required) (Check, string, error) {
-	k, err := a.checks()
-	if err != nil {
-		return Check{}, "", err
-	}
-	k.Commands = []verify.Command{{ID: name, Slow: true, Argv: of.argv}}
-	if of.id != "" {
+func (a *taskRun) try(ctx context.Context, name string, of required) (Check, string, error) {
+	k := a.Checks(verify.Command{ID: name, Slow: true, Argv: of.argv})
+	if k.Settings = nil; of.id != "" {
 		k.Settings = func(string) (dir string, env []string, limit time.Duration) {
 			return a.p.env.Config.Verification.Setting(of.id)
 		}
 	}
-	results, code := a.change.Verify(ctx, k)
+	results, code := a.Change.Verify(ctx, k)
 	if ctx.Err() != nil {
 		return Check{}, "", ctx.Err()
 	}
@@ -134,29 +118,23 @@ func (a *attempt) try(ctx context.Context, name string, of required) (Check, str
 }
 
 // hidden are the hidden checks that count for the task.
-func (a *attempt) hidden() []verify.Command {
-	all, _ := a.p.env.Config.Verification.HiddenChecks(a.p.place.Git, a.p.env.Home, a.trail.Task.HiddenChecks)
+func (a *taskRun) hidden() []verify.Command {
+	all, _ := a.p.env.Config.Verification.HiddenChecks(a.p.place, a.p.env.Home, a.trail.Task.HiddenChecks)
 	return all
 }
 
 // tryHidden runs them on the change. What they print is the operator's alone.
-func (a *attempt) tryHidden(ctx context.Context, all []verify.Command) (Check, error) {
-	k, err := a.checks()
-	if err != nil {
-		return Check{}, err
-	}
+func (a *taskRun) tryHidden(ctx context.Context, all []verify.Command) (Check, error) {
+	k := a.Checks()
 	k.Hidden = all
 	began := time.Now()
-	results, code := a.change.VerifyHidden(ctx, k)
+	_, code := a.Change.VerifyHidden(ctx, k)
 	if ctx.Err() != nil {
 		return Check{}, ctx.Err()
 	}
-	_, seed := a.change.Hidden()
-	told := crew.KeepHidden(a.p.env.StateDir, a.trail.RunID, results, seed)
-	if told.Note != "" {
-		a.note(told.Note)
-	}
-	c := Check{Command: []string{}, OK: code == judge.Success, Outcome: told.Said + " passed", Hidden: told.Said, Seed: seed, MS: time.Since(began).Milliseconds()}
+	var v report.Verification
+	told := a.TellHidden(&v)
+	c := Check{Command: []string{}, OK: code == judge.Success, Outcome: told.Said + " passed", Hidden: v.Hidden, Seed: v.Seed, MS: time.Since(began).Milliseconds()}
 	if !c.OK {
 		c.Code, c.ExitCode, c.Outcome = judge.StopHiddenFailed, 1, told.Failed()
 	}
@@ -164,7 +142,7 @@ func (a *attempt) tryHidden(ctx context.Context, all []verify.Command) (Check, e
 }
 
 // problem is the end of a task whose last check failed.
-func (a *attempt) problem(c Check, why string) *Problem {
+func (a *taskRun) problem(c Check, why string) *Problem {
 	p := &Problem{Code: c.Code, What: "the validation command fails", Why: c.Outcome + why, Fix: "`relay task show " + a.trail.TaskID + "` has its output"}
 	switch c.Code {
 	case judge.StopHiddenFailed:
@@ -178,7 +156,7 @@ func (a *attempt) problem(c Check, why string) *Problem {
 }
 
 // outputs are what the validation command printed the last time.
-func (a *attempt) outputs() (all []prompts.Output) {
+func (a *taskRun) outputs() (all []prompts.Output) {
 	for _, c := range a.trail.Checks {
 		if c.Round != a.trail.Checks[len(a.trail.Checks)-1].Round {
 			continue

@@ -10,18 +10,10 @@ import (
 	"github.com/paxiom/relay/judge"
 )
 
-// attester is what attesting needs besides the facts.
-func (r *run) attester() attest.Options {
-	return attest.Options{Git: r.git, StateDir: r.env.StateDir, Home: r.env.Home, Environ: r.env.Environ, Sign: r.cfg.Evidence.Sign, Version: r.env.Version, Now: r.now()}
-}
-
 // attest says of the commit that has landed what is known of it, for those who have the
 // repository alone.
 func (r *run) attest(ctx context.Context) {
-	ceiling := r.ceiling()
-	request := r.request()
-	f := attest.Facts{Workflow: "tick", Run: r.rep.RunID, TaskID: r.task.TaskID, Task: r.taskJSON, Base: r.rep.BaseCommit, Commit: r.rep.Commit,
-		Ceiling: &ceiling, Request: &request, Code: judge.Success, Verification: r.rep.Verification, Results: r.results, Box: r.rep.Box, Hidden: r.hiddenIDs()}
+	f := attest.Facts{Task: r.taskJSON, Base: r.rep.BaseCommit, Commit: r.rep.Commit, Rules: r.policies.Digest(), Verification: r.rep.Verification, Results: r.results, Box: r.rep.Box, Hidden: r.hiddenIDs()}
 	if w := r.rep.Orchestrator; w != nil {
 		digest := ""
 		if p := r.opened[w.Plugin]; p != nil {
@@ -29,13 +21,10 @@ func (r *run) attest(ctx context.Context) {
 		}
 		f.Plugins = append(f.Plugins, part("orchestrator", w, digest))
 	}
-	if w := r.rep.Builder; w != nil && r.builder != nil {
-		f.Plugins = append(f.Plugins, part("builder", w, r.builder.Entry.SHA256))
+	if w := r.rep.Builder; w != nil && r.Builder != nil {
+		f.Plugins = append(f.Plugins, part("builder", w, r.Builder.Entry.SHA256))
 	}
-	f.Approvals, f.Rules = r.approvals(), r.policies.Digest()
-	if problem := attest.Attach(ctx, r.attester(), f); problem != "" {
-		r.note(problem)
-	}
+	r.Attest(ctx, f)
 }
 
 // attestCrash says of a commit that has landed in a crash what its draft of a report knows.
@@ -54,7 +43,7 @@ func (r *run) attestCrash(ctx context.Context, rep *report.Report) {
 	if rep.Policy != nil {
 		f.Rules = rep.Policy.SHA256
 	}
-	if problem := attest.Attach(ctx, r.attester(), f); problem != "" {
+	if problem := attest.Attach(ctx, r.at().Attester(), f); problem != "" {
 		rep.Notes = append(rep.Notes, problem)
 	}
 }

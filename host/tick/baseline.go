@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"path"
 	"strings"
-	"time"
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/host/internal/passed"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/judge"
@@ -18,9 +16,9 @@ import (
 
 // checks are the verification commands of the task with their limits.
 func (r *run) checks() change.Checks {
-	return change.Checks{Commands: r.commands, Plan: r.checkPlan, Env: launch.CheckEnv(), Settings: r.cfg.Verification.Setting, Before: r.beforeCheck,
-		Fast: time.Duration(r.cfg.Verification.TimeoutFastSeconds) * time.Second,
-		Slow: time.Duration(r.cfg.Verification.TimeoutSlowSeconds) * time.Second}
+	k := r.Checks(r.commands...)
+	k.Before = r.beforeCheck
+	return k
 }
 
 // beforeCheck counts a command that is about to start, and shows it.
@@ -50,7 +48,7 @@ func (r *run) baseline(ctx context.Context) error {
 	if k.Log, err = r.verifyLog(); err != nil {
 		return err
 	}
-	bases, err := r.change.Baseline(ctx, k, func(c verify.Command) bool { return r.known.Has(tree, k.Identity(c)) })
+	bases, err := r.Change.Baseline(ctx, k, func(c verify.Command) bool { return r.known.Has(tree, k.Identity(c)) })
 	if err != nil {
 		return interrupted(ctx, internal(err))
 	}

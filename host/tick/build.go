@@ -10,13 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/protobuf/types/known/durationpb"
-
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
-	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/ledger"
@@ -46,35 +43,24 @@ func (r *run) prepare(ctx context.Context) error {
 	if err := r.openBuilder(ctx, r.cfg.Builder.DefaultMode); err != nil {
 		return err
 	}
-	r.builder.Lazy.Warm(ctx)
+	r.Builder.Lazy.Warm(ctx)
 	return nil
 }
 
 // openBuilder begins the change, with a box for the builder of this name.
 func (r *run) openBuilder(ctx context.Context, name string) error {
-	p, spec, err := r.crew().Find(name, catalog.Builder)
-	if err != nil {
-		return err
-	}
-	r.builder = p
 	if r.boxErr != nil {
 		return r.boxErr
 	}
-	if r.checkPlan, err = confine.For(r.cfg.Box, confine.Verification, crew.Registries(r.git.Root, r.env.Home), r.refused); err != nil {
-		return err
+	r.At = r.at()
+	if err := r.Open(ctx, r.crew(), name, change.Options{RunID: r.rep.RunID, Base: r.rep.BaseCommit, Branch: r.branch}); err != nil {
+		return interrupted(ctx, err)
 	}
-	r.change, err = change.Begin(ctx, r.changeEnv(), change.Options{RunID: r.rep.RunID, Base: r.rep.BaseCommit, Branch: r.branch,
-		Binds: p.Binds(r.crew(), spec)})
-	if err != nil {
-		return interrupted(ctx, crew.BoxFault(err))
-	}
-	b := r.change.Box()
-	r.rep.Box = &report.BoxReport{Means: b.Means(), Gaps: append(b.Gaps(), p.Plan.Gaps(b.Means())...)}
+	b := r.Change.Box()
+	r.rep.Box = &report.BoxReport{Means: b.Means(), Gaps: append(b.Gaps(), r.Builder.Plan.Gaps(b.Means())...)}
 	if r.rep.Verification.Beside = !box.AtOwnPath(b.Means()); r.rep.Verification.Beside {
 		r.observe(progress.Event{Kind: progress.Notice, Text: crew.BesideWarning(b.Means())})
 	}
-	spec.Start = crew.InBox(b, p.Plan)
-	p.Lazy = pluginhost.NewLazy(spec)
 	return nil
 }
 
@@ -84,7 +70,7 @@ func (r *run) chooseBuilder(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if r.builder != nil && r.builder.Entry.Name == entry.Name {
+	if r.Builder != nil && r.Builder.Entry.Name == entry.Name {
 		return nil
 	}
 	if err := r.dropBuilder(ctx); err != nil {
@@ -95,23 +81,16 @@ func (r *run) chooseBuilder(ctx context.Context, name string) error {
 
 // dropBuilder ends the open builder and throws its box away.
 func (r *run) dropBuilder(ctx context.Context) error {
-	if r.builder != nil {
-		r.builder.Close(ctx)
-		r.builder = nil
-	}
-	r.built = false
-	if r.change == nil {
-		return nil
-	}
-	err := r.change.Discard()
-	r.change = nil
-	return internal(err)
+	r.Close(ctx)
+	r.Builder, r.built = nil, false
+	return internal(r.Discard())
 }
 
 // build lets the builder work in its box, and whom its fallback names, each in a fresh
 // one, while one after the other meets a limit. When it returns nil the box is quiet:
 // the plugin and all that it started have ended.
 func (r *run) build(ctx context.Context) error {
+	r.TaskID = r.task.TaskID
 	if r.task.Builder.Patch != "" {
 		if err := checkPatch(r.task.Builder.Patch); err != nil {
 			return fault.Wrap(err, judge.StopBuilderOutputInvalid, "the patch is refused before it is applied", "`relay show`")
@@ -141,7 +120,7 @@ func (r *run) buildWith(ctx context.Context, c crew.Choice) (*pluginhost.Failure
 		}
 	}
 	if r.task.Kind == judge.Execute {
-		r.change.Ahead(ctx, r.checks())
+		r.Change.Ahead(ctx, r.checks())
 	}
 	if err := r.showTask(); err != nil {
 		return nil, err
@@ -149,7 +128,7 @@ func (r *run) buildWith(ctx context.Context, c crew.Choice) (*pluginhost.Failure
 	if err := r.enter(stateBuild); err != nil {
 		return nil, err
 	}
-	p := r.builder
+	p := r.Builder
 	r.rep.Builder = p.Worker
 	if p.Entry.Name == "patch" {
 		if err := r.book.PatchAttempt(r.cfg.Builder.Patch.MaxPatchAttemptsPerMilestone); err != nil {
@@ -165,10 +144,6 @@ func (r *run) buildWith(ctx context.Context, c crew.Choice) (*pluginhost.Failure
 	} else {
 		f, err = r.runBuilder(ctx, p, c)
 	}
-	p.Close(ctx)
-	if over := p.Plan.Exceeded("the builder " + p.Entry.Name); over != nil && ctx.Err() == nil {
-		return nil, over // whatever it said, and whatever came of its end
-	}
 	switch {
 	case err != nil:
 	case f != nil:
@@ -183,10 +158,10 @@ func (r *run) buildWith(ctx context.Context, c crew.Choice) (*pluginhost.Failure
 // orchestrator thought, and has that of the run before. A driver that reads it there would
 // carry out the wrong task.
 func (r *run) showTask() error {
-	if r.change.Box().Dir() == r.git.Root {
+	if r.Change.Box().Dir() == r.git.Root {
 		return nil // an overlay shows the workspace as it is
 	}
-	dir := filepath.Join(r.change.Box().Dir(), filepath.FromSlash(r.ws.Rel()))
+	dir := filepath.Join(r.Change.Box().Dir(), filepath.FromSlash(r.ws.Rel()))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return internal(err)
 	}
@@ -227,7 +202,7 @@ func (r *run) runBuilder(ctx context.Context, p *crew.Plugin, c crew.Choice) (*p
 		return nil, err
 	}
 	limit, limitKey := r.buildTimeout(p.Entry.Name)
-	done, f, late, err := r.calls().Build(ctx, p, c, desk.Work{ID: r.rep.RunID + "-builder", Role: ledger.RoleBuilder, Request: req, Limit: limit,
+	done, f, late, err := r.Build(ctx, r.calls(), c, desk.Work{ID: r.rep.RunID + "-builder", Role: ledger.RoleBuilder, Request: req, Limit: limit,
 		MaxUSD: r.cfg.Builder.ClaudeCode.MaxBudgetUSD, Began: func() { r.built = true }})
 	switch {
 	case err != nil:
@@ -284,11 +259,8 @@ func (r *run) buildRequest(c crew.Choice) (*pluginpb.BuildRequest, error) {
 	if c.First && configured(r.cfg, c.Name) {
 		fallback = r.cfg.Models.BuilderFallbackModel
 	}
-	return &pluginpb.BuildRequest{Workspace: r.change.Box().Dir(), TaskJson: r.taskJSON,
-		System: system, Prompt: user, Patch: b.Patch, Model: c.Model, FallbackModel: fallback,
-		MaxTurns: int32(turns), MaxCostMicrousd: int64(r.cfg.Builder.ClaudeCode.MaxBudgetUSD * 1e6),
-		IdleTimeout:      durationpb.New(time.Duration(r.cfg.Builder.IdleTimeoutSeconds) * time.Second),
-		ResultSchemaJson: schemas.Bytes(schemas.BuilderResult)}, nil
+	return &pluginpb.BuildRequest{TaskJson: r.taskJSON, System: system, Prompt: user, Patch: b.Patch, Model: c.Model, FallbackModel: fallback,
+		MaxTurns: int32(turns), ResultSchemaJson: schemas.Bytes(schemas.BuilderResult)}, nil
 }
 
 // checkResult holds the builder's own account to its schema. It decides nothing but
@@ -322,9 +294,9 @@ func (r *run) checkResult(raw []byte) {
 		Summary string `json:"summary"`
 	}
 	if strictjson.Unmarshal(raw, &said) == nil {
-		r.builder.Worker.Summary = said.Summary
+		r.Builder.Worker.Summary = said.Summary
 	} else if m, ok := tree.(map[string]any); ok {
-		r.builder.Worker.Summary, _ = m["summary"].(string)
+		r.Builder.Worker.Summary, _ = m["summary"].(string)
 	}
 }
 

@@ -24,7 +24,7 @@ func (r *run) ceiling() judge.Ceiling {
 	if own == judge.KeepCommits && !r.cfg.Commit.OnSuccess || r.letLand != nil {
 		own = judge.SquashCommits // nothing is committed at all, or relay itself made it again
 	}
-	return r.widened.Widen(r.cfg.Ceiling(r.cfg.TickFence(), r.owned(), own))
+	return r.widened.Widen(r.cfg.Ceiling(r.cfg.TickFence(), r.at().Owned(), own))
 }
 
 // takeAllowed gives what the operator was asked about and has allowed, nil when there is
@@ -37,20 +37,15 @@ func (r *run) takeAllowed() (w *trust.Wish, err error) {
 }
 
 // policy is the law for this task, and what it asks for beyond the ceiling.
-func (r *run) policy() (judge.Policy, []judge.Beyond) {
-	return judge.NewPolicy(r.ceiling(), r.request())
-}
+func (r *run) policy() (judge.Policy, []judge.Beyond) { return judge.NewPolicy(r.law()) }
+
+func (r *run) law() (judge.Ceiling, judge.Request) { return r.ceiling(), r.request() }
 
 // request is what the task asks for.
 func (r *run) request() judge.Request {
 	s, l := r.task.Scope, r.task.DiffLimits
 	return judge.Request{By: r.asker(), Beyond: r.beyond(), Kind: r.task.Kind, Allowed: s.AllowedGlobs, Forbidden: s.ForbiddenGlobs,
 		NewFiles: s.AllowNewFiles, LockfileChanges: s.AllowLockfileChanges, MaxFiles: l.MaxFilesTouched, MaxLines: l.MaxLinesChanged}
-}
-
-func (r *run) law() judge.Policy {
-	p, _ := r.policy()
-	return p
 }
 
 // asker is who wrote the task.

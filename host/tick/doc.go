@@ -1,7 +1,7 @@
 // Package tick is one turn of Brain → Hands → Judge: LOCK, PREFLIGHT, ORCHESTRATE,
 // BUILD, JUDGE, VERIFY, REPORT, END.
 //
-// It is a thin state machine over host/change: one model is asked for one task, one
+// It is a state machine over host/attempt: one model is asked for one task, one
 // builder carries it out in a box, and the judge decides whether it lands. Every end
 // leaves a report. Which end it is follows the first-match tables of the seed's
 // appendix A.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
@@ -12,7 +11,6 @@ import (
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/words"
-	"github.com/paxiom/relay/host/newtests"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/verify"
 )
@@ -21,7 +19,7 @@ func (r *run) changedTests() []string { return r.verdict.Tests[:min(len(r.verdic
 
 // agreed asks the operator whether tests may be missing, or the changed ones may decide.
 func (r *run) agreed(ctx context.Context, code judge.Code, how verify.Result) bool {
-	patch, err := patch.Bytes(r.change.Left)
+	patch, err := patch.Bytes(r.Change.Left)
 	if err != nil {
 		return false
 	}
@@ -45,14 +43,8 @@ func (r *run) lookAtTests(ctx context.Context, k change.Checks) (err error) {
 		return nil
 	}
 	r.observe(progress.Event{Kind: progress.Plugin, Text: "tries the new tests without the change, and on mistakes in it"})
-	look := newtests.Look{Change: r.change, Checks: k, Base: r.rep.BaseCommit, Tests: v.TestGlobs, Ran: r.results, Limit: time.Duration(v.MutationSeconds) * time.Second}
-	if r.rep.Verification.NewTests, err = look.At(ctx); ctx.Err() != nil {
-		return interrupted(ctx, err)
-	}
-	if err != nil {
-		r.note("the new tests were not looked at: " + err.Error())
-	}
-	return nil
+	r.rep.Verification.NewTests, err = r.NewTests(ctx, k, r.results)
+	return interrupted(ctx, err)
 }
 
 // oldTests says which tests were changed where those of the base do not pass.

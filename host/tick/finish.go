@@ -36,12 +36,12 @@ func (r *run) finish(verdict error) (*Outcome, error) {
 		r.sayBlocked(out.Blocked)
 		return out, nil
 	}
-	if r.change != nil && r.rep.Box != nil {
-		r.rep.Box.PutBack = r.change.Box().PutBack()
+	if r.Change != nil && r.rep.Box != nil {
+		r.rep.Box.PutBack = r.Change.Box().PutBack()
 	}
 	leave := r.rep.Code == judge.BlockedCrashRecovery // relay recover goes on from its journal
-	if r.change != nil && r.rep.Code != judge.Success && !leave {
-		_ = r.change.Empty() // to make room for the report on a full disk; what fails here fails again in Discard
+	if r.Change != nil && r.rep.Code != judge.Success && !leave {
+		_ = r.Change.Empty() // to make room for the report on a full disk; what fails here fails again in Discard
 	}
 	err := r.write(out)
 	journal.Reached("tick.written")
@@ -49,11 +49,11 @@ func (r *run) finish(verdict error) (*Outcome, error) {
 		leave = true // it landed and its record could not be written: the journal knows, and the next start writes it
 	}
 	switch {
-	case r.change == nil:
+	case r.Change == nil:
 	case leave:
-		err = errors.Join(err, r.change.Leave())
+		err = errors.Join(err, r.Change.Leave())
 	default:
-		err = errors.Join(err, r.change.Discard())
+		err = errors.Join(err, r.Change.Discard())
 	}
 	journal.Reached("tick.settled")
 	err = errors.Join(err, r.held.Release())

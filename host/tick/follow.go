@@ -32,7 +32,7 @@ func (r *run) home(ctx context.Context, git *judge.Git, commit, branch string) (
 	if r.o.Branch == "" || branch == r.o.Branch || !r.cfg.Worktree.MayBeDirty(r.cfg.Commit.OnSuccess) {
 		return commit, branch, nil
 	}
-	if _, err := r.checkBox(ctx); err != nil || r.changeEnv().Keep == nil {
+	if _, err := r.checkBox(ctx); err != nil || r.at().Changes().Keep == nil {
 		return commit, branch, nil // what is wrong with the box is said in its turn
 	}
 	out, err := git.Run(ctx, nil, "rev-parse", "--verify", "-q", "refs/heads/"+r.o.Branch+"^{commit}")
@@ -52,7 +52,7 @@ func (r *run) checkAgain(ctx context.Context) error {
 			return err
 		}
 	}
-	set, err := policy.Open(ctx, r.git, r.change.Base(), r.env.Environ)
+	set, err := policy.Open(ctx, r.git, r.Change.Base(), r.env.Environ)
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,7 @@ import (
 
 // crew is where the plugins of this run come from.
 func (r *run) crew() crew.Env {
-	return crew.Env{Catalog: r.env.Catalog, Config: r.cfg, Root: r.env.Root, StateDir: r.env.StateDir, Home: r.env.Home, Means: r.means,
-		Version: r.env.Version, RunID: r.rep.RunID, StderrDir: filepath.Join(r.hist.Dir(), "plugins"), Now: r.now, Refused: r.refused}
+	return r.at().Crew(r.rep.RunID, filepath.Join(r.hist.Dir(), "plugins"))
 }
 
 // refused says that something in a box wanted a host that is not listed.
@@ -29,12 +28,12 @@ func (r *run) describeNetwork() {
 		return
 	}
 	var plans []*confine.Plan
-	for _, p := range []*crew.Plugin{r.provider, r.builder} {
+	for _, p := range []*crew.Plugin{r.provider, r.Builder} {
 		if p != nil {
 			plans = append(plans, p.Plan)
 		}
 	}
-	for _, p := range append(plans, r.checkPlan) {
+	for _, p := range append(plans, r.Plan) {
 		if n := p.Report(); n != nil {
 			r.rep.Box.Network = append(r.rep.Box.Network, *n)
 		}

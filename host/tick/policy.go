@@ -14,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/internal/trust"
 	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/verify"
 )
 
 // checkPolicy compiles the policy as code for work on the base commit.
@@ -27,23 +28,16 @@ func (r *run) checkPolicy(ctx context.Context) (found string, err error) {
 	return words.Count(r.rep.Policy.Rules, "rule"), nil
 }
 
-// policyInput is what the rules know of the change.
-func (r *run) policyInput() policy.Input {
-	in := policy.InputOf(r.change.Kept(), r.request(), r.task.TaskID, r.rep.Verification, r.hiddenIDs())
-	in.Run.Workflow = "tick"
-	for _, w := range []*report.Worker{r.rep.Orchestrator, r.rep.Builder} {
-		if w != nil && w.Model != "" {
-			in.Run.Models = append(in.Run.Models, w.Model)
-		}
+// hiddenChecks are those that this change has to pass.
+func (r *run) hiddenChecks() (all []verify.Command) {
+	if r.task.Kind == judge.Execute && len(r.verdict.Kept) > 0 {
+		all, _ = r.cfg.Verification.HiddenChecks(r.git, r.env.Home, nil)
 	}
-	for _, a := range r.approvals() {
-		in.Approvals = append(in.Approvals, policy.Approval{Name: a.Kind, Key: a.KeyOrNone()})
-	}
-	return in
+	return all
 }
 
 func (r *run) hiddenIDs() (ids []string) {
-	all, _ := r.change.Hidden()
+	all, _ := r.Change.Hidden()
 	for _, h := range all {
 		ids = append(ids, h.Command.ID)
 	}
@@ -65,7 +59,7 @@ func (r *run) holdToPolicy(ctx context.Context) error {
 		return nil
 	}
 	if r.o.Policy != nil && !r.policies.Counts(asks) { // what counts approvals is asked until there are enough
-		patch, err := patch.Bytes(r.change.Left)
+		patch, err := patch.Bytes(r.Change.Left)
 		if err != nil {
 			return internal(err)
 		}
@@ -80,7 +74,13 @@ func (r *run) holdToPolicy(ctx context.Context) error {
 
 // decidePolicy computes the rules, and gives those that ask and have no yes.
 func (r *run) decidePolicy() ([]report.PolicyHit, error) {
-	r.rep.Policy = r.policies.Decide(r.policyInput())
+	var models []string
+	for _, w := range []*report.Worker{r.rep.Orchestrator, r.rep.Builder} {
+		if w != nil && w.Model != "" {
+			models = append(models, w.Model)
+		}
+	}
+	r.rep.Policy = r.Decide(r.policies, r.rep.Verification, r.hiddenIDs(), models)
 	p := r.rep.Policy
 	if w := r.letLand; w != nil && p != nil && w.Built.Policy == p.SHA256 {
 		r.policies.Settle(p, w.Built.Rules)
@@ -102,12 +102,12 @@ func (r *run) askPolicy(ctx context.Context, asks []report.PolicyHit) error {
 	if !r.cfg.Commit.OnSuccess {
 		return r.reject(ctx, fault.New(judge.StopPolicyForbidden, "the policy asks about the change, and without commits it can't be kept for the answer", report.ListHits(asks), "`relay run` at a terminal asks at once"))
 	}
-	kept, err := r.change.Keep(ctx, r.evident())
+	kept, err := r.Change.Keep(ctx, r.evident())
 	if err != nil {
 		return interrupted(ctx, crew.BoxFault(err))
 	}
 	r.rep.Salvage, r.policyAsks = change.KeptRef(r.rep.RunID), true
-	b := &trust.Built{Base: r.change.Base(), Commit: kept, By: r.asker(), Beyond: r.beyond(), Policy: r.rep.Policy.SHA256}
+	b := &trust.Built{Base: r.Change.Base(), Commit: kept, By: r.asker(), Beyond: r.beyond(), Policy: r.rep.Policy.SHA256}
 	for _, h := range r.rep.Policy.Hits { // those that were settled before are not asked again
 		if h.Effect == string(policy.Ask) {
 			b.Rules = append(b.Rules, h.ID())
@@ -132,7 +132,7 @@ func (r *run) askPolicy(ctx context.Context, asks []report.PolicyHit) error {
 // replay puts what the operator lets land into the box.
 func (r *run) replay(ctx context.Context) error {
 	b := r.letLand.Built
-	why, err := r.change.Replay(ctx, b.Base, b.Commit)
+	why, err := r.Change.Replay(ctx, b.Base, b.Commit)
 	if err != nil {
 		return internal(err)
 	}

@@ -183,7 +183,7 @@ func (r *run) checkGit(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fault.Git(err)
 	}
-	r.git = r.filtering().Decide(git)
+	r.git = r.at().Filtering().Decide(git)
 	if commit, branch, err = r.home(ctx, git, commit, branch); err != nil {
 		return "", err
 	}

@@ -29,7 +29,7 @@ func Recover(ctx context.Context, env *Env, force bool) ([]change.Recovery, erro
 }
 
 func (r *run) recover(ctx context.Context, force bool) ([]change.Recovery, error) {
-	done, err := change.Recover(ctx, r.changeEnv(), force)
+	done, err := r.at().Recover(ctx, force)
 	for _, d := range done {
 		if d.Conflict != "" {
 			continue

@@ -8,15 +8,14 @@ import (
 	"os"
 	"time"
 
+	"github.com/paxiom/relay/host/attempt"
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/config"
-	"github.com/paxiom/relay/host/internal/confine"
 	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/history"
-	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/lock"
 	"github.com/paxiom/relay/host/internal/passed"
@@ -33,6 +32,7 @@ import (
 
 // run is one tick under way.
 type run struct {
+	attempt.Attempt
 	env *Env
 	o   Options
 	cfg *config.Config // nil while there is none
@@ -55,27 +55,23 @@ type run struct {
 	brains   *crew.Lineup            // who proposes the task; nil until somebody is asked
 	provider *crew.Plugin            // the one that is asked now
 	opened   map[string]*crew.Plugin // providers by name, the present one among them
-	builder  *crew.Plugin
-	desk     *desk.Desk // see calls
-	means    string     // of the boxes
-	boxErr   error      // why there is none
-	change   *change.Change
+	desk     *desk.Desk              // see calls
+	means    string                  // of the boxes
+	boxErr   error                   // why there is none
 	verdict  judge.Verdict
 	base     []verify.Base // how the checks did on the base; nil without verification.baseline
 	baseTree string
 	known    *passed.Store
 	results  []verify.Result
 	checkLog io.WriteCloser
-	// checkPlan is what the checks may use besides files, checked what ran of them.
-	checkPlan *confine.Plan
-	checked   *change.Checks
-	built     bool   // a builder was let into the box
-	badBuild  string // why the builder's result is not valid; "" when it is
-	patch     string
-	masked    bool           // the orchestrator's answer held a value of a credential, which was left out
-	widened   trust.Widening // what the operator has added to the ceiling for good
-	policies  *policy.Set    // the policy as code
-	policyAt  time.Time      // of the operator's yes to what it asks
+	checked  *change.Checks // what of the checks was run
+	built    bool           // a builder was let into the box
+	badBuild string         // why the builder's result is not valid; "" when it is
+	patch    string
+	masked   bool           // the orchestrator's answer held a value of a credential, which was left out
+	widened  trust.Widening // what the operator has added to the ceiling for good
+	policies *policy.Set    // the policy as code
+	policyAt time.Time      // of the operator's yes to what it asks
 	// policyAsks: it asks, and nobody is there to answer. letLand is what an earlier run has
 	// built and the operator lets land; nil: it is built.
 	policyAsks bool
@@ -99,6 +95,7 @@ func newRun(env *Env, o Options) *run {
 		Scope:        report.Scope{OK: true, Violations: []string{}, TouchedPaths: []string{}},
 		Verification: report.Verification{ExecMode: "argv_no_shell", Runs: []report.VerifyRun{}},
 		Budgets:      report.Budgets{Warnings: []string{}}}
+	r.Attempt = attempt.Attempt{Workflow: "tick", RunID: r.rep.RunID, Law: r.law, Approvals: r.approvals, Note: r.note}
 	if env.Loaded != nil {
 		r.cfg = env.Loaded.Config
 	}
@@ -158,28 +155,15 @@ func (r *run) beginHistory() error {
 	return err
 }
 
-// changeEnv is what changes of this repository share.
-func (r *run) changeEnv() change.Env {
-	return change.Env{Git: r.git, StateDir: r.env.StateDir, Journal: journal.Open(r.ws.Journal()), Means: r.means, Required: r.cfg.Box.Required, Busy: []string{r.ws.Shared()}, Watch: r.ws.Kept(),
-		Home: r.env.Home, Persist: crew.Persist(r.cfg, r.env.Home), Hide: crew.Hide(r.cfg, r.env.Home), Secrets: crew.Secrets(r.cfg, r.env.Home), Owned: r.owned(), Environ: r.env.Environ,
-		Caches: change.Cached(crew.Caches(r.cfg, r.git, r.env.StateDir, r.env.Home).Open), Keep: r.filtering().Keeper(r.git, r.means, r.ws.Rel())}
-}
-
-// filtering is where the user's git filters run.
-func (r *run) filtering() change.Filtering {
-	return change.Filtering{Means: crew.Chooser(r.cfg, r.env.StateDir), StateDir: r.env.StateDir, Home: r.env.Home, Environ: r.env.Environ}
-}
-
-// owned are the globs of relay's own files.
-func (r *run) owned() []string {
-	return append(append([]string{}, r.ws.OwnedGlobs()...), r.cfg.Runner.RunnerOwnedGlobs...)
+// at is where this tick is made.
+func (r *run) at() attempt.Env {
+	return attempt.Env{Git: r.git, Root: r.env.Root, Journal: r.ws.Journal(), Config: r.cfg, WS: r.ws, Catalog: r.env.Catalog, StateDir: r.env.StateDir, Home: r.env.Home,
+		Environ: r.env.Environ, Version: r.env.Version, Now: r.now, Means: r.means, Refused: r.refused}
 }
 
 // closePlugins ends what was opened; what they left running is reported.
 func (r *run) closePlugins(ctx context.Context) {
-	if r.builder != nil {
-		r.builder.Close(ctx)
-	}
+	r.Close(ctx)
 	for _, p := range r.opened {
 		r.o.Session.Done(ctx, p)
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/confine"
-	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/patch"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/words"
@@ -56,9 +55,9 @@ func (r *run) judge(ctx context.Context) error {
 	if err := r.enter(stateJudge); err != nil {
 		return err
 	}
-	v, err := r.change.Judge(ctx, r.law())
+	v, err := r.Attempt.Judge(ctx)
 	if err != nil {
-		return interrupted(ctx, crew.BoxFault(err))
+		return interrupted(ctx, err)
 	}
 	r.verdict = v
 	r.describe(v)
@@ -100,7 +99,7 @@ func verdictFault(v judge.Verdict) *fault.Fault {
 func (r *run) describe(v judge.Verdict) {
 	r.rep.BlastRadius = report.BlastRadius{FilesTouched: v.Radius.Files, LinesAdded: v.Radius.Added, LinesDeleted: v.Radius.Deleted, NewFiles: v.Radius.New}
 	r.rep.Diff.FilesChanged, r.rep.Diff.LinesChanged = v.Radius.Files, v.Radius.Added+v.Radius.Deleted
-	changes := r.change.Touched().Changes
+	changes := r.Change.Touched().Changes
 	if v.Code == judge.Success {
 		changes = v.Kept // without the caches, of which a build leaves more than a report has room for
 	}
@@ -116,7 +115,7 @@ func (r *run) describe(v judge.Verdict) {
 	if v.Scratch > 0 {
 		r.note(fmt.Sprintf("%d files that git ignores, and the scope does not lead to, were left and thrown away", v.Scratch))
 	}
-	switch n := r.change.OwnCommits(); {
+	switch n := r.Change.OwnCommits(); {
 	case v.Code != judge.Success || !v.BuilderCommitted:
 	case n > 0:
 		r.note(fmt.Sprintf("the builder's own commits (%d) are made again one by one", n))
@@ -147,7 +146,7 @@ func (r *run) writePatch(name string) (kept bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	n, err := patch.Write(f, r.change.Left)
+	n, err := patch.Write(f, r.Change.Left)
 	if err = errors.Join(err, f.Close()); err == nil && n == 0 {
 		remove(filepath.Join(r.hist.Dir(), name))
 	}
@@ -173,7 +172,6 @@ func (r *run) verify(ctx context.Context) error {
 		return nil
 	}
 	checks := r.checks()
-	checks.Removed, checks.Tests = crew.Removable(&r.cfg.Verification, r.verdict.Kept, r.task.Scope.AllowedGlobs), crew.TestFiles(&r.cfg.Verification)
 	checks.Hidden = hidden
 	checks.Base, checks.Excuse = r.base, r.base != nil && r.excuses()
 	var err error
@@ -200,11 +198,11 @@ func (r *run) verify(ctx context.Context) error {
 
 // check runs the checks on the change and its base, and says in the report what they found.
 func (r *run) check(ctx context.Context, checks change.Checks) error {
-	results, code := r.change.Verify(ctx, checks)
+	results, code := r.Change.Verify(ctx, checks)
 	r.results, r.rep.Verification.Runs = results, []report.VerifyRun{}
 	r.listRuns(results)
 	r.besides(results)
-	hiddenFault := r.tellHidden()
+	hidden := r.TellHidden(&r.rep.Verification)
 	if code == judge.Success {
 		return nil
 	}
@@ -216,7 +214,7 @@ func (r *run) check(ctx context.Context, checks change.Checks) error {
 	case judge.StopOldTestsFail:
 		f = r.oldTests(f)
 	case judge.StopHiddenFailed:
-		f = hiddenFault
+		f = hidden.Fault
 	}
 	return f
 }
@@ -308,20 +306,15 @@ func checkFault(code judge.Code, results []verify.Result, logged bool) *fault.Fa
 // back. Nothing of the work tree was written.
 func (r *run) reject(ctx context.Context, verdict error) error {
 	kept := r.patch != "" && r.cfg.History.Enabled
-	if len(r.change.Touched().Changes) == 0 || kept && !r.cfg.Commit.OnSuccess {
+	if len(r.Change.Touched().Changes) == 0 || kept && !r.cfg.Commit.OnSuccess {
 		return verdict // without commits of relay's the patch is enough
 	}
 	code := judge.StopInterrupted
 	if f, ok := fault.As(verdict); ok {
 		code = f.Code
 	}
-	rescued, err := r.change.Reject(context.WithoutCancel(ctx), r.message("rejected: "+r.task.Intent, code))
-	if err != nil {
-		r.note("what was built could not be kept as a commit: " + err.Error())
-		return verdict
-	}
-	r.rep.Salvage = rescued.Ref
-	r.rep.Notes = append(r.rep.Notes, rescued.Notes...)
+	ref, notes := r.Reject(ctx, r.message("rejected: "+r.task.Intent, code))
+	r.rep.Salvage, r.rep.Notes = ref, append(r.rep.Notes, notes...)
 	return verdict
 }
 
@@ -338,7 +331,7 @@ func (r *run) land(ctx context.Context) error {
 		return interrupted(ctx, ctx.Err())
 	}
 	r.rep.Verification.Said = r.rep.Verification.Evidence()
-	landed, err := r.change.Land(ctx, r.landing())
+	landed, err := r.Change.Land(ctx, r.landing())
 	if err != nil {
 		if ctx.Err() != nil {
 			return interrupted(ctx, err)
@@ -380,7 +373,7 @@ func (r *run) message(subject string, code judge.Code) change.Message {
 		{Key: "Relay-Run", Value: r.rep.RunID},
 		{Key: "Relay-Task", Value: r.task.TaskID},
 		{Key: "Relay-Milestone", Value: r.task.MilestoneID},
-		{Key: "Relay-Builder", Value: r.builder.Entry.Name},
+		{Key: "Relay-Builder", Value: r.Builder.Entry.Name},
 		{Key: "Relay-Code", Value: string(code)},
 	})}
 }

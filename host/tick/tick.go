@@ -217,10 +217,10 @@ func (r *run) enter(state string) error {
 	r.state, r.entered = state, r.now()
 	r.observe(progress.Event{Kind: progress.Entered})
 	journal.Reached("tick." + state)
-	if r.change == nil {
+	if r.Change == nil {
 		return nil
 	}
-	return internal(r.change.Enter(state))
+	return internal(r.Change.Enter(state))
 }
 
 // leave ends the present state with one line about what came of it.

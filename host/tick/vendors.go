@@ -54,18 +54,18 @@ func Askable(cfg *config.Config, role string) []crew.Choice {
 // keepUnfinished keeps what a builder had done when it met a limit: the next one begins
 // anew, and nothing is ever lost.
 func (r *run) keepUnfinished(ctx context.Context) {
-	if !r.built || r.change == nil {
+	if !r.built || r.Change == nil {
 		return
 	}
-	_, err := r.change.Judge(ctx, r.law())
-	if err == nil && len(r.change.Touched().Changes) > 0 {
-		name := "unfinished-" + r.builder.Entry.Name + ".patch"
+	_, err := r.Attempt.Judge(ctx)
+	if err == nil && len(r.Change.Touched().Changes) > 0 {
+		name := "unfinished-" + r.Builder.Entry.Name + ".patch"
 		var kept bool
 		if kept, err = r.writePatch(name); kept {
-			r.note("what " + r.builder.Entry.Name + " had done when it met its limit is kept in the history as " + name)
+			r.note("what " + r.Builder.Entry.Name + " had done when it met its limit is kept in the history as " + name)
 		}
 	}
 	if err != nil {
-		r.note("what " + r.builder.Entry.Name + " had done when it met its limit could not be kept: " + err.Error())
+		r.note("what " + r.Builder.Entry.Name + " had done when it met its limit could not be kept: " + err.Error())
 	}
 }

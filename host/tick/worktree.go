@@ -24,7 +24,7 @@ func (r *run) checkWorktree(ctx context.Context) (string, error) {
 		return "", fault.Git(err)
 	}
 	r.status = status
-	owned := r.owned()
+	owned := r.at().Owned()
 	var dirty []string
 	for _, e := range status {
 		if r.mine(e, owned) || r.o.TaskFile != "" && e.Path == r.o.TaskFile {
@@ -44,7 +44,7 @@ func (r *run) checkWorktree(ctx context.Context) (string, error) {
 	if r.means == "" {
 		r.checkBox(ctx) // what is wrong with it is said in its turn
 	}
-	env := r.changeEnv()
+	env := r.at().Changes()
 	shown, err := env.Shown(ctx, dirty)
 	if err != nil {
 		return "", fault.Git(err)
