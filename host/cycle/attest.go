@@ -11,7 +11,7 @@ import (
 
 // attest says of the revision that has landed what is known of it. Its task is the plan
 // that was approved.
-func (p *passage) attest(ctx context.Context) {
+func (p *revision) attest(ctx context.Context) {
 	c, facts := p.c, &p.out.Facts
 	plan, err := workspace.ReadFile(c.path(planFile), maxState)
 	if err != nil || hashOf(plan) != p.a.Plan {
@@ -50,6 +50,6 @@ func (p *passage) attest(ctx context.Context) {
 }
 
 // approvals are what the operator has seen and approved.
-func (p *passage) approvals() []attest.Approval {
+func (p *revision) approvals() []attest.Approval {
 	return []attest.Approval{{Kind: "plan", At: p.a.At.UTC().Format(attest.Time), Key: p.a.Key, Signed: p.a.Signed}}
 }

@@ -23,7 +23,7 @@ import (
 
 // byPatch writes a provider's files by the builder of patches, which asks no model: what
 // is written is then judged like any other builder's work.
-func (p *passage) byPatch(ctx context.Context, patch string) error {
+func (p *revision) byPatch(ctx context.Context, patch string) error {
 	defer p.Close(ctx)
 	if err := p.open(ctx, "patch"); err != nil {
 		return err
@@ -43,13 +43,13 @@ func (p *passage) byPatch(ctx context.Context, patch string) error {
 }
 
 // limit is the longest that one call may take.
-func (p *passage) limit() time.Duration {
+func (p *revision) limit() time.Duration {
 	return time.Duration(p.c.rec.ConfigSnapshot.Cycle.TimeoutSeconds) * time.Second
 }
 
 // byBuilder has a builder carry out the plan in the files themselves, and whom its
 // fallback names, each in a fresh box, while one after the other meets a limit.
-func (p *passage) byBuilder(ctx context.Context) error {
+func (p *revision) byBuilder(ctx context.Context) error {
 	req, err := p.buildRequest()
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (p *passage) byBuilder(ctx context.Context) error {
 }
 
 // open prepares a builder with a box of its own.
-func (p *passage) open(ctx context.Context, name string) error {
+func (p *revision) open(ctx context.Context, name string) error {
 	os.Remove(p.c.programsFile(p.c.rec.Iteration - 1))
 	if err := p.Open(ctx, p.c.crewEnv(), name, p.changeOptions()); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (p *passage) open(ctx context.Context, name string) error {
 }
 
 // run lets the builder change the files of the box.
-func (p *passage) run(ctx context.Context, c crew.Choice, req *pluginpb.BuildRequest) (*pluginhost.Failure, error) {
+func (p *revision) run(ctx context.Context, c crew.Choice, req *pluginpb.BuildRequest) (*pluginhost.Failure, error) {
 	_, f, late, err := p.Build(ctx, p.c.desk, c, desk.Work{ID: p.c.callID(p.ask()), Role: "revision", Request: req,
 		MaxUSD: p.c.rec.ConfigSnapshot.Cycle.MaxCallUSD, Limit: p.limit()})
 	if late {
@@ -99,7 +99,7 @@ func (p *passage) run(ctx context.Context, c crew.Choice, req *pluginpb.BuildReq
 
 // drop throws the box of a builder away that met a limit. What it had done is kept: the
 // next one begins anew, and nothing is ever lost.
-func (p *passage) drop(ctx context.Context) error {
+func (p *revision) drop(ctx context.Context) error {
 	if p.Change == nil {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (p *passage) drop(ctx context.Context) error {
 }
 
 // buildRequest is what a builder is asked.
-func (p *passage) buildRequest() (*pluginpb.BuildRequest, error) {
+func (p *revision) buildRequest() (*pluginpb.BuildRequest, error) {
 	data := p.reviseData()
 	var err error
 	if data.Override, err = p.c.override("revise_builder"); err != nil {
@@ -138,8 +138,8 @@ func (p *passage) buildRequest() (*pluginpb.BuildRequest, error) {
 		MaxTurns: int32(p.c.env.Config.Builder.ClaudeCode.MaxTurns)}, nil
 }
 
-// took takes a builder's finished work as this passage's own.
-func (p *passage) took(ans *desk.Answer) {
+// took takes a builder's finished work as this revision's own.
+func (p *revision) took(ans *desk.Answer) {
 	p.built = true
 	a := p.c.answerOf(ans, p.ask())
 	p.heed([]byte(a.text))
@@ -149,7 +149,7 @@ func (p *passage) took(ans *desk.Answer) {
 
 // heed takes from a builder's own account what it says it could not do. Nothing else
 // of it counts.
-func (p *passage) heed(raw []byte) {
+func (p *revision) heed(raw []byte) {
 	var said struct {
 		Notes any `json:"notes"`
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // message is the commit message, as the seed has it.
-func (p *passage) message() change.Message {
+func (p *revision) message() change.Message {
 	c, f := p.c, &p.out.Facts
 	r := &c.rec
 	service := r.ServiceID
@@ -52,20 +52,20 @@ func (p *passage) message() change.Message {
 }
 
 // evidence is what speaks for a revision when it is committed: its tests run afterwards.
-func (p *passage) evidence() string {
+func (p *revision) evidence() string {
 	if v := p.out.Facts.Verification; v != nil {
 		return v.Evidence()
 	}
 	return report.NotVerified
 }
 
-func (p *passage) summary(items int) string {
+func (p *revision) summary(items int) string {
 	return fmt.Sprintf("%s, %s in %s", p.c.rec.ServiceID, words.Count(items, "plan item"), words.Count(p.out.Facts.Files, "file"))
 }
 
 // spent is what the cycle has used, this revision included; in dollars by the ledger, which
 // has calls without an answer, too.
-func (p *passage) spent() (in, out int64, usd *float64) {
+func (p *revision) spent() (in, out int64, usd *float64) {
 	for _, f := range append(pointers(p.c.rec.Calls), p.out.Calls...) {
 		if f == nil {
 			continue

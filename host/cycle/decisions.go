@@ -26,7 +26,7 @@ func (c *Cycle) preview() (*Preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &passage{c: c}
+	p := &revision{c: c}
 	rules := c.rec.ConfigSnapshot.Cycle
 	return &Preview{Reviser: c.rec.Reviser, Model: p.model(), Items: len(d.Items), Tests: rules.TestCommand, MaxUSD: 2 * rules.MaxCallUSD,
 		Reviewed: c.reviewed(hashOf([]byte(text))), Marks: d.Marks()}, nil

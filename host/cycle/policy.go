@@ -7,7 +7,7 @@ import (
 
 // holdToPolicy holds the revision to the policy as code. What a rule asks about lands on the
 // cycle's own branch, and is decided with the rest of it at the second gate.
-func (p *passage) holdToPolicy() bool {
+func (p *revision) holdToPolicy() bool {
 	f := &p.out.Facts
 	var checks report.Verification
 	if f.Verification != nil {
@@ -28,7 +28,7 @@ func (p *passage) holdToPolicy() bool {
 	return true
 }
 
-func (p *passage) hiddenIDs() (ids []string) {
+func (p *revision) hiddenIDs() (ids []string) {
 	hidden, _ := p.c.env.Config.Verification.HiddenChecks(p.c.git, p.c.env.Home, nil)
 	for _, h := range hidden {
 		ids = append(ids, h.ID)

@@ -22,7 +22,7 @@ import (
 
 // build has the plan carried out in a box and takes what came of it through the judge
 // onto the branch: a provider answers whole files, a builder changes them itself.
-func (p *passage) build(ctx context.Context) error {
+func (p *revision) build(ctx context.Context) error {
 	if _, err := p.c.env.Catalog.Find(p.c.rec.Reviser, catalog.Provider); err != nil {
 		if _, berr := p.c.env.Catalog.Find(p.c.rec.Reviser, catalog.Builder); berr != nil {
 			return err
@@ -45,18 +45,18 @@ func (p *passage) build(ctx context.Context) error {
 }
 
 // ask is the question to the reviser.
-func (p *passage) ask() ask {
+func (p *revision) ask() ask {
 	return ask{role: "revision", of: p.key, provider: p.c.rec.Reviser, model: p.model(), fallback: p.c.rec.ConfigSnapshot.Models.Revision.Fallback, try: 1}
 }
 
-func (p *passage) reviseData() prompts.ReviseData {
+func (p *revision) reviseData() prompts.ReviseData {
 	s := p.c.rec.ConfigSnapshot.Scope
 	return prompts.ReviseData{Service: p.c.service(p.seen), Plan: p.plan, Code: p.seen.code, Allowed: s.AllowedGlobs, Forbidden: p.forbidden(),
 		AllowNewFiles: s.AllowNewFiles, MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged, ResultSchema: schemas.Bytes(schemas.BuilderResult)}
 }
 
 // model is the reviser's: the service's own choice, or that of its audit.
-func (p *passage) model() string {
+func (p *revision) model() string {
 	s := &p.c.rec.ConfigSnapshot
 	for name, m := range s.Models.Revision.Models {
 		if catalog.Canonical(name) == catalog.Canonical(p.c.rec.Reviser) {
@@ -73,7 +73,7 @@ func (p *passage) model() string {
 
 // askReviser gets whole files: one question, and one more when the answer has not its
 // form.
-func (p *passage) askReviser(ctx context.Context) ([]audit.File, error) {
+func (p *revision) askReviser(ctx context.Context) ([]audit.File, error) {
 	data := p.reviseData()
 	var err error
 	if data.Override, err = p.c.override("revise"); err != nil {
@@ -105,7 +105,7 @@ func (p *passage) askReviser(ctx context.Context) ([]audit.File, error) {
 }
 
 // readAnswer reads whole files out of an answer that came to its end.
-func (p *passage) readAnswer(s *answer) (*audit.Revision, error) {
+func (p *revision) readAnswer(s *answer) (*audit.Revision, error) {
 	switch s.stop {
 	case "max_tokens", "length", "max_output_tokens", "MAX_TOKENS":
 		return nil, errors.New("the answer was cut off at the model's limit")
@@ -124,7 +124,7 @@ func (p *passage) readAnswer(s *answer) (*audit.Revision, error) {
 
 // restore gives a file what the prompt could not show: its kind of line ends. What the
 // prompt had to mask can't be restored.
-func (p *passage) restore(f *audit.File) error {
+func (p *revision) restore(f *audit.File) error {
 	old, err := p.old(f.Path)
 	if err != nil || old == nil {
 		return err
@@ -139,7 +139,7 @@ func (p *passage) restore(f *audit.File) error {
 }
 
 // old reads a file of the work tree; nil when there is none.
-func (p *passage) old(path string) ([]byte, error) {
+func (p *revision) old(path string) ([]byte, error) {
 	b, err := beneath.ReadFile(p.c.git.Root, path, judge.MaxFileSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -152,7 +152,7 @@ func (p *passage) old(path string) ([]byte, error) {
 
 // patch makes one patch of whole files, for the builder of that name: what is written
 // is then judged like any other builder's work.
-func (p *passage) patch(files []audit.File) ([]byte, error) {
+func (p *revision) patch(files []audit.File) ([]byte, error) {
 	var out bytes.Buffer
 	for _, f := range files {
 		old, err := p.old(f.Path)
@@ -181,7 +181,7 @@ func (p *passage) patch(files []audit.File) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func (p *passage) executable(path string) bool {
+func (p *revision) executable(path string) bool {
 	root, err := os.OpenRoot(p.c.git.Root)
 	if err != nil {
 		return false

@@ -149,12 +149,12 @@ func (c *Cycle) askPlan(f durable.Flow, n int, note string) (*Approval, error) {
 	return nil, nil
 }
 
-func (p *passage) runID() string {
+func (p *revision) runID() string {
 	return fmt.Sprintf("%s-%d-%s", p.c.rec.UUID, p.c.rec.Iteration, p.key[:8])
 }
 
 // judge reads what was really changed, and lands it or keeps it aside.
-func (p *passage) judge(ctx context.Context) error {
+func (p *revision) judge(ctx context.Context) error {
 	c, f := p.c, &p.out.Facts
 	v, err := p.Attempt.Judge(ctx)
 	if err != nil {
@@ -197,7 +197,7 @@ func (p *passage) judge(ctx context.Context) error {
 }
 
 // required runs the checks that every change has to pass.
-func (p *passage) required(ctx context.Context) (passed bool, err error) {
+func (p *revision) required(ctx context.Context) (passed bool, err error) {
 	c, f := p.c, &p.out.Facts
 	v := &c.env.Config.Verification
 	hidden, _ := v.HiddenChecks(c.git, c.env.Home, nil)
@@ -233,7 +233,7 @@ func (p *passage) required(ctx context.Context) (passed bool, err error) {
 }
 
 // land commits what was judged, if the approval still holds.
-func (p *passage) land(ctx context.Context, patch []byte) error {
+func (p *revision) land(ctx context.Context, patch []byte) error {
 	c, f := p.c, &p.out.Facts
 	void, err := c.holds(ctx, p.a)
 	if void != "" || err != nil {
@@ -261,7 +261,7 @@ func (p *passage) land(ctx context.Context, patch []byte) error {
 }
 
 // keep writes the diff, and beside it what came of the approval.
-func (p *passage) keep(patch []byte, final bool) error {
+func (p *revision) keep(patch []byte, final bool) error {
 	p.out.Facts.DiffSHA256 = hashOf(patch)
 	if err := workspace.WriteFile(p.c.path(revisionFile), patch); err != nil {
 		return err
@@ -270,7 +270,7 @@ func (p *passage) keep(patch []byte, final bool) error {
 }
 
 // reject keeps what was built where the operator can get at it.
-func (p *passage) reject(ctx context.Context) {
+func (p *revision) reject(ctx context.Context) {
 	m := p.message()
 	m.Subject = "[" + Short(p.c.rec.UUID) + "] rejected: " + string(p.out.Facts.Code)
 	ref, notes := p.Reject(ctx, m)
@@ -279,7 +279,7 @@ func (p *passage) reject(ctx context.Context) {
 
 // law is the ceiling, and what the service's scope asks for: a test or check that the
 // approved plan names may be changed, since the operator has seen it there.
-func (p *passage) law() (judge.Ceiling, judge.Request) {
+func (p *revision) law() (judge.Ceiling, judge.Request) {
 	cfg, s := p.c.env.Config, p.c.rec.ConfigSnapshot.Scope
 	fence := config.Fence{Allowed: s.AllowedGlobs, NewFiles: s.AllowNewFiles, LockfileChanges: s.AllowLockfileChanges, MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged}
 	return cfg.Ceiling(fence, p.c.at().Owned(), judge.SquashCommits), judge.Request{By: judge.Operator, Kind: judge.Execute, Allowed: p.named(), Forbidden: s.ForbiddenGlobs,
@@ -287,7 +287,7 @@ func (p *passage) law() (judge.Ceiling, judge.Request) {
 }
 
 // named is the service's scope, and the files in it that the plan names.
-func (p *passage) named() []string {
+func (p *revision) named() []string {
 	scope := p.c.rec.ConfigSnapshot.Scope.AllowedGlobs
 	all := slices.Clone(scope)
 	for _, i := range p.doc.Items {
@@ -300,12 +300,12 @@ func (p *passage) named() []string {
 	return all
 }
 
-func (p *passage) forbidden() []string {
+func (p *revision) forbidden() []string {
 	return append(append([]string{}, p.c.env.Config.Scope.DefaultForbiddenGlobs...), p.c.rec.ConfigSnapshot.Scope.ForbiddenGlobs...)
 }
 
 // cover notes what of the change belongs to which entry of the plan.
-func (p *passage) cover(changed []string) {
+func (p *revision) cover(changed []string) {
 	all := audit.Cover(p.doc, p.claims, changed)
 	p.out.Facts.Beyond = atMost(beyond(all, changed), 50)
 	all = atMost(all, 150)

@@ -26,8 +26,8 @@ type keptResult struct {
 	revisionResult
 }
 
-// passage is one revision on its way through a box.
-type passage struct {
+// revision is one on its way through a box.
+type revision struct {
 	attempt.Attempt
 	c      *Cycle
 	key    string // of the approval: every attempt to carry it out has the same
@@ -44,7 +44,7 @@ type passage struct {
 // carryOut has the approved plan carried out, judged and committed. What an attempt
 // before this one had done already is taken from there.
 func (c *Cycle) carryOut(ctx context.Context, a Approval) (revisionResult, error) {
-	p := &passage{c: c, key: hashOf([]byte(a.Seal))[:24], a: a, out: revisionResult{Facts: RevisionFacts{By: c.rec.Reviser}}}
+	p := &revision{c: c, key: hashOf([]byte(a.Seal))[:24], a: a, out: revisionResult{Facts: RevisionFacts{By: c.rec.Reviser}}}
 	p.Attempt = attempt.Attempt{At: c.at(), Workflow: "cycle", RunID: p.runID(), TaskID: c.rec.UUID, Law: p.law, Approvals: p.approvals,
 		Note: func(text string) { p.out.Facts.Notes = append(p.out.Facts.Notes, text) }}
 	done, err := p.settle(ctx)
@@ -55,7 +55,7 @@ func (c *Cycle) carryOut(ctx context.Context, a Approval) (revisionResult, error
 }
 
 // make brings the plan to its end: from what a builder had finished, or from the start.
-func (p *passage) make(ctx context.Context) error {
+func (p *revision) make(ctx context.Context) error {
 	c := p.c
 	void, err := c.holds(ctx, p.a)
 	if void != "" || err != nil {
@@ -86,7 +86,7 @@ func (p *passage) make(ctx context.Context) error {
 }
 
 // decisions notes what the operator made of the ambiguous entries of the plan.
-func (p *passage) decisions() {
+func (p *revision) decisions() {
 	b, err := workspace.ReadFile(p.c.path(proposedFile), 16<<20)
 	if err != nil {
 		return // of a cycle that began before they were noted
@@ -104,7 +104,7 @@ func (p *passage) decisions() {
 
 // end lets go of the box. After a failure, what was paid for stays in it for the next
 // attempt, and an apply that could not be settled is left to that.
-func (p *passage) end(err error) error {
+func (p *revision) end(err error) error {
 	f, _ := fault.As(err)
 	if err != nil && (p.built || f != nil && f.Code == judge.BlockedCrashRecovery) {
 		return errors.Join(err, p.Leave())
@@ -114,7 +114,7 @@ func (p *passage) end(err error) error {
 
 // settle looks for what an earlier attempt did: the whole, or the builder's part. Of the
 // rest it finishes or reverts what was begun.
-func (p *passage) settle(ctx context.Context) (done bool, err error) {
+func (p *revision) settle(ctx context.Context) (done bool, err error) {
 	c := p.c
 	old := p.kept()
 	if !old.Final {
@@ -156,7 +156,7 @@ func (p *passage) settle(ctx context.Context) (done bool, err error) {
 }
 
 // kept is what an attempt to carry out this approval wrote down; empty when none did.
-func (p *passage) kept() (old keptResult) {
+func (p *revision) kept() (old keptResult) {
 	b, err := workspace.ReadFile(p.c.path(revisionFile+".json"), 1<<20)
 	if err != nil || json.Unmarshal(b, &old) != nil || old.Approval != p.key {
 		return keptResult{}
@@ -166,7 +166,7 @@ func (p *passage) kept() (old keptResult) {
 
 // takeUp opens the box in which a builder had finished before relay ended, so that
 // nobody builds, and pays, again.
-func (p *passage) takeUp(ctx context.Context) error {
+func (p *revision) takeUp(ctx context.Context) error {
 	c := p.c
 	id := c.callID(p.ask())
 	ans, err := c.answers().Read(id)
@@ -184,7 +184,7 @@ func (p *passage) takeUp(ctx context.Context) error {
 	return err
 }
 
-func (p *passage) changeOptions() change.Options {
+func (p *revision) changeOptions() change.Options {
 	return change.Options{RunID: p.RunID, Base: p.a.Tree, Branch: p.c.rec.Branch, Programs: p.c.programsFile(p.c.rec.Iteration)}
 }
 
