@@ -1,5 +1,7 @@
 package config
 
+import "slices"
+
 // defaultForbidden names files of secrets, not words that source has in its names, too.
 var defaultForbidden = []string{".git/**", "**/.env*", "**/node_modules/**", "**/.secret", "**/.secrets", "**/.token",
 	"**/secret.json", "**/secret.txt", "**/secret.y*ml", "**/secrets.json", "**/secrets.txt", "**/secrets.toml", "**/secrets.y*ml", "**/client_secret*.json",
@@ -17,12 +19,42 @@ var defaultLockfiles = []string{
 	"Podfile.lock", "pubspec.lock", "flake.lock", "gradle.lockfile", "packages.lock.json", "MODULE.bazel.lock",
 }
 
-var defaultTests = []string{
-	"**/*_test.go", "**/test_*.py", "**/*_test.py", "**/*.test.*", "**/*.spec.*", "**/__tests__/**", "**/__snapshots__/**",
-	"**/*_spec.rb", "**/*_test.rb", "**/*Test.java", "**/*Tests.java", "**/*Test.kt", "**/*Test.php", "**/*Tests.cs", "**/*_test.exs", "**/*_test.sh", "**/*.bats",
+// defaultTests are the files that runners take for tests by their names where nothing is
+// configured, and what is usual where a runner has no rule.
+var defaultTests = slices.Concat(
+	// Any language: go test, pytest, Deno, Bun, Dart, ExUnit, clojure.test, rebar3's EUnit, Bazel; Jest, Vitest, Mocha, Angular; Cypress.
+	[]string{"**/*_test.*", "**/*_tests.*", "**/*_unittest.*", "**/*.test.*", "**/*.tests.*", "**/*.spec.*", "**/*.cy.*"},
+	// node --test (nodejs.org/api/test.html), Deno, Bun, AVA, Jest, Jasmine and Karma.
+	endings([]string{"*-test", "test-*", "test_*", "test", "tests", "*Test", "*_spec", "*-spec", "spec", "*Spec"}, "js", "?js", "jsx", "ts", "?ts", "tsx"),
+	// pytest, unittest and Django, whose test*.py also takes names such as testimonials.py: those are left out.
+	[]string{"**/test_*.py", "**/tests_*.py", "**/test.py", "**/tests.py", "**/test?.py"},
+	// prove and cram; minitest, test-unit and RSpec; PHPUnit, Pest, Codeception and phpt.
+	[]string{"**/*.t", "t/**", "xt/**", "**/*_spec.rb", "**/test_*.rb", "**/*Test.php", "**/*Tests.php", "**/*Cest.php", "**/*.phpt"},
+	// Surefire, Failsafe and Gradle; xUnit, NUnit and MSTest; XCTest, Swift Testing; Kotest, Spock, ScalaTest, specs2, MUnit, hspec-discover.
+	endings([]string{"*Test", "*Tests", "*TestCase"}, "java", "kt", "scala", "groovy", "cs", "fs", "vb", "swift", "m", "mm"),
+	endings([]string{"*Spec"}, "kt", "scala", "groovy", "hs"),
+	[]string{"**/Test*.java", "**/*IT.java", "**/*ITCase.java", "**/*Suite.scala", "**/Spec.hs", "**/Tests/**", "**/*UITests/**"},
+	// ShellSpec, bats and shunit2; busted; Cargo's and Zig's usual modules; Common Test; Alcotest; Crystal; ERT; Pester.
+	[]string{"**/*_spec.sh", "**/test_*.sh", "**/test-*.sh", "**/*.bats", "**/*_spec.lua", "**/test_*.lua", "**/tests.rs", "**/test_*.rs"},
+	[]string{"**/tests.zig", "**/test_*.zig", "**/*_SUITE.erl", "**/test_*.ml", "**/*_spec.cr", "**/*-test.el", "**/*-tests.el", "**/*.Tests.ps1"},
+	// testthat and RUnit; Test.jl; Unity, Check, CTest, Googletest and Catch2; testament; Robot Framework, Cucumber and its kin, Hurl, Tavern.
+	[]string{"**/test-*.R", "**/test-*.r", "**/runit*.R", "**/runtests.jl", "**/test_*.jl", "**/test_*.nim", "**/*.robot", "**/*.feature", "**/*.hurl", "**/*.tavern.yaml"},
+	endings([]string{"test_*", "test-*", "*Test", "*Tests"}, "c", "cc", "cpp", "cxx"),
 	// What tests read and are helped by decides like the tests themselves.
-	"**/tests/**", "**/test/**", "**/testdata/**", "**/spec/**", "**/specs/**", "**/__fixtures__/**", "**/__mocks__/**", "**/fixtures/**",
-	"**/golden/**", "**/goldens/**", "**/*.golden", "**/*.snap", "**/snapshots/**", "**/test_data/**", "**/test-data/**",
+	[]string{
+		"**/tests/**", "**/test/**", "**/__tests__/**", "**/testdata/**", "**/spec/**", "**/specs/**", "**/__fixtures__/**", "**/__mocks__/**", "**/fixtures/**",
+		"**/golden/**", "**/goldens/**", "**/*.golden", "**/*.snap", "**/__snapshots__/**", "**/snapshots/**", "**/test_data/**", "**/test-data/**",
+	},
+)
+
+// endings are the globs of each name with each ending.
+func endings(names []string, of ...string) (globs []string) {
+	for _, name := range names {
+		for _, end := range of {
+			globs = append(globs, "**/"+name+"."+end)
+		}
+	}
+	return globs
 }
 
 // Caches of compilers and of package managers, by what each file holds: its name is made from
