@@ -19,7 +19,7 @@ import (
 // ends it: in a debugger, with what it prints on the terminal. Nothing of the process's
 // own streams and environment is touched, and there is no TLS, which a host hands over
 // only to a process that it starts: the socket is in a folder of this user alone.
-func (s *server) serveDebug(stderr io.Writer) int {
+func (s *server) serveDebug(ctx context.Context, stderr io.Writer) int {
 	failed := func(err error) int {
 		fmt.Fprintf(stderr, "relay-plugin-%s can't wait for relay: %v\n", s.info.Name, err)
 		return 1
@@ -35,7 +35,7 @@ func (s *server) serveDebug(stderr io.Writer) int {
 	s.debug = true
 	log := newLogs(stderr, true)
 	proctree.AdoptOrphans()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	config := make(chan *plugin.ReattachConfig, 1)
 	served := make(chan struct{})

@@ -2,6 +2,7 @@ package sdk
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -30,11 +31,16 @@ import (
 // With --info it prints the plugin's Info as JSON (a GetInfoResponse of the protocol)
 // and exits. With --debug it waits for relay in the process that it is, as in a debugger:
 // see [Reattach]. Started by hand it says what it is, and exits with status 1.
-func Serve(info Info, parts ...Part) {
-	os.Exit(serve(info, parts, os.Args[1:], os.Stdout, os.Stderr))
+func Serve(info Info, parts ...Part) { os.Exit(ServeContext(context.Background(), info, parts...)) }
+
+// ServeContext is Serve for a main with more to do: the end of ctx ends the plugin too, as
+// that of the host does, and it returns the status to exit with. The process has to exit
+// with it then; 2 s after the end began it does so by itself.
+func ServeContext(ctx context.Context, info Info, parts ...Part) int {
+	return serve(ctx, info, parts, os.Args[1:], os.Stdout, os.Stderr)
 }
 
-func serve(info Info, parts []Part, args []string, stdout, stderr io.Writer) int {
+func serve(ctx context.Context, info Info, parts []Part, args []string, stdout, stderr io.Writer) int {
 	s, err := newServer(info, parts)
 	if err != nil {
 		fmt.Fprintf(stderr, "this plugin cannot be served: %v\n", err)
@@ -48,7 +54,7 @@ func serve(info Info, parts []Part, args []string, stdout, stderr io.Writer) int
 	case arg == "--info":
 		return s.printInfo(stdout, stderr)
 	case arg == "--debug":
-		return s.serveDebug(stderr)
+		return s.serveDebug(ctx, stderr)
 	case arg == "--version":
 		fmt.Fprintf(stdout, "relay-plugin-%s %s\n", info.Name, info.Version)
 		return 0
@@ -56,7 +62,7 @@ func serve(info Info, parts []Part, args []string, stdout, stderr io.Writer) int
 		s.describe(stdout)
 		return 0
 	case arg == "" && os.Getenv(Handshake.MagicCookieKey) == Handshake.MagicCookieValue:
-		return s.serveHost()
+		return s.serveHost(ctx)
 	}
 	s.describe(stderr)
 	return 1
@@ -107,7 +113,7 @@ const (
 	drainDelay = 250 * time.Millisecond  // between the answer to Drain and the end
 )
 
-func (s *server) serveHost() int {
+func (s *server) serveHost(ctx context.Context) int {
 	std, err := takeStdio()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "relay-plugin-%s: cannot set up its input and output: %v\n", s.info.Name, err)
@@ -119,6 +125,7 @@ func (s *server) serveHost() int {
 	p := &process{s: s, finished: make(chan struct{})}
 	s.drained = func() { time.AfterFunc(drainDelay, func() { p.finish(0, 0) }) }
 	p.watch(std.lifeline)
+	defer context.AfterFunc(ctx, func() { p.finish(0, cancelTime) })()
 
 	// go-plugin writes the handshake to os.Stdout and then puts pipes of its own in the
 	// place of os.Stdout and os.Stderr. The first call puts back what is there from now

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -31,7 +32,9 @@ func init() { actors["plugin"] = servePlugin }
 
 // servePlugin is a plugin whose prompt says what it should do.
 func servePlugin() {
-	Serve(Info{Name: "test", Version: "1.2.3", Summary: "a plugin for tests", Aliases: []string{"tester"}}, Provider{
+	own, stop := signal.NotifyContext(context.Background(), syscall.SIGUSR1)
+	defer stop()
+	os.Exit(ServeContext(own, Info{Name: "test", Version: "1.2.3", Summary: "a plugin for tests", Aliases: []string{"tester"}}, Provider{
 		Complete: func(ctx context.Context, r *CompleteRequest, out Events) (*Completion, error) {
 			switch what, arg, _ := strings.Cut(r.Text(), " "); what {
 			case "print":
@@ -56,7 +59,7 @@ func servePlugin() {
 			}
 			return &Completion{Text: r.Text()}, nil
 		},
-	})
+	}))
 }
 
 // started is a plugin process, started as a host does it but without TLS.
@@ -255,6 +258,7 @@ func TestServeEnds(t *testing.T) {
 	}{
 		{"host is gone", func(_ *testing.T, p *started) { _ = p.stdin.Close() }, 0},
 		{"SIGTERM", func(_ *testing.T, p *started) { must(p.cmd.Process.Signal(syscall.SIGTERM)) }, 143},
+		{"its own context", func(_ *testing.T, p *started) { must(p.cmd.Process.Signal(syscall.SIGUSR1)) }, 0},
 		{"drain", func(t *testing.T, p *started) {
 			if _, err := p.base.Drain(t.Context(), &pluginpb.DrainRequest{Grace: durationpb.New(time.Second)}); err != nil {
 				t.Error(err)
@@ -289,7 +293,7 @@ func TestServeByHand(t *testing.T) {
 	run := func(args ...string) (string, string, int) {
 		var out, errOut bytes.Buffer
 		p := provider(func(context.Context, *CompleteRequest, Events) (*Completion, error) { return nil, nil })
-		code := serve(Info{Name: "hand", Version: "0.0.1", Summary: "does things"}, []Part{p}, args, &out, &errOut)
+		code := serve(t.Context(), Info{Name: "hand", Version: "0.0.1", Summary: "does things"}, []Part{p}, args, &out, &errOut)
 		return out.String(), errOut.String(), code
 	}
 	out, _, code := run("--info")
@@ -312,7 +316,7 @@ func TestServeByHand(t *testing.T) {
 		}
 	}
 	var errOut bytes.Buffer
-	if code := serve(Info{Name: "X"}, nil, []string{"--info"}, io.Discard, &errOut); code != 1 || errOut.Len() == 0 {
+	if code := serve(t.Context(), Info{Name: "X"}, nil, []string{"--info"}, io.Discard, &errOut); code != 1 || errOut.Len() == 0 {
 		t.Errorf("a wrong plugin: %d %q", code, errOut.String())
 	}
 }
