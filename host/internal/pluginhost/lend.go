@@ -91,6 +91,8 @@ func (s *Spec) redirect(accounts []broker.Account) *Failure {
 			a.Server = given
 		case s.reads(base):
 			a.Server = os.Getenv(base)
+		case os.Getenv(base) != "": // the key may be that server's
+			return s.badConfig(fmt.Sprintf("secret is broker, and %s names a server; %s does not look at that variable, so write the server as plugins.%s.base_url, or unset %s", base, s.label(), s.Entry.Name, base))
 		}
 	}
 	delete(block, "base_url")

@@ -20,7 +20,7 @@ import (
 func brokered(t *testing.T) Spec {
 	t.Helper()
 	s := good()
-	s.Entry.Env = []catalog.EnvVar{{Name: "OPENAI_API_KEY", Secret: true}, {Name: "OPENAI_BASE_URL"}, {Name: "CLAUDE_CODE_OAUTH_TOKEN", Secret: true}}
+	s.Entry.Env = []catalog.EnvVar{{Name: "OPENAI_API_KEY", Secret: true}, {Name: "OPENAI_BASE_URL"}, {Name: "GEMINI_API_KEY", Secret: true}, {Name: "CLAUDE_CODE_OAUTH_TOKEN", Secret: true}}
 	s.Entry.ConfigSchema = nil
 	s.Broker = broker.New()
 	t.Cleanup(s.Broker.Close)
@@ -101,9 +101,11 @@ func TestNotLent(t *testing.T) {
 		"a login":      {`{"secret":"broker","keys":{"CLAUDE_CODE_OAUTH_TOKEN":"file:` + file + `"}}`, judge.BlockedPlugin, "not CLAUDE_CODE_OAUTH_TOKEN"},
 		"a cloud":      {`{"secret":"broker","backend":"vertex","keys":{"OPENAI_API_KEY":"file:` + file + `"}}`, judge.BlockedPlugin, "logins of its own"},
 		"in the clear": {`{"secret":"broker","base_url":"http://example.org","keys":{"OPENAI_API_KEY":"file:` + file + `"}}`, judge.BlockedPlugin, "https://"},
+		"a server":     {`{"secret":"broker","keys":{"GEMINI_API_KEY":"file:` + file + `"}}`, judge.BlockedPlugin, "plugins.good.base_url"},
 		"missing":      {`{"secret":"broker","keys":{"OPENAI_API_KEY":"file:` + file + `.not"}}`, judge.BlockedAuth, "ls -l"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Setenv("GOOGLE_GEMINI_BASE_URL", "https://own.example") // which the plugin does not declare
 			s := brokered(t)
 			s.Config = []byte(c.config)
 			_, err := Open(context.Background(), s)
