@@ -31,11 +31,11 @@ type (
 // CycleResult is a cycle after a command.
 type CycleResult struct {
 	Doc
-	Cycle    *Cycle   `json:"cycle"`
-	Dir      string   `json:"dir"` // with its files
-	Next     []string `json:"next"`
-	Bell     bool     `json:"-"` // the terminal's bell is wanted
-	ExitCode int      `json:"exit_code"`
+	Cycle    *Cycle      `json:"cycle"`
+	Dir      string      `json:"dir"` // with its files
+	Next     fault.Steps `json:"next"`
+	Bell     bool        `json:"-"` // the terminal's bell is wanted
+	ExitCode int         `json:"exit_code"`
 }
 
 // CycleStart are the options of relay audit start.

@@ -19,19 +19,19 @@ import (
 
 // CycleLine is one cycle in a list.
 type CycleLine struct {
-	UUID      string     `json:"uuid"`
-	Short     string     `json:"short_id"`
-	Service   string     `json:"service_id"`
-	State     CycleState `json:"state"`
-	Iteration int        `json:"iteration"`
-	Since     time.Time  `json:"since"`
-	Branch    string     `json:"branch"`
-	Detail    string     `json:"detail,omitempty"`
-	Waits     bool       `json:"waits"`
-	CutOff    bool       `json:"cut_off,omitempty"` // no relay works on it, although it waits for nobody
-	Until     time.Time  `json:"until,omitzero"`    // a vendor's limit is waited for
-	CostUSD   *float64   `json:"cost_usd"`
-	Next      []string   `json:"next"`
+	UUID      string      `json:"uuid"`
+	Short     string      `json:"short_id"`
+	Service   string      `json:"service_id"`
+	State     CycleState  `json:"state"`
+	Iteration int         `json:"iteration"`
+	Since     time.Time   `json:"since"`
+	Branch    string      `json:"branch"`
+	Detail    string      `json:"detail,omitempty"`
+	Waits     bool        `json:"waits"`
+	CutOff    bool        `json:"cut_off,omitempty"` // no relay works on it, although it waits for nobody
+	Until     time.Time   `json:"until,omitzero"`    // a vendor's limit is waited for
+	CostUSD   *float64    `json:"cost_usd"`
+	Next      fault.Steps `json:"next"`
 }
 
 // QueueResult lists cycles, and what else waits; what waits for the operator comes first.
@@ -156,7 +156,7 @@ type CycleShow struct {
 	Tests    string        `json:"-"`
 	Plan     string        `json:"-"`
 	CutOff   bool          `json:"cut_off,omitempty"` // it was under way when its relay ended
-	Next     []string      `json:"next"`
+	Next     fault.Steps   `json:"next"`
 	ExitCode int           `json:"exit_code"`
 }
 

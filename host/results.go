@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/trust"
@@ -169,7 +170,7 @@ type ShowResult struct {
 	Landed   bool          `json:"landed"`              // its commit is in the history of a branch
 	LandedOn string        `json:"landed_on,omitempty"` // of which one, where it is not in that of HEAD
 	Way      string        `json:"way,omitempty"`       // out of a verdict that is none of success
-	Next     []string      `json:"next,omitempty"`
+	Next     fault.Steps   `json:"next,omitempty"`
 }
 
 // HistoryFile is one file that a run left behind.
@@ -225,14 +226,14 @@ type SalvageOptions struct {
 // SalvageResult is where a rejected change is now.
 type SalvageResult struct {
 	Doc
-	RunID  string   `json:"run_id"` // of a cycle's revision, too
-	name   string   // by which it is asked for again
-	Ref    string   `json:"ref,omitempty"` // refs/relay/…; "" when only the patch exists
-	Branch string   `json:"branch,omitempty"`
-	File   string   `json:"file,omitempty"`
-	Patch  string   `json:"patch,omitempty"`
-	Notes  []string `json:"notes,omitempty"`
-	Next   []string `json:"next,omitempty"`
+	RunID  string      `json:"run_id"` // of a cycle's revision, too
+	name   string      // by which it is asked for again
+	Ref    string      `json:"ref,omitempty"` // refs/relay/…; "" when only the patch exists
+	Branch string      `json:"branch,omitempty"`
+	File   string      `json:"file,omitempty"`
+	Patch  string      `json:"patch,omitempty"`
+	Notes  []string    `json:"notes,omitempty"`
+	Next   fault.Steps `json:"next,omitempty"`
 }
 
 // RecoverResult is what recover found and did.

@@ -33,6 +33,9 @@ func Safe(s string) string { return report.Safe(s) }
 // SafeJSON makes a document fit for a terminal, and leaves its meaning.
 func SafeJSON(b []byte) []byte { return report.SafeJSON(b) }
 
+// PrintedJSON is a document as commands print it.
+func PrintedJSON(b []byte) []byte { return report.Printed(b) }
+
 // SafeLine is Safe for a line that a program printed or a file has: its tabs stay tabs.
 func SafeLine(s string) string {
 	parts := strings.Split(s, "\t")

@@ -180,7 +180,7 @@ func (a *app) writeJSON() error {
 	if err := enc.Encode(a.doc); err != nil {
 		return err
 	}
-	_, err := a.out.Write(host.SafeJSON(b.Bytes()))
+	_, err := a.out.Write(host.PrintedJSON(b.Bytes()))
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -132,7 +133,7 @@ func outputSchema(t *testing.T) string {
 	enc := json.NewEncoder(&b)
 	enc.SetIndent("", " ")
 	if err := enc.Encode(object{"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "https://github.com/paxiom/relay/schemas/output.schema.json",
-		"title": "what commands print with --json", "description": "One document on standard output: its field kind says which of $defs it is, and version which version of that; of relay.version and relay.plugin.pack it is the program's. A command that fails prints relay.error. In next, each command stands in backquotes.",
+		"title": "what commands print with --json", "description": "One document on standard output: its field kind says which of $defs it is, and version which version of that; of relay.version and relay.plugin.pack it is the program's. A command that fails prints relay.error. Its field next is what to type next, a command first where there is one.",
 		"type": "object", "required": []string{"kind", "version"}, "properties": object{"kind": object{"type": "string"}, "version": object{"type": []string{"integer", "string"}}},
 		"allOf": kinds, "$defs": d.defs}); err != nil {
 		t.Fatal(err)
@@ -168,6 +169,9 @@ var published = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	return c.Compile("output.schema.json")
 })
 
+// marked is a next in which a command stands in backquotes, as in texts.
+var marked = regexp.MustCompile("\"next\": \"[^\"]*`.*")
+
 // asPublished holds what a command printed with --json against the published schema.
 func asPublished(ts *testscript.TestScript, printed string) {
 	schema, err := published()
@@ -179,6 +183,9 @@ func asPublished(ts *testscript.TestScript, printed string) {
 	top, _ := doc.(map[string]any)
 	if kind, _ := top["kind"].(string); outputs[kind] == nil {
 		ts.Fatalf("no schema is published of %q: see outputs in output_schema_test.go", kind)
+	}
+	if next := marked.FindString(printed); next != "" {
+		ts.Fatalf("marks in %s", next)
 	}
 	if err := schema.Validate(doc); err != nil {
 		ts.Fatalf("not as schemas/output.schema.json says: %v", err)

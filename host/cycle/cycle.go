@@ -58,14 +58,14 @@ type Env struct {
 
 // Notice says that a cycle waits.
 type Notice struct {
-	UUID    string   `json:"uuid"`
-	Short   string   `json:"short_id"`
-	Service string   `json:"service_id"`
-	Name    string   `json:"service_name,omitempty"`
-	State   State    `json:"state"`
-	Title   string   `json:"title"`
-	Text    string   `json:"text"`
-	Next    []string `json:"next"`
+	UUID    string      `json:"uuid"`
+	Short   string      `json:"short_id"`
+	Service string      `json:"service_id"`
+	Name    string      `json:"service_name,omitempty"`
+	State   State       `json:"state"`
+	Title   string      `json:"title"`
+	Text    string      `json:"text"`
+	Next    fault.Steps `json:"next"`
 }
 
 func (e *Env) now() time.Time {

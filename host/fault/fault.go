@@ -3,6 +3,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/paxiom/relay/judge"
 )
@@ -36,6 +37,12 @@ func (f *Fault) Error() string {
 
 // Unwrap gives the cause.
 func (f *Fault) Unwrap() error { return f.Err }
+
+// Steps are what can be typed next, most likely first; in JSON they are one text.
+type Steps []string
+
+// MarshalText joins them.
+func (s Steps) MarshalText() ([]byte, error) { return []byte(strings.Join(s, "; ")), nil }
 
 // New makes a Fault without a cause.
 func New(code judge.Code, what, why, fix string) *Fault {

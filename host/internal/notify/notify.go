@@ -71,7 +71,7 @@ func hook(ctx context.Context, argv []string, root string, environ []string, m M
 	if err != nil {
 		return fmt.Errorf("notify.command %s: %w", argv[0], err)
 	}
-	if err := run(ctx, hookTime, exe, argv[1:], environ, append(b, '\n')); err != nil {
+	if err := run(ctx, hookTime, exe, argv[1:], environ, append(report.Printed(b), '\n')); err != nil {
 		return fmt.Errorf("notify.command %s: %w", argv[0], err)
 	}
 	return nil

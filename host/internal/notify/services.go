@@ -46,7 +46,7 @@ var services = []service{
 	}},
 	{"webhook", func(c config.Notify) any { return c.Webhook }, func(_ *url.URL, _ http.Header, m Message) ([]byte, string, error) {
 		b, err := json.Marshal(m.Data)
-		return b, "application/json", err
+		return report.Printed(b), "application/json", err
 	}},
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -123,6 +124,16 @@ func SafeJSON(b []byte) []byte {
 		b = b[n:]
 	}
 	return out
+}
+
+// nextText is the value of a field next. Within a text of JSON the key can't stand so: its
+// quotes would be escaped.
+var nextText = regexp.MustCompile(`"next": ?"(?:[^"\\]|\\.)*"`)
+
+// Printed is SafeJSON of a document for people and scripts: in next, commands stand without
+// the backquotes that mark them in relay's texts.
+func Printed(b []byte) []byte {
+	return nextText.ReplaceAllFunc(SafeJSON(b), func(next []byte) []byte { return bytes.ReplaceAll(next, []byte("`"), nil) })
 }
 
 // invisible tells characters that a reader can't see or that move what he sees:
