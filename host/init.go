@@ -284,18 +284,17 @@ func (r *Repo) makeWorkspace(root, dir string, res *InitResult) error {
 // writeTrusted writes the configuration, which is agreed to as it is.
 func (r *Repo) writeTrusted(root string, res *InitResult, text []byte) error {
 	path := filepath.Join(root, res.File)
-	before, unread := os.ReadFile(path) // what --force replaces
+	before, unread := workspace.ReadFile(path, 1<<20) // what --force replaces
 	if err := workspace.WriteFile(path, text); err != nil {
 		return fault.Wrap(err, judge.BlockedMissingConfig, res.File+" can't be written", "`ls -ld .` shows who may write here")
 	}
 	loaded, err := config.Load(config.Options{Root: root, Env: r.opts.Env, Set: r.opts.Set})
 	if err != nil { // a --set, a variable or the user's own file is at fault, and init is typed again
-		back := func() error { return workspace.WriteFile(path, before) }
-		if unread != nil {
-			back = func() error { return os.Remove(path) }
-		}
-		if berr := back(); berr != nil {
-			return errors.Join(err, berr)
+		switch {
+		case unread == nil:
+			err = errors.Join(err, workspace.WriteFile(path, before))
+		case errors.Is(unread, fs.ErrNotExist):
+			err = errors.Join(err, os.Remove(path))
 		}
 		return err
 	}

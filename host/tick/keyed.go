@@ -167,24 +167,25 @@ func (r *run) inHistory(ws *workspace.Workspace) (*Outcome, error) {
 
 // takePlanned takes over the task of the last run with the same key, which was cut off, met a
 // limit or was blocked after its task had been paid for. It is the orchestrator's, as it was.
+// Without a key it is that of the run before this one, if that was interrupted and asked for the same.
 func (r *run) takePlanned() {
-	if r.o.Key == "" {
-		return
-	}
 	all, err := history.Open(r.ws.History()).All()
 	if err != nil {
 		return
 	}
 	for m := range all {
-		if m.Key != r.o.Key || m.RunID == r.rep.RunID {
+		if m.RunID == r.rep.RunID || m.Workflow != history.Tick || r.o.Key != "" && m.Key != r.o.Key {
 			continue
+		}
+		if r.o.Key == "" && (m.Key != "" || m.Loop != "" || m.Code != judge.StopInterrupted) {
+			return
 		}
 		raw := r.file(r.ws.Task())
 		if m.TaskID == "" || m.Request != r.asked || !IsTask([]byte(raw), m.TaskID, m.Intent) || r.accept([]byte(raw)) != nil {
 			return // another run has put its own there since, or it can't be built any more
 		}
 		r.o.Task, r.o.Again = []byte(raw), true
-		r.note("the task of run " + m.RunID + " is built, which was planned and did not come to its end")
+		r.note("the task of run " + m.RunID + " is built, which was planned and did not come to its end; another goal or key has one planned anew")
 		return
 	}
 }
@@ -201,7 +202,7 @@ func IsTask(raw []byte, id, intent string) bool {
 // request is the digest of what was asked for; "" for a step of a loop, whose workflow
 // answers for that.
 func (o Options) request() string {
-	if o.Key == "" || o.Own {
+	if o.Own {
 		return ""
 	}
 	task := o.Task
@@ -217,7 +218,7 @@ func (r *run) otherRequest(run string) error {
 
 // withKey adds the run's key to what a commit says of it.
 func (r *run) withKey(t []change.Trailer) []change.Trailer {
-	if r.asked == "" { // none, or a loop's
+	if r.o.Key == "" || r.o.Own {
 		return t
 	}
 	return append(t, change.Trailer{Key: "Relay-Key", Value: r.o.Key})
@@ -225,7 +226,7 @@ func (r *run) withKey(t []change.Trailer) []change.Trailer {
 
 // keepResult keeps the result of this run for whoever asks with its key again.
 func (r *run) keepResult() {
-	if r.asked == "" || r.hist == nil || r.git == nil || !ended(r.rep) {
+	if r.o.Key == "" || r.o.Own || r.hist == nil || r.git == nil || !ended(r.rep) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -62,7 +62,7 @@ func (r *run) propose(ctx context.Context) error {
 	err = workspace.WriteFile(r.ws.Task(), r.taskJSON)
 	// A driver may read TASK.json in the workspace.
 	r.publish()
-	if err == nil && r.o.Key != "" && allowed == nil { // what was allowed once is asked about anew
+	if err == nil && r.hist != nil && allowed == nil { // what was allowed once is asked about anew
 		err = r.hist.Note(r.meta())
 	}
 	return err
