@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,18 +36,38 @@ func ChangedParts(name string, old, now []byte) []string {
 	if format == "toml" {
 		read = tomlParts
 	}
-	names := strings.Fields(rest)
+	var names []string
+	for n := range strings.FieldsSeq(rest) {
+		if object, all := strings.CutSuffix(n, "*"); all {
+			names = append(names, members(old, object)...)
+		} else {
+			names = append(names, n)
+		}
+	}
 	was, errWas := read(old, names)
 	is, errIs := read(now, names)
 	if errWas != nil || errIs != nil {
 		return append(changed, "what can't be read as "+format)
 	}
 	for i, n := range names {
-		if was[i] != is[i] {
+		if was[i] != is[i] && !slices.Contains(changed, n) {
 			changed = append(changed, n)
 		}
 	}
 	return changed
+}
+
+// members names what an object of a JSON text has ("scripts." is its prefix): commands, which
+// others call, and what is run before and after them. What can't be read has none.
+func members(text []byte, prefix string) (names []string) {
+	var top map[string]json.RawMessage
+	var object map[string]json.RawMessage
+	_ = json.Unmarshal(text, &top)
+	_ = json.Unmarshal(top[strings.TrimSuffix(prefix, ".")], &object)
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		names = append(names, prefix+name, prefix+"pre"+name, prefix+"post"+name)
+	}
+	return names
 }
 
 var lineRules sync.Map // of *regexp.Regexp
@@ -88,7 +109,7 @@ func jsonParts(text []byte, names []string) ([]string, error) {
 	}
 	for i, n := range names {
 		v := top
-		for key := range strings.SplitSeq(n, ".") {
+		for _, key := range strings.SplitN(n, ".", 2) { // a command's name may have more of them
 			m, ok := v.(map[string]any)
 			if !ok {
 				break // what stands there in the place of an object counts

@@ -138,7 +138,7 @@ func (p *programs) replaced(c verify.Command) string {
 	if p == nil || len(c.Argv) == 0 {
 		return ""
 	}
-	for _, run := range program.Runs(c.Argv, "", p.outside) {
+	for _, run := range program.Runs(c.Argv, "", p.outside, nil) {
 		if p.outside(run.Name) != program.Word && p.changed(run.Name) {
 			return run.Name
 		}

@@ -30,20 +30,54 @@ type Run struct {
 // before does not count (`timeout 60 env A=1 sh check.sh`), nor does how an option is
 // written, and a text that a shell could read is read as commands of its own. So no wrapper
 // has to be known, only interpreters and, since linters are given programs too, those. What
-// comes after a script is its own, and open; look says what a name stands for.
-func Runs(argv []string, dir string, look func(name string) Kind) []Run {
-	r := &reader{dirs: []string{dir}, look: look}
+// comes after a script is its own, and open; look says what a name stands for. Where a shell
+// is given what can't be read (`cat x | sh`, `sh $f`, `find … -exec sh {} ;`), all files that
+// the command names count, and so do globs, which are given as they stand. recipes gives what
+// the words of a build tool run, as texts for a shell; it may be nil.
+func Runs(argv []string, dir string, look func(name string) Kind, recipes func(dir string, argv []string) []string) []Run {
+	r := &reader{dirs: []string{dir}, look: look, read: map[string]bool{}}
 	if len(argv) > 0 && strings.Contains(argv[0], "/") {
 		r.add(r.at(dir, argv[0]), true) // be it that it is still to be made
 	}
 	r.command(argv)
+	for i := 0; recipes != nil && i < len(r.builds); i++ {
+		for _, dir := range slices.Clone(r.dirs) {
+			for _, text := range recipes(dir, r.builds[i]) {
+				r.lines(text)
+			}
+		}
+	}
+	if r.blind {
+		r.all()
+	}
 	return r.found
 }
 
 type reader struct {
-	dirs  []string // where a relative name may lie: folders that the command has named
-	look  func(string) Kind
-	found []Run
+	dirs   []string // where a relative name may lie: folders that the command has named
+	look   func(string) Kind
+	found  []Run
+	words  []string
+	builds [][]string      // what may be words of a build tool
+	read   map[string]bool // texts
+	blind  bool            // a shell is given what can't be read
+}
+
+// all adds every file that the words name.
+func (r *reader) all() {
+	for _, word := range r.words {
+		for _, dir := range r.dirs {
+			full := r.at(dir, word)
+			if strings.ContainsAny(word, "*?") {
+				if !strings.Contains(word, "/") && slices.Contains(r.words, "find") {
+					full = r.at(dir, "**/"+word)
+				}
+				r.add(full, false)
+			} else if r.look(full) > Folder {
+				r.add(full, false)
+			}
+		}
+	}
 }
 
 func (r *reader) add(name string, plain bool) {
@@ -85,13 +119,15 @@ func (r *reader) find(name string, plain bool, by ...*interpreter) Kind {
 }
 
 // modules are what interpreters put behind a name.
-var modules = []string{".js", ".mjs", ".cjs", ".ts", ".py", ".rb", "/__main__.py", "/index.js"}
+var modules = []string{".js", ".mjs", ".cjs", ".ts", ".py", ".rb", ".pm", "/__main__.py", "/index.js"}
 
 // command reads the words of one command.
 func (r *reader) command(argv []string) {
 	var by *interpreter // that the words are for; nil before one was named
+	r.words = append(r.words, argv...)
 	for i := 0; i < len(argv); i++ {
 		word := argv[i]
+		r.builds = append(r.builds, argv[i:])
 		switch {
 		case strings.HasPrefix(word, "-") && len(word) > 1:
 			if by != nil && by.module != nil {
@@ -121,20 +157,30 @@ func (r *reader) command(argv []string) {
 			r.lines(word)
 		case by == nil && slices.Contains(readers, path.Base(word)):
 			return
+		case word == "." && i > 0 && !slices.Contains(keywords, argv[i-1]): // a folder
 		case named(argv[:i+1]) != nil && (!strings.Contains(word, "/") || r.look(r.at(r.dirs[0], word)) <= Folder):
 			by = named(argv[:i+1])
 		case by != nil && by.operand:
 			switch kind := r.find(word, by.shell, by); {
 			case kind > Folder:
 				return
+			case by.shell && (word == variable || word == "{}"):
+				r.blind = true
+				return
 			case kind == Word && by.shell:
 				r.add(r.at(r.dirs[0], word), true) // still to be made, or the value of an option
+				if rest, ok := strings.CutPrefix(word, "./"); ok {
+					r.add("**/"+rest, true) // below a folder that a variable names
+				}
 			}
 		default:
 			if r.find(word, i == 0) == Executable {
 				return
 			}
 		}
+	}
+	if by != nil && by.shell {
+		r.blind = true // it reads what another command writes
 	}
 }
 
@@ -158,14 +204,25 @@ func (r *reader) option(word string, by *interpreter) bool {
 
 // lines reads what a shell would: the commands of a text, roughly, whatever its quotes say.
 func (r *reader) lines(text string) {
-	text = replaced.ReplaceAllString(text, "./")
+	if r.read[text] {
+		return
+	}
+	r.read[text] = true
+	text = variables.ReplaceAllString(replaced.ReplaceAllString(text, "./"), variable)
 	for command := range strings.FieldsFuncSeq(text, func(c rune) bool { return strings.ContainsRune("\n;&|(){}`", c) }) {
-		r.command(strings.FieldsFunc(command, func(c rune) bool { return strings.ContainsRune(" \t<>\"'\\$", c) }))
+		r.command(strings.FieldsFunc(command, func(c rune) bool { return strings.ContainsRune(" \t<>\"'\\$=!", c) }))
 	}
 }
 
-// replaced is what a shell puts a folder in the place of: $PWD/, ${DIR:-x}/, $(git rev-parse --show-toplevel)/
-var replaced = regexp.MustCompile(`"?\$(\w+|\{[^}]*\}|\([^()]*\))"?/`)
+var (
+	// replaced is what a shell puts a folder in the place of: $PWD/, ${DIR:-x}/, $(git rev-parse --show-toplevel)/
+	replaced  = regexp.MustCompile(`"?\$(\w+|\{[^}]*\}|\([^()]*\))"?/`)
+	variables = regexp.MustCompile(`\$([\w@*]+|\{[^}]*\})|\{\}`)
+	keywords  = strings.Fields("then do else if while ! command builtin exec") // words that a command may follow
+)
+
+// variable stands for what only a shell knows.
+const variable = "\x00"
 
 // interpreter is a program that runs a file which it is given.
 type interpreter struct {
@@ -177,7 +234,7 @@ type interpreter struct {
 var interpreters = func() map[string]*interpreter {
 	all := map[string]*interpreter{}
 	for names, i := range map[string]*interpreter{
-		"sh bash dash zsh ksh mksh ash fish . source":                        {shell: true, none: regexp.MustCompile(`^-[a-z]*n[a-z]*$`)},
+		"sh bash dash zsh ksh mksh ash fish . source eval":                   {shell: true, none: regexp.MustCompile(`^-[a-z]*n[a-z]*$`)},
 		"python pypy pythonw uv|run coverage|run cProfile profile pdb runpy": {none: regexp.MustCompile(`^-[bBdEhiIOPqRsSuvVx]*c`), module: regexp.MustCompile(`^-[bBdEhiIOPqRsSuvVx]*m(.*)$`)},
 		"perl":                        {none: regexp.MustCompile(`^-[aclnpstuwWX0-7]*[eEc]`)},
 		"ruby jruby":                  {none: regexp.MustCompile(`^-[alnpsSvwW0-7]*[ec]`)},
@@ -185,7 +242,7 @@ var interpreters = func() map[string]*interpreter {
 		"php":                         {none: regexp.MustCompile(`^-[rl]$`)},
 		"lua luajit":                  {none: regexp.MustCompile(`^-e`)},
 		"Rscript tclsh expect guile julia elixir escript groovy runghc osascript pwsh deno|run bun|run dart|run zig|run go|run": {none: regexp.MustCompile(`^-e$`)},
-		"awk gawk mawk nawk sed gsed jq": nil,
+		"awk gawk mawk nawk sed gsed jq make gmake": nil,
 	} {
 		operand := i != nil
 		if i == nil {
@@ -215,7 +272,7 @@ func named(words []string) *interpreter {
 
 var (
 	line    = regexp.MustCompile(`^-[a-z]*c[a-z]*$`)
-	loads   = regexp.MustCompile(`^(-[rfl]|--(rcfile|init-file|require|import|loader|experimental-loader|env-file|file|from-file|exec|include))$`)
+	loads   = regexp.MustCompile(`^(-[rfl]|--(rcfile|init-file|require|import|loader|experimental-loader|env-file|file|from-file|exec|include|makefile))$`)
 	cluster = regexp.MustCompile(`^-[a-zA-Z]*[fEi]$`)
 )
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/judge"
 	runs "github.com/paxiom/relay/judge/program"
 	"github.com/paxiom/relay/verify"
@@ -17,21 +19,48 @@ import (
 // lead to them. Whoever may rewrite a check has passed it. Tests are judged by the rule for
 // tests, unless nothing but an exit code is known of them.
 func (v *Verification) findPrograms(root string) {
+	look := func(name string) runs.Kind {
+		_, kind := follow(root, name)
+		return kind
+	}
 	for i := range v.Templates {
 		t := &v.Templates[i]
-		for _, run := range runs.Runs(append([]string{t.Cmd}, t.Args...), t.Dir, func(name string) runs.Kind {
-			_, kind := follow(root, name)
-			return kind
-		}) {
-			names, _ := follow(root, run.Name)
-			for _, name := range names {
-				named := !strings.ContainsAny(name, "*?") && judge.ValidGlob(name) == nil && (run.Plain || !judge.Match(v.TestGlobs, name))
-				if named && !slices.Contains(v.Programs, name) {
-					v.Programs = append(v.Programs, name)
+		for _, run := range runs.Runs(append([]string{t.Cmd}, t.Args...), t.Dir, look, recipes(root)) {
+			for _, file := range expanded(root, run.Name) {
+				names, _ := follow(root, file)
+				for _, name := range names {
+					named := !strings.ContainsAny(name, "*?") && judge.ValidGlob(name) == nil && (run.Plain || !judge.Match(v.TestGlobs, name))
+					if named && !slices.Contains(v.Programs, name) {
+						v.Programs = append(v.Programs, name)
+					}
 				}
 			}
 		}
 	}
+}
+
+// expanded are the files that a glob matches; any other name is itself.
+func expanded(root, glob string) (files []string) {
+	if !strings.ContainsAny(glob, "*?") {
+		return []string{glob}
+	}
+	if judge.ValidGlob(glob) != nil {
+		return nil
+	}
+	from, _, _ := strings.Cut(glob, "*")
+	from = path.Dir(strings.SplitN(from, "?", 2)[0] + "x")
+	_ = fs.WalkDir(beneath.FS(root), from, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules"):
+			return fs.SkipDir
+		case !d.IsDir() && judge.Match([]string{glob}, name):
+			files = append(files, name)
+		}
+		return nil
+	})
+	return files
 }
 
 // follow gives what decides what a name below root stands for: the links on the way to it,

@@ -19,6 +19,13 @@ func TestProtectedPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for name, text := range map[string]string{"mk/Makefile": "SH = sh\ninclude inc.mk\n.PHONY: test\ntest: dep \\\n more\n\t@$(SH) run.sh\nclean:\n\trm -f x\n", "mk/inc.mk": "dep:\n\tsh dep.sh\nmore: ; awk -f ../check.awk\n", "mk/run.sh": "", "mk/dep.sh": "",
+		"mk/package.json": `{"scripts":{"precheck":"sh ../real.sh","check":"npm run pre","pre":"python3 ../check.py","dev":"sh run.sh"}}`, "ci/Chk.pm": ""} {
+		_ = os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755)
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for link, target := range map[string]string{"lnk.sh": "real.sh", "again.sh": "lnk.sh", "tools": "ci", "out.sh": "/bin/true", "whole.sh": root + "/real.sh"} {
 		if err := os.Symlink(target, filepath.Join(root, link)); err != nil {
 			t.Fatal(err)
@@ -34,10 +41,15 @@ func TestProtectedPrograms(t *testing.T) {
 		"python3 check.py": "check.py", "python3.12 -I -X dev check.py src/a.py": "check.py", "python3 -m check": "check.js check.py", "python3 ci": "ci/__main__.py", "node --no-warnings check.js": "check.js", "node check": "check.js check.py", "sh bin/node src/a.sh": "bin/node", "node -r ./check.js src/x": "check.js",
 		"awk -f check.awk in.txt": "check.awk", "awk -fcheck.awk in.txt": "check.awk", "sed -nE -f check.awk in.txt": "check.awk", "perl -Ilib/core check.py": "check.py", "go run check.py": "check.py", "env -C ci sh test.sh": "ci/test.sh",
 		"sh test/run_test.sh": "test/run_test.sh", "./test/run_test.sh": "test/run_test.sh", "sh ci/test.sh bin/tool": "ci/test.sh", "sh {{script}}": "",
+		// What can't be read leaves the files that are named, and what a build tool runs is read.
+		"sh -c|for f in ci/*.sh; do sh $f || exit 1; done": "ci/lib.sh ci/test.sh", "sh -c|eval \"$(cat in.txt)\"": "in.txt", "sh -c|cat in.txt | sh": "in.txt", "sh -c|echo in.txt | xargs sh": "in.txt",
+		"find ci -name lib.sh -exec sh {} ;": "ci/lib.sh", "find . -name *lib.sh -exec sh {} ;": "ci/lib.sh", "sh -c|D=ci; sh $D/lib.sh": "ci/lib.sh", "sh -c|sh $D/lib.sh": "lib.sh ci/lib.sh", "bash -c|bash <(cat in.txt)": "in.txt",
+		"git -c|alias.x=!sh in.txt|x": "in.txt", "perl -Ici -MChk -e 1": "ci/__main__.py ci/Chk.pm", "make -f in.txt": "in.txt", "make --file=in.txt": "in.txt", "make --makefile in.txt": "in.txt",
+		"make -C mk": "mk/inc.mk mk/run.sh mk/dep.sh check.awk", "make -C mk clean": "mk/inc.mk", "sh -c|cd mk && npm run check": "real.sh check.py", "npm --prefix mk run pre": "check.py",
 		// These read, or are given what the rule for tests holds.
 		"shellcheck src/a.sh": "", "timeout 60 shellcheck ./src/a.sh": "", "ruff check src/a.py": "", "python3 -m mypy src/a.py": "", "python3 -m ruff check bin/tool": "", "gcc -o t src/t.c": "", "tsc src/index.ts": "", "eslint src": "", "npx eslint bin/tool": "",
 		"pytest test/a.test.js": "", "node --test test/a.test.js": "", "node test/a.test.js": "", "bats test/a.bats": "", "sh -n src/a.sh": "", "node --check check.js": "", "perl -lane|print|src/a.py": "", "perl -wc check.py": "", "php -l check.py": "",
-		"awk|{print}|in.txt": "", "sed -n p in.txt": "", "python3 -c|import a|src/a.py": "", "make check": "", "go test ./...": "", "grep -q x bin/tool": "", "../outside/x": "",
+		"awk|{print}|in.txt": "", "sed -n p in.txt": "", "python3 -c|import a|src/a.py": "", "sh -c|cd src && go test ./...": "", "bash -c|ruff check src/a.py && pytest -q test": "", "sh -c|cat in.txt | grep x": "", "python3 -m pytest test": "", "gcc -I . src/t.c": "", "sh -c|gcc -o t src/t.c && ./t": "", "sh -c|go vet . && cat in.txt": "", "sh -c|$CC -o t src/t.c": "", "make check": "", "go test ./...": "", "grep -q x bin/tool": "", "../outside/x": "",
 	} {
 		var argv []string
 		if first, rest, ok := strings.Cut(command, "|"); ok {
