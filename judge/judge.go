@@ -281,7 +281,7 @@ func (j *trial) fence(c *Change, inside bool) {
 		j.breaks(StopForbidden, c.Path, "decides what verified means (%q) and is not named by the task's scope", g)
 	}
 	j.opens(c, inside)
-	if inside && c.Kind != ModeOnly && !(j.policy.opens && j.named[c.Path]) && j.policy.OfTests(c.Path) {
+	if inside && c.Kind != ModeOnly && !j.policy.Names(c.Path) && j.policy.OfTests(c.Path) {
 		j.out.Tests = append(j.out.Tests, c.Path)
 	}
 	if c.Raced {

@@ -130,7 +130,7 @@ func (a *Attempt) Judge(ctx context.Context) (judge.Verdict, error) {
 func (a *Attempt) Checks(commands ...verify.Command) change.Checks {
 	v := &a.At.Config.Verification
 	_, request := a.Law()
-	return change.Checks{Commands: commands, Plan: a.Plan, Env: launch.CheckEnv(), Settings: v.Setting, Tests: crew.TestFiles(v), Removed: crew.Removable(v, a.Change.Kept(), request.Allowed),
+	return change.Checks{Commands: commands, Plan: a.Plan, Env: launch.CheckEnv(), Settings: v.Setting, Tests: crew.TestFiles(v), Removed: crew.Removable(v, a.Change.Kept(), request.Allowed), PutBack: newtests.PutBack,
 		Fast: time.Duration(v.TimeoutFastSeconds) * time.Second, Slow: time.Duration(v.TimeoutSlowSeconds) * time.Second}
 }
 

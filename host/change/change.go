@@ -82,6 +82,7 @@ type Change struct {
 	seed    uint64       // of hidden
 	policy  judge.Policy // that it was judged by
 	own     []ownCommit  // to be made again; see judgeOwn
+	parts   []string     // files of the code whose tests differ; see withOldParts
 	bases   bases
 	// reported is what the commands said of what was verified; see remember.
 	reported map[string]evidence.Report

@@ -45,6 +45,9 @@ type Checks struct {
 	// Tests are globs of test files. Where a change adds some, the tests of the base must
 	// pass without them too; see Change.without.
 	Tests []string
+	// PutBack gives a changed file the tests that lay in it on the base; write is nil where
+	// they are the same, ok false where that can't be told. May be nil.
+	PutBack func(name string, base func() string, now string) (write func(Checks, *box.Box) error, ok bool)
 }
 
 // Settings is what a command is run with besides its arguments: a folder within the
@@ -136,19 +139,27 @@ func (c *Change) verifyTwice(ctx context.Context, k Checks) ([]verify.Result, ju
 			}
 		}
 	}
-	if code != judge.Success || len(c.verdict.Tests) == 0 || len(results) == 0 {
+	if code != judge.Success || len(results) == 0 {
 		return results, code
 	}
 	kept, err := c.withOldTests(ctx, k)
+	var write func(*box.Box) error
+	if err == nil {
+		write, err = c.withOldParts(ctx, k)
+	}
 	if err != nil {
-		last := &results[len(results)-1]
+		last := results[len(results)-1]
 		last.Err = fmt.Errorf("look for the tests of the base: %w", err)
+		if k.Agreed != nil && k.Agreed(judge.StopOldTestsFail, last) && ctx.Err() == nil {
+			return results, judge.Success
+		}
+		results[len(results)-1] = last
 		return results, judge.StopOldTestsFail
 	}
-	if len(kept) == len(c.verdict.Kept) {
+	if len(kept) == len(c.verdict.Kept) && write == nil {
 		return results, code
 	}
-	old, code := c.verify(ctx, k, "old", kept)
+	old, code := c.verifyIn(ctx, k, &boxExec{c: c, on: "old", kept: kept, prepare: write})
 	switch {
 	case code == judge.Success:
 		return results, code
@@ -161,11 +172,15 @@ func (c *Change) verifyTwice(ctx context.Context, k Checks) ([]verify.Result, ju
 }
 
 func (c *Change) verify(ctx context.Context, k Checks, on string, kept []judge.Change) ([]verify.Result, judge.Code) {
-	o := k.options(&boxExec{c: c, on: on, kept: kept})
+	return c.verifyIn(ctx, k, &boxExec{c: c, on: on, kept: kept})
+}
+
+func (c *Change) verifyIn(ctx context.Context, k Checks, x *boxExec) ([]verify.Result, judge.Code) {
+	o := k.options(x)
 	o.Known = func(ctx context.Context, cmd verify.Command, again bool) *evidence.Report {
 		return c.known(ctx, k, cmd, again)
 	}
-	if k.Agreed != nil && on == "verify" {
+	if k.Agreed != nil && x.on == "verify" {
 		o.Agreed = func(r verify.Result) bool { return k.Agreed(judge.StopTestsMissing, r) }
 	}
 	return verify.Run(ctx, k.Commands, o)

@@ -15,7 +15,10 @@ import (
 	"github.com/paxiom/relay/verify"
 )
 
-func (r *run) changedTests() []string { return r.verdict.Tests[:min(len(r.verdict.Tests), 500)] }
+func (r *run) changedTests() []string {
+	all := r.Change.Tests()
+	return all[:min(len(all), 500)]
+}
 
 // agreed asks the operator whether tests may be missing, or the changed ones may decide.
 func (r *run) agreed(ctx context.Context, code judge.Code, how verify.Result) bool {
@@ -24,7 +27,7 @@ func (r *run) agreed(ctx context.Context, code judge.Code, how verify.Result) bo
 		return false
 	}
 	f, v := checkFault(code, []verify.Result{how}, false), &r.rep.Verification
-	ask := ChangedTests{Why: f.What + " with the tests of the base: " + f.Why, Files: r.verdict.Tests, Patch: patch}
+	ask := ChangedTests{Why: f.What + " with the tests of the base: " + f.Why, Files: r.Change.Tests(), Patch: patch}
 	missing := code == judge.StopTestsMissing
 	if missing {
 		ask.Why, ask.Missing = f.What, report.FactsOf(how).Missing
@@ -52,7 +55,7 @@ func (r *run) oldTests(f *fault.Fault) *fault.Fault {
 	if n := len(r.results); n > 0 {
 		f.What = fmt.Sprintf("the check %s passes only with the changed tests, and fails with those of the base", r.results[n-1].Command.ID)
 	}
-	f.Code, f.Why = judge.StopOldTestsFail, "changed without being named by the task: "+list(r.verdict.Tests)+". "+f.Why
+	f.Code, f.Why = judge.StopOldTestsFail, "changed without being named by the task: "+list(r.Change.Tests())+". "+f.Why
 	f.Fix = "`relay show` has them; if they are meant to change, name them one by one in the scope.allowed_globs of a copy of .relay/TASK.json, then `relay run --task FILE`"
 	return f
 }
