@@ -81,7 +81,7 @@ func (r *Repo) checkup(ctx context.Context, l *config.Loaded, cat *catalog.Catal
 
 // ready says why the plugins of a workflow certainly can't work: a program that is
 // missing, no key, no login. It asks no network and costs nothing; nil is no promise.
-// A tick asks it in its preflight, a cycle before its first audit
+// Who looks whether a tick could start asks it, a cycle before its first audit
 // (cycleTeam), a pipeline before its first task (pipelineTeam).
 func (r *Repo) ready(ctx context.Context, l *config.Loaded, cat *catalog.Catalog, team []member) error {
 	c, err := r.checkup(ctx, l, cat)

@@ -216,22 +216,14 @@ func (r *Repo) tickEnv(obs Observer) (*tick.Env, error) {
 	return env, err
 }
 
-// readiness is asked by every tick before anything is paid for; those of a loop ask once.
+// readiness is asked by who looks whether a tick could start; a tick asks its own plugins.
 func (r *Repo) readiness(env *tick.Env) func(ctx context.Context, planner, builder string) error {
-	type pair struct{ planner, builder string }
-	known := map[pair]bool{}
 	return func(ctx context.Context, planner, builder string) error {
-		at := pair{planner, builder}
-		if known[at] {
-			return nil
-		}
 		team := []member{{"builder", builder, catalog.Builder, env.Loaded.Config.Models.BuilderModel}}
 		if planner != "" {
 			team = append(team, member{"orchestrator", planner, catalog.Provider, env.Loaded.Config.Models.OrchestratorModel})
 		}
-		err := r.ready(ctx, env.Loaded, env.Catalog, team)
-		known[at] = err == nil
-		return err
+		return r.ready(ctx, env.Loaded, env.Catalog, team)
 	}
 }
 

@@ -33,18 +33,18 @@ import (
 // maxResult is the largest builder result that is read, in bytes.
 const maxResult = 256 << 10
 
-// prepare opens the change, and starts the builder that the task will most likely
-// name while the orchestrator thinks. What goes wrong with the builder is said when it
-// is needed; a task that names another one costs a second start.
+// prepare opens the change and starts the builder, that of the task or that which it will
+// most likely name: before anything is paid for it says whether it can work. A task that names
+// another one costs a second start.
 func (r *run) prepare(ctx context.Context) error {
-	if r.o.Task != nil {
-		return nil // it names its builder: build starts the right one at once
+	name := r.cfg.Builder.DefaultMode
+	if own := r.builderOf(); own != "" {
+		name = own
 	}
-	if err := r.openBuilder(ctx, r.cfg.Builder.DefaultMode); err != nil {
+	if err := r.openBuilder(ctx, name); err != nil {
 		return err
 	}
-	r.Builder.Lazy.Warm(ctx)
-	return nil
+	return healthy(ctx, r.Builder)
 }
 
 // openBuilder begins the change, with a box for the builder of this name.

@@ -3,6 +3,7 @@ package tick
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/lock"
+	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -315,15 +317,49 @@ func (r *run) checkPlugins(ctx context.Context) (string, error) {
 	if err := r.canRun(r.cfg.Verification.Required); err != nil {
 		return "", err
 	}
-	if r.env.Ready != nil && !r.waits {
-		if err := r.env.Ready(ctx, planner, builder); err != nil {
-			return "", err
-		}
+	if err := r.canWork(ctx, planner, builder); err != nil {
+		return "", err
 	}
 	if planner == "" {
 		return builder + " builds", nil
 	}
 	return planner + " plans, " + builder + " builds", nil
+}
+
+// canWork asks the plugins. A tick asks the provider that it has started; its builder it asks
+// when that is in its box. Who only looks has nothing started.
+func (r *run) canWork(ctx context.Context, planner, builder string) error {
+	switch {
+	case r.waits:
+		return nil
+	case r.held == nil && r.env.Ready != nil:
+		return r.env.Ready(ctx, planner, builder)
+	case r.held == nil || planner == "":
+		return nil
+	}
+	if r.brains.Now().Name != planner {
+		return nil // another one is asked first, which must not hide why
+	}
+	p, err := r.openProvider(ctx, planner)
+	if err != nil {
+		return err
+	}
+	return healthy(ctx, p)
+}
+
+// healthy says why a plugin certainly can't work: a program that is missing, no key, no
+// login. Anything else is said when it is asked for its work.
+func healthy(ctx context.Context, p *crew.Plugin) error {
+	open, err := p.Lazy.Get(ctx)
+	if err == nil {
+		if _, f := open.Health(ctx, false); f != nil {
+			err = f
+		}
+	}
+	if f, ok := errors.AsType[*pluginhost.Failure](err); ok && pluginhost.Decide(f).Action == pluginhost.Block {
+		return f.Fault()
+	}
+	return nil
 }
 
 // builderOf is the builder of a task that is at hand; "" when none can be read.

@@ -35,7 +35,8 @@ type Env struct {
 	Environ []string
 	Version string
 	// Ready says why the plugins that plan ("": nobody is asked) and build certainly can't
-	// work; it asks no network and costs nothing. nil asks nobody.
+	// work, for who only looks: a tick asks those that it has started. It asks no network and
+	// costs nothing. nil asks nobody.
 	Ready    func(ctx context.Context, planner, builder string) error
 	Now      func() time.Time // nil means time.Now
 	Observer progress.Observer
