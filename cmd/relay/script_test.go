@@ -92,7 +92,8 @@ func setupScript(e *testscript.Env) error {
 			return err
 		}
 	}
-	gitconfig := "[user]\n\tname = A. Person\n\temail = person@example.org\n[init]\n\tdefaultBranch = main\n[commit]\n\tgpgsign = false\n"
+	gitconfig := "[user]\n\tname = A. Person\n\temail = person@example.org\n[init]\n\tdefaultBranch = main\n[commit]\n\tgpgsign = false\n" +
+		"[maintenance]\n\tauto = false\n" // or each commit starts git once more, to see whether it should tidy up
 	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(gitconfig), 0o644); err != nil {
 		return err
 	}
