@@ -68,3 +68,22 @@ func TestProtectedPrograms(t *testing.T) {
 		t.Errorf("below a folder: %q", v.Programs)
 	}
 }
+
+// A clone's Makefile is read before anybody trusts it: a variable that doubles itself stays small.
+func TestRecipesAreBounded(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	text := "A = " + strings.Repeat("$(A)", 20) + "\ninclude Makefile\ntest:\n" + strings.Repeat("\tsh $(A)\n", 50)
+	if err := os.WriteFile(filepath.Join(root, "Makefile"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	read, all := recipes(root), 0
+	for range 500 {
+		for _, text := range read("", []string{"make", "test"}) {
+			all += len(text)
+		}
+	}
+	if all == 0 || all > maxRecipes {
+		t.Errorf("%d bytes were read", all)
+	}
+}

@@ -10,12 +10,23 @@ import (
 	"github.com/paxiom/relay/host/internal/beneath"
 )
 
+// A clone's files are read before anybody trusts it: no more of them than this, and so many
+// bytes of recipes and of the values of variables. The rest is not looked at.
+const (
+	maxRecipeFiles = 200
+	maxRecipes     = 32 << 10
+)
+
 // recipes gives what the words of make, or of a program that runs the scripts of a manifest,
 // run in a folder below root, as texts for a shell: those of the targets and scripts that the
 // words name, and of what these need.
 func recipes(root string) func(dir string, argv []string) []string {
-	return func(dir string, argv []string) []string {
+	files, room := maxRecipeFiles, maxRecipes
+	return func(dir string, argv []string) (texts []string) {
 		read := func(name string) string {
+			if files--; files < 0 {
+				return ""
+			}
 			names, _ := follow(root, path.Join(dir, name))
 			if len(names) == 0 {
 				return ""
@@ -23,22 +34,31 @@ func recipes(root string) func(dir string, argv []string) []string {
 			b, _ := beneath.ReadFile(root, names[len(names)-1], maxFileBytes)
 			return string(b)
 		}
-		switch tool := path.Base(argv[0]); tool {
-		case "make", "gmake":
-			return makeRecipes(argv[1:], read)
-		case "npm", "pnpm", "yarn", "bun", "run-s", "run-p", "npm-run-all":
-			return scripts(argv[1:], "scripts", read("package.json"))
-		case "node":
-			if i := slices.Index(argv, "--run"); i >= 0 {
-				return scripts(argv[i:], "scripts", read("package.json"))
+		for _, text := range recipesOf(argv, read) {
+			if room -= len(text) + 1; room >= 0 {
+				texts = append(texts, text)
 			}
-		case "composer":
-			return scripts(argv[1:], "scripts", read("composer.json"))
-		case "deno":
-			return scripts(argv[1:], "tasks", read("deno.json"))
 		}
-		return nil
+		return texts
 	}
+}
+
+func recipesOf(argv []string, read func(string) string) []string {
+	switch tool := path.Base(argv[0]); tool {
+	case "make", "gmake":
+		return makeRecipes(argv[1:], read)
+	case "npm", "pnpm", "yarn", "bun", "run-s", "run-p", "npm-run-all":
+		return scripts(argv[1:], "scripts", read("package.json"))
+	case "node":
+		if i := slices.Index(argv, "--run"); i >= 0 {
+			return scripts(argv[i:], "scripts", read("package.json"))
+		}
+	case "composer":
+		return scripts(argv[1:], "scripts", read("composer.json"))
+	case "deno":
+		return scripts(argv[1:], "tasks", read("deno.json"))
+	}
+	return nil
 }
 
 // scripts are those of a manifest that the words name, with what is run before and after them.
@@ -86,7 +106,7 @@ func makeRecipes(words []string, read func(string) string) (texts []string) {
 	}
 	for _, m := range makeInclude.FindAllStringSubmatch(text, -1) {
 		for name := range strings.FieldsSeq(m[1]) {
-			if b := read(name); b != "" {
+			if b := read(name); b != "" && len(text) < maxFileBytes {
 				texts, text = append(texts, ". ./"+name), text+"\n"+b
 			}
 		}
@@ -121,24 +141,29 @@ func makeRecipes(words []string, read func(string) string) (texts []string) {
 	if len(todo) == 0 {
 		todo = []string{first}
 	}
+	room := maxRecipes
 	value := func(text string) string {
 		for range 5 {
 			text = makeVariable.ReplaceAllStringFunc(text, func(v string) string {
-				if value, ok := values[v[2:len(v)-1]]; ok {
-					return value
+				value, ok := values[v[2:len(v)-1]]
+				if !ok || room < len(value) {
+					return v
 				}
-				return v
+				room -= len(value)
+				return value
 			})
 		}
 		return strings.ReplaceAll(text, "$$", "$")
 	}
+	seen := map[string]bool{}
 	for i := 0; i < len(todo); i++ {
 		for _, line := range lines[todo[i]] {
 			texts = append(texts, value(line))
 		}
 		for _, need := range needs[todo[i]] {
 			for name := range strings.FieldsSeq(value(need)) {
-				if !slices.Contains(todo, name) {
+				if !seen[name] {
+					seen[name] = true
 					todo = append(todo, name)
 				}
 			}
