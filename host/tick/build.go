@@ -34,7 +34,7 @@ import (
 const maxResult = 256 << 10
 
 // prepare opens the change and starts the builder, that of the task or that which it will
-// most likely name: before anything is paid for it says whether it can work. A task that names
+// most likely name: before anything is paid for it shows whether it can work. A task that names
 // another one costs a second start.
 func (r *run) prepare(ctx context.Context) error {
 	name := r.cfg.Builder.DefaultMode
