@@ -163,7 +163,8 @@ func commandLines(id string) [][]string {
 	var visit func(c *cobra.Command)
 	visit = func(c *cobra.Command) {
 		path := strings.Fields(c.CommandPath())[1:]
-		if len(path) > 0 && c.Runnable() && !c.HasSubCommands() && path[0] != "loop" {
+		// plugin dev ends by Ctrl-C alone.
+		if len(path) > 0 && c.Runnable() && !c.HasSubCommands() && path[0] != "loop" && c.CommandPath() != "relay plugin dev" {
 			line := func(args ...string) []string { return append(append([]string{}, path...), args...) }
 			out = append(out, line(), line(id), line("S"))
 			for _, f := range switches(c) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/strictjson"
@@ -128,12 +129,27 @@ func matches(schema, doc []byte) error {
 
 // takeTask uses the operator's own task.
 func (r *run) takeTask() error {
-	if err := r.accept(r.o.Task); err != nil {
+	err := r.accept(r.o.Task)
+	if err == nil && !r.o.Again {
+		err = r.misspelt()
+	}
+	if err != nil {
 		name := strings.TrimSpace("the task " + r.o.TaskName)
 		if r.o.TaskName == "-" {
 			name = "the task on standard input"
 		}
 		return fault.Wrap(err, judge.BlockedTaskInvalid, name+" is not valid", "fix it, then `"+r.ownCommand()+"`")
+	}
+	return nil
+}
+
+// misspelt names a check of the operator's task that the configuration does not have. In a
+// planner's that is STOP_VERIFY_TAINTED.
+func (r *run) misspelt() error {
+	for _, id := range slices.Concat(r.task.Verification.Fast, r.task.Verification.Slow) {
+		if !slices.ContainsFunc(r.cfg.Verification.Templates, func(t config.Template) bool { return t.ID == id }) {
+			return fmt.Errorf("verification: the configuration has no check %q", id)
+		}
 	}
 	return nil
 }
