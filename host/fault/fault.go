@@ -44,6 +44,15 @@ type Steps []string
 // MarshalText joins them.
 func (s Steps) MarshalText() ([]byte, error) { return []byte(strings.Join(s, "; ")), nil }
 
+// UnmarshalText takes that text as one.
+func (s *Steps) UnmarshalText(text []byte) error {
+	*s = nil
+	if len(text) > 0 {
+		*s = Steps{string(text)}
+	}
+	return nil
+}
+
 // New makes a Fault without a cause.
 func New(code judge.Code, what, why, fix string) *Fault {
 	return &Fault{Code: code, What: what, Why: why, Fix: fix}

@@ -313,5 +313,5 @@ func (r *run) meta() history.Meta {
 	return history.Meta{RunID: r.rep.RunID, Workflow: history.Tick, StartedAt: r.rep.StartedAt, EndedAt: r.rep.EndedAt,
 		TaskID: r.rep.Task.TaskID, MilestoneID: r.rep.Task.MilestoneID, Intent: r.rep.Task.Intent, Code: r.rep.Code,
 		BaseCommit: r.rep.BaseCommit, Commit: r.rep.Commit, Salvage: r.rep.Salvage, Version: r.env.Version,
-		Key: r.o.Key, Request: r.asked, Loop: r.o.Loop, WasMilestone: r.was}
+		Key: r.o.Key, Request: r.asked, Loop: r.o.Loop, WasMilestone: r.was, Cut: r.rep.Summary == wasInterrupted}
 }

@@ -167,7 +167,7 @@ func (r *run) inHistory(ws *workspace.Workspace) (*Outcome, error) {
 
 // takePlanned takes over the task of the last run with the same key, which was cut off, met a
 // limit or was blocked after its task had been paid for. It is the orchestrator's, as it was.
-// Without a key it is that of the run before this one, if that was interrupted and asked for the same.
+// Without a key it is that of the run before this one, if that was killed or stopped by a signal and asked for the same.
 func (r *run) takePlanned() {
 	all, err := history.Open(r.ws.History()).All()
 	if err != nil {
@@ -177,7 +177,7 @@ func (r *run) takePlanned() {
 		if m.RunID == r.rep.RunID || m.Workflow != history.Tick || r.o.Key != "" && m.Key != r.o.Key {
 			continue
 		}
-		if r.o.Key == "" && (m.Key != "" || m.Loop != "" || m.Code != judge.StopInterrupted) {
+		if r.o.Key == "" && (m.Key != "" || m.Loop != "" || !m.Cut) {
 			return
 		}
 		raw := r.file(r.ws.Task())

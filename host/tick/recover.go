@@ -119,6 +119,7 @@ func (r *run) writeCrash(store *history.Store, rep *report.Report, m history.Met
 	if err != nil {
 		return err
 	}
+	m.Cut = rep.Code == judge.StopInterrupted
 	m.EndedAt, m.Code, m.Commit, m.BaseCommit = rep.EndedAt, rep.Code, rep.Commit, rep.BaseCommit
 	m.TaskID, m.MilestoneID, m.Intent = rep.Task.TaskID, rep.Task.MilestoneID, rep.Task.Intent
 	if err := run.Finish(m, raw, md); err != nil {

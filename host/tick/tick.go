@@ -252,6 +252,9 @@ func (r *run) note(text string) {
 	r.observe(progress.Event{Kind: progress.Notice, Text: text})
 }
 
+// wasInterrupted is what a signal does to a tick.
+const wasInterrupted = "the tick was interrupted"
+
 // interrupted turns the end of the context into the verdict, whatever error the
 // interrupted work gave.
 func interrupted(ctx context.Context, err error) error {
@@ -266,6 +269,6 @@ func interrupted(ctx context.Context, err error) error {
 		return &fault.Fault{Code: judge.StopInterrupted, What: "the tick took longer than runner.max_tick_seconds",
 			Why: "every process of it was ended", Fix: "`relay config show runner`, then raise the limit or ask for a smaller step", Err: cause}
 	}
-	return &fault.Fault{Code: judge.StopInterrupted, What: "the tick was interrupted", Why: cause.Error(),
+	return &fault.Fault{Code: judge.StopInterrupted, What: wasInterrupted, Why: cause.Error(),
 		Fix: "`relay run` starts a new one", Err: cause}
 }

@@ -166,7 +166,7 @@ func (f workflow) failAt(t *testing.T, at int, how string) int {
 			w.relay("task", "retry", "one")
 		}
 		again, code := w.relay(f.next(victim)...)
-		if strings.Contains(again, "`relay audit continue ") { // it failed before the approval counted
+		if strings.Contains(again, "relay audit continue ") { // it failed before the approval counted
 			again, code = w.relay(victim...)
 		}
 		if code < 0 || code > 3 {

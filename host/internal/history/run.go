@@ -41,7 +41,8 @@ type Meta struct {
 	Request      string `json:"request_sha256,omitempty"`
 	Loop         string `json:"loop,omitempty"`
 	WasMilestone string `json:"was_milestone,omitempty"`
-	Undoes       string `json:"undoes,omitempty"` // the run that this one took back
+	Undoes       string `json:"undoes,omitempty"`  // the run that this one took back
+	Cut          bool   `json:"cut_off,omitempty"` // killed, or ended by a signal
 	Bytes        int64  `json:"bytes"`
 }
 
