@@ -81,8 +81,8 @@ func (r *Repo) checkup(ctx context.Context, l *config.Loaded, cat *catalog.Catal
 
 // ready says why the plugins of a workflow certainly can't work: a program that is
 // missing, no key, no login. It asks no network and costs nothing; nil is no promise.
-// Who looks whether a tick could start asks it, a cycle before its first audit
-// (cycleTeam), a pipeline before its first task (pipelineTeam).
+// It is asked by what reports whether a tick could start, by a cycle before its first audit
+// (cycleTeam), and by a pipeline before its first task (pipelineTeam).
 func (r *Repo) ready(ctx context.Context, l *config.Loaded, cat *catalog.Catalog, team []member) error {
 	c, err := r.checkup(ctx, l, cat)
 	if err != nil {

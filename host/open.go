@@ -216,7 +216,7 @@ func (r *Repo) tickEnv(obs Observer) (*tick.Env, error) {
 	return env, err
 }
 
-// readiness is asked by who looks whether a tick could start; a tick asks its own plugins.
+// readiness serves the commands that report whether a tick could start; a tick asks its own plugins.
 func (r *Repo) readiness(env *tick.Env) func(ctx context.Context, planner, builder string) error {
 	return func(ctx context.Context, planner, builder string) error {
 		team := []member{{"builder", builder, catalog.Builder, env.Loaded.Config.Models.BuilderModel}}

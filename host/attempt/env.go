@@ -19,8 +19,8 @@ import (
 type Env struct {
 	Git  *judge.Git // of the checkout
 	Root string     // of the operator's checkout, which may be another one
-	// Journal is the folder of the changes' records. Who has one of his own settles nobody
-	// else's.
+	// Journal is the folder of the changes' records. A workflow with a folder of its own
+	// settles no other's changes.
 	Journal string
 
 	Config  *config.Config
