@@ -10,7 +10,7 @@ SHORT   ?= -short
 export CGO_ENABLED := 0
 export GOFLAGS     := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
 
-.PHONY: cheats screens seeds build fleet fleet-test demo test docs-test newcomer test-race test-e2e test-thirdparty drift bench lint generate corpus crash night size install uninstall release release-check clean help
+.PHONY: cheats screens seeds build fleet fleet-test fleet-faults bench-fleet demo test docs-test newcomer test-race test-e2e test-thirdparty drift bench lint generate corpus crash night size install uninstall release release-check clean help
 
 build: ## relay and its plugins into bin/
 	@$(GO) run ./internal/build -o bin
@@ -18,7 +18,7 @@ build: ## relay and its plugins into bin/
 # Modules of their own: what they are built from is for nobody who has no fleet. The server takes minutes and 150 MB, the first time.
 fleet: ## relay-fleet, and Temporal's server for trying it, into bin/
 	$(GO) -C fleet build -ldflags="-s -w" -o "$(CURDIR)/bin/relay-fleet" .
-	$(GO) -C fleet/server build -ldflags="-s -w" -o "$(CURDIR)/bin/relay-fleet-server" .
+	@GO="$(GO)" ./.ci/fleet-server "$(CURDIR)/bin/relay-fleet-server"
 
 demo: ## a sample repository, a tick that lands and one that is stopped
 	@$(GO) run ./internal/build -o out/demo -plugins patch,replay
@@ -44,9 +44,21 @@ test-e2e: build ## with the real Claude Code, Codex and Gemini CLI programs and 
 # In make night, and not in .ci/run: to compile the server takes longer than the rest.
 fleet-test: build fleet ## the fleet: its own tests, and workers that are killed beside a real server
 	$(GO) -C fleet vet ./...
-	$(GO) -C fleet/server vet .
+	$(GO) -C fleet/server vet -modfile "$(CURDIR)/out/fleet/go.mod" .
+	$(GO) build -o out/fakemodel ./testdata/fakemodel/cmd/fakemodel
 	$(GO) -C fleet test -count=1 ./internal/...
-	$(GO) -C fleet test -count=1 -timeout 10m . -bin "$(CURDIR)/bin"
+	$(GO) -C fleet test -count=1 -timeout 20m . -bin "$(CURDIR)/bin" -model "$(CURDIR)/out/fakemodel"
+
+# Its relay is built with a clock that can be set. A round that fails says how it is repeated: SEED=, FROM=.
+fleet-faults: build fleet ## FAULTS=1000 of SEED=1: what is killed, cut off, frozen, full or an hour off beside a fleet at work
+	$(GO) run ./internal/build -tags relaytest -plugins claude,external,replay -o out/faults
+	cp bin/relay-fleet bin/relay-fleet-server out/faults
+	$(GO) build -o out/fakemodel ./testdata/fakemodel/cmd/fakemodel
+	$(GO) -C fleet test -count=1 -timeout 8h -v -run 'TestFaults$$' . -bin "$(CURDIR)/out/faults" -model "$(CURDIR)/out/fakemodel" \
+		-faults $(or $(FAULTS),1000) -seed $(or $(SEED),1) -from $(or $(FROM),1)
+
+bench-fleet: build fleet ## 8 workers beside one, empty ticks beside the engine alone, what a tick costs more, memory
+	$(GO) -C fleet test -count=1 -timeout 30m -v -run 'TestFigures$$' . -bin "$(CURDIR)/bin" -figures
 
 test-thirdparty: build ## plugins of strangers, in Go and Python, built, tested and installed
 	@./.ci/thirdparty
@@ -55,10 +67,10 @@ drift: ## what the installed programs print now, by its shape, beside what was r
 	@mkdir -p out; ./.ci/e2e drift
 
 bench: build ## the table of figures; ONLY=loop,judged parts of it
-	@$(GO) run ./internal/bench -bin bin $(if $(ONLY),-only $(ONLY))
-	@$(if $(ONLY),,$(GO) test ./host/internal/policy -run '^$$' -bench 'Decide|Compile')
+	@$(GO) test ./internal/bench -run '^$$' -bench Relay -benchtime 1x -timeout 2h -args $(if $(ONLY),-only $(ONLY))
+	@$(if $(ONLY),,$(GO) test ./host/internal/policy ./host/internal/attest -run '^$$' -bench 'Decide|Compile|Verify')
 
-lint: ## gofmt, vet (linux and darwin), staticcheck
+lint: ## gofmt, vet, types on darwin, staticcheck
 	@./.ci/lint
 
 generate: ## code from schemas/, reference pages from code
@@ -72,10 +84,9 @@ generate: ## code from schemas/, reference pages from code
 seeds: ## the requirements that relay is built from: works, deviates or missing, and the script that holds each
 	@$(GO) run ./internal/seeds
 
-screens: ## what a person sees, into docs/images/: real terminals in tmux, and the report in a browser
+screens: ## the pictures of the documentation, into docs/images/: a real terminal in tmux, and the report in a browser
 	@mkdir -p docs/images
 	$(GO) test -count=1 ./cmd/relay -run 'TestScreens$$' -screens "$(CURDIR)/docs/images"
-	@cp cmd/relay/internal/screen/testdata/run-100-line.txt docs/images/live.txt
 
 # CI runs it with QUICK=1, which says at its end what it leaves out and why.
 corpus: build ## the adversarial corpus against bin/relay, as root and as a user, by each means of the box; MEANS=copy by one, CASES=DIR others
@@ -93,7 +104,7 @@ crash: ## relay killed and starved of disk at every moment, then started again; 
 	$(GO) test -count=1 -timeout 30m -v ./internal/crash >out/crash.log 2>&1 || rc=$$?; \
 	$(GO) test -count=1 -timeout 30m -v -run TestKilledWhileLanding ./host/change >>out/crash.log 2>&1 || rc=$$?; \
 	RELAY_STORM=$(or $(STORM),$(CRASHES),1000) $(GO) test -count=1 -timeout 30m -v -run TestCrashingLaunches ./host/internal/pluginhost >>out/crash.log 2>&1 || rc=$$?; \
-	[ -z "$(STORM)" ] || $(GO) test -count=1 -timeout 30m -v -run 'TestNothingLeaks|TestCrashStorm' ./host/internal/pluginhost ./host/internal/crew >>out/crash.log 2>&1 || rc=$$?; \
+	[ -z "$(STORM)" ] || $(GO) test -count=1 -timeout 30m -v -run 'TestNothingLeaks|TestCrashStorm' ./host/internal/pluginhost ./host/internal/pluginenv >>out/crash.log 2>&1 || rc=$$?; \
 	grep -vE '^(=== |--- PASS|PASS|ok )' out/crash.log; exit $$rc
 
 night: ## everything of .ci/run in full: every kill, every isolation mode, every platform; takes hours

@@ -23,8 +23,9 @@ import (
 // engine is where the Temporal server is. Its keys come from the environment only, by the
 // names that Temporal's own tools use.
 type engine struct {
-	address, namespace, blobs string
-	json                      bool
+	address, namespace, blobs, key string
+	json                           bool
+	opened                         blob.Store
 }
 
 // dial connects, or says what was tried.
@@ -86,7 +87,13 @@ func tlsConfig() (*tls.Config, error) {
 	return c, nil
 }
 
-func (e *engine) store() blob.Store { return blob.Store{Dir: e.blobs} }
+func (e *engine) store() blob.Store { return e.opened }
+
+// open opens the store of blobs, which every command needs.
+func (e *engine) open() (err error) {
+	e.opened, err = blob.Open(e.blobs, e.key)
+	return err
+}
 
 // print gives one document with --json, and a text otherwise.
 func (e *engine) print(kind string, v map[string]any, text string) error {

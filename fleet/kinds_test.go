@@ -122,7 +122,7 @@ func repository(p *place) string {
 func (p *place) record(name, id string) {
 	p.t.Helper()
 	p.t.Setenv("TEMPORAL_API_KEY", "")
-	c, err := (&engine{address: p.address, namespace: "default"}).dial(p.t.Context())
+	c, err := p.engine().dial(p.t.Context())
 	if err != nil {
 		p.t.Fatal(err)
 	}

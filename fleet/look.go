@@ -22,47 +22,6 @@ import (
 	"github.com/paxiom/relay/fleet/internal/job"
 )
 
-// seen is a run as the engine knows it.
-type seen struct {
-	ID      string        `json:"id"`
-	State   string        `json:"state"`
-	Started time.Time     `json:"started"`
-	Ask     *job.Ask      `json:"ask,omitempty"`
-	Asks    *job.Question `json:"asks,omitempty"`
-	Result  *job.Result   `json:"result,omitempty"`
-	Error   string        `json:"error,omitempty"` // a blob
-}
-
-// runs are those that were asked for, the newest first.
-func runs(ctx context.Context, e *engine) (all []seen, err error) {
-	c, err := e.dial(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
-	list, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: "WorkflowType = '" + job.RunType + "'", PageSize: 100})
-	if err != nil {
-		return nil, err
-	}
-	for _, x := range list.GetExecutions() {
-		s := seen{ID: x.GetExecution().GetWorkflowId(), State: strings.ToLower(x.GetStatus().String()), Started: x.GetStartTime().AsTime()}
-		if m := memoOf(x.GetMemo()); s.State == job.Running && m.State != "" {
-			if s.State, s.Ask = m.State, m.Ask; s.Ask != nil {
-				s.Asks, _ = question(e, s.Ask) // where the blobs are not here, the state says enough
-			}
-		} else if s.State != job.Running {
-			var res job.Result
-			if err := c.GetWorkflow(ctx, s.ID, x.GetExecution().GetRunId()).Get(ctx, &res); err == nil {
-				s.Result = &res
-			} else if app := (*temporal.ApplicationError)(nil); errors.As(err, &app) {
-				s.Error = app.Message()
-			}
-		}
-		all = append(all, s)
-	}
-	return all, nil
-}
-
 func memoOf(m *commonpb.Memo) (v job.Memo) {
 	if p := m.GetFields()[job.MemoKey]; p != nil {
 		_ = job.Converter().FromPayload(p, &v) // what is no memo of ours says nothing
@@ -80,37 +39,6 @@ func question(e *engine, a *job.Ask) (*job.Question, error) {
 		return nil, fmt.Errorf("the question can't be read: %w (fix: name the folder that the workers share with --blobs)", err)
 	}
 	return q, nil
-}
-
-func newStatusCmd(e *engine) *cobra.Command {
-	return &cobra.Command{Use: "status", Short: "The runs that were asked for, the newest first, and what waits for you", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := runs(cmd.Context(), e)
-			if err != nil {
-				return err
-			}
-			text := ""
-			for _, s := range all {
-				line := s.State
-				if s.Result != nil {
-					line = s.Result.Code
-				}
-				if s.Error != "" {
-					line += " " + s.Error
-				}
-				text += fmt.Sprintf("%s  %s  %s\n", s.Started.Local().Format(time.DateTime), s.ID, line)
-				if s.Asks != nil {
-					text += asks(s.ID, s.Ask, s.Asks, false)
-				}
-			}
-			if text == "" {
-				text = "no runs yet\nnext: relay fleet submit run --repo URL --goal TEXT\n"
-			}
-			if all == nil {
-				all = []seen{}
-			}
-			return e.print("status", map[string]any{"runs": all}, text)
-		}}
 }
 
 // asks is a question for a terminal: its first line unless all of it is wanted, the choices, and what to type.
@@ -213,8 +141,14 @@ func newStopCmd(e *engine) *cobra.Command {
 }
 
 func newReportCmd(e *engine) *cobra.Command {
-	return &cobra.Command{Use: "report ID", Short: "What relay said of a run, or why there is no result", Args: cobra.ExactArgs(1),
+	since := ""
+	cmd := &cobra.Command{Use: "report [ID]", Short: "What landed, stopped and waits, over all repositories; or what relay said of one run", Args: cobra.MaximumNArgs(1),
+		Long:    "Without an ID: the runs of the last while, grouped by how they ended, and what they cost. Ends with exit\ncode 1 while something waits for you. With one: what relay said of it, or why there is no result.",
+		Example: "relay fleet report --since 7d\nrelay fleet report relay-run-0a1b2c3d4e5f6a7b8c9d",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return morning(cmd.Context(), e, since)
+			}
 			c, err := e.dial(cmd.Context())
 			if err != nil {
 				return err
@@ -227,7 +161,12 @@ func newReportCmd(e *engine) *cobra.Command {
 			m := memoOf(d.GetWorkflowExecutionInfo().GetMemo())
 			digest := m.Report
 			if d.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
-				if m.Ask == nil {
+				if n, why := attempt(d); m.Ask == nil && n > 1 {
+					if b, err := e.store().Get(strings.TrimPrefix(why, "blob ")); err == nil {
+						why = string(b)
+					}
+					return fmt.Errorf("%s has no result yet: attempt %d is under way or waits, and the one before ended so: %s (fix: `relay fleet stop %s` if it can't get further)", args[0], n, visible(why), args[0])
+				} else if m.Ask == nil {
 					return fmt.Errorf("%s has no result yet: it is %s (fix: `relay fleet status`)", args[0], m.State)
 				}
 				if !e.json {
@@ -247,12 +186,14 @@ func newReportCmd(e *engine) *cobra.Command {
 			fmt.Println(string(b))
 			return nil
 		}}
+	sinceFlag(cmd, &since, "12h")
+	return cmd
 }
 
 func newCostCmd(e *engine) *cobra.Command {
 	return &cobra.Command{Use: "cost", Short: "What the runs have cost, over all repositories, by the workers' books", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := runs(cmd.Context(), e)
+			all, err := runs(cmd.Context(), e, "")
 			if err != nil {
 				return err
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -13,7 +14,11 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := newRoot().ExecuteContext(ctx); err != nil {
+	switch err := newRoot().ExecuteContext(ctx); {
+	case errors.Is(err, errWaits):
+		stop()
+		os.Exit(1)
+	case err != nil:
 		fmt.Fprintln(os.Stderr, "error: "+err.Error())
 		stop()
 		os.Exit(3)
@@ -23,16 +28,20 @@ func main() {
 func newRoot() *cobra.Command {
 	e := &engine{}
 	root := &cobra.Command{
-		Use:           "relay fleet",
+		Use:           "fleet",
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "relay fleet"},
 		Short:         "Runs for many repositories on many machines, on Temporal",
 		SilenceUsage:  true,
 		SilenceErrors: true,
+
+		PersistentPreRunE: func(*cobra.Command, []string) error { return e.open() },
 	}
 	f := root.PersistentFlags()
 	f.StringVar(&e.address, "address", env("TEMPORAL_ADDRESS", "127.0.0.1:7233"), "of the Temporal server")
 	f.StringVar(&e.namespace, "namespace", env("TEMPORAL_NAMESPACE", "default"), "of Temporal")
-	f.StringVar(&e.blobs, "blobs", env("RELAY_FLEET_BLOBS", dataDir("blobs")), "the folder of goals, tasks and reports that all workers share")
+	f.StringVar(&e.blobs, "blobs", env("RELAY_FLEET_BLOBS", dataDir("blobs")), "where goals, tasks and reports lie that all workers share: a folder, or s3://BUCKET/PREFIX")
+	f.StringVar(&e.key, "blobs-key", env("RELAY_FLEET_BLOBS_KEY", ""), "encrypt them with the key in `FILE`, which all workers have")
 	f.BoolVar(&e.json, "json", false, "print one JSON document")
-	root.AddCommand(newUpCmd(e), newWorkerCmd(e), newSubmitCmd(e), newStatusCmd(e), newAnswerCmd(e), newStopCmd(e), newReportCmd(e), newCostCmd(e), newDoctorCmd(e))
+	root.AddCommand(newUpCmd(e), newWorkerCmd(e), newSubmitCmd(e), newStatusCmd(e), newWatchCmd(e), newAnswerCmd(e), newStopCmd(e), newReportCmd(e), newCostCmd(e), newDoctorCmd(e))
 	return root
 }

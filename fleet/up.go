@@ -29,15 +29,22 @@ func newUpCmd(e *engine) *cobra.Command {
 			if db == "" {
 				db = dataDir("server.db")
 			}
-			ended, err := startServer(cmd.Context(), e.address, db)
+			ctx, cancel := context.WithCancelCause(cmd.Context())
+			defer cancel(nil)
+			ended, err := startServer(ctx, e.address, db)
 			if err != nil {
 				return err
 			}
-			ctx, cancel := context.WithCancelCause(cmd.Context())
-			defer cancel(nil)
-			go func() { cancel(fmt.Errorf("the server has ended: %w (fix: `relay fleet doctor`)", <-ended)) }()
+			gone := make(chan struct{})
+			go func() {
+				cancel(fmt.Errorf("the server has ended: %w (fix: `relay fleet doctor`)", <-ended))
+				close(gone)
+			}()
 			err = runWorker(ctx, e, o)
-			if cause := context.Cause(ctx); cmd.Context().Err() == nil && cause != nil {
+			cause := context.Cause(ctx)
+			cancel(nil)
+			<-gone // it writes to its database until then
+			if cmd.Context().Err() == nil && cause != nil {
 				return cause
 			}
 			return err

@@ -11,12 +11,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/ledger"
-	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/trust"
-	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/loop"
 	"github.com/paxiom/relay/judge"
 )
@@ -28,31 +26,31 @@ const maxAnswer = 8 << 10
 // picks one of the offered choices. run is the one whose question was read, so that an
 // answer is given to no other; "" is whichever waits.
 func (r *Repo) Answer(ctx context.Context, run, answer string) (*AnswerResult, error) {
-	o, err := r.open()
+	o, err := r.Open()
 	if err != nil {
 		return nil, err
 	}
-	release, err := o.lock("relay answer")
+	release, err := o.Lock("relay answer")
 	if err != nil {
 		return nil, err
 	}
-	defer r.noteNeeds(false)
+	defer r.NoteNeeds(false)
 	defer release()
 	q, err := openQuestion(o)
 	if err != nil {
-		return nil, fault.Wrap(err, judge.BlockedCrashRecovery, "it can't be read whether a question waits", "`relay recover`")
+		return nil, diag.Wrap(err, judge.BlockedCrashRecovery, "it can't be read whether a question waits", "`relay recover`")
 	}
 	if q == nil {
-		return nil, fault.New("", "there is no question to answer", "no run has asked one, or it has been answered", "`relay status`")
+		return nil, diag.New("", "there is no question to answer", "no run has asked one, or it has been answered", "`relay status`")
 	}
 	if run != "" && q.RunID != run {
-		return nil, fault.New("", "nothing was answered", "the question that you read waits no more; another one does now: "+q.Prompt, "`relay status`")
+		return nil, diag.New("", "nothing was answered", "the question that you read waits no more; another one does now: "+q.Prompt, "`relay status`")
 	}
 	answer, err = choose(answer, q.Choices)
 	if err != nil {
 		return nil, err
 	}
-	book, _, err := ledger.Open(o.ws, o.loaded.Config.Budgets, r.stateDir())
+	book, _, err := ledger.Open(o.WS, o.Loaded.Config.Budgets, r.StateDir())
 	if err != nil {
 		return nil, err
 	}
@@ -60,38 +58,38 @@ func (r *Repo) Answer(ctx context.Context, run, answer string) (*AnswerResult, e
 	if err := book.Answer(a); err != nil {
 		return nil, err
 	}
-	res := &AnswerResult{Doc: Doc{"relay.answer", 1}, RunID: q.RunID, Prompt: a.Prompt, Answer: answer}
-	approve := func(b *trust.Built, at time.Time) attest.Approval {
-		yes, why := r.approve(ctx, o.root, attest.Approved{Kind: "policy", Touched: b.Touched}, at)
+	res := &AnswerResult{Doc: DocOf("relay.answer", 1), RunID: q.RunID, Prompt: a.Prompt, Answer: answer}
+	approve := func(w *trust.Wish) attest.Approval {
+		yes, why := r.Approve(ctx, o.Root, a.At, func(git *judge.Git) (yes attest.Approved, err error) {
+			if w.Built != nil {
+				return attest.Approved{Kind: "policy", Touched: w.Built.Touched}, nil
+			}
+			yes.Kind = attest.Beyond
+			if yes.Base, _, err = git.Head(ctx); err == nil {
+				yes.Task, err = w.Digest()
+			}
+			return yes, err
+		})
 		if res.Key = yes.KeyOrNone(); why != nil {
 			res.Unsigned = why.Error()
 		}
 		return yes
 	}
-	if err := r.trust().AnswerWish(o.root, q.RunID, answer, approve); err != nil {
-		return nil, fault.Wrap(err, "", "the answer could not be kept for the task that was asked about", "`relay run` plans it anew")
+	if err := r.TrustStore().AnswerWish(o.Root, q.RunID, answer, approve); err != nil {
+		return nil, diag.Wrap(err, "", "the answer could not be kept for the task that was asked about", "`relay run` plans it anew")
 	}
-	if err := os.Remove(o.ws.Stuck()); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fault.Wrap(err, "", "what relay remembers of tasks that did not work could not be forgotten", "`rm "+fault.Word(o.ws.Stuck())+"`")
+	if err := os.Remove(o.WS.Stuck()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, diag.Wrap(err, "", "what relay remembers of tasks that did not work could not be forgotten", "`rm "+diag.Word(o.WS.Stuck())+"`")
 	}
 	res.Next = "`" + cmp.Or(o.loopThatAsked(q.RunID), "relay run") + "`"
 	return res, nil
 }
 
-// approve makes an approval of the operator's yes, with the key that git signs with.
-func (r *Repo) approve(ctx context.Context, root string, yes attest.Approved, at time.Time) (attest.Approval, error) {
-	git, err := judge.OpenGit(ctx, root)
-	if err != nil {
-		return attest.Approval{Kind: yes.Kind, At: at.UTC().Format(attest.Time)}, err
-	}
-	return attest.Options{Git: git, StateDir: r.stateDir(), Home: r.home(), Environ: r.opts.Env}.Approve(ctx, yes, at)
-}
-
 // loopThatAsked is the command that goes on with the loop of a run; "" where none ended at
 // its question.
-func (o *opened) loopThatAsked(run string) string {
-	m, err := o.hist.Get(run)
-	last, lerr := loop.Last(o.ws)
+func (o *Opened) loopThatAsked(run string) string {
+	m, err := o.History.Get(run)
+	last, lerr := loop.Last(o.WS)
 	if err != nil || lerr != nil || last == nil || m.Loop != last.ID || last.Reason != loop.Question {
 		return ""
 	}
@@ -103,39 +101,31 @@ func choose(answer string, choices []string) (string, error) {
 	answer = strings.TrimSpace(answer)
 	switch {
 	case answer == "":
-		return "", fault.New("", "the answer is empty", "the next prompt needs words", "`relay answer \"your answer\"`")
+		return "", diag.New("", "the answer is empty", "the next prompt needs words", "`relay answer \"your answer\"`")
 	case !utf8.ValidString(answer):
-		return "", fault.New("", "the answer is not UTF-8 text", "it goes into a prompt as it is", "`relay answer \"your answer\"`")
+		return "", diag.New("", "the answer is not UTF-8 text", "it goes into a prompt as it is", "`relay answer \"your answer\"`")
 	case len(answer) > maxAnswer:
-		return "", fault.New("", "the answer is too long", fmt.Sprintf("it has %d bytes, the limit is %d", len(answer), maxAnswer), "put the long text into FACTS.md of the workspace and run `relay answer \"see FACTS.md\"`")
+		return "", diag.New("", "the answer is too long", fmt.Sprintf("it has %d bytes, the limit is %d", len(answer), maxAnswer), "put the long text into FACTS.md of the workspace and run `relay answer \"see FACTS.md\"`")
 	}
 	n, err := strconv.Atoi(answer)
 	if err != nil || len(choices) == 0 {
 		return answer, nil
 	}
 	if n < 1 || n > len(choices) {
-		return "", fault.New(judge.Code(""), fmt.Sprintf("there is no choice %d", n), fmt.Sprintf("the question offers 1 to %d", len(choices)), "`relay status` shows them")
+		return "", diag.New(judge.Code(""), fmt.Sprintf("there is no choice %d", n), fmt.Sprintf("the question offers 1 to %d", len(choices)), "`relay status` shows them")
 	}
 	return choices[n-1], nil
 }
 
-// openQuestion gives the question that nobody has answered yet; nil when there is none.
-func openQuestion(o *opened) (*ledger.Question, error) {
-	st, err := ledger.Read(o.ws)
-	if err != nil {
-		return nil, err
-	}
-	return st.Question, nil
-}
-
-// readReport reads a report; nil when there is none.
-func readReport(path string) (*report.Report, error) {
-	raw, err := workspace.ReadFile(path, report.MaxBytes)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return report.Decode(raw)
+// AnswerResult says which question was answered.
+type AnswerResult struct {
+	Doc
+	RunID  string `json:"run_id"`
+	Prompt string `json:"prompt"`
+	Answer string `json:"answer"`
+	// Key is of who gave the approval that the answer is; Unsigned says why git's SSH key did
+	// not sign it.
+	Key      string `json:"key,omitempty"`
+	Unsigned string `json:"unsigned,omitempty"`
+	Next     string `json:"next"`
 }

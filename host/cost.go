@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/workspace"
 )
@@ -45,9 +45,9 @@ func (r *Repo) Cost(_ context.Context, o CostOptions) (*CostResult, error) {
 		o.By = "day"
 	}
 	if !slices.Contains(costGroups, o.By) {
-		return nil, fault.New("", "calls can't be added up by \""+Safe(o.By)+"\"", "it is run, day, provider, model, role, milestone or cycle", "`relay cost --by day`")
+		return nil, diag.New("", "calls can't be added up by \""+Safe(o.By)+"\"", "it is run, day, provider, model, role, milestone or cycle", "`relay cost --by day`")
 	}
-	repo, err := r.look()
+	repo, err := r.Look()
 	if err != nil {
 		return nil, err
 	}
@@ -61,15 +61,15 @@ func (r *Repo) Cost(_ context.Context, o CostOptions) (*CostResult, error) {
 		from := time.Now().Add(-o.Since).UTC()
 		since = &from
 	}
-	return o.add(repo.ws, since)
+	return o.add(repo.WS, since)
 }
 
 // add adds the chosen calls up.
 func (o CostOptions) add(ws *workspace.Workspace, since *time.Time) (*CostResult, error) {
-	res := &CostResult{Doc: Doc{"relay.cost", 1}, By: o.By, Since: since, Lines: []CostLine{}, Total: CostLine{Name: "total"}}
+	res := &CostResult{Doc: DocOf("relay.cost", 1), By: o.By, Since: since, Lines: []CostLine{}, Total: CostLine{Name: "total"}}
 	totals, err := o.totals(ws, since)
 	if err != nil {
-		return nil, fault.Wrap(err, "", "usage.jsonl can't be read", "`ls -l "+fault.Word(ws.Usage())+"`")
+		return nil, diag.Wrap(err, "", "usage.jsonl can't be read", "`ls -l "+diag.Word(ws.Usage())+"`")
 	}
 	res.Total.Sum = totals.All
 	for name, sum := range totals.By(o.By) {
@@ -85,12 +85,8 @@ func (o CostOptions) add(ws *workspace.Workspace, since *time.Time) (*CostResult
 	return res, nil
 }
 
-// totals add up the chosen calls. All of them have been added up before, but for the
-// newest; the others are read.
+// totals add up the chosen calls.
 func (o CostOptions) totals(ws *workspace.Workspace, since *time.Time) (*ledger.Totals, error) {
-	if since == nil && o.Of == "" && o.By != ledger.ByRun {
-		return ledger.AllTotals(ws)
-	}
 	from := time.Time{}
 	if since != nil {
 		from = *since

@@ -3,35 +3,30 @@ package host
 import (
 	"context"
 	"fmt"
-	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/paxiom/relay/host/cycle"
-	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/daylog"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/workspace"
-	"github.com/paxiom/relay/judge"
-	"github.com/paxiom/relay/judge/program"
 )
 
 // CycleLine is one cycle in a list.
 type CycleLine struct {
-	UUID      string      `json:"uuid"`
-	Short     string      `json:"short_id"`
-	Service   string      `json:"service_id"`
-	State     CycleState  `json:"state"`
-	Iteration int         `json:"iteration"`
-	Since     time.Time   `json:"since"`
-	Branch    string      `json:"branch"`
-	Detail    string      `json:"detail,omitempty"`
-	Waits     bool        `json:"waits"`
-	CutOff    bool        `json:"cut_off,omitempty"` // no relay works on it, although it waits for nobody
-	Until     time.Time   `json:"until,omitzero"`    // a vendor's limit is waited for
-	CostUSD   *float64    `json:"cost_usd"`
-	Next      fault.Steps `json:"next"`
+	UUID      string     `json:"uuid"`
+	Short     string     `json:"short_id"`
+	Service   string     `json:"service_id"`
+	State     CycleState `json:"state"`
+	Iteration int        `json:"iteration"`
+	Since     time.Time  `json:"since"`
+	Branch    string     `json:"branch"`
+	Detail    string     `json:"detail,omitempty"`
+	Waits     bool       `json:"waits"`
+	CutOff    bool       `json:"cut_off,omitempty"` // no relay works on it, although it waits for nobody
+	Until     time.Time  `json:"until,omitzero"`    // a vendor's limit is waited for
+	CostUSD   *float64   `json:"cost_usd"`
+	Next      diag.Steps `json:"next"`
 }
 
 // QueueResult lists cycles, and what else waits; what waits for the operator comes first.
@@ -57,12 +52,12 @@ type QueueLine struct {
 
 // Queue lists the cycles in flight, or all, and what else waits.
 func (r *Repo) Queue(ctx context.Context, all bool) (*QueueResult, error) {
-	o, err := r.look()
+	o, err := r.Look()
 	if err != nil {
 		return nil, err
 	}
-	res := &QueueResult{Doc: Doc{"relay.queue", 1}, Cycles: []CycleLine{}, Others: []QueueLine{}}
-	if res.Cycles, err = cycleLines(o.ws, all, r.now()); err != nil {
+	res := &QueueResult{Doc: DocOf("relay.queue", 1), Cycles: []CycleLine{}, Others: []QueueLine{}}
+	if res.Cycles, err = cycleLines(o.WS, all, r.Now()); err != nil {
 		return nil, err
 	}
 	for _, c := range res.Cycles {
@@ -88,7 +83,7 @@ func (r *Repo) Queue(ctx context.Context, all bool) (*QueueResult, error) {
 		}
 	}
 	if p := st.Problem; p != nil {
-		res.Others = append(res.Others, QueueLine{Kind: "repository", What: p.What, Since: r.now(), Waits: true, Next: p.Fix})
+		res.Others = append(res.Others, QueueLine{Kind: "repository", What: p.What, Since: r.Now(), Waits: true, Next: p.Fix})
 		res.Waiting++
 	}
 	if res.Waiting > 0 {
@@ -144,160 +139,6 @@ func cutOff(ws *workspace.Workspace, c *cycle.Record) bool {
 	return c.State != "" && !c.State.Ended() && !c.Waits() && !cycle.Running(ws, c.UUID)
 }
 
-// CycleShow is one cycle in full.
-type CycleShow struct {
-	Doc
-	Cycle    *Cycle        `json:"cycle"`
-	Findings []FindingLine `json:"findings,omitempty"`
-	Rules    []RuleLook    `json:"rules,omitempty"` // how the revision came to its verdict, one rule after the other
-	Changes  []FileDiff    `json:"diff,omitempty"`  // with --diff
-	Files    []HistoryFile `json:"files"`
-	Diff     string        `json:"-"`
-	Tests    string        `json:"-"`
-	Plan     string        `json:"-"`
-	CutOff   bool          `json:"cut_off,omitempty"` // it was under way when its relay ended
-	Next     fault.Steps   `json:"next"`
-	ExitCode int           `json:"exit_code"`
-}
-
-// FindingLine is one finding with its standing in the present iteration.
-type FindingLine = cycle.FindingLine
-
-// FindCycle gives the id of the cycle that a name means, "" when it means none.
-func (r *Repo) FindCycle(name string) string {
-	o, err := r.look()
-	if err != nil || name == "" {
-		return ""
-	}
-	id, err := cycle.Find(o.ws, name)
-	if err != nil {
-		return ""
-	}
-	return id
-}
-
-// ShowCycle gives one cycle.
-func (r *Repo) ShowCycle(_ context.Context, id string) (*CycleShow, error) {
-	o, err := r.look()
-	if err != nil {
-		return nil, err
-	}
-	uuid, err := cycle.Find(o.ws, id)
-	if err != nil {
-		return nil, err
-	}
-	rec, err := cycle.ReadRecord(o.ws, uuid)
-	if err != nil {
-		return nil, err
-	}
-	_ = rec.AddUp(o.ws) // otherwise it is as of the last transition
-	dir := filepath.Join(cycle.Dir(o.ws), uuid)
-	s := &CycleShow{Doc: Doc{"relay.cycle.show", 1}, Cycle: rec, Next: rec.Next(), ExitCode: cycleExit(rec), Findings: cycle.Findings(o.ws, rec), CutOff: cutOff(o.ws, rec)}
-	if s.CutOff {
-		s.Next, s.ExitCode = []string{"`relay audit resume " + cycle.Short(uuid) + "`", "`relay audit abort " + cycle.Short(uuid) + "`"}, ExitWaiting
-	}
-	changes := rec.ChangeDir(o.ws)
-	for path, to := range map[string]*string{filepath.Join(changes, "revision.diff"): &s.Diff, filepath.Join(changes, "test-output.txt"): &s.Tests, filepath.Join(dir, "plan.md"): &s.Plan} {
-		if b, err := workspace.ReadFile(path, 64<<20); err == nil {
-			*to = string(b)
-		}
-	}
-	s.Rules = ofCycle(rec).looks()
-	s.Files, err = files(dir)
-	return s, err
-}
-
-// SplitDiff takes the revision apart into its files, each with the rules that it broke.
-func (s *CycleShow) SplitDiff() {
-	s.Changes = SplitDiff(s.Diff)
-	if s.Cycle.Revision != nil && !s.Cycle.Earlier() {
-		attach(s.Changes, s.Cycle.Revision.Rules)
-	}
-}
-
-// CycleIDs are the short ids of cycles that begin with a prefix, newest first, for
-// completion.
-func (r *Repo) CycleIDs(prefix string) []string {
-	o, err := r.look()
-	if err != nil {
-		return nil
-	}
-	all, _ := cycle.List(o.ws)
-	var out []string
-	for _, c := range all {
-		if id := cycle.Short(c.UUID); strings.HasPrefix(id, prefix) {
-			out = append(out, id+"\t"+c.ServiceID+" "+string(c.State))
-		}
-	}
-	return out
-}
-
-// ReviewCycle lets edit change the plan that waits at the first gate.
-func (r *Repo) ReviewCycle(ctx context.Context, id string, edit func(path string) error) (*CycleReview, error) {
-	env, o, err := r.cycleEnv(nil)
-	if err != nil {
-		return nil, err
-	}
-	uuid, err := cycle.Find(o.ws, id)
-	if err != nil {
-		return nil, err
-	}
-	return cycle.ReviewPlan(ctx, env, uuid, edit)
-}
-
-// Editor is the operator's editor as a shell command, found like git does: $VISUAL,
-// $EDITOR, core.editor, vi. One that lies in the repository is refused: a change could
-// have written it.
-func (r *Repo) Editor(ctx context.Context) (string, error) {
-	editor, from := "vi", ""
-	for _, name := range []string{"EDITOR", "VISUAL"} {
-		if e := strings.TrimSpace(r.getenv(name)); e != "" {
-			editor, from = e, "$"+name
-		}
-	}
-	if from == "" {
-		if git, err := judge.OpenGit(ctx, r.dir); err == nil {
-			if out, err := git.Run(ctx, nil, "config", "--get", "core.editor"); err == nil && strings.TrimSpace(string(out)) != "" {
-				editor, from = strings.TrimSpace(string(out)), "git's core.editor"
-			}
-		}
-	}
-	tree := program.Tree(r.dir)
-	if program.Named([]string{"", editor}, r.dir, tree) != "" || program.Named([]string{"", editor}, tree, tree) != "" {
-		return "", fault.New(judge.BlockedMissingConfig, "the editor lies in the repository", from+" names it ("+editor+"), and a change can rewrite it",
-			"`export VISUAL=vi`, or another editor outside of the repository")
-	}
-	return editor, nil
-}
-
-// OwnEnviron is the operator's environment for what the operator starts from a screen of
-// relay's: nothing in it leads to code in the work tree that dir is in.
-func OwnEnviron(environ []string, dir string) []string {
-	return program.Environ(environ, program.Tree(dir))
-}
-
-// Logs writes the log of today, or follows it until ctx ends. match is a text that
-// lines must hold.
-func (r *Repo) Logs(ctx context.Context, w io.Writer, day time.Time, match string, follow bool) error {
-	o, err := r.look()
-	if err != nil {
-		return err
-	}
-	if uuid, err := cycle.Find(o.ws, match); err == nil {
-		match = uuid
-	}
-	if day.IsZero() {
-		day = r.now()
-	}
-	if _, err := daylog.Copy(w, o.ws.Logs(), day, match); err != nil {
-		return fault.Wrap(err, "", "the log can't be read", "`ls -l "+fault.Word(o.ws.Logs())+"`")
-	}
-	if !follow {
-		return nil
-	}
-	return daylog.Follow(ctx, w, o.ws.Logs(), match, r.now)
-}
-
 // barWords are the kinds of needs in a status bar.
 var barWords = map[string]string{NeedPlan: "review", NeedRevision: "accept", NeedProblem: "problem", NeedCrash: "cut-off", NeedQuestion: "asks", NeedTask: "asks", NeedLimit: "limit"}
 
@@ -330,7 +171,7 @@ func (r *Repo) TmuxStatus(ctx context.Context) string {
 	}
 	for _, n := range s.Waits { // the first to end stands for all
 		if !slices.ContainsFunc(s.Waits, func(o Need) bool { return o.Until.Before(n.Until) }) {
-			line += " " + n.name() + " until " + clockTime(n.Until, r.now())
+			line += " " + n.name() + " until " + clockTime(n.Until, r.Now())
 			break
 		}
 	}
@@ -359,33 +200,22 @@ func clockTime(t, now time.Time) string {
 	return t.Local().Format("Jan 2 15:04")
 }
 
-// StatsResult says how models keep to the forms of audits and revisions.
-type StatsResult struct {
-	Doc
-	Models []cycle.ModelStats `json:"models"`
+// CycleExit is 1 while a cycle waits on the operator.
+func CycleExit(rec *cycle.Record) int {
+	if rec.Waits() {
+		return ExitWaiting
+	}
+	return ExitDone
 }
 
-// ModelStats is one model's record.
-type ModelStats = cycle.ModelStats
-
-// Stats counts over all cycles.
-func (r *Repo) Stats(context.Context) (*StatsResult, error) {
-	o, err := r.look()
-	if err != nil {
-		return nil, err
-	}
-	all, err := cycle.Stats(o.ws)
-	return &StatsResult{Doc: Doc{"relay.stats", 1}, Models: all}, err
-}
-
-// runOrCycle gives the id of the run or cycle that a name means.
-func (o *opened) runOrCycle(name string) (string, error) {
-	if id, err := cycle.Find(o.ws, name); err == nil {
-		return id, nil
-	}
-	m, err := o.hist.Find(name)
-	if err != nil {
-		return "", noCycle(name)
-	}
-	return m.RunID, nil
-}
+// Types of audit cycles that the commands show.
+type (
+	// Cycle is a cycle's state.json.
+	Cycle = cycle.Record
+	// CycleState is where a cycle stands.
+	CycleState = cycle.State
+	// CyclePreview is what an approval would set going.
+	CyclePreview = cycle.Preview
+	// CycleReview is what a review found.
+	CycleReview = cycle.Review
+)

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/judge"
 )
@@ -30,19 +30,19 @@ type Detached struct {
 // Detach starts this program with args, a loop, in a session of its own, and returns once
 // the loop works or has ended.
 func (r *Repo) Detach(ctx context.Context, args []string) (*Detached, error) {
-	o, err := r.open()
+	o, err := r.Open()
 	if err != nil {
 		return nil, err
 	}
-	if there := new(StopResult); there.find(o.ws) == nil && there.LoopID != "" { // its log is that file
-		return nil, fault.New(judge.BlockedLockHeld, "a loop works here already", "it is process "+strconv.Itoa(there.PID), "`relay watch`")
+	if there := new(StopResult); there.find(o.WS) == nil && there.LoopID != "" { // its log is that file
+		return nil, diag.New(judge.BlockedLockHeld, "a loop works here already", "it is process "+strconv.Itoa(there.PID), "`relay watch`")
 	}
 	at, err := r.Scratch("logs/detached.log")
 	if err != nil {
 		return nil, err
 	}
 	cant := func(err error) error {
-		return fault.Wrap(err, "", "the loop can't be started on its own", "`ls -ld "+fault.Word(filepath.Dir(at))+"`")
+		return diag.Wrap(err, "", "the loop can't be started on its own", "`ls -ld "+diag.Word(filepath.Dir(at))+"`")
 	}
 	log, err := os.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -60,10 +60,10 @@ func (r *Repo) Detach(ctx context.Context, args []string) (*Detached, error) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	d := &Detached{Doc: Doc{"relay.detached", 1}, PID: cmd.Process.Pid, Log: at, Next: "`relay watch`, and `relay stop` ends it"}
+	d := &Detached{Doc: DocOf("relay.detached", 1), PID: cmd.Process.Pid, Log: at, Next: "`relay watch`, and `relay stop` ends it"}
 	for {
 		now := &StopResult{}
-		if err := now.find(o.ws); err == nil && now.LoopID != "" && now.PID == d.PID {
+		if err := now.find(o.WS); err == nil && now.LoopID != "" && now.PID == d.PID {
 			return d, nil
 		}
 		select {
@@ -83,17 +83,3 @@ func (r *Repo) Detach(ctx context.Context, args []string) (*Detached, error) {
 
 // Printed returns what a detached loop has printed, up to a megabyte.
 func (d *Detached) Printed() ([]byte, error) { return beneath.ReadPlain(d.Log, 1<<20) }
-
-// Scratch returns the path of a file in relay's state for what relay writes anew each time,
-// and makes its folder.
-func (r *Repo) Scratch(name string) (string, error) {
-	o, err := r.open()
-	if err != nil {
-		return "", err
-	}
-	if err := o.ws.Ensure(); err != nil {
-		return "", err
-	}
-	at := filepath.Join(o.ws.Dir(), filepath.FromSlash(name))
-	return at, o.ws.MkdirAll(filepath.Dir(at))
-}

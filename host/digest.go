@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -10,7 +11,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/cycle"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/digest"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/ledger"
@@ -47,28 +48,28 @@ const maxDigest = 5000
 
 // Digest sums up the runs of the last while. It starts no process.
 func (r *Repo) Digest(ctx context.Context, since time.Duration) (*DigestResult, error) {
-	o, err := r.look()
+	o, err := r.Look()
 	if err != nil {
 		return nil, err
 	}
 	now := time.Now()
-	d := &DigestResult{Doc: Doc{"relay.report", 1}, Digest: digest.Digest{Repository: o.root, Since: now.Add(-since).UTC(), Until: now.UTC(),
+	d := &DigestResult{Doc: DocOf("relay.report", 1), Digest: digest.Digest{Repository: o.Root, Since: now.Add(-since).UTC(), Until: now.UTC(),
 		Doubts: []digest.Item{}, Waiting: []digest.Item{}, Accepted: []digest.Item{}, Landed: []digest.Run{}, Stopped: []digest.Stop{}, Verdicts: []digest.Count{},
 		States: []digest.State{}, Runs: []digest.Run{}}}
 	g := gathering{d: &d.Digest, window: sinceText(since), cost: map[string]*ledger.Sum{}, states: map[string]int64{}, codes: map[judge.Code]int{}, doubts: map[string]*digest.Item{}}
-	if state, info, err := lock.Inspect(o.ws.Lock()); err == nil && state == lock.Held {
+	if state, info, err := lock.Inspect(o.WS.Lock()); err == nil && state == lock.Held {
 		g.holder = info
 	}
-	if err := g.spend(o, r.stateDir()); err != nil {
+	if err := g.spend(o, r.StateDir()); err != nil {
 		return nil, err
 	}
 	if err := g.runs(o); err != nil {
 		return nil, err
 	}
-	if err := g.cycles(o, r.now()); err != nil {
+	if err := g.cycles(o, r.Now()); err != nil {
 		return nil, err
 	}
-	g.plugins(r, o.root)
+	g.plugins(r, o.Root)
 	g.finish()
 	status, err := r.Status(ctx, false)
 	if err != nil {
@@ -107,9 +108,9 @@ func (g *gathering) running(m history.Meta) bool {
 }
 
 // spend adds up the calls, and takes the caps that are in force.
-func (g *gathering) spend(o *opened, stateDir string) error {
+func (g *gathering) spend(o *Opened, stateDir string) error {
 	byName := map[string]*ledger.Sum{}
-	err := ledger.UsagesSince(o.ws, g.d.Since, func(u ledger.Line) error {
+	err := ledger.UsagesSince(o.WS, g.d.Since, func(u ledger.Line) error {
 		sumOf(byName, u.Provider).Add(u)
 		g.tookPart(u.Provider)
 		sumOf(g.cost, u.RunID).Add(u)
@@ -117,7 +118,7 @@ func (g *gathering) spend(o *opened, stateDir string) error {
 		return nil
 	})
 	if err != nil {
-		return fault.Wrap(err, "", "usage.jsonl can't be read", "`ls -l "+fault.Word(o.ws.Usage())+"`")
+		return diag.Wrap(err, "", "usage.jsonl can't be read", "`ls -l "+diag.Word(o.WS.Usage())+"`")
 	}
 	g.d.Spend.Providers, g.d.Spend.Caps = []digest.Provider{}, []digest.Cap{}
 	for name, sum := range byName {
@@ -126,7 +127,7 @@ func (g *gathering) spend(o *opened, stateDir string) error {
 	slices.SortFunc(g.d.Spend.Providers, func(a, b digest.Provider) int {
 		return cmp.Or(cmp.Compare(b.Most(), a.Most()), cmp.Compare(a.Name, b.Name))
 	})
-	book, err := ledger.Look(o.ws, o.loaded.Config.Budgets, stateDir)
+	book, err := ledger.Look(o.WS, o.Loaded.Config.Budgets, stateDir)
 	if err != nil {
 		return nil // what is wrong with the state waits for the person, and status says it
 	}
@@ -154,8 +155,8 @@ func sumOf(sums map[string]*ledger.Sum, key string) *ledger.Sum {
 const longest = 7 * 24 * time.Hour
 
 // runs reads the runs that ended in the span, or are under way, newest first.
-func (g *gathering) runs(o *opened) error {
-	all, err := o.hist.All()
+func (g *gathering) runs(o *Opened) error {
+	all, err := o.History.All()
 	if err != nil {
 		return err
 	}
@@ -171,7 +172,7 @@ func (g *gathering) runs(o *opened) error {
 			g.d.Left++
 			continue
 		}
-		if m.Undoes != "" && !undone[m.RunID] {
+		if m.Undoes != "" && m.Commit != "" && !undone[m.RunID] {
 			undone[m.Undoes] = true
 		}
 		g.add(o, m, undone[m.RunID])
@@ -181,8 +182,8 @@ func (g *gathering) runs(o *opened) error {
 }
 
 // cycles adds the audit cycles that were accepted in the span.
-func (g *gathering) cycles(o *opened, now time.Time) error {
-	all, err := cycleLines(o.ws, true, now)
+func (g *gathering) cycles(o *Opened, now time.Time) error {
+	all, err := cycleLines(o.WS, true, now)
 	for _, c := range all {
 		if c.State == cycle.Complete && !c.Since.Before(g.d.Since) {
 			g.d.Accepted = append(g.d.Accepted, digest.Item{What: fmt.Sprintf("%s (%s) on %s", c.Service, c.Short, c.Branch), Command: c.Next[0]})
@@ -192,19 +193,20 @@ func (g *gathering) cycles(o *opened, now time.Time) error {
 }
 
 // add takes one run in.
-func (g *gathering) add(o *opened, m history.Meta, undone bool) {
+func (g *gathering) add(o *Opened, m history.Meta, undone bool) {
 	run := digest.Run{RunID: m.RunID, Workflow: m.Workflow, At: m.StartedAt, Code: m.Code, Intent: m.Intent, Commit: m.Commit, Undone: undone}
 	if sum := g.cost[m.RunID]; sum != nil {
 		run.CostUSD, run.UnknownCalls = sum.CostUSD, sum.UnknownCalls
 	}
-	rep := &report.Report{}
-	if raw, err := workspace.ReadFile(o.hist.Path(m.RunID, "report.json"), report.MaxBytes); err == nil {
-		if decoded, err := report.Decode(raw); err == nil {
-			rep = decoded
-		}
+	rep, _ := o.reportOf(m) // one that can't be read says nothing
+	if rep == nil {
+		rep = &report.Report{}
 	}
 	b := rep.BlastRadius
 	run.Files, run.Added, run.Deleted, run.DurationMS, run.Checks = b.FilesTouched, b.LinesAdded, b.LinesDeleted, rep.DurationMS, len(rep.Verification.Runs)
+	if len(g.d.Landed)+len(g.d.Stopped) < shownDiffs {
+		run.Diff = beginning(o.History.Path(m.RunID, "diff.patch"))
+	}
 	g.d.Runs = append(g.d.Runs, run)
 	g.codes[m.Code]++
 	for _, s := range rep.States {
@@ -229,11 +231,24 @@ func (g *gathering) add(o *opened, m history.Meta, undone bool) {
 	}
 }
 
+// shownDiffs is how many changes a page shows line by line, the newest; diffBytes is how much of each.
+const shownDiffs, diffBytes = 100, 32 << 10
+
+// beginning is how a kept patch begins, to its last whole line; "" when none was kept, or it is very large.
+func beginning(path string) string {
+	raw, err := workspace.ReadFile(path, 1<<20)
+	if err != nil || len(raw) <= diffBytes {
+		return string(raw)
+	}
+	return string(raw[:bytes.LastIndexByte(raw[:diffBytes], '\n')+1]) + "…\n"
+}
+
 // trust looks for what makes a run less sure than it seems.
 func (g *gathering) trust(run digest.Run, rep *report.Report) {
 	show := "`relay show " + run.RunID + "`"
 	if run.Commit != "" && !run.Undone {
 		switch {
+		case rep.RunID == "": // no report was kept
 		case run.Checks == 0:
 			g.doubt("unverified", run.RunID, "changes that landed without a check", "their tasks asked for none: the judge saw what was touched, and nothing ran it", show)
 		case rep.BuilderOutputValid != nil && !*rep.BuilderOutputValid:
@@ -241,7 +256,7 @@ func (g *gathering) trust(run digest.Run, rep *report.Report) {
 		}
 	}
 	if rep.Box != nil && rep.Box.Means != box.Overlay {
-		g.doubt("box", run.RunID, "runs in a box of a weaker kind", "its means was "+rep.Box.Means+", and the reports say what that does not cover", "`relay doctor`")
+		g.doubt("box", run.RunID, "runs in a box of a weaker kind", "its means was "+rep.Box.Means+", which covers less than an overlay", "`relay doctor`")
 	}
 	for _, w := range []*report.Worker{rep.Orchestrator, rep.Builder} {
 		if w == nil {
@@ -273,7 +288,7 @@ func (g *gathering) doubt(key, run, what, why, command string) {
 
 // plugins names those that took part and are not relay's own.
 func (g *gathering) plugins(r *Repo, root string) {
-	cat, err := r.catalog(root)
+	cat, err := r.Catalog(root)
 	if err != nil {
 		return // doctor and the preflight say it
 	}

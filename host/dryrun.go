@@ -3,7 +3,8 @@ package host
 import (
 	"context"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/health"
 	"github.com/paxiom/relay/host/internal/task"
 	"github.com/paxiom/relay/host/tick"
 )
@@ -11,7 +12,7 @@ import (
 // DryRunResult is what a tick would do, as far as it is known before a model is asked.
 type DryRunResult struct {
 	Doc
-	Preflight []CheckResult `json:"preflight"`
+	Preflight []health.Check `json:"preflight"`
 	// Task is the operator's own; nil where a planner would be asked for one.
 	Task    *task.Task     `json:"task,omitempty"`
 	Ceiling *DryRunCeiling `json:"ceiling,omitempty"`
@@ -20,10 +21,10 @@ type DryRunResult struct {
 	Builder DryRunWorker  `json:"builder"`
 	Checks  []DryRunCheck `json:"checks"`
 	// AtMost is what the tick can use at most; it most often uses less.
-	AtMost   DryRunCost   `json:"at_most"`
-	Problem  *CheckResult `json:"problem,omitempty"` // why the task would not be built
-	Next     string       `json:"next"`
-	ExitCode int          `json:"exit_code"`
+	AtMost   DryRunCost    `json:"at_most"`
+	Problem  *health.Check `json:"problem,omitempty"` // why the task would not be built
+	Next     string        `json:"next"`
+	ExitCode int           `json:"exit_code"`
 }
 
 // DryRunCeiling is the most that a task may have.
@@ -69,7 +70,7 @@ func (r *Repo) DryRun(ctx context.Context, o RunOptions) (*DryRunResult, error) 
 	}
 	t.TaskFile = within(env.Root, o.TaskFile)
 	f, err := tick.Foresee(ctx, env, t)
-	d := &DryRunResult{Doc: Doc{"relay.dry_run", 1}, Preflight: preflightLines(f.Checks), Checks: []DryRunCheck{}, ExitCode: ExitDone, Next: "`relay run`, with the same flags but --dry-run"}
+	d := &DryRunResult{Doc: DocOf("relay.dry_run", 1), Preflight: preflightLines(f.Checks), Checks: []DryRunCheck{}, ExitCode: ExitDone, Next: "`relay run`, with the same flags but --dry-run"}
 	for _, line := range d.Preflight {
 		if !line.OK && !line.Skip {
 			d.Next, d.ExitCode = line.Fix, Explain(line.Code).ExitCode
@@ -80,7 +81,7 @@ func (r *Repo) DryRun(ctx context.Context, o RunOptions) (*DryRunResult, error) 
 		err = f.Refused
 	}
 	if err != nil {
-		d.Problem = checkOf("task", fault.Internal(err))
+		d.Problem = health.Failed("task", diag.Internal(err))
 		d.Next, d.ExitCode = d.Problem.Fix, Explain(d.Problem.Code).ExitCode
 	}
 	d.Task = f.Task

@@ -13,11 +13,11 @@ import (
 	"github.com/paxiom/relay/judge"
 )
 
-// noteNeeds brings queue.md up to date with what no workflow writes there itself: the question of
+// NoteNeeds brings queue.md up to date with what no workflow writes there itself: the question of
 // a tick, and how a run, a loop or a task ended. A command that changes it calls it when it is
 // over; one that begins a run also before, when how the last one ended is past.
-func (r *Repo) noteNeeds(begins bool) {
-	o, err := r.open()
+func (r *Repo) NoteNeeds(begins bool) {
+	o, err := r.Open()
 	if err != nil {
 		return // the commands that look report it
 	}
@@ -32,12 +32,12 @@ func (r *Repo) noteNeeds(begins bool) {
 			noted = append(noted, queue.Entry{ID: n.ID, Kind: n.Of, Since: n.Since, What: n.What(), Next: n.Next})
 		}
 	}
-	_ = queue.Note(o.ws, noted) // status has it, too
+	_ = queue.Note(o.WS, noted) // status has it, too
 }
 
 // ofEnd adds how the last loop or run came to its end where somebody has to do something about
 // it, until another one begins. A question, and what a crash cut off, have needs of their own.
-func (s *StatusResult) ofEnd(o *opened) {
+func (s *StatusResult) ofEnd(o *Opened) {
 	if s.Question != "" || s.Unfinished != "" || s.Lock == string(lock.Held) {
 		return
 	}
@@ -46,7 +46,7 @@ func (s *StatusResult) ofEnd(o *opened) {
 		if l.Running || l.CutOff {
 			return
 		}
-		next := afterLoop(l.Reason, l.Again)
+		next := l.Reason.Next(l.Again)
 		if l.Reason == loop.Stopped || l.Reason == loop.Blocked {
 			next = cmp.Or(l.Next, "`relay show`")
 		}
@@ -60,11 +60,11 @@ func (s *StatusResult) ofEnd(o *opened) {
 	case b != nil:
 		n.ID, n.Title, n.Next = b.RunID, "ended in "+string(b.Code)+": "+b.What, b.Next
 	case last != nil && last.Workflow == history.Tick && last.Code.Outcome() == judge.OutcomeStop:
-		rep, err := readReport(o.hist.Path(last.RunID, "report.json"))
+		rep, err := o.reportOf(last.Meta)
 		if rep == nil || err != nil {
 			rep = &report.Report{}
 		}
-		if rep.Question != nil || last.Code == judge.StopInterrupted && strings.HasPrefix(rep.Next, "`relay run`") {
+		if rep.Question != nil || last.Code == judge.StopInterrupted && strings.HasPrefix(rep.Next, "`relay run") {
 			return // it was answered; or nobody is needed to begin anew
 		}
 		n.ID, n.Title, n.Next = last.RunID, "ended in "+string(last.Code)+": "+rep.Summary, cmp.Or(rep.Next, "`relay show`")

@@ -9,8 +9,8 @@ import (
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/internal/buildcache"
 	"github.com/paxiom/relay/host/internal/checkout"
-	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/lock"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline"
 )
@@ -35,7 +35,7 @@ type Worktree struct {
 // GC removes the work trees that no cycle and no task has, and the kept checkouts that no
 // box shows.
 func (r *Repo) GC(ctx context.Context, dry bool) (*GCResult, error) {
-	res := &GCResult{Doc: Doc{"relay.gc", 1}, DryRun: dry, Removed: []Worktree{}, Kept: []Worktree{}}
+	res := &GCResult{Doc: DocOf("relay.gc", 1), DryRun: dry, Removed: []Worktree{}, Kept: []Worktree{}}
 	err := r.gcCycles(ctx, res)
 	if err == nil {
 		err = r.gcTasks(ctx, res)
@@ -46,12 +46,12 @@ func (r *Repo) GC(ctx context.Context, dry bool) (*GCResult, error) {
 		return serr != nil || root == r.Root() || slices.ContainsFunc(trees, func(w Worktree) bool { return w.Path == root })
 	}
 	if err == nil {
-		err = checkout.Sweep(filepath.Join(r.stateDir(), change.Checkouts), stale, dry, func(path string) {
+		err = checkout.Sweep(filepath.Join(r.StateDir(), change.Checkouts), stale, dry, func(path string) {
 			res.Removed = append(res.Removed, Worktree{Path: path, Bytes: workspace.Size(path)})
 		})
 	}
 	if err == nil {
-		err = buildcache.Sweep(crew.CachesIn(r.stateDir()), stale, dry, func(path string) {
+		err = buildcache.Sweep(pluginenv.CachesIn(r.StateDir()), stale, dry, func(path string) {
 			res.Removed = append(res.Removed, Worktree{Path: path, Bytes: workspace.Size(path)})
 		})
 	}
@@ -62,7 +62,7 @@ func (r *Repo) GC(ctx context.Context, dry bool) (*GCResult, error) {
 }
 
 func (r *Repo) gcCycles(ctx context.Context, res *GCResult) error {
-	env, _, err := r.cycleEnv(nil)
+	env, _, err := r.CycleEnv(nil)
 	if err != nil {
 		return err
 	}
@@ -87,16 +87,16 @@ func (r *Repo) gcCycles(ctx context.Context, res *GCResult) error {
 // gcTasks is gcCycles for the tasks of a pipeline. While one runs all of its work trees
 // are in use.
 func (r *Repo) gcTasks(ctx context.Context, res *GCResult) error {
-	env, o, err := r.pipelineEnv(nil)
+	env, o, err := r.PipelineEnv(nil)
 	if err != nil {
 		return nil // no configuration, no pipeline
 	}
 	running := false
-	if state, info, err := lock.Inspect(o.ws.Lock()); err == nil && state == lock.Held && info != nil {
+	if state, info, err := lock.Inspect(o.WS.Lock()); err == nil && state == lock.Held && info != nil {
 		running = info.Command == pipeline.Command
 	}
 	if !running && !res.DryRun {
-		release, err := o.lock("relay gc")
+		release, err := o.Lock("relay gc")
 		if err != nil {
 			return err
 		}

@@ -8,26 +8,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/internal/presence"
 	"github.com/paxiom/relay/host/internal/progress"
-	"github.com/paxiom/relay/host/internal/pulse"
 	"github.com/paxiom/relay/host/loop"
 	"github.com/paxiom/relay/host/tick"
 	"github.com/paxiom/relay/judge"
-)
-
-// Types of loops that the commands show.
-type (
-	// LoopTick is one tick of a loop.
-	LoopTick = loop.Tick
-	// LoopWait is one wait of a loop for a vendor's limit to end.
-	LoopWait = loop.Waited
-	// LoopSpend is what a loop has used.
-	LoopSpend = loop.Spend
-	// LoopSeen is a loop as it stands.
-	LoopSeen = loop.Seen
-	// LoopReason is why a loop stopped.
-	LoopReason = loop.Reason
 )
 
 // NothingToResume is the reason of a loop that an unattended call did not go on with.
@@ -78,11 +64,11 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	env, err := r.tickEnv(o.Observer)
+	env, err := r.tickEnvOfRun(o.Observer)
 	if err != nil {
 		return nil, err
 	}
-	repo, err := r.open()
+	repo, err := r.Open()
 	if err != nil {
 		if env.Observer = nil; env.LoadErr != nil {
 			_, _ = tick.Run(ctx, env, tick.Options{}) // ends at this very error, and leaves BLOCKED.json
@@ -94,30 +80,30 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 	case o.Unattended && (old == nil || old.ByOperator):
 		return nothingToResume(old), nil
 	case old == nil:
-		return nil, fault.New("", "there is no loop to go on with", "the last loop came to its end, or there was none", "`relay loop --mode milestone`")
+		return nil, diag.New("", "there is no loop to go on with", "the last loop came to its end, or there was none", "`relay loop --mode milestone`")
 	}
-	if running, err := loop.Running(repo.ws); err == nil && running != nil {
-		return nil, fault.New(judge.BlockedLockHeld, "the loop "+running.ID+" is running here", fmt.Sprintf("process %d has it in hand, in tick %d", running.PID, running.Tick),
-			"`relay status` shows it; `relay stop` ends it in order")
+	if running, err := loop.Running(repo.WS); err == nil && running != nil {
+		return nil, diag.New(judge.BlockedLockHeld, "the loop "+running.ID+" is running here", fmt.Sprintf("process %d has it in hand, in tick %d", running.PID, running.Tick),
+			"`relay status` shows it; `relay stop` stops it cleanly")
 	}
-	ctx, asked, done := stoppable(ctx, repo.ws)
+	ctx, asked, done := Stoppable(ctx, repo.WS)
 	defer done()
-	pulse := pulse.Record(repo.ws, "relay loop", env.Observer)
-	defer pulse.End()
-	env.Observer = pulse
+	present := presence.Record(repo.WS, "relay loop", env.Observer)
+	defer present.End()
+	env.Observer = present
 	if old != nil && len(old.Set) > 0 {
-		env.Observer.Observe(Event{Kind: progress.Notice, At: r.now(), Text: "goes on as it was begun:" + loop.Flags(old.Set) + "; a --set of yours takes the place of its own"})
+		env.Observer.Observe(Event{Kind: progress.Notice, At: r.Now(), Text: "goes on as it was begun:" + loop.Flags(old.Set) + "; a --set of yours takes the place of its own"})
 	}
-	r.noteNeeds(true)
-	defer r.noteNeeds(false)
-	trusted := env.LoadErr == nil && env.Trust.Check(env.Loaded, r.getenv) == nil
-	hooks := loop.Hooks{OnTick: o.OnTick, Drain: asked, Clock: r.opts.Clock, Keyed: r.keyedTick(env)}
+	r.NoteNeeds(true)
+	defer r.NoteNeeds(false)
+	trusted := env.LoadErr == nil && env.Trust.Check(env.Loaded, r.Getenv) == nil
+	hooks := loop.Hooks{OnTick: o.OnTick, Drain: asked, Clock: r.Options.Clock, Keyed: r.keyedTick(env)}
 	var l *loop.Loop
 	if old != nil {
-		l = loop.Resume(env, repo.ws, old.ID, r.opts.Set, hooks)
+		l = loop.Resume(env, repo.WS, old.ID, r.Options.Set, hooks)
 	} else {
-		l = loop.Begin(env, repo.ws, loop.Options{Mode: loop.Mode(o.Mode), Goal: o.Goal, MaxTicks: o.MaxTicks, Until: o.Until, MaxCostUSD: o.MaxCostUSD,
-			Key: o.Key, Signers: o.Signers, Push: o.Push, Set: r.opts.Set}, hooks)
+		l = loop.Begin(env, repo.WS, loop.Options{Mode: loop.Mode(o.Mode), Goal: o.Goal, MaxTicks: o.MaxTicks, Until: o.Until, MaxCostUSD: o.MaxCostUSD,
+			Key: o.Key, Signers: o.Signers, Push: o.Push, Set: r.Options.Set}, hooks)
 	}
 	out, err := l.Run(ctx)
 	if out == nil {
@@ -139,13 +125,13 @@ func (r *Repo) cutOff(o LoopOptions) (*loop.Seen, error) {
 	if !o.Resume {
 		return nil, nil
 	}
-	repo, err := r.open()
+	repo, err := r.Open()
 	if err != nil {
 		return nil, nil // Loop meets it, too, and leaves a report
 	}
-	old, err := loop.CutOff(repo.ws)
+	old, err := loop.CutOff(repo.WS)
 	if old != nil {
-		r.opts.Set = slices.Concat(old.Set, r.opts.Set)
+		r.Options.Set = slices.Concat(old.Set, r.Options.Set)
 	}
 	return old, err
 }
@@ -163,9 +149,9 @@ func (r *Repo) keyedTick(env *tick.Env) func(context.Context, loop.Options, tick
 		case err != nil || out == nil:
 			return out, err
 		case pushed != nil && pushed.What != "":
-			return nil, fault.New(pushed.Code, pushed.What, pushed.Why, pushed.Fix)
+			return nil, diag.New(pushed.Code, pushed.What, pushed.Why, pushed.Fix)
 		case out.Earlier != nil && out.Report.Commit != "" && !out.Earlier.Here:
-			return nil, fault.New(judge.StopHeadMoved, "the branch does not have what the tick with the key "+t.Key+" landed", "run "+out.Report.RunID+" landed "+out.Report.Commit+", and the branch has gone another way",
+			return nil, diag.New(judge.StopHeadMoved, "the branch does not have what the tick with the key "+t.Key+" landed", "run "+out.Report.RunID+" landed "+out.Report.Commit+", and the branch has gone another way",
 				"`git merge "+out.Report.Commit+"` takes it over; or give the loop another key")
 		}
 		return out, nil
@@ -174,7 +160,7 @@ func (r *Repo) keyedTick(env *tick.Env) func(context.Context, loop.Options, tick
 
 // nothingToResume is the result of a service that finds nothing to do.
 func nothingToResume(old *loop.Seen) *LoopResult {
-	res := &LoopResult{Doc: Doc{"relay.loop", 1}, Reason: loop.NothingToResume, Why: "no loop was cut off here", Ticks: []LoopTick{}, ExitCode: ExitDone}
+	res := &LoopResult{Doc: DocOf("relay.loop", 1), Reason: loop.NothingToResume, Why: "no loop was cut off here", Ticks: []LoopTick{}, ExitCode: ExitDone}
 	if old != nil {
 		res.LoopID, res.Mode = old.ID, string(old.Mode)
 		res.Why, res.Next = "you ended the last loop yourself", "`relay loop --resume`"
@@ -183,7 +169,7 @@ func nothingToResume(old *loop.Seen) *LoopResult {
 }
 
 func (o LoopOptions) check() error {
-	bad := func(what, why string) error { return fault.New("", what, why, "`relay loop --help`") }
+	bad := func(what, why string) error { return diag.New("", what, why, "`relay loop --help`") }
 	switch {
 	case o.Unattended && !o.Resume:
 		return bad("--unattended goes with --resume", "a new loop has nothing to find out about the one before it")
@@ -202,7 +188,7 @@ func (o LoopOptions) check() error {
 }
 
 func loopResult(ctx context.Context, out *loop.Outcome) *LoopResult {
-	res := &LoopResult{Doc: Doc{"relay.loop", 1}, LoopID: out.ID, Mode: string(out.Options.Mode), Reason: out.Reason, Why: out.Why,
+	res := &LoopResult{Doc: DocOf("relay.loop", 1), LoopID: out.ID, Mode: string(out.Options.Mode), Reason: out.Reason, Why: out.Why,
 		Ticks: out.Ticks, Waits: out.Waits, Spend: out.Spend, Report: out.Report, Blocked: out.Blocked}
 	if res.Ticks == nil {
 		res.Ticks = []LoopTick{}
@@ -215,35 +201,13 @@ func loopResult(ctx context.Context, out *loop.Outcome) *LoopResult {
 	return res
 }
 
-// afterLoop is what a person does about a loop that ended for this reason; "" where nobody
-// is needed, or its last tick says it. again is the command that goes on with its limits.
-func afterLoop(reason loop.Reason, again string) string {
-	more := "`" + again + "` goes on"
-	if again == "" {
-		more = "what it may use is used up; `relay loop --help` has the limits of another one"
-	}
-	switch reason {
-	case loop.LimitLasts:
-		return "when the limit is over, " + more + "; `fallback` in the configuration names who may stand in, limits.max_wait how long a loop waits"
-	case loop.Question:
-		return "`relay answer \"…\"`, then " + more
-	case loop.BudgetWarning:
-		return "`relay milestone --reset` counts it anew, `relay milestone NAME` begins another one, then " + more + "; `relay status` shows the budgets of budgets.per_milestone"
-	case loop.MilestoneChanged:
-		return "`relay history`; for the next milestone " + more
-	case loop.Failed:
-		return "`relay status`, then `relay loop --mode milestone` begins a new one"
-	}
-	return ""
-}
-
 // loopEnd gives the exit code and what to type. A limit that the operator set is a
 // good end; where a person has to look, it is 1.
 func loopEnd(out *loop.Outcome) (code int, next string) {
 	if out.Report != nil {
 		next = out.Report.Next
 	}
-	if own := afterLoop(out.Reason, out.Again); own != "" {
+	if own := out.Reason.Next(out.Again); own != "" {
 		next = own
 	}
 	switch out.Reason {
@@ -264,7 +228,7 @@ func loopEnd(out *loop.Outcome) (code int, next string) {
 	case loop.Interrupted:
 		return ExitStopped, "`relay loop --resume`"
 	case loop.MaxTicks, loop.UntilReached, loop.Drained:
-		return ExitDone, "`relay history`"
+		return ExitDone, "`relay history list`"
 	}
-	return ExitDone, "`relay history`"
+	return ExitDone, "`relay history list`"
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/lock"
 )
@@ -25,39 +25,39 @@ type MilestoneResult struct {
 // of calls and of milestones.
 func (r *Repo) Milestone(_ context.Context, name string, reset bool) (*MilestoneResult, error) {
 	if n := utf8.RuneCountInString(name); n > 80 || !utf8.ValidString(name) {
-		return nil, fault.New("", "the milestone can't have this name", fmt.Sprintf("a name has 1 to 80 characters, this one %d", n), "`relay milestone NAME`")
+		return nil, diag.New("", "the milestone can't have this name", fmt.Sprintf("a name has 1 to 80 characters, this one %d", n), "`relay milestone NAME`")
 	}
-	o, err := r.open()
+	o, err := r.Open()
 	if err != nil {
 		return nil, err
 	}
-	res := &MilestoneResult{Doc: Doc{"relay.milestone", 1}, Reset: reset, Next: "`relay run`"}
+	res := &MilestoneResult{Doc: DocOf("relay.milestone", 1), Reset: reset, Next: "`relay run`"}
 	if name != "" || reset {
 		if err := r.changeMilestone(o, name, reset, res); err != nil {
 			return nil, err
 		}
 	}
-	s := &StatusResult{}
-	if err := s.readLedger(o, r.stateDir()); err != nil {
+	s, err := spendingOf(o)
+	if err != nil {
 		return nil, err
 	}
 	res.MilestoneID, res.Budgets = s.MilestoneID, s.Budgets
-	if s.spent != "" {
-		res.Next = s.spent
+	if s.Next != "" {
+		res.Next = s.Next
 	}
 	return res, nil
 }
 
-func (r *Repo) changeMilestone(o *opened, name string, reset bool, res *MilestoneResult) error {
-	if err := o.ws.Ensure(); err != nil {
+func (r *Repo) changeMilestone(o *Opened, name string, reset bool, res *MilestoneResult) error {
+	if err := o.WS.Ensure(); err != nil {
 		return err
 	}
-	held, _, err := lock.Acquire(o.ws.Lock(), "relay milestone")
+	held, _, err := lock.Acquire(o.WS.Lock(), "relay milestone")
 	if err != nil {
 		return err
 	}
 	defer held.Release()
-	book, _, err := ledger.Open(o.ws, o.loaded.Config.Budgets, r.stateDir())
+	book, _, err := ledger.Open(o.WS, o.Loaded.Config.Budgets, r.StateDir())
 	if err != nil {
 		return err
 	}

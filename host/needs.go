@@ -53,11 +53,11 @@ func (n *Need) What() string {
 
 // gather lists what waits: in Needs for the operator, most urgent first, in Waits for a
 // moment at which it goes on by itself.
-func (s *StatusResult) gather(r *Repo, o *opened) {
+func (s *StatusResult) gather(r *Repo, o *Opened) {
 	s.ofRuns(o)
 	s.ofCycles()
 	s.ofTasks(r, o)
-	s.ofLoop(r.now())
+	s.ofLoop(r.Now())
 	s.ofEnd(o)
 }
 
@@ -69,7 +69,7 @@ func (s *StatusResult) need(n Need) {
 	}
 }
 
-func (s *StatusResult) ofRuns(o *opened) {
+func (s *StatusResult) ofRuns(o *Opened) {
 	if s.Unfinished != "" {
 		n := Need{Kind: NeedCrash, Of: "run", ID: s.Unfinished, Title: "was cut off in the middle of a change", Next: "`relay recover`"}
 		if s.LastRun != nil {
@@ -79,7 +79,7 @@ func (s *StatusResult) ofRuns(o *opened) {
 	}
 	if s.Question != "" {
 		n := Need{Kind: NeedQuestion, Of: "run", ID: s.AskedBy, Text: s.Question, Choices: s.Choices, Next: "`relay answer \"…\"`"}
-		if m, err := o.hist.Get(s.AskedBy); err == nil { // not the last run where that one was blocked
+		if m, err := o.History.Get(s.AskedBy); err == nil { // not the last run where that one was blocked
 			n.Title, n.Since = m.Intent, m.EndedAt
 		}
 		s.need(n)
@@ -107,17 +107,17 @@ func (s *StatusResult) ofCycles() {
 
 // ofTasks adds the questions of a pipeline's tasks, their waits, and a run that stands
 // still although it has not come to its end.
-func (s *StatusResult) ofTasks(r *Repo, o *opened) {
+func (s *StatusResult) ofTasks(r *Repo, o *Opened) {
 	pid := 0
 	if s.lockedBy == pipeline.Command {
 		pid = s.LockPID
 	}
-	p, err := pipeline.Look(o.ws, pid)
+	p, err := pipeline.Look(o.WS, pid)
 	if p == nil || err != nil {
 		return
 	}
 	left := true // not known while the list is broken
-	if _, list, err := r.taskList(); err == nil {
+	if _, list, err := r.TaskList(); err == nil {
 		s.ofFailed(o, list)
 		p.Open = todo(list, p.Open)
 		left = len(p.Open)+len(list.Ready()) > 0
@@ -129,7 +129,7 @@ func (s *StatusResult) ofTasks(r *Repo, o *opened) {
 		case q != nil:
 			s.need(Need{Kind: NeedTask, Of: "task", ID: t.TaskID, Title: t.Task.Title, Text: q.Text, Since: q.Since, Next: q.Next(t.TaskID)})
 		case t.Wait != nil && p.Running:
-			s.need(Need{Kind: NeedLimit, Of: "task", ID: t.TaskID, Title: t.Task.Title, Text: waitText(t.Wait, r.now()), Since: t.Wait.Since, Until: t.Wait.Until,
+			s.need(Need{Kind: NeedLimit, Of: "task", ID: t.TaskID, Title: t.Task.Title, Text: waitText(t.Wait, r.Now()), Since: t.Wait.Since, Until: t.Wait.Until,
 				Next: "`relay wake` asks again now, `relay stop` ends the run"})
 		}
 	}
@@ -148,7 +148,7 @@ func (s *StatusResult) ofTasks(r *Repo, o *opened) {
 			n.Next = p.Fix + "; then `relay pipeline run`"
 		}
 	case p.CutOff() && asleep != nil:
-		n.Kind, n.Text = NeedCrash, pipelineBroke(p)+" at "+asleep.TaskID+"; "+waitText(asleep.Wait, r.now())
+		n.Kind, n.Text = NeedCrash, pipelineBroke(p)+" at "+asleep.TaskID+"; "+waitText(asleep.Wait, r.Now())
 	case p.CutOff() && !p.ByOperator:
 		n.Kind, n.Text = NeedCrash, pipelineBroke(p)
 		for _, t := range p.Open {
@@ -164,22 +164,22 @@ func (s *StatusResult) ofTasks(r *Repo, o *opened) {
 
 // ofFailed adds the tasks that failed, until they are tried again or left out. Who took one back
 // or wrote in the list that it failed knows that.
-func (s *StatusResult) ofFailed(o *opened, list *prd.List) {
+func (s *StatusResult) ofFailed(o *Opened, list *prd.List) {
 	for i := range list.Tasks {
 		t := &list.Tasks[i]
 		if t.Status != prd.Failed {
 			continue
 		}
-		all, err := pipeline.Attempts(o.ws, t.ID)
+		all, err := pipeline.Attempts(o.WS, t.ID)
 		if err != nil || len(all) == 0 || all[0].Code == "" || all[0].Code == judge.Success {
 			continue
 		}
-		s.need(Need{Kind: NeedProblem, Of: "task", ID: t.ID, Title: t.Title, Text: strings.TrimSuffix("failed: "+all[0].Summary+": "+all[0].Why, ": "), Since: all[0].EndedAt, Next: failedNext(t.ID, all[0])})
+		s.need(Need{Kind: NeedProblem, Of: "task", ID: t.ID, Title: t.Title, Text: strings.TrimSuffix("failed: "+all[0].Summary+": "+all[0].Why, ": "), Since: all[0].EndedAt, Next: FailedNext(t.ID, all[0])})
 	}
 }
 
-// failedNext is what to type about a task that failed, in its last attempt where there is one.
-func failedNext(id string, last *TaskTrail) string {
+// FailedNext is what to type about a task that failed, in its last attempt where there is one.
+func FailedNext(id string, last *TaskAttempt) string {
 	again := "`relay pipeline run` try it again"
 	if last != nil && last.Code == judge.BlockedBeyondCeiling { // as it is it would end so once more
 		again = last.Next
@@ -195,8 +195,8 @@ func pipelineBroke(p *pipeline.Seen) string {
 }
 
 // todo are those of the attempts whose tasks are still to be done, in the order of the list.
-func todo(l *prd.List, open []*TaskTrail) (out []*TaskTrail) {
-	begun := map[string]*TaskTrail{}
+func todo(l *prd.List, open []*TaskAttempt) (out []*TaskAttempt) {
+	begun := map[string]*TaskAttempt{}
 	for _, t := range open {
 		begun[t.TaskID] = t
 	}
@@ -232,3 +232,44 @@ func waitText(w *quota.Wait, now time.Time) string {
 	}
 	return "its wait ended at " + until
 }
+
+// OpenTasks are the attempts that have not ended at tasks that are still to be done, in
+// the order of the list; none where relay is not set up.
+func (r *Repo) OpenTasks(l *prd.List) []*TaskAttempt {
+	repo, err := r.Open()
+	if err != nil {
+		return nil
+	}
+	open, err := pipeline.Open(repo.WS)
+	if err != nil {
+		return nil
+	}
+	return todo(l, open)
+}
+
+// Trails are the attempts at a task, newest first; none where relay is not set up.
+func (r *Repo) Trails(id string) []*TaskAttempt {
+	repo, err := r.Open()
+	if err != nil {
+		return nil
+	}
+	all, err := pipeline.Attempts(repo.WS, id)
+	if err != nil {
+		return nil
+	}
+	return all
+}
+
+// Types of pipelines that the commands show.
+type (
+	// TaskAttempt is all that is known of one attempt at a task.
+	TaskAttempt = pipeline.Record
+	// PipelineSeen is the newest run over the task list as it stands.
+	PipelineSeen = pipeline.Seen
+	// PipelineEstimate is what a run over the task list may cost.
+	PipelineEstimate = pipeline.Estimate
+	// PipelineOrders are what the operator asks of a run.
+	PipelineOrders = pipeline.Orders
+	// Replacement says who took over a role for the rest of a run.
+	Replacement = pipeline.Replacement
+)

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/report"
@@ -24,11 +24,11 @@ import (
 // back, leftover boxes go, and damaged files of relay's own are put aside. What the
 // operator has changed meanwhile stays as it is.
 func (r *Repo) Recover(ctx context.Context) (*RecoverResult, error) {
-	o, err := r.open()
+	o, err := r.Open()
 	if err != nil {
 		return nil, err
 	}
-	res, err := r.recover(ctx, o)
+	res, err := r.settle(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -40,30 +40,30 @@ func (r *Repo) Recover(ctx context.Context) (*RecoverResult, error) {
 	return res, nil
 }
 
-// recover is Recover under the workspace's lock.
-func (r *Repo) recover(ctx context.Context, o *opened) (*RecoverResult, error) {
-	release, err := o.lock("relay recover")
+// settle is Recover under the workspace's lock.
+func (r *Repo) settle(ctx context.Context, o *Opened) (*RecoverResult, error) {
+	release, err := o.Lock("relay recover")
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	began := time.Now().UTC()
-	res := &RecoverResult{Doc: Doc{"relay.recover", 1}, Runs: []string{}, Done: []string{}}
-	if n, err := o.ws.CleanTmp(o.loaded.Config.Runner.CrashCleanup.DeleteTmpGlob); err != nil {
+	res := &RecoverResult{Doc: DocOf("relay.recover", 1), Runs: []string{}, Done: []string{}}
+	if n, err := o.WS.CleanTmp(o.Loaded.Config.Runner.CrashCleanup.DeleteTmpGlob); err != nil {
 		return nil, err
 	} else if n > 0 {
 		res.Done = append(res.Done, fmt.Sprintf("unfinished temporary files removed: %d", n))
 	}
-	if err := res.rebuildState(o.ws); err != nil {
+	if err := res.rebuildState(o.WS); err != nil {
 		return nil, err
 	}
-	if err := res.putAside(o.ws, time.Now()); err != nil {
+	if err := res.putAside(o.WS, time.Now()); err != nil {
 		return nil, err
 	}
 	if n := box.SweepGroups(); n > 0 {
 		res.Done = append(res.Done, fmt.Sprintf("empty control groups of boxes removed: %d", n))
 	}
-	env, err := r.tickEnv(nil)
+	env, err := r.tickEnvOfRun(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -74,12 +74,12 @@ func (r *Repo) recover(ctx context.Context, o *opened) (*RecoverResult, error) {
 		res.Done = append(res.Done, d.Notes...)
 	}
 	if err != nil {
-		return nil, fault.Internal(err)
+		return nil, diag.Internal(err)
 	}
-	if err := o.ws.Validate(); err != nil {
+	if err := o.WS.Validate(); err != nil {
 		return nil, err
 	}
-	_, unknown, err := ledger.Open(o.ws, o.loaded.Config.Budgets, o.state)
+	_, unknown, err := ledger.Open(o.WS, o.Loaded.Config.Budgets, o.StateDir)
 	if err != nil {
 		return nil, err
 	}
@@ -87,13 +87,13 @@ func (r *Repo) recover(ctx context.Context, o *opened) (*RecoverResult, error) {
 		res.Done = append(res.Done, fmt.Sprintf("paid calls that were cut off count as they were allowed to cost: %d", unknown))
 	}
 	if len(res.Done) > 0 {
-		m := history.Meta{RunID: history.NewRunID(began), Workflow: history.Recover, StartedAt: began, Version: r.opts.Version,
+		m := history.Meta{RunID: history.NewRunID(began), Workflow: history.Recover, StartedAt: began, Version: r.Options.Version,
 			Intent: "Recover: " + res.Done[0], Code: judge.Success}
 		if note := o.record(m, report.Report{Summary: "what a crash had left was settled", Notes: res.Done}); note != "" {
 			res.Done = append(res.Done, note)
 		}
 	}
-	os.Remove(o.ws.Blocked()) // whatever it said is settled, or is found again
+	os.Remove(o.WS.Blocked()) // whatever it said is settled, or is found again
 	return res, nil
 }
 
@@ -134,9 +134,18 @@ func (res *RecoverResult) putAside(ws *workspace.Workspace, now time.Time) error
 		}
 		aside := fmt.Sprintf("%s.damaged-%s", path, now.UTC().Format("20060102-150405"))
 		if err := os.Rename(path, aside); err != nil {
-			return fault.Wrap(err, "", filepath.Base(path)+" is damaged and can't be put aside", "`ls -l "+path+"`")
+			return diag.Wrap(err, "", filepath.Base(path)+" is damaged and can't be put aside", "`ls -l "+path+"`")
 		}
 		res.Done = append(res.Done, fmt.Sprintf("%s was damaged and is now %s", filepath.Base(path), filepath.Base(aside)))
 	}
 	return nil
+}
+
+// RecoverResult is what recover found and did.
+type RecoverResult struct {
+	Doc
+	Runs  []string `json:"runs"`  // runs whose journal was open
+	Done  []string `json:"done"`  // one line for each thing that was done
+	Clean bool     `json:"clean"` // nothing is left to recover
+	Next  string   `json:"next,omitempty"`
 }

@@ -56,6 +56,9 @@ type Doc struct {
 	Version int    `json:"version"` // goes up when a field changes its meaning
 }
 
+// DocOf names a document.
+func DocOf(kind string, version int) Doc { return Doc{kind, version} }
+
 // Options are how relay was called. Zero fields mean the process's own.
 type Options struct {
 	Set        []string // --set key=value, lowest first
@@ -69,10 +72,10 @@ type Options struct {
 	Unpinned []Unpinned
 }
 
-// now is the time by the clock that the options name.
-func (r *Repo) now() time.Time {
-	if r.opts.Clock != nil {
-		return r.opts.Clock.Now()
+// Now is the time by the clock that the options name.
+func (r *Repo) Now() time.Time {
+	if r.Options.Clock != nil {
+		return r.Options.Clock.Now()
 	}
 	return time.Now()
 }
@@ -80,28 +83,28 @@ func (r *Repo) now() time.Time {
 // Repo is one repository as relay sees it. Opening it starts no process; what is
 // wrong with it is the error of the method that needs it.
 type Repo struct {
-	dir      string
-	opts     Options
+	Dir      string
+	Options  Options
 	unpinned func() ([]catalog.Entry, error) // made once, when it is needed
 
 	spans *telemetry.Tracer // nil while nothing is traced
 }
 
-// watched lets the spans of a workflow, where they are wanted, be made of what its
+// Watched lets the spans of a workflow, where they are wanted, be made of what its
 // observer is told.
-func (r *Repo) watched(workflow string, c *config.Config, obs Observer) Observer {
+func (r *Repo) Watched(workflow string, c *config.Config, obs Observer) Observer {
 	if obs == nil || c == nil { // nothing is under way
 		return obs
 	}
 	if r.spans == nil {
-		r.spans = telemetry.Open(r.traced(c))
+		r.spans = telemetry.Open(r.Traced(c))
 	}
 	return r.spans.Watch(workflow, obs)
 }
 
-// traced says where the spans of this repository go.
-func (r *Repo) traced(c *config.Config) telemetry.Options {
-	return telemetry.Options{Config: c.Telemetry, Version: r.opts.Version, Getenv: r.getenv}
+// Traced says where the spans of this repository go.
+func (r *Repo) Traced(c *config.Config) telemetry.Options {
+	return telemetry.Options{Config: c.Telemetry, Version: r.Options.Version, Getenv: r.Getenv}
 }
 
 // Close lets go of the repository. lost says why telemetry did not arrive, "" when it did

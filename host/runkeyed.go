@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/push"
 	"github.com/paxiom/relay/host/internal/resultref"
@@ -25,7 +24,7 @@ type keyed struct {
 // newKeyed checks the key and finds out whose results count, and where they go.
 func (r *Repo) newKeyed(ctx context.Context, root, key, signers, remote string) (*keyed, error) {
 	if err := resultref.ValidKey(key); err != nil {
-		return nil, fault.New("", fmt.Sprintf("%q is no key", Safe(key)), err.Error(), "`relay run --key nightly-2026-11-20`, for example")
+		return nil, diag.New("", fmt.Sprintf("%q is no key", Safe(key)), err.Error(), "`relay run --key nightly-2026-11-20`, for example")
 	}
 	k := &keyed{remote: remote}
 	var err error
@@ -33,10 +32,10 @@ func (r *Repo) newKeyed(ctx context.Context, root, key, signers, remote string) 
 		return k, err
 	}
 	if k.git, err = judge.OpenGit(ctx, root); err != nil {
-		return nil, fault.Git(err)
+		return nil, diag.Git(err)
 	}
 	if _, k.branch, err = k.git.Head(ctx); err != nil {
-		return nil, fault.Git(err)
+		return nil, diag.Git(err)
 	}
 	return k, push.Known(ctx, k.git, remote)
 }
@@ -54,31 +53,6 @@ func (k *keyed) run(ctx context.Context, env *tick.Env, t tick.Options) (out *ti
 	return out, k.deliver(ctx, t.Key, out), nil
 }
 
-// believed are this machine's own signers and those of a file.
-func (r *Repo) believed(file string) (attest.Signers, error) {
-	var all attest.Signers
-	if own := attest.OwnSigners(r.stateDir()); exists(own) {
-		signers, err := readSigners(own, true)
-		if err != nil {
-			return nil, err
-		}
-		all = signers
-	}
-	if file != "" {
-		signers, err := readSigners(file, false)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, signers...)
-	}
-	return all, nil
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
 // fetch takes over the result that the remote has. One that does not count ends the run
 // before it begins: what it would make could not be pushed.
 func (k *keyed) fetch(ctx context.Context, t *tick.Options) error {
@@ -91,8 +65,8 @@ func (k *keyed) fetch(ctx context.Context, t *tick.Options) error {
 	}
 	_, err = resultref.Take(ctx, k.git, t.Signers, t.Key, object)
 	if no, ok := errors.AsType[*resultref.Untrusted](err); ok {
-		return fault.New("", "the result that "+k.remote+" has for the key "+t.Key+" does not count", no.Err.Error(),
-			"`relay run --key "+t.Key+" --push "+fault.Word(k.remote)+" --signers FILE` with the machine's key in FILE, or another key")
+		return diag.New("", "the result that "+k.remote+" has for the key "+t.Key+" does not count", no.Err.Error(),
+			"`relay run --key "+t.Key+" --push "+diag.Word(k.remote)+" --signers FILE` with the machine's key in FILE, or another key")
 	}
 	return err
 }
@@ -119,8 +93,19 @@ func (k *keyed) deliver(ctx context.Context, key string, out *tick.Outcome) *Run
 		p.Branch = k.branch
 	}
 	if err != nil {
-		f := fault.Internal(err)
+		f := diag.Internal(err)
 		p.Code, p.What, p.Why, p.Fix = f.Code, f.What, f.Why, f.Fix
 	}
 	return p
+}
+
+// RunPushed is what became of the push of a run with a key.
+type RunPushed struct {
+	To     string `json:"to"`               // the remote
+	Result string `json:"result,omitempty"` // the ref there; "" when it was not pushed
+	Branch string `json:"branch,omitempty"` // that has what landed there; "" when nothing landed
+	Code   Code   `json:"code,omitempty"`   // why not all of it was pushed, as below
+	What   string `json:"what,omitempty"`
+	Why    string `json:"why,omitempty"`
+	Fix    string `json:"next,omitempty"`
 }

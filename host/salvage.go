@@ -11,7 +11,7 @@ import (
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/cycle"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -23,7 +23,7 @@ const maxKeptPatch = 64 << 20
 // Salvage gives access to what a stopped run, or the revision of a cycle, had built; ""
 // means the last run that was stopped. Nothing of the work tree is written.
 func (r *Repo) Salvage(ctx context.Context, run string, so SalvageOptions) (*SalvageResult, error) {
-	o, err := r.look()
+	o, err := r.Look()
 	if err != nil {
 		return nil, err
 	}
@@ -31,12 +31,12 @@ func (r *Repo) Salvage(ctx context.Context, run string, so SalvageOptions) (*Sal
 	if err != nil {
 		return nil, err
 	}
-	git, err := judge.OpenGit(ctx, o.root)
+	git, err := judge.OpenGit(ctx, o.Root)
 	if err != nil {
-		return nil, fault.Git(err)
+		return nil, diag.Git(err)
 	}
-	s := &SalvageResult{Doc: Doc{"relay.salvage", 1}, RunID: id, name: id}
-	if patch != o.hist.Path(id, "diff.patch") {
+	s := &SalvageResult{Doc: DocOf("relay.salvage", 1), RunID: id, name: id}
+	if patch != o.History.Path(id, "diff.patch") {
 		s.name = run
 	}
 	if change.Kept(ctx, git, id) != "" {
@@ -44,10 +44,10 @@ func (r *Repo) Salvage(ctx context.Context, run string, so SalvageOptions) (*Sal
 	}
 	text, err := workspace.ReadFile(patch, maxKeptPatch)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.Wrap(err, "", "the patch of run "+id+" can't be read", "`relay salvage --branch NAME`, if the run has a ref")
+		return nil, diag.Wrap(err, "", "the patch of run "+id+" can't be read", "`relay salvage --branch NAME`, if the run has a ref")
 	}
 	if s.Ref == "" && len(text) == 0 {
-		return nil, fault.New("", "run "+s.name+" left nothing to salvage", "its builder changed nothing, or did not get that far", "`relay show "+s.name+"`")
+		return nil, diag.New("", "run "+s.name+" left nothing to salvage", "its builder changed nothing, or did not get that far", "`relay show "+s.name+"`")
 	}
 	if err := s.to(ctx, git, so, text); err != nil {
 		return nil, err
@@ -65,13 +65,13 @@ func (r *Repo) Salvage(ctx context.Context, run string, so SalvageOptions) (*Sal
 func (s *SalvageResult) to(ctx context.Context, git *judge.Git, so SalvageOptions, patch []byte) error {
 	switch {
 	case so.Branch != "" && s.Ref == "":
-		return fault.New("", "run "+s.name+" can't become a branch", "only its patch was kept (commit.on_success is false)", "`relay salvage "+s.name+" --patch FILE`")
+		return diag.New("", "run "+s.name+" can't become a branch", "only its patch was kept (commit.on_success is false)", "`relay salvage "+s.name+" --patch FILE`")
 	case so.Branch != "":
 		s.Branch = so.Branch
 		s.Next = []string{"`git diff HEAD..." + so.Branch + "`"}
 		return change.Branch(ctx, git, s.RunID, so.Branch)
 	case so.Patch != "" && len(patch) == 0:
-		return fault.New("", "run "+s.name+" has no patch", "history.include_diff_patch or history.enabled is false", "`relay salvage "+s.name+" --branch NAME`")
+		return diag.New("", "run "+s.name+" has no patch", "history.include_diff_patch or history.enabled is false", "`relay salvage "+s.name+" --branch NAME`")
 	case so.Patch == "-":
 		s.Patch = string(patch)
 	case so.Patch != "":
@@ -92,7 +92,7 @@ func (s *SalvageResult) writePatch(name string, patch []byte) error {
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
-		return fault.Wrap(err, "", "the patch can't be written to "+name, "`relay salvage "+s.name+" --patch FILE`, with the name of another file")
+		return diag.Wrap(err, "", "the patch can't be written to "+name, "`relay salvage "+s.name+" --patch FILE`, with the name of another file")
 	}
 	s.File = abs
 	s.Next = []string{"`git apply " + name + "`"}
@@ -109,30 +109,27 @@ func (s *SalvageResult) suggest() {
 }
 
 // kept finds what was built and did not land: its id, and its patch.
-func (o *opened) kept(name string) (id, patch string, err error) {
-	if uuid, err := cycle.Find(o.ws, name); name != "" && err == nil {
-		rec, err := cycle.ReadRecord(o.ws, uuid)
+func (o *Opened) kept(name string) (id, patch string, err error) {
+	if uuid, err := cycle.Find(o.WS, name); name != "" && err == nil {
+		rec, err := cycle.ReadRecord(o.WS, uuid)
 		if err != nil {
 			return "", "", err
 		}
 		if rec.Revision == nil || rec.Revision.Salvage == "" {
-			return "", "", fault.New("", "cycle "+cycle.Short(uuid)+" left nothing to salvage", "its revision landed, changed nothing, or did not get that far", "`relay show "+cycle.Short(uuid)+"`")
+			return "", "", diag.New("", "cycle "+cycle.Short(uuid)+" left nothing to salvage", "its revision landed, changed nothing, or did not get that far", "`relay show "+cycle.Short(uuid)+"`")
 		}
-		return strings.TrimPrefix(rec.Revision.Salvage, refPrefix), filepath.Join(cycle.Dir(o.ws), uuid, "revision.diff"), nil
+		return strings.TrimPrefix(rec.Revision.Salvage, refPrefix), filepath.Join(cycle.Dir(o.WS), uuid, "revision.diff"), nil
 	}
 	m, err := o.stopped(name)
-	return m.RunID, o.hist.Path(m.RunID, "diff.patch"), err
+	return m.RunID, o.History.Path(m.RunID, "diff.patch"), err
 }
 
 // stopped finds a run; "" means the newest one that was stopped with something built.
-func (o *opened) stopped(run string) (history.Meta, error) {
+func (o *Opened) stopped(run string) (history.Meta, error) {
 	if run != "" {
 		return o.find(run)
 	}
-	if rep := o.unkept(""); rep != nil && rep.Salvage != "" {
-		return metaOf(rep), nil
-	}
-	all, err := o.hist.List(0)
+	all, err := o.History.List(0)
 	if err != nil {
 		return history.Meta{}, err
 	}
@@ -140,10 +137,29 @@ func (o *opened) stopped(run string) (history.Meta, error) {
 		if m.Code.Outcome() != judge.OutcomeStop {
 			continue
 		}
-		fi, err := os.Lstat(o.hist.Path(m.RunID, "diff.patch"))
+		fi, err := os.Lstat(o.History.Path(m.RunID, "diff.patch"))
 		if m.Salvage != "" || err == nil && fi.Size() > 0 {
 			return m, nil
 		}
 	}
-	return history.Meta{}, fault.New("", "there is nothing to salvage", "no stopped run in the history had built anything", "`relay history list`")
+	return history.Meta{}, diag.New("", "there is nothing to salvage", "no stopped run in the history had built anything", "`relay history list`")
+}
+
+// SalvageOptions say where a rejected change goes; at most one of the two.
+type SalvageOptions struct {
+	Branch string // make this branch from the rejected tree
+	Patch  string // write the patch to this file, "-" gives it in the result
+}
+
+// SalvageResult is where a rejected change is now.
+type SalvageResult struct {
+	Doc
+	RunID  string     `json:"run_id"` // of a cycle's revision, too
+	name   string     // by which it is asked for again
+	Ref    string     `json:"ref,omitempty"` // refs/relay/…; "" when only the patch exists
+	Branch string     `json:"branch,omitempty"`
+	File   string     `json:"file,omitempty"`
+	Patch  string     `json:"patch,omitempty"`
+	Notes  []string   `json:"notes,omitempty"`
+	Next   diag.Steps `json:"next,omitempty"`
 }

@@ -11,9 +11,9 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/history"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline"
@@ -23,15 +23,12 @@ import (
 
 // Show gives one run; "" means the last one.
 func (r *Repo) Show(ctx context.Context, run string) (*ShowResult, error) {
-	o, err := r.look()
+	o, err := r.Look()
 	if err != nil {
 		return nil, err
 	}
-	s := &ShowResult{Doc: Doc{"relay.show", 1}, Files: []HistoryFile{}}
-	if s.Report = o.unkept(run); s.Report != nil {
-		s.Run = runLine(metaOf(s.Report))
-		s.Markdown = string(report.Render(s.Report, o.loaded.Config.Runner.RenderReportMD.MaxChars))
-	} else if err := s.fromHistory(o, run); err != nil {
+	s := &ShowResult{Doc: DocOf("relay.show", 1), Files: []HistoryFile{}}
+	if err := s.fromHistory(o, run); err != nil {
 		return nil, err
 	}
 	s.Rules = o.rulesOfRun(s.Run, s.Report)
@@ -47,34 +44,47 @@ func (r *Repo) Show(ctx context.Context, run string) (*ShowResult, error) {
 		s.Diff = nil
 	}
 	s.Way = s.way()
-	s.Landed, s.LandedOn = landed(ctx, o.root, s.Run.Commit)
+	s.Landed, s.LandedOn = landed(ctx, o.Root, s.Run.Commit)
 	s.Next = s.next()
 	return s, nil
 }
 
 // fromHistory takes what the history has of a run.
-func (s *ShowResult) fromHistory(o *opened, run string) error {
+func (s *ShowResult) fromHistory(o *Opened, run string) error {
 	m, err := o.find(run)
 	if err != nil {
 		return err
 	}
 	s.Run = runLine(m)
-	if s.Report, err = readReport(o.hist.Path(m.RunID, "report.json")); err != nil {
-		return fault.Wrap(err, judge.BlockedCrashRecovery, "the report of run "+m.RunID+" can't be read", "`relay history list` shows the other runs")
+	if s.Report, err = o.reportOf(m); err != nil {
+		return diag.Wrap(err, judge.BlockedCrashRecovery, "the report of run "+m.RunID+" can't be read", "`relay history list` shows the other runs")
 	}
-	if md, err := workspace.ReadFile(o.hist.Path(m.RunID, "report.md"), 1<<20); err == nil {
+	if md, err := workspace.ReadFile(o.History.Path(m.RunID, "report.md"), 1<<20); err == nil {
 		s.Markdown = string(md)
 	}
-	if s.Files, err = files(filepath.Dir(o.hist.Path(m.RunID, "report.json"))); err != nil {
+	if s.Files, err = files(filepath.Dir(o.History.Path(m.RunID, "report.json"))); err != nil {
 		return err
 	}
 	if m.Workflow == history.Tick && (m.Code == judge.StopVerifyFailedFast || m.Code == judge.StopVerifyFailedSlow) {
-		s.Output = lastOutput(o.hist.Path(m.RunID, "verify.log"))
+		s.Output = lastOutput(o.History.Path(m.RunID, "verify.log"))
 	}
 	if m.Code == judge.StopHiddenFailed {
 		s.Output = o.hiddenOutput(m.RunID)
 	}
 	return nil
+}
+
+// reportOf gives the report of a run, nil where none was kept: without a history it is that of
+// the last run, REPORT.json.
+func (o *Opened) reportOf(m history.Meta) (*report.Report, error) {
+	rep, err := ReadReport(o.History.Path(m.RunID, "report.json"))
+	if rep != nil || err != nil {
+		return rep, err
+	}
+	if rep, err = ReadReport(o.WS.Report()); err != nil || rep == nil || rep.RunID != m.RunID {
+		return nil, nil
+	}
+	return rep, nil
 }
 
 // outputLines is how much of a failed check's output is shown.
@@ -99,32 +109,13 @@ func lastOutput(path string) []string {
 }
 
 // hiddenOutput is what hidden checks printed, which lies where no box shows it.
-func (o *opened) hiddenOutput(run string) []string {
-	raw, err := workspace.ReadFile(crew.HiddenLog(o.state, run), verify.MaxLog)
+func (o *Opened) hiddenOutput(run string) []string {
+	raw, err := workspace.ReadFile(pluginenv.HiddenLog(o.StateDir, run), verify.MaxLog)
 	if err != nil {
 		return nil
 	}
 	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
 	return lines[max(len(lines)-2*outputLines, 0):]
-}
-
-// unkept gives the last run where no history is kept: REPORT.json is all that there is of
-// it. It is nil when that is not the run that is meant.
-func (o *opened) unkept(run string) *report.Report {
-	if o.loaded.Config.History.Enabled {
-		return nil
-	}
-	rep, err := readReport(o.ws.Report())
-	if err != nil || rep == nil || !strings.HasPrefix(rep.RunID, run) {
-		return nil
-	}
-	return rep
-}
-
-// metaOf is what a report says of what the history would have listed.
-func metaOf(r *report.Report) history.Meta {
-	return history.Meta{RunID: r.RunID, Workflow: history.Tick, StartedAt: r.StartedAt, EndedAt: r.EndedAt, TaskID: r.Task.TaskID, MilestoneID: r.Task.MilestoneID,
-		Intent: r.Task.Intent, Code: r.Code, BaseCommit: r.BaseCommit, Commit: r.Commit, Salvage: r.Salvage}
 }
 
 // next lists what one would do with such a run, most useful first.
@@ -140,7 +131,7 @@ func (s *ShowResult) next() []string {
 		}
 		return s.again(next)
 	case s.LandedOn != "":
-		return []string{"`git show " + s.Run.Commit + "`", "`git switch " + fault.Word(s.LandedOn) + "` has it"}
+		return []string{"`git show " + s.Run.Commit + "`", "`git switch " + diag.Word(s.LandedOn) + "` has it"}
 	case s.Landed:
 		return []string{"`git show " + s.Run.Commit + "`", "`relay undo " + id + "`"}
 	case s.Run.Code == "":
@@ -206,54 +197,22 @@ func runLine(m history.Meta) RunLine {
 	return RunLine{Meta: m, ExitCode: Explain(m.Code).ExitCode}
 }
 
-// find gives the run with this id, or with an id that begins so, or the last one; of a
-// task its last attempt.
-func (o *opened) find(run string) (history.Meta, error) {
-	if rep := o.unkept(run); rep != nil {
-		return metaOf(rep), nil
-	}
-	if run == "" {
-		id, err := o.hist.Latest()
-		if err != nil {
-			return history.Meta{}, err
-		}
-		if id == "" {
-			return history.Meta{}, fault.New("", "there is no run yet", "the history of this repository is empty", "`relay run`")
-		}
-		run = id
-	}
-	m, err := o.hist.Find(run)
-	if err == nil {
-		return m, nil
-	}
-	attempts, _ := pipeline.Attempts(o.ws, run)
-	for _, t := range attempts {
-		if m, err := o.hist.Get(t.RunID); err == nil {
-			return m, nil
-		}
-	}
-	if p, _ := pipeline.Look(o.ws, 0); p != nil && strings.HasPrefix(p.RunID, run) {
-		return m, fault.New("", run+" is the run of a pipeline", "the history has the attempts at its tasks", "`relay pipeline status`")
-	}
-	return m, err
-}
-
 // FindTask gives the id of the task that a name means, by its id or by that of its attempt's
 // run, where its last attempt is not over or there was none: then the history has nothing newer
 // of it. "" is no such task.
 func (r *Repo) FindTask(name string) string {
-	_, list, err := r.taskList()
-	o, oerr := r.look()
+	_, list, err := r.TaskList()
+	o, oerr := r.Look()
 	if name == "" || err != nil || oerr != nil {
 		return ""
 	}
-	open, _ := pipeline.Open(o.ws)
+	open, _ := pipeline.Open(o.WS)
 	for _, t := range open {
-		if _, err := o.hist.Find(name); t.TaskID == name || err != nil && strings.HasPrefix(t.RunID, name) {
+		if _, err := o.History.Find(name); t.TaskID == name || err != nil && strings.HasPrefix(t.RunID, name) {
 			return t.TaskID
 		}
 	}
-	if all, err := pipeline.Attempts(o.ws, name); list.Find(name) == nil || err != nil || len(all) > 0 {
+	if all, err := pipeline.Attempts(o.WS, name); list.Find(name) == nil || err != nil || len(all) > 0 {
 		return ""
 	}
 	return name
@@ -298,4 +257,35 @@ func landed(ctx context.Context, root, commit string) (is bool, on string) {
 	}
 	on = strings.TrimSpace(string(out))
 	return on != "", on
+}
+
+// RunLine is one run in a list.
+type RunLine struct {
+	history.Meta
+	ExitCode int `json:"exit_code"`
+}
+
+// ShowResult is one run in full.
+type ShowResult struct {
+	Doc
+	Run      RunLine       `json:"run"`
+	Report   *Report       `json:"report,omitempty"`
+	Markdown string        `json:"-"`
+	Explain  *Explanation  `json:"explain,omitempty"`
+	Files    []HistoryFile `json:"files"`
+	Rules    []RuleLook    `json:"rules,omitempty"`     // what decided, one rule after the other
+	Output   []string      `json:"output,omitempty"`    // the last lines of the check that failed
+	Tests    []FileDiff    `json:"tests,omitempty"`     // what was done to tests, where they decided
+	Diff     []FileDiff    `json:"diff,omitempty"`      // with --diff
+	Landed   bool          `json:"landed"`              // its commit is in the history of a branch
+	LandedOn string        `json:"landed_on,omitempty"` // of which one, where it is not in that of HEAD
+	Way      string        `json:"way,omitempty"`       // out of a verdict that is none of success
+	Next     diag.Steps    `json:"next,omitempty"`
+}
+
+// HistoryFile is one file that a run left behind.
+type HistoryFile struct {
+	Name  string `json:"name"`
+	Path  string `json:"path"` // absolute
+	Bytes int64  `json:"bytes"`
 }

@@ -52,8 +52,8 @@ func FuzzSplitDiff(f *testing.F) {
 // The same for an attempt at a task and for a cycle's revision.
 func TestLooksOfOthers(t *testing.T) {
 	hits := []report.RuleHit{{Code: string(judge.StopForbidden), Path: ".env"}}
-	task := func(code judge.Code, j *pipeline.Judged, ok bool, verdicts ...string) *TaskTrail {
-		tr := &TaskTrail{Code: code, Judged: j, Sessions: []pipeline.Session{{Name: "code-1-1"}}}
+	task := func(code judge.Code, j *pipeline.Judged, ok bool, verdicts ...string) *TaskAttempt {
+		tr := &TaskAttempt{Code: code, Judged: j, Sessions: []pipeline.Session{{Name: "code-1-1"}}}
 		tr.Task.Validation.Command, tr.Task.AcceptanceCriteria = []string{"go", "test"}, []string{"one", "two"}
 		if j != nil && j.Code == judge.Success {
 			tr.Checks = []pipeline.Check{{Command: tr.Task.Validation.Command}, {OK: ok, ExitCode: 1, Command: tr.Task.Validation.Command}}
@@ -78,7 +78,7 @@ func TestLooksOfOthers(t *testing.T) {
 		"a task in a wrong place": {ofTask(task(judge.StopForbidden, &pipeline.Judged{Code: judge.StopForbidden, Rules: hits}, false)).looks(), "7 held, decided no forbidden path, name or kind of file, not reached 6"},
 		"its command fails":       {ofTask(task(judge.StopVerifyFailedSlow, held, false)).looks(), "10 held, decided the validation command passes, not reached 3"},
 		"a criterion is not met":  {ofTask(task(judge.StopVerifyFailedSlow, held, true, answer.Yes, answer.No)).looks(), "13 held, decided every acceptance criterion is met"},
-		"no plan":                 {ofTask(&TaskTrail{Code: judge.BlockedOrchestrator}).looks(), ""},
+		"no plan":                 {ofTask(&TaskAttempt{Code: judge.BlockedOrchestrator}).looks(), ""},
 		"no revision yet":         {ofCycle(ofA(nil, nil, nil)).looks(), ""},
 		"a revision that landed":  {ofCycle(ofA(&cycle.RevisionFacts{Code: judge.Success}, &cycle.TestFacts{Passed: true}, nil)).looks(), "12 held"},
 		"its tests fail":          {ofCycle(ofA(&cycle.RevisionFacts{Code: judge.Success}, &cycle.TestFacts{}, nil)).looks(), "11 held, decided the service's tests pass"},

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
 )
@@ -30,7 +30,7 @@ func (r *Repo) ReadDiff(s *ShowResult) error {
 		}
 		raw, err := workspace.ReadFile(f.Path, maxDiff)
 		if err != nil {
-			return fault.Wrap(err, "", "the patch of run "+s.Run.RunID+" can't be shown", "`relay salvage "+s.Run.RunID+" --patch -` writes it as it is")
+			return diag.Wrap(err, "", "the patch of run "+s.Run.RunID+" can't be shown", "`relay salvage "+s.Run.RunID+" --patch -` writes it as it is")
 		}
 		s.Diff = SplitDiff(string(raw))
 		if s.Report != nil {
@@ -117,7 +117,7 @@ type DiffResult struct {
 
 // Diff gives the change of a run or a cycle; "" means the last run.
 func (r *Repo) Diff(ctx context.Context, id string) (*DiffResult, error) {
-	d := &DiffResult{Doc: Doc{"relay.diff", 1}, Files: []FileDiff{}}
+	d := &DiffResult{Doc: DocOf("relay.diff", 1), Files: []FileDiff{}}
 	if uuid := r.FindCycle(id); uuid != "" {
 		s, err := r.ShowCycle(ctx, uuid)
 		if err != nil {

@@ -86,9 +86,9 @@ var lawbook = []lookAt{
 	{"", stageTests, "", "the service's tests pass"},
 }
 
-// passage is how far a change came through the stages of its workflow, and what was found
+// section is how far a change came through the stages of its workflow, and what was found
 // broken there: the same of a tick, of an attempt at a task and of a revision.
-type passage struct {
+type section struct {
 	code   judge.Code
 	kind   string
 	stages map[string]bool // those that the workflow has; true: it came there
@@ -96,7 +96,7 @@ type passage struct {
 }
 
 // found notes what broke the rules of a stage.
-func (p *passage) found(stage string, hits ...report.RuleHit) {
+func (p *section) found(stage string, hits ...report.RuleHit) {
 	if p.hits == nil {
 		p.hits = map[string][]report.RuleHit{}
 	}
@@ -104,7 +104,7 @@ func (p *passage) found(stage string, hits ...report.RuleHit) {
 }
 
 // broke are the hits of one rule.
-func (p *passage) broke(l lookAt) (hits []report.RuleHit) {
+func (p *section) broke(l lookAt) (hits []report.RuleHit) {
 	for _, h := range p.hits[l.stage] {
 		if h.Code == string(l.code) {
 			hits = append(hits, h)
@@ -115,7 +115,7 @@ func (p *passage) broke(l lookAt) (hits []report.RuleHit) {
 
 // looks tells rule by rule how a change came to its verdict; nil where nothing was built,
 // and for an end that no rule is about.
-func (p *passage) looks() []RuleLook {
+func (p *section) looks() []RuleLook {
 	if p == nil {
 		return nil
 	}
@@ -146,7 +146,7 @@ func (p *passage) looks() []RuleLook {
 // decided is the rule that ended it, -1 for none: the one of its code, of several that
 // have the same the one that was broken; where it ended well the first that you decide
 // about.
-func (p *passage) decided(law []lookAt) int {
+func (p *section) decided(law []lookAt) int {
 	first := -1
 	for i, l := range law {
 		switch {
@@ -160,12 +160,12 @@ func (p *passage) decided(law []lookAt) int {
 	return first
 }
 
-// ofRun is the passage of a tick.
-func ofRun(r *Report) *passage {
+// ofRun is the section of a tick.
+func ofRun(r *Report) *section {
 	if r == nil {
 		return nil
 	}
-	p := &passage{code: r.Code, kind: r.Task.TaskKind, stages: map[string]bool{}}
+	p := &section{code: r.Code, kind: r.Task.TaskKind, stages: map[string]bool{}}
 	for _, stage := range []string{stagePlan, stageBuild, stageJudge, stageVerify} {
 		p.stages[stage] = slices.ContainsFunc(r.States, func(s report.StateTime) bool { return s.State == stage })
 	}
@@ -180,7 +180,7 @@ func ofRun(r *Report) *passage {
 }
 
 // policed is what the policy as code found; there: the change came to it.
-func (p *passage) policed(of *report.Policy, there bool) {
+func (p *section) policed(of *report.Policy, there bool) {
 	if of == nil {
 		return
 	}
@@ -198,7 +198,7 @@ func (p *passage) policed(of *report.Policy, there bool) {
 }
 
 // checked is what checks found.
-func (p *passage) checked(of *report.Verification) {
+func (p *section) checked(of *report.Verification) {
 	if of.Hidden != "" {
 		p.stages[stageHidden] = true
 	}
@@ -228,12 +228,12 @@ func failed(code judge.Code, what string, exit int, late bool) report.RuleHit {
 	return report.RuleHit{Code: string(code), Rule: fmt.Sprintf("%s failed with exit status %d", what, exit)}
 }
 
-// ofTask is the passage of an attempt at a task that has ended.
-func ofTask(t *TaskTrail) *passage {
+// ofTask is the section of an attempt at a task that has ended.
+func ofTask(t *TaskAttempt) *section {
 	if t == nil || t.Code == "" {
 		return nil
 	}
-	p := &passage{code: t.Code, stages: map[string]bool{stageBuild: len(t.Sessions) > 0 || t.Judged != nil, stageJudge: t.Judged != nil,
+	p := &section{code: t.Code, stages: map[string]bool{stageBuild: len(t.Sessions) > 0 || t.Judged != nil, stageJudge: t.Judged != nil,
 		stageAnswer: t.Judged != nil && t.Judged.Code == judge.Success || t.Code == judge.StopBuilderOutputInvalid}}
 	if t.Judged != nil {
 		p.found(stageJudge, t.Judged.Rules...)
@@ -268,10 +268,10 @@ func ofTask(t *TaskTrail) *passage {
 	return p
 }
 
-// ofCycle is the passage of a cycle's revision, the last one; of one that did not come to
+// ofCycle is the section of a cycle's revision, the last one; of one that did not come to
 // its end, what is wrong with the cycle.
-func ofCycle(c *Cycle) *passage {
-	p := &passage{stages: map[string]bool{stageGate: true, stageBuild: true, stageJudge: false}}
+func ofCycle(c *Cycle) *section {
+	p := &section{stages: map[string]bool{stageGate: true, stageBuild: true, stageJudge: false}}
 	switch f := c.Revision; {
 	case f != nil:
 		p.code, p.stages[stageJudge], p.stages[stageAnswer] = cmp.Or(f.Code, judge.Success), f.Code != "", f.Code == judge.Success
@@ -298,11 +298,11 @@ func ofCycle(c *Cycle) *passage {
 }
 
 // RulesOf tells rule by rule how an attempt at a task came to its end.
-func RulesOf(t *TaskTrail) []RuleLook { return ofTask(t).looks() }
+func RulesOf(t *TaskAttempt) []RuleLook { return ofTask(t).looks() }
 
 // rulesOfRun are those of a run of the history, whichever workflow made it.
-func (o *opened) rulesOfRun(m RunLine, r *Report) []RuleLook {
-	attempts, _ := pipeline.Attempts(o.ws, m.TaskID) // without its trail a task has its report
+func (o *Opened) rulesOfRun(m RunLine, r *Report) []RuleLook {
+	attempts, _ := pipeline.Attempts(o.WS, m.TaskID) // without its trail a task has its report
 	for _, t := range attempts {
 		if t.RunID == m.RunID {
 			return RulesOf(t)

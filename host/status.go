@@ -10,7 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/health"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/lock"
@@ -24,12 +25,12 @@ import (
 
 // Status says where things stand. It starts no process unless preflight is asked for.
 func (r *Repo) Status(ctx context.Context, preflight bool) (*StatusResult, error) {
-	s := &StatusResult{Doc: Doc{"relay.status", 1}, Lock: string(lock.Free), Next: "`relay run`"}
-	o, err := r.look()
+	s := &StatusResult{Doc: DocOf("relay.status", 1), Lock: string(lock.Free), Next: "`relay run`"}
+	o, err := r.Look()
 	if err != nil {
-		f := blockedConfig(err)
+		f := BlockedConfig(err)
 		s.Root = r.Root()
-		s.Problem, s.Next, s.ExitCode = checkOf("config", f), f.Fix, Explain(f.Code).ExitCode
+		s.Problem, s.Next, s.ExitCode = health.Failed("config", f), f.Fix, Explain(f.Code).ExitCode
 		if !preflight {
 			return s, nil
 		}
@@ -45,12 +46,12 @@ func (r *Repo) Status(ctx context.Context, preflight bool) (*StatusResult, error
 }
 
 // read fills the status from files alone.
-func (s *StatusResult) read(r *Repo, o *opened) error {
-	state, info, err := lock.Inspect(o.ws.Lock())
+func (s *StatusResult) read(r *Repo, o *Opened) error {
+	state, info, err := lock.Inspect(o.WS.Lock())
 	if err != nil {
 		return err
 	}
-	seen, err := loop.Last(o.ws)
+	seen, err := loop.Last(o.WS)
 	if err != nil {
 		return err
 	}
@@ -58,26 +59,28 @@ func (s *StatusResult) read(r *Repo, o *opened) error {
 }
 
 // readWith fills in the rest, once it is known who holds the lock and which loop runs.
-func (s *StatusResult) readWith(r *Repo, o *opened, state lock.State, info *lock.Info, seen *loop.Seen) error {
-	s.Root, s.Workspace, s.Branch = o.root, o.ws.Rel(), headBranch(o.root)
-	if o.loaded.File != "" {
-		s.Config, _ = filepath.Rel(o.root, o.loaded.File)
+func (s *StatusResult) readWith(r *Repo, o *Opened, state lock.State, info *lock.Info, seen *loop.Seen) error {
+	s.Root, s.Workspace, s.Branch = o.Root, o.WS.Rel(), headBranch(o.Root)
+	if o.Loaded.File != "" {
+		s.Config, _ = filepath.Rel(o.Root, o.Loaded.File)
 	}
 	s.Lock, s.Loop = string(state), seen
 	if info != nil && state == lock.Held {
 		s.LockPID, s.lockedBy = info.PID, info.Command
 	}
-	if err := s.readLedger(o, r.stateDir()); err != nil {
-		f := blockedConfig(err)
-		s.Problem, s.Next, s.ExitCode = checkOf("state", f), f.Fix, Explain(f.Code).ExitCode
+	spent, err := spendingOf(o)
+	if err != nil {
+		f := BlockedConfig(err)
+		s.Problem, s.Next, s.ExitCode = health.Failed("state", f), f.Fix, Explain(f.Code).ExitCode
 		return nil
 	}
+	s.MilestoneID, s.Budgets, s.Warning, s.Alerts, s.spent = spent.MilestoneID, spent.Budgets, spent.Warning, spent.Alerts, spent.Next
 	s.readLastRun(o)
-	s.readCycles(o, r.now())
+	s.readCycles(o, r.Now())
 	s.gather(r, o)
 	s.decideNext(o)
-	if f := o.broken; f != nil { // nothing can begin until it is mended, and whose caps hold is not known
-		s.Problem, s.Next, s.ExitCode = checkOf("config", f), f.Fix, Explain(f.Code).ExitCode
+	if f := o.Broken; f != nil { // nothing can begin until it is mended, and whose caps hold is not known
+		s.Problem, s.Next, s.ExitCode = health.Failed("config", f), f.Fix, Explain(f.Code).ExitCode
 		s.Budgets, s.Alerts = nil, nil
 	}
 	return nil
@@ -86,28 +89,38 @@ func (s *StatusResult) readWith(r *Repo, o *opened, state lock.State, info *lock
 // Budgets are the counters of this repository with their caps, for those who watch; none
 // where they can't be read.
 func (r *Repo) Budgets() []BudgetLine {
-	o, err := r.open()
+	o, err := r.Open()
 	if err != nil {
 		return nil
 	}
-	s := &StatusResult{}
-	if err := s.readLedger(o, r.stateDir()); err != nil {
+	s, err := spendingOf(o)
+	if err != nil {
 		return nil
 	}
 	return s.Budgets
 }
 
-func (s *StatusResult) readLedger(o *opened, stateDir string) error {
-	book, err := ledger.Look(o.ws, o.loaded.Config.Budgets, stateDir)
+// Spending is what the present milestone has used of its budgets.
+type Spending struct {
+	MilestoneID string // "" while none is named
+	Budgets     []BudgetLine
+	Warning     bool
+	Alerts      []string // caps of a day that are half used
+	Next        string   // what to type when the budgets cover no tick; "" when they do
+}
+
+// spendingOf reads the ledger.
+func spendingOf(o *Opened) (*Spending, error) {
+	book, err := ledger.Look(o.WS, o.Loaded.Config.Budgets, o.StateDir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	st := book.State()
+	s := &Spending{Warning: st.BudgetWarning, Alerts: book.Alerts()}
 	if st.MilestoneID != nil {
 		s.MilestoneID = *st.MilestoneID
 	}
-	caps := o.loaded.Config.Budgets.PerMilestone
-	s.Warning = st.BudgetWarning
+	caps := o.Loaded.Config.Budgets.PerMilestone
 	s.Budgets = []BudgetLine{
 		{Name: "ticks", Used: float64(st.Budgets.Ticks), Max: float64(caps.MaxTicks)},
 		{Name: "orchestrator calls", Used: float64(st.Budgets.OrchestratorCalls), Max: float64(caps.MaxOrchestratorCalls)},
@@ -119,17 +132,16 @@ func (s *StatusResult) readLedger(o *opened, stateDir string) error {
 	for _, c := range standings {
 		s.Budgets = append(s.Budgets, BudgetLine{Name: c.Name, Used: c.Used, Max: c.Max})
 	}
-	s.Alerts = book.Alerts()
-	if f, ok := fault.As(book.Check(ledger.WorstCase(o.loaded.Config, 0))); ok {
-		s.spent = f.Fix
+	if f, ok := diag.As(book.Check(ledger.WorstCase(o.Loaded.Config, 0))); ok {
+		s.Next = f.Fix
 	}
-	return err
+	return s, err
 }
 
 // readCycles adds the cycles in flight, and what was spent today where there are any or one
 // has ended today.
-func (s *StatusResult) readCycles(o *opened, now time.Time) {
-	all, err := cycleLines(o.ws, true, now)
+func (s *StatusResult) readCycles(o *Opened, now time.Time) {
+	all, err := cycleLines(o.WS, true, now)
 	if err != nil {
 		return
 	}
@@ -147,15 +159,15 @@ func (s *StatusResult) readCycles(o *opened, now time.Time) {
 	if !today {
 		return
 	}
-	if sum, err := (CostOptions{By: ledger.ByProvider}).add(o.ws, &midnight); err == nil && sum.Total.Calls > 0 {
+	if sum, err := (CostOptions{By: ledger.ByProvider}).add(o.WS, &midnight); err == nil && sum.Total.Calls > 0 {
 		s.Today = sum
 	}
 }
 
 // readLastRun adds the newest run and the question that it may have left.
-func (s *StatusResult) readLastRun(o *opened) {
-	if id, err := o.hist.Latest(); err == nil && id != "" {
-		if m, err := o.hist.Get(id); err == nil {
+func (s *StatusResult) readLastRun(o *Opened) {
+	if id, err := o.History.Latest(); err == nil && id != "" {
+		if m, err := o.History.Get(id); err == nil {
 			line := RunLine{Meta: m, ExitCode: Explain(m.Code).ExitCode}
 			s.LastRun = &line
 		}
@@ -168,20 +180,20 @@ func (s *StatusResult) readLastRun(o *opened) {
 			s.LastRun.ExitCode = ExitWaiting
 		}
 	}
-	if open, err := journal.Open(o.ws.Journal()).Unfinished(); err == nil && len(open) > 0 && s.Lock != string(lock.Held) {
+	if open, err := journal.Open(o.WS.Journal()).Unfinished(); err == nil && len(open) > 0 && s.Lock != string(lock.Held) {
 		s.Unfinished = open[0].ID
 	}
 }
 
 // lastBlock gives BLOCKED.json while it still says something: it is of the newest run.
 // A block that came before there was a configuration ends with the configuration.
-func lastBlock(o *opened, last *RunLine) *Blocked {
-	raw, err := workspace.ReadFile(o.ws.Blocked(), 1<<20)
+func lastBlock(o *Opened, last *RunLine) *Blocked {
+	raw, err := workspace.ReadFile(o.WS.Blocked(), 1<<20)
 	if err != nil {
 		return nil
 	}
 	b, err := report.DecodeBlocked(raw)
-	if err != nil || last != nil && last.RunID != b.RunID || o.loaded.File != "" && (b.Code == judge.BlockedMissingConfig || b.Code == judge.BlockedRepository) {
+	if err != nil || last != nil && last.RunID != b.RunID || o.Loaded.File != "" && (b.Code == judge.BlockedMissingConfig || b.Code == judge.BlockedRepository) {
 		return nil
 	}
 	return b
@@ -189,7 +201,7 @@ func lastBlock(o *opened, last *RunLine) *Blocked {
 
 // decideNext picks the one sensible command, most urgent first. The exit code says that
 // something waits for the operator, whatever else is at work.
-func (s *StatusResult) decideNext(o *opened) {
+func (s *StatusResult) decideNext(o *Opened) {
 	if len(s.Needs) > 0 {
 		s.ExitCode = ExitWaiting
 	}
@@ -217,10 +229,10 @@ func (s *StatusResult) decideNext(o *opened) {
 		s.Next = "`" + s.Loop.Again + "`" // its question is answered, or it would be a need
 	case s.Pipeline != nil && (!s.Pipeline.Ended || len(s.Pipeline.Open) > 0):
 		s.Next = "`relay pipeline run`"
-	case o.loaded.File == "":
+	case o.Loaded.File == "":
 		s.Next = "`relay init`"
-	case unborn(o.root, s.Branch):
-		s.Next = fault.Git(&judge.GitError{Kind: judge.GitNoCommits}).Fix
+	case unborn(o.Root, s.Branch):
+		s.Next = diag.Git(&judge.GitError{Kind: judge.GitNoCommits}).Fix
 	case s.LastRun == nil && s.LastCycle != nil:
 		s.Next = s.LastCycle.Next[0]
 	case s.LastRun == nil:
@@ -248,21 +260,6 @@ func (r *Repo) addPreflight(ctx context.Context, s *StatusResult) error {
 		s.Next, s.ExitCode = "`relay run`", ExitDone
 	}
 	return nil
-}
-
-func preflightLines(checks []tick.Check) (lines []CheckResult) {
-	for _, c := range checks {
-		line := CheckResult{ID: c.ID, OK: c.Err == nil && !c.Skipped, Skip: c.Skipped, What: c.Found}
-		if c.Err != nil {
-			line = *checkOf(c.ID, fault.Internal(c.Err))
-		}
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-func checkOf(id string, f *fault.Fault) *CheckResult {
-	return &CheckResult{ID: id, Code: f.Code, What: f.What, Why: f.Why, Fix: f.Fix, PluginSays: f.Says}
 }
 
 // headBranch reads the branch from HEAD's own file: git is not started for it. It
@@ -296,3 +293,62 @@ func unborn(root, branch string) bool {
 		return !errors.Is(err, fs.ErrNotExist)
 	})
 }
+
+// BudgetLine is one counter and its cap; Max 0 means no cap.
+type BudgetLine struct {
+	Name string  `json:"name"`
+	Used float64 `json:"used"`
+	Max  float64 `json:"max"`
+	// Unknown is how many calls of unknown cost there are, which count as what others cost.
+	Unknown int `json:"unknown_calls,omitempty"`
+}
+
+// StatusResult is what is known without starting anything, and preflight when asked.
+type StatusResult struct {
+	Doc
+	Root        string         `json:"root"`
+	Config      string         `json:"config,omitempty"`
+	Workspace   string         `json:"workspace,omitempty"`
+	Branch      string         `json:"branch,omitempty"`
+	MilestoneID string         `json:"milestone_id,omitempty"`
+	Lock        string         `json:"lock"` // free, held, stale or corrupt
+	LockPID     int            `json:"lock_pid,omitempty"`
+	Budgets     []BudgetLine   `json:"budgets,omitempty"`
+	Warning     bool           `json:"budget_warning,omitempty"`
+	Alerts      []string       `json:"alerts,omitempty"` // caps of a day that are half used
+	LastRun     *RunLine       `json:"last_run,omitempty"`
+	Loop        *LoopSeen      `json:"loop,omitempty"`     // that runs, or the last one
+	Question    string         `json:"question,omitempty"` // waits on the operator
+	Choices     []string       `json:"choices,omitempty"`
+	AskedBy     string         `json:"asked_by,omitempty"` // the run whose question it is
+	Blocked     *Blocked       `json:"blocked,omitempty"`
+	Unfinished  string         `json:"unfinished,omitempty"` // run whose journal is open
+	Cycles      []CycleLine    `json:"cycles,omitempty"`     // in flight, those that wait first
+	LastCycle   *CycleLine     `json:"last_cycle,omitempty"` // the newest that has ended
+	Pipeline    *PipelineSeen  `json:"pipeline,omitempty"`   // the newest run over the task list
+	Needs       []Need         `json:"needs,omitempty"`      // what waits for the operator, most urgent first
+	Waits       []Need         `json:"waits,omitempty"`      // what goes on by itself at a known time
+	Today       *CostResult    `json:"cost_today,omitempty"` // by provider, where cycles are in flight or have ended today
+	Preflight   []health.Check `json:"preflight,omitempty"`
+	Ready       *bool          `json:"ready,omitempty"` // of the preflight
+	Problem     *health.Check  `json:"problem,omitempty"`
+	Next        string         `json:"next"` // the next sensible command
+	ExitCode    int            `json:"exit_code"`
+
+	lockedBy string // the command that has the lock
+	spent    string // what to type when the budgets cover no tick; "" when they do
+}
+
+// Types of loops that the commands show.
+type (
+	// LoopTick is one tick of a loop.
+	LoopTick = loop.Tick
+	// LoopWait is one wait of a loop for a vendor's limit to end.
+	LoopWait = loop.Waited
+	// LoopSpend is what a loop has used.
+	LoopSpend = loop.Spend
+	// LoopSeen is a loop as it stands.
+	LoopSeen = loop.Seen
+	// LoopReason is why a loop stopped.
+	LoopReason = loop.Reason
+)

@@ -3,12 +3,11 @@ package host
 import (
 	"context"
 	"os"
-	"syscall"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/lock"
-	"github.com/paxiom/relay/host/internal/stopreq"
+	"github.com/paxiom/relay/host/internal/stoprequest"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/loop"
 )
@@ -35,31 +34,31 @@ type StopResult struct {
 // Stop asks the loop or the run that works in this workspace to end, as the first
 // Ctrl-C in its own terminal would, or with Drain a loop after the tick under way.
 func (r *Repo) Stop(ctx context.Context, o StopOptions) (*StopResult, error) {
-	repo, err := r.look()
+	repo, err := r.Look()
 	if err != nil {
 		return nil, err
 	}
-	res := &StopResult{Doc: Doc{"relay.stop", 1}, Drain: o.Drain}
-	if err := res.find(repo.ws); err != nil {
+	res := &StopResult{Doc: DocOf("relay.stop", 1), Drain: o.Drain}
+	if err := res.find(repo.WS); err != nil {
 		return nil, err
 	}
 	if !res.Running {
 		res.Ended = true
 		return res, nil
 	}
-	if err := stopreq.Write(repo.ws, res.PID, o.Drain); err != nil {
-		return nil, fault.Wrap(err, "", "the request could not be written", "`ls -ld "+repo.ws.Rel()+"`")
+	if err := stoprequest.Write(repo.WS, res.PID, o.Drain); err != nil {
+		return nil, diag.Wrap(err, "", "the request could not be written", "`ls -ld "+repo.WS.Rel()+"`")
 	}
 	deadline := time.Now().Add(o.Wait)
 	for {
 		now := &StopResult{}
-		if err := now.find(repo.ws); err != nil {
+		if err := now.find(repo.WS); err != nil {
 			return nil, err
 		}
 		if !now.Running || now.PID != res.PID {
 			res.Ended = true
 			// It may have ended by itself before it saw the request.
-			return res, stopreq.Remove(repo.ws, res.PID)
+			return res, stoprequest.Remove(repo.WS, res.PID)
 		}
 		if !time.Now().Before(deadline) {
 			break
@@ -93,41 +92,12 @@ func (s *StopResult) find(ws *workspace.Workspace) error {
 	if state != lock.Held || info == nil {
 		return nil
 	}
-	if host, err := os.Hostname(); err != nil || info.Host != host {
-		return fault.New("", "the relay that works here is on another machine", "the lock names the machine "+Safe(info.Host), "`relay stop` there")
+	if here, err := os.Hostname(); err != nil || info.Host != here {
+		return diag.New("", "the relay that works here is on another machine", "the lock names the machine "+Safe(info.Host), "`relay stop` there")
 	}
 	s.RunID = info.RunID
 	if !s.Running {
 		s.Running, s.PID = true, info.PID
 	}
 	return nil
-}
-
-// stoppable gives a context that a request of relay stop ends like SIGTERM. asked says
-// whether an end was asked for; done ends the watch.
-func stoppable(ctx context.Context, ws *workspace.Workspace) (_ context.Context, asked func() bool, done func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	w := stopreq.Watch(ctx, ws, func() { cancel(StopAsked{}) })
-	return ctx, w.Asked, func() {
-		_ = w.Stop() // a request that stays behind names a process that is gone
-		cancel(nil)
-	}
-}
-
-// StopAsked is the cause of a context that relay stop ended.
-type StopAsked struct{}
-
-// Error says it in words.
-func (StopAsked) Error() string { return "relay stop asked for an end" }
-
-// ByOperator is true: a person typed it.
-func (StopAsked) ByOperator() bool { return true }
-
-// As makes it the same as SIGTERM for whoever asks which signal it was.
-func (StopAsked) As(target any) bool {
-	if sig, ok := target.(*Interrupted); ok {
-		*sig = Interrupted{syscall.SIGTERM}
-		return true
-	}
-	return false
 }

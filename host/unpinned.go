@@ -7,12 +7,17 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"golang.org/x/mod/semver"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/catalog"
-	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/launch"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/release"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -47,10 +52,10 @@ const broughtFor = 24 * time.Hour
 
 // bringAll makes the entries of all plugins that a developer brings.
 func (r *Repo) bringAll() (entries []catalog.Entry, err error) {
-	for _, u := range r.opts.Unpinned {
+	for _, u := range r.Options.Unpinned {
 		var e catalog.Entry
 		if !catalog.ValidName(u.Name) {
-			err = fault.New(judge.BlockedPlugin, fmt.Sprintf("%q is no plugin's name", u.Name), "it must match "+catalog.NamePattern, "`relay plugin list` shows the names")
+			err = diag.New(judge.BlockedPlugin, fmt.Sprintf("%q is no plugin's name", u.Name), "it must match "+catalog.NamePattern, "`relay plugin list` shows the names")
 		} else if u.File != "" {
 			e, err = r.bring(context.Background(), u)
 		} else {
@@ -69,7 +74,7 @@ func (r *Repo) bringAll() (entries []catalog.Entry, err error) {
 func (r *Repo) bring(ctx context.Context, u Unpinned) (catalog.Entry, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return catalog.Entry{}, fault.Wrap(err, judge.BlockedPlugin, "there is no folder for the plugin "+u.Name, "`echo $HOME`: relay needs a home")
+		return catalog.Entry{}, diag.Wrap(err, judge.BlockedPlugin, "there is no folder for the plugin "+u.Name, "`echo $HOME`: relay needs a home")
 	}
 	dir := filepath.Join(cache, "relay", "dev")
 	if err := release.Scratch(dir); err != nil {
@@ -81,9 +86,9 @@ func (r *Repo) bring(ctx context.Context, u Unpinned) (catalog.Entry, error) {
 	}
 	defer rel.Close()
 	if rel.Name != u.Name {
-		return catalog.Entry{}, fault.New(judge.BlockedPlugin, u.File+" is the plugin "+rel.Name+", not "+u.Name, "a plugin's file is named as the plugin", "`relay --dev "+rel.Name+"="+fault.Word(u.File)+" plugin list`")
+		return catalog.Entry{}, diag.New(judge.BlockedPlugin, u.File+" is the plugin "+rel.Name+", not "+u.Name, "a plugin's file is named as the plugin", "`relay --dev "+rel.Name+"="+diag.Word(u.File)+" plugin list`")
 	}
-	pin, _, err := (&pluginShop{repo: r}).ask(ctx, rel)
+	pin, _, err := r.PinOf(ctx, rel, nil)
 	if err != nil {
 		return catalog.Entry{}, err
 	}
@@ -111,13 +116,13 @@ func (r *Repo) reattach(ctx context.Context, u Unpinned) (catalog.Entry, error) 
 		return catalog.Entry{}, err
 	}
 	where := launch.Attached{Socket: at.Address, Pid: at.Pid, Protocol: at.ProtocolVersion}
-	info, err := crew.Env{Version: r.opts.Version}.AskWaiting(ctx, u.Name, where, u.By())
+	info, err := pluginenv.Env{Version: r.Options.Version}.AskWaiting(ctx, u.Name, where, u.By())
 	if err != nil {
 		return catalog.Entry{}, err
 	}
 	says := catalog.FromResponse(info)
 	if says.Name != u.Name {
-		return catalog.Entry{}, fault.New(judge.BlockedPlugin, fmt.Sprintf("the plugin that waits as %s calls itself %q", u.Name, says.Name), "", "`relay --reattach "+fault.Word(says.Name)+" plugin list`")
+		return catalog.Entry{}, diag.New(judge.BlockedPlugin, fmt.Sprintf("the plugin that waits as %s calls itself %q", u.Name, says.Name), "", "`relay --reattach "+diag.Word(says.Name)+" plugin list`")
 	}
 	return catalog.Waiting(says, where, u.By()), nil
 }
@@ -131,19 +136,19 @@ func waiting(u Unpinned) (at sdk.Reattach, err error) {
 	path := u.Reattach
 	if path == "" {
 		if path, err = sdk.ReattachFile(u.Name); err != nil {
-			return at, fault.Internal(err)
+			return at, diag.Internal(err)
 		}
 	}
 	what, fix := "the plugin "+u.Name+" does not wait for relay", "`relay-plugin-"+u.Name+" --debug` in another terminal, then the same command again"
 	b, err := workspace.ReadFile(path, maxReattach)
 	if err != nil {
-		return at, fault.Wrap(err, judge.BlockedPlugin, what, fix)
+		return at, diag.Wrap(err, judge.BlockedPlugin, what, fix)
 	}
 	if bad := launch.UnsafeFile(path); bad != nil {
-		return at, fault.New(judge.BlockedPlugin, what, path+" "+bad.Why, bad.Fix)
+		return at, diag.New(judge.BlockedPlugin, what, path+" "+bad.Why, bad.Fix)
 	}
 	if err := json.Unmarshal(b, &at); err != nil || at.Protocol != "grpc" || at.Network != "unix" || !filepath.IsAbs(at.Address) {
-		return at, fault.New(judge.BlockedPlugin, what, path+" does not say where: it must name a unix socket and grpc", fix)
+		return at, diag.New(judge.BlockedPlugin, what, path+" does not say where: it must name a unix socket and grpc", fix)
 	}
 	return at, nil
 }
@@ -151,8 +156,8 @@ func waiting(u Unpinned) (at sdk.Reattach, err error) {
 // settings are the --set of a call, with what plugins that a developer brings need: a
 // builder that waits outside sees only a box that is a copy.
 func (r *Repo) settings() ([]string, error) {
-	set := r.opts.Set
-	if !slices.ContainsFunc(r.opts.Unpinned, func(u Unpinned) bool { return u.File == "" }) {
+	set := r.Options.Set
+	if !slices.ContainsFunc(r.Options.Unpinned, func(u Unpinned) bool { return u.File == "" }) {
 		return set, nil // what is started in a box is not needed for that
 	}
 	entries, err := r.unpinned()
@@ -161,3 +166,52 @@ func (r *Repo) settings() ([]string, error) {
 	}
 	return set, err
 }
+
+// PinOf makes the pin of a release beside those of the lock file: of its files, and of what the plugin says it is.
+func (r *Repo) PinOf(ctx context.Context, rel *release.Release, lock *catalog.Lock) (pin catalog.Pin, purposes map[string]string, err error) {
+	// By the built-in configuration: what a repository says does not matter yet.
+	env := pluginenv.Env{Config: config.Default(), StateDir: r.StateDir(), Home: r.Home(), Version: r.Options.Version}
+	info, protocol, err := env.Ask(ctx, rel.Name, rel.Binary, rel.SHA256)
+	if err != nil {
+		return pin, nil, err
+	}
+	again, _, err := env.Ask(ctx, rel.Name, rel.Binary, rel.SHA256)
+	if err != nil {
+		return pin, nil, err
+	}
+	refuse := func(what, why string) error {
+		return diag.New(judge.BlockedPlugin, what, why, "`relay plugin list`; report it to the plugin's author")
+	}
+	said := catalog.FromResponse(info)
+	switch {
+	case !proto.Equal(info, again):
+		return pin, nil, refuse("plugin "+rel.Name+" can't be pinned", "asked twice what it is, it gave two answers")
+	case said.Name != rel.Name:
+		return pin, nil, refuse(fmt.Sprintf("the file relay-plugin-%s calls itself %.100q", rel.Name, said.Name), "a plugin's file is named as the plugin")
+	case rel.Version != "" && semver.Compare(Canon(rel.Version), Canon(said.Version)) != 0:
+		return pin, nil, refuse(fmt.Sprintf("plugin %s says that it is version %.100q; the release is %s", rel.Name, said.Version, rel.Version),
+			"a release is known by its version, and so is its plugin")
+	}
+	if err := catalog.Usable(said, lock); err != nil {
+		return pin, nil, refuse("plugin "+rel.Name+" can't be pinned", err.Error())
+	}
+	source := "local/" + rel.Name
+	if rel.From != "" {
+		source = release.Source(rel.From, rel.Name)
+	}
+	pin = catalog.Pin{Source: source, From: rel.From, Version: said.Version, Protocol: protocol, Kinds: said.Kinds, Aliases: said.Aliases, Summary: said.Summary,
+		Hashes: rel.Hashes, Key: rel.Key, Module: rel.Module, Toolchain: rel.Toolchain, Declared: said.Asks()}
+	if len(said.ConfigSchema) > 0 {
+		pin.Schema = "sha256:" + catalog.SchemaHash(said.ConfigSchema)
+	}
+	purposes = map[string]string{}
+	for _, v := range said.Env {
+		purposes["env:"+v.Name] = v.Purpose
+	}
+	if err := pin.Check(rel.Name); err != nil {
+		return pin, nil, diag.Wrap(err, judge.BlockedPlugin, "plugin "+rel.Name+" can't be pinned", "`relay plugin list`; report it to the plugin's author")
+	}
+	return pin, purposes, nil
+}
+
+func Canon(v string) string { return "v" + strings.TrimPrefix(v, "v") }

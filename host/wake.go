@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/paxiom/relay/host/cycle"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/lock"
 	"github.com/paxiom/relay/host/loop"
 	"github.com/paxiom/relay/host/pipeline"
@@ -24,40 +24,40 @@ type WakeResult struct {
 // Wake ends the waits of this workspace's loop, cycles and pipeline for vendors' limits,
 // or that of one cycle: everything that is configured is asked again now.
 func (r *Repo) Wake(_ context.Context, id string) (*WakeResult, error) {
-	o, err := r.look()
+	o, err := r.Look()
 	if err != nil {
 		return nil, err
 	}
-	res := &WakeResult{Doc: Doc{"relay.wake", 1}, Next: "`relay status`"}
+	res := &WakeResult{Doc: DocOf("relay.wake", 1), Next: "`relay status`"}
 	uuid := ""
 	if id != "" {
-		uuid, err = cycle.Find(o.ws, id)
+		uuid, err = cycle.Find(o.WS, id)
 	} else {
-		res.Loop, err = loop.Wake(o.ws)
+		res.Loop, err = loop.Wake(o.WS)
 	}
 	if err != nil {
 		return nil, err
 	}
-	woken, err := cycle.Wake(o.ws, uuid)
+	woken, err := cycle.Wake(o.WS, uuid)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range woken {
-		res.Cycles = append(res.Cycles, cycleLine(o.ws, c, r.now()))
-		if !cycle.Running(o.ws, c.UUID) {
+		res.Cycles = append(res.Cycles, cycleLine(o.WS, c, r.Now()))
+		if !cycle.Running(o.WS, c.UUID) {
 			res.Next = "`relay audit resume " + cycle.Short(c.UUID) + "`"
 		}
 	}
 	if id == "" {
-		if res.Tasks, err = pipeline.Wake(o.ws); err != nil {
+		if res.Tasks, err = pipeline.Wake(o.WS); err != nil {
 			return nil, err
 		}
-		state, info, err := lock.Inspect(o.ws.Lock())
+		state, info, err := lock.Inspect(o.WS.Lock())
 		res.Pipeline = err == nil && state == lock.Held && info != nil && info.Command == pipeline.Command
 	}
 	switch {
 	case res.Loop == nil && len(woken) == 0 && len(res.Tasks) == 0:
-		return nil, fault.New("", "no loop waits here, and no cycle or pipeline", "only a loop, a cycle or a pipeline that met a vendor's limit waits", "`relay status`")
+		return nil, diag.New("", "no loop waits here, and no cycle or pipeline", "only a loop, a cycle or a pipeline that met a vendor's limit waits", "`relay status`")
 	case res.Loop == nil && len(woken) == 0 && res.Pipeline:
 		res.Next = "`relay pipeline status`"
 	case res.Loop == nil && len(woken) == 0:

@@ -13,38 +13,39 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/paxiom/relay/host/internal/daylog"
+	"github.com/paxiom/relay/host/health"
+	"github.com/paxiom/relay/host/internal/activitylog"
 	"github.com/paxiom/relay/host/internal/lock"
-	"github.com/paxiom/relay/host/internal/pulse"
+	"github.com/paxiom/relay/host/internal/presence"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/loop"
 	"github.com/paxiom/relay/host/pipeline"
 )
 
 type (
-	// Pulse is one relay at work, as it said of itself.
-	Pulse = pulse.Pulse
+	// Entry is one relay at work, as it said of itself.
+	PresenceEntry = presence.Entry
 	// PulseLine is one thing that it did.
-	PulseLine = pulse.Line
+	PulseLine = presence.Line
 )
 
 // WatchResult is everything that goes on in one repository.
 type WatchResult struct {
-	Root     string         `json:"root"`
-	Branch   string         `json:"branch,omitempty"`
-	Needs    []Need         `json:"needs"`   // what waits for the operator, most urgent first
-	Working  []Pulse        `json:"working"` // every relay at work
-	Loop     *LoopSeen      `json:"loop,omitempty"`
-	Cycles   []CycleLine    `json:"cycles"` // in flight, and the last that ended
-	Tasks    map[string]int `json:"tasks,omitempty"`
-	Open     []*TaskTrail   `json:"open,omitempty"` // attempts at tasks that have not ended
-	Runs     []RunLine      `json:"runs"`           // newest first
-	Budgets  []BudgetLine   `json:"budgets,omitempty"`
-	Alerts   []string       `json:"alerts,omitempty"`
-	Log      []string       `json:"log,omitempty"` // the end of today's
-	Problem  *CheckResult   `json:"problem,omitempty"`
-	Next     string         `json:"next"`
-	ExitCode int            `json:"exit_code"`
+	Root     string          `json:"root"`
+	Branch   string          `json:"branch,omitempty"`
+	Needs    []Need          `json:"needs"`   // what waits for the operator, most urgent first
+	Working  []PresenceEntry `json:"working"` // every relay at work
+	Loop     *LoopSeen       `json:"loop,omitempty"`
+	Cycles   []CycleLine     `json:"cycles"` // in flight, and the last that ended
+	Tasks    map[string]int  `json:"tasks,omitempty"`
+	Open     []*TaskAttempt  `json:"open,omitempty"` // attempts at tasks that have not ended
+	Runs     []RunLine       `json:"runs"`           // newest first
+	Budgets  []BudgetLine    `json:"budgets,omitempty"`
+	Alerts   []string        `json:"alerts,omitempty"`
+	Log      []string        `json:"log,omitempty"` // the end of today's
+	Problem  *health.Check   `json:"problem,omitempty"`
+	Next     string          `json:"next"`
+	ExitCode int             `json:"exit_code"`
 }
 
 const (
@@ -56,17 +57,17 @@ const (
 // Watch says what goes on here, from files alone: it starts no process, takes no lock and
 // writes nothing.
 func (r *Repo) Watch(context.Context) (*WatchResult, error) {
-	res := &WatchResult{Root: r.Root(), Needs: []Need{}, Working: []Pulse{}, Cycles: []CycleLine{}, Runs: []RunLine{}}
-	o, err := r.look()
+	res := &WatchResult{Root: r.Root(), Needs: []Need{}, Working: []PresenceEntry{}, Cycles: []CycleLine{}, Runs: []RunLine{}}
+	o, err := r.Look()
 	if err != nil {
-		f := blockedConfig(err)
-		res.Problem, res.Next, res.ExitCode = checkOf("config", f), f.Fix, Explain(f.Code).ExitCode
+		f := BlockedConfig(err)
+		res.Problem, res.Next, res.ExitCode = health.Failed("config", f), f.Fix, Explain(f.Code).ExitCode
 		return res, nil
 	}
-	res.Working = append(res.Working, pulse.Read(o.ws)...)
-	state, info := lock.Look(o.ws.Lock())
+	res.Working = append(res.Working, presence.Read(o.WS)...)
+	state, info := lock.Look(o.WS.Lock())
 	s := &StatusResult{Next: "`relay run`"}
-	err = s.readWith(r, o, state, info, loop.Look(o.ws, func(pid int) bool { return res.works(pid) || state == lock.Held && info.PID == pid }))
+	err = s.readWith(r, o, state, info, loop.Look(o.WS, func(pid int) bool { return res.works(pid) || state == lock.Held && info.PID == pid }))
 	if err != nil {
 		return nil, err
 	}
@@ -78,12 +79,12 @@ func (r *Repo) Watch(context.Context) (*WatchResult, error) {
 	}
 	res.Needs = append(res.Needs, s.Needs...)
 	res.tasks(r, o)
-	if metas, err := o.hist.List(watchedRuns); err == nil {
+	if metas, err := o.History.List(watchedRuns); err == nil {
 		for _, m := range metas {
 			res.Runs = append(res.Runs, runLine(m))
 		}
 	}
-	res.Log = lastLines(daylog.File(o.ws.Logs(), r.now()))
+	res.Log = lastLines(activitylog.File(o.WS.Logs(), r.Now()))
 	if len(res.Needs) > 0 {
 		res.ExitCode = ExitWaiting
 	}
@@ -91,19 +92,19 @@ func (r *Repo) Watch(context.Context) (*WatchResult, error) {
 }
 
 func (w *WatchResult) works(pid int) bool {
-	return slices.ContainsFunc(w.Working, func(p Pulse) bool { return p.PID == pid })
+	return slices.ContainsFunc(w.Working, func(p PresenceEntry) bool { return p.PID == pid })
 }
 
 // tasks adds where the pipeline stands, where there is one.
-func (w *WatchResult) tasks(r *Repo, o *opened) {
-	_, list, err := r.taskList()
+func (w *WatchResult) tasks(r *Repo, o *Opened) {
+	_, list, err := r.TaskList()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return
 	case err != nil: // broken in the middle of an edit
-		w.Open, _ = pipeline.Open(o.ws)
+		w.Open, _ = pipeline.Open(o.WS)
 	default:
-		w.Open, w.Tasks = r.openTasks(list), map[string]int{}
+		w.Open, w.Tasks = r.OpenTasks(list), map[string]int{}
 		for s, n := range list.Count() {
 			w.Tasks[string(s)] = n
 		}
@@ -137,7 +138,7 @@ func lastLines(file string) []string {
 // WatchStamp changes when something may have changed of what Watch reads. It costs a few
 // looks at folders, however much they hold.
 func (r *Repo) WatchStamp() string {
-	o, err := r.look()
+	o, err := r.Look()
 	if err != nil {
 		return "error: " + err.Error()
 	}
@@ -148,9 +149,9 @@ func (r *Repo) WatchStamp() string {
 		}
 		b.WriteByte('\n')
 	}
-	ws := o.ws
+	ws := o.WS
 	for _, path := range []string{ws.Dir(), ws.History(), ws.Usage(), ws.Lock(), ws.Cycles(), loop.Dir(ws), filepath.Join(ws.Dir(), "live"), filepath.Join(ws.Dir(), "pipeline"),
-		daylog.File(ws.Logs(), r.now()), filepath.Join(o.root, TasksFile), filepath.Join(o.root, ".git", "HEAD"), ws.Journal()} {
+		activitylog.File(ws.Logs(), r.Now()), filepath.Join(o.Root, TasksFile), filepath.Join(o.Root, ".git", "HEAD"), ws.Journal()} {
 		stamp(path)
 	}
 	for _, path := range []string{ws.Cycles(), filepath.Join(ws.Dir(), "pipeline", "tasks")} {
@@ -159,7 +160,7 @@ func (r *Repo) WatchStamp() string {
 			stamp(filepath.Join(path, e.Name()))
 		}
 	}
-	for _, p := range pulse.Read(ws) { // who was killed changes no file
+	for _, p := range presence.Read(ws) { // who was killed changes no file
 		fmt.Fprintln(&b, p.PID)
 	}
 	state, _ := lock.Look(ws.Lock())
@@ -167,8 +168,8 @@ func (r *Repo) WatchStamp() string {
 	if last, _ := newest(loop.Dir(ws)); last != "" {
 		stamp(last)
 	}
-	if last, _ := o.hist.Latest(); last != "" {
-		stamp(filepath.Dir(o.hist.Path(last, "meta.json")))
+	if last, _ := o.History.Latest(); last != "" {
+		stamp(filepath.Dir(o.History.Path(last, "meta.json")))
 	}
 	return b.String()
 }
@@ -185,7 +186,7 @@ func newest(dir string) (string, error) {
 // Known gives the repositories that this person trusted on this machine, and this one:
 // those that are still there.
 func (r *Repo) Known() []string {
-	roots, _ := r.trust().Roots()
+	roots, _ := r.TrustStore().Roots()
 	roots = append(roots, r.Root())
 	slices.Sort(roots)
 	return slices.DeleteFunc(slices.Compact(roots), func(root string) bool {

@@ -178,7 +178,7 @@ func (c *Ceiling) beyondGlob(r Request, g string) (all []Beyond) {
 	case runByItself(g):
 		closed(StopForbidden, "tools run or obey it by themselves, and only the operator opens it")
 	case coversFolded(c.Programs, g):
-		closed(StopForbidden, "a check runs it, and only the operator opens it")
+		closed(StopForbidden, "a check or git runs it, and only the operator opens it")
 	}
 	return all
 }

@@ -82,19 +82,28 @@ const gitLimit = 10 * time.Minute
 
 // OpenGit finds the repository that dir lies in. Errors are *GitError.
 func OpenGit(ctx context.Context, dir string) (*Git, error) {
+	g, err := OpenCommits(ctx, dir)
+	if err == nil && g.Root == g.GitDir {
+		return nil, &GitError{Kind: GitBare, Dir: dir}
+	}
+	return g, err
+}
+
+// OpenCommits is OpenGit for whoever reads commits and no files: a bare repository, whose Root
+// is the git directory, will do.
+func OpenCommits(ctx context.Context, dir string) (*Git, error) {
 	g := &Git{Root: program.Tree(dir)}
 	if err := g.find(dir); err != nil {
 		return nil, err
 	}
-	// The answers that exist in a bare repository come first: the last question
-	// fails there, and what was printed before says why.
+	// The answers that exist in a bare repository come first: the last question fails there.
 	out, err := gitCall{g: g, dir: dir}.run(ctx, nil, "rev-parse", "--path-format=absolute",
 		"--is-bare-repository", "--absolute-git-dir", "--git-common-dir", "--show-object-format", "--show-toplevel")
 	answers := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if answers[0] == "true" && len(answers) == 4 {
+		answers, err = append(answers, answers[1]), nil
+	}
 	if err != nil {
-		if fail, ok := errors.AsType[*GitError](err); ok && answers[0] == "true" {
-			fail.Kind = GitBare
-		}
 		return nil, err
 	}
 	if len(answers) != 5 || !strings.HasSuffix(string(out), "\n") {
@@ -234,7 +243,7 @@ func (c gitCall) run(ctx context.Context, stdin io.Reader, args ...string) ([]by
 // write elsewhere or start something. HOME and what stands for a file in it stay: the
 // user's own excludes and identity count.
 func (c gitCall) environ() []string {
-	env := []string{"GIT_NO_REPLACE_OBJECTS=1", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ATTR_NOSYSTEM=1", "LC_ALL=C",
+	env := []string{"GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=/dev/null/none", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ATTR_NOSYSTEM=1", "LC_ALL=C",
 		"GIT_TRACE2=0", "GIT_TRACE2_PERF=0", "GIT_TRACE2_EVENT=0", // -c does not override those
 		"GIT_PAGER=cat", "GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:"}
 	if !c.write {
@@ -301,7 +310,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// whole says that the last part of an answer has its end; what git shows of a file needs none.
+// whole says that the last part of an answer has its end; a file that git shows, and a pack, need none.
 func whole(out []byte, args []string) bool {
-	return len(out) == 0 || out[len(out)-1] == '\n' || out[len(out)-1] == 0 || slices.ContainsFunc(args, func(arg string) bool { return arg == "cat-file" || arg == "show" })
+	return len(out) == 0 || out[len(out)-1] == '\n' || out[len(out)-1] == 0 || slices.ContainsFunc(args, func(arg string) bool { return arg == "cat-file" || arg == "show" || arg == "pack-objects" })
 }

@@ -18,6 +18,8 @@ type gitConfig struct {
 	idle    []setting           // off, without those
 	remotes map[string][]string // of all that is set of remotes
 	files   []string            // in the work tree, relative to its root, that git reads settings from, or would
+	runs    []string            // commands that the user's own git starts
+	obeys   []string            // paths of what it obeys, hooks among them
 	inside  []setting           // what a filter needs that runs in a box
 	lfs     string              // lfs.storage
 	loose   bool                // core.fileMode is off
@@ -88,6 +90,11 @@ func (g *Git) readConfig(ctx context.Context) error {
 			c.ways = append(c.ways, setting{key, value})
 		}
 		instead, ok := instead(section, sub, name)
+		if slices.Contains(obeyed, name) {
+			c.obeys = append(c.obeys, value)
+		} else if ok {
+			c.runs = append(c.runs, value)
+		}
 		if off := (setting{key, instead}); ok && !slices.Contains(c.off, off) {
 			c.off = append(c.off, off)
 			if !way {
@@ -192,6 +199,14 @@ func (g *Git) inTree(files []string) []string {
 // from: those that its configuration includes, and that of the user where the work tree
 // holds the home. They need not exist.
 func (g *Git) ConfigFiles() []string { return g.config.files }
+
+// Runs gives the commands that the user's own git starts by its configuration, and the paths of
+// its hooks and of files that say whom it believes and what it filters, as they are written
+// there: what a change makes of them in the work tree acts when the user calls git the next time.
+func (g *Git) Runs() (commands, paths []string) { return g.config.runs, g.config.obeys }
+
+// obeyed are the names of settings with such a path.
+var obeyed = []string{"hookspath", "allowedsignersfile", "revocationfile", "attributesfile"}
 
 // converts are the settings by which git itself converts content.
 var converts = []string{"core.autocrlf", "core.eol", "core.safecrlf", "core.attributesfile", "core.filemode"}

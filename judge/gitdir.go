@@ -32,6 +32,10 @@ func (j *trial) gitDir(t Touched) {
 		case gitMoved:
 			j.breaks(StopHeadMoved, shown, "HEAD, a branch, a tag or a stash was changed")
 		default:
+			if strings.HasPrefix(c.Path, "modules/") {
+				j.breaks(StopRunnerOwned, shown, "git's own files may not be changed; a submodule is moved by you: check its commit out there, and commit that here")
+				continue
+			}
 			j.breaks(StopRunnerOwned, shown, "git's own files may not be changed")
 		}
 	}

@@ -39,8 +39,12 @@ type GitError struct {
 // Error gives what is known on one line.
 func (e *GitError) Error() string {
 	s := "git"
-	if len(e.Args) > 0 {
-		s += " " + e.Args[0]
+	args := e.Args
+	for len(args) > 2 && args[0] != "" && args[0][0] == '-' { // a setting
+		args = args[2:]
+	}
+	if len(args) > 0 {
+		s += " " + args[0]
 	}
 	if e.Dir != "" {
 		s += " in " + e.Dir

@@ -278,7 +278,7 @@ func (j *trial) closed(c *Change) string {
 // fence judges a change that would land.
 func (j *trial) fence(c *Change, inside bool) {
 	if g := j.closed(c); g != "" && inside { // outside it is out of scope all the same
-		j.breaks(StopForbidden, c.Path, "decides what verified means (%q) and is not named by the task's scope", g)
+		j.breaks(StopForbidden, c.Path, "decides what verified means, or what git runs (%q), and is not named by the task's scope", g)
 	}
 	j.opens(c, inside)
 	if inside && c.Kind != ModeOnly && !j.policy.Names(c.Path) && j.policy.OfTests(c.Path) {

@@ -9,6 +9,8 @@ var fixtures = compile([]string{
 	"**/testdata/**", "**/test_data/**", "**/test-data/**", "**/fixtures/**", "**/golden/**", "**/goldens/**", "**/snapshots/**",
 	"**/cassettes/**", "**/vcr_cassettes/**", "**/e2e/**", "**/cypress/**", "**/*.Tests/**", "**/*.Test/**", "**/*_tests/**",
 	"**/*.snap", "**/*.golden", "**/*.golden.*", "**/*.approved.*", "**/*.verified.*", "**/*.expected", "**/*.feature",
+	"**/expected/**", "**/expected_*", "**/*_expected.*", "**/*.expected.*", "**/expectations/**", "**/baselines/**", "**/approvals/**", "**/recordings/**", "**/__recordings__/**",
+	"**/__image_snapshots__/**", "**/*.ambr",
 	"**/assert/**", "**/asserts/**", "**/assertions/**", "**/assert.*", "**/asserts.*", "**/assertions.*",
 	"**/testutil*/**", "**/test_util*/**", "**/test-util*/**", "**/testutil*.*", "**/test_util*.*", "**/test-util*.*",
 	"**/testhelper*/**", "**/test_helper*/**", "**/test-helper*/**", "**/testhelper*.*", "**/test-helper*.*",

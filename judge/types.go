@@ -60,6 +60,14 @@ type Stamp struct {
 	CTime  int64 // nanoseconds
 }
 
+// Same compares two stamps. The change time counts only when both know it.
+func (s Stamp) Same(o Stamp) bool {
+	if s.CTime == 0 || o.CTime == 0 {
+		s.CTime, o.CTime = 0, 0
+	}
+	return s == o
+}
+
 // LineCount is the size of one change in lines as people count them, and the
 // charge for content where lines say little.
 type LineCount struct {

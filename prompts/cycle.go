@@ -47,16 +47,12 @@ type AuditData struct {
 	Revision  string // the last revision's diff
 	Tests     string // what the tests said after it
 
-	RetryReason string // why the first answer was no audit
-	Override    Override
+	Call
 }
 
-// Audit renders the two texts of an audit.
-func Audit(d AuditData) (system, user string, err error) {
-	return retried("audit", d.Override, auditValues(d), d.RetryReason, fiveSections)
-}
+func (AuditData) role() string { return "audit" }
 
-func auditValues(d AuditData) values {
+func (d AuditData) values() values {
 	v := d.Service.values()
 	v["iteration"] = number(d.Iteration)
 	v["code"] = block(d.Code, capCode)
@@ -71,18 +67,14 @@ type NamedAudit struct{ Name, Text string }
 
 // RefineData is all that a refiner is told.
 type RefineData struct {
-	Service     Service
-	Audits      []NamedAudit // with the ids of their entries
-	RetryReason string
-	Override    Override
+	Service Service
+	Audits  []NamedAudit // with the ids of their entries
+	Call
 }
 
-// Refine renders the two texts of a refinement.
-func Refine(d RefineData) (system, user string, err error) {
-	return retried("refine", d.Override, refineValues(d), d.RetryReason, fiveSections)
-}
+func (RefineData) role() string { return "refine" }
 
-func refineValues(d RefineData) values {
+func (d RefineData) values() values {
 	v := d.Service.values()
 	v["audit_a"], v["audit_b"] = none, none
 	var all strings.Builder
@@ -109,21 +101,17 @@ type ReviseData struct {
 	MaxLines      int
 	ResultSchema  []byte // for a builder
 
-	RetryReason string
-	Override    Override
+	Call
 }
 
-// Revise renders the two texts for a provider that answers with whole files.
-func Revise(d ReviseData) (system, user string, err error) {
-	return retried("revise", d.Override, reviseValues(d), d.RetryReason, "all of the files")
-}
+func (ReviseData) role() string { return "revise" }
 
-// ReviseBuilder renders the two texts for a builder.
-func ReviseBuilder(d ReviseData) (system, user string, err error) {
-	return pair("revise_builder", d.Override, reviseValues(d))
-}
+// ReviseBuilderData is the same, for a builder.
+type ReviseBuilderData struct{ ReviseData }
 
-func reviseValues(d ReviseData) values {
+func (ReviseBuilderData) role() string { return "revise_builder" }
+
+func (d ReviseData) values() values {
 	v := d.Service.values()
 	v["plan"] = block(d.Plan, capPlan)
 	v["code"] = block(d.Code, capCode)
@@ -132,33 +120,4 @@ func reviseValues(d ReviseData) values {
 	v["max_files"], v["max_lines"] = number(d.MaxFiles), number(d.MaxLines)
 	v["result_schema"] = schema(d.ResultSchema)
 	return v
-}
-
-// What a second answer has to be, as [again] asks for it.
-const (
-	oneObject    = "one JSON object"
-	fiveSections = "the five sections"
-)
-
-// retried is pair for a call that may be a second one: reason is why the first answer was
-// refused, form what is asked for again.
-func retried(role string, o Override, v values, reason, form string) (system, user string, err error) {
-	system, user, err = pair(role, o, v)
-	return system, again(user, reason, form), err
-}
-
-// again is what a second call says about the first answer.
-func again(user, reason, what string) string {
-	if reason == "" {
-		return user
-	}
-	return user + strings.Join([]string{"",
-		"## Your previous answer was refused",
-		"",
-		"It did not have the form that is asked for. This is the only second chance. The reason:",
-		"",
-		block(reason, capRetry),
-		"",
-		"Answer again with " + what + " in exactly that form, and nothing else.",
-		""}, "\n")
 }

@@ -75,16 +75,12 @@ type PlanData struct {
 	Files        string // the repository's files
 	ResultSchema []byte
 
-	RetryReason string
-	Override    Override
+	Call
 }
 
-// Plan renders the two texts of a planning step.
-func Plan(d PlanData) (system, user string, err error) {
-	return retried("plan", d.Override, planValues(d), d.RetryReason, oneObject)
-}
+func (PlanData) role() string { return "plan" }
 
-func planValues(d PlanData) values {
+func (d PlanData) values() values {
 	v := d.Task.values()
 	v["memory"], v["files"], v["result_schema"] = block(d.Memory, capMemory), block(d.Files, capTree), schema(d.ResultSchema)
 	return v
@@ -96,15 +92,12 @@ type CodeData struct {
 	Plan         string
 	Resume       *Resume
 	ResultSchema []byte
-	Override     Override
+	Call
 }
 
-// Code renders the two texts of a coding step.
-func Code(d CodeData) (system, user string, err error) {
-	return pair("code", d.Override, codeValues(d))
-}
+func (CodeData) role() string { return "code" }
 
-func codeValues(d CodeData) values {
+func (d CodeData) values() values {
 	v := d.Task.values()
 	v["plan"], v["resume"], v["result_schema"] = block(d.Plan, capPlan), resume(d.Resume), schema(d.ResultSchema)
 	return v
@@ -121,16 +114,12 @@ type ReviewData struct {
 	Findings     []Finding // of earlier rounds, with their outcomes
 	ResultSchema []byte
 
-	RetryReason string
-	Override    Override
+	Call
 }
 
-// Review renders the two texts of a review.
-func Review(d ReviewData) (system, user string, err error) {
-	return retried("review", d.Override, reviewValues(d), d.RetryReason, oneObject)
-}
+func (ReviewData) role() string { return "review" }
 
-func reviewValues(d ReviewData) values {
+func (d ReviewData) values() values {
 	v := d.Task.values()
 	v["plan"], v["round"] = block(d.Plan, capPlan), number(d.Round)
 	v["diff"], v["code"] = block(d.Diff, capDiff), block(d.Code, capDiff)
@@ -147,15 +136,12 @@ type CleanupData struct {
 	Memory       string   // the rolling summary of earlier tasks
 	Resume       *Resume
 	ResultSchema []byte
-	Override     Override
+	Call
 }
 
-// Cleanup renders the two texts of a cleanup step.
-func Cleanup(d CleanupData) (system, user string, err error) {
-	return pair("cleanup", d.Override, cleanupValues(d))
-}
+func (CleanupData) role() string { return "cleanup" }
 
-func cleanupValues(d CleanupData) values {
+func (d CleanupData) values() values {
 	v := d.Task.values()
 	v["plan"], v["findings"], v["outputs"] = block(d.Plan, capPlan), findings(d.Findings), outputs(d.Outputs)
 	v["memory"], v["resume"], v["result_schema"] = block(d.Memory, capText), resume(d.Resume), schema(d.ResultSchema)
@@ -170,16 +156,12 @@ type CriteriaData struct {
 	Outputs      []Output
 	ResultSchema []byte
 
-	RetryReason string
-	Override    Override
+	Call
 }
 
-// Criteria renders the two texts of a check of acceptance criteria.
-func Criteria(d CriteriaData) (system, user string, err error) {
-	return retried("criteria", d.Override, criteriaValues(d), d.RetryReason, oneObject)
-}
+func (CriteriaData) role() string { return "criteria" }
 
-func criteriaValues(d CriteriaData) values {
+func (d CriteriaData) values() values {
 	v := d.Task.values()
 	v["diff"], v["code"] = block(d.Diff, capDiff), block(d.Code, capDiff)
 	v["outputs"], v["result_schema"] = outputs(d.Outputs), schema(d.ResultSchema)
@@ -194,16 +176,12 @@ type GenerateData struct {
 	Files        string // the repository's files
 	ResultSchema []byte
 
-	RetryReason string
-	Override    Override
+	Call
 }
 
-// Generate renders the two texts of a call that makes a task list of AGENTS.md.
-func Generate(d GenerateData) (system, user string, err error) {
-	return retried("generate", d.Override, generateValues(d), d.RetryReason, oneObject)
-}
+func (GenerateData) role() string { return "generate" }
 
-func generateValues(d GenerateData) values {
+func (d GenerateData) values() values {
 	return values{"product_name": product(d.ProductName), "agents": block(d.Agents, capTaskList), "tasks": block(d.Tasks, capTaskList),
 		"files": block(d.Files, capTree), "result_schema": schema(d.ResultSchema)}
 }
@@ -217,16 +195,12 @@ type ExaminerData struct {
 	Sources      string // the text of some of them
 	ResultSchema []byte
 
-	RetryReason string
-	Override    Override
+	Call
 }
 
-// Examiner renders the two texts of a call that writes a hidden check.
-func Examiner(d ExaminerData) (system, user string, err error) {
-	return retried("examiner", d.Override, examinerValues(d), d.RetryReason, oneObject)
-}
+func (ExaminerData) role() string { return "examiner" }
 
-func examinerValues(d ExaminerData) values {
+func (d ExaminerData) values() values {
 	return values{"product_name": product(d.ProductName), "description": block(d.Description, capText), "skeleton": block(d.Skeleton, capTaskList),
 		"files": block(d.Files, capTree), "sources": block(d.Sources, capDiff), "result_schema": schema(d.ResultSchema)}
 }

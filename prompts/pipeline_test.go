@@ -20,27 +20,27 @@ func TestPipelineGolden(t *testing.T) {
 	cut := &Resume{Attempt: 1, Reason: "10 minutes are over", Log: "a1b2c3 feat: check the password", Status: " M login/login.go", DiffStat: "login/login.go | 9 +", Left: "F1 has no outcome"}
 	for name, render := range map[string]func() (string, string, error){
 		"plan-full": func() (string, string, error) {
-			return Plan(PlanData{Task: pipelineTask(), Memory: "Passwords are hashed.", Files: "login/login.go", ResultSchema: schema})
+			return Render(PlanData{Task: pipelineTask(), Memory: "Passwords are hashed.", Files: "login/login.go", ResultSchema: schema})
 		},
 		"code-full": func() (string, string, error) {
-			return Code(CodeData{Task: pipelineTask(), Plan: "1. do it", ResultSchema: schema})
+			return Render(CodeData{Task: pipelineTask(), Plan: "1. do it", ResultSchema: schema})
 		},
 		"review-full": func() (string, string, error) {
-			return Review(ReviewData{Task: pipelineTask(), Plan: "1. do it", Round: 2, Diff: "+func Login", Code: "=== login/login.go\n   1  package login", Outputs: ran, Findings: found, ResultSchema: schema, RetryReason: "at /findings: missing"})
+			return Render(ReviewData{Task: pipelineTask(), Plan: "1. do it", Round: 2, Diff: "+func Login", Code: "=== login/login.go\n   1  package login", Outputs: ran, Findings: found, ResultSchema: schema, Call: Call{RetryReason: "at /findings: missing"}})
 		},
 		"cleanup-resumed": func() (string, string, error) {
-			return Cleanup(CleanupData{Task: pipelineTask(), Plan: "1. do it", Findings: found, Outputs: ran, Memory: "Passwords are hashed.", Resume: cut, ResultSchema: schema})
+			return Render(CleanupData{Task: pipelineTask(), Plan: "1. do it", Findings: found, Outputs: ran, Memory: "Passwords are hashed.", Resume: cut, ResultSchema: schema})
 		},
 		"criteria-full": func() (string, string, error) {
-			return Criteria(CriteriaData{Task: pipelineTask(), Diff: "+func Login", Code: "=== login/login.go\n   1  package login", Outputs: ran, ResultSchema: schema})
+			return Render(CriteriaData{Task: pipelineTask(), Diff: "+func Login", Code: "=== login/login.go\n   1  package login", Outputs: ran, ResultSchema: schema})
 		},
 		"generate-full": func() (string, string, error) {
-			return Generate(GenerateData{Agents: "# Tasks\n## Login", Tasks: `{"tasks": []}`, Files: "go.mod", ResultSchema: schema})
+			return Render(GenerateData{Agents: "# Tasks\n## Login", Tasks: `{"tasks": []}`, Files: "go.mod", ResultSchema: schema})
 		},
 		"examiner-full": func() (string, string, error) {
-			return Examiner(ExaminerData{Description: "total adds up", Skeleton: "equal(1, call())", Files: "a.py", Sources: "=== a.py\n   1  x = 1", ResultSchema: schema, RetryReason: "no check"})
+			return Render(ExaminerData{Description: "total adds up", Skeleton: "equal(1, call())", Files: "a.py", Sources: "=== a.py\n   1  x = 1", ResultSchema: schema, Call: Call{RetryReason: "no check"}})
 		},
-		"cleanup-empty": func() (string, string, error) { return Cleanup(CleanupData{}) },
+		"cleanup-empty": func() (string, string, error) { return Render(CleanupData{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			system, user, err := render()
@@ -61,20 +61,20 @@ func TestPipelineValuesAreData(t *testing.T) {
 	ran := []Output{{evil, evil}}
 	cut := &Resume{Reason: evil, Log: evil, Status: evil, DiffStat: evil, Left: evil}
 	for name, render := range map[string]func() (string, string, error){
-		"plan": func() (string, string, error) { return Plan(PlanData{Task: task, Memory: evil, Files: evil}) },
-		"code": func() (string, string, error) { return Code(CodeData{Task: task, Plan: evil, Resume: cut}) },
+		"plan": func() (string, string, error) { return Render(PlanData{Task: task, Memory: evil, Files: evil}) },
+		"code": func() (string, string, error) { return Render(CodeData{Task: task, Plan: evil, Resume: cut}) },
 		"review": func() (string, string, error) {
-			return Review(ReviewData{Task: task, Plan: evil, Diff: evil, Code: evil, Outputs: ran, Findings: found, RetryReason: evil})
+			return Render(ReviewData{Task: task, Plan: evil, Diff: evil, Code: evil, Outputs: ran, Findings: found, Call: Call{RetryReason: evil}})
 		},
 		"cleanup": func() (string, string, error) {
-			return Cleanup(CleanupData{Task: task, Plan: evil, Findings: found, Outputs: ran, Memory: evil, Resume: cut})
+			return Render(CleanupData{Task: task, Plan: evil, Findings: found, Outputs: ran, Memory: evil, Resume: cut})
 		},
 		"criteria": func() (string, string, error) {
-			return Criteria(CriteriaData{Task: task, Diff: evil, Code: evil, Outputs: ran, RetryReason: evil})
+			return Render(CriteriaData{Task: task, Diff: evil, Code: evil, Outputs: ran, Call: Call{RetryReason: evil}})
 		},
-		"generate": func() (string, string, error) { return Generate(GenerateData{Agents: evil, Tasks: evil, Files: evil}) },
+		"generate": func() (string, string, error) { return Render(GenerateData{Agents: evil, Tasks: evil, Files: evil}) },
 		"examiner": func() (string, string, error) {
-			return Examiner(ExaminerData{Description: evil, Skeleton: evil, Files: evil, Sources: evil, RetryReason: evil})
+			return Render(ExaminerData{Description: evil, Skeleton: evil, Files: evil, Sources: evil, Call: Call{RetryReason: evil}})
 		},
 	} {
 		_, user, err := render()

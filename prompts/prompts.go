@@ -1,9 +1,6 @@
 package prompts
 
-import (
-	"embed"
-	"strings"
-)
+import "embed"
 
 //go:embed templates/*.txt
 var builtin embed.FS
@@ -46,10 +43,7 @@ type OrchestratorData struct {
 	MaxFiles         int  // suggested limit; 0 leaves it out
 	MaxLines         int  // suggested limit; 0 leaves it out
 
-	// RetryReason says why the first answer was not a task; "" on the first call.
-	RetryReason string
-
-	Override Override
+	Call
 }
 
 // Ceiling is the most that a task may ask for.
@@ -74,20 +68,12 @@ type BuilderData struct {
 	Facts                string   // FACTS.md
 	ResultSchema         []byte   // JSON Schema of the builder's answer
 
-	Override Override
+	Call
 }
 
-// Orchestrator renders the two texts of an orchestrator call. An error names the
-// template and the placeholder; it can only come from an override.
-func Orchestrator(d OrchestratorData) (system, user string, err error) {
-	system, user, err = pair("orchestrator", d.Override, orchestratorValues(d))
-	if err == nil && d.RetryReason != "" {
-		user += retry(d.RetryReason)
-	}
-	return system, user, err
-}
+func (OrchestratorData) role() string { return "orchestrator" }
 
-func orchestratorValues(d OrchestratorData) values {
+func (d OrchestratorData) values() values {
 	return values{
 		"PRODUCT_NAME":                   product(d.ProductName),
 		"DEFAULT_ALLOW_NEW_FILES":        yesNo(d.DefaultNewFiles),
@@ -118,13 +104,9 @@ func orchestratorValues(d OrchestratorData) values {
 	}
 }
 
-// Builder renders the two texts of a build. An error names the template and the
-// placeholder; it can only come from an override.
-func Builder(d BuilderData) (system, user string, err error) {
-	return pair("builder", d.Override, builderValues(d))
-}
+func (BuilderData) role() string { return "builder" }
 
-func builderValues(d BuilderData) values {
+func (d BuilderData) values() values {
 	return values{
 		"PRODUCT_NAME":           product(d.ProductName),
 		"TASK_JSON":              block(string(d.TaskJSON), capTask),
@@ -139,17 +121,4 @@ func builderValues(d BuilderData) values {
 		"FACTS_MD":               block(d.Facts, capFacts),
 		"RESULT_SCHEMA_JSON":     schema(d.ResultSchema),
 	}
-}
-
-// retry is what a second orchestrator call says about the first.
-func retry(reason string) string {
-	return strings.Join([]string{"",
-		"## Your previous answer was refused",
-		"",
-		"It was not a valid task. This is the only second chance in this tick. The reason:",
-		"",
-		block(reason, capRetry),
-		"",
-		"Answer again with one JSON object that fixes this, and nothing else.",
-		""}, "\n")
 }

@@ -1,6 +1,7 @@
 package prompts
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,32 +18,30 @@ const MaxTemplate = 256 << 10
 // values is the rendered text of each placeholder.
 type values map[string]string
 
-// roles are those of the templates, in the order of the workflows, each with its values
-// for nothing at all.
-var roles = []struct {
-	name  string
-	probe func() values
-}{
-	{"orchestrator", func() values { return orchestratorValues(OrchestratorData{}) }},
-	{"builder", func() values { return builderValues(BuilderData{}) }},
-	{"audit", func() values { return auditValues(AuditData{}) }},
-	{"refine", func() values { return refineValues(RefineData{}) }},
-	{"revise", func() values { return reviseValues(ReviseData{}) }},
-	{"revise_builder", func() values { return reviseValues(ReviseData{}) }},
-	{"generate", func() values { return generateValues(GenerateData{}) }},
-	{"plan", func() values { return planValues(PlanData{}) }},
-	{"code", func() values { return codeValues(CodeData{}) }},
-	{"review", func() values { return reviewValues(ReviewData{}) }},
-	{"cleanup", func() values { return cleanupValues(CleanupData{}) }},
-	{"criteria", func() values { return criteriaValues(CriteriaData{}) }},
-	{"examiner", func() values { return examinerValues(ExaminerData{}) }},
+// Data is all that a role is told.
+type Data interface {
+	role() string
+	values() values
+	call() Call
 }
+
+// Call is how a role is asked.
+type Call struct {
+	RetryReason string // why the first answer can't be used; "" on the first call
+	Override    Override
+}
+
+func (c Call) call() Call { return c }
+
+// roles are in the order of the workflows, each told nothing at all.
+var roles = []Data{OrchestratorData{}, BuilderData{}, AuditData{}, RefineData{}, ReviseData{}, ReviseBuilderData{}, GenerateData{},
+	PlanData{}, CodeData{}, ReviewData{}, CleanupData{}, CriteriaData{}, ExaminerData{}}
 
 // Roles are those of the templates, in the order of the workflows.
 func Roles() []string {
 	var names []string
 	for _, r := range roles {
-		names = append(names, r.name)
+		names = append(names, r.role())
 	}
 	return names
 }
@@ -51,11 +50,12 @@ func Roles() []string {
 func Files() map[string]string {
 	files := map[string]string{}
 	for _, r := range roles {
-		user := r.name + ".md"
-		if r.name == "orchestrator" || r.name == "builder" {
-			user = r.name + ".user.txt" // the seed's name
+		role := r.role()
+		user := role + ".md"
+		if role == "orchestrator" || role == "builder" {
+			user = role + ".user.txt" // the seed's name
 		}
-		for name, own := range map[string]string{r.name + ".system": r.name + ".system.txt", r.name + ".user": user} {
+		for name, own := range map[string]string{role + ".system": role + ".system.txt", role + ".user": user} {
 			if b, err := builtin.ReadFile("templates/" + name + ".txt"); err == nil {
 				files[own] = string(b)
 			}
@@ -67,8 +67,8 @@ func Files() map[string]string {
 // Placeholders names what templates of the given one of Roles may use, sorted.
 func Placeholders(role string) []string {
 	for _, r := range roles {
-		if r.name == role {
-			return r.probe().names()
+		if r.role() == role {
+			return r.values().names()
 		}
 	}
 	return nil
@@ -113,15 +113,32 @@ func loadTemplate(read Reader, path string) (string, error) {
 	return string(b), nil
 }
 
-// pair renders the system and the user text of one role.
-func pair(role string, o Override, v values) (system, user string, err error) {
-	if system, err = render(role+".system", o.System, v); err != nil {
+// Render renders the system and the user text of a call. An error names the template and
+// the placeholder; it can only come from an override.
+func Render(d Data) (system, user string, err error) {
+	c, v := d.call(), d.values()
+	if system, err = render(d.role()+".system", c.Override.System, v); err != nil {
 		return "", "", err
 	}
-	if user, err = render(role+".user", o.User, v); err != nil {
+	if user, err = render(d.role()+".user", c.Override.User, v); err != nil {
 		return "", "", err
+	}
+	if c.RetryReason != "" {
+		user += again(d.role(), c.RetryReason)
 	}
 	return system, user, nil
+}
+
+// forms are what a second answer has to be where it is not one JSON object.
+var forms = map[string]string{"audit": "the five sections", "refine": "the five sections", "revise": "all of the files"}
+
+// again is what a second call says about the first answer.
+func again(role, reason string) string {
+	refused, wanted := "It did not have the form that is asked for. This is the only second chance.", cmp.Or(forms[role], "one JSON object")+" in exactly that form"
+	if role == "orchestrator" {
+		refused, wanted = "It was not a valid task. This is the only second chance in this tick.", "one JSON object that fixes this"
+	}
+	return "\n## Your previous answer was refused\n\n" + refused + " The reason:\n\n" + block(reason, capRetry) + "\n\nAnswer again with " + wanted + ", and nothing else.\n"
 }
 
 // render fills one template. An override that uses anything but placeholders is

@@ -21,6 +21,7 @@ const (
 	State         = "state"
 	Blocked       = "blocked"
 	Evidence      = "evidence"
+	Attestation   = "attestation"
 	TaskList      = "prd"
 
 	// What the models of a pipeline answer.

@@ -13,7 +13,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // The public API of the packages that authors import, as `go doc` shows it: a change
 // of it is seen in review, and breaks plugins that exist.
 func TestPublicAPI(t *testing.T) {
-	for pkg, golden := range map[string]string{".": "testdata/api.txt", "./plugintest": "testdata/api_plugintest.txt", "./httpjson": "testdata/api_httpjson.txt"} {
+	for pkg, golden := range map[string]string{".": "testdata/api.txt", "./plugintest": "testdata/api_plugintest.txt", "./httpjson": "testdata/api_httpjson.txt", "./chat": "testdata/api_chat.txt"} {
 		raw, err := exec.Command("go", "doc", "-all", pkg).Output()
 		if err != nil {
 			t.Fatalf("go doc %s: %v", pkg, err)

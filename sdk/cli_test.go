@@ -215,6 +215,9 @@ func TestRunCLILeavesNoProcess(t *testing.T) {
 			if res.Elapsed > 20*time.Second {
 				t.Errorf("a process that held the pipes kept the run for %v", res.Elapsed)
 			}
+			if left := zombies(t); left != "" {
+				t.Errorf("dead children were not reaped: %s", left)
+			}
 		})
 	}
 }

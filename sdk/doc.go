@@ -15,7 +15,7 @@
 // check a configuration against its schema (the host has done that).
 //
 // What it exports stays, and means the same, for as long as relay speaks protocol 1: a
-// test holds each name and type in sdk, httpjson and plugintest against a list, and the
+// test holds each name and type in sdk, chat, httpjson and plugintest against a list, and the
 // protocol's messages only grow. Packages below internal, and mtls and socket,
 // are relay's own.
 //

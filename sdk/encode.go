@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/paxiom/relay/sdk/pluginpb"
 )
@@ -51,51 +52,33 @@ func (b *BuildResult) done(sent Usage) any {
 func completeEvent(seq uint64, payload any, deltas bool) proto.Message {
 	ev := &pluginpb.CompleteEvent{Seq: seq}
 	switch p := payload.(type) {
-	case Started:
-		ev.Event = &pluginpb.CompleteEvent_Started{Started: &pluginpb.CompleteStarted{
-			Model: valid(p.Model), UpstreamRequestId: valid(p.UpstreamRequestID), ToolVersion: valid(p.ToolVersion),
-		}}
 	case delta:
 		if !deltas {
 			return nil
 		}
 		ev.Event = &pluginpb.CompleteEvent_TextDelta{TextDelta: string(p)}
+		return ev
+	case Started:
+		payload = &pluginpb.CompleteStarted{Model: valid(p.Model), UpstreamRequestId: valid(p.UpstreamRequestID), ToolVersion: valid(p.ToolVersion)}
 	case Progress:
-		return completeEvent(seq, &pluginpb.Notice{Text: valid(strings.TrimSpace(p.Phase + " " + p.Text))}, deltas)
+		payload = &pluginpb.Notice{Text: valid(strings.TrimSpace(p.Phase + " " + p.Text))}
 	case Command:
-		return completeEvent(seq, &pluginpb.Notice{Text: valid(strings.Join(p.Argv, " "))}, deltas)
+		payload = &pluginpb.Notice{Text: valid(strings.Join(p.Argv, " "))}
 	case file:
-		return completeEvent(seq, &pluginpb.Notice{Text: string(p)}, deltas)
-	case *pluginpb.Usage:
-		ev.Event = &pluginpb.CompleteEvent_Usage{Usage: p}
-	case *pluginpb.RateLimit:
-		ev.Event = &pluginpb.CompleteEvent_Limit{Limit: p}
-	case *pluginpb.Notice:
-		ev.Event = &pluginpb.CompleteEvent_Notice{Notice: p}
-	case *pluginpb.Heartbeat:
-		ev.Event = &pluginpb.CompleteEvent_Heartbeat{Heartbeat: p}
-	case *pluginpb.CompleteDone:
-		ev.Event = &pluginpb.CompleteEvent_Completed{Completed: p}
-	case *pluginpb.Failure:
-		ev.Event = &pluginpb.CompleteEvent_Failure{Failure: p}
+		payload = &pluginpb.Notice{Text: string(p)}
 	}
-	return ev
+	return with(ev, payload)
 }
 
 // buildEvent is a payload as an event of Builder.Build.
 func buildEvent(seq uint64, payload any) proto.Message {
-	ev := &pluginpb.BuildEvent{Seq: seq}
 	switch p := payload.(type) {
 	case Started:
-		ev.Event = &pluginpb.BuildEvent_Started{Started: &pluginpb.BuildStarted{
-			Session: valid(p.Session), ToolVersion: valid(p.ToolVersion), Model: valid(p.Model),
-		}}
+		payload = &pluginpb.BuildStarted{Session: valid(p.Session), ToolVersion: valid(p.ToolVersion), Model: valid(p.Model)}
 	case delta:
-		return buildEvent(seq, Progress{Phase: "text", Text: string(p)})
+		payload = &pluginpb.Progress{Phase: "text", Text: valid(string(p))}
 	case Progress:
-		ev.Event = &pluginpb.BuildEvent_Progress{Progress: &pluginpb.Progress{
-			Phase: valid(p.Phase), Text: valid(p.Text), Fraction: p.Fraction,
-		}}
+		payload = &pluginpb.Progress{Phase: valid(p.Phase), Text: valid(p.Text), Fraction: p.Fraction}
 	case Command:
 		c := &pluginpb.CommandRun{}
 		for _, a := range p.Argv {
@@ -104,21 +87,25 @@ func buildEvent(seq uint64, payload any) proto.Message {
 		if p.ExitCode != nil {
 			c.ExitCode = proto.Int32(int32(*p.ExitCode))
 		}
-		ev.Event = &pluginpb.BuildEvent_Command{Command: c}
+		payload = c
 	case file:
-		ev.Event = &pluginpb.BuildEvent_File{File: &pluginpb.FileTouched{Path: string(p)}}
-	case *pluginpb.Usage:
-		ev.Event = &pluginpb.BuildEvent_Usage{Usage: p}
-	case *pluginpb.RateLimit:
-		ev.Event = &pluginpb.BuildEvent_Limit{Limit: p}
-	case *pluginpb.Notice:
-		ev.Event = &pluginpb.BuildEvent_Notice{Notice: p}
-	case *pluginpb.Heartbeat:
-		ev.Event = &pluginpb.BuildEvent_Heartbeat{Heartbeat: p}
-	case *pluginpb.BuildDone:
-		ev.Event = &pluginpb.BuildEvent_Completed{Completed: p}
-	case *pluginpb.Failure:
-		ev.Event = &pluginpb.BuildEvent_Failure{Failure: p}
+		payload = &pluginpb.FileTouched{Path: string(p)}
+	}
+	return with(&pluginpb.BuildEvent{Seq: seq}, payload)
+}
+
+// with puts a message into the one field of an event that is of its type.
+func with(ev proto.Message, payload any) proto.Message {
+	m, ok := payload.(proto.Message)
+	if !ok {
+		return ev
+	}
+	to, from := ev.ProtoReflect(), m.ProtoReflect()
+	fields := to.Descriptor().Fields()
+	for i := range fields.Len() {
+		if f := fields.Get(i); f.Message() != nil && f.Message().FullName() == from.Descriptor().FullName() {
+			to.Set(f, protoreflect.ValueOfMessage(from))
+		}
 	}
 	return ev
 }

@@ -121,7 +121,7 @@ func nothingNew(b Base, first, second Result) bool {
 		return true
 	}
 	for _, r := range []Result{b.Failed, b.Again, first, second} {
-		if r.Tests == nil || r.Tests.Broken() != "" || len(r.Tests.Failed) == 0 {
+		if r.Tests == nil || r.Tests.Broken != "" || len(r.Tests.Failed) == 0 {
 			return false
 		}
 	}

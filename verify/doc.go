@@ -9,5 +9,5 @@
 // It does not know where commands run (host/change gives each a fresh box), what
 // they may write, or how a result is reported.
 //
-// Caller: host/change.
+// Caller: host/checks.
 package verify

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/judge"
-	"github.com/paxiom/relay/verify/evidence"
 )
 
 // The kinds of parameter.
@@ -15,9 +14,6 @@ const (
 	KindToken = "string_token" // a word for the command
 	KindPath  = "path"         // a path inside the repository
 )
-
-// ClassPrefix begins the file of a test of which only the class is known; see package evidence.
-const ClassPrefix = evidence.ClassPrefix
 
 // Template is one check of the configuration: an argument vector in which
 // "{{name}}" stands for a parameter.
@@ -90,8 +86,8 @@ type Result struct {
 	Finding   Finding
 	// Report is what the check's runners said of its tests; nil when they could not be
 	// asked. Evidence compares it with the base; nil when the check failed anyway.
-	Report   *evidence.Report
-	Evidence *evidence.Finding
+	Report   *Report
+	Evidence *Evidence
 	// Loaded are the modules that a hidden check has called.
 	Loaded []string
 }
@@ -118,12 +114,10 @@ type Options struct {
 	// what the commands are made of.
 	Base   []Base
 	Excuse bool
-	// Known returns what a command reports on the base; nil when that can't be known.
-	// again: what it returned before is doubted, so the command is run there once more.
-	// It may be nil.
-	Known func(ctx context.Context, c Command, again bool) *evidence.Report
-	// Removed reports whether tests of a file may be gone; nil for none. Agreed is asked
-	// where nothing but missing tests speaks against a command; nil does not agree.
-	Removed func(file string) bool
-	Agreed  func(Result) bool
+	// Prove holds a check that ended well, or fails as it did before, to what its tests say:
+	// it sets Result.Evidence and gives what the end means then. nil believes the exit code.
+	Prove func(ctx context.Context, r *Result, so Finding) Finding
+	// Agreed is asked where nothing but missing tests speaks against a command; nil does not
+	// agree.
+	Agreed func(Result) bool
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host/cycles"
 )
 
 type abortOptions struct {
@@ -34,6 +36,6 @@ func runAbort(ctx context.Context, o *abortOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.AbortCycle(ctx, o.id, o.reason)
+	res, err := cycles.Abort(ctx, repo, o.id, o.reason)
 	return o.app.cycleEnd(res, err)
 }

@@ -5,13 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/cycles"
 )
 
 type acceptOptions struct {
 	app     *app
 	id      string
-	despite host.CycleDespite
+	despite cycles.Despite
 }
 
 func newAcceptCmd(a *app) *cobra.Command {
@@ -22,7 +22,7 @@ func newAcceptCmd(a *app) *cobra.Command {
 		Long: "Accepts the revision of a cycle as it was shown, ends the cycle and prints the command to merge its\n" +
 			"branch. relay merges nothing by itself. At the first gate of a later round it accepts what the last\n" +
 			"revision landed.",
-		Example: "relay show bf3c91 --diff && relay audit accept bf3c91",
+		Example: "relay show bf3c91 --diff\nrelay audit accept bf3c91",
 		Args:    needArg(&o.id, "cycle", "relay queue"),
 		RunE:    runE(o, runAccept),
 
@@ -40,7 +40,7 @@ func runAccept(ctx context.Context, o *acceptOptions) error {
 	}
 	live := newProgress(o.app, repo)
 	defer live.close()
-	res, err := repo.AcceptCycle(ctx, o.id, o.despite, live)
+	res, err := cycles.Accept(ctx, repo, o.id, o.despite, live)
 	live.close()
 	return o.app.cycleEnd(res, err)
 }

@@ -20,7 +20,7 @@ import (
 
 	"github.com/paxiom/relay/cmd/relay/internal/screen"
 	"github.com/paxiom/relay/host"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 )
 
 // app is what all commands share: the streams, the global flags, and the document
@@ -104,7 +104,7 @@ func run(a *app, args []string) int {
 		_ = a.writeJSON() // out knows
 	}
 	if out.err != nil && !gone(out.err) {
-		a.printer(a.err, a.errTTY).fault(&fault.Fault{What: "what this command prints could not be written", Why: out.err.Error(), Fix: "`df -h .` shows whether a disk is full; what the command did counts"})
+		a.printer(a.err, a.errTTY).fault(&diag.Error{What: "what this command prints could not be written", Why: out.err.Error(), Fix: "`df -h .` shows whether a disk is full; what the command did counts"})
 		return host.ExitStopped
 	}
 	return code
@@ -142,7 +142,7 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) (err error) {
 			if a.verbose {
 				a.printer(a.err, a.errTTY).write(string(debug.Stack()))
 			}
-			err = &fault.Fault{What: "relay has a bug and gave up", Why: fmt.Sprintf("panic: %v", r), Code: "STOP_INTERRUPTED",
+			err = &diag.Error{What: "relay has a bug and gave up", Why: fmt.Sprintf("panic: %v", r), Code: "STOP_INTERRUPTED",
 				Fix: "the same command with `--verbose`, and report what it prints"}
 		}
 	}()
@@ -256,12 +256,12 @@ func exitCode(err error) int {
 }
 
 // asFault gives what, why and fix for any error.
-func asFault(err error) *fault.Fault {
+func asFault(err error) *diag.Error {
 	var u usageError
 	if errors.As(err, &u) {
-		return &fault.Fault{What: u.what, Why: u.why, Fix: u.fix}
+		return &diag.Error{What: u.what, Why: u.why, Fix: u.fix}
 	}
-	return fault.Internal(err)
+	return diag.Internal(err)
 }
 
 // usageError is a command line that can't be understood.

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 )
 
 // testApp is an app with its streams in memory.
@@ -99,8 +99,8 @@ func TestExitCodes(t *testing.T) {
 		"none":        {nil, 0},
 		"shown":       {exit{1}, 1},
 		"wrong call":  {usageError{what: "x"}, 3},
-		"blocked":     {fault.New("BLOCKED_LOCK_HELD", "", "", ""), 3},
-		"stopped":     {fault.New("STOP_HEAD_MOVED", "", "", ""), 2},
+		"blocked":     {diag.New("BLOCKED_LOCK_HELD", "", "", ""), 3},
+		"stopped":     {diag.New("STOP_HEAD_MOVED", "", "", ""), 2},
 		"a bug":       {errors.New("x"), 2},
 		"interrupted": {host.Interrupted{Signal: 2}, 130},
 		"terminated":  {host.Interrupted{Signal: 15}, 143},
@@ -116,7 +116,7 @@ func TestPanicIsAnError(t *testing.T) {
 	root := &cobra.Command{Use: "relay", RunE: func(*cobra.Command, []string) error { panic("boom") }}
 	root.SetArgs(nil)
 	err := a.execute(t.Context(), root)
-	f, ok := fault.As(err)
+	f, ok := diag.As(err)
 	if !ok || f.Why != "panic: boom" || strings.Contains(stderr.String(), "goroutine") {
 		t.Errorf("%v, stderr %q", err, stderr)
 	}

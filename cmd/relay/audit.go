@@ -9,7 +9,7 @@ import (
 // newAuditCmd makes the commands of an audit cycle, in the order of one.
 func newAuditCmd(a *app) *cobra.Command {
 	return parent("audit", "Audit cycles: models audit, you decide at two gates",
-		"relay audit start A-202\nrelay audit review bf3c91 && relay audit continue bf3c91\nrelay audit accept bf3c91", groupWork,
+		"relay audit start A-202\nrelay audit review bf3c91\nrelay audit continue bf3c91\nrelay audit accept bf3c91", groupWork,
 		newServiceCmd(a), newStartCmd(a), newReviewCmd(a), newContinueCmd(a), newAcceptCmd(a), newIterateCmd(a),
 		newResumeCmd(a), newAbortCmd(a), newRotateCmd(a), newLogsCmd(a), newStatsCmd(a))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/checkcmd"
 )
 
 func newCheckCmd(a *app) *cobra.Command {
@@ -45,7 +46,7 @@ func runCheckList(ctx context.Context, o *checkOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.Checks(ctx)
+	res, err := checkcmd.List(ctx, repo)
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func runCheckRun(ctx context.Context, o *checkOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.RunHidden(ctx, host.CheckRun{IDs: o.ids, Seed: o.seed})
+	res, err := checkcmd.RunHidden(ctx, repo, checkcmd.RunOptions{IDs: o.ids, Seed: o.seed})
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/checkcmd"
+	"github.com/paxiom/relay/host/diag"
 )
 
 type checkNewOptions struct {
@@ -19,7 +20,7 @@ type checkNewOptions struct {
 	lang   string
 	yes    bool
 	about  string // what a model is to write it from
-	add    host.CheckAdd
+	add    checkcmd.AddOptions
 }
 
 func newCheckNewCmd(a *app) *cobra.Command {
@@ -45,21 +46,21 @@ func newCheckNewCmd(a *app) *cobra.Command {
 
 func runCheckNew(ctx context.Context, o *checkNewOptions) error {
 	if !o.hidden {
-		return usageError{what: "only hidden checks are made from a template", why: "the others are commands of your project", fix: "`relay check new " + fault.Word(o.name) + " --hidden`, or `relay init`"}
+		return usageError{what: "only hidden checks are made from a template", why: "the others are commands of your project", fix: "`relay check new " + diag.Word(o.name) + " --hidden`, or `relay init`"}
 	}
 	repo, err := o.app.open()
 	if err != nil {
 		return err
 	}
 	if o.add.Task != "" && o.about == "" {
-		if o.about, err = repo.DescribeTask(o.add.Task); err != nil {
+		if o.about, err = checkcmd.DescribeTask(repo, o.add.Task); err != nil {
 			return err
 		}
 	}
 	if o.about != "" {
 		return describeCheck(ctx, o, repo)
 	}
-	res, err := repo.NewCheck(ctx, o.name, o.lang)
+	res, err := checkcmd.New(ctx, repo, o.name, o.lang)
 	if err != nil {
 		return err
 	}
@@ -72,10 +73,10 @@ func runCheckNew(ctx context.Context, o *checkNewOptions) error {
 // describeCheck has a model write the draft, shows it, and goes on as `relay check add`.
 func describeCheck(ctx context.Context, o *checkNewOptions, repo *host.Repo) error {
 	if !o.yes && !o.app.interactive() { // before anything is paid
-		return usageError{what: "nobody can be asked here", why: "a check only counts when somebody agrees to it", fix: "the same with --yes, or `relay check new " + fault.Word(o.name) + " --hidden`"}
+		return usageError{what: "nobody can be asked here", why: "a check only counts when somebody agrees to it", fix: "the same with --yes, or `relay check new " + diag.Word(o.name) + " --hidden`"}
 	}
 	live := newProgress(o.app, repo)
-	res, err := repo.DescribeCheck(ctx, o.name, o.lang, o.about, live)
+	res, err := checkcmd.Describe(ctx, repo, o.name, o.lang, o.about, live)
 	live.close()
 	if err != nil {
 		return err
@@ -115,13 +116,13 @@ func runCheckAdd(ctx context.Context, o *checkNewOptions) error {
 		return err
 	}
 	o.add.Name = o.name
-	no := fault.New("", "the check is still a draft", "", "`relay check add "+fault.Word(o.name)+"`")
-	o.add.Agree = func(t *host.CheckTried) error {
+	no := diag.New("", "the check is still a draft", "", "`relay check add "+diag.Word(o.name)+"`")
+	o.add.Agree = func(t *checkcmd.Tried) error {
 		if o.yes {
 			return nil
 		}
 		if !o.app.interactive() {
-			return fault.New("", "the check is still a draft", "nobody can be asked here", "`relay check add "+fault.Word(o.name)+" --yes`")
+			return diag.New("", "the check is still a draft", "nobody can be asked here", "`relay check add "+diag.Word(o.name)+" --yes`")
 		}
 		p := o.app.printer(o.app.err, o.app.errTTY)
 		tried(p, t)
@@ -130,7 +131,7 @@ func runCheckAdd(ctx context.Context, o *checkNewOptions) error {
 		}
 		return o.app.agreed(p, "Is every change to pass it?", no)
 	}
-	res, err := repo.AddCheck(ctx, o.add)
+	res, err := checkcmd.Add(ctx, repo, o.add)
 	if err != nil {
 		return err
 	}
@@ -148,8 +149,8 @@ func runCheckAdd(ctx context.Context, o *checkNewOptions) error {
 }
 
 // tried shows what a check did.
-func tried(p *printer, t *host.CheckTried) {
-	ends := func(label string, e *host.CheckEnd) {
+func tried(p *printer, t *checkcmd.Tried) {
+	ends := func(label string, e *checkcmd.End) {
 		if e == nil {
 			return
 		}

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/cycles"
+	"github.com/paxiom/relay/host/pipelines"
 )
 
 // completing reports whether a shell asks what could stand at the end of a line.
@@ -108,12 +110,12 @@ func completeRunsAndCycles(a *app) cobra.CompletionFunc {
 
 // completeCycles completes short ids of cycles.
 func completeCycles(a *app) cobra.CompletionFunc {
-	return completeWith(a, (*host.Repo).CycleIDs)
+	return completeWith(a, func(r *host.Repo, prefix string) []string { return r.CycleIDs(prefix) })
 }
 
 // completeServices completes ids of services.
 func completeServices(a *app) cobra.CompletionFunc {
-	return completeWith(a, (*host.Repo).ServiceIDs)
+	return completeWith(a, cycles.ServiceIDs)
 }
 
 func completeWith(a *app, list func(*host.Repo, string) []string) cobra.CompletionFunc {
@@ -133,7 +135,7 @@ func completeTasks(a *app, many bool) cobra.CompletionFunc {
 		if err != nil || len(args) > 0 && !many {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		res, err := repo.Tasks(cmd.Context())
+		res, err := pipelines.Tasks(cmd.Context(), repo)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -43,6 +43,9 @@ func newCompletionCmd(a *app) *cobra.Command {
 		GroupID: groupSetup,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, c := range completions {
+				if len(args) == 1 && args[0] == c.shell && a.json {
+					return usageError{what: "a completion script is no JSON", fix: "`relay completion " + c.shell + "`"}
+				}
 				if len(args) == 1 && args[0] == c.shell {
 					return c.write(cmd.Root(), a.out)
 				}

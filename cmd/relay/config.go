@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/setup"
 )
 
 func newConfigCmd(a *app) *cobra.Command {
@@ -74,7 +75,7 @@ func runConfigSet(ctx context.Context, o *configSetOptions) error {
 	if err != nil {
 		return err
 	}
-	file, err := repo.ConfigSet(ctx, o.key+"="+o.value, o.user)
+	file, err := setup.SetConfig(ctx, repo, o.key+"="+o.value, o.user)
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,9 @@ func runConfigSet(ctx context.Context, o *configSetOptions) error {
 			file = rel
 		}
 		p.linef("%s %s in %s", p.green("set:"), host.Safe(o.key), host.Safe(file))
-		p.next("`relay config show " + host.Safe(o.key) + " --origin`")
+		if repo.Root() != "" {
+			p.next("`relay config show " + host.Safe(o.key) + " --origin`")
+		}
 	})
 }
 
@@ -104,7 +107,7 @@ func runConfigValidate(ctx context.Context, o *configShowOptions) error {
 	if err != nil {
 		return err
 	}
-	c, err := repo.ConfigShow(ctx)
+	c, err := setup.ShowConfig(ctx, repo)
 	if err != nil {
 		return err
 	}
@@ -125,7 +128,7 @@ func runConfigShow(ctx context.Context, o *configShowOptions) error {
 	if err != nil {
 		return err
 	}
-	c, err := repo.ConfigShow(ctx)
+	c, err := setup.ShowConfig(ctx, repo)
 	if err != nil {
 		return err
 	}

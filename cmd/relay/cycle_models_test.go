@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/cycles"
 	"github.com/paxiom/relay/testdata/e2e"
 )
 
@@ -43,7 +43,7 @@ cycle:
 	for _, line := range []string{"git init -q -b main", "git config user.name e2e", "git config user.email e2e@example.org", "git add -A", "git commit -q -m base", "relay trust --yes", "relay trust --yes A-202"} {
 		e2eExec(t, repo, env, strings.Fields(line)...)
 	}
-	step := func(want string, args ...string) *host.CycleResult {
+	step := func(want string, args ...string) *cycles.Result {
 		t.Helper()
 		cmd := exec.Command(filepath.Join(binDir, "relay"), append(args, "--json")...)
 		cmd.Dir = repo
@@ -53,7 +53,7 @@ cycle:
 		var errs strings.Builder
 		cmd.Stderr = &errs
 		out, _ := cmd.Output()
-		res := &host.CycleResult{}
+		res := &cycles.Result{}
 		if err := json.Unmarshal(out, res); err != nil || res.Cycle == nil || string(res.Cycle.State) != want {
 			t.Fatalf("relay %v: want %s\n%s%s", args, want, out, errs.String())
 		}

@@ -9,10 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/cycles"
 )
 
 // cycleEnd ends a command that moved a cycle on.
-func (a *app) cycleEnd(res *host.CycleResult, err error) error {
+func (a *app) cycleEnd(res *cycles.Result, err error) error {
 	if res != nil && res.Bell && a.errTTY && a.capable() {
 		_, _ = fmt.Fprint(a.err, "\a")
 	}
@@ -23,7 +24,7 @@ func (a *app) cycleEnd(res *host.CycleResult, err error) error {
 }
 
 // cycleVerdict is the last word on a cycle: where it stands, and what to type.
-func cycleVerdict(p *printer, res *host.CycleResult) {
+func cycleVerdict(p *printer, res *cycles.Result) {
 	c := res.Cycle
 	p.row("cycle", c.UUID)
 	p.row("service", host.Safe(c.ServiceID)+fmt.Sprintf(", iteration %d of %d", c.Iteration, c.ConfigSnapshot.Cycle.MaxIterations))
@@ -168,7 +169,7 @@ func newContinueCmd(a *app) *cobra.Command {
 		Long: "Approves the plan of a cycle as it is now, for exactly these audits and this commit of the branch,\n" +
 			"and has it carried out, judged, committed and tested. On a terminal it says what will run and asks;\n" +
 			"without one, a plan with undecided entries needs --yes.",
-		Example: "relay audit review bf3c91 && relay audit continue bf3c91",
+		Example: "relay audit review bf3c91\nrelay audit continue bf3c91",
 		Args:    needArg(&o.id, "cycle", "relay queue"),
 		RunE:    runE(o, runContinue),
 
@@ -189,7 +190,7 @@ func runContinue(ctx context.Context, o *continueOptions) error {
 			live.close()
 		}
 	}()
-	res, err := repo.ContinueCycle(ctx, o.id, observer(&live, o.app, repo), func(v *host.CyclePreview) error {
+	res, err := cycles.Continue(ctx, repo, o.id, observer(&live, o.app, repo), func(v *host.CyclePreview) error {
 		if live != nil { // it would draw over the question
 			live.close()
 			live = nil
@@ -261,7 +262,7 @@ func needArg(to *string, name, list string) cobra.PositionalArgs {
 	one := oneArg(to, name)
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return usageError{what: cmd.CommandPath() + " needs a " + name, fix: "`" + list + "` shows them"}
+			return usageError{what: cmd.CommandPath() + " needs " + withArticle(name), fix: "`" + list + "` shows them"}
 		}
 		return one(cmd, args)
 	}

@@ -8,11 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/setup"
 )
 
 //go:embed demo
@@ -46,10 +49,8 @@ type demoTick struct {
 }
 
 var demoTicks = []demoTick{
-	{"First tick. The model proposes to make add.sh add, and allows add.sh to change, nothing else.\nA builder carries that out in a box; relay looks at what really changed and runs the test on it.",
-		"SUCCESS", host.ExitDone},
-	{"Second tick. The model proposes a better comment in add.sh. What the builder makes of it also\nchanges deploy.sh, which the task does not allow.",
-		"STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED", host.ExitStopped},
+	{"First tick: the model proposes to make add.sh add, and only add.sh may change.", "SUCCESS", host.ExitDone},
+	{"Second tick: the model proposes a better comment, but the builder also changes deploy.sh.", "STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED", host.ExitStopped},
 }
 
 // demoDoc is what the demonstration did, for --json.
@@ -72,16 +73,16 @@ func runDemo(ctx context.Context, o *demoOptions) error {
 	if err != nil {
 		return err
 	}
-	trusted, err := repo.Trust(ctx, host.TrustOptions{Show: true})
+	trusted, err := setup.Trust(ctx, repo, setup.TrustOptions{Show: true})
 	if err != nil {
 		return err
 	}
-	if _, err := repo.Trust(ctx, host.TrustOptions{Digest: trusted.Digest}); err != nil {
+	if _, err := setup.Trust(ctx, repo, setup.TrustOptions{Digest: trusted.Digest}); err != nil {
 		return err
 	}
 	doc := demoDoc{Doc: host.Doc{Kind: "relay.demo", Version: 1}}
 	if o.dir == "" {
-		defer repo.Trust(context.WithoutCancel(ctx), host.TrustOptions{Revoke: true})
+		defer setup.Trust(context.WithoutCancel(ctx), repo, setup.TrustOptions{Revoke: true})
 	} else {
 		doc.Dir = dir
 	}
@@ -89,7 +90,7 @@ func runDemo(ctx context.Context, o *demoOptions) error {
 	if o.app.json {
 		text = newPrinter(o.app.err, false)
 	}
-	text.prose("A sample repository is in " + dir + ".\nIts test, sh test.sh, fails: add.sh subtracts. A recorded model answers, so nothing is spent.")
+	text.prose("A sample repository is in " + dir + ". Its test fails, because add.sh subtracts.\nA recorded model answers, so nothing is spent.")
 	for _, t := range demoTicks {
 		report, err := runDemoTick(ctx, o.app, repo, t, text)
 		if err != nil {
@@ -98,9 +99,8 @@ func runDemo(ctx context.Context, o *demoOptions) error {
 		doc.Reports = append(doc.Reports, report)
 	}
 	return o.app.done(doc, func(p *printer) {
-		p.linef("\n%s", p.bold("What is in the repository now"))
-		p.linef("%s", indent(gitLine(ctx, dir, "log", "--oneline")))
-		p.prose("sh test.sh passes. deploy.sh was never written: the second change is kept apart, as a patch and a ref.")
+		p.linef("")
+		p.prose("The test passes now, and deploy.sh was never written: relay kept the second change as a patch and a ref.")
 		if doc.Dir != "" {
 			p.next("`cd " + dir + "`, then `relay show` for the stop, `relay salvage` for what was built, or `relay undo` for the commit")
 			return
@@ -109,12 +109,11 @@ func runDemo(ctx context.Context, o *demoOptions) error {
 	})
 }
 
-// runDemoTick runs one tick and prints its report. An outcome that is not the
+// runDemoTick runs one tick and prints how it ended. An outcome that is not the
 // expected one is an error: the demonstration is also a test of this machine.
 func runDemoTick(ctx context.Context, a *app, repo *host.Repo, t demoTick, p *printer) (*host.Report, error) {
 	p.linef("")
-	p.prose(t.title)
-	p.linef("")
+	p.prose(p.bold(t.title))
 	live := newProgress(a, repo)
 	defer live.close()
 	res, err := repo.Run(ctx, host.RunOptions{Observer: live})
@@ -131,21 +130,7 @@ func runDemoTick(ctx context.Context, a *app, repo *host.Repo, t demoTick, p *pr
 		return nil, usageError{what: fmt.Sprintf("the demonstration ended with %s, not with %s", r.Code, t.code),
 			why: strings.TrimSuffix(r.Summary+": "+r.Why, ": "), fix: cmp.Or(r.Next, "`relay doctor`")}
 	}
-	shown, err := repo.Show(ctx, res.Report.RunID)
-	if err != nil {
-		return nil, err
-	}
-	p.linef("\nIts report (REPORT.md):\n")
-	for line := range strings.SplitSeq(strings.TrimRight(shown.Markdown, "\n"), "\n") {
-		head := "    "
-		if item, ok := strings.CutPrefix(line, "- "); ok {
-			head, line = head+"- ", item
-		}
-		if line == "" {
-			head = ""
-		}
-		p.hang(head, line)
-	}
+	verdictRows(p, res.Report)
 	return res.Report, nil
 }
 
@@ -158,7 +143,16 @@ func demoDir(wanted string) (dir string, remove func(), err error) {
 		return "", nil, err
 	}
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return "", nil, usageError{what: wanted + " is not empty", why: "the sample repository needs a folder of its own", fix: "`relay demo ./sample`"}
+		name := filepath.Clean(wanted)
+		if filepath.Base(name)[0] == '.' {
+			name = dir
+		}
+		n, free := 2, name+"-2"
+		for _, err := os.Lstat(free); err == nil; _, err = os.Lstat(free) {
+			n++
+			free = name + "-" + strconv.Itoa(n)
+		}
+		return "", nil, usageError{what: wanted + " is not empty", why: "the sample repository needs a folder of its own", fix: "`relay demo " + diag.Word(free) + "`"}
 	}
 	return dir, func() {}, os.MkdirAll(dir, 0o755)
 }
@@ -198,17 +192,4 @@ func git(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = dir
 	return cmd
-}
-
-func gitLine(ctx context.Context, dir string, args ...string) string {
-	out, err := git(ctx, dir, append([]string{"--no-pager"}, args...)...).Output()
-	if err != nil {
-		return "(git: " + err.Error() + ")"
-	}
-	return strings.TrimRight(string(out), "\n")
-}
-
-// indent sets a report apart from relay's own words.
-func indent(s string) string {
-	return "    " + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n    ")
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 )
 
 type reportOptions struct {
@@ -129,7 +129,7 @@ func browse(ctx context.Context, a *app, environ []string, file string) error {
 	cmd := shell(ctx, opener, environ, file)
 	cmd.Stderr = a.err
 	if err := cmd.Run(); err != nil {
-		return fault.Wrap(err, "", "no browser could be opened", "`export BROWSER=firefox`, or open "+host.Safe(file)+" yourself")
+		return diag.Wrap(err, "", "no browser could be opened", "`export BROWSER=firefox`, or open "+host.Safe(file)+" yourself")
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func writeOutput(path string, b []byte) error {
 		}
 	}
 	if err != nil {
-		return fault.Wrap(err, "", path+" can't be written", "`ls -ld "+fault.Word(filepath.Dir(path))+"`")
+		return diag.Wrap(err, "", path+" can't be written", "`ls -ld "+diag.Word(filepath.Dir(path))+"`")
 	}
 	return nil
 }

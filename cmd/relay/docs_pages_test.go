@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// cell is a text as a cell of a table.
+// box is a text as a cell of a table.
 func cell(s string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "|", `\|`)
 }

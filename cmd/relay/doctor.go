@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/setup"
 )
 
 type doctorOptions struct {
@@ -35,7 +36,7 @@ func runDoctor(ctx context.Context, o *doctorOptions) error {
 	if err != nil {
 		return err
 	}
-	d, err := repo.Doctor(ctx, host.DoctorOptions{Live: o.live})
+	d, err := setup.Doctor(ctx, repo, setup.DoctorOptions{Live: o.live})
 	if err != nil {
 		return err
 	}
@@ -44,7 +45,7 @@ func runDoctor(ctx context.Context, o *doctorOptions) error {
 		code = host.ExitBlocked
 	}
 	return o.app.end(code, d, func(p *printer) {
-		checks(p, d.Checks)
+		checkLines(p, d.Checks)
 		if d.OK {
 			p.linef("%s relay can work here", p.green("healthy:"))
 			p.next("`relay run --goal \"what you want\"`")

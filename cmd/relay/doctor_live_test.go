@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/setup"
 	"github.com/paxiom/relay/testdata/e2e"
 )
 
@@ -32,7 +32,7 @@ func TestDoctorLive(t *testing.T) {
 		t.Errorf("doctor has spent something: %s", paid())
 	}
 	out := e2eExec(t, repo, env, "relay", "doctor", "--live", "--json")
-	var d host.DoctorResult
+	var d setup.DoctorResult
 	if err := json.Unmarshal(out, &d); err != nil || !d.OK {
 		t.Fatalf("%v\n%s", err, out)
 	}

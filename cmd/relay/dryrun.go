@@ -29,7 +29,7 @@ func dryRun(ctx context.Context, a *app, repo *host.Repo, o host.RunOptions) err
 	}
 	return a.end(d.ExitCode, d, func(p *printer) {
 		if d.Ceiling == nil { // the preflight says why nothing more is known
-			checks(p, d.Preflight)
+			checkLines(p, d.Preflight)
 			p.next(d.Next)
 			return
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/cycles"
 )
 
 // cycleRoles are what a provider does in an audit cycle; one cycle shows all of them.
@@ -50,7 +51,7 @@ cycle:
   test_command: ["sh", "-c", "test $(sh ./add.sh 2 3) = 5"]
 `, w.plugin, w.model)})
 	b.must(t, "trust", "--yes", "add")
-	var res host.CycleResult
+	var res cycles.Result
 	step := func(state string, args ...string) {
 		t.Helper()
 		out := b.must(t, append(args, "--json")...)

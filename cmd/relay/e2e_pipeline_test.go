@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/pipelines"
 )
 
 // What a provider and a builder do for a task of a pipeline; one task shows all of them.
@@ -132,7 +132,7 @@ func runPipeline(t *testing.T, w way, seen *watcher, keep func(*testing.T, way, 
 	b.enlist(t, w, h)
 	const draft = "half of a sentence"
 	writeFile(t, filepath.Join(b.repo, "draft.txt"), draft) // the operator works on
-	var res host.PipelineRun
+	var res pipelines.RunResult
 	if out := b.must(t, "pipeline", "run", "--json"); json.Unmarshal(out, &res) != nil || res.Counts["completed"] != 1 || len(res.Tasks) != 1 {
 		t.Fatalf("%s", out)
 	}

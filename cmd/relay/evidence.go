@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/proof"
 )
 
 func newEvidenceCmd(a *app) *cobra.Command {
@@ -18,7 +19,7 @@ func newEvidenceCmd(a *app) *cobra.Command {
 type evidenceOptions struct {
 	app   *app
 	since string
-	host.EvidenceOptions
+	proof.ExportOptions
 }
 
 func newEvidenceExportCmd(a *app) *cobra.Command {
@@ -41,6 +42,9 @@ func newEvidenceExportCmd(a *app) *cobra.Command {
 }
 
 func runEvidenceExport(ctx context.Context, o *evidenceOptions) error {
+	if o.File == "-" {
+		return usageError{what: "an archive is not written to standard output", why: "what it holds, and what is not known, is said there", fix: "`relay evidence export -o audit.tar.gz`"}
+	}
 	if o.since != "" {
 		day, err := time.ParseInLocation(time.DateOnly, o.since, time.Local)
 		if err != nil {
@@ -56,7 +60,7 @@ func runEvidenceExport(ctx context.Context, o *evidenceOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.ExportEvidence(ctx, o.EvidenceOptions)
+	res, err := proof.Export(ctx, repo, o.ExportOptions)
 	if err != nil {
 		return err
 	}
@@ -84,9 +88,7 @@ func newEvidenceVerifyCmd(a *app) *cobra.Command {
 		Example: "relay evidence verify audit.tar.gz --signers relay-signers\nrelay evidence verify audit.tar.gz --signers relay-signers --relay-only --json",
 		Args:    needArg(&o.What, "archive", "ls *.tar.gz"), RunE: runE(o, runEvidenceVerify),
 	}
-	cmd.Flags().StringVar(&o.Signers, "signers", "", "believe the keys in `FILE`, in the form of ssh-keygen's allowed signers")
-	cmd.Flags().BoolVar(&o.RelayOnly, "relay-only", false, "commits that neither a note nor their message calls relay's don't fail")
-	return cmd
+	return o.flags(cmd)
 }
 
 func runEvidenceVerify(ctx context.Context, o *verifyOptions) error {
@@ -94,7 +96,7 @@ func runEvidenceVerify(ctx context.Context, o *verifyOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.VerifyEvidence(ctx, o.What, o.VerifyOptions)
+	res, err := proof.VerifyArchive(ctx, repo, o.What, o.VerifyOptions)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/checkcmd"
+	"github.com/paxiom/relay/host/pipelines"
 )
 
 type generateOptions struct {
@@ -49,7 +51,7 @@ func runPipelineGenerate(ctx context.Context, o *generateOptions) error {
 	}
 	live := newProgress(o.app, repo)
 	defer live.close()
-	agree := func(res *host.GenerateResult) error {
+	agree := func(res *pipelines.GenerateResult) error {
 		live.close()
 		if o.yes {
 			return nil
@@ -59,7 +61,7 @@ func runPipelineGenerate(ctx context.Context, o *generateOptions) error {
 		return o.app.agreed(p, "Write this to "+host.TasksFile+"?",
 			usageError{what: host.TasksFile + " stays as it is", why: "you did not say yes", fix: "`relay pipeline generate` asks again, and takes the same answer"})
 	}
-	res, err := repo.PipelineGenerate(ctx, host.GenerateOptions{DryRun: o.dry, Again: o.again, Observer: live, Agree: agree})
+	res, err := pipelines.Generate(ctx, repo, pipelines.GenerateOptions{DryRun: o.dry, Again: o.again, Observer: live, Agree: agree})
 	live.close()
 	if err != nil {
 		return err
@@ -84,14 +86,14 @@ func runPipelineGenerate(ctx context.Context, o *generateOptions) error {
 // examine has a hidden check written for each task that asks for none. One that can't be
 // had keeps no other from being written.
 func (o *generateOptions) examine(ctx context.Context, repo *host.Repo) error {
-	ids, err := repo.Unexamined()
+	ids, err := checkcmd.Unexamined(repo)
 	if err != nil {
 		return err
 	}
 	p := o.app.printer(o.app.err, o.app.errTTY)
 	for _, id := range ids {
-		check := &checkNewOptions{app: o.app, name: id, hidden: true, yes: o.yes, add: host.CheckAdd{Task: id}}
-		if check.about, err = repo.DescribeTask(id); err != nil {
+		check := &checkNewOptions{app: o.app, name: id, hidden: true, yes: o.yes, add: checkcmd.AddOptions{Task: id}}
+		if check.about, err = checkcmd.DescribeTask(repo, id); err != nil {
 			return err
 		}
 		p.linef("\n%s", p.dim("a hidden check for "+host.Safe(id)+":"))
@@ -107,7 +109,7 @@ func (o *generateOptions) examine(ctx context.Context, repo *host.Repo) error {
 }
 
 // proposed shows what would be written, and what a reader should know about it.
-func proposed(p *printer, res *host.GenerateResult) {
+func proposed(p *printer, res *pipelines.GenerateResult) {
 	diffText(p, host.SplitDiff(res.Diff))
 	for _, n := range res.Notes {
 		p.row("note", host.Safe(n))

@@ -77,9 +77,11 @@ type historyPruneOptions struct {
 func newHistoryPruneCmd(a *app) *cobra.Command {
 	o := &historyPruneOptions{app: a}
 	cmd := &cobra.Command{
-		Use:     "prune",
-		Short:   "Remove old runs and what they kept",
-		Long:    "Removes past runs with their reports, patches, the refs that keep rejected changes, and the files\nof the attempts at tasks that they were. The newest run always stays. Without a flag the 50 newest\nstay.",
+		Use:   "prune",
+		Short: "Remove old runs and what they kept",
+		Long: "Removes past runs with their reports and patches; the newest run always stays. Without a flag the\n" +
+			"50 newest stay. On a terminal it asks first. Until the next prune, a folder that it names has what\n" +
+			"it removed; that prune also removes the refs of rejected changes and the files of their attempts.",
 		Example: "relay history prune --keep 50\nrelay history prune --older-than 30d --dry-run",
 		Args:    noArgs,
 		RunE:    runE(o, runHistoryPrune),
@@ -103,24 +105,43 @@ func runHistoryPrune(ctx context.Context, o *historyPruneOptions) error {
 	if err != nil {
 		return err
 	}
+	if !o.dryRun && o.app.interactive() {
+		opts.DryRun = true
+		res, err := repo.HistoryPrune(ctx, opts)
+		if err != nil {
+			return err
+		}
+		p := o.app.printer(o.app.err, o.app.errTTY)
+		prunedRuns(p, "would remove", res)
+		if len(res.Runs) == 0 {
+			return nil
+		}
+		if err := o.app.agreed(p, "Remove them?", usageError{what: "nothing was removed", why: "you did not say yes", fix: "`relay history prune --dry-run`"}); err != nil {
+			return err
+		}
+		opts.DryRun = false
+	}
 	res, err := repo.HistoryPrune(ctx, opts)
 	if err != nil {
 		return err
 	}
 	return o.app.done(res, func(p *printer) {
-		verb := "removed"
 		if res.DryRun {
-			verb = "would remove"
+			prunedRuns(p, "would remove", res)
+			return
 		}
-		what := plural(len(res.Runs), "run", "runs")
-		if res.Attempts > 0 {
-			what += ", the files of " + plural(res.Attempts, "attempt at a task", "attempts at tasks")
-		}
-		p.linef("%s %s, %s", verb, what, size(res.Bytes))
-		for _, id := range res.Runs {
-			p.linef("  %s", id)
+		prunedRuns(p, "removed", res)
+		if res.Kept != "" {
+			p.row("kept", res.Kept+"  until the next prune; a run that you move back beside it is in the history again")
 		}
 	})
+}
+
+func prunedRuns(p *printer, verb string, res *host.PruneResult) {
+	p.linef("%s %s, %s", verb, plural(len(res.Runs), "run", "runs"), size(res.Bytes))
+	for _, id := range res.Runs {
+		p.linef("  %s", id)
+	}
 }
 
 func (o *historyPruneOptions) prune() (host.PruneOptions, error) {

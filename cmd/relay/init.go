@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/setup"
 )
 
 type initOptions struct {
@@ -53,7 +54,7 @@ func runInit(ctx context.Context, o *initOptions) error {
 			fmt.Fprintln(o.app.err, host.Safe(what))
 		}
 	}
-	r, err := repo.Init(ctx, host.InitOptions{Format: o.format, Force: o.force, DryRun: o.dryRun, Tell: tell})
+	r, err := setup.Init(ctx, repo, setup.InitOptions{Format: o.format, Force: o.force, DryRun: o.dryRun, Tell: tell})
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func runInit(ctx context.Context, o *initOptions) error {
 }
 
 func writePrompts(a *app, repo *host.Repo) error {
-	r, err := repo.InitPrompts()
+	r, err := setup.Prompts(repo)
 	if err != nil {
 		return err
 	}
@@ -136,7 +137,7 @@ func howLong(c host.DetectedCheck) string {
 	return ""
 }
 
-func others(r *host.InitResult) string {
+func others(r *setup.InitResult) string {
 	var names []string
 	for _, b := range r.Builders {
 		if b != r.Builder {

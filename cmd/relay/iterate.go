@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host/cycles"
 )
 
 type iterateOptions struct {
@@ -33,7 +35,7 @@ func runIterate(ctx context.Context, o *iterateOptions) error {
 	}
 	live := newProgress(o.app, repo)
 	defer live.close()
-	res, err := repo.IterateCycle(ctx, o.id, live)
+	res, err := cycles.Iterate(ctx, repo, o.id, live)
 	live.close()
 	return o.app.cycleEnd(res, err)
 }

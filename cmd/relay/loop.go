@@ -39,7 +39,7 @@ func newLoopCmd(a *app) *cobra.Command {
 		Short: "Tick after tick, until something says stop",
 		Long: "Stops when the orchestrator says that the goal is reached, when a tick stops or is blocked, on a\n" +
 			"question, when a milestone's budget is nearly used up, and at the limits below. --mode task ends\n" +
-			"after a task, milestone with the milestone, autonomous goes on. Ctrl-C ends the tick in order.",
+			"after a task, milestone with the milestone, autonomous goes on. Ctrl-C stops the tick cleanly.",
 		Example: "relay loop --mode milestone --goal \"make the tests pass\" --max-ticks 10\nrelay loop --mode autonomous --until 07:00 --max-cost-usd 20 --detach\nrelay loop --resume              # go on where a crash or Ctrl-C cut it off",
 		GroupID: groupWork,
 		Args:    noArgs,

@@ -65,7 +65,7 @@ func runMan(o *manOptions, root *cobra.Command) error {
 	}
 	visit(root)
 	header := &doc.GenManHeader{Section: "1", Source: version().line(), Manual: "relay"}
-	if made, err := time.Parse(time.RFC3339, version().Build.Time); err == nil { // the same pages for the same build
+	if made, err := time.Parse(time.RFC3339, version().Time); err == nil { // the same pages for the same build
 		header.Date = &made
 	}
 	if err := doc.GenManTree(root, header, m.Dir); err != nil {

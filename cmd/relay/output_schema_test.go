@@ -18,28 +18,34 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/checkcmd"
+	"github.com/paxiom/relay/host/cycles"
+	"github.com/paxiom/relay/host/pipelines"
+	"github.com/paxiom/relay/host/plugins"
+	"github.com/paxiom/relay/host/proof"
+	"github.com/paxiom/relay/host/setup"
 )
 
 // outputs are the documents that commands print with --json, by their kinds.
 var outputs = map[string]any{
-	"relay.answer": host.AnswerResult{}, "relay.check.add": host.CheckTried{}, "relay.check.list": host.CheckList{}, "relay.check.new": host.CheckNew{},
-	"relay.check.run": host.CheckResults{}, "relay.config": host.ConfigResult{}, "relay.config_set": configSetDoc{}, "relay.cost": host.CostResult{},
-	"relay.cycle": host.CycleResult{}, "relay.cycle.show": host.CycleShow{}, "relay.demo": demoDoc{}, "relay.detached": host.Detached{},
-	"relay.diff": host.DiffResult{}, "relay.doctor": host.DoctorResult{}, "relay.dry_run": host.DryRunResult{}, "relay.error": errorDoc{},
-	"relay.evidence": host.EvidenceResult{}, "relay.evidence.verify": host.VerifyResult{}, "relay.explain": explainDoc{}, "relay.gc": host.GCResult{},
-	"relay.help": helpDoc{}, "relay.history": host.HistoryListResult{}, "relay.history.prune": host.PruneResult{}, "relay.init": host.InitResult{}, "relay.init.prompts": host.PromptFiles{},
+	"relay.answer": host.AnswerResult{}, "relay.check.add": checkcmd.Tried{}, "relay.check.list": checkcmd.ListResult{}, "relay.check.new": checkcmd.NewResult{},
+	"relay.check.run": checkcmd.RunResult{}, "relay.config": setup.ConfigResult{}, "relay.config_set": configSetDoc{}, "relay.cost": host.CostResult{},
+	"relay.cycle": cycles.Result{}, "relay.cycle.show": host.CycleShow{}, "relay.demo": demoDoc{}, "relay.detached": host.Detached{},
+	"relay.diff": host.DiffResult{}, "relay.doctor": setup.DoctorResult{}, "relay.dry_run": host.DryRunResult{}, "relay.error": errorDoc{},
+	"relay.evidence": proof.ExportResult{}, "relay.evidence.verify": proof.VerifyResult{}, "relay.explain": explainDoc{}, "relay.gc": host.GCResult{},
+	"relay.help": helpDoc{}, "relay.history": host.HistoryListResult{}, "relay.history.prune": host.PruneResult{}, "relay.init": setup.InitResult{}, "relay.init.prompts": setup.PromptFiles{},
 	"relay.logs": logDoc{}, "relay.loop": host.LoopResult{}, "relay.man": manDoc{}, "relay.milestone": host.MilestoneResult{},
-	"relay.pipeline.check": host.PipelineCheck{}, "relay.pipeline.generate": host.GenerateResult{}, "relay.pipeline.import": host.PipelineFiles{},
-	"relay.pipeline.init": host.PipelineFiles{}, "relay.pipeline.run": host.PipelineRun{}, "relay.pipeline.status": host.PipelineStatus{},
-	"relay.plugin.grant": host.PluginResult{}, "relay.plugin.info": host.PluginResult{}, "relay.plugin.install": host.PluginResult{},
-	"relay.plugin.key": host.PluginKey{}, "relay.plugin.new": host.PluginNew{}, "relay.plugin.outdated": host.PluginsOutdated{}, "relay.plugin.pack": host.PluginPacked{},
-	"relay.plugin.remove": host.PluginResult{}, "relay.plugin.revoke": host.PluginResult{}, "relay.plugin.rules": host.PluginRules{},
-	"relay.plugin.search": host.PluginFound{}, "relay.plugins": host.PluginListResult{}, "relay.policy.test": host.PolicyTest{}, "relay.queue": host.QueueResult{},
+	"relay.pipeline.check": pipelines.CheckResult{}, "relay.pipeline.generate": pipelines.GenerateResult{}, "relay.pipeline.import": pipelines.Files{},
+	"relay.pipeline.init": pipelines.Files{}, "relay.pipeline.run": pipelines.RunResult{}, "relay.pipeline.status": pipelines.StatusResult{},
+	"relay.plugin.grant": plugins.Result{}, "relay.plugin.info": plugins.Result{}, "relay.plugin.install": plugins.Result{},
+	"relay.plugin.key": plugins.Key{}, "relay.plugin.new": plugins.NewResult{}, "relay.plugin.outdated": plugins.OutdatedResult{}, "relay.plugin.pack": plugins.Packed{},
+	"relay.plugin.remove": plugins.Result{}, "relay.plugin.revoke": plugins.Result{}, "relay.plugin.rules": plugins.Rules{},
+	"relay.plugin.search": plugins.Found{}, "relay.plugins": plugins.ListResult{}, "relay.policy.test": setup.PolicyTest{}, "relay.queue": host.QueueResult{},
 	"relay.recover": host.RecoverResult{}, "relay.report": host.DigestResult{}, "relay.review": reviewDoc{}, "relay.run": host.RunResult{},
-	"relay.salvage": host.SalvageResult{}, "relay.service": host.ServiceResult{}, "relay.service.check": host.ServiceCheck{}, "relay.services": host.ServiceListResult{},
+	"relay.salvage": host.SalvageResult{}, "relay.service": cycles.ServiceResult{}, "relay.service.check": cycles.ServiceCheck{}, "relay.services": cycles.ServiceListResult{},
 	"relay.show": host.ShowResult{}, "relay.stats": host.StatsResult{}, "relay.status": host.StatusResult{}, "relay.stop": host.StopResult{},
-	"relay.task": host.TaskResult{}, "relay.task.graph": host.GraphResult{}, "relay.task.list": host.TasksResult{}, "relay.tmux": tmuxDoc{},
-	"relay.trust": host.TrustResult{}, "relay.undo": host.UndoResult{}, "relay.verify": host.VerifyResult{}, "relay.version": versionDoc{},
+	"relay.task": pipelines.TaskResult{}, "relay.task.graph": pipelines.GraphResult{}, "relay.task.list": pipelines.TasksResult{}, "relay.tmux": tmuxDoc{},
+	"relay.trust": setup.TrustResult{}, "relay.undo": host.UndoResult{}, "relay.verify": proof.VerifyResult{}, "relay.version": versionDoc{},
 	"relay.wake": host.WakeResult{}, "relay.watch": watchDoc{},
 }
 

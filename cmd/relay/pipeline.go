@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/pipelines"
 )
 
 func newPipelineCmd(a *app) *cobra.Command {
@@ -37,14 +38,14 @@ func runPipelineInit(ctx context.Context, o *pipelineOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.PipelineInit(ctx)
+	res, err := pipelines.Init(ctx, repo)
 	if err != nil {
 		return err
 	}
 	return o.app.done(res, func(p *printer) { wrote(p, res) })
 }
 
-func wrote(p *printer, res *host.PipelineFiles) {
+func wrote(p *printer, res *pipelines.Files) {
 	p.row("wrote", strings.Join(res.Wrote, ", "))
 	if len(res.Kept) > 0 {
 		p.row("kept", strings.Join(res.Kept, ", ")+" (there already)")
@@ -60,9 +61,9 @@ func newPipelineImportCmd(a *app) *cobra.Command {
 		Example: "relay pipeline import .beads/issues.jsonl --dry-run\nrelay pipeline import specs/001/tasks.md --from spec-kit",
 		Args:    neededArg(&o.file, "file", "`relay pipeline import FILE`"), RunE: runE(o, runPipelineImport),
 	}
-	cmd.Flags().StringVar(&o.from, "from", "", "the `KIND` of file: "+strings.Join(host.ImportKinds(), ", ")+"; guessed without it")
+	cmd.Flags().StringVar(&o.from, "from", "", "the `KIND` of file: "+strings.Join(pipelines.ImportKinds(), ", ")+"; guessed without it")
 	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "only print what would be written")
-	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(host.ImportKinds(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("from", cobra.FixedCompletions(pipelines.ImportKinds(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -71,7 +72,7 @@ func runPipelineImport(ctx context.Context, o *pipelineOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.PipelineImport(ctx, o.file, o.from, o.dry)
+	res, err := pipelines.Import(ctx, repo, o.file, o.from, o.dry)
 	if err != nil {
 		return err
 	}
@@ -104,7 +105,7 @@ func runPipelineCheck(ctx context.Context, o *pipelineOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.PipelineCheck(ctx)
+	res, err := pipelines.Check(ctx, repo)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/pipelines"
 	"github.com/paxiom/relay/testdata/e2e"
 )
 
@@ -67,7 +68,7 @@ func TestPipelineThroughTheVendorsPlugins(t *testing.T) {
 	})
 	b.relay(t, "wake")
 	until(t, "the run to end", run.ended)
-	var res host.PipelineRun
+	var res pipelines.RunResult
 	if err := json.Unmarshal(out.Bytes(), &res); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -92,7 +93,7 @@ func TestPipelineThroughTheVendorsPlugins(t *testing.T) {
 }
 
 // wholeTrail: each role was had by its own vendor, and what came of it is told.
-func (b *bench) wholeTrail(t *testing.T, task *host.TaskTrail) {
+func (b *bench) wholeTrail(t *testing.T, task *host.TaskAttempt) {
 	t.Helper()
 	if task.TaskID == "fails" {
 		if !strings.HasPrefix(string(task.Code), "STOP_SCOPE") || task.Salvage == "" || len(task.Commits) > 0 {

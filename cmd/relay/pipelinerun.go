@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/pipelines"
 )
 
 type pipelineRunOptions struct {
@@ -69,7 +70,7 @@ func runPipelineRun(ctx context.Context, o *pipelineRunOptions) error {
 	}
 	live := newProgress(o.app, repo)
 	defer live.close()
-	res, err := repo.PipelineRun(ctx, host.PipelineRunOptions{Observer: live, OnTask: live.task,
+	res, err := pipelines.Run(ctx, repo, pipelines.RunOptions{Observer: live, OnTask: live.task,
 		PipelineOrders: host.PipelineOrders{Only: o.only, Beyond: o.beyond, Session: time.Duration(o.minutes) * time.Minute, Parallel: o.parallel, Push: o.push}})
 	live.close()
 	if err != nil {
@@ -79,7 +80,7 @@ func runPipelineRun(ctx context.Context, o *pipelineRunOptions) error {
 }
 
 // task says how one task ended.
-func (pr *progress) task(t *host.TaskTrail) {
+func (pr *progress) task(t *host.TaskAttempt) {
 	pr.mu.Lock()
 	defer pr.mu.Unlock()
 	end, text := pr.p.outcome(string(t.Code)), t.Summary
@@ -93,7 +94,7 @@ func (pr *progress) task(t *host.TaskTrail) {
 }
 
 // pipelineVerdict is the last word on a run.
-func pipelineVerdict(p *printer, res *host.PipelineRun) {
+func pipelineVerdict(p *printer, res *pipelines.RunResult) {
 	for _, t := range res.Tasks {
 		switch {
 		case t.Waiting != nil:
@@ -161,7 +162,7 @@ func runPipelineStatus(ctx context.Context, o *pipelineOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.PipelineStatus(ctx)
+	res, err := pipelines.Status(ctx, repo)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/plugins"
 )
 
 func newPluginCmd(a *app) *cobra.Command {
@@ -43,7 +44,7 @@ func runPluginList(ctx context.Context, o *pluginListOptions) error {
 	if err != nil {
 		return err
 	}
-	l, err := repo.PluginList(ctx)
+	l, err := plugins.List(ctx, repo)
 	if err != nil {
 		return err
 	}
@@ -74,21 +75,21 @@ func runPluginList(ctx context.Context, o *pluginListOptions) error {
 		}
 		p.table(rows)
 		if pr := l.Problem; pr != nil {
-			p.fault(&fault.Fault{Code: pr.Code, What: pr.What, Why: pr.Why, Fix: pr.Fix})
+			p.fault(&diag.Error{Code: pr.Code, What: pr.What, Why: pr.Why, Fix: pr.Fix})
 		} else if len(rows) == 0 {
 			p.linef("No plugins.")
 		}
 	})
 }
 
-func showPlugin(o *pluginListOptions, l *host.PluginListResult) error {
+func showPlugin(o *pluginListOptions, l *plugins.ListResult) error {
 	for _, e := range l.Plugins {
 		if e.Name != o.name {
 			continue
 		}
 		l.Plugins = l.Plugins[:0]
 		l.Plugins = append(l.Plugins, e)
-		return o.app.done(l, func(p *printer) { pluginRows(p, &host.PluginResult{Plugin: e}) })
+		return o.app.done(l, func(p *printer) { pluginRows(p, &plugins.Result{Plugin: e}) })
 	}
 	return usageError{what: "there is no plugin " + o.name, fix: "`relay plugin list`"}
 }
@@ -101,7 +102,7 @@ func completePlugins(ctx context.Context, a *app, args []string) []string {
 	if err != nil {
 		return nil
 	}
-	l, err := repo.PluginList(ctx)
+	l, err := plugins.List(ctx, repo)
 	if err != nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/plugins"
 )
 
 func newPluginOutdatedCmd(a *app) *cobra.Command {
@@ -25,7 +26,7 @@ func runPluginOutdated(ctx context.Context, o *pluginOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.PluginOutdated(ctx)
+	res, err := plugins.Outdated(ctx, repo)
 	if err != nil {
 		return err
 	}
@@ -50,13 +51,13 @@ func runPluginOutdated(ctx context.Context, o *pluginOptions) error {
 }
 
 // pluginsDone shows the pinned plugins; those that wait for their grants wait for a person.
-func (a *app) pluginsDone(l *host.PluginListResult, err error, none string) error {
+func (a *app) pluginsDone(l *plugins.ListResult, err error, none string) error {
 	if err != nil {
 		return err
 	}
 	code, next := host.ExitDone, ""
 	for _, e := range l.Plugins {
-		if r := (host.PluginResult{Plugin: e}); r.Waiting() {
+		if r := (plugins.Result{Plugin: e}); r.Waiting() {
 			code, next = host.ExitWaiting, r.Next()
 		}
 	}

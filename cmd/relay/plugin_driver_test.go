@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/plugins"
 	"github.com/paxiom/relay/sdk/plugintest"
 )
 
@@ -41,7 +42,7 @@ func (b *driverBench) try(t *testing.T, driver string, args ...string) (failed m
 	cmd.Dir = b.dir
 	cmd.Env = []string{"HOME=" + b.dir, "PATH=" + b.dir + ":" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "GIT_CONFIG_NOSYSTEM=1"}
 	out, err := cmd.Output()
-	var res host.PluginRules
+	var res plugins.Rules
 	if bad := json.Unmarshal(out, &res); bad != nil || len(res.Rules) != 5 {
 		t.Fatalf("%v %v\n%s", err, bad, out)
 	}

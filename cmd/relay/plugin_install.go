@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/plugins"
 )
 
 // pluginOptions are those of the commands that pin or grant.
@@ -124,8 +125,8 @@ func newPluginInfoCmd(a *app) *cobra.Command {
 }
 
 // install is the options as the core has them.
-func (o *pluginOptions) install() host.PluginInstallOptions {
-	i := host.PluginInstallOptions{From: o.arg, Key: o.key, Granted: o.cmd.Flags().Changed("grant")}
+func (o *pluginOptions) install() plugins.InstallOptions {
+	i := plugins.InstallOptions{From: o.arg, Key: o.key, Granted: o.cmd.Flags().Changed("grant")}
 	for _, at := range o.platforms { // as Go and docker write them, too
 		i.Platforms = append(i.Platforms, strings.ReplaceAll(at, "/", "_"))
 	}
@@ -138,7 +139,7 @@ func (o *pluginOptions) install() host.PluginInstallOptions {
 		i.Grant = []string{"none"}
 	}
 	if o.app.interactive() {
-		i.Ask = func(offer *host.PluginOffer) (bool, error) { return askGrant(o.app, offer) }
+		i.Ask = func(offer *plugins.Offer) (bool, error) { return askGrant(o.app, offer) }
 	}
 	return i
 }
@@ -152,10 +153,10 @@ func runPluginInstall(ctx context.Context, o *pluginOptions) error {
 		if o.cmd.Flags().Changed("grant") || o.key != "" || len(o.platforms) > 0 {
 			return usageError{what: "--grant, --key and --platform are of one plugin", fix: "`relay plugin install SOURCE`, with where it comes from"}
 		}
-		l, err := repo.PluginRestore(ctx)
+		l, err := plugins.RestoreAll(ctx, repo)
 		return o.app.pluginsDone(l, err, "relay.lock.json pins no plugin")
 	}
-	if o.frozen && !repo.PluginPinned(o.arg) {
+	if o.frozen && !plugins.Pinned(repo, o.arg) {
 		return usageError{what: "relay.lock.json pins no plugin " + host.Safe(o.arg), why: "--frozen takes only what is pinned", fix: "`relay plugin list` shows the names"}
 	}
 	if strings.HasPrefix(o.arg, "go:") {
@@ -165,7 +166,7 @@ func runPluginInstall(ctx context.Context, o *pluginOptions) error {
 		}
 		o.app.printer(o.app.err, o.app.errTTY).linef("building %s for %s", host.Safe(o.arg), where)
 	}
-	res, err := repo.PluginInstall(ctx, o.install())
+	res, err := plugins.Install(ctx, repo, o.install())
 	return o.app.pluginDone(res, err, "pinned")
 }
 
@@ -180,13 +181,13 @@ func runPluginUpgrade(ctx context.Context, o *pluginOptions) error {
 		if o.arg != "" || o.from != "" || o.key != "" || i.Granted {
 			return usageError{what: "--all takes every plugin from where it came, with what it was granted", fix: "`relay plugin upgrade --all`"}
 		}
-		l, err := repo.PluginUpgradeAll(ctx, i)
+		l, err := plugins.UpgradeAll(ctx, repo, i)
 		return o.app.pluginsDone(l, err, "relay.lock.json pins no plugin")
 	}
 	if o.arg == "" {
 		return usageError{what: "relay plugin upgrade needs a plugin name, or --all", fix: "`relay plugin outdated` shows which have a newer version"}
 	}
-	res, err := repo.PluginUpgrade(ctx, o.arg, i)
+	res, err := plugins.Upgrade(ctx, repo, o.arg, i)
 	return o.app.pluginDone(res, err, "pinned")
 }
 
@@ -195,7 +196,7 @@ func runPluginGrant(ctx context.Context, o *pluginOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.PluginGrant(ctx, o.arg, o.install())
+	res, err := plugins.Grant(ctx, repo, o.arg, o.install())
 	return o.app.pluginDone(res, err, "granted")
 }
 
@@ -204,7 +205,7 @@ func runPluginRevoke(ctx context.Context, o *pluginOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.PluginRevoke(ctx, o.arg)
+	res, err := plugins.Revoke(ctx, repo, o.arg)
 	if err != nil {
 		return err
 	}
@@ -216,7 +217,7 @@ func runPluginRemove(ctx context.Context, o *pluginOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.PluginRemove(ctx, o.arg)
+	res, err := plugins.Remove(ctx, repo, o.arg)
 	if err != nil {
 		return err
 	}
@@ -228,7 +229,7 @@ func runPluginInfo(ctx context.Context, o *pluginOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.PluginInfo(ctx, o.arg)
+	res, err := plugins.Info(ctx, repo, o.arg)
 	if err != nil {
 		return err
 	}
@@ -237,7 +238,7 @@ func runPluginInfo(ctx context.Context, o *pluginOptions) error {
 
 // pluginDone shows a plugin after it was pinned or granted; one that waits for its grants
 // waits for a person.
-func (a *app) pluginDone(res *host.PluginResult, err error, did string) error {
+func (a *app) pluginDone(res *plugins.Result, err error, did string) error {
 	if err != nil {
 		return err
 	}
@@ -252,7 +253,7 @@ func (a *app) pluginDone(res *host.PluginResult, err error, did string) error {
 	})
 }
 
-func pluginRows(p *printer, res *host.PluginResult) {
+func pluginRows(p *printer, res *plugins.Result) {
 	e := res.Plugin
 	p.row("name", host.Safe(e.Name)+" "+host.Safe(e.Version))
 	p.row("does", host.Safe(e.Summary))
@@ -299,7 +300,7 @@ func pluginRows(p *printer, res *host.PluginResult) {
 }
 
 // askGrant shows what a plugin asks for and takes a yes or a no.
-func askGrant(a *app, o *host.PluginOffer) (bool, error) {
+func askGrant(a *app, o *plugins.Offer) (bool, error) {
 	p := a.printer(a.err, a.errTTY)
 	p.linef("%s %s  %s", p.bold(host.Safe(o.Name)), host.Safe(o.Version), p.dim(host.Safe(o.Summary)))
 	p.row("source", host.Safe(o.Source))

@@ -6,11 +6,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/plugins"
 )
 
 type pluginNewOptions struct {
 	app  *app
-	host host.PluginNewOptions
+	host plugins.NewOptions
 }
 
 func newPluginNewCmd(a *app) *cobra.Command {
@@ -53,7 +54,7 @@ func runPluginNew(ctx context.Context, o *pluginNewOptions) error {
 		o.host.Dir = "relay-plugin-" + o.host.Name
 	}
 	o.host.Dir = o.app.path(o.host.Dir)
-	res, err := host.NewPlugin(ctx, o.host)
+	res, err := plugins.New(ctx, o.host)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/plugins"
 )
 
 type pluginPackOptions struct {
@@ -37,7 +38,7 @@ func newPluginPackCmd(a *app) *cobra.Command {
 
 func runPluginPack(ctx context.Context, o *pluginPackOptions) error {
 	if o.makeKey != "" {
-		key, err := host.MakeSignKey(o.makeKey)
+		key, err := plugins.MakeSignKey(o.makeKey)
 		if err != nil {
 			return err
 		}
@@ -50,7 +51,7 @@ func runPluginPack(ctx context.Context, o *pluginPackOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.PluginPack(ctx, host.PluginPackOptions{Files: o.files, Out: o.out, SignKey: o.sign})
+	res, err := plugins.Pack(ctx, repo, plugins.PackOptions{Files: o.files, Out: o.out, SignKey: o.sign})
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func runPluginSearch(ctx context.Context, o *pluginSearchOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.PluginSearch(ctx, o.mirror, o.text)
+	res, err := plugins.Search(ctx, repo, o.mirror, o.text)
 	if err != nil {
 		return err
 	}

@@ -9,13 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/plugins"
 	"github.com/paxiom/relay/sdk/plugintest"
 )
 
 type pluginTestOptions struct {
 	app    *app
-	host   host.PluginTestOptions
-	driver host.DriverOptions
+	host   plugins.TestOptions
+	driver plugins.DriverOptions
 }
 
 func newPluginTestCmd(a *app) *cobra.Command {
@@ -53,7 +54,7 @@ func runPluginTest(ctx context.Context, o *pluginTestOptions) error {
 	if o.app.errTTY && !o.app.quiet {
 		o.host.Tell = func(what string) { fmt.Fprintf(o.app.err, "\r\x1b[K%s", host.Safe(what)) }
 	}
-	res, err := host.TestPlugin(ctx, o.host)
+	res, err := plugins.Test(ctx, o.host)
 	if o.host.Tell != nil {
 		fmt.Fprint(o.app.err, "\r\x1b[K")
 	}
@@ -90,7 +91,7 @@ func runPluginDev(ctx context.Context, o *pluginTestOptions) error {
 		return usageError{what: "relay plugin dev prints no document", why: "it goes on until you end it", fix: "`relay plugin test " + host.Safe(o.host.Path) + " --json`"}
 	}
 	o.host.Path, o.host.Cases = o.app.path(o.host.Path), o.app.path(o.host.Cases)
-	return host.DevPlugin(ctx, o.host, func(res *host.PluginRules, err error) {
+	return plugins.Develop(ctx, o.host, func(res *plugins.Rules, err error) {
 		p := o.app.printer(o.app.out, o.app.outTTY)
 		if err != nil {
 			p.fault(asFault(err))
@@ -108,7 +109,7 @@ func runDriverTest(ctx context.Context, o *pluginTestOptions) error {
 	if strings.ContainsRune(o.driver.Command, '/') {
 		o.driver.Command = o.app.path(o.driver.Command)
 	}
-	res, err := host.TryDriver(ctx, o.driver)
+	res, err := plugins.TryDriver(ctx, o.driver)
 	live.close()
 	if err != nil {
 		return err
@@ -143,17 +144,17 @@ func newPluginVerifyCmd(a *app) *cobra.Command {
 }
 
 func runPluginVerify(ctx context.Context, o *pluginVerifyOptions) error {
-	var res *host.PluginRules
+	var res *plugins.Rules
 	var err error
 	switch {
 	case o.binary != "":
-		res, err = host.TryPlugin(ctx, o.binary)
+		res, err = plugins.Try(ctx, o.binary)
 	case o.name == "":
 		return usageError{what: "relay plugin verify needs a plugin name", fix: "`relay plugin list` shows the names"}
 	default:
 		var repo *host.Repo
 		if repo, err = o.app.open(); err == nil {
-			res, err = repo.PluginVerify(ctx, o.name, o.app.path(o.cases))
+			res, err = plugins.Verify(ctx, repo, o.name, o.app.path(o.cases))
 		}
 	}
 	if err != nil {
@@ -163,7 +164,7 @@ func runPluginVerify(ctx context.Context, o *pluginVerifyOptions) error {
 }
 
 // verdicts ends a trial with what came of each rule.
-func (a *app) verdicts(res *host.PluginRules) error {
+func (a *app) verdicts(res *plugins.Rules) error {
 	code := host.ExitDone
 	if res.Failed() > 0 {
 		code = host.ExitStopped
@@ -173,7 +174,7 @@ func (a *app) verdicts(res *host.PluginRules) error {
 
 // verdicts shows rule by rule how something kept to its rules, and where a rule that it
 // broke is explained.
-func (p *printer) verdicts(res *host.PluginRules) {
+func (p *printer) verdicts(res *plugins.Rules) {
 	said := map[string]string{} // the rule by which a cause was said
 	for _, r := range res.Rules {
 		verdict := pad(string(r.Verdict), 7)

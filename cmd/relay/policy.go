@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/setup"
 )
 
 func newPolicyCmd(a *app) *cobra.Command {
@@ -32,7 +33,7 @@ func runPolicyTest(ctx context.Context, o *policyOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.TestPolicy(ctx)
+	res, err := setup.TestPolicy(ctx, repo)
 	if err != nil {
 		return err
 	}

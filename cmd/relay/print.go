@@ -7,7 +7,7 @@ import (
 
 	"github.com/paxiom/relay/cmd/relay/internal/screen"
 	"github.com/paxiom/relay/host"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 )
 
 // printer writes text for people. It keeps the first error of its writer, so that
@@ -137,7 +137,7 @@ func (p *printer) text(s string) string {
 }
 
 // fault prints what, why and fix. Texts from outside are made visible.
-func (p *printer) fault(f *fault.Fault) {
+func (p *printer) fault(f *diag.Error) {
 	p.hang(p.red("error:")+" ", host.Safe(f.What))
 	p.whyAndFix("  ", f.Why, f.Fix)
 	p.says("  ", f.Says)

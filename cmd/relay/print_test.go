@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 )
 
 // What stands in a column is as wide as it looks, in whatever script.
@@ -63,7 +63,7 @@ func TestFoldedOnATerminal(t *testing.T) {
 	p.tty, p.width = true, 40
 	p.row("kept", "what was built, as `relay salvage 20261121-225146-5hv8kvag` has it")
 	p.row("files", "/home/somebody/with/a/very/long/path/to/diff.patch  363 B")
-	p.fault(&fault.Fault{What: "there is no configuration here", Why: "日本語 に 広い 文字 が 並ぶ שלום", Fix: "`relay init` writes one", Code: "BLOCKED_MISSING_CONFIG"})
+	p.fault(&diag.Error{What: "there is no configuration here", Why: "日本語 に 広い 文字 が 並ぶ שלום", Fix: "`relay init` writes one", Code: "BLOCKED_MISSING_CONFIG"})
 	p.table([][]string{
 		{"20261121-225146-5hv8kvag", "2026-11-21", "SUCCESS", "Make add.sh add, so that its test passes"},
 		{"20261121-225145-nfcygh69", "2026-11-20", "STOP", "日本"}})

@@ -29,7 +29,7 @@ func newProgress(a *app, repo *host.Repo) *progress {
 	case a.errTTY && a.capable() && a.getenv("CI") == "":
 		o := screen.LiveOptions{Out: a.err, Size: a.size, Foreground: a.foreground, Color: pr.p.color, Reflows: screen.Reflows(a.getenv)}
 		if repo != nil {
-			o.Budgets = repo.Budgets
+			o.Budgets = func() []host.BudgetLine { return repo.Budgets() }
 		}
 		pr.live = screen.NewLive(o)
 		pr.p = &printer{w: pr.live, color: pr.p.color, width: pr.p.width}

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host/cycles"
 )
 
 type resumeOptions struct {
@@ -36,7 +38,7 @@ func runResume(ctx context.Context, o *resumeOptions) error {
 	}
 	live := newProgress(o.app, repo)
 	defer live.close()
-	res, err := repo.ResumeCycle(ctx, o.id, o.without, live)
+	res, err := cycles.Resume(ctx, repo, o.id, o.without, live)
 	live.close()
 	return o.app.cycleEnd(res, err)
 }

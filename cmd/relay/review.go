@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/cycles"
 )
 
 type reviewOptions struct {
@@ -51,7 +52,7 @@ func runReview(ctx context.Context, o *reviewOptions) error {
 	if err != nil {
 		return err
 	}
-	r, err := repo.ReviewCycle(ctx, o.id, func(path string) error {
+	r, err := cycles.Review(ctx, repo, o.id, func(path string) error {
 		return edit(ctx, o.app, editor, host.OwnEnviron(os.Environ(), repo.Root()), path)
 	})
 	if err != nil {

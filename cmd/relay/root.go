@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/setup"
 )
 
 // Groups of commands in the help, in the order of a first day.
@@ -81,7 +81,12 @@ func addGlobalFlags(a *app, root *cobra.Command) {
 		}
 	}
 	_ = root.RegisterFlagCompletionFunc("set", completeSet)
-	root.PersistentPreRunE = func(*cobra.Command, []string) error { return a.begin() }
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		if err := notEmpty(cmd, args); err != nil {
+			return err
+		}
+		return a.begin()
+	}
 	root.Flags().BoolVar(new(bool), "version", false, "print the version")
 	root.SetFlagErrorFunc(wrongFlag)
 	// The version is asked for by scripts and prompts all the time: no work before it.
@@ -98,6 +103,36 @@ func addGlobalFlags(a *app, root *cobra.Command) {
 func runE[O any](o *O, run func(context.Context, *O) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) }
 }
+
+// notEmpty refuses an argument or a flag that is an empty text: mostly it is a variable that a script
+// did not set, and without its run `relay undo "$RUN"` would take back the last one.
+func notEmpty(cmd *cobra.Command, args []string) error {
+	if strings.HasPrefix(cmd.Name(), cobra.ShellCompRequestCmd) || cmd.DisableFlagParsing { // to be completed, or another program's
+		return nil
+	}
+	refused := func(what string) error {
+		return usageError{what: fmt.Sprintf("%s of %s is empty", what, cmd.CommandPath()), why: "a variable that is not set, perhaps",
+			fix: fmt.Sprintf("`%s --help`", cmd.CommandPath())}
+	}
+	for i, arg := range args {
+		if strings.TrimSpace(arg) == "" && !(cmd.CommandPath() == "relay config set" && i == 1) {
+			return refused("an argument")
+		}
+		if arg == "…" || arg == "..." { // typed as an advice has it
+			return usageError{what: fmt.Sprintf("%q stands for what you have to write there", arg), fix: fmt.Sprintf("`%s --help`", cmd.CommandPath())}
+		}
+	}
+	var err error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" && f.Value.String() == "" && !slices.Contains(mayBeEmpty, f.Name) {
+			err = refused("--" + f.Name)
+		}
+	})
+	return err
+}
+
+// mayBeEmpty are flags that take something away when they are empty.
+var mayBeEmpty = []string{"grant", "notes", "validate"}
 
 // noArgs refuses arguments, and says so in relay's own form.
 func noArgs(cmd *cobra.Command, args []string) error {
@@ -132,10 +167,17 @@ func neededArg(to *string, name, fix string) cobra.PositionalArgs {
 	optional := oneArg(to, name)
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 || strings.TrimSpace(args[0]) == "" {
-			return usageError{what: fmt.Sprintf("%s needs a %s", cmd.CommandPath(), name), fix: fix}
+			return usageError{what: cmd.CommandPath() + " needs " + withArticle(name), fix: fix}
 		}
 		return optional(cmd, args)
 	}
+}
+
+func withArticle(noun string) string {
+	if strings.ContainsRune("aeiou", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
 }
 
 // unknownCommand names the commands that were perhaps meant.
@@ -160,7 +202,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if len(near) > 0 {
-		best := cmp.Or(host.Nearest(args[0], near), near[0])
+		best := cmp.Or(setup.Nearest(args[0], near), near[0])
 		u.why = "perhaps you mean: " + strings.Join(append([]string{best}, slices.DeleteFunc(near, func(n string) bool { return n == best })...), ", ")
 		u.fix = fmt.Sprintf("`%s %s`", path, best)
 		if !slices.Contains(harmless, best) {
@@ -205,7 +247,7 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 			names = append(names, f.Name)
 		}
 	})
-	if near := host.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+	if near := setup.Nearest(unknown.GetSpecifiedName(), names); near != "" {
 		u.why = "perhaps you mean --" + near
 	}
 	return u

@@ -61,6 +61,9 @@ func runRun(ctx context.Context, o *runOptions) error {
 	if o.key == "" && o.signed+o.push != "" {
 		return keyMissing("run")
 	}
+	if o.task != "" && o.goal != "" {
+		return usageError{what: "--goal does not go with --task", why: "a goal is for the planner, and with a task of yours none is asked", fix: "`relay run --task FILE`, or `relay run --goal TEXT`"}
+	}
 	if o.beyond && o.task == "" {
 		return usageError{what: "--beyond-ceiling goes with --task", why: "what a planner asks for stays below the ceiling; you are asked about the rest", fix: "`relay run --task FILE --beyond-ceiling`"}
 	}
@@ -184,6 +187,22 @@ func verdict(p *printer, res *host.RunResult) {
 		return
 	}
 	r := res.Report
+	verdictRows(p, r)
+	for _, w := range r.Budgets.Warnings {
+		p.row("budget", p.yellow(host.Safe(w)))
+	}
+	if e := res.Earlier; e != nil && r.Question == nil { // what was to be typed then is about another run by now
+		if e.Kept {
+			p.next("`relay show " + e.Run + "` has it in full")
+		}
+		return
+	}
+	p.row("report", pointer(r))
+	p.next(r.Next)
+}
+
+// verdictRows prints what a tick changed, how it was judged, and where the change is now.
+func verdictRows(p *printer, r *host.Report) {
 	if r.BlastRadius.FilesTouched > 0 {
 		p.row("change", blastRadius(r))
 	}
@@ -217,17 +236,6 @@ func verdict(p *printer, res *host.RunResult) {
 	if r.Salvage != "" {
 		p.row("kept", host.Safe(r.Salvage)+"  (relay salvage "+r.RunID+")")
 	}
-	for _, w := range r.Budgets.Warnings {
-		p.row("budget", p.yellow(host.Safe(w)))
-	}
-	if e := res.Earlier; e != nil && r.Question == nil { // what was to be typed then is about another run by now
-		if e.Kept {
-			p.next("`relay show " + e.Run + "` has it in full")
-		}
-		return
-	}
-	p.row("report", pointer(r))
-	p.next(r.Next)
 }
 
 // maxShown is how many violations are listed before the report has to be opened.

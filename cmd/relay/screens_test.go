@@ -4,9 +4,11 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"html"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -60,8 +62,8 @@ func sample(t *testing.T, home, name string) (dir string, env []string) {
 	return dir, env
 }
 
-// What a person sees of relay on a real terminal: a tick that lands, one that is stopped,
-// why, a loop, and everything on one screen, with its keys. -screens keeps it for the
+// What a person sees of relay on a real terminal: the demonstration, why a tick was stopped,
+// a loop, and everything on one screen, with its keys. -screens takes the pictures of the
 // documentation.
 func TestScreens(t *testing.T) {
 	if *screensTo == "" {
@@ -70,27 +72,15 @@ func TestScreens(t *testing.T) {
 	home := t.TempDir()
 	dir, env := sample(t, home, "project")
 	c := openConsole(t, dir, env)
-	keep := func(name, screen string) {
-		screen, _, _ = strings.Cut(screen, "\nover\n")
-		if *screensTo == "" {
-			return
-		}
-		if strings.HasPrefix(screen, "ready ") {
-			_, screen, _ = strings.Cut(screen, "\n")
-		}
-		screen = strings.ReplaceAll(strings.ReplaceAll(screen, "; echo; echo over", ""), home, "~")
-		if err := os.WriteFile(filepath.Join(*screensTo, name+".txt"), []byte(strings.TrimSpace(screen)+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	keep("run", c.runs("relay run", "✓ judge", "verdict", "SUCCESS"))
-	keep("stopped", c.runs("relay run", "STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED", "next:"))
+	c.Tmux("resize-window", "-x", "110", "-y", "40")
+	photo(t, c.runs("relay demo", "deploy.sh was never written"), "demo")
+	c.runs("relay run", "✓ judge", "verdict", "SUCCESS")
+	c.runs("relay run", "STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED", "next:")
 	c.Tmux("resize-window", "-x", "110", "-y", "70")
-	keep("show", c.runs("relay show", "deploy.sh", "verdict"))
+	c.runs("relay show", "deploy.sh", "verdict")
 	c.Tmux("resize-window", "-x", "100", "-y", "32")
 
-	watch := c.types([]string{"clear; relay watch", "Enter"}, "relay watch  project on main", "RUNS", "✓ run", "x run", "? keys")
-	keep("watch", watch)
+	photo(t, c.types([]string{"clear; relay watch", "Enter"}, "relay watch  project on main", "RUNS", "✓ run", "x run", "? keys"), "watch")
 	c.types([]string{"d"}, "diff of ", "+++ b/deploy.sh")
 	c.types([]string{"q"}, "RUNS")
 	c.types([]string{"Enter"}, "STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED", "q back")
@@ -106,34 +96,52 @@ func TestScreens(t *testing.T) {
 		t.Errorf("a screen in a pipe:\n%s", got)
 	}
 
-	other, _ := sample(t, home, "other")
-	c.runs("cd " + other)
-	keep("loop", c.runs("relay loop --mode autonomous --max-ticks 2", "tick 1", "landed", "tick 2", "STOP_SCOPE"))
-	if *screensTo != "" {
-		picture(t, dir, env, filepath.Join(*screensTo, "report.png"))
-	}
-}
-
-// picture is the report as a page in a browser.
-func picture(t *testing.T, dir string, env []string, to string) {
-	t.Helper()
 	page := filepath.Join(t.TempDir(), "report.html")
 	cmd := exec.Command(filepath.Join(binDir, "relay"), "report", "--format", "html", "-o", page)
 	cmd.Dir, cmd.Env = dir, env
 	if out, err := cmd.CombinedOutput(); err != nil && cmd.ProcessState.ExitCode() != 1 { // 1: something waits
 		t.Fatalf("%v\n%s", err, out)
 	}
+	picture(t, page, 1100, 1500, "report")
+
+	other, _ := sample(t, home, "other")
+	c.runs("cd " + other)
+	c.runs("relay loop --mode autonomous --max-ticks 2", "tick 1", "landed", "tick 2", "STOP_SCOPE")
+}
+
+// photo is a picture of a terminal's screen.
+func photo(t *testing.T, screen, name string) {
+	t.Helper()
+	if strings.HasPrefix(screen, "ready ") {
+		_, screen, _ = strings.Cut(screen, "\n")
+	}
+	screen, _, _ = strings.Cut(screen, "\nover\n")
+	screen = strings.TrimSpace(strings.ReplaceAll(screen, "; echo; echo over", ""))
+	screen = regexp.MustCompile(`\n{3,}`).ReplaceAllString(screen, "\n\n") // rows that a short list leaves free
+	text := strings.NewReplacer("✓", "<i>✓</i>", "✗", "<b>✗</b>", "SUCCESS", "<i>SUCCESS</i>").Replace(html.EscapeString(screen))
+	page := filepath.Join(t.TempDir(), "screen.html")
+	if err := os.WriteFile(page, []byte(`<!doctype html><meta charset="utf-8"><style>
+body { margin: 0; background: #16181b; color: #e6e8eb } pre { font: 15px/20px "DejaVu Sans Mono", monospace; margin: 16px }
+i { color: #57c48a; font-style: normal } b { color: #ff8a80 }</style><pre>`+text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	picture(t, page, 1060, 20*(strings.Count(screen, "\n")+1)+32, name)
+}
+
+// picture is what a browser shows of a page.
+func picture(t *testing.T, page string, width, height int, as string) {
+	t.Helper()
 	for _, name := range []string{"chromium-headless-shell", "chromium", "google-chrome"} {
 		program, err := exec.LookPath(name)
 		if err != nil {
 			continue
 		}
 		browser := exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--force-device-scale-factor=1",
-			"--user-data-dir="+t.TempDir(), fmt.Sprintf("--window-size=%d,%d", 1100, 1300), "--screenshot="+to, "file://"+page)
+			"--user-data-dir="+t.TempDir(), fmt.Sprintf("--window-size=%d,%d", width, height), "--screenshot="+filepath.Join(*screensTo, as+".png"), "file://"+page)
 		if out, err := browser.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, out)
 		}
 		return
 	}
-	t.Log("no browser here, so there is no picture of the report: `apt-get install chromium-headless-shell fonts-dejavu-core`")
+	t.Fatal("no browser here, so there are no pictures: `apt-get install chromium-headless-shell fonts-dejavu-core`")
 }

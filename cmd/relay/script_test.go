@@ -9,12 +9,15 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/paxiom/relay/judge/box"
 )
 
 // binDir holds relay and its plugins, built once by the same steps as `make build`.
 var binDir string
 
 func TestMain(m *testing.M) {
+	box.Init()
 	os.Exit(buildAndRun(m))
 }
 
@@ -57,28 +60,29 @@ func scriptParams() testscript.Params {
 		Setup:               setupScript,
 		Condition:           scriptCondition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"tick":      cmdTick,
-			"evening":   cmdEvening,
-			"cycle":     cmdCycle,
-			"exits":     cmdExits,
-			"json":      cmdJSON,
-			"counters":  cmdCounters,
-			"snapshot":  cmdSnapshot,
-			"unchanged": cmdUnchanged,
-			"schema":    cmdSchema,
-			"waitfor":   cmdWaitFor,
-			"signal":    cmdSignal,
-			"noprocess": cmdNoProcess,
-			"make-file": cmdMakeFile,
-			"clock":     cmdClock,
-			"stranger":  cmdStranger,
-			"vendor":    cmdVendor,
-			"collector": cmdCollector,
-			"spans":     cmdSpans,
-			"checkout":  cmdCheckout,
-			"mend":      cmdMend,
-			"modules":   cmdModules,
-			"publish":   cmdPublish,
+			"tick":            cmdTick,
+			"evening":         cmdEvening,
+			"cycle":           cmdCycle,
+			"exits":           cmdExits,
+			"json":            cmdJSON,
+			"counters":        cmdCounters,
+			"snapshot":        cmdSnapshot,
+			"unchanged":       cmdUnchanged,
+			"schema":          cmdSchema,
+			"waitfor":         cmdWaitFor,
+			"signal":          cmdSignal,
+			"noprocess":       cmdNoProcess,
+			"make-file":       cmdMakeFile,
+			"clock":           cmdClock,
+			"stranger":        cmdStranger,
+			"vendor":          cmdVendor,
+			"collector":       cmdCollector,
+			"spans":           cmdSpans,
+			"checkout":        cmdCheckout,
+			"go-tests-before": cmdGoTestsBefore,
+			"mend":            cmdMend,
+			"modules":         cmdModules,
+			"publish":         cmdPublish,
 		},
 	}
 }

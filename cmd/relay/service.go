@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/cycles"
 )
 
 type serviceOptions struct {
@@ -35,7 +36,7 @@ func runServiceList(ctx context.Context, o *serviceOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.ServiceList(ctx)
+	res, err := cycles.Services(ctx, repo)
 	if err != nil {
 		return err
 	}
@@ -67,14 +68,14 @@ func runServiceShow(ctx context.Context, o *serviceOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.ServiceShow(ctx, o.id)
+	res, err := cycles.ShowService(ctx, repo, o.id)
 	if err != nil {
 		return err
 	}
 	return o.app.done(res, func(p *printer) { serviceText(p, res) })
 }
 
-func serviceText(p *printer, res *host.ServiceResult) {
+func serviceText(p *printer, res *cycles.ServiceResult) {
 	var rows [][]string
 	for _, v := range res.Values {
 		b, err := json.Marshal(v.Value)
@@ -98,7 +99,7 @@ func runServiceCheck(ctx context.Context, o *serviceOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.ServiceCheck(ctx, o.id)
+	res, err := cycles.CheckService(ctx, repo, o.id)
 	if err != nil {
 		return err
 	}
@@ -107,7 +108,7 @@ func runServiceCheck(ctx context.Context, o *serviceOptions) error {
 		code = host.ExitBlocked
 	}
 	return o.app.end(code, res, func(p *printer) {
-		checks(p, res.Checks)
+		checkLines(p, res.Checks)
 		if res.OK && o.id != "" {
 			p.next("`relay audit start " + host.Safe(o.id) + "`")
 		}
@@ -119,7 +120,7 @@ func runServiceNew(ctx context.Context, o *serviceOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.ServiceNew(ctx, o.id)
+	res, err := cycles.NewService(ctx, repo, o.id)
 	if err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func runRotate(ctx context.Context, o *rotateOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.Rotate(ctx, o.id)
+	res, err := cycles.Rotate(ctx, repo, o.id)
 	if err != nil {
 		return err
 	}

@@ -65,6 +65,9 @@ func showRun(p *printer, s *host.ShowResult) {
 	p.row("run", s.Run.RunID+"  "+s.Run.StartedAt.Local().Format(time.DateTime))
 	if r := s.Report; r != nil {
 		showReport(p, r)
+	} else {
+		p.row("intent", host.Safe(s.Run.Intent))
+		p.row("verdict", p.outcome(string(s.Run.Code)))
 	}
 	if s.LandedOn != "" {
 		p.row("landed", "on "+host.Safe(s.LandedOn)+", which is not your branch")
@@ -159,15 +162,12 @@ func showReport(p *printer, r *host.Report) {
 		}
 	}
 	if r.Box != nil && (r.Builder != nil || len(r.Box.Network) > 0) { // otherwise nothing was in it
-		p.row("box", host.Safe(r.Box.Means))
+		p.row("box", host.Safe(r.Box.String()))
 		for _, n := range r.Box.Network {
 			p.row("", "network of the "+host.Safe(n.Role)+": "+host.Safe(n.Mode))
 			for _, c := range n.Refused {
 				p.row("", fmt.Sprintf("refused to the %s: %s, %d times: %s", host.Safe(n.Role), host.Safe(c.Target), c.Count, host.Safe(c.Why)))
 			}
-		}
-		for _, g := range r.Box.Gaps {
-			p.row("", "not covered: "+host.Safe(g))
 		}
 	}
 	if r.Commit != "" {

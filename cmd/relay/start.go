@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/cycles"
 )
 
 type startOptions struct {
@@ -45,7 +46,7 @@ func runStart(ctx context.Context, o *startOptions) error {
 	}
 	live := newProgress(o.app, repo)
 	defer live.close()
-	res, err := repo.StartCycle(ctx, host.CycleStart{Service: o.service, Base: o.base, Model: o.models, With: o.with, Force: o.force, Observer: live,
+	res, err := cycles.Start(ctx, repo, cycles.StartOptions{Service: o.service, Base: o.base, Model: o.models, With: o.with, Force: o.force, Observer: live,
 		Began: func(c *host.Cycle) { live.note("cycle " + c.UUID + " on " + c.Branch) }})
 	live.close()
 	return o.app.cycleEnd(res, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/paxiom/relay/cmd/relay/internal/screen"
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/health"
 )
 
 type statusOptions struct {
@@ -125,7 +126,7 @@ func fullStatus(p *printer, s *host.StatusResult) {
 	pipelineRows(p, s)
 	question(p, s)
 	problem(p, s.Problem)
-	checks(p, s.Preflight)
+	checkLines(p, s.Preflight)
 	if s.Ready != nil {
 		if *s.Ready {
 			p.linef("%s a tick can start", p.green("ready:"))
@@ -238,7 +239,7 @@ func question(p *printer, s *host.StatusResult) {
 	}
 }
 
-func problem(p *printer, c *host.CheckResult) {
+func problem(p *printer, c *health.Check) {
 	if c != nil {
 		p.hang(p.red("problem:")+" ", host.Safe(c.What))
 		p.whyAndFix("  ", c.Why, c.Fix)
@@ -246,8 +247,8 @@ func problem(p *printer, c *host.CheckResult) {
 	}
 }
 
-// checks prints one line for each check, and why and fix under those that failed.
-func checks(p *printer, all []host.CheckResult) {
+// checkLines prints one line for each check, and why and fix under those that failed.
+func checkLines(p *printer, all []health.Check) {
 	for i, c := range all {
 		mark := p.green("ok  ")
 		switch {
@@ -277,8 +278,8 @@ func checks(p *printer, all []host.CheckResult) {
 }
 
 // sameTrouble finds the check before c that failed for the same reason; -1 is none.
-func sameTrouble(before []host.CheckResult, c host.CheckResult) int {
-	return slices.IndexFunc(before, func(o host.CheckResult) bool {
+func sameTrouble(before []health.Check, c health.Check) int {
+	return slices.IndexFunc(before, func(o health.Check) bool {
 		return !o.OK && c.Fix != "" && o.Why == c.Why && o.Fix == c.Fix
 	})
 }

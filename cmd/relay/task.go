@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/pipelines"
 )
 
 func newTaskCmd(a *app) *cobra.Command {
@@ -36,7 +37,7 @@ func runTaskList(ctx context.Context, o *taskOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.Tasks(ctx)
+	res, err := pipelines.Tasks(ctx, repo)
 	if err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func runTaskList(ctx context.Context, o *taskOptions) error {
 }
 
 // waiting says in few words what a task waits for.
-func waiting(t host.TaskLine) string {
+func waiting(t pipelines.TaskLine) string {
 	switch {
 	case t.Asked != "":
 		return "waits for you: " + host.Safe(shorten(t.Asked, 60))
@@ -82,14 +83,14 @@ func runTaskShow(ctx context.Context, o *taskOptions) error {
 	if err != nil {
 		return err
 	}
-	t, err := repo.Task(ctx, o.id)
+	t, err := pipelines.Task(ctx, repo, o.id)
 	if err != nil {
 		return err
 	}
 	return o.app.done(t, func(p *printer) { taskPage(p, t) })
 }
 
-func taskPage(p *printer, t *host.TaskResult) {
+func taskPage(p *printer, t *pipelines.TaskResult) {
 	p.row("task", t.ID)
 	p.row("title", host.Safe(t.Title))
 	p.row("status", strings.ReplaceAll(t.Status, "_", " "))
@@ -138,7 +139,7 @@ func command(argv []string) string {
 	words := make([]string, len(argv))
 	for i, w := range argv {
 		if words[i] = w; w != "&&" { // which is no word of the command
-			words[i] = fault.Word(w)
+			words[i] = diag.Word(w)
 		}
 	}
 	return strings.Join(words, " ")
@@ -146,7 +147,7 @@ func command(argv []string) string {
 
 type taskAddOptions struct {
 	app  *app
-	task host.NewTask
+	task pipelines.NewTask
 }
 
 func newTaskAddCmd(a *app) *cobra.Command {
@@ -171,12 +172,12 @@ func runTaskAdd(ctx context.Context, o *taskAddOptions) error {
 	if err != nil {
 		return err
 	}
-	t, err := repo.TaskAdd(ctx, o.task)
+	t, err := pipelines.AddTask(ctx, repo, o.task)
 	return o.app.task(t, err)
 }
 
 // task prints a task as an edit left it.
-func (a *app) task(t *host.TaskResult, err error) error {
+func (a *app) task(t *pipelines.TaskResult, err error) error {
 	if err != nil {
 		return err
 	}
@@ -221,7 +222,7 @@ func runTaskDep(ctx context.Context, o *taskDepOptions) error {
 	if o.off {
 		on, off = nil, on
 	}
-	t, err := repo.TaskDepend(ctx, o.args[0], on, off)
+	t, err := pipelines.DependTask(ctx, repo, o.args[0], on, off)
 	return o.app.task(t, err)
 }
 
@@ -250,7 +251,7 @@ func newTaskEditCmd(a *app) *cobra.Command {
 }
 
 func runTaskEdit(ctx context.Context, o *taskEditOptions) error {
-	var e host.TaskEdit
+	var e pipelines.TaskEdit
 	given := o.cmd.Flags().Changed
 	for name, set := range map[string]func(){"title": func() { e.Title = &o.title }, "notes": func() { e.Notes = &o.notes },
 		"validate": func() { e.Validation = &o.validate }, "priority": func() { e.Priority = &o.priority }, "done-when": func() { e.Criteria = o.criteria }} {
@@ -262,7 +263,7 @@ func runTaskEdit(ctx context.Context, o *taskEditOptions) error {
 	if err != nil {
 		return err
 	}
-	t, err := repo.TaskEdit(ctx, o.id, e)
+	t, err := pipelines.EditTask(ctx, repo, o.id, e)
 	return o.app.task(t, err)
 }
 
@@ -279,7 +280,7 @@ func runTaskRetry(ctx context.Context, o *taskOptions) error {
 	if err != nil {
 		return err
 	}
-	t, err := repo.TaskRetry(ctx, o.id)
+	t, err := pipelines.RetryTask(ctx, repo, o.id)
 	return o.app.task(t, err)
 }
 
@@ -303,7 +304,7 @@ func runTaskSkip(ctx context.Context, o *taskSkipOptions) error {
 	if err != nil {
 		return err
 	}
-	t, err := repo.TaskSkip(ctx, o.id, o.why)
+	t, err := pipelines.SkipTask(ctx, repo, o.id, o.why)
 	return o.app.task(t, err)
 }
 
@@ -327,7 +328,7 @@ func runTaskGraph(ctx context.Context, o *taskGraphOptions) error {
 	if err != nil {
 		return err
 	}
-	g, err := repo.TaskGraph(ctx, o.dot)
+	g, err := pipelines.Graph(ctx, repo, o.dot)
 	if err != nil {
 		return err
 	}

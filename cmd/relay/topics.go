@@ -135,6 +135,7 @@ var exitCodeRows = []struct {
 	{host.ExitBlocked, "blocked: configuration, environment, budget, lock or invalid usage"},
 	{host.ExitHungUp, "interrupted, since the terminal was closed (SIGHUP)"},
 	{host.ExitInterrupted, "interrupted by Ctrl-C (SIGINT)"},
+	{host.ExitQuit, "interrupted by Ctrl-\\ (SIGQUIT)"},
 	{host.ExitTerminated, "interrupted by SIGTERM"},
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/setup"
 )
 
 type trustOptions struct {
@@ -49,7 +50,7 @@ func runTrust(ctx context.Context, o *trustOptions) error {
 		return err
 	}
 	if o.revoke {
-		t, err := repo.Trust(ctx, host.TrustOptions{Service: o.id, Revoke: true})
+		t, err := setup.Trust(ctx, repo, setup.TrustOptions{Service: o.id, Revoke: true})
 		if err != nil {
 			return err
 		}
@@ -61,7 +62,7 @@ func runTrust(ctx context.Context, o *trustOptions) error {
 			p.linef("This repository was not trusted.")
 		})
 	}
-	t, err := repo.Trust(ctx, host.TrustOptions{Service: o.id, Show: true})
+	t, err := setup.Trust(ctx, repo, setup.TrustOptions{Service: o.id, Show: true})
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,7 @@ func runTrust(ctx context.Context, o *trustOptions) error {
 	if want == "" {
 		want = t.Digest // what was shown is what is agreed to
 	}
-	if t, err = repo.Trust(ctx, host.TrustOptions{Service: o.id, Digest: want}); err != nil {
+	if t, err = setup.Trust(ctx, repo, setup.TrustOptions{Service: o.id, Digest: want}); err != nil {
 		return err
 	}
 	return o.app.done(t, func(p *printer) {
@@ -87,7 +88,7 @@ func runTrust(ctx context.Context, o *trustOptions) error {
 	})
 }
 
-func trustItems(p *printer, t *host.TrustResult) {
+func trustItems(p *printer, t *setup.TrustResult) {
 	defer trustCeiling(p, t.Ceiling)
 	if t.Digest == "" {
 		p.linef("This repository's configuration asks for nothing that needs trust.")
@@ -107,7 +108,7 @@ func trustItems(p *printer, t *host.TrustResult) {
 }
 
 // trustChanges shows what is not as it was when this repository was trusted the last time.
-func trustChanges(p *printer, t *host.TrustResult) {
+func trustChanges(p *printer, t *setup.TrustResult) {
 	p.linef("Since you last agreed:")
 	fresh := 0
 	for _, c := range t.Changes {
@@ -126,7 +127,7 @@ func trustChanges(p *printer, t *host.TrustResult) {
 	}
 }
 
-func trustAll(p *printer, t *host.TrustResult) {
+func trustAll(p *printer, t *setup.TrustResult) {
 	for _, item := range t.Items {
 		place := item.File
 		if item.Line > 0 {
@@ -153,7 +154,7 @@ func trustCeiling(p *printer, w host.Widening) {
 	}
 }
 
-func askTrust(o *trustOptions, t *host.TrustResult) error {
+func askTrust(o *trustOptions, t *setup.TrustResult) error {
 	a, of := o.app, ""
 	if o.id != "" {
 		of = " " + host.Safe(o.id)

@@ -7,11 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/proof"
 )
 
 type verifyOptions struct {
 	app *app
-	host.VerifyOptions
+	proof.VerifyOptions
 }
 
 func newVerifyCmd(a *app) *cobra.Command {
@@ -22,12 +23,17 @@ func newVerifyCmd(a *app) *cobra.Command {
 		Long: "verify checks the notes in refs/notes/relay: who signed, whether the commit, its tree and the\n" +
 			"paths that it touches are those that were judged, the policy's digest, and what approvals are\n" +
 			"bound to. It needs the repository and a file of signers, no configuration and no network. The\n" +
-			"exit code is 0 when every commit is verified and 2 when one is not.",
+			"exit code is 0 when every commit is verified, 2 when one is not, 3 when it could not be looked at.",
 		Example: "relay verify                                        # the last commit, by the keys of this machine\nrelay verify --signers .github/relay-signers origin/main..HEAD\nrelay verify --relay-only v1.4..HEAD --json         # let commits be that nobody calls relay's",
 		GroupID: groupLook,
 		Args:    oneArg(&o.What, "commit or range"),
 		RunE:    runE(o, runVerify),
 	}
+	return o.flags(cmd)
+}
+
+// flags are those of both commands that verify.
+func (o *verifyOptions) flags(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().StringVar(&o.Signers, "signers", "", "believe the keys in `FILE`, in the form of ssh-keygen's allowed signers")
 	cmd.Flags().BoolVar(&o.RelayOnly, "relay-only", false, "commits that neither a note nor their message calls relay's don't fail")
 	return cmd
@@ -38,7 +44,7 @@ func runVerify(ctx context.Context, o *verifyOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := repo.Verify(ctx, o.VerifyOptions)
+	res, err := proof.Verify(ctx, repo, o.VerifyOptions)
 	if err != nil {
 		return err
 	}
@@ -46,7 +52,7 @@ func runVerify(ctx context.Context, o *verifyOptions) error {
 }
 
 // verified shows the answer about each commit.
-func (a *app) verified(res *host.VerifyResult) error {
+func (a *app) verified(res *proof.VerifyResult) error {
 	code := host.ExitDone
 	if res.Failed > 0 {
 		code = host.ExitStopped
@@ -54,9 +60,9 @@ func (a *app) verified(res *host.VerifyResult) error {
 	return a.end(code, res, func(p *printer) {
 		for _, c := range res.Commits {
 			switch c.Status {
-			case host.CommitVerified:
+			case proof.CommitVerified:
 				p.linef("%.12s %s", c.Commit, host.Safe(fmt.Sprintf("verified by %s (%s): %s", c.By, c.Key, c.Evidence)))
-			case host.CommitChanged:
+			case proof.CommitChanged:
 				p.linef("%.12s %s", c.Commit, host.Safe("landed by relay but changed since: "+c.Why))
 			default:
 				p.linef("%.12s %s", c.Commit, host.Safe("not covered: "+c.Why))

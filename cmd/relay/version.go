@@ -2,28 +2,61 @@ package main
 
 import (
 	"context"
+	"runtime"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
-	"github.com/paxiom/relay/internal/about"
 )
 
-// versionDoc is what relay knows about its own making; the version stands in the place
-// of the document's own.
+// versionDoc is what relay knows about its own making, from what the linker has left in it.
+// The version stands in the place of the document's own.
 type versionDoc struct {
 	host.Doc
 	Version string `json:"version"`
-	about.Build
+	Commit  string `json:"commit,omitempty"`
+	Time    string `json:"time,omitempty"`
+	Dirty   bool   `json:"modified,omitempty"`
+	Go      string `json:"go"`
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
 }
 
 func version() versionDoc {
-	b := about.Read()
-	return versionDoc{host.Doc{Kind: "relay.version", Version: 1}, b.Version, b}
+	v := versionDoc{Doc: host.Doc{Kind: "relay.version", Version: 1}, Version: "devel", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if m := info.Main.Version; m != "" && m != "(devel)" {
+		v.Version = m
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Commit = s.Value
+		case "vcs.time":
+			v.Time = s.Value
+		case "vcs.modified":
+			v.Dirty = s.Value == "true"
+		}
+	}
+	return v
 }
 
-// line is what --version prints.
-func (v versionDoc) line() string { return "relay " + v.Build.String() }
+// line is what --version prints: the version, with the commit where it is known.
+func (v versionDoc) line() string {
+	s := "relay " + v.Version
+	if len(v.Commit) >= 12 {
+		s += " (" + v.Commit[:12]
+		if v.Dirty {
+			s += ", modified"
+		}
+		s += ")"
+	}
+	return s
+}
 
 type versionOptions struct{ app *app }
 

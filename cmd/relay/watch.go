@@ -9,6 +9,7 @@ import (
 
 	"github.com/paxiom/relay/cmd/relay/internal/screen"
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/pipelines"
 )
 
 type watchOptions struct {
@@ -41,12 +42,31 @@ type watchDoc struct {
 	Repositories []*host.WatchResult `json:"repositories"`
 }
 
+// watched is a repository as the screen shows it and acts on it.
+type watched struct{ *host.Repo }
+
+func (w watched) Watch(ctx context.Context) (*host.WatchResult, error) { return w.Repo.Watch(ctx) }
+
+func (w watched) WatchStamp() string { return w.Repo.WatchStamp() }
+
+func (w watched) Diff(ctx context.Context, id string) (*host.DiffResult, error) {
+	return w.Repo.Diff(ctx, id)
+}
+
+func (w watched) Answer(ctx context.Context, run, text string) (*host.AnswerResult, error) {
+	return w.Repo.Answer(ctx, run, text)
+}
+
+func (w watched) TaskAnswer(ctx context.Context, id, asked, text string) (*pipelines.TaskResult, error) {
+	return pipelines.AnswerTask(ctx, w.Repo, id, asked, text)
+}
+
 func runWatch(ctx context.Context, o *watchOptions) error {
 	repo, err := o.app.open()
 	if err != nil {
 		return err
 	}
-	sources := []screen.Source{repo}
+	sources := []screen.Source{watched{repo}}
 	if o.all {
 		sources = nil
 		for _, root := range repo.Known() {
@@ -54,7 +74,7 @@ func runWatch(ctx context.Context, o *watchOptions) error {
 			if err != nil {
 				return err
 			}
-			sources = append(sources, r)
+			sources = append(sources, watched{r})
 		}
 	}
 	now := time.Now

@@ -37,6 +37,6 @@ func TestWatchSeesRunsComeAndGo(t *testing.T) {
 	}
 	_ = run.Wait()
 	c.Shows("1 need you  0 at work", "! crash", "was cut off in the middle of a change", "… run", "unfinished")
-	c.types([]string{"g"}, "> ! crash", "next: `relay recover`")
+	c.types([]string{"g"}, "> ! crash", "next: relay recover")
 	c.types([]string{"q"}, "$\n")
 }

@@ -9,14 +9,15 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"time"
 
 	"go.temporal.io/server/common/authorization"
 	"go.temporal.io/server/common/cluster"
 	"go.temporal.io/server/common/config"
 	"go.temporal.io/server/common/dynamicconfig"
 	"go.temporal.io/server/common/log"
+	"go.temporal.io/server/common/membership/static"
 	"go.temporal.io/server/common/persistence/sql/sqlplugin/sqlite"
+	"go.temporal.io/server/common/primitives"
 	schema "go.temporal.io/server/schema/sqlite"
 	"go.temporal.io/server/temporal"
 )
@@ -71,7 +72,12 @@ func serve(db, address string) error {
 	if err != nil {
 		return err
 	}
-	server, err := temporal.NewServer(temporal.WithConfig(c), temporal.ForServices(temporal.DefaultServices), temporal.WithLogger(logger),
+	// They are all in this process: one that was killed has left others in the database, and to look for those takes a minute.
+	hosts := map[primitives.ServiceName]static.Hosts{}
+	for name, s := range c.Services {
+		hosts[primitives.ServiceName(name)] = static.SingleLocalHost(net.JoinHostPort(loopback, strconv.Itoa(s.RPC.GRPCPort)))
+	}
+	server, err := temporal.NewServer(temporal.WithConfig(c), temporal.ForServices(temporal.DefaultServices), temporal.WithLogger(logger), temporal.WithStaticHosts(hosts),
 		temporal.WithAuthorizer(authorization.NewNoopAuthorizer()),
 		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return claims }),
 		temporal.WithDynamicConfigClient(quick()), temporal.InterruptOn(temporal.InterruptCh()))
@@ -106,7 +112,6 @@ func configuration(db string, port int) (*config.Config, error) {
 		NamespaceDefaults: config.NamespaceDefaults{Archival: config.ArchivalNamespaceDefaults{
 			History: config.HistoryArchivalNamespaceDefaults{State: "disabled"}, Visibility: config.VisibilityArchivalNamespaceDefaults{State: "disabled"}}},
 	}
-	c.Global.Membership = config.Membership{MaxJoinDuration: 30 * time.Second, BroadcastAddress: loopback}
 	for _, name := range []string{"frontend", "history", "matching", "worker"} {
 		own := port
 		if name != "frontend" {
@@ -115,11 +120,7 @@ func configuration(db string, port int) (*config.Config, error) {
 				return nil, err
 			}
 		}
-		gossip, err := free()
-		if err != nil {
-			return nil, err
-		}
-		c.Services[name] = config.Service{RPC: config.RPC{GRPCPort: own, MembershipPort: gossip, BindOnIP: loopback}}
+		c.Services[name] = config.Service{RPC: config.RPC{GRPCPort: own, BindOnIP: loopback}}
 	}
 	return c, nil
 }

@@ -3,17 +3,21 @@ package attempt
 import (
 	"cmp"
 	"context"
+	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/checks"
 	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/confine"
-	"github.com/paxiom/relay/host/internal/crew"
-	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/launch"
+	"github.com/paxiom/relay/host/internal/modelcall"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/policy"
 	"github.com/paxiom/relay/host/internal/report"
@@ -37,9 +41,13 @@ type Attempt struct {
 	// Note is told what a person should know.
 	Note func(text string)
 
-	Change  *change.Change // nil until its box is made, and after Discard and Leave
-	Builder *crew.Plugin   // that was let into the box last
-	Plan    *confine.Plan  // what the checks may use besides files
+	// Programs is as of [checks.Options].
+	Programs string
+
+	Change  *change.Change    // nil until its box is made, and after Discard and Leave
+	Checker *checks.Checker   // of the change
+	Builder *pluginenv.Plugin // that was let into the box last
+	Plan    *confine.Plan     // what the checks may use besides files
 }
 
 // Begin makes the box, from a commit.
@@ -48,7 +56,20 @@ func (a *Attempt) Begin(ctx context.Context, o change.Options) error {
 	if err == nil {
 		a.Change, err = change.Begin(ctx, env, o)
 	}
-	return crew.BoxFault(err)
+	return pluginenv.BoxFault(a.checked(err, false))
+}
+
+// checked prepares the checks, before anything is built in the box, or goes on with those of
+// an earlier process.
+func (a *Attempt) checked(err error, resumed bool) error {
+	if err != nil || a.Change == nil {
+		return err
+	}
+	a.Checker, err = checks.New(a.Change, checks.Options{Programs: a.Programs, Resumed: resumed, Caches: checks.Cached(pluginenv.Caches(a.At.Config, a.At.Git, a.At.StateDir, a.At.Home).Open)})
+	if err != nil {
+		err = errors.Join(err, a.Discard())
+	}
+	return err
 }
 
 // Resume goes on in the box that an earlier process has left: see [change.Resume].
@@ -57,12 +78,12 @@ func (a *Attempt) Resume(ctx context.Context, o change.Options) (r *change.Recov
 	if err == nil {
 		a.Change, r, err = change.Resume(ctx, env, o)
 	}
-	return r, crew.BoxFault(err)
+	return r, pluginenv.BoxFault(a.checked(err, true))
 }
 
 // boxes settles first what the checks may use: without that a build would be a waste.
 func (a *Attempt) boxes(ctx context.Context) (env change.Env, err error) {
-	if a.Plan, err = confine.For(a.At.Config.Box, confine.Verification, crew.Registries(a.At.Root, a.At.Home), a.At.Refused); err != nil {
+	if a.Plan, err = confine.For(a.At.Config.Box, confine.Verification, pluginenv.Registries(a.At.Root, a.At.Home), a.At.Refused); err != nil {
 		return env, err
 	}
 	return a.At.Boxes(ctx)
@@ -70,36 +91,36 @@ func (a *Attempt) boxes(ctx context.Context) (env change.Env, err error) {
 
 // Open lets the builder of a name into the box, which is made when there is none. The
 // builder is started when it is asked; Close ends it, also after an error.
-func (a *Attempt) Open(ctx context.Context, house crew.Env, name string, o change.Options) error {
-	p, spec, err := house.Find(name, catalog.Builder)
+func (a *Attempt) Open(ctx context.Context, plugins pluginenv.Env, name string, o change.Options) error {
+	p, spec, err := plugins.Find(name, catalog.Builder)
 	if err != nil {
 		return err
 	}
 	a.Close(ctx) // whoever was in before
 	a.Builder = p
-	if o.Binds = p.Binds(house, spec); a.Change == nil {
+	if o.Binds = p.Binds(plugins, spec); a.Change == nil {
 		err = a.Begin(ctx, o)
 	} else {
-		err = crew.BoxFault(a.Change.Bind(o))
+		err = pluginenv.BoxFault(a.Change.Bind(o))
 	}
 	if err != nil {
 		return err
 	}
-	spec.Start = crew.InBox(a.Change.Box(), p.Plan)
+	spec.Start = pluginenv.InBox(a.Change.Box(), p.Plan)
 	p.Lazy = pluginhost.NewLazy(spec)
 	return nil
 }
 
 // Build has the open builder work, and ends it: the box is quiet afterwards. Where answers
 // are kept, what it has finished is on disk before its result is. A failure that is its own
-// or its vendor's comes apart, and so does the end of its time, as of [desk.Desk.Build].
-func (a *Attempt) Build(ctx context.Context, d *desk.Desk, c crew.Choice, w desk.Work) (done *pluginpb.BuildDone, f *pluginhost.Failure, late bool, err error) {
+// or its vendor's comes apart, and so does the end of its time, as of [modelcall.Caller.Build].
+func (a *Attempt) Build(ctx context.Context, d *modelcall.Caller, c pluginenv.Choice, w modelcall.Work) (done *pluginpb.BuildDone, f *pluginhost.Failure, late bool, err error) {
 	w.Request.Workspace, w.Request.MaxCostMicrousd = a.Change.Box().Dir(), int64(w.MaxUSD*1e6)
 	w.Request.IdleTimeout = durationpb.New(time.Duration(a.At.Config.Builder.IdleTimeoutSeconds) * time.Second)
 	if d.Answers.Dir != "" {
 		w.Finished = func() error {
 			a.Close(context.WithoutCancel(ctx))
-			return crew.BoxFault(a.Change.Sync())
+			return pluginenv.BoxFault(a.Change.Sync())
 		}
 	}
 	done, f, late, err = d.Build(ctx, a.Builder, c, w)
@@ -122,23 +143,23 @@ func (a *Attempt) Judge(ctx context.Context) (judge.Verdict, error) {
 	// What is asked for beyond the ceiling is settled before a build; here it is cut off.
 	law, _ := judge.NewPolicy(a.Law())
 	v, err := a.Change.Judge(ctx, law)
-	return v, crew.BoxFault(err)
+	return v, pluginenv.BoxFault(err)
 }
 
 // Checks are commands with what they may use and are held to. Once the change was judged
 // they know which tests may be gone.
-func (a *Attempt) Checks(commands ...verify.Command) change.Checks {
+func (a *Attempt) Checks(commands ...verify.Command) checks.Checks {
 	v := &a.At.Config.Verification
 	_, request := a.Law()
-	return change.Checks{Commands: commands, Plan: a.Plan, Env: launch.CheckEnv(), Settings: v.Setting, Tests: crew.TestFiles(v), Removed: crew.Removable(v, a.Change.Kept(), request.Allowed), PutBack: newtests.PutBack,
+	return checks.Checks{Commands: commands, Plan: a.Plan, Env: launch.CheckEnv(), Settings: v.Setting, Tests: pluginenv.TestFiles(v), Removed: pluginenv.Removable(v, a.Change.Kept(), request.Allowed), PutBack: newtests.PutBack,
 		Fast: time.Duration(v.TimeoutFastSeconds) * time.Second, Slow: time.Duration(v.TimeoutSlowSeconds) * time.Second}
 }
 
 // TellHidden says how many of the hidden checks passed that were run last, and in v what of
 // that may be told. What they printed is the operator's alone.
-func (a *Attempt) TellHidden(v *report.Verification) crew.HiddenResults {
-	all, seed := a.Change.Hidden()
-	told := crew.KeepHidden(a.At.StateDir, a.RunID, all, seed)
+func (a *Attempt) TellHidden(v *report.Verification) pluginenv.HiddenResults {
+	all, seed := a.Checker.Hidden()
+	told := pluginenv.KeepHidden(a.At.StateDir, a.RunID, all, seed)
 	if v.Hidden = told.Said; told.Said != "" {
 		v.Seed = seed
 	}
@@ -150,9 +171,9 @@ func (a *Attempt) TellHidden(v *report.Verification) crew.HiddenResults {
 
 // NewTests says what the tests are worth that the change brings; nil when that can't be
 // found out. Ran is what the checks said already.
-func (a *Attempt) NewTests(ctx context.Context, k change.Checks, ran []verify.Result) (*report.NewTests, error) {
+func (a *Attempt) NewTests(ctx context.Context, k checks.Checks, ran []verify.Result) (*report.NewTests, error) {
 	v := &a.At.Config.Verification
-	look := newtests.Look{Change: a.Change, Checks: k, Base: a.Change.Base(), Tests: v.TestGlobs, Ran: ran, Limit: time.Duration(v.MutationSeconds) * time.Second}
+	look := newtests.Look{Change: a.Change, Checker: a.Checker, Checks: k, Base: a.Change.Base(), Tests: v.TestGlobs, Ran: ran, Limit: time.Duration(v.MutationSeconds) * time.Second}
 	found, err := look.At(ctx)
 	if err != nil && ctx.Err() == nil {
 		a.Note("the new tests were not looked at: " + err.Error())
@@ -212,4 +233,24 @@ func (a *Attempt) Leave() error {
 	c := a.Change
 	a.Change = nil
 	return c.Leave()
+}
+
+// ChangedSince gives a file that kept, a commit on base, changes and that differs between base and
+// tip as well; "" where there is none. A yes to kept is none to what git makes of both.
+func ChangedSince(ctx context.Context, git *judge.Git, base, kept, tip string) (string, error) {
+	names := func(to string) ([]string, error) {
+		out, err := git.Run(ctx, nil, "diff", "--name-only", "--no-renames", "-z", base, to)
+		return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 }), err
+	}
+	later, err := names(tip)
+	if err != nil || len(later) == 0 {
+		return "", err
+	}
+	own, err := names(kept)
+	for _, name := range own {
+		if slices.Contains(later, name) {
+			return name, err
+		}
+	}
+	return "", err
 }

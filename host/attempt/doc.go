@@ -8,6 +8,6 @@
 // costs, how the commit reads, and what follows each outcome; the way is the same for all.
 //
 // It does not write the repository (host/change does), makes no paid call
-// (host/internal/desk does), knows no workflow, and keeps no record: what a person should
+// (host/internal/modelcall does), knows no workflow, and keeps no record: what a person should
 // know goes through Note.
 package attempt

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
 )
@@ -36,7 +36,7 @@ func (a *applier) byStamp(e *entry) (done bool, err error) {
 	if !e.Old.Exists && now.Mode.IsDir() {
 		return false, nil // its files are deleted first; what is left makes the rename fail
 	}
-	if sameStamp(now, e.base) {
+	if now.Same(e.base) {
 		return false, nil
 	}
 	if a.relinked(e, now) {
@@ -259,7 +259,7 @@ func (a *applier) revert() (foreign []string, err error) {
 	each := func(step func(*entry, func() (bool, error)) error) error {
 		for _, e := range back {
 			err := step(e, isNew(e))
-			if f, ok := fault.As(err); ok && f.Code == judge.StopHeadMoved {
+			if f, ok := diag.As(err); ok && f.Code == judge.StopHeadMoved {
 				foreign = append(foreign, string(e.Path))
 			} else if err != nil {
 				return err

@@ -9,14 +9,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/paxiom/relay/host/internal/checkout"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
-	"github.com/paxiom/relay/verify"
-	"github.com/paxiom/relay/verify/evidence"
 )
 
 // Env is what all changes of one repository share.
@@ -46,9 +43,6 @@ type Env struct {
 	Busy, Watch []string
 	// Owned are globs of relay's own files: never applied, never kept.
 	Owned []string
-	// Caches opens what checks may reuse, for a run on a commit; nil, or a nil result, for
-	// nothing.
-	Caches func(ctx context.Context, base, run string) Caches
 	// Environ is the user's environment, for git's idea of who commits.
 	Environ []string
 }
@@ -63,13 +57,9 @@ type Options struct {
 	Binds []box.Bind
 	// Layer reuses a folder of an earlier change; "" makes a new one.
 	Layer string
-	// Programs is the file that says what the programs of checks were before the build. All
-	// changes of one piece of work name the same: the first makes it, and the caller removes
-	// it when the work is over. "" for a change that none follows.
-	Programs string
 }
 
-// Change is one passage from a box to a commit or to nothing.
+// Change is one way from a box to a commit or to nothing.
 type Change struct {
 	env     Env
 	opts    Options
@@ -78,14 +68,8 @@ type Change struct {
 	layer   string
 	touched *judge.Touched
 	verdict judge.Verdict
-	hidden  []verify.Result
-	seed    uint64       // of hidden
 	policy  judge.Policy // that it was judged by
 	own     []ownCommit  // to be made again; see judgeOwn
-	parts   []string     // files of the code whose tests differ; see withOldParts
-	bases   bases
-	// reported is what the commands said of what was verified; see remember.
-	reported map[string]evidence.Report
 
 	// harmless are the paths that Judge found to hold no credential; leaky is what withheld
 	// knows of others.
@@ -93,13 +77,40 @@ type Change struct {
 	// told are parts of names that hold a credential, each with what is told instead.
 	told []string
 
-	caching sync.Mutex // for the two below: Ahead opens them, too
-	opened  bool
-	cached  Caches // nil for none
-	landed  string // the commit that the change is now
+	landed string // the commit that the change is now
+	beside Beside // nil for none
 
-	base     *checkout.Tree // nil where the box shows the work tree
-	programs *programs
+	base *checkout.Tree // nil where the box shows the work tree
+}
+
+// Beside is what works with a change from outside of this room: the checks, which run in boxes
+// of it.
+type Beside interface {
+	Idle()               // waits until no box of the change is in use
+	Rebuilt()            // what was built is another by now
+	Ended(landed string) // the change is over; landed is its commit, "" for none
+}
+
+// With has b hear of the change.
+func (c *Change) With(b Beside) { c.beside = b }
+
+// idle waits until no box of the change is in use.
+func (c *Change) idle() {
+	if c.beside != nil {
+		c.beside.Idle()
+	}
+}
+
+func (c *Change) rebuilt() {
+	if c.beside != nil {
+		c.beside.Rebuilt()
+	}
+}
+
+func (c *Change) ended() {
+	if c.beside != nil {
+		c.beside.Ended(c.landed)
+	}
 }
 
 // The kinds of journal records.
@@ -127,9 +138,6 @@ func Begin(ctx context.Context, env Env, o Options) (*Change, error) {
 		c.layer = filepath.Join(env.StateDir, "boxes", o.RunID)
 	}
 	err := env.Free(ctx, o.Branch) // or nothing could land
-	if err == nil {
-		err = c.takePrograms(false)
-	}
 	if err == nil {
 		err = c.takeBase(ctx)
 	}
@@ -169,8 +177,8 @@ func (c *Change) git() *judge.Git {
 	return c.base.Git
 }
 
-// root is the folder that holds the base.
-func (c *Change) root() string {
+// Root is the folder that holds the base.
+func (c *Change) Root() string {
 	if c.base != nil {
 		return c.base.Kept.Root
 	}
@@ -194,6 +202,23 @@ func (c *Change) newBox(persist []string, binds []box.Bind) (*box.Box, error) {
 // Box is where the builder runs.
 func (c *Change) Box() *box.Box { return c.box }
 
+// Fresh is a box beside the change's own, with the base and these changes.
+func (c *Change) Fresh(name string, changes []judge.Change, binds ...box.Bind) (*box.Box, error) {
+	return c.box.Fresh(c.layer+"."+name, changes, binds...)
+}
+
+// Env is what the change was begun with.
+func (c *Change) Env() Env { return c.env }
+
+// RunID names the change.
+func (c *Change) RunID() string { return c.opts.RunID }
+
+// Policy is that by which it was judged.
+func (c *Change) Policy() *judge.Policy { return &c.policy }
+
+// Verdict is that of Judge, with all names as they are.
+func (c *Change) Verdict() *judge.Verdict { return &c.verdict }
+
 // Git is the repository.
 func (c *Change) Git() *judge.Git { return c.env.Git }
 
@@ -209,7 +234,7 @@ type stateRecord struct {
 
 // Reset throws away what was built so far and gives an empty box.
 func (c *Change) Reset() error {
-	c.unstage()
+	c.rebuilt()
 	if err := c.box.Discard(); err != nil {
 		return err
 	}
@@ -306,7 +331,7 @@ func (c *Change) Discard() error {
 	if c.log == nil {
 		return nil
 	}
-	c.bases.run.Wait()
+	c.idle()
 	err := c.box.Discard()
 	if err == nil {
 		// Boxes that could be made only in part, on a full disk, are nobody's: they go too.
@@ -315,7 +340,7 @@ func (c *Change) Discard() error {
 	if err != nil {
 		return err // the journal stays open: the next start removes what is left
 	}
-	c.closeCaches()
+	c.ended()
 	c.base.Release()
 	err = c.log.Settle()
 	c.log = nil
@@ -328,7 +353,7 @@ func (c *Change) Empty() error {
 	if c.log == nil {
 		return nil
 	}
-	c.bases.run.Wait()
+	c.idle()
 	return c.box.Discard()
 }
 
@@ -338,9 +363,9 @@ func (c *Change) Leave() error {
 	if c.log == nil {
 		return nil
 	}
-	c.bases.run.Wait()
+	c.idle()
 	err := c.log.Close()
-	c.closeCaches()
+	c.ended()
 	c.base.Release()
 	c.log = nil
 	return err

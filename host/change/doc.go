@@ -1,7 +1,7 @@
 // Package change is the one way in which relay changes a repository: box, build,
 // judge, verify, then apply and commit, or discard and keep what was rejected.
 //
-// A [Change] is one such passage. Its builder runs in a box and never writes the
+// A [Change] is one such way. Its builder runs in a box and never writes the
 // real tree, so there is nothing to roll back; the real tree is written in one
 // place, [Change.Land], and only with what was judged. What is about to be written
 // is journaled first, old bytes and new, so that a crash at any point is finished or

@@ -16,7 +16,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/checkout"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
@@ -295,7 +295,7 @@ func (f Filtering) run(ctx context.Context, b *box.Box, g *judge.Git, stdin stri
 		if !errors.Is(rerr, errFilter) {
 			rerr = errors.Join(errFilter, rerr)
 		}
-		return fault.Wrap(rerr, judge.StopInterrupted, strings.TrimSuffix("a filter of git's failed: "+clip(text, 300), ": "),
+		return diag.Wrap(rerr, judge.StopInterrupted, strings.TrimSuffix("a filter of git's failed: "+clip(text, 300), ": "),
 			"`git config --get-regexp '^filter'` shows them; they run in a box, without network")
 	}
 	return nil
@@ -327,7 +327,7 @@ func (f Filtering) environ(g *judge.Git) []string {
 // clean gives what git stores of judged files, by the user's filters. They run in a box
 // of the judged tree: a filter that is a script of the repository runs as judged.
 func (c *Change) clean(ctx context.Context, paths []string) ([][]byte, error) {
-	fresh, err := c.box.Fresh(c.layer+".filter", c.verdict.Kept)
+	fresh, err := c.Fresh("filter", c.verdict.Kept)
 	if err != nil {
 		return nil, err
 	}

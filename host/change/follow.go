@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
 )
@@ -90,7 +90,7 @@ func (c *Change) follow(ctx context.Context, l Landing) (beside bool, err error)
 	}
 	journal.Reached("change.rebased")
 	if err := l.Verify(ctx); err != nil {
-		if f, ok := fault.As(err); ok && ctx.Err() == nil && f.Code.Outcome() == judge.OutcomeStop {
+		if f, ok := diag.As(err); ok && ctx.Err() == nil && f.Code.Outcome() == judge.OutcomeStop {
 			return beside, headMoved(fmt.Sprintf("what was built on %.12s fails on top of %.12s: %s (%s)", from, tip, f.What, f.Why))
 		}
 		return beside, err
@@ -112,7 +112,7 @@ func (c *Change) rebase(ctx context.Context, tip string) error {
 			}
 		}
 	}
-	c.bases.run.Wait()
+	c.idle()
 	base, err := c.env.Keep.Take(ctx, tip, c.opts.Branch)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (c *Change) rebase(ctx context.Context, tip string) error {
 		return err
 	}
 	was.Release()
-	c.box, c.opts.Base, c.opts.Binds, c.bases = b, tip, nil, bases{}
+	c.box, c.opts.Base, c.opts.Binds = b, tip, nil
 	if len(c.own) == 0 {
 		return nil
 	}

@@ -3,15 +3,13 @@ package change
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
-	"github.com/paxiom/relay/verify"
 )
 
 // follow builds on a kept commit, lets the operator do something, and lands.
@@ -33,9 +31,8 @@ func (r *repo) follow(law judge.Policy, build, operator string, looks string) (L
 	again := 0
 	l.Verify = func(ctx context.Context) error {
 		again++
-		results, code := c.Verify(ctx, Checks{Env: os.Environ(), Commands: []verify.Command{{ID: "looks", Argv: []string{"sh", "-ec", looks}}}})
-		if code != judge.Success {
-			return fault.New(code, "the check failed", string(results[0].Output), "")
+		if err := c.look(looks); err != nil {
+			return diag.New(judge.StopVerifyFailedFast, "the check failed", err.Error(), "")
 		}
 		return nil
 	}
@@ -139,7 +136,7 @@ func TestFollowConflicts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRepo(t)
 			_, _, err := r.follow(wide, someWork, c.operator, "! grep -q no src/run.sh")
-			f, ok := fault.As(err)
+			f, ok := diag.As(err)
 			if !ok || f.Code != judge.StopHeadMoved || !strings.Contains(f.Why, c.why) {
 				t.Errorf("%v", err)
 			}

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 	"golang.org/x/sys/unix"
 )
@@ -17,7 +17,7 @@ import (
 // Free waits until no other git holds what landing on the branch takes ("" is a detached
 // HEAD). A lock that stays, as git leaves one when it is killed, a folder of git's that relay
 // may not write, and a detached HEAD that git itself will leave are
-// [judge.BlockedRepository] faults.
+// [judge.BlockedRepository] errors.
 func (e Env) Free(ctx context.Context, branch string) error {
 	if err := e.passing(branch); err != nil {
 		return err
@@ -28,7 +28,7 @@ func (e Env) Free(ctx context.Context, branch string) error {
 	}
 	for _, dir := range []string{e.Git.GitDir, filepath.Join(e.Git.CommonDir, "objects"), refs} {
 		if err := unix.Access(dir, unix.W_OK|unix.X_OK); errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS) {
-			return fault.Wrap(err, judge.BlockedRepository, "relay may not write "+strconv.Quote(dir)+", where git keeps what it commits", "`ls -ld "+fault.Word(dir)+"`")
+			return diag.Wrap(err, judge.BlockedRepository, "relay may not write "+strconv.Quote(dir)+", where git keeps what it commits", "`ls -ld "+diag.Word(dir)+"`")
 		}
 	}
 	return e.unlocked(ctx, branch)
@@ -60,7 +60,7 @@ func (e Env) passing(branch string) error {
 	}
 	for name, doing := range map[string]string{"rebase-merge": "rebase", "rebase-apply": "rebase", "BISECT_LOG": "bisect"} {
 		if there(filepath.Join(e.Git.GitDir, name)) {
-			return fault.New(judge.BlockedRepository, "a git "+doing+" is in progress", "what landed on its HEAD would be on no branch once it ends",
+			return diag.New(judge.BlockedRepository, "a git "+doing+" is in progress", "what landed on its HEAD would be on no branch once it ends",
 				map[string]string{"rebase": "`git rebase --continue` or `git rebase --abort`", "bisect": "`git bisect reset`"}[doing]+", then again")
 		}
 	}
@@ -76,8 +76,8 @@ func there(path string) bool {
 func await(ctx context.Context, lock string) error {
 	for wait := 20 * time.Millisecond; there(lock); wait *= 2 {
 		if wait > lockPatience {
-			return fault.New(judge.BlockedRepository, "another git holds a lock of this repository", strconv.Quote(lock)+" is there",
-				"`rm "+fault.Word(lock)+"`, when no git is at work here")
+			return diag.New(judge.BlockedRepository, "another git holds a lock of this repository", strconv.Quote(lock)+" is there",
+				"`rm "+diag.Word(lock)+"`, when no git is at work here")
 		}
 		select {
 		case <-ctx.Done():

@@ -60,7 +60,7 @@ func TestGitThatFailsAtAnyCall(t *testing.T) {
 	}
 }
 
-// passage is one change from the opening of the repository to its commit.
+// section is one change from the opening of the repository to its commit.
 func (r *repo) passage(p judge.Policy, work string) error {
 	ctx := context.Background()
 	git, err := judge.OpenGit(ctx, r.root)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -61,7 +61,7 @@ git commit -q --allow-empty-message -m ''
 	if got := r.git("-c", "core.quotePath=false", "diff", "--no-renames", "--name-only", "-z", "HEAD^", "HEAD"); got != "src/a.go\x00src/b \"q\" ü.go\x00src/link\x00" {
 		t.Errorf("second commit: %q", got)
 	}
-	_, err = Undo(ctx, r.env, "undo-1", base, done.Commit, Message{Subject: "undo"})
+	err = Undo(ctx, r.env, "undo-1", base, done.Commit, Message{Subject: "undo"}, func(Undone) {})
 	must(t, err)
 	r.clean()
 	if got := r.snapshot(false); got != start {
@@ -164,15 +164,15 @@ func TestUndoOfSeveralWantsOneRun(t *testing.T) {
 	done, err := c.Land(ctx, Landing{Commit: true, Message: hostMessage})
 	must(t, err)
 	must(t, c.Discard())
-	_, err = Undo(ctx, r.env, "undo-1", base, done.Commit, Message{Subject: "undo"})
-	if f, ok := fault.As(err); !ok || f.Code != judge.StopHeadMoved {
+	err = Undo(ctx, r.env, "undo-1", base, done.Commit, Message{Subject: "undo"}, func(Undone) {})
+	if f, ok := diag.As(err); !ok || f.Code != judge.StopHeadMoved {
 		t.Fatalf("error %v", err)
 	}
-	_, err = Undo(ctx, r.env, "undo-1", done.Commit+"~2", done.Commit, Message{Subject: "undo"})
+	err = Undo(ctx, r.env, "undo-1", done.Commit+"~2", done.Commit, Message{Subject: "undo"}, func(Undone) {})
 	if err == nil {
 		t.Error("a base that is no object's name was taken")
 	}
-	_, err = Undo(ctx, r.env, "undo-1", r.git("rev-parse", "HEAD~2"), done.Commit, Message{Subject: "undo"})
+	err = Undo(ctx, r.env, "undo-1", r.git("rev-parse", "HEAD~2"), done.Commit, Message{Subject: "undo"}, func(Undone) {})
 	must(t, err)
 	r.clean()
 	if r.read("README.md") != "hello\n" {

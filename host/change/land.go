@@ -7,7 +7,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -37,7 +37,7 @@ type Landed struct {
 // Land writes exactly what was judged into the work tree and commits it, on the branch and
 // on top of what came meanwhile where that is possible: see Landing.Verify. If a file,
 // HEAD or the index is no longer what it was when it was compared, nothing is written
-// and the fault is STOP_HEAD_MOVED. Once the writing has begun, ctx no longer ends it.
+// and the error is STOP_HEAD_MOVED. Once the writing has begun, ctx no longer ends it.
 func (c *Change) Land(ctx context.Context, l Landing) (Landed, error) {
 	if c.touched == nil || c.verdict.Code != judge.Success {
 		return Landed{}, errors.New("only a change that was judged a success can land")
@@ -52,10 +52,9 @@ func (c *Change) Land(ctx context.Context, l Landing) (Landed, error) {
 		}
 		landed, err := c.landOn(ctx, l, beside)
 		if err == nil && landed.Commit != "" {
-			c.remember(landed.Commit)
 			c.landed = landed.Commit
 		}
-		if f, ok := fault.As(err); !ok || f.Code != judge.StopHeadMoved || !c.follows(l) || n == maxFollow {
+		if f, ok := diag.As(err); !ok || f.Code != judge.StopHeadMoved || !c.follows(l) || n == maxFollow {
 			return landed, err
 		}
 		if tip, now, terr := c.tip(ctx); terr != nil || tip == c.opts.Base && now == beside {
@@ -82,7 +81,7 @@ func (c *Change) landOn(ctx context.Context, l Landing, beside bool) (landed Lan
 func (c *Change) planned(ctx context.Context, l Landing, beside bool, do func(*lander, *plan) error) error {
 	root, kept := c.env.Git.Root, c.verdict.Kept
 	if beside {
-		root = c.root()
+		root = c.Root()
 		// A change of the rules may have what it ignored before committed.
 		if !slices.ContainsFunc(kept, func(ch judge.Change) bool { return path.Base(ch.Path) == ".gitignore" }) {
 			kept = slices.DeleteFunc(slices.Clone(kept), func(ch judge.Change) bool { return ch.Ignored })

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -163,7 +163,7 @@ func TestFolderAndLinkTradePlaces(t *testing.T) {
 	if to, _ := os.Readlink(filepath.Join(r.root, "folder")); to != "src" || r.read("to-src/a.go") != "package b\n" || r.read("src/a.go") != "package a\n" {
 		t.Errorf("folder leads to %q, src/a.go holds %q", to, r.read("src/a.go"))
 	}
-	_, err = Undo(context.Background(), r.env, "undo-1", "", done.Commit, Message{Subject: "undo"})
+	err = Undo(context.Background(), r.env, "undo-1", "", done.Commit, Message{Subject: "undo"}, func(Undone) {})
 	must(t, err)
 	r.clean()
 	if after := r.snapshot(false); after != before {
@@ -211,7 +211,7 @@ func TestOperatorEditsMeanwhile(t *testing.T) {
 			edit(r)
 			before, branch := r.snapshot(false), r.git("rev-parse", "HEAD", "--symbolic-full-name", "HEAD")
 			_, err := r.landAt(context.Background(), "run-1", true, head, "main")
-			f, ok := fault.As(err)
+			f, ok := diag.As(err)
 			if !ok || f.Code != judge.StopHeadMoved {
 				t.Fatalf("error %v", err)
 			}
@@ -316,7 +316,7 @@ func TestHiddenFromGitIsRefused(t *testing.T) {
 			r.change("README.md", "my private edit\nand relay's\n", 0o644)
 			before := r.snapshot(false)
 			_, err := r.land("run-1", true)
-			if f, ok := fault.As(err); !ok || f.Code != judge.StopHeadMoved {
+			if f, ok := diag.As(err); !ok || f.Code != judge.StopHeadMoved {
 				t.Fatalf("error %v", err)
 			}
 			if after := r.snapshot(false); after != before {
@@ -331,7 +331,7 @@ func TestOtherRepositoryInside(t *testing.T) {
 	r.write("sub/.git", "gitdir: elsewhere\n", 0o644)
 	r.change("sub/x", "x", 0o644)
 	_, err := r.land("run-1", true)
-	if f, ok := fault.As(err); !ok || f.Code != judge.StopForbidden {
+	if f, ok := diag.As(err); !ok || f.Code != judge.StopForbidden {
 		t.Fatalf("error %v", err)
 	}
 }

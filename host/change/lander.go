@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
 )
@@ -65,7 +65,7 @@ func (l *lander) write(ctx context.Context, p *plan, note any) (Landed, error) {
 	}
 	// Before HEAD is looked at: who holds a lock may be about to commit.
 	if p.Commit != "" {
-		if f, held := fault.As(l.env.unlocked(ctx, l.branch)); held {
+		if f, held := diag.As(l.env.unlocked(ctx, l.branch)); held {
 			return Landed{}, headMoved(f.Why + "; a change that lands beside it would look to git like one taken back")
 		}
 	}
@@ -144,10 +144,10 @@ func (l *lander) revert(a *applier, cause error) error {
 	if err := l.log.Append(recReverted, nil); err != nil {
 		return broken(errors.Join(cause, err))
 	}
-	if f, ok := fault.As(cause); ok {
+	if f, ok := diag.As(cause); ok {
 		return f
 	}
-	return fault.Wrap(cause, judge.StopInterrupted, "the change could not be written; what had been written was taken back",
+	return diag.Wrap(cause, judge.StopInterrupted, "the change could not be written; what had been written was taken back",
 		"`relay salvage` has what was built; fix the cause and run again")
 }
 
@@ -163,7 +163,7 @@ func (l *lander) plan(kept []judge.Change, open opener) (*plan, error) {
 			return nil, moved(ch.Path, "it was changed while the builder ran")
 		}
 		if dir := l.real.inNested(ch.Path, nested); dir != "" {
-			return nil, fault.New(judge.StopForbidden, fmt.Sprintf("%q belongs to another repository", ch.Path),
+			return nil, diag.New(judge.StopForbidden, fmt.Sprintf("%q belongs to another repository", ch.Path),
 				fmt.Sprintf("%q has a .git of its own, so it can't be part of this repository's commit", dir),
 				"`relay run` inside that repository")
 		}
@@ -284,7 +284,7 @@ func (l *lander) moveBranch(ctx context.Context, p *plan) error {
 			if still := l.stillAtBase(ctx); still != nil {
 				return still
 			}
-			return fault.Wrap(err, judge.StopInterrupted, "git could not move "+branchName(p.Branch), "`relay salvage` has what was built; `git fsck` looks at the repository")
+			return diag.Wrap(err, judge.StopInterrupted, "git could not move "+branchName(p.Branch), "`relay salvage` has what was built; `git fsck` looks at the repository")
 		}
 		time.Sleep(wait)
 	}

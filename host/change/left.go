@@ -18,7 +18,7 @@ func (c *Change) Left(see func(ch judge.Change, old, made func() (io.ReadCloser,
 	if c.touched == nil {
 		return nil
 	}
-	real, err := openReal(c.root())
+	real, err := openReal(c.Root())
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (c *Change) Left(see func(ch judge.Change, old, made func() (io.ReadCloser,
 }
 
 func openOld(real *realTree, ch judge.Change) (io.ReadCloser, error) {
-	if now, err := real.stampAt(ch.Path); err != nil || !sameStamp(now, ch.Base) {
+	if now, err := real.stampAt(ch.Path); err != nil || !now.Same(ch.Base) {
 		return nil, errors.New("the file was changed meanwhile")
 	}
 	if ch.OldMode&fs.ModeSymlink != 0 {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -22,7 +22,9 @@ func (l *lander) compare(ctx context.Context, entries []entry, changes []treeCha
 	}
 	var converted, missing []string
 	var wrong error
+	touched := map[string]bool{}
 	for _, e := range entries {
+		touched[string(e.Path)] = true
 		c, ok := in[string(e.Path)]
 		delete(in, string(e.Path))
 		switch {
@@ -41,11 +43,11 @@ func (l *lander) compare(ctx context.Context, entries []entry, changes []treeCha
 		if err := l.stillAtBase(ctx); err != nil {
 			return err // the index is that of another commit
 		}
-		return &fault.Fault{Code: judge.StopHeadMoved, What: "git's index holds changes that are not relay's", Why: fmt.Sprintf("%q is staged", p),
+		return &diag.Error{Code: judge.StopHeadMoved, What: "git's index holds changes that are not relay's", Why: fmt.Sprintf("%q is staged", p),
 			Fix: "`git status` shows what is staged; commit or unstage it", Err: ErrInTheWay}
 	}
-	if err := l.notHidden(ctx, entries); err != nil {
-		return err
+	if path, err := l.env.hidden(ctx, touched); path != "" || err != nil {
+		return cmp.Or(err, lookedAway(path, "committed", "`relay salvage` has what was built"))
 	}
 	if wrong != nil {
 		return wrong
@@ -77,33 +79,34 @@ func (l *lander) leaks(ctx context.Context, converted []string, changes []treeCh
 			return err
 		}
 		if rule, err := l.leak(ctx, c.path, bytes.NewReader(blob)); rule != "" || err != nil {
-			return cmp.Or(err, error(fault.New(judge.StopSecret, "the change holds a value of a credential", fmt.Sprintf("%q as git stores it: %s", c.path, rule),
-				"`git check-attr -a -- "+fault.Word(c.path)+"` shows what converts it; take the value out of the task")))
+			return cmp.Or(err, error(diag.New(judge.StopSecret, "the change holds a value of a credential", fmt.Sprintf("%q as git stores it: %s", c.path, rule),
+				"`git check-attr -a -- "+diag.Word(c.path)+"` shows what converts it; take the value out of the task")))
 		}
 	}
 	return nil
 }
 
-// notHidden refuses paths that git was told to look away from. Git would not see whether the
-// operator has edited one, and it keeps their old entries in the index: his next commit would
-// take the change back.
-func (l *lander) notHidden(ctx context.Context, entries []entry) error {
-	out, err := l.env.Git.Run(ctx, nil, "ls-files", "-v", "-z")
+// hidden gives one of the paths that git was told to look away from, "" where there is none. Git
+// would not see whether the operator has edited it, and it keeps its old entry in the index: his
+// next commit would take the change back.
+func (e Env) hidden(ctx context.Context, paths map[string]bool) (string, error) {
+	out, err := e.Git.Run(ctx, nil, "ls-files", "-v", "-z")
 	if err != nil {
-		return err
-	}
-	touched := map[string]bool{}
-	for _, e := range entries {
-		touched[string(e.Path)] = true
+		return "", err
 	}
 	for line := range bytes.SplitSeq(out, []byte{0}) {
-		if len(line) > 2 && line[0] != 'H' && touched[string(line[2:])] {
-			return fault.New(judge.StopHeadMoved, fmt.Sprintf("%q can't be committed", line[2:]),
-				"git was told to look away from it (skip-worktree, assume-unchanged or a sparse checkout)",
-				"`git ls-files -v` shows such files; `relay salvage` has what was built")
+		if len(line) > 2 && line[0] != 'H' && paths[string(line[2:])] {
+			return string(line[2:]), nil
 		}
 	}
-	return nil
+	return "", nil
+}
+
+// lookedAway says that git was told to look away from a path.
+func lookedAway(path, what, then string) error {
+	return diag.New(judge.StopHeadMoved, fmt.Sprintf("%q can't be %s", path, what),
+		"git was told to look away from it (skip-worktree, assume-unchanged or a sparse checkout)",
+		"`git ls-files -v` shows such files; "+then)
 }
 
 // mendIndex makes the real index agree with the commit, so that git status is clean
@@ -114,7 +117,7 @@ func (l *lander) mendIndex(ctx context.Context, p *plan) {
 	}
 	var still []entry
 	for _, e := range p.Entries {
-		if now, err := l.real.stampAt(string(e.Path)); err == nil && sameStamp(now, e.after) {
+		if now, err := l.real.stampAt(string(e.Path)); err == nil && now.Same(e.after) {
 			still = append(still, e)
 		}
 	}

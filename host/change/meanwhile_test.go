@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -40,7 +40,7 @@ func TestMovedMeanwhile(t *testing.T) {
 			meanwhile(r)
 			before := r.snapshot(false)
 			_, err := c.Land(ctx, l)
-			if f, ok := fault.As(err); !ok || f.Code != judge.StopHeadMoved {
+			if f, ok := diag.As(err); !ok || f.Code != judge.StopHeadMoved {
 				t.Errorf("%v", err)
 			}
 			if r.snapshot(false) != before {
@@ -111,7 +111,7 @@ func TestIndexHeld(t *testing.T) {
 			}
 			done, err := c.Land(ctx, l)
 			if stays {
-				if f, ok := fault.As(err); !ok || f.Code != judge.StopHeadMoved || !strings.Contains(f.Why, "index.lock") {
+				if f, ok := diag.As(err); !ok || f.Code != judge.StopHeadMoved || !strings.Contains(f.Why, "index.lock") {
 					t.Errorf("%+v %v", done, err)
 				}
 				if r.snapshot(false) != before {

@@ -156,7 +156,7 @@ func (p *planner) oldSide(e *entry) error {
 		e.base = judge.Stamp{} // a folder that makes room for a file: its files are entries of their own
 		return nil
 	}
-	if !sameStamp(before, e.base) {
+	if !before.Same(e.base) {
 		return moved(string(e.Path), "it was changed while the builder ran")
 	}
 	image, at, err := p.log.NewImage()
@@ -169,7 +169,7 @@ func (p *planner) oldSide(e *entry) error {
 	}
 	io.WriteString(blob, e.Old.Link)
 	e.Old.Image, e.Old.oid = at, hex.EncodeToString(blob.Sum(nil))
-	if after, err := p.real.stampAt(string(e.Path)); err != nil || !sameStamp(before, after) {
+	if after, err := p.real.stampAt(string(e.Path)); err != nil || !before.Same(after) {
 		return moved(string(e.Path), "it is being changed right now")
 	}
 	return nil

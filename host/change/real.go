@@ -89,7 +89,7 @@ func (t *realTree) stampAt(name string) (judge.Stamp, error) {
 	if err != nil || fi == nil {
 		return judge.Stamp{}, err
 	}
-	return stampOf(fi), nil
+	return StampOf(fi), nil
 }
 
 // describe gives the side that is on disk at path, content hash included. dst, when
@@ -177,14 +177,6 @@ func (t *realTree) syncDirs(names []string) error {
 		}
 	}
 	return nil
-}
-
-// sameStamp compares two stamps. The change time counts only when both know it.
-func sameStamp(a, b judge.Stamp) bool {
-	if a.CTime == 0 || b.CTime == 0 {
-		a.CTime, b.CTime = 0, 0
-	}
-	return a == b
 }
 
 // inNested names the repository inside the work tree that a path belongs to, ""

@@ -14,8 +14,9 @@ var ErrElsewhere = errors.New("the work tree is on another branch")
 // own records, and what the operator has written into them. What git ignores and does not
 // know is left out. The commit is "" when there is nothing to commit. scratch names files
 // beside the layers that are made for it. On another branch than the given one nothing is
-// committed, and the error is ErrElsewhere.
-func Record(ctx context.Context, env Env, scratch, branch string, paths []string, m Message) (string, error) {
+// committed, and the error is ErrElsewhere. whole, when it is set, is asked once the files were
+// read: its error ends it without a commit.
+func Record(ctx context.Context, env Env, scratch, branch string, paths []string, m Message, whole func() error) (string, error) {
 	head, at, err := env.Git.Head(ctx)
 	if err != nil {
 		return "", err
@@ -48,6 +49,11 @@ func Record(ctx context.Context, env Env, scratch, branch string, paths []string
 	}
 	if was, err := treeOf(ctx, env.Git, head); err != nil || was == tree {
 		return "", err
+	}
+	if whole != nil {
+		if err := whole(); err != nil {
+			return "", err
+		}
 	}
 	commit, err := commitTree(ctx, env, tree, head, m)
 	if err != nil {

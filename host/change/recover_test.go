@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
@@ -173,15 +173,16 @@ func TestUndo(t *testing.T) {
 	r.write("dirt", "x", 0o644)
 	r.write("to-be.txt", "half", 0o644)
 	r.git("add", "to-be.txt")
-	f, ok := fault.As(func() error {
-		_, err := Undo(ctx, r.env, "undo-1", "", landed.Commit, Message{Subject: "undo"})
+	f, ok := diag.As(func() error {
+		err := Undo(ctx, r.env, "undo-1", "", landed.Commit, Message{Subject: "undo"}, func(Undone) {})
 		return err
 	}())
 	if !ok || !strings.Contains(f.Why, `"README.md" differs`) {
 		t.Errorf("undone over a change that is not committed: %v", f)
 	}
 	r.write("README.md", readme, 0o644)
-	u, err := Undo(ctx, r.env, "undo-1", "", landed.Commit, Message{Subject: "undo"})
+	var u Undone
+	err = Undo(ctx, r.env, "undo-1", "", landed.Commit, Message{Subject: "undo"}, func(is Undone) { u = is })
 	must(t, err)
 	if got := r.git("status", "--porcelain"); got != "A  to-be.txt\n?? dirt" { // what is elsewhere stays, staged as it was
 		t.Errorf("status: %q", got)
@@ -195,7 +196,7 @@ func TestUndo(t *testing.T) {
 	if r.git("rev-parse", "HEAD^") != landed.Commit || r.git("rev-parse", "HEAD") != u.Commit {
 		t.Error("HEAD")
 	}
-	if _, err := Undo(ctx, r.env, "undo-2", "", landed.Commit, Message{Subject: "undo"}); err == nil {
+	if err := Undo(ctx, r.env, "undo-2", "", landed.Commit, Message{Subject: "undo"}, func(Undone) {}); err == nil {
 		t.Error("undone below later work")
 	}
 }

@@ -120,7 +120,7 @@ func (r *repo) change(name, text string, mode fs.FileMode) {
 	r.t.Helper()
 	ch := judge.Change{Path: name, Kind: judge.Modified, NewMode: mode, Size: int64(len(text)), Nlink: 1}
 	if fi, err := os.Lstat(filepath.Join(r.root, name)); err == nil && !fi.IsDir() {
-		ch.Base, ch.OldMode = stampOf(fi), fi.Mode()
+		ch.Base, ch.OldMode = StampOf(fi), fi.Mode()
 	} else {
 		ch.Kind = judge.Added
 	}

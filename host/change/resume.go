@@ -54,10 +54,7 @@ func reopen(ctx context.Context, env Env, o Options, run *journal.Run, layer str
 	if err := errors.Join(removeChecks(layer), k.remove()); err != nil {
 		return nil, err
 	}
-	err := c.takePrograms(true)
-	if err == nil {
-		err = c.takeBase(ctx)
-	}
+	err := c.takeBase(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +81,7 @@ func reopen(ctx context.Context, env Env, o Options, run *journal.Run, layer str
 
 // Bind shows the box that the next processes run in other folders than those before.
 func (c *Change) Bind(o Options) error {
-	c.unstage()
+	c.rebuilt()
 	b, err := c.newBox(c.env.Persist, o.Binds)
 	if err == nil {
 		c.box, c.opts.Binds = b, o.Binds

@@ -8,7 +8,7 @@ import (
 	"github.com/paxiom/relay/judge"
 )
 
-// stampOf identifies one state of a file, as well as this system tells.
-func stampOf(fi fs.FileInfo) judge.Stamp {
+// StampOf identifies one state of a file, as well as this system tells.
+func StampOf(fi fs.FileInfo) judge.Stamp {
 	return judge.Stamp{Exists: true, Mode: fi.Mode(), Size: fi.Size(), MTime: fi.ModTime().UnixNano()}
 }

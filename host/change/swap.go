@@ -95,7 +95,7 @@ func (a *applier) isOld(e *entry, name rawPath) (bool, error) {
 	if e.base.Exists {
 		now, err := a.real.stampAt(string(name))
 		now.CTime = 0
-		return err == nil && sameStamp(now, e.base), err
+		return err == nil && now.Same(e.base), err
 	}
 	now, err := a.real.describe(string(name), nil)
 	return err == nil && now.same(e.Old), err
@@ -159,7 +159,7 @@ func (a *applier) clean() error {
 	return nil
 }
 
-// putBack gives what was caught its own name again.
+// restore gives what was caught its own name again.
 func (a *applier) putBack(mine, path string) error {
 	if there, err := a.real.stat(path); err != nil || there != nil {
 		return errors.Join(err, a.real.exchange(mine, path))

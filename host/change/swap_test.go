@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
 )
@@ -60,7 +60,7 @@ func TestOperatorSavesBetweenLookAndStep(t *testing.T) {
 			r.everything()
 			_, err := r.land("run-1", true)
 			journal.Failpoint = nil
-			if f, ok := fault.As(err); !ok || f.Code == judge.Success || looks != c.look {
+			if f, ok := diag.As(err); !ok || f.Code == judge.Success || looks != c.look {
 				t.Errorf("%s: %v after %d looks", c.name, err, looks)
 			}
 			if now := r.snapshot(false); now != want {

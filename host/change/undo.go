@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -27,25 +27,27 @@ type Undone struct {
 // Undo makes a commit that takes the landed commit back, and with it those of the same
 // run that lie between it and base; "" stands for its parent. What came after it stays. It
 // refuses when that, or what is not committed, changes one of its paths. id names the journal.
-func Undo(ctx context.Context, env Env, id, base, commit string, m Message) (u Undone, err error) {
+// landed is told of the commit while the journal still has it: what comes before landed has
+// returned is found by [Recover].
+func Undo(ctx context.Context, env Env, id, base, commit string, m Message, landed func(Undone)) (err error) {
 	base, head, branch, changes, err := undoable(ctx, env, base, commit)
 	if err != nil {
-		return u, err
+		return err
 	}
 	layer := filepath.Join(env.StateDir, "boxes", id)
 	k := newCommitter(env, layer)
 	if err := os.MkdirAll(filepath.Dir(layer), 0o700); err != nil {
-		return u, err
+		return err
 	}
 	log, err := env.Journal.Begin(id)
 	if err != nil {
-		return u, err
+		return err
 	}
 	if err := log.Append(recBegin, beginning{Layer: layer, Base: head, Branch: branch}); err != nil {
-		return u, errors.Join(err, log.Settle())
+		return errors.Join(err, log.Settle())
 	}
 	defer func() {
-		var f *fault.Fault
+		var f *diag.Error
 		if errors.As(err, &f) && f.Code == judge.BlockedCrashRecovery {
 			err = errors.Join(err, log.Close())
 			return
@@ -54,7 +56,7 @@ func Undo(ctx context.Context, env Env, id, base, commit string, m Message) (u U
 	}()
 	real, err := openReal(env.Git.Root)
 	if err != nil {
-		return u, err
+		return err
 	}
 	defer real.Close()
 	for _, c := range changes {
@@ -64,7 +66,7 @@ func Undo(ctx context.Context, env Env, id, base, commit string, m Message) (u U
 	}
 	back, err := k.reverse(ctx, real, base, changes)
 	if err != nil {
-		return u, err
+		return err
 	}
 	l := &lander{env: env, log: log, real: real, base: head, branch: branch}
 	open := func(p string) (io.ReadCloser, error) { return os.Open(filepath.Join(k.stage, p)) }
@@ -75,7 +77,10 @@ func Undo(ctx context.Context, env Env, id, base, commit string, m Message) (u U
 		}
 		return commitTree(ctx, env, tree, head, m)
 	})
-	return Undone{Base: head, Commit: done.Commit, Paths: done.Paths, Notes: done.Notes}, err
+	if err == nil {
+		landed(Undone{Base: head, Commit: done.Commit, Paths: done.Paths, Notes: done.Notes})
+	}
+	return err
 }
 
 // Undoable gives the paths that Undo would put back, and refuses what it would; it writes
@@ -98,7 +103,7 @@ func undoable(ctx context.Context, env Env, base, commit string) (back, head, br
 		return "", "", "", nil, err
 	}
 	if _, err := env.Git.Run(ctx, nil, "merge-base", "--is-ancestor", commit, head); err != nil {
-		return "", "", "", nil, fault.New(judge.StopHeadMoved, "the change can't be undone from here", fmt.Sprintf("%.12s is not in the history of HEAD, %.12s", commit, head),
+		return "", "", "", nil, diag.New(judge.StopHeadMoved, "the change can't be undone from here", fmt.Sprintf("%.12s is not in the history of HEAD, %.12s", commit, head),
 			"`git branch --contains "+commit+"` names the branches that have it; switch to one")
 	}
 	if back, err = sameRun(ctx, env.Git, base, commit); err != nil {
@@ -130,10 +135,24 @@ func (e Env) inTheWay(ctx context.Context, changes []treeChange) error {
 			dirty = append(dirty, s.Path)
 		}
 	}
-	if len(dirty) == 0 {
-		return nil
+	if len(dirty) > 0 {
+		return diag.Dirty(dirty)
 	}
-	return fault.Dirty(dirty)
+	// Status says nothing of what git ignores, or was told to look away from.
+	touched := map[string]bool{}
+	for _, c := range changes {
+		touched[c.path] = true
+		leaves := func(o treeChange) bool { return o.oldMode != 0 && overlap(o.path, c.path) }
+		if _, err := os.Lstat(filepath.Join(e.Git.Root, c.path)); err == nil && c.oldMode == 0 && !slices.ContainsFunc(changes, leaves) {
+			return diag.New(judge.BlockedDirtyWorktree, fmt.Sprintf("%q is in the way of what would come back", c.path), "git ignores it, so no commit has it",
+				"`git check-ignore -v "+diag.Word(c.path)+"` says why; move it away")
+		}
+	}
+	path, err := e.hidden(ctx, touched)
+	if path != "" || err != nil {
+		return cmp.Or(err, lookedAway(path, "taken back", "`git update-index --no-skip-worktree --no-assume-unchanged -- "+diag.Word(path)+"` has it look at this one"))
+	}
+	return nil
 }
 
 // onTop refuses to take back a change of paths that are not at HEAD what the commit made of
@@ -153,8 +172,8 @@ func onTop(ctx context.Context, env Env, base, commit, head string, changes []tr
 	if base != "" {
 		what = fmt.Sprintf("%.12s..%.12s", base, commit)
 	}
-	return fault.New(judge.StopHeadMoved, "the change can't be undone by itself", fmt.Sprintf("later work changed %s: HEAD is %.12s, on top of %.12s", later[i].path, head, commit),
-		"`git revert --no-edit "+what+"` takes it back and leaves the later work")
+	return diag.New(judge.StopHeadMoved, "the change can't be undone by itself", fmt.Sprintf("later work changed %s: HEAD is %.12s, on top of %.12s", later[i].path, head, commit),
+		"`git revert --no-edit "+what+"` takes it back under the later work, and stops for you where both have the same lines")
 }
 
 // without makes the tree of head with these changes made to it.
@@ -209,7 +228,7 @@ func sameRun(ctx context.Context, git *judge.Git, base, commit string) (string, 
 		next = from
 	}
 	if next != base || len(lines) > most {
-		return "", fault.New(judge.StopHeadMoved, "the change can't be undone by itself",
+		return "", diag.New(judge.StopHeadMoved, "the change can't be undone by itself",
 			fmt.Sprintf("between %.12s, where the run began, and its commit %.12s are commits that are not its own", base, commit),
 			fmt.Sprintf("`git log %.12s..%.12s` shows them; `git revert` takes single ones back", base, commit))
 	}
@@ -302,11 +321,11 @@ func Kept(ctx context.Context, git *judge.Git, runID string) string {
 // Branch makes a branch of what was kept of a run.
 func Branch(ctx context.Context, git *judge.Git, runID, branch string) error {
 	if _, err := git.Run(ctx, nil, "check-ref-format", "--branch", branch); err != nil {
-		return fault.New("", fmt.Sprintf("%q can't be a branch's name", branch), "git refuses it", "`git check-ref-format --branch NAME` tells which names can")
+		return diag.New("", fmt.Sprintf("%q can't be a branch's name", branch), "git refuses it", "`git check-ref-format --branch NAME` tells which names can")
 	}
 	null := strings.Repeat("0", hexLen(git.ObjectFormat))
 	if _, err := git.Write(ctx, nil, nil, "update-ref", "refs/heads/"+branch, refName(runID), null); err != nil {
-		return fault.Wrap(err, "", fmt.Sprintf("the branch %q could not be made", branch), "`git branch` lists those that exist; choose another name")
+		return diag.Wrap(err, "", fmt.Sprintf("the branch %q could not be made", branch), "`git branch` lists those that exist; choose another name")
 	}
 	return nil
 }

@@ -10,12 +10,12 @@ import (
 	"sync"
 
 	"github.com/paxiom/relay/host/cycle/audit"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/durable"
-	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
-	"github.com/paxiom/relay/host/internal/desk"
+	"github.com/paxiom/relay/host/internal/modelcall"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/prompts"
@@ -153,7 +153,7 @@ func auditFile(all []config.Auditor, i int) string {
 	return auditsDir + "/" + name + ".md"
 }
 
-// auditorsFault makes one fault of those who failed.
+// auditorsFault makes one error of those who failed.
 func (c *Cycle) auditorsFault(auditors []config.Auditor, facts []AuditFacts, problems []error) error {
 	var failed, there []string
 	var first error
@@ -171,14 +171,14 @@ func (c *Cycle) auditorsFault(auditors []config.Auditor, facts []AuditFacts, pro
 	id := Short(c.rec.UUID)
 	if first == nil {
 		if len(there) == 0 {
-			return fault.New("", "no audit is left", "every auditor was left out", "`relay audit resume "+id+"`")
+			return diag.New("", "no audit is left", "every auditor was left out", "`relay audit resume "+id+"`")
 		}
 		return nil
 	}
 	if limited := allLimited(problems); limited != nil {
 		return limited
 	}
-	f := *fault.Internal(first)
+	f := *diag.Internal(first)
 	if len(there) == 0 {
 		if !strings.Contains(f.Fix, "relay audit resume") {
 			f.Fix = "`relay audit resume " + id + "` asks again; " + f.Fix
@@ -196,16 +196,16 @@ func (c *Cycle) auditorsFault(auditors []config.Auditor, facts []AuditFacts, pro
 
 // allLimited is there when all who failed have met limits: the others' work is kept, and
 // these are asked again when the limits are over.
-func allLimited(problems []error) *desk.Limited {
-	var all *desk.Limited
+func allLimited(problems []error) *modelcall.Limited {
+	var all *modelcall.Limited
 	for _, p := range problems {
-		var limited *desk.Limited
+		var limited *modelcall.Limited
 		switch {
 		case p == nil:
 		case !errors.As(p, &limited):
 			return nil
 		case all == nil:
-			all = &desk.Limited{First: limited.First, Limits: slices.Clone(limited.Limits)}
+			all = &modelcall.Limited{First: limited.First, Limits: slices.Clone(limited.Limits)}
 		default:
 			all.Limits = append(all.Limits, limited.Limits...)
 		}
@@ -225,7 +225,7 @@ func (c *Cycle) askAuditor(ctx context.Context, a config.Auditor, m *material, f
 	q := ask{role: a.Name, provider: a.Provider, model: a.Model, fallback: a.Fallback}
 	var s *answer
 	for q.try = 1; q.try <= 2; q.try++ {
-		if q.system, q.user, err = prompts.Audit(data); err != nil {
+		if q.system, q.user, err = prompts.Render(data); err != nil {
 			return promptFault(err)
 		}
 		if s, err = c.call(ctx, q); err != nil {
@@ -269,13 +269,13 @@ func (c *Cycle) override(role string) (prompts.Override, error) {
 	ws := c.env.WS
 	o, err := prompts.RoleOverride(func(rel string, max int64) ([]byte, error) { return beneath.ReadFile(ws.Root(), rel, max) }, ws.Rel()+"/prompts", role)
 	if err != nil {
-		return o, fault.Wrap(err, judge.BlockedMissingConfig, "a prompt of your own can't be used", "`ls -l "+fault.Word(ws.Prompts())+"`")
+		return o, diag.Wrap(err, judge.BlockedMissingConfig, "a prompt of your own can't be used", "`ls -l "+diag.Word(ws.Prompts())+"`")
 	}
 	return o, nil
 }
 
 func promptFault(err error) error {
-	return fault.Wrap(err, judge.BlockedMissingConfig, "the prompt can't be made", "`ls .relay/prompts` shows texts of your own; docs/reference/prompts.md names the placeholders")
+	return diag.Wrap(err, judge.BlockedMissingConfig, "the prompt can't be made", "`ls .relay/prompts` shows texts of your own; docs/reference/prompts.md names the placeholders")
 }
 
 // lastFile reads a file of the iteration before; "" in the first.

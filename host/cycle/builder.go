@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/crew"
-	"github.com/paxiom/relay/host/internal/desk"
+	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/internal/format"
+	"github.com/paxiom/relay/host/internal/modelcall"
 	"github.com/paxiom/relay/host/internal/patch"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/pluginhost"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/prompts"
@@ -30,13 +30,13 @@ func (p *revision) byPatch(ctx context.Context, patch string) error {
 	}
 	plugin, err := p.Builder.Lazy.Get(ctx)
 	if err != nil {
-		return desk.NotOpened(p.Builder, err)
+		return modelcall.NotOpened(p.Builder, err)
 	}
 	req := &pluginpb.BuildRequest{CallId: p.RunID, Patch: patch, Workspace: p.Change.Box().Dir(), ResultSchemaJson: schemas.Bytes(schemas.BuilderResult)}
-	ctx, cancel := desk.Timeout(ctx, p.limit(), "cycle.timeout_seconds")
+	ctx, cancel := modelcall.Timeout(ctx, p.limit(), "cycle.timeout_seconds")
 	defer cancel()
 	if _, f := plugin.Build(ctx, req, func(*pluginpb.BuildEvent) {}); f != nil {
-		return f.Fault()
+		return f.Diagnostic()
 	}
 	p.Close(ctx) // the box is quiet from here on
 	return p.judge(ctx)
@@ -55,7 +55,7 @@ func (p *revision) byBuilder(ctx context.Context) error {
 		return err
 	}
 	defer p.Close(ctx)
-	f, err := p.c.desk.Through(ctx, p.c.lineup(p.ask()), func(ctx context.Context, c crew.Choice) (*pluginhost.Failure, error) {
+	f, err := p.c.caller.Through(ctx, p.c.lineup(p.ask()), func(ctx context.Context, c pluginenv.Choice) (*pluginhost.Failure, error) {
 		if err := p.open(ctx, c.Name); err != nil {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ func (p *revision) byBuilder(ctx context.Context) error {
 		return p.run(ctx, c, req)
 	}, func() error { return p.drop(ctx) })
 	if f != nil {
-		err = f.Fault()
+		err = f.Diagnostic()
 	}
 	if err != nil {
 		return err
@@ -80,18 +80,18 @@ func (p *revision) byBuilder(ctx context.Context) error {
 // open prepares a builder with a box of its own.
 func (p *revision) open(ctx context.Context, name string) error {
 	os.Remove(p.c.programsFile(p.c.rec.Iteration - 1))
-	if err := p.Open(ctx, p.c.crewEnv(), name, p.changeOptions()); err != nil {
+	if err := p.Open(ctx, p.c.pluginEnv(), name, p.changeOptions()); err != nil {
 		return err
 	}
 	return p.Change.Enter(string(RevisionRunning))
 }
 
 // run lets the builder change the files of the box.
-func (p *revision) run(ctx context.Context, c crew.Choice, req *pluginpb.BuildRequest) (*pluginhost.Failure, error) {
-	_, f, late, err := p.Build(ctx, p.c.desk, c, desk.Work{ID: p.c.callID(p.ask()), Role: "revision", Request: req,
+func (p *revision) run(ctx context.Context, c pluginenv.Choice, req *pluginpb.BuildRequest) (*pluginhost.Failure, error) {
+	_, f, late, err := p.Build(ctx, p.c.caller, c, modelcall.Work{ID: p.c.callID(p.ask()), Role: "revision", Request: req,
 		MaxUSD: p.c.rec.ConfigSnapshot.Cycle.MaxCallUSD, Limit: p.limit()})
 	if late {
-		return nil, fault.New(judge.StopBuilderTimeout, fmt.Sprintf("%s did not end within %v", p.Builder.Entry.Name, p.limit()), "it and everything that it had started were ended",
+		return nil, diag.New(judge.StopBuilderTimeout, fmt.Sprintf("%s did not end within %v", p.Builder.Entry.Name, p.limit()), "it and everything that it had started were ended",
 			"`relay audit resume "+Short(p.c.rec.UUID)+"` has it begin anew; cycle.timeout_seconds of the service is for new cycles")
 	}
 	return f, err
@@ -123,7 +123,7 @@ func (p *revision) buildRequest() (*pluginpb.BuildRequest, error) {
 	if data.Override, err = p.c.override("revise_builder"); err != nil {
 		return nil, err
 	}
-	system, user, err := prompts.ReviseBuilder(data)
+	system, user, err := prompts.Render(prompts.ReviseBuilderData{ReviseData: data})
 	if err != nil {
 		return nil, promptFault(err)
 	}
@@ -132,14 +132,14 @@ func (p *revision) buildRequest() (*pluginpb.BuildRequest, error) {
 		"scope":   map[string]any{"allowed_globs": s.Scope.AllowedGlobs, "forbidden_globs": p.forbidden(), "allow_new_files": s.Scope.AllowNewFiles, "allow_lockfile_changes": s.Scope.AllowLockfileChanges},
 		"builder": map[string]any{"mode": p.c.rec.Reviser, "instructions": p.plan}})
 	if err != nil {
-		return nil, fault.Internal(err)
+		return nil, diag.Internal(err)
 	}
 	return &pluginpb.BuildRequest{System: system, Prompt: user, TaskJson: task, ResultSchemaJson: schemas.Bytes(schemas.BuilderResult),
 		MaxTurns: int32(p.c.env.Config.Builder.ClaudeCode.MaxTurns)}, nil
 }
 
 // took takes a builder's finished work as this revision's own.
-func (p *revision) took(ans *desk.Answer) {
+func (p *revision) took(ans *modelcall.Answer) {
 	p.built = true
 	a := p.c.answerOf(ans, p.ask())
 	p.heed([]byte(a.text))
@@ -158,6 +158,6 @@ func (p *revision) heed(raw []byte) {
 	}
 	text := fmt.Sprint(said.Notes)
 	if _, conflicts, ok := strings.Cut(text, "Plan conflicts:"); ok {
-		p.out.Facts.Conflicts = words.Clip(strings.Trim(strings.TrimSpace(conflicts), "[]"), 4000)
+		p.out.Facts.Conflicts = format.Clip(strings.Trim(strings.TrimSpace(conflicts), "[]"), 4000)
 	}
 }

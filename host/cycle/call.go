@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/internal/catalog"
-	"github.com/paxiom/relay/host/internal/crew"
-	"github.com/paxiom/relay/host/internal/desk"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/modelcall"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/sdk/pluginpb"
 )
@@ -52,14 +52,14 @@ type answer struct {
 	other bool // another one than the service names stood in
 }
 
-// sit gives the cycle its desk, at which all its calls are made. Answers are kept there,
+// openCaller gives the cycle what makes all its calls. Answers are kept there,
 // so that one that has arrived is never bought again.
-func (c *Cycle) sit() *desk.Desk {
-	reserve := desk.Tab(c.tab)
-	return &desk.Desk{Workflow: Kind, RunID: c.rec.UUID, Crew: c.crewEnv, Now: c.env.now,
-		Hire:    func(_ context.Context, name string) (*crew.Plugin, error) { return c.hire(name) },
+func (c *Cycle) openCaller() *modelcall.Caller {
+	reserve := modelcall.Reserved(c.reserved)
+	return &modelcall.Caller{Workflow: Kind, RunID: c.rec.UUID, Plugins: c.pluginEnv, Now: c.env.now,
+		Start:   func(_ context.Context, name string) (*pluginenv.Plugin, error) { return c.startPlugin(name) },
 		Answers: c.answers(),
-		Reserve: func(k ledger.Call) (desk.Hold, error) {
+		Reserve: func(k ledger.Call) (modelcall.Hold, error) {
 			h, err := reserve(k)
 			if err == nil {
 				c.log(fmt.Sprintf("call %s %s %s %s asked", k.ID, k.Role, k.Provider, k.Model))
@@ -69,7 +69,7 @@ func (c *Cycle) sit() *desk.Desk {
 		Show: c.show, Note: c.note, Spent: c.spent,
 		Switched: func(all []report.Switch) {
 			for _, s := range all {
-				c.log(fmt.Sprintf("switch %s: %s met %s, %s is used instead", s.From.Role, crew.Choice{Name: s.From.Provider, Model: s.From.Model}, s.From.Reason, crew.Choice{Name: s.ToProvider, Model: s.ToModel}))
+				c.log(fmt.Sprintf("switch %s: %s met %s, %s is used instead", s.From.Role, pluginenv.Choice{Name: s.From.Provider, Model: s.From.Model}, s.From.Reason, pluginenv.Choice{Name: s.ToProvider, Model: s.ToModel}))
 			}
 		},
 		Answered: func(req *pluginpb.CompleteRequest, _ *pluginpb.CompleteDone, f *pluginhost.Failure) {
@@ -79,9 +79,9 @@ func (c *Cycle) sit() *desk.Desk {
 		}}
 }
 
-func (c *Cycle) answers() desk.Answers { return desk.Answers{Dir: c.path(callsDir)} }
+func (c *Cycle) answers() modelcall.Answers { return modelcall.Answers{Dir: c.path(callsDir)} }
 
-// show passes on what goes on at the desk; what the operator should know is logged.
+// show passes on what goes on in its calls; what the operator should know is logged.
 func (c *Cycle) show(e progress.Event) {
 	if e.Kind == progress.Notice {
 		c.log("notice " + e.Text)
@@ -92,15 +92,15 @@ func (c *Cycle) show(e progress.Event) {
 // spent hears of each call that is settled.
 func (c *Cycle) spent(line ledger.Line) {
 	c.mu.Lock()
-	c.used.Add(desk.Used(line))
+	c.used.Add(modelcall.Used(line))
 	c.mu.Unlock()
 	c.observe(progress.Event{Kind: progress.Spent, Call: line.CallID})
-	c.log(fmt.Sprintf("call %s %s %s, tokens in %s out %s, cost %s", line.CallID, line.Provider, line.Outcome, number(line.InputTokens), number(line.OutputTokens), words.Dollars(line.CostUSD)))
+	c.log(fmt.Sprintf("call %s %s %s, tokens in %s out %s, cost %s", line.CallID, line.Provider, line.Outcome, number(line.InputTokens), number(line.OutputTokens), format.Dollars(line.CostUSD)))
 }
 
 // alert says how near the caps are.
 func (c *Cycle) alert() {
-	_, alerts, err := c.tab.Standings()
+	_, alerts, err := c.reserved.Standings()
 	if err != nil {
 		return
 	}
@@ -123,10 +123,10 @@ func (c *Cycle) callID(a ask) string {
 // call gives the answer to a question: the one that is kept, or a new one.
 func (c *Cycle) call(ctx context.Context, a ask) (*answer, error) {
 	rules := c.rec.ConfigSnapshot.Cycle
-	ans, f, err := c.desk.Ask(ctx, c.lineup(a), desk.Question{ID: c.callID(a), Role: a.role, System: a.system, User: a.user,
+	ans, f, err := c.caller.Ask(ctx, c.lineup(a), modelcall.Question{ID: c.callID(a), Role: a.role, System: a.system, User: a.user,
 		MaxUSD: rules.MaxCallUSD, Limit: time.Duration(rules.TimeoutSeconds) * time.Second, LimitKey: "cycle.timeout_seconds", Paid: true})
 	if f != nil {
-		err = f.Fault()
+		err = f.Diagnostic()
 	}
 	if err != nil {
 		return nil, err
@@ -135,11 +135,11 @@ func (c *Cycle) call(ctx context.Context, a ask) (*answer, error) {
 	return c.answerOf(ans, a), nil
 }
 
-func (c *Cycle) lineup(a ask) *crew.Lineup {
-	return c.crewEnv().Lineup(a.role, a.provider, a.model, a.fallback)
+func (c *Cycle) lineup(a ask) *pluginenv.Lineup {
+	return c.pluginEnv().Lineup(a.role, a.provider, a.model, a.fallback)
 }
 
-func (c *Cycle) answerOf(ans *desk.Answer, a ask) *answer {
+func (c *Cycle) answerOf(ans *modelcall.Answer, a ask) *answer {
 	f := &CallFacts{ID: ans.ID, Iteration: c.rec.Iteration, Role: a.role, Provider: ans.Provider, Model: ans.Model, MS: ans.MS}
 	if catalog.Canonical(a.provider) == ans.Provider {
 		f.Provider = a.provider // as the service names it
@@ -193,29 +193,29 @@ func (r *Record) AddUp(ws *workspace.Workspace) error {
 	return nil
 }
 
-// hire gives the plugin of a provider, one for all its calls in this process.
-func (c *Cycle) hire(provider string) (*crew.Plugin, error) {
+// startPlugin gives the plugin of a provider, one for all its calls in this process.
+func (c *Cycle) startPlugin(provider string) (*pluginenv.Plugin, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if p := c.crew[provider]; p != nil {
+	if p := c.plugins[provider]; p != nil {
 		return p, nil
 	}
-	p, err := c.crewEnv().Provider(provider, c.git)
+	p, err := c.pluginEnv().Provider(provider, c.git)
 	if err != nil {
 		return nil, err
 	}
-	c.crew[provider] = p
+	c.plugins[provider] = p
 	return p, nil
 }
 
-func (c *Cycle) crewEnv() crew.Env { return c.at().Crew(c.rec.UUID, c.path("plugins")) }
+func (c *Cycle) pluginEnv() pluginenv.Env { return c.at().PluginEnv(c.rec.UUID, c.path("plugins")) }
 
-func (c *Cycle) closeCrew(ctx context.Context) {
+func (c *Cycle) closePlugins(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for name, p := range c.crew {
+	for name, p := range c.plugins {
 		p.Close(ctx)
-		delete(c.crew, name)
+		delete(c.plugins, name)
 	}
 }
 

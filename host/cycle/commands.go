@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/durable"
-	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -53,16 +53,16 @@ func (c *Cycle) claim(ctx context.Context, o StartOptions) error {
 	e, s := c.env, o.Service.Service
 	git, err := judge.OpenGit(ctx, e.Root)
 	if err != nil {
-		return fault.Git(err)
+		return diag.Git(err)
 	}
 	head, branch, err := git.Head(ctx)
 	if err != nil {
-		return fault.Git(err)
+		return diag.Git(err)
 	}
 	if o.Base != "" {
 		out, err := git.Run(ctx, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", o.Base+"^{commit}")
 		if err != nil {
-			return fault.New("", "there is no commit "+fmt.Sprintf("%q", o.Base), "git knows no commit or branch of that name", "`git branch -a`")
+			return diag.New("", "there is no commit "+fmt.Sprintf("%q", o.Base), "git knows no commit or branch of that name", "`git branch -a`")
 		}
 		head, branch = strings.TrimSpace(string(out)), o.Base
 	}
@@ -145,7 +145,7 @@ func (c *Cycle) takeEdit() error {
 func (c *Cycle) edited() ([]byte, error) {
 	rel, err := filepath.Rel(c.env.WS.Dir(), c.path(planFile))
 	if err != nil {
-		return nil, fault.Internal(err)
+		return nil, diag.Internal(err)
 	}
 	edited, err := beneath.Open(c.env.WS.Root(), c.env.WS.Rel()+"/"+filepath.ToSlash(rel))
 	if err != nil {
@@ -159,7 +159,7 @@ func (c *Cycle) edited() ([]byte, error) {
 	}
 	text, err := beneath.Read(edited, 16<<20)
 	if err != nil {
-		return nil, fault.Wrap(err, judge.BlockedCrashRecovery, "the edited plan can't be read", "`ls -l "+fault.Word(filepath.Join(c.env.WS.Shared(), rel))+"`")
+		return nil, diag.Wrap(err, judge.BlockedCrashRecovery, "the edited plan can't be read", "`ls -l "+diag.Word(filepath.Join(c.env.WS.Shared(), rel))+"`")
 	}
 	return text, nil
 }
@@ -167,7 +167,7 @@ func (c *Cycle) edited() ([]byte, error) {
 // notNow says why a command can't be given now, and which one can.
 func (e *Env) notNow(uuid string, st durable.State, want State, command string) error {
 	id := Short(uuid)
-	what := "`relay " + command + "` is not possible now"
+	what := "`relay audit " + command + "` is not possible now"
 	state := e.stateOf(uuid, st)
 	why := fmt.Sprintf("it is for %s, and cycle %s is in %s", want, id, state)
 	fix := "`relay show " + id + "`"
@@ -179,14 +179,14 @@ func (e *Env) notNow(uuid string, st durable.State, want State, command string) 
 	case state.Ended():
 		fix = "`relay show " + id + "` says how it ended"
 		if r, err := ReadRecord(e.WS, uuid); err == nil {
-			fix = "`relay audit start " + fault.Word(r.ServiceID) + "` begins a new cycle"
+			fix = "`relay audit start " + diag.Word(r.ServiceID) + "` begins a new cycle"
 		}
 	default:
 		if r, err := ReadRecord(e.WS, uuid); err == nil {
 			fix = r.Next()[0]
 		}
 	}
-	return fault.New("", what, why, fix)
+	return diag.New("", what, why, fix)
 }
 
 // stateOf is where a cycle stands by the engine's word, and by state.json only where
@@ -210,9 +210,9 @@ func (e *Env) stateOf(uuid string, st durable.State) State {
 
 func unknown(err error, uuid string) error {
 	if errors.Is(err, durable.ErrUnknown) {
-		return fault.New("", "there is no cycle "+Short(uuid), "its folder has no log", "`relay queue --all`")
+		return diag.New("", "there is no cycle "+Short(uuid), "its folder has no log", "`relay queue --all`")
 	}
-	return fault.Wrap(err, judge.BlockedCrashRecovery, "the log of cycle "+Short(uuid)+" can't be read", "`relay audit abort "+Short(uuid)+"`")
+	return diag.Wrap(err, judge.BlockedCrashRecovery, "the log of cycle "+Short(uuid)+" can't be read", "`relay audit abort "+Short(uuid)+"`")
 }
 
 // Resume goes on with a cycle that a crash or a signal cut off, or that has a problem.
@@ -229,7 +229,7 @@ func Resume(ctx context.Context, e *Env, uuid string, without []string) (*Record
 	case st.Status == durable.Done || st.Status == durable.Cancelled || st.Status == durable.Failed:
 		return nil, e.notNow(uuid, st, "a cycle that was cut off", "resume")
 	case len(without) > 0 && !strings.HasPrefix(st.Waiting, "again-"):
-		return nil, fault.New("", "--without is for a cycle that has a problem", "cycle "+Short(uuid)+" has none now", "`relay audit resume "+Short(uuid)+"`")
+		return nil, diag.New("", "--without is for a cycle that has a problem", "cycle "+Short(uuid)+" has none now", "`relay audit resume "+Short(uuid)+"`")
 	}
 	service := "-"
 	if rec, err := ReadRecord(e.WS, uuid); err == nil {
@@ -238,7 +238,7 @@ func Resume(ctx context.Context, e *Env, uuid string, without []string) (*Record
 	e.log(uuid, service, "operator resume"+after(" without ", strings.Join(without, ",")))
 	if strings.HasPrefix(st.Waiting, "again-") {
 		if err := c.store.Answer(uuid, st.Waiting, Go{Without: without}); err != nil && !errors.Is(err, durable.ErrAnswered) {
-			return nil, fault.Internal(err)
+			return nil, diag.Internal(err)
 		}
 	}
 	return c.run(ctx)
@@ -302,7 +302,7 @@ func (c *Cycle) awaitEnd(ctx context.Context) error {
 			return nil
 		}
 		if ctx.Err() != nil || time.Now().After(end) {
-			return fault.New(judge.BlockedLockHeld, "cycle "+Short(c.rec.UUID)+" did not end", "the process that has it in hand does not react", "`relay audit abort "+Short(c.rec.UUID)+"` again, or end that process")
+			return diag.New(judge.BlockedLockHeld, "cycle "+Short(c.rec.UUID)+" did not end", "the process that has it in hand does not react", "`relay audit abort "+Short(c.rec.UUID)+"` again, or end that process")
 		}
 	}
 }

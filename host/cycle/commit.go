@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/report"
-	"github.com/paxiom/relay/host/internal/words"
 )
 
 // message is the commit message, as the seed has it.
@@ -46,7 +46,7 @@ func (p *revision) message() change.Message {
 	}
 	models = append(models, "  revise: "+orDefault(f.Model, f.By))
 	in, out, usd := p.spent()
-	m.Blocks = append(m.Blocks, models, []string{fmt.Sprintf("Tokens: in %d out %d", in, out), "Cost: " + words.Dollars(usd)})
+	m.Blocks = append(m.Blocks, models, []string{fmt.Sprintf("Tokens: in %d out %d", in, out), "Cost: " + format.Dollars(usd)})
 	m.Trailers = []change.Trailer{{Key: "Relay-Cycle", Value: r.UUID}, {Key: "Relay-Service", Value: r.ServiceID}, {Key: stepTrailer, Value: p.key}, {Key: "Relay-Evidence", Value: p.evidence()}}
 	return m
 }
@@ -60,7 +60,7 @@ func (p *revision) evidence() string {
 }
 
 func (p *revision) summary(items int) string {
-	return fmt.Sprintf("%s, %s in %s", p.c.rec.ServiceID, words.Count(items, "plan item"), words.Count(p.out.Facts.Files, "file"))
+	return fmt.Sprintf("%s, %s in %s", p.c.rec.ServiceID, format.Count(items, "plan item"), format.Count(p.out.Facts.Files, "file"))
 }
 
 // spent is what the cycle has used, this revision included; in dollars by the ledger, which

@@ -14,14 +14,17 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/attempt"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/durable"
-	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
-	"github.com/paxiom/relay/host/internal/crew"
-	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/modelcall"
+	"github.com/paxiom/relay/host/internal/netproxy"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/progress"
+	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/stoprequest"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -58,14 +61,14 @@ type Env struct {
 
 // Notice says that a cycle waits.
 type Notice struct {
-	UUID    string      `json:"uuid"`
-	Short   string      `json:"short_id"`
-	Service string      `json:"service_id"`
-	Name    string      `json:"service_name,omitempty"`
-	State   State       `json:"state"`
-	Title   string      `json:"title"`
-	Text    string      `json:"text"`
-	Next    fault.Steps `json:"next"`
+	UUID    string     `json:"uuid"`
+	Short   string     `json:"short_id"`
+	Service string     `json:"service_id"`
+	Name    string     `json:"service_name,omitempty"`
+	State   State      `json:"state"`
+	Title   string     `json:"title"`
+	Text    string     `json:"text"`
+	Next    diag.Steps `json:"next"`
 }
 
 func (e *Env) now() time.Time {
@@ -77,15 +80,15 @@ func (e *Env) now() time.Time {
 
 // Cycle is one cycle in hand.
 type Cycle struct {
-	env   *Env
-	store *durable.Files
-	git   *judge.Git // of the cycle's work tree; nil before it is opened
-	tab   *ledger.Tab
-	desk  *desk.Desk
-	crew  map[string]*crew.Plugin
-	begin *beginning // of a cycle that is new
+	env      *Env
+	store    *durable.Files
+	git      *judge.Git // of the cycle's work tree; nil before it is opened
+	reserved *ledger.Reservations
+	caller   *modelcall.Caller
+	plugins  map[string]*pluginenv.Plugin
+	begin    *beginning // of a cycle that is new
 
-	mu    sync.Mutex // of crew and rec.Calls
+	mu    sync.Mutex // of plugins and rec.Calls
 	rec   Record
 	steps int // transitions so far, for the names of their steps
 	used  progress.Usage
@@ -122,9 +125,9 @@ func open(e *Env, uuid string) (*Cycle, error) {
 	}
 	store, err := durable.NewFiles(Dir(e.WS), e.Clock)
 	if err != nil {
-		return nil, fault.Internal(err)
+		return nil, diag.Internal(err)
 	}
-	return &Cycle{env: e, store: store, crew: map[string]*crew.Plugin{}, rec: Record{UUID: uuid, SchemaVersion: 1}}, nil
+	return &Cycle{env: e, store: store, plugins: map[string]*pluginenv.Plugin{}, rec: Record{UUID: uuid, SchemaVersion: 1}}, nil
 }
 
 func (c *Cycle) path(name string) string { return filepath.Join(folder(c.env.WS, c.rec.UUID), name) }
@@ -133,9 +136,9 @@ func (c *Cycle) path(name string) string { return filepath.Join(folder(c.env.WS,
 func (c *Cycle) run(ctx context.Context) (*Record, error) {
 	ctx, stop := c.watchAbort(ctx)
 	defer stop()
-	defer c.closeCrew(ctx)
 	defer c.sayEnd()
 	_, err := c.store.Run(ctx, c.rec.UUID, Kind, Version, c.flow)
+	c.closePlugins(ctx) // what they were refused is part of the record
 	if err == nil || errors.Is(err, ctx.Err()) && ctx.Err() != nil {
 		if serr := c.save(); serr != nil {
 			return nil, serr
@@ -144,20 +147,20 @@ func (c *Cycle) run(ctx context.Context) (*Record, error) {
 	switch {
 	case err == nil:
 		if c.rec.Problem != nil && !c.rec.State.Gate() {
-			return &c.rec, c.rec.Problem.Fault()
+			return &c.rec, c.rec.Problem.Diagnostic()
 		}
 		return &c.rec, nil
 	case errors.Is(err, durable.ErrBusy):
-		return nil, fault.New(judge.BlockedLockHeld, "cycle "+Short(c.rec.UUID)+" is running already", "another process has it in hand", "`relay show "+Short(c.rec.UUID)+"`")
+		return nil, diag.New(judge.BlockedLockHeld, "cycle "+Short(c.rec.UUID)+" is running already", "another process has it in hand", "`relay show "+Short(c.rec.UUID)+"`")
 	case errors.Is(err, durable.ErrEnded):
-		return nil, fault.New("", "cycle "+Short(c.rec.UUID)+" has ended", "it was accepted or aborted", "`relay show "+Short(c.rec.UUID)+"`")
+		return nil, diag.New("", "cycle "+Short(c.rec.UUID)+" has ended", "it was accepted or aborted", "`relay show "+Short(c.rec.UUID)+"`")
 	case ctx.Err() != nil:
 		return &c.rec, c.interrupted(ctx)
 	}
-	if f, ok := fault.As(err); ok {
+	if f, ok := diag.As(err); ok {
 		return nil, f
 	}
-	return nil, fault.Wrap(err, judge.StopInterrupted, "cycle "+Short(c.rec.UUID)+" can't go on", "`relay audit abort "+Short(c.rec.UUID)+"`, then `relay audit start "+c.rec.ServiceID+"` begins anew; its files stay")
+	return nil, diag.Wrap(err, judge.StopInterrupted, "cycle "+Short(c.rec.UUID)+" can't go on", "`relay audit abort "+Short(c.rec.UUID)+"`, then `relay audit start "+c.rec.ServiceID+"` begins anew; its files stay")
 }
 
 // sayEnd says that nothing more is done in this process.
@@ -171,13 +174,13 @@ func (c *Cycle) sayEnd() {
 
 func (c *Cycle) interrupted(ctx context.Context) error {
 	cause := context.Cause(ctx)
-	if f, ok := fault.As(cause); ok {
+	if f, ok := diag.As(cause); ok {
 		return f
 	}
 	if errors.Is(cause, errAborted) {
-		return fault.New("", "cycle "+Short(c.rec.UUID)+" was aborted", "`relay audit abort` was called while it ran", "`relay show "+Short(c.rec.UUID)+"`")
+		return diag.New("", "cycle "+Short(c.rec.UUID)+" was aborted", "`relay audit abort` was called while it ran", "`relay show "+Short(c.rec.UUID)+"`")
 	}
-	return &fault.Fault{Code: judge.StopInterrupted, What: "cycle " + Short(c.rec.UUID) + " was interrupted in " + string(c.rec.State), Why: cause.Error(),
+	return &diag.Error{Code: judge.StopInterrupted, What: "cycle " + Short(c.rec.UUID) + " was interrupted in " + string(c.rec.State), Why: cause.Error(),
 		Fix: "`relay audit resume " + Short(c.rec.UUID) + "`", Err: cause}
 }
 
@@ -214,21 +217,21 @@ func (c *Cycle) start(f durable.Flow) error {
 	bare := b
 	bare.Seal = ""
 	if why, err := c.sealed(b.Seal, bare); why != "" || err != nil {
-		return c.halt(fault.New(judge.BlockedUntrustedConfig, "cycle "+Short(c.rec.UUID)+" was not begun with relay on this machine", orDefault(why, fmt.Sprint(err))+"; it names programs that would be run",
-			"`relay audit abort "+Short(c.rec.UUID)+"`, then `relay audit start "+fault.Word(b.Service.Service.ID)+"` begins your own"))
+		return c.halt(diag.New(judge.BlockedUntrustedConfig, "cycle "+Short(c.rec.UUID)+" was not begun with relay on this machine", orDefault(why, fmt.Sprint(err))+"; it names programs that would be run",
+			"`relay audit abort "+Short(c.rec.UUID)+"`, then `relay audit start "+diag.Word(b.Service.Service.ID)+"` begins your own"))
 	}
 	c.rec.ServiceID, c.rec.ConfigSnapshot, c.rec.Branch, c.rec.BaseCommit, c.rec.BaseBranch = b.Service.Service.ID, b.Service, b.Branch, b.Base, b.BaseBranch
 	c.rec.Worktree, c.rec.Reviser, c.rec.Warnings, c.rec.StartedAt, c.rec.Iteration = b.Worktree, b.Reviser, b.Warnings, b.At, 1
 	c.rec.Tokens = map[string]int64{}
 	if c.git, err = judge.OpenGit(f.Context(), b.Worktree); err != nil {
-		return c.halt(fault.Wrap(err, judge.BlockedCrashRecovery, "the work tree of cycle "+Short(c.rec.UUID)+" can't be used", "`git worktree repair "+fault.Word(b.Worktree)+"`"))
+		return c.halt(diag.Wrap(err, judge.BlockedCrashRecovery, "the work tree of cycle "+Short(c.rec.UUID)+" can't be used", "`git worktree repair "+diag.Word(b.Worktree)+"`"))
 	}
 	var lost []string
-	if c.tab, lost, err = ledger.OpenTab(c.env.WS, c.budgets(), c.env.StateDir, c.rec.UUID, c.answers().Kept); err != nil {
+	if c.reserved, lost, err = ledger.OpenReservations(c.env.WS, c.budgets(), c.env.StateDir, c.rec.UUID, c.answers().Kept); err != nil {
 		return c.halt(err)
 	}
-	c.tab.Again = "relay audit resume " + Short(c.rec.UUID)
-	c.desk = c.sit()
+	c.reserved.Again = "relay audit resume " + Short(c.rec.UUID)
+	c.caller = c.openCaller()
 	for _, id := range lost {
 		c.note("the call " + id + " was under way when relay ended; what it cost is unknown, and it is asked again if it is still needed")
 	}
@@ -304,6 +307,8 @@ func (c *Cycle) observe(e progress.Event) {
 func (c *Cycle) at() attempt.Env {
 	at := c.env.where(c.git)
 	at.Journal = c.path("journal")
+	at.Refused = func(n netproxy.Refusal) { c.note(attempt.RefusedText(n)) }
+	at.Heard = func(n report.Network) { c.rec.Network = n.Add(c.rec.Network) }
 	return at
 }
 
@@ -311,20 +316,20 @@ func (c *Cycle) at() attempt.Env {
 func (c *Cycle) tip(ctx context.Context) (string, error) {
 	commit, branch, err := c.git.Head(ctx)
 	if err == nil && branch != c.rec.Branch {
-		return "", fault.New(judge.StopHeadMoved, "the cycle's work tree is not on its branch", fmt.Sprintf("it is on %q and not on %q", branch, c.rec.Branch),
-			"`git -C "+fault.Word(c.rec.Worktree)+" switch "+fault.Word(c.rec.Branch)+"`")
+		return "", diag.New(judge.StopHeadMoved, "the cycle's work tree is not on its branch", fmt.Sprintf("it is on %q and not on %q", branch, c.rec.Branch),
+			"`git -C "+diag.Word(c.rec.Worktree)+" switch "+diag.Word(c.rec.Branch)+"`")
 	}
 	var status []judge.StatusEntry
 	if err == nil {
 		status, err = c.env.where(nil).Filtering().Decide(c.git).Status(ctx)
 	}
 	if err != nil {
-		return "", fault.Wrap(err, judge.BlockedCrashRecovery, "the cycle's work tree can't be read", "`git -C "+fault.Word(c.rec.Worktree)+" status`")
+		return "", diag.Wrap(err, judge.BlockedCrashRecovery, "the cycle's work tree can't be read", "`git -C "+diag.Word(c.rec.Worktree)+" status`")
 	}
 	status = slices.DeleteFunc(status, func(e judge.StatusEntry) bool { return c.env.WS.Holds(strings.TrimSuffix(e.Path, "/")) })
 	if len(status) > 0 {
-		return "", fault.New(judge.BlockedDirtyWorktree, "the cycle's work tree has changes that are not committed", fmt.Sprintf("%d paths, the first is %q", len(status), status[0].Path),
-			"`git -C "+fault.Word(c.rec.Worktree)+" status`, then commit them on the cycle's branch or take them back")
+		return "", diag.New(judge.BlockedDirtyWorktree, "the cycle's work tree has changes that are not committed", fmt.Sprintf("%d paths, the first is %q", len(status), status[0].Path),
+			"`git -C "+diag.Word(c.rec.Worktree)+" status`, then commit them on the cycle's branch or take them back")
 	}
 	return commit, nil
 }
@@ -342,23 +347,14 @@ func (c *Cycle) halt(err error) error {
 func (c *Cycle) watchAbort(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c.stop = cancel
-	done := make(chan struct{})
-	go func() {
-		tick := time.NewTicker(200 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-				if _, err := os.Lstat(c.path(abortFile)); err == nil {
-					cancel(errAborted)
-					return
-				}
-			}
+	stop := stoprequest.Every(200*time.Millisecond, func() bool {
+		_, err := os.Lstat(c.path(abortFile))
+		if err == nil {
+			cancel(errAborted)
 		}
-	}()
-	return ctx, func() { close(done); cancel(nil) }
+		return err == nil
+	})
+	return ctx, func() { stop(); cancel(nil) }
 }
 
 const abortFile = "abort"

@@ -9,9 +9,10 @@ import (
 
 	"github.com/paxiom/relay/host/attempt"
 	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/checks"
 	"github.com/paxiom/relay/host/durable"
-	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/launch"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/verify"
@@ -157,19 +158,19 @@ func (c *Cycle) test(ctx context.Context, at durable.Attempt) (TestFacts, error)
 	if err != nil {
 		return t, err
 	}
-	in := attempt.Attempt{At: c.at()}
-	err = in.Begin(ctx, change.Options{RunID: fmt.Sprintf("%s-%d-tests-%s", c.rec.UUID, c.rec.Iteration, at.Key[:8]), Base: commit, Branch: c.rec.Branch,
-		Programs: c.programsFile(c.rec.Iteration)})
+	in := attempt.Attempt{At: c.at(), Programs: c.programsFile(c.rec.Iteration)}
+	err = in.Begin(ctx, change.Options{RunID: fmt.Sprintf("%s-%d-tests-%s", c.rec.UUID, c.rec.Iteration, at.Key[:8]), Base: commit, Branch: c.rec.Branch})
 	if err != nil {
 		return t, err
 	}
 	defer in.Discard()
 	if _, err := in.Change.Judge(ctx, judge.Policy{}); err != nil {
-		return t, crew.BoxFault(err)
+		return t, pluginenv.BoxFault(err)
 	}
 	var out bytes.Buffer
 	limit := time.Duration(rules.TestTimeout) * time.Second
-	results, code := in.Change.Verify(ctx, change.Checks{Commands: []verify.Command{{ID: "tests", Argv: rules.TestCommand}}, Fast: limit, Slow: limit, Plan: in.Plan, Env: launch.CheckEnv(), Log: &out})
+	results, code := in.Checker.Verify(ctx, checks.Checks{Commands: []verify.Command{{ID: "tests", Argv: rules.TestCommand}}, Fast: limit, Slow: limit, Plan: in.Plan, Env: launch.CheckEnv(), Log: &out})
+	in.Plan.Tell(in.At.Heard)
 	if ctx.Err() != nil {
 		return t, ctx.Err()
 	}

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/durable"
-	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -56,7 +56,7 @@ func Continue(ctx context.Context, e *Env, uuid string, before func(*Preview) er
 		if err != nil {
 			return nil, err
 		}
-		return nil, fault.New("", "the plan can't be approved", why, "`relay audit resume "+Short(uuid)+"`, or `relay audit abort "+Short(uuid)+"` and start anew")
+		return nil, diag.New("", "the plan can't be approved", why, "`relay audit resume "+Short(uuid)+"`, or `relay audit abort "+Short(uuid)+"` and start anew")
 	}
 	c.log(fmt.Sprintf("operator continue: plan %.12s, commit %.12s, %d entries", a.Plan, a.Tree, p.Items))
 	if c.rec.State == AwaitingReview {
@@ -94,13 +94,13 @@ func Decide(ctx context.Context, e *Env, uuid, decision string, o Despite) (*Rec
 	again := "`relay audit continue " + id + "` carries the plan out once more, `relay audit review " + id + "` edits it first"
 	switch why := c.noSuch(a); {
 	case why != "" && decision == DecideAccept && c.rec.Iteration < c.rec.ConfigSnapshot.Cycle.MaxIterations:
-		return nil, fault.New("", "the revision can't be accepted", why, again+"; `relay audit iterate "+id+"` audits again")
+		return nil, diag.New("", "the revision can't be accepted", why, again+"; `relay audit iterate "+id+"` audits again")
 	case why != "" && decision == DecideAccept:
-		return nil, fault.New("", "the revision can't be accepted", why+", and no other iteration is left", again)
+		return nil, diag.New("", "the revision can't be accepted", why+", and no other iteration is left", again)
 	case why != "" && c.rec.Revision.Landed:
-		return nil, fault.New("", "no other iteration is left", why, "`relay audit accept "+id+"`, or "+anew+"; cycle.max_iterations of the service holds for new cycles")
+		return nil, diag.New("", "no other iteration is left", why, "`relay audit accept "+id+"`, or "+anew+"; cycle.max_iterations of the service holds for new cycles")
 	case why != "":
-		return nil, fault.New("", "no other iteration is left", why+", and nothing was landed", again)
+		return nil, diag.New("", "no other iteration is left", why+", and nothing was landed", again)
 	case decision == DecideAccept && c.failing() && !o.FailingTests:
 		return nil, c.failingTests("`relay audit iterate " + id + "`")
 	}
@@ -114,7 +114,7 @@ func Decide(ctx context.Context, e *Env, uuid, decision string, o Despite) (*Rec
 		return nil, err
 	}
 	if why != "" {
-		return nil, fault.New(judge.StopHeadMoved, "what is there is not what was shown", why, "`git -C "+fault.Word(c.rec.Worktree)+" log --oneline -3`; `relay audit iterate "+id+"` audits what is there now")
+		return nil, diag.New(judge.StopHeadMoved, "what is there is not what was shown", why, "`git -C "+diag.Word(c.rec.Worktree)+" log --oneline -3`; `relay audit iterate "+id+"` audits what is there now")
 	}
 	c.log(fmt.Sprintf("operator %s: commit %.12s, %s", decision, a.Tree, c.rec.Tests.Text()))
 	return c.answer(ctx, wait, a)
@@ -139,7 +139,7 @@ func (c *Cycle) acceptEarlier(ctx context.Context, wait string, o Despite) (*Rec
 		return nil, err
 	}
 	if why != "" {
-		return nil, fault.New(judge.StopHeadMoved, "what is there is not what was shown", why, "`git -C "+fault.Word(c.rec.Worktree)+" log --oneline -3`; `relay audit resume "+id+"`")
+		return nil, diag.New(judge.StopHeadMoved, "what is there is not what was shown", why, "`git -C "+diag.Word(c.rec.Worktree)+" log --oneline -3`; `relay audit resume "+id+"`")
 	}
 	c.log(fmt.Sprintf("operator accept: commit %.12s of iteration %d, %s", a.Tree, c.rec.LastLanded.Iteration, c.tests().Text()))
 	return c.answer(ctx, wait, a)
@@ -148,7 +148,7 @@ func (c *Cycle) acceptEarlier(ctx context.Context, wait string, o Despite) (*Rec
 // failingTests says that tests failed, and what else can be done.
 func (c *Cycle) failingTests(other string) error {
 	id := Short(c.rec.UUID)
-	return fault.New("", "the tests failed, so the revision is not accepted just like that", c.tests().Text(),
+	return diag.New("", "the tests failed, so the revision is not accepted just like that", c.tests().Text(),
 		"`relay show "+id+"`, then "+other+"; or `relay audit accept "+id+" --with-failing-tests` if that is what you want")
 }
 
@@ -162,24 +162,24 @@ func (c *Cycle) asCarriedOut() error {
 	now := hashOf(text)
 	if text == nil {
 		if now, err = hashFile(c.path(planFile)); err != nil {
-			return fault.Internal(err)
+			return diag.Internal(err)
 		}
 	}
 	if c.rec.Approval == nil || now == c.rec.Approval.Plan {
 		return nil
 	}
 	id := Short(c.rec.UUID)
-	return fault.New("", "the plan was edited after it had been carried out", "nothing of the edit is in the revision", "`relay audit iterate "+id+"` audits what is there; `relay audit accept "+id+" --with-edited-plan` accepts the revision as it is")
+	return diag.New("", "the plan was edited after it had been carried out", "nothing of the edit is in the revision", "`relay audit iterate "+id+"` audits what is there; `relay audit accept "+id+" --with-edited-plan` accepts the revision as it is")
 }
 
 // answer gives the operator's decision to the engine and runs on.
 func (c *Cycle) answer(ctx context.Context, wait string, decision any) (*Record, error) {
 	err := c.store.Answer(c.rec.UUID, wait, decision)
 	if errors.Is(err, durable.ErrAnswered) || errors.Is(err, durable.ErrEnded) {
-		return nil, fault.New("", "cycle "+Short(c.rec.UUID)+" was decided about just now", "another relay was faster", "`relay show "+Short(c.rec.UUID)+"`")
+		return nil, diag.New("", "cycle "+Short(c.rec.UUID)+" was decided about just now", "another relay was faster", "`relay show "+Short(c.rec.UUID)+"`")
 	}
 	if err != nil {
-		return nil, fault.Internal(err)
+		return nil, diag.Internal(err)
 	}
 	next, err := open(c.env, c.rec.UUID)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/cycle/audit"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -81,24 +81,24 @@ func (e *Env) gateKey() ([]byte, error) {
 			return key, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, fault.New(judge.BlockedCrashRecovery, "decisions can't be sealed on this machine", fmt.Sprintf("%s is no key", path), "`rm "+fault.Word(path)+"`: open approvals are then given anew")
+			return nil, diag.New(judge.BlockedCrashRecovery, "decisions can't be sealed on this machine", fmt.Sprintf("%s is no key", path), "`rm "+diag.Word(path)+"`: open approvals are then given anew")
 		}
 		if err := os.MkdirAll(e.StateDir, 0o700); err != nil {
-			return nil, fault.Internal(err)
+			return nil, diag.Internal(err)
 		}
 		key = make([]byte, sha256.Size)
 		rand.Read(key)
 		tmp := path + "." + rand.Text()[:10]
 		if err := os.WriteFile(tmp, key, 0o600); err != nil {
-			return nil, fault.Internal(err)
+			return nil, diag.Internal(err)
 		}
 		err = os.Link(tmp, path) // the first of two wins
 		os.Remove(tmp)
 		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, fault.Internal(err)
+			return nil, diag.Internal(err)
 		}
 	}
-	return nil, fault.New(judge.BlockedCrashRecovery, "decisions can't be sealed on this machine", path+" can't be made", "`ls -l "+fault.Word(path)+"`")
+	return nil, diag.New(judge.BlockedCrashRecovery, "decisions can't be sealed on this machine", path+" can't be made", "`ls -l "+diag.Word(path)+"`")
 }
 
 // approval makes the operator's yes to what is there now.
@@ -109,7 +109,7 @@ func (c *Cycle) approval(ctx context.Context) (Approval, error) {
 	}
 	a.Reviewed = c.reviewed(a.Plan)
 	e := c.env
-	yes, why := attest.Options{Git: c.git, StateDir: e.StateDir, Home: e.Home, Environ: e.Environ}.Approve(ctx, attest.Approved{Kind: "plan", Task: a.Plan}, e.now())
+	yes, why := attest.Options{Git: c.git, StateDir: e.StateDir, Home: e.Home, Environ: e.Environ}.Approve(ctx, attest.Approved{Kind: "plan", Base: a.Tree, Task: a.Plan}, e.now())
 	if why != nil {
 		c.note("your key has not signed the approval: " + why.Error())
 	}
@@ -129,7 +129,7 @@ func (c *Cycle) evidence(ctx context.Context) (Approval, error) {
 	a := Approval{UUID: c.rec.UUID, Iteration: c.rec.Iteration, Audits: map[string]string{}}
 	var err error
 	if a.Plan, err = hashFile(c.path(planFile)); err != nil {
-		return a, fault.Internal(err)
+		return a, diag.Internal(err)
 	}
 	if a.Tree, err = c.tip(ctx); err != nil {
 		return a, err
@@ -139,7 +139,7 @@ func (c *Cycle) evidence(ctx context.Context) (Approval, error) {
 			continue
 		}
 		if a.Audits[x.File], err = hashFile(c.path(x.File)); err != nil {
-			return a, fault.Internal(err)
+			return a, diag.Internal(err)
 		}
 	}
 	return a, nil
@@ -210,7 +210,7 @@ func (c *Cycle) result(ctx context.Context) (Acceptance, error) {
 		a.Tests, err = hashFile(c.path(testsFile))
 	}
 	if err != nil {
-		return a, fault.Internal(err)
+		return a, diag.Internal(err)
 	}
 	return a, nil
 }

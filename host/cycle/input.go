@@ -10,8 +10,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -33,11 +34,11 @@ type InputFacts struct {
 func Input(ctx context.Context, e *Env, s *config.Service) (*InputFacts, error) {
 	git, err := judge.OpenGit(ctx, e.Root)
 	if err != nil {
-		return nil, fault.Git(err)
+		return nil, diag.Git(err)
 	}
 	head, _, err := git.Head(ctx)
 	if err != nil {
-		return nil, fault.Git(err)
+		return nil, diag.Git(err)
 	}
 	c := &Cycle{env: e, git: git, rec: Record{ServiceID: s.Service.ID, ConfigSnapshot: *s, Iteration: 1}}
 	m, err := c.gather(ctx, &InputFacts{Commit: head, ReferencesCommit: head})
@@ -80,7 +81,7 @@ type blob struct {
 func tree(ctx context.Context, git *judge.Git, commit string) ([]blob, error) {
 	out, err := git.Run(ctx, nil, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
 	if err != nil {
-		return nil, fault.Git(err)
+		return nil, diag.Git(err)
 	}
 	var all []blob
 	for _, line := range strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00") {
@@ -103,18 +104,18 @@ func contents(ctx context.Context, git *judge.Git, blobs []blob) (map[string][]b
 	}
 	out, err := git.Run(ctx, strings.NewReader(ask.String()), "cat-file", "--batch")
 	if err != nil {
-		return nil, fault.Git(err)
+		return nil, diag.Git(err)
 	}
 	all := map[string][]byte{}
 	for _, b := range blobs {
 		head, rest, ok := bytes.Cut(out, []byte("\n"))
 		f := strings.Fields(string(head))
 		if !ok || len(f) != 3 || f[0] != b.oid {
-			return nil, fault.New(judge.BlockedCrashRecovery, "git can't read "+b.path, string(head), "`git fsck`")
+			return nil, diag.New(judge.BlockedCrashRecovery, "git can't read "+b.path, string(head), "`git fsck`")
 		}
 		n, err := strconv.Atoi(f[2])
 		if err != nil || n+1 > len(rest) {
-			return nil, fault.New(judge.BlockedCrashRecovery, "git can't read "+b.path, string(head), "`git fsck`")
+			return nil, diag.New(judge.BlockedCrashRecovery, "git can't read "+b.path, string(head), "`git fsck`")
 		}
 		all[b.path], out = rest[:n], rest[n+1:]
 	}
@@ -128,7 +129,7 @@ func (c *Cycle) gather(ctx context.Context, known *InputFacts) (*material, error
 	var err error
 	repo, err := judge.OpenGit(ctx, c.env.Root)
 	if err != nil {
-		return nil, fault.Git(err)
+		return nil, diag.Git(err)
 	}
 	if known != nil {
 		m.facts.Commit, m.facts.ReferencesCommit = known.Commit, known.ReferencesCommit
@@ -137,7 +138,7 @@ func (c *Cycle) gather(ctx context.Context, known *InputFacts) (*material, error
 			return nil, err
 		}
 		if m.facts.ReferencesCommit, _, err = repo.Head(ctx); err != nil {
-			return nil, fault.Git(err)
+			return nil, diag.Git(err)
 		}
 	}
 	refs, err := c.takeReferences(ctx, repo, m)
@@ -157,7 +158,7 @@ func (c *Cycle) gather(ctx context.Context, known *InputFacts) (*material, error
 }
 
 func tooMuch(have, most int64, service string) error {
-	return fault.New(judge.BlockedMissingConfig, fmt.Sprintf("there is more to read than an audit may: %d KB of %d KB", have/1000, most/1000),
+	return diag.New(judge.BlockedMissingConfig, fmt.Sprintf("there is more to read than an audit may: %d KB of %d KB", have/1000, most/1000),
 		"a cut audit would pass over what was cut off", "`relay audit service check "+service+"` lists the largest files; narrow code or references, or raise input.max_total_kb")
 }
 
@@ -177,7 +178,7 @@ func (c *Cycle) takeReferences(ctx context.Context, repo *judge.Git, m *material
 	for _, b := range picked {
 		names[b.path] = true
 		if b.size > int64(s.Input.MaxReferenceKB)*1000 {
-			return nil, fault.New(judge.BlockedMissingConfig, fmt.Sprintf("the reference %s is too large: %d KB of %d KB", b.path, b.size/1000, s.Input.MaxReferenceKB),
+			return nil, diag.New(judge.BlockedMissingConfig, fmt.Sprintf("the reference %s is too large: %d KB of %d KB", b.path, b.size/1000, s.Input.MaxReferenceKB),
 				"references are never cut", "`relay audit service check "+s.Service.ID+"` lists their sizes; take a smaller one, or raise input.max_reference_kb")
 		}
 		want = append(want, b)
@@ -234,15 +235,15 @@ func references(s *config.Service, all []blob) ([]blob, error) {
 		}
 		for _, b := range all {
 			if b.link && (b.path == p || strings.HasPrefix(p, b.path+"/")) {
-				return nil, fault.New(judge.BlockedMissingConfig, "a reference is a symbolic link, or behind one: "+p, b.path+" is a link in HEAD, and relay follows none",
-					"`git cat-file -p "+fault.Word("HEAD:"+b.path)+"` says where it leads; name that file in the service's file")
+				return nil, diag.New(judge.BlockedMissingConfig, "a reference is a symbolic link, or behind one: "+p, b.path+" is a link in HEAD, and relay follows none",
+					"`git cat-file -p "+diag.Word("HEAD:"+b.path)+"` says where it leads; name that file in the service's file")
 			}
 		}
 		missing = append(missing, p)
 	}
 	if len(missing) > 0 {
-		return nil, fault.New(judge.BlockedMissingConfig, "a reference is not there: "+strings.Join(missing, ", "), "references come from HEAD, and HEAD has no such file",
-			"`git log --oneline -- "+fault.Word(missing[0])+"` says whether it was ever committed; commit it, or take it out of the service's file")
+		return nil, diag.New(judge.BlockedMissingConfig, "a reference is not there: "+strings.Join(missing, ", "), "references come from HEAD, and HEAD has no such file",
+			"`git log --oneline -- "+diag.Word(missing[0])+"` says whether it was ever committed; commit it, or take it out of the service's file")
 	}
 	add("references/" + s.Service.ID + "/")
 	return out, nil
@@ -305,7 +306,7 @@ func (c *Cycle) takeCode(ctx context.Context, m *material, refs map[string]bool)
 		}
 	}
 	if m.facts.Files == 0 {
-		return fault.New(judge.BlockedMissingConfig, "there is no code to audit", "no file of the branch matches code, or all of them are left out", "`relay audit service show "+s.Service.ID+"`, then correct code and code_exclude")
+		return diag.New(judge.BlockedMissingConfig, "there is no code to audit", "no file of the branch matches code, or all of them are left out", "`relay audit service show "+s.Service.ID+"`, then correct code and code_exclude")
 	}
 	m.code, m.numbered = plain.String(), numbered.String()
 	return nil
@@ -332,7 +333,7 @@ func (c *Cycle) stale(ctx context.Context, repo *judge.Git, f InputFacts, refs m
 	var out []string
 	status, err := c.env.where(nil).Filtering().Decide(repo).Status(ctx)
 	if err != nil {
-		return nil, fault.Git(err)
+		return nil, diag.Git(err)
 	}
 	others := 0
 	for _, e := range status {
@@ -344,7 +345,7 @@ func (c *Cycle) stale(ctx context.Context, repo *judge.Git, f InputFacts, refs m
 		}
 	}
 	if others > 0 && c.rec.Iteration == 1 {
-		out = append(out, fmt.Sprintf("your checkout has %d changed files that are not committed; the cycle does not see them", others))
+		out = append(out, "your checkout has "+format.Count(others, "uncommitted change")+", which the cycle does not see")
 	}
 	branch, err := tree(ctx, c.git, f.Commit)
 	if err != nil {

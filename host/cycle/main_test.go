@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/paxiom/relay/host/internal/activitylog"
 	"github.com/paxiom/relay/host/internal/config"
-	"github.com/paxiom/relay/host/internal/daylog"
 	"github.com/paxiom/relay/host/internal/hosttest"
 	"github.com/paxiom/relay/host/internal/workspace"
 )
@@ -103,7 +103,7 @@ func (w *world) env() *Env {
 	must(w.T, ws.Ensure())
 	must(w.T, ws.MkdirAll(ws.Logs()))
 	e := &Env{Root: w.Root, Config: c, WS: ws, StateDir: filepath.Join(w.Home, "state"), DataDir: filepath.Join(w.Home, "data"), Home: w.Home, Environ: os.Environ(), Version: "test", Catalog: w.Catalog()}
-	e.Log = func(uuid, service, text string) { _ = daylog.Append(ws.Logs(), e.now(), uuid, service, text) }
+	e.Log = func(uuid, service, text string) { _ = activitylog.Append(ws.Logs(), e.now(), uuid, service, text) }
 	return e
 }
 

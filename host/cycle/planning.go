@@ -11,10 +11,10 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/host/cycle/audit"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/catalog"
-	"github.com/paxiom/relay/host/internal/desk"
-	"github.com/paxiom/relay/host/internal/words"
+	"github.com/paxiom/relay/host/internal/format"
+	"github.com/paxiom/relay/host/internal/modelcall"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/prompts"
@@ -66,11 +66,11 @@ func (c *Cycle) makePlan(ctx context.Context, without []string) (planResult, err
 	plan := audit.Consolidate(names, docs)
 	if m := c.rec.ConfigSnapshot.Models.Refinement; m.Enabled && len(docs)+len(raw) > 0 && !slices.Contains(without, "refinement") {
 		refined, err := c.refine(ctx, names, docs, raw, reg, &out)
-		if limited := (*desk.Limited)(nil); errors.As(err, &limited) {
+		if limited := (*modelcall.Limited)(nil); errors.As(err, &limited) {
 			return out, err
 		}
 		if err != nil {
-			f := *fault.Internal(err)
+			f := *diag.Internal(err)
 			id := Short(c.rec.UUID)
 			f.What, f.Fix = "the refinement failed: "+f.What, fmt.Sprintf("`relay audit resume %s` asks again; `relay audit resume %s --without refinement` takes the audits as they are", id, id)
 			return out, &f
@@ -101,7 +101,7 @@ func (c *Cycle) readAudits() (names []string, docs []*audit.Document, raw []prom
 		}
 		b, err := workspace.ReadFile(c.path(a.File), 64<<20)
 		if err != nil {
-			return nil, nil, nil, fault.Wrap(err, judge.BlockedCrashRecovery, "an audit can't be read", "`ls -l "+fault.Word(c.path(auditsDir))+"`")
+			return nil, nil, nil, diag.Wrap(err, judge.BlockedCrashRecovery, "an audit can't be read", "`ls -l "+diag.Word(c.path(auditsDir))+"`")
 		}
 		d, perr := audit.Parse(string(b))
 		if perr != nil {
@@ -141,7 +141,7 @@ func (c *Cycle) refine(ctx context.Context, names []string, docs []*audit.Docume
 	out.Refined = facts
 	q := ask{role: "refinement", provider: m.Provider, model: m.Model, fallback: m.Fallback}
 	for q.try = 1; q.try <= 2; q.try++ {
-		if q.system, q.user, err = prompts.Refine(data); err != nil {
+		if q.system, q.user, err = prompts.Render(data); err != nil {
 			return nil, promptFault(err)
 		}
 		s, err := c.call(ctx, q)
@@ -161,11 +161,11 @@ func (c *Cycle) refine(ctx context.Context, names []string, docs []*audit.Docume
 			facts.Conforming, facts.Why = true, ""
 			check := reg.CheckRefined(c.rec.Iteration, len(docs), plan)
 			for _, i := range check.Added {
-				facts.Added = append(facts.Added, words.Clip(i.Name()+": "+i.Line(), 200))
+				facts.Added = append(facts.Added, format.Clip(i.Name()+": "+i.Line(), 200))
 			}
 			for _, f := range check.Lost {
 				line, _, _ := strings.Cut(f.Text, "\n")
-				facts.Lost = append(facts.Lost, words.Clip(f.ID+" "+f.Section.Label()+": "+line, 200))
+				facts.Lost = append(facts.Lost, format.Clip(f.ID+" "+f.Section.Label()+": "+line, 200))
 			}
 			facts.Added, facts.Lost = atMost(facts.Added, 50), atMost(facts.Lost, 50)
 			return plan, nil
@@ -194,7 +194,7 @@ func (c *Cycle) registry(iteration int) (*audit.Registry, error) {
 		err = json.Unmarshal(b, reg)
 	}
 	if err != nil {
-		return nil, fault.Wrap(err, judge.BlockedCrashRecovery, "the findings of the cycle can't be read", "`mv "+fault.Word(path)+" "+fault.Word(path+".damaged")+"`: their ids begin anew")
+		return nil, diag.Wrap(err, judge.BlockedCrashRecovery, "the findings of the cycle can't be read", "`mv "+diag.Word(path)+" "+diag.Word(path+".damaged")+"`: their ids begin anew")
 	}
 	return reg, nil
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/queue"
 	"github.com/paxiom/relay/host/internal/report"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 )
 
@@ -119,7 +119,7 @@ func (r *Record) publish(ws *workspace.Workspace) error {
 	id := Short(r.UUID)
 	err := queue.Drop(ws, "cycle", id)
 	if !r.State.Ended() {
-		e := queue.Entry{ID: id, Kind: "cycle", Since: r.StartedAt, What: fmt.Sprintf("%s %s%s", r.ServiceID, r.State, after(", ", words.Clip(r.Detail(), 100))), Next: r.Next()[0], Running: !r.Waits()}
+		e := queue.Entry{ID: id, Kind: "cycle", Since: r.StartedAt, What: fmt.Sprintf("%s %s%s", r.ServiceID, r.State, after(", ", format.Clip(r.Detail(), 100))), Next: r.Next()[0], Running: !r.Waits()}
 		if r.Wait != nil {
 			e.Until = r.Wait.Until
 		}

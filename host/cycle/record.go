@@ -15,9 +15,10 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/cycle/audit"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/quota"
+	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/strictjson"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -60,6 +61,7 @@ type Record struct {
 	Findings      map[audit.Status]int `json:"findings,omitempty"`
 	Decisions     []audit.Decision     `json:"decisions,omitempty"` // about ambiguities, of all iterations
 	Acceptance    *Acceptance          `json:"acceptance,omitempty"`
+	Network       []report.Network     `json:"network,omitempty"` // what its boxes were refused
 }
 
 // LandedFacts is a revision of an earlier iteration, on which the branch stands.
@@ -78,7 +80,7 @@ type Transition struct {
 	Note      string    `json:"note,omitempty"`
 }
 
-// Problem is a fault as it is recorded.
+// Problem is an error as it is recorded.
 type Problem struct {
 	Code judge.Code `json:"code,omitempty"`
 	What string     `json:"what"`
@@ -89,13 +91,13 @@ type Problem struct {
 }
 
 func problemOf(err error) *Problem {
-	f := fault.Internal(err)
+	f := diag.Internal(err)
 	return &Problem{Code: f.Code, What: f.What, Why: f.Why, Fix: f.Fix, PluginSays: f.Says}
 }
 
-// Fault is the problem as an error.
-func (p *Problem) Fault() *fault.Fault {
-	return &fault.Fault{Code: p.Code, What: p.What, Why: p.Why, Fix: p.Fix, Says: p.PluginSays}
+// Diagnostic is the problem as an error.
+func (p *Problem) Diagnostic() *diag.Error {
+	return &diag.Error{Code: p.Code, What: p.What, Why: p.Why, Fix: p.Fix, Says: p.PluginSays}
 }
 
 // The files of a cycle, in its folder.
@@ -148,7 +150,7 @@ func ReadRecord(ws *workspace.Workspace, uuid string) (*Record, error) {
 		err = fmt.Errorf("it says that it is cycle %q, version %d", r.UUID, r.SchemaVersion)
 	}
 	if err != nil {
-		return nil, &fault.Fault{Code: judge.BlockedCrashRecovery, What: "the state of cycle " + Short(uuid) + " can't be trusted", Why: err.Error(),
+		return nil, &diag.Error{Code: judge.BlockedCrashRecovery, What: "the state of cycle " + Short(uuid) + " can't be trusted", Why: err.Error(),
 			Fix: "`relay audit resume " + Short(uuid) + "` makes it anew from the cycle's log", Err: err}
 	}
 	return r, nil
@@ -178,7 +180,7 @@ func ids(ws *workspace.Workspace) ([]string, error) {
 func List(ws *workspace.Workspace) ([]*Record, error) {
 	all, err := ids(ws)
 	if err != nil {
-		return nil, fault.Internal(err)
+		return nil, diag.Internal(err)
 	}
 	var out []*Record
 	for _, id := range all {
@@ -199,7 +201,7 @@ func List(ws *workspace.Workspace) ([]*Record, error) {
 func Find(ws *workspace.Workspace, name string) (string, error) {
 	all, err := ids(ws)
 	if err != nil {
-		return "", fault.Internal(err)
+		return "", diag.Internal(err)
 	}
 	var found []string
 	for _, id := range all {
@@ -214,12 +216,12 @@ func Find(ws *workspace.Workspace, name string) (string, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", fault.New("", "there is no cycle "+fmt.Sprintf("%q", name), "no cycle of this repository has an id that begins so", "`relay queue --all` lists them")
+		return "", diag.New("", "there is no cycle "+fmt.Sprintf("%q", name), "no cycle of this repository has an id that begins so", "`relay queue --all` lists them")
 	}
 	for i := range found {
 		found[i] = found[i][:min(len(found[i]), len(name)+6)]
 	}
-	return "", fault.New("", fmt.Sprintf("%q names several cycles", name), "there are "+strings.Join(found, ", "), "`relay queue --all` lists them; type more of the id")
+	return "", diag.New("", fmt.Sprintf("%q names several cycles", name), "there are "+strings.Join(found, ", "), "`relay queue --all` lists them; type more of the id")
 }
 
 // Short is how people call a cycle.

@@ -9,7 +9,8 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/host/cycle/audit"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -48,7 +49,7 @@ func ReviewPlan(ctx context.Context, e *Env, uuid string, edit func(path string)
 	}
 	before, err := workspace.ReadFile(c.path(planFile), 16<<20)
 	if err != nil {
-		return nil, fault.Wrap(err, judge.BlockedCrashRecovery, "the plan can't be read", "`ls -l "+fault.Word(c.path(planFile))+"`")
+		return nil, diag.Wrap(err, judge.BlockedCrashRecovery, "the plan can't be read", "`ls -l "+diag.Word(c.path(planFile))+"`")
 	}
 	shown, err := c.reviewText(string(before))
 	if err != nil {
@@ -60,11 +61,11 @@ func ReviewPlan(ctx context.Context, e *Env, uuid string, edit func(path string)
 	}
 	defer os.Remove(draft)
 	if err := edit(draft); err != nil {
-		return nil, fault.Wrap(err, "", "the editor failed, so the plan is as it was", "`export EDITOR=vi`, then `relay audit review "+Short(uuid)+"` again")
+		return nil, diag.Wrap(err, "", "the editor failed, so the plan is as it was", "`export EDITOR=vi`, then `relay audit review "+Short(uuid)+"` again")
 	}
 	after, err := workspace.ReadFile(draft, 16<<20)
 	if err != nil {
-		return nil, fault.Wrap(err, "", "what the editor saved can't be read, so the plan is as it was", "`relay audit review "+Short(uuid)+"`")
+		return nil, diag.Wrap(err, "", "what the editor saved can't be read, so the plan is as it was", "`relay audit review "+Short(uuid)+"`")
 	}
 	return c.takeReview(string(before), stripReview(string(after)))
 }
@@ -112,7 +113,7 @@ func (c *Cycle) reviewText(plan string) (string, error) {
 	b.WriteString(headerBegin + "what you should know. All of this block is taken out when you save.\n\n")
 	line("Cycle %s, service %s, iteration %d of %d", Short(r.UUID), r.ServiceID, r.Iteration, r.ConfigSnapshot.Cycle.MaxIterations)
 	if in := r.Input; in != nil {
-		line("Read: %d files and %d references, %d KB; %d left out", in.Files, len(in.References), in.Bytes/1000, len(in.LeftOut))
+		line("Read: %s and %s, %d KB; %d left out", format.Count(in.Files, "file"), format.Count(len(in.References), "reference"), in.Bytes/1000, len(in.LeftOut))
 		for _, w := range in.Warnings {
 			line("WARNING: %s", w)
 		}
@@ -180,7 +181,7 @@ func stripReview(text string) string {
 func (c *Cycle) planText() (string, *audit.Document, error) {
 	b, err := workspace.ReadFile(c.path(planFile), 16<<20)
 	if err != nil {
-		return "", nil, fault.Wrap(err, judge.BlockedCrashRecovery, "the plan can't be read", "`ls -l "+fault.Word(c.path(planFile))+"`")
+		return "", nil, diag.Wrap(err, judge.BlockedCrashRecovery, "the plan can't be read", "`ls -l "+diag.Word(c.path(planFile))+"`")
 	}
 	d, err := usable(string(b))
 	if err != nil {
@@ -192,7 +193,7 @@ func (c *Cycle) planText() (string, *audit.Document, error) {
 		if c.rec.LastLanded != nil {
 			fix = c.rec.earlier() + ", `relay audit review " + id + "` adds what is to be done"
 		}
-		return "", nil, fault.Wrap(err, "", what, fix)
+		return "", nil, diag.Wrap(err, "", what, fix)
 	}
 	return string(b), d, nil
 }

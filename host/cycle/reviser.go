@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/host/cycle/audit"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/patch"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/prompts"
 	"github.com/paxiom/relay/schemas"
@@ -81,7 +81,7 @@ func (p *revision) askReviser(ctx context.Context) ([]audit.File, error) {
 	}
 	q := p.ask()
 	for ; ; q.try++ {
-		if q.system, q.user, err = prompts.Revise(data); err != nil {
+		if q.system, q.user, err = prompts.Render(data); err != nil {
 			return nil, promptFault(err)
 		}
 		s, err := p.c.call(ctx, q)
@@ -92,11 +92,11 @@ func (p *revision) askReviser(ctx context.Context) ([]audit.File, error) {
 		p.out.Calls = append(p.out.Calls, formed(s.facts, perr == nil))
 		p.out.Facts.By, p.out.Facts.Model = s.facts.Provider, s.facts.Model
 		if perr == nil {
-			p.claims, p.out.Facts.Conflicts = r.Claims, words.Clip(r.Conflicts, 4000)
+			p.claims, p.out.Facts.Conflicts = r.Claims, format.Clip(r.Conflicts, 4000)
 			return r.Files, nil
 		}
 		if q.try == 2 {
-			return nil, &fault.Fault{Code: judge.StopBuilderOutputInvalid, What: p.out.Facts.By + " returned an invalid revision twice", Why: perr.Error(),
+			return nil, &diag.Error{Code: judge.StopBuilderOutputInvalid, What: p.out.Facts.By + " returned an invalid revision twice", Why: perr.Error(),
 				Fix: fmt.Sprintf("`relay show %s`; `relay audit rotate %s` has another model revise from the next cycle on, `relay audit abort %s` ends this one", Short(p.c.rec.UUID), p.c.rec.ServiceID, Short(p.c.rec.UUID)), Err: perr}
 		}
 		data.RetryReason = perr.Error()
@@ -157,7 +157,7 @@ func (p *revision) patch(files []audit.File) ([]byte, error) {
 	for _, f := range files {
 		old, err := p.old(f.Path)
 		if err != nil {
-			return nil, fault.Wrap(err, judge.StopBuilderOutputInvalid, "the revision can't be written", "`relay show "+Short(p.c.rec.UUID)+"`")
+			return nil, diag.Wrap(err, judge.StopBuilderOutputInvalid, "the revision can't be written", "`relay show "+Short(p.c.rec.UUID)+"`")
 		}
 		was, is := fs.FileMode(0), fs.FileMode(0o644)
 		if old != nil {

@@ -9,15 +9,15 @@ import (
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/cycle/audit"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/durable"
-	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/config"
-	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/patch"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
@@ -169,12 +169,12 @@ func (p *revision) judge(ctx context.Context) error {
 	p.cover(changed)
 	f.Rules = report.Hits(v, 40)
 	for i, h := range f.Rules {
-		f.Rules[i].Path, f.Rules[i].Rule = words.Clip(h.Path, 200), words.Clip(h.Rule, 200)
-		f.Violations = append(f.Violations, words.Clip(h.String(), 200))
+		f.Rules[i].Path, f.Rules[i].Rule = format.Clip(h.Path, 200), format.Clip(h.Rule, 200)
+		f.Violations = append(f.Violations, format.Clip(h.String(), 200))
 	}
 	patch, err := patch.Bytes(p.Change.Left)
 	if err != nil {
-		return fault.Internal(err)
+		return diag.Internal(err)
 	}
 	c.log(fmt.Sprintf("judge %s, %d files, +%d/-%d", v.Code, f.Files, f.Added, f.Deleted))
 	switch {
@@ -207,7 +207,8 @@ func (p *revision) required(ctx context.Context) (passed bool, err error) {
 	}
 	k := p.Checks(checks...)
 	k.Hidden = hidden
-	results, code := p.Change.Verify(ctx, k)
+	results, code := p.Checker.Verify(ctx, k)
+	p.Plan.Tell(p.At.Heard)
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
@@ -222,7 +223,7 @@ func (p *revision) required(ctx context.Context) (passed bool, err error) {
 	}
 	if told.Fault != nil {
 		f.Why = told.Failed()
-		f.Notes = append(f.Notes, "what the hidden checks printed is in "+crew.HiddenLog(c.env.StateDir, p.RunID))
+		f.Notes = append(f.Notes, "what the hidden checks printed is in "+pluginenv.HiddenLog(c.env.StateDir, p.RunID))
 		return false, nil
 	}
 	f.Why = "a check that every change has to pass failed"
@@ -256,7 +257,7 @@ func (p *revision) land(ctx context.Context, patch []byte) error {
 	f.Landed, f.Commit = true, landed.Commit
 	p.attest(ctx)
 	c.log("commit " + landed.Commit + " on " + c.rec.Branch)
-	c.observe(progress.Event{Kind: progress.Notice, Text: fmt.Sprintf("%s committed as %.12s on %s", words.Count(f.Files, "file"), landed.Commit, c.rec.Branch)})
+	c.observe(progress.Event{Kind: progress.Notice, Text: fmt.Sprintf("%s committed as %.12s on %s", format.Count(f.Files, "file"), landed.Commit, c.rec.Branch)})
 	return nil
 }
 
@@ -280,9 +281,9 @@ func (p *revision) reject(ctx context.Context) {
 // law is the ceiling, and what the service's scope asks for: a test or check that the
 // approved plan names may be changed, since the operator has seen it there.
 func (p *revision) law() (judge.Ceiling, judge.Request) {
-	cfg, s := p.c.env.Config, p.c.rec.ConfigSnapshot.Scope
+	s := p.c.rec.ConfigSnapshot.Scope
 	fence := config.Fence{Allowed: s.AllowedGlobs, NewFiles: s.AllowNewFiles, LockfileChanges: s.AllowLockfileChanges, MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged}
-	return cfg.Ceiling(fence, p.c.at().Owned(), judge.SquashCommits), judge.Request{By: judge.Operator, Kind: judge.Execute, Allowed: p.named(), Forbidden: s.ForbiddenGlobs,
+	return p.c.at().Ceiling(fence, judge.SquashCommits), judge.Request{By: judge.Operator, Kind: judge.Execute, Allowed: p.named(), Forbidden: s.ForbiddenGlobs,
 		NewFiles: s.AllowNewFiles, LockfileChanges: s.AllowLockfileChanges, MaxFiles: s.MaxFilesTouched, MaxLines: s.MaxLinesChanged}
 }
 
@@ -310,7 +311,7 @@ func (p *revision) cover(changed []string) {
 	p.out.Facts.Beyond = atMost(beyond(all, changed), 50)
 	all = atMost(all, 150)
 	for i := range all {
-		all[i].Line = words.Clip(all[i].Line, 160)
+		all[i].Line = format.Clip(all[i].Line, 160)
 		all[i].Files, all[i].Wrong = atMost(all[i].Files, 20), atMost(all[i].Wrong, 10)
 	}
 	p.out.Facts.Coverage = all

@@ -10,10 +10,10 @@ import (
 	"github.com/paxiom/relay/host/attempt"
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/cycle/audit"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/policy"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -45,7 +45,7 @@ type revision struct {
 // before this one had done already is taken from there.
 func (c *Cycle) carryOut(ctx context.Context, a Approval) (revisionResult, error) {
 	p := &revision{c: c, key: hashOf([]byte(a.Seal))[:24], a: a, out: revisionResult{Facts: RevisionFacts{By: c.rec.Reviser}}}
-	p.Attempt = attempt.Attempt{At: c.at(), Workflow: "cycle", RunID: p.runID(), TaskID: c.rec.UUID, Law: p.law, Approvals: p.approvals,
+	p.Attempt = attempt.Attempt{At: c.at(), Workflow: "cycle", RunID: p.runID(), TaskID: c.rec.UUID, Law: p.law, Approvals: p.approvals, Programs: c.programsFile(c.rec.Iteration),
 		Note: func(text string) { p.out.Facts.Notes = append(p.out.Facts.Notes, text) }}
 	done, err := p.settle(ctx)
 	if !done && err == nil {
@@ -97,7 +97,7 @@ func (p *revision) decisions() {
 	}
 	all := atMost(audit.Decisions(proposed, p.doc), 50)
 	for i := range all {
-		all[i].Plan, all[i].Asked, all[i].Decided = p.c.rec.Iteration, words.Clip(all[i].Asked, 200), words.Clip(all[i].Decided, 200)
+		all[i].Plan, all[i].Asked, all[i].Decided = p.c.rec.Iteration, format.Clip(all[i].Asked, 200), format.Clip(all[i].Decided, 200)
 	}
 	p.out.Facts.Decisions = all
 }
@@ -105,7 +105,7 @@ func (p *revision) decisions() {
 // end lets go of the box. After a failure, what was paid for stays in it for the next
 // attempt, and an apply that could not be settled is left to that.
 func (p *revision) end(err error) error {
-	f, _ := fault.As(err)
+	f, _ := diag.As(err)
 	if err != nil && (p.built || f != nil && f.Code == judge.BlockedCrashRecovery) {
 		return errors.Join(err, p.Leave())
 	}
@@ -129,8 +129,8 @@ func (p *revision) settle(ctx context.Context) (done bool, err error) {
 	for _, r := range recovered {
 		c.note("what an earlier attempt left: " + r.Did)
 		if r.Conflict != "" {
-			return false, fault.New(judge.BlockedCrashRecovery, "the revision that was being written can't be settled", r.Conflict,
-				"`git -C "+fault.Word(c.rec.Worktree)+" status`, take your own change back, then `relay audit resume "+Short(c.rec.UUID)+"`")
+			return false, diag.New(judge.BlockedCrashRecovery, "the revision that was being written can't be settled", r.Conflict,
+				"`git -C "+diag.Word(c.rec.Worktree)+" status`, take your own change back, then `relay audit resume "+Short(c.rec.UUID)+"`")
 		}
 	}
 	if old.Final {
@@ -139,15 +139,15 @@ func (p *revision) settle(ctx context.Context) (done bool, err error) {
 	}
 	out, err := c.git.Run(ctx, nil, "log", "-1", "--format=%H%n%(trailers:key="+stepTrailer+",valueonly)")
 	if err != nil {
-		return false, fault.Git(err)
+		return false, diag.Git(err)
 	}
 	head, trailer, _ := strings.Cut(string(out), "\n")
 	if strings.TrimSpace(trailer) != p.key {
 		return false, nil
 	}
 	if old.Approval != p.key {
-		return false, fault.New(judge.BlockedCrashRecovery, "what the landed revision came to can't be read", revisionFile+".json is not there, or of another revision",
-			"`git -C "+fault.Word(c.rec.Worktree)+" show`")
+		return false, diag.New(judge.BlockedCrashRecovery, "what the landed revision came to can't be read", revisionFile+".json is not there, or of another revision",
+			"`git -C "+diag.Word(c.rec.Worktree)+" show`")
 	}
 	p.out = old.revisionResult
 	p.out.Facts.Landed, p.out.Facts.Commit = true, head
@@ -185,7 +185,7 @@ func (p *revision) takeUp(ctx context.Context) error {
 }
 
 func (p *revision) changeOptions() change.Options {
-	return change.Options{RunID: p.RunID, Base: p.a.Tree, Branch: p.c.rec.Branch, Programs: p.c.programsFile(p.c.rec.Iteration)}
+	return change.Options{RunID: p.RunID, Base: p.a.Tree, Branch: p.c.rec.Branch}
 }
 
 // programsFile keeps what the programs of the tests were before an iteration's revision.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -34,7 +34,7 @@ func (e *Env) holder(id string) (string, error) {
 		err = json.Unmarshal(b, &l)
 	}
 	if err != nil {
-		return "", fault.Wrap(err, judge.BlockedLockHeld, "the lock of service "+id+" can't be read", "`rm "+fault.Word(e.servicePath(id))+"` if no cycle of it is in flight")
+		return "", diag.Wrap(err, judge.BlockedLockHeld, "the lock of service "+id+" can't be read", "`rm "+diag.Word(e.servicePath(id))+"` if no cycle of it is in flight")
 	}
 	if !e.alive(l.UUID) {
 		return "", nil
@@ -50,7 +50,7 @@ func (e *Env) lockService(id, uuid string, force bool) error {
 		return err
 	}
 	if who != "" && !force {
-		return fault.New(judge.BlockedLockHeld, "service "+id+" has a cycle in flight", "cycle "+Short(who)+" works on it",
+		return diag.New(judge.BlockedLockHeld, "service "+id+" has a cycle in flight", "cycle "+Short(who)+" works on it",
 			"`relay show "+Short(who)+"`, then finish or abort it; `relay audit start "+id+" --force` begins a second one beside it")
 	}
 	return workspace.WriteJSON(e.servicePath(id), serviceLock{uuid, e.now().UTC()})
@@ -83,7 +83,7 @@ func (e *Env) rotation() (rotation, error) {
 		err = json.Unmarshal(b, &r)
 	}
 	if err != nil {
-		return nil, fault.Wrap(err, judge.BlockedCrashRecovery, "whose turn it is to revise can't be read", "`rm "+fault.Word(e.rotationPath())+"` begins every rotation anew")
+		return nil, diag.Wrap(err, judge.BlockedCrashRecovery, "whose turn it is to revise can't be read", "`rm "+diag.Word(e.rotationPath())+"` begins every rotation anew")
 	}
 	return r, nil
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/paxiom/relay/host/cycle/audit"
 	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/ledger"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 )
 
@@ -104,7 +104,7 @@ func Findings(ws *workspace.Workspace, r *Record) []FindingLine {
 			continue
 		}
 		line := audit.Item{Text: f.Text}.Line()
-		out = append(out, FindingLine{f.ID, f.Section.Label(), f.Status(n), f.By(n), words.Clip(line, 300)})
+		out = append(out, FindingLine{f.ID, f.Section.Label(), f.Status(n), f.By(n), format.Clip(line, 300)})
 	}
 	order := map[audit.Status]int{audit.Returned: 0, audit.New: 1, audit.Open: 2, audit.Fixed: 3}
 	slices.SortStableFunc(out, func(a, b FindingLine) int { return cmp.Compare(order[a.Status], order[b.Status]) })

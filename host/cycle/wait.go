@@ -5,10 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/durable"
-	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/host/internal/modelcall"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/quota"
 	"github.com/paxiom/relay/host/internal/report"
@@ -18,7 +18,7 @@ import (
 // failed says what became of a step: limits, which end by themselves, or a problem, which
 // is the operator's.
 func (c *Cycle) failed(err error) ([]report.Limit, *Problem) {
-	var limited *desk.Limited
+	var limited *modelcall.Limited
 	if errors.As(err, &limited) {
 		c.log("limit " + report.Tell(limited.Limits, report.Limit.Met))
 		return limited.Limits, nil
@@ -80,7 +80,7 @@ func (c *Cycle) wait(f durable.Flow, step string, series *quota.Wait, limits []r
 
 // beginWait makes the wait visible while it lasts. Hours may pass: no plugin lives on.
 func (c *Cycle) beginWait(ctx context.Context, w *quota.Wait) error {
-	c.closeCrew(ctx)
+	c.closePlugins(ctx)
 	c.rec.Wait = w
 	c.log("limit waits until " + w.Until.Local().Format(time.DateTime))
 	c.observe(progress.Event{Kind: progress.Waiting, Until: w.Until, Text: report.Tell(w.Limits, report.Limit.Met)})
@@ -91,7 +91,7 @@ func (c *Cycle) beginWait(ctx context.Context, w *quota.Wait) error {
 
 // tooLong is the problem of a limit that lasts longer than is waited.
 func (c *Cycle) tooLong(limits []report.Limit, long *quota.TooLong) *Problem {
-	return problemOf(fault.New("", report.Tell(limits, report.Limit.Met), long.Error(), "`relay audit resume "+Short(c.rec.UUID)+"` asks again; limits.max_wait says how long relay waits by itself"))
+	return problemOf(diag.New("", report.Tell(limits, report.Limit.Met), long.Error(), "`relay audit resume "+Short(c.rec.UUID)+"` asks again; limits.max_wait says how long relay waits by itself"))
 }
 
 // Wake ends the waits of the cycles of a workspace, or of the one that is named: everybody
@@ -103,19 +103,15 @@ func Wake(ws *workspace.Workspace, uuid string) ([]*Record, error) {
 	}
 	store, err := durable.NewFiles(Dir(ws), nil)
 	if err != nil {
-		return nil, fault.Internal(err)
+		return nil, diag.Internal(err)
 	}
 	var woken []*Record
 	for _, r := range all {
 		if r.Wait == nil || r.State.Ended() || uuid != "" && r.UUID != uuid {
 			continue
 		}
-		st, err := store.State(r.UUID)
-		if err == nil && st.Status == durable.Sleeping {
-			err = store.Answer(r.UUID, st.Waiting, "operator")
-		}
-		if err != nil && !errors.Is(err, durable.ErrAnswered) {
-			return woken, fault.Internal(err)
+		if err := store.Wake(r.UUID); err != nil {
+			return woken, diag.Internal(err)
 		}
 		woken = append(woken, r)
 	}

@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/paxiom/relay/host/attempt"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/internal/store"
 	"github.com/paxiom/relay/host/internal/worktree"
 	"github.com/paxiom/relay/judge"
 )
@@ -34,7 +32,7 @@ func worktrees(trees []worktree.Tree) []Worktree {
 func (e *Env) pool(ctx context.Context) (*worktree.Pool, error) {
 	git, err := judge.OpenGit(ctx, e.Root)
 	if err != nil {
-		return nil, fault.Git(err)
+		return nil, diag.Git(err)
 	}
 	return &worktree.Pool{Git: git, Dir: worktree.Dir(filepath.Join(e.DataDir, "worktrees"), git), Alive: e.alive, Room: e.room, Fill: e.where(nil).Filtering().Fill, Now: e.now}, nil
 }
@@ -50,13 +48,11 @@ func (e *Env) locked(do func() error) error {
 	if err := e.WS.MkdirAll(e.WS.Locks()); err != nil {
 		return err
 	}
-	l := flock.New(filepath.Join(e.WS.Locks(), ".mutex"))
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	if ok, err := l.TryLockContext(ctx, 10*time.Millisecond); !ok || err != nil {
-		return fault.New(judge.BlockedLockHeld, "another relay is just starting or ending a cycle here", fmt.Sprint(err), "`relay queue`, then try again")
+	unlock, err := store.Lock(filepath.Join(e.WS.Locks(), ".mutex"))
+	if err != nil {
+		return diag.Wrap(err, judge.BlockedLockHeld, "another relay is just starting or ending a cycle here", "`relay queue`, then try again")
 	}
-	defer l.Unlock()
+	defer unlock()
 	return do()
 }
 
@@ -97,10 +93,10 @@ func (e *Env) room(n int, bytes int64) error {
 	most := e.Config.Cycles
 	const fix = "`relay gc` collects those that are free; `relay queue` shows the cycles that have the others"
 	if n >= most.MaxWorktrees {
-		return fault.New(judge.BlockedBudgetCap, "there are as many work trees as there may be", fmt.Sprintf("%d of cycles.max_worktrees %d", n, most.MaxWorktrees), fix)
+		return diag.New(judge.BlockedBudgetCap, "there are as many work trees as there may be", fmt.Sprintf("%d of cycles.max_worktrees %d", n, most.MaxWorktrees), fix)
 	}
 	if mb := bytes / 1_000_000; mb >= int64(most.WorktreesMaxMB) {
-		return fault.New(judge.BlockedBudgetCap, "the work trees of cycles take as much disk as they may", fmt.Sprintf("%d MB of cycles.worktrees_max_mb %d", mb, most.WorktreesMaxMB), fix)
+		return diag.New(judge.BlockedBudgetCap, "the work trees of cycles take as much disk as they may", fmt.Sprintf("%d MB of cycles.worktrees_max_mb %d", mb, most.WorktreesMaxMB), fix)
 	}
 	return nil
 }

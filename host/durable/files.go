@@ -11,11 +11,10 @@ import (
 	"regexp"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
-	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
-
+	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -71,11 +70,11 @@ func (s *Files) Run(ctx context.Context, id, kind string, version int, w Workflo
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return State{}, err
 	}
-	hold := flock.New(filepath.Join(dir, "lock"))
-	if err := take(hold); err != nil {
+	release, err := take(filepath.Join(dir, "lock"))
+	if err != nil {
 		return State{}, err
 	}
-	defer hold.Unlock()
+	defer release()
 	l, err := openLog(filepath.Join(dir, "log.jsonl"))
 	if err != nil {
 		return State{}, err
@@ -100,26 +99,32 @@ const lookTime = 10 * time.Second
 
 // take takes the lock of a run. Who looks at the run ([Files.Glance]) has it for a moment
 // too, but shared, so that who can't share it has met a process that runs it.
-func take(hold *flock.Flock) error {
+func take(path string) (release func() error, err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {
-		if ok, err := hold.TryLock(); ok || err != nil {
-			return err
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return f.Close, nil
 		}
-		if held(hold.Path()) || time.Since(began) > lookTime {
-			return ErrBusy
+		if busy := errors.Is(err, syscall.EWOULDBLOCK); busy && (held(path) || time.Since(began) > lookTime) {
+			return nil, errors.Join(ErrBusy, f.Close())
+		} else if !busy && !errors.Is(err, syscall.EINTR) {
+			return nil, errors.Join(err, f.Close())
 		}
 	}
 }
 
 // held reports whether a process that runs a run has its lock.
 func held(path string) bool {
-	if _, err := os.Stat(path); err != nil {
-		return false // opening it would make it
+	f, err := os.Open(path)
+	if err != nil {
+		return false
 	}
-	probe := flock.New(path)
-	defer probe.Close()
-	ok, err := probe.TryRLock()
-	return err == nil && !ok
+	defer f.Close()
+	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
 // Answer implements [Engine]. It appends to the log of a parked run; a run that
@@ -146,6 +151,18 @@ func (s *Files) Answer(id, name string, answer any) error {
 		}
 		return entry{Kind: kindAnswer, Name: name, Result: raw}, nil
 	})
+}
+
+// Wake ends the sleep of a run, if it sleeps.
+func (s *Files) Wake(id string) error {
+	st, err := s.State(id)
+	if err == nil && st.Status == Sleeping {
+		err = s.Answer(id, st.Waiting, "operator")
+	}
+	if errors.Is(err, ErrAnswered) {
+		return nil
+	}
+	return err
 }
 
 // Cancel implements [Engine].
@@ -284,5 +301,5 @@ func (s *Files) writeProgress(dir string, v any) error {
 	if err != nil {
 		return err
 	}
-	return renameio.WriteFile(filepath.Join(dir, "progress.json"), raw, 0o600, renameio.WithTempDir(dir)) // unless told, it tries out by renaming where it can
+	return workspace.WriteScratch(filepath.Join(dir, "progress.json"), raw)
 }

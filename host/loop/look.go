@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/durable"
-	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/quota"
 	"github.com/paxiom/relay/host/internal/workspace"
 )
@@ -120,69 +120,63 @@ func Last(ws *workspace.Workspace) (*Seen, error) {
 
 // last is Last without the loops of which skip reports true, unless they run.
 func last(ws *workspace.Workspace, skip func(*Seen) bool) (*Seen, error) {
-	if _, err := os.Lstat(Dir(ws)); errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	store, err := durable.NewFiles(Dir(ws), nil)
-	if err != nil {
-		return nil, fault.Internal(err)
-	}
-	ids, err := store.Newest(lookedAt)
-	if err != nil {
-		return nil, fault.Internal(err)
-	}
-	var newest *Seen
-	for _, id := range ids {
-		s := &Seen{ID: id}
+	return newest(ws, skip, func(store *durable.Files, s *Seen) bool {
 		var raw json.RawMessage
-		s.Running, raw = store.Glance(id)
+		s.Running, raw = store.Glance(s.ID)
 		if json.Unmarshal(raw, &s.Progress) != nil && !s.Running {
-			continue // cut off before its options were on record: it never began
+			return false // cut off before its options were on record: it never began
 		}
 		s.CutOff = !s.Running && s.Reason == ""
 		if s.CutOff { // unless it ended and could not say so: a full disk
-			if st, err := store.State(id); err == nil {
+			if st, err := store.State(s.ID); err == nil {
 				s.settle(st)
 			}
 		}
-		if s.Running {
-			return s, nil
-		}
-		if newest == nil && !skip(s) {
-			newest = s
-		}
-	}
-	return newest, nil
+		return true
+	})
 }
 
 // Look gives the loop that runs, or else the newest one, and takes no lock: running says
 // whether a process works here.
 func Look(ws *workspace.Workspace, running func(pid int) bool) *Seen {
-	if _, err := os.Lstat(Dir(ws)); err != nil {
-		return nil
+	s, _ := newest(ws, func(*Seen) bool { return false }, func(store *durable.Files, s *Seen) bool {
+		if json.Unmarshal(store.Peek(s.ID), &s.Progress) != nil {
+			return false
+		}
+		s.Running = s.Reason == "" && running(s.PID)
+		s.CutOff = !s.Running && s.Reason == ""
+		return true
+	})
+	return s
+}
+
+// newest gives the loop that runs, or else the newest one that glance knows something of
+// and skip does not leave out.
+func newest(ws *workspace.Workspace, skip func(*Seen) bool, glance func(*durable.Files, *Seen) bool) (first *Seen, err error) {
+	if _, err := os.Lstat(Dir(ws)); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
 	}
 	store, err := durable.NewFiles(Dir(ws), nil)
 	if err != nil {
-		return nil
+		return nil, diag.Internal(err)
 	}
 	ids, err := store.Newest(lookedAt)
 	if err != nil {
-		return nil
+		return nil, diag.Internal(err)
 	}
-	var last *Seen
 	for _, id := range ids {
 		s := &Seen{ID: id}
-		if json.Unmarshal(store.Peek(id), &s.Progress) != nil {
+		if !glance(store, s) {
 			continue
 		}
-		if s.Running = s.Reason == "" && running(s.PID); s.Running {
-			return s
+		if s.Running {
+			return s, nil
 		}
-		if s.CutOff = s.Reason == ""; last == nil {
-			last = s
+		if first == nil && !skip(s) {
+			first = s
 		}
 	}
-	return last
+	return first, nil
 }
 
 // settle corrects what a loop could not say any more by what is on record.

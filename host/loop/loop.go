@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/durable"
-	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/quota"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -110,7 +110,7 @@ type Loop struct {
 	begun time.Time
 	store *durable.Files
 
-	session crew.Session
+	session pluginenv.Session
 	series  *quota.Wait // the last wait, while nothing but limits was met
 	last    Tick        // the one before
 	seen    seen
@@ -130,7 +130,7 @@ func Resume(env *tick.Env, ws *workspace.Workspace, id string, set []string, h H
 }
 
 // Run makes ticks until there is a reason to stop. A tick that stopped or was blocked
-// is an Outcome; an error is a fault that kept the loop or a report from being written, and
+// is an Outcome; an error is an error that kept the loop or a report from being written, and
 // comes with how far the loop had come, once it had begun.
 // When ctx ends, the tick under way is ended in order and the loop can be resumed.
 func (l *Loop) Run(ctx context.Context) (*Outcome, error) {
@@ -145,7 +145,7 @@ func (l *Loop) Run(ctx context.Context) (*Outcome, error) {
 		err = l.store.Prune(keptLoops)
 	}
 	if err != nil {
-		return nil, fault.Internal(err)
+		return nil, diag.Internal(err)
 	}
 	if !l.again {
 		if err := l.takeOver(); err != nil {
@@ -156,7 +156,7 @@ func (l *Loop) Run(ctx context.Context) (*Outcome, error) {
 	_, err = l.store.Run(ctx, l.id, Kind, Version, l.flow)
 	switch {
 	case errors.Is(err, durable.ErrBusy):
-		return nil, fault.New(judge.BlockedLockHeld, "the loop "+l.id+" is running already", "another process has it in hand", "`relay status`")
+		return nil, diag.New(judge.BlockedLockHeld, "the loop "+l.id+" is running already", "another process has it in hand", "`relay status`")
 	case ctx.Err() != nil:
 		l.out.Reason, l.out.Why = Interrupted, context.Cause(ctx).Error()
 	case err != nil:
@@ -170,9 +170,9 @@ func (l *Loop) Run(ctx context.Context) (*Outcome, error) {
 }
 
 func (l *Loop) failed(err error) (*Outcome, error) {
-	f, ok := fault.As(err)
+	f, ok := diag.As(err)
 	if !ok {
-		f = fault.Wrap(err, judge.StopInterrupted, "the loop "+l.id+" can't go on", "`relay status`, then `relay loop --mode milestone` begins a new one")
+		f = diag.Wrap(err, judge.StopInterrupted, "the loop "+l.id+" can't go on", "`relay status`, then `relay loop --mode milestone` begins a new one")
 	}
 	l.out.ID, l.out.Options, l.out.Reason, l.out.Why = l.id, l.o, Failed, f.What
 	return &l.out, f
@@ -243,7 +243,7 @@ func (l *Loop) flow(f durable.Flow) error {
 func (l *Loop) command() string {
 	c := "relay loop --mode " + string(l.o.Mode)
 	if l.o.Goal != "" {
-		c += " --goal " + fault.Word(l.o.Goal)
+		c += " --goal " + diag.Word(l.o.Goal)
 	}
 	if l.o.MaxTicks > 0 {
 		left := l.o.MaxTicks - len(l.out.Ticks)
@@ -267,11 +267,11 @@ func (l *Loop) command() string {
 		c += fmt.Sprintf(" --max-cost-usd %.2f", left)
 	}
 	if l.o.Key != "" {
-		c += " --key " + fault.Word(afterKey(l.o.Key))
+		c += " --key " + diag.Word(afterKey(l.o.Key))
 	}
 	for _, f := range []struct{ name, value string }{{"signers", l.o.Signers}, {"push", l.o.Push}} {
 		if f.value != "" {
-			c += " --" + f.name + " " + fault.Word(f.value)
+			c += " --" + f.name + " " + diag.Word(f.value)
 		}
 	}
 	return c + Flags(l.o.Set)
@@ -291,7 +291,7 @@ func afterKey(key string) string {
 func Flags(set []string) string {
 	var f strings.Builder
 	for _, s := range set {
-		f.WriteString(" --set " + fault.Word(s))
+		f.WriteString(" --set " + diag.Word(s))
 	}
 	return f.String()
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -115,7 +116,7 @@ func (l *Loop) cost() (Reason, string, error) {
 		return CostReached, fmt.Sprintf("orchestrator.max_budget_usd or builder.claude_code.max_budget_usd is 0, so nothing limits what a call may cost, and the limit of $%.2f can't be kept", l.o.MaxCostUSD), nil
 	}
 	if s.Boundless > 0 {
-		return CostReached, fmt.Sprintf("%d calls reported no cost and had no limit, so the limit of $%.2f can't be kept", s.Boundless, l.o.MaxCostUSD), nil
+		return CostReached, fmt.Sprintf("%s without a limit reported no cost, so the limit of $%.2f can't be kept", format.Count(s.Boundless, "call"), l.o.MaxCostUSD), nil
 	}
 	worst := tick.CostUSD
 	if s.Most()+worst <= l.o.MaxCostUSD {
@@ -123,7 +124,7 @@ func (l *Loop) cost() (Reason, string, error) {
 	}
 	why := fmt.Sprintf("$%.4f of $%.2f are used, and one tick may cost $%.2f", s.Most(), l.o.MaxCostUSD, worst)
 	if s.UnknownCalls > 0 {
-		why += fmt.Sprintf(" (%d calls of unknown cost count as what they were allowed)", s.UnknownCalls)
+		why += fmt.Sprintf(" (with %s of unknown cost, counted at the limit)", format.Count(s.UnknownCalls, "call"))
 	}
 	return CostReached, why, nil
 }
@@ -160,10 +161,38 @@ func (l *Loop) after(r *report.Report, was string) (Reason, string, error) {
 		return Question, r.Question.Prompt, nil
 	case l.o.Mode == Milestone && was != "" && now != was:
 		return MilestoneChanged, fmt.Sprintf("milestone %q began after %q", now, was), nil
-	case l.o.Mode == Task && r.Control == nil:
+	case l.o.Mode == Task && r.Control == nil && !changedNothing(r):
 		return TaskDone, r.Summary, nil
 	case st.BudgetWarning:
 		return BudgetWarning, strings.Join(r.Budgets.Warnings, "; "), nil
 	}
 	return "", "", nil
+}
+
+// changedNothing reports whether a task that was to change something did not: it is not done, and the
+// planner is told.
+func changedNothing(r *report.Report) bool {
+	return r.Task.TaskKind == string(judge.Execute) && r.BlastRadius.FilesTouched == 0
+}
+
+// Next is what a person does about a loop that ended for this reason; "" where nobody
+// is needed, or its last tick says it. again is the command that goes on with its limits.
+func (r Reason) Next(again string) string {
+	more := "`" + again + "` goes on"
+	if again == "" {
+		more = "its own limit is reached; `relay loop --help` shows how to begin another with a higher one"
+	}
+	switch r {
+	case LimitLasts:
+		return "when the limit is over, " + more + "; `fallback` in the configuration names who may stand in, limits.max_wait how long a loop waits"
+	case Question:
+		return "`relay answer \"…\"`, then " + more
+	case BudgetWarning:
+		return "`relay milestone --reset` counts it anew, `relay milestone NAME` begins another one, then " + more + "; `relay status` shows the budgets of budgets.per_milestone"
+	case MilestoneChanged:
+		return "`relay history list`; for the next milestone " + more
+	case Failed:
+		return "`relay status`, then `relay loop --mode milestone` begins a new one"
+	}
+	return ""
 }

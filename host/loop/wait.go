@@ -7,12 +7,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/durable"
-	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/queue"
 	"github.com/paxiom/relay/host/internal/quota"
 	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/stoprequest"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/tick"
 )
@@ -129,25 +130,13 @@ func (l *Loop) endWhenDrained(name string) (stop func()) {
 	if l.hooks.Drain == nil {
 		return func() {}
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		t := time.NewTicker(drainCheck)
-		defer t.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-t.C:
-			}
-			if l.hooks.Drain() {
-				_ = l.store.Answer(l.id, name, "drained") // a sleep that has just ended needs no end
-				return
-			}
+	return stoprequest.Every(drainCheck, func() bool {
+		asked := l.hooks.Drain()
+		if asked {
+			_ = l.store.Answer(l.id, name, "drained") // a sleep that has just ended needs no end
 		}
-	}()
-	return func() { cancel(); <-done }
+		return asked
+	})
 }
 
 func (l *Loop) longest() time.Duration {
@@ -202,15 +191,11 @@ func Wake(ws *workspace.Workspace) (*Seen, error) {
 		return nil, err
 	}
 	store, err := durable.NewFiles(Dir(ws), nil)
-	var st durable.State
 	if err == nil {
-		st, err = store.State(s.ID)
+		err = store.Wake(s.ID)
 	}
-	if err == nil && st.Status == durable.Sleeping {
-		err = store.Answer(s.ID, st.Waiting, "operator")
-	}
-	if err != nil && !errors.Is(err, durable.ErrAnswered) {
-		return nil, fault.Internal(err)
+	if err != nil {
+		return nil, diag.Internal(err)
 	}
 	return s, queue.Drop(ws, "loop", s.ID)
 }

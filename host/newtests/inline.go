@@ -1,13 +1,13 @@
 package newtests
 
 import (
-	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/checks"
 	"github.com/paxiom/relay/host/internal/inline"
 	"github.com/paxiom/relay/judge/box"
 )
 
-// PutBack is [change.Checks.PutBack] for the languages that package inline knows.
-func PutBack(name string, base func() string, now string) (write func(change.Checks, *box.Box) error, ok bool) {
+// PutBack is [checks.Checks.PutBack] for the languages that package inline knows.
+func PutBack(name string, base func() string, now string) (write func(checks.Checks, *box.Box) error, ok bool) {
 	if !inline.Knows(name) {
 		return nil, true
 	}
@@ -15,5 +15,5 @@ func PutBack(name string, base func() string, now string) (write func(change.Che
 	if text == "" {
 		return nil, ok
 	}
-	return func(k change.Checks, b *box.Box) error { return Write(b, k, `cat >"$1"`, text, name) }, ok
+	return func(k checks.Checks, b *box.Box) error { return Write(b, k, `cat >"$1"`, text, name) }, ok
 }

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/checks"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
 )
@@ -90,7 +90,7 @@ func (l *Look) changedTests(ctx context.Context) (func(name, file string) bool, 
 var begins = regexp.MustCompile("^\\s*(?:(?:public |static |async |pub |export )*(?:def|func|fn|fun|void|function) +(\\w+)|(?:it|test|describe|@test)\\b[^'\"`]*(?:'([^']*)'|\"([^\"]*)\"|`([^`]*)`))")
 
 // Write runs a script in a box, whose arguments follow its text on standard input.
-func Write(b *box.Box, k change.Checks, script, text string, args ...string) error {
+func Write(b *box.Box, k checks.Checks, script, text string, args ...string) error {
 	in, out, err := os.Pipe()
 	if err != nil {
 		return err

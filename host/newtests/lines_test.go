@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/paxiom/relay/verify/evidence"
+	"github.com/paxiom/relay/verify"
 )
 
 func TestBegins(t *testing.T) {
@@ -29,17 +29,17 @@ func TestBegins(t *testing.T) {
 }
 
 func TestComparable(t *testing.T) {
-	run := func(runners int, tests map[string]evidence.Test) *evidence.Report {
-		return &evidence.Report{Runners: map[string]int{"go": runners}, Tests: tests}
+	run := func(runners int, tests map[string]verify.Test) *verify.Report {
+		return &verify.Report{Runners: map[string]int{"go": runners}, Tests: tests}
 	}
-	now := run(2, map[string]evidence.Test{"a": {Status: evidence.Pass}})
+	now := run(2, map[string]verify.Test{"a": {Status: verify.Pass}})
 	for name, tt := range map[string]struct {
-		then *evidence.Report
+		then *verify.Report
 		want bool
 	}{
-		"fails":               {run(2, map[string]evidence.Test{"a": {Status: evidence.Fail}}), true},
-		"does not compile":    {run(1, map[string]evidence.Test{"b": {Status: evidence.Pass}}), false},
-		"can't be loaded":     {run(2, map[string]evidence.Test{"a.py": {Status: evidence.Broken}}), false},
+		"fails":               {run(2, map[string]verify.Test{"a": {Status: verify.Fail}}), true},
+		"does not compile":    {run(1, map[string]verify.Test{"b": {Status: verify.Pass}}), false},
+		"can't be loaded":     {run(2, map[string]verify.Test{"a.py": {Status: verify.Broken}}), false},
 		"says nothing at all": {nil, false},
 	} {
 		if got := comparable(now, tt.then); got != tt.want {

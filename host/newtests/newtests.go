@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/checks"
 	"github.com/paxiom/relay/host/internal/mutate"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/verify"
-	"github.com/paxiom/relay/verify/evidence"
 )
 
 const (
@@ -26,10 +26,11 @@ const (
 
 // Look is a change whose checks have passed.
 type Look struct {
-	Change *change.Change
-	Checks change.Checks
-	Base   string   // the commit that it was built on
-	Tests  []string // globs of tests
+	Change  *change.Change
+	Checker *checks.Checker
+	Checks  checks.Checks
+	Base    string   // the commit that it was built on
+	Tests   []string // globs of tests
 	// Ran are the results of the checks, as far as they are known.
 	Ran   []verify.Result
 	Limit time.Duration
@@ -83,9 +84,9 @@ func (l *Look) At(ctx context.Context) (*report.NewTests, error) {
 type check struct {
 	cmd   verify.Command
 	names []string
-	now   *evidence.Report // with the change
-	limit time.Duration    // for a run that hangs
-	alive map[string]bool  // tests that no mutant has made fail
+	now   *verify.Report  // with the change
+	limit time.Duration   // for a run that hangs
+	alive map[string]bool // tests that no mutant has made fail
 }
 
 // checks are those that name such tests. A test counts for the first of them.
@@ -101,20 +102,20 @@ func (l *Look) checks(ctx context.Context, out *report.NewTests) (all []*check, 
 		if i < len(l.Ran) {
 			ran = l.Ran[i]
 		} else {
-			ran = l.Change.Once(ctx, l.Checks, cmd, l.Change.Kept(), nil)
+			ran = l.Checker.Once(ctx, l.Checks, cmd, l.Change.Kept(), nil)
 		}
 		if !ran.Report.Named() {
 			out.NotDone = append(out.NotDone, "the check "+cmd.ID+" names no tests")
 			continue
 		}
-		base := l.Change.Known(ctx, l.Checks, cmd)
+		base := l.Checker.Known(ctx, l.Checks, cmd)
 		if base == nil {
 			out.NotDone = append(out.NotDone, "the check "+cmd.ID+" comes to no end on the base")
 			continue
 		}
 		c := &check{cmd: cmd, now: ran.Report, limit: 3*ran.Duration + 5*time.Second, alive: map[string]bool{}}
 		for name, t := range ran.Report.Tests {
-			if _, old := base.Tests[name]; t.Status == evidence.Pass && !seen[name] && (!old || changed(name, t.File)) {
+			if _, old := base.Tests[name]; t.Status == verify.Pass && !seen[name] && (!old || changed(name, t.File)) {
 				seen[name], c.alive[name] = true, true
 			}
 		}
@@ -140,7 +141,7 @@ func (l *Look) onBase(ctx context.Context, checks []*check, tests []judge.Change
 			return
 		}
 		for _, name := range c.names {
-			if r.Report != nil && r.Report.Tests[name].Status == evidence.Pass {
+			if r.Report != nil && r.Report.Tests[name].Status == verify.Pass {
 				out.PassBefore = append(out.PassBefore, name)
 			}
 		}
@@ -171,7 +172,7 @@ func (l *Look) onMutants(ctx context.Context, checks []*check, source []judge.Ch
 				continue
 			}
 			tried = true
-			maps.DeleteFunc(c.alive, func(name string, _ bool) bool { return r.Report.Tests[name].Status != evidence.Pass })
+			maps.DeleteFunc(c.alive, func(name string, _ bool) bool { return r.Report.Tests[name].Status != verify.Pass })
 		}
 		if tried {
 			out.Mutants++
@@ -192,12 +193,12 @@ func (l *Look) onMutants(ctx context.Context, checks []*check, source []judge.Ch
 
 // comparable tells a mutant that was run from one that could not even be compiled or
 // loaded, which no test has to notice.
-func comparable(now, then *evidence.Report) bool {
+func comparable(now, then *verify.Report) bool {
 	if then == nil || !maps.Equal(now.Runners, then.Runners) || len(then.Tests)+len(then.Early) == 0 {
 		return false
 	}
 	for name, t := range then.Tests {
-		if t.Status == evidence.Broken && now.Tests[name].Status != evidence.Broken {
+		if t.Status == verify.Broken && now.Tests[name].Status != verify.Broken {
 			return false
 		}
 	}
@@ -213,7 +214,7 @@ func (l *Look) run(ctx context.Context, c *check, with []judge.Change, prepare f
 		}
 		return dir, env, min(c.limit, l.Checks.Limit(c.cmd))
 	}
-	return l.Change.Once(ctx, k, c.cmd, with, prepare)
+	return l.Checker.Once(ctx, k, c.cmd, with, prepare)
 }
 
 // mutant is one mistake in one file.
@@ -253,6 +254,6 @@ func (l *Look) mutants(ctx context.Context, source []judge.Change, out *report.N
 }
 
 // write has the mistake in a box.
-func (m mutant) write(k change.Checks) func(*box.Box) error {
+func (m mutant) write(k checks.Checks) func(*box.Box) error {
 	return func(b *box.Box) error { return Write(b, k, `cat >"$1"`, m.Text, m.path) }
 }

@@ -10,14 +10,15 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/attempt"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/durable"
-	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
-	"github.com/paxiom/relay/host/internal/crew"
-	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/modelcall"
+	"github.com/paxiom/relay/host/internal/netproxy"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/quota"
 	"github.com/paxiom/relay/host/internal/report"
@@ -35,10 +36,10 @@ const (
 // taskRun is one attempt at a task under way.
 type taskRun struct {
 	attempt.Attempt
-	p     *Pipeline
-	trail *Trail
-	desk  *desk.Desk
-	hired map[string]*crew.Plugin
+	p       *Pipeline
+	record  *Record
+	caller  *modelcall.Caller
+	plugins map[string]*pluginenv.Plugin
 
 	sees   *box.Kept   // what providers see in the place of the checkout; nil for the checkout
 	fresh  bool        // no builder of this process has been in its box, nor any before
@@ -51,15 +52,23 @@ type taskRun struct {
 // runTask makes an attempt at a task in a checkout, or goes on with the one that was cut
 // off, until it has ended or waits for the operator. It lands on the checkout's branch. An
 // error keeps the whole run from going on; the attempt can be gone on with.
-func (p *Pipeline) runTask(ctx context.Context, t prd.Task, where *judge.Git) (*Trail, error) {
+func (p *Pipeline) runTask(ctx context.Context, t prd.Task, where *judge.Git) (*Record, error) {
 	a, err := p.attempt(t)
-	if err != nil || a.trail.Code != "" || a.trail.Lost != "" {
-		return a.trail, err
+	if err != nil || a.record.Code != "" || a.record.Lost != "" {
+		return a.record, err
 	}
-	a.At, a.RunID = p.in(where, a.dir(journalDir)), a.trail.RunID
+	a.At, a.RunID = p.in(where, a.dir(journalDir)), a.record.RunID
+	a.At.Refused = func(n netproxy.Refusal) {
+		a.observe(progress.Event{Kind: progress.Notice, Text: attempt.RefusedText(n)})
+	}
+	a.At.Heard = func(n report.Network) {
+		if a.got != nil {
+			a.got.Network = n.Add(a.got.Network)
+		}
+	}
 	ctx, a.stop = context.WithCancelCause(ctx)
 	defer a.stop(nil)
-	st, err := p.store.Run(ctx, a.trail.Attempt, Kind, Version, a.flow)
+	st, err := p.store.Run(ctx, a.record.Attempt, Kind, Version, a.flow)
 	a.fire(context.WithoutCancel(ctx))
 	if cerr := a.Leave(); err == nil {
 		err = cerr
@@ -68,21 +77,21 @@ func (p *Pipeline) runTask(ctx context.Context, t prd.Task, where *judge.Git) (*
 	case err != nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errors.Is(err, durable.ErrBusy):
-		return nil, fault.New(judge.BlockedLockHeld, "task "+t.ID+" is being worked on already", "another process has it in hand", "`relay pipeline status`")
+		return nil, diag.New(judge.BlockedLockHeld, "task "+t.ID+" is being worked on already", "another process has it in hand", "`relay pipeline status`")
 	case err != nil:
-		return nil, fault.Wrap(err, judge.BlockedCrashRecovery, "the attempt at "+t.ID+" can't be gone on with", "`relay task retry "+t.ID+"` begins anew")
-	case st.Status == durable.Waiting && a.trail.Waiting == nil:
-		return nil, fault.Internal(fmt.Errorf("task %s waits for nothing", t.ID))
+		return nil, diag.Wrap(err, judge.BlockedCrashRecovery, "the attempt at "+t.ID+" can't be gone on with", "`relay task retry "+t.ID+"` begins anew")
+	case st.Status == durable.Waiting && a.record.Waiting == nil:
+		return nil, diag.Internal(fmt.Errorf("task %s waits for nothing", t.ID))
 	}
 	if st.Status != durable.Waiting {
 		os.Remove(a.dir(programsFile))
 	}
-	return a.trail, a.trail.write(p)
+	return a.record, a.record.write(p)
 }
 
 // attempt opens the attempt at a task that has not ended, or begins one.
 func (p *Pipeline) attempt(t prd.Task) (*taskRun, error) {
-	a := &taskRun{p: p, hired: map[string]*crew.Plugin{}}
+	a := &taskRun{p: p, plugins: map[string]*pluginenv.Plugin{}}
 	a.Attempt = attempt.Attempt{Workflow: "task", TaskID: t.ID, Law: a.law, Approvals: a.approvals, Note: a.note}
 	open, err := p.openAttempt(t.ID)
 	if err != nil {
@@ -92,8 +101,8 @@ func (p *Pipeline) attempt(t prd.Task) (*taskRun, error) {
 		open.Lost = "the task was edited since"
 	}
 	if open != nil {
-		a.trail = open
-		a.trail.Waiting = nil
+		a.record = open
+		a.record.Waiting = nil
 		return a, nil
 	}
 	numbers, err := attemptNumbers(p.env.WS, t.ID)
@@ -109,15 +118,15 @@ func (p *Pipeline) attempt(t prd.Task) (*taskRun, error) {
 		return a, err
 	}
 	now := p.now()
-	a.trail = &Trail{SchemaVersion: 1, UsageOffset: mark, Attempt: attemptID(t.ID, n), RunID: history.NewRunID(now), PipelineID: p.rec.RunID, TaskID: t.ID, Task: t, StartedAt: now.UTC()}
-	a.trail.clear()
-	if err := p.env.WS.MkdirAll(p.dir(tasksDir, a.trail.Attempt, callsDir)); err != nil {
+	a.record = &Record{SchemaVersion: 1, UsageOffset: mark, Attempt: attemptID(t.ID, n), RunID: history.NewRunID(now), PipelineID: p.rec.RunID, TaskID: t.ID, Task: t, StartedAt: now.UTC()}
+	a.record.clear()
+	if err := p.env.WS.MkdirAll(p.dir(tasksDir, a.record.Attempt, callsDir)); err != nil {
 		return a, err
 	}
 	p.mu.Lock()
-	p.begun[t.ID] = a.trail
+	p.begun[t.ID] = a.record
 	p.mu.Unlock()
-	return a, a.trail.write(p)
+	return a, a.record.write(p)
 }
 
 // sameWork reports whether two readings of a task ask for the same.
@@ -129,18 +138,19 @@ func sameWork(a, b prd.Task) bool {
 }
 
 // clear empties what the steps fill: they are played again from the record.
-func (t *Trail) clear() {
+func (t *Record) clear() {
 	t.Steps, t.Sessions, t.Reviews, t.Findings, t.Checks, t.Criteria = []StepDone{}, []Session{}, []Review{}, []Finding{}, []Check{}, []Criterion{}
 	t.Calls, t.Commits, t.Decisions, t.Limits, t.Waits, t.Switches, t.Notes = []ledger.Line{}, []string{}, nil, nil, nil, nil, nil
-	t.Plan, t.NewTests, t.Judged, t.Policy, t.Wait, t.Kept, t.Conflict, t.Raised = nil, nil, nil, nil, nil, "", "", 0
+	t.Plan, t.NewTests, t.Judged, t.Policy, t.Wait, t.Network, t.Kept, t.Conflict, t.Raised = nil, nil, nil, nil, nil, nil, "", "", 0
 }
 
-func (a *taskRun) dir(name string) string { return a.p.dir(tasksDir, a.trail.Attempt, name) }
+func (a *taskRun) dir(name string) string { return a.p.dir(tasksDir, a.record.Attempt, name) }
 
 // got is what a step gathers besides its result.
 type got struct {
-	Notes    []string        `json:"notes,omitempty"`
-	Switches []report.Switch `json:"switches,omitempty"`
+	Notes    []string         `json:"notes,omitempty"`
+	Switches []report.Switch  `json:"switches,omitempty"`
+	Network  []report.Network `json:"network,omitempty"`
 }
 
 // took is what a step records.
@@ -189,7 +199,7 @@ func do[T any](a *taskRun, f durable.Flow, name string, work func(context.Contex
 			out := took[T]{Result: v, Got: *a.got, MS: a.p.now().Sub(began).Milliseconds()}
 			journal.Reached("pipeline." + name)
 			if errors.Is(err, errTaskSpent) {
-				out.Spent, err = fault.Internal(err).Why, nil
+				out.Spent, err = diag.Internal(err).Why, nil
 			}
 			return out, a.sort(ctx, err, &out.Limits, &out.Problem, &out.Lost)
 		})
@@ -214,14 +224,14 @@ func do[T any](a *taskRun, f durable.Flow, name string, work func(context.Contex
 			return r.Result, lost(r.Lost)
 		}
 		a.series = nil
-		a.trail.Steps = append(a.trail.Steps, StepDone{Name: name, MS: r.MS})
+		a.record.Steps = append(a.record.Steps, StepDone{Name: name, MS: r.MS})
 		return r.Result, nil
 	}
 }
 
 // sort decides what an error of a step is. What it gives is not recorded.
 func (a *taskRun) sort(ctx context.Context, err error, limits *[]report.Limit, problem **Problem, gone *string) error {
-	var limited *desk.Limited
+	var limited *modelcall.Limited
 	var own *Problem
 	var l lost
 	switch {
@@ -236,7 +246,7 @@ func (a *taskRun) sort(ctx context.Context, err error, limits *[]report.Limit, p
 	case errors.As(err, &l):
 		*gone = string(l)
 	default:
-		flt := fault.Internal(err)
+		flt := diag.Internal(err)
 		if flt.Code == "" || flt.Code.Outcome() == judge.OutcomeBlocked {
 			a.stop(flt) // no result: a person has to mend it first
 			return flt
@@ -248,15 +258,18 @@ func (a *taskRun) sort(ctx context.Context, err error, limits *[]report.Limit, p
 
 // take adds what a step gathered to the trail.
 func (a *taskRun) take(g got) {
-	t := a.trail
+	t := a.record
 	t.Notes, t.Switches = append(t.Notes, g.Notes...), append(t.Switches, g.Switches...)
+	for _, n := range g.Network {
+		t.Network = n.Add(t.Network)
+	}
 }
 
 // enter begins a step, and says so.
 func (a *taskRun) enter(name string) {
-	a.trail.Step = name
+	a.record.Step = name
 	a.observe(progress.Event{Kind: progress.Entered})
-	_ = a.trail.write(a.p) // for those who look; the record itself has the steps
+	_ = a.record.write(a.p) // for those who look; the record itself has the steps
 }
 
 // leave ends the step with one line about what came of it. What was seen to end before is
@@ -265,15 +278,15 @@ func (a *taskRun) leave(text string) { a.left(text, false) }
 
 // left is leave for a step that may have failed.
 func (a *taskRun) left(text string, failed bool) {
-	n := len(a.trail.Steps) - 1
-	if a.trail.Steps[n].Text = text; a.again {
+	n := len(a.record.Steps) - 1
+	if a.record.Steps[n].Text = text; a.again {
 		return
 	}
-	a.observe(progress.Event{Kind: progress.Finished, Elapsed: time.Duration(a.trail.Steps[n].MS) * time.Millisecond, Text: text, Failed: failed})
+	a.observe(progress.Event{Kind: progress.Finished, Elapsed: time.Duration(a.record.Steps[n].MS) * time.Millisecond, Text: text, Failed: failed})
 }
 
 func (a *taskRun) observe(e progress.Event) {
-	e.RunID, e.State = a.trail.RunID, a.trail.TaskID+" "+strings.ToUpper(a.trail.Step)
+	e.RunID, e.State = a.record.RunID, a.record.TaskID+" "+strings.ToUpper(a.record.Step)
 	a.p.observe(e)
 }
 
@@ -284,49 +297,49 @@ func (a *taskRun) note(text string) {
 	a.observe(progress.Event{Kind: progress.Notice, Text: text})
 }
 
-// crew is where the plugins of this attempt come from.
-func (a *taskRun) crew() crew.Env {
-	e := a.At.Crew(a.trail.RunID, a.dir("plugins"))
+// pluginEnv is where the plugins of this attempt come from.
+func (a *taskRun) pluginEnv() pluginenv.Env {
+	e := a.At.PluginEnv(a.record.RunID, a.dir("plugins"))
 	e.Kept = a.sees
 	return e
 }
 
 // calls is where the paid calls of this attempt are made.
-func (a *taskRun) calls() *desk.Desk {
-	if a.desk == nil {
-		a.desk = &desk.Desk{Workflow: "pipeline", RunID: a.trail.RunID, Crew: a.crew, Hire: a.hire, Reserve: desk.Tab(a.p.tab, a.p.runCap, a.taskCap), Answers: desk.Answers{Dir: a.dir(callsDir)},
+func (a *taskRun) calls() *modelcall.Caller {
+	if a.caller == nil {
+		a.caller = &modelcall.Caller{Workflow: "pipeline", RunID: a.record.RunID, Plugins: a.pluginEnv, Start: a.startPlugin, Reserve: modelcall.Reserved(a.p.reserved, a.p.runCap, a.taskCap), Answers: modelcall.Answers{Dir: a.dir(callsDir)},
 			Show: a.observe, Note: a.note, Spent: a.spent, Now: a.p.now,
 			Switched: func(s []report.Switch) { a.got.Switches = append(a.got.Switches, s...) }}
 	}
-	return a.desk
+	return a.caller
 }
 
 // spent adds a call to what is shown of the run.
 func (a *taskRun) spent(u ledger.Line) {
 	a.p.mu.Lock()
-	a.p.used.Add(desk.Used(u))
+	a.p.used.Add(modelcall.Used(u))
 	a.p.mu.Unlock()
 	a.observe(progress.Event{Kind: progress.Spent, Call: u.CallID})
 }
 
-// hire gives the provider of a name, for the step under way: every step has fresh
+// startPlugin gives the provider of a name, for the step under way: every step has fresh
 // processes.
-func (a *taskRun) hire(_ context.Context, name string) (*crew.Plugin, error) {
+func (a *taskRun) startPlugin(_ context.Context, name string) (*pluginenv.Plugin, error) {
 	name = catalog.Canonical(name)
-	if p := a.hired[name]; p != nil {
+	if p := a.plugins[name]; p != nil {
 		return p, nil
 	}
-	p, err := a.crew().Provider(name, a.At.Git)
+	p, err := a.pluginEnv().Provider(name, a.At.Git)
 	if err == nil {
-		a.hired[name] = p
+		a.plugins[name] = p
 	}
 	return p, err
 }
 
 // fire ends the providers of a step.
 func (a *taskRun) fire(ctx context.Context) {
-	for name, p := range a.hired {
+	for name, p := range a.plugins {
 		p.Close(ctx)
-		delete(a.hired, name)
+		delete(a.plugins, name)
 	}
 }

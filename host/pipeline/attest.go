@@ -19,12 +19,12 @@ func (a *taskRun) attest(ctx context.Context, commits []string) {
 		a.note("the commit has no attestation: " + err.Error())
 		return
 	}
-	f := attest.Facts{Task: attest.JSON(a.trail.Task), Base: strings.TrimSpace(string(out)), Commit: commits[len(commits)-1], Verification: a.lastChecks(), Hidden: a.hiddenIDs(), Box: a.trail.Box}
-	if p := a.trail.Policy; p != nil {
+	f := attest.Facts{Task: attest.JSON(a.record.Task), Base: strings.TrimSpace(string(out)), Commit: commits[len(commits)-1], Verification: a.lastChecks(), Hidden: a.hiddenIDs(), Box: a.record.Box}
+	if p := a.record.Policy; p != nil {
 		f.Rules = p.SHA256
 	}
 	var calls []attest.Call
-	for _, l := range a.trail.calls(e.WS) {
+	for _, l := range a.record.calls(e.WS) {
 		calls = append(calls, attest.Call{Role: l.Role, Plugin: l.Provider, Model: l.Model, CostUSD: l.CostUSD})
 	}
 	f.Plugins = attest.Parts(calls, e.Catalog)
@@ -33,7 +33,7 @@ func (a *taskRun) attest(ctx context.Context, commits []string) {
 
 // approvals are what the operator said yes to.
 func (a *taskRun) approvals() (all []attest.Approval) {
-	for _, d := range a.trail.Decisions {
+	for _, d := range a.record.Decisions {
 		switch {
 		case d.Yes && d.Approval != nil:
 			all = append(all, *d.Approval)

@@ -7,9 +7,9 @@ import (
 
 	"github.com/paxiom/relay/host/attempt"
 	"github.com/paxiom/relay/host/change"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/report"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
 )
@@ -34,7 +34,7 @@ func (a *taskRun) show(ctx context.Context, at beginning) (done func(), err erro
 	}
 	tree, err := env.Keep.Take(ctx, at.Base, at.Branch)
 	if err != nil {
-		return nil, fault.Internal(err)
+		return nil, diag.Internal(err)
 	}
 	a.sees = &tree.Kept
 	return func() {
@@ -60,13 +60,13 @@ func (a *taskRun) open(ctx context.Context) (landed string, err error) {
 	if err != nil {
 		return "", err
 	}
-	o := a.changeOptions(a.trail.Base, a.trail.Branch)
+	o := a.changeOptions(a.record.Base, a.record.Branch)
 	r, err := a.Resume(ctx, o)
 	switch {
 	case err != nil:
 		return "", err
 	case r != nil && r.Conflict != "":
-		return "", fault.New(judge.BlockedCrashRecovery, "the change of task "+a.trail.TaskID+" was being written and can't be settled", r.Conflict,
+		return "", diag.New(judge.BlockedCrashRecovery, "the change of task "+a.record.TaskID+" was being written and can't be settled", r.Conflict,
 			"`git status`, take your own change back, then `relay pipeline run`")
 	case r != nil && r.Landed:
 		return r.Commit, nil
@@ -96,13 +96,14 @@ func (a *taskRun) open(ctx context.Context) (landed string, err error) {
 const programsFile = "programs.json"
 
 func (a *taskRun) changeOptions(base, branch string) change.Options {
-	return change.Options{RunID: a.trail.RunID, Base: base, Branch: branch, Programs: a.dir(programsFile)}
+	a.Programs = a.dir(programsFile)
+	return change.Options{RunID: a.record.RunID, Base: base, Branch: branch}
 }
 
 // noteBox notes which kind of box it is.
 func (a *taskRun) noteBox() {
 	b := a.Change.Box()
-	a.trail.Box = &report.BoxReport{Means: b.Means(), Gaps: b.Gaps()}
+	a.record.Box = &report.BoxReport{Means: b.Means(), Gaps: b.Gaps()}
 }
 
 func firstOf(err, or error) error {
@@ -117,22 +118,22 @@ func firstOf(err, or error) error {
 func (a *taskRun) moved(ctx context.Context, kept bool) error {
 	head, branch, err := a.At.Git.Head(ctx)
 	if err != nil {
-		return fault.Internal(err)
+		return diag.Internal(err)
 	}
 	if kept {
 		branch = a.p.branch
 	}
-	if branch != a.trail.Branch {
-		return fault.New(judge.BlockedDirtyWorktree, "the checkout is not on the branch that the task was begun on", fmt.Sprintf("it is on %q and was on %q", branch, a.trail.Branch),
-			"`git switch "+fault.Word(a.trail.Branch)+"`, then `relay pipeline run`")
+	if branch != a.record.Branch {
+		return diag.New(judge.BlockedDirtyWorktree, "the checkout is not on the branch that the task was begun on", fmt.Sprintf("it is on %q and was on %q", branch, a.record.Branch),
+			"`git switch "+diag.Word(a.record.Branch)+"`, then `relay pipeline run`")
 	}
-	if kept || head == a.trail.Base {
+	if kept || head == a.record.Base {
 		return nil
 	}
 	if commit, err := a.landedCommit(ctx); commit != "" || err != nil {
 		return err
 	}
-	return lost(fmt.Sprintf("%s has moved on from %.12s, on which it was built", orHead(branch), a.trail.Base))
+	return lost(fmt.Sprintf("%s has moved on from %.12s, on which it was built", orHead(branch), a.record.Base))
 }
 
 func orHead(branch string) string {
@@ -144,7 +145,7 @@ func orHead(branch string) string {
 
 // landedCommit is the last commit of this attempt on its branch; "" when there is none.
 func (a *taskRun) landedCommit(ctx context.Context) (string, error) {
-	commits, err := ofRun(ctx, a.At.Git, a.trail.Branch, a.trail.RunID)
+	commits, err := ofRun(ctx, a.At.Git, a.record.Branch, a.record.RunID)
 	if len(commits) == 0 {
 		return "", err
 	}
@@ -152,18 +153,18 @@ func (a *taskRun) landedCommit(ctx context.Context) (string, error) {
 }
 
 // hasBuilt reports whether a builder was let into the box.
-func (a *taskRun) hasBuilt() bool { return len(a.trail.Sessions) > 0 }
+func (a *taskRun) hasBuilt() bool { return len(a.record.Sessions) > 0 }
 
 // throwAway ends the change: the checkout is as it was, or as the landing left it.
 func (a *taskRun) throwAway() error {
 	if a.Change == nil {
-		return a.p.discardLeft(context.Background(), a.trail, a.At.Git)
+		return a.p.discardLeft(context.Background(), a.record, a.At.Git)
 	}
 	return a.Discard()
 }
 
 // discardLeft throws away what an attempt has left in its box.
-func (p *Pipeline) discardLeft(ctx context.Context, t *Trail, where *judge.Git) error {
+func (p *Pipeline) discardLeft(ctx context.Context, t *Record, where *judge.Git) error {
 	_, err := p.in(where, p.dir(tasksDir, t.Attempt, journalDir)).Recover(ctx, false)
 	_, jerr := p.in(p.place, p.dir(tasksDir, t.Attempt, joinDir)).Recover(ctx, false)
 	return errors.Join(err, jerr)
@@ -187,13 +188,13 @@ func (a *taskRun) look(ctx context.Context) (Judged, error) {
 	}
 	j.Rules = report.Hits(v, 40)
 	for i, h := range j.Rules {
-		j.Rules[i].Path, j.Rules[i].Rule = words.Clip(h.Path, 300), words.Clip(h.Rule, 300)
-		j.Violations = append(j.Violations, words.Clip(h.String(), 300))
+		j.Rules[i].Path, j.Rules[i].Rule = format.Clip(h.Path, 300), format.Clip(h.Rule, 300)
+		j.Violations = append(j.Violations, format.Clip(h.String(), 300))
 	}
 	if v.Code == judge.Success {
 		return j, nil
 	}
-	p := &Problem{Code: v.Code, What: "the judge stopped the change", Why: "the rule that was broken is not told", Fix: "`relay task show " + a.trail.TaskID + "` lists every broken rule"}
+	p := &Problem{Code: v.Code, What: "the judge stopped the change", Why: "the rule that was broken is not told", Fix: "`relay task show " + a.record.TaskID + "` lists every broken rule"}
 	if len(j.Violations) > 0 {
 		p.Why = j.Violations[0]
 		if n := len(j.Violations) - 1; n > 0 {
@@ -206,7 +207,7 @@ func (a *taskRun) look(ctx context.Context) (Judged, error) {
 // reject keeps what was built where the operator can get at it.
 func (a *taskRun) reject(ctx context.Context, p *Problem) *Problem {
 	m := a.message()
-	m.Subject = "rejected: " + a.trail.Task.Title
+	m.Subject = "rejected: " + a.record.Task.Title
 	ref, notes := a.Reject(ctx, m)
 	if ref != "" {
 		a.keepPatch()
@@ -222,14 +223,14 @@ func (a *taskRun) evidence() string { return a.lastChecks().Evidence() }
 // lastChecks are the checks of the last round.
 func (a *taskRun) lastChecks() report.Verification {
 	round := 0
-	for _, c := range a.trail.Checks {
+	for _, c := range a.record.Checks {
 		round = max(round, c.Round)
 	}
-	return verification(a.trail, func(c Check) bool { return c.Round == round })
+	return verification(a.record, func(c Check) bool { return c.Round == round })
 }
 
 // verification is what checks of an attempt said.
-func verification(t *Trail, which func(Check) bool) report.Verification {
+func verification(t *Record, which func(Check) bool) report.Verification {
 	v := report.Verification{Runs: []report.VerifyRun{}, Beside: t.Box != nil && !box.AtOwnPath(t.Box.Means)}
 	for _, c := range t.Checks {
 		switch {
@@ -246,11 +247,11 @@ func verification(t *Trail, which func(Check) bool) report.Verification {
 
 // message is that of the commit which closes the task.
 func (a *taskRun) message() change.Message {
-	m := change.Message{Subject: "feat: complete " + oneLine(a.trail.Task.Title), Trailers: []change.Trailer{
-		{Key: "Relay-Run", Value: a.trail.RunID}, {Key: "Relay-Task", Value: a.trail.TaskID}, {Key: "Relay-Evidence", Value: a.evidence()}}}
-	if n := len(a.trail.Sessions); n > 0 {
-		m.Body = append(m.Body, a.trail.Sessions[n-1].Summary)
-		m.Trailers = append(m.Trailers, change.Trailer{Key: "Relay-Builder", Value: a.trail.Sessions[n-1].Builder})
+	m := change.Message{Subject: "feat: complete " + oneLine(a.record.Task.Title), Trailers: []change.Trailer{
+		{Key: "Relay-Run", Value: a.record.RunID}, {Key: "Relay-Task", Value: a.record.TaskID}, {Key: "Relay-Evidence", Value: a.evidence()}}}
+	if n := len(a.record.Sessions); n > 0 {
+		m.Body = append(m.Body, a.record.Sessions[n-1].Summary)
+		m.Trailers = append(m.Trailers, change.Trailer{Key: "Relay-Builder", Value: a.record.Sessions[n-1].Builder})
 	}
 	return m
 }

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/durable"
-	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/crew"
-	"github.com/paxiom/relay/host/internal/desk"
+	"github.com/paxiom/relay/host/internal/modelcall"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -26,7 +26,7 @@ type building struct {
 	round  int
 	limit  time.Duration // cap of one process
 	schema []byte
-	words  func(r *prompts.Resume) (system, user string, err error)
+	told   func(r *prompts.Resume, c prompts.Call) (prompts.Data, error)
 	// read takes what it says of its work: why that is not valid, and what it left open.
 	read func(raw []byte, s *Session) (open string, invalid error)
 	// left says what is still to be done, for a fresh process.
@@ -43,8 +43,8 @@ func (a *taskRun) build(f durable.Flow, b building) error {
 			return a.session(ctx, at, name, n, b)
 		})
 		if s.Name != "" { // of one that the judge stopped, too
-			a.trail.Sessions = append(a.trail.Sessions, s)
-			a.trail.Judged = &s.Judged
+			a.record.Sessions = append(a.record.Sessions, s)
+			a.record.Judged = &s.Judged
 		}
 		if err != nil {
 			return err
@@ -74,7 +74,7 @@ func (a *taskRun) tooLong(b building, s Session, most int) *Problem {
 		tries = fmt.Sprintf("%d processes", most+1)
 	}
 	p := &Problem{Code: judge.StopBuilderTimeout, What: "the " + b.role + " did not come to its end in " + tries, Why: s.Why,
-		Fix: "split the task into smaller ones in " + TasksFile + ", then `relay task retry " + a.trail.TaskID + "`"}
+		Fix: "split the task into smaller ones in " + TasksFile + ", then `relay task retry " + a.record.TaskID + "`"}
 	if s.End != endCap {
 		p.Code = judge.StopBuilderOutputInvalid
 	}
@@ -92,7 +92,7 @@ type sessionFile struct {
 func (a *taskRun) sessionPath(name string) string { return a.dir("session-" + name + ".json") }
 
 // callID is that of a process of a builder among the answers of the attempt.
-func (a *taskRun) callID(name string) string { return a.trail.Attempt + "-" + name }
+func (a *taskRun) callID(name string) string { return a.record.Attempt + "-" + name }
 
 // session is one process of a builder and the judge's look at what it left. One that had
 // ended before relay did is not run again.
@@ -134,7 +134,7 @@ func (a *taskRun) session(ctx context.Context, at durable.Attempt, name string, 
 }
 
 // said is what a process that was done said of its work; nil when there is none.
-func (a *taskRun) said(name string) (*desk.Answer, error) {
+func (a *taskRun) said(name string) (*modelcall.Answer, error) {
 	ans, err := a.calls().Answers.Read(a.callID(name))
 	if err != nil || ans == nil || !ans.Answered {
 		return nil, err
@@ -144,7 +144,7 @@ func (a *taskRun) said(name string) (*desk.Answer, error) {
 
 // salvage keeps what a builder had done that failed for good.
 func (a *taskRun) salvage(ctx context.Context, err error) error {
-	flt, ok := fault.As(err)
+	flt, ok := diag.As(err)
 	if !ok || ctx.Err() != nil || flt.Code.Outcome() != judge.OutcomeStop {
 		return err
 	}
@@ -160,7 +160,7 @@ func (a *taskRun) resume(ctx context.Context, at durable.Attempt, n int, b build
 	why := ""
 	switch {
 	case n > 1:
-		why = a.trail.Sessions[len(a.trail.Sessions)-1].Why
+		why = a.record.Sessions[len(a.record.Sessions)-1].Why
 	case at.Again:
 		why = "relay itself was ended in the middle of it"
 	default:
@@ -168,7 +168,7 @@ func (a *taskRun) resume(ctx context.Context, at durable.Attempt, n int, b build
 	}
 	s, err := a.Change.Standing(ctx)
 	if err != nil {
-		return nil, crew.BoxFault(err)
+		return nil, pluginenv.BoxFault(err)
 	}
 	return &prompts.Resume{Attempt: max(n-1, 1), Reason: why, Log: s.Log, Status: s.Status, DiffStat: s.DiffStat, Left: b.left()}, nil
 }
@@ -177,12 +177,12 @@ func (a *taskRun) resume(ctx context.Context, at durable.Attempt, n int, b build
 // other meets a limit. What it came to is on disk before anything else is done.
 func (a *taskRun) hands(ctx context.Context, name string, b building, r *prompts.Resume, kept *sessionFile) error {
 	began, met := a.p.now(), false
-	err := a.by(ctx, b.role, func(ctx context.Context, l *crew.Lineup) (*pluginhost.Failure, error) {
-		return a.calls().Through(ctx, l, func(ctx context.Context, c crew.Choice) (*pluginhost.Failure, error) {
+	err := a.by(ctx, b.role, func(ctx context.Context, l *pluginenv.Lineup) (*pluginhost.Failure, error) {
+		return a.calls().Through(ctx, l, func(ctx context.Context, c pluginenv.Choice) (*pluginhost.Failure, error) {
 			if met { // somebody else has worked here before it
 				s, err := a.Change.Standing(ctx)
 				if err != nil {
-					return nil, crew.BoxFault(err)
+					return nil, pluginenv.BoxFault(err)
 				}
 				r = &prompts.Resume{Attempt: 1, Reason: "it could not go on", Log: s.Log, Status: s.Status, DiffStat: s.DiffStat, Left: b.left()}
 			}
@@ -197,7 +197,7 @@ func (a *taskRun) hands(ctx context.Context, name string, b building, r *prompts
 	}
 	kept.Session.MS = a.p.now().Sub(began).Milliseconds()
 	if err := a.Change.Sync(); err != nil {
-		return crew.BoxFault(err)
+		return pluginenv.BoxFault(err)
 	}
 	return workspace.WriteJSON(a.sessionPath(name), kept)
 }
@@ -205,13 +205,13 @@ func (a *taskRun) hands(ctx context.Context, name string, b building, r *prompts
 // worker is one process of one builder. A failure that is its own or its vendor's comes
 // apart; being ended at the cap is an end like being done.
 // began is set when it was let into the box.
-func (a *taskRun) worker(ctx context.Context, c crew.Choice, name string, b building, r *prompts.Resume, kept *sessionFile, began *bool) (*pluginhost.Failure, error) {
-	system, user, err := b.words(r)
+func (a *taskRun) worker(ctx context.Context, c pluginenv.Choice, name string, b building, r *prompts.Resume, kept *sessionFile, began *bool) (*pluginhost.Failure, error) {
+	system, user, err := a.words(b.role, "", func(c prompts.Call) (prompts.Data, error) { return b.told(r, c) })
 	if err != nil {
-		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "the prompt of the "+b.role+" can't be made", "`ls -l "+fault.Word(a.p.env.WS.Prompts())+"` has texts of your own")
+		return nil, diag.Wrap(err, judge.BlockedMissingConfig, "the prompt of the "+b.role+" can't be made", "`ls -l "+diag.Word(a.p.env.WS.Prompts())+"` has texts of your own")
 	}
 	defer a.Close(ctx)
-	if err := a.Open(ctx, a.crew(), c.Name, change.Options{}); err != nil {
+	if err := a.Open(ctx, a.pluginEnv(), c.Name, change.Options{}); err != nil {
 		return nil, err
 	}
 	task, err := a.taskJSON(b)
@@ -221,7 +221,7 @@ func (a *taskRun) worker(ctx context.Context, c crew.Choice, name string, b buil
 	req := &pluginpb.BuildRequest{TaskJson: task, System: system, Prompt: user, Model: c.Model, ResultSchemaJson: b.schema}
 	s := &kept.Session
 	s.Builder, s.Model = c.Name, c.Model
-	_, f, late, err := a.Build(ctx, a.calls(), c, desk.Work{ID: a.callID(name), Role: b.role, Request: req, MaxUSD: a.p.env.Config.Pipeline.MaxSessionUSD, Limit: b.limit,
+	_, f, late, err := a.Build(ctx, a.calls(), c, modelcall.Work{ID: a.callID(name), Role: b.role, Request: req, MaxUSD: a.p.env.Config.Pipeline.MaxSessionUSD, Limit: b.limit,
 		Began: func() { *began = true }})
 	switch {
 	case err != nil:
@@ -249,7 +249,7 @@ func capped(f *pluginhost.Failure) bool {
 
 // weigh reads what a process says of its work and has the judge read what it did.
 // said is nil where it was ended.
-func (a *taskRun) weigh(ctx context.Context, name string, b building, kept *sessionFile, said *desk.Answer) (Session, error) {
+func (a *taskRun) weigh(ctx context.Context, name string, b building, kept *sessionFile, said *modelcall.Answer) (Session, error) {
 	s := &kept.Session
 	if said != nil {
 		s.End, s.Outcomes = endDone, nil
@@ -269,7 +269,7 @@ func (a *taskRun) weigh(ctx context.Context, name string, b building, kept *sess
 	if s.End != endDone && kept.Standing == nil {
 		st, err := a.Change.Standing(ctx)
 		if err != nil {
-			return *s, crew.BoxFault(err)
+			return *s, pluginenv.BoxFault(err)
 		}
 		kept.Standing = &st
 	}
@@ -278,24 +278,24 @@ func (a *taskRun) weigh(ctx context.Context, name string, b building, kept *sess
 
 // taskJSON is the task as a builder may read it.
 func (a *taskRun) taskJSON(b building) ([]byte, error) {
-	t, s := a.trail.Task, a.request()
+	t, s := a.record.Task, a.request()
 	raw, err := json.Marshal(map[string]any{"task_id": t.ID, "milestone_id": tabName, "task_kind": "execute", "intent": oneLine(t.Title), "step": b.role, "round": b.round,
 		"scope":               map[string]any{"allowed_globs": s.Allowed, "forbidden_globs": s.Forbidden, "allow_new_files": s.NewFiles, "allow_lockfile_changes": s.LockfileChanges},
 		"acceptance_criteria": t.AcceptanceCriteria, "validation": map[string]any{"command": t.Validation.Command}})
 	if err != nil {
-		return nil, fault.Internal(err)
+		return nil, diag.Internal(err)
 	}
 	return raw, nil
 }
 
 // untouched are the files that the plan names and the change does not have.
 func (a *taskRun) untouched() []string {
-	if a.trail.Plan == nil {
+	if a.record.Plan == nil {
 		return nil
 	}
 	var out []string
-	for _, f := range a.trail.Plan.Files {
-		if a.trail.Judged == nil || !slices.Contains(a.trail.Judged.Paths, strings.TrimPrefix(f, "./")) {
+	for _, f := range a.record.Plan.Files {
+		if a.record.Judged == nil || !slices.Contains(a.record.Judged.Paths, strings.TrimPrefix(f, "./")) {
 			out = append(out, f)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/ledger"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
@@ -23,7 +23,7 @@ func (p *Pipeline) runCap() ledger.Cap {
 
 func (a *taskRun) taskCap() ledger.Cap {
 	most := a.p.env.Config.Pipeline.MaxTaskUSD
-	return ledger.Cap{Name: "task " + a.trail.TaskID, Key: "max_task_usd", USD: most * float64(1+a.trail.Raised), Run: a.trail.RunID, Mark: a.trail.UsageOffset, Cause: errTaskSpent}
+	return ledger.Cap{Name: "task " + a.record.TaskID, Key: "max_task_usd", USD: most * float64(1+a.record.Raised), Run: a.record.RunID, Mark: a.record.UsageOffset, Cause: errTaskSpent}
 }
 
 // allowMore asks the operator whether a task may use as many dollars again.
@@ -33,11 +33,11 @@ func (a *taskRun) allowMore(f durable.Flow, name, spent string) error {
 		return err
 	}
 	if d.Yes {
-		a.trail.Raised++
-		a.trail.Notes = append(a.trail.Notes, "you let it use as much again: "+spent)
+		a.record.Raised++
+		a.record.Notes = append(a.record.Notes, "you let it use as much again: "+spent)
 		return nil
 	}
-	p := &Problem{Code: judge.BlockedBudgetCap, What: "the dollars of the task are used up", Why: spent, Fix: "`relay task retry " + a.trail.TaskID + "` begins anew"}
+	p := &Problem{Code: judge.BlockedBudgetCap, What: "the dollars of the task are used up", Why: spent, Fix: "`relay task retry " + a.record.TaskID + "` begins anew"}
 	if !a.hasBuilt() {
 		return p
 	}
@@ -57,14 +57,14 @@ type Estimate struct {
 
 // Words say it to a person.
 func (e *Estimate) Words() string {
-	text := words.Count(e.Tasks, "task") + " to do, "
+	text := format.Count(e.Tasks, "task") + " to do, "
 	if e.AtMostUSD == nil {
 		text += "with no cap on what they cost"
 	} else {
 		text += fmt.Sprintf("at most $%.2f", *e.AtMostUSD)
 	}
 	if e.LikelyUSD != nil {
-		text += fmt.Sprintf("; about $%.2f, going by %s that landed", *e.LikelyUSD, words.Count(e.Of, "task"))
+		text += fmt.Sprintf("; about $%.2f, going by %s that landed", *e.LikelyUSD, format.Count(e.Of, "task"))
 	}
 	return text
 }
@@ -99,7 +99,7 @@ func Foresee(c config.Pipeline, ws *workspace.Workspace, l *prd.List, only strin
 
 // costs are those of the tasks that landed, as far as all of their calls have one.
 func costs(ws *workspace.Workspace) (past []float64, err error) {
-	err = every(ws, func(t *Trail) {
+	err = every(ws, func(t *Record) {
 		var s ledger.Sum
 		for _, c := range t.Calls {
 			s.Add(c)

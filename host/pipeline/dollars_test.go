@@ -23,7 +23,7 @@ func TestForesee(t *testing.T) {
 		if err := ws.MkdirAll(at); err != nil {
 			t.Fatal(err)
 		}
-		if err := workspace.WriteJSON(at+"/"+trailFile, &Trail{TaskID: task, Calls: calls, Code: judge.Success}); err != nil {
+		if err := workspace.WriteJSON(at+"/"+trailFile, &Record{TaskID: task, Calls: calls, Code: judge.Success}); err != nil {
 			t.Fatal(err)
 		}
 	}

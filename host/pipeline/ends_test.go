@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/hosttest"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/progress"
@@ -140,7 +140,7 @@ func TestUnsureWaitsForTheOperator(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Answer(w.env().WS, "a", false, "", time.Now(), nil)
-	if f, ok := fault.As(err); !ok || !strings.Contains(f.What, "has its answer already") || !strings.Contains(f.Why, `yes "I looked"; the first answer stands`) {
+	if f, ok := diag.As(err); !ok || !strings.Contains(f.What, "has its answer already") || !strings.Contains(f.Why, `yes "I looked"; the first answer stands`) {
 		t.Errorf("the second answer: %v", err)
 	}
 	w.goes(Options{})
@@ -200,7 +200,7 @@ func TestBrokenListIsWaitedFor(t *testing.T) {
 			said.Do(func() { must(t, os.WriteFile(path, whole, 0o644)) })
 		}
 	})
-	out, err := Run(t.Context(), e, Options{OnTask: func(tr *Trail) {
+	out, err := Run(t.Context(), e, Options{OnTask: func(tr *Record) {
 		if tr.TaskID == "a" {
 			var err error
 			whole, err = os.ReadFile(path)
@@ -289,5 +289,29 @@ func TestInterruptedRunGoesOn(t *testing.T) {
 	w.goes(Options{})
 	if tr := w.trail("a"); w.status("a") != "completed" || tr.Attempt != "a.1" {
 		t.Errorf("%+v", tr)
+	}
+}
+
+// What an editor has half saved is never committed, and never written over: the run waits for the rest.
+func TestHalfSavedList(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"half", "empty", "gone", "link"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, task("one"), task("two", "one"))
+			w.simple("one")
+			w.simple("two")
+			head := w.Git("rev-parse", "HEAD")
+			if out, state := w.Child("", envSaving+"="+kind+" plan marked recorded"); !state.Success() || w.status("one") != "completed" || w.status("two") != "completed" {
+				t.Fatalf("%s, one %s, two %s", out, w.status("one"), w.status("two"))
+			}
+			for _, c := range strings.Fields(w.Git("rev-list", head+"..HEAD")) {
+				if mode := w.Git("ls-tree", c, TasksFile); !strings.HasPrefix(mode, "100644 ") {
+					t.Errorf("%s has %q", w.Git("log", "-1", "--format=%s", c), mode)
+				} else if _, err := prd.Parse([]byte(w.Git("show", c+":"+TasksFile))); err != nil {
+					t.Errorf("%s has a list that is none: %v", w.Git("log", "-1", "--format=%s", c), err)
+				}
+			}
+		})
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/policy"
 	"github.com/paxiom/relay/host/internal/report"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -24,43 +24,43 @@ type beginning struct {
 // flow is the workflow of an attempt: deterministic code over recorded steps. Whatever
 // becomes of the task, the attempt itself comes to its end.
 func (a *taskRun) flow(f durable.Flow) error {
-	a.trail.clear()
+	a.record.clear()
 	err := a.carryOut(f)
 	var failed *Problem
 	var gone lost
 	switch {
 	case errors.As(err, &gone):
-		a.trail.Lost = string(gone)
+		a.record.Lost = string(gone)
 	case errors.As(err, &failed):
-		a.trail.Code, a.trail.Summary, a.trail.Why, a.trail.Next, a.trail.Salvage = failed.Code, failed.What, failed.Why, failed.Fix, failed.Salvage
+		a.record.Code, a.record.Summary, a.record.Why, a.record.Next, a.record.Salvage = failed.Code, failed.What, failed.Why, failed.Fix, failed.Salvage
 	case err != nil:
 		return err
 	default:
-		a.trail.Code, a.trail.Summary = judge.Success, a.summary()
-		if a.trail.Evidence = a.evidence(); strings.HasPrefix(a.trail.Evidence, report.NotVerified) {
-			a.trail.Summary += " (" + a.trail.Evidence + ")"
+		a.record.Code, a.record.Summary = judge.Success, a.summary()
+		if a.record.Evidence = a.evidence(); strings.HasPrefix(a.record.Evidence, report.NotVerified) {
+			a.record.Summary += " (" + a.record.Evidence + ")"
 		}
 	}
-	if a.trail.EndedAt, err = f.Now(); err != nil {
+	if a.record.EndedAt, err = f.Now(); err != nil {
 		return err
 	}
-	a.trail.Step = ""
+	a.record.Step = ""
 	if err := a.throwAway(); err != nil {
 		a.stop(err)
 		return err
 	}
-	return a.trail.write(a.p)
+	return a.record.write(a.p)
 }
 
 // carryOut takes the task through its steps.
 func (a *taskRun) carryOut(f durable.Flow) error {
-	if beyond := Beyond(a.p.env.Config, &a.trail.Task); len(beyond) > 0 && !a.p.o.Beyond {
+	if beyond := Beyond(a.p.env.Config, &a.record.Task); len(beyond) > 0 && !a.p.o.Beyond {
 		return &Problem{Code: judge.BlockedBeyondCeiling, What: "the task asks for more than the ceiling gives", Why: judge.Listed(beyond),
-			Fix: "`relay pipeline run --beyond-ceiling --only " + a.trail.TaskID + "` let it, if you mean it; `relay config show pipeline.scope` and `relay config show scope` show the ceiling"}
+			Fix: "`relay pipeline run --beyond-ceiling --only " + a.record.TaskID + "` let it, if you mean it; `relay config show pipeline.scope` and `relay config show scope` show the ceiling"}
 	}
-	if _, missing := a.p.env.Config.Verification.HiddenChecks(a.p.place, a.p.env.Home, a.trail.Task.HiddenChecks); len(missing) > 0 {
+	if _, missing := a.p.env.Config.Verification.HiddenChecks(a.p.place, a.p.env.Home, a.record.Task.HiddenChecks); len(missing) > 0 {
 		return &Problem{Code: judge.BlockedMissingConfig, What: "the task asks for hidden checks that are not here", Why: strings.Join(missing, ", "),
-			Fix: "`relay check list`, then `relay task retry " + a.trail.TaskID + "`"}
+			Fix: "`relay check list`, then `relay task retry " + a.record.TaskID + "`"}
 	}
 	if err := a.plan(f); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (a *taskRun) carryOut(f durable.Flow) error {
 	if err != nil {
 		return err
 	}
-	a.trail.Base, a.trail.Branch, a.trail.Policy = b.Base, b.Branch, b.Policy
+	a.record.Base, a.record.Branch, a.record.Policy = b.Base, b.Branch, b.Policy
 	if err := a.code(f); err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (a *taskRun) polish(f durable.Flow) error {
 		}
 	}
 	if !last.OK {
-		return a.giveUp(f, a.problem(last, fmt.Sprintf(", after %s of cleanup", words.Count(rounds, "round"))))
+		return a.giveUp(f, a.problem(last, fmt.Sprintf(", after %s of cleanup", format.Count(rounds, "round"))))
 	}
 	return nil
 }
@@ -155,8 +155,8 @@ func (a *taskRun) standing(ctx context.Context) (beginning, error) {
 
 // summary says in one line what came of a task that is done.
 func (a *taskRun) summary() string {
-	for i := len(a.trail.Sessions) - 1; i >= 0; i-- {
-		if s := a.trail.Sessions[i].Summary; s != "" {
+	for i := len(a.record.Sessions) - 1; i >= 0; i-- {
+		if s := a.record.Sessions[i].Summary; s != "" {
 			return s
 		}
 	}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,8 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/change"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -23,7 +25,7 @@ func (p *Pipeline) home(ctx context.Context) error {
 	for {
 		_, branch, err := p.place.Head(ctx)
 		if err != nil {
-			return fault.Git(err)
+			return diag.Git(err)
 		}
 		if branch == p.branch {
 			if said == "" {
@@ -40,7 +42,7 @@ func (p *Pipeline) home(ctx context.Context) error {
 			}
 		}
 		if p.now().Sub(began) > most {
-			return fault.New(judge.StopHeadMoved, "your checkout is on "+orHead(branch)+", and the run needs "+orHead(p.branch),
+			return diag.New(judge.StopHeadMoved, "your checkout is on "+orHead(branch)+", and the run needs "+orHead(p.branch),
 				"it waited as long as limits.max_wait says ("+p.env.Config.Limits.MaxWait+")", p.back()+", then `relay pipeline run` goes on with it")
 		}
 		select {
@@ -56,14 +58,14 @@ func (p *Pipeline) back() string {
 	if p.branch == "" {
 		return "`git switch --detach -`"
 	}
-	return "`git switch " + fault.Word(p.branch) + "`"
+	return "`git switch " + diag.Word(p.branch) + "`"
 }
 
 // tip is the commit that the run's branch is at.
 func (p *Pipeline) tip(ctx context.Context) (string, error) {
 	out, err := p.place.Run(ctx, nil, "rev-parse", "--verify", refOf(p.branch)+"^{commit}")
 	if err != nil {
-		return "", fault.Internal(err)
+		return "", diag.Internal(err)
 	}
 	return strings.TrimSpace(string(out)), nil
 }
@@ -77,7 +79,7 @@ func refOf(branch string) string {
 
 // landing says how a change of the task lands.
 func (a *taskRun) landing() change.Landing {
-	l := change.Landing{Message: a.message(), Commit: true, Note: a.trail.Attempt}
+	l := change.Landing{Message: a.message(), Commit: true, Note: a.record.Attempt}
 	if a.p.env.Config.Worktree.Dirty != "block" {
 		l.Verify = a.tryAgain
 	}
@@ -93,7 +95,7 @@ func (a *taskRun) tryAgain(ctx context.Context) error {
 			return err
 		}
 		if !c.OK {
-			return fault.New(judge.StopVerifyFailedSlow, strings.Join(r.argv, " "), c.Outcome, "`relay task show "+a.trail.TaskID+"`")
+			return diag.New(judge.StopVerifyFailedSlow, strings.Join(r.argv, " "), c.Outcome, "`relay task show "+a.record.TaskID+"`")
 		}
 	}
 	hidden := a.hidden()
@@ -102,7 +104,7 @@ func (a *taskRun) tryAgain(ctx context.Context) error {
 	}
 	c, err := a.tryHidden(ctx, hidden)
 	if err == nil && !c.OK {
-		err = fault.New(judge.StopHiddenFailed, "the hidden checks fail on top of your commits", c.Outcome, "`relay show "+a.trail.RunID+"` tells you alone what they printed")
+		err = diag.New(judge.StopHiddenFailed, "the hidden checks fail on top of your commits", c.Outcome, "`relay show "+a.record.RunID+"` tells you alone what they printed")
 	}
 	return err
 }
@@ -112,7 +114,7 @@ func ofRun(ctx context.Context, git *judge.Git, branch, run string) ([]string, e
 	const far = "-500"
 	out, err := git.Run(ctx, nil, "log", far, "--no-show-signature", "--format=%H %(trailers:key=Relay-Run,valueonly,separator=%x2C)", refOf(branch))
 	if err != nil {
-		return nil, fault.Internal(err)
+		return nil, diag.Internal(err)
 	}
 	var commits []string
 	for line := range strings.Lines(string(out)) {
@@ -123,22 +125,32 @@ func ofRun(ctx context.Context, git *judge.Git, branch, run string) ([]string, e
 	return commits, nil
 }
 
-// commitRecords commits the task list and the memory as they are.
+// commitRecords commits the task list and the memory as they are, once an editor that saves the
+// list is done.
 func (p *Pipeline) commitRecords(ctx context.Context, m change.Message) error {
 	for {
-		if err := p.home(ctx); err != nil {
+		list, err := p.tasks(ctx)
+		if err != nil {
 			return err
 		}
 		if err := firstOf(p.env.WS.Publish(), p.env.WS.CopyMemory()); err != nil { // it is committed from the workspace
 			return err
 		}
-		_, err := change.Record(context.WithoutCancel(ctx), p.in(p.place, "").Changes(), "record-"+p.rec.RunID, p.branch, p.records(), m)
+		_, err = change.Record(context.WithoutCancel(ctx), p.in(p.place, "").Changes(), "record-"+p.rec.RunID, p.branch, p.records(), m, func() error {
+			if now, err := p.list.Read(); err != nil || !bytes.Equal(now.Bytes(), list.Bytes()) {
+				return prd.ErrEdited
+			}
+			return nil
+		})
 		if err == nil {
 			return nil
 		}
-		f, ok := fault.As(err) // the operator committed, or switched, in this very moment
+		if errors.Is(err, prd.ErrEdited) {
+			continue
+		}
+		f, ok := diag.As(err) // the operator committed, or switched, in this very moment
 		if moved := ok && f.Code == judge.StopHeadMoved || errors.Is(err, change.ErrElsewhere); !moved {
-			return fault.Wrap(err, judge.BlockedCrashRecovery, TasksFile+" could not be committed", "`git status`, then `relay pipeline run`")
+			return diag.Wrap(err, judge.BlockedCrashRecovery, TasksFile+" could not be committed", "`git status`, then `relay pipeline run`")
 		}
 	}
 }

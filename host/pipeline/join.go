@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/durable"
-	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -32,7 +32,7 @@ type joined struct {
 }
 
 // aside says that the attempt works in a work tree of its own.
-func (a *taskRun) aside() bool { return a.trail.Branch == sideBranch(a.trail.TaskID) }
+func (a *taskRun) aside() bool { return a.record.Branch == sideBranch(a.record.TaskID) }
 
 // join brings what was built in a work tree of its own onto the operator's branch: made
 // again on top of what landed meanwhile, and judged and validated once more there. What
@@ -53,17 +53,17 @@ func (a *taskRun) join(f durable.Flow) error {
 	}
 	for _, c := range []*Check{j.Check, j.Hidden} {
 		if c != nil {
-			a.trail.Checks = append(a.trail.Checks, *c)
+			a.record.Checks = append(a.record.Checks, *c)
 		}
 	}
 	if j.Conflict == "" {
 		if n := len(j.Commits); n > 0 {
-			a.trail.Commits, a.trail.Commit = j.Commits, j.Commits[n-1]
+			a.record.Commits, a.record.Commit = j.Commits, j.Commits[n-1]
 		}
 		a.leave(landedLine(j.Commits))
 		return nil
 	}
-	a.trail.Conflict = j.Conflict
+	a.record.Conflict = j.Conflict
 	what := firstLine(j.Conflict)
 	a.left(what, true)
 	if before, err := a.before(); err != nil || before == nil || before.Conflict == "" {
@@ -73,12 +73,12 @@ func (a *taskRun) join(f durable.Flow) error {
 	if err != nil {
 		return err
 	}
-	a.trail.Decisions = append(a.trail.Decisions, d)
+	a.record.Decisions = append(a.record.Decisions, d)
 	if d.Yes {
 		return lost("you asked for another attempt")
 	}
-	return &Problem{Code: judge.StopHeadMoved, What: "what was built does not go together with what landed meanwhile", Why: what, Salvage: change.KeptRef(a.trail.RunID),
-		Fix: "`relay task retry " + a.trail.TaskID + "` when nothing else is under way"}
+	return &Problem{Code: judge.StopHeadMoved, What: "what was built does not go together with what landed meanwhile", Why: what, Salvage: change.KeptRef(a.record.RunID),
+		Fix: "`relay task retry " + a.record.TaskID + "` when nothing else is under way"}
 }
 
 // merge is the step of join. One task after the other has it.
@@ -87,7 +87,7 @@ func (a *taskRun) merge(ctx context.Context, at durable.Attempt) (joined, error)
 	p.turn.Lock()
 	defer p.turn.Unlock()
 	if at.Again { // what was cut off is settled: see settleJoin
-		if there, err := ofRun(ctx, p.place, p.branch, a.trail.RunID); len(there) > 0 || err != nil {
+		if there, err := ofRun(ctx, p.place, p.branch, a.record.RunID); len(there) > 0 || err != nil {
 			return joined{Commits: there}, err
 		}
 	}
@@ -112,11 +112,11 @@ func (a *taskRun) merge(ctx context.Context, at durable.Attempt) (joined, error)
 
 // settleJoin settles a way onto the operator's branch that was cut off, before anything
 // else is written there.
-func (p *Pipeline) settleJoin(ctx context.Context, t *Trail) error {
+func (p *Pipeline) settleJoin(ctx context.Context, t *Record) error {
 	all, err := p.in(p.place, p.dir(tasksDir, t.Attempt, joinDir)).Recover(ctx, false)
 	for _, r := range all {
 		if r.Conflict != "" && err == nil {
-			err = fault.New(judge.BlockedCrashRecovery, "the change of task "+t.TaskID+" was being written and can't be settled", r.Conflict, "`git status`, take your own change back, then `relay pipeline run`")
+			err = diag.New(judge.BlockedCrashRecovery, "the change of task "+t.TaskID+" was being written and can't be settled", r.Conflict, "`git status`, take your own change back, then `relay pipeline run`")
 		}
 	}
 	return err
@@ -125,9 +125,9 @@ func (p *Pipeline) settleJoin(ctx context.Context, t *Trail) error {
 // mergeInBox makes the commits again on top of the tip, judges them, tries them where that is not where they
 // were built, and lands them.
 func (a *taskRun) mergeInBox(ctx context.Context, tip string) (j joined, err error) {
-	why, err := a.Change.Replay(ctx, a.trail.Base, a.trail.Kept)
+	why, err := a.Change.Replay(ctx, a.record.Base, a.record.Kept)
 	if err != nil {
-		return j, crew.BoxFault(err)
+		return j, pluginenv.BoxFault(err)
 	}
 	if why != "" {
 		j.Conflict = fmt.Sprintf("on top of %.12s it meets %s", tip, head(why, maxConflict))
@@ -138,7 +138,7 @@ func (a *taskRun) mergeInBox(ctx context.Context, tip string) (j joined, err err
 		return j, err
 	}
 	for i, c := range a.commands() {
-		if tip == a.trail.Base {
+		if tip == a.record.Base {
 			break
 		}
 		name := "join"
@@ -154,7 +154,7 @@ func (a *taskRun) mergeInBox(ctx context.Context, tip string) (j joined, err err
 			return j, nil
 		}
 	}
-	if hidden := a.hidden(); tip != a.trail.Base && len(hidden) > 0 {
+	if hidden := a.hidden(); tip != a.record.Base && len(hidden) > 0 {
 		check, err := a.tryHidden(ctx, hidden)
 		if err != nil {
 			return j, err
@@ -164,7 +164,7 @@ func (a *taskRun) mergeInBox(ctx context.Context, tip string) (j joined, err err
 			return j, nil
 		}
 	}
-	if why, err := a.decideAgain(ctx, tip, a.trail.Base); why != "" || err != nil {
+	if why, err := a.decideAgain(ctx, tip, a.record.Base); why != "" || err != nil {
 		if why != "" {
 			j.Conflict = fmt.Sprintf("on top of %.12s %s", tip, why)
 		}
@@ -176,10 +176,10 @@ func (a *taskRun) mergeInBox(ctx context.Context, tip string) (j joined, err err
 		if j.Held = inTheWay(err); j.Held != "" {
 			return j, nil
 		}
-		if f, ok := fault.As(err); ok && f.Code == judge.StopHeadMoved {
+		if f, ok := diag.As(err); ok && f.Code == judge.StopHeadMoved {
 			return j, lost("it could not land: " + f.Why)
 		}
-		return j, crew.BoxFault(err)
+		return j, pluginenv.BoxFault(err)
 	}
 	a.got.Notes = append(a.got.Notes, landed.Notes...)
 	j.Commits = a.landedAs(ctx, a.p.place, a.p.branch, landed.Commit)

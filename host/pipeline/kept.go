@@ -12,11 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/patch"
 	"github.com/paxiom/relay/host/internal/report"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/pipeline/memory"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
@@ -44,17 +44,17 @@ func (a *taskRun) keepPatch() {
 
 // keepRun puts an attempt that is over into the history, beside the ticks. It can be done
 // again. The task's end is on record already, so what can't be kept is only told.
-func (p *Pipeline) keepRun(ctx context.Context, t *Trail) {
+func (p *Pipeline) keepRun(ctx context.Context, t *Record) {
 	cfg := p.env.Config
-	if !cfg.History.Enabled {
-		return
-	}
 	r, meta := p.reportOf(ctx, t), p.metaOf(t)
 	meta.BaseCommit, meta.Code = r.BaseCommit, r.Code
 	err := func() error {
 		run, err := history.Open(p.env.WS.History()).Take(meta)
 		if err != nil {
 			return err
+		}
+		if !cfg.History.Enabled {
+			return run.Shrink(meta)
 		}
 		if err := p.keepFiles(run, t); err != nil {
 			return err
@@ -75,7 +75,7 @@ func (p *Pipeline) keepRun(ctx context.Context, t *Trail) {
 
 // keepFiles moves over what the history has of each run: the patch, what its plugins
 // said, and what the checks printed.
-func (p *Pipeline) keepFiles(run *history.Run, t *Trail) error {
+func (p *Pipeline) keepFiles(run *history.Run, t *Record) error {
 	at := p.dir(tasksDir, t.Attempt)
 	if err := run.Adopt(patchFile, filepath.Join(at, patchFile)); err != nil {
 		return err
@@ -109,14 +109,14 @@ func (p *Pipeline) keepFiles(run *history.Run, t *Trail) error {
 	return log.Close()
 }
 
-func (p *Pipeline) metaOf(t *Trail) history.Meta {
+func (p *Pipeline) metaOf(t *Record) history.Meta {
 	return history.Meta{RunID: t.RunID, Workflow: history.Task, StartedAt: t.StartedAt, EndedAt: t.EndedAt, TaskID: t.TaskID, MilestoneID: tabName, Intent: t.Task.Title,
 		Commit: t.Commit, Salvage: t.Salvage, Version: p.env.Version, Key: t.Attempt, Loop: t.PipelineID}
 }
 
 // reportOf is an attempt in the words in which all runs are reported. What only tasks
 // have, as reviews and criteria, is in the trail, and here in a note.
-func (p *Pipeline) reportOf(ctx context.Context, t *Trail) *report.Report {
+func (p *Pipeline) reportOf(ctx context.Context, t *Record) *report.Report {
 	if t.EndedAt.IsZero() {
 		t.EndedAt = p.now().UTC()
 	}
@@ -129,6 +129,10 @@ func (p *Pipeline) reportOf(ctx context.Context, t *Trail) *report.Report {
 		r.Code, r.Summary, r.Why, r.Next = judge.StopInterrupted, "the attempt was given up", t.Lost, "`relay task show "+t.TaskID+"`"
 	}
 	r.Verification.NewTests, r.Policy = t.NewTests, t.Policy
+	if r.Box != nil && len(t.Network) > 0 {
+		b := *r.Box
+		b.Network, r.Box = t.Network, &b
+	}
 	if t.Commit != "" {
 		r.Verification.Said = t.Evidence
 	}
@@ -179,10 +183,10 @@ func workerOf(calls []ledger.Line, roles ...string) *report.Worker {
 }
 
 // notesOf are the lines on what only tasks have.
-func notesOf(t *Trail) []string {
+func notesOf(t *Record) []string {
 	notes := []string{"`relay task show " + t.TaskID + "` has the whole trail; this is attempt " + t.Attempt}
 	for _, r := range t.Reviews {
-		notes = append(notes, fmt.Sprintf("review %d by %s: %s, %d of them new", r.Round, r.Provider, words.Count(r.Found, "finding"), r.New))
+		notes = append(notes, fmt.Sprintf("review %d by %s: %s, %d of them new", r.Round, r.Provider, format.Count(r.Found, "finding"), r.New))
 	}
 	for i, c := range t.Criteria {
 		by := "checked by " + c.Provider

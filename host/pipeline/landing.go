@@ -6,10 +6,10 @@ import (
 	"fmt"
 
 	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/durable"
-	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/crew"
-	"github.com/paxiom/relay/host/internal/words"
+	"github.com/paxiom/relay/host/internal/format"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -28,16 +28,16 @@ func (a *taskRun) land(f durable.Flow) error {
 			if err != nil || l.Commit == "" {
 				return l, err
 			}
-			l.Commits = a.landedAs(ctx, a.At.Git, a.trail.Branch, l.Commit)
+			l.Commits = a.landedAs(ctx, a.At.Git, a.record.Branch, l.Commit)
 			return l, nil
 		})
 		switch {
 		case err != nil:
 			return err
 		case l.Held == "":
-			a.trail.Commit = l.Commit
+			a.record.Commit = l.Commit
 			if len(l.Commits) > 0 {
-				a.trail.Commits = l.Commits
+				a.record.Commits = l.Commits
 			}
 			a.leave(landedLine(l.Commits))
 			return nil
@@ -70,17 +70,17 @@ func (a *taskRun) makeRoom(f durable.Flow, name, held string) error {
 	if err != nil {
 		return err
 	}
-	a.trail.Decisions = append(a.trail.Decisions, d)
+	a.record.Decisions = append(a.record.Decisions, d)
 	if d.Yes {
 		return nil
 	}
-	return &Problem{Code: judge.StopHeadMoved, What: "changes of yours are in the way of what was built", Why: held, Salvage: change.KeptRef(a.trail.RunID),
-		Fix: "`git stash`, then `relay task retry " + a.trail.TaskID + "`"}
+	return &Problem{Code: judge.StopHeadMoved, What: "changes of yours are in the way of what was built", Why: held, Salvage: change.KeptRef(a.record.RunID),
+		Fix: "`git stash`, then `relay task retry " + a.record.TaskID + "`"}
 }
 
 // inTheWay says what of the operator's keeps a change from landing; "" when it is not that.
 func inTheWay(err error) string {
-	if f, ok := fault.As(err); ok && errors.Is(err, change.ErrInTheWay) {
+	if f, ok := diag.As(err); ok && errors.Is(err, change.ErrInTheWay) {
 		return f.What + ": " + f.Why
 	}
 	return ""
@@ -89,7 +89,7 @@ func inTheWay(err error) string {
 // landedAs lists the commits of a landing, and attests them. Where git gives no answer that
 // is the one that is known: an error would have what has landed built and landed again.
 func (a *taskRun) landedAs(ctx context.Context, git *judge.Git, branch, commit string) []string {
-	commits, err := ofRun(ctx, git, branch, a.trail.RunID)
+	commits, err := ofRun(ctx, git, branch, a.record.RunID)
 	if err != nil {
 		a.got.Notes = append(a.got.Notes, "git does not say which commits have landed: "+err.Error())
 		if commits = nil; commit != "" {
@@ -104,7 +104,7 @@ func landedLine(commits []string) string {
 	if len(commits) == 0 {
 		return "nothing had to be changed"
 	}
-	return fmt.Sprintf("%s, the last is %.12s", words.Count(len(commits), "commit"), commits[len(commits)-1])
+	return fmt.Sprintf("%s, the last is %.12s", format.Count(len(commits), "commit"), commits[len(commits)-1])
 }
 
 // apply lands the change. Nothing is written when somebody else was quicker, or when held
@@ -119,10 +119,10 @@ func (a *taskRun) apply(ctx context.Context) (commit, held string, err error) {
 		if held = inTheWay(err); held != "" {
 			return "", held, nil
 		}
-		if f, ok := fault.As(err); ok && f.Code == judge.StopHeadMoved {
+		if f, ok := diag.As(err); ok && f.Code == judge.StopHeadMoved {
 			return "", "", lost("it could not land: " + f.Why)
 		}
-		return "", "", crew.BoxFault(err)
+		return "", "", pluginenv.BoxFault(err)
 	}
 	a.got.Notes = append(a.got.Notes, landed.Notes...)
 	return landed.Commit, "", nil

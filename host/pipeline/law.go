@@ -8,8 +8,7 @@ import (
 
 // law is the ceiling of pipelines, and what the task asks for. What the task doesn't name
 // it has from pipeline.scope, cut to the ceiling: nobody asked for more.
-func law(cfg *config.Config, owned []string, t *prd.Task, beyond bool) (judge.Ceiling, judge.Request) {
-	c := cfg.Ceiling(cfg.PipelineFence(), owned, judge.KeepCommits)
+func law(cfg *config.Config, c judge.Ceiling, t *prd.Task, beyond bool) (judge.Ceiling, judge.Request) {
 	d := cfg.Pipeline.Scope
 	r := judge.Request{By: judge.Operator, Beyond: beyond, Kind: judge.Execute, Allowed: c.Cut(d.AllowedGlobs), Forbidden: cfg.Scope.DefaultForbiddenGlobs,
 		NewFiles: d.AllowNewFiles, LockfileChanges: c.LockfileChanges, MaxFiles: c.MaxFiles, MaxLines: c.MaxLines}
@@ -37,7 +36,7 @@ func law(cfg *config.Config, owned []string, t *prd.Task, beyond bool) (judge.Ce
 // Beyond lists what a task names and the ceiling does not give. A path that pipeline.scope
 // and the ceiling share only in part is none of the task's.
 func Beyond(cfg *config.Config, t *prd.Task) []judge.Beyond {
-	c, r := law(cfg, nil, t, false)
+	c, r := law(cfg, cfg.Ceiling(cfg.PipelineFence(), nil, judge.KeepCommits), t, false)
 	if t.Scope == nil || len(t.Scope.AllowedGlobs) == 0 {
 		r.Allowed = nil
 	}
@@ -47,7 +46,8 @@ func Beyond(cfg *config.Config, t *prd.Task) []judge.Beyond {
 
 // law is that of this attempt's task.
 func (a *taskRun) law() (judge.Ceiling, judge.Request) {
-	return law(a.p.env.Config, a.At.Owned(), &a.trail.Task, a.p.o.Beyond)
+	cfg := a.p.env.Config
+	return law(cfg, a.At.Ceiling(cfg.PipelineFence(), judge.KeepCommits), &a.record.Task, a.p.o.Beyond)
 }
 
 // request is what the task may do, as its steps are told it.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/durable"
-	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/queue"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -33,7 +33,7 @@ type Seen struct {
 	Ended bool `json:"ended"`
 	Stop
 	// Open are the attempts that have not ended.
-	Open []*Trail `json:"-"`
+	Open []*Record `json:"-"`
 }
 
 // Hold is what keeps a running run waiting until the operator changes it: his checkout is on
@@ -58,8 +58,8 @@ func (s *Seen) CutOff() bool {
 }
 
 // Asleep is the attempt whose wait for a vendor's limit ends first; nil when none waits.
-func (s *Seen) Asleep() *Trail {
-	var first *Trail
+func (s *Seen) Asleep() *Record {
+	var first *Record
 	for _, t := range s.Open {
 		if t.Wait != nil && (first == nil || t.Wait.Until.Before(first.Wait.Until)) {
 			first = t
@@ -93,7 +93,7 @@ func Look(ws *workspace.Workspace, pid int) (*Seen, error) {
 
 // sleeps reports whether the wait of an attempt is still to be ended: `relay wake` notes its
 // end in the attempt's log, not in its trail, which belongs to the run.
-func sleeps(ws *workspace.Workspace, t *Trail) bool {
+func sleeps(ws *workspace.Workspace, t *Record) bool {
 	store, err := durable.NewFiles(dir(ws, tasksDir), nil)
 	if err != nil {
 		return false
@@ -108,9 +108,9 @@ func sleeps(ws *workspace.Workspace, t *Trail) bool {
 func (s *Seen) BranchOf(ctx context.Context, git *judge.Git) (string, error) {
 	_, branch, err := git.Head(ctx)
 	if err != nil {
-		return "", fault.Git(err)
+		return "", diag.Git(err)
 	}
-	if s == nil || s.Branch == "" || s.Branch == orHead(branch) || !slices.ContainsFunc(s.Open, func(t *Trail) bool { return t.Lost == "" }) {
+	if s == nil || s.Branch == "" || s.Branch == orHead(branch) || !slices.ContainsFunc(s.Open, func(t *Record) bool { return t.Lost == "" }) {
 		return branch, nil
 	}
 	if s.Branch == "HEAD" {
@@ -118,7 +118,7 @@ func (s *Seen) BranchOf(ctx context.Context, git *judge.Git) (string, error) {
 	}
 	found, err := git.Run(ctx, nil, "for-each-ref", "--format=%(refname)", refOf(s.Branch))
 	if err != nil {
-		return "", fault.Git(err)
+		return "", diag.Git(err)
 	}
 	if len(found) == 0 {
 		return branch, nil
@@ -158,7 +158,7 @@ func (p *Pipeline) stopped(by error, err error) error {
 	case p.out.Reason == Interrupted:
 		p.rec.ByOperator = errors.As(by, &who) && who.ByOperator()
 	case p.out.Reason == "" && err != nil:
-		f := fault.Internal(err)
+		f := diag.Internal(err)
 		p.rec.Stop = Stop{Reason: Blocked, Why: strings.TrimSuffix(f.What+": "+f.Why, ": "), Fix: f.Fix}
 	}
 	if r := p.rec.Stop; r.Reason == Blocked || r.Reason == LimitLasts {

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/history"
@@ -105,7 +107,7 @@ func (w *world) status(id string) string {
 	return string(l.Find(id).Status)
 }
 
-func (w *world) trail(id string) *Trail {
+func (w *world) trail(id string) *Record {
 	w.T.Helper()
 	t, err := newest(w.env().WS, id)
 	must(w.T, err)
@@ -116,7 +118,7 @@ func (w *world) trail(id string) *Trail {
 }
 
 // inHistory looks for an attempt among the runs, with its report and these files.
-func (w *world) inHistory(t *Trail, files ...string) {
+func (w *world) inHistory(t *Record, files ...string) {
 	w.T.Helper()
 	h := history.Open(w.env().WS.History())
 	m, err := h.Get(t.RunID)
@@ -144,6 +146,37 @@ func (w *world) inHistory(t *Trail, files ...string) {
 // envParallel is how many tasks a child works on at a time.
 const envParallel = "PIPELINE_TEST_PARALLEL"
 
+// envSaving is how the operator saves the list in a child, and at which points: "half plan coded".
+const envSaving = "PIPELINE_TEST_SAVING"
+
+// saving has an editor that is halfway through a save at these points, and done a second later.
+func (w *world) saving(how string) func(point string) {
+	kind, points, _ := strings.Cut(how, " ")
+	file := filepath.Join(w.Root, TasksFile)
+	return func(point string) {
+		if !slices.Contains(strings.Fields(points), strings.TrimPrefix(point, "pipeline.")) {
+			return
+		}
+		whole, err := os.ReadFile(file)
+		if _, bad := prd.Parse(whole); err != nil || bad != nil {
+			return // in the middle of the save before
+		}
+		must(w.T, os.Remove(file))
+		switch kind {
+		case "half":
+			must(w.T, os.WriteFile(file, whole[:len(whole)/2], 0o644))
+		case "empty":
+			must(w.T, os.WriteFile(file, nil, 0o644))
+		case "link":
+			must(w.T, os.Symlink("src/a.txt", file))
+		}
+		time.AfterFunc(time.Second, func() {
+			os.Remove(file)
+			must(w.T, os.WriteFile(file, whole, 0o644))
+		})
+	}
+}
+
 // once fails when something that was paid for was paid for twice.
 func (w *world) once(when string) {
 	w.T.Helper()
@@ -166,6 +199,9 @@ func (w *world) once(when string) {
 func child(hw *hosttest.World) {
 	w := &world{World: hw}
 	n, _ := strconv.Atoi(os.Getenv(envParallel))
+	if at := os.Getenv(envSaving); at != "" {
+		hosttest.OnPoint = w.saving(at)
+	}
 	out, err := Run(w.T.Context(), w.env(), Options{Orders: Orders{Parallel: n}})
 	if err != nil {
 		fmt.Println("error:", err)

@@ -28,7 +28,7 @@ func (a *taskRun) lookAtTests(f durable.Flow, round int) error {
 		return err
 	}
 	text := "the change brings none"
-	if a.trail.NewTests = found; found != nil {
+	if a.record.NewTests = found; found != nil {
 		text = found.String()
 	}
 	a.leave(text)
@@ -57,7 +57,7 @@ func (a *taskRun) newTests(ctx context.Context) (*report.NewTests, error) {
 
 // aboutTests tells a reviewer of it.
 func (a *taskRun) aboutTests() []prompts.Output {
-	n := a.trail.NewTests
+	n := a.record.NewTests
 	if n == nil {
 		return nil
 	}

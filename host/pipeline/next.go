@@ -2,12 +2,11 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
 )
@@ -15,7 +14,8 @@ import (
 // readAgain is how often a list that is being edited is looked at.
 const readAgain = 300 * time.Millisecond
 
-// tasks reads the list. One that is broken in the middle of an edit is waited for.
+// tasks reads the list. One that an editor has half saved, or is about to put in place, is waited
+// for.
 func (p *Pipeline) tasks(ctx context.Context) (*prd.List, error) {
 	said := ""
 	for {
@@ -23,9 +23,8 @@ func (p *Pipeline) tasks(ctx context.Context) (*prd.List, error) {
 			return nil, err
 		}
 		l, err := p.list.Read()
-		var broken *prd.Error
-		if !errors.As(err, &broken) {
-			return l, firstOf(err, p.hold(Hold{}))
+		if err == nil {
+			return l, p.hold(Hold{})
 		}
 		if said != err.Error() {
 			said = err.Error()
@@ -96,7 +95,7 @@ func (p *Pipeline) ready(l *prd.List) ([]*prd.Task, error) {
 
 // openAttempt is the attempt at a task that has not ended; nil when there is none. The
 // operator's answer may have come meanwhile.
-func (p *Pipeline) openAttempt(task string) (*Trail, error) {
+func (p *Pipeline) openAttempt(task string) (*Record, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.begun[task]
@@ -121,7 +120,7 @@ func (p *Pipeline) taken(task string) bool {
 func (p *Pipeline) only(l *prd.List, ready []*prd.Task) ([]*prd.Task, error) {
 	t := l.Find(p.o.Only)
 	if t == nil {
-		return nil, fault.New(judge.BlockedMissingConfig, "there is no task "+p.o.Only, TasksFile+" has none with that id", "`relay task list`")
+		return nil, diag.New(judge.BlockedMissingConfig, "there is no task "+p.o.Only, TasksFile+" has none with that id", "`relay task list`")
 	}
 	if len(p.out.Tasks) > 0 {
 		return nil, nil
@@ -135,5 +134,5 @@ func (p *Pipeline) only(l *prd.List, ready []*prd.Task) ([]*prd.Task, error) {
 	} else if t.Status == prd.Pending {
 		why = "it waits for your answer"
 	}
-	return nil, fault.New(judge.BlockedMissingConfig, "task "+t.ID+" can't be worked on now", why, "`relay task show "+t.ID+"`; `relay task retry "+t.ID+"` makes a failed one pending again")
+	return nil, diag.New(judge.BlockedMissingConfig, "task "+t.ID+" can't be worked on now", why, "`relay task show "+t.ID+"`; `relay task retry "+t.ID+"` makes a failed one pending again")
 }

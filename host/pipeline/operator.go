@@ -8,14 +8,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/durable"
-	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/queue"
 	"github.com/paxiom/relay/host/internal/quota"
 	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/stoprequest"
 	"github.com/paxiom/relay/host/internal/workspace"
 )
 
@@ -31,13 +32,13 @@ func (a *taskRun) consult(f durable.Flow, q Question) (Decision, error) {
 	q.Since = now.UTC()
 	d, err := durable.Ask[Decision](f, q.Name, q)
 	if durable.Parked(err) {
-		a.trail.Waiting = &q
+		a.record.Waiting = &q
 	}
 	return d, err
 }
 
 // park puts a task that waits for the operator into the queue.
-func (p *Pipeline) park(t *Trail) error {
+func (p *Pipeline) park(t *Record) error {
 	p.mu.Lock()
 	p.out.Tasks = append(p.out.Tasks, t)
 	p.mu.Unlock()
@@ -60,13 +61,13 @@ func (q *Question) Next(task string) string {
 
 // Answer gives the operator's answer to a task that waits. The next run goes on with it.
 // approve makes an approval of a yes to what was built.
-func Answer(ws *workspace.Workspace, task string, yes bool, text string, now time.Time, approve func(*Trail) *attest.Approval) (*Trail, error) {
+func Answer(ws *workspace.Workspace, task string, yes bool, text string, now time.Time, approve func(*Record) *attest.Approval) (*Record, error) {
 	t, err := newest(ws, task)
 	if err != nil {
 		return nil, err
 	}
 	if t == nil || t.Settled || t.Waiting == nil {
-		return nil, fault.New("", "task "+task+" does not wait for an answer", "nothing was asked", "`relay pipeline status`")
+		return nil, diag.New("", "task "+task+" does not wait for an answer", "nothing was asked", "`relay pipeline status`")
 	}
 	store, err := durable.NewFiles(dir(ws, tasksDir), nil)
 	if err == nil {
@@ -78,7 +79,7 @@ func Answer(ws *workspace.Workspace, task string, yes bool, text string, now tim
 	}
 	answered := errors.Is(err, durable.ErrAnswered)
 	if err != nil && !answered {
-		return nil, fault.Wrap(err, "", "the answer could not be given", "`relay pipeline status`")
+		return nil, diag.Wrap(err, "", "the answer could not be given", "`relay pipeline status`")
 	}
 	question := t.Waiting.Name
 	t.Waiting = nil
@@ -96,7 +97,7 @@ func Answer(ws *workspace.Workspace, task string, yes bool, text string, now tim
 
 // answeredBefore says which answer stands: the first one does, from another terminal or
 // from a relay that was killed before it could note it.
-func answeredBefore(store *durable.Files, t *Trail, question string) error {
+func answeredBefore(store *durable.Files, t *Record, question string) error {
 	why := "the first answer stands, and the next run goes on with it"
 	if raw, at, err := store.Given(t.Attempt, question); err == nil && raw != nil {
 		var d Decision
@@ -104,7 +105,7 @@ func answeredBefore(store *durable.Files, t *Trail, question string) error {
 			why = at.Local().Format(time.DateTime) + ": " + d.words() + "; " + why
 		}
 	}
-	return fault.New("", "task "+t.TaskID+" has its answer already", why, "`relay pipeline run`")
+	return diag.New("", "task "+t.TaskID+" has its answer already", why, "`relay pipeline run`")
 }
 
 func (d Decision) kind() string { return cmp.Or(d.Kind, "criteria") }
@@ -143,7 +144,7 @@ func (a *taskRun) wait(f durable.Flow, name string, limits []report.Limit) error
 	if err != nil {
 		return err
 	}
-	a.trail.Limits = append(a.trail.Limits, limits...)
+	a.record.Limits = append(a.record.Limits, limits...)
 	w, err := quota.Next(a.series, limits, now, a.p.env.Config.Limits.LongestWait())
 	var long *quota.TooLong
 	if errors.As(err, &long) {
@@ -155,18 +156,18 @@ func (a *taskRun) wait(f durable.Flow, name string, limits []report.Limit) error
 		return err
 	}
 	a.series = w
-	given, _, err := a.p.store.Given(a.trail.Attempt, name)
+	given, _, err := a.p.store.Given(a.record.Attempt, name)
 	if err != nil {
 		return err
 	}
 	if given == nil && a.p.now().Before(w.Until) { // not one that `relay wake` has ended
-		a.trail.Wait = w
-		if err := a.trail.write(a.p); err != nil {
+		a.record.Wait = w
+		if err := a.record.write(a.p); err != nil {
 			return err
 		}
 		a.observe(progress.Event{Kind: progress.Waiting, Until: w.Until, Text: report.Tell(limits, report.Limit.MetUntil)})
 		journal.Reached("pipeline.waits")
-		entry := queue.Entry{ID: a.trail.TaskID, Kind: QueueKind, Since: w.Since, Until: w.Until, What: report.Tell(limits, report.Limit.MetUntil), Next: "`relay wake` asks again now, `relay stop` ends the run"}
+		entry := queue.Entry{ID: a.record.TaskID, Kind: QueueKind, Since: w.Since, Until: w.Until, What: report.Tell(limits, report.Limit.MetUntil), Next: "`relay wake` asks again now, `relay stop` ends the run"}
 		if err := queue.Put(a.p.env.WS, entry); err != nil {
 			return err
 		}
@@ -177,14 +178,14 @@ func (a *taskRun) wait(f durable.Flow, name string, limits []report.Limit) error
 	if err != nil {
 		return err
 	}
-	a.trail.Wait = nil
-	if err := queue.Drop(a.p.env.WS, QueueKind, a.trail.TaskID); err != nil {
+	a.record.Wait = nil
+	if err := queue.Drop(a.p.env.WS, QueueKind, a.record.TaskID); err != nil {
 		return err
 	}
 	if now, err = f.Now(); err != nil {
 		return err
 	}
-	a.trail.Waits = append(a.trail.Waits, Waited{*w, now})
+	a.record.Waits = append(a.record.Waits, Waited{*w, now})
 	return nil
 }
 
@@ -197,24 +198,13 @@ func (a *taskRun) endWhenDrained() (stop func()) {
 	if a.p.o.Drain == nil {
 		return func() {}
 	}
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		t := time.NewTicker(drainCheck)
-		defer t.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-t.C:
-				if a.p.o.Drain() {
-					a.stop(errDrained)
-					return
-				}
-			}
+	return stoprequest.Every(drainCheck, func() bool {
+		asked := a.p.o.Drain()
+		if asked {
+			a.stop(errDrained)
 		}
-	}()
-	return func() { close(done); <-ended }
+		return asked
+	})
 }
 
 // tooLong is errLimit with what the limit is.
@@ -231,7 +221,7 @@ func Wake(ws *workspace.Workspace) (tasks []string, err error) {
 	}
 	store, err := durable.NewFiles(dir(ws, tasksDir), nil)
 	if err != nil {
-		return nil, fault.Internal(err)
+		return nil, diag.Internal(err)
 	}
 	for _, t := range open {
 		st, err := store.State(t.Attempt)
@@ -239,7 +229,7 @@ func Wake(ws *workspace.Workspace) (tasks []string, err error) {
 			continue
 		}
 		if err := store.Answer(t.Attempt, st.Waiting, "operator"); err != nil && !errors.Is(err, durable.ErrAnswered) {
-			return tasks, fault.Internal(err)
+			return tasks, diag.Internal(err)
 		}
 		tasks = append(tasks, t.TaskID)
 		if err := queue.Drop(ws, QueueKind, t.TaskID); err != nil {

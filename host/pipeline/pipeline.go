@@ -10,15 +10,15 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/durable"
-	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
-	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/lock"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline/prd"
@@ -49,13 +49,13 @@ type Env struct {
 
 // Pipeline is a run under way.
 type Pipeline struct {
-	env   *Env
-	o     Options
-	list  *prd.File
-	store *durable.Files
-	held  *lock.Lock
-	tab   *ledger.Tab
-	place *judge.Git // the operator's checkout
+	env      *Env
+	o        Options
+	list     *prd.File
+	store    *durable.Files
+	held     *lock.Lock
+	reserved *ledger.Reservations
+	place    *judge.Git // the operator's checkout
 	// branch is the one on which the run began, or the one that it goes on with; "" for a
 	// detached HEAD.
 	branch string
@@ -64,9 +64,9 @@ type Pipeline struct {
 
 	mu    sync.Mutex // of what follows
 	rec   record
-	begun map[string]*Trail // attempts that have not ended, by task
-	tried map[string]bool   // tasks that failed in this run
-	busy  map[string]bool   // tasks that are worked on now
+	begun map[string]*Record // attempts that have not ended, by task
+	tried map[string]bool    // tasks that failed in this run
+	busy  map[string]bool    // tasks that are worked on now
 	out   Outcome
 	used  progress.Usage
 }
@@ -78,7 +78,7 @@ var (
 )
 
 // Run works through the task list until nothing is left to do. A task that failed is an
-// Outcome; an error is a fault that kept the run from going on, and what it had begun goes
+// Outcome; an error is an error that kept the run from going on, and what it had begun goes
 // on with the next run.
 func Run(ctx context.Context, env *Env, o Options) (*Outcome, error) {
 	p, err := begin(ctx, env, o)
@@ -94,7 +94,7 @@ func Run(ctx context.Context, env *Env, o Options) (*Outcome, error) {
 
 // work makes an attempt at a task, or goes on with the one that was cut off, and writes
 // its end into the list.
-func (p *Pipeline) work(ctx context.Context, t prd.Task) (*Trail, error) {
+func (p *Pipeline) work(ctx context.Context, t prd.Task) (*Record, error) {
 	for lost := 0; ; lost++ {
 		where, err := p.where(ctx, t.ID)
 		if err != nil {
@@ -119,7 +119,7 @@ func (p *Pipeline) work(ctx context.Context, t prd.Task) (*Trail, error) {
 
 // finish writes down how an attempt ended, one attempt after the other. again: another
 // one follows.
-func (p *Pipeline) finish(ctx context.Context, t *Trail, where *judge.Git, more bool) (again bool, err error) {
+func (p *Pipeline) finish(ctx context.Context, t *Record, where *judge.Git, more bool) (again bool, err error) {
 	p.turn.Lock()
 	defer p.turn.Unlock()
 	defer func() { p.observe(progress.Event{Kind: progress.Ended, RunID: t.RunID, Code: t.Code}) }()
@@ -141,7 +141,7 @@ func begin(ctx context.Context, env *Env, o Options) (*Pipeline, error) {
 	if o.Only != "" {
 		o.Parallel = 1
 	}
-	p := &Pipeline{env: env, o: o, list: &prd.File{Path: filepath.Join(env.Root, TasksFile)}, begun: map[string]*Trail{}, tried: map[string]bool{}, busy: map[string]bool{}}
+	p := &Pipeline{env: env, o: o, list: &prd.File{Path: filepath.Join(env.Root, TasksFile)}, begun: map[string]*Record{}, tried: map[string]bool{}, busy: map[string]bool{}}
 	if asked > 1 && o.Parallel == 1 {
 		p.notice("--only names one task, so --parallel " + strconv.Itoa(asked) + " changes nothing")
 	}
@@ -170,7 +170,7 @@ func (p *Pipeline) open(ctx context.Context) error {
 	}
 	git, err := judge.OpenGit(ctx, p.env.Root)
 	if err != nil {
-		return fault.Git(err)
+		return diag.Git(err)
 	}
 	p.place = git
 	before, err := Look(p.env.WS, 0)
@@ -181,7 +181,7 @@ func (p *Pipeline) open(ctx context.Context) error {
 		return err
 	}
 	if _, at, err := git.Head(ctx); err != nil {
-		return fault.Git(err)
+		return diag.Git(err)
 	} else if at != p.branch { // it has a record already where it waits
 		if err := p.openRecord(); err != nil {
 			return err
@@ -197,19 +197,19 @@ func (p *Pipeline) open(ctx context.Context) error {
 	if err := p.checkPolicy(ctx); err != nil {
 		return err
 	}
-	means, err := crew.Means(ctx, p.env.Config, p.env.StateDir, p.env.Root)
+	means, err := pluginenv.Means(ctx, p.env.Config, p.env.StateDir, p.env.Root)
 	if err != nil {
 		return err
 	}
 	if !box.AtOwnPath(means) {
-		p.notice(crew.BesideWarning(means))
+		p.notice(pluginenv.BesideWarning(means))
 	}
 	if p.o.Parallel > 1 && means != box.Overlay { // or what relay itself lands would be taken for a builder's
 		p.o.Parallel = 1
 		p.notice("one task at a time: the means " + means + " watches the repository while a builder runs, so nothing else may change it; only overlay works on several")
 	}
 	if p.store, err = durable.NewFiles(p.dir(tasksDir), p.env.Clock); err != nil {
-		return fault.Internal(err)
+		return diag.Internal(err)
 	}
 	marked, err := p.takeUp(ctx, l)
 	if err != nil {
@@ -225,10 +225,10 @@ func (p *Pipeline) open(ctx context.Context) error {
 	}
 	caps := p.env.Config.Budgets
 	caps.PerCycle = config.Caps{} // a pipeline is a run
-	if p.tab, _, err = ledger.OpenTab(p.env.WS, caps, p.env.StateDir, tabName, p.keptUsage); err != nil {
+	if p.reserved, _, err = ledger.OpenReservations(p.env.WS, caps, p.env.StateDir, tabName, p.keptUsage); err != nil {
 		return err
 	}
-	p.tab.Again = Command
+	p.reserved.Again = Command
 	for _, t := range marked {
 		if err := p.settle(ctx, t, p.placeOf(ctx, t.TaskID)); err != nil {
 			return err
@@ -240,7 +240,7 @@ func (p *Pipeline) open(ctx context.Context) error {
 // takeUp goes through the tasks that were begun: what was under way goes on, and what the
 // operator has decided meanwhile is closed. It gives those whose end is in the list and not
 // yet committed.
-func (p *Pipeline) takeUp(ctx context.Context, l *prd.List) (marked []*Trail, err error) {
+func (p *Pipeline) takeUp(ctx context.Context, l *prd.List) (marked []*Record, err error) {
 	open, err := Open(p.env.WS)
 	if err != nil {
 		return nil, err

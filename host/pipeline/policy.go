@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/paxiom/relay/host/attempt"
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/internal/policy"
@@ -13,12 +14,13 @@ import (
 // holdToPolicy holds what was built and proved to the rules. What they ask about is the
 // operator's to decide, while the work is kept.
 func (a *taskRun) holdToPolicy(f durable.Flow) error {
-	if a.trail.Policy == nil {
+	if a.record.Policy == nil {
 		return nil
 	}
-	var settled []string // rules with a yes
-	for n := 1; ; n++ {  // more than once where a rule counts approvals, or later work brought others
-		asks, err := a.ruled(f, nth("policy", n), settled)
+	var settled []string // rules with a yes, to what was kept on top of seen
+	var seen, kept string
+	for n := 1; ; n++ { // more than once where a rule counts approvals, or later work brought others
+		asks, err := a.ruled(f, nth("policy", n), settled, seen, kept)
 		if err != nil || len(asks) == 0 {
 			return err
 		}
@@ -33,15 +35,16 @@ func (a *taskRun) holdToPolicy(f durable.Flow) error {
 		if err != nil {
 			return err
 		}
-		a.trail.Decisions = append(a.trail.Decisions, d)
+		a.record.Decisions = append(a.record.Decisions, d)
 		if !d.Yes {
 			stop := a.forbidden(asks)
-			stop.What, stop.Salvage = "you did not let it land", change.KeptRef(a.trail.RunID)
+			stop.What, stop.Salvage = "you did not let it land", change.KeptRef(a.record.RunID)
 			return stop
 		}
 		for _, h := range asks {
 			settled = append(settled, h.ID())
 		}
+		seen, kept = a.record.Base, a.record.Kept
 		if err := a.rebase(f, nth("policy-rebase", n)); err != nil {
 			return err
 		}
@@ -49,15 +52,20 @@ func (a *taskRun) holdToPolicy(f durable.Flow) error {
 }
 
 // ruled computes the rules where the change stands and gives those that ask; what they forbid
-// ends the attempt. Settled are rules with a yes, which is to these very files.
-func (a *taskRun) ruled(f durable.Flow, name string, settled []string) ([]report.PolicyHit, error) {
-	was := a.trail.Policy.SHA256
+// ends the attempt. Settled are rules with a yes to what was kept on top of seen: to these very files,
+// unless a later commit has changed one of them.
+func (a *taskRun) ruled(f durable.Flow, name string, settled []string, seen, kept string) ([]report.PolicyHit, error) {
+	was := a.record.Policy.SHA256
 	p, err := do(a, f, name, func(ctx context.Context, _ durable.Attempt) (*report.Policy, error) {
 		if err := a.stand(ctx); err != nil {
 			return nil, err
 		}
-		p, set, err := a.decide(ctx, a.trail.Base)
-		if err == nil && p != nil && p.SHA256 == was {
+		p, set, err := a.decide(ctx, a.record.Base)
+		if err != nil || p == nil || p.SHA256 != was || len(settled) == 0 {
+			return p, err
+		}
+		changed, err := attempt.ChangedSince(ctx, a.At.Git, seen, kept, a.record.Base)
+		if changed == "" {
 			set.Settle(p, settled)
 		}
 		return p, err
@@ -65,7 +73,7 @@ func (a *taskRun) ruled(f durable.Flow, name string, settled []string) ([]report
 	if err != nil {
 		return nil, err
 	}
-	a.trail.Policy = p
+	a.record.Policy = p
 	if hits := p.Forbids(); len(hits) > 0 {
 		return nil, a.giveUp(f, a.forbidden(hits))
 	}
@@ -73,7 +81,7 @@ func (a *taskRun) ruled(f durable.Flow, name string, settled []string) ([]report
 }
 
 func (a *taskRun) forbidden(hits []report.PolicyHit) *Problem {
-	stop := policy.Forbidden(hits, "`relay task show "+a.trail.TaskID+"`")
+	stop := policy.Forbidden(hits, "`relay task show "+a.record.TaskID+"`")
 	return &Problem{Code: stop.Code, What: stop.What, Why: stop.Why, Fix: stop.Fix}
 }
 
@@ -84,7 +92,7 @@ func (a *taskRun) decide(ctx context.Context, base string) (*report.Policy, *pol
 		return nil, nil, err
 	}
 	var models []string
-	for _, s := range a.trail.Sessions {
+	for _, s := range a.record.Sessions {
 		if s.Model != "" {
 			models = append(models, s.Model)
 		}
@@ -101,12 +109,20 @@ func (a *taskRun) decideAgain(ctx context.Context, tip, before string) (why stri
 	if err != nil || p == nil {
 		return "", err
 	}
-	if was := a.trail.Policy; was != nil && was.SHA256 == p.SHA256 { // a yes is to these very rules
+	changed, err := attempt.ChangedSince(ctx, a.At.Git, before, a.record.Kept, tip)
+	if err != nil {
+		return "", err
+	}
+	if was := a.record.Policy; was != nil && was.SHA256 == p.SHA256 && changed == "" { // a yes is to these very rules and files
 		p.Approve(slices.DeleteFunc(slices.Clone(was.Hits), func(h report.PolicyHit) bool { return !h.Approved }))
 	}
-	a.trail.Policy = p
+	a.record.Policy = p
 	if hits := append(p.Forbids(), p.Asks()...); len(hits) > 0 {
-		return "the policy does not let it: " + report.ListHits(hits), nil
+		why := "the policy does not let it: " + report.ListHits(hits)
+		if changed != "" {
+			why += "; " + report.Safe(changed) + " was changed since you were asked"
+		}
+		return why, nil
 	}
 	return "", nil
 }

@@ -9,10 +9,10 @@ import (
 	"unicode"
 
 	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/durable"
-	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/crew"
-	"github.com/paxiom/relay/host/internal/words"
+	"github.com/paxiom/relay/host/internal/format"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/pipeline/answer"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
@@ -28,14 +28,14 @@ type proved struct {
 // prove holds the change to each acceptance criterion: by a provider that wrote none of
 // it, whose evidence is looked up. What it is unsure of the operator decides.
 func (a *taskRun) prove(f durable.Flow) error {
-	if len(a.trail.Task.AcceptanceCriteria) == 0 {
+	if len(a.record.Task.AcceptanceCriteria) == 0 {
 		return nil
 	}
 	r, err := do(a, f, "criteria", func(ctx context.Context, _ durable.Attempt) (proved, error) { return a.askCriteria(ctx) })
 	if err != nil {
 		return err
 	}
-	a.trail.Criteria = r.Criteria
+	a.record.Criteria = r.Criteria
 	unmet, unsure := sortCriteria(r.Criteria)
 	a.left(fmt.Sprintf("%d of %d acceptance criteria are met", len(r.Criteria)-len(unmet)-len(unsure), len(r.Criteria)), len(unmet) > 0)
 	if len(unmet) > 0 {
@@ -52,9 +52,9 @@ func (a *taskRun) prove(f durable.Flow) error {
 	if err != nil {
 		return err
 	}
-	a.trail.Decisions = append(a.trail.Decisions, d)
+	a.record.Decisions = append(a.record.Decisions, d)
 	for _, n := range unsure {
-		c := &a.trail.Criteria[n-1]
+		c := &a.record.Criteria[n-1]
 		c.ByOperator, c.Verdict.Verdict = true, answer.No
 		if d.Yes {
 			c.Verdict.Verdict = answer.Yes
@@ -62,7 +62,7 @@ func (a *taskRun) prove(f durable.Flow) error {
 	}
 	if !d.Yes {
 		p := a.unmet(unsure)
-		p.Salvage = change.KeptRef(a.trail.RunID)
+		p.Salvage = change.KeptRef(a.record.RunID)
 		return p
 	}
 	return a.rebase(f, "rebase")
@@ -80,22 +80,22 @@ func (a *taskRun) keep(f durable.Flow, name string) error {
 		}
 		tip, err := a.Change.Keep(ctx, a.message())
 		if err != nil {
-			return "", crew.BoxFault(err)
+			return "", pluginenv.BoxFault(err)
 		}
 		return tip, a.throwAway()
 	})
-	a.trail.Kept = tip
+	a.record.Kept = tip
 	return err
 }
 
 // keptBefore is what a keep that was cut off has kept already, maybe without its box; ""
 // when there is nothing on top of where the attempt began.
 func (a *taskRun) keptBefore(ctx context.Context) string {
-	tip := change.Kept(ctx, a.At.Git, a.trail.RunID)
-	if tip == "" || tip == a.trail.Base {
+	tip := change.Kept(ctx, a.At.Git, a.record.RunID)
+	if tip == "" || tip == a.record.Base {
 		return ""
 	}
-	if _, err := a.At.Git.Run(ctx, nil, "merge-base", "--is-ancestor", a.trail.Base, tip); err != nil {
+	if _, err := a.At.Git.Run(ctx, nil, "merge-base", "--is-ancestor", a.record.Base, tip); err != nil {
 		return ""
 	}
 	return tip
@@ -115,14 +115,14 @@ func (a *taskRun) rebase(f durable.Flow, name string) error {
 			return b, err
 		}
 		if err := a.throwAway(); err != nil { // of a try that was cut off
-			return b, fault.Internal(err)
+			return b, diag.Internal(err)
 		}
 		if err := a.Begin(ctx, a.changeOptions(b.Base, b.Branch)); err != nil {
 			return b, err
 		}
-		why, err := a.Change.Replay(ctx, a.trail.Base, a.trail.Kept)
+		why, err := a.Change.Replay(ctx, a.record.Base, a.record.Kept)
 		if err != nil {
-			return b, crew.BoxFault(err)
+			return b, pluginenv.BoxFault(err)
 		}
 		if why != "" {
 			return b, lost("its commits meet later work: " + firstLine(why))
@@ -135,14 +135,14 @@ func (a *taskRun) rebase(f durable.Flow, name string) error {
 	if err != nil {
 		return err
 	}
-	a.trail.Base, a.trail.Branch = b.Base, b.Branch
-	if a.trail.Policy == nil {
-		a.trail.Policy = b.Policy
+	a.record.Base, a.record.Branch = b.Base, b.Branch
+	if a.record.Policy == nil {
+		a.record.Policy = b.Policy
 	}
-	c, err := a.validate(f, len(a.trail.Checks)+1)
+	c, err := a.validate(f, len(a.record.Checks)+1)
 	if err == nil && !c.OK {
 		p := a.problem(c, ", on top of later work")
-		p.Salvage, p.Fix = change.KeptRef(a.trail.RunID), "`relay task retry "+a.trail.TaskID+"`"
+		p.Salvage, p.Fix = change.KeptRef(a.record.RunID), "`relay task retry "+a.record.TaskID+"`"
 		return p
 	}
 	return err
@@ -165,14 +165,14 @@ func sortCriteria(all []Criterion) (unmet, unsure []int) {
 func (a *taskRun) doubts(numbers []int) string {
 	var parts []string
 	for _, n := range numbers {
-		c := a.trail.Criteria[n-1]
+		c := a.record.Criteria[n-1]
 		why := c.Doubt
 		if why == "" {
 			why = c.Why
 		}
 		parts = append(parts, fmt.Sprintf("%d. %s (%s)", n, oneLine(c.Text), oneLine(why)))
 	}
-	return words.Clip(strings.Join(parts, "; "), 2000)
+	return format.Clip(strings.Join(parts, "; "), 2000)
 }
 
 // giveUp ends the task; what was built is kept where the operator can get at it.
@@ -187,8 +187,8 @@ func (a *taskRun) giveUp(f durable.Flow, p *Problem) error {
 }
 
 func (a *taskRun) unmet(numbers []int) *Problem {
-	return &Problem{Code: judge.StopVerifyFailedSlow, What: fmt.Sprintf("%d of %d acceptance criteria are not met", len(numbers), len(a.trail.Criteria)),
-		Why: a.doubts(numbers), Fix: "`relay task show " + a.trail.TaskID + "`, then `relay task retry " + a.trail.TaskID + "`"}
+	return &Problem{Code: judge.StopVerifyFailedSlow, What: fmt.Sprintf("%d of %d acceptance criteria are not met", len(numbers), len(a.record.Criteria)),
+		Why: a.doubts(numbers), Fix: "`relay task show " + a.record.TaskID + "`, then `relay task retry " + a.record.TaskID + "`"}
 }
 
 // maxTried bounds the commands that are run because evidence names them.
@@ -201,12 +201,8 @@ func (a *taskRun) askCriteria(ctx context.Context) (proved, error) {
 	}
 	var c *answer.Criteria
 	got, err := a.ask(ctx, asking{role: roleCriteria, id: "criteria", schema: schemas.Bytes(schemas.PipelineCriteria),
-		words: func(retry string) (string, string, error) {
-			o, err := a.override(roleCriteria)
-			if err != nil {
-				return "", "", err
-			}
-			return prompts.Criteria(prompts.CriteriaData{Task: a.told(), Diff: diff, Code: code, Outputs: a.outputs(), ResultSchema: schemas.Bytes(schemas.PipelineCriteria), RetryReason: retry, Override: o})
+		told: func(c prompts.Call) (prompts.Data, error) {
+			return prompts.CriteriaData{Task: a.told(), Diff: diff, Code: code, Outputs: a.outputs(), ResultSchema: schemas.Bytes(schemas.PipelineCriteria), Call: c}, nil
 		},
 		read: func(text []byte) (err error) { c, err = answer.ReadCriteria(text); return err }})
 	if err != nil {
@@ -221,13 +217,13 @@ func (a *taskRun) askCriteria(ctx context.Context) (proved, error) {
 		return proved{}, err
 	}
 	out := proved{}
-	for i, v := range c.Settle(len(a.trail.Task.AcceptanceCriteria), w) {
-		v.Why = words.Clip(v.Why, 400)
+	for i, v := range c.Settle(len(a.record.Task.AcceptanceCriteria), w) {
+		v.Why = format.Clip(v.Why, 400)
 		for j := range v.Evidence {
-			v.Evidence[j].Quote = words.Clip(v.Evidence[j].Quote, 300)
+			v.Evidence[j].Quote = format.Clip(v.Evidence[j].Quote, 300)
 		}
 		v.Evidence = v.Evidence[:min(len(v.Evidence), 4)]
-		out.Criteria = append(out.Criteria, Criterion{Text: words.Clip(a.trail.Task.AcceptanceCriteria[i], 500), Provider: got.Provider, Verdict: v})
+		out.Criteria = append(out.Criteria, Criterion{Text: format.Clip(a.record.Task.AcceptanceCriteria[i], 500), Provider: got.Provider, Verdict: v})
 	}
 	return out, nil
 }
@@ -278,8 +274,8 @@ func carries(argv []string, quote string) bool {
 // sameHands notes that the criteria were checked by the vendor whose builder wrote the
 // code: where there is no other, that is better than nobody.
 func (a *taskRun) sameHands(provider string) {
-	for _, s := range a.trail.Sessions {
-		if crew.Vendor(s.Builder) == crew.Vendor(provider) {
+	for _, s := range a.record.Sessions {
+		if pluginenv.Vendor(s.Builder) == pluginenv.Vendor(provider) {
 			a.note(fmt.Sprintf("the criteria were checked by %s, whose builder %s worked on the code", provider, s.Builder))
 			return
 		}

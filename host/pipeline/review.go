@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/durable"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/patch"
 	"github.com/paxiom/relay/host/internal/report"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/pipeline/answer"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/prompts"
@@ -35,8 +35,8 @@ func (a *taskRun) review(f durable.Flow, round int) (Review, error) {
 	if err != nil {
 		return r.Review, err
 	}
-	a.trail.Reviews, a.trail.Findings = append(a.trail.Reviews, r.Review), append(a.trail.Findings, r.Fresh...)
-	a.leave(fmt.Sprintf("%s: %s, %d of them new", r.Review.Provider, words.Count(r.Review.Found, "finding"), r.Review.New))
+	a.record.Reviews, a.record.Findings = append(a.record.Reviews, r.Review), append(a.record.Findings, r.Fresh...)
+	a.leave(fmt.Sprintf("%s: %s, %d of them new", r.Review.Provider, format.Count(r.Review.Found, "finding"), r.Review.New))
 	return r.Review, nil
 }
 
@@ -51,13 +51,9 @@ func (a *taskRun) askReview(ctx context.Context, name string, round int) (review
 	}
 	var found *answer.Review
 	got, err := a.ask(ctx, asking{role: roleReview, id: name, schema: schemas.Bytes(schemas.PipelineReview),
-		words: func(retry string) (string, string, error) {
-			o, err := a.override(roleReview)
-			if err != nil {
-				return "", "", err
-			}
-			return prompts.Review(prompts.ReviewData{Task: a.told(), Plan: plan, Round: round, Diff: diff, Code: code, Outputs: append(a.outputs(), a.aboutTests()...),
-				Findings: a.findings(func(Finding) bool { return true }), ResultSchema: schemas.Bytes(schemas.PipelineReview), RetryReason: retry, Override: o})
+		told: func(c prompts.Call) (prompts.Data, error) {
+			return prompts.ReviewData{Task: a.told(), Plan: plan, Round: round, Diff: diff, Code: code, Outputs: append(a.outputs(), a.aboutTests()...),
+				Findings: a.findings(func(Finding) bool { return true }), ResultSchema: schemas.Bytes(schemas.PipelineReview), Call: c}, nil
 		},
 		read: func(text []byte) (err error) { found, err = answer.ReadReview(text); return err }})
 	if err != nil {
@@ -65,16 +61,16 @@ func (a *taskRun) askReview(ctx context.Context, name string, round int) (review
 	}
 	out := reviewed{Review: Review{Round: round, Provider: got.Provider, Model: got.Model, Summary: found.Summary, Diff: hashOf([]byte(diff)), Found: len(found.Findings)}}
 	for _, fd := range found.Findings {
-		if i := slices.IndexFunc(a.trail.Findings, func(o Finding) bool { return o.Same(fd) }); i >= 0 && a.trail.Findings[i].Outcome == "refuted" {
-			a.note(fmt.Sprintf("the review repeats %s, which was refuted: %s", a.trail.Findings[i].ID, a.trail.Findings[i].Why))
+		if i := slices.IndexFunc(a.record.Findings, func(o Finding) bool { return o.Same(fd) }); i >= 0 && a.record.Findings[i].Outcome == "refuted" {
+			a.note(fmt.Sprintf("the review repeats %s, which was refuted: %s", a.record.Findings[i].ID, a.record.Findings[i].Why))
 			continue
 		}
-		fd.Claim, fd.Evidence = words.Clip(fd.Claim, 600), words.Clip(fd.Evidence, 600) // the whole of it is with the answer
-		out.Fresh = append(out.Fresh, Finding{ID: fmt.Sprintf("F%d", len(a.trail.Findings)+len(out.Fresh)+1), Round: round, Finding: fd})
+		fd.Claim, fd.Evidence = format.Clip(fd.Claim, 600), format.Clip(fd.Evidence, 600) // the whole of it is with the answer
+		out.Fresh = append(out.Fresh, Finding{ID: fmt.Sprintf("F%d", len(a.record.Findings)+len(out.Fresh)+1), Round: round, Finding: fd})
 	}
 	out.Review.New = len(out.Fresh)
-	now := *a.trail
-	now.Reviews, now.Findings = append(slices.Clone(a.trail.Reviews), out.Review), append(slices.Clone(a.trail.Findings), out.Fresh...)
+	now := *a.record
+	now.Reviews, now.Findings = append(slices.Clone(a.record.Reviews), out.Review), append(slices.Clone(a.record.Findings), out.Fresh...)
 	return out, a.keepReview(&now)
 }
 
@@ -89,7 +85,7 @@ func (a *taskRun) shown(ctx context.Context) (diff, code string, err error) {
 	}
 	patch, err := patch.Bytes(a.Change.Left)
 	if err != nil {
-		return "", "", fault.Internal(err)
+		return "", "", diag.Internal(err)
 	}
 	var b strings.Builder
 	for _, ch := range a.Change.Touched().Changes {
@@ -130,14 +126,14 @@ func (a *taskRun) builtFile(path string) (string, bool) {
 		b, err := io.ReadAll(io.LimitReader(r, most))
 		return string(b), err == nil
 	}
-	b, err := a.At.Git.Run(context.Background(), nil, "cat-file", "blob", a.trail.Base+":"+path)
+	b, err := a.At.Git.Run(context.Background(), nil, "cat-file", "blob", a.record.Base+":"+path)
 	return string(b[:min(len(b), most)]), err == nil
 }
 
 // findings are those that match, as a prompt tells them.
 func (a *taskRun) findings(match func(Finding) bool) []prompts.Finding {
 	var out []prompts.Finding
-	for _, f := range a.trail.Findings {
+	for _, f := range a.record.Findings {
 		if match(f) {
 			out = append(out, prompts.Finding{ID: f.ID, Severity: f.Severity, File: f.File, Line: f.Line, Claim: f.Claim, Evidence: f.Evidence, Outcome: f.Outcome, Why: f.Why})
 		}
@@ -156,25 +152,21 @@ func (a *taskRun) cleanup(f durable.Flow, round int, failed Check) error {
 		limit = time.Duration(cfg.Cleanup.SessionMinutes) * time.Minute
 	}
 	err := a.build(f, building{role: roleCleanup, round: round, limit: limit, schema: schemas.Bytes(schemas.PipelineCleanup),
-		words: func(r *prompts.Resume) (string, string, error) {
-			o, err := a.override(roleCleanup)
-			if err != nil {
-				return "", "", err
-			}
+		told: func(r *prompts.Resume, c prompts.Call) (prompts.Data, error) {
 			plan, err := a.planText()
 			if err != nil {
-				return "", "", err
+				return nil, err
 			}
 			past, err := a.memory()
 			if err != nil {
-				return "", "", err
+				return nil, err
 			}
 			var outputs []prompts.Output
 			if !failed.OK {
 				outputs = a.outputs()
 			}
-			return prompts.Cleanup(prompts.CleanupData{Task: a.told(), Plan: plan, Findings: a.findings(open), Outputs: outputs, Memory: past.Summary, Resume: r,
-				ResultSchema: schemas.Bytes(schemas.PipelineCleanup), Override: o})
+			return prompts.CleanupData{Task: a.told(), Plan: plan, Findings: a.findings(open), Outputs: outputs, Memory: past.Summary, Resume: r,
+				ResultSchema: schemas.Bytes(schemas.PipelineCleanup), Call: c}, nil
 		},
 		read: a.readCleanup,
 		left: func() string {
@@ -182,7 +174,7 @@ func (a *taskRun) cleanup(f durable.Flow, round int, failed Check) error {
 			for _, fd := range a.findings(open) {
 				ids = append(ids, fd.ID)
 			}
-			text := "a last commit feat: complete " + oneLine(a.trail.Task.Title)
+			text := "a last commit feat: complete " + oneLine(a.record.Task.Title)
 			if len(ids) > 0 {
 				text = "an outcome for each of " + strings.Join(ids, ", ") + "; " + text
 			}
@@ -191,7 +183,7 @@ func (a *taskRun) cleanup(f durable.Flow, round int, failed Check) error {
 	if err != nil {
 		return err
 	}
-	return a.keepReview(a.trail)
+	return a.keepReview(a.record)
 }
 
 // readCleanup reads what a builder says of its cleanup. A finding that it gives no outcome
@@ -201,14 +193,14 @@ func (a *taskRun) readCleanup(raw []byte, s *Session) (left string, invalid erro
 	if err != nil {
 		return "", err
 	}
-	s.Summary, s.Memory = words.Clip(c.Summary, 1000), words.Clip(c.Memory, 500)
+	s.Summary, s.Memory = format.Clip(c.Summary, 1000), format.Clip(c.Memory, 500)
 	var ids []string
 	for _, fd := range a.findings(open) {
 		ids = append(ids, fd.ID)
 	}
 	for _, o := range c.Findings {
 		if slices.Contains(ids, o.ID) {
-			o.Why = words.Clip(o.Why, 400)
+			o.Why = format.Clip(o.Why, 400)
 			s.Outcomes = append(s.Outcomes, o)
 		}
 	}
@@ -221,20 +213,20 @@ func (a *taskRun) readCleanup(raw []byte, s *Session) (left string, invalid erro
 // deal gives the findings their outcomes.
 func (a *taskRun) deal(s Session) {
 	for _, o := range s.Outcomes {
-		for i := range a.trail.Findings {
-			if fd := &a.trail.Findings[i]; fd.ID == o.ID && fd.Outcome == "" {
+		for i := range a.record.Findings {
+			if fd := &a.record.Findings[i]; fd.ID == o.ID && fd.Outcome == "" {
 				fd.Outcome, fd.Why = o.Outcome, o.Why
 			}
 		}
 	}
 	if s.Memory != "" {
-		a.trail.Memory = s.Memory
+		a.record.Memory = s.Memory
 	}
 }
 
 // keepReview writes plans/<id>_review.md and .json: all rounds with their findings and
 // outcomes.
-func (a *taskRun) keepReview(t *Trail) error {
+func (a *taskRun) keepReview(t *Record) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Review of %s\n", report.Text(t.TaskID))
 	for _, r := range t.Reviews {
@@ -253,7 +245,7 @@ func (a *taskRun) keepReview(t *Trail) error {
 	}
 	raw, err := json.MarshalIndent(map[string]any{"schema_version": 1, "task_id": t.TaskID, "attempt": t.Attempt, "reviews": t.Reviews, "findings": t.Findings}, "", "  ")
 	if err != nil {
-		return fault.Internal(err)
+		return diag.Internal(err)
 	}
 	if err := a.keepText(t.TaskID+"_review.json", append(raw, '\n')); err != nil {
 		return err

@@ -2,17 +2,18 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/paxiom/relay/host/change"
-	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/desk"
+	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/modelcall"
 	"github.com/paxiom/relay/host/internal/queue"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline/memory"
 	"github.com/paxiom/relay/host/pipeline/prd"
@@ -21,7 +22,7 @@ import (
 
 // settle writes the end of a task into the list and the memory, and commits both. It can
 // be done again: what is written already stays.
-func (p *Pipeline) settle(ctx context.Context, t *Trail, where *judge.Git) error {
+func (p *Pipeline) settle(ctx context.Context, t *Record, where *judge.Git) error {
 	if t.Lost != "" && t.Code == "" {
 		t.Code, t.Summary, t.Why, t.Next = judge.StopInterrupted, "the work of the task was lost again and again", t.Lost, "`relay task retry "+t.TaskID+"`"
 	}
@@ -61,12 +62,12 @@ func (p *Pipeline) settle(ctx context.Context, t *Trail, where *judge.Git) error
 
 // close says that the attempt's end is on record, throws away what it has left, and puts
 // it into the history. Nothing of it waits any more.
-func (p *Pipeline) close(t *Trail, where *judge.Git) error {
+func (p *Pipeline) close(t *Record, where *judge.Git) error {
 	if err := queue.Drop(p.env.WS, QueueKind, t.TaskID); err != nil {
-		return fault.Internal(err)
+		return diag.Internal(err)
 	}
 	if err := p.discardLeft(context.Background(), t, where); err != nil {
-		return fault.Internal(err)
+		return diag.Internal(err)
 	}
 	p.keepRun(context.Background(), t)
 	p.mu.Lock()
@@ -78,7 +79,7 @@ func (p *Pipeline) close(t *Trail, where *judge.Git) error {
 
 // mark writes how the task stands into the list. A task that the operator has cut out
 // meanwhile stays out, and one that was skipped stays skipped unless it has landed.
-func (p *Pipeline) mark(ctx context.Context, t *Trail) error {
+func (p *Pipeline) mark(ctx context.Context, t *Record) error {
 	l, err := p.tasks(ctx)
 	if err != nil {
 		return err
@@ -103,11 +104,15 @@ func (p *Pipeline) mark(ctx context.Context, t *Trail) error {
 			fields["artifacts."+name] = file
 		}
 	}
-	return p.list.Edit(prd.Set(t.TaskID, fields))
+	err = p.list.Edit(prd.Set(t.TaskID, fields))
+	if _, broken := p.list.Read(); broken != nil || errors.Is(err, prd.ErrEdited) {
+		return p.mark(ctx, t) // it is being saved
+	}
+	return err
 }
 
 // Artifacts are the files of an attempt's plan and review, relative to the repository.
-func (t *Trail) Artifacts(ws *workspace.Workspace) map[string]string {
+func (t *Record) Artifacts(ws *workspace.Workspace) map[string]string {
 	files := map[string]string{}
 	if t.Plan != nil {
 		files["plan"] = t.Plan.File
@@ -119,12 +124,12 @@ func (t *Trail) Artifacts(ws *workspace.Workspace) map[string]string {
 }
 
 // noteOf is what the list says of how an attempt ended.
-func noteOf(t *Trail) string {
+func noteOf(t *Record) string {
 	text := t.Summary
 	if t.Code != judge.Success {
 		text = fmt.Sprintf("%s: %s. %s", t.Code, t.Summary, t.Why)
 	}
-	return words.Clip(oneLine(text), 1000)
+	return format.Clip(oneLine(text), 1000)
 }
 
 const takenBack = "its change was taken back by "
@@ -136,14 +141,14 @@ func (p *Pipeline) ownNotes(t *prd.Task) string {
 		return ""
 	}
 	attempts, _ := Attempts(p.env.WS, t.ID) // where they can't be read the notes stay
-	if slices.ContainsFunc(attempts, func(a *Trail) bool { return noteOf(a) == *t.Notes }) {
+	if slices.ContainsFunc(attempts, func(a *Record) bool { return noteOf(a) == *t.Notes }) {
 		return ""
 	}
 	return *t.Notes
 }
 
 // endOf is the status of a task whose attempt has ended.
-func endOf(t *Trail) prd.Status {
+func endOf(t *Record) prd.Status {
 	if t.Code == judge.Success {
 		return prd.Completed
 	}
@@ -151,7 +156,7 @@ func endOf(t *Trail) prd.Status {
 }
 
 // remember adds the task to what later ones are told.
-func (p *Pipeline) remember(t *Trail) error {
+func (p *Pipeline) remember(t *Record) error {
 	path := p.dir(memoryFile)
 	c, err := memory.Read(path)
 	if err != nil {
@@ -161,7 +166,7 @@ func (p *Pipeline) remember(t *Trail) error {
 	return c.Write(path)
 }
 
-func (p *Pipeline) endMessage(t *Trail) change.Message {
+func (p *Pipeline) endMessage(t *Record) change.Message {
 	return change.Message{Subject: fmt.Sprintf("chore: %s %s", t.TaskID, endOf(t)),
 		Trailers: []change.Trailer{{Key: "Relay-Task", Value: t.TaskID}, {Key: "Relay-Record", Value: t.RunID}, {Key: "Relay-Code", Value: string(t.Code)}}}
 }
@@ -176,7 +181,7 @@ func (p *Pipeline) tidy(ctx context.Context, where *judge.Git) error {
 	}
 	status, err := p.in(where, "").Filtering().Decide(where).Status(ctx)
 	if err != nil {
-		return fault.Git(err)
+		return diag.Git(err)
 	}
 	owned := p.in(where, "").Owned()
 	var dirty []string
@@ -192,20 +197,20 @@ func (p *Pipeline) tidy(ctx context.Context, where *judge.Git) error {
 			return err
 		}
 		if dirty, err = env.Shown(ctx, dirty); err != nil {
-			return fault.Git(err)
+			return diag.Git(err)
 		}
 	}
 	if len(dirty) == 0 {
 		return nil
 	}
-	return fault.Dirty(dirty)
+	return diag.Dirty(dirty)
 }
 
 // keptUsage gives what a call used whose answer an open attempt has kept; see
-// ledger.OpenTab.
+// ledger.OpenReservations.
 func (p *Pipeline) keptUsage(hold string) *ledger.Usage {
 	for _, t := range p.begun {
-		if u := (desk.Answers{Dir: p.dir(tasksDir, t.Attempt, callsDir)}).Kept(hold); u != nil {
+		if u := (modelcall.Answers{Dir: p.dir(tasksDir, t.Attempt, callsDir)}).Kept(hold); u != nil {
 			return u
 		}
 	}

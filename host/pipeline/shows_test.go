@@ -61,7 +61,7 @@ func TestGraphOfEight(t *testing.T) {
 	e.Clock = clock
 	list := &prd.File{Path: filepath.Join(w.Root, TasksFile)}
 	var order []string
-	out, err := Run(t.Context(), e, Options{Orders: Orders{Session: 15 * time.Second}, OnTask: func(tr *Trail) {
+	out, err := Run(t.Context(), e, Options{Orders: Orders{Session: 15 * time.Second}, OnTask: func(tr *Record) {
 		order = append(order, tr.TaskID)
 		if tr.TaskID == "base" { // the operator wants this one next
 			must(t, list.Edit(prd.Set("limited", map[string]any{"priority": -1})))

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/durable"
-	"github.com/paxiom/relay/host/fault"
 	"github.com/paxiom/relay/host/internal/beneath"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/strictjson"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline/answer"
 	"github.com/paxiom/relay/host/pipeline/memory"
@@ -28,7 +28,7 @@ const AgentsFile = "AGENTS.md"
 
 // told is the task as every step is told it.
 func (a *taskRun) told() prompts.PipelineTask {
-	t, s := a.trail.Task, a.request()
+	t, s := a.record.Task, a.request()
 	return prompts.PipelineTask{ProductName: a.p.env.Config.ProductName, ID: t.ID, Title: t.Title, Description: t.Description, Notes: a.p.ownNotes(&t), Criteria: t.AcceptanceCriteria,
 		Validation: t.Validation.Command, Agents: a.agents(), Earlier: a.earlier(),
 		Allowed: s.Allowed, Forbidden: s.Forbidden, AllowNewFiles: s.NewFiles, AllowLockfileChanges: s.LockfileChanges, MaxFiles: s.MaxFiles, MaxLines: s.MaxLines}
@@ -43,17 +43,17 @@ func (a *taskRun) earlier() string {
 	if before, err := a.before(); err == nil && before != nil && before.Conflict != "" {
 		fmt.Fprintf(&b, "What an earlier attempt built did not go together with what landed meanwhile:\n%s\n", before.Conflict)
 	}
-	for _, d := range a.trail.Decisions {
+	for _, d := range a.record.Decisions {
 		fmt.Fprintf(&b, "It was asked: %s\nThe operator answered: %s\n", d.Question, d.Text)
 	}
 	return b.String()
 }
 
 // before is the attempt before this one; nil when it is the first.
-func (a *taskRun) before() (*Trail, error) {
-	all, err := Attempts(a.p.env.WS, a.trail.TaskID)
+func (a *taskRun) before() (*Record, error) {
+	all, err := Attempts(a.p.env.WS, a.record.TaskID)
 	for i, t := range all {
-		if t.Attempt == a.trail.Attempt && i+1 < len(all) {
+		if t.Attempt == a.record.Attempt && i+1 < len(all) {
 			return all[i+1], err
 		}
 	}
@@ -66,7 +66,7 @@ const maxAgents = 1 << 20
 // agents is AGENTS.md as the commit has it on which the task is built, or while it is planned the newest, whatever the operator is
 // writing into his own; "" where it has none.
 func (a *taskRun) agents() string {
-	b, err := a.At.Git.Run(context.Background(), nil, "cat-file", "blob", cmp.Or(a.trail.Base, "HEAD")+":"+AgentsFile)
+	b, err := a.At.Git.Run(context.Background(), nil, "cat-file", "blob", cmp.Or(a.record.Base, "HEAD")+":"+AgentsFile)
 	if err != nil || len(b) > maxAgents {
 		return ""
 	}
@@ -75,10 +75,18 @@ func (a *taskRun) agents() string {
 
 func (a *taskRun) memory() (*memory.Context, error) { return memory.Read(a.p.dir(memoryFile)) }
 
-// override reads the operator's own texts of a role.
-func (a *taskRun) override(role string) (prompts.Override, error) {
+// words are the texts of a call of a role, by the operator's own templates where there are any.
+func (a *taskRun) words(role, retry string, data func(prompts.Call) (prompts.Data, error)) (system, user string, err error) {
 	ws := a.p.env.WS
-	return prompts.RoleOverride(func(rel string, max int64) ([]byte, error) { return beneath.ReadFile(ws.Root(), rel, max) }, ws.Rel()+"/prompts", role)
+	o, err := prompts.RoleOverride(func(rel string, max int64) ([]byte, error) { return beneath.ReadFile(ws.Root(), rel, max) }, ws.Rel()+"/prompts", role)
+	if err != nil {
+		return "", "", err
+	}
+	d, err := data(prompts.Call{RetryReason: retry, Override: o})
+	if err != nil {
+		return "", "", err
+	}
+	return prompts.Render(d)
 }
 
 // plan has the task planned. A question that the planner has is the operator's to answer.
@@ -90,20 +98,20 @@ func (a *taskRun) plan(f durable.Flow) error {
 		if err != nil {
 			return err
 		}
-		a.trail.Plan = &facts
+		a.record.Plan = &facts
 		if facts.Question == "" {
-			a.leave(fmt.Sprintf("%s: a plan for %s", facts.Provider, words.Count(len(facts.Files), "file")))
+			a.leave(fmt.Sprintf("%s: a plan for %s", facts.Provider, format.Count(len(facts.Files), "file")))
 			return nil
 		}
 		a.leave(facts.Provider + " asks: " + facts.Question)
 		if n == maxQuestions {
-			return &Problem{Code: judge.BlockedOrchestrator, What: "the planner asks again and again", Why: facts.Question, Fix: "say it in the description of the task in " + TasksFile + ", then `relay task retry " + a.trail.TaskID + "`"}
+			return &Problem{Code: judge.BlockedOrchestrator, What: "the planner asks again and again", Why: facts.Question, Fix: "say it in the description of the task in " + TasksFile + ", then `relay task retry " + a.record.TaskID + "`"}
 		}
 		d, err := a.consult(f, Question{Name: fmt.Sprintf("question-%d", n), Kind: "plan", Text: facts.Question})
 		if err != nil {
 			return err
 		}
-		a.trail.Decisions = append(a.trail.Decisions, d)
+		a.record.Decisions = append(a.record.Decisions, d)
 	}
 }
 
@@ -125,7 +133,7 @@ func (a *taskRun) askPlan(ctx context.Context, n int) (PlanFacts, error) {
 	}
 	files, err := a.At.Git.Run(ctx, nil, "-c", "core.quotePath=false", "ls-tree", "-r", "--name-only", "--full-tree", at.Base)
 	if err != nil {
-		return PlanFacts{}, fault.Internal(err)
+		return PlanFacts{}, diag.Internal(err)
 	}
 	done, err := a.show(ctx, at)
 	if err != nil {
@@ -134,19 +142,15 @@ func (a *taskRun) askPlan(ctx context.Context, n int) (PlanFacts, error) {
 	defer done()
 	var p *answer.Plan
 	got, err := a.ask(ctx, asking{role: rolePlan, id: fmt.Sprintf("plan-%d", n), schema: schemas.Bytes(schemas.PipelinePlan),
-		words: func(retry string) (string, string, error) {
-			o, err := a.override(rolePlan)
-			if err != nil {
-				return "", "", err
-			}
-			return prompts.Plan(prompts.PlanData{Task: a.told(), Memory: string(remembered), Files: string(files), ResultSchema: schemas.Bytes(schemas.PipelinePlan), RetryReason: retry, Override: o})
+		told: func(c prompts.Call) (prompts.Data, error) {
+			return prompts.PlanData{Task: a.told(), Memory: string(remembered), Files: string(files), ResultSchema: schemas.Bytes(schemas.PipelinePlan), Call: c}, nil
 		},
 		read: func(text []byte) (err error) { p, err = answer.ReadPlan(text); return err }})
 	if err != nil {
 		return PlanFacts{}, err
 	}
 	text := []byte(report.SafeLines(p.Text()))
-	facts := PlanFacts{Provider: got.Provider, Model: got.Model, SHA256: hashOf(text), Question: p.Question, File: a.p.env.WS.Rel() + "/" + rootDir + "/" + plansDir + "/" + a.trail.TaskID + "_plan.md"}
+	facts := PlanFacts{Provider: got.Provider, Model: got.Model, SHA256: hashOf(text), Question: p.Question, File: a.p.env.WS.Rel() + "/" + rootDir + "/" + plansDir + "/" + a.record.TaskID + "_plan.md"}
 	for _, s := range p.Steps {
 		for _, file := range s.Files {
 			if len(facts.Files) < maxPaths {
@@ -154,7 +158,7 @@ func (a *taskRun) askPlan(ctx context.Context, n int) (PlanFacts, error) {
 			}
 		}
 	}
-	return facts, a.keepText(a.trail.TaskID+"_plan.md", text)
+	return facts, a.keepText(a.record.TaskID+"_plan.md", text)
 }
 
 // keepText writes a text for people, and for the steps after.
@@ -167,9 +171,9 @@ func (a *taskRun) keepText(name string, text []byte) error {
 
 // planText is the plan as it was made.
 func (a *taskRun) planText() (string, error) {
-	b, err := workspace.ReadFile(a.p.dir(plansDir, a.trail.TaskID+"_plan.md"), 1<<20)
+	b, err := workspace.ReadFile(a.p.dir(plansDir, a.record.TaskID+"_plan.md"), 1<<20)
 	if err != nil {
-		return "", fault.Wrap(err, judge.BlockedCrashRecovery, "the plan of "+a.trail.TaskID+" can't be read", "`relay task retry "+a.trail.TaskID+"` begins anew")
+		return "", diag.Wrap(err, judge.BlockedCrashRecovery, "the plan of "+a.record.TaskID+" can't be read", "`relay task retry "+a.record.TaskID+"` begins anew")
 	}
 	return string(b), nil
 }
@@ -178,22 +182,15 @@ func (a *taskRun) planText() (string, error) {
 func (a *taskRun) code(f durable.Flow) error {
 	cfg := a.p.env.Config.Pipeline
 	return a.build(f, building{role: roleCode, round: 1, limit: time.Duration(cfg.Code.SessionMinutes) * time.Minute, schema: schemas.Bytes(schemas.BuilderResult),
-		words: func(r *prompts.Resume) (string, string, error) {
-			o, err := a.override(roleCode)
-			if err != nil {
-				return "", "", err
-			}
+		told: func(r *prompts.Resume, c prompts.Call) (prompts.Data, error) {
 			plan, err := a.planText()
-			if err != nil {
-				return "", "", err
-			}
-			return prompts.Code(prompts.CodeData{Task: a.told(), Plan: plan, Resume: r, ResultSchema: schemas.Bytes(schemas.BuilderResult), Override: o})
+			return prompts.CodeData{Task: a.told(), Plan: plan, Resume: r, ResultSchema: schemas.Bytes(schemas.BuilderResult), Call: c}, err
 		},
 		read: func(raw []byte, s *Session) (string, error) { // what it says is shown, and decides nothing
 			tree, _ := strictjson.Decode(raw, 256<<10)
 			said, _ := tree.(map[string]any)
 			summary, _ := said["summary"].(string)
-			s.Summary = words.Clip(summary, 1000)
+			s.Summary = format.Clip(summary, 1000)
 			return "", nil
 		},
 		left: func() string {

@@ -7,12 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/catalog"
-	"github.com/paxiom/relay/host/internal/crew"
-	"github.com/paxiom/relay/host/internal/desk"
+	"github.com/paxiom/relay/host/internal/modelcall"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/prompts"
 	"github.com/paxiom/relay/sdk/pluginpb"
 )
 
@@ -50,11 +51,11 @@ func (p *Pipeline) choices(role string) []string {
 	case roleCleanup:
 		name, model, fallback = c.Cleanup.Builder, c.Cleanup.Model, c.Cleanup.Fallback
 	}
-	return append([]string{crew.Choice{Name: catalog.Canonical(name), Model: model}.String()}, fallback...)
+	return append([]string{pluginenv.Choice{Name: catalog.Canonical(name), Model: model}.String()}, fallback...)
 }
 
 // lineup is who is asked in a role now: those who were replaced are not.
-func (p *Pipeline) lineup(e crew.Env, role string) *crew.Lineup {
+func (p *Pipeline) lineup(e pluginenv.Env, role string) *pluginenv.Lineup {
 	p.mu.Lock()
 	n := 0
 	for _, r := range p.rec.Replaced {
@@ -72,7 +73,7 @@ func (p *Pipeline) lineup(e crew.Env, role string) *crew.Lineup {
 }
 
 // replace gives a role to the next one for the rest of the run; false when there is none.
-func (p *Pipeline) replace(role string, from crew.Choice, why string) (bool, error) {
+func (p *Pipeline) replace(role string, from pluginenv.Choice, why string) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	all := p.choices(role)
@@ -92,9 +93,9 @@ func (p *Pipeline) replace(role string, from crew.Choice, why string) (bool, err
 
 // by has the work of a role done by whoever has it, and by its fallback for the rest of
 // the run when that one is missing or fails for another reason than a limit.
-func (a *taskRun) by(ctx context.Context, role string, work func(context.Context, *crew.Lineup) (*pluginhost.Failure, error)) error {
+func (a *taskRun) by(ctx context.Context, role string, work func(context.Context, *pluginenv.Lineup) (*pluginhost.Failure, error)) error {
 	for {
-		l := a.p.lineup(a.crew(), role)
+		l := a.p.lineup(a.pluginEnv(), role)
 		f, err := work(ctx, l)
 		a.fire(context.WithoutCancel(ctx))
 		switch {
@@ -116,7 +117,7 @@ func (a *taskRun) by(ctx context.Context, role string, work func(context.Context
 		if err != nil {
 			return err
 		}
-		return f.Fault()
+		return f.Diagnostic()
 	}
 }
 
@@ -125,7 +126,7 @@ func failedItself(f *pluginhost.Failure, err error) string {
 	if f != nil {
 		return f.Summary
 	}
-	flt, ok := fault.As(err)
+	flt, ok := diag.As(err)
 	if ok && (flt.Code == judge.BlockedPlugin || flt.Code == judge.BlockedAuth || flt.Code == judge.StopBuilderOutputInvalid) {
 		return flt.What
 	}
@@ -136,7 +137,7 @@ func failedItself(f *pluginhost.Failure, err error) string {
 type asking struct {
 	role, id string
 	schema   []byte
-	words    func(retry string) (system, user string, err error)
+	told     func(prompts.Call) (prompts.Data, error)
 	read     func(text []byte) error // why an answer is none
 }
 
@@ -144,17 +145,17 @@ type asking struct {
 const maxAsked = 2
 
 // ask gets an answer that has its form.
-func (a *taskRun) ask(ctx context.Context, q asking) (*desk.Answer, error) {
-	var got *desk.Answer
-	err := a.by(ctx, q.role, func(ctx context.Context, l *crew.Lineup) (*pluginhost.Failure, error) {
+func (a *taskRun) ask(ctx context.Context, q asking) (*modelcall.Answer, error) {
+	var got *modelcall.Answer
+	err := a.by(ctx, q.role, func(ctx context.Context, l *pluginenv.Lineup) (*pluginhost.Failure, error) {
 		who, retry := strings.ReplaceAll(l.Now().Name, "/", "-"), ""
 		for n := 1; ; n++ {
-			system, user, err := q.words(retry)
+			system, user, err := a.words(q.role, retry, q.told)
 			if err != nil {
-				return nil, fault.Wrap(err, judge.BlockedMissingConfig, "the prompt of the "+q.role+" can't be made", "`ls -l "+fault.Word(a.p.env.WS.Prompts())+"` has texts of your own")
+				return nil, diag.Wrap(err, judge.BlockedMissingConfig, "the prompt of the "+q.role+" can't be made", "`ls -l "+diag.Word(a.p.env.WS.Prompts())+"` has texts of your own")
 			}
 			cfg := a.p.env.Config.Pipeline
-			ans, f, err := a.calls().Ask(ctx, l, desk.Question{ID: fmt.Sprintf("%s-%s-%s-%d", a.trail.Attempt, q.id, who, n), Role: q.role, System: system, User: user,
+			ans, f, err := a.calls().Ask(ctx, l, modelcall.Question{ID: fmt.Sprintf("%s-%s-%s-%d", a.record.Attempt, q.id, who, n), Role: q.role, System: system, User: user,
 				Schema: q.schema, MaxUSD: cfg.MaxCallUSD, Limit: time.Duration(cfg.CallTimeoutSeconds) * time.Second, LimitKey: "pipeline.call_timeout_seconds", Paid: true})
 			var why error
 			switch {
@@ -172,7 +173,7 @@ func (a *taskRun) ask(ctx context.Context, q asking) (*desk.Answer, error) {
 				return nil, nil
 			}
 			if n == maxAsked {
-				return nil, fault.Wrap(why, judge.StopBuilderOutputInvalid, fmt.Sprintf("%s returned an invalid %s twice", l.Now(), q.role), "`relay task show "+a.trail.TaskID+"`")
+				return nil, diag.Wrap(why, judge.StopBuilderOutputInvalid, fmt.Sprintf("%s returned an invalid %s twice", l.Now(), q.role), "`relay task show "+a.record.TaskID+"`")
 			}
 			a.note(fmt.Sprintf("%s returned an invalid %s (%s) and is asked once more", l.Now(), q.role, why))
 			retry = why.Error()

@@ -49,8 +49,8 @@ type Options struct {
 	// These may be nil. Drain asks for an end after the task under way, OnTask is told
 	// of every task that came to an end, After is called when its end is on record.
 	Drain  func() bool
-	OnTask func(*Trail)
-	After  func(ctx context.Context, t *Trail) error
+	OnTask func(*Record)
+	After  func(ctx context.Context, t *Record) error
 }
 
 // Reason is why a run ended.
@@ -85,7 +85,7 @@ type Outcome struct {
 	RunID    string
 	Reason   Reason
 	Why      string
-	Tasks    []*Trail      // that this run worked on, in the order of their ends
+	Tasks    []*Record     // that this run worked on, in the order of their ends
 	Replaced []Replacement // who was replaced for the rest of the run
 	Waiting  []string      // tasks that wait for the operator
 	Counts   map[prd.Status]int

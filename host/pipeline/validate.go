@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/durable"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/report"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/prompts"
@@ -21,7 +21,7 @@ import (
 func (a *taskRun) validate(f durable.Flow, round int) (Check, error) {
 	c := Check{OK: true}
 	var err error
-	for i, argv := range a.trail.Task.Validation.Command.Steps() {
+	for i, argv := range a.record.Task.Validation.Command.Steps() {
 		name := fmt.Sprintf("validate-%d", round)
 		if i > 0 {
 			name = fmt.Sprintf("validate-%d-%d", round, i+1)
@@ -51,7 +51,7 @@ type required struct {
 
 // commands are all of them.
 func (a *taskRun) commands() (all []required) {
-	for _, argv := range a.trail.Task.Validation.Command.Steps() {
+	for _, argv := range a.record.Task.Validation.Command.Steps() {
 		all = append(all, required{argv: argv})
 	}
 	for _, k := range a.p.env.Config.Verification.RequiredChecks() {
@@ -80,7 +80,7 @@ func (a *taskRun) checkBy(f durable.Flow, name string, round int, try func(conte
 	if err != nil {
 		return c, err
 	}
-	a.trail.Checks = append(a.trail.Checks, c)
+	a.record.Checks = append(a.record.Checks, c)
 	a.left(c.Outcome, !c.OK)
 	return c, nil
 }
@@ -102,12 +102,13 @@ func (a *taskRun) try(ctx context.Context, name string, of required) (Check, str
 			return a.p.env.Config.Verification.Setting(of.id)
 		}
 	}
-	results, code := a.Change.Verify(ctx, k)
+	results, code := a.Checker.Verify(ctx, k)
+	a.Plan.Tell(a.At.Heard)
 	if ctx.Err() != nil {
 		return Check{}, "", ctx.Err()
 	}
 	if len(results) == 0 {
-		return Check{}, "", fault.Internal(fmt.Errorf("the command %q was not run", of.argv))
+		return Check{}, "", diag.Internal(fmt.Errorf("the command %q was not run", of.argv))
 	}
 	r := results[0]
 	c := Check{Command: of.argv, OK: code == judge.Success, Outcome: r.Outcome(), ExitCode: r.ExitCode, TimedOut: r.TimedOut, MS: r.Duration.Milliseconds(), File: "check-" + name + ".txt", Tests: report.FactsOf(r)}
@@ -119,7 +120,7 @@ func (a *taskRun) try(ctx context.Context, name string, of required) (Check, str
 
 // hidden are the hidden checks that count for the task.
 func (a *taskRun) hidden() []verify.Command {
-	all, _ := a.p.env.Config.Verification.HiddenChecks(a.p.place, a.p.env.Home, a.trail.Task.HiddenChecks)
+	all, _ := a.p.env.Config.Verification.HiddenChecks(a.p.place, a.p.env.Home, a.record.Task.HiddenChecks)
 	return all
 }
 
@@ -128,7 +129,8 @@ func (a *taskRun) tryHidden(ctx context.Context, all []verify.Command) (Check, e
 	k := a.Checks()
 	k.Hidden = all
 	began := time.Now()
-	_, code := a.Change.VerifyHidden(ctx, k)
+	_, code := a.Checker.VerifyHidden(ctx, k)
+	a.Plan.Tell(a.At.Heard)
 	if ctx.Err() != nil {
 		return Check{}, ctx.Err()
 	}
@@ -143,12 +145,12 @@ func (a *taskRun) tryHidden(ctx context.Context, all []verify.Command) (Check, e
 
 // problem is the end of a task whose last check failed.
 func (a *taskRun) problem(c Check, why string) *Problem {
-	p := &Problem{Code: c.Code, What: "the validation command fails", Why: c.Outcome + why, Fix: "`relay task show " + a.trail.TaskID + "` has its output"}
+	p := &Problem{Code: c.Code, What: "the validation command fails", Why: c.Outcome + why, Fix: "`relay task show " + a.record.TaskID + "` has its output"}
 	switch c.Code {
 	case judge.StopHiddenFailed:
-		p.What, p.Fix = "the hidden checks fail", "`relay show "+a.trail.RunID+"` tells you alone what they printed"
+		p.What, p.Fix = "the hidden checks fail", "`relay show "+a.record.RunID+"` tells you alone what they printed"
 	case judge.StopTestsMissing:
-		p.What = "the validation command no longer runs " + words.Count(len(c.Tests.Missing), "test")
+		p.What = "the validation command no longer runs " + format.Count(len(c.Tests.Missing), "test")
 	case judge.StopOldTestsFail:
 		p.What = "the validation command passes only with the changed tests, and fails with those of the base"
 	}
@@ -157,8 +159,8 @@ func (a *taskRun) problem(c Check, why string) *Problem {
 
 // outputs are what the validation command printed the last time.
 func (a *taskRun) outputs() (all []prompts.Output) {
-	for _, c := range a.trail.Checks {
-		if c.Round != a.trail.Checks[len(a.trail.Checks)-1].Round {
+	for _, c := range a.record.Checks {
+		if c.Round != a.record.Checks[len(a.record.Checks)-1].Round {
 			continue
 		}
 		text := "[" + c.Outcome + "]"

@@ -8,6 +8,14 @@ import (
 //go:embed check
 var files embed.FS
 
+// What a pipeline begins with: what agents are told about the project, and a task list of examples.
+var (
+	//go:embed AGENTS.md
+	Agents []byte
+	//go:embed prd.json
+	Tasks []byte
+)
+
 // Check is the skeleton of a hidden check in a language; "" where there is none.
 func Check(language string) (name, text string) {
 	name = map[string]string{"python": "check.py", "javascript": "check.mjs", "go": "check.go.txt"}[language]

@@ -51,19 +51,19 @@ func (r *run) attestCrash(ctx context.Context, rep *report.Report) {
 // approvals are what the operator said yes to.
 func (r *run) approvals() (all []attest.Approval) {
 	switch {
-	case r.approved:
-		all = append(all, attest.Approval{Kind: "task beyond the ceiling"})
+	case r.approved != nil:
+		all = append(all, *r.approved)
 	case r.beyond():
-		all = append(all, attest.Approval{Kind: "task beyond the ceiling", At: r.rep.StartedAt.Format(attest.Time)})
+		all = append(all, attest.Approval{Kind: attest.Beyond, At: r.rep.StartedAt.Format(attest.Time), Here: true})
 	}
 	if r.rep.Verification.Agreed {
-		all = append(all, attest.Approval{Kind: "changed tests", At: r.now().UTC().Format(attest.Time)})
+		all = append(all, attest.Approval{Kind: "changed tests", At: r.now().UTC().Format(attest.Time), Here: true})
 	}
 	switch {
 	case r.letLand != nil:
 		all = append(all, r.letLand.Built.Yes...)
 	case !r.policyAt.IsZero():
-		all = append(all, attest.Approval{Kind: "policy", At: r.policyAt.UTC().Format(attest.Time)})
+		all = append(all, attest.Approval{Kind: "policy", At: r.policyAt.UTC().Format(attest.Time), Here: true})
 	}
 	return all
 }

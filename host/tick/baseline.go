@@ -6,16 +6,16 @@ import (
 	"path"
 	"strings"
 
-	"github.com/paxiom/relay/host/change"
-	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/passed"
+	"github.com/paxiom/relay/host/checks"
+	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/internal/checkcache"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/verify"
 )
 
 // checks are the verification commands of the task with their limits.
-func (r *run) checks() change.Checks {
+func (r *run) checks() checks.Checks {
 	k := r.Checks(r.commands...)
 	k.Before = r.beforeCheck
 	return k
@@ -41,14 +41,14 @@ func (r *run) baseline(ctx context.Context) error {
 	}
 	tree, err := r.tree(ctx, r.rep.BaseCommit)
 	if err != nil {
-		return interrupted(ctx, fault.Git(err))
+		return interrupted(ctx, diag.Git(err))
 	}
-	r.known = passed.Open(r.env.StateDir, r.env.Root)
+	r.known = checkcache.Open(r.env.StateDir, r.env.Root)
 	k := r.checks()
 	if k.Log, err = r.verifyLog(); err != nil {
 		return err
 	}
-	bases, err := r.Change.Baseline(ctx, k, func(c verify.Command) bool { return r.known.Has(tree, k.Identity(c)) })
+	bases, err := r.Checker.Baseline(ctx, k, func(c verify.Command) bool { return r.known.Has(tree, k.Identity(c)) })
 	if err != nil {
 		return interrupted(ctx, internal(err))
 	}

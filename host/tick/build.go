@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/change"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
-	"github.com/paxiom/relay/host/internal/crew"
-	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/modelcall"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/redact"
@@ -38,7 +38,7 @@ const maxResult = 256 << 10
 // another one costs a second start.
 func (r *run) prepare(ctx context.Context) error {
 	name := r.cfg.Builder.DefaultMode
-	if own := r.builderOf(); own != "" {
+	if own := r.builderOf(r.o.Task); own != "" {
 		name = own
 	}
 	if err := r.openBuilder(ctx, name); err != nil {
@@ -53,13 +53,13 @@ func (r *run) openBuilder(ctx context.Context, name string) error {
 		return r.boxErr
 	}
 	r.At = r.at()
-	if err := r.Open(ctx, r.crew(), name, change.Options{RunID: r.rep.RunID, Base: r.rep.BaseCommit, Branch: r.branch}); err != nil {
+	if err := r.Open(ctx, r.pluginEnv(), name, change.Options{RunID: r.rep.RunID, Base: r.rep.BaseCommit, Branch: r.branch}); err != nil {
 		return interrupted(ctx, err)
 	}
 	b := r.Change.Box()
 	r.rep.Box = &report.BoxReport{Means: b.Means(), Gaps: append(b.Gaps(), r.Builder.Plan.Gaps(b.Means())...)}
 	if r.rep.Verification.Beside = !box.AtOwnPath(b.Means()); r.rep.Verification.Beside {
-		r.observe(progress.Event{Kind: progress.Notice, Text: crew.BesideWarning(b.Means())})
+		r.observe(progress.Event{Kind: progress.Notice, Text: pluginenv.BesideWarning(b.Means())})
 	}
 	return nil
 }
@@ -93,10 +93,10 @@ func (r *run) build(ctx context.Context) error {
 	r.TaskID = r.task.TaskID
 	if r.task.Builder.Patch != "" {
 		if err := checkPatch(r.task.Builder.Patch); err != nil {
-			return fault.Wrap(err, judge.StopBuilderOutputInvalid, "the patch is refused before it is applied", "`relay show`")
+			return diag.Wrap(err, judge.StopBuilderOutputInvalid, "the patch is refused before it is applied", "`relay show`")
 		}
 		if r.masked && strings.Contains(r.task.Builder.Patch, redact.Mask) { // not what the model wrote
-			return fault.New(judge.StopSecret, "the change holds a value of a credential", "the orchestrator's patch had one, which relay shows to nobody", "`relay show` has the patch, with "+redact.Mask+" in its place")
+			return diag.New(judge.StopSecret, "the change holds a value of a credential", "the orchestrator's patch had one, which relay shows to nobody", "`relay show` has the patch, with "+redact.Mask+" in its place")
 		}
 	}
 	f, err := r.calls().Through(ctx, r.workers(), r.buildWith, func() error {
@@ -110,7 +110,7 @@ func (r *run) build(ctx context.Context) error {
 }
 
 // buildWith makes one build. A failure of the vendor's comes apart from all other ends.
-func (r *run) buildWith(ctx context.Context, c crew.Choice) (*pluginhost.Failure, error) {
+func (r *run) buildWith(ctx context.Context, c pluginenv.Choice) (*pluginhost.Failure, error) {
 	if err := r.chooseBuilder(ctx, c.Name); err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (r *run) buildWith(ctx context.Context, c crew.Choice) (*pluginhost.Failure
 		}
 	}
 	if r.task.Kind == judge.Execute {
-		r.Change.Ahead(ctx, r.checks())
+		r.Checker.Ahead(ctx, r.checks())
 	}
 	if err := r.showTask(); err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (r *run) afterFailedBuild(ctx context.Context, failure error) error {
 	if !r.built {
 		return failure
 	}
-	f := fault.Internal(failure)
+	f := diag.Internal(failure)
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
 	r.badBuild = "" // the failure counts
@@ -196,13 +196,13 @@ func (r *run) afterFailedBuild(ctx context.Context, failure error) error {
 
 // runBuilder makes the builder call of the tick. A failure of the vendor's, and of the
 // plugin, comes apart from the ends that have a verdict of their own.
-func (r *run) runBuilder(ctx context.Context, p *crew.Plugin, c crew.Choice) (*pluginhost.Failure, error) {
+func (r *run) runBuilder(ctx context.Context, p *pluginenv.Plugin, c pluginenv.Choice) (*pluginhost.Failure, error) {
 	req, err := r.buildRequest(c)
 	if err != nil {
 		return nil, err
 	}
 	limit, limitKey := r.buildTimeout(p.Entry.Name)
-	done, f, late, err := r.Build(ctx, r.calls(), c, desk.Work{ID: r.rep.RunID + "-builder", Role: ledger.RoleBuilder, Request: req, Limit: limit,
+	done, f, late, err := r.Build(ctx, r.calls(), c, modelcall.Work{ID: r.rep.RunID + "-builder", Role: ledger.RoleBuilder, Request: req, Limit: limit,
 		MaxUSD: r.cfg.Builder.ClaudeCode.MaxBudgetUSD, Began: func() { r.built = true }})
 	switch {
 	case err != nil:
@@ -214,12 +214,12 @@ func (r *run) runBuilder(ctx context.Context, p *crew.Plugin, c crew.Choice) (*p
 		r.badBuild = f.Summary
 		return nil, nil
 	case late:
-		return nil, &fault.Fault{Code: judge.StopBuilderTimeout, What: fmt.Sprintf("the builder %s did not end within %v", p.Entry.Name, limit),
+		return nil, &diag.Error{Code: judge.StopBuilderTimeout, What: fmt.Sprintf("the builder %s did not end within %v", p.Entry.Name, limit),
 			Why: "it and everything that it had started were ended", Fix: "`relay show`, then ask for a smaller step or raise " + limitKey, Err: f}
 	case p.Entry.Name == "patch" && f.Cause == pluginhost.Reported && f.Reason == pluginpb.Failure_REASON_BAD_REQUEST:
 		// A patch is the orchestrator's work: one that can't be applied is a bad answer,
 		// and no accident that another try would mend.
-		return nil, &fault.Fault{Code: judge.StopBuilderOutputInvalid, What: "the patch of the task is refused", Why: strings.TrimSpace(f.Summary + ": " + f.Detail),
+		return nil, &diag.Error{Code: judge.StopBuilderOutputInvalid, What: "the patch of the task is refused", Why: strings.TrimSpace(f.Summary + ": " + f.Detail),
 			Fix: "`relay show`, then ask for a patch against the present files", Err: f}
 	}
 	return f, nil
@@ -237,19 +237,19 @@ func (r *run) buildTimeout(name string) (time.Duration, string) {
 	return time.Duration(seconds) * time.Second, key
 }
 
-func (r *run) buildRequest(c crew.Choice) (*pluginpb.BuildRequest, error) {
+func (r *run) buildRequest(c pluginenv.Choice) (*pluginpb.BuildRequest, error) {
 	t, b := r.task, r.task.Builder
 	override, err := prompts.LoadOverride(r.brought, r.cfg.Builder.ClaudeCode.SystemPromptFile, r.cfg.Builder.ClaudeCode.UserPromptFile)
 	var system, user string
 	if err == nil {
-		system, user, err = prompts.Builder(prompts.BuilderData{ProductName: r.cfg.ProductName, TaskJSON: r.taskJSON, Instructions: b.Instructions,
+		system, user, err = prompts.Render(prompts.BuilderData{ProductName: r.cfg.ProductName, TaskJSON: r.taskJSON, Instructions: b.Instructions,
 			AllowedGlobs: t.Scope.AllowedGlobs, ForbiddenGlobs: r.forbidden(), AllowNewFiles: t.Scope.AllowNewFiles,
 			AllowLockfileChanges: t.Scope.AllowLockfileChanges, MaxFilesTouched: t.DiffLimits.MaxFilesTouched,
 			MaxLinesChanged: t.DiffLimits.MaxLinesChanged, VerifyIDs: append(slices.Clone(t.Verification.Fast), t.Verification.Slow...),
-			Facts: r.facts(), ResultSchema: schemas.Bytes(schemas.BuilderResult), Override: override})
+			Facts: r.facts(), ResultSchema: schemas.Bytes(schemas.BuilderResult), Call: prompts.Call{Override: override}})
 	}
 	if err != nil {
-		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "the builder's prompt can't be made", "`relay config show builder` names its files")
+		return nil, diag.Wrap(err, judge.BlockedMissingConfig, "the builder's prompt can't be made", "`relay config show builder` names its files")
 	}
 	turns := b.MaxTurns
 	if most := r.cfg.Builder.ClaudeCode.MaxTurns; most > 0 {

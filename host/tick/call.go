@@ -6,9 +6,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/desk"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/modelcall"
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
@@ -21,27 +21,27 @@ import (
 
 // calls is where the paid calls of this tick are made. Ticks keep no answers: one that a
 // crash cut off is a new tick.
-func (r *run) calls() *desk.Desk {
-	if r.desk == nil {
-		r.desk = &desk.Desk{Workflow: "tick", RunID: r.rep.RunID, Crew: r.crew, Hire: r.chooseProvider, Reserve: desk.Milestone(r.book),
+func (r *run) calls() *modelcall.Caller {
+	if r.caller == nil {
+		r.caller = &modelcall.Caller{Workflow: "tick", RunID: r.rep.RunID, Plugins: r.pluginEnv, Start: r.chooseProvider, Reserve: modelcall.Milestone(r.book),
 			Show: r.observe, Note: r.note, Spent: r.spent, Answered: r.record, Now: r.now,
 			Switched: func(s []report.Switch) { r.rep.Switches = append(r.rep.Switches, s...) }}
 	}
-	return r.desk
+	return r.caller
 }
 
 // call asks the orchestrator, and whom its fallback names while one after the other
 // meets a limit. When nobody answers, the verdict is that of the first.
 func (r *run) call(ctx context.Context, data prompts.OrchestratorData) (string, *pluginhost.Failure, error) {
-	system, user, err := prompts.Orchestrator(data)
+	system, user, err := prompts.Render(data)
 	if err != nil {
-		return "", nil, fault.Wrap(err, judge.BlockedMissingConfig, "the orchestrator's prompt can't be made", "`relay config show orchestrator` names its files")
+		return "", nil, diag.Wrap(err, judge.BlockedMissingConfig, "the orchestrator's prompt can't be made", "`relay config show orchestrator` names its files")
 	}
 	if r.brains == nil {
 		r.brains = r.orchestrators()
 	}
 	o := r.cfg.Orchestrator
-	a, f, err := r.calls().Ask(ctx, r.brains, desk.Question{ID: r.rep.RunID + "-orchestrator", Role: ledger.RoleOrchestrator, System: system, User: user,
+	a, f, err := r.calls().Ask(ctx, r.brains, modelcall.Question{ID: r.rep.RunID + "-orchestrator", Role: ledger.RoleOrchestrator, System: system, User: user,
 		Schema: task.Schema(r.builders()), MaxTurns: o.MaxTurns, MaxUSD: o.MaxBudgetUSD, FallbackModel: r.cfg.Models.OrchestratorFallbackModel,
 		Idle:  time.Duration(o.IdleTimeoutSeconds) * time.Second,
 		Limit: time.Duration(o.TimeoutSeconds) * time.Second, LimitKey: "orchestrator.timeout_seconds"})
@@ -54,10 +54,10 @@ func (r *run) call(ctx context.Context, data prompts.OrchestratorData) (string, 
 
 // callEnd is the verdict of a call that ended without an answer.
 func (r *run) callEnd(ctx context.Context, err error) error {
-	var limited *desk.Limited
+	var limited *modelcall.Limited
 	if errors.As(err, &limited) {
 		r.rep.Limits = limited.Limits
-		return limited.Fault(func(when string) string {
+		return limited.Diagnostic(func(when string) string {
 			return "`" + cmp.Or(r.o.Command, "relay run") + "` " + when + "; `relay loop` waits for it by itself"
 		})
 	}
@@ -66,7 +66,7 @@ func (r *run) callEnd(ctx context.Context, err error) error {
 
 // spent adds what a call used to the run.
 func (r *run) spent(u ledger.Line) {
-	r.used.Add(desk.Used(u))
+	r.used.Add(modelcall.Used(u))
 	r.observe(progress.Event{Kind: progress.Spent, Call: u.CallID})
 }
 

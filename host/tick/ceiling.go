@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/detect"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/trust"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/prompts"
@@ -24,7 +24,7 @@ func (r *run) ceiling() judge.Ceiling {
 	if own == judge.KeepCommits && !r.cfg.Commit.OnSuccess || r.letLand != nil {
 		own = judge.SquashCommits // nothing is committed at all, or relay itself made it again
 	}
-	return r.widened.Widen(r.cfg.Ceiling(r.cfg.TickFence(), r.at().Owned(), own))
+	return r.widened.Widen(r.at().Ceiling(r.cfg.TickFence(), own))
 }
 
 // takeAllowed gives what the operator was asked about and has allowed, nil when there is
@@ -55,7 +55,7 @@ func (r *run) asker() judge.Asker {
 		return r.letLand.Built.By
 	case r.o.operators():
 		return judge.Operator
-	case r.approved:
+	case r.approved != nil:
 		return judge.Approved
 	}
 	return judge.Model
@@ -79,7 +79,7 @@ func (r *run) underCeiling() (done bool, err error) {
 	}
 	said := judge.Listed(beyond)
 	if r.o.operators() {
-		return false, fault.New(judge.BlockedBeyondCeiling, "the task asks for more than the ceiling gives", said, r.beyondFix())
+		return false, diag.New(judge.BlockedBeyondCeiling, "the task asks for more than the ceiling gives", said, r.beyondFix())
 	}
 	if r.o.Attended {
 		return true, r.askBeyond(beyond)
@@ -90,7 +90,7 @@ func (r *run) underCeiling() (done bool, err error) {
 			if b.Code == judge.StopForbidden { // no ceiling gives it
 				fix = "`relay run --task FILE`, with a copy of .relay/TASK.json as a task of your own, opens what that names, but for scope.default_forbidden_globs"
 			}
-			return false, fault.New(b.Code, "the task needs more than the ceiling gives, and was not built", said, fix)
+			return false, diag.New(b.Code, "the task needs more than the ceiling gives, and was not built", said, fix)
 		}
 	}
 	r.note("the task was cut to the ceiling: " + said)
@@ -122,7 +122,7 @@ func (r *run) askBeyond(beyond []judge.Beyond) error {
 	if err := r.env.Trust.Ask(r.env.Root, w); err != nil {
 		return err
 	}
-	r.rep.Question = &report.Question{Prompt: words.Clip(fmt.Sprintf("The planner asks for more than the ceiling gives, for %q: %s. May it?", report.Safe(words.Clip(r.task.Intent, 200)), judge.Listed(beyond)), 1900), Choices: w.Choices()}
+	r.rep.Question = &report.Question{Prompt: format.Clip(fmt.Sprintf("The planner asks for more than the ceiling gives, for %q: %s. May it?", report.Safe(format.Clip(r.task.Intent, 200)), judge.Listed(beyond)), 1900), Choices: w.Choices()}
 	return nil
 }
 

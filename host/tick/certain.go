@@ -5,8 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -18,7 +18,7 @@ func (r *run) checkScope() error {
 	for key, globs := range map[string][]string{"scope.default_allowed_globs": r.cfg.Scope.DefaultAllowedGlobs, "scope.ceiling.allowed_globs": r.cfg.Scope.Ceiling.AllowedGlobs} {
 		for _, g := range globs {
 			if info, err := os.Lstat(filepath.Join(r.env.Root, g)); err == nil && info.IsDir() {
-				return fault.New(judge.BlockedMissingConfig, fmt.Sprintf("%s names the folder %q, and allows nothing in it", key, g),
+				return diag.New(judge.BlockedMissingConfig, fmt.Sprintf("%s names the folder %q, and allows nothing in it", key, g),
 					"a pattern without a wildcard is the path of one file", fmt.Sprintf("write %q in place of %q; `relay config show scope --origin` says where it stands", g+"/**", g))
 			}
 		}
@@ -29,8 +29,8 @@ func (r *run) checkScope() error {
 // canRun looks for the programs of checks before a call is paid for that they are to judge:
 // without them they say nothing about a change.
 func (r *run) canRun(checks []string) error {
-	if id, name, why := crew.MissingProgram(&r.cfg.Verification, checks, r.env.Environ, r.env.Root); name != "" {
-		return fault.New(judge.BlockedMissingConfig, fmt.Sprintf("the check %s can't run: %s is not in PATH", id, name), why,
+	if id, name, why := pluginenv.MissingProgram(&r.cfg.Verification, checks, r.env.Environ, r.env.Root); name != "" {
+		return diag.New(judge.BlockedMissingConfig, fmt.Sprintf("the check %s can't run: %s is not in PATH", id, name), why,
 			"install it, or name a file of the repository by its path, such as ./"+name+"; `relay config show verification` lists the checks")
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/journal"
@@ -63,7 +63,7 @@ func (r *run) finish(verdict error) (*Outcome, error) {
 		return out, nil
 	}
 	if err != nil {
-		return out, fault.Wrap(err, judge.StopInterrupted, "the run's report could not be written", "`df -h .` and `ls -ld "+fault.Word(r.ws.Dir())+"` show whether relay can write there")
+		return out, diag.Wrap(err, judge.StopInterrupted, "the run's report could not be written", "`df -h .` and `ls -ld "+diag.Word(r.ws.Dir())+"` show whether relay can write there")
 	}
 	return out, nil
 }
@@ -126,14 +126,14 @@ func broken(verdict error) string {
 	if verdict == nil {
 		return ""
 	}
-	return fault.Internal(verdict).What
+	return diag.Internal(verdict).What
 }
 
 // decide turns the verdict into the report's code and its three parts.
 func (r *run) decide(verdict error) {
 	r.rep.Code, r.rep.Summary = judge.Success, r.success()
 	if verdict != nil {
-		f := fault.Internal(verdict)
+		f := diag.Internal(verdict)
 		if f.Code == "" {
 			f.Code = judge.StopInterrupted
 		}
@@ -250,9 +250,9 @@ func (r *run) write(out *Outcome) error {
 	}
 	problems = append(problems, r.writeBlocked(out.Blocked))
 	r.keepResult()
-	if r.hist != nil && !r.cfg.History.Enabled { // it was there for the plugins' words and a crash only
-		problems = append(problems, r.hist.Drop())
+	if r.hist != nil && !r.cfg.History.Enabled { // the rest was there for the plugins' words and a crash only
 		r.ws.Withdraw(r.hist.Dir())
+		problems = append(problems, r.hist.Shrink(r.meta()))
 		out.Patch = ""
 	}
 	r.leave("")
@@ -313,5 +313,5 @@ func (r *run) meta() history.Meta {
 	return history.Meta{RunID: r.rep.RunID, Workflow: history.Tick, StartedAt: r.rep.StartedAt, EndedAt: r.rep.EndedAt,
 		TaskID: r.rep.Task.TaskID, MilestoneID: r.rep.Task.MilestoneID, Intent: r.rep.Task.Intent, Code: r.rep.Code,
 		BaseCommit: r.rep.BaseCommit, Commit: r.rep.Commit, Salvage: r.rep.Salvage, Version: r.env.Version,
-		Key: r.o.Key, Request: r.asked, Loop: r.o.Loop, WasMilestone: r.was, Cut: r.rep.Summary == wasInterrupted}
+		Key: r.o.Key, Request: r.asked, Prefers: r.cfg.Builder.DefaultMode, Loop: r.o.Loop, WasMilestone: r.was, Cut: r.rep.Summary == wasInterrupted}
 }

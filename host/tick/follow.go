@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/host/change"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/policy"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/judge"
@@ -37,7 +37,7 @@ func (r *run) home(ctx context.Context, git *judge.Git, commit, branch string) (
 	}
 	out, err := git.Run(ctx, nil, "rev-parse", "--verify", "-q", "refs/heads/"+r.o.Branch+"^{commit}")
 	if err != nil {
-		return "", "", fault.New(judge.BlockedDirtyWorktree, "the branch on which the loop began is gone", fmt.Sprintf("there is no %q any more", r.o.Branch),
+		return "", "", diag.New(judge.BlockedDirtyWorktree, "the branch on which the loop began is gone", fmt.Sprintf("there is no %q any more", r.o.Branch),
 			"`git branch` shows those that there are; `relay loop` begins a new loop on the present one")
 	}
 	return strings.TrimSpace(string(out)), r.o.Branch, nil
@@ -62,7 +62,7 @@ func (r *run) checkAgain(ctx context.Context) error {
 	r.policies = set // of where it lands
 	asks, err := r.decidePolicy()
 	if err == nil && len(asks) > 0 {
-		err = fault.New(judge.StopPolicyForbidden, "the policy that you have committed meanwhile asks about the change", report.ListHits(asks), "`relay run` builds it on what is there now")
+		err = diag.New(judge.StopPolicyForbidden, "the policy that you have committed meanwhile asks about the change", report.ListHits(asks), "`relay run` builds it on what is there now")
 	}
 	return err
 }
@@ -77,7 +77,7 @@ func (r *run) verifyThere(ctx context.Context) error {
 // askAbout makes a question of a change of a loop that can't land because of what the
 // operator did meanwhile.
 func (r *run) askAbout(err error) {
-	if f, ok := fault.As(err); ok && f.Code == judge.StopHeadMoved && r.o.Loop != "" {
+	if f, ok := diag.As(err); ok && f.Code == judge.StopHeadMoved && r.o.Loop != "" {
 		r.rep.Question = &report.Question{Prompt: fmt.Sprintf("%q is built and can't land: %s. `relay salvage %s` has it. Shall it be built again on what is there now?", r.task.Intent, f.Why, r.rep.RunID),
 			Choices: []string{"build it again", "leave it"}}
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/ledger"
@@ -65,7 +65,7 @@ func Foresee(ctx context.Context, env *Env, o Options) (*Foreseen, error) {
 			f.Builder = catalog.Canonical(r.task.Builder.Mode)
 		}
 		if _, beyond := r.policy(); r.task.Kind == judge.Execute && len(beyond) > 0 {
-			f.Refused = fault.New(judge.BlockedBeyondCeiling, "the task asks for more than the ceiling gives", judge.Listed(beyond), r.beyondFix())
+			f.Refused = diag.New(judge.BlockedBeyondCeiling, "the task asks for more than the ceiling gives", judge.Listed(beyond), r.beyondFix())
 		}
 	}
 	if f.Builder == catalog.Canonical(r.cfg.Builder.DefaultMode) {

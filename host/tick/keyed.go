@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/change"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/attest"
-	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/history"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/resultref"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -76,7 +77,7 @@ func (r *run) earlier(ctx context.Context) (out *Outcome, note string, err error
 		note, err = no.Error()+"; nobody that this machine trusts has said so", nil
 	}
 	if err != nil {
-		return nil, note, fault.Git(err)
+		return nil, note, diag.Git(err)
 	}
 	if res == nil {
 		if out, err = r.inHistory(ws); out == nil || err != nil {
@@ -168,6 +169,7 @@ func (r *run) inHistory(ws *workspace.Workspace) (*Outcome, error) {
 // takePlanned takes over the task of the last run with the same key, which was cut off, met a
 // limit or was blocked after its task had been paid for. It is the orchestrator's, as it was.
 // Without a key it is that of the run before this one, if that was killed or stopped by a signal and asked for the same.
+// A task for another builder than the one that is preferred now is planned anew: its instructions were written for that one.
 func (r *run) takePlanned() {
 	all, err := history.Open(r.ws.History()).All()
 	if err != nil {
@@ -181,11 +183,14 @@ func (r *run) takePlanned() {
 			return
 		}
 		raw := r.file(r.ws.Task())
+		if now := catalog.Canonical(r.cfg.Builder.DefaultMode); catalog.Canonical(m.Prefers) != now && catalog.Canonical(r.builderOf([]byte(raw))) != now {
+			return
+		}
 		if m.TaskID == "" || m.Request != r.asked || !IsTask([]byte(raw), m.TaskID, m.Intent) || r.accept([]byte(raw)) != nil {
 			return // another run has put its own there since, or it can't be built any more
 		}
 		r.o.Task, r.o.Again = []byte(raw), true
-		r.note("the task of run " + m.RunID + " is built, which was planned and did not come to its end; another goal or key has one planned anew")
+		r.note("the task of run " + m.RunID + " is built, which was planned and did not come to its end; another goal, key or builder has one planned anew")
 		return
 	}
 }
@@ -213,7 +218,7 @@ func (o Options) request() string {
 }
 
 func (r *run) otherRequest(run string) error {
-	return fault.New("", "the key "+r.o.Key+" is taken", "run "+run+" had it, for another goal or task", "give this one a key of its own; `relay show "+run+"` has the other where it was made")
+	return diag.New("", "the key "+r.o.Key+" is taken", "run "+run+" had it, for another goal or task", "give this one a key of its own; `relay show "+run+"` has the other where it was made")
 }
 
 // withKey adds the run's key to what a commit says of it.
@@ -260,5 +265,5 @@ func (r *run) keep(ctx context.Context, git *judge.Git, ws *workspace.Workspace,
 		files[resultref.AttestationName] = note
 	}
 	o := attest.Options{Git: git, StateDir: r.env.StateDir, Home: r.env.Home, Environ: r.env.Environ, Sign: r.cfg.Evidence.Sign, Version: r.env.Version, Now: r.now()}
-	return resultref.Write(ctx, o, s, files, crew.Secrets(r.cfg, r.env.Home))
+	return resultref.Write(ctx, o, s, files, pluginenv.Secrets(r.cfg, r.env.Home))
 }

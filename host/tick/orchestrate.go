@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/pluginhost"
@@ -38,7 +38,7 @@ func (r *run) propose(ctx context.Context) error {
 	switch {
 	case err != nil || r.o.Task != nil:
 	case allowed != nil:
-		if r.approved = allowed.Built == nil; !r.approved {
+		if r.approved = allowed.Yes; allowed.Built != nil {
 			r.letLand = allowed
 		}
 		err = r.accept(allowed.Task)
@@ -138,7 +138,7 @@ func (r *run) takeTask() error {
 		if r.o.TaskName == "-" {
 			name = "the task on standard input"
 		}
-		return fault.Wrap(err, judge.BlockedTaskInvalid, name+" is not valid", "fix it, then `"+r.ownCommand()+"`")
+		return diag.Wrap(err, judge.BlockedTaskInvalid, name+" is not valid", "fix it, then `"+r.ownCommand()+"`")
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func (r *run) ask(ctx context.Context) error {
 			return err
 		}
 		if call >= limit {
-			return &fault.Fault{Code: judge.BlockedOrchestrator, What: "the orchestrator gave no valid task",
+			return &diag.Error{Code: judge.BlockedOrchestrator, What: "the orchestrator gave no valid task",
 				Why: reason.Error(), Fix: "`relay show` has the answer's faults; try another model, or `relay run --task FILE`", Err: reason}
 		}
 		r.note("the first answer was no valid task: " + reason.Error())
@@ -224,7 +224,7 @@ func (r *run) promptData() (prompts.OrchestratorData, error) {
 	var err error
 	d.Override, err = prompts.LoadOverride(r.brought, r.cfg.Orchestrator.SystemPromptFile, r.cfg.Orchestrator.UserPromptFile)
 	if err != nil {
-		return d, fault.Wrap(err, judge.BlockedMissingConfig, "a prompt of your own can't be used", "`relay config show orchestrator` names the files")
+		return d, diag.Wrap(err, judge.BlockedMissingConfig, "a prompt of your own can't be used", "`relay config show orchestrator` names the files")
 	}
 	return d, nil
 }

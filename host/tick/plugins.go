@@ -2,24 +2,24 @@ package tick
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 
+	"github.com/paxiom/relay/host/attempt"
 	"github.com/paxiom/relay/host/internal/confine"
-	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/netproxy"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
 )
 
-// crew is where the plugins of this run come from.
-func (r *run) crew() crew.Env {
-	return r.at().Crew(r.rep.RunID, filepath.Join(r.hist.Dir(), "plugins"))
+// plugins is where the plugins of this run come from.
+func (r *run) pluginEnv() pluginenv.Env {
+	return r.at().PluginEnv(r.rep.RunID, filepath.Join(r.hist.Dir(), "plugins"))
 }
 
 // refused says that something in a box wanted a host that is not listed.
 func (r *run) refused(n netproxy.Refusal) {
-	r.observe(progress.Event{Kind: progress.Notice, Text: fmt.Sprintf("a box was refused %s: %s", n.Target, n.Why)})
+	r.observe(progress.Event{Kind: progress.Notice, Text: attempt.RefusedText(n)})
 }
 
 // describeNetwork says in the report what boxes could reach, and what they were refused.
@@ -28,7 +28,7 @@ func (r *run) describeNetwork() {
 		return
 	}
 	var plans []*confine.Plan
-	for _, p := range []*crew.Plugin{r.provider, r.Builder} {
+	for _, p := range []*pluginenv.Plugin{r.provider, r.Builder} {
 		if p != nil {
 			plans = append(plans, p.Plan)
 		}
@@ -50,19 +50,19 @@ func (r *run) warmProvider(ctx context.Context) {
 }
 
 // openProvider gives the provider of this name, from the session where it runs already.
-func (r *run) openProvider(ctx context.Context, name string) (*crew.Plugin, error) {
+func (r *run) openProvider(ctx context.Context, name string) (*pluginenv.Plugin, error) {
 	if p := r.opened[name]; p != nil {
 		return p, nil
 	}
 	if r.boxErr != nil {
 		return nil, r.boxErr
 	}
-	p, err := r.o.Session.Provider(ctx, r.crew(), name, r.git)
+	p, err := r.o.Session.Provider(ctx, r.pluginEnv(), name, r.git)
 	if err != nil {
 		return nil, err
 	}
 	if r.opened == nil {
-		r.opened = map[string]*crew.Plugin{}
+		r.opened = map[string]*pluginenv.Plugin{}
 	}
 	r.opened[name] = p
 	if r.rep.Box == nil {
@@ -72,7 +72,7 @@ func (r *run) openProvider(ctx context.Context, name string) (*crew.Plugin, erro
 }
 
 // chooseProvider makes the provider of this name the one that is asked.
-func (r *run) chooseProvider(ctx context.Context, name string) (*crew.Plugin, error) {
+func (r *run) chooseProvider(ctx context.Context, name string) (*pluginenv.Plugin, error) {
 	p, err := r.openProvider(ctx, name)
 	if err == nil {
 		r.provider, r.rep.Orchestrator = p, p.Worker

@@ -4,15 +4,16 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/paxiom/relay/host/attempt"
 	"github.com/paxiom/relay/host/change"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/attest"
-	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/patch"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/policy"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/trust"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/verify"
 )
@@ -25,7 +26,7 @@ func (r *run) checkPolicy(ctx context.Context) (found string, err error) {
 	if r.rep.Policy = r.policies.Report(); r.rep.Policy == nil {
 		return "none", nil
 	}
-	return words.Count(r.rep.Policy.Rules, "rule"), nil
+	return format.Count(r.rep.Policy.Rules, "rule"), nil
 }
 
 // hiddenChecks are those that this change has to pass.
@@ -37,7 +38,7 @@ func (r *run) hiddenChecks() (all []verify.Command) {
 }
 
 func (r *run) hiddenIDs() (ids []string) {
-	all, _ := r.Change.Hidden()
+	all, _ := r.Checker.Hidden()
 	for _, h := range all {
 		ids = append(ids, h.Command.ID)
 	}
@@ -67,7 +68,7 @@ func (r *run) holdToPolicy(ctx context.Context) error {
 			r.approve(asks)
 			return nil
 		}
-		return r.reject(ctx, fault.New(judge.StopPolicyForbidden, "you did not let it land", report.ListHits(asks), "`relay salvage` gets at the change"))
+		return r.reject(ctx, diag.New(judge.StopPolicyForbidden, "you did not let it land", report.ListHits(asks), "`relay salvage` gets at the change"))
 	}
 	return r.askPolicy(ctx, asks)
 }
@@ -100,11 +101,11 @@ func (r *run) approve(asks []report.PolicyHit) {
 // askPolicy keeps what was built and makes a question of it.
 func (r *run) askPolicy(ctx context.Context, asks []report.PolicyHit) error {
 	if !r.cfg.Commit.OnSuccess {
-		return r.reject(ctx, fault.New(judge.StopPolicyForbidden, "the policy asks about the change, and without commits it can't be kept for the answer", report.ListHits(asks), "`relay run` at a terminal asks at once"))
+		return r.reject(ctx, diag.New(judge.StopPolicyForbidden, "the policy asks about the change, and without commits it can't be kept for the answer", report.ListHits(asks), "`relay run` at a terminal asks at once"))
 	}
 	kept, err := r.Change.Keep(ctx, r.evident())
 	if err != nil {
-		return interrupted(ctx, crew.BoxFault(err))
+		return interrupted(ctx, pluginenv.BoxFault(err))
 	}
 	r.rep.Salvage, r.policyAsks = change.KeptRef(r.rep.RunID), true
 	b := &trust.Built{Base: r.Change.Base(), Commit: kept, By: r.asker(), Beyond: r.beyond(), Policy: r.rep.Policy.SHA256}
@@ -114,12 +115,12 @@ func (r *run) askPolicy(ctx context.Context, asks []report.PolicyHit) error {
 		}
 	}
 	if b.Touched, err = attest.TouchedBetween(ctx, r.git, b.Base, b.Commit); err != nil {
-		return fault.Git(err)
+		return diag.Git(err)
 	}
 	so := ""
 	if w := r.letLand; w != nil && w.Built.Touched == b.Touched {
 		b.Yes = w.Built.Yes
-		so = fmt.Sprintf(" It has %s so far.", words.Count(len(b.Yes), "approval"))
+		so = fmt.Sprintf(" It has %s so far.", format.Count(len(b.Yes), "approval"))
 	}
 	w := trust.Wish{RunID: r.rep.RunID, Task: r.taskJSON, Built: b}
 	if err := r.env.Trust.Ask(r.env.Root, w); err != nil {
@@ -133,11 +134,16 @@ func (r *run) askPolicy(ctx context.Context, asks []report.PolicyHit) error {
 func (r *run) replay(ctx context.Context) error {
 	b := r.letLand.Built
 	why, err := r.Change.Replay(ctx, b.Base, b.Commit)
+	if err == nil && why == "" {
+		if why, err = attempt.ChangedSince(ctx, r.git, b.Base, b.Commit, r.Change.Base()); why != "" {
+			why = report.Safe(why) + " was changed since you were asked"
+		}
+	}
 	if err != nil {
 		return internal(err)
 	}
 	if why != "" {
-		return fault.New(judge.StopHeadMoved, "what you let land meets later work", why, "`relay salvage "+r.letLand.RunID+"` has it; `relay run` begins anew")
+		return diag.New(judge.StopHeadMoved, "what you let land meets later work", why, "`relay salvage "+r.letLand.RunID+"` has it; `relay run` begins anew")
 	}
 	r.built = true
 	return nil

@@ -7,14 +7,15 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
-	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/lock"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
@@ -152,14 +153,14 @@ func (r *run) findQuestion() {
 
 func (r *run) checkConfig(context.Context) (string, error) {
 	if r.env.LoadErr != nil {
-		f := fault.Internal(r.env.LoadErr)
+		f := diag.Internal(r.env.LoadErr)
 		if f.Code == "" {
 			f.Code = judge.BlockedMissingConfig
 		}
 		return "", f
 	}
 	if r.env.Loaded.File == "" {
-		return "", fault.New(judge.BlockedMissingConfig, "this repository has no configuration for relay",
+		return "", diag.New(judge.BlockedMissingConfig, "this repository has no configuration for relay",
 			"there is no relay.config.json, .yaml, .yml or .toml and no relais.config.json in "+r.env.Root, "`relay init`")
 	}
 	var err error
@@ -183,7 +184,7 @@ func (r *run) checkGit(ctx context.Context) (string, error) {
 		commit, branch, err = git.Head(ctx)
 	}
 	if err != nil {
-		return "", fault.Git(err)
+		return "", diag.Git(err)
 	}
 	r.git = r.at().Filtering().Decide(git)
 	if commit, branch, err = r.home(ctx, git, commit, branch); err != nil {
@@ -215,7 +216,7 @@ func (r *run) checkJournal(context.Context) (string, error) {
 	}
 	for _, u := range open {
 		if u.Damaged != "" {
-			return "", fault.New(judge.BlockedCrashRecovery, "the journal of run "+u.ID+" is damaged", u.Damaged, "`relay recover`")
+			return "", diag.New(judge.BlockedCrashRecovery, "the journal of run "+u.ID+" is damaged", u.Damaged, "`relay recover`")
 		}
 	}
 	if len(open) > 0 {
@@ -252,7 +253,7 @@ func (r *run) checkBudget(context.Context) (string, error) {
 		}
 		book.Again = r.o.Command
 		if n := len(book.State().Pending); n > 0 {
-			return fmt.Sprintf("%d calls of a crashed run are settled by the next tick", n), nil
+			return "the next tick settles " + format.Count(n, "call") + " of a crashed run", nil
 		}
 		return "covers a tick", book.Check(worst)
 	}
@@ -262,7 +263,7 @@ func (r *run) checkBudget(context.Context) (string, error) {
 	}
 	r.book, book.Again = book, r.o.Command
 	if recovered > 0 {
-		r.note(fmt.Sprintf("%d paid calls of a crashed run were settled as unknown", recovered))
+		r.note("settled as unknown: " + format.Count(recovered, "paid call") + " of a crashed run")
 	}
 	for _, alert := range book.Alerts() {
 		r.observe(progress.Event{Kind: progress.Notice, Text: alert})
@@ -297,7 +298,7 @@ func (r *run) checkPlugins(ctx context.Context) (string, error) {
 	planner, builder := r.cfg.Orchestrator.Provider, r.cfg.Builder.DefaultMode
 	if r.o.Task != nil {
 		planner = ""
-		if own := r.builderOf(); own != "" {
+		if own := r.builderOf(r.o.Task); own != "" {
 			builder = own
 		}
 		if r.env.Loaded.Origin("builder.default_mode").Layer == config.LayerFlag { // he may think that it was taken
@@ -349,7 +350,7 @@ func (r *run) canWork(ctx context.Context, planner, builder string) error {
 
 // healthy says why a plugin certainly can't work: a program that is missing, no key, no
 // login. Anything else is said when it is asked for its work.
-func healthy(ctx context.Context, p *crew.Plugin) error {
+func healthy(ctx context.Context, p *pluginenv.Plugin) error {
 	open, err := p.Lazy.Get(ctx)
 	if err == nil {
 		if _, f := open.Health(ctx, false); f != nil {
@@ -357,19 +358,19 @@ func healthy(ctx context.Context, p *crew.Plugin) error {
 		}
 	}
 	if f, ok := errors.AsType[*pluginhost.Failure](err); ok && pluginhost.Decide(f).Action == pluginhost.Block {
-		return f.Fault()
+		return f.Diagnostic()
 	}
 	return nil
 }
 
-// builderOf is the builder of a task that is at hand; "" when none can be read.
-func (r *run) builderOf() string {
+// builderOf is the builder that a task names; "" when none can be read.
+func (r *run) builderOf(raw []byte) string {
 	var t struct {
 		Builder struct {
 			Mode string `json:"mode"`
 		} `json:"builder"`
 	}
-	_ = json.Unmarshal(r.o.Task, &t) // a bad task has a fault of its own
+	_ = json.Unmarshal(raw, &t) // a bad task has a fault of its own
 	if _, err := r.env.Catalog.Find(t.Builder.Mode, catalog.Builder); err != nil {
 		return ""
 	}
@@ -377,7 +378,7 @@ func (r *run) builderOf() string {
 }
 
 func (r *run) checkBox(ctx context.Context) (string, error) {
-	means, err := crew.Means(ctx, r.cfg, r.env.StateDir, r.env.Root)
+	means, err := pluginenv.Means(ctx, r.cfg, r.env.StateDir, r.env.Root)
 	if err != nil {
 		return "", err
 	}

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/paxiom/relay/host/change"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -62,7 +62,7 @@ func (r *run) reportOpen(ctx context.Context) error {
 			}
 			continue
 		}
-		if m.Code != "" || m.RunID == r.rep.RunID || m.Workflow != history.Tick {
+		if m.Code != "" || m.RunID == r.rep.RunID || m.Workflow != history.Tick && m.Workflow != history.Undo {
 			continue
 		}
 		if err := r.reportCrash(ctx, change.Recovery{RunID: m.RunID, Base: r.rep.BaseCommit, Did: "found nothing of it to settle"}); err != nil {
@@ -79,7 +79,10 @@ func (r *run) reportCrash(ctx context.Context, d change.Recovery) error {
 	store := history.Open(r.ws.History())
 	m, err := store.Find(d.RunID)
 	if err != nil || m.Code != "" && !(m.Code == judge.BlockedCrashRecovery && d.Landed) {
-		return nil // it has its report, or was no tick
+		return nil // it has its report
+	}
+	if m.Workflow == history.Undo {
+		return r.env.CutOffUndo(ctx, m, d)
 	}
 	rep := newRun(r.env, Options{}).rep
 	if len(d.Note) > 0 {
@@ -145,7 +148,7 @@ func (r *run) settleCrash(ctx context.Context) error {
 	}
 	for _, d := range done {
 		if d.Conflict != "" {
-			return fault.New(judge.BlockedCrashRecovery, "run "+d.RunID+" can't be settled without you", d.Conflict, "`relay recover`")
+			return diag.New(judge.BlockedCrashRecovery, "run "+d.RunID+" can't be settled without you", d.Conflict, "`relay recover`")
 		}
 		r.note("run " + d.RunID + " was interrupted: " + d.Did)
 	}

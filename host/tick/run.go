@@ -9,16 +9,17 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/attempt"
-	"github.com/paxiom/relay/host/change"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/checks"
+	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/beneath"
+	"github.com/paxiom/relay/host/internal/checkcache"
 	"github.com/paxiom/relay/host/internal/config"
-	"github.com/paxiom/relay/host/internal/crew"
-	"github.com/paxiom/relay/host/internal/desk"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/lock"
-	"github.com/paxiom/relay/host/internal/passed"
+	"github.com/paxiom/relay/host/internal/modelcall"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/policy"
 	"github.com/paxiom/relay/host/internal/progress"
@@ -52,19 +53,19 @@ type run struct {
 	task     *task.Task
 	taskJSON []byte
 	commands []verify.Command
-	brains   *crew.Lineup            // who proposes the task; nil until somebody is asked
-	provider *crew.Plugin            // the one that is asked now
-	opened   map[string]*crew.Plugin // providers by name, the present one among them
-	desk     *desk.Desk              // see calls
-	means    string                  // of the boxes
-	boxErr   error                   // why there is none
+	brains   *pluginenv.Lineup            // who proposes the task; nil until somebody is asked
+	provider *pluginenv.Plugin            // the one that is asked now
+	opened   map[string]*pluginenv.Plugin // providers by name, the present one among them
+	caller   *modelcall.Caller            // see calls
+	means    string                       // of the boxes
+	boxErr   error                        // why there is none
 	verdict  judge.Verdict
 	base     []verify.Base // how the checks did on the base; nil without verification.baseline
 	baseTree string
-	known    *passed.Store
+	known    *checkcache.Store
 	results  []verify.Result
 	checkLog io.WriteCloser
-	checked  *change.Checks // what of the checks was run
+	checked  *checks.Checks // what of the checks was run
 	built    bool           // a builder was let into the box
 	badBuild string         // why the builder's result is not valid; "" when it is
 	patch    string
@@ -76,14 +77,15 @@ type run struct {
 	// built and the operator lets land; nil: it is built.
 	policyAsks bool
 	letLand    *trust.Wish
-	approved   bool     // the operator has read what the task asks for beyond the ceiling, and allowed it
-	mark       string   // see fingerprint
-	repeat     bool     // the task ended in a STOP before and was not built again
-	waits      bool     // an earlier run's question waits for an answer, so nothing is planned
-	was        string   // see Outcome.Was
-	found      *Outcome // of an earlier run with the same key
-	taken      error    // why the key can't be used
-	asked      string   // see Options.request
+	// approved: the operator has read what the task asks for beyond the ceiling, and allowed it.
+	approved *attest.Approval
+	mark     string   // see fingerprint
+	repeat   bool     // the task ended in a STOP before and was not built again
+	waits    bool     // an earlier run's question waits for an answer, so nothing is planned
+	was      string   // see Outcome.Was
+	found    *Outcome // of an earlier run with the same key
+	taken    error    // why the key can't be used
+	asked    string   // see Options.request
 	// resultObject is the commit that holds the run's result.
 	resultObject string
 }
@@ -151,7 +153,7 @@ func (r *run) lock(ctx context.Context) error {
 func (r *run) beginHistory() error {
 	var err error
 	r.hist, err = history.Open(r.ws.History()).Begin(history.Meta{RunID: r.rep.RunID, Workflow: history.Tick,
-		StartedAt: r.rep.StartedAt, Version: r.env.Version, Key: r.o.Key, Request: r.asked, Loop: r.o.Loop})
+		StartedAt: r.rep.StartedAt, Version: r.env.Version, Key: r.o.Key, Request: r.asked, Prefers: r.cfg.Builder.DefaultMode, Loop: r.o.Loop})
 	return err
 }
 
@@ -200,14 +202,14 @@ func failed(ctx context.Context, f *pluginhost.Failure) error {
 	if f == nil {
 		return nil
 	}
-	return interrupted(ctx, f.Fault())
+	return interrupted(ctx, f.Diagnostic())
 }
 
 func internal(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fault.Internal(err)
+	return diag.Internal(err)
 }
 
 // remove takes away a file that no longer holds.

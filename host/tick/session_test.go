@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/hosttest"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -39,7 +39,7 @@ func TestProviderStaysUp(t *testing.T) {
 	delete(ask, "builder")
 	ask["control"] = map[string]any{"action": "continue", "reason": "more to do"}
 	w.script(ask, ask, ask, ask)
-	env, session := w.env(), &crew.Session{}
+	env, session := w.env(), &pluginenv.Session{}
 	env.Loaded.Config.Runner.StuckAfter = 100 // it says the same each time
 	tick := func() int {
 		t.Helper()

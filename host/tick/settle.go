@@ -12,11 +12,12 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/change"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/checks"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/confine"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/patch"
 	"github.com/paxiom/relay/host/internal/report"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/verify"
@@ -40,7 +41,7 @@ func (r *run) plan(changes []judge.Change) error {
 		verify.Requests{Fast: fast, Slow: v.Slow, Params: v.Params})
 	var taint *verify.Taint
 	if errors.As(err, &taint) {
-		return &fault.Fault{Code: judge.StopVerifyTainted, What: "a check that the task asks for can't be trusted, so none was run",
+		return &diag.Error{Code: judge.StopVerifyTainted, What: "a check that the task asks for can't be trusted, so none was run",
 			Why: taint.Error(), Fix: "`relay config show verification` lists the checks and their parameters", Err: err}
 	}
 	if err != nil {
@@ -69,7 +70,7 @@ func (r *run) judge(ctx context.Context) error {
 	if !valid {
 		r.note("the builder's output is not valid: " + r.badBuild)
 		if r.cfg.Builder.ClaudeCode.StrictBuilderJSON {
-			return r.reject(ctx, fault.New(judge.StopBuilderOutputInvalid, "the builder's answer is not the result that was asked for", r.badBuild, "`relay show`"))
+			return r.reject(ctx, diag.New(judge.StopBuilderOutputInvalid, "the builder's answer is not the result that was asked for", r.badBuild, "`relay show`"))
 		}
 	}
 	r.leave(r.rep.BlastRadius.String())
@@ -77,8 +78,8 @@ func (r *run) judge(ctx context.Context) error {
 }
 
 // verdictFault says the first broken rule in words.
-func verdictFault(v judge.Verdict) *fault.Fault {
-	f := fault.New(v.Code, "the judge stopped the change", "", "`relay show` lists every broken rule")
+func verdictFault(v judge.Verdict) *diag.Error {
+	f := diag.New(v.Code, "the judge stopped the change", "", "`relay show` lists every broken rule")
 	for _, b := range v.Violations {
 		if b.Code != v.Code {
 			continue
@@ -113,7 +114,7 @@ func (r *run) describe(v judge.Verdict) {
 		r.rep.Scope.Violations = append(r.rep.Scope.Violations, h.String())
 	}
 	if v.Scratch > 0 {
-		r.note(fmt.Sprintf("%d files that git ignores, and the scope does not lead to, were left and thrown away", v.Scratch))
+		r.note("thrown away: " + format.Count(v.Scratch, "file") + " that git ignores and the scope does not lead to")
 	}
 	switch n := r.Change.OwnCommits(); {
 	case v.Code != judge.Success || !v.BuilderCommitted:
@@ -164,7 +165,7 @@ func (r *run) verify(ctx context.Context) error {
 	hidden := r.hiddenChecks()
 	if len(r.commands) == 0 {
 		if slices.ContainsFunc(r.verdict.Kept, func(c judge.Change) bool { return c.Kind != judge.Added && slices.Contains(r.verdict.Tests, c.Path) }) {
-			return r.reject(ctx, r.oldTests(fault.New(judge.StopOldTestsFail, "no check can say whether the tests of the base still pass", "", "")))
+			return r.reject(ctx, r.oldTests(diag.New(judge.StopOldTestsFail, "no check can say whether the tests of the base still pass", "", "")))
 		}
 	}
 	if len(r.commands)+len(hidden) == 0 {
@@ -197,8 +198,8 @@ func (r *run) verify(ctx context.Context) error {
 }
 
 // check runs the checks on the change and its base, and says in the report what they found.
-func (r *run) check(ctx context.Context, checks change.Checks) error {
-	results, code := r.Change.Verify(ctx, checks)
+func (r *run) check(ctx context.Context, checks checks.Checks) error {
+	results, code := r.Checker.Verify(ctx, checks)
 	r.results, r.rep.Verification.Runs = results, []report.VerifyRun{}
 	r.listRuns(results)
 	r.besides(results)
@@ -250,7 +251,7 @@ func counted(results []verify.Result) string {
 			before++
 		}
 	}
-	text := words.Count(len(results)-before, "check") + " passed"
+	text := format.Count(len(results)-before, "check") + " passed"
 	if before > 0 {
 		text += fmt.Sprintf(", %d failed before too", before)
 	}
@@ -268,8 +269,8 @@ func (r *run) listRuns(results []verify.Result) {
 }
 
 // checkFault says which check ended the run, and why; logged says that its output is kept.
-func checkFault(code judge.Code, results []verify.Result, logged bool) *fault.Fault {
-	f := fault.New(code, "a check failed", "", "`relay show` has its output")
+func checkFault(code judge.Code, results []verify.Result, logged bool) *diag.Error {
+	f := diag.New(code, "a check failed", "", "`relay show` has its output")
 	if !logged {
 		f.Fix = "`relay config show history`: its output is kept when include_verify_log is true"
 	}
@@ -296,7 +297,7 @@ func checkFault(code judge.Code, results []verify.Result, logged bool) *fault.Fa
 	default:
 		f.Why = fmt.Sprintf("it ended with exit code %d", last.ExitCode)
 		if t := last.Tests; t != nil && len(t.Failed) > 0 {
-			f.Why += "; " + words.Count(len(t.Failed), "test") + " failed: " + list(slices.Sorted(maps.Keys(t.Failed)))
+			f.Why += "; " + format.Count(len(t.Failed), "test") + " failed: " + list(slices.Sorted(maps.Keys(t.Failed)))
 		}
 	}
 	return f
@@ -310,7 +311,7 @@ func (r *run) reject(ctx context.Context, verdict error) error {
 		return verdict // without commits of relay's the patch is enough
 	}
 	code := judge.StopInterrupted
-	if f, ok := fault.As(verdict); ok {
+	if f, ok := diag.As(verdict); ok {
 		code = f.Code
 	}
 	ref, notes := r.Reject(ctx, r.message("rejected: "+r.task.Intent, code))
@@ -336,7 +337,7 @@ func (r *run) land(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return interrupted(ctx, err)
 		}
-		if f, ok := fault.As(err); ok && f.Code == judge.BlockedCrashRecovery {
+		if f, ok := diag.As(err); ok && f.Code == judge.BlockedCrashRecovery {
 			return err // the journal has what recover needs
 		}
 		if r.follows() {
@@ -355,9 +356,9 @@ func (r *run) land(ctx context.Context) error {
 		r.attest(ctx)
 	}
 	r.rememberPassed(ctx)
-	text := words.Count(len(landed.Paths), "file") + " written, not committed (commit.on_success is false)"
+	text := format.Count(len(landed.Paths), "file") + " written, not committed (commit.on_success is false)"
 	if landed.Commit != "" {
-		text = fmt.Sprintf("%s committed as %.12s", words.Count(len(landed.Paths), "file"), landed.Commit)
+		text = fmt.Sprintf("%s committed as %.12s", format.Count(len(landed.Paths), "file"), landed.Commit)
 	}
 	r.leave(text)
 	return nil

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/strictjson"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/verify"
@@ -104,15 +104,15 @@ func (r *run) refuseRepeat() (done bool, err error) {
 	}
 	if s.idle() {
 		r.rep.Question = &report.Question{Prompt: fmt.Sprintf("The orchestrator asks for the same task again (%s). In run %s it was built and changed nothing. What should be done differently?",
-			words.Clip(report.Safe(r.task.Intent), maxSummary), s.RunID)}
+			format.Clip(report.Safe(r.task.Intent), maxSummary), s.RunID)}
 		return true, nil
 	}
 	if s.Refused < r.cfg.Runner.StuckAfter {
-		return true, fault.New(s.Code, "the task is the same as that of run "+s.RunID+", which ended so, and was not built again",
+		return true, diag.New(s.Code, "the task is the same as that of run "+s.RunID+", which ended so, and was not built again",
 			s.Summary, "`relay show "+s.RunID+"`; relay builds it again once the commit or the configuration is another")
 	}
 	r.rep.Question = &report.Question{Prompt: fmt.Sprintf("The orchestrator keeps asking for the same task (%s). It ended in %s: %s. It was asked for %d more times and not built again. What should be done differently?",
-		words.Clip(report.Safe(r.task.Intent), maxSummary), s.Code, words.Clip(report.Safe(s.Summary), maxSummary), s.Refused)}
+		format.Clip(report.Safe(r.task.Intent), maxSummary), s.Code, format.Clip(report.Safe(s.Summary), maxSummary), s.Refused)}
 	return true, nil
 }
 
@@ -153,7 +153,7 @@ func (r *run) noteIdle() error {
 	}
 	if count > r.cfg.Runner.StuckAfter {
 		r.rep.Question = &report.Question{Prompt: fmt.Sprintf("Nothing has changed in %d runs. The last task was: %s. What should be done differently?",
-			count, words.Clip(report.Safe(r.task.Intent), maxSummary))}
+			count, format.Clip(report.Safe(r.task.Intent), maxSummary))}
 	}
 	return nil
 }
@@ -175,5 +175,5 @@ func (r *run) remember() error {
 		return err
 	}
 	all := slices.DeleteFunc(r.stops(), func(s stop) bool { return s.Fingerprint == mark })
-	return r.writeStops(append(all, stop{Fingerprint: mark, Base: r.rep.BaseCommit, RunID: r.rep.RunID, Code: r.rep.Code, Summary: words.Clip(r.rep.Summary, maxSummary)}))
+	return r.writeStops(append(all, stop{Fingerprint: mark, Base: r.rep.BaseCommit, RunID: r.rep.RunID, Code: r.rep.Code, Summary: format.Clip(r.rep.Summary, maxSummary)}))
 }

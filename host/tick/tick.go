@@ -1,17 +1,20 @@
 package tick
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
-	"github.com/paxiom/relay/host/internal/crew"
+	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/trust"
@@ -37,9 +40,11 @@ type Env struct {
 	// Ready says why the plugins that plan ("": nobody is asked) and build certainly can't
 	// work, for who only looks: a tick asks those that it has started. It asks no network and
 	// costs nothing. nil asks nobody.
-	Ready    func(ctx context.Context, planner, builder string) error
-	Now      func() time.Time // nil means time.Now
-	Observer progress.Observer
+	Ready func(ctx context.Context, planner, builder string) error
+	// CutOffUndo ends in the history an undo that was cut off.
+	CutOffUndo func(context.Context, history.Meta, change.Recovery) error
+	Now        func() time.Time // nil means time.Now
+	Observer   progress.Observer
 }
 
 // Options are one tick's.
@@ -63,7 +68,7 @@ type Options struct {
 	Branch string
 	// Session keeps provider plugins running from tick to tick; nil ends them with this
 	// one.
-	Session *crew.Session
+	Session *pluginenv.Session
 	// NextMilestone: where the milestone's budget is used up, the orchestrator may go on with
 	// another one.
 	NextMilestone bool
@@ -129,7 +134,7 @@ const (
 var errTickTime = errors.New("the tick's own time limit")
 
 // Run makes one tick. Whatever happens there is an Outcome with a report; an error is
-// a fault that kept even that from being written.
+// an error that kept even that from being written.
 func Run(ctx context.Context, env *Env, o Options) (*Outcome, error) {
 	r := newRun(env, o)
 	if out, err := r.again(ctx); out != nil || err != nil { // also while another run has the lock
@@ -143,6 +148,9 @@ func Run(ctx context.Context, env *Env, o Options) (*Outcome, error) {
 	}
 	if r.found != nil || r.taken != nil {
 		return r.withdraw()
+	}
+	if f, ok := diag.As(err); ok && f.What == wasInterrupted {
+		f.Fix = "`" + cmp.Or(o.Command, "relay run") + "` starts it again"
 	}
 	out, err := r.finish(err)
 	out.Result = r.resultObject
@@ -162,7 +170,7 @@ func (r *run) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // work is the tick between taking the lock and writing the report. Its error is the
-// verdict: a *fault.Fault with a code, or nil for success.
+// verdict: a *diag.Error with a code, or nil for success.
 func (r *run) work(ctx context.Context) error {
 	defer r.closePlugins(ctx)
 	defer r.closeLog()
@@ -261,14 +269,13 @@ func interrupted(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
 	}
-	if f, ok := fault.As(err); ok && f.Code.Outcome() == judge.OutcomeBlocked && !errors.Is(err, ctx.Err()) {
+	if f, ok := diag.As(err); ok && f.Code.Outcome() == judge.OutcomeBlocked && !errors.Is(err, ctx.Err()) {
 		return err // it has a reason of its own
 	}
 	cause := context.Cause(ctx)
 	if errors.Is(cause, errTickTime) {
-		return &fault.Fault{Code: judge.StopInterrupted, What: "the tick took longer than runner.max_tick_seconds",
+		return &diag.Error{Code: judge.StopInterrupted, What: "the tick took longer than runner.max_tick_seconds",
 			Why: "every process of it was ended", Fix: "`relay config show runner`, then raise the limit or ask for a smaller step", Err: cause}
 	}
-	return &fault.Fault{Code: judge.StopInterrupted, What: wasInterrupted, Why: cause.Error(),
-		Fix: "`relay run` starts a new one", Err: cause}
+	return &diag.Error{Code: judge.StopInterrupted, What: wasInterrupted, Why: cause.Error(), Err: cause} // Run says what to type
 }

@@ -5,26 +5,26 @@ import (
 
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
-	"github.com/paxiom/relay/host/internal/crew"
 	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 )
 
 // orchestrators are the configured provider and its fallback.
-func (r *run) orchestrators() *crew.Lineup {
-	return r.crew().LineupOf(ledger.RoleOrchestrator, planners(r.cfg))
+func (r *run) orchestrators() *pluginenv.Lineup {
+	return r.pluginEnv().LineupOf(ledger.RoleOrchestrator, planners(r.cfg))
 }
 
 // workers are the builder that the task names and its fallback.
-func (r *run) workers() *crew.Lineup {
-	return r.crew().LineupOf(ledger.RoleBuilder, workersOf(r.cfg, r.task.Builder.Mode))
+func (r *run) workers() *pluginenv.Lineup {
+	return r.pluginEnv().LineupOf(ledger.RoleBuilder, workersOf(r.cfg, r.task.Builder.Mode))
 }
 
-func planners(cfg *config.Config) []crew.Choice {
-	return crew.Choices(cfg.Orchestrator.Provider, cfg.Models.OrchestratorModel, cfg.Fallback.Orchestrator)
+func planners(cfg *config.Config) []pluginenv.Choice {
+	return pluginenv.Choices(cfg.Orchestrator.Provider, cfg.Models.OrchestratorModel, cfg.Fallback.Orchestrator)
 }
 
 // workersOf: a patch is applied by patch or not at all.
-func workersOf(cfg *config.Config, builder string) []crew.Choice {
+func workersOf(cfg *config.Config, builder string) []pluginenv.Choice {
 	fallback := cfg.Fallback.Builder
 	if builder == "patch" {
 		fallback = nil
@@ -33,7 +33,7 @@ func workersOf(cfg *config.Config, builder string) []crew.Choice {
 	if configured(cfg, builder) {
 		model = cfg.Models.BuilderModel
 	}
-	return crew.Choices(builder, model, fallback)
+	return pluginenv.Choices(builder, model, fallback)
 }
 
 // configured reports whether a builder is the one that the configuration's models are for:
@@ -44,7 +44,7 @@ func configured(cfg *config.Config, builder string) bool {
 
 // Askable is whom a tick can ask in a role, when its task names no other builder than
 // the configured one.
-func Askable(cfg *config.Config, role string) []crew.Choice {
+func Askable(cfg *config.Config, role string) []pluginenv.Choice {
 	if role == ledger.RoleBuilder {
 		return workersOf(cfg, cfg.Builder.DefaultMode)
 	}

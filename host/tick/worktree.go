@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/host/change"
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/report"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
@@ -21,7 +21,7 @@ func (r *run) checkWorktree(ctx context.Context) (string, error) {
 	}
 	status, err := r.git.Status(ctx)
 	if err != nil {
-		return "", fault.Git(err)
+		return "", diag.Git(err)
 	}
 	r.status = status
 	owned := r.at().Owned()
@@ -39,7 +39,7 @@ func (r *run) checkWorktree(ctx context.Context) (string, error) {
 	// edited configuration is no work in progress: relay reads it from the work tree.
 	tuned := !slices.ContainsFunc(dirty, func(path string) bool { return !slices.Contains(workspace.ConfigNames(), path) })
 	if !r.cfg.Worktree.MayBeDirty(tuned || r.o.Loop != "" && r.cfg.Commit.OnSuccess) {
-		return "", fault.Dirty(dirty)
+		return "", diag.Dirty(dirty)
 	}
 	if r.means == "" {
 		r.checkBox(ctx) // what is wrong with it is said in its turn
@@ -47,16 +47,16 @@ func (r *run) checkWorktree(ctx context.Context) (string, error) {
 	env := r.at().Changes()
 	shown, err := env.Shown(ctx, dirty)
 	if err != nil {
-		return "", fault.Git(err)
+		return "", diag.Git(err)
 	}
 	if len(shown) == 0 {
-		text := words.Count(len(dirty), "path") + " of yours that the tick does not see"
+		text := format.Count(len(dirty), "path") + " of yours that the tick does not see"
 		if r.held != nil && !tuned {
 			r.note(fmt.Sprintf("%s: not committed, such as %q", text, report.Safe(dirty[0])))
 		}
 		return text, nil
 	}
-	f := fault.Dirty(shown)
+	f := diag.Dirty(shown)
 	switch {
 	case env.Keep != nil:
 		f.Why += "; boxes show submodules as they are"

@@ -33,10 +33,20 @@ var (
 	coreStack   = []string{"github.com/bmatcuk/doublestar", "golang.org/x/sys"}
 	landlock    = []string{"github.com/landlock-lsm/go-landlock", "kernel.org/pub/linux/libs/security/libcap/psx"}
 	hostStack   = append(slices.Clone(pluginStack),
-		"github.com/santhosh-tekuri/jsonschema", "github.com/gofrs/flock", "github.com/google/renameio",
+		"github.com/santhosh-tekuri/jsonschema",
 		"github.com/pelletier/go-toml", "go.yaml.in/yaml", "golang.org/x/sys", "golang.org/x/time", "golang.org/x/term",
 		"golang.org/x/mod", "aead.dev/minisign")
 )
+
+// belowHost is what host itself stands on, and with it each room that commands call.
+var belowHost = []string{"host/health", "host/templates", "host/attempt", "host/checks", "host/change", "host/newtests", "host/tick", "host/loop", "host/cycle/...", "host/pipeline/...", "host/durable/...",
+	"host/diag", "host/internal/...", "judge/...", "verify", "verify/evidence", "verify/examine", "schemas", "prompts", "sdk/..."}
+
+// commandRooms are what commands call.
+var commandRooms = []string{"host", "host/views", "host/runs", "host/cycles", "host/pipelines", "host/checkcmd", "host/proof", "host/setup", "host/plugins", "host/health"}
+
+// room is what a room above host may import: besides host, those that are named.
+func room(beside ...string) []string { return slices.Concat(belowHost, []string{"host"}, beside) }
 
 // rules is DESIGN section 2 as data.
 var rules = []rule{
@@ -59,34 +69,44 @@ var rules = []rule{
 		"github.com/santhosh-tekuri/jsonschema", "github.com/openai/openai-go", "github.com/anthropics/anthropic-sdk-go", "google.golang.org/genai", "cloud.google.com/go/auth", "github.com/coder/acp-go-sdk",
 		"github.com/aws/aws-sdk-go-v2", "golang.org/x/oauth2")},
 
-	{pkg: "host/fault", own: []string{"judge"}},
-	{pkg: "host/durable/...", own: []string{"host/durable/...", "host/fault", "host/internal/...", "judge"}, outside: hostStack},
+	{pkg: "host/diag", own: []string{"judge"}},
+	{pkg: "host/durable/...", own: []string{"host/durable/...", "host/diag", "host/internal/...", "judge"}, outside: hostStack},
 	{pkg: "host/internal/root", deep: true},
 	{pkg: "host/internal/telemetry", own: []string{"host/internal/...", "judge"}, outside: []string{"go.opentelemetry.io/otel", "github.com/go-logr/logr"}},
 	{pkg: "host/internal/attest", own: []string{"host/internal/...", "judge/...", "verify", "schemas"}, outside: append(slices.Clone(hostStack), "golang.org/x/crypto")},
-	{pkg: "host/internal/policy", own: []string{"host/internal/...", "host/fault", "judge"}, outside: []string{"github.com/google/cel-go"}},
-	{pkg: "host/internal/config", own: []string{"host/internal/...", "host/fault", "judge", "judge/program", "verify"}, outside: append(slices.Clone(hostStack), "github.com/tidwall/sjson", "github.com/spf13/viper")},
-	{pkg: "host/internal/...", own: []string{"host/internal/...", "host/fault", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
-	{pkg: "host/change", own: []string{"host/internal/journal", "host/internal/checkout", "host/internal/beneath", "host/fault", "judge/...", "verify", "verify/evidence", "verify/examine"}, outside: coreStack},
+	{pkg: "host/internal/policy", own: []string{"host/internal/...", "host/diag", "judge"}, outside: []string{"github.com/google/cel-go"}},
+	{pkg: "host/internal/config", own: []string{"host/internal/...", "host/diag", "judge", "judge/program/...", "verify"}, outside: append(slices.Clone(hostStack), "github.com/tidwall/sjson", "github.com/spf13/viper")},
+	{pkg: "host/internal/...", own: []string{"host/internal/...", "host/diag", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
+	{pkg: "host/change", own: []string{"host/internal/journal", "host/internal/checkout", "host/internal/beneath", "host/diag", "judge/..."}, outside: coreStack},
+	{pkg: "host/checks", own: []string{"host/change", "host/internal/workspace", "judge/...", "verify/..."}, outside: coreStack},
 	{pkg: "host/internal/journal", deep: true},
-	{pkg: "host/newtests", own: []string{"host/internal/...", "host/change", "judge/...", "verify", "verify/evidence"}},
-	{pkg: "host/attempt", own: []string{"host/internal/...", "host/change", "host/newtests", "judge/...", "verify", "sdk/..."}, outside: hostStack},
-	{pkg: "host/tick", own: []string{"host/internal/...", "host/attempt", "host/change", "host/fault", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
-	{pkg: "host/loop", own: []string{"host/internal/...", "host/tick", "host/change", "host/fault", "host/durable/...", "judge/..."}, outside: hostStack},
+	{pkg: "host/newtests", own: []string{"host/internal/...", "host/change", "host/checks", "judge/...", "verify"}},
+	{pkg: "host/attempt", own: []string{"host/internal/...", "host/change", "host/checks", "host/newtests", "judge/...", "verify", "sdk/..."}, outside: hostStack},
+	{pkg: "host/tick", own: []string{"host/internal/...", "host/attempt", "host/change", "host/checks", "host/diag", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
+	{pkg: "host/loop", own: []string{"host/internal/...", "host/tick", "host/change", "host/diag", "host/durable/...", "judge/..."}, outside: hostStack},
 	{pkg: "host/cycle/audit", deep: true},
-	{pkg: "host/cycle", own: []string{"host/cycle/...", "host/internal/...", "host/attempt", "host/change", "host/fault", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
-	{pkg: "host/pipeline", own: []string{"host/pipeline/...", "host/internal/...", "host/attempt", "host/change", "host/fault", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
-	{pkg: "host/pipeline/prd", own: []string{"host/internal/strictjson", "host/internal/workspace", "host/fault", "judge"}, outside: append(slices.Clone(hostStack), "github.com/tidwall/sjson")},
+	{pkg: "host/cycle", own: []string{"host/cycle/...", "host/internal/...", "host/attempt", "host/change", "host/checks", "host/diag", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
+	{pkg: "host/pipeline", own: []string{"host/pipeline/...", "host/internal/...", "host/attempt", "host/change", "host/checks", "host/diag", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
+	{pkg: "host/pipeline/prd", own: []string{"host/internal/strictjson", "host/internal/workspace", "host/diag", "judge"}, outside: append(slices.Clone(hostStack), "github.com/tidwall/sjson")},
 	{pkg: "host/pipeline/answer", own: []string{"host/pipeline/prd", "host/internal/strictjson", "schemas"}, outside: hostStack},
-	{pkg: "host/pipeline/memory", own: []string{"host/internal/strictjson", "host/internal/words", "host/internal/workspace", "host/fault", "judge"}, outside: append(slices.Clone(hostStack), "github.com/tidwall/sjson")},
+	{pkg: "host/pipeline/memory", own: []string{"host/internal/strictjson", "host/internal/format", "host/internal/workspace", "host/diag", "judge"}, outside: append(slices.Clone(hostStack), "github.com/tidwall/sjson")},
 	{pkg: "host/templates", deep: true},
-	{pkg: "host", own: []string{"host/...", "judge/...", "verify", "verify/examine", "schemas", "prompts", "sdk/..."}, outside: hostStack},
+	{pkg: "host/health", own: []string{"host/internal/...", "host/diag", "judge", "sdk/pluginpb"}, outside: hostStack},
+	{pkg: "host", own: belowHost, outside: hostStack},
+	// The rooms that commands call, each about one thing. Two of them stand on others: calls go down.
+	{pkg: "host/views", own: room(), outside: hostStack},
+	{pkg: "host/runs", own: room("host/views"), outside: hostStack},
+	{pkg: "host/cycles", own: room("host/views"), outside: hostStack},
+	{pkg: "host/pipelines", own: room("host/views"), outside: hostStack},
+	{pkg: "host/checkcmd", own: room(), outside: hostStack},
+	{pkg: "host/proof", own: room(), outside: hostStack},
+	{pkg: "host/setup", own: room("host/checkcmd"), outside: hostStack},
+	{pkg: "host/plugins", own: room("host/runs"), outside: hostStack},
 
 	// main enters the box before anything else, hence judge/box.
-	{pkg: "internal/about", deep: true},
 	{pkg: "cmd/relay/internal/termtest"},
-	{pkg: "cmd/relay/internal/screen", own: []string{"host", "host/fault"}, outside: []string{"charm.land/bubbletea", "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/colorprofile", "golang.org/x/sys"}},
-	{pkg: "cmd/relay", own: []string{"host", "cmd/relay/internal/screen", "internal/about", "host/fault", "judge/box", "sdk/plugintest"}, outside: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
+	{pkg: "cmd/relay/internal/screen", own: []string{"host", "host/views", "host/pipelines", "host/health", "host/diag"}, outside: []string{"charm.land/bubbletea", "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/colorprofile", "golang.org/x/sys"}},
+	{pkg: "cmd/relay", own: slices.Concat(commandRooms, []string{"cmd/relay/internal/screen", "host/diag", "judge/box", "sdk/plugintest"}), outside: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
 	// Tools of the repository itself.
 	{pkg: "internal/...", own: []string{"..."}, outside: append(slices.Clone(hostStack), "github.com/spf13/cobra")},
 	{pkg: "testdata/collector", outside: []string{"go.opentelemetry.io/proto/otlp", "google.golang.org/protobuf"}},
@@ -151,13 +171,18 @@ func TestRulesBite(t *testing.T) {
 		{"judge", "github.com/pelletier/go-toml/v2", false},
 		{"judge", "google.golang.org/grpc", false},
 		{"judge/box", module + "/judge", true},
-		{"judge", module + "/host/fault", false},
+		{"judge", module + "/host/diag", false},
 		{"sdk", module + "/judge", false},
 		{"sdk/plugintest", module + "/sdk", true},
 		{"plugins/claude", module + "/host/internal/config", false},
 		{"plugins/claude", module + "/sdk", true},
 		{"cmd/relay", module + "/host/internal/config", false},
 		{"cmd/relay", module + "/host", true},
+		{"cmd/relay", module + "/host/views", true},
+		{"cmd/relay", module + "/host/cycle", false},
+		{"host", module + "/host/views", false},
+		{"host/views", module + "/host/runs", false},
+		{"host/runs", module + "/host/views", true},
 		{"host/internal/lock", "github.com/spf13/cobra", false},
 		{"host/internal/lock", module + "/host/tick", false},
 	} {

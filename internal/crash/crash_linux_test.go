@@ -107,6 +107,54 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
+// relay undo is killed before each of its writes, syncs, renames and removals. What the next start
+// finds is as if nobody had asked for it, or a commit that the history and an attestation have.
+func TestUndoKilledAnywhere(t *testing.T) {
+	w := newWorld(t)
+	tick := func() {
+		if out, code := w.relay("run", "--json"); code != 0 {
+			t.Fatalf("an undisturbed run ends with %d: %s", code, out)
+		}
+	}
+	tick()
+	tick()
+	points := 0
+	watch(t, w.command("undo"), func(n int, s syscallSeen) (unix.Errno, bool) { points = n; return 0, false })
+	all, finished := min(points, kills(t)), 0
+	for i := range all {
+		tick()
+		n, before := pick(i, all, points), w.git("rev-parse", "HEAD")
+		what := fmt.Sprintf("undo killed before call %d of %d", n, points)
+		watch(t, w.command("undo"), func(i int, s syscallSeen) (unix.Errno, bool) { return 0, i == n })
+		if out, code := w.relay("recover", "--json"); code != 0 {
+			t.Fatalf("%s: recover ends with %d: %s", what, code, out)
+		}
+		if left, dirty := w.leftovers(), w.git("status", "--porcelain"); len(left) > 0 || dirty != "" {
+			t.Errorf("%s: %v is left, %s", what, left, dirty)
+		}
+		if w.git("rev-parse", "HEAD") == before {
+			if out, code := w.relay("undo"); code != 0 {
+				t.Errorf("%s: undo once more ends with %d: %s", what, code, out)
+			}
+			continue
+		}
+		finished++
+		if out, code := w.relay("verify"); code != 0 || !strings.Contains(out, "landed by relay undo of run") {
+			t.Errorf("%s: verify ends with %d: %s", what, code, out)
+		}
+		out, _ := w.relay("history", "list", "--json")
+		if run := trailer.FindStringSubmatch(w.git("log", "-1", "--format=%B")); !strings.Contains(out, run[1]) || w.git("rev-parse", "HEAD~1") != before {
+			t.Errorf("%s: %s is not in the history: %s", what, run[1], out)
+		}
+	}
+	if finished == 0 || finished == all {
+		t.Errorf("%d of %d undos had landed", finished, all)
+	}
+	if !t.Failed() {
+		fmt.Printf("%d kills of undo before one of %d calls to the disk, %d had landed: none without attestation and history\n", all, points, finished)
+	}
+}
+
 // A sync that fails once, and a disk that is full from some moment on: relay says so and
 // ends by itself, and the next start finds everything whole.
 func TestDiskFailsAnywhere(t *testing.T) {

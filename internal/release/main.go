@@ -92,7 +92,7 @@ func build(o options, repo, dir, cache string) (string, error) {
 	if err := os.MkdirAll(files, 0o755); err != nil {
 		return "", err
 	}
-	if _, err := output("", "git", "clone", "-q", "--local", repo, src); err != nil {
+	if _, err := output("", "git", "clone", "-q", repo, src); err != nil {
 		return "", err
 	}
 	seconds, err := output(src, "git", "show", "-s", "--format=%ct", "HEAD")

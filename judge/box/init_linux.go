@@ -62,11 +62,6 @@ func fail(op, path string, err error) error {
 	return f
 }
 
-// Go sets up packages in the order of their import paths as far as they do not
-// depend on one another, so this comes before most of what main imports is set up.
-// That saves each box several milliseconds.
-func init() { Init() }
-
 // asFirst is Init for the first process of namespaces.
 func asFirst() {
 	if len(os.Args) == 1 && os.Args[0] == initName && os.Getpid() == 1 {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -201,8 +202,10 @@ func (b *Box) openLayer(from Copies) error {
 		return err
 	}
 	have, err := judge.ReadFile(filepath.Join(layer, layerOf), maxNote)
-	if err == nil && b.spec.Kept != nil {
-		b.spec.Kept.Shown = shownBy(string(have), 1+len(b.spec.GitDirs)) // what is shown stays the same
+	if k := b.spec.Kept; k != nil && err == nil {
+		k.Shown = shownBy(string(have), 1+len(b.spec.GitDirs)) // what is shown stays the same
+	} else if k != nil {
+		k.Shown = slices.DeleteFunc(slices.Clone(k.Shown), missing)
 	}
 	want, made := "", false
 	if b.copies() {

@@ -3,6 +3,8 @@
 package box
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,6 +56,15 @@ func (b *Box) lowers() []string {
 		lowers = append(lowers, b.spec.Kept.Shown...)
 	}
 	return lowers
+}
+
+// gone reports whether the i-th of them is one that is shown as it is, and that its owner has
+// removed since: the workspace, or what git ignores.
+func (b *Box) gone(i int) bool { return i > len(b.spec.GitDirs) && missing(b.below(i)) }
+
+func missing(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // below is what lies below the i-th of them.

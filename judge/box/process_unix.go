@@ -15,11 +15,16 @@ import (
 // box, and never returns, when relay was executed by [Box.Start] for that. In any
 // other process it does nothing.
 func Init() {
+	ready.Store(true)
 	asFirst()
 	if len(os.Args) == 1 && roles[os.Args[0]] != nil {
 		roles[os.Args[0]]()
 	}
 }
+
+// ready is set by Init. Without it the processes that a box starts as this program would
+// run its main once more, and that would start boxes again.
+var ready atomic.Bool
 
 // Process is the direct child of a running box.
 type Process struct {
@@ -41,6 +46,9 @@ type Process struct {
 func (b *Box) Start(p Proc) (*Process, error) {
 	if len(p.Argv) == 0 {
 		return nil, &Error{Op: "start", Why: "no program was named"}
+	}
+	if !ready.Load() {
+		return nil, &Error{Op: "start", Why: "the main function of this program does not call box.Init"}
 	}
 	run, err := b.start(p)
 	if errors.Is(err, unix.EINVAL) && b.weak == nil { // perhaps something was just being mounted that the plan did not know

@@ -59,12 +59,15 @@ func (b *Box) readLayer(ctx context.Context, i int, git *judge.Git, t *judge.Tou
 	}
 	defer r.close()
 	var err error
-	if r.low, err = tree.OpenFolder(unix.AT_FDCWD, lower); err != nil {
+	gone := b.gone(i) // then all in the layer is new
+	if r.low, err = tree.OpenFolder(unix.AT_FDCWD, lower); err != nil && !gone {
 		return &Error{Op: "read", Path: lower, Err: err}
 	}
 	// The mode is looked at before anything is made readable.
 	var up, low unix.Stat_t
-	if err = unix.Lstat(b.upper(i), &up); err == nil {
+	if err = unix.Lstat(b.upper(i), &up); err == nil && gone {
+		low = up
+	} else if err == nil {
 		err = unix.Fstat(r.low, &low)
 	}
 	if err == nil && up.Mode&0o700 != 0o700 {

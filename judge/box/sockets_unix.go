@@ -71,8 +71,9 @@ func mountPoints() (points []string, err error) {
 	return points, err
 }
 
-// hostMounts are the host's mounts, from the kernel's list.
+// hostMounts are the host's mounts, from the kernel's list. A box begins with those of the
+// thread that starts it, which need not be those of the process's first thread.
 func hostMounts() ([]mount, error) {
-	table, err := os.ReadFile("/proc/self/mountinfo")
+	table, err := os.ReadFile("/proc/thread-self/mountinfo")
 	return readMounts(string(table)), err
 }

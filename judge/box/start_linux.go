@@ -78,6 +78,9 @@ func (b *Box) plan(p Proc) (*plan, error) {
 	out := &plan{Argv: p.Argv, Dir: p.Dir, HasExe: p.Exe != nil, Confine: p.Confine,
 		Scratch: filepath.Join(b.spec.StateDir, scratchName), Away: filepath.Join(b.spec.StateDir, scratchName, rand.Text()), OnDisk: onDisk}
 	for i, lower := range b.lowers() {
+		if b.gone(i) {
+			continue
+		}
 		if b.spec.ReadOnlyRoot {
 			pl.steps = append(pl.steps, step{Kind: stepBind, Path: lower, Source: b.below(i)})
 			continue

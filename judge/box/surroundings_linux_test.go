@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -53,6 +54,38 @@ func TestFileSystems(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A thread may have mounts of its own, as those that TestAsOrdinaryUser makes. A box that
+// another one starts has none of them, and one that it starts itself has.
+func TestMountsOfAThread(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can mount")
+	}
+	t.Parallel()
+	w := newWorld(t)
+	done := make(chan error)
+	var run func()
+	run = func() {
+		runtime.LockOSThread() // for good: the mounts end with the thread
+		if unix.Gettid() == os.Getpid() {
+			go run()
+			<-t.Context().Done() // until then no other goroutine is on the first thread
+			return
+		}
+		own := t.TempDir()
+		err := errors.Join(unix.Unshare(unix.CLONE_NEWNS), unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""), unix.Mount("tmpfs", own, "tmpfs", 0, ""))
+		if err == nil {
+			b := w.box()
+			var p *Process
+			if p, err = b.Start(Proc{Argv: []string{"true"}, Env: testEnv(b)}); err == nil {
+				_, err = p.Wait()
+			}
+		}
+		done <- errors.Join(err, unix.Unmount(own, unix.MNT_DETACH))
+	}
+	go run()
+	check(t, <-done)
 }
 
 // Where the container gives no user namespaces, the next rung is found and works.

@@ -142,10 +142,13 @@ func (a *answer) stopped(text string) *sdk.Failure {
 	up := sdk.Upstream(string(a.stop), "")
 	switch a.stop {
 	case anthropic.StopReasonEndTurn, anthropic.StopReasonStopSequence, anthropic.StopReasonToolUse:
-		if strings.TrimSpace(text) == "" {
-			return sdk.Fail(sdk.BadOutput, "the model's answer is empty", up)
+		switch {
+		case strings.TrimSpace(text) != "":
+			return nil
+		case a.stop == anthropic.StopReasonToolUse && !a.tool:
+			return sdk.Fail(sdk.BadOutput, "the model called a tool and wrote no answer", up)
 		}
-		return nil
+		return sdk.Fail(sdk.BadOutput, "the model's answer is empty", up)
 	case anthropic.StopReasonMaxTokens:
 		return sdk.Fail(sdk.TooLarge, "the answer is longer than the model may write", up)
 	case anthropic.StopReasonModelContextWindowExceeded:
@@ -210,11 +213,6 @@ func byStatus(status int, h http.Header, body apiError, key bool, now time.Time)
 		return sdk.Fail(sdk.AuthRejected, "the model's API rejected the key", sdk.Fix(keyFix))
 	case status == 402, status == 400 && strings.HasPrefix(message, "Your credit balance is too low"):
 		return sdk.Fail(sdk.Billing, "the account has no credit left", sdk.Fix("look at https://console.anthropic.com/settings/billing"))
-	case status == 403:
-		return sdk.Fail(sdk.Permission, "the account may not do this", sdk.Fix("use a key whose workspace has access to the model: https://console.anthropic.com"))
-	case status == 404:
-		return sdk.Fail(sdk.ModelUnknown, "the API does not know this model",
-			sdk.Fix("correct the model's name in the configuration (the API takes whole names such as claude-sonnet-4-5), or base_url"))
 	case status == 400 && tooLong.MatchString(message):
 		m := tooLong.FindStringSubmatch(message)
 		tokens, _ := strconv.ParseInt(m[1], 10, 64) // digits only
@@ -226,15 +224,14 @@ func byStatus(status int, h http.Header, body apiError, key bool, now time.Time)
 		return limited(h, now)
 	case status == 408, status == 504:
 		return sdk.Fail(sdk.Timeout, "the model's API gave the request up", sdk.EffectUnknown)
-	case status == 529, status == 503:
-		return sdk.Fail(sdk.Overloaded, "the model's API is overloaded", sdk.RetryAfter(httpjson.RetryAfter(h, now)))
-	case status >= 500:
-		return sdk.Fail(sdk.Overloaded, fmt.Sprintf("the model's API failed with status %d", status), sdk.RetryAfter(httpjson.RetryAfter(h, now)))
-	case status == 400, status == 422:
-		return sdk.Fail(sdk.BadRequest, "the model's API refused the request")
+	case status == 0:
+		return sdk.Fail(sdk.Internal, "the model's API reported an error of a kind that this plugin does not know")
 	}
-	return sdk.Fail(sdk.Internal, "the model's API reported an error of a kind that this plugin does not know")
+	return fixes.Status(status, sdk.RetryAfter(httpjson.RetryAfter(h, now)))
 }
+
+var fixes = httpapi.Fixes{Access: "use a key whose workspace has access to the model: https://console.anthropic.com",
+	Model: "correct the model's name in the configuration (the API takes whole names such as claude-sonnet-4-5), or base_url"}
 
 // tooLong is how the API says by how much.
 var tooLong = regexp.MustCompile(`^prompt is too long: (\d{1,15}) tokens > (\d{1,15}) maximum`)

@@ -143,10 +143,13 @@ func TestAPIFailures(t *testing.T) {
 		"silence":        {Script: `[{"hang":true}]`, Want: vendortest.Want{Reason: sdk.Timeout, Effect: sdk.EffectUnknown}},
 		"half an answer": {Script: `[{"text":"x","hang_stream":true}]`, Want: vendortest.Want{Reason: sdk.Timeout, Effect: sdk.EffectCharged}},
 		"empty":          {Script: `[{"text":""}]`, Want: vendortest.Want{Reason: sdk.BadOutput, Effect: sdk.EffectCharged}},
-		"cut":            {Script: `[{"text":"cut","stop_reason":"max_tokens"}]`, Want: vendortest.Want{Reason: sdk.TooLarge, Effect: sdk.EffectCharged}},
-		"window":         {Script: `[{"text":"cut","stop_reason":"model_context_window_exceeded"}]`, Want: vendortest.Want{Reason: sdk.TooLarge, Effect: sdk.EffectCharged}},
-		"refusal":        {Script: `[{"text":"no","stop_reason":"refusal"}]`, Want: vendortest.Want{Reason: sdk.Refused, Effect: sdk.EffectCharged}},
-		"new stop":       {Script: `[{"text":"x","stop_reason":"something_new"}]`, Want: vendortest.Want{Reason: sdk.BadOutput, Effect: sdk.EffectCharged}},
+		"tool, no text": {Script: `[{"tool":{"name":"Bash","input":{}}}]`, Want: vendortest.Want{Reason: sdk.BadOutput, Effect: sdk.EffectCharged, Check: func(f *sdk.Failure) bool {
+			return strings.Contains(f.Summary, "called a tool")
+		}}},
+		"cut":      {Script: `[{"text":"cut","stop_reason":"max_tokens"}]`, Want: vendortest.Want{Reason: sdk.TooLarge, Effect: sdk.EffectCharged}},
+		"window":   {Script: `[{"text":"cut","stop_reason":"model_context_window_exceeded"}]`, Want: vendortest.Want{Reason: sdk.TooLarge, Effect: sdk.EffectCharged}},
+		"refusal":  {Script: `[{"text":"no","stop_reason":"refusal"}]`, Want: vendortest.Want{Reason: sdk.Refused, Effect: sdk.EffectCharged}},
+		"new stop": {Script: `[{"text":"x","stop_reason":"something_new"}]`, Want: vendortest.Want{Reason: sdk.BadOutput, Effect: sdk.EffectCharged}},
 	})
 }
 

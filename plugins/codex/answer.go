@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -100,6 +101,8 @@ func (a *answer) completion(key string) (*sdk.Completion, error) {
 		f = sdk.Fail(sdk.BadOutput, "the model's answer ended as "+string(a.done.Status))
 	case refusal != "":
 		f = sdk.Fail(sdk.Refused, "the model refused to answer", sdk.Detail(httpapi.Clip(refusal)))
+	case !slices.ContainsFunc(a.done.Output, isMessage):
+		f = sdk.Fail(sdk.BadOutput, "the model ended without a message")
 	case strings.TrimSpace(text) == "":
 		f = sdk.Fail(sdk.BadOutput, "the model's answer is empty")
 	default:
@@ -116,10 +119,12 @@ func (a *answer) completion(key string) (*sdk.Completion, error) {
 	return nil, f
 }
 
+func isMessage(item responses.ResponseOutputItemUnion) bool { return item.Type == "message" }
+
 // text joins what the model wrote.
 func text(r responses.Response) (text, refusal string) {
 	for _, item := range r.Output {
-		if item.Type != "message" {
+		if !isMessage(item) {
 			continue
 		}
 		for _, c := range item.Content {
@@ -217,7 +222,7 @@ func (p *provider) byStatus(status int, h http.Header, raw string, now time.Time
 	case status == 402, code == "insufficient_quota", code == "billing_not_active":
 		return fail(sdk.Billing, "the account has no credit left", sdk.Fix("look at https://platform.openai.com/settings/organization/billing"))
 	case status == 403:
-		return fail(sdk.Permission, "the account may not do this", sdk.Fix("use a key whose project has access to the model: https://platform.openai.com"))
+		return fixes.Status(status, opts...)
 	case code == "usage_limit_reached":
 		return fail(sdk.QuotaExhausted, "the account's usage limit is reached", sdk.ResetAt(e.reset(h, now)), sdk.Limit("usage"))
 	case status == 429:
@@ -232,13 +237,11 @@ func (p *provider) byStatus(status int, h http.Header, raw string, now time.Time
 		return fail(sdk.BadConfig, "the server has no Responses API", sdk.Fix("correct base_url in the plugin's configuration; it ends with /v1 for most servers"))
 	case status == 408, status == 504:
 		return fail(sdk.Timeout, "the model's API gave the request up", sdk.EffectUnknown)
-	case status >= 500:
-		return fail(sdk.Overloaded, fmt.Sprintf("the model's API failed with status %d", status), sdk.RetryAfter(httpjson.RetryAfter(h, now)))
-	case status == 400, status == 422:
-		return fail(sdk.BadRequest, "the model's API refused the request")
 	}
-	return fail(sdk.Internal, fmt.Sprintf("the model's API answered with status %d, which this plugin does not know", status))
+	return fixes.Status(status, append(opts, sdk.RetryAfter(httpjson.RetryAfter(h, now)))...)
 }
+
+var fixes = httpapi.Fixes{Access: "use a key whose project has access to the model: https://platform.openai.com"}
 
 // reset is when a usage limit ends; zero when it is not said.
 func (e apiError) reset(h http.Header, now time.Time) time.Time {

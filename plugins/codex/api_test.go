@@ -154,7 +154,10 @@ func TestAPIFailures(t *testing.T) {
 		"silence":        {Script: `[{"hang":true}]`, Want: vendortest.Want{Reason: sdk.Timeout, Effect: sdk.EffectUnknown}},
 		"half an answer": {Script: `[{"text":"x","hang_stream":true}]`, Want: vendortest.Want{Reason: sdk.Timeout, Effect: sdk.EffectUnknown}},
 		"empty":          {Script: `[{"text":""}]`, Want: vendortest.Want{Reason: sdk.BadOutput, Effect: sdk.EffectCharged}},
-		"cut":            {Script: `[{"text":"cut","stop_reason":"incomplete"}]`, Want: vendortest.Want{Reason: sdk.TooLarge, Effect: sdk.EffectCharged}},
+		"no message": {Script: `[{"tool":{"name":"shell","input":{}}}]`, Want: vendortest.Want{Reason: sdk.BadOutput, Effect: sdk.EffectCharged, Check: func(f *sdk.Failure) bool {
+			return f.Summary == "the model ended without a message"
+		}}},
+		"cut": {Script: `[{"text":"cut","stop_reason":"incomplete"}]`, Want: vendortest.Want{Reason: sdk.TooLarge, Effect: sdk.EffectCharged}},
 	})
 }
 

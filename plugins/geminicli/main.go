@@ -1,6 +1,9 @@
 package main
 
 import (
+	_ "embed"
+
+	"github.com/paxiom/relay/plugins/internal/clitool"
 	"github.com/paxiom/relay/plugins/internal/geminicli"
 	"github.com/paxiom/relay/sdk"
 )
@@ -18,22 +21,9 @@ func info() sdk.Info {
 		Env:          geminicli.Env(),
 		Programs:     []string{"gemini"},
 		Hosts:        []string{"generativelanguage.googleapis.com", "aiplatform.googleapis.com", "oauth2.googleapis.com"},
-		ConfigSchema: []byte(configSchema),
+		ConfigSchema: clitool.Schema(configSchema, geminicli.SetupSchema),
 	}
 }
 
-const configSchema = `{
-  "$schema": "https://json-schema.org/draft/2020-12/schema",
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "model": {
-      "type": "string",
-      "description": "The model when a task names none. Empty: the program chooses one for each prompt, with one more request."
-    },
-    "max_turns": {
-      "type": "integer", "minimum": 1, "maximum": 200, "default": 20,
-      "description": "Turns of a build when the task names no number."
-    },` + geminicli.SetupSchema + `
-  }
-}`
+//go:embed config.schema.json
+var configSchema []byte

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/paxiom/relay/sdk"
+import (
+	_ "embed"
+
+	"github.com/paxiom/relay/sdk"
+)
 
 var version = "0.1.0"
 
@@ -11,7 +15,7 @@ func info() sdk.Info {
 		Name:         "replay",
 		Version:      version,
 		Summary:      "plays a recorded or written script of model answers; no network",
-		ConfigSchema: []byte(configSchema),
+		ConfigSchema: configSchema,
 	}
 }
 
@@ -23,22 +27,5 @@ func provider() sdk.Provider {
 	}
 }
 
-const configSchema = `{
-  "$schema": "https://json-schema.org/draft/2020-12/schema",
-  "type": "object",
-  "additionalProperties": false,
-  "properties": {
-    "script": {
-      "type": "string", "minLength": 1,
-      "description": "The script: a JSON file, or a folder whose *.json files are read in the order of their names. An absolute path, or relative to the folder that relay starts plugins in."
-    },
-    "remember": {
-      "type": "boolean", "default": false,
-      "description": "Go on where the last run stopped, instead of starting the script again with each run."
-    },
-    "strict": {
-      "type": "boolean", "default": false,
-      "description": "A recorded call answers only the very prompt that it was recorded for."
-    }
-  }
-}`
+//go:embed config.schema.json
+var configSchema []byte

@@ -157,7 +157,7 @@ func (p *player) miss(r script.Request) error {
 	a := r.Asked()
 	var b strings.Builder
 	fmt.Fprintf(&b, "asked: role %q, model %q, a prompt of %d bytes with sha256 %s, which begins %q\n",
-		a.Role, a.Model, a.PromptBytes, a.PromptSHA256, clip(r.Text(), 300))
+		a.Role, a.Model, a.PromptBytes, a.PromptSHA256, clip(strings.Join(strings.Fields(r.Text()), " "), 80))
 	left := 0
 	for i := range p.script.Calls {
 		if p.left(i) {

@@ -4,7 +4,7 @@
 //
 // It classifies by status codes and headers alone, since what vendors write into the bodies
 // differs; a plugin that knows more changes the Failure before it returns it. It repeats
-// nothing, streams nothing and knows no vendor.
+// nothing and knows no vendor.
 //
 // Callers: providers, those of relay's own as well.
 package httpjson

@@ -20,18 +20,23 @@ const maxDetail = 2000
 // *[sdk.Failure], which a handler can return as it is; nil when the API answered with a
 // status of 200 to 299.
 func Post(ctx context.Context, url string, header http.Header, send, got any) error {
-	body, err := json.Marshal(send)
+	r, err := request(ctx, http.MethodPost, url, header, send)
 	if err != nil {
-		return sdk.Fail(sdk.Internal, "the request can't be written as JSON", sdk.Cause(err), sdk.EffectNone)
+		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	return exchange(r, got)
+}
+
+// Get is [Post] without a value to send.
+func Get(ctx context.Context, url string, header http.Header, got any) error {
+	r, err := request(ctx, http.MethodGet, url, header, nil)
 	if err != nil {
-		return sdk.Fail(sdk.BadConfig, "the address of the model's API is none", sdk.Cause(err), sdk.Fix("correct the address in the plugin's configuration"))
+		return err
 	}
-	for name, values := range header {
-		r.Header[name] = values
-	}
-	r.Header.Set("Content-Type", "application/json")
+	return exchange(r, got)
+}
+
+func exchange(r *http.Request, got any) error {
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return Broken(err)
@@ -51,6 +56,28 @@ func Post(ctx context.Context, url string, header http.Header, send, got any) er
 		return sdk.Fail(sdk.BadOutput, "the model's API answered with something else than JSON of the expected form", sdk.Cause(err), sdk.EffectCharged)
 	}
 	return nil
+}
+
+func request(ctx context.Context, method, url string, header http.Header, send any) (*http.Request, error) {
+	var body io.Reader
+	if method != http.MethodGet {
+		text, err := json.Marshal(send)
+		if err != nil {
+			return nil, sdk.Fail(sdk.Internal, "the request can't be written as JSON", sdk.Cause(err), sdk.EffectNone)
+		}
+		body = bytes.NewReader(text)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, url, body)
+	if err != nil {
+		return nil, sdk.Fail(sdk.BadConfig, "the address of the model's API is none", sdk.Cause(err), sdk.Fix("correct the address in the plugin's configuration"))
+	}
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	return r, nil
 }
 
 // Status is what an answer means that is no success. It reads some of the body, for people.

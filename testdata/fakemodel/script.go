@@ -58,7 +58,7 @@ type Tool struct {
 	LocalShell []string        `json:"local_shell"` // an OpenAI local_shell_call
 }
 
-// Fault is an answer that is an error.
+// Error is an answer that is an error.
 type Fault struct {
 	Status  int               `json:"status"`
 	Headers map[string]string `json:"headers"`

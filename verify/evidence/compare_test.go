@@ -4,10 +4,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/paxiom/relay/verify"
 )
 
 // read makes a report of records that are written with spaces for tabs.
-func read(records ...string) Report {
+func read(records ...string) verify.Report {
 	r := newReader()
 	for _, line := range records {
 		r.line(strings.ReplaceAll(line, " ", "\t"))
@@ -55,6 +57,15 @@ func TestCompare(t *testing.T) {
 	if f := Compare(&base, read(), func(file string) bool { return file == "f_test.go" }); !f.OK() {
 		t.Errorf("tests of a file that may go: %v", f.Missing)
 	}
+	for skipped, missing := range map[string]int{"A (skipped subtest 1)": 0, "A (skipped subtest 2)": 1, "B (skipped subtest 1)": 1, "new (skipped subtest 1)": 0} {
+		old := read(begin, "test go-2 pass A", "test go-2 pass B", end)
+		old.Tests["A (skipped subtest 1)"] = verify.Test{Status: verify.Skip}
+		now := read(begin, "test go-2 pass A", "test go-2 pass B", "test go-2 pass new", end)
+		now.Tests[skipped] = verify.Test{Status: verify.Skip}
+		if f := Compare(&old, now, nil); len(f.Missing) != missing {
+			t.Errorf("%s: missing %v", skipped, f.Missing)
+		}
+	}
 	if f := Compare(nil, read(begin, "test go-2 pass A", end), nil); !f.OK() || !f.Unknown {
 		t.Errorf("without a base: %+v", f)
 	}
@@ -74,8 +85,8 @@ func TestBrokenFile(t *testing.T) {
 func TestNarrow(t *testing.T) {
 	t.Parallel()
 	base := read("begin u-1 unittest", "test u-1 pass same", "test u-1 pass at-0x7f01", "end u-1 ok")
-	base.Narrow(read("begin u-2 unittest", "test u-2 pass same", "test u-2 pass at-0x7f02", "end u-2 ok"))
-	if len(base.Tests) != 1 || base.Tests["same"].Status != Pass {
+	Narrow(&base, read("begin u-2 unittest", "test u-2 pass same", "test u-2 pass at-0x7f02", "end u-2 ok"))
+	if len(base.Tests) != 1 || base.Tests["same"].Status != verify.Pass {
 		t.Errorf("names that change from run to run are demanded: %v", base.Tests)
 	}
 }

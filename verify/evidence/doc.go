@@ -15,5 +15,5 @@
 // say if it knows of them. [Compare] therefore only makes a verdict stricter: the exit
 // code must be 0 as well. Hidden checks are the answer to code that looks for relay.
 //
-// It starts no process and knows no box. Callers: verify, host/change.
+// It starts no process and knows no box. Caller: host/checks.
 package evidence

@@ -5,6 +5,8 @@ package evidence
 import (
 	"strings"
 	"testing"
+
+	"github.com/paxiom/relay/verify"
 )
 
 // What was seen of a test where its function returned is held against what its runner says.
@@ -38,6 +40,8 @@ func TestTargeted(t *testing.T) {
 	js := "const test = require('node:test')\nconst assert = require('node:assert')\nconst { f } = require('../src.js')\ntest('one', () => assert.strictEqual(f(), 1))\ntest('two', () => {})\n"
 	goTest := "package m\n\nimport \"testing\"\n\nfunc Test_one(t *testing.T) {\n\tif F() != 1 {\n\t\tt.Error(F())\n\t}\n}\n\nfunc Test_two(t *testing.T) {}\n"
 	ruby := "require 'minitest/autorun'\nrequire_relative 'src'\n\nclass T < Minitest::Test\n  def test_one\n    assert_equal 1, f\n  end\n\n  def test_two\n  end\nend\n"
+	perl := "use Test::More;\nrequire './src.pl';\nis(f(), '1', 'one');\nis(1, '1', 'two');\ndone_testing;\n"
+	php := "<?php\nnamespace N;\n\nrequire_once __DIR__ . '/../src.php';\nfinal class ATest extends \\PHPUnit\\Framework\\TestCase\n{\n    public function test_one(): void\n    {\n        $this->assertSame(1, count(\\f()));\n    }\n\n    public function test_two(): void\n    {\n        $this->assertTrue(true);\n    }\n}\n"
 	unittest := []string{"python3", "-m", "unittest", "test_a.py"}
 	for _, tt := range []struct {
 		name, file, test, src, text string
@@ -51,20 +55,43 @@ func TestTargeted(t *testing.T) {
 		{"unittest: a class of the same name", "test_a.py", unit, "src.py", "import sys\nimport unittest\n\nclass Own(unittest.TestCase):\n    def test_one(self):\n        pass\n    test_two = test_one\n\nm = type(sys)('test_a')\nm.__file__ = __file__.replace('src', 'test_a')\nm.T = type('T', (Own,), {'__module__': 'test_a'})\nsys.modules['test_a'] = m\n", unittest, "the code of test_a.T.test_one"},
 		{"unittest: an assertion of one test", "test_a.py", unit, "src.py", "import sys\n\ndef f():\n    sys._getframe(1).f_locals['self'].addTypeEqualityFunc(int, lambda a, b, msg=None: None)\n    return 2\n", unittest, "TestCase.addTypeEqualityFunc of T"},
 		{"unittest: an assertion that a test itself gives it", "test_a.py", strings.Replace(unit, "        got", "        self.addTypeEqualityFunc(int, lambda a, b, msg=None: None)\n        got", 1), "src.py", "def f():\n    return 2\n", unittest, ""},
+		{"unittest: a function of the test's file", "test_a.py", strings.Replace(unit, "        self.assertEqual(got, 1)", "        same(self, got, 1)", 1) + "\ndef same(t, a, b):\n    t.assertEqual(a, b)\n", "src.py", "import sys\n\ndef f():\n    sys._getframe(1).f_globals['same'] = lambda *a: None\n    return 2\n", unittest, "same of test_a.py"},
+		{"unittest: a builtin of the test's file", "test_a.py", strings.Replace(unit, "        self.assertEqual(got, 1)", "        self.assertTrue(all([got == 1]))", 1), "src.py", "import sys\n\ndef f():\n    sys._getframe(1).f_globals['all'] = lambda a: True\n    return 2\n", unittest, "all of test_a.py"},
+		{"unittest: a test in a wrapping", "test_a.py", unit + "\n    def test_first(self):\n        src.f()\n", "src.py", "import functools\nimport sys\n\ndef f():\n    cls = type(sys._getframe(1).f_locals['self'])\n    cls.test_one = functools.wraps(cls.test_one)(lambda self: None)\n    return 2\n", unittest, "the code of test_a.T.test_one"},
+		{"unittest: the memory of a type", "test_a.py", unit, "src.py", "import ctypes\n(ctypes.c_char * 8).from_address(id(int) + 200)\n\ndef f():\n    return 1\n", unittest, "the memory of a type"},
+		{"unittest: what is put back", "test_a.py", strings.Replace(unit, "import unittest\n", "import unittest\nfrom unittest import mock\n", 1) + "\n    def test_three(self):\n        with mock.patch.object(T, 'helper', lambda *a: 3), mock.patch(__name__ + '.other', lambda: 4):\n            self.assertEqual(self.helper() + other(), 7)\n\n    def helper(self):\n        pass\n\n\ndef other():\n    global all\n    all = 1\n", "src.py", "def f():\n    return 1\n", unittest, ""},
 		{"unittest: honest", "test_a.py", unit, "src.py", "import sys\n\ndef f():\n    old = sys.gettrace()\n    sys.settrace(lambda *a: None)\n    sys.settrace(old)\n    return 1\n", unittest, ""},
 		{"pytest: other code than the file's", "test_a.py", plain, "src.py", "import _pytest.assertion.rewrite as r\nimport ast\nreal = r.rewrite_asserts\n\ndef rewrite(tree, *a):\n    for n in ast.walk(tree):\n        if isinstance(n, ast.Assert):\n            n.test = ast.copy_location(ast.Constant(True), n.test)\n    real(tree, *a)\nr.rewrite_asserts = rewrite\n\ndef f():\n    return 2\n", []string{"pytest", "-q"}, "the code of test_a.py::test_one"},
 		{"node:test: by value", "test/a.test.js", js, "src.js", "const assert = require('node:assert')\nconst { strictEqual } = assert\nassert.strictEqual = (a, b) => b === 1 && a === 2 || strictEqual(a, b)\nexports.f = () => 2\n", []string{"node", "--test", "test/"}, "assert.strictEqual"},
 		{"node:test: the call of a test", "test/a.test.js", js, "src.js", "const { prototype } = require('node:async_hooks').AsyncResource\nconst call = prototype.runInAsyncScope\nprototype.runInAsyncScope = function (f, self, ...a) {\n  return call.call(this, self && /Test/.test(self.constructor.name) ? () => {} : f, self, ...a)\n}\nexports.f = () => 2\n", []string{"node", "--test", "test/"}, "runInAsyncScope"},
+		{"node:test: the language", "test/a.test.js", strings.Replace(js, "assert.strictEqual(f(), 1)", "{ f(); for (const v of [f()]) assert.strictEqual(v, 1) }", 1), "src.js", "const real = Array.prototype[Symbol.iterator]\nexports.f = () => {\n  Array.prototype[Symbol.iterator] = function () { return real.call([]) }\n  setImmediate(() => { Array.prototype[Symbol.iterator] = real })\n  return 2\n}\n", []string{"node", "--test", "test/"}, "Array.prototype.Symbol(Symbol.iterator)"},
+		{"node:test: what all tests are left with", "test/a.test.js", strings.Replace(js, "assert.strictEqual(f(), 1)", "assert.ok(JSON.stringify([f()]) === JSON.stringify([1]))", 1), "src.js", "JSON.stringify = () => ''\nexports.f = () => 2\n", []string{"node", "--test", "test/"}, "JSON.stringify"},
+		{"node:test: the tests' own helper", "test/a.test.js", strings.NewReplacer("const assert = require('node:assert')", "const help = require('./help.js')", "assert.strictEqual(f(), 1)", "help.same(f(), 1)").Replace(js), "src.js", "exports.f = () => 2\nfor (const m of Object.values(require.cache)) if (m.exports.same) m.exports.same = () => {}\n", []string{"node", "--test", "test/"}, "test/help.js: same"},
+		{"node:test: honest", "test/a.test.js", strings.NewReplacer("const assert = require('node:assert')", "const help = require('./help.js')", "() => assert.strictEqual(f(), 1)", "(t) => { t.mock.method(JSON, 'stringify', () => 1); t.mock.method(help, 'two', () => 1); help.same(f(), help.two()) }").Replace(js), "src.js", "exports.f = () => JSON.stringify(7)\n", []string{"node", "--test", "test/"}, ""},
+		{"Go: a word of its own", "m_test.go", goTest, "m.go", "package m\n\nvar (\n\tfalse = 1 == 1\n\tlen   = 3\n)\n\nfunc F() int { return 1 }\n", []string{"go", "test", "."}, "the false of the package"},
+		{"Go: honest words", "m_test.go", goTest, "m.go", "package m\n\nfunc min(a, b int) int { return a }\n\ntype lens struct{ len int }\n\nfunc F() int {\n\tlen := 1\n\tlen = min(len, 2)\n\treturn len\n}\n", []string{"go", "test", "."}, ""},
 		{"Go: starts itself", "m_test.go", goTest, "m.go", "package m\n\nimport (\n\t\"os\"\n\t\"os/exec\"\n\t\"strings\"\n)\n\nfunc init() {\n\tif os.Getenv(\"M\") != \"\" {\n\t\treturn\n\t}\n\tc := exec.Command(os.Args[0], os.Args[1:]...)\n\tc.Env = append(os.Environ(), \"M=1\")\n\tout, _ := c.Output()\n\tos.Stdout.WriteString(strings.ReplaceAll(string(out), \"FAIL\", \"PASS\"))\n\tos.Exit(0)\n}\n\nfunc F() int { return 2 }\n", []string{"go", "test", "."}, "ended early"},
 		{"minitest: one test's own", "test_a.rb", ruby, "src.rb", "def f\n  ObjectSpace.each_object(Minitest::Test) { |t| t.define_singleton_method(:assert_equal) { |*| } }\n  2\nend\n", []string{"ruby", "test_a.rb"}, "an assertion of T#test_one"},
 		{"bats: errexit is off", "a.bats", "@test \"one\" {\n  . src.sh\n  [[ $(f) == 1 ]]\n  :\n}\n@test \"two\" {\n  :\n}\n", "src.sh", "set +e\nf() { echo 2; }\n", []string{"bats", "a.bats"}, "errexit is off in one"},
 		{"bats: ended by the code under test", "a.bats", "@test \"one\" {\n  . src.sh\n  false\n}\n@test \"two\" {\n  :\n}\n", "src.sh", "trap - ERR EXIT\necho \"ok $BATS_SUITE_TEST_NUMBER one\" >&3\nexit 0\n", []string{"bats", "a.bats"}, "did not come to its end"},
+		{"minitest: a module before the tests", "test_a.rb", ruby, "src.rb", "TracePoint.new(:end) { |t| t.self.prepend(Module.new { def test_one = nil }) if t.self.is_a?(Class) && t.self.name == 'T' }.enable\n", []string{"ruby", "test_a.rb"}, "the code of T#test_one"},
+		{"minitest: the tests' own helper", "test_a.rb", strings.NewReplacer("class T < Minitest::Test\n", "module Same\n  def same(a, b) = assert_equal(a, b)\nend\nclass T < Minitest::Test\n  include Same\n", "assert_equal 1, f", "g = f; same(1, g)").Replace(ruby), "src.rb", "def f\n  Same.module_eval { def same(*) = nil }\n  2\nend\n", []string{"ruby", "test_a.rb"}, "Same#same"},
+		{"bats: an alias", "a.bats", "load src.sh\n@test \"one\" {\n  [[ $(f) == 1 ]]\n}\n@test \"two\" {\n  :\n}\n", "src.sh", "shopt -s expand_aliases\nalias '[[=: [['\nf() { echo 2; }\n", []string{"bats", "a.bats"}, "[[ is an alias"},
+		{"bats: a program that compares", "a.bats", "@test \"one\" {\n  . src.sh\n  diff <(f) <(echo 1)\n}\n@test \"two\" {\n  :\n}\n", "src.sh", "diff() { :; }\nf() { echo 2; }\n", []string{"bats", "a.bats"}, "diff is a function of src.sh"},
+		{"bats: run", "a.bats", "@test \"one\" {\n  . src.sh\n  run f\n  [ $output = 1 ]\n}\n@test \"two\" {\n  :\n}\n", "src.sh", "run() { output=1; }\nf() { echo 2; }\n", []string{"bats", "a.bats"}, "run is a function of src.sh"},
+		{"bats: the tests' own function", "a.bats", "same() { [ $1 = $2 ]; }\n@test \"one\" {\n  . src.sh\n  same $(f) 1\n}\n@test \"two\" {\n  :\n}\n", "src.sh", "same() { :; }\nf() { echo 2; }\n", []string{"bats", "a.bats"}, "same is a function of src.sh"},
+		{"bats: honest", "a.bats", "date() { echo 1; }\n@test \"one\" {\n  . src.sh\n  run f\n  [ $output = $(date) ]\n}\n@test \"two\" {\n  :\n}\n", "src.sh", "g() { :; }\nf() { g; echo 1; }\n", []string{"bats", "a.bats"}, ""},
+		{"Perl: what the test imported", "t/a.t", perl, "src.pl", "*{'main::is'} = sub { Test::More::pass($_[2]) };\nsub f { 2 }\n1;\n", []string{"perl", "t/a.t"}, "the is of the tests was replaced"},
+		{"Perl: equal to all", "t/a.t", perl, "src.pl", "package M;\nuse overload 'eq' => sub { 1 }, '\"\"' => sub { 2 };\nsub main::f { bless {} }\n1;\n", []string{"perl", "t/a.t"}, "the eq of M"},
+		{"Perl: honest", "t/a.t", perl, "src.pl", "package M;\nuse overload 'eq' => sub { \"$_[0]\" eq \"$_[1]\" }, '\"\"' => sub { 1 };\nsub main::f { bless {} }\n1;\n", []string{"perl", "t/a.t"}, ""},
+		{"PHPUnit: a function of the tests' namespace", "tests/ATest.php", php, "src.php", "<?php\nnamespace N { function count($x): int { return 1; } }\nnamespace { function f() { return []; } }\n", []string{"phpunit", "tests"}, "the function n\\\\count"},
+		{"PHPUnit: honest", "tests/ATest.php", php, "src.php", "<?php\nnamespace M { function count($x): int { return 1; } }\nnamespace { function f() { return [M\\count([])]; } }\n", []string{"phpunit", "tests"}, ""},
 		{"minitest: by value", "test_a.rb", ruby, "src.rb", "module Minitest::Assertions\n  alias real assert_equal\n  def assert_equal(a, b, m = nil)\n    b == 2 && a == 1 || real(a, b, m)\n  end\nend\n\ndef f\n  b = 2\nend\n", []string{"ruby", "test_a.rb"}, "Minitest::Assertions#assert_equal"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			r, code := check(t, map[string]string{tt.file: tt.test, tt.src: tt.text, "conftest.py": "import src\n", "go.mod": "module m\n\ngo 1.22\n"}, tt.argv...)
-			why := strings.Join(r.problems(&Report{}), "; ")
+			r, code := check(t, map[string]string{tt.file: tt.test, tt.src: tt.text, "conftest.py": "import src\n", "test/help.js": "exports.same = (a, b) => { if (a !== b) throw new Error(a) }\nexports.two = () => 2\n", "go.mod": "module m\n\ngo 1.22\n"}, tt.argv...)
+			why := strings.Join(problems(r, &verify.Report{}), "; ")
 			if code != 0 || statuses(r) != "one pass, two pass" || !strings.Contains(why+strings.Join(r.Bad, "; "), tt.doubt) || tt.doubt == "" && why != "" {
 				t.Errorf("exit code %d, %q, %q, %q; want %q", code, statuses(r), why, r.Bad, tt.doubt)
 			}

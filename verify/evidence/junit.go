@@ -9,14 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/paxiom/relay/verify"
 )
-
-// ClassPrefix begins the File of a test of which only the class is known: its path follows,
-// below a folder of sources, without its ending.
-const ClassPrefix = "class:"
-
-// JUnitXML is the name of the runner, in a report, of tests that such a file names.
-const JUnitXML = "junit"
 
 // MaxJUnit is the longest report in XML that is read, in bytes, and maxAllJUnit what is read
 // of all of a check's: a check could go on writing them for as long as its disk lasts.
@@ -53,7 +48,7 @@ func (j *JUnit) Read(name string, from io.Reader) {
 	d := xml.NewDecoder(bytes.NewReader(text))
 	d.Strict, d.CharsetReader = false, func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
 	run, test, file, whole := "", "", "", false
-	var status Status
+	var status verify.Status
 	for {
 		token, err := d.Token()
 		if err != nil {
@@ -83,7 +78,7 @@ func (j *JUnit) Read(name string, from io.Reader) {
 						j.r = newReader()
 					}
 					run = "junit-" + strconv.Quote(name)
-					j.r.line("begin\t" + run + "\t" + JUnitXML)
+					j.r.line("begin\t" + run + "\t" + verify.JUnitXML)
 				}
 				if f := at("file"); f != "" {
 					file = strings.TrimPrefix(f, j.Root+"/")
@@ -93,22 +88,22 @@ func (j *JUnit) Read(name string, from io.Reader) {
 					return
 				}
 				whole = slices.Contains([]string{"", "initializationError", "executionError", "classMethod", at("classname")}, at("name"))
-				test, status = strings.TrimPrefix(at("classname")+"."+at("name"), "."), Pass
+				test, status = strings.TrimPrefix(at("classname")+"."+at("name"), "."), verify.Pass
 				if s := at("status"); s == "notrun" || s == "disabled" || s == "skipped" || s == "run" && at("result") == "skipped" {
-					status = Skip
+					status = verify.Skip
 				}
 				if f := at("file"); f != "" {
 					file = strings.TrimPrefix(f, j.Root+"/")
 				} else if class, _, _ := strings.Cut(at("classname"), "$"); file == "" && class != "" {
-					file = ClassPrefix + strings.ReplaceAll(class, ".", "/")
+					file = verify.ClassPrefix + strings.ReplaceAll(class, ".", "/")
 				}
 			case "failure", "error":
 				if test != "" {
-					status = Fail
+					status = verify.Fail
 				}
 			case "skipped":
-				if test != "" && status == Pass {
-					status = Skip
+				if test != "" && status == verify.Pass {
+					status = verify.Skip
 				}
 			default:
 				if run == "" {
@@ -118,13 +113,13 @@ func (j *JUnit) Read(name string, from io.Reader) {
 		case xml.EndElement:
 			switch t.Name.Local {
 			case "testcase":
-				if whole && status == Fail { // a class that could not be set up is named only then
-					status = Broken
+				if whole && status == verify.Fail { // a class that could not be set up is named only then
+					status = verify.Broken
 				}
 				if test != "" {
 					j.r.test(run, status, test, file)
 				}
-				if test = ""; strings.HasPrefix(file, ClassPrefix) {
+				if test = ""; strings.HasPrefix(file, verify.ClassPrefix) {
 					file = ""
 				}
 			case "testsuites", "testsuite":
@@ -135,7 +130,7 @@ func (j *JUnit) Read(name string, from io.Reader) {
 }
 
 // Report is what was read; nil when none of the files was such a report.
-func (j *JUnit) Report() *Report {
+func (j *JUnit) Report() *verify.Report {
 	if j.r == nil {
 		return nil
 	}

@@ -8,16 +8,18 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/paxiom/relay/verify"
 )
 
 // check runs a command as relay does, on files in a folder of their own.
-func check(t *testing.T, files map[string]string, argv ...string) (Report, int) {
+func check(t *testing.T, files map[string]string, argv ...string) (verify.Report, int) {
 	t.Helper()
 	r, code, _ := checkOutput(t, files, argv...)
 	return r, code
 }
 
-func checkOutput(t *testing.T, files map[string]string, argv ...string) (Report, int, string) {
+func checkOutput(t *testing.T, files map[string]string, argv ...string) (verify.Report, int, string) {
 	t.Helper()
 	if _, err := exec.LookPath(argv[0]); err != nil {
 		t.Skip("skipped: " + argv[0] + " is not installed")
@@ -50,7 +52,7 @@ func checkOutput(t *testing.T, files map[string]string, argv ...string) (Report,
 	return r, cmd.ProcessState.ExitCode(), string(out)
 }
 
-func statuses(r Report) string {
+func statuses(r verify.Report) string {
 	var all []string
 	for _, name := range []string{"one", "two"} {
 		for full, test := range r.Tests {
@@ -87,7 +89,7 @@ func TestUnittest(t *testing.T) {
 			t.Parallel()
 			r, code := check(t, map[string]string{"src.py": tt.src, "tests/__init__.py": "", "tests/test_a.py": pythonTests},
 				"python3", "-m", "unittest", "discover", "-s", "tests", "-t", ".")
-			doubts := strings.Join(r.problems(&Report{}), "; ")
+			doubts := strings.Join(problems(r, &verify.Report{}), "; ")
 			if got := statuses(r); got != tt.want || code != tt.code || !strings.Contains(doubts, tt.doubt) || tt.doubt == "" && doubts != "" {
 				t.Errorf("%q, exit code %d, %q; want %q, %d, %q", got, code, doubts, tt.want, tt.code, tt.doubt)
 			}
@@ -159,8 +161,8 @@ func TestInnerRuns(t *testing.T) {
 	for _, argv := range [][]string{{"python3", "-m", "unittest", "test_a.py"}, {"pytest", "-q", "test_a.py"}, {"go", "test", "."}, {"node", "--test", "test/"}, {"node", "test/a.test.js"}} {
 		t.Run(strings.Join(argv, " "), func(t *testing.T) {
 			t.Parallel()
-			if r, code := check(t, files, argv...); code != 0 || len(r.Tests) != 2 || statuses(r) != "one pass, two pass" || len(r.problems(&Report{})) > 0 {
-				t.Errorf("exit code %d, %v, %q", code, r.Tests, r.problems(&Report{}))
+			if r, code := check(t, files, argv...); code != 0 || len(r.Tests) != 2 || statuses(r) != "one pass, two pass" || len(problems(r, &verify.Report{})) > 0 {
+				t.Errorf("exit code %d, %v, %q", code, r.Tests, problems(r, &verify.Report{}))
 			}
 		})
 	}
@@ -212,7 +214,7 @@ func TestPytest(t *testing.T) {
 			t.Parallel()
 			r, code := check(t, map[string]string{"src.py": tt.src, "conftest.py": "", "test_a.py": "import pytest\nimport src\n\ndef test_one():\n    assert src.f() == 1\n\ndef test_two():\n    pytest.skip('later')\n\n" +
 				"@pytest.mark.xfail\ndef test_three():\n    assert False\n"}, "pytest", "-q")
-			doubts := strings.Join(r.problems(&Report{}), "; ")
+			doubts := strings.Join(problems(r, &verify.Report{}), "; ")
 			if got := statuses(r); got != tt.want || code != tt.code || !strings.Contains(doubts, tt.doubt) || tt.doubt == "" && doubts != "" {
 				t.Errorf("%q, exit code %d, %q; want %q, %d, %q", got, code, doubts, tt.want, tt.code, tt.doubt)
 			}

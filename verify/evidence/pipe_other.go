@@ -2,6 +2,8 @@
 
 package evidence
 
+import "github.com/paxiom/relay/verify"
+
 import "errors"
 
 // Pipe is a named pipe that one check reports to.
@@ -11,4 +13,4 @@ type Pipe struct{ Dir, Path string }
 func Open(string) (*Pipe, error) { return nil, errors.ErrUnsupported }
 
 // Close returns what was reported.
-func (p *Pipe) Close() Report { return Report{} }
+func (p *Pipe) Close() verify.Report { return verify.Report{} }

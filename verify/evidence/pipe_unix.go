@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/paxiom/relay/verify"
 )
 
 // Pipe is a named pipe that one check reports to.
@@ -67,7 +69,7 @@ const late = 2 * time.Second
 
 // Close ends the reading once every process that could write has ended, removes the
 // pipe, and returns what was reported. A record that was cut off is none.
-func (p *Pipe) Close() Report {
+func (p *Pipe) Close() verify.Report {
 	p.keep.Close()
 	p.from.SetReadDeadline(time.Now().Add(late))
 	<-p.done

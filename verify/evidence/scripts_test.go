@@ -5,6 +5,8 @@ package evidence
 import (
 	"strings"
 	"testing"
+
+	"github.com/paxiom/relay/verify"
 )
 
 // What code under test does to PHPUnit and to Perl's tests, and what relay sees of it.
@@ -44,7 +46,7 @@ func TestScripts(t *testing.T) {
 				}
 			}
 			r, code := check(t, files, tt.argv...)
-			why := strings.Join(r.problems(&Report{}), "; ")
+			why := strings.Join(problems(r, &verify.Report{}), "; ")
 			if code != tt.code || statuses(r) != tt.want || !strings.Contains(why, tt.doubt) || tt.doubt == "" && why != "" {
 				t.Errorf("exit code %d, %q, %q; want %d, %q, %q", code, statuses(r), why, tt.code, tt.want, tt.doubt)
 			}

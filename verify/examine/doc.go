@@ -8,5 +8,5 @@
 // the check's files nor its processes, and nothing that it says is a verdict.
 //
 // It knows no box: [Serve] is given a function that starts a program in one.
-// Caller: host/change.
+// Caller: host/checks.
 package examine

@@ -11,12 +11,14 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 )
 
 // One run of a repository has the turn at a time, whichever ended before its own, and one that is not there is passed over.
 func TestOneTurnAtATime(t *testing.T) {
 	var s testsuite.WorkflowTestSuite
 	env := s.NewTestWorkflowEnvironment()
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // a busy machine is none
 	var turns []string
 	env.OnSignalExternalWorkflow(mock.Anything, mock.Anything, mock.Anything, turnSignal, mock.Anything).Return(func(_, id, _, _ string, _ any) error {
 		if turns = append(turns, id); id == "gone" {
@@ -53,6 +55,7 @@ func newRun(t *testing.T, tick func(Step) (Result, error)) *testsuite.TestWorkfl
 	t.Helper()
 	var s testsuite.WorkflowTestSuite
 	env := s.NewTestWorkflowEnvironment()
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // a busy machine is none
 	env.RegisterActivityWithOptions(func(_ context.Context, st Step) (Result, error) { return tick(st) }, activity.RegisterOptions{Name: TickType})
 	env.OnSignalExternalWorkflow(mock.Anything, mock.Anything, mock.Anything, endedSignal, mock.Anything).Return(nil).Once()
 	env.OnUpsertMemo(mock.Anything).Return(nil).Maybe()

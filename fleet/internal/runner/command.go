@@ -27,7 +27,8 @@ type said struct {
 		Here bool `json:"here"`
 	} `json:"earlier"`
 	Pushed *struct {
-		What string `json:"what"`
+		Branch string `json:"branch"`
+		What   string `json:"what"`
 	} `json:"pushed"`
 	// A loop's or a pipeline's.
 	Reason  string     `json:"reason"`

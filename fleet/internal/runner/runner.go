@@ -38,8 +38,9 @@ type Worker struct {
 	// Patience is how long relay has to end in order; then its processes are killed.
 	Patience time.Duration
 
-	mu   sync.Mutex
-	busy map[string]*sync.Mutex
+	mu    sync.Mutex
+	busy  map[string]*sync.Mutex
+	whole map[string]bool // checkouts whose last run here came to its end
 }
 
 // beat is how often the engine hears that the run is under way, and how soon a run that was
@@ -96,6 +97,7 @@ func (w *Worker) tick(ctx context.Context, st job.Step, again bool) (res job.Res
 	if err := json.Unmarshal(raw, &s); err != nil || job.New(s, st.Spec, st.Queue) != st.Job {
 		return res, fmt.Errorf("%w: the blob is not what this run is about", errRefused)
 	}
+	ctx = context.WithValue(ctx, traced{}, st.ID)
 	defer w.lock(st.Repo)()
 	select {
 	case w.Slots <- struct{}{}:
@@ -108,6 +110,8 @@ func (w *Worker) tick(ctx context.Context, st job.Step, again bool) (res job.Res
 	if err != nil {
 		return res, err
 	}
+	w.ended(dir, false)
+	defer func() { w.ended(dir, err == nil) }()
 	word := ""
 	if st.N > 0 {
 		word, err = w.answer(ctx, dir, s, st, again)
@@ -181,6 +185,8 @@ func (w *Worker) result(doc said, out []byte, code int) (res job.Result, err err
 		return res, err
 	case code == 3 || code > 128 || doc.Pushed != nil && doc.Pushed.What != "":
 		return res, fmt.Errorf("relay ended with exit code %d:\n%s", code, out)
+	case code == 0 && doc.Report != nil && doc.Report.Commit != "" && (doc.Earlier == nil || doc.Earlier.Here) && (doc.Pushed == nil || doc.Pushed.Branch == ""):
+		return res, fmt.Errorf("what landed is not at the remote:\n%s", out)
 	case doc.Earlier != nil && !doc.Earlier.Here && doc.Report.Commit != "":
 		return res, fmt.Errorf("%w: the branch has gone another way and does not have the commit; the result has it:\n%s", errRefused, out)
 	}
@@ -213,19 +219,40 @@ func (w *Worker) lock(repo string) (unlock func()) {
 	return m.Unlock
 }
 
+// talk is how long git may take to bring a repository here. A connection that was cut off tells nobody.
+const talk = time.Hour
+
+// ended notes that the last run in a checkout came to its end, or did not.
+func (w *Worker) ended(dir string, whole bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.whole == nil {
+		w.whole = map[string]bool{}
+	}
+	w.whole[dir] = whole
+}
+
 // checkout brings the worker's checkout to the branch as the remote has it. It is nobody's
-// but the worker's; what relay had built there and not pushed is a ref of its own.
+// but the worker's. What a run that was cut off had landed there and not pushed stays for the
+// next attempt of that run, and for no other.
 func (w *Worker) checkout(ctx context.Context, s job.Spec) (string, error) {
 	sum := sha256.Sum256([]byte(s.Remote + "\x00" + s.Ref))
 	dir := filepath.Join(w.Dir, hex.EncodeToString(sum[:10]))
 	git := func(args ...string) error {
-		_, said, code, err := w.run(ctx, dir, nil, "git", args...)
+		limited, cancel := context.WithTimeout(ctx, talk)
+		defer cancel()
+		_, said, code, err := w.run(limited, dir, nil, "git", args...)
+		if err != nil && limited.Err() != nil && ctx.Err() == nil {
+			err = fmt.Errorf("git %s has not ended within %v", args[0], talk)
+		}
 		if err == nil && code != 0 {
 			err = fmt.Errorf("git %s: %s", args[0], said)
 		}
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(dir, ".git")); err != nil {
+	_, err := os.Stat(filepath.Join(dir, ".git"))
+	fresh := err != nil
+	if fresh {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return "", err
 		}
@@ -235,11 +262,41 @@ func (w *Worker) checkout(ctx context.Context, s job.Spec) (string, error) {
 			}
 		}
 	}
+	w.mu.Lock()
+	whole := fresh || w.whole[dir]
+	w.mu.Unlock()
+	if !whole { // a landing that was cut off is finished or taken back on the files as they were left
+		if _, _, _, err := w.run(ctx, dir, nil, w.Relay, "recover", "--json", "--no-input"); err != nil {
+			return "", err
+		}
+	}
 	ref := "refs/heads/" + s.Ref
 	if err := git("fetch", "--quiet", "--no-tags", "origin", "+"+ref+":refs/remotes/origin/"+s.Ref); err != nil {
 		return "", err
 	}
-	return dir, git("checkout", "--quiet", "--force", "-B", s.Ref, "refs/remotes/origin/"+s.Ref)
+	at := "refs/remotes/origin/" + s.Ref
+	if w.ahead(ctx, dir, at, ref, s.Key) {
+		at = ref
+	}
+	return dir, git("checkout", "--quiet", "--force", "-B", s.Ref, at)
+}
+
+// ahead reports whether a branch is the remote's with commits of this key on top.
+func (w *Worker) ahead(ctx context.Context, dir, remote, local, key string) bool {
+	if _, _, code, err := w.run(ctx, dir, nil, "git", "merge-base", "--is-ancestor", remote, local); err != nil || code != 0 {
+		return false
+	}
+	out, _, code, err := w.run(ctx, dir, nil, "git", "log", "--format=%(trailers:key=Relay-Key,valueonly,separator=%x2C)", remote+".."+local)
+	if err != nil || code != 0 || len(out) == 0 {
+		return false
+	}
+	for one := range strings.Lines(string(out)) {
+		rest, ok := strings.CutPrefix(strings.TrimSpace(one), key)
+		if !ok || rest != "" && rest[0] != '.' && rest[0] != '-' { // a tick of a loop, or what went on after an answer
+			return false
+		}
+	}
+	return true
 }
 
 // usual are the variables that relay and git need to be at home on this machine. Whatever else the worker was started with,
@@ -257,6 +314,9 @@ func (w *Worker) environment() (all []string) {
 	return all
 }
 
+// traced is the key of the run whose spans a program goes on with: those of all its attempts, on whichever machines, are one trace.
+type traced struct{}
+
 // maxOutput is the most that is kept of what a program says.
 const maxOutput = 8 << 20
 
@@ -268,7 +328,12 @@ func (w *Worker) run(ctx context.Context, dir string, in []byte, name string, ar
 	stdout, stderr := &clipped{}, &clipped{}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.SysProcAttr = Group(syscall.SIGKILL)
-	cmd.Env = append(w.environment(), "GIT_TERMINAL_PROMPT=0", "RELAY_COORDINATOR="+w.Coordinator)
+	cmd.Env = append(w.environment(), "GIT_TERMINAL_PROMPT=0", "GIT_HTTP_LOW_SPEED_LIMIT=1", "GIT_HTTP_LOW_SPEED_TIME=60", "RELAY_COORDINATOR="+w.Coordinator,
+		"RELAY_FLEET_BLOBS="+w.Blobs.Dir()) // relay hides it in its boxes
+	if run, ok := ctx.Value(traced{}).(string); ok {
+		trace := job.Digest([]byte("trace " + run))
+		cmd.Env = append(cmd.Env, "TRACEPARENT=00-"+trace[:32]+"-"+trace[32:48]+"-01")
+	}
 	ended := make(chan struct{})
 	cmd.Cancel = func() error {
 		group := -cmd.Process.Pid

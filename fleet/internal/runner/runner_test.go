@@ -1,12 +1,14 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -36,7 +38,11 @@ func newWorker(t *testing.T, relay string) (*Worker, job.Spec) {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\n"+relay), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return &Worker{Relay: program, Dir: filepath.Join(dir, "checkouts"), Blobs: blob.Store{Dir: filepath.Join(dir, "blobs")}, Patience: 300 * time.Millisecond, Slots: make(chan struct{}, 1)},
+	blobs, err := blob.Open(filepath.Join(dir, "blobs"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Worker{Relay: program, Dir: filepath.Join(dir, "checkouts"), Blobs: blobs, Patience: 300 * time.Millisecond, Slots: make(chan struct{}, 1)},
 		job.Spec{Kind: "run", Remote: remote, Ref: "main", Key: "k1", Goal: "a canary"}
 }
 
@@ -155,11 +161,12 @@ func mustOne(t *testing.T, dir string) string {
 // What goes wrong is told by a blob: the text of an error stays in the history.
 func TestErrorsAreBlobs(t *testing.T) {
 	for name, c := range map[string]struct{ relay, kind string }{
-		"it crashes":         {`echo canary >&2; exit 9`, Failed},
-		"it is blocked":      {`echo '{"report": {"code": "BLOCKED_LOCK_HELD", "run_id": "canary"}}'; exit 3`, Failed},
-		"it refuses":         {`echo '{"kind": "relay.error", "what": "the key canary is taken"}'; exit 3`, Refused},
-		"it was interrupted": {`echo '{"report": {"code": "STOP_INTERRUPTED", "run_id": "canary"}}'; exit 143`, Failed},
-		"it was not pushed":  {`echo '{"report": {"code": "SUCCESS", "run_id": "canary"}, "pushed": {"what": "canary"}}'; exit 2`, Failed},
+		"it crashes":          {`echo canary >&2; exit 9`, Failed},
+		"it is blocked":       {`echo '{"report": {"code": "BLOCKED_LOCK_HELD", "run_id": "canary"}}'; exit 3`, Failed},
+		"it refuses":          {`echo '{"kind": "relay.error", "what": "the key canary is taken"}'; exit 3`, Refused},
+		"it was interrupted":  {`echo '{"report": {"code": "STOP_INTERRUPTED", "run_id": "canary"}}'; exit 143`, Failed},
+		"it landed here only": {`echo '{"report": {"code": "SUCCESS", "run_id": "canary", "commit": "c"}}'`, Failed},
+		"it was not pushed":   {`echo '{"report": {"code": "SUCCESS", "run_id": "canary"}, "pushed": {"what": "canary"}}'; exit 2`, Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, s := newWorker(t, c.relay)
@@ -188,6 +195,51 @@ func TestEnvironment(t *testing.T) {
 	seen, err := os.ReadFile(filepath.Join(w.Dir, mustOne(t, w.Dir), "seen"))
 	if err != nil || strings.Contains(string(seen), "canary") || strings.Contains(string(seen), "NOT_THERE") || !strings.Contains(string(seen), "\nNAMED=yes\n") || !strings.Contains(string(seen), "HOME=") {
 		t.Errorf("%s %v", seen, err)
+	}
+}
+
+// The spans of one run are one trace, on whichever machine its attempts are; those of another run are another.
+func TestOneTrace(t *testing.T) {
+	trace := func(key string) string {
+		w, s := newWorker(t, `echo $TRACEPARENT > seen; echo '{"report": {"code": "SUCCESS"}}'`)
+		s.Key = key
+		st := w.step(t, s)
+		if _, err := w.tick(t.Context(), st, false); err != nil {
+			t.Fatal(err)
+		}
+		seen, err := os.ReadFile(filepath.Join(w.Dir, mustOne(t, w.Dir), "seen"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := context.WithValue(t.Context(), traced{}, st.ID) // as on another machine
+		out, _, _, err := w.run(ctx, t.TempDir(), nil, "sh", "-c", "echo $TRACEPARENT")
+		if err != nil || !bytes.Equal(out, seen) {
+			t.Errorf("%s there, %s here, %v", out, seen, err)
+		}
+		return string(seen)
+	}
+	one, other := trace("a"), trace("b")
+	if !regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-01\n$`).MatchString(one) || one == other {
+		t.Errorf("%s%s", one, other)
+	}
+}
+
+// What a run that was cut off had landed and not pushed is there for its next attempt, after relay has settled it, and not for
+// another run.
+func TestCutOffBeforeThePush(t *testing.T) {
+	w, s := newWorker(t, `echo "$1 $(git log -1 --format=%s)" >>../seen
+[ "$1" = run ] || exit 0
+case "$*" in
+*"--key k1 "*) [ -e ../once ] || { touch ../once; git -c user.name=t -c user.email=t@t commit -q --allow-empty -m mine --trailer "Relay-Key: k1"; exit 9; }
+esac
+echo '{"report": {"code": "STOP_SCOPE"}}'; exit 2`)
+	for _, key := range []string{"k1", "k1", "k10"} {
+		s.Key = key
+		_, _ = w.tick(t.Context(), w.step(t, s), false)
+	}
+	seen, err := os.ReadFile(filepath.Join(w.Dir, "seen"))
+	if want := "run base\nrecover mine\nrun mine\ncost mine\nrun base\ncost base\n"; err != nil || string(seen) != want {
+		t.Errorf("%q, want %q, %v", seen, want, err)
 	}
 }
 

@@ -14,11 +14,16 @@ import (
 // approvalType is what DSSE calls the payload of a signed approval.
 const approvalType = "application/vnd.relay.approval+json"
 
-// Approved is what the key of who gave an approval signs: of a plan its digest, of a change
-// the digest of what it touches. Neither holds for anything else.
+// Beyond is the kind of a yes to a task that goes beyond the ceiling.
+const Beyond = "task beyond the ceiling"
+
+// Approved is what the key of who gave an approval signs: of a plan its digest and the commit
+// that it is carried out on, of a change the digest of what it touches, which has each file's
+// content before and after. Neither holds for anything else.
 type Approved struct {
 	Kind    string `json:"kind"`
 	At      string `json:"at"`
+	Base    string `json:"base,omitempty"`
 	Task    string `json:"task_sha256,omitempty"`
 	Touched string `json:"touched_sha256,omitempty"`
 }
@@ -53,6 +58,7 @@ func TouchedBetween(ctx context.Context, git *judge.Git, base, head string) (str
 // of reports whether the approval is one of the change.
 func (yes *Approved) of(a *Approval, c *Change) bool {
 	return yes.Kind == a.Kind && yes.Task+yes.Touched != "" &&
+		(yes.Task == "") == (yes.Base == "") && (yes.Base == "" || yes.Base == c.Base) &&
 		(yes.Task == "" || yes.Task == c.Task.SHA256) && (yes.Touched == "" || yes.Touched == c.Touched.SHA256)
 }
 
@@ -84,7 +90,16 @@ func (a *Approval) check(signers Signers, c *Change) error {
 		if err := strictjson.Unmarshal(payload, &yes); err != nil {
 			return time.Time{}, err
 		}
-		return time.Parse(Time, yes.At)
+		var told map[string]*string
+		if err := strictjson.Unmarshal(payload, &told); err != nil || yes.Kind == "" {
+			return time.Time{}, errors.New("it does not say what was approved")
+		}
+		for name, value := range told {
+			if value == nil || *value == "" {
+				return time.Time{}, fmt.Errorf("its %s is empty", name)
+			}
+		}
+		return timeOf(yes.At)
 	})
 	if err != nil {
 		return fmt.Errorf("the approval of the %s does not count: %w", a.Kind, err)

@@ -9,8 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
-
+	"github.com/paxiom/relay/host/internal/store"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -37,14 +36,33 @@ func Attach(ctx context.Context, o Options, f Facts) (problem string) {
 	if o.Sign == Off || f.Commit == "" {
 		return ""
 	}
-	signed, err := o.attach(context.WithoutCancel(ctx), f)
+	ctx = context.WithoutCancel(ctx)
+	found, err := landed(ctx, o.Git, f.Base, f.Commit)
 	if err != nil {
 		return "the commit has no attestation: " + err.Error()
 	}
-	if signed != nil {
-		return "the commit's attestation is not signed, so nobody will believe it: " + signed.Error()
+	unsaid := o.approveHere(ctx, f.Approvals, touchedOf(found.touched).SHA256)
+	unsigned, err := o.attach(ctx, f, found)
+	switch {
+	case err != nil:
+		return "the commit has no attestation: " + err.Error()
+	case unsigned != nil:
+		return "the commit's attestation is not signed, so nobody will believe it: " + unsigned.Error()
+	case unsaid != nil:
+		return "your key has not signed your approval: " + unsaid.Error()
 	}
 	return ""
+}
+
+// approveHere signs what was approved here, now that it is known what it was a yes to.
+func (o *Options) approveHere(ctx context.Context, all []Approval, touched string) (why error) {
+	for i, a := range all {
+		if at, err := timeOf(a.At); err == nil && a.Here {
+			all[i], err = o.Approve(ctx, Approved{Kind: a.Kind, Touched: touched}, at)
+			why = errors.Join(why, err)
+		}
+	}
+	return why
 }
 
 // Covered reports whether a commit has a note.
@@ -54,11 +72,7 @@ func Covered(ctx context.Context, git *judge.Git, commit string) bool {
 }
 
 // attach gives as its first error why the attestation is not signed.
-func (o *Options) attach(ctx context.Context, f Facts) (unsigned, err error) {
-	found, err := landed(ctx, o.Git, f.Base, f.Commit)
-	if err != nil {
-		return nil, err
-	}
+func (o *Options) attach(ctx context.Context, f Facts, found chain) (unsigned, err error) {
 	s := f.statement(found, o.Version, executable(Dir(o.StateDir)), o.Git.ObjectFormat, o.Now)
 	payload := JSON(s)
 	sig, print, unsigned := o.sign(ctx, pae(payloadType, payload))
@@ -74,13 +88,11 @@ func (o *Options) attach(ctx context.Context, f Facts) (unsigned, err error) {
 	if err := os.MkdirAll(Dir(o.StateDir), 0o700); err != nil {
 		return nil, err
 	}
-	held := flock.New(filepath.Join(Dir(o.StateDir), "lock"))
-	wait, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	if ok, err := held.TryLockContext(wait, 5*time.Millisecond); err != nil || !ok {
-		return nil, fmt.Errorf("the notes are being written by another process: %w", err)
+	unlock, err := store.Lock(filepath.Join(Dir(o.StateDir), "lock"))
+	if err != nil {
+		return nil, fmt.Errorf("the notes can't be written now: %w", err)
 	}
-	defer held.Unlock()
+	defer unlock()
 	for _, c := range found.commits {
 		_, err := o.Git.Write(ctx, nil, nil, "-c", "user.name=relay", "-c", "user.email=relay@localhost",
 			"notes", "--ref="+Ref, "add", "-f", "-C", strings.TrimSpace(string(out)), c)

@@ -153,12 +153,15 @@ func TestSigners(t *testing.T) {
 		"a@example.org " + key + " comment":                             "1",
 		"# nobody\n\n\ta " + key:                                        "1",
 		`"a b" namespaces="git,relay-*",valid-after="20260101Z" ` + key: "1",
-		"a cert-authority " + key:                                       "0",
-		"a ssh-rsa AAAA":                                                "0",
+		"a cert-authority " + key:                                       "no ed25519 key",
+		"a ssh-rsa AAAA":                                                "no ed25519 key",
+		"a\nb " + key:                                                   "1",
+		"a namespaces=relay " + key:                                     "not known",
+		`a namespaces="a",namespaces="b" ` + key:                        "there twice",
 		"a":                                                             "no name",
 		"a ssh-ed25519":                                                 "no name",
 		"a ssh-ed25519 AAAA":                                            "can't be read",
-		"a valid-before=soon " + key:                                    "not a time",
+		`a valid-before="soon" ` + key:                                  "not a time",
 		"a forever " + key:                                              "not known",
 		"a " + strings.Replace(key, "AAAAC3NzaC1lZDI1NTE5", "AAAAC3NzaC1lZDI1NTE4", 1): "can't be read",
 	} {
@@ -188,6 +191,30 @@ func TestUnsigned(t *testing.T) {
 	o.Sign, facts.Base = "relay", facts.Commit
 	if problem := Attach(context.Background(), o, facts); !strings.Contains(problem, "no attestation") {
 		t.Error(problem)
+	}
+}
+
+// git log indents notes by four columns of 80. The signed line is what it is.
+func TestNotesAreNarrow(t *testing.T) {
+	git, facts := landedRepo(t, "sha1")
+	facts.Plugins = []Plugin{{Role: "builder", Name: strings.Repeat("n", 150), Model: "ü" + strings.Repeat(" m", 90)}}
+	o := options(t, git)
+	if problem := Attach(context.Background(), o, facts); problem != "" {
+		t.Fatal(problem)
+	}
+	out, err := git.Run(context.Background(), nil, "log", "-1", "--show-notes=relay")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l := range strings.Lines(string(out)) {
+		if n := len([]rune(strings.TrimSuffix(l, "\n"))); n > 80 && !strings.HasPrefix(l, `    {"payloadType"`) || strings.TrimSpace(l) != "" && strings.HasSuffix(l, " \n") {
+			t.Errorf("%d columns: %q", n, l)
+		}
+	}
+	for _, f := range answers(t, git, OwnSigners(o.StateDir)) {
+		if f.Status != Verified {
+			t.Errorf("%+v", f)
+		}
 	}
 }
 

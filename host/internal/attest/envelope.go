@@ -2,19 +2,19 @@ package attest
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/paxiom/relay/host/internal/strictjson"
+	"github.com/paxiom/relay/schemas"
 )
 
 // payloadType is what DSSE calls a statement of in-toto.
 const payloadType = "application/vnd.in-toto+json"
 
 // maxNote is more than any note of relay's has.
-const maxNote = 4 << 20
+const maxNote = strictjson.MaxBytes
 
 // envelope is DSSE's, with one signature, or none where there was no key.
 type envelope struct {
@@ -55,7 +55,9 @@ func parse(text string) (*note, error) {
 		return nil, errors.New("the note is not of relay's form")
 	}
 	var e envelope
-	if err := strictjson.Unmarshal([]byte(text[at+2:]), &e); err != nil {
+	if err := strictjson.Unmarshal([]byte(text[at+2:]), &e); err != nil && strings.Contains(text, "\n\n{\"payloadType\":\""+payloadType) {
+		return nil, errors.New("somebody added to relay's note, which it does not outlive: `git notes --ref=review` has words of people")
+	} else if err != nil {
 		return nil, fmt.Errorf("the envelope can't be read: %w", err)
 	}
 	if e.PayloadType != payloadType || len(e.Signatures) > 1 {
@@ -76,11 +78,11 @@ func parse(text string) (*note, error) {
 			return nil, errors.New("the signature is not of the key that is named")
 		}
 	}
-	if _, err := strictjson.Decode(n.payload, maxNote); err != nil {
+	if err := strictjson.UnmarshalOpen(n.payload, n.statement); err != nil {
 		return nil, fmt.Errorf("the statement can't be read: %w", err)
 	}
-	if err := json.Unmarshal(n.payload, n.statement); err != nil {
-		return nil, fmt.Errorf("the statement can't be read: %w", err)
+	if err := schemas.Validate(schemas.Attestation, n.payload); err != nil { // nothing that is required is left out or null
+		return nil, fmt.Errorf("the statement is not of the published form: %w", err)
 	}
 	if render(n.statement.Predicate.Relay.Summary, n.payload, n.sig, keyID) != text {
 		return nil, errors.New("what the note says is not what its statement says")

@@ -73,16 +73,33 @@ type commit struct {
 	runs    []string // that its message names
 }
 
+// tooLarge stands for the object of a note that is not read.
+const tooLarge = "-"
+
+// errDamaged is a repository whose objects can't be read.
+type errDamaged string
+
+func (e errDamaged) Error() string {
+	return "the object " + string(e) + " is not what its name says: the repository is damaged (git fsck)"
+}
+
 // objects reads objects and computes their names again. Absent ones are not in the answer.
 func objects(ctx context.Context, git *judge.Git, names []string) (map[string][]byte, error) {
 	found := map[string][]byte{}
-	if len(names) == 0 {
-		return found, nil
+	for some := range slices.Chunk(names, 1000) { // what git may answer at once is bounded
+		out, err := git.Run(ctx, strings.NewReader(strings.Join(some, "\n")+"\n"), "cat-file", "--batch")
+		if err == nil {
+			err = takeObjects(found, out, git.ObjectFormat)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	out, err := git.Run(ctx, strings.NewReader(strings.Join(names, "\n")+"\n"), "cat-file", "--batch")
-	if err != nil {
-		return nil, err
-	}
+	return found, nil
+}
+
+// takeObjects adds the objects that cat-file tells.
+func takeObjects(found map[string][]byte, out []byte, format string) error {
 	for len(out) > 0 {
 		head, rest, _ := bytes.Cut(out, []byte("\n"))
 		fields := strings.Fields(string(head))
@@ -92,16 +109,16 @@ func objects(ctx context.Context, git *judge.Git, names []string) (map[string][]
 		}
 		size, err := strconv.Atoi(fields[2])
 		if err != nil || size < 0 || size >= len(rest) {
-			return nil, errors.New("git's answer can't be read")
+			return errors.New("git's answer can't be read")
 		}
 		body := rest[:size]
-		if nameOf(fields[1], body, git.ObjectFormat) != fields[0] {
-			return nil, fmt.Errorf("the object %s is not what its name says: the repository is damaged (git fsck)", fields[0])
+		if nameOf(fields[1], body, format) != fields[0] {
+			return errDamaged(fields[0])
 		}
 		found[fields[0]] = body
 		out = rest[size+1:]
 	}
-	return found, nil
+	return nil
 }
 
 func nameOf(kind string, body []byte, format string) string {
@@ -114,44 +131,50 @@ func nameOf(kind string, body []byte, format string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// readCommit takes a commit's object apart.
+// readCommit takes a commit's object apart as git does: its tree stands first and its parents
+// follow, wherever else such a line may be.
 func readCommit(body []byte) *commit {
 	c := &commit{}
 	head, message, _ := strings.Cut(string(body), "\n\n")
-	for line := range strings.Lines(head) {
-		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		switch key {
-		case "tree":
-			c.tree = value
-		case "parent":
-			c.parents = append(c.parents, value)
+	lines := strings.Split(head, "\n")
+	c.tree = strings.TrimPrefix(lines[0], "tree ")
+	for _, line := range lines[1:] {
+		parent, ok := strings.CutPrefix(line, "parent ")
+		if !ok {
+			break
 		}
+		c.parents = append(c.parents, parent)
 	}
+	const blank = " \t\r\n"
 	for line := range strings.Lines(message) {
-		for _, key := range []string{"Relay-Run: ", "Relay-Step: "} {
-			if run, ok := strings.CutPrefix(strings.TrimSpace(line), key); ok && !slices.Contains(c.runs, run) {
-				c.runs = append(c.runs, run)
-			}
+		key, run, ok := strings.Cut(line, ":")
+		key, run = strings.ToLower(strings.Trim(key, blank)), strings.Trim(run, blank)
+		if ok && (key == "relay-run" || key == "relay-step") && !slices.Contains(c.runs, run) {
+			c.runs = append(c.runs, run)
 		}
 	}
 	return c
 }
 
-// notesIn lists the notes: for each commit the object of its note.
+// notesIn lists the notes: for each commit the object of its note, "-" where that is larger
+// than any of relay's.
 func notesIn(ctx context.Context, git *judge.Git, ref string) (map[string]string, error) {
 	notes := map[string]string{}
 	if out, err := git.Run(ctx, nil, "for-each-ref", "--format=%(objectname)", ref); err != nil || len(bytes.TrimSpace(out)) == 0 {
 		return notes, err
 	}
-	out, err := git.Run(ctx, nil, "ls-tree", "-r", "-z", "--full-tree", ref)
+	out, err := git.Run(ctx, nil, "ls-tree", "-r", "-l", "-z", "--full-tree", ref)
 	if err != nil {
 		return nil, err
 	}
 	for row := range strings.SplitSeq(string(out), "\x00") {
 		meta, path, ok := strings.Cut(row, "\t")
 		fields := strings.Fields(meta)
-		if !ok || len(fields) != 3 || fields[1] != "blob" {
+		if !ok || len(fields) != 4 || fields[1] != "blob" {
 			continue
+		}
+		if size, err := strconv.Atoi(fields[3]); err != nil || size > maxNote {
+			fields[2] = tooLarge
 		}
 		notes[strings.ReplaceAll(path, "/", "")] = fields[2]
 	}

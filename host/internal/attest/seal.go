@@ -42,5 +42,8 @@ func (all Signers) Open(kind string, sealed []byte, at func(payload []byte) (tim
 		return nil, "", "", err
 	}
 	by, key, err = all.check(pae(kind, payload), sig, when)
+	if err == nil && key != e.Signatures[0].KeyID {
+		return nil, "", "", errors.New("another key is named than the one that signed it")
+	}
 	return payload, by, key, err
 }

@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,30 +16,36 @@ import (
 type Signers []signer
 
 type signer struct {
-	name          string
+	names         []string // patterns
 	key           ed25519.PublicKey
-	namespaces    []string // globs; nil for all
+	namespaces    []string // patterns; nil for all
 	after, before time.Time
 }
 
 // ParseSigners reads a file of allowed signers. Keys of other kinds and authorities of
-// certificates are passed over: relay signs with neither.
-func ParseSigners(text string) (Signers, error) {
-	var all Signers
+// certificates are passed over, since relay signs with neither, and so are lines that can't be
+// read, as ssh-keygen does; what is wrong with the first of those is an error where no key is left.
+func ParseSigners(text string) (all Signers, err error) {
 	for n, row := range slices.Collect(strings.Lines(text)) {
 		row = strings.TrimSpace(row)
 		if row == "" || strings.HasPrefix(row, "#") {
 			continue
 		}
-		s, ok, err := parseSigner(row)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", n+1, err)
+		s, ok, bad := parseSigner(row)
+		if bad != nil && err == nil {
+			err = fmt.Errorf("line %d: %w", n+1, bad)
 		}
 		if ok {
 			all = append(all, s)
 		}
 	}
-	return all, nil
+	if len(all) > 0 {
+		return all, nil
+	}
+	if err == nil {
+		err = errors.New("it has no ed25519 key")
+	}
+	return nil, err
 }
 
 func parseSigner(row string) (s signer, ok bool, err error) {
@@ -47,7 +53,7 @@ func parseSigner(row string) (s signer, ok bool, err error) {
 	if len(fields) < 3 {
 		return s, false, errors.New("it has no name, kind of key and key")
 	}
-	s.name = strings.Trim(fields[0], `"`)
+	s.names = strings.Split(strings.Trim(fields[0], `"`), ",")
 	fields = fields[1:]
 	if known := fields[0]; !strings.HasPrefix(known, "ssh-") && !strings.HasPrefix(known, "ecdsa-") && !strings.HasPrefix(known, "sk-") {
 		if authority, err := s.options(known); err != nil || authority {
@@ -83,33 +89,66 @@ func quoted(s string) (fields []string) {
 	})
 }
 
+var option = regexp.MustCompile(`^(?i:(cert-authority)|(namespaces|valid-after|valid-before)="([^"]*)")(?:,|$)`)
+
 func (s *signer) options(text string) (authority bool, err error) {
-	in := false
-	for _, o := range strings.FieldsFunc(text, func(r rune) bool {
-		if r == '"' {
-			in = !in
+	seen := map[string]bool{}
+	for text != "" {
+		o := option.FindStringSubmatch(text)
+		if o == nil || text == o[0] && strings.HasSuffix(text, ",") {
+			return false, fmt.Errorf("the option %q is not known", text)
 		}
-		return !in && r == ','
-	}) {
-		name, value, _ := strings.Cut(o, "=")
-		value = strings.Trim(value, `"`)
-		switch strings.ToLower(name) {
+		text = text[len(o[0]):]
+		name := strings.ToLower(o[1] + o[2])
+		if seen[name] && name != "cert-authority" {
+			return false, fmt.Errorf("the option %q is there twice", name)
+		}
+		switch seen[name] = true; name {
 		case "cert-authority":
 			authority = true
 		case "namespaces":
-			s.namespaces = strings.Split(value, ",")
+			s.namespaces = strings.Split(o[3], ",")
 		case "valid-after":
-			s.after, err = moment(value)
+			s.after, err = moment(o[3])
 		case "valid-before":
-			s.before, err = moment(value)
-		default:
-			err = fmt.Errorf("the option %q is not known", name)
+			s.before, err = moment(o[3])
 		}
 		if err != nil {
 			return false, err
 		}
 	}
 	return authority, nil
+}
+
+// asRunes has a rune for each byte, since ssh-keygen compares bytes, which need not be UTF-8.
+func asRunes(s string) string {
+	var out []rune
+	for i := range len(s) {
+		out = append(out, rune(s[i]))
+	}
+	return string(out)
+}
+
+// listed reports whether a list of patterns has s: one fits, and none of those with a "!" in
+// front. A pattern has * and ?.
+func listed(patterns []string, s string) (yes bool) {
+	s = asRunes(s)
+	for _, p := range patterns {
+		p, not := strings.CutPrefix(p, "!")
+		glob := strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(regexp.QuoteMeta(asRunes(p)))
+		if ok, err := regexp.MatchString(`^(?s:`+glob+`)$`, s); err == nil && ok {
+			if not {
+				return false
+			}
+			yes = true
+		}
+	}
+	return yes
+}
+
+// valid reports whether the key may sign at a time.
+func (s *signer) valid(at time.Time) bool {
+	return (s.after.IsZero() || !at.Before(s.after)) && (s.before.IsZero() || !at.After(s.before))
 }
 
 // moment reads a time as ssh-keygen does: YYYYMMDD, with HHMM or HHMMSS, in UTC with a Z.
@@ -138,16 +177,33 @@ func (all Signers) check(message, sig []byte, at time.Time) (name, print string,
 		return "", print, errors.New("the signature does not fit what is signed")
 	}
 	err = errors.New("its key " + print + " is none of the signers")
+	// As git does: the first line that has the key then names who it is, and any line can say
+	// what they may sign.
 	for _, s := range all {
-		switch {
-		case !key.Equal(s.key):
-		case s.namespaces != nil && !slices.ContainsFunc(s.namespaces, func(glob string) bool { ok, _ := path.Match(glob, namespace); return ok }):
-			err = errors.New("the signer " + s.name + " is not allowed to sign for " + namespace)
-		case !s.after.IsZero() && at.Before(s.after) || !s.before.IsZero() && at.After(s.before):
-			err = errors.New("the key of " + s.name + " was not valid then")
-		default:
-			return s.name, print, nil
+		if !key.Equal(s.key) {
+			continue
 		}
+		if !s.valid(at) {
+			err = errors.New("the key of " + strings.Join(s.names, ",") + " was not valid then")
+			continue
+		}
+		for _, name := range s.names {
+			for _, s := range all {
+				if name != "" && key.Equal(s.key) && s.valid(at) && listed(s.names, name) && (s.namespaces == nil || listed(s.namespaces, namespace)) {
+					return name, print, nil
+				}
+			}
+		}
+		return "", print, errors.New("the signer " + strings.Join(s.names, ",") + " is not allowed to sign for " + namespace)
 	}
 	return "", print, err
+}
+
+// timeOf reads a time of a statement, which has one form, and which ssh-keygen can ask about.
+func timeOf(s string) (time.Time, error) {
+	at, err := time.Parse(Time, s)
+	if err == nil && (at.UTC().Format(Time) != s || at.Unix() < 0) {
+		err = fmt.Errorf("%q is not a time in UTC, to the second", s)
+	}
+	return at, err
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/report"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/verify"
 )
@@ -157,6 +157,9 @@ type Approval struct {
 	Key  *string `json:"key"`
 	// Signed is what that key has signed: an [Approved] in a DSSE envelope.
 	Signed string `json:"signed,omitempty"`
+	// Here: it was given to this process, at a terminal or on its command line. The key signs it
+	// when it is known what it was a yes to.
+	Here bool `json:"-"`
 }
 
 // KeyOrNone is the key, "" where there is none.
@@ -311,16 +314,43 @@ func (c *Change) said(at string) []string {
 	lines := []string{
 		fmt.Sprintf("relay: %s of %s: %s", c.Workflow, at, c.Code),
 		"evidence: " + line(c.Evidence),
-		fmt.Sprintf("touched: %s, %s given", words.Count(c.Touched.Count, "path"), words.Count(len(c.Approvals), "approval")),
+		fmt.Sprintf("touched: %s, %s given", format.Count(c.Touched.Count, "path"), format.Count(len(c.Approvals), "approval")),
 	}
 	for _, p := range c.Plugins {
-		lines = append(lines, fmt.Sprintf("%s: %s, model %s, %s, %s", p.Role, line(p.Name), line(cmp.Or(p.Model, "unknown")), words.Count(p.Calls, "call"), words.Dollars(p.CostUSD)))
+		cost := "cost unknown"
+		if p.CostUSD != nil {
+			cost = format.Dollars(p.CostUSD)
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s, model %s, %s, %s", p.Role, line(p.Name), line(cmp.Or(p.Model, "unknown")), format.Count(p.Calls, "call"), cost))
 	}
-	return append(lines, "box: "+line(cmp.Or(c.Isolation.Means, "unknown")), "check it: relay verify, with the signers that you trust")
+	lines = append(lines, "box: "+line(cmp.Or(c.Isolation.Means, "unknown")), "check it: relay verify, with the signers that you trust")
+	var narrow []string
+	for _, l := range lines {
+		narrow = append(narrow, narrowed(l)...)
+	}
+	return narrow
+}
+
+// narrowed breaks a line where git log, which indents notes by four, would leave 80 columns.
+func narrowed(l string) (lines []string) {
+	const columns = 76
+	rest := []rune(l)
+	for len(rest) > columns {
+		at := columns
+		for i := columns; i > columns/2; i-- {
+			if rest[i] == ' ' {
+				at = i
+				break
+			}
+		}
+		lines = append(lines, string(rest[:at]))
+		rest = []rune("  " + strings.TrimLeft(string(rest[at:]), " "))
+	}
+	return append(lines, string(rest))
 }
 
 // line keeps a stranger's text on its line.
-func line(s string) string { return words.Clip(report.Safe(s), 200) }
+func line(s string) string { return format.Clip(report.Safe(s), 200) }
 
 func touchedOf(lines []string) Touched {
 	return Touched{len(lines), sum([]byte(strings.Join(append(lines[:len(lines):len(lines)], ""), "\n"))), append([]string{}, lines[:min(len(lines), maxListed)]...)}

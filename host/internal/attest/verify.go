@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/paxiom/relay/judge"
 )
@@ -51,16 +50,23 @@ type Verifier struct {
 	runs  map[string][]string // the objects of notes by the run that they claim, once needed
 }
 
+// ErrNoCommit is a range of which nothing would be verified.
+var ErrNoCommit = errors.New("what it ends at has no commit that what it begins with has not")
+
 // Commits gives the commits of a name or a range, the oldest first.
 func Commits(ctx context.Context, git *judge.Git, what string) ([]string, error) {
 	if !strings.Contains(what, "..") {
 		out, err := git.Run(ctx, nil, "rev-parse", "--verify", "--end-of-options", what+"^{commit}")
-		if err != nil {
-			return nil, err
+		if err == nil && strings.HasPrefix(string(out), "^") {
+			err = errors.New("it says what to leave out of a range, and there is no range")
 		}
-		return strings.Fields(string(out)), nil
+		return strings.Fields(string(out)), err
 	}
-	out, err := git.Run(ctx, nil, "rev-list", "--reverse", "--topo-order", "--end-of-options", what)
+	// What a shallow clone cuts off is missing: it is not a range without it.
+	out, err := git.Run(ctx, nil, "-c", "core.commitGraph=false", "--shallow-file", "", "rev-list", "--reverse", "--topo-order", "--end-of-options", what)
+	if err == nil && len(out) == 0 {
+		err = ErrNoCommit
+	}
 	return strings.Fields(string(out)), err
 }
 
@@ -81,11 +87,14 @@ func (v *Verifier) Verify(ctx context.Context, commits []string) ([]Found, error
 		f.Claims = len(c.runs) > 0
 		if text, ok := v.note(all, name); ok {
 			f.Claims = true
-			if err := v.open(ctx, f, text); err == nil {
+			err := v.open(ctx, f, text)
+			if err == nil {
 				continue
-			} else {
-				f.Why = err.Error()
 			}
+			if lost(err) {
+				return nil, err
+			}
+			f.Why = err.Error()
 			if f.Status == Changed {
 				continue
 			}
@@ -97,6 +106,13 @@ func (v *Verifier) Verify(ctx context.Context, commits []string) ([]Found, error
 	return found, nil
 }
 
+// lost reports whether something could not be looked at, which says nothing of a commit.
+func lost(err error) bool {
+	_, git := errors.AsType[*judge.GitError](err)
+	_, damaged := errors.AsType[errDamaged](err)
+	return git || damaged
+}
+
 // read gives the objects of commits and of their notes.
 func (v *Verifier) read(ctx context.Context, commits []string) (map[string][]byte, error) {
 	names := slices.Clone(commits)
@@ -106,7 +122,7 @@ func (v *Verifier) read(ctx context.Context, commits []string) (map[string][]byt
 			return nil, err
 		}
 		for _, c := range commits {
-			if blob := v.notes[c]; blob != "" {
+			if blob := v.notes[c]; blob != "" && blob != tooLarge {
 				names = append(names, blob)
 			}
 		}
@@ -120,8 +136,7 @@ func (v *Verifier) note(all map[string][]byte, commit string) (string, bool) {
 		text, ok := v.Notes[commit]
 		return text, ok
 	}
-	text, ok := all[v.notes[commit]]
-	return string(text), ok
+	return string(all[v.notes[commit]]), v.notes[commit] != ""
 }
 
 // signed opens a note and checks who signed it.
@@ -134,7 +149,7 @@ func (v *Verifier) signed(f *Found, text string) (*Statement, error) {
 	if n.sig == nil {
 		return nil, errors.New("the attestation is not signed")
 	}
-	at, err := time.Parse(Time, s.Predicate.TimeVerified)
+	at, err := timeOf(s.Predicate.TimeVerified)
 	if err != nil {
 		return nil, errors.New("the attestation has no time")
 	}

@@ -12,7 +12,6 @@ import (
 	"hash"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
@@ -37,43 +36,30 @@ func (r *Refused) Unwrap() error { return r.Err }
 
 func refuse(format string, args ...any) error { return &Refused{fmt.Errorf(format, args...)} }
 
-// Member is a file of the archive. It has its text, or the path of a file.
+// Member is a file of the archive.
 type Member struct {
 	Name string
 	text []byte
-	path string
 }
 
 // Text is a member with a text.
-func Text(name string, text []byte) Member { return Member{Name: name, text: text} }
+func Text(name string, text []byte) Member { return Member{name, text} }
 
 // Note is an attestation as a member.
 func Note(commit, text string) Member { return Text(notesDir+commit+notesEnd, []byte(text)) }
 
-// Objects is the pack of git's objects, which lies at a path.
-func Objects(path string) Member { return Member{Name: objectsName, path: path} }
+// Objects is the pack of git's objects.
+func Objects(pack []byte) Member { return Text(objectsName, pack) }
 
-// Content is the text of a member that has one.
+// Content is the text of a member.
 func (m *Member) Content() []byte { return m.text }
 
-func (m *Member) open() (io.ReadCloser, error) {
-	if m.path != "" {
-		return os.Open(m.path)
-	}
-	return io.NopCloser(bytes.NewReader(m.text)), nil
-}
-
 // subject measures a member.
-func (m *Member) subject() (Subject, error) {
-	r, err := m.open()
-	if err != nil {
-		return Subject{}, err
-	}
-	defer r.Close()
-	h, s := sha256.New(), Subject{Name: m.Name}
-	s.Annotations.Bytes, err = io.Copy(h, r)
-	s.Digest = map[string]string{"sha256": hex.EncodeToString(h.Sum(nil))}
-	return s, err
+func (m *Member) subject() Subject {
+	sum, s := sha256.Sum256(m.text), Subject{Name: m.Name}
+	s.Annotations.Bytes = int64(len(m.text))
+	s.Digest = map[string]string{"sha256": hex.EncodeToString(sum[:])}
+	return s
 }
 
 // header is how a member stands in the archive: nothing but its name and size.
@@ -87,11 +73,7 @@ func Write(w io.Writer, f Facts, members []Member, seal func(kind string, payloa
 	members = slices.SortedFunc(slices.Values(members), func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
 	m := Manifest{Type: statementType, PredicateType: predicateType, Predicate: f}
 	for i := range members {
-		s, err := members[i].subject()
-		if err != nil {
-			return err
-		}
-		m.Subject = append(m.Subject, s)
+		m.Subject = append(m.Subject, members[i].subject())
 	}
 	sealed, err := seal(payloadType, attest.JSON(m))
 	if err == nil && len(sealed) > maxManifest {
@@ -102,23 +84,15 @@ func Write(w io.Writer, f Facts, members []Member, seal func(kind string, payloa
 	}
 	z, _ := gzip.NewWriterLevel(w, gzip.BestCompression) // the level is one that there is
 	t := tar.NewWriter(z)
-	put := func(member Member, size int64) error {
-		r, err := member.open()
-		if err != nil {
+	for _, member := range slices.Insert(members, 0, Text(ManifestName, sealed)) {
+		if err := t.WriteHeader(header(member.Name, int64(len(member.text)))); err != nil {
 			return err
 		}
-		defer r.Close()
-		if err := t.WriteHeader(header(member.Name, size)); err != nil {
+		if _, err := t.Write(member.text); err != nil {
 			return err
 		}
-		_, err = io.Copy(t, r)
-		return err
 	}
-	err = put(Text(ManifestName, sealed), int64(len(sealed)))
-	for i, member := range members {
-		err = errors.Join(err, put(member, m.Subject[i].Annotations.Bytes))
-	}
-	return errors.Join(err, t.Close(), z.Close())
+	return errors.Join(t.Close(), z.Close())
 }
 
 // read reads an archive in one pass. manifest takes the first member and says what has to

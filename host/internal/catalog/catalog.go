@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/launch"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -111,7 +111,7 @@ func (e Entry) Reinstall() string {
 		grant := "`relay plugin grant " + e.Name
 		fix := grant + "` shows it and asks"
 		if e.Pin != nil {
-			fix += "; a script says all of it: " + grant + " --grant " + fault.Word(e.Pin.wish().Argument()) + "`"
+			fix += "; a script says all of it: " + grant + " --grant " + diag.Word(e.Pin.wish().Argument()) + "`"
 		}
 		return fix
 	}
@@ -181,7 +181,7 @@ type Catalog struct {
 }
 
 // Load reads the lock file and the manifest. It starts nothing and hashes nothing.
-// A lock file that can't be read or is not valid is a *fault.Fault.
+// A lock file that can't be read or is not valid is a *diag.Error.
 func Load(o Options) (*Catalog, error) {
 	if err := o.defaults(); err != nil {
 		return nil, err
@@ -200,8 +200,8 @@ func Load(o Options) (*Catalog, error) {
 		c.entries = append(c.entries, c.lockedEntry(name, locked.Plugins[name], built, &o))
 	}
 	for name, bad := range locked.Unusable {
-		c.entries = append(c.entries, Entry{Name: name, Source: LockFile, State: Unreadable, Reason: "its entry in relay.lock.json can't be used: " + words.Clip(bad.Err.Error(), 500),
-			fix: "`relay plugin remove " + fault.Word(name) + "` takes the entry out, then install it again; `git log -p " + LockFile + "` shows who changed it"})
+		c.entries = append(c.entries, Entry{Name: name, Source: LockFile, State: Unreadable, Reason: "its entry in relay.lock.json can't be used: " + format.Clip(bad.Err.Error(), 500),
+			fix: "`relay plugin remove " + diag.Word(name) + "` takes the entry out, then install it again; `git log -p " + LockFile + "` shows who changed it"})
 	}
 	for _, e := range built {
 		e.Path = c.besidePath(e.Name)
@@ -237,7 +237,7 @@ func (o *Options) defaults() error {
 	if o.Executable == "" {
 		exe, err := os.Executable()
 		if err != nil {
-			return fault.Wrap(err, judge.BlockedPlugin, "relay can't find its own file", reinstall)
+			return diag.Wrap(err, judge.BlockedPlugin, "relay can't find its own file", reinstall)
 		}
 		o.Executable = exe
 	}
@@ -286,7 +286,7 @@ func (c *Catalog) check(e *Entry) {
 }
 
 // Find gives the plugin that a name or alias means, for one kind. The file is there
-// and pinned; its hash is compared at launch. Otherwise the error is a *fault.Fault
+// and pinned; its hash is compared at launch. Otherwise the error is a *diag.Error
 // that says what to type.
 func (c *Catalog) Find(nameOrAlias string, kind Kind) (Entry, error) {
 	e, ok := c.lookup(nameOrAlias)
@@ -294,10 +294,10 @@ func (c *Catalog) Find(nameOrAlias string, kind Kind) (Entry, error) {
 	case !ok:
 		return Entry{}, c.unknown(nameOrAlias, kind)
 	case e.State != Unreadable && !e.Is(kind):
-		return Entry{}, fault.New(judge.BlockedPlugin, fmt.Sprintf("plugin %s is not a %s", e.Name, kind),
+		return Entry{}, diag.New(judge.BlockedPlugin, fmt.Sprintf("plugin %s is not a %s", e.Name, kind),
 			fmt.Sprintf("it is a %s; %s", join(e.Kinds), c.have(kind)), "`relay plugin list` shows what each plugin can do; then correct the configuration")
 	case e.State != OK:
-		return Entry{}, fault.New(judge.BlockedPlugin, fmt.Sprintf("plugin %s can't be started: %s", e.Name, e.State), e.Reason, e.Reinstall())
+		return Entry{}, diag.New(judge.BlockedPlugin, fmt.Sprintf("plugin %s can't be started: %s", e.Name, e.State), e.Reason, e.Reinstall())
 	}
 	return e, nil
 }
@@ -336,21 +336,21 @@ func (c *Catalog) unknown(name string, kind Kind) error {
 	what := fmt.Sprintf("there is no plugin %q", name)
 	switch {
 	case Canonical(name) == name && !ValidName(name):
-		return fault.New(judge.BlockedPlugin, what, "a plugin's name has lower-case letters, digits and dashes, at most 32, a letter first",
+		return diag.New(judge.BlockedPlugin, what, "a plugin's name has lower-case letters, digits and dashes, at most 32, a letter first",
 			"`relay plugin list` shows the names; then correct the configuration")
 	case c.bare && len(c.entries) == 0:
 		return c.Alone(what)
 	}
-	return fault.New(judge.BlockedPlugin, what, c.have(kind), "`relay plugin list` shows what there is; then correct the configuration")
+	return diag.New(judge.BlockedPlugin, what, c.have(kind), "`relay plugin list` shows what there is; then correct the configuration")
 }
 
 // Alone says that relay was built without its plugins, and how to get both; nil when it
 // was not.
-func (c *Catalog) Alone(what string) *fault.Fault {
+func (c *Catalog) Alone(what string) *diag.Error {
 	if !c.bare {
 		return nil
 	}
-	return fault.New(judge.BlockedPlugin, what, "this relay was built without its plugins: `go install` and `go build` make one program, and relay starts no plugin that it does not know",
+	return diag.New(judge.BlockedPlugin, what, "this relay was built without its plugins: `go install` and `go build` make one program, and relay starts no plugin that it does not know",
 		reinstall+"; so does the archive of a release: see docs/guides/install.md")
 }
 

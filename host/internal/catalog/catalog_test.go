@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -138,7 +138,7 @@ func TestFind(t *testing.T) {
 			}
 			continue
 		}
-		f, ok := fault.As(err)
+		f, ok := diag.As(err)
 		if !ok || f.Code != judge.BlockedPlugin || !strings.HasPrefix(f.Fix, "`") || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v", tc.name, err)
 		}
@@ -232,7 +232,7 @@ func TestBadLocks(t *testing.T) {
 		h.file("repo/relay.lock.json", text)
 		c, err := Load(h.options())
 		if slices.Contains([]string{"json", "duplicate", "version", "type"}, name) {
-			if f, ok := fault.As(err); !ok || f.Code != judge.BlockedPlugin || f.Why == "" || f.Fix == "" {
+			if f, ok := diag.As(err); !ok || f.Code != judge.BlockedPlugin || f.Why == "" || f.Fix == "" {
 				t.Errorf("%s: %v", name, err)
 			}
 			continue
@@ -243,7 +243,7 @@ func TestBadLocks(t *testing.T) {
 			continue
 		}
 		_, err = c.Find(c.entries[0].Name, Provider)
-		if f, ok := fault.As(err); !ok || f.Code != judge.BlockedPlugin || f.Why == "" || !strings.HasPrefix(f.Fix, "`relay plugin remove ") {
+		if f, ok := diag.As(err); !ok || f.Code != judge.BlockedPlugin || f.Why == "" || !strings.HasPrefix(f.Fix, "`relay plugin remove ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -441,7 +441,7 @@ func TestUnsafeFolders(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := h.load().Find("foo", Provider)
-		if f, ok := fault.As(err); !ok || !strings.Contains(f.Why, name) || !strings.HasPrefix(f.Fix, "`") {
+		if f, ok := diag.As(err); !ok || !strings.Contains(f.Why, name) || !strings.HasPrefix(f.Fix, "`") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

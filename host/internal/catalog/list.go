@@ -10,8 +10,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/host/internal/workspace"
 )
@@ -128,6 +126,6 @@ func (c *hashCache) save() {
 	}
 	b, err := json.Marshal(c)
 	if err == nil && os.MkdirAll(filepath.Dir(c.path), 0o700) == nil {
-		renameio.WriteFile(c.path, b, 0o600)
+		_ = workspace.WriteScratch(c.path, b)
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/strictjson"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -67,7 +67,7 @@ func ReadLock(root string) (*Lock, error) {
 		lock, err = parseLock(b)
 	}
 	if err != nil {
-		return nil, fault.Wrap(err, judge.BlockedPlugin, "the plugin lock file "+path+" can't be used",
+		return nil, diag.Wrap(err, judge.BlockedPlugin, "the plugin lock file "+path+" can't be used",
 			"`git checkout -- "+LockFile+"` takes back changes to it; without it relay has its built-in plugins")
 	}
 	return lock, nil
@@ -110,14 +110,14 @@ const maxPins = 1000
 func EditLock(root string, do func(*Lock) error) error {
 	dir, err := unix.Open(root, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return fault.Wrap(err, judge.BlockedPlugin, "the plugin lock file can't be written", "`ls -ld "+fault.Word(root)+"`")
+		return diag.Wrap(err, judge.BlockedPlugin, "the plugin lock file can't be written", "`ls -ld "+diag.Word(root)+"`")
 	}
 	defer unix.Close(dir)
 	for err = unix.EINTR; errors.Is(err, unix.EINTR); {
 		err = unix.Flock(dir, unix.LOCK_EX)
 	}
 	if err != nil {
-		return fault.Wrap(err, judge.BlockedPlugin, "the plugin lock file can't be written", "`df -T "+fault.Word(root)+"` shows the file system; relay needs one that has flock")
+		return diag.Wrap(err, judge.BlockedPlugin, "the plugin lock file can't be written", "`df -T "+diag.Word(root)+"` shows the file system; relay needs one that has flock")
 	}
 	lock, err := ReadLock(root)
 	if err != nil {
@@ -133,13 +133,13 @@ func EditLock(root string, do func(*Lock) error) error {
 			p.Granted = &g
 		}
 		if err := p.Check(name); err != nil {
-			return fault.Wrap(err, judge.BlockedPlugin, "plugin "+name+" can't be pinned", "`relay plugin list`; report it to the plugin's author")
+			return diag.Wrap(err, judge.BlockedPlugin, "plugin "+name+" can't be pinned", "`relay plugin list`; report it to the plugin's author")
 		}
 		lock.Plugins[name] = p
 	}
 	b, err := lock.encode()
 	if err != nil {
-		return fault.Wrap(err, judge.BlockedPlugin, "the plugin lock file was left as it is", "`relay plugin list`; report it to the plugin's author")
+		return diag.Wrap(err, judge.BlockedPlugin, "the plugin lock file was left as it is", "`relay plugin list`; report it to the plugin's author")
 	}
 	return workspace.WriteFile(filepath.Join(root, LockFile), b)
 }

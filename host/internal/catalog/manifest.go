@@ -12,7 +12,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/sdk/pluginpb"
 )
@@ -52,7 +52,7 @@ func decodeManifest(text string) ([]Entry, error) {
 		err = json.NewDecoder(io.LimitReader(z, manifestMax)).Decode(&pins)
 	}
 	if err != nil {
-		return nil, fault.Wrap(err, judge.BlockedPlugin, "relay's own list of plugins is broken", reinstall)
+		return nil, diag.Wrap(err, judge.BlockedPlugin, "relay's own list of plugins is broken", reinstall)
 	}
 	return pins, nil
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/tidwall/sjson"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -89,7 +89,7 @@ func (l *Loaded) editable(o Options, user bool) (was []byte, err error) {
 			dir = UserDir(o.Env)
 		}
 		if dir == "" {
-			return nil, fault.New(judge.BlockedMissingConfig, "the user's configuration has no place", "neither XDG_CONFIG_HOME nor HOME names a folder", "`export HOME=~`")
+			return nil, diag.New(judge.BlockedMissingConfig, "the user's configuration has no place", "neither XDG_CONFIG_HOME nor HOME names a folder", "`export HOME=~`")
 		}
 		names = userNames
 	} else if o.File != "" {
@@ -105,7 +105,7 @@ func (l *Loaded) editable(o Options, user bool) (was []byte, err error) {
 	case l.File == "":
 		return nil, missing(dir, names)
 	case filepath.Ext(l.File) != ".json":
-		return nil, fault.New(judge.BlockedMissingConfig, "only a JSON file is changed by relay", filepath.Base(l.File)+" may hold comments, which would be lost", edit(l.File, 0))
+		return nil, diag.New(judge.BlockedMissingConfig, "only a JSON file is changed by relay", filepath.Base(l.File)+" may hold comments, which would be lost", edit(l.File, 0))
 	}
 	l.File, err = filepath.EvalSymlinks(l.File) // the user's own may be a link
 	return was, err
@@ -113,7 +113,7 @@ func (l *Loaded) editable(o Options, user bool) (was []byte, err error) {
 
 func unwritable(path string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
-		return fault.Wrap(err, judge.BlockedMissingConfig, path+" can't be written", "`ls -l "+fault.Word(path)+"`")
+		return diag.Wrap(err, judge.BlockedMissingConfig, path+" can't be written", "`ls -l "+diag.Word(path)+"`")
 	}
-	return fault.Wrap(err, judge.BlockedMissingConfig, path+" can't be changed", edit(path, 0))
+	return diag.Wrap(err, judge.BlockedMissingConfig, path+" can't be changed", edit(path, 0))
 }

@@ -18,7 +18,8 @@ type Grant struct {
 }
 
 // Grants lists what of the repository's own file needs a person's yes, in the order
-// of the reference. Values that are the built-in ones need none.
+// of the reference. Values that are the built-in ones need none, unless the user's own
+// configuration says otherwise.
 func (l *Loaded) Grants() []Grant {
 	var out []Grant
 	add := func(n *node, key, why string) {
@@ -28,6 +29,11 @@ func (l *Loaded) Grants() []Grant {
 		return nil
 	}
 	own := builtin()
+	// takesBack reports whether the user has chosen something else.
+	takesBack := func(n *node, path []string) bool {
+		says := l.user.lookup(path...)
+		return says != nil && !equalPlain(n, says)
+	}
 	for _, g := range []struct {
 		path []string
 		why  string
@@ -55,7 +61,7 @@ func (l *Loaded) Grants() []Grant {
 	} {
 		n := l.repo.lookup(g.path...)
 		def := own.lookup(g.path...)
-		if n == nil || def != nil && equalPlain(n, def) {
+		if n == nil || def != nil && equalPlain(n, def) && !takesBack(n, g.path) {
 			continue
 		}
 		add(n, joinAll(g.path), g.why)
@@ -82,8 +88,14 @@ func (l *Loaded) Grants() []Grant {
 			about := func(g Grant) bool {
 				return g.Key == key || strings.HasPrefix(key, g.Key+".") || strings.HasPrefix(g.Key, key+".") || strings.HasPrefix(g.Key, key+"[")
 			}
-			if !slices.ContainsFunc(out, about) && k.needsYes(n, saysOf(own, path)) {
-				add(n, key, cmp.Or(reasons[k.path], "is looser than what relay has built in"))
+			why := ""
+			if k.needsYes(n, saysOf(own, path)) {
+				why = "is looser than what relay has built in"
+			} else if k.narrow == consent && takesBack(n, path) {
+				why = "is another choice than that of your own configuration"
+			}
+			if why != "" && !slices.ContainsFunc(out, about) {
+				add(n, key, cmp.Or(k.why, why))
 			}
 		}
 	}
@@ -107,43 +119,6 @@ func (k *key) needsYes(n, def *node) bool {
 	}
 	return def != nil && !holds[k.path] && looser(k.narrow, n, def)
 }
-
-// reasons say what a looser value does, where that is more than its name says.
-var reasons = func() map[string]string {
-	all := map[string]string{}
-	for why, paths := range map[string]string{
-		"is put into every prompt as relay's name":                                "product_name",
-		"is where relay writes, and clears up, in your files":                     "workspace_dir",
-		"chooses a model that you pay for":                                        "models.orchestrator_model models.orchestrator_fallback_model models.builder_model models.builder_fallback_model",
-		"lets builders touch paths that relay forbids by itself":                  "scope.default_forbidden_globs",
-		"takes lockfiles for ordinary files that relay knows as such":             "scope.lockfiles",
-		"takes tests for ordinary files that relay knows as such":                 "verification.test_globs",
-		"throws away files of a change that relay would keep":                     "scope.scratch_globs",
-		"lets new files be made":                                                  "scope.default_allow_new_files",
-		"lets lockfiles change":                                                   "scope.default_allow_lockfile_changes scope.ceiling.allow_lockfile_changes pipeline.scope.allow_lockfile_changes",
-		"lets one change have more files":                                         "scope.ceiling.max_files_touched diff_limits.default_max_files_touched pipeline.scope.max_files_touched",
-		"lets one change have more lines":                                         "scope.ceiling.max_lines_changed diff_limits.default_max_lines_changed pipeline.scope.max_lines_changed",
-		"opens all of the network":                                                "box.network.builder box.network.provider",
-		"lets checks fail that failed before":                                     "verification.baseline",
-		"changes which parameters a check may get":                                "verification.reject_metachars_regex verification.max_param_len",
-		"lets the builder's own commits into your branch":                         "commit.builder_commits",
-		"leaves changes that were judged good uncommitted":                        "commit.on_success",
-		"lets a builder answer without the form that it is asked for":             "builder.claude_code.strict_builder_json",
-		"lets one call or build cost more":                                        "orchestrator.max_budget_usd builder.claude_code.max_budget_usd pipeline.max_call_usd pipeline.max_session_usd",
-		"lets a task or a pipeline cost more":                                     "pipeline.max_task_usd pipeline.max_run_usd",
-		"lets a milestone use more":                                               "budgets.per_milestone.max_ticks budgets.per_milestone.max_orchestrator_calls budgets.per_milestone.max_builder_calls budgets.per_milestone.max_verify_runs builder.patch.max_patch_attempts_per_milestone",
-		"tells you later how much of a cap is used":                               "budgets.warn_at_fraction budgets.alert_at_fraction",
-		"has its calls counted with those of your other repositories":             "budgets.shared",
-		"keeps less of what happened":                                             "history.enabled history.include_diff_patch history.include_verify_log",
-		"takes more of your disk":                                                 "history.max_mb cycles.max_worktrees cycles.worktrees_max_mb",
-		"lets work begin while your work tree has changes that are not committed": "worktree.dirty",
-	} {
-		for _, path := range strings.Fields(paths) {
-			all[path] = why
-		}
-	}
-	return all
-}()
 
 // passedThrough says which variables of the user's environment a check gets.
 func passedThrough(t *node) string {

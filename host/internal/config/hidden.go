@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -55,11 +55,11 @@ func (l *Loaded) ownChecks(userDir string, user *node) (*node, error) {
 			continue // one that its author has not agreed to yet
 		}
 		if err != nil {
-			return nil, &fault.Fault{Code: judge.BlockedMissingConfig, What: path + " can't be read", Why: reason(err), Fix: "`ls -l " + fault.Word(path) + "`", Err: err}
+			return nil, &diag.Error{Code: judge.BlockedMissingConfig, What: path + " can't be read", Why: reason(err), Fix: "`ls -l " + diag.Word(path) + "`", Err: err}
 		}
 		n, err := parse(path, b, Origin{Layer: LayerUser, File: path})
 		if err != nil {
-			return nil, &fault.Fault{Code: judge.BlockedMissingConfig, What: path + " can't be read as a hidden check", Why: err.Error(), Fix: edit(path, 0), Err: err}
+			return nil, &diag.Error{Code: judge.BlockedMissingConfig, What: path + " can't be read as a hidden check", Why: err.Error(), Fix: edit(path, 0), Err: err}
 		}
 		if n.fields() != nil {
 			n.set(&node{v: dir, at: n.at}, "folder")

@@ -43,7 +43,8 @@ type key struct {
 	// need: an object that is given must have the key.
 	need   bool
 	check  func(v any) string // says what is wrong with a value of the right type
-	narrow narrowing          // see decisions
+	narrow narrowing          // what a repository's value may do
+	why    string             // what a looser value does, where that is more than its name says
 	doc    string             // what it does, in one or two sentences
 	read   string             // which code reads it
 }
@@ -63,12 +64,8 @@ var (
 
 func buildTable(parts ...[]key) []*key {
 	var out []*key
-	how := decided()
 	for _, part := range parts {
 		for i := range part {
-			if d, ok := how[part[i].path]; ok {
-				part[i].narrow = d
-			}
 			out = append(out, &part[i])
 		}
 	}

@@ -29,5 +29,5 @@ func code(k *key) string {
 	return "`" + cell(strings.ReplaceAll(display(k.def), "map[]", "{}")) + "`"
 }
 
-// cell keeps a text from ending a cell of the table.
+// box keeps a text from ending a cell of the table.
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }

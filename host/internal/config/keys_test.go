@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -41,7 +41,7 @@ func TestKeysAreRefused(t *testing.T) {
 				o.Set = []string{c.set}
 			}
 			_, err := Load(o)
-			f, ok := fault.As(err)
+			f, ok := diag.As(err)
 			if !ok || f.Code != judge.BlockedMissingConfig || f.Fix == "" || !strings.Contains(f.Error(), c.says) {
 				t.Fatalf("%v", err)
 			}
@@ -86,7 +86,7 @@ func TestEnvFileIsTheUsers(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Load(Options{Root: dir, UserDir: t.TempDir()})
-	if f, ok := fault.As(err); !ok || f.Code != judge.BlockedUntrustedConfig || !strings.Contains(f.Error(), "env_file") {
+	if f, ok := diag.As(err); !ok || f.Code != judge.BlockedUntrustedConfig || !strings.Contains(f.Error(), "env_file") {
 		t.Errorf("%v", err)
 	}
 	_, err = Load(Options{Root: dir, UserDir: t.TempDir(), Set: []string{"env_file=../.env"}})

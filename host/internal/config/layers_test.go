@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 )
 
 // Names of the user's own keep their spelling, whatever it is, and their place in every layer.
@@ -47,7 +47,7 @@ func TestLayersKeepNames(t *testing.T) {
 func TestNamedByUser(t *testing.T) {
 	for _, name := range []string{"RELAY_PLUGINS_CLAUDE_MODEL", "RELAY_PROVIDERS_CODEX_BURST", "RELAY_BUDGETS_PER_PROVIDER_CLAUDE_MAX_CALLS", "RELAY_PLUGINS"} {
 		_, err := Load(Options{Root: t.TempDir(), UserDir: t.TempDir(), AllowMissing: true, Env: []string{name + "=3"}})
-		if f, ok := fault.As(err); !ok || f.What != name+" is refused" || !strings.Contains(f.Fix, "unset "+name) {
+		if f, ok := diag.As(err); !ok || f.What != name+" is refused" || !strings.Contains(f.Fix, "unset "+name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -52,7 +52,8 @@ type Loaded struct {
 	checkDirs []string
 
 	tree *node // all layers
-	repo *node // the repository's own file, nil without one
+	user *node // the user's own file, nil without one
+	repo *node // the repository's own, nil without one
 }
 
 // Options say what to load.
@@ -62,32 +63,32 @@ type Options struct {
 	UserDir string   // "" means $XDG_CONFIG_HOME/relay
 	Env     []string // as os.Environ; only RELAY_* are read
 	Set     []string // key=value of --set, lowest first
-	// AllowMissing: a repository without a file is no fault.
+	// AllowMissing: a repository without a file is no error.
 	AllowMissing bool
 }
 
 // FileNames are the names a repository's configuration can have, first found wins.
 func FileNames() []string { return workspace.ConfigNames() }
 
-// Load finds, layers, checks and decodes. Every error is a *fault.Fault with
+// Load finds, layers, checks and decodes. Every error is a *diag.Error with
 // BLOCKED_MISSING_CONFIG that names file, line, key and what was expected.
 func Load(o Options) (*Loaded, error) {
 	l := &Loaded{Root: o.Root}
-	user, err := l.userLayer(o)
-	if err != nil {
+	var err error
+	if l.user, err = l.userLayer(o); err != nil {
 		return nil, err
 	}
 	if l.repo, err = l.repoLayer(o); err != nil {
 		return nil, err
 	}
 	all := newLayers(builtin())
-	all.over(user)
+	all.over(l.user)
 	if l.repo != nil {
-		bounded, err := l.narrow(user, l.repo)
+		bounded, err := l.narrow(l.user, l.repo)
 		if err != nil {
 			return nil, err
 		}
-		all.over(withOwnHidden(bounded, user))
+		all.over(withOwnHidden(bounded, l.user))
 	}
 	if err := namedByUser(o.Env); err != nil {
 		return nil, err
@@ -157,7 +158,7 @@ func (l *Loaded) userLayer(o Options) (*node, error) {
 	}
 	// A home may be or lie in a work tree; a variable that leads into one makes a clone's file the user's.
 	if home := getenv(o.Env, "HOME"); path != "" && o.Root != "" && inside(o.Root, path) && !inside(o.Root, home) {
-		return nil, fault.New(judge.BlockedMissingConfig, "the user's configuration lies in the repository",
+		return nil, diag.New(judge.BlockedMissingConfig, "the user's configuration lies in the repository",
 			path+" is what XDG_CONFIG_HOME leads to, and whoever can change the repository would speak as you", "`unset XDG_CONFIG_HOME`, or name a folder outside of the repository")
 	}
 	if err := workspace.Own(dir, path); err != nil {
@@ -264,7 +265,7 @@ func (l *Loaded) first(dir string, names []string) (path string, b []byte, err e
 			continue
 		}
 		if err != nil {
-			return "", nil, &fault.Fault{Code: judge.BlockedMissingConfig, What: p + " can't be read", Why: reason(err), Fix: "`ls -l " + fault.Word(p) + "`, then make it a readable file", Err: err}
+			return "", nil, &diag.Error{Code: judge.BlockedMissingConfig, What: p + " can't be read", Why: reason(err), Fix: "`ls -l " + diag.Word(p) + "`, then make it a readable file", Err: err}
 		}
 		path, b = p, text
 	}
@@ -299,7 +300,7 @@ func readLayerAs(path, shown string, b []byte, layer Layer, keys []*key, root *s
 		if errors.As(err, &se) {
 			line = se.line
 		}
-		return nil, &fault.Fault{Code: judge.BlockedMissingConfig, What: shown + " can't be read as configuration", Why: err.Error(), Fix: edit(path, line), Err: err}
+		return nil, &diag.Error{Code: judge.BlockedMissingConfig, What: shown + " can't be read as configuration", Why: err.Error(), Fix: edit(path, line), Err: err}
 	}
 	if p := inspectAs(n, keys, root); len(p) > 0 {
 		f := badInput(shown, p)
@@ -309,8 +310,8 @@ func readLayerAs(path, shown string, b []byte, layer Layer, keys []*key, root *s
 	return n, nil
 }
 
-// badInput makes one fault of all that is wrong in one place, the first few named.
-func badInput(where string, p []problem) *fault.Fault {
+// badInput makes one error of all that is wrong in one place, the first few named.
+func badInput(where string, p []problem) *diag.Error {
 	var texts []string
 	for i, x := range p {
 		if i == 5 {
@@ -319,18 +320,18 @@ func badInput(where string, p []problem) *fault.Fault {
 		}
 		texts = append(texts, x.String())
 	}
-	return fault.New(judge.BlockedMissingConfig, where+" is refused as configuration", strings.Join(texts, "; "), "`relay config show --origin` lists the keys and where each is set")
+	return diag.New(judge.BlockedMissingConfig, where+" is refused as configuration", strings.Join(texts, "; "), "`relay config show --origin` lists the keys and where each is set")
 }
 
 func edit(path string, line int) string {
-	fix := "`${EDITOR:-vi} " + fault.Word(path) + "`"
+	fix := "`${EDITOR:-vi} " + diag.Word(path) + "`"
 	if line > 0 {
 		fix += fmt.Sprintf(" and look at line %d", line)
 	}
 	return fix
 }
 
-// missing is the fault for a repository without configuration; a file whose name
+// missing is the error for a repository without configuration; a file whose name
 // is nearly right is the likely cause.
 func missing(dir string, names []string) error {
 	why := "none of " + strings.Join(names, ", ") + " is in " + dir
@@ -344,9 +345,9 @@ func missing(dir string, names []string) error {
 	}
 	fix := "`relay init` writes one"
 	if len(names) == 1 {
-		fix = "`ls " + fault.Word(dir) + "`, then name a file that is there"
+		fix = "`ls " + diag.Word(dir) + "`, then name a file that is there"
 	}
-	return fault.New(judge.BlockedMissingConfig, "there is no configuration", why, fix)
+	return diag.New(judge.BlockedMissingConfig, "there is no configuration", why, fix)
 }
 
 // finish checks what concerns several keys, puts the workspace into the defaults,
@@ -357,11 +358,11 @@ func (l *Loaded) finish() error {
 	}
 	b, err := json.Marshal(l.tree.plain())
 	if err != nil {
-		return fault.Internal(err)
+		return diag.Internal(err)
 	}
 	l.Config = &Config{}
 	if err := json.Unmarshal(b, l.Config); err != nil {
-		return fault.Internal(err)
+		return diag.Internal(err)
 	}
 	l.Config.Verification.CheckDirs = l.checkDirs
 	if l.Root != "" {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -44,7 +44,7 @@ func load(t *testing.T, files map[string]string, more ...func(*Options)) *Loaded
 
 func refused(t *testing.T, err error, contains ...string) {
 	t.Helper()
-	f, ok := fault.As(err)
+	f, ok := diag.As(err)
 	if !ok {
 		t.Fatalf("got %v, want a fault that says %q", err, contains)
 	}

@@ -5,11 +5,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
-// narrowing is how a repository's value is bounded by the user's own.
+// narrowing is what a repository's value of a key may do. A repository narrows, and never
+// widens what the user has said himself; where he has said nothing, what is looser than
+// relay's own value needs his yes (see Grants). A key of which nobody has decided it needs
+// it whatever its value, and is refused by a test.
 type narrowing uint8
 
 const (
@@ -32,93 +35,6 @@ const (
 	within              // a list: the user's, when there is one and it does not have all
 )
 
-// decisions are the one table of what a repository's value of a key may do. A repository
-// narrows, and never widens what the user has said himself; where he has said nothing, what
-// is looser than relay's own value needs his yes (see Grants). A key that is in none of
-// these lists needs it whatever its value, and is refused by a test.
-var decisions = map[narrowing]string{
-	harmless: `
-		$schema version runner.require_git runner.lockfile runner.crash_cleanup.delete_tmp_glob runner.render_report_md.enabled
-		runner.render_report_md.max_chars claude_code_cli.output_format claude_code_cli.no_session_persistence orchestrator.permission_mode
-		orchestrator.allowed_tools orchestrator.system_prompt_file orchestrator.user_prompt_file orchestrator.task_schema_file budgets.per_provider
-		providers history.dir builder.claude_code.system_prompt_file builder.claude_code.user_prompt_file
-		builder.claude_code.builder_result_schema_file verification.execution_mode verification.reject_whitespace_in_params
-		verification.reject_dotdot notify.desktop notify.bell
-	`,
-	consent: `
-		product_name workspace_dir models.orchestrator_model models.orchestrator_fallback_model models.builder_model models.builder_fallback_model
-		orchestrator.provider fallback.orchestrator fallback.builder builder.default_mode builder.external.args builder.external.output_file
-		builder.cursor.args builder.cursor.output_file plugins plugins.* plugins.*.secret plugins.*.keys plugins.*.keys.* verification.templates
-		verification.templates[].id verification.templates[].cmd verification.templates[].args verification.templates[].results
-		verification.templates[].dir verification.templates[].env verification.templates[].timeout_seconds verification.templates[].params
-		verification.templates[].params.*.kind verification.hidden verification.hidden[].id verification.hidden[].cmd verification.hidden[].args
-		verification.hidden[].folder verification.hidden[].repository verification.hidden[].on_request verification.hidden[].class
-		pipeline.plan.provider pipeline.plan.model pipeline.plan.fallback pipeline.code.builder pipeline.code.model pipeline.code.fallback
-		pipeline.review.provider pipeline.review.model pipeline.review.fallback pipeline.cleanup.builder pipeline.cleanup.model
-		pipeline.cleanup.fallback pipeline.criteria.provider pipeline.criteria.model pipeline.criteria.fallback pipeline.push.remote
-		pipeline.push.branch pipeline.on_limit
-	`,
-	atMost: `
-		runner.max_tick_seconds runner.stuck_after orchestrator.max_turns orchestrator.max_budget_usd
-		orchestrator.timeout_seconds orchestrator.idle_timeout_seconds budgets.per_milestone.max_ticks budgets.per_milestone.max_orchestrator_calls
-		budgets.per_milestone.max_builder_calls budgets.per_milestone.max_verify_runs budgets.per_milestone.max_estimated_cost_usd
-		budgets.per_run.max_cost_usd budgets.per_run.max_calls budgets.per_run.max_tokens budgets.per_cycle.max_cost_usd budgets.per_cycle.max_calls
-		budgets.per_cycle.max_tokens budgets.per_day.max_cost_usd budgets.per_day.max_calls budgets.per_day.max_tokens budgets.per_provider.*.max_cost_usd
-		budgets.per_provider.*.max_calls budgets.per_provider.*.max_tokens providers.*.calls_per_minute providers.*.burst builder.timeout_seconds
-		builder.idle_timeout_seconds builder.claude_code.max_turns builder.claude_code.max_budget_usd builder.patch.max_patch_attempts_per_milestone
-		builder.external.timeout_seconds builder.cursor.timeout_seconds box.limits.processes box.limits.memory_mb box.limits.cpus box.limits.cpu_seconds
-		box.limits.open_files box.limits.file_mb box.limits.disk_mb box.limits.output_mb scope.ceiling.max_files_touched scope.ceiling.max_lines_changed
-		diff_limits.default_max_files_touched diff_limits.default_max_lines_changed verification.max_param_len verification.timeout_fast_seconds
-		verification.timeout_slow_seconds cycles.max_worktrees cycles.worktrees_max_mb pipeline.code.session_minutes pipeline.cleanup.session_minutes
-		pipeline.max_review_rounds pipeline.call_timeout_seconds pipeline.max_call_usd pipeline.max_session_usd
-		pipeline.max_task_usd pipeline.max_run_usd
-		pipeline.scope.max_files_touched pipeline.scope.max_lines_changed budgets.warn_at_fraction budgets.alert_at_fraction history.max_mb
-		verification.mutation_seconds
-	`,
-	fewest: `
-		limits.max_wait orchestrator.max_parse_retries_per_tick pipeline.max_resume_attempts
-	`,
-	closed: `
-		builder.allow_patch_mode scope.default_allow_new_files scope.default_allow_lockfile_changes scope.ceiling.allow_new_files
-		scope.ceiling.allow_lockfile_changes verification.baseline pipeline.scope.allow_new_files pipeline.scope.allow_lockfile_changes
-	`,
-	kept: `
-		runner.crash_cleanup.validate_runner_json_files builder.claude_code.strict_builder_json history.enabled history.include_diff_patch
-		history.include_verify_log verification.mutation
-	`,
-	union: `
-		box.hide runner.runner_owned_globs scope.default_forbidden_globs scope.lockfiles verification.protected_globs verification.test_globs verification.required
-	`,
-	common: `
-		scope.default_allowed_globs scope.ceiling.allowed_globs pipeline.scope.allowed_globs scope.scratch_globs
-	`,
-	commits: `
-		commit.builder_commits
-	`,
-	dirty: `
-		worktree.dirty
-	`,
-	users: `
-		claude_code_cli.command budgets.shared builder.claude_code.permission_mode builder.claude_code.allowed_tools builder.external.command
-		builder.cursor.command commit.on_success box.means verification.reject_metachars_regex notify.command
-	`,
-	subset: `
-		box.persist_dirs
-	`,
-	notWeak: `
-		box.required
-	`,
-	owners: `
-		box.show verification.caches notify.ntfy notify.slack notify.telegram notify.webhook env_file budgets.prices_file providers.*.account telemetry.traces telemetry.endpoint evidence.sign
-	`,
-	notOpen: `
-		box.network.builder box.network.provider box.network.verification
-	`,
-	within: `
-		box.network.hosts
-	`,
-}
-
 // holds are the keys whose built-in value holds beside whatever is written.
 var holds = map[string]bool{"runner.runner_owned_globs": true}
 
@@ -133,17 +49,6 @@ var instead = map[string]string{
 
 // leading is how much of a builder's commits is taken over.
 var leading = map[string]int{"stop": 0, "squash": 1, "keep": 2}
-
-// decided is the table of decisions by key.
-func decided() map[string]narrowing {
-	all := map[string]narrowing{}
-	for how, paths := range decisions {
-		for _, path := range strings.Fields(paths) {
-			all[path] = how
-		}
-	}
-	return all
-}
 
 // saysOf is what a layer says of a key, or of the one that it stands for.
 func saysOf(layer *node, path []string) *node {
@@ -326,7 +231,7 @@ func (l *Loaded) subset(asked, own *node, k *key) error {
 }
 
 func (l *Loaded) notGiven(n *node, p problem) error {
-	return fault.New(judge.BlockedUntrustedConfig, source(n.at)+" asks for more than a repository may have", p.String(),
+	return diag.New(judge.BlockedUntrustedConfig, source(n.at)+" asks for more than a repository may have", p.String(),
 		"`${EDITOR:-vi} ~/.config/relay/config.json` to give it to every repository that you trust, or take it out of "+source(n.at))
 }
 

@@ -8,33 +8,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
-// Every key has a decision, one, and no decision is about a key that is not there.
+// Every key has a decision, and only what can be looser says what that does.
 func TestEveryKeyIsDecided(t *testing.T) {
-	seen := map[string]narrowing{}
-	for how, paths := range decisions {
-		for _, path := range strings.Fields(paths) {
-			if seen[path] != undecided {
-				t.Errorf("%s is decided twice", path)
-			}
-			seen[path] = how
-		}
-	}
 	for _, k := range table {
-		if seen[k.path] == undecided {
-			t.Errorf("%s: nobody has decided what a repository's value may do to the user's own; see decisions", k.path)
+		if k.narrow == undecided {
+			t.Errorf("%s: nobody has decided what a repository's value may do to the user's own; see narrowing", k.path)
 		}
-		delete(seen, k.path)
-	}
-	for path := range seen {
-		t.Errorf("%s is decided and is no key", path)
-	}
-	for path := range reasons {
-		if s := specs.find(path); s == nil || s.key == nil || s.key.narrow == harmless {
-			t.Errorf("%s: nothing is looser than another", path)
+		if k.why != "" && k.narrow == harmless {
+			t.Errorf("%s: nothing is looser than another", k.path)
 		}
 	}
 }
@@ -83,7 +68,7 @@ func TestEveryLooserValueAsks(t *testing.T) {
 		text := `{"` + strings.Join(names, `":{"`) + `":` + value + strings.Repeat("}", len(names))
 		l, err := Load(setup(t, map[string]string{"relay.config.json": text}))
 		if err != nil {
-			var f *fault.Fault
+			var f *diag.Error
 			if !errors.As(err, &f) || f.Code != judge.BlockedUntrustedConfig {
 				t.Errorf("%s: the value of this test is refused: %v", text, err)
 			}
@@ -155,6 +140,28 @@ func TestLooserThanBuiltInAsks(t *testing.T) {
 		for _, g := range load(t, map[string]string{"relay.config.json": text}).Grants() {
 			got = append(got, g.Key)
 		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Relay's own value needs a yes where the user has chosen another.
+func TestTakingBackTheUsersChoiceAsks(t *testing.T) {
+	user := `{"orchestrator":{"provider":"ollama"},"models":{"builder_model":"haiku"},"pipeline":{"on_limit":"wait","review":{"provider":"ollama"}}}`
+	for text, want := range map[string][]string{
+		`{"orchestrator":{"provider":"claude"}}`:                                         {"orchestrator.provider"},
+		`{"models":{"builder_model":"sonnet","orchestrator_model":"opus"}}`:              {"models.builder_model"},
+		`{"pipeline":{"on_limit":"fallback","review":{"provider":"codex"}}}`:             {"pipeline.review", "pipeline.on_limit"},
+		`{"orchestrator":{"max_turns":1},"pipeline":{"max_review_rounds":3}}`:            nil,
+		`{"box":{"network":{"builder":"needed"}},"commit":{"builder_commits":"squash"}}`: nil,
+	} {
+		var got []string
+		for _, g := range load(t, map[string]string{"user/config.json": user, "relay.config.json": text}).Grants() {
+			got = append(got, g.Key)
+		}
+		slices.Sort(got)
+		slices.Sort(want)
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}

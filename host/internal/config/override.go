@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/keys"
 	"github.com/paxiom/relay/judge"
 )
@@ -44,7 +44,7 @@ func namedByUser(env []string) error {
 		for _, e := range env {
 			name, value, _ := strings.Cut(e, "=")
 			if value != "" && (name == envName(k.path) || strings.HasPrefix(name, envName(k.path)+"_")) {
-				return fault.New(judge.BlockedMissingConfig, printable(name)+" is refused", "what is in "+k.path+" has names of your own, so no variable can set it",
+				return diag.New(judge.BlockedMissingConfig, printable(name)+" is refused", "what is in "+k.path+" has names of your own, so no variable can set it",
 					"`unset "+printable(name)+"`, and write "+k.path+".NAME.KEY in a configuration or after --set")
 			}
 		}
@@ -123,7 +123,7 @@ func withoutKey(s string) string {
 // setLayerOf makes a layer of one key=value, which a flag or a command has.
 func setLayerOf(flag, s string, keys []*key, root *spec, fix string) (*node, error) {
 	refuse := func(why string) error {
-		return fault.New(judge.BlockedMissingConfig, flag+" "+withoutKey(s)+" is refused", why, fix)
+		return diag.New(judge.BlockedMissingConfig, flag+" "+withoutKey(s)+" is refused", why, fix)
 	}
 	path, text, ok := strings.Cut(s, "=")
 	path = strings.TrimSpace(path)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/judge"
-	runs "github.com/paxiom/relay/judge/program"
+	"github.com/paxiom/relay/judge/program/runs"
 	"github.com/paxiom/relay/verify"
 )
 
@@ -19,24 +19,49 @@ import (
 // lead to them. Whoever may rewrite a check has passed it. Tests are judged by the rule for
 // tests, unless nothing but an exit code is known of them.
 func (v *Verification) findPrograms(root string) {
+	for i := range v.Templates {
+		t := &v.Templates[i]
+		v.Programs = programs(v.Programs, root, append([]string{t.Cmd}, t.Args...), t.Dir, v.TestGlobs)
+	}
+}
+
+// programs adds the files that a command runs, but for tests.
+func programs(all []string, root string, argv []string, dir string, tests []string) []string {
 	look := func(name string) runs.Kind {
 		_, kind := follow(root, name)
 		return kind
 	}
-	for i := range v.Templates {
-		t := &v.Templates[i]
-		for _, run := range runs.Runs(append([]string{t.Cmd}, t.Args...), t.Dir, look, recipes(root)) {
-			for _, file := range expanded(root, run.Name) {
-				names, _ := follow(root, file)
-				for _, name := range names {
-					named := !strings.ContainsAny(name, "*?") && judge.ValidGlob(name) == nil && (run.Plain || !judge.Match(v.TestGlobs, name))
-					if named && !slices.Contains(v.Programs, name) {
-						v.Programs = append(v.Programs, name)
-					}
+	for _, run := range runs.Runs(argv, dir, look, recipes(root)) {
+		for _, file := range expanded(root, run.Name) {
+			names, _ := follow(root, file)
+			for _, name := range names {
+				named := !strings.ContainsAny(name, "*?") && judge.ValidGlob(name) == nil && (run.Plain || !judge.Match(tests, name))
+				if named && !slices.Contains(all, name) {
+					all = append(all, name)
 				}
 			}
 		}
 	}
+	return all
+}
+
+// RunByGit adds what the user's own git runs and obeys in a work tree: see [judge.Git.Runs].
+func RunByGit(all []string, git *judge.Git) []string {
+	commands, paths := git.Runs()
+	for _, text := range commands {
+		all = programs(all, git.Root, []string{"sh", "-c", strings.TrimPrefix(text, "!")}, "", nil)
+	}
+	for _, path := range paths {
+		names, _ := follow(git.Root, path)
+		for _, name := range names {
+			for _, glob := range []string{name, name + "/**"} {
+				if name != "" && judge.ValidGlob(glob) == nil {
+					all = append(all, glob)
+				}
+			}
+		}
+	}
+	return all
 }
 
 // expanded are the files that a glob matches; any other name is itself.

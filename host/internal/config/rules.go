@@ -119,7 +119,7 @@ func (l *Loaded) external() error {
 	return nil
 }
 
-// refuse is the fault for a value of the merged configuration.
+// refuse is the error for a value of the merged configuration.
 func (l *Loaded) refuse(n *node, path, why string) error {
 	f := badInput(source(n.at), []problem{{n.at, path, why}})
 	if n.at.File != "" {

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -176,7 +176,7 @@ func Services(root string) ([]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "the folder of the services can't be read", "`ls -ld "+ServicesDir+"`")
+		return nil, diag.Wrap(err, judge.BlockedMissingConfig, "the folder of the services can't be read", "`ls -ld "+ServicesDir+"`")
 	}
 	var out []string
 	for _, name := range names {
@@ -193,7 +193,7 @@ func Services(root string) ([]string, error) {
 func LoadService(o Options, id string, with []string) (*LoadedService, error) {
 	l := &LoadedService{}
 	if why := serviceID(id); why != "" {
-		return nil, fault.New(judge.BlockedMissingConfig, "there is no service "+clipQuote(id), "as an id it "+why, "`relay audit service list`")
+		return nil, diag.New(judge.BlockedMissingConfig, "there is no service "+clipQuote(id), "as an id it "+why, "`relay audit service list`")
 	}
 	own, file, err := serviceLayer(o.Root, path.Join(ServicesDir, id))
 	if err != nil {
@@ -238,7 +238,7 @@ func serviceLayer(root, stem string) (*node, string, error) {
 			continue
 		}
 		if err != nil {
-			return nil, name, fault.Wrap(err, judge.BlockedMissingConfig, name+" can't be read", "`ls -l "+fault.Word(name)+"`")
+			return nil, name, diag.Wrap(err, judge.BlockedMissingConfig, name+" can't be read", "`ls -l "+diag.Word(name)+"`")
 		}
 		n, err := readLayerAs(name, name, b, LayerRepo, serviceTable, serviceSpecs)
 		return n, name, err
@@ -255,7 +255,7 @@ func noService(root, id string) error {
 	} else if len(ids) > 0 {
 		why += "; there are " + strings.Join(ids, ", ")
 	}
-	return fault.New(judge.BlockedMissingConfig, "there is no service "+clipQuote(id), why, fix)
+	return diag.New(judge.BlockedMissingConfig, "there is no service "+clipQuote(id), why, fix)
 }
 
 // finish checks what concerns several keys and decodes.
@@ -272,11 +272,11 @@ func (l *LoadedService) finish(root, id string) error {
 	}
 	b, err := json.Marshal(l.tree.plain())
 	if err != nil {
-		return fault.Internal(err)
+		return diag.Internal(err)
 	}
 	l.Service = &Service{}
 	if err := json.Unmarshal(b, l.Service); err != nil {
-		return fault.Internal(err)
+		return diag.Internal(err)
 	}
 	l.Service.Service.ID = id
 	if l.Service.Service.BranchPrefix == "" {

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/broker"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
@@ -79,7 +79,7 @@ func For(c config.Box, role Role, needs []string, notice func(netproxy.Refusal))
 	}
 	list, err := netproxy.ParseHosts(names)
 	if err != nil {
-		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "box.network.hosts can't be used", "`relay config show box.network`")
+		return nil, diag.Wrap(err, judge.BlockedMissingConfig, "box.network.hosts can't be used", "`relay config show box.network`")
 	}
 	p.proxy = netproxy.New(list, notice)
 	p.confine.Listen = p.proxy.Listen()
@@ -262,6 +262,16 @@ func (p *Plan) Report() *report.Network {
 	return n
 }
 
+// Tell gives what was refused since the report before to whoever keeps it, if anything was.
+func (p *Plan) Tell(keep func(report.Network)) {
+	if keep == nil {
+		return
+	}
+	if n := p.Report(); n != nil && len(n.Refused) > 0 {
+		keep(*n)
+	}
+}
+
 // keys are the configuration's names of the limits.
 var keys = map[string]string{
 	box.LimitProcesses: "processes", box.LimitMemory: "memory_mb", box.LimitCPUTime: "cpu_seconds",
@@ -270,7 +280,7 @@ var keys = map[string]string{
 
 // Exceeded is the verdict when the last box of the plan was ended for a limit; nil
 // when it was not. who is the plugin or the check.
-func (p *Plan) Exceeded(who string) *fault.Fault {
+func (p *Plan) Exceeded(who string) *diag.Error {
 	if p == nil {
 		return nil
 	}
@@ -287,9 +297,9 @@ func (p *Plan) Exceeded(who string) *fault.Fault {
 	return Fault(who, p.last.Exceeded())
 }
 
-// Fault says in words that a box was ended for a limit.
-func Fault(who string, e *box.Exceeded) *fault.Fault {
-	f := &fault.Fault{Code: judge.StopInterrupted, What: who + " took more of the machine than its box may", Err: e,
+// Error says in words that a box was ended for a limit.
+func Fault(who string, e *box.Exceeded) *diag.Error {
+	f := &diag.Error{Code: judge.StopInterrupted, What: who + " took more of the machine than its box may", Err: e,
 		Why: e.Error() + "; it was ended with all that it had started",
 		Fix: "`df -h` shows the disks; make room, then `relay run`"}
 	if e.Limit == box.LimitFreeMemory {

@@ -6,5 +6,5 @@
 // the network, package netproxy serves the hosts that are listed, package broker the
 // vendors of those that have no key.
 //
-// Callers: package crew for plugins, the workflows for checks.
+// Callers: package pluginenv for plugins, the workflows for checks.
 package confine

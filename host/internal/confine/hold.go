@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/netproxy"
@@ -37,7 +37,7 @@ func ForPlugin(c config.Box, role Role, e catalog.Entry, needs []string, root, h
 	}
 	granted, err := netproxy.ParseHosts(e.Hosts)
 	if err != nil {
-		return nil, fault.Wrap(err, judge.BlockedPlugin, "the hosts of plugin "+e.Name+" can't be used", "`relay plugin info "+e.Name+"`")
+		return nil, diag.Wrap(err, judge.BlockedPlugin, "the hosts of plugin "+e.Name+" can't be used", "`relay plugin info "+e.Name+"`")
 	}
 	if p.network != full {
 		var listed []netproxy.Host // none of them for the network none
@@ -128,7 +128,7 @@ func (p *Plan) trespass(e *box.Exceeded) {
 
 // Trespass is the verdict when the last box of the plan was ended since the plugin used
 // what it was not granted; nil when it was not.
-func (p *Plan) Trespass() *fault.Fault {
+func (p *Plan) Trespass() *diag.Error {
 	if p == nil || p.held == nil {
 		return nil
 	}
@@ -141,13 +141,13 @@ func (p *Plan) Trespass() *fault.Fault {
 }
 
 // ungranted says in words that a plugin used what it was not granted.
-func (p *Plan) ungranted(e *box.Exceeded) *fault.Fault {
+func (p *Plan) ungranted(e *box.Exceeded) *diag.Error {
 	kind, name := e.Ungranted()
 	if kind == "" {
 		return nil
 	}
 	plugin := p.held.Name
-	f := &fault.Fault{Code: judge.BlockedPlugin, What: "plugin " + plugin + " was ended: it used what it was not granted", Why: e.Error(), Err: e,
+	f := &diag.Error{Code: judge.BlockedPlugin, What: "plugin " + plugin + " was ended: it used what it was not granted", Why: e.Error(), Err: e,
 		Fix: "`relay plugin info " + plugin + "` shows what it asks for and was granted; `relay plugin remove " + plugin + "` takes it away"}
 	if word := p.asked(kind, name); word != "" {
 		f.Why += "; it asks for " + word + ", and that was left out"

@@ -134,7 +134,8 @@ func TestPageInABrowser(t *testing.T) {
 	}{
 		{name: "screen", of: busy(), width: 1200, height: 3200},
 		{name: "dark", of: sample(), width: 1200, height: 1700, dark: true},
-		{name: "phone", of: sample(), width: 400, height: 2000},
+		{name: "phone", of: sample(), width: 390, height: 2000},
+		{name: "busy phone", of: busy(), width: 390, height: 4800},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -171,16 +172,16 @@ func TestPageInABrowser(t *testing.T) {
 	}
 }
 
-// widest names what is wider than the window, but for plots, which scroll by themselves: a
-// script that the page itself would not run measures it.
+// widest names what is not whole in the window, but for the lines of a diff, which scroll by
+// themselves: a script that the page itself would not run measures it.
 func widest(t *testing.T, program, page string, width int) string {
 	t.Helper()
 	measure := `<script>
-const wide = [...document.querySelectorAll("body *")].filter(e => !e.closest("svg, figcaption") && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.tagName + " " + e.textContent.slice(0, 40));
+const wide = [...document.querySelectorAll("body *")].filter(e => !e.closest("pre > *") && (e.getBoundingClientRect().right > innerWidth + 1 || e.getBoundingClientRect().left < -1)).map(e => e.tagName + " " + e.textContent.slice(0, 40));
 document.documentElement.setAttribute("data-wide", innerWidth + ":" + wide.slice(0, 3).join(", "));
 </script></body>`
 	page = strings.Replace(page, `content="default-src 'none'; style-src 'unsafe-inline'"`, `content=""`, 1)
-	page = strings.Replace(page, "<details>", "<details open>", 1)
+	page = strings.ReplaceAll(page, "<details>", "<details open>")
 	dom := browse(t, program, strings.Replace(page, "</body>", measure, 1), fmt.Sprintf("--window-size=%d,900", width), "--dump-dom")
 	_, rest, ok := strings.Cut(dom, `data-wide="`)
 	found, _, _ := strings.Cut(rest, `"`)

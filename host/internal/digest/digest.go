@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/ledger"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -50,6 +50,7 @@ type Run struct {
 	Checks       int        `json:"checks"`
 	CostUSD      *float64   `json:"cost_usd"` // of the calls whose cost is known
 	UnknownCalls int        `json:"unknown_cost_calls"`
+	Diff         string     `json:"-"` // how the kept patch begins, for the page
 }
 
 // Lines is the size of the change.
@@ -57,7 +58,7 @@ func (r Run) Lines() int { return r.Added + r.Deleted }
 
 // Radius is the size of the change in the words of the seeds.
 func (r Run) Radius() string {
-	return fmt.Sprintf("%s, +%d/-%d", words.Count(r.Files, "file"), r.Added, r.Deleted)
+	return fmt.Sprintf("%s, +%d/-%d", format.Count(r.Files, "file"), r.Added, r.Deleted)
 }
 
 // Stop is a run that stopped or was blocked.
@@ -113,7 +114,7 @@ func Money(s ledger.Sum) string {
 		if text != "" {
 			text = "at least " + text + ", and "
 		}
-		text += words.Count(s.UnknownCalls, "call") + " of unknown cost"
+		text += format.Count(s.UnknownCalls, "call") + " of unknown cost"
 		if s.UnknownMaxUSD > 0 {
 			text += fmt.Sprintf(" (allowed $%.2f)", s.UnknownMaxUSD)
 		}
@@ -126,7 +127,7 @@ func Money(s ledger.Sum) string {
 
 // Headline is the digest in one line.
 func (d *Digest) Headline() string {
-	return fmt.Sprintf("%s: %d landed, %d stopped or blocked; %s", words.Count(len(d.Runs), "run"), len(d.Landed), len(d.Stopped), Money(d.Spend.Total))
+	return fmt.Sprintf("%s: %d landed, %d stopped or blocked; %s", format.Count(len(d.Runs), "run"), len(d.Landed), len(d.Stopped), Money(d.Spend.Total))
 }
 
 // Span is the time that the digest is about.

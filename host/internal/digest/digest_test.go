@@ -24,6 +24,7 @@ func sample() *Digest {
 			Intent: "Mend the parser", Files: i, Added: 10 * i, Deleted: i, DurationMS: 61_000, CostUSD: ptr(0.25), UnknownCalls: i % 2})
 	}
 	d.Runs[3].Commit = "0123456789abcdef"
+	d.Runs[3].Diff = "diff --git a/p.go b/p.go\n--- a/p.go\n+++ b/p.go\n@@ -1 +1 @@\n-a\n+b\n"
 	d.Landed = []Run{d.Runs[3]}
 	d.Stopped = []Stop{{Run: d.Runs[1], Title: "touched a forbidden path", Why: "ci.yml: it is forbidden", Command: "`relay show x` names the paths"}}
 	d.Doubts = []Item{{What: "changes that landed without a check: 1", Why: "their tasks asked for none", Command: "`relay show x`", Runs: []string{"x"}}}
@@ -83,11 +84,21 @@ func TestPage(t *testing.T) {
 	}
 	d := sample()
 	last := d.VerdictPlot().Marks
-	if len(last) != 4 || last[0].X != plotLeft || last[3].X <= last[0].X || last[3].X > plotRight {
+	if len(last) != 4 || last[0].X < plotLeft || last[3].X <= last[0].X || last[3].X > plotRight {
 		t.Errorf("%+v", last)
 	}
 	if n := len(d.timeTicks()); n < 3 || n > 7 {
 		t.Errorf("%d ticks of time", n)
+	}
+	// Runs of the last minutes of a night fill the plot as those of the whole night do.
+	for i := range d.Runs {
+		d.Runs[i].At = d.Until.Add(time.Duration(i-6) * time.Minute)
+	}
+	if marks := d.VerdictPlot().Marks; marks[0].X > 200 || marks[3].X < 700 || len(d.timeTicks()) < 2 {
+		t.Errorf("the axis is not that of the runs: %+v", marks)
+	}
+	if !strings.Contains(page, `<span class="success">&#43;b</span>`) {
+		t.Error("the page has no diff of what landed")
 	}
 }
 

@@ -19,6 +19,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"clock": Clock,
 	"short": short,
 	"parts": commandParts,
+	"lines": diffLines,
 	"class": func(r Run) string { return []string{"success", "stop", "blocked"}[outcomeRow(r.Code)] },
 	"share": func(c Cap) float64 { return round(100 * min(c.Used/c.Max, 1)) },
 }).Parse(pageText))
@@ -35,6 +36,26 @@ func commandParts(s string) (out []part) {
 		if text != "" {
 			out = append(out, part{text, i%2 == 1})
 		}
+	}
+	return out
+}
+
+// diffLine is a line of a patch; Class says what it does to the file.
+type diffLine struct{ Class, Text string }
+
+func diffLines(patch string) (out []diffLine) {
+	for line := range strings.Lines(patch) {
+		line = strings.TrimSuffix(line, "\n")
+		class := ""
+		switch {
+		case strings.HasPrefix(line, "diff --git "):
+			class = "file"
+		case strings.HasPrefix(line, "+"):
+			class = "success"
+		case strings.HasPrefix(line, "-"):
+			class = "stop"
+		}
+		out = append(out, diffLine{class, report.Safe(line)})
 	}
 	return out
 }

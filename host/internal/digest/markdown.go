@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/report"
-	"github.com/paxiom/relay/host/internal/words"
 )
 
 // Markdown renders the digest for a chat, an issue or a pager.
@@ -56,9 +56,9 @@ func Markdown(d *Digest) []byte {
 		line("  - %s", report.Sentence(s.Command))
 	}
 	head("Spent")
-	line("- %s in %s", report.Text(Money(d.Spend.Total)), words.Count(d.Spend.Total.Calls, "call"))
+	line("- %s in %s", report.Text(Money(d.Spend.Total)), format.Count(d.Spend.Total.Calls, "call"))
 	for _, p := range d.Spend.Providers {
-		line("- %s: %s in %s", report.Span(p.Name), report.Text(Money(p.Sum)), words.Count(p.Calls, "call"))
+		line("- %s: %s in %s", report.Span(p.Name), report.Text(Money(p.Sum)), format.Count(p.Calls, "call"))
 	}
 	for _, c := range d.Spend.Caps {
 		line("- cap: %s", report.Text(c.Text))

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/internal/words"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -46,12 +46,23 @@ type Mark struct {
 	Title   string
 }
 
+// axis is the span that the plots show: that of the runs, with a little room at both ends.
+func (d *Digest) axis() (from, until time.Time) {
+	if len(d.Runs) == 0 {
+		return d.Since, d.Until
+	}
+	from, until = d.Runs[0].At, d.Runs[len(d.Runs)-1].At
+	room := max(until.Sub(from)/50, 30*time.Second)
+	return from.Add(-room), until.Add(room)
+}
+
 func (d *Digest) x(t time.Time) float64 {
-	span := d.Until.Sub(d.Since).Seconds()
+	from, until := d.axis()
+	span := until.Sub(from).Seconds()
 	if span <= 0 {
 		return plotLeft
 	}
-	at := t.Sub(d.Since).Seconds() / span
+	at := t.Sub(from).Seconds() / span
 	return round(plotLeft + (plotRight-plotLeft)*min(max(at, 0), 1))
 }
 
@@ -66,7 +77,8 @@ func round(v float64) float64 { return math.Round(v*10) / 10 }
 
 // timeTicks are at most seven.
 func (d *Digest) timeTicks() (out []Label) {
-	span := d.Until.Sub(d.Since)
+	from, until := d.axis()
+	span := until.Sub(from)
 	step := 24 * time.Hour
 	for _, s := range []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 12 * time.Hour} {
 		if span/s <= 7 {
@@ -80,9 +92,9 @@ func (d *Digest) timeTicks() (out []Label) {
 	if step >= 12*time.Hour {
 		layout = "01-02 15:04"
 	}
-	_, offset := d.Since.Local().Zone()
+	_, offset := from.Local().Zone()
 	zone := time.Duration(offset) * time.Second
-	for t := d.Since.Add(zone).Truncate(step).Add(step - zone); t.Before(d.Until); t = t.Add(step) {
+	for t := from.Add(zone).Truncate(step).Add(step - zone); t.Before(until); t = t.Add(step) {
 		out = append(out, Label{d.x(t), t.Local().Format(layout)})
 	}
 	return out
@@ -127,7 +139,7 @@ func (d *Digest) SpendPlot() Plot {
 		}
 		if r.UnknownCalls > 0 {
 			p.Marks = append(p.Marks, Mark{X: d.x(r.At), Y: plotBottom, Class: "blocked", Shape: "square",
-				Title: fmt.Sprintf("%s: %s of unknown cost", r.RunID, words.Count(r.UnknownCalls, "call"))})
+				Title: fmt.Sprintf("%s: %s of unknown cost", r.RunID, format.Count(r.UnknownCalls, "call"))})
 		}
 	}
 	fmt.Fprintf(&path, " H%.1f", plotRight)

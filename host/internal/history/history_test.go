@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -137,7 +137,7 @@ func TestRun(t *testing.T) {
 func TestFind(t *testing.T) {
 	s := newStore(t)
 	_, err := s.Find("x")
-	if f, ok := fault.As(err); !ok || !strings.Contains(f.Fix, "`relay run`") {
+	if f, ok := diag.As(err); !ok || !strings.Contains(f.Fix, "`relay run`") {
 		t.Errorf("%v", err)
 	}
 	a, b := add(t, s, t0, 1), add(t, s, t0.Add(time.Hour), 1)
@@ -148,7 +148,7 @@ func TestFind(t *testing.T) {
 	}
 	for in, say := range map[string]string{"2026": "names 2 runs", "zzz": "no run", "../../x": "no run"} {
 		_, err := s.Find(in)
-		if f, ok := fault.As(err); !ok || !strings.Contains(f.What, say) {
+		if f, ok := diag.As(err); !ok || !strings.Contains(f.What, say) {
 			t.Errorf("Find(%q): %v", in, err)
 		}
 	}
@@ -182,7 +182,7 @@ func TestCap(t *testing.T) {
 	}
 	add(t, s, t0.Add(time.Second), 600_000)
 	err := s.CheckCap(1)
-	f, ok := fault.As(err)
+	f, ok := diag.As(err)
 	if !ok || f.Code != judge.BlockedHistoryCap || !strings.Contains(f.Why, "2 runs") || !strings.Contains(f.Fix, "`relay history prune") {
 		t.Errorf("%v", err)
 	}
@@ -265,6 +265,18 @@ func TestPrune(t *testing.T) {
 			}
 			if b, n, _ := s.Size(); b != s.recount().Bytes || n != len(left) {
 				t.Errorf("the total says %d bytes, %d runs", b, n)
+			}
+			dir, kept := s.Pruned()
+			if c.p.DryRun != (len(kept) != len(out.Runs)) {
+				t.Errorf("%v were removed, %v are kept", out.Runs, kept)
+			}
+			for _, id := range kept { // and can be taken back
+				if err := os.Rename(filepath.Join(dir, id), filepath.Join(s.dir, id)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if b, n, _ := s.Size(); n != 5 || b != s.recount().Bytes {
+				t.Errorf("taken back, there are %d runs with %d bytes", n, b)
 			}
 		})
 	}

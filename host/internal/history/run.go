@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -36,9 +36,11 @@ type Meta struct {
 	Salvage     string     `json:"salvage,omitempty"`
 	Version     string     `json:"relay_version,omitempty"`
 	// Key is the run's idempotency key, Request the digest of what was asked for with it,
-	// Loop the id of the workflow whose step the run is, WasMilestone the milestone before it.
+	// Prefers the builder that was to be preferred, Loop the id of the workflow whose step the
+	// run is, WasMilestone the milestone before it.
 	Key          string `json:"key,omitempty"`
 	Request      string `json:"request_sha256,omitempty"`
+	Prefers      string `json:"prefers,omitempty"`
 	Loop         string `json:"loop,omitempty"`
 	WasMilestone string `json:"was_milestone,omitempty"`
 	Undoes       string `json:"undoes,omitempty"`  // the run that this one took back
@@ -150,7 +152,7 @@ func (s *Store) Begin(m Meta) (*Run, error) {
 	x.settle(s)
 	r := &Run{s, m, filepath.Join(s.dir, m.RunID)}
 	if err := os.Mkdir(r.dir, 0o755); err != nil {
-		return nil, fault.Wrap(err, judge.StopInterrupted, "the run's folder can't be made", "`ls -ld "+fault.Word(s.dir)+"` and `df -h "+fault.Word(s.dir)+"` show the place")
+		return nil, diag.Wrap(err, judge.StopInterrupted, "the run's folder can't be made", "`ls -ld "+diag.Word(s.dir)+"` and `df -h "+diag.Word(s.dir)+"` show the place")
 	}
 	if err := workspace.WriteJSON(filepath.Join(r.dir, metaName), m); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(r.dir)) // on a full disk, for one
@@ -168,7 +170,7 @@ func (s *Store) mkdir() error {
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		err = errors.New("there is something else of that name")
 	}
-	return fault.Wrap(err, judge.StopInterrupted, "the history's folder "+s.dir+" can't be made", "`ls -ld "+fault.Word(s.dir)+"` shows what is there")
+	return diag.Wrap(err, judge.StopInterrupted, "the history's folder "+s.dir+" can't be made", "`ls -ld "+diag.Word(s.dir)+"` shows what is there")
 }
 
 // ID is the run's id; Dir its folder.
@@ -267,6 +269,25 @@ func (r *Run) End(m Meta) error {
 		x.Bytes += workspace.Size(r.dir)
 	}
 	return r.store.save(x)
+}
+
+// Shrink ends the run and leaves its line alone, where no history is kept of what happened in it.
+func (r *Run) Shrink(m Meta) error {
+	files, err := os.ReadDir(r.dir)
+	if err != nil {
+		return err
+	}
+	was := workspace.Size(r.dir)
+	for _, f := range files {
+		if f.Name() != metaName {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(r.dir, f.Name())))
+		}
+	}
+	if x := r.store.load(); x.Open != m.RunID { // it was counted with what has gone
+		x.Bytes -= was - workspace.Size(r.dir)
+		err = errors.Join(err, r.store.save(x))
+	}
+	return errors.Join(err, r.End(m))
 }
 
 // readMeta reads a run's meta.json; a run without a readable one has its id only.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -102,7 +102,7 @@ func (s *Store) CheckCap(maxMB int) error {
 	if bytes <= int64(maxMB)*1_000_000 {
 		return nil
 	}
-	return fault.New(judge.BlockedHistoryCap, "the history is full",
+	return diag.New(judge.BlockedHistoryCap, "the history is full",
 		fmt.Sprintf("%d runs take %.1f MB of the %d MB that history.max_mb allows", runs, float64(bytes)/1e6, maxMB),
 		fmt.Sprintf("`relay history prune --max-size %dMB` removes the oldest runs, or raise history.max_mb", max(maxMB*4/5, 1)))
 }
@@ -199,13 +199,13 @@ func (s *Store) Find(id string) (Meta, error) {
 	}
 	switch {
 	case len(ids) == 0:
-		return Meta{}, fault.New("", "there are no runs yet", "the history of this repository is empty", "`relay run` makes the first one")
+		return Meta{}, diag.New("", "there are no runs yet", "the history of this repository is empty", "`relay run` makes the first one")
 	case len(found) == 1:
 		return s.readMeta(found[0]), nil
 	case len(found) > 1:
-		return Meta{}, fault.New("", fmt.Sprintf("%q names %d runs", id, len(found)), "the newest of them are "+strings.Join(found[:min(3, len(found))], ", "), "`relay history list` shows them; give more of the id")
+		return Meta{}, diag.New("", fmt.Sprintf("%q names %d runs", id, len(found)), "the newest of them are "+strings.Join(found[:min(3, len(found))], ", "), "`relay history list` shows them; give more of the id")
 	default:
-		return Meta{}, fault.New("", fmt.Sprintf("there is no run %q", id), "the newest one is "+ids[0], "`relay history list` shows them")
+		return Meta{}, diag.New("", fmt.Sprintf("there is no run %q", id), "the newest one is "+ids[0], "`relay history list` shows them")
 	}
 }
 
@@ -218,6 +218,16 @@ func (s *Store) Path(runID, name string) string {
 	return filepath.Join(s.dir, runID, filepath.FromSlash(name))
 }
 
+// prunedName is where the runs lie that the last prune removed.
+const prunedName = "pruned"
+
+// Pruned is that folder, and the runs in it. Who moves one back has it in the history again.
+func (s *Store) Pruned() (dir string, runs []string) {
+	p := &Store{filepath.Join(s.dir, prunedName)}
+	runs, _ = p.ids() // what can't be read is not there to be kept
+	return p.dir, runs
+}
+
 // Prune says what to remove; zero values do not limit.
 type Prune struct {
 	Keep      int           // runs to keep, newest first
@@ -226,20 +236,23 @@ type Prune struct {
 	DryRun    bool
 }
 
-// Pruned is what was removed.
-type Pruned struct {
-	Runs  []string `json:"runs"`
-	Bytes int64    `json:"bytes"`
+// Removed is what a prune removed.
+type Removed struct {
+	Runs  []string // moved to the folder that Pruned names
+	Bytes int64
+	Gone  []string // what the prune before it had moved there, removed for good
 }
 
 // Prune removes old runs, never the newest one. It counts the whole history anew,
-// so a running total that went wrong is right afterwards.
-func (s *Store) Prune(p Prune, now time.Time) (Pruned, error) {
-	out := Pruned{Runs: []string{}}
+// so a running total that went wrong is right afterwards. What it removes stays beside
+// the history until the next prune that removes something.
+func (s *Store) Prune(p Prune, now time.Time) (Removed, error) {
+	out := Removed{Runs: []string{}}
 	ids, err := s.ids()
 	if err != nil || len(ids) == 0 {
 		return out, err
 	}
+	kept, before := s.Pruned()
 	left, full := &index{Latest: ids[0]}, false
 	for i, id := range ids { // newest first: once over the size, all that follow go
 		bytes := workspace.Size(filepath.Join(s.dir, id))
@@ -247,8 +260,14 @@ func (s *Store) Prune(p Prune, now time.Time) (Pruned, error) {
 			p.OlderThan > 0 && startedAt(id).Before(now.Add(-p.OlderThan)) ||
 			full || p.MaxBytes > 0 && left.Bytes+bytes > p.MaxBytes)
 		if drop && !p.DryRun {
-			if err := os.RemoveAll(filepath.Join(s.dir, id)); err != nil {
-				return out, errors.Join(fault.Wrap(err, judge.StopInterrupted, "run "+id+" can't be removed", "`ls -ld "+fault.Word(filepath.Join(s.dir, id))+"` shows whose it is"), s.save(s.recount()))
+			if len(out.Runs) == 0 {
+				if err := errors.Join(os.RemoveAll(kept), os.MkdirAll(kept, 0o700)); err != nil {
+					return out, diag.Wrap(err, judge.StopInterrupted, "what the last prune removed can't go", "`ls -ld "+diag.Word(kept)+"` shows whose it is")
+				}
+				out.Gone = before
+			}
+			if err := os.Rename(filepath.Join(s.dir, id), filepath.Join(kept, id)); err != nil {
+				return out, errors.Join(diag.Wrap(err, judge.StopInterrupted, "run "+id+" can't be removed", "`ls -ld "+diag.Word(filepath.Join(s.dir, id))+"` shows whose it is"), s.save(s.recount()))
 			}
 		}
 		if drop {

@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/judge"
 )
@@ -23,7 +23,7 @@ type EnvFile struct {
 
 // Read gives the variables of the file; none when there is no file. A file that git
 // tracks is refused: a key in it would be everybody's, and whoever writes the
-// repository could choose it. Errors are *fault.Fault and hold no values.
+// repository could choose it. Errors are *diag.Error and hold no values.
 func (e EnvFile) Read(ctx context.Context) (map[string]string, error) {
 	if e.Path == "" {
 		return nil, nil
@@ -33,7 +33,7 @@ func (e EnvFile) Read(ctx context.Context) (map[string]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, noKey(e.Path+" can't be read", err.Error(), "`ls -l "+fault.Word(e.Path)+"`")
+		return nil, noKey(e.Path+" can't be read", err.Error(), "`ls -l "+diag.Word(e.Path)+"`")
 	}
 	defer f.Close()
 	if err := e.untracked(ctx); err != nil {
@@ -45,7 +45,7 @@ func (e EnvFile) Read(ctx context.Context) (map[string]string, error) {
 	}
 	vars, line := parseEnv(b)
 	if line > 0 {
-		return nil, noKey(fmt.Sprintf("%s can't be read: line %d is not NAME=value", e.Path, line), "", fmt.Sprintf("`${EDITOR:-vi} +%d %s`", line, fault.Word(e.Path)))
+		return nil, noKey(fmt.Sprintf("%s can't be read: line %d is not NAME=value", e.Path, line), "", fmt.Sprintf("`${EDITOR:-vi} +%d %s`", line, diag.Word(e.Path)))
 	}
 	return vars, nil
 }
@@ -58,10 +58,10 @@ func (e EnvFile) untracked(ctx context.Context) error {
 	}
 	switch {
 	case err != nil:
-		return fault.Wrap(err, judge.BlockedAuth, "it is not known whether git tracks "+e.Path, "`git ls-files "+fault.Word(e.Path)+"`")
+		return diag.Wrap(err, judge.BlockedAuth, "it is not known whether git tracks "+e.Path, "`git ls-files "+diag.Word(e.Path)+"`")
 	case len(out) > 0:
 		return noKey(e.Path+" is tracked by git, so relay takes no key from it", "whoever has the repository has what is in it",
-			"`git rm --cached "+fault.Word(e.Path)+"`, add it to .gitignore, commit, and renew the keys that were in it")
+			"`git rm --cached "+diag.Word(e.Path)+"`, add it to .gitignore, commit, and renew the keys that were in it")
 	}
 	return nil
 }

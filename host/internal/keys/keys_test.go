@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -70,7 +70,7 @@ func write(t *testing.T, path, text string, mode os.FileMode) string {
 	return path
 }
 
-// Each reference gives its key or a fault that says what to do, and never the key.
+// Each reference gives its key or an error that says what to do, and never the key.
 func TestResolve(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("HOME", dir)
@@ -107,7 +107,7 @@ func TestResolve(t *testing.T) {
 				}
 				return
 			}
-			f, ok := fault.As(err)
+			f, ok := diag.As(err)
 			if !ok || f.Code != judge.BlockedAuth || f.Fix == "" || !strings.Contains(err.Error(), tc.says) {
 				t.Fatalf("%q %v", got, err)
 			}

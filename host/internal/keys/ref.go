@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 )
 
 // Ref says where a key is. One of the three is set.
@@ -93,7 +93,7 @@ func (r Ref) String() string {
 func (r Ref) argv() string {
 	words := make([]string, len(r.Command))
 	for i, w := range r.Command {
-		words[i] = fault.Word(w)
+		words[i] = diag.Word(w)
 	}
 	return strings.Join(words, " ")
 }

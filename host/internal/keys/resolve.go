@@ -17,8 +17,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/paxiom/relay/host/fault"
-	"github.com/paxiom/relay/host/internal/words"
+	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/program"
 )
@@ -32,7 +32,7 @@ const (
 	commandTimeout = time.Minute
 )
 
-// Resolve gives the key. The error is a *fault.Fault with BLOCKED_AUTH that says where
+// Resolve gives the key. The error is a *diag.Error with BLOCKED_AUTH that says where
 // the key was looked for and what to do; it holds no part of a key. root is the work tree
 // in which no program is that relay starts for it.
 func (r Ref) Resolve(ctx context.Context, root string) (string, error) {
@@ -62,7 +62,7 @@ func (r Ref) Resolve(ctx context.Context, root string) (string, error) {
 	return key, nil
 }
 
-func noKey(what, why, fix string) *fault.Fault { return fault.New(judge.BlockedAuth, what, why, fix) }
+func noKey(what, why, fix string) *diag.Error { return diag.New(judge.BlockedAuth, what, why, fix) }
 
 // look is a command that shows the place without showing the key.
 func (r Ref) look() string {
@@ -70,7 +70,7 @@ func (r Ref) look() string {
 	case r.Env != "":
 		return "`printenv " + r.Env + " | wc -c` counts its characters"
 	case r.File != "":
-		return "`wc " + fault.Word(expand(r.File)) + "` counts its lines and characters"
+		return "`wc " + diag.Word(expand(r.File)) + "` counts its lines and characters"
 	}
 	return "`" + r.argv() + " | wc` counts what it prints"
 }
@@ -94,7 +94,7 @@ func expand(path string) string {
 func readFile(path string) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
-		fix := "`ls -l " + fault.Word(path) + "`, then write the key there or name another place for it"
+		fix := "`ls -l " + diag.Word(path) + "`, then write the key there or name another place for it"
 		return nil, noKey("the file "+path+" with the key can't be read", err.Error(), fix)
 	}
 	f := os.NewFile(uintptr(fd), path)
@@ -106,23 +106,23 @@ func readFile(path string) ([]byte, error) {
 func private(f *os.File, path string) ([]byte, error) {
 	st, err := f.Stat()
 	if err != nil {
-		return nil, noKey(path+" can't be read", err.Error(), "`ls -l "+fault.Word(path)+"`")
+		return nil, noKey(path+" can't be read", err.Error(), "`ls -l "+diag.Word(path)+"`")
 	}
 	sys, _ := st.Sys().(*syscall.Stat_t)
 	switch {
 	case !st.Mode().IsRegular():
-		return nil, noKey(path+" is no file", "it is "+kindOf(st.Mode()), "`ls -ld "+fault.Word(path)+"`, then name the file with the key")
+		return nil, noKey(path+" is not a file", "it is "+kindOf(st.Mode()), "`ls -ld "+diag.Word(path)+"`, then name the file with the key")
 	case sys != nil && sys.Uid != 0 && int(sys.Uid) != os.Geteuid():
-		return nil, noKey(path+" belongs to another user", "a key that somebody else can change or read is none", "`cp "+fault.Word(path)+" ~/.config/relay/`, `chmod 600` the copy and name that one")
+		return nil, noKey(path+" belongs to another user", "a key that somebody else can change or read is none", "`cp "+diag.Word(path)+" ~/.config/relay/`, `chmod 600` the copy and name that one")
 	case st.Mode().Perm()&0o077 != 0:
-		return nil, noKey(path+" can be read or written by others", fmt.Sprintf("its mode is %04o", st.Mode().Perm()), "`chmod 600 "+fault.Word(path)+"`")
+		return nil, noKey(path+" can be read or written by others", fmt.Sprintf("its mode is %04o", st.Mode().Perm()), "`chmod 600 "+diag.Word(path)+"`")
 	}
 	b, err := io.ReadAll(io.LimitReader(f, maxKey+1))
 	if err == nil && len(b) > maxKey {
 		err = fmt.Errorf("it is larger than %d bytes", maxKey)
 	}
 	if err != nil {
-		return nil, noKey(path+" can't be read", err.Error(), "`ls -l "+fault.Word(path)+"`")
+		return nil, noKey(path+" can't be read", err.Error(), "`ls -l "+diag.Word(path)+"`")
 	}
 	return b, nil
 }
@@ -192,7 +192,7 @@ func firstLine(said, printed string) string {
 		}
 		line = strings.ReplaceAll(line, word, "…")
 	}
-	return words.Clip(keyLike.ReplaceAllStringFunc(line, func(word string) string {
+	return format.Clip(keyLike.ReplaceAllStringFunc(line, func(word string) string {
 		if strings.ContainsAny(word, "0123456789") || len(word) > 40 {
 			return "…"
 		}

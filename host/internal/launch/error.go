@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 )
 
 // Kind is why a plugin could not be started.
@@ -88,12 +88,12 @@ func (c *Config) execError(err error) *Error {
 		e.What = fmt.Sprintf("plugin %s is not a program for this machine", c.Name)
 		e.Why = fmt.Sprintf("the kernel does not know the format of %s; a script can't be a plugin", c.Path)
 	case errors.Is(err, fs.ErrPermission):
-		e.Fix = fmt.Sprintf("`chmod u+x %s`, if the file is meant to be a program", fault.Word(c.Path))
+		e.Fix = fmt.Sprintf("`chmod u+x %s`, if the file is meant to be a program", diag.Word(c.Path))
 	}
 	return e
 }
 
-// authorFix is for faults that only the plugin's author can mend.
+// authorFix is for errors that only the plugin's author can mend.
 const authorFix = "`relay plugin list` shows where the plugin comes from; report it to its author with this text if it happens again"
 
 // startError says why no handshake came, from what was seen rather than from

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/workspace"
 )
 
@@ -27,7 +27,7 @@ func UnsafeFolder(base, path string) *Doubt {
 		dir = filepath.Join(dir, part)
 		st, err := os.Lstat(dir)
 		if err != nil {
-			return &Doubt{Why: err.Error(), Fix: "`ls -ld " + fault.Word(dir) + "`"}
+			return &Doubt{Why: err.Error(), Fix: "`ls -ld " + diag.Word(dir) + "`"}
 		}
 		if bad := unsafeFolder(dir, st); bad != nil {
 			return bad
@@ -39,9 +39,9 @@ func UnsafeFolder(base, path string) *Doubt {
 func unsafeFolder(dir string, st fs.FileInfo) *Doubt {
 	switch {
 	case st.Mode()&fs.ModeSymlink != 0:
-		return &Doubt{Why: dir + " is a symbolic link; plugins lie in real folders only", Fix: "`rm " + fault.Word(dir) + "`, then install the plugin again"}
+		return &Doubt{Why: dir + " is a symbolic link; plugins lie in real folders only", Fix: "`rm " + diag.Word(dir) + "`, then install the plugin again"}
 	case !st.IsDir():
-		return &Doubt{Why: dir + " is no folder", Fix: "`rm " + fault.Word(dir) + "`, then install the plugin again"}
+		return &Doubt{Why: dir + " is no folder", Fix: "`rm " + diag.Word(dir) + "`, then install the plugin again"}
 	}
 	if why := others(dir, st); why != "" {
 		return &Doubt{Why: "the folder " + dir + " " + why, Fix: ownFix(dir, st)}
@@ -54,9 +54,9 @@ func ownFix(path string, st fs.FileInfo) string {
 	switch say := workspace.Others(path, st); {
 	case !st.Mode().IsRegular() && !st.IsDir():
 	case say == workspace.Shared:
-		return "`chmod go-w " + fault.Word(path) + "`"
+		return "`chmod go-w " + diag.Word(path) + "`"
 	case say == workspace.Foreign:
-		return fmt.Sprintf("`chown %d %s`, or run relay as the owner", os.Geteuid(), fault.Word(path))
+		return fmt.Sprintf("`chown %d %s`, or run relay as the owner", os.Geteuid(), diag.Word(path))
 	}
 	return ""
 }

@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/paxiom/relay/host/internal/redact"
+	"github.com/paxiom/relay/judge/box"
 )
 
 // The plugins of these tests are the test binary itself, which acts as asked by this
@@ -47,6 +48,7 @@ func versions(v ...int) map[int]goplugin.PluginSet {
 }
 
 func TestMain(m *testing.M) {
+	box.Init()
 	if act := os.Getenv(actVar); act != "" {
 		perform(act)
 		os.Exit(0)

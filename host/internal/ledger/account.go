@@ -2,20 +2,15 @@ package ledger
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/coordinator"
 	"github.com/paxiom/relay/host/internal/journal"
-	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/internal/store"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -23,12 +18,9 @@ import (
 // that they have under way. It is replaced whole, so that a call is in it once: pending, or
 // in a sum, or cancelled.
 type account struct {
-	doc coordinator.Document
-	accountFile
+	doc        coordinator.Document
+	store.File // of one machine
 }
-
-// accountFile is the account of one machine: a file, and a lock beside it.
-type accountFile struct{ dir string }
 
 type accountBook struct {
 	SchemaVersion int           `json:"schema_version"` // bookVersion
@@ -70,45 +62,11 @@ func openAccount(stateDir string) *account {
 	if stateDir == "" {
 		return nil
 	}
-	a := &account{accountFile: accountFile{filepath.Join(stateDir, "spend")}}
+	a := &account{File: store.File{Path: filepath.Join(stateDir, "spend", "account.json")}}
 	if a.doc = coordinator.At("spend"); a.doc == nil {
-		a.doc = a.accountFile
+		a.doc = a.File
 	}
 	return a
-}
-
-func (f accountFile) file() string { return filepath.Join(f.dir, "account.json") }
-
-// Read gives the file.
-func (f accountFile) Read() ([]byte, error) {
-	raw, err := workspace.ReadFile(f.file(), workspace.MaxRunnerFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return raw, err
-}
-
-// Change replaces the file under the machine's lock.
-func (f accountFile) Change(do func([]byte) ([]byte, error)) error {
-	if err := os.MkdirAll(f.dir, 0o700); err != nil {
-		return accountFault(f.dir, err)
-	}
-	fd, err := unix.Open(filepath.Join(f.dir, "lock"), unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
-	if err != nil {
-		return accountFault(f.dir, err)
-	}
-	defer unix.Close(fd)
-	if err := flock(fd, 10*time.Second); err != nil {
-		return accountFault(f.dir, err)
-	}
-	raw, err := f.Read()
-	if err != nil {
-		return f.damaged(err)
-	}
-	if raw, err = do(raw); err != nil || raw == nil {
-		return err
-	}
-	return workspace.WriteFile(f.file(), raw)
 }
 
 // do changes the book; an unchanged one is not written. change is called again where another
@@ -126,24 +84,10 @@ func (a *account) do(change func(*accountBook) (changed bool, err error)) error 
 		raw, err = json.Marshal(b)
 		return append(raw, '\n'), err
 	})
-	if _, ok := fault.As(err); err != nil && !ok {
-		return accountFault(a.dir, err)
+	if _, ok := diag.As(err); err != nil && !ok {
+		return accountFault(filepath.Dir(a.Path), err)
 	}
 	return err
-}
-
-// flock waits for the lock, which its holders keep for milliseconds, unless one of
-// them was stopped in the middle.
-func flock(fd int, most time.Duration) error {
-	for end := time.Now().Add(most); ; time.Sleep(2 * time.Millisecond) {
-		err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil || !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
-			return err
-		}
-		if time.Now().After(end) {
-			return errors.New("another relay holds its lock and does not let go; it may be stopped")
-		}
-	}
 }
 
 func (a *account) read() (*accountBook, error) {
@@ -154,7 +98,7 @@ func (a *account) read() (*accountBook, error) {
 	return a.decode(raw)
 }
 
-func (f accountFile) decode(raw []byte) (*accountBook, error) {
+func (a *account) decode(raw []byte) (*accountBook, error) {
 	b := &accountBook{}
 	if raw == nil {
 		return b, nil
@@ -164,14 +108,14 @@ func (f accountFile) decode(raw []byte) (*accountBook, error) {
 		err = fmt.Errorf("a newer relay has written it: its version is %d, this relay knows %d", b.SchemaVersion, bookVersion)
 	}
 	if err != nil {
-		return nil, f.damaged(err)
+		return nil, a.damaged(err)
 	}
 	return b, nil
 }
 
-func (f accountFile) damaged(err error) error {
-	return fault.Wrap(err, judge.BlockedCrashRecovery, "the account of this machine's calls can't be read",
-		"`mv "+fault.Word(f.file())+" "+fault.Word(f.file()+".damaged")+"`: the day is then counted anew from here")
+func (a *account) damaged(err error) error {
+	return diag.Wrap(err, judge.BlockedCrashRecovery, "the account of this machine's calls can't be read",
+		"`mv "+diag.Word(a.Path)+" "+diag.Word(a.Path+".damaged")+"`: the day is then counted anew from here")
 }
 
 // turn forgets what is of no day any more, and calls that nobody will ever settle.
@@ -283,8 +227,8 @@ func (a *account) day() (sums map[string]Sum, err error) {
 
 func accountFault(dir string, err error) error {
 	if coordinator.Here() != "" {
-		return fault.Wrap(err, judge.BlockedBudgetExhausted, "the account of the fleet's calls can't be used", "`relay fleet doctor`, and look at the worker that started this")
+		return diag.Wrap(err, judge.BlockedBudgetExhausted, "the account of the fleet's calls can't be used", "`relay fleet doctor`, and look at the worker that started this")
 	}
-	return &fault.Fault{Code: judge.BlockedBudgetExhausted, What: "the account of this machine's calls can't be used", Why: err.Error(),
-		Fix: "`ls -la " + fault.Word(dir) + "` shows it; `relay run --set budgets.shared=false` counts this repository alone", Err: err}
+	return &diag.Error{Code: judge.BlockedBudgetExhausted, What: "the account of this machine's calls can't be used", Why: err.Error(),
+		Fix: "`ls -la " + diag.Word(dir) + "` shows it; `relay run --set budgets.shared=false` counts this repository alone", Err: err}
 }

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/coordinator"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
@@ -50,7 +50,7 @@ type Reservation struct {
 	done bool
 }
 
-// Reserve counts the call and writes that down before it is made. The fault is
+// Reserve counts the call and writes that down before it is made. The error is
 // BLOCKED_BUDGET_CAP when a counter is at its cap, BLOCKED_BUDGET_EXHAUSTED when the
 // dollars that are left of the milestone, run, cycle or day do not cover it.
 func (l *Ledger) Reserve(c Call) (*Reservation, error) {
@@ -69,12 +69,12 @@ func (l *Ledger) Reserve(c Call) (*Reservation, error) {
 		{"builder calls", b.BuilderCalls, m.MaxBuilderCalls, d.BuilderCalls},
 	} {
 		if x.need > 0 && x.used >= x.cap {
-			return nil, fault.New(judge.BlockedBudgetCap, "the budget of "+x.name+" is used up", fmt.Sprintf("%d of %d are used in milestone %s", x.used, x.cap, l.name()), wayOn)
+			return nil, diag.New(judge.BlockedBudgetCap, "the budget of "+x.name+" is used up", fmt.Sprintf("%d of %d are used in milestone %s", x.used, x.cap, l.name()), wayOn)
 		}
 	}
 	c.MaxUSD = sane(c.MaxUSD)
 	if known := b.Spent() + l.reserved(); m.MaxEstimatedCostUSD > 0 && (known >= m.MaxEstimatedCostUSD || known+c.MaxUSD > m.MaxEstimatedCostUSD) {
-		return nil, fault.New(judge.BlockedBudgetExhausted, "the dollars of milestone "+l.name()+" do not cover the next call",
+		return nil, diag.New(judge.BlockedBudgetExhausted, "the dollars of milestone "+l.name()+" do not cover the next call",
 			fmt.Sprintf("$%.2f of $%.2f are used or reserved, and the call may cost $%.2f", known, m.MaxEstimatedCostUSD, c.MaxUSD), wayOn)
 	}
 	offset, err := sizeOf(l.ws.Usage())
@@ -141,7 +141,7 @@ func (l *Ledger) reconcile() error {
 	if err != nil {
 		return err
 	}
-	open, err := openTabs(l.ws)
+	open, err := openReservations(l.ws)
 	if err != nil {
 		return err
 	}
@@ -288,7 +288,7 @@ func (l *Ledger) recover() (unknown int, err error) {
 // lineOf finds the line of a pending call in usage.jsonl, nil when it was never written.
 func (l *Ledger) lineOf(p Pending) (found *Line, err error) {
 	stop := errors.New("stop")
-	err = readLines(l.ws.Usage(), p.Offset, toEnd, func(b []byte) error {
+	err = readLines(l.ws.Usage(), p.Offset, func(b []byte) error {
 		var u Line
 		if json.Unmarshal(b, &u) == nil && u.CallID == p.CallID {
 			found = &u

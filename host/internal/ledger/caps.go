@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/coordinator"
-	"github.com/paxiom/relay/host/internal/words"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -78,14 +78,14 @@ func (l *Ledger) cycleWindow(id string) (window, error) {
 	return w, l.addPending(&w.used, func(p Pending) bool { return p.CycleID == id })
 }
 
-// Cap is a bound on the dollars of some of a tab's calls: of a run, or of a task.
+// Cap is a bound on the dollars of some of a workflow's calls: of a run, or of a task.
 type Cap struct {
 	Name string  // for people: "task login"
 	Key  string  // of the configuration, below pipeline
 	USD  float64 // 0 for no cap
-	Run  string  // only the calls of this one; "" for all of the tab's
+	Run  string  // only the calls of this one; "" for all of them
 	Mark int64   // where they begin in usage.jsonl
-	// Cause is the cause of a fault, for whoever goes on in another way; it may be nil.
+	// Cause is the cause of an error, for whoever goes on in another way; it may be nil.
 	Cause error
 }
 
@@ -95,7 +95,7 @@ func (l *Ledger) within(c Cap, p Pending) error {
 	if c.USD == 0 {
 		return nil
 	}
-	counts := func(tab, run string) bool { return tab == p.CycleID && (c.Run == "" || run == c.Run) }
+	counts := func(workflow, run string) bool { return workflow == p.CycleID && (c.Run == "" || run == c.Run) }
 	if err := l.addPending(&w.used, func(p Pending) bool { return counts(p.CycleID, p.RunID) }); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (l *Ledger) within(c Cap, p Pending) error {
 		return err
 	}
 	if err := w.covers(Need{p.Provider, 1, p.MaxUSD, p.MaxUSD == 0}); err != nil {
-		f := fault.Internal(err)
+		f := diag.Internal(err)
 		f.Err = c.Cause
 		return f
 	}
@@ -132,7 +132,7 @@ func (l *Ledger) addPending(s *Sum, match func(Pending) bool) error {
 
 // pending are the calls of the workspace that are not settled, whoever makes them.
 func (l *Ledger) pending() ([]Pending, error) {
-	open, err := openTabs(l.ws)
+	open, err := openReservations(l.ws)
 	return append(open, l.state.Pending...), err
 }
 
@@ -213,22 +213,22 @@ func (w window) covers(n Need) error {
 		}
 		left := fmt.Sprintf("%s of %s are used or reserved", m.show(m.used), m.show(m.cap))
 		if m.what == "dollars" && u.UnknownCalls > 0 {
-			left += fmt.Sprintf(" (%s of unknown cost at the most they may cost)", words.Count(u.UnknownCalls, "call"))
+			left += fmt.Sprintf(" (%s of unknown cost at the most they may cost)", format.Count(u.UnknownCalls, "call"))
 		}
 		enough := m.used + max(m.need, 1)
 		switch {
 		case m.what == "dollars" && n.Unbound:
-			return fault.New(judge.BlockedBudgetExhausted, "the dollars of "+w.name+" have a cap, and nothing limits what a call may cost",
+			return diag.New(judge.BlockedBudgetExhausted, "the dollars of "+w.name+" have a cap, and nothing limits what a call may cost",
 				"orchestrator.max_budget_usd or builder.claude_code.max_budget_usd is 0, so the cap could not be kept",
 				"`"+w.with("orchestrator.max_budget_usd=1", "builder.claude_code.max_budget_usd=2")+"` gives each call a limit")
 		case m.what == "dollars" && u.Boundless > 0:
-			return fault.New(judge.BlockedBudgetExhausted, "the dollars of "+w.name+" have a cap, and the amount used is unknown",
+			return diag.New(judge.BlockedBudgetExhausted, "the dollars of "+w.name+" have a cap, and the amount used is unknown",
 				fmt.Sprintf("nothing limited what %d calls of unknown cost may have cost", u.Boundless),
 				"`"+w.with(w.key+m.key+"=0")+"` goes without the cap once; `relay cost --by provider --since 24h` shows the calls")
 		case m.used >= m.cap:
-			return fault.New(judge.BlockedBudgetCap, "the "+m.what+" of "+w.name+" are used up", left, w.raise(m.key, enough))
+			return diag.New(judge.BlockedBudgetCap, "the "+m.what+" of "+w.name+" are used up", left, w.raise(m.key, enough))
 		case m.used+m.need > m.cap:
-			return fault.New(judge.BlockedBudgetExhausted, "the "+m.what+" of "+w.name+" do not cover what comes next",
+			return diag.New(judge.BlockedBudgetExhausted, "the "+m.what+" of "+w.name+" do not cover what comes next",
 				fmt.Sprintf("%s, and it can need %s", left, m.show(m.need)), w.raise(m.key, enough))
 		}
 	}
@@ -294,7 +294,7 @@ func (l *Ledger) coversDay(day map[string]Sum, needs []Need) error {
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		for _, w := range l.dayWindows(day, name)[1:] {
 			if err := w.covers(of[name]); err != nil {
-				f := fault.Internal(err)
+				f := diag.Internal(err)
 				f.Err = ErrProviderCap
 				return f
 			}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -81,7 +81,7 @@ func TestCapsOfRunCycleDayAndProvider(t *testing.T) {
 				continue
 			}
 			wantCode(t, err, c.want, c.say)
-			f, _ := fault.As(err)
+			f, _ := diag.As(err)
 			if c.max != 0 && !strings.Contains(f.Fix, "--set "+name+".max_") {
 				t.Errorf("%s: the fix is %s", name, f.Fix)
 			}
@@ -155,7 +155,7 @@ func TestSharedDay(t *testing.T) {
 func TestCrashBetweenAccountAndWorkspace(t *testing.T) {
 	machine, ws := t.TempDir(), newWS(t)
 	acct := openAccount(machine)
-	files := []string{ws.State(), ws.Usage(), acct.file()}
+	files := []string{ws.State(), ws.Usage(), acct.Path}
 	save := func() (all [][]byte) {
 		for _, f := range files {
 			b, _ := os.ReadFile(f)

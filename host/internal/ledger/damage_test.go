@@ -51,7 +51,7 @@ func TestDamagedLines(t *testing.T) {
 			"since": func(s *Totals) error {
 				return UsagesSince(ws, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), func(u Line) error { s.Add(u); return nil })
 			},
-			"kept": func(s *Totals) error { a, err := AllTotals(ws); *s = *a; return err },
+			"totals": func(s *Totals) error { a, err := AllTotals(ws); *s = *a; return err },
 		} {
 			s := NewTotals()
 			must(t, add(s))

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/coordinator"
 	"github.com/paxiom/relay/host/internal/coordinator/coordinatortest"
@@ -27,7 +27,7 @@ func TestOneCapForTwoMachines(t *testing.T) {
 		wg.Go(func() {
 			for n := 0; ; n++ {
 				r, err := l.Reserve(call(strconv.Itoa(n), "claude", 0.07))
-				if f, ok := errors.AsType[*fault.Fault](err); ok && (f.Code == judge.BlockedBudgetCap || f.Code == judge.BlockedBudgetExhausted) {
+				if f, ok := errors.AsType[*diag.Error](err); ok && (f.Code == judge.BlockedBudgetCap || f.Code == judge.BlockedBudgetExhausted) {
 					return
 				}
 				if err == nil {

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/coordinator"
-	"github.com/paxiom/relay/host/internal/words"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -205,10 +205,10 @@ func (l *Ledger) covers(milestone string, c Counters, w Worst) error {
 		fix = "`relay config show budgets --origin` says where budgets.per_milestone is set: its caps are too low for any tick"
 	}
 	if len(full) > 0 {
-		return fault.New(judge.BlockedBudgetCap, "the budget of milestone "+quoted(milestone)+" is used up", strings.Join(full, "; "), fix)
+		return diag.New(judge.BlockedBudgetCap, "the budget of milestone "+quoted(milestone)+" is used up", strings.Join(full, "; "), fix)
 	}
 	if len(short) > 0 {
-		return fault.New(judge.BlockedBudgetExhausted, "what is left of the budget of milestone "+quoted(milestone)+" does not cover one tick", strings.Join(short, "; "), fix)
+		return diag.New(judge.BlockedBudgetExhausted, "what is left of the budget of milestone "+quoted(milestone)+" does not cover one tick", strings.Join(short, "; "), fix)
 	}
 	return nil
 }
@@ -269,20 +269,20 @@ func (l *Ledger) Untick() error {
 	return l.count(Counters{Ticks: -1}, nil)
 }
 
-// Verify counts n verification runs, at once on disk, before they start. The fault
+// Verify counts n verification runs, at once on disk, before they start. The error
 // is BLOCKED_BUDGET_EXHAUSTED when they would go over the cap; then nothing is counted.
 func (l *Ledger) Verify(n int) error {
 	if used, limit := l.state.Budgets.VerifyRuns, l.caps.PerMilestone.MaxVerifyRuns; used+n > limit {
-		return fault.New(judge.BlockedBudgetExhausted, "the budget of verification runs is used up", fmt.Sprintf("%d of %d are used, %d more are wanted", used, limit, n), wayOn)
+		return diag.New(judge.BlockedBudgetExhausted, "the budget of verification runs is used up", fmt.Sprintf("%d of %d are used, %d more are wanted", used, limit, n), wayOn)
 	}
 	return l.count(Counters{VerifyRuns: n}, nil)
 }
 
-// PatchAttempt counts one patch build; the fault is BLOCKED_BUDGET_CAP over limit (0:
+// PatchAttempt counts one patch build; the error is BLOCKED_BUDGET_CAP over limit (0:
 // no limit).
 func (l *Ledger) PatchAttempt(limit int) error {
 	if used := l.state.Budgets.PatchAttempts; limit > 0 && used >= limit {
-		return fault.New(judge.BlockedBudgetCap, "the patch attempts of milestone "+l.name()+" are used up", fmt.Sprintf("%d of %d", used, limit),
+		return diag.New(judge.BlockedBudgetCap, "the patch attempts of milestone "+l.name()+" are used up", fmt.Sprintf("%d of %d", used, limit),
 			"`relay config show --origin` says where builder.patch.max_patch_attempts_per_milestone is set; raise it, or have another builder do the work")
 	}
 	return l.count(Counters{PatchAttempts: 1}, nil)
@@ -317,13 +317,13 @@ func (l *Ledger) Answer(a Answer) error {
 	const most, longest = 64, 8000
 	switch n := utf8.RuneCountInString(a.Answer); {
 	case strings.TrimSpace(a.Answer) == "" || !utf8.ValidString(a.Answer):
-		return fault.New("", "the answer is refused", "it is empty or no valid text", "`relay answer TEXT`")
+		return diag.New("", "the answer is refused", "it is empty or no valid text", "`relay answer TEXT`")
 	case n > longest:
-		return fault.New("", "the answer is refused", fmt.Sprintf("it has %d characters; %d are the most", n, longest), "`relay answer TEXT` with less, and put the rest into FACTS.md")
+		return diag.New("", "the answer is refused", fmt.Sprintf("it has %d characters; %d are the most", n, longest), "`relay answer TEXT` with less, and put the rest into FACTS.md")
 	case len(l.state.Answers) >= most:
-		return fault.New("", "the answer is refused", fmt.Sprintf("%d answers wait for the next tick already", most), "`relay run` takes them")
+		return diag.New("", "the answer is refused", fmt.Sprintf("%d answers wait for the next tick already", most), "`relay run` takes them")
 	}
-	a.Prompt = words.Clip(a.Prompt, 2000)
+	a.Prompt = format.Clip(a.Prompt, 2000)
 	return l.change(func(s *State) {
 		s.Answers = append(s.Answers, a)
 		if s.Question != nil && s.Question.RunID == a.RunID {

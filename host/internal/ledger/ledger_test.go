@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -63,7 +63,7 @@ func must(t testing.TB, err error) {
 
 func wantCode(t *testing.T, err error, code judge.Code, contains ...string) {
 	t.Helper()
-	f, ok := fault.As(err)
+	f, ok := diag.As(err)
 	if !ok || f.Code != code || f.What == "" || f.Why == "" || !strings.HasPrefix(f.Fix, "`") {
 		t.Fatalf("got %v, want a whole fault with %q", err, code)
 	}

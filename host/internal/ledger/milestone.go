@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -67,7 +67,7 @@ func (l *Ledger) EnsureMilestone(id string, reached bool) (changed bool, err err
 		}
 	})
 	if err == nil && stuck {
-		err = fault.New(judge.BlockedBudgetCap, fmt.Sprintf("the budget of milestone %q is used up", id), "the planner was told so, and proposes a task for it all the same", wayOn)
+		err = diag.New(judge.BlockedBudgetCap, fmt.Sprintf("the budget of milestone %q is used up", id), "the planner was told so, and proposes a task for it all the same", wayOn)
 	}
 	return true, err
 }
@@ -124,7 +124,7 @@ func (l *Ledger) ResetMilestone() error {
 
 // archivedCounters gives what a milestone had used when it was left, zero for a new one.
 func (l *Ledger) archivedCounters(id string) (c Counters, err error) {
-	err = readLines(milestonesPath(l.ws), 0, toEnd, func(b []byte) error {
+	err = readLines(milestonesPath(l.ws), 0, func(b []byte) error {
 		var a archived
 		if json.Unmarshal(b, &a) == nil && a.MilestoneID == id {
 			c = a.Budgets

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -33,7 +33,7 @@ type priced struct {
 	Name string `json:"name"`
 	rate
 	// LongOver is the prompt, in tokens, above which Long holds; nil Long: the price
-	// above it is not known.
+	// parentModes it is not known.
 	LongOver int64 `json:"long_over"`
 	Long     *rate `json:"long"`
 }
@@ -82,8 +82,8 @@ func ownPrices(path string) (*priceTable, error) {
 		err = t.check()
 	}
 	if err != nil {
-		return nil, fault.Wrap(err, judge.BlockedMissingConfig, "the table of prices "+path+" can't be used",
-			"`${EDITOR:-vi} "+fault.Word(path)+"`, or take budgets.prices_file out of your configuration")
+		return nil, diag.Wrap(err, judge.BlockedMissingConfig, "the table of prices "+path+" can't be used",
+			"`${EDITOR:-vi} "+diag.Word(path)+"`, or take budgets.prices_file out of your configuration")
 	}
 	return t, nil
 }

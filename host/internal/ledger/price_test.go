@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 )
 
 func table(t *testing.T, text string) string {
@@ -50,7 +50,7 @@ func TestOwnPricesRefused(t *testing.T) {
 	for _, text := range []string{"", "{}", `{"as_of":"soon","models":[]}`, `{"as_of":"2026-11-01","models":[{"name":"x","input":-1}]}`,
 		`{"as_of":"2026-11-01","models":[{"input":1}]}`, `{"as_of":"2026-11-01","models":[{"name":"x","inputs":1}]}`} {
 		_, err := ownPrices(table(t, text))
-		if f, ok := fault.As(err); !ok || !strings.Contains(f.Fix, "prices_file") {
+		if f, ok := diag.As(err); !ok || !strings.Contains(f.Fix, "prices_file") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

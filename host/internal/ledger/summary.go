@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/internal/words"
+	"github.com/paxiom/relay/host/internal/format"
 )
 
 // Warnings are one-line texts for the report and the prompt: each counter of the
@@ -26,7 +26,7 @@ func (l *Ledger) warnings(c Counters) []string {
 	if usd := l.caps.PerMilestone.MaxEstimatedCostUSD; usd > 0 && c.Spent() >= at*usd {
 		text := fmt.Sprintf("cost: $%.2f of $%.2f used", c.Spent(), usd)
 		if c.UnknownCostCalls > 0 {
-			text += fmt.Sprintf(", $%.2f of it an estimate for %s", c.UnknownGuessUSD, words.Count(c.UnknownCostCalls, "call")+" of unknown cost")
+			text += fmt.Sprintf(", $%.2f of it an estimate for %s", c.UnknownGuessUSD, format.Count(c.UnknownCostCalls, "call")+" of unknown cost")
 		}
 		out = append(out, text)
 	}
@@ -45,7 +45,7 @@ func (l *Ledger) Summary() string {
 		cost += fmt.Sprintf(" of $%.2f", usd)
 	}
 	if c.UnknownCostCalls > 0 {
-		cost += fmt.Sprintf(", %s of unknown cost, estimated at $%.2f", words.Count(c.UnknownCostCalls, "call"), c.UnknownGuessUSD)
+		cost += fmt.Sprintf(", %s of unknown cost, estimated at $%.2f", format.Count(c.UnknownCostCalls, "call"), c.UnknownGuessUSD)
 	}
 	b.WriteString(cost + "\n")
 	if all, err := l.Standings(); err == nil {

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -106,12 +106,8 @@ func Usages(ws *workspace.Workspace, fn func(Line) error) error {
 }
 
 func usagesFrom(ws *workspace.Workspace, offset int64, fn func(Line) error) error {
-	return usagesBetween(ws, offset, toEnd, fn)
-}
-
-func usagesBetween(ws *workspace.Workspace, from, to int64, fn func(Line) error) error {
 	var bad damage
-	err := readLines(ws.Usage(), from, to, func(b []byte) error {
+	err := readLines(ws.Usage(), offset, func(b []byte) error {
 		var u Line
 		if json.Unmarshal(b, &u) != nil || u.CallID == "" {
 			bad.met(b)
@@ -220,11 +216,8 @@ func appendFault(path string, err error) error {
 	case errors.Is(err, unix.ELOOP):
 		why = "it is a symbolic link, which relay does not follow"
 	}
-	return &fault.Fault{Code: judge.StopInterrupted, What: "relay can't write " + path, Why: why, Fix: "`ls -l " + fault.Word(path) + "` and `df -h " + fault.Word(path) + "` show the place", Err: err}
+	return &diag.Error{Code: judge.StopInterrupted, What: "relay can't write " + path, Why: why, Fix: "`ls -l " + diag.Word(path) + "` and `df -h " + diag.Word(path) + "` show the place", Err: err}
 }
-
-// toEnd is where a file ends, wherever that is.
-const toEnd = math.MaxInt64
 
 // tooLong stands for a line that relay can't have written.
 var tooLong = []byte("too long\n")
@@ -236,8 +229,8 @@ func atLine(f io.ReaderAt, at int64) bool {
 	return err == nil && b[0] == '\n'
 }
 
-// readLines calls fn for each line that begins between two offsets; absence is an empty file.
-func readLines(path string, from, to int64, fn func([]byte) error) error {
+// readLines calls fn for each line that begins at an offset or after it; absence is an empty file.
+func readLines(path string, from int64, fn func([]byte) error) error {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENOENT) {
 		return nil
@@ -248,7 +241,7 @@ func readLines(path string, from, to int64, fn func([]byte) error) error {
 	f := os.NewFile(uintptr(fd), path)
 	defer f.Close()
 	skip := from > 0 && !atLine(f, from)
-	r := bufio.NewReaderSize(io.NewSectionReader(f, from, to-from), 64<<10)
+	r := bufio.NewReaderSize(io.NewSectionReader(f, from, math.MaxInt64-from), 64<<10)
 	for {
 		b, err := r.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) { // longer than any line of relay's

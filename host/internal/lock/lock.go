@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/strictjson"
 	"github.com/paxiom/relay/judge"
 )
@@ -51,7 +51,7 @@ type Lock struct {
 }
 
 // Acquire takes the lock at path for this process. When somebody else has it, or
-// that can't be ruled out, the fault is BLOCKED_LOCK_HELD. reclaimed is the
+// that can't be ruled out, the error is BLOCKED_LOCK_HELD. reclaimed is the
 // information of the dead holder whose lock was taken over, nil when there was none.
 func Acquire(path, command string) (l *Lock, reclaimed *Info, err error) {
 	for try := range 100 { // more than once only when a holder lets go at this moment
@@ -73,7 +73,7 @@ func Acquire(path, command string) (l *Lock, reclaimed *Info, err error) {
 		}
 		if err != nil {
 			f.Close()
-			return nil, nil, fault.Wrap(err, judge.BlockedLockHeld, "the lock "+strconv.Quote(path)+" can't be taken", "`df -T "+fault.Word(path)+"` shows the file system; relay needs one that has flock")
+			return nil, nil, diag.Wrap(err, judge.BlockedLockHeld, "the lock "+strconv.Quote(path)+" can't be taken", "`df -T "+diag.Word(path)+"` shows the file system; relay needs one that has flock")
 		}
 		if !same(f, path) { // its last holder removed it while we waited for the open
 			f.Close()
@@ -86,7 +86,7 @@ func Acquire(path, command string) (l *Lock, reclaimed *Info, err error) {
 		}
 		return l, reclaimed, nil
 	}
-	return nil, nil, fault.New(judge.BlockedLockHeld, "the lock "+strconv.Quote(path)+" can't be taken", "it is taken and let go all the time by others", "`relay status`, then try again")
+	return nil, nil, diag.New(judge.BlockedLockHeld, "the lock "+strconv.Quote(path)+" can't be taken", "it is taken and let go all the time by others", "`relay status`, then try again")
 }
 
 // takeOver decides about what an earlier holder left in a file that the kernel
@@ -94,8 +94,8 @@ func Acquire(path, command string) (l *Lock, reclaimed *Info, err error) {
 func takeOver(f *os.File, path, command string) (*Lock, *Info, error) {
 	old, err := read(f)
 	if err != nil {
-		return nil, nil, fault.New(judge.BlockedLockHeld, "the lock file "+strconv.Quote(path)+" can't be read", err.Error()+"; relay does not guess who wrote it",
-			"`rm "+fault.Word(path)+"` if no other relay works in this repository")
+		return nil, nil, diag.New(judge.BlockedLockHeld, "the lock file "+strconv.Quote(path)+" can't be read", err.Error()+"; relay does not guess who wrote it",
+			"`rm "+diag.Word(path)+"` if no other relay works in this repository")
 	}
 	if old != nil {
 		if who := old.holds(local(f)); who != "" {
@@ -129,30 +129,30 @@ func open(path string) (*os.File, error) {
 	return f, nil
 }
 
-func openFault(path string, err error) *fault.Fault {
-	code, why, fix := judge.BlockedLockHeld, err.Error(), "`ls -ld "+fault.Word(path)+"` shows what is there"
+func openFault(path string, err error) *diag.Error {
+	code, why, fix := judge.BlockedLockHeld, err.Error(), "`ls -ld "+diag.Word(path)+"` shows what is there"
 	switch {
 	case errors.Is(err, unix.ELOOP):
-		why, fix = "it is a symbolic link, which relay does not follow", "`rm "+fault.Word(path)+"` removes the link"
+		why, fix = "it is a symbolic link, which relay does not follow", "`rm "+diag.Word(path)+"` removes the link"
 	case errors.Is(err, unix.EISDIR):
-		why, fix = "it is a folder", "`ls -la "+fault.Word(path)+"`, then move it away"
+		why, fix = "it is a folder", "`ls -la "+diag.Word(path)+"`, then move it away"
 	case errors.Is(err, unix.EROFS):
-		why, fix = "the file system is read-only", "`findmnt -T "+fault.Word(path)+"` shows how it is mounted"
+		why, fix = "the file system is read-only", "`findmnt -T "+diag.Word(path)+"` shows how it is mounted"
 	case errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT):
-		why, fix = "the disk or the quota is full", "`df -h "+fault.Word(path)+"`, then free some space"
+		why, fix = "the disk or the quota is full", "`df -h "+diag.Word(path)+"`, then free some space"
 	case errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM):
 		why = "permission denied; another user may work here"
 	}
 	if slices.ContainsFunc([]error{unix.EROFS, unix.ENOSPC, unix.EDQUOT, unix.EFBIG, unix.EACCES, unix.EPERM}, func(e error) bool { return errors.Is(err, e) }) {
 		code = judge.BlockedRepository // nobody holds it
 	}
-	return &fault.Fault{Code: code, What: "the lock " + strconv.Quote(path) + " can't be taken", Why: why, Fix: fix, Err: err}
+	return &diag.Error{Code: code, What: "the lock " + strconv.Quote(path) + " can't be taken", Why: why, Fix: fix, Err: err}
 }
 
-// HeldBy is the fault of a lock at path that Inspect found held; i may be nil.
-func HeldBy(path string, i *Info) *fault.Fault { return heldFault(path, i) }
+// HeldBy is the error of a lock at path that Inspect found held; i may be nil.
+func HeldBy(path string, i *Info) *diag.Error { return heldFault(path, i) }
 
-func heldFault(path string, i *Info) *fault.Fault {
+func heldFault(path string, i *Info) *diag.Error {
 	why := "another relay is just starting here"
 	fix := "`relay status` shows it; wait for it to end"
 	if i != nil {
@@ -163,10 +163,10 @@ func heldFault(path string, i *Info) *fault.Fault {
 		if i.Host == self("").Host {
 			fix += ", or `relay stop` ends it in order"
 		} else {
-			fix += ", or `rm " + fault.Word(path) + "` if that machine is gone for good"
+			fix += ", or `rm " + diag.Word(path) + "` if that machine is gone for good"
 		}
 	}
-	return fault.New(judge.BlockedLockHeld, "another relay is running here", why, fix)
+	return diag.New(judge.BlockedLockHeld, "another relay is running here", why, fix)
 }
 
 // same reports whether the open file is still the one that has the name.

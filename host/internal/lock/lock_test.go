@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -46,7 +46,7 @@ func play(role, path string) {
 		for range 40 {
 			l, _, err := Acquire(path, "relay run")
 			if err != nil {
-				if f, ok := fault.As(err); !ok || f.Code != judge.BlockedLockHeld {
+				if f, ok := diag.As(err); !ok || f.Code != judge.BlockedLockHeld {
 					fmt.Println("bad:", err)
 				}
 				time.Sleep(time.Millisecond)
@@ -105,7 +105,7 @@ func (c *child) says(t *testing.T) string {
 
 func wantHeld(t *testing.T, err error, contains ...string) {
 	t.Helper()
-	f, ok := fault.As(err)
+	f, ok := diag.As(err)
 	if !ok || f.Code != judge.BlockedLockHeld || f.Why == "" || !strings.HasPrefix(f.Fix, "`") {
 		t.Fatalf("got %#v, want a whole fault with BLOCKED_LOCK_HELD", err)
 	}
@@ -372,7 +372,7 @@ func TestReleaseRemovesOnlyItsOwn(t *testing.T) {
 	}
 }
 
-// The command of a fault, pasted into a shell, does what the fault promises.
+// The command of a fault, pasted into a shell, does what the error promises.
 func TestFixWorks(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "it's a $(folder)")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -384,7 +384,7 @@ func TestFixWorks(t *testing.T) {
 	}
 	_, _, err := Acquire(path, "relay run")
 	wantHeld(t, err)
-	f, _ := fault.As(err)
+	f, _ := diag.As(err)
 	if out, err := exec.Command("sh", "-c", strings.Split(f.Fix, "`")[1]).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", f.Fix, err, out)
 	}

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/paxiom/relay/host/internal/words"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/sdk/pluginpb"
 )
 
@@ -26,7 +26,7 @@ func quoted(s string, limit int) string {
 		}
 		return r
 	}, strings.Join(strings.Fields(s), " "))
-	return words.Clip(s, limit)
+	return format.Clip(s, limit)
 }
 
 // logins say how to log in with the vendors whose plugins come with relay.

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/judge/program"
 	"github.com/paxiom/relay/sdk/pluginpb"
@@ -72,7 +72,7 @@ type Failure struct {
 }
 
 // Error gives what, why and fix on one line.
-func (f *Failure) Error() string { return f.Fault().Error() }
+func (f *Failure) Error() string { return f.Diagnostic().Error() }
 
 // Word is the reason in one word: the plugin's own, or what the host saw.
 func (f *Failure) Word() string {
@@ -85,9 +85,9 @@ func (f *Failure) Word() string {
 // Unwrap gives the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Fault is the failure as a person reads it, under the code that [Decide] gives.
-func (f *Failure) Fault() *fault.Fault {
-	if known, ok := fault.As(f.Err); ok { // a box that can't be made has better words
+// Diagnostic is the failure as a person reads it, under the code that [Decide] gives.
+func (f *Failure) Diagnostic() *diag.Error {
+	if known, ok := diag.As(f.Err); ok { // a box that can't be made has better words
 		return known
 	}
 	why := f.Detail
@@ -98,7 +98,7 @@ func (f *Failure) Fault() *fault.Fault {
 	if fix == "" {
 		fix = "`relay doctor` checks what the plugin needs; `relay show` has the details of the run"
 	}
-	return &fault.Fault{Code: Decide(f).Code, What: f.Summary, Why: why, Fix: fix, Says: f.Says, Err: f}
+	return &diag.Error{Code: Decide(f).Code, What: f.Summary, Why: why, Fix: fix, Says: f.Says, Err: f}
 }
 
 func joinText(a, b string) string {

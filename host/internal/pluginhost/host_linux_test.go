@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/judge"
@@ -174,7 +174,7 @@ var wants = []want{
 	{kind: "garbled", cause: Reported, summary: "the answer of plugin garbled 1.0.0 can't be read", detail: "UTF-8", effect: unknown, action: Again, code: judge.BlockedOrchestrator},
 	{kind: "commanding", cause: Reported, summary: "plugin commanding 1.0.0 says: run 'curl https://evil.example", detail: "it says: 'curl ", effect: unknown, action: Block, code: judge.BlockedAuth,
 		check: func(t *testing.T, f *Failure) {
-			if fl := f.Fault(); strings.Contains(fl.Fix, "evil") || !strings.HasPrefix(fl.Says, "plugin commanding 1.0.0 suggests: ") {
+			if fl := f.Diagnostic(); strings.Contains(fl.Fix, "evil") || !strings.HasPrefix(fl.Says, "plugin commanding 1.0.0 suggests: ") {
 				t.Errorf("fix %q, says %q", fl.Fix, fl.Says)
 			}
 			if text := f.Summary + f.Detail + f.Says; len(text) > 12<<10 || strings.ContainsAny(text, "`\n\r\x1b\u202e") {
@@ -236,7 +236,7 @@ func TestBadPlugins(t *testing.T) {
 			if text := fmt.Sprintf("%+v", *f) + f.Error(); strings.Contains(text, secret) {
 				t.Errorf("the secret is in %s", text)
 			}
-			if fl := f.Fault(); fl.What == "" || fl.Fix == "" || (f.Cause != Reported && !strings.HasPrefix(fl.Fix, "`")) || fl.Code != w.code {
+			if fl := f.Diagnostic(); fl.What == "" || fl.Fix == "" || (f.Cause != Reported && !strings.HasPrefix(fl.Fix, "`")) || fl.Code != w.code {
 				t.Errorf("%+v", fl)
 			}
 			if w.check != nil {
@@ -371,7 +371,7 @@ func TestPinnedInfo(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// A file that speaks an older protocol than was pinned is a way back to old faults.
+	// A file that speaks an older protocol than was pinned is a way back to old errors.
 	older := good()
 	older.Entry.Protocol = 2
 	_, err := Open(context.Background(), older)
@@ -381,7 +381,7 @@ func TestPinnedInfo(t *testing.T) {
 	s := bad("good")
 	s.Entry.SHA256 = strings.Repeat("0", 64)
 	_, err = Open(context.Background(), s)
-	f, ok := fault.As(mustFailure(err).Fault())
+	f, ok := diag.As(mustFailure(err).Diagnostic())
 	if !ok || f.Code != judge.BlockedPlugin || !strings.Contains(f.What, "not the file that was pinned") {
 		t.Errorf("%v", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/keys"
 	"github.com/paxiom/relay/host/internal/secrets"
@@ -153,7 +153,7 @@ func (s *Spec) fromEnvFile(ctx context.Context, r *ring) *Failure {
 
 // noKey is a key that is configured and can't be had.
 func (s *Spec) noKey(name string, err error) *Failure {
-	e := fault.Internal(err)
+	e := diag.Internal(err)
 	f := s.failure(NoKey, "Start", fmt.Sprintf("plugin %s can't have its key %s: %s", s.Entry.Name, name, e.What), e.Why, e.Fix)
 	f.Err = err
 	return f

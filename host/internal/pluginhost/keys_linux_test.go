@@ -124,7 +124,7 @@ func TestNoKey(t *testing.T) {
 			spec.Config = []byte(`{"keys": ` + tc.config + `}`)
 			_, err := Open(context.Background(), spec)
 			var f *Failure
-			if !errors.As(err, &f) || f.Fault().Code != tc.code || !strings.Contains(err.Error(), tc.says) {
+			if !errors.As(err, &f) || f.Diagnostic().Code != tc.code || !strings.Contains(err.Error(), tc.says) {
 				t.Fatalf("%v", err)
 			}
 			// The command of the person is shown to the person: what it prints is not.

@@ -110,7 +110,7 @@ func TestNotLent(t *testing.T) {
 			s.Config = []byte(c.config)
 			_, err := Open(context.Background(), s)
 			var f *Failure
-			if !errors.As(err, &f) || f.Fault().Code != c.code || !strings.Contains(err.Error()+f.Fix, c.says) || strings.Contains(err.Error(), ownKey) {
+			if !errors.As(err, &f) || f.Diagnostic().Code != c.code || !strings.Contains(err.Error()+f.Fix, c.says) || strings.Contains(err.Error(), ownKey) {
 				t.Errorf("%v", err)
 			}
 		})

@@ -14,7 +14,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/broker"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/keys"
@@ -58,7 +58,7 @@ type Spec struct {
 	StderrPath string
 	// Trespass, which may be nil, says what the plugin was ended for when it had used
 	// what it was not granted; nil for any other end.
-	Trespass func() *fault.Fault
+	Trespass func() *diag.Error
 	// OutputLimit is how much the plugin may write in all, in bytes; 0 is any amount.
 	OutputLimit int64
 	// Start and SocketDir put the plugin into a box; see package launch.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -57,7 +57,7 @@ type example struct {
 }
 
 // wrong is a policy that can't be used.
-func wrong(file string, line int, format string, args ...any) *fault.Fault {
+func wrong(file string, line int, format string, args ...any) *diag.Error {
 	where := file
 	if line > 0 {
 		where = fmt.Sprintf("%s:%d", file, line)
@@ -66,7 +66,7 @@ func wrong(file string, line int, format string, args ...any) *fault.Fault {
 	if !filepath.IsAbs(file) { // which the user's own are
 		fix += "; the repository's rules count as they are committed"
 	}
-	return fault.New(judge.BlockedMissingConfig, "the policy can't be used", where+": "+fmt.Sprintf(format, args...), fix)
+	return diag.New(judge.BlockedMissingConfig, "the policy can't be used", where+": "+fmt.Sprintf(format, args...), fix)
 }
 
 var (

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/judge"
 )
@@ -130,8 +130,8 @@ func (s *Set) Report() *report.Policy {
 }
 
 // Forbidden is the verdict on a change that rules forbid; show is the command that has them.
-func Forbidden(hits []report.PolicyHit, show string) *fault.Fault {
-	return fault.New(judge.StopPolicyForbidden, "the policy forbids the change", report.ListHits(hits), show+" names each rule with its file and line")
+func Forbidden(hits []report.PolicyHit, show string) *diag.Error {
+	return diag.New(judge.StopPolicyForbidden, "the policy forbids the change", report.ListHits(hits), show+" names each rule with its file and line")
 }
 
 // Settle notes an operator's yes to rules that ask, by [report.PolicyHit.ID]. One that asks

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/judge"
 )
@@ -140,7 +140,7 @@ func TestWrong(t *testing.T) {
 		strings.Repeat("//\n", maxText):                         "at most 200 files",
 	} {
 		_, err := New(files(text))
-		f, ok := fault.As(err)
+		f, ok := diag.As(err)
 		if !ok || f.Code != judge.BlockedMissingConfig || !strings.Contains(f.Why, want) {
 			t.Errorf("%.60q: %v, want %s", text, err, want)
 		}

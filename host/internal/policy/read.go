@@ -13,7 +13,7 @@ import (
 
 	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/config"
-	said "github.com/paxiom/relay/host/internal/words"
+	said "github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -147,6 +147,11 @@ func ofUser(environ []string, root string) (files []File, err error) {
 
 // ofCommit reads the files of a commit: what is in the work tree does not count.
 func ofCommit(ctx context.Context, git *judge.Git, commit string) (*folder, error) {
+	if out, err := git.Run(ctx, nil, "ls-tree", "-z", "--full-tree", commit, Dir); err != nil {
+		return nil, err
+	} else if strings.HasPrefix(string(out), "120000 ") { // its rules would hold in no commit
+		return nil, wrong(Dir, 0, "%s is a link, and rules are read from the commit alone: make it a folder", Dir)
+	}
 	out, err := git.Run(ctx, nil, "ls-tree", "-l", "-z", "--full-tree", commit, Dir+"/")
 	if err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -78,7 +78,7 @@ func TestFilesOfOthers(t *testing.T) {
 	} {
 		others["r.cel"] = text
 		_, err := Open(t.Context(), repository(t, others), "HEAD", nil)
-		if f, ok := fault.As(err); !ok || !strings.Contains(f.Why, want) {
+		if f, ok := diag.As(err); !ok || !strings.Contains(f.Why, want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

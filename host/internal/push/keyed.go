@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
 // Known reports whether there is a remote of this name.
 func Known(ctx context.Context, git *judge.Git, remote string) error {
 	if _, err := git.Run(ctx, nil, "remote", "get-url", "--push", "--", remote); err != nil || strings.HasPrefix(remote, "-") {
-		return fault.New(judge.BlockedMissingConfig, fmt.Sprintf("there is no remote %q", remote), "git knows none of that name", "`git remote -v` shows those that there are")
+		return diag.New(judge.BlockedMissingConfig, fmt.Sprintf("there is no remote %q", remote), "git knows none of that name", "`git remote -v` shows those that there are")
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func Deliver(ctx context.Context, git *judge.Git, k Keyed) (done Delivered, err 
 		return done, err
 	}
 	if is != "" && is != k.Object {
-		return done, fault.New(judge.StopHeadMoved, "another run with this key came first at "+k.Remote, k.Ref+" holds its result; nothing was pushed, and relay never forces",
+		return done, diag.New(judge.StopHeadMoved, "another run with this key came first at "+k.Remote, k.Ref+" holds its result; nothing was pushed, and relay never forces",
 			"the same command gives that result")
 	}
 	branch := ""
@@ -109,7 +109,7 @@ func Deliver(ctx context.Context, git *judge.Git, k Keyed) (done Delivered, err 
 	case err == nil:
 		return Delivered{true, done.Branch || lands}, nil
 	case strings.Contains(string(out), "!"):
-		return done, &fault.Fault{Code: judge.StopHeadMoved, What: k.Remote + " does not take the push", Why: said(err), Fix: "the same command tries it again", Err: err}
+		return done, &diag.Error{Code: judge.StopHeadMoved, What: k.Remote + " does not take the push", Why: said(err), Fix: "the same command tries it again", Err: err}
 	}
 	return done, unreached(talk, t, err)
 }

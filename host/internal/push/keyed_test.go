@@ -3,7 +3,7 @@ package push
 import (
 	"testing"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -47,7 +47,7 @@ func TestDeliver(t *testing.T) {
 	late.Commit = commit("late", base)
 	late.Object = commit("late result", late.Commit)
 	done, err := Deliver(t.Context(), git, late)
-	if f, ok := fault.As(err); !ok || f.Code != judge.StopHeadMoved || done.Result || done.Branch {
+	if f, ok := diag.As(err); !ok || f.Code != judge.StopHeadMoved || done.Result || done.Branch {
 		t.Error(done, err)
 	}
 	if at(ref) != first.Object || at("refs/heads/b") != landed {
@@ -60,7 +60,7 @@ func TestDeliver(t *testing.T) {
 	// the branch has gone another way: the result goes alone
 	late.Ref = "refs/relay/results/l"
 	done, err = Deliver(t.Context(), git, late)
-	if f, ok := fault.As(err); !ok || f.Code != judge.StopHeadMoved || !done.Result || done.Branch {
+	if f, ok := diag.As(err); !ok || f.Code != judge.StopHeadMoved || !done.Result || done.Branch {
 		t.Error(done, err)
 	}
 	if at(late.Ref) != late.Object || at("refs/heads/b") != landed {

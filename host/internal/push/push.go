@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -40,14 +40,14 @@ func To(ctx context.Context, git *judge.Git, remote, branch string) (Target, err
 			return t, err
 		}
 		if t.Branch = at; at == "" {
-			return t, fault.New(judge.BlockedMissingConfig, "it is not clear to which branch to push", "HEAD is detached, and pipeline.push.branch names no branch", "`git switch BRANCH`")
+			return t, diag.New(judge.BlockedMissingConfig, "it is not clear to which branch to push", "HEAD is detached, and pipeline.push.branch names no branch", "`git switch BRANCH`")
 		}
 	}
 	if _, err := git.Run(ctx, nil, "check-ref-format", "refs/heads/"+t.Branch); err != nil {
-		return t, fault.New(judge.BlockedMissingConfig, fmt.Sprintf("%q is no name of a branch", t.Branch), "git does not take it", "`relay config show pipeline`")
+		return t, diag.New(judge.BlockedMissingConfig, fmt.Sprintf("%q is no name of a branch", t.Branch), "git does not take it", "`relay config show pipeline`")
 	}
 	if _, err := git.Run(ctx, nil, "remote", "get-url", "--push", "--", remote); err != nil {
-		return t, fault.New(judge.BlockedMissingConfig, fmt.Sprintf("there is no remote %q", remote), "git knows none of that name", "`git remote -v` shows those that there are; pipeline.push.remote names the one to push to")
+		return t, diag.New(judge.BlockedMissingConfig, fmt.Sprintf("there is no remote %q", remote), "git knows none of that name", "`git remote -v` shows those that there are; pipeline.push.remote names the one to push to")
 	}
 	return t, nil
 }
@@ -80,8 +80,8 @@ func Push(ctx context.Context, git *judge.Git, t Target, commit string) (Result,
 		if strings.Contains(why, "fetch first") || strings.Contains(why, "non-fast-forward") {
 			return Result{}, diverged(t, "somebody pushed there at the same moment")
 		}
-		return Result{}, &fault.Fault{Code: judge.BlockedMissingConfig, What: t.String() + " does not take the push", Why: join(why, said(err)),
-			Fix: "`git push " + fault.Word(t.Remote) + " " + fault.Word(commit+":refs/heads/"+t.Branch) + "` when the reason is gone", Err: err}
+		return Result{}, &diag.Error{Code: judge.BlockedMissingConfig, What: t.String() + " does not take the push", Why: join(why, said(err)),
+			Fix: "`git push " + diag.Word(t.Remote) + " " + diag.Word(commit+":refs/heads/"+t.Branch) + "` when the reason is gone", Err: err}
 	}
 	return Result{}, unreached(ctx, t, err)
 }
@@ -98,12 +98,12 @@ func Ref(ctx context.Context, git *judge.Git, t Target, ref string) error {
 	if _, err = git.Talk(ctx, []string{"push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no"}, t.Remote, ref+":"+ref); err == nil {
 		return nil
 	}
-	return &fault.Fault{Code: judge.BlockedMissingConfig, What: t.Remote + " does not take " + ref, Why: said(err),
-		Fix: "`git fetch " + fault.Word(t.Remote) + " " + ref + ":refs/notes/theirs` and `git notes --ref=" + ref + " merge refs/notes/theirs` where somebody else has pushed notes", Err: err}
+	return &diag.Error{Code: judge.BlockedMissingConfig, What: t.Remote + " does not take " + ref, Why: said(err),
+		Fix: "`git fetch " + diag.Word(t.Remote) + " " + ref + ":refs/notes/theirs` and `git notes --ref=" + ref + " merge refs/notes/theirs` where somebody else has pushed notes", Err: err}
 }
 
 // look gives the commit that the remote's branch is at, "" when there is no such
-// branch, and a fault when it has what the commit has not.
+// branch, and an error when it has what the commit has not.
 func look(ctx context.Context, git *judge.Git, t Target, commit string) (string, error) {
 	talk, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -130,8 +130,8 @@ func look(ctx context.Context, git *judge.Git, t Target, commit string) (string,
 }
 
 func diverged(t Target, why string) error {
-	return fault.New(judge.StopHeadMoved, t.String()+" went another way", why+"; nothing was pushed, and relay never forces",
-		"`git pull --no-rebase --no-edit --autostash "+fault.Word(t.Remote)+" "+fault.Word(t.Branch)+"`, then push again")
+	return diag.New(judge.StopHeadMoved, t.String()+" went another way", why+"; nothing was pushed, and relay never forces",
+		"`git pull --no-rebase --no-edit --autostash "+diag.Word(t.Remote)+" "+diag.Word(t.Branch)+"`, then push again")
 }
 
 func unreached(ctx context.Context, t Target, err error) error {
@@ -140,14 +140,14 @@ func unreached(ctx context.Context, t Target, err error) error {
 		why = fmt.Sprintf("there was no answer within %s", limit)
 	}
 	if g, ok := errors.AsType[*judge.GitError](err); ok && g.Kind == judge.GitOwnProgram {
-		fix := "`git config --show-origin --get-all " + fault.Word(g.Setting) + "` shows where it is set; name a program outside of the work tree there"
+		fix := "`git config --show-origin --get-all " + diag.Word(g.Setting) + "` shows where it is set; name a program outside of the work tree there"
 		if strings.HasPrefix(g.Setting, "GIT_") {
 			fix = "`unset " + g.Setting + "`, or name a program outside of the work tree in it"
 		}
-		return &fault.Fault{Code: judge.BlockedMissingConfig, What: "the remote " + t.Remote + " is reached by a program of the work tree", Why: why, Fix: fix, Err: err}
+		return &diag.Error{Code: judge.BlockedMissingConfig, What: "the remote " + t.Remote + " is reached by a program of the work tree", Why: why, Fix: fix, Err: err}
 	}
-	return &fault.Fault{Code: judge.BlockedMissingConfig, What: "the remote " + t.Remote + " can't be reached", Why: why,
-		Fix: "`git ls-remote " + fault.Word(t.Remote) + "` has to work without being asked anything", Err: err}
+	return &diag.Error{Code: judge.BlockedMissingConfig, What: "the remote " + t.Remote + " can't be reached", Why: why,
+		Fix: "`git ls-remote " + diag.Word(t.Remote) + "` has to work without being asked anything", Err: err}
 }
 
 // login is a name or password in an address.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -111,7 +111,7 @@ func TestDiverged(t *testing.T) {
 	ours := w.commit(w.git.Root, "ours.txt")
 	w.run(w.git.Root, "config", "remote.origin.push", "+refs/heads/*:refs/heads/*")
 	_, err := w.push()
-	f, ok := fault.As(err)
+	f, ok := diag.As(err)
 	if !ok || f.Code != judge.StopHeadMoved || !strings.Contains(f.What, "origin/main") || w.tip() != theirs {
 		t.Fatalf("%v; the remote is at %s", err, w.tip())
 	}
@@ -144,7 +144,7 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := w.push()
-	if f, ok := fault.As(err); !ok || !strings.Contains(f.Why, "no releases today") || !strings.Contains(f.Fix, "git push origin") {
+	if f, ok := diag.As(err); !ok || !strings.Contains(f.Why, "no releases today") || !strings.Contains(f.Fix, "git push origin") {
 		t.Errorf("%v", err)
 	}
 }
@@ -165,7 +165,7 @@ func TestNowhere(t *testing.T) {
 	}
 	w.run(w.git.Root, "remote", "add", "gone", "file://user:secret@localhost/nowhere/at/all.git")
 	err := Check(ctx, w.git, Target{"gone", "main"}, "HEAD")
-	if f, ok := fault.As(err); !ok || !strings.Contains(f.What, "can't be reached") || strings.Contains(f.Why, "secret") {
+	if f, ok := diag.As(err); !ok || !strings.Contains(f.What, "can't be reached") || strings.Contains(f.Why, "secret") {
 		t.Errorf("%v", err)
 	}
 	w.run(w.git.Root, "checkout", "-q", "--detach")

@@ -11,9 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/host/internal/store"
 	"github.com/paxiom/relay/host/internal/workspace"
 )
 
@@ -87,11 +86,11 @@ func All(ws *workspace.Workspace) ([]Entry, error) {
 func list(ws *workspace.Workspace) string { return filepath.Join(ws.Dir(), "queue.json") }
 
 func change(ws *workspace.Workspace, do func([]Entry) []Entry) error {
-	l := flock.New(filepath.Join(ws.Dir(), "queue.lock"))
-	if err := l.Lock(); err != nil {
+	unlock, err := store.Lock(filepath.Join(ws.Dir(), "queue.lock"))
+	if err != nil {
 		return err
 	}
-	defer l.Unlock()
+	defer unlock()
 	all, err := All(ws)
 	if err != nil {
 		return err

@@ -3,18 +3,13 @@ package quota
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/paxiom/relay/host/internal/coordinator"
 	"github.com/paxiom/relay/host/internal/report"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/host/internal/store"
 )
 
 // Rate is what the operator allows one account, over all processes of the machine. It
@@ -72,7 +67,7 @@ func Open(stateDir, name string, r Rate, now func() time.Time) *Account {
 	}
 	a := &Account{doc: coordinator.At("accounts/" + name), rate: r, now: now}
 	if a.doc == nil {
-		a.doc = file(filepath.Join(stateDir, "accounts", name))
+		a.doc = store.File{Path: filepath.Join(stateDir, "accounts", name+".json"), Scratch: true} // at worst a bucket begins anew
 	}
 	return a
 }
@@ -228,45 +223,4 @@ func decode(raw []byte) *shared {
 func (a *Account) read() (*shared, error) {
 	raw, err := a.doc.Read()
 	return decode(raw), err
-}
-
-// file is an account of one machine: two small files, one of which is the lock of the other.
-type file string
-
-// Change replaces the file under its lock.
-func (f file) Change(do func([]byte) ([]byte, error)) error {
-	path := string(f)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	l := flock.New(path + ".lock")
-	if err := l.Lock(); err != nil {
-		return err
-	}
-	defer l.Unlock()
-	raw, err := f.Read()
-	if err != nil {
-		return err
-	}
-	if raw, err = do(raw); err != nil || raw == nil {
-		return err
-	}
-	// Not synced: after a power cut the worst is a bucket that begins anew.
-	tmp := fmt.Sprintf("%s.%d.tmp", path, os.Getpid())
-	if err := os.WriteFile(tmp, raw, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(tmp, path+".json")
-}
-
-// maxFile is the most that is read of an account's file, in bytes.
-const maxFile = 1 << 20
-
-// Read gives the file; one that is too large says nothing.
-func (f file) Read() ([]byte, error) {
-	raw, err := judge.ReadFile(string(f)+".json", maxFile)
-	if os.IsNotExist(err) || errors.Is(err, judge.ErrTooLarge) {
-		return nil, nil
-	}
-	return raw, err
 }

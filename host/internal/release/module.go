@@ -20,7 +20,7 @@ import (
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/program"
@@ -138,9 +138,9 @@ func parseModule(from string) (*source, error) {
 // refuses settings by which this module would not be held to the database.
 func (m *source) readSettings(get func(string) string) error {
 	refuse := func(name string) error {
-		return fault.New(judge.BlockedPlugin, name+" takes this module out of the module checksum database",
+		return diag.New(judge.BlockedPlugin, name+" takes this module out of the module checksum database",
 			"a plugin from a module has no signature; that everybody gets the same source is all that stands for it",
-			"`env -u "+name+" relay plugin install "+fault.Word(schemeGo+m.pkg+"@"+m.version)+"`, or take a signed release of the plugin")
+			"`env -u "+name+" relay plugin install "+diag.Word(schemeGo+m.pkg+"@"+m.version)+"`, or take a signed release of the plugin")
 	}
 	for _, name := range []string{"GONOSUMDB", "GOPRIVATE"} {
 		if module.MatchPrefixPatterns(get(name), m.pkg) {
@@ -176,7 +176,7 @@ func (m *source) readSettings(get func(string) string) error {
 func (m *source) findGo() error {
 	found, err := program.Find("go", os.Getenv("PATH"), program.Tree("."))
 	if err != nil {
-		return fault.Wrap(err, judge.BlockedPlugin, "a plugin from a Go module is built here, and there is no Go",
+		return diag.Wrap(err, judge.BlockedPlugin, "a plugin from a Go module is built here, and there is no Go",
 			"`go version` has to work: install it from https://go.dev/dl, or take a release of the plugin")
 	}
 	m.tool = found.Name
@@ -321,8 +321,8 @@ func goSays(text string, err error) error {
 
 // refuseModule says for a person why nothing was taken from a module.
 func refuseModule(source string, err error) error {
-	if _, ok := fault.As(err); ok || errors.Is(err, context.Canceled) {
+	if _, ok := diag.As(err); ok || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return fault.Wrap(err, judge.BlockedPlugin, source+" is no plugin that can be installed", "`relay plugin install --help` shows the form; ask its author for a module or a release that has it")
+	return diag.Wrap(err, judge.BlockedPlugin, source+" is no plugin that can be installed", "`relay plugin install --help` shows the form; ask its author for a module or a release that has it")
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/testdata/modproxy"
@@ -48,7 +48,7 @@ func (w goWorld) publish(t *testing.T, path, version string, files map[string]st
 	}
 }
 
-// workshop builds without a box: what that holds is tried in package crew.
+// workshop builds without a box: what that holds is tried in package pluginenv.
 func workshop(t *testing.T) Workshop {
 	t.Helper()
 	cache, err := exec.Command("go", "env", "GOCACHE").Output()
@@ -163,7 +163,7 @@ func TestTamperedModule(t *testing.T) {
 	} {
 		scratch := t.TempDir()
 		_, err := Module(t.Context(), from, scratch, nil, shop)
-		if f, ok := fault.As(err); !ok || f.Code != judge.BlockedPlugin || f.Fix == "" || !strings.Contains(err.Error(), says) {
+		if f, ok := diag.As(err); !ok || f.Code != judge.BlockedPlugin || f.Fix == "" || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", from, err)
 		}
 		if left, _ := os.ReadDir(scratch); len(left) > 0 {
@@ -194,7 +194,7 @@ func TestModuleSettings(t *testing.T) {
 				t.Setenv(c.variable, c.value)
 			}
 			_, err := Module(t.Context(), c.from, t.TempDir(), nil, Workshop{})
-			if f, ok := fault.As(err); !ok || f.Code != judge.BlockedPlugin || !strings.Contains(err.Error()+f.Fix, c.says) {
+			if f, ok := diag.As(err); !ok || f.Code != judge.BlockedPlugin || !strings.Contains(err.Error()+f.Fix, c.says) {
 				t.Errorf("%v", err)
 			}
 		})

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/judge"
@@ -14,7 +14,7 @@ import (
 // Scratch makes the install folder, in which releases are taken before they are placed.
 func Scratch(installDir string) error {
 	if err := os.MkdirAll(installDir, 0o700); err != nil {
-		return fault.Wrap(err, judge.BlockedPlugin, "plugins can't be installed", "`ls -ld "+fault.Word(filepath.Dir(installDir))+"`, then make it writable")
+		return diag.Wrap(err, judge.BlockedPlugin, "plugins can't be installed", "`ls -ld "+diag.Word(filepath.Dir(installDir))+"`, then make it writable")
 	}
 	return nil
 }
@@ -29,7 +29,7 @@ func (r *Release) Place(installDir string, pin catalog.Pin) error {
 	err := os.MkdirAll(parent, 0o755)
 	if err == nil {
 		if bad := launch.UnsafeFolder(installDir, dest); bad != nil {
-			return fault.New(judge.BlockedPlugin, "plugin "+r.Name+" was not installed", bad.Why, bad.Fix)
+			return diag.New(judge.BlockedPlugin, "plugin "+r.Name+" was not installed", bad.Why, bad.Fix)
 		}
 		err = os.Mkdir(made, 0o755)
 	}
@@ -49,7 +49,7 @@ func (r *Release) Place(installDir string, pin catalog.Pin) error {
 		err = os.Rename(made, dest)
 	}
 	if err != nil {
-		return fault.Wrap(err, judge.BlockedPlugin, "plugin "+r.Name+" was not installed", "`ls -ld "+fault.Word(parent)+"`, then try again")
+		return diag.Wrap(err, judge.BlockedPlugin, "plugin "+r.Name+" was not installed", "`ls -ld "+diag.Word(parent)+"`, then try again")
 	}
 	r.Binary = final
 	syncFolder(parent)
@@ -93,10 +93,10 @@ func Unplace(installDir, name string, pin catalog.Pin) error {
 		if _, err := os.Lstat(filepath.Dir(dir)); os.IsNotExist(err) {
 			return nil
 		}
-		return fault.New(judge.BlockedPlugin, "the file of plugin "+name+" was left where it is", bad.Why, bad.Fix)
+		return diag.New(judge.BlockedPlugin, "the file of plugin "+name+" was left where it is", bad.Why, bad.Fix)
 	}
 	if err := os.RemoveAll(dir); err != nil {
-		return fault.Wrap(err, judge.BlockedPlugin, "the file of plugin "+name+" can't be removed", "`ls -ld "+fault.Word(dir)+"`")
+		return diag.Wrap(err, judge.BlockedPlugin, "the file of plugin "+name+" can't be removed", "`ls -ld "+diag.Word(dir)+"`")
 	}
 	for dir = filepath.Dir(dir); dir != installDir && os.Remove(dir) == nil; dir = filepath.Dir(dir) {
 	}

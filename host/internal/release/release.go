@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/judge"
 )
@@ -68,7 +68,7 @@ type Release struct {
 func newRelease(scratch string) (*Release, error) {
 	dir, err := os.MkdirTemp(scratch, ".taking-")
 	if err != nil {
-		return nil, fault.Wrap(err, judge.BlockedPlugin, "there is no place for plugins", "`ls -ld "+fault.Word(scratch)+"`, then make it writable")
+		return nil, diag.Wrap(err, judge.BlockedPlugin, "there is no place for plugins", "`ls -ld "+diag.Word(scratch)+"`, then make it writable")
 	}
 	return &Release{dir: dir, seen: map[string]string{}}, nil
 }
@@ -218,7 +218,7 @@ func (r *Release) settle(key string) error {
 func (r *Release) Only(platforms []string) error {
 	for _, at := range platforms {
 		if r.Hashes[at] == "" {
-			return fault.New(judge.BlockedPlugin, "this release of "+r.Name+" has no file for "+at, "it has one for "+strings.Join(slices.Sorted(maps.Keys(r.Hashes)), ", "),
+			return diag.New(judge.BlockedPlugin, "this release of "+r.Name+" has no file for "+at, "it has one for "+strings.Join(slices.Sorted(maps.Keys(r.Hashes)), ", "),
 				"`relay plugin install --help`; leave --platform out, and all that it has are pinned")
 		}
 	}
@@ -275,16 +275,16 @@ func parseSums(text string) (map[string]string, error) {
 
 // refuse says for a person why a release was not taken.
 func refuse(what string, err error) error {
-	if _, ok := fault.As(err); ok || err == nil {
+	if _, ok := diag.As(err); ok || err == nil {
 		return err
 	}
-	fix := "`ls -l " + fault.Word(what) + "`; ask its publisher for a release as docs/guides/plugins.md describes it"
+	fix := "`ls -l " + diag.Word(what) + "`; ask its publisher for a release as docs/guides/plugins.md describes it"
 	if strings.Contains(what, "://") {
 		fix = "`relay plugin install --help`; ask its publisher for a release as docs/guides/plugins.md describes it"
 	}
 	var n notRelease
 	if errors.As(err, &n) {
-		return fault.Wrap(err, judge.BlockedPlugin, what+" is no release of a plugin that can be installed", fix)
+		return diag.Wrap(err, judge.BlockedPlugin, what+" is no release of a plugin that can be installed", fix)
 	}
-	return fault.Wrap(err, judge.BlockedPlugin, what+" can't be read", fix)
+	return diag.Wrap(err, judge.BlockedPlugin, what+" can't be read", fix)
 }

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/catalog"
 )
 
@@ -123,7 +123,7 @@ func TestArchives(t *testing.T) {
 				t.Errorf("%s, %s: it was taken", kind, c.name)
 				r.Close()
 			default:
-				f, ok := fault.As(err)
+				f, ok := diag.As(err)
 				if c.want == "" || !ok || !strings.Contains(f.Why, c.want) || !strings.HasPrefix(f.Fix, "`") {
 					t.Errorf("%s, %s: %v", kind, c.name, err)
 				}

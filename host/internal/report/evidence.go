@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/paxiom/relay/host/internal/words"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/verify"
 )
 
@@ -59,7 +59,7 @@ func (v Verification) Evidence() string {
 	}
 	var parts []string
 	if named > 0 {
-		parts = append(parts, fmt.Sprintf("%s by name, %d new, %d missing", words.Count(passed, "test"), added, missing))
+		parts = append(parts, fmt.Sprintf("%s by name, %d new, %d missing", format.Count(passed, "test"), added, missing))
 		if v.MissingAgreed {
 			parts[0] += ", as the operator agreed"
 		}
@@ -91,14 +91,14 @@ func (v Verification) Evidence() string {
 		}
 	}
 	if code > 0 && named > 0 {
-		parts = append(parts, words.Count(code, "check")+" by exit code only")
+		parts = append(parts, format.Count(code, "check")+" by exit code only")
 	}
 	line := "verified by exit code only"
 	if named > 0 {
 		line = "verified: " + strings.Join(parts, "; ")
 	}
 	if v.Agreed {
-		line += "; " + words.Count(len(v.ChangedTests), "test file") + " changed, as the operator agreed"
+		line += "; " + format.Count(len(v.ChangedTests), "test file") + " changed, as the operator agreed"
 	}
 	if v.NewTests != nil {
 		line += "; " + v.NewTests.String()
@@ -116,7 +116,7 @@ func (n *NewTests) String() string {
 	}
 	mutants := "no mutants tried"
 	if n.Mutants > 0 {
-		mutants = fmt.Sprintf("%d fail on none of %s", len(n.FailNone), words.Count(n.Mutants, "mutant"))
+		mutants = fmt.Sprintf("%d fail on none of %s", len(n.FailNone), format.Count(n.Mutants, "mutant"))
 	}
 	return fmt.Sprintf("new tests looked at: %d, %d pass without the change, %s", n.Tests, len(n.PassBefore), mutants)
 }
@@ -127,7 +127,7 @@ func (n *NewTests) Lines() (lines []string) {
 		lines = append(lines, name+" passes without the change as well: it does not show it")
 	}
 	for _, name := range n.FailNone {
-		lines = append(lines, fmt.Sprintf("%s fails on none of %s of the changed lines", name, words.Count(n.Mutants, "mutant")))
+		lines = append(lines, fmt.Sprintf("%s fails on none of %s of the changed lines", name, format.Count(n.Mutants, "mutant")))
 	}
 	for _, why := range n.NotDone {
 		lines = append(lines, "not looked at: "+why)

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/paxiom/relay/host/internal/words"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/schemas"
 )
 
@@ -95,7 +95,7 @@ func (f *fitter) text(s string, l *limits) string {
 	}
 	if l.MaxLength > 0 && utf8.RuneCountInString(s) > l.MaxLength {
 		f.clipped++
-		return words.Clip(s, l.MaxLength)
+		return format.Clip(s, l.MaxLength)
 	}
 	return s
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/paxiom/relay/host/internal/words"
+	"github.com/paxiom/relay/host/internal/format"
 )
 
 // Policy is the policy as code that was in force, and what it made of the change.
@@ -79,7 +79,7 @@ func ListHits(hits []PolicyHit) string {
 		}
 		all = append(all, h.String())
 	}
-	return words.Clip(Safe(strings.Join(all, "; ")), 1000)
+	return format.Clip(Safe(strings.Join(all, "; ")), 1000)
 }
 
 func (p *page) policy(of *Policy) {
@@ -88,7 +88,7 @@ func (p *page) policy(of *Policy) {
 	}
 	p.head("Policy")
 	if of.SHA256 != "" {
-		p.line("- %s, digest %s", words.Count(of.Rules, "rule"), span(of.SHA256))
+		p.line("- %s, digest %s", format.Count(of.Rules, "rule"), span(of.SHA256))
 	}
 	p.list(of.Ignored, "not a file of rules: ", text)
 	for _, h := range of.Hits {

@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/paxiom/relay/host/internal/words"
+	"github.com/paxiom/relay/host/internal/format"
 )
 
 // shownPaths is how many touched paths and violations REPORT.md lists.
@@ -14,7 +14,7 @@ const shownPaths = 40
 
 // String is the blast radius in one line, as seed 001 words it.
 func (b BlastRadius) String() string {
-	return fmt.Sprintf("%s, +%d/-%d, %d new", words.Count(b.FilesTouched, "file"), b.LinesAdded, b.LinesDeleted, b.NewFiles)
+	return fmt.Sprintf("%s, +%d/-%d, %d new", format.Count(b.FilesTouched, "file"), b.LinesAdded, b.LinesDeleted, b.NewFiles)
 }
 
 // Render gives REPORT.md of what REPORT.json holds: the same bytes for the same report, at most maxChars
@@ -68,14 +68,13 @@ func Render(r *Report, maxChars int) []byte {
 	p.budgets(&r.Budgets)
 	if r.Box != nil {
 		p.head("Box")
-		p.line("- Means: %s", text(r.Box.Means))
+		p.line("- Means: %s", commands(r.Box.String()))
 		for _, n := range r.Box.Network {
 			p.line("- Network of the %s: %s", text(n.Role), text(n.Mode))
 			for _, c := range n.Refused {
 				p.line("- Refused to the %s: %s, %d times: %s", text(n.Role), span(c.Target), c.Count, text(c.Why))
 			}
 		}
-		p.list(r.Box.Gaps, "Not covered: ", text)
 		p.list(r.Box.PutBack, "Put back in the repository: ", text)
 	}
 	if len(r.Notes) > 0 {
@@ -205,7 +204,7 @@ func (p *page) worker(title string, w *Worker) {
 		name += " " + text(w.Version)
 	}
 	p.line("- %s, model %s, calls %d, tokens in %s, out %s, cost %s", name, span(w.Model), w.Calls,
-		known(w.InputTokens), known(w.OutputTokens), words.Dollars(w.CostUSD))
+		known(w.InputTokens), known(w.OutputTokens), format.Dollars(w.CostUSD))
 	p.item("Unpinned, from", w.Unpinned)
 	p.item("Failed", strings.TrimSpace(w.FailureReason+" "+w.FailureDetail))
 	p.item("Limit resets at", w.ResetAt)

@@ -1,9 +1,11 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/netproxy"
 	"github.com/paxiom/relay/judge"
 )
@@ -244,7 +246,7 @@ type Switch struct {
 	ToModel    string `json:"to_model,omitempty"`
 }
 
-// BoxReport says which containment was in force and what it does not cover.
+// BoxReport is the containment that was in force, and what it does not cover.
 type BoxReport struct {
 	Means string   `json:"means"`
 	Gaps  []string `json:"gaps,omitempty"`
@@ -255,11 +257,36 @@ type BoxReport struct {
 	Network []Network `json:"network,omitempty"`
 }
 
+// String names the means and counts its gaps: they are the same on each run, so one command lists them.
+func (b BoxReport) String() string {
+	if len(b.Gaps) == 0 {
+		return b.Means
+	}
+	return b.Means + ", with " + format.Count(len(b.Gaps), "known gap") + ": `relay doctor` lists them"
+}
+
 // Network is what the boxes of one role could reach, and what they were refused.
 type Network struct {
 	Role    string             `json:"role"`
 	Mode    string             `json:"mode"` // hosts or none
 	Refused []netproxy.Refusal `json:"refused,omitempty"`
+}
+
+// Add adds what another box of a role was refused.
+func (n Network) Add(all []Network) []Network {
+	i := slices.IndexFunc(all, func(o Network) bool { return o.Role == n.Role })
+	if i < 0 {
+		return append(all, Network{n.Role, n.Mode, slices.Clone(n.Refused)})
+	}
+	for _, r := range n.Refused {
+		at := slices.IndexFunc(all[i].Refused, func(o netproxy.Refusal) bool { return o.Target == r.Target && o.Why == r.Why })
+		if at < 0 {
+			all[i].Refused = append(all[i].Refused, r)
+		} else {
+			all[i].Refused[at].Count += r.Count
+		}
+	}
+	return all
 }
 
 // Question is what the operator is asked.

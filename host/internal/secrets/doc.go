@@ -5,6 +5,6 @@
 // Where they lie is data: places.txt. The package hides nothing itself, and keeps
 // nothing: package judge/box hides, and what was found is looked up anew for each run.
 //
-// Callers: package crew for boxes, package change before it lands something, pluginhost
+// Callers: package pluginenv for boxes, package change before it lands something, pluginhost
 // to say which keys it hands out, doctor.
 package secrets

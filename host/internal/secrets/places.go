@@ -18,6 +18,7 @@ type rule struct {
 	path, why string
 	system    string   // linux or darwin; "" for both
 	strip     bool     // shown without the lines that hold a secret
+	shell     bool     // stripped so that a shell can still read it
 	agents    []string // plugins and programs to which it is shown
 	unread    bool     // no values are taken from it
 }
@@ -38,8 +39,8 @@ func parse(text string) (rules []rule) {
 		r := rule{path: strings.TrimSpace(part[0]), why: strings.TrimSpace(part[2]), unread: unread}
 		switch option := strings.Fields(part[1]); {
 		case len(option) == 0:
-		case option[0] == "strip":
-			r.strip = true
+		case option[0] == "strip" || option[0] == "shell":
+			r.strip, r.shell = true, option[0] == "shell"
 		case option[0] == "for":
 			r.agents = option[1:]
 		default:
@@ -101,7 +102,7 @@ func Find(w Where) (found []Place) {
 		p := Place{Path: real, Why: r.why, Agents: r.agents, unread: r.unread}
 		if r.strip && info.Mode().IsRegular() {
 			var clean bool
-			if p.Instead, clean = stripped(real); clean {
+			if p.Instead, clean = stripped(real, r.shell); clean {
 				return
 			}
 		}

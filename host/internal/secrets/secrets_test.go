@@ -121,9 +121,33 @@ func TestFind(t *testing.T) {
 		"/.m2/settings.xml":     "",
 		"/.terraformrc":         "plugin_cache_dir = \"y\"\n",
 	} {
-		if got, _ := stripped(home + name); string(got) != want {
+		if got, _ := stripped(home+name, false); string(got) != want {
 			t.Errorf("%s: %q", name, got)
 		}
+	}
+}
+
+// What a shell's file exports is not shown, and the shell can read what is left.
+func TestShellFiles(t *testing.T) {
+	home := t.TempDir()
+	write(t, home+"/.bashrc", "PS1='\\$ '\nexport OPENAI_API_KEY=\"sk-proj-0123456789abcdef\"\nif true; then\n  export GITHUB_PAT=x1y2z3w4v5u6\nfi\nkey_token=$(pass x)\nexport EDITOR=vi JDK=/opt/jdk-17.0.2+8/bin-x64-a1b2c3\n")
+	write(t, home+"/.config/fish/config.fish", "set -gx MISTRAL_API_KEY abcdef0123456789\nset -gx fish_key_bindings vi\nset -gx EDITOR vi\n")
+	write(t, home+"/.zshrc", "autoload -U compinit\nexport LLM_KEY=$OPENAI_API_KEY\nbindkey -v\n")
+	found := in(t, home, Where{Home: home, Getenv: env(nil)})
+	for name, want := range map[string]string{
+		".bashrc":                  "PS1='\\$ '\n:\nif true; then\n:\nfi\nkey_token=$(pass x)\nexport EDITOR=vi JDK=/opt/jdk-17.0.2+8/bin-x64-a1b2c3\n",
+		".config/fish/config.fish": ":\nset -gx fish_key_bindings vi\nset -gx EDITOR vi\n",
+	} {
+		if got := string(found[name].Instead); got != want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if _, ok := found[".zshrc"]; ok {
+		t.Error("a file without a secret is hidden")
+	}
+	values := fmt.Sprint(Values(Find(Where{Home: home, Getenv: env(nil)})))
+	if !strings.Contains(values, "sk-proj-0123456789abcdef") || !strings.Contains(values, "x1y2z3w4v5u6") || strings.Contains(values, "jdk-17") {
+		t.Error(values)
 	}
 }
 

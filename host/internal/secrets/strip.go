@@ -14,9 +14,11 @@ const maxStrip = 256 << 10
 
 var (
 	// word ends the name of something that holds a secret.
-	word = `(?i)(auth[-_]?token|_auth|auth[-_]?ident|passw(or)?d|passphrase|pass|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|extraheader|cookie|credentials?|session[-_]?key|_key)["'\]]*\s*`
+	word = `(?i)(auth[-_]?token|_auth|auth[-_]?ident|passw(or)?d|passphrase|pass|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|extraheader|cookie|credentials?|session[-_]?key|_key|_pat)["'\]]*\s*`
 	// setting is such a name with its value, which is no reference to a variable.
-	setting  = regexp.MustCompile(word + `(=>|=|:)\s*["']?([^\s"',}]+)`)
+	setting = regexp.MustCompile(word + `(=>|=|:)\s*["']?([^\s"',}]+)`)
+	// exported is such a setting of csh and fish.
+	exported = regexp.MustCompile(`(?i)^\s*set(env)?\s.*(passw(or)?d|passphrase|secret|token|key|credentials?|_pat)\s+["']?[^\s"'$-]`)
 	variable = regexp.MustCompile(`^\$\{?\w+\}?$|^%\w+%$`)
 	userinfo = regexp.MustCompile(`://([^/\s:@"']*:[^/\s@"']+|[^/\s:@"']{20,})@`)
 	// element is a secret of an XML file.
@@ -26,8 +28,9 @@ var (
 )
 
 // stripped gives the file without what is secret in it, nil when only nothing is safe;
-// clean says that there is nothing secret.
-func stripped(path string) (instead []byte, clean bool) {
+// clean says that there is nothing secret. In a shell's file a command that does nothing takes
+// the place of a line, since an empty branch is none.
+func stripped(path string, shell bool) (instead []byte, clean bool) {
 	text, err := beneath.ReadPlain(path, maxStrip)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
@@ -39,8 +42,13 @@ func stripped(path string) (instead []byte, clean bool) {
 		return nil, false
 	}
 	for line := range bytes.Lines(text) {
-		if m := setting.FindSubmatch(line); m == nil || variable.Match(m[len(m)-1]) {
+		m := setting.FindSubmatch(line)
+		reference := m != nil && (variable.Match(m[len(m)-1]) || shell && m[len(m)-1][0] == '$')
+		switch {
+		case (m == nil || reference) && !(shell && exported.Match(line)):
 			instead = append(instead, userinfo.ReplaceAll(line, []byte("://"))...)
+		case shell:
+			instead = append(instead, ":\n"...)
 		}
 	}
 	if known.Match(instead) {

@@ -68,7 +68,7 @@ func Values(places []Place) (values []Value) {
 			}
 			left--
 			for _, v := range valuesIn(path) {
-				if !seen[v] && len(values) < maxValues {
+				if !seen[v] && len(values) < maxValues && !bytes.Contains(p.Instead, []byte(v)) {
 					seen[v] = true
 					values = append(values, Value{v, "a value of " + path})
 				}

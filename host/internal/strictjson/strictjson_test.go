@@ -138,6 +138,15 @@ func TestUnmarshal(t *testing.T) {
 			t.Errorf("%s: %v, want %q", s, err, want)
 		}
 	}
+	got = sample{}
+	if err := UnmarshalOpen([]byte(`{"scope":"s","later":{"SCOPE":1},"list":[{"more":1}]}`), &got); err != nil || got.Scope != "s" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, s := range []string{`{"Scope":"s"}`, "{\"tas\u212a_kind\":\"s\"}", `{"list":[{},{"SCOPE":"s"}]}`, `{"n":"3"}`, `{"n":1,"n":1}`} {
+		if err := UnmarshalOpen([]byte(s), &got); err == nil {
+			t.Errorf("takes %s", s)
+		}
+	}
 	if err := Unmarshal([]byte("{}"), sample{}); err == nil {
 		t.Error("decodes into a value")
 	}

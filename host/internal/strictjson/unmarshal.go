@@ -5,14 +5,22 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 )
 
 // Unmarshal decodes b (at most MaxBytes) into v, which is a pointer as for
 // encoding/json. A key that is not exactly the name of a field is an error. Types
 // that decode themselves see what is theirs unchecked but for syntax.
-func Unmarshal(b []byte, v any) error {
+func Unmarshal(b []byte, v any) error { return unmarshal(b, v, false) }
+
+// UnmarshalOpen is Unmarshal for a format that may grow: other keys are passed over, but for
+// those that differ from the name of a field in letter case only.
+func UnmarshalOpen(b []byte, v any) error { return unmarshal(b, v, true) }
+
+func unmarshal(b []byte, v any, open bool) error {
 	tree, err := Decode(b, MaxBytes)
 	if err != nil {
 		return err
@@ -21,11 +29,13 @@ func Unmarshal(b []byte, v any) error {
 	if t == nil || t.Kind() != reflect.Pointer {
 		return fmt.Errorf("strictjson: decode into %T, which is no pointer", v)
 	}
-	if err := checkKeys(tree, t.Elem(), ""); err != nil {
+	if err := checkKeys(tree, t.Elem(), "", open); err != nil {
 		return err
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
+	if !open {
+		d.DisallowUnknownFields()
+	}
 	if err := d.Decode(v); err != nil {
 		return typeError(err)
 	}
@@ -66,7 +76,7 @@ var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
 // checkKeys holds every key of an object to the exact name of a field: encoding/json
 // also takes names that differ in letter case, some of them in Unicode's sense.
-func checkKeys(v any, t reflect.Type, path string) error {
+func checkKeys(v any, t reflect.Type, path string, open bool) error {
 	for t.Kind() == reflect.Pointer && !t.Implements(unmarshaler) {
 		t = t.Elem()
 	}
@@ -75,13 +85,13 @@ func checkKeys(v any, t reflect.Type, path string) error {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		return checkObject(v, t, path)
+		return checkObject(v, t, path, open)
 	case []any:
 		if t.Kind() != reflect.Slice && t.Kind() != reflect.Array {
 			return nil
 		}
 		for i, e := range v {
-			if err := checkKeys(e, t.Elem(), Index(path, i)); err != nil {
+			if err := checkKeys(e, t.Elem(), Index(path, i), open); err != nil {
 				return err
 			}
 		}
@@ -89,7 +99,7 @@ func checkKeys(v any, t reflect.Type, path string) error {
 	return nil
 }
 
-func checkObject(v map[string]any, t reflect.Type, path string) error {
+func checkObject(v map[string]any, t reflect.Type, path string, open bool) error {
 	var field map[string]reflect.Type
 	switch t.Kind() {
 	case reflect.Struct:
@@ -103,10 +113,13 @@ func checkObject(v map[string]any, t reflect.Type, path string) error {
 		if field == nil {
 			ft, ok = t.Elem(), true
 		}
+		if !ok && open && !slices.ContainsFunc(slices.Collect(maps.Keys(field)), func(name string) bool { return strings.EqualFold(name, key) }) {
+			continue
+		}
 		if !ok {
 			return &Error{Path: Join(path, key), Reason: "is not a key that is known here"}
 		}
-		if err := checkKeys(e, ft, Join(path, key)); err != nil {
+		if err := checkKeys(e, ft, Join(path, key), open); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,8 @@
 package trust
 
 import (
+	"bytes"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,9 +12,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/paxiom/relay/host/internal/attest"
+	reporoot "github.com/paxiom/relay/host/internal/root"
 	"github.com/paxiom/relay/host/internal/strictjson"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -61,8 +63,8 @@ type Wish struct {
 	Allowed  bool `json:"allowed,omitempty"`
 	// Built is set where the wish is not about a task to build: it is built, and the policy
 	// asks whether it may land.
-	Built *Built    `json:"built,omitempty"`
-	At    time.Time `json:"at,omitzero"` // of the yes
+	Built *Built           `json:"built,omitempty"`
+	Yes   *attest.Approval `json:"yes,omitempty"` // to the task, where nothing is built
 }
 
 // Built is a change that a run has kept, with the rules that ask about it.
@@ -98,16 +100,28 @@ func (w *Wish) Choices() []string {
 	return []string{AllowOnce, AllowAlways, AllowNo}
 }
 
+// Digest is that of the task as an attestation has it: indented from the margin.
+func (w *Wish) Digest() (string, error) {
+	var text bytes.Buffer
+	err := json.Indent(&text, w.Task, "", "  ")
+	sum := sha256.Sum256(text.Bytes())
+	return hex.EncodeToString(sum[:]), err
+}
+
 // maxWish is the largest file of a wish, in bytes: a task may hold a patch.
 const maxWish = 4 << 20
 
 func (s *Store) wishPath(root string) string {
-	sum := sha256.Sum256([]byte(canonicalRoot(root)))
+	id, _ := identity(root, false) // without one nothing was asked
+	sum := sha256.Sum256([]byte(canonicalRoot(root) + "\x00" + id))
 	return filepath.Join(s.dir, "wishes", hex.EncodeToString(sum[:12])+".json")
 }
 
 // Ask keeps a wish until it is answered, in place of an earlier one.
 func (s *Store) Ask(root string, w Wish) error {
+	if _, err := identity(root, true); err != nil {
+		return err
+	}
 	path := s.wishPath(root)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -129,16 +143,23 @@ func (s *Store) wish(root string) (*Wish, error) {
 }
 
 // AnswerWish takes the answer to the question of a run, when that was about a wish. approve
-// makes an approval of a yes to what was built.
-func (s *Store) AnswerWish(root, run, answer string, approve func(*Built, time.Time) attest.Approval) error {
+// makes an approval of a yes.
+func (s *Store) AnswerWish(root, run, answer string, approve func(*Wish) attest.Approval) error {
 	w, err := s.wish(root)
 	if err != nil || w == nil || w.RunID != run {
 		return err
 	}
 	answer = strings.TrimSpace(answer)
 	if answer == AllowAlways && !w.OnceOnly && w.Built == nil {
+		id, err := identity(root, true)
+		if err != nil {
+			return err
+		}
 		if _, err := s.change(func(f *file) bool {
 			e := f.Repositories[canonicalRoot(root)]
+			if e.Of != id {
+				e.Of, e.Ceiling = id, Widening{}
+			}
 			e.Ceiling.add(w.Widening)
 			f.Repositories[canonicalRoot(root)] = e
 			return true
@@ -150,9 +171,11 @@ func (s *Store) AnswerWish(root, run, answer string, approve func(*Built, time.T
 	if yes := w.Choices()[0]; answer != yes {
 		return s.dropWish(root)
 	}
-	w.Allowed, w.At = true, time.Now().UTC()
-	if w.Built != nil {
-		w.Built.Yes = append(w.Built.Yes, approve(w.Built, w.At))
+	w.Allowed = true
+	if yes := approve(w); w.Built != nil {
+		w.Built.Yes = append(w.Built.Yes, yes)
+	} else {
+		w.Yes = &yes
 	}
 	return s.Ask(root, *w)
 }
@@ -184,5 +207,26 @@ func (s *Store) Widened(root string) (Widening, error) {
 	if err != nil {
 		return Widening{}, err
 	}
-	return f.Repositories[canonicalRoot(root)].Ceiling, nil
+	e := f.Repositories[canonicalRoot(root)]
+	if id, err := identity(root, false); e.Of == "" || err != nil || id != e.Of {
+		return Widening{}, err
+	}
+	return e.Ceiling, nil
+}
+
+// identity is a random text in a repository's state: a clone at the same path has none.
+func identity(root string, create bool) (string, error) {
+	path := filepath.Join(reporoot.GitDir(canonicalRoot(root)), workspace.StateName, "id")
+	b, err := workspace.ReadFile(path, 100)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return string(b), err
+	}
+	if !create {
+		return "", nil
+	}
+	id := rand.Text()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", err
+	}
+	return id, workspace.WriteFile(path, []byte(id))
 }

@@ -16,8 +16,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/store"
 	"github.com/paxiom/relay/host/internal/strictjson"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -82,8 +83,10 @@ type entry struct {
 	At     time.Time `json:"at"`
 	// Agreed is what the digest is of, so that the next question can show what changed.
 	Agreed []Agreed `json:"agreed,omitempty"`
-	// Ceiling is what was added to the ceiling for good.
+	// Ceiling is what was added for good to the ceiling of the repository that Of is the
+	// identity of: another one may be at its path by now.
 	Ceiling Widening `json:"ceiling,omitzero"`
+	Of      string   `json:"of,omitempty"`
 	// Plugins are the pins of its lock file that were agreed to, by name.
 	Plugins map[string]Plugin `json:"plugins,omitempty"`
 }
@@ -185,7 +188,7 @@ func (s *Store) Remove(root string) (bool, error) {
 }
 
 // Check is the whole rule: nothing needed, or RELAY_TRUST has the digest, or the
-// store knows it. Otherwise the fault is BLOCKED_UNTRUSTED_CONFIG.
+// store knows it. Otherwise the error is BLOCKED_UNTRUSTED_CONFIG.
 func (s *Store) Check(l *config.Loaded, getenv func(string) string) error {
 	digest, items := Needed(l)
 	return s.check(l.Root, digest, items, getenv, "the configuration of this repository can run programs on this machine", "`relay trust` shows it and asks")
@@ -225,7 +228,7 @@ func (s *Store) check(root, digest string, items []Item, getenv func(string) str
 		}
 		keys = append(keys, it.Key)
 	}
-	return fault.New(judge.BlockedUntrustedConfig, what+", and you have not agreed to it", "it sets "+strings.Join(keys, ", "), fix+"; in CI, set "+EnvName+"="+digest)
+	return diag.New(judge.BlockedUntrustedConfig, what+", and you have not agreed to it", "it sets "+strings.Join(keys, ", "), fix+"; in CI, set "+EnvName+"="+digest)
 }
 
 // canonicalRoot names a repository in one way, whatever link led to it.
@@ -254,8 +257,8 @@ func (s *Store) read() (*file, error) {
 		err = fmt.Errorf("it is of version %d, which a newer relay wrote", f.SchemaVersion)
 	}
 	if err != nil {
-		return nil, &fault.Fault{Code: judge.BlockedUntrustedConfig, What: "what you trust can't be read", Why: s.Path() + ": " + err.Error(),
-			Fix: "`rm " + fault.Word(s.Path()) + "` forgets all of it; relay then asks again", Err: err}
+		return nil, &diag.Error{Code: judge.BlockedUntrustedConfig, What: "what you trust can't be read", Why: s.Path() + ": " + err.Error(),
+			Fix: "`rm " + diag.Word(s.Path()) + "` forgets all of it; relay then asks again", Err: err}
 	}
 	if f.Repositories == nil {
 		f.Repositories = map[string]entry{}
@@ -266,26 +269,20 @@ func (s *Store) read() (*file, error) {
 // change reads, changes and writes under a lock, so that two at once lose nothing.
 func (s *Store) change(do func(*file) bool) (bool, error) {
 	if s.dir == "" {
-		return false, fault.New(judge.BlockedUntrustedConfig, "there is no place to keep what you trust", "neither XDG_STATE_HOME nor HOME is set",
+		return false, diag.New(judge.BlockedUntrustedConfig, "there is no place to keep what you trust", "neither XDG_STATE_HOME nor HOME is set",
 			"`export XDG_STATE_HOME=/some/folder`, or set "+EnvName)
 	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return false, fault.Wrap(err, judge.BlockedUntrustedConfig, "what you trust can't be kept", "`ls -ld "+fault.Word(s.dir)+"`, then make it writable")
+		return false, diag.Wrap(err, judge.BlockedUntrustedConfig, "what you trust can't be kept", "`ls -ld "+diag.Word(s.dir)+"`, then make it writable")
 	}
 	if err := workspace.Own(s.dir); err != nil {
 		return false, err
 	}
-	fd, err := unix.Open(s.Path()+".lock", unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	unlock, err := store.Lock(s.Path() + ".lock")
 	if err != nil {
-		return false, fault.Wrap(err, judge.BlockedUntrustedConfig, "what you trust can't be kept", "`ls -la "+fault.Word(s.dir)+"`, then make it writable")
+		return false, diag.Wrap(err, judge.BlockedUntrustedConfig, "what you trust can't be kept", "`ls -la "+diag.Word(s.dir)+"` shows the file, and `df -T "+diag.Word(s.dir)+"` the file system: relay needs one that can be written and has flock")
 	}
-	defer unix.Close(fd)
-	for err = unix.EINTR; errors.Is(err, unix.EINTR); {
-		err = unix.Flock(fd, unix.LOCK_EX)
-	}
-	if err != nil {
-		return false, fault.Wrap(err, judge.BlockedUntrustedConfig, "what you trust can't be kept", "`df -T "+fault.Word(s.dir)+"` shows the file system; relay needs one that has flock")
-	}
+	defer unlock()
 	f, err := s.read()
 	if err != nil {
 		return false, err

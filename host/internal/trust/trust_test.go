@@ -9,7 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/judge"
 )
@@ -61,7 +62,7 @@ func TestCheck(t *testing.T) {
 	l := load(t, "relay.config.json", tests)
 	s := Open(filepath.Join(t.TempDir(), "deep", "state"))
 	digest, _ := Needed(l)
-	f, ok := fault.As(s.Check(l, none))
+	f, ok := diag.As(s.Check(l, none))
 	if !ok || f.Code != judge.BlockedUntrustedConfig || !strings.Contains(f.Why, "verification.templates[0]") || !strings.Contains(f.Fix, "`relay trust`") || !strings.Contains(f.Fix, digest) {
 		t.Fatalf("%+v", f)
 	}
@@ -145,7 +146,7 @@ func TestBadStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := s.IsTrusted("/a", strings.Repeat("a", 64))
-		f, ok := fault.As(err)
+		f, ok := diag.As(err)
 		if !ok || f.Code != judge.BlockedUntrustedConfig || !strings.Contains(f.Fix, "rm ") {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -196,11 +197,12 @@ func TestWishes(t *testing.T) {
 		}
 		return string(wish.Task)
 	}
+	yes := func(*Wish) attest.Approval { return attest.Approval{Kind: attest.Beyond} }
 	w := Wish{RunID: "r1", Task: []byte(`{"a":1}`), Widening: Widening{Globs: []string{"docs/**"}, Lines: 900}}
 	for answer, want := range map[string]string{"no": "", "use src": "", AllowOnce: `{"a":1}`} {
 		must(s.Ask(root, w))
-		must(s.AnswerWish(root, "r0", AllowOnce, nil)) // of another question
-		must(s.AnswerWish(root, "r1", answer, nil))
+		must(s.AnswerWish(root, "r0", AllowOnce, yes)) // of another question
+		must(s.AnswerWish(root, "r1", answer, yes))
 		if got := strings.Join(strings.Fields(taken(root)), ""); got != want {
 			t.Errorf("%q: %q", answer, got)
 		}
@@ -216,7 +218,7 @@ func TestWishes(t *testing.T) {
 		t.Error("what nobody has allowed is given")
 	}
 	must(s.Ask(root, w))
-	must(s.AnswerWish(root, "r1", AllowAlways, nil))
+	must(s.AnswerWish(root, "r1", AllowAlways, yes))
 	got, err := s.Widened(root)
 	if err != nil || !slices.Equal(got.Globs, w.Widening.Globs) || got.Lines != 900 || taken(root) == "" {
 		t.Errorf("%+v %v", got, err)
@@ -230,8 +232,17 @@ func TestWishes(t *testing.T) {
 	}
 	once := Wish{RunID: "r2", Task: w.Task, OnceOnly: true, Widening: Widening{NewFiles: true}}
 	must(s.Ask(root, once))
-	must(s.AnswerWish(root, "r2", AllowAlways, nil)) // was not offered
+	must(s.AnswerWish(root, "r2", AllowAlways, yes)) // was not offered
 	if got, _ := s.Widened(root); got.NewFiles || taken(root) != "" {
 		t.Error("a protected file is opened for good")
+	}
+	must(s.Ask(root, w))
+	must(s.AnswerWish(root, "r1", AllowOnce, yes))
+	must(os.RemoveAll(filepath.Join(root, ".git"))) // and another repository is made in its place
+	if got, err := s.Widened(root); err != nil || len(got.Globs) > 0 || got.Lines > 0 {
+		t.Errorf("another repository at the same path has %+v %v", got, err)
+	}
+	if task := taken(root); task != "" {
+		t.Errorf("another repository at the same path is given %s", task)
 	}
 }

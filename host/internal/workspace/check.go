@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/schemas"
@@ -24,7 +24,7 @@ const MaxRunnerFile = 4 << 20
 // [TmpSuffix] go; a link's target stays.
 func (w *Workspace) CleanTmp(glob string) (int, error) {
 	if err := ValidTmpGlob(w.rel, glob); err != nil {
-		return 0, fault.Wrap(err, judge.BlockedMissingConfig, "runner.crash_cleanup.delete_tmp_glob "+quote(glob)+" is refused",
+		return 0, diag.Wrap(err, judge.BlockedMissingConfig, "runner.crash_cleanup.delete_tmp_glob "+quote(glob)+" is refused",
 			"`relay config show --origin` says where it is set; \""+w.rel+"/*.tmp\" is the usual value")
 	}
 	n, err := cleanTmp(w.state, strings.TrimPrefix(glob, w.rel+"/"))
@@ -97,7 +97,7 @@ func ValidTmpGlob(rel, glob string) error {
 }
 
 // Validate checks STATE.json, TASK.json, REPORT.json and BLOCKED.json, where they
-// exist, against their schemas. The fault is BLOCKED_CRASH_RECOVERY_REQUIRED and
+// exist, against their schemas. The error is BLOCKED_CRASH_RECOVERY_REQUIRED and
 // names the file and what is wrong with it.
 func (w *Workspace) Validate() error {
 	for _, f := range []struct{ path, schema string }{
@@ -137,7 +137,7 @@ func ReadJSON[T any](path string, max int64, decode func([]byte, any) error) (*T
 	return v, nil
 }
 
-// Unreadable is the fault for one of relay's own files that can't be what relay wrote.
+// Unreadable is the error for one of relay's own files that can't be what relay wrote.
 func Unreadable(path string, err error) error {
 	var pe *fs.PathError
 	why := err.Error()
@@ -145,7 +145,7 @@ func Unreadable(path string, err error) error {
 		why = pe.Err.Error()
 	}
 	name := filepath.Base(path)
-	return &fault.Fault{Code: judge.BlockedCrashRecovery, What: name + " can't be trusted",
+	return &diag.Error{Code: judge.BlockedCrashRecovery, What: name + " can't be trusted",
 		Why: why + "; relay did not write it like that, so a crash or another program did",
 		Fix: "`relay recover` sets it aside and rebuilds it, or restore " + quote(path) + " yourself", Err: err}
 }

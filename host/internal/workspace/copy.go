@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -165,12 +166,15 @@ func (w *Workspace) copy(rel string, top bool) error {
 		return err
 	case fi.IsDir():
 		return w.copyFolder(rel)
-	case !fi.Mode().IsRegular() || w.tracks(rel) || same(fi, to) || filepath.Base(rel) == "plan.md" && newer(to, fi):
+	case !fi.Mode().IsRegular() || w.tracks(rel) || same(rel, fi, to) || filepath.Base(rel) == "plan.md" && newer(to, fi):
 		return nil
 	}
 	b, err := ReadFile(from, maxCopied)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrTooLarge) {
 		return nil
+	}
+	if err == nil && isReport(rel) {
+		b = w.formOf().fit(b)
 	}
 	if err == nil {
 		err = WriteScratch(to, b)
@@ -184,10 +188,10 @@ func (w *Workspace) copy(rel string, top bool) error {
 // maxCopied is the largest file that is copied, in bytes; a larger one has no copy.
 const maxCopied = 64 << 20
 
-// same says that the copy is that of the file fi as it is now.
-func same(fi fs.FileInfo, to string) bool {
+// same says that the copy is that of the file fi as it is now; that of a report may be shorter.
+func same(rel string, fi fs.FileInfo, to string) bool {
 	there, err := os.Lstat(to)
-	return err == nil && there.Mode().IsRegular() && there.Size() == fi.Size() && there.ModTime().Equal(fi.ModTime())
+	return err == nil && there.Mode().IsRegular() && (there.Size() == fi.Size() || isReport(rel)) && there.ModTime().Equal(fi.ModTime())
 }
 
 // newer says that the operator has edited the copy, which he may do with a plan.
@@ -218,7 +222,7 @@ func (w *Workspace) copyFolder(rel string) error {
 	for _, e := range entries {
 		switch name := e.Name(); {
 		case private(name):
-		case isMark(name):
+		case slices.Contains(marks, name):
 			last = append(last, name)
 		default:
 			problems = append(problems, w.copy(rel+"/"+name, false))
@@ -232,15 +236,6 @@ func (w *Workspace) copyFolder(rel string) error {
 	return errors.Join(problems...)
 }
 
-func isMark(name string) bool {
-	for _, m := range marks {
-		if name == m {
-			return true
-		}
-	}
-	return false
-}
-
 // unchanged says that all marks of a folder, of which there is one, are the same in its copy.
 func (w *Workspace) unchanged(rel string) bool {
 	if !strings.HasPrefix(rel, "history/") {
@@ -252,7 +247,7 @@ func (w *Workspace) unchanged(rel string) bool {
 		if err != nil {
 			continue
 		}
-		if found = true; !same(fi, filepath.Join(w.Shared(), rel, m)) {
+		if found = true; !same(rel+"/"+m, fi, filepath.Join(w.Shared(), rel, m)) {
 			return false
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -91,20 +91,20 @@ func ReadFile(path string, max int64) ([]byte, error) { return judge.ReadFile(pa
 // writeFault says what a failed write means to the person at the keyboard.
 func writeFault(err error, path string, code judge.Code) error {
 	what := "relay can't write " + quote(path)
-	dir := fault.Word(filepath.Dir(path))
+	dir := diag.Word(filepath.Dir(path))
 	switch {
 	case errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT):
-		return &fault.Fault{Code: code, What: what, Why: "the disk or the quota is full", Fix: "`df -h " + dir + "` shows it; free some space, then run the command again", Err: err}
+		return &diag.Error{Code: code, What: what, Why: "the disk or the quota is full", Fix: "`df -h " + dir + "` shows it; free some space, then run the command again", Err: err}
 	case errors.Is(err, unix.EROFS):
-		return &fault.Fault{Code: code, What: what, Why: "the file system is read-only", Fix: "`findmnt -T " + dir + "` shows how it is mounted; make it writable or work in a copy", Err: err}
+		return &diag.Error{Code: code, What: what, Why: "the file system is read-only", Fix: "`findmnt -T " + dir + "` shows how it is mounted; make it writable or work in a copy", Err: err}
 	case errors.Is(err, fs.ErrPermission):
-		return &fault.Fault{Code: code, What: what, Why: "permission denied", Fix: "`ls -ld " + dir + "` shows whose it is; make it writable for you", Err: err}
+		return &diag.Error{Code: code, What: what, Why: "permission denied", Fix: "`ls -ld " + dir + "` shows whose it is; make it writable for you", Err: err}
 	case errors.Is(err, unix.EISDIR) || errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST):
-		return &fault.Fault{Code: code, What: what, Why: "there is a folder of that name", Fix: "`ls -la " + fault.Word(path) + "`, then move it away", Err: err}
+		return &diag.Error{Code: code, What: what, Why: "there is a folder of that name", Fix: "`ls -la " + diag.Word(path) + "`, then move it away", Err: err}
 	case errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOTDIR):
-		return &fault.Fault{Code: code, What: what, Why: "its folder is a symbolic link or no folder, which relay does not follow", Fix: "`ls -ld " + dir + "`, then move it away", Err: err}
+		return &diag.Error{Code: code, What: what, Why: "its folder is a symbolic link or no folder, which relay does not follow", Fix: "`ls -ld " + dir + "`, then move it away", Err: err}
 	default:
-		return &fault.Fault{Code: code, What: what, Why: err.Error(), Fix: "`ls -ld " + dir + "` and `df -h " + dir + "` show the place; repair it, then run the command again", Err: err}
+		return &diag.Error{Code: code, What: what, Why: err.Error(), Fix: "`ls -ld " + dir + "` and `df -h " + dir + "` show the place; repair it, then run the command again", Err: err}
 	}
 }
 

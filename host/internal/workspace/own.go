@@ -1,9 +1,11 @@
 package workspace
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -21,16 +23,22 @@ import (
 func Own(paths ...string) error {
 	for _, path := range paths {
 		fi, err := os.Stat(path)
-		if err != nil {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			continue
+		}
+		if err != nil {
+			return diag.New(judge.BlockedUntrustedConfig, path+" is not believed", err.Error(), "`ls -ld "+diag.Word(filepath.Dir(path))+"`")
 		}
 		switch Others(path, fi) {
 		case Foreign:
-			return fault.New(judge.BlockedUntrustedConfig, path+" is not believed", "it belongs to another user",
-				fmt.Sprintf("`chown %d %s` if all of it is yours, or remove it", os.Geteuid(), fault.Word(path)))
+			fix := fmt.Sprintf("`chown %d %s` if all of it is yours, or remove it", os.Geteuid(), diag.Word(path))
+			if st, ok := fi.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 { // not to be taken from its user
+				fix = fmt.Sprintf("`sudo -u '#%d' relay status` is relay as that user; or set HOME to one of root's", st.Uid)
+			}
+			return diag.New(judge.BlockedUntrustedConfig, path+" is not believed", "it belongs to another user", fix)
 		case Shared:
-			return fault.New(judge.BlockedUntrustedConfig, path+" is not believed", fmt.Sprintf("it can be written by others (mode %04o)", fi.Mode().Perm()),
-				"look at what it holds, then `chmod go-w "+fault.Word(path)+"`")
+			return diag.New(judge.BlockedUntrustedConfig, path+" is not believed", fmt.Sprintf("it can be written by others (mode %04o)", fi.Mode().Perm()),
+				"look at what it holds, then `chmod go-w "+diag.Word(path)+"`")
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/root"
 	"github.com/paxiom/relay/judge"
 )
@@ -57,7 +57,7 @@ func Open(top, rel string) (*Workspace, error) {
 		rel = DefaultDir
 	}
 	if why := ValidRel(rel); why != "" {
-		return nil, fault.New(judge.BlockedMissingConfig, "workspace_dir "+quote(rel)+" can't be used", why,
+		return nil, diag.New(judge.BlockedMissingConfig, "workspace_dir "+quote(rel)+" can't be used", why,
 			"`relay config show --origin` says where it is set; \".relay\" is the usual value")
 	}
 	abs, err := filepath.Abs(top)
@@ -95,23 +95,23 @@ func FindRoot(dir string) (string, error) {
 	at, err := root.Find(dir)
 	switch {
 	case errors.Is(err, root.ErrInside):
-		return "", fault.New(judge.BlockedRepository, "this is the inside of a .git folder", quote(dir)+" holds no working tree", "`cd "+fault.Word(at)+"`")
+		return "", diag.New(judge.BlockedRepository, "this is the inside of a .git folder", quote(dir)+" holds no working tree", "`cd "+diag.Word(at)+"`")
 	case errors.Is(err, root.ErrNone):
-		return "", fault.New(judge.BlockedRepository, "not a git repository", "neither "+quote(at)+" nor a folder above it has a .git",
+		return "", diag.New(judge.BlockedRepository, "not a git repository", "neither "+quote(at)+" nor a folder above it has a .git",
 			"`git init` here, or `cd` to a repository, or name one with `-C DIR`")
 	case err != nil:
-		return "", fault.Wrap(err, judge.BlockedRepository, "the folder "+quote(dir)+" can't be entered", "`cd` to a repository, or name one with `-C DIR`")
+		return "", diag.Wrap(err, judge.BlockedRepository, "the folder "+quote(dir)+" can't be entered", "`cd` to a repository, or name one with `-C DIR`")
 	}
 	gitDir := root.GitDir(at)
 	if slices.ContainsFunc([]string{at, filepath.Join(at, ".git"), gitDir}, foreign) {
 		if _, err := judge.OpenGit(context.Background(), at); err != nil {
-			return "", fault.Git(err)
+			return "", diag.Git(err)
 		}
 	}
 	state := filepath.Join(gitDir, StateName)
 	if fi, err := os.Lstat(state); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
-		return "", fault.New(judge.BlockedRepository, "relay's state in git's folder is a link", state+" is what relay believes, and a link could lead to what somebody else wrote",
-			"`rm "+fault.Word(state)+"` removes the link, and nothing that it leads to")
+		return "", diag.New(judge.BlockedRepository, "relay's state in git's folder is a link", state+" is what relay believes, and a link could lead to what somebody else wrote",
+			"`rm "+diag.Word(state)+"` removes the link, and nothing that it leads to")
 	}
 	return at, nil
 }
@@ -197,8 +197,8 @@ func mkdirAll(top, rel string) error {
 		switch {
 		case lerr == nil && fi.IsDir():
 		case lerr == nil:
-			return fault.New(judge.BlockedRepository, "relay's folder "+quote(at)+" can't be used", "there is a "+kindOf(fi.Mode())+" in its place, which relay does not follow",
-				"`ls -ld "+fault.Word(at)+"`, then move it away")
+			return diag.New(judge.BlockedRepository, "relay's folder "+quote(at)+" can't be used", "there is a "+kindOf(fi.Mode())+" in its place, which relay does not follow",
+				"`ls -ld "+diag.Word(at)+"`, then move it away")
 		default:
 			return writeFault(err, at, judge.BlockedRepository)
 		}
@@ -230,23 +230,22 @@ func (w *Workspace) Shared() string { return filepath.Join(w.root, filepath.From
 func (w *Workspace) Rel() string    { return w.rel }
 
 // The files and folders of the state, as absolute paths.
-func (w *Workspace) State() string     { return w.path("STATE.json") }
-func (w *Workspace) Task() string      { return w.path("TASK.json") }
-func (w *Workspace) Report() string    { return w.path("REPORT.json") }
-func (w *Workspace) ReportMD() string  { return w.path("REPORT.md") }
-func (w *Workspace) Blocked() string   { return w.path("BLOCKED.json") }
-func (w *Workspace) Stuck() string     { return w.path("stuck.json") }
-func (w *Workspace) Stop() string      { return w.path("stop.json") }
-func (w *Workspace) Lock() string      { return w.path("lock.json") }
-func (w *Workspace) Usage() string     { return w.path("usage.jsonl") }
-func (w *Workspace) UsageSums() string { return w.path("usage.sums.json") }
-func (w *Workspace) Reserved() string  { return w.path("reserved.json") }
-func (w *Workspace) Cycles() string    { return w.path("cycles") }
-func (w *Workspace) Locks() string     { return w.path("locks") }
-func (w *Workspace) Queue() string     { return w.path("queue.md") }
-func (w *Workspace) History() string   { return w.path("history") }
-func (w *Workspace) Journal() string   { return w.path("journal") }
-func (w *Workspace) Logs() string      { return w.path("logs") }
+func (w *Workspace) State() string    { return w.path("STATE.json") }
+func (w *Workspace) Task() string     { return w.path("TASK.json") }
+func (w *Workspace) Report() string   { return w.path("REPORT.json") }
+func (w *Workspace) ReportMD() string { return w.path("REPORT.md") }
+func (w *Workspace) Blocked() string  { return w.path("BLOCKED.json") }
+func (w *Workspace) Stuck() string    { return w.path("stuck.json") }
+func (w *Workspace) Stop() string     { return w.path("stop.json") }
+func (w *Workspace) Lock() string     { return w.path("lock.json") }
+func (w *Workspace) Usage() string    { return w.path("usage.jsonl") }
+func (w *Workspace) Reserved() string { return w.path("reserved.json") }
+func (w *Workspace) Cycles() string   { return w.path("cycles") }
+func (w *Workspace) Locks() string    { return w.path("locks") }
+func (w *Workspace) Queue() string    { return w.path("queue.md") }
+func (w *Workspace) History() string  { return w.path("history") }
+func (w *Workspace) Journal() string  { return w.path("journal") }
+func (w *Workspace) Logs() string     { return w.path("logs") }
 
 // What the operator writes for relay, as absolute paths. Its readers use package beneath.
 func (w *Workspace) Facts() string   { return filepath.Join(w.Shared(), "FACTS.md") }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -52,7 +52,7 @@ func put(t *testing.T, dir, name, text string) string {
 
 func wantFault(t *testing.T, err error, code judge.Code, contains ...string) {
 	t.Helper()
-	f, ok := fault.As(err)
+	f, ok := diag.As(err)
 	if !ok {
 		t.Fatalf("got %v, want a fault", err)
 	}

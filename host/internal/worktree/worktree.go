@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -58,7 +58,7 @@ func (p *Pool) List(sizes bool) ([]Tree, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fault.Internal(err)
+		return nil, diag.Internal(err)
 	}
 	var out []Tree
 	for _, d := range entries {
@@ -116,7 +116,7 @@ func (p *Pool) Take(ctx context.Context, owner, branch, base string) (path strin
 			err = p.Fill(ctx, git)
 		}
 		if err != nil {
-			return "", fault.Git(err)
+			return "", diag.Git(err)
 		}
 	}
 	return path, workspace.WriteJSON(path+".json", mark{owner, p.now().UTC()})
@@ -154,7 +154,7 @@ func Reset(ctx context.Context, path, branch, base string) error {
 
 func (p *Pool) add(ctx context.Context, all []Tree, branch, base string) (string, error) {
 	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
-		return "", fault.Wrap(err, judge.BlockedMissingConfig, "there is no place for work trees", "`ls -ld "+fault.Word(filepath.Dir(p.Dir))+"`")
+		return "", diag.Wrap(err, judge.BlockedMissingConfig, "there is no place for work trees", "`ls -ld "+diag.Word(filepath.Dir(p.Dir))+"`")
 	}
 	taken := map[string]bool{}
 	for _, t := range all {
@@ -165,11 +165,11 @@ func (p *Pool) add(ctx context.Context, all []Tree, branch, base string) (string
 		path = filepath.Join(p.Dir, fmt.Sprintf("%02d", n))
 	}
 	if _, err := p.Git.Write(ctx, nil, nil, "worktree", "prune"); err != nil {
-		return "", fault.Git(err)
+		return "", diag.Git(err)
 	}
 	args := append([]string{"worktree", "add", "-q"}, on(branch)...)
 	if _, err := p.Git.Write(ctx, nil, nil, append(args, path, base)...); err != nil {
-		return "", fault.Wrap(err, judge.BlockedMissingConfig, "there is no work tree to be had", "`git worktree list` shows those that there are")
+		return "", diag.Wrap(err, judge.BlockedMissingConfig, "there is no work tree to be had", "`git worktree list` shows those that there are")
 	}
 	return path, nil
 }
@@ -182,7 +182,7 @@ func (p *Pool) Release(ctx context.Context, path, owner string) error {
 	}
 	if git, err := judge.OpenGit(ctx, path); err == nil {
 		if _, err := git.Write(ctx, nil, nil, "checkout", "-q", "-f", "--detach"); err != nil {
-			return fault.Wrap(err, judge.BlockedCrashRecovery, "a work tree can't be let go", "`git -C "+fault.Word(path)+" status`")
+			return diag.Wrap(err, judge.BlockedCrashRecovery, "a work tree can't be let go", "`git -C "+diag.Word(path)+" status`")
 		}
 	}
 	return os.Remove(path + ".json")
@@ -205,7 +205,7 @@ func (p *Pool) Collect(ctx context.Context, dry bool) ([]Tree, error) {
 		}
 		if _, err := p.Git.Write(ctx, nil, nil, "worktree", "remove", "--force", "--force", t.Path); err != nil {
 			if err := os.RemoveAll(t.Path); err != nil {
-				return gone, fault.Internal(err)
+				return gone, diag.Internal(err)
 			}
 		}
 		os.Remove(t.Path + ".json")

@@ -81,9 +81,13 @@ func ReadCleanup(text []byte) (*Cleanup, error) { return read[Cleanup](schemas.P
 // read takes the one JSON object of a text: the whole text, or what stands in the one
 // code fence of it, since some models can't leave that away.
 func read[T any](schema string, text []byte) (*T, error) {
-	b := unfence(bytes.TrimSpace(text))
-	if len(b) == 0 {
+	text = bytes.TrimSpace(text)
+	b := unfence(text)
+	switch {
+	case len(text) == 0:
 		return nil, errors.New("the answer is empty")
+	case len(b) == 0:
+		return nil, errors.New("the answer is a code fence with nothing in it")
 	}
 	if _, err := strictjson.Decode(b, strictjson.MaxBytes); err != nil {
 		return nil, fmt.Errorf("the answer is no JSON object: %w", err)

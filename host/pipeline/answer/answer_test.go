@@ -20,6 +20,9 @@ func TestRead(t *testing.T) {
 	if text := p.Text(); text != "Hash it.\n\nSteps\n1. write Login\n   files: login.go\n\nChecks\n- go test\n" {
 		t.Errorf("%q", text)
 	}
+	if _, err := ReadPlan([]byte("```json\n```")); err == nil || !strings.Contains(err.Error(), "a code fence with nothing in it") {
+		t.Errorf("an empty fence: %v", err)
+	}
 	if r, err := ReadReview([]byte(reviewed)); err != nil || len(r.Findings) != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}

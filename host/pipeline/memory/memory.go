@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/strictjson"
-	"github.com/paxiom/relay/host/internal/words"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -52,8 +52,8 @@ func Read(path string) (*Context, error) {
 	}
 	c, err := parse(b)
 	if err != nil {
-		return nil, fault.Wrap(err, judge.BlockedCrashRecovery, path+" can't be read",
-			"fix it, or `rm "+fault.Word(path)+"` to begin with an empty memory")
+		return nil, diag.Wrap(err, judge.BlockedCrashRecovery, path+" can't be read",
+			"fix it, or `rm "+diag.Word(path)+"` to begin with an empty memory")
 	}
 	return c, nil
 }
@@ -164,7 +164,7 @@ func (c *Context) bound() {
 
 // cut keeps at most n characters of valid text.
 func cut(s string, n int) string {
-	return words.Clip(strings.ToValidUTF8(s, "\uFFFD"), n)
+	return format.Clip(strings.ToValidUTF8(s, "\uFFFD"), n)
 }
 
 func (c *Context) encode() []byte {

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 )
 
 func at(minute int) time.Time { return time.Date(2026, 4, 8, 12, minute, 0, 0, time.UTC) }
@@ -67,7 +67,7 @@ func TestBroken(t *testing.T) {
 	for _, text := range []string{"{", `{"version":1,"summary":"x","tasks":[]}x`, "<<<<<<< a\n{}\n", `{"summary":7}`} {
 		os.WriteFile(path, []byte(text), 0o644)
 		_, err := Read(path)
-		if f, ok := fault.As(err); !ok || !strings.Contains(f.Fix, "`rm ") {
+		if f, ok := diag.As(err); !ok || !strings.Contains(f.Fix, "`rm ") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

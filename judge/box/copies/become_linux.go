@@ -18,9 +18,9 @@ func become() error {
 	if err := unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return box.Fail("close inherited descriptors", "", err)
 	}
-	var what errand
+	var what spec
 	if err := gob.NewDecoder(os.NewFile(fdPlan, "plan")).Decode(&what); err != nil {
-		return box.Fail("read the errand", "", err)
+		return box.Fail("read the spec", "", err)
 	}
 	if err := what.Limits.Settle(); err != nil {
 		return err
@@ -72,7 +72,7 @@ func giveUp() error {
 }
 
 // lockLand lets this process write in few places only, for good.
-func lockLand(what *errand) error {
+func lockLand(what *spec) error {
 	if err := box.LandlockAllowed(); err != nil {
 		return err
 	}

@@ -25,17 +25,17 @@ import (
 //
 //	at/PATH       the copy of the folder PATH; what lies beside it is linked, so that
 //	              relative paths lead where they should
-//	vault/PATH    another one that nothing works in, where writing is not prevented
+//	snapshot/PATH    another one that nothing works in, where writing is not prevented
 //	tables        what the folders and their copies looked like
 //	run/NAME      home and temporary folder of a process that runs
 const (
 	maxPath   = 4000    // of a file that names a folder
 	maxTables = 1 << 30 // bytes
 
-	layerAt     = "at"
-	layerVault  = "vault"
-	layerTables = "tables"
-	layerRun    = "run"
+	layerAt       = "at"
+	layerSnapshot = "snapshot"
+	layerTables   = "tables"
+	layerRun      = "run"
 )
 
 // means are those that copy the repository.
@@ -43,11 +43,11 @@ type means struct{}
 
 func init() { box.Register(means{}) }
 
-// Open gives what a box has of its own; one for checks shares the vault of the builder's.
+// Open gives what a box has of its own; one for checks shares the snapshot of the builder's.
 func (means) Open(of box.Layout, from box.Copies) box.Copies {
 	b := &copied{Layout: of}
-	if builder, ok := from.(*copied); ok && builder.vault != nil {
-		b.vault, b.checks = builder.vault, true
+	if builder, ok := from.(*copied); ok && builder.snapshot != nil {
+		b.snapshot, b.checks = builder.snapshot, true
 	}
 	return b
 }
@@ -55,8 +55,8 @@ func (means) Open(of box.Layout, from box.Copies) box.Copies {
 // copied is what a box of copies has of its own.
 type copied struct {
 	box.Layout
-	made  []traces // the copies, when they were made
-	vault *vault   // of the real folders
+	made     []traces  // the copies, when they were made
+	snapshot *snapshot // of the real folders
 	// checks: it is a box for verification, whose writes are thrown away.
 	checks bool
 	broken error // what could not be put back
@@ -64,8 +64,8 @@ type copied struct {
 
 // tables is the file of that name.
 type tables struct {
-	Made  []traces
-	Vault *vault
+	Made     []traces
+	Snapshot *snapshot
 }
 
 // copies reports whether there are any: a box that can't write the repository has none.
@@ -81,17 +81,17 @@ func (b *copied) top() string {
 
 // Undone is what was changed in the real repository and put back.
 func (b *copied) Undone() (found, elsewhere []string, err error) {
-	if b.vault == nil {
+	if b.snapshot == nil {
 		return nil, nil, b.broken
 	}
-	return b.vault.Found, b.vault.Elsewhere, b.broken
+	return b.snapshot.Found, b.snapshot.Elsewhere, b.broken
 }
 
 // Copy is where the copy of the i-th folder lies.
 func (b *copied) Copy(i int) string { return b.copyOf(b.Lowers[i]) }
 
 // Compare tells what is new in it.
-func (b *copied) Compare(i int) box.Compare { return compare{b.made[i], b.vault.Base[i]} }
+func (b *copied) Compare(i int) box.Compare { return compare{b.made[i], b.snapshot.Base[i]} }
 
 // compare has what the copy looked like when it was made, and what the real folder did.
 type compare struct{ made, base traces }
@@ -122,13 +122,13 @@ func (b *copied) copyOf(folder string) string { return filepath.Join(b.Layout.Di
 
 // Make copies the real folders.
 func (b *copied) Make() error {
-	ctx, of := context.Background(), b.Lowers // the vault has them at the same places
-	own := b.vault == nil
+	ctx, of := context.Background(), b.Lowers // the snapshot has them at the same places
+	own := b.snapshot == nil
 	if own {
-		b.vault = &vault{Of: of, Busy: slices.Concat(b.Busy, b.States, []string{b.StateDir}), Watch: b.Watch,
+		b.snapshot = &snapshot{Of: of, Busy: slices.Concat(b.Busy, b.States, []string{b.StateDir}), Watch: b.Watch,
 			Aside: filepath.Join(b.StateDir, "put-back", filepath.Base(b.Layer))}
 	}
-	v := b.vault
+	v := b.snapshot
 	for i, from := range of {
 		c, err := copyTree(ctx, from, b.copyOf(from), func(rel string) bool { return b.unseen(i, rel) })
 		if err != nil {
@@ -140,7 +140,7 @@ func (b *copied) Make() error {
 		}
 	}
 	if own && b.Means == box.Copy {
-		v.Dir = filepath.Join(b.Layout.Dir, layerVault)
+		v.Dir = filepath.Join(b.Layout.Dir, layerSnapshot)
 		for i, from := range of {
 			c, err := copyTree(ctx, from, v.place(i), func(rel string) bool { return v.skips(i, rel) })
 			if err != nil {
@@ -263,7 +263,7 @@ func (b *copied) overwrite(i int, at, text string) {
 // saveTables writes the tables, for a later process of relay.
 func (b *copied) saveTables() error {
 	var out bytes.Buffer
-	if err := gob.NewEncoder(&out).Encode(tables{b.made, b.vault}); err != nil {
+	if err := gob.NewEncoder(&out).Encode(tables{b.made, b.snapshot}); err != nil {
 		return err
 	}
 	name := filepath.Join(b.Layout.Dir, layerTables)
@@ -279,8 +279,8 @@ func (b *copied) Load() error {
 	if err != nil {
 		return &box.Error{Op: "open the layer", Path: b.Layout.Dir, Err: err}
 	}
-	if b.made = t.Made; b.vault == nil {
-		b.vault = t.Vault
+	if b.made = t.Made; b.snapshot == nil {
+		b.snapshot = t.Snapshot
 	}
 	return nil
 }
@@ -290,7 +290,7 @@ func readTables(layer string) (t tables, err error) {
 	if err == nil {
 		err = gob.NewDecoder(bytes.NewReader(text)).Decode(&t)
 	}
-	if err == nil && (t.Vault == nil || len(t.Made) > len(t.Vault.Of)) {
+	if err == nil && (t.Snapshot == nil || len(t.Made) > len(t.Snapshot.Of)) {
 		err = fs.ErrInvalid
 	}
 	return t, err
@@ -299,34 +299,34 @@ func readTables(layer string) (t tables, err error) {
 // begin prepares the real side for a process: what changed there while none was
 // running is right.
 func (b *copied) begin() error {
-	if b.vault == nil {
+	if b.snapshot == nil {
 		return nil
 	}
-	if err := b.vault.refresh(context.Background()); err != nil {
+	if err := b.snapshot.refresh(context.Background()); err != nil {
 		return &box.Error{Op: "look at the repository", Path: b.Root, Err: err}
 	}
-	b.vault.Above = b.above()
+	b.snapshot.Above = b.parentModes()
 	return b.saveTables()
 }
 
 // end puts back what a process changed in the real folders. What it changed there
 // counts as changed in the copy.
 func (b *copied) end() error {
-	if b.vault == nil {
+	if b.snapshot == nil {
 		return nil
 	}
-	var into *fold
+	var into *overlayChanges
 	if !b.checks {
-		into = &fold{made: b.made}
+		into = &overlayChanges{made: b.made}
 		for i := range b.Lowers {
 			into.tops = append(into.tops, b.Copy(i))
 		}
 	}
-	found, err := b.vault.putBack(context.Background(), into)
-	if b.vault.Found = append(b.vault.Found, found...); err != nil {
+	found, err := b.snapshot.restore(context.Background(), into)
+	if b.snapshot.Found = append(b.snapshot.Found, found...); err != nil {
 		b.broken = &box.Error{Op: "put the repository back", Path: b.Root, Err: err,
 			Why: "something was changed in it while the builder ran, and could not be put back: " + err.Error(),
-			Fix: "`git status` shows what differs; the vault is in " + filepath.Join(b.Layout.Dir, layerVault)}
+			Fix: "`git status` shows what differs; the snapshot is in " + filepath.Join(b.Layout.Dir, layerSnapshot)}
 		return b.broken
 	}
 	return b.saveTables()

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where there is no pid namespace, relay executes itself as a keeper: orphans of the
+// Where there is no pid namespace, relay executes itself as a supervisor: orphans of the
 // processes that it starts become its children, so that it finds all of them and ends
 // them, when the direct child has ended and when the host is gone.
 
 // Start is Start without namespaces.
 func (b *copied) Start(p box.Proc, lock *os.File) (*box.Process, error) {
-	what, err := b.errand(p)
+	what, err := b.spec(p)
 	if err == nil {
 		err = b.begin()
 	}
@@ -36,8 +36,8 @@ func (b *copied) Start(p box.Proc, lock *os.File) (*box.Process, error) {
 	return run, nil
 }
 
-// launch starts the keeper and waits until it has started the child.
-func (b *copied) launch(p box.Proc, what *errand, lock *os.File) (*box.Process, error) {
+// launch starts the supervisor and waits until it has started the child.
+func (b *copied) launch(p box.Proc, what *spec, lock *os.File) (*box.Process, error) {
 	written := []string{what.Run}
 	if b.copies() {
 		for i := range b.Lowers {
@@ -49,14 +49,14 @@ func (b *copied) launch(p box.Proc, what *errand, lock *os.File) (*box.Process, 
 			written = append(written, bind.Path)
 		}
 	}
-	run, err := p.Launch(box.Launch{Name: keeperName, Plan: what, Limits: b.withBase(p.Confine.Limits), Written: written, Away: what.Run,
-		Kill: func(keeper *os.Process, control *os.File, done <-chan struct{}) {
+	run, err := p.Launch(box.Launch{Name: supervisorName, Plan: what, Limits: b.withBase(p.Confine.Limits), Written: written, Away: what.Run,
+		Kill: func(supervisor *os.Process, control *os.File, done <-chan struct{}) {
 			control.Write([]byte{1})
-			time.AfterFunc(keeperTime, func() {
+			time.AfterFunc(supervisorTime, func() {
 				select {
 				case <-done:
 				default:
-					keeper.Kill() // it was stopped, or is at a loss: sweep does the rest
+					supervisor.Kill() // it was stopped, or is at a loss: sweep does the rest
 				}
 			})
 		},
@@ -71,8 +71,8 @@ func (b *copied) launch(p box.Proc, what *errand, lock *os.File) (*box.Process, 
 	return run, err
 }
 
-// keeperTime is how long a keeper has for ending what it keeps.
-const keeperTime = 5 * time.Second
+// supervisorTime is how long a supervisor has for ending what it keeps.
+const supervisorTime = 5 * time.Second
 
 // withBase adds to the limits on disk what the copy itself takes.
 func (b *copied) withBase(l box.Limits) box.Limits {

@@ -26,7 +26,7 @@ func (b *copied) Start(p box.Proc, lock *os.File) (*box.Process, error) {
 		return nil, &box.Error{Op: "use " + b.Means, Unsupported: true, Why: "it is Linux's; macOS has the means copy",
 			Fix: "`relay run --set box.means=copy`, or run relay in a Linux virtual machine"}
 	}
-	what, err := b.errand(p)
+	what, err := b.spec(p)
 	if err == nil {
 		err = b.begin()
 	}
@@ -62,7 +62,7 @@ func (b *copied) Start(p box.Proc, lock *os.File) (*box.Process, error) {
 }
 
 // execute starts the child in a session of its own.
-func execute(p box.Proc, what *errand) (*os.Process, error) {
+func execute(p box.Proc, what *spec) (*os.Process, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, &box.Error{Op: "open", Path: os.DevNull, Err: err}
@@ -88,7 +88,7 @@ func execute(p box.Proc, what *errand) (*os.Process, error) {
 }
 
 // lookPath finds a program along the PATH that it gets.
-func lookPath(what *errand) (string, error) {
+func lookPath(what *spec) (string, error) {
 	if strings.Contains(what.Argv[0], "/") {
 		return what.Argv[0], nil
 	}

@@ -3,6 +3,7 @@ package claudecli
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,20 +21,10 @@ type Setup struct {
 	ConfigDir string `json:"config_dir"`
 }
 
-// SetupSchema describes Setup's keys: members of "properties" of a JSON Schema.
-const SetupSchema = `
-    "command": {
-      "type": "string", "minLength": 1, "default": "claude",
-      "description": "The Claude Code program: a name that is in PATH, or an absolute path."
-    },
-    "base_url": {
-      "type": "string", "pattern": "^https?://",
-      "description": "Base URL of a server that speaks the Anthropic Messages API. Empty: Anthropic's own."
-    },
-    "config_dir": {
-      "type": "string", "default": "auto", "pattern": "^(auto|user|private|/.*)$",
-      "description": "Where Claude Code keeps its login and state. user: its usual folder. private: an empty one for each call. auto: private when a key or token is in the environment, otherwise user. Or an absolute path."
-    }`
+// SetupSchema describes Setup's keys: the properties of a JSON Schema.
+//
+//go:embed setup.schema.json
+var SetupSchema []byte
 
 // Env are the variables that Claude Code may need from the host's environment.
 func Env() []sdk.EnvVar {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/plugins/internal/clitool"
+	"github.com/paxiom/relay/plugins/internal/httpapi"
 	"github.com/paxiom/relay/sdk"
 )
 
@@ -208,38 +209,18 @@ func (s *Stream) byKind(opts ...sdk.FailOption) *sdk.Failure {
 
 const loginFix = "`claude auth login`, or set ANTHROPIC_API_KEY"
 
+var fixes = httpapi.Fixes{Key: loginFix, Billing: "look at https://console.anthropic.com/settings/billing",
+	Access: "use a key whose workspace has access to the model: https://console.anthropic.com", Model: "correct the model's name in the configuration"}
+
 // byStatus uses the API's HTTP status.
 func (s *Stream) byStatus(opts ...sdk.FailOption) *sdk.Failure {
-	fail := func(r sdk.Reason, summary string, more ...sdk.FailOption) *sdk.Failure {
-		return sdk.Fail(r, summary, append(more, opts...)...)
-	}
-	if s.result.Status == nil {
-		return fail(sdk.Internal, "claude reported an error of a kind that this plugin does not know")
-	}
-	switch status := *s.result.Status; {
-	case status == 401:
-		return fail(sdk.AuthRejected, "the model's API rejected the key or the login", sdk.Fix(loginFix))
-	case status == 403:
-		return fail(sdk.Permission, "the account may not do this",
-			sdk.Fix("use a key whose workspace has access to the model: https://console.anthropic.com"))
-	case status == 402:
-		return fail(sdk.Billing, "the API asks for payment", sdk.Fix("look at https://console.anthropic.com/settings/billing"))
-	case status == 404:
-		return fail(sdk.ModelUnknown, "the API does not know this model", sdk.Fix("correct the model's name in the configuration"))
-	case status == 408:
-		return fail(sdk.Timeout, "the model's API gave the request up")
-	case status == 413:
-		return fail(sdk.TooLarge, "the request is larger than the API accepts")
-	case status == 429:
+	switch {
+	case s.result.Status == nil:
+		return sdk.Fail(sdk.Internal, "claude reported an error of a kind that this plugin does not know", opts...)
+	case *s.result.Status == 429:
 		return s.rateLimited(opts)
-	case status == 529, status == 503:
-		return fail(sdk.Overloaded, "the model's API is overloaded")
-	case status >= 500:
-		return fail(sdk.Overloaded, fmt.Sprintf("the model's API failed with status %d", status))
-	case status == 400, status == 422:
-		return fail(sdk.BadRequest, "the model's API refused the request")
 	}
-	return fail(sdk.Internal, fmt.Sprintf("the model's API answered with status %d, which this plugin does not know", *s.result.Status))
+	return fixes.Status(*s.result.Status, opts...)
 }
 
 // Waits for a limit that names none. The program asks again by itself while the

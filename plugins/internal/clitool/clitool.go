@@ -1,6 +1,7 @@
 package clitool
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -97,6 +99,15 @@ func (t Tested) Warning(program string, v Version) string {
 		return fmt.Sprintf("%s %v is newer than the versions this plugin was tested with (%v to %v)", program, v, t.From, t.To)
 	}
 	return ""
+}
+
+// Schema adds properties to those of a plugin's configuration, which has some.
+func Schema(config, more []byte) []byte {
+	head, ok := bytes.CutSuffix(bytes.TrimSpace(config), []byte("\n  }\n}"))
+	if !ok {
+		panic("clitool: the schema does not end with its properties")
+	}
+	return slices.Concat(head, []byte(","), bytes.Trim(bytes.TrimSpace(more), "{}"), []byte("  }\n}"))
 }
 
 // Healthy is the answer of a program that can work; a warning that is empty is none.

@@ -3,6 +3,7 @@ package codexcli
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"fmt"
 	"net/url"
 	"os"
@@ -21,20 +22,10 @@ type Setup struct {
 	CodexHome string `json:"codex_home"`
 }
 
-// SetupSchema describes Setup's keys: members of "properties" of a JSON Schema.
-const SetupSchema = `
-    "command": {
-      "type": "string", "minLength": 1, "default": "codex",
-      "description": "The Codex program: a name that is in PATH, or an absolute path. The native program is used where the npm package's script is found."
-    },
-    "base_url": {
-      "type": "string", "pattern": "^https?://",
-      "description": "Base URL of a server that speaks the OpenAI Responses API, for example http://127.0.0.1:8000/v1. Empty: OpenAI's own."
-    },
-    "codex_home": {
-      "type": "string", "default": "auto", "pattern": "^(auto|user|private|/.*)$",
-      "description": "Where Codex keeps its login and state (CODEX_HOME). user: its usual folder. private: an empty one for each call. auto: private when a key is in the environment or base_url is set, otherwise user. Or an absolute path, not below /tmp."
-    }`
+// SetupSchema describes Setup's keys: the properties of a JSON Schema.
+//
+//go:embed setup.schema.json
+var SetupSchema []byte
 
 // Env are the variables that Codex may need from the host's environment.
 func Env() []sdk.EnvVar {

@@ -20,6 +20,7 @@ type Stream struct {
 	failed   string // the message of a failed turn
 	ended    bool   // the turn failed
 	answer   string // the last message of the model
+	messaged bool   // there was one
 	answered bool   // the model wrote something, or called a tool
 	acted    bool   // a command ran or a file was changed
 	usage    sdk.Usage
@@ -127,7 +128,7 @@ func (s *Stream) item(i item, event string) []Event {
 	switch i.Type {
 	case "agent_message":
 		if completed {
-			s.answer, s.answered = i.Text, true
+			s.answer, s.messaged, s.answered = i.Text, true, true
 			return []Event{{Text: i.Text}}
 		}
 	case "reasoning":

@@ -2,13 +2,13 @@ package codexcli
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/paxiom/relay/plugins/internal/clitool"
+	"github.com/paxiom/relay/plugins/internal/httpapi"
 	"github.com/paxiom/relay/sdk"
 )
 
@@ -68,6 +68,8 @@ func (s *Stream) failure(end End) *sdk.Failure {
 		return s.noTurn(end)
 	case end.ExitCode != 0 || end.Signal != "":
 		return sdk.Fail(sdk.Internal, "codex completed its turn and then ended with "+end.String(), sdk.Detail(end.Stderr))
+	case !s.messaged:
+		return sdk.Fail(sdk.BadOutput, "the model ended without a message")
 	case strings.TrimSpace(s.answer) == "":
 		return sdk.Fail(sdk.BadOutput, "the model's answer is empty")
 	}
@@ -146,31 +148,17 @@ func classify(message string, now time.Time) *sdk.Failure {
 	return f
 }
 
+var fixes = httpapi.Fixes{Key: loginFix, Billing: "look at https://platform.openai.com/settings/organization/billing",
+	Access: "use a key whose project has access to the model: https://platform.openai.com", Model: "correct the model's name in the configuration, or base_url"}
+
 func byStatus(status int, m string, now time.Time, detail sdk.FailOption) *sdk.Failure {
 	switch {
-	case status == 401:
-		return sdk.Fail(sdk.AuthRejected, "the model's API rejected the key or the login", detail, sdk.Fix(loginFix))
-	case status == 402:
-		return sdk.Fail(sdk.Billing, "the API asks for payment", detail, sdk.Fix("look at https://platform.openai.com/settings/organization/billing"))
-	case status == 403:
-		return sdk.Fail(sdk.Permission, "the account may not do this", detail, sdk.Fix("use a key whose project has access to the model: https://platform.openai.com"))
-	case status == 404:
-		return sdk.Fail(sdk.ModelUnknown, "the API does not know this model", detail, sdk.Fix("correct the model's name in the configuration, or base_url"))
-	case status == 408:
-		return sdk.Fail(sdk.Timeout, "the model's API gave the request up", detail)
-	case status == 413:
-		return sdk.Fail(sdk.TooLarge, "the request is larger than the API accepts", detail)
+	case status == 429 && strings.Contains(m, `"usage_limit_reached"`):
+		return quota(m, now, detail)
 	case status == 429:
-		if strings.Contains(m, `"usage_limit_reached"`) {
-			return quota(m, now, detail)
-		}
 		return rateLimited(m, now, detail)
-	case status >= 500:
-		return sdk.Fail(sdk.Overloaded, fmt.Sprintf("the model's API failed with status %d", status), detail)
-	case status == 400, status == 422:
-		return sdk.Fail(sdk.BadRequest, "the model's API refused the request", detail)
 	}
-	return sdk.Fail(sdk.Internal, fmt.Sprintf("the model's API answered with status %d, which this plugin does not know", status), detail)
+	return fixes.Status(status, detail)
 }
 
 func rateLimited(m string, now time.Time, detail sdk.FailOption) *sdk.Failure {

@@ -108,7 +108,7 @@ func TestBadRuns(t *testing.T) {
 		{name: "context-in-stream", want: sdk.TooLarge, effect: sdk.EffectNone},
 		{name: "unknown-model", want: sdk.ModelUnknown, effect: sdk.EffectNone},
 		{name: "max-tokens", want: sdk.TooLarge, effect: sdk.EffectCharged},
-		{name: "empty", end: End{}, want: sdk.BadOutput, effect: sdk.EffectCharged},
+		{name: "empty", end: End{}, want: sdk.BadOutput, effect: sdk.EffectCharged, check: func(f *sdk.Failure) bool { return strings.Contains(f.Summary, "without a message") }},
 		{name: "interrupted", end: End{ExitCode: 1}, want: sdk.Internal, effect: sdk.EffectUnknown},
 		{name: "interrupted", end: End{}, want: sdk.Internal, effect: sdk.EffectUnknown},
 		{name: "terminated", end: End{ExitCode: 143}, want: sdk.Internal, effect: sdk.EffectUnknown},

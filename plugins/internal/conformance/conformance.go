@@ -46,7 +46,7 @@ func Program(t testing.TB, body string) string {
 	dir := t.TempDir()
 	for d := dir; d != os.TempDir() && len(d) > 1; d = filepath.Dir(d) {
 		if err := os.Chmod(d, 0o755); err != nil {
-			break // above the test's own folders
+			break // parentModes the test's own folders
 		}
 	}
 	path := filepath.Join(dir, "program")

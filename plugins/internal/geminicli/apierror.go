@@ -7,6 +7,7 @@ import (
 	"time"
 	_ "time/tzdata" // the day of a quota ends in California
 
+	"github.com/paxiom/relay/plugins/internal/httpapi"
 	"github.com/paxiom/relay/sdk"
 )
 
@@ -80,30 +81,19 @@ func (a Account) byStatus(e APIError, d details, now time.Time) *sdk.Failure {
 		return sdk.Fail(sdk.Billing, "the project has no billing", sdk.Fix(billing))
 	case e.Code == 401 && !a.Complete():
 		return sdk.Fail(sdk.NotLoggedIn, "the model's API wants a key", sdk.Fix(a.LoginFix()))
-	case e.Code == 401:
-		return sdk.Fail(sdk.AuthRejected, "the model's API rejected the login", sdk.Fix(a.LoginFix()))
-	case e.Code == 402:
-		return sdk.Fail(sdk.Billing, "the API asks for payment", sdk.Fix(billing))
-	case e.Code == 403:
-		return sdk.Fail(sdk.Permission, "the account may not do this",
-			sdk.Fix("use a key or project in which the API is on and the model allowed: https://aistudio.google.com"))
 	case e.Code == 400 && e.Status == "FAILED_PRECONDITION":
 		return sdk.Fail(sdk.Permission, "the API is not open to this account",
 			sdk.Fix("the detail says why; where the free tier is not offered, billing opens it: https://aistudio.google.com"))
-	case e.Code == 404:
-		return sdk.Fail(sdk.ModelUnknown, "the API does not know this model", sdk.Fix("correct the model's name in the configuration, or base_url"))
 	case e.Code == 413, e.Code == 400 && strings.HasPrefix(e.Message, "The input token count"):
 		return sdk.Fail(sdk.TooLarge, "the prompt is longer than the model's context")
 	case e.Code == 429:
 		return limited(d, now)
 	case e.Code == 408, e.Code == 504:
 		return sdk.Fail(sdk.Timeout, "the model's API gave the request up", sdk.EffectUnknown)
-	case e.Code >= 500:
-		return sdk.Fail(sdk.Overloaded, fmt.Sprintf("the model's API failed with status %d", e.Code), sdk.RetryAfter(d.wait))
-	case e.Code == 400, e.Code == 422:
-		return sdk.Fail(sdk.BadRequest, "the model's API refused the request")
 	}
-	return sdk.Fail(sdk.Internal, fmt.Sprintf("the model's API answered with status %d, which this plugin does not know", e.Code))
+	fixes := httpapi.Fixes{Key: a.LoginFix(), Billing: billing, Access: "use a key or project in which the API is on and the model allowed: https://aistudio.google.com",
+		Model: "correct the model's name in the configuration, or base_url"}
+	return fixes.Status(e.Code, sdk.RetryAfter(d.wait))
 }
 
 // shortWait is for a limit that does not say until when.

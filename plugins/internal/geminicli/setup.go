@@ -3,6 +3,7 @@ package geminicli
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,32 +23,10 @@ type Setup struct {
 	Location   string `json:"location"`
 }
 
-// SetupSchema describes Setup's keys: members of "properties" of a JSON Schema.
-const SetupSchema = `
-    "command": {
-      "type": "string", "minLength": 1, "default": "gemini",
-      "description": "The Gemini CLI program: a name that is in PATH, or an absolute path."
-    },
-    "base_url": {
-      "type": "string", "pattern": "^https?://",
-      "description": "Base URL of a server that speaks the Gemini API, without the version: http://127.0.0.1:8000. Empty: Google's own."
-    },
-    "backend": {
-      "type": "string", "enum": ["auto", "gemini", "vertex"], "default": "auto",
-      "description": "Who answers. gemini: the Gemini API, with a key. vertex: Vertex AI, with application default credentials or a key. auto: vertex when a project is configured, GOOGLE_GENAI_USE_VERTEXAI is true, or there are default credentials with a project and no key; otherwise gemini."
-    },
-    "project": {
-      "type": "string", "pattern": "^[a-z0-9:._-]*$",
-      "description": "The Google Cloud project for Vertex AI. Empty: GOOGLE_CLOUD_PROJECT, then what the default credentials name."
-    },
-    "location": {
-      "type": "string", "pattern": "^[a-z0-9-]*$",
-      "description": "The region for Vertex AI. Empty: GOOGLE_CLOUD_LOCATION, then global."
-    },
-    "gemini_home": {
-      "type": "string", "default": "private", "pattern": "^(user|private|/.*)$",
-      "description": "Where Gemini CLI keeps its login, settings and memory (GEMINI_CLI_HOME). private: a folder of its own for each call, with the user's login and nothing else. user: the home folder, with the user's own settings, hooks and servers. Or an absolute path, likewise."
-    }`
+// SetupSchema describes Setup's keys: the properties of a JSON Schema.
+//
+//go:embed setup.schema.json
+var SetupSchema []byte
 
 // Env are the variables that the plugins may need from the host's environment.
 func Env() []sdk.EnvVar {

@@ -19,16 +19,12 @@ func Client() (client *http.Client, done func()) {
 	return &http.Client{Transport: t}, t.CloseIdleConnections
 }
 
-// DefaultIdle is how long an API may be silent when a request names no limit.
-// Models think for minutes without a word.
-const DefaultIdle = 10 * time.Minute
-
 // Watch gives a context that ends when nothing happened for so long. Alive says
 // that something did. Stop must be called at the end; it reports whether the silence
 // was too long.
 func Watch(ctx context.Context, idle time.Duration) (inner context.Context, alive func(), stop func() (silent bool)) {
 	if idle <= 0 {
-		idle = DefaultIdle
+		idle = httpjson.DefaultIdle
 	}
 	inner, cancel := context.WithCancel(ctx)
 	var mu sync.Mutex
@@ -53,7 +49,7 @@ func Watch(ctx context.Context, idle time.Duration) (inner context.Context, aliv
 // Silent is the failure of a call that Watch ended.
 func Silent(idle time.Duration) *sdk.Failure {
 	if idle <= 0 {
-		idle = DefaultIdle
+		idle = httpjson.DefaultIdle
 	}
 	return sdk.Fail(sdk.Timeout, fmt.Sprintf("the model's API said nothing for %v", idle))
 }

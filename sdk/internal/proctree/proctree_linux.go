@@ -106,20 +106,22 @@ func belonging(marker string, root int) (found []proc) {
 func killUntilNone(limit time.Duration, reap bool, find func() []proc) int {
 	killed := map[int]bool{}
 	for end := time.Now().Add(limit); ; time.Sleep(3 * time.Millisecond) {
-		living := 0
+		left := 0
 		for _, p := range find() {
-			if p.zombie {
-				if reap && p.parent == os.Getpid() {
-					_, _ = unix.Wait4(p.pid, nil, unix.WNOHANG, nil)
+			switch {
+			case !p.zombie:
+				left++
+				if unix.Kill(p.pid, unix.SIGKILL) == nil {
+					killed[p.pid] = true
 				}
-				continue
-			}
-			living++
-			if unix.Kill(p.pid, unix.SIGKILL) == nil {
-				killed[p.pid] = true
+			case reap && p.parent == os.Getpid():
+				// It is looked for once more: a process is shown as dead while other threads of it
+				// still die, and can't be reaped until then; and its own dead children come to us.
+				left++
+				_, _ = unix.Wait4(p.pid, nil, unix.WNOHANG, nil)
 			}
 		}
-		if living == 0 || time.Now().After(end) {
+		if left == 0 || time.Now().After(end) {
 			if reap {
 				reapUntil(end, killed)
 				reapUntil(end, killed) // those that were the children of one of the first

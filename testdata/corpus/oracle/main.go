@@ -42,7 +42,7 @@ func volatile(p string) bool {
 		// remembered failures, so that the same task is not built again; runs of the loop; a stop request
 		"relais/stuck.json", "relais/runs", "relais/stop.json",
 		// what relays at work say of themselves, and what usage.jsonl adds up to
-		"relais/live", "relais/usage.sums.json":
+		"relais/live":
 		return true
 	}
 	// what relay believes lies in git's folder, of each work tree and submodule

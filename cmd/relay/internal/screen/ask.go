@@ -6,21 +6,34 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/paxiom/relay/host/fault"
+	"github.com/paxiom/relay/host/diag"
 )
 
 // question is an answer that is being typed.
 type question struct {
 	of   item
-	text []rune
+	text string
 }
 
-func (q *question) insert(s string) {
-	for _, r := range oneLine(s) {
-		if unicode.IsPrint(r) {
-			q.text = append(q.text, r)
-		}
+// typed is a line after one more key.
+func typed(line string, k tea.KeyPressMsg) string {
+	switch k.String() {
+	case "backspace":
+		r := []rune(line)
+		return string(r[:max(0, len(r)-1)])
+	case "ctrl+u":
+		return ""
 	}
+	return line + printable(k.Text)
+}
+
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, s)
 }
 
 func (w *watcher) askKey(k tea.KeyPressMsg) tea.Cmd {
@@ -29,22 +42,27 @@ func (w *watcher) askKey(k tea.KeyPressMsg) tea.Cmd {
 	case "esc":
 		w.mode, w.said = modeList, "nothing was answered"
 	case "enter":
-		if len(q.text) > 0 {
+		if q.text != "" {
 			w.mode, w.said = modeList, "…"
-			return w.answer(q.of, string(q.text))
+			return w.answer(q.of, q.text)
 		}
-	case "backspace":
-		q.text = q.text[:max(0, len(q.text)-1)]
-	case "ctrl+u":
-		q.text = nil
 	default:
-		for _, r := range k.Text {
-			if unicode.IsPrint(r) {
-				q.text = append(q.text, r)
-			}
-		}
+		q.text = typed(q.text, k)
 	}
 	return nil
+}
+
+// filterKey narrows the list with each key.
+func (w *watcher) filterKey(k tea.KeyPressMsg) {
+	switch k.String() {
+	case "esc":
+		w.mode, w.filter = modeList, ""
+	case "enter":
+		w.mode = modeList
+	default:
+		w.filter = typed(w.filter, k)
+	}
+	w.list()
 }
 
 // answer does what relay answer and relay task answer do.
@@ -69,6 +87,6 @@ func (w *watcher) answer(it item, text string) tea.Cmd {
 
 // whole is an error with what to type.
 func whole(err error) string {
-	f := fault.Internal(err)
+	f := diag.Internal(err)
 	return strings.TrimSuffix(f.What+": "+f.Why+"; "+f.Fix, "; ")
 }

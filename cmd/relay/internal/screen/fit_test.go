@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/health"
 )
 
 // crowded is a repository in which everything is long, wide, read from right to left, or all of it.
@@ -27,7 +27,7 @@ func crowded() *fake {
 		f.res.Log = append(f.res.Log, strings.Repeat("\x1b[2Jשלום 世界 ", i))
 	}
 	f.res.Alerts = []string{strings.Repeat("near its cap ", 30)}
-	f.res.Problem = &host.CheckResult{What: strings.Repeat("世", 200), Fix: strings.Repeat("`relay x` ", 50)}
+	f.res.Problem = &health.Check{What: strings.Repeat("世", 200), Fix: strings.Repeat("`relay x` ", 50)}
 	return f
 }
 
@@ -46,7 +46,7 @@ func TestWatchFits(t *testing.T) {
 				} else if w.mode == modeText {
 					w.mode = modeList
 				} else if w.mode == modeAsk {
-					w.ask.insert(strings.Repeat("עברית世", 30))
+					w.ask.text = strings.Repeat("עברית世", 30)
 					w.draw()
 					w.mode = modeList
 				} else if w.mode == modeSure {

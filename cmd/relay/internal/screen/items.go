@@ -26,6 +26,12 @@ type item struct {
 // key tells items apart from look to look.
 func (i item) key() string { return i.repo.Root() + "\x00" + i.kind + "\x00" + i.id }
 
+// has reports whether each word stands somewhere in the row, in any case of its letters.
+func (i item) has(words string) bool {
+	row := strings.ToLower(i.kind + " " + i.id + " " + i.text)
+	return !slices.ContainsFunc(strings.Fields(strings.ToLower(words)), func(word string) bool { return !strings.Contains(row, word) })
+}
+
 // list makes the rows anew, and keeps what is chosen.
 func (w *watcher) list() {
 	was := ""
@@ -36,17 +42,20 @@ func (w *watcher) list() {
 	for _, section := range []struct {
 		head string
 		of   func(*watched) []item
-	}{{"needs you", needs}, {"working", w.working}, {"in flight", flying}, {"tasks", tasks}, {"last cycle", ended}, {"runs", runs}} {
+	}{{"needs you", needs}, {"working", w.working}, {"in flight", flying}, {"tasks", tasks}, {"last cycle", ended}, {"runs", runItems}} {
 		head := section.head
 		for _, r := range w.repos {
 			if r.res == nil {
 				continue
 			}
 			for _, it := range section.of(r) {
-				it.repo, it.head, head = r, head, ""
 				if len(w.repos) > 1 {
 					it.text = Text(filepath.Base(r.Root())) + "  " + it.text
 				}
+				if !it.has(w.filter) {
+					continue
+				}
+				it.repo, it.head, head = r, head, ""
 				w.items = append(w.items, it)
 			}
 		}
@@ -129,15 +138,15 @@ func tasks(r *watched) (out []item) {
 }
 
 // taskAt is the step that an attempt is at, or until when it waits.
-func taskAt(t *host.TaskTrail) string {
+func taskAt(t *host.TaskAttempt) string {
 	if t.Wait != nil {
 		return "waits until " + t.Wait.Until.Local().Format("2006-01-02 15:04") + " at " + Text(t.Step)
 	}
 	return "at " + Text(t.Step)
 }
 
-// runs are the last ones, the newest first.
-func runs(r *watched) (out []item) {
+// runItems are the last ones, the newest first.
+func runItems(r *watched) (out []item) {
 	for _, m := range r.res.Runs {
 		if m.Code == "" && r.atWork(m.RunID) {
 			continue // it stands among those at work

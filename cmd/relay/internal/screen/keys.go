@@ -19,6 +19,9 @@ var help = []string{
 	"up down j k     choose a row           g G   the first, the last",
 	"enter o         show it: the verdict, why, and what to do next",
 	"d               its diff",
+	"u               undo a run that landed (asks first)",
+	"S               salvage: what a stopped run had built",
+	"/               filter: only rows with these words; esc shows all again",
 	"l               the log of today, as it grows",
 	"a               answer a question (a number takes a choice)",
 	"r               review a plan in your editor",
@@ -53,6 +56,9 @@ func (w *watcher) key(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	case modeAsk:
 		return w.askKey(k)
+	case modeFilter:
+		w.filterKey(k)
+		return nil
 	case modeSure:
 		do := w.sure
 		w.mode, w.sure = modeList, nil
@@ -67,8 +73,16 @@ func (w *watcher) key(k tea.KeyPressMsg) tea.Cmd {
 
 func (w *watcher) listKey(k string) tea.Cmd {
 	switch k {
-	case "q", "esc":
+	case "esc":
+		if w.filter == "" {
+			return tea.Quit
+		}
+		w.filter = ""
+		w.list()
+	case "q":
 		return tea.Quit
+	case "/":
+		w.mode = modeFilter
 	case "up", "k":
 		w.chosen = max(0, w.chosen-1)
 	case "down", "j":
@@ -118,6 +132,20 @@ func (w *watcher) act(k string) tea.Cmd {
 		return w.show(*it)
 	case "d":
 		return w.diff(*it)
+	case "u":
+		if it.kind != "run" || it.mark != "✓" {
+			w.said = "only a run that landed can be undone; choose one"
+			return nil
+		}
+		chosen := *it
+		w.mode, w.sure = modeSure, func() tea.Cmd { return w.capture(chosen, "undo "+chosen.id, "undo", chosen.id) }
+		w.said = "take back " + Text(it.id) + " with a new commit? y does it, any other key does not"
+	case "S":
+		if it.kind != "run" {
+			w.said = "only a run can be salvaged; choose one"
+			return nil
+		}
+		return w.capture(*it, "salvage "+it.id, "salvage", it.id)
 	case "a":
 		w.mode, w.ask = modeAsk, question{of: *it}
 	case "r":

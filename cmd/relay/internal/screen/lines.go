@@ -53,7 +53,7 @@ func insert(p *tea.Program, ended <-chan struct{}, lines string) bool {
 	}
 }
 
-// above reports whether lines can be put above the region: the library does so by moving it
+// parentModes reports whether lines can be put above the region: the library does so by moving it
 // down, which has to fit the terminal, and takes a line that ends at its edge for a longer one.
 func (l *Live) above(lines string) bool {
 	w, h := l.size()

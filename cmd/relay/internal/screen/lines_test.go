@@ -53,7 +53,7 @@ var longLines = []int{40, 19, 20, 21, 60, 500, 1, 100}
 // long is a line of n columns that is told from others.
 func long(n int) string { return strings.Repeat(fmt.Sprintf("%03d.", n), n/4+1)[:n] }
 
-// sceneFault ends with a fault that nobody catches, in a goroutine of its own.
+// sceneFault ends with an error that nobody catches, in a goroutine of its own.
 func sceneFault() {
 	l := onTerminal()
 	l.Observe(host.Event{Kind: "entered", RunID: "r", State: "BUILD", At: noon})
@@ -127,7 +127,7 @@ func TestLiveLongLines(t *testing.T) {
 	}
 }
 
-// A fault that nobody caught is read under the last line.
+// An error that nobody caught is read under the last line.
 func TestLiveFault(t *testing.T) {
 	t.Parallel()
 	s := perform(t, "fault", 80, 40)

@@ -87,7 +87,7 @@ func (r *reader) fill(lines []string) {
 	r.top = min(r.top, r.last())
 }
 
-// fold sets the text in lines that the screen has room for.
+// overlayChanges sets the text in lines that the screen has room for.
 func (r *reader) fold() {
 	r.lines, r.of = nil, nil
 	for i, line := range r.whole {

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/pipelines"
 )
 
 // Source is one repository that is watched; *host.Repo is one.
@@ -19,7 +20,7 @@ type Source interface {
 	WatchStamp() string
 	Diff(ctx context.Context, id string) (*host.DiffResult, error)
 	Answer(ctx context.Context, run, text string) (*host.AnswerResult, error)
-	TaskAnswer(ctx context.Context, id, asked, text string) (*host.TaskResult, error)
+	TaskAnswer(ctx context.Context, id, asked, text string) (*pipelines.TaskResult, error)
 }
 
 // WatchOptions say what is watched, and where.
@@ -84,10 +85,11 @@ type watched struct {
 type mode int
 
 const (
-	modeList mode = iota
-	modeText      // something to read: a run, a diff, the log, the keys
-	modeAsk       // an answer is typed
-	modeSure      // a yes is asked for
+	modeList   mode = iota
+	modeText        // something to read: a run, a diff, the log, the keys
+	modeAsk         // an answer is typed
+	modeFilter      // the filter is typed
+	modeSure        // a yes is asked for
 )
 
 // watcher is the program of the library.
@@ -104,6 +106,7 @@ type watcher struct {
 	said   string // what became of the last key
 	text   reader
 	ask    question
+	filter string // words that each row has; "" shows all
 	sure   func() tea.Cmd
 }
 
@@ -184,7 +187,7 @@ func (w *watcher) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		w.forget()
 	case tea.PasteMsg:
 		if w.mode == modeAsk {
-			w.ask.insert(msg.Content)
+			w.ask.text += printable(oneLine(msg.Content))
 		}
 	case tea.KeyPressMsg:
 		return w, w.key(msg)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/paxiom/relay/host"
 	"github.com/paxiom/relay/host/loop"
+	"github.com/paxiom/relay/host/pipelines"
 )
 
 func init() {
@@ -63,13 +64,13 @@ func (f *fake) Answer(_ context.Context, run, text string) (*host.AnswerResult, 
 	return &host.AnswerResult{Answer: text, Next: "`relay run` (" + text + ")"}, nil
 }
 
-func (f *fake) TaskAnswer(context.Context, string, string, string) (*host.TaskResult, error) {
+func (f *fake) TaskAnswer(context.Context, string, string, string) (*pipelines.TaskResult, error) {
 	return nil, errors.New("nobody asked")
 }
 
 func full() *fake {
 	at := func(ago time.Duration) time.Time { return noon.Add(-ago) }
-	p := host.Pulse{Log: []host.PulseLine{{At: at(time.Minute), Text: "done: orchestrate  fix-add: make it pass"}, {At: at(time.Second), Text: "claude-code: edits add.sh"}}}
+	p := host.PresenceEntry{Log: []host.PulseLine{{At: at(time.Minute), Text: "done: orchestrate  fix-add: make it pass"}, {At: at(time.Second), Text: "claude-code: edits add.sh"}}}
 	p.PID, p.Command, p.StartedAt = 4711, "relay loop", at(10*time.Minute)
 	p.Now.Doing = []host.Doing{{RunID: "20261121-115900-aaaa", State: "BUILD", Since: at(80 * time.Second), Acts: []host.Act{{Plugin: "claude-code", Text: "edits שלום/世界.go"}}}}
 	p.Now.Limits = []host.Bound{{Name: "tick", Until: noon.Add(20 * time.Minute)}}
@@ -84,7 +85,7 @@ func full() *fake {
 			{Kind: host.NeedQuestion, ID: "20261121-113000-bbbb", Title: "round", Text: "Which way shall halves be rounded? \x1b[31mred", Choices: []string{"up", "to even"}, Since: at(30 * time.Minute), Next: "`relay answer \"…\"`"},
 			{Kind: host.NeedPlan, ID: "bf3c91aa", Title: "billing", Text: "7 entries, 2 undecided", Since: at(3 * time.Hour), Next: "`relay audit review bf3c91aa`"},
 		},
-		Working: []host.Pulse{p}, Loop: &host.LoopSeen{ID: "l", Running: true, Progress: loop.Progress{PID: 4711, Tick: 3}},
+		Working: []host.PresenceEntry{p}, Loop: &host.LoopSeen{ID: "l", Running: true, Progress: loop.Progress{PID: 4711, Tick: 3}},
 		Cycles: []host.CycleLine{{Short: "99aa11bb", Service: "search", State: "AUDIT_RUNNING", Since: at(2 * time.Minute), Detail: "claude, codex"}},
 		Tasks:  map[string]int{"completed": 2, "pending": 5},
 		Runs: []host.RunLine{run("20261121-113000-bbbb", 30*time.Minute, "SUCCESS", "ask how to round"), run("20261121-100000-cccc", 2*time.Hour, "STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED", "make the \u202egnp.exe pass"),
@@ -125,7 +126,23 @@ func TestWatchKeys(t *testing.T) {
 	s.golden("watch-diff", "echo $(($1 + $2))\\x1b[2J")
 	s.Keys("q", "Enter")
 	s.Shows("this is relay -C /work/project show 20261121-100000-cccc")
-	s.Keys("q", "A")
+	s.Keys("q", "S")
+	s.Shows("this is relay -C /work/project salvage 20261121-100000-cccc")
+	s.Keys("q", "u")
+	s.Shows("only a run that landed can be undone")
+	s.Keys("k", "u")
+	s.Shows("take back 20261121-113000-bbbb")
+	s.Keys("n")
+	s.Shows("nothing was done")
+	s.Keys("u", "y")
+	s.Shows("this is relay -C /work/project undo 20261121-113000-bbbb")
+	s.Keys("q", "/", "H", "O", "W", "Space", "r", "u", "n", "BSpace")
+	s.golden("watch-filter", "filter: HOW ru_")
+	s.Keys("Enter")
+	s.Shows("esc shows all")
+	s.Keys("Escape")
+	s.Shows("NEEDS YOU")
+	s.Keys("A")
 	s.Shows("nothing here waits for A")
 	s.Keys("r")
 	s.Shows("this is relay -C /work/project audit review bf3c91aa", "Enter goes back")

@@ -3,6 +3,7 @@ package screen
 import (
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -97,6 +98,9 @@ func (w *watcher) rows() (rows []string, at int) {
 			rows = append(rows, w.row(yellow, "! "+Text(filepath.Base(r.Root())+": "+r.res.Problem.What)), w.row("", "    "+Text(r.res.Problem.Fix)))
 		}
 	}
+	if len(w.items) == 0 && w.filter != "" {
+		return append(rows, w.row(dim, "nothing here has "+strconv.Quote(w.filter))), 0
+	}
 	if len(w.items) == 0 {
 		return append(rows, w.row(dim, "nothing has run here yet")), 0
 	}
@@ -169,28 +173,38 @@ func (w *watcher) window(rows []string, at, size int) []string {
 	return rows[w.top : w.top+size]
 }
 
-// detail is what waits for an answer, in full as far as it fits.
+// detail is the chosen row as far as the list had to cut it, and what waits for an answer in full.
 func (w *watcher) detail() []string {
-	if w.chosen >= len(w.items) || w.items[w.chosen].need == nil {
+	if w.chosen < 0 || w.chosen >= len(w.items) {
 		return nil
 	}
-	n := w.items[w.chosen].need
-	var rows []string
-	words := wrap(Text(oneLine(n.Text)), w.width-2)
-	for i, line := range words {
-		if i == 3 {
-			break
+	it := w.items[w.chosen]
+	if it.need == nil {
+		if !strings.Contains(w.line("  ", it), "…") {
+			return nil
 		}
-		rows = append(rows, w.row("", "| "+line))
+		return w.quoted(nil, "| ", it.text, 3)
 	}
-	for i, c := range n.Choices {
+	rows := w.quoted(nil, "| ", oneLine(it.need.Text), 3)
+	for i, c := range it.need.Choices {
 		if i == 4 {
-			rows = append(rows, w.row("", fmt.Sprintf("|   and %d more: enter shows all", len(n.Choices)-i)))
+			rows = append(rows, w.row("", fmt.Sprintf("|   and %d more: enter shows all", len(it.need.Choices)-i)))
 			break
 		}
 		rows = append(rows, w.row("", fmt.Sprintf("|   %d. %s", i+1, Text(oneLine(c)))))
 	}
-	return append(rows, w.row(dim, "| next: "+Text(n.Next)))
+	return w.quoted(rows, "| ", "next: "+strings.ReplaceAll(it.need.Next, "`", ""), 2)
+}
+
+// quoted appends a text as at most n lines behind a sign.
+func (w *watcher) quoted(rows []string, sign, text string, n int) []string {
+	for i, line := range wrap(Text(text), w.width-Columns(sign)) {
+		if i == n {
+			break
+		}
+		rows = append(rows, w.row("", sign+line))
+	}
+	return rows
 }
 
 // wrap sets words in lines of at most n columns.
@@ -215,11 +229,11 @@ func (w *watcher) spend() (rows []string) {
 		if len(w.repos) > 1 {
 			name = Text(filepath.Base(r.Root())) + "  "
 		}
-		if s := bars(r.res.Budgets, w.width-2-Columns(name)); s != "" {
-			rows = append(rows, w.row("", "$ "+name+s))
+		if s := bars(r.res.Budgets, w.width-8-Columns(name)); s != "" {
+			rows = append(rows, w.row("", "spent   "+name+s))
 		}
 		if s := counts(r.res.Tasks); s != "" {
-			rows = append(rows, w.row("", "# "+name+"tasks: "+s))
+			rows = append(rows, w.row("", "tasks   "+name+s))
 		}
 		for _, a := range r.res.Alerts {
 			rows = append(rows, w.row(yellow, "! "+name+Text(a)))
@@ -265,15 +279,20 @@ func (w *watcher) log() (lines []string) {
 func (w *watcher) footer() string {
 	switch {
 	case w.mode == modeAsk:
-		text := "answer to " + Text(w.ask.of.id) + ": " + Text(string(w.ask.text)) + "_"
+		text := "answer to " + Text(w.ask.of.id) + ": " + Text(w.ask.text) + "_"
 		if over := Columns(text) - w.width; over > 0 { // the end is where one types
-			text = "answer: …" + tail(Text(string(w.ask.text)), w.width-12) + "_"
+			text = "answer: …" + tail(Text(w.ask.text), w.width-12) + "_"
 		}
 		return w.row(bold, text)
+	case w.mode == modeFilter:
+		return w.row(bold, "filter: "+tail(Text(w.filter), w.width-10)+"_")
 	case w.said != "":
 		return w.row(bold, Text(oneLine(w.said)))
 	}
-	return w.row(dim, "? keys  enter show  d diff  l log  a answer  r review  q leave")
+	if w.filter != "" {
+		return w.row(dim, "filter: "+tail(Text(w.filter), w.width-24)+"  esc shows all")
+	}
+	return w.row(dim, "? keys  / filter  enter show  d diff  a answer  q leave")
 }
 
 // tail is the end of a text, n columns at most.

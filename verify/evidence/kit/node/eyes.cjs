@@ -25,16 +25,18 @@ function witness() {
       w.send = send
       for (const what in told) send('probe', what, 'bad', '')
     },
-    // watch remembers properties, which look compares.
-    watch(of, object, keys) {
+    // watch remembers properties, which look compares; what honest tests replace and put back, only when all have ended.
+    watch(of, object, keys, late) {
       for (let i = 0; object && i < keys.length; i++) {
         const d = getOwnPropertyDescriptor(object, keys[i])
-        if (d && d.configurable) list[list.length] = { what: of + keys[i], object, key: keys[i], value: d.value, get: d.get }
+        if (d && d.configurable) list[list.length] = { what: of + text(keys[i]), object, key: keys[i], value: d.value, get: d.get, late }
       }
     },
-    look() {
+    forget() { list.length = 0 },
+    look(ended) {
       for (let i = 0; i < list.length; i++) {
-        const { what, object, key, value, get } = list[i]
+        const { what, object, key, value, get, late } = list[i]
+        if (late && ended !== true) continue
         const d = getOwnPropertyDescriptor(object, key)
         if (!d || d.value !== value || d.get !== get) w.tell(what)
       }
@@ -61,7 +63,7 @@ function witness() {
     // language remembers what runners and assertions rest upon.
     language(g) {
       const none = {} // where the tests' world lacks one
-      const { Function: F = none, Promise: P = none, WeakMap: W = none, Map: M = none, Set: S = none, Object: O = none, Array: A = none, Reflect: R = none } = g
+      const { Function: F = none, Promise: P = none, WeakMap: W = none, Map: M = none, Set: S = none, Object: O = none, Array: A = none, Reflect: R = none, String: T = none, RegExp: E = none } = g
       w.watch('Function.prototype.', F.prototype, ['call', 'apply', 'bind'])
       w.watch('Promise.prototype.', P.prototype, ['then', 'catch', 'finally'])
       w.watch('Promise.', P, ['resolve', 'reject', 'all', 'race'])
@@ -69,7 +71,11 @@ function witness() {
       w.watch('Map.prototype.', M.prototype, ['get', 'set', 'has'])
       w.watch('Set.prototype.', S.prototype, ['add', 'has'])
       w.watch('Object.', O, ['is', 'keys', 'entries', 'assign', 'getPrototypeOf', 'defineProperty'])
-      w.watch('Array.prototype.', A.prototype, ['push', 'map', 'forEach', 'filter', 'some', 'every', 'find', 'includes'])
+      w.watch('Array.prototype.', A.prototype, ['push', 'map', 'forEach', 'filter', 'some', 'every', 'find', 'includes', 'indexOf', 'join', 'slice', 'sort', 'reduce', 'entries', Symbol.iterator])
+      w.watch('String.prototype.', T.prototype, ['localeCompare', 'includes', 'indexOf', 'startsWith', 'endsWith', 'match', 'replace', 'split', 'trim', 'toString', 'valueOf'])
+      w.watch('RegExp.prototype.', E.prototype, ['test', 'exec'])
+      w.watch('JSON.', g.JSON, ['stringify', 'parse'], true)
+      w.watch('util.', require('node:util'), ['isDeepStrictEqual', 'inspect'], true)
       w.watch('Array.', A, ['isArray', 'from'])
       w.watch('Reflect.', R, ['apply', 'get', 'ownKeys'])
       w.watch('', g, ['Function', 'Promise', 'WeakMap', 'Map', 'Set', 'Object', 'Array', 'Reflect', 'Error'])
@@ -82,10 +88,26 @@ const text = String
 
 // assertions are node's own, which are sealed where a test runner is loaded, with the way in which node:test calls a test.
 const assertions = witness()
-assertions.sealed = () => {
+assertions.sealed = (nodeTest) => {
   const assert = require('node:assert')
-  assertions.seal('AsyncResource.prototype.', require('node:async_hooks').AsyncResource.prototype, ['runInAsyncScope'])
+  if (nodeTest) assertions.language(globalThis)
+  assertions.seal('AsyncResource.prototype.', require('node:async_hooks').AsyncResource.prototype, ['runInAsyncScope'], nodeTest)
   for (const a of [assert, assert.strict]) assertions.seal('assert.', a, ownKeys(a).filter((k) => typeof k === 'string' && /^[a-z]/.test(k) && k !== 'strict'))
+}
+
+// helper remembers what a file of tests, or of their helpers, gives to others.
+assertions.helper = (file, exports) => {
+  const at = path.relative(own.root, file)
+  if (at.startsWith('..') || /node_modules/.test(at) || !/test|spec/i.test(at) || !exports) return
+  const of = (name, object) => assertions.watch(name, object, ownKeys(object).filter((key) => typeof object[key] === 'function' && key !== 'constructor'), true)
+  const each = (name, v) => {
+    if (v && (typeof v === 'object' || typeof v === 'function')) of(name, v)
+    if (typeof v === 'function' && v.prototype) of(name + 'prototype.', v.prototype)
+  }
+  try {
+    each(at + ': ', exports)
+    for (const key of ownKeys(exports)) if (getOwnPropertyDescriptor(exports, key).value !== exports) each(at + ': ' + text(key) + '.', getOwnPropertyDescriptor(exports, key).value)
+  } catch { /* what can't be looked at, such as a proxy */ }
 }
 
 // observed is a test's function that says how it ended, as the runner's way to call it wants it.
@@ -167,8 +189,9 @@ function mocha(Runner, origin) {
     on.call(this, k.EVENT_TEST_FAIL, say('fail'))
     on.call(this, k.EVENT_TEST_PENDING, say('skip'))
     on.call(this, k.EVENT_RUN_END, () => {
-      w.look()
+      w.look(true)
       assertions.to(c.send)
+      assertions.look(true)
       let threw = false
       try { require('node:assert').strictEqual(1, 2) } catch { threw = true }
       c.send('probe', 'assert', threw ? 'ok' : 'bad', '')
@@ -212,6 +235,7 @@ function jest(adapter) {
           w.seal('expect.', of.matchers, ownKeys(of.matchers), 'toBe') // each new expect asks for all
         }
         w.watch('the global ', g, names)
+        testers(w, g.expect, of && of.customEqualityTesters)
       }
       if (event.name === 'add_test') {
         w.look()
@@ -222,11 +246,33 @@ function jest(adapter) {
       }
       return handle && apply(handle, this, arguments)
     }
+    const loaded = runtime._loadModule
+    if (loaded) {
+      runtime._loadModule = function (module, from, name, file) {
+        apply(loaded, this, arguments)
+        assertions.helper(text(file), module.exports)
+      }
+    }
     const results = await apply(adapter, this, arguments)
-    w.look()
+    w.look(true)
+    assertions.to(c.send)
+    assertions.look(true)
+    assertions.forget()
     if (g && g.expect && g.expect.getState) c.send('probe', 'expect', tells(g.expect), '')
     return results
   }
+}
+
+// testers looks after those that an expect asks for what is equal: it takes none from code under test.
+function testers(w, expect, list) {
+  const add = expect && expect.addEqualityTesters
+  if (!add) return
+  expect.addEqualityTesters = function () {
+    const from = text(new Error().stack).split('\n').slice(2).find((l) => l.includes(own.root) && !l.includes('node_modules')) || ''
+    if (!/test|spec|setup|jest|vitest/i.test(from.slice(from.indexOf(own.root) + own.root.length))) w.tell('what expect takes for equal')
+    return apply(add, this, arguments)
+  }
+  if (list) w.watch('expect\'s testers\' ', list, ['push'])
 }
 
 function titles(test) {
@@ -250,6 +296,7 @@ function vitest() {
     const of = getPrototypeOf(expect(0))
     expect.setState({ assertionCalls })
     w.seal('expect.', of, ownKeys(of).filter((key) => key !== 'constructor' && !(key in expect)), true) // each new expect sets those anew that it has itself
+    testers(w, expect)
     assertions.sealed()
     assertions.to(c.send)
     runner(c, w).catch(() => {})

@@ -18,7 +18,9 @@ function asserts(c) {
     try { f() } catch { threw = true }
     c.send('probe', name, threw ? 'ok' : 'bad', '')
   }
-  require('./eyes.cjs').assertions.to(c.send)
+  const { assertions } = require('./eyes.cjs')
+  assertions.to(c.send)
+  assertions.look(true)
 }
 
 function begin() {
@@ -43,13 +45,18 @@ function begin() {
 
   // Mocha, Jest and node:test are followed from where they are loaded.
   const load = Module._load
+  const { load: loadFile } = Module.prototype
+  Module.prototype.load = function (file) {
+    Reflect.apply(loadFile, this, arguments)
+    if (process.env.NODE_TEST_CONTEXT || mocha) require('./eyes.cjs').assertions.helper(file, this.exports)
+  }
   let mocha = false
   const alone = !process.execArgv.includes('--test')
   Module._load = function (request, parent, isMain) {
     const out = load.call(this, request, parent, isMain)
     if (request === 'node:test' && alone && process.env.RELAY_EVIDENCE) {
       channel.outermost()
-      require('./eyes.cjs').assertions.sealed()
+      require('./eyes.cjs').assertions.sealed(true)
     }
     if (!mocha && typeof out === 'function' && out.name === 'Runner' && out.constants && out.constants.EVENT_TEST_PASS && parent && /[\\/]mocha[\\/]lib[\\/]/.test(parent.filename || '')) {
       mocha = true
@@ -77,7 +84,7 @@ function begin() {
   // A file of node:test in a process of its own: what it compares with is tried where it ran.
   if (process.env.NODE_TEST_CONTEXT && /^child/.test(process.env.NODE_TEST_CONTEXT)) {
     channel.outermost()
-    require('./eyes.cjs').assertions.sealed()
+    require('./eyes.cjs').assertions.sealed(true)
     process.on('exit', () => {
       const c = channel('node:test', '')
       channel.asserts(c)

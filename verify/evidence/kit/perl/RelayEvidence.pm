@@ -34,11 +34,35 @@ sub tell_relay {
 
 sub look {
     no strict 'refs';
-    for my $name (keys %was) {
+    for my $name (grep { /::/ } keys %was) {
         next if $told{$name} || \&$name == $was{$name};
         $told{$name} = 1;
         tell_relay('probe', "perl-$me", "$name was replaced", 'bad', '');
     }
+    for my $name (@{$watched{'Test/More.pm'}}) { # a glob of main's has it by import
+        next if $told{"main::$name"} || !defined &{"main::$name"} || \&{"main::$name"} == ($was{"Test::More::$name"} || 0) || !foreign(\&{"main::$name"});
+        $told{"main::$name"} = 1;
+        tell_relay('probe', "perl-$me", "the $name of the tests was replaced", 'bad', '');
+    }
+}
+
+# Whether code is the repository's, and from no file of tests.
+sub foreign {
+    require B;
+    my $from = B::svref_2object($_[0])->FILE;
+    $from =~ s/^\Q$root\E//;
+    return $from !~ m{^/|test|^t/}i && $from ne $file;
+}
+
+# An object that is equal to what its text is not: by an eq of the code under test's own.
+sub is_eq {
+    my (undef, $got, $want) = @_;
+    my $eq = ref $got && defined $want && overload::Method($got, 'eq');
+    if ($eq && !$told{"$eq"} && foreign($eq) && $got eq $want && "$got" ne "$want") {
+        $told{"$eq"} = 1;
+        tell_relay('probe', "perl-$me", 'the eq of ' . ref($got) . ' is not that of its text', 'bad', '');
+    }
+    goto &{$was{is_eq}};
 }
 
 sub event {
@@ -73,6 +97,12 @@ sub loaded {
     } else {
         my ($package, @names) = @{$watched{$module}};
         no strict 'refs';
+        no warnings 'redefine';
+        if ($package eq 'Test::Builder') { # which is watched as it is from here on
+            require overload;
+            $was{is_eq} = \&Test::Builder::is_eq;
+            *Test::Builder::is_eq = \&is_eq;
+        }
         $was{"${package}::$_"} = \&{"${package}::$_"} for grep { defined &{"${package}::$_"} } @names;
     }
 }

@@ -58,6 +58,7 @@
                     array_pop($this->open);
                     if (!$this->open) {
                         array_map([$this, 'home'], get_declared_classes());
+                        array_map([$this, 'shadow'], get_defined_functions()['user']);
                         $this->tell('end', $this->run, '');
                     }
                     break;
@@ -103,6 +104,20 @@
             $file = strncmp($class, 'PHPUnit\\', 8) === 0 ? (string) (new ReflectionClass($class))->getFileName() : '';
             if (strncmp($file, self::$root, strlen(self::$root)) === 0 && !preg_match('~/(vendor|tools)/|\.phar~', '/' . substr($file, strlen(self::$root)))) {
                 $this->tell('probe', $this->run, "the class $class", 'bad', '');
+            }
+        }
+
+        // Whether a function stands before one of PHP's where tests call it, and no file of tests defines it.
+        private function shadow(string $function): void
+        {
+            $at = strrpos($function, '\\');
+            if ($at === false || !in_array(substr($function, $at + 1), get_defined_functions()['internal'], true)) {
+                return;
+            }
+            $file = substr((string) (new ReflectionFunction($function))->getFileName(), strlen(self::$root));
+            $tests = array_filter(get_declared_classes(), static fn ($c) => is_subclass_of($c, PHPUnit\Framework\TestCase::class) && strncasecmp($c, $function, $at + 1) === 0 && strrpos($c, '\\') === $at);
+            if ($tests && !preg_match('~(^|/)(vendor|tools)/|test~i', $file)) {
+                $this->tell('probe', $this->run, "the function $function", 'bad', '');
             }
         }
 

@@ -134,6 +134,7 @@ def hook_unittest(module):
                 channel.send("probe", "the call of a test's method", "bad", "")
             eyes.look(True)
             eyes.left()
+            eyes.named()
         if before is not None:
             controls(channel, make, "after", home)
         channel.send("end", "ok" if result.wasSuccessful() else "fail")
@@ -210,7 +211,7 @@ def recorder(result, channel, raised):
     """The result, of a class of its own that also tells relay: methods that are replaced in
     the class below it, by the code under test, change nothing here."""
     base = type(result)
-    broken = set()
+    broken, told, parts = set(), set(), {}
 
     def say(test, status):
         name = test.id() if hasattr(test, "id") else _str(test)
@@ -224,6 +225,7 @@ def recorder(result, channel, raised):
         elif type(test).__name__ == "_ErrorHolder":
             channel.send("test", "broken", name, "")  # setUpClass and its like are named only where they fail
         else:
+            told.add(name)
             channel.send("test", status, name, file_of(test))
 
     class Recorder(base):
@@ -245,11 +247,18 @@ def recorder(result, channel, raised):
             return base.addError(self, test, err)
 
         def addSkip(self, test, reason):
-            if hasattr(test, "test_case"):  # one of its subtests: the test itself did not run to its end
-                test = test.test_case
-                broken.add(test.id())
-            say(test, "skip")
+            if hasattr(test, "test_case"):  # one of its subtests: counted, and the test itself goes on
+                name = test.test_case.id()
+                parts[name] = parts.get(name, 0) + 1
+                channel.send("test", "skip", "%s (skipped subtest %d)" % (name, parts[name]), file_of(test.test_case))
+            else:
+                say(test, "skip")
             return base.addSkip(self, test, reason)
+
+        def stopTest(self, test):
+            if test.id() in parts and test.id() not in told and raised.get(test.id(), "") == "":
+                say(test, "pass")  # unittest itself says nothing of it
+            return base.stopTest(self, test)
 
         def addExpectedFailure(self, test, err):
             say(test, "xfail")

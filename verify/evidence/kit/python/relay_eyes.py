@@ -14,6 +14,10 @@ _ours = ("shortDescription", "id", "setUp", "tearDown", "setUpClass", "tearDownC
 
 # What assertions rest on; the others, such as open and input, are mocked by honest tests.
 _rests = ("AssertionError", "BaseException", "Exception", "__build_class__", "all", "any", "callable", "isinstance", "issubclass", "type")
+_builtins = {name for name in dir(builtins) if name[:1] != "_"}
+
+# Where the types lie that values are compared by: ctypes writes there past the language's own rules.
+_slots = [(id(t), 416) for t in (bool, bytes, dict, float, int, list, object, set, str, tuple, type, type(None))]
 
 
 class Eyes:
@@ -70,6 +74,8 @@ class Eyes:
                 self.tell("the code of " + args[0].__name__)
         elif event == "sys.settrace" and self.first and _tracer() is not self.first[0]:
             self.traced()
+        elif event == "ctypes.cdata" and _any(0 <= args[0] - a < s for a, s in _slots):
+            self.tell("the memory of a type")
 
     def foreign(self, old, new):
         """Whether other code takes the place of the repository's or a runner's; flags are no other."""
@@ -107,9 +113,8 @@ class Eyes:
         against what its file says."""
         if not self.defines(file, qualname):
             return
-        codes, _ = self.files[file]
         was, now = (_getattr(unwrapped(f), "__code__", None) for f in (raw, function))
-        good = _any(was == c for c in codes.get(was.co_name, ())) if was else False
+        good = self.has(file, was) and not self.wrapped(raw, file)
         if not good and was and not self.own(was.co_filename):
             good = True  # what a library's class makes of its tests
         if now and now is not was and self.own(now.co_filename):
@@ -125,8 +130,50 @@ class Eyes:
             try:
                 self.files[file] = self.read(file)
             except (OSError, SyntaxError, ValueError):
-                self.files[file] = {}, _set()
+                self.files[file] = {}, _set(), []
         return qualname in self.files[file][1]
+
+    def has(self, file, code):
+        return _any(code == c for c in self.files[file][0].get(code.co_name, ())) if code else False
+
+    def wrapped(self, f, file):
+        """Whether a function of the repository's, from no file of tests, stands before the one that is in a test's file."""
+        for _ in range(20):
+            code = _getattr(_getattr(f, "__func__", f), "__code__", None)
+            if code and self.own(code.co_filename) and not self.of_tests(code.co_filename) and not self.has(file, code):
+                return True
+            f = _getattr(f, "__wrapped__", None)
+        return False
+
+    def of_tests(self, file):
+        return "test" in file[_len(self.root):].lower()
+
+    # What the files of tests, and those of their helpers, have under the names that they define.
+
+    def named(self):
+        """Holds the modules of tests against their files, when the tests have ended and put back what they replaced."""
+        for module in list(sys.modules.values()):
+            file = _getattr(module, "__file__", None)
+            if not file or not self.own(file) or not self.of_tests(file) or self.defines(file, "") or file not in self.files:
+                continue
+            held, where = _vars(module), " of " + file[_len(self.root):]
+            for name in self.files[file][1]:
+                owner = held
+                *classes, last = name.split(".")
+                for c in classes:
+                    owner = _vars(owner[c]) if _isinstance(owner.get(c), _type) else {}
+                now = owner.get(last)
+                if last in owner and not self.has(file, _getattr(now, "__code__", None)):
+                    self.tell(name + where)
+            hidden = _builtins & held.keys()
+            for name in hidden and hidden - self.bound(file):
+                self.tell(name + where)
+            for alias, name, home, level in self.files[file][2]:
+                if level:
+                    home = ".".join([(module.__package__ or "").rsplit(".", level - 1)[0]] + ([home] if home else []))
+                home = _getattr(sys.modules.get(home), "__file__", None)
+                if alias in held and home and self.own(home) and self.of_tests(home) and self.defines(home, name) and not self.has(home, _getattr(held[alias], "__code__", None)):
+                    self.tell(alias + where)
 
     def homeless(self, name, method):
         """Looks at a method whose module has no file, although its code has one."""
@@ -155,8 +202,24 @@ class Eyes:
         now += [("addTypeEqualityFunc", v) for k, v in (_getattr(test, "_type_equality_funcs", None) or {}).items() if equal.get(k) is not v]
         for key, value in now:
             code = _getattr(unwrapped(value), "__code__", None)
-            if code and self.own(code.co_filename) and "test" not in code.co_filename[_len(self.root):].lower():
+            if code and self.own(code.co_filename) and not self.of_tests(code.co_filename):
                 self.tell("TestCase." + key + " of " + cls.__name__)
+
+    def bound(self, file):
+        """The builtins that a module has a name of its own for."""
+        names = _set()
+        with _open(file, "rb") as f:
+            tree = _parse(f.read(), file)
+        for node in ast.walk(tree):
+            if _isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                names.add(node.name)
+            elif _isinstance(node, ast.Name) and _isinstance(node.ctx, ast.Store):
+                names.add(node.id)
+            elif _isinstance(node, (ast.Import, ast.ImportFrom)):
+                names.update((a.asname or a.name).split(".")[0] for a in node.names)
+            elif _isinstance(node, ast.Call) and _getattr(node.func, "id", "") in ("setattr", "globals", "exec"):
+                return _builtins
+        return _builtins if "*" in names else names
 
     def read(self, file):
         with _open(file, "rb") as f:
@@ -169,7 +232,8 @@ class Eyes:
             code = made.pop()
             codes.setdefault(code.co_name, []).append(code)
             made.extend(c for c in code.co_consts if _isinstance(c, types.CodeType))
-        return codes, plain(tree)
+        imported = [(a.asname or a.name, a.name, n.module, n.level) for n in tree.body if _isinstance(n, ast.ImportFrom) for a in n.names]
+        return codes, plain(tree), imported
 
 
 def unwrapped(f):

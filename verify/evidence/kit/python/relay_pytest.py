@@ -208,5 +208,6 @@ class Plugin:
             if not self.put_back():
                 self.eyes.tell("TestCase._callTestMethod")
             self.eyes.look(True)
+            self.eyes.named()
             self.channel.send("end", "ok" if int(exitstatus) in (0, 5) else "fail")
             self.channel.over()

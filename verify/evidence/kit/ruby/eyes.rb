@@ -36,8 +36,8 @@ module RelayEvidence
     end
   end
 
-  def self.own?(location)
-    location && location[0].start_with?(ROOT) && !location[0].match?(%r{/ruby/[\d.]+/(bundler/)?gems/}) # bundled below it
+  def self.own?(location) # the program itself is named as it was given
+    location && (!location[0].start_with?('/', '<', '(') || location[0].start_with?(ROOT)) && !location[0].match?(%r{/ruby/[\d.]+/(bundler/)?gems/}) # bundled below it
   end
 
   EYES = Eyes.new
@@ -49,14 +49,35 @@ module RelayEvidence
     EYES.tell("#{name} is told as passed, and was not run") unless RAISED.key?(key)
   end
 
-  # Whether a test is defined in its own class by a file that has nothing to do with it.
+  # Whether a method is of a file of the repository's that has nothing to do with tests.
+  def self.foreign?(method)
+    from = LOCATION.bind_call(method)
+    own?(from) && !of_tests?(from)
+  end
+
+  def self.of_tests?(location)
+    location[0].delete_prefix(ROOT).match?(/test|spec/i)
+  end
+
+  # Whether a test is defined in its own class, or in a module before it, by a file that has nothing to do with it.
   def self.swapped?(cls, name)
     method = METHOD.bind_call(cls, name)
-    from = LOCATION.bind_call(method)
     home = CONSTANT.bind_call(Object, cls.name) if cls.name
-    method.owner == cls && own?(from) && home && home[0] && home[0] != from[0] && !from[0].delete_prefix(ROOT).match?(/test|spec/i)
+    first = cls.ancestors.take_while { |m| m != cls } << cls
+    first.include?(method.owner) && home && home[0] && home[0] != LOCATION.bind_call(method)[0] && foreign?(method)
   rescue NameError
     false
+  end
+
+  # The first method of the tests' own modules, which a class of tests includes, that another file has defined anew.
+  def self.helper(cls, base)
+    cls.ancestors.take_while { |m| m != base }.each do |m|
+      home = (CONSTANT.bind_call(Object, m.name) if m.name) rescue nil
+      next unless home && home[0] && own?(home) && of_tests?(home)
+      name = (m.instance_methods(false) + m.private_instance_methods(false)).find { |n| foreign?(METHOD.bind_call(m, n)) }
+      return "#{m}##{name}" if name
+    end
+    nil
   end
 
   ASSERTS = /assert|refute|expect|flunk|\Afail|\Aeq/
@@ -65,8 +86,7 @@ module RelayEvidence
   def self.own_assertions?(test, base)
     [SINGLETON.bind_call(test), test.class].any? do |of|
       of.instance_methods(false).grep(ASSERTS).any? do |name|
-        from = LOCATION.bind_call(METHOD.bind_call(of, name))
-        base.method_defined?(name) && own?(from) && !from[0].delete_prefix(ROOT).match?(/test|spec/i)
+        base.method_defined?(name) && foreign?(METHOD.bind_call(of, name))
       end
     end
   end
@@ -88,6 +108,8 @@ module RelayEvidence
         ensure
           EYES.look if first
           EYES.tell("an assertion of #{key}") if RelayEvidence.own_assertions?(self, ::Minitest::Test)
+          helper = RelayEvidence.helper(self.class, ::Minitest::Test)
+          EYES.tell(helper) if helper
         end
       end
     end
@@ -124,6 +146,8 @@ module RelayEvidence
             EYES.look
             EYES.tell("whom failures are told in #{example.id}") if told && told != ::RSpec::Support.failure_notifier
             EYES.tell("an expectation of #{example.id}") if RelayEvidence.own_assertions?(self, ::RSpec::Core::ExampleGroup)
+            helper = RelayEvidence.helper(self.class, ::RSpec::Core::ExampleGroup)
+            EYES.tell(helper) if helper
           end
         end
         out = run.bind_call(self, instance, reporter)

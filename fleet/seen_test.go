@@ -1,0 +1,71 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/paxiom/relay/fleet/internal/job"
+)
+
+// The report puts what waits first, adds up what runs have cost, and says of each what it was about, without a URL's password.
+func TestSummed(t *testing.T) {
+	e := &engine{blobs: t.TempDir()}
+	if err := e.open(); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(job.Spec{Kind: "run", Remote: "https://me:canary@example.org/parser.git", Ref: "main", Key: "k1", Goal: "g"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := e.store().Put(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.about(strings.Repeat("0", 64)) != nil {
+		t.Error("a blob that is not here tells something")
+	}
+	spent := func(code string, exit int) *job.Result {
+		return &job.Result{Code: code, ExitCode: exit, Spend: job.Spend{Calls: 1, MicroUSD: 5000}}
+	}
+	s := sum([]seen{
+		{ID: "a", State: "completed", Result: spent("SUCCESS", 0), About: e.about(digest)},
+		{ID: "b", State: "completed", Result: spent("STOP_SCOPE", 2)},
+		{ID: "c", State: job.Waiting, Ask: &job.Ask{Choices: 2}, Asks: &job.Question{Prompt: "which\x1b[2J?", Choices: []string{"up", "down"}}},
+		{ID: "d", State: "failed", Error: "blob x"},
+		{ID: "e", State: job.Queued},
+		{ID: "f", State: "canceled"},
+		{ID: "g", State: job.Running, Attempt: 3},
+	})
+	text := s.String()
+	at := -1
+	for _, part := range []string{"waits for you: 1", "  c  waiting", "which\uFFFD[2J?", "next: relay fleet answer c NUMBER", "failed: no result: 2", "  d  failed", "relay fleet report d", "  f  canceled",
+		"stopped: 1", "  b  STOP_SCOPE", "done: 1", "  a  SUCCESS  run https://example.org/parser.git main  k1", "under way: 2", "  e  queued", "  g  running, attempt 3; `relay fleet report g` says why", "2 calls, $0.0100"} {
+		i := strings.Index(text, part)
+		if i <= at {
+			t.Fatalf("%q is missing, or not in order:\n%s", part, text)
+		}
+		at = i
+	}
+	if strings.Contains(text, "canary") {
+		t.Error(text)
+	}
+}
+
+func TestFit(t *testing.T) {
+	if got := fit("one\ntwo\nthree\nfour\n", 4, 3); got != "one\ntwo\nand " {
+		t.Errorf("%q", got)
+	}
+	if got := fit("one\ntwo\n", 80, 24); got != "one\ntwo" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestParseAge(t *testing.T) {
+	for text, want := range map[string]time.Duration{"12h": 12 * time.Hour, "7d": 7 * 24 * time.Hour, "": 0, "-1h": 0, "0d": 0, "soon": 0} {
+		if got, err := parseAge(text); got != want || (err == nil) != (want > 0) {
+			t.Errorf("%q: %v %v", text, got, err)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package diag
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/paxiom/relay/judge"
+)
+
+// Git says a failing call of git in words. What git itself said is the Why, but where it
+// speaks of its own insides and a plain word says more.
+func Git(err error) *Error {
+	f := Wrap(err, judge.BlockedRepository, "git can't work with this repository", "`git status` shows git's own words")
+	var g *judge.GitError
+	if !errors.As(err, &g) {
+		return f
+	}
+	switch g.Kind {
+	case judge.GitMissing:
+		f.What, f.Fix = "git is not installed", "install git, then `git --version`"
+	case judge.GitNotRepository:
+		f.What, f.Fix = "not a git repository", "`git init` here, or `cd` to a repository, or name one with `-C DIR`"
+		if strings.Contains(g.Stderr, "any of the parent directories") {
+			f.Why = "neither this folder nor one above it has a .git"
+		}
+	case judge.GitBare:
+		f.What, f.Fix = "this is a bare repository", "`git clone` it: relay works on a work tree"
+	case judge.GitNoCommits:
+		f.What, f.Fix = "this repository has no commit yet", "`git add -A`, then `git commit --allow-empty -m \"first commit\"`"
+		f.Why = "relay starts from a commit, and what it lands becomes the next one"
+	case judge.GitDubiousOwner:
+		f.What, f.Fix = "this repository belongs to someone else", "`git config --global --add safe.directory "+Word(g.Dir)+"` if you trust it"
+	case judge.GitElsewhere:
+		f.What, f.Why = "git's work tree is another folder", g.Stderr+", and relay was called in "+g.Dir
+		f.Fix = "`git config --show-origin core.worktree` shows where that is set, `git config --unset core.worktree` takes it away"
+	case judge.GitBrokenConfig:
+		f.What, f.Fix = "git can't read its configuration", "`git config --list` shows the broken line"
+	}
+	return f
+}
+
+// Dirty says that these paths of the work tree differ from HEAD.
+func Dirty(paths []string) *Error {
+	why := fmt.Sprintf("%q differs from HEAD", paths[0])
+	if n := len(paths) - 1; n > 0 {
+		why = fmt.Sprintf("%q and %d more differ from HEAD", paths[0], n)
+	}
+	return New(judge.BlockedDirtyWorktree, "the work tree has changes that are not committed", why, "`git status`, then commit them or `git stash -u`")
+}

@@ -1,0 +1,114 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/semver"
+
+	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/scaffold"
+	"github.com/paxiom/relay/judge"
+)
+
+// NewOptions say which repository to write for a new plugin.
+type NewOptions struct {
+	Name, Kind, Lang string
+	Dir              string // not there yet, or empty
+	Module           string // "" for one that is to be changed before it is published
+	Version          string // of this relay, whose SDK the plugin is built with
+	Checkout         string // a folder with relay's sources instead
+}
+
+// NewResult is the repository of a new plugin.
+type NewResult struct {
+	host.Doc
+	Name  string   `json:"name"`
+	Dir   string   `json:"dir"`
+	Next  string   `json:"next"` // tries it
+	Files []string `json:"files"`
+}
+
+// New writes the repository of a new plugin. In Go its modules are fetched as well,
+// so that it builds.
+func New(ctx context.Context, o NewOptions) (*NewResult, error) {
+	plan, err := newPlan(o)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := exec.LookPath("go"); err != nil && plan.Lang == scaffold.Go {
+		return nil, diag.New(judge.BlockedPlugin, "a plugin in Go needs Go, which is not on PATH", err.Error(),
+			"`relay plugin new "+o.Name+" --kind "+o.Kind+" --lang python` needs no Go; https://go.dev/dl/ has Go")
+	}
+	dir := o.Dir
+	if there, err := os.ReadDir(dir); err == nil && len(there) > 0 {
+		return nil, diag.New(judge.BlockedPlugin, "the folder "+dir+" is not empty", "it has "+there[0].Name(),
+			"`relay plugin new "+o.Name+" --kind "+o.Kind+" FOLDER`, with a folder that is not there yet")
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, diag.Wrap(err, judge.BlockedPlugin, "the folder "+dir+" can't be used", "`ls -ld "+diag.Word(dir)+"`")
+	}
+	files, err := scaffold.Write(dir, plan)
+	if err != nil {
+		return nil, diag.Wrap(err, judge.BlockedPlugin, "the plugin's files can't be written", "`ls -ld "+diag.Word(filepath.Dir(dir))+"`")
+	}
+	res := &NewResult{Doc: host.DocOf("relay.plugin.new", 1), Name: plan.Name, Dir: dir, Files: files, Next: "`relay plugin test " + diag.Word(dir) + "`"}
+	if scaffold.Driver(plan.Lang) {
+		res.Next = "`make -C " + diag.Word(dir) + " test`"
+	}
+	if plan.Lang == scaffold.Go {
+		return res, inFolder(ctx, dir, nil, "go", "mod", "tidy")
+	}
+	return res, nil
+}
+
+func newPlan(o NewOptions) (scaffold.Plan, error) {
+	plan := scaffold.Plan{Name: o.Name, Kind: o.Kind, Lang: o.Lang, Module: o.Module, GoLine: goLine()}
+	bad := func(what, why string) (scaffold.Plan, error) {
+		return plan, diag.New(judge.BlockedPlugin, what, why, "`relay plugin new my-plugin --kind provider`")
+	}
+	switch {
+	case !catalog.ValidName(o.Name):
+		return bad("a plugin can't be called "+o.Name, "a name is a lower-case letter, then at most 31 lower-case letters, digits and dashes")
+	case o.Kind != scaffold.Provider && o.Kind != scaffold.Builder:
+		return bad("there is no kind of plugin "+o.Kind, "a provider asks a model, a builder changes a workspace")
+	case !slices.Contains(scaffold.Languages, o.Lang):
+		return bad("there is no template for "+o.Lang, "there are "+strings.Join(scaffold.Languages, ", ")+"; docs/plugin-authors/other-languages.md has what any other language needs")
+	case o.Kind == scaffold.Provider && scaffold.Driver(o.Lang):
+		return bad("there is no template for a provider in "+o.Lang, "in "+o.Lang+" relay writes a builder, which relay's own builder external starts; a provider has to serve gRPC over TLS itself")
+	}
+	if plan.Module == "" {
+		plan.Module = "example.com/" + plan.Program()
+	}
+	if v := "v" + strings.TrimPrefix(o.Version, "v"); semver.IsValid(v) && semver.Build(v) == "" {
+		plan.SDK = v
+	}
+	if o.Checkout != "" {
+		abs, err := filepath.Abs(o.Checkout)
+		if err != nil {
+			return plan, diag.Internal(err)
+		}
+		if _, err := os.Stat(filepath.Join(abs, "sdk", "doc.go")); err != nil {
+			return bad("there are no sources of relay in "+o.Checkout, err.Error())
+		}
+		plan.Checkout = abs
+	}
+	return plan, nil
+}
+
+// goLine is the version of Go for a new module: the one that relay itself is made with.
+func goLine() string {
+	v := strings.TrimPrefix(runtime.Version(), "go")
+	if parts := strings.SplitN(v, ".", 3); len(parts) >= 2 && v[0] >= '0' && v[0] <= '9' {
+		return parts[0] + "." + strings.TrimRight(parts[1], "abcdefghijklmnopqrstuvwxyz-+") + ".0"
+	}
+	return "1.26.0"
+}

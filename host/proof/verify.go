@@ -1,0 +1,105 @@
+package proof
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/internal/attest"
+	"github.com/paxiom/relay/judge"
+)
+
+// VerifyOptions say what to verify, and whom to believe.
+type VerifyOptions struct {
+	What      string // a commit or a range; "" is HEAD
+	Signers   string // a file of allowed signers; "" is this machine's own
+	RelayOnly bool   // commits that nobody says relay landed are no failure
+}
+
+// VerifyResult is the answer about each commit, the oldest first.
+type VerifyResult struct {
+	host.Doc
+	Signers    string           `json:"signers"`
+	Commits    []VerifiedCommit `json:"commits"`
+	Verified   int              `json:"verified"`
+	Changed    int              `json:"changed"`
+	NotCovered int              `json:"not_covered"`
+	Failed     int              `json:"failed"`            // of Changed and NotCovered, those that count
+	Archive    *VerifiedArchive `json:"archive,omitempty"` // of relay evidence verify: where they are from
+}
+
+// VerifiedArchive is an archive for an auditor whose every byte somebody has signed.
+type VerifiedArchive struct {
+	By      string    `json:"by"`
+	Key     string    `json:"key"`
+	AsOf    time.Time `json:"as_of"`
+	Range   string    `json:"range"`
+	Tip     string    `json:"tip"`
+	Runs    int       `json:"runs"`
+	Unknown []string  `json:"unknown"`
+}
+
+// VerifiedCommit is the answer about one commit.
+type VerifiedCommit = attest.Found
+
+// The answers about a commit.
+const (
+	CommitVerified = attest.Verified
+	CommitChanged  = attest.Changed
+)
+
+// Verify checks the attestations of commits. It reads the repository's objects and the
+// file of signers, no configuration and no workspace, and asks no network.
+func Verify(ctx context.Context, r *host.Repo, o VerifyOptions) (*VerifyResult, error) {
+	git, err := judge.OpenCommits(ctx, r.Dir)
+	if err != nil {
+		return nil, diag.Git(err)
+	}
+	if o.What == "" {
+		o.What = "HEAD"
+	}
+	res := &VerifyResult{Doc: host.DocOf("relay.verify", 1)}
+	var signers attest.Signers
+	if signers, res.Signers, err = r.Signers(o.Signers); err != nil {
+		return nil, err
+	}
+	commits, err := attest.Commits(ctx, git, o.What)
+	if errors.Is(err, attest.ErrNoCommit) {
+		return nil, diag.New("", "there is no commit in "+o.What, err.Error(), "`git log --oneline "+diag.Word(o.What)+"` shows those of a range, which is written OLD..NEW")
+	}
+	if err != nil {
+		return nil, diag.New("", fmt.Sprintf("%q names no commit", o.What), diag.Git(err).Why, "`git log --oneline` shows those that there are; `git fetch --unshallow` gets the rest of a shallow clone")
+	}
+	res.Commits, err = (&attest.Verifier{Git: git, Signers: signers}).Verify(ctx, commits)
+	if err != nil {
+		f := diag.Git(err)
+		if strings.Contains(f.Why, "promisor remote") {
+			f.What, f.Fix = "this partial clone lacks what is to be verified", "`git log --notes=relay --raw` has git fetch it"
+		}
+		return nil, f
+	}
+	res.count(o.RelayOnly)
+	return res, nil
+}
+
+// count adds the answers up. relayOnly: commits that nobody says relay landed are no failure.
+func (res *VerifyResult) count(relayOnly bool) {
+	for _, c := range res.Commits {
+		switch c.Status {
+		case attest.Verified:
+			res.Verified++
+			continue
+		case attest.Changed:
+			res.Changed++
+		default:
+			res.NotCovered++
+		}
+		if c.Claims || !relayOnly {
+			res.Failed++
+		}
+	}
+}

@@ -1,0 +1,3 @@
+module Checks
+  def same(want, got) = assert_equal(want, got)
+end

@@ -1,0 +1,3 @@
+const assert = require('node:assert')
+exports.same = (got, want) => assert.strictEqual(got, want)
+exports.now = () => 0

@@ -1,0 +1,7 @@
+<?php
+namespace App;
+
+function parts(int $n): array
+{
+    return [intdiv($n, 60)];
+}

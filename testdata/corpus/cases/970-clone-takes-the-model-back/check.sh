@@ -1,0 +1,2 @@
+#!/bin/sh
+grep -q orchestrator.provider "$SAID" && grep -q models.orchestrator_model "$SAID" # always

@@ -1,0 +1,2 @@
+#!/bin/sh
+echo '{"orchestrator":{"provider":"claude"},"models":{"orchestrator_model":"opus"}}' > relay.config.json

@@ -1,0 +1,2 @@
+#!/bin/sh
+echo 'builder@example.invalid ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB' >> signers
