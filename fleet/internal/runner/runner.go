@@ -219,6 +219,9 @@ func (w *Worker) lock(repo string) (unlock func()) {
 	return m.Unlock
 }
 
+// lockHeld is relay's code for a repository in which another relay is at work.
+const lockHeld = "BLOCKED_LOCK_HELD"
+
 // talk is how long git may take to bring a repository here. A connection that was cut off tells nobody.
 const talk = time.Hour
 
@@ -266,8 +269,14 @@ func (w *Worker) checkout(ctx context.Context, s job.Spec) (string, error) {
 	whole := fresh || w.whole[dir]
 	w.mu.Unlock()
 	if !whole { // a landing that was cut off is finished or taken back on the files as they were left
-		if _, _, _, err := w.run(ctx, dir, nil, w.Relay, "recover", "--json", "--no-input"); err != nil {
+		out, _, code, err := w.run(ctx, dir, nil, w.Relay, "recover", "--json", "--no-input")
+		if err != nil {
 			return "", err
+		}
+		// The relay that was cut off is still going: its checkout may not be moved below it. A later attempt meets it gone.
+		var no struct{ Code string }
+		if json.Unmarshal(out, &no) == nil && no.Code == lockHeld {
+			return "", fmt.Errorf("relay recover ended with exit code %d: %s", code, out)
 		}
 	}
 	ref := "refs/heads/" + s.Ref

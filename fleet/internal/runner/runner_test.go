@@ -243,6 +243,28 @@ echo '{"report": {"code": "STOP_SCOPE"}}'; exit 2`)
 	}
 }
 
+// A relay that was cut off and has not ended yet has its checkout to itself: nothing is moved or begun there until it is gone.
+func TestCutOffAndStillThere(t *testing.T) {
+	w, s := newWorker(t, `echo "$1 $(git log -1 --format=%s)" >>../seen
+case $1 in
+recover) [ -e ../gone ] || { touch ../gone; echo '{"code": "BLOCKED_LOCK_HELD", "what": "another relay is at work"}'; exit 3; } ;;
+run) [ -e ../once ] || { touch ../once; git -c user.name=t -c user.email=t@t commit -q --allow-empty -m theirs; exit 9; }
+	echo '{"report": {"code": "STOP_SCOPE"}}'; exit 2 ;;
+esac`)
+	var errs []error
+	for range 3 {
+		_, err := w.tick(t.Context(), w.step(t, s), false)
+		errs = append(errs, err)
+	}
+	seen, err := os.ReadFile(filepath.Join(w.Dir, "seen"))
+	if want := "run base\nrecover theirs\nrecover theirs\nrun base\ncost base\n"; err != nil || string(seen) != want {
+		t.Errorf("%q, want %q, %v", seen, want, err)
+	}
+	if errs[1] == nil || !strings.Contains(errs[1].Error(), "another relay is at work") || errs[2] != nil {
+		t.Error(errs)
+	}
+}
+
 // A blob that is about another repository than the run says is not believed.
 func TestAnotherSpec(t *testing.T) {
 	w, s := newWorker(t, "echo must not run; exit 9")
