@@ -1,15 +1,18 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/paxiom/relay/internal/sampling"
 	"github.com/paxiom/relay/judge/box"
 )
 
@@ -45,10 +48,20 @@ func buildAndRun(m *testing.M) int {
 
 // TestScripts runs testdata/script/*.txtar: the built relay, real git, a scripted
 // provider and a real builder process. testdata/script/README.md describes the
-// commands that are added to testscript's own.
+// commands that are added to testscript's own. With -short it takes a third of the
+// stories, unless -run names some.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, scriptParams())
+	p := scriptParams()
+	if testing.Short() && !strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
+		all, err := filepath.Glob(filepath.Join(p.Dir, "*.txtar"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Dir, p.Files = "", sampling.Every(3, all)
+		fmt.Printf("stories: %d of %d with -short, another third with each ROTATE; make test SHORT= plays all\n", len(p.Files), len(all))
+	}
+	testscript.Run(t, p)
 }
 
 func scriptParams() testscript.Params {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/paxiom/relay/host/internal/hosttest"
 	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/internal/sampling"
 )
 
 // A cycle that is killed at any point is finished by the same commands as one that was
@@ -71,7 +72,7 @@ func killedAtEvery(t *testing.T, step int, make func(t *testing.T) *world, betwe
 		step = 1
 	}
 	kills := 0
-	for n := from + hosttest.Turn(step); n <= min(to, len(points)); n += step {
+	for n := from + sampling.Turn(step); n <= min(to, len(points)); n += step {
 		w := make(t)
 		killed := fmt.Sprintf("killed at %d (%s)", n, points[n-1])
 		if out, state := w.Child(fmt.Sprint(n)); !hosttest.Killed(state) {

@@ -12,6 +12,7 @@ import (
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/hosttest"
 	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/internal/sampling"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -43,7 +44,7 @@ func TestKilledAtEveryPointOfATick(t *testing.T) {
 		step = 6
 	}
 	ends := map[string]int{}
-	for n := 1 + hosttest.Turn(step); n <= len(points); n += step {
+	for n := 1 + sampling.Turn(step); n <= len(points); n += step {
 		ends[killTick(t, n, points[n-1])]++
 	}
 	t.Logf("%d points, killed at every %d: %v", len(points), step, ends)
