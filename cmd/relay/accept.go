@@ -28,8 +28,8 @@ func newAcceptCmd(a *app) *cobra.Command {
 
 		ValidArgsFunction: completeCycles(a),
 	}
-	cmd.Flags().BoolVar(&o.despite.FailingTests, "with-failing-tests", false, "say that you know that the tests failed")
-	cmd.Flags().BoolVar(&o.despite.EditedPlan, "with-edited-plan", false, "although you edited the plan after it was carried out")
+	cmd.Flags().BoolVar(&o.despite.FailingTests, "with-failing-tests", false, "acknowledge that the tests failed")
+	cmd.Flags().BoolVar(&o.despite.EditedPlan, "with-edited-plan", false, "even though you edited the plan after it was carried out")
 	return cmd
 }
 

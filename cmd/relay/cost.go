@@ -23,7 +23,7 @@ func newCostCmd(a *app) *cobra.Command {
 		Use:   "cost [RUN|CYCLE]",
 		Short: "What the model calls have cost",
 		Long: "Adds up the calls of this repository, from .git/relay/usage.jsonl. A call of unknown cost\n" +
-			"is counted apart, with what it was allowed to cost; it is never taken for free.",
+			"is counted separately, at the most it was allowed to cost; it never counts as free.",
 		Example: "relay cost\nrelay cost --by run --since 12h\nrelay cost --by model --json\nrelay cost bf3c91                  # one audit cycle, by role",
 		GroupID: groupLook,
 		Args:    oneArg(&o.of, "run or cycle"),

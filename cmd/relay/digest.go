@@ -40,7 +40,7 @@ func newReportCmd(a *app) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.since, "since", "12h", "the runs of the last `DUR`: 12h, 7d")
 	f.StringVar(&o.format, "format", "text", "`FORMAT`: text, markdown, html or json")
-	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` and not to standard output")
+	f.StringVarP(&o.output, "output", "o", "", "write to `FILE`, not to standard output")
 	f.BoolVar(&o.open, "open", false, "show the page of --format html in your browser")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "markdown", "html", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd

@@ -18,7 +18,7 @@ func newDoctorCmd(a *app) *cobra.Command {
 	o := &doctorOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Try what a tick needs, and say what is missing",
+		Short: "Check what a tick needs, and say what is missing",
 		Long: "Tries git, the configuration, trust, the box (for real), and each plugin that the configuration\n" +
 			"names: its program and version, its key or login, its server. Calls no model unless --live\n" +
 			"says so; that costs a fraction of a cent for each provider, and the cost is shown.",

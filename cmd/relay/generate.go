@@ -23,7 +23,7 @@ type generateOptions struct {
 func newPipelineGenerateCmd(a *app) *cobra.Command {
 	o := &generateOptions{app: a}
 	cmd := &cobra.Command{
-		Use: "generate", Short: "Have a model make prd.json of AGENTS.md",
+		Use: "generate", Short: "Have a model write prd.json from AGENTS.md",
 		Long: "The provider of pipeline.plan reads AGENTS.md and proposes tasks. In front of each comes one that\n" +
 			"makes its checks. What has begun stays as it is. The difference is shown, and you are asked.",
 		Example: "relay pipeline generate\nrelay pipeline generate --dry-run\nrelay pipeline generate --yes",
@@ -33,7 +33,7 @@ func newPipelineGenerateCmd(a *app) *cobra.Command {
 	f.BoolVarP(&o.yes, "yes", "y", false, "write it without being asked")
 	f.BoolVar(&o.dry, "dry-run", false, "only print the difference")
 	f.BoolVar(&o.hidden, "hidden-checks", false, "then have a hidden check written for each task that asks for none")
-	f.BoolVar(&o.again, "again", false, "ask the model anew, although it has answered for this very AGENTS.md")
+	f.BoolVar(&o.again, "again", false, "ask the model again, even if it has answered for the same AGENTS.md")
 	return cmd
 }
 

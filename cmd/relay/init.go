@@ -34,9 +34,9 @@ func newInitCmd(a *app) *cobra.Command {
 		RunE:    runE(o, runInit),
 	}
 	cmd.Flags().StringVar(&o.format, "format", "json", "`json|yaml`")
-	cmd.Flags().BoolVar(&o.force, "force", false, "replace the configuration that is there")
+	cmd.Flags().BoolVar(&o.force, "force", false, "replace the existing configuration")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the configuration and write nothing")
-	cmd.Flags().BoolVar(&o.texts, "prompts", false, "write the built-in prompts to edit, and nothing else")
+	cmd.Flags().BoolVar(&o.texts, "prompts", false, "only write the built-in prompts, for editing")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

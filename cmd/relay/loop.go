@@ -50,13 +50,13 @@ func newLoopCmd(a *app) *cobra.Command {
 	f.StringVar(&o.goal, "goal", "", "what you want: `TEXT` in your own words")
 	f.IntVar(&o.ticks, "max-ticks", 0, "make at most `N` ticks")
 	f.StringVar(&o.until, "until", "", "begin no tick after `TIME`: 07:00, 8h, \"2026-01-31 07:00\", or RFC 3339")
-	f.Float64Var(&o.cost, "max-cost-usd", 0, "begin no tick that could bring the loop over `X` dollars")
-	f.BoolVar(&o.resume, "resume", false, "go on with the loop that was cut off, under its own limits")
+	f.Float64Var(&o.cost, "max-cost-usd", 0, "start no tick that could take the loop over `X` dollars")
+	f.BoolVar(&o.resume, "resume", false, "continue the interrupted loop, under its own limits")
 	f.BoolVar(&o.alone, "unattended", false, "with --resume, for a service: leave a loop that you ended, or do nothing")
-	f.StringVar(&o.key, "key", "", "give the ticks the keys `KEY`.1, KEY.2, …: none that has ended is made again")
+	f.StringVar(&o.key, "key", "", "give the ticks the keys `KEY`.1, KEY.2, …: none that has ended runs again")
 	f.StringVar(&o.signed, "signers", "", "with --key: believe results of other machines by the keys in `FILE`, too")
 	f.StringVar(&o.push, "push", "", "with --key: push to `REMOTE` after each tick, and ask it for results first")
-	f.BoolVar(&o.detach, "detach", false, "go on without this terminal; relay watch shows it, relay stop ends it")
+	f.BoolVar(&o.detach, "detach", false, "run without this terminal; relay watch shows it, relay stop ends it")
 	o.given = f.Changed
 	_ = cmd.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions([]string{"task", "milestone", "autonomous"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd

@@ -27,7 +27,7 @@ func newPipelineInitCmd(a *app) *cobra.Command {
 	o := &pipelineOptions{app: a}
 	return &cobra.Command{
 		Use: "init", Short: "Write AGENTS.md and prd.json to begin with",
-		Long:    "Files that are there stay as they are. Both are yours to edit and to commit.",
+		Long:    "Existing files stay as they are. Edit and commit both.",
 		Example: "relay pipeline init && $EDITOR prd.json",
 		Args:    noArgs, RunE: runE(o, runPipelineInit),
 	}
@@ -56,8 +56,8 @@ func wrote(p *printer, res *pipelines.Files) {
 func newPipelineImportCmd(a *app) *cobra.Command {
 	o := &pipelineOptions{app: a}
 	cmd := &cobra.Command{
-		Use: "import FILE", Short: "Make prd.json of another tool's task list",
-		Long:    "Reads beads (JSON lines), task-master (tasks.json), spec-kit (tasks.md) and ralphex (a plan). What a\ntask list has no place for is named. A prd.json that is there is never replaced.",
+		Use: "import FILE", Short: "Convert another tool's task list to prd.json",
+		Long:    "Reads beads (JSON lines), task-master (tasks.json), spec-kit (tasks.md) and ralphex (a plan), and\nnames what a task list has no place for. Replaces no prd.json except the template of relay pipeline init.",
 		Example: "relay pipeline import .beads/issues.jsonl --dry-run\nrelay pipeline import specs/001/tasks.md --from spec-kit",
 		Args:    neededArg(&o.file, "file", "`relay pipeline import FILE`"), RunE: runE(o, runPipelineImport),
 	}
@@ -95,7 +95,7 @@ func runPipelineImport(ctx context.Context, o *pipelineOptions) error {
 func newPipelineCheckCmd(a *app) *cobra.Command {
 	o := &pipelineOptions{app: a}
 	return &cobra.Command{
-		Use: "check", Short: "Is prd.json a task list that can be worked through?", Example: "relay pipeline check",
+		Use: "check", Short: "Check that prd.json is a task list that can be worked through", Example: "relay pipeline check",
 		Args: noArgs, RunE: runE(o, runPipelineCheck),
 	}
 }

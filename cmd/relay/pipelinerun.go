@@ -30,9 +30,9 @@ func newPipelineRunCmd(a *app) *cobra.Command {
 		Use: "run", Short: "Work through the tasks until none is left",
 		Long: "Plans, codes, reviews and cleans up one task after the other, each step in a fresh process, and\n" +
 			"lands what the judge, the validation command and the acceptance criteria let pass. prd.json is read\n" +
-			"before each task, so edit it meanwhile. A run that was cut off goes on where it was, on its own\n" +
-			"branch and, unless you give any, with the flags that it was begun with. Ctrl-C ends the step under\n" +
-			"way in order, `relay stop --drain` ends it after the task.",
+			"before each task, so you can edit it meanwhile. An interrupted run continues where it was, on its\n" +
+			"own branch and, unless you give others, with its original flags. Ctrl-C stops the current step\n" +
+			"cleanly, `relay stop --drain` stops after the task.",
 		Example: "relay pipeline run\nrelay pipeline run --only login --max-session-minutes 15\nrelay pipeline run --parallel 3 --push",
 		Args:    noArgs, RunE: runE(o, runPipelineRun),
 	}
@@ -40,7 +40,7 @@ func newPipelineRunCmd(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.only, "only", "", "work on this `TASK` alone")
 	cmd.Flags().IntVar(&o.parallel, "parallel", 0, "work on `N` independent tasks at a time, each in a work tree of its own")
 	cmd.Flags().BoolVar(&o.push, "push", false, "push after each task to pipeline.push.remote; never by force")
-	cmd.Flags().BoolVar(&o.beyond, "beyond-ceiling", false, "let tasks have all that they name, whatever the ceiling")
+	cmd.Flags().BoolVar(&o.beyond, "beyond-ceiling", false, "let tasks have everything they name, whatever the ceiling")
 	o.given = cmd.Flags().Changed
 	_ = cmd.RegisterFlagCompletionFunc("only", completeTasks(a, false))
 	return cmd
@@ -152,7 +152,7 @@ func counted(counts map[string]int) string {
 func newPipelineStatusCmd(a *app) *cobra.Command {
 	o := &pipelineOptions{app: a}
 	return &cobra.Command{
-		Use: "status", Short: "What the pipeline is at, and what comes next", Long: "Starts nothing. Ends with exit code 1 while something of it waits for you.", Example: "relay pipeline status\nrelay pipeline status --json | jq .open",
+		Use: "status", Short: "Where the pipeline stands, and what comes next", Long: "Starts nothing. The exit code is 1 while something waits for you.", Example: "relay pipeline status\nrelay pipeline status --json | jq .open",
 		Args: noArgs, RunE: runE(o, runPipelineStatus),
 	}
 }

@@ -33,7 +33,7 @@ func newPluginInstallCmd(a *app) *cobra.Command {
 	o := &pluginOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "install [SOURCE]",
-		Short: "Take a plugin, pin it, and grant it what it may use",
+		Short: "Fetch a plugin, pin it, and grant it what it may use",
 		Long: "Takes a plugin from a folder, a file, an archive, a URL, the releases of a GitHub repository or a\n" +
 			"Go module, writes its hashes for all platforms into relay.lock.json, asks it in a box without\n" +
 			"network what it needs, and asks you to grant that. With the name of a plugin that is pinned, puts\n" +
@@ -97,8 +97,8 @@ func newPluginGrantCmd(a *app) *cobra.Command {
 func newPluginRevokeCmd(a *app) *cobra.Command {
 	cmd, _ := namedPluginCmd(a, runPluginRevoke, &cobra.Command{
 		Use:     "revoke NAME",
-		Short:   "Take back all that a plugin was granted",
-		Long:    "The plugin stays pinned and installed, and is not started any more.",
+		Short:   "Take back everything that a plugin was granted",
+		Long:    "The plugin stays pinned and installed, but is no longer started.",
 		Example: "relay plugin revoke foo",
 	})
 	return cmd
@@ -118,7 +118,7 @@ func newPluginInfoCmd(a *app) *cobra.Command {
 	cmd, _ := namedPluginCmd(a, runPluginInfo, &cobra.Command{
 		Use:     "info NAME",
 		Short:   "What a plugin is, asks for and was granted",
-		Long:    "Reads the pin only; nothing is started.",
+		Long:    "Only reads the pin; starts nothing.",
 		Example: "relay plugin info foo",
 	})
 	return cmd

@@ -68,7 +68,7 @@ func newPluginDevCmd(a *app) *cobra.Command {
 	o := &pluginTestOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "dev DIR",
-		Short: "Build a plugin and try it again each time that you save",
+		Short: "Build and test a plugin each time you save",
 		Long: "Watches the folder of a plugin that you write. At each change it builds the plugin, as relay plugin\n" +
 			"test does, and tries one rule and the calls of conformance.json, or the rules that you name. Ctrl-C\n" +
 			"ends it. --dev NAME=FILE tries a build in a whole tick instead.",

@@ -68,7 +68,7 @@ func addGlobalFlags(a *app, root *cobra.Command) {
 	f.BoolVar(&a.json, "json", false, "print one JSON document on stdout and nothing else there")
 	f.StringVarP(&a.dir, "dir", "C", "", "work as if started in `DIR`")
 	f.StringArrayVar(&a.set, "set", nil, "override `KEY=VALUE` of the configuration for this call")
-	f.BoolVar(&a.noInput, "no-input", false, "never ask; fail where an answer is needed")
+	f.BoolVar(&a.noInput, "no-input", false, "never ask; fail if an answer is needed")
 	f.BoolVar(&a.noColor, "no-color", false, "no color (also NO_COLOR)")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "more on stderr: what plugins say")
@@ -149,9 +149,13 @@ func noArgs(cmd *cobra.Command, args []string) error {
 func oneArg(to *string, name string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {
+			why := "put a text of several words in quotes"
+			if strings.Contains(name, "range") {
+				why = "a range is one argument, written OLD..NEW"
+			}
 			return usageError{
 				what: fmt.Sprintf("%s takes one %s, but got %d arguments", cmd.CommandPath(), name, len(args)),
-				why:  "a text of several words must stand in quotes",
+				why:  why,
 				fix:  fmt.Sprintf("`%s --help`", cmd.CommandPath()),
 			}
 		}

@@ -39,9 +39,9 @@ func newRunCmd(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.goal, "goal", "", "what you want: `TEXT` in your own words")
 	cmd.Flags().StringVar(&o.task, "task", "", "take the task from `FILE` (- is stdin) and make no planning call")
-	cmd.Flags().BoolVar(&o.beyond, "beyond-ceiling", false, "let the task of --task have all that it names, whatever the ceiling")
+	cmd.Flags().BoolVar(&o.beyond, "beyond-ceiling", false, "let the task of --task have everything it names, whatever the ceiling")
 	cmd.Flags().StringVar(&o.record, "record", "", "write every model call to `DIR`, as a script for the provider replay")
-	cmd.Flags().StringVar(&o.key, "key", "", "where a run with `KEY` has ended, give its result and buy nothing")
+	cmd.Flags().StringVar(&o.key, "key", "", "if a run with `KEY` has ended, return its result and buy nothing")
 	cmd.Flags().StringVar(&o.signed, "signers", "", "with --key: believe results of other machines by the keys in `FILE`, too")
 	cmd.Flags().StringVar(&o.push, "push", "", "with --key: ask `REMOTE` for the result first, and push it there")
 	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "say what would be asked, allowed and checked, and do nothing")

@@ -26,7 +26,7 @@ func newServiceCmd(a *app) *cobra.Command {
 	return parent("service", "The services that audit cycles work on", "relay audit service new A-202\nrelay audit service check A-202", "",
 		sub("list", "List services", "relay audit service list", none, runServiceList),
 		sub("show SERVICE", "One service, and where each value comes from", "relay audit service show A-202", one, runServiceShow),
-		sub("check [SERVICE]", "Could a cycle begin, and what would auditors read", "relay audit service check A-202", maybe, runServiceCheck),
+		sub("check [SERVICE]", "Check whether a cycle could begin, and what auditors would read", "relay audit service check A-202", maybe, runServiceCheck),
 		sub("new SERVICE", "Write a service file", "relay audit service new A-202", one, runServiceNew),
 	)
 }
@@ -139,7 +139,7 @@ func newRotateCmd(a *app) *cobra.Command {
 	o := &rotateOptions{app: a}
 	return &cobra.Command{
 		Use:     "rotate SERVICE",
-		Short:   "Give the turn to revise to the next model",
+		Short:   "Let the next model revise",
 		Long:    "Who revises alternates from cycle to cycle, so that no model inherits its own habits. This moves the\nturn on by hand.",
 		Example: "relay audit rotate A-202",
 		Args:    needArg(&o.id, "service", "relay audit service list"),

@@ -14,8 +14,8 @@ func newStatsCmd(a *app) *cobra.Command {
 	o := &statsOptions{app: a}
 	return &cobra.Command{
 		Use:     "stats",
-		Short:   "How models keep to the form that cycles ask for",
-		Long:    "Counts, for each model, the calls of all audit cycles and the answers that had not the form that was\nasked for: which model's prompt needs work.",
+		Short:   "How well models keep to the form that cycles require",
+		Long:    "Counts, for each model, the calls of all audit cycles and the answers that lacked the form\nrequired: it shows whose prompt needs work.",
 		Example: "relay audit stats\nrelay audit stats --json",
 		Args:    noArgs,
 		RunE:    runE(o, runStats),

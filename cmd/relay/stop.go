@@ -18,16 +18,16 @@ func newStopCmd(a *app) *cobra.Command {
 	o := &stopOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "stop",
-		Short: "End the loop or run that works here, from another terminal",
-		Long: "Ends the relay that works in this repository, as Ctrl-C in its own terminal would: the call\n" +
-			"under way ends, nothing half-done stays, a report is left. With --drain a loop first finishes\n" +
-			"the tick under way, and relay stop does not wait for it.",
+		Short: "Stop the loop or run at work here, from another terminal",
+		Long: "Stops the relay at work in this repository, like Ctrl-C in its own terminal: the current call\n" +
+			"ends, nothing half-done remains, and a report is written. With --drain a loop first finishes\n" +
+			"the current tick, and relay stop doesn't wait for it.",
 		Example: "relay stop\nrelay stop --drain",
 		GroupID: groupWork,
 		Args:    noArgs,
 		RunE:    runE(o, runStop),
 	}
-	cmd.Flags().BoolVar(&o.drain, "drain", false, "let the tick under way come to its end")
+	cmd.Flags().BoolVar(&o.drain, "drain", false, "let the current tick finish")
 	return cmd
 }
 

@@ -153,8 +153,8 @@ type taskAddOptions struct {
 func newTaskAddCmd(a *app) *cobra.Command {
 	o := &taskAddOptions{app: a}
 	cmd := &cobra.Command{
-		Use: "add TITLE", Short: "Put a task behind the others",
-		Long:    "A pipeline that runs reads the list before each task, so what is added is worked on by it.",
+		Use: "add TITLE", Short: "Append a task",
+		Long:    "A running pipeline reads the list before each task, so it works on what you add.",
 		Example: "relay task add \"Log in with a token\" --after users \\\n    --done-when \"a wrong token is refused\" --validate \"go test ./auth/...\"",
 		Args:    neededArg(&o.task.Title, "title", "`relay task add \"What is to be done\"`"), RunE: runE(o, runTaskAdd),
 	}
@@ -292,7 +292,7 @@ type taskSkipOptions struct {
 func newTaskSkipCmd(a *app) *cobra.Command {
 	o := &taskSkipOptions{taskOptions: taskOptions{app: a}}
 	cmd := &cobra.Command{
-		Use: "skip TASK", Short: "Leave a task out; what waits for it goes on", Example: "relay task skip login --why \"done by hand\"",
+		Use: "skip TASK", Short: "Skip a task; tasks that depend on it go on", Example: "relay task skip login --why \"done by hand\"",
 		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runTaskSkip), ValidArgsFunction: completeTasks(a, false),
 	}
 	cmd.Flags().StringVar(&o.why, "why", "", "kept in the task's notes, `TEXT`")
@@ -316,7 +316,7 @@ type taskGraphOptions struct {
 func newTaskGraphCmd(a *app) *cobra.Command {
 	o := &taskGraphOptions{app: a}
 	cmd := &cobra.Command{
-		Use: "graph", Short: "Draw what waits for what", Example: "relay task graph\nrelay task graph --dot | dot -Tsvg > tasks.svg",
+		Use: "graph", Short: "Draw what depends on what", Example: "relay task graph\nrelay task graph --dot | dot -Tsvg > tasks.svg",
 		Args: noArgs, RunE: runE(o, runTaskGraph),
 	}
 	cmd.Flags().BoolVar(&o.dot, "dot", false, "for Graphviz")

@@ -18,7 +18,7 @@ func newUndoCmd(a *app) *cobra.Command {
 	o := &undoOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "undo [RUN]",
-		Short: "Take a landed change back with a new commit",
+		Short: "Reverse a landed change with a new commit",
 		Long: "Makes a commit that reverts what a run landed; later work in other files stays. Refuses when one\n" +
 			"of its files was changed since, committed or not. Without an argument the last run that landed.",
 		Example:           "relay undo\nrelay undo --dry-run           # which run, and what it would put back\nrelay undo 20261120-192359-k3v9m2qa",

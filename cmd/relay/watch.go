@@ -32,7 +32,7 @@ func newWatchCmd(a *app) *cobra.Command {
 		RunE:    runE(o, runWatch),
 	}
 	cmd.Flags().BoolVar(&o.all, "all", false, "every repository that you trusted on this machine, and this one")
-	cmd.Flags().BoolVar(&o.once, "once", false, "print it once; exit code 1 when something needs you, 3 when nothing can be shown")
+	cmd.Flags().BoolVar(&o.once, "once", false, "print once; exit code 1 if something needs you, 3 if nothing can be shown")
 	return cmd
 }
 

@@ -51,7 +51,7 @@ type Verifier struct {
 }
 
 // ErrNoCommit is a range of which nothing would be verified.
-var ErrNoCommit = errors.New("what it ends at has no commit that what it begins with has not")
+var ErrNoCommit = errors.New("its end has no commit that its beginning lacks")
 
 // Commits gives the commits of a name or a range, the oldest first.
 func Commits(ctx context.Context, git *judge.Git, what string) ([]string, error) {
