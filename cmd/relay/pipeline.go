@@ -57,7 +57,7 @@ func newPipelineImportCmd(a *app) *cobra.Command {
 	o := &pipelineOptions{app: a}
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Convert another tool's task list to prd.json",
-		Long:    "Reads beads (JSON lines), task-master (tasks.json), spec-kit (tasks.md) and ralphex (a plan), and\nnames what a task list has no place for. Replaces no prd.json except the template of relay pipeline init.",
+		Long:    "Reads beads (JSON lines), task-master (tasks.json), spec-kit (tasks.md) and ralphex (a plan), and\nnames what a task list has no place for. Never replaces a prd.json that you have edited.",
 		Example: "relay pipeline import .beads/issues.jsonl --dry-run\nrelay pipeline import specs/001/tasks.md --from spec-kit",
 		Args:    neededArg(&o.file, "file", "`relay pipeline import FILE`"), RunE: runE(o, runPipelineImport),
 	}
