@@ -349,7 +349,8 @@ func (r *run) canWork(ctx context.Context, planner, builder string) error {
 }
 
 // healthy says why a plugin certainly can't work: a program that is missing, no key, no
-// login. Anything else is said when it is asked for its work.
+// login, or that it was ended for not answering. Anything else is said when it is asked for
+// its work.
 func healthy(ctx context.Context, p *pluginenv.Plugin) error {
 	open, err := p.Lazy.Get(ctx)
 	if err == nil {
@@ -357,7 +358,7 @@ func healthy(ctx context.Context, p *pluginenv.Plugin) error {
 			err = f
 		}
 	}
-	if f, ok := errors.AsType[*pluginhost.Failure](err); ok && pluginhost.Decide(f).Action == pluginhost.Block {
+	if f, ok := errors.AsType[*pluginhost.Failure](err); ok && (pluginhost.Decide(f).Action == pluginhost.Block || f.Cause == pluginhost.Protocol) {
 		return f.Diagnostic()
 	}
 	return nil

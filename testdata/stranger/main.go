@@ -33,9 +33,11 @@ type Identity struct {
 	Does  []string `json:"does"`
 	// Ends is how it ends at its start, or in a build: "exit:N", "announce:NETWORK|ADDRESS";
 	// in a build also "fail", with Words.
-	Ends  string   `json:"ends"`
-	Start bool     `json:"at_start"`
-	Words []string `json:"words"` // summary, detail and fix of a failure
+	Ends  string `json:"ends"`
+	Start bool   `json:"at_start"`
+	// Thinks is how many seconds it takes to say whether it is healthy.
+	Thinks float64  `json:"thinks_s"`
+	Words  []string `json:"words"` // summary, detail and fix of a failure
 	// What else it says of itself.
 	Aliases   []string        `json:"aliases"`
 	Schema    json.RawMessage `json:"schema"`
@@ -67,7 +69,13 @@ func main() {
 	if id.Fickle {
 		info.Summary = fmt.Sprintf("a stranger at %d", time.Now().UnixNano())
 	}
-	sdk.Serve(info, sdk.Builder{Build: func(ctx context.Context, r *sdk.BuildRequest, out sdk.Events) (*sdk.BuildResult, error) {
+	sdk.Serve(info, sdk.Builder{Health: func(ctx context.Context, _ bool) (*sdk.Health, error) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Duration(id.Thinks * float64(time.Second))):
+		}
+		return &sdk.Health{}, ctx.Err()
+	}, Build: func(ctx context.Context, r *sdk.BuildRequest, out sdk.Events) (*sdk.BuildResult, error) {
 		return build(id, r, out)
 	}})
 }

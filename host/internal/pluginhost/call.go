@@ -51,9 +51,11 @@ func (p *Plugin) Build(ctx context.Context, req *pluginpb.BuildRequest, on func(
 }
 
 // Health asks whether the plugin could work now; deep may use the network and take
-// as long as ctx lets it. A plugin that is not healthy answers with a failure.
+// as long as ctx lets it. A plugin that is not healthy answers with a failure. It may ask the
+// vendor's program, which takes seconds to start on a busy machine, so it has as long as a
+// call may be silent.
 func (p *Plugin) Health(ctx context.Context, deep bool) (*pluginpb.HealthResponse, *Failure) {
-	limit := p.spec.Limits.Info
+	limit := p.spec.Limits.Silent
 	if deep {
 		limit = 0
 	}

@@ -72,8 +72,8 @@ type Spec struct {
 // Limits bound what a plugin may do to its host. Zero fields mean the default.
 type Limits struct {
 	Start   time.Duration // to the handshake; 10 s
-	Info    time.Duration // of GetInfo, of Configure and of Health without deep; 10 s
-	Silent  time.Duration // without an event during a call; 30 s
+	Info    time.Duration // of GetInfo and of Configure; 10 s
+	Silent  time.Duration // without an event during a call, and of Health without deep; 30 s
 	Linger  time.Duration // from the final event to the end of the stream; 2 s
 	Events  int           // events a second, over ten seconds; 5,000
 	Bytes   int64         // of all events of one call; 64 MiB
