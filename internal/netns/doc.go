@@ -7,4 +7,4 @@
 // who he was. Where the kernel allows neither it says so and exits with 125.
 //
 // It hides no files and no processes. Caller: .ci/e2e.
-package netns
+package main
