@@ -137,12 +137,19 @@ func (c *Cycle) run(ctx context.Context) (*Record, error) {
 	ctx, stop := c.watchAbort(ctx)
 	defer stop()
 	defer c.sayEnd()
-	_, err := c.store.Run(ctx, c.rec.UUID, Kind, Version, c.flow)
-	c.closePlugins(ctx) // what they were refused is part of the record
-	if err == nil || errors.Is(err, ctx.Err()) && ctx.Err() != nil {
-		if serr := c.save(); serr != nil {
-			return nil, serr
+	var saved error
+	_, err := c.store.Run(ctx, c.rec.UUID, Kind, Version, func(f durable.Flow) error {
+		err := c.flow(f)
+		c.closePlugins(ctx) // what they were refused is part of the record
+		if err == nil || durable.Parked(err) || ctx.Err() != nil {
+			// While the engine still has its lock: an abort or an answer from another terminal waits
+			// for that, and what it writes is not to be overwritten with what this process remembers.
+			saved = c.save()
 		}
+		return err
+	})
+	if saved != nil {
+		return nil, saved
 	}
 	switch {
 	case err == nil:
