@@ -41,11 +41,11 @@ const (
 )
 
 var driverRules = []struct{ id, text string }{
-	{driverEnds, "It ends by itself, within its time, with exit code 0."},
+	{driverEnds, "It ends on its own, in time, with exit code 0."},
 	{driverResult, "Each run writes its own result to RELAY_OUTPUT_PATH: one JSON object that fits RELAY_SCHEMA_PATH, at most 1 MiB."},
-	{driverScope, "It changes the files that the task's scope allows, and no other."},
+	{driverScope, "It changes only files that the task's scope allows."},
 	{driverOutput, "It prints less than box.limits.output_mb."},
-	{driverTerm, "Asked to end by SIGTERM, it ends within 3 s, with all that it has started."},
+	{driverTerm, "After SIGTERM, it ends within 3 s, with everything that it started."},
 }
 
 // driverGuide explains them.

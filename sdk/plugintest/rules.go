@@ -8,14 +8,14 @@ var Rules = []Rule{
 	{
 		ID:   "B1",
 		Text: "GetInfo answers within 2 s and before Configure, with no network, no credentials and no files.",
-		Help: "relay asks a plugin that nobody trusts yet what it is, in a box without anything. Answer from constants: look for programs, keys and folders in Health, and read the configuration in Configure.",
+		Help: "relay asks a plugin what it is before anybody trusts it, in an empty box. Answer from constants: look for programs, keys and folders in Health, and read the configuration in Configure.",
 
 		Check: checkInfoAlone,
 	},
 	{
 		ID:   "B2",
 		Text: "GetInfo gives the same answer each time, the one that --info prints and that the lock file holds.",
-		Help: "What the answer says is pinned and granted, so it must not depend on the environment, the clock or the machine. A list that is made from a map comes in another order each time: sort it.",
+		Help: "The answer is pinned and granted, so it must not depend on the environment, the clock or the machine. A list built from a map has a different order each time: sort it.",
 
 		Check: checkInfoStable,
 	},
@@ -29,7 +29,7 @@ var Rules = []Rule{
 	{
 		ID:   "B4",
 		Text: "Configure works once; a second call fails with BAD_CONFIG.",
-		Help: "A plugin that is configured anew would answer calls by two configurations. The SDK does it for you; in another language remember that it was called, and answer with a Failure that has a fix.",
+		Help: "A plugin that could be configured again would answer calls by two configurations. The SDK does this for you; in another language, remember that Configure was called, and answer with a Failure that has a fix.",
 
 		Check: checkConfigureOnce,
 	},
@@ -50,7 +50,7 @@ var Rules = []Rule{
 	{
 		ID:   "S2",
 		Text: "The events of a call are numbered 1, 2, 3 without a gap.",
-		Help: "The host sees by the numbers that nothing was lost. Number where you send, under one lock, when several threads send events.",
+		Help: "The numbers show the host that nothing was lost. If several threads send events, assign the number where you send, under one lock.",
 
 		Check: checkNumbers,
 	},
@@ -84,29 +84,29 @@ var Rules = []Rule{
 	},
 	{
 		ID:   "S7",
-		Text: "One process answers call after call, at a time too where it says concurrent, and no call leaves a process, an open file or a goroutine behind.",
-		Help: "A provider is kept up between calls. Close what a call opened (the body of each HTTP answer, too), wait for the programs that it started, and guard what calls share.",
+		Text: "One process answers call after call, several at once if it says concurrent, and no call leaves a process, an open file or a goroutine behind.",
+		Help: "A provider keeps running between calls. Close what a call opened (including the body of each HTTP response), wait for the programs that it started, and guard what calls share.",
 
 		Check: checkReuse,
 	},
 	{
 		ID:   "F1",
 		Text: "A failure has a reason, a summary of one line and at most 200 bytes, and a fix when the user can act.",
-		Help: "The summary is what a person sees first, the detail has the rest. NOT_LOGGED_IN, AUTH_REJECTED, BILLING, PERMISSION, BAD_CONFIG and TOOL_MISSING need a fix: the command to type.",
+		Help: "The summary is what a person sees first; the detail has the rest. NOT_LOGGED_IN, AUTH_REJECTED, BILLING, PERMISSION, BAD_CONFIG and TOOL_MISSING need a fix: the command to type.",
 
 		Check: checkFailureText,
 	},
 	{
 		ID:   "F2",
 		Text: "RATE_LIMITED carries retry_after; QUOTA_EXHAUSTED carries a reset_at in the future, or none when the upstream does not say.",
-		Help: "The host waits by these facts. RATE_LIMITED is for waits of seconds and minutes; where nobody says how long, give a guess of your own.",
+		Help: "These facts decide how long the host waits. RATE_LIMITED is for waits of seconds or minutes; if the upstream does not say how long, estimate it.",
 
 		Check: checkFailureTimes,
 	},
 	{
 		ID:   "F3",
 		Text: "A failure says which effect it had: NONE, CHARGED, CHANGED or UNKNOWN.",
-		Help: "Whether a call is repeated depends on it. NONE when the upstream refused before any work, CHARGED when tokens were used, CHANGED when files were, UNKNOWN when you can't tell.",
+		Help: "The effect decides whether a call is repeated. NONE: the upstream refused before any work. CHARGED: tokens were used. CHANGED: files were changed. UNKNOWN: you can't tell.",
 
 		Check: checkFailureEffect,
 	},
@@ -120,7 +120,7 @@ var Rules = []Rule{
 	{
 		ID:   "P2",
 		Text: "The plugin reads no environment variable that it has not declared.",
-		Help: "Undeclared variables are not there when relay starts the plugin. Name what you need in Info.Env, which a person then grants; vendor SDKs that look for keys by themselves get theirs by argument.",
+		Help: "When relay starts the plugin, undeclared variables are missing. List what you need in Info.Env, which a person then grants; pass keys as arguments to vendor SDKs that would look for them in the environment.",
 
 		Check: checkEnvironment,
 	},
@@ -141,7 +141,7 @@ var Rules = []Rule{
 	{
 		ID:   "P5",
 		Text: "The plugin serves the host that started it and nobody else: mutual TLS on a unix socket in its own folder, with go-plugin's health service.",
-		Help: "The host's certificate is in PLUGIN_CLIENT_CERT; yours is the sixth field of the handshake. Demand the client's certificate and trust that one only. The health service says SERVING for \"plugin\".",
+		Help: "The host's certificate is in PLUGIN_CLIENT_CERT; yours is the sixth field of the handshake. Require the client's certificate and trust only that one. The health service says SERVING for \"plugin\".",
 
 		Check: checkHostOnly,
 	},
