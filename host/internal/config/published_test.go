@@ -136,13 +136,13 @@ func reference(head string, keys []*key) []byte {
 		}
 		switch k.narrow {
 		case atMost, fewest:
-			doc += " A repository can lower what the user's own configuration says, not raise it."
+			doc += " A repository can only lower your own value."
 		case users:
-			doc += " The user's own configuration wins over a repository's."
+			doc += " Your own configuration wins over a repository's."
 		case owners:
-			doc += " Only the user's own configuration, the environment or --set can name one."
+			doc += " Only your own configuration, the environment or --set can set it."
 		case notWeak:
-			doc += " A repository can ask for more than the user's own configuration does, not for less."
+			doc += " A repository can ask for more than your own configuration does, but not for less."
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", strings.TrimPrefix(strings.TrimPrefix(k.path, section), "."), cell(k.expects()), code(k), cell(doc), cell(k.read))
 	}
@@ -166,16 +166,16 @@ const serviceHead = `# Service files
 
 <!-- Made from the table in host/internal/config by its test; do not edit. -->
 
-An audit cycle works on a *service*. ` + "`config/services/<id>.yaml`" + ` describes one, ` + "`config/default.yaml`" + ` holds what all have in
-common, and both may be ` + "`.yml`, `.json` or `.toml`" + `. Every key is optional; the file's name is the service's id.
+An audit cycle works on a *service*. ` + "`config/services/<id>.yaml`" + ` describes one, ` + "`config/default.yaml`" + ` holds what all of them have in
+common, and both may also be ` + "`.yml`, `.json` or `.toml`" + `. Every key is optional; the file's name is the service's id.
 
-The highest layer wins: built-in, ` + "`config/default.yaml`" + `, the service's file, the environment (` + "`RELAY_CYCLE_MAX_ITERATIONS=3`" + `),
-` + "`relay audit start --with KEY=VALUE`" + `. ` + "`relay audit service show ID`" + ` says where each value came from, ` + "`relay audit service check`" + ` what is wrong. A
+From the lowest layer to the highest: built-in, ` + "`config/default.yaml`" + `, the service's file, the environment (` + "`RELAY_CYCLE_MAX_ITERATIONS=3`" + `),
+` + "`relay audit start --with KEY=VALUE`" + `. ` + "`relay audit service show ID`" + ` says where each value comes from, and ` + "`relay audit service check`" + ` what is wrong. A
 cycle keeps the values that it began with.
 
-A service file of a repository names programs and plugins. Before the first cycle a person agrees to them: ` + "`relay trust`" + `.
+A repository's service files name programs and plugins, which you approve before the first cycle: ` + "`relay trust`" + `.
 
-No key, variable or flag passes one of the two gates.
+No key, variable or flag can pass either of the two gates.
 `
 
 const referenceHead = `# Configuration
@@ -183,18 +183,18 @@ const referenceHead = `# Configuration
 <!-- Made from the table in host/internal/config by its test; do not edit. -->
 
 A repository's configuration is ` + "`relay.config.json`" + ` at its root, or the same as ` + "`.yaml`, `.yml` or `.toml`" + `. A
-` + "`relais.config.json`" + ` is read when there is no other. Every key is optional.
+` + "`relais.config.json`" + ` is read if there is no other. Every key is optional.
 
-Values come in layers, and the highest wins: built-in, the user's own ` + "`$XDG_CONFIG_HOME/relay/config.json`" + ` (or
+Values come in layers, from the lowest to the highest: built-in, your own ` + "`$XDG_CONFIG_HOME/relay/config.json`" + ` (or
 ` + "`.yaml`, `.yml`, `.toml`" + `), the repository's file, the environment, ` + "`--set key=value`" + `. Objects are merged key by key; lists
-are replaced whole. ` + "`relay config show --origin`" + ` says where each value came from.
+are replaced as a whole. ` + "`relay config show --origin`" + ` says where each value comes from.
 
-In the environment a key is written in capitals with "_" for ".", after ` + "`RELAY_`" + `: ` + "`RELAY_RUNNER_MAX_TICK_SECONDS=600`" + `. Lists
-are separated by commas or written as JSON. What is in ` + "`" + `plugins` + "`" + `, ` + "`" + `providers` + "`" + ` and ` + "`" + `budgets.per_provider` + "`" + ` has names of your own: no
-variable sets it, and one that would is refused.
+The variable for a key is ` + "`RELAY_`" + ` and the key in capitals with "_" for ".": ` + "`RELAY_RUNNER_MAX_TICK_SECONDS=600`" + `. Lists
+are separated by commas or written as JSON. ` + "`plugins`" + `, ` + "`providers`" + ` and ` + "`budgets.per_provider`" + ` contain names of your own: variables
+can't set them, and one that would is refused.
 
-A repository's configuration can narrow rights and never widen them past the user's own. What it sets that names a
-command, a driver or a plugin, or that says what a builder may do, needs a person's yes once: ` + "`relay trust`" + `.
+A repository's configuration can narrow rights, but never widen them beyond your own. If it names a
+command, a driver or a plugin, or says what a builder may do, it needs your approval once: ` + "`relay trust`" + `.
 
-` + "`{workspace}`" + ` stands for the value of ` + "`workspace_dir`" + `. Patterns are made of literals, ` + "`*`, `?`" + ` and ` + "`**`" + ` as a whole component.
+` + "`{workspace}`" + ` stands for the value of ` + "`workspace_dir`" + `. Patterns consist of literals, ` + "`*`, `?`" + ` and ` + "`**`" + ` as a whole path component.
 `

@@ -73,8 +73,8 @@ func TestServiceRefuses(t *testing.T) {
 		text, want string
 		with       []string
 	}{
-		"gate off":         {text: "cycle:\n  acceptance_required: false\n", want: "nothing passes the two gates"},
-		"gate off by flag": {with: []string{"cycle.acceptance_required=false"}, want: "nothing passes the two gates"},
+		"gate off":         {text: "cycle:\n  acceptance_required: false\n", want: "only the operator can pass the two gates"},
+		"gate off by flag": {with: []string{"cycle.acceptance_required=false"}, want: "only the operator can pass the two gates"},
 		"typo":             {text: "cycle:\n  max_iteration: 3\n", want: "did you mean cycle.max_iterations"},
 		"other id":         {text: "service:\n  id: B-1\n", want: "but the file is config/services/S-1.yaml"},
 		"shell":            {text: "cycle:\n  test_command: make test && make lint\n", want: `["sh", "-c", "make test && make lint"]`},
