@@ -92,7 +92,7 @@ func submit(cmd *cobra.Command, e *engine, s *job.Spec, a *asked) error {
 	if there := (*serviceerror.WorkflowExecutionAlreadyStarted)(nil); errors.As(err, &there) {
 		d, derr := c.DescribeWorkflowExecution(cmd.Context(), j.ID, "")
 		if derr == nil && memoOf(d.GetWorkflowExecutionInfo().GetMemo()).Spec != digest {
-			return fmt.Errorf("the key %s is taken: %s has it, for another goal or other limits (fix: give this one a key of its own; `relay fleet report %s` has the other)", s.Key, j.ID, j.ID)
+			return fmt.Errorf("the key %s is taken: %s has it, for another goal or other limits (fix: give this one its own key; `relay fleet report %s` has the other)", s.Key, j.ID, j.ID)
 		}
 		text, err = "%s was asked for before, with the key %s; nothing is made again\nnext: relay fleet status\n", derr
 	}
@@ -125,7 +125,7 @@ func check(s *job.Spec, a *asked) (err error) {
 	case s.Remote == "" || strings.HasPrefix(s.Remote, "-"):
 		return errors.New("it is not said which repository (fix: name it with --repo URL)")
 	case !refPattern.MatchString(s.Ref) || strings.Contains(s.Ref, ".."):
-		return fmt.Errorf("%q is no name of a branch (fix: `git branch` shows those that there are)", s.Ref)
+		return fmt.Errorf("%q is not a valid branch name (fix: `git branch` shows those that there are)", s.Ref)
 	case s.Kind == job.KindRun && s.Goal == "" && s.Task == nil:
 		return errors.New("it is not said what to do (fix: name it with --goal TEXT or --task FILE)")
 	case s.Kind == job.KindLoop && s.Goal == "":

@@ -44,7 +44,7 @@ func (r *Repo) Answer(ctx context.Context, run, answer string) (*AnswerResult, e
 		return nil, diag.New("", "there is no question to answer", "no run has asked one, or it has been answered", "`relay status`")
 	}
 	if run != "" && q.RunID != run {
-		return nil, diag.New("", "nothing was answered", "the question that you read waits no more; another one does now: "+q.Prompt, "`relay status`")
+		return nil, diag.New("", "nothing was answered", "the question that you read is no longer open; another one is: "+q.Prompt, "`relay status`")
 	}
 	answer, err = choose(answer, q.Choices)
 	if err != nil {
@@ -79,7 +79,7 @@ func (r *Repo) Answer(ctx context.Context, run, answer string) (*AnswerResult, e
 		return nil, diag.Wrap(err, "", "the answer could not be kept for the task that was asked about", "`relay run` plans it anew")
 	}
 	if err := os.Remove(o.WS.Stuck()); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, diag.Wrap(err, "", "what relay remembers of tasks that did not work could not be forgotten", "`rm "+diag.Word(o.WS.Stuck())+"`")
+		return nil, diag.Wrap(err, "", "relay's list of failed tasks could not be cleared", "`rm "+diag.Word(o.WS.Stuck())+"`")
 	}
 	res.Next = "`" + cmp.Or(o.loopThatAsked(q.RunID), "relay run") + "`"
 	return res, nil

@@ -35,7 +35,7 @@ func (r *Repo) Detach(ctx context.Context, args []string) (*Detached, error) {
 		return nil, err
 	}
 	if there := new(StopResult); there.find(o.WS) == nil && there.LoopID != "" { // its log is that file
-		return nil, diag.New(judge.BlockedLockHeld, "a loop works here already", "it is process "+strconv.Itoa(there.PID), "`relay watch`")
+		return nil, diag.New(judge.BlockedLockHeld, "a loop is already running here", "it is process "+strconv.Itoa(there.PID), "`relay watch`")
 	}
 	at, err := r.Scratch("logs/detached.log")
 	if err != nil {

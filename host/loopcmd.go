@@ -80,7 +80,7 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 	case o.Unattended && (old == nil || old.ByOperator):
 		return nothingToResume(old), nil
 	case old == nil:
-		return nil, diag.New("", "there is no loop to go on with", "the last loop came to its end, or there was none", "`relay loop --mode milestone`")
+		return nil, diag.New("", "there is no loop to continue", "the last loop has ended, or there was none", "`relay loop --mode milestone`")
 	}
 	if running, err := loop.Running(repo.WS); err == nil && running != nil {
 		return nil, diag.New(judge.BlockedLockHeld, "the loop "+running.ID+" is running here", fmt.Sprintf("process %d has it in hand, in tick %d", running.PID, running.Tick),
@@ -151,7 +151,7 @@ func (r *Repo) keyedTick(env *tick.Env) func(context.Context, loop.Options, tick
 		case pushed != nil && pushed.What != "":
 			return nil, diag.New(pushed.Code, pushed.What, pushed.Why, pushed.Fix)
 		case out.Earlier != nil && out.Report.Commit != "" && !out.Earlier.Here:
-			return nil, diag.New(judge.StopHeadMoved, "the branch does not have what the tick with the key "+t.Key+" landed", "run "+out.Report.RunID+" landed "+out.Report.Commit+", and the branch has gone another way",
+			return nil, diag.New(judge.StopHeadMoved, "the branch does not have what the tick with the key "+t.Key+" landed", "run "+out.Report.RunID+" landed "+out.Report.Commit+", and the branch has diverged",
 				"`git merge "+out.Report.Commit+"` takes it over; or give the loop another key")
 		}
 		return out, nil

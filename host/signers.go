@@ -18,11 +18,11 @@ func readSigners(path string, own bool) (attest.Signers, error) {
 			"`relay verify --signers FILE`, with a file of allowed signers as ssh-keygen(1) and git have it")
 	}
 	if err != nil {
-		return nil, diag.New(judge.BlockedMissingConfig, "the file of signers can't be read", err.Error(), "`ls -l "+diag.Word(path)+"`")
+		return nil, diag.New(judge.BlockedMissingConfig, "the signers file can't be read", err.Error(), "`ls -l "+diag.Word(path)+"`")
 	}
 	signers, err := attest.ParseSigners(string(b))
 	if err != nil {
-		return nil, diag.New(judge.BlockedMissingConfig, "the file of signers can't be read", err.Error(), "`man ssh-keygen` has its form, under ALLOWED SIGNERS")
+		return nil, diag.New(judge.BlockedMissingConfig, "the signers file can't be read", err.Error(), "`man ssh-keygen` has its form, under ALLOWED SIGNERS")
 	}
 	return signers, nil
 }

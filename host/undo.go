@@ -177,7 +177,7 @@ func (o *Opened) landed(run string) (history.Meta, error) {
 		}
 		by, err := o.undoneBy(m.RunID)
 		if by != "" {
-			err = diag.New("", "run "+m.RunID+" is undone already", "run "+by+" took it back", "`relay undo "+by+"` brings the change back")
+			err = diag.New("", "run "+m.RunID+" has already been undone", "run "+by+" took it back", "`relay undo "+by+"` brings the change back")
 		}
 		return m, err
 	}
@@ -208,7 +208,7 @@ func (o *Opened) landed(run string) (history.Meta, error) {
 	if last.RunID != "" {
 		return last, nil
 	}
-	return history.Meta{}, diag.New("", "there is nothing to undo", "no run in the history has landed a commit that was not taken back since", "`relay history list`")
+	return history.Meta{}, diag.New("", "there is nothing to undo", "no run in the history has landed a commit that has not been reverted since", "`relay history list`")
 }
 
 // inCommits finds a run that landed by the trailers of its commits, the newest 2,000 of HEAD; "" means the
@@ -238,7 +238,7 @@ func inCommits(ctx context.Context, git *judge.Git, run string, none error) (his
 		switch {
 		case len(parents) != 1:
 		case found.RunID == "" && wanted && undone[id]:
-			return found, diag.New("", "run "+id+" is undone already", "a later commit took it back", "`git log --grep=\"Relay-Undoes: "+id+"\"` shows it")
+			return found, diag.New("", "run "+id+" has already been undone", "a later commit reverted it", "`git log --grep=\"Relay-Undoes: "+id+"\"` shows it")
 		case found.RunID == "" && wanted:
 			found = history.Meta{RunID: id, TaskID: f[4], Intent: f[2], Commit: f[0], BaseCommit: parents[0]}
 		case found.RunID == id: // of several commits that it kept

@@ -55,7 +55,7 @@ func (r *Repo) bringAll() (entries []catalog.Entry, err error) {
 	for _, u := range r.Options.Unpinned {
 		var e catalog.Entry
 		if !catalog.ValidName(u.Name) {
-			err = diag.New(judge.BlockedPlugin, fmt.Sprintf("%q is no plugin's name", u.Name), "it must match "+catalog.NamePattern, "`relay plugin list` shows the names")
+			err = diag.New(judge.BlockedPlugin, fmt.Sprintf("%q is not a valid plugin name", u.Name), "it must match "+catalog.NamePattern, "`relay plugin list` shows the names")
 		} else if u.File != "" {
 			e, err = r.bring(context.Background(), u)
 		} else {

@@ -347,7 +347,7 @@ func (r *cliRun) failure(ctx context.Context, why endedBy, res CLIResult) error 
 }
 
 func endedByContext(c CLI, err error) error {
-	reason, text := Cancelled, " was ended because the call was cancelled"
+	reason, text := Cancelled, " was ended because the call was canceled"
 	if errors.Is(err, context.DeadlineExceeded) {
 		reason, text = Timeout, " was ended because the call took longer than it may"
 	}

@@ -175,7 +175,7 @@ func AsFailure(err error) *Failure {
 	case f != nil:
 		return f
 	case errors.Is(err, context.Canceled):
-		return Fail(Cancelled, "the call was cancelled", Cause(err))
+		return Fail(Cancelled, "the call was canceled", Cause(err))
 	case errors.Is(err, context.DeadlineExceeded):
 		return Fail(Timeout, "the call took longer than it may", Cause(err))
 	}

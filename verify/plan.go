@@ -69,7 +69,7 @@ func newPlanner(templates []Template, rules Rules) (*planner, error) {
 	if rules.RejectPattern != "" {
 		re, err := regexp.Compile(rules.RejectPattern)
 		if err != nil {
-			return nil, &Taint{Why: "the configuration's pattern of rejected characters is no regular expression: " + err.Error()}
+			return nil, &Taint{Why: "the configuration's pattern of rejected characters is not a regular expression: " + err.Error()}
 		}
 		p.reject = re
 	}
@@ -246,7 +246,7 @@ func (p *planner) refusePath(s string) string {
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // a new file, or nothing
 		case err != nil:
-			return fmt.Sprintf("can't be looked at: %v", errors.Unwrap(err))
+			return fmt.Sprintf("can't be read: %v", errors.Unwrap(err))
 		case st.Mode()&fs.ModeSymlink != 0:
 			return fmt.Sprintf("leads through %q, which is a symbolic link", prefix)
 		}

@@ -149,7 +149,7 @@ func TestPlanTaints(t *testing.T) {
 		{"cat", one("file", "src/etc"), "file", "symbolic link"},
 		{"cat", one("file", "src/in/x"), "file", "symbolic link"},
 		{"cat", one("file", "src/gone"), "file", "symbolic link"},
-		{"cat", one("file", "src/a.txt/x"), "file", "can't be looked at"},
+		{"cat", one("file", "src/a.txt/x"), "file", "can't be read"},
 	}
 	for _, tt := range tests {
 		commands, err := plan(t, tt.id, tt.values, seedRules(root))
@@ -218,7 +218,7 @@ func TestPlanConfigurationsOwnRules(t *testing.T) {
 	if _, err := plan(t, "filter", value, Rules{RejectPattern: "[0-9]"}); err == nil || !strings.Contains(err.Error(), "pattern") {
 		t.Errorf("pattern: %v", err)
 	}
-	if _, err := plan(t, "filter", value, Rules{RejectPattern: "["}); err == nil || !strings.Contains(err.Error(), "no regular expression") {
+	if _, err := plan(t, "filter", value, Rules{RejectPattern: "["}); err == nil || !strings.Contains(err.Error(), "not a regular expression") {
 		t.Errorf("bad pattern: %v", err)
 	}
 	if _, err := plan(t, "filter", map[string]any{"pkg": strings.Repeat("a", 129)}, Rules{}); err == nil {

@@ -104,7 +104,7 @@ func run(a *app, args []string) int {
 		_ = a.writeJSON() // out knows
 	}
 	if out.err != nil && !gone(out.err) {
-		a.printer(a.err, a.errTTY).fault(&diag.Error{What: "what this command prints could not be written", Why: out.err.Error(), Fix: "`df -h .` shows whether a disk is full; what the command did counts"})
+		a.printer(a.err, a.errTTY).fault(&diag.Error{What: "this command's output could not be written", Why: out.err.Error(), Fix: "`df -h .` shows whether a disk is full; what the command did counts"})
 		return host.ExitStopped
 	}
 	return code
@@ -142,7 +142,7 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) (err error) {
 			if a.verbose {
 				a.printer(a.err, a.errTTY).write(string(debug.Stack()))
 			}
-			err = &diag.Error{What: "relay has a bug and gave up", Why: fmt.Sprintf("panic: %v", r), Code: "STOP_INTERRUPTED",
+			err = &diag.Error{What: "internal error: relay stopped", Why: fmt.Sprintf("panic: %v", r), Code: "STOP_INTERRUPTED",
 				Fix: "the same command with `--verbose`, and report what it prints"}
 		}
 	}()

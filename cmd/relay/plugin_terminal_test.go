@@ -163,5 +163,5 @@ func TestAgreementOnATerminal(t *testing.T) {
 	}
 
 	// Where nobody can be asked, nothing is.
-	w.shows(w.run(host.ExitBlocked, "relay", "plugin", "grant", "foo"), "nobody agreed")
+	w.shows(w.run(host.ExitBlocked, "relay", "plugin", "grant", "foo"), "nobody has agreed")
 }

@@ -38,7 +38,7 @@ func headMoved(why string) *diag.Error {
 
 // broken is the error of an apply that could be neither finished nor reverted.
 func broken(err error) *diag.Error {
-	return diag.Wrap(err, judge.BlockedCrashRecovery, "an apply could be neither finished nor reverted",
+	return diag.Wrap(err, judge.BlockedCrashRecovery, "a change could be neither finished nor reverted",
 		"`relay recover` goes on from the journal once the cause is gone")
 }
 

@@ -147,7 +147,7 @@ func (l *lander) revert(a *applier, cause error) error {
 	if f, ok := diag.As(cause); ok {
 		return f
 	}
-	return diag.Wrap(cause, judge.StopInterrupted, "the change could not be written; what had been written was taken back",
+	return diag.Wrap(cause, judge.StopInterrupted, "the change could not be written; what had been written was reverted",
 		"`relay salvage` has what was built; fix the cause and run again")
 }
 

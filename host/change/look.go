@@ -79,7 +79,7 @@ func (l *lander) leaks(ctx context.Context, converted []string, changes []treeCh
 			return err
 		}
 		if rule, err := l.leak(ctx, c.path, bytes.NewReader(blob)); rule != "" || err != nil {
-			return cmp.Or(err, error(diag.New(judge.StopSecret, "the change holds a value of a credential", fmt.Sprintf("%q as git stores it: %s", c.path, rule),
+			return cmp.Or(err, error(diag.New(judge.StopSecret, "the change contains a credential", fmt.Sprintf("%q as git stores it: %s", c.path, rule),
 				"`git check-attr -a -- "+diag.Word(c.path)+"` shows what converts it; take the value out of the task")))
 		}
 	}

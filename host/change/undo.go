@@ -172,7 +172,7 @@ func onTop(ctx context.Context, env Env, base, commit, head string, changes []tr
 	if base != "" {
 		what = fmt.Sprintf("%.12s..%.12s", base, commit)
 	}
-	return diag.New(judge.StopHeadMoved, "the change can't be undone by itself", fmt.Sprintf("later work changed %s: HEAD is %.12s, on top of %.12s", later[i].path, head, commit),
+	return diag.New(judge.StopHeadMoved, "the change can't be undone on its own", fmt.Sprintf("later work changed %s: HEAD is %.12s, on top of %.12s", later[i].path, head, commit),
 		"`git revert --no-edit "+what+"` takes it back under the later work, and stops for you where both have the same lines")
 }
 
@@ -228,7 +228,7 @@ func sameRun(ctx context.Context, git *judge.Git, base, commit string) (string, 
 		next = from
 	}
 	if next != base || len(lines) > most {
-		return "", diag.New(judge.StopHeadMoved, "the change can't be undone by itself",
+		return "", diag.New(judge.StopHeadMoved, "the change can't be undone on its own",
 			fmt.Sprintf("between %.12s, where the run began, and its commit %.12s are commits that are not its own", base, commit),
 			fmt.Sprintf("`git log %.12s..%.12s` shows them; `git revert` takes single ones back", base, commit))
 	}
@@ -321,7 +321,7 @@ func Kept(ctx context.Context, git *judge.Git, runID string) string {
 // Branch makes a branch of what was kept of a run.
 func Branch(ctx context.Context, git *judge.Git, runID, branch string) error {
 	if _, err := git.Run(ctx, nil, "check-ref-format", "--branch", branch); err != nil {
-		return diag.New("", fmt.Sprintf("%q can't be a branch's name", branch), "git refuses it", "`git check-ref-format --branch NAME` tells which names can")
+		return diag.New("", fmt.Sprintf("%q is not a valid branch name", branch), "git refuses it", "`git check-ref-format --branch NAME` says which names are valid")
 	}
 	null := strings.Repeat("0", hexLen(git.ObjectFormat))
 	if _, err := git.Write(ctx, nil, nil, "update-ref", "refs/heads/"+branch, refName(runID), null); err != nil {

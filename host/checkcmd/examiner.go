@@ -68,7 +68,7 @@ func askExaminer(ctx context.Context, r *host.Repo, repo *host.Opened, res *NewR
 	data := prompts.ExaminerData{ProductName: repo.Loaded.Config.ProductName, Description: description, Skeleton: string(skeleton),
 		Files: strings.Join(names, "\n"), Sources: texts(repo.Root, names), ResultSchema: schemas.Bytes(schemas.Examiner)}
 	if data.Override, err = prompts.RoleOverride(func(rel string, max int64) ([]byte, error) { return beneath.ReadFile(repo.Root, rel, max) }, repo.WS.Rel()+"/prompts", "examiner"); err != nil {
-		return diag.Wrap(err, judge.BlockedMissingConfig, "a prompt of your own can't be used", "`ls -l "+diag.Word(repo.WS.Prompts())+"`")
+		return diag.Wrap(err, judge.BlockedMissingConfig, "your own prompt can't be used", "`ls -l "+diag.Word(repo.WS.Prompts())+"`")
 	}
 	d, lineup, done, err := r.Caller(ctx, repo, git, "examiner", filepath.Join(r.StateDir(), "examiner"), watch, func(l ledger.Line) {
 		res.Provider, res.Model = l.Provider, l.Model
@@ -84,7 +84,7 @@ func askExaminer(ctx context.Context, r *host.Repo, repo *host.Opened, res *NewR
 			return err
 		}
 		if try == 2 {
-			return diag.Wrap(refused, judge.BlockedOrchestrator, "the model wrote no check, twice", "`${EDITOR:-vi} "+diag.Word(filepath.Join(res.Folder, res.Files[0]))+"`: the skeleton is there")
+			return diag.Wrap(refused, judge.BlockedOrchestrator, "the model returned no valid check, twice", "`${EDITOR:-vi} "+diag.Word(filepath.Join(res.Folder, res.Files[0]))+"`: the skeleton is there")
 		}
 		data.RetryReason = refused.Error()
 		d.Show(progress.Event{Kind: progress.Notice, Text: "the answer is no check (" + refused.Error() + "); it is asked once more"})

@@ -42,7 +42,7 @@ func New(_ context.Context, r *host.Repo, name, language string) (*NewResult, er
 		return nil, err
 	}
 	if !checkName.MatchString(name) {
-		return nil, diag.New("", fmt.Sprintf("%q is no name for a check", host.Safe(name)), "it is made of small letters, digits, \"-\" and \"_\"", "`relay check new ranges --hidden`")
+		return nil, diag.New("", fmt.Sprintf("%q is not a valid check name", host.Safe(name)), "use lower-case letters, digits, \"-\" and \"_\"", "`relay check new ranges --hidden`")
 	}
 	if language == "" {
 		language = languageOf(o.Root)

@@ -269,7 +269,7 @@ func (c *Cycle) override(role string) (prompts.Override, error) {
 	ws := c.env.WS
 	o, err := prompts.RoleOverride(func(rel string, max int64) ([]byte, error) { return beneath.ReadFile(ws.Root(), rel, max) }, ws.Rel()+"/prompts", role)
 	if err != nil {
-		return o, diag.Wrap(err, judge.BlockedMissingConfig, "a prompt of your own can't be used", "`ls -l "+diag.Word(ws.Prompts())+"`")
+		return o, diag.Wrap(err, judge.BlockedMissingConfig, "your own prompt can't be used", "`ls -l "+diag.Word(ws.Prompts())+"`")
 	}
 	return o, nil
 }

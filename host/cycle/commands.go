@@ -256,7 +256,7 @@ func Abort(ctx context.Context, e *Env, uuid, reason string) (*Record, error) {
 		st.Status = durable.Failed // a damaged log can still be aborted
 	}
 	if st.Status == durable.Done || st.Status == durable.Cancelled {
-		return nil, e.notNow(uuid, st, "a cycle in flight", "abort")
+		return nil, e.notNow(uuid, st, "a cycle in progress", "abort")
 	}
 	if err := workspace.WriteFile(c.path(abortFile), []byte(reason+"\n")); err != nil {
 		return nil, err
@@ -302,7 +302,7 @@ func (c *Cycle) awaitEnd(ctx context.Context) error {
 			return nil
 		}
 		if ctx.Err() != nil || time.Now().After(end) {
-			return diag.New(judge.BlockedLockHeld, "cycle "+Short(c.rec.UUID)+" did not end", "the process that has it in hand does not react", "`relay audit abort "+Short(c.rec.UUID)+"` again, or end that process")
+			return diag.New(judge.BlockedLockHeld, "cycle "+Short(c.rec.UUID)+" did not end", "the process that is working on it does not respond", "`relay audit abort "+Short(c.rec.UUID)+"` again, or end that process")
 		}
 	}
 }

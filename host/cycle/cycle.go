@@ -158,7 +158,7 @@ func (c *Cycle) run(ctx context.Context) (*Record, error) {
 		}
 		return &c.rec, nil
 	case errors.Is(err, durable.ErrBusy):
-		return nil, diag.New(judge.BlockedLockHeld, "cycle "+Short(c.rec.UUID)+" is running already", "another process has it in hand", "`relay show "+Short(c.rec.UUID)+"`")
+		return nil, diag.New(judge.BlockedLockHeld, "cycle "+Short(c.rec.UUID)+" is running already", "another process is working on it", "`relay show "+Short(c.rec.UUID)+"`")
 	case errors.Is(err, durable.ErrEnded):
 		return nil, diag.New("", "cycle "+Short(c.rec.UUID)+" has ended", "it was accepted or aborted", "`relay show "+Short(c.rec.UUID)+"`")
 	case ctx.Err() != nil:

@@ -114,7 +114,7 @@ func Decide(ctx context.Context, e *Env, uuid, decision string, o Despite) (*Rec
 		return nil, err
 	}
 	if why != "" {
-		return nil, diag.New(judge.StopHeadMoved, "what is there is not what was shown", why, "`git -C "+diag.Word(c.rec.Worktree)+" log --oneline -3`; `relay audit iterate "+id+"` audits what is there now")
+		return nil, diag.New(judge.StopHeadMoved, "what is there now is not what you were shown", why, "`git -C "+diag.Word(c.rec.Worktree)+" log --oneline -3`; `relay audit iterate "+id+"` audits what is there now")
 	}
 	c.log(fmt.Sprintf("operator %s: commit %.12s, %s", decision, a.Tree, c.rec.Tests.Text()))
 	return c.answer(ctx, wait, a)
@@ -139,7 +139,7 @@ func (c *Cycle) acceptEarlier(ctx context.Context, wait string, o Despite) (*Rec
 		return nil, err
 	}
 	if why != "" {
-		return nil, diag.New(judge.StopHeadMoved, "what is there is not what was shown", why, "`git -C "+diag.Word(c.rec.Worktree)+" log --oneline -3`; `relay audit resume "+id+"`")
+		return nil, diag.New(judge.StopHeadMoved, "what is there now is not what you were shown", why, "`git -C "+diag.Word(c.rec.Worktree)+" log --oneline -3`; `relay audit resume "+id+"`")
 	}
 	c.log(fmt.Sprintf("operator accept: commit %.12s of iteration %d, %s", a.Tree, c.rec.LastLanded.Iteration, c.tests().Text()))
 	return c.answer(ctx, wait, a)
@@ -176,7 +176,7 @@ func (c *Cycle) asCarriedOut() error {
 func (c *Cycle) answer(ctx context.Context, wait string, decision any) (*Record, error) {
 	err := c.store.Answer(c.rec.UUID, wait, decision)
 	if errors.Is(err, durable.ErrAnswered) || errors.Is(err, durable.ErrEnded) {
-		return nil, diag.New("", "cycle "+Short(c.rec.UUID)+" was decided about just now", "another relay was faster", "`relay show "+Short(c.rec.UUID)+"`")
+		return nil, diag.New("", "cycle "+Short(c.rec.UUID)+" has just been decided", "another relay decided first", "`relay show "+Short(c.rec.UUID)+"`")
 	}
 	if err != nil {
 		return nil, diag.Internal(err)

@@ -194,7 +194,7 @@ func (c *Cycle) registry(iteration int) (*audit.Registry, error) {
 		err = json.Unmarshal(b, reg)
 	}
 	if err != nil {
-		return nil, diag.Wrap(err, judge.BlockedCrashRecovery, "the findings of the cycle can't be read", "`mv "+diag.Word(path)+" "+diag.Word(path+".damaged")+"`: their ids begin anew")
+		return nil, diag.Wrap(err, judge.BlockedCrashRecovery, "the findings of the cycle can't be read", "`mv "+diag.Word(path)+" "+diag.Word(path+".damaged")+"`: their ids start over")
 	}
 	return reg, nil
 }

@@ -151,7 +151,7 @@ func ReadRecord(ws *workspace.Workspace, uuid string) (*Record, error) {
 	}
 	if err != nil {
 		return nil, &diag.Error{Code: judge.BlockedCrashRecovery, What: "the state of cycle " + Short(uuid) + " can't be trusted", Why: err.Error(),
-			Fix: "`relay audit resume " + Short(uuid) + "` makes it anew from the cycle's log", Err: err}
+			Fix: "`relay audit resume " + Short(uuid) + "` rebuilds it from the cycle's log", Err: err}
 	}
 	return r, nil
 }

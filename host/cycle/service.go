@@ -50,7 +50,7 @@ func (e *Env) lockService(id, uuid string, force bool) error {
 		return err
 	}
 	if who != "" && !force {
-		return diag.New(judge.BlockedLockHeld, "service "+id+" has a cycle in flight", "cycle "+Short(who)+" works on it",
+		return diag.New(judge.BlockedLockHeld, "service "+id+" has a cycle in progress", "cycle "+Short(who)+" works on it",
 			"`relay show "+Short(who)+"`, then finish or abort it; `relay audit start "+id+" --force` begins a second one beside it")
 	}
 	return workspace.WriteJSON(e.servicePath(id), serviceLock{uuid, e.now().UTC()})
@@ -83,7 +83,7 @@ func (e *Env) rotation() (rotation, error) {
 		err = json.Unmarshal(b, &r)
 	}
 	if err != nil {
-		return nil, diag.Wrap(err, judge.BlockedCrashRecovery, "whose turn it is to revise can't be read", "`rm "+diag.Word(e.rotationPath())+"` begins every rotation anew")
+		return nil, diag.Wrap(err, judge.BlockedCrashRecovery, "the rotation of revisers can't be read", "`rm "+diag.Word(e.rotationPath())+"` restarts every rotation")
 	}
 	return r, nil
 }

@@ -91,7 +91,7 @@ func (c *Cycle) beginWait(ctx context.Context, w *quota.Wait) error {
 
 // tooLong is the problem of a limit that lasts longer than is waited.
 func (c *Cycle) tooLong(limits []report.Limit, long *quota.TooLong) *Problem {
-	return problemOf(diag.New("", report.Tell(limits, report.Limit.Met), long.Error(), "`relay audit resume "+Short(c.rec.UUID)+"` asks again; limits.max_wait says how long relay waits by itself"))
+	return problemOf(diag.New("", report.Tell(limits, report.Limit.Met), long.Error(), "`relay audit resume "+Short(c.rec.UUID)+"` asks again; limits.max_wait says how long relay waits on its own"))
 }
 
 // Wake ends the waits of the cycles of a workspace, or of the one that is named: everybody

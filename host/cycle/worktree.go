@@ -93,10 +93,10 @@ func (e *Env) room(n int, bytes int64) error {
 	most := e.Config.Cycles
 	const fix = "`relay gc` collects those that are free; `relay queue` shows the cycles that have the others"
 	if n >= most.MaxWorktrees {
-		return diag.New(judge.BlockedBudgetCap, "there are as many work trees as there may be", fmt.Sprintf("%d of cycles.max_worktrees %d", n, most.MaxWorktrees), fix)
+		return diag.New(judge.BlockedBudgetCap, "the maximum number of work trees is reached", fmt.Sprintf("%d of cycles.max_worktrees %d", n, most.MaxWorktrees), fix)
 	}
 	if mb := bytes / 1_000_000; mb >= int64(most.WorktreesMaxMB) {
-		return diag.New(judge.BlockedBudgetCap, "the work trees of cycles take as much disk as they may", fmt.Sprintf("%d MB of cycles.worktrees_max_mb %d", mb, most.WorktreesMaxMB), fix)
+		return diag.New(judge.BlockedBudgetCap, "the work trees of cycles have reached their disk limit", fmt.Sprintf("%d MB of cycles.worktrees_max_mb %d", mb, most.WorktreesMaxMB), fix)
 	}
 	return nil
 }

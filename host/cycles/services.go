@@ -202,7 +202,7 @@ func NewService(_ context.Context, r *host.Repo, id string) (*ServiceResult, err
 		return nil, err
 	}
 	if _, err := config.LoadService(r.ServiceOptions(o.Root), id, nil); err == nil {
-		return nil, diag.New("", "there is a service "+id+" already", "relay overwrites none", "`relay audit service show "+id+"`")
+		return nil, diag.New("", "there is a service "+id+" already", "relay does not overwrite it", "`relay audit service show "+id+"`")
 	} else if f, ok := diag.As(err); ok && !strings.Contains(f.Fix, "relay audit service new") && !strings.Contains(f.Fix, "relay audit service show") {
 		return nil, err
 	}
@@ -213,7 +213,7 @@ func NewService(_ context.Context, r *host.Repo, id string) (*ServiceResult, err
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, diag.New("", "there is a file "+file+" already", "relay overwrites none", "`relay audit service check "+id+"`")
+		return nil, diag.New("", "there is a file "+file+" already", "relay does not overwrite it", "`relay audit service check "+id+"`")
 	}
 	if err == nil {
 		_, err = fmt.Fprintf(f, serviceTemplate, id)

@@ -156,7 +156,7 @@ func (l *Loop) Run(ctx context.Context) (*Outcome, error) {
 	_, err = l.store.Run(ctx, l.id, Kind, Version, l.flow)
 	switch {
 	case errors.Is(err, durable.ErrBusy):
-		return nil, diag.New(judge.BlockedLockHeld, "the loop "+l.id+" is running already", "another process has it in hand", "`relay status`")
+		return nil, diag.New(judge.BlockedLockHeld, "the loop "+l.id+" is running already", "another process is working on it", "`relay status`")
 	case ctx.Err() != nil:
 		l.out.Reason, l.out.Why = Interrupted, context.Cause(ctx).Error()
 	case err != nil:

@@ -77,9 +77,9 @@ func (p *Pipeline) runTask(ctx context.Context, t prd.Task, where *judge.Git) (*
 	case err != nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errors.Is(err, durable.ErrBusy):
-		return nil, diag.New(judge.BlockedLockHeld, "task "+t.ID+" is being worked on already", "another process has it in hand", "`relay pipeline status`")
+		return nil, diag.New(judge.BlockedLockHeld, "task "+t.ID+" is being worked on already", "another process is working on it", "`relay pipeline status`")
 	case err != nil:
-		return nil, diag.Wrap(err, judge.BlockedCrashRecovery, "the attempt at "+t.ID+" can't be gone on with", "`relay task retry "+t.ID+"` begins anew")
+		return nil, diag.Wrap(err, judge.BlockedCrashRecovery, "the attempt at "+t.ID+" can't be continued", "`relay task retry "+t.ID+"` begins anew")
 	case st.Status == durable.Waiting && a.record.Waiting == nil:
 		return nil, diag.Internal(fmt.Errorf("task %s waits for nothing", t.ID))
 	}

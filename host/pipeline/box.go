@@ -194,7 +194,7 @@ func (a *taskRun) look(ctx context.Context) (Judged, error) {
 	if v.Code == judge.Success {
 		return j, nil
 	}
-	p := &Problem{Code: v.Code, What: "the judge stopped the change", Why: "the rule that was broken is not told", Fix: "`relay task show " + a.record.TaskID + "` lists every broken rule"}
+	p := &Problem{Code: v.Code, What: "the judge stopped the change", Why: "the broken rule is not disclosed", Fix: "`relay task show " + a.record.TaskID + "` lists every broken rule"}
 	if len(j.Violations) > 0 {
 		p.Why = j.Violations[0]
 		if n := len(j.Violations) - 1; n > 0 {

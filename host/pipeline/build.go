@@ -73,7 +73,7 @@ func (a *taskRun) tooLong(b building, s Session, most int) *Problem {
 	if most > 0 {
 		tries = fmt.Sprintf("%d processes", most+1)
 	}
-	p := &Problem{Code: judge.StopBuilderTimeout, What: "the " + b.role + " did not come to its end in " + tries, Why: s.Why,
+	p := &Problem{Code: judge.StopBuilderTimeout, What: "the " + b.role + " did not finish in " + tries, Why: s.Why,
 		Fix: "split the task into smaller ones in " + TasksFile + ", then `relay task retry " + a.record.TaskID + "`"}
 	if s.End != endCap {
 		p.Code = judge.StopBuilderOutputInvalid

@@ -77,8 +77,8 @@ func (a *taskRun) join(f durable.Flow) error {
 	if d.Yes {
 		return lost("you asked for another attempt")
 	}
-	return &Problem{Code: judge.StopHeadMoved, What: "what was built does not go together with what landed meanwhile", Why: what, Salvage: change.KeptRef(a.record.RunID),
-		Fix: "`relay task retry " + a.record.TaskID + "` when nothing else is under way"}
+	return &Problem{Code: judge.StopHeadMoved, What: "the change conflicts with what has landed in the meantime", Why: what, Salvage: change.KeptRef(a.record.RunID),
+		Fix: "`relay task retry " + a.record.TaskID + "` when nothing else is running"}
 }
 
 // merge is the step of join. One task after the other has it.

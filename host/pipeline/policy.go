@@ -38,7 +38,7 @@ func (a *taskRun) holdToPolicy(f durable.Flow) error {
 		a.record.Decisions = append(a.record.Decisions, d)
 		if !d.Yes {
 			stop := a.forbidden(asks)
-			stop.What, stop.Salvage = "you did not let it land", change.KeptRef(a.record.RunID)
+			stop.What, stop.Salvage = "you did not allow the change", change.KeptRef(a.record.RunID)
 			return stop
 		}
 		for _, h := range asks {

@@ -105,7 +105,7 @@ func (a *taskRun) plan(f durable.Flow) error {
 		}
 		a.leave(facts.Provider + " asks: " + facts.Question)
 		if n == maxQuestions {
-			return &Problem{Code: judge.BlockedOrchestrator, What: "the planner asks again and again", Why: facts.Question, Fix: "say it in the description of the task in " + TasksFile + ", then `relay task retry " + a.record.TaskID + "`"}
+			return &Problem{Code: judge.BlockedOrchestrator, What: "the planner keeps asking", Why: facts.Question, Fix: "say it in the description of the task in " + TasksFile + ", then `relay task retry " + a.record.TaskID + "`"}
 		}
 		d, err := a.consult(f, Question{Name: fmt.Sprintf("question-%d", n), Kind: "plan", Text: facts.Question})
 		if err != nil {

@@ -41,7 +41,7 @@ func Init(_ context.Context, r *host.Repo) (*Files, error) {
 			res.Kept = append(res.Kept, f.name)
 			continue
 		} else if !errors.Is(err, fs.ErrNotExist) {
-			return nil, diag.Wrap(err, "", path+" can't be looked at", "`ls -l "+diag.Word(path)+"`")
+			return nil, diag.Wrap(err, "", path+" can't be read", "`ls -l "+diag.Word(path)+"`")
 		}
 		if err := workspace.WriteFile(path, f.text); err != nil {
 			return nil, err
@@ -121,7 +121,7 @@ func Import(_ context.Context, r *host.Repo, path, kind string, dry bool) (*File
 	return res, nil
 }
 
-// untouched is what is wrong with a task list that is the template still; nil where it is not.
+// untouched is what is wrong with a task list that is still the template; nil where it is not.
 func untouched(r *host.Repo) *diag.Error {
 	root, err := workspace.FindRoot(r.Dir)
 	if err != nil {
@@ -130,7 +130,7 @@ func untouched(r *host.Repo) *diag.Error {
 	if b, err := workspace.ReadFile(filepath.Join(root, host.TasksFile), maxForeign); err != nil || !bytes.Equal(b, templates.Tasks) {
 		return nil
 	}
-	return diag.New(judge.BlockedMissingConfig, host.TasksFile+" is the template still", "its tasks are examples",
+	return diag.New(judge.BlockedMissingConfig, host.TasksFile+" is still the template", "its tasks are examples",
 		"`relay pipeline generate` makes it of AGENTS.md, `relay pipeline import FILE` of another tool's list")
 }
 

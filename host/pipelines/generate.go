@@ -99,7 +99,7 @@ func (g *generation) read() error {
 	case err != nil:
 		return workspace.Unreadable(path, err)
 	case bytes.Equal(b, templates.Agents):
-		return diag.New(judge.BlockedMissingConfig, AgentsFile+" says nothing yet", "it is as relay pipeline init wrote it", "`$EDITOR "+AgentsFile+"`: write down the tasks")
+		return diag.New(judge.BlockedMissingConfig, AgentsFile+" says nothing yet", "it is still the template of relay pipeline init", "`$EDITOR "+AgentsFile+"`: write down the tasks")
 	}
 	g.agents, g.path = string(b), filepath.Join(g.repo.Root, host.TasksFile)
 	_, g.list, err = g.r.TaskList()
@@ -127,7 +127,7 @@ func (g *generation) ask(ctx context.Context) error {
 	data := prompts.GenerateData{ProductName: g.repo.Loaded.Config.ProductName, Agents: g.agents, Tasks: string(g.list.Bytes()), Files: string(files),
 		ResultSchema: schemas.Bytes(schemas.PipelineTasks)}
 	if data.Override, err = prompts.RoleOverride(func(rel string, max int64) ([]byte, error) { return beneath.ReadFile(g.repo.Root, rel, max) }, g.repo.WS.Rel()+"/prompts", "generate"); err != nil {
-		return diag.Wrap(err, judge.BlockedMissingConfig, "a prompt of your own can't be used", "`ls -l "+diag.Word(g.repo.WS.Prompts())+"`")
+		return diag.Wrap(err, judge.BlockedMissingConfig, "your own prompt can't be used", "`ls -l "+diag.Word(g.repo.WS.Prompts())+"`")
 	}
 	d, lineup, done, err := g.r.Caller(ctx, g.repo, git, "generate", filepath.Join(g.repo.WS.Dir(), "pipeline", "generate"), g.o.Observer, func(l ledger.Line) {
 		g.res.Provider, g.res.Model = l.Provider, l.Model
@@ -147,7 +147,7 @@ func (g *generation) ask(ctx context.Context) error {
 			return nil
 		}
 		if try == 2 {
-			return diag.Wrap(refused, judge.BlockedOrchestrator, "the model made no task list, twice", "`relay pipeline generate --again`, or write "+host.TasksFile+" yourself: `relay task add --help`")
+			return diag.Wrap(refused, judge.BlockedOrchestrator, "the model returned no valid task list, twice", "`relay pipeline generate --again`, or write "+host.TasksFile+" yourself: `relay task add --help`")
 		}
 		data.RetryReason = refused.Error()
 		d.Show(progress.Event{Kind: progress.Notice, Text: "the answer is no task list (" + refused.Error() + "); it is asked once more"})
@@ -205,7 +205,7 @@ func (g *generation) write() error {
 
 // put writes the list over exactly what was shown.
 func (g *generation) put() error {
-	edited := diag.New(judge.BlockedLockHeld, host.TasksFile+" was changed meanwhile", "what was shown is not what would come of it", "`relay pipeline generate`: the answer is kept, so it costs nothing more")
+	edited := diag.New(judge.BlockedLockHeld, host.TasksFile+" was changed meanwhile", "the file would no longer become what you were shown", "`relay pipeline generate`: the answer is kept, so it costs nothing more")
 	if g.now == nil {
 		if _, err := os.Lstat(g.path); err == nil {
 			return edited

@@ -272,7 +272,7 @@ func AnswerTask(ctx context.Context, r *host.Repo, id, asked, text string) (*Tas
 	if trails, err := pipeline.Attempts(repo.WS, id); err == nil && len(trails) > 0 && trails[0].Waiting != nil {
 		q := trails[0].Waiting
 		if asked != "" && q.Text != asked {
-			return nil, diag.New("", "nothing was answered", "the question that you read waits no more; another one does now: "+q.Text, "`relay task show "+id+"`")
+			return nil, diag.New("", "nothing was answered", "the question that you read is no longer open; another one is: "+q.Text, "`relay task show "+id+"`")
 		}
 		if q.YesNo() {
 			if !yes && !strings.EqualFold(word, "no") {

@@ -114,7 +114,7 @@ func (s *shop) origin(name string, pin catalog.Pin) (string, error) {
 		return "", err
 	}
 	if known == nil || known.From == "" {
-		return "", diag.New(judge.BlockedPlugin, "nobody on this machine knows where plugin "+name+" comes from",
+		return "", diag.New(judge.BlockedPlugin, "this machine does not know where plugin "+name+" comes from",
 			"it was installed from a folder of another machine", "`relay plugin install PATH`, with the folder, archive or file that it is in")
 	}
 	return known.From, nil
@@ -196,7 +196,7 @@ func (s *shop) putBack(ctx context.Context, name string, pin catalog.Pin, platfo
 func (s *shop) install(ctx context.Context, o InstallOptions, upgrade string) (*Result, error) {
 	for _, at := range o.Platforms {
 		if !catalog.ValidPlatform(at) {
-			return nil, diag.New(judge.BlockedPlugin, fmt.Sprintf("%.100q is no platform", at), "one is named as in relay.lock.json: "+catalog.Platform+" is this machine's", "`relay plugin install --help`")
+			return nil, diag.New(judge.BlockedPlugin, fmt.Sprintf("%.100q is not a platform", at), "one is named as in relay.lock.json: "+catalog.Platform+" is this machine's", "`relay plugin install --help`")
 		}
 	}
 	key := o.Key
@@ -206,7 +206,7 @@ func (s *shop) install(ctx context.Context, o InstallOptions, upgrade string) (*
 	if key != "" {
 		var err error
 		if key, err = release.ParseKey(key); err != nil {
-			return nil, diag.Wrap(err, judge.BlockedPlugin, "this is no publisher's key", "`relay plugin install --help`")
+			return nil, diag.Wrap(err, judge.BlockedPlugin, "this is not a publisher's key", "`relay plugin install --help`")
 		}
 	}
 	rel, err := s.take(ctx, o.From, "", key, o.Platforms)
@@ -219,7 +219,7 @@ func (s *shop) install(ctx context.Context, o InstallOptions, upgrade string) (*
 		return nil, diag.New(judge.BlockedPlugin, o.From+" is the plugin "+rel.Name+", not "+upgrade, "", "`relay plugin install "+diag.Word(o.From)+"` installs it as another one")
 	}
 	if had && old.Key != "" && o.Key == "" && rel.Key != old.Key {
-		return nil, diag.New(judge.BlockedPlugin, "plugin "+rel.Name+" is signed by somebody else than before",
+		return nil, diag.New(judge.BlockedPlugin, "plugin "+rel.Name+" is signed with a different key than before",
 			fmt.Sprintf("pinned is the key %s; this release has %s", old.Key, orNothing(rel.Key)),
 			"`relay plugin install "+diag.Word(o.From)+" --key KEY`, if the publisher says that this is their new key")
 	}

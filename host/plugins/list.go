@@ -130,7 +130,7 @@ func notAsked(offer *Offer, err error) error {
 	if err != nil {
 		return err
 	}
-	return diag.New(judge.BlockedPlugin, "plugin "+offer.Name+" was granted nothing", "nobody agreed to what it asks for: "+orNothingAsked(offer.Asks),
+	return diag.New(judge.BlockedPlugin, "plugin "+offer.Name+" was granted nothing", "nobody has agreed to what it asks for: "+orNothingAsked(offer.Asks),
 		"`relay plugin grant "+offer.Name+" --grant "+diag.Word(offer.Grant)+"` grants exactly that")
 }
 

@@ -21,7 +21,7 @@ import (
 func Pack(ctx context.Context, r *host.Repo, o PackOptions) (*Packed, error) {
 	name, files, err := release.Parts(o.Files)
 	if err != nil {
-		return nil, diag.Wrap(err, judge.BlockedPlugin, "these files are no release", "`relay plugin pack --help`")
+		return nil, diag.Wrap(err, judge.BlockedPlugin, "these files are not a release", "`relay plugin pack --help`")
 	}
 	env := pluginenv.Env{Config: config.Default(), StateDir: r.StateDir(), Home: r.Home(), Version: r.Options.Version}
 	hash, err := release.Hash(files[catalog.Platform])
@@ -74,7 +74,7 @@ type Key struct {
 func MakeSignKey(path string) (*Key, error) {
 	key, err := release.MakeKey(path)
 	if err != nil {
-		return nil, diag.Wrap(err, judge.BlockedPlugin, "the key can't be written", "`ls -l "+diag.Word(path)+"`; a key that is there is never written over")
+		return nil, diag.Wrap(err, judge.BlockedPlugin, "the key can't be written", "`ls -l "+diag.Word(path)+"`; an existing key is never overwritten")
 	}
 	return &Key{host.DocOf("relay.plugin.key", 1), key, path}, nil
 }
@@ -90,7 +90,7 @@ func Search(ctx context.Context, r *host.Repo, mirror, text string) (*Found, err
 		if errors.Is(err, fs.ErrNotExist) {
 			why = "it has no index.json"
 		}
-		return nil, diag.New(judge.BlockedPlugin, mirror+" is no mirror of plugins", why, "`relay plugin search --mirror URL`, with the folder that relay plugin pack made")
+		return nil, diag.New(judge.BlockedPlugin, mirror+" is not a plugin mirror", why, "`relay plugin search --mirror URL`, with the folder that relay plugin pack made")
 	}
 	found := &Found{Doc: host.DocOf("relay.plugin.search", 1), Mirror: strings.TrimSuffix(mirror, "/"), Plugins: []Listed{}}
 	for name, l := range index.Plugins {

@@ -78,7 +78,7 @@ func Verify(ctx context.Context, r *host.Repo, name, cases string) (*Rules, erro
 	}
 	res := &Rules{}
 	if err := json.Unmarshal(out, res); err != nil || len(res.Rules) == 0 {
-		return nil, diag.New(judge.BlockedPlugin, "plugin "+name+" could not be tried", "what came of it is no list of verdicts: "+format.Clip(string(out), 300), "`relay doctor`")
+		return nil, diag.New(judge.BlockedPlugin, "plugin "+name+" could not be tried", "its output is not a list of verdicts: "+format.Clip(string(out), 300), "`relay doctor`")
 	}
 	res.Plugin = entry.Name
 	if cases == "" {

@@ -50,7 +50,7 @@ func Export(ctx context.Context, r *host.Repo, o ExportOptions) (*ExportResult, 
 	}
 	cfg := repo.Loaded.Config
 	if cfg.Evidence.Sign == attest.Off {
-		return nil, diag.New(judge.BlockedMissingConfig, "the archive can't be signed", "evidence.sign is off, and nobody would believe it unsigned", "`RELAY_EVIDENCE_SIGN=relay relay evidence export`")
+		return nil, diag.New(judge.BlockedMissingConfig, "the archive can't be signed", "evidence.sign is off, and an unsigned archive proves nothing", "`RELAY_EVIDENCE_SIGN=relay relay evidence export`")
 	}
 	g := &evidence{r: r, o: repo, git: git, asked: o, byID: map[string]*bundle.Run{}, calls: map[string][]attest.Call{}}
 	if err := g.gather(ctx); err != nil {
@@ -154,7 +154,7 @@ func VerifyArchive(ctx context.Context, r *host.Repo, file string, o VerifyOptio
 	defer f.Close()
 	c, err := bundle.Verify(ctx, f, signers)
 	if err != nil {
-		return nil, diag.Wrap(err, "", file+" is no evidence", "`relay evidence export` makes another; `relay evidence verify FILE --signers SIGNERS` names whom to believe")
+		return nil, diag.Wrap(err, "", file+" is not an evidence archive", "`relay evidence export` makes another; `relay evidence verify FILE --signers SIGNERS` names whom to believe")
 	}
 	res := &VerifyResult{Doc: host.DocOf("relay.evidence.verify", 1), Signers: path, Commits: c.Found,
 		Archive: &VerifiedArchive{By: c.By, Key: c.Key, AsOf: c.Predicate.AsOf, Range: c.Predicate.Range, Tip: c.Predicate.Tip, Runs: len(c.Predicate.Runs), Unknown: slices.Clone(c.Predicate.Unknown)}}

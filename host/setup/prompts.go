@@ -44,7 +44,7 @@ func Prompts(r *host.Repo) (*PromptFiles, error) {
 			res.Kept = append(res.Kept, name)
 			continue
 		} else if !errors.Is(err, fs.ErrNotExist) {
-			return nil, diag.Wrap(err, judge.BlockedMissingConfig, path+" can't be looked at", "`ls -l "+diag.Word(dir)+"`")
+			return nil, diag.Wrap(err, judge.BlockedMissingConfig, path+" can't be read", "`ls -l "+diag.Word(dir)+"`")
 		}
 		if err := workspace.WriteFile(path, []byte(files[name])); err != nil {
 			return nil, err

@@ -96,7 +96,7 @@ func (r *run) build(ctx context.Context) error {
 			return diag.Wrap(err, judge.StopBuilderOutputInvalid, "the patch is refused before it is applied", "`relay show`")
 		}
 		if r.masked && strings.Contains(r.task.Builder.Patch, redact.Mask) { // not what the model wrote
-			return diag.New(judge.StopSecret, "the change holds a value of a credential", "the orchestrator's patch had one, which relay shows to nobody", "`relay show` has the patch, with "+redact.Mask+" in its place")
+			return diag.New(judge.StopSecret, "the change contains a credential", "the orchestrator's patch had one, which relay shows to nobody", "`relay show` has the patch, with "+redact.Mask+" in its place")
 		}
 	}
 	f, err := r.calls().Through(ctx, r.workers(), r.buildWith, func() error {

@@ -218,7 +218,7 @@ func (o Options) request() string {
 }
 
 func (r *run) otherRequest(run string) error {
-	return diag.New("", "the key "+r.o.Key+" is taken", "run "+run+" had it, for another goal or task", "give this one a key of its own; `relay show "+run+"` has the other where it was made")
+	return diag.New("", "the key "+r.o.Key+" is taken", "run "+run+" had it, for another goal or task", "give this one its own key; `relay show "+run+"` has the other where it was made")
 }
 
 // withKey adds the run's key to what a commit says of it.

@@ -195,8 +195,8 @@ func (r *run) ask(ctx context.Context) error {
 			return err
 		}
 		if call >= limit {
-			return &diag.Error{Code: judge.BlockedOrchestrator, What: "the orchestrator gave no valid task",
-				Why: reason.Error(), Fix: "`relay show` has the answer's faults; try another model, or `relay run --task FILE`", Err: reason}
+			return &diag.Error{Code: judge.BlockedOrchestrator, What: "the orchestrator returned no valid task",
+				Why: reason.Error(), Fix: "`relay show` says what is wrong with the answer; try another model, or `relay run --task FILE`", Err: reason}
 		}
 		r.note("the first answer was no valid task: " + reason.Error())
 		data.RetryReason = reason.Error()
@@ -224,7 +224,7 @@ func (r *run) promptData() (prompts.OrchestratorData, error) {
 	var err error
 	d.Override, err = prompts.LoadOverride(r.brought, r.cfg.Orchestrator.SystemPromptFile, r.cfg.Orchestrator.UserPromptFile)
 	if err != nil {
-		return d, diag.Wrap(err, judge.BlockedMissingConfig, "a prompt of your own can't be used", "`relay config show orchestrator` names the files")
+		return d, diag.Wrap(err, judge.BlockedMissingConfig, "your own prompt can't be used", "`relay config show orchestrator` names the files")
 	}
 	return d, nil
 }

@@ -68,7 +68,7 @@ func (r *run) holdToPolicy(ctx context.Context) error {
 			r.approve(asks)
 			return nil
 		}
-		return r.reject(ctx, diag.New(judge.StopPolicyForbidden, "you did not let it land", report.ListHits(asks), "`relay salvage` gets at the change"))
+		return r.reject(ctx, diag.New(judge.StopPolicyForbidden, "you did not allow the change", report.ListHits(asks), "`relay salvage` gets at the change"))
 	}
 	return r.askPolicy(ctx, asks)
 }
@@ -143,7 +143,7 @@ func (r *run) replay(ctx context.Context) error {
 		return internal(err)
 	}
 	if why != "" {
-		return diag.New(judge.StopHeadMoved, "what you let land meets later work", why, "`relay salvage "+r.letLand.RunID+"` has it; `relay run` begins anew")
+		return diag.New(judge.StopHeadMoved, "the change that you allowed conflicts with later work", why, "`relay salvage "+r.letLand.RunID+"` has it; `relay run` begins anew")
 	}
 	r.built = true
 	return nil

@@ -275,7 +275,7 @@ func interrupted(ctx context.Context, err error) error {
 	cause := context.Cause(ctx)
 	if errors.Is(cause, errTickTime) {
 		return &diag.Error{Code: judge.StopInterrupted, What: "the tick took longer than runner.max_tick_seconds",
-			Why: "every process of it was ended", Fix: "`relay config show runner`, then raise the limit or ask for a smaller step", Err: cause}
+			Why: "all its processes were ended", Fix: "`relay config show runner`, then raise the limit or ask for a smaller step", Err: cause}
 	}
 	return &diag.Error{Code: judge.StopInterrupted, What: wasInterrupted, Why: cause.Error(), Err: cause} // Run says what to type
 }

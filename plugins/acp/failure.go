@@ -96,7 +96,7 @@ func stopped(why acp.StopReason) *sdk.Failure {
 	case acp.StopReasonRefusal:
 		return sdk.Fail(sdk.Refused, "the agent refused the task", code)
 	case acp.StopReasonCancelled:
-		return sdk.Fail(sdk.Cancelled, "the agent says that the work was cancelled", code)
+		return sdk.Fail(sdk.Cancelled, "the agent says that the work was canceled", code)
 	}
 	return sdk.Fail(sdk.BadOutput, "the agent ended in a way that this plugin does not know", code)
 }

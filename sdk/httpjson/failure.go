@@ -63,7 +63,7 @@ func Broken(err error) *sdk.Failure {
 	var authority x509.UnknownAuthorityError
 	switch {
 	case errors.Is(err, context.Canceled):
-		return sdk.Fail(sdk.Cancelled, "the call was cancelled", sdk.Cause(err))
+		return sdk.Fail(sdk.Cancelled, "the call was canceled", sdk.Cause(err))
 	case errors.Is(err, context.DeadlineExceeded):
 		return sdk.Fail(sdk.Timeout, "the call took longer than it may", sdk.Cause(err))
 	case errors.As(err, &cert), errors.As(err, &authority):

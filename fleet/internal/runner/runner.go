@@ -188,7 +188,7 @@ func (w *Worker) result(doc said, out []byte, code int) (res job.Result, err err
 	case code == 0 && doc.Report != nil && doc.Report.Commit != "" && (doc.Earlier == nil || doc.Earlier.Here) && (doc.Pushed == nil || doc.Pushed.Branch == ""):
 		return res, fmt.Errorf("what landed is not at the remote:\n%s", out)
 	case doc.Earlier != nil && !doc.Earlier.Here && doc.Report.Commit != "":
-		return res, fmt.Errorf("%w: the branch has gone another way and does not have the commit; the result has it:\n%s", errRefused, out)
+		return res, fmt.Errorf("%w: the branch has diverged and does not have the commit; the result has it:\n%s", errRefused, out)
 	}
 	res = job.Result{ExitCode: code, Earlier: doc.Earlier != nil}
 	if r := doc.Report; r != nil {

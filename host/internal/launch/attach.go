@@ -52,7 +52,7 @@ func (c *Client) attach(ctx context.Context, at *Attached) *Error {
 	if err != nil {
 		c.end(0)
 		if ctx.Err() != nil {
-			return &Error{Kind: Cancelled, What: fmt.Sprintf("the call of plugin %s was cancelled", r.cfg.Name), Err: ctx.Err()}
+			return &Error{Kind: Cancelled, What: fmt.Sprintf("the call of plugin %s was canceled", r.cfg.Name), Err: ctx.Err()}
 		}
 		return r.cfg.nobodyWaits(at, err.Error(), err)
 	}
@@ -93,7 +93,7 @@ func (c *Config) checkAttached(at *Attached) *Error {
 }
 
 func (c *Config) nobodyWaits(at *Attached, why string, err error) *Error {
-	return &Error{Kind: Absent, What: fmt.Sprintf("plugin %s does not wait for relay any more", c.Name), Err: err,
+	return &Error{Kind: Absent, What: fmt.Sprintf("plugin %s no longer waits for relay", c.Name), Err: err,
 		Why: fmt.Sprintf("it was process %d: %s", at.Pid, why), Fix: c.reinstall()}
 }
 

@@ -81,7 +81,7 @@ func (c *Config) fileError(kind Kind, why string, err error) *Error {
 // execError is the answer of the kernel, or of a Starter, to the start itself.
 func (c *Config) execError(err error) *Error {
 	e := &Error{Kind: Machine, What: fmt.Sprintf("plugin %s could not be started", c.Name), Why: err.Error(),
-		Fix: "`relay doctor` tries what this machine allows", Err: err}
+		Fix: "`relay doctor` tests what this machine allows", Err: err}
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
 		e.Kind, e.Fix = NotPlugin, c.reinstall()
@@ -106,7 +106,7 @@ func (r *runner) startError(ctxErr, cause error) *Error {
 	switch {
 	case ctxErr != nil:
 		e.Kind, e.Err = Cancelled, ctxErr
-		e.What = fmt.Sprintf("the start of plugin %s was cancelled", c.Name)
+		e.What = fmt.Sprintf("the start of plugin %s was canceled", c.Name)
 		return e
 	case hs == nil && line != "":
 		e.Kind = Noise
@@ -158,7 +158,7 @@ func (r *runner) startError(ctxErr, cause error) *Error {
 	default:
 		e.Kind = Machine
 		e.What = fmt.Sprintf("plugin %s could not be reached", c.Name)
-		e.Fix = "`relay doctor` tries what this machine allows"
+		e.Fix = "`relay doctor` tests what this machine allows"
 		if cause != nil {
 			e.Why = c.Secrets.String(cause.Error())
 		}

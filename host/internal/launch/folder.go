@@ -41,7 +41,7 @@ func unsafeFolder(dir string, st fs.FileInfo) *Doubt {
 	case st.Mode()&fs.ModeSymlink != 0:
 		return &Doubt{Why: dir + " is a symbolic link; plugins lie in real folders only", Fix: "`rm " + diag.Word(dir) + "`, then install the plugin again"}
 	case !st.IsDir():
-		return &Doubt{Why: dir + " is no folder", Fix: "`rm " + diag.Word(dir) + "`, then install the plugin again"}
+		return &Doubt{Why: dir + " is not a folder", Fix: "`rm " + diag.Word(dir) + "`, then install the plugin again"}
 	}
 	if why := others(dir, st); why != "" {
 		return &Doubt{Why: "the folder " + dir + " " + why, Fix: ownFix(dir, st)}

@@ -41,7 +41,7 @@ type Client struct {
 func Start(ctx context.Context, cfg Config) (*Client, error) {
 	cfg.defaults()
 	if ctx.Err() != nil {
-		return nil, &Error{Kind: Cancelled, What: fmt.Sprintf("the start of plugin %s was cancelled", cfg.Name), Err: ctx.Err()}
+		return nil, &Error{Kind: Cancelled, What: fmt.Sprintf("the start of plugin %s was canceled", cfg.Name), Err: ctx.Err()}
 	}
 	priv, err := cfg.private()
 	if err != nil {

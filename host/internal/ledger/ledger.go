@@ -317,7 +317,7 @@ func (l *Ledger) Answer(a Answer) error {
 	const most, longest = 64, 8000
 	switch n := utf8.RuneCountInString(a.Answer); {
 	case strings.TrimSpace(a.Answer) == "" || !utf8.ValidString(a.Answer):
-		return diag.New("", "the answer is refused", "it is empty or no valid text", "`relay answer TEXT`")
+		return diag.New("", "the answer is refused", "it is empty or not valid text", "`relay answer TEXT`")
 	case n > longest:
 		return diag.New("", "the answer is refused", fmt.Sprintf("it has %d characters; %d are the most", n, longest), "`relay answer TEXT` with less, and put the rest into FACTS.md")
 	case len(l.state.Answers) >= most:

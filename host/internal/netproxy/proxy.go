@@ -154,7 +154,7 @@ func (p *Proxy) converse(ctx context.Context, conn net.Conn) {
 	}
 	name, port, err := target(req.RequestURI)
 	if err != nil {
-		p.refuse(Refusal{Target: req.RequestURI, Why: "it is no host and port"})
+		p.refuse(Refusal{Target: req.RequestURI, Why: "it is not a host and port"})
 		p.answer(conn, http.StatusBadRequest, "this is no host and port")
 		return
 	}

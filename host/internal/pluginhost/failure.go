@@ -244,7 +244,7 @@ func (p *Plugin) garbled(rpc, said string) *Failure {
 }
 
 func (p *Plugin) cancelled(ctx context.Context, rpc string) *Failure {
-	what := fmt.Sprintf("%s of %s was cancelled", rpc, p.spec.label())
+	what := fmt.Sprintf("%s of %s was canceled", rpc, p.spec.label())
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		what = fmt.Sprintf("%s of %s ran out of time", rpc, p.spec.label())
 	}

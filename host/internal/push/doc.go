@@ -1,5 +1,5 @@
 // Package push sends a branch to a remote, without ever forcing: what others put there
-// is never lost, and a remote that went another way is an error that says how to join
+// is never lost, and a remote that has diverged is an error that says how to join
 // the two.
 //
 // It uses the user's own git logins and asks nobody; it makes no commits, merges

@@ -12,7 +12,7 @@ import (
 // Known reports whether there is a remote of this name.
 func Known(ctx context.Context, git *judge.Git, remote string) error {
 	if _, err := git.Run(ctx, nil, "remote", "get-url", "--push", "--", remote); err != nil || strings.HasPrefix(remote, "-") {
-		return diag.New(judge.BlockedMissingConfig, fmt.Sprintf("there is no remote %q", remote), "git knows none of that name", "`git remote -v` shows those that there are")
+		return diag.New(judge.BlockedMissingConfig, fmt.Sprintf("there is no remote %q", remote), "git knows no remote of that name", "`git remote -v` shows those that there are")
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ type Keyed struct {
 type Delivered struct{ Result, Branch bool }
 
 // Deliver pushes a result where there is none yet, and the branch with it or not at all: of
-// two workers with one key, the second changes nothing. Where the branch has gone another way
+// two workers with one key, the second changes nothing. Where the branch has diverged
 // the result goes alone, so that what was paid for is not lost.
 func Deliver(ctx context.Context, git *judge.Git, k Keyed) (done Delivered, err error) {
 	t := Target{k.Remote, k.Branch}
@@ -109,7 +109,7 @@ func Deliver(ctx context.Context, git *judge.Git, k Keyed) (done Delivered, err 
 	case err == nil:
 		return Delivered{true, done.Branch || lands}, nil
 	case strings.Contains(string(out), "!"):
-		return done, &diag.Error{Code: judge.StopHeadMoved, What: k.Remote + " does not take the push", Why: said(err), Fix: "the same command tries it again", Err: err}
+		return done, &diag.Error{Code: judge.StopHeadMoved, What: k.Remote + " does not accept the push", Why: said(err), Fix: "run the same command again", Err: err}
 	}
 	return done, unreached(talk, t, err)
 }

@@ -57,7 +57,7 @@ func TestDeliver(t *testing.T) {
 	if out, err := git.Talk(t.Context(), []string{"push", "--porcelain", "--atomic", "--force-with-lease=" + ref + ":"}, "origin", late.Object+":"+ref); err == nil {
 		t.Errorf("the lease does not hold: %s", out)
 	}
-	// the branch has gone another way: the result goes alone
+	// the branch has diverged: the result goes alone
 	late.Ref = "refs/relay/results/l"
 	done, err = Deliver(t.Context(), git, late)
 	if f, ok := diag.As(err); !ok || f.Code != judge.StopHeadMoved || !done.Result || done.Branch {

@@ -44,10 +44,10 @@ func To(ctx context.Context, git *judge.Git, remote, branch string) (Target, err
 		}
 	}
 	if _, err := git.Run(ctx, nil, "check-ref-format", "refs/heads/"+t.Branch); err != nil {
-		return t, diag.New(judge.BlockedMissingConfig, fmt.Sprintf("%q is no name of a branch", t.Branch), "git does not take it", "`relay config show pipeline`")
+		return t, diag.New(judge.BlockedMissingConfig, fmt.Sprintf("%q is not a valid branch name", t.Branch), "git does not take it", "`relay config show pipeline`")
 	}
 	if _, err := git.Run(ctx, nil, "remote", "get-url", "--push", "--", remote); err != nil {
-		return t, diag.New(judge.BlockedMissingConfig, fmt.Sprintf("there is no remote %q", remote), "git knows none of that name", "`git remote -v` shows those that there are; pipeline.push.remote names the one to push to")
+		return t, diag.New(judge.BlockedMissingConfig, fmt.Sprintf("there is no remote %q", remote), "git knows no remote of that name", "`git remote -v` shows those that there are; pipeline.push.remote names the one to push to")
 	}
 	return t, nil
 }
@@ -80,8 +80,8 @@ func Push(ctx context.Context, git *judge.Git, t Target, commit string) (Result,
 		if strings.Contains(why, "fetch first") || strings.Contains(why, "non-fast-forward") {
 			return Result{}, diverged(t, "somebody pushed there at the same moment")
 		}
-		return Result{}, &diag.Error{Code: judge.BlockedMissingConfig, What: t.String() + " does not take the push", Why: join(why, said(err)),
-			Fix: "`git push " + diag.Word(t.Remote) + " " + diag.Word(commit+":refs/heads/"+t.Branch) + "` when the reason is gone", Err: err}
+		return Result{}, &diag.Error{Code: judge.BlockedMissingConfig, What: t.String() + " does not accept the push", Why: join(why, said(err)),
+			Fix: "`git push " + diag.Word(t.Remote) + " " + diag.Word(commit+":refs/heads/"+t.Branch) + "` once the reason is gone", Err: err}
 	}
 	return Result{}, unreached(ctx, t, err)
 }
@@ -130,7 +130,7 @@ func look(ctx context.Context, git *judge.Git, t Target, commit string) (string,
 }
 
 func diverged(t Target, why string) error {
-	return diag.New(judge.StopHeadMoved, t.String()+" went another way", why+"; nothing was pushed, and relay never forces",
+	return diag.New(judge.StopHeadMoved, t.String()+" has diverged", why+"; nothing was pushed, and relay never forces",
 		"`git pull --no-rebase --no-edit --autostash "+diag.Word(t.Remote)+" "+diag.Word(t.Branch)+"`, then push again")
 }
 

@@ -156,7 +156,7 @@ func TestNowhere(t *testing.T) {
 	for name, c := range map[string]struct{ remote, branch, want string }{
 		"no remote": {"upstream", "", "there is no remote"},
 		"an option": {"--mirror", "", "there is no remote"},
-		"a refspec": {"origin", "a:b", "is no name of a branch"},
+		"a refspec": {"origin", "a:b", "is not a valid branch name"},
 		"an url":    {w.remote, "", "there is no remote"},
 	} {
 		if _, err := To(ctx, w.git, c.remote, c.branch); err == nil || !strings.Contains(err.Error(), c.want) {

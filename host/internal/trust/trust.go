@@ -269,18 +269,18 @@ func (s *Store) read() (*file, error) {
 // change reads, changes and writes under a lock, so that two at once lose nothing.
 func (s *Store) change(do func(*file) bool) (bool, error) {
 	if s.dir == "" {
-		return false, diag.New(judge.BlockedUntrustedConfig, "there is no place to keep what you trust", "neither XDG_STATE_HOME nor HOME is set",
+		return false, diag.New(judge.BlockedUntrustedConfig, "there is no place to save what you trust", "neither XDG_STATE_HOME nor HOME is set",
 			"`export XDG_STATE_HOME=/some/folder`, or set "+EnvName)
 	}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return false, diag.Wrap(err, judge.BlockedUntrustedConfig, "what you trust can't be kept", "`ls -ld "+diag.Word(s.dir)+"`, then make it writable")
+		return false, diag.Wrap(err, judge.BlockedUntrustedConfig, "what you trust can't be saved", "`ls -ld "+diag.Word(s.dir)+"`, then make it writable")
 	}
 	if err := workspace.Own(s.dir); err != nil {
 		return false, err
 	}
 	unlock, err := store.Lock(s.Path() + ".lock")
 	if err != nil {
-		return false, diag.Wrap(err, judge.BlockedUntrustedConfig, "what you trust can't be kept", "`ls -la "+diag.Word(s.dir)+"` shows the file, and `df -T "+diag.Word(s.dir)+"` the file system: relay needs one that can be written and has flock")
+		return false, diag.Wrap(err, judge.BlockedUntrustedConfig, "what you trust can't be saved", "`ls -la "+diag.Word(s.dir)+"` shows the file, and `df -T "+diag.Word(s.dir)+"` the file system: relay needs one that can be written and has flock")
 	}
 	defer unlock()
 	f, err := s.read()

@@ -169,7 +169,7 @@ func (p *Pool) add(ctx context.Context, all []Tree, branch, base string) (string
 	}
 	args := append([]string{"worktree", "add", "-q"}, on(branch)...)
 	if _, err := p.Git.Write(ctx, nil, nil, append(args, path, base)...); err != nil {
-		return "", diag.Wrap(err, judge.BlockedMissingConfig, "there is no work tree to be had", "`git worktree list` shows those that there are")
+		return "", diag.Wrap(err, judge.BlockedMissingConfig, "no work tree is available", "`git worktree list` shows those that there are")
 	}
 	return path, nil
 }
@@ -182,7 +182,7 @@ func (p *Pool) Release(ctx context.Context, path, owner string) error {
 	}
 	if git, err := judge.OpenGit(ctx, path); err == nil {
 		if _, err := git.Write(ctx, nil, nil, "checkout", "-q", "-f", "--detach"); err != nil {
-			return diag.Wrap(err, judge.BlockedCrashRecovery, "a work tree can't be let go", "`git -C "+diag.Word(path)+" status`")
+			return diag.Wrap(err, judge.BlockedCrashRecovery, "a work tree can't be released", "`git -C "+diag.Word(path)+" status`")
 		}
 	}
 	return os.Remove(path + ".json")
