@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -58,7 +59,8 @@ func Compiled(name string) (*jsonschema.Schema, error) {
 }
 
 // Compile compiles a schema that is not one of relay's own, for example a task
-// schema made from the installed builders. References to other documents fail.
+// schema made from the installed builders. References to other documents fail, and so
+// does what would cost too much to apply.
 func Compile(schema []byte) (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
@@ -69,10 +71,22 @@ func Compile(schema []byte) (*jsonschema.Schema, error) {
 	c.UseLoader(noLoader{})
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.AssertFormat()
+	p := &patterns{known: map[string]*regexp.Regexp{}, left: maxPatterns}
+	c.UseRegexpEngine(p.compile)
 	if err := c.AddResource(url, doc); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	return c.Compile(url)
+	s, err := c.Compile(url)
+	switch {
+	case p.bad != nil:
+		err = p.bad
+	case err == nil:
+		err = bound(s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // seedTaskID is the $id of the task schema that seed 001 publishes and that
