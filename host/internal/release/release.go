@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/catalog"
@@ -61,20 +63,64 @@ type Release struct {
 	Signed bool
 
 	dir   string
+	lock  *os.File // on dir; the kernel takes it away with the process
 	seen  map[string]string // file → hash
 	total int64
 }
 
+// taking begins the names of the folders that releases are taken into; leftAfter keeps the
+// sweep from one that is just being made.
+const (
+	taking    = ".taking-"
+	leftAfter = time.Minute
+)
+
 func newRelease(scratch string) (*Release, error) {
-	dir, err := os.MkdirTemp(scratch, ".taking-")
+	sweep(scratch)
+	dir, err := os.MkdirTemp(scratch, taking)
+	var lock *os.File
+	if err == nil {
+		lock, err = held(dir)
+	}
 	if err != nil {
 		return nil, diag.Wrap(err, judge.BlockedPlugin, "there is no place for plugins", "`ls -ld "+diag.Word(scratch)+"`, then make it writable")
 	}
-	return &Release{dir: dir, seen: map[string]string{}}, nil
+	return &Release{dir: dir, lock: lock, seen: map[string]string{}}, nil
 }
 
 // Close removes what was taken.
-func (r *Release) Close() { os.RemoveAll(r.dir) }
+func (r *Release) Close() {
+	os.RemoveAll(r.dir)
+	r.lock.Close()
+}
+
+// held takes a folder for this process, or says that another has it.
+func held(dir string) (*os.File, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// sweep removes what killed processes have left: each holds a plugin, tens of megabytes.
+func sweep(scratch string) {
+	left, _ := filepath.Glob(filepath.Join(scratch, taking+"*"))
+	for _, dir := range left {
+		st, err := os.Lstat(dir)
+		if err != nil || !st.IsDir() || time.Since(st.ModTime()) < leftAfter {
+			continue
+		}
+		if f, err := held(dir); err == nil {
+			os.RemoveAll(dir)
+			f.Close()
+		}
+	}
+}
 
 // File is the name of a plugin's file taken apart.
 type file struct{ name, version, platform string }
