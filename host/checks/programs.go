@@ -1,11 +1,9 @@
 package checks
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -98,20 +96,6 @@ func (p *programs) look() {
 	}
 }
 
-// interpreter gives the words of a script's first line.
-func interpreter(name string) []string {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	line, _ := bufio.NewReader(io.LimitReader(f, 256)).ReadString('\n')
-	if line, ok := strings.CutPrefix(line, "#!"); ok {
-		return strings.Fields(line)
-	}
-	return nil
-}
-
 // replaced names a program that a command would start, the interpreter of one, or the
 // script that an interpreter is given, which is not what it was; "" when there is none.
 func (p *programs) replaced(c verify.Command) string {
@@ -127,14 +111,14 @@ func (p *programs) replaced(c verify.Command) string {
 	for depth := 0; len(names) > 0 && depth < 5; depth++ {
 		var next []string
 		for _, name := range names {
-			found, err := program.Find(name, p.path, p.root)
+			found, err := program.FindBoxed(name, p.path, p.root)
 			if err != nil { // the repository's own, which is judged, or a word
 				continue
 			}
 			if p.changed(found.Path) {
 				return found.Path
 			}
-			next = append(next, interpreter(found.Path)...)
+			next = append(next, program.Interpreter(found.Path)...)
 		}
 		names = next
 	}

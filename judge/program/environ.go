@@ -2,6 +2,7 @@ package program
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -58,7 +59,8 @@ func kindOf(name string) kind {
 }
 
 // Environ is an environment for what is started on the host: no variable leads a program
-// to code that is named relative to a folder or lies in one of the trees.
+// to code that is named relative to a folder or lies in one of the trees. The table can't
+// have every program's variables, so one of any other name that leads into a tree is left out.
 func Environ(environ []string, trees ...string) []string { return clean(environ, command, trees) }
 
 // Boxed is the same for what is started in a box, where the work tree is what tools of a
@@ -73,6 +75,8 @@ func clean(environ []string, upTo kind, trees []string) []string {
 		name, value, _ := strings.Cut(kv, "=")
 		k := kindOf(name)
 		switch {
+		case k == 0 && upTo == command && !settles(name) && leads(value, trees):
+			continue
 		case k == 0 || k > upTo:
 		case name == "PATH":
 			kv = "PATH=" + Clean(value, trees...)
@@ -93,6 +97,33 @@ func clean(environ []string, upTo kind, trees []string) []string {
 		out = append(out, kv)
 	}
 	return out
+}
+
+// settles reports whether a variable says where things are done, and not what is run there.
+// Git's own are in the table, or looked at where git is started.
+func settles(name string) bool {
+	return strings.HasPrefix(name, "GIT_") || slices.Contains([]string{"PWD", "OLDPWD", "HOME", "TMPDIR", "TMP", "TEMP"}, name)
+}
+
+// leads reports whether a value names a tree or something in it, as a path, in a list or
+// in a sentence.
+func leads(value string, trees []string) bool {
+	return strings.Contains(value, "/") && slices.ContainsFunc(append(strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" \t\n:;,=\"'", r) }), value), func(part string) bool {
+		if !strings.HasPrefix(part, "/") {
+			return false
+		}
+		for at := filepath.Clean(part); ; at = filepath.Dir(at) { // what is not there yet is where it would be
+			if below(at, trees) {
+				return true
+			}
+			if real, err := filepath.EvalSymlinks(at); err == nil {
+				return below(real, trees)
+			}
+			if at == filepath.Dir(at) {
+				return false
+			}
+		}
+	})
 }
 
 // listed keeps of a list of files and folders what [Clean] keeps. Shells put something

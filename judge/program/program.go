@@ -1,9 +1,11 @@
 package program
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -25,10 +27,24 @@ type Program struct {
 // ErrInside says that a program lies in a work tree, where a builder's change may land.
 var ErrInside = errors.New("it lies in the work tree, where a change can replace it")
 
-// Find looks a program up. A name with a slash must be absolute; any other is searched
-// along path, the value of a PATH, as [Clean] leaves it. trees are folders in which no
-// program is found. The error wraps exec.ErrNotFound or [ErrInside].
+// Find looks a program up that is started on the host. A name with a slash must be
+// absolute; any other is searched along path, the value of a PATH, as [Clean] leaves it.
+// trees are folders in which no program is found, nor the interpreter of one. The error
+// wraps exec.ErrNotFound or [ErrInside].
 func Find(name, path string, trees ...string) (Program, error) {
+	p, err := FindBoxed(name, path, trees...)
+	if err != nil {
+		return p, err
+	}
+	if word := Named(append([]string{p.Path}, Interpreter(p.Path)...), "/", trees...); word != "" {
+		return Program{}, fmt.Errorf("%q begins with %q: %w", p.Name, word, ErrInside)
+	}
+	return p, nil
+}
+
+// FindBoxed is Find for a program that is started in a box, where an interpreter of the
+// work tree is as good as any.
+func FindBoxed(name, path string, trees ...string) (Program, error) {
 	trees = resolved(trees)
 	if strings.Contains(name, "/") {
 		if !filepath.IsAbs(name) {
@@ -58,6 +74,21 @@ func open(name string, trees []string) (Program, error) {
 		return Program{}, fmt.Errorf("%q: %w", name, ErrInside)
 	}
 	return Program{real, name, fi}, nil
+}
+
+// Interpreter is what a script's first line names, which the kernel starts in its place;
+// nil for another file.
+func Interpreter(path string) []string {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	line, _ := bufio.NewReader(io.LimitReader(f, 256)).ReadString('\n') // as much as the kernel reads
+	if line, ok := strings.CutPrefix(line, "#!"); ok {
+		return strings.Fields(line)
+	}
+	return nil
 }
 
 // Start is a command that starts the program when it is run, with these arguments.
@@ -136,22 +167,34 @@ func names(words []string, first bool, dir string, trees []string) bool {
 		if i <= 1 && first && !strings.Contains(word, "/") {
 			continue // looked up in PATH
 		}
-		whole := filepath.IsAbs(word)
-		if !whole {
-			word = filepath.Join(dir, word)
-		}
-		if whole && below(word, trees) {
+		if inside(word, dir, trees) || inside(word, "/", trees) { // where the operator's commands are started
 			return true
 		}
-		real, err := filepath.EvalSymlinks(word)
-		if err != nil {
-			continue // a word, and no file
+		at := strings.IndexByte(word, '/')
+		if at > 0 && inside(word[at:], dir, trees) { // -C/tree, file:///tree
+			return true
 		}
-		if fi, err := os.Stat(real); err == nil && (whole || !fi.IsDir()) && (below(real, trees) || below(word, trees)) {
+		if at > 2 && word[0] == '-' && inside(word[2:], "/", trees) {
 			return true
 		}
 	}
 	return false
+}
+
+func inside(word, dir string, trees []string) bool {
+	whole := filepath.IsAbs(word)
+	if !whole {
+		word = filepath.Join(dir, word)
+	}
+	if whole && below(word, trees) {
+		return true
+	}
+	real, err := filepath.EvalSymlinks(word)
+	if err != nil {
+		return false // a word, and no file
+	}
+	fi, err := os.Stat(real)
+	return err == nil && (whole || !fi.IsDir()) && (below(real, trees) || below(word, trees))
 }
 
 // expanded is an argument with what a shell puts in the place of ~ and of variables.

@@ -43,6 +43,18 @@ func TestFindSkipsWhatABuilderCanWrite(t *testing.T) {
 	if _, err := Find("./bin/tool", path); !errors.Is(err, exec.ErrNotFound) {
 		t.Errorf("by a relative path: %v", err)
 	}
+	begins := dir + "/wrapped"
+	for line, inside := range map[string]bool{"#!" + tree + "/bin/tool": true, "#! /usr/bin/env " + tree + "/bin/tool": true, "#!/usr/bin/env -S sh " + tree + "/later": true, "#!/bin/sh -e": false} {
+		if err := os.WriteFile(begins, []byte(line+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Find(begins, "", tree); errors.Is(err, ErrInside) != inside {
+			t.Errorf("a script that begins with %s: %v", line, err)
+		}
+		if _, err := FindBoxed(begins, "", tree); err != nil {
+			t.Errorf("in a box, a script that begins with %s: %v", line, err)
+		}
+	}
 	os.Symlink(want, dir+"/many")
 	if p, err := Find(dir+"/many", ""); err != nil || p.Start(t.Context(), "x").Args[0] != dir+"/many" || p.Path != want {
 		t.Errorf("a program of many names: %+v, %v", p, err)
@@ -81,6 +93,12 @@ func TestNamed(t *testing.T) {
 		tree + "/tools":                               {"make", "-C", tree + "/tools"},
 		"cd " + tree + "/tools && sh key.sh":          {"sh", "-c", "cd " + tree + "/tools && sh key.sh"},
 		"--file=" + tree + "/later":                   {"x", "--file=" + tree + "/later"},
+		"-C" + tree + "/later":                        {"make", "-C" + tree + "/later"},
+		"-C/.." + tree:                                {"make", "-C/.." + tree},
+		"-f" + tree[1:] + "/tools/key.sh":             {"make", "-f" + tree[1:] + "/tools/key.sh"}, // it is started in /
+		tree[1:] + "/tools/key.sh":                    {"sh", tree[1:] + "/tools/key.sh"},
+		"file://" + tree + "/tools/key.sh":            {"node", "--import", "file://" + tree + "/tools/key.sh"},
+		"@" + tree + "/tools/key.sh":                  {"x", "@" + tree + "/tools/key.sh"},
 		"cd ~/tools; sh key.sh":                       {"sh", "-c", "cd ~/tools; sh key.sh"},
 		"sh ${TREE:-x}/tools/key.sh $TREE_NONE":       {"sh", "-c", "sh ${TREE:-x}/tools/key.sh $TREE_NONE"},
 	} {
@@ -112,12 +130,16 @@ func TestEnviron(t *testing.T) {
 		"NODE_OPTIONS=--experimental-default-config-file": "", "JAVA_TOOL_OPTIONS=-Xmx2g -javaagent:/opt/a.jar": "JAVA_TOOL_OPTIONS=-Xmx2g -javaagent:/opt/a.jar", "JAVA_TOOL_OPTIONS=-javaagent:a.jar": "",
 		"LUA_PATH_5_4=?.lua;/opt/?.lua": "LUA_PATH_5_4=/opt/?.lua", "LESSOPEN=|tools/x %s": "", "LESSOPEN=||-/usr/bin/lesspipe %s": "LESSOPEN=||-/usr/bin/lesspipe %s",
 		"GIT_SSH_COMMAND=ssh -F tools/x": "", "GIT_SSH_COMMAND=ssh -p 22": "GIT_SSH_COMMAND=ssh -p 22", "PAGER=tools/later": "", "EDITOR=code --wait": "EDITOR=code --wait", "GIT_EXEC_PATH=.": "",
+		// The table does not have these.
+		"AWS_SHARED_CREDENTIALS_FILE=" + tree + "/creds": "", "RUBYGEMS_GEMDEPS=" + tree + "/Gemfile": "", "AWKPATH=/usr/share/awk:" + tree + "/awk": "", "CDPATH=" + tree: "", "X=--rc=" + tree + "/x": "",
+		"X=file://" + tree + "/x": "", "X=/proc/self/cwd/later/x": "", "X=sh -c '. " + tree + "/x'": "", "AWS_SHARED_CREDENTIALS_FILE=/etc/creds": "AWS_SHARED_CREDENTIALS_FILE=/etc/creds",
+		"PWD=" + tree: "PWD=" + tree, "TMPDIR=" + tree + "/tmp": "TMPDIR=" + tree + "/tmp", "GIT_DIR=" + tree + "/.git": "GIT_DIR=" + tree + "/.git", "X=" + tree + "-2/x": "X=" + tree + "-2/x", "X=a/b": "X=a/b",
 	} {
 		if got := strings.Join(Environ([]string{in}, tree), " "); got != want {
 			t.Errorf("%s: %q, want %q", in, got, want)
 		}
 	}
-	if got := strings.Join(Boxed([]string{"PYTHONPATH=src", "LD_PRELOAD=./x.so", "PATH=bin:/bin"}, tree), " "); got != "PYTHONPATH=src PATH=/bin" {
+	if got := strings.Join(Boxed([]string{"PYTHONPATH=src", "LD_PRELOAD=./x.so", "PATH=bin:/bin", "X=" + tree}, tree), " "); got != "PYTHONPATH=src PATH=/bin X="+tree {
 		t.Errorf("in a box: %q", got)
 	}
 }

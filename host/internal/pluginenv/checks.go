@@ -58,7 +58,7 @@ func MissingProgram(v *config.Verification, ids, environ []string, root string) 
 		if !slices.Contains(ids, t.ID) || strings.Contains(t.Cmd, "/") {
 			continue
 		}
-		if _, err := program.Find(t.Cmd, search, root); err != nil {
+		if _, err := program.FindBoxed(t.Cmd, search, root); err != nil {
 			if left := program.Left(t.Cmd, search, root); left != "" {
 				why = pluginhost.LeftInPath(left)
 			}

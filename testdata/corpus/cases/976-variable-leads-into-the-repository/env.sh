@@ -1,0 +1,1 @@
+export APP_SETTINGS=$RELAY_REPO/tools/settings
