@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +29,7 @@ type programs struct {
 	// Began is when they were looked at, in nanoseconds.
 	Began int64
 	Seen  map[string]judge.Stamp // by the path without links
+	Led   map[string]string      // where the names in those folders led, if to another path
 	lost  error                  // why it is not known what they were
 }
 
@@ -78,19 +80,26 @@ func pathOf(root string, environ []string) (path string) {
 
 // look looks at all programs along PATH. An interpreter that lies elsewhere needs no look: see changed.
 func (p *programs) look() {
-	p.Path, p.Began, p.Seen = p.path, time.Now().UnixNano(), map[string]judge.Stamp{}
+	p.Path, p.Began, p.Seen, p.Led = p.path, time.Now().UnixNano(), map[string]judge.Stamp{}, map[string]string{}
 	for _, dir := range filepath.SplitList(p.path) {
 		entries, _ := os.ReadDir(dir)
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			continue
+		}
 		for _, e := range entries {
-			name := filepath.Join(dir, e.Name())
+			name, at := filepath.Join(dir, e.Name()), filepath.Join(real, e.Name())
 			if e.Type()&os.ModeSymlink != 0 {
-				name, _ = filepath.EvalSymlinks(name)
+				if at, err = filepath.EvalSymlinks(name); err != nil {
+					continue
+				}
 			}
-			if p.Seen[name].Exists || name == "" {
+			fi, err := os.Stat(at)
+			if err != nil || !fi.Mode().IsRegular() {
 				continue
 			}
-			if fi, err := os.Stat(name); err == nil && fi.Mode().IsRegular() {
-				p.Seen[name] = change.StampOf(fi)
+			if p.Seen[at] = change.StampOf(fi); at != name {
+				p.Led[name] = at
 			}
 		}
 	}
@@ -103,7 +112,7 @@ func (p *programs) replaced(c verify.Command) string {
 		return ""
 	}
 	for _, run := range runs.Runs(c.Argv, "", p.outside, nil) {
-		if p.outside(run.Name) != runs.Word && p.changed(run.Name) {
+		if real, err := filepath.EvalSymlinks(run.Name); err == nil && p.outside(run.Name) != runs.Word && (p.relinked(run.Name) || p.changed(real)) {
 			return run.Name
 		}
 	}
@@ -114,6 +123,9 @@ func (p *programs) replaced(c verify.Command) string {
 			found, err := program.FindBoxed(name, p.path, p.root)
 			if err != nil { // the repository's own, which is judged, or a word
 				continue
+			}
+			if p.turned(found) {
+				return found.Name
 			}
 			if p.changed(found.Path) {
 				return found.Path
@@ -137,6 +149,55 @@ func (p *programs) changed(name string) bool {
 		return !was.Same(now)
 	}
 	return p.along(name) || now.CTime > p.Began
+}
+
+// turned reports whether a name leads to another file than it did: that one may be as it was.
+func (p *programs) turned(found program.Program) bool {
+	if p.Led == nil || !slices.Contains(filepath.SplitList(p.Path), filepath.Dir(found.Name)) {
+		return p.relinked(found.Name)
+	}
+	was, ok := p.Led[found.Name]
+	if !ok {
+		was = found.Name
+	}
+	return was != found.Path
+}
+
+// relinked reports whether a link on the way to a file was made since: like a file's, the
+// kernel's own time of it can't be set back.
+func (p *programs) relinked(name string) bool {
+	for range 40 { // as many as the kernel follows
+		at, next := "/", ""
+		parts := strings.Split(strings.Trim(filepath.Clean(name), "/"), "/")
+		for i, part := range parts {
+			at = filepath.Join(at, part)
+			fi, err := os.Lstat(at)
+			switch {
+			case err != nil:
+				return true
+			case at == "/proc" || at == "/dev": // links there are made anew for each process
+				return false
+			case fi.Mode()&os.ModeSymlink == 0:
+				continue
+			case change.StampOf(fi).CTime > p.Began:
+				return true
+			}
+			to, err := os.Readlink(at)
+			if err != nil {
+				return true
+			}
+			if !filepath.IsAbs(to) {
+				to = filepath.Join(filepath.Dir(at), to)
+			}
+			next = filepath.Join(append([]string{to}, parts[i+1:]...)...)
+			break
+		}
+		if next == "" {
+			return false
+		}
+		name = next
+	}
+	return true
 }
 
 // along reports whether a file lies in a folder of PATH: all that was there is known.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,6 +39,19 @@ func TestProgramsOfChecks(t *testing.T) {
 		{"a script outside of PATH, as it was", "", func(d string) []string { return []string{"sh", "-e", filepath.Join(d, "tool")} }, "", false, judge.Success},
 		{"a script outside of PATH behind a wrapper", "", func(d string) []string { return []string{"nice", "sh", "-o", "errexit", filepath.Join(d, "tool")} }, "tool", false, judge.StopVerifyTainted},
 		{"a script outside of PATH", "", func(d string) []string { return []string{"sh", "-e", filepath.Join(d, "tool")} }, "tool", false, judge.StopVerifyTainted},
+		{"in a folder that a link leads to, as it was", resumed, func(string) []string { return []string{"other"} }, "", false, judge.Success},
+		{"in a folder that a link leads to", resumed, func(string) []string { return []string{"other"} }, "two/other", false, judge.StopVerifyTainted},
+		{"the folder's link leads elsewhere", resumed, func(string) []string { return []string{"other"} }, "latest -> three", false, judge.StopVerifyTainted},
+		{"a link of PATH, as it was", next, func(string) []string { return []string{"linked"} }, "", false, judge.Success},
+		{"a link of PATH", next, func(string) []string { return []string{"linked"} }, "path/linked -> /bin/true", false, judge.StopVerifyTainted},
+		{"what a link of PATH leads to is a link", next, func(string) []string { return []string{"linked"} }, "current -> /bin/true", false, judge.StopVerifyTainted},
+		{"a link in its place", "", func(string) []string { return []string{"tool"} }, "path/tool -> /bin/true", false, judge.StopVerifyTainted},
+		{"a link before it in PATH", "", func(string) []string { return []string{"ls"} }, "path/ls -> /bin/true", false, judge.StopVerifyTainted},
+		{"a link outside of PATH, as it was", "", func(d string) []string { return []string{"sh", "-c", filepath.Join(d, "current")} }, "", false, judge.Success},
+		{"a link outside of PATH", "", func(d string) []string { return []string{"sh", "-c", filepath.Join(d, "current")} }, "current -> /bin/true", false, judge.StopVerifyTainted},
+		{"a link to its folder", "", func(d string) []string { return []string{filepath.Join(d, "latest", "other")} }, "latest -> three", false, judge.StopVerifyTainted},
+		{"an interpreter that is a link, as it was", "", func(string) []string { return []string{"begins"} }, "", false, judge.Success},
+		{"an interpreter that is a link", "", func(string) []string { return []string{"begins"} }, "current -> /bin/true", false, judge.StopVerifyTainted},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ctx, r := context.Background(), newRepo(t)
@@ -48,8 +62,20 @@ func TestProgramsOfChecks(t *testing.T) {
 			}
 			script("tool")
 			script("path/tool")
+			link := func(name, to string) {
+				os.Remove(filepath.Join(tools, name))
+				must(t, os.Symlink(to, filepath.Join(tools, name)))
+			}
+			for _, dir := range []string{"two", "three"} {
+				must(t, os.MkdirAll(filepath.Join(tools, dir), 0o755))
+				script(dir + "/other")
+			}
+			link("latest", "two")
+			link("current", "tool")
+			link("path/linked", "../current")
+			must(t, os.WriteFile(filepath.Join(tools, "path", "begins"), []byte("#!"+filepath.Join(tools, "current")+"\n"), 0o755))
 			time.Sleep(20 * time.Millisecond) // the kernel's clock of files ticks that slowly
-			r.env.Environ = []string{"PATH=" + filepath.Join(tools, "path") + ":" + os.Getenv("PATH")}
+			r.env.Environ = []string{"PATH=" + filepath.Join(tools, "path") + ":" + filepath.Join(tools, "latest") + ":" + os.Getenv("PATH")}
 			o, its := change.Options{RunID: "run-1", Base: r.git("rev-parse", "HEAD"), Branch: "main"}, Options{}
 			if tt.way != "" {
 				its.Programs = filepath.Join(r.env.StateDir, "work", "programs.json")
@@ -66,7 +92,9 @@ func TestProgramsOfChecks(t *testing.T) {
 			case next:
 				must(t, c.Discard())
 			}
-			if tt.replace != "" {
+			if name, to, ok := strings.Cut(tt.replace, " -> "); ok {
+				link(name, to)
+			} else if tt.replace != "" {
 				script(tt.replace)
 			}
 			if tt.forget {
