@@ -64,7 +64,7 @@ var gaps = []Gap{
 		Means: []string{Overlay}},
 	{Text: "Services with a unix socket (docker, D-Bus, ssh-agent, tmux) can be reached by anyone who knows the path; only the variables that name them are taken away.",
 		Means: []string{Landlock, Copy}},
-	{Text: "Processes of the user can be seen, and what they show of themselves in /proc can be read.", Means: []string{Landlock, Copy}},
+	{Text: "Processes of the user can be seen, and what they show of themselves in /proc can be read; so can the names of keys in the kernel's keyrings.", Means: []string{Landlock, Copy}},
 	{Text: "Permission bits, times and attributes of the user's files can be changed; in the repository permission bits and times are put back, and the permission bits of the folders above it and of the main work tree of a repository that has several.",
 		Means: []string{Landlock}},
 	{Text: "The user's open terminals can be written to and read.", Means: []string{Landlock, Copy}},

@@ -246,6 +246,12 @@ func (p *planner) addSystem(root bool) {
 	for _, name := range deviceNodes {
 		p.steps = append(p.steps, step{Kind: stepBind, Path: "/dev/" + name, Source: "/dev/" + name, Writable: true, Device: true, Optional: true})
 	}
+	// These belong to no namespace: they name the user's keys, whoever asks.
+	for _, path := range []string{"/proc/keys", "/proc/key-users"} {
+		if _, err := os.Stat(path); err == nil {
+			p.steps = append(p.steps, step{Kind: stepBind, Path: path, Source: "/dev/null", Device: true})
+		}
+	}
 	if !root {
 		return
 	}
