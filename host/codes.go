@@ -27,7 +27,7 @@ const (
 // explanations is the one table of codes.
 var explanations = map[judge.Code]Explanation{
 	judge.Success: {Title: "done",
-		Cause: "Every rule held and every check passed.",
+		Cause: "Every rule held, and every check that ran passed; the run's evidence says which did.",
 		Did:   "The judged change was applied and committed, or there was nothing to change.", Command: "`relay show`"},
 
 	judge.StopForbidden: {Title: "touched a forbidden path",

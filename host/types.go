@@ -27,6 +27,9 @@ type (
 	DetectedCheck = detect.Check
 )
 
+// NotVerified is what speaks for a change that no check looked at.
+const NotVerified = report.NotVerified
+
 // Safe makes a text from a stranger fit for one line of a terminal.
 func Safe(s string) string { return report.Safe(s) }
 

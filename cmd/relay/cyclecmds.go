@@ -116,8 +116,11 @@ func revision(p *printer, c *host.Cycle) {
 	}
 	p.row("revision", text)
 	p.row("judge", p.outcome(string(r.Code))+"  "+host.Safe(r.Why))
-	if v := r.Verification; v != nil && v.Said != "" {
+	switch v := r.Verification; {
+	case v != nil && v.Said != "":
 		p.row("evidence", host.Safe(v.Said))
+	case r.Landed && c.Tests == nil:
+		p.row("evidence", host.NotVerified)
 	}
 	if r.Salvage != "" {
 		p.row("kept", host.Safe(r.Salvage))

@@ -267,7 +267,7 @@ func (r *run) buildRequest(c pluginenv.Choice) (*pluginpb.BuildRequest, error) {
 // whether the builder kept to the form.
 func (r *run) checkResult(raw []byte) {
 	if len(raw) == 0 {
-		r.badBuild = "it left no result"
+		r.badBuild = "it left no result that can be used"
 		return
 	}
 	tree, err := strictjson.Decode(raw, maxResult)

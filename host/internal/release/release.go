@@ -63,7 +63,7 @@ type Release struct {
 	Signed bool
 
 	dir   string
-	lock  *os.File // on dir; the kernel takes it away with the process
+	lock  *os.File          // on dir; the kernel takes it away with the process
 	seen  map[string]string // file → hash
 	total int64
 }
