@@ -59,7 +59,7 @@ func TestScripts(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Dir, p.Files = "", sampling.Every(5, all)
-		fmt.Printf("stories: %d of %d with -short, another third with each ROTATE; make test SHORT= plays all\n", len(p.Files), len(all))
+		fmt.Printf("stories: %d of %d with -short, others with each ROTATE; make test SHORT= plays all\n", len(p.Files), len(all))
 	}
 	testscript.Run(t, p)
 }
