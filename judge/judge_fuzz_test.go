@@ -117,10 +117,13 @@ func checkLaw(t *testing.T, c Change, p Policy, v Verdict) {
 	// What belongs to a repository among a build's output, or git rewrites by looking at one, is thrown away.
 	nested := nestedIndex(&c) || c.Ignored && strings.Contains(c.Path, "/.git")
 	hostile := badName(&c) != ""
+	// A forbidden name among the ignored output of tools is thrown away as well.
+	_, output := outputs.first(c.Path)
+	forbidden := Match(p.forbidden, c.Path) && !(c.Ignored && output && !kept)
 	switch {
 	case Match(p.owned, c.Path) && v.Code != StopRunnerOwned:
 		t.Fatalf("%q is relay's own: %s", c.Path, v.Code)
-	case !Match(p.owned, c.Path) && (Match(p.forbidden, c.Path) || hostile && !nested) && ranked(v.Code) > ranked(StopForbidden), Match(p.forbidden, c.Path) && v.Code == Success:
+	case !Match(p.owned, c.Path) && (forbidden || hostile && !nested) && ranked(v.Code) > ranked(StopForbidden), forbidden && v.Code == Success:
 		t.Fatalf("%q is forbidden: %s", c.Path, v.Code)
 	case v.Code != Success || !kept:
 	case hostile:
