@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -65,8 +66,11 @@ func costTable(p *printer, res *host.CostResult) {
 	rows := [][]string{{res.By, "calls", "cost", "tokens in", "out", "cache"}}
 	for _, l := range append(res.Lines, res.Total) {
 		name := host.Safe(l.Name)
-		if name == "" {
+		switch {
+		case name == "":
 			name = "(none)"
+		case strings.ContainsAny(name, " `"): // a plugin's or a model's words, at the beginning of a line
+			name = strconv.Quote(name)
 		}
 		rows = append(rows, []string{name, plain(l.Calls), costText(l), tokens(l.InputTokens), tokens(l.OutputTokens), tokens(l.CacheTokens)})
 	}
