@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/paxiom/relay/host/internal/store"
 	"github.com/paxiom/relay/judge/box"
 )
 
@@ -119,12 +120,8 @@ func newPrivate(base string, subs ...string) (*private, error) {
 			return nil, err
 		}
 	}
-	f, err := os.Open(p.path)
-	if err == nil {
-		p.lock = f
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	}
-	if err != nil {
+	var err error
+	if p.lock, err = store.Hold(p.path); err != nil {
 		p.remove()
 		return nil, err
 	}
@@ -150,24 +147,5 @@ func sweepOnce(base string) {
 	if _, done := swept.LoadOrStore(base, true); done {
 		return
 	}
-	entries, _ := os.ReadDir(base)
-	for _, e := range entries {
-		path := filepath.Join(base, e.Name())
-		info, err := e.Info()
-		if err != nil || !e.IsDir() || time.Since(info.ModTime()) < staleAfter {
-			continue
-		}
-		f, err := os.Open(path)
-		if errors.Is(err, fs.ErrPermission) && os.Chmod(path, 0o700) == nil {
-			f, err = os.Open(path)
-		}
-		if err != nil {
-			continue
-		}
-		p := &private{path: path, lock: f}
-		if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-			p.remove()
-		}
-		p.unlock()
-	}
+	store.Sweep(base, "", staleAfter, func(path string) { (&private{path: path}).remove() })
 }

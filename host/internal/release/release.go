@@ -11,11 +11,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/catalog"
+	"github.com/paxiom/relay/host/internal/store"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -76,11 +76,12 @@ const (
 )
 
 func newRelease(scratch string) (*Release, error) {
-	sweep(scratch)
+	// what killed processes have left: each holds a plugin, tens of megabytes
+	store.Sweep(scratch, taking, leftAfter, func(dir string) { os.RemoveAll(dir) })
 	dir, err := os.MkdirTemp(scratch, taking)
 	var lock *os.File
 	if err == nil {
-		lock, err = held(dir)
+		lock, err = store.Hold(dir)
 	}
 	if err != nil {
 		return nil, diag.Wrap(err, judge.BlockedPlugin, "there is no place for plugins", "`ls -ld "+diag.Word(scratch)+"`, then make it writable")
@@ -92,34 +93,6 @@ func newRelease(scratch string) (*Release, error) {
 func (r *Release) Close() {
 	os.RemoveAll(r.dir)
 	r.lock.Close()
-}
-
-// held takes a folder for this process, or says that another has it.
-func held(dir string) (*os.File, error) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// sweep removes what killed processes have left: each holds a plugin, tens of megabytes.
-func sweep(scratch string) {
-	left, _ := filepath.Glob(filepath.Join(scratch, taking+"*"))
-	for _, dir := range left {
-		st, err := os.Lstat(dir)
-		if err != nil || !st.IsDir() || time.Since(st.ModTime()) < leftAfter {
-			continue
-		}
-		if f, err := held(dir); err == nil {
-			os.RemoveAll(dir)
-			f.Close()
-		}
-	}
 }
 
 // File is the name of a plugin's file taken apart.
