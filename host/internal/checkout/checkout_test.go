@@ -15,18 +15,18 @@ import (
 )
 
 type repo struct {
-	*testing.T
+	testing.TB
 	k    *Keeper
 	root string
 }
 
-func newRepo(t *testing.T) *repo {
+func newRepo(t testing.TB) *repo {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &repo{T: t, root: filepath.Join(dir, "repo")}
+	r := &repo{TB: t, root: filepath.Join(dir, "repo")}
 	r.put(".gitignore", "/big\n/small\n*.o\n")
 	r.put("src/a.txt", "a\n")
 	r.put("src/b.txt", "b\n")

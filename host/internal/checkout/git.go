@@ -159,6 +159,11 @@ func isDir(path string) bool {
 	return err == nil && fi.IsDir()
 }
 
+func isFolder(path string) bool {
+	fi, err := os.Lstat(path)
+	return err == nil && fi.IsDir()
+}
+
 func matches(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { ok, _ := filepath.Match(p, name); return ok })
 }
