@@ -116,23 +116,25 @@ func (t tree) commands(script, dir string) (checks []Check) {
 		dir = ""
 	}
 	script = strings.ReplaceAll(script, "\\\n", " ")
+	at := dir // as the shell's, for the lines that follow too
 	for line := range strings.Lines(script) {
-		at := dir
 		for part := range strings.SplitSeq(line, "&&") {
 			argv := strings.Fields(part)
 			var env []string
 			for len(argv) > 0 && assignment.MatchString(argv[0]) {
 				env, argv = append(env, argv[0]), argv[1:]
 			}
+			moves := len(argv) > 0 && slices.Contains([]string{"cd", "pushd", "popd"}, argv[0])
 			argv, err := config.SplitCommand(strings.Join(argv, " "))
+			if moves {
+				if err != nil || argv[0] != "cd" || len(argv) != 2 || path.IsAbs(argv[1]) || strings.HasPrefix(path.Join(at, argv[1]), "..") {
+					return checks // from here on, where the shell is isn't known
+				}
+				at = path.Join(at, argv[1])
+				continue
+			}
 			if err != nil {
 				break
-			}
-			if argv[0] == "cd" && len(argv) == 2 && !path.IsAbs(argv[1]) {
-				if at = path.Join(at, argv[1]); strings.HasPrefix(at, "..") {
-					break
-				}
-				continue
 			}
 			c, ok := t.known(argv)
 			if !ok || strings.ContainsAny(strings.Join(env, ""), "$`\"'") {

@@ -161,6 +161,13 @@ jobs:
   build:
     steps:
       - uses: actions/checkout@v4
+      - name: another repository, checked out beside
+        run: |
+          cd terraform-exec
+          go test -v ./internal/e2etest
+      - run: |
+          cd "$(mktemp -d)"
+          cargo test
       - run: go test -race ./...
       - run: go test -run Slow $(go list ./...)
       - name: rest
