@@ -71,6 +71,30 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// An address in a name is another one in each run. Each of the tests that differ in nothing
+// else is a test of its own.
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	report := func(names ...string) verify.Report {
+		r := newReader()
+		r.line("begin\tgo-1\tgo\t")
+		for _, name := range names {
+			r.line("test\tgo-1\tpass\t" + name + "\t")
+		}
+		r.line("end\tgo-1\t")
+		return r.report()
+	}
+	base := report("T/&B{(*A)(0x3c93dfc08be0)}", "T/&B{(*A)(0x3c93dfc08bf0)}", "T/0xdeadbeef")
+	if e := Compare(&base, report("T/&B{(*A)(0xdce43f20b90)}", "T/&B{(*A)(0xdce43f20ba0)}", "T/0xdeadbeef"), nil); len(e.Missing)+e.New > 0 {
+		t.Errorf("of the same tests at other addresses: %+v", e)
+	}
+	for _, fewer := range [][]string{{"T/&B{(*A)(0xdce43f20b90)}", "T/0xdeadbeef"}, {"T/&B{(*A)(0xdce43f20b90)}", "T/&B{(*A)(0xdce43f20ba0)}", "T/0xcafebabe"}} {
+		if e := Compare(&base, report(fewer...), nil); len(e.Missing) != 1 {
+			t.Errorf("of %q: %+v", fewer, e)
+		}
+	}
+}
+
 func TestBrokenFile(t *testing.T) {
 	t.Parallel()
 	base := read("begin u-1 unittest", "test u-1 broken tests.test_a tests/test_a", "end u-1 fail")
