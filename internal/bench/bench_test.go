@@ -56,6 +56,7 @@ func BenchmarkRelay(b *testing.B) {
 		{"judged", t.judgedRepos}, {"checks", t.checks}, {"loop", t.loop}, {"history", t.bigHistory}, {"bar", t.statusBar}, {"tasks", t.taskList},
 		{"flood", t.flood}, {"file", t.hugeFile}, {"diff", t.hugeDiff}, {"ignored", t.manyIgnored}, {"new", t.manyNew},
 		{"killed", t.killed},
+		{"terraform", t.terraform},
 	} {
 		if *only != "" && !slices.Contains(strings.Split(*only, ","), part.name) {
 			continue
