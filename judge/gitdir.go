@@ -33,7 +33,7 @@ func (j *trial) gitDir(t Touched) {
 			j.breaks(StopHeadMoved, shown, "HEAD, a branch, a tag or a stash was changed")
 		default:
 			if strings.HasPrefix(c.Path, "modules/") {
-				j.breaks(StopRunnerOwned, shown, "git's own files may not be changed; a submodule is moved by you: check its commit out there, and commit that here")
+				j.breaks(StopRunnerOwned, shown, "git's own files may not be changed; a submodule moves where the scope names it, to a commit that it has here, and with nothing else changed in it")
 				continue
 			}
 			j.breaks(StopRunnerOwned, shown, "git's own files may not be changed")

@@ -29,6 +29,9 @@ func (p *Policy) OfTests(name string) bool {
 // Names reports whether a task of the operator's names a path itself.
 func (p *Policy) Names(name string) bool { return p.opens && slices.Contains(p.allowed, name) }
 
+// NamesExactly reports whether the scope has a path itself, and not only by a pattern.
+func (p *Policy) NamesExactly(name string) bool { return slices.Contains(p.allowed, name) }
+
 // WithoutTests are those of Kept that are left when the tests are as on the base: what
 // was changed or deleted of them is put back, and what is new is gone, unless spare
 // says that it must stay.

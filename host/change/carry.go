@@ -19,7 +19,7 @@ func (c *Change) Keep(ctx context.Context, m Message) (string, error) {
 	if c.touched == nil || c.verdict.Code != judge.Success {
 		return "", errors.New("only a change that was judged a success can be kept for later")
 	}
-	if len(c.verdict.Kept) == 0 {
+	if len(c.verdict.Kept)+len(c.moves) == 0 {
 		return "", nil
 	}
 	var commit string

@@ -70,6 +70,7 @@ type Change struct {
 	verdict judge.Verdict
 	policy  judge.Policy // that it was judged by
 	own     []ownCommit  // to be made again; see judgeOwn
+	moves   moves        // of submodules
 
 	// harmless are the paths that Judge found to hold no credential; leaky is what withheld
 	// knows of others.
@@ -238,7 +239,7 @@ func (c *Change) Reset() error {
 	if err := c.box.Discard(); err != nil {
 		return err
 	}
-	c.touched, c.own = nil, nil
+	c.touched, c.own, c.moves = nil, nil, nil
 	var err error
 	c.box, err = c.newBox(c.env.Persist, c.opts.Binds)
 	return err
@@ -272,7 +273,7 @@ func (c *Change) Judge(ctx context.Context, p judge.Policy) (judge.Verdict, erro
 		c.touched = nil // what was not judged to the end can't land
 		return judge.Verdict{}, err
 	}
-	return c.tell(c.verdict), nil
+	return c.folded(c.tell(c.verdict)), nil
 }
 
 func (c *Change) judgeLayer(ctx context.Context, p judge.Policy) error {
@@ -281,8 +282,12 @@ func (c *Change) judgeLayer(ctx context.Context, p judge.Policy) error {
 		return err
 	}
 	t.Branch, t.GitConfig = c.opts.Branch, c.env.Git.ConfigFiles()
+	if err := c.findMoves(ctx, &t, &p); err != nil {
+		return err
+	}
 	c.touched = &t
 	c.verdict, c.policy = judge.Judge(t, p), p
+	c.verdict.Kept = c.unfold(c.verdict.Kept)
 	return nil
 }
 
@@ -296,7 +301,7 @@ func (c *Change) judgeNested() error {
 	defer real.Close()
 	real.trade(c.verdict.Kept)
 	known := map[string]bool{}
-	for _, ch := range c.verdict.Kept {
+	for _, ch := range c.ownKept() {
 		if dir := real.inNested(ch.Path, known); dir != "" {
 			c.verdict.Code = judge.StopForbidden
 			c.verdict.Violations = append(c.verdict.Violations, judge.Violation{Code: judge.StopForbidden, Path: ch.Path,

@@ -163,10 +163,13 @@ func (l *lander) publish(ctx context.Context, p *plan, note any) (_ Landed, err 
 	for _, e := range p.Entries {
 		done.Paths = append(done.Paths, string(e.Path))
 	}
+	for _, m := range p.Moves {
+		done.Paths = append(done.Paths, string(m.Path))
+	}
 	if p.Commit == "" {
 		return done, nil
 	}
-	p.Entries, p.Dirs, p.Beside = nil, nil, true
+	p.Entries, p.Dirs, p.Moves, p.Beside = nil, nil, nil, true
 	if p.Note, err = json.Marshal(note); err != nil {
 		return Landed{}, err
 	}

@@ -95,8 +95,8 @@ func (c *Change) lawful(ctx context.Context, own []ownCommit, p judge.Policy) ([
 				why = "the name " + judge.HostileName(op.path)
 			case !fs.ValidPath(op.path) || op.path == ".":
 				why = "is not a path inside the repository"
-			case op.mode == modeSubmodule:
-				why = "is a submodule"
+			case op.mode == modeSubmodule && !c.moves.to(op.path, string(op.data)):
+				why = "is a submodule that the change as a whole does not move there"
 			case op.mode == modeLink && (!known || to != string(op.data)):
 				why = "is a symbolic link that the change as a whole does not have"
 			}
@@ -134,7 +134,11 @@ func (c *Change) lawful(ctx context.Context, own []ownCommit, p judge.Policy) ([
 		}
 		t := judge.Touched{Branch: c.opts.Branch, GitConfig: c.env.Git.ConfigFiles()}
 		for _, d := range changes {
-			t.Changes = append(t.Changes, d.judged(links[d.path]))
+			if m := c.moves.at(d.path); m != nil {
+				t.Changes = append(t.Changes, m.asChange())
+			} else {
+				t.Changes = append(t.Changes, d.judged(links[d.path]))
+			}
 		}
 		v := judge.Judge(t, p)
 		for _, b := range v.Violations {
@@ -187,7 +191,7 @@ func (k *committer) ownTrees(ctx context.Context, base string, own []ownCommit) 
 	var data [][]byte
 	for _, c := range own {
 		for _, op := range c.ops {
-			if op.mode != 0 {
+			if op.mode != 0 && op.mode != modeSubmodule {
 				blobs = append(blobs, judge.Change{Path: strconv.Itoa(len(data)), Kind: judge.Added})
 				data = append(data, op.data)
 			}
@@ -212,8 +216,11 @@ func (k *committer) ownTrees(ctx context.Context, base string, own []ownCommit) 
 				fmt.Fprintf(&removed, "0 %s\t%s\x00", null, op.path)
 				continue
 			}
-			fmt.Fprintf(&added, "%o %s\t%s\x00", op.mode, oids[0], op.path)
-			oids = oids[1:]
+			oid := string(op.data)
+			if op.mode != modeSubmodule {
+				oid, oids = oids[0], oids[1:]
+			}
+			fmt.Fprintf(&added, "%o %s\t%s\x00", op.mode, oid, op.path)
 		}
 		if _, err := k.write(ctx, env, io.MultiReader(&removed, &added), "update-index", "--replace", "-z", "--index-info"); err != nil {
 			return err

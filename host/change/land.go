@@ -42,7 +42,7 @@ func (c *Change) Land(ctx context.Context, l Landing) (Landed, error) {
 	if c.touched == nil || c.verdict.Code != judge.Success {
 		return Landed{}, errors.New("only a change that was judged a success can land")
 	}
-	if len(c.verdict.Kept) == 0 {
+	if len(c.verdict.Kept)+len(c.moves) == 0 {
 		return Landed{}, nil
 	}
 	for n := 1; ; n++ {
@@ -79,7 +79,7 @@ func (c *Change) landOn(ctx context.Context, l Landing, beside bool) (landed Lan
 // planned has do go on from a plan whose commit is made; of the repository, only its
 // objects are written by then.
 func (c *Change) planned(ctx context.Context, l Landing, beside bool, do func(*lander, *plan) error) error {
-	root, kept := c.env.Git.Root, c.verdict.Kept
+	root, kept := c.env.Git.Root, c.ownKept()
 	if beside {
 		root = c.Root()
 		// A change of the rules may have what it ignored before committed.
@@ -97,12 +97,12 @@ func (c *Change) planned(ctx context.Context, l Landing, beside bool, do func(*l
 	}
 	land := c.lander(real)
 	open := func(name string) (io.ReadCloser, error) { return c.box.Open(name) }
-	var commit func([]entry) (string, error)
+	var commit func(*plan) (string, error)
 	if l.Commit {
 		k := newCommitter(c.env, c.layer)
 		defer k.remove()
-		commit = func(entries []entry) (string, error) {
-			commit, err := land.build(ctx, k, entries, l.Message)
+		commit = func(p *plan) (string, error) {
+			commit, err := land.build(ctx, k, p, l.Message)
 			if err != nil || commit == "" || len(c.own) == 0 {
 				return commit, err
 			}
@@ -112,7 +112,7 @@ func (c *Change) planned(ctx context.Context, l Landing, beside bool, do func(*l
 			return land.chain(ctx, c.own, commit, l.Message)
 		}
 	}
-	p, err := land.ready(kept, open, commit)
+	p, err := land.ready(kept, c.moves, open, commit)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,8 +36,8 @@ type lander struct {
 }
 
 // run is ready and then write.
-func (l *lander) run(ctx context.Context, kept []judge.Change, open opener, note any, commit func([]entry) (string, error)) (Landed, error) {
-	p, err := l.ready(kept, open, commit)
+func (l *lander) run(ctx context.Context, kept []judge.Change, moves moves, open opener, note any, commit func(*plan) (string, error)) (Landed, error) {
+	p, err := l.ready(kept, moves, open, commit)
 	if err != nil {
 		return Landed{}, err
 	}
@@ -45,10 +46,11 @@ func (l *lander) run(ctx context.Context, kept []judge.Change, open opener, note
 
 // ready plans and makes the commit object: nothing of the repository but its objects is
 // written. commit is nil when none is wanted.
-func (l *lander) ready(kept []judge.Change, open opener, commit func([]entry) (string, error)) (*plan, error) {
+func (l *lander) ready(kept []judge.Change, moves moves, open opener, commit func(*plan) (string, error)) (*plan, error) {
 	p, err := l.plan(kept, open)
 	if err == nil && commit != nil {
-		p.Commit, err = commit(p.Entries)
+		p.Moves = moves
+		p.Commit, err = commit(p)
 	}
 	return p, err
 }
@@ -72,7 +74,7 @@ func (l *lander) write(ctx context.Context, p *plan, note any) (Landed, error) {
 	if err := l.stillAtBase(ctx); err != nil {
 		return Landed{}, err
 	}
-	if err := l.unstaged(ctx, p); err != nil {
+	if err := cmp.Or(l.unstaged(ctx, p), l.stillThere(ctx, p.Moves)); err != nil {
 		return Landed{}, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -96,6 +98,9 @@ func (l *lander) write(ctx context.Context, p *plan, note any) (Landed, error) {
 	done := Landed{Commit: p.Commit, Base: p.Base, Notes: l.notes}
 	for _, e := range p.Entries {
 		done.Paths = append(done.Paths, string(e.Path))
+	}
+	for _, m := range p.Moves {
+		done.Paths = append(done.Paths, string(m.Path))
 	}
 	return done, nil
 }
@@ -184,7 +189,8 @@ func (l *lander) plan(kept []judge.Change, open opener) (*plan, error) {
 
 // build makes the commit object of the entries and proves that it holds them and
 // nothing else.
-func (l *lander) build(ctx context.Context, k *committer, entries []entry, m Message) (string, error) {
+func (l *lander) build(ctx context.Context, k *committer, p *plan, m Message) (string, error) {
+	entries := p.Entries
 	k.from = l.index
 	if err := k.copyIndex(); err != nil {
 		return "", err
@@ -205,7 +211,7 @@ func (l *lander) build(ctx context.Context, k *committer, entries []entry, m Mes
 			}
 		}
 	}
-	if len(paths) == 0 {
+	if len(paths)+len(p.Moves) == 0 {
 		return "", nil
 	}
 	journal.Reached("commit.staged")
@@ -224,6 +230,11 @@ func (l *lander) build(ctx context.Context, k *committer, entries []entry, m Mes
 			return "", err
 		}
 	}
+	if len(p.Moves) > 0 {
+		if _, err := k.write(ctx, k.staged(), strings.NewReader(indexLines(p.Moves)), "update-index", "-z", "--index-info"); err != nil {
+			return "", err
+		}
+	}
 	tree, err := k.writeTree(ctx)
 	if err != nil {
 		return "", err
@@ -232,7 +243,7 @@ func (l *lander) build(ctx context.Context, k *committer, entries []entry, m Mes
 	if err != nil {
 		return "", err
 	}
-	if err := l.compare(ctx, entries, changes); err != nil {
+	if err := l.compare(ctx, p, changes); err != nil {
 		return "", err
 	}
 	if len(changes) == 0 {

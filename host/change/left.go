@@ -26,6 +26,10 @@ func (c *Change) Left(see func(ch judge.Change, old, made func() (io.ReadCloser,
 	for _, ch := range c.touched.Changes {
 		switch {
 		case ch.Ignored && !slices.ContainsFunc(c.verdict.Kept, func(k judge.Change) bool { return k.Path == ch.Path }):
+		case c.moves.at(ch.Path) != nil: // as git writes it
+			m := c.moves.at(ch.Path)
+			ch.OldMode, ch.NewMode = 0o644, 0o644
+			see(ch, saying("Subproject commit "+m.From+"\n"), saying("Subproject commit "+m.To+"\n"))
 		case c.withheld(ch):
 			see(ch, nil, nil)
 		default:
@@ -33,6 +37,11 @@ func (c *Change) Left(see func(ch judge.Change, old, made func() (io.ReadCloser,
 		}
 	}
 	return nil
+}
+
+// saying opens a text.
+func saying(text string) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
 }
 
 func openOld(real *realTree, ch judge.Change) (io.ReadCloser, error) {

@@ -20,19 +20,13 @@ func (e Env) Shown(ctx context.Context, dirty []string) ([]string, error) {
 	if e.Keep == nil || len(dirty) == 0 {
 		return dirty, nil
 	}
-	out, err := e.Git.Run(ctx, nil, "ls-tree", "-r", "-z", "HEAD")
+	links, err := gitlinks(ctx, e.Git, "HEAD")
 	if err != nil {
 		return nil, err
 	}
-	links := map[string]bool{}
-	for line := range strings.SplitSeq(string(out), "\x00") {
-		if about, path, _ := strings.Cut(line, "\t"); strings.HasPrefix(about, "160000 ") {
-			links[path] = true
-		}
-	}
 	return slices.DeleteFunc(slices.Clone(dirty), func(path string) bool {
 		for at := strings.TrimSuffix(path, "/"); at != "."; at = filepath.Dir(at) {
-			if links[at] {
+			if links[at] != "" {
 				return false
 			}
 		}

@@ -15,7 +15,7 @@ import (
 
 // compare proves that a commit changes exactly the entries: no path more, none less,
 // each with the judged mode and bytes. What git itself converted is noted.
-func (l *lander) compare(ctx context.Context, entries []entry, changes []treeChange) error {
+func (l *lander) compare(ctx context.Context, p *plan, changes []treeChange) error {
 	in := map[string]treeChange{}
 	for _, c := range changes {
 		in[c.path] = c
@@ -23,7 +23,14 @@ func (l *lander) compare(ctx context.Context, entries []entry, changes []treeCha
 	var converted, missing []string
 	var wrong error
 	touched := map[string]bool{}
-	for _, e := range entries {
+	for _, m := range p.Moves {
+		c := in[string(m.Path)]
+		delete(in, string(m.Path))
+		if touched[string(m.Path)] = true; c.newMode != modeSubmodule || c.oldOID != m.From || c.newOID != m.To {
+			wrong = fmt.Errorf("the commit has the submodule %q at %s; judged was %s", m.Path, c.newOID, m.To)
+		}
+	}
+	for _, e := range p.Entries {
 		touched[string(e.Path)] = true
 		c, ok := in[string(e.Path)]
 		delete(in, string(e.Path))
@@ -122,6 +129,7 @@ func (l *lander) mendIndex(ctx context.Context, p *plan) {
 		}
 	}
 	paths, filtered, err := l.indexed(ctx, p, forIndex(still))
+	filtered += indexLines(p.Moves)
 	for wait := 20 * time.Millisecond; err == nil && wait < lockPatience; wait *= 2 {
 		if err = l.tellIndex(ctx, paths, filtered); !locked(err) {
 			break

@@ -24,7 +24,8 @@ type plan struct {
 	Commit  string          `json:"commit,omitempty"` // to land; "" when none is made
 	Entries []entry         `json:"entries"`
 	Dirs    []dirState      `json:"dirs"`
-	Note    json.RawMessage `json:"note,omitempty"` // the workflow's own
+	Moves   moves           `json:"moves,omitempty"` // of submodules: of those only the index hears
+	Note    json.RawMessage `json:"note,omitempty"`  // the workflow's own
 	// Beside: the work tree is on another branch, and only Branch moves.
 	Beside bool `json:"beside,omitempty"`
 }

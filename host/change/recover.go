@@ -123,6 +123,11 @@ func foreign(run *journal.Run, env Env) string {
 			return fmt.Sprintf("%q belongs to relay", e.Path)
 		}
 	}
+	for _, m := range p.Moves {
+		if paths = append(paths, string(m.Path)); len(m.To) != hexLen(env.Git.ObjectFormat) {
+			return fmt.Sprintf("%q is no commit", m.To)
+		}
+	}
 	for _, d := range p.Dirs {
 		if d.Path != "." && d.Path != "" {
 			paths = append(paths, string(d.Path))

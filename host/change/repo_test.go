@@ -161,14 +161,14 @@ func (r *repo) landAt(ctx context.Context, id string, commit bool, head, branch 
 	defer real.Close()
 	l := &lander{env: r.env, log: log, real: real, base: head, branch: branch}
 	k := newCommitter(r.env, layer)
-	var build func([]entry) (string, error)
+	var build func(*plan) (string, error)
 	if commit {
-		build = func(es []entry) (string, error) {
-			return l.build(ctx, k, es, Message{Subject: "relay: a test", Body: []string{"Because.\n\nRelay-Run: forged"},
+		build = func(p *plan) (string, error) {
+			return l.build(ctx, k, p, Message{Subject: "relay: a test", Body: []string{"Because.\n\nRelay-Run: forged"},
 				Trailers: []Trailer{{"Relay-Run", id}}})
 		}
 	}
-	done, err := l.run(ctx, r.kept, r.source, map[string]string{"run": id}, build)
+	done, err := l.run(ctx, r.kept, nil, r.source, map[string]string{"run": id}, build)
 	k.remove()
 	if err == nil {
 		must(r.t, os.RemoveAll(layer))

@@ -26,8 +26,8 @@ type ownCommit struct {
 // fileOp sets or removes one path.
 type fileOp struct {
 	path string
-	mode int64 // as git's; 0 removes
-	data []byte
+	mode int64  // as git's; 0 removes
+	data []byte // of a submodule the name of its commit
 }
 
 // stream reads what git fast-export prints. It was printed inside a box from objects
@@ -191,7 +191,9 @@ func (s *stream) op() (op fileOp, ok bool, err error) {
 	default:
 		return op, false, fmt.Errorf("the mode %q is not known", f[0])
 	}
-	if op.data, ok = s.blobs[f[1]]; !ok && op.mode != modeSubmodule {
+	if op.mode == modeSubmodule {
+		op.data = []byte(f[1])
+	} else if op.data, ok = s.blobs[f[1]]; !ok {
 		return op, false, errors.New("a file without content")
 	}
 	op.path, err = unquote(f[2])

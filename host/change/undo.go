@@ -64,13 +64,14 @@ func Undo(ctx context.Context, env Env, id, base, commit string, m Message, land
 			real.trading[c.path] = true
 		}
 	}
-	back, err := k.reverse(ctx, real, base, changes)
+	moves, rest := movesAmong(changes)
+	back, err := k.reverse(ctx, real, base, rest)
 	if err != nil {
 		return err
 	}
 	l := &lander{env: env, log: log, real: real, base: head, branch: branch}
 	open := func(p string) (io.ReadCloser, error) { return os.Open(filepath.Join(k.stage, p)) }
-	done, err := l.run(ctx, back, open, nil, func([]entry) (string, error) {
+	done, err := l.run(ctx, back, moves, open, nil, func(*plan) (string, error) {
 		tree, err := k.without(ctx, head, changes)
 		if err != nil {
 			return "", err
@@ -129,7 +130,8 @@ func (e Env) inTheWay(ctx context.Context, changes []treeChange) error {
 				_, err := os.Lstat(filepath.Join(e.Git.Root, c.path))
 				return err == nil
 			}
-			return overlap(path, c.path)
+			// The operator's checkout of a submodule stays where it is in any case.
+			return c.newMode != modeSubmodule && overlap(path, c.path)
 		}
 		if !judge.Match(e.Owned, path) && slices.ContainsFunc(changes, meets) {
 			dirty = append(dirty, s.Path)

@@ -60,6 +60,7 @@ func (r *run) checkWorktree(ctx context.Context) (string, error) {
 	switch {
 	case env.Keep != nil:
 		f.Why += "; boxes show submodules as they are"
+		f.Fix = "`git submodule update` brings them to the commits that HEAD has; what is edited in them, commit there"
 	case r.means != "" && r.means != box.Overlay:
 		f.Why += fmt.Sprintf("; the means %s shows boxes the work tree, so worktree.dirty can't allow it", r.means)
 	default:
