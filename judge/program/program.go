@@ -226,7 +226,8 @@ func Words(argv ...string) (all []string) {
 }
 
 // Tree gives the work tree that a folder lies in, without asking git: the nearest folder
-// that has a .git, or else the folder itself.
+// that has a .git, or else the folder itself; "" for a root without one, below which every
+// program lies.
 func Tree(dir string) string {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -240,7 +241,7 @@ func Tree(dir string) string {
 			return at
 		}
 		if at == filepath.Dir(at) {
-			return dir
+			return strings.TrimSuffix(dir, "/")
 		}
 	}
 }
