@@ -230,6 +230,9 @@ func (r *run) buildTimeout(name string) (time.Duration, string) {
 	seconds, key := r.cfg.Builder.TimeoutSeconds, "builder.timeout_seconds"
 	if e := r.cfg.Builder.External; name == "external" && e != nil && e.TimeoutSeconds > 0 {
 		seconds, key = e.TimeoutSeconds, "builder.external.timeout_seconds"
+		if r.cfg.Builder.Cursor != nil {
+			key = "builder.cursor.timeout_seconds"
+		}
 	}
 	if seconds <= 0 {
 		seconds, key = r.cfg.Runner.MaxTickSeconds, "runner.max_tick_seconds"

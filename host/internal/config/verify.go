@@ -118,7 +118,12 @@ func (c *inspector) section(n *node, s *spec, at string) {
 	c.needed(n, s, at)
 }
 
+// needed asks for the keys that an element of a list must have. Those of a section may stand
+// in another layer: [Loaded.external] asks for them when all are there.
 func (c *inspector) needed(n *node, s *spec, at string) {
+	if !strings.Contains(at, "[") {
+		return
+	}
 	for _, name := range s.order {
 		if k := s.children[name].key; k != nil && k.need && n.fields()[name] == nil {
 			c.add(n, at, "the key %q is missing", name)
