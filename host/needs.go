@@ -144,9 +144,7 @@ func (s *StatusResult) ofTasks(r *Repo, o *Opened) {
 		n.Kind, n.Text, n.Next = NeedLimit, p.Why, "`relay pipeline run` when the limit is over"
 	case p.Reason == pipeline.Blocked:
 		n.Kind, n.Text = NeedProblem, p.Why
-		if p.Fix != "" {
-			n.Next = p.Fix + "; then `relay pipeline run`"
-		}
+		n.Next = p.GoOn()
 	case p.CutOff() && asleep != nil:
 		n.Kind, n.Text = NeedCrash, pipelineBroke(p)+" at "+asleep.TaskID+"; "+waitText(asleep.Wait, r.Now())
 	case p.CutOff() && !p.ByOperator:

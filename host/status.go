@@ -12,6 +12,7 @@ import (
 
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/health"
+	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/lock"
@@ -78,7 +79,7 @@ func (s *StatusResult) readWith(r *Repo, o *Opened, state lock.State, info *lock
 	s.readLastRun(o)
 	s.readCycles(o, r.Now())
 	s.gather(r, o)
-	s.decideNext(o)
+	s.decideNext(o, r.Begin())
 	if f := o.Broken; f != nil { // nothing can begin until it is mended, and whose caps hold is not known
 		s.Problem, s.Next, s.ExitCode = health.Failed("config", f), f.Fix, Explain(f.Code).ExitCode
 		s.Budgets, s.Alerts = nil, nil
@@ -201,7 +202,7 @@ func lastBlock(o *Opened, last *RunLine) *Blocked {
 
 // decideNext picks the one sensible command, most urgent first. The exit code says that
 // something waits for the operator, whatever else is at work.
-func (s *StatusResult) decideNext(o *Opened) {
+func (s *StatusResult) decideNext(o *Opened, begin string) {
 	if len(s.Needs) > 0 {
 		s.ExitCode = ExitWaiting
 	}
@@ -235,8 +236,8 @@ func (s *StatusResult) decideNext(o *Opened) {
 		s.Next = diag.Git(&judge.GitError{Kind: judge.GitNoCommits}).Fix
 	case s.LastRun == nil && s.LastCycle != nil:
 		s.Next = s.LastCycle.Next[0]
-	case s.LastRun == nil:
-		s.Next = "`relay run --goal \"what you want\"`"
+	case s.LastRun == nil, s.LastRun.Workflow == history.Task && s.LastRun.Code == judge.Success && begin == "`relay pipeline run`":
+		s.Next = begin
 	}
 }
 

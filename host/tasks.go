@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline/prd"
+	"github.com/paxiom/relay/host/templates"
 )
 
 // TaskList opens the task list. Its methods need no configuration: a list can be
@@ -24,6 +26,16 @@ func (r *Repo) TaskList() (*prd.File, *prd.List, error) {
 		return nil, nil, TasksFault(err)
 	}
 	return f, l, nil
+}
+
+// Begin is what to type to begin: with tasks of the operator's that can start, or without.
+func (r *Repo) Begin() string {
+	if f, l, err := r.TaskList(); err == nil && len(l.Ready()) > 0 {
+		if b, err := workspace.ReadFile(f.Path, 1<<20); err == nil && !bytes.Equal(b, templates.Tasks) {
+			return "`relay pipeline run`"
+		}
+	}
+	return "`relay run --goal \"what you want\"`"
 }
 
 // TasksFile is the task list of a repository, in its root.

@@ -48,7 +48,7 @@ func runDoctor(ctx context.Context, o *doctorOptions) error {
 		checkLines(p, d.Checks)
 		if d.OK {
 			p.linef("%s relay can work here", p.green("healthy:"))
-			p.next("`relay run --goal \"what you want\"`")
+			p.next(repo.Begin())
 			return
 		}
 		failed := 0

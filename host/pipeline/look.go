@@ -52,6 +52,17 @@ type Stop struct {
 	ByOperator bool `json:"by_operator,omitempty"`
 }
 
+// GoOn is what to type then. A fix that is the command itself goes on at once.
+func (s Stop) GoOn() string {
+	switch {
+	case s.Fix == "":
+		return "`relay pipeline run` goes on with it"
+	case strings.Contains(s.Fix, "`relay pipeline run"):
+		return s.Fix
+	}
+	return s.Fix + "; then `relay pipeline run`"
+}
+
 // CutOff says that a process was ended in the middle of the run.
 func (s *Seen) CutOff() bool {
 	return !s.Running && !s.Ended && (s.Reason == "" || s.Reason == Interrupted)
@@ -162,10 +173,7 @@ func (p *Pipeline) stopped(by error, err error) error {
 		p.rec.Stop = Stop{Reason: Blocked, Why: strings.TrimSuffix(f.What+": "+f.Why, ": "), Fix: f.Fix}
 	}
 	if r := p.rec.Stop; r.Reason == Blocked || r.Reason == LimitLasts {
-		e := queue.Entry{ID: p.rec.RunID, Kind: runKind, Since: p.rec.StoppedAt, What: oneLine(r.Why), Next: "`relay pipeline run` goes on with it"}
-		if r.Fix != "" {
-			e.Next = r.Fix + "; then `relay pipeline run`"
-		}
+		e := queue.Entry{ID: p.rec.RunID, Kind: runKind, Since: p.rec.StoppedAt, What: oneLine(r.Why), Next: r.GoOn()}
 		return firstOf(queue.Put(p.env.WS, e), p.writeRecord())
 	}
 	return firstOf(queue.Drop(p.env.WS, runKind, p.rec.RunID), p.writeRecord())

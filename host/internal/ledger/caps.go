@@ -216,6 +216,9 @@ func (w window) covers(n Need) error {
 			left += fmt.Sprintf(" (%s of unknown cost at the most they may cost)", format.Count(u.UnknownCalls, "call"))
 		}
 		enough := m.used + max(m.need, 1)
+		if w.dollars != "" { // a run of many calls: enough for one would stop it at the next
+			enough = max(enough, 2*m.cap)
+		}
 		switch {
 		case m.what == "dollars" && n.Unbound:
 			return diag.New(judge.BlockedBudgetExhausted, "the dollars of "+w.name+" have a cap, and nothing limits what a call may cost",
