@@ -151,6 +151,9 @@ func Add(ctx context.Context, r *host.Repo, q AddOptions) (*Tried, error) {
 
 func LastLine(output string) string {
 	lines := strings.Split(strings.TrimSpace(output), "\n")
+	for len(lines) > 1 && strings.HasPrefix(lines[len(lines)-1], "npm notice") { // that there is a newer npm
+		lines = lines[:len(lines)-1]
+	}
 	return lines[len(lines)-1]
 }
 

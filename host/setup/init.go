@@ -53,7 +53,8 @@ type InitResult struct {
 	DryRun    bool                 `json:"dry_run,omitempty"`
 	Next      string               `json:"next"`
 
-	alone bool // without an agent
+	alone   bool   // without an agent
+	drafted string // what init itself wrote before it had tried the checks
 }
 
 // agents are the command lines that relay's own plugins drive, first choice first. The
@@ -128,7 +129,7 @@ func Init(ctx context.Context, r *host.Repo, o InitOptions) (*InitResult, error)
 	}
 	res.Config = string(text)
 	if o.DryRun {
-		res.remarks(ctx, git)
+		res.remarks(ctx, git, r.Begin())
 		return res, nil
 	}
 	if err := free(git.Root, res.File, o.Force); err != nil {
@@ -146,7 +147,7 @@ func Init(ctx context.Context, r *host.Repo, o InitOptions) (*InitResult, error)
 	if err := commit(ctx, r, git, res); err != nil {
 		return nil, err
 	}
-	res.remarks(ctx, git)
+	res.remarks(ctx, git, r.Begin())
 	return res, nil
 }
 
@@ -181,7 +182,7 @@ func adopt(ctx context.Context, r *host.Repo, git *judge.Git, res *InitResult, o
 	if err := makeWorkspace(r, git.Root, cfg.WorkspaceDir, res); err != nil {
 		return true, err
 	}
-	res.remarks(ctx, git)
+	res.remarks(ctx, git, r.Begin())
 	if r.TrustStore().Check(loaded, r.Getenv) != nil {
 		res.Next = "`relay trust` shows what it starts and asks you, then `relay doctor`"
 	}
@@ -252,11 +253,11 @@ func free(root, name string, force bool) error {
 	return nil
 }
 
-func (res *InitResult) remarks(ctx context.Context, git *judge.Git) {
+func (res *InitResult) remarks(ctx context.Context, git *judge.Git, begin string) {
 	if len(res.Checks) == 0 {
 		res.Notices = append(res.Notices, "no test or lint command was found: add one under verification.templates in "+res.File+", or changes land unchecked (`relay help config verification.templates` says how)")
 	}
-	res.Next = "`relay doctor`, then `relay run --goal \"what you want\"`"
+	res.Next = "`relay doctor`, then " + begin
 	if res.alone {
 		res.Next = "`relay doctor` has the command that installs an agent; `relay demo` shows a run without one"
 	}
@@ -303,13 +304,14 @@ func writeTrusted(r *host.Repo, root string, res *InitResult, text []byte) error
 	if err := makeWorkspace(r, root, loaded.Config.WorkspaceDir, res); err != nil {
 		return err
 	}
-	if unread == nil {
+	if unread == nil && string(before) != res.drafted {
 		kept := filepath.Join(loaded.Config.WorkspaceDir, res.File+".before")
 		if err := workspace.WriteFile(filepath.Join(root, kept), before); err != nil {
 			return err
 		}
 		res.Notices = append(res.Notices, "the configuration that was there is kept as "+kept)
 	}
+	res.drafted = string(text)
 	digest, items := trust.Needed(loaded)
 	if digest == "" || len(trust.NeededByFiles(loaded)) > 0 {
 		return nil // what init wrote is agreed to; prompts that were there before are not
