@@ -14,6 +14,8 @@ type Standing struct {
 	// unknown cost may have cost, or lacks the tokens of calls that told none.
 	Known     bool
 	InDollars bool
+	// Guessed: Used has an estimate for calls of unknown cost, and not the most.
+	Guessed bool
 }
 
 func (s Standing) String() string {
@@ -24,6 +26,8 @@ func (s Standing) String() string {
 	text := fmt.Sprintf("%s: %s of %s used (%.0f %%)", s.Name, show(s.Used), show(s.Max), math.Floor(100*s.Used/s.Max))
 	switch {
 	case s.Known:
+	case s.Guessed:
+		text += ", with an estimate for calls of unknown cost"
 	case s.InDollars:
 		text += "; calls of unknown cost count as the most they may cost"
 	default:
@@ -35,9 +39,9 @@ func (s Standing) String() string {
 func (w window) standings() (out []Standing) {
 	c, u := w.caps, w.used
 	for _, s := range []Standing{
-		{"dollars, " + w.name, u.Most(), c.MaxCostUSD, u.UnknownCalls == 0, true},
-		{"calls, " + w.name, float64(u.Calls), float64(c.MaxCalls), true, false},
-		{"tokens, " + w.name, float64(u.Tokens()), float64(c.MaxTokens), u.Untold == 0, false},
+		{"dollars, " + w.name, u.Most(), c.MaxCostUSD, u.UnknownCalls == 0, true, false},
+		{"calls, " + w.name, float64(u.Calls), float64(c.MaxCalls), true, false, false},
+		{"tokens, " + w.name, float64(u.Tokens()), float64(c.MaxTokens), u.Untold == 0, false, false},
 	} {
 		if s.Max > 0 {
 			out = append(out, s)
@@ -74,10 +78,10 @@ func (l *Ledger) Standings() ([]Standing, error) {
 func (l *Ledger) Milestone() (out []Standing) {
 	c, of := l.state.Budgets, ", milestone "+l.name()
 	for _, x := range l.lines(c, Worst{}) {
-		out = append(out, Standing{x.name + of, float64(x.used), float64(x.cap), true, false})
+		out = append(out, Standing{x.name + of, float64(x.used), float64(x.cap), true, false, false})
 	}
 	if most := l.caps.PerMilestone.MaxEstimatedCostUSD; most > 0 {
-		out = append(out, Standing{"dollars" + of, c.Spent(), most, c.UnknownCostCalls == 0, true})
+		out = append(out, Standing{"dollars" + of, c.Spent(), most, c.UnknownCostCalls == 0, true, true})
 	}
 	return out
 }
