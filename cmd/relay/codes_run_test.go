@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/internal/sampling"
 )
 
 // suggested are the commands that the explanations of codes tell people to type, with the
@@ -47,6 +48,7 @@ var suggested = map[string]struct {
 
 // Every command that the explanation of a code suggests works where it is suggested.
 func TestSuggestedCommandsRun(t *testing.T) {
+	sampling.Slow(t)
 	var all []string
 	for _, code := range host.Codes() {
 		found := regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(host.Explain(code).Command, -1)

@@ -37,6 +37,7 @@ const matrixVariable = "RELAY_E2E_MATRIX"
 // as they are quick; so with -short `make test-e2e` leaves them out, and plays every other case
 // of a program, the rest with the next ROTATE.
 func TestE2EMatrix(t *testing.T) {
+	sampling.Slow(t)
 	whole := os.Getenv(matrixVariable) != ""
 	w := watch(t)
 	var mu sync.Mutex

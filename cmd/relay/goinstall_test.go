@@ -6,11 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/paxiom/relay/internal/sampling"
 )
 
 // go install makes relay without its plugins. It says so wherever they are missed, with
 // the command that makes both, and starts no other program of their names.
 func TestGoInstall(t *testing.T) {
+	sampling.Slow(t)
 	t.Parallel()
 	dir := t.TempDir()
 	install := exec.Command("go", "install", "-trimpath", "-ldflags=-s -w", ".") // as the tests' own programs are built: little is compiled twice

@@ -11,6 +11,7 @@ import (
 
 	"github.com/paxiom/relay/host"
 	"github.com/paxiom/relay/host/pipelines"
+	"github.com/paxiom/relay/internal/sampling"
 	"github.com/paxiom/relay/testdata/e2e"
 )
 
@@ -19,6 +20,7 @@ import (
 // that it holds, a limit that is waited for until the operator wakes it, a builder that is
 // not there, and one task that stands alone.
 func TestPipelineThroughTheVendorsPlugins(t *testing.T) {
+	sampling.Slow(t)
 	t.Parallel()
 	model := e2e.Model(t, pipelineScript, nil)
 	role := func(provider, model string) map[string]any {

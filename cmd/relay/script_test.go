@@ -49,7 +49,7 @@ func buildAndRun(m *testing.M) int {
 // TestScripts runs testdata/script/*.txtar: the built relay, real git, a scripted
 // provider and a real builder process. testdata/script/README.md describes the
 // commands that are added to testscript's own. With -short it takes a fifth of the
-// stories, unless -run names some.
+// stories in CI and a fifteenth elsewhere, unless -run names some.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	p := scriptParams()

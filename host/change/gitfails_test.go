@@ -8,12 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/paxiom/relay/internal/sampling"
 	"github.com/paxiom/relay/judge"
 )
 
 // Whatever call of git fails on the way of a change, and however: the same tree lands as
 // without, or none, and the work tree is as it was.
 func TestGitThatFailsAtAnyCall(t *testing.T) {
+	sampling.Slow(t)
 	real, err := filepath.EvalSymlinks("/usr/bin/git")
 	if err != nil {
 		t.Skip("git is not /usr/bin/git here")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/internal/sampling"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -116,6 +117,7 @@ func TestNoOwnCommitsIsOneCommit(t *testing.T) {
 }
 
 func TestOwnCommitsThatCanNotBe(t *testing.T) {
+	sampling.Slow(t)
 	for name, k := range map[string]struct {
 		code         judge.Code
 		rule, script string

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/internal/sampling"
 )
 
 // kills is how many kills the test makes: `make crash`, which CI runs as well, asks for 200 and more.
@@ -228,6 +229,7 @@ func TestInterruptedWhileLanding(t *testing.T) {
 // Whenever the operator edits a file while relay writes, his version is what is there
 // at the end.
 func TestOperatorEditsAtEveryPoint(t *testing.T) {
+	sampling.Slow(t)
 	from := newRepo(t)
 	points, tried := newLanding(t, from, true).points, map[string]int{}
 	for n := range points {

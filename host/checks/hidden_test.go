@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/paxiom/relay/internal/sampling"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/verify"
@@ -61,6 +62,7 @@ func TestHiddenChecks(t *testing.T) {
 // TestHiddenCheckCalls has checks call code in three languages, and any program. The code
 // can neither see the check nor end it.
 func TestHiddenCheckCalls(t *testing.T) {
+	sampling.Slow(t)
 	hostile := map[string]string{
 		"m.py":     "import os, signal\nprint('loaded')\ndef add(a, b):\n    print('called')\n    return a + b\ndef hunt(name):\n    os.path.exists(name) and os._exit(0)\n    seen = [open('/proc/%s/cmdline' % p).read() for p in os.listdir('/proc') if p.isdigit()]\n    try:\n        os.kill(-1, signal.SIGKILL)\n    except OSError:\n        pass\n    return [s for s in seen if 'check.' in s]\n",
 		"m.js":     "console.log('loaded')\nexports.add = (a, b) => { console.log('called'); return a + b }\n",

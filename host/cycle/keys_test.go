@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/internal/sampling"
 	"github.com/paxiom/relay/schemas"
 )
 
@@ -109,6 +110,7 @@ func groups(keys []string, loads func(set ...string) bool) [][]string {
 
 // No key of the configuration passes a gate, whatever it is set to.
 func TestNoKeyPassesAGate(t *testing.T) {
+	sampling.Slow(t)
 	t.Parallel()
 	w := newWorld(t)
 	id := w.start().UUID

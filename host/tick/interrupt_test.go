@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"github.com/paxiom/relay/host/internal/report"
+	"github.com/paxiom/relay/internal/sampling"
 	"github.com/paxiom/relay/judge"
 )
 
 // An interruption in any state leaves a report, no lock, no process and the base; one
 // that comes when the apply has begun lets it finish.
 func TestInterruptedInEveryState(t *testing.T) {
+	sampling.Slow(t)
 	for point, want := range map[string]judge.Code{
 		"tick.PREFLIGHT":   judge.StopInterrupted,
 		"tick.ORCHESTRATE": judge.StopInterrupted,

@@ -30,6 +30,7 @@ func (w *world) control() string {
 }
 
 func TestKilledAtEveryPointOfATick(t *testing.T) {
+	sampling.Slow(t)
 	whole := newWorld(t)
 	out, _ := whole.Child("")
 	if !strings.HasPrefix(out, "SUCCESS") {

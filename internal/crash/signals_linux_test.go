@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/paxiom/relay/internal/sampling"
 )
 
 // stubborn is a builder that takes no signal for an answer.
@@ -216,6 +218,7 @@ func (w *world) stopped() bool {
 
 // Ctrl-Z stops relay, fg lets it go on, and the run comes to its end.
 func TestCtrlZ(t *testing.T) {
+	sampling.Slow(t)
 	w := newWorldWith(t, slow)
 	shell := exec.Command("bash", "--norc", "--noprofile", "-i")
 	shell.Dir, shell.Env = w.root, append(w.env(), "PS1=> ", "HISTFILE=/dev/null")
@@ -248,6 +251,7 @@ func TestCtrlZ(t *testing.T) {
 
 // nohup's ignored SIGHUP stays ignored.
 func TestNohup(t *testing.T) {
+	sampling.Slow(t)
 	w := newWorldWith(t, slow)
 	cmd := w.command()
 	cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", "trap '' HUP; exec " + relay(t) + " run --quiet"}
@@ -262,6 +266,7 @@ func TestNohup(t *testing.T) {
 
 // A reader that goes away, as in `relay run | head -1`, ends nothing.
 func TestReaderIsGone(t *testing.T) {
+	sampling.Slow(t)
 	w := newWorldWith(t, slow)
 	cmd := w.command("run")
 	r, wr, err := os.Pipe()

@@ -1,24 +1,52 @@
 package sampling
 
 import (
+	"flag"
 	"os"
 	"strconv"
+	"testing"
 )
 
+// rotate counts the runs of CI, and is not set elsewhere.
+const rotate = "ROTATE"
+
 // Turn is where a sample of every step-th case begins, from 0 to step-1: elsewhere in each run
-// of CI, which counts them in the variable ROTATE. Without it, or for a step below 1, it is 0.
+// of CI, and in the middle where nobody counts them. For a step below 1, it is 0.
 func Turn(step int) int {
-	n, err := strconv.Atoi(os.Getenv("ROTATE"))
-	if err != nil || step < 1 {
+	if step < 1 {
 		return 0
+	}
+	n, err := strconv.Atoi(os.Getenv(rotate))
+	if err != nil {
+		return step / 2
 	}
 	return max(n, 0) % step
 }
 
-// Every gives every step-th of all, beginning at its Turn.
+// Every gives every step-th of all, beginning at its Turn; outside of CI fewer of them, see
+// [Step].
 func Every[T any](step int, all []T) (some []T) {
-	for i := Turn(step); i < len(all); i += max(step, 1) {
+	step = Step(step)
+	for i := Turn(step); i < len(all); i += step {
 		some = append(some, all[i])
 	}
 	return some
+}
+
+// Step is every how many-th case a sample takes: three times as few where nobody counts the
+// runs of CI, so that make test is over in three minutes.
+func Step(step int) int {
+	if os.Getenv(rotate) == "" {
+		step *= 3
+	}
+	return max(step, 1)
+}
+
+// Slow leaves a test that takes long to CI and to make night: with -short, it is skipped
+// where nobody counts the runs of CI, unless -run names it.
+func Slow(t testing.TB) {
+	t.Helper()
+	if run := flag.Lookup("test.run"); testing.Short() && os.Getenv(rotate) == "" && (run == nil || run.Value.String() == "") {
+		t.Skip("it takes long: CI runs it, and so does make test SHORT=")
+	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/paxiom/relay/internal/sampling"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box/internal/tree"
 )
@@ -37,6 +38,7 @@ func TestMain(m *testing.M) {
 
 // TestAsOrdinaryUser runs all other tests of the package without any privilege.
 func TestAsOrdinaryUser(t *testing.T) {
+	sampling.Slow(t)
 	if os.Getuid() != 0 {
 		t.Skip("this is an ordinary user already")
 	}

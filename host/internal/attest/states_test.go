@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/paxiom/relay/internal/sampling"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -84,6 +85,7 @@ func (s *states) both(dir, what string) (answers []Status) {
 // What is done to a repository as a whole changes no answer but to "not covered", or that it
 // could not be looked at.
 func TestStates(t *testing.T) {
+	sampling.Slow(t)
 	for _, name := range []string{"python3", "ssh-keygen"} {
 		if _, err := exec.LookPath(name); err != nil {
 			t.Skip(err)

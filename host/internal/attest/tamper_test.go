@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"github.com/paxiom/relay/internal/sampling"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -461,6 +462,7 @@ const proof = "../../../testdata/proof"
 
 // The files of the corpus are those that this test makes; go test -update writes them.
 func TestCorpus(t *testing.T) {
+	sampling.Slow(t)
 	c := build(t)
 	if len(c.cases) < 200 {
 		t.Errorf("%d cases", len(c.cases))
