@@ -114,7 +114,11 @@ func (r *run) describe(v judge.Verdict) {
 		r.rep.Scope.Violations = append(r.rep.Scope.Violations, h.String())
 	}
 	if v.Scratch > 0 {
-		r.note("thrown away: " + format.Count(v.Scratch, "file") + " that git ignores and the scope does not lead to")
+		text := "thrown away: " + format.Count(v.Scratch, "file") + " that git ignores and the scope does not lead to"
+		if slices.ContainsFunc(changes, func(c judge.Change) bool { return filepath.Base(c.Path) == ".gitignore" }) {
+			text += "; the rules of before count, so what this change takes out of a .gitignore has to be named by a scope"
+		}
+		r.note(text)
 	}
 	switch n := r.Change.OwnCommits(); {
 	case v.Code != judge.Success || !v.BuilderCommitted:
