@@ -3,6 +3,7 @@ package host
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -72,12 +73,15 @@ func (r *Repo) StateDir() string {
 }
 
 // xdg is relay's folder of one kind: where the variable says, or at its usual place in
-// the home.
+// the home; "" where there is neither.
 func (r *Repo) xdg(name string, usual ...string) string {
 	if d := r.Getenv(name); filepath.IsAbs(d) {
 		return filepath.Join(d, "relay")
 	}
-	return filepath.Join(r.Home(), filepath.Join(usual...), "relay")
+	if home := r.Home(); filepath.IsAbs(home) {
+		return filepath.Join(home, filepath.Join(usual...), "relay")
+	}
+	return ""
 }
 
 // private are relay's own folders on this machine.
@@ -89,6 +93,9 @@ func (r *Repo) private() []string {
 // the repository, where a clone and every builder write: what lies there is believed. A home may be
 // or lie in a work tree.
 func (r *Repo) Outside(root string) error {
+	if slices.Contains(r.private(), "") {
+		return diag.New(judge.BlockedMissingConfig, "relay has no place of its own", "HOME names no folder, nor does this machine's list of users for you", "`export HOME=/some/folder`")
+	}
 	if err := workspace.Own(r.private()...); err != nil {
 		return err
 	}
