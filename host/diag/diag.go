@@ -92,7 +92,7 @@ func Internal(err error) *Error {
 		f.Code = judge.StopInterrupted
 		return f
 	}
-	if f := machine(err); f != nil {
+	if f := Machine(err); f != nil {
 		return f
 	}
 	return &Error{Code: judge.StopInterrupted, What: "internal error",

@@ -39,8 +39,8 @@ var obstacles = []obstacle{
 		func(path, dir, _ string) string { return "`ls -ld " + dir + " " + path + "`, then move it away" }},
 }
 
-// machine says what of the machine stood in the way; nil when nothing of it did.
-func machine(err error) *Error {
+// Machine says what of the machine stood in the way; nil when nothing of it did.
+func Machine(err error) *Error {
 	var errno syscall.Errno
 	if !errors.As(err, &errno) {
 		return nil

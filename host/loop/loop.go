@@ -172,7 +172,10 @@ func (l *Loop) Run(ctx context.Context) (*Outcome, error) {
 func (l *Loop) failed(err error) (*Outcome, error) {
 	f, ok := diag.As(err)
 	if !ok {
-		f = diag.Wrap(err, judge.StopInterrupted, "the loop "+l.id+" can't go on", "`relay status`, then `relay loop --mode milestone` begins a new one")
+		f = diag.Wrap(err, judge.StopInterrupted, "the loop "+l.id+" can't go on", "`relay status`, then `relay loop --mode "+string(l.o.Mode)+"` begins a new one")
+		if m := diag.Machine(err); m != nil {
+			f.Fix = m.Fix
+		}
 	}
 	l.out.ID, l.out.Options, l.out.Reason, l.out.Why = l.id, l.o, Failed, f.What
 	return &l.out, f

@@ -3,6 +3,8 @@ package setup
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/paxiom/relay/host/internal/policy"
 	"github.com/paxiom/relay/host/internal/telemetry"
 	"github.com/paxiom/relay/host/internal/trust"
+	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/judge/isolation"
@@ -40,6 +43,7 @@ func Doctor(ctx context.Context, r *host.Repo, opts DoctorOptions) (*DoctorResul
 		d.fail("config", host.BlockedConfig(err))
 	default:
 		d.config(o)
+		d.place(o)
 		d.trust(r, o)
 		d.checks(r, o)
 	}
@@ -92,6 +96,22 @@ func (d *DoctorResult) config(o *host.Opened) {
 		return
 	}
 	d.Checks = append(d.Checks, health.Check{ID: "config", OK: true, What: o.Loaded.File, Warnings: o.Loaded.Notices})
+}
+
+// place tries to write where each run begins by writing.
+func (d *DoctorResult) place(o *host.Opened) {
+	dir := o.WS.Dir()
+	if !o.WS.Used() {
+		dir = filepath.Dir(dir)
+	}
+	probe := filepath.Join(dir, "doctor.tmp")
+	err := workspace.WriteFile(probe, []byte("{}\n"))
+	if err == nil {
+		err = os.Remove(probe)
+	}
+	if err != nil {
+		d.fail("state", diag.Internal(err))
+	}
 }
 
 // checks looks for the program of each check: a run that asks for one without it can't

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -130,6 +131,7 @@ func open(path string) (*os.File, error) {
 }
 
 func openFault(path string, err error) *diag.Error {
+	dir := diag.Word(filepath.Dir(path)) // the lock itself may not be there
 	code, why, fix := judge.BlockedLockHeld, err.Error(), "`ls -ld "+diag.Word(path)+"` shows what is there"
 	switch {
 	case errors.Is(err, unix.ELOOP):
@@ -137,11 +139,11 @@ func openFault(path string, err error) *diag.Error {
 	case errors.Is(err, unix.EISDIR):
 		why, fix = "it is a folder", "`ls -la "+diag.Word(path)+"`, then move it away"
 	case errors.Is(err, unix.EROFS):
-		why, fix = "the file system is read-only", "`findmnt -T "+diag.Word(path)+"` shows how it is mounted"
+		why, fix = "the file system is read-only", "`findmnt -T "+dir+"` shows how it is mounted"
 	case errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT):
-		why, fix = "the disk or the quota is full", "`df -h "+diag.Word(path)+"`, then free some space"
+		why, fix = "the disk or the quota is full", "`df -h "+dir+"`, then free some space"
 	case errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM):
-		why = "permission denied; another user may work here"
+		why, fix = "permission denied; another user may work here", "`ls -la "+dir+"` shows whose it is"
 	}
 	if slices.ContainsFunc([]error{unix.EROFS, unix.ENOSPC, unix.EDQUOT, unix.EFBIG, unix.EACCES, unix.EPERM}, func(e error) bool { return errors.Is(err, e) }) {
 		code = judge.BlockedRepository // nobody holds it
