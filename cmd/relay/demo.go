@@ -159,6 +159,9 @@ func demoDir(wanted string) (dir string, remove func(), err error) {
 
 // makeSample writes the sample files and commits them.
 func makeSample(ctx context.Context, dir string) error {
+	if out, err := git(ctx, dir, "--version").CombinedOutput(); err != nil { // before a file is written
+		return noSample("--version", err, out)
+	}
 	files, err := demoFiles.ReadDir("demo")
 	if err != nil {
 		return err
@@ -182,10 +185,14 @@ func makeSample(ctx context.Context, dir string) error {
 		{"-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", "A sample with a failing test"},
 	} {
 		if out, err := git(ctx, dir, args...).CombinedOutput(); err != nil {
-			return usageError{what: "the sample repository can't be made", why: fmt.Sprintf("git %s: %v %s", args[0], err, out), fix: "`git --version`: relay needs git 2.39 or newer"}
+			return noSample(args[0], err, out)
 		}
 	}
 	return nil
+}
+
+func noSample(call string, err error, out []byte) error {
+	return usageError{what: "the sample repository can't be made", why: strings.TrimSpace(fmt.Sprintf("git %s: %v %s", call, err, out)), fix: "`git --version`: relay needs git 2.39 or newer"}
 }
 
 func git(ctx context.Context, dir string, args ...string) *exec.Cmd {

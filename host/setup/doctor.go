@@ -47,7 +47,11 @@ func Doctor(ctx context.Context, r *host.Repo, opts DoctorOptions) (*DoctorResul
 		d.trust(r, o)
 		d.checks(r, o)
 	}
-	d.box(ctx, r.StateDir(), o)
+	if err := r.Outside(""); err != nil { // no place for a box either
+		d.fail("box", diag.Internal(err))
+	} else {
+		d.box(ctx, r.StateDir(), o)
+	}
 	d.plugins(ctx, r, o, opts)
 	if o != nil {
 		d.collector(ctx, r.Traced(o.Loaded.Config))
