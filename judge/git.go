@@ -123,10 +123,11 @@ func OpenCommits(ctx context.Context, dir string) (*Git, error) {
 // find looks the program git up, once.
 func (g *Git) find(dir string) (err error) {
 	if g.exe, err = program.Find("git", os.Getenv("PATH"), g.trees()...); err != nil {
+		kind := GitMissing
 		if left := program.Left("git", os.Getenv("PATH"), g.trees()...); left != "" {
-			err = fmt.Errorf("%q: %w", left, program.ErrInside)
+			kind, err = GitInside, fmt.Errorf("%q: %w", left, program.ErrInside)
 		}
-		return &GitError{Kind: GitMissing, Dir: dir, Exit: -1, Err: err}
+		return &GitError{Kind: kind, Dir: dir, Exit: -1, Err: err}
 	}
 	return nil
 }

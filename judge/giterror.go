@@ -13,6 +13,7 @@ type GitErrorKind string
 const (
 	GitFailed        GitErrorKind = "failed"         // anything else
 	GitMissing       GitErrorKind = "missing"        // no git program
+	GitInside        GitErrorKind = "inside"         // the only git program lies in the work tree
 	GitNotRepository GitErrorKind = "not-repository" // not in a work tree
 	GitBare          GitErrorKind = "bare"           // no work tree
 	GitNoCommits     GitErrorKind = "no-commits"     // HEAD names no commit

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/judge"
-	"github.com/paxiom/relay/judge/program"
 )
 
 // Git says a failing call of git in words. What git itself said is the Why, but where it
@@ -20,9 +19,8 @@ func Git(err error) *Error {
 	switch g.Kind {
 	case judge.GitMissing:
 		f.What, f.Fix = "git is not installed", "install git, then `git --version`"
-		if errors.Is(err, program.ErrInside) {
-			f.What, f.Fix = "relay starts no git of the repository itself", "`command -v git` shows it: call relay in a repository that does not contain it"
-		}
+	case judge.GitInside:
+		f.What, f.Fix = "relay starts no git of the repository itself", "`command -v git` shows it: call relay in a repository that does not contain it"
 	case judge.GitNotRepository:
 		f.What, f.Fix = "not a git repository", "`git init` here, or `cd` to a repository, or name one with `-C DIR`"
 		if strings.Contains(g.Stderr, "any of the parent directories") {

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/paxiom/relay/judge"
-	"github.com/paxiom/relay/judge/program"
 )
 
 // What the machine refuses is told with what shows it, and a bug stays one.
@@ -26,7 +25,7 @@ func TestInternalNamesTheMachine(t *testing.T) {
 		{&fs.PathError{Op: "mkdir", Path: "/etc/a", Err: syscall.EROFS}, "read-only", "`findmnt -T /etc`"},
 		{&fs.PathError{Op: "mkdir", Path: "/proc/relay", Err: syscall.ENOENT}, "may not use a file", "`ls -ld /proc"},
 		{fmt.Errorf("look: %w", &judge.GitError{Dir: "/r", Kind: judge.GitMissing}), "git is not installed", "install git"},
-		{&judge.GitError{Dir: "/r", Kind: judge.GitMissing, Err: program.ErrInside}, "relay starts no git of the repository itself", "`command -v git`"},
+		{&judge.GitError{Dir: "/r", Kind: judge.GitInside}, "relay starts no git of the repository itself", "`command -v git`"},
 	} {
 		f := Internal(c.err)
 		if !strings.Contains(f.What, c.what) || !strings.HasPrefix(f.Fix, c.fix) || !errors.Is(f, c.err) {
