@@ -32,6 +32,7 @@ func (r *repo) everything() {
 	r.change("to-src", "", 0)
 	r.change("to-src/now/in.txt", "x\n", 0o644)
 	r.change("shut/in-place.txt", "y\n", 0o644)
+	r.move = moves{{Path: "module", From: submoduleAt, To: movedTo}}
 }
 
 func TestLandEveryKind(t *testing.T) {
@@ -40,7 +41,7 @@ func TestLandEveryKind(t *testing.T) {
 	base := r.git("rev-parse", "HEAD")
 	done, err := r.land("run-1", true)
 	must(t, err)
-	if len(done.Notes) > 0 {
+	if len(done.Notes) != 1 || !strings.Contains(done.Notes[0], "git submodule update") {
 		t.Errorf("notes: %q", done.Notes)
 	}
 	r.clean()
@@ -65,8 +66,11 @@ func TestLandEveryKind(t *testing.T) {
 		t.Errorf("commit: %q", got)
 	}
 	files := r.git("-c", "core.quotePath=false", "diff", "--no-renames", "--name-only", "-z", "HEAD^", "HEAD")
-	if n := strings.Count(files, "\x00"); n != len(r.kept) {
-		t.Errorf("%d paths in the commit, %d in the change", n, len(r.kept))
+	if n := strings.Count(files, "\x00"); n != len(r.kept)+len(r.move) {
+		t.Errorf("%d paths in the commit, %d in the change", n, len(r.kept)+len(r.move))
+	}
+	if at := r.git("rev-parse", "HEAD:module"); at != movedTo {
+		t.Errorf("the submodule is at %s", at)
 	}
 }
 

@@ -25,7 +25,11 @@ type repo struct {
 	made string // new content, as a box's layer holds it
 	env  Env
 	kept []judge.Change
+	move moves
 }
+
+// submoduleAt and movedTo are commits of a submodule that is not checked out.
+var submoduleAt, movedTo = strings.Repeat("1", 40), strings.Repeat("2", 40)
 
 func must(t testing.TB, err error) {
 	t.Helper()
@@ -52,6 +56,8 @@ func newRepo(t testing.TB) *repo {
 	must(t, os.Symlink("src", filepath.Join(r.root, "to-src")))
 	r.write(".gitignore", "*.log\n/.relay/\n", 0o644)
 	r.git("add", "-A")
+	must(t, os.Mkdir(filepath.Join(r.root, "module"), 0o755))
+	r.git("update-index", "--add", "--cacheinfo", "160000,"+submoduleAt+",module")
 	r.git("commit", "-qm", "base")
 	r.shut(t)
 	r.open()
@@ -168,7 +174,7 @@ func (r *repo) landAt(ctx context.Context, id string, commit bool, head, branch 
 				Trailers: []Trailer{{"Relay-Run", id}}})
 		}
 	}
-	done, err := l.run(ctx, r.kept, nil, r.source, map[string]string{"run": id}, build)
+	done, err := l.run(ctx, r.kept, r.move, r.source, map[string]string{"run": id}, build)
 	k.remove()
 	if err == nil {
 		must(r.t, os.RemoveAll(layer))
