@@ -308,7 +308,7 @@ func (p *revision) forbidden() []string {
 // cover notes what of the change belongs to which entry of the plan.
 func (p *revision) cover(changed []string) {
 	all := audit.Cover(p.doc, p.claims, changed)
-	p.out.Facts.Beyond = atMost(beyond(all, changed), 50)
+	p.out.Facts.Beyond = atMost(beyond(p.doc, all, changed), 50)
 	all = atMost(all, 150)
 	for i := range all {
 		all[i].Line = format.Clip(all[i].Line, 160)
@@ -317,10 +317,13 @@ func (p *revision) cover(changed []string) {
 	p.out.Facts.Coverage = all
 }
 
-// beyond are the changed files that belong to no entry.
-func beyond(entries []audit.Coverage, changed []string) (rest []string) {
+// beyond are the changed files that belong to no entry, and that none of the whole plan names.
+func beyond(plan *audit.Document, entries []audit.Coverage, changed []string) (rest []string) {
+	names := func(path string) bool {
+		return slices.ContainsFunc(plan.Items, func(i audit.Item) bool { return slices.Contains(audit.Paths(i.Text), path) })
+	}
 	for _, path := range changed {
-		if !slices.ContainsFunc(entries, func(c audit.Coverage) bool { return slices.Contains(c.Files, path) }) {
+		if !names(path) && !slices.ContainsFunc(entries, func(c audit.Coverage) bool { return slices.Contains(c.Files, path) }) {
 			rest = append(rest, path)
 		}
 	}
