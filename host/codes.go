@@ -35,7 +35,7 @@ var explanations = map[judge.Code]Explanation{
 		Did:   didDiscard, Command: "`relay show` names the paths; ask for a step without them, or name one that is meant to change in the scope.allowed_globs of a copy of .relay/TASK.json, then `relay run --task FILE`; a path in scope.default_forbidden_globs has to be removed from that list first"},
 	judge.StopOutsideAllowed: {Title: "left its scope",
 		Cause: "The builder wrote a path that the task's allowed_globs don't cover.",
-		Did:   didDiscard, Command: "`relay show` names the paths; if they belong to the task, say so in its goal, or add them to allowed_globs in a copy of .relay/TASK.json and `relay run --task FILE`"},
+		Did:   didDiscard, Command: "`relay show` names the paths; what tools leave behind needs a line in .gitignore; if they belong to the task, say so in its goal, or add them to allowed_globs in a copy of .relay/TASK.json and `relay run --task FILE`"},
 	judge.StopNewFile: {Title: "made a new file",
 		Cause: "The builder created a file and the task does not allow new ones.",
 		Did:   didDiscard, Command: "`relay show`; if new files are fine, say so in the goal, or set allow_new_files in a copy of .relay/TASK.json and `relay run --task FILE`"},

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/paxiom/relay/host"
@@ -260,6 +261,9 @@ func (res *InitResult) remarks(ctx context.Context, git *judge.Git, begin string
 	res.Next = "`relay doctor`, then " + begin
 	if res.alone {
 		res.Next = "`relay doctor` has the command that installs an agent; `relay demo` shows a run without one"
+	}
+	if left := leftovers(ctx, git); len(left) > 0 {
+		res.Notices = append(res.Notices, "git neither has nor ignores "+strings.Join(left, " and ")+", which building leaves behind: commit what belongs to the project and name the rest in .gitignore, or a run whose builder builds is stopped for it")
 	}
 	_, branch, err := git.Head(ctx)
 	if err != nil {
