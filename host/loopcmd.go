@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/internal/lock"
 	"github.com/paxiom/relay/host/internal/presence"
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/loop"
@@ -85,6 +86,10 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 	if running, err := loop.Running(repo.WS); err == nil && running != nil {
 		return nil, diag.New(judge.BlockedLockHeld, "the loop "+running.ID+" is running here", fmt.Sprintf("process %d has it in hand, in tick %d", running.PID, running.Tick),
 			"`relay status` shows it; `relay stop` stops it cleanly")
+	}
+	// A loop that its first tick would end is none: it would stand there as the last one.
+	if state, info, err := lock.Inspect(repo.WS.Lock()); err == nil && state == lock.Held {
+		return nil, lock.HeldBy(repo.WS.Lock(), info)
 	}
 	ctx, asked, done := Stoppable(ctx, repo.WS)
 	defer done()
