@@ -84,9 +84,9 @@ class Repo:
         runs = re.findall(r"^[ \t\r]*relay-(?:run|step)[ \t\r]*:(.*)$", message, re.A | re.I | re.M)
         tree, parents = re.match("tree (.*)\n((?:parent .*\n)*)", head + "\n").groups()
         return tree, [row[7:] for row in parents.split("\n")[:-1]], [run.strip(" \t\r") for run in runs]
-    def notes(self, ref):
-        """For each commit the object of its note; "" where that is larger than 2 MiB."""
-        if not self.git("for-each-ref", ref): return {}
+    def notes(self, ref):  # for each commit the object of its note; "" where that is larger than 2 MiB
+        if not self.git("for-each-ref", ref):  # git is silent about a ref that it can't read, too
+            return need(not os.path.isfile(os.path.join(self.git("rev-parse", "--path-format=absolute", "--git-common-dir")[:-1], ref)), "damaged notes", Lost) or {}
         rows = re.findall(r"\d+ blob (\w+) +(\d+)\t([^\0]+)\0", self.git("ls-tree", "-r", "-l", "-z", "--full-tree", ref))
         return {path.replace("/", ""): blob if int(size) <= 2 << 20 else "" for blob, size, path in rows}
     def commits(self, what):
@@ -189,11 +189,11 @@ def main():
             signers = os.path.join(os.path.dirname(o.cases or ""), c["signers"])
             need(any(re.match(SIGNER, re.sub(rb"(?<=[\w+/]{8})\r", b"", row) + b"\n") for row in open(signers, "rb")), "no key is among the signers", Lost)
             repo = repo or Repo(o.repo)
-            found = [verify(repo, commit, c["notes"], signers) for commit in repo.commits(c["commit"])]
+            found = [(commit, *verify(repo, commit, c["notes"], signers)) for commit in repo.commits(c["commit"])]
         except (Lost, Bad, OSError) as err:
-            found = [("could not be looked at", str(err))]
-        for status, why in found:
-            print(json.dumps({"name": c["name"], "status": status, "why": why}))
+            found = [(None, "could not be looked at", str(err))]
+        for commit, status, why in found:
+            print(json.dumps({"name": c["name"], "commit": commit, "status": status, "why": why}))
             code = max(code, 0 if status == c["expect"] else 3 if status.startswith("could") else 2)
     sys.exit(code)
 

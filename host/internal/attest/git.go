@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,12 +78,10 @@ type commit struct {
 // tooLarge stands for the object of a note that is not read.
 const tooLarge = "-"
 
-// errDamaged is a repository whose objects can't be read.
+// errDamaged says what of a repository can't be read.
 type errDamaged string
 
-func (e errDamaged) Error() string {
-	return "the object " + string(e) + " is not what its name says: the repository is damaged (git fsck)"
-}
+func (e errDamaged) Error() string { return string(e) + ": the repository is damaged (git fsck)" }
 
 // objects reads objects and computes their names again. Absent ones are not in the answer.
 func objects(ctx context.Context, git *judge.Git, names []string) (map[string][]byte, error) {
@@ -113,7 +113,7 @@ func takeObjects(found map[string][]byte, out []byte, format string) error {
 		}
 		body := rest[:size]
 		if nameOf(fields[1], body, format) != fields[0] {
-			return errDamaged(fields[0])
+			return errDamaged("the object " + fields[0] + " is not what its name says")
 		}
 		found[fields[0]] = body
 		out = rest[size+1:]
@@ -160,10 +160,17 @@ func readCommit(body []byte) *commit {
 // than any of relay's.
 func notesIn(ctx context.Context, git *judge.Git, ref string) (map[string]string, error) {
 	notes := map[string]string{}
-	if out, err := git.Run(ctx, nil, "for-each-ref", "--format=%(objectname)", ref); err != nil || len(bytes.TrimSpace(out)) == 0 {
+	out, err := git.Run(ctx, nil, "for-each-ref", "--format=%(objectname)", ref)
+	if err == nil && len(bytes.TrimSpace(out)) == 0 {
+		// Of a ref that git can't read it says no more than of one that is not there.
+		if fi, err := os.Lstat(filepath.Join(git.CommonDir, filepath.FromSlash(ref))); err == nil && !fi.IsDir() {
+			return nil, errDamaged("the ref " + ref + " can't be read")
+		}
+	}
+	if err != nil || len(bytes.TrimSpace(out)) == 0 {
 		return notes, err
 	}
-	out, err := git.Run(ctx, nil, "ls-tree", "-r", "-l", "-z", "--full-tree", ref)
+	out, err = git.Run(ctx, nil, "ls-tree", "-r", "-l", "-z", "--full-tree", ref)
 	if err != nil {
 		return nil, err
 	}
