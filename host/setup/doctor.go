@@ -2,6 +2,7 @@ package setup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"github.com/paxiom/relay/host"
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/health"
+	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/format"
@@ -44,6 +46,7 @@ func Doctor(ctx context.Context, r *host.Repo, opts DoctorOptions) (*DoctorResul
 	default:
 		d.config(o)
 		d.place(o)
+		d.evidence(ctx, r, o)
 		d.trust(r, o)
 		d.checks(r, o)
 	}
@@ -115,6 +118,26 @@ func (d *DoctorResult) place(o *host.Opened) {
 	}
 	if err != nil {
 		d.fail("state", diag.Internal(err))
+	}
+}
+
+// evidence looks whether what lands can be attested.
+func (d *DoctorResult) evidence(ctx context.Context, r *host.Repo, o *host.Opened) {
+	git, err := judge.OpenGit(ctx, r.Dir)
+	if err != nil {
+		return // which is said
+	}
+	sign := attest.Options{Git: git, StateDir: r.StateDir(), Home: r.Home(), Environ: r.Options.Env, Sign: o.Loaded.Config.Evidence.Sign}
+	err = sign.Unable(ctx)
+	key, ok := errors.AsType[*attest.KeyError](err)
+	switch {
+	case ok && key.Path != "":
+		at := diag.Word(key.Path)
+		d.fail("evidence", diag.New("", "what lands would not be signed", key.Error(), "`mv "+at+" "+at+".bad`: relay makes another key, which whoever verifies has to be told of"))
+	case ok:
+		d.fail("evidence", diag.New("", "what lands would not be signed", key.Error(), "`git config --global gpg.format ssh` and user.signingkey, or `relay config set evidence.sign relay`"))
+	case err != nil:
+		d.fail("evidence", diag.Internal(err))
 	}
 }
 

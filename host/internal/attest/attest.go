@@ -47,7 +47,7 @@ func Attach(ctx context.Context, o Options, f Facts) (problem string) {
 	case err != nil:
 		return "the commit has no attestation: " + err.Error()
 	case unsigned != nil:
-		return "the commit's attestation is not signed, so nobody will believe it: " + unsigned.Error()
+		return "the commit's attestation is not signed, so nobody will believe it: " + unsigned.Error() + "; `relay doctor` says what to do"
 	case unsaid != nil:
 		return "your key has not signed your approval: " + unsaid.Error()
 	}

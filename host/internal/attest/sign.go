@@ -34,6 +34,23 @@ const maxKey = 64 << 10
 // agentPatience is how long an agent may take: it may ask a person.
 const agentPatience = 15 * time.Second
 
+// KeyError is a key that can't be used: of git's configuration, or relay's own, which lies at
+// Path.
+type KeyError struct {
+	Path string // "" for that of git's configuration
+	Err  error
+}
+
+func (e *KeyError) Error() string {
+	if e.Path == "" {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("relay's own key, %s, can't be used: %v", e.Path, e.Err)
+}
+
+// Unwrap gives the cause.
+func (e *KeyError) Unwrap() error { return e.Err }
+
 // Dir is where relay's own key and the signers of this machine are.
 func Dir(stateDir string) string { return filepath.Join(stateDir, "attest") }
 
@@ -99,10 +116,13 @@ func ownKey(dir string) (ed25519.PrivateKey, error) {
 	for range 2 {
 		b, err := workspace.ReadFile(path, maxKey)
 		if err == nil {
-			return private(b)
+			var key ed25519.PrivateKey
+			if key, err = private(b); err == nil {
+				return key, nil
+			}
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
+			return nil, &KeyError{Path: path, Err: err}
 		}
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
@@ -141,15 +161,42 @@ func private(b []byte) (ed25519.PrivateKey, error) {
 	return *key, nil
 }
 
+// Unable says why commits that land can't be attested as evidence.sign wants it, as far as that
+// is seen without signing anything; nil where they can.
+func (o *Options) Unable(ctx context.Context) error {
+	switch o.Sign {
+	case Off:
+		return nil
+	case BySSH:
+		if _, err := o.sshKey(ctx); err != nil {
+			return &KeyError{Err: err}
+		}
+		return nil
+	}
+	if _, err := os.Lstat(filepath.Join(Dir(o.StateDir), "key")); errors.Is(err, fs.ErrNotExist) {
+		return nil // it is made when it is first needed
+	}
+	_, err := ownKey(Dir(o.StateDir))
+	return err
+}
+
+// sshKey is the key that git is configured to sign with, as git has it: a file, or the key.
+func (o *Options) sshKey(ctx context.Context) (where string, err error) {
+	if format, err := o.setting(ctx, "gpg.format"); err != nil || format != "ssh" {
+		return "", errors.New("git does not sign with SSH keys here: gpg.format is not ssh")
+	}
+	if where, err = o.setting(ctx, "user.signingkey"); err != nil || where == "" {
+		return "", errors.New("git's user.signingkey names no key")
+	}
+	return where, nil
+}
+
 // signSSH signs with the key that git is configured to sign with: from its file where that
 // has no passphrase, else by the agent. No program is started.
 func (o *Options) signSSH(ctx context.Context, data []byte) (ed25519.PublicKey, []byte, error) {
-	if format, err := o.setting(ctx, "gpg.format"); err != nil || format != "ssh" {
-		return nil, nil, errors.New("git does not sign with SSH keys here: gpg.format is not ssh")
-	}
-	where, err := o.setting(ctx, "user.signingkey")
-	if err != nil || where == "" {
-		return nil, nil, errors.New("git's user.signingkey names no key")
+	where, err := o.sshKey(ctx)
+	if err != nil {
+		return nil, nil, err
 	}
 	literal, ok := strings.CutPrefix(where, "key::")
 	if !ok && strings.HasPrefix(where, "ssh-") {
