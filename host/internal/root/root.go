@@ -13,11 +13,13 @@ import (
 var (
 	ErrNone   = errors.New("no repository")
 	ErrInside = errors.New("inside of a .git folder")
+	ErrBare   = errors.New("a bare repository")
 )
 
 // Find gives the root of the working tree that dir lies in, whether dir is a
 // subfolder, a linked worktree or a submodule, with links resolved. With [ErrNone] at
-// is dir itself, with [ErrInside] the root of the repository whose .git dir lies in.
+// is dir itself, with [ErrInside] the root of the repository whose .git dir lies in, with
+// [ErrBare] the bare repository that it lies in.
 // Any other error says why dir can't be entered.
 func Find(dir string) (at string, err error) {
 	abs, err := filepath.Abs(dir)
@@ -27,6 +29,7 @@ func Find(dir string) (at string, err error) {
 	if err != nil {
 		return "", err
 	}
+	bare := ""
 	for at := abs; ; at = filepath.Dir(at) {
 		if isGit(filepath.Join(at, ".git")) {
 			if rel, _ := filepath.Rel(at, abs); rel == ".git" || strings.HasPrefix(rel, ".git/") {
@@ -34,10 +37,27 @@ func Find(dir string) (at string, err error) {
 			}
 			return at, nil
 		}
-		if at == filepath.Dir(at) {
+		if bare == "" && isBare(at) {
+			bare = at
+		}
+		switch {
+		case at != filepath.Dir(at):
+		case bare != "":
+			return bare, ErrBare
+		default:
 			return abs, ErrNone
 		}
 	}
+}
+
+// isBare tells a bare repository from any other folder by what git looks for.
+func isBare(dir string) bool {
+	for _, name := range []string{"HEAD", "objects", "refs"} {
+		if fi, err := os.Stat(filepath.Join(dir, name)); err != nil || fi.IsDir() == (name == "HEAD") {
+			return false
+		}
+	}
+	return true
 }
 
 // GitDir gives the git directory of the working tree at root, links resolved: its .git, or

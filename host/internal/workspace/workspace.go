@@ -96,6 +96,8 @@ func FindRoot(dir string) (string, error) {
 	switch {
 	case errors.Is(err, root.ErrInside):
 		return "", diag.New(judge.BlockedRepository, "this is the inside of a .git folder", quote(dir)+" holds no working tree", "`cd "+diag.Word(at)+"`")
+	case errors.Is(err, root.ErrBare):
+		return "", diag.Git(&judge.GitError{Kind: judge.GitBare, Dir: at})
 	case errors.Is(err, root.ErrNone):
 		return "", diag.New(judge.BlockedRepository, "not a git repository", "neither "+quote(at)+" nor a folder above it has a .git",
 			"`git init` here, or `cd` to a repository, or name one with `-C DIR`")
