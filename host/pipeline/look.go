@@ -68,6 +68,12 @@ func (s *Seen) CutOff() bool {
 	return !s.Running && !s.Ended && (s.Reason == "" || s.Reason == Interrupted)
 }
 
+// Begun says that an attempt of the run waits to be gone on with, though the run may have ended
+// beside it.
+func (s *Seen) Begun() bool {
+	return slices.ContainsFunc(s.Open, func(t *Record) bool { return t.Lost == "" })
+}
+
 // Asleep is the attempt whose wait for a vendor's limit ends first; nil when none waits.
 func (s *Seen) Asleep() *Record {
 	var first *Record
@@ -121,7 +127,7 @@ func (s *Seen) BranchOf(ctx context.Context, git *judge.Git) (string, error) {
 	if err != nil {
 		return "", diag.Git(err)
 	}
-	if s == nil || s.Branch == "" || s.Branch == orHead(branch) || !slices.ContainsFunc(s.Open, func(t *Record) bool { return t.Lost == "" }) {
+	if s == nil || s.Branch == "" || s.Branch == orHead(branch) || !s.Begun() {
 		return branch, nil
 	}
 	if s.Branch == "HEAD" {

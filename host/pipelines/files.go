@@ -145,18 +145,22 @@ func ImportKinds() []string {
 
 func kinds(sep string) string { return strings.Join(ImportKinds(), sep) }
 
-// begun gives the newest run. Where that has not ended and the call orders nothing else, the
-// call goes on as it was begun.
+// begun gives the newest run. Where that has not ended, or an attempt of it still waits, and the
+// call orders nothing else, the call goes on as it was begun.
 func begun(r *host.Repo, o *RunOptions) (before *pipeline.Seen, asBegun string, err error) {
 	repo, err := r.Open()
 	if err != nil {
 		return nil, "", nil // who opens it next says so
 	}
 	before, err = pipeline.Look(repo.WS, 0)
-	if before == nil || before.Ended || err != nil || o.PipelineOrders != (host.PipelineOrders{}) {
+	if before == nil || before.Ended && !before.Begun() || err != nil || o.PipelineOrders != (host.PipelineOrders{}) {
 		return before, "", err
 	}
-	asBegun = strings.TrimSpace(before.Orders.Flags() + loop.Flags(before.Set))
-	o.PipelineOrders, r.Options.Set = before.Orders, slices.Concat(before.Set, r.Options.Set)
+	orders, set := before.Orders, before.Set
+	if before.Ended { // the other tasks are free to begin, and what was to count once has counted
+		orders.Only, set = "", nil
+	}
+	asBegun = strings.TrimSpace(orders.Flags() + loop.Flags(set))
+	o.PipelineOrders, r.Options.Set = orders, slices.Concat(set, r.Options.Set)
 	return before, asBegun, nil
 }
