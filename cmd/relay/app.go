@@ -204,7 +204,7 @@ func (a *app) close() {
 		return
 	}
 	if lost := a.repo.Close(); lost != "" && !a.quiet {
-		a.printer(a.err, a.errTTY).row("telemetry", "spans did not arrive: "+host.Safe(shorten(lost, 200)))
+		a.printer(a.err, a.errTTY).row("telemetry", "spans did not arrive: "+shorten(lost, 200))
 	}
 }
 

@@ -66,7 +66,7 @@ func runCheckList(ctx context.Context, o *checkOptions) error {
 			if c.Hidden {
 				hidden, when = true, "hidden, "+when
 			}
-			rows = append(rows, []string{host.Safe(c.ID), host.Safe(when), host.Safe(shorten(strings.Join(c.Command, " "), 60))})
+			rows = append(rows, []string{host.Safe(c.ID), host.Safe(when), shorten(strings.Join(c.Command, " "), 60)})
 		}
 		p.table(rows)
 		if !hidden {

@@ -93,7 +93,7 @@ func aboutRun(r host.RunLine) string {
 		about = r.Workflow + " " + about
 	}
 	if what := strings.TrimSpace(r.TaskID + " " + r.Intent); what != "" {
-		about += " " + host.Safe(shorten(what, 50))
+		about += " " + shorten(what, 50)
 	}
 	return about
 }
@@ -142,7 +142,7 @@ func completeTasks(a *app, many bool) cobra.CompletionFunc {
 		var ids []cobra.Completion
 		for _, t := range res.Tasks {
 			if !slices.Contains(args, t.ID) {
-				ids = append(ids, cobra.CompletionWithDesc(t.ID, shorten(host.Safe(t.Title), 40)))
+				ids = append(ids, cobra.CompletionWithDesc(t.ID, shorten(t.Title, 40)))
 			}
 		}
 		return ids, cobra.ShellCompDirectiveNoFileComp

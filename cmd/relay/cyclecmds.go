@@ -45,7 +45,7 @@ func cycleVerdict(p *printer, res *cycles.Result) {
 func cycleState(p *printer, c *host.Cycle) {
 	text := p.bold(string(c.State))
 	if d := (*c).Detail(); d != "" {
-		text += "  " + host.Safe(shorten(d, 100))
+		text += "  " + shorten(d, 100)
 	}
 	p.row("state", text)
 	if c.Problem != nil {
@@ -145,7 +145,7 @@ func revision(p *printer, c *host.Cycle) {
 		if len(x.Files) > 0 {
 			text = host.Safe(strings.Join(x.Files, ", "))
 		}
-		p.row("item", host.Safe(shorten(x.Name+" "+x.Line, 60))+": "+text)
+		p.row("item", shorten(x.Name+" "+x.Line, 60)+": "+text)
 		if len(x.Wrong) > 0 {
 			p.row("", p.yellow("claimed and not changed: "+host.Safe(strings.Join(x.Wrong, ", "))))
 		}

@@ -171,7 +171,7 @@ func digestText(p *printer, d *host.DigestResult) {
 			p.linef("  and %d more: relay history list", len(d.Landed)-i)
 			break
 		}
-		text := host.Safe(shorten(r.Intent, 60)) + "  " + p.dim(r.Radius())
+		text := shorten(r.Intent, 60) + "  " + p.dim(r.Radius())
 		if r.Undone {
 			text += p.yellow("  taken back since")
 		}
@@ -185,9 +185,9 @@ func digestText(p *printer, d *host.DigestResult) {
 			p.linef("  and %d more: relay history list", len(d.Stopped)-i)
 			break
 		}
-		p.hang("  ", s.RunID+"  "+p.outcome(string(s.Code))+"  "+host.Safe(shorten(s.Intent, 50)))
+		p.hang("  ", s.RunID+"  "+p.outcome(string(s.Code))+"  "+shorten(s.Intent, 50))
 		if s.Why != "" {
-			p.hang("    why: ", host.Safe(shorten(s.Why, 160)))
+			p.hang("    why: ", shorten(s.Why, 160))
 		}
 		p.advise("    ", host.Safe(s.Command))
 	}

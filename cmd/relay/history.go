@@ -58,7 +58,7 @@ func runHistoryList(ctx context.Context, o *historyListOptions) error {
 			if code == "" {
 				code = "unfinished"
 			}
-			rows = append(rows, []string{r.RunID, r.StartedAt.Local().Format("2006-01-02 15:04"), p.outcome(code), host.Safe(shorten(r.Intent, 50))})
+			rows = append(rows, []string{r.RunID, r.StartedAt.Local().Format("2006-01-02 15:04"), p.outcome(code), shorten(r.Intent, 50)})
 		}
 		p.table(rows)
 		p.linef("%s", p.dim(plural(l.Total, "run", "runs")+" in all, "+size(l.Bytes)))

@@ -32,6 +32,14 @@ func TestColumns(t *testing.T) {
 	}
 }
 
+// What is cut off a text of somebody else ends as it is read, and nothing of it is escaped twice.
+func TestShortenHostile(t *testing.T) {
+	got := shorten("\x1b[31mمرحبا and much more", 14)
+	if strings.Contains(got, "\x1b") || !strings.HasSuffix(got, "…\u200e") {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestTable(t *testing.T) {
 	rows := [][]string{{"file", "size"}, {"日本語.txt", "1"}, {"ملف.txt", "22"}, {"e\u0301.txt", "333"}}
 	for _, tty := range []bool{false, true} {

@@ -69,7 +69,7 @@ func queueTable(p *printer, all []host.QueueLine) {
 		} else {
 			since = p.bold(countdown(time.Until(o.Until)) + " left")
 		}
-		rows = append(rows, []string{mark + o.Kind + " " + host.Safe(o.ID), since, host.Safe(shorten(o.What, 100))})
+		rows = append(rows, []string{mark + o.Kind + " " + host.Safe(o.ID), since, shorten(o.What, 100)})
 	}
 	p.table(rows)
 }
@@ -82,9 +82,9 @@ func cycleTable(p *printer, cycles []host.CycleLine) {
 		if c.Waits {
 			mark = p.yellow("! ")
 		}
-		detail := host.Safe(shorten(c.Detail, 60))
+		detail := shorten(c.Detail, 60)
 		if !c.Until.IsZero() {
-			detail = p.bold(countdown(time.Until(c.Until))+" left") + "  " + host.Safe(shorten(c.Detail, 100))
+			detail = p.bold(countdown(time.Until(c.Until))+" left") + "  " + shorten(c.Detail, 100)
 		}
 		rows = append(rows, []string{mark + host.Safe(c.Service), c.Short, string(c.State), ago(c.Since), detail})
 	}

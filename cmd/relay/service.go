@@ -51,7 +51,7 @@ func runServiceList(ctx context.Context, o *serviceOptions) error {
 			state := s.State
 			switch {
 			case s.Problem != "":
-				state = p.red("broken: " + host.Safe(shorten(s.Problem, 80)))
+				state = p.red("broken: " + shorten(s.Problem, 80))
 			case s.Cycle != "":
 				state = s.Cycle + " " + s.State
 			case !s.Trusted:
@@ -82,7 +82,7 @@ func serviceText(p *printer, res *cycles.ServiceResult) {
 		if err != nil {
 			continue
 		}
-		rows = append(rows, []string{v.Key, host.Safe(shorten(string(b), 80)), p.dim(host.Safe(v.Origin.String()))})
+		rows = append(rows, []string{v.Key, shorten(string(b), 80), p.dim(host.Safe(v.Origin.String()))})
 	}
 	p.table(rows)
 	for _, w := range res.Warnings {

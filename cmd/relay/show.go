@@ -208,7 +208,7 @@ func workerLine(w *host.Worker) string {
 		s += "; failed: " + failure(w)
 	}
 	if w.Summary != "" {
-		s += "; says: " + host.Safe(shorten(w.Summary, 200))
+		s += "; says: " + shorten(w.Summary, 200)
 	}
 	return s
 }
@@ -217,5 +217,5 @@ func workerLine(w *host.Worker) string {
 // the plugin's own.
 func failure(w *host.Worker) string {
 	reason := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(w.FailureReason, "REASON_"), "_", " "))
-	return host.Safe(reason) + ": " + host.Safe(shorten(w.FailureDetail, 120))
+	return host.Safe(reason) + ": " + shorten(w.FailureDetail, 120)
 }

@@ -32,7 +32,7 @@ func showCycle(ctx context.Context, o *showOptions, repo *host.Repo, id string) 
 		showRules(p, s.Rules)
 		cycleFindings(p, s.Findings)
 		for i, t := range c.Transitions {
-			p.hang(p.dim(pad(first(i, "story"), 10))+" "+t.At.Local().Format(time.DateTime)+"  "+pad(string(t.To), 19)+" ", host.Safe(shorten(t.Note, 80)))
+			p.hang(p.dim(pad(first(i, "story"), 10))+" "+t.At.Local().Format(time.DateTime)+"  "+pad(string(t.To), 19)+" ", shorten(t.Note, 80))
 		}
 		cycleFiles(p, s.Files)
 		if c.Tests != nil && !c.Tests.Passed {
@@ -68,7 +68,7 @@ func cycleReferences(p *printer, c *host.Cycle) {
 
 func cycleFindings(p *printer, all []host.FindingLine) {
 	for i, f := range all {
-		p.hang(p.dim(pad(first(i, "findings"), 10))+" "+pad(f.ID, 4)+" "+pad(findingStatus(p, string(f.Status)), 9)+" "+pad(f.Section, 11)+" ", host.Safe(shorten(f.Line, 90)))
+		p.hang(p.dim(pad(first(i, "findings"), 10))+" "+pad(f.ID, 4)+" "+pad(findingStatus(p, string(f.Status)), 9)+" "+pad(f.Section, 11)+" ", shorten(f.Line, 90))
 	}
 }
 

@@ -200,18 +200,18 @@ func pipelineRows(p *printer, s *host.StatusResult) {
 	for _, n := range s.Needs {
 		switch n.Of {
 		case "pipeline":
-			p.row("pipeline", n.ID+"  "+p.yellow(host.Safe(shorten(n.Text, 200))))
+			p.row("pipeline", n.ID+"  "+p.yellow(shorten(n.Text, 200)))
 		case "task":
 			label := "task waits"
 			if n.Kind == host.NeedProblem {
 				label = "task"
 			}
-			p.row(label, host.Safe(n.ID)+"  "+host.Safe(shorten(n.Text, 120)))
+			p.row(label, host.Safe(n.ID)+"  "+shorten(n.Text, 120))
 		}
 	}
 	for _, n := range s.Waits {
 		if n.Of == "task" {
-			p.row("task waits", host.Safe(n.ID)+"  "+p.bold(countdown(time.Until(n.Until))+" left")+"  "+host.Safe(shorten(n.Text, 120)))
+			p.row("task waits", host.Safe(n.ID)+"  "+p.bold(countdown(time.Until(n.Until))+" left")+"  "+shorten(n.Text, 120))
 		}
 	}
 }
@@ -224,7 +224,7 @@ func runLine(p *printer, r host.RunLine) string {
 	}
 	line := r.RunID + "  " + p.outcome(code)
 	if r.Intent != "" {
-		line += "  " + host.Safe(shorten(r.Intent, 60))
+		line += "  " + shorten(r.Intent, 60)
 	}
 	return line
 }
@@ -296,8 +296,8 @@ func budget(p *printer, b host.BudgetLine) string {
 	return fmt.Sprintf("%s %s %s of %s%s", pad(b.Name, 20), p.dim(screen.Bar(b.Used, b.Max, 10)), screen.Amount(b.Used), screen.Amount(b.Max), unknown)
 }
 
-// shorten cuts a text to one line of at most n columns, between two characters as people
-// see them.
+// shorten makes a text of somebody else one line of at most n columns, cut between two
+// characters as people see them, in which nothing controls the terminal.
 func shorten(s string, n int) string {
-	return screen.Cut(strings.Join(strings.Fields(s), " "), n)
+	return screen.Cut(host.Safe(strings.Join(strings.Fields(s), " ")), n)
 }

@@ -44,7 +44,7 @@ func runTaskList(ctx context.Context, o *taskOptions) error {
 	return o.app.done(res, func(p *printer) {
 		rows := [][]string{{"task", "status", "priority", "title", ""}}
 		for _, t := range res.Tasks {
-			rows = append(rows, []string{t.ID, strings.ReplaceAll(t.Status, "_", " "), strconv.Itoa(t.Priority), host.Safe(shorten(t.Title, 50)), waiting(t)})
+			rows = append(rows, []string{t.ID, strings.ReplaceAll(t.Status, "_", " "), strconv.Itoa(t.Priority), shorten(t.Title, 50), waiting(t)})
 		}
 		p.table(rows)
 		if len(res.Ready) > 0 {
@@ -57,7 +57,7 @@ func runTaskList(ctx context.Context, o *taskOptions) error {
 func waiting(t pipelines.TaskLine) string {
 	switch {
 	case t.Asked != "":
-		return "waits for you: " + host.Safe(shorten(t.Asked, 60))
+		return "waits for you: " + shorten(t.Asked, 60)
 	case t.Step != "":
 		return "at " + t.Step
 	case t.HeldBy != "":
