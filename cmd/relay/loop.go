@@ -36,7 +36,7 @@ func newLoopCmd(a *app) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "loop",
-		Short: "Tick after tick, until something says stop",
+		Short: "Tick after tick, until a stop condition is met",
 		Long: "Stops when the orchestrator says that the goal is reached, when a tick stops or is blocked, on a\n" +
 			"question, when a milestone's budget is nearly used up, and at the limits below. --mode task ends\n" +
 			"after a task, milestone with the milestone, autonomous goes on. Ctrl-C stops the tick cleanly.",
