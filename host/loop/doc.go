@@ -1,4 +1,4 @@
-// Package loop makes tick after tick until a stop condition is met: the orchestrator, the
+// Package loop makes tick after tick until one of these stops it: the orchestrator, the
 // judge, a question, a budget, a limit that the operator set, or the operator.
 //
 // It is a workflow over host/durable in which a whole tick is one step. A loop that a
