@@ -28,7 +28,7 @@ func Git(err error) *Error {
 		}
 	case judge.GitBare:
 		f.What, f.Why = "this is a bare repository", fmt.Sprintf("%q", g.Dir)+" has no work tree, and relay works on one"
-		f.Fix = "`git clone "+Word(g.Dir)+"` in another folder, and relay in the clone"
+		f.Fix = "`git clone " + Word(g.Dir) + "` in another folder, and relay in the clone"
 	case judge.GitNoCommits:
 		f.What, f.Fix = "this repository has no commit yet", "`git add -A`, then `git commit --allow-empty -m \"first commit\"`"
 		f.Why = "relay starts from a commit, and what it lands becomes the next one"
