@@ -153,7 +153,7 @@ func TestKillingPidOneEndsOnlyTheBox(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	b := w.box()
-	out, state := start(t, b, Proc{Argv: []string{"sh", "-c", "kill -KILL 1; kill -STOP 1; kill -TERM 1; kill -INT 1; kill -HUP 1; echo still here; exit 7"}, Env: testEnv(b)})
+	out, state := start(t, b, Proc{Argv: []string{"sh", "-c", "{ kill -KILL 1; kill -STOP 1; kill -TERM 1; kill -INT 1; kill -HUP 1; } 2>/dev/null; echo still here; exit 7"}, Env: testEnv(b)})
 	if strings.TrimSpace(out) != "still here" || state.Code != 7 {
 		t.Errorf("%q %+v", out, state)
 	}
