@@ -12,8 +12,9 @@ import (
 // floodVar makes the test binary a host that is flooded by the plugin that it names.
 const floodVar = "PLUGINHOST_TEST_FLOOD"
 
-// hostMost is what a host may take while a plugin floods it, in kilobytes.
-const hostMost = 64 << 10
+// hostMost is what a host may take while a plugin floods it, in kilobytes: 400 MiB of notices
+// took it to 839 MB once. How far it gets below that depends on when garbage is collected.
+const hostMost = 96 << 10
 
 // beFlooded makes one call and prints the most memory that this process ever had.
 func beFlooded(kind string) {
