@@ -166,6 +166,11 @@ func forIndex(entries []entry) []string {
 	return paths
 }
 
+// removalLine takes a path out of the index, as git update-index --index-info reads it.
+func removalLine(git *judge.Git, path string) string {
+	return fmt.Sprintf("0 %s\t%s\x00", strings.Repeat("0", hexLen(git.ObjectFormat)), path)
+}
+
 // writeTree makes a tree object of the index.
 func (k *committer) writeTree(ctx context.Context) (string, error) {
 	tree, err := k.write(ctx, []string{"GIT_INDEX_FILE=" + k.index}, nil, "write-tree")

@@ -208,12 +208,11 @@ func (k *committer) ownTrees(ctx context.Context, base string, own []ownCommit) 
 	if _, err := k.write(ctx, env, nil, "read-tree", base); err != nil {
 		return err
 	}
-	null := strings.Repeat("0", hexLen(k.env.Git.ObjectFormat))
 	for i := range own {
 		var removed, added bytes.Buffer
 		for _, op := range own[i].ops {
 			if op.mode == 0 {
-				fmt.Fprintf(&removed, "0 %s\t%s\x00", null, op.path)
+				removed.WriteString(removalLine(k.env.Git, op.path))
 				continue
 			}
 			oid := string(op.data)

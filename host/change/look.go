@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -128,10 +129,10 @@ func (l *lander) mendIndex(ctx context.Context, p *plan) {
 			still = append(still, e)
 		}
 	}
-	paths, filtered, err := l.indexed(ctx, p, forIndex(still))
-	filtered += indexLines(p.Moves)
+	paths, lines, err := l.indexed(ctx, p, still)
+	lines += indexLines(p.Moves)
 	for wait := 20 * time.Millisecond; err == nil && wait < lockPatience; wait *= 2 {
-		if err = l.tellIndex(ctx, paths, filtered); !locked(err) {
+		if err = l.tellIndex(ctx, paths, lines); !locked(err) {
 			break
 		}
 		if wait*2 < lockPatience {
@@ -149,35 +150,46 @@ func (l *lander) staleIndex(err error) {
 	l.note("git's index could not be brought up to date, so your next commit would take the change back: `git reset -q` fixes it (%v)", err)
 }
 
-func (l *lander) tellIndex(ctx context.Context, paths []string, filtered string) error {
+// tellIndex may come again after a crash, or for a lock: each half of it does no harm a second time.
+func (l *lander) tellIndex(ctx context.Context, paths []string, lines string) error {
 	_, err := l.env.write(ctx, nil, nulList(paths), takePaths...)
-	if err == nil && filtered != "" {
-		_, err = l.env.write(ctx, nil, strings.NewReader(filtered), "update-index", "--add", "--replace", "-z", "--index-info")
+	journal.Reached("index.paths")
+	if err == nil && lines != "" {
+		_, err = l.env.write(ctx, nil, strings.NewReader(lines), "update-index", "--add", "--replace", "-z", "--index-info")
 	}
 	return err
 }
 
-// indexed splits what the index is told of into paths that git reads, and lines for those
-// of which a filter's output was committed.
-func (l *lander) indexed(ctx context.Context, p *plan, paths []string) (plain []string, filtered string, err error) {
-	of, err := l.env.Git.Filters(ctx, "", nil, paths)
+// indexed splits what the index is told of into paths that git reads, and lines: for files of
+// which a filter's output was committed, and for what is gone. Of that git would read what is
+// there now, and a folder in the place of a link is an error once it knows the folder's files.
+func (l *lander) indexed(ctx context.Context, p *plan, entries []entry) (plain []string, lines string, err error) {
+	var b strings.Builder
+	there := map[string]bool{}
+	for _, e := range entries {
+		there[string(e.Path)] = e.New.Exists
+	}
+	for _, path := range forIndex(entries) {
+		if there[path] {
+			plain = append(plain, path)
+		} else {
+			b.WriteString(removalLine(l.env.Git, path))
+		}
+	}
+	of, err := l.env.Git.Filters(ctx, "", nil, plain)
 	if err != nil || len(of) == 0 {
-		return paths, "", err
+		return plain, b.String(), err
 	}
 	changes, err := diffTree(ctx, l.env.Git, p.Base, p.Commit)
 	if err != nil {
 		return nil, "", err
 	}
-	var lines strings.Builder
 	for _, c := range changes {
 		if c.newMode != 0 && slices.Contains(of, c.path) {
-			fmt.Fprintf(&lines, "%o %s\t%s\x00", c.newMode, c.newOID, c.path)
+			fmt.Fprintf(&b, "%o %s\t%s\x00", c.newMode, c.newOID, c.path)
 		}
 	}
-	gone := func(path string) bool { // what is filtered and not in the commit
-		return slices.Contains(of, path) && slices.ContainsFunc(p.Entries, func(e entry) bool { return string(e.Path) == path && e.New.Exists })
-	}
-	return slices.DeleteFunc(paths, gone), lines.String(), nil
+	return slices.DeleteFunc(plain, func(path string) bool { return slices.Contains(of, path) }), b.String(), nil
 }
 
 // look reads what was written back from the disk and compares it with what was

@@ -101,10 +101,9 @@ func (k *committer) rawCommit(ctx context.Context, parent string, changes []judg
 		return "", err
 	}
 	var removed, added bytes.Buffer
-	null := strings.Repeat("0", hexLen(k.env.Git.ObjectFormat))
 	for i, ch := range changes {
 		if ch.Kind == judge.Deleted {
-			fmt.Fprintf(&removed, "0 %s\t%s\x00", null, ch.Path)
+			removed.WriteString(removalLine(k.env.Git, ch.Path))
 			continue
 		}
 		mode := gitMode(side{Exists: true, Mode: ch.NewMode})
