@@ -74,6 +74,9 @@ func runPipelineRun(ctx context.Context, o *pipelineRunOptions) error {
 		PipelineOrders: host.PipelineOrders{Only: o.only, Beyond: o.beyond, Session: time.Duration(o.minutes) * time.Minute, Parallel: o.parallel, Push: o.push}})
 	live.close()
 	if err != nil {
+		if res != nil && !o.app.json {
+			pipelineVerdict(o.app.printer(o.app.out, o.app.outTTY), res)
+		}
 		return err
 	}
 	return o.app.end(res.ExitCode, res, func(p *printer) { pipelineVerdict(p, res) })

@@ -86,9 +86,9 @@ func (a *taskRun) landing() change.Landing {
 	return l
 }
 
-// tryAgain tries the change once more, on top of what the operator has committed.
+// tryAgain tries the change once more, on top of what the branch has got since.
 func (a *taskRun) tryAgain(ctx context.Context) error {
-	a.note("you committed while it was built: the change goes on top of that, and is tried there")
+	a.note("the branch has moved since it was built: the change goes on top of that, and is tried there")
 	for i, r := range a.commands() {
 		c, _, err := a.try(ctx, fmt.Sprintf("again-%d", i+1), r)
 		if err != nil {

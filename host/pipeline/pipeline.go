@@ -79,15 +79,15 @@ var (
 
 // Run works through the task list until nothing is left to do. A task that failed is an
 // Outcome; an error is an error that kept the run from going on, and what it had begun goes
-// on with the next run.
+// on with the next run. Both are given where the error came after the run had begun.
 func Run(ctx context.Context, env *Env, o Options) (*Outcome, error) {
 	p, err := begin(ctx, env, o)
 	if err != nil {
 		return nil, err
 	}
 	err = p.loop(ctx)
-	if err == nil || p.out.Reason != "" {
-		err = p.sum()
+	if sum := p.sum(); err == nil || p.out.Reason != "" {
+		err = sum
 	}
 	return &p.out, errors.Join(err, p.end(context.Cause(ctx), err))
 }

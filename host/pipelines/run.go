@@ -49,7 +49,8 @@ type RunResult struct {
 // Ended says to a person why it ended.
 func (r *RunResult) Ended() string { return pipeline.Reason(r.Reason).Words() }
 
-// Run works through the task list. A task that failed is a result, not an error.
+// Run works through the task list. A task that failed is a result, not an error. Where an
+// error ended a run that had begun, the result says what it did until then.
 // When ctx ends by [Interrupt] the step under way is ended in order, and the next run goes
 // on with it.
 func Run(ctx context.Context, r *host.Repo, o RunOptions) (*RunResult, error) {
@@ -105,7 +106,7 @@ func Run(ctx context.Context, r *host.Repo, o RunOptions) (*RunResult, error) {
 	}
 	defer r.NoteNeeds(false)
 	out, err := pipeline.Run(ctx, env, opts)
-	if err != nil {
+	if out == nil {
 		err = host.TasksFault(err)
 		tellRun(r, repo, nil, err)
 		return nil, err
@@ -113,8 +114,12 @@ func Run(ctx context.Context, r *host.Repo, o RunOptions) (*RunResult, error) {
 	res := resultOf(ctx, out)
 	res.Estimate = estimate
 	to.report(ctx, res)
-	tellRun(r, repo, res, nil)
-	return res, nil
+	if err != nil {
+		err = host.TasksFault(err)
+		res.Reason, res.Next, res.ExitCode = string(pipeline.Blocked), "", host.Explain(diag.Internal(err).Code).ExitCode
+	}
+	tellRun(r, repo, res, err)
+	return res, err
 }
 
 // foresee says what the tasks that are still to be done may cost.

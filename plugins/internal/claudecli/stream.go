@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/plugins/internal/clitool"
 	"github.com/paxiom/relay/sdk"
 	"github.com/paxiom/relay/sdk/httpjson"
 )
@@ -180,7 +181,7 @@ func (s *Stream) Feed(b []byte) []Event {
 		return nil
 	}
 	var l line
-	if err := json.Unmarshal(b, &l); err != nil || l.Type == "" {
+	if err := clitool.Unmarshal(b, &l); err != nil || l.Type == "" {
 		s.stray = string(b[:min(len(b), 500)])
 		return nil
 	}

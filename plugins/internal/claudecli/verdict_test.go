@@ -405,3 +405,16 @@ func TestJSONAsText(t *testing.T) {
 		}
 	}
 }
+
+// A byte that is not UTF-8 is not made into a character of which the program said nothing.
+func TestResultNotUTF8(t *testing.T) {
+	for name, word := range map[string]string{"text": "Hello", "schema": "pass"} {
+		s := new(Stream)
+		for _, l := range vendortest.Recorded(t, name) {
+			s.Feed(bytes.ReplaceAll(l, []byte(word), []byte(word[1:]+"\xff")))
+		}
+		if a, f := s.Verdict(End{}, Want{Schema: name == "schema"}); f == nil {
+			t.Errorf("%s: it answered %q, %q", name, a.Text, a.Structured)
+		}
+	}
+}

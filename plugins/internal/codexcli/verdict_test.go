@@ -278,3 +278,14 @@ func FuzzFeed(f *testing.F) {
 		}
 	})
 }
+
+// A byte that is not UTF-8 is not made into a character of which the program said nothing.
+func TestResultNotUTF8(t *testing.T) {
+	s := &Stream{}
+	for _, l := range vendortest.Recorded(t, "text") {
+		s.Feed(bytes.ReplaceAll(l, []byte("Hello."), []byte("Hell\xff.")))
+	}
+	if a, f := s.Verdict(End{Now: now}); f == nil {
+		t.Errorf("it answered %q", a.Text)
+	}
+}

@@ -84,7 +84,7 @@ func (s *Stream) Feed(b []byte) []Event {
 		return nil
 	}
 	var l line
-	if err := json.Unmarshal(b, &l); err != nil || l.Type == "" {
+	if err := clitool.Unmarshal(b, &l); err != nil || l.Type == "" {
 		s.stray = clitool.Clip(string(b), 500)
 		if clitool.Object(b) {
 			s.strange = s.stray
