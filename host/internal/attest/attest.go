@@ -71,6 +71,15 @@ func Covered(ctx context.Context, git *judge.Git, commit string) bool {
 	return err == nil && notes[commit] != ""
 }
 
+// addLater is the command by which a person adds a note that git did not take.
+func addLater(blob string, commits []string) string {
+	add := "git notes --ref=relay add -f -C " + blob + " "
+	if len(commits) == 1 {
+		return add + commits[0]
+	}
+	return "for c in " + strings.Join(commits, " ") + "; do " + add + "$c; done"
+}
+
 // attach gives as its first error why the attestation is not signed.
 func (o *Options) attach(ctx context.Context, f Facts, found chain) (unsigned, err error) {
 	s := f.statement(found, o.Version, executable(Dir(o.StateDir)), o.Git.ObjectFormat, o.Now)
@@ -93,11 +102,11 @@ func (o *Options) attach(ctx context.Context, f Facts, found chain) (unsigned, e
 		return nil, fmt.Errorf("the notes can't be written now: %w", err)
 	}
 	defer unlock()
-	for _, c := range found.commits {
-		_, err := o.Git.Write(ctx, nil, nil, "-c", "user.name=relay", "-c", "user.email=relay@localhost",
-			"notes", "--ref="+Ref, "add", "-f", "-C", strings.TrimSpace(string(out)), c)
-		if err != nil {
-			return nil, err
+	blob := strings.TrimSpace(string(out))
+	for i, c := range found.commits {
+		_, err := o.Git.Write(ctx, nil, nil, "-c", "user.name=relay", "-c", "user.email=relay@localhost", "notes", "--ref="+Ref, "add", "-f", "-C", blob, c)
+		if err != nil { // what the note says is an object of the repository already
+			return nil, fmt.Errorf("`%s` adds it once git can write notes: %w", addLater(blob, found.commits[i:]), err)
 		}
 	}
 	return unsigned, nil
