@@ -38,7 +38,7 @@ func (r *Repo) Answer(ctx context.Context, run, answer string) (*AnswerResult, e
 	defer release()
 	q, err := openQuestion(o)
 	if err != nil {
-		return nil, diag.Wrap(err, judge.BlockedCrashRecovery, "it can't be read whether a question waits", "`relay recover`")
+		return nil, diag.Wrap(err, judge.BlockedCrashRecovery, "relay can't read whether a question is waiting", "`relay recover`")
 	}
 	if q == nil {
 		return nil, diag.New("", "there is no question to answer", "no run has asked one, or it has been answered", "`relay status`")

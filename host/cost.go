@@ -45,7 +45,7 @@ func (r *Repo) Cost(_ context.Context, o CostOptions) (*CostResult, error) {
 		o.By = "day"
 	}
 	if !slices.Contains(costGroups, o.By) {
-		return nil, diag.New("", "calls can't be added up by \""+Safe(o.By)+"\"", "it is run, day, provider, model, role, milestone or cycle", "`relay cost --by day`")
+		return nil, diag.New("", "calls can't be grouped by \""+Safe(o.By)+"\"", "it is run, day, provider, model, role, milestone or cycle", "`relay cost --by day`")
 	}
 	repo, err := r.Look()
 	if err != nil {

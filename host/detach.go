@@ -42,7 +42,7 @@ func (r *Repo) Detach(ctx context.Context, args []string) (*Detached, error) {
 		return nil, err
 	}
 	cant := func(err error) error {
-		return diag.Wrap(err, "", "the loop can't be started on its own", "`ls -ld "+diag.Word(filepath.Dir(at))+"`")
+		return diag.Wrap(err, "", "the loop can't be started in the background", "`ls -ld "+diag.Word(filepath.Dir(at))+"`")
 	}
 	log, err := os.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
 	if err != nil {

@@ -25,7 +25,7 @@ type MilestoneResult struct {
 // of calls and of milestones.
 func (r *Repo) Milestone(_ context.Context, name string, reset bool) (*MilestoneResult, error) {
 	if n := utf8.RuneCountInString(name); n > 80 || !utf8.ValidString(name) {
-		return nil, diag.New("", "the milestone can't have this name", fmt.Sprintf("a name has 1 to 80 characters, this one %d", n), "`relay milestone NAME`")
+		return nil, diag.New("", "the milestone name is not valid", fmt.Sprintf("a name has 1 to 80 characters, this one %d", n), "`relay milestone NAME`")
 	}
 	o, err := r.Open()
 	if err != nil {

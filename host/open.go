@@ -94,7 +94,7 @@ func (r *Repo) private() []string {
 // or lie in a work tree.
 func (r *Repo) Outside(root string) error {
 	if slices.Contains(r.private(), "") {
-		return diag.New(judge.BlockedMissingConfig, "relay has no place of its own", "HOME names no folder, nor does this machine's list of users for you", "`export HOME=/some/folder`")
+		return diag.New(judge.BlockedMissingConfig, "relay has no folder of its own", "HOME names no folder, nor does this machine's list of users for you", "`export HOME=/some/folder`")
 	}
 	if err := workspace.Own(r.private()...); err != nil {
 		return err

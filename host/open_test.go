@@ -13,7 +13,7 @@ func TestNoHomeIsNoFolderOfTheRepository(t *testing.T) {
 		if dir := r.StateDir(); dir != "" {
 			t.Errorf("HOME=%q: the state is in %q", home, dir)
 		}
-		if err := r.Outside(t.TempDir()); err == nil || !strings.Contains(err.Error(), "no place of its own") {
+		if err := r.Outside(t.TempDir()); err == nil || !strings.Contains(err.Error(), "no folder of its own") {
 			t.Errorf("HOME=%q: %v", home, err)
 		}
 	}

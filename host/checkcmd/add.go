@@ -240,7 +240,7 @@ func (t *Tryout) write(ctx context.Context, script string, args ...string) error
 	var failed newtests.ScriptError
 	switch {
 	case errors.As(err, &failed):
-		return diag.New(judge.BlockedMissingConfig, "the code can't be made to try the check on", failed.Error(), "`git diff HEAD "+diag.Word(args[0])+"` has to apply")
+		return diag.New(judge.BlockedMissingConfig, "the code to try the check on can't be prepared", failed.Error(), "`git diff HEAD "+diag.Word(args[0])+"` has to apply")
 	case err != nil:
 		return pluginenv.BoxFault(err)
 	}

@@ -91,7 +91,7 @@ func (p *revision) run(ctx context.Context, c pluginenv.Choice, req *pluginpb.Bu
 	_, f, late, err := p.Build(ctx, p.c.caller, c, modelcall.Work{ID: p.c.callID(p.ask()), Role: "revision", Request: req,
 		MaxUSD: p.c.rec.ConfigSnapshot.Cycle.MaxCallUSD, Limit: p.limit()})
 	if late {
-		return nil, diag.New(judge.StopBuilderTimeout, fmt.Sprintf("%s did not end within %v", p.Builder.Entry.Name, p.limit()), "it and everything that it had started were ended",
+		return nil, diag.New(judge.StopBuilderTimeout, fmt.Sprintf("%s did not end within %v", p.Builder.Entry.Name, p.limit()), "it was stopped, with everything that it had started",
 			"`relay audit resume "+Short(p.c.rec.UUID)+"` has it begin anew; cycle.timeout_seconds of the service is for new cycles")
 	}
 	return f, err

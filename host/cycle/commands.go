@@ -62,7 +62,7 @@ func (c *Cycle) claim(ctx context.Context, o StartOptions) error {
 	if o.Base != "" {
 		out, err := git.Run(ctx, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", o.Base+"^{commit}")
 		if err != nil {
-			return diag.New("", "there is no commit "+fmt.Sprintf("%q", o.Base), "git knows no commit or branch of that name", "`git branch -a`")
+			return diag.New("", "there is no commit "+fmt.Sprintf("%q", o.Base), "git has no commit or branch of that name", "`git branch -a`")
 		}
 		head, branch = strings.TrimSpace(string(out)), o.Base
 	}

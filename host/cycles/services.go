@@ -209,7 +209,7 @@ func NewService(_ context.Context, r *host.Repo, id string) (*ServiceResult, err
 	file := filepath.Join(config.ServicesDir, id+".yaml")
 	path := filepath.Join(o.Root, file)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, diag.Wrap(err, judge.BlockedMissingConfig, "the folder of services can't be made", "`ls -ld "+diag.Word(filepath.Dir(path))+"`")
+		return nil, diag.Wrap(err, judge.BlockedMissingConfig, "the folder for services can't be created", "`ls -ld "+diag.Word(filepath.Dir(path))+"`")
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {

@@ -104,7 +104,7 @@ func (a *taskRun) tryAgain(ctx context.Context) error {
 	}
 	c, err := a.tryHidden(ctx, hidden)
 	if err == nil && !c.OK {
-		err = diag.New(judge.StopHiddenFailed, "the hidden checks fail on top of your commits", c.Outcome, "`relay show "+a.record.RunID+"` tells you alone what they printed")
+		err = diag.New(judge.StopHiddenFailed, "the hidden checks fail on top of your commits", c.Outcome, "`relay show "+a.record.RunID+"` says what they printed, to you alone")
 	}
 	return err
 }

@@ -148,7 +148,7 @@ func (a *taskRun) problem(c Check, why string) *Problem {
 	p := &Problem{Code: c.Code, What: "the validation command fails", Why: c.Outcome + why, Fix: "`relay task show " + a.record.TaskID + "` has its output"}
 	switch c.Code {
 	case judge.StopHiddenFailed:
-		p.What, p.Fix = "the hidden checks fail", "`relay show "+a.record.RunID+"` tells you alone what they printed"
+		p.What, p.Fix = "the hidden checks fail", "`relay show "+a.record.RunID+"` says what they printed, to you alone"
 	case judge.StopTestsMissing:
 		p.What = "the validation command no longer runs " + format.Count(len(c.Tests.Missing), "test")
 	case judge.StopOldTestsFail:

@@ -98,7 +98,7 @@ func Import(_ context.Context, r *host.Repo, path, kind string, dry bool) (*File
 	}
 	tasks, losses, err := prd.Import(k, b)
 	if err != nil {
-		return nil, diag.Wrap(err, "", path+" can't be brought in", fmt.Sprintf("`relay pipeline import %s --from %s`", diag.Word(path), kinds("|")))
+		return nil, diag.Wrap(err, "", path+" can't be imported", fmt.Sprintf("`relay pipeline import %s --from %s`", diag.Word(path), kinds("|")))
 	}
 	text, err := prd.Format(tasks)
 	if err != nil {
@@ -111,7 +111,7 @@ func Import(_ context.Context, r *host.Repo, path, kind string, dry bool) (*File
 	}
 	to := filepath.Join(root, host.TasksFile)
 	if _, err := os.Lstat(to); err == nil && untouched(r) == nil {
-		return nil, diag.New("", host.TasksFile+" is there already", "an import never replaces a task list",
+		return nil, diag.New("", host.TasksFile+" already exists", "an import never replaces a task list",
 			"`mv "+diag.Word(to)+" "+diag.Word(to+".old")+"`, then import again")
 	}
 	if err := workspace.WriteFile(to, text); err != nil {

@@ -95,11 +95,11 @@ func (g *generation) read() error {
 	b, err := beneath.ReadFile(g.repo.Root, AgentsFile, 1<<20)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return diag.New(judge.BlockedMissingConfig, "there is no "+AgentsFile, "a task list is made of its part on tasks", "`relay pipeline init` writes one to begin with")
+		return diag.New(judge.BlockedMissingConfig, "there is no "+AgentsFile, "the task list is made from its section on tasks", "`relay pipeline init` writes one to begin with")
 	case err != nil:
 		return workspace.Unreadable(path, err)
 	case bytes.Equal(b, templates.Agents):
-		return diag.New(judge.BlockedMissingConfig, AgentsFile+" says nothing yet", "it is still the template of relay pipeline init", "`$EDITOR "+AgentsFile+"`: write down the tasks")
+		return diag.New(judge.BlockedMissingConfig, AgentsFile+" is still empty", "it is still the template of relay pipeline init", "`$EDITOR "+AgentsFile+"`: write down the tasks")
 	}
 	g.agents, g.path = string(b), filepath.Join(g.repo.Root, host.TasksFile)
 	_, g.list, err = g.r.TaskList()
@@ -205,7 +205,7 @@ func (g *generation) write() error {
 
 // put writes the list over exactly what was shown.
 func (g *generation) put() error {
-	edited := diag.New(judge.BlockedLockHeld, host.TasksFile+" was changed meanwhile", "the file would no longer become what you were shown", "`relay pipeline generate`: the answer is kept, so it costs nothing more")
+	edited := diag.New(judge.BlockedLockHeld, host.TasksFile+" was changed meanwhile", "it would no longer become the list you were shown", "`relay pipeline generate`: the answer is kept, so it costs nothing more")
 	if g.now == nil {
 		if _, err := os.Lstat(g.path); err == nil {
 			return edited

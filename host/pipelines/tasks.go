@@ -150,7 +150,7 @@ func EditTask(ctx context.Context, r *host.Repo, id string, e TaskEdit) (*TaskRe
 		fields["validation.command"] = argv
 	}
 	if len(fields) == 0 {
-		return nil, diag.New("", "nothing is to be changed", "no field was named", "`relay task edit --help`")
+		return nil, diag.New("", "there is nothing to change", "no field was named", "`relay task edit --help`")
 	}
 	return edit(ctx, r, id, prd.Set(id, fields))
 }

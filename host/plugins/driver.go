@@ -301,7 +301,7 @@ func makeYard(ctx context.Context, root string, config map[string]any) error {
 		cmd := exec.CommandContext(ctx, "git", args...)
 		cmd.Dir = root
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return diag.New(judge.BlockedMissingConfig, "a repository for the driver can't be made", fmt.Sprintf("git %s: %v %s", args[0], err, out), "`git --version`: relay needs git 2.39 or newer")
+			return diag.New(judge.BlockedMissingConfig, "a repository to try the driver in can't be created", fmt.Sprintf("git %s: %v %s", args[0], err, out), "`git --version`: relay needs git 2.39 or newer")
 		}
 	}
 	return nil

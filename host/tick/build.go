@@ -215,7 +215,7 @@ func (r *run) runBuilder(ctx context.Context, p *pluginenv.Plugin, c pluginenv.C
 		return nil, nil
 	case late:
 		return nil, &diag.Error{Code: judge.StopBuilderTimeout, What: fmt.Sprintf("the builder %s did not end within %v", p.Entry.Name, limit),
-			Why: "it and everything that it had started were ended", Fix: "`relay show`, then ask for a smaller step or raise " + limitKey, Err: f}
+			Why: "it was stopped, with everything that it had started", Fix: "`relay show`, then ask for a smaller step or raise " + limitKey, Err: f}
 	case p.Entry.Name == "patch" && f.Cause == pluginhost.Reported && f.Reason == pluginpb.Failure_REASON_BAD_REQUEST:
 		// A patch is the orchestrator's work: one that can't be applied is a bad answer,
 		// and no accident that another try would mend.

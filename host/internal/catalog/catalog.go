@@ -350,7 +350,7 @@ func (c *Catalog) Alone(what string) *diag.Error {
 	if !c.bare {
 		return nil
 	}
-	return diag.New(judge.BlockedPlugin, what, "this relay was built without its plugins: `go install` and `go build` make one program, and relay starts no plugin that it does not know",
+	return diag.New(judge.BlockedPlugin, what, "this relay was built without its plugins: `go install` and `go build` make one program, and relay starts only plugins that it knows",
 		reinstall+"; so does the archive of a release: see docs/guides/install.md")
 }
 

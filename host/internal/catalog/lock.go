@@ -117,7 +117,7 @@ func EditLock(root string, do func(*Lock) error) error {
 		err = unix.Flock(dir, unix.LOCK_EX)
 	}
 	if err != nil {
-		return diag.Wrap(err, judge.BlockedPlugin, "the plugin lock file can't be written", "`df -T "+diag.Word(root)+"` shows the file system; relay needs one that has flock")
+		return diag.Wrap(err, judge.BlockedPlugin, "the plugin lock file can't be written", "`df -T "+diag.Word(root)+"` shows the file system; relay needs one that supports flock")
 	}
 	lock, err := ReadLock(root)
 	if err != nil {

@@ -89,7 +89,7 @@ func (l *Loaded) editable(o Options, user bool) (was []byte, err error) {
 			dir = UserDir(o.Env)
 		}
 		if dir == "" {
-			return nil, diag.New(judge.BlockedMissingConfig, "the user's configuration has no place", "neither XDG_CONFIG_HOME nor HOME names a folder", "`export HOME=~`")
+			return nil, diag.New(judge.BlockedMissingConfig, "there is no place for your configuration", "neither XDG_CONFIG_HOME nor HOME names a folder", "`export HOME=~`")
 		}
 		names = userNames
 	} else if o.File != "" {
@@ -105,7 +105,7 @@ func (l *Loaded) editable(o Options, user bool) (was []byte, err error) {
 	case l.File == "":
 		return nil, missing(dir, names)
 	case filepath.Ext(l.File) != ".json":
-		return nil, diag.New(judge.BlockedMissingConfig, "only a JSON file is changed by relay", filepath.Base(l.File)+" may hold comments, which would be lost", edit(l.File, 0))
+		return nil, diag.New(judge.BlockedMissingConfig, "relay changes only JSON files", filepath.Base(l.File)+" may hold comments, which would be lost", edit(l.File, 0))
 	}
 	l.File, err = filepath.EvalSymlinks(l.File) // the user's own may be a link
 	return was, err

@@ -152,7 +152,7 @@ func (s *Store) Begin(m Meta) (*Run, error) {
 	x.settle(s)
 	r := &Run{s, m, filepath.Join(s.dir, m.RunID)}
 	if err := os.Mkdir(r.dir, 0o755); err != nil {
-		return nil, diag.Wrap(err, judge.StopInterrupted, "the run's folder can't be made", "`ls -ld "+diag.Word(s.dir)+"` and `df -h "+diag.Word(s.dir)+"` show the place")
+		return nil, diag.Wrap(err, judge.StopInterrupted, "the run's folder can't be created", "`ls -ld "+diag.Word(s.dir)+"` and `df -h "+diag.Word(s.dir)+"` show the place")
 	}
 	if err := workspace.WriteJSON(filepath.Join(r.dir, metaName), m); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(r.dir)) // on a full disk, for one
@@ -170,7 +170,7 @@ func (s *Store) mkdir() error {
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		err = errors.New("there is something else of that name")
 	}
-	return diag.Wrap(err, judge.StopInterrupted, "the history's folder "+s.dir+" can't be made", "`ls -ld "+diag.Word(s.dir)+"` shows what is there")
+	return diag.Wrap(err, judge.StopInterrupted, "the history folder "+s.dir+" can't be made", "`ls -ld "+diag.Word(s.dir)+"` shows what is there")
 }
 
 // ID is the run's id; Dir its folder.

@@ -262,7 +262,7 @@ func (s *Store) Prune(p Prune, now time.Time) (Removed, error) {
 		if drop && !p.DryRun {
 			if len(out.Runs) == 0 {
 				if err := errors.Join(os.RemoveAll(kept), os.MkdirAll(kept, 0o700)); err != nil {
-					return out, diag.Wrap(err, judge.StopInterrupted, "what the last prune removed can't go", "`ls -ld "+diag.Word(kept)+"` shows whose it is")
+					return out, diag.Wrap(err, judge.StopInterrupted, "what the last prune removed can't be deleted", "`ls -ld "+diag.Word(kept)+"` shows whose it is")
 				}
 				out.Gone = before
 			}

@@ -114,7 +114,7 @@ func (a *account) decode(raw []byte) (*accountBook, error) {
 }
 
 func (a *account) damaged(err error) error {
-	return diag.Wrap(err, judge.BlockedCrashRecovery, "the account of this machine's calls can't be read",
+	return diag.Wrap(err, judge.BlockedCrashRecovery, "the record of this machine's calls can't be read",
 		"`mv "+diag.Word(a.Path)+" "+diag.Word(a.Path+".damaged")+"`: the day is then counted anew from here")
 }
 
@@ -227,7 +227,7 @@ func (a *account) day() (sums map[string]Sum, err error) {
 
 func accountFault(dir string, err error) error {
 	if coordinator.Here() != "" {
-		return diag.Wrap(err, judge.BlockedBudgetExhausted, "the account of the fleet's calls can't be used", "`relay fleet doctor`, and look at the worker that started this")
+		return diag.Wrap(err, judge.BlockedBudgetExhausted, "the record of the fleet's calls can't be used", "`relay fleet doctor`, and look at the worker that started this")
 	}
 	return &diag.Error{Code: judge.BlockedBudgetExhausted, What: "the account of this machine's calls can't be used", Why: err.Error(),
 		Fix: "`ls -la " + diag.Word(dir) + "` shows it; `relay run --set budgets.shared=false` counts this repository alone", Err: err}

@@ -67,7 +67,7 @@ func (l *Ledger) EnsureMilestone(id string, reached bool) (changed bool, err err
 		}
 	})
 	if err == nil && stuck {
-		err = diag.New(judge.BlockedBudgetCap, fmt.Sprintf("the budget of milestone %q is used up", id), "the planner was told so, and still proposes a task for it", wayOn)
+		err = diag.New(judge.BlockedBudgetCap, fmt.Sprintf("the budget of milestone %q is used up", id), "the planner was told, and still proposes a task for it", wayOn)
 	}
 	return true, err
 }

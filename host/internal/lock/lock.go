@@ -74,7 +74,7 @@ func Acquire(path, command string) (l *Lock, reclaimed *Info, err error) {
 		}
 		if err != nil {
 			f.Close()
-			return nil, nil, diag.Wrap(err, judge.BlockedLockHeld, "the lock "+strconv.Quote(path)+" can't be taken", "`df -T "+diag.Word(path)+"` shows the file system; relay needs one that has flock")
+			return nil, nil, diag.Wrap(err, judge.BlockedLockHeld, "the lock "+strconv.Quote(path)+" can't be taken", "`df -T "+diag.Word(path)+"` shows the file system; relay needs one that supports flock")
 		}
 		if !same(f, path) { // its last holder removed it while we waited for the open
 			f.Close()
@@ -87,7 +87,7 @@ func Acquire(path, command string) (l *Lock, reclaimed *Info, err error) {
 		}
 		return l, reclaimed, nil
 	}
-	return nil, nil, diag.New(judge.BlockedLockHeld, "the lock "+strconv.Quote(path)+" can't be taken", "it is taken and let go all the time by others", "`relay status`, then try again")
+	return nil, nil, diag.New(judge.BlockedLockHeld, "the lock "+strconv.Quote(path)+" can't be taken", "other processes keep taking it", "`relay status`, then try again")
 }
 
 // takeOver decides about what an earlier holder left in a file that the kernel
@@ -95,7 +95,7 @@ func Acquire(path, command string) (l *Lock, reclaimed *Info, err error) {
 func takeOver(f *os.File, path, command string) (*Lock, *Info, error) {
 	old, err := read(f)
 	if err != nil {
-		return nil, nil, diag.New(judge.BlockedLockHeld, "the lock file "+strconv.Quote(path)+" can't be read", err.Error()+"; relay does not guess who wrote it",
+		return nil, nil, diag.New(judge.BlockedLockHeld, "the lock file "+strconv.Quote(path)+" can't be read", err.Error()+"; relay can't tell who wrote it",
 			"`rm "+diag.Word(path)+"` if no other relay works in this repository")
 	}
 	if old != nil {

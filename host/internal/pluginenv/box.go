@@ -35,7 +35,7 @@ func Persist(cfg *config.Config, home string) []string {
 // Means chooses what contains the plugins and checks of a work tree.
 func Means(ctx context.Context, cfg *config.Config, stateDir, root string) (string, error) {
 	if err := os.MkdirAll(stateDir, 0o700); err != nil {
-		return "", diag.Wrap(err, judge.BlockedBox, "relay's state folder can't be made", "`ls -ld "+stateDir+"`")
+		return "", diag.Wrap(err, judge.BlockedBox, "relay's state folder can't be created", "`ls -ld "+stateDir+"`")
 	}
 	means, err := isolation.Choose(ctx, isolation.Wish{Means: cfg.Box.Means, Required: cfg.Box.Required, StateDir: stateDir, Root: root})
 	if f, ok := diag.As(BoxFault(err)); ok {

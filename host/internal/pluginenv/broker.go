@@ -35,6 +35,6 @@ func (e Env) broker(p *Plugin, files []string) (*broker.Broker, error) {
 // unheld is why a broker is refused: where what relay itself has can be read, a key that
 // only relay has is no secret.
 func unheld(plugin, means string) *diag.Error {
-	return diag.New(judge.BlockedBox, "secret is broker for plugin "+plugin+", and no box here keeps a key from an agent",
+	return diag.New(judge.BlockedBox, "secret is broker for plugin "+plugin+", and no kind of box on this machine keeps a key from an agent",
 		"the means "+means+" leaves relay's own process and the user's files readable", "`relay doctor` says why the means overlay can't be used")
 }

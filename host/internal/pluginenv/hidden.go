@@ -57,7 +57,7 @@ func KeepHidden(stateDir, runID string, all []verify.Result, seed uint64) (out H
 		out.Note = "what the hidden checks printed could not be kept: " + err.Error()
 	}
 	if passed < len(all) {
-		out.Fault = diag.New(judge.StopHiddenFailed, "a hidden check failed", strings.Join(classes, "; "), "`relay show` tells you alone what it printed; `relay salvage` gets at the change")
+		out.Fault = diag.New(judge.StopHiddenFailed, "a hidden check failed", strings.Join(classes, "; "), "only `relay show` says what it printed; `relay salvage` gets at the change")
 	}
 	return out
 }

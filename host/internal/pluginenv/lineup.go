@@ -176,5 +176,5 @@ func (e Env) Admit(ctx context.Context, plugin, role, rpc string, told func(time
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}
-	return nil, diag.Wrap(err, judge.BlockedPlugin, "the rate that is set for "+plugin+" can't be kept", "`ls -ld "+e.StateDir+"/accounts`")
+	return nil, diag.Wrap(err, judge.BlockedPlugin, "the rate set for "+plugin+" can't be kept", "`ls -ld "+e.StateDir+"/accounts`")
 }

@@ -88,7 +88,7 @@ func (e Env) Find(name string, kind catalog.Kind) (*Plugin, pluginhost.Spec, err
 	}
 	sockets, remove, err := launch.NewSocketDir()
 	if err != nil {
-		return nil, pluginhost.Spec{}, diag.Wrap(err, judge.BlockedPlugin, "there is no place for the sockets of plugins", "`ls -ld /tmp /tmp/relay-*` shows who owns them")
+		return nil, pluginhost.Spec{}, diag.Wrap(err, judge.BlockedPlugin, "there is no place for plugins' sockets", "`ls -ld /tmp /tmp/relay-*` shows who owns them")
 	}
 	var tools []string
 	if kind == catalog.Builder {
@@ -227,7 +227,7 @@ func (e Env) giveState(spec *pluginhost.Spec, kind catalog.Kind) error {
 	sum := sha256.Sum256([]byte(e.repo()))
 	spec.StateDir = filepath.Join(e.StateDir, "plugins", spec.Entry.Name, hex.EncodeToString(sum[:8]))
 	if err := os.MkdirAll(spec.StateDir, 0o700); err != nil {
-		return diag.Wrap(err, judge.BlockedPlugin, "the plugin "+spec.Entry.Name+" gets no folder for its state", "`ls -ld "+e.StateDir+"`")
+		return diag.Wrap(err, judge.BlockedPlugin, "the plugin "+spec.Entry.Name+" can't be given a folder for its state", "`ls -ld "+e.StateDir+"`")
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 // write the folders of work and nothing else. It works in the first of them.
 func (e Env) Build(ctx context.Context, argv, env, work []string) error {
 	if err := os.MkdirAll(e.StateDir, 0o700); err != nil {
-		return diag.Wrap(err, judge.BlockedBox, "relay's state folder can't be made", "`ls -ld "+e.StateDir+"`")
+		return diag.Wrap(err, judge.BlockedBox, "relay's state folder can't be created", "`ls -ld "+e.StateDir+"`")
 	}
 	empty, err := os.MkdirTemp("", "relay-work-")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // Known reports whether there is a remote of this name.
 func Known(ctx context.Context, git *judge.Git, remote string) error {
 	if _, err := git.Run(ctx, nil, "remote", "get-url", "--push", "--", remote); err != nil || strings.HasPrefix(remote, "-") {
-		return diag.New(judge.BlockedMissingConfig, fmt.Sprintf("there is no remote %q", remote), "git knows no remote of that name", "`git remote -v` shows those that there are")
+		return diag.New(judge.BlockedMissingConfig, fmt.Sprintf("there is no remote %q", remote), "git has no remote of that name", "`git remote -v` shows those that there are")
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func Deliver(ctx context.Context, git *judge.Git, k Keyed) (done Delivered, err 
 		return done, err
 	}
 	if is != "" && is != k.Object {
-		return done, diag.New(judge.StopHeadMoved, "another run with this key came first at "+k.Remote, k.Ref+" holds its result; nothing was pushed, and relay never forces",
+		return done, diag.New(judge.StopHeadMoved, "another run with this key was first at "+k.Remote, k.Ref+" holds its result; nothing was pushed, and relay never forces",
 			"the same command gives that result")
 	}
 	branch := ""

@@ -47,7 +47,7 @@ func To(ctx context.Context, git *judge.Git, remote, branch string) (Target, err
 		return t, diag.New(judge.BlockedMissingConfig, fmt.Sprintf("%q is not a valid branch name", t.Branch), "git does not take it", "`relay config show pipeline`")
 	}
 	if _, err := git.Run(ctx, nil, "remote", "get-url", "--push", "--", remote); err != nil {
-		return t, diag.New(judge.BlockedMissingConfig, fmt.Sprintf("there is no remote %q", remote), "git knows no remote of that name", "`git remote -v` shows those that there are; pipeline.push.remote names the one to push to")
+		return t, diag.New(judge.BlockedMissingConfig, fmt.Sprintf("there is no remote %q", remote), "git has no remote of that name", "`git remote -v` shows those that there are; pipeline.push.remote names the one to push to")
 	}
 	return t, nil
 }

@@ -139,7 +139,7 @@ func parseModule(from string) (*source, error) {
 func (m *source) readSettings(get func(string) string) error {
 	refuse := func(name string) error {
 		return diag.New(judge.BlockedPlugin, name+" takes this module out of the module checksum database",
-			"a plugin from a module has no signature; that everybody gets the same source is all that stands for it",
+			"a plugin from a module has no signature; all that vouches for it is that everybody gets the same source",
 			"`env -u "+name+" relay plugin install "+diag.Word(schemeGo+m.pkg+"@"+m.version)+"`, or take a signed release of the plugin")
 	}
 	for _, name := range []string{"GONOSUMDB", "GOPRIVATE"} {
@@ -324,5 +324,5 @@ func refuseModule(source string, err error) error {
 	if _, ok := diag.As(err); ok || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return diag.Wrap(err, judge.BlockedPlugin, source+" is no plugin that can be installed", "`relay plugin install --help` shows the form; ask its author for a module or a release that has it")
+	return diag.Wrap(err, judge.BlockedPlugin, source+" can't be installed as a plugin", "`relay plugin install --help` shows the form; ask its author for a module or a release that has it")
 }

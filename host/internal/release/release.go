@@ -238,7 +238,7 @@ func (r *Release) Only(platforms []string) error {
 	for _, at := range platforms {
 		if r.Hashes[at] == "" {
 			return diag.New(judge.BlockedPlugin, "this release of "+r.Name+" has no file for "+at, "it has one for "+strings.Join(slices.Sorted(maps.Keys(r.Hashes)), ", "),
-				"`relay plugin install --help`; leave --platform out, and all that it has are pinned")
+				"`relay plugin install --help`; without --platform, every file that it has is pinned")
 		}
 	}
 	if len(platforms) > 0 {
@@ -303,7 +303,7 @@ func refuse(what string, err error) error {
 	}
 	var n notRelease
 	if errors.As(err, &n) {
-		return diag.Wrap(err, judge.BlockedPlugin, what+" is no release of a plugin that can be installed", fix)
+		return diag.Wrap(err, judge.BlockedPlugin, what+" is not a plugin release that can be installed", fix)
 	}
 	return diag.Wrap(err, judge.BlockedPlugin, what+" can't be read", fix)
 }

@@ -49,7 +49,7 @@ func checkBundle(key, sums, bundle string) error {
 	issuer, who, _ := strings.Cut(strings.TrimPrefix(key, schemeSigstore), "#")
 	found, err := program.Find(cosign, os.Getenv("PATH"), program.Tree("."))
 	if err != nil {
-		return diag.New(judge.BlockedPlugin, "the release is signed with sigstore, and the program that checks that is not there",
+		return diag.New(judge.BlockedPlugin, "the release is signed with sigstore, and the program that checks such signatures is missing",
 			"relay checks minisign and ed25519 by itself, sigstore bundles by "+cosign+" 2.4 or newer in PATH",
 			"`go install github.com/sigstore/cosign/v3/cmd/cosign@latest`, or your system's package of it, then try again")
 	}
@@ -97,8 +97,8 @@ func trustedRoot() (string, error) {
 			return path, nil
 		}
 	}
-	return "", diag.New(judge.BlockedPlugin, "the release is signed with sigstore, and nobody here has said whom sigstore trusts",
-		"the check asks nobody; it needs "+own+" or "+fetched, "`"+cosign+" initialize` fetches it once, then try again")
+	return "", diag.New(judge.BlockedPlugin, "the release is signed with sigstore, and this machine has no list of whom sigstore trusts",
+		"the check uses no network; it needs "+own+" or "+fetched, "`"+cosign+" initialize` fetches it once, then try again")
 }
 
 // tail keeps the end of what a program prints, as one line.

@@ -280,7 +280,7 @@ func (s *Store) change(do func(*file) bool) (bool, error) {
 	}
 	unlock, err := store.Lock(s.Path() + ".lock")
 	if err != nil {
-		return false, diag.Wrap(err, judge.BlockedUntrustedConfig, "what you trust can't be saved", "`ls -la "+diag.Word(s.dir)+"` shows the file, and `df -T "+diag.Word(s.dir)+"` the file system: relay needs one that can be written and has flock")
+		return false, diag.Wrap(err, judge.BlockedUntrustedConfig, "what you trust can't be saved", "`ls -la "+diag.Word(s.dir)+"` shows the file, and `df -T "+diag.Word(s.dir)+"` the file system: relay needs one that is writable and supports flock")
 	}
 	defer unlock()
 	f, err := s.read()

@@ -27,7 +27,7 @@ func Own(paths ...string) error {
 			continue
 		}
 		if err != nil {
-			return diag.New(judge.BlockedUntrustedConfig, path+" is not believed", err.Error(), "`ls -ld "+diag.Word(filepath.Dir(path))+"`")
+			return diag.New(judge.BlockedUntrustedConfig, path+" is refused", err.Error(), "`ls -ld "+diag.Word(filepath.Dir(path))+"`")
 		}
 		switch Others(path, fi) {
 		case Foreign:
@@ -35,9 +35,9 @@ func Own(paths ...string) error {
 			if st, ok := fi.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 { // not to be taken from its user
 				fix = fmt.Sprintf("`sudo -u '#%d' relay status` is relay as that user; or set HOME to one of root's", st.Uid)
 			}
-			return diag.New(judge.BlockedUntrustedConfig, path+" is not believed", "it belongs to another user", fix)
+			return diag.New(judge.BlockedUntrustedConfig, path+" is refused", "it belongs to another user", fix)
 		case Shared:
-			return diag.New(judge.BlockedUntrustedConfig, path+" is not believed", fmt.Sprintf("it can be written by others (mode %04o)", fi.Mode().Perm()),
+			return diag.New(judge.BlockedUntrustedConfig, path+" is refused", fmt.Sprintf("it can be written by others (mode %04o)", fi.Mode().Perm()),
 				"look at what it holds, then `chmod go-w "+diag.Word(path)+"`")
 		}
 	}
