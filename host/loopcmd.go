@@ -97,7 +97,7 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 	defer present.End()
 	env.Observer = present
 	if old != nil && len(old.Set) > 0 {
-		env.Observer.Observe(Event{Kind: progress.Notice, At: r.Now(), Text: "goes on as it was begun:" + loop.Flags(old.Set) + "; a --set of yours takes the place of its own"})
+		env.Observer.Observe(Event{Kind: progress.Notice, At: r.Now(), Text: "goes on as it was begun:" + loop.Flags(old.Set) + "; your own --set replaces it"})
 	}
 	r.NoteNeeds(true)
 	defer r.NoteNeeds(false)

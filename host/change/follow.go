@@ -184,7 +184,7 @@ func (l *lander) publish(ctx context.Context, p *plan, note any) (_ Landed, err 
 			if _, uerr := l.env.write(ctx, nil, nil, "update-ref", "refs/heads/"+p.Branch, p.Base, p.Commit); uerr == nil {
 				err = headMoved(fmt.Sprintf("HEAD came back to the branch %q", p.Branch))
 			} else {
-				l.note("HEAD came back to the branch %q meanwhile: `git status` shows files that are not as the commit has them, and `git restore` brings them", p.Branch)
+				l.note("HEAD came back to the branch %q meanwhile: `git status` shows files that differ from the commit, and `git restore` brings them back", p.Branch)
 			}
 		}
 	}

@@ -257,7 +257,7 @@ func TestOperatorEditsAtEveryPoint(t *testing.T) {
 			if got := r.read("README.md"); got != "mine\n" {
 				t.Errorf("edited %s at %d (%s): README.md holds %q; landing: %v", save, n+1, points[n], got, err)
 			}
-			if notes := strings.Join(done.Notes, "\n"); points[n] == "committed" && !strings.Contains(notes, `"README.md" is not what relay wrote any more`) {
+			if notes := strings.Join(done.Notes, "\n"); points[n] == "committed" && !strings.Contains(notes, `"README.md" is no longer what relay wrote`) {
 				t.Errorf("edited %s right afterwards, and the notes say %q", save, notes)
 			}
 			os.RemoveAll(filepath.Dir(r.root))

@@ -199,7 +199,7 @@ func (l *lander) look(ctx context.Context, a *applier) {
 		e := &a.plan.Entries[i]
 		now, err := l.real.describe(string(e.Path), nil)
 		if err != nil || !e.isNew(now) {
-			l.note("%q is not what relay wrote any more: it was changed right afterwards", e.Path)
+			l.note("%q is no longer what relay wrote: it was changed right afterwards", e.Path)
 		}
 	}
 	if a.plan.Commit == "" {

@@ -87,7 +87,7 @@ func askExaminer(ctx context.Context, r *host.Repo, repo *host.Opened, res *NewR
 			return diag.Wrap(refused, judge.BlockedOrchestrator, "the model returned no valid check, twice", "`${EDITOR:-vi} "+diag.Word(filepath.Join(res.Folder, res.Files[0]))+"`: the skeleton is there")
 		}
 		data.RetryReason = refused.Error()
-		d.Show(progress.Event{Kind: progress.Notice, Text: "the answer is no check (" + refused.Error() + "); it is asked once more"})
+		d.Show(progress.Event{Kind: progress.Notice, Text: "the answer is not a check (" + refused.Error() + "); relay asks once more"})
 	}
 }
 

@@ -15,7 +15,7 @@ func (p *revision) attest(ctx context.Context) {
 	c, facts := p.c, &p.out.Facts
 	plan, err := workspace.ReadFile(c.path(planFile), maxState)
 	if err != nil || hashOf(plan) != p.a.Plan {
-		c.note("the commit has no attestation: the approved plan is not there any more")
+		c.note("the commit has no attestation: the approved plan is gone")
 		return
 	}
 	if p.doc == nil { // an attempt before this one has landed it

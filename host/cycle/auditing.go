@@ -238,7 +238,7 @@ func (c *Cycle) askAuditor(ctx context.Context, a config.Auditor, m *material, f
 			break
 		}
 		facts.Why, data.RetryReason = perr.Error(), perr.Error()
-		c.note(fmt.Sprintf("%s by %s has not the five sections (%s)%s", a.Name, a.Provider, perr, map[int]string{1: "; it is asked once more", 2: "; its raw text goes to you"}[q.try]))
+		c.note(fmt.Sprintf("%s by %s lacks the five sections (%s)%s", a.Name, a.Provider, perr, map[int]string{1: "; it is asked once more", 2: "; its raw text goes to you"}[q.try]))
 	}
 	if s.other {
 		file = auditsDir + "/" + s.facts.Provider + "-" + a.Name + ".md"

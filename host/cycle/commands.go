@@ -100,7 +100,7 @@ func (e *Env) at(ctx context.Context, uuid string, want State, command string) (
 		return nil, "", err
 	}
 	if disk == nil || disk.State != c.rec.State || disk.Iteration != c.rec.Iteration || len(disk.Transitions) != len(c.rec.Transitions) {
-		c.note("state.json was not what relay had written; it was made anew from the cycle's log")
+		c.note("state.json was not what relay had written; it was written again from the cycle's log")
 	}
 	if c.rec.State != want && !c.beside(command) {
 		return nil, "", e.notNow(uuid, st, want, command)

@@ -171,7 +171,7 @@ func (c *Cycle) refine(ctx context.Context, names []string, docs []*audit.Docume
 			return plan, nil
 		}
 		facts.Why, data.RetryReason = perr.Error(), perr.Error()
-		c.note(fmt.Sprintf("the refinement by %s has not the five sections (%s)", m.Provider, perr))
+		c.note(fmt.Sprintf("the refinement by %s lacks the five sections (%s)", m.Provider, perr))
 	}
 	return nil, nil
 }

@@ -127,7 +127,7 @@ func (p *revision) settle(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	for _, r := range recovered {
-		c.note("what an earlier attempt left: " + r.Did)
+		c.note("left over from an earlier attempt: " + r.Did)
 		if r.Conflict != "" {
 			return false, diag.New(judge.BlockedCrashRecovery, "the revision that was being written can't be settled", r.Conflict,
 				"`git -C "+diag.Word(c.rec.Worktree)+" status`, take your own change back, then `relay audit resume "+Short(c.rec.UUID)+"`")

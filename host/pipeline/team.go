@@ -110,7 +110,7 @@ func (a *taskRun) by(ctx context.Context, role string, work func(context.Context
 				return rerr
 			}
 			if ok {
-				a.note(fmt.Sprintf("%s does the %s no more in this run: %s", l.Now(), role, why))
+				a.note(fmt.Sprintf("%s no longer does the %s in this run: %s", l.Now(), role, why))
 				continue
 			}
 		}

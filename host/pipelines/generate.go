@@ -150,7 +150,7 @@ func (g *generation) ask(ctx context.Context) error {
 			return diag.Wrap(refused, judge.BlockedOrchestrator, "the model returned no valid task list, twice", "`relay pipeline generate --again`, or write "+host.TasksFile+" yourself: `relay task add --help`")
 		}
 		data.RetryReason = refused.Error()
-		d.Show(progress.Event{Kind: progress.Notice, Text: "the answer is no task list (" + refused.Error() + "); it is asked once more"})
+		d.Show(progress.Event{Kind: progress.Notice, Text: "the answer is not a task list (" + refused.Error() + "); relay asks once more"})
 	}
 }
 

@@ -80,7 +80,7 @@ func Run(ctx context.Context, r *host.Repo, o RunOptions) (*RunResult, error) {
 		return nil, f
 	}
 	if asBegun != "" {
-		env.Observer.Observe(host.Event{Kind: progress.Notice, At: r.Now(), Text: "goes on as it was begun: " + asBegun + "; a flag of yours, as --parallel 1, takes their place, and a --set that of its own"})
+		env.Observer.Observe(host.Event{Kind: progress.Notice, At: r.Now(), Text: "goes on as it was begun: " + asBegun + "; your own flags, such as --parallel 1 or --set, replace those"})
 	}
 	estimate, err := foresee(r, repo, o.Only)
 	if err != nil {

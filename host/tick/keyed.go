@@ -190,7 +190,7 @@ func (r *run) takePlanned() {
 			return // another run has put its own there since, or it can't be built any more
 		}
 		r.o.Task, r.o.Again = []byte(raw), true
-		r.note("the task of run " + m.RunID + " is built, which was planned and did not come to its end; another goal, key or builder has one planned anew")
+		r.note("the task of run " + m.RunID + " is built, which was planned but never finished; with another goal, key or builder a new one is planned")
 		return
 	}
 }

@@ -179,7 +179,7 @@ func (r *run) ask(ctx context.Context) error {
 		case !repeated && limit > 1 && mayRepeat(f): // it bought nothing, and leaves the second answer its chance
 			repeated = true
 			call--
-			r.note("the orchestrator's call failed and is made once more: " + f.Summary)
+			r.note("the orchestrator's call failed, and relay makes it once more: " + f.Summary)
 			if err := pause(ctx, pluginhost.Decide(f).After); err != nil {
 				return interrupted(ctx, err)
 			}
@@ -198,7 +198,7 @@ func (r *run) ask(ctx context.Context) error {
 			return &diag.Error{Code: judge.BlockedOrchestrator, What: "the orchestrator returned no valid task",
 				Why: reason.Error(), Fix: "`relay show` says what is wrong with the answer; try another model, or `relay run --task FILE`", Err: reason}
 		}
-		r.note("the first answer was no valid task: " + reason.Error())
+		r.note("the first answer was not a valid task: " + reason.Error())
 		data.RetryReason = reason.Error()
 	}
 }
