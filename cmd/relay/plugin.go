@@ -70,6 +70,8 @@ func runPluginList(ctx context.Context, o *pluginListOptions) error {
 			note := e.Summary
 			if e.Reason != "" {
 				note = e.Reason
+			} else if e.Pin != nil && e.Pin.Verified != nil && len(e.Pin.Verified.Broken) > 0 {
+				note = e.Pin.Verified.String() + ": `relay plugin verify " + e.Name + "`"
 			}
 			rows = append(rows, []string{host.Safe(e.Name), host.Safe(e.Version), kinds, state, host.Safe(note)})
 		}

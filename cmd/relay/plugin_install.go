@@ -277,6 +277,9 @@ func pluginRows(p *printer, res *plugins.Result) {
 	p.row("from", host.Safe(e.Pin.From))
 	p.row("key", host.Safe(e.Pin.Key))
 	p.row("module", host.Safe(strings.TrimSpace(e.Pin.Module+"  "+e.Pin.Toolchain)))
+	if v := e.Pin.Verified; v != nil {
+		p.rules(e.Name, v.String(), len(v.Broken) > 0)
+	}
 	granted := map[string]bool{}
 	for _, w := range res.Granted {
 		granted[w] = true
@@ -299,6 +302,14 @@ func pluginRows(p *printer, res *plugins.Result) {
 	p.row("digest", res.Digest)
 }
 
+// rules says how a plugin kept the rules of the protocol when it was pinned.
+func (p *printer) rules(name, kept string, broken bool) {
+	if kept = host.Safe(kept); broken {
+		kept = p.yellow(kept) + "; `relay plugin verify " + host.Safe(name) + "` says why"
+	}
+	p.row("rules", kept)
+}
+
 // askGrant shows what a plugin asks for and takes a yes or a no.
 func askGrant(a *app, o *plugins.Offer) (bool, error) {
 	p := a.printer(a.err, a.errTTY)
@@ -315,6 +326,9 @@ func askGrant(a *app, o *plugins.Offer) (bool, error) {
 		p.row("signed", p.yellow("by a key that came with it and was not known before: ")+host.Safe(o.Key))
 	default:
 		p.row("signed", "by "+host.Safe(o.Key))
+	}
+	if v := o.Rules; v != nil {
+		p.rules(o.Name, v.String(), len(v.Broken) > 0)
 	}
 	for _, c := range o.Changes {
 		p.linef("%s %s", p.dim(pad("changed", 10)), host.Safe(c))

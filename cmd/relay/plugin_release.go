@@ -15,6 +15,7 @@ type pluginPackOptions struct {
 	out     string
 	sign    string
 	makeKey string
+	cases   string
 }
 
 func newPluginPackCmd(a *app) *cobra.Command {
@@ -31,6 +32,7 @@ func newPluginPackCmd(a *app) *cobra.Command {
 	}
 	cmd.Args = func(_ *cobra.Command, args []string) error { o.files = args; return nil }
 	cmd.Flags().StringVar(&o.out, "out", "dist", "the mirror's `FOLDER`")
+	cmd.Flags().StringVar(&o.cases, "cases", "", "add this `FILE` of calls that may be made to try it")
 	cmd.Flags().StringVar(&o.sign, "sign", "", "sign with the minisign secret key in this `FILE`")
 	cmd.Flags().StringVar(&o.makeKey, "make-key", "", "write a new secret key to this `FILE` and print the public one")
 	return cmd
@@ -51,7 +53,7 @@ func runPluginPack(ctx context.Context, o *pluginPackOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := plugins.Pack(ctx, repo, plugins.PackOptions{Files: o.files, Out: o.out, SignKey: o.sign})
+	res, err := plugins.Pack(ctx, repo, plugins.PackOptions{Files: o.files, Out: o.out, Cases: o.cases, SignKey: o.sign})
 	if err != nil {
 		return err
 	}

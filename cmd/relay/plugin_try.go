@@ -130,8 +130,8 @@ func newPluginVerifyCmd(a *app) *cobra.Command {
 		Use:   "verify [NAME]",
 		Short: "Try the rules of the protocol on an installed plugin",
 		Long: "Runs the rules that plugin authors test with (docs/plugin-authors) against the pinned file, in a\n" +
-			"box without network. No paid call is made. --cases takes the author's file of calls that may be\n" +
-			"made; without it the rules about calls are left out.",
+			"box without network. No paid call is made. The rules about calls are tried with those that the\n" +
+			"release brings, or that the file of --cases lists.",
 		Example:           "relay plugin verify foo\nrelay plugin verify foo --cases conformance.json",
 		Args:              oneArg(&o.name, "plugin name"),
 		RunE:              runE(o, runPluginVerify),

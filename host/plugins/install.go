@@ -235,6 +235,9 @@ func (s *shop) install(ctx context.Context, o InstallOptions, upgrade string) (*
 	if err != nil {
 		return nil, err
 	}
+	if pin.Verified, err = verified(ctx, s.repo, rel, &pin); err != nil {
+		return nil, err
+	}
 	offer := newOffer(rel.Name, pin, purposes)
 	offer.Module = rel.Module
 	offer.File, offer.Signed, offer.NewKey = rel.Binary, rel.Signed, rel.New

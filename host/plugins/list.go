@@ -38,6 +38,7 @@ type Offer struct {
 	Platforms                   int
 	Signed, NewKey              bool
 	Key                         string
+	Rules                       *catalog.Verified
 	Module                      string // the checksum of the source that it was built from
 	// Asks are the rights as words, AsksFor in sentences, in the same order; Grant is the
 	// argument that means exactly them. Purposes are the plugin's own words, by right.
@@ -54,7 +55,7 @@ func newOffer(name string, pin catalog.Pin, purposes map[string]string) *Offer {
 		wish = *pin.Granted
 	}
 	return &Offer{Name: name, Version: pin.Version, Source: pin.Source, From: pin.From, Summary: pin.Summary, SHA256: pin.Hashes[catalog.Platform],
-		Platforms: len(pin.Hashes), Key: pin.Key, Asks: wish.Words(), AsksFor: wish.Sentences(), Grant: wish.Argument(), Purposes: purposes}
+		Platforms: len(pin.Hashes), Key: pin.Key, Rules: pin.Verified, Asks: wish.Words(), AsksFor: wish.Sentences(), Grant: wish.Argument(), Purposes: purposes}
 }
 
 // Result is what a plugin is after a command.

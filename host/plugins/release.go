@@ -39,7 +39,12 @@ func Pack(ctx context.Context, r *host.Repo, o PackOptions) (*Packed, error) {
 	if info.GetName() != name {
 		return nil, diag.New(judge.BlockedPlugin, "the file of "+name+" calls itself "+info.GetName(), "", "name the file relay-plugin-"+info.GetName())
 	}
-	packed, err := release.Pack(o.Out, release.Parcel{Name: name, Version: info.GetVersion(), Summary: info.GetSummary(), Files: files, SignKey: o.SignKey, Password: r.Getenv("RELAY_SIGN_PASSWORD")})
+	if o.Cases != "" {
+		if _, err := readCases(o.Cases, ""); err != nil {
+			return nil, err
+		}
+	}
+	packed, err := release.Pack(o.Out, release.Parcel{Cases: o.Cases, Name: name, Version: info.GetVersion(), Summary: info.GetSummary(), Files: files, SignKey: o.SignKey, Password: r.Getenv("RELAY_SIGN_PASSWORD")})
 	if err != nil {
 		return nil, diag.Wrap(err, judge.BlockedPlugin, "the release can't be written", "`ls -l "+diag.Word(o.Out)+"`; give each release a version of its own")
 	}
@@ -50,6 +55,7 @@ func Pack(ctx context.Context, r *host.Repo, o PackOptions) (*Packed, error) {
 type PackOptions struct {
 	Files   []string // relay-plugin-NAME[_OS_ARCH]
 	Out     string   // the mirror's folder
+	Cases   string   // a file of calls that may be made to try it; "" for none
 	SignKey string   // the file of a minisign secret key; "" signs nothing
 }
 

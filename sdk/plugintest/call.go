@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -181,7 +182,11 @@ func (s *Session) callOn(p *instance, c Case, h how) (*call, error) {
 
 // configured starts a plugin and configures it for a case.
 func (s *Session) configured(c Case, h how) (*instance, error) {
-	p, err := s.start(append(append(append([]string{}, s.cfg.Env...), c.Env...), h.env...), false)
+	stub, err := s.standIn()
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.start(slices.Concat(stub, s.cfg.Env, c.Env, h.env), false)
 	if err != nil {
 		return nil, err
 	}

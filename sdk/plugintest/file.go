@@ -19,11 +19,12 @@ const CasesFile = "conformance.json"
 
 // caseFile is CasesFile: a Config as data, for plugins in any language.
 type caseFile struct {
-	Schema       string            `json:"$schema"` // for editors
-	PluginConfig json.RawMessage   `json:"plugin_config"`
-	Env          map[string]string `json:"env"`
-	HomeFiles    []string          `json:"home_files"`
-	Cases        []fileCase        `json:"cases"`
+	Schema       string              `json:"$schema"` // for editors
+	PluginConfig json.RawMessage     `json:"plugin_config"`
+	Env          map[string]string   `json:"env"`
+	HomeFiles    []string            `json:"home_files"`
+	Hosts        map[string][]Answer `json:"hosts"`
+	Cases        []fileCase          `json:"cases"`
 }
 
 type fileCase struct {
@@ -69,7 +70,7 @@ func ReadConfig(file string) (Config, error) {
 	if d.More() {
 		return Config{}, fmt.Errorf("%s: there is more than one JSON document", file)
 	}
-	cfg := Config{PluginConfig: f.PluginConfig, Env: environment(f.Env), HomeFiles: f.HomeFiles}
+	cfg := Config{PluginConfig: f.PluginConfig, Env: environment(f.Env), HomeFiles: f.HomeFiles, Hosts: f.Hosts}
 	for i, c := range f.Cases {
 		made, err := c.made()
 		if err != nil {

@@ -31,6 +31,10 @@ type Config struct {
 	// Cases are the calls that may be made. Without any, only the rules that need no
 	// call are tried.
 	Cases []Case
+	// Hosts are answered for by a stand-in of this package, by what the plugin declares
+	// among its hosts: "api.example.org", or a server of this machine, "localhost:11434". It
+	// takes a binary that honours HTTPS_PROXY and SSL_CERT_FILE, as those in Go do on Linux.
+	Hosts map[string][]Answer
 	// Locked is the GetInfo answer that was recorded at installation, as --info prints
 	// it; nil: none.
 	Locked []byte

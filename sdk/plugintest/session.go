@@ -25,6 +25,7 @@ type Session struct {
 	instances []*instance
 	calls     []*call // every call made so far, in order
 	failures  []namedFailure
+	stub      *standIn
 	unknown   error // the status of a call that no version of the protocol has
 
 	info     *infoEvidence
@@ -49,6 +50,7 @@ type canary struct {
 func newSession(ctx context.Context, cfg Config) *Session { return &Session{ctx: ctx, cfg: cfg} }
 
 func (s *Session) close() {
+	s.stub.close()
 	for _, p := range s.instances {
 		p.stop()
 		_ = os.RemoveAll(p.dirs.root)
@@ -138,6 +140,9 @@ func (s *Session) evidence() (*callEvidence, error) {
 }
 
 func (s *Session) makeCalls(e *callEvidence) error {
+	if err := s.standsIn(); err != nil {
+		return err
+	}
 	info := s.getInfo()
 	s.makeCanaries(info.first)
 	for _, c := range s.cfg.Cases {

@@ -35,6 +35,8 @@ type Identity struct {
 	// in a build also "fail", with Words.
 	Ends  string `json:"ends"`
 	Start bool   `json:"at_start"`
+	// Provider makes it a provider, whose answer is what came of Does.
+	Provider bool `json:"provider"`
 	// Thinks is how many seconds it takes to say whether it is healthy.
 	Thinks float64  `json:"thinks_s"`
 	Words  []string `json:"words"` // summary, detail and fix of a failure
@@ -69,6 +71,11 @@ func main() {
 	if id.Fickle {
 		info.Summary = fmt.Sprintf("a stranger at %d", time.Now().UnixNano())
 	}
+	if id.Provider {
+		sdk.Serve(info, sdk.Provider{Complete: func(context.Context, *sdk.CompleteRequest, sdk.Events) (*sdk.Completion, error) {
+			return &sdk.Completion{Text: told(id)}, nil
+		}})
+	}
 	sdk.Serve(info, sdk.Builder{Health: func(ctx context.Context, _ bool) (*sdk.Health, error) {
 		select {
 		case <-ctx.Done():
@@ -93,13 +100,18 @@ func end(id Identity) {
 	}
 }
 
-func build(id Identity, r *sdk.BuildRequest, out sdk.Events) (*sdk.BuildResult, error) {
+// told does what it was told, and says what came of it.
+func told(id Identity) string {
 	var said strings.Builder
 	for _, what := range id.Does {
 		fmt.Fprintf(&said, "%s %s\n", what, do(what))
 	}
-	fmt.Fprintf(&said, "built by %s %s\n", id.Name, id.Version)
-	if err := os.WriteFile(filepath.Join(r.Workspace, "src", "a.txt"), []byte(said.String()), 0o644); err != nil {
+	return said.String()
+}
+
+func build(id Identity, r *sdk.BuildRequest, out sdk.Events) (*sdk.BuildResult, error) {
+	said := fmt.Sprintf("%sbuilt by %s %s\n", told(id), id.Name, id.Version)
+	if err := os.WriteFile(filepath.Join(r.Workspace, "src", "a.txt"), []byte(said), 0o644); err != nil {
 		return nil, sdk.Fail(sdk.Internal, "the workspace can't be written", sdk.Detail(err.Error()))
 	}
 	if !id.Start {

@@ -39,10 +39,28 @@ type Pin struct {
 	Module     string `json:"module,omitempty"`
 	Toolchain  string `json:"toolchain,omitempty"`
 	AttestedBy string `json:"attested_by,omitempty"`
+	// Verified is how it kept the rules of the protocol when it was pinned; nil: it was not tried.
+	Verified *Verified `json:"verified,omitempty"`
 	// Declared is all that it asks for. Granted is what a person gave it; nil: nobody
 	// was asked yet, and it is not started.
 	Declared Rights  `json:"declared"`
 	Granted  *Rights `json:"granted,omitempty"`
+}
+
+// Verified is what came of trying the rules on a plugin.
+type Verified struct {
+	Kept   int      `json:"kept"`             // how many rules and cases
+	Broken []string `json:"broken,omitempty"` // which of them
+}
+
+func (v *Verified) String() string {
+	switch {
+	case v == nil:
+		return ""
+	case len(v.Broken) > 0:
+		return fmt.Sprintf("breaks %s, keeps %d", strings.Join(v.Broken, ", "), v.Kept)
+	}
+	return fmt.Sprintf("keeps all %d that were tried", v.Kept)
 }
 
 // A part of a source or a version becomes a part of a path.
@@ -69,6 +87,9 @@ func (p Pin) fits(name string) error {
 		}
 	}
 	lists := map[string][]string{"aliases": p.Aliases, "hashes": slices.Concat(slices.Collect(maps.Keys(p.Hashes)), slices.Collect(maps.Values(p.Hashes)))}
+	if p.Verified != nil {
+		lists["broken rules"] = p.Verified.Broken
+	}
 	for kind, r := range map[string]Rights{"declared": p.Declared, "granted": p.grants()} {
 		for what, list := range map[string][]string{"env": r.Env, "programs": r.Programs, "hosts": r.Hosts, "read": r.Read, "write": r.Write} {
 			lists[kind+" "+what] = list
@@ -224,6 +245,7 @@ func (p Pin) Changes(now Pin) (out []string) {
 	field("module", p.Module, now.Module)
 	field("toolchain", p.Toolchain, now.Toolchain)
 	field("attested by", p.AttestedBy, now.AttestedBy)
+	field("rules", p.Verified.String(), now.Verified.String())
 	platforms := maps.Clone(p.Hashes)
 	if platforms == nil {
 		platforms = map[string]string{}

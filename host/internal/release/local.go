@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -70,7 +71,7 @@ func (r *Release) takeFolder(dir string) error {
 		return err
 	}
 	for _, e := range entries {
-		if _, plugin := parseFile(e.Name()); !plugin && !strings.HasPrefix(e.Name(), sumsFile) && e.Name() != keyFile {
+		if _, plugin := parseFile(e.Name()); !plugin && !slices.Contains(textFiles, e.Name()) {
 			continue
 		}
 		fd, err := unix.Open(filepath.Join(dir, e.Name()), unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -31,6 +32,8 @@ type Parcel struct {
 	Name, Version, Summary string
 	// Files are the plugin's files by platform.
 	Files map[string]string
+	// Cases is a file of calls that may be made to try the plugin; "" for none.
+	Cases string
 	// SignKey is the file of a minisign secret key, Password its own; "" signs nothing.
 	SignKey, Password string
 }
@@ -69,7 +72,14 @@ func Pack(dir string, p Parcel) (*Packed, error) {
 		}
 		fmt.Fprintf(&sums, "%s  %s\n", hash, base)
 	}
-	texts := map[string][]byte{sumsFile: sums.Bytes()}
+	texts := map[string][]byte{}
+	if p.Cases != "" {
+		if texts[casesFile], err = beneath.ReadPlain(p.Cases, maxText); err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(texts[casesFile]), casesFile)
+	}
+	texts[sumsFile] = sums.Bytes()
 	if p.SignKey != "" {
 		key, err := secretKey(p.SignKey, p.Password)
 		if err != nil {

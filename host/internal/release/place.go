@@ -39,6 +39,9 @@ func (r *Release) Place(installDir string, pin catalog.Pin) error {
 	if err == nil {
 		err = os.Rename(r.Binary, filepath.Join(made, filepath.Base(final)))
 	}
+	if err == nil && r.seen[casesFile] != "" { // for another trial of it
+		err = os.Rename(filepath.Join(r.dir, casesFile), filepath.Join(made, casesFile))
+	}
 	if err == nil {
 		err = os.Rename(dest, filepath.Join(r.dir, "old"))
 		if os.IsNotExist(err) {

@@ -17,6 +17,7 @@ import (
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/store"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/sdk/plugintest"
 )
 
 // Limits of what is taken, in bytes and in files.
@@ -34,10 +35,11 @@ const (
 	ed25519File = sumsFile + ".sig"
 	keyFile     = "minisign.pub"
 	bundleFile  = sumsFile + ".sigstore.json"
+	casesFile   = plugintest.CasesFile // the calls that may be made to try it
 	prefix      = "relay-plugin-"
 )
 
-var textFiles = []string{sumsFile, minisigFile, ed25519File, keyFile, bundleFile}
+var textFiles = []string{sumsFile, minisigFile, ed25519File, keyFile, bundleFile, casesFile}
 
 // Release is one version of a plugin as it was taken.
 type Release struct {
@@ -233,6 +235,14 @@ func (r *Release) settle(key string) error {
 	return nil
 }
 
+// Cases are the calls that may be made to try the plugin; nil when the release has none.
+func (r *Release) Cases() ([]byte, error) {
+	if r.seen[casesFile] == "" {
+		return nil, nil
+	}
+	return judge.ReadFile(filepath.Join(r.dir, casesFile), maxText)
+}
+
 // Only leaves out the hashes of all platforms but these and this machine's.
 func (r *Release) Only(platforms []string) error {
 	for _, at := range platforms {
@@ -258,7 +268,7 @@ func (r *Release) checkSums() (map[string]string, error) {
 		return nil, err
 	}
 	for base, hash := range r.seen {
-		if _, plugin := parseFile(base); !plugin {
+		if _, plugin := parseFile(base); !plugin && base != casesFile {
 			continue
 		}
 		switch want, listed := sums[base]; {

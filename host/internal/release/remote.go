@@ -112,6 +112,11 @@ func (r *Release) takeFiles(ctx context.Context, source string) error {
 	if err != nil {
 		return err
 	}
+	if _, listed := sums[casesFile]; listed {
+		if err := r.takeRemoteFile(ctx, source, casesFile); err != nil {
+			return err
+		}
+	}
 	for name := range sums {
 		if f, ok := parseFile(name); ok && f.platform == catalog.Platform {
 			return r.takeRemoteFile(ctx, source, name)
