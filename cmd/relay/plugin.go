@@ -70,6 +70,8 @@ func runPluginList(ctx context.Context, o *pluginListOptions) error {
 			note := e.Summary
 			if e.Reason != "" {
 				note = e.Reason
+			} else if e.Withdrawn != "" {
+				note = e.Withdrawn
 			} else if e.Pin != nil && e.Pin.Verified != nil && len(e.Pin.Verified.Broken) > 0 {
 				note = e.Pin.Verified.String() + ": `relay plugin verify " + e.Name + "`"
 			}

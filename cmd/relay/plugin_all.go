@@ -12,9 +12,10 @@ import (
 func newPluginOutdatedCmd(a *app) *cobra.Command {
 	o := &pluginOptions{app: a}
 	return &cobra.Command{
-		Use:     "outdated",
-		Short:   "Pinned plugins that have a newer version",
-		Long:    "Asks where each pinned plugin comes from. A version that its publisher has withdrawn is named.",
+		Use:   "outdated",
+		Short: "Pinned plugins that have a newer version",
+		Long: "Asks where each pinned plugin comes from. A version that its publisher has withdrawn or\n" +
+			"warns of is named, and remembered for when the plugin starts.",
 		Example: "relay plugin outdated\nrelay plugin upgrade --all",
 		Args:    noArgs,
 		RunE:    runE(o, runPluginOutdated),
@@ -35,6 +36,8 @@ func runPluginOutdated(ctx context.Context, o *pluginOptions) error {
 		for _, e := range res.Plugins {
 			note := e.Problem
 			switch {
+			case e.Advisory != "":
+				note = "its publisher warns of it: " + e.Advisory
 			case e.Withdrawn != "":
 				note = "withdrawn by its publisher: " + e.Withdrawn
 			case e.Newest == "" && note == "":

@@ -263,6 +263,7 @@ func pluginRows(p *printer, res *plugins.Result) {
 		p.row("unpinned", p.yellow(host.Safe(e.Unpinned)))
 	}
 	p.row("reason", host.Safe(e.Reason))
+	p.row("withdrawn", p.yellow(host.Safe(e.Withdrawn)))
 	p.row("source", host.Safe(e.Source))
 	p.row("file", host.Safe(e.Path))
 	p.row("sha256", e.SHA256)

@@ -96,7 +96,9 @@ type OutdatedLine struct {
 	Newest string `json:"newest,omitempty"` // "" when it is the pinned one, or unknown
 	// Withdrawn is why the publisher has withdrawn the pinned version.
 	Withdrawn string `json:"withdrawn,omitempty"`
-	Problem   string `json:"problem,omitempty"` // why the newest is unknown
+	// Advisory is why the publisher warns of it.
+	Advisory string `json:"advisory,omitempty"`
+	Problem  string `json:"problem,omitempty"` // why the newest is unknown
 }
 
 // Outdated asks where each pinned plugin comes from for its newest version. Nothing is
@@ -117,7 +119,8 @@ func Outdated(ctx context.Context, r *host.Repo) (*OutdatedResult, error) {
 		case err != nil:
 			p.Problem = err.Error()
 		default:
-			if p.Withdrawn = v.Withdrawn[pin.Version]; semver.Compare(host.Canon(v.Newest), host.Canon(pin.Version)) > 0 {
+			p.Withdrawn, p.Advisory = v.Withdrawn[pin.Version], v.Advisories[pin.Version]
+			if semver.Compare(host.Canon(v.Newest), host.Canon(pin.Version)) > 0 {
 				p.Newest = v.Newest
 				res.Next = "`relay plugin upgrade --all`"
 			}

@@ -90,7 +90,7 @@ func Search(ctx context.Context, r *host.Repo, mirror, text string) (*Found, err
 	if !release.IsRemote(mirror) {
 		return nil, diag.New(judge.BlockedPlugin, "there is no mirror to search", "a mirror is an https: or file: URL with an index.json", "`relay plugin search --mirror URL`")
 	}
-	index, err := release.ReadIndex(ctx, mirror)
+	index, err := release.ReadIndex(ctx, mirror, "")
 	if err != nil {
 		why := err.Error()
 		if errors.Is(err, fs.ErrNotExist) {

@@ -37,6 +37,7 @@ const (
 	NotGranted  State = "not granted"  // pinned, but no person of this machine agreed to the pin
 	Shadowed    State = "shadowed"     // built in, and the lock file pins another of that name
 	Unreadable  State = "unreadable"   // its entry in the lock file can't be used
+	Advised     State = "advisory"     // its publisher warns of this version
 	Ignored     State = "ignored"      // can't be a plugin, or may not be executed
 )
 
@@ -82,6 +83,9 @@ type Entry struct {
 	Attach *launch.Attached `json:"-"`
 	// Base is the folder below which every folder must be safe; "" for one beside relay.
 	Base string `json:"-"`
+
+	// Withdrawn says that its publisher has taken this version back, why, and what to type.
+	Withdrawn string `json:"withdrawn,omitempty"`
 
 	fix string // of a state that needs another than Reinstall gives
 	// ConfigSchema is the JSON Schema of the plugin's configuration; nil when the

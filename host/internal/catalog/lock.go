@@ -214,6 +214,7 @@ func (c *Catalog) lockedEntry(name string, p Pin, built []Entry, o *Options) Ent
 		e.Pin, e.Base = &p, o.InstallDir
 		e.Path = p.InstallPath(o.InstallDir, name)
 		e.State, e.Reason = p.standing(name, o)
+		e.heed(p.noted(o.InstallDir))
 	}
 	if e.SHA256 == "" && e.State == "" {
 		e.State, e.Reason = NotLocked, fmt.Sprintf("relay.lock.json has no SHA-256 of it for %s", Platform)

@@ -50,7 +50,7 @@ func (d *Caller) pay(ctx context.Context, p *pluginenv.Plugin, c call) (*pluginh
 			return f, err
 		}
 	}
-	d.sayUnpinned(p)
+	d.sayDoubts(p)
 	n, err := d.number(c)
 	if err != nil {
 		return nil, err
@@ -99,20 +99,27 @@ func Used(l ledger.Line) progress.Usage {
 		CacheWriteTokens: l.CacheWriteTokens, ReasoningTokens: l.ReasoningTokens, CostUSD: l.CostUSD}
 }
 
-// sayUnpinned notes, once, that a plugin takes part that nothing pins.
-func (d *Caller) sayUnpinned(p *pluginenv.Plugin) {
-	if p.Entry.Unpinned == "" {
+// sayDoubts notes, once, that a plugin takes part that nothing pins, or that its publisher has
+// withdrawn.
+func (d *Caller) sayDoubts(p *pluginenv.Plugin) {
+	text := ""
+	switch e := p.Entry; {
+	case e.Unpinned != "":
+		text = fmt.Sprintf("unpinned: plugin %s took part, which nothing pins (%s)", e.Name, e.Unpinned)
+	case e.Withdrawn != "":
+		text = fmt.Sprintf("plugin %s %s was %s", e.Name, e.Version, e.Withdrawn)
+	default:
 		return
 	}
 	d.mu.Lock()
-	told := d.unpinned[p.Entry.Name]
-	if d.unpinned == nil {
-		d.unpinned = map[string]bool{}
+	told := d.doubted[p.Entry.Name]
+	if d.doubted == nil {
+		d.doubted = map[string]bool{}
 	}
-	d.unpinned[p.Entry.Name] = true
+	d.doubted[p.Entry.Name] = true
 	d.mu.Unlock()
 	if !told {
-		d.Note(fmt.Sprintf("unpinned: plugin %s took part, which nothing pins (%s)", p.Entry.Name, p.Entry.Unpinned))
+		d.Note(text)
 	}
 }
 

@@ -41,9 +41,9 @@ type Caller struct {
 	Answered func(*pluginpb.CompleteRequest, *pluginpb.CompleteDone, *pluginhost.Failure)
 	Now      func() time.Time // nil means time.Now
 
-	mu       sync.Mutex
-	sent     map[string]int  // how often a call was sent, by the id of its question
-	unpinned map[string]bool // plugins that were noted as that
+	mu      sync.Mutex
+	sent    map[string]int  // how often a call was sent, by the id of its question
+	doubted map[string]bool // plugins that a note was made of
 }
 
 // Hold is a call that was reserved and not yet settled.

@@ -115,7 +115,7 @@ func enter(dir string, p Parcel) error {
 	if err != nil {
 		return err
 	}
-	index, err := ReadIndex(context.Background(), (&url.URL{Scheme: "file", Path: abs}).String())
+	index, err := ReadIndex(context.Background(), (&url.URL{Scheme: "file", Path: abs}).String(), "")
 	if errors.Is(err, fs.ErrNotExist) {
 		index, err = &Index{}, nil
 	}

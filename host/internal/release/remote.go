@@ -86,7 +86,7 @@ func (r *Release) takeRemote(ctx context.Context, source, version string, chosen
 	}
 	err := r.takeFiles(ctx, source)
 	if errors.Is(err, fs.ErrNotExist) {
-		if source, err = inMirror(ctx, source, version, chosen); err == nil {
+		if source, err = inMirror(ctx, source, version, filepath.Dir(r.dir), chosen); err == nil {
 			err = r.takeFiles(ctx, source)
 		}
 	}
@@ -147,15 +147,17 @@ type Listed struct {
 	// Withdrawn are versions that nobody should take any more, with the reason. What is
 	// pinned already is still put back.
 	Withdrawn map[string]string `json:"withdrawn,omitempty"`
+	// Advisories are versions that are not to be started any more, with the reason.
+	Advisories map[string]string `json:"advisories,omitempty"`
 }
 
 const indexFile = "index.json"
 
-// Newest is the highest version that was not withdrawn; "" when there is none.
+// Newest is the highest version that nothing is said against; "" when there is none.
 func (l Listed) Newest() string {
 	newest := ""
 	for _, v := range l.Versions {
-		if _, gone := l.Withdrawn[v]; gone {
+		if l.against(v) != "" {
 			continue
 		}
 		if newest == "" || semver.Compare(canon(v), canon(newest)) > 0 {
@@ -165,10 +167,22 @@ func (l Listed) Newest() string {
 	return newest
 }
 
+// against is what the publisher says against a version.
+func (l Listed) against(v string) string {
+	if why, bad := l.Advisories[v]; bad {
+		return "warns of " + v + ": " + why
+	}
+	if why, gone := l.Withdrawn[v]; gone {
+		return "has withdrawn " + v + ": " + why
+	}
+	return ""
+}
+
 func canon(v string) string { return "v" + strings.TrimPrefix(v, "v") }
 
-// ReadIndex reads what a mirror has.
-func ReadIndex(ctx context.Context, mirror string) (*Index, error) {
+// ReadIndex reads what a mirror has. What it says against versions is kept beside the plugins
+// that are installed in a folder; "" keeps nothing.
+func ReadIndex(ctx context.Context, mirror, installDir string) (*Index, error) {
 	body, err := open(ctx, strings.TrimSuffix(mirror, "/")+"/"+indexFile)
 	if err != nil {
 		return nil, err
@@ -182,14 +196,23 @@ func ReadIndex(ctx context.Context, mirror string) (*Index, error) {
 	if err := json.Unmarshal(b, &i); err != nil {
 		return nil, bad(indexFile + ": " + err.Error())
 	}
-	return &i, nil
+	if installDir == "" {
+		return &i, nil
+	}
+	said := map[string]catalog.Notices{}
+	for name, l := range i.Plugins {
+		if len(l.Withdrawn)+len(l.Advisories) > 0 {
+			said[name] = catalog.Notices{Newest: l.Newest(), Withdrawn: l.Withdrawn, Advisories: l.Advisories}
+		}
+	}
+	return &i, catalog.KeepNotices(installDir, mirror, said)
 }
 
-// inMirror is the folder of a version of a plugin of a mirror; one that was withdrawn can't
-// be chosen.
-func inMirror(ctx context.Context, source, version string, chosen bool) (string, error) {
+// inMirror is the folder of a version of a plugin of a mirror; one that something is said
+// against can't be chosen.
+func inMirror(ctx context.Context, source, version, installDir string, chosen bool) (string, error) {
 	mirror, name := source[:strings.LastIndexByte(source, '/')], path.Base(source)
-	index, err := ReadIndex(ctx, mirror)
+	index, err := ReadIndex(ctx, mirror, installDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", bad("it has no " + sumsFile + ", and the folder above it no " + indexFile)
 	} else if err != nil {
@@ -202,8 +225,8 @@ func inMirror(ctx context.Context, source, version string, chosen bool) (string,
 	if !ok || !slices.Contains(listed.Versions, version) || !semver.IsValid(canon(version)) {
 		return "", bad(fmt.Sprintf("%s has no version %q of %q", mirror, version, name))
 	}
-	if why, gone := listed.Withdrawn[version]; gone && chosen {
-		return "", bad(fmt.Sprintf("its publisher has withdrawn %s: %s", version, why))
+	if why := listed.against(version); why != "" && chosen {
+		return "", bad("its publisher " + why)
 	}
 	return source + "/" + url.PathEscape(version), nil
 }

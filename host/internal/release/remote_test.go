@@ -77,7 +77,7 @@ func TestHTTPS(t *testing.T) {
 			}
 		}
 	}
-	index, err := ReadIndex(context.Background(), server.URL+"/")
+	index, err := ReadIndex(context.Background(), server.URL+"/", "")
 	if err != nil || index.Plugins["foo"].Newest() != "1.10.0" {
 		t.Errorf("%+v %v", index, err)
 	}

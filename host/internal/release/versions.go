@@ -9,11 +9,12 @@ import (
 
 // Versions are those of a plugin that can be had.
 type Versions struct {
-	// Newest is the highest that was not withdrawn; of a source that has no versions it is
-	// the source.
+	// Newest is the highest that nothing is said against; of a source that has no versions it
+	// is the source.
 	Newest string
-	// Withdrawn are the versions that their publisher has withdrawn, with the reasons.
-	Withdrawn map[string]string
+	// Withdrawn are the versions that their publisher has withdrawn, and Advisories those that
+	// it warns of, with the reasons.
+	Withdrawn, Advisories map[string]string
 }
 
 // Known asks a source for its versions. One that has no list of them, such as an archive, is
@@ -43,12 +44,12 @@ func Known(ctx context.Context, from, scratch, cache string) (v Versions, err er
 		return v, err
 	case IsRemote(from) && !isArchive(from):
 		from = strings.TrimSuffix(from, "/")
-		index, err := ReadIndex(ctx, from[:strings.LastIndexByte(from, '/')])
+		index, err := ReadIndex(ctx, from[:strings.LastIndexByte(from, '/')], scratch)
 		if err != nil {
 			return Versions{Newest: from}, err
 		}
 		listed := index.Plugins[path.Base(from)]
-		return Versions{Newest: listed.Newest(), Withdrawn: listed.Withdrawn}, nil
+		return Versions{Newest: listed.Newest(), Withdrawn: listed.Withdrawn, Advisories: listed.Advisories}, nil
 	}
 	return Versions{Newest: from}, fs.ErrNotExist
 }
