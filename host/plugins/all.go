@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -115,7 +116,7 @@ func Outdated(ctx context.Context, r *host.Repo) (*OutdatedResult, error) {
 		v, err := s.versions(ctx, name, pin)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			p.Problem = "it was installed from " + v.Newest + ", which has no list of versions"
+			p.Problem = "it was installed from " + cmp.Or(pin.From, v.Newest) + ", which has no list of versions"
 		case err != nil:
 			p.Problem = err.Error()
 		default:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/paxiom/relay/host"
 	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/pluginenv"
@@ -106,6 +107,9 @@ func (s *shop) unusable(name string) error {
 
 // origin is where a pinned plugin was taken from.
 func (s *shop) origin(name string, pin catalog.Pin) (string, error) {
+	if rel, ok := pin.Below(); ok {
+		return s.inRepository(name, rel)
+	}
 	if pin.From != "" {
 		return pin.From, nil
 	}
@@ -118,6 +122,36 @@ func (s *shop) origin(name string, pin catalog.Pin) (string, error) {
 			"it was installed from a folder of another machine", "`relay plugin install PATH`, with the folder, archive or file that it is in")
 	}
 	return known.From, nil
+}
+
+// inRepository is the place of a plugin that lies in the repository. Whoever can change the
+// repository can put a link there, and that leads to where nobody has looked.
+func (s *shop) inRepository(name, rel string) (string, error) {
+	at := filepath.Join(s.root, rel)
+	root, err := filepath.EvalSymlinks(s.root)
+	real := ""
+	if err == nil {
+		real, err = filepath.EvalSymlinks(at)
+	}
+	if err == nil && real != filepath.Join(root, rel) {
+		err = beneath.ErrLink
+	}
+	if err != nil {
+		return "", diag.Wrap(err, judge.BlockedPlugin, "plugin "+name+" can't be taken from ./"+rel+" in the repository", "`git log --stat -- "+diag.Word(rel)+"` shows what became of it")
+	}
+	return at, nil
+}
+
+// belowRoot is a place relative to the repository that it lies in.
+func (s *shop) belowRoot(place string) (rel string, ok bool) {
+	root, err := filepath.EvalSymlinks(s.root)
+	if err == nil {
+		place, err = filepath.EvalSymlinks(place)
+	}
+	if err == nil {
+		rel, err = filepath.Rel(root, place)
+	}
+	return rel, err == nil && filepath.IsLocal(rel) && rel != "."
 }
 
 // take takes a release from wherever it is, with the hashes for these platforms; none are
@@ -234,6 +268,11 @@ func (s *shop) install(ctx context.Context, o InstallOptions, upgrade string) (*
 	pin, purposes, err := s.repo.PinOf(ctx, rel, s.lock)
 	if err != nil {
 		return nil, err
+	}
+	if rel.Local != "" {
+		if at, ok := s.belowRoot(rel.Local); ok {
+			pin.SetBelow(at)
+		}
 	}
 	if pin.Verified, err = verified(ctx, s.repo, rel, &pin); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,8 +23,8 @@ type Pin struct {
 	// Source and Version are parts of the folder that it is installed in.
 	Source  string `json:"source"`
 	Version string `json:"version"`
-	// From is where its releases are: a URL or a Go module; "" when they came from a
-	// folder of one machine.
+	// From is where its releases are: a URL, a Go module, or a path in the repository, which
+	// begins with "./"; "" when they came from a folder of one machine.
 	From     string   `json:"from,omitempty"`
 	Protocol int      `json:"protocol"`
 	Kinds    []Kind   `json:"kinds"`
@@ -166,6 +167,9 @@ func (p Pin) Check(name string) error {
 			return fmt.Errorf("plugin %s: source %q and version %q must be plain names", name, p.Source, p.Version)
 		}
 	}
+	if below, ok := p.Below(); ok && !filepath.IsLocal(below) {
+		return fmt.Errorf("plugin %s: from %q leads out of the repository", name, p.From)
+	}
 	if len(p.Kinds) == 0 {
 		return fmt.Errorf("plugin %s has no kinds", name)
 	}
@@ -196,6 +200,14 @@ func (p Pin) Check(name string) error {
 	}
 	return nil
 }
+
+// Below is where in the repository its releases are, when they are there.
+func (p Pin) Below() (path string, ok bool) { return strings.CutPrefix(p.From, below) }
+
+// SetBelow says that its releases are at a path in the repository.
+func (p *Pin) SetBelow(path string) { p.From = below + path }
+
+const below = "./"
 
 func (p Pin) builtin() bool { return strings.HasPrefix(p.Source, builtinSource) }
 
