@@ -78,12 +78,13 @@ type pluginSearchOptions struct {
 func newPluginSearchCmd(a *app) *cobra.Command {
 	o := &pluginSearchOptions{app: a}
 	cmd := &cobra.Command{
-		Use:     "search [TEXT]",
-		Short:   "List the plugins of a mirror",
-		Long:    "Reads the index of a mirror, whose address is given or is in RELAY_PLUGIN_MIRROR.",
-		Example: "relay plugin search --mirror https://plugins.example.org\nrelay plugin install https://plugins.example.org/foo",
-		Args:    oneArg(&o.text, "text"),
-		RunE:    runE(o, runPluginSearch),
+		Use:   "search [TEXT]",
+		Short: "List the plugins of a mirror",
+		Long:  "Reads the index of a mirror, whose address is given or is in RELAY_PLUGIN_MIRROR.",
+		Example: "relay plugin search --mirror https://plugins.example.org\nrelay plugin install https://plugins.example.org/foo\n" +
+			"relay plugin search --mirror git+https://git.example.org/plugins.git",
+		Args: oneArg(&o.text, "text"),
+		RunE: runE(o, runPluginSearch),
 	}
 	cmd.Flags().StringVar(&o.mirror, "mirror", "", "the `URL` of the mirror")
 	return cmd

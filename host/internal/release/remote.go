@@ -241,6 +241,9 @@ var client = &http.Client{CheckRedirect: func(req *http.Request, via []*http.Req
 
 // open opens what a URL names. What is not there is fs.ErrNotExist.
 func open(ctx context.Context, source string) (io.ReadCloser, error) {
+	if strings.HasPrefix(source, schemeGit) {
+		return openGit(ctx, source)
+	}
 	u, err := url.Parse(source)
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ func Source(from, name string) string {
 		text = "github.com/" + repo
 	} else if u, err := url.Parse(from); err == nil && IsRemote(from) {
 		text = u.Host + u.Path
-		if u.Scheme == "file" {
+		if strings.HasSuffix(u.Scheme, "file") {
 			text = "file" + u.Path
 		}
 	}
