@@ -20,6 +20,7 @@ type pluginOptions struct {
 	grant     string
 	platforms []string
 	frozen    bool
+	as        string
 	all       bool
 	cmd       *cobra.Command
 }
@@ -52,6 +53,7 @@ func newPluginInstallCmd(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.grant, "grant", "", grantHelp)
 	cmd.Flags().StringVar(&o.key, "key", "", "the publisher's public `KEY` (minisign, ed25519:…, sigstore:… or its file)")
 	cmd.Flags().StringSliceVar(&o.platforms, "platform", nil, platformHelp)
+	cmd.Flags().StringVar(&o.as, "as", "", "pin it under this `NAME`, beside another version of it")
 	cmd.Flags().BoolVar(&o.frozen, "frozen", false, "pin nothing: refuse what relay.lock.json does not have")
 	return cmd
 }
@@ -126,7 +128,7 @@ func newPluginInfoCmd(a *app) *cobra.Command {
 
 // install is the options as the core has them.
 func (o *pluginOptions) install() plugins.InstallOptions {
-	i := plugins.InstallOptions{From: o.arg, Key: o.key, Granted: o.cmd.Flags().Changed("grant")}
+	i := plugins.InstallOptions{From: o.arg, As: o.as, Key: o.key, Granted: o.cmd.Flags().Changed("grant")}
 	for _, at := range o.platforms { // as Go and docker write them, too
 		i.Platforms = append(i.Platforms, strings.ReplaceAll(at, "/", "_"))
 	}
@@ -150,8 +152,8 @@ func runPluginInstall(ctx context.Context, o *pluginOptions) error {
 		return err
 	}
 	if o.arg == "" {
-		if o.cmd.Flags().Changed("grant") || o.key != "" || len(o.platforms) > 0 {
-			return usageError{what: "--grant, --key and --platform are of one plugin", fix: "`relay plugin install SOURCE`, with where it comes from"}
+		if o.cmd.Flags().Changed("grant") || o.key != "" || o.as != "" || len(o.platforms) > 0 {
+			return usageError{what: "--grant, --key, --as and --platform are of one plugin", fix: "`relay plugin install SOURCE`, with where it comes from"}
 		}
 		l, err := plugins.RestoreAll(ctx, repo)
 		return o.app.pluginsDone(l, err, "relay.lock.json pins no plugin")
@@ -256,6 +258,9 @@ func (a *app) pluginDone(res *plugins.Result, err error, did string) error {
 func pluginRows(p *printer, res *plugins.Result) {
 	e := res.Plugin
 	p.row("name", host.Safe(e.Name)+" "+host.Safe(e.Version))
+	if e.Pin != nil {
+		p.row("plugin", host.Safe(e.Pin.Plugin))
+	}
 	p.row("does", host.Safe(e.Summary))
 	p.row("aliases", joined(e.Aliases))
 	p.row("state", string(e.State))

@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -29,7 +30,7 @@ func Install(ctx context.Context, r *host.Repo, o InstallOptions) (*Result, erro
 	if bad := s.unusable(o.From); bad != nil {
 		return nil, bad
 	}
-	if pin, ok := s.lock.Plugins[o.From]; ok && o.Key == "" && !strings.Contains(o.From, "/") {
+	if pin, ok := s.lock.Plugins[o.From]; ok && o.Key == "" && o.As == "" && !strings.Contains(o.From, "/") {
 		return s.putBack(ctx, o.From, pin, o.Platforms)
 	}
 	return s.install(ctx, o, "")
@@ -200,7 +201,7 @@ func (s *shop) putBack(ctx context.Context, name string, pin catalog.Pin, platfo
 			platforms = append(have, catalog.Platform)
 		}
 		return nil, diag.New(judge.BlockedPlugin, "relay.lock.json pins plugin "+name+" for other platforms", fmt.Sprintf("it is pinned for %s; this machine is %s", strings.Join(have, ", "), catalog.Platform),
-			"`relay plugin install "+diag.Word(from)+" --platform "+diag.Word(strings.Join(platforms, ","))+"` pins it anew, after showing what changes")
+			"`relay plugin install "+as(from, name, pin.Called(name))+" --platform "+diag.Word(strings.Join(platforms, ","))+"` pins it anew, after showing what changes")
 	}
 	rel, err := s.take(ctx, from, pin.Version, pin.Key, []string{catalog.Platform})
 	if err != nil {
@@ -211,7 +212,7 @@ func (s *shop) putBack(ctx context.Context, name string, pin catalog.Pin, platfo
 		return nil, diag.New(judge.BlockedPlugin, "what is at "+from+" is not the plugin "+name+" that is pinned",
 			"the checksum of its source is "+orNothing(rel.Module)+"; pinned is "+orNothing(pin.Module), "`git log -p "+catalog.LockFile+"` shows who changed the pin")
 	}
-	if want := pin.Hashes[catalog.Platform]; rel.Name != name || "sha256:"+rel.SHA256 != want {
+	if want := pin.Hashes[catalog.Platform]; rel.Name != pin.Called(name) || "sha256:"+rel.SHA256 != want {
 		if rel.Toolchain != pin.Toolchain {
 			return nil, diag.New(judge.BlockedPlugin, "plugin "+name+" can't be built as it was pinned", "it was built by "+orNothing(pin.Toolchain)+"; here is "+rel.Toolchain,
 				"`relay plugin upgrade "+name+"` pins what is built here, after showing what changes; or put "+orNothing(pin.Toolchain)+" first in PATH")
@@ -220,10 +221,19 @@ func (s *shop) putBack(ctx context.Context, name string, pin catalog.Pin, platfo
 			fmt.Sprintf("it is %s with the SHA-256 %.16s…; pinned is %.23s…", rel.Name, rel.SHA256, want),
 			"`relay plugin upgrade "+name+"` pins what is there now, after showing what changes")
 	}
+	rel.Name = name
 	if err := rel.Place(s.installDir, pin); err != nil {
 		return nil, err
 	}
 	return s.result("relay.plugin.install", name)
+}
+
+// as is a source as it is typed to install it under a name.
+func as(from, name, own string) string {
+	if name == own {
+		return diag.Word(from)
+	}
+	return diag.Word(from) + " --as " + diag.Word(name)
 }
 
 // install pins a release. upgrade is the plugin that it must be a version of; "" for any.
@@ -248,26 +258,30 @@ func (s *shop) install(ctx context.Context, o InstallOptions, upgrade string) (*
 		return nil, err
 	}
 	defer rel.Close()
-	old, had := s.lock.Plugins[rel.Name]
-	if upgrade != "" && rel.Name != upgrade {
+	own, name := rel.Name, cmp.Or(o.As, upgrade, rel.Name)
+	old, had := s.lock.Plugins[name]
+	if upgrade != "" && own != old.Called(name) {
 		return nil, diag.New(judge.BlockedPlugin, o.From+" is the plugin "+rel.Name+", not "+upgrade, "", "`relay plugin install "+diag.Word(o.From)+"` installs it as another one")
 	}
 	if had && old.Key != "" && o.Key == "" && rel.Key != old.Key {
-		return nil, diag.New(judge.BlockedPlugin, "plugin "+rel.Name+" is signed with a different key than before",
+		return nil, diag.New(judge.BlockedPlugin, "plugin "+name+" is signed with a different key than before",
 			fmt.Sprintf("pinned is the key %s; this release has %s", old.Key, orNothing(rel.Key)),
-			"`relay plugin install "+diag.Word(o.From)+" --key KEY`, if the publisher says that this is their new key")
+			"`relay plugin install "+as(o.From, name, own)+" --key KEY`, if the publisher says that this is their new key")
 	}
 	if rel.New && rel.From != "" && o.Ask == nil && old.Key != rel.Key {
 		return nil, diag.New(judge.BlockedPlugin, "nobody here knows the key that "+o.From+" is signed with", "it came along with the release: "+rel.Key,
-			"`relay plugin install "+diag.Word(o.From)+" --key "+rel.Key+"`, if that is the publisher's key")
+			"`relay plugin install "+as(o.From, name, own)+" --key "+rel.Key+"`, if that is the publisher's key")
 	}
-	if taken := catalog.CameWithRelay(rel.Name); taken != "" {
-		return nil, diag.New(judge.BlockedPlugin, "a plugin named "+rel.Name+" can't be installed", taken+" came with relay, and every configuration that names "+rel.Name+" means that one",
-			"rename the file, and the plugin in its own code; `relay plugin list` shows the names in use")
+	if taken := catalog.CameWithRelay(name); taken != "" {
+		return nil, diag.New(judge.BlockedPlugin, "a plugin named "+name+" can't be installed", taken+" came with relay, and every configuration that names "+name+" means that one",
+			"`relay plugin install "+as(o.From, own+"-2", own)+"` installs it under another name")
 	}
 	pin, purposes, err := s.repo.PinOf(ctx, rel, s.lock)
 	if err != nil {
 		return nil, err
+	}
+	if rel.Name = name; name != own {
+		pin.Plugin, pin.Aliases = own, nil // they are those of the plugin's own name
 	}
 	if rel.Local != "" {
 		if at, ok := s.belowRoot(rel.Local); ok {
@@ -277,14 +291,14 @@ func (s *shop) install(ctx context.Context, o InstallOptions, upgrade string) (*
 	if pin.Verified, err = verified(ctx, s.repo, rel, &pin); err != nil {
 		return nil, err
 	}
-	offer := newOffer(rel.Name, pin, purposes)
+	offer := newOffer(name, pin, purposes)
 	offer.Module = rel.Module
 	offer.File, offer.Signed, offer.NewKey = rel.Binary, rel.Signed, rel.New
 	if had {
 		offer.Changes = old.Changes(pin)
 		if upgrade != "" && goesBack(old, pin) {
-			return nil, diag.New(judge.BlockedPlugin, fmt.Sprintf("%s %s is older than the %s that is pinned", rel.Name, pin.Version, old.Version),
-				strings.Join(offer.Changes, "; "), "`relay plugin install "+diag.Word(o.From)+"` goes back all the same")
+			return nil, diag.New(judge.BlockedPlugin, fmt.Sprintf("%s %s is older than the %s that is pinned", name, pin.Version, old.Version),
+				strings.Join(offer.Changes, "; "), "`relay plugin install "+as(o.From, name, own)+"` goes back all the same")
 		}
 	}
 	if err := s.decide(o, &pin, old, had, upgrade != "", offer); err != nil {
@@ -293,8 +307,8 @@ func (s *shop) install(ctx context.Context, o InstallOptions, upgrade string) (*
 	if err := rel.Place(s.installDir, pin); err != nil {
 		return nil, err
 	}
-	if err := s.write(rel.Name, &pin, rel.Local); err != nil {
+	if err := s.write(name, &pin, rel.Local); err != nil {
 		return nil, err
 	}
-	return s.result("relay.plugin.install", rel.Name)
+	return s.result("relay.plugin.install", name)
 }

@@ -19,6 +19,8 @@ type InstallOptions struct {
 	From string
 	// Key is the publisher's; "" takes the one that is pinned, or the release's own.
 	Key string
+	// As is the name to pin it under; "" is its own.
+	As string
 	// Platforms ("linux_amd64") are those to pin, besides this machine's. Without any it
 	// is all that the release has or a module is built for; an upgrade of a module keeps
 	// the pinned ones.

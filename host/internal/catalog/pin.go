@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -20,6 +21,9 @@ import (
 // it asks for and what a person granted. A hash has its scheme in front ("sha256:…");
 // one of a scheme that is not known counts as none.
 type Pin struct {
+	// Plugin is what the plugin calls itself where it is pinned under another name, so that
+	// two versions of it can be.
+	Plugin string `json:"plugin,omitempty"`
 	// Source and Version are parts of the folder that it is installed in.
 	Source  string `json:"source"`
 	Version string `json:"version"`
@@ -170,6 +174,9 @@ func (p Pin) Check(name string) error {
 	if below, ok := p.Below(); ok && !filepath.IsLocal(below) {
 		return fmt.Errorf("plugin %s: from %q leads out of the repository", name, p.From)
 	}
+	if p.Plugin != "" && !ValidName(p.Plugin) {
+		return fmt.Errorf("plugin %s: %q is not a plugin name: it must match %s", name, p.Plugin, NamePattern)
+	}
 	if len(p.Kinds) == 0 {
 		return fmt.Errorf("plugin %s has no kinds", name)
 	}
@@ -200,6 +207,9 @@ func (p Pin) Check(name string) error {
 	}
 	return nil
 }
+
+// Called is what a plugin that is pinned under a name calls itself.
+func (p Pin) Called(name string) string { return cmp.Or(p.Plugin, name) }
 
 // Below is where in the repository its releases are, when they are there.
 func (p Pin) Below() (path string, ok bool) { return strings.CutPrefix(p.From, below) }
@@ -247,6 +257,7 @@ func (p Pin) Changes(now Pin) (out []string) {
 			out = append(out, fmt.Sprintf("%s: %s → %s", name, orNone(a), orNone(b)))
 		}
 	}
+	field("plugin", p.Plugin, now.Plugin)
 	field("source", p.Source, now.Source)
 	field("from", p.From, now.From)
 	field("version", p.Version, now.Version)

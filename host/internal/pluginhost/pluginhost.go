@@ -226,8 +226,12 @@ func (p *Plugin) configure(ctx context.Context) *Failure {
 // differs says in what a plugin is not the pinned one; "" when it is. What it wants
 // may be less than what is pinned, never more.
 func differs(pinned, says catalog.Entry) string {
+	called := pinned.Name
+	if pinned.Pin != nil {
+		called = pinned.Pin.Called(called)
+	}
 	switch {
-	case pinned.Name != says.Name:
+	case called != says.Name:
 		return fmt.Sprintf("it calls itself %q", says.Name)
 	case pinned.Version != says.Version:
 		return fmt.Sprintf("it says that it is version %q; pinned is %q", says.Version, pinned.Version)
