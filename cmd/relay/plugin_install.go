@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/plugins"
 )
 
@@ -157,6 +158,9 @@ func runPluginInstall(ctx context.Context, o *pluginOptions) error {
 		}
 		l, err := plugins.RestoreAll(ctx, repo)
 		return o.app.pluginsDone(l, err, "relay.lock.json pins no plugin")
+	}
+	if o.frozen && (o.key != "" || o.as != "") {
+		return usageError{what: "--key and --as are for pinning", why: "--frozen takes only what is pinned", fix: "`relay plugin install --frozen " + diag.Word(o.arg) + "`"}
 	}
 	if o.frozen && !plugins.Pinned(repo, o.arg) {
 		return usageError{what: "relay.lock.json pins no plugin " + host.Safe(o.arg), why: "--frozen takes only what is pinned", fix: "`relay plugin list` shows the names"}

@@ -243,6 +243,9 @@ func (s *shop) install(ctx context.Context, o InstallOptions, upgrade string) (*
 			return nil, diag.New(judge.BlockedPlugin, fmt.Sprintf("%.100q is not a platform", at), "one is named as in relay.lock.json: "+catalog.Platform+" is this machine's", "`relay plugin install --help`")
 		}
 	}
+	if o.As != "" && !catalog.ValidName(o.As) {
+		return nil, diag.New(judge.BlockedPlugin, fmt.Sprintf("%.100q is not a plugin name", o.As), "one has lower-case letters, digits and dashes, at most 32, a letter first", "`relay plugin list` shows names in use; give --as another")
+	}
 	key := o.Key
 	if upgrade != "" && key == "" {
 		key = s.lock.Plugins[upgrade].Key
