@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/confine"
+	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/host/internal/modelcall"
 	"github.com/paxiom/relay/host/internal/pluginenv"
@@ -65,6 +68,7 @@ func (a *Attempt) checked(err error, resumed bool) error {
 	if err != nil || a.Change == nil {
 		return err
 	}
+	journal.Reached("attempt.box")
 	a.Checker, err = checks.New(a.Change, checks.Options{Programs: a.Programs, Resumed: resumed, Caches: checks.Cached(pluginenv.Caches(a.At.Config, a.At.Git, a.At.StateDir, a.At.Home).Open)})
 	if err != nil {
 		err = errors.Join(err, a.Discard())
@@ -72,11 +76,17 @@ func (a *Attempt) checked(err error, resumed bool) error {
 	return err
 }
 
-// Resume goes on in the box that an earlier process has left: see [change.Resume].
+// Resume goes on in the box that an earlier process has left: see [change.Resume]. One that was
+// cut off before it was ready for a builder is thrown away.
 func (a *Attempt) Resume(ctx context.Context, o change.Options) (r *change.Recovery, err error) {
 	env, err := a.boxes(ctx)
 	if err == nil {
 		a.Change, r, err = change.Resume(ctx, env, o)
+	}
+	if err == nil && a.Programs != "" {
+		if _, err := os.Lstat(a.Programs); errors.Is(err, fs.ErrNotExist) {
+			return r, pluginenv.BoxFault(a.Discard())
+		}
 	}
 	return r, pluginenv.BoxFault(a.checked(err, true))
 }

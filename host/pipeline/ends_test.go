@@ -275,6 +275,24 @@ func TestFinishedBuilderIsPaidOnce(t *testing.T) {
 	}
 }
 
+// Killed between the making of a box and the look at the checks' programs, a run begins with
+// a new box: nothing was built in the first one, and what it would be held to is not known.
+func TestKilledBeforeTheBoxIsReady(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, task("a"))
+	w.simple("a")
+	if out, state := w.Child("attempt.box:1"); !hosttest.Killed(state) {
+		t.Fatalf("not killed: %s", out)
+	}
+	if out, _ := w.Child(""); out != "done" {
+		t.Fatal(out)
+	}
+	if tr := w.trail("a"); w.status("a") != "completed" || tr.Attempt != "a.1" {
+		t.Errorf("%s %s: %s", tr.Attempt, tr.Code, tr.Why)
+	}
+	w.once("killed")
+}
+
 func TestInterruptedRunGoesOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, task("a"))
