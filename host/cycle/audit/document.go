@@ -49,8 +49,21 @@ func (i Item) Line() string {
 	return line
 }
 
-// Name is how people call an item: "Critical #1".
-func (i Item) Name() string { return fmt.Sprintf("%s #%d", i.Section.Label(), i.Number) }
+// Name is how people call an item: "Critical #1". The number is that of its id, which stays when
+// the items before it are deleted.
+func (i Item) Name() string {
+	n := i.Number
+	if i.ID != "" {
+		n = idNumber(i.ID)
+	}
+	return fmt.Sprintf("%s #%d", i.Section.Label(), n)
+}
+
+// idNumber is the 3 of F3; 0 where there is none.
+func idNumber(id string) int {
+	n, _ := strconv.Atoi(strings.TrimLeft(id, "FA"))
+	return n
+}
 
 // Document is an audit or a plan.
 type Document struct{ Items []Item }
@@ -277,8 +290,8 @@ func (i Item) line() string {
 func (d *Document) Fill(r *Registry) {
 	last := map[byte]int{'F': r.Last, 'A': r.Actions}
 	for _, i := range d.Items {
-		if n, err := strconv.Atoi(strings.TrimLeft(i.ID, "FA")); err == nil {
-			last[i.ID[0]] = max(last[i.ID[0]], n)
+		if i.ID != "" {
+			last[i.ID[0]] = max(last[i.ID[0]], idNumber(i.ID))
 		}
 	}
 	for n := range d.Items {
