@@ -174,7 +174,7 @@ func (e *Env) notNow(uuid string, st durable.State, want State, command string) 
 	switch {
 	case st.Status == durable.Running:
 		why += "; a process has it in hand"
-	case st.Status == durable.Interrupted || strings.HasPrefix(st.Waiting, "again-"):
+	case st.Status == durable.Interrupted:
 		fix = "`relay audit resume " + id + "`"
 	case state.Ended():
 		fix = "`relay show " + id + "` says how it ended"
