@@ -118,7 +118,9 @@ func (s *StatusResult) ofTasks(r *Repo, o *Opened) {
 	}
 	left := true // not known while the list is broken
 	if _, list, err := r.TaskList(); err == nil {
-		s.ofFailed(o, list)
+		for _, t := range pipeline.Failures(o.WS, list) {
+			s.need(Need{Kind: NeedProblem, Of: "task", ID: t.TaskID, Title: t.Task.Title, Text: strings.TrimSuffix("failed: "+t.Summary+": "+t.Why, ": "), Since: t.EndedAt, Next: FailedNext(t.TaskID, t)})
+		}
 		p.Open = todo(list, p.Open)
 		left = len(p.Open)+len(list.Ready()) > 0
 	}
@@ -158,22 +160,6 @@ func (s *StatusResult) ofTasks(r *Repo, o *Opened) {
 		return
 	}
 	s.need(n)
-}
-
-// ofFailed adds the tasks that failed, until they are tried again or left out. Who took one back
-// or wrote in the list that it failed knows that.
-func (s *StatusResult) ofFailed(o *Opened, list *prd.List) {
-	for i := range list.Tasks {
-		t := &list.Tasks[i]
-		if t.Status != prd.Failed {
-			continue
-		}
-		all, err := pipeline.Attempts(o.WS, t.ID)
-		if err != nil || len(all) == 0 || all[0].Code == "" || all[0].Code == judge.Success {
-			continue
-		}
-		s.need(Need{Kind: NeedProblem, Of: "task", ID: t.ID, Title: t.Title, Text: strings.TrimSuffix("failed: "+all[0].Summary+": "+all[0].Why, ": "), Since: all[0].EndedAt, Next: FailedNext(t.ID, all[0])})
-	}
 }
 
 // FailedNext is what to type about a task that failed, in its last attempt where there is one.

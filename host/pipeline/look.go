@@ -14,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/internal/queue"
 	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -106,6 +107,20 @@ func Look(ws *workspace.Workspace, pid int) (*Seen, error) {
 		}
 	}
 	return s, err
+}
+
+// Failures are the last attempts at the tasks that failed and were neither tried again nor left
+// out. Who took a task back, or wrote in the list that it failed, knows that.
+func Failures(ws *workspace.Workspace, l *prd.List) (out []*Record) {
+	for i := range l.Tasks {
+		if l.Tasks[i].Status != prd.Failed {
+			continue
+		}
+		if t, err := newest(ws, l.Tasks[i].ID); err == nil && t != nil && t.Code != "" && t.Code != judge.Success {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // sleeps reports whether the wait of an attempt is still to be ended: `relay wake` notes its

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -347,6 +348,7 @@ func (p *Pipeline) sum() error {
 		p.notice(TasksFile + " can't be read at the end: " + err.Error())
 	} else {
 		p.out.Counts, p.out.Held = l.Count(), l.Held()
+		p.out.Failed = slices.DeleteFunc(Failures(p.env.WS, l), func(t *Record) bool { return p.o.Only != "" && p.o.Only != t.TaskID })
 	}
 	p.out.Replaced = p.rec.Replaced
 	waiting, err := Waiting(p.env.WS)

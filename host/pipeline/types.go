@@ -88,6 +88,7 @@ type Outcome struct {
 	Tasks    []*Record     // that this run worked on, in the order of their ends
 	Replaced []Replacement // who was replaced for the rest of the run
 	Waiting  []string      // tasks that wait for the operator
+	Failed   []*Record     // in this run or an earlier one; with --only in this one
 	Counts   map[prd.Status]int
 	Held     map[string]string // tasks that can't start, by the failed task that holds them
 	Spend    ledger.Sum

@@ -189,6 +189,8 @@ func endOf(out *pipeline.Outcome) (code int, next string) {
 		return host.ExitWaiting, "`relay task show " + out.Waiting[0] + "` shows what is asked"
 	case failed != nil:
 		return host.ExitStopped, host.FailedNext(failed.TaskID, failed)
+	case len(out.Failed) > 0: // in an earlier run
+		return host.ExitStopped, host.FailedNext(out.Failed[0].TaskID, out.Failed[0])
 	case len(out.Held) > 0:
 		for id, by := range out.Held {
 			return host.ExitStopped, fmt.Sprintf("`relay task retry %s`: %s waits for it", by, id)
