@@ -101,6 +101,9 @@ func (o *Opened) find(run string) (history.Meta, error) {
 			return m, nil
 		}
 	}
+	if len(attempts) > 0 {
+		return m, diag.New("", "the history has no run of the task "+run, "no attempt at it has ended", "`relay task show "+run+"`")
+	}
 	if p, _ := pipeline.Look(o.WS, 0); p != nil && strings.HasPrefix(p.RunID, run) {
 		return m, diag.New("", run+" is the run of a pipeline", "the history has the attempts at its tasks", "`relay pipeline status`")
 	}

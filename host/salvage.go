@@ -14,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -71,7 +72,7 @@ func (s *SalvageResult) to(ctx context.Context, git *judge.Git, so SalvageOption
 		s.Next = []string{"`git diff HEAD..." + so.Branch + "`"}
 		return change.Branch(ctx, git, s.RunID, so.Branch)
 	case so.Patch != "" && len(patch) == 0:
-		return diag.New("", "run "+s.name+" has no patch", "history.include_diff_patch or history.enabled is false", "`relay salvage "+s.name+" --branch NAME`")
+		return diag.New("", "run "+s.name+" has no patch", "its task has not ended, or history.include_diff_patch or history.enabled is false", "`relay salvage "+s.name+" --branch NAME`")
 	case so.Patch == "-":
 		s.Patch = string(patch)
 	case so.Patch != "":
@@ -119,6 +120,15 @@ func (o *Opened) kept(name string) (id, patch string, err error) {
 			return "", "", diag.New("", "cycle "+cycle.Short(uuid)+" left nothing to salvage", "its revision landed, changed nothing, or did not get that far", "`relay show "+cycle.Short(uuid)+"`")
 		}
 		return strings.TrimPrefix(rec.Revision.Salvage, refPrefix), filepath.Join(cycle.Dir(o.WS), uuid, "revision.diff"), nil
+	}
+	open, err := pipeline.Open(o.WS)
+	for _, t := range open {
+		if t.Kept != "" && (t.TaskID == name || t.RunID == name) { // the operator is asked what becomes of it
+			return t.RunID, o.History.Path(t.RunID, "diff.patch"), nil
+		}
+	}
+	if err != nil {
+		return "", "", err
 	}
 	m, err := o.stopped(name)
 	return m.RunID, o.History.Path(m.RunID, "diff.patch"), err
