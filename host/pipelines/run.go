@@ -231,7 +231,9 @@ func Status(ctx context.Context, r *host.Repo) (*StatusResult, error) {
 			res.Ready = append(res.Ready, t.ID)
 		}
 	}
-	res.Next = res.next(l)
+	if res.Next = res.next(l); untouched(r) != nil {
+		res.Next = untouched(r).Fix
+	}
 	st, err := r.Status(ctx, false)
 	if err != nil {
 		return nil, err
