@@ -8,6 +8,7 @@ import (
 
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/internal/format"
+	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/policy"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/judge"
@@ -61,6 +62,12 @@ func (a *taskRun) carryOut(f durable.Flow) error {
 	if _, missing := a.p.env.Config.Verification.HiddenChecks(a.p.place, a.p.env.Home, a.record.Task.HiddenChecks); len(missing) > 0 {
 		return &Problem{Code: judge.BlockedMissingConfig, What: "the task asks for hidden checks that are not here", Why: strings.Join(missing, ", "),
 			Fix: "`relay check list`, then `relay task retry " + a.record.TaskID + "`"}
+	}
+	for _, c := range a.commands() { // before a call is paid for what they could not tell
+		if missing, why := pluginenv.NotInPath(c.argv[0], a.p.env.Environ, a.At.Git.Root); missing {
+			return &Problem{Code: judge.BlockedMissingConfig, What: "the command `" + strings.Join(c.argv, " ") + "` can't run: " + c.argv[0] + " is not in PATH", Why: why,
+				Fix: "install it, or name a file of the repository by its path, such as ./" + c.argv[0] + "; then `relay task retry " + a.record.TaskID + "`"}
+		}
 	}
 	if err := a.plan(f); err != nil {
 		return err

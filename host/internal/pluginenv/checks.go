@@ -46,24 +46,36 @@ func TestFiles(v *config.Verification) []string {
 }
 
 // MissingProgram is the first of these checks whose program is not in PATH, and that program;
-// "" when all are there; why is for one that PATH has only where relay takes none from. Of a path within the repository nothing is known before the change.
+// "" when all are there. why is as of [NotInPath].
 func MissingProgram(v *config.Verification, ids, environ []string, root string) (id, name, why string) {
+	for _, t := range v.Templates {
+		if !slices.Contains(ids, t.ID) {
+			continue
+		}
+		if missing, why := NotInPath(t.Cmd, environ, root); missing {
+			return t.ID, t.Cmd, why
+		}
+	}
+	return "", "", ""
+}
+
+// NotInPath reports whether a check could not start a program; why is for one that PATH has only
+// where relay takes none from. Of a path within the repository nothing is known before the change.
+func NotInPath(name string, environ []string, root string) (missing bool, why string) {
 	search := ""
 	for _, kv := range environ {
 		if value, ok := strings.CutPrefix(kv, "PATH="); ok {
 			search = value
 		}
 	}
-	for _, t := range v.Templates {
-		if !slices.Contains(ids, t.ID) || strings.Contains(t.Cmd, "/") {
-			continue
-		}
-		if _, err := program.FindBoxed(t.Cmd, search, root); err != nil {
-			if left := program.Left(t.Cmd, search, root); left != "" {
-				why = pluginhost.LeftInPath(left)
-			}
-			return t.ID, t.Cmd, why
-		}
+	if strings.Contains(name, "/") {
+		return false, ""
 	}
-	return "", "", ""
+	if _, err := program.FindBoxed(name, search, root); err == nil {
+		return false, ""
+	}
+	if left := program.Left(name, search, root); left != "" {
+		why = pluginhost.LeftInPath(left)
+	}
+	return true, why
 }
