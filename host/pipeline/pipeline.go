@@ -82,9 +82,12 @@ var (
 // Outcome; an error is an error that kept the run from going on, and what it had begun goes
 // on with the next run. Both are given where the error came after the run had begun.
 func Run(ctx context.Context, env *Env, o Options) (*Outcome, error) {
-	p, err := begin(ctx, env, o)
+	p, err := begin(env, o)
 	if err != nil {
 		return nil, err
+	}
+	if err = p.open(ctx); err != nil && (ctx.Err() == nil || p.rec.RunID == "") { // a run that has a record is interrupted
+		return nil, errors.Join(err, p.held.Release())
 	}
 	err = p.loop(ctx)
 	if sum := p.sum(); err == nil || p.out.Reason != "" {
@@ -136,8 +139,8 @@ func (p *Pipeline) finish(ctx context.Context, t *Record, where *judge.Git, more
 // maxLost is how often an attempt that lost its work is begun anew.
 const maxLost = 2
 
-// begin takes the lock and opens what a run needs.
-func begin(ctx context.Context, env *Env, o Options) (*Pipeline, error) {
+// begin takes the lock.
+func begin(env *Env, o Options) (*Pipeline, error) {
 	asked := o.Parallel
 	if o.Only != "" {
 		o.Parallel = 1
@@ -153,15 +156,11 @@ func begin(ctx context.Context, env *Env, o Options) (*Pipeline, error) {
 		return nil, err
 	}
 	var err error
-	if p.held, _, err = lock.Acquire(env.WS.Lock(), Command); err != nil {
-		return nil, err
-	}
-	if err := p.open(ctx); err != nil {
-		return nil, errors.Join(err, p.held.Release())
-	}
-	return p, nil
+	p.held, _, err = lock.Acquire(env.WS.Lock(), Command)
+	return p, err
 }
 
+// open readies what a run needs, and waits until the checkout is on its branch.
 func (p *Pipeline) open(ctx context.Context) error {
 	if err := change.Settled(journal.Open(p.env.WS.Journal())); err != nil {
 		return err
