@@ -106,7 +106,7 @@ type process struct {
 	code     atomic.Int32
 }
 
-// Times of an end: the work gets cancelled at once, and all is over within 2 s.
+// Times of an end: the work gets canceled at once, and all is over within 2 s.
 const (
 	cancelTime = 1300 * time.Millisecond // for handlers to return
 	killTime   = 300 * time.Millisecond  // for killed children to be gone

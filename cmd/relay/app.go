@@ -296,7 +296,7 @@ func (a *app) printer(w io.Writer, tty bool) *printer {
 	return p
 }
 
-// colorOn decides about colour on one stream: the flag, then NO_COLOR, then
+// colorOn decides about color on one stream: the flag, then NO_COLOR, then
 // CLICOLOR_FORCE, then whether it is a terminal that can.
 func (a *app) colorOn(tty bool) bool {
 	force := a.getenv("CLICOLOR_FORCE")

@@ -170,7 +170,7 @@ func (p *printer) next(text string) {
 	}
 }
 
-// command shows what stands in backticks as a command: bold where there is colour.
+// command shows what stands in backticks as a command: bold where there is color.
 func (p *printer) command(s string) string {
 	if !p.color {
 		return s
@@ -195,7 +195,7 @@ func (p *printer) style(code, s string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-// outcome colours a code by its class; the words carry the meaning.
+// outcome colors a code by its class; the words carry the meaning.
 func (p *printer) outcome(code string) string {
 	switch {
 	case code == "SUCCESS":

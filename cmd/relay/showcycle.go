@@ -84,7 +84,7 @@ func cycleFiles(p *printer, all []host.HistoryFile) {
 	}
 }
 
-// findingStatus colours what an operator looks for.
+// findingStatus colors what an operator looks for.
 func findingStatus(p *printer, s string) string {
 	switch s {
 	case "fixed":

@@ -35,7 +35,7 @@ func diffText(p *printer, files []host.FileDiff) {
 	}
 }
 
-// diffLine colours one line of a diff; its first sign says the same without colour.
+// diffLine colors one line of a diff; its first sign says the same without color.
 func diffLine(p *printer, line string) string {
 	switch {
 	case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "diff "):
@@ -69,7 +69,7 @@ func page(ctx context.Context, a *app, p *printer, files []host.FileDiff) bool {
 	diffText(&printer{w: &b, color: a.colorOn(true), width: p.width}, files)
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", pager)
 	cmd.Env = environ
-	if a.getenv("LESS") == "" { // as git does: colours, and no pager for what fits the screen
+	if a.getenv("LESS") == "" { // as git does: colors, and no pager for what fits the screen
 		cmd.Env = append(cmd.Env, "LESS=FRX")
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(b.String()), f, a.err

@@ -78,7 +78,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// A diff goes through the pager of the environment, in colour where that is wanted, and
+// A diff goes through the pager of the environment, in color where that is wanted, and
 // through none where the pager is cat, can't be started, or nobody would see it.
 func TestPager(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ const MaxResult = 64 << 10
 
 // Flow is what an engine gives to a running workflow. It is used by one goroutine.
 type Flow interface {
-	// Context is cancelled when the operator stops the run.
+	// Context is canceled when the operator stops the run.
 	Context() context.Context
 	// Record does a step, or hands back its recorded result. Use [Step].
 	Record(name string, work func(ctx context.Context, a Attempt) (json.RawMessage, error)) (json.RawMessage, error)
@@ -48,7 +48,7 @@ type Workflow func(f Flow) error
 // Engine keeps runs.
 type Engine interface {
 	// Run starts or continues the run with this id and returns its state when it
-	// ends, parks or is cancelled. kind and version name the workflow's code.
+	// ends, parks or is canceled. kind and version name the workflow's code.
 	// A run that another process has in hand gives [ErrBusy].
 	Run(ctx context.Context, id, kind string, version int, w Workflow) (State, error)
 	// Answer gives the answer to a wait, or ends a sleep. Answering twice, or a

@@ -43,7 +43,7 @@ func (f *fileFlow) begin(kind string, version int) error {
 	return nil
 }
 
-// end records how the workflow ended. Parking and cancelling record nothing here.
+// end records how the workflow ended. Parking and canceling record nothing here.
 func (f *fileFlow) end(err error) error {
 	switch {
 	case err == nil:
@@ -136,7 +136,7 @@ func (f *fileFlow) key(name string) string {
 }
 
 // write appends an entry of the workflow's own and moves past it. A run that was
-// cancelled meanwhile takes nothing more.
+// canceled meanwhile takes nothing more.
 func (f *fileFlow) write(e entry) error {
 	err := f.log.addWith(func() (entry, error) {
 		if n := len(f.log.entries); n > 0 && f.log.entries[n-1].Kind == kindCancelled {

@@ -28,7 +28,7 @@ type call struct {
 	end    time.Time
 	events []event
 	err    error // the status at the end; nil: OK
-	cut    bool  // cancelled by us
+	cut    bool  // canceled by us
 	schema []byte
 	p      *instance
 }

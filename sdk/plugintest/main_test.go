@@ -43,7 +43,7 @@ type good struct {
 	before  func()        // before it serves
 	during  func()        // in each call
 	text    func() string // what it answers
-	orphans bool          // leaves a process behind when it is cancelled
+	orphans bool          // leaves a process behind when it is canceled
 	daemons bool          // leaves a process behind in each call
 }
 

@@ -141,7 +141,7 @@ func TestEachRuleCatchesItsBadPlugin(t *testing.T) {
 		t.Helper()
 		rule, _, _ := strings.Cut(name, " ")
 		results := Verify(t.Context(), c)
-		// What a call leaves behind it may leave behind as well when it is cancelled.
+		// What a call leaves behind it may leave behind as well when it is canceled.
 		if got := of(results, Failed); got != rule && (rule != "S7" || got != "S5 S7") {
 			t.Errorf("failed are %q", got)
 			for _, r := range results {

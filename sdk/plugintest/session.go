@@ -113,7 +113,7 @@ type callEvidence struct {
 	err                  error
 }
 
-// cancelled is what was seen after a cancel.
+// canceled is what was seen after a cancel.
 type cancelled struct {
 	call     *call
 	after    time.Duration // the point of the cancel

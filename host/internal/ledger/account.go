@@ -16,7 +16,7 @@ import (
 
 // account is what the repositories that share their days have used today, and the calls
 // that they have under way. It is replaced whole, so that a call is in it once: pending, or
-// in a sum, or cancelled.
+// in a sum, or canceled.
 type account struct {
 	doc        coordinator.Document
 	store.File // of one machine

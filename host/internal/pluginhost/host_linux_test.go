@@ -304,7 +304,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Calls to a plugin that is not concurrent wait for each other, and can be cancelled
+// Calls to a plugin that is not concurrent wait for each other, and can be canceled
 // while they wait.
 func TestOneCallAtATime(t *testing.T) {
 	t.Parallel()

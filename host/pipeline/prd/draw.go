@@ -7,7 +7,7 @@ import (
 )
 
 // Marks are the signs of the statuses in a drawn tree; each says the same without
-// colour.
+// color.
 var marks = map[Status]string{Pending: "○", InProgress: "◐", Completed: "✓", Failed: "✗", Skipped: "–"}
 
 // Tree draws the graph for a terminal: each task below its first blocker, the others

@@ -45,7 +45,7 @@ func (s *Stream) end(b []byte) []Event {
 	s.result = resultEvent{}
 	if err := json.Unmarshal(b, &s.result); err != nil {
 		s.stray = err.Error()
-		s.result = resultEvent{} // without is_error: not recognised
+		s.result = resultEvent{} // without is_error: not recognized
 		return nil
 	}
 	if len(s.result.Structured) > 0 && string(s.result.Structured) != "null" {

@@ -58,7 +58,7 @@ const (
 var takes = clitool.Input{Characters: 1 << 20}
 
 // Run runs the call to its end and returns what it printed and how it ended. The
-// error is not nil when the run can't be judged: not started, cancelled, timed
+// error is not nil when the run can't be judged: not started, canceled, timed
 // out. What happens on the way goes to out.
 func (c Call) Run(ctx context.Context, out sdk.Events) (*Stream, End, error) {
 	s := &Stream{writes: c.Tools && !c.Looks && c.Sandbox != ReadOnly}

@@ -53,7 +53,7 @@ const (
 var takes = clitool.Input{Bytes: 8 << 20, Characters: 4 << 20}
 
 // Run runs the call to its end and returns what it printed and how it ended. The
-// error is not nil when the run can't be judged: not started, cancelled, timed out.
+// error is not nil when the run can't be judged: not started, canceled, timed out.
 // What happens on the way goes to out.
 func (c Call) Run(ctx context.Context, out sdk.Events) (*Stream, End, error) {
 	s := &Stream{account: c.Account()}
