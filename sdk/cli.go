@@ -69,7 +69,7 @@ type CLIResult struct {
 // The error is nil when the program ended by itself, whatever its exit code: judge by
 // what it printed. Otherwise it is a *Failure to return as it is: ToolMissing when it
 // could not be started, Timeout for Idle and Timeout, LimitReached for more output
-// than relay allows, Canceled when ctx ended. The result holds what is known in each
+// than relay allows, Cancelled when ctx ended. The result holds what is known in each
 // case.
 func RunCLI(ctx context.Context, c CLI) (CLIResult, error) {
 	if c.Input != nil {

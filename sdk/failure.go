@@ -164,7 +164,7 @@ func (f *Failure) Error() string {
 func (f *Failure) Unwrap() error { return f.Err }
 
 // AsFailure makes a Failure of any error: itself when there is one in the chain,
-// Canceled or Timeout for the end of a context, otherwise Internal. Nil stays nil.
+// Cancelled or Timeout for the end of a context, otherwise Internal. Nil stays nil.
 func AsFailure(err error) *Failure {
 	var f *Failure
 	switch {

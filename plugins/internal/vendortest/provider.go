@@ -99,7 +99,7 @@ func (p Provider) Refused(t *testing.T, effect sdk.Effect) {
 	Want{Reason: sdk.Network, Effect: effect}.Hold(t, got, sdk.AsFailure(err))
 }
 
-// Canceled cancels a call whose answer does not come.
+// Cancelled cancels a call whose answer does not come.
 func (p Provider) Cancelled(t *testing.T) {
 	m := p.Serve(t, `[{"hang":true,"times":-1}]`)
 	provider := p.At(t, m.URL())
