@@ -99,7 +99,7 @@ func (g *generation) read() error {
 	case err != nil:
 		return workspace.Unreadable(path, err)
 	case bytes.Equal(b, templates.Agents):
-		return diag.New(judge.BlockedMissingConfig, AgentsFile+" is still empty", "it is still the template of relay pipeline init", "`$EDITOR "+AgentsFile+"`: write down the tasks")
+		return diag.New(judge.BlockedMissingConfig, AgentsFile+" is still the template", "the task list is made from what you write there", "`$EDITOR "+AgentsFile+"`: write down the tasks")
 	}
 	g.agents, g.path = string(b), filepath.Join(g.repo.Root, host.TasksFile)
 	_, g.list, err = g.r.TaskList()
