@@ -132,7 +132,7 @@ func Outdated(ctx context.Context, r *host.Repo) (*OutdatedResult, error) {
 }
 
 // versions are those of a pinned plugin, where it comes from.
-func (s *shop) versions(ctx context.Context, name string, pin catalog.Pin) (v release.Versions, err error) {
+func (s *shop) versions(ctx context.Context, name string, pin catalog.Pin) (v catalog.Notices, err error) {
 	from, err := s.origin(name, pin)
 	if err != nil {
 		if f, ok := diag.As(err); ok && f.Code == judge.BlockedPlugin {

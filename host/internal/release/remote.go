@@ -167,6 +167,11 @@ func (l Listed) Newest() string {
 	return newest
 }
 
+// notices are what is said of the versions.
+func (l Listed) notices() catalog.Notices {
+	return catalog.Notices{Newest: l.Newest(), Withdrawn: l.Withdrawn, Advisories: l.Advisories}
+}
+
 // against is what the publisher says against a version.
 func (l Listed) against(v string) string {
 	if why, bad := l.Advisories[v]; bad {
@@ -202,7 +207,7 @@ func ReadIndex(ctx context.Context, mirror, installDir string) (*Index, error) {
 	said := map[string]catalog.Notices{}
 	for name, l := range i.Plugins {
 		if len(l.Withdrawn)+len(l.Advisories) > 0 {
-			said[name] = catalog.Notices{Newest: l.Newest(), Withdrawn: l.Withdrawn, Advisories: l.Advisories}
+			said[name] = l.notices()
 		}
 	}
 	return &i, catalog.KeepNotices(installDir, mirror, said)

@@ -5,21 +5,14 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+
+	"github.com/paxiom/relay/host/internal/catalog"
 )
 
-// Versions are those of a plugin that can be had.
-type Versions struct {
-	// Newest is the highest that nothing is said against; of a source that has no versions it
-	// is the source.
-	Newest string
-	// Withdrawn are the versions that their publisher has withdrawn, and Advisories those that
-	// it warns of, with the reasons.
-	Withdrawn, Advisories map[string]string
-}
-
-// Known asks a source for its versions. One that has no list of them, such as an archive, is
+// Known asks a source for the newest version of a plugin, and for what is said against others; of
+// a source that has no versions the newest is the source. One that has no list of them, such as an archive, is
 // fs.ErrNotExist.
-func Known(ctx context.Context, from, scratch, cache string) (v Versions, err error) {
+func Known(ctx context.Context, from, scratch, cache string) (v catalog.Notices, err error) {
 	switch {
 	case IsModule(from):
 		m, err := parseModule(Newest(from))
@@ -38,7 +31,7 @@ func Known(ctx context.Context, from, scratch, cache string) (v Versions, err er
 		ctx, cancel := context.WithTimeout(ctx, fetchTime)
 		defer cancel()
 		err = m.download(ctx)
-		return Versions{Newest: m.version}, err
+		return catalog.Notices{Newest: m.version}, err
 	case strings.HasPrefix(from, schemeGitHub):
 		v.Newest, err = newestTag(ctx, from)
 		return v, err
@@ -46,10 +39,10 @@ func Known(ctx context.Context, from, scratch, cache string) (v Versions, err er
 		from = strings.TrimSuffix(from, "/")
 		index, err := ReadIndex(ctx, from[:strings.LastIndexByte(from, '/')], scratch)
 		if err != nil {
-			return Versions{Newest: from}, err
+			return catalog.Notices{Newest: from}, err
 		}
 		listed := index.Plugins[path.Base(from)]
-		return Versions{Newest: listed.Newest(), Withdrawn: listed.Withdrawn, Advisories: listed.Advisories}, nil
+		return listed.notices(), nil
 	}
-	return Versions{Newest: from}, fs.ErrNotExist
+	return catalog.Notices{Newest: from}, fs.ErrNotExist
 }
