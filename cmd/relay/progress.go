@@ -22,6 +22,7 @@ type progress struct {
 
 // newProgress begins to show a workflow of a repository; nil is none that has budgets.
 func newProgress(a *app, repo *host.Repo) *progress {
+	screen.Suspendable()
 	pr := &progress{verbose: a.verbose, p: a.printer(a.err, a.errTTY)}
 	switch {
 	case a.quiet:

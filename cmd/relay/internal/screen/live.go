@@ -81,7 +81,7 @@ func NewLive(o LiveOptions) *Live {
 	l.mu.Lock()
 	l.begin = time.AfterFunc(afterwards, l.start)
 	l.mu.Unlock()
-	suspendable(l)
+	suspends(l)
 	return l
 }
 
@@ -217,7 +217,7 @@ func (l *Live) Close() {
 	}
 	l.closed = true
 	l.mu.Unlock()
-	suspendable(nil)
+	suspends(nil)
 	l.hide()
 }
 

@@ -1,9 +1,12 @@
 package screen
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -21,11 +24,16 @@ var suspender struct {
 	live *Live // on the terminal; nil for none
 }
 
-// suspendable has this region hidden while the process is stopped; nil is none.
-func suspendable(l *Live) {
+// suspends has this region hidden while the process is stopped; nil is none.
+func suspends(l *Live) {
 	suspender.mu.Lock()
 	suspender.live = l
 	suspender.mu.Unlock()
+	Suspendable()
+}
+
+// Suspendable has ctrl-z stop the process at a moment when it can stop as a whole.
+func Suspendable() {
 	suspender.once.Do(func() {
 		if signal.Ignored(syscall.SIGTSTP) { // whoever started us wants no stops
 			return
@@ -53,12 +61,48 @@ func suspend() {
 	if suspender.live != nil {
 		suspender.live.hide()
 	}
+	started := finishForks()
+	defer started()
 	// The signal of ctrl-z itself would come to us again. This one stops the process as well,
 	// and like that one does nothing where no shell could have it go on.
 	pause(os.Getpid(), syscall.SIGTTOU)
 	if suspender.live != nil {
 		suspender.live.show()
 	}
+}
+
+// finishForks waits until no program is being started, and keeps others from being started until release is called.
+// The terminal's signal also stops a child that has not come to its exec. The thread that forked waits for that and
+// can't stop, so neither can the process, and the shell waits for both for ever: such a child has to go on first.
+func finishForks() (release func()) {
+	for end := time.Now().Add(stopsWithin); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if syscall.ForkLock.TryLock() {
+			return syscall.ForkLock.Unlock
+		}
+		for _, pid := range stoppedForks() {
+			_ = syscall.Kill(pid, syscall.SIGCONT)
+		}
+	}
+	return func() {}
+}
+
+// stoppedForks lists the children that are stopped and still have our command line, since nothing has taken our place
+// in them. Where there is no /proc there are none, and no need: only Linux has a thread wait so. It allocates little,
+// since a garbage collection would wait for that thread, too.
+func stoppedForks() (pids []int) {
+	ours, _ := os.ReadFile("/proc/self/cmdline")
+	threads, _ := os.ReadDir("/proc/self/task")
+	for _, thread := range threads {
+		children, _ := os.ReadFile("/proc/self/task/" + thread.Name() + "/children")
+		for pid := range strings.FieldsSeq(string(children)) {
+			stat, _ := os.ReadFile("/proc/" + pid + "/stat")
+			theirs, _ := os.ReadFile("/proc/" + pid + "/cmdline")
+			if n, err := strconv.Atoi(pid); err == nil && bytes.Contains(stat, []byte(") T ")) && bytes.Equal(ours, theirs) {
+				pids = append(pids, n)
+			}
+		}
+	}
+	return pids
 }
 
 // stopsWithin is how long it takes a process at most to stop once it was told to.
@@ -87,6 +131,8 @@ func (toShell) SetStderr(io.Writer) {}
 
 // Run implements tea.ExecCommand.
 func (toShell) Run() error {
+	started := finishForks()
+	defer started()
 	pause(0, syscall.SIGTSTP) // with all that it has started
 	return nil
 }

@@ -6,7 +6,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -15,6 +17,23 @@ import (
 
 func init() {
 	scenes["panic"] = func() { sceneWatch(&fake{root: "/work/project"}) } // res is nil
+	scenes["forks"] = func() {
+		Suspendable()
+		null, err := os.Open(os.DevNull)
+		if err != nil {
+			panic(err)
+		}
+		var most unix.Rlimit
+		_ = unix.Getrlimit(unix.RLIMIT_NOFILE, &most)
+		for range min(most.Cur, 100_000) - 100 { // each is copied by a fork, which takes longer for it
+			_, _ = unix.FcntlInt(null.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+		}
+		for {
+			cmd := exec.Command("true")
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			_ = cmd.Run()
+		}
+	}
 	scenes["noflsh"] = func() {
 		// When ctrl-z is typed the kernel drops what the terminal has not read yet, for every
 		// program: on a busy machine lines would be missing here.
@@ -76,6 +95,39 @@ func TestLiveStopped(t *testing.T) {
 	s.Shows("✓ build")
 	s.next()
 	s.Eventually("is left", func(got string) bool { return strings.HasSuffix(got, "it is done\n$\n") })
+}
+
+// A process that is starting another one stops, too.
+func TestStoppedInAFork(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), sceneVar+"=forks", stepsVar+"="+t.TempDir())
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	group := -cmd.Process.Pid
+	defer func() { _ = unix.Kill(group, unix.SIGKILL); _ = cmd.Wait() }()
+	time.Sleep(time.Second)
+	for round := range 40 {
+		_ = unix.Kill(group, unix.SIGTSTP)
+		var ws unix.WaitStatus
+		pid, end := 0, time.Now().Add(10*time.Second)
+		for ; pid == 0 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+			if pid, err = unix.Wait4(cmd.Process.Pid, &ws, unix.WUNTRACED|unix.WNOHANG, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if pid == 0 || !ws.Stopped() {
+			t.Fatalf("round %d: the process does not stop: %x", round, ws)
+		}
+		_ = unix.Kill(group, unix.SIGCONT)
+		time.Sleep(time.Duration(20+round) * time.Millisecond)
+	}
 }
 
 // Nobody could have a process go on that has no shell above it: it does so by itself, and
