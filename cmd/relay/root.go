@@ -149,13 +149,9 @@ func noArgs(cmd *cobra.Command, args []string) error {
 func oneArg(to *string, name string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {
-			why := "put a text of several words in quotes"
-			if strings.Contains(name, "range") {
-				why = "a range is one argument, written OLD..NEW"
-			}
 			return usageError{
 				what: fmt.Sprintf("%s takes one %s, but got %d arguments", cmd.CommandPath(), name, len(args)),
-				why:  why,
+				why:  "put a text of several words in quotes",
 				fix:  fmt.Sprintf("`%s --help`", cmd.CommandPath()),
 			}
 		}

@@ -15,9 +15,9 @@ import (
 
 // VerifyOptions say what to verify, and whom to believe.
 type VerifyOptions struct {
-	What      string // a commit or a range; "" is HEAD
-	Signers   string // a file of allowed signers; "" is this machine's own
-	RelayOnly bool   // commits that nobody says relay landed are no failure
+	What      []string // commits or a range, in git's words; none is HEAD
+	Signers   string   // a file of allowed signers; "" is this machine's own
+	RelayOnly bool     // commits that nobody says relay landed are no failure
 }
 
 // VerifyResult is the answer about each commit, the oldest first.
@@ -59,20 +59,25 @@ func Verify(ctx context.Context, r *host.Repo, o VerifyOptions) (*VerifyResult, 
 	if err != nil {
 		return nil, diag.Git(err)
 	}
-	if o.What == "" {
-		o.What = "HEAD"
+	if len(o.What) == 0 {
+		o.What = []string{"HEAD"}
+	}
+	asked := strings.Join(o.What, " ")
+	words := make([]string, len(o.What))
+	for i, w := range o.What {
+		words[i] = diag.Word(w)
 	}
 	res := &VerifyResult{Doc: host.DocOf("relay.verify", 1)}
 	var signers attest.Signers
 	if signers, res.Signers, err = r.Signers(o.Signers); err != nil {
 		return nil, err
 	}
-	commits, err := attest.Commits(ctx, git, o.What)
+	commits, err := attest.Commits(ctx, git, o.What...)
 	if errors.Is(err, attest.ErrNoCommit) {
-		return nil, diag.New("", "there is no commit in "+o.What, err.Error(), "`git log --oneline "+diag.Word(o.What)+"` shows those of a range, which is written OLD..NEW")
+		return nil, diag.New("", "there is no commit in "+asked, err.Error(), "`git log --oneline "+strings.Join(words, " ")+"` shows those of a range, which is written OLD..NEW")
 	}
 	if err != nil {
-		return nil, diag.New("", fmt.Sprintf("%q names no commit", o.What), diag.Git(err).Why, "`git log --oneline` shows those that there are; `git fetch --unshallow` gets the rest of a shallow clone")
+		return nil, diag.New("", fmt.Sprintf("%q names no commit", asked), diag.Git(err).Why, "`git log --oneline` shows those that there are; `git fetch --unshallow` gets the rest of a shallow clone")
 	}
 	res.Commits, err = (&attest.Verifier{Git: git, Signers: signers}).Verify(ctx, commits)
 	if err != nil {

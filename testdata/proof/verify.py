@@ -90,8 +90,10 @@ class Repo:
         rows = re.findall(r"\d+ blob (\w+) +(\d+)\t([^\0]+)\0", self.git("ls-tree", "-r", "-l", "-z", "--full-tree", ref))
         return {path.replace("/", ""): blob if int(size) <= 2 << 20 else "" for blob, size, path in rows}
     def commits(self, what):
-        how = ["rev-list", "--reverse", "--topo-order"] if ".." in what else ["rev-parse", "--verify"]
-        return self.git(*how, "--end-of-options", what if ".." in what else what + "^{commit}").split() or need(False, "a range without a commit", Lost)
+        names = self.git("rev-parse", "--end-of-options", what).removeprefix("--end-of-options\n").split()
+        need(all(re.fullmatch(r"\^?[0-9a-f]{40,64}", n) for n in names) and any(n[0] != "^" for n in names), "no such commit", Lost)
+        how = ("--reverse", "--topo-order") if any(n[0] == "^" for n in names) else ("--no-walk",)
+        return self.git("rev-list", *how, *(n + "^{commit}" * (n[0] != "^") for n in names)).split() or need(False, "a range without a commit", Lost)
 
 def envelope(text, kind):
     """The payload, the signature and its key of an envelope, which has one form only, and one signature."""
@@ -180,10 +182,8 @@ def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for option, default in ("--repo", "."), ("--signers", os.devnull), ("--notes", "refs/notes/relay"), ("--cases", None): a.add_argument(option, default=default)
     a.add_argument("commits", nargs="*")
-    o = a.parse_args()
-    cases = [json.loads(line) for line in open(o.cases)] if o.cases else []
-    cases += [{"name": what, "commit": what, "notes": o.notes, "signers": o.signers, "expect": "verified"} for what in o.commits]
-    code, repo = 0, None
+    o, code, repo = a.parse_args(), 0, None
+    cases = [json.loads(line) for line in open(o.cases or os.devnull)] + [{"name": what, "commit": what, "notes": o.notes, "signers": o.signers, "expect": "verified"} for what in o.commits]
     for c in cases:
         try:
             signers = os.path.join(os.path.dirname(o.cases or ""), c["signers"])

@@ -101,6 +101,12 @@ func (c *corpus) odd(good *Statement, all map[string]string) {
 	c.add("name-tree", one+"^{tree}", "signers", unseen, all)
 	c.add("name-not", "^"+one, "signers", unseen, all)
 	c.add("name-option", "--all", "signers", unseen, all)
+	c.add("name-options", "--end-of-options", "signers", unseen, all)
+	c.add("name-alone", one+"^!", "signers", Verified, all)
+	c.add("name-from", one+"^-", "signers", Verified, all)
+	c.add("name-both", base+"..."+one, "signers", Verified, all)
+	c.add("name-same", one+".."+one, "signers", unseen, all)
+	c.add("name-message", one+"^{/^relay: one}", "signers", Verified, all)
 }
 
 // statements are payloads that a trusted key has signed as they stand.

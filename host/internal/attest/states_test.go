@@ -103,7 +103,7 @@ func TestStates(t *testing.T) {
 		{"range of a range", "", "", "HEAD~2..HEAD..HEAD", []Status{unseen}},
 		{"nothing", "", "", "nothing", []Status{unseen}},
 		{"tree", "", "", "HEAD^{tree}", []Status{unseen}},
-		{"first parent", "", "", "HEAD^!", []Status{unseen}},
+		{"range of one commit", "", "", "HEAD^!", two[:1]},
 		{"annotated tag of a tag", "git tag -a -m x v1; git tag -a -m x v2 v1", "", "v2", two[:1]},
 		{"tag of a tree", "git tag -a -m x v1 HEAD^{tree}", "", "v1", []Status{unseen}},
 		{"range from a tag", "git tag -a -m x v1 HEAD~2", "", "v1..HEAD", two},

@@ -53,17 +53,36 @@ type Verifier struct {
 // ErrNoCommit is a range of which nothing would be verified.
 var ErrNoCommit = errors.New("its end has no commit that its beginning lacks")
 
-// Commits gives the commits of a name or a range, the oldest first.
-func Commits(ctx context.Context, git *judge.Git, what string) ([]string, error) {
-	if !strings.Contains(what, "..") {
-		out, err := git.Run(ctx, nil, "rev-parse", "--verify", "--end-of-options", what+"^{commit}")
-		if err == nil && strings.HasPrefix(string(out), "^") {
-			err = errors.New("it says what to leave out of a range, and there is no range")
+// Commits gives the commits that git knows by these names, in the order given, or those of a range (OLD..NEW, COMMIT^!,
+// names with ^ before them), the oldest first.
+func Commits(ctx context.Context, git *judge.Git, what ...string) ([]string, error) {
+	var names, without []string
+	for _, w := range what {
+		out, err := git.Run(ctx, nil, "rev-parse", "--end-of-options", w)
+		if err != nil {
+			return nil, err
 		}
-		return strings.Fields(string(out)), err
+		for name := range strings.FieldsSeq(strings.TrimPrefix(string(out), "--end-of-options\n")) {
+			switch {
+			case !objectName.MatchString(strings.TrimPrefix(name, "^")): // an option, or a file
+				return nil, errors.New("it is neither a commit nor a range")
+			case name[0] == '^':
+				without = append(without, name)
+			default:
+				names = append(names, name+"^{commit}")
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil, errors.New("it says only what to leave out")
+	}
+	walk := []string{"--no-walk=unsorted"}
+	if len(without) > 0 {
+		walk = []string{"--reverse", "--topo-order"}
 	}
 	// What a shallow clone cuts off is missing: it is not a range without it.
-	out, err := git.Run(ctx, nil, "-c", "core.commitGraph=false", "--shallow-file", "", "rev-list", "--reverse", "--topo-order", "--end-of-options", what)
+	args := slices.Concat([]string{"-c", "core.commitGraph=false", "--shallow-file", "", "rev-list"}, walk, []string{"--end-of-options"}, names, without)
+	out, err := git.Run(ctx, nil, args...)
 	if err == nil && len(out) == 0 {
 		err = ErrNoCommit
 	}
