@@ -128,7 +128,7 @@ var decisions = map[string]string{"continue": "AWAITING_REVIEW", "accept": "AWAI
 // waits: only the decision that the state is there for moves a cycle. With -short it is every
 // fourth command line.
 func TestEveryCommandAtAGate(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	t.Parallel()
 	w := newGateWorld(t)
 	for _, state := range []string{"AWAITING_REVIEW", "AWAITING_ACCEPTANCE"} {

@@ -18,7 +18,7 @@ import (
 // model server on loopback: an audit needs the reminder, the tests of the first revision
 // fail, those of the second pass.
 func TestCycleThroughTheVendorsPlugins(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	repo := filepath.Join(t.TempDir(), "repo")
 	model := e2e.Model(t, cycleScript, nil)
 	for name, text := range map[string]string{

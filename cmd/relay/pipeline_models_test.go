@@ -20,7 +20,7 @@ import (
 // that it holds, a limit that is waited for until the operator wakes it, a builder that is
 // not there, and one task that stands alone.
 func TestPipelineThroughTheVendorsPlugins(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	t.Parallel()
 	model := e2e.Model(t, pipelineScript, nil)
 	role := func(provider, model string) map[string]any {

@@ -68,7 +68,7 @@ func (b *driverBench) try(t *testing.T, driver string, args ...string) (failed m
 
 // Each example of the guide, in shell, Python and Go, is what the guide asks of a driver.
 func TestDriverExamples(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	guide, err := os.ReadFile("../../docs/plugin-authors/external-driver.md")
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func example(t *testing.T, guide, language string) string {
 
 // A driver that breaks the contract is named for the rule that it breaks, and for no other.
 func TestDriverThatBreaksTheContract(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	const result = `{"summary": "did it", "files_intended": ["hello.txt"], "commands_ran": [], "notes": []}`
 	const good = "echo more >> hello.txt\necho '" + result + "' > \"$RELAY_OUTPUT_PATH\"\n"
 	for name, c := range map[string]struct {

@@ -15,7 +15,7 @@ import (
 // Whatever call of git fails on the way of a change, and however: the same tree lands as
 // without, or none, and the work tree is as it was.
 func TestGitThatFailsAtAnyCall(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	real, err := filepath.EvalSymlinks("/usr/bin/git")
 	if err != nil {
 		t.Skip("git is not /usr/bin/git here")

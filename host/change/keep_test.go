@@ -117,7 +117,7 @@ func TestNoOwnCommitsIsOneCommit(t *testing.T) {
 }
 
 func TestOwnCommitsThatCanNotBe(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	for name, k := range map[string]struct {
 		code         judge.Code
 		rule, script string

@@ -229,7 +229,7 @@ func TestInterruptedWhileLanding(t *testing.T) {
 // Whenever the operator edits a file while relay writes, his version is what is there
 // at the end.
 func TestOperatorEditsAtEveryPoint(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	from := newRepo(t)
 	points, tried := newLanding(t, from, true).points, map[string]int{}
 	for n := range points {

@@ -98,7 +98,7 @@ func TestGitThatOutlivesRelay(t *testing.T) {
 // While another git holds the index nothing lands: the operator's next commit would take the
 // change back, since the index would not know of it. A lock that goes is waited for.
 func TestIndexHeld(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	ctx := context.Background()
 	for name, stays := range map[string]bool{"stays": true, "goes": false} {
 		t.Run(name, func(t *testing.T) {

@@ -99,7 +99,7 @@ func (w *world) stand(id string) stand {
 
 // In every state that lasts, no command passes a gate but the one that is there for it.
 func TestNoCommandPassesAGate(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	w := newWorld(t)
 	id := w.start().UUID
 	tried := 0
@@ -310,7 +310,7 @@ func TestStaleApproval(t *testing.T) {
 
 // The second gate opens for exactly the result that was shown.
 func TestForgedSecondGate(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	for name, f := range map[string]struct {
 		forge func(w *world, r *Record)
 		then  string // the command that must not accept

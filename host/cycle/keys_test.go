@@ -110,7 +110,7 @@ func groups(keys []string, loads func(set ...string) bool) [][]string {
 
 // No key of the configuration passes a gate, whatever it is set to.
 func TestNoKeyPassesAGate(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	t.Parallel()
 	w := newWorld(t)
 	id := w.start().UUID

@@ -15,7 +15,7 @@ import (
 // A cycle that is killed at any point is finished by the same commands as one that was
 // not, with the same commits, and no answer is bought twice.
 func TestKilledAtEveryPoint(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	t.Parallel()
 	killedAtEvery(t, 17, func(t *testing.T) *world { return newWorld(t) }, func([]string) (from, to int) { return 1, 1 << 20 })
 }
@@ -50,7 +50,7 @@ echo '{"summary": "done", "files_intended": [], "commands_ran": [], "notes": []}
 // Work that a builder had finished is not paid for again either, wherever relay is killed
 // between its end and the record of the step.
 func TestKilledAroundABuilder(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	t.Parallel()
 	killedAtEvery(t, 11, builderWorld, func(points []string) (from, to int) {
 		return slices.Index(points, "cycle.REVISION_RUNNING") + 1, slices.Index(points, "cycle.TESTING") + 1
@@ -161,7 +161,7 @@ func (w *world) once(killed string, rec *Record, calls int) {
 
 // Four services at once, each killed in another state and resumed beside the others.
 func TestFourKilledSideBySide(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	t.Parallel()
 	rounds := [][]State{
 		{Initialized, AuditRunning, AuditComplete, AwaitingReview},

@@ -33,7 +33,7 @@ func (w *world) goes(o Options) *Outcome {
 
 // A task that breaks a rule is thrown away, what depends on it is held, the others go on.
 func TestFailedTaskHoldsItsDependents(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	t.Parallel()
 	w := newWorld(t, task("bad"), task("after", "bad"), task("good"))
 	w.simple("bad")
@@ -115,7 +115,7 @@ func TestRefutedIsNotFoundAgain(t *testing.T) {
 
 // What nobody can prove waits for the operator, while the rest goes on.
 func TestUnsureWaitsForTheOperator(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	t.Parallel()
 	w := newWorld(t, task("a"), task("b"))
 	w.answers(roleCriteria, "Title of a", met("src/a.txt", 1, "a quote that is not there"))
@@ -162,7 +162,7 @@ func TestUnsureWaitsForTheOperator(t *testing.T) {
 // A process that is ended at its cap is followed by a fresh one, which is told how git
 // stands.
 func TestCapIsFollowedByAFreshProcess(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	t.Parallel()
 	w := newWorld(t, task("a"))
 	w.simple("a")
@@ -191,7 +191,7 @@ func TestMissingBuilderIsReplaced(t *testing.T) {
 
 // A list that is broken in the middle of an edit is waited for.
 func TestBrokenListIsWaitedFor(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	t.Parallel()
 	w := newWorld(t, task("a"), task("b"))
 	w.simple("a")
@@ -221,7 +221,7 @@ func TestBrokenListIsWaitedFor(t *testing.T) {
 // A run that is killed at any point is finished by the next one, with the same commits,
 // and no answer is bought twice.
 func TestKilledAtManyPoints(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	t.Parallel()
 	whole := newWorld(t, task("a"))
 	whole.simple("a")
@@ -318,7 +318,7 @@ func TestInterruptedRunGoesOn(t *testing.T) {
 
 // What an editor has half saved is never committed, and never written over: the run waits for the rest.
 func TestHalfSavedList(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	t.Parallel()
 	for _, kind := range []string{"half", "empty", "gone", "link"} {
 		t.Run(kind, func(t *testing.T) {

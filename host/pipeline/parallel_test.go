@@ -53,7 +53,7 @@ printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %s\n' $h
 
 // Independent tasks are worked on at the same time, and land one after the other.
 func TestSideBySide(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	t.Parallel()
 	w := newWorld(t, task("a"), task("b"), task("c", "a", "b"))
 	for _, id := range []string{"a", "b", "c"} {
@@ -105,7 +105,7 @@ func TestSideBySide(t *testing.T) {
 
 // What does not go together is built once more, by somebody who is told of it.
 func TestConflictGoesBackOnce(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	t.Parallel()
 	w := newWorld(t, task("a"), task("b"))
 	w.answers(rolePlan, "(?s)Title of b.*did not go together.*a conflict in src/a.txt", plan("src/b.txt", "src/told.txt"))
@@ -148,7 +148,7 @@ func TestConflictGoesBackOnce(t *testing.T) {
 // each task's commits are there once, and nothing is bought twice. Both have begun before
 // one lands, so that the other's are made again on top of it.
 func TestKilledInTheMergeQueue(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	t.Parallel()
 	points := []string{"pipeline.set-aside", "pipeline.joining", "pipeline.replayed", "pipeline.joining:2", "pipeline.replayed:2", "apply.planned", "apply", "apply.planned:2", "committed:2",
 		"pipeline.join", "pipeline.join:2", "pipeline.marked", "pipeline.recorded"}
@@ -192,7 +192,7 @@ func TestKilledInTheMergeQueue(t *testing.T) {
 // A run that ends in the middle goes on in the same work tree, whatever is said about
 // side by side then.
 func TestSideIsGoneOnWith(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	t.Parallel()
 	w := newWorld(t, task("a"), task("b"))
 	w.simple("a")

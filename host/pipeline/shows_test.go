@@ -99,7 +99,7 @@ func TestGraphOfEight(t *testing.T) {
 
 // Agents that lie: each task is stopped, and nothing of it is in the repository.
 func TestLyingAgents(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	t.Parallel()
 	lies := map[string]struct{ step, script, rule string }{
 		"ticks":    {"cleanup", `sed -i 's/"pending"/"completed"/' prd.json; git add -A; git commit -qm 'feat: complete Title of ticks'`, "prd.json"},

@@ -131,6 +131,8 @@ func (d *DoctorResult) evidence(ctx context.Context, r *host.Repo, o *host.Opene
 	err = sign.Unable(ctx)
 	key, ok := errors.AsType[*attest.KeyError](err)
 	switch {
+	case ok && errors.Is(err, attest.ErrExposed):
+		d.fail("evidence", diag.New("", "what lands would not be signed", key.Error(), "`chmod 600 "+diag.Word(key.Path)+"`"))
 	case ok && key.Path != "":
 		at := diag.Word(key.Path)
 		d.fail("evidence", diag.New("", "what lands would not be signed", key.Error(), "`mv "+at+" "+at+".bad`: relay makes another key, which whoever verifies has to be told of"))

@@ -14,7 +14,7 @@ import (
 // An interruption in any state leaves a report, no lock, no process and the base; one
 // that comes when the apply has begun lets it finish.
 func TestInterruptedInEveryState(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	for point, want := range map[string]judge.Code{
 		"tick.PREFLIGHT":   judge.StopInterrupted,
 		"tick.ORCHESTRATE": judge.StopInterrupted,

@@ -30,7 +30,7 @@ func (w *world) control() string {
 }
 
 func TestKilledAtEveryPointOfATick(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	whole := newWorld(t)
 	out, _ := whole.Child("")
 	if !strings.HasPrefix(out, "SUCCESS") {

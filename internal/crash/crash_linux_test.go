@@ -113,7 +113,7 @@ func TestKilledAnywhere(t *testing.T) {
 // relay undo is killed before each of its writes, syncs, renames and removals. What the next start
 // finds is as if nobody had asked for it, or a commit that the history and an attestation have.
 func TestUndoKilledAnywhere(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	w := newWorld(t)
 	tick := func() {
 		if out, code := w.relay("run", "--json"); code != 0 {

@@ -218,7 +218,7 @@ func (w *world) stopped() bool {
 
 // Ctrl-Z stops relay, fg lets it go on, and the run comes to its end.
 func TestCtrlZ(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	w := newWorldWith(t, slow)
 	shell := exec.Command("bash", "--norc", "--noprofile", "-i")
 	shell.Dir, shell.Env = w.root, append(w.env(), "PS1=> ", "HISTFILE=/dev/null")
@@ -251,7 +251,7 @@ func TestCtrlZ(t *testing.T) {
 
 // nohup's ignored SIGHUP stays ignored.
 func TestNohup(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	w := newWorldWith(t, slow)
 	cmd := w.command()
 	cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", "trap '' HUP; exec " + relay(t) + " run --quiet"}
@@ -266,7 +266,7 @@ func TestNohup(t *testing.T) {
 
 // A reader that goes away, as in `relay run | head -1`, ends nothing.
 func TestReaderIsGone(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	w := newWorldWith(t, slow)
 	cmd := w.command("run")
 	r, wr, err := os.Pipe()

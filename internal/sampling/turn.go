@@ -2,6 +2,7 @@ package sampling
 
 import (
 	"flag"
+	"hash/fnv"
 	"os"
 	"strconv"
 	"testing"
@@ -46,7 +47,24 @@ func Step(step int) int {
 // where nobody counts the runs of CI, unless -run names it.
 func Slow(t testing.TB) {
 	t.Helper()
-	if run := flag.Lookup("test.run"); testing.Short() && os.Getenv(rotate) == "" && (run == nil || run.Value.String() == "") {
+	if os.Getenv(rotate) == "" && sampled() {
 		t.Skip("it takes long: CI runs it, and so does make test SHORT=")
 	}
+}
+
+// Rare leaves a test that takes long to one in three runs of CI, to each another, and to make night.
+func Rare(t testing.TB) {
+	t.Helper()
+	Slow(t)
+	name := fnv.New32a()
+	_, _ = name.Write([]byte(t.Name()))
+	if sampled() && int(name.Sum32()%3) != Turn(3) {
+		t.Skip("it takes long: one in three runs of CI takes it, and so does make test SHORT=")
+	}
+}
+
+// sampled reports whether a run of the tests is to be short, and nobody named the tests.
+func sampled() bool {
+	run := flag.Lookup("test.run")
+	return testing.Short() && (run == nil || run.Value.String() == "")
 }

@@ -2,6 +2,7 @@ package attest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -18,6 +19,7 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -114,12 +116,9 @@ func (o *Options) who(ctx context.Context) string {
 func ownKey(dir string) (ed25519.PrivateKey, error) {
 	path := filepath.Join(dir, "key")
 	for range 2 {
-		b, err := workspace.ReadFile(path, maxKey)
+		key, err := private(path)
 		if err == nil {
-			var key ed25519.PrivateKey
-			if key, err = private(b); err == nil {
-				return key, nil
-			}
+			return key, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return nil, &KeyError{Path: path, Err: err}
@@ -148,8 +147,18 @@ func ownKey(dir string) (ed25519.PrivateKey, error) {
 	return nil, errors.New(path + " can't be made")
 }
 
+// ErrExposed is a file of a key with a mode that ssh does not accept either.
+var ErrExposed = errors.New("others can read it")
+
 // private reads a key as ssh-keygen writes it, without a passphrase.
-func private(b []byte) (ed25519.PrivateKey, error) {
+func private(path string) (ed25519.PrivateKey, error) {
+	b, err := beneath.ReadPlain(path, maxKey)
+	if err != nil {
+		return nil, err
+	}
+	if fi, err := os.Stat(path); err != nil || fi.Mode()&0o077 != 0 {
+		return nil, cmp.Or(err, ErrExposed)
+	}
 	raw, err := ssh.ParseRawPrivateKey(b)
 	if err != nil {
 		return nil, err
@@ -206,10 +215,11 @@ func (o *Options) signSSH(ctx context.Context, data []byte) (ed25519.PublicKey, 
 		if rest, below := strings.CutPrefix(where, "~/"); below {
 			where = filepath.Join(o.Home, rest)
 		}
-		if b, err := beneath.ReadPlain(strings.TrimSuffix(where, ".pub"), maxKey); err == nil {
-			if key, err := private(b); err == nil {
-				return key.Public().(ed25519.PublicKey), ed25519.Sign(key, data), nil
-			}
+		switch key, err := private(strings.TrimSuffix(where, ".pub")); {
+		case err == nil:
+			return key.Public().(ed25519.PublicKey), ed25519.Sign(key, data), nil
+		case errors.Is(err, ErrExposed):
+			return nil, nil, fmt.Errorf("git's user.signingkey: %w: `chmod 600 %s`", err, diag.Word(strings.TrimSuffix(where, ".pub")))
 		}
 		b, err := beneath.ReadPlain(strings.TrimSuffix(where, ".pub")+".pub", maxKey)
 		if err != nil {

@@ -85,7 +85,7 @@ func (s *states) both(dir, what string) (answers []Status) {
 // What is done to a repository as a whole changes no answer but to "not covered", or that it
 // could not be looked at.
 func TestStates(t *testing.T) {
-	sampling.Slow(t)
+	sampling.Rare(t)
 	for _, name := range []string{"python3", "ssh-keygen"} {
 		if _, err := exec.LookPath(name); err != nil {
 			t.Skip(err)
