@@ -19,7 +19,6 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 
-	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
@@ -219,7 +218,7 @@ func (o *Options) signSSH(ctx context.Context, data []byte) (ed25519.PublicKey, 
 		case err == nil:
 			return key.Public().(ed25519.PublicKey), ed25519.Sign(key, data), nil
 		case errors.Is(err, ErrExposed):
-			return nil, nil, fmt.Errorf("git's user.signingkey: %w: `chmod 600 %s`", err, diag.Word(strings.TrimSuffix(where, ".pub")))
+			return nil, nil, fmt.Errorf("git's user.signingkey, %s, can't be used: %w", strings.TrimSuffix(where, ".pub"), err)
 		}
 		b, err := beneath.ReadPlain(strings.TrimSuffix(where, ".pub")+".pub", maxKey)
 		if err != nil {
