@@ -90,8 +90,8 @@ class Repo:
         rows = re.findall(r"\d+ blob (\w+) +(\d+)\t([^\0]+)\0", self.git("ls-tree", "-r", "-l", "-z", "--full-tree", ref))
         return {path.replace("/", ""): blob if int(size) <= 2 << 20 else "" for blob, size, path in rows}
     def commits(self, what):
-        names = self.git("rev-parse", "--end-of-options", what).removeprefix("--end-of-options\n").split()
-        need(all(re.fullmatch(r"\^?[0-9a-f]{40,64}", n) for n in names) and any(n[0] != "^" for n in names), "no such commit", Lost)
+        names = self.git("rev-parse", "--revs-only", "--end-of-options", what, "--").split()
+        need(any(n[0] != "^" for n in names), "it says only what to leave out", Lost)
         how = ("--reverse", "--topo-order") if any(n[0] == "^" for n in names) else ("--no-walk",)
         return self.git("rev-list", *how, *(n + "^{commit}" * (n[0] != "^") for n in names)).split() or need(False, "a range without a commit", Lost)
 

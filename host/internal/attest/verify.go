@@ -58,17 +58,14 @@ var ErrNoCommit = errors.New("its end has no commit that its beginning lacks")
 func Commits(ctx context.Context, git *judge.Git, what ...string) ([]string, error) {
 	var names, without []string
 	for _, w := range what {
-		out, err := git.Run(ctx, nil, "rev-parse", "--end-of-options", w)
+		out, err := git.Run(ctx, nil, "rev-parse", "--revs-only", "--end-of-options", w, "--")
 		if err != nil {
 			return nil, err
 		}
-		for name := range strings.FieldsSeq(strings.TrimPrefix(string(out), "--end-of-options\n")) {
-			switch {
-			case !objectName.MatchString(strings.TrimPrefix(name, "^")): // an option, or a file
-				return nil, errors.New("it is neither a commit nor a range")
-			case name[0] == '^':
+		for name := range strings.FieldsSeq(string(out)) {
+			if name[0] == '^' {
 				without = append(without, name)
-			default:
+			} else {
 				names = append(names, name+"^{commit}")
 			}
 		}
