@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/paxiom/relay/sdk"
 	"github.com/paxiom/relay/sdk/plugintest"
@@ -23,7 +24,7 @@ type Plugin struct {
 
 // Run tries all rules both ways. Only the in-process way is tried with -short.
 func Run(t *testing.T, p Plugin) {
-	cfg := plugintest.Config{PluginConfig: p.Config, Cases: p.Cases, Env: p.Env}
+	cfg := plugintest.Config{PluginConfig: p.Config, Cases: p.Cases, Env: p.Env, Timeout: 5 * time.Minute} // the race detector takes its time for the largest message
 	t.Run("in process", func(t *testing.T) {
 		cfg := cfg
 		cfg.Serve = plugintest.Fresh(p.Info, p.Part)
