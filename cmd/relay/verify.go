@@ -22,8 +22,9 @@ func newVerifyCmd(a *app) *cobra.Command {
 		Short: "Check what relay attests of commits, offline",
 		Long: "verify checks the notes in refs/notes/relay: who signed, whether the commit, its tree and the\n" +
 			"paths that it touches are those that were judged, the policy's digest, and what approvals are\n" +
-			"bound to. Commits and ranges are named as for git log. It needs the repository and a file of signers, no configuration and no network. The\n" +
-			"exit code is 0 when every commit is verified, 2 when one is not, 3 when it could not be looked at.",
+			"bound to. Commits and ranges are named as git names them, several at once. It needs the\n" +
+			"repository and a file of signers, no configuration and no network. The exit code is 0 when every\n" +
+			"commit is verified, 2 when one is not, 3 when it could not be looked at.",
 		Example: "relay verify                                        # the last commit, by the keys of this machine\nrelay verify --signers .github/relay-signers origin/main..HEAD\nrelay verify --relay-only v1.4..HEAD --json         # let commits be that nobody calls relay's",
 		GroupID: groupLook,
 		RunE: func(cmd *cobra.Command, args []string) error {
