@@ -162,6 +162,7 @@ func TestSigners(t *testing.T) {
 		"a ssh-ed25519":                                                 "no name",
 		"a ssh-ed25519 AAAA":                                            "can't be read",
 		`a valid-before="soon" ` + key:                                  "not a time",
+		`a valid-before="20270101000000.5Z" ` + key:                     "not a time",
 		"a forever " + key:                                              "not known",
 		"a " + strings.Replace(key, "AAAAC3NzaC1lZDI1NTE5", "AAAAC3NzaC1lZDI1NTE4", 1): "can't be read",
 	} {

@@ -159,7 +159,7 @@ func moment(s string) (time.Time, error) {
 		where = time.UTC
 	}
 	for _, layout := range []string{"20060102", "200601021504", "20060102150405"} {
-		if t, err := time.ParseInLocation(layout, digits, where); err == nil {
+		if t, err := time.ParseInLocation(layout, digits, where); err == nil && len(digits) == len(layout) { // Go takes a fraction, too
 			return t, nil
 		}
 	}
