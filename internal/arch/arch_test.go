@@ -73,7 +73,7 @@ var rules = []rule{
 	{pkg: "host/durable/...", own: []string{"host/durable/...", "host/diag", "host/internal/...", "judge"}, outside: hostStack},
 	{pkg: "host/internal/root", deep: true},
 	{pkg: "host/internal/telemetry", own: []string{"host/internal/...", "judge"}, outside: []string{"go.opentelemetry.io/otel", "github.com/go-logr/logr"}},
-	{pkg: "host/internal/attest", own: []string{"host/internal/...", "judge/...", "verify", "schemas"}, outside: append(slices.Clone(hostStack), "golang.org/x/crypto")},
+	{pkg: "host/internal/attest", own: []string{"host/internal/...", "host/diag", "judge/...", "verify", "schemas"}, outside: append(slices.Clone(hostStack), "golang.org/x/crypto")},
 	{pkg: "host/internal/policy", own: []string{"host/internal/...", "host/diag", "judge"}, outside: []string{"github.com/google/cel-go"}},
 	{pkg: "host/internal/config", own: []string{"host/internal/...", "host/diag", "judge", "judge/program/...", "verify"}, outside: append(slices.Clone(hostStack), "github.com/tidwall/sjson", "github.com/spf13/viper")},
 	{pkg: "host/internal/...", own: []string{"host/internal/...", "host/diag", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
