@@ -131,13 +131,13 @@ func (d *DoctorResult) evidence(ctx context.Context, r *host.Repo, o *host.Opene
 	err = sign.Unable(ctx)
 	key, ok := errors.AsType[*attest.KeyError](err)
 	switch {
-	case ok && errors.Is(err, attest.ErrExposed):
+	case ok && key.Path != "" && errors.Is(err, attest.ErrExposed):
 		d.fail("evidence", diag.New("", "what lands would not be signed", key.Error(), "`chmod 600 "+diag.Word(key.Path)+"`"))
 	case ok && key.Path != "":
 		at := diag.Word(key.Path)
 		d.fail("evidence", diag.New("", "what lands would not be signed", key.Error(), "`mv "+at+" "+at+".bad`: relay makes another key, which whoever verifies has to be told of"))
 	case ok:
-		d.fail("evidence", diag.New("", "what lands would not be signed", key.Error(), "`git config --global gpg.format ssh` and user.signingkey, or `relay config set evidence.sign relay`"))
+		d.fail("evidence", diag.New("", "what lands would not be signed", key.Error(), "`git config --global gpg.format ssh` and an ed25519 key in user.signingkey, which `ssh-add` gives to the agent if it has a passphrase; or `relay config set evidence.sign relay`"))
 	case err != nil:
 		d.fail("evidence", diag.Internal(err))
 	}

@@ -13,6 +13,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -176,7 +177,11 @@ func (o *Options) Unable(ctx context.Context) error {
 	case Off:
 		return nil
 	case BySSH:
-		if _, err := o.sshKey(ctx); err != nil {
+		own, public, err := o.sshKey(ctx)
+		if err == nil && own == nil {
+			err = agentHas(o.agent(), public)
+		}
+		if err != nil {
 			return &KeyError{Err: err}
 		}
 		return nil
@@ -188,23 +193,15 @@ func (o *Options) Unable(ctx context.Context) error {
 	return err
 }
 
-// sshKey is the key that git is configured to sign with, as git has it: a file, or the key.
-func (o *Options) sshKey(ctx context.Context) (where string, err error) {
+// sshKey is the key that git is configured to sign with, a file or the key itself: own where
+// a file has it without a passphrase, else public, which the agent may have.
+func (o *Options) sshKey(ctx context.Context) (own ed25519.PrivateKey, public ssh.PublicKey, err error) {
 	if format, err := o.setting(ctx, "gpg.format"); err != nil || format != "ssh" {
-		return "", errors.New("git does not sign with SSH keys here: gpg.format is not ssh")
+		return nil, nil, errors.New("git does not sign with SSH keys here: gpg.format is not ssh")
 	}
-	if where, err = o.setting(ctx, "user.signingkey"); err != nil || where == "" {
-		return "", errors.New("git's user.signingkey names no key")
-	}
-	return where, nil
-}
-
-// signSSH signs with the key that git is configured to sign with: from its file where that
-// has no passphrase, else by the agent. No program is started.
-func (o *Options) signSSH(ctx context.Context, data []byte) (ed25519.PublicKey, []byte, error) {
-	where, err := o.sshKey(ctx)
-	if err != nil {
-		return nil, nil, err
+	where, err := o.setting(ctx, "user.signingkey")
+	if err != nil || where == "" {
+		return nil, nil, errors.New("git's user.signingkey names no key")
 	}
 	literal, ok := strings.CutPrefix(where, "key::")
 	if !ok && strings.HasPrefix(where, "ssh-") {
@@ -216,22 +213,41 @@ func (o *Options) signSSH(ctx context.Context, data []byte) (ed25519.PublicKey, 
 		}
 		switch key, err := private(strings.TrimSuffix(where, ".pub")); {
 		case err == nil:
-			return key.Public().(ed25519.PublicKey), ed25519.Sign(key, data), nil
+			return key, nil, nil
 		case errors.Is(err, ErrExposed):
 			return nil, nil, fmt.Errorf("git's user.signingkey, %s, can't be used: %w", strings.TrimSuffix(where, ".pub"), err)
 		}
 		b, err := beneath.ReadPlain(strings.TrimSuffix(where, ".pub")+".pub", maxKey)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, fmt.Errorf("git's user.signingkey: %w", err)
 		}
 		literal = string(b)
 	}
-	public, _, _, _, err := ssh.ParseAuthorizedKey([]byte(literal))
+	public, _, _, _, err = ssh.ParseAuthorizedKey([]byte(literal))
 	if err != nil || public.Type() != keyType {
 		return nil, nil, errors.New("git's user.signingkey is no ed25519 key")
 	}
-	key := ed25519.PublicKey(public.(ssh.CryptoPublicKey).CryptoPublicKey().(ed25519.PublicKey))
-	return askAgent(o.agent(), public, key, data)
+	return nil, public, nil
+}
+
+// signSSH signs with that key. No program is started.
+func (o *Options) signSSH(ctx context.Context, data []byte) (key ed25519.PublicKey, sig []byte, err error) {
+	own, public, err := o.sshKey(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if own != nil {
+		return own.Public().(ed25519.PublicKey), ed25519.Sign(own, data), nil
+	}
+	err = withAgent(o.agent(), func(a agent.Agent) error {
+		made, err := a.Sign(public, data)
+		if err != nil {
+			return fmt.Errorf("the SSH agent does not sign: %w", err)
+		}
+		sig = made.Blob
+		return nil
+	})
+	return public.(ssh.CryptoPublicKey).CryptoPublicKey().(ed25519.PublicKey), sig, err
 }
 
 // agent is the socket of the operator's SSH agent, "" where there is none.
@@ -248,23 +264,30 @@ func (o *Options) agent() (socket string) {
 	return socket
 }
 
-func askAgent(socket string, public ssh.PublicKey, key ed25519.PublicKey, data []byte) (ed25519.PublicKey, []byte, error) {
+func withAgent(socket string, ask func(agent.Agent) error) error {
 	if socket == "" {
-		return nil, nil, errors.New("the key has a passphrase, or no file, and there is no SSH agent")
+		return errors.New("the key has a passphrase, or no file, and there is no SSH agent")
 	}
 	conn, err := net.DialTimeout("unix", socket, agentPatience)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	defer conn.Close()
 	if err := conn.SetDeadline(time.Now().Add(agentPatience)); err != nil {
-		return nil, nil, err
+		return err
 	}
-	sig, err := agent.NewClient(conn).Sign(public, data)
-	if err != nil {
-		return nil, nil, fmt.Errorf("the SSH agent does not sign: %w", err)
-	}
-	return key, sig.Blob, nil
+	return ask(agent.NewClient(conn))
+}
+
+// agentHas looks for a key without having it sign, which could ask a person.
+func agentHas(socket string, public ssh.PublicKey) error {
+	return withAgent(socket, func(a agent.Agent) error {
+		keys, err := a.List()
+		if err == nil && !slices.ContainsFunc(keys, func(k *agent.Key) bool { return bytes.Equal(k.Blob, public.Marshal()) }) {
+			err = errors.New("the key has a passphrase, or no file, and the SSH agent does not have it")
+		}
+		return err
+	})
 }
 
 func (o *Options) setting(ctx context.Context, name string) (string, error) {
