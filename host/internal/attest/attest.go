@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/internal/store"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -93,21 +90,35 @@ func (o *Options) attach(ctx context.Context, f Facts, found chain) (unsigned, e
 	if err != nil {
 		return nil, err
 	}
-	// git reads the ref, writes it, and does not look in between.
-	if err := os.MkdirAll(Dir(o.StateDir), 0o700); err != nil {
-		return nil, err
-	}
-	unlock, err := store.Lock(filepath.Join(Dir(o.StateDir), "lock"))
-	if err != nil {
-		return nil, fmt.Errorf("the notes can't be written now: %w", err)
-	}
-	defer unlock()
 	blob := strings.TrimSpace(string(out))
-	for i, c := range found.commits {
-		_, err := o.Git.Write(ctx, nil, nil, "-c", "user.name=relay", "-c", "user.email=relay@localhost", "notes", "--ref="+Ref, "add", "-f", "-C", blob, c)
-		if err != nil { // what the note says is an object of the repository already
-			return nil, fmt.Errorf("`%s` adds it once git can write notes: %w", addLater(blob, found.commits[i:]), err)
-		}
+	if err := o.addNotes(ctx, blob, found.commits); err != nil { // what the note says is an object of the repository already
+		return nil, fmt.Errorf("`%s` adds it once git can write notes: %w", addLater(blob, found.commits), err)
 	}
 	return unsigned, nil
+}
+
+// addNotes gives commits a note. `git notes` reads the ref, writes it, and does not look in
+// between; fast-import moves it only from where it was read. So nothing is lost of what a
+// fetch, or a relay of somebody else, writes at the same time: then the note is added to that.
+func (o *Options) addNotes(ctx context.Context, blob string, commits []string) error {
+	for {
+		was, err := o.Git.Run(ctx, nil, "for-each-ref", "--format=%(objectname)", Ref)
+		if err != nil {
+			return err
+		}
+		in := fmt.Sprintf("commit %s\ncommitter relay <relay@localhost> %d +0000\ndata 0\n", Ref, o.Now.Unix())
+		if len(was) > 0 {
+			in += "from " + string(was)
+		}
+		for _, c := range commits {
+			in += fmt.Sprintf("D %s\nD %s/%s\nD %s/%s/%s\nN %s %s\n", c, c[:2], c[2:], c[:2], c[2:4], c[4:], blob, c) // in whichever folders git has put it
+		}
+		_, failed := o.Git.Write(ctx, nil, strings.NewReader(in), "fast-import", "--quiet")
+		if failed == nil {
+			return nil
+		}
+		if now, err := o.Git.Run(ctx, nil, "for-each-ref", "--format=%(objectname)", Ref); err != nil || string(now) == string(was) {
+			return failed
+		}
+	}
 }

@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -169,6 +171,33 @@ func TestSigners(t *testing.T) {
 		all, err := ParseSigners(text)
 		if n := string(rune('0' + len(all))); err == nil && n != want || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %d, %v, want %s", text, len(all), err, want)
+		}
+	}
+}
+
+// Relays of several people, who share no lock, lose none of each other's notes.
+func TestNotesAtOnce(t *testing.T) {
+	git, facts := landedRepo(t, "sha1")
+	var done sync.WaitGroup
+	commits := make([]string, 8)
+	for i := range commits {
+		out, err := git.Write(t.Context(), []string{"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a"}, strings.NewReader(strconv.Itoa(i)), "commit-tree", "-p", facts.Base, facts.Commit+"^{tree}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, o := facts, options(t, git)
+		f.Commit, f.Approvals = strings.TrimSpace(string(out)), nil
+		commits[i] = f.Commit
+		done.Go(func() {
+			if problem := Attach(t.Context(), o, f); problem != "" {
+				t.Error(problem)
+			}
+		})
+	}
+	done.Wait()
+	for _, c := range commits {
+		if !Covered(t.Context(), git, c) {
+			t.Errorf("the note of %s is gone", c)
 		}
 	}
 }
