@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/paxiom/relay/host"
@@ -147,7 +148,7 @@ func VerifyArchive(ctx context.Context, r *host.Repo, file string, o VerifyOptio
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(file)
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe that nobody writes to is empty
 	if err != nil {
 		return nil, diag.Wrap(err, "", "the archive can't be read", "`ls -l "+diag.Word(file)+"`")
 	}

@@ -74,7 +74,7 @@ func (g *evidence) commits(ctx context.Context) (commits []string, err error) {
 	} else {
 		args := []string{"rev-list", "--reverse", "--topo-order", "HEAD"}
 		if !g.asked.Since.IsZero() {
-			args = append(args, "--since-as-filter="+g.asked.Since.UTC().Format(time.RFC3339))
+			args = append(args, fmt.Sprintf("--since-as-filter=@%d +0000", max(g.asked.Since.Unix(), 0))) // of a date far ahead git makes today's
 		}
 		var out []byte
 		out, err = g.git.Run(ctx, nil, args...)

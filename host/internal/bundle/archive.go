@@ -136,8 +136,10 @@ func read(r io.Reader, manifest func(sealed []byte) ([]Subject, error), take fun
 	} else if err != io.EOF {
 		return refuse("it can't be read: %w", err)
 	}
-	if n, err := io.CopyN(io.Discard, z, 1); n > 0 || err != io.EOF {
+	if n, err := io.CopyN(io.Discard, z, 1); n > 0 {
 		return refuse("something follows its last member")
+	} else if err != io.EOF {
+		return refuse("it can't be read: %w", err)
 	}
 	if _, err := in.ReadByte(); err != io.EOF {
 		return refuse("something follows its end")
