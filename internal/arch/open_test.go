@@ -23,7 +23,6 @@ var ownFiles = map[string]string{
 	"host/internal/journal/journal.go":         "a folder of the state",
 	"host/internal/lock/process_linux.go":      "/proc",
 	"host/internal/confine/confine.go":         "/proc",
-	"host/proof/export.go":                     "a file that the operator names",
 	"host/internal/bundle/":                    "an archive that is put together, and its own scratch",
 	"host/internal/attest/executable.go":       "relay itself",
 	"host/internal/activitylog/activitylog.go": "the state",
