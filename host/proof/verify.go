@@ -77,6 +77,9 @@ func Verify(ctx context.Context, r *host.Repo, o VerifyOptions) (*VerifyResult, 
 		return nil, diag.New("", "there is no commit in "+asked, err.Error(), "`git log --oneline "+strings.Join(words, " ")+"` shows those of a range, which is written OLD..NEW")
 	}
 	if err != nil {
+		if bad, ok := errors.AsType[*attest.NameError](err); ok {
+			asked = bad.Name
+		}
 		return nil, diag.New("", fmt.Sprintf("%q names no commit", asked), diag.Git(err).Why, "`git log --oneline` shows those that there are; `git fetch --unshallow` gets the rest of a shallow clone")
 	}
 	res.Commits, err = (&attest.Verifier{Git: git, Signers: signers}).Verify(ctx, commits)

@@ -53,6 +53,17 @@ type Verifier struct {
 // ErrNoCommit is a range of which nothing would be verified.
 var ErrNoCommit = errors.New("its end has no commit that its beginning lacks")
 
+// NameError is a name that git knows no commit by.
+type NameError struct {
+	Name string
+	Err  error
+}
+
+func (e *NameError) Error() string { return e.Err.Error() }
+
+// Unwrap gives git's answer.
+func (e *NameError) Unwrap() error { return e.Err }
+
 // Commits gives the commits that git knows by these names, in the order given, or those of a range (OLD..NEW, COMMIT^!,
 // names with ^ before them), the oldest first.
 func Commits(ctx context.Context, git *judge.Git, what ...string) ([]string, error) {
@@ -60,7 +71,7 @@ func Commits(ctx context.Context, git *judge.Git, what ...string) ([]string, err
 	for _, w := range what {
 		out, err := git.Run(ctx, nil, "rev-parse", "--revs-only", "--end-of-options", w, "--")
 		if err != nil {
-			return nil, err
+			return nil, &NameError{w, err}
 		}
 		for name := range strings.FieldsSeq(string(out)) {
 			if name[0] == '^' {
@@ -304,6 +315,9 @@ func (v *Verifier) elsewhere(ctx context.Context, f *Found, c *commit) error {
 	}
 	if f.Why == "" {
 		f.Why = fmt.Sprintf("its message names run %s, which anybody can write, and it has no attestation", c.runs[0])
+		if v.Notes == nil && len(v.notes) == 0 {
+			f.Why += ", nor has any commit here: `git fetch origin " + Ref + ":" + Ref + "`"
+		}
 	}
 	return nil
 }
