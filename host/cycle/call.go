@@ -135,6 +135,27 @@ func (c *Cycle) call(ctx context.Context, a ask) (*answer, error) {
 	return c.answerOf(ans, a), nil
 }
 
+// covered refuses what the caps leave no first call for, whomever of these it goes to.
+// command is what goes over the cap.
+func (c *Cycle) covered(command string, providers ...string) (err error) {
+	c.reserved.Again = command
+	for _, name := range providers {
+		if err = c.reserved.Covers(ledger.Call{RunID: c.rec.UUID, Provider: catalog.Canonical(name), MaxUSD: c.rec.ConfigSnapshot.Cycle.MaxCallUSD}); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// auditorsCovered is covered for a round of audits.
+func (c *Cycle) auditorsCovered(command string) error {
+	var all []string
+	for _, a := range c.rec.ConfigSnapshot.Auditors() {
+		all = append(all, a.Provider)
+	}
+	return c.covered(command, all...)
+}
+
 func (c *Cycle) lineup(a ask) *pluginenv.Lineup {
 	return c.pluginEnv().Lineup(a.role, a.provider, a.model, a.fallback)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 )
@@ -22,6 +23,7 @@ type StartOptions struct {
 	Service *config.LoadedService
 	Base    string // commit or branch; "" is HEAD of the operator's checkout
 	Force   bool   // although another cycle has the service
+	Command string // what begins it, for whom a cap refuses
 }
 
 // Start begins a cycle and runs it to the first gate. The caller has made sure that the
@@ -30,6 +32,13 @@ type StartOptions struct {
 func Start(ctx context.Context, e *Env, o StartOptions, began func(*Record)) (*Record, error) {
 	c, err := open(e, newUUID())
 	if err != nil {
+		return nil, err
+	}
+	c.rec.ConfigSnapshot = *o.Service.Service
+	if c.reserved, _, err = ledger.OpenReservations(e.WS, c.budgets(), e.StateDir, c.rec.UUID, nil); err != nil {
+		return nil, err
+	}
+	if err := c.auditorsCovered(o.Command); err != nil {
 		return nil, err
 	}
 	if err := e.locked(func() error { return c.claim(ctx, o) }); err != nil {

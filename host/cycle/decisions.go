@@ -16,7 +16,7 @@ type Preview struct {
 	Model    string
 	Items    int
 	Tests    []string
-	MaxUSD   float64 // the revision's call; 0: not limited
+	MaxUSD   float64 // the revision's calls; 0: not limited
 	Reviewed bool
 	Marks    map[string]int
 }
@@ -41,6 +41,9 @@ func Continue(ctx context.Context, e *Env, uuid string, before func(*Preview) er
 	}
 	p, err := c.preview()
 	if err != nil {
+		return nil, err
+	}
+	if err := c.covered("relay audit continue "+Short(uuid), c.rec.Reviser); err != nil {
 		return nil, err
 	}
 	if before != nil {
@@ -115,6 +118,11 @@ func Decide(ctx context.Context, e *Env, uuid, decision string, o Despite) (*Rec
 	}
 	if why != "" {
 		return nil, diag.New(judge.StopHeadMoved, "what is there now is not what you were shown", why, "`git -C "+diag.Word(c.rec.Worktree)+" log --oneline -3`; `relay audit iterate "+id+"` audits what is there now")
+	}
+	if decision == DecideIterate {
+		if err := c.auditorsCovered("relay audit iterate " + id); err != nil {
+			return nil, err
+		}
 	}
 	c.log(fmt.Sprintf("operator %s: commit %.12s, %s", decision, a.Tree, c.rec.Tests.Text()))
 	return c.answer(ctx, wait, a)

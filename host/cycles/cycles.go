@@ -62,8 +62,26 @@ func Start(ctx context.Context, r *host.Repo, o StartOptions) (*Result, error) {
 	present := presence.Record(repo.WS, "relay audit start", env.Observer)
 	defer present.End()
 	env.Observer = present
-	rec, err := cycle.Start(ctx, env, cycle.StartOptions{Service: s, Base: o.Base, Force: o.Force}, o.Began)
+	rec, err := cycle.Start(ctx, env, cycle.StartOptions{Service: s, Base: o.Base, Force: o.Force, Command: o.command()}, o.Began)
 	return result(r, repo, rec, err)
+}
+
+// command is what is typed for these options.
+func (o StartOptions) command() string {
+	c := "relay audit start " + diag.Word(o.Service)
+	if o.Base != "" {
+		c += " --base " + diag.Word(o.Base)
+	}
+	for _, m := range o.Model {
+		c += " --model " + diag.Word(m)
+	}
+	for _, w := range o.With {
+		c += " --with " + diag.Word(w)
+	}
+	if o.Force {
+		c += " --force"
+	}
+	return c
 }
 
 // tooLow names a cap under which no call of a service's cycle could be made; nil when each

@@ -96,31 +96,42 @@ func (l *Ledger) Reserve(c Call) (*Reservation, error) {
 // the call is entered into the machine's account, which comes first: a crash before
 // the workspace knows of the call leaves an entry that reconcile takes out.
 func (l *Ledger) admit(p Pending) error {
-	need := Need{p.Provider, 1, p.MaxUSD, p.MaxUSD == 0}
-	run, err := l.runWindow(p.RunID)
-	if err == nil {
-		err = run.covers(need)
+	if l.acct == nil || !l.dayCapped() {
+		return l.foresee(p)
 	}
-	var cycle window
-	if err == nil {
-		cycle, err = l.cycleWindow(p.CycleID)
-	}
-	if err == nil {
-		err = cycle.covers(need)
-	}
-	if err != nil || !l.dayCapped() {
+	if err := l.coversOwn(p); err != nil {
 		return err
 	}
-	allowed := func(day map[string]Sum) error { return l.coversDay(day, []Need{need}) }
-	if l.acct != nil {
-		return l.acct.reserve(accountCall{l.holder(), p.CallID, p.Provider, p.At, p.MaxUSD, p.Offset}, allowed)
+	return l.acct.reserve(accountCall{l.holder(), p.CallID, p.Provider, p.At, p.MaxUSD, p.Offset}, func(day map[string]Sum) error { return l.coversDay(day, []Need{p.need()}) })
+}
+
+// foresee is admit without an entry in the account.
+func (l *Ledger) foresee(p Pending) error {
+	if err := l.coversOwn(p); err != nil || !l.dayCapped() {
+		return err
 	}
-	day, err := l.today()
+	day, err := l.day()
 	if err != nil {
 		return err
 	}
-	return allowed(day)
+	return l.coversDay(day, []Need{p.need()})
 }
+
+// coversOwn holds a call to the caps of its run and cycle.
+func (l *Ledger) coversOwn(p Pending) error {
+	for _, of := range []func() (window, error){func() (window, error) { return l.runWindow(p.RunID) }, func() (window, error) { return l.cycleWindow(p.CycleID) }} {
+		w, err := of()
+		if err == nil {
+			err = w.covers(p.need())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p Pending) need() Need { return Need{p.Provider, 1, p.MaxUSD, p.MaxUSD == 0} }
 
 // holder names this workspace in the account.
 func (l *Ledger) holder() string { return coordinator.Here() + l.ws.Dir() }

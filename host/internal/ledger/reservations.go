@@ -143,6 +143,15 @@ func (t *Reservations) Reserve(c Call, caps ...Cap) (*Hold, error) {
 	return h, nil
 }
 
+// Covers says why a call could not be reserved now, nil when it could; it reserves nothing.
+func (t *Reservations) Covers(c Call) error {
+	l, err := t.book()
+	if err != nil {
+		return err
+	}
+	return l.foresee(Pending{CallID: c.ID, RunID: c.RunID, Provider: c.Provider, MaxUSD: sane(c.MaxUSD), CycleID: t.cycle})
+}
+
 // ID is the reserved call's; Line what Settle would write.
 func (h *Hold) ID() string        { return h.call.CallID }
 func (h *Hold) Line(u Usage) Line { return h.call.line("", u, h.t.prices) }
