@@ -154,7 +154,11 @@ func (pr *progress) tick(t host.LoopTick) {
 	if len(t.Commit) > 12 {
 		text += "  " + t.Commit[:12]
 	}
-	pr.line(fmt.Sprintf("%s %s  %s", pr.p.bold(fmt.Sprintf("tick %d", t.N)), t.RunID, pr.p.outcome(string(t.Code))), text)
+	how := pr.p.outcome(string(t.Code))
+	if t.Asked() {
+		how, text = pr.p.yellow("asks"), t.Why
+	}
+	pr.line(fmt.Sprintf("%s %s  %s", pr.p.bold(fmt.Sprintf("tick %d", t.N)), t.RunID, how), text)
 }
 
 // loopVerdict is the last word on a loop.

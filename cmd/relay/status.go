@@ -186,7 +186,11 @@ func loopRow(p *printer, l *host.LoopSeen) {
 	case l.CutOff:
 		text += "  " + p.yellow(l.Broke())
 	default:
-		text += fmt.Sprintf("  ended after %s: %s", plural(l.Tick, "tick", "ticks"), l.Reason.Words())
+		text += "  ended"
+		if l.Tick > 0 {
+			text += " after " + plural(l.Tick, "tick", "ticks")
+		}
+		text += ": " + l.Reason.Words()
 	}
 	p.row("loop", text)
 	why(p, l.Why)

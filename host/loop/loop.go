@@ -76,13 +76,16 @@ type Tick struct {
 	Why    string         `json:"why,omitempty"`  // that reason in words
 }
 
+// Asked says that the tick finished nothing: it ended with a question.
+func (t Tick) Asked() bool { return t.Stop == Question && t.Code == judge.Success }
+
 // Outcome is how a loop ended.
 type Outcome struct {
 	ID      string
 	Options Options
 	Reason  Reason
 	Why     string
-	Ticks   []Tick // that were attempts
+	Ticks   []Tick // that were attempts and did not only ask
 	Waits   []Waited
 	Spend   Spend
 	Report  *report.Report  // of the last tick of this process; nil when there was none
@@ -228,7 +231,7 @@ func (l *Loop) flow(f durable.Flow) error {
 			continue
 		}
 		l.series = nil
-		if t.RunID != "" {
+		if t.RunID != "" && !t.Asked() {
 			l.out.Ticks = append(l.out.Ticks, t)
 		}
 		l.out.Reason, l.out.Why = t.Stop, t.Why
