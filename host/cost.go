@@ -9,13 +9,15 @@ import (
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/pipeline"
 )
 
 // CostOptions choose calls and how they are added up.
 type CostOptions struct {
 	By    string        // one of costGroups; "" is "day"
 	Since time.Duration // only calls of that last while; 0 takes all
-	Of    string        // only calls of this run or cycle
+	Of    string        // only calls of this run, cycle or task of the pipeline
+	runs  []string      // that Of means
 }
 
 // CostLine adds up the calls of one group. null is unknown: a sum is that of
@@ -52,7 +54,7 @@ func (r *Repo) Cost(_ context.Context, o CostOptions) (*CostResult, error) {
 		return nil, err
 	}
 	if o.Of != "" {
-		if o.Of, err = repo.runOrCycle(o.Of); err != nil {
+		if o.runs, err = r.callers(repo, o.Of); err != nil {
 			return nil, err
 		}
 	}
@@ -62,6 +64,29 @@ func (r *Repo) Cost(_ context.Context, o CostOptions) (*CostResult, error) {
 		since = &from
 	}
 	return o.add(repo.WS, since)
+}
+
+// callers gives the runs whose calls a name means: those of the attempts at a task, or
+// the one run or cycle.
+func (r *Repo) callers(o *Opened, name string) (runs []string, err error) {
+	all, err := pipeline.Attempts(o.WS, name)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range all {
+		runs = append(runs, t.RunID)
+	}
+	if len(runs) > 0 {
+		return runs, nil
+	}
+	if _, l, err := r.TaskList(); err == nil && l.Find(name) != nil {
+		return nil, nil // it was never begun
+	}
+	id, err := o.runOrCycle(name)
+	if err != nil {
+		return nil, diag.New("", "there is no run, cycle or task \""+Safe(name)+"\"", "no id of this repository begins so, and "+TasksFile+" has no such task", "`relay history list` shows runs, `relay queue --all` cycles, `relay task list` tasks")
+	}
+	return []string{id}, nil
 }
 
 // add adds the chosen calls up.
@@ -93,7 +118,7 @@ func (o CostOptions) totals(ws *workspace.Workspace, since *time.Time) (*ledger.
 	}
 	t := ledger.NewTotals()
 	return t, ledger.UsagesSince(ws, from, func(l ledger.Line) error {
-		if o.Of == "" || l.RunID == o.Of || l.CycleID == o.Of {
+		if o.Of == "" || slices.Contains(o.runs, l.RunID) || l.CycleID != "" && slices.Contains(o.runs, l.CycleID) {
 			t.Add(l)
 		}
 		return nil

@@ -98,13 +98,16 @@ func aboutRun(r host.RunLine) string {
 	return about
 }
 
-// completeRunsAndCycles completes what `relay show` and `relay cost` take.
-func completeRunsAndCycles(a *app) cobra.CompletionFunc {
-	runs, cycles := completeRuns(a, nil), completeCycles(a)
+// completeWork completes what `relay show`, `relay diff` and `relay cost` take.
+func completeWork(a *app) cobra.CompletionFunc {
+	runs, cycles, tasks := completeRuns(a, nil), completeCycles(a), completeTasks(a, false)
 	return func(cmd *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		all, how := runs(cmd, args, prefix)
-		more, _ := cycles(cmd, args, prefix)
-		return append(all, more...), how
+		for _, more := range []cobra.CompletionFunc{cycles, tasks} {
+			some, _ := more(cmd, args, prefix)
+			all = append(all, some...)
+		}
+		return all, how
 	}
 }
 

@@ -21,16 +21,16 @@ type costOptions struct {
 func newCostCmd(a *app) *cobra.Command {
 	o := &costOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "cost [RUN|CYCLE]",
+		Use:   "cost [RUN|CYCLE|TASK]",
 		Short: "What the model calls have cost",
 		Long: "Adds up the calls of this repository, from .git/relay/usage.jsonl. A call of unknown cost\n" +
 			"is counted separately, at the most it was allowed to cost; it never counts as free.",
-		Example: "relay cost\nrelay cost --by run --since 12h\nrelay cost --by model --json\nrelay cost bf3c91                  # one audit cycle, by role",
+		Example: "relay cost\nrelay cost --by run --since 12h\nrelay cost --by model --json\nrelay cost bf3c91                  # one audit cycle, by role\nrelay cost login                   # one task of the pipeline, all attempts",
 		GroupID: groupLook,
-		Args:    oneArg(&o.of, "run or cycle"),
+		Args:    oneArg(&o.of, "run, cycle or task"),
 		RunE:    runE(o, runCost),
 
-		ValidArgsFunction: completeRunsAndCycles(a),
+		ValidArgsFunction: completeWork(a),
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.by, "by", "", "add up by `WHAT`: day, run, provider, model, role, milestone or cycle")

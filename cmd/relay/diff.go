@@ -16,14 +16,14 @@ type diffOptions struct {
 func newDiffCmd(a *app) *cobra.Command {
 	o := &diffOptions{app: a}
 	return &cobra.Command{
-		Use:               "diff [RUN|CYCLE]",
+		Use:               "diff [RUN|CYCLE|TASK]",
 		Short:             "What a run or cycle changed, or would have changed",
 		Long:              "Shows a change file by file, each with the rules that it broke, in your pager on a terminal.\nWithout an argument, the last run's. Only looks; relay show --diff has the rest of the run, too.",
 		Example:           "relay diff\nrelay diff 20261120-1923      # a run id or the beginning of one\nrelay diff bf3c91             # an audit cycle",
 		GroupID:           groupLook,
 		Args:              oneArg(&o.run, "run id"),
 		RunE:              runE(o, runDiff),
-		ValidArgsFunction: completeRunsAndCycles(a),
+		ValidArgsFunction: completeWork(a),
 	}
 }
 

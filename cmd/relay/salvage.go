@@ -18,7 +18,7 @@ type salvageOptions struct {
 func newSalvageCmd(a *app) *cobra.Command {
 	o := &salvageOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "salvage [RUN|CYCLE]",
+		Use:   "salvage [RUN|CYCLE|TASK]",
 		Short: "Retrieve what a stopped run had built",
 		Long: "A change that was stopped is kept, and so is a cycle's revision that did not land. This says where,\n" +
 			"makes a branch of it, or writes it as a patch. Your files are not touched. Without an argument the\n" +
