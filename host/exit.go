@@ -64,6 +64,16 @@ func (i Interrupted) ByOperator() bool { return i.Signal == syscall.SIGINT }
 // ExitCode is 128 and the signal's number.
 func (i Interrupted) ExitCode() int { return 128 + int(i.Signal) }
 
+// AsInterrupted says of an error that only knows that ctx has ended what ended it: what was
+// interrupted, and fix is what to type. Any other error stays.
+func AsInterrupted(ctx context.Context, err error, what, fix string) error {
+	cause := context.Cause(ctx)
+	if cause == nil || !errors.Is(err, ctx.Err()) || !errors.As(cause, new(Interrupted)) || errors.As(err, new(Interrupted)) {
+		return err
+	}
+	return &diag.Error{Code: judge.StopInterrupted, What: what + " was interrupted", Why: cause.Error(), Fix: fix, Err: cause}
+}
+
 // Interrupt gives a context that ends with an [Interrupted] cause at the first SIGINT,
 // SIGTERM, SIGHUP or SIGQUIT. The second one calls exit at once with its exit code; what is
 // under way then is left to the journal. A SIGHUP after the first signal is no second one,

@@ -89,7 +89,7 @@ func run(a *app, args []string) int {
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	err := a.execute(ctx, root)
+	err := host.AsInterrupted(ctx, a.execute(ctx, root), "the command", "`relay` says where things stand")
 	a.json = a.json || err != nil && slices.Contains(args, "--json") // a wrong flag may come first
 	code := exitCode(err)
 	defer a.close()

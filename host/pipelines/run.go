@@ -107,7 +107,7 @@ func Run(ctx context.Context, r *host.Repo, o RunOptions) (*RunResult, error) {
 	defer r.NoteNeeds(false)
 	out, err := pipeline.Run(ctx, env, opts)
 	if out == nil {
-		err = host.TasksFault(err)
+		err = host.TasksFault(host.AsInterrupted(ctx, err, "the run", "`relay pipeline run` begins it again"))
 		tellRun(r, repo, nil, err)
 		return nil, err
 	}
