@@ -43,7 +43,7 @@ func (n *Need) What() string {
 	case "task", "loop", "pipeline":
 		return n.Text
 	case "cycle":
-		return n.Title + " (" + n.ID + "): " + n.Text
+		return n.Title + ": " + n.Text
 	}
 	if n.Kind == NeedQuestion {
 		return "asks: " + n.Text
