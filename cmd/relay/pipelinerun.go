@@ -185,14 +185,9 @@ func runPipelineStatus(ctx context.Context, o *pipelineOptions) error {
 		}
 		p.row("tasks", counted(res.Counts))
 		for _, t := range res.Open {
-			at := "at " + t.Step
-			switch {
-			case t.Waiting != nil:
+			at := t.At()
+			if t.Waiting != nil {
 				at = "waits for you: " + host.Safe(t.Waiting.Text)
-			case t.Code != "":
-				at = "ended with " + string(t.Code) + "; the next run writes it down"
-			case t.Step == "":
-				at = "was cut off"
 			}
 			p.row("begun", t.TaskID+"  "+at)
 		}

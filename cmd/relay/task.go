@@ -64,7 +64,7 @@ func waiting(t pipelines.TaskLine) string {
 		return "held up by " + t.HeldBy + ", which failed"
 	case t.Ready:
 		return "ready"
-	case t.Status == "pending":
+	case t.Status == "pending" && len(t.Waits) > 0:
 		return "waits for " + strings.Join(t.Waits, ", ")
 	}
 	return ""

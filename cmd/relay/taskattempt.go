@@ -21,7 +21,7 @@ func trail(p *printer, t *host.TaskAttempt) {
 	case t.Code == "" && t.Lost != "":
 		end = "begun anew: " + host.Safe(t.Lost)
 	case t.Code == "":
-		end = "at " + t.Step
+		end = t.At()
 	}
 	p.row("attempt", fmt.Sprintf("%s  %s  %s", t.Attempt, t.StartedAt.Local().Format(time.DateTime), end))
 	if t.Code != "" && t.Code != "SUCCESS" {

@@ -238,6 +238,17 @@ type Waited struct {
 	Ended time.Time `json:"ended"`
 }
 
+// At says in few words where an attempt that has not ended stands.
+func (t *Record) At() string {
+	switch {
+	case t.Code != "":
+		return "ended with " + string(t.Code) + "; the next run writes it down"
+	case t.Step == "":
+		return "before its first step"
+	}
+	return "at " + t.Step
+}
+
 // calls are those that the books have for the attempt, the lost and the failed ones among
 // them.
 func (t *Record) calls(ws *workspace.Workspace) []ledger.Line {

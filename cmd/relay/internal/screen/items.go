@@ -137,12 +137,12 @@ func tasks(r *watched) (out []item) {
 	return out
 }
 
-// taskAt is the step that an attempt is at, or until when it waits.
+// taskAt is where an attempt stands, or until when it waits.
 func taskAt(t *host.TaskAttempt) string {
 	if t.Wait != nil {
-		return "waits until " + t.Wait.Until.Local().Format("2006-01-02 15:04") + " at " + Text(t.Step)
+		return "waits until " + t.Wait.Until.Local().Format("2006-01-02 15:04") + " " + Text(t.At())
 	}
-	return "at " + Text(t.Step)
+	return Text(t.At())
 }
 
 // runItems are the last ones, the newest first.

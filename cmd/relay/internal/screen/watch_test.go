@@ -215,3 +215,13 @@ func TestSnapshot(t *testing.T) {
 		}
 	}
 }
+
+// An attempt that is at no step yet says so: "at" with nothing after it says nothing.
+func TestTaskAt(t *testing.T) {
+	for want, task := range map[string]host.TaskAttempt{"at code": {Step: "code"}, "before its first step": {},
+		"ended with SUCCESS; the next run writes it down": {Code: "SUCCESS"}} {
+		if got := taskAt(&task); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
