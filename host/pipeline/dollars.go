@@ -3,6 +3,8 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/internal/config"
@@ -47,6 +49,10 @@ func (a *taskRun) allowMore(f durable.Flow, name, spent string) error {
 // Estimate is what a run over the task list may cost.
 type Estimate struct {
 	Tasks int `json:"tasks"` // that are still to be done
+	// Asked are those of them that wait for an answer of the operator, Failed those that are
+	// done again only if he says so.
+	Asked  []string `json:"asked,omitempty"`
+	Failed []string `json:"failed,omitempty"`
 	// AtMostUSD is what the caps let them cost; nil where there is none.
 	AtMostUSD *float64 `json:"at_most_usd"`
 	// LikelyUSD is what they cost if each costs as much as those that landed, which are Of;
@@ -57,14 +63,23 @@ type Estimate struct {
 
 // Words say it to a person.
 func (e *Estimate) Words() string {
-	text := format.Count(e.Tasks, "task") + " to do, "
-	if e.AtMostUSD == nil {
-		text += "with no cap on what they cost"
-	} else {
-		text += fmt.Sprintf("at most $%.2f", *e.AtMostUSD)
+	text := format.Count(e.Tasks, "task") + " to do"
+	switch {
+	case e.Tasks == 0:
+		text = "no task to do"
+	case e.AtMostUSD == nil:
+		text += ", with no cap on what they cost"
+	default:
+		text += fmt.Sprintf(", at most $%.2f", *e.AtMostUSD)
 	}
-	if e.LikelyUSD != nil {
+	if e.Tasks > 0 && e.LikelyUSD != nil {
 		text += fmt.Sprintf("; about $%.2f, going by %s that landed", *e.LikelyUSD, format.Count(e.Of, "task"))
+	}
+	if len(e.Asked) > 0 {
+		text += "; waiting for your answer: " + strings.Join(e.Asked, ", ")
+	}
+	if len(e.Failed) > 0 {
+		text += "; failed: " + strings.Join(e.Failed, ", ")
 	}
 	return text
 }
@@ -73,9 +88,20 @@ func (e *Estimate) Words() string {
 // of them, or "".
 func Foresee(c config.Pipeline, ws *workspace.Workspace, l *prd.List, only string) (*Estimate, error) {
 	e := &Estimate{}
+	open, err := Open(ws)
+	if err != nil {
+		return nil, err
+	}
 	for i := range l.Tasks {
-		if t := &l.Tasks[i]; (t.Status == prd.Pending || t.Status == prd.InProgress) && (only == "" || t.ID == only) {
+		switch t := &l.Tasks[i]; {
+		case only != "" && t.ID != only:
+		case t.Status == prd.Failed:
+			e.Failed = append(e.Failed, t.ID)
+		case t.Status == prd.Pending || t.Status == prd.InProgress:
 			e.Tasks++
+			if slices.ContainsFunc(open, func(a *Record) bool { return a.TaskID == t.ID && a.Waiting != nil }) {
+				e.Asked = append(e.Asked, t.ID)
+			}
 		}
 	}
 	of := float64(e.Tasks)

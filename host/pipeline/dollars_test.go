@@ -29,8 +29,11 @@ func TestForesee(t *testing.T) {
 	}
 	l := &prd.List{Tasks: []prd.Task{{ID: "a", Status: prd.Completed}, {ID: "d", Status: prd.Pending}, {ID: "e", Status: prd.InProgress}, {ID: "f", Status: prd.Failed}}}
 	e, err := Foresee(config.Pipeline{MaxTaskUSD: 2, MaxRunUSD: 3}, ws, l, "")
-	if err != nil || e.Words() != "2 tasks to do, at most $3.00; about $0.60, going by 1 task that landed" || *e.LikelyUSD != 0.6 {
+	if err != nil || e.Words() != "2 tasks to do, at most $3.00; about $0.60, going by 1 task that landed; failed: f" || *e.LikelyUSD != 0.6 {
 		t.Errorf("%s, %v, %v", e.Words(), *e.LikelyUSD, err)
+	}
+	if e, _ = Foresee(config.Pipeline{MaxTaskUSD: 2}, ws, l, "f"); e.Words() != "no task to do; failed: f" {
+		t.Error(e.Words())
 	}
 	if e, _ = Foresee(config.Pipeline{MaxTaskUSD: 2}, ws, l, "d"); e.Tasks != 1 || *e.AtMostUSD != 2 {
 		t.Error(e.Words())

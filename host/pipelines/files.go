@@ -61,8 +61,11 @@ func Check(_ context.Context, r *host.Repo) (*CheckResult, error) {
 	if f := untouched(r); f != nil {
 		res.Warnings = append(res.Warnings, f.What+" ("+f.Fix+")")
 	}
+	line := taskLines(l, r.OpenTasks(l))
 	for _, t := range l.Ready() {
-		res.Ready = append(res.Ready, t.ID)
+		if line(t).Ready {
+			res.Ready = append(res.Ready, t.ID)
+		}
 	}
 	if repo, err := r.Open(); err == nil { // a list can be written before relay is set up
 		for i := range l.Tasks {
