@@ -41,7 +41,6 @@ func TestWrongCalls(t *testing.T) {
 		"flag, no value":  {[]string{"run", "--goal"}, []string{"flag needs an argument", "fix: `relay run --help`"}},
 		"extra argument":  {[]string{"run", "do it"}, []string{`relay run takes no argument, but got "do it"`}},
 		"two answers":     {[]string{"answer", "round", "up"}, []string{"relay answer takes one answer", "in quotes"}},
-		"two commits":     {[]string{"verify", "A", "B"}, []string{"relay verify takes one commit or range", "OLD..NEW"}},
 		"bad age":         {[]string{"history", "prune", "--older-than", "soon"}, []string{`--older-than "soon" is not a time`, "30d"}},
 		"bad size":        {[]string{"history", "prune", "--max-size", "-5MB"}, []string{"is not a size", "200MB"}},
 		"bad shell":       {[]string{"completion", "tcsh"}, []string{"needs the name of a shell", "bash, zsh, fish or powershell"}},
