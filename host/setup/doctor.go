@@ -130,9 +130,10 @@ func (d *DoctorResult) evidence(ctx context.Context, r *host.Repo, o *host.Opene
 	sign := attest.Options{Git: git, StateDir: r.StateDir(), Home: r.Home(), Environ: r.Options.Env, Sign: o.Loaded.Config.Evidence.Sign}
 	err = sign.Unable(ctx)
 	key, ok := errors.AsType[*attest.KeyError](err)
+	exposed, open := errors.AsType[*attest.ExposedError](err)
 	switch {
-	case ok && key.Path != "" && errors.Is(err, attest.ErrExposed):
-		d.fail("evidence", diag.New("", "what lands would not be signed", key.Error(), "`chmod 600 "+diag.Word(key.Path)+"`"))
+	case ok && open:
+		d.fail("evidence", diag.New("", "what lands would not be signed", key.Error(), "`chmod 600 "+diag.Word(exposed.Path)+"`"))
 	case ok && key.Path != "":
 		at := diag.Word(key.Path)
 		d.fail("evidence", diag.New("", "what lands would not be signed", key.Error(), "`mv "+at+" "+at+".bad`: relay makes another key, which whoever verifies has to be told of"))

@@ -2,7 +2,6 @@ package attest
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -147,8 +146,10 @@ func ownKey(dir string) (ed25519.PrivateKey, error) {
 	return nil, errors.New(path + " can't be made")
 }
 
-// ErrExposed is a file of a key with a mode that ssh does not accept either.
-var ErrExposed = errors.New("others can read it")
+// ExposedError is the file of a key with a mode that ssh does not accept either.
+type ExposedError struct{ Path string }
+
+func (e *ExposedError) Error() string { return "others can read it" }
 
 // private reads a key as ssh-keygen writes it, without a passphrase.
 func private(path string) (ed25519.PrivateKey, error) {
@@ -156,8 +157,10 @@ func private(path string) (ed25519.PrivateKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	if fi, err := os.Stat(path); err != nil || fi.Mode()&0o077 != 0 {
-		return nil, cmp.Or(err, ErrExposed)
+	if fi, err := os.Stat(path); err != nil {
+		return nil, err
+	} else if fi.Mode()&0o077 != 0 {
+		return nil, &ExposedError{path}
 	}
 	raw, err := ssh.ParseRawPrivateKey(b)
 	if err != nil {
@@ -214,7 +217,7 @@ func (o *Options) sshKey(ctx context.Context) (own ed25519.PrivateKey, public ss
 		switch key, err := private(strings.TrimSuffix(where, ".pub")); {
 		case err == nil:
 			return key, nil, nil
-		case errors.Is(err, ErrExposed):
+		case errors.As(err, new(*ExposedError)):
 			return nil, nil, fmt.Errorf("git's user.signingkey, %s, can't be used: %w", strings.TrimSuffix(where, ".pub"), err)
 		}
 		b, err := beneath.ReadPlain(strings.TrimSuffix(where, ".pub")+".pub", maxKey)
