@@ -21,7 +21,7 @@ func newDiffCmd(a *app) *cobra.Command {
 		Long:              "Shows a change file by file, each with the rules that it broke, in your pager on a terminal.\nWithout an argument, the last run's. Only looks; relay show --diff has the rest of the run, too.",
 		Example:           "relay diff\nrelay diff 20261120-1923      # a run id or the beginning of one\nrelay diff bf3c91             # an audit cycle",
 		GroupID:           groupLook,
-		Args:              oneArg(&o.run, "run id"),
+		Args:              oneArg(&o.run, "run, cycle or task"),
 		RunE:              runE(o, runDiff),
 		ValidArgsFunction: completeWork(a),
 	}

@@ -78,7 +78,7 @@ func notKnown(p *printer, unknown []string) {
 }
 
 func newEvidenceVerifyCmd(a *app) *cobra.Command {
-	o := &verifyOptions{app: a, VerifyOptions: proof.VerifyOptions{What: make([]string, 1)}}
+	o := &verifyOptions{app: a}
 	cmd := &cobra.Command{
 		Use: "verify FILE", Short: "Check such an archive, without its repository and offline",
 		Long: "verify checks who signed the archive, the digest of everything in it, and each commit as\n" +
@@ -86,7 +86,7 @@ func newEvidenceVerifyCmd(a *app) *cobra.Command {
 			"a byte is not what was signed is refused with exit code 3; otherwise the exit code is 0 when\n" +
 			"every commit is verified and 2 when one is not.",
 		Example: "relay evidence verify audit.tar.gz --signers relay-signers\nrelay evidence verify audit.tar.gz --signers relay-signers --relay-only --json",
-		Args:    needArg(&o.What[0], "archive", "ls *.tar.gz"), RunE: runE(o, runEvidenceVerify),
+		Args:    needArg(&o.archive, "archive", "ls *.tar.gz"), RunE: runE(o, runEvidenceVerify),
 	}
 	return o.flags(cmd)
 }
@@ -96,7 +96,7 @@ func runEvidenceVerify(ctx context.Context, o *verifyOptions) error {
 	if err != nil {
 		return err
 	}
-	res, err := proof.VerifyArchive(ctx, repo, o.What[0], o.VerifyOptions)
+	res, err := proof.VerifyArchive(ctx, repo, o.archive, o.VerifyOptions)
 	if err != nil {
 		return err
 	}

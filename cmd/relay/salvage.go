@@ -25,7 +25,7 @@ func newSalvageCmd(a *app) *cobra.Command {
 			"last stopped run.",
 		Example:           "relay salvage\nrelay salvage --branch rescued\nrelay salvage --patch - | git apply --check",
 		GroupID:           groupBack,
-		Args:              oneArg(&o.run, "run id"),
+		Args:              oneArg(&o.run, "run, cycle or task"),
 		RunE:              runE(o, runSalvage),
 		ValidArgsFunction: completeRuns(a, func(r host.RunLine) bool { return r.Salvage != "" }),
 	}

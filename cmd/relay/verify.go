@@ -11,7 +11,8 @@ import (
 )
 
 type verifyOptions struct {
-	app *app
+	app     *app
+	archive string // of relay evidence verify
 	proof.VerifyOptions
 }
 

@@ -63,10 +63,6 @@ func Verify(ctx context.Context, r *host.Repo, o VerifyOptions) (*VerifyResult, 
 		o.What = []string{"HEAD"}
 	}
 	asked := strings.Join(o.What, " ")
-	words := make([]string, len(o.What))
-	for i, w := range o.What {
-		words[i] = diag.Word(w)
-	}
 	res := &VerifyResult{Doc: host.DocOf("relay.verify", 1)}
 	var signers attest.Signers
 	if signers, res.Signers, err = r.Signers(o.Signers); err != nil {
@@ -74,7 +70,11 @@ func Verify(ctx context.Context, r *host.Repo, o VerifyOptions) (*VerifyResult, 
 	}
 	commits, err := attest.Commits(ctx, git, o.What...)
 	if errors.Is(err, attest.ErrNoCommit) {
-		return nil, diag.New("", "there is no commit in "+asked, err.Error(), "`git log --oneline "+strings.Join(words, " ")+"` shows those of a range, which is written OLD..NEW")
+		line := "git log --oneline"
+		for _, w := range o.What {
+			line += " " + diag.Word(w)
+		}
+		return nil, diag.New("", "there is no commit in "+asked, err.Error(), "`"+line+"` shows those of a range, which is written OLD..NEW")
 	}
 	if err != nil {
 		if bad, ok := errors.AsType[*attest.NameError](err); ok {
