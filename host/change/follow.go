@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/journal"
@@ -20,6 +21,49 @@ import (
 
 // maxFollow is how often a change is put on top of new commits before it gives up.
 const maxFollow = 5
+
+// Between two tries the operator's git has to have stood still for as long as the last one
+// took, within these bounds: who commits faster than a check runs would keep the change from
+// landing for ever. After longestMoving it is tried all the same.
+const (
+	shortestStill = 250 * time.Millisecond
+	longestStill  = time.Minute
+	longestMoving = 10 * time.Minute
+)
+
+// place is where a change would land; beside: the work tree is on another branch.
+type place struct {
+	tip    string
+	beside bool
+}
+
+// settle waits until the operator's git stands still, and says where the change would land.
+func (c *Change) settle(ctx context.Context, l Landing, took time.Duration) (place, error) {
+	still := min(max(took, shortestStill), longestStill)
+	lock := filepath.Join(c.env.Git.GitDir, "index.lock") // a git that writes files has it
+	var last place
+	for began, since := time.Now(), time.Now(); ; {
+		tip, beside, err := c.tip(ctx)
+		if err != nil {
+			return place{}, err
+		}
+		if at := (place{tip, beside}); at != last || there(lock) {
+			last, since = at, time.Now()
+		}
+		if time.Since(since) >= still || time.Since(began) > longestMoving {
+			return last, nil
+		}
+		if l.Say != nil && time.Since(began) > 2*still {
+			l.Say("it lands once you have committed nothing for " + still.Round(100*time.Millisecond).String())
+			l.Say = nil
+		}
+		select {
+		case <-ctx.Done():
+			return place{}, context.Cause(ctx)
+		case <-time.After(shortestStill / 5):
+		}
+	}
+}
 
 // follows reports whether a change may land on another commit than the one it was built on.
 func (c *Change) follows(l Landing) bool {

@@ -3,8 +3,12 @@ package change
 import (
 	"context"
 	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/journal"
@@ -26,7 +30,7 @@ func (r *repo) follow(law judge.Policy, build, operator string, looks string) (L
 	if v.Code != judge.Success {
 		r.t.Fatalf("%+v", v)
 	}
-	l := Landing{Commit: true, Message: Message{Subject: "work"}}
+	l := Landing{Commit: true, Message: Message{Subject: "work"}, Say: func(what string) { r.said = append(r.said, what) }}
 	r.sh(operator)
 	again := 0
 	l.Verify = func(ctx context.Context) error {
@@ -166,6 +170,46 @@ func TestFollowAtTheLastMoment(t *testing.T) {
 			t.Errorf("%s: log %q", at, got)
 		}
 		r.clean()
+	}
+}
+
+// Who commits faster than a check runs does not keep the change from landing for ever: it
+// waits until he pauses, and tells that it does.
+func TestFollowWhoKeepsCommitting(t *testing.T) {
+	r := newRepo(t)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for until := time.Now().Add(4 * time.Second); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+			_ = exec.Command("git", "-C", r.env.Git.Root, "commit", "-q", "--allow-empty", "-m", "mine").Run() // may meet relay's lock
+		}
+	}()
+	_, again, err := r.follow(wide, someWork, "", "sleep 0.3")
+	<-done
+	if err != nil || again == 0 || len(r.said) == 0 {
+		t.Fatalf("%v, verified %d times more, said %q", err, again, r.said)
+	}
+	if got := r.git("log", "--format=%s", "-1", "--", "README.md"); got != "work" {
+		t.Errorf("log: %q", got)
+	}
+}
+
+// What another git is writing at this moment is no edit of the operator's.
+func TestFollowASwitchUnderWay(t *testing.T) {
+	r := newRepo(t)
+	lock, was := filepath.Join(r.env.Git.GitDir, "index.lock"), r.read("README.md")
+	go func() {
+		for r.read("README.md") == was {
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(500 * time.Millisecond)
+		r.write("README.md", was, 0o644)
+		_ = os.Remove(lock)
+	}()
+	_, _, err := r.follow(wide, someWork, ".git/index.lock=\nREADME.md=of the other branch", "true")
+	must(t, err)
+	if got := r.git("log", "--format=%s"); got != "work\nbase" || r.git("status", "--porcelain") != "" {
+		t.Errorf("log %q", got)
 	}
 }
 

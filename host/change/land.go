@@ -6,6 +6,7 @@ import (
 	"io"
 	"path"
 	"slices"
+	"time"
 
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
@@ -24,6 +25,8 @@ type Landing struct {
 	// one it was verified on, since the operator has committed meanwhile: see
 	// [Change.Verify]. nil: it lands where it was built, or not at all.
 	Verify func(context.Context) error
+	// Say tells a person what the landing waits for. It may be nil.
+	Say func(string)
 }
 
 // Landed is what Land did.
@@ -45,7 +48,9 @@ func (c *Change) Land(ctx context.Context, l Landing) (Landed, error) {
 	if len(c.verdict.Kept)+len(c.moves) == 0 {
 		return Landed{}, nil
 	}
+	var last place
 	for n := 1; ; n++ {
+		began := time.Now()
 		beside, err := c.follow(ctx, l)
 		if err != nil {
 			return Landed{}, err
@@ -57,9 +62,11 @@ func (c *Change) Land(ctx context.Context, l Landing) (Landed, error) {
 		if f, ok := diag.As(err); !ok || f.Code != judge.StopHeadMoved || !c.follows(l) || n == maxFollow {
 			return landed, err
 		}
-		if tip, now, terr := c.tip(ctx); terr != nil || tip == c.opts.Base && now == beside {
+		at, serr := c.settle(ctx, l, time.Since(began))
+		if serr != nil || at == last {
 			return landed, err // it is about a file
 		}
+		last = at
 	}
 }
 

@@ -26,6 +26,7 @@ type repo struct {
 	env  Env
 	kept []judge.Change
 	move moves
+	said []string // by Landing.Say
 }
 
 // submoduleAt and movedTo are commits of a submodule that is not checked out.

@@ -79,7 +79,7 @@ func refOf(branch string) string {
 
 // landing says how a change of the task lands.
 func (a *taskRun) landing() change.Landing {
-	l := change.Landing{Message: a.message(), Commit: true, Note: a.record.Attempt}
+	l := change.Landing{Message: a.message(), Commit: true, Note: a.record.Attempt, Say: a.note}
 	if a.p.env.Config.Worktree.Dirty != "block" {
 		l.Verify = a.tryAgain
 	}

@@ -19,7 +19,7 @@ func (r *run) follows() bool { return r.cfg.Worktree.Dirty != "block" }
 
 // landing says how the judged change lands.
 func (r *run) landing() change.Landing {
-	l := change.Landing{Message: r.evident(), Commit: r.cfg.Commit.OnSuccess, Note: r.rep}
+	l := change.Landing{Message: r.evident(), Commit: r.cfg.Commit.OnSuccess, Note: r.rep, Say: r.note}
 	if r.follows() {
 		l.Verify = r.checkAgain
 	}
