@@ -67,14 +67,14 @@ class Repo:
         r = subprocess.run(self.base + list(args), capture_output=True, env=self.env)
         need(r.returncode == 0, "git: " + r.stderr.decode(errors="replace").strip(), Lost)
         return r.stdout.decode(errors="surrogateescape")
-    def read(self, name):
+    def read(self, name, must=False):
         """An object whose name was computed again; None when it is not there."""
         need(re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", name), "not the name of an object")
         self.cat.stdin.write(name.encode() + b"\n")
         self.cat.stdin.flush()
         head = self.cat.stdout.readline().decode().split()
         need(head, "git can't read the object " + name, Lost)
-        if len(head) != 3: return None
+        if len(head) != 3: return need(not must, "an object is not there: " + name, Lost)
         body = self.cat.stdout.read(int(head[2]) + 1)[:-1]
         need(hashlib.new(self.hash, f"{head[1]} {len(body)}\0".encode() + body).hexdigest() == name, "a damaged object: " + name, Lost)
         return body
@@ -87,8 +87,8 @@ class Repo:
     def notes(self, ref):  # for each commit the object of its note; "" where that is larger than 2 MiB
         if not self.git("for-each-ref", ref):  # git is silent about a ref that it can't read, too
             return need(not os.path.isfile(os.path.join(self.git("rev-parse", "--path-format=absolute", "--git-common-dir")[:-1], ref)), "damaged notes", Lost) or {}
-        rows = re.findall(r"\d+ blob (\w+) +(\d+)\t([^\0]+)\0", self.git("ls-tree", "-r", "-l", "-z", "--full-tree", ref))
-        return {path.replace("/", ""): blob if int(size) <= 2 << 20 else "" for blob, size, path in rows}
+        rows = re.findall(r"\d+ blob (\w+) +(\d+|BAD)\t([^\0]+)\0", self.git("ls-tree", "-r", "-l", "-z", "--full-tree", ref))
+        return {path.replace("/", ""): blob if size == "BAD" or int(size) <= 2 << 20 else "" for blob, size, path in rows}
     def commits(self, what):
         names = self.git("rev-parse", "--revs-only", "--end-of-options", what, "--").split()
         need(any(n[0] != "^" for n in names), "it says only what to leave out", Lost)
@@ -165,7 +165,7 @@ def verify(repo, commit, ref, signers):
     notes, why, runs = repo.notes(ref), "it has no attestation", repo.commit(commit)[2]
     if commit in notes:
         try:
-            name, p, r, commits, tree = opened(repo.read(notes[commit]), signers)
+            name, p, r, commits, tree = opened(repo.read(notes[commit], True), signers)
             if commit not in commits: return "changed", "the attestation is for " + commits[-1]
             compare(repo, p, r, commits, tree, signers)
             return "verified", "by " + name
@@ -173,7 +173,7 @@ def verify(repo, commit, ref, signers):
             why = str(err)
     for blob in sorted(set(notes.values())) if runs else ():
         try:
-            if parse(note := repo.read(blob))[1]["predicate"][FACTS]["run"] in runs and commit not in (commits := opened(note, signers)[3]):
+            if parse(note := repo.read(blob, True))[1]["predicate"][FACTS]["run"] in runs and commit not in (commits := opened(note, signers)[3]):
                 return "changed", "its run landed as " + commits[-1]
         except MISSHAPEN: pass
     return "not covered", why

@@ -34,26 +34,25 @@ const maxChain = 1000
 // landed asks git for what landed on a base.
 func landed(ctx context.Context, git *judge.Git, base, commit string) (chain, error) {
 	c := chain{base: base}
-	out, err := git.Run(ctx, nil, "rev-list", "--reverse", "--parents", "-n", strconv.Itoa(maxChain), "--end-of-options", base+".."+commit)
+	out, err := git.Run(ctx, nil, "rev-list", "--reverse", "--format=%H %T %P", "-n", strconv.Itoa(maxChain), "--end-of-options", base+".."+commit)
 	if err != nil {
 		return c, err
 	}
 	on := base
 	for line := range strings.Lines(string(out)) {
 		names := strings.Fields(line)
-		if len(names) != 2 || names[1] != on {
+		if names[0] == "commit" {
+			continue // each has a line of git's own, too
+		}
+		if len(names) != 3 || names[2] != on {
 			return c, fmt.Errorf("%.12s is not one line of commits on %.12s", commit, base)
 		}
-		on = names[0]
+		on, c.tree = names[0], names[1]
 		c.commits = append(c.commits, on)
 	}
 	if len(c.commits) == 0 || c.head() != commit {
 		return c, fmt.Errorf("%.12s is not on top of %.12s", commit, base)
 	}
-	if out, err = git.Run(ctx, nil, "rev-parse", "--verify", commit+"^{tree}"); err != nil {
-		return c, err
-	}
-	c.tree = strings.TrimSpace(string(out))
 	c.touched, err = touched(ctx, git, base, commit)
 	return c, err
 }
@@ -93,6 +92,22 @@ func objects(ctx context.Context, git *judge.Git, names []string) (map[string][]
 		}
 		if err != nil {
 			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// noteObjects are the objects of notes, and others. A note whose object is absent is no commit
+// without a note: nothing can be said.
+func noteObjects(ctx context.Context, git *judge.Git, notes []string, others ...string) (map[string][]byte, error) {
+	notes = slices.DeleteFunc(slices.Clone(notes), func(name string) bool { return name == tooLarge })
+	found, err := objects(ctx, git, append(others[:len(others):len(others)], notes...))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range notes {
+		if _, ok := found[name]; !ok {
+			return nil, errDamaged("the object " + name + ", a note, is not there")
 		}
 	}
 	return found, nil
@@ -180,7 +195,7 @@ func notesIn(ctx context.Context, git *judge.Git, ref string) (map[string]string
 		if !ok || len(fields) != 4 || fields[1] != "blob" {
 			continue
 		}
-		if size, err := strconv.Atoi(fields[3]); err != nil || size > maxNote {
+		if size, err := strconv.Atoi(fields[3]); err == nil && size > maxNote { // of what is not there it says BAD
 			fields[2] = tooLarge
 		}
 		notes[strings.ReplaceAll(path, "/", "")] = fields[2]

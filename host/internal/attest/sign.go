@@ -99,7 +99,16 @@ func (o *Options) know(name string, key ed25519.PublicKey) error {
 	if err := os.MkdirAll(Dir(o.StateDir), 0o700); err != nil {
 		return err
 	}
-	return workspace.WriteFile(OwnSigners(o.StateDir), append(text, row...))
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		row = "\n" + row
+	}
+	// Two runs at once may both add theirs, so the file is not written anew.
+	f, err := os.OpenFile(OwnSigners(o.StateDir), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(row)
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 // who is the operator's address, by which git's own signers go, too.

@@ -50,6 +50,8 @@ func partial(filter string) string {
 // readNotes has git fetch them.
 const readNotes = `for o in $(git ls-tree -r refs/notes/relay | cut -c13- | cut -f1); do git -C x cat-file -p $o >../note; done`
 
+const loseNotes = `for o in $(git ls-tree -r refs/notes/relay | cut -c13- | cut -f1); do rm -f .git/objects/$(echo $o | cut -c1-2)/$(echo $o | cut -c3-); done`
+
 const addToNote = "git notes --ref=relay append -m 'reviewed by a'"
 
 // both asks relay and the verifier that shares no code with it.
@@ -142,7 +144,10 @@ func TestStates(t *testing.T) {
 		{"notes of another tool", "git commit -q --allow-empty -m x; git notes --ref=relay add -m hi", "", "HEAD", []Status{Nothing}},
 		{"merged notes", addToNote, "", "HEAD", []Status{Nothing}},
 		{"note too large", "git commit -q --amend -m x; head -c 3000000 /dev/zero | git notes --ref=relay add -F -", "", "HEAD", []Status{Nothing}},
-		{"damaged note", `for o in $(git ls-tree -r refs/notes/relay | cut -c13- | cut -f1); do f=.git/objects/$(echo $o | cut -c1-2)/$(echo $o | cut -c3-); chmod u+w $f; printf x >$f; done`, "", "HEAD", []Status{Nothing}},
+		{"damaged note", `for o in $(git ls-tree -r refs/notes/relay | cut -c13- | cut -f1); do f=.git/objects/$(echo $o | cut -c1-2)/$(echo $o | cut -c3-); chmod u+w $f; printf x >$f; done`, "", "HEAD", []Status{unseen}},
+		{"lost note", loseNotes, "", "HEAD", []Status{unseen}},
+		{"lost note of another commit", "git commit -q --allow-empty -m person;" + loseNotes, "", "HEAD", []Status{Nothing}},
+		{"lost note that could be of its run", "git commit -q --amend -m \"$(git log -1 --format=%B) x\";" + loseNotes, "", "HEAD", []Status{unseen}},
 		{"damaged tree", `o=$(git rev-parse HEAD^{tree}); f=.git/objects/$(echo $o | cut -c1-2)/$(echo $o | cut -c3-); chmod u+w $f; printf x >$f`, "", "HEAD", []Status{unseen}},
 		{"damaged base", `o=$(git rev-parse HEAD~2); f=.git/objects/$(echo $o | cut -c1-2)/$(echo $o | cut -c3-); chmod u+w $f; printf x >$f`, "", "HEAD", []Status{Nothing}},
 		{"settings", "git config diff.renames copies; git config diff.noprefix true; git config core.quotePath false; git config diff.orderFile x; git config diff.ignoreSubmodules all; git config core.abbrev 4; git config log.showSignature true; git config notes.rewriteRef refs/notes/relay", "", "HEAD~2..HEAD", two},

@@ -142,19 +142,20 @@ func lost(err error) bool {
 
 // read gives the objects of commits and of their notes.
 func (v *Verifier) read(ctx context.Context, commits []string) (map[string][]byte, error) {
-	names := slices.Clone(commits)
-	if v.Notes == nil {
-		var err error
-		if v.notes, err = notesIn(ctx, v.Git, cmp.Or(v.Ref, Ref)); err != nil {
-			return nil, err
-		}
-		for _, c := range commits {
-			if blob := v.notes[c]; blob != "" && blob != tooLarge {
-				names = append(names, blob)
-			}
+	if v.Notes != nil {
+		return objects(ctx, v.Git, commits)
+	}
+	var err error
+	if v.notes, err = notesIn(ctx, v.Git, cmp.Or(v.Ref, Ref)); err != nil {
+		return nil, err
+	}
+	var blobs []string
+	for _, c := range commits {
+		if blob := v.notes[c]; blob != "" {
+			blobs = append(blobs, blob)
 		}
 	}
-	return objects(ctx, v.Git, names)
+	return noteObjects(ctx, v.Git, blobs, commits...)
 }
 
 // note is the text of a commit's note.
@@ -330,7 +331,7 @@ func (v *Verifier) index(ctx context.Context) error {
 	v.runs = map[string][]string{}
 	texts := v.Notes
 	if texts == nil {
-		all, err := objects(ctx, v.Git, slices.Compact(slices.Sorted(maps.Values(v.notes))))
+		all, err := noteObjects(ctx, v.Git, slices.Compact(slices.Sorted(maps.Values(v.notes))))
 		if err != nil {
 			return err
 		}
