@@ -107,7 +107,10 @@ func OpenCommits(ctx context.Context, dir string) (*Git, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(answers) != 5 || !strings.HasSuffix(string(out), "\n") {
+	switch {
+	case len(answers) < 5 || !strings.HasSuffix(string(out), "\n"):
+		return nil, &GitError{Kind: GitFailed, Dir: dir, Args: []string{"rev-parse"}, Stderr: "the answer is cut off"}
+	case len(answers) > 5:
 		return nil, &GitError{Kind: GitFailed, Dir: dir, Stderr: "the repository's path contains a line break"}
 	}
 	g.Root, g.GitDir, g.CommonDir, g.ObjectFormat = answers[4], answers[1], answers[2], answers[3]

@@ -23,6 +23,7 @@ type gitConfig struct {
 	inside  []setting           // what a filter needs that runs in a box
 	lfs     string              // lfs.storage
 	loose   bool                // core.fileMode is off
+	sparse  bool                // core.sparseCheckout is on
 	signs   bool                // commit.gpgSign is on
 }
 
@@ -71,6 +72,8 @@ func (g *Git) readConfig(ctx context.Context) error {
 		switch key {
 		case "core.filemode":
 			c.loose = !truth
+		case "core.sparsecheckout":
+			c.sparse = truth
 		case "commit.gpgsign":
 			c.signs = truth
 		case "lfs.storage":
@@ -235,6 +238,9 @@ func (g *Git) LFS() string {
 
 // Signs reports whether the user has git sign commits.
 func (g *Git) Signs() bool { return g.config.signs }
+
+// Sparse reports whether git leaves files of the index out of the work tree.
+func (g *Git) Sparse() bool { return g.config.sparse }
 
 // Filters gives the paths, out of these, whose content a program of the user's filters,
 // by the attributes that git sees with env from dir, "" for Root.

@@ -226,7 +226,11 @@ func runLine(p *printer, r host.RunLine) string {
 	if code == "" {
 		code = "unfinished"
 	}
-	line := r.RunID + "  " + p.outcome(code)
+	outcome := p.outcome(code)
+	if code == "SUCCESS" && r.ExitCode == host.ExitWaiting {
+		outcome = p.yellow("asks") // it finished nothing
+	}
+	line := r.RunID + "  " + outcome
 	if r.Intent != "" {
 		line += "  " + shorten(r.Intent, 60)
 	}

@@ -123,9 +123,13 @@ func (l *lander) finish(ctx context.Context, a *applier) error {
 		}
 		journal.Reached("committed")
 	}
-	l.look(ctx, a)
+	l.look(a)
 	if a.plan.Commit != "" {
-		if _, at, err := l.env.Git.Head(ctx); err != nil {
+		head, at, err := l.env.Git.Head(ctx)
+		if err != nil || head != a.plan.Commit {
+			l.note("HEAD moved on from relay's commit %.12s right afterwards", a.plan.Commit)
+		}
+		if err != nil {
 			l.staleIndex(err)
 		} else if at == a.plan.Branch {
 			l.mendIndex(ctx, a.plan)

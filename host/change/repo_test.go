@@ -26,7 +26,7 @@ type repo struct {
 	env  Env
 	kept []judge.Change
 	move moves
-	said []string // by Landing.Say
+	said chan string // by Landing.Say
 }
 
 // submoduleAt and movedTo are commits of a submodule that is not checked out.
@@ -42,7 +42,7 @@ func must(t testing.TB, err error) {
 func newRepo(t testing.TB) *repo {
 	t.Helper()
 	dir := t.TempDir()
-	r := &repo{t: t, root: filepath.Join(dir, "repo"), made: filepath.Join(dir, "made")}
+	r := &repo{t: t, root: filepath.Join(dir, "repo"), made: filepath.Join(dir, "made"), said: make(chan string, 9)}
 	must(t, os.Mkdir(r.root, 0o755))
 	r.git("init", "-q", "-b", "main")
 	r.git("config", "user.name", "Ada")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -28,7 +29,11 @@ func (c *Cycle) preview() (*Preview, error) {
 	}
 	p := &revision{c: c}
 	rules := c.rec.ConfigSnapshot.Cycle
-	return &Preview{Reviser: c.rec.Reviser, Model: p.model(), Items: len(d.Items), Tests: rules.TestCommand, MaxUSD: 2 * rules.MaxCallUSD,
+	most := rules.MaxCallUSD
+	if _, err := c.env.Catalog.Find(c.rec.Reviser, catalog.Provider); err == nil {
+		most *= 2 // an answer without its form is asked for once more
+	}
+	return &Preview{Reviser: c.rec.Reviser, Model: p.model(), Items: len(d.Items), Tests: rules.TestCommand, MaxUSD: most,
 		Reviewed: c.reviewed(hashOf([]byte(text))), Marks: d.Marks()}, nil
 }
 

@@ -186,6 +186,7 @@ func (r *run) checkGit(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", diag.Git(err)
 	}
+	r.ws.UseGit(git)
 	r.git = r.at().Filtering().Decide(git)
 	if commit, branch, err = r.home(ctx, git, commit, branch); err != nil {
 		return "", err

@@ -297,6 +297,7 @@ func TestTakeSparseAndHidden(t *testing.T) {
 	r.git("sparse-checkout", "set", "src")
 	r.git("update-index", "--assume-unchanged", "src/b.txt")
 	r.git("config", "core.ignoreStat", "true")
+	r.open()
 	r.put("src/b.txt", "mine\n")
 	for range 2 {
 		tree := r.take()

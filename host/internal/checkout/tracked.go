@@ -47,11 +47,8 @@ func (r *refresher) write(ctx context.Context, stdin io.Reader, args ...string) 
 // tracked brings the files that git has to the commit. What is the same in the work tree is
 // copied from there, with its time; the rest git writes.
 func (r *refresher) tracked(ctx context.Context) error {
-	sparse, err := r.k.Git.Run(ctx, nil, "config", "--type=bool", "--default=false", "--get", "core.sparseCheckout")
-	if err != nil {
-		return err
-	}
-	if string(sparse) == "true\n" { // what is left out stands in the index
+	sparse := r.k.Git.Sparse()
+	if sparse { // what is left out stands in the index
 		if err := os.Remove(r.index); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -62,7 +59,7 @@ func (r *refresher) tracked(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.was == nil || string(sparse) == "true\n" {
+	if r.was == nil || sparse {
 		if _, err := r.write(ctx, nil, "read-tree", "--reset", r.commit); err != nil {
 			return err
 		}

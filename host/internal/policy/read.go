@@ -147,14 +147,12 @@ func ofUser(environ []string, root string) (files []File, err error) {
 
 // ofCommit reads the files of a commit: what is in the work tree does not count.
 func ofCommit(ctx context.Context, git *judge.Git, commit string) (*folder, error) {
-	if out, err := git.Run(ctx, nil, "ls-tree", "-z", "--full-tree", commit, Dir); err != nil {
-		return nil, err
-	} else if strings.HasPrefix(string(out), "120000 ") { // its rules would hold in no commit
-		return nil, wrong(Dir, 0, "%s is a link, and rules are read from the commit alone: make it a folder", Dir)
-	}
-	out, err := git.Run(ctx, nil, "ls-tree", "-l", "-z", "--full-tree", commit, Dir+"/")
+	out, err := git.Run(ctx, nil, "ls-tree", "-l", "-z", "--full-tree", commit, Dir, Dir+"/") // itself where it is no folder
 	if err != nil {
 		return nil, err
+	}
+	if strings.HasPrefix(string(out), "120000 ") && strings.HasSuffix(string(out), "\t"+Dir+"\x00") { // its rules would hold in no commit
+		return nil, wrong(Dir, 0, "%s is a link, and rules are read from the commit alone: make it a folder", Dir)
 	}
 	d := &folder{}
 	total, n := int64(0), 0

@@ -78,6 +78,13 @@ func (w *Workspace) Withdraw(path string) {
 	}
 }
 
+// UseGit has an open repository asked what git tracks.
+func (w *Workspace) UseGit(git *judge.Git) {
+	w.known.Lock()
+	defer w.known.Unlock()
+	w.known.git = git
+}
+
 // findTracked asks git which files of the workspace it tracks, when its index has changed.
 func (w *Workspace) findTracked() error {
 	fi, err := os.Lstat(filepath.Join(filepath.Dir(w.state), "index"))
