@@ -220,6 +220,9 @@ func (w window) covers(n Need) error {
 			enough = max(enough, 2*m.cap)
 		}
 		switch {
+		case m.what == "dollars" && n.Unbound && strings.HasPrefix(w.again, "relay audit "):
+			return diag.New(judge.BlockedBudgetExhausted, "the dollars of "+w.name+" have a cap, and nothing limits what a call may cost",
+				"cycle.max_call_usd of the service was 0 when the cycle began, so the cap could not be kept", "`"+w.with(w.key+m.key+"=0")+"` goes without the cap once")
 		case m.what == "dollars" && n.Unbound:
 			return diag.New(judge.BlockedBudgetExhausted, "the dollars of "+w.name+" have a cap, and nothing limits what a call may cost",
 				"orchestrator.max_budget_usd or builder.claude_code.max_budget_usd is 0, so the cap could not be kept",
