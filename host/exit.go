@@ -57,7 +57,7 @@ func (i Interrupted) Error() string {
 	return "interrupted by " + unix.SignalName(i.Signal)
 }
 
-// ByOperator reports whether a person ends relay so: Ctrl-C. Whoever shuts a machine down
+// ByOperator reports whether a person ends relay so: Ctrl-C. A shutdown of the machine
 // sends others, and a line that broke, too.
 func (i Interrupted) ByOperator() bool { return i.Signal == syscall.SIGINT }
 
@@ -144,7 +144,7 @@ func (StopAsked) Error() string { return "relay stop asked for an end" }
 // ByOperator is true: a person typed it.
 func (StopAsked) ByOperator() bool { return true }
 
-// As makes it the same as SIGTERM for whoever asks which signal it was.
+// As makes it the same as SIGTERM for callers that ask which signal it was.
 func (StopAsked) As(target any) bool {
 	if sig, ok := target.(*Interrupted); ok {
 		*sig = Interrupted{syscall.SIGTERM}

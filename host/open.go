@@ -119,7 +119,7 @@ func (r *Repo) Outside(root string) error {
 	for _, name := range []string{"XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"} {
 		if dir := r.Getenv(name); filepath.IsAbs(dir) && within(dir) {
 			return diag.New(judge.BlockedMissingConfig, name+" leads into the repository",
-				dir+" is where relay would keep what it believes, and whoever can change the repository could write it", "`unset "+name+"`, or name a folder outside of the repository")
+				dir+" is where relay would keep what it believes, and anyone who can change the repository could write it", "`unset "+name+"`, or name a folder outside of the repository")
 		}
 	}
 	return nil

@@ -170,7 +170,7 @@ func (s *ShowResult) way() string {
 	return onward(s.Explain.Command)
 }
 
-// onward is a suggestion without the look at the run that it may begin with: whoever reads
+// onward is a suggestion without the look at the run that it may begin with: the reader of
 // it in relay show has just had that.
 func onward(next string) string {
 	rest, looks := strings.CutPrefix(next, "`relay show`")

@@ -130,7 +130,7 @@ func (r *Repo) reattach(ctx context.Context, u Unpinned) (catalog.Entry, error) 
 // maxReattach bounds the file of a plugin that waits.
 const maxReattach = 64 << 10
 
-// waiting reads where the plugin waits. Whoever could write that file could have relay
+// waiting reads where the plugin waits. Anyone who could write that file could have relay
 // talk to a program of theirs.
 func waiting(u Unpinned) (at sdk.Reattach, err error) {
 	path := u.Reattach

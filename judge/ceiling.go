@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Asker is whoever wrote a task.
+// Asker is the author of a task.
 type Asker uint8
 
 // A model stays below the ceiling whatever it asks for. The operator opens protected

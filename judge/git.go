@@ -90,7 +90,7 @@ func OpenGit(ctx context.Context, dir string) (*Git, error) {
 	return g, err
 }
 
-// OpenCommits is OpenGit for whoever reads commits and no files: a bare repository, whose Root
+// OpenCommits is OpenGit for callers that read commits and no files: a bare repository, whose Root
 // is the git directory, will do.
 func OpenCommits(ctx context.Context, dir string) (*Git, error) {
 	g := &Git{Root: program.Tree(dir)}

@@ -89,7 +89,7 @@ func (d RefineData) values() values {
 	return v
 }
 
-// ReviseData is all that whoever revises is told.
+// ReviseData is all that the reviser is told.
 type ReviseData struct {
 	Service       Service
 	Plan          string

@@ -148,7 +148,7 @@ func (d CleanupData) values() values {
 	return v
 }
 
-// CriteriaData is all that whoever checks a task's acceptance criteria is told.
+// CriteriaData is all that the checker of a task's acceptance criteria is told.
 type CriteriaData struct {
 	Task         PipelineTask
 	Diff         string
@@ -168,7 +168,7 @@ func (d CriteriaData) values() values {
 	return v
 }
 
-// GenerateData is all that is told to whoever makes a task list.
+// GenerateData is all that the author of a task list is told.
 type GenerateData struct {
 	ProductName  string
 	Agents       string // AGENTS.md
@@ -186,7 +186,7 @@ func (d GenerateData) values() values {
 		"files": block(d.Files, capTree), "result_schema": schema(d.ResultSchema)}
 }
 
-// ExaminerData is all that is told to whoever writes a hidden check.
+// ExaminerData is all that the author of a hidden check is told.
 type ExaminerData struct {
 	ProductName  string
 	Description  string // the operator's

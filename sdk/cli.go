@@ -148,7 +148,7 @@ func startCLI(c CLI) (*cliRun, error) {
 }
 
 // open makes the three pipes. They are files, so that waiting for the program never
-// means waiting for whoever else holds their other end.
+// means waiting for another process that holds their other end.
 func (r *cliRun) open() (stdin *os.File, err error) {
 	var outW, errW *os.File
 	if r.stdout, outW, err = os.Pipe(); err != nil {

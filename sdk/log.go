@@ -11,7 +11,7 @@ import (
 	hclog "github.com/hashicorp/go-hclog"
 )
 
-// Environment of a plugin process, set by the host or by an author who looks for a fault.
+// Environment of a plugin process, set by the host or by an author looking for an error.
 const (
 	envLogLevel = "RELAY_LOG_LEVEL"  // trace, debug, info, warn or error; else info
 	envLogFile  = "RELAY_PLUGIN_LOG" // a file that also gets every line, at level debug

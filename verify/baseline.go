@@ -38,7 +38,7 @@ const (
 
 // RunBase runs the commands on the base: one that fails once more, to tell what is
 // broken from what is flaky. passed says that a command is known to have passed on
-// this very tree; it may be nil. Nothing of a change may exist yet: whoever could
+// this very tree; it may be nil. Nothing of a change may exist yet: a builder that could
 // make a command fail here could have its failure excused afterwards.
 func RunBase(ctx context.Context, commands []Command, passed func(Command) bool, o Options) []Base {
 	log := &boundedLog{w: o.Log, left: MaxLog}
@@ -89,7 +89,7 @@ func alike(a, b Result) bool {
 
 // settle decides about a command that failed after the change. A run that passes
 // where the first failed is outvoted or confirmed by a third: one more try for
-// failures alone would be an advantage for whoever made the command unreliable.
+// failures alone would reward a builder for making the command unreliable.
 func settle(b Base, first Result, excuse bool, again func() Result) (Finding, Result) {
 	excuse = excuse && b.Before == BeforeFailed && alike(b.Failed, first)
 	switch {

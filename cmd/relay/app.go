@@ -235,7 +235,7 @@ func (a *app) end(code int, doc any, text func(*printer)) error {
 	return nil
 }
 
-// gone: whoever read the output does not want any more of it, as head does, or the
+// gone: the reader of the output wants no more of it, as head does, or the
 // terminal was closed.
 func gone(err error) bool { return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.EIO) }
 

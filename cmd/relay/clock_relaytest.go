@@ -31,7 +31,7 @@ func (c fileClock) Now() time.Time {
 	return time.Now().Add(ahead)
 }
 
-// After fires soon: whoever waits looks at the clock again.
+// After fires soon: the caller looks at the clock again.
 func (c fileClock) After(d time.Duration) <-chan time.Time {
 	return time.After(min(d, 20*time.Millisecond))
 }

@@ -106,7 +106,7 @@ func (a *Attempt) Open(ctx context.Context, plugins pluginenv.Env, name string, 
 	if err != nil {
 		return err
 	}
-	a.Close(ctx) // whoever was in before
+	a.Close(ctx) // the plugin of the try before
 	a.Builder = p
 	if o.Binds = p.Binds(plugins, spec); a.Change == nil {
 		err = a.Begin(ctx, o)

@@ -7,7 +7,7 @@ import (
 
 // A builder can write a file in place that lies in a folder in which nobody may make one.
 // An apply makes files and gives them other names, so such folders are open while it
-// runs. What they were is in the plan: whoever finishes or reverts it shuts them again.
+// runs. Their modes are in the plan, so that finishing or reverting it restores them.
 
 // passable are the permissions that an owner needs to rename in a folder.
 const passable fs.FileMode = 0o300

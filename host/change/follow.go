@@ -23,7 +23,7 @@ import (
 const maxFollow = 5
 
 // Between two tries the operator's git has to have stood still for as long as the last one
-// took, within these bounds: who commits faster than a check runs would keep the change from
+// took, within these bounds: commits that come faster than a check runs would keep the change from
 // landing for ever. After longestMoving it is tried all the same.
 const (
 	shortestStill = 250 * time.Millisecond

@@ -90,7 +90,7 @@ func size(n int) string {
 }
 
 // Standing is how far a builder has come, in the words of the git in its box. They are
-// for whoever goes on with its work, and prove nothing.
+// for the builder that continues its work, and prove nothing.
 type Standing struct {
 	Log      string `json:"log"`       // its commits, newest first, one a line
 	Status   string `json:"status"`    // what is not committed

@@ -19,7 +19,7 @@ type Landing struct {
 	// ones where those are kept. Otherwise the changes stay in
 	// the work tree and nothing is written into .git.
 	Commit bool
-	// Note is kept in the journal for whoever finishes the landing after a crash.
+	// Note is kept in the journal for the process that finishes the landing after a crash.
 	Note any
 	// Verify looks once more at a change that is about to land on another commit than the
 	// one it was verified on, since the operator has committed meanwhile: see

@@ -65,7 +65,7 @@ func (l *lander) write(ctx context.Context, p *plan, note any) (Landed, error) {
 	if err := l.log.SyncImages(); err != nil {
 		return Landed{}, err
 	}
-	// Before HEAD is looked at: who holds a lock may be about to commit.
+	// Before HEAD is looked at: the holder of a lock may be about to commit.
 	if p.Commit != "" {
 		if f, held := diag.As(l.env.unlocked(ctx, l.branch)); held {
 			return Landed{}, headMoved(f.Why + "; a change that lands beside it would look to git like one taken back")

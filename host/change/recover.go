@@ -97,7 +97,7 @@ func recoverRun(ctx context.Context, env Env, run *journal.Run, force bool) (Rec
 	return r, log.Settle()
 }
 
-// foreign says why what a journal tells can't be what relay was about to do, whoever wrote
+// foreign says why what a journal tells can't be what relay was about to do, no matter who wrote
 // it; "" when it can.
 func foreign(run *journal.Run, env Env) string {
 	rec, ok := run.Last(recApply)

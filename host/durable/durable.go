@@ -27,7 +27,7 @@ type Flow interface {
 	SleepUntil(name string, t time.Time) error
 	// Now is the time as it was when the run first asked at this place.
 	Now() (time.Time, error)
-	// Progress shows v to whoever looks at the run; it is not part of its history.
+	// Progress shows v to those who watch the run; it is not part of its history.
 	Progress(v any) error
 }
 

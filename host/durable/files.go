@@ -94,11 +94,11 @@ func (s *Files) Run(ctx context.Context, id, kind string, version int, w Workflo
 	return s.describe(st), ctx.Err()
 }
 
-// lookTime is the longest that whoever only looks at a run may keep it from running.
+// lookTime is the longest that reading a run may keep it from running.
 const lookTime = 10 * time.Second
 
-// take takes the lock of a run. Who looks at the run ([Files.Glance]) has it for a moment
-// too, but shared, so that who can't share it has met a process that runs it.
+// take takes the lock of a run. [Files.Glance] briefly holds it in shared mode; if a shared
+// lock fails too, another process is running this run.
 func take(path string) (release func() error, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -157,7 +157,7 @@ func (e *Env) at(git *judge.Git) attempt.Env {
 }
 
 // Trees are the work trees of tasks while no pipeline runs: those of tasks that have
-// begun have their owners. Whoever removes any holds the workspace's lock.
+// begun have their owners. Removing one takes the workspace's lock.
 func Trees(ctx context.Context, env *Env) (*worktree.Pool, error) {
 	git, err := judge.OpenGit(ctx, env.Root)
 	if err != nil {

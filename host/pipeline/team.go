@@ -91,7 +91,7 @@ func (p *Pipeline) replace(role string, from pluginenv.Choice, why string) (bool
 	return true, p.writeRecord()
 }
 
-// by has the work of a role done by whoever has it, and by its fallback for the rest of
+// by has the work of a role done by its plugin, and by the fallback for the rest of
 // the run when that one is missing or fails for another reason than a limit.
 func (a *taskRun) by(ctx context.Context, role string, work func(context.Context, *pluginenv.Lineup) (*pluginhost.Failure, error)) error {
 	for {

@@ -125,7 +125,7 @@ func (s *shop) origin(name string, pin catalog.Pin) (string, error) {
 	return known.From, nil
 }
 
-// inRepository is the place of a plugin that lies in the repository. Whoever can change the
+// inRepository is the place of a plugin that lies in the repository. Anyone who can change the
 // repository can put a link there, and that leads to where nobody has looked.
 func (s *shop) inRepository(name, rel string) (string, error) {
 	at := filepath.Join(s.root, rel)

@@ -136,7 +136,7 @@ func (d *DoctorResult) evidence(ctx context.Context, r *host.Repo, o *host.Opene
 		d.fail("evidence", diag.New("", "what lands would not be signed", key.Error(), "`chmod 600 "+diag.Word(exposed.Path)+"`"))
 	case ok && key.Path != "":
 		at := diag.Word(key.Path)
-		d.fail("evidence", diag.New("", "what lands would not be signed", key.Error(), "`mv "+at+" "+at+".bad`: relay makes another key, which whoever verifies has to be told of"))
+		d.fail("evidence", diag.New("", "what lands would not be signed", key.Error(), "`mv "+at+" "+at+".bad`: relay makes another key, so tell the verifiers its new public key"))
 	case ok:
 		d.fail("evidence", diag.New("", "what lands would not be signed", key.Error(), "`git config --global gpg.format ssh` and an ed25519 key in user.signingkey, which `ssh-add` gives to the agent if it has a passphrase; or `relay config set evidence.sign relay`"))
 	case err != nil:

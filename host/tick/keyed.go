@@ -229,7 +229,7 @@ func (r *run) withKey(t []change.Trailer) []change.Trailer {
 	return append(t, change.Trailer{Key: "Relay-Key", Value: r.o.Key})
 }
 
-// keepResult keeps the result of this run for whoever asks with its key again.
+// keepResult keeps the result of this run for the next call with its key.
 func (r *run) keepResult() {
 	if r.o.Key == "" || r.o.Own || r.hist == nil || r.git == nil || !ended(r.rep) {
 		return

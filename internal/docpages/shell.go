@@ -56,7 +56,7 @@ func (b Block) Count() int {
 	return n
 }
 
-// What differs from run to run, whoever types the command.
+// What differs from run to run of the same command.
 var varying = []struct {
 	is   *regexp.Regexp
 	like string

@@ -36,7 +36,7 @@ type Limits struct {
 // Exceeded is the limit that ended a box.
 type Exceeded struct {
 	// Limit is the limit's name. LimitFreeMemory, LimitFreeDisk and LimitFreeFiles are none
-	// of the box's: they are what must be left for others. LimitOutput is watched by whoever reads the output.
+	// of the box's: they are what must be left for others. LimitOutput is watched by the reader of the output.
 	Limit string
 	// Got is what was found, Max what is allowed: in bytes, or in whole seconds for
 	// cpu_time.

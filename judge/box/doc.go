@@ -10,11 +10,11 @@
 // The means of choice is a Linux user, mount, pid and ipc namespace with overlay
 // file systems, entered by relay executing itself again ([Init]). It needs no
 // privilege and no helper program. Where a machine does not allow it there are two
-// weaker ones, in package copies, which whoever wants them imports: this package knows
+// weaker ones, in package copies, for callers that import it: this package knows
 // them as a [Weaker]. What each does not stop is one table, in means. Package
 // isolation tries them and chooses one.
 //
-// Who audits it reads, in this order:
+// Auditors should read, in this order:
 //
 //	box.go      what a box is made of
 //	plan        the mounts of a box as plain data, worked out by the host process

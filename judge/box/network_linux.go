@@ -12,7 +12,7 @@ var netCaps = []uintptr{unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE}
 
 // enterNetwork makes the loopback interface of a new network usable, and hands
 // sockets that listen on it to the host. A socket belongs to the network that it was
-// made in, whoever accepts from it: so the host serves what the box connects to, and
+// made in, whichever process accepts from it: so the host serves what the box connects to, and
 // no byte needs to be carried over by anyone.
 func enterNetwork(p *plan) error {
 	if !p.OwnNetwork {

@@ -10,7 +10,7 @@ import (
 )
 
 // A plan is everything that pid 1 of a box needs to know. It is worked out by the
-// host process, outside, and is plain data: who audits the box reads the plan's
+// host process, outside, and is plain data: auditors of the box read the plan's
 // steps in order and knows what the box can see and write.
 type plan struct {
 	// Scratch is an existing folder where pid 1 mounts its private tmpfs while it
@@ -246,7 +246,7 @@ func (p *planner) addSystem(root bool) {
 	for _, name := range deviceNodes {
 		p.steps = append(p.steps, step{Kind: stepBind, Path: "/dev/" + name, Source: "/dev/" + name, Writable: true, Device: true, Optional: true})
 	}
-	// These belong to no namespace: they name the user's keys, whoever asks.
+	// These belong to no namespace: they name the user's keys to every process.
 	for _, path := range []string{"/proc/keys", "/proc/key-users"} {
 		if _, err := os.Stat(path); err == nil {
 			p.steps = append(p.steps, step{Kind: stepBind, Path: path, Source: "/dev/null", Device: true})

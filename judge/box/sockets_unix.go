@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// socketVariables name services of the user's session and machine. Whoever can
+// socketVariables name services of the user's session and machine. A process that can
 // talk to one of them as the user can run programs outside the box.
 var socketVariables = []string{
 	"DOCKER_HOST", "CONTAINER_HOST", "BUILDKIT_HOST", "CONTAINERD_ADDRESS", "PODMAN_HOST",

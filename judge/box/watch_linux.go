@@ -19,7 +19,7 @@ import (
 const watchEvery = 50 * time.Millisecond
 
 // In between, a glance is enough to see that there are suddenly many more processes and
-// threads on the machine, whoever made them: then the next look is at once.
+// threads on the machine, of any origin: then the next look is at once.
 const (
 	glanceEvery = 10 * time.Millisecond
 	suddenly    = 200

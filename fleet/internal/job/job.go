@@ -131,7 +131,7 @@ const (
 	Waiting = "waiting"
 )
 
-// Memo is what the engine shows of a run to whoever lists them, also while no worker is there.
+// Memo is what the engine shows of a run in a list, also while no worker is there.
 type Memo struct {
 	Spec   string `json:"spec"` // digest
 	State  string `json:"state"`

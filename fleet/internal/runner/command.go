@@ -195,7 +195,7 @@ func (w *Worker) ask(ctx context.Context, dir string, doc said, code int) (*job.
 	case doc.Report != nil && doc.Report.Question != nil:
 		a.Of, q = doc.Report.RunID, *doc.Report.Question
 	default:
-		return nil, nil // a budget or a milestone: whoever asked looks at the report and asks for another
+		return nil, nil // a budget or a milestone: the caller looks at the report and asks for another run
 	}
 	return w.put(a, q)
 }

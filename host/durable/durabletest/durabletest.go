@@ -116,6 +116,6 @@ var rules = []rule{
 	{"D14", "a cancelled or ended run stays so", ended},
 	{"D15", "the time handed out is the same after a restart", now},
 	{"D16", "a result over the limit is refused", large},
-	{"D17", "whoever only looks at a run never keeps it from running", looked},
+	{"D17", "reading a run never keeps it from running", looked},
 	{"D18", "a clock that is set back makes no sleep longer, whether before or after a restart", setBack},
 }

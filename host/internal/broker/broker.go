@@ -23,7 +23,7 @@ const (
 	maxBody  = 64 << 20 // bytes of a request; the vendors take half of it
 	maxHead  = 64 << 10
 	maxCalls = 128 // at a time
-	maxConns = 256 // whoever they are from
+	maxConns = 256 // from all callers together
 	headTime = 20 * time.Second
 )
 
@@ -91,7 +91,7 @@ func (b *Broker) At(address string) {
 }
 
 // Listen serves on this machine's own loopback interface, for a box that has no network
-// of its own. Whoever is on the machine can connect there, and gets no further.
+// of its own. Any process of the machine can connect there, and gets no further.
 func (b *Broker) Listen() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

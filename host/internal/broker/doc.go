@@ -6,11 +6,11 @@
 // key to the vendor's own server, with the real key and TLS, and streams the answer
 // back as it comes. The real key stays in relay's own process.
 //
-// Who audits it reads vendor.go (where a key may go: one server, the paths of its
+// Auditors should read vendor.go (where a key may go: one server, the paths of its
 // models), forward.go (what is sent there) and answer.go (what comes back: no key, no
 // redirect).
 //
-// It does not count or limit what is asked: whoever has the worthless key can ask the
+// It does not count or limit requests: any holder of the worthless key can ask the
 // vendor's models while it is lent. It does not find keys (package keys), knows no
 // logins of subscriptions and no clouds, and makes no network (package judge/box).
 //

@@ -25,7 +25,7 @@ var hops = []string{"Connection", "Keep-Alive", "Proxy-Connection", "Te", "Trail
 func (b *Broker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l := b.lentFor(sent(r))
 	if l == nil {
-		w.Header().Set("Connection", "close") // who has no key keeps no connection
+		w.Header().Set("Connection", "close") // without a key no connection is kept
 		refuse(w, http.StatusUnauthorized, "this is no key that relay's broker has lent, or its time is over")
 		return
 	}

@@ -57,7 +57,7 @@ func KeepNotices(installDir, mirror string, said map[string]Notices) error {
 	return workspace.WriteScratch(at, b)
 }
 
-// noted is what the mirror of a pin said when its index was last read. Who can't read it
+// noted is what the mirror of a pin said when its index was last read. A process that can't read it
 // knows nothing.
 func (p Pin) noted(installDir string) (n Notices) {
 	mirror, name := path.Split(p.From)

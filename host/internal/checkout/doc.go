@@ -6,9 +6,9 @@
 // commit, each file with the time that it has in the work tree where the content is the
 // same, a copy of the git directory as git would have it with nothing under way, and small
 // files that git ignores. Large folders of those (node_modules, target) and git's objects
-// are named, for the box to show them as they are. Whoever has taken one has it alone.
+// are named, for the box to show them as they are. A checkout that is taken belongs to its taker alone.
 //
-// No filter of the user's runs here: whoever takes one says who does that.
+// No filter of the user's runs here: the caller says what runs them.
 //
 // Callers: host/change; host removes those that nobody has.
 package checkout

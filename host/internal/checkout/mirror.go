@@ -60,7 +60,7 @@ func dropOthers(dir string, there map[string]bool) error {
 }
 
 // copyPlain copies a file or link, unless what is there has its size and time. Blocks are
-// shared where the file system can; a hard link never is made, since who writes to one in
+// shared where the file system can; a hard link never is made, since a process that writes to one in
 // place would write both.
 func copyPlain(from, to string) error {
 	fi, err := os.Lstat(from)

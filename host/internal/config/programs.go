@@ -16,7 +16,7 @@ import (
 )
 
 // findPrograms finds the files of the repository that the checks run, with the links that
-// lead to them. Whoever may rewrite a check has passed it. Tests are judged by the rule for
+// lead to them. A builder that may rewrite a check has passed it. Tests are judged by the rule for
 // tests, unless nothing but an exit code is known of them.
 func (v *Verification) findPrograms(root string) {
 	for i := range v.Templates {

@@ -160,7 +160,7 @@ func (p *Plan) Start(b *box.Box, proc box.Proc) (*box.Process, error) {
 	return run, nil
 }
 
-// closeAll closes sockets that are served by now: whoever serves one has its own.
+// closeAll closes sockets that are served by now: each server has a copy of its own.
 func closeAll(sockets []*os.File) {
 	for _, s := range sockets {
 		s.Close()
@@ -183,7 +183,7 @@ func without(env, others []string) []string {
 	return out
 }
 
-// Output is how much a process may print, in bytes; 0 is any amount. Whoever reads it
+// Output is how much a process may print, in bytes; 0 is any amount. The reader
 // ends the process by [box.Process.Exceed].
 func (p *Plan) Output() int64 {
 	if p == nil {
@@ -262,7 +262,7 @@ func (p *Plan) Report() *report.Network {
 	return n
 }
 
-// Tell gives what was refused since the report before to whoever keeps it, if anything was.
+// Tell passes what was refused since the previous report to keep, if anything was.
 func (p *Plan) Tell(keep func(report.Network)) {
 	if keep == nil {
 		return

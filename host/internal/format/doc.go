@@ -5,5 +5,5 @@
 // report or redact as well. What is cut by bytes, or at its beginning, is cut where the
 // limit is.
 //
-// Callers: the workflows, and whoever writes a report, a digest or a log.
+// Callers: the workflows, and the writers of reports, digests and logs.
 package format

@@ -17,7 +17,7 @@ import (
 	"github.com/paxiom/relay/judge"
 )
 
-// Store is the history folder of one workspace. Whoever writes holds the
+// Store is the history folder of one workspace. A writer holds the
 // workspace's lock.
 type Store struct{ dir string }
 

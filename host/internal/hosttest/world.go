@@ -117,7 +117,7 @@ func build() (manifest string, err error) {
 	if built.dir, err = os.MkdirTemp("", "relay-host-"); err != nil {
 		return "", err
 	}
-	if err := os.Chmod(built.dir, 0o755); err != nil { // whoever a test runs a plugin as can read it
+	if err := os.Chmod(built.dir, 0o755); err != nil { // a test may run a plugin as another user
 		return "", err
 	}
 	names := []string{"replay", "patch", "external"}

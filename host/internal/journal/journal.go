@@ -158,7 +158,7 @@ func (l *Log) ImageReader(at, length int64) *io.SectionReader {
 	return io.NewSectionReader(l.images, at, length)
 }
 
-// Close leaves the run to whoever recovers it.
+// Close leaves the run to recovery.
 func (l *Log) Close() error {
 	err := l.f.Close()
 	if l.images != nil {

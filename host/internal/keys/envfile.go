@@ -22,7 +22,7 @@ type EnvFile struct {
 }
 
 // Read gives the variables of the file; none when there is no file. A file that git
-// tracks is refused: a key in it would be everybody's, and whoever writes the
+// tracks is refused: a key in it would be everybody's, and anyone who writes to the
 // repository could choose it. Errors are *diag.Error and hold no values.
 func (e EnvFile) Read(ctx context.Context) (map[string]string, error) {
 	if e.Path == "" {
@@ -60,7 +60,7 @@ func (e EnvFile) untracked(ctx context.Context) error {
 	case err != nil:
 		return diag.Wrap(err, judge.BlockedAuth, "it is not known whether git tracks "+e.Path, "`git ls-files "+diag.Word(e.Path)+"`")
 	case len(out) > 0:
-		return noKey(e.Path+" is tracked by git, so relay takes no key from it", "whoever has the repository has what is in it",
+		return noKey(e.Path+" is tracked by git, so relay takes no key from it", "everyone with a copy of the repository has it",
 			"`git rm --cached "+diag.Word(e.Path)+"`, add it to .gitignore, commit, and renew the keys that were in it")
 	}
 	return nil

@@ -204,7 +204,7 @@ func (c *Client) Stop(grace time.Duration, drain func(context.Context) error) (l
 			cancel()
 		}
 		last := killGrace
-		if grace > 0 { // who is in a hurry gave little, and gets it twice at most
+		if grace > 0 { // a caller in a hurry gave little, and gets it twice at most
 			last = min(last, grace)
 		}
 		c.end(last)

@@ -85,7 +85,7 @@ type Cap struct {
 	USD  float64 // 0 for no cap
 	Run  string  // only the calls of this one; "" for all of them
 	Mark int64   // where they begin in usage.jsonl
-	// Cause is the cause of an error, for whoever goes on in another way; it may be nil.
+	// Cause is the cause of an error, for callers that go on in another way; it may be nil.
 	Cause error
 }
 
@@ -130,7 +130,7 @@ func (l *Ledger) addPending(s *Sum, match func(Pending) bool) error {
 	return nil
 }
 
-// pending are the calls of the workspace that are not settled, whoever makes them.
+// pending are the calls of the workspace that are not settled, in any process.
 func (l *Ledger) pending() ([]Pending, error) {
 	open, err := openReservations(l.ws)
 	return append(open, l.state.Pending...), err

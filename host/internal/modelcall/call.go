@@ -93,7 +93,7 @@ func (d *Caller) tell(p *pluginenv.Plugin, c call, took time.Duration, f *plugin
 	d.Show(progress.Event{Kind: progress.Called, Plugin: p.Entry.Name, Elapsed: took, Made: one})
 }
 
-// Used is what a call used, as whoever watches a run wants to know it.
+// Used is what a call used, as it is shown during a run.
 func Used(l ledger.Line) progress.Usage {
 	return progress.Usage{InputTokens: l.InputTokens, OutputTokens: l.OutputTokens, CacheReadTokens: l.CacheReadTokens,
 		CacheWriteTokens: l.CacheWriteTokens, ReasoningTokens: l.ReasoningTokens, CostUSD: l.CostUSD}

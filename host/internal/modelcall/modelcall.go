@@ -81,7 +81,7 @@ func held[H Hold](h H, err error) (Hold, error) {
 // Limited says that everybody who could be asked has met a limit or an outage, which
 // ends by itself.
 type Limited struct {
-	First  *pluginhost.Failure // of whoever was asked first
+	First  *pluginhost.Failure // of the plugin that was asked first
 	Limits []report.Limit
 }
 

@@ -26,7 +26,7 @@ func dial(ctx context.Context, h Host) (net.Conn, error) {
 	if way, err := http.ProxyFromEnvironment(&http.Request{URL: &url.URL{Scheme: "https", Host: h.String()}}); err == nil && way != nil {
 		return through(ctx, way, h)
 	}
-	// A name says nothing about where it leads: whoever owns it could point it at a
+	// A name says nothing about where it leads: its owner could point it at a
 	// service of this machine, or of the cloud that it runs in.
 	d.ControlContext = func(_ context.Context, _, at string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(at)

@@ -8,7 +8,7 @@
 // that leads to this machine or its own link is refused. Where the user's environment
 // names a proxy for the way out, that one is used.
 //
-// Who audits it reads hosts.go (what is allowed), proxy.go (the conversation with the
+// Auditors should read hosts.go (what is allowed), proxy.go (the conversation with the
 // program) and dial.go (the way out).
 //
 // It does not look into what is sent: a listed host can be sent anything, and can be

@@ -95,7 +95,7 @@ func (h Host) allows(name string, port uint16) bool {
 	return h.Name == name
 }
 
-// Covers reports whether whoever may reach h may reach o as well.
+// Covers reports whether a right to reach h is a right to reach o as well.
 func (h Host) Covers(o Host) bool {
 	below, wide := strings.CutPrefix(h.Name, "*.")
 	return h == o || wide && h.Port == o.Port && strings.HasSuffix(strings.TrimPrefix(o.Name, "*"), "."+below)

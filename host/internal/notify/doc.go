@@ -3,7 +3,7 @@
 // services on the web whose addresses are kept like keys.
 //
 // It decides nothing, retries nothing, and never makes its caller wait for long: a
-// notification that fails is a line in the log. The terminal's bell is rung by whoever
+// notification that fails is a line in the log. The terminal's bell is rung by the command that
 // has the terminal.
 //
 // Caller: host.

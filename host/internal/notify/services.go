@@ -16,7 +16,7 @@ import (
 	"github.com/paxiom/relay/host/internal/report"
 )
 
-// service is one that takes messages over the web. Its address is a secret: whoever has it
+// service is one that takes messages over the web. Its address is a secret: anyone who has it
 // can write there.
 type service struct {
 	name string

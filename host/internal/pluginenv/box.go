@@ -45,7 +45,7 @@ func Means(ctx context.Context, cfg *config.Config, stateDir, root string) (stri
 	return means, err
 }
 
-// Chooser is Means for whoever may need a box later, or never.
+// Chooser is Means for callers that may need a box later, or never.
 func Chooser(cfg *config.Config, stateDir string) func(ctx context.Context, root string) (string, error) {
 	return func(ctx context.Context, root string) (string, error) { return Means(ctx, cfg, stateDir, root) }
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // logVariable names a file that gets what all plugins say, beside the history's own files,
-// for whoever looks for an error in one. Plugins are then asked to say more. They can't
+// for finding an error in one. Plugins are then asked to say more. They can't
 // write such a file themselves from their boxes.
 const (
 	logVariable   = "RELAY_PLUGIN_LOG"

@@ -1,4 +1,4 @@
-// Package progress is what a running workflow tells whoever watches it: states
+// Package progress is what a running workflow tells its observers: states
 // entered and finished, what plugins say, tokens and dollars.
 //
 // It decides nothing, keeps nothing and prints nothing (cmd/relay does). Nothing of

@@ -24,7 +24,7 @@ const (
 )
 
 // Event is one step of progress. Texts that come from plugins are not made safe for
-// a terminal; whoever prints them does that.
+// a terminal; the printer does that.
 type Event struct {
 	Kind    Kind          `json:"kind"`
 	At      time.Time     `json:"at"`

@@ -32,7 +32,7 @@ type Account struct {
 type shared struct {
 	Tokens float64   `json:"tokens"` // below zero: that many calls are in line
 	At     time.Time `json:"at"`     // when Tokens was right
-	// Tickets are places in line that are still to come, kept for whoever could not
+	// Tickets are places in line that are still to come, kept for callers that could not
 	// wait there.
 	Tickets []ticket `json:"tickets,omitempty"`
 	// Out has, by model, until when the vendor refuses.

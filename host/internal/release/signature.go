@@ -63,7 +63,7 @@ func (r *Release) checkSignature(key string) error {
 	if key == "" {
 		own, err := judge.ReadFile(filepath.Join(r.dir, keyFile), maxText)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // whoever needs one looks at Signed
+			return nil // callers that need one look at Signed
 		} else if err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ import (
 type Secrets func(r io.Reader, known func(form string) bool) (from string, line int, err error)
 
 // Write keeps a result as a commit at its ref. Its parent is what landed, or what was
-// rejected, so that whoever fetches the one gets the other. What stood there before does
+// rejected, so that a fetch of the one brings the other. What stood there before does
 // not count, or it would have been found.
 func Write(ctx context.Context, o attest.Options, s Statement, files map[string][]byte, secrets Secrets) (object string, err error) {
 	s.Version, s.Files = 1, map[string]string{}

@@ -51,7 +51,7 @@ func Hold(path string) (*os.File, error) {
 }
 
 // Sweep has the folders in dir removed whose names begin with prefix, which are at least so
-// old, and which no process holds: whoever made them was killed. The age keeps it from one
+// old, and which no process holds: their makers were killed. The age keeps it from one
 // that is just being made.
 func Sweep(dir, prefix string, age time.Duration, remove func(path string)) {
 	entries, _ := os.ReadDir(dir)

@@ -10,5 +10,5 @@
 // It measures nothing itself, is no part of a run's record (report is), and keeps
 // nothing on disk.
 //
-// Callers: package host, between the workflows and whoever watches them.
+// Callers: package host, between the workflows and their observers.
 package telemetry

@@ -33,7 +33,7 @@ const farewell = time.Second
 type Tracer struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
-	parent   context.Context // of whoever called relay
+	parent   context.Context // of the program that called relay
 	out      *outlet
 
 	mu   sync.Mutex // of runs

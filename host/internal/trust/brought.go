@@ -40,7 +40,7 @@ func brought(l *config.Loaded) (items []Item) {
 		if strings.HasSuffix(file, ".json") {
 			why = "tasks or results have to satisfy it besides relay's own schema"
 		}
-		if err != nil { // whoever reads it says so again
+		if err != nil { // its reader reports that again
 			text, why = nil, err.Error()
 		}
 		value, err := json.Marshal(string(text))

@@ -1,4 +1,4 @@
-// Package worktree keeps a pool of git work trees in a folder of relay's own. Whoever
+// Package worktree keeps a pool of git work trees in a folder of relay's own. A caller that
 // needs one takes it on a branch, and gives it back; the next one takes it over instead
 // of having a new one made, which in a large repository costs seconds and gigabytes.
 //

@@ -28,7 +28,7 @@ const (
 type Entry struct {
 	TaskID  string    `json:"task_id"`
 	Title   string    `json:"title"`
-	Done    string    `json:"done"` // what was done, in the words of whoever did it
+	Done    string    `json:"done"` // what was done, in the builder's words
 	Commits []string  `json:"commits"`
 	At      time.Time `json:"at"`
 }

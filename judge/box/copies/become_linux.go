@@ -53,7 +53,7 @@ func become() error {
 	return box.Fail("start the program", what.Argv[0], syscall.Exec(path, what.Argv, what.Env))
 }
 
-// giveUp is drop for who may have no capability to begin with.
+// giveUp is drop for a process that may have no capability to begin with.
 func giveUp() error {
 	if os.Getuid() == 0 {
 		for c := uintptr(0); c <= 63; c++ {

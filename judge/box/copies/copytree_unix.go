@@ -16,7 +16,7 @@ import (
 
 // treeCopy makes the copy of a tree: files with their modes and times, links and
 // folders. Named pipes, sockets and devices are left out. Blocks are shared where the
-// file system can; a hard link never is, since who writes to it in place would write
+// file system can; a hard link never is, since a write to it in place would write
 // the real file.
 type treeCopy struct {
 	ctx context.Context

@@ -3,7 +3,7 @@
 // copy has nothing around it, and a snapshot from which the real repository is put back. What
 // they don't stop is in the table of means, in package box.
 //
-// Whoever imports it has them; package box, and the rest of the core, does not. Read it in
+// Importing it adds them; package box, and the rest of the core, does not. Read it in
 // this order:
 //
 //	copies      what a box of copies has, and what it tells of them

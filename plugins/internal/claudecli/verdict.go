@@ -64,7 +64,7 @@ func (s *Stream) Answer() *Answer {
 }
 
 // textAsJSON is an answer that the model gave as text and that is JSON from end to end: it
-// was bought, and whoever asked holds it to the schema. With one turn the program has none
+// was bought, and the host holds it to the schema. With one turn the program has none
 // left for its own way of giving an answer in a schema.
 func (s *Stream) textAsJSON() json.RawMessage {
 	text := []byte(strings.TrimSpace(s.answer()))

@@ -51,7 +51,7 @@ type LiveOptions struct {
 type Live struct {
 	o LiveOptions
 
-	lines sync.Mutex // of whoever writes lines, or has the region come or go; before mu
+	lines sync.Mutex // held while lines are written or the region comes or goes; taken before mu
 
 	mu      sync.Mutex
 	now     host.Now

@@ -67,8 +67,8 @@ func diffStyle(line string) string {
 	return ""
 }
 
-// fill makes every line safe to show. Who reads the end of a text that grows goes on to do
-// so; who reads elsewhere in it keeps the line that is on top.
+// fill makes every line safe to show. A reader at the end of a text that grows stays there;
+// elsewhere the top line stays.
 func (r *reader) fill(lines []string) {
 	atEnd, first := r.follow && r.top >= r.last(), ""
 	if r.top < len(r.lines) {

@@ -35,7 +35,7 @@ func suspends(l *Live) {
 // Suspendable has ctrl-z stop the process at a moment when it can stop as a whole.
 func Suspendable() {
 	suspender.once.Do(func() {
-		if signal.Ignored(syscall.SIGTSTP) { // whoever started us wants no stops
+		if signal.Ignored(syscall.SIGTSTP) { // the parent wants no stops
 			return
 		}
 		stops := make(chan os.Signal, 1)

@@ -4,7 +4,7 @@
 //
 //	go build -ldflags "-X github.com/paxiom/relay/host/internal/catalog.manifest=$(go run ./host/internal/catalog/mkmanifest bin)" ./cmd/relay
 //
-// It does not build, install or trust: whoever runs the build does.
+// It does not build, install or trust: the build that calls it does.
 //
 // Callers: the build program behind the Makefile.
 package main
