@@ -36,15 +36,15 @@ func newPluginInstallCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "install [SOURCE]",
 		Short: "Fetch a plugin, pin it, and grant it what it may use",
-		Long: "Takes a plugin from a folder, a file, an archive, a URL, the releases of a GitHub repository or a\n" +
-			"Go module, writes its hashes for all platforms into relay.lock.json, asks it in a box without\n" +
-			"network what it needs, and asks you to grant that. With the name of a plugin that is pinned, puts\n" +
-			"back exactly the file that is pinned; with nothing, that of each plugin which is not there, and\n" +
-			"changes relay.lock.json in no case.\n" +
+		Long: "Takes a plugin from a folder, file, archive, URL, GitHub release, container registry or Go module,\n" +
+			"writes its hashes for all platforms into relay.lock.json, asks it in a box without network what it\n" +
+			"needs, and asks you to grant that. With the name of a pinned plugin, puts back exactly that file;\n" +
+			"with nothing, each pinned file that is missing. Then relay.lock.json stays as it is.\n" +
 			"Rights are env:NAME, program:NAME, host:NAME, read:PATH and write:PATH, with commas between.",
 		Example: "relay plugin install ./relay-plugin-foo\nrelay plugin install foo-1.2.0.tar.gz --grant env:FOO_KEY,host:api.foo.example\n" +
 			"relay plugin install https://plugins.example.org/foo --key minisign:RW...\n" +
 			"relay plugin install gh:someone/relay-plugin-foo@v1.2.0\n" +
+			"relay plugin install oci://ghcr.io/someone/relay-plugin-foo:1.2.0\n" +
 			"relay plugin install go:example.org/foo/cmd/relay-plugin-foo@v1.2.0\n" +
 			"relay plugin install              # all that relay.lock.json pins, after a clone",
 		Args: oneArg(&o.arg, "source"),

@@ -34,7 +34,7 @@ func (r *Release) takeGitHub(ctx context.Context, source, version string) error 
 		}
 	}
 	for _, folder := range folders {
-		err := r.takeFiles(ctx, gitHub+"/"+strings.TrimPrefix(source, schemeGitHub)+"/releases/"+folder)
+		err := r.takeFiles(files(ctx, gitHub+"/"+strings.TrimPrefix(source, schemeGitHub)+"/releases/"+folder))
 		if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

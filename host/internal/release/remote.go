@@ -31,7 +31,8 @@ const fetchTime = 10 * time.Minute
 
 // Remote takes a release from a URL: an archive, the folder of a release, or a plugin of
 // a mirror ("https://host/mirror/NAME", with "@VERSION" for one that is not the newest), or
-// the releases of a repository on GitHub ("gh:OWNER/REPO", with "@TAG").
+// the releases of a repository on GitHub ("gh:OWNER/REPO", with "@TAG") or in a registry
+// ("oci://HOST/REPOSITORY", with ":TAG").
 // It must be signed. With "file:" it is the same, from a folder of this machine.
 func Remote(ctx context.Context, source, version, scratch, key string) (*Release, error) {
 	r, err := newRelease(scratch)
@@ -41,6 +42,8 @@ func Remote(ctx context.Context, source, version, scratch, key string) (*Release
 	chosen := false // now, and not when it was pinned
 	if at := strings.LastIndexByte(source, '@'); at > strings.LastIndexByte(source, '/') {
 		source, version, chosen = source[:at], source[at+1:], true
+	} else if repo, tag, ok := splitTag(source); ok {
+		source, version, chosen = repo, tag, true
 	}
 	r.From = strings.TrimSuffix(source, "/")
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
@@ -64,6 +67,9 @@ func (r *Release) takeRemote(ctx context.Context, source, version string, chosen
 	if strings.HasPrefix(source, schemeGitHub) {
 		return r.takeGitHub(ctx, source, version)
 	}
+	if strings.HasPrefix(source, schemeOCI) {
+		return r.takeOCI(ctx, source, version)
+	}
 	if isArchive(source) {
 		place := filepath.Join(r.dir, "archive"+path.Ext(source))
 		if !strings.HasSuffix(source, ".zip") {
@@ -84,23 +90,36 @@ func (r *Release) takeRemote(ctx context.Context, source, version string, chosen
 		}
 		return r.takeArchive(place, f, n)
 	}
-	err := r.takeFiles(ctx, source)
+	err := r.takeFiles(files(ctx, source))
 	if errors.Is(err, fs.ErrNotExist) {
 		if source, err = inMirror(ctx, source, version, filepath.Dir(r.dir), chosen); err == nil {
-			err = r.takeFiles(ctx, source)
+			err = r.takeFiles(files(ctx, source))
 		}
 	}
 	return err
 }
 
-// takeFiles takes the files of a release from its folder; where there are no sums it is none,
+// files opens the files of a folder.
+func files(ctx context.Context, folder string) func(name string) (io.ReadCloser, error) {
+	return func(name string) (io.ReadCloser, error) { return open(ctx, folder+"/"+url.PathEscape(name)) }
+}
+
+// takeFiles takes the files of a release; where there are no sums it is none,
 // and the error is fs.ErrNotExist.
-func (r *Release) takeFiles(ctx context.Context, source string) error {
-	if err := r.takeRemoteFile(ctx, source, sumsFile); err != nil {
+func (r *Release) takeFiles(get func(name string) (io.ReadCloser, error)) error {
+	take := func(name string) error {
+		body, err := get(name)
+		if err != nil {
+			return err
+		}
+		defer body.Close()
+		return r.take(name, body)
+	}
+	if err := take(sumsFile); err != nil {
 		return err
 	}
 	for _, name := range []string{minisigFile, ed25519File, keyFile, bundleFile} {
-		if err := r.takeRemoteFile(ctx, source, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := take(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -113,25 +132,16 @@ func (r *Release) takeFiles(ctx context.Context, source string) error {
 		return err
 	}
 	if _, listed := sums[casesFile]; listed {
-		if err := r.takeRemoteFile(ctx, source, casesFile); err != nil {
+		if err := take(casesFile); err != nil {
 			return err
 		}
 	}
 	for name := range sums {
 		if f, ok := parseFile(name); ok && f.platform == catalog.Platform {
-			return r.takeRemoteFile(ctx, source, name)
+			return take(name)
 		}
 	}
 	return bad("it has no file for " + catalog.Platform)
-}
-
-func (r *Release) takeRemoteFile(ctx context.Context, folder, name string) error {
-	body, err := open(ctx, folder+"/"+url.PathEscape(name))
-	if err != nil {
-		return err
-	}
-	defer body.Close()
-	return r.take(name, body)
 }
 
 // Index is what a mirror has, in its file index.json. Nothing in it is believed: each
@@ -259,21 +269,41 @@ func open(ctx context.Context, source string) (io.ReadCloser, error) {
 	case u.Scheme != "https":
 		return nil, bad("only https: and file: are taken, not " + u.Scheme + ":")
 	}
+	res, err := ask(ctx, source, nil)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode == http.StatusUnauthorized {
+		res.Body.Close()
+		return nil, answered(res)
+	}
+	return res.Body, nil
+}
+
+func answered(res *http.Response) error {
+	return fmt.Errorf("%s answers %s", res.Request.URL.Host, res.Status)
+}
+
+// ask gets what an address of the web names, or an answer that wants a login (401).
+func ask(ctx context.Context, source string, header http.Header) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, source, nil)
 	if err != nil {
 		return nil, err
+	}
+	if header != nil {
+		req.Header = header
 	}
 	res, err := client.Do(req)
 	if err != nil {
 		return nil, err
 	}
 	switch res.StatusCode {
-	case http.StatusOK:
-		return res.Body, nil
+	case http.StatusOK, http.StatusUnauthorized:
+		return res, nil
 	case http.StatusNotFound, http.StatusGone, http.StatusForbidden:
 		err = fs.ErrNotExist
 	default:
-		err = fmt.Errorf("%s answers %s", u.Host, res.Status)
+		err = answered(res)
 	}
 	res.Body.Close()
 	return nil, err

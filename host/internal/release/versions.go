@@ -35,6 +35,13 @@ func Known(ctx context.Context, from, scratch, cache string) (v catalog.Notices,
 	case strings.HasPrefix(from, schemeGitHub):
 		v.Newest, err = newestTag(ctx, from)
 		return v, err
+	case strings.HasPrefix(from, schemeOCI):
+		repo, tag, _ := splitTag(from)
+		reg, err := openRegistry(repo)
+		if err == nil {
+			tag, err = reg.newest(ctx)
+		}
+		return catalog.Notices{Newest: strings.TrimPrefix(tag, "v")}, err
 	case IsRemote(from) && !isArchive(from):
 		from = strings.TrimSuffix(from, "/")
 		index, err := ReadIndex(ctx, from[:strings.LastIndexByte(from, '/')], scratch)
