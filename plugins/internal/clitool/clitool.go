@@ -65,8 +65,9 @@ func (v Version) Less(w Version) bool {
 	return false
 }
 
-// versionTimeout bounds `PROGRAM --version`; the slowest known takes 3 s.
-const versionTimeout = 20 * time.Second
+// versionTimeout bounds `PROGRAM --version`. The slowest known takes 3 s, and over 20 s on a machine that is
+// busy with other work.
+const versionTimeout = time.Minute
 
 // ReadVersion asks a program for its version.
 func ReadVersion(ctx context.Context, path string, env []string) (Version, error) {
