@@ -2,10 +2,15 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding"
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"maps"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -51,8 +56,63 @@ var outputs = map[string]any{
 
 type object = map[string]any
 
-// describer makes schemas of types, by what encoding/json writes of them.
-type describer struct{ defs object }
+// describer makes schemas of types, by what encoding/json writes of them and what their comments say.
+type describer struct {
+	defs object
+	docs map[string]map[string]string // by package: of types, and of fields as TYPE.FIELD
+}
+
+// doc is the comment of a type, or of one of its fields, as one line.
+func (d *describer) doc(t reflect.Type, field string) string {
+	dir, ours := strings.CutPrefix(t.PkgPath(), "github.com/paxiom/relay/")
+	if t.PkgPath() == "main" {
+		dir, ours = "cmd/relay", true
+	}
+	if !ours || t.Name() == "" {
+		return ""
+	}
+	if d.docs[dir] == nil {
+		d.docs[dir] = comments("../../" + dir)
+	}
+	return d.docs[dir][strings.TrimSuffix(t.Name()+"."+field, ".")]
+}
+
+// comments are those of the types of a package, and of their fields.
+func comments(dir string) map[string]string {
+	found := map[string]string{}
+	files, _ := filepath.Glob(dir + "/*.go")
+	for _, file := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+		if err != nil {
+			continue
+		}
+		keep := func(name string, groups ...*ast.CommentGroup) {
+			for _, g := range groups {
+				if text := strings.Join(strings.Fields(g.Text()), " "); text != "" && found[name] == "" {
+					found[name] = text
+				}
+			}
+		}
+		for _, decl := range f.Decls {
+			g, ok := decl.(*ast.GenDecl)
+			if !ok || g.Tok != token.TYPE {
+				continue
+			}
+			for _, spec := range g.Specs {
+				s := spec.(*ast.TypeSpec)
+				keep(s.Name.Name, s.Doc, g.Doc)
+				if fields, ok := s.Type.(*ast.StructType); ok {
+					for _, field := range fields.Fields.List {
+						for _, name := range field.Names {
+							keep(s.Name.Name+"."+name.Name, field.Doc, field.Comment)
+						}
+					}
+				}
+			}
+		}
+	}
+	return found
+}
 
 func (d *describer) of(t reflect.Type) object {
 	switch {
@@ -115,7 +175,11 @@ func (d *describer) structure(t reflect.Type) object {
 				if tag == "" {
 					tag = f.Name
 				}
-				properties[tag] = d.of(f.Type)
+				property := d.of(f.Type)
+				if doc := cmp.Or(d.doc(t, f.Name), fieldWords[tag]); doc != "" {
+					property["description"] = doc
+				}
+				properties[tag] = property
 				if !strings.Contains(options, "omit") && !slices.Contains(required, tag) { // of two the outer one is written
 					required = append(required, tag)
 				}
@@ -123,12 +187,16 @@ func (d *describer) structure(t reflect.Type) object {
 		}
 	}
 	add(t)
-	return object{"type": "object", "properties": properties, "required": required}
+	s := object{"type": "object", "properties": properties, "required": required}
+	if doc := d.doc(t, ""); doc != "" {
+		s["description"] = doc
+	}
+	return s
 }
 
 func outputSchema(t *testing.T) string {
 	t.Helper()
-	d := &describer{object{}}
+	d := &describer{object{}, map[string]map[string]string{}}
 	var kinds []any
 	for _, kind := range slices.Sorted(maps.Keys(outputs)) {
 		of := d.of(reflect.TypeOf(outputs[kind]))
