@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +23,8 @@ const maxFollow = 5
 
 // Between two tries the operator's git has to have stood still for as long as the last one
 // took, within these bounds: commits that come faster than a check runs would keep the change from
-// landing for ever. After longestMoving it is tried all the same.
+// landing for ever. After longestMoving, or half of what is left of the tick's time, it is tried
+// all the same.
 const (
 	shortestStill = 250 * time.Millisecond
 	longestStill  = time.Minute
@@ -37,29 +37,38 @@ type place struct {
 	beside bool
 }
 
-// settle waits until the operator's git stands still, and says where the change would land.
-func (c *Change) settle(ctx context.Context, l Landing, took time.Duration) (place, error) {
-	still := min(max(took, shortestStill), longestStill)
-	lock := filepath.Join(c.env.Git.GitDir, "index.lock") // a git that writes files has it
-	var last place
+// settle waits until the operator's git stands still, and says where the change would land;
+// over, that it did not stand still in time.
+func (c *Change) settle(ctx context.Context, l Landing, took time.Duration) (last place, over bool, err error) {
+	still, longest := min(max(took, shortestStill), longestStill), longestMoving
+	if end, ok := ctx.Deadline(); ok {
+		longest = min(longest, time.Until(end)/2)
+	}
 	for began, since := time.Now(), time.Now(); ; {
-		tip, beside, err := c.tip(ctx)
-		if err != nil {
-			return place{}, err
-		}
-		if at := (place{tip, beside}); at != last || there(lock) {
-			last, since = at, time.Now()
-		}
-		if time.Since(since) >= still || time.Since(began) > longestMoving {
-			return last, nil
+		waits := c.env.busy(c.opts.Branch)
+		over = time.Since(began) > longest
+		if waits != "" && !over {
+			since = time.Now()
+		} else {
+			tip, beside, err := c.tip(ctx)
+			if err != nil {
+				return place{}, over, err
+			}
+			if at := (place{tip, beside}); at != last {
+				last, since = at, time.Now()
+			}
+			if over || time.Since(since) >= still {
+				return last, over, nil
+			}
+			waits = "you have committed nothing for " + still.Round(100*time.Millisecond).String()
 		}
 		if l.Say != nil && time.Since(began) > 2*still {
-			l.Say("it lands once you have committed nothing for " + still.Round(100*time.Millisecond).String())
+			l.Say("it lands once " + waits)
 			l.Say = nil
 		}
 		select {
 		case <-ctx.Done():
-			return place{}, context.Cause(ctx)
+			return place{}, over, context.Cause(ctx)
 		case <-time.After(shortestStill / 5):
 		}
 	}
@@ -109,13 +118,7 @@ func (c *Change) free(ctx context.Context) error {
 			return headMoved(fmt.Sprintf("the branch %q is checked out in %s", c.opts.Branch, at))
 		}
 	}
-	for _, dir := range []string{"rebase-merge", "rebase-apply"} {
-		name, err := judge.ReadFile(filepath.Join(c.env.Git.GitDir, dir, "head-name"), 64<<10)
-		if err == nil && strings.TrimSpace(string(name)) == "refs/heads/"+c.opts.Branch {
-			return headMoved(fmt.Sprintf("a rebase of the branch %q is under way", c.opts.Branch))
-		}
-	}
-	return nil
+	return c.env.notRebasing(c.opts.Branch)
 }
 
 // follow puts the change on top of what came meanwhile and has it verified there. It

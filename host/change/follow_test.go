@@ -19,7 +19,10 @@ import (
 // follow builds on a kept commit, lets the operator do something, and lands.
 func (r *repo) follow(law judge.Policy, build, operator string, looks string) (Landed, int, error) {
 	r.t.Helper()
-	ctx := context.Background()
+	ctx := r.ctx
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	if r.env.Keep = r.env.filtering().Keeper(r.env.Git, box.Overlay, ".relay"); r.env.Keep == nil {
 		r.t.Fatal("no commit is kept")
 	}
@@ -207,6 +210,70 @@ func TestFollowASwitchUnderWay(t *testing.T) {
 	must(t, err)
 	if got := r.git("log", "--format=%s"); got != "work\nbase" || r.git("status", "--porcelain") != "" {
 		t.Errorf("log %q", got)
+	}
+}
+
+// What the operator is in the middle of, and what a commit that lands would break, is waited
+// for: a rebase whose list he still edits, and a commit whose message he writes.
+func TestFollowWhatTheOperatorIsAt(t *testing.T) {
+	const list = ".git/rebase-merge"
+	for name, c := range map[string]struct{ operator, says string }{
+		"rebase":  {list + "/head-name=refs/heads/main", "the rebase"},
+		"message": {"", "the message"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRepo(t)
+			end := func() { _ = os.RemoveAll(filepath.Join(r.root, list)) }
+			if name == "message" {
+				editor := exec.Command("sleep", "60") // git gives an editor the file's name
+				editor.Args[0] = filepath.Join(r.root, ".git", "COMMIT_EDITMSG")
+				must(t, editor.Start())
+				end = func() { _ = editor.Process.Kill(); _ = editor.Wait() }
+			}
+			defer end()
+			before := make(chan string, 1)
+			go func() {
+				said := <-r.said
+				before <- said + r.git("log", "--format=: %s")
+				end()
+			}()
+			_, _, err := r.follow(wide, someWork, c.operator, "true")
+			must(t, err)
+			if got := r.git("log", "--format=%s"); got != "work\nbase" {
+				t.Errorf("log %q", got)
+			}
+			select {
+			case got := <-before:
+				if !strings.Contains(got, c.says) || !strings.HasSuffix(got, ": base") {
+					t.Errorf("said, and the log by then: %q", got)
+				}
+			default:
+				t.Error("it was not waited for")
+			}
+		})
+	}
+}
+
+// What stays is named in time, before the time of the tick is up.
+func TestFollowWhatStays(t *testing.T) {
+	for name, c := range map[string]struct{ operator, why string }{
+		"lock":   {".git/index.lock=", "index.lock"},
+		"rebase": {".git/rebase-merge/head-name=refs/heads/main", `a rebase of the branch "main" is under way`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRepo(t)
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			r.ctx = ctx
+			_, _, err := r.follow(wide, someWork, c.operator, "true")
+			if f, ok := diag.As(err); !ok || f.Code != judge.StopHeadMoved || !strings.Contains(f.Why, c.why) || ctx.Err() != nil {
+				t.Errorf("%v", err)
+			}
+			if got := r.git("log", "--format=%s"); got != "base" {
+				t.Errorf("log %q", got)
+			}
+		})
 	}
 }
 

@@ -49,6 +49,13 @@ func (c *Change) Land(ctx context.Context, l Landing) (Landed, error) {
 		return Landed{}, nil
 	}
 	var last place
+	over := false
+	if c.follows(l) && c.env.busy(c.opts.Branch) != "" {
+		var err error
+		if _, over, err = c.settle(ctx, l, 0); err != nil {
+			return Landed{}, err
+		}
+	}
 	for n := 1; ; n++ {
 		began := time.Now()
 		beside, err := c.follow(ctx, l)
@@ -59,14 +66,14 @@ func (c *Change) Land(ctx context.Context, l Landing) (Landed, error) {
 		if err == nil && landed.Commit != "" {
 			c.landed = landed.Commit
 		}
-		if f, ok := diag.As(err); !ok || f.Code != judge.StopHeadMoved || !c.follows(l) || n == maxFollow {
+		if f, ok := diag.As(err); !ok || f.Code != judge.StopHeadMoved || !c.follows(l) || over || n == maxFollow {
 			return landed, err
 		}
-		at, serr := c.settle(ctx, l, time.Since(began))
+		at, late, serr := c.settle(ctx, l, time.Since(began))
 		if serr != nil || at == last {
 			return landed, err // it is about a file
 		}
-		last = at
+		last, over = at, late
 	}
 }
 

@@ -70,6 +70,9 @@ func (l *lander) write(ctx context.Context, p *plan, note any) (Landed, error) {
 		if f, held := diag.As(l.env.unlocked(ctx, l.branch)); held {
 			return Landed{}, headMoved(f.Why + "; a change that lands beside it would look to git like one taken back")
 		}
+		if err := l.env.notRebasing(l.branch); err != nil {
+			return Landed{}, err
+		}
 	}
 	if err := l.stillAtBase(ctx); err != nil {
 		return Landed{}, err

@@ -26,7 +26,8 @@ type repo struct {
 	env  Env
 	kept []judge.Change
 	move moves
-	said chan string // by Landing.Say
+	said chan string     // by Landing.Say
+	ctx  context.Context // of follow; nil has no end
 }
 
 // submoduleAt and movedTo are commits of a submodule that is not checked out.
