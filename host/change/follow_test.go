@@ -277,6 +277,25 @@ func TestFollowWhatStays(t *testing.T) {
 	}
 }
 
+// git stash and git reset put HEAD back to where they found it, whatever has landed since: what
+// they took off the branch lands once more.
+func TestFollowAResetUnderWay(t *testing.T) {
+	r := newRepo(t)
+	t.Cleanup(func() { journal.Failpoint = nil })
+	journal.Failpoint = func(point string) {
+		if point == "committed" {
+			journal.Failpoint = nil
+			r.git("reset", "-q", "--hard", "HEAD~1")
+		}
+	}
+	landed, _, err := r.follow(wide, someWork, "", "true")
+	must(t, err)
+	if got := r.git("log", "--format=%s"); got != "work\nbase" || r.git("rev-parse", "HEAD") != landed.Commit {
+		t.Errorf("log %q, %+v", got, landed)
+	}
+	r.clean()
+}
+
 // A landing beside the work tree that is cut off is settled by what the branch has.
 func TestBesideIsCutOff(t *testing.T) {
 	for _, at := range []string{"", "committed"} {

@@ -129,6 +129,9 @@ func (l *lander) finish(ctx context.Context, a *applier) error {
 	l.look(a)
 	if a.plan.Commit != "" {
 		head, at, err := l.env.Git.Head(ctx)
+		if err == nil && at == a.plan.Branch && head == a.plan.Base { // what these two found when they began
+			return l.revert(a, headMoved(fmt.Sprintf("HEAD was put back to %.12s while %.12s landed, as git reset and git stash do", head, a.plan.Commit)))
+		}
 		if err != nil || head != a.plan.Commit {
 			l.note("HEAD moved on from relay's commit %.12s right afterwards", a.plan.Commit)
 		}
