@@ -12,6 +12,9 @@ _root = os.environ.get("RELAY_EVIDENCE_ROOT") or os.getcwd()
 _str, _len, _bytes = str, len, bytes
 _running = []
 
+# What else tests compare with, or are run by. Few of them import it.
+_compares = ("doctest", "unittest.async_case", "unittest.mock")
+
 
 def _field(v, most=1500):
     v = _str(v).replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
@@ -58,6 +61,7 @@ def relative(path):
 def install(sys, os):
     """Waits for the modules of the runners to be imported, and hooks into them then."""
     hooks = {"unittest.runner": hook_unittest, "_pytest.config": hook_pytest}
+    hooks.update(dict.fromkeys(_compares, hook_compares))
 
     class Finder:
         @staticmethod
@@ -82,9 +86,14 @@ def install(sys, os):
     sys.meta_path.insert(0, Finder)
 
 
+def hook_compares(module):
+    if "relay_watch" in sys.modules:
+        sys.modules["relay_watch"].imported(module)
+
+
 def hook_pytest(module):
-    from relay_eyes import Eyes
-    get, eyes = module.get_config, Eyes(_root)
+    from relay_watch import eyes_of
+    get, eyes = module.get_config, eyes_of(_root, _compares)
 
     def get_config(*args, **kwargs):
         import relay_pytest
@@ -97,11 +106,12 @@ def hook_pytest(module):
 
 
 def hook_unittest(module):
-    from relay_eyes import Eyes
-    run, eyes = module.TextTestRunner.run, Eyes(_root)
+    from relay_watch import eyes_of, watch
+    run, eyes = module.TextTestRunner.run, eyes_of(_root, _compares)
     eyes.watch("TestCase", sys.modules["unittest.case"].TestCase, eyes.small)
-    for name in ("unittest.case", "unittest.result", "unittest.suite"):
-        eyes.module(sys.modules[name])
+    for name in ("unittest.case", "unittest.result", "unittest.suite", "unittest._log"):
+        if name in sys.modules:
+            eyes.module(sys.modules[name])
 
     def recorded(self, test):
         if _running:
@@ -142,66 +152,6 @@ def hook_unittest(module):
     module.TextTestRunner.run = recorded
 
 
-def watch(raised, eyes, key=lambda test: test.id()):
-    """Notes what the methods of tests raise, beside the result, which their code can reach."""
-    import unittest
-    call = getattr(unittest.TestCase, "_callTestMethod", None)
-    if call is None:
-        return lambda: True
-    eyes.follow(unittest.TestCase)
-
-    def _callTestMethod(self, method):
-        name = key(self)
-        if name is None:  # of an inner run
-            return call(self, method)
-        eyes.begin()
-        code(self, eyes, method)
-        raised[name] = ""
-        before = eyes.own_ways(self)
-        try:
-            return call(self, method)
-        except BaseException as e:
-            if not isinstance(e, unittest.SkipTest):
-                raised[name] = type(e).__name__
-            raise
-        finally:
-            eyes.left()
-            eyes.other_ways(self, before)
-    eyes.small = [w for w in eyes.small if w[0] != "TestCase._callTestMethod"]
-    eyes.large = [w for w in eyes.large if w[0] != "TestCase._callTestMethod"]
-    unittest.TestCase._callTestMethod = _callTestMethod
-
-    def own():
-        there = unittest.TestCase._callTestMethod is _callTestMethod
-        if there:
-            unittest.TestCase._callTestMethod = call
-        return there
-    return own
-
-
-def followed(cls):
-    """Whether the methods of a TestCase are called by what watch has put there: it may have its own way."""
-    import unittest
-    call = getattr(cls, "_callTestMethod", None)
-    return call is not None and call is unittest.TestCase._callTestMethod
-
-
-def code(test, eyes, method):
-    """Looks at what is about to be called as a TestCase's method: the first of its classes whose
-    file defines one of that name is where it has to come from."""
-    name = getattr(test, "_testMethodName", "")
-    for cls in type(test).__mro__:
-        file = getattr(sys.modules.get(cls.__module__), "__file__", None)
-        qualname = cls.__qualname__ + "." + name
-        if file and eyes.own(file) and eyes.defines(file, qualname):
-            eyes.code(test.id(), method, vars(cls).get(name), qualname, file)
-            return
-        if name in vars(cls):
-            if not file:
-                eyes.homeless(test.id(), vars(cls)[name])
-            return
-
-
 def file_of(test):
     module = sys.modules.get(type(test).__module__)
     return relative(getattr(module, "__file__", None))
@@ -210,6 +160,7 @@ def file_of(test):
 def recorder(result, channel, raised):
     """The result, of a class of its own that also tells relay: methods that are replaced in
     the class below it, by the code under test, change nothing here."""
+    from relay_watch import followed
     base = type(result)
     broken, told, parts = set(), set(), {}
 
@@ -348,8 +299,6 @@ def controls(channel, make, when, home):
     Probe.__name__ = Probe.__qualname__ = "P" + os.urandom(4).hex()
     Probe.__module__ = home or Probe.__name__
     want = {"test_error": "errors", "test_skip": "skipped", "test_pass": ""}
-    if not __debug__:
-        want["test_assert"] = ""
     out = sys.stdout, sys.stderr
     try:
         for name in sorted(n for n in dir(Probe) if n.startswith("test_")):

@@ -3,6 +3,7 @@ the code of a test is what its file says, whether anything jumps about in it, an
 it compares with is what it was before code of the repository ran. See sitecustomize.py."""
 import ast
 import builtins
+import re
 import sys
 import types
 
@@ -26,6 +27,7 @@ class Eyes:
         self.small, self.large, self.files, self.rewrite = [], [], {}, None
         self.first, self.case = None, ()
         self.watch("builtins", builtins, self.small, _rests)
+        self.watch("re", re, self.large, ("compile", "findall", "fullmatch", "match", "search"))
         if hasattr(sys, "addaudithook"):  # Python 3.8
             sys.addaudithook(self.heard)
 

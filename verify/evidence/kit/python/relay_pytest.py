@@ -7,7 +7,8 @@ import sys
 import unittest
 
 import pytest
-from relay_evidence import Channel, followed, watch
+from relay_evidence import Channel
+from relay_watch import followed, watch
 
 _CONTROLS = '''
 import pytest
@@ -46,8 +47,9 @@ def test_pass():
 '''
 
 
-_watched = ("_pytest.assertion", "_pytest.assertion.rewrite", "_pytest.main", "_pytest.nodes", "_pytest.outcomes", "_pytest.python", "_pytest.python_api",
-            "_pytest.reports", "_pytest.runner", "_pytest.skipping", "_pytest.unittest", "pluggy._callers", "pluggy._hooks", "unittest.case")
+_watched = ("_pytest.assertion", "_pytest.assertion.rewrite", "_pytest.capture", "_pytest.doctest", "_pytest.main", "_pytest.nodes", "_pytest.outcomes",
+            "_pytest.python", "_pytest.python_api", "_pytest.raises", "_pytest.recwarn", "_pytest.reports", "_pytest.runner", "_pytest.skipping", "_pytest.unittest",
+            "pluggy._callers", "pluggy._hooks", "unittest.case")
 _skips = pytest.skip.Exception, unittest.SkipTest
 
 
