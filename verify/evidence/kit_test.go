@@ -128,13 +128,14 @@ func TestNodeTest(t *testing.T) {
 
 func TestGoTest(t *testing.T) {
 	t.Parallel()
-	test := "package m\n\nimport \"testing\"\n\nfunc Test_one(t *testing.T) {\n\tif F() != 1 {\n\t\tt.Error(F())\n\t}\n}\n\nfunc Test_two(t *testing.T) {}\n"
+	test := "package m\n\nimport \"testing\"\n\nfunc Test_one(t *testing.T) {\n\tif F(t) != 1 {\n\t\tt.Error(F(t))\n\t}\n}\n\nfunc Test_two(t *testing.T) {}\n"
 	for _, tt := range []struct {
 		name, src, want string
 		early           int
 	}{
-		{"honest", "package m\n\nfunc F() int { return 1 }\n", "one pass, two pass", 0},
-		{"prints what a test would", "package m\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc init() {\n\tfmt.Print(\"\\x16--- PASS: Test_one (0.00s)\\n\\x16--- PASS: Test_two (0.00s)\\nPASS\\n\")\n\tos.Exit(0)\n}\n\nfunc F() int { return 2 }\n", "", 2},
+		{"honest", "package m\n\nfunc F(any) int { return 1 }\n", "one pass, two pass", 0},
+		{"takes a failure back", "package m\n\nimport (\n\t\"reflect\"\n\t\"testing\"\n\t\"unsafe\"\n)\n\nfunc F(t *testing.T) int {\n\tt.Cleanup(func() {\n\t\tc := reflect.ValueOf(t).Elem().FieldByName(\"common\")\n\t\tfor at := c; ; at = at.FieldByName(\"parent\").Elem() {\n\t\t\t*(*bool)(unsafe.Pointer(at.FieldByName(\"failed\").UnsafeAddr())) = false\n\t\t\tif at.FieldByName(\"parent\").IsNil() {\n\t\t\t\tbreak\n\t\t\t}\n\t\t}\n\t})\n\treturn 2\n}\n", "one fail, two pass", 0},
+		{"prints what a test would", "package m\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc init() {\n\tfmt.Print(\"\\x16--- PASS: Test_one (0.00s)\\n\\x16--- PASS: Test_two (0.00s)\\nPASS\\n\")\n\tos.Exit(0)\n}\n\nfunc F(any) int { return 2 }\n", "", 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
