@@ -74,6 +74,7 @@ function witness() {
       w.watch('Array.prototype.', A.prototype, ['push', 'map', 'forEach', 'filter', 'some', 'every', 'find', 'includes', 'indexOf', 'join', 'slice', 'sort', 'reduce', 'entries', Symbol.iterator])
       w.watch('String.prototype.', T.prototype, ['localeCompare', 'includes', 'indexOf', 'startsWith', 'endsWith', 'match', 'replace', 'split', 'trim', 'toString', 'valueOf'])
       w.watch('RegExp.prototype.', E.prototype, ['test', 'exec'])
+      w.watch('Math.', g.Math, ['abs', 'ceil', 'floor', 'max', 'min', 'round', 'sign', 'trunc'], true)
       w.watch('JSON.', g.JSON, ['stringify', 'parse'], true)
       w.watch('util.', require('node:util'), ['isDeepStrictEqual', 'inspect'], true)
       w.watch('Array.', A, ['isArray', 'from'])
@@ -236,6 +237,7 @@ function jest(adapter) {
         }
         w.watch('the global ', g, names)
         testers(w, g.expect, of && of.customEqualityTesters)
+        asymmetric(w, g.expect)
       }
       if (event.name === 'add_test') {
         w.look()
@@ -275,6 +277,17 @@ function testers(w, expect, list) {
   if (list) w.watch('expect\'s testers\' ', list, ['push'])
 }
 
+// asymmetric looks after expect.objectContaining and its like, and what each of them makes.
+function asymmetric(w, expect) {
+  for (const key of ['any', 'anything', 'arrayContaining', 'closeTo', 'objectContaining', 'stringContaining', 'stringMatching']) {
+    if (!expect || !expect[key]) continue
+    w.watch('expect.', expect, [key])
+    w.watch('expect.not.', expect.not, [key])
+    const of = getPrototypeOf(expect[key](key === 'any' ? Object : key === 'closeTo' ? 1 : key === 'arrayContaining' ? [] : ''))
+    for (const made of [of, getPrototypeOf(of)]) w.watch('expect.' + key + '\'s ', made, ownKeys(made).filter((k) => k !== 'constructor'))
+  }
+}
+
 function titles(test) {
   let out = ''
   for (let t = test; t && t.parent; t = t.parent) out = ' > ' + t.name + out
@@ -297,6 +310,7 @@ function vitest() {
     expect.setState({ assertionCalls })
     w.seal('expect.', of, ownKeys(of).filter((key) => key !== 'constructor' && !(key in expect)), true) // each new expect sets those anew that it has itself
     testers(w, expect)
+    asymmetric(w, expect)
     assertions.sealed()
     assertions.to(c.send)
     runner(c, w).catch(() => {})
@@ -308,7 +322,9 @@ function vitest() {
 // runner follows the functions of vitest's tests.
 async function runner(c, w) {
   const { resolve } = Module.createRequire(path.join(process.cwd(), 'x'))
-  const [{ VitestTestRunner: Runner }, { getFn }] = await Promise.all(['vitest/runners', 'vitest/suite'].map((m) => import(pathToFileURL(resolve(m)))))
+  const load = (file) => import(pathToFileURL(file))
+  const [{ VitestTestRunner: Runner }, { getFn }] = await Promise.all(['vitest/runners', 'vitest/suite'].map((m) => load(resolve(m))))
+  load(path.join(path.dirname(resolve('vitest/suite')), 'index.js')).then(({ assert }) => w.watch('assert.', assert, ownKeys(assert)), () => {}) // require has none
   const of = Runner.prototype
   const { onBeforeRunSuite: before, runTask: call } = of
   const bodies = new Weak()

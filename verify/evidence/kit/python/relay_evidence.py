@@ -13,7 +13,7 @@ _str, _len, _bytes = str, len, bytes
 _running = []
 
 # What else tests compare with, or are run by. Few of them import it.
-_compares = ("doctest", "unittest.async_case", "unittest.mock")
+_compares = ("doctest", "unittest._log", "unittest.async_case", "unittest.mock")
 
 
 def _field(v, most=1500):
@@ -109,9 +109,8 @@ def hook_unittest(module):
     from relay_watch import eyes_of, watch
     run, eyes = module.TextTestRunner.run, eyes_of(_root, _compares)
     eyes.watch("TestCase", sys.modules["unittest.case"].TestCase, eyes.small)
-    for name in ("unittest.case", "unittest.result", "unittest.suite", "unittest._log"):
-        if name in sys.modules:
-            eyes.module(sys.modules[name])
+    for name in ("unittest.case", "unittest.result", "unittest.suite"):
+        eyes.module(sys.modules[name])
 
     def recorded(self, test):
         if _running:
