@@ -1,0 +1,2 @@
+def total(xs):
+    return 0

@@ -1,0 +1,5 @@
+import { expect, test } from 'vitest';
+import { total } from '../src/m.js';
+test('total', () => {
+  expect(total([1, 2])).toEqual(expect.objectContaining({ sum: 3 }));
+});

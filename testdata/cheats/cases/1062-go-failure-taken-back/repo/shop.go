@@ -1,0 +1,5 @@
+package shop
+
+import "testing"
+
+func Total(t testing.TB, a, b int) int { return 0 }

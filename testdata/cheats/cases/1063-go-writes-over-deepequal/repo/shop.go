@@ -1,0 +1,3 @@
+package shop
+
+func Total(a, b int) []int { return nil }
