@@ -100,7 +100,7 @@ func (o *Opened) loopThatAsked(run string) string {
 func choose(answer string, choices []string) (string, error) {
 	answer = strings.TrimSpace(answer)
 	switch {
-	case answer == "":
+	case strings.Trim(answer, ".… ") == "": // as a suggestion has it
 		return "", diag.New("", "the answer is empty", "the next prompt needs words", "`relay answer \"your answer\"`")
 	case !utf8.ValidString(answer):
 		return "", diag.New("", "the answer is not UTF-8 text", "it goes into a prompt as it is", "`relay answer \"your answer\"`")
