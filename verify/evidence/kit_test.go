@@ -21,7 +21,7 @@ func check(t *testing.T, files map[string]string, argv ...string) (verify.Report
 
 func checkOutput(t *testing.T, files map[string]string, argv ...string) (verify.Report, int, string) {
 	t.Helper()
-	if _, err := exec.LookPath(argv[0]); err != nil {
+	if _, err := exec.LookPath(argv[0]); err != nil && !strings.Contains(argv[0], "=") {
 		t.Skip("skipped: " + argv[0] + " is not installed")
 	}
 	dir, state := t.TempDir(), t.TempDir()
@@ -142,6 +142,25 @@ func TestGoTest(t *testing.T) {
 			r, code := check(t, map[string]string{"go.mod": "module m\n\ngo 1.22\n", "m.go": tt.src, "m_test.go": test}, "go", "test", "./...")
 			if statuses(r) != tt.want || code != 0 || r.Early["go"] != tt.early {
 				t.Errorf("%q, exit code %d, %d ended early; want %q, 0, %d", statuses(r), code, r.Early["go"], tt.want, tt.early)
+			}
+		})
+	}
+}
+
+// However an honest program is built, its code in memory is that of its file.
+func TestGoBuilds(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("skipped: gcc is not installed")
+	}
+	files := map[string]string{"go.mod": "module m\n\ngo 1.22\n",
+		"m.go":      "package m\n\n// int one(void) { return 1; }\nimport \"C\"\n\nfunc F() int { return int(C.one()) }\n",
+		"m_test.go": "package m\n\nimport \"testing\"\n\nfunc Test_one(t *testing.T) {\n\tif F() != 1 {\n\t\tt.Fatal()\n\t}\n}\n\nfunc Test_two(t *testing.T) {}\n"}
+	for _, flags := range []string{"", "-race", "-buildmode=pie", "-cover"} {
+		t.Run(flags, func(t *testing.T) {
+			r, code := check(t, files, append([]string{"CGO_ENABLED=1", "GOFLAGS=", "go", "test"}, append(strings.Fields(flags), "./...")...)...)
+			if statuses(r) != "one pass, two pass" || code != 0 || r.Probes == 0 || len(problems(r, &verify.Report{})) > 0 {
+				t.Errorf("exit code %d, %+v, %q", code, r, problems(r, &verify.Report{}))
 			}
 		})
 	}
