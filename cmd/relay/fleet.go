@@ -26,7 +26,7 @@ func newFleetCmd() *cobra.Command {
 }
 
 // runFleet becomes relay-fleet: what that gets, prints and ends with is as if it had been called itself. It is looked for
-// where relay is installed and nowhere else, since anyone can put programs into PATH or the current folder.
+// where relay is installed and nowhere else, since others may be able to write to the current folder and to those of PATH.
 func runFleet(args []string) error {
 	self, err := os.Executable()
 	if err == nil {

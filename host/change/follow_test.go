@@ -176,8 +176,8 @@ func TestFollowAtTheLastMoment(t *testing.T) {
 	}
 }
 
-// Who commits faster than a check runs does not keep the change from landing for ever: it
-// waits until he pauses.
+// Commits that come faster than a check runs don't keep the change from landing for ever: it
+// waits for a pause.
 func TestFollowWhoKeepsCommitting(t *testing.T) {
 	r := newRepo(t)
 	done := make(chan struct{})
@@ -197,7 +197,7 @@ func TestFollowWhoKeepsCommitting(t *testing.T) {
 	}
 }
 
-// What another git is writing at this moment is no edit of the operator's; who waits is told.
+// What another git is writing at this moment is no edit of the operator's, and the wait is reported.
 func TestFollowASwitchUnderWay(t *testing.T) {
 	r := newRepo(t)
 	lock, was := filepath.Join(r.env.Git.GitDir, "index.lock"), r.read("README.md")

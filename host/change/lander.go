@@ -129,7 +129,7 @@ func (l *lander) finish(ctx context.Context, a *applier) error {
 	l.look(a)
 	if a.plan.Commit != "" {
 		head, at, err := l.env.Git.Head(ctx)
-		if err == nil && at == a.plan.Branch && head == a.plan.Base { // what these two found when they began
+		if err == nil && at == a.plan.Branch && head == a.plan.Base { // git reset and git stash put back the HEAD that they found when they began
 			return l.revert(a, headMoved(fmt.Sprintf("HEAD was put back to %.12s while %.12s landed, as git reset and git stash do", head, a.plan.Commit)))
 		}
 		if err != nil || head != a.plan.Commit {

@@ -16,8 +16,7 @@ import (
 	"github.com/paxiom/relay/host/internal/report"
 )
 
-// service is one that takes messages over the web. Its address is a secret: anyone who has it
-// can write there.
+// service takes messages over the web. Its address is a secret: with it, anyone can post there.
 type service struct {
 	name string
 	ref  func(config.Notify) any

@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// container is a registry with one repository, which everyone can read who asks for a token.
+// container is a registry with one public repository. Reading it takes an anonymous token.
 type container struct {
 	t       *testing.T
 	url     string
