@@ -85,6 +85,7 @@ func Verify(ctx context.Context, r *host.Repo, o VerifyOptions) (*VerifyResult, 
 	res.Commits, err = (&attest.Verifier{Git: git, Signers: signers}).Verify(ctx, commits)
 	if err != nil {
 		f := diag.Git(err)
+		f.Fix = "`git fsck` and `git for-each-ref refs/notes` show what is damaged" // in a bare repository, too
 		if strings.Contains(f.Why, "promisor remote") {
 			f.What, f.Fix = "this partial clone lacks what is to be verified", "`git log --notes=relay --raw` has git fetch it"
 		}

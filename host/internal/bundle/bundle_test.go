@@ -274,6 +274,13 @@ func TestTampered(t *testing.T) {
 	}
 	s.refused(t, "a byte behind", bytes.NewReader(append(bytes.Clone(archive), 0)))
 	s.refused(t, "an archive behind", bytes.NewReader(append(bytes.Clone(archive), archive...)))
+	for at := range 10 { // gzip's header
+		for bit := range 8 {
+			bad := bytes.Clone(archive)
+			bad[at] ^= 1 << bit
+			s.refused(t, fmt.Sprintf("bit %d of byte %d", bit, at), bytes.NewReader(bad))
+		}
+	}
 	// Of the compressed bytes a few mean nothing.
 	whole := unpacked(t, archive)
 	for at := range archive {
