@@ -9,7 +9,7 @@ parts!(hours = 60, minutes = 1);
 
 /// Use assert_eq to compare two of them.
 pub fn label(n: u32) -> String {
-    debug_assert!(n < 1440, "too late");
+    debug_assert!(n < 1440, "too late: the same as None, said otherwise");
     format!("{:02}:{:02}", hours(n), minutes(n))
 }
 

@@ -91,7 +91,19 @@ const text = String
 const assertions = witness()
 assertions.sealed = (nodeTest) => {
   const assert = require('node:assert')
-  if (nodeTest) assertions.language(globalThis)
+  if (nodeTest) {
+    assertions.language(globalThis)
+    const all = require('node:test') // whose hooks can give each test assertions of its own
+    for (const name of ['before', 'beforeEach', 'after', 'afterEach']) {
+      const hook = all[name]
+      all[name] = function () {
+        const from = caller()
+        if (from !== '' && !ofTests(from)) assertions.tell(name + ' of node:test')
+        return apply(hook, this, arguments)
+      }
+    }
+    Module.syncBuiltinESMExports()
+  }
   assertions.seal('AsyncResource.prototype.', require('node:async_hooks').AsyncResource.prototype, ['runInAsyncScope'], nodeTest)
   for (const a of [assert, assert.strict]) assertions.seal('assert.', a, ownKeys(a).filter((k) => typeof k === 'string' && /^[a-z]/.test(k) && k !== 'strict'))
 }
@@ -265,13 +277,20 @@ function jest(adapter) {
   }
 }
 
+// caller is the place in the repository that called what relay has replaced; "" where only libraries did.
+function caller() {
+  const from = text(new Error().stack).split('\n').slice(3).find((l) => l.includes(own.root) && !l.includes('node_modules')) || ''
+  return from.slice(from.indexOf(own.root) + own.root.length)
+}
+
+const ofTests = (place) => /test|spec|setup|jest|vitest/i.test(place)
+
 // testers looks after those that an expect asks for what is equal: it takes none from code under test.
 function testers(w, expect, list) {
   const add = expect && expect.addEqualityTesters
   if (!add) return
   expect.addEqualityTesters = function () {
-    const from = text(new Error().stack).split('\n').slice(2).find((l) => l.includes(own.root) && !l.includes('node_modules')) || ''
-    if (!/test|spec|setup|jest|vitest/i.test(from.slice(from.indexOf(own.root) + own.root.length))) w.tell('what expect takes for equal')
+    if (!ofTests(caller())) w.tell('what expect takes for equal')
     return apply(add, this, arguments)
   }
   if (list) w.watch('expect\'s testers\' ', list, ['push'])
