@@ -16,6 +16,7 @@ type Checker struct {
 	hidden []verify.Result
 	seed   uint64   // of hidden
 	parts  []string // files of the code whose tests differ; see withOldParts
+	hiders []string // new files that stand before others; see hiding
 	bases  bases
 	// reported is what the commands said of what was verified; see remember.
 	reported map[string]verify.Report

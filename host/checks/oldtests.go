@@ -13,8 +13,8 @@ import (
 )
 
 // withOldTests is what is laid over the real tree when the tests are to be those of the
-// base. New tests stay where the base has none at all, for a runner that finds no tests
-// may call that a failure, and where a command names them.
+// base, and what they import. New tests stay where the base has none at all, for a runner
+// that finds no tests may call that a failure, and where a command names them.
 func (c *Checker) withOldTests(ctx context.Context, k Checks) ([]judge.Change, error) {
 	var base []string
 	if slices.ContainsFunc(c.of.Verdict().Kept, func(ch judge.Change) bool { return ch.Kind == judge.Added }) {
@@ -25,9 +25,11 @@ func (c *Checker) withOldTests(ctx context.Context, k Checks) ([]judge.Change, e
 		base = strings.Split(string(out), "\x00")
 	}
 	none := !slices.ContainsFunc(base, func(name string) bool { return c.of.Policy().OfTests(name) })
-	return c.of.Verdict().WithoutTests(func(ch *judge.Change) bool {
+	kept := c.of.Verdict().WithoutTests(func(ch *judge.Change) bool {
 		return ch.Kind == judge.Added && (none || c.commanded(k, base, ch.Path))
-	}), nil
+	})
+	c.hiders = c.hiding(base)
+	return slices.DeleteFunc(kept, func(ch judge.Change) bool { return slices.Contains(c.hiders, ch.Path) }), nil
 }
 
 // withOldParts puts back the tests that lie in changed files of the code, and notes those
@@ -88,9 +90,9 @@ func (c *Checker) moved(k Checks, name string, base func() string) bool {
 	})
 }
 
-// Tests are the changed tests that the task does not name: files, and files of the code with
-// tests in them that differ, as far as Verify has come.
-func (c *Checker) Tests() []string { return slices.Concat(c.of.Verdict().Tests, c.parts) }
+// Tests are the changed tests that the task does not name: files, and, as far as Verify has come, files
+// of the code with tests in them that differ and new files that hide another from the tests.
+func (c *Checker) Tests() []string { return slices.Concat(c.of.Verdict().Tests, c.parts, c.hiders) }
 
 // commanded reports whether a command names a path, or a folder that it lies in, of
 // which the base has nothing.

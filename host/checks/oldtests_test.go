@@ -97,3 +97,44 @@ func TestOldPartsDecide(t *testing.T) {
 		must(t, c.Discard())
 	}
 }
+
+// TestHidingDecides has tests that import a helper of an ordinary name, in real interpreters.
+func TestHidingDecides(t *testing.T) {
+	ctx := context.Background()
+	r := newRepo(t)
+	r.write("src/value", "0\n", 0o644)
+	r.write("src/value_test.py", "import equal\nequal.one(open('value').read())\n", 0o644)
+	r.write("src/equal.py", "def one(x):\n    assert x == '1\\n', x\n", 0o644)
+	r.write("src/value_test.js", "require('./same')(require('fs').readFileSync('value', 'utf8'))\n", 0o644)
+	r.write("src/same/index.js", "module.exports = (x) => require('node:assert').equal(x, '1\\n')\n", 0o644)
+	r.git("add", "-A")
+	r.git("commit", "-qm", "tests")
+	python, node := "python3 value_test.py", "node value_test.js"
+	for _, tt := range []struct {
+		name, check, build string
+		named              []string
+		want               judge.Code
+	}{
+		{"a package before a module", python, "mkdir src/equal; echo 'def one(x): pass' >src/equal/__init__.py", nil, judge.StopOldTestsFail},
+		{"a package that the task names", python, "mkdir src/equal; echo 'def one(x): pass' >src/equal/__init__.py", []string{"src/equal/__init__.py"}, judge.Success},
+		{"a module becomes a package", python, "mkdir src/equal; mv src/equal.py src/equal/__init__.py; echo 1 >src/value", nil, judge.Success},
+		{"a file before a folder", node, "echo 'module.exports = () => {}' >src/same.js", nil, judge.StopOldTestsFail},
+		{"another beginning of a folder", node, `echo '{"main": "no.js"}' >src/same/package.json; echo 'module.exports = () => {}' >src/same/no.js`, nil, judge.StopOldTestsFail},
+		{"a second form of a file", node, "echo 1 >src/value; echo 'export {}' >src/same/index.mjs", nil, judge.Success},
+	} {
+		c := r.begin("run-1")
+		r.build(c, tt.build)
+		v, err := c.Judge(ctx, lawOf(judge.SquashCommits, tt.named...))
+		must(t, err)
+		if v.Code != judge.Success {
+			t.Fatalf("%s: %+v", tt.name, v)
+		}
+		check := []verify.Command{{ID: "check", Argv: []string{"sh", "-c", "cd src && " + tt.check}}}
+		if results, code := c.Verify(ctx, Checks{Env: os.Environ(), Commands: check}); code != tt.want {
+			t.Errorf("%s: %s, want %s\n%+v", tt.name, code, tt.want, results)
+		} else if code == judge.StopOldTestsFail && len(c.Tests()) != 1 {
+			t.Errorf("%s: %q are named", tt.name, c.Tests())
+		}
+		must(t, c.Discard())
+	}
+}

@@ -1,0 +1,1 @@
+exports.same = (got, want) => require('node:assert').strictEqual(got, want)
