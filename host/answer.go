@@ -122,10 +122,10 @@ type AnswerResult struct {
 	Doc
 	RunID  string `json:"run_id"`
 	Prompt string `json:"prompt"`
-	Answer string `json:"answer"`
+	Answer string `json:"answer"` // as recorded
 	// Key is of who gave the approval that the answer is; Unsigned says why git's SSH key did
 	// not sign it.
 	Key      string `json:"key,omitempty"`
-	Unsigned string `json:"unsigned,omitempty"`
+	Unsigned string `json:"unsigned,omitempty"` // why no key signed it
 	Next     string `json:"next"`
 }

@@ -30,7 +30,7 @@ type CostLine struct {
 // CostResult is what the calls of this workspace have cost.
 type CostResult struct {
 	Doc
-	By    string     `json:"by"`
+	By    string     `json:"by"` // what the calls are grouped by
 	Since *time.Time `json:"since,omitempty"`
 	Lines []CostLine `json:"lines"`
 	Total CostLine   `json:"total"`

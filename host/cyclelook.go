@@ -15,14 +15,14 @@ import (
 // CycleLine is one cycle in a list.
 type CycleLine struct {
 	UUID      string     `json:"uuid"`
-	Short     string     `json:"short_id"`
+	Short     string     `json:"short_id"` // the beginning of uuid
 	Service   string     `json:"service_id"`
 	State     CycleState `json:"state"`
 	Iteration int        `json:"iteration"`
 	Since     time.Time  `json:"since"`
 	Branch    string     `json:"branch"`
-	Detail    string     `json:"detail,omitempty"`
-	Waits     bool       `json:"waits"`
+	Detail    string     `json:"detail,omitempty"`  // what it does, or waits for
+	Waits     bool       `json:"waits"`             // for the operator
 	CutOff    bool       `json:"cut_off,omitempty"` // no relay works on it, although it waits for nobody
 	Until     time.Time  `json:"until,omitzero"`    // a vendor's limit is waited for
 	CostUSD   *float64   `json:"cost_usd"`
@@ -35,7 +35,7 @@ type QueueResult struct {
 	Cycles   []CycleLine `json:"cycles"`
 	Others   []QueueLine `json:"others"`  // tasks, pipelines, loops, runs, and what keeps all of them
 	Waiting  int         `json:"waiting"` // for the operator
-	Running  int         `json:"running"`
+	Running  int         `json:"running"` // how many work now
 	ExitCode int         `json:"exit_code"`
 }
 

@@ -45,16 +45,16 @@ type DryRunWorker struct {
 // DryRunCheck is a check that the change would have to pass, with its parameters not filled in.
 type DryRunCheck struct {
 	ID   string   `json:"id"`
-	Argv []string `json:"argv"`
+	Argv []string `json:"argv"` // program and arguments
 }
 
 // DryRunCost is a tick's worst case. Known is false where nothing limits what a call costs.
 type DryRunCost struct {
-	PlannerCalls int     `json:"planner_calls"`
-	BuilderCalls int     `json:"builder_calls"`
-	Checks       int     `json:"checks"`
+	PlannerCalls int     `json:"planner_calls"` // most calls
+	BuilderCalls int     `json:"builder_calls"` // most calls
+	Checks       int     `json:"checks"`        // most runs of checks
 	CostUSD      float64 `json:"cost_usd"`
-	Known        bool    `json:"cost_known"`
+	Known        bool    `json:"cost_known"` // false where nothing limits what a call costs
 }
 
 // DryRun says what Run would do with the same options. It asks no model, builds nothing and

@@ -26,7 +26,7 @@ type GCResult struct {
 
 // Worktree is a work tree of relay's own.
 type Worktree struct {
-	Path  string `json:"path"`
+	Path  string `json:"path"`            // absolute
 	Cycle string `json:"cycle,omitempty"` // the cycle that has it
 	Task  string `json:"task,omitempty"`  // or the task of a pipeline
 	Bytes int64  `json:"bytes,omitempty"`

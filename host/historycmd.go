@@ -119,7 +119,7 @@ func (r *Repo) RecentRuns() []RunLine {
 type HistoryListResult struct {
 	Doc
 	Runs  []RunLine `json:"runs"`
-	Total int       `json:"total"`
+	Total int       `json:"total"` // of all runs, listed or not
 	Bytes int64     `json:"bytes"`
 }
 
@@ -134,7 +134,7 @@ type PruneOptions struct {
 // PruneResult is what was removed.
 type PruneResult struct {
 	Doc
-	Runs   []string `json:"runs"`
+	Runs   []string `json:"runs"` // ids of the removed runs
 	Bytes  int64    `json:"bytes"`
 	Kept   string   `json:"kept,omitempty"` // the folder that has them until the next prune
 	DryRun bool     `json:"dry_run,omitempty"`

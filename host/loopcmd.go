@@ -41,8 +41,8 @@ type LoopOptions struct {
 // LoopResult is how a loop ended.
 type LoopResult struct {
 	Doc
-	LoopID   string     `json:"loop_id"`
-	Mode     string     `json:"mode"`
+	LoopID   string     `json:"loop_id"` // identifies the loop
+	Mode     string     `json:"mode"`    // what ends the loop
 	Reason   LoopReason `json:"reason"`
 	Why      string     `json:"why,omitempty"`
 	Ticks    []LoopTick `json:"ticks"`

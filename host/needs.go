@@ -26,9 +26,9 @@ const (
 // Need is one thing that waits. With Until it goes on by itself; without, the operator acts.
 // All commands that look read it from here.
 type Need struct {
-	Kind    string    `json:"kind"`
-	Of      string    `json:"of"` // run, loop, cycle, task or pipeline
-	ID      string    `json:"id"` // of the run, loop, cycle or task
+	Kind    string    `json:"kind"` // question, task, plan, revision, problem or limit
+	Of      string    `json:"of"`   // run, loop, cycle, task or pipeline
+	ID      string    `json:"id"`   // of the run, loop, cycle or task
 	Title   string    `json:"title"`
 	Text    string    `json:"text,omitempty"`
 	Choices []string  `json:"choices,omitempty"`

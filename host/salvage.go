@@ -169,7 +169,7 @@ type SalvageResult struct {
 	Ref    string     `json:"ref,omitempty"` // refs/relay/…; "" when only the patch exists
 	Branch string     `json:"branch,omitempty"`
 	File   string     `json:"file,omitempty"`
-	Patch  string     `json:"patch,omitempty"`
+	Patch  string     `json:"patch,omitempty"` // the change as a patch
 	Notes  []string   `json:"notes,omitempty"`
 	Next   diag.Steps `json:"next,omitempty"`
 }

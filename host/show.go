@@ -285,7 +285,7 @@ type ShowResult struct {
 
 // HistoryFile is one file that a run left behind.
 type HistoryFile struct {
-	Name  string `json:"name"`
+	Name  string `json:"name"` // in the run's folder
 	Path  string `json:"path"` // absolute
 	Bytes int64  `json:"bytes"`
 }

@@ -297,7 +297,7 @@ func unborn(root, branch string) bool {
 
 // BudgetLine is one counter and its cap; Max 0 means no cap.
 type BudgetLine struct {
-	Name string  `json:"name"`
+	Name string  `json:"name"` // of the counter
 	Used float64 `json:"used"`
 	Max  float64 `json:"max"`
 	// Unknown is how many calls of unknown cost there are, which count as what others cost.
@@ -308,15 +308,15 @@ type BudgetLine struct {
 type StatusResult struct {
 	Doc
 	Root        string         `json:"root"`
-	Config      string         `json:"config,omitempty"`
-	Workspace   string         `json:"workspace,omitempty"`
+	Config      string         `json:"config,omitempty"`    // file of the configuration
+	Workspace   string         `json:"workspace,omitempty"` // folder of relay's files
 	Branch      string         `json:"branch,omitempty"`
 	MilestoneID string         `json:"milestone_id,omitempty"`
-	Lock        string         `json:"lock"` // free, held, stale or corrupt
-	LockPID     int            `json:"lock_pid,omitempty"`
+	Lock        string         `json:"lock"`               // free, held, stale or corrupt
+	LockPID     int            `json:"lock_pid,omitempty"` // process that has the lock
 	Budgets     []BudgetLine   `json:"budgets,omitempty"`
-	Warning     bool           `json:"budget_warning,omitempty"`
-	Alerts      []string       `json:"alerts,omitempty"` // caps of a day that are half used
+	Warning     bool           `json:"budget_warning,omitempty"` // a counter is close to its cap
+	Alerts      []string       `json:"alerts,omitempty"`         // caps of a day that are half used
 	LastRun     *RunLine       `json:"last_run,omitempty"`
 	Loop        *LoopSeen      `json:"loop,omitempty"`     // that runs, or the last one
 	Question    string         `json:"question,omitempty"` // waits on the operator

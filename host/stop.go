@@ -23,9 +23,9 @@ type StopResult struct {
 	Doc
 	Running  bool   `json:"running"` // somebody was at work
 	PID      int    `json:"pid,omitempty"`
-	LoopID   string `json:"loop_id,omitempty"`
+	LoopID   string `json:"loop_id,omitempty"` // the loop that was asked to stop
 	RunID    string `json:"run_id,omitempty"`
-	Drain    bool   `json:"drain"`
+	Drain    bool   `json:"drain"` // what is under way is finished first
 	Ended    bool   `json:"ended"` // nobody is at work any more
 	Next     string `json:"next,omitempty"`
 	ExitCode int    `json:"exit_code"`

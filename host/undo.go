@@ -275,6 +275,6 @@ type UndoResult struct {
 	RunID  string   `json:"run_id"`
 	Undone string   `json:"undone"` // the commit that was taken back
 	Commit string   `json:"commit"` // the new commit; "" when nothing was done
-	Paths  []string `json:"paths"`
+	Paths  []string `json:"paths"`  // that were reverted
 	Notes  []string `json:"notes,omitempty"`
 }

@@ -36,13 +36,13 @@ type WatchResult struct {
 	Needs    []Need          `json:"needs"`   // what waits for the operator, most urgent first
 	Working  []PresenceEntry `json:"working"` // every relay at work
 	Loop     *LoopSeen       `json:"loop,omitempty"`
-	Cycles   []CycleLine     `json:"cycles"` // in flight, and the last that ended
-	Tasks    map[string]int  `json:"tasks,omitempty"`
-	Open     []*TaskAttempt  `json:"open,omitempty"` // attempts at tasks that have not ended
-	Runs     []RunLine       `json:"runs"`           // newest first
+	Cycles   []CycleLine     `json:"cycles"`          // in flight, and the last that ended
+	Tasks    map[string]int  `json:"tasks,omitempty"` // by status
+	Open     []*TaskAttempt  `json:"open,omitempty"`  // attempts at tasks that have not ended
+	Runs     []RunLine       `json:"runs"`            // newest first
 	Budgets  []BudgetLine    `json:"budgets,omitempty"`
-	Alerts   []string        `json:"alerts,omitempty"`
-	Log      []string        `json:"log,omitempty"` // the end of today's
+	Alerts   []string        `json:"alerts,omitempty"` // caps of a day that are half used
+	Log      []string        `json:"log,omitempty"`    // the end of today's
 	Problem  *health.Check   `json:"problem,omitempty"`
 	Next     string          `json:"next"`
 	ExitCode int             `json:"exit_code"`

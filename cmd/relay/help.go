@@ -161,18 +161,18 @@ func overview(p *printer, cmd *cobra.Command) {
 type helpDoc struct {
 	host.Doc
 	Command  string     `json:"command"`
-	Short    string     `json:"short"`
-	Long     string     `json:"long,omitempty"`
-	Usage    string     `json:"usage"`
-	Examples []string   `json:"examples"`
-	Commands []helpItem `json:"commands"` // below it
-	Flags    []helpItem `json:"flags"`    // of its own; for relay, those of every command
+	Short    string     `json:"short"`          // one line
+	Long     string     `json:"long,omitempty"` // the whole text
+	Usage    string     `json:"usage"`          // the command line's form
+	Examples []string   `json:"examples"`       // command lines
+	Commands []helpItem `json:"commands"`       // below it
+	Flags    []helpItem `json:"flags"`          // of its own; for relay, those of every command
 }
 
 // helpItem is a command or a flag.
 type helpItem struct {
 	Name string `json:"name"`
-	Does string `json:"does"`
+	Does string `json:"does"` // in one line
 }
 
 func helpOf(cmd *cobra.Command) helpDoc {

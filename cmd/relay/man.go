@@ -40,9 +40,9 @@ func newManCmd(a *app) *cobra.Command {
 // manDoc is what `relay man --json` prints.
 type manDoc struct {
 	host.Doc
-	Dir         string   `json:"dir"`
-	Pages       int      `json:"pages"`
-	Completions []string `json:"completions,omitempty"`
+	Dir         string   `json:"dir"`                   // where they were written
+	Pages       int      `json:"pages"`                 // how many
+	Completions []string `json:"completions,omitempty"` // files for shells
 }
 
 func runMan(o *manOptions, root *cobra.Command) error {

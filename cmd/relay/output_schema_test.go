@@ -60,7 +60,12 @@ type object = map[string]any
 type describer struct {
 	defs object
 	docs map[string]map[string]string // by package: of types, and of fields as TYPE.FIELD
+
+	missing []string // fields without a description
 }
+
+// named is how the comment of a type begins, and means nothing to readers of JSON.
+var named = regexp.MustCompile(`^\w+ (is|are) `)
 
 // doc is the comment of a type, or of one of its fields, as one line.
 func (d *describer) doc(t reflect.Type, field string) string {
@@ -74,7 +79,7 @@ func (d *describer) doc(t reflect.Type, field string) string {
 	if d.docs[dir] == nil {
 		d.docs[dir] = comments("../../" + dir)
 	}
-	return d.docs[dir][strings.TrimSuffix(t.Name()+"."+field, ".")]
+	return named.ReplaceAllString(d.docs[dir][strings.TrimSuffix(t.Name()+"."+field, ".")], "")
 }
 
 // comments are those of the types of a package, and of their fields.
@@ -155,6 +160,14 @@ func (d *describer) of(t reflect.Type) object {
 	return object{"type": "integer"}
 }
 
+// element is what t, a pointer, a list or a map, holds in the end.
+func element(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+		t = t.Elem()
+	}
+	return t
+}
+
 func (d *describer) structure(t reflect.Type) object {
 	properties, required := object{}, []string{}
 	var add func(t reflect.Type)
@@ -176,8 +189,10 @@ func (d *describer) structure(t reflect.Type) object {
 					tag = f.Name
 				}
 				property := d.of(f.Type)
-				if doc := cmp.Or(d.doc(t, f.Name), fieldWords[tag]); doc != "" {
+				if doc := cmp.Or(d.doc(t, f.Name), fieldWords[tag], d.doc(element(f.Type), "")); doc != "" {
 					property["description"] = doc
+				} else {
+					d.missing = append(d.missing, t.String()+"."+tag)
 				}
 				properties[tag] = property
 				if !strings.Contains(options, "omit") && !slices.Contains(required, tag) { // of two the outer one is written
@@ -196,12 +211,15 @@ func (d *describer) structure(t reflect.Type) object {
 
 func outputSchema(t *testing.T) string {
 	t.Helper()
-	d := &describer{object{}, map[string]map[string]string{}}
+	d := &describer{defs: object{}, docs: map[string]map[string]string{}}
 	var kinds []any
 	for _, kind := range slices.Sorted(maps.Keys(outputs)) {
 		of := d.of(reflect.TypeOf(outputs[kind]))
 		d.defs[kind] = object{"properties": object{"kind": object{"const": kind}}, "allOf": []any{of}}
 		kinds = append(kinds, object{"if": object{"properties": object{"kind": object{"const": kind}}}, "then": object{"$ref": "#/$defs/" + kind}})
+	}
+	if len(d.missing) > 0 {
+		t.Errorf("fields without a description; add a comment to each: %v", d.missing)
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

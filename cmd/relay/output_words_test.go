@@ -25,4 +25,11 @@ var fieldWords = map[string]string{
 	"timed_out": "Whether its time limit ended it.", "unknown_cost_calls": "Calls that reported no cost; they are in no sum of dollars.",
 	"unknown_token_calls": "Calls that reported no tokens.", "until": "The moment at which it ends, in UTC.", "used": "How much is used.", "uuid": "The cycle's id.", "verdict": "success, stop or blocked.",
 	"warnings": "What may go wrong, a sentence each.", "what": "What happened.", "why": "Why, in one sentence.", "workflow": "What made the run.",
+	"name": "Its name.", "id": "Its id.", "title": "Its title, in one line.", "text": "The text, for people.", "path": "A path, relative to the repository.",
+	"aliases": "The plugin's other names.", "version": "The plugin's version.", "role": "The model's role.", "rule": "The rule's name.", "args": "Arguments of the program.",
+	"cmd": "The program.", "env": "Variables, NAME=value.", "cache_read_tokens": "Input tokens read from a cache; null if unknown.", "cache_write_tokens": "Input tokens written to a cache; null if unknown.",
+	"reasoning_tokens": "Output tokens spent on reasoning; null if unknown.", "fallback": "Providers that take over at a limit, in this order.", "wrote": "Paths of the files that were written.",
+	"counts": "How many tasks have each status.", "notices": "What a reader should know, a sentence each.", "acceptance_criteria": "What must be true when the task is done, a sentence each.",
+	"completed_at": "When it was completed, in UTC; null if it is not.", "depends_on": "Ids of the tasks that come first.", "priority": "Lower comes first.",
+	"status": "pending, in_progress, completed, failed or skipped.",
 }

@@ -38,7 +38,7 @@ type reviewDoc struct {
 	host.Doc
 	Outcome string `json:"outcome"`
 	Why     string `json:"why,omitempty"`
-	Items   int    `json:"items"`
+	Items   int    `json:"items"` // entries of the plan
 	File    string `json:"file"`
 	Next    string `json:"next"`
 }

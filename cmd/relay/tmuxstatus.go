@@ -45,7 +45,7 @@ type tmuxDoc struct {
 // logDoc is the document of relay audit logs.
 type logDoc struct {
 	host.Doc
-	Lines []string `json:"lines"`
+	Lines []string `json:"lines"` // newest last
 }
 
 func logLines(ctx context.Context, repo *host.Repo, day time.Time, match string) (*logDoc, error) {

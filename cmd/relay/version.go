@@ -14,13 +14,13 @@ import (
 // The version stands in the place of the document's own.
 type versionDoc struct {
 	host.Doc
-	Version string `json:"version"`
+	Version string `json:"version"` // of relay
 	Commit  string `json:"commit,omitempty"`
-	Time    string `json:"time,omitempty"`
-	Dirty   bool   `json:"modified,omitempty"`
-	Go      string `json:"go"`
-	OS      string `json:"os"`
-	Arch    string `json:"arch"`
+	Time    string `json:"time,omitempty"`     // of the commit
+	Dirty   bool   `json:"modified,omitempty"` // built from a changed work tree
+	Go      string `json:"go"`                 // Go's version
+	OS      string `json:"os"`                 // operating system
+	Arch    string `json:"arch"`               // processor architecture
 }
 
 func version() versionDoc {

@@ -41,7 +41,7 @@ type AddOptions struct {
 type Tried struct {
 	host.Doc
 	ID        string       `json:"id"`
-	Folder    string       `json:"folder"`
+	Folder    string       `json:"folder"`              // of the check
 	Now       End          `json:"now"`                 // on the last commit
 	Reference *End         `json:"reference,omitempty"` // on the commit that is right
 	Mutants   []MutantLine `json:"mutants"`             // mistakes that relay made in the code that is right
@@ -55,7 +55,7 @@ type MutantLine struct {
 	Path    string `json:"path"`
 	Line    int    `json:"line"`
 	What    string `json:"what"`
-	Noticed bool   `json:"noticed"`
+	Noticed bool   `json:"noticed"` // the check failed on it
 }
 
 // Noticed counts the mistakes that the check noticed.

@@ -25,13 +25,13 @@ import (
 // Line is one check of the configuration.
 type Line struct {
 	ID        string   `json:"id"`
-	Hidden    bool     `json:"hidden"`
+	Hidden    bool     `json:"hidden"`   // builders can't read it
 	Required  bool     `json:"required"` // of every change
 	Command   []string `json:"command"`
-	Folder    string   `json:"folder,omitempty"` // of a hidden one
-	Class     string   `json:"class,omitempty"`
-	OnRequest bool     `json:"on_request,omitempty"`
-	Draft     bool     `json:"draft,omitempty"` // it does not count yet
+	Folder    string   `json:"folder,omitempty"`     // of a hidden one
+	Class     string   `json:"class,omitempty"`      // what kind of check it is
+	OnRequest bool     `json:"on_request,omitempty"` // only for tasks that ask for it
+	Draft     bool     `json:"draft,omitempty"`      // it does not count yet
 }
 
 // ListResult is the document of relay check list.
@@ -93,7 +93,7 @@ type RunOptions struct {
 // RunResult is the document of relay check run.
 type RunResult struct {
 	host.Doc
-	Seed    uint64 `json:"seed"`
+	Seed    uint64 `json:"seed"` // repeats this run's random choices
 	Results []End  `json:"results"`
 }
 
@@ -102,7 +102,7 @@ type End struct {
 	ID      string `json:"id"`
 	OK      bool   `json:"ok"`
 	Outcome string `json:"outcome"`
-	Output  string `json:"output"`
+	Output  string `json:"output"` // end of what it printed
 }
 
 // OK reports whether all of them passed.

@@ -18,11 +18,11 @@ import (
 // NewResult is the document of relay check new.
 type NewResult struct {
 	host.Doc
-	Folder string   `json:"folder"`
-	Files  []string `json:"files"` // the check itself comes first
+	Folder string   `json:"folder"` // of the draft
+	Files  []string `json:"files"`  // the check itself comes first
 	// Text and Class are what the examiner wrote, Provider, Model and CostUSD who it was.
 	Text     string   `json:"text,omitempty"`
-	Class    string   `json:"class,omitempty"`
+	Class    string   `json:"class,omitempty"` // what kind of check it is
 	Provider string   `json:"provider,omitempty"`
 	Model    string   `json:"model,omitempty"`
 	CostUSD  *float64 `json:"cost_usd,omitempty"`

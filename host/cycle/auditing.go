@@ -30,7 +30,7 @@ type AuditFacts struct {
 	SHA256     string `json:"sha256,omitempty"`
 	Conforming bool   `json:"conforming"` // it has the five sections
 	Why        string `json:"why,omitempty"`
-	Items      int    `json:"items"`
+	Items      int    `json:"items"` // findings in the audit
 	// Calls are what it took.
 	Calls []*CallFacts `json:"-"`
 }

@@ -21,7 +21,7 @@ import (
 // TestFacts is what the tests said.
 type TestFacts struct {
 	Command  []string `json:"command"`
-	Passed   bool     `json:"passed"`
+	Passed   bool     `json:"passed"` // they ended with exit code 0
 	ExitCode int      `json:"exit_code"`
 	TimedOut bool     `json:"timed_out,omitempty"`
 	Error    string   `json:"error,omitempty"` // they could not be run

@@ -24,18 +24,17 @@ import (
 type Approval struct {
 	UUID      string            `json:"uuid"`
 	Iteration int               `json:"iteration"`
-	Plan      string            `json:"plan_sha256"`
-	Tree      string            `json:"commit"` // of the branch
-	Audits    map[string]string `json:"audits_sha256"`
-	Reviewed  bool              `json:"reviewed"` // the plan was opened in an editor
+	Plan      string            `json:"plan_sha256"`   // of the approved plan
+	Tree      string            `json:"commit"`        // of the branch
+	Audits    map[string]string `json:"audits_sha256"` // by file
+	Reviewed  bool              `json:"reviewed"`      // the plan was opened in an editor
 	// Accept: the plan is not carried out. What an earlier iteration landed is the result.
 	Accept  bool      `json:"accept,omitempty"`
 	Failing bool      `json:"with_failing_tests,omitempty"` // of that iteration
 	At      time.Time `json:"at"`
-	// Key is of who gave it, where git signs with an SSH key, and Signed what it has signed.
-	Key    *string `json:"key,omitempty"`
-	Signed string  `json:"signed,omitempty"`
-	Seal   string  `json:"seal"`
+	Key     *string   `json:"key,omitempty"`    // the operator's SSH key, where git signs with one
+	Signed  string    `json:"signed,omitempty"` // what that key has signed
+	Seal    string    `json:"seal"`             // of this machine, over the fields above
 }
 
 // The operator's decisions at the second gate.
@@ -52,11 +51,11 @@ type Acceptance struct {
 	Decision  string    `json:"decision"` // accept or iterate
 	Tree      string    `json:"commit"`
 	Diff      string    `json:"diff_sha256"`
-	Tests     string    `json:"tests_sha256"`
-	Failing   bool      `json:"with_failing_tests,omitempty"`
-	Approval  *Approval `json:"approval,omitempty"` // of the plan, where it is carried out once more
+	Tests     string    `json:"tests_sha256"`                 // of the tests' result
+	Failing   bool      `json:"with_failing_tests,omitempty"` // the operator accepted failed tests
+	Approval  *Approval `json:"approval,omitempty"`           // of the plan, where it is carried out once more
 	At        time.Time `json:"at"`
-	Seal      string    `json:"seal"`
+	Seal      string    `json:"seal"` // of this machine, over the fields above
 }
 
 // seal marks a decision as made on this machine: its key lies in relay's own state,

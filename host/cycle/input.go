@@ -18,13 +18,13 @@ import (
 
 // InputFacts says what auditors read, by name and size.
 type InputFacts struct {
-	SHA256           string   `json:"sha256"` // of input.txt
-	Commit           string   `json:"commit"` // of the branch
-	ReferencesCommit string   `json:"references_commit"`
+	SHA256           string   `json:"sha256"`            // of input.txt
+	Commit           string   `json:"commit"`            // of the branch
+	ReferencesCommit string   `json:"references_commit"` // the references are as in this commit
 	References       []Sized  `json:"references"`
 	Files            int      `json:"files"`
-	Bytes            int64    `json:"bytes"` // code and references together
-	LeftOut          []string `json:"left_out,omitempty"`
+	Bytes            int64    `json:"bytes"`              // code and references together
+	LeftOut          []string `json:"left_out,omitempty"` // files, and why
 	Warnings         []string `json:"warnings,omitempty"`
 	Largest          []Sized  `json:"-"` // all files of the code, for Input
 }

@@ -23,7 +23,7 @@ import (
 // PlanFacts is the plan as relay made it; the operator edits it afterwards.
 type PlanFacts struct {
 	SHA256 string         `json:"sha256"`
-	Items  int            `json:"items"`
+	Items  int            `json:"items"`           // entries of the plan
 	Marks  map[string]int `json:"marks,omitempty"` // AMBIGUOUS, DUPLICATE, CONFLICT
 }
 

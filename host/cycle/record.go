@@ -42,9 +42,9 @@ type Record struct {
 	SchemaVersion int                  `json:"schema_version"` // 1
 	BaseCommit    string               `json:"base_commit"`
 	BaseBranch    string               `json:"base_branch,omitempty"` // that the operator was on
-	Worktree      string               `json:"worktree"`
-	Reviser       string               `json:"reviser"`
-	CallsMade     int                  `json:"calls_made"` // by the ledger, lost and failed ones among them; so are the next one and cost_usd
+	Worktree      string               `json:"worktree"`              // where the cycle's branch is checked out
+	Reviser       string               `json:"reviser"`               // provider that revises
+	CallsMade     int                  `json:"calls_made"`            // by the ledger, lost and failed ones among them; so are the next one and cost_usd
 	UnknownCalls  int                  `json:"unknown_cost_calls"`
 	Problem       *Problem             `json:"problem,omitempty"` // why it does not go on by itself
 	Wait          *quota.Wait          `json:"wait,omitempty"`    // for the end of vendors' limits
@@ -58,8 +58,8 @@ type Record struct {
 	Tests         *TestFacts           `json:"tests,omitempty"`
 	LastLanded    *LandedFacts         `json:"last_landed,omitempty"` // of the iterations before
 	Calls         []CallFacts          `json:"calls,omitempty"`       // of all iterations
-	Findings      map[audit.Status]int `json:"findings,omitempty"`
-	Decisions     []audit.Decision     `json:"decisions,omitempty"` // about ambiguities, of all iterations
+	Findings      map[audit.Status]int `json:"findings,omitempty"`    // by status
+	Decisions     []audit.Decision     `json:"decisions,omitempty"`   // about ambiguities, of all iterations
 	Acceptance    *Acceptance          `json:"acceptance,omitempty"`
 	Network       []report.Network     `json:"network,omitempty"` // what its boxes were refused
 }
@@ -77,7 +77,7 @@ type Transition struct {
 	At        time.Time `json:"at"`
 	By        who       `json:"by"`
 	Iteration int       `json:"iteration"`
-	Note      string    `json:"note,omitempty"`
+	Note      string    `json:"note,omitempty"` // what else there is to say
 }
 
 // Problem is an error as it is recorded.

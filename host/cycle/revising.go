@@ -25,9 +25,9 @@ import (
 
 // RevisionFacts is what came of a revision.
 type RevisionFacts struct {
-	By         string           `json:"by"`
+	By         string           `json:"by"` // provider that revised
 	Model      string           `json:"model,omitempty"`
-	Landed     bool             `json:"landed"`
+	Landed     bool             `json:"landed"` // it was committed to the cycle's branch
 	Commit     string           `json:"commit"` // of the branch: the revision's own when it landed
 	Code       judge.Code       `json:"code"`   // what the judge found
 	Why        string           `json:"why,omitempty"`
@@ -37,13 +37,13 @@ type RevisionFacts struct {
 	Files      int              `json:"files"`
 	Added      int              `json:"lines_added"`
 	Deleted    int              `json:"lines_deleted"`
-	Conflicts  string           `json:"plan_conflicts,omitempty"`
+	Conflicts  string           `json:"plan_conflicts,omitempty"` // where the plan contradicts itself or the code
 	Coverage   []audit.Coverage `json:"coverage,omitempty"`
 	Beyond     []string         `json:"beyond_plan,omitempty"` // changed files that belong to no entry of the plan
 	Decisions  []audit.Decision `json:"decisions,omitempty"`
 	DiffSHA256 string           `json:"diff_sha256,omitempty"`
 	Salvage    string           `json:"salvage,omitempty"`
-	Box        string           `json:"box,omitempty"`
+	Box        string           `json:"box,omitempty"` // means of the box
 	// Verification is what the checks said that every change has to pass, the hidden ones
 	// among them; nil where there were none.
 	Verification *report.Verification `json:"verification,omitempty"`

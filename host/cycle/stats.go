@@ -19,8 +19,8 @@ type ModelStats struct {
 	Model         string   `json:"model,omitempty"`
 	Calls         int      `json:"calls"`
 	NonConforming int      `json:"non_conforming"` // answers that had not the form that was asked for
-	Audits        int      `json:"audits"`
-	Raw           int      `json:"raw_audits"` // audits that had no form after the reminder either
+	Audits        int      `json:"audits"`         // how many it wrote
+	Raw           int      `json:"raw_audits"`     // audits that had no form after the reminder either
 	CostUSD       *float64 `json:"cost_usd"`
 	UnknownCalls  int      `json:"unknown_cost_calls"`
 }
@@ -78,9 +78,9 @@ func Stats(ws *workspace.Workspace) ([]ModelStats, error) {
 // FindingLine is one finding with its standing in the present iteration.
 type FindingLine struct {
 	ID      string       `json:"id"`
-	Section string       `json:"section"`
+	Section string       `json:"section"` // of the audit
 	Status  audit.Status `json:"status"`
-	By      []string     `json:"by,omitempty"`
+	By      []string     `json:"by,omitempty"` // the auditors that found it
 	Line    string       `json:"line"`
 }
 

@@ -24,13 +24,13 @@ import (
 // ServiceLine is one service in a list.
 type ServiceLine struct {
 	ID      string `json:"id"`
-	Name    string `json:"name,omitempty"`
+	Name    string `json:"name,omitempty"` // for people
 	File    string `json:"file"`
-	Trusted bool   `json:"trusted"`
-	Cycle   string `json:"cycle,omitempty"` // in flight
-	State   string `json:"state,omitempty"`
+	Trusted bool   `json:"trusted"`           // its commands have the operator's yes
+	Cycle   string `json:"cycle,omitempty"`   // in flight
+	State   string `json:"state,omitempty"`   // of the cycle in flight
 	Reviser string `json:"reviser,omitempty"` // of the next cycle
-	Problem string `json:"problem,omitempty"`
+	Problem string `json:"problem,omitempty"` // why it can't be used
 }
 
 // ServiceListResult lists the services of a repository.

@@ -21,9 +21,9 @@ type Progress struct {
 	PID       int       `json:"pid"`
 	Tick      int       `json:"tick"` // the one under way, or the last one
 	Mode      Mode      `json:"mode"`
-	Set       []string  `json:"set,omitempty"` // the settings of its call, lowest first
-	BeganAt   time.Time `json:"began_at"`
-	UpdatedAt time.Time `json:"updated_at"`
+	Set       []string  `json:"set,omitempty"`    // the settings of its call, lowest first
+	BeganAt   time.Time `json:"began_at"`         // when the loop began
+	UpdatedAt time.Time `json:"updated_at"`       // when its state was last written
 	Reason    Reason    `json:"reason,omitempty"` // why it ended; "" while it goes on and after a crash
 	Why       string    `json:"why,omitempty"`
 	// Again begins a loop with what was left of this one's limits when it ended.
@@ -90,7 +90,7 @@ func (l *Loop) fail(f durable.Flow, n int, err error) error {
 
 // Seen is one loop of the workspace as it stands.
 type Seen struct {
-	ID      string `json:"id"`
+	ID      string `json:"id"`      // of the loop
 	Running bool   `json:"running"` // a process has it in hand
 	CutOff  bool   `json:"cut_off"` // a crash or a signal ended it, and it can go on
 	Progress

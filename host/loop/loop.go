@@ -59,7 +59,7 @@ type Options struct {
 
 // Tick is one tick of a loop, as its record keeps it.
 type Tick struct {
-	N           int        `json:"n"`
+	N           int        `json:"n"`                // the tick's number, from 1
 	RunID       string     `json:"run_id,omitempty"` // "" when the loop stopped before the tick
 	Code        judge.Code `json:"code,omitempty"`
 	TaskID      string     `json:"task_id,omitempty"`
@@ -71,9 +71,9 @@ type Tick struct {
 	// Limits are what ended a tick that is no attempt: it is made anew after a wait,
 	// with its own task when Again says that only the builder is missing.
 	Limits []report.Limit `json:"limits,omitempty"`
-	Again  bool           `json:"again,omitempty"`
-	Stop   Reason         `json:"stop,omitempty"` // why no other tick follows
-	Why    string         `json:"why,omitempty"`  // that reason in words
+	Again  bool           `json:"again,omitempty"` // the same task is built again
+	Stop   Reason         `json:"stop,omitempty"`  // why no other tick follows
+	Why    string         `json:"why,omitempty"`   // that reason in words
 }
 
 // Asked says that the tick finished nothing: it ended with a question.

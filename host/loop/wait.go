@@ -21,7 +21,7 @@ import (
 // Waited is one wait of a loop that is over.
 type Waited struct {
 	quota.Wait
-	Ended time.Time `json:"ended"`
+	Ended time.Time `json:"ended"` // when the wait was over
 }
 
 // wait sleeps until everything may be asked again: however often relay and the machine

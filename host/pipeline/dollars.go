@@ -52,13 +52,13 @@ type Estimate struct {
 	// Asked are those of them that wait for an answer of the operator, Failed those that are
 	// done again only if he says so.
 	Asked  []string `json:"asked,omitempty"`
-	Failed []string `json:"failed,omitempty"`
+	Failed []string `json:"failed,omitempty"` // failed tasks that are done again only if the operator says so
 	// AtMostUSD is what the caps let them cost; nil where there is none.
 	AtMostUSD *float64 `json:"at_most_usd"`
 	// LikelyUSD is what they cost if each costs as much as those that landed, which are Of;
 	// nil where none did whose cost is known.
 	LikelyUSD *float64 `json:"likely_usd"`
-	Of        int      `json:"of_tasks"`
+	Of        int      `json:"of_tasks"` // landed tasks that likely_usd is based on
 }
 
 // Words say it to a person.

@@ -22,8 +22,8 @@ import (
 type Seen struct {
 	RunID     string    `json:"run_id"`
 	StartedAt time.Time `json:"started_at"`
-	Since     time.Time `json:"since"` // when it came to stand still, or its newest attempt began
-	Running   bool      `json:"running"`
+	Since     time.Time `json:"since"`   // when it came to stand still, or its newest attempt began
+	Running   bool      `json:"running"` // a process works on it
 	PID       int       `json:"pid,omitempty"`
 	// Branch is whose task list the run works through; HEAD where none was checked out.
 	Branch string   `json:"branch,omitempty"`
@@ -40,7 +40,7 @@ type Seen struct {
 // Hold is what keeps a running run waiting until the operator changes it: his checkout is on
 // another branch, or the task list can't be read. The zero Hold is that nothing does.
 type Hold struct {
-	Held    string `json:"held,omitempty"`
+	Held    string `json:"held,omitempty"`      // why it does not go on
 	HeldFix string `json:"held_next,omitempty"` // what to type about it
 }
 

@@ -41,10 +41,10 @@ func (p *Pipeline) dir(name ...string) string { return dir(p.env.WS, name...) }
 
 // Record is all that is known of one attempt at a task: trail.json.
 type Record struct {
-	SchemaVersion int      `json:"schema_version"` // 1
-	Attempt       string   `json:"attempt"`        // <task>.<n>, the name of its folder
-	RunID         string   `json:"run_id"`         // of the change: refs, trailers
-	PipelineID    string   `json:"pipeline_run_id"`
+	SchemaVersion int      `json:"schema_version"`  // 1
+	Attempt       string   `json:"attempt"`         // <task>.<n>, the name of its folder
+	RunID         string   `json:"run_id"`          // of the change: refs, trailers
+	PipelineID    string   `json:"pipeline_run_id"` // the run over the task list
 	TaskID        string   `json:"task_id"`
 	Task          prd.Task `json:"task"` // as it was when the attempt began
 	Base          string   `json:"base_commit"`
@@ -71,7 +71,7 @@ type Record struct {
 	// Calls are all that were made, those whose answer is lost included. They stand in
 	// usage.jsonl from UsageOffset on.
 	Calls       []ledger.Line `json:"calls"`
-	UsageOffset int64         `json:"usage_offset,omitempty"`
+	UsageOffset int64         `json:"usage_offset,omitempty"` // in bytes, into usage.jsonl
 
 	Raised int `json:"raised,omitempty"` // how often the operator gave as many dollars again
 
@@ -103,9 +103,9 @@ type Record struct {
 
 // StepDone is one step with its time.
 type StepDone struct {
-	Name string `json:"name"`
+	Name string `json:"name"` // of the step
 	MS   int64  `json:"ms"`
-	Text string `json:"text,omitempty"`
+	Text string `json:"text,omitempty"` // what came of it
 }
 
 // PlanFacts is the plan, whose text is in File.
@@ -114,8 +114,8 @@ type PlanFacts struct {
 	Model    string   `json:"model,omitempty"`
 	File     string   `json:"file"` // relative to the repository
 	SHA256   string   `json:"sha256"`
-	Files    []string `json:"files"` // that it names
-	Question string   `json:"question,omitempty"`
+	Files    []string `json:"files"`              // that it names
+	Question string   `json:"question,omitempty"` // that the planner asks the operator
 }
 
 // Session is one process of a builder.
@@ -123,14 +123,14 @@ type Session struct {
 	Name     string           `json:"name"` // code-1-1, cleanup-2-1, …
 	Step     string           `json:"step"` // code or cleanup
 	Round    int              `json:"round"`
-	Builder  string           `json:"builder"`
+	Builder  string           `json:"builder"` // its name
 	Model    string           `json:"model,omitempty"`
 	End      string           `json:"end"` // done, cap, invalid or open
 	Why      string           `json:"why,omitempty"`
 	MS       int64            `json:"ms"`
 	Summary  string           `json:"summary,omitempty"` // in its own words
-	Memory   string           `json:"memory,omitempty"`
-	Commits  int              `json:"commits"` // its own, so far
+	Memory   string           `json:"memory,omitempty"`  // its summary for the next session
+	Commits  int              `json:"commits"`           // its own, so far
 	Judged   Judged           `json:"judged"`
 	Outcomes []answer.Outcome `json:"outcomes,omitempty"`
 }
@@ -163,8 +163,8 @@ type Review struct {
 	Model    string `json:"model,omitempty"`
 	Summary  string `json:"summary"`
 	Diff     string `json:"diff_sha256"`
-	Found    int    `json:"findings"`
-	New      int    `json:"new"`
+	Found    int    `json:"findings"` // how many
+	New      int    `json:"new"`      // of them, not found before
 }
 
 // Finding is one thing that a review found, and what came of it.
@@ -193,7 +193,7 @@ type Check struct {
 	// Hidden says how many hidden checks passed, such as "2 of 2": it is about them, and
 	// has neither command nor output. They made their values from Seed.
 	Hidden string `json:"hidden,omitempty"`
-	Seed   uint64 `json:"hidden_seed,omitempty"`
+	Seed   uint64 `json:"hidden_seed,omitempty"` // repeats its random choices
 }
 
 // Name is what was run.
@@ -206,10 +206,10 @@ func (c Check) Name() string {
 
 // Criterion is one acceptance criterion with its verdict.
 type Criterion struct {
-	Text     string `json:"text"`
+	Text     string `json:"text"` // as the task list has it
 	Provider string `json:"provider"`
 	answer.Verdict
-	ByOperator bool `json:"by_operator,omitempty"`
+	ByOperator bool `json:"by_operator,omitempty"` // the operator decided it
 }
 
 // Question is what the operator is asked.
@@ -223,10 +223,10 @@ type Question struct {
 
 // Decision is what the operator answered.
 type Decision struct {
-	Question string    `json:"question"`
+	Question string    `json:"question"`       // the question's text
 	Kind     string    `json:"kind,omitempty"` // of the question; "" in older trails: criteria
 	Yes      bool      `json:"yes"`            // to a question about criteria
-	Text     string    `json:"text,omitempty"`
+	Text     string    `json:"text,omitempty"` // the operator's own words
 	At       time.Time `json:"at"`
 	// Approval is a yes to what was built.
 	Approval *attest.Approval `json:"approval,omitempty"`
@@ -235,7 +235,7 @@ type Decision struct {
 // Waited is one wait for limits that is over.
 type Waited struct {
 	quota.Wait
-	Ended time.Time `json:"ended"`
+	Ended time.Time `json:"ended"` // when the wait was over
 }
 
 // At says in few words where an attempt that has not ended stands.

@@ -28,9 +28,9 @@ const (
 
 // Replacement says who took over a role for the rest of a run, and why.
 type Replacement struct {
-	Role string    `json:"role"`
+	Role string    `json:"role"` // that was taken over
 	From string    `json:"from"` // "codex/gpt-5.5"
-	To   string    `json:"to"`
+	To   string    `json:"to"`   // who took over
 	Why  string    `json:"why"`
 	At   time.Time `json:"at"`
 }

@@ -16,10 +16,10 @@ type TaskLine struct {
 	DependsOn []string `json:"depends_on,omitempty"`
 	Waits     []string `json:"waits,omitempty"`   // the blockers that are not over yet
 	HeldBy    string   `json:"held_by,omitempty"` // a failed task that it can't start without
-	Ready     bool     `json:"ready"`
+	Ready     bool     `json:"ready"`             // it can start now
 	// Step is the one that the attempt at it is at, Asked what the operator is asked.
 	Step  string `json:"step,omitempty"`
-	Asked string `json:"asked,omitempty"`
+	Asked string `json:"asked,omitempty"` // what the operator is asked
 }
 
 // TasksResult is the task list.
@@ -34,7 +34,7 @@ type TasksResult struct {
 type TaskResult struct {
 	host.Doc
 	TaskLine
-	Description string     `json:"description,omitempty"`
+	Description string     `json:"description,omitempty"` // what is to be done
 	Criteria    []string   `json:"acceptance_criteria,omitempty"`
 	Validation  []string   `json:"validation,omitempty"` // argv
 	Scope       *prd.Scope `json:"scope,omitempty"`
@@ -69,15 +69,15 @@ type TaskEdit struct {
 // GraphResult is a drawing of the task list.
 type GraphResult struct {
 	host.Doc
-	Text string `json:"text"`
+	Text string `json:"text"` // the drawing
 }
 
 // Files is what pipeline init wrote and import would write.
 type Files struct {
 	host.Doc
 	Wrote  []string   `json:"wrote"`
-	Kept   []string   `json:"kept,omitempty"` // files that were there already
-	Tasks  int        `json:"tasks,omitempty"`
+	Kept   []string   `json:"kept,omitempty"`   // files that were there already
+	Tasks  int        `json:"tasks,omitempty"`  // how many
 	Losses []prd.Loss `json:"losses,omitempty"` // what a foreign file had and a task list has no place for
 	DryRun bool       `json:"dry_run,omitempty"`
 	Text   string     `json:"text,omitempty"` // what would be written
@@ -87,8 +87,8 @@ type Files struct {
 // CheckResult is what a check of the task list found; a broken list is an error.
 type CheckResult struct {
 	host.Doc
-	Tasks    int      `json:"tasks"`
-	Ready    []string `json:"ready,omitempty"`
+	Tasks    int      `json:"tasks"`           // how many
+	Ready    []string `json:"ready,omitempty"` // ids of those that can start now
 	Warnings []string `json:"warnings,omitempty"`
 	// Estimate is what a run may cost; nil where relay is not set up.
 	Estimate *host.PipelineEstimate `json:"estimate,omitempty"`

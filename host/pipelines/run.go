@@ -202,7 +202,7 @@ func endOf(out *pipeline.Outcome) (code int, next string) {
 // StatusResult is where the tasks stand.
 type StatusResult struct {
 	host.Doc
-	Running bool                `json:"running"`
+	Running bool                `json:"running"` // a process works on the list
 	PID     int                 `json:"pid,omitempty"`
 	Counts  map[string]int      `json:"counts"`
 	Ready   []string            `json:"ready,omitempty"` // what may start now, the next one first

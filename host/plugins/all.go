@@ -93,7 +93,7 @@ type OutdatedResult struct {
 // OutdatedLine is one of them.
 type OutdatedLine struct {
 	Name   string `json:"name"`
-	Pinned string `json:"pinned"`
+	Pinned string `json:"pinned"`           // version in the lock file
 	Newest string `json:"newest,omitempty"` // "" when it is the pinned one, or unknown
 	// Withdrawn is why the publisher has withdrawn the pinned version.
 	Withdrawn string `json:"withdrawn,omitempty"`

@@ -69,9 +69,9 @@ type Result struct {
 	// Asks are the rights that it declares, AsksFor in sentences; Granted what it has of
 	// them and Left what it has not.
 	Asks    []string `json:"asks,omitempty"`
-	AsksFor []string `json:"asks_for,omitempty"`
-	Granted []string `json:"granted,omitempty"`
-	Left    []string `json:"left_out,omitempty"`
+	AsksFor []string `json:"asks_for,omitempty"` // rights, in words
+	Granted []string `json:"granted,omitempty"`  // rights, in words
+	Left    []string `json:"left_out,omitempty"` // rights that were not granted, in words
 }
 
 // Waiting says that a person still has to grant it what it asks for.

@@ -33,7 +33,7 @@ type NewOptions struct {
 type NewResult struct {
 	host.Doc
 	Name  string   `json:"name"`
-	Dir   string   `json:"dir"`
+	Dir   string   `json:"dir"`  // the folder that was written
 	Next  string   `json:"next"` // tries it
 	Files []string `json:"files"`
 }

@@ -64,8 +64,8 @@ type Packed struct {
 	host.Doc
 	Name    string `json:"name"`
 	Version string `json:"version"`
-	Folder  string `json:"folder"`
-	Archive string `json:"archive"`
+	Folder  string `json:"folder"`  // where the release is
+	Archive string `json:"archive"` // its file
 	Key     string `json:"key,omitempty"`
 }
 
@@ -113,13 +113,13 @@ func Search(ctx context.Context, r *host.Repo, mirror, text string) (*Found, err
 // Found is what a mirror has.
 type Found struct {
 	host.Doc
-	Mirror  string   `json:"mirror"`
+	Mirror  string   `json:"mirror"` // address of the mirror
 	Plugins []Listed `json:"plugins"`
 }
 
 // Listed is one plugin of a mirror.
 type Listed struct {
 	Name    string `json:"name"`
-	Newest  string `json:"newest"`
+	Newest  string `json:"newest"` // its newest version
 	Summary string `json:"summary,omitempty"`
 }

@@ -35,8 +35,8 @@ type ExportResult struct {
 	Bytes    int64    `json:"bytes"`
 	Commits  int      `json:"commits"`
 	Attested int      `json:"attested"` // of them
-	Runs     int      `json:"runs"`
-	Unknown  []string `json:"unknown"`
+	Runs     int      `json:"runs"`     // how many
+	Unknown  []string `json:"unknown"`  // what the archive does not say
 }
 
 // Export writes an archive that others check without this repository.

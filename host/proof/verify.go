@@ -23,24 +23,24 @@ type VerifyOptions struct {
 // VerifyResult is the answer about each commit, the oldest first.
 type VerifyResult struct {
 	host.Doc
-	Signers    string           `json:"signers"`
+	Signers    string           `json:"signers"` // file of the signers
 	Commits    []VerifiedCommit `json:"commits"`
-	Verified   int              `json:"verified"`
-	Changed    int              `json:"changed"`
-	NotCovered int              `json:"not_covered"`
+	Verified   int              `json:"verified"`          // how many commits
+	Changed    int              `json:"changed"`           // how many were changed after they landed
+	NotCovered int              `json:"not_covered"`       // how many no signer vouches for
 	Failed     int              `json:"failed"`            // of Changed and NotCovered, those that count
 	Archive    *VerifiedArchive `json:"archive,omitempty"` // of relay evidence verify: where they are from
 }
 
 // VerifiedArchive is an archive for an auditor whose every byte somebody has signed.
 type VerifiedArchive struct {
-	By      string    `json:"by"`
+	By      string    `json:"by"` // the signer's name
 	Key     string    `json:"key"`
-	AsOf    time.Time `json:"as_of"`
-	Range   string    `json:"range"`
-	Tip     string    `json:"tip"`
-	Runs    int       `json:"runs"`
-	Unknown []string  `json:"unknown"`
+	AsOf    time.Time `json:"as_of"`   // when it was made
+	Range   string    `json:"range"`   // of the commits
+	Tip     string    `json:"tip"`     // the last commit
+	Runs    int       `json:"runs"`    // how many
+	Unknown []string  `json:"unknown"` // what the archive does not say
 }
 
 // VerifiedCommit is the answer about one commit.

@@ -36,19 +36,19 @@ type InitOptions struct {
 type InitResult struct {
 	host.Doc
 	Root      string               `json:"root"`
-	File      string               `json:"file"` // relative to the root
-	Config    string               `json:"config"`
-	Workspace string               `json:"workspace,omitempty"` // relative to the root
-	Adopted   bool                 `json:"adopted,omitempty"`   // File was there, and relay reads it
-	Commit    string               `json:"commit,omitempty"`    // that has File; "" when relay made none
-	Trusted   string               `json:"trusted,omitempty"`   // digest of what was trusted, "" when nothing needed it
-	Languages []string             `json:"languages"`
-	Branch    string               `json:"default_branch,omitempty"`
+	File      string               `json:"file"`                     // relative to the root
+	Config    string               `json:"config"`                   // text of the configuration
+	Workspace string               `json:"workspace,omitempty"`      // relative to the root
+	Adopted   bool                 `json:"adopted,omitempty"`        // File was there, and relay reads it
+	Commit    string               `json:"commit,omitempty"`         // that has File; "" when relay made none
+	Trusted   string               `json:"trusted,omitempty"`        // digest of what was trusted, "" when nothing needed it
+	Languages []string             `json:"languages"`                // that were found
+	Branch    string               `json:"default_branch,omitempty"` // empty where none was found
 	Checks    []host.DetectedCheck `json:"checks"`
 	Required  []string             `json:"required"` // ids of those that every change has to pass
 	Programs  []host.Program       `json:"programs"`
 	Provider  string               `json:"provider"`
-	Builder   string               `json:"builder"`
+	Builder   string               `json:"builder"`  // its name
 	Builders  []string             `json:"builders"` // that could be used instead
 	Notices   []string             `json:"notices,omitempty"`
 	DryRun    bool                 `json:"dry_run,omitempty"`

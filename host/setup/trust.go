@@ -106,16 +106,16 @@ type TrustOptions struct {
 // TrustResult is what a configuration asks for, and whether it is trusted now.
 type TrustResult struct {
 	host.Doc
-	Digest  string       `json:"digest"`
+	Digest  string       `json:"digest"` // of what needs a yes
 	Items   []trust.Item `json:"items"`
-	Trusted bool         `json:"trusted"`
+	Trusted bool         `json:"trusted"` // it has the operator's yes
 	// Changes are what is not as it was when this was agreed to the last time; Known reports
 	// whether there was a last time.
 	Changes []trust.Change `json:"changes,omitempty"`
-	Known   bool           `json:"known,omitempty"`
+	Known   bool           `json:"known,omitempty"` // it was trusted before
 	// Ceiling is what you have added to the repository's ceiling for good.
 	Ceiling trust.Widening `json:"ceiling,omitzero"`
-	Revoked bool           `json:"revoked,omitempty"`
+	Revoked bool           `json:"revoked,omitempty"` // the yes was taken back just now
 }
 
 // ConfigResult is the configuration in force.

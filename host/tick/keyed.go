@@ -23,7 +23,7 @@ import (
 // Earlier is the run that had ended before with the key that was asked for.
 type Earlier struct {
 	Key string    `json:"key"`
-	Run string    `json:"run"`
+	Run string    `json:"run"` // its id
 	At  time.Time `json:"at"`
 	// By is who signed its result, as the file of signers has it; "" where this machine made it
 	// and its own history says so.

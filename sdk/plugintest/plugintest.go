@@ -90,11 +90,11 @@ const (
 
 // Result is one rule or case, tried on one plugin.
 type Result struct {
-	ID      string  `json:"id"`
-	Text    string  `json:"text"`
+	ID      string  `json:"id"`   // of the rule
+	Text    string  `json:"text"` // what the rule asks for
 	Verdict Verdict `json:"verdict"`
-	Detail  string  `json:"detail,omitempty"`
-	Guide   string  `json:"guide"` // the address of the page that explains the rule
+	Detail  string  `json:"detail,omitempty"` // what was seen
+	Guide   string  `json:"guide"`            // the address of the page that explains the rule
 }
 
 // errSkip is the error of a rule that could not be tried.

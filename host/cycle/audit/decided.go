@@ -8,7 +8,7 @@ import (
 
 // Decision is what the operator made of an entry that was ambiguous or in conflict.
 type Decision struct {
-	ID      string `json:"id"`
+	ID      string `json:"id"`                // of the plan's entry
 	Plan    int    `json:"plan"`              // the iteration whose plan it stands in
 	Asked   string `json:"asked"`             // the entry's first line, as it was proposed
 	Decided string `json:"decided,omitempty"` // and as it was approved; "" when it was left out

@@ -167,7 +167,7 @@ func (p *revisionParser) claims(text string) {
 
 // Coverage says which of the changed files an item of the plan is about.
 type Coverage struct {
-	ID    string   `json:"id"`
+	ID    string   `json:"id"`   // of the plan's entry
 	Name  string   `json:"name"` // "Action #1"
 	Line  string   `json:"line"`
 	Files []string `json:"files"` // changed files; none: the item touched nothing

@@ -143,17 +143,17 @@ type Plugin struct {
 
 // Isolation is the containment in force and what it does not cover.
 type Isolation struct {
-	Means string   `json:"means"`
+	Means string   `json:"means"` // overlay, landlock or copy
 	Gaps  []string `json:"gaps"`
 }
 
 // Approval is an operator's yes. It is bound to the task, or plan, of the statement and to
 // its base. Key is of who gave it; null where nothing but this machine's seal says so.
 type Approval struct {
-	Kind string  `json:"kind"`
+	Kind string  `json:"kind"` // what was approved
 	At   string  `json:"at"`
-	Task string  `json:"task_sha256"`
-	Base string  `json:"base"`
+	Task string  `json:"task_sha256"` // of the task, or plan
+	Base string  `json:"base"`        // the commit it was given for
 	Key  *string `json:"key"`
 	// Signed is what that key has signed: an [Approved] in a DSSE envelope.
 	Signed string `json:"signed,omitempty"`

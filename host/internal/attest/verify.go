@@ -30,9 +30,9 @@ type Found struct {
 	Key      string `json:"key,omitempty"` // its fingerprint
 	Why      string `json:"why,omitempty"` // why it is not verified
 	Claims   bool   `json:"claims"`        // a note, or its message, says that relay landed it
-	Run      string `json:"run,omitempty"`
+	Run      string `json:"run,omitempty"` // the run's id
 	At       string `json:"at,omitempty"`
-	Evidence string `json:"evidence,omitempty"`
+	Evidence string `json:"evidence,omitempty"` // what the checks prove
 	Workflow string `json:"workflow,omitempty"`
 	Payload  []byte `json:"-"`
 	Note     string `json:"-"`

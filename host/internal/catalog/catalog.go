@@ -43,16 +43,16 @@ const (
 
 // EnvVar is a variable of relay's environment that a plugin gets.
 type EnvVar struct {
-	Name     string `json:"name"`
-	Secret   bool   `json:"secret,omitempty"`
-	Required bool   `json:"required,omitempty"`
-	Purpose  string `json:"purpose,omitempty"`
+	Name     string `json:"name"`               // of the variable
+	Secret   bool   `json:"secret,omitempty"`   // masked in all output
+	Required bool   `json:"required,omitempty"` // the plugin does not work without it
+	Purpose  string `json:"purpose,omitempty"`  // what the plugin needs it for
 }
 
 // Entry is one plugin, or one file that is not one. Everything but State and Reason
 // comes from the pin, not from the file.
 type Entry struct {
-	Name    string   `json:"name"`
+	Name    string   `json:"name"` // of the plugin
 	Aliases []string `json:"aliases,omitempty"`
 	Kinds   []Kind   `json:"kinds,omitempty"`
 	Version string   `json:"version,omitempty"`
@@ -67,10 +67,10 @@ type Entry struct {
 	Reason   string   `json:"reason,omitempty"`
 	Summary  string   `json:"summary,omitempty"`
 	Env      []EnvVar `json:"env,omitempty"`
-	Programs []string `json:"programs,omitempty"`
-	Hosts    []string `json:"hosts,omitempty"`
-	Read     []string `json:"read,omitempty"`
-	Write    []string `json:"write,omitempty"`
+	Programs []string `json:"programs,omitempty"` // that it may start
+	Hosts    []string `json:"hosts,omitempty"`    // that it may connect to
+	Read     []string `json:"read,omitempty"`     // paths that it may read
+	Write    []string `json:"write,omitempty"`    // paths that it may write
 	// Pin is the plugin's line in the lock file; nil for one that came with relay. The
 	// rights above are then what was granted, and it is held to them.
 	Pin *Pin `json:"pin,omitempty"`
@@ -91,7 +91,7 @@ type Entry struct {
 	// ConfigSchema is the JSON Schema of the plugin's configuration; nil when the
 	// pin holds only its hash, SchemaSHA256.
 	ConfigSchema json.RawMessage `json:"config_schema,omitempty"`
-	SchemaSHA256 string          `json:"schema_sha256,omitempty"`
+	SchemaSHA256 string          `json:"schema_sha256,omitempty"` // of its configuration's schema
 }
 
 // Is reports whether the plugin is of that kind.

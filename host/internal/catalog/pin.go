@@ -30,7 +30,7 @@ type Pin struct {
 	// From is where its releases are: a URL, a Go module, or a path in the repository, which
 	// begins with "./"; "" when they came from a folder of one machine.
 	From     string   `json:"from,omitempty"`
-	Protocol int      `json:"protocol"`
+	Protocol int      `json:"protocol"` // version of relay's protocol
 	Kinds    []Kind   `json:"kinds"`
 	Aliases  []string `json:"aliases,omitempty"`
 	Summary  string   `json:"summary,omitempty"`
@@ -42,8 +42,8 @@ type Pin struct {
 	Key string `json:"key,omitempty"`
 	// Module is the checksum of a Go module's source ("h1:…"), Toolchain what built it.
 	Module     string `json:"module,omitempty"`
-	Toolchain  string `json:"toolchain,omitempty"`
-	AttestedBy string `json:"attested_by,omitempty"`
+	Toolchain  string `json:"toolchain,omitempty"`   // what built the module
+	AttestedBy string `json:"attested_by,omitempty"` // who attested the build
 	// Verified is how it kept the rules of the protocol when it was pinned; nil: it was not tried.
 	Verified *Verified `json:"verified,omitempty"`
 	// Declared is all that it asks for. Granted is what a person gave it; nil: nobody

@@ -22,7 +22,7 @@ type Rights struct {
 	// Read and Write are files and folders: absolute, below the home ("~/…"), or "."
 	// for the repository.
 	Read  []string `json:"read,omitempty"`
-	Write []string `json:"write,omitempty"`
+	Write []string `json:"write,omitempty"` // paths that it may write
 }
 
 // AnyHost among Hosts is the whole network. Only an operator can say so, never a plugin.

@@ -19,11 +19,11 @@ import (
 
 // Service is one service of audit cycles, after layering.
 type Service struct {
-	Schema      string        `json:"$schema,omitempty"`
+	Schema      string        `json:"$schema,omitempty"` // for editors
 	Service     ServiceInfo   `json:"service"`
-	References  []string      `json:"references"`
+	References  []string      `json:"references"` // patterns of what auditors read beside the code
 	Code        []string      `json:"code"`
-	CodeExclude []string      `json:"code_exclude"`
+	CodeExclude []string      `json:"code_exclude"` // patterns of code that auditors do not read
 	Models      ServiceModels `json:"models"`
 	Cycle       CycleRules    `json:"cycle"`
 	Scope       ServiceScope  `json:"scope"`
@@ -32,10 +32,10 @@ type Service struct {
 
 // ServiceInfo names a service.
 type ServiceInfo struct {
-	ID           string `json:"id"`
-	Name         string `json:"name"`
-	BranchPrefix string `json:"branch_prefix"`
-	Spec         string `json:"spec"`
+	ID           string `json:"id"`            // of the service
+	Name         string `json:"name"`          // for people
+	BranchPrefix string `json:"branch_prefix"` // of the branches of its cycles
+	Spec         string `json:"spec"`          // file with its specification
 }
 
 // ServiceModels says who audits, refines and revises.
@@ -52,7 +52,7 @@ type Role struct {
 	Provider string   `json:"provider"`
 	Model    string   `json:"model"`
 	Fallback []string `json:"fallback,omitempty"`
-	Enabled  bool     `json:"enabled"`
+	Enabled  bool     `json:"enabled"` // whether the role is used
 }
 
 // OtherAudit is an audit beyond the first two.
@@ -64,21 +64,21 @@ type OtherAudit struct {
 
 // Rotation is who revises, one a cycle in turn.
 type Rotation struct {
-	Rotation []string          `json:"rotation"`
-	Models   map[string]string `json:"models"`
+	Rotation []string          `json:"rotation"` // providers or builders, one per cycle in turn
+	Models   map[string]string `json:"models"`   // by entry of rotation
 	Fallback []string          `json:"fallback,omitempty"`
 }
 
 // CycleRules are the limits of a cycle.
 type CycleRules struct {
-	MaxIterations    int     `json:"max_iterations"`
-	TestCommand      Command `json:"test_command,omitempty"`
-	TestTimeout      int     `json:"test_timeout_seconds"`
-	AcceptanceNeeded bool    `json:"acceptance_required"`
-	AutoIterate      bool    `json:"auto_iterate_on_test_failure"`
-	TimeoutSeconds   int     `json:"timeout_seconds"`
-	MaxCallUSD       float64 `json:"max_call_usd"`
-	MaxCostUSD       float64 `json:"max_cost_usd"`
+	MaxIterations    int     `json:"max_iterations"`               // iterations of a cycle
+	TestCommand      Command `json:"test_command,omitempty"`       // run after each revision
+	TestTimeout      int     `json:"test_timeout_seconds"`         // of the tests
+	AcceptanceNeeded bool    `json:"acceptance_required"`          // the operator accepts the result
+	AutoIterate      bool    `json:"auto_iterate_on_test_failure"` // failed tests start the next round of audits
+	TimeoutSeconds   int     `json:"timeout_seconds"`              // of one model call
+	MaxCallUSD       float64 `json:"max_call_usd"`                 // cap of one call, in US dollars
+	MaxCostUSD       float64 `json:"max_cost_usd"`                 // cap of a cycle, in US dollars
 }
 
 // ServiceScope is the fence of a revision.
@@ -93,9 +93,9 @@ type ServiceScope struct {
 
 // InputCaps bound what auditors read.
 type InputCaps struct {
-	MaxReferenceKB int `json:"max_reference_kb"`
-	MaxFileKB      int `json:"max_file_kb"`
-	MaxTotalKB     int `json:"max_total_kb"`
+	MaxReferenceKB int `json:"max_reference_kb"` // of one reference, in 1,000 bytes
+	MaxFileKB      int `json:"max_file_kb"`      // of one code file, in 1,000 bytes
+	MaxTotalKB     int `json:"max_total_kb"`     // of all input, in 1,000 bytes
 }
 
 // Command is an argv; in a file it may be one text.

@@ -9,7 +9,7 @@ import (
 // Value is one leaf of the configuration for config show.
 type Value struct {
 	Key    string `json:"key"`
-	Value  any    `json:"value"`
+	Value  any    `json:"value"` // as JSON
 	Origin Origin `json:"origin"`
 }
 

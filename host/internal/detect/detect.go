@@ -29,7 +29,7 @@ type Check struct {
 	// Limit is the time that it needs, in seconds; 0 where the built-in limit is enough.
 	// Fails is how it ended on the last commit, "" when it passed or was not run.
 	Limit int    `json:"timeout_seconds,omitempty"`
-	Fails string `json:"fails,omitempty"`
+	Fails string `json:"fails,omitempty"` // how it ended on the last commit; empty when it passed or was not run
 	// Fast: meant for the fast phase.
 	Fast bool `json:"fast"`
 	// From names the file that says so, for example "package.json".
@@ -53,7 +53,7 @@ type Project struct {
 // Program is an agent program found on PATH.
 type Program struct {
 	Name string `json:"name"`
-	Path string `json:"path"`
+	Path string `json:"path"` // absolute
 }
 
 // Repository looks at the repository. It fails only when git does.

@@ -11,7 +11,7 @@ import (
 
 // Digest is one span of time in one repository.
 type Digest struct {
-	Repository string    `json:"repository"`
+	Repository string    `json:"repository"` // absolute path of its root
 	Since      time.Time `json:"since"`
 	Until      time.Time `json:"until"`
 	Doubts     []Item    `json:"doubts"`   // what can't be trusted yet
@@ -21,17 +21,17 @@ type Digest struct {
 	Stopped    []Stop    `json:"stopped"`  // newest first
 	Verdicts   []Count   `json:"verdicts"`
 	Spend      Spend     `json:"spend"`
-	States     []State   `json:"states"` // where the time went
-	Runs       []Run     `json:"runs"`   // all, oldest first
-	Left       int       `json:"left_off,omitempty"`
+	States     []State   `json:"states"`             // where the time went
+	Runs       []Run     `json:"runs"`               // all, oldest first
+	Left       int       `json:"left_off,omitempty"` // runs that are not listed
 }
 
 // Item is something to know, with the command that deals with it.
 type Item struct {
 	What    string   `json:"what"`
 	Why     string   `json:"why,omitempty"`
-	Command string   `json:"command"` // as relay's texts have it: commands in backticks
-	Runs    []string `json:"runs,omitempty"`
+	Command string   `json:"command"`        // as relay's texts have it: commands in backticks
+	Runs    []string `json:"runs,omitempty"` // ids
 }
 
 // Run is one run.
@@ -47,7 +47,7 @@ type Run struct {
 	Added        int        `json:"added"`
 	Deleted      int        `json:"deleted"`
 	DurationMS   int64      `json:"duration_ms"`
-	Checks       int        `json:"checks"`
+	Checks       int        `json:"checks"`   // how many ran
 	CostUSD      *float64   `json:"cost_usd"` // of the calls whose cost is known
 	UnknownCalls int        `json:"unknown_cost_calls"`
 	Diff         string     `json:"-"` // how the kept patch begins, for the page
@@ -64,7 +64,7 @@ func (r Run) Radius() string {
 // Stop is a run that stopped or was blocked.
 type Stop struct {
 	Run
-	Title   string `json:"title"`
+	Title   string `json:"title"` // of the code
 	Why     string `json:"why,omitempty"`
 	Command string `json:"command"`
 }
@@ -72,12 +72,12 @@ type Stop struct {
 // Count is how often a code came.
 type Count struct {
 	Code judge.Code `json:"code"`
-	Runs int        `json:"runs"`
+	Runs int        `json:"runs"` // how many
 }
 
 // State is how long the runs were in one state.
 type State struct {
-	State string `json:"state"`
+	State string `json:"state"` // of a tick
 	MS    int64  `json:"ms"`
 }
 

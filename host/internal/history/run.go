@@ -34,17 +34,17 @@ type Meta struct {
 	BaseCommit  string     `json:"base_commit,omitempty"`
 	Commit      string     `json:"commit,omitempty"`
 	Salvage     string     `json:"salvage,omitempty"`
-	Version     string     `json:"relay_version,omitempty"`
+	Version     string     `json:"relay_version,omitempty"` // that made the run
 	// Key is the run's idempotency key, Request the digest of what was asked for with it,
 	// Prefers the builder that was to be preferred, Loop the id of the workflow whose step the
 	// run is, WasMilestone the milestone before it.
 	Key          string `json:"key,omitempty"`
-	Request      string `json:"request_sha256,omitempty"`
-	Prefers      string `json:"prefers,omitempty"`
-	Loop         string `json:"loop,omitempty"`
-	WasMilestone string `json:"was_milestone,omitempty"`
-	Undoes       string `json:"undoes,omitempty"`  // the run that this one took back
-	Cut          bool   `json:"cut_off,omitempty"` // killed, or ended by a signal
+	Request      string `json:"request_sha256,omitempty"` // of what was asked for with the key
+	Prefers      string `json:"prefers,omitempty"`        // the builder that was to be preferred
+	Loop         string `json:"loop,omitempty"`           // the workflow whose step the run is
+	WasMilestone string `json:"was_milestone,omitempty"`  // the milestone before the run
+	Undoes       string `json:"undoes,omitempty"`         // the run that this one took back
+	Cut          bool   `json:"cut_off,omitempty"`        // killed, or ended by a signal
 	Bytes        int64  `json:"bytes"`
 }
 

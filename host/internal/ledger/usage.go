@@ -28,7 +28,7 @@ const (
 // Line is one line of usage.jsonl. null in it means that nobody said.
 type Line struct {
 	At               time.Time `json:"at"`
-	CallID           string    `json:"call_id"`
+	CallID           string    `json:"call_id"` // identifies the call
 	RunID            string    `json:"run_id"`
 	MilestoneID      string    `json:"milestone_id,omitempty"`
 	CycleID          string    `json:"cycle_id,omitempty"` // the audit cycle that the call was made for

@@ -23,8 +23,8 @@ import (
 type Info struct {
 	PID       int       `json:"pid"`
 	PIDStart  string    `json:"pid_start"` // start time of the process as the kernel counts it
-	BootID    string    `json:"boot_id"`
-	Host      string    `json:"host"`
+	BootID    string    `json:"boot_id"`   // changes when the machine starts anew
+	Host      string    `json:"host"`      // the machine's name
 	StartedAt time.Time `json:"started_at"`
 	Command   string    `json:"command"` // for people, for example "relay run"
 	RunID     string    `json:"run_id,omitempty"`

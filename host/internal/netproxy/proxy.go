@@ -31,7 +31,7 @@ const (
 type Refusal struct {
 	Target string `json:"target"` // host:port as it was asked for, made safe to print
 	Why    string `json:"why"`
-	Count  int    `json:"count"`
+	Count  int    `json:"count"` // how often
 	// Unlisted: it is none of the hosts, however it was asked for.
 	Unlisted bool `json:"-"`
 }

@@ -8,11 +8,11 @@ import (
 
 // Tried is a rule with what its examples showed.
 type Tried struct {
-	Name     string   `json:"name"`
+	Name     string   `json:"name"` // of the rule
 	Effect   Effect   `json:"effect"`
 	At       string   `json:"at"`
-	Message  string   `json:"message"`
-	Examples int      `json:"examples"`
+	Message  string   `json:"message"`          // what the rule tells people
+	Examples int      `json:"examples"`         // how many it has
 	Failed   []string `json:"failed,omitempty"` // each with its place
 }
 

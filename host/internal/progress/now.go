@@ -21,7 +21,7 @@ type Now struct {
 // Doing is one state under way; workers side by side have one each.
 type Doing struct {
 	RunID  string    `json:"run_id,omitempty"`
-	State  string    `json:"state"`
+	State  string    `json:"state"` // of a tick, or a step
 	Since  time.Time `json:"since"`
 	Acts   []Act     `json:"acts,omitempty"`
 	Limits []Bound   `json:"limits,omitempty"`

@@ -9,8 +9,8 @@ import (
 
 // Policy is the policy as code that was in force, and what it made of the change.
 type Policy struct {
-	SHA256  string      `json:"sha256,omitempty"` // of the files with rules; "" where no file has any
-	Rules   int         `json:"rules"`
+	SHA256  string      `json:"sha256,omitempty"`  // of the files with rules; "" where no file has any
+	Rules   int         `json:"rules"`             // how many were in force
 	Ignored []string    `json:"ignored,omitempty"` // files of the repository's folder that are not relay's
 	Hits    []PolicyHit `json:"hits,omitempty"`    // rules that are true of the change, at most 100
 }
@@ -18,9 +18,9 @@ type Policy struct {
 // PolicyHit is one rule that is true of the change.
 type PolicyHit struct {
 	Rule     string `json:"rule"`
-	Effect   string `json:"effect"` // forbid or ask
-	At       string `json:"at"`     // file:line
-	Message  string `json:"message"`
+	Effect   string `json:"effect"`             // forbid or ask
+	At       string `json:"at"`                 // file:line
+	Message  string `json:"message"`            // what the rule tells people
 	Approved bool   `json:"approved,omitempty"` // the operator was asked and said yes
 }
 

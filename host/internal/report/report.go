@@ -33,9 +33,9 @@ type Report struct {
 	SchemaVersion      int         `json:"schema_version"` // 1
 	Summary            string      `json:"summary"`        // one line: what happened
 	Why                string      `json:"why,omitempty"`
-	Next               string      `json:"next,omitempty"`        // the command to type
-	PluginSays         string      `json:"plugin_says,omitempty"` // what a plugin suggests; relay does not vouch for it
-	BuilderOutputValid *bool       `json:"builder_output_valid,omitempty"`
+	Next               string      `json:"next,omitempty"`                 // the command to type
+	PluginSays         string      `json:"plugin_says,omitempty"`          // what a plugin suggests; relay does not vouch for it
+	BuilderOutputValid *bool       `json:"builder_output_valid,omitempty"` // the builder's answer was in its form
 	Builder            *Worker     `json:"builder,omitempty"`
 	Orchestrator       *Worker     `json:"orchestrator,omitempty"`
 	Box                *BoxReport  `json:"box,omitempty"`
@@ -56,13 +56,13 @@ type Report struct {
 type Task struct {
 	TaskID      string `json:"task_id"`
 	MilestoneID string `json:"milestone_id"`
-	TaskKind    string `json:"task_kind"`
+	TaskKind    string `json:"task_kind"` // execute, verify_only or question
 	Intent      string `json:"intent"`
 }
 
 // BlastRadius is the size of what was judged.
 type BlastRadius struct {
-	FilesTouched int `json:"files_touched"`
+	FilesTouched int `json:"files_touched"` // how many
 	LinesAdded   int `json:"lines_added"`
 	LinesDeleted int `json:"lines_deleted"`
 	NewFiles     int `json:"new_files"`
@@ -77,16 +77,16 @@ type Scope struct {
 
 // Diff points at the kept patch.
 type Diff struct {
-	FilesChanged  int    `json:"files_changed"`
-	LinesChanged  int    `json:"lines_changed"`
-	DiffPatchPath string `json:"diff_patch_path"`
+	FilesChanged  int    `json:"files_changed"`   // how many
+	LinesChanged  int    `json:"lines_changed"`   // added and deleted
+	DiffPatchPath string `json:"diff_patch_path"` // relative to the repository
 }
 
 // Verification lists the checks that ran.
 type Verification struct {
 	ExecMode      string      `json:"exec_mode"` // always argv_no_shell
 	Runs          []VerifyRun `json:"runs"`
-	VerifyLogPath string      `json:"verify_log_path"`
+	VerifyLogPath string      `json:"verify_log_path"` // relative to the repository
 	// Hidden says how many of the hidden checks passed, such as "2 of 2"; "" for none.
 	Hidden string `json:"hidden,omitempty"`
 	// Seed is what they made their values from: relay check run --seed repeats them.
@@ -116,8 +116,8 @@ type NewTests struct {
 
 // VerifyRun is one check.
 type VerifyRun struct {
-	TemplateID string   `json:"template_id"`
-	Phase      string   `json:"phase"` // fast or slow
+	TemplateID string   `json:"template_id"` // of the configuration
+	Phase      string   `json:"phase"`       // fast or slow
 	Cmd        string   `json:"cmd"`
 	Args       []string `json:"args"`
 	ExitCode   int      `json:"exit_code"` // -1 when it was ended by a signal or a limit
@@ -127,7 +127,7 @@ type VerifyRun struct {
 	// run there. Finding is what its end means beside that: passed, flaky, failed_before
 	// or new_failure. Both are there with verification.baseline only.
 	Base    string `json:"base,omitempty"`
-	Finding string `json:"finding,omitempty"`
+	Finding string `json:"finding,omitempty"` // passed, flaky, failed_before or new_failure; with verification.baseline only
 	// Tests is what the check's tests said by name; nil where the check failed anyway.
 	Tests *TestFacts `json:"tests,omitempty"`
 }
@@ -161,11 +161,11 @@ func (v VerifyRun) Beside() string {
 // Budgets is the ledger of the milestone after the run.
 type Budgets struct {
 	MilestoneID       string   `json:"milestone_id"`
-	Ticks             int      `json:"ticks"`
-	OrchestratorCalls int      `json:"orchestrator_calls"`
-	BuilderCalls      int      `json:"builder_calls"`
-	VerifyRuns        int      `json:"verify_runs"`
-	EstimatedCostUSD  float64  `json:"estimated_cost_usd"`
+	Ticks             int      `json:"ticks"`              // how many
+	OrchestratorCalls int      `json:"orchestrator_calls"` // how many
+	BuilderCalls      int      `json:"builder_calls"`      // how many
+	VerifyRuns        int      `json:"verify_runs"`        // runs of checks
+	EstimatedCostUSD  float64  `json:"estimated_cost_usd"` // what is known of the cost
 	Warnings          []string `json:"warnings"`
 	// CostUnknown: at least one call did not say what it cost; the sum is a floor.
 	CostUnknown bool `json:"cost_unknown,omitempty"`
@@ -173,8 +173,8 @@ type Budgets struct {
 
 // Pointers are paths for people.
 type Pointers struct {
-	ReportMDPath string `json:"report_md_path,omitempty"`
-	HistoryDir   string `json:"history_dir,omitempty"`
+	ReportMDPath string `json:"report_md_path,omitempty"` // relative to the repository
+	HistoryDir   string `json:"history_dir,omitempty"`    // relative to the repository
 }
 
 // Worker is a plugin's part in the run. Token counts that nobody reported are absent.
@@ -187,13 +187,13 @@ type Worker struct {
 	InputTokens     *int64   `json:"input_tokens,omitempty"`
 	OutputTokens    *int64   `json:"output_tokens,omitempty"`
 	CostUSD         *float64 `json:"cost_usd,omitempty"`
-	Summary         string   `json:"summary,omitempty"` // the plugin's own words: shown, never believed
-	ProcessesLeft   int      `json:"processes_left,omitempty"`
-	FailureReason   string   `json:"failure_reason,omitempty"`
-	FailureDetail   string   `json:"failure_detail,omitempty"`
-	UpstreamCode    string   `json:"upstream_code,omitempty"`
-	UpstreamRequest string   `json:"upstream_request_id,omitempty"`
-	ResetAt         string   `json:"reset_at,omitempty"`
+	Summary         string   `json:"summary,omitempty"`             // the plugin's own words: shown, never believed
+	ProcessesLeft   int      `json:"processes_left,omitempty"`      // ended with the box
+	FailureReason   string   `json:"failure_reason,omitempty"`      // one word of the plugin protocol
+	FailureDetail   string   `json:"failure_detail,omitempty"`      // its message
+	UpstreamCode    string   `json:"upstream_code,omitempty"`       // the vendor's own code
+	UpstreamRequest string   `json:"upstream_request_id,omitempty"` // for the vendor's support
+	ResetAt         string   `json:"reset_at,omitempty"`            // when the vendor's limit ends
 }
 
 // Limit is a limit or an outage of a vendor, which ends by itself.
@@ -242,14 +242,14 @@ func Tell(limits []Limit, say func(Limit) string) string {
 // the configured fallback.
 type Switch struct {
 	From       Limit  `json:"from"`
-	ToProvider string `json:"to_provider"`
-	ToModel    string `json:"to_model,omitempty"`
+	ToProvider string `json:"to_provider"`        // that took over
+	ToModel    string `json:"to_model,omitempty"` // its model
 }
 
 // BoxReport is the containment that was in force, and what it does not cover.
 type BoxReport struct {
-	Means string   `json:"means"`
-	Gaps  []string `json:"gaps,omitempty"`
+	Means string   `json:"means"`          // overlay, landlock or copy
+	Gaps  []string `json:"gaps,omitempty"` // what it does not stop
 	// PutBack is what was changed in the real repository while a process of the box
 	// ran, and undone; for means that do not keep it from being changed.
 	PutBack []string `json:"put_back,omitempty"`
@@ -267,7 +267,7 @@ func (b BoxReport) String() string {
 
 // Network is what the boxes of one role could reach, and what they were refused.
 type Network struct {
-	Role    string             `json:"role"`
+	Role    string             `json:"role"` // whose box it was
 	Mode    string             `json:"mode"` // hosts or none
 	Refused []netproxy.Refusal `json:"refused,omitempty"`
 }
@@ -297,7 +297,7 @@ type Question struct {
 
 // Control is the orchestrator's stop or continue.
 type Control struct {
-	Action string `json:"action"`
+	Action string `json:"action"` // stop or continue
 	Reason string `json:"reason,omitempty"`
 }
 
@@ -321,6 +321,6 @@ func (h RuleHit) String() string { return strings.TrimPrefix(h.Path+": "+h.Rule,
 
 // StateTime is how long one state of the tick took.
 type StateTime struct {
-	State string `json:"state"`
+	State string `json:"state"` // of the tick
 	MS    int64  `json:"ms"`
 }

@@ -39,16 +39,16 @@ type DiffLimits struct {
 
 // Verification names the checks to run.
 type Verification struct {
-	Fast   []string                  `json:"fast"`
-	Slow   []string                  `json:"slow"`
+	Fast   []string                  `json:"fast"`             // ids of checks
+	Slow   []string                  `json:"slow"`             // ids of checks
 	Params map[string]map[string]any `json:"params,omitempty"` // template id → parameter → scalar
 }
 
 // Builder says who does the work, and what it is.
 type Builder struct {
-	Mode         string `json:"mode"`
-	MaxTurns     int    `json:"max_turns"` // 1 to 40
-	Instructions string `json:"instructions"`
+	Mode         string `json:"mode"`            // an installed builder
+	MaxTurns     int    `json:"max_turns"`       // 1 to 40
+	Instructions string `json:"instructions"`    // what is to be done
 	Patch        string `json:"patch,omitempty"` // mode "patch" only
 }
 

@@ -22,11 +22,11 @@ import (
 
 // Widening is what a person has added to the ceiling of a repository for good.
 type Widening struct {
-	Globs     []string `json:"globs,omitempty"`
+	Globs     []string `json:"globs,omitempty"` // patterns beyond the configuration's
 	NewFiles  bool     `json:"new_files,omitempty"`
-	Lockfiles bool     `json:"lockfiles,omitempty"`
-	Files     int      `json:"files,omitempty"` // 0: as the configuration says
-	Lines     int      `json:"lines,omitempty"`
+	Lockfiles bool     `json:"lockfiles,omitempty"` // they may change
+	Files     int      `json:"files,omitempty"`     // 0: as the configuration says
+	Lines     int      `json:"lines,omitempty"`     // most that may change; 0: as the configuration says
 }
 
 // Widen gives the ceiling with it.

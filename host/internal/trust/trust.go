@@ -116,8 +116,8 @@ type Agreed struct {
 // Now of one that is gone.
 type Change struct {
 	Key string `json:"key"`
-	Was string `json:"was,omitempty"`
-	Now string `json:"now,omitempty"`
+	Was string `json:"was,omitempty"` // empty for a new item
+	Now string `json:"now,omitempty"` // empty for one that is gone
 	Why string `json:"why,omitempty"`
 }
 

@@ -37,8 +37,8 @@ type Finding struct {
 	Severity string `json:"severity"` // critical, major, minor
 	File     string `json:"file"`
 	Line     int    `json:"line"`
-	Claim    string `json:"claim"`
-	Evidence string `json:"evidence"`
+	Claim    string `json:"claim"`    // what is wrong
+	Evidence string `json:"evidence"` // a quote of the file
 }
 
 // Same reports whether two findings are about the same flaw: the same place and words,
@@ -57,7 +57,7 @@ type Cleanup struct {
 
 // Outcome is what became of a finding.
 type Outcome struct {
-	ID      string `json:"id"`
+	ID      string `json:"id"`      // of the finding
 	Outcome string `json:"outcome"` // fixed, refuted
 	Why     string `json:"why"`
 }

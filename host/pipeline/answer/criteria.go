@@ -35,7 +35,7 @@ type Evidence struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`
 	Command string `json:"command"`
-	Quote   string `json:"quote"`
+	Quote   string `json:"quote"` // the exact words
 }
 
 // String says where the quote stands.

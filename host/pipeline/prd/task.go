@@ -62,8 +62,8 @@ type Validation struct {
 // Artifacts are the files in which a task's plan and review are kept, relative to the
 // repository.
 type Artifacts struct {
-	Plan   *string `json:"plan"`
-	Review *string `json:"review"`
+	Plan   *string `json:"plan"`   // file of the plan
+	Review *string `json:"review"` // file of the review
 }
 
 // Scope is the fence of one task, in the words of a tick's task.
