@@ -79,7 +79,7 @@ func (s *StatusResult) readWith(r *Repo, o *Opened, state lock.State, info *lock
 	s.readLastRun(o)
 	s.readCycles(o, r.Now())
 	s.gather(r, o)
-	s.decideNext(o, r.Begin())
+	s.decideNext(r, o, r.Begin())
 	if f := o.Broken; f != nil { // nothing can begin until it is mended, and whose caps hold is not known
 		s.Problem, s.Next, s.ExitCode = health.Failed("config", f), f.Fix, Explain(f.Code).ExitCode
 		s.Budgets, s.Alerts = nil, nil
@@ -202,7 +202,7 @@ func lastBlock(o *Opened, last *RunLine) *Blocked {
 
 // decideNext picks the one sensible command, most urgent first. The exit code says that
 // something waits for the operator, whatever else is at work.
-func (s *StatusResult) decideNext(o *Opened, begin string) {
+func (s *StatusResult) decideNext(r *Repo, o *Opened, begin string) {
 	if len(s.Needs) > 0 {
 		s.ExitCode = ExitWaiting
 	}
@@ -234,6 +234,8 @@ func (s *StatusResult) decideNext(o *Opened, begin string) {
 		s.Next = "`relay init`"
 	case unborn(o.Root, s.Branch):
 		s.Next = diag.Git(&judge.GitError{Kind: judge.GitNoCommits}).Fix
+	case r.TrustStore().Check(o.Loaded, r.Getenv) != nil:
+		s.Next = "`relay trust` shows what the configuration starts, and asks you"
 	case s.LastRun == nil && s.LastCycle != nil:
 		s.Next = s.LastCycle.Next[0]
 	case s.LastRun == nil, s.LastRun.Workflow == history.Task && s.LastRun.Code == judge.Success && begin == "`relay pipeline run`":

@@ -68,9 +68,14 @@ func runCheckList(ctx context.Context, o *checkOptions) error {
 			}
 			rows = append(rows, []string{host.Safe(c.ID), host.Safe(when), shorten(strings.Join(c.Command, " "), 60)})
 		}
+		if len(rows) == 1 {
+			p.linef("No checks: changes land unchecked.")
+			p.next("`relay help config verification.templates` says how to add one")
+			return
+		}
 		p.table(rows)
 		if !hidden {
-			p.linef("No hidden check: answers that a builder wrote down for the tests that it can read are not looked for.")
+			p.linef("No hidden check: relay does not look for hard-coded answers.")
 		}
 	})
 }

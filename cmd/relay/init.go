@@ -68,8 +68,12 @@ func runInit(ctx context.Context, o *initOptions) error {
 			found = joined(r.Languages)
 		}
 		p.row("language", found)
+		wide := 10
+		for _, c := range r.Checks {
+			wide = max(wide, len(c.ID))
+		}
 		for i, c := range r.Checks {
-			p.row(first(i, "checks"), pad(c.ID, 10)+"  "+host.Safe(checkLine(c))+"  "+p.dim("from "+c.From+howLong(c)))
+			p.row(first(i, "checks"), pad(c.ID, wide)+"  "+host.Safe(checkLine(c))+"  "+p.dim("from "+c.From+howLong(c)))
 		}
 		if len(r.Required) > 0 {
 			p.row("", p.dim("nothing lands unless it passes: "+strings.Join(r.Required, ", ")))
@@ -86,7 +90,7 @@ func runInit(ctx context.Context, o *initOptions) error {
 		}
 		p.row("", r.Workspace+"/  "+p.dim("relay's own files; git does not see them"))
 		if r.Commit != "" {
-			p.row("committed", r.Commit[:12]+"  "+p.dim("so that every checkout has it, in CI and of your team"))
+			p.row("committed", r.Commit[:12]+"  "+p.dim("so that your team and CI have it"))
 		}
 		if r.Trusted != "" {
 			what := "this version of " + r.File

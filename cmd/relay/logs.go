@@ -53,7 +53,7 @@ func runLogs(ctx context.Context, o *logsOptions) error {
 		if err := repo.Logs(ctx, w, day, o.id, o.tail); err != nil || w.n > 0 || o.tail {
 			return err
 		}
-		o.app.printer(o.app.err, o.app.errTTY).advise("", "The log has no lines of that day. It is that of audit cycles: `relay history list` has the runs.")
+		o.app.printer(o.app.err, o.app.errTTY).advise("", "No lines from that day. This is the log of audit cycles; `relay history list` lists the runs.")
 		return nil
 	}
 	doc, err := logLines(ctx, repo, day, o.id)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -94,5 +95,5 @@ func cycleTable(p *printer, cycles []host.CycleLine) {
 // ago is how long something is past. A clock that was set back makes nothing come from the
 // future.
 func ago(t time.Time) string {
-	return duration(max(time.Since(t), 0).Truncate(time.Second)) + " ago"
+	return strings.Replace(duration(max(time.Since(t), 0).Truncate(time.Second)), ".0 s", " s", 1) + " ago"
 }

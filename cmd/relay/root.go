@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/setup"
 )
 
@@ -139,9 +140,13 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	fix := fmt.Sprintf("`%s --help`", cmd.CommandPath())
+	if cmd.Name() == "run" && cmd.Flags().Lookup("goal") != nil {
+		fix = fmt.Sprintf("`%s --goal %s`", cmd.CommandPath(), diag.Word(strings.Join(args, " ")))
+	}
 	return usageError{
 		what: fmt.Sprintf("%s takes no argument, but got %q", cmd.CommandPath(), args[0]),
-		fix:  fmt.Sprintf("`%s --help`", cmd.CommandPath()),
+		fix:  fix,
 	}
 }
 
@@ -187,7 +192,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	}
 	path := cmd.CommandPath()
 	u := usageError{what: fmt.Sprintf("%s has no command %q", path, args[0]), fix: fmt.Sprintf("`%s --help`", path)}
-	if known := synonyms[args[0]]; known != "" && !cmd.HasParent() {
+	if known := synonyms[strings.TrimPrefix(path+" "+args[0], "relay ")]; known != "" {
 		u.fix = "`relay " + known + "`"
 		return u
 	}
@@ -229,7 +234,8 @@ var harmless = []string{"status", "show", "report", "cost", "explain", "watch", 
 // synonyms are what other programs call a command, with what only looks or explains here.
 var synonyms = map[string]string{"log": "history list", "list": "history list", "ls": "history list", "ps": "status",
 	"ui": "watch", "questions": "queue", "cancel": "stop --help", "kill": "stop --help", "quit": "stop --help",
-	"retry": "run --help", "exec": "run --help", "approve": "queue", "revert": "undo --help", "rollback": "undo --help", "setup": "init --help"}
+	"retry": "run --help", "exec": "run --help", "approve": "queue", "revert": "undo --help", "rollback": "undo --help", "setup": "init --help",
+	"login": "doctor", "test": "check list", "config get": "config show", "config list": "config show"}
 
 // wrongFlag names the flag that was perhaps meant.
 func wrongFlag(cmd *cobra.Command, err error) error {
@@ -237,6 +243,16 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 		return unknownCommand(cmd, cmd.Flags().Args())
 	}
 	u := usageError{what: err.Error(), fix: fmt.Sprintf("`%s --help`", cmd.CommandPath())}
+	var value *pflag.InvalidValueError
+	if errors.As(err, &value) {
+		u.what = fmt.Sprintf("--%s can't be %q", value.GetFlag().Name, value.GetValue())
+		switch value.GetFlag().Value.Type() {
+		case "int", "int64", "uint64", "float64":
+			u.why = "it needs a number"
+		case "duration":
+			u.why = "it needs a time such as 90s or 2h"
+		}
+	}
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
 		return u

@@ -265,7 +265,11 @@ func checkLines(p *printer, all []health.Check) {
 		case !c.OK:
 			mark = p.red("FAIL")
 		}
-		p.hang(mark+" "+pad(c.ID, 12)+" ", host.Safe(c.What))
+		what := c.What
+		if c.Skip && what == "" {
+			what = "not tried, since an earlier check failed"
+		}
+		p.hang(mark+" "+pad(c.ID, 12)+" ", host.Safe(what))
 		if !c.OK || c.Skip {
 			if n := sameTrouble(all[:i], c); n >= 0 {
 				p.linef("     same fix as %s above", all[n].ID)

@@ -77,7 +77,7 @@ func tryThem(ctx context.Context, r *host.Repo, res *InitResult, tell func(strin
 			gone = append(gone, c.ID)
 		case !end.OK():
 			c.Fails = end.Outcome()
-			res.Notices = append(res.Notices, fmt.Sprintf("the check %s fails on the last commit (%s: %s): as long as %s has it under verification.required, nothing lands that does not fix it", c.ID, c.Fails, checkcmd.LastLine(said), res.File))
+			res.Notices = append(res.Notices, fmt.Sprintf("the check %s fails on the last commit (%s: %s): as long as %s has it under verification.required, only a change that fixes it can land", c.ID, c.Fails, checkcmd.LastLine(said), res.File))
 		default:
 			c.Limit = limitFor(end.Duration, time.Duration(v.TimeoutFastSeconds)*time.Second)
 		}

@@ -40,7 +40,7 @@ func Doctor(ctx context.Context, r *host.Repo, opts DoctorOptions) (*DoctorResul
 	o, err := r.Open()
 	switch {
 	case err != nil && !repository:
-		d.Checks = append(d.Checks, health.Check{ID: "config", Skip: true, What: "is looked for at the top of a repository"})
+		d.Checks = append(d.Checks, health.Check{ID: "config", Skip: true, What: "needs a repository"})
 	case err != nil:
 		d.fail("config", host.BlockedConfig(err))
 	default:

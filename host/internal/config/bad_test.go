@@ -44,6 +44,7 @@ func TestRefused(t *testing.T) {
 		"unknown key":         {"relay.config.json", "{\"runner\": {\n\"max_tick_secs\": 5}}", []string{"line 2", "runner.max_tick_secs", "did you mean runner.max_tick_seconds?"}},
 		"unknown section":     {"relay.config.json", `{"budget":{}}`, []string{"did you mean budgets?"}},
 		"wrong place":         {"relay.config.json", `{"max_verify_runs":5}`, []string{"did you mean budgets.per_milestone.max_verify_runs?"}},
+		"end of a key":        {"relay.config.json", `{"builder":{"mode":"claude"}}`, []string{"did you mean builder.default_mode?"}},
 		"wrong case":          {"relay.config.json", `{"Runner":{}}`, []string{"unknown key", "did you mean runner?"}},
 		"look-alike letter":   {"relay.config.json", `{"ver\u017fion":"1.0"}`, []string{"unknown key", "did you mean version?"}},
 		"nothing near":        {"relay.config.json", `{"commit":{"zzzzzzzzzz":1}}`, []string{"known here: on_success, builder_commits"}},

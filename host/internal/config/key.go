@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"sort"
 	"strconv"
 	"strings"
@@ -167,15 +168,23 @@ func display(v any) string {
 	}
 }
 
-// Nearest returns the candidate that a person may have meant, "" when none is near.
-// One that begins like the name, or like which the name begins, is near.
+// Nearest returns the candidate that a person may have meant, "" when none is near. Those
+// that begin like the name, or end with it as a word, come after those that are spelled nearly
+// like it; of a short word half would be another one.
 func Nearest(name string, candidates []string) string {
-	best, bestD := "", max(2, len(name)/3)+1
+	limit := max(2, len(name)/3)
+	if len(name) <= 4 {
+		limit = 1
+	}
+	best, bestD := "", math.MaxInt
 	for _, c := range candidates {
 		a, b := strings.ToLower(name), strings.ToLower(c)
 		d := distance(a, b)
-		if d >= bestD && min(len(a), len(b)) >= 4 && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a)) {
-			d = bestD - 1
+		if d > limit {
+			if min(len(a), len(b)) < 4 || !strings.HasPrefix(a, b) && !strings.HasPrefix(b, a) && !strings.HasSuffix(b, "_"+a) {
+				continue
+			}
+			d += limit
 		}
 		if d < bestD {
 			best, bestD = c, d

@@ -15,7 +15,7 @@ type KeyDoc struct {
 func Keys(below string) []KeyDoc {
 	var all []KeyDoc
 	for _, k := range table {
-		if below == "" || k.path == below || strings.HasPrefix(k.path, below+".") {
+		if below == "" || k.path == below || strings.HasPrefix(k.path, below+".") || strings.HasPrefix(k.path, below+"[") {
 			all = append(all, KeyDoc{k.path, k.expects(), strings.Trim(code(k), "`"), k.doc})
 		}
 	}

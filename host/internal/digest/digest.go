@@ -127,7 +127,7 @@ func Money(s ledger.Sum) string {
 
 // Headline is the digest in one line.
 func (d *Digest) Headline() string {
-	return fmt.Sprintf("%s: %d landed, %d stopped or blocked; %s", format.Count(len(d.Runs), "run"), len(d.Landed), len(d.Stopped), Money(d.Spend.Total))
+	return fmt.Sprintf("%s: %d landed, %d stopped or blocked; spent %s", format.Count(len(d.Runs), "run"), len(d.Landed), len(d.Stopped), Money(d.Spend.Total))
 }
 
 // Span is the time that the digest is about.

@@ -308,7 +308,10 @@ func refuse(what string, err error) error {
 		return err
 	}
 	fix := "`ls -l " + diag.Word(what) + "`; ask its publisher for a release as docs/guides/plugins.md describes it"
-	if strings.Contains(what, "://") {
+	switch {
+	case !strings.Contains(what, "/"):
+		fix = "`relay plugin list` shows the plugins that are here already; `relay plugin install --help` says how to name a release"
+	case strings.Contains(what, "://"):
 		fix = "`relay plugin install --help`; ask its publisher for a release as docs/guides/plugins.md describes it"
 	}
 	var n notRelease
