@@ -11,7 +11,7 @@ import (
 // MaxResult is the largest encoded result of one step, in bytes.
 const MaxResult = 64 << 10
 
-// Flow is what an engine gives to a running workflow. It is used by one goroutine.
+// Flow is what a running workflow is given. It is used by one goroutine.
 type Flow interface {
 	// Context is canceled when the operator stops the run.
 	Context() context.Context
@@ -23,7 +23,7 @@ type Flow interface {
 	Wait(name string, about any) (json.RawMessage, error)
 	// SleepUntil returns nil once t has passed on the wall clock, however often relay
 	// and the machine were restarted meanwhile, or as soon as the wait is ended by
-	// [Engine.Answer] under the same name. A clock that is set back makes it no longer.
+	// [Files.Answer] under the same name. A clock that is set back makes it no longer.
 	SleepUntil(name string, t time.Time) error
 	// Now is the time as it was when the run first asked at this place.
 	Now() (time.Time, error)
@@ -44,21 +44,6 @@ type Attempt struct {
 // Workflow is deterministic code over a Flow: the same recorded results give the
 // same sequence of requests.
 type Workflow func(f Flow) error
-
-// Engine keeps runs.
-type Engine interface {
-	// Run starts or continues the run with this id and returns its state when it
-	// ends, parks or is canceled. kind and version name the workflow's code.
-	// A run that another process has in hand gives [ErrBusy].
-	Run(ctx context.Context, id, kind string, version int, w Workflow) (State, error)
-	// Answer gives the answer to a wait, or ends a sleep. Answering twice, or a
-	// question that was not asked, is an error.
-	Answer(id, name string, answer any) error
-	// Cancel ends a run for good: no later Run continues it.
-	Cancel(id, reason string) error
-	// State describes one run; it starts nothing.
-	State(id string) (State, error)
-}
 
 // Status is where a run stands.
 type Status string
@@ -91,7 +76,7 @@ type State struct {
 	Progress json.RawMessage `json:"progress,omitempty"`
 }
 
-// Errors of engines.
+// Errors of a run.
 var (
 	ErrBusy      = errors.New("another process has this run in hand")
 	ErrUnknown   = errors.New("no such run")

@@ -18,7 +18,7 @@ import (
 	"github.com/paxiom/relay/judge"
 )
 
-// Files is the engine that keeps each run in a folder:
+// Files keeps each run in a folder:
 //
 //	<dir>/<id>/log.jsonl      append-only, one entry a line, fsynced before it counts
 //	<dir>/<id>/progress.json  the newest progress; not part of the history
@@ -61,7 +61,9 @@ func checkName(what, name string) error {
 	return nil
 }
 
-// Run implements [Engine].
+// Run starts or continues the run with this id and returns its state when it ends,
+// parks or is canceled. kind and version name the workflow's code. A run that another
+// process has in hand gives [ErrBusy].
 func (s *Files) Run(ctx context.Context, id, kind string, version int, w Workflow) (State, error) {
 	if err := checkName("run", id); err != nil {
 		return State{}, err
@@ -127,7 +129,8 @@ func held(path string) bool {
 	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
-// Answer implements [Engine]. It appends to the log of a parked run; a run that
+// Answer gives the answer to a wait, or ends a sleep. Answering twice, or a question
+// that was not asked, is an error. It appends to the log of a parked run; a run that
 // sleeps inside a process notices the line by itself.
 func (s *Files) Answer(id, name string, answer any) error {
 	raw, err := json.Marshal(answer)
@@ -165,7 +168,7 @@ func (s *Files) Wake(id string) error {
 	return err
 }
 
-// Cancel implements [Engine].
+// Cancel ends a run for good: no later Run continues it.
 func (s *Files) Cancel(id, reason string) error {
 	return s.append(id, func(es []entry) (entry, error) {
 		if n := len(es); n > 0 && es[n-1].ends() {
@@ -211,7 +214,7 @@ func (s *Files) Given(id, name string) (json.RawMessage, time.Time, error) {
 	return first.Result, first.At, err
 }
 
-// State implements [Engine].
+// State describes one run; it starts nothing.
 func (s *Files) State(id string) (State, error) {
 	if err := checkName("run", id); err != nil {
 		return State{}, err

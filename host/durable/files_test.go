@@ -12,18 +12,16 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/durable"
-	"github.com/paxiom/relay/host/durable/durabletest"
 )
 
-func open(t *testing.T, dir string, clock durable.Clock) durable.Engine {
+func open(t *testing.T, dir string, clock durable.Clock) *durable.Files {
+	t.Helper()
 	e, err := durable.NewFiles(dir, clock)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return e
 }
-
-func TestConformance(t *testing.T) { durabletest.Run(t, open) }
 
 // TestMain lets the test binary be the process that is killed.
 func TestMain(m *testing.M) {

@@ -39,7 +39,7 @@ var (
 )
 
 // belowHost is what host itself stands on, and with it each room that commands call.
-var belowHost = []string{"host/health", "host/templates", "host/attempt", "host/checks", "host/change", "host/newtests", "host/tick", "host/loop", "host/cycle/...", "host/pipeline/...", "host/durable/...",
+var belowHost = []string{"host/health", "host/templates", "host/attempt", "host/checks", "host/change", "host/newtests", "host/tick", "host/loop", "host/cycle/...", "host/pipeline/...", "host/durable",
 	"host/diag", "host/internal/...", "judge/...", "verify", "verify/evidence", "verify/examine", "schemas", "prompts", "sdk/..."}
 
 // commandRooms are what commands call.
@@ -70,7 +70,7 @@ var rules = []rule{
 		"github.com/aws/aws-sdk-go-v2", "golang.org/x/oauth2")},
 
 	{pkg: "host/diag", own: []string{"judge"}},
-	{pkg: "host/durable/...", own: []string{"host/durable/...", "host/diag", "host/internal/...", "judge"}, outside: hostStack},
+	{pkg: "host/durable", own: []string{"host/diag", "host/internal/...", "judge"}, outside: hostStack},
 	{pkg: "host/internal/root", deep: true},
 	{pkg: "host/internal/telemetry", own: []string{"host/internal/...", "judge"}, outside: []string{"go.opentelemetry.io/otel", "github.com/go-logr/logr"}},
 	{pkg: "host/internal/attest", own: []string{"host/internal/...", "host/diag", "judge/...", "verify", "schemas"}, outside: append(slices.Clone(hostStack), "golang.org/x/crypto")},
@@ -82,11 +82,11 @@ var rules = []rule{
 	{pkg: "host/internal/journal", deep: true},
 	{pkg: "host/newtests", own: []string{"host/internal/...", "host/change", "host/checks", "judge/...", "verify"}},
 	{pkg: "host/attempt", own: []string{"host/internal/...", "host/change", "host/checks", "host/newtests", "judge/...", "verify", "sdk/..."}, outside: hostStack},
-	{pkg: "host/tick", own: []string{"host/internal/...", "host/attempt", "host/change", "host/checks", "host/diag", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
-	{pkg: "host/loop", own: []string{"host/internal/...", "host/tick", "host/change", "host/diag", "host/durable/...", "judge/..."}, outside: hostStack},
+	{pkg: "host/tick", own: []string{"host/internal/...", "host/attempt", "host/change", "host/checks", "host/diag", "host/durable", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
+	{pkg: "host/loop", own: []string{"host/internal/...", "host/tick", "host/change", "host/diag", "host/durable", "judge/..."}, outside: hostStack},
 	{pkg: "host/cycle/audit", deep: true},
-	{pkg: "host/cycle", own: []string{"host/cycle/...", "host/internal/...", "host/attempt", "host/change", "host/checks", "host/diag", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
-	{pkg: "host/pipeline", own: []string{"host/pipeline/...", "host/internal/...", "host/attempt", "host/change", "host/checks", "host/diag", "host/durable/...", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
+	{pkg: "host/cycle", own: []string{"host/cycle/...", "host/internal/...", "host/attempt", "host/change", "host/checks", "host/diag", "host/durable", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
+	{pkg: "host/pipeline", own: []string{"host/pipeline/...", "host/internal/...", "host/attempt", "host/change", "host/checks", "host/diag", "host/durable", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
 	{pkg: "host/pipeline/prd", own: []string{"host/internal/strictjson", "host/internal/workspace", "host/diag", "judge"}, outside: append(slices.Clone(hostStack), "github.com/tidwall/sjson")},
 	{pkg: "host/pipeline/answer", own: []string{"host/pipeline/prd", "host/internal/strictjson", "schemas"}, outside: hostStack},
 	{pkg: "host/pipeline/memory", own: []string{"host/internal/strictjson", "host/internal/format", "host/internal/workspace", "host/diag", "judge"}, outside: append(slices.Clone(hostStack), "github.com/tidwall/sjson")},

@@ -1,4 +1,4 @@
-package durabletest
+package durable_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package durabletest
+package durable_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 )
 
 func busy(t *testing.T, s *session) {
-	other := s.open(t, s.dir, s.clock)
+	other := open(t, s.dir, s.clock)
 	_, err, _ := s.run("r", 1, func(durable.Flow) error {
 		if _, err := other.Run(context.Background(), "r", "test", 1, func(durable.Flow) error { return nil }); !errors.Is(err, durable.ErrBusy) {
 			t.Errorf("second process: %v", err)
@@ -28,7 +28,7 @@ func looked(t *testing.T, s *session) {
 	ctx, stop := context.WithCancel(context.Background())
 	var lookers sync.WaitGroup
 	for range 2 {
-		other := s.open(t, s.dir, s.clock)
+		other := open(t, s.dir, s.clock)
 		lookers.Go(func() {
 			for ; ctx.Err() == nil; runtime.Gosched() {
 				if _, err := other.State("r"); err != nil && !errors.Is(err, durable.ErrUnknown) {

@@ -1,4 +1,4 @@
-package durabletest
+package durable_test
 
 import (
 	"context"
@@ -9,18 +9,18 @@ import (
 	"github.com/paxiom/relay/host/durable"
 )
 
-// Clock is a clock that stands still until it is moved.
-type Clock struct {
+// clock is a clock that stands still until it is moved.
+type clock struct {
 	mu   sync.Mutex
 	now  time.Time
 	wait []chan time.Time
 }
 
-// NewClock starts at a fixed instant.
-func NewClock() *Clock { return &Clock{now: time.Date(2026, 11, 20, 22, 0, 0, 0, time.UTC)} }
+// newClock starts at a fixed instant.
+func newClock() *clock { return &clock{now: time.Date(2026, 11, 20, 22, 0, 0, 0, time.UTC)} }
 
 // Now implements [durable.Clock].
-func (c *Clock) Now() time.Time {
+func (c *clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
@@ -28,7 +28,7 @@ func (c *Clock) Now() time.Time {
 
 // After implements [durable.Clock]: it fires at the next move of the clock, whatever
 // d is, as a timer of a machine that slept would.
-func (c *Clock) After(time.Duration) <-chan time.Time {
+func (c *clock) After(time.Duration) <-chan time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ch := make(chan time.Time, 1)
@@ -37,14 +37,14 @@ func (c *Clock) After(time.Duration) <-chan time.Time {
 }
 
 // Watched reports whether somebody waits for a move.
-func (c *Clock) Watched() bool {
+func (c *clock) Watched() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.wait) > 0
 }
 
 // Move advances the clock and wakes every sleeper for a look.
-func (c *Clock) Move(d time.Duration) {
+func (c *clock) Move(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
@@ -53,9 +53,6 @@ func (c *Clock) Move(d time.Duration) {
 	}
 	c.wait = nil
 }
-
-// Open makes an engine over dir. Calling it again with the same dir is a restart.
-type Open func(t *testing.T, dir string, clock durable.Clock) durable.Engine
 
 type crash struct{}
 
@@ -66,13 +63,12 @@ type rule struct {
 }
 
 type session struct {
-	open  Open
 	dir   string
-	clock *Clock
-	e     durable.Engine
+	clock *clock
+	e     *durable.Files
 }
 
-func (s *session) restart(t *testing.T) { s.e = s.open(t, s.dir, s.clock) }
+func (s *session) restart(t *testing.T) { s.e = open(t, s.dir, s.clock) }
 
 // run runs w and turns a panic with crash{} into "the process died here".
 func (s *session) run(id string, version int, w durable.Workflow) (st durable.State, err error, died bool) {
@@ -88,12 +84,12 @@ func (s *session) run(id string, version int, w durable.Workflow) (st durable.St
 	return st, err, false
 }
 
-// Run checks every rule as a subtest.
-func Run(t *testing.T, open Open) {
+// TestRules checks each rule that workflows rely on.
+func TestRules(t *testing.T) {
 	for _, r := range rules {
 		t.Run(r.id, func(t *testing.T) {
 			t.Log(r.text)
-			s := &session{open: open, dir: t.TempDir(), clock: NewClock()}
+			s := &session{dir: t.TempDir(), clock: newClock()}
 			s.restart(t)
 			r.check(t, s)
 		})
