@@ -46,7 +46,8 @@ type said struct {
 	} `json:"cycle"`
 	Dir string `json:"dir"`
 	// An error's.
-	What, Why, Fix string
+	Code, What, Why string
+	Fix             string `json:"next"`
 }
 
 // command is one call of relay for a step: the kind's own, or the gate's that was chosen.
@@ -138,9 +139,9 @@ func (w *Worker) answer(ctx context.Context, dir string, s job.Spec, st job.Step
 	switch {
 	case err != nil:
 		return "", err
-	case code == 0 || again:
+	case code == 0 || again && doc.Code != lockHeld:
 		return text, nil
-	case doc.What != "":
+	case doc.What != "" && doc.Code != lockHeld:
 		return "", &refusal{doc, q}
 	}
 	return "", fmt.Errorf("relay ended with exit code %d: %s", code, out)

@@ -130,6 +130,8 @@ func (w *Worker) tick(ctx context.Context, st job.Step, again bool) (res job.Res
 		switch {
 		case again:
 			doc, out, code, err = w.cycle(ctx, dir, s.Service)
+		case st.N == 0 && doc.Code == lockHeld:
+			return res, fmt.Errorf("%w: a cycle that another run began is open here: %s", errRefused, out)
 		case st.N > 0:
 			raw, _ := w.Blobs.Get(st.Answer.Question)
 			no := &refusal{said: doc}
@@ -179,7 +181,7 @@ func (w *Worker) result(doc said, out []byte, code int) (res job.Result, err err
 	switch {
 	case doc.Report == nil && doc.Reason == "" && doc.Cycle == nil:
 		err := fmt.Errorf("relay ended with exit code %d: %s", code, out)
-		if code == 3 && doc.What != "" {
+		if code == 3 && doc.What != "" && !strings.HasPrefix(doc.Code, "BLOCKED_") { // those may pass: a lock, a remote that is away
 			err = fmt.Errorf("%w: %w", errRefused, err)
 		}
 		return res, err
@@ -274,7 +276,7 @@ func (w *Worker) checkout(ctx context.Context, s job.Spec) (string, error) {
 			return "", err
 		}
 		// The relay that was cut off is still going: its checkout may not be moved below it. A later attempt meets it gone.
-		var no struct{ Code string }
+		var no said
 		if json.Unmarshal(out, &no) == nil && no.Code == lockHeld {
 			return "", fmt.Errorf("relay recover ended with exit code %d: %s", code, out)
 		}

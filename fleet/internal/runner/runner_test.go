@@ -116,8 +116,9 @@ func TestCommands(t *testing.T) {
 // but by an attempt that comes after a lost one: that may have given it.
 func TestAnswer(t *testing.T) {
 	w, s := newWorker(t, `echo "$@" >>../args
+[ ! -e ../held ] || [ "$1" != answer ] || { echo '{"kind": "relay.error", "code": "BLOCKED_LOCK_HELD", "what": "another relay is at work"}'; exit 3; }
 case "$1 $2" in
-"answer "*) echo '{"kind": "relay.error", "what": "too long", "why": "it is", "fix": "less"}'; exit 3;;
+"answer "*) echo '{"kind": "relay.error", "what": "too long", "why": "it is", "next": "less"}'; exit 3;;
 "cost "*) echo '{"total": {"calls": 2, "cost_usd": 0.0125, "unknown_cost_calls": 1}}';;
 *) echo '{"report": {"code": "SUCCESS", "run_id": "r1", "question": {"prompt": "canary?", "choices": ["up", "down"]}}}'; exit 1;;
 esac`)
@@ -136,15 +137,25 @@ esac`)
 			t.Fatalf("%+v %v", res, err)
 		}
 		next.Answer.Question = res.Ask.Question
-		if b, _ := w.Blobs.Get(res.Ask.Question); strings.Count(string(b), "too long") != 1 || strings.Count(string(b), "canary?") != 1 {
+		if b, _ := w.Blobs.Get(res.Ask.Question); strings.Count(string(b), "too long: it is (less)") != 1 || strings.Count(string(b), "canary?") != 1 {
 			t.Errorf("%s", b)
 		}
 	}
 	if _, err = w.tick(t.Context(), next, true); err != nil {
 		t.Fatal(err)
 	}
+	// One that meets a lock was not given.
+	held := filepath.Join(w.Dir, "held")
+	if err := os.WriteFile(held, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, again := range []bool{false, true} {
+		if res, err := w.tick(t.Context(), next, again); err == nil || errors.Is(err, errRefused) {
+			t.Errorf("%+v %v", res, err)
+		}
+	}
 	args, _ := os.ReadFile(filepath.Join(w.Dir, "args"))
-	if got := string(args); strings.Count(got, "answer --json --no-input -- down\n") != 3 || strings.Count(got, "--key k1-2 ") != 1 {
+	if got := string(args); strings.Count(got, "answer --json --no-input -- down\n") != 5 || strings.Count(got, "--key k1-2 ") != 1 {
 		t.Errorf("%s", got)
 	}
 }
@@ -163,6 +174,8 @@ func TestErrorsAreBlobs(t *testing.T) {
 	for name, c := range map[string]struct{ relay, kind string }{
 		"it crashes":          {`echo canary >&2; exit 9`, Failed},
 		"it is blocked":       {`echo '{"report": {"code": "BLOCKED_LOCK_HELD", "run_id": "canary"}}'; exit 3`, Failed},
+		"a lock is held":      {`echo '{"kind": "relay.error", "code": "BLOCKED_LOCK_HELD", "what": "canary is running already"}'; exit 3`, Failed},
+		"git is away":         {`echo '{"kind": "relay.error", "code": "BLOCKED_MISSING_CONFIG", "what": "canary can not be reached"}'; exit 3`, Failed},
 		"it refuses":          {`echo '{"kind": "relay.error", "what": "the key canary is taken"}'; exit 3`, Refused},
 		"it was interrupted":  {`echo '{"report": {"code": "STOP_INTERRUPTED", "run_id": "canary"}}'; exit 143`, Failed},
 		"it landed here only": {`echo '{"report": {"code": "SUCCESS", "run_id": "canary", "commit": "c"}}'`, Failed},
