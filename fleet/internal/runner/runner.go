@@ -266,6 +266,9 @@ func (w *Worker) checkout(ctx context.Context, s job.Spec) (string, error) {
 				return "", err
 			}
 		}
+		if near := w.near(ctx, dir, s.Remote); near != "" {
+			_ = git("fetch", "--quiet", "--no-tags", near, "+refs/remotes/origin/*:refs/remotes/origin/*") // what is missing comes from afar
+		}
 	}
 	w.mu.Lock()
 	whole := fresh || w.whole[dir]
@@ -290,6 +293,18 @@ func (w *Worker) checkout(ctx context.Context, s job.Spec) (string, error) {
 		at = ref
 	}
 	return dir, git("checkout", "--quiet", "--force", "-B", s.Ref, at)
+}
+
+// near is the checkout of another branch of a repository; "" where there is none.
+func (w *Worker) near(ctx context.Context, dir, remote string) string {
+	all, _ := filepath.Glob(filepath.Join(w.Dir, "*"))
+	for _, other := range all {
+		out, _, code, err := w.run(ctx, other, nil, "git", "config", "remote.origin.url")
+		if err == nil && code == 0 && other != dir && strings.TrimSpace(string(out)) == remote {
+			return other
+		}
+	}
+	return ""
 }
 
 // ahead reports whether a branch is the remote's with commits of this key on top.

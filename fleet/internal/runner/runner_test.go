@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -275,6 +276,33 @@ esac`)
 	}
 	if errs[1] == nil || !strings.Contains(errs[1].Error(), "another relay is at work") || errs[2] != nil {
 		t.Error(errs)
+	}
+}
+
+// What a worker has of a repository for one branch is not brought over the network again for another one.
+func TestSecondBranch(t *testing.T) {
+	w, s := newWorker(t, `echo '{"report": {"code": "STOP_SCOPE"}}'; exit 2`)
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	for file, text := range map[string]string{".gitconfig": "[user]\nname = t\nemail = t@t\n[uploadpack]\npackObjectsHook = " + home + "/hook\n",
+		"hook": "#!/bin/sh\n\"$@\" >" + home + "/pack; [ $PWD != " + s.Remote + "/.git ] || wc -c <" + home + "/pack >>" + home + "/sizes; cat " + home + "/pack\n"} {
+		if err := os.WriteFile(filepath.Join(home, file), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := exec.Command("sh", "-ec", `cd "$0"; head -c 100000 /dev/urandom >big; git add big; git commit -qm big; git branch b1; git commit -q --allow-empty -m more`, s.Remote).CombinedOutput(); err != nil {
+		t.Fatalf("%s", out)
+	}
+	for _, ref := range []string{"b1", "main"} {
+		s.Ref = ref
+		if _, err := w.tick(t.Context(), w.step(t, s), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var first, second int
+	sizes, _ := os.ReadFile(filepath.Join(home, "sizes"))
+	if n, err := fmt.Sscan(string(sizes), &first, &second); n != 2 || first < 100000 || second > 1000 {
+		t.Errorf("%q %v", sizes, err)
 	}
 }
 
