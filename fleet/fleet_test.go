@@ -125,6 +125,25 @@ func (p *place) private() {
 	}
 }
 
+// A run for a label that no worker has can be stopped, and the next one of its branch is made.
+func TestLabelOfNoWorker(t *testing.T) {
+	if *bin == "" {
+		t.Skip("it needs the built programs: make fleet-test")
+	}
+	p := newPlace(t)
+	p.serve()
+	p.worker("a")
+	waits := p.ask("run", "--repo", p.remote, "--goal", "canary gpu", "--key", "gpu", "--label", "gpu")
+	behind := p.submit("behind")
+	p.relay("fleet", "stop", waits)
+	if s := p.result(waits); s.State != "canceled" {
+		t.Errorf("%+v", s)
+	}
+	if s := p.result(behind); s.Result == nil || s.Result.Code != "SUCCESS" {
+		t.Errorf("%+v", s)
+	}
+}
+
 // One command is a fleet that can be asked, and when it ends so does its server.
 func TestUp(t *testing.T) {
 	if *bin == "" {

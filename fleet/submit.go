@@ -86,7 +86,7 @@ func submit(cmd *cobra.Command, e *engine, s *job.Spec, a *asked) error {
 		return err
 	}
 	j := job.New(*s, digest, queueOf(a.label))
-	_, err = c.ExecuteWorkflow(cmd.Context(), client.StartWorkflowOptions{ID: j.ID, TaskQueue: j.Queue, WorkflowExecutionErrorWhenAlreadyStarted: true,
+	_, err = c.ExecuteWorkflow(cmd.Context(), client.StartWorkflowOptions{ID: j.ID, TaskQueue: job.Workflows, WorkflowExecutionErrorWhenAlreadyStarted: true,
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY, Memo: map[string]any{job.MemoKey: job.Memo{Spec: digest, State: job.Queued}}}, job.RunType, j)
 	text := "%s asked for, with the key %s\nnext: relay fleet status\n"
 	if there := (*serviceerror.WorkflowExecutionAlreadyStarted)(nil); errors.As(err, &there) {
@@ -97,7 +97,7 @@ func submit(cmd *cobra.Command, e *engine, s *job.Spec, a *asked) error {
 		text, err = "%s was asked for before, with the key %s; nothing is made again\nnext: relay fleet status\n", derr
 	}
 	if err == nil {
-		_, err = c.SignalWithStartWorkflow(cmd.Context(), j.RepositoryID(), job.QueueSignal, j.ID, client.StartWorkflowOptions{ID: j.RepositoryID(), TaskQueue: j.Queue}, job.RepositoryType, []string(nil))
+		_, err = c.SignalWithStartWorkflow(cmd.Context(), j.RepositoryID(), job.QueueSignal, j.ID, client.StartWorkflowOptions{ID: j.RepositoryID(), TaskQueue: job.Workflows}, job.RepositoryType, []string(nil))
 	}
 	if err != nil {
 		return fmt.Errorf("the server does not take it: %w (fix: `relay fleet doctor`)", err)

@@ -86,12 +86,13 @@ func runWorker(ctx context.Context, e *engine, o *workerOptions) error {
 	own, socket := job.Pool+"@"+name, filepath.Join(place, name+".sock")
 	queue := queueOf(o.label)
 	r := &runner.Worker{Relay: program, Dir: dataDir("checkouts"), Signers: o.signers, Queue: own, Env: o.env, Blobs: e.store(), Coordinator: socket, Patience: 500 * time.Millisecond, Slots: make(chan struct{}, o.slots)}
-	documents := worker.New(c, coordinator.Queue, worker.Options{LocalActivityWorkerOnly: true})
-	documents.RegisterWorkflowWithOptions(coordinator.Documents, workflow.RegisterOptions{Name: coordinator.Type})
-	if err := documents.Start(); err != nil {
+	workflows := worker.New(c, job.Workflows, worker.Options{LocalActivityWorkerOnly: true})
+	workflows.RegisterWorkflowWithOptions(coordinator.Documents, workflow.RegisterOptions{Name: coordinator.Type})
+	register(workflows)
+	if err := workflows.Start(); err != nil {
 		return err
 	}
-	defer documents.Stop()
+	defer workflows.Stop()
 	if err := coordinator.Serve(ctx, socket, c, e.store()); err != nil {
 		return fmt.Errorf("the socket for relay can't be made: %w (fix: a shorter XDG_RUNTIME_DIR, or `ls -l %s`)", err, filepath.Dir(socket))
 	}
@@ -102,8 +103,7 @@ func runWorker(ctx context.Context, e *engine, o *workerOptions) error {
 			MaxHeartbeatThrottleInterval: soon, DefaultHeartbeatThrottleInterval: soon})
 		w.RegisterActivityWithOptions(r.Tick, activity.RegisterOptions{Name: job.TickType})
 		if name == queue {
-			w.RegisterWorkflowWithOptions(job.Repository, workflow.RegisterOptions{Name: job.RepositoryType})
-			w.RegisterWorkflowWithOptions(job.Run, workflow.RegisterOptions{Name: job.RunType})
+			register(w) // runs that were asked for before workflows had a queue of their own
 		}
 		if err := w.Start(); err != nil {
 			return err
@@ -113,6 +113,11 @@ func runWorker(ctx context.Context, e *engine, o *workerOptions) error {
 	fmt.Fprintf(os.Stderr, "waiting for runs of the queue %s, %d at a time\n", queue, o.slots)
 	<-ctx.Done()
 	return nil
+}
+
+func register(w worker.Worker) {
+	w.RegisterWorkflowWithOptions(job.Repository, workflow.RegisterOptions{Name: job.RepositoryType})
+	w.RegisterWorkflowWithOptions(job.Run, workflow.RegisterOptions{Name: job.RunType})
 }
 
 // ownName is that of the worker with this machine's checkouts.

@@ -24,7 +24,6 @@ import (
 // Names by which the engine knows it.
 const (
 	Type   = "relay.documents"
-	Queue  = "relay-documents" // every worker's
 	id     = "relay-documents"
 	swap   = "swap"
 	digest = "digest"
@@ -140,7 +139,7 @@ func (h *handler) put(ctx context.Context, s Swap, body []byte) (status int, err
 	if s.New, err = h.blobs.Put(body); err != nil {
 		return 0, err
 	}
-	start := h.NewWithStartWorkflowOperation(client.StartWorkflowOptions{ID: id, TaskQueue: Queue, WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING}, Type, map[string]string(nil))
+	start := h.NewWithStartWorkflowOperation(client.StartWorkflowOptions{ID: id, TaskQueue: job.Workflows, WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING}, Type, map[string]string(nil))
 	u, err := h.UpdateWithStartWorkflow(ctx, client.UpdateWithStartWorkflowOptions{StartWorkflowOperation: start,
 		UpdateOptions: client.UpdateWorkflowOptions{UpdateName: swap, Args: []any{s}, WaitForStage: client.WorkflowUpdateStageCompleted}})
 	if err == nil {

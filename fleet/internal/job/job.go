@@ -16,6 +16,9 @@ const (
 	RepositoryType = "relay.repository"
 	RunType        = "relay.run"
 	TickType       = "relay.tick"
+	// Workflows is the queue of all workflows. Every worker takes from it, so that a run can be stopped, and the next one
+	// of its branch begin, while no worker has the label that it waits for.
+	Workflows = "relay-documents"
 	// Pool is the queue of workers without a label.
 	Pool = "relay"
 )
