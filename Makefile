@@ -45,7 +45,6 @@ test-e2e: build ## with the real Claude Code, Codex and Gemini CLI programs and 
 # In make night, and not in .ci/run: to compile the server takes longer than the rest.
 fleet-test: build fleet ## the fleet: its own tests, and workers that are killed beside a real server
 	$(GO) -C fleet vet ./...
-	$(GO) -C fleet/server vet -modfile "$(CURDIR)/out/fleet/go.mod" .
 	$(GO) build -o out/fakemodel ./testdata/fakemodel/cmd/fakemodel
 	$(GO) -C fleet test -count=1 ./internal/...
 	$(GO) -C fleet test -count=1 -timeout 20m . -bin "$(CURDIR)/bin" -model "$(CURDIR)/out/fakemodel"
