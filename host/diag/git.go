@@ -3,6 +3,7 @@ package diag
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/paxiom/relay/judge"
@@ -49,5 +50,12 @@ func Dirty(paths []string) *Error {
 	if n := len(paths) - 1; n > 0 {
 		why = fmt.Sprintf("%q and %d more differ from HEAD", paths[0], n)
 	}
-	return New(judge.BlockedDirtyWorktree, "the work tree has changes that are not committed", why, "`git status`, then commit them or `git stash -u`")
+	f := New(judge.BlockedDirtyWorktree, "the work tree has changes that are not committed", why, "`git status`, then commit them or `git stash -u`")
+	if slices.ContainsFunc(paths, func(p string) bool { return !strings.HasSuffix(p, "/") }) {
+		return f
+	}
+	// Git ends the names of other repositories alone with a slash, and stashes none of them.
+	f.What, f.Why = "the work tree has a repository of its own in it", fmt.Sprintf("%q is not a submodule, and git does not ignore it", paths[0])
+	f.Fix = "`echo " + Word("/"+paths[0]) + " >> \"$(git rev-parse --git-path info/exclude)\"`, or move it elsewhere"
+	return f
 }
