@@ -60,6 +60,7 @@ const (
 // state is what a checkout was when it was last brought up to date.
 type state struct {
 	Boot    string            `json:"boot"`
+	Git     string            `json:"git"` // the git directory: another one has another index
 	Commit  string            `json:"commit"`
 	Ignored []string          `json:"ignored"` // copied, or shown; folders end in "/"
 	Filled  map[string]string `json:"filled"`  // what filters made, by path: git's name of what it was made of
@@ -134,6 +135,9 @@ func same(here fs.FileInfo, f *os.File) bool {
 func (k *Keeper) bring(ctx context.Context, slot, commit, branch string) (*Tree, error) {
 	ready := filepath.Join(slot, readyFile)
 	was := readState(ready)
+	if was != nil && was.Git != k.Git.GitDir {
+		was = nil
+	}
 	if err := os.Remove(ready); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -199,7 +203,7 @@ type refresher struct {
 
 func (k *Keeper) refresh(ctx context.Context, slot string, was *state, commit, branch string) (*Tree, *state, error) {
 	r := &refresher{k: k, tree: filepath.Join(slot, treeDir), live: k.Git.Root, commit: commit, was: was}
-	r.now = state{Boot: box.BootID(), Commit: commit, Filled: map[string]string{}}
+	r.now = state{Boot: box.BootID(), Git: k.Git.GitDir, Commit: commit, Filled: map[string]string{}}
 	if err := os.MkdirAll(r.tree, 0o700); err != nil {
 		return nil, nil, err
 	}

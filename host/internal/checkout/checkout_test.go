@@ -393,3 +393,36 @@ func TestSweep(t *testing.T) {
 		t.Errorf("removed %q", gone)
 	}
 }
+
+// A git directory that was moved out of the work tree, or back into it, leaves nothing of the old
+// one behind.
+func TestTakeGitDirMoves(t *testing.T) {
+	r := newRepo(t)
+	r.take().Release()
+	for _, dir := range []string{filepath.Join(filepath.Dir(r.root), "apart.git"), filepath.Join(filepath.Dir(r.root), "moved.git")} {
+		r.git("init", "-q", "--separate-git-dir", dir)
+		r.open()
+		tree := r.take()
+		r.holds(tree, "src/a.txt", "a\n")
+		if out, err := tree.Git.Run(t.Context(), nil, "status", "--porcelain"); err != nil || len(out) > 0 {
+			t.Errorf("git status in a checkout of %s: %q, %v", dir, out, err)
+		}
+		tree.Release()
+	}
+}
+
+// What git makes of a file on its way into the work tree is what it makes of it now, in a box too.
+func TestTakeConversionChanges(t *testing.T) {
+	r := newRepo(t)
+	r.take().Release()
+	r.git("config", "core.autocrlf", "true")
+	r.git("rm", "-q", "src/a.txt")
+	r.git("reset", "-q", "--hard")
+	tree := r.take()
+	r.holds(tree, "src/a.txt", "a\r\n")
+	r.sameTime(tree, "src/a.txt", true)
+	r.holds(tree, "src/b.txt", "b\n")
+	if out, err := tree.Git.Run(t.Context(), nil, "status", "--porcelain"); err != nil || len(out) > 0 {
+		t.Errorf("git status: %q, %v", out, err)
+	}
+}

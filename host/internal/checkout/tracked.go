@@ -239,9 +239,13 @@ func (r *refresher) same(f file, kept fs.FileInfo) (wrote bool, err error) {
 		// Git itself converted it; it is what a checkout has.
 		return true, r.root.Chtimes(f.path, time.Time{}, live.ModTime())
 	}
-	// What was made of the operator's version is not of this one: it has to be newer.
-	now := time.Now()
-	return true, r.root.Chtimes(f.path, now, now)
+	// What was made of the operator's version is not of this one: it has to be newer. Git writes it
+	// again, since how it converts files may have changed; what a filter made stays.
+	if r.was != nil && r.was.Filled[f.path] == f.oid {
+		now := time.Now()
+		return true, r.root.Chtimes(f.path, now, now)
+	}
+	return true, r.root.Remove(f.path)
 }
 
 // hasBlob reports whether the work tree's file is byte for byte what git has.
