@@ -194,6 +194,9 @@ func todo(l *prd.List, open []*TaskAttempt) (out []*TaskAttempt) {
 	return out
 }
 
+// heldNext is what to type about a loop that waits for the operator's git.
+const heldNext = "`git status` says what git is about here; `relay stop` ends the loop"
+
 func (s *StatusResult) ofLoop(now time.Time) {
 	l := s.Loop
 	switch {
@@ -201,6 +204,8 @@ func (s *StatusResult) ofLoop(now time.Time) {
 	case l.Running && l.Wait != nil:
 		s.need(Need{Kind: NeedLimit, Of: "loop", ID: l.ID, Title: "the loop", Text: waitText(l.Wait, now), Since: l.Wait.Since, Until: l.Wait.Until,
 			Next: "`relay wake` asks again now, `relay stop` ends the loop"})
+	case l.Running && l.Held != "":
+		s.need(Need{Kind: NeedProblem, Of: "loop", ID: l.ID, Title: "the loop", Text: l.Held, Since: l.UpdatedAt, Next: heldNext})
 	case l.CutOff && l.Wait != nil:
 		s.need(Need{Kind: NeedLimit, Of: "loop", ID: l.ID, Title: "the loop", Text: l.Broke() + "; " + waitText(l.Wait, now), Since: l.UpdatedAt, Next: "`relay loop --resume` goes on with the wait"})
 	case l.CutOff && !l.ByOperator:

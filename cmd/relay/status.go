@@ -194,6 +194,9 @@ func loopRow(p *printer, l *host.LoopSeen) {
 	}
 	p.row("loop", text)
 	why(p, l.Why)
+	if l.Running {
+		why(p, l.Held)
+	}
 }
 
 // pipelineRows are where the run over the task list stands, and what its tasks wait for.

@@ -3,41 +3,60 @@ package change
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
-// busy is what the operator's git has to end before a change lands on the branch, as a clause
-// after "once"; "" is nothing. A commit that comes in between would be lost to what he does, or
-// have git refuse it.
-func (e Env) busy(branch string) string {
+// AtWork is what the operator's git has to end before anything lands on the branch ("" is a detached
+// HEAD), as a clause after "once"; "" is nothing. A commit that comes in between would be lost to
+// what he does, or have git refuse it. An editor is waited for no longer than longestMoving.
+func (e Env) AtWork(branch string, waited time.Duration) string {
 	lock := filepath.Join(e.Git.GitDir, "index.lock") // a git that writes files has it
 	switch {
 	case there(lock):
 		return strconv.Quote(lock) + " is gone; if no git is at work here, type `rm " + diag.Word(lock) + "`"
 	case e.rebasing(branch):
 		return fmt.Sprintf("the rebase of the branch %q has ended", branch)
-	case e.editing():
+	case branch == "" && e.passing() != "":
+		return "your git " + e.passing() + " has ended"
+	case waited <= longestMoving && e.editing():
 		return "the message of your commit is written"
 	}
 	return ""
 }
 
-// rebasing reports whether git is about to move the branch: it remembers where that was when the
-// rebase began, and can't end it where it has moved since.
+// rebasing reports whether git is about to move the branch, in any work tree: it remembers where
+// that was when the rebase began, and can't end it where it has moved since.
 func (e Env) rebasing(branch string) bool {
-	for _, dir := range []string{"rebase-merge", "rebase-apply"} {
-		name, err := judge.ReadFile(filepath.Join(e.Git.GitDir, dir, "head-name"), 64<<10)
-		if err == nil && strings.TrimSpace(string(name)) == "refs/heads/"+branch {
-			return true
+	dirs := []string{e.Git.CommonDir}
+	beside, _ := os.ReadDir(filepath.Join(e.Git.CommonDir, "worktrees"))
+	for _, tree := range beside {
+		dirs = append(dirs, filepath.Join(e.Git.CommonDir, "worktrees", tree.Name()))
+	}
+	return slices.ContainsFunc(dirs, func(dir string) bool {
+		return slices.ContainsFunc([]string{"rebase-merge", "rebase-apply"}, func(kind string) bool {
+			name, err := judge.ReadFile(filepath.Join(dir, kind, "head-name"), 64<<10)
+			return err == nil && strings.TrimSpace(string(name)) == "refs/heads/"+branch
+		})
+	})
+}
+
+// passing is what keeps HEAD detached for a while: when that ends or is given up, what landed on
+// it is on no branch. "" is nothing.
+func (e Env) passing() string {
+	for _, of := range [][2]string{{"rebase-merge", "rebase"}, {"rebase-apply", "rebase"}, {"BISECT_LOG", "bisect"}} {
+		if there(filepath.Join(e.Git.GitDir, of[0])) {
+			return of[1]
 		}
 	}
-	return false
+	return ""
 }
 
 // notRebasing refuses to move such a branch.

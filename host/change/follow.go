@@ -45,7 +45,7 @@ func (c *Change) settle(ctx context.Context, l Landing, took time.Duration) (las
 		longest = min(longest, time.Until(end)/2)
 	}
 	for began, since := time.Now(), time.Now(); ; {
-		waits := c.env.busy(c.opts.Branch)
+		waits := c.env.AtWork(c.opts.Branch, 0)
 		over = time.Since(began) > longest
 		if waits != "" && !over {
 			since = time.Now()

@@ -19,8 +19,9 @@ import (
 // may not write, and a detached HEAD that git itself will leave are
 // [judge.BlockedRepository] errors.
 func (e Env) Free(ctx context.Context, branch string) error {
-	if err := e.passing(branch); err != nil {
-		return err
+	if doing := e.passing(); branch == "" && doing != "" {
+		return diag.New(judge.BlockedRepository, "a git "+doing+" is in progress", "what landed on its HEAD would be on no branch once it ends",
+			map[string]string{"rebase": "`git rebase --continue` or `git rebase --abort`", "bisect": "`git bisect reset`"}[doing]+", then again")
 	}
 	refs := filepath.Dir(e.refFile(branch))
 	for refs != e.Git.CommonDir && !there(refs) { // a packed branch of a folder that is gone
@@ -47,21 +48,6 @@ func (e Env) unlocked(ctx context.Context, branch string) error {
 	for _, lock := range []string{filepath.Join(e.Git.GitDir, "index.lock"), filepath.Join(e.Git.GitDir, "HEAD.lock"), e.refFile(branch) + ".lock"} {
 		if err := await(ctx, lock); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// passing refuses the detached HEAD of a rebase or a bisection: when that ends or is given up,
-// what landed on it is on no branch.
-func (e Env) passing(branch string) error {
-	if branch != "" {
-		return nil
-	}
-	for name, doing := range map[string]string{"rebase-merge": "rebase", "rebase-apply": "rebase", "BISECT_LOG": "bisect"} {
-		if there(filepath.Join(e.Git.GitDir, name)) {
-			return diag.New(judge.BlockedRepository, "a git "+doing+" is in progress", "what landed on its HEAD would be on no branch once it ends",
-				map[string]string{"rebase": "`git rebase --continue` or `git rebase --abort`", "bisect": "`git bisect reset`"}[doing]+", then again")
 		}
 	}
 	return nil

@@ -50,7 +50,7 @@ func (c *Change) Land(ctx context.Context, l Landing) (Landed, error) {
 	}
 	var last place
 	over := false
-	if c.follows(l) && c.env.busy(c.opts.Branch) != "" {
+	if c.follows(l) && c.env.AtWork(c.opts.Branch, 0) != "" {
 		var err error
 		if _, over, err = c.settle(ctx, l, 0); err != nil {
 			return Landed{}, err

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// ErrElsewhere says that the work tree is on another branch.
+// ErrElsewhere says that the work tree is on another branch, or about to be.
 var ErrElsewhere = errors.New("the work tree is on another branch")
 
 // Record commits files that no builder may write, as they are in the work tree: relay's
@@ -59,8 +59,9 @@ func Record(ctx context.Context, env Env, scratch, branch string, paths []string
 	if err != nil {
 		return "", err
 	}
-	// git switch writes the files before HEAD: they may be another branch's.
-	if now, on, err := env.Git.Head(ctx); err != nil || on != branch || now != head {
+	// git switch writes the files before HEAD: they may be another branch's. A rebase has noted
+	// where the branch is before HEAD leaves it.
+	if now, on, err := env.Git.Head(ctx); err != nil || on != branch || now != head || env.rebasing(branch) {
 		return "", errors.Join(err, ErrElsewhere)
 	}
 	l := &lander{env: env}

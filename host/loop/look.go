@@ -32,6 +32,8 @@ type Progress struct {
 	Next string `json:"next,omitempty"`
 	// Wait is for the end of a vendor's limit; nil while ticks are made.
 	Wait *quota.Wait `json:"wait,omitempty"`
+	// Held is what the operator has to end before the next tick begins.
+	Held string `json:"held,omitempty"`
 	// ByOperator: a person ended it before its time, and only a person goes on with it.
 	ByOperator bool `json:"by_operator,omitempty"`
 }

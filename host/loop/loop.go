@@ -216,7 +216,7 @@ func (l *Loop) flow(f durable.Flow) error {
 			return err
 		}
 		t, err := durable.Step(f, fmt.Sprintf("tick-%d", step), func(ctx context.Context, a durable.Attempt) (Tick, error) {
-			t, err := l.step(ctx, n, a)
+			t, err := l.step(ctx, f, n, a)
 			l.failure = err
 			return t, err
 		})
@@ -305,21 +305,21 @@ func Flags(set []string) string {
 // step is one tick with the looks before and after it. An attempt that was cut off
 // after its tick had ended gives that tick; one that was cut off within it makes a new
 // tick, whose preflight settles what the old one left.
-func (l *Loop) step(ctx context.Context, n int, a durable.Attempt) (Tick, error) {
+func (l *Loop) step(ctx context.Context, f durable.Flow, n int, a durable.Attempt) (Tick, error) {
 	if a.Again && l.o.Key == "" { // a keyed tick looks by itself
 		if t, ok := l.found(ctx, n, a.Key); ok {
 			return t, nil
 		}
 	}
-	if reason, why, err := l.before(n); reason != "" || err != nil {
-		return Tick{N: n, Stop: reason, Why: why}, err
-	}
 	o := tick.Options{Goal: l.o.Goal, Key: a.Key, Loop: l.id, Own: true, Branch: l.o.Branch, Session: &l.session, NextMilestone: l.o.Mode == Autonomous, OneMilestone: l.o.Mode == Milestone, Command: l.command()}
 	if o.Task = l.taskOf(l.last); o.Task != nil {
 		o.Again = true
 	}
+	reason, why, err := l.ready(ctx, f, n, o)
+	if reason != "" || err != nil {
+		return Tick{N: n, Stop: reason, Why: why}, err
+	}
 	var out *tick.Outcome
-	var err error
 	if l.o.Key == "" {
 		out, err = tick.Run(ctx, l.env, o)
 	} else {

@@ -18,32 +18,32 @@ import (
 // operator is on another one nothing of them is read or written: what is being built goes on,
 // and the run waits with the rest.
 
-// home waits until the operator's checkout is on the run's branch, as long as it would wait
-// for a vendor's limit. What was begun goes on with the next run.
+// home waits until the operator's checkout is on the run's branch and his git about nothing that a
+// commit there would harm, as long as it would wait for a vendor's limit. What was begun goes on
+// with the next run.
 func (p *Pipeline) home(ctx context.Context) error {
 	said, began, most := "", p.now(), p.env.Config.Limits.LongestWait()
 	for {
-		_, branch, err := p.place.Head(ctx)
+		waited := p.now().Sub(began)
+		what, fix, err := p.away(ctx, waited)
 		if err != nil {
-			return diag.Git(err)
+			return err
 		}
-		if branch == p.branch {
+		if what == "" {
 			if said == "" {
 				return nil
 			}
 			return p.hold(Hold{})
 		}
-		if at := orHead(branch); said != at {
-			said = at
-			held := fmt.Sprintf("your checkout is on %s: the run goes on once it is back on %s", at, orHead(p.branch))
-			p.notice(held)
-			if err := p.hold(Hold{Held: held, HeldFix: p.back()}); err != nil {
+		if said != what && (fix == p.back() || waited > time.Second) { // git is mostly done by then
+			said = what
+			p.notice(what)
+			if err := p.hold(Hold{Held: what, HeldFix: fix}); err != nil {
 				return err
 			}
 		}
-		if p.now().Sub(began) > most {
-			return diag.New(judge.StopHeadMoved, "your checkout is on "+orHead(branch)+", and the run needs "+orHead(p.branch),
-				"it waited as long as limits.max_wait says ("+p.env.Config.Limits.MaxWait+")", p.back()+", then `relay pipeline run` goes on with it")
+		if waited > most {
+			return diag.New(judge.StopHeadMoved, what, "it waited as long as limits.max_wait says ("+p.env.Config.Limits.MaxWait+")", fix+", then `relay pipeline run` goes on with it")
 		}
 		select {
 		case <-ctx.Done():
@@ -51,6 +51,26 @@ func (p *Pipeline) home(ctx context.Context) error {
 		case <-time.After(readAgain):
 		}
 	}
+}
+
+// away says what keeps the run from its branch, and what to type about it; "" is nothing.
+func (p *Pipeline) away(ctx context.Context, waited time.Duration) (what, fix string, err error) {
+	_, branch, err := p.place.Head(ctx)
+	if err != nil {
+		return "", "", diag.Git(err)
+	}
+	env := change.Env{Git: p.place}
+	held := env.AtWork(p.branch, waited)
+	if held == "" && branch == "" {
+		held = env.AtWork("", waited)
+	}
+	switch {
+	case held != "":
+		return "the run goes on once " + held, "`git status` says what git is about here", nil
+	case branch != p.branch:
+		return fmt.Sprintf("your checkout is on %s: the run goes on once it is back on %s", orHead(branch), orHead(p.branch)), p.back(), nil
+	}
+	return "", "", nil
 }
 
 // back is the command that leads the operator back to the run's branch.

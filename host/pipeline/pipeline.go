@@ -180,9 +180,9 @@ func (p *Pipeline) open(ctx context.Context) error {
 	if p.branch, err = before.BranchOf(ctx, git); err != nil {
 		return err
 	}
-	if _, at, err := git.Head(ctx); err != nil {
-		return diag.Git(err)
-	} else if at != p.branch { // it has a record already where it waits
+	if what, _, err := p.away(ctx, 0); err != nil {
+		return err
+	} else if what != "" { // it has a record already where it waits
 		if err := p.openRecord(); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/diag"
@@ -14,6 +15,18 @@ import (
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
 )
+
+// AtWork is what the operator's git has to end before a tick can begin, as a clause after "once". ""
+// is nothing, or that the tick itself says what is wrong with the repository.
+func AtWork(ctx context.Context, env *Env, o Options, waited time.Duration) string {
+	r := newRun(env, o)
+	for _, row := range r.rows()[:rowsBeforeLock] {
+		if _, err := row.look(ctx); err != nil {
+			return ""
+		}
+	}
+	return change.Env{Git: r.git}.AtWork(r.branch, waited)
+}
 
 func (r *run) checkWorktree(ctx context.Context) (string, error) {
 	if err := (change.Env{Git: r.git}).Free(ctx, r.branch); err != nil {
