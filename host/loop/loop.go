@@ -60,7 +60,7 @@ type Options struct {
 // Tick is one tick of a loop, as its record keeps it.
 type Tick struct {
 	N           int        `json:"n"`                // the tick's number, from 1
-	RunID       string     `json:"run_id,omitempty"` // "" when the loop stopped before the tick
+	RunID       string     `json:"run_id,omitempty"` // "" when the loop stopped before the tick, or before its first call
 	Code        judge.Code `json:"code,omitempty"`
 	TaskID      string     `json:"task_id,omitempty"`
 	MilestoneID string     `json:"milestone_id,omitempty"`
@@ -336,6 +336,9 @@ func (l *Loop) step(ctx context.Context, f durable.Flow, n int, a durable.Attemp
 	t.Stop, t.Why, err = l.after(out.Report, out.Was)
 	if err == nil && l.hooks.OnTick != nil && len(t.Limits) == 0 {
 		l.hooks.OnTick(t)
+	}
+	if out.Unmade {
+		t.RunID = ""
 	}
 	if err == nil && ctx.Err() != nil && t.Code == judge.StopInterrupted {
 		l.out.Ticks = append(l.out.Ticks, t)

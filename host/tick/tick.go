@@ -111,6 +111,8 @@ type Outcome struct {
 	// Was is the milestone that this tick went on with or left; "" when there was none, or
 	// none whose goal was not reached yet.
 	Was string
+	// Unmade says that it was blocked before any call and counts nowhere as a tick.
+	Unmade bool
 	// Earlier is set where nothing was done, since an earlier run with this key had ended.
 	Earlier *Earlier
 	// Result is the commit that holds the result of a run with a key; "" where there is none.
@@ -154,6 +156,7 @@ func Run(ctx context.Context, env *Env, o Options) (*Outcome, error) {
 	}
 	out, err := r.finish(err)
 	out.Result = r.resultObject
+	out.Unmade = r.rep.Verdict == judge.OutcomeBlocked && (r.book == nil || r.book.Unused())
 	out.Report = report.Fit(r.rep) // as REPORT.json has it
 	r.observe(progress.Event{Kind: progress.Ended, Code: r.rep.Code})
 	return out, err
