@@ -239,6 +239,9 @@ func (g *Git) LFS() string {
 // Signs reports whether the user has git sign commits.
 func (g *Git) Signs() bool { return g.config.signs }
 
+// Loose reports whether modes in the work tree mean nothing to git.
+func (g *Git) Loose() bool { return g.config.loose }
+
 // Sparse reports whether git leaves files of the index out of the work tree.
 func (g *Git) Sparse() bool { return g.config.sparse }
 

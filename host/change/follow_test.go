@@ -326,3 +326,17 @@ func TestBesideIsCutOff(t *testing.T) {
 		}
 	}
 }
+
+// Where git is told that modes mean nothing, as on a file system that keeps none, they are no edit.
+func TestLandWhereModesMeanNothing(t *testing.T) {
+	r := newRepo(t)
+	r.git("config", "core.fileMode", "false")
+	r.open()
+	must(t, os.Chmod(filepath.Join(r.root, "src/a.go"), 0o755))
+	_, _, err := r.follow(wide, "echo more >> src/a.go", "", "true")
+	must(t, err)
+	if got := r.git("ls-tree", "HEAD", "src/a.go"); !strings.HasPrefix(got, "100644 ") || !strings.HasSuffix(r.read("src/a.go"), "more\n") {
+		t.Errorf("%q, %q", got, r.read("src/a.go"))
+	}
+	r.clean()
+}

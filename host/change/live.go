@@ -66,6 +66,9 @@ func (c *Change) onto(real *realTree, kept []judge.Change) ([]judge.Change, erro
 			return nil, err
 		}
 		have, err := real.describe(ch.Path, nil)
+		if c.env.Git.Loose() && was.Mode.IsRegular() && have.Mode.IsRegular() {
+			have.Mode = was.Mode
+		}
 		if err != nil || !alike(was, have) {
 			return nil, moved(ch.Path, "it holds changes of yours that are in no commit, or was changed while the builder ran")
 		}
