@@ -32,7 +32,7 @@ func loopNotice(res *LoopResult) LoopNotice {
 	if res.ExitCode != ExitDone {
 		n.Title = "relay: the loop needs you"
 	}
-	n.Text = fmt.Sprintf("%s after %s, %d landed", res.Reason, format.Count(n.Ticks, "tick"), n.Landed)
+	n.Text = fmt.Sprintf("%s; %s, %d landed", res.Reason.Words(), format.Count(n.Ticks, "tick"), n.Landed)
 	if res.Why != "" {
 		n.Text += ": " + res.Why
 	}
