@@ -63,6 +63,9 @@ func (r *Report) complete() {
 	r.SchemaVersion = SchemaVersion
 	r.StartedAt, r.EndedAt = r.StartedAt.UTC().Truncate(time.Millisecond), r.EndedAt.UTC().Truncate(time.Millisecond)
 	r.DurationMS = max(r.DurationMS, 0)
+	for i := range r.States { // a clock can be set back at any time
+		r.States[i].MS = max(r.States[i].MS, 0)
+	}
 	r.Verdict = r.Code.Outcome()
 	for _, c := range []*string{&r.BaseCommit, &r.HeadCommit} {
 		if len(*c) < 7 {

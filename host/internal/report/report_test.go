@@ -195,6 +195,16 @@ func TestFitSaysWhatWasLeftOut(t *testing.T) {
 	}
 }
 
+// A clock that is set back while a run is under way keeps no report from being written.
+func TestClockSetBack(t *testing.T) {
+	r := full()
+	r.EndedAt, r.DurationMS = r.StartedAt.Add(-time.Hour), -3600000
+	r.Verification.Runs[0].DurationMS, r.States[0].MS = -3600000, -3600000
+	if _, err := Encode(r); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestDecodeRefuses(t *testing.T) {
 	good, _ := Encode(full())
 	for name, bad := range map[string]string{
