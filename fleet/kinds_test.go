@@ -61,7 +61,8 @@ func TestAnswersAndLoops(t *testing.T) {
 
 	s = p.result(behind)
 	if s.Result == nil || s.Result.Code != "task_done" || s.Result.Ticks != 1 {
-		t.Errorf("%+v %+v", s, s.Result)
+		why, _ := p.engine().store().Get(strings.TrimPrefix(s.Error, "blob "))
+		t.Errorf("%+v %+v\n%s", s, s.Result, why)
 	}
 	p.landed(2)
 	p.private()

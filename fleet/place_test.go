@@ -38,13 +38,15 @@ func newPlace(t *testing.T) *place {
 	task := `{"task_id": "T1", "milestone_id": "M1", "task_kind": "execute", "intent": "Change a line", "scope": {"allowed_globs": ["src/**"], "forbidden_globs": [],
 "allow_new_files": false, "allow_lockfile_changes": false}, "diff_limits": {"max_files_touched": 5, "max_lines_changed": 100},
 "verification": {"fast": ["pass"], "slow": []}, "builder": {"mode": "external", "max_turns": 4, "instructions": "Change it."}}`
+	long := strings.Replace(task, "Change it.", "Take long.", 1)
 	ask := strings.Replace(strings.Replace(task, `"execute"`, `"question", "question": {"prompt": "canary, which way?", "choices": ["left", "right"]}`, 1), `"T1"`, `"ask"`, 1)
 	for name, text := range map[string]string{
 		"plan.json": `{"version": 1, "calls": [{"when": {"prompt": "left-handed"}, "times": -1, "usage": {"input_tokens": 1000, "output_tokens": 100, "cost_microusd": 2500}, "answer": {"output": ` + task + `}},
 {"when": {"prompt": "asks-me"}, "times": -1, "usage": {"input_tokens": 1000, "output_tokens": 100, "cost_microusd": 2500}, "answer": {"output": ` + ask + `}},
+{"when": {"prompt": "takes-long"}, "times": -1, "usage": {"input_tokens": 1000, "output_tokens": 100, "cost_microusd": 2500}, "answer": {"output": ` + long + `}},
 {"times": -1, "usage": {"input_tokens": 1000, "output_tokens": 100, "cost_microusd": 2500}, "answer": {"output": ` + task + `}}]}`,
 		"seed/src/a.txt": "a\n",
-		"seed/driver.sh": "#!/bin/sh\nsleep " + p.mark + "\n" + `grep -q '"task_kind": *"question"' "$RELAY_TASK_PATH" || date +%s%N >src/a.txt` + "\n" +
+		"seed/driver.sh": "#!/bin/sh\nlong= && grep -q 'Take long' \"$RELAY_TASK_PATH\" && long=4\nsleep $long" + p.mark + "\n" + `grep -q '"task_kind": *"question"' "$RELAY_TASK_PATH" || date +%s%N >src/a.txt` + "\n" +
 			`echo '{"summary": "done", "files_intended": ["src/a.txt"], "commands_ran": [], "notes": []}' >"$RELAY_OUTPUT_PATH"` + "\n",
 		"seed/relay.config.json": `{"version": "1.0", "orchestrator": {"provider": "replay"}, "builder": {"default_mode": "external",
 "external": {"command": "./driver.sh", "args": [], "timeout_seconds": 60, "output_file": "BUILDER_RESULT.json"}},
@@ -180,10 +182,10 @@ func (p *place) serve() *exec.Cmd {
 
 func (p *place) until(what string, ok func() bool) {
 	p.t.Helper()
-	for end := time.Now().Add(60 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			log, _ := os.ReadFile(filepath.Join(p.dir, "log"))
-			p.t.Fatalf("not within a minute: %s\n%s\n%s", what, p.relay("fleet", "status"), log)
+			p.t.Fatalf("not within three minutes: %s\n%s\n%s", what, p.relay("fleet", "status"), log)
 		}
 	}
 }
@@ -263,7 +265,7 @@ func (p *place) processes() (pids []int) {
 		p.t.Fatal(err)
 	}
 	for _, f := range all {
-		if b, err := os.ReadFile(f); err == nil && string(b) == "sleep\x00"+p.mark+"\x00" {
+		if b, err := os.ReadFile(f); err == nil && strings.HasPrefix(string(b), "sleep\x00") && strings.HasSuffix(string(b), p.mark+"\x00") {
 			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(f)))
 			pids = append(pids, pid)
 		}
