@@ -64,10 +64,19 @@ func New(ctx context.Context, o NewOptions) (*NewResult, error) {
 	if scaffold.Driver(plan.Lang) {
 		res.Next = "`make -C " + diag.Word(dir) + " test`"
 	}
-	if plan.Lang == scaffold.Go {
-		return res, inFolder(ctx, dir, nil, "go", "mod", "tidy")
+	if plan.Lang != scaffold.Go {
+		return res, nil
 	}
-	return res, nil
+	err = inFolder(ctx, dir, nil, "go", "mod", "tidy")
+	if f, ok := diag.As(err); ok && plan.Checkout == "" { // relay's module can't be had, and a second try needs the folder
+		for _, name := range files {
+			_ = os.Remove(filepath.Join(dir, name))
+		}
+		_ = os.Remove(dir)
+		return nil, diag.New(judge.BlockedPlugin, "relay's SDK can't be fetched", f.Why,
+			"`relay plugin new "+plan.Name+" --kind "+plan.Kind+" --sdk FOLDER`, with a clone of relay's source")
+	}
+	return res, err
 }
 
 func newPlan(o NewOptions) (scaffold.Plan, error) {

@@ -154,7 +154,7 @@ func inFolder(ctx context.Context, folder string, out *bytes.Buffer, argv ...str
 		cmd.Stdout = out
 	}
 	if err := cmd.Run(); err != nil {
-		return diag.New(judge.BlockedPlugin, "the plugin can't be built", strings.TrimSpace(err.Error()+"\n"+tailText(said.String())),
+		return diag.New(judge.BlockedPlugin, "the plugin can't be built", strings.Join(strings.FieldsFunc(err.Error()+"\n"+tailText(said.String()), func(r rune) bool { return r == '\n' || r == '\t' }), "; "),
 			"`cd "+diag.Word(folder)+" && "+strings.Join(argv, " ")+"`")
 	}
 	return nil
