@@ -187,7 +187,7 @@ func (o LoopOptions) check() error {
 	case o.MaxTicks < 0:
 		return bad("--max-ticks can't be negative", "it counts ticks")
 	case o.MaxCostUSD < 0 || math.IsNaN(o.MaxCostUSD) || math.IsInf(o.MaxCostUSD, 0):
-		return bad("--max-cost-usd is no amount of dollars", "it is more than 0")
+		return bad("--max-cost-usd is not an amount of dollars", "it is more than 0")
 	}
 	return nil
 }

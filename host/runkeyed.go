@@ -24,7 +24,7 @@ type keyed struct {
 // newKeyed checks the key and finds out whose results count, and where they go.
 func (r *Repo) newKeyed(ctx context.Context, root, key, signers, remote string) (*keyed, error) {
 	if err := resultref.ValidKey(key); err != nil {
-		return nil, diag.New("", fmt.Sprintf("%q is no key", Safe(key)), err.Error(), "`relay run --key nightly-2026-11-20`, for example")
+		return nil, diag.New("", fmt.Sprintf("%q is not a key", Safe(key)), err.Error(), "`relay run --key nightly-2026-11-20`, for example")
 	}
 	k := &keyed{remote: remote}
 	var err error

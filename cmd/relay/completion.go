@@ -44,7 +44,7 @@ func newCompletionCmd(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, c := range completions {
 				if len(args) == 1 && args[0] == c.shell && a.json {
-					return usageError{what: "a completion script is no JSON", fix: "`relay completion " + c.shell + "`"}
+					return usageError{what: "a completion script is not JSON", fix: "`relay completion " + c.shell + "`"}
 				}
 				if len(args) == 1 && args[0] == c.shell {
 					return c.write(cmd.Root(), a.out)

@@ -38,7 +38,7 @@ func runLogs(ctx context.Context, o *logsOptions) error {
 	if o.day != "" {
 		var err error
 		if day, err = time.ParseInLocation(time.DateOnly, o.day, time.Local); err != nil {
-			return usageError{what: "--day " + o.day + " is no date", why: "it is a date such as 2026-04-28", fix: "`relay audit logs --day 2026-04-28`"}
+			return usageError{what: "--day " + o.day + " is not a date", why: "it is a date such as 2026-04-28", fix: "`relay audit logs --day 2026-04-28`"}
 		}
 	}
 	if o.tail && (o.app.json || o.day != "") {

@@ -62,7 +62,7 @@ func runPipelineRun(ctx context.Context, o *pipelineRunOptions) error {
 		return usageError{what: from + " is not a valid cap", why: "it is a number of minutes from 1 to 1440", fix: "`relay pipeline run --max-session-minutes 15`"}
 	}
 	if o.parallel < 0 || o.parallel > 32 || o.parallel == 0 && o.given("parallel") {
-		return usageError{what: fmt.Sprintf("--parallel %d is no number of tasks", o.parallel), why: "it is from 1 to 32", fix: "`relay pipeline run --parallel 2`"}
+		return usageError{what: fmt.Sprintf("--parallel %d is not a number of tasks", o.parallel), why: "it is from 1 to 32", fix: "`relay pipeline run --parallel 2`"}
 	}
 	repo, err := o.app.open()
 	if err != nil {

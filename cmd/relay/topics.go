@@ -169,7 +169,7 @@ var environmentRows = [][2]string{
 	{"GIT_CONFIG_GLOBAL, GIT_CONFIG_COUNT, …", "settings for git, as git itself reads them; relay's own come first"},
 	{"GIT_AUTHOR_NAME, GIT_COMMITTER_EMAIL, …", "in whose name relay commits, as git reads them"},
 	{"OTEL_*, TRACEPARENT", "where spans go and to which trace they belong, once telemetry.traces is otlp"},
-	{"NO_COLOR, CLICOLOR_FORCE", "no color; color even where it is no terminal"},
+	{"NO_COLOR, CLICOLOR_FORCE", "no color; color even where it is not a terminal"},
 	{"TERM, CI", "TERM=dumb and CI: plain progress lines; CI: no questions either; --ci: and nothing unpinned"},
 	{"VISUAL, EDITOR", "the editor of relay audit review; then git's core.editor, then vi"},
 	{"XDG_CONFIG_HOME, XDG_STATE_HOME", "your own configuration; trust and boxes"},

@@ -187,7 +187,7 @@ func (p *planner) newSide(e *entry, ch judge.Change) error {
 		return nil
 	}
 	if !e.New.Mode.IsRegular() {
-		return fmt.Errorf("%q is no plain file", ch.Path)
+		return fmt.Errorf("%q is not a plain file", ch.Path)
 	}
 	f, err := p.open(ch.Path)
 	if err != nil {

@@ -112,7 +112,7 @@ func foreign(run *journal.Run, env Env) string {
 	for _, e := range p.Entries {
 		paths = append(paths, string(e.Path), string(e.Tmp))
 		if path.Dir(string(e.Tmp)) != path.Dir(string(e.Path)) {
-			return fmt.Sprintf("%q is no name beside %q", e.Tmp, e.Path)
+			return fmt.Sprintf("%q is not a name beside %q", e.Tmp, e.Path)
 		}
 		for _, s := range []side{e.Old, e.New} {
 			if s.Mode&^(fs.ModePerm|fs.ModeSymlink|fs.ModeDir) != 0 || s.Size < 0 || s.Image < 0 {
@@ -125,7 +125,7 @@ func foreign(run *journal.Run, env Env) string {
 	}
 	for _, m := range p.Moves {
 		if paths = append(paths, string(m.Path)); len(m.To) != hexLen(env.Git.ObjectFormat) {
-			return fmt.Sprintf("%q is no commit", m.To)
+			return fmt.Sprintf("%q is not a commit", m.To)
 		}
 	}
 	for _, d := range p.Dirs {

@@ -285,7 +285,7 @@ func AnswerTask(ctx context.Context, r *host.Repo, id, asked, text string) (*Tas
 		}
 		if q.YesNo() {
 			if !yes && !strings.EqualFold(word, "no") {
-				return nil, diag.New("", "that is no answer to this question", "it is answered with yes or no", q.Next(id))
+				return nil, diag.New("", "that is not an answer to this question", "it is answered with yes or no", q.Next(id))
 			}
 			text = strings.TrimSpace(rest)
 		}

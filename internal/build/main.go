@@ -61,7 +61,7 @@ func run(out string, race bool, tags, only, target string) error {
 	if target != "" && target != runtime.GOOS+"/"+runtime.GOARCH {
 		system, arch, ok := strings.Cut(target, "/")
 		if !ok || system == "" || arch == "" {
-			return fmt.Errorf("%q is no platform: it is as in linux/arm64", target)
+			return fmt.Errorf("%q is not a platform: it is as in linux/arm64", target)
 		}
 		b.cross = []string{"GOOS=" + system, "GOARCH=" + arch}
 	}

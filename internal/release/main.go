@@ -48,7 +48,7 @@ func (o options) run() error {
 		return err
 	}
 	if dirty, err := output(repo, "git", "status", "--porcelain"); err != nil || dirty != "" {
-		fmt.Fprintln(os.Stderr, "release: what is not committed is no part of it")
+		fmt.Fprintln(os.Stderr, "release: what is not committed is not part of it")
 	}
 	scratch, err := os.MkdirTemp("", "relay-release-")
 	if err != nil {

@@ -37,7 +37,7 @@ func (c *client) ReadTextFile(_ context.Context, r acp.ReadTextFileRequest) (acp
 	case err != nil:
 		return acp.ReadTextFileResponse{}, err
 	case !info.Mode().IsRegular():
-		return acp.ReadTextFileResponse{}, errors.New("it is no regular file")
+		return acp.ReadTextFileResponse{}, errors.New("it is not a regular file")
 	case info.Size() > maxFile:
 		return acp.ReadTextFileResponse{}, errors.New("the file is too large")
 	}

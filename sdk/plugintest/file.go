@@ -89,7 +89,7 @@ func (f fileCase) made() (Case, error) {
 	if f.WantFailure != "" {
 		reason, ok := pluginpb.Failure_Reason_value["REASON_"+f.WantFailure]
 		if !ok || reason == 0 {
-			return c, fmt.Errorf("want_failure is %q, which is no reason of the protocol", f.WantFailure)
+			return c, fmt.Errorf("want_failure is %q, which is not a reason of the protocol", f.WantFailure)
 		}
 		c.WantReason = sdk.Reason(reason)
 	}

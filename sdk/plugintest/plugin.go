@@ -277,7 +277,7 @@ func (e *handshakeError) Error() string {
 	if e.line == "" {
 		return "the plugin ended or was silent before its handshake; on standard error: " + end(e.stderr)
 	}
-	return fmt.Sprintf("the first line on standard output is no handshake: %.200q; on standard error: %s", e.line, end(e.stderr))
+	return fmt.Sprintf("the first line on standard output is not a handshake: %.200q; on standard error: %s", e.line, end(e.stderr))
 }
 
 // end is the last part of a text.

@@ -34,7 +34,7 @@ func dial(ctx context.Context, dir *os.File, name, path string, own func(pid int
 	case st.Mode&unix.S_IFMT == unix.S_IFLNK:
 		return bad("is a symbolic link")
 	case st.Mode&unix.S_IFMT != unix.S_IFSOCK:
-		return bad("is no socket")
+		return bad("is not a socket")
 	case int(st.Uid) != os.Geteuid():
 		return bad("belongs to user %d", st.Uid)
 	case st.Nlink != 1:

@@ -25,7 +25,7 @@ func dial(ctx context.Context, _ *os.File, _, path string, _ func(pid int) bool)
 	case st.Mode()&os.ModeSymlink != 0:
 		return nil, &Error{"unix", path, "is a symbolic link"}
 	case st.Mode()&os.ModeSocket == 0:
-		return nil, &Error{"unix", path, "is no socket"}
+		return nil, &Error{"unix", path, "is not a socket"}
 	case sys == nil || int(sys.Uid) != os.Geteuid():
 		return nil, &Error{"unix", path, "belongs to another user"}
 	}

@@ -67,7 +67,7 @@ func (f *Folder) Name(network, address string) (string, error) {
 	bad := func(why string) (string, error) { return "", &Error{network, address, why} }
 	switch name := filepath.Base(address); {
 	case network != "unix":
-		return bad("is no unix socket")
+		return bad("is not a unix socket")
 	case address == "" || address[0] == '@' || strings.ContainsRune(address, 0):
 		return bad("is not a socket path")
 	case address != filepath.Clean(address) || filepath.Dir(address) != f.path || name == ".." || name == ".":
@@ -82,7 +82,7 @@ func (f *Folder) Name(network, address string) (string, error) {
 // than a socket of the plugin's.
 func (f *Folder) Dial(ctx context.Context, name string, own func(pid int) bool) (net.Conn, error) {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
-		return nil, &Error{"unix", name, "is no name of a socket"}
+		return nil, &Error{"unix", name, "is not a name of a socket"}
 	}
 	return dial(ctx, f.dir, name, filepath.Join(f.path, name), own)
 }

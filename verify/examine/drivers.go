@@ -60,7 +60,7 @@ func (l Load) golang(program string) (Program, error) {
 	var table strings.Builder
 	for _, name := range l.Functions {
 		if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != "" {
-			return Program{}, fmt.Errorf("%q is no name of a function", name)
+			return Program{}, fmt.Errorf("%q is not a name of a function", name)
 		}
 		fmt.Fprintf(&table, "\t%q: subject.%s,\n", name, name)
 	}

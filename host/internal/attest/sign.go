@@ -237,7 +237,7 @@ func (o *Options) sshKey(ctx context.Context) (own ed25519.PrivateKey, public ss
 	}
 	public, _, _, _, err = ssh.ParseAuthorizedKey([]byte(literal))
 	if err != nil || public.Type() != keyType {
-		return nil, nil, errors.New("git's user.signingkey is no ed25519 key")
+		return nil, nil, errors.New("git's user.signingkey is not an ed25519 key")
 	}
 	return nil, public, nil
 }

@@ -155,7 +155,7 @@ func newLoan(a Account) (*loan, error) {
 		return nil, err
 	}
 	if strings.ContainsAny(a.Key, "\r\n\x00") {
-		return nil, errors.New("the key in " + a.Variable + " is no API key: it has more than one line")
+		return nil, errors.New("the key in " + a.Variable + " is not an API key: it has more than one line")
 	}
 	l := &loan{worthless: "relay-" + rand.Text() + rand.Text(), key: a.Key, variable: a.Variable, vendor: v, base: u.Scheme + "://" + u.Host, path: u.Path}
 	l.masks = redact.New(l.key)

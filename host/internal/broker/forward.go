@@ -26,7 +26,7 @@ func (b *Broker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l := b.lentFor(sent(r))
 	if l == nil {
 		w.Header().Set("Connection", "close") // without a key no connection is kept
-		refuse(w, http.StatusUnauthorized, "this is no key that relay's broker has lent, or its time is over")
+		refuse(w, http.StatusUnauthorized, "this is not a key that relay's broker has lent, or its time is over")
 		return
 	}
 	below, ok := strings.CutPrefix(r.URL.Path, l.path)

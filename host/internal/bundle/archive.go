@@ -105,7 +105,7 @@ func read(r io.Reader, manifest func(sealed []byte) ([]Subject, error), take fun
 	head, _ := in.Peek(len(gzipHeader))
 	z, err := gzip.NewReader(in)
 	if err != nil {
-		return refuse("it is no tar.gz: %w", err)
+		return refuse("it is not a tar.gz: %w", err)
 	}
 	z.Multistream(false)
 	if string(head) != gzipHeader {

@@ -103,7 +103,7 @@ func decode(payload []byte) (*Manifest, error) {
 		return nil, err
 	}
 	if m.Type != statementType || m.PredicateType != predicateType {
-		return nil, errors.New("what is signed is no manifest")
+		return nil, errors.New("what is signed is not a manifest")
 	}
 	return m, schemas.Validate(schemas.Evidence, payload)
 }

@@ -112,7 +112,7 @@ func (p Pin) fits(name string) error {
 	}
 	for _, alias := range p.Aliases {
 		if !aliasRE.MatchString(alias) {
-			return fmt.Errorf("plugin %s: %.100q is no alias: it must match %s", name, alias, aliasRE)
+			return fmt.Errorf("plugin %s: %.100q is not an alias: it must match %s", name, alias, aliasRE)
 		}
 	}
 	return nil

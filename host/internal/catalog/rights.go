@@ -55,7 +55,7 @@ func (r Rights) Check() error {
 	}
 	for _, p := range r.Programs {
 		if !programRE.MatchString(p) || filepath.IsAbs(p) && filepath.Clean(p) != p {
-			return fmt.Errorf("%q is no program: it must be a name, or an absolute path", p)
+			return fmt.Errorf("%q is not a program: it must be a name, or an absolute path", p)
 		}
 	}
 	for _, h := range r.Hosts {
@@ -70,7 +70,7 @@ func (r Rights) Check() error {
 		below, home := strings.CutPrefix(path, "~/")
 		absolute := filepath.IsAbs(path) && filepath.Clean(path) == path && path != "/"
 		if path != "." && !absolute && !(home && filepath.IsLocal(below)) || strings.ContainsFunc(path, func(c rune) bool { return c < ' ' }) {
-			return fmt.Errorf("%q is no file that can be granted: it must be absolute, below the home (~/…), or . for the repository", path)
+			return fmt.Errorf("%q is not a file that can be granted: it must be absolute, below the home (~/…), or . for the repository", path)
 		}
 	}
 	return nil
@@ -147,7 +147,7 @@ func (r Rights) Choose(words []string) (Rights, error) {
 			return k.name == kind
 		})
 		if i < 0 || name == "" {
-			return Rights{}, fmt.Errorf("%q is no right: rights are env:NAME, program:NAME, host:NAME, read:PATH and write:PATH", word)
+			return Rights{}, fmt.Errorf("%q is not a right: rights are env:NAME, program:NAME, host:NAME, read:PATH and write:PATH", word)
 		}
 		list := rightKinds[i].list
 		if kind == "host" && name == AnyHost {

@@ -35,7 +35,7 @@ func ownFile(v any) string {
 func inHome(v any) string {
 	return each(v, func(s string) string {
 		if !filepath.IsLocal(s) || path.Clean(s) != s || s == "." {
-			return clipQuote(s) + " is no folder below the home, such as \".cache/go-build\""
+			return clipQuote(s) + " is not a folder below the home, such as \".cache/go-build\""
 		}
 		return oneLine(s)
 	})
@@ -49,7 +49,7 @@ func variables(v any) string {
 	for name := range v.(map[string]*node) {
 		switch up := strings.ToUpper(name); {
 		case !variableName.MatchString(name):
-			return clipQuote(name) + " is no name of a variable"
+			return clipQuote(name) + " is not a name of a variable"
 		case up == "PATH" || up == "HOME" || strings.HasPrefix(up, "LD_") || strings.HasPrefix(up, "DYLD_") || strings.HasPrefix(up, "RELAY_") || strings.HasPrefix(up, "PLUGIN_"):
 			return name + " is not a variable for a key"
 		}
@@ -149,7 +149,7 @@ func homePaths(v any) string {
 			return clipQuote(s) + " must be an absolute path or one below HOME, such as \"~/.kube\", without \"..\" and a slash at its end"
 		}
 		if _, err := path.Match(s, ""); err != nil {
-			return clipQuote(s) + " is no pattern"
+			return clipQuote(s) + " is not a pattern"
 		}
 		return oneLine(s)
 	})
@@ -168,7 +168,7 @@ var modelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@\[\]+-]*$`)
 
 func model(v any) string {
 	if s := v.(string); s != "" && !modelName.MatchString(s) {
-		return "is no name of a model: letters, digits and \"._:/@[]+-\", and a letter or digit first"
+		return "is not a name of a model: letters, digits and \"._:/@[]+-\", and a letter or digit first"
 	}
 	return ""
 }
@@ -177,7 +177,7 @@ var pluginWord = regexp.MustCompile(`^[a-z][a-z0-9]*([_-][a-z0-9]+)*$`)
 
 func pluginName(v any) string {
 	if !pluginWord.MatchString(v.(string)) {
-		return "is no name of a plugin: small letters and digits, with \"-\" or \"_\" between them"
+		return "is not a name of a plugin: small letters and digits, with \"-\" or \"_\" between them"
 	}
 	return ""
 }
@@ -286,7 +286,7 @@ func checkEnv(v any) string {
 
 func templateID(v any) string {
 	if !idWord.MatchString(v.(string)) {
-		return "is no id: letters, digits and \"_.:-\", and a letter or digit first"
+		return "is not an id: letters, digits and \"_.:-\", and a letter or digit first"
 	}
 	return ""
 }

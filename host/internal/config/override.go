@@ -72,7 +72,7 @@ func (l *Loaded) misspelt(env []string) {
 		}
 		for _, n := range names {
 			if distance(name, n) <= 2 {
-				l.Notices = append(l.Notices, printable(name)+" is no key of the configuration; did you mean "+n+"?")
+				l.Notices = append(l.Notices, printable(name)+" is not a key of the configuration; did you mean "+n+"?")
 				break
 			}
 		}

@@ -334,7 +334,7 @@ var serviceWord = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 func serviceID(v any) string {
 	if s := v.(string); !serviceWord.MatchString(s) || strings.Contains(s, "..") || strings.HasSuffix(s, ".lock") || strings.HasSuffix(s, ".") || len(s) > 64 {
-		return "is no id of a service: letters, digits and \"._-\", a letter or digit first, at most 64"
+		return "is not an id of a service: letters, digits and \"._-\", a letter or digit first, at most 64"
 	}
 	return ""
 }

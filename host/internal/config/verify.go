@@ -162,7 +162,7 @@ func (c *inspector) pathOf(name string) string {
 func (c *inspector) value(n *node, s *spec, path string) {
 	k := s.key
 	if n.v == nil {
-		c.add(n, path, "null is no value; leave the key out to get the default")
+		c.add(n, path, "null is not a value; leave the key out to get the default")
 		return
 	}
 	before := len(c.found)

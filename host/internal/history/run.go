@@ -143,7 +143,7 @@ type Run struct {
 // Begin makes the folder of a run and writes its meta.json.
 func (s *Store) Begin(m Meta) (*Run, error) {
 	if !ValidRunID(m.RunID) {
-		return nil, fmt.Errorf("history: %q is no run id", m.RunID)
+		return nil, fmt.Errorf("history: %q is not a run id", m.RunID)
 	}
 	if err := s.mkdir(); err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func (r *Run) At(dir, name string) string {
 func (r *Run) place(name string) (string, error) {
 	dir, base := filepath.Split(filepath.FromSlash(name))
 	if base == "" || base == "." || base == ".." || strings.ContainsAny(name, "\x00\\") || dir != "" && dir != "plugins/" {
-		return "", fmt.Errorf("history: %q is no name of a file of a run", name)
+		return "", fmt.Errorf("history: %q is not a name of a file of a run", name)
 	}
 	if dir != "" {
 		if err := os.Mkdir(filepath.Join(r.dir, "plugins"), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {

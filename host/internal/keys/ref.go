@@ -54,7 +54,7 @@ func parseText(s string) (Ref, error) {
 	switch kind {
 	case "env":
 		if !variable.MatchString(rest) {
-			return Ref{}, errors.New(`what follows "env:" is no name of a variable`)
+			return Ref{}, errors.New(`what follows "env:" is not a name of a variable`)
 		}
 		return Ref{Env: rest}, nil
 	case "file":

@@ -83,7 +83,7 @@ func (c *Config) checkAttached(at *Attached) *Error {
 	}
 	switch {
 	case st.Mode()&os.ModeSocket == 0 || !filepath.IsAbs(at.Socket):
-		return c.nobodyWaits(at, at.Socket+" is no socket", nil)
+		return c.nobodyWaits(at, at.Socket+" is not a socket", nil)
 	case workspace.Others(at.Socket, st) == workspace.Foreign:
 		return c.nobodyWaits(at, at.Socket+" belongs to another user", nil)
 	case c.Versions[at.Protocol] == nil:

@@ -121,8 +121,8 @@ func TestForeignAddresses(t *testing.T) {
 		kind                  Kind
 		connects              bool // that somebody else listens shows only once the kernel has connected
 	}{
-		{act: "tcp", network: "tcp", address: "127.0.0.1:0", why: "is no unix socket"},
-		{act: "name", address: "secrets.relay-test.example:443", why: `"secrets.relay-test.example:443" is no unix socket`},
+		{act: "tcp", network: "tcp", address: "127.0.0.1:0", why: "is not a unix socket"},
+		{act: "name", address: "secrets.relay-test.example:443", why: `"secrets.relay-test.example:443" is not a unix socket`},
 		{act: "abstract", network: "unix", address: "@relay-launch-test-" + fmt.Sprint(os.Getpid()), why: "is not a socket path"},
 		{act: "outside", network: "unix", why: "does not lie in the folder"},
 		{act: "dots", network: "unix", why: "does not lie in the folder"},
@@ -133,8 +133,8 @@ func TestForeignAddresses(t *testing.T) {
 		{act: "folder link", network: "unix", why: "can't be opened"},
 		{act: "hardlink", network: "unix", why: "has another name elsewhere"},
 		{act: "moved", network: "unix", why: fmt.Sprintf("is listened on by process %d, which is not the plugin's", os.Getpid()), connects: true},
-		{act: "file", why: "is no socket"},
-		{act: "fifo", why: "is no socket"},
+		{act: "file", why: "is not a socket"},
+		{act: "fifo", why: "is not a socket"},
 		{act: "none", why: "can't be opened: no such file"},
 		{act: "deaf socket", why: "can't be connected: connection refused"},
 		{act: "mode", why: "(mode 0000) can't be connected: permission denied"},

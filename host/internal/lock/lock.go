@@ -121,7 +121,7 @@ func open(path string) (*os.File, error) {
 	f := os.NewFile(uintptr(fd), path)
 	fi, err := f.Stat()
 	if err == nil && !fi.Mode().IsRegular() {
-		err = errors.New("it is no regular file")
+		err = errors.New("it is not a regular file")
 	}
 	if err != nil {
 		f.Close()

@@ -42,13 +42,13 @@ func ParseHost(text string) (Host, error) {
 	h := Host{Name: canonical(name), Port: uint16(number)}
 	if ip, err := netip.ParseAddr(h.Name); err == nil {
 		if ip.Zone() != "" || ip.IsUnspecified() || ip.IsMulticast() {
-			return Host{}, fmt.Errorf("%q is no address of a single host", text)
+			return Host{}, fmt.Errorf("%q is not an address of a single host", text)
 		}
 		h.Name, h.Loopback = ip.Unmap().String(), ip.Unmap().IsLoopback()
 		return h, nil
 	}
 	if len(h.Name) > 253 || !hostName.MatchString(h.Name) || onlyDigit.MatchString(h.Name) {
-		return Host{}, fmt.Errorf("%q is no host: write it like api.example.org, *.example.org, api.example.org:8443 or 127.0.0.1:8080", text)
+		return Host{}, fmt.Errorf("%q is not a host: write it like api.example.org, *.example.org, api.example.org:8443 or 127.0.0.1:8080", text)
 	}
 	h.Loopback = h.Name == "localhost" || strings.HasSuffix(h.Name, ".localhost")
 	if h.Loopback {

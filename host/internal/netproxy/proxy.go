@@ -141,7 +141,7 @@ func (p *Proxy) converse(ctx context.Context, conn net.Conn) {
 	}
 	switch {
 	case err != nil:
-		p.answer(conn, http.StatusBadRequest, "this is no request to a proxy")
+		p.answer(conn, http.StatusBadRequest, "this is not a request to a proxy")
 		return
 	case req.Method != http.MethodConnect:
 		target := req.Host
@@ -155,7 +155,7 @@ func (p *Proxy) converse(ctx context.Context, conn net.Conn) {
 	name, port, err := target(req.RequestURI)
 	if err != nil {
 		p.refuse(Refusal{Target: req.RequestURI, Why: "it is not a host and port"})
-		p.answer(conn, http.StatusBadRequest, "this is no host and port")
+		p.answer(conn, http.StatusBadRequest, "this is not a host and port")
 		return
 	}
 	h := Host{Name: name, Port: port}

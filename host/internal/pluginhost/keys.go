@@ -96,7 +96,7 @@ func (s *Spec) keyRefs() (map[string]keys.Ref, *Failure) {
 		block["keys"] = json.RawMessage("{}")
 	}
 	if err := json.Unmarshal(block["keys"], &values); err != nil {
-		return nil, s.badConfig("keys is no object")
+		return nil, s.badConfig("keys is not an object")
 	}
 	refs := map[string]keys.Ref{}
 	for name, v := range values {

@@ -103,7 +103,7 @@ func OpenTree(root string, environ []string) (*Set, error) {
 			continue
 		}
 		if name = Dir + "/" + name; !plain(root, name) {
-			d.ignore(name, "it is no plain file")
+			d.ignore(name, "it is not a plain file")
 			continue
 		}
 		text, err := beneath.ReadFile(root, name, maxLooked)
@@ -163,7 +163,7 @@ func ofCommit(ctx context.Context, git *judge.Git, commit string) (*folder, erro
 			continue
 		}
 		if f[0] != "100644" && f[0] != "100755" {
-			d.ignore(name, "it is no plain file")
+			d.ignore(name, "it is not a plain file")
 			continue
 		}
 		size, err := strconv.ParseInt(f[3], 10, 64)

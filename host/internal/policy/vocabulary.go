@@ -164,7 +164,7 @@ type object struct {
 
 // ConvertToNative refuses: nothing needs it.
 func (o *object) ConvertToNative(reflect.Type) (any, error) {
-	return nil, fmt.Errorf("a %s is no value of its own", o.t)
+	return nil, fmt.Errorf("a %s is not a value of its own", o.t)
 }
 
 // ConvertToType refuses: nothing needs it.

@@ -47,7 +47,7 @@ func (r *Release) takeLocal(place string) error {
 	case st.IsDir():
 		return r.takeFolder(place)
 	case !st.Mode().IsRegular():
-		return bad("it is no file and no folder")
+		return bad("it is not a file and no folder")
 	}
 	f, err := os.Open(place)
 	if err != nil {
@@ -83,7 +83,7 @@ func (r *Release) takeFolder(dir string) error {
 		f := os.NewFile(uintptr(fd), e.Name())
 		st, err := f.Stat()
 		if err == nil && !st.Mode().IsRegular() {
-			err = bad(e.Name() + " is no file")
+			err = bad(e.Name() + " is not a file")
 		}
 		if err == nil {
 			err = r.take(e.Name(), f)
@@ -114,7 +114,7 @@ func (r *Release) takeArchive(name string, f *os.File, size int64) error {
 	}
 	z, err := gzip.NewReader(f)
 	if err != nil {
-		return bad("it is no gzip file: " + err.Error())
+		return bad("it is not a gzip file: " + err.Error())
 	}
 	t := tar.NewReader(&counted{r: z, left: maxAll})
 	for n := 0; ; n++ {
@@ -123,7 +123,7 @@ func (r *Release) takeArchive(name string, f *os.File, size int64) error {
 		case err == io.EOF:
 			return nil
 		case err != nil:
-			return bad("it is no tar archive: " + err.Error())
+			return bad("it is not a tar archive: " + err.Error())
 		case n >= maxFiles:
 			return bad(fmt.Sprintf("it has more than %d files", maxFiles))
 		case h.Typeflag == tar.TypeXGlobalHeader:
@@ -140,7 +140,7 @@ func (r *Release) takeArchive(name string, f *os.File, size int64) error {
 func (r *Release) takeZip(f *os.File, size int64) error {
 	z, err := zip.NewReader(f, size)
 	if err != nil {
-		return bad("it is no zip archive: " + err.Error())
+		return bad("it is not a zip archive: " + err.Error())
 	}
 	if len(z.File) > maxFiles {
 		return bad(fmt.Sprintf("it has more than %d files", maxFiles))

@@ -114,13 +114,13 @@ var majorVersion = regexp.MustCompile(`^v[0-9]+$`)
 func parseModule(from string) (*source, error) {
 	pkg, version, _ := strings.Cut(strings.TrimPrefix(from, schemeGo), "@")
 	if err := module.CheckImportPath(pkg); err != nil || !strings.Contains(pkg, "/") {
-		return nil, bad(fmt.Sprintf("%.200q is no path of a Go package", pkg))
+		return nil, bad(fmt.Sprintf("%.200q is not a path of a Go package", pkg))
 	}
 	if version == "" {
 		version = "latest"
 	}
 	if version != "latest" && semver.Canonical(version) != version {
-		return nil, bad(fmt.Sprintf("%.100q is no version such as v1.2.3; a branch or commit is none, since it can mean something else tomorrow", version))
+		return nil, bad(fmt.Sprintf("%.100q is not a version such as v1.2.3; a branch or commit is none, since it can mean something else tomorrow", version))
 	}
 	base := path.Base(pkg)
 	if majorVersion.MatchString(base) {
@@ -221,7 +221,7 @@ func (m *source) download(ctx context.Context) error {
 	}
 	words := strings.Fields(out)
 	if len(words) != 3 || words[0] != "main" {
-		return bad(m.pkg + " is no program")
+		return bad(m.pkg + " is not a program")
 	}
 	if out, err = m.run(ctx, net, "env", "GOVERSION"); err != nil {
 		return err

@@ -39,7 +39,7 @@ func ParseKey(text string) (string, error) {
 	}
 	var key minisign.PublicKey
 	if err := key.UnmarshalText([]byte(strings.TrimPrefix(text, schemeMinisign))); err != nil {
-		return "", fmt.Errorf("%.80q is no public key: it must be one of minisign (RW…), ed25519:BASE64 or sigstore:ISSUER#IDENTITY", text)
+		return "", fmt.Errorf("%.80q is not a public key: it must be one of minisign (RW…), ed25519:BASE64 or sigstore:ISSUER#IDENTITY", text)
 	}
 	return schemeMinisign + key.String(), nil
 }
@@ -90,7 +90,7 @@ func (r *Release) checkSignature(key string) error {
 			return err
 		}
 	} else if !verify(key, sums, signature) {
-		return bad(fmt.Sprintf("%s is no signature of %s by the key %s", file, sumsFile, key))
+		return bad(fmt.Sprintf("%s is not a signature of %s by the key %s", file, sumsFile, key))
 	}
 	r.Key, r.Signed = key, true
 	return nil

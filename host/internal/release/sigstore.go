@@ -36,7 +36,7 @@ var identity = regexp.MustCompile(`^https://[^\s#*]+#[^\s#*]{3,}\*?$`)
 
 func parseIdentity(text string) (string, error) {
 	if !identity.MatchString(text) {
-		return "", fmt.Errorf("%.120q is no identity: it must be sigstore:ISSUER#IDENTITY, such as "+
+		return "", fmt.Errorf("%.120q is not an identity: it must be sigstore:ISSUER#IDENTITY, such as "+
 			"sigstore:https://token.actions.githubusercontent.com#https://github.com/OWNER/REPOSITORY/.github/workflows/release.yml@refs/tags/*", text)
 	}
 	return schemeSigstore + text, nil
@@ -78,7 +78,7 @@ func checkBundle(key, sums, bundle string) error {
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s did not end within %v", cosign, cosignTime)
 	case errors.As(err, &exit):
-		return bad(fmt.Sprintf("%s is no signature of %s by %s: %s says %q", bundleFile, sumsFile, key, cosign, out))
+		return bad(fmt.Sprintf("%s is not a signature of %s by %s: %s says %q", bundleFile, sumsFile, key, cosign, out))
 	}
 	return fmt.Errorf("%s can't be started: %w", cosign, err)
 }

@@ -120,7 +120,7 @@ func (r *Result) here(ctx context.Context, git *judge.Git) error {
 	}
 	for i, o := range at {
 		if o.kind != "commit" {
-			return fmt.Errorf("it is about %.12s, which is no commit of this repository", names[i])
+			return fmt.Errorf("it is about %.12s, which is not a commit of this repository", names[i])
 		}
 	}
 	return nil
@@ -168,7 +168,7 @@ func read(ctx context.Context, git *judge.Git, name string, o object) ([]byte, e
 func Take(ctx context.Context, git *judge.Git, signers attest.Signers, key, object string) (*Result, error) {
 	r, err := readAt(ctx, git, signers, key, object)
 	if err == nil && r == nil {
-		err = &Untrusted{Ref(key), errors.New("it is no commit")}
+		err = &Untrusted{Ref(key), errors.New("it is not a commit")}
 	}
 	if err != nil {
 		return nil, err

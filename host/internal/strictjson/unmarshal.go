@@ -27,7 +27,7 @@ func unmarshal(b []byte, v any, open bool) error {
 	}
 	t := reflect.TypeOf(v)
 	if t == nil || t.Kind() != reflect.Pointer {
-		return fmt.Errorf("strictjson: decode into %T, which is no pointer", v)
+		return fmt.Errorf("strictjson: decode into %T, which is not a pointer", v)
 	}
 	if err := checkKeys(tree, t.Elem(), "", open); err != nil {
 		return err

@@ -162,7 +162,7 @@ func (s *Store) Changes(root string, items []Item) (changes []Change, known bool
 // one.
 func (s *Store) Add(root, digest string, items []Item) error {
 	if b, err := hex.DecodeString(digest); err != nil || len(b) != sha256.Size {
-		return fmt.Errorf("trust: %q is no digest", digest)
+		return fmt.Errorf("trust: %q is not a digest", digest)
 	}
 	_, err := s.change(func(f *file) bool {
 		e := f.Repositories[canonicalRoot(root)]

@@ -20,7 +20,7 @@ func Of(lines [][]byte, exit int) Shape {
 	s := Shape{Fields: map[string]map[string]string{}, Exit: exit}
 	for _, line := range lines {
 		var event any
-		k := "text that is no event"
+		k := "text that is not an event"
 		if json.Unmarshal(line, &event) == nil {
 			k = kind(event)
 			if s.Fields[k] == nil {

@@ -27,7 +27,7 @@ func TestChanges(t *testing.T) {
 		"another type":     {old: `"num_turns":`, with: `"num_turns":"","x":`, says: "num_turns is string, was number"},
 		"renamed event":    {old: `"subtype":"init"`, with: `"subtype":"hello"`, says: "system/hello"},
 		"another order":    {old: `"type":"user"`, with: `"type":"tool"`, says: "tool/tool_result"},
-		"line of text":     {old: `{"type":"system","subtype":"init"`, with: "Welcome!\n" + `{"type":"system","subtype":"init"`, says: "text that is no event"},
+		"line of text":     {old: `{"type":"system","subtype":"init"`, with: "Welcome!\n" + `{"type":"system","subtype":"init"`, says: "text that is not an event"},
 		"event that ended": {old: `{"type":"system","subtype":"init"`, with: `{"type":"system","subtype":"init"}` + "\n" + `{"was":"init"`, says: "is gone"},
 	} {
 		t.Run(name, func(t *testing.T) {

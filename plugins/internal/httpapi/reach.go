@@ -22,7 +22,7 @@ func Reachable(ctx context.Context, server string) error {
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	req, err := http.NewRequestWithContext(ctx, http.MethodHead, server, nil)
 	if err != nil {
-		return sdk.Fail(sdk.BadConfig, "base_url is no address", sdk.Cause(err), sdk.EffectNone, sdk.Fix("correct base_url in the plugin's configuration"))
+		return sdk.Fail(sdk.BadConfig, "base_url is not an address", sdk.Cause(err), sdk.EffectNone, sdk.Fix("correct base_url in the plugin's configuration"))
 	}
 	res, err := client.Do(req)
 	if err != nil {

@@ -229,7 +229,7 @@ func merge(a, b map[string]any) map[string]any {
 // task fails on a case's own mistake: the base alone would be another case.
 func task(base, over, patch string) map[string]any {
 	if text := read(over); text != "" && !json.Valid([]byte(text)) {
-		fmt.Fprintln(os.Stderr, over+" is no JSON")
+		fmt.Fprintln(os.Stderr, over+" is not JSON")
 		os.Exit(3)
 	}
 	t := merge(object(read(base)), object(read(over)))
