@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/paxiom/relay/host"
 	"github.com/paxiom/relay/host/cycles"
 )
 
@@ -23,7 +24,7 @@ func newAbortCmd(a *app) *cobra.Command {
 			"and commits stay where they are; the service and the work tree are free again.",
 		Example: "relay audit abort bf3c91 --reason \"the spec changed\"",
 		Args:    needArg(&o.id, "cycle", "relay queue"),
-		RunE:    runE(o, runAbort),
+		RunE:    inRepo(a, o, runAbort),
 
 		ValidArgsFunction: completeCycles(a),
 	}
@@ -31,11 +32,7 @@ func newAbortCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runAbort(ctx context.Context, o *abortOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runAbort(ctx context.Context, repo *host.Repo, o *abortOptions) error {
 	res, err := cycles.Abort(ctx, repo, o.id, o.reason)
 	return o.app.cycleEnd(res, err)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/paxiom/relay/host"
 	"github.com/paxiom/relay/host/cycles"
 )
 
@@ -24,7 +25,7 @@ func newAcceptCmd(a *app) *cobra.Command {
 			"revision landed.",
 		Example: "relay show bf3c91 --diff\nrelay audit accept bf3c91",
 		Args:    needArg(&o.id, "cycle", "relay queue"),
-		RunE:    runE(o, runAccept),
+		RunE:    inRepo(a, o, runAccept),
 
 		ValidArgsFunction: completeCycles(a),
 	}
@@ -33,11 +34,7 @@ func newAcceptCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runAccept(ctx context.Context, o *acceptOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runAccept(ctx context.Context, repo *host.Repo, o *acceptOptions) error {
 	live := newProgress(o.app, repo)
 	defer live.close()
 	res, err := cycles.Accept(ctx, repo, o.id, o.despite, live)

@@ -27,15 +27,11 @@ func newAnswerCmd(a *app) *cobra.Command {
 		Example: "relay answer \"round up\"\nrelay answer 2",
 		GroupID: groupWork,
 		Args:    oneArg(&o.text, "answer"),
-		RunE:    runE(o, runAnswer),
+		RunE:    inRepo(a, o, runAnswer),
 	}
 }
 
-func runAnswer(ctx context.Context, o *answerOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runAnswer(ctx context.Context, repo *host.Repo, o *answerOptions) error {
 	s, err := repo.Status(ctx, false)
 	if err != nil {
 		return err
@@ -50,10 +46,7 @@ func runAnswer(ctx context.Context, o *answerOptions) error {
 		asked = s.AskedBy
 	}
 	res, err := repo.Answer(ctx, asked, text)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) {
+	return o.app.done(res, err, func(p *printer) {
 		p.row("question", host.Safe(res.Prompt))
 		p.row("answer", host.Safe(res.Answer))
 		if res.Key != "" {

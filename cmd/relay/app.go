@@ -216,10 +216,15 @@ func (a *app) path(name string) string {
 	return filepath.Join(a.dir, name)
 }
 
-// done ends a command well: the document for --json, or the text for people.
-func (a *app) done(doc any, text func(*printer)) error { return a.end(host.ExitDone, doc, text) }
+// done ends a command with its error, or else with the document for --json or the text for people.
+func (a *app) done(doc any, err error, text func(*printer)) error {
+	if err != nil {
+		return err
+	}
+	return a.end(host.ExitDone, doc, text)
+}
 
-// end is done with an exit code of its own.
+// end is done for a command that did not fail, with an exit code of its own.
 func (a *app) end(code int, doc any, text func(*printer)) error {
 	a.doc = doc
 	if !a.json {

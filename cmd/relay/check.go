@@ -37,20 +37,13 @@ func newCheckListCmd(a *app) *cobra.Command {
 	o := &checkOptions{app: a}
 	return &cobra.Command{
 		Use: "list", Short: "The checks of this repository, and hidden ones for it", Example: "relay check list\nrelay check list --json | jq -r '.checks[].id'",
-		Args: noArgs, RunE: runE(o, runCheckList),
+		Args: noArgs, RunE: inRepo(a, o, runCheckList),
 	}
 }
 
-func runCheckList(ctx context.Context, o *checkOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runCheckList(ctx context.Context, repo *host.Repo, o *checkOptions) error {
 	res, err := checkcmd.List(ctx, repo)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) {
+	return o.app.done(res, err, func(p *printer) {
 		rows := [][]string{{"check", "counts", "command"}}
 		hidden := false
 		for _, c := range res.Checks {
@@ -88,26 +81,22 @@ func newCheckRunCmd(a *app) *cobra.Command {
 			"Nothing changes. With --seed a check makes the same values as in the run that reported the seed.",
 		Example: "relay check run --hidden\nrelay check run --hidden ranges --seed 7342",
 		Args:    func(_ *cobra.Command, args []string) error { o.ids = args; return nil },
-		RunE:    runE(o, runCheckRun),
+		RunE:    inRepo(a, o, runCheckRun),
 	}
 	cmd.Flags().BoolVar(&o.hidden, "hidden", false, "run hidden checks")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "make the values of an earlier run again: its `SEED`")
 	return cmd
 }
 
-func runCheckRun(ctx context.Context, o *checkOptions) error {
+func runCheckRun(ctx context.Context, repo *host.Repo, o *checkOptions) error {
 	if !o.hidden {
 		return usageError{what: "only hidden checks are run by hand", why: "the others are commands that you can type", fix: "`relay check run --hidden`, or `relay check list`"}
-	}
-	repo, err := o.app.open()
-	if err != nil {
-		return err
 	}
 	res, err := checkcmd.RunHidden(ctx, repo, checkcmd.RunOptions{IDs: o.ids, Seed: o.seed})
 	if err != nil {
 		return err
 	}
-	err = o.app.done(res, func(p *printer) {
+	err = o.app.done(res, nil, func(p *printer) {
 		for _, r := range res.Results {
 			for line := range strings.Lines(r.Output) {
 				p.linef("%s", host.SafeLine(strings.TrimSuffix(line, "\n")))

@@ -31,7 +31,7 @@ func newCheckNewCmd(a *app) *cobra.Command {
 			"and the few lines by which it calls the code. It does not count before `relay check add`.\n" +
 			"With --describe or --task a model writes it, which no builder meets; `relay check add` follows.",
 		Example: "relay check new ranges --hidden --lang python\nrelay check new ranges --hidden --describe \"merge joins ranges that touch\"\nrelay check new ranges --hidden --task merge-ranges",
-		Args:    neededArg(&o.name, "name", "`relay check new ranges --hidden`"), RunE: runE(o, runCheckNew),
+		Args:    neededArg(&o.name, "name", "`relay check new ranges --hidden`"), RunE: inRepo(a, o, runCheckNew),
 	}
 	cmd.Flags().BoolVar(&o.hidden, "hidden", false, "a check that no builder sees")
 	cmd.Flags().StringVar(&o.lang, "lang", "", "the `LANGUAGE` that the check is written in: python, javascript or go")
@@ -44,15 +44,12 @@ func newCheckNewCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runCheckNew(ctx context.Context, o *checkNewOptions) error {
+func runCheckNew(ctx context.Context, repo *host.Repo, o *checkNewOptions) error {
 	if !o.hidden {
 		return usageError{what: "only hidden checks are made from a template", why: "the others are commands of your project", fix: "`relay check new " + diag.Word(o.name) + " --hidden`, or `relay init`"}
 	}
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
 	if o.add.Task != "" && o.about == "" {
+		var err error
 		if o.about, err = checkcmd.DescribeTask(repo, o.add.Task); err != nil {
 			return err
 		}
@@ -61,10 +58,7 @@ func runCheckNew(ctx context.Context, o *checkNewOptions) error {
 		return describeCheck(ctx, o, repo)
 	}
 	res, err := checkcmd.New(ctx, repo, o.name, o.lang)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) {
+	return o.app.done(res, err, func(p *printer) {
 		p.linef("Written to %s: %s.", host.Safe(res.Folder), strings.Join(res.Files, " and "))
 		p.next(res.Next)
 	})
@@ -90,7 +84,7 @@ func describeCheck(ctx context.Context, o *checkNewOptions, repo *host.Repo) err
 		p.row("class", host.Safe(cmp.Or(o.add.Class, res.Class)))
 	}
 	o.add.Class = cmp.Or(o.add.Class, res.Class)
-	return runCheckAdd(ctx, o)
+	return runCheckAdd(ctx, repo, o)
 }
 
 func newCheckAddCmd(a *app) *cobra.Command {
@@ -100,7 +94,7 @@ func newCheckAddCmd(a *app) *cobra.Command {
 		Long: "add runs the draft on the last commit, on one where the code is right if you name\n" +
 			"it, and on that code with small mistakes, each of which it should notice. Then it asks.",
 		Example: "relay check add ranges --class \"wrong for empty ranges\"\nrelay check add ranges --reference v1.2",
-		Args:    neededArg(&o.name, "name", "`relay check list`"), RunE: runE(o, runCheckAdd),
+		Args:    neededArg(&o.name, "name", "`relay check list`"), RunE: inRepo(a, o, runCheckAdd),
 	}
 	cmd.Flags().StringVar(&o.add.Class, "class", "", "all that a model is told when it fails: a `TEXT`")
 	cmd.Flags().StringVar(&o.add.Reference, "reference", "", "a `COMMIT` at which the code is right")
@@ -110,11 +104,7 @@ func newCheckAddCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runCheckAdd(ctx context.Context, o *checkNewOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runCheckAdd(ctx context.Context, repo *host.Repo, o *checkNewOptions) error {
 	o.add.Name = o.name
 	no := diag.New("", "the check is still a draft", "", "`relay check add "+diag.Word(o.name)+"`")
 	o.add.Agree = func(t *checkcmd.Tried) error {
@@ -132,10 +122,7 @@ func runCheckAdd(ctx context.Context, o *checkNewOptions) error {
 		return o.app.agreed(p, "Is every change to pass it?", no)
 	}
 	res, err := checkcmd.Add(ctx, repo, o.add)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) {
+	return o.app.done(res, err, func(p *printer) {
 		if o.yes {
 			tried(p, res)
 		}

@@ -33,7 +33,7 @@ func newConfigShowCmd(a *app) *cobra.Command {
 		Long:    "Prints the configuration after all layers: built-in, user, repository, RELAY_* and --set.",
 		Example: "relay config show --origin          # and where each value came from\nrelay config show verification",
 		Args:    oneArg(&o.key, "key"),
-		RunE:    runE(o, runConfigShow),
+		RunE:    inRepo(a, o, runConfigShow),
 
 		ValidArgsFunction: completeKeys,
 	}
@@ -62,7 +62,7 @@ func newConfigSetCmd(a *app) *cobra.Command {
 			o.key, o.value = args[0], args[1]
 			return nil
 		},
-		RunE: runE(o, runConfigSet),
+		RunE: inRepo(a, o, runConfigSet),
 
 		ValidArgsFunction: completeKeys,
 	}
@@ -70,17 +70,13 @@ func newConfigSetCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runConfigSet(ctx context.Context, o *configSetOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runConfigSet(ctx context.Context, repo *host.Repo, o *configSetOptions) error {
 	file, err := setup.SetConfig(ctx, repo, o.key+"="+o.value, o.user)
 	if err != nil {
 		return err
 	}
 	doc := configSetDoc{host.Doc{Kind: "relay.config_set", Version: 1}, file, o.key}
-	return o.app.done(doc, func(p *printer) {
+	return o.app.done(doc, nil, func(p *printer) {
 		if rel, err := filepath.Rel(repo.Root(), file); err == nil && filepath.IsLocal(rel) {
 			file = rel
 		}
@@ -98,20 +94,13 @@ func newConfigValidateCmd(a *app) *cobra.Command {
 		Long:    "Reads the configuration as a run does, and says which file, line and key is wrong, with exit code 3.\nStarts nothing; relay doctor tries the programs and plugins that it names.",
 		Example: "relay config validate\nrelay config validate --set budgets.per_milestone.max_ticks=many",
 		Args:    noArgs,
-		RunE:    runE(&configShowOptions{app: a}, runConfigValidate),
+		RunE:    inRepo(a, &configShowOptions{app: a}, runConfigValidate),
 	}
 }
 
-func runConfigValidate(ctx context.Context, o *configShowOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runConfigValidate(ctx context.Context, repo *host.Repo, o *configShowOptions) error {
 	c, err := setup.ShowConfig(ctx, repo)
-	if err != nil {
-		return err
-	}
-	return o.app.done(c, func(p *printer) {
+	return o.app.done(c, err, func(p *printer) {
 		file := "no file of this repository's"
 		if rel, err := filepath.Rel(repo.Root(), c.File); err == nil && c.File != "" {
 			file = host.Safe(rel)
@@ -123,11 +112,7 @@ func runConfigValidate(ctx context.Context, o *configShowOptions) error {
 	})
 }
 
-func runConfigShow(ctx context.Context, o *configShowOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runConfigShow(ctx context.Context, repo *host.Repo, o *configShowOptions) error {
 	c, err := setup.ShowConfig(ctx, repo)
 	if err != nil {
 		return err
@@ -144,7 +129,7 @@ func runConfigShow(ctx context.Context, o *configShowOptions) error {
 		}
 		c.Values = under
 	}
-	return o.app.done(c, func(p *printer) {
+	return o.app.done(c, nil, func(p *printer) {
 		for _, v := range c.Values {
 			line := v.Key + " = " + host.Safe(encoded(v.Value))
 			if o.origin {

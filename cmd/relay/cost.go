@@ -28,7 +28,7 @@ func newCostCmd(a *app) *cobra.Command {
 		Example: "relay cost\nrelay cost --by run --since 12h\nrelay cost --by model --json\nrelay cost bf3c91                  # one audit cycle, by role\nrelay cost login                   # one task of the pipeline, all attempts",
 		GroupID: groupLook,
 		Args:    oneArg(&o.of, "run, cycle or task"),
-		RunE:    runE(o, runCost),
+		RunE:    inRepo(a, o, runCost),
 
 		ValidArgsFunction: completeWork(a),
 	}
@@ -39,7 +39,7 @@ func newCostCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runCost(ctx context.Context, o *costOptions) error {
+func runCost(ctx context.Context, repo *host.Repo, o *costOptions) error {
 	var since time.Duration
 	if o.since != "" {
 		var err error
@@ -47,15 +47,8 @@ func runCost(ctx context.Context, o *costOptions) error {
 			return err
 		}
 	}
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
 	res, err := repo.Cost(ctx, host.CostOptions{By: o.by, Since: since, Of: o.of})
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) { costTable(p, res) })
+	return o.app.done(res, err, func(p *printer) { costTable(p, res) })
 }
 
 func costTable(p *printer, res *host.CostResult) {

@@ -174,7 +174,7 @@ func newContinueCmd(a *app) *cobra.Command {
 			"without one, a plan with undecided entries needs --yes.",
 		Example: "relay audit review bf3c91\nrelay audit continue bf3c91",
 		Args:    needArg(&o.id, "cycle", "relay queue"),
-		RunE:    runE(o, runContinue),
+		RunE:    inRepo(a, o, runContinue),
 
 		ValidArgsFunction: completeCycles(a),
 	}
@@ -182,11 +182,7 @@ func newContinueCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runContinue(ctx context.Context, o *continueOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runContinue(ctx context.Context, repo *host.Repo, o *continueOptions) error {
 	var live *progress
 	defer func() {
 		if live != nil {

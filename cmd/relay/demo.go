@@ -98,7 +98,7 @@ func runDemo(ctx context.Context, o *demoOptions) error {
 		}
 		doc.Reports = append(doc.Reports, report)
 	}
-	return o.app.done(doc, func(p *printer) {
+	return o.app.done(doc, nil, func(p *printer) {
 		p.linef("")
 		p.prose("The test passes now, and deploy.sh was never written: relay kept the second change as a patch and a ref.")
 		if doc.Dir != "" {

@@ -22,21 +22,14 @@ func newDiffCmd(a *app) *cobra.Command {
 		Example:           "relay diff\nrelay diff 20261120-1923      # a run id or the beginning of one\nrelay diff bf3c91             # an audit cycle",
 		GroupID:           groupLook,
 		Args:              oneArg(&o.run, "run, cycle or task"),
-		RunE:              runE(o, runDiff),
+		RunE:              inRepo(a, o, runDiff),
 		ValidArgsFunction: completeWork(a),
 	}
 }
 
-func runDiff(ctx context.Context, o *diffOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runDiff(ctx context.Context, repo *host.Repo, o *diffOptions) error {
 	d, err := repo.Diff(ctx, o.run)
-	if err != nil {
-		return err
-	}
-	return o.app.done(d, func(p *printer) {
+	return o.app.done(d, err, func(p *printer) {
 		if len(d.Files) == 0 {
 			p.advise("", host.Safe(d.ID)+" has no change to show. `relay show "+host.Safe(d.ID)+"` says how it ended.")
 			return

@@ -35,7 +35,7 @@ func newReportCmd(a *app) *cobra.Command {
 		Example: "relay report\nrelay report --open              # as a page in the browser\nrelay report --since 7d --format markdown\nrelay report --since 12h --format html -o night.html",
 		GroupID: groupLook,
 		Args:    noArgs,
-		RunE:    runE(o, runReport),
+		RunE:    inRepo(a, o, runReport),
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.since, "since", "12h", "the runs of the last `DUR`: 12h, 7d")
@@ -55,7 +55,7 @@ func parseSince(command, text string) (time.Duration, error) {
 	return since, nil
 }
 
-func runReport(ctx context.Context, o *reportOptions) error {
+func runReport(ctx context.Context, repo *host.Repo, o *reportOptions) error {
 	since, err := parseSince("relay report", o.since)
 	if err != nil {
 		return err
@@ -78,10 +78,6 @@ func runReport(ctx context.Context, o *reportOptions) error {
 		return usageError{what: "--open goes with --format html", why: "a browser shows the page", fix: "`relay report --open`"}
 	case o.output != "" && render == nil:
 		return usageError{what: "-o goes with --format markdown or html", why: "text and JSON can be redirected by the shell", fix: "`relay report --format html -o night.html`"}
-	}
-	repo, err := o.app.open()
-	if err != nil {
-		return err
 	}
 	d, err := repo.Digest(ctx, since)
 	if err != nil {

@@ -25,17 +25,13 @@ func newDoctorCmd(a *app) *cobra.Command {
 		Example: "relay doctor\nrelay doctor --live\nrelay doctor --json | jq '.checks[] | select(.ok | not)'",
 		GroupID: groupStart,
 		Args:    noArgs,
-		RunE:    runE(o, runDoctor),
+		RunE:    inRepo(a, o, runDoctor),
 	}
 	cmd.Flags().BoolVar(&o.live, "live", false, "ask each provider's model one tiny question, and say what it cost")
 	return cmd
 }
 
-func runDoctor(ctx context.Context, o *doctorOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runDoctor(ctx context.Context, repo *host.Repo, o *doctorOptions) error {
 	d, err := setup.Doctor(ctx, repo, setup.DoctorOptions{Live: o.live})
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ func newEvidenceExportCmd(a *app) *cobra.Command {
 			"output of a program is in it. It begins with the first commit that has an attestation. The same\n" +
 			"records give the same bytes.",
 		Example: "relay evidence export -o audit.tar.gz\nrelay evidence export --since 30d -o audit.tar.gz\nrelay evidence export --since 2026-10-01 -o audit.tar.gz\nrelay evidence export --range v1.4..v1.5 -o audit.tar.gz",
-		Args:    noArgs, RunE: runE(o, runEvidenceExport),
+		Args:    noArgs, RunE: inRepo(a, o, runEvidenceExport),
 	}
 	cmd.Flags().StringVar(&o.since, "since", "", "commits of HEAD and runs since `WHEN`: 30d, 12h, 2026-10-01")
 	cmd.Flags().StringVar(&o.Range, "range", "", "the commits of `RANGE`, and the runs that landed them")
@@ -41,7 +41,7 @@ func newEvidenceExportCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runEvidenceExport(ctx context.Context, o *evidenceOptions) error {
+func runEvidenceExport(ctx context.Context, repo *host.Repo, o *evidenceOptions) error {
 	if o.File == "-" {
 		return usageError{what: "an archive is not written to standard output", why: "what it holds, and what is not known, is said there", fix: "`relay evidence export -o audit.tar.gz`"}
 	}
@@ -56,15 +56,8 @@ func runEvidenceExport(ctx context.Context, o *evidenceOptions) error {
 		}
 		o.Since = day
 	}
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
 	res, err := proof.Export(ctx, repo, o.ExportOptions)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) {
+	return o.app.done(res, err, func(p *printer) {
 		p.linef("%s  %s", host.Safe(res.File), p.dim(size(res.Bytes)))
 		p.linef("%s, %d of them attested; %s", plural(res.Commits, "commit", "commits"), res.Attested, plural(res.Runs, "run", "runs"))
 		notKnown(p, res.Unknown)
@@ -86,16 +79,12 @@ func newEvidenceVerifyCmd(a *app) *cobra.Command {
 			"a byte is not what was signed is refused with exit code 3; otherwise the exit code is 0 when\n" +
 			"every commit is verified and 2 when one is not.",
 		Example: "relay evidence verify audit.tar.gz --signers relay-signers\nrelay evidence verify audit.tar.gz --signers relay-signers --relay-only --json",
-		Args:    needArg(&o.archive, "archive", "ls *.tar.gz"), RunE: runE(o, runEvidenceVerify),
+		Args:    needArg(&o.archive, "archive", "ls *.tar.gz"), RunE: inRepo(a, o, runEvidenceVerify),
 	}
 	return o.flags(cmd)
 }
 
-func runEvidenceVerify(ctx context.Context, o *verifyOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runEvidenceVerify(ctx context.Context, repo *host.Repo, o *verifyOptions) error {
 	res, err := proof.VerifyArchive(ctx, repo, o.archive, o.VerifyOptions)
 	if err != nil {
 		return err

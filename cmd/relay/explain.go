@@ -46,7 +46,7 @@ func runExplain(ctx context.Context, o *explainOptions) error {
 	if err != nil {
 		return err
 	}
-	return o.app.done(explainDoc{host.Doc{Kind: "relay.explain", Version: 1}, *e}, func(p *printer) {
+	return o.app.done(explainDoc{host.Doc{Kind: "relay.explain", Version: 1}, *e}, nil, func(p *printer) {
 		p.row("code", p.outcome(string(e.Code))+"  "+e.Title)
 		p.row("cause", e.Cause)
 		p.row("relay did", e.Did)

@@ -22,22 +22,15 @@ func newGCCmd(a *app) *cobra.Command {
 		Example: "relay gc --dry-run\nrelay gc",
 		GroupID: groupSetup,
 		Args:    noArgs,
-		RunE:    runE(o, runGC),
+		RunE:    inRepo(a, o, runGC),
 	}
 	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "only say what would be removed")
 	return cmd
 }
 
-func runGC(ctx context.Context, o *gcOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runGC(ctx context.Context, repo *host.Repo, o *gcOptions) error {
 	res, err := repo.GC(ctx, o.dry)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) {
+	return o.app.done(res, err, func(p *printer) {
 		verb := "removed"
 		if res.DryRun {
 			verb = "would go"

@@ -27,7 +27,7 @@ func newPipelineGenerateCmd(a *app) *cobra.Command {
 		Long: "The provider of pipeline.plan reads AGENTS.md and proposes tasks. In front of each comes one that\n" +
 			"makes its checks. What has begun stays as it is. The difference is shown, and you are asked.",
 		Example: "relay pipeline generate\nrelay pipeline generate --dry-run\nrelay pipeline generate --yes",
-		Args:    noArgs, RunE: runE(o, runPipelineGenerate),
+		Args:    noArgs, RunE: inRepo(a, o, runPipelineGenerate),
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&o.yes, "yes", "y", false, "write it without being asked")
@@ -37,17 +37,13 @@ func newPipelineGenerateCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runPipelineGenerate(ctx context.Context, o *generateOptions) error {
+func runPipelineGenerate(ctx context.Context, repo *host.Repo, o *generateOptions) error {
 	if !o.yes && !o.dry && !o.app.interactive() { // before anything is paid
 		return usageError{what: "there is no terminal to ask at", why: "a task list is only written when somebody agrees to it",
 			fix: "`relay pipeline generate --dry-run`, then `relay pipeline generate --yes`, which takes the same answer"}
 	}
 	if o.hidden && (o.dry || o.app.json) {
 		return usageError{what: "--hidden-checks goes with neither --dry-run nor --json", why: "each check is shown, tried and asked about", fix: "`relay pipeline generate --hidden-checks`"}
-	}
-	repo, err := o.app.open()
-	if err != nil {
-		return err
 	}
 	live := newProgress(o.app, repo)
 	defer live.close()
@@ -66,7 +62,7 @@ func runPipelineGenerate(ctx context.Context, o *generateOptions) error {
 	if err != nil {
 		return err
 	}
-	err = o.app.done(res, func(p *printer) {
+	err = o.app.done(res, nil, func(p *printer) {
 		if o.yes || o.dry {
 			proposed(p, res)
 		}

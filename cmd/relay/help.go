@@ -18,7 +18,7 @@ func setHelp(a *app, root *cobra.Command) {
 			return
 		}
 		if a.json {
-			_ = a.done(helpOf(cmd), nil)
+			_ = a.done(helpOf(cmd), nil, nil)
 			return
 		}
 		help(a.printer(a.out, a.outTTY), cmd)

@@ -28,25 +28,18 @@ func newHistoryListCmd(a *app) *cobra.Command {
 		Short:   "Past runs, newest first",
 		Example: "relay history list\nrelay history list --limit 0 --json   # all of them",
 		Args:    noArgs,
-		RunE:    runE(o, runHistoryList),
+		RunE:    inRepo(a, o, runHistoryList),
 	}
 	cmd.Flags().IntVarP(&o.limit, "limit", "n", 20, "at most `N` runs; 0 lists all")
 	return cmd
 }
 
-func runHistoryList(ctx context.Context, o *historyListOptions) error {
+func runHistoryList(ctx context.Context, repo *host.Repo, o *historyListOptions) error {
 	if o.limit < 0 {
 		return usageError{what: "--limit is negative", fix: "`relay history list --limit 0` lists all"}
 	}
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
 	l, err := repo.HistoryList(ctx, o.limit)
-	if err != nil {
-		return err
-	}
-	return o.app.done(l, func(p *printer) {
+	return o.app.done(l, err, func(p *printer) {
 		if len(l.Runs) == 0 {
 			p.linef("No runs yet.")
 			p.next("`relay run --goal \"...\"`")
@@ -84,7 +77,7 @@ func newHistoryPruneCmd(a *app) *cobra.Command {
 			"it removed; that prune also removes the refs of rejected changes and the files of their attempts.",
 		Example: "relay history prune --keep 50\nrelay history prune --older-than 30d --dry-run",
 		Args:    noArgs,
-		RunE:    runE(o, runHistoryPrune),
+		RunE:    inRepo(a, o, runHistoryPrune),
 	}
 	o.cmd = cmd
 	cmd.Flags().IntVar(&o.keep, "keep", 0, "keep the newest `N` runs")
@@ -96,12 +89,8 @@ func newHistoryPruneCmd(a *app) *cobra.Command {
 
 const defaultKeep = 50
 
-func runHistoryPrune(ctx context.Context, o *historyPruneOptions) error {
+func runHistoryPrune(ctx context.Context, repo *host.Repo, o *historyPruneOptions) error {
 	opts, err := o.prune()
-	if err != nil {
-		return err
-	}
-	repo, err := o.app.open()
 	if err != nil {
 		return err
 	}
@@ -122,10 +111,7 @@ func runHistoryPrune(ctx context.Context, o *historyPruneOptions) error {
 		opts.DryRun = false
 	}
 	res, err := repo.HistoryPrune(ctx, opts)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) {
+	return o.app.done(res, err, func(p *printer) {
 		if res.DryRun {
 			prunedRuns(p, "would remove", res)
 			return

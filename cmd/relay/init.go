@@ -31,7 +31,7 @@ func newInitCmd(a *app) *cobra.Command {
 		Example: "relay init\nrelay init --format yaml   # with comments\nrelay init --dry-run       # only show it",
 		GroupID: groupStart,
 		Args:    noArgs,
-		RunE:    runE(o, runInit),
+		RunE:    inRepo(a, o, runInit),
 	}
 	cmd.Flags().StringVar(&o.format, "format", "json", "`json|yaml`")
 	cmd.Flags().BoolVar(&o.force, "force", false, "replace the existing configuration")
@@ -41,11 +41,7 @@ func newInitCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runInit(ctx context.Context, o *initOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runInit(ctx context.Context, repo *host.Repo, o *initOptions) error {
 	if o.texts {
 		return writePrompts(o.app, repo)
 	}
@@ -55,10 +51,7 @@ func runInit(ctx context.Context, o *initOptions) error {
 		}
 	}
 	r, err := setup.Init(ctx, repo, setup.InitOptions{Format: o.format, Force: o.force, DryRun: o.dryRun, Tell: tell})
-	if err != nil {
-		return err
-	}
-	return o.app.done(r, func(p *printer) {
+	return o.app.done(r, err, func(p *printer) {
 		if r.DryRun {
 			p.write(r.Config)
 			return
@@ -108,10 +101,7 @@ func runInit(ctx context.Context, o *initOptions) error {
 
 func writePrompts(a *app, repo *host.Repo) error {
 	r, err := setup.Prompts(repo)
-	if err != nil {
-		return err
-	}
-	return a.done(r, func(p *printer) {
+	return a.done(r, err, func(p *printer) {
 		for i, name := range r.Wrote {
 			p.row(first(i, "wrote"), r.Dir+"/"+name)
 		}

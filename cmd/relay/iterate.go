@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/paxiom/relay/host"
 	"github.com/paxiom/relay/host/cycles"
 )
 
@@ -22,17 +23,13 @@ func newIterateCmd(a *app) *cobra.Command {
 			"Findings keep their ids, so that you see what is fixed, new, or came back.",
 		Example: "relay audit iterate bf3c91",
 		Args:    needArg(&o.id, "cycle", "relay queue"),
-		RunE:    runE(o, runIterate),
+		RunE:    inRepo(a, o, runIterate),
 
 		ValidArgsFunction: completeCycles(a),
 	}
 }
 
-func runIterate(ctx context.Context, o *iterateOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runIterate(ctx context.Context, repo *host.Repo, o *iterateOptions) error {
 	live := newProgress(o.app, repo)
 	defer live.close()
 	res, err := cycles.Iterate(ctx, repo, o.id, live)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/paxiom/relay/host"
 )
 
 type logsOptions struct {
@@ -24,7 +26,7 @@ func newLogsCmd(a *app) *cobra.Command {
 			"The files are .relay/logs/YYYY-MM-DD.log.",
 		Example: "relay audit logs\nrelay audit logs --tail\nrelay audit logs bf3c91 --day 2026-04-28",
 		Args:    oneArg(&o.id, "cycle"),
-		RunE:    runE(o, runLogs),
+		RunE:    inRepo(a, o, runLogs),
 
 		ValidArgsFunction: completeCycles(a),
 	}
@@ -33,7 +35,7 @@ func newLogsCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runLogs(ctx context.Context, o *logsOptions) error {
+func runLogs(ctx context.Context, repo *host.Repo, o *logsOptions) error {
 	var day time.Time
 	if o.day != "" {
 		var err error
@@ -44,10 +46,6 @@ func runLogs(ctx context.Context, o *logsOptions) error {
 	if o.tail && (o.app.json || o.day != "") {
 		return usageError{what: "--tail goes with neither --json nor --day", why: "a log that is followed has no end", fix: "`relay audit logs --tail`"}
 	}
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
 	if !o.app.json {
 		w := &counting{w: o.app.out}
 		if err := repo.Logs(ctx, w, day, o.id, o.tail); err != nil || w.n > 0 || o.tail {
@@ -57,10 +55,7 @@ func runLogs(ctx context.Context, o *logsOptions) error {
 		return nil
 	}
 	doc, err := logLines(ctx, repo, day, o.id)
-	if err != nil {
-		return err
-	}
-	return o.app.done(doc, func(*printer) {})
+	return o.app.done(doc, err, func(*printer) {})
 }
 
 // counting counts what is written.

@@ -43,7 +43,7 @@ func newLoopCmd(a *app) *cobra.Command {
 		Example: "relay loop --mode milestone --goal \"make the tests pass\" --max-ticks 10\nrelay loop --mode autonomous --until 07:00 --max-cost-usd 20 --detach\nrelay loop --resume              # go on where a crash or Ctrl-C cut it off",
 		GroupID: groupWork,
 		Args:    noArgs,
-		RunE:    runE(o, runLoop),
+		RunE:    inRepo(a, o, runLoop),
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.mode, "mode", "", "`MODE`: task, milestone or autonomous")
@@ -62,7 +62,7 @@ func newLoopCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runLoop(ctx context.Context, o *loopOptions) error {
+func runLoop(ctx context.Context, repo *host.Repo, o *loopOptions) error {
 	if o.mode == "" && !o.resume && !o.alone {
 		return usageError{what: "relay loop needs --mode", why: "how far it may go on its own is yours to say: task, milestone or autonomous", fix: "`relay loop --mode milestone`; `relay loop --resume` goes on with a loop that was cut off"}
 	}
@@ -73,10 +73,6 @@ func runLoop(ctx context.Context, o *loopOptions) error {
 		return keyMissing("loop")
 	}
 	until, err := parseUntil(o.until, o.nowFunc())
-	if err != nil {
-		return err
-	}
-	repo, err := o.app.open()
 	if err != nil {
 		return err
 	}

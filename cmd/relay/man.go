@@ -83,7 +83,7 @@ func runMan(o *manOptions, root *cobra.Command) error {
 			m.Completions = append(m.Completions, to)
 		}
 	}
-	return o.app.done(m, func(p *printer) {
+	return o.app.done(m, nil, func(p *printer) {
 		p.linef("wrote %s to %s", plural(m.Pages, "page", "pages"), host.Safe(m.Dir))
 		for _, c := range m.Completions {
 			p.linef("wrote %s", host.Safe(c))

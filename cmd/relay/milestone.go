@@ -25,22 +25,15 @@ func newMilestoneCmd(a *app) *cobra.Command {
 		Example: "relay milestone\nrelay milestone docs\nrelay milestone --reset",
 		GroupID: groupWork,
 		Args:    oneArg(&o.name, "name"),
-		RunE:    runE(o, runMilestone),
+		RunE:    inRepo(a, o, runMilestone),
 	}
 	cmd.Flags().BoolVar(&o.reset, "reset", false, "count what the milestone uses anew, from nothing")
 	return cmd
 }
 
-func runMilestone(ctx context.Context, o *milestoneOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runMilestone(ctx context.Context, repo *host.Repo, o *milestoneOptions) error {
 	res, err := repo.Milestone(ctx, o.name, o.reset)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) {
+	return o.app.done(res, err, func(p *printer) {
 		name := host.Safe(res.MilestoneID)
 		if name == "" {
 			name = "none yet; the first task names one"

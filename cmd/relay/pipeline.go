@@ -29,20 +29,13 @@ func newPipelineInitCmd(a *app) *cobra.Command {
 		Use: "init", Short: "Write AGENTS.md and prd.json to begin with",
 		Long:    "Existing files stay as they are. Edit and commit both.",
 		Example: "relay pipeline init && $EDITOR prd.json",
-		Args:    noArgs, RunE: runE(o, runPipelineInit),
+		Args:    noArgs, RunE: inRepo(a, o, runPipelineInit),
 	}
 }
 
-func runPipelineInit(ctx context.Context, o *pipelineOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runPipelineInit(ctx context.Context, repo *host.Repo, o *pipelineOptions) error {
 	res, err := pipelines.Init(ctx, repo)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) { wrote(p, res) })
+	return o.app.done(res, err, func(p *printer) { wrote(p, res) })
 }
 
 func wrote(p *printer, res *pipelines.Files) {
@@ -59,7 +52,7 @@ func newPipelineImportCmd(a *app) *cobra.Command {
 		Use: "import FILE", Short: "Convert another tool's task list to prd.json",
 		Long:    "Reads beads (JSON lines), task-master (tasks.json), spec-kit (tasks.md) and ralphex (a plan), and\nnames what a task list has no place for. Never replaces a prd.json that you have edited.",
 		Example: "relay pipeline import .beads/issues.jsonl --dry-run\nrelay pipeline import specs/001/tasks.md --from spec-kit",
-		Args:    neededArg(&o.file, "file", "`relay pipeline import FILE`"), RunE: runE(o, runPipelineImport),
+		Args:    neededArg(&o.file, "file", "`relay pipeline import FILE`"), RunE: inRepo(a, o, runPipelineImport),
 	}
 	cmd.Flags().StringVar(&o.from, "from", "", "the `KIND` of file: "+strings.Join(pipelines.ImportKinds(), ", ")+"; guessed without it")
 	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "only print what would be written")
@@ -67,16 +60,9 @@ func newPipelineImportCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runPipelineImport(ctx context.Context, o *pipelineOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runPipelineImport(ctx context.Context, repo *host.Repo, o *pipelineOptions) error {
 	res, err := pipelines.Import(ctx, repo, o.file, o.from, o.dry)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) {
+	return o.app.done(res, err, func(p *printer) {
 		if res.DryRun {
 			for line := range strings.Lines(res.Text) {
 				p.linef("%s", host.Safe(strings.TrimSuffix(line, "\n")))
@@ -96,20 +82,13 @@ func newPipelineCheckCmd(a *app) *cobra.Command {
 	o := &pipelineOptions{app: a}
 	return &cobra.Command{
 		Use: "check", Short: "Check that prd.json is a task list that can be worked through", Example: "relay pipeline check",
-		Args: noArgs, RunE: runE(o, runPipelineCheck),
+		Args: noArgs, RunE: inRepo(a, o, runPipelineCheck),
 	}
 }
 
-func runPipelineCheck(ctx context.Context, o *pipelineOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runPipelineCheck(ctx context.Context, repo *host.Repo, o *pipelineOptions) error {
 	res, err := pipelines.Check(ctx, repo)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) {
+	return o.app.done(res, err, func(p *printer) {
 		p.row("tasks", plain(res.Tasks))
 		p.row("ready", strings.Join(res.Ready, ", "))
 		if res.Estimate != nil {

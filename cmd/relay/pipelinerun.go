@@ -34,7 +34,7 @@ func newPipelineRunCmd(a *app) *cobra.Command {
 			"own branch and, unless you give others, with its original flags. Ctrl-C stops the current step\n" +
 			"cleanly, `relay stop --drain` stops after the task.",
 		Example: "relay pipeline run\nrelay pipeline run --only login --max-session-minutes 15\nrelay pipeline run --parallel 3 --push",
-		Args:    noArgs, RunE: runE(o, runPipelineRun),
+		Args:    noArgs, RunE: inRepo(a, o, runPipelineRun),
 	}
 	cmd.Flags().IntVar(&o.minutes, "max-session-minutes", 0, "cap of one cleanup process, `N` minutes (also MAX_SESSION_MINUTES)")
 	cmd.Flags().StringVar(&o.only, "only", "", "work on this `TASK` alone")
@@ -46,7 +46,7 @@ func newPipelineRunCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runPipelineRun(ctx context.Context, o *pipelineRunOptions) error {
+func runPipelineRun(ctx context.Context, repo *host.Repo, o *pipelineRunOptions) error {
 	from := "--max-session-minutes"
 	if env := o.app.getenv("MAX_SESSION_MINUTES"); env != "" && o.minutes == 0 { // the seed's script has its cap there
 		from = "MAX_SESSION_MINUTES"
@@ -63,10 +63,6 @@ func runPipelineRun(ctx context.Context, o *pipelineRunOptions) error {
 	}
 	if o.parallel < 0 || o.parallel > 32 || o.parallel == 0 && o.given("parallel") {
 		return usageError{what: fmt.Sprintf("--parallel %d is not a number of tasks", o.parallel), why: "it is from 1 to 32", fix: "`relay pipeline run --parallel 2`"}
-	}
-	repo, err := o.app.open()
-	if err != nil {
-		return err
 	}
 	live := newProgress(o.app, repo)
 	defer live.close()
@@ -156,15 +152,11 @@ func newPipelineStatusCmd(a *app) *cobra.Command {
 	o := &pipelineOptions{app: a}
 	return &cobra.Command{
 		Use: "status", Short: "Where the pipeline stands, and what comes next", Long: "Starts nothing. The exit code is 1 while something waits for you.", Example: "relay pipeline status\nrelay pipeline status --json | jq .open",
-		Args: noArgs, RunE: runE(o, runPipelineStatus),
+		Args: noArgs, RunE: inRepo(a, o, runPipelineStatus),
 	}
 }
 
-func runPipelineStatus(ctx context.Context, o *pipelineOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runPipelineStatus(ctx context.Context, repo *host.Repo, o *pipelineOptions) error {
 	res, err := pipelines.Status(ctx, repo)
 	if err != nil {
 		return err

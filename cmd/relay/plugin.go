@@ -33,17 +33,13 @@ func newPluginListCmd(a *app) *cobra.Command {
 		Long:    "Lists plugins from their pins; starts none of them.",
 		Example: "relay plugin list\nrelay plugin list claude   # what it starts, reads and where it connects to",
 		Args:    oneArg(&o.name, "plugin name"),
-		RunE:    runE(o, runPluginList),
+		RunE:    inRepo(a, o, runPluginList),
 
 		ValidArgsFunction: pluginNames(a),
 	}
 }
 
-func runPluginList(ctx context.Context, o *pluginListOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runPluginList(ctx context.Context, repo *host.Repo, o *pluginListOptions) error {
 	l, err := plugins.List(ctx, repo)
 	if err != nil {
 		return err
@@ -51,7 +47,7 @@ func runPluginList(ctx context.Context, o *pluginListOptions) error {
 	if o.name != "" {
 		return showPlugin(o, l)
 	}
-	return o.app.done(l, func(p *printer) {
+	return o.app.done(l, nil, func(p *printer) {
 		var rows [][]string
 		for _, e := range l.Plugins {
 			state := string(e.State)
@@ -93,7 +89,7 @@ func showPlugin(o *pluginListOptions, l *plugins.ListResult) error {
 		}
 		l.Plugins = l.Plugins[:0]
 		l.Plugins = append(l.Plugins, e)
-		return o.app.done(l, func(p *printer) { pluginRows(p, &plugins.Result{Plugin: e}) })
+		return o.app.done(l, nil, func(p *printer) { pluginRows(p, &plugins.Result{Plugin: e}) })
 	}
 	return usageError{what: "there is no plugin " + o.name, fix: "`relay plugin list`"}
 }

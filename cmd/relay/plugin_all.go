@@ -18,20 +18,13 @@ func newPluginOutdatedCmd(a *app) *cobra.Command {
 			"warns of is named, and remembered for when the plugin starts.",
 		Example: "relay plugin outdated\nrelay plugin upgrade --all",
 		Args:    noArgs,
-		RunE:    runE(o, runPluginOutdated),
+		RunE:    inRepo(a, o, runPluginOutdated),
 	}
 }
 
-func runPluginOutdated(ctx context.Context, o *pluginOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runPluginOutdated(ctx context.Context, repo *host.Repo, o *pluginOptions) error {
 	res, err := plugins.Outdated(ctx, repo)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) {
+	return o.app.done(res, err, func(p *printer) {
 		var rows [][]string
 		for _, e := range res.Plugins {
 			note := e.Problem

@@ -48,7 +48,7 @@ func newPluginInstallCmd(a *app) *cobra.Command {
 			"relay plugin install go:example.org/foo/cmd/relay-plugin-foo@v1.2.0\n" +
 			"relay plugin install              # all that relay.lock.json pins, after a clone",
 		Args: oneArg(&o.arg, "source"),
-		RunE: runE(o, runPluginInstall),
+		RunE: inRepo(a, o, runPluginInstall),
 	}
 	o.cmd = cmd
 	cmd.Flags().StringVar(&o.grant, "grant", "", grantHelp)
@@ -60,10 +60,10 @@ func newPluginInstallCmd(a *app) *cobra.Command {
 }
 
 // namedPluginCmd completes a command that takes the name of a plugin.
-func namedPluginCmd(a *app, run func(context.Context, *pluginOptions) error, cmd *cobra.Command) (*cobra.Command, *pluginOptions) {
+func namedPluginCmd(a *app, run func(context.Context, *host.Repo, *pluginOptions) error, cmd *cobra.Command) (*cobra.Command, *pluginOptions) {
 	o := &pluginOptions{app: a, cmd: cmd}
 	cmd.Args = neededArg(&o.arg, "plugin name", "`relay plugin list` shows the names")
-	cmd.RunE = runE(o, run)
+	cmd.RunE = inRepo(a, o, run)
 	cmd.ValidArgsFunction = pluginNames(a)
 	return cmd, o
 }
@@ -147,11 +147,7 @@ func (o *pluginOptions) install() plugins.InstallOptions {
 	return i
 }
 
-func runPluginInstall(ctx context.Context, o *pluginOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runPluginInstall(ctx context.Context, repo *host.Repo, o *pluginOptions) error {
 	if o.arg == "" {
 		if o.cmd.Flags().Changed("grant") || o.key != "" || o.as != "" || len(o.platforms) > 0 {
 			return usageError{what: "--grant, --key, --as and --platform are of one plugin", fix: "`relay plugin install SOURCE`, with where it comes from"}
@@ -176,11 +172,7 @@ func runPluginInstall(ctx context.Context, o *pluginOptions) error {
 	return o.app.pluginDone(res, err, "pinned")
 }
 
-func runPluginUpgrade(ctx context.Context, o *pluginOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runPluginUpgrade(ctx context.Context, repo *host.Repo, o *pluginOptions) error {
 	i := o.install()
 	i.From = o.from
 	if o.all {
@@ -197,49 +189,24 @@ func runPluginUpgrade(ctx context.Context, o *pluginOptions) error {
 	return o.app.pluginDone(res, err, "pinned")
 }
 
-func runPluginGrant(ctx context.Context, o *pluginOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runPluginGrant(ctx context.Context, repo *host.Repo, o *pluginOptions) error {
 	res, err := plugins.Grant(ctx, repo, o.arg, o.install())
 	return o.app.pluginDone(res, err, "granted")
 }
 
-func runPluginRevoke(ctx context.Context, o *pluginOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runPluginRevoke(ctx context.Context, repo *host.Repo, o *pluginOptions) error {
 	res, err := plugins.Revoke(ctx, repo, o.arg)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) { p.linef("%s is granted nothing any more, and is not started", host.Safe(o.arg)) })
+	return o.app.done(res, err, func(p *printer) { p.linef("%s is granted nothing any more, and is not started", host.Safe(o.arg)) })
 }
 
-func runPluginRemove(ctx context.Context, o *pluginOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runPluginRemove(ctx context.Context, repo *host.Repo, o *pluginOptions) error {
 	res, err := plugins.Remove(ctx, repo, o.arg)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) { p.linef("%s is not pinned any more", host.Safe(o.arg)) })
+	return o.app.done(res, err, func(p *printer) { p.linef("%s is not pinned any more", host.Safe(o.arg)) })
 }
 
-func runPluginInfo(ctx context.Context, o *pluginOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runPluginInfo(ctx context.Context, repo *host.Repo, o *pluginOptions) error {
 	res, err := plugins.Info(ctx, repo, o.arg)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) { pluginRows(p, res) })
+	return o.app.done(res, err, func(p *printer) { pluginRows(p, res) })
 }
 
 // pluginDone shows a plugin after it was pinned or granted; one that waits for its grants

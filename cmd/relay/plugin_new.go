@@ -55,10 +55,7 @@ func runPluginNew(ctx context.Context, o *pluginNewOptions) error {
 	}
 	o.host.Dir = o.app.path(o.host.Dir)
 	res, err := plugins.New(ctx, o.host)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) {
+	return o.app.done(res, err, func(p *printer) {
 		p.linef("%s %s", p.green("written:"), host.Safe(res.Dir))
 		for _, f := range res.Files {
 			p.linef("  %s", host.Safe(f))

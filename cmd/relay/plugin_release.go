@@ -28,7 +28,7 @@ func newPluginPackCmd(a *app) *cobra.Command {
 			"key that has one is taken from RELAY_SIGN_PASSWORD.",
 		Example: "relay plugin pack --make-key ~/.config/relay/sign.key\n" +
 			"relay plugin pack bin/relay-plugin-foo_* --out mirror --sign ~/.config/relay/sign.key",
-		RunE: runE(o, runPluginPack),
+		RunE: inRepo(a, o, runPluginPack),
 	}
 	cmd.Args = func(_ *cobra.Command, args []string) error { o.files = args; return nil }
 	cmd.Flags().StringVar(&o.out, "out", "dist", "the mirror's `FOLDER`")
@@ -38,26 +38,16 @@ func newPluginPackCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runPluginPack(ctx context.Context, o *pluginPackOptions) error {
+func runPluginPack(ctx context.Context, repo *host.Repo, o *pluginPackOptions) error {
 	if o.makeKey != "" {
 		key, err := plugins.MakeSignKey(o.makeKey)
-		if err != nil {
-			return err
-		}
-		return o.app.done(key, func(p *printer) { p.linef("%s", key.Key) })
+		return o.app.done(key, err, func(p *printer) { p.linef("%s", key.Key) })
 	}
 	if len(o.files) == 0 {
 		return usageError{what: "there is nothing to pack", fix: "`relay plugin pack relay-plugin-NAME_OS_ARCH...`"}
 	}
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
 	res, err := plugins.Pack(ctx, repo, plugins.PackOptions{Files: o.files, Out: o.out, Cases: o.cases, SignKey: o.sign})
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) {
+	return o.app.done(res, err, func(p *printer) {
 		p.linef("%s %s %s", p.green("packed:"), host.Safe(res.Name), host.Safe(res.Version))
 		p.row("folder", host.Safe(res.Folder))
 		p.row("archive", host.Safe(res.Archive))
@@ -84,25 +74,18 @@ func newPluginSearchCmd(a *app) *cobra.Command {
 		Example: "relay plugin search --mirror https://plugins.example.org\nrelay plugin install https://plugins.example.org/foo\n" +
 			"relay plugin search --mirror git+https://git.example.org/plugins.git",
 		Args: oneArg(&o.text, "text"),
-		RunE: runE(o, runPluginSearch),
+		RunE: inRepo(a, o, runPluginSearch),
 	}
 	cmd.Flags().StringVar(&o.mirror, "mirror", "", "the `URL` of the mirror")
 	return cmd
 }
 
-func runPluginSearch(ctx context.Context, o *pluginSearchOptions) error {
+func runPluginSearch(ctx context.Context, repo *host.Repo, o *pluginSearchOptions) error {
 	if o.mirror == "" {
 		o.mirror = o.app.getenv("RELAY_PLUGIN_MIRROR")
 	}
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
 	res, err := plugins.Search(ctx, repo, o.mirror, o.text)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) {
+	return o.app.done(res, err, func(p *printer) {
 		var rows [][]string
 		for _, l := range res.Plugins {
 			rows = append(rows, []string{host.Safe(l.Name), host.Safe(l.Newest), host.Safe(l.Summary)})

@@ -24,15 +24,11 @@ func newPolicyTestCmd(a *app) *cobra.Command {
 			"tries each rule on the examples below it. A run holds changes to your rules and to those that\n" +
 			"its base commit has. The exit code is 2 when an example is not as it should be.",
 		Example: "relay policy test\nrelay policy test --json | jq -r '.rules[].at'",
-		Args:    noArgs, RunE: runE(o, runPolicyTest),
+		Args:    noArgs, RunE: inRepo(a, o, runPolicyTest),
 	}
 }
 
-func runPolicyTest(ctx context.Context, o *policyOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runPolicyTest(ctx context.Context, repo *host.Repo, o *policyOptions) error {
 	res, err := setup.TestPolicy(ctx, repo)
 	if err != nil {
 		return err

@@ -25,17 +25,13 @@ func newQueueCmd(a *app) *cobra.Command {
 		Example: "relay queue\nrelay queue --all              # relay ask is the same\nrelay queue; [ $? -eq 1 ] && echo \"something waits\"",
 		GroupID: groupLook,
 		Args:    noArgs,
-		RunE:    runE(o, runQueue),
+		RunE:    inRepo(a, o, runQueue),
 	}
 	cmd.Flags().BoolVar(&o.all, "all", false, "ended ones too")
 	return cmd
 }
 
-func runQueue(ctx context.Context, o *queueOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runQueue(ctx context.Context, repo *host.Repo, o *queueOptions) error {
 	q, err := repo.Queue(ctx, o.all)
 	if err != nil {
 		return err

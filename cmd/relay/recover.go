@@ -20,15 +20,11 @@ func newRecoverCmd(a *app) *cobra.Command {
 		Example: "relay recover",
 		GroupID: groupBack,
 		Args:    noArgs,
-		RunE:    runE(o, runRecover),
+		RunE:    inRepo(a, o, runRecover),
 	}
 }
 
-func runRecover(ctx context.Context, o *recoverOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runRecover(ctx context.Context, repo *host.Repo, o *recoverOptions) error {
 	r, err := repo.Recover(ctx)
 	if err != nil {
 		return err

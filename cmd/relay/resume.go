@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/paxiom/relay/host"
 	"github.com/paxiom/relay/host/cycles"
 )
 
@@ -23,7 +24,7 @@ func newResumeCmd(a *app) *cobra.Command {
 			"under way is asked for again, and relay says so.",
 		Example: "relay audit resume bf3c91\nrelay audit resume bf3c91 --without audit_b   # go on with the audits that are there",
 		Args:    needArg(&o.id, "cycle", "relay queue"),
-		RunE:    runE(o, runResume),
+		RunE:    inRepo(a, o, runResume),
 
 		ValidArgsFunction: completeCycles(a),
 	}
@@ -31,11 +32,7 @@ func newResumeCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runResume(ctx context.Context, o *resumeOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runResume(ctx context.Context, repo *host.Repo, o *resumeOptions) error {
 	live := newProgress(o.app, repo)
 	defer live.close()
 	res, err := cycles.Resume(ctx, repo, o.id, o.without, live)

@@ -27,7 +27,7 @@ func newReviewCmd(a *app) *cobra.Command {
 			"runs before relay audit continue.",
 		Example: "relay audit review bf3c91\nEDITOR=\"code --wait\" relay audit review bf3c91",
 		Args:    needArg(&o.id, "cycle", "relay queue"),
-		RunE:    runE(o, runReview),
+		RunE:    inRepo(a, o, runReview),
 
 		ValidArgsFunction: completeCycles(a),
 	}
@@ -43,11 +43,7 @@ type reviewDoc struct {
 	Next    string `json:"next"`
 }
 
-func runReview(ctx context.Context, o *reviewOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runReview(ctx context.Context, repo *host.Repo, o *reviewOptions) error {
 	editor, err := repo.Editor(ctx)
 	if err != nil {
 		return err

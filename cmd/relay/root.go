@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/paxiom/relay/host"
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/setup"
 )
@@ -34,7 +35,7 @@ func newRootCmd(a *app) *cobra.Command {
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		Args:              unknownCommand,
-		RunE:              runE(&statusOptions{app: a, short: true}, runStatus),
+		RunE:              inRepo(a, &statusOptions{app: a, short: true}, runStatus),
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true, DisableDefaultCmd: true},
 	}
 	cobra.EnableCommandSorting = false // the order of a first day, not of the alphabet
@@ -94,7 +95,7 @@ func addGlobalFlags(a *app, root *cobra.Command) {
 	run := root.RunE
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		if v, err := cmd.Flags().GetBool("version"); err == nil && v {
-			return a.done(version(), func(p *printer) { p.linef("%s", version().line()) })
+			return a.done(version(), nil, func(p *printer) { p.linef("%s", version().line()) })
 		}
 		return run(cmd, args)
 	}
@@ -103,6 +104,17 @@ func addGlobalFlags(a *app, root *cobra.Command) {
 // runE ties a command to its run function.
 func runE[O any](o *O, run func(context.Context, *O) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), o) }
+}
+
+// inRepo is runE for a command that works on a repository.
+func inRepo[O any](a *app, o *O, run func(context.Context, *host.Repo, *O) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, _ []string) error {
+		repo, err := a.open()
+		if err != nil {
+			return err
+		}
+		return run(cmd.Context(), repo, o)
+	}
 }
 
 // notEmpty refuses an argument or a flag that is an empty text: mostly it is a variable that a script

@@ -35,7 +35,7 @@ func newRunCmd(a *app) *cobra.Command {
 		Example: "relay run --goal \"make the failing test pass\"\nrelay run --task task.json        # judge this task, no planning call\nrelay run --dry-run               # who would be asked, under which ceiling, for how much at most\nrelay run --builder codex --key nightly-1 --json | jq .report.code",
 		GroupID: groupWork,
 		Args:    noArgs,
-		RunE:    runE(o, runRun),
+		RunE:    inRepo(a, o, runRun),
 	}
 	cmd.Flags().StringVar(&o.goal, "goal", "", "what you want: `TEXT` in your own words")
 	cmd.Flags().StringVar(&o.task, "task", "", "take the task from `FILE` (- is stdin) and make no planning call")
@@ -52,11 +52,7 @@ func newRunCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runRun(ctx context.Context, o *runOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runRun(ctx context.Context, repo *host.Repo, o *runOptions) error {
 	opts := host.RunOptions{Goal: o.goal, TaskFile: o.task, RecordDir: o.record, Beyond: o.beyond, Key: o.key, Signers: o.signed, Push: o.push}
 	if o.key == "" && o.signed+o.push != "" {
 		return keyMissing("run")
@@ -68,6 +64,7 @@ func runRun(ctx context.Context, o *runOptions) error {
 		return usageError{what: "--beyond-ceiling goes with --task", why: "what a planner asks for stays below the ceiling; you are asked about the rest", fix: "`relay run --task FILE --beyond-ceiling`"}
 	}
 	if o.task == "-" {
+		var err error
 		if opts.Task, err = io.ReadAll(io.LimitReader(o.app.in, host.MaxTaskFile)); err != nil {
 			return err
 		}

@@ -26,7 +26,7 @@ func newSalvageCmd(a *app) *cobra.Command {
 		Example:           "relay salvage\nrelay salvage --branch rescued\nrelay salvage --patch - | git apply --check",
 		GroupID:           groupBack,
 		Args:              oneArg(&o.run, "run, cycle or task"),
-		RunE:              runE(o, runSalvage),
+		RunE:              inRepo(a, o, runSalvage),
 		ValidArgsFunction: completeRuns(a, func(r host.RunLine) bool { return r.Salvage != "" }),
 	}
 	cmd.Flags().StringVar(&o.branch, "branch", "", "make branch `NAME` from it")
@@ -34,19 +34,12 @@ func newSalvageCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runSalvage(ctx context.Context, o *salvageOptions) error {
+func runSalvage(ctx context.Context, repo *host.Repo, o *salvageOptions) error {
 	if o.branch != "" && o.patch != "" {
 		return usageError{what: "--branch and --patch exclude each other", fix: "`relay salvage --branch NAME`"}
 	}
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
 	s, err := repo.Salvage(ctx, o.run, host.SalvageOptions{Branch: o.branch, Patch: o.patch})
-	if err != nil {
-		return err
-	}
-	return o.app.done(s, func(p *printer) {
+	return o.app.done(s, err, func(p *printer) {
 		if o.patch == "-" {
 			p.write(s.Patch) // the bytes themselves, for git apply
 			return

@@ -16,9 +16,9 @@ type serviceOptions struct {
 }
 
 func newServiceCmd(a *app) *cobra.Command {
-	sub := func(use, short, example string, args func(*string) cobra.PositionalArgs, run func(context.Context, *serviceOptions) error) *cobra.Command {
+	sub := func(use, short, example string, args func(*string) cobra.PositionalArgs, run func(context.Context, *host.Repo, *serviceOptions) error) *cobra.Command {
 		o := &serviceOptions{app: a}
-		return &cobra.Command{Use: use, Short: short, Example: example, Args: args(&o.id), RunE: runE(o, run), ValidArgsFunction: completeServices(a)}
+		return &cobra.Command{Use: use, Short: short, Example: example, Args: args(&o.id), RunE: inRepo(a, o, run), ValidArgsFunction: completeServices(a)}
 	}
 	none := func(*string) cobra.PositionalArgs { return noArgs }
 	one := func(to *string) cobra.PositionalArgs { return needArg(to, "service", "relay audit service list") }
@@ -31,16 +31,9 @@ func newServiceCmd(a *app) *cobra.Command {
 	)
 }
 
-func runServiceList(ctx context.Context, o *serviceOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runServiceList(ctx context.Context, repo *host.Repo, o *serviceOptions) error {
 	res, err := cycles.Services(ctx, repo)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) {
+	return o.app.done(res, err, func(p *printer) {
 		if len(res.Services) == 0 {
 			p.linef("There are no services.")
 			p.next("`relay audit service new NAME`")
@@ -63,16 +56,9 @@ func runServiceList(ctx context.Context, o *serviceOptions) error {
 	})
 }
 
-func runServiceShow(ctx context.Context, o *serviceOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runServiceShow(ctx context.Context, repo *host.Repo, o *serviceOptions) error {
 	res, err := cycles.ShowService(ctx, repo, o.id)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) { serviceText(p, res) })
+	return o.app.done(res, err, func(p *printer) { serviceText(p, res) })
 }
 
 func serviceText(p *printer, res *cycles.ServiceResult) {
@@ -94,11 +80,7 @@ func serviceText(p *printer, res *cycles.ServiceResult) {
 	}
 }
 
-func runServiceCheck(ctx context.Context, o *serviceOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runServiceCheck(ctx context.Context, repo *host.Repo, o *serviceOptions) error {
 	res, err := cycles.CheckService(ctx, repo, o.id)
 	if err != nil {
 		return err
@@ -115,16 +97,9 @@ func runServiceCheck(ctx context.Context, o *serviceOptions) error {
 	})
 }
 
-func runServiceNew(ctx context.Context, o *serviceOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runServiceNew(ctx context.Context, repo *host.Repo, o *serviceOptions) error {
 	res, err := cycles.NewService(ctx, repo, o.id)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) {
+	return o.app.done(res, err, func(p *printer) {
 		p.linef("%s %s", p.green("written:"), host.Safe(res.Service.File))
 		p.next("`${EDITOR:-vi} " + res.Service.File + "`, then `relay trust " + res.Service.ID + "`")
 	})
@@ -143,22 +118,15 @@ func newRotateCmd(a *app) *cobra.Command {
 		Long:    "Who revises alternates from cycle to cycle, so that no model inherits its own habits. This moves the\nturn on by hand.",
 		Example: "relay audit rotate A-202",
 		Args:    needArg(&o.id, "service", "relay audit service list"),
-		RunE:    runE(o, runRotate),
+		RunE:    inRepo(a, o, runRotate),
 
 		ValidArgsFunction: completeServices(a),
 	}
 }
 
-func runRotate(ctx context.Context, o *rotateOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runRotate(ctx context.Context, repo *host.Repo, o *rotateOptions) error {
 	res, err := cycles.Rotate(ctx, repo, o.id)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) {
+	return o.app.done(res, err, func(p *printer) {
 		p.linef("the next cycle of %s is revised by %s", res.Service.ID, host.Safe(res.Service.Reviser))
 	})
 }

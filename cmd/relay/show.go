@@ -26,23 +26,19 @@ func newShowCmd(a *app) *cobra.Command {
 		Example:           "relay show\nrelay show 20261120-1923      # a run id or the beginning of one\nrelay show --diff             # with what was changed, or would have been\nrelay show bf3c91 --diff      # an audit cycle, with its revision\nrelay show --json | jq .report",
 		GroupID:           groupLook,
 		Args:              oneArg(&o.run, "run, cycle or task"),
-		RunE:              runE(o, runShow),
+		RunE:              inRepo(a, o, runShow),
 		ValidArgsFunction: completeWork(a),
 	}
 	cmd.Flags().BoolVar(&o.diff, "diff", false, "with the change, file by file with the rules it broke, in your pager on a terminal")
 	return cmd
 }
 
-func runShow(ctx context.Context, o *showOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runShow(ctx context.Context, repo *host.Repo, o *showOptions) error {
 	if id := repo.FindCycle(o.run); id != "" {
 		return showCycle(ctx, o, repo, id)
 	}
 	if id := repo.FindTask(o.run); id != "" {
-		return runTaskShow(ctx, &taskOptions{app: o.app, id: id})
+		return runTaskShow(ctx, repo, &taskOptions{app: o.app, id: id})
 	}
 	s, err := repo.Show(ctx, o.run)
 	if err != nil {
@@ -53,7 +49,7 @@ func runShow(ctx context.Context, o *showOptions) error {
 			return err
 		}
 	}
-	return o.app.done(s, func(p *printer) {
+	return o.app.done(s, nil, func(p *printer) {
 		showRun(p, s)
 		if o.diff && len(s.Diff) > 0 {
 			showDiff(ctx, o.app, p, s.Diff)

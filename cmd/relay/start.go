@@ -27,7 +27,7 @@ func newStartCmd(a *app) *cobra.Command {
 			"and the references; their plan then waits for relay audit review and relay audit continue.",
 		Example: "relay audit start A-202\nrelay audit start A-202 --base feature/sync --model audit_a=claude-opus-4-7\nrelay audit start A-202 --json | jq -r .cycle.uuid",
 		Args:    needArg(&o.service, "service", "relay audit service list"),
-		RunE:    runE(o, runStart),
+		RunE:    inRepo(a, o, runStart),
 
 		ValidArgsFunction: completeServices(a),
 	}
@@ -39,11 +39,7 @@ func newStartCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runStart(ctx context.Context, o *startOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runStart(ctx context.Context, repo *host.Repo, o *startOptions) error {
 	live := newProgress(o.app, repo)
 	defer live.close()
 	res, err := cycles.Start(ctx, repo, cycles.StartOptions{Service: o.service, Base: o.base, Model: o.models, With: o.with, Force: o.force, Observer: live,

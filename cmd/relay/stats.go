@@ -18,20 +18,13 @@ func newStatsCmd(a *app) *cobra.Command {
 		Long:    "Counts, for each model, the calls of all audit cycles and the answers that lacked the form\nrequired: it shows whose prompt needs work.",
 		Example: "relay audit stats\nrelay audit stats --json",
 		Args:    noArgs,
-		RunE:    runE(o, runStats),
+		RunE:    inRepo(a, o, runStats),
 	}
 }
 
-func runStats(ctx context.Context, o *statsOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runStats(ctx context.Context, repo *host.Repo, o *statsOptions) error {
 	res, err := repo.Stats(ctx)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) {
+	return o.app.done(res, err, func(p *printer) {
 		if len(res.Models) == 0 {
 			p.advise("", "No audit cycle has called a model yet. `relay cost` has the calls of everything.")
 			return

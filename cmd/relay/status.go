@@ -30,17 +30,13 @@ func newStatusCmd(a *app) *cobra.Command {
 		Example: "relay status\nrelay status --preflight   # would a tick start now?",
 		GroupID: groupStart,
 		Args:    noArgs,
-		RunE:    runE(o, runStatus),
+		RunE:    inRepo(a, o, runStatus),
 	}
 	cmd.Flags().BoolVar(&o.preflight, "preflight", false, "check everything that a tick checks before it starts")
 	return cmd
 }
 
-func runStatus(ctx context.Context, o *statusOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runStatus(ctx context.Context, repo *host.Repo, o *statusOptions) error {
 	s, err := repo.Status(ctx, o.preflight)
 	if err != nil {
 		if o.short && !o.app.json && repo.Root() == "" {

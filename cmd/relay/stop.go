@@ -25,7 +25,7 @@ func newStopCmd(a *app) *cobra.Command {
 		Example: "relay stop\nrelay stop --drain",
 		GroupID: groupWork,
 		Args:    noArgs,
-		RunE:    runE(o, runStop),
+		RunE:    inRepo(a, o, runStop),
 	}
 	cmd.Flags().BoolVar(&o.drain, "drain", false, "let the current tick finish")
 	return cmd
@@ -34,11 +34,7 @@ func newStopCmd(a *app) *cobra.Command {
 // stopWait is how long an end at once may take before relay stop says that it lasts.
 const stopWait = 15 * time.Second
 
-func runStop(ctx context.Context, o *stopOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runStop(ctx context.Context, repo *host.Repo, o *stopOptions) error {
 	opts := host.StopOptions{Drain: o.drain, Wait: stopWait}
 	if o.drain {
 		opts.Wait = 0

@@ -28,20 +28,13 @@ func newTaskListCmd(a *app) *cobra.Command {
 	o := &taskOptions{app: a}
 	return &cobra.Command{
 		Use: "list", Short: "All tasks, and what is ready", Example: "relay task list\nrelay task list --json | jq -r '.ready[0]'",
-		Args: noArgs, RunE: runE(o, runTaskList),
+		Args: noArgs, RunE: inRepo(a, o, runTaskList),
 	}
 }
 
-func runTaskList(ctx context.Context, o *taskOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runTaskList(ctx context.Context, repo *host.Repo, o *taskOptions) error {
 	res, err := pipelines.Tasks(ctx, repo)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) {
+	return o.app.done(res, err, func(p *printer) {
 		rows := [][]string{{"task", "status", "priority", "title", ""}}
 		for _, t := range res.Tasks {
 			rows = append(rows, []string{t.ID, strings.ReplaceAll(t.Status, "_", " "), strconv.Itoa(t.Priority), shorten(t.Title, 50), waiting(t)})
@@ -74,20 +67,13 @@ func newTaskShowCmd(a *app) *cobra.Command {
 	o := &taskOptions{app: a}
 	return &cobra.Command{
 		Use: "show TASK", Short: "One task in full", Example: "relay task show login",
-		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runTaskShow), ValidArgsFunction: completeTasks(a, false),
+		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: inRepo(a, o, runTaskShow), ValidArgsFunction: completeTasks(a, false),
 	}
 }
 
-func runTaskShow(ctx context.Context, o *taskOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runTaskShow(ctx context.Context, repo *host.Repo, o *taskOptions) error {
 	t, err := pipelines.Task(ctx, repo, o.id)
-	if err != nil {
-		return err
-	}
-	return o.app.done(t, func(p *printer) { taskPage(p, t) })
+	return o.app.done(t, err, func(p *printer) { taskPage(p, t) })
 }
 
 func taskPage(p *printer, t *pipelines.TaskResult) {
@@ -156,7 +142,7 @@ func newTaskAddCmd(a *app) *cobra.Command {
 		Use: "add TITLE", Short: "Append a task",
 		Long:    "A running pipeline reads the list before each task, so it works on what you add.",
 		Example: "relay task add \"Log in with a token\" --after users \\\n    --done-when \"a wrong token is refused\" --validate \"go test ./auth/...\"",
-		Args:    neededArg(&o.task.Title, "title", "`relay task add \"What is to be done\"`"), RunE: runE(o, runTaskAdd),
+		Args:    neededArg(&o.task.Title, "title", "`relay task add \"What is to be done\"`"), RunE: inRepo(a, o, runTaskAdd),
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.task.ID, "id", "", "its `ID`; without one it is made of the title")
@@ -167,21 +153,14 @@ func newTaskAddCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runTaskAdd(ctx context.Context, o *taskAddOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runTaskAdd(ctx context.Context, repo *host.Repo, o *taskAddOptions) error {
 	t, err := pipelines.AddTask(ctx, repo, o.task)
 	return o.app.task(t, err)
 }
 
 // task prints a task as an edit left it.
 func (a *app) task(t *pipelines.TaskResult, err error) error {
-	if err != nil {
-		return err
-	}
-	return a.done(t, func(p *printer) {
+	return a.done(t, err, func(p *printer) {
 		p.linef("%s  %s  %s", t.ID, strings.ReplaceAll(t.Status, "_", " "), host.Safe(t.Title))
 		if w := waiting(t.TaskLine); w != "" {
 			p.linef("%s", p.dim(w))
@@ -207,17 +186,13 @@ func newTaskDepCmd(a *app) *cobra.Command {
 			o.args = args
 			return nil
 		},
-		RunE: runE(o, runTaskDep), ValidArgsFunction: completeTasks(a, true),
+		RunE: inRepo(a, o, runTaskDep), ValidArgsFunction: completeTasks(a, true),
 	}
 	cmd.Flags().BoolVar(&o.off, "remove", false, "no longer wait for them")
 	return cmd
 }
 
-func runTaskDep(ctx context.Context, o *taskDepOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runTaskDep(ctx context.Context, repo *host.Repo, o *taskDepOptions) error {
 	on, off := o.args[1:], []string(nil)
 	if o.off {
 		on, off = nil, on
@@ -238,7 +213,7 @@ func newTaskEditCmd(a *app) *cobra.Command {
 	o := &taskEditOptions{taskOptions: taskOptions{app: a}}
 	cmd := &cobra.Command{
 		Use: "edit TASK", Short: "Change fields of a task", Example: "relay task edit login --priority 1 --validate \"go test ./auth/...\"",
-		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runTaskEdit), ValidArgsFunction: completeTasks(a, false),
+		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: inRepo(a, o, runTaskEdit), ValidArgsFunction: completeTasks(a, false),
 	}
 	o.cmd = cmd
 	f := cmd.Flags()
@@ -250,7 +225,7 @@ func newTaskEditCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runTaskEdit(ctx context.Context, o *taskEditOptions) error {
+func runTaskEdit(ctx context.Context, repo *host.Repo, o *taskEditOptions) error {
 	var e pipelines.TaskEdit
 	given := o.cmd.Flags().Changed
 	for name, set := range map[string]func(){"title": func() { e.Title = &o.title }, "notes": func() { e.Notes = &o.notes },
@@ -258,10 +233,6 @@ func runTaskEdit(ctx context.Context, o *taskEditOptions) error {
 		if given(name) {
 			set()
 		}
-	}
-	repo, err := o.app.open()
-	if err != nil {
-		return err
 	}
 	t, err := pipelines.EditTask(ctx, repo, o.id, e)
 	return o.app.task(t, err)
@@ -271,15 +242,11 @@ func newTaskRetryCmd(a *app) *cobra.Command {
 	o := &taskOptions{app: a}
 	return &cobra.Command{
 		Use: "retry TASK", Short: "Make a task pending again", Example: "relay task retry login",
-		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runTaskRetry), ValidArgsFunction: completeTasks(a, false),
+		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: inRepo(a, o, runTaskRetry), ValidArgsFunction: completeTasks(a, false),
 	}
 }
 
-func runTaskRetry(ctx context.Context, o *taskOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runTaskRetry(ctx context.Context, repo *host.Repo, o *taskOptions) error {
 	t, err := pipelines.RetryTask(ctx, repo, o.id)
 	return o.app.task(t, err)
 }
@@ -293,17 +260,13 @@ func newTaskSkipCmd(a *app) *cobra.Command {
 	o := &taskSkipOptions{taskOptions: taskOptions{app: a}}
 	cmd := &cobra.Command{
 		Use: "skip TASK", Short: "Skip a task; tasks that depend on it go on", Example: "relay task skip login --why \"done by hand\"",
-		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: runE(o, runTaskSkip), ValidArgsFunction: completeTasks(a, false),
+		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: inRepo(a, o, runTaskSkip), ValidArgsFunction: completeTasks(a, false),
 	}
 	cmd.Flags().StringVar(&o.why, "why", "", "kept in the task's notes, `TEXT`")
 	return cmd
 }
 
-func runTaskSkip(ctx context.Context, o *taskSkipOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runTaskSkip(ctx context.Context, repo *host.Repo, o *taskSkipOptions) error {
 	t, err := pipelines.SkipTask(ctx, repo, o.id, o.why)
 	return o.app.task(t, err)
 }
@@ -317,20 +280,13 @@ func newTaskGraphCmd(a *app) *cobra.Command {
 	o := &taskGraphOptions{app: a}
 	cmd := &cobra.Command{
 		Use: "graph", Short: "Draw what depends on what", Example: "relay task graph\nrelay task graph --dot | dot -Tsvg > tasks.svg",
-		Args: noArgs, RunE: runE(o, runTaskGraph),
+		Args: noArgs, RunE: inRepo(a, o, runTaskGraph),
 	}
 	cmd.Flags().BoolVar(&o.dot, "dot", false, "for Graphviz")
 	return cmd
 }
 
-func runTaskGraph(ctx context.Context, o *taskGraphOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runTaskGraph(ctx context.Context, repo *host.Repo, o *taskGraphOptions) error {
 	g, err := pipelines.Graph(ctx, repo, o.dot)
-	if err != nil {
-		return err
-	}
-	return o.app.done(g, func(p *printer) { p.write(g.Text) })
+	return o.app.done(g, err, func(p *printer) { p.write(g.Text) })
 }

@@ -102,15 +102,11 @@ func newTaskAnswerCmd(a *app) *cobra.Command {
 			o.id, o.args = args[0], args[1:]
 			return nil
 		},
-		RunE: runE(o, runTaskAnswer), ValidArgsFunction: completeTasks(a, false),
+		RunE: inRepo(a, o, runTaskAnswer), ValidArgsFunction: completeTasks(a, false),
 	}
 }
 
-func runTaskAnswer(ctx context.Context, o *taskAnswerOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runTaskAnswer(ctx context.Context, repo *host.Repo, o *taskAnswerOptions) error {
 	t, err := pipelines.AnswerTask(ctx, repo, o.id, "", strings.Join(o.args, " "))
 	if err == nil && t.Unsigned != "" {
 		o.app.printer(o.app.err, o.app.errTTY).hang("unsigned: ", host.Safe(t.Unsigned))

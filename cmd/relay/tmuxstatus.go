@@ -22,18 +22,14 @@ func newTmuxStatusCmd(a *app) *cobra.Command {
 		Example: "tmux set -g status-right '#(relay -C ~/project tmux-status)'",
 		GroupID: groupLook,
 		Args:    noArgs,
-		RunE:    runE(o, runTmuxStatus),
+		RunE:    inRepo(a, o, runTmuxStatus),
 	}
 }
 
-func runTmuxStatus(ctx context.Context, o *tmuxOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runTmuxStatus(ctx context.Context, repo *host.Repo, o *tmuxOptions) error {
 	line := repo.TmuxStatus(ctx)
 	doc := tmuxDoc{host.Doc{Kind: "relay.tmux", Version: 1}, line}
-	return o.app.done(doc, func(p *printer) { p.linef("%s", line) })
+	return o.app.done(doc, nil, func(p *printer) { p.linef("%s", line) })
 }
 
 // tmuxDoc is the document of relay tmux-status.

@@ -30,7 +30,7 @@ func newTrustCmd(a *app) *cobra.Command {
 		Example: "relay trust             # show, then ask\nrelay trust A-202       # the same for a service\nrelay trust --show --json | jq -r .digest\nrelay trust --revoke",
 		GroupID: groupSetup,
 		Args:    oneArg(&o.id, "service"),
-		RunE:    runE(o, runTrust),
+		RunE:    inRepo(a, o, runTrust),
 
 		ValidArgsFunction: completeServices(a),
 	}
@@ -41,20 +41,13 @@ func newTrustCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-func runTrust(ctx context.Context, o *trustOptions) error {
+func runTrust(ctx context.Context, repo *host.Repo, o *trustOptions) error {
 	if agree := o.yes || o.digest != ""; o.show && o.revoke || agree && (o.show || o.revoke) {
 		return usageError{what: "--show, --revoke and an agreement exclude each other", fix: "`relay trust --help`"}
 	}
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
 	if o.revoke {
 		t, err := setup.Trust(ctx, repo, setup.TrustOptions{Service: o.id, Revoke: true})
-		if err != nil {
-			return err
-		}
-		return o.app.done(t, func(p *printer) {
+		return o.app.done(t, err, func(p *printer) {
 			if t.Revoked {
 				p.linef("This repository is not trusted any more.")
 				return
@@ -68,7 +61,7 @@ func runTrust(ctx context.Context, o *trustOptions) error {
 	}
 	other := o.digest != "" && o.digest != t.Digest // of something else than what is trusted
 	if o.show || t.Trusted && !other || t.Digest == "" {
-		return o.app.done(t, func(p *printer) { trustItems(p, t) })
+		return o.app.done(t, nil, func(p *printer) { trustItems(p, t) })
 	}
 	if !o.yes && o.digest == "" {
 		if err := askTrust(o, t); err != nil {
@@ -82,7 +75,7 @@ func runTrust(ctx context.Context, o *trustOptions) error {
 	if t, err = setup.Trust(ctx, repo, setup.TrustOptions{Service: o.id, Digest: want}); err != nil {
 		return err
 	}
-	return o.app.done(t, func(p *printer) {
+	return o.app.done(t, nil, func(p *printer) {
 		p.linef("%s %s", p.green("trusted:"), t.Digest)
 		p.next("`relay doctor`")
 	})

@@ -24,23 +24,16 @@ func newUndoCmd(a *app) *cobra.Command {
 		Example:           "relay undo\nrelay undo --dry-run           # which run, and what it would put back\nrelay undo 20261120-192359-k3v9m2qa",
 		GroupID:           groupBack,
 		Args:              oneArg(&o.run, "run id"),
-		RunE:              runE(o, runUndo),
+		RunE:              inRepo(a, o, runUndo),
 		ValidArgsFunction: completeRuns(a, func(r host.RunLine) bool { return r.Commit != "" && r.Workflow != "undo" }),
 	}
 	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "say what would be taken back, or why it can't be, and do nothing")
 	return cmd
 }
 
-func runUndo(ctx context.Context, o *undoOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runUndo(ctx context.Context, repo *host.Repo, o *undoOptions) error {
 	u, err := repo.Undo(ctx, o.run, o.dry)
-	if err != nil {
-		return err
-	}
-	return o.app.done(u, func(p *printer) {
+	return o.app.done(u, err, func(p *printer) {
 		if o.dry {
 			p.row("would undo", "run "+u.RunID+", commit "+u.Undone)
 		} else {

@@ -28,10 +28,8 @@ func newVerifyCmd(a *app) *cobra.Command {
 			"commit is verified, 2 when one is not, 3 when it could not be looked at.",
 		Example: "relay verify                                        # the last commit, by the keys of this machine\nrelay verify --signers .github/relay-signers origin/main..HEAD\nrelay verify --relay-only v1.4..HEAD --json         # let commits be that nobody calls relay's",
 		GroupID: groupLook,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.What = args
-			return runVerify(cmd.Context(), o)
-		},
+		Args:    func(_ *cobra.Command, args []string) error { o.What = args; return nil },
+		RunE:    inRepo(a, o, runVerify),
 	}
 	return o.flags(cmd)
 }
@@ -43,11 +41,7 @@ func (o *verifyOptions) flags(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-func runVerify(ctx context.Context, o *verifyOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runVerify(ctx context.Context, repo *host.Repo, o *verifyOptions) error {
 	res, err := proof.Verify(ctx, repo, o.VerifyOptions)
 	if err != nil {
 		return err

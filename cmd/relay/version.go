@@ -74,7 +74,7 @@ func newVersionCmd(a *app) *cobra.Command {
 
 func runVersion(_ context.Context, o *versionOptions) error {
 	v := version()
-	return o.app.done(v, func(p *printer) {
+	return o.app.done(v, nil, func(p *printer) {
 		p.linef("%s", v.line())
 		p.linef("%s %s/%s", v.Go, v.OS, v.Arch)
 	})

@@ -25,22 +25,15 @@ func newWakeCmd(a *app) *cobra.Command {
 		Example: "relay wake\nrelay wake bf3c91",
 		GroupID: groupWork,
 		Args:    oneArg(&o.id, "cycle"),
-		RunE:    runE(o, runWake),
+		RunE:    inRepo(a, o, runWake),
 
 		ValidArgsFunction: completeCycles(a),
 	}
 }
 
-func runWake(ctx context.Context, o *wakeOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runWake(ctx context.Context, repo *host.Repo, o *wakeOptions) error {
 	res, err := repo.Wake(ctx, o.id)
-	if err != nil {
-		return err
-	}
-	return o.app.done(res, func(p *printer) {
+	return o.app.done(res, err, func(p *printer) {
 		switch {
 		case res.Loop == nil:
 		case res.Loop.Running:

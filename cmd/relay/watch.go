@@ -29,7 +29,7 @@ func newWatchCmd(a *app) *cobra.Command {
 		Example: "relay watch\nrelay watch --all            # every repository that you trusted on this machine\nrelay watch --once; [ $? -eq 1 ] && echo \"something needs you\"",
 		GroupID: groupLook,
 		Args:    noArgs,
-		RunE:    runE(o, runWatch),
+		RunE:    inRepo(a, o, runWatch),
 	}
 	cmd.Flags().BoolVar(&o.all, "all", false, "every repository that you trusted on this machine, and this one")
 	cmd.Flags().BoolVar(&o.once, "once", false, "print once; exit code 1 if something needs you, 3 if nothing can be shown")
@@ -61,11 +61,7 @@ func (w watched) TaskAnswer(ctx context.Context, id, asked, text string) (*pipel
 	return pipelines.AnswerTask(ctx, w.Repo, id, asked, text)
 }
 
-func runWatch(ctx context.Context, o *watchOptions) error {
-	repo, err := o.app.open()
-	if err != nil {
-		return err
-	}
+func runWatch(ctx context.Context, repo *host.Repo, o *watchOptions) error {
 	sources := []screen.Source{watched{repo}}
 	if o.all {
 		sources = nil
