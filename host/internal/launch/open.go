@@ -56,7 +56,7 @@ func (c *Config) check(f *os.File) *Error {
 		}
 		return e
 	}
-	got, err := hashOnce(f)
+	got, err := HashFile(f)
 	if err != nil {
 		return c.fileError(Unsafe, err.Error(), err)
 	}
