@@ -16,7 +16,6 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/paxiom/relay/cmd/relay/internal/screen"
 	"github.com/paxiom/relay/host"
@@ -57,21 +56,18 @@ type app struct {
 var clock host.Clock
 
 func newApp() *app {
-	stderr := int(os.Stderr.Fd())
+	isTerminal := func(f *os.File) bool { _, _, ok := screen.Size(f); return ok }
 	return &app{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv,
-		inTTY:  term.IsTerminal(int(os.Stdin.Fd())),
-		outTTY: term.IsTerminal(int(os.Stdout.Fd())),
-		errTTY: term.IsTerminal(stderr),
+		inTTY: isTerminal(os.Stdin), outTTY: isTerminal(os.Stdout), errTTY: isTerminal(os.Stderr),
 		size: func() (int, int) {
-			for _, f := range []int{stderr, int(os.Stdout.Fd())} {
-				if w, h, err := term.GetSize(f); err == nil {
-					return w, h
-				}
+			w, h, ok := screen.Size(os.Stderr)
+			if !ok {
+				w, h, _ = screen.Size(os.Stdout)
 			}
-			return 0, 0
+			return w, h
 		},
-		foreground: func() bool { return screen.Foreground(stderr) },
+		foreground: func() bool { return screen.Foreground(int(os.Stderr.Fd())) },
 	}
 }
 

@@ -34,7 +34,7 @@ var (
 	landlock    = []string{"github.com/landlock-lsm/go-landlock", "kernel.org/pub/linux/libs/security/libcap/psx"}
 	hostStack   = append(slices.Clone(pluginStack),
 		"github.com/santhosh-tekuri/jsonschema",
-		"github.com/pelletier/go-toml", "go.yaml.in/yaml", "golang.org/x/sys", "golang.org/x/time", "golang.org/x/term",
+		"github.com/pelletier/go-toml", "go.yaml.in/yaml", "golang.org/x/sys", "golang.org/x/time",
 		"golang.org/x/mod", "aead.dev/minisign")
 )
 
@@ -106,7 +106,7 @@ var rules = []rule{
 	// main enters the box before anything else, hence judge/box.
 	{pkg: "cmd/relay/internal/termtest"},
 	{pkg: "cmd/relay/internal/screen", own: []string{"host", "host/views", "host/pipelines", "host/health", "host/diag"}, outside: []string{"charm.land/bubbletea", "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/colorprofile", "golang.org/x/sys"}},
-	{pkg: "cmd/relay", own: slices.Concat(commandRooms, []string{"cmd/relay/internal/screen", "host/diag", "judge/box", "sdk/plugintest"}), outside: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}},
+	{pkg: "cmd/relay", own: slices.Concat(commandRooms, []string{"cmd/relay/internal/screen", "host/diag", "judge/box", "sdk/plugintest"}), outside: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"}},
 	// Tools of the repository itself.
 	{pkg: "internal/...", own: []string{"..."}, outside: append(slices.Clone(hostStack), "github.com/spf13/cobra")},
 	{pkg: "testdata/collector", outside: []string{"go.opentelemetry.io/proto/otlp", "google.golang.org/protobuf"}},

@@ -4,17 +4,18 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
 
 	"github.com/paxiom/relay/plugins/internal/eventtest"
 	"github.com/paxiom/relay/plugins/internal/vendortest"
@@ -82,19 +83,24 @@ func front(t *testing.T, script string, aws bool) *cloud {
 
 // frames puts server-sent events into AWS's frames.
 func frames(t *testing.T, w io.Writer, events io.Reader) {
-	enc := eventstream.NewEncoder()
 	for lines := bufio.NewScanner(events); lines.Scan(); {
 		data, ok := strings.CutPrefix(lines.Text(), "data: ")
 		if !ok {
 			continue
 		}
 		payload, _ := json.Marshal(map[string]string{"bytes": base64.StdEncoding.EncodeToString([]byte(data))})
-		header := func(name, value string) eventstream.Header {
-			return eventstream.Header{Name: name, Value: eventstream.StringValue(value)}
+		var headers []byte
+		for _, h := range [][2]string{{":message-type", "event"}, {":event-type", "chunk"}, {":content-type", "application/json"}} {
+			const text = 7 // the type of a value
+			headers = append(append(append(headers, byte(len(h[0]))), h[0]...), text, 0, byte(len(h[1])))
+			headers = append(headers, h[1]...)
 		}
-		err := enc.Encode(w, eventstream.Message{Payload: payload, Headers: eventstream.Headers{
-			header(":message-type", "event"), header(":event-type", "chunk"), header(":content-type", "application/json")}})
-		if err != nil {
+		frame := binary.BigEndian.AppendUint32(nil, uint32(16+len(headers)+len(payload)))
+		frame = binary.BigEndian.AppendUint32(frame, uint32(len(headers)))
+		frame = binary.BigEndian.AppendUint32(frame, crc32.ChecksumIEEE(frame))
+		frame = slices.Concat(frame, headers, payload)
+		frame = binary.BigEndian.AppendUint32(frame, crc32.ChecksumIEEE(frame))
+		if _, err := w.Write(frame); err != nil {
 			t.Error(err)
 		}
 	}

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/paxiom/relay/host"
 )
 
@@ -24,7 +22,7 @@ func num[N any](n N) *N { return &n }
 func onTerminal() *Live {
 	return NewLive(LiveOptions{Out: os.Stderr, Foreground: func() bool { return Foreground(int(os.Stderr.Fd())) }, Color: os.Getenv("NO_COLOR") == "", Reflows: Reflows(os.Getenv), Now: func() time.Time { return noon },
 		Size: func() (int, int) {
-			w, h, _ := term.GetSize(int(os.Stderr.Fd()))
+			w, h, _ := Size(os.Stderr)
 			return w, h
 		},
 		Budgets: func() []host.BudgetLine {

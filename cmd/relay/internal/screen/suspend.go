@@ -55,6 +55,15 @@ func Foreground(terminal int) bool {
 	return err != nil || group == unix.Getpgrp()
 }
 
+// Size is that of the terminal that a file is; ok is false where it is none.
+func Size(f *os.File) (width, height int, ok bool) {
+	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0, 0, false
+	}
+	return int(size.Col), int(size.Row), true
+}
+
 func suspend() {
 	suspender.mu.Lock()
 	defer suspender.mu.Unlock()
