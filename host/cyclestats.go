@@ -16,9 +16,6 @@ type StatsResult struct {
 	Models []cycle.ModelStats `json:"models"`
 }
 
-// ModelStats is one model's record.
-type ModelStats = cycle.ModelStats
-
 // Stats counts over all cycles.
 func (r *Repo) Stats(context.Context) (*StatsResult, error) {
 	o, err := r.Look()

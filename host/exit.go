@@ -33,8 +33,7 @@ func ExitCode(err error) int {
 	if err == nil {
 		return ExitDone
 	}
-	var sig Interrupted
-	if errors.As(err, &sig) {
+	if sig, ok := errors.AsType[Interrupted](err); ok {
 		return sig.ExitCode()
 	}
 	if f, ok := diag.As(err); ok {

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,9 +30,7 @@ func Open(dir string, o Options) (*Repo, error) {
 		}
 		o.Executable = exe
 	}
-	if dir == "" {
-		dir = "."
-	}
+	dir = cmp.Or(dir, ".")
 	r := &Repo{Dir: dir, Options: o}
 	r.unpinned = sync.OnceValues(r.bringAll)
 	return r, nil
@@ -151,7 +150,7 @@ func (r *Repo) LoadConfig(root string) (*config.Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	return config.Load(config.Options{Root: root, File: r.Options.ConfigFile, Env: r.Options.Env, Set: set})
+	return config.Load(config.Options{Root: root, Env: r.Options.Env, Set: set})
 }
 
 // Opened is a repository with its configuration and workspace.
@@ -209,9 +208,7 @@ func (r *Repo) Look() (*Opened, error) {
 // opened is a configuration that can't be used.
 func BlockedConfig(err error) *diag.Error {
 	f := diag.Internal(err)
-	if f.Code == "" {
-		f.Code = judge.BlockedMissingConfig
-	}
+	f.Code = cmp.Or(f.Code, judge.BlockedMissingConfig)
 	return f
 }
 

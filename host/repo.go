@@ -62,9 +62,7 @@ func DocOf(kind string, version int) Doc { return Doc{kind, version} }
 // Options are how relay was called. Zero fields mean the process's own.
 type Options struct {
 	Set        []string // --set key=value, lowest first
-	ConfigFile string   // explicit configuration file, relative to the root
 	Env        []string // as os.Environ
-	NoInput    bool     // nobody can be asked
 	Version    string   // of relay
 	Clock      Clock    // nil is the machine's
 	Executable string   // the relay binary: what boxes execute again, and where plugins lie beside

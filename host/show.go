@@ -185,12 +185,7 @@ func onward(next string) string {
 }
 
 func (s *ShowResult) hasPatch() bool {
-	for _, f := range s.Files {
-		if f.Name == "diff.patch" && f.Bytes > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Files, func(f HistoryFile) bool { return f.Name == "diff.patch" && f.Bytes > 0 })
 }
 
 func runLine(m history.Meta) RunLine {

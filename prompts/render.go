@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -68,7 +69,7 @@ func Files() map[string]string {
 func Placeholders(role string) []string {
 	for _, r := range roles {
 		if r.role() == role {
-			return r.values().names()
+			return slices.Sorted(maps.Keys(r.values()))
 		}
 	}
 	return nil
@@ -154,7 +155,7 @@ func render(name, override string, v values) (string, error) {
 	}
 	t, err := template.New(name).Funcs(v.funcs()).Parse(text)
 	if err != nil {
-		return "", fmt.Errorf("prompt template %s: %w (placeholders: %s)", name, err, strings.Join(v.names(), ", "))
+		return "", fmt.Errorf("prompt template %s: %w (placeholders: %s)", name, err, strings.Join(slices.Sorted(maps.Keys(v)), ", "))
 	}
 	if err := onlyPlaceholders(t, v); err != nil {
 		return "", fmt.Errorf("prompt template %s: %w", name, err)
@@ -180,7 +181,7 @@ func onlyPlaceholders(t *template.Template, v values) error {
 		case *parse.ActionNode:
 			name := strings.TrimSuffix(strings.TrimPrefix(n.Pipe.String(), "{{"), "}}")
 			if _, ok := v[name]; !ok {
-				return fmt.Errorf("line %d: {{%s}} is not a placeholder (there are: %s)", n.Line, name, strings.Join(v.names(), ", "))
+				return fmt.Errorf("line %d: {{%s}} is not a placeholder (there are: %s)", n.Line, name, strings.Join(slices.Sorted(maps.Keys(v)), ", "))
 			}
 		default:
 			return fmt.Errorf("%s: only placeholders may stand in double braces", n)
@@ -195,13 +196,4 @@ func (v values) funcs() template.FuncMap {
 		m[name] = func() string { return text }
 	}
 	return m
-}
-
-func (v values) names() []string {
-	names := make([]string, 0, len(v))
-	for name := range v {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -197,9 +198,7 @@ func (f *Failure) proto() *pluginpb.Failure {
 	if out.Reason == pluginpb.Failure_REASON_UNSPECIFIED {
 		out.Reason = pluginpb.Failure_REASON_INTERNAL
 	}
-	if out.Summary == "" {
-		out.Summary = "the plugin gave no reason"
-	}
+	out.Summary = cmp.Or(out.Summary, "the plugin gave no reason")
 	if out.Effect == pluginpb.Failure_EFFECT_UNSPECIFIED {
 		out.Effect = pluginpb.Failure_EFFECT_UNKNOWN
 	}

@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -162,9 +163,7 @@ func completeRequest(r *pluginpb.CompleteRequest) *CompleteRequest {
 			c.Text = x.Text
 		case *pluginpb.Part_Blob:
 			c.MediaType, c.Data = x.Blob.GetMediaType(), x.Blob.GetData()
-			if c.MediaType == "" {
-				c.MediaType = "application/octet-stream"
-			}
+			c.MediaType = cmp.Or(c.MediaType, "application/octet-stream")
 		default: // a newer host's kind of part
 			continue
 		}

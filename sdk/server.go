@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -274,9 +275,7 @@ func (s *server) call(ctx context.Context, what string, st *stream, handler func
 // unary makes the failure of a call without events.
 func (s *server) unary(err error) *pluginpb.Failure {
 	out := *AsFailure(err)
-	if out.Effect == 0 {
-		out.Effect = EffectNone
-	}
+	out.Effect = cmp.Or(out.Effect, EffectNone)
 	return out.proto()
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -182,13 +183,10 @@ func (a *app) writeJSON() error {
 
 // open names the repository that the command works on.
 func (a *app) open() (*host.Repo, error) {
-	dir := a.dir
-	if dir == "" {
-		dir = "."
-	}
+	dir := cmp.Or(a.dir, ".")
 	var err error
 	if a.repo == nil {
-		a.repo, err = host.Open(dir, host.Options{Set: a.set, NoInput: !a.interactive(), Version: version().Version, Clock: clock, Unpinned: a.unpinned()})
+		a.repo, err = host.Open(dir, host.Options{Set: a.set, Version: version().Version, Clock: clock, Unpinned: a.unpinned()})
 	}
 	return a.repo, err
 }
@@ -258,8 +256,7 @@ func exitCode(err error) int {
 
 // asFault gives what, why and fix for any error.
 func asFault(err error) *diag.Error {
-	var u usageError
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[usageError](err); ok {
 		return &diag.Error{What: u.what, Why: u.why, Fix: u.fix}
 	}
 	return diag.Internal(err)

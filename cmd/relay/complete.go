@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -85,10 +86,7 @@ func completeRuns(a *app, which func(host.RunLine) bool) cobra.CompletionFunc {
 
 // aboutRun is a run in few words.
 func aboutRun(r host.RunLine) string {
-	about := string(r.Code)
-	if about == "" {
-		about = "no verdict"
-	}
+	about := cmp.Or(string(r.Code), "no verdict")
 	if r.Workflow != "tick" && r.Workflow != "task" {
 		about = r.Workflow + " " + about
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -227,10 +228,7 @@ func confirm(o *continueOptions, v *host.CyclePreview) error {
 	if !v.Reviewed {
 		p.row("note", p.yellow("you have not opened this plan with relay audit review"))
 	}
-	model := v.Model
-	if model == "" {
-		model = "its default model"
-	}
+	model := cmp.Or(v.Model, "its default model")
 	p.row("revises", host.Safe(v.Reviser)+" with "+host.Safe(model))
 	if v.MaxUSD > 0 {
 		p.row("costs", "at most $"+money(v.MaxUSD))

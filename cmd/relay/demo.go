@@ -69,7 +69,7 @@ func runDemo(ctx context.Context, o *demoOptions) error {
 	if err := makeSample(ctx, dir); err != nil {
 		return err
 	}
-	repo, err := host.Open(dir, host.Options{Set: o.app.set, NoInput: true, Version: version().Version})
+	repo, err := host.Open(dir, host.Options{Set: o.app.set, Version: version().Version})
 	if err != nil {
 		return err
 	}

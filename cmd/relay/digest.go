@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -119,9 +120,7 @@ func browse(ctx context.Context, a *app, environ []string, file string) error {
 	if opener == "" {
 		opener = map[string]string{"darwin": "open"}[runtime.GOOS]
 	}
-	if opener == "" {
-		opener = "xdg-open"
-	}
+	opener = cmp.Or(opener, "xdg-open")
 	cmd := shell(ctx, opener, environ, file)
 	cmd.Stderr = a.err
 	if err := cmd.Run(); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -108,10 +109,7 @@ func help(p *printer, cmd *cobra.Command) {
 
 // intro is what a command is, with examples and usage.
 func intro(p *printer, cmd *cobra.Command) {
-	text := cmd.Long
-	if text == "" {
-		text = cmd.Short
-	}
+	text := cmp.Or(cmd.Long, cmd.Short)
 	p.prose(text)
 	if cmd.Example != "" {
 		p.linef("")

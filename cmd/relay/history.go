@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -47,10 +48,7 @@ func runHistoryList(ctx context.Context, repo *host.Repo, o *historyListOptions)
 		}
 		var rows [][]string
 		for _, r := range l.Runs {
-			code := string(r.Code)
-			if code == "" {
-				code = "unfinished"
-			}
+			code := cmp.Or(string(r.Code), "unfinished")
 			rows = append(rows, []string{r.RunID, r.StartedAt.Local().Format("2006-01-02 15:04"), p.outcome(code), shorten(r.Intent, 50)})
 		}
 		p.table(rows)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -34,10 +35,7 @@ func newMilestoneCmd(a *app) *cobra.Command {
 func runMilestone(ctx context.Context, repo *host.Repo, o *milestoneOptions) error {
 	res, err := repo.Milestone(ctx, o.name, o.reset)
 	return o.app.done(res, err, func(p *printer) {
-		name := host.Safe(res.MilestoneID)
-		if name == "" {
-			name = "none yet; the first task names one"
-		}
+		name := cmp.Or(host.Safe(res.MilestoneID), "none yet; the first task names one")
 		if res.Was != "" {
 			name += " (before: " + host.Safe(res.Was) + ")"
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -50,9 +51,7 @@ func runPluginNew(ctx context.Context, o *pluginNewOptions) error {
 	if o.host.Version = version().Version; o.host.Checkout == "" {
 		o.host.Checkout = o.app.getenv("RELAY_SDK")
 	}
-	if o.host.Dir == "" {
-		o.host.Dir = "relay-plugin-" + o.host.Name
-	}
+	o.host.Dir = cmp.Or(o.host.Dir, "relay-plugin-"+o.host.Name)
 	o.host.Dir = o.app.path(o.host.Dir)
 	res, err := plugins.New(ctx, o.host)
 	return o.app.done(res, err, func(p *printer) {

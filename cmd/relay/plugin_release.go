@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -81,9 +82,7 @@ func newPluginSearchCmd(a *app) *cobra.Command {
 }
 
 func runPluginSearch(ctx context.Context, repo *host.Repo, o *pluginSearchOptions) error {
-	if o.mirror == "" {
-		o.mirror = o.app.getenv("RELAY_PLUGIN_MIRROR")
-	}
+	o.mirror = cmp.Or(o.mirror, o.app.getenv("RELAY_PLUGIN_MIRROR"))
 	res, err := plugins.Search(ctx, repo, o.mirror, o.text)
 	return o.app.done(res, err, func(p *printer) {
 		var rows [][]string

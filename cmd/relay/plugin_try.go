@@ -105,7 +105,7 @@ func runPluginDev(ctx context.Context, o *pluginTestOptions) error {
 func runDriverTest(ctx context.Context, o *pluginTestOptions) error {
 	live := newProgress(o.app, nil)
 	o.driver.Observer = live
-	o.driver.Options = host.Options{Set: o.app.set, NoInput: true, Version: version().Version, Clock: clock}
+	o.driver.Options = host.Options{Set: o.app.set, Version: version().Version, Clock: clock}
 	if strings.ContainsRune(o.driver.Command, '/') {
 		o.driver.Command = o.app.path(o.driver.Command)
 	}

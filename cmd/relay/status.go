@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -221,10 +222,7 @@ func pipelineRows(p *printer, s *host.StatusResult) {
 
 // runLine is one run on one line: id, outcome, intent.
 func runLine(p *printer, r host.RunLine) string {
-	code := string(r.Code)
-	if code == "" {
-		code = "unfinished"
-	}
+	code := cmp.Or(string(r.Code), "unfinished")
 	outcome := p.outcome(code)
 	if code == "SUCCESS" && r.ExitCode == host.ExitWaiting {
 		outcome = p.yellow("asks") // it finished nothing

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -68,10 +69,7 @@ func runTrust(ctx context.Context, repo *host.Repo, o *trustOptions) error {
 			return err
 		}
 	}
-	want := o.digest
-	if want == "" {
-		want = t.Digest // what was shown is what is agreed to
-	}
+	want := cmp.Or(o.digest, t.Digest) // what was shown is what is agreed to
 	if t, err = setup.Trust(ctx, repo, setup.TrustOptions{Service: o.id, Digest: want}); err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func runWatch(ctx context.Context, repo *host.Repo, o *watchOptions) error {
 	if o.all {
 		sources = nil
 		for _, root := range repo.Known() {
-			r, err := host.Open(root, host.Options{Set: o.app.set, NoInput: !o.app.interactive(), Version: version().Version, Clock: clock})
+			r, err := host.Open(root, host.Options{Set: o.app.set, Version: version().Version, Clock: clock})
 			if err != nil {
 				return err
 			}

@@ -55,8 +55,6 @@ type Options struct {
 	Base, Branch string
 	// Binds are shown in the box, for example a plugin's socket folder.
 	Binds []box.Bind
-	// Layer reuses a folder of an earlier change; "" makes a new one.
-	Layer string
 }
 
 // Change is one way from a box to a commit or to nothing.
@@ -134,10 +132,7 @@ type beginning struct {
 // Begin opens the journal of a change and prepares its box. Where no commits are kept, the
 // work tree must be clean; the caller holds the workspace's lock.
 func Begin(ctx context.Context, env Env, o Options) (*Change, error) {
-	c := &Change{env: env, opts: o, layer: o.Layer}
-	if c.layer == "" {
-		c.layer = filepath.Join(env.StateDir, "boxes", o.RunID)
-	}
+	c := &Change{env: env, opts: o, layer: filepath.Join(env.StateDir, "boxes", o.RunID)}
 	err := env.Free(ctx, o.Branch) // or nothing could land
 	if err == nil {
 		err = c.takeBase(ctx)

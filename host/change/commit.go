@@ -207,8 +207,7 @@ func commitTree(ctx context.Context, env Env, tree, parent string, m Message) (s
 	args := []string{"-c", "user.useConfigOnly=true", "-c", "i18n.commitEncoding=utf-8", "commit-tree", tree, "-p", parent, "-F", "-"}
 	text := m.text()
 	out, err := env.write(ctx, who, strings.NewReader(text), args...)
-	var fail *judge.GitError
-	if errors.As(err, &fail) && strings.Contains(fail.Stderr, "ident") {
+	if fail, ok := errors.AsType[*judge.GitError](err); ok && strings.Contains(fail.Stderr, "ident") {
 		fallback := []string{"GIT_AUTHOR_NAME=relay", "GIT_AUTHOR_EMAIL=relay@localhost", "GIT_COMMITTER_NAME=relay", "GIT_COMMITTER_EMAIL=relay@localhost"}
 		out, err = env.write(ctx, append(fallback, who...), strings.NewReader(text), args...)
 	}

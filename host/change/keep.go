@@ -2,6 +2,7 @@ package change
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -299,9 +300,7 @@ func (c ownCommit) words(i int) (subject string, body []string) {
 			body = append(body, p)
 		}
 	}
-	if subject == "" {
-		subject = fmt.Sprintf("the builder's commit %d, without a message", i+1)
-	}
+	subject = cmp.Or(subject, fmt.Sprintf("the builder's commit %d, without a message", i+1))
 	if len([]rune(oneLine(subject))) > maxSubject { // the subject line can't hold all of it
 		body = append([]string{subject}, body...)
 	}

@@ -47,8 +47,7 @@ func Undo(ctx context.Context, env Env, id, base, commit string, m Message, land
 		return errors.Join(err, log.Settle())
 	}
 	defer func() {
-		var f *diag.Error
-		if errors.As(err, &f) && f.Code == judge.BlockedCrashRecovery {
+		if f, ok := errors.AsType[*diag.Error](err); ok && f.Code == judge.BlockedCrashRecovery {
 			err = errors.Join(err, log.Close())
 			return
 		}
@@ -219,9 +218,7 @@ func sameRun(ctx context.Context, git *judge.Git, base, commit string) (string, 
 	for _, line := range lines {
 		ids, trailer, _ := strings.Cut(line, "|")
 		trailer = strings.TrimSpace(trailer)
-		if run == "" {
-			run = trailer
-		}
+		run = cmp.Or(run, trailer)
 		id, from, _ := strings.Cut(ids, " ")
 		if id != next || trailer == "" || trailer != run {
 			next = ""

@@ -202,12 +202,10 @@ func (p *programs) relinked(name string) bool {
 
 // along reports whether a file lies in a folder of PATH: all that was there is known.
 func (p *programs) along(name string) bool {
-	for _, dir := range filepath.SplitList(p.Path) {
-		if real, err := filepath.EvalSymlinks(dir); err == nil && filepath.Dir(name) == real {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(filepath.SplitList(p.Path), func(dir string) bool {
+		real, err := filepath.EvalSymlinks(dir)
+		return err == nil && filepath.Dir(name) == real
+	})
 }
 
 // outside says what a whole path is that neither the judge nor what is known of the folders

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -81,9 +82,7 @@ func (x *boxExec) written(b *box.Box, res *verify.Result) {
 			said.Early[runner] += n
 		}
 		said.Bad, said.Probes, said.Unprobed = res.Report.Bad, res.Report.Probes, append(said.Unprobed, res.Report.Unprobed...)
-		if said.Broken == "" {
-			said.Broken = res.Report.Broken
-		}
+		said.Broken = cmp.Or(said.Broken, res.Report.Broken)
 		res.Report = said
 	}
 }

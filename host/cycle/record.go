@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -160,6 +161,8 @@ func (r *Record) write(ws *workspace.Workspace) error {
 	return workspace.WriteJSON(filepath.Join(folder(ws, r.UUID), stateFile), r)
 }
 
+var uuidName = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
 // ids lists the cycles of a workspace by their folders.
 func ids(ws *workspace.Workspace) ([]string, error) {
 	entries, err := os.ReadDir(Dir(ws))
@@ -168,7 +171,7 @@ func ids(ws *workspace.Workspace) ([]string, error) {
 	}
 	var out []string
 	for _, e := range entries {
-		if e.IsDir() && validUUID(e.Name()) {
+		if e.IsDir() && uuidName.MatchString(e.Name()) {
 			out = append(out, e.Name())
 		}
 	}
@@ -226,18 +229,6 @@ func Find(ws *workspace.Workspace, name string) (string, error) {
 
 // Short is how people call a cycle.
 func Short(uuid string) string { return uuid[:min(8, len(uuid))] }
-
-func validUUID(s string) bool {
-	if len(s) != 36 {
-		return false
-	}
-	for i, c := range s {
-		if dash := i == 8 || i == 13 || i == 18 || i == 23; dash != (c == '-') || !dash && !strings.ContainsRune("0123456789abcdef", c) {
-			return false
-		}
-	}
-	return true
-}
 
 // hashFile gives the SHA-256 of a file, "" when there is none.
 func hashFile(path string) (string, error) {

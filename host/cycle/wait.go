@@ -18,8 +18,7 @@ import (
 // failed says what became of a step: limits, which end by themselves, or a problem, which
 // is the operator's.
 func (c *Cycle) failed(err error) ([]report.Limit, *Problem) {
-	var limited *modelcall.Limited
-	if errors.As(err, &limited) {
+	if limited, ok := errors.AsType[*modelcall.Limited](err); ok {
 		c.log("limit " + report.Tell(limited.Limits, report.Limit.Met))
 		return limited.Limits, nil
 	}

@@ -68,7 +68,7 @@ func (e *Env) Worktrees(ctx context.Context, sizes bool) ([]Worktree, error) {
 
 // alive reports whether a cycle has not ended.
 func (e *Env) alive(uuid string) bool {
-	if !validUUID(uuid) {
+	if !uuidName.MatchString(uuid) {
 		return false
 	}
 	r, err := ReadRecord(e.WS, uuid)

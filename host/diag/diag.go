@@ -75,9 +75,7 @@ func why(err error) string {
 
 // As finds the Error in a chain of errors.
 func As(err error) (*Error, bool) {
-	var f *Error
-	ok := errors.As(err, &f)
-	return f, ok
+	return errors.AsType[*Error](err)
 }
 
 // Internal turns any error into an Error: what git or the machine refuses is told as
@@ -86,8 +84,7 @@ func Internal(err error) *Error {
 	if f, ok := As(err); ok {
 		return f
 	}
-	var git *judge.GitError
-	if errors.As(err, &git) {
+	if _, ok := errors.AsType[*judge.GitError](err); ok {
 		f := Git(err)
 		f.Code = judge.StopInterrupted
 		return f

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -50,10 +51,7 @@ func (c *Checkup) ask(ctx context.Context, m Member, p *pluginenv.Plugin, open *
 	if f != nil {
 		*res = res.failed(f)
 	} else {
-		model := done.GetModel()
-		if model == "" {
-			model = m.Model
-		}
+		model := cmp.Or(done.GetModel(), m.Model)
 		res.What += fmt.Sprintf("; %s answered in %.1f s, %s", model, time.Since(begun).Seconds(), c.price(model, used))
 	}
 	if err != nil {

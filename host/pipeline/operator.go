@@ -146,8 +146,7 @@ func (a *taskRun) wait(f durable.Flow, name string, limits []report.Limit) error
 	}
 	a.record.Limits = append(a.record.Limits, limits...)
 	w, err := quota.Next(a.series, limits, now, a.p.env.Config.Limits.LongestWait())
-	var long *quota.TooLong
-	if errors.As(err, &long) {
+	if long, ok := errors.AsType[*quota.TooLong](err); ok {
 		stop := &tooLong{long}
 		a.stop(stop)
 		return stop

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -166,10 +167,7 @@ func (a *taskRun) doubts(numbers []int) string {
 	var parts []string
 	for _, n := range numbers {
 		c := a.record.Criteria[n-1]
-		why := c.Doubt
-		if why == "" {
-			why = c.Why
-		}
+		why := cmp.Or(c.Doubt, c.Why)
 		parts = append(parts, fmt.Sprintf("%d. %s (%s)", n, oneLine(c.Text), oneLine(why)))
 	}
 	return format.Clip(strings.Join(parts, "; "), 2000)

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,9 +85,7 @@ func (d *DoctorResult) git(ctx context.Context, dir string, environ []string) bo
 		d.fail("git", diag.Git(err))
 		return true
 	}
-	if branch == "" {
-		branch = "a detached HEAD"
-	}
+	branch = cmp.Or(branch, "a detached HEAD")
 	d.pass("git", fmt.Sprintf("%s at %.12s", branch, commit))
 	switch rules, err := policy.Open(ctx, git, commit, environ); {
 	case err != nil:

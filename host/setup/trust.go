@@ -80,7 +80,7 @@ func SetConfig(ctx context.Context, r *host.Repo, assignment string, user bool) 
 	}
 	before, err := r.Open()
 	trusted := err == nil && r.TrustStore().Check(before.Loaded, r.Getenv) == nil
-	file, err := config.Change(config.Options{Root: root, File: r.Options.ConfigFile, Env: r.Options.Env, AllowMissing: user}, assignment, user)
+	file, err := config.Change(config.Options{Root: root, Env: r.Options.Env, AllowMissing: user}, assignment, user)
 	if err != nil || user || !trusted {
 		return file, err
 	}

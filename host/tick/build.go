@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -319,10 +320,5 @@ func signature(id string, params map[string]config.Param) string {
 	if len(params) == 0 {
 		return id
 	}
-	var names []string
-	for n := range params {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return id + "(" + strings.Join(names, ", ") + ")"
+	return id + "(" + strings.Join(slices.Sorted(maps.Keys(params)), ", ") + ")"
 }

@@ -54,8 +54,7 @@ func (r *run) call(ctx context.Context, data prompts.OrchestratorData) (string, 
 
 // callEnd is the verdict of a call that ended without an answer.
 func (r *run) callEnd(ctx context.Context, err error) error {
-	var limited *modelcall.Limited
-	if errors.As(err, &limited) {
+	if limited, ok := errors.AsType[*modelcall.Limited](err); ok {
 		r.rep.Limits = limited.Limits
 		return limited.Diagnostic(func(when string) string {
 			return "`" + cmp.Or(r.o.Command, "relay run") + "` " + when + "; `relay loop` waits for it by itself"

@@ -1,6 +1,7 @@
 package tick
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -134,9 +135,7 @@ func (r *run) decide(verdict error) {
 	r.rep.Code, r.rep.Summary = judge.Success, r.success()
 	if verdict != nil {
 		f := diag.Internal(verdict)
-		if f.Code == "" {
-			f.Code = judge.StopInterrupted
-		}
+		f.Code = cmp.Or(f.Code, judge.StopInterrupted)
 		r.rep.Code, r.rep.Summary, r.rep.Why, r.rep.Next = f.Code, f.What, f.Why, f.Fix
 		r.rep.PluginSays = f.Says
 	}

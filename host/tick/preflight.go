@@ -1,6 +1,7 @@
 package tick
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -154,9 +155,7 @@ func (r *run) findQuestion() {
 func (r *run) checkConfig(context.Context) (string, error) {
 	if r.env.LoadErr != nil {
 		f := diag.Internal(r.env.LoadErr)
-		if f.Code == "" {
-			f.Code = judge.BlockedMissingConfig
-		}
+		f.Code = cmp.Or(f.Code, judge.BlockedMissingConfig)
 		return "", f
 	}
 	if r.env.Loaded.File == "" {
@@ -193,9 +192,7 @@ func (r *run) checkGit(ctx context.Context) (string, error) {
 	}
 	r.branch = branch
 	r.rep.BaseCommit, r.rep.HeadCommit = commit, commit
-	if branch == "" {
-		branch = "detached HEAD"
-	}
+	branch = cmp.Or(branch, "detached HEAD")
 	return fmt.Sprintf("%s at %.12s", branch, commit), nil
 }
 

@@ -39,8 +39,7 @@ func (r *run) plan(changes []judge.Change) error {
 	r.commands, err = verify.Plan(r.cfg.Verification.Plannable(), verify.Rules{MaxParamLen: r.cfg.Verification.MaxParamLen,
 		RejectPattern: r.cfg.Verification.RejectMetacharsRegex, Forbidden: r.forbidden(), Root: r.git.Root, Changes: changes},
 		verify.Requests{Fast: fast, Slow: v.Slow, Params: v.Params})
-	var taint *verify.Taint
-	if errors.As(err, &taint) {
+	if taint, ok := errors.AsType[*verify.Taint](err); ok {
 		return &diag.Error{Code: judge.StopVerifyTainted, What: "a check that the task asks for can't be trusted, so none was run",
 			Why: taint.Error(), Fix: "`relay config show verification` lists the checks and their parameters", Err: err}
 	}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -101,13 +102,8 @@ func writeSums(dir string) error {
 	if err != nil {
 		return err
 	}
-	var names []string
-	for name := range all {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	var b bytes.Buffer
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		fmt.Fprintf(&b, "%s  %s\n", all[name], name)
 	}
 	return os.WriteFile(filepath.Join(dir, sumsFile), b.Bytes(), 0o644)

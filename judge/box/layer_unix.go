@@ -3,6 +3,7 @@
 package box
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"io/fs"
@@ -48,9 +49,7 @@ func New(spec Spec) (*Box, error) { return open(spec, nil) }
 
 // open is New; from is what the box has of its own whose changes are verified in this one.
 func open(spec Spec, from Copies) (*Box, error) {
-	if spec.Means == "" {
-		spec.Means = Overlay
-	}
+	spec.Means = cmp.Or(spec.Means, Overlay)
 	if err := Enough(spec.Means, spec.Required); err != nil {
 		return nil, err
 	}
@@ -98,9 +97,7 @@ func resolve(spec *Spec) error {
 	if spec.Root == "/" || spec.StateDir == "/" {
 		return &Error{Op: "make a box", Path: "/", Why: "the root folder can't be boxed"}
 	}
-	if spec.Home == "" {
-		spec.Home = os.Getenv("HOME")
-	}
+	spec.Home = cmp.Or(spec.Home, os.Getenv("HOME"))
 	if real("home", &spec.Home) != nil || spec.Home == "/" {
 		spec.Home = ""
 	}

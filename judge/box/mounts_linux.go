@@ -1,6 +1,7 @@
 package box
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"path/filepath"
@@ -137,10 +138,7 @@ func prepare(s *step, away, number int, l Limits) (int, error) {
 // prepareOverlay mounts the real folder below a layer of its own. Descriptors
 // stand for the folders, so that no path needs to be quoted or can be too long.
 func prepareOverlay(s *step, away, number int) (int, error) {
-	from := s.Source
-	if from == "" {
-		from = s.Path
-	}
+	from := cmp.Or(s.Source, s.Path)
 	lower, err := openPath(from)
 	if err != nil {
 		return 0, fail("open", from, err)

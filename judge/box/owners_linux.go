@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -61,12 +62,7 @@ func (o owners) stranger(info os.FileInfo) bool {
 }
 
 func exists(ids []syscall.SysProcIDMap, id int) bool {
-	for _, m := range ids {
-		if id >= m.ContainerID && id-m.ContainerID < m.Size {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ids, func(m syscall.SysProcIDMap) bool { return id >= m.ContainerID && id-m.ContainerID < m.Size })
 }
 
 // maxOwners is how many entries of the root are looked at for their owners.

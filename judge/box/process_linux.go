@@ -1,6 +1,7 @@
 package box
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,9 +19,7 @@ func setupError(f *Failure, err error, ended *os.ProcessState) error {
 	}
 	e := denied(f.Op, f.Errno)
 	e.Path = f.Path
-	if e.Why == "" {
-		e.Why = f.Detail
-	}
+	e.Why = cmp.Or(e.Why, f.Detail)
 	if f.Errno == 0 {
 		e.Err = nil
 	}

@@ -1,6 +1,7 @@
 package box
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"os"
@@ -127,9 +128,7 @@ func (b *Box) plan(p Proc) (*plan, error) {
 	if strangersIn(b.spec.Root) != "" {
 		out.Env = WithGitSetting(out.Env, "core.checkStat", "minimal")
 	}
-	if out.Dir == "" {
-		out.Dir = b.spec.Root
-	}
+	out.Dir = cmp.Or(out.Dir, b.spec.Root)
 	if out.Grants.Held {
 		out.Grants.complete(b, out.TmpDir)
 	}

@@ -298,10 +298,5 @@ func resolved(trees []string) []string {
 
 func below(path string, trees []string) bool {
 	path = filepath.Clean(path)
-	for _, t := range trees {
-		if path == t || strings.HasPrefix(path, strings.TrimSuffix(t, "/")+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(trees, func(t string) bool { return path == t || strings.HasPrefix(path, strings.TrimSuffix(t, "/")+"/") })
 }

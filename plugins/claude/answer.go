@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -128,9 +129,7 @@ func (a *answer) completion(schema *outschema.Schema) (*sdk.Completion, error) {
 		return done, nil
 	}
 	f.Detail, f.Usage = httpapi.Clip(f.Detail, a.secrets...), a.usage
-	if f.UpstreamRequestID == "" {
-		f.UpstreamRequestID = a.requestID
-	}
+	f.UpstreamRequestID = cmp.Or(f.UpstreamRequestID, a.requestID)
 	if a.begun {
 		f.Effect = sdk.EffectCharged
 	}

@@ -126,8 +126,7 @@ var cloudFix = map[string]string{
 
 // classify says what an error of the client means, in a cloud in the cloud's words.
 func (p *provider) classify(err error, now time.Time) *sdk.Failure {
-	var token *oauth2.RetrieveError
-	if errors.As(err, &token) {
+	if _, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		return sdk.Fail(sdk.AuthRejected, "Google gave no token for the default credentials", sdk.Cause(err), sdk.EffectNone, sdk.Fix(cloudFix[onVertex]))
 	}
 	f := classify(err, p.credentials(), now)

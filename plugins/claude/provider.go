@@ -134,9 +134,7 @@ func (p *provider) call(r *sdk.CompleteRequest, out sdk.Events) (claudecli.Call,
 	for _, v := range cloudEnv() {
 		c.Withhold = append(c.Withhold, v.Name)
 	}
-	if c.Model == "" {
-		c.Model = p.Model
-	}
+	c.Model = cmp.Or(c.Model, p.Model)
 	if len(c.Tools) > 0 {
 		if c.Dir, err = os.Getwd(); err != nil {
 			return c, sdk.Fail(sdk.Internal, "the plugin does not know where it is", sdk.Cause(err), sdk.EffectNone)

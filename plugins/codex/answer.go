@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -109,9 +110,7 @@ func (a *answer) completion(key string) (*sdk.Completion, error) {
 		return &sdk.Completion{Text: text, StopReason: string(a.done.Status), Model: string(a.done.Model), Usage: usage}, nil
 	}
 	f.Detail, f.Usage = httpapi.Clip(f.Detail, key), usage
-	if f.UpstreamRequestID == "" {
-		f.UpstreamRequestID = a.requestID
-	}
+	f.UpstreamRequestID = cmp.Or(f.UpstreamRequestID, a.requestID)
 	_, counted := usage.Output.Value()
 	if a.heard || counted {
 		f.Effect = sdk.EffectCharged

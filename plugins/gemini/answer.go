@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 
 	"google.golang.org/genai"
@@ -89,9 +90,7 @@ func (a *answer) completion(requestID string) (*sdk.Completion, error) {
 	}
 	f.Detail, f.Usage = httpapi.Clip(f.Detail, a.secrets...), a.usage
 	for _, id := range []string{requestID, a.id} {
-		if f.UpstreamRequestID == "" {
-			f.UpstreamRequestID = id
-		}
+		f.UpstreamRequestID = cmp.Or(f.UpstreamRequestID, id)
 	}
 	if _, counted := a.usage.Input.Value(); counted || a.begun {
 		f.Effect = sdk.EffectCharged

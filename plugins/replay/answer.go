@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -34,15 +35,10 @@ func modelOf(c *script.Call, r *sdk.CompleteRequest) string {
 // script can hold an answer that does not.
 func answer(c *script.Call, r *sdk.CompleteRequest, out sdk.Events) (*sdk.Completion, error) {
 	a := c.Answer
-	text := a.Text
-	if text == "" {
-		text = string(a.Output)
-	}
+	text := cmp.Or(a.Text, string(a.Output))
 	out.Text(text)
 	done := &sdk.Completion{Text: text, StopReason: a.StopReason, Model: modelOf(c, r), Usage: usage(c.Usage)}
-	if done.StopReason == "" {
-		done.StopReason = "end_turn"
-	}
+	done.StopReason = cmp.Or(done.StopReason, "end_turn")
 	if len(r.OutputSchema) == 0 {
 		return done, nil
 	}

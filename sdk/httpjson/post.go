@@ -2,6 +2,7 @@ package httpjson
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -102,10 +103,7 @@ func Status(resp *http.Response) *sdk.Failure {
 	case code == http.StatusRequestTimeout || code == http.StatusGatewayTimeout:
 		return fail(sdk.Timeout, "the model's API took too long")
 	case code == http.StatusTooManyRequests:
-		wait := RetryAfter(resp.Header, time.Now())
-		if wait == 0 {
-			wait = time.Minute
-		}
+		wait := cmp.Or(RetryAfter(resp.Header, time.Now()), time.Minute)
 		return fail(sdk.RateLimited, "the model's API asks to wait", sdk.RetryAfter(wait))
 	case code >= 500:
 		return fail(sdk.Overloaded, "the model's API can't answer now")

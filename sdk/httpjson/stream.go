@@ -3,6 +3,7 @@ package httpjson
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,9 +73,7 @@ func Stream(ctx context.Context, url string, header http.Header, send any, idle 
 		case string(name) == "data":
 			data = append(append(data, value...), '\n')
 		case len(lines.Bytes()) == 0 && len(data) > 0:
-			if event == "" {
-				event = "message"
-			}
+			event = cmp.Or(event, "message")
 			if err := each(event, data[:len(data)-1]); errors.Is(err, io.EOF) {
 				return nil
 			} else if err != nil {

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -335,12 +336,7 @@ func checkWrites(s *Session) error {
 }
 
 func (p *instance) isBuilder(s *Session) bool {
-	for _, k := range s.getInfo().first.GetKinds() {
-		if k == pluginpb.GetInfoResponse_KIND_BUILDER {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(s.getInfo().first.GetKinds(), pluginpb.GetInfoResponse_KIND_BUILDER)
 }
 
 // homeFile reports whether a path below HOME, or a folder above one, is allowed.

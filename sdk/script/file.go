@@ -2,6 +2,7 @@ package script
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,9 +55,7 @@ func Load(path string) (*Script, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if all.Note == "" {
-			all.Note = one.Note
-		}
+		all.Note = cmp.Or(all.Note, one.Note)
 		all.Calls = append(all.Calls, one.Calls...)
 	}
 	if len(all.Calls) == 0 {

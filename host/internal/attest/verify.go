@@ -286,9 +286,7 @@ func (v *Verifier) compare(ctx context.Context, s *Statement, claimed chain) err
 // as another commit.
 func (v *Verifier) elsewhere(ctx context.Context, f *Found, c *commit) error {
 	if len(c.runs) == 0 {
-		if f.Why == "" {
-			f.Why = "it has no attestation"
-		}
+		f.Why = cmp.Or(f.Why, "it has no attestation")
 		return nil
 	}
 	if err := v.index(ctx); err != nil {

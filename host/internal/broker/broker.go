@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -147,9 +148,7 @@ func newLoan(a Account) (*loan, error) {
 	if v == nil {
 		return nil, errors.New("no vendor is known whose key is in " + a.Variable)
 	}
-	if a.Server == "" {
-		a.Server = v.server
-	}
+	a.Server = cmp.Or(a.Server, v.server)
 	u, err := parseServer(a.Server)
 	if err != nil {
 		return nil, err

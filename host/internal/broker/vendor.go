@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -97,12 +98,7 @@ func Logins() (all []string) {
 // allows reports whether this may be asked of the vendor; below is the path without that
 // of the base URL.
 func (v *vendor) allows(method, below string) bool {
-	for _, r := range v.routes {
-		if r.method == method && r.path.MatchString(below) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.routes, func(r route) bool { return r.method == method && r.path.MatchString(below) })
 }
 
 // parseServer reads a base URL. A key goes through TLS, unless it stays on this machine.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -200,7 +201,7 @@ func Load(o Options) (*Catalog, error) {
 	}
 	dir := filepath.Dir(o.Executable)
 	c := &Catalog{beside: []string{dir, filepath.Join(filepath.Dir(dir), "libexec", "relay")}, cacheDir: o.CacheDir, bare: o.Manifest == ""}
-	for _, name := range locked.sortedPins() {
+	for _, name := range slices.Sorted(maps.Keys(locked.Plugins)) {
 		c.entries = append(c.entries, c.lockedEntry(name, locked.Plugins[name], built, &o))
 	}
 	for name, bad := range locked.Unusable {
@@ -235,9 +236,7 @@ func rank(e Entry) int {
 }
 
 func (o *Options) defaults() error {
-	if o.Manifest == "" {
-		o.Manifest = manifest
-	}
+	o.Manifest = cmp.Or(o.Manifest, manifest)
 	if o.Executable == "" {
 		exe, err := os.Executable()
 		if err != nil {

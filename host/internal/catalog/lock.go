@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -281,16 +280,6 @@ func (p Pin) standing(name string, o *Options) (State, string) {
 		return NotGranted, "relay.lock.json has changed since it was granted here: " + strings.Join(was.Changes(p), "; ")
 	}
 	return "", ""
-}
-
-// sortedPins gives the names in the lock, in order.
-func (l *Lock) sortedPins() []string {
-	names := make([]string, 0, len(l.Plugins))
-	for name := range l.Plugins {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, cmp.Compare[string])
-	return names
 }
 
 // Agreement is a pin as it is remembered when a person agrees to it.

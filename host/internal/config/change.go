@@ -92,8 +92,6 @@ func (l *Loaded) editable(o Options, user bool) (was []byte, err error) {
 			return nil, diag.New(judge.BlockedMissingConfig, "there is no place for your configuration", "neither XDG_CONFIG_HOME nor HOME names a folder", "`export HOME=~`")
 		}
 		names = userNames
-	} else if o.File != "" {
-		dir, names = filepath.Dir(o.File), []string{filepath.Base(o.File)}
 	}
 	l.File, was, err = l.first(dir, names)
 	switch {

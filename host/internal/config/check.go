@@ -2,9 +2,11 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -351,7 +353,7 @@ func placeholders(t *node) string {
 			return "has an argument with half a placeholder: " + clipQuote(s)
 		}
 	}
-	for _, name := range sortedKeys(params) {
+	for _, name := range slices.Sorted(maps.Keys(params)) {
 		if !params[name] {
 			return "declares the parameter " + clipQuote(name) + ", which no argument uses"
 		}

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -70,7 +71,7 @@ func (l *Loaded) Grants() []Grant {
 		add(limits, "box.limits", "lets boxes take more of your machine")
 	}
 	plugins := l.repo.lookup("plugins")
-	for _, name := range sortedKeys(plugins.fieldsOrNil()) {
+	for _, name := range slices.Sorted(maps.Keys(plugins.fieldsOrNil())) {
 		add(plugins.fields()[name], "plugins."+name, "sets up a plugin, which can include what it runs and where it sends your prompts and keys")
 	}
 	templates, _ := l.repo.lookup("verification", "templates").list()
@@ -138,7 +139,7 @@ func passedThrough(t *node) string {
 // wideLimits reports whether limits of boxes let them have more than the built-in ones do.
 // How much memory that is depends on the machine.
 func wideLimits(limits, builtin *node) bool {
-	for _, name := range sortedKeys(limits.fieldsOrNil()) {
+	for _, name := range slices.Sorted(maps.Keys(limits.fieldsOrNil())) {
 		own := builtin.lookup(name)
 		if own != nil && looser(atMost, limits.fields()[name], own) || name == "memory_mb" {
 			return true

@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"math"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -218,13 +217,4 @@ func distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	sort.Strings(out)
-	return out
 }

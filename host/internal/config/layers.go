@@ -2,6 +2,8 @@ package config
 
 import (
 	"encoding/hex"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/viper"
@@ -64,7 +66,7 @@ func unnested(m map[string]any) *node {
 		return n
 	}
 	out := newMap(n.at)
-	for _, k := range sortedKeys(m) {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		if k != itself {
 			out.put(decode(k), unnested(m[k].(map[string]any)))
 		}

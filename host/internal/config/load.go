@@ -59,7 +59,6 @@ type Loaded struct {
 // Options say what to load.
 type Options struct {
 	Root    string   // of the repository
-	File    string   // explicit file instead of looking at Root; relative to Root
 	UserDir string   // "" means $XDG_CONFIG_HOME/relay
 	Env     []string // as os.Environ; only RELAY_* are read
 	Set     []string // key=value of --set, lowest first
@@ -224,23 +223,15 @@ func getenv(env []string, name string) string {
 }
 
 func (l *Loaded) repoLayer(o Options) (*node, error) {
-	dir, names := o.Root, FileNames()
-	if o.File != "" {
-		path := o.File
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(o.Root, path)
-		}
-		dir, names = filepath.Dir(path), []string{filepath.Base(path)}
-	}
-	path, b, err := l.first(dir, names)
+	path, b, err := l.first(o.Root, FileNames())
 	if err != nil {
 		return nil, err
 	}
 	if path == "" {
-		if o.AllowMissing && o.File == "" {
+		if o.AllowMissing {
 			return nil, nil
 		}
-		return nil, missing(dir, names)
+		return nil, missing(o.Root, FileNames())
 	}
 	l.File, l.Legacy = path, filepath.Base(path) == "relais.config.json"
 	shown := path
@@ -281,8 +272,7 @@ func (l *Loaded) readIn(dir, name string) ([]byte, error) {
 }
 
 func reason(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}
 	return err.Error()
@@ -296,8 +286,7 @@ func readLayerAs(path, shown string, b []byte, layer Layer, keys []*key, root *s
 	n, err := parse(path, b, Origin{Layer: layer, File: shown})
 	if err != nil {
 		line := 0
-		var se *syntaxError
-		if errors.As(err, &se) {
+		if se, ok := errors.AsType[*syntaxError](err); ok {
 			line = se.line
 		}
 		return nil, &diag.Error{Code: judge.BlockedMissingConfig, What: shown + " can't be read as configuration", Why: err.Error(), Fix: edit(path, line), Err: err}

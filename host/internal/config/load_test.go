@@ -216,14 +216,6 @@ func TestFileChoice(t *testing.T) {
 	if l, err := Load(o); err != nil || l.File != "" {
 		t.Errorf("%v", err)
 	}
-	o = setup(t, map[string]string{"other.yaml": "runner: {max_tick_seconds: 5}"})
-	o.File = "other.yaml"
-	if l, err := Load(o); err != nil || l.Config.Runner.MaxTickSeconds != 5 {
-		t.Errorf("%v", err)
-	}
-	o.File = "absent.yaml"
-	_, err = Load(o)
-	refused(t, err, "absent.yaml")
 	o = setup(t, nil)
 	if err := os.Mkdir(filepath.Join(o.Root, "relay.config.json"), 0o755); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -116,7 +117,7 @@ func (n *node) paths(path []string) [][]string {
 			continue
 		}
 		var all [][]string
-		for _, name := range sortedKeys(n.lookup(path[:i]...).fieldsOrNil()) {
+		for _, name := range slices.Sorted(maps.Keys(n.lookup(path[:i]...).fieldsOrNil())) {
 			all = append(all, n.paths(slices.Replace(slices.Clone(path), i, i+1, name))...)
 		}
 		return all
@@ -240,7 +241,7 @@ func (l *Loaded) notGiven(n *node, p problem) error {
 var ofUser = map[string]bool{"command": true, "args": true, "path": true, "env": true, "base_url": true, "keys": true, "secret": true, "transport": true}
 
 func (l *Loaded) narrowPlugins(user, repo *node) *node {
-	for _, name := range sortedKeys(repo.lookup("plugins").fieldsOrNil()) {
+	for _, name := range slices.Sorted(maps.Keys(repo.lookup("plugins").fieldsOrNil())) {
 		for key := range ofUser {
 			asked, own := repo.lookup("plugins", name, key), user.lookup("plugins", name, key)
 			if asked == nil || own == nil || equalPlain(asked, own) {

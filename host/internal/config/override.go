@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -68,7 +69,7 @@ func (l *Loaded) misspelt(env []string) {
 			continue
 		}
 		if names == nil {
-			names = sortedKeys(known)
+			names = slices.Sorted(maps.Keys(known))
 		}
 		for _, n := range names {
 			if distance(name, n) <= 2 {

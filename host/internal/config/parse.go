@@ -55,8 +55,7 @@ func parse(name string, b []byte, at Origin) (*node, error) {
 		n, err = parseJSON(b, at)
 	}
 	if err != nil {
-		var se *syntaxError
-		if errors.As(err, &se) {
+		if se, ok := errors.AsType[*syntaxError](err); ok {
 			se.reason = visible(se.reason)
 		}
 		return nil, err
@@ -205,8 +204,7 @@ func number(s string, line int) (any, error) {
 
 // explain puts the decoder's words into ones about the file.
 func (p *jsonParser) explain(err error) error {
-	var own *syntaxError
-	if errors.As(err, &own) {
+	if _, ok := errors.AsType[*syntaxError](err); ok {
 		return err
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -124,8 +126,7 @@ func yamlScalar(y *yaml.Node) (any, error) {
 func parseTOML(b []byte, at Origin) (*node, error) {
 	var doc map[string]any
 	if err := toml.Unmarshal(b, &doc); err != nil {
-		var de *toml.DecodeError
-		if errors.As(err, &de) {
+		if de, ok := errors.AsType[*toml.DecodeError](err); ok {
 			line, _ := de.Position()
 			return nil, &syntaxError{line, strings.TrimPrefix(de.Error(), "toml: ")}
 		}
@@ -149,7 +150,7 @@ func (p *tomlParser) value(v any, path string, depth int) (*node, error) {
 	switch v := v.(type) {
 	case map[string]any:
 		n.v = map[string]*node{}
-		for _, k := range sortedKeys(v) {
+		for _, k := range slices.Sorted(maps.Keys(v)) {
 			c, err := p.value(v[k], path+"\x00"+k, depth+1)
 			if err != nil {
 				return nil, err

@@ -2,7 +2,9 @@ package config
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -45,7 +47,7 @@ func valuesOf(keys []*key, tree *node) []Value {
 
 // leaves lists the values below a map of the user's own names.
 func leaves(out []Value, n *node, path string) []Value {
-	for _, name := range sortedKeys(n.fields()) {
+	for _, name := range slices.Sorted(maps.Keys(n.fields())) {
 		c := n.fields()[name]
 		if c.fields() != nil && len(c.fields()) > 0 {
 			out = leaves(out, c, join(path, name))

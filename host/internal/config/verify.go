@@ -1,7 +1,9 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -154,7 +156,7 @@ func (c *inspector) pathOf(name string) string {
 	if p := byName[name]; p != "" {
 		return p
 	}
-	return byName[Nearest(name, sortedKeys(byName))]
+	return byName[Nearest(name, slices.Sorted(maps.Keys(byName)))]
 }
 
 // value checks a value against its key: the type, what lies in it, and what the key asks of
@@ -253,10 +255,7 @@ func quoteHint(n *node) string {
 }
 
 func (c *inspector) text(n *node, k *key, path, text string) {
-	limit := int(k.max)
-	if limit == 0 {
-		limit = 500
-	}
+	limit := cmp.Or(int(k.max), 500)
 	switch {
 	case utf8.RuneCountInString(text) > limit:
 		c.add(n, path, "the text is longer than %d characters", limit)
@@ -272,10 +271,7 @@ func (c *inspector) text(n *node, k *key, path, text string) {
 }
 
 func (c *inspector) items(n *node, l []*node, s *spec, path string) {
-	limit := int(s.key.max)
-	if limit == 0 {
-		limit = 500
-	}
+	limit := cmp.Or(int(s.key.max), 500)
 	if len(l) > limit {
 		c.add(n, path, "the list has %d entries; %d are the most", len(l), limit)
 		return

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -253,9 +254,7 @@ func (p *Project) doubts(shares []share, all int) {
 // environment's). Relative entries of PATH are passed over: the current folder is
 // no place to find a program in.
 func Programs(names []string, path string) []Program {
-	if path == "" {
-		path = os.Getenv("PATH")
-	}
+	path = cmp.Or(path, os.Getenv("PATH"))
 	found := []Program{}
 	for _, name := range names {
 		if p := look(name, path); p != "" {

@@ -29,8 +29,6 @@ type Config struct {
 	// Attach connects to a plugin that waits instead of starting one; Path, Base and SHA256
 	// do not matter then.
 	Attach *Attached
-	// Args follow argv[0].
-	Args []string
 	// Env is the whole environment, as [Env] makes it; TMPDIR is set on top.
 	Env []string
 	// Dir is the working directory; "" is an empty private folder.

@@ -64,8 +64,7 @@ func (r *runner) dial(ctx context.Context, _ string) (net.Conn, error) {
 
 // refuse keeps the reason for which an address is not connected to.
 func (r *runner) refuse(err error) error {
-	var bad *socket.Error
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*socket.Error](err); ok {
 		r.refused.Store(bad)
 	}
 	return err

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
@@ -63,15 +64,9 @@ func Start(ctx context.Context, cfg Config) (*Client, error) {
 }
 
 func (c *Config) defaults() {
-	if c.StartTimeout == 0 {
-		c.StartTimeout = defaultStart
-	}
-	if c.StderrLimit == 0 {
-		c.StderrLimit = defaultStderr
-	}
-	if c.MaxMessage == 0 {
-		c.MaxMessage = defaultMsg
-	}
+	c.StartTimeout = cmp.Or(c.StartTimeout, defaultStart)
+	c.StderrLimit = cmp.Or(c.StderrLimit, defaultStderr)
+	c.MaxMessage = cmp.Or(c.MaxMessage, defaultMsg)
 	if c.Start == nil {
 		c.Start = startPlain
 	}

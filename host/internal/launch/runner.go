@@ -2,6 +2,7 @@ package launch
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -92,13 +93,11 @@ func (r *runner) Start(context.Context) error {
 		}
 	}
 	spec := StartSpec{
-		Exe: r.exe, Path: r.cfg.Path, Argv: append([]string{r.cfg.Path}, r.cfg.Args...),
+		Exe: r.exe, Path: r.cfg.Path, Argv: []string{r.cfg.Path},
 		Env: dedupe(append(append(r.cfg.Env[:len(r.cfg.Env):len(r.cfg.Env)], "TMPDIR="+r.priv.path+"/tmp"), r.env...)),
 		Dir: r.cfg.Dir, Private: r.priv.path, Stdin: theirs[0], Stdout: theirs[1], Stderr: theirs[2],
 	}
-	if spec.Dir == "" {
-		spec.Dir = r.priv.path + "/cwd"
-	}
+	spec.Dir = cmp.Or(spec.Dir, r.priv.path+"/cwd")
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ended {

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -60,9 +61,7 @@ func (p Pending) line(milestone string, u Usage, own *priceTable) Line {
 	out := Line{At: now(), CallID: p.CallID, RunID: p.RunID, MilestoneID: milestone, CycleID: p.CycleID, Role: p.Role, Provider: p.Provider, Model: model,
 		InputTokens: u.InputTokens, OutputTokens: u.OutputTokens, CacheReadTokens: u.CacheReadTokens, CacheWriteTokens: u.CacheWriteTokens,
 		ReasoningTokens: u.ReasoningTokens, MaxUSD: p.MaxUSD, Outcome: u.Outcome}
-	if out.Outcome == "" {
-		out.Outcome = "ok"
-	}
+	out.Outcome = cmp.Or(out.Outcome, "ok")
 	out.CostUSD, out.CostBasis, out.PricesAsOf = u.cost(own, model)
 	return out
 }

@@ -180,8 +180,7 @@ func NotOpened(p *pluginenv.Plugin, err error) error {
 	if f, ok := diag.As(err); ok {
 		return f
 	}
-	var f *pluginhost.Failure
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*pluginhost.Failure](err); ok {
 		p.Failed(f)
 		return f.Diagnostic()
 	}

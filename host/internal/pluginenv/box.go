@@ -1,6 +1,7 @@
 package pluginenv
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,8 +136,6 @@ func BoxFault(err error) error {
 	if b.Why != "" {
 		f.Why = b.Why
 	}
-	if f.Fix == "" {
-		f.Fix = "`relay doctor` says what stands in the way"
-	}
+	f.Fix = cmp.Or(f.Fix, "`relay doctor` says what stands in the way")
 	return f
 }

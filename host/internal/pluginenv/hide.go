@@ -1,6 +1,7 @@
 package pluginenv
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -79,9 +80,7 @@ func (e Env) inRepository(text string) bool {
 
 // Caches are what checks of a repository may reuse.
 func Caches(cfg *config.Config, git *judge.Git, stateDir, home string) buildcache.Of {
-	if home == "" {
-		home = os.Getenv("HOME")
-	}
+	home = cmp.Or(home, os.Getenv("HOME"))
 	return buildcache.Of{Git: git, Dir: CachesIn(stateDir), Home: home, Folders: cfg.Verification.Caches}
 }
 

@@ -1,6 +1,7 @@
 package pluginhost
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -159,9 +160,7 @@ const (
 // Retry makes a call, and makes it again as often as Decide allows for each reason.
 // attempt starts at 0. It gives the last failure, nil for success.
 func Retry(ctx context.Context, o RetryOptions, call func(ctx context.Context, attempt int) *Failure) *Failure {
-	if o.MaxWait == 0 {
-		o.MaxWait = defaultMaxWait
-	}
+	o.MaxWait = cmp.Or(o.MaxWait, defaultMaxWait)
 	if o.Sleep == nil {
 		o.Sleep = sleep
 	}

@@ -1,10 +1,12 @@
 package pluginhost
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,10 +96,7 @@ func (f *Failure) Diagnostic() *diag.Error {
 	if f.StderrPath != "" && (f.Cause == Crashed || f.Cause == NotStarted || f.Cause == Protocol) {
 		why = joinText(why, "all that it wrote is in "+f.StderrPath)
 	}
-	fix := f.Fix
-	if fix == "" {
-		fix = "`relay doctor` checks what the plugin needs; `relay show` has the details of the run"
-	}
+	fix := cmp.Or(f.Fix, "`relay doctor` checks what the plugin needs; `relay show` has the details of the run")
 	return &diag.Error{Code: Decide(f).Code, What: f.Summary, Why: why, Fix: fix, Says: f.Says, Err: f}
 }
 
@@ -226,12 +225,8 @@ func (p *Plugin) broken(ctx context.Context, rpc string, err error) *Failure {
 // unreadable reports whether gRPC itself could not write or read a message: a text that
 // is not UTF-8, above all. Its two sides say so in these words.
 func unreadable(said string) bool {
-	for _, words := range []string{"failed to unmarshal", "failed to marshal", "error while marshaling", "error unmarshalling", "Failed to serialize response"} {
-		if strings.Contains(said, words) {
-			return true
-		}
-	}
-	return false
+	signs := []string{"failed to unmarshal", "failed to marshal", "error while marshaling", "error unmarshalling", "Failed to serialize response"}
+	return slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(said, sign) })
 }
 
 // garbled is an answer that can't be read. It says nothing about the call's effect, and is

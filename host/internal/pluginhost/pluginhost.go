@@ -35,11 +35,9 @@ type Spec struct {
 	// holds only the schema's hash.
 	Config []byte
 	// StateDir is private to the plugin and kept between runs; "" gives it none.
-	// WorkDir is removed by its owner after the run; "" means the plugin's private
-	// folder, which goes when the plugin is closed.
-	StateDir, WorkDir string
-	RunID             string
-	HostVersion       string
+	StateDir    string
+	RunID       string
+	HostVersion string
 	// EnvFile may have the keys that the plugin asks for, when neither Config nor the
 	// environment has them.
 	EnvFile keys.EnvFile
@@ -210,10 +208,7 @@ func (p *Plugin) introduce(ctx context.Context) *Failure {
 }
 
 func (p *Plugin) configure(ctx context.Context) *Failure {
-	work := p.spec.WorkDir
-	if work == "" {
-		work = p.client.Private() + "/tmp"
-	}
+	work := p.client.Private() + "/tmp" // it goes when the plugin is closed
 	r, f := unary(ctx, p, "Configure", p.spec.Limits.Info, func(ctx context.Context) (*pluginpb.ConfigureResponse, error) {
 		return p.base.Configure(ctx, &pluginpb.ConfigureRequest{ConfigJson: p.spec.Config, StateDir: p.spec.StateDir, WorkDir: work, RunId: p.spec.RunID})
 	})

@@ -97,12 +97,7 @@ func (r *Release) takeFolder(dir string) error {
 }
 
 func isArchive(name string) bool {
-	for _, end := range []string{".tar.gz", ".tgz", ".zip"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{".tar.gz", ".tgz", ".zip"}, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
 // takeArchive takes the files of an archive. Nothing is written under a name of the

@@ -2,6 +2,7 @@ package release
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -116,9 +117,7 @@ func parseModule(from string) (*source, error) {
 	if err := module.CheckImportPath(pkg); err != nil || !strings.Contains(pkg, "/") {
 		return nil, bad(fmt.Sprintf("%.200q is not a path of a Go package", pkg))
 	}
-	if version == "" {
-		version = "latest"
-	}
+	version = cmp.Or(version, "latest")
 	if version != "latest" && semver.Canonical(version) != version {
 		return nil, bad(fmt.Sprintf("%.100q is not a version such as v1.2.3; a branch or commit is none, since it can mean something else tomorrow", version))
 	}

@@ -3,6 +3,7 @@ package release
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/rand"
@@ -232,9 +233,7 @@ func Parts(paths []string) (name string, files map[string]string, err error) {
 			return "", nil, bad("these are two plugins: " + strings.Join([]string{name, f.name}, " and "))
 		}
 		name = f.name
-		if f.platform == "" {
-			f.platform = catalog.Platform
-		}
+		f.platform = cmp.Or(f.platform, catalog.Platform)
 		if _, twice := files[f.platform]; twice {
 			return "", nil, bad("there are two files for " + f.platform)
 		}

@@ -314,8 +314,7 @@ func refuse(what string, err error) error {
 	case strings.Contains(what, "://"):
 		fix = "`relay plugin install --help`; ask its publisher for a release as docs/guides/plugins.md describes it"
 	}
-	var n notRelease
-	if errors.As(err, &n) {
+	if _, ok := errors.AsType[notRelease](err); ok {
 		return diag.Wrap(err, judge.BlockedPlugin, what+" is not a plugin release that can be installed", fix)
 	}
 	return diag.Wrap(err, judge.BlockedPlugin, what+" can't be read", fix)

@@ -2,6 +2,7 @@ package strictjson
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,8 +45,7 @@ func unmarshal(b []byte, v any, open bool) error {
 
 // typeError names the place of a value of the wrong type.
 func typeError(err error) error {
-	var t *json.UnmarshalTypeError
-	if errors.As(err, &t) {
+	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return &Error{Path: t.Field, Reason: fmt.Sprintf("must be %s, not %s", kindName(t.Type), t.Value)}
 	}
 	return &Error{Reason: err.Error()}
@@ -134,9 +134,7 @@ func fields(t reflect.Type) map[string]reflect.Type {
 		if !f.IsExported() || f.Tag.Get("json") == "-" || f.Anonymous && tag == "" {
 			continue
 		}
-		if tag == "" {
-			tag = f.Name
-		}
+		tag = cmp.Or(tag, f.Name)
 		names[tag] = f.Type
 	}
 	return names

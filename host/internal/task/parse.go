@@ -60,8 +60,7 @@ func Parse(b []byte, o Options) (*Task, error) {
 
 // invalid makes an *Error of one from strictjson.
 func invalid(err error) error {
-	var s *strictjson.Error
-	if errors.As(err, &s) && s.Path != "" {
+	if s, ok := errors.AsType[*strictjson.Error](err); ok && s.Path != "" {
 		return strictjson.Bad(s.Path, s.Reason)
 	}
 	return strictjson.Bad("", "the task "+article(err.Error()))

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -74,9 +75,7 @@ func Open(o Options) *Tracer {
 func (t *Tracer) ill(text string) {
 	t.words.Lock()
 	defer t.words.Unlock()
-	if t.trouble == "" {
-		t.trouble = text
-	}
+	t.trouble = cmp.Or(t.trouble, text)
 }
 
 // Close ends what is open and sends what is left, for [farewell] at most and not at all

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -305,10 +306,5 @@ func (s *Store) Roots() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []string
-	for r := range f.Repositories {
-		out = append(out, r)
-	}
-	slices.Sort(out)
-	return out, nil
+	return slices.Sorted(maps.Keys(f.Repositories)), nil
 }

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -53,9 +54,7 @@ type Workspace struct {
 // Open names the workspace rel ("" means [DefaultDir]) of the repository at top. It
 // touches nothing; Ensure makes the folder.
 func Open(top, rel string) (*Workspace, error) {
-	if rel == "" {
-		rel = DefaultDir
-	}
+	rel = cmp.Or(rel, DefaultDir)
 	if why := ValidRel(rel); why != "" {
 		return nil, diag.New(judge.BlockedMissingConfig, "workspace_dir "+quote(rel)+" can't be used", why,
 			"`relay config show --origin` says where it is set; \".relay\" is the usual value")

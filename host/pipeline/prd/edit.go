@@ -2,8 +2,10 @@ package prd
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -23,7 +25,7 @@ func Set(id string, fields map[string]any) Edit {
 			return nil, fmt.Errorf("there is no task %q%s", id, l.like(id))
 		}
 		b := l.raw
-		for _, key := range sortedKeys(fields) {
+		for _, key := range slices.Sorted(maps.Keys(fields)) {
 			var err error
 			if b, err = sjson.SetBytes(b, fmt.Sprintf("tasks.%d.%s", i, key), fields[key]); err != nil {
 				return nil, err
@@ -53,9 +55,7 @@ func Add(t Task) Edit {
 			return nil, fmt.Errorf("there is a task %q already", t.ID)
 		}
 		t.DependsOn, t.AcceptanceCriteria = empty(t.DependsOn), empty(t.AcceptanceCriteria)
-		if t.Status == "" {
-			t.Status = Pending
-		}
+		t.Status = cmp.Or(t.Status, Pending)
 		var b bytes.Buffer
 		b.WriteString("\n    ") // the place of a task in a list as relay lays it out
 		enc := json.NewEncoder(&b)
@@ -93,15 +93,6 @@ func empty(s []string) []string {
 	return s
 }
 
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 // indent lays a whole list out anew, two spaces deep.
 func indent(b []byte) ([]byte, error) {
 	var out bytes.Buffer
@@ -119,9 +110,7 @@ func Format(tasks []Task) ([]byte, error) {
 	for i := 0; err == nil && i < len(tasks); i++ {
 		t := tasks[i]
 		t.DependsOn, t.AcceptanceCriteria = empty(t.DependsOn), empty(t.AcceptanceCriteria)
-		if t.Status == "" {
-			t.Status = Pending
-		}
+		t.Status = cmp.Or(t.Status, Pending)
 		l.raw, err = sjson.SetBytes(l.raw, "tasks.-1", t)
 	}
 	if err != nil {

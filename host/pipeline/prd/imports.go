@@ -176,19 +176,10 @@ var listMark = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s*)?`)
 
 // rest names the fields of an object that were not read.
 func (im *importer) rest(where string, object map[string]json.RawMessage, read ...string) {
-	for _, k := range sortedRaw(object) {
+	for _, k := range slices.Sorted(maps.Keys(object)) {
 		v := strings.TrimSpace(string(object[k]))
 		if !slices.Contains(read, k) && v != `""` && v != "null" && v != "[]" && v != "{}" {
 			im.lose(where, "the field %q", k)
 		}
 	}
-}
-
-func sortedRaw(m map[string]json.RawMessage) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -3,6 +3,8 @@ package prd
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -96,7 +98,7 @@ func (im *importer) taskMaster(b []byte) error {
 		im.rest("the file", doc, "tasks")
 		return im.taskMasterList("", list)
 	}
-	for _, tag := range sortedRaw(doc) {
+	for _, tag := range slices.Sorted(maps.Keys(doc)) {
 		var under map[string]json.RawMessage
 		if json.Unmarshal(doc[tag], &under) != nil || under["tasks"] == nil {
 			im.lose(tag, "the field %q", tag)

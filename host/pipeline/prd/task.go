@@ -196,8 +196,7 @@ func (l *List) decode() (ps []Problem) {
 
 // plain says what is wrong with a value without Go's names of types.
 func plain(err error) string {
-	var t *json.UnmarshalTypeError
-	if errors.As(err, &t) {
+	if t, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Sprintf("%s: a %s does not fit here", t.Field, t.Value)
 	}
 	return err.Error()

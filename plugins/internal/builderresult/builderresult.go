@@ -1,6 +1,7 @@
 package builderresult
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -38,9 +39,7 @@ func (r Result) JSON() json.RawMessage {
 		Summary: cut(strings.TrimSpace(r.Summary), maxSummary), FilesIntended: files, CommandsRan: commands,
 		Notes: append(notes, lost...),
 	}
-	if out.Summary == "" {
-		out.Summary = "no summary"
-	}
+	out.Summary = cmp.Or(out.Summary, "no summary")
 	b, err := json.Marshal(out)
 	if err != nil {
 		panic(err) // strings only

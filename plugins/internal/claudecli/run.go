@@ -1,6 +1,7 @@
 package claudecli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -120,10 +121,7 @@ func (s *Stream) run(ctx context.Context, cli sdk.CLI, out sdk.Events) (*Stream,
 
 // prepare writes the private files of a call and puts its command line together.
 func (c Call) prepare(path, private string) (sdk.CLI, error) {
-	dir := c.Dir
-	if dir == "" {
-		dir = filepath.Join(private, "empty")
-	}
+	dir := cmp.Or(c.Dir, filepath.Join(private, "empty"))
 	for _, d := range []string{filepath.Join(private, "tmp"), dir} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return sdk.CLI{}, err

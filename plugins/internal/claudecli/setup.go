@@ -46,10 +46,7 @@ const install = "`npm install -g @anthropic-ai/claude-code@2.1.329`, or set clau
 
 // Program finds Claude Code.
 func (s Setup) Program() (string, error) {
-	command := s.Command
-	if command == "" {
-		command = "claude"
-	}
+	command := cmp.Or(s.Command, "claude")
 	return clitool.Find(command, install)
 }
 

@@ -40,9 +40,7 @@ func (s *Stream) Verdict(end End, want Want) (*Answer, *sdk.Failure) {
 	f := s.failure(end, want)
 	if f != nil {
 		f.Effect, f.Usage = s.effect(), s.used()
-		if f.UpstreamRequestID == "" {
-			f.UpstreamRequestID = s.apiError.requestID
-		}
+		f.UpstreamRequestID = cmp.Or(f.UpstreamRequestID, s.apiError.requestID)
 		return nil, f
 	}
 	return s.Answer(), nil
@@ -54,9 +52,7 @@ func (s *Stream) Answer() *Answer {
 		Text: s.answer(), Structured: s.structured, StopReason: s.result.StopReason,
 		Session: s.started.Session, Usage: s.used(), Model: s.result.answeredBy(),
 	}
-	if a.Model == "" {
-		a.Model = s.model
-	}
+	a.Model = cmp.Or(a.Model, s.model)
 	for _, d := range s.result.Denials {
 		a.Denied = append(a.Denied, strings.TrimSpace(d.Tool+" "+cmp.Or(d.Input.Path, d.Input.Command)))
 	}

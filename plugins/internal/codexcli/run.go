@@ -101,10 +101,7 @@ func (c Call) Run(ctx context.Context, out sdk.Events) (*Stream, End, error) {
 
 // prepare writes the private files of a call and puts its command line together.
 func (c Call) prepare(path, private string) (sdk.CLI, error) {
-	dir := c.Dir
-	if dir == "" {
-		dir = filepath.Join(private, "empty")
-	}
+	dir := cmp.Or(c.Dir, filepath.Join(private, "empty"))
 	home := c.home(private)
 	for _, d := range []string{filepath.Join(private, "tmp"), dir, home} {
 		if d == "" {

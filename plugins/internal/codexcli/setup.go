@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/paxiom/relay/plugins/internal/clitool"
@@ -213,10 +214,8 @@ func callDir(stateDir, workDir string) (string, func(), error) {
 }
 
 func temporary(dir string) bool {
-	for _, tmp := range []string{os.TempDir(), "/tmp", "/var/tmp"} {
-		if rel, err := filepath.Rel(tmp, dir); err == nil && filepath.IsLocal(rel) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{os.TempDir(), "/tmp", "/var/tmp"}, func(tmp string) bool {
+		rel, err := filepath.Rel(tmp, dir)
+		return err == nil && filepath.IsLocal(rel)
+	})
 }

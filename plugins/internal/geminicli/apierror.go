@@ -65,9 +65,7 @@ func (a Account) Classify(e APIError, asked time.Duration, now time.Time) *sdk.F
 	f := a.byStatus(e, d, now)
 	f.Detail, f.UpstreamRequestID = e.Message, d.requestID
 	f.UpstreamCode = strings.TrimSpace(fmt.Sprintf("%d %s", e.Code, e.Status))
-	if f.Effect == 0 {
-		f.Effect = sdk.EffectNone
-	}
+	f.Effect = cmp.Or(f.Effect, sdk.EffectNone)
 	return f
 }
 

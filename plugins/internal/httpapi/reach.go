@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -28,9 +29,7 @@ func Reachable(ctx context.Context, server string) error {
 	if err != nil {
 		f := httpjson.Broken(err)
 		f.Effect = sdk.EffectNone
-		if f.Fix == "" {
-			f.Fix = "look at the network, at HTTPS_PROXY and at base_url in the plugin's configuration"
-		}
+		f.Fix = cmp.Or(f.Fix, "look at the network, at HTTPS_PROXY and at base_url in the plugin's configuration")
 		return f
 	}
 	return res.Body.Close()

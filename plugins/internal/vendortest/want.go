@@ -2,6 +2,7 @@ package vendortest
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,10 +24,7 @@ func (w Want) Hold(t *testing.T, got any, f *sdk.Failure) {
 	if f == nil {
 		t.Fatalf("it passed: %+v", got)
 	}
-	effect := f.Effect
-	if effect == 0 {
-		effect = sdk.EffectUnknown
-	}
+	effect := cmp.Or(f.Effect, sdk.EffectUnknown)
 	if f.Reason != w.Reason || w.Effect != 0 && effect != w.Effect {
 		t.Errorf("got %v with effect %v: %v", f.Reason, effect, f)
 	}

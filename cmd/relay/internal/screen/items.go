@@ -167,12 +167,9 @@ func runItems(r *watched) (out []item) {
 
 // atWork reports whether a relay at work makes this run.
 func (r *watched) atWork(run string) bool {
-	for _, p := range r.res.Working {
-		if p.RunID == run || slices.ContainsFunc(p.Now.Doing, func(d host.Doing) bool { return d.RunID == run }) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.res.Working, func(p host.PresenceEntry) bool {
+		return p.RunID == run || slices.ContainsFunc(p.Now.Doing, func(d host.Doing) bool { return d.RunID == run })
+	})
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -169,12 +170,7 @@ func (l *Live) rewrapped(width, height int) {
 // Reflows reports whether the terminal is one that wraps lines anew: most do, and those that
 // don't say nothing of themselves.
 func Reflows(getenv func(string) string) bool {
-	for _, name := range []string{"TMUX", "VTE_VERSION", "KITTY_WINDOW_ID", "ALACRITTY_WINDOW_ID", "WEZTERM_PANE", "WT_SESSION", "KONSOLE_VERSION", "ITERM_SESSION_ID", "GHOSTTY_RESOURCES_DIR"} {
-		if getenv(name) != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"TMUX", "VTE_VERSION", "KITTY_WINDOW_ID", "ALACRITTY_WINDOW_ID", "WEZTERM_PANE", "WT_SESSION", "KONSOLE_VERSION", "ITERM_SESSION_ID", "GHOSTTY_RESOURCES_DIR"}, func(name string) bool { return getenv(name) != "" })
 }
 
 func (l *Live) book() {
