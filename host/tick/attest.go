@@ -14,17 +14,26 @@ import (
 // repository alone.
 func (r *run) attest(ctx context.Context) {
 	f := attest.Facts{Task: r.taskJSON, Base: r.rep.BaseCommit, Commit: r.rep.Commit, Rules: r.policies.Digest(), Verification: r.rep.Verification, Results: r.results, Box: r.rep.Box, Hidden: r.hiddenIDs()}
+	f.Plugins = r.parts()
+	r.Attest(ctx, f)
+}
+
+// parts are the plugins that planned and built the change, in an earlier run where that one has built it.
+func (r *run) parts() (all []attest.Plugin) {
+	if r.letLand != nil {
+		return r.letLand.Built.Plugins
+	}
 	if w := r.rep.Orchestrator; w != nil {
 		digest := ""
 		if p := r.opened[w.Plugin]; p != nil {
 			digest = p.Entry.SHA256
 		}
-		f.Plugins = append(f.Plugins, part("orchestrator", w, digest))
+		all = append(all, part("orchestrator", w, digest))
 	}
 	if w := r.rep.Builder; w != nil && r.Builder != nil {
-		f.Plugins = append(f.Plugins, part("builder", w, r.Builder.Entry.SHA256))
+		all = append(all, part("builder", w, r.Builder.Entry.SHA256))
 	}
-	r.Attest(ctx, f)
+	return all
 }
 
 // attestCrash says of a commit that has landed in a crash what its draft of a report knows.

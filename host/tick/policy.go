@@ -76,10 +76,13 @@ func (r *run) holdToPolicy(ctx context.Context) error {
 // decidePolicy computes the rules, and gives those that ask and have no yes.
 func (r *run) decidePolicy() ([]report.PolicyHit, error) {
 	var models []string
-	for _, w := range []*report.Worker{r.rep.Orchestrator, r.rep.Builder} {
-		if w != nil && w.Model != "" {
-			models = append(models, w.Model)
+	for _, p := range r.parts() {
+		if p.Model != "" {
+			models = append(models, p.Model)
 		}
+	}
+	if w := r.letLand; w != nil && w.Built.Policy != r.policies.Digest() {
+		w.Built.Yes = nil // it was to other rules
 	}
 	r.rep.Policy = r.Decide(r.policies, r.rep.Verification, r.hiddenIDs(), models)
 	p := r.rep.Policy
@@ -108,7 +111,7 @@ func (r *run) askPolicy(ctx context.Context, asks []report.PolicyHit) error {
 		return interrupted(ctx, pluginenv.BoxFault(err))
 	}
 	r.rep.Salvage, r.policyAsks = change.KeptRef(r.rep.RunID), true
-	b := &trust.Built{Base: r.Change.Base(), Commit: kept, By: r.asker(), Beyond: r.beyond(), Policy: r.rep.Policy.SHA256}
+	b := &trust.Built{Base: r.Change.Base(), Commit: kept, By: r.asker(), Beyond: r.beyond(), Policy: r.rep.Policy.SHA256, Plugins: r.parts()}
 	for _, h := range r.rep.Policy.Hits { // those that were settled before are not asked again
 		if h.Effect == string(policy.Ask) {
 			b.Rules = append(b.Rules, h.ID())

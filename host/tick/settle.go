@@ -123,7 +123,7 @@ func (r *run) describe(v judge.Verdict) {
 	case v.Code != judge.Success || !v.BuilderCommitted:
 	case n > 0:
 		r.note(fmt.Sprintf("the builder's own commits (%d) are made again one by one", n))
-	default:
+	case r.letLand == nil: // otherwise it is relay's own, which kept the change
 		r.note("the builder's own commits are folded into this one")
 	}
 	r.keepPatch()

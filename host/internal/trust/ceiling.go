@@ -78,6 +78,8 @@ type Built struct {
 	// Touched is the digest of what it touches; Yes are the approvals that it has.
 	Touched string            `json:"touched_sha256,omitempty"`
 	Yes     []attest.Approval `json:"yes,omitempty"`
+	// Plugins are those that planned and built it.
+	Plugins []attest.Plugin `json:"plugins,omitempty"`
 }
 
 // The answers to the question about a wish. Any other text is a no that the planner reads.
