@@ -313,7 +313,7 @@ func TestFallbackAndLimits(t *testing.T) {
 		`{"limits":{"max_wait":"-1h"}}`:               "a valid wait",
 		`{"fallback":{"reviewer":["codex"]}}`:         "reviewer",
 		`{"providers":{"claude":{"calls":1}}}`:        "calls",
-		`{"providers":{"claude":{"account":"../x"}}}`: "no name",
+		`{"providers":{"claude":{"account":"../x"}}}`: "not a name",
 	} {
 		_, err := Load(setup(t, map[string]string{"relay.config.json": text}))
 		if says == "" && err != nil {

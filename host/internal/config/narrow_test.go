@@ -173,7 +173,7 @@ func TestRequiredChecks(t *testing.T) {
 	for text, says := range map[string]string{
 		`{"verification":{"required":["x"]}}`: "no check",
 		`{"verification":{"required":["a"],"templates":[{"id":"a","cmd":"x","args":["{{p}}"],"params":{"p":{"kind":"path"}}}]}}`: "parameters",
-		`{"verification":{"required":["a b"]}}`: "no id",
+		`{"verification":{"required":["a b"]}}`: "not an id",
 	} {
 		_, err := Load(setup(t, map[string]string{"relay.config.json": text}))
 		refused(t, err, "verification.required")

@@ -119,7 +119,7 @@ func parseModule(from string) (*source, error) {
 	}
 	version = cmp.Or(version, "latest")
 	if version != "latest" && semver.Canonical(version) != version {
-		return nil, bad(fmt.Sprintf("%.100q is not a version such as v1.2.3; a branch or commit is none, since it can mean something else tomorrow", version))
+		return nil, bad(fmt.Sprintf("%.100q is not a version such as v1.2.3; a branch or a commit can mean something else tomorrow", version))
 	}
 	base := path.Base(pkg)
 	if majorVersion.MatchString(base) {

@@ -183,11 +183,11 @@ func TestModuleSettings(t *testing.T) {
 		"no check":     {"GONOSUMCHECK", "1", good, "GONOSUMCHECK takes"},
 		"insecure":     {"GOINSECURE", "x", good, "GOINSECURE takes"},
 		"flags":        {"GOFLAGS", "-insecure", good, "GOFLAGS takes"},
-		"a branch":     {"", "", "go:example.com/foo/cmd/relay-plugin-foo@main", "no version"},
-		"half":         {"", "", "go:example.com/foo/cmd/relay-plugin-foo@v1", "no version"},
+		"a branch":     {"", "", "go:example.com/foo/cmd/relay-plugin-foo@main", "not a version"},
+		"half":         {"", "", "go:example.com/foo/cmd/relay-plugin-foo@v1", "not a version"},
 		"another name": {"", "", "go:example.com/foo@v1.0.0", "named relay-plugin-NAME"},
-		"a path":       {"", "", "go:../relay-plugin-foo@v1.0.0", "no path of a Go package"},
-		"a flag":       {"", "", "go:-x/relay-plugin-foo@v1.0.0", "no path of a Go package"},
+		"a path":       {"", "", "go:../relay-plugin-foo@v1.0.0", "not a path of a Go package"},
+		"a flag":       {"", "", "go:-x/relay-plugin-foo@v1.0.0", "not a path of a Go package"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.variable != "" {

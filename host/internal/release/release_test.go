@@ -183,7 +183,7 @@ func TestMirror(t *testing.T) {
 		{base + "/foo@1.2.0", key, "program 1.2.0", ""},
 		{base + "/foo/1.9.0", key, "program 1.9.0", ""},
 		{base + "/foo_1.2.0.tar.gz", key, "program 1.2.0", ""},
-		{base + "/foo", other, "", "no signature"},
+		{base + "/foo", other, "", "not a signature"},
 		{base + "/foo@../x", key, "", "no index.json"},
 		{base + "/foo@3.0.0", key, "", "no version"},
 		{base + "/bar", key, "", "no version"},
@@ -210,7 +210,7 @@ func TestMirror(t *testing.T) {
 	sums := filepath.Join(dir, "foo", "1.10.0", "SHA256SUMS")
 	b, _ := os.ReadFile(sums)
 	os.WriteFile(sums, append(b, '\n'), 0o644)
-	if _, err := Remote(context.Background(), base+"/foo", "", t.TempDir(), key); err == nil || !strings.Contains(err.Error(), "no signature") {
+	if _, err := Remote(context.Background(), base+"/foo", "", t.TempDir(), key); err == nil || !strings.Contains(err.Error(), "not a signature") {
 		t.Errorf("changed sums: %v", err)
 	}
 	os.WriteFile(sums, b, 0o644)

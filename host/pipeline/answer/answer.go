@@ -90,7 +90,7 @@ func read[T any](schema string, text []byte) (*T, error) {
 		return nil, errors.New("the answer is a code fence with nothing in it")
 	}
 	if _, err := strictjson.Decode(b, strictjson.MaxBytes); err != nil {
-		return nil, fmt.Errorf("the answer is not JSON object: %w", err)
+		return nil, fmt.Errorf("the answer is not a JSON object: %w", err)
 	}
 	if err := schemas.Validate(schema, b); err != nil {
 		return nil, fmt.Errorf("the answer does not keep the schema: %w", err)

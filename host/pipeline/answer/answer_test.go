@@ -48,11 +48,11 @@ func TestReadTasks(t *testing.T) {
 func TestReadRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"nothing":    {" \n", "empty"},
-		"prose":      {"All is well.", "no JSON object"},
-		"two":        {reviewed + reviewed, "no JSON object"},
+		"prose":      {"All is well.", "not a JSON object"},
+		"two":        {reviewed + reviewed, "not a JSON object"},
 		"severity":   {strings.Replace(reviewed, "major", "huge", 1), "/findings/0/severity"},
 		"a word on":  {strings.Replace(reviewed, `"line"`, `"x":1,"line"`, 1), "/findings/0"},
-		"twice":      {strings.Replace(reviewed, `"line":2`, `"line":2,"line":3`, 1), "no JSON object"},
+		"twice":      {strings.Replace(reviewed, `"line":2`, `"line":2,"line":3`, 1), "not a JSON object"},
 		"no claim":   {strings.Replace(reviewed, `"claim":"lets all in",`, "", 1), "claim"},
 		"other case": {strings.Replace(reviewed, `"line"`, `"Line"`, 1), "/findings/0"},
 	} {
