@@ -30,6 +30,7 @@ type sample struct {
 	seal    func(kind string, payload []byte) ([]byte, error)
 	signers attest.Signers
 	file    string // of them
+	base    string
 }
 
 func newSample(t *testing.T, format string) *sample {
@@ -75,7 +76,7 @@ func newSample(t *testing.T, format string) *sample {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &sample{seal: func(kind string, payload []byte) ([]byte, error) { return o.Seal(ctx, kind, payload) }}
+	s := &sample{base: base, seal: func(kind string, payload []byte) ([]byte, error) { return o.Seal(ctx, kind, payload) }}
 	s.facts = Facts{AsOf: t0, Range: "HEAD", ObjectFormat: format, Tip: head, Commits: []string{head}, Runs: []Run{{ID: "r", Workflow: "tick", Refused: []Refusal{}, Calls: []attest.Plugin{}}},
 		Policies: []Policy{{set.Digest(), true}}, Unknown: []string{"more"}}
 	page, err := Page(s.facts, []Landed{{Commit: head}})
@@ -314,6 +315,10 @@ func TestSignedAndWrong(t *testing.T) {
 		"a member of nobody's":       func(s *sample) { s.members = append(s.members, Text("run.sh", nil)) },
 		"a path":                     func(s *sample) { s.members = append(s.members, Text("attestations/../../x.txt", nil)) },
 		"twice":                      func(s *sample) { s.members = append(s.members, s.members[0]) },
+		"another tip":                func(s *sample) { s.facts.Tip = other },
+		"a commit twice":             func(s *sample) { s.facts.Commits = append(s.facts.Commits, s.facts.Commits...) },
+		"another order":              func(s *sample) { s.facts.Commits, s.facts.Tip = []string{s.facts.Tip, s.base}, s.base },
+		"a policy of nobody's":       func(s *sample) { s.facts.Policies = []Policy{} },
 		"large":                      func(s *sample) { s.members[0].text = make([]byte, maxText+1) },
 	} {
 		s := newSample(t, "sha1")
@@ -384,6 +389,34 @@ func TestPage(t *testing.T) {
 	for _, want := range []string{"at least $0.2500, and 1 call of unknown cost", "no attestation", "nobody that can be named"} {
 		if !bytes.Contains(m.text, []byte(want)) {
 			t.Errorf("%q is not there:\n%s", want, m.text)
+		}
+	}
+}
+
+// A range leaves out no commit between two of its own; a branch that began before it may stand on what it lacks.
+func TestGaps(t *testing.T) {
+	dir, ctx := t.TempDir(), context.Background()
+	out, err := exec.Command("sh", "-ec", `git init -q -b main "$0"; cd "$0"; git config user.name a; git config user.email a@example.org
+c() { git commit -q --allow-empty -m "$1"; git tag "$1"; }
+c a; c b; git switch -qc side a; c s; git switch -q main; c d; git merge -qm m side; git tag m; git rev-parse a b s d m`, dir).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	git, err := judge.OpenGit(ctx, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := strings.Fields(string(out))
+	a, b, s, d, m := names[0], names[1], names[2], names[3], names[4]
+	for _, tt := range []struct {
+		name, why string
+		list      []string
+	}{
+		{"all", "", []string{a, s, b, d, m}}, {"without its beginning", "", []string{s, d, m}}, {"one", "", []string{d}},
+		{"one is left out", "leaves out the commit", []string{b, s, m}}, {"reversed", "not in order", []string{m, d, s, b, a}},
+	} {
+		if err := gaps(ctx, git, tt.list); (err == nil) != (tt.why == "") || err != nil && !strings.Contains(err.Error(), tt.why) {
+			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
 }

@@ -1,10 +1,12 @@
 package bundle
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -105,6 +107,14 @@ func decode(payload []byte) (*Manifest, error) {
 	if m.Type != statementType || m.PredicateType != predicateType {
 		return nil, errors.New("what is signed is not a manifest")
 	}
+	if !bytes.Equal(attest.JSON(m), payload) { // a key in other letters would be read, too
+		return nil, errors.New("the manifest is not written as relay writes it")
+	}
+	if all := m.Predicate.Commits; len(all) == 0 || all[len(all)-1] != m.Predicate.Tip {
+		return nil, errors.New("its commits do not end with its tip")
+	} else if n := len(slices.Compact(slices.Sorted(slices.Values(all)))); n < len(all) {
+		return nil, errors.New("a commit is listed twice")
+	}
 	return m, schemas.Validate(schemas.Evidence, payload)
 }
 
@@ -122,6 +132,12 @@ func (m *Manifest) policies() error {
 		if p.Text && policy.Digest(files[p.SHA256]) != p.SHA256 {
 			return fmt.Errorf("the files of the policy %.12s are not those of its digest", p.SHA256)
 		}
+		if p.Text {
+			delete(files, p.SHA256)
+		}
+	}
+	for digest := range files {
+		return fmt.Errorf("the policy %.12s is not in the manifest's list", digest)
 	}
 	return nil
 }

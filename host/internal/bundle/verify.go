@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,11 +73,54 @@ func Verify(ctx context.Context, r io.Reader, signers attest.Signers) (*Checked,
 	if err != nil {
 		return nil, &Refused{fmt.Errorf("its objects can't be read: %w", err)}
 	}
+	if err := gaps(ctx, git, c.Predicate.Commits); err != nil {
+		return nil, &Refused{err}
+	}
 	v := &attest.Verifier{Git: git, Signers: signers, Notes: notes}
 	if c.Found, err = v.Verify(ctx, c.Predicate.Commits); err != nil {
 		return nil, &Refused{err}
 	}
 	return c, nil
+}
+
+// gaps refuses a list of commits that no range has: one before its parent, or one whose parent, which
+// is left out, stands on another of the list.
+func gaps(ctx context.Context, git *judge.Git, commits []string) error {
+	parents := func(of []string) (map[string][]string, error) {
+		if len(of) == 0 {
+			return nil, nil
+		}
+		out, err := git.Run(ctx, strings.NewReader(strings.Join(of, "\n")+"\n"), "rev-list", "--no-walk", "--parents", "--ignore-missing", "--stdin") // of whom no signer speaks, the base is not here
+		all := map[string][]string{}
+		for line := range strings.Lines(string(out)) {
+			names := strings.Fields(line)
+			all[names[0]] = names[1:]
+		}
+		return all, err
+	}
+	above, err := parents(commits)
+	if err != nil {
+		return err
+	}
+	var bases []string
+	before := map[string]bool{}
+	for _, c := range commits {
+		before[c] = true
+		for _, p := range above[c] {
+			if _, listed := above[p]; !listed {
+				bases = append(bases, p)
+			} else if !before[p] {
+				return fmt.Errorf("its commits are not in order: %.12s is before its parent", c)
+			}
+		}
+	}
+	below, err := parents(bases)
+	for base, all := range below {
+		if slices.ContainsFunc(all, func(p string) bool { return before[p] }) {
+			return fmt.Errorf("its list leaves out the commit %.12s, between two that it has", base)
+		}
+	}
+	return err
 }
 
 // bounded holds the members to their bounds before any is read.
