@@ -9,10 +9,10 @@ could not be looked at. Shares no code with relay: written from docs/guides/proo
 """
 import argparse, base64, datetime, hashlib, itertools, json, math, os, re, subprocess, sys, tempfile
 
-FACTS, NAMESPACE = "https://github.com/paxiom/relay/attestation/v1", "relay-attestation"
-PAYLOAD, APPROVAL = "application/vnd.in-toto+json", "application/vnd.relay.approval+json"
+FACTS, PAYLOAD, APPROVAL = "https://github.com/paxiom/relay/attestation/v1", "application/vnd.in-toto+json", "application/vnd.relay.approval+json"
+NAMESPACE = {PAYLOAD: "relay-attestation", APPROVAL: "relay-approval"}
 OPTION = rb'(?i:namespaces="[^"]*"|valid-(after|before)="\d{4}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(([01]\d|2[0-3])[0-5]\d([0-5]\d)?)?Z?")'
-SIGNER = rb'\s*("[^"]+"|[^ \t\n]+)[ \t]+((?i:(?!.*(namespaces|after|before)=.*\3=))%s(,%s)*[ \t]+)?ssh-ed25519[ \t]+AAAAC3NzaC1lZDI1NTE5AAAAI[A-Za-z0-9+/]{43}\s' % (OPTION, OPTION)
+SIGNER = rb'\s*(?!#)("[^"]+"|[^ \t\n]+)[ \t]+((?i:(?!.*(namespaces|after|before)=.*\3=))%s(,%s)*[ \t]+)?ssh-ed25519[ \t]+AAAAC3NzaC1lZDI1NTE5AAAAI[A-Za-z0-9+/]{43}\s' % (OPTION, OPTION)
 
 class Bad(Exception): """What was found is not to be believed."""
 class Lost(Exception): """It could not be looked at."""
@@ -102,7 +102,7 @@ def envelope(text, kind):
     same = {"payloadType": kind, "payload": base64.b64encode(payload).decode(), "signatures": [{"keyid": key_id, "sig": base64.b64encode(sig).decode()}]}
     need(text == json.dumps(same, separators=(",", ":")), "another envelope, or another spelling of it")
     blob = string(b"ssh-ed25519") + string(sig[33:65])
-    need(sig == b"SSHSIG" + (1).to_bytes(4, "big") + string(blob) + string(NAMESPACE.encode()) + string(b"") + string(b"sha512")
+    need(sig == b"SSHSIG" + (1).to_bytes(4, "big") + string(blob) + string(NAMESPACE[kind].encode()) + string(b"") + string(b"sha512")
          + string(string(b"ssh-ed25519") + string(sig[-64:])), "another kind of signature")
     need(int.from_bytes(sig[-32:], "little") < 2**252 + 27742317777372353535851937790883648493, "another spelling of the signature")
     need(key_id == "SHA256:" + base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("="), "another key is named")
@@ -124,7 +124,7 @@ def signer(payload, sig, when, signers, kind=PAYLOAD):
     with tempfile.NamedTemporaryFile("w", suffix=".sig") as f:
         print("-----BEGIN SSH SIGNATURE-----\n" + base64.encodebytes(sig).decode() + "-----END SSH SIGNATURE-----", file=f, flush=True)
         for name in subprocess.run(["ssh-keygen", "-Y", "find-principals", "-s", f.name, "-f", signers, at], capture_output=True).stdout.splitlines():
-            if subprocess.run(["ssh-keygen", "-Y", "verify", "-f", signers, "-I", name, "-n", NAMESPACE, "-s", f.name, at], input=pae, capture_output=True).returncode == 0:
+            if subprocess.run(["ssh-keygen", "-Y", "verify", "-f", signers, "-I", name, "-n", NAMESPACE[kind], "-s", f.name, at], input=pae, capture_output=True).returncode == 0:
                 return name.decode(errors="replace")
     raise Bad("nobody who is believed has signed it")
 

@@ -81,7 +81,7 @@ func addLater(blob string, commits []string) string {
 func (o *Options) attach(ctx context.Context, f Facts, found chain) (unsigned, err error) {
 	s := f.statement(found, o.Version, executable(Dir(o.StateDir)), o.Git.ObjectFormat, o.Now)
 	payload := JSON(s)
-	sig, print, unsigned := o.sign(ctx, pae(payloadType, payload))
+	sig, print, unsigned := o.sign(ctx, namespace, pae(payloadType, payload))
 	text := render(s.Predicate.Relay.Summary, payload, sig, print)
 	if len(text) > maxNote {
 		return nil, errors.New("what there is to say of it is too long")

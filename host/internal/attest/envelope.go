@@ -74,7 +74,7 @@ func parse(text string) (*note, error) {
 		if n.sig, err = base64.StdEncoding.DecodeString(e.Signatures[0].Sig); err != nil {
 			return nil, errors.New("the signature is not in base64")
 		}
-		if key, _, err := takeApart(n.sig); err != nil || keyID != fingerprint(key) {
+		if key, _, err := takeApart(namespace, n.sig); err != nil || keyID != fingerprint(key) {
 			return nil, errors.New("the signature is not of the key that is named")
 		}
 	}

@@ -34,10 +34,10 @@ func asked(git *judge.Git, signers, ref, what string) []Found {
 // signersOf are spellings of the file of signers, with the answer about a commit that landed.
 var signersOf = map[string]Status{
 	"crlf": Verified, "bom": Verified, "not-first": Verified, "star": Verified, "two-names": Verified, "quoted": Verified, "tab": Verified, "option-case": Verified, "then-garbage": Verified,
-	"garbage-first": Verified, "bom-comment": Verified, "authority-and-key": Verified, "until-then": Verified, "from-then": Verified, "namespace-glob": Verified, "namespace-two-lines": Verified, "expired-then-other": Verified,
+	"garbage-first": Verified, "bom-comment": Verified, "authority-and-key": Verified, "until-then": Verified, "from-then": Verified, "namespace-glob": Verified, "namespace-two-lines": Verified, "expired-then-other": Verified, "time-february": Verified,
 	"no-name": Nothing, "option-comma": Nothing, "not": Nothing, "not-all": Nothing, "not-same": Nothing, "namespace-not": Nothing, "namespace-class": Nothing, "namespace-empty": Nothing, "namespace-unquoted": Nothing, "namespace-then-other": Nothing,
-	"option-twice": Nothing, "option-unknown": Nothing, "time-empty": Nothing, "time-short": Nothing, "time-fraction": Nothing, "time-reversed": Nothing, "kind": Nothing, "key-cut": Nothing,
-	"empty": unseen, "comment": unseen, "authority-only": unseen, "text": unseen, "unquoted-only": unseen, "option-only": unseen, "key-return": Verified, "time-month": unseen, "options-blank": unseen, "twice-alone": unseen, "kind-case": unseen, "name-latin": Verified, "key-only": unseen,
+	"option-twice": Nothing, "time-epoch": Nothing, "option-unknown": Nothing, "time-empty": Nothing, "time-short": Nothing, "time-fraction": Nothing, "time-reversed": Nothing, "kind": Nothing, "key-cut": Nothing,
+	"empty": unseen, "comment": unseen, "comment-key": unseen, "authority-only": unseen, "text": unseen, "unquoted-only": unseen, "option-only": unseen, "key-return": Verified, "time-month": unseen, "options-blank": unseen, "twice-alone": unseen, "kind-case": unseen, "name-latin": Verified, "key-only": unseen,
 }
 
 func (c *corpus) signers() {
@@ -52,7 +52,7 @@ func (c *corpus) signers() {
 		"namespace-then-other": row("relay", `namespaces="git"`) + row("bot", ""), "expired-then-other": row("relay", `valid-before="20261101Z"`) + row("bot", ""),
 		"option-case": row("relay", `NameSpaces="relay-attestation"`), "option-twice": row("relay", `namespaces="git",namespaces="relay-attestation"`) + bob, "option-unknown": row("relay", "no-touch-required") + bob,
 		"until-then": row("relay", `valid-before="20261123050000Z"`), "from-then": row("relay", `valid-after="20261123050000Z"`), "time-reversed": row("relay", `valid-after="20261201Z",valid-before="20261101Z"`) + bob,
-		"time-empty": row("relay", `valid-before=""`) + bob, "time-short": row("relay", `valid-before="2027"`) + bob, "authority-and-key": row("relay", "cert-authority") + row("relay", ""), "authority-only": row("relay", "cert-authority"),
+		"time-empty": row("relay", `valid-before=""`) + bob, "time-epoch": row("relay", `valid-after="19700101Z"`) + bob, "time-february": row("relay", `valid-before="20270230Z"`), "comment-key": "#" + row("relay", ""), "time-short": row("relay", `valid-before="2027"`) + bob, "authority-and-key": row("relay", "cert-authority") + row("relay", ""), "authority-only": row("relay", "cert-authority"),
 		"unquoted-only": row("relay", "namespaces=relay-attestation"), "option-only": row("relay", "no-touch-required"), "key-only": row("relay", "")[:40] + "\n",
 		"garbage-first": "garbage\n" + row("relay", ""), "then-garbage": row("relay", "") + "garbage\n", "kind": strings.Replace(row("relay", ""), "ssh-ed25519", "ssh-rsa", 1) + bob, "key-cut": row("relay", "")[:40] + "\n" + bob,
 		"empty": "", "comment": "# nobody\n", "text": "believe everybody\n", "key-return": strings.Replace(row("relay", ""), "AAAAC3", "AAAA\rC3", 1) + bob, "time-month": row("relay", `valid-before="20271301Z"`), "time-fraction": row("relay", `valid-before="20270101000000.5Z"`) + bob, "options-blank": row("relay", `namespaces="relay-*" valid-after="20260101Z"`), "kind-case": strings.Replace(row("relay", ""), "ssh-", "sSh-", 1), "name-latin": row("m\xfcller", ""), "twice-alone": row("relay", `namespaces="relay-*",namespaces="git"`),

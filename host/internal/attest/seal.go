@@ -13,7 +13,7 @@ import (
 // Seal signs a payload of another kind than a statement about a commit, in the same form.
 // The kind is part of what is signed, so that one can't pass for the other.
 func (o *Options) Seal(ctx context.Context, kind string, payload []byte) ([]byte, error) {
-	sig, print, err := o.sign(ctx, pae(kind, payload))
+	sig, print, err := o.sign(ctx, namespaceOf(kind), pae(kind, payload))
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (all Signers) Open(kind string, sealed []byte, at func(payload []byte) (tim
 	if err != nil {
 		return nil, "", "", err
 	}
-	by, key, err = all.check(pae(kind, payload), sig, when)
+	by, key, err = all.check(namespaceOf(kind), pae(kind, payload), sig, when)
 	if err == nil && key != e.Signatures[0].KeyID {
 		return nil, "", "", errors.New("another key is named than the one that signed it")
 	}

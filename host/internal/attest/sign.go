@@ -60,30 +60,30 @@ func Dir(stateDir string) string { return filepath.Join(stateDir, "attest") }
 func OwnSigners(stateDir string) string { return filepath.Join(Dir(stateDir), "signers") }
 
 // sign gives the signature of a message and the fingerprint of its key.
-func (o *Options) sign(ctx context.Context, message []byte) (sig []byte, print string, err error) {
+func (o *Options) sign(ctx context.Context, namespace string, message []byte) (sig []byte, print string, err error) {
 	var key ed25519.PublicKey
 	var plain []byte
 	name := "relay"
 	if o.Sign == BySSH {
 		name = o.who(ctx)
-		key, plain, err = o.signSSH(ctx, toSign(message))
+		key, plain, err = o.signSSH(ctx, toSign(namespace, message))
 	} else {
 		var own ed25519.PrivateKey
 		if own, err = ownKey(Dir(o.StateDir)); err == nil {
-			key, plain = own.Public().(ed25519.PublicKey), ed25519.Sign(own, toSign(message))
+			key, plain = own.Public().(ed25519.PublicKey), ed25519.Sign(own, toSign(namespace, message))
 		}
 	}
 	if err != nil {
 		return nil, "", err
 	}
-	if !ed25519.Verify(key, toSign(message), plain) {
+	if !ed25519.Verify(key, toSign(namespace, message), plain) {
 		return nil, "", errors.New("the key gave a signature that does not hold")
 	}
-	return putTogether(key, plain), fingerprint(key), o.know(name, key)
+	return putTogether(namespace, key, plain), fingerprint(key), o.know(name, namespace, key)
 }
 
-// know adds a key to the signers of this machine.
-func (o *Options) know(name string, key ed25519.PublicKey) error {
+// know adds a key to the signers of this machine, for what it has signed.
+func (o *Options) know(name, namespace string, key ed25519.PublicKey) error {
 	text, err := workspace.ReadFile(OwnSigners(o.StateDir), maxKey)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -92,10 +92,17 @@ func (o *Options) know(name string, key ed25519.PublicKey) error {
 	if err != nil {
 		return err
 	}
-	row := fmt.Sprintf("%s namespaces=\"%s\" %s", name, namespace, ssh.MarshalAuthorizedKey(public))
-	if bytes.Contains(text, []byte(strings.TrimSpace(string(ssh.MarshalAuthorizedKey(public))))) {
-		return nil
+	known, _ := ParseSigners(string(text)) // without any there is an error
+	for _, s := range known {
+		if !s.key.Equal(key) {
+			continue
+		}
+		if s.namespaces == nil || listed(s.namespaces, namespace) {
+			return nil
+		}
+		name = strings.Join(s.names, ",") // the first line with the key names who it is
 	}
+	row := fmt.Sprintf("%s namespaces=\"%s\" %s", name, namespace, ssh.MarshalAuthorizedKey(public))
 	if err := os.MkdirAll(Dir(o.StateDir), 0o700); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -151,15 +152,22 @@ func (s *signer) valid(at time.Time) bool {
 	return (s.after.IsZero() || !at.Before(s.after)) && (s.before.IsZero() || !at.After(s.before))
 }
 
-// moment reads a time as ssh-keygen does: YYYYMMDD, with HHMM or HHMMSS, in UTC with a Z.
+var momentForm = regexp.MustCompile(`^(\d{4})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?:([01]\d|2[0-3])([0-5]\d)([0-5]\d)?)?$`)
+
+// moment reads a time as ssh-keygen does: YYYYMMDD, with HHMM or HHMMSS, in UTC with a Z. The 30th of
+// February is the 2nd of March or the 1st, and what is not after the year 1969 is none.
 func moment(s string) (time.Time, error) {
 	where := time.Local
 	digits, utc := strings.CutSuffix(s, "Z")
 	if utc {
 		where = time.UTC
 	}
-	for _, layout := range []string{"20060102", "200601021504", "20060102150405"} {
-		if t, err := time.ParseInLocation(layout, digits, where); err == nil && len(digits) == len(layout) { // Go takes a fraction, too
+	if m := momentForm.FindStringSubmatch(digits); m != nil {
+		var n [7]int
+		for i := 1; i < len(m); i++ {
+			n[i], _ = strconv.Atoi(m[i]) // two or four digits, or none
+		}
+		if t := time.Date(n[1], time.Month(n[2]), n[3], n[4], n[5], n[6], 0, where); t.Unix() > 0 {
 			return t, nil
 		}
 	}
@@ -167,13 +175,13 @@ func moment(s string) (time.Time, error) {
 }
 
 // check gives the name of the signer of a message at a time, and the key's fingerprint.
-func (all Signers) check(message, sig []byte, at time.Time) (name, print string, err error) {
-	key, plain, err := takeApart(sig)
+func (all Signers) check(namespace string, message, sig []byte, at time.Time) (name, print string, err error) {
+	key, plain, err := takeApart(namespace, sig)
 	if err != nil {
 		return "", "", err
 	}
 	print = fingerprint(key)
-	if !ed25519.Verify(key, toSign(message), plain) {
+	if !ed25519.Verify(key, toSign(namespace, message), plain) {
 		return "", print, errors.New("the signature does not fit what is signed")
 	}
 	err = errors.New("its key " + print + " is none of the signers")
@@ -202,7 +210,7 @@ func (all Signers) check(message, sig []byte, at time.Time) (name, print string,
 // timeOf reads a time of a statement, which has one form, and which ssh-keygen can ask about.
 func timeOf(s string) (time.Time, error) {
 	at, err := time.Parse(Time, s)
-	if err == nil && (at.UTC().Format(Time) != s || at.Unix() < 0) {
+	if err == nil && (at.UTC().Format(Time) != s || at.Unix() <= 0) {
 		err = fmt.Errorf("%q is not a time in UTC, to the second", s)
 	}
 	return at, err

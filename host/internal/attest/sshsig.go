@@ -10,8 +10,20 @@ import (
 	"errors"
 )
 
-// namespace keeps signatures of relay's apart from those for anything else.
-const namespace = "relay-attestation"
+// The namespaces keep signatures of relay's apart from those for anything else, and a yes from a word
+// about what has landed: the key of a person who approves a change vouches for no commit.
+const (
+	namespace         = "relay-attestation"
+	approvalNamespace = "relay-approval"
+)
+
+// namespaceOf is that for payloads of a kind.
+func namespaceOf(kind string) string {
+	if kind == approvalType {
+		return approvalNamespace
+	}
+	return namespace
+}
 
 const (
 	magic   = "SSHSIG"
@@ -19,7 +31,7 @@ const (
 	hashAlg = "sha512"
 )
 
-var errSig = errors.New("the signature is not an SSH signature by an ed25519 key for " + namespace)
+var errSig = errors.New("the signature is not an SSH signature by an ed25519 key for what relay asks it for")
 
 // str is a string as SSH writes it.
 func str[T ~string | ~[]byte](parts ...T) []byte {
@@ -40,13 +52,13 @@ func fingerprint(key ed25519.PublicKey) string {
 }
 
 // toSign is what a key signs for a message.
-func toSign(message []byte) []byte {
+func toSign(namespace string, message []byte) []byte {
 	h := sha512.Sum512(message)
 	return append(append([]byte(magic), str(namespace, "", hashAlg)...), str(h[:])...)
 }
 
 // putTogether makes the signature that ssh-keygen would write.
-func putTogether(key ed25519.PublicKey, sig []byte) []byte {
+func putTogether(namespace string, key ed25519.PublicKey, sig []byte) []byte {
 	out := binary.BigEndian.AppendUint32([]byte(magic), 1)
 	out = append(out, str(blob(key))...)
 	out = append(out, str(namespace, "", hashAlg)...)
@@ -54,14 +66,14 @@ func putTogether(key ed25519.PublicKey, sig []byte) []byte {
 }
 
 // takeApart gives the key and the plain signature. There is one spelling of each.
-func takeApart(b []byte) (key ed25519.PublicKey, sig []byte, err error) {
+func takeApart(namespace string, b []byte) (key ed25519.PublicKey, sig []byte, err error) {
 	if len(b) > 4096 || len(b) < len(magic)+4+4+4+len(keyType)+4+ed25519.PublicKeySize+ed25519.SignatureSize {
 		return nil, nil, errSig
 	}
 	at := len(magic) + 4 + 4 + 4 + len(keyType) + 4
 	key = ed25519.PublicKey(b[at : at+ed25519.PublicKeySize])
 	sig = b[len(b)-ed25519.SignatureSize:]
-	if !bytes.Equal(putTogether(key, sig), b) {
+	if !bytes.Equal(putTogether(namespace, key, sig), b) {
 		return nil, nil, errSig
 	}
 	return key, sig, nil

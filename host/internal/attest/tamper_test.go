@@ -62,8 +62,15 @@ func signerRow(name, options string, key ed25519.PrivateKey) string {
 }
 
 func signWith(key ed25519.PrivateKey, message []byte) (sig []byte, print string) {
+	if strings.HasPrefix(string(message), string(pae(approvalType, nil)[:len("DSSEv1 00 ")+len(approvalType)])) {
+		return signAs(approvalNamespace, key, message)
+	}
+	return signAs(namespace, key, message)
+}
+
+func signAs(namespace string, key ed25519.PrivateKey, message []byte) (sig []byte, print string) {
 	public := key.Public().(ed25519.PublicKey)
-	return putTogether(public, ed25519.Sign(key, toSign(message))), fingerprint(public)
+	return putTogether(namespace, public, ed25519.Sign(key, toSign(namespace, message))), fingerprint(public)
 }
 
 func newCorpus(t *testing.T, format string) *corpus {
@@ -82,6 +89,7 @@ func newCorpus(t *testing.T, format string) *corpus {
 	c.files = map[string]string{
 		"signers":           signerRow("relay", own, c.trusted),
 		"signers-all":       signerRow("ada@example.org", "", c.trusted) + signerRow("bob", "", keyOf(2)),
+		"signers-approver":  signerRow("relay", own, c.trusted) + signerRow("bob", `namespaces="relay-approval"`, keyOf(2)),
 		"signers-others":    signerRow("bob", "", keyOf(2)),
 		"signers-removed":   "# relay was here\n" + signerRow("bob", own, keyOf(3)),
 		"signers-namespace": signerRow("relay", `namespaces="git"`, c.trusted),
@@ -298,7 +306,7 @@ func (c *corpus) lies(commit string, fresh func() *Statement) {
 		},
 		"policy-digest": func(s *Statement) { s.Predicate.Relay.Policy.SHA256 = sum(nil) }, "summary-digest": func(s *Statement) { s.Predicate.Policy.Digest["sha256"] = sum(nil) },
 		"approval-task": func(s *Statement) { s.Predicate.Relay.Approvals[0].Task = sum(nil) }, "approval-base": func(s *Statement) { s.Predicate.Relay.Approvals[0].Base = c.marks["root"] },
-		"time": func(s *Statement) { s.Predicate.TimeVerified = "yesterday" }, "time-none": func(s *Statement) { s.Predicate.TimeVerified = "" },
+		"time": func(s *Statement) { s.Predicate.TimeVerified = "yesterday" }, "time-epoch": func(s *Statement) { s.Predicate.TimeVerified = "1970-01-01T00:00:00Z" }, "time-none": func(s *Statement) { s.Predicate.TimeVerified = "" },
 	}) {
 		s := fresh()
 		change(s)
@@ -330,6 +338,13 @@ func (c *corpus) approvals(commit string, fresh func() *Statement) {
 		c.add(name, commit, signers, want, map[string]string{commit: c.noteOf(s, c.trusted)})
 	}
 	with("good-approval", "signers-all", Verified, good, nil)
+	with("good-approval-alone", "signers-approver", Verified, good, nil)
+	c.add("key-approver-attests", commit, "signers-approver", Nothing, map[string]string{commit: c.noteOf(fresh(), bob)})
+	var e envelope
+	_ = json.Unmarshal([]byte(good.Signed), &e)
+	sig, _ := signAs(namespace, bob, pae(approvalType, JSON(touched)))
+	e.Signatures[0].Sig = base64.StdEncoding.EncodeToString(sig)
+	with("lie-approval-of-namespace", "signers-all", Nothing, good, func(a *Approval) { a.Signed = string(JSON(e)) })
 	with("good-approval-plan", "signers-all", Verified, yes(approvalType, Approved{Kind: "plan", At: at, Base: is.Base, Task: is.Task.SHA256}, bob), nil)
 	with("key-approver-unknown", "signers", Nothing, good, nil)
 	for name, a := range ordered(map[string]Approval{
@@ -400,12 +415,12 @@ func build(t *testing.T) *corpus {
 	payload := JSON(sOne)
 	raw := ed25519.Sign(c.trusted, pae(payloadType, payload))
 	mine := c.trusted.Public().(ed25519.PublicKey)
-	c.add("key-not-sshsig", one, "signers", Nothing, map[string]string{one: render(sOne.Predicate.Relay.Summary, payload, putTogether(mine, raw), fingerprint(mine))})
+	c.add("key-not-sshsig", one, "signers", Nothing, map[string]string{one: render(sOne.Predicate.Relay.Summary, payload, putTogether(namespace, mine, raw), fingerprint(mine))})
 	sig, print := signWith(c.trusted, payload)
 	c.add("key-no-pae", one, "signers", Nothing, map[string]string{one: render(sOne.Predicate.Relay.Summary, payload, sig, print)})
 	stolen, _ := signWith(keyOf(4), pae(payloadType, payload))
-	_, plain, _ := takeApart(stolen)
-	c.add("key-swapped", one, "signers", Nothing, map[string]string{one: render(sOne.Predicate.Relay.Summary, payload, putTogether(mine, plain), fingerprint(mine))})
+	_, plain, _ := takeApart(namespace, stolen)
+	c.add("key-swapped", one, "signers", Nothing, map[string]string{one: render(sOne.Predicate.Relay.Summary, payload, putTogether(namespace, mine, plain), fingerprint(mine))})
 	c.history(map[string]string{"root": root, "base": base, "one": one, "two": two, "first": first, "last": last, "side": side, "onto": onto}, all)
 	c.odd(sOne, all)
 	c.load()

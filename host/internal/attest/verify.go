@@ -181,7 +181,7 @@ func (v *Verifier) signed(f *Found, text string) (*Statement, error) {
 	if err != nil {
 		return nil, errors.New("the attestation has no time")
 	}
-	who, key, err := v.Signers.check(pae(payloadType, n.payload), n.sig, at)
+	who, key, err := v.Signers.check(namespace, pae(payloadType, n.payload), n.sig, at)
 	if err != nil {
 		return nil, err
 	}
