@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
@@ -27,14 +28,18 @@ const (
 	ordinaryList, ordinaryText = 1000, 400 // entries and bytes
 )
 
+// maxTime is for all rules, where CEL's units say too little.
+var maxTime = 10 * time.Second
+
 // program is a compiled expression.
 type program struct {
-	checked  *cel.Ast
 	estimate uint64
 	counts   bool // it asks for approvals, so that a yes is one and does not settle it
 	quick    cel.Program
-	counted  cel.Program
+	counted  func() (cel.Program, error)
 }
+
+var errTooLong = errors.New("the policy as a whole takes too long")
 
 var environment = sync.OnceValues(func() (*cel.Env, error) {
 	opts := []cel.EnvOption{cel.CustomTypeProvider(words()), cel.ParserRecursionLimit(100), cel.ParserExpressionSizeLimit(20_000),
@@ -64,7 +69,8 @@ func (r *rule) compile() error {
 	if err != nil {
 		cost.Max = math.MaxUint64
 	}
-	r.checked, r.estimate = checked, cost.Max
+	r.estimate = cost.Max
+	r.counted = sync.OnceValues(func() (cel.Program, error) { return env.Program(checked, cel.CostLimit(maxCost)) })
 	if r.estimate <= maxCost && !grows(checked) {
 		r.quick, err = env.Program(checked)
 	}
@@ -163,18 +169,13 @@ func (r *rule) holds(f *facts) (bool, error) {
 		return err == nil && v == types.True, err
 	}
 	if f.counted > maxCounted {
-		return false, errors.New("the policy as a whole takes too long")
+		return false, errTooLong
 	}
-	if r.counted == nil {
-		env, err := environment()
-		if err == nil {
-			r.counted, err = env.Program(r.checked, cel.CostLimit(maxCost))
-		}
-		if err != nil {
-			return false, err
-		}
+	counted, err := r.counted()
+	if err != nil {
+		return false, err
 	}
-	v, details, err := r.counted.Eval(f.values)
+	v, details, err := counted.Eval(f.values)
 	if details != nil && details.ActualCost() != nil {
 		f.counted += *details.ActualCost()
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/report"
@@ -163,22 +165,55 @@ func (s *Set) Decide(in Input) *report.Policy {
 	if out == nil {
 		return nil
 	}
-	f, err := newFacts(in)
+	next, stop := s.compute(in)
+	defer stop()
 	for _, r := range s.rules {
 		hit := report.PolicyHit{Rule: r.name, Effect: string(r.effect), At: r.at(), Message: r.message}
-		holds := false
-		if err == nil {
-			holds, err = r.holds(f)
-		}
+		holds, err := next()
 		if err != nil {
 			hit.Effect, hit.Message = string(Forbid), "it can't be computed, so it forbids: "+oneLine(err.Error())
-			holds, err = true, nil
+			holds = true
 		}
 		if holds && (hit.Effect == string(Ask) || len(out.Hits) < maxForbids) { // every rule that asks needs its answer
 			out.Hits = append(out.Hits, hit)
 		}
 	}
 	return out
+}
+
+// compute works out the rules one after the other, beside the caller, who waits no longer than
+// maxTime for all of them: CEL counts the letters of a pattern, and not what it repeats, so that
+// one call of matches can take minutes, and nothing ends it.
+func (s *Set) compute(in Input) (next func() (bool, error), stop func()) {
+	type answer struct {
+		holds bool
+		err   error
+	}
+	answers, late := make(chan answer, len(s.rules)), time.NewTimer(maxTime)
+	var stopped atomic.Bool
+	go func() {
+		f, err := newFacts(in)
+		for _, r := range s.rules {
+			a := answer{err: err}
+			if err == nil && !stopped.Load() {
+				a.holds, a.err = r.holds(f)
+			}
+			answers <- a
+		}
+	}()
+	over := false
+	next = func() (bool, error) {
+		if !over {
+			select {
+			case a := <-answers:
+				return a.holds, a.err
+			case <-late.C:
+				over = true
+			}
+		}
+		return false, errTooLong
+	}
+	return next, func() { late.Stop(); stopped.Store(true) }
 }
 
 // InputOf is what the rules know of a judged change.

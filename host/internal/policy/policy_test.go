@@ -226,3 +226,23 @@ func thousand() (text string) {
 	}
 	return text
 }
+
+// A pattern that repeats what it repeats costs a thousand times what CEL counts for it.
+func TestPatternsThatTakeLong(t *testing.T) {
+	defer func(was time.Duration) { maxTime = was }(maxTime)
+	maxTime = 200 * time.Millisecond
+	rule := fmt.Sprintf(": m\n  [1,2,3,4,5,6,7,8,9,10].exists(i, %q.matches('(a{0,30}){0,30}b'))\n", strings.Repeat("a", 10000))
+	text := ""
+	for i := range 20 {
+		text += fmt.Sprintf("forbid r%d%s", i, rule)
+	}
+	set, err := New([]File{{Name: "policy/slow.cel", Text: text}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	got := set.Decide(Input{}).Forbids()
+	if took := time.Since(began); len(got) != 20 || !strings.Contains(got[19].Message, "takes too long") || took > 5*time.Second {
+		t.Errorf("after %s: %+v", took, got)
+	}
+}
