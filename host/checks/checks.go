@@ -13,11 +13,11 @@ type Checker struct {
 	of    *change.Change
 	state string // relay's state on this machine
 
-	hidden []verify.Result
-	seed   uint64   // of hidden
-	parts  []string // files of the code whose tests differ; see withOldParts
-	hiders []string // new files that stand before others; see hiding
-	bases  bases
+	hidden  []verify.Result
+	seed    uint64   // of hidden
+	parts   []string // files of the code whose tests differ; see withOldParts
+	shadows []string // new files that stand before others; see shadowing
+	bases   bases
 	// reported is what the commands said of what was verified; see remember.
 	reported map[string]verify.Report
 

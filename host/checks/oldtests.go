@@ -28,8 +28,8 @@ func (c *Checker) withOldTests(ctx context.Context, k Checks) ([]judge.Change, e
 	kept := c.of.Verdict().WithoutTests(func(ch *judge.Change) bool {
 		return ch.Kind == judge.Added && (none || c.commanded(k, base, ch.Path))
 	})
-	c.hiders = c.hiding(base)
-	return slices.DeleteFunc(kept, func(ch judge.Change) bool { return slices.Contains(c.hiders, ch.Path) }), nil
+	c.shadows = c.shadowing(base)
+	return slices.DeleteFunc(kept, func(ch judge.Change) bool { return slices.Contains(c.shadows, ch.Path) }), nil
 }
 
 // withOldParts puts back the tests that lie in changed files of the code, and notes those
@@ -91,8 +91,8 @@ func (c *Checker) moved(k Checks, name string, base func() string) bool {
 }
 
 // Tests are the changed tests that the task does not name: files, and, as far as Verify has come, files
-// of the code with tests in them that differ and new files that hide another from the tests.
-func (c *Checker) Tests() []string { return slices.Concat(c.of.Verdict().Tests, c.parts, c.hiders) }
+// of the code with tests in them that differ and new files that shadow another.
+func (c *Checker) Tests() []string { return slices.Concat(c.of.Verdict().Tests, c.parts, c.shadows) }
 
 // commanded reports whether a command names a path, or a folder that it lies in, of
 // which the base has nothing.

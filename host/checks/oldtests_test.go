@@ -98,8 +98,8 @@ func TestOldPartsDecide(t *testing.T) {
 	}
 }
 
-// TestHidingDecides has tests that import a helper of an ordinary name, in real interpreters.
-func TestHidingDecides(t *testing.T) {
+// TestShadowingDecides has tests that import a helper of an ordinary name, in real interpreters.
+func TestShadowingDecides(t *testing.T) {
 	ctx := context.Background()
 	r := newRepo(t)
 	r.write("src/value", "0\n", 0o644)

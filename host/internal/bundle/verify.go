@@ -90,7 +90,8 @@ func gaps(ctx context.Context, git *judge.Git, commits []string) error {
 		if len(of) == 0 {
 			return nil, nil
 		}
-		out, err := git.Run(ctx, strings.NewReader(strings.Join(of, "\n")+"\n"), "rev-list", "--no-walk", "--parents", "--ignore-missing", "--stdin") // of whom no signer speaks, the base is not here
+		// The base of a commit that no signer speaks of is not in the archive.
+		out, err := git.Run(ctx, strings.NewReader(strings.Join(of, "\n")+"\n"), "rev-list", "--no-walk", "--parents", "--ignore-missing", "--stdin")
 		all := map[string][]string{}
 		for line := range strings.Lines(string(out)) {
 			names := strings.Fields(line)

@@ -12,9 +12,9 @@ import (
 // an order of its own.
 var scripts = []string{".cjs", ".cts", ".js", ".jsx", ".mjs", ".mts", ".ts", ".tsx"}
 
-// hidden are the files of the base for which an interpreter takes a new file of this name,
+// shadowed are the files of the base for which an interpreter takes a new file of this name,
 // so that tests which import one get another without having changed.
-func hidden(name string) (all []string) {
+func shadowed(name string) (all []string) {
 	dir, file := path.Split(name)
 	above, folder := path.Split(strings.TrimSuffix(dir, "/"))
 	ext := path.Ext(file)
@@ -41,9 +41,9 @@ func hidden(name string) (all []string) {
 	return all
 }
 
-// hiding reports which new files stand before one that the base has and the change leaves, unless
+// shadowing are the new files that stand before one that the base has and the change leaves, unless
 // the task names them.
-func (c *Checker) hiding(base []string) (all []string) {
+func (c *Checker) shadowing(base []string) (all []string) {
 	there := map[string]bool{}
 	for _, name := range base {
 		there[name] = true
@@ -56,7 +56,7 @@ func (c *Checker) hiding(base []string) (all []string) {
 	}
 	for _, ch := range kept {
 		if ch.Kind == judge.Added && !c.of.Policy().OfTests(ch.Path) && !c.of.Policy().Names(ch.Path) &&
-			slices.ContainsFunc(hidden(ch.Path), func(name string) bool { return there[name] }) {
+			slices.ContainsFunc(shadowed(ch.Path), func(name string) bool { return there[name] }) {
 			all = append(all, ch.Path)
 		}
 	}
