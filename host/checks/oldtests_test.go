@@ -11,6 +11,19 @@ import (
 	"github.com/paxiom/relay/verify"
 )
 
+// judged is a change that has passed the judge.
+func (r *repo) judged(name, build string, named []string) *checked {
+	r.t.Helper()
+	c := r.begin("run-1")
+	r.build(c, build)
+	v, err := c.Judge(context.Background(), lawOf(judge.SquashCommits, named...))
+	must(r.t, err)
+	if v.Code != judge.Success {
+		r.t.Fatalf("%s: %+v", name, v)
+	}
+	return c
+}
+
 // TestOldTestsDecide changes a program and its tests; the check compares the two.
 func TestOldTestsDecide(t *testing.T) {
 	ctx := context.Background()
@@ -35,13 +48,7 @@ func TestOldTestsDecide(t *testing.T) {
 		{"the test is named", "echo 2 >src/value; echo 2 >src/tests/want", []string{"src/tests/want"}, judge.Success},
 		{"another test is named", "echo 2 >src/value; echo 2 >src/tests/want", []string{"src/tests/**"}, judge.StopOldTestsFail},
 	} {
-		c := r.begin("run-1")
-		r.build(c, tt.build)
-		v, err := c.Judge(ctx, lawOf(judge.SquashCommits, tt.named...))
-		must(t, err)
-		if v.Code != judge.Success {
-			t.Fatalf("%s: %+v", tt.name, v)
-		}
+		c := r.judged(tt.name, tt.build, tt.named)
 		results, code := c.Verify(ctx, Checks{Env: os.Environ(), Commands: check})
 		if code != tt.want || len(results) != 1 {
 			t.Errorf("%s: %s, want %s\n%+v", tt.name, code, tt.want, results)
@@ -84,13 +91,7 @@ func TestOldPartsDecide(t *testing.T) {
 		{"the file is moved, and its test is another", "rm src/own.x; printf 'code 2\\ntest 2\\n' >src/new.x", nil, judge.StopOldTestsFail},
 		{"the file is named", "printf 'code 2\\ntest 2\\n' >src/own.x", []string{"src/own.x"}, judge.Success},
 	} {
-		c := r.begin("run-1")
-		r.build(c, tt.build)
-		v, err := c.Judge(ctx, lawOf(judge.SquashCommits, tt.named...))
-		must(t, err)
-		if v.Code != judge.Success {
-			t.Fatalf("%s: %+v", tt.name, v)
-		}
+		c := r.judged(tt.name, tt.build, tt.named)
 		if results, code := c.Verify(ctx, Checks{Env: os.Environ(), Commands: check, PutBack: putBack}); code != tt.want {
 			t.Errorf("%s: %s, want %s\n%+v", tt.name, code, tt.want, results)
 		}
@@ -122,13 +123,7 @@ func TestShadowingDecides(t *testing.T) {
 		{"another beginning of a folder", node, `echo '{"main": "no.js"}' >src/same/package.json; echo 'module.exports = () => {}' >src/same/no.js`, nil, judge.StopOldTestsFail},
 		{"a second form of a file", node, "echo 1 >src/value; echo 'export {}' >src/same/index.mjs", nil, judge.Success},
 	} {
-		c := r.begin("run-1")
-		r.build(c, tt.build)
-		v, err := c.Judge(ctx, lawOf(judge.SquashCommits, tt.named...))
-		must(t, err)
-		if v.Code != judge.Success {
-			t.Fatalf("%s: %+v", tt.name, v)
-		}
+		c := r.judged(tt.name, tt.build, tt.named)
 		check := []verify.Command{{ID: "check", Argv: []string{"sh", "-c", "cd src && " + tt.check}}}
 		if results, code := c.Verify(ctx, Checks{Env: os.Environ(), Commands: check}); code != tt.want {
 			t.Errorf("%s: %s, want %s\n%+v", tt.name, code, tt.want, results)
