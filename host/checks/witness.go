@@ -118,7 +118,7 @@ func key(identity []string) string { return strings.Join(identity, "\x00") }
 // Ahead begins to run the commands on the base while the builder works, for [Change.Verify]
 // to compare with: nothing of the change is in those boxes. Discard waits for it.
 func (c *Checker) Ahead(ctx context.Context, k Checks) {
-	if c.of.Box().Means() == box.Copy { // each such box puts back what changes in the real tree, and only the builder's may have seen why
+	if c.of.Box().Means() != box.Overlay { // a weaker one takes what it finds in the real tree for right, and puts back what changes there: the builder's alone may
 		return
 	}
 	c.bases.run.Go(func() {
