@@ -126,10 +126,12 @@ func perform(act string) {
 	case "brood": // a child in the group, one in a session of its own, one daemon
 		startChild(nil)
 		startChild(&syscall.SysProcAttr{Setsid: true})
-		cmd := exec.Command("/bin/sh", "-c", "setsid sh -c 'sleep 300 & sleep 300' & exit 0")
+		cmd := exec.Command("/bin/sh", "-c", "setsid sh -c 'sleep 300 3>&- & echo >&3; exec 3>&-; sleep 300' & exit 0")
 		cmd.Stderr = os.Stderr
+		there, told, _ := os.Pipe()
+		cmd.ExtraFiles = []*os.File{told}
 		cmd.Run()
-		time.Sleep(100 * time.Millisecond)
+		there.Read(make([]byte, 1)) // the daemon and its child
 		serve(1)
 	case "broodcrash":
 		startChild(&syscall.SysProcAttr{Setsid: true})
