@@ -13,7 +13,8 @@ import (
 type (
 	// VerifyRun is one check in a report.
 	VerifyRun = report.VerifyRun
-	// PolicyHit is a rule of the policy that is true of a change.
+	// Policy is the policy as code that was in force; PolicyHit is a rule of it that is true of a change.
+	Policy    = report.Policy
 	PolicyHit = report.PolicyHit
 	// Worker is a plugin's part in a run.
 	Worker = report.Worker

@@ -120,6 +120,18 @@ func showTests(p *printer, s *host.ShowResult) {
 	}
 }
 
+// policyRows say what the operator let land, and whose yes the rules could count.
+func policyRows(p *printer, of *host.Policy) {
+	for _, h := range of.Allowed() {
+		p.row("policy", host.Safe(h.String()+"; you said yes"))
+	}
+	if of != nil {
+		for _, y := range of.Approvals {
+			p.row("approved", host.Safe(y.String()))
+		}
+	}
+}
+
 func showReport(p *printer, r *host.Report) {
 	if r.Task.TaskID != "" {
 		p.row("task", host.Safe(r.Task.TaskID)+" ("+host.Safe(r.Task.TaskKind)+", milestone "+host.Safe(r.Task.MilestoneID)+")")
@@ -143,10 +155,8 @@ func showReport(p *printer, r *host.Report) {
 	}
 	if r.Verification.Said != "" {
 		p.row("evidence", host.Safe(r.Verification.Said))
-		for _, h := range r.Policy.Allowed() {
-			p.row("policy", host.Safe(h.String()+"; you said yes"))
-		}
 	}
+	policyRows(p, r.Policy)
 	if r.Verification.NewTests != nil {
 		for _, line := range r.Verification.NewTests.Lines() {
 			p.row("new tests", host.Safe(line))

@@ -73,9 +73,9 @@ var (
 	header = regexp.MustCompile(`^(forbid|ask) +([a-z0-9][a-z0-9._-]{0,63}): +(\S.*)$`)
 	sample = regexp.MustCompile(`^(applies|passes)(?: +(.*))?$`)
 	// mark is in every file of rules and in no other CEL: two words side by side are no
-	// expression. It is wider than header, so that a rule with a slip in its first line is
-	// an error and not left out.
-	mark    = regexp.MustCompile(`(?im)^(forbid|ask)[ \t]+[a-z0-9_.-]+[ \t]*(:|$)`)
+	// expression. It is wider than header, so that a rule with a slip in its first line, or its
+	// first word, is an error and not left out.
+	mark    = regexp.MustCompile(`(?im)^(?:(?:forbid|ask)[ \t]+[a-z0-9_.-]+[ \t]*$|[a-z]+[ \t]+[a-z0-9_.-]+[ \t]*:)`)
 	maxSaid = 200
 )
 

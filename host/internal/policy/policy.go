@@ -156,14 +156,19 @@ func (s *Set) Counts(hits []report.PolicyHit) bool {
 	})
 }
 
-// maxForbids is how many rules are named of those that forbid: one is enough.
-const maxForbids = 100
+const (
+	maxForbids = 100 // are named of the rules that forbid: one is enough
+	maxYes     = 100 // approvals are told of
+)
 
 // Decide holds a change to the rules. A rule that can't be computed forbids.
 func (s *Set) Decide(in Input) *report.Policy {
 	out := s.Report()
 	if out == nil {
 		return nil
+	}
+	for _, y := range in.Approvals[:min(len(in.Approvals), maxYes)] {
+		out.Approvals = append(out.Approvals, report.PolicyYes{Kind: y.Name, Key: y.Key})
 	}
 	next, stop := s.compute(in)
 	defer stop()

@@ -53,6 +53,7 @@ func TestFilesOfOthers(t *testing.T) {
 		"in/a.cel":     "forbid a: below a folder of the folder\n    true\n",
 		"notes.txt":    "forbid a: m\n    true\n",
 		"manifest.cel": "{\n  \"ask\": true\n}\n",
+		"three.cel":    "a ? b :\nx in [c] ? d : e\nf(g ? h : i)\n",
 	}
 	git := repository(t, others)
 	for name, open := range map[string]func() (*Set, error){
@@ -64,7 +65,7 @@ func TestFilesOfOthers(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		p := s.Decide(Input{})
-		if len(s.rules) != 0 || p == nil || len(p.Hits) > 0 || p.SHA256 != "" || len(p.Ignored) != 6 {
+		if len(s.rules) != 0 || p == nil || len(p.Hits) > 0 || p.SHA256 != "" || len(p.Ignored) != 7 {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
@@ -72,6 +73,8 @@ func TestFilesOfOthers(t *testing.T) {
 		"Forbid a: m\n    true\n":         "policy/r.cel:1: a line begins with",
 		"object.a\nask B:\n    true\n":    "policy/r.cel:1: a line begins with",
 		"forbid a\n    true\n":            "policy/r.cel:1: a line begins with",
+		"forbidd a: m\n    true\n":        "policy/r.cel:1: a line begins with",
+		"Deny a: m\n    true\n":           "policy/r.cel:1: a line begins with",
 		"forbid a: m\n    chnge.lines\n":  "policy/r.cel:2: a: undeclared reference",
 		bom + "forbid a: m\n    chnge\n":  "policy/r.cel:2: a: undeclared reference",
 		"forbid a: m\n\ttrue\nallow b:\n": "policy/r.cel:3: a line begins with",

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -12,8 +13,19 @@ type Policy struct {
 	SHA256  string      `json:"sha256,omitempty"`  // of the files with rules; "" where no file has any
 	Rules   int         `json:"rules"`             // how many were in force
 	Ignored []string    `json:"ignored,omitempty"` // files of the repository's folder that are not relay's
-	Hits    []PolicyHit `json:"hits,omitempty"`    // rules that are true of the change, at most 100
+	Hits    []PolicyHit `json:"hits,omitempty"`    // rules that are true of the change: all that ask, and at most 100 that forbid
+	// Approvals are those that the rules could count.
+	Approvals []PolicyYes `json:"approvals,omitempty"`
 }
+
+// PolicyYes is an operator's yes, as the rules see it.
+type PolicyYes struct {
+	Kind string `json:"kind"`          // what was approved
+	Key  string `json:"key,omitempty"` // the fingerprint of who said it, "" where nothing tells that
+}
+
+// String says it on one line.
+func (y PolicyYes) String() string { return y.Kind + " by " + cmp.Or(y.Key, "nobody's key") }
 
 // PolicyHit is one rule that is true of the change.
 type PolicyHit struct {
@@ -91,6 +103,9 @@ func (p *page) policy(of *Policy) {
 		p.line("- %s, digest %s", format.Count(of.Rules, "rule"), span(of.SHA256))
 	}
 	p.list(of.Ignored, "not a file of rules: ", text)
+	for _, y := range of.Approvals {
+		p.line("- approved: %s", text(y.String()))
+	}
 	for _, h := range of.Hits {
 		end := ""
 		if h.Approved {
