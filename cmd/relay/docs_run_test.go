@@ -62,7 +62,7 @@ func TestDocumentedCommandsRun(t *testing.T) {
 			}
 		}
 		blocks[name] = p.Blocks
-		if pages++; !runs || testing.Short() && flag.Lookup("test.run").Value.String() == "" && (pages+1)%sampling.Step(1) != 0 {
+		if pages++; !runs || testing.Short() && flag.Lookup("test.run").Value.String() == "" && (pages+sampling.Turn(3))%sampling.Step(3) != 0 {
 			continue
 		}
 		setup, err := os.ReadFile(filepath.Join("../../testdata/docs", name+".txtar"))

@@ -48,8 +48,8 @@ func buildAndRun(m *testing.M) int {
 
 // TestScripts runs testdata/script/*.txtar: the built relay, real git, a scripted
 // provider and a real builder process. testdata/script/README.md describes the
-// commands that are added to testscript's own. With -short it takes a fifth of the
-// stories in CI and a fifteenth elsewhere, unless -run names some.
+// commands that are added to testscript's own. With -short it takes an eighth of the
+// stories in CI and fewer elsewhere, unless -run names some.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	p := scriptParams()
@@ -58,7 +58,7 @@ func TestScripts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Dir, p.Files = "", sampling.Every(5, all)
+		p.Dir, p.Files = "", sampling.Every(8, all)
 		fmt.Printf("stories: %d of %d with -short, others with each ROTATE; make test SHORT= plays all\n", len(p.Files), len(all))
 	}
 	testscript.Run(t, p)

@@ -105,7 +105,7 @@ func (r *run) preflight(ctx context.Context) error {
 		return err
 	}
 	_, r.boxErr = r.checkBox(ctx) // said in its turn
-	if r.findQuestion(); r.o.Task == nil && !r.waits {
+	if r.findQuestion(); !r.waits && !r.unasked() {
 		r.warmProvider(ctx)
 	}
 	for _, row := range r.rows() {
@@ -241,7 +241,7 @@ func (r *run) checkState(context.Context) (string, error) {
 // that a crash left pending are then not settled here.
 func (r *run) checkBudget(context.Context) (string, error) {
 	worst := ledger.WorstCase(r.cfg, 0)
-	if r.o.Task != nil {
+	if r.unasked() {
 		worst = worst.Unasked()
 	}
 	if r.held == nil {
@@ -280,6 +280,10 @@ func (r *run) checkBudget(context.Context) (string, error) {
 	return "covers a tick", err
 }
 
+// unasked reports whether no planner is asked: the task is at hand, or what the operator has
+// allowed meanwhile is.
+func (r *run) unasked() bool { return r.o.Task != nil || r.env.Trust.Allowed(r.env.Root) }
+
 // milestoneOf is the milestone of a task that is at hand; "" when there is none, or none
 // that can be read.
 func (r *run) milestoneOf() string {
@@ -294,8 +298,10 @@ func (r *run) milestoneOf() string {
 // without paying for it: who plans, when somebody is to be asked, and who builds.
 func (r *run) checkPlugins(ctx context.Context) (string, error) {
 	planner, builder := r.cfg.Orchestrator.Provider, r.cfg.Builder.DefaultMode
-	if r.o.Task != nil {
+	if r.unasked() {
 		planner = ""
+	}
+	if r.o.Task != nil {
 		if own := r.builderOf(r.o.Task); own != "" {
 			builder = own
 		}

@@ -136,6 +136,7 @@ def opened(note, signers):
     of = [(subject["name"], *subject["digest"]) for subject in s["subject"]]
     need(1 < len(of) <= 1001 and of == [("commit", "gitCommit")] * (len(of) - 1) + [("tree", "gitTree")], "another subject")
     *commits, tree = [value for subject in s["subject"] for value in subject["digest"].values()]
+    need(p["resourceUri"].endswith(":" + commits[-1]), "another resource than its subject")
     return name, p, r, commits, tree
 
 def approved(a, r, signers):
@@ -169,8 +170,7 @@ def verify(repo, commit, ref, signers):
             if commit not in commits: return "changed", "the attestation is for " + commits[-1]
             compare(repo, p, r, commits, tree, signers)
             return "verified", "by " + name
-        except MISSHAPEN as err:
-            why = str(err)
+        except MISSHAPEN as err: why = str(err)
     for blob in sorted(set(notes.values())) if runs else ():
         try:
             if parse(note := repo.read(blob, True))[1]["predicate"][FACTS]["run"] in runs and commit not in (commits := opened(note, signers)[3]):

@@ -59,7 +59,7 @@ func landedRepo(t *testing.T, format string) (*judge.Git, Facts) {
 		Ceiling: &judge.Ceiling{MaxFiles: 3}, Request: &judge.Request{By: judge.Operator, Allowed: []string{"**"}}, Code: judge.Success,
 		Verification: report.Verification{Runs: []report.VerifyRun{{TemplateID: "test", Cmd: "make", Args: []string{"SECRET-ARG"}, Tests: &report.TestFacts{Passed: 2, Missing: []string{"SECRET-TEST"}}}}},
 		Hidden:       []string{"ranges"}, Plugins: []Plugin{{Role: "builder", Name: "claude-code", Model: "m\x1b[31m", Calls: 2, CostUSD: &cost}},
-		Approvals: []Approval{{Kind: "plan"}}}
+		Approvals: []Approval{{Kind: "plan", At: t0.Format(Time)}}}
 }
 
 func options(t *testing.T, git *judge.Git) Options {

@@ -301,11 +301,15 @@ func (c *corpus) lies(commit string, fresh func() *Statement) {
 			l := s.Predicate.Relay.Touched.Lines
 			l[0] = strings.Replace(l[0], "100644", "100755", 1)
 		},
+		"verifier": func(s *Statement) { s.Predicate.Verifier.ID += "2" }, "levels": func(s *Statement) {
+			s.Predicate.VerifiedLevels = append(s.Predicate.VerifiedLevels, "SLSA_SOURCE_LEVEL_4")
+		},
+		"resource": func(s *Statement) { s.Predicate.ResourceURI = "gitoid:commit:sha1:" + other }, "policy-uri": func(s *Statement) { s.Predicate.Policy.URI = "https://example.org/ours" },
 		"policy-text": func(s *Statement) {
 			s.Predicate.Relay.Policy.Text = strings.Replace(s.Predicate.Relay.Policy.Text, "**", "src/**", 1)
 		},
 		"policy-digest": func(s *Statement) { s.Predicate.Relay.Policy.SHA256 = sum(nil) }, "summary-digest": func(s *Statement) { s.Predicate.Policy.Digest["sha256"] = sum(nil) },
-		"approval-task": func(s *Statement) { s.Predicate.Relay.Approvals[0].Task = sum(nil) }, "approval-base": func(s *Statement) { s.Predicate.Relay.Approvals[0].Base = c.marks["root"] },
+		"approval-task": func(s *Statement) { s.Predicate.Relay.Approvals[0].Task = sum(nil) }, "approval-at": func(s *Statement) { s.Predicate.Relay.Approvals[0].At = "yesterday" }, "approval-base": func(s *Statement) { s.Predicate.Relay.Approvals[0].Base = c.marks["root"] },
 		"time": func(s *Statement) { s.Predicate.TimeVerified = "yesterday" }, "time-epoch": func(s *Statement) { s.Predicate.TimeVerified = "1970-01-01T00:00:00Z" }, "time-none": func(s *Statement) { s.Predicate.TimeVerified = "" },
 	}) {
 		s := fresh()

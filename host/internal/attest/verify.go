@@ -236,6 +236,9 @@ func (s *Statement) chain() (chain, error) {
 	if len(c.commits) == 0 || len(c.commits) > maxChain {
 		return c, errors.New("the statement's subjects are not commits and a tree")
 	}
+	if !strings.HasSuffix(s.Predicate.ResourceURI, ":"+c.head()) {
+		return c, errors.New("the statement's resource is another commit than its subject")
+	}
 	return c, nil
 }
 

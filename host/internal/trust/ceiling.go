@@ -182,6 +182,12 @@ func (s *Store) AnswerWish(root, run, answer string, approve func(*Wish) attest.
 	return s.Ask(root, *w)
 }
 
+// Allowed reports whether TakeAllowed would give a wish.
+func (s *Store) Allowed(root string) bool {
+	w, err := s.wish(root)
+	return err == nil && w != nil && w.Allowed
+}
+
 // TakeAllowed gives the wish that was allowed, once; nil when there is none. One that was
 // not answered is dropped.
 func (s *Store) TakeAllowed(root string) (*Wish, error) {
