@@ -12,6 +12,7 @@ import (
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/configtemplate"
 	"github.com/paxiom/relay/host/internal/detect"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/verify"
 )
@@ -77,12 +78,29 @@ func tryThem(ctx context.Context, r *host.Repo, res *InitResult, tell func(strin
 			gone = append(gone, c.ID)
 		case !end.OK():
 			c.Fails = end.Outcome()
-			res.Notices = append(res.Notices, fmt.Sprintf("the check %s fails on the last commit (%s: %s): as long as %s has it under verification.required, only a change that fixes it can land", c.ID, c.Fails, checkcmd.LastLine(said), res.File))
+			res.Notices = append(res.Notices, fmt.Sprintf("the check %s fails on the last commit (%s: %s): as long as %s has it under verification.required, only a change that fixes it can land", c.ID, c.Fails, failed(end, said), res.File))
 		default:
 			c.Limit = limitFor(end.Duration, time.Duration(v.TimeoutFastSeconds)*time.Second)
 		}
 	}
 	res.Checks = slices.DeleteFunc(res.Checks, func(c detect.Check) bool { return slices.Contains(gone, c.ID) })
+}
+
+// failed is why a check failed: its tests, where it names them, and otherwise the last line that
+// it printed, which of a runner of tests may be any part of its summary.
+func failed(end verify.Result, said string) string {
+	var names []string
+	if end.Report != nil {
+		for name, t := range end.Report.Tests {
+			if t.Status == verify.Fail {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return checkcmd.LastLine(said)
+	}
+	return format.Count(len(names), "test") + " failed, " + host.Safe(slices.Min(names)) + " for one"
 }
 
 // limitFor is four times what a check took, in seconds and whole half minutes; 0 where the
