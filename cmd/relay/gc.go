@@ -41,6 +41,10 @@ func runGC(ctx context.Context, repo *host.Repo, o *gcOptions) error {
 		for _, w := range res.Kept {
 			p.row("in use", host.Safe(w.Path)+"  "+p.dim(w.Cycle+host.Safe(w.Task)))
 		}
+		if len(res.Removed) == 0 {
+			p.linef("nothing to remove")
+			return
+		}
 		p.linef("%s, %s", plural(len(res.Removed), "work tree", "work trees"), size(res.Bytes))
 	})
 }
