@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -15,9 +16,8 @@ import (
 )
 
 // record keeps what a command did to the repository as a run of its own, beside those
-// of the ticks, so that the history has no gaps. It has happened already: a history
-// that can't be written is told in note.
-func (o *Opened) record(m history.Meta, r report.Report) (note string) {
+// of the ticks, so that the history has no gaps.
+func (o *Opened) record(m history.Meta, r report.Report) error {
 	m.EndedAt = time.Now().UTC()
 	r.RunID, r.StartedAt, r.EndedAt = m.RunID, m.StartedAt, m.EndedAt
 	r.DurationMS = m.EndedAt.Sub(m.StartedAt).Milliseconds()
@@ -28,7 +28,7 @@ func (o *Opened) record(m history.Meta, r report.Report) (note string) {
 	r.Scope.OK = true
 	raw, err := report.Encode(&r)
 	if err != nil {
-		return "this is not in the history: " + err.Error()
+		return fmt.Errorf("this is not in the history: %w", err)
 	}
 	run, err := o.History.Take(m)
 	switch {
@@ -39,9 +39,9 @@ func (o *Opened) record(m history.Meta, r report.Report) (note string) {
 		err = run.Shrink(m)
 	}
 	if err != nil {
-		return "this is not in the history: " + err.Error()
+		return fmt.Errorf("this is not in the history: %w", err)
 	}
-	return ""
+	return nil
 }
 
 // begin has the history say what is begun, so that a crash does not hide it; drop takes it out again.

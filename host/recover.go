@@ -89,8 +89,8 @@ func (r *Repo) settle(ctx context.Context, o *Opened) (*RecoverResult, error) {
 	if len(res.Done) > 0 {
 		m := history.Meta{RunID: history.NewRunID(began), Workflow: history.Recover, StartedAt: began, Version: r.Options.Version,
 			Intent: "Recover: " + res.Done[0], Code: judge.Success}
-		if note := o.record(m, report.Report{Summary: "what a crash had left was settled", Notes: res.Done}); note != "" {
-			res.Done = append(res.Done, note)
+		if err := o.record(m, report.Report{Summary: "what a crash had left was settled", Notes: res.Done}); err != nil {
+			res.Done = append(res.Done, err.Error())
 		}
 	}
 	os.Remove(o.WS.Blocked()) // whatever it said is settled, or is found again

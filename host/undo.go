@@ -61,9 +61,11 @@ func (r *Repo) Undo(ctx context.Context, run string, dry bool) (*UndoResult, err
 		Subject:  own.Intent,
 		Body:     []string{fmt.Sprintf("Takes back commit %s, which run %s had landed.", m.Commit, m.RunID)},
 		Trailers: []change.Trailer{{Key: "Relay-Run", Value: own.RunID}, {Key: "Relay-Undoes", Value: m.RunID}, {Key: "Relay-Task", Value: m.TaskID}}},
-		func(u change.Undone) {
+		func(u change.Undone) error {
 			own.BaseCommit, own.Commit = u.Base, u.Commit
-			res.Commit, res.Paths, res.Notes = u.Commit, u.Paths, append(u.Notes, r.undid(ctx, o, env.Git, own, m, u.Paths, u.Notes)...)
+			notes, err := r.undid(ctx, o, env.Git, own, m, u.Paths, u.Notes)
+			res.Commit, res.Paths, res.Notes = u.Commit, u.Paths, append(u.Notes, notes...)
+			return err
 		})
 	switch {
 	case res.Commit != "" && err != nil: // it is there, and so is what is known of it
@@ -79,8 +81,8 @@ func (r *Repo) Undo(ctx context.Context, run string, dry bool) (*UndoResult, err
 
 // undid says everywhere that a run was taken back: in an attestation, which says that nobody has
 // judged it, in the caches of checks, the task list and the history. What could not be said is in
-// the notes.
-func (r *Repo) undid(ctx context.Context, o *Opened, git *judge.Git, own, m history.Meta, paths, known []string) (notes []string) {
+// the notes; without its line in the history the undo is not over.
+func (r *Repo) undid(ctx context.Context, o *Opened, git *judge.Git, own, m history.Meta, paths, known []string) (notes []string, err error) {
 	problem := attest.Attach(ctx, attest.Options{Git: git, StateDir: r.StateDir(), Home: r.Home(), Environ: r.Options.Env, Sign: o.Loaded.Config.Evidence.Sign, Version: r.Options.Version, Now: r.Now()},
 		attest.Facts{Workflow: history.Undo, Run: own.RunID, TaskID: own.TaskID, Base: own.BaseCommit, Commit: own.Commit, Code: judge.Success,
 			Evidence: "landed by relay undo of run " + own.Undoes + ": not judged, not verified", Unknown: []string{"whether the checks pass without what was taken back: none ran"}})
@@ -98,10 +100,7 @@ func (r *Repo) undid(ctx context.Context, o *Opened, git *judge.Git, own, m hist
 	rep := report.Report{Summary: "the change of run " + m.RunID + " was taken back", Notes: append(known, notes...),
 		Task:  report.Task{TaskID: m.TaskID, MilestoneID: m.MilestoneID},
 		Scope: report.Scope{TouchedPaths: paths}, BlastRadius: o.back(m, paths)}
-	if note := o.record(own, rep); note != "" {
-		notes = append(notes, note)
-	}
-	return notes
+	return notes, o.record(own, rep)
 }
 
 // cutOffUndo ends an undo that a crash cut off: as Undo does where its commit is there, and
@@ -131,8 +130,8 @@ func (r *Repo) cutOffUndo(ctx context.Context, own history.Meta, d change.Recove
 		return err
 	}
 	own.BaseCommit, own.Commit, own.Code = d.Base, d.Commit, judge.Success
-	r.undid(ctx, o, git, own, m, strings.FieldsFunc(string(names), func(c rune) bool { return c == 0 }), append(d.Notes, "relay was ended before it could say so"))
-	return nil
+	_, err = r.undid(ctx, o, git, own, m, strings.FieldsFunc(string(names), func(c rune) bool { return c == 0 }), append(d.Notes, "relay was ended before it could say so"))
+	return err
 }
 
 // tickEnvOfRun is what ticks need that begin or settle something, an undo that was cut off included.

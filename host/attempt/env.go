@@ -83,9 +83,9 @@ func (e Env) Boxes(ctx context.Context) (_ change.Env, err error) {
 	return e.Changes(), nil
 }
 
-// Recover settles the changes that were cut off.
-func (e Env) Recover(ctx context.Context, force bool) ([]change.Recovery, error) {
-	return change.Recover(ctx, e.Changes(), force)
+// Recover settles the changes that were cut off; see [change.Recover].
+func (e Env) Recover(ctx context.Context, force bool, told func(change.Recovery) error) ([]change.Recovery, error) {
+	return change.Recover(ctx, e.Changes(), force, told)
 }
 
 // Plugins is where the plugins of a run come from; stderr is the folder for what they print.

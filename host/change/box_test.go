@@ -269,7 +269,7 @@ func TestOddRepositories(t *testing.T) {
 				t.Error("fsmonitor ran")
 			}
 
-			err = Undo(context.Background(), r.env, "undo-1", "", done.Commit, Message{Subject: "undo"}, func(Undone) {})
+			err = Undo(context.Background(), r.env, "undo-1", "", done.Commit, Message{Subject: "undo"}, func(Undone) error { return nil })
 			must(t, err)
 			r.clean()
 			if got := r.snapshot(false); got != base {

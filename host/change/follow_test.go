@@ -316,7 +316,7 @@ func TestBesideIsCutOff(t *testing.T) {
 			}
 			r.follow(wide, someWork, "git switch -q -c other", "true")
 		}()
-		done, err := Recover(context.Background(), r.env, false)
+		done, err := Recover(context.Background(), r.env, false, nil)
 		must(t, err)
 		if at != "" && (len(done) != 1 || !done[0].Landed || done[0].Commit != r.git("rev-parse", "main")) {
 			t.Errorf("%s: %+v", at, done)

@@ -45,7 +45,7 @@ func TestForeignJournal(t *testing.T) {
 			must(t, log.Close())
 			before := r.snapshot(true)
 			for _, force := range []bool{false, true} {
-				done, err := Recover(context.Background(), r.env, force)
+				done, err := Recover(context.Background(), r.env, force, nil)
 				must(t, err)
 				if len(done) != 1 || (done[0].Conflict == "") != force || !strings.Contains(done[0].Conflict+done[0].Did, "journal is damaged") {
 					t.Errorf("force %v: %+v", force, done)
@@ -59,7 +59,7 @@ func TestForeignJournal(t *testing.T) {
 					t.Errorf("%s was made", path)
 				}
 			}
-			if done, err := Recover(context.Background(), r.env, true); err != nil || len(done) != 0 {
+			if done, err := Recover(context.Background(), r.env, true, nil); err != nil || len(done) != 0 {
 				t.Errorf("the journal is still in the way: %+v, %v", done, err)
 			}
 		})

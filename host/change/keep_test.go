@@ -62,7 +62,7 @@ git commit -q --allow-empty-message -m ''
 	if got := r.git("-c", "core.quotePath=false", "diff", "--no-renames", "--name-only", "-z", "HEAD^", "HEAD"); got != "src/a.go\x00src/b \"q\" ü.go\x00src/link\x00" {
 		t.Errorf("second commit: %q", got)
 	}
-	err = Undo(ctx, r.env, "undo-1", base, done.Commit, Message{Subject: "undo"}, func(Undone) {})
+	err = Undo(ctx, r.env, "undo-1", base, done.Commit, Message{Subject: "undo"}, func(Undone) error { return nil })
 	must(t, err)
 	r.clean()
 	if got := r.snapshot(false); got != start {
@@ -166,15 +166,15 @@ func TestUndoOfSeveralWantsOneRun(t *testing.T) {
 	done, err := c.Land(ctx, Landing{Commit: true, Message: hostMessage})
 	must(t, err)
 	must(t, c.Discard())
-	err = Undo(ctx, r.env, "undo-1", base, done.Commit, Message{Subject: "undo"}, func(Undone) {})
+	err = Undo(ctx, r.env, "undo-1", base, done.Commit, Message{Subject: "undo"}, func(Undone) error { return nil })
 	if f, ok := diag.As(err); !ok || f.Code != judge.StopHeadMoved {
 		t.Fatalf("error %v", err)
 	}
-	err = Undo(ctx, r.env, "undo-1", done.Commit+"~2", done.Commit, Message{Subject: "undo"}, func(Undone) {})
+	err = Undo(ctx, r.env, "undo-1", done.Commit+"~2", done.Commit, Message{Subject: "undo"}, func(Undone) error { return nil })
 	if err == nil {
 		t.Error("a base that is no object's name was taken")
 	}
-	err = Undo(ctx, r.env, "undo-1", r.git("rev-parse", "HEAD~2"), done.Commit, Message{Subject: "undo"}, func(Undone) {})
+	err = Undo(ctx, r.env, "undo-1", r.git("rev-parse", "HEAD~2"), done.Commit, Message{Subject: "undo"}, func(Undone) error { return nil })
 	must(t, err)
 	r.clean()
 	if r.read("README.md") != "hello\n" {

@@ -163,7 +163,7 @@ func recoverKilled(t *testing.T, r *repo) {
 // settled recovers and says how it ended.
 func (l *landing) settled(t *testing.T, r *repo, killed string) string {
 	t.Helper()
-	done, err := Recover(context.Background(), r.env, false)
+	done, err := Recover(context.Background(), r.env, false, nil)
 	if err != nil {
 		t.Errorf("killed %s: %v", killed, err)
 	}

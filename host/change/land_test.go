@@ -167,7 +167,7 @@ func TestFolderAndLinkTradePlaces(t *testing.T) {
 	if to, _ := os.Readlink(filepath.Join(r.root, "folder")); to != "src" || r.read("to-src/a.go") != "package b\n" || r.read("src/a.go") != "package a\n" {
 		t.Errorf("folder leads to %q, src/a.go holds %q", to, r.read("src/a.go"))
 	}
-	err = Undo(context.Background(), r.env, "undo-1", "", done.Commit, Message{Subject: "undo"}, func(Undone) {})
+	err = Undo(context.Background(), r.env, "undo-1", "", done.Commit, Message{Subject: "undo"}, func(Undone) error { return nil })
 	must(t, err)
 	r.clean()
 	if after := r.snapshot(false); after != before {

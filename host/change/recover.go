@@ -38,15 +38,16 @@ type Recovery struct {
 // Recover settles every unfinished change: it discards boxes, and finishes an apply
 // that had begun. Where a file was changed by somebody else in between it stops with
 // Conflict and changes nothing, unless force: then that file stays as it is, the rest
-// is reverted, and what was to land is kept under refs/relay.
-func Recover(ctx context.Context, env Env, force bool) ([]Recovery, error) {
+// is reverted, and what was to land is kept under refs/relay. told, if any, hears of each run
+// that is settled while the journal still has it: where it fails, the next Recover tells it again.
+func Recover(ctx context.Context, env Env, force bool, told func(Recovery) error) ([]Recovery, error) {
 	runs, err := env.Journal.Unfinished()
 	if err != nil {
 		return nil, err
 	}
 	var done []Recovery
 	for i := range runs {
-		r, err := recoverRun(ctx, env, &runs[i], force)
+		r, err := recoverRun(ctx, env, &runs[i], force, told)
 		if err != nil {
 			return done, fmt.Errorf("recover run %s: %w", runs[i].ID, err)
 		}
@@ -55,8 +56,11 @@ func Recover(ctx context.Context, env Env, force bool) ([]Recovery, error) {
 	return done, nil
 }
 
-func recoverRun(ctx context.Context, env Env, run *journal.Run, force bool) (Recovery, error) {
+func recoverRun(ctx context.Context, env Env, run *journal.Run, force bool, told func(Recovery) error) (Recovery, error) {
 	r := Recovery{RunID: run.ID}
+	if told == nil {
+		told = func(Recovery) error { return nil }
+	}
 	if rec, ok := run.Last(recState); ok {
 		var s stateRecord
 		if rec.Decode(&s) == nil {
@@ -71,6 +75,9 @@ func recoverRun(ctx context.Context, env Env, run *journal.Run, force bool) (Rec
 	if why != "" {
 		aside, err := run.SetAside()
 		r.Did = fmt.Sprintf("its journal is damaged and is now %s; nothing in the work tree was touched (%s)", aside, why)
+		if err == nil {
+			err = told(r)
+		}
 		return r, err
 	}
 	var begin beginning
@@ -92,6 +99,9 @@ func recoverRun(ctx context.Context, env Env, run *journal.Run, force bool) (Rec
 		}
 	}
 	if err := removeScratch(env, begin.Layer); err != nil {
+		return r, err
+	}
+	if err := told(r); err != nil {
 		return r, err
 	}
 	return r, log.Settle()

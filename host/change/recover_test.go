@@ -62,7 +62,7 @@ func victim(root string) {
 	r := &repo{t: t, root: root, made: filepath.Join(filepath.Dir(root), "made")}
 	r.open()
 	if os.Getenv(envRecover) != "" {
-		Recover(context.Background(), r.env, false)
+		Recover(context.Background(), r.env, false, nil)
 		return
 	}
 	r.everything()
@@ -121,12 +121,12 @@ func TestRecoverStopsAtForeignEdits(t *testing.T) {
 	r := killedBetween(t)
 	r.write("README.md", "edited after the crash\n", 0o644)
 	before, head := r.snapshot(false), r.git("rev-parse", "HEAD")
-	done, err := Recover(context.Background(), r.env, false)
+	done, err := Recover(context.Background(), r.env, false, nil)
 	must(t, err)
 	if len(done) != 1 || done[0].Conflict == "" || r.snapshot(false) != before {
 		t.Fatalf("%+v", done)
 	}
-	done, err = Recover(context.Background(), r.env, true)
+	done, err = Recover(context.Background(), r.env, true, nil)
 	must(t, err)
 	if len(done) != 1 || done[0].Conflict != "" {
 		t.Fatalf("%+v", done)
@@ -149,7 +149,7 @@ func TestRecoverAfterOtherWork(t *testing.T) {
 	r.git("clean", "-qfd", "-e", ".relay")
 	r.git("commit", "-q", "--allow-empty", "-m", "mine")
 	head := r.git("rev-parse", "HEAD")
-	done, err := Recover(context.Background(), r.env, false)
+	done, err := Recover(context.Background(), r.env, false, nil)
 	must(t, err)
 	if len(done) != 1 || done[0].Conflict != "" || done[0].Landed {
 		t.Fatalf("%+v", done)
@@ -174,7 +174,7 @@ func TestUndo(t *testing.T) {
 	r.write("to-be.txt", "half", 0o644)
 	r.git("add", "to-be.txt")
 	f, ok := diag.As(func() error {
-		err := Undo(ctx, r.env, "undo-1", "", landed.Commit, Message{Subject: "undo"}, func(Undone) {})
+		err := Undo(ctx, r.env, "undo-1", "", landed.Commit, Message{Subject: "undo"}, func(Undone) error { return nil })
 		return err
 	}())
 	if !ok || !strings.Contains(f.Why, `"README.md" differs`) {
@@ -182,7 +182,7 @@ func TestUndo(t *testing.T) {
 	}
 	r.write("README.md", readme, 0o644)
 	var u Undone
-	err = Undo(ctx, r.env, "undo-1", "", landed.Commit, Message{Subject: "undo"}, func(is Undone) { u = is })
+	err = Undo(ctx, r.env, "undo-1", "", landed.Commit, Message{Subject: "undo"}, func(is Undone) error { u = is; return nil })
 	must(t, err)
 	if got := r.git("status", "--porcelain"); got != "A  to-be.txt\n?? dirt" { // what is elsewhere stays, staged as it was
 		t.Errorf("status: %q", got)
@@ -196,7 +196,7 @@ func TestUndo(t *testing.T) {
 	if r.git("rev-parse", "HEAD^") != landed.Commit || r.git("rev-parse", "HEAD") != u.Commit {
 		t.Error("HEAD")
 	}
-	if err := Undo(ctx, r.env, "undo-2", "", landed.Commit, Message{Subject: "undo"}, func(Undone) {}); err == nil {
+	if err := Undo(ctx, r.env, "undo-2", "", landed.Commit, Message{Subject: "undo"}, func(Undone) error { return nil }); err == nil {
 		t.Error("undone below later work")
 	}
 }

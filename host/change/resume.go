@@ -34,7 +34,7 @@ func Resume(ctx context.Context, env Env, o Options) (*Change, *Recovery, error)
 			}
 		}
 	}
-	r, err := recoverRun(ctx, env, run, false)
+	r, err := recoverRun(ctx, env, run, false, nil)
 	if err != nil {
 		return nil, nil, fmt.Errorf("recover run %s: %w", run.ID, err)
 	}

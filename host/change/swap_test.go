@@ -87,11 +87,11 @@ func TestKilledBeforeTheSecondLook(t *testing.T) {
 			}
 		}
 		before := r.snapshot(false)
-		done, err := Recover(context.Background(), r.env, false)
+		done, err := Recover(context.Background(), r.env, false, nil)
 		if err != nil || len(done) != 1 || done[0].Conflict == "" || r.snapshot(false) != before {
 			t.Fatalf("%s: %+v %v", c.name, done, err)
 		}
-		done, err = Recover(context.Background(), r.env, true)
+		done, err = Recover(context.Background(), r.env, true, nil)
 		if err != nil || len(done) != 1 || len(done[0].Notes) == 0 {
 			t.Errorf("%s, by force: %+v %v", c.name, done, err)
 		}

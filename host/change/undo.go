@@ -28,8 +28,8 @@ type Undone struct {
 // run that lie between it and base; "" stands for its parent. What came after it stays. It
 // refuses when that, or what is not committed, changes one of its paths. id names the journal.
 // landed is told of the commit while the journal still has it: what comes before landed has
-// returned is found by [Recover].
-func Undo(ctx context.Context, env Env, id, base, commit string, m Message, landed func(Undone)) (err error) {
+// returned, and what it could not write down, is found by [Recover].
+func Undo(ctx context.Context, env Env, id, base, commit string, m Message, landed func(Undone) error) (err error) {
 	base, head, branch, changes, err := undoable(ctx, env, base, commit)
 	if err != nil {
 		return err
@@ -77,10 +77,13 @@ func Undo(ctx context.Context, env Env, id, base, commit string, m Message, land
 		}
 		return commitTree(ctx, env, tree, head, m)
 	})
-	if err == nil {
-		landed(Undone{Base: head, Commit: done.Commit, Paths: done.Paths, Notes: done.Notes})
+	if err != nil {
+		return err
 	}
-	return err
+	if err := landed(Undone{Base: head, Commit: done.Commit, Paths: done.Paths, Notes: done.Notes}); err != nil {
+		return diag.Wrap(err, judge.BlockedCrashRecovery, "the undo could not be written down", "`relay recover` does so once the cause is gone")
+	}
+	return nil
 }
 
 // Undoable gives the paths that Undo would put back, and refuses what it would; it writes

@@ -295,7 +295,7 @@ func Abort(ctx context.Context, e *Env, uuid, reason string) (*Record, error) {
 func (c *Cycle) throwAway(ctx context.Context) {
 	var err error
 	if c.git, err = judge.OpenGit(ctx, c.rec.Worktree); err == nil {
-		_, err = c.at().Recover(ctx, true)
+		_, err = c.at().Recover(ctx, true, nil)
 	}
 	if err != nil {
 		c.log("abort: a box may be left: " + err.Error())

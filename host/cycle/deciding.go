@@ -149,7 +149,7 @@ func (c *Cycle) letGo(ctx context.Context) error {
 // test runs the service's tests on the committed revision, in a fresh box: the tree
 // that they see is the branch, and what they write is thrown away.
 func (c *Cycle) test(ctx context.Context, at durable.Attempt) (TestFacts, error) {
-	if _, err := c.at().Recover(ctx, false); at.Again && err != nil {
+	if _, err := c.at().Recover(ctx, false, nil); at.Again && err != nil {
 		return TestFacts{}, err
 	}
 	rules := c.rec.ConfigSnapshot.Cycle

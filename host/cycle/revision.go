@@ -122,7 +122,7 @@ func (p *revision) settle(ctx context.Context) (done bool, err error) {
 			return false, err
 		}
 	}
-	recovered, err := c.at().Recover(ctx, false)
+	recovered, err := c.at().Recover(ctx, false, nil)
 	if err != nil {
 		return false, err
 	}

@@ -165,8 +165,8 @@ func (a *taskRun) throwAway() error {
 
 // discardLeft throws away what an attempt has left in its box.
 func (p *Pipeline) discardLeft(ctx context.Context, t *Record, where *judge.Git) error {
-	_, err := p.in(where, p.dir(tasksDir, t.Attempt, journalDir)).Recover(ctx, false)
-	_, jerr := p.in(p.place, p.dir(tasksDir, t.Attempt, joinDir)).Recover(ctx, false)
+	_, err := p.in(where, p.dir(tasksDir, t.Attempt, journalDir)).Recover(ctx, false, nil)
+	_, jerr := p.in(p.place, p.dir(tasksDir, t.Attempt, joinDir)).Recover(ctx, false, nil)
 	return errors.Join(err, jerr)
 }
 

@@ -113,7 +113,7 @@ func (a *taskRun) merge(ctx context.Context, at durable.Attempt) (joined, error)
 // settleJoin settles a way onto the operator's branch that was cut off, before anything
 // else is written there.
 func (p *Pipeline) settleJoin(ctx context.Context, t *Record) error {
-	all, err := p.in(p.place, p.dir(tasksDir, t.Attempt, joinDir)).Recover(ctx, false)
+	all, err := p.in(p.place, p.dir(tasksDir, t.Attempt, joinDir)).Recover(ctx, false, nil)
 	for _, r := range all {
 		if r.Conflict != "" && err == nil {
 			err = diag.New(judge.BlockedCrashRecovery, "the change of task "+t.TaskID+" was being written and can't be settled", r.Conflict, "`git status`, take your own change back, then `relay pipeline run`")

@@ -2,6 +2,7 @@ package tick
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -161,6 +162,58 @@ func TestEditAfterACrashBlocksUntilRecover(t *testing.T) {
 	w.Git("checkout", "-q", "src/a.txt")
 	if out, _ = w.Child(""); !strings.HasPrefix(out, "SUCCESS") {
 		t.Errorf("the tick after that: %s", out)
+	}
+}
+
+// Where the report of what a recovery has landed can't be written, on a full disk for one, the
+// next recovery writes it: the run is not told as one that was interrupted.
+func TestRecoveryWhoseReportFailsIsMadeAgain(t *testing.T) {
+	w := newWorld(t)
+	w.Child("")
+	n := 0
+	for i, p := range w.Points() {
+		if strings.HasPrefix(p, "apply.") {
+			n = i + 1 // the last one: all is written
+		}
+	}
+	for name, fails := range map[string]func(dir string) (mend func() error){
+		"report.json": func(dir string) func() error {
+			report := filepath.Join(dir, "report.json")
+			must(t, os.MkdirAll(filepath.Join(report, "full"), 0o755))
+			return func() error { return os.RemoveAll(report) }
+		},
+		"everything": func(dir string) func() error {
+			must(t, os.Rename(dir, dir+".away"))
+			must(t, os.Symlink(dir+".away", dir)) // nothing is written through a link
+			return func() error { return errors.Join(os.Remove(dir), os.Rename(dir+".away", dir)) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.Child(strconv.Itoa(n))
+			r := newRun(w.env(), Options{})
+			if _, err := r.checkConfig(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			store := history.Open(r.ws.History())
+			runs, err := store.List(1)
+			must(t, err)
+			mend := fails(store.Path(runs[0].RunID, ""))
+			if done, err := Recover(t.Context(), w.env(), false); err == nil {
+				t.Fatalf("nothing failed: %+v", done)
+			}
+			must(t, mend())
+			if _, err := Recover(t.Context(), w.env(), false); err != nil {
+				t.Fatal(err)
+			}
+			m, err := store.Find(runs[0].RunID)
+			must(t, err)
+			raw, err := os.ReadFile(store.Path(runs[0].RunID, "report.json"))
+			if head := w.Git("rev-parse", "HEAD"); m.Code != judge.Success || m.Commit != head || err != nil || !strings.Contains(string(raw), head) {
+				t.Errorf("%+v, %v, %s", m, err, raw)
+			}
+			w.settled(n, name, false)
+		})
 	}
 }
 

@@ -3,6 +3,7 @@ package tick
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/diag"
@@ -29,15 +30,7 @@ func Recover(ctx context.Context, env *Env, force bool) ([]change.Recovery, erro
 }
 
 func (r *run) recover(ctx context.Context, force bool) ([]change.Recovery, error) {
-	done, err := r.at().Recover(ctx, force)
-	for _, d := range done {
-		if d.Conflict != "" {
-			continue
-		}
-		if werr := r.reportCrash(ctx, d); err == nil {
-			err = werr
-		}
-	}
+	done, err := r.at().Recover(ctx, force, func(d change.Recovery) error { return r.reportCrash(ctx, d) })
 	if err != nil {
 		return done, err
 	}
@@ -125,16 +118,19 @@ func (r *run) writeCrash(store *history.Store, rep *report.Report, m history.Met
 	m.Cut = rep.Code == judge.StopInterrupted
 	m.EndedAt, m.Code, m.Commit, m.BaseCommit = rep.EndedAt, rep.Code, rep.Commit, rep.BaseCommit
 	m.TaskID, m.MilestoneID, m.Intent = rep.Task.TaskID, rep.Task.MilestoneID, rep.Task.Intent
-	if err := run.Finish(m, raw, md); err != nil {
-		return err
-	}
 	if err := workspace.WriteFile(r.ws.Report(), raw); err != nil {
 		return err
 	}
 	if r.cfg.Runner.RenderReportMD.Enabled {
-		return workspace.WriteFile(r.ws.ReportMD(), md)
+		if err := workspace.WriteFile(r.ws.ReportMD(), md); err != nil {
+			return err
+		}
 	}
-	return nil
+	// The end goes last: a run that has one is not reported again.
+	if err := errors.Join(run.Write("report.json", raw), run.Write("report.md", md)); err != nil {
+		return err
+	}
+	return run.End(m)
 }
 
 // settleCrash discards or finishes what an interrupted run left behind.

@@ -110,8 +110,9 @@ func TestKilledAnywhere(t *testing.T) {
 	}
 }
 
-// relay undo is killed before each of its writes, syncs, renames and removals. What the next start
-// finds is as if nobody had asked for it, or a commit that the history and an attestation have.
+// relay undo is killed before each of its writes, syncs, renames and removals, or finds the disk
+// full from there on. What the next start finds is as if nobody had asked for it, or a commit that
+// the history and an attestation have.
 func TestUndoKilledAnywhere(t *testing.T) {
 	sampling.Rare(t)
 	w := newWorld(t)
@@ -128,8 +129,17 @@ func TestUndoKilledAnywhere(t *testing.T) {
 	for i := range all {
 		tick()
 		n, before := pick(i, all, points), w.git("rev-parse", "HEAD")
+		full := i%2 == 1
 		what := fmt.Sprintf("undo killed before call %d of %d", n, points)
-		watch(t, w.command("undo"), func(i int, s syscallSeen) (unix.Errno, bool) { return 0, i == n })
+		if full {
+			what = fmt.Sprintf("undo with a disk full from call %d of %d on", n, points)
+		}
+		watch(t, w.command("undo"), func(i int, s syscallSeen) (unix.Errno, bool) {
+			if full && i >= n && slices.Contains([]string{"create", "write", "mkdir"}, s.name()) {
+				return unix.ENOSPC, false
+			}
+			return 0, !full && i == n
+		})
 		if out, code := w.relay("recover", "--json"); code != 0 {
 			t.Fatalf("%s: recover ends with %d: %s", what, code, out)
 		}
@@ -155,7 +165,7 @@ func TestUndoKilledAnywhere(t *testing.T) {
 		t.Errorf("%d of %d undos had landed", finished, all)
 	}
 	if !t.Failed() {
-		fmt.Printf("%d kills of undo before one of %d calls to the disk, %d had landed: none without attestation and history\n", all, points, finished)
+		fmt.Printf("%d ends of undo at one of %d calls to the disk, %d had landed: none without attestation and history\n", all, points, finished)
 	}
 }
 
