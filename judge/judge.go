@@ -32,6 +32,7 @@ func Judge(t Touched, p Policy) Verdict {
 	if t.RootMode {
 		j.breaks(StopOutsideAllowed, ".", "changes the permissions of the repository's root")
 	}
+	j.twins(t.Beside)
 	j.size(t.Overflow)
 	j.kind()
 	return j.verdict()

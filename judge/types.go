@@ -89,6 +89,8 @@ type Touched struct {
 	Git []Change
 	// GitConfig are the files of the work tree that git reads settings from.
 	GitConfig []string
+	// Beside is what the base has in the folders of new files; see [Git.Beside].
+	Beside []string
 	// Branch is the branch that HEAD named at the base, "" when detached.
 	Branch string
 	// Overflow: more than MaxChanges paths; Changes is then incomplete.

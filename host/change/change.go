@@ -280,6 +280,9 @@ func (c *Change) judgeLayer(ctx context.Context, p judge.Policy) error {
 	if err := c.findMoves(ctx, &t, &p); err != nil {
 		return err
 	}
+	if t.Beside, err = c.env.Git.Beside(ctx, c.opts.Base, t.Changes); err != nil {
+		return err
+	}
 	c.touched = &t
 	c.verdict, c.policy = judge.Judge(t, p), p
 	c.verdict.Kept = c.unfold(c.verdict.Kept)
