@@ -74,10 +74,11 @@ var (
 	sample = regexp.MustCompile(`^(applies|passes)(?: +(.*))?$`)
 	// mark is in every file of rules and in no other CEL: two words side by side are no
 	// expression. It is wider than header, so that a rule with a slip in its first line, or its
-	// first word, is an error and not left out.
-	mark    = regexp.MustCompile(`(?im)^(?:(?:forbid|ask)[ \t]+[a-z0-9_.-]+[ \t]*$|[a-z]+[ \t]+[a-z0-9_.-]+[ \t]*:)`)
-	maxSaid = 200
+	// first word, is an error and not left out. What follows `ask` is no name where it is `in`.
+	mark = regexp.MustCompile(`(?im)^[ \t\p{Z}-]*(?:forbid|ask)[ \t\p{Z}]+["'\x60]?(?:[a-hj-z0-9_]|i(?:[^n]|n[a-z0-9_.-]))|^[a-z]+[ \t]+[a-z0-9_.-]+[ \t]*:`)
 )
+
+const maxSaid = 200
 
 // parse reads a file: a rule is a line `forbid NAME: MESSAGE` or `ask NAME: MESSAGE`, below
 // it the indented expression, and below that its examples. Lines that begin with // are

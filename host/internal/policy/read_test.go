@@ -46,7 +46,7 @@ func repository(t *testing.T, files map[string]string) *judge.Git {
 func TestFilesOfOthers(t *testing.T) {
 	others := map[string]string{
 		"one.cel":      "object.spec.replicas <= 5\n",
-		"two.cel":      "// forbid more\nask in [1, 2] &&\nforbid == true && forbid.name : 3\n",
+		"two.cel":      "// forbid more\nask in [1, 2] &&\n  ask in x &&\nforbid == true && forbid.name : 3\n",
 		"binary.cel":   "\xff\xfe\x00",
 		"large.cel":    strings.Repeat("x && ", maxText),
 		"link.cel":     "-> /etc/passwd",
@@ -75,6 +75,13 @@ func TestFilesOfOthers(t *testing.T) {
 		"forbid a\n    true\n":            "policy/r.cel:1: a line begins with",
 		"forbidd a: m\n    true\n":        "policy/r.cel:1: a line begins with",
 		"Deny a: m\n    true\n":           "policy/r.cel:1: a line begins with",
+		" forbid a: m\n    true\n":        "policy/r.cel:1: an indented line",
+		"forbid\u00a0a: m\n    true\n":    "policy/r.cel:1: a line begins with",
+		"- ask a: m\n    true\n":          "policy/r.cel:1: a line begins with",
+		"forbid a m\n    true\n":          "policy/r.cel:1: a line begins with",
+		"forbid in-a m\n    true\n":       "policy/r.cel:1: a line begins with",
+		"forbid \"a\": m\n    true\n":     "policy/r.cel:1: a line begins with",
+		"forbid a\uff1a m\n    true\n":    "policy/r.cel:1: a line begins with",
 		"forbid a: m\n    chnge.lines\n":  "policy/r.cel:2: a: undeclared reference",
 		bom + "forbid a: m\n    chnge\n":  "policy/r.cel:2: a: undeclared reference",
 		"forbid a: m\n\ttrue\nallow b:\n": "policy/r.cel:3: a line begins with",
