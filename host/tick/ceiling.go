@@ -27,6 +27,10 @@ func (r *run) ceiling() judge.Ceiling {
 	return r.widened.Widen(r.at().Ceiling(r.cfg.TickFence(), own))
 }
 
+// unasked reports whether no planner is asked: the task is at hand, or what the operator has
+// allowed meanwhile is.
+func (r *run) unasked() bool { return r.o.Task != nil || r.env.Trust.Allowed(r.env.Root) }
+
 // takeAllowed gives what the operator was asked about and has allowed, nil when there is
 // nothing. What was asked and not answered is asked no more.
 func (r *run) takeAllowed() (w *trust.Wish, err error) {

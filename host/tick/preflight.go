@@ -280,10 +280,6 @@ func (r *run) checkBudget(context.Context) (string, error) {
 	return "covers a tick", err
 }
 
-// unasked reports whether no planner is asked: the task is at hand, or what the operator has
-// allowed meanwhile is.
-func (r *run) unasked() bool { return r.o.Task != nil || r.env.Trust.Allowed(r.env.Root) }
-
 // milestoneOf is the milestone of a task that is at hand; "" when there is none, or none
 // that can be read.
 func (r *run) milestoneOf() string {
