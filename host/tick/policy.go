@@ -123,7 +123,13 @@ func (r *run) askPolicy(ctx context.Context, asks []report.PolicyHit) error {
 	so := ""
 	if w := r.letLand; w != nil && w.Built.Touched == b.Touched {
 		b.Yes = w.Built.Yes
-		so = fmt.Sprintf(" It has %s so far.", format.Count(len(b.Yes), "approval"))
+		keys := map[string]bool{}
+		for _, yes := range b.Yes {
+			if yes.Key != nil {
+				keys[*yes.Key] = true
+			}
+		}
+		so = fmt.Sprintf(" It has %s so far (different keys: %d).", format.Count(len(b.Yes), "approval"), len(keys))
 	}
 	w := trust.Wish{RunID: r.rep.RunID, Task: r.taskJSON, Built: b}
 	if err := r.env.Trust.Ask(r.env.Root, w); err != nil {
