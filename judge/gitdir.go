@@ -19,6 +19,7 @@ const (
 
 // gitDir judges what was done inside .git.
 func (j *trial) gitDir(t Touched) {
+	module := "" // the folder whose files were told of
 	for i := range t.Git {
 		c := &t.Git[i]
 		shown := path.Join(".git", c.Path)
@@ -33,7 +34,11 @@ func (j *trial) gitDir(t Touched) {
 			j.breaks(StopHeadMoved, shown, "HEAD, a branch, a tag or a stash was changed")
 		default:
 			if strings.HasPrefix(c.Path, "modules/") {
-				j.breaks(StopRunnerOwned, shown, "git's own files may not be changed; a submodule moves where the scope names it, to a commit that it has here, and with nothing else changed in it")
+				if module != "" && strings.HasPrefix(c.Path, module+"/") {
+					continue
+				}
+				module = path.Dir(c.Path) // as a rule a submodule's own: its HEAD and config come before its folders
+				j.breaks(StopRunnerOwned, path.Join(".git", module), "git's own files may not be changed; a submodule moves where the scope names it, to a commit that it has here, and with nothing else changed in it")
 				continue
 			}
 			j.breaks(StopRunnerOwned, shown, "git's own files may not be changed")
@@ -109,6 +114,22 @@ func classifyGit(c *Change, branch string) gitEffect {
 		return gitMoved
 	}
 	return noiseIf(strings.HasPrefix(first, "sharedindex.") && rest == "")
+}
+
+// gitDirInside gives the git directory, of a repository inside the work tree, that a path lies
+// in; the path itself where there is none.
+func gitDirInside(path string) string {
+	for i := strings.IndexByte(path, '/') + 1; i > 0; {
+		part, _, below := strings.Cut(path[i:], "/")
+		if !below {
+			break
+		}
+		if looksLikeDotGit(part) {
+			return path[:i+len(part)]
+		}
+		i += len(part) + 1
+	}
+	return path
 }
 
 // nestedIndex reports whether git only looked at a repository inside the work tree, one of

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"io/fs"
+	"slices"
 	"testing"
 )
 
@@ -141,5 +142,29 @@ func TestJudgeBuilderCommits(t *testing.T) {
 	hook := Touched{Branch: "main", Git: []Change{added("hooks/x"), edited("HEAD")}}
 	if v := Judge(hook, law()); v.Code != StopRunnerOwned || v.Violations[0].Path != ".git/hooks/x" {
 		t.Errorf("hook: %+v", v)
+	}
+}
+
+// A repository that is made or removed inside has some thirty files of git's: one line tells
+// of them, and of others of the repository around it each its own.
+func TestGitFilesOfARepositoryInsideAreOneLine(t *testing.T) {
+	t.Parallel()
+	p := law()
+	p.newFiles = true
+	v := Judge(Touched{
+		Git: []Change{edited("config"), added("hooks/x"), added("modules/a/b/HEAD"), added("modules/a/b/config"), added("modules/a/b/hooks/x"), added("modules/c/HEAD")},
+		Changes: []Change{added("src/lib/.git/HEAD"), added("src/lib/.git/hooks/x"), added("src/lib/.git/secret"), added("src/lib/secret"), added("src/sub/.git"),
+			added("src/x\n/.git/a"), added("src/x\n/.git/b")},
+	}, p)
+	var got []string
+	for _, v := range v.Violations {
+		if v.Code == StopRunnerOwned || v.Code == StopForbidden {
+			got = append(got, v.Path)
+		}
+	}
+	want := []string{".git/config", ".git/hooks/x", ".git/modules/a/b", ".git/modules/c",
+		"src/lib/.git", "src/lib/.git", "src/lib/secret", "src/sub/.git", "src/x\n/.git"} // twice: also for a forbidden name
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

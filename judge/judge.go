@@ -80,10 +80,12 @@ func newTrial(p Policy) *trial {
 	return j
 }
 
-// breaks notes a broken rule. More than maxViolations of one rule say nothing new.
+// breaks notes a broken rule. More than maxViolations of one rule say nothing new, nor does
+// each file in the git directory of a repository inside.
 func (j *trial) breaks(c Code, path, format string, args ...any) {
-	if len(j.found[c]) < maxViolations {
-		j.found[c] = append(j.found[c], Violation{Code: c, Path: path, Rule: fmt.Sprintf(format, args...)})
+	v := Violation{Code: c, Path: gitDirInside(path), Rule: fmt.Sprintf(format, args...)}
+	if len(j.found[c]) < maxViolations && (v.Path == path || !slices.Contains(j.found[c], v)) {
+		j.found[c] = append(j.found[c], v)
 	}
 }
 
