@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -72,9 +73,17 @@ func newApp() *app {
 	}
 }
 
+// quit ends relay in the middle of its work. It waits no longer for a terminal than it takes to
+// show one line: one that is stopped shows nothing.
+func (a *app) quit(code int) {
+	time.AfterFunc(time.Second/5, func() { os.Exit(code) })
+	fmt.Fprintln(a.err, "relay was ended before it had cleaned up; the next run does that, or `relay recover` now")
+	os.Exit(code)
+}
+
 // run executes one command line and gives the exit code.
 func run(a *app, args []string) int {
-	ctx, stop := host.Interrupt(context.Background(), os.Exit)
+	ctx, stop := host.Interrupt(context.Background(), a.quit)
 	defer stop()
 	out := &output{w: a.out}
 	a.out = out

@@ -139,7 +139,7 @@ func (r *run) lock(ctx context.Context) error {
 	}
 	r.held = held
 	if reclaimed != nil {
-		r.note("a lock was taken over from process " + reclaimed.Command + ", which is gone")
+		r.note("the lock of `" + reclaimed.Command + "`, whose process is gone, was taken over")
 	}
 	if err := held.SetRun(r.rep.RunID); err != nil {
 		return err

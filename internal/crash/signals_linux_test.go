@@ -108,6 +108,8 @@ func TestFirstSignalEndsTheCall(t *testing.T) {
 func TestSecondSignalExitsAtOnce(t *testing.T) {
 	w := newWorldWith(t, stubborn)
 	cmd := w.command("loop", "--mode", "autonomous", "--quiet")
+	var said bytes.Buffer
+	cmd.Stderr = &said
 	must(t, cmd.Start())
 	w.building()
 	must(t, cmd.Process.Signal(syscall.SIGINT))
@@ -119,6 +121,9 @@ func TestSecondSignalExitsAtOnce(t *testing.T) {
 	}
 	if code := exitOf(t, cmd, time.Minute); code != 143 {
 		t.Errorf("exit code %d, want that of the second signal", code)
+	}
+	if !strings.Contains(said.String(), "relay recover") {
+		t.Errorf("it does not say what to do with what it left: %q", said.String())
 	}
 	if left := w.orphans(); len(left) > 0 && !waitFor(5*time.Second, func() bool { left = w.orphans(); return len(left) == 0 }) {
 		t.Errorf("processes live on: %q", left)
