@@ -34,7 +34,7 @@ type raw struct {
 }
 
 var (
-	slow    atomic.Bool
+	slow    atomic.Int32
 	forever chan struct{}
 )
 
@@ -53,7 +53,7 @@ func (r *raw) GetInfo(context.Context, *pluginpb.GetInfoRequest) (*pluginpb.GetI
 		Capabilities: &pluginpb.Capabilities{OutputSchema: true}}
 	switch r.breaks {
 	case "B1 slow":
-		if slow.CompareAndSwap(false, true) { // once is enough
+		if r.asked.Add(1) == 1 && slow.Add(1) <= 3 { // in each process that is tried, and in no later one
 			time.Sleep(2 * time.Second)
 		}
 	case "B1 refuses":
