@@ -165,17 +165,34 @@ func TestEditAfterACrashBlocksUntilRecover(t *testing.T) {
 	}
 }
 
+// allWritten is the number of the last point of an apply: the work tree has the whole change.
+func allWritten(t *testing.T) (n int) {
+	w := newWorld(t)
+	w.Child("")
+	for i, p := range w.Points() {
+		if strings.HasPrefix(p, "apply.") {
+			n = i + 1
+		}
+	}
+	return n
+}
+
+// lastRun is the newest run of the history.
+func lastRun(t *testing.T, w *world) (*history.Store, history.Meta) {
+	r := newRun(w.env(), Options{})
+	if _, err := r.checkConfig(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	store := history.Open(r.ws.History())
+	runs, err := store.List(1)
+	must(t, err)
+	return store, runs[0]
+}
+
 // Where the report of what a recovery has landed can't be written, on a full disk for one, the
 // next recovery writes it: the run is not told as one that was interrupted.
 func TestRecoveryWhoseReportFailsIsMadeAgain(t *testing.T) {
-	w := newWorld(t)
-	w.Child("")
-	n := 0
-	for i, p := range w.Points() {
-		if strings.HasPrefix(p, "apply.") {
-			n = i + 1 // the last one: all is written
-		}
-	}
+	n := allWritten(t)
 	for name, fails := range map[string]func(dir string) (mend func() error){
 		"report.json": func(dir string) func() error {
 			report := filepath.Join(dir, "report.json")
@@ -191,14 +208,8 @@ func TestRecoveryWhoseReportFailsIsMadeAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.Child(strconv.Itoa(n))
-			r := newRun(w.env(), Options{})
-			if _, err := r.checkConfig(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			store := history.Open(r.ws.History())
-			runs, err := store.List(1)
-			must(t, err)
-			mend := fails(store.Path(runs[0].RunID, ""))
+			store, last := lastRun(t, w)
+			mend := fails(store.Path(last.RunID, ""))
 			if done, err := Recover(t.Context(), w.env(), false); err == nil {
 				t.Fatalf("nothing failed: %+v", done)
 			}
@@ -206,9 +217,9 @@ func TestRecoveryWhoseReportFailsIsMadeAgain(t *testing.T) {
 			if _, err := Recover(t.Context(), w.env(), false); err != nil {
 				t.Fatal(err)
 			}
-			m, err := store.Find(runs[0].RunID)
+			m, err := store.Find(last.RunID)
 			must(t, err)
-			raw, err := os.ReadFile(store.Path(runs[0].RunID, "report.json"))
+			raw, err := os.ReadFile(store.Path(last.RunID, "report.json"))
 			if head := w.Git("rev-parse", "HEAD"); m.Code != judge.Success || m.Commit != head || err != nil || !strings.Contains(string(raw), head) {
 				t.Errorf("%+v, %v, %s", m, err, raw)
 			}
@@ -220,34 +231,21 @@ func TestRecoveryWhoseReportFailsIsMadeAgain(t *testing.T) {
 // A run that a failing disk kept from finishing its apply ends blocked. When recover has
 // landed it, history says so.
 func TestBlockedRunThatLandsIsToldAsLanded(t *testing.T) {
+	n := allWritten(t)
 	w := newWorld(t)
-	w.Child("")
-	n := 0
-	for i, p := range w.Points() {
-		if strings.HasPrefix(p, "apply.") {
-			n = i + 1 // the last one: all is written
-		}
-	}
-	w = newWorld(t)
 	head := w.Git("rev-parse", "HEAD")
 	w.Child(strconv.Itoa(n))
-	r := newRun(w.env(), Options{})
-	if _, err := r.checkConfig(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	store := history.Open(r.ws.History())
-	runs, err := store.List(1)
+	store, last := lastRun(t, w)
+	run, err := store.Reopen(last.RunID)
 	must(t, err)
-	run, err := store.Reopen(runs[0].RunID)
-	must(t, err)
-	runs[0].Code = judge.BlockedCrashRecovery
-	must(t, run.Finish(runs[0], []byte("{}"), nil))
+	last.Code = judge.BlockedCrashRecovery
+	must(t, run.Finish(last, []byte("{}"), nil))
 	done, err := Recover(t.Context(), w.env(), false)
 	must(t, err)
 	if len(done) != 1 || !done[0].Landed || w.Git("rev-parse", "HEAD") == head {
 		t.Fatalf("%+v, HEAD %s", done, w.Git("rev-parse", "HEAD"))
 	}
-	m, err := store.Find(runs[0].RunID)
+	m, err := store.Find(last.RunID)
 	must(t, err)
 	if m.Code != judge.Success || m.Commit != w.Git("rev-parse", "HEAD") {
 		t.Errorf("%+v", m)
