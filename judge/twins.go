@@ -8,26 +8,45 @@ import (
 )
 
 // Beside gives what a commit has in the folders on the way to new files: the names that
-// theirs could be taken for.
+// theirs could be taken for. A folder of which the changes leave nothing is none of them.
 func (g *Git) Beside(ctx context.Context, commit string, changes []Change) (names []string, err error) {
 	var dirs []string
-	seen := map[string]bool{}
+	seen, folded, gone := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i := range changes {
-		if c := &changes[i]; c.isNew() && len(c.Path) <= maxPath {
+		c := &changes[i]
+		gone[c.Path] = c.Kind == Deleted
+		if c.isNew() && len(c.Path) <= maxPath {
 			for dir := path.Dir(c.Path); !seen[dir]; dir = path.Dir(dir) {
-				seen[dir] = true
+				seen[dir], folded[foldLetters(dir)] = true, true
 				dirs = append(dirs, "./"+dir+"/")
 			}
 		}
 	}
 	for some := range slices.Chunk(dirs, 500) { // a command line has room for so many
-		out, err := g.Run(ctx, nil, append([]string{"ls-tree", "-zt", "--name-only", "--full-tree", commit}, some...)...)
+		found, err := g.listed(ctx, commit, "-t", some...)
 		if err != nil {
 			return nil, err
 		}
-		names = append(names, strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 })...)
+		names = append(names, found...)
 	}
-	return names, nil
+	for i, name := range names {
+		if seen[name] || !folded[foldLetters(name)] {
+			continue
+		}
+		below, err := g.listed(ctx, commit, "-r", "./"+name+"/")
+		if err != nil {
+			return nil, err
+		}
+		if len(below) > 0 && !slices.ContainsFunc(below, func(path string) bool { return !gone[path] }) {
+			names[i] = ""
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" }), nil
+}
+
+func (g *Git) listed(ctx context.Context, commit, how string, paths ...string) ([]string, error) {
+	out, err := g.Run(ctx, nil, append([]string{"ls-tree", "-z", how, "--name-only", "--full-tree", commit}, paths...)...)
+	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 }), err
 }
 
 // isNew reports whether the change is a new file that git would hold.
