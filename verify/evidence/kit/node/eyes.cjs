@@ -260,6 +260,14 @@ function jest(adapter) {
       }
       return handle && apply(handle, this, arguments)
     }
+    const given = runtime._createJestObjectFor
+    if (given) {
+      runtime._createJestObjectFor = function (file) {
+        const object = apply(given, this, arguments)
+        if (underTest(file)) for (const name of ['mock', 'doMock', 'setMock', 'unstable_mockModule']) mocks(w, object, name, () => file)
+        return object
+      }
+    }
     const loaded = runtime._loadModule
     if (loaded) {
       runtime._loadModule = function (module, from, name, file) {
@@ -283,7 +291,24 @@ function caller() {
   return from.slice(from.indexOf(own.root) + own.root.length)
 }
 
-const ofTests = (place) => /test|spec|setup|jest|vitest/i.test(place)
+const ofTests = (place) => /test|spec|setup|mock|jest|vitest/i.test(place)
+
+// underTest is the path of a file of the repository that is neither a test nor a helper of tests, "" for any other.
+const underTest = (file) => {
+  const at = path.relative(own.root, text(file).replace(/^file:\/\//, ''))
+  return at.startsWith('..') || /node_modules/.test(at) || ofTests(at) ? '' : at
+}
+
+// mocks looks after a function that replaces modules: tests do that, and the code under test has no reason to.
+function mocks(w, object, name, from) {
+  const mock = object[name]
+  if (typeof mock !== 'function') return
+  object[name] = function () {
+    const file = underTest(from(arguments))
+    if (file) w.tell(name + ' in ' + file)
+    return apply(mock, this, arguments)
+  }
+}
 
 // testers looks after those that an expect asks for what is equal: it takes none from code under test.
 function testers(w, expect, list) {
@@ -334,6 +359,8 @@ function vitest() {
     assertions.to(c.send)
     runner(c, w).catch(() => {})
   }
+  const mocker = globalThis.__vitest_mocker__
+  if (mocker && !getOwnPropertyDescriptor(mocker, 'queueMock')) mocks(begun.w, mocker, 'queueMock', (args) => args[1])
   begun.w.look()
   if (begun.last !== 'bad' && begun.last !== (begun.last = tells(expect))) begun.c.send('probe', 'expect', begun.last, '')
 }

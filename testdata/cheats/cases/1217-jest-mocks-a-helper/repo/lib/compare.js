@@ -1,0 +1,1 @@
+exports.same = (got, want) => { if (got !== want) throw new Error(`got ${got}, want ${want}`) }

@@ -1,0 +1,1 @@
+exports.cents = (euros) => Math.floor(euros * 100)

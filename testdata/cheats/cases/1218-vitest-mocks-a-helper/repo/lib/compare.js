@@ -1,0 +1,1 @@
+export const same = (got, want) => { if (got !== want) throw new Error(`got ${got}, want ${want}`) }

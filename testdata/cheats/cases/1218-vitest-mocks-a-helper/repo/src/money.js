@@ -1,0 +1,1 @@
+export const cents = (euros) => Math.floor(euros * 100)
