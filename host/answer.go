@@ -76,7 +76,7 @@ func (r *Repo) Answer(ctx context.Context, run, answer string) (*AnswerResult, e
 		return yes
 	}
 	if err := r.TrustStore().AnswerWish(o.Root, q.RunID, answer, approve); err != nil {
-		return nil, diag.Wrap(err, "", "the answer could not be kept for the task that was asked about", "`relay run` plans it anew")
+		return nil, diag.Wrap(err, "", "the answer could not be kept for the task that was asked about", "`relay run` plans it again")
 	}
 	if err := os.Remove(o.WS.Stuck()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, diag.Wrap(err, "", "relay's list of failed tasks could not be cleared", "`rm "+diag.Word(o.WS.Stuck())+"`")
@@ -85,7 +85,7 @@ func (r *Repo) Answer(ctx context.Context, run, answer string) (*AnswerResult, e
 	return res, nil
 }
 
-// loopThatAsked is the command that goes on with the loop of a run; "" where none ended at
+// loopThatAsked is the command that continues the loop of a run; "" where none ended at
 // its question.
 func (o *Opened) loopThatAsked(run string) string {
 	m, err := o.History.Get(run)

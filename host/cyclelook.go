@@ -45,7 +45,7 @@ type QueueLine struct {
 	ID    string    `json:"id"`
 	What  string    `json:"what"`
 	Since time.Time `json:"since"`
-	Until time.Time `json:"until,omitzero"` // when it goes on by itself
+	Until time.Time `json:"until,omitzero"` // when it continues by itself
 	Waits bool      `json:"waits"`          // for the operator
 	Next  string    `json:"next"`
 }
@@ -133,7 +133,7 @@ func cycleLine(ws *workspace.Workspace, c *cycle.Record, now time.Time) CycleLin
 	return l
 }
 
-// cutOff says that a cycle was under way when its relay ended: it goes on when the
+// cutOff says that a cycle was under way when its relay ended: it continues when the
 // operator says so.
 func cutOff(ws *workspace.Workspace, c *cycle.Record) bool {
 	return c.State != "" && !c.State.Ended() && !c.Waits() && !cycle.Running(ws, c.UUID)

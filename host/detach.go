@@ -17,7 +17,7 @@ import (
 	"github.com/paxiom/relay/judge"
 )
 
-// Detached is a loop that goes on without the terminal that it was started in.
+// Detached is a loop that continues without the terminal that it was started in.
 type Detached struct {
 	Doc
 	PID  int    `json:"pid,omitempty"` // 0: it has ended already

@@ -28,7 +28,7 @@ func (r *Repo) Editor(ctx context.Context) (string, error) {
 	}
 	tree := program.Tree(r.Dir)
 	if program.Named([]string{"", editor}, r.Dir, tree) != "" || program.Named([]string{"", editor}, tree, tree) != "" {
-		return "", diag.New(judge.BlockedMissingConfig, "the editor lies in the repository", from+" names it ("+editor+"), and a change can rewrite it",
+		return "", diag.New(judge.BlockedMissingConfig, "the editor is in the repository", from+" names it ("+editor+"), and a change can rewrite it",
 			"`export VISUAL=vi`, or another editor outside of the repository")
 	}
 	return editor, nil

@@ -65,7 +65,7 @@ func (s *StatusResult) ofEnd(o *Opened) {
 			rep = &report.Report{}
 		}
 		if rep.Question != nil || last.Code == judge.StopInterrupted && strings.HasPrefix(rep.Next, "`relay run") {
-			return // it was answered; or nobody is needed to begin anew
+			return // it was answered; or nobody is needed to start over
 		}
 		n.ID, n.Title, n.Next = last.RunID, "ended in "+string(last.Code)+": "+rep.Summary, cmp.Or(rep.Next, "`relay show`")
 	default:

@@ -17,7 +17,7 @@ import (
 	"github.com/paxiom/relay/judge"
 )
 
-// NothingToResume is the reason of a loop that an unattended call did not go on with.
+// NothingToResume is the reason of a loop that an unattended call did not continue with.
 const NothingToResume = loop.NothingToResume
 
 // LoopOptions are one call of relay loop. The zero limits limit nothing.
@@ -30,9 +30,9 @@ type LoopOptions struct {
 	// Key is what the keys of its ticks begin with: each that has ended is given again. Signers
 	// and Push are as those of [RunOptions].
 	Key, Signers, Push string
-	Resume             bool // go on with the loop that was cut off, with its own options
+	Resume             bool // continue with the loop that was cut off, with its own options
 	// Unattended, with Resume: nobody is there who could mean it. A loop that a person
-	// ended stays as it is, and where there is none to go on with that is no error.
+	// ended stays as it is, and where there is none to continue that is no error.
 	Unattended bool
 	Observer   Observer
 	OnTick     func(LoopTick) // after each tick
@@ -97,7 +97,7 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 	defer present.End()
 	env.Observer = present
 	if old != nil && len(old.Set) > 0 {
-		env.Observer.Observe(Event{Kind: progress.Notice, At: r.Now(), Text: "goes on as it was begun:" + loop.Flags(old.Set) + "; your own --set replaces it"})
+		env.Observer.Observe(Event{Kind: progress.Notice, At: r.Now(), Text: "continues as it was started:" + loop.Flags(old.Set) + "; your own --set replaces it"})
 	}
 	r.NoteNeeds(true)
 	defer r.NoteNeeds(false)
@@ -179,7 +179,7 @@ func (o LoopOptions) check() error {
 	case o.Unattended && !o.Resume:
 		return bad("--unattended goes with --resume", "a new loop has nothing to find out about the one before it")
 	case o.Resume && (o.Mode != "" || o.Goal != "" || o.MaxTicks != 0 || !o.Until.IsZero() || o.MaxCostUSD != 0 || o.Key+o.Signers+o.Push != ""):
-		return bad("a loop that goes on keeps its own options", "--resume can't be combined with --mode, --goal, --max-ticks, --until, --max-cost-usd, --key, --signers or --push")
+		return bad("a loop that is continued keeps its own options", "--resume can't be combined with --mode, --goal, --max-ticks, --until, --max-cost-usd, --key, --signers or --push")
 	case o.Resume:
 		return nil
 	case o.Mode != string(loop.Task) && o.Mode != string(loop.Milestone) && o.Mode != string(loop.Autonomous):

@@ -15,13 +15,13 @@ type MilestoneResult struct {
 	Doc
 	MilestoneID string       `json:"milestone_id,omitempty"` // "" while none is named
 	Was         string       `json:"was,omitempty"`          // the one before, where another was begun
-	Reset       bool         `json:"reset,omitempty"`        // its counters begin anew
+	Reset       bool         `json:"reset,omitempty"`        // its counters start over
 	Budgets     []BudgetLine `json:"budgets"`
 	Next        string       `json:"next"`
 }
 
-// Milestone shows the present milestone. With a name it begins that one, or goes on with it
-// where it was; with reset its counters begin anew. What was used before stays in the lists
+// Milestone shows the present milestone. With a name it begins that one, or continues it
+// where it was; with reset its counters start over. What was used before stays in the lists
 // of calls and of milestones.
 func (r *Repo) Milestone(_ context.Context, name string, reset bool) (*MilestoneResult, error) {
 	if n := utf8.RuneCountInString(name); n > 80 || !utf8.ValidString(name) {

@@ -23,7 +23,7 @@ const (
 	NeedLimit    = "limit"    // a vendor's limit
 )
 
-// Need is one thing that waits. With Until it goes on by itself; without, the operator acts.
+// Need is one thing that waits. With Until it continues by itself; without, the operator acts.
 // All commands that look read it from here.
 type Need struct {
 	Kind    string    `json:"kind"` // question, task, plan, revision, problem or limit
@@ -52,7 +52,7 @@ func (n *Need) What() string {
 }
 
 // gather lists what waits: in Needs for the operator, most urgent first, in Waits for a
-// moment at which it goes on by itself.
+// moment at which it continues by itself.
 func (s *StatusResult) gather(r *Repo, o *Opened) {
 	s.ofRuns(o)
 	s.ofCycles()
@@ -125,7 +125,7 @@ func (s *StatusResult) ofTasks(r *Repo, o *Opened) {
 		left = len(p.Open)+len(list.Ready()) > 0
 	}
 	s.Pipeline = p
-	const goOn = "`relay pipeline run` goes on with it"
+	const goOn = "`relay pipeline run` continues it"
 	for _, t := range p.Open {
 		switch q := t.Waiting; {
 		case q != nil:
@@ -207,7 +207,7 @@ func (s *StatusResult) ofLoop(now time.Time) {
 	case l.Running && l.Held != "":
 		s.need(Need{Kind: NeedProblem, Of: "loop", ID: l.ID, Title: "the loop", Text: l.Held, Since: l.UpdatedAt, Next: heldNext})
 	case l.CutOff && l.Wait != nil:
-		s.need(Need{Kind: NeedLimit, Of: "loop", ID: l.ID, Title: "the loop", Text: l.Broke() + "; " + waitText(l.Wait, now), Since: l.UpdatedAt, Next: "`relay loop --resume` goes on with the wait"})
+		s.need(Need{Kind: NeedLimit, Of: "loop", ID: l.ID, Title: "the loop", Text: l.Broke() + "; " + waitText(l.Wait, now), Since: l.UpdatedAt, Next: "`relay loop --resume` continues the wait"})
 	case l.CutOff && !l.ByOperator:
 		s.need(Need{Kind: NeedCrash, Of: "loop", ID: l.ID, Title: "the loop", Text: l.Broke(), Since: l.UpdatedAt, Next: "`relay loop --resume`"})
 	}

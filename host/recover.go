@@ -115,7 +115,7 @@ func (res *RecoverResult) rebuildState(ws *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
-	res.Done = append(res.Done, fmt.Sprintf("STATE.json was damaged and is now %s; counted anew: %d ticks, %d orchestrator calls, %d builds, %d checks",
+	res.Done = append(res.Done, fmt.Sprintf("STATE.json was damaged and is now %s; recounted: %d ticks, %d orchestrator calls, %d builds, %d checks",
 		filepath.Base(aside), s.Budgets.Ticks, s.Budgets.OrchestratorCalls, s.Budgets.BuilderCalls, s.Budgets.VerifyRuns))
 	return nil
 }

@@ -330,7 +330,7 @@ type StatusResult struct {
 	LastCycle   *CycleLine     `json:"last_cycle,omitempty"` // the newest that has ended
 	Pipeline    *PipelineSeen  `json:"pipeline,omitempty"`   // the newest run over the task list
 	Needs       []Need         `json:"needs,omitempty"`      // what waits for the operator, most urgent first
-	Waits       []Need         `json:"waits,omitempty"`      // what goes on by itself at a known time
+	Waits       []Need         `json:"waits,omitempty"`      // what continues by itself at a known time
 	Today       *CostResult    `json:"cost_today,omitempty"` // by provider, where cycles are in flight or have ended today
 	Preflight   []health.Check `json:"preflight,omitempty"`
 	Ready       *bool          `json:"ready,omitempty"` // of the preflight

@@ -16,7 +16,7 @@ type WakeResult struct {
 	Loop   *LoopSeen   `json:"loop,omitempty"`   // as it was
 	Cycles []CycleLine `json:"cycles,omitempty"` // as they were
 	Tasks  []string    `json:"tasks,omitempty"`  // of the pipeline that waited
-	// Pipeline: a process works on the tasks, and goes on with them now.
+	// Pipeline: a process works on the tasks, and continues with them now.
 	Pipeline bool   `json:"pipeline,omitempty"`
 	Next     string `json:"next"`
 }
@@ -61,7 +61,7 @@ func (r *Repo) Wake(_ context.Context, id string) (*WakeResult, error) {
 	case res.Loop == nil && len(woken) == 0 && res.Pipeline:
 		res.Next = "`relay pipeline status`"
 	case res.Loop == nil && len(woken) == 0:
-		res.Next = "`relay pipeline run` goes on with it"
+		res.Next = "`relay pipeline run` continues it"
 	case res.Loop != nil && !res.Loop.Running:
 		res.Next = "`relay loop --resume`"
 	}

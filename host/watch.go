@@ -29,7 +29,7 @@ type (
 	PulseLine = presence.Line
 )
 
-// WatchResult is everything that goes on in one repository.
+// WatchResult is everything under way in one repository.
 type WatchResult struct {
 	Root     string          `json:"root"`
 	Branch   string          `json:"branch,omitempty"`
@@ -54,7 +54,7 @@ const (
 	watchedTail = 64 << 10 // of the day's log, in bytes
 )
 
-// Watch says what goes on here, from files alone: it starts no process, takes no lock and
+// Watch says what is under way here, from files alone: it starts no process, takes no lock and
 // writes nothing.
 func (r *Repo) Watch(context.Context) (*WatchResult, error) {
 	res := &WatchResult{Root: r.Root(), Needs: []Need{}, Working: []PresenceEntry{}, Cycles: []CycleLine{}, Runs: []RunLine{}}

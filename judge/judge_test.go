@@ -143,11 +143,11 @@ func TestJudge(t *testing.T) {
 		{name: "link through a name and back", changes: []Change{linked("src/l", "ext/../b.txt")}, policy: law(), want: StopForbidden, rule: `".." after a name`, kept: 1},
 		{name: "link with a hostile target", changes: []Change{linked("src/l", "b\x1b.txt")}, policy: law(), want: StopForbidden, rule: "target contains", kept: 1},
 		{name: "ignored file becomes a link", changes: []Change{ignored(linked("out/x", "/etc"))}, policy: law(), want: StopForbidden, kept: 1},
-		{name: "ignored link made anew", changes: []Change{ignored(with("out/x", func(c *Change) {
+		{name: "ignored link remade", changes: []Change{ignored(with("out/x", func(c *Change) {
 			*c = linked("out/x", "/etc")
 			c.OldMode = fs.ModeSymlink | 0o777
 		}))}, policy: law(), want: Success, scratch: 1},
-		{name: "link in scope made anew", changes: []Change{ignored(with("src/x", func(c *Change) {
+		{name: "link in scope remade", changes: []Change{ignored(with("src/x", func(c *Change) {
 			*c = linked("src/x", "/etc")
 			c.OldMode = fs.ModeSymlink | 0o777
 		}))}, policy: law(), want: StopForbidden, kept: 1},

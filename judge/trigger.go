@@ -144,7 +144,7 @@ func (j *trial) opens(c *Change, inside bool) {
 		j.out.Opened = append(j.out.Opened, Opened{Path: c.Path, Who: t.Who, When: t.When, Parts: c.Parts})
 		return
 	}
-	j.breaks(StopForbidden, c.Path, "is run or obeyed by itself (%s); only a task of yours whose allowed_globs name %q may change it", what, c.Path)
+	j.breaks(StopForbidden, c.Path, "is run or obeyed by itself (%s); only your own task whose allowed_globs name %q may change it", what, c.Path)
 }
 
 // Opened is a change that lands and that a program will run or obey by itself.

@@ -31,7 +31,7 @@ func TestTriggerTable(t *testing.T) {
 			t.Errorf("%s: %v", r.Glob, err)
 		}
 		if seen[r.Glob] {
-			t.Errorf("%s is there twice", r.Glob)
+			t.Errorf("%s appears twice", r.Glob)
 		}
 		seen[r.Glob] = true
 		if !slices.Contains(when, r.When) || len(r.Who) < 10 || len(r.Source) < 5 {

@@ -74,7 +74,7 @@ func (j *trial) twins(beside []string) {
 		for name := c.Path; name != "."; name = path.Dir(name) {
 			folded := foldLetters(name)
 			if other := there[folded]; other != "" && other != name {
-				j.breaks(StopForbidden, c.Path, "differs from %q in letter case only, so that both can't be checked out on macOS or Windows; only a task of yours whose allowed_globs name %q may add it", other, c.Path)
+				j.breaks(StopForbidden, c.Path, "differs from %q in letter case only, so that both can't be checked out on macOS or Windows; only your own task whose allowed_globs name %q may add it", other, c.Path)
 				break
 			}
 			there[folded] = name

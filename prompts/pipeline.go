@@ -256,8 +256,8 @@ func resume(r *Resume) string {
 		return "You begin this step; nobody was here before you."
 	}
 	return strings.Join([]string{
-		fmt.Sprintf("You go on with this step: you are fresh process number %d of it. The one before you was ended: %s.", r.Attempt, word(r.Reason)),
-		"What it did is in the files. Trust what git says below, not what you would expect, and don't begin anew.",
+		fmt.Sprintf("You continue this step: you are fresh process number %d of it. The one before you was ended: %s.", r.Attempt, word(r.Reason)),
+		"What it did is in the files. Trust what git says below, not what you would expect, and don't start over.",
 		"Commits of this task so far:", block(r.Log, capState),
 		"Uncommitted (git status):", block(r.Status, capState),
 		"Changed so far (git diff --stat):", block(r.DiffStat, capState),

@@ -306,7 +306,7 @@ func TestChildEnv(t *testing.T) {
 	for _, e := range ChildEnv("KEPT=new", "ADDED=a=b") {
 		k, v, _ := strings.Cut(e, "=")
 		if _, twice := got[k]; twice {
-			t.Errorf("%s is there twice", k)
+			t.Errorf("%s appears twice", k)
 		}
 		got[k] = v
 	}

@@ -226,7 +226,7 @@ func (s *stream) run(ctx context.Context, what string, handler func() (func(Usag
 		select {
 		case <-finished:
 		case <-time.After(s.rhythm.late):
-			slog.Error("a handler goes on after its call was canceled", "call", what, "after", s.rhythm.late)
+			slog.Error("a handler keeps running after its call was canceled", "call", what, "after", s.rhythm.late)
 		}
 	})
 	var done func(Usage) any

@@ -53,7 +53,7 @@ func newConfigSetCmd(a *app) *cobra.Command {
 		Use:   "set KEY VALUE",
 		Short: "Write one value into the configuration file",
 		Long: "Writes VALUE into the repository's JSON file, or with --user into your own. A list is written as\n" +
-			"a,b or as JSON. The file stays as it was when the configuration would be refused with the value.",
+			"a,b or as JSON. A value that the configuration can't have leaves the file unchanged.",
 		Example: "relay config set runner.max_tick_seconds 1800\nrelay config set scope.default_allowed_globs 'src/**,docs/**'\nrelay config set --user orchestrator.provider claude",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {

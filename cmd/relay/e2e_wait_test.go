@@ -15,7 +15,7 @@ import (
 
 // A usage limit in a loop, as each real program words it: the loop waits until the time
 // that the vendor named, which relay status shows; relay wake ends the wait, and the loop
-// goes on to the commit.
+// continues to the commit.
 func TestE2ELoopWaits(t *testing.T) {
 	if os.Getenv(matrixVariable) == "" {
 		t.Skipf("%s is not set: `make test-e2e` runs this test", matrixVariable)

@@ -30,7 +30,7 @@ func newLogsCmd(a *app) *cobra.Command {
 
 		ValidArgsFunction: completeCycles(a),
 	}
-	cmd.Flags().BoolVarP(&o.tail, "tail", "f", false, "go on with what is added, across midnight")
+	cmd.Flags().BoolVarP(&o.tail, "tail", "f", false, "follow what is added, across midnight")
 	cmd.Flags().StringVar(&o.day, "day", "", "the log of `DATE`, such as 2026-04-28")
 	return cmd
 }

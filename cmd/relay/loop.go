@@ -39,8 +39,8 @@ func newLoopCmd(a *app) *cobra.Command {
 		Short: "Tick after tick, until a stop condition is met",
 		Long: "Stops when the orchestrator says that the goal is reached, when a tick stops or is blocked, on a\n" +
 			"question, when a milestone's budget is nearly used up, and at the limits below. --mode task ends\n" +
-			"after a task, milestone with the milestone, autonomous goes on. Ctrl-C stops the tick cleanly.",
-		Example: "relay loop --mode milestone --goal \"make the tests pass\" --max-ticks 10\nrelay loop --mode autonomous --until 07:00 --max-cost-usd 20 --detach\nrelay loop --resume              # go on where a crash or Ctrl-C cut it off",
+			"after one task, milestone at the end of the milestone; autonomous begins the next one. Ctrl-C stops\nthe tick cleanly.",
+		Example: "relay loop --mode milestone --goal \"make the tests pass\" --max-ticks 10\nrelay loop --mode autonomous --until 07:00 --max-cost-usd 20 --detach\nrelay loop --resume              # continue where a crash or Ctrl-C cut it off",
 		GroupID: groupWork,
 		Args:    noArgs,
 		RunE:    inRepo(a, o, runLoop),
@@ -64,7 +64,7 @@ func newLoopCmd(a *app) *cobra.Command {
 
 func runLoop(ctx context.Context, repo *host.Repo, o *loopOptions) error {
 	if o.mode == "" && !o.resume && !o.alone {
-		return usageError{what: "relay loop needs --mode", why: "how far it may go on its own is yours to say: task, milestone or autonomous", fix: "`relay loop --mode milestone`; `relay loop --resume` goes on with a loop that was cut off"}
+		return usageError{what: "relay loop needs --mode", why: "how far it may go on its own is yours to say: task, milestone or autonomous", fix: "`relay loop --mode milestone`; `relay loop --resume` continues a loop that was cut off"}
 	}
 	if o.given("max-ticks") && o.ticks == 0 || o.given("max-cost-usd") && o.cost == 0 {
 		return usageError{what: "a loop with a limit of 0 makes no tick", why: "0 doesn't mean unlimited: it is more often what is left of a budget", fix: "`relay loop --help`; omit the flag for no limit"}
@@ -93,7 +93,7 @@ func runLoop(ctx context.Context, repo *host.Repo, o *loopOptions) error {
 	return o.app.end(res.ExitCode, res, func(p *printer) { loopVerdict(p, res) })
 }
 
-// runDetached has the same command line go on without the terminal.
+// runDetached has the same command line continue without the terminal.
 func runDetached(ctx context.Context, a *app, repo *host.Repo) error {
 	args := slices.DeleteFunc(slices.Clone(os.Args[1:]), func(arg string) bool { return arg == "--detach" || arg == "--detach=true" })
 	d, err := repo.Detach(ctx, args)
@@ -106,7 +106,7 @@ func runDetached(ctx context.Context, a *app, repo *host.Repo) error {
 			p.write(string(text))
 			return
 		}
-		p.linef("%s on its own, as process %d", p.green("goes on"), d.PID)
+		p.linef("%s on its own, as process %d", p.green("continues"), d.PID)
 		p.row("prints to", host.Safe(d.Log))
 		p.next(d.Next)
 	})
@@ -160,7 +160,7 @@ func (pr *progress) tick(t host.LoopTick) {
 // loopVerdict is the last word on a loop.
 func loopVerdict(p *printer, res *host.LoopResult) {
 	if res.Reason == host.NothingToResume {
-		p.linef("Nothing to go on with: %s.", res.Why)
+		p.linef("Nothing to continue: %s.", res.Why)
 		p.next(res.Next)
 		return
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // What a person sees of a loop on a real terminal: two ticks with all that is said of them,
-// and one whose check takes long, with what goes on, ended by ctrl-c.
+// and one whose check takes long, with what is under way, ended by ctrl-c.
 func TestLoopScreen(t *testing.T) {
 	t.Parallel()
 	dir, env := sample(t, t.TempDir(), "project")

@@ -19,16 +19,16 @@ func newMilestoneCmd(a *app) *cobra.Command {
 	o := &milestoneOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "milestone [NAME]",
-		Short: "Show the milestone, begin another one, or count this one anew",
+		Short: "Show the milestone, begin another one, or reset this one",
 		Long: "Budgets are counted by milestone. Without an argument the present one is shown with what it has\n" +
-			"used. A name begins that milestone with a budget of its own, or goes on with it where it was;\n" +
-			"--reset counts it anew. The planner is told its name.",
+			"used. A name begins that milestone with a budget of its own, or continues it where it was;\n" +
+			"--reset resets it. The planner is told its name.",
 		Example: "relay milestone\nrelay milestone docs\nrelay milestone --reset",
 		GroupID: groupWork,
 		Args:    oneArg(&o.name, "name"),
 		RunE:    inRepo(a, o, runMilestone),
 	}
-	cmd.Flags().BoolVar(&o.reset, "reset", false, "count what the milestone uses anew, from nothing")
+	cmd.Flags().BoolVar(&o.reset, "reset", false, "count what the milestone uses from zero again")
 	return cmd
 }
 

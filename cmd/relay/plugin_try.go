@@ -88,7 +88,7 @@ func (o *pluginTestOptions) flags(cmd *cobra.Command) {
 
 func runPluginDev(ctx context.Context, o *pluginTestOptions) error {
 	if o.app.json {
-		return usageError{what: "relay plugin dev prints no document", why: "it goes on until you end it", fix: "`relay plugin test " + host.Safe(o.host.Path) + " --json`"}
+		return usageError{what: "relay plugin dev prints no document", why: "it runs until you end it", fix: "`relay plugin test " + host.Safe(o.host.Path) + " --json`"}
 	}
 	o.host.Path, o.host.Cases = o.app.path(o.host.Path), o.app.path(o.host.Cases)
 	return plugins.Develop(ctx, o.host, func(res *plugins.Rules, err error) {

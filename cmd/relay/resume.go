@@ -22,13 +22,13 @@ func newResumeCmd(a *app) *cobra.Command {
 		Short: "Continue a cycle that a crash, a signal or a problem interrupted",
 		Long: "Goes on from the last recorded step. Answers that had arrived are not asked for again. One that was\n" +
 			"under way is asked for again, and relay says so.",
-		Example: "relay audit resume bf3c91\nrelay audit resume bf3c91 --without audit_b   # go on with the audits that are there",
+		Example: "relay audit resume bf3c91\nrelay audit resume bf3c91 --without audit_b   # continue with the audits that exist",
 		Args:    needArg(&o.id, "cycle", "relay queue"),
 		RunE:    inRepo(a, o, runResume),
 
 		ValidArgsFunction: completeCycles(a),
 	}
-	cmd.Flags().StringSliceVar(&o.without, "without", nil, "go on without `ROLE`: audit_a, audit_b, …, refinement")
+	cmd.Flags().StringSliceVar(&o.without, "without", nil, "continue without `ROLE`: audit_a, audit_b, …, refinement")
 	return cmd
 }
 

@@ -64,9 +64,9 @@ func runReview(ctx context.Context, repo *host.Repo, o *reviewOptions) error {
 		case "changed":
 			p.linef("%s the plan has %s now", p.green("saved:"), plural(doc.Items, "entry", "entries"))
 		case "unchanged":
-			p.linef("the plan is as it was, with %s", plural(doc.Items, "entry", "entries"))
+			p.linef("the plan is unchanged, with %s", plural(doc.Items, "entry", "entries"))
 		case "emptied":
-			p.linef("%s nothing was saved; the plan is as it was", p.yellow("emptied:"))
+			p.linef("%s nothing was saved; the plan is unchanged", p.yellow("emptied:"))
 		default:
 			p.linef("%s the text is kept, but it can't be carried out", p.red("unparsable:"))
 			why(p, doc.Why)

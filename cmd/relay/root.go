@@ -75,7 +75,7 @@ func addGlobalFlags(a *app, root *cobra.Command) {
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "more on stderr: what plugins say")
 	f.BoolVar(&a.ci, "ci", false, "as CI=1, and refuse what nothing pins")
-	f.StringArrayVar(&a.dev, "dev", nil, "for this call, use the plugin in a file of yours: `NAME=FILE`")
+	f.StringArrayVar(&a.dev, "dev", nil, "for this call, use the plugin in your own file: `NAME=FILE`")
 	f.StringArrayVar(&a.attach, "reattach", nil, "for this call, use the plugin that waits with --debug: `NAME[=FILE]`")
 	for _, name := range []string{"ci", "dev", "reattach"} { // `relay plugin` and `relay help environment` say what they are for
 		if err := f.MarkHidden(name); err != nil {

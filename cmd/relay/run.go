@@ -58,7 +58,7 @@ func runRun(ctx context.Context, repo *host.Repo, o *runOptions) error {
 		return keyMissing("run")
 	}
 	if o.task != "" && o.goal != "" {
-		return usageError{what: "--goal does not go with --task", why: "a goal is for the planner, and with a task of yours none is asked", fix: "`relay run --task FILE`, or `relay run --goal TEXT`"}
+		return usageError{what: "--goal does not go with --task", why: "a goal is for the planner, and with your own task none is asked", fix: "`relay run --task FILE`, or `relay run --goal TEXT`"}
 	}
 	if o.beyond && o.task == "" {
 		return usageError{what: "--beyond-ceiling goes with --task", why: "what a planner asks for stays below the ceiling; you are asked about the rest", fix: "`relay run --task FILE --beyond-ceiling`"}

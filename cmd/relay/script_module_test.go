@@ -165,7 +165,7 @@ func copyInto(to, root, from string) error {
 }
 
 // cmdPublish publishes a folder as a version of a module. A second time it is served, and
-// the database goes on to vouch for the first.
+// the database continues to vouch for the first.
 //
 //	publish PATH@VERSION DIR
 func cmdPublish(ts *testscript.TestScript, neg bool, args []string) {

@@ -259,7 +259,7 @@ type taskSkipOptions struct {
 func newTaskSkipCmd(a *app) *cobra.Command {
 	o := &taskSkipOptions{taskOptions: taskOptions{app: a}}
 	cmd := &cobra.Command{
-		Use: "skip TASK", Short: "Skip a task; tasks that depend on it go on", Example: "relay task skip login --why \"done by hand\"",
+		Use: "skip TASK", Short: "Skip a task; tasks that depend on it can start", Example: "relay task skip login --why \"done by hand\"",
 		Args: neededArg(&o.id, "task id", "`relay task list`"), RunE: inRepo(a, o, runTaskSkip), ValidArgsFunction: completeTasks(a, false),
 	}
 	cmd.Flags().StringVar(&o.why, "why", "", "kept in the task's notes, `TEXT`")

@@ -62,7 +62,7 @@ func (a *Attempt) Begin(ctx context.Context, o change.Options) error {
 	return pluginenv.BoxFault(a.checked(err, false))
 }
 
-// checked prepares the checks, before anything is built in the box, or goes on with those of
+// checked prepares the checks, before anything is built in the box, or continues with those of
 // an earlier process.
 func (a *Attempt) checked(err error, resumed bool) error {
 	if err != nil || a.Change == nil {
@@ -76,7 +76,7 @@ func (a *Attempt) checked(err error, resumed bool) error {
 	return err
 }
 
-// Resume goes on in the box that an earlier process has left: see [change.Resume]. One that was
+// Resume continues in the box that an earlier process has left: see [change.Resume]. One that was
 // cut off before it was ready for a builder is thrown away.
 func (a *Attempt) Resume(ctx context.Context, o change.Options) (r *change.Recovery, err error) {
 	env, err := a.boxes(ctx)

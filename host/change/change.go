@@ -360,7 +360,7 @@ func (c *Change) Empty() error {
 	return c.box.Discard()
 }
 
-// Leave lets go of a change that somebody else goes on with: an apply that could be
+// Leave lets go of a change that somebody else continues: an apply that could be
 // neither finished nor reverted, for Recover, or a layer, for Resume.
 func (c *Change) Leave() error {
 	if c.log == nil {

@@ -39,7 +39,7 @@ func headMoved(why string) *diag.Error {
 // broken is the error of an apply that could be neither finished nor reverted.
 func broken(err error) *diag.Error {
 	return diag.Wrap(err, judge.BlockedCrashRecovery, "a change could be neither finished nor reverted",
-		"`relay recover` goes on from the journal once the cause is gone")
+		"`relay recover` continues from the journal once the cause is gone")
 }
 
 // Settled refuses what may not begin while a change is cut off.

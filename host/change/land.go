@@ -90,7 +90,7 @@ func (c *Change) landOn(ctx context.Context, l Landing, beside bool) (landed Lan
 	return landed, err
 }
 
-// planned has do go on from a plan whose commit is made; of the repository, only its
+// planned has do continue from a plan whose commit is made; of the repository, only its
 // objects are written by then.
 func (c *Change) planned(ctx context.Context, l Landing, beside bool, do func(*lander, *plan) error) error {
 	root, kept := c.env.Git.Root, c.ownKept()

@@ -145,7 +145,7 @@ func foreign(run *journal.Run, env Env) string {
 	}
 	for _, at := range paths {
 		if !filepath.IsLocal(at) || path.Clean(at) != at {
-			return fmt.Sprintf("%q does not lie in the work tree", at)
+			return fmt.Sprintf("%q is not in the work tree", at)
 		}
 		if why := judge.UnsafeName(at); why != "" {
 			return fmt.Sprintf("the name %q %s", at, why)

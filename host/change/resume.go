@@ -16,7 +16,7 @@ import (
 // machine was restarted.
 func (c *Change) Sync() error { return c.box.Sync() }
 
-// Resume goes on with the change of o.RunID that was left with its layer, by Leave or by
+// Resume continues with the change of o.RunID that was left with its layer, by Leave or by
 // a crash. One whose apply had begun, or whose layer is not whole, is settled as Recover
 // does. Both results are nil when there is no such change.
 func Resume(ctx context.Context, env Env, o Options) (*Change, *Recovery, error) {

@@ -121,7 +121,7 @@ func (s *stream) blob() error {
 		return err
 	}
 	if _, twice := s.blobs[mark]; twice {
-		return fmt.Errorf("the mark %s is there twice", mark)
+		return fmt.Errorf("the mark %s appears twice", mark)
 	}
 	s.blobs[mark], err = s.data()
 	return err

@@ -37,7 +37,7 @@ type programs struct {
 const maxPrograms = 64 << 20
 
 // takePrograms knows the programs as they were before the first builder of this work: from
-// the file that its first change has left, or, in that change, by looking. One that goes on
+// the file that its first change has left, or, in that change, by looking. One that continues
 // with what was built before never looks: it would see what the builder left.
 func (c *Checker) takePrograms(file string, environ []string, again bool) error {
 	err := error(fs.ErrNotExist)
@@ -175,7 +175,7 @@ func (p *programs) relinked(name string) bool {
 			switch {
 			case err != nil:
 				return true
-			case at == "/proc" || at == "/dev": // links there are made anew for each process
+			case at == "/proc" || at == "/dev": // links there are remade for each process
 				return false
 			case fi.Mode()&os.ModeSymlink == 0:
 				continue

@@ -190,7 +190,7 @@ func (c *Cycle) auditorsFault(auditors []config.Auditor, facts []AuditFacts, pro
 	if f.Code == judge.BlockedBudgetCap || f.Code == judge.BlockedBudgetExhausted {
 		again = f.Fix
 	}
-	f.Fix = fmt.Sprintf("%s (%s is kept); `relay audit resume %s --without %s` goes on without", again, strings.Join(there, ", "), id, strings.Join(failed, ","))
+	f.Fix = fmt.Sprintf("%s (%s is kept); `relay audit resume %s --without %s` continues without", again, strings.Join(there, ", "), id, strings.Join(failed, ","))
 	return &f
 }
 

@@ -92,13 +92,13 @@ func (p *revision) run(ctx context.Context, c pluginenv.Choice, req *pluginpb.Bu
 		MaxUSD: p.c.rec.ConfigSnapshot.Cycle.MaxCallUSD, Limit: p.limit()})
 	if late {
 		return nil, diag.New(judge.StopBuilderTimeout, fmt.Sprintf("%s did not end within %v", p.Builder.Entry.Name, p.limit()), "it was stopped, with everything that it had started",
-			"`relay audit resume "+Short(p.c.rec.UUID)+"` has it begin anew; cycle.timeout_seconds of the service is for new cycles")
+			"`relay audit resume "+Short(p.c.rec.UUID)+"` starts it over; cycle.timeout_seconds of the service is for new cycles")
 	}
 	return f, err
 }
 
 // drop throws the box of a builder away that met a limit. What it had done is kept: the
-// next one begins anew, and nothing is ever lost.
+// next one starts over, and nothing is ever lost.
 func (p *revision) drop(ctx context.Context) error {
 	if p.Change == nil {
 		return nil

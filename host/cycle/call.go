@@ -81,7 +81,7 @@ func (c *Cycle) openCaller() *modelcall.Caller {
 
 func (c *Cycle) answers() modelcall.Answers { return modelcall.Answers{Dir: c.path(callsDir)} }
 
-// show passes on what goes on in its calls; what the operator should know is logged.
+// show passes on what happens in its calls; what the operator should know is logged.
 func (c *Cycle) show(e progress.Event) {
 	if e.Kind == progress.Notice {
 		c.log("notice " + e.Text)

@@ -224,7 +224,7 @@ func unknown(err error, uuid string) error {
 	return diag.Wrap(err, judge.BlockedCrashRecovery, "the log of cycle "+Short(uuid)+" can't be read", "`relay audit abort "+Short(uuid)+"`")
 }
 
-// Resume goes on with a cycle that a crash or a signal cut off, or that has a problem.
+// Resume continues a cycle that a crash or a signal cut off, or that has a problem.
 func Resume(ctx context.Context, e *Env, uuid string, without []string) (*Record, error) {
 	c, err := open(e, uuid)
 	if err != nil {
@@ -291,7 +291,7 @@ func Abort(ctx context.Context, e *Env, uuid, reason string) (*Record, error) {
 	return &c.rec, c.letGo(ctx)
 }
 
-// throwAway removes the boxes of a cycle that will not go on.
+// throwAway removes the boxes of a cycle that will not continue.
 func (c *Cycle) throwAway(ctx context.Context) {
 	var err error
 	if c.git, err = judge.OpenGit(ctx, c.rec.Worktree); err == nil {

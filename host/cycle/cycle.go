@@ -167,7 +167,7 @@ func (c *Cycle) run(ctx context.Context) (*Record, error) {
 	if f, ok := diag.As(err); ok {
 		return nil, f
 	}
-	return nil, diag.Wrap(err, judge.StopInterrupted, "cycle "+Short(c.rec.UUID)+" can't go on", "`relay audit abort "+Short(c.rec.UUID)+"`, then `relay audit start "+c.rec.ServiceID+"` begins anew; its files stay")
+	return nil, diag.Wrap(err, judge.StopInterrupted, "cycle "+Short(c.rec.UUID)+" can't continue", "`relay audit abort "+Short(c.rec.UUID)+"`, then `relay audit start "+c.rec.ServiceID+"` starts over; its files stay")
 }
 
 // sayEnd says that nothing more is done in this process.
@@ -214,7 +214,7 @@ func (c *Cycle) flow(f durable.Flow) error {
 func (c *Cycle) start(f durable.Flow) error {
 	b, err := durable.Step(f, "begin", func(context.Context, durable.Attempt) (beginning, error) {
 		if c.begin == nil {
-			return beginning{}, errors.New("the cycle was never begun")
+			return beginning{}, errors.New("the cycle was never started")
 		}
 		return *c.begin, nil
 	})
@@ -224,7 +224,7 @@ func (c *Cycle) start(f durable.Flow) error {
 	bare := b
 	bare.Seal = ""
 	if why, err := c.sealed(b.Seal, bare); why != "" || err != nil {
-		return c.halt(diag.New(judge.BlockedUntrustedConfig, "cycle "+Short(c.rec.UUID)+" was not begun with relay on this machine", orDefault(why, fmt.Sprint(err))+"; it names programs that would be run",
+		return c.halt(diag.New(judge.BlockedUntrustedConfig, "cycle "+Short(c.rec.UUID)+" was not started by relay on this machine", orDefault(why, fmt.Sprint(err))+"; it names programs that would be run",
 			"`relay audit abort "+Short(c.rec.UUID)+"`, then `relay audit start "+diag.Word(b.Service.Service.ID)+"` begins your own"))
 	}
 	c.rec.ServiceID, c.rec.ConfigSnapshot, c.rec.Branch, c.rec.BaseCommit, c.rec.BaseBranch = b.Service.Service.ID, b.Service, b.Branch, b.Base, b.BaseBranch
@@ -344,7 +344,7 @@ func (c *Cycle) tip(ctx context.Context) (string, error) {
 var errAborted = errors.New("aborted")
 
 // halt ends the work without recording it: what went wrong is no result, and resume
-// goes on from here once it is fixed.
+// continues from here once it is fixed.
 func (c *Cycle) halt(err error) error {
 	c.stop(err)
 	return err

@@ -64,7 +64,7 @@ func Continue(ctx context.Context, e *Env, uuid string, before func(*Preview) er
 		if err != nil {
 			return nil, err
 		}
-		return nil, diag.New("", "the plan can't be approved", why, "`relay audit resume "+Short(uuid)+"`, or `relay audit abort "+Short(uuid)+"` and start anew")
+		return nil, diag.New("", "the plan can't be approved", why, "`relay audit resume "+Short(uuid)+"`, or `relay audit abort "+Short(uuid)+"` and start over")
 	}
 	c.log(fmt.Sprintf("operator continue: plan %.12s, commit %.12s, %d entries", a.Plan, a.Tree, p.Items))
 	if c.rec.State == AwaitingReview {

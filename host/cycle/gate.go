@@ -80,7 +80,7 @@ func (e *Env) gateKey() ([]byte, error) {
 			return key, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, diag.New(judge.BlockedCrashRecovery, "decisions can't be sealed on this machine", fmt.Sprintf("%s is not a key", path), "`rm "+diag.Word(path)+"`: open approvals are then given anew")
+			return nil, diag.New(judge.BlockedCrashRecovery, "decisions can't be sealed on this machine", fmt.Sprintf("%s is not a key", path), "`rm "+diag.Word(path)+"`: open approvals must then be given again")
 		}
 		if err := os.MkdirAll(e.StateDir, 0o700); err != nil {
 			return nil, diag.Internal(err)

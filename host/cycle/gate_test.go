@@ -238,7 +238,7 @@ func TestForgedFirstGate(t *testing.T) {
 			t.Errorf("%s: %+v became %+v", name, before, now)
 		}
 		if r, err := ReadRecord(w.env().WS, id); err != nil || r.State != AwaitingReview {
-			t.Errorf("%s: state.json was not made anew: %v", name, err)
+			t.Errorf("%s: state.json was not remade: %v", name, err)
 		}
 	}
 

@@ -71,9 +71,9 @@ func (r *Record) Next() []string {
 		if strings.Contains(r.Problem.Fix, "`relay audit ") {
 			return []string{r.Problem.Fix}
 		}
-		return []string{"`relay audit resume " + id + "` goes on once the cause is gone: " + r.Problem.Fix}
+		return []string{"`relay audit resume " + id + "` continues once the cause is gone: " + r.Problem.Fix}
 	case r.Wait != nil:
-		return []string{"`relay wake " + id + "` asks again now", "`relay audit resume " + id + "` goes on with the wait where no relay waits", "`relay audit abort " + id + "`"}
+		return []string{"`relay wake " + id + "` asks again now", "`relay audit resume " + id + "` continues the wait if no relay is waiting", "`relay audit abort " + id + "`"}
 	}
 	return []string{"`relay audit resume " + id + "`"}
 }

@@ -47,7 +47,7 @@ type Record struct {
 	Reviser       string               `json:"reviser"`               // provider that revises
 	CallsMade     int                  `json:"calls_made"`            // by the ledger, lost and failed ones among them; so are the next one and cost_usd
 	UnknownCalls  int                  `json:"unknown_cost_calls"`
-	Problem       *Problem             `json:"problem,omitempty"` // why it does not go on by itself
+	Problem       *Problem             `json:"problem,omitempty"` // why it does not continue by itself
 	Wait          *quota.Wait          `json:"wait,omitempty"`    // for the end of vendors' limits
 	Warnings      []string             `json:"warnings,omitempty"`
 	Input         *InputFacts          `json:"input,omitempty"` // of this iteration

@@ -22,7 +22,7 @@ type Reviewed string
 const (
 	Unchanged  Reviewed = "unchanged"  // saved, or left, as it was
 	Changed    Reviewed = "changed"    // the plan is the edited one now
-	Emptied    Reviewed = "emptied"    // nothing is left; the plan stays as it was
+	Emptied    Reviewed = "emptied"    // nothing is left; the plan stays unchanged
 	Unparsable Reviewed = "unparsable" // the edited text is kept, and continue will refuse it
 )
 
@@ -61,11 +61,11 @@ func ReviewPlan(ctx context.Context, e *Env, uuid string, edit func(path string)
 	}
 	defer os.Remove(draft)
 	if err := edit(draft); err != nil {
-		return nil, diag.Wrap(err, "", "the editor failed, so the plan is as it was", "`export EDITOR=vi`, then `relay audit review "+Short(uuid)+"` again")
+		return nil, diag.Wrap(err, "", "the editor failed, so the plan is unchanged", "`export EDITOR=vi`, then `relay audit review "+Short(uuid)+"` again")
 	}
 	after, err := workspace.ReadFile(draft, 16<<20)
 	if err != nil {
-		return nil, diag.Wrap(err, "", "what the editor saved can't be read, so the plan is as it was", "`relay audit review "+Short(uuid)+"`")
+		return nil, diag.Wrap(err, "", "what the editor saved can't be read, so the plan is unchanged", "`relay audit review "+Short(uuid)+"`")
 	}
 	return c.takeReview(string(before), stripReview(string(after)))
 }
@@ -77,7 +77,7 @@ func (c *Cycle) takeReview(before, edited string) (*Review, error) {
 	switch {
 	case strings.TrimSpace(edited) == "":
 		r.Outcome = Emptied
-		c.log("operator review: emptied, the plan stays as it was")
+		c.log("operator review: emptied, the plan stays unchanged")
 		return r, nil
 	case strings.TrimSpace(edited) == strings.TrimSpace(before):
 		r.Outcome, edited = Unchanged, before

@@ -41,7 +41,7 @@ type waiting struct {
 }
 
 // wait sleeps until everything may be asked again: however often relay and the machine are
-// started anew meanwhile, and shorter when the operator says so. A limit that lasts too
+// restarted meanwhile, and shorter when the operator says so. A limit that lasts too
 // long is a problem, and the series is over: nil.
 func (c *Cycle) wait(f durable.Flow, step string, series *quota.Wait, limits []report.Limit) (*quota.Wait, error) {
 	fresh := false

@@ -150,7 +150,7 @@ func Iterate(ctx context.Context, r *host.Repo, id string, obs host.Observer) (*
 	})
 }
 
-// Resume goes on with a cycle that was cut off or has a problem.
+// Resume continues a cycle that was cut off or has a problem.
 func Resume(ctx context.Context, r *host.Repo, id string, without []string, obs host.Observer) (*Result, error) {
 	return on(r, id, obs, func(env *cycle.Env, uuid string) (*cycle.Record, error) { return cycle.Resume(ctx, env, uuid, without) })
 }

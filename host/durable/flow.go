@@ -25,7 +25,7 @@ type fileFlow struct {
 	pos     int // the next recorded entry to hand back
 }
 
-// begin writes the first entry, or checks that the run may go on.
+// begin writes the first entry, or checks that the run may continue.
 func (f *fileFlow) begin(kind string, version int) error {
 	if len(f.log.entries) == 0 {
 		err := f.log.add(entry{Kind: kindBegin, At: f.store.clock.Now(), Name: kind, Version: version})

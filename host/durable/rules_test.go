@@ -315,7 +315,7 @@ func diverged(t *testing.T, s *session) {
 	}
 	st, err, _ := s.run("r", 1, func(f durable.Flow) error { _, err := durable.Step(f, "a", pay); return err })
 	must(t, err)
-	want(t, "the old code goes on", st.Status, durable.Done)
+	want(t, "the old code continues", st.Status, durable.Done)
 }
 
 func interrupt(t *testing.T, s *session) {

@@ -108,7 +108,7 @@ var rules = []rule{
 	{"D9", "a sleep can be ended from outside", awake},
 	{"D10", "two processes never have one run in hand", busy},
 	{"D12", "a workflow that changed under a run that had begun is refused and loses nothing", diverged},
-	{"D13", "cancelling interrupts a step without recording it; the run can go on", interrupt},
+	{"D13", "cancelling interrupts a step without recording it; the run can continue", interrupt},
 	{"D14", "a cancelled or ended run stays so", ended},
 	{"D15", "the time handed out is the same after a restart", now},
 	{"D16", "a result over the limit is refused", large},

@@ -2,7 +2,7 @@
 // judge, a question, a budget, a limit that the operator set, or the operator.
 //
 // It is a workflow over host/durable in which a whole tick is one step. A loop that a
-// crash or a signal cut off can therefore go on where it was, with its own limits and
+// crash or a signal cut off can therefore continue where it was, with its own limits and
 // what it had already spent. It decides nothing about a change: host/tick does that.
 //
 // A tick that only met limits or outages of vendors is no reason: the loop waits, in a

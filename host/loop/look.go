@@ -24,7 +24,7 @@ type Progress struct {
 	Set       []string  `json:"set,omitempty"`    // the settings of its call, lowest first
 	BeganAt   time.Time `json:"began_at"`         // when the loop began
 	UpdatedAt time.Time `json:"updated_at"`       // when its state was last written
-	Reason    Reason    `json:"reason,omitempty"` // why it ended; "" while it goes on and after a crash
+	Reason    Reason    `json:"reason,omitempty"` // why it ended; "" while it continues and after a crash
 	Why       string    `json:"why,omitempty"`
 	// Again begins a loop with what was left of this one's limits when it ended.
 	Again string `json:"again,omitempty"`
@@ -34,7 +34,7 @@ type Progress struct {
 	Wait *quota.Wait `json:"wait,omitempty"`
 	// Held is what the operator has to end before the next tick begins.
 	Held string `json:"held,omitempty"`
-	// ByOperator: a person ended it before its time, and only a person goes on with it.
+	// ByOperator: a person ended it before its time, and only a person continues it.
 	ByOperator bool `json:"by_operator,omitempty"`
 }
 
@@ -80,7 +80,7 @@ func (l *Loop) progress(n int) Progress {
 	return Progress{PID: os.Getpid(), Tick: n, Mode: l.o.Mode, Set: l.o.Set, BeganAt: l.begun.UTC(), UpdatedAt: l.now().UTC(), Reason: l.out.Reason, Why: l.out.Why}
 }
 
-// fail tells those who look that a loop can't go on, unless it was only interrupted.
+// fail tells those who look that a loop can't continue, unless it was only interrupted.
 func (l *Loop) fail(f durable.Flow, n int, err error) error {
 	if f.Context().Err() != nil {
 		return nil
@@ -94,7 +94,7 @@ func (l *Loop) fail(f durable.Flow, n int, err error) error {
 type Seen struct {
 	ID      string `json:"id"`      // of the loop
 	Running bool   `json:"running"` // a process has it in hand
-	CutOff  bool   `json:"cut_off"` // a crash or a signal ended it, and it can go on
+	CutOff  bool   `json:"cut_off"` // a crash or a signal ended it, and it can continue
 	Progress
 }
 
@@ -186,7 +186,7 @@ func (s *Seen) settle(st durable.State) {
 	switch st.Status {
 	case durable.Done, durable.Failed, durable.Cancelled:
 		s.CutOff, s.Reason, s.Why = false, Reason(st.Status), st.Error
-	case durable.Sleeping: // the wait goes on
+	case durable.Sleeping: // the wait continues
 	default:
 		if st.Changed.After(s.UpdatedAt) { // relay wake ended it after it had been shown
 			s.Wait = nil

@@ -36,7 +36,7 @@ const (
 	Version = 1
 )
 
-// Options are one loop's. A loop that goes on keeps those that it began with.
+// Options are one loop's. A loop that continues keeps those that it began with.
 type Options struct {
 	Mode       Mode      `json:"mode"`
 	Goal       string    `json:"goal,omitempty"`
@@ -68,7 +68,7 @@ type Tick struct {
 	Summary     string     `json:"summary,omitempty"`
 	Commit      string     `json:"commit,omitempty"`
 	DurationMS  int64      `json:"duration_ms"`
-	// Limits are what ended a tick that is no attempt: it is made anew after a wait,
+	// Limits are what ended a tick that is no attempt: it is remade after a wait,
 	// with its own task when Again says that only the builder is missing.
 	Limits []report.Limit `json:"limits,omitempty"`
 	Again  bool           `json:"again,omitempty"` // the same task is built again
@@ -127,7 +127,7 @@ func Begin(env *tick.Env, ws *workspace.Workspace, o Options, h Hooks) *Loop {
 	return &Loop{env: env, ws: ws, id: history.NewRunID(time.Now()), o: o, hooks: h}
 }
 
-// Resume goes on with the loop of this id; set are its settings now.
+// Resume continues the loop of this id; set are its settings now.
 func Resume(env *tick.Env, ws *workspace.Workspace, id string, set []string, h Hooks) *Loop {
 	return &Loop{env: env, ws: ws, id: id, again: true, o: Options{Set: set}, hooks: h}
 }
@@ -175,7 +175,7 @@ func (l *Loop) Run(ctx context.Context) (*Outcome, error) {
 func (l *Loop) failed(err error) (*Outcome, error) {
 	f, ok := diag.As(err)
 	if !ok {
-		f = diag.Wrap(err, judge.StopInterrupted, "the loop "+l.id+" can't go on", "`relay status`, then `relay loop --mode "+string(l.o.Mode)+"` begins a new one")
+		f = diag.Wrap(err, judge.StopInterrupted, "the loop "+l.id+" can't continue", "`relay status`, then `relay loop --mode "+string(l.o.Mode)+"` begins a new one")
 		if m := diag.Machine(err); m != nil {
 			f.Fix = m.Fix
 		}
@@ -283,7 +283,7 @@ func (l *Loop) command() string {
 	return c + Flags(l.o.Set)
 }
 
-// afterKey is the key of a loop that goes on where that of another one has ended: with the
+// afterKey is the key of a loop that continues where that of another one has ended: with the
 // same key that end is found again, and nothing is made.
 func afterKey(key string) string {
 	i := strings.LastIndexByte(key, '-')

@@ -30,7 +30,7 @@ const (
 	CostReached      Reason = "max_cost"    // what is left does not cover a tick
 	LimitLasts       Reason = "limit"       // a vendor's limit or outage lasts longer than limits.max_wait
 	Drained          Reason = "drained"     // the operator asked for an end after the tick
-	Failed           Reason = "failed"      // the loop could not go on; only those who look from outside see it
+	Failed           Reason = "failed"      // the loop could not continue; only those who look from outside see it
 	Interrupted      Reason = "interrupted" // a signal, or the operator asked for an end now
 	NothingToResume  Reason = "nothing"     // no loop was cut off by anything but the operator; see host.LoopOptions.Unattended
 )
@@ -45,7 +45,7 @@ func (r Reason) Words() string {
 	case Stopped:
 		return "the last tick was stopped"
 	case Blocked:
-		return "the last tick could not begin or go on"
+		return "the last tick could not begin or continue"
 	case Question:
 		return "it waits for your answer"
 	case BudgetWarning:
@@ -130,7 +130,7 @@ func (l *Loop) cost() (Reason, string, error) {
 }
 
 // after says why no other tick follows the one that ended with this report. was is the
-// milestone that it went on with. The first rule that matches decides.
+// milestone that it continued. The first rule that matches decides.
 func (l *Loop) after(r *report.Report, was string) (Reason, string, error) {
 	now, err := milestone(l.ws)
 	if err != nil {
@@ -176,9 +176,9 @@ func changedNothing(r *report.Report) bool {
 }
 
 // Next is what a person does about a loop that ended for this reason; "" where nobody
-// is needed, or its last tick says it. again is the command that goes on with its limits.
+// is needed, or its last tick says it. again is the command that continues with its limits.
 func (r Reason) Next(again string) string {
-	more := "`" + again + "` goes on"
+	more := "`" + again + "` continues"
 	if again == "" {
 		more = "its own limit is reached; `relay loop --help` shows how to begin another with a higher one"
 	}
@@ -188,7 +188,7 @@ func (r Reason) Next(again string) string {
 	case Question:
 		return "`relay answer \"…\"`, then " + more
 	case BudgetWarning:
-		return "`relay milestone --reset` counts it anew, `relay milestone NAME` begins another one, then " + more + "; `relay status` shows the budgets of budgets.per_milestone"
+		return "`relay milestone --reset` resets it, `relay milestone NAME` begins another one, then " + more + "; `relay status` shows the budgets of budgets.per_milestone"
 	case MilestoneChanged:
 		return "`relay history list`; for the next milestone " + more
 	case Failed:

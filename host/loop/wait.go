@@ -25,7 +25,7 @@ type Waited struct {
 }
 
 // wait sleeps until everything may be asked again: however often relay and the machine
-// are started anew meanwhile, and shorter when the operator says so. A limit that lasts
+// are restarted meanwhile, and shorter when the operator says so. A limit that lasts
 // too long is the reason for which the loop stops.
 func (l *Loop) wait(f durable.Flow, step int, limits []report.Limit) error {
 	now, err := f.Now()
@@ -64,7 +64,7 @@ func (l *Loop) await(f durable.Flow, name string, w *quota.Wait) error {
 
 // sleep makes the wait visible while it lasts.
 func (l *Loop) sleep(f durable.Flow, name string, w *quota.Wait) error {
-	if !l.now().Before(w.Until) { // it is past: a loop that goes on after it
+	if !l.now().Before(w.Until) { // it is past: a loop that continues after it
 		return errors.Join(f.SleepUntil(name, w.Until), queue.Drop(l.ws, "loop", l.id))
 	}
 	l.closeSession(f.Context()) // hours may pass
@@ -84,8 +84,8 @@ func (l *Loop) sleep(f durable.Flow, name string, w *quota.Wait) error {
 	awake := l.endWhenDrained(name)
 	err := f.SleepUntil(name, w.Until)
 	awake()
-	if err != nil { // cut off: it goes on where it was
-		entry.Next = "`relay loop --resume` goes on with the wait"
+	if err != nil { // cut off: it continues where it was
+		entry.Next = "`relay loop --resume` continues the wait"
 		return errors.Join(err, queue.Put(l.ws, entry))
 	}
 	return queue.Drop(l.ws, "loop", l.id)
@@ -183,7 +183,7 @@ func Waiting(ws *workspace.Workspace) (*Seen, error) {
 	return s, nil
 }
 
-// Wake ends the wait: everything is asked again as soon as the loop goes on. It gives
+// Wake ends the wait: everything is asked again as soon as the loop continues. It gives
 // the loop, nil when none waits.
 func Wake(ws *workspace.Workspace) (*Seen, error) {
 	s, err := Waiting(ws)

@@ -94,12 +94,12 @@ func TestWaitIsTakenOver(t *testing.T) {
 				t.Fatalf("taken over: %+v", got)
 			}
 			if got != nil && (got.Try != 3 || !got.Since.Equal(was.Since) || !got.Cap.Equal(was.Cap)) {
-				t.Errorf("it begins anew: %+v", got)
+				t.Errorf("it starts over: %+v", got)
 			}
 			if left, err := queue.All(ws); err != nil || len(left) > 0 {
 				t.Errorf("the queue has the old wait still: %+v, %v", left, err)
 			}
-			// What is met right after it goes on with the same series.
+			// What is met right after it continues with the same series.
 			if got == nil {
 				return
 			}

@@ -49,7 +49,7 @@ type taskRun struct {
 	again  bool // the last step was on record already, and was not done by this process
 }
 
-// runTask makes an attempt at a task in a checkout, or goes on with the one that was cut
+// runTask makes an attempt at a task in a checkout, or continues with the one that was cut
 // off, until it has ended or waits for the operator. It lands on the checkout's branch. An
 // error keeps the whole run from going on; the attempt can be gone on with.
 func (p *Pipeline) runTask(ctx context.Context, t prd.Task, where *judge.Git) (*Record, error) {
@@ -79,7 +79,7 @@ func (p *Pipeline) runTask(ctx context.Context, t prd.Task, where *judge.Git) (*
 	case errors.Is(err, durable.ErrBusy):
 		return nil, diag.New(judge.BlockedLockHeld, "task "+t.ID+" is being worked on already", "another process is working on it", "`relay pipeline status`")
 	case err != nil:
-		return nil, diag.Wrap(err, judge.BlockedCrashRecovery, "the attempt at "+t.ID+" can't be continued", "`relay task retry "+t.ID+"` begins anew")
+		return nil, diag.Wrap(err, judge.BlockedCrashRecovery, "the attempt at "+t.ID+" can't be continued", "`relay task retry "+t.ID+"` starts over")
 	case st.Status == durable.Waiting && a.record.Waiting == nil:
 		return nil, diag.Internal(fmt.Errorf("task %s waits for nothing", t.ID))
 	}

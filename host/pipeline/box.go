@@ -124,7 +124,7 @@ func (a *taskRun) moved(ctx context.Context, kept bool) error {
 		branch = a.p.branch
 	}
 	if branch != a.record.Branch {
-		return diag.New(judge.BlockedDirtyWorktree, "the checkout is not on the branch that the task was begun on", fmt.Sprintf("it is on %q and was on %q", branch, a.record.Branch),
+		return diag.New(judge.BlockedDirtyWorktree, "the checkout is not on the branch that the task was started on", fmt.Sprintf("it is on %q and was on %q", branch, a.record.Branch),
 			"`git switch "+diag.Word(a.record.Branch)+"`, then `relay pipeline run`")
 	}
 	if kept || head == a.record.Base {

@@ -184,7 +184,7 @@ func (a *taskRun) hands(ctx context.Context, name string, b building, r *prompts
 				if err != nil {
 					return nil, pluginenv.BoxFault(err)
 				}
-				r = &prompts.Resume{Attempt: 1, Reason: "it could not go on", Log: s.Log, Status: s.Status, DiffStat: s.DiffStat, Left: b.left()}
+				r = &prompts.Resume{Attempt: 1, Reason: "it could not continue", Log: s.Log, Status: s.Status, DiffStat: s.DiffStat, Left: b.left()}
 			}
 			return a.worker(ctx, c, name, b, r, kept, &met)
 		}, nil)
@@ -242,7 +242,7 @@ func (a *taskRun) worker(ctx context.Context, c pluginenv.Choice, name string, b
 }
 
 // capped says that a builder ended by a limit of its own on turns, time or dollars: a
-// fresh process can go on.
+// fresh process can continue.
 func capped(f *pluginhost.Failure) bool {
 	return f.Cause == pluginhost.Reported && (f.Reason == pluginpb.Failure_REASON_LIMIT_REACHED || f.Reason == pluginpb.Failure_REASON_TIMEOUT)
 }

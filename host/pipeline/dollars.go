@@ -39,7 +39,7 @@ func (a *taskRun) allowMore(f durable.Flow, name, spent string) error {
 		a.record.Notes = append(a.record.Notes, "you let it use as much again: "+spent)
 		return nil
 	}
-	p := &Problem{Code: judge.BlockedBudgetCap, What: "the dollars of the task are used up", Why: spent, Fix: "`relay task retry " + a.record.TaskID + "` begins anew"}
+	p := &Problem{Code: judge.BlockedBudgetCap, What: "the dollars of the task are used up", Why: spent, Fix: "`relay task retry " + a.record.TaskID + "` starts over"}
 	if !a.hasBuilt() {
 		return p
 	}

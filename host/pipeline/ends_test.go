@@ -31,7 +31,7 @@ func (w *world) goes(o Options) *Outcome {
 	return out
 }
 
-// A task that breaks a rule is thrown away, what depends on it is held, the others go on.
+// A task that breaks a rule is thrown away, what depends on it is held, the others continue.
 func TestFailedTaskHoldsItsDependents(t *testing.T) {
 	sampling.Rare(t)
 	t.Parallel()
@@ -94,7 +94,7 @@ func TestFindingsGetAnOutcome(t *testing.T) {
 }
 
 // What was refuted is not found again, and every question is asked in a process of its own:
-// the script that a provider plays begins anew with each.
+// the script that a provider plays starts over with each.
 func TestRefutedIsNotFoundAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, task("a"))
@@ -113,7 +113,7 @@ func TestRefutedIsNotFoundAgain(t *testing.T) {
 	}
 }
 
-// What nobody can prove waits for the operator, while the rest goes on.
+// What nobody can prove waits for the operator, while the rest continues.
 func TestUnsureWaitsForTheOperator(t *testing.T) {
 	sampling.Rare(t)
 	t.Parallel()
@@ -129,7 +129,7 @@ func TestUnsureWaitsForTheOperator(t *testing.T) {
 		t.Errorf("the queue is %q, %v", q, err)
 	}
 	if out = w.goes(Options{}); len(out.Tasks) != 0 {
-		t.Errorf("it goes on without an answer: %+v", out.Tasks)
+		t.Errorf("it continues without an answer: %+v", out.Tasks)
 	}
 	trail := dir(w.env().WS, tasksDir, w.trail("a").Attempt, trailFile)
 	asked, err := os.ReadFile(trail)

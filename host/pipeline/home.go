@@ -15,11 +15,11 @@ import (
 )
 
 // The task list and the memory are files of the branch on which a run began. While the
-// operator is on another one nothing of them is read or written: what is being built goes on,
+// operator is on another one nothing of them is read or written: what is being built continues,
 // and the run waits with the rest.
 
 // home waits until the operator's checkout is on the run's branch and his git about nothing that a
-// commit there would harm, as long as it would wait for a vendor's limit. What was begun goes on
+// commit there would harm, as long as it would wait for a vendor's limit. What was begun continues
 // with the next run.
 func (p *Pipeline) home(ctx context.Context) error {
 	said, began, most := "", p.now(), p.env.Config.Limits.LongestWait()
@@ -43,7 +43,7 @@ func (p *Pipeline) home(ctx context.Context) error {
 			}
 		}
 		if waited > most {
-			return diag.New(judge.StopHeadMoved, what, "it waited as long as limits.max_wait says ("+p.env.Config.Limits.MaxWait+")", fix+", then `relay pipeline run` goes on with it")
+			return diag.New(judge.StopHeadMoved, what, "it waited as long as limits.max_wait says ("+p.env.Config.Limits.MaxWait+")", fix+", then `relay pipeline run` continues it")
 		}
 		select {
 		case <-ctx.Done():
@@ -66,9 +66,9 @@ func (p *Pipeline) away(ctx context.Context, waited time.Duration) (what, fix st
 	}
 	switch {
 	case held != "":
-		return "the run goes on once " + held, "`git status` says what git is about here", nil
+		return "the run continues once " + held, "`git status` says what git is about here", nil
 	case branch != p.branch:
-		return fmt.Sprintf("your checkout is on %s: the run goes on once it is back on %s", orHead(branch), orHead(p.branch)), p.back(), nil
+		return fmt.Sprintf("your checkout is on %s: the run continues once it is back on %s", orHead(branch), orHead(p.branch)), p.back(), nil
 	}
 	return "", "", nil
 }

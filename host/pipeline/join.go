@@ -36,7 +36,7 @@ func (a *taskRun) aside() bool { return a.record.Branch == sideBranch(a.record.T
 
 // join brings what was built in a work tree of its own onto the operator's branch: made
 // again on top of what landed meanwhile, and judged and validated once more there. What
-// does not go together is built anew once with that in mind; then the operator is asked.
+// does not go together is rebuilt once with that in mind; then the operator is asked.
 func (a *taskRun) join(f durable.Flow) error {
 	if err := a.keep(f, "set-aside"); err != nil {
 		return err

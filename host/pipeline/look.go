@@ -30,7 +30,7 @@ type Seen struct {
 	Orders Orders   `json:"orders,omitzero"`
 	Set    []string `json:"-"`
 	Hold
-	// Ended: it came to its end. A run that did not goes on with the next one.
+	// Ended: it came to its end. The next one continues a run that did not.
 	Ended bool `json:"ended"`
 	Stop
 	// Open are the attempts that have not ended.
@@ -40,7 +40,7 @@ type Seen struct {
 // Hold is what keeps a running run waiting until the operator changes it: his checkout is on
 // another branch, or the task list can't be read. The zero Hold is that nothing does.
 type Hold struct {
-	Held    string `json:"held,omitempty"`      // why it does not go on
+	Held    string `json:"held,omitempty"`      // why it does not continue
 	HeldFix string `json:"held_next,omitempty"` // what to type about it
 }
 
@@ -49,15 +49,15 @@ type Stop struct {
 	Reason Reason `json:"reason,omitempty"` // "" while it runs, and after a crash
 	Why    string `json:"why,omitempty"`
 	Fix    string `json:"next,omitempty"` // what to type where a fault ended it
-	// ByOperator: a person ended it before its time, and only a person goes on with it.
+	// ByOperator: a person ended it before its time, and only a person continues it.
 	ByOperator bool `json:"by_operator,omitempty"`
 }
 
-// GoOn is what to type then. A fix that is the command itself goes on at once.
+// GoOn is what to type then. A fix that is the command itself continues at once.
 func (s Stop) GoOn() string {
 	switch {
 	case s.Fix == "":
-		return "`relay pipeline run` goes on with it"
+		return "`relay pipeline run` continues it"
 	case strings.Contains(s.Fix, "`relay pipeline run"):
 		return s.Fix
 	}
@@ -176,7 +176,7 @@ const runKind = "pipeline"
 // says what to do then.
 func (p *Pipeline) show() error {
 	return queue.Put(p.env.WS, queue.Entry{ID: p.rec.RunID, Kind: runKind, Since: p.rec.StartedAt, What: cmp.Or(p.rec.Held, fmt.Sprintf("works on the tasks as process %d", os.Getpid())),
-		Next: "Where that process is gone, `relay pipeline run` goes on with it", Running: true})
+		Next: "Where that process is gone, `relay pipeline run` continues it", Running: true})
 }
 
 // stopped notes how the run came to stand still, for those who look.

@@ -59,7 +59,7 @@ func (q *Question) Next(task string) string {
 	return "`relay task answer " + task + " \"…\"`, then `relay pipeline run`"
 }
 
-// Answer gives the operator's answer to a task that waits. The next run goes on with it.
+// Answer gives the operator's answer to a task that waits. The next run continues it.
 // approve makes an approval of a yes to what was built.
 func Answer(ws *workspace.Workspace, task string, yes bool, text string, now time.Time, approve func(*Record) *attest.Approval) (*Record, error) {
 	t, err := newest(ws, task)
@@ -98,7 +98,7 @@ func Answer(ws *workspace.Workspace, task string, yes bool, text string, now tim
 // answeredBefore says which answer stands: the first one does, from another terminal or
 // from a relay that was killed before it could note it.
 func answeredBefore(store *durable.Files, t *Record, question string) error {
-	why := "the first answer stands, and the next run goes on with it"
+	why := "the first answer holds, and the next run uses it"
 	if raw, at, err := store.Given(t.Attempt, question); err == nil && raw != nil {
 		var d Decision
 		if json.Unmarshal(raw, &d) == nil {
@@ -137,7 +137,7 @@ func Abandon(ws *workspace.Workspace, task, why string) error {
 }
 
 // wait sleeps until everything may be asked again, however often relay and the machine are
-// started anew meanwhile. A limit that lasts too long ends the run; the attempt goes on
+// restarted meanwhile. A limit that lasts too long ends the run; the attempt continues
 // with the next one.
 func (a *taskRun) wait(f durable.Flow, name string, limits []report.Limit) error {
 	now, err := f.Now()
@@ -192,7 +192,7 @@ func (a *taskRun) wait(f durable.Flow, name string, limits []report.Limit) error
 const drainCheck = time.Second
 
 // endWhenDrained ends the wait when the operator asks for an end after the task: the task
-// goes on with the next run.
+// continues with the next run.
 func (a *taskRun) endWhenDrained() (stop func()) {
 	if a.p.o.Drain == nil {
 		return func() {}
@@ -212,7 +212,7 @@ type tooLong struct{ *quota.TooLong }
 func (t *tooLong) Is(err error) bool { return err == errLimit }
 
 // Wake ends the waits for limits of all tasks: everything is asked again as soon as the
-// pipeline goes on. It gives the tasks.
+// pipeline continues. It gives the tasks.
 func Wake(ws *workspace.Workspace) (tasks []string, err error) {
 	open, err := Open(ws)
 	if err != nil || len(open) == 0 {

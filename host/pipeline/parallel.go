@@ -72,7 +72,7 @@ func (p *Pipeline) ended(ctx context.Context, err error) error {
 // sideBranch is the branch of a task that is worked on in a work tree of its own.
 func sideBranch(task string) string { return "relay/task/" + task }
 
-// beside reports whether a task is worked on in a work tree of its own. An attempt goes on
+// beside reports whether a task is worked on in a work tree of its own. An attempt continues
 // where it began.
 func (p *Pipeline) beside(task string) bool {
 	p.mu.Lock()

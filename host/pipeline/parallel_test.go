@@ -189,7 +189,7 @@ func TestKilledInTheMergeQueue(t *testing.T) {
 	}
 }
 
-// A run that ends in the middle goes on in the same work tree, whatever is said about
+// A run that ends in the middle continues in the same work tree, whatever is said about
 // side by side then.
 func TestSideIsGoneOnWith(t *testing.T) {
 	sampling.Rare(t)

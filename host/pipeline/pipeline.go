@@ -57,7 +57,7 @@ type Pipeline struct {
 	held     *lock.Lock
 	reserved *ledger.Reservations
 	place    *judge.Git // the operator's checkout
-	// branch is the one on which the run began, or the one that it goes on with; "" for a
+	// branch is the one on which the run began, or the one that it continues with; "" for a
 	// detached HEAD.
 	branch string
 	// turn is whose turn it is to change the operator's checkout.
@@ -72,7 +72,7 @@ type Pipeline struct {
 	used  progress.Usage
 }
 
-// What ends a run in the middle of a task that goes on another day.
+// What ends a run in the middle of a task that continues another day.
 var (
 	errLimit   = errors.New("a vendor's limit lasts too long")
 	errDrained = errors.New("you asked for an end while a task waited for a vendor's limit")
@@ -96,7 +96,7 @@ func Run(ctx context.Context, env *Env, o Options) (*Outcome, error) {
 	return &p.out, errors.Join(err, p.end(context.Cause(ctx), err))
 }
 
-// work makes an attempt at a task, or goes on with the one that was cut off, and writes
+// work makes an attempt at a task, or continues with the one that was cut off, and writes
 // its end into the list.
 func (p *Pipeline) work(ctx context.Context, t prd.Task) (*Record, error) {
 	for lost := 0; ; lost++ {
@@ -117,7 +117,7 @@ func (p *Pipeline) work(ctx context.Context, t prd.Task) (*Record, error) {
 		if !again || err != nil {
 			return trail, err
 		}
-		p.notice(trail.TaskID + " begins anew: " + trail.Lost)
+		p.notice(trail.TaskID + " starts over: " + trail.Lost)
 	}
 }
 
@@ -237,7 +237,7 @@ func (p *Pipeline) open(ctx context.Context) error {
 	return p.show()
 }
 
-// takeUp goes through the tasks that were begun: what was under way goes on, and what the
+// takeUp goes through the tasks that were begun: what was under way continues, and what the
 // operator has decided meanwhile is closed. It gives those whose end is in the list and not
 // yet committed.
 func (p *Pipeline) takeUp(ctx context.Context, l *prd.List) (marked []*Record, err error) {
@@ -289,12 +289,12 @@ type record struct {
 	Set []string `json:"set,omitempty"`
 	Hold
 	EndedAt   time.Time     `json:"ended_at,omitzero"`   // nothing was left to do
-	StoppedAt time.Time     `json:"stopped_at,omitzero"` // no process goes on with it since
+	StoppedAt time.Time     `json:"stopped_at,omitzero"` // no process continues it since
 	Replaced  []Replacement `json:"replaced,omitempty"`
 	Stop
 }
 
-// openRecord goes on with the run that was cut off, or begins one.
+// openRecord continues with the run that was cut off, or begins one.
 func (p *Pipeline) openRecord() error {
 	old, err := readRecord(p.env.WS)
 	if err != nil {

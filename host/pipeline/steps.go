@@ -173,7 +173,7 @@ func (a *taskRun) keepText(name string, text []byte) error {
 func (a *taskRun) planText() (string, error) {
 	b, err := workspace.ReadFile(a.p.dir(plansDir, a.record.TaskID+"_plan.md"), 1<<20)
 	if err != nil {
-		return "", diag.Wrap(err, judge.BlockedCrashRecovery, "the plan of "+a.record.TaskID+" can't be read", "`relay task retry "+a.record.TaskID+"` begins anew")
+		return "", diag.Wrap(err, judge.BlockedCrashRecovery, "the plan of "+a.record.TaskID+" can't be read", "`relay task retry "+a.record.TaskID+"` starts over")
 	}
 	return string(b), nil
 }

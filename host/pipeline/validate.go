@@ -85,7 +85,7 @@ func (a *taskRun) checkBy(f durable.Flow, name string, round int, try func(conte
 	return c, nil
 }
 
-// stand opens the box and has the judge read it, for the step that goes on with what is there.
+// stand opens the box and has the judge read it, for the step that continues what is there.
 func (a *taskRun) stand(ctx context.Context) error {
 	if _, err := a.open(ctx); err != nil {
 		return err

@@ -149,7 +149,7 @@ func ImportKinds() []string {
 func kinds(sep string) string { return strings.Join(ImportKinds(), sep) }
 
 // begun gives the newest run. Where that has not ended, or an attempt of it still waits, and the
-// call orders nothing else, the call goes on as it was begun.
+// call orders nothing else, the call continues as it was started.
 func begun(r *host.Repo, o *RunOptions) (before *pipeline.Seen, asBegun string, err error) {
 	repo, err := r.Open()
 	if err != nil {

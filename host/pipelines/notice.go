@@ -48,7 +48,7 @@ func tellTask(r *host.Repo, o *host.Opened, t *host.TaskAttempt) {
 func tellRun(r *host.Repo, o *host.Opened, res *RunResult, err error) {
 	if err != nil {
 		f := diag.Internal(err)
-		if f.Code == judge.BlockedLockHeld || errors.As(err, new(host.Interrupted)) { // typed beside a run, which goes on; or just ended by him
+		if f.Code == judge.BlockedLockHeld || errors.As(err, new(host.Interrupted)) { // typed beside a run, which continues; or just ended by him
 			return
 		}
 		tell(r, o, Notice{Event: "end", Title: "relay: the pipeline needs you", Text: strings.TrimSuffix(f.What+": "+f.Why, ": "), Next: f.Fix, ExitCode: host.Explain(f.Code).ExitCode})

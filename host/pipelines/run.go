@@ -23,7 +23,7 @@ import (
 
 // RunOptions are one call of relay pipeline run.
 type RunOptions struct {
-	host.PipelineOrders // none at all: those of the run that it goes on with
+	host.PipelineOrders // none at all: those of the run that it continues with
 	Observer            host.Observer
 	OnTask              func(*host.TaskAttempt) // after each task
 }
@@ -80,7 +80,7 @@ func Run(ctx context.Context, r *host.Repo, o RunOptions) (*RunResult, error) {
 		return nil, f
 	}
 	if asBegun != "" {
-		env.Observer.Observe(host.Event{Kind: progress.Notice, At: r.Now(), Text: "goes on as it was begun: " + asBegun + "; your own flags, such as --parallel 1 or --set, replace those"})
+		env.Observer.Observe(host.Event{Kind: progress.Notice, At: r.Now(), Text: "continues as it was started: " + asBegun + "; your own flags, such as --parallel 1 or --set, replace those"})
 	}
 	estimate, err := foresee(r, repo, o.Only)
 	if err != nil {
@@ -179,7 +179,7 @@ func endOf(out *pipeline.Outcome) (code int, next string) {
 	case out.Reason == pipeline.LimitLasts:
 		return host.ExitStopped, "`relay pipeline run` again when the limit is over; pipeline.*.fallback in the configuration names who may stand in"
 	case out.Reason == pipeline.Interrupted:
-		return host.ExitStopped, "`relay pipeline run` goes on with it"
+		return host.ExitStopped, "`relay pipeline run` continues it"
 	case len(out.Waiting) > 0:
 		for _, t := range out.Tasks {
 			if t.Waiting != nil {

@@ -165,7 +165,7 @@ func RetryTask(ctx context.Context, r *host.Repo, id string) (*TaskResult, error
 	return edit(ctx, r, id, prd.SetStatus(id, prd.Pending, time.Time{}, ""))
 }
 
-// SkipTask says that a task is not to be done; what waits for it goes on, and what it
+// SkipTask says that a task is not to be done; what waits for it continues, and what it
 // asked is not asked any more.
 func SkipTask(ctx context.Context, r *host.Repo, id, why string) (*TaskResult, error) {
 	defer r.NoteNeeds(false)

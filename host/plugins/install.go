@@ -201,7 +201,7 @@ func (s *shop) putBack(ctx context.Context, name string, pin catalog.Pin, platfo
 			platforms = append(have, catalog.Platform)
 		}
 		return nil, diag.New(judge.BlockedPlugin, "relay.lock.json pins plugin "+name+" for other platforms", fmt.Sprintf("it is pinned for %s; this machine is %s", strings.Join(have, ", "), catalog.Platform),
-			"`relay plugin install "+as(from, name, pin.Called(name))+" --platform "+diag.Word(strings.Join(platforms, ","))+"` pins it anew, after showing what changes")
+			"`relay plugin install "+as(from, name, pin.Called(name))+" --platform "+diag.Word(strings.Join(platforms, ","))+"` pins it again, after showing what changes")
 	}
 	rel, err := s.take(ctx, from, pin.Version, pin.Key, []string{catalog.Platform})
 	if err != nil {

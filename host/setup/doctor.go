@@ -34,7 +34,7 @@ type DoctorOptions struct {
 
 // Doctor tries what a tick needs: git, configuration, trust, box, and each plugin that
 // the configuration names, with its program, its key and its server.
-// It goes on after a failure, since one visit should find everything.
+// It continues after a failure, since one visit should find everything.
 func Doctor(ctx context.Context, r *host.Repo, opts DoctorOptions) (*DoctorResult, error) {
 	d := &DoctorResult{Doc: host.DocOf("relay.doctor", 1), OK: true}
 	repository := d.git(ctx, r.Dir, r.Options.Env)
@@ -217,7 +217,7 @@ func (d *DoctorResult) collector(ctx context.Context, o telemetry.Options) {
 	}
 	c := health.Check{ID: "telemetry", OK: true, What: "the collector at " + o.Address() + " takes spans"}
 	if err := o.Probe(ctx); err != nil {
-		c.What = "the collector at " + o.Address() + " takes no spans; runs go on without"
+		c.What = "the collector at " + o.Address() + " takes no spans; runs continue without it"
 		c.Warnings = []string{err.Error(), "`relay config show telemetry --origin` says who named it"}
 	}
 	d.Checks = append(d.Checks, c)

@@ -40,7 +40,7 @@ func (r *run) finish(verdict error) (*Outcome, error) {
 	if r.Change != nil && r.rep.Box != nil {
 		r.rep.Box.PutBack = r.Change.Box().PutBack()
 	}
-	leave := r.rep.Code == judge.BlockedCrashRecovery // relay recover goes on from its journal
+	leave := r.rep.Code == judge.BlockedCrashRecovery // relay recover continues from its journal
 	if r.Change != nil && r.rep.Code != judge.Success && !leave {
 		_ = r.Change.Empty() // to make room for the report on a full disk; what fails here fails again in Discard
 	}

@@ -107,7 +107,7 @@ func (r *run) earlier(ctx context.Context) (out *Outcome, note string, err error
 // again looks for an earlier run before this one is begun, and says what does not count.
 func (r *run) again(ctx context.Context) (*Outcome, error) {
 	if r.o.Own {
-		return nil, nil // it asks by itself when it goes on
+		return nil, nil // it asks by itself when it continues
 	}
 	out, note, err := r.earlier(ctx)
 	if note != "" && out == nil && err == nil {

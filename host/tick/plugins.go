@@ -40,7 +40,7 @@ func (r *run) describeNetwork() {
 	}
 }
 
-// warmProvider starts the orchestrator's plugin while the preflight goes on. What goes
+// warmProvider starts the orchestrator's plugin while the preflight continues. What goes
 // wrong is said when it is asked.
 func (r *run) warmProvider(ctx context.Context) {
 	r.brains = r.orchestrators()

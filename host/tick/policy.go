@@ -152,7 +152,7 @@ func (r *run) replay(ctx context.Context) error {
 		return internal(err)
 	}
 	if why != "" {
-		return diag.New(judge.StopHeadMoved, "the change that you allowed conflicts with later work", why, "`relay salvage "+r.letLand.RunID+"` has it; `relay run` begins anew")
+		return diag.New(judge.StopHeadMoved, "the change that you allowed conflicts with later work", why, "`relay salvage "+r.letLand.RunID+"` has it; `relay run` starts over")
 	}
 	r.built = true
 	return nil

@@ -31,7 +31,7 @@ func (w *world) providers() (pids []int) {
 }
 
 // A provider stays up from tick to tick; one that has died, or does not answer any
-// more, is started anew; each run has the words of its own part; the end leaves nothing.
+// more, is restarted; each run has the words of its own part; the end leaves nothing.
 func TestProviderStaysUp(t *testing.T) {
 	w := newWorld(t)
 	t.Setenv("HOME", w.Home)

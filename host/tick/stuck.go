@@ -117,7 +117,7 @@ func (r *run) refuseRepeat() (done bool, err error) {
 }
 
 // noteIdle remembers a task that was carried out and changed nothing, and asks the operator
-// when that goes on: a loop would spend its whole budget on it. Checks that a task asks for
+// when that continues: a loop would spend its whole budget on it. Checks that a task asks for
 // without a change may differ from run to run; only the same ones again are no progress.
 func (r *run) noteIdle() error {
 	kind, end := r.task.Kind, ""
@@ -129,7 +129,7 @@ func (r *run) noteIdle() error {
 	case r.task.Control.Action == "stop":
 		return nil
 	default:
-		end = "it was a word to go on, and no task"
+		end = "it was a word to continue, and no task"
 	}
 	mark, err := r.fingerprint()
 	if err != nil {

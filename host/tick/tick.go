@@ -69,7 +69,7 @@ type Options struct {
 	// Session keeps provider plugins running from tick to tick; nil ends them with this
 	// one.
 	Session *pluginenv.Session
-	// NextMilestone: where the milestone's budget is used up, the orchestrator may go on with
+	// NextMilestone: where the milestone's budget is used up, the orchestrator may continue with
 	// another one.
 	NextMilestone bool
 	// OneMilestone: a task of another milestone than the one under way is not built; its
@@ -108,7 +108,7 @@ type Outcome struct {
 	Report  *report.Report
 	Blocked *report.Blocked // set when the code is BLOCKED_*
 	Patch   string          // file in the history; "" when there is none
-	// Was is the milestone that this tick went on with or left; "" when there was none, or
+	// Was is the milestone that this tick continued or left; "" when there was none, or
 	// none whose goal was not reached yet.
 	Was string
 	// Unmade says that it was blocked before any call and counts nowhere as a tick.

@@ -161,7 +161,7 @@ func (f workflow) failAt(t *testing.T, at int, how string) int {
 	switch f.name { // a landing that was cut off is settled by the next start
 	case "tick":
 		w.settle(what)
-	default: // what was paid for and waits goes on where it stood
+	default: // what was paid for and waits continues where it stood
 		if strings.Contains(out, "relay task retry one") {
 			w.relay("task", "retry", "one")
 		}
@@ -183,7 +183,7 @@ func (f workflow) failAt(t *testing.T, at int, how string) int {
 	return landed
 }
 
-// next is the command that goes on after the victim.
+// next is the command that continues after the victim.
 func (f workflow) next(victim []string) []string {
 	if f.name == "cycle" {
 		return []string{"audit", "resume", victim[2], "--json"}

@@ -221,7 +221,7 @@ func (w *world) stopped() bool {
 	return false
 }
 
-// Ctrl-Z stops relay, fg lets it go on, and the run comes to its end.
+// Ctrl-Z stops relay, fg lets it continue, and the run comes to its end.
 func TestCtrlZ(t *testing.T) {
 	sampling.Rare(t)
 	w := newWorldWith(t, slow)

@@ -153,7 +153,7 @@ func (w *world) orphans() (found []string) {
 	return found
 }
 
-// settle starts relay again, as the operator would: the loop goes on, or a tick is made.
+// settle starts relay again, as the operator would: the loop continues, or a tick is made.
 func (w *world) settle(what string) {
 	w.t.Helper()
 	if left := w.orphans(); len(left) > 0 && !waitFor(5*time.Second, func() bool { left = w.orphans(); return len(left) == 0 }) {

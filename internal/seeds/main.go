@@ -73,7 +73,7 @@ func read(root string) ([]row, error) {
 		r := row{f[0], f[1], strings.TrimPrefix(f[2], "-"), f[3], f[4]}
 		switch {
 		case seen[r.id]:
-			return nil, fmt.Errorf("%s is there twice", r.id)
+			return nil, fmt.Errorf("%s appears twice", r.id)
 		case r.state != works && r.state != deviates && r.state != missing:
 			return nil, fmt.Errorf("%s: there is no state %q", r.id, r.state)
 		case (r.state == works) != (r.why == ""):

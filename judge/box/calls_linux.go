@@ -209,7 +209,7 @@ func keepCoreLimit(nr uint32, resource uint32, asking bool) []unix.SockFilter {
 }
 
 // answerAll answers, until there is nobody left who could ask, what judge says: 0 is
-// that the call goes on.
+// that the call continues.
 func answerAll(listener int, judge func(*question) unix.Errno) {
 	for {
 		var q question

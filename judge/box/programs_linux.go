@@ -104,7 +104,7 @@ func (p *programs) may(q *question) (wanted string, errno unix.Errno) {
 	}
 	var st unix.Stat_t
 	if err := unix.Stat(wanted, &st); err != nil {
-		return "", unix.ENOENT // and not "go on": it could be there a moment later
+		return "", unix.ENOENT // and not "continue": it could be there a moment later
 	}
 	if sameStat(&st, &p.own) {
 		return "", 0

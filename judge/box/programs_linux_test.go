@@ -30,7 +30,7 @@ var nowhere = func() (paths []string) {
 }()
 
 // Between the fork and the exec of the child one thread of pid 1 stands still until
-// another has answered for the exec: a collection of garbage that goes on meanwhile must
+// another has answered for the exec: a collection of garbage that continues meanwhile must
 // not take the answer's place.
 func TestHeldStartsWithGarbage(t *testing.T) {
 	w := newWorld(t)

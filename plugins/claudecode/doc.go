@@ -4,5 +4,5 @@
 //
 // It runs inside relay's box, which is the fence. Of the user's and the
 // repository's settings, hooks, memory and MCP servers nothing is loaded unless
-// the configuration asks for it, and nothing goes on in the background.
+// the configuration asks for it, and nothing continues in the background.
 package main

@@ -14,7 +14,7 @@ func info() sdk.Info {
 	return sdk.Info{
 		Name:         "external",
 		Version:      version,
-		Summary:      "runs a program of yours as the builder (task file in, result file out)",
+		Summary:      "runs your own program as the builder (task file in, result file out)",
 		Aliases:      []string{"cursor"},
 		ConfigSchema: configSchema,
 	}

@@ -484,7 +484,7 @@ type Capabilities struct {
 	OutputSchema  bool                   `protobuf:"varint,3,opt,name=output_schema,json=outputSchema,proto3" json:"output_schema,omitempty"`    // can hold its answer to a JSON Schema
 	ReportsCost   bool                   `protobuf:"varint,4,opt,name=reports_cost,json=reportsCost,proto3" json:"reports_cost,omitempty"`       // Usage carries money and not only tokens
 	ReportsLimits bool                   `protobuf:"varint,5,opt,name=reports_limits,json=reportsLimits,proto3" json:"reports_limits,omitempty"` // sends RateLimit snapshots
-	Resume        bool                   `protobuf:"varint,6,opt,name=resume,proto3" json:"resume,omitempty"`                                    // a builder can go on from a session id
+	Resume        bool                   `protobuf:"varint,6,opt,name=resume,proto3" json:"resume,omitempty"`                                    // a builder can continue from a session id
 	Concurrent    bool                   `protobuf:"varint,7,opt,name=concurrent,proto3" json:"concurrent,omitempty"`                            // several calls at a time are safe
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

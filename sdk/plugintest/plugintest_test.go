@@ -163,7 +163,7 @@ func TestEachRuleCatchesItsBadPlugin(t *testing.T) {
 	}
 	for i, name := range []string{
 		"B1 slow", "B1 refuses", "B2 clock", "B3 no description", "B3 reads files", "B3 no schema", "B3 old draft", "B3 large",
-		"B4 twice", "B4 reason", "B5 strict", "B5 crash", "S1 no started", "S1 no end", "S1 goes on", "S1 two ends", "S1 status", "S1 small messages",
+		"B4 twice", "B4 reason", "B5 strict", "B5 crash", "S1 no started", "S1 no end", "S1 continues", "S1 two ends", "S1 status", "S1 small messages",
 		"S2 gap", "S2 from zero", "S3 down", "S3 last", "S3 forgotten", "S4 silent", "S5 busy", "S6 other type", "S6 unasked", "S7 goroutines",
 		"F1 two lines", "F1 long", "F1 empty", "F1 no fix", "F2 when", "F2 past", "F3 effect",
 	} {

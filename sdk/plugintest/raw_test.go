@@ -156,7 +156,7 @@ func (r *raw) events(in *pluginpb.CompleteRequest) []*pluginpb.CompleteEvent {
 		all = all[1:]
 	case "S1 no end":
 		all = all[:3]
-	case "S1 goes on":
+	case "S1 continues":
 		all = append(all, usage(9))
 	case "S1 two ends":
 		all = append(all, proto.Clone(completed).(*pluginpb.CompleteEvent))

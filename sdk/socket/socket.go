@@ -71,7 +71,7 @@ func (f *Folder) Name(network, address string) (string, error) {
 	case address == "" || address[0] == '@' || strings.ContainsRune(address, 0):
 		return bad("is not a socket path")
 	case address != filepath.Clean(address) || filepath.Dir(address) != f.path || name == ".." || name == ".":
-		return bad("does not lie in the folder that was made for its socket")
+		return bad("is not in the folder that was made for its socket")
 	default:
 		return name, nil
 	}

@@ -81,7 +81,7 @@ func (p *Proxy) Sums(path, version string) string {
 	return p.sums[path+"@"+version]
 }
 
-// Forget takes a version out of the database. The proxy goes on to serve it.
+// Forget takes a version out of the database. The proxy continues to serve it.
 func (p *Proxy) Forget(path, version string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

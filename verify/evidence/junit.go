@@ -14,7 +14,7 @@ import (
 )
 
 // MaxJUnit is the longest report in XML that is read, in bytes, and maxAllJUnit what is read
-// of all of a check's: a check could go on writing them for as long as its disk lasts.
+// of all of a check's: a check could continue writing them for as long as its disk lasts.
 const (
 	MaxJUnit    = 32 << 20
 	maxAllJUnit = 256 << 20

@@ -64,7 +64,7 @@ func Open(dir string) (*Pipe, error) {
 	return p, nil
 }
 
-// late is how long a process that outlived its box may go on writing.
+// late is how long a process that outlived its box may continue writing.
 const late = 2 * time.Second
 
 // Close ends the reading once every process that could write has ended, removes the

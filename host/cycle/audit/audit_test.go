@@ -25,7 +25,7 @@ No ambiguities were found.
 ## Style and convention notes
 
 A paragraph without a list sign
-that goes on.
+that continues.
 
 Another one.
 

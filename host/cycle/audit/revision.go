@@ -139,7 +139,7 @@ func (p *revisionParser) add(f File) error {
 	case f.Path == "" || clean != f.Path || path.IsAbs(f.Path) || clean == "." || clean == ".." || strings.HasPrefix(clean, "../") || strings.ContainsAny(f.Path, "\\\x00\t"):
 		return fmt.Errorf("%q is not a plain path below the repository's root", f.Path)
 	case p.seen[f.Path]:
-		return fmt.Errorf("the file %q is there twice", f.Path)
+		return fmt.Errorf("the file %q appears twice", f.Path)
 	}
 	for line := range strings.Lines(f.Content) {
 		if elided().MatchString(strings.TrimRight(line, "\n")) {

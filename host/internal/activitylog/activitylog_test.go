@@ -71,7 +71,7 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
-// Following goes on across midnight and loses nothing that was written just before.
+// Following continues across midnight and loses nothing that was written just before.
 func TestFollowAcrossMidnight(t *testing.T) {
 	dir, c := t.TempDir(), evening()
 	put(t, dir, c, "old")

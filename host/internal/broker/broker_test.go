@@ -85,7 +85,7 @@ func (l lent) ask(t *testing.T, method, path, body string, header ...string) (in
 }
 
 // Each vendor gets the real key in its own form, and in one place, however the client
-// sent the worthless one; nothing of that one goes on.
+// sent the worthless one; nothing of that one continues.
 func TestEveryVendorGetsTheRealKey(t *testing.T) {
 	for _, c := range []struct {
 		variable, path, method, ask string
@@ -319,7 +319,7 @@ func TestStream(t *testing.T) {
 	}
 	l.back()
 	if rest, err := io.ReadAll(in); err == nil {
-		t.Errorf("the answer goes on after the key was taken back: %q", rest)
+		t.Errorf("the answer continues after the key was taken back: %q", rest)
 	}
 }
 

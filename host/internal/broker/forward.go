@@ -11,7 +11,7 @@ import (
 )
 
 // credentials are the headers and members of a query in which clients send keys. None of
-// them goes on as it came.
+// them continues as it came.
 var (
 	credentials = []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key", "Api-Key", "Cookie"}
 	queryKeys   = []string{"key", "api_key", "access_token"}

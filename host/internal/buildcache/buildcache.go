@@ -235,7 +235,7 @@ func move(from, to string) error {
 	return err
 }
 
-// Forget throws the caches of a repository away. A change that has them open goes on with
+// Forget throws the caches of a repository away. A change that has them open continues with
 // them and adds nothing more.
 func Forget(dir string, git *judge.Git) error { return remove(folder(dir, git)) }
 
@@ -266,7 +266,7 @@ func remove(dir string) error {
 		err = nil
 	}
 	if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
-		return err // a change goes on with them, adds nothing, and the next one begins anew
+		return err // a change continues with them, adds nothing, and the next one starts over
 	}
 	for _, name := range []string{foldersDir, stagedDir} {
 		err = errors.Join(err, box.RemoveTree(filepath.Join(dir, name)))

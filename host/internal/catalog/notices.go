@@ -19,7 +19,7 @@ import (
 type Notices struct {
 	// Newest is the highest version that nothing is said against.
 	Newest string `json:"newest,omitempty"`
-	// Withdrawn are versions that nobody should take any more; what is pinned goes on.
+	// Withdrawn are versions that nobody should take any more; what is pinned continues.
 	Withdrawn map[string]string `json:"withdrawn,omitempty"`
 	// Advisories are versions that are not to be started any more.
 	Advisories map[string]string `json:"advisories,omitempty"`

@@ -131,7 +131,7 @@ func same(here fs.FileInfo, f *os.File) bool {
 	return err == nil && os.SameFile(here, fi)
 }
 
-// bring brings one up to date; one that resists is made anew.
+// bring brings one up to date; one that resists is remade.
 func (k *Keeper) bring(ctx context.Context, slot, commit, branch string) (*Tree, error) {
 	ready := filepath.Join(slot, readyFile)
 	was := readState(ready)

@@ -237,7 +237,7 @@ func TestTakeWhatIgnoresItself(t *testing.T) {
 	}
 }
 
-// A checkout whose refresh was cut off is made anew, whatever it holds.
+// A checkout whose refresh was cut off is remade, whatever it holds.
 func TestTakeAfterKill(t *testing.T) {
 	r := newRepo(t)
 	tree := r.take()

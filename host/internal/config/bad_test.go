@@ -16,7 +16,7 @@ func TestRefused(t *testing.T) {
 		"trailing comma":        {"relay.config.json", "{\n \"runner\": {\n  \"max_tick_seconds\": 5,\n }\n}", []string{"line 4", "comma with nothing after", "relay.config.json"}},
 		"trailing comma list":   {"relay.config.json", "{\"scope\": {\"lockfiles\": [\"a\",\n]}}", []string{"line 2", "comma with nothing after"}},
 		"comment":               {"relay.config.json", "{\n // c\n}", []string{"line 2", "comment"}},
-		"duplicate key":         {"relay.config.json", "{\"runner\":{},\n\"runner\":{}}", []string{"line 2", `"runner" is there twice`}},
+		"duplicate key":         {"relay.config.json", "{\"runner\":{},\n\"runner\":{}}", []string{"line 2", `"runner" appears twice`}},
 		"duplicate key yaml":    {"relay.config.yaml", "runner: {}\nrunner: {}\n", []string{"line 2"}},
 		"duplicate key toml":    {"relay.config.toml", "version='1.0'\nversion='1.0'\n", []string{"version"}},
 		"invalid UTF-8":         {"relay.config.json", "{\n\"product_name\":\"\xff\"}", []string{"line 2", "UTF-8"}},

@@ -126,7 +126,7 @@ func inRepo(v any) string {
 			return "must be a plain path without \"..\", \".\" and empty parts"
 		}
 		if strings.EqualFold(part, ".git") {
-			return "must not lie in a .git folder"
+			return "must not be in a .git folder"
 		}
 	}
 	return oneLine(v)

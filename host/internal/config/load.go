@@ -157,7 +157,7 @@ func (l *Loaded) userLayer(o Options) (*node, error) {
 	}
 	// A home may be or lie in a work tree; a variable that leads into one makes a clone's file the user's.
 	if home := getenv(o.Env, "HOME"); path != "" && o.Root != "" && inside(o.Root, path) && !inside(o.Root, home) {
-		return nil, diag.New(judge.BlockedMissingConfig, "the user's configuration lies in the repository",
+		return nil, diag.New(judge.BlockedMissingConfig, "the user's configuration is in the repository",
 			path+" is what XDG_CONFIG_HOME leads to, and anyone who can change the repository would speak as you", "`unset XDG_CONFIG_HOME`, or name a folder outside of the repository")
 	}
 	if err := workspace.Own(dir, path); err != nil {

@@ -75,7 +75,7 @@ var openness = map[string]int{"none": 0, "auto": 1, "hosts": 1, "needed": 1, "fu
 // does not let it have. What is merely looser than the user's gives way with a
 // notice; a right that was never given is refused.
 func (l *Loaded) narrow(user, repo *node) (*node, error) {
-	out := repo // what is changed of it is made anew
+	out := repo // what is changed of it is remade
 	for _, k := range table {
 		if k.narrow == undecided || k.narrow == harmless || k.narrow == consent {
 			continue

@@ -167,7 +167,7 @@ func (p *jsonParser) value(depth int) (*node, error) {
 				c.at.Line = line
 			}
 			if !n.put(key, c) {
-				return nil, &syntaxError{line, "the key " + clipQuote(key) + " is there twice"}
+				return nil, &syntaxError{line, "the key " + clipQuote(key) + " appears twice"}
 			}
 		}
 	}

@@ -87,7 +87,7 @@ func (p *yamlParser) value(y *yaml.Node, depth int) (*node, error) {
 				v.at.Line = k.Line
 			}
 			if !n.put(k.Value, v) {
-				return nil, &syntaxError{k.Line, "the key " + clipQuote(k.Value) + " is there twice"}
+				return nil, &syntaxError{k.Line, "the key " + clipQuote(k.Value) + " appears twice"}
 			}
 		}
 	default:
@@ -119,7 +119,7 @@ func yamlScalar(y *yaml.Node) (any, error) {
 	case "!!str", "!!timestamp":
 		return y.Value, nil
 	default:
-		return nil, &syntaxError{y.Line, "the type " + clipQuote(y.Tag) + " has no place in a configuration"}
+		return nil, &syntaxError{y.Line, "the type " + clipQuote(y.Tag) + " isn't allowed in a configuration"}
 	}
 }
 
@@ -173,7 +173,7 @@ func (p *tomlParser) value(v any, path string, depth int) (*node, error) {
 			return nil, &syntaxError{n.at.Line, "a number that is none or too large"}
 		}
 	default:
-		return nil, &syntaxError{n.at.Line, "a date or time, which has no place in a configuration"}
+		return nil, &syntaxError{n.at.Line, "a date or time, which isn't allowed in a configuration"}
 	}
 	return n, nil
 }

@@ -19,7 +19,7 @@ func PolicyDir(env []string, root string) (string, error) {
 	}
 	dir := filepath.Join(user, "policy")
 	if root != "" && inside(root, dir) && !inside(root, getenv(env, "HOME")) {
-		return "", diag.New(judge.BlockedMissingConfig, "the user's policy lies in the repository",
+		return "", diag.New(judge.BlockedMissingConfig, "the user's policy is in the repository",
 			dir+" is where XDG_CONFIG_HOME leads to, and anyone who can change the repository would speak as you", "`unset XDG_CONFIG_HOME`, or name a folder outside of the repository")
 	}
 	return dir, nil

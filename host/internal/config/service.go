@@ -373,7 +373,7 @@ func pluginList(v any) string {
 	seen := map[string]bool{}
 	return each(v, func(s string) string {
 		if seen[s] {
-			return clipQuote(s) + " is there twice"
+			return clipQuote(s) + " appears twice"
 		}
 		seen[s] = true
 		if why := pluginName(s); why != "" {

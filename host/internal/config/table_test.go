@@ -55,7 +55,7 @@ func tableIsTheStruct(t *testing.T, table []*key, rt reflect.Type) {
 	seen := map[string]bool{}
 	for _, k := range table {
 		if seen[k.path] {
-			t.Errorf("%s is there twice", k.path)
+			t.Errorf("%s appears twice", k.path)
 		}
 		seen[k.path] = true
 		if k.kind == kAny || strings.HasPrefix(k.path, "plugins.*") {

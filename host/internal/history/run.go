@@ -245,7 +245,7 @@ func (r *Run) Adopt(name, from string) error {
 	return os.Rename(from, p)
 }
 
-// Note writes down what is known of a run that goes on.
+// Note writes down what is known of a run that continues.
 func (r *Run) Note(m Meta) error {
 	m.RunID, m.EndedAt = r.meta.RunID, time.Time{}
 	return workspace.WriteJSON(filepath.Join(r.dir, metaName), m)

@@ -92,7 +92,7 @@ func TestTornLastLine(t *testing.T) {
 			t.Fatalf("cut at %d: %+v", cut, runs)
 		}
 	}
-	// A start after the torn line goes on below it.
+	// A start after the torn line continues below it.
 	runs := unfinished(t, j)
 	l, err = runs[0].Resume()
 	must(t, err)
@@ -131,7 +131,7 @@ func (f *failing) Truncate(size int64) error {
 	return f.File.Truncate(size)
 }
 
-// A record that failed is not there for whoever goes on: neither in a log that appends
+// A record that failed is not there for what continues it: neither in a log that appends
 // another one, nor in one that was cut off and is resumed.
 func TestFailedRecord(t *testing.T) {
 	const long, whole = "a record that is longer than others, so that something of it is left below them", 1 << 20

@@ -139,7 +139,7 @@ func kindOf(m fs.FileMode) string {
 func (r Ref) run(ctx context.Context, root string) ([]byte, error) {
 	tool, err := program.Command(r.Command, os.Getenv("PATH"), root)
 	if errors.Is(err, program.ErrInside) {
-		return nil, noKey("the command that prints the key lies in the repository", err.Error()+", and then read the key",
+		return nil, noKey("the command that prints the key is in the repository", err.Error()+", and then read the key",
 			"`mkdir -p ~/.local/bin`, copy it there, and name that one in the configuration")
 	}
 	if errors.Is(err, program.ErrRelative) {

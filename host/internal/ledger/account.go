@@ -115,7 +115,7 @@ func (a *account) decode(raw []byte) (*accountBook, error) {
 
 func (a *account) damaged(err error) error {
 	return diag.Wrap(err, judge.BlockedCrashRecovery, "the record of this machine's calls can't be read",
-		"`mv "+diag.Word(a.Path)+" "+diag.Word(a.Path+".damaged")+"`: the day is then counted anew from here")
+		"`mv "+diag.Word(a.Path)+" "+diag.Word(a.Path+".damaged")+"`: the day is then counted from here on")
 }
 
 // turn forgets what is of no day any more, and calls that nobody will ever settle.

@@ -85,7 +85,7 @@ type Cap struct {
 	USD  float64 // 0 for no cap
 	Run  string  // only the calls of this one; "" for all of them
 	Mark int64   // where they begin in usage.jsonl
-	// Cause is the cause of an error, for callers that go on in another way; it may be nil.
+	// Cause is the cause of an error, for callers that continue in another way; it may be nil.
 	Cause error
 }
 
@@ -245,7 +245,7 @@ func (w window) covers(n Need) error {
 func (w window) raise(key string, to float64) string {
 	fix := "`" + w.with(w.key+key+"="+whole(math.Ceil(to))) + "` goes over the cap once; `relay config show --origin` says where it is set"
 	if w.dollars == "" && !strings.HasPrefix(w.key, "budgets.per_run") && !strings.HasPrefix(w.key, "budgets.per_cycle") {
-		fix += ", and tomorrow it counts anew"
+		fix += ", and it resets tomorrow"
 	}
 	return fix
 }

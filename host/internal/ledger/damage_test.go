@@ -82,7 +82,7 @@ func TestCapWithoutBound(t *testing.T) {
 	}
 }
 
-// Counters that are made anew from the lines know of those that can't be read.
+// Counters that are remade from the lines know of those that can't be read.
 func TestRebuildFromDamage(t *testing.T) {
 	s, _, err := Rebuild(written(t, "garbage", good), "", Counters{})
 	if err != nil || s.Budgets.Ticks != 1 || s.Budgets.UnknownCostCalls != 1 || s.LastRunID == nil || *s.LastRunID != "r1" {

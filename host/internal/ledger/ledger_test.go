@@ -278,7 +278,7 @@ func TestMilestones(t *testing.T) {
 	if b := l.State().Budgets; b.Ticks != 1 || b.OrchestratorCalls != 1 || b.EstimatedCostUSD != 2 {
 		t.Errorf("b: %+v", b)
 	}
-	// and back: the first one goes on where it was
+	// and back: the first one continues where it was
 	l = open(t, ws, caps(10, 0))
 	must(t, l.Tick("r3"))
 	if _, err := l.EnsureMilestone("a", false); err != nil {

@@ -28,12 +28,12 @@ func milestonesPath(ws *workspace.Workspace) string {
 }
 
 // wayOn is what leads on from a milestone whose budget is used up.
-const wayOn = "`relay milestone --reset` counts it anew, `relay milestone NAME` begins another one; `relay config show budgets --origin` says where budgets.per_milestone is set"
+const wayOn = "`relay milestone --reset` resets it, `relay milestone NAME` begins another one; `relay config show budgets --origin` says where budgets.per_milestone is set"
 
 // EnsureMilestone makes id the milestone, at once on disk; reached says that its goal is. A change from none keeps
 // the counters. A change from another milestone archives that one's counters; what
 // the present tick has used moves to the new one, and a milestone that was there
-// before goes on where it was, so that names can't be changed to and fro to get
+// before continues where it was, so that names can't be changed to and fro to get
 // around a cap. One that was left since its budget is used up can only be said to be
 // reached: all else is BLOCKED_BUDGET_CAP.
 func (l *Ledger) EnsureMilestone(id string, reached bool) (changed bool, err error) {
@@ -101,7 +101,7 @@ func (l *Ledger) Leave(w Worst) (bool, error) {
 }
 
 // BeginMilestone makes id the milestone because the operator says so; one that was there
-// before goes on where it was.
+// before continues where it was.
 func (l *Ledger) BeginMilestone(id string) error {
 	l.tick = Counters{}
 	err := l.change(func(s *State) { s.MilestoneLeft = "" })

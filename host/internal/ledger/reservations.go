@@ -17,7 +17,7 @@ import (
 // several processes beside a tick, have reservations at the same time. What is reserved and not
 // settled stands in reserved.json; what is settled in usage.jsonl, like all calls.
 type Reservations struct {
-	// Again is the command that goes on with what the calls are for; "" is relay run.
+	// Again is the command that continues what the calls are for; "" is relay run.
 	Again string
 
 	ws       *workspace.Workspace

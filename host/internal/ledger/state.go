@@ -30,7 +30,7 @@ type State struct {
 	// MilestoneReached: the orchestrator has said so, and nothing was proposed for it since.
 	MilestoneReached bool `json:"milestone_reached,omitempty"`
 	// MilestoneLeft is a milestone whose budget is used up, and which the planner was asked
-	// to go on from.
+	// to continue from.
 	MilestoneLeft string `json:"milestone_left,omitempty"`
 	// Goal is what the operator wants, until another goal is given.
 	Goal string `json:"goal,omitempty"`

@@ -23,7 +23,7 @@ import (
 type Info struct {
 	PID       int       `json:"pid"`
 	PIDStart  string    `json:"pid_start"` // start time of the process as the kernel counts it
-	BootID    string    `json:"boot_id"`   // changes when the machine starts anew
+	BootID    string    `json:"boot_id"`   // changes when the machine restarts
 	Host      string    `json:"host"`      // the machine's name
 	StartedAt time.Time `json:"started_at"`
 	Command   string    `json:"command"` // for people, for example "relay run"
@@ -216,11 +216,11 @@ func (i *Info) holds(local bool) string {
 	case i.BootID != "" && i.BootID == me.BootID && i.Host != me.Host:
 		return "" // the same kernel, another container: its flock would have been seen
 	case local && len(i.BootID) == len(me.BootID) && i.BootID != me.BootID:
-		return "" // this machine, before it was started anew, whatever its name was then
+		return "" // this machine, before it was restarted, whatever its name was then
 	case i.Host != "" && i.Host != me.Host:
 		return "that is another machine, where this one can't look"
 	case len(i.BootID) == len(me.BootID) && i.BootID != me.BootID:
-		return "" // the machine was started anew since
+		return "" // the machine was restarted since
 	}
 	start, alive := startOf(i.PID)
 	switch {

@@ -31,7 +31,7 @@ type Caller struct {
 	// Answers are kept there; the zero value keeps none.
 	Answers Answers
 
-	// Show is told what goes on, Note what a person should know afterwards.
+	// Show is told what is under way, Note what a person should know afterwards.
 	Show func(progress.Event)
 	Note func(text string)
 	// The rest may be nil. Spent is told of every settled call, Switched who stood in for

@@ -16,7 +16,7 @@ import (
 type Session struct{ plugins map[string]*Plugin }
 
 // Provider gives a run the provider of this name: the process that runs already, or as
-// Env.Provider does. One that does not answer any more is started anew when it is needed.
+// Env.Provider does. One that does not answer any more is restarted when it is needed.
 func (s *Session) Provider(ctx context.Context, e Env, name string, git *judge.Git) (*Plugin, error) {
 	if s == nil {
 		return e.Provider(name, git)

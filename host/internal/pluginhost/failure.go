@@ -217,7 +217,7 @@ func (p *Plugin) broken(ctx context.Context, rpc string, err error) *Failure {
 		}
 	}
 	if code == codes.Unavailable {
-		return p.breach(rpc, "it closed the connection and went on running")
+		return p.breach(rpc, "it closed the connection and kept running")
 	}
 	return p.breach(rpc, fmt.Sprintf("it answered with the gRPC status %s: %s", code, p.secrets.String(status.Convert(err).Message())))
 }

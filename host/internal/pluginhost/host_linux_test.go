@@ -430,7 +430,7 @@ func TestLazy(t *testing.T) {
 	}
 }
 
-// actAsHost opens a plugin with children, says the pids, and goes on for ever.
+// actAsHost opens a plugin with children, says the pids, and continues for ever.
 func actAsHost() {
 	p, err := Open(context.Background(), bad("brood"))
 	if err != nil {

@@ -41,7 +41,7 @@ func (l *Lazy) Warm(ctx context.Context) {
 // alive is how long Renew waits for a sign of life.
 const alive = 2 * time.Second
 
-// Renew is for a plugin that has rested: it may be started anew as often as a new one,
+// Renew is for a plugin that has rested: it may be restarted as often as a new one,
 // and one that does not answer any more is ended, so that Get opens it again. It
 // returns at once; Get waits for it.
 func (l *Lazy) Renew(ctx context.Context) {

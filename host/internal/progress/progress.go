@@ -18,7 +18,7 @@ const (
 	Spent    Kind = "spent"    // tokens or dollars changed
 	Notice   Kind = "notice"   // a remark of relay's own
 	Waiting  Kind = "waiting"  // nothing happens before Until; Text says what for
-	Limit    Kind = "limit"    // what goes on is ended at Until; Text names the limit
+	Limit    Kind = "limit"    // what is under way is ended at Until; Text names the limit
 	Called   Kind = "called"   // a call of a model came back; Made and Elapsed are set
 	Ended    Kind = "ended"    // the run ended, or waits for a person; Code is set where there is one
 )
@@ -37,7 +37,7 @@ type Event struct {
 	Until   time.Time     `json:"until,omitzero"`
 	Usage   Usage         `json:"usage,omitzero"` // of the whole run so far
 	// Call is the paid call that Spent is about; Soon is what it used until now while it
-	// goes on. It becomes a part of Usage when the call is settled, and Soon is empty then.
+	// continues. It becomes a part of Usage when the call is settled, and Soon is empty then.
 	Call string     `json:"call,omitempty"`
 	Soon Usage      `json:"soon,omitzero"`
 	Code judge.Code `json:"code,omitempty"`

@@ -21,7 +21,7 @@ type Entry struct {
 	ID    string    `json:"id"`   // of the loop, cycle or task that waits
 	Kind  string    `json:"kind"` // "loop", …
 	Since time.Time `json:"since"`
-	Until time.Time `json:"until,omitzero"` // when it goes on by itself; zero: when somebody acts
+	Until time.Time `json:"until,omitzero"` // when it continues by itself; zero: when somebody acts
 	What  string    `json:"what"`           // one line
 	Next  string    `json:"next"`           // the command to type, in backticks first
 	// Running: it waits for nobody and is here to be seen.

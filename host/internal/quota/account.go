@@ -67,7 +67,7 @@ func Open(stateDir, name string, r Rate, now func() time.Time) *Account {
 	}
 	a := &Account{doc: coordinator.At("accounts/" + name), rate: r, now: now}
 	if a.doc == nil {
-		a.doc = store.File{Path: filepath.Join(stateDir, "accounts", name+".json"), Scratch: true} // at worst a bucket begins anew
+		a.doc = store.File{Path: filepath.Join(stateDir, "accounts", name+".json"), Scratch: true} // at worst a bucket starts over
 	}
 	return a
 }

@@ -262,7 +262,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// begun is how many bytes at the end of b can be the beginning of a secret that goes on.
+// begun is how many bytes at the end of b can be the beginning of a secret that continues.
 func (s *Set) begun(b []byte) int {
 	for n := min(s.longest-1, len(b)); n > 0; n-- {
 		end := b[len(b)-n:]

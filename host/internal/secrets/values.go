@@ -263,7 +263,7 @@ func (f *Finder) Find(r io.Reader, known func(form string) bool) (from string, l
 				}
 			}
 		}
-		// A form may go on in the next piece.
+		// A form may continue in the next piece.
 		done := max(0, len(buf)-over+1)
 		line += bytes.Count(buf[:done], []byte{'\n'})
 		buf = buf[:copy(buf, buf[done:])]

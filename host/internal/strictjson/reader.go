@@ -80,7 +80,7 @@ func (r *reader) object() (any, error) {
 		}
 		r.way = append(r.way, step{key, -1})
 		if _, ok := m[key]; ok {
-			return nil, r.error("the key is there twice")
+			return nil, r.error("the key appears twice")
 		}
 		r.next() // the colon
 		r.i++

@@ -134,7 +134,7 @@ func TestParseReasons(t *testing.T) {
 		valid + valid:        "something follows the JSON value",
 		valid[:len(valid)-1]: "the JSON value is cut off",
 		strings.Replace(valid, `:12,`, `:12,,`, 1):                            "is not JSON",
-		strings.Replace(valid, `"intent"`, `"intent":"x","intent"`, 1):        "intent: the key is there twice",
+		strings.Replace(valid, `"intent"`, `"intent":"x","intent"`, 1):        "intent: the key appears twice",
 		strings.Replace(valid, `:12,`, `:1e1,`, 1):                            "diff_limits.max_files_touched: must be a whole number",
 		strings.Replace(valid, `"x"}}`, `"`+strings.Repeat("y", MaxBytes), 1): "bytes; at most 2097152 are read",
 	} {

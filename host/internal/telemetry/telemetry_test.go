@@ -101,7 +101,7 @@ func TestOff(t *testing.T) {
 	}
 }
 
-// A run goes on, and comes to its end, while the collector hangs or is not there.
+// A run continues, and comes to its end, while the collector hangs or is not there.
 func TestBadCollectors(t *testing.T) {
 	hanging := collector.Start(true)
 	defer hanging.Close()

@@ -88,7 +88,7 @@ func ValidTmpGlob(rel, glob string) error {
 		return errors.New("the pattern " + err.Error())
 	}
 	if !strings.HasPrefix(glob, rel+"/") {
-		return errors.New("it must lie in the workspace: begin with \"" + rel + "/\"")
+		return errors.New("it must be in the workspace: begin with \"" + rel + "/\"")
 	}
 	if !strings.HasSuffix(glob, TmpSuffix) {
 		return errors.New("it must end in \"" + TmpSuffix + "\", so that it can never name a file with content")

@@ -67,7 +67,7 @@ func (l *List) Kept(all []Proposal) (notes []string) {
 }
 
 // withChecks puts the tasks of the checks among the proposals: one in front of each that
-// has not begun. A model that saw the list may propose them itself: ours are made anew.
+// has not begun. A model that saw the list may propose them itself: ours are remade.
 func (l *List) withChecks(all []Proposal) []Task {
 	mine := map[string]bool{}
 	for _, p := range all {

@@ -1,7 +1,7 @@
 """A hidden check: no builder sees this file. It ends with exit code 0 when the code is right.
 
 The code runs in a box of its own: load() names it, call() calls a function with arguments as
-JSON has them. Values are made anew in each run (rand), and compared here.
+JSON has them. Values are remade in each run (rand), and compared here.
 """
 from relay_check import call, equal, load, raises, rand
 

@@ -245,7 +245,7 @@ func (s *Stream) partial(e apiEvent) []Event {
 	return nil
 }
 
-// begin starts counting another message; a message that is known goes on.
+// begin starts counting another message; a message that is known continues.
 func (s *Stream) begin(m message) []Event {
 	if m.Model == synthetic || m.ID == "" || m.ID == s.message {
 		return nil

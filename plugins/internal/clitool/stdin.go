@@ -8,7 +8,7 @@ import (
 )
 
 // Input is how much a program takes on standard input. Beyond it programs refuse, or
-// leave out the rest and go on as if it was not there: so it is never tried.
+// leave out the rest and continue as if it was not there: so it is never tried.
 type Input struct {
 	Bytes, Characters int // 0: no limit
 }

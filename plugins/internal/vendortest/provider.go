@@ -118,6 +118,6 @@ func (p Provider) Cancelled(t *testing.T) {
 	case err := <-returned:
 		Want{Reason: sdk.Cancelled}.Hold(t, nil, sdk.AsFailure(err))
 	case <-time.After(30 * time.Second):
-		t.Fatal("the call goes on after it was canceled")
+		t.Fatal("the call continues after it was canceled")
 	}
 }

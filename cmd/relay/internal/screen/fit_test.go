@@ -88,7 +88,7 @@ func TestCutCloses(t *testing.T) {
 	}
 }
 
-// Nothing of a text is cut off: what is too long goes on below, and a narrower screen keeps
+// Nothing of a text is cut off: what is too long continues below, and a narrower screen keeps
 // the line that is on top.
 func TestReaderFolds(t *testing.T) {
 	r := newReader("run", []string{"run        one", "why        src/a.txt: matches no allowed glob", "verdict    STOP_SCOPE_VIOLATION_OUTSIDE_ALLOWED", "", "  ✗ BROKEN      every path is in its scope", "כתובת ארוכה מאוד שאינה נכנסת בשורה אחת"})

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	maxDoing = 3   // rows of what goes on side by side
+	maxDoing = 3   // rows of what is under way side by side
 	widest   = 110 // a line that is no longer than this survives most changes of a window's size
 	barWidth = 10
 )
 
-// frame is the live region: what goes on, what it used and how long it may go on, and the
+// frame is the live region: what is under way, what it used and how long it may continue, and the
 // budgets. No line is wider than the terminal, and a low one has the first of them.
 func frame(n *host.Now, budgets []host.BudgetLine, now time.Time, width, height int) []string {
 	if len(n.Doing) == 0 {

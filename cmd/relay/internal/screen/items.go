@@ -110,7 +110,7 @@ func (w *watcher) working(r *watched) (out []item) {
 	return out
 }
 
-// flying are the cycles that go on by themselves, ended the last one that has ended.
+// flying are the cycles that continue by themselves, ended the last one that has ended.
 func flying(r *watched) []item {
 	return cycles(r, "~", func(c host.CycleLine) bool { return !c.Waits && !c.State.Ended() })
 }

@@ -65,7 +65,7 @@ func sceneFault() {
 	time.Sleep(time.Hour)
 }
 
-// sceneClosed goes on for a while on a terminal that is no more.
+// sceneClosed continues for a while on a terminal that is no more.
 func sceneClosed() {
 	l := onTerminal()
 	l.Observe(host.Event{Kind: "entered", RunID: "r", State: "BUILD", At: noon})
@@ -141,7 +141,7 @@ func TestLiveFault(t *testing.T) {
 	s.works()
 }
 
-// Without its terminal a process goes on to its end: nothing waits for lines to be seen.
+// Without its terminal a process continues to its end: nothing waits for lines to be seen.
 func TestLiveClosedTerminal(t *testing.T) {
 	t.Parallel()
 	s := perform(t, "closed", 80, 14)

@@ -114,7 +114,7 @@ func (l *Live) start() {
 	signal.Notify(l.resize, syscall.SIGWINCH)
 	go func(p *tea.Program, ended chan struct{}) {
 		defer close(ended)
-		if _, err := p.Run(); err != nil { // the library could not go on: lines have to do
+		if _, err := p.Run(); err != nil { // the library could not continue: lines have to do
 			l.mu.Lock()
 			l.broken = true
 			l.mu.Unlock()

@@ -42,7 +42,7 @@ func sceneRun() {
 	l.Observe(host.Event{Kind: host.EventPlugin, RunID: "r", State: "BUILD", Plugin: "claude-code", Text: "edits src/שלום.go\x1b[2J\u202e 世界 and more text than a narrow window has room for"})
 	l.Observe(host.Event{Kind: "spent", RunID: "r", State: "BUILD", Call: "c", Soon: host.Usage{InputTokens: num(int64(12000)), OutputTokens: num(int64(345)), CostUSD: num(0.0531)}})
 	step(1)
-	fmt.Fprintln(l, "! a line that stays, while the region goes on")
+	fmt.Fprintln(l, "! a line that stays, while the region continues")
 	step(2)
 	l.Observe(host.Event{Kind: host.EventFinished, RunID: "r", State: "BUILD"})
 	fmt.Fprintln(l, "✓ build         12.3 s   it is done")

@@ -73,7 +73,7 @@ func suspend() {
 	started := finishForks()
 	defer started()
 	// The signal of ctrl-z itself would come to us again. This one stops the process as well,
-	// and like that one does nothing where no shell could have it go on.
+	// and like that one does nothing where no shell could have it continue.
 	pause(os.Getpid(), syscall.SIGTTOU)
 	if suspender.live != nil {
 		suspender.live.show()
@@ -82,7 +82,7 @@ func suspend() {
 
 // finishForks waits until no program is being started, and keeps others from being started until release is called.
 // The terminal's signal also stops a child that has not come to its exec. The thread that forked waits for that and
-// can't stop, so neither can the process, and the shell waits for both for ever: such a child has to go on first.
+// can't stop, so neither can the process, and the shell waits for both for ever: such a child has to continue first.
 func finishForks() (release func()) {
 	for end := time.Now().Add(stopsWithin); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if syscall.ForkLock.TryLock() {
@@ -117,7 +117,7 @@ func stoppedForks() (pids []int) {
 // stopsWithin is how long it takes a process at most to stop once it was told to.
 const stopsWithin = 2 * time.Second
 
-// pause stops the process by a signal, and comes back when it goes on.
+// pause stops the process by a signal, and comes back when it continues.
 func pause(whom int, by syscall.Signal) {
 	goesOn := make(chan os.Signal, 1)
 	signal.Notify(goesOn, syscall.SIGCONT)

@@ -130,7 +130,7 @@ func TestStoppedInAFork(t *testing.T) {
 	}
 }
 
-// Nobody could have a process go on that has no shell above it: it does so by itself, and
+// Nobody could have a process continue that has no shell above it: it does so by itself, and
 // has its region again.
 func TestLiveStoppedByNobody(t *testing.T) {
 	t.Parallel()

@@ -38,7 +38,7 @@ type WatchOptions struct {
 // lookEvery is how often the stamps of what is watched are compared.
 const lookEvery = time.Second
 
-// Watch shows everything that goes on until q is typed or ctx ends.
+// Watch shows everything under way until q is typed or ctx ends.
 func Watch(ctx context.Context, o WatchOptions) error {
 	if o.Now == nil {
 		o.Now = time.Now

@@ -197,7 +197,7 @@ def recorder(result, channel, raised):
             return base.addError(self, test, err)
 
         def addSkip(self, test, reason):
-            if hasattr(test, "test_case"):  # one of its subtests: counted, and the test itself goes on
+            if hasattr(test, "test_case"):  # one of its subtests: counted, and the test itself continues
                 name = test.test_case.id()
                 parts[name] = parts.get(name, 0) + 1
                 channel.send("test", "skip", "%s (skipped subtest %d)" % (name, parts[name]), file_of(test.test_case))
