@@ -54,13 +54,15 @@ func (g *Git) Holding(f *os.File) *Git {
 }
 
 // gitSettings switch off what a repository's or user's configuration could make
-// git execute, write or fetch. protocol.allow stops a promisor remote from being
+// git execute, write or fetch, and the encodings of what it prints. protocol.allow stops a promisor remote from being
 // asked for missing objects, which would run core.sshCommand.
 var gitSettings = []string{
 	"core.fsmonitor=false",
 	"core.hooksPath=/dev/null",
 	"core.pager=cat",
 	"color.ui=false",
+	"i18n.commitEncoding=UTF-8",
+	"i18n.logOutputEncoding=UTF-8",
 	"status.showUntrackedFiles=all",
 	"submodule.recurse=false",
 	noProtocol,

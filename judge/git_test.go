@@ -300,6 +300,22 @@ func TestGitKeepsSettingsOfTheEnvironment(t *testing.T) {
 	}
 }
 
+// Texts are UTF-8 on the way out and on the way in, whatever a repository's encodings are.
+func TestGitSpeaksUTF8(t *testing.T) {
+	t.Parallel()
+	g := open(t, repo(t, `git commit -qm 'café' --allow-empty; git config i18n.logOutputEncoding UTF-16; git config i18n.commitEncoding UTF-16`))
+	if out, err := g.Run(t.Context(), nil, "log", "-1", "--format=%H %s"); err != nil || !strings.HasSuffix(string(out), " café\n") {
+		t.Errorf("got %q %v", out, err)
+	}
+	name, err := g.Write(t.Context(), nil, strings.NewReader("naïve"), "-c", "user.name=x", "-c", "user.email=x@localhost", "commit-tree", "HEAD^{tree}", "-F", "-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := g.Run(t.Context(), nil, "cat-file", "commit", strings.TrimSpace(string(name))); err != nil || strings.Contains(string(out), "encoding") {
+		t.Errorf("wrote %q %v", out, err)
+	}
+}
+
 func TestGitIgnoresReplaceRefs(t *testing.T) {
 	t.Parallel()
 	top := repo(t, `e=$(echo evil | git hash-object -w --stdin); git replace $(git rev-parse HEAD:a.txt) $e`)

@@ -204,7 +204,7 @@ func commitTree(ctx context.Context, env Env, tree, parent string, m Message) (s
 			}
 		}
 	}
-	args := []string{"-c", "user.useConfigOnly=true", "-c", "i18n.commitEncoding=utf-8", "commit-tree", tree, "-p", parent, "-F", "-"}
+	args := []string{"-c", "user.useConfigOnly=true", "commit-tree", tree, "-p", parent, "-F", "-"}
 	text := m.text()
 	out, err := env.write(ctx, who, strings.NewReader(text), args...)
 	if fail, ok := errors.AsType[*judge.GitError](err); ok && strings.Contains(fail.Stderr, "ident") {
