@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/proof"
 )
 
@@ -37,7 +38,6 @@ func newEvidenceExportCmd(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&o.since, "since", "", "commits of HEAD and runs since `WHEN`: 30d, 12h, 2026-10-01")
 	cmd.Flags().StringVar(&o.Range, "range", "", "the commits of `RANGE`, and the runs that landed them")
 	cmd.Flags().StringVarP(&o.File, "output", "o", "", "write to `FILE` and not to one of relay's own")
-	cmd.MarkFlagsMutuallyExclusive("since", "range")
 	return cmd
 }
 
@@ -46,6 +46,9 @@ func runEvidenceExport(ctx context.Context, repo *host.Repo, o *evidenceOptions)
 		return usageError{what: "an archive is not written to standard output", why: "what it holds, and what is not known, is said there", fix: "`relay evidence export -o audit.tar.gz`"}
 	}
 	if o.since != "" {
+		if o.Range != "" {
+			return usageError{what: "--since and --range exclude each other", why: "a range names its commits", fix: "`relay evidence export --range " + diag.Word(o.Range) + "`"}
+		}
 		day, err := time.ParseInLocation(time.DateOnly, o.since, time.Local)
 		if err != nil {
 			age, err := parseAge(o.since)

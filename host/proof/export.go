@@ -59,7 +59,7 @@ func Export(ctx context.Context, r *host.Repo, o ExportOptions) (*ExportResult, 
 	}
 	pack, err := g.pack(ctx)
 	if err != nil {
-		return nil, diag.Git(err)
+		return nil, notRead(err)
 	}
 	page, err := bundle.Page(g.facts, g.landed)
 	if err != nil {

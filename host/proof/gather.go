@@ -50,7 +50,7 @@ func (g *evidence) gather(ctx context.Context) error {
 	g.facts.Commits, g.facts.Tip = commits, commits[len(commits)-1]
 	carried, err := (&attest.Verifier{Git: g.git}).Carry(ctx, commits)
 	if err != nil {
-		return diag.Git(err)
+		return notRead(err)
 	}
 	g.objects = carried.Commits
 	for commit, note := range carried.Notes {
@@ -70,7 +70,9 @@ func (g *evidence) gather(ctx context.Context) error {
 func (g *evidence) commits(ctx context.Context) (commits []string, err error) {
 	fix := "`relay evidence export --range RANGE`; `git fetch origin " + attest.Ref + ":" + attest.Ref + "` gets attestations of others"
 	if g.asked.Range != "" {
-		commits, err = attest.Commits(ctx, g.git, g.asked.Range)
+		if commits, err = attest.Commits(ctx, g.git, g.asked.Range); err != nil {
+			return nil, notNamed(err, []string{g.asked.Range})
+		}
 	} else {
 		args := []string{"rev-list", "--reverse", "--topo-order", "HEAD"}
 		if !g.asked.Since.IsZero() {
@@ -83,7 +85,7 @@ func (g *evidence) commits(ctx context.Context) (commits []string, err error) {
 		}
 	}
 	if err != nil {
-		return nil, diag.New("", "the commits can't be named", diag.Git(err).Why, fix)
+		return nil, notRead(err)
 	}
 	if len(commits) == 0 {
 		return nil, diag.New("", "there is nothing to export", "there is no commit in what was asked for, or none with an attestation", fix)
@@ -238,12 +240,15 @@ func (g *evidence) unknown() {
 			g.facts.Unknown = append(g.facts.Unknown, fmt.Sprintf(what, format.Count(n, one)))
 		}
 	}
-	approvals, gone := 0, map[string]bool{}
+	approvals, below, gone := 0, 0, map[string]bool{}
 	for _, l := range g.landed {
 		if l.Statement == nil {
 			continue
 		}
 		r := l.Statement.Predicate.Relay
+		if !slices.Contains(g.objects, r.Base) {
+			below++
+		}
 		for _, a := range r.Approvals {
 			if a.Key == nil {
 				approvals++
@@ -263,6 +268,7 @@ func (g *evidence) unknown() {
 	}
 	say(len(g.landed)-g.attested, "commit", "who made %s without an attestation, and how")
 	say(approvals, "approval", "who gave %s: no key has signed them")
+	say(below, "commit", "what %s landed on, so nobody can verify that: this clone lacks it, and `git fetch --unshallow` gets it")
 	say(len(gone), "run", "what %s of other machines, or out of the history, cost and were refused")
 	say(calls, "call", "what %s cost")
 	if g.asked.Range != "" {

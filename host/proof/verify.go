@@ -62,37 +62,46 @@ func Verify(ctx context.Context, r *host.Repo, o VerifyOptions) (*VerifyResult, 
 	if len(o.What) == 0 {
 		o.What = []string{"HEAD"}
 	}
-	asked := strings.Join(o.What, " ")
 	res := &VerifyResult{Doc: host.DocOf("relay.verify", 1)}
 	var signers attest.Signers
 	if signers, res.Signers, err = r.Signers(o.Signers); err != nil {
 		return nil, err
 	}
 	commits, err := attest.Commits(ctx, git, o.What...)
-	if errors.Is(err, attest.ErrNoCommit) {
-		line := "git log --oneline"
-		for _, w := range o.What {
-			line += " " + diag.Word(w)
-		}
-		return nil, diag.New("", "there is no commit in "+asked, err.Error(), "`"+line+"` shows those of a range, which is written OLD..NEW")
-	}
 	if err != nil {
-		if bad, ok := errors.AsType[*attest.NameError](err); ok {
-			asked = bad.Name
-		}
-		return nil, diag.New("", fmt.Sprintf("%q names no commit", asked), diag.Git(err).Why, "`git log --oneline` shows those that there are; `git fetch --unshallow` gets the rest of a shallow clone")
+		return nil, notNamed(err, o.What)
 	}
-	res.Commits, err = (&attest.Verifier{Git: git, Signers: signers}).Verify(ctx, commits)
-	if err != nil {
-		f := diag.Git(err)
-		f.Fix = "`git fsck` and `git for-each-ref refs/notes` show what is damaged" // in a bare repository, too
-		if strings.Contains(f.Why, "promisor remote") {
-			f.What, f.Fix = "this partial clone lacks what is to be verified", "`git log --notes=relay --raw` has git fetch it"
-		}
-		return nil, f
+	if res.Commits, err = (&attest.Verifier{Git: git, Signers: signers}).Verify(ctx, commits); err != nil {
+		return nil, notRead(err)
 	}
 	res.count(o.RelayOnly)
 	return res, nil
+}
+
+// notNamed says why what was asked for gives no commits.
+func notNamed(err error, what []string) *diag.Error {
+	asked := strings.Join(what, " ")
+	if errors.Is(err, attest.ErrNoCommit) {
+		line := "git log --oneline"
+		for _, w := range what {
+			line += " " + diag.Word(w)
+		}
+		return diag.New("", "there is no commit in "+asked, err.Error(), "`"+line+"` shows those of a range, which is written OLD..NEW")
+	}
+	if bad, ok := errors.AsType[*attest.NameError](err); ok {
+		asked = bad.Name
+	}
+	return diag.New("", fmt.Sprintf("%q names no commit", asked), diag.Git(err).Why, "`git log --oneline` shows those that there are; `git fetch --unshallow` gets the rest of a shallow clone")
+}
+
+// notRead says why commits or their notes can't be read.
+func notRead(err error) *diag.Error {
+	f := diag.Git(err)
+	f.Fix = "`git fsck` and `git for-each-ref refs/notes` show what is damaged" // in a bare repository, too
+	if strings.Contains(f.Why, "promisor remote") {
+		f.What, f.Fix = "this partial clone lacks what is to be read", "`git fetch --refetch --no-filter origin "+attest.Ref+":"+attest.Ref+"` gets all notes, and `git log --raw` the trees"
+	}
+	return f
 }
 
 // count adds the answers up. relayOnly: commits that nobody says relay landed are no failure.
