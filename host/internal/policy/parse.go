@@ -84,8 +84,8 @@ const maxSaid = 200
 // it the indented expression, and below that its examples. Lines that begin with // are
 // comments.
 func parse(f File) (rules []*rule, err error) {
-	if !utf8.ValidString(f.Text) {
-		return nil, wrong(f.Name, 0, "it is not UTF-8 text")
+	if !utf8.ValidString(f.Text) || strings.Contains(f.Text, "\x00") {
+		return nil, wrong(f.Name, 0, "it is not UTF-8 text: save it as UTF-8")
 	}
 	var more *string // what an indented line goes on with
 	n := 0

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +27,9 @@ const suffix = ".cel"
 // bom is the mark that editors on Windows put before a text.
 const bom = "\ufeff"
 
+// bytesOfUTF16 are those that UTF-16 and UTF-32 have besides the letters of a rule.
+var bytesOfUTF16 = strings.NewReplacer("\x00", "", "\xff\xfe", "", "\xfe\xff", "")
+
 // The bounds of a folder that may be somebody else's: what is there is read to see whether
 // it is relay's.
 const (
@@ -44,7 +48,7 @@ type folder struct {
 
 func (d *folder) add(name, text string) {
 	text = strings.TrimPrefix(text, bom)
-	if mark.MatchString(text) {
+	if mark.MatchString(text) || mark.MatchString(bytesOfUTF16.Replace(text)) {
 		d.files = append(d.files, File{Name: name, Text: text})
 		return
 	}
@@ -115,6 +119,9 @@ func OpenTree(root string, environ []string) (*Set, error) {
 	return d.with(files)
 }
 
+// left are names of what others leave beside a file: Emacs a lock, macOS a file's attributes.
+var left = regexp.MustCompile(`^\.[#_]`)
+
 // ofUser reads the user's own files, in the order of their names.
 func ofUser(environ []string, root string) (files []File, err error) {
 	dir, err := config.PolicyDir(environ, root)
@@ -129,7 +136,7 @@ func ofUser(environ []string, root string) (files []File, err error) {
 		return nil, wrong(dir, 0, "%v", err)
 	}
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), suffix) {
+		if !strings.HasSuffix(e.Name(), suffix) || left.MatchString(e.Name()) {
 			continue
 		}
 		name := filepath.Join(dir, e.Name())

@@ -70,27 +70,62 @@ func TestFilesOfOthers(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"Forbid a: m\n    true\n":         "policy/r.cel:1: a line begins with",
-		"object.a\nask B:\n    true\n":    "policy/r.cel:1: a line begins with",
-		"forbid a\n    true\n":            "policy/r.cel:1: a line begins with",
-		"forbidd a: m\n    true\n":        "policy/r.cel:1: a line begins with",
-		"Deny a: m\n    true\n":           "policy/r.cel:1: a line begins with",
-		" forbid a: m\n    true\n":        "policy/r.cel:1: an indented line",
-		"forbid\u00a0a: m\n    true\n":    "policy/r.cel:1: a line begins with",
-		"- ask a: m\n    true\n":          "policy/r.cel:1: a line begins with",
-		"forbid a m\n    true\n":          "policy/r.cel:1: a line begins with",
-		"forbid in-a m\n    true\n":       "policy/r.cel:1: a line begins with",
-		"forbid \"a\": m\n    true\n":     "policy/r.cel:1: a line begins with",
-		"forbid a\uff1a m\n    true\n":    "policy/r.cel:1: a line begins with",
-		"forbid a: m\n    chnge.lines\n":  "policy/r.cel:2: a: undeclared reference",
-		bom + "forbid a: m\n    chnge\n":  "policy/r.cel:2: a: undeclared reference",
-		"forbid a: m\n\ttrue\nallow b:\n": "policy/r.cel:3: a line begins with",
+		"Forbid a: m\n    true\n":                                            "policy/r.cel:1: a line begins with",
+		"object.a\nask B:\n    true\n":                                       "policy/r.cel:1: a line begins with",
+		"forbid a\n    true\n":                                               "policy/r.cel:1: a line begins with",
+		"forbidd a: m\n    true\n":                                           "policy/r.cel:1: a line begins with",
+		"Deny a: m\n    true\n":                                              "policy/r.cel:1: a line begins with",
+		" forbid a: m\n    true\n":                                           "policy/r.cel:1: an indented line",
+		"forbid\u00a0a: m\n    true\n":                                       "policy/r.cel:1: a line begins with",
+		"- ask a: m\n    true\n":                                             "policy/r.cel:1: a line begins with",
+		"forbid a m\n    true\n":                                             "policy/r.cel:1: a line begins with",
+		"forbid in-a m\n    true\n":                                          "policy/r.cel:1: a line begins with",
+		"forbid \"a\": m\n    true\n":                                        "policy/r.cel:1: a line begins with",
+		"forbid a\uff1a m\n    true\n":                                       "policy/r.cel:1: a line begins with",
+		"forbid a: m\n    chnge.lines\n":                                     "policy/r.cel:2: a: undeclared reference",
+		bom + "forbid a: m\n    chnge\n":                                     "policy/r.cel:2: a: undeclared reference",
+		"forbid a: m\n\ttrue\nallow b:\n":                                    "policy/r.cel:3: a line begins with",
+		"\xff\xfe" + wide("forbid a: m\r\n    true\r\n", 1) + "\x00":         "policy/r.cel: it is not UTF-8",
+		"\x00" + wide("// mine\nask a: m\n    true\n", 1):                    "policy/r.cel: it is not UTF-8",
+		"\xff\xfe\x00\x00" + wide("forbid a: m\n    true\n", 3) + "\x00\x00": "policy/r.cel: it is not UTF-8",
 	} {
 		others["r.cel"] = text
 		_, err := Open(t.Context(), repository(t, others), "HEAD", nil)
 		if f, ok := diag.As(err); !ok || !strings.Contains(f.Why, want) {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+}
+
+// wide puts bytes of zero between those of a text, as UTF-16 has one and UTF-32 three.
+func wide(text string, n int) string {
+	return strings.Join(strings.Split(text, ""), strings.Repeat("\x00", n))
+}
+
+// What an editor or a file system leaves beside the user's rules is none, and blocks nothing.
+func TestLeftBesideRules(t *testing.T) {
+	home := t.TempDir()
+	dir := filepath.Join(home, ".config", "relay", "policy")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"a.cel": "forbid a: m\n    true\n", "a.cel~": "forbid a: m\n", ".a.cel.swp": "b0VIM", "#a.cel#": "x", "._a.cel": "\x00\x05\x16\x07"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("me@host.1:2", filepath.Join(dir, ".#a.cel")); err != nil {
+		t.Fatal(err)
+	}
+	s, err := OpenTree(t.TempDir(), []string{"HOME=" + home})
+	if err != nil || len(s.rules) != 1 {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if err := os.Symlink("nowhere", filepath.Join(dir, "b.cel")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenTree(t.TempDir(), []string{"HOME=" + home}); err == nil {
+		t.Error("a rule that can't be read does not count, silently")
 	}
 }
 
