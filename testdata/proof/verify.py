@@ -8,7 +8,7 @@ Prints for each commit verified, changed or not covered, and why; exits with 2 w
 could not be looked at. Shares no code with relay: written from docs/guides/proof.md and schemas/attestation.schema.json.
 """
 import argparse, base64, datetime, hashlib, itertools, json, math, os, re, subprocess, sys, tempfile
-
+os.environ["TZ"] = "UTC"  # for ssh-keygen: a time without Z means the same on every machine
 FACTS, PAYLOAD, APPROVAL = "https://github.com/paxiom/relay/attestation/v1", "application/vnd.in-toto+json", "application/vnd.relay.approval+json"
 NAMESPACE = {PAYLOAD: "relay-attestation", APPROVAL: "relay-approval"}
 OPTION = rb'(?i:namespaces="[^"]*"|valid-(after|before)="\d{4}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(([01]\d|2[0-3])[0-5]\d([0-5]\d)?)?Z?")'

@@ -154,20 +154,16 @@ func (s *signer) valid(at time.Time) bool {
 
 var momentForm = regexp.MustCompile(`^(\d{4})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?:([01]\d|2[0-3])([0-5]\d)([0-5]\d)?)?$`)
 
-// moment reads a time as ssh-keygen does: YYYYMMDD, with HHMM or HHMMSS, in UTC with a Z. The 30th of
-// February is the 2nd of March or the 1st, and what is not after the year 1969 is none.
+// moment reads a time as ssh-keygen does in UTC: YYYYMMDD, with HHMM or HHMMSS, and perhaps a Z. Without
+// that ssh-keygen takes the machine's zone, and a file would say here what it does not say elsewhere. The
+// 30th of February is the 2nd of March or the 1st, and what is not after the year 1969 is none.
 func moment(s string) (time.Time, error) {
-	where := time.Local
-	digits, utc := strings.CutSuffix(s, "Z")
-	if utc {
-		where = time.UTC
-	}
-	if m := momentForm.FindStringSubmatch(digits); m != nil {
+	if m := momentForm.FindStringSubmatch(strings.TrimSuffix(s, "Z")); m != nil {
 		var n [7]int
 		for i := 1; i < len(m); i++ {
 			n[i], _ = strconv.Atoi(m[i]) // two or four digits, or none
 		}
-		if t := time.Date(n[1], time.Month(n[2]), n[3], n[4], n[5], n[6], 0, where); t.Unix() > 0 {
+		if t := time.Date(n[1], time.Month(n[2]), n[3], n[4], n[5], n[6], 0, time.UTC); t.Unix() > 0 {
 			return t, nil
 		}
 	}
