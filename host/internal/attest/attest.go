@@ -82,6 +82,10 @@ func (o *Options) attach(ctx context.Context, f Facts, found chain) (unsigned, e
 	s := f.statement(found, o.Version, executable(Dir(o.StateDir)), o.Git.ObjectFormat, o.Now)
 	payload := JSON(s)
 	sig, print, unsigned := o.sign(ctx, namespace, pae(payloadType, payload))
+	if unsigned != nil { // the words for people are a part of the statement, and their last line asks to check the signature
+		s.Predicate.Relay.Summary[len(s.Predicate.Relay.Summary)-1] = "not signed, so relay verify does not cover it"
+		payload = JSON(s)
+	}
 	text := render(s.Predicate.Relay.Summary, payload, sig, print)
 	if len(text) > maxNote {
 		return nil, errors.New("what there is to say of it is too long")

@@ -217,6 +217,9 @@ func TestUnsigned(t *testing.T) {
 		if f.Status != Nothing || f.Why != "the attestation is not signed" || f.By != "" {
 			t.Errorf("%+v", f)
 		}
+		if note, err := git.Run(t.Context(), nil, "notes", "--ref="+Ref, "show", f.Commit); err != nil || !bytes.Contains(note, []byte("\nnot signed, ")) || bytes.Contains(note, []byte("check it")) {
+			t.Errorf("the note does not say so: %s %v", note, err)
+		}
 	}
 	o.Sign, facts.Base = "relay", facts.Commit
 	if problem := Attach(context.Background(), o, facts); !strings.Contains(problem, "no attestation") {
