@@ -57,6 +57,7 @@ func trail(p *printer, t *host.TaskAttempt) {
 	if t.Judged != nil {
 		p.row("change", fmt.Sprintf("%s, +%d/-%d, %d new", plural(t.Judged.Files, "file", "files"), t.Judged.Added, t.Judged.Deleted, t.Judged.New))
 	}
+	policyRows(p, t.Policy)
 	showRules(p, host.RulesOf(t))
 	for _, d := range t.Decisions {
 		p.row("you", host.Safe(map[bool]string{true: "yes ", false: ""}[d.Yes]+d.Text))
