@@ -13,6 +13,10 @@ trap 'rm -rf "$tmp"' EXIT
 export GIT_TERMINAL_PROMPT=0 GIT_NO_REPLACE_OBJECTS=1
 git cat-file -e "$head^{commit}" && git cat-file -e "$base^{commit}" && [ "$(git rev-parse --is-shallow-repository)" = false ] ||
   no "The commits from $base to $head are not all here: check out with the whole history (GitHub: fetch-depth: 0, GitLab: GIT_DEPTH: \"0\", elsewhere: git fetch --unshallow)."
+if git merge-base --is-ancestor "$head" "$base"; then # a second run, after the merge
+  echo "$head is in $base already: there is nothing left to verify."
+  exit 0
+fi
 git cat-file blob "$base:$signers" >"$tmp/signers" ||
   no "There is no $signers at $base: commit the signers that you trust there first."
 # Where no job runs, notes that were not pushed yet stay.
