@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -97,6 +98,10 @@ func TestAttachAndVerify(t *testing.T) {
 		found := answers(t, git, OwnSigners(o.StateDir))
 		for _, f := range found {
 			if f.Status != Verified || f.By != "relay" || f.Run != "run-1" {
+				t.Errorf("%s: %+v", format, f)
+			}
+			// Checks ran on the last commit alone.
+			if with := fmt.Sprintf("landed with %.12s, on which the checks ran: ", facts.Commit); strings.HasPrefix(f.Evidence, with) == (f.Commit == facts.Commit) {
 				t.Errorf("%s: %+v", format, f)
 			}
 		}

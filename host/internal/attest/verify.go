@@ -213,6 +213,9 @@ func (v *Verifier) open(ctx context.Context, f *Found, text string) error {
 		return err
 	}
 	f.Status = Verified
+	if head := claimed.head(); f.Commit != head { // a branch that ends here has what nothing was run on
+		f.Evidence = fmt.Sprintf("landed with %.12s, on which the checks ran: %s", head, f.Evidence)
+	}
 	return nil
 }
 
