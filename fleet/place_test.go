@@ -46,7 +46,7 @@ func newPlace(t *testing.T) *place {
 {"when": {"prompt": "takes-long"}, "times": -1, "usage": {"input_tokens": 1000, "output_tokens": 100, "cost_microusd": 2500}, "answer": {"output": ` + long + `}},
 {"times": -1, "usage": {"input_tokens": 1000, "output_tokens": 100, "cost_microusd": 2500}, "answer": {"output": ` + task + `}}]}`,
 		"seed/src/a.txt": "a\n",
-		"seed/driver.sh": "#!/bin/sh\nlong= && grep -q 'Take long' \"$RELAY_TASK_PATH\" && long=4\nsleep $long" + p.mark + "\n" + `grep -q '"task_kind": *"question"' "$RELAY_TASK_PATH" || date +%s%N >src/a.txt` + "\n" +
+		"seed/driver.sh": "#!/bin/sh\nlong= && grep -q 'Take long' \"$RELAY_TASK_PATH\" && long=4\nsleep ${long}" + p.mark + "\n" + `grep -q '"task_kind": *"question"' "$RELAY_TASK_PATH" || date +%s%N >src/a.txt` + "\n" +
 			`echo '{"summary": "done", "files_intended": ["src/a.txt"], "commands_ran": [], "notes": []}' >"$RELAY_OUTPUT_PATH"` + "\n",
 		"seed/relay.config.json": `{"version": "1.0", "orchestrator": {"provider": "replay"}, "builder": {"default_mode": "external",
 "external": {"command": "./driver.sh", "args": [], "timeout_seconds": 60, "output_file": "BUILDER_RESULT.json"}},
