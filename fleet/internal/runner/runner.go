@@ -187,7 +187,7 @@ func (w *Worker) result(doc said, out []byte, code int) (res job.Result, err err
 		return res, err
 	case code == 3 || code > 128 || doc.Pushed != nil && doc.Pushed.What != "":
 		return res, fmt.Errorf("relay ended with exit code %d:\n%s", code, out)
-	case code == 0 && doc.Report != nil && doc.Report.Commit != "" && (doc.Earlier == nil || doc.Earlier.Here) && (doc.Pushed == nil || doc.Pushed.Branch == ""):
+	case code == 0 && doc.LoopID == "" && doc.Report != nil && doc.Report.Commit != "" && (doc.Earlier == nil || doc.Earlier.Here) && (doc.Pushed == nil || doc.Pushed.Branch == ""):
 		return res, fmt.Errorf("what landed is not at the remote:\n%s", out)
 	case doc.Earlier != nil && !doc.Earlier.Here && doc.Report.Commit != "":
 		return res, fmt.Errorf("%w: the branch has diverged and does not have the commit; the result has it:\n%s", errRefused, out)
@@ -221,8 +221,11 @@ func (w *Worker) lock(repo string) (unlock func()) {
 	return m.Unlock
 }
 
-// lockHeld is relay's code for a repository in which another relay is at work.
-const lockHeld = "BLOCKED_LOCK_HELD"
+// relay's codes for a repository in which another relay is at work, and for one whose configuration can't be read.
+const (
+	lockHeld = "BLOCKED_LOCK_HELD"
+	noConfig = "BLOCKED_MISSING_CONFIG"
+)
 
 // talk is how long git may take to bring a repository here. A connection that was cut off tells nobody.
 const talk = time.Hour
@@ -274,14 +277,14 @@ func (w *Worker) checkout(ctx context.Context, s job.Spec) (string, error) {
 	whole := fresh || w.whole[dir]
 	w.mu.Unlock()
 	if !whole { // a landing that was cut off is finished or taken back on the files as they were left
-		out, _, code, err := w.run(ctx, dir, nil, w.Relay, "recover", "--json", "--no-input")
+		out, stderr, code, err := w.run(ctx, dir, nil, w.Relay, "recover", "--json", "--no-input")
 		if err != nil {
 			return "", err
 		}
-		// The relay that was cut off is still going: its checkout may not be moved below it. A later attempt meets it gone.
-		var no said
-		if json.Unmarshal(out, &no) == nil && no.Code == lockHeld {
-			return "", fmt.Errorf("relay recover ended with exit code %d: %s", code, out)
+		// Nothing is moved below a relay that is still going, nor over what can't be settled: a later attempt may meet it gone or
+		// get further. Without a configuration no run has begun, and the remote may have one by now.
+		if no := (said{}); code != 0 && (json.Unmarshal(out, &no) != nil || no.Code != noConfig) {
+			return "", fmt.Errorf("relay recover ended with exit code %d: %s\n%s", code, out, stderr)
 		}
 	}
 	ref := "refs/heads/" + s.Ref

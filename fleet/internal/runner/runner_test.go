@@ -119,6 +119,7 @@ func TestAnswer(t *testing.T) {
 	w, s := newWorker(t, `echo "$@" >>../args
 [ ! -e ../held ] || [ "$1" != answer ] || { echo '{"kind": "relay.error", "code": "BLOCKED_LOCK_HELD", "what": "another relay is at work"}'; exit 3; }
 case "$1 $2" in
+"recover "*) ;;
 "answer "*) echo '{"kind": "relay.error", "what": "too long", "why": "it is", "next": "less"}'; exit 3;;
 "cost "*) echo '{"total": {"calls": 2, "cost_usd": 0.0125, "unknown_cost_calls": 1}}';;
 *) echo '{"report": {"code": "SUCCESS", "run_id": "r1", "question": {"prompt": "canary?", "choices": ["up", "down"]}}}'; exit 1;;
@@ -276,6 +277,39 @@ esac`)
 	}
 	if errs[1] == nil || !strings.Contains(errs[1].Error(), "another relay is at work") || errs[2] != nil {
 		t.Error(errs)
+	}
+}
+
+// What relay can't settle is said, and nothing is moved over it. Where it only has no configuration it has begun nothing.
+func TestNotSettled(t *testing.T) {
+	for name, c := range map[string]struct {
+		recover string
+		goesOn  bool
+	}{
+		"an apply that can't be settled": {`echo '{"code": "BLOCKED_CRASH_RECOVERY", "what": "canary"}'; exit 3`, false},
+		"it crashes":                     {`echo canary >&2; exit 2`, false},
+		"no configuration":               {`echo '{"code": "BLOCKED_MISSING_CONFIG", "what": "canary"}'; exit 3`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, s := newWorker(t, `[ "$1" != recover ] || { `+c.recover+`; }
+[ "$1" = run ] || exit 0
+[ -e ../once ] || { touch ../once; git -c user.name=t -c user.email=t@t commit -q --allow-empty -m theirs; exit 9; }
+echo '{"report": {"code": "STOP_SCOPE"}}'; exit 2`)
+			_, _ = w.tick(t.Context(), w.step(t, s), false)
+			_, err := w.tick(t.Context(), w.step(t, s), false)
+			if c.goesOn != (err == nil) || err != nil && (!strings.Contains(err.Error(), "canary") || errors.Is(err, errRefused)) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A loop ends with an error where a tick is not pushed: its document says nothing of the ticks that are.
+func TestLoopLanded(t *testing.T) {
+	w, s := newWorker(t, `echo '{"loop_id": "l", "reason": "task_done", "ticks": [{"n": 1}], "report": {"code": "SUCCESS", "run_id": "r1", "commit": "c"}}'`)
+	s.Kind = job.KindLoop
+	if res, err := w.tick(t.Context(), w.step(t, s), false); err != nil || res.Code != "task_done" || res.Ticks != 1 || res.Commit != "c" {
+		t.Error(res, err)
 	}
 }
 
