@@ -120,7 +120,7 @@ func (r *reader) types(line string) []byte {
 	return r.command(r.home, "bash", "-euc", r.exports+line)
 }
 
-// stays types a command that goes on, on a machine of its own, and waits until it takes runs.
+// stays types a command that continues, on a machine of its own, and waits until it takes runs.
 func (r *reader) stays(line string) {
 	r.t.Helper()
 	home := r.place.home("machine" + strconv.Itoa(len(r.machines)))

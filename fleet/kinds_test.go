@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "record the histories of TestReplay")
 
-// A run that asks goes on with the answer on the worker that asked, and a loop's ticks are at the remote one by one.
+// A run that asks continues with the answer on the worker that asked, and a loop's ticks are at the remote one by one.
 func TestAnswersAndLoops(t *testing.T) {
 	if *bin == "" {
 		t.Skip("it needs the built programs: make fleet-test")

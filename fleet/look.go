@@ -110,7 +110,7 @@ func newAnswerCmd(e *engine) *cobra.Command {
 			gone, app := (*serviceerror.NotFound)(nil), (*temporal.ApplicationError)(nil)
 			switch {
 			case err == nil:
-				return e.print("answer", map[string]any{"id": id}, id+" goes on\nnext: relay fleet status\n")
+				return e.print("answer", map[string]any{"id": id}, id+" continues\nnext: relay fleet status\n")
 			case errors.As(err, &gone):
 				return fmt.Errorf("%s has ended (fix: `relay fleet report %s`)", id, id)
 			case errors.As(err, &app):

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A worker is killed while it works on a pipeline's second task: another one goes on with that task, and the one that was
+// A worker is killed while it works on a pipeline's second task: another one continues that task, and the one that was
 // pushed before is not made again.
 func TestPipeline(t *testing.T) {
 	if *bin == "" {

@@ -96,7 +96,7 @@ func runWorker(ctx context.Context, e *engine, o *workerOptions) error {
 	if err := coordinator.Serve(ctx, socket, c, e.store()); err != nil {
 		return fmt.Errorf("the socket for relay can't be made: %w (fix: a shorter XDG_RUNTIME_DIR, or `ls -l %s`)", err, filepath.Dir(socket))
 	}
-	// What asked the operator goes on here, where its state is, and nowhere else.
+	// What asked the operator continues here, where its state is, and nowhere else.
 	for _, name := range []string{queue, own} {
 		w := worker.New(c, name, worker.Options{MaxConcurrentActivityExecutionSize: o.slots, WorkerStopTimeout: 5 * time.Second, DisableWorkflowWorker: name == own,
 			// Else the SDK sends a heartbeat so seldom that a stop is heard of late.

@@ -17,7 +17,7 @@ func newFleetCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:                "fleet",
 		Short:              "Runs for many repositories on many machines",
-		Long:               "Starts relay-fleet, a program of its own that is built with `make fleet` and lies beside relay.",
+		Long:               "Starts relay-fleet, a program of its own that is built with `make fleet` and installed beside relay.",
 		Example:            "relay fleet up\nrelay fleet submit run --repo URL --goal \"...\"\nrelay fleet status",
 		GroupID:            groupWork,
 		DisableFlagParsing: true,

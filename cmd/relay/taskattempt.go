@@ -19,7 +19,7 @@ func trail(p *printer, t *host.TaskAttempt) {
 	case t.Waiting != nil:
 		end = p.yellow("waits for you")
 	case t.Code == "" && t.Lost != "":
-		end = "begun anew: " + host.Safe(t.Lost)
+		end = "restarted: " + host.Safe(t.Lost)
 	case t.Code == "":
 		end = t.At()
 	}
@@ -94,7 +94,7 @@ func newTaskAnswerCmd(a *app) *cobra.Command {
 	o := &taskAnswerOptions{taskOptions: taskOptions{app: a}}
 	return &cobra.Command{
 		Use: "answer TASK ANSWER", Short: "Answer what a task waits for",
-		Long:    "A planner's question is answered with words; whether criteria that nobody could prove are met, with\nyes or no. The next `relay pipeline run` goes on with it.",
+		Long:    "A planner's question is answered with words; whether criteria that nobody could prove are met, with\nyes or no. The next `relay pipeline run` continues it.",
 		Example: "relay task answer login yes\nrelay task answer users \"keep the old table\"",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 {

@@ -275,6 +275,6 @@ func (g *evidence) unknown() {
 		g.facts.Unknown = append(g.facts.Unknown, "what runs did that landed none of these commits: they were not asked for")
 	}
 	g.facts.Unknown = append(g.facts.Unknown, "what is in the files: their names and digests are here, and the repository has the rest",
-		"whether the branch went on after its tip, and whether the machine's history is whole: runs can be removed from it",
+		"whether the branch has later commits, and whether the machine's history is whole: runs can be removed from it",
 		"whether the machine was honest: a signature says whose word it is")
 }

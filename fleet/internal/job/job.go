@@ -80,7 +80,7 @@ type Result struct {
 	MS       int64  `json:"ms"`
 	Ticks    int    `json:"ticks,omitempty"` // that its loops have made
 	Spend    Spend  `json:"spend,omitzero"`
-	// Ask is what the operator has to say before it goes on, on the worker that has its state.
+	// Ask is what the operator has to say before it continues, on the worker that has its state.
 	Ask    *Ask   `json:"ask,omitempty"`
 	Worker string `json:"worker,omitempty"` // its own queue
 }

@@ -74,7 +74,7 @@ func TestStoppedInTheQueue(t *testing.T) {
 	}
 }
 
-// What asks waits for the one answer that fits, and goes on with it on the worker that asked.
+// What asks waits for the one answer that fits, and continues it on the worker that asked.
 func TestAnswers(t *testing.T) {
 	var steps []Step
 	env := newRun(t, func(st Step) (Result, error) {

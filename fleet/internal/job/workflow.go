@@ -62,7 +62,7 @@ func Repository(ctx workflow.Context, waiting []string) error {
 
 // Run waits for its turn and makes one run. A worker that is lost is replaced: the run is
 // asked for again with its key, so what was made is found and not bought again. Where relay
-// asks the operator, the run waits, keeps its turn, and goes on on the worker that has its state.
+// asks the operator, the run waits, keeps its turn, and continues on the worker that has its state.
 func Run(ctx workflow.Context, j Job) (res Result, err error) {
 	defer func() {
 		end, _ := workflow.NewDisconnectedContext(ctx) // also of a run that was stopped

@@ -213,7 +213,7 @@ func (w *Worker) put(a *job.Ask, q job.Question) (_ *job.Ask, err error) {
 	return a, err
 }
 
-// cycle goes on with the cycle of a service that a lost attempt had begun here.
+// cycle continues with the cycle of a service that a lost attempt had begun here.
 func (w *Worker) cycle(ctx context.Context, dir, service string) (doc said, out []byte, code int, err error) {
 	out, _, _, err = w.run(ctx, dir, nil, w.Relay, "status", "--json")
 	var status struct {

@@ -343,7 +343,7 @@ func (w *Worker) environment() (all []string) {
 	return all
 }
 
-// traced is the key of the run whose spans a program goes on with: those of all its attempts, on whichever machines, are one trace.
+// traced is the key of the run whose spans a program continues with: those of all its attempts, on whichever machines, are one trace.
 type traced struct{}
 
 // maxOutput is the most that is kept of what a program says.

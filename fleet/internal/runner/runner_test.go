@@ -113,7 +113,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// What relay asks is in a blob, and the answer is given before it goes on. One that it does not take is asked for again,
+// What relay asks is in a blob, and the answer is given before it continues. One that it does not take is asked for again,
 // but by an attempt that comes after a lost one: that may have given it.
 func TestAnswer(t *testing.T) {
 	w, s := newWorker(t, `echo "$@" >>../args

@@ -164,7 +164,7 @@ func TestSigners(t *testing.T) {
 		"a ssh-rsa AAAA":                                                "no ed25519 key",
 		"a\nb " + key:                                                   "1",
 		"a namespaces=relay " + key:                                     "not known",
-		`a namespaces="a",namespaces="b" ` + key:                        "there twice",
+		`a namespaces="a",namespaces="b" ` + key:                        "appears twice",
 		"a":                                                             "no name",
 		"a ssh-ed25519":                                                 "no name",
 		"a ssh-ed25519 AAAA":                                            "can't be read",

@@ -102,7 +102,7 @@ func (s *signer) options(text string) (authority bool, err error) {
 		text = text[len(o[0]):]
 		name := strings.ToLower(o[1] + o[2])
 		if seen[name] && name != "cert-authority" {
-			return false, fmt.Errorf("the option %q is there twice", name)
+			return false, fmt.Errorf("the option %q appears twice", name)
 		}
 		switch seen[name] = true; name {
 		case "cert-authority":

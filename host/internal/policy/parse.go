@@ -87,7 +87,7 @@ func parse(f File) (rules []*rule, err error) {
 	if !utf8.ValidString(f.Text) || strings.Contains(f.Text, "\x00") {
 		return nil, wrong(f.Name, 0, "it is not UTF-8 text: save it as UTF-8")
 	}
-	var more *string // what an indented line goes on with
+	var more *string // what an indented line continues with
 	n := 0
 	for line := range strings.Lines(f.Text) {
 		n++
@@ -100,7 +100,7 @@ func parse(f File) (rules []*rule, err error) {
 			continue
 		case line[0] == ' ' || line[0] == '\t':
 			if more == nil {
-				return nil, wrong(f.Name, n, "an indented line goes on with a rule, and there is none above it")
+				return nil, wrong(f.Name, n, "an indented line continues a rule, and there is none above it")
 			}
 			*more += "\n" + line
 			continue

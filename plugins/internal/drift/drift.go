@@ -62,7 +62,7 @@ type Program struct {
 
 // What the environment of the tests says. Without it only the quick cases are played.
 const (
-	// modeVariable is "all", or "record", which also writes those cases anew that have
+	// modeVariable is "all", or "record", which also rewrites those cases that have
 	// another shape.
 	modeVariable = "RELAY_DRIFT"
 	// reportVariable names a file that gets what was found, for people.
