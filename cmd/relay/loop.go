@@ -39,7 +39,7 @@ func newLoopCmd(a *app) *cobra.Command {
 		Short: "Tick after tick, until a stop condition is met",
 		Long: "Stops when the orchestrator says that the goal is reached, when a tick stops or is blocked, on a\n" +
 			"question, when a milestone's budget is nearly used up, and at the limits below. --mode task ends\n" +
-			"after one task, milestone at the end of the milestone; autonomous begins the next one. Ctrl-C stops\nthe tick cleanly.",
+			"after one task, milestone with the milestone; autonomous begins the next. Ctrl-C stops it cleanly.",
 		Example: "relay loop --mode milestone --goal \"make the tests pass\" --max-ticks 10\nrelay loop --mode autonomous --until 07:00 --max-cost-usd 20 --detach\nrelay loop --resume              # continue where a crash or Ctrl-C cut it off",
 		GroupID: groupWork,
 		Args:    noArgs,

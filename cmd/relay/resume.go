@@ -20,8 +20,8 @@ func newResumeCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resume CYCLE",
 		Short: "Continue a cycle that a crash, a signal or a problem interrupted",
-		Long: "Continues from the last recorded step. Answers that had arrived are not asked for again. One that was\n" +
-			"under way is asked for again, and relay says so.",
+		Long: "Continues from the last recorded step. Answers that had arrived are not asked for again. One that\n" +
+			"was under way is asked for again, and relay says so.",
 		Example: "relay audit resume bf3c91\nrelay audit resume bf3c91 --without audit_b   # continue with the audits that exist",
 		Args:    needArg(&o.id, "cycle", "relay queue"),
 		RunE:    inRepo(a, o, runResume),

@@ -372,7 +372,7 @@ func TestCycleOfAnotherMachine(t *testing.T) {
 	must(t, os.Remove(filepath.Join(w.env().StateDir, "gate.key")))
 	for _, cmd := range []string{"continue", "resume", "review"} {
 		err := commands[cmd](t.Context(), w, id)
-		if err == nil || !strings.Contains(err.Error(), "not begun with relay on this machine") {
+		if err == nil || !strings.Contains(err.Error(), "not started by relay on this machine") {
 			t.Errorf("%s: %v", cmd, err)
 		}
 	}

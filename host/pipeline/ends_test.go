@@ -143,7 +143,7 @@ func TestUnsureWaitsForTheOperator(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Answer(w.env().WS, "a", false, "", time.Now(), nil)
-	if f, ok := diag.As(err); !ok || !strings.Contains(f.What, "has its answer already") || !strings.Contains(f.Why, `yes "I looked"; the first answer stands`) {
+	if f, ok := diag.As(err); !ok || !strings.Contains(f.What, "has its answer already") || !strings.Contains(f.Why, `yes "I looked"; the first answer holds`) {
 		t.Errorf("the second answer: %v", err)
 	}
 	w.goes(Options{})
