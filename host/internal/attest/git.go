@@ -175,7 +175,11 @@ func readCommit(body []byte) *commit {
 // than any of relay's.
 func notesIn(ctx context.Context, git *judge.Git, ref string) (map[string]string, error) {
 	notes := map[string]string{}
-	out, err := git.Run(ctx, nil, "for-each-ref", "--format=%(objectname)", ref)
+	out, err := git.Run(ctx, nil, "for-each-ref", "--format=%(refname)", ref)
+	if name := string(bytes.TrimSpace(out)); strings.HasPrefix(name, ref+"/") { // it names those below a folder, too
+		name, _, _ = strings.Cut(name, "\n")
+		return nil, fmt.Errorf("%s is a folder, with the ref %s in it", ref, name)
+	}
 	if err == nil && len(bytes.TrimSpace(out)) == 0 {
 		// Of a ref that git can't read it says no more than of one that is not there.
 		if fi, err := os.Lstat(filepath.Join(git.CommonDir, filepath.FromSlash(ref))); err == nil && !fi.IsDir() {
