@@ -2,6 +2,7 @@ package box
 
 import (
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -46,15 +47,21 @@ func guard() error {
 	return nil
 }
 
-// deafen takes this process's signal handlers away. The kernel keeps from a pid 1 what a
-// process of its own namespace sends, as long as there is no handler for it; Go installs
-// one for nearly each signal, and takes a SIGSEGV that somebody queued for a fault of its
-// own. What it uses among its own threads stays. The child inherits nothing ignored.
-func deafen() {
-	const perThread = unix.Signal(33) // of syscall.AllThreadsSyscall
-	var none [4]uint64                // the kernel's struct sigaction: the default action
+// perThread is how syscall.AllThreadsSyscall reaches this process's other threads.
+const perThread = unix.Signal(33)
+
+// deafen takes this process's signal handlers away, but for those that it still needs
+// itself. The kernel keeps from a pid 1 what a process of its own namespace sends, as long
+// as there is no handler for it; Go installs one for nearly each signal, and takes a
+// SIGSEGV that somebody queued for a fault of its own. When the child runs, not one may be
+// left: all signals are blocked in a handler of the first thread, and one that comes
+// meanwhile is not dropped there; given to a thread that does not block it, it ends them
+// all. Without SIGURG, Go switches goroutines at calls alone, and here is no loop without
+// calls. The child inherits nothing ignored.
+func deafen(but ...unix.Signal) {
+	var none [4]uint64 // the kernel's struct sigaction: the default action
 	for sig := unix.Signal(1); sig <= 64; sig++ {
-		if sig == unix.SIGKILL || sig == unix.SIGSTOP || sig == unix.SIGURG || sig == perThread {
+		if sig == unix.SIGKILL || sig == unix.SIGSTOP || slices.Contains(but, sig) {
 			continue
 		}
 		unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&none)), 0, 8, 0, 0)

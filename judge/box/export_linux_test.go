@@ -1,6 +1,7 @@
 package box
 
 import (
+	"errors"
 	"os"
 	"runtime"
 	"time"
@@ -45,4 +46,21 @@ func (b *Box) Slow(proc *os.Process, goes time.Duration) (*Process, error) {
 		_, err := proc.Wait()
 		return ExitState{}, err
 	}, func() error { time.Sleep(goes); return nil }), nil
+}
+
+// StartAfter is Start with something that happens between its plan and its mounts.
+func (b *Box) StartAfter(p Proc, between func()) (*Process, error) {
+	lock, err := b.lock()
+	if err != nil {
+		return nil, err
+	}
+	what, err := b.plan(p)
+	if err == nil {
+		err = b.use()
+	}
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	between()
+	return b.enter(what, p, lock)
 }

@@ -96,7 +96,7 @@ func enter(control *os.File, over func(*Exceeded)) (pid int, look func() *Exceed
 		}
 		quit(1)
 	}()
-	deafen()
+	deafen(unix.SIGURG, perThread)
 	if err := guard(); err != nil {
 		return 0, nil, err
 	}
@@ -131,6 +131,7 @@ func enter(control *os.File, over func(*Exceeded)) (pid int, look func() *Exceed
 	if err := filterCalls(&p, exe, over); err != nil {
 		return 0, nil, err
 	}
+	deafen()
 	pid, err = spawn(&p, exe)
 	runtime.KeepAlive(exe) // only its number is used; collected, it would be closed before the exec
 	debug.SetGCPercent(100)

@@ -5,8 +5,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
+	"github.com/paxiom/relay/judge/box/internal/tree"
 	"golang.org/x/sys/unix"
 )
 
@@ -27,13 +29,21 @@ func mountAll(p *plan) (stores []int, err error) {
 		stores = append(stores, away)
 	}
 	ready := make([]int, len(p.Steps))
+	var gone []string
 	for i := range p.Steps {
-		fd, err := prepare(&p.Steps[i], away, i, p.Limits)
-		if err == nil {
+		s := &p.Steps[i]
+		fd, err := prepare(s, away, i, p.Limits)
+		switch {
+		case err == nil:
 			ready[i] = fd
-		} else if !p.Steps[i].Optional {
+		case s.Live && missing(s.Source):
+			gone = append(gone, s.Path)
+		case !s.Optional:
 			return nil, err
 		}
+	}
+	goneAbove := func(s *step) bool {
+		return slices.ContainsFunc(gone, func(dir string) bool { return tree.Within(s.Path, dir) })
 	}
 	if err := done(); err != nil {
 		return nil, err
@@ -46,7 +56,8 @@ func mountAll(p *plan) (stores []int, err error) {
 		return nil, fail("make everything read-only", "/", err)
 	}
 	for i := range p.Steps {
-		if err := attach(&p.Steps[i], ready[i]); err != nil && !p.Steps[i].Optional {
+		s := &p.Steps[i]
+		if err := attach(s, ready[i]); err != nil && !s.Optional && !goneAbove(s) {
 			return nil, err
 		}
 	}

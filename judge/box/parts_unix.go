@@ -60,7 +60,9 @@ func (b *Box) lowers() []string {
 
 // gone reports whether the i-th of them is one that is shown as it is, and that its owner has
 // removed since: the workspace, or what git ignores.
-func (b *Box) gone(i int) bool { return i > len(b.spec.GitDirs) && missing(b.below(i)) }
+func (b *Box) gone(i int) bool { return b.live(i) && missing(b.below(i)) }
+
+func (b *Box) live(i int) bool { return i > len(b.spec.GitDirs) }
 
 func missing(path string) bool {
 	_, err := os.Lstat(path)

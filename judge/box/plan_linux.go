@@ -64,6 +64,9 @@ type step struct {
 	Device bool
 	// Optional: left out when it can't be made, which only ever shows less.
 	Optional bool
+	// Live: its owner can remove it at any time, also after it was planned. Then it is left
+	// out with what is below it.
+	Live bool
 	// Make is what a stepEmpty holds: mount points for later steps, links, files; or what is
 	// made in an overlay whose writes are thrown away.
 	Make []entry

@@ -29,6 +29,11 @@ func (b *Box) startOverlay(p Proc, lock *os.File) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	return b.enter(what, p, lock)
+}
+
+// enter starts the process behind the mounts of a plan.
+func (b *Box) enter(what *plan, p Proc, lock *os.File) (*Process, error) {
 	own := ownersOf()
 	// The same numbers inside: an agent that finds itself root behaves differently.
 	flags, caps := uintptr(unix.CLONE_NEWUSER|unix.CLONE_NEWNS|unix.CLONE_NEWPID|unix.CLONE_NEWIPC), setupCaps
@@ -83,7 +88,7 @@ func (b *Box) plan(p Proc) (*plan, error) {
 			continue
 		}
 		if b.spec.ReadOnlyRoot {
-			pl.steps = append(pl.steps, step{Kind: stepBind, Path: lower, Source: b.below(i)})
+			pl.steps = append(pl.steps, step{Kind: stepBind, Path: lower, Source: b.below(i), Live: b.live(i)})
 			continue
 		}
 		if pl.mountsBelow(b.below(i)) {
@@ -91,7 +96,7 @@ func (b *Box) plan(p Proc) (*plan, error) {
 				Why: "another file system is mounted inside it, and the kernel does not let an overlay hide that",
 				Fix: "`findmnt -R " + lower + "` lists it; unmount it for the run"}
 		}
-		pl.steps = append(pl.steps, step{Kind: stepOverlay, Path: lower, Source: b.below(i), Upper: b.upper(i), Work: b.work(i)})
+		pl.steps = append(pl.steps, step{Kind: stepOverlay, Path: lower, Source: b.below(i), Upper: b.upper(i), Work: b.work(i), Live: b.live(i)})
 	}
 	set := b.addThrowAway(&pl, out)
 	if err := b.addCaches(&pl); err != nil {

@@ -156,3 +156,25 @@ func TestLinkedFolders(t *testing.T) {
 		t.Error("a folder was made for real")
 	}
 }
+
+// What git ignores is the user's: gone between the plan of a box and its mounts, it is not shown, and nothing fails.
+func TestShownFolderIsRemoved(t *testing.T) {
+	t.Parallel()
+	for name, readOnly := range map[string]bool{"written": false, "read-only": true} {
+		w := newWorld(t)
+		kept, live := w.dir+"/kept", w.spec.Root+"/modules"
+		check(t, errors.Join(os.MkdirAll(kept+"/modules", 0o755), os.Mkdir(live, 0o755), os.WriteFile(live+"/secret", nil, 0o644)))
+		w.spec.Kept = &Kept{Root: kept, GitDirs: w.spec.GitDirs, Shown: []string{live}}
+		w.spec.Hide = []Hidden{{Path: live + "/secret"}}
+		w.spec.ReadOnlyRoot = readOnly
+		b := w.box()
+		run, err := b.StartAfter(Proc{Argv: []string{"sh", "-c", "ls modules/secret && exit 1; true"}, Env: testEnv(b)}, func() { check(t, os.RemoveAll(live)) })
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if state, err := run.Wait(); err != nil || !state.OK() {
+			t.Errorf("%s: %+v %v", name, state, err)
+		}
+	}
+}
