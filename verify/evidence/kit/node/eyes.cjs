@@ -264,7 +264,7 @@ function jest(adapter) {
     if (given) {
       runtime._createJestObjectFor = function (file) {
         const object = apply(given, this, arguments)
-        if (underTest(file)) for (const name of ['mock', 'doMock', 'setMock', 'unstable_mockModule']) mocks(w, object, name, () => file)
+        for (const name of ['mock', 'doMock', 'setMock', 'unstable_mockModule']) mocks(w, object, name, 'jest.' + name, () => file)
         return object
       }
     }
@@ -300,12 +300,12 @@ const underTest = (file) => {
 }
 
 // mocks looks after a function that replaces modules: tests do that, and the code under test has no reason to.
-function mocks(w, object, name, from) {
+function mocks(w, object, name, called, from) {
   const mock = object[name]
   if (typeof mock !== 'function') return
   object[name] = function () {
     const file = underTest(from(arguments))
-    if (file) w.tell(name + ' in ' + file)
+    if (file) w.tell(called + ' in ' + file)
     return apply(mock, this, arguments)
   }
 }
@@ -360,7 +360,7 @@ function vitest() {
     runner(c, w).catch(() => {})
   }
   const mocker = globalThis.__vitest_mocker__
-  if (mocker && !getOwnPropertyDescriptor(mocker, 'queueMock')) mocks(begun.w, mocker, 'queueMock', (args) => args[1])
+  if (mocker && !getOwnPropertyDescriptor(mocker, 'queueMock')) mocks(begun.w, mocker, 'queueMock', 'vi.mock', (args) => args[1])
   begun.w.look()
   if (begun.last !== 'bad' && begun.last !== (begun.last = tells(expect))) begun.c.send('probe', 'expect', begun.last, '')
 }
