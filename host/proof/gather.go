@@ -227,7 +227,11 @@ func (g *evidence) policies(ctx context.Context) {
 				g.members = append(g.members, bundle.PolicyMember(p.SHA256, f))
 			}
 		} else {
-			g.facts.Unknown = append(g.facts.Unknown, fmt.Sprintf("the rules of the policy %.12s: your own have changed since", p.SHA256))
+			why := "your own have changed since"
+			if err != nil {
+				why = err.Error()
+			}
+			g.facts.Unknown = append(g.facts.Unknown, fmt.Sprintf("the rules of the policy %.12s: %s", p.SHA256, why))
 		}
 		g.facts.Policies = append(g.facts.Policies, p)
 	}

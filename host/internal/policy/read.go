@@ -24,6 +24,15 @@ const Dir = "policy"
 
 const suffix = ".cel"
 
+// ofRules reports whether a file of this name has rules. A.CEL does, too: on some systems it
+// is a.cel, and a rule that is passed over in silence forbids nothing.
+func ofRules(name string) bool { return strings.EqualFold(filepath.Ext(name), suffix) }
+
+// errLinked: what a link leads to is in no commit, so its rules would hold nowhere.
+func errLinked() error {
+	return wrong(Dir, 0, "%s is a link, and rules are read from the commit alone: make it a folder", Dir)
+}
+
 // bom is the mark that editors on Windows put before a text.
 const bom = "\ufeff"
 
@@ -96,6 +105,9 @@ func OpenTree(root string, environ []string) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
+	if info, err := os.Lstat(filepath.Join(root, Dir)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return nil, errLinked()
+	}
 	names, err := beneath.ReadDir(root, Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, wrong(Dir, 0, "%v", err)
@@ -103,7 +115,7 @@ func OpenTree(root string, environ []string) (*Set, error) {
 	slices.Sort(names)
 	var d folder
 	for _, name := range names {
-		if !strings.HasSuffix(name, suffix) {
+		if !ofRules(name) {
 			continue
 		}
 		if name = Dir + "/" + name; !plain(root, name) {
@@ -136,7 +148,7 @@ func ofUser(environ []string, root string) (files []File, err error) {
 		return nil, wrong(dir, 0, "%v", err)
 	}
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), suffix) || left.MatchString(e.Name()) {
+		if !ofRules(e.Name()) || left.MatchString(e.Name()) {
 			continue
 		}
 		name := filepath.Join(dir, e.Name())
@@ -158,15 +170,15 @@ func ofCommit(ctx context.Context, git *judge.Git, commit string) (*folder, erro
 	if err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(string(out), "120000 ") && strings.HasSuffix(string(out), "\t"+Dir+"\x00") { // its rules would hold in no commit
-		return nil, wrong(Dir, 0, "%s is a link, and rules are read from the commit alone: make it a folder", Dir)
+	if strings.HasPrefix(string(out), "120000 ") && strings.HasSuffix(string(out), "\t"+Dir+"\x00") {
+		return nil, errLinked()
 	}
 	d := &folder{}
 	total, n := int64(0), 0
 	for row := range strings.SplitSeq(string(out), "\x00") {
 		meta, name, ok := strings.Cut(row, "\t")
 		f := strings.Fields(meta)
-		if !ok || len(f) != 4 || !strings.HasSuffix(name, suffix) {
+		if !ok || len(f) != 4 || !ofRules(name) {
 			continue
 		}
 		if f[0] != "100644" && f[0] != "100755" {

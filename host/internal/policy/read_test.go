@@ -109,7 +109,7 @@ func TestLeftBesideRules(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"a.cel": "forbid a: m\n    true\n", "a.cel~": "forbid a: m\n", ".a.cel.swp": "b0VIM", "#a.cel#": "x", "._a.cel": "\x00\x05\x16\x07"} {
+	for name, text := range map[string]string{"a.cel": "forbid a: m\n    true\n", "B.CEL": "ask b: m\n    true\n", "a.cel~": "forbid a: m\n", ".a.cel.swp": "b0VIM", "#a.cel#": "x", "._a.cel": "\x00\x05\x16\x07"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestLeftBesideRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := OpenTree(t.TempDir(), []string{"HOME=" + home})
-	if err != nil || len(s.rules) != 1 {
+	if err != nil || len(s.rules) != 2 {
 		t.Fatalf("%+v, %v", s, err)
 	}
 	if err := os.Symlink("nowhere", filepath.Join(dir, "b.cel")); err != nil {
@@ -131,7 +131,7 @@ func TestLeftBesideRules(t *testing.T) {
 
 // Nor do many, of which the first are named.
 func TestManyFilesOfOthers(t *testing.T) {
-	others := map[string]string{"z.cel": "forbid a: m\n    true\n"}
+	others := map[string]string{"Z.CEL": "forbid a: m\n    true\n"}
 	for i := range maxFiles + 10 {
 		others[fmt.Sprintf("a%d.cel", i)] = "true\n"
 	}
