@@ -73,6 +73,12 @@ func runInit() {
 	// Capabilities, the keyring and Landlock belong to a thread; the child is
 	// forked from this one.
 	runtime.LockOSThread()
+	if unix.Gettid() == os.Getpid() {
+		// Not from the first thread: all signals are blocked in the one that forks, and what is
+		// sent to a pid 1 is dropped unless its first thread blocks it (see deafen).
+		go runInit()
+		select {}
+	}
 	Supervise(enter, func() { unix.Kill(-1, unix.SIGKILL) }, reap, func() bool { return true })
 }
 
