@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paxiom/relay/host/cycle"
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/ledger"
@@ -106,6 +107,10 @@ func (o *Opened) find(run string) (history.Meta, error) {
 	}
 	if p, _ := pipeline.Look(o.WS, 0); p != nil && strings.HasPrefix(p.RunID, run) {
 		return m, diag.New("", run+" is the run of a pipeline", "the history has the attempts at its tasks", "`relay pipeline status`")
+	}
+	if id, none := cycle.Find(o.WS, run); none == nil {
+		id = cycle.Short(id)
+		return m, diag.New("", id+" is an audit cycle, not a run", "what a cycle lands stays on a branch of its own until you merge it", "`relay show "+id+"`")
 	}
 	return m, err
 }

@@ -46,7 +46,11 @@ func (p *revision) message() change.Message {
 	}
 	models = append(models, "  revise: "+orDefault(f.Model, f.By))
 	in, out, usd := p.spent()
-	m.Blocks = append(m.Blocks, models, []string{fmt.Sprintf("Tokens: in %d out %d", in, out), "Cost: " + format.Dollars(usd)})
+	cost := "Cost: " + format.Dollars(usd)
+	if n := r.UnknownCalls; n > 0 && usd != nil {
+		cost = fmt.Sprintf("Cost: at least %s, and %s of unknown cost", format.Dollars(usd), format.Count(n, "call"))
+	}
+	m.Blocks = append(m.Blocks, models, []string{fmt.Sprintf("Tokens: in %d out %d", in, out), cost})
 	m.Trailers = []change.Trailer{{Key: "Relay-Cycle", Value: r.UUID}, {Key: "Relay-Service", Value: r.ServiceID}, {Key: stepTrailer, Value: p.key}, {Key: "Relay-Evidence", Value: p.evidence()}}
 	return m
 }
