@@ -76,3 +76,21 @@ func TestBaseIsKnownByItsTree(t *testing.T) {
 		t.Error("another tree was taken for the same")
 	}
 }
+
+// TestExitCodeIsRemembered: a check without names says as much of what landed as one with names, so the next
+// change's base need not be run either.
+func TestExitCodeIsRemembered(t *testing.T) {
+	r := newRepo(t)
+	k := Checks{Env: os.Environ(), Commands: []verify.Command{{ID: "true", Argv: []string{"true"}}}}
+	c := r.judged("run-1", "echo package b >src/a.go", nil)
+	if _, code := c.Verify(t.Context(), k); code != judge.Success {
+		t.Fatal(code)
+	}
+	r.write("src/a.go", "package b\n", 0o644)
+	r.git("commit", "-qam", "landed")
+	c.Ended("HEAD")
+	must(t, c.Discard())
+	if next := r.begin("run-2"); next.recall(k.Identity(k.Commands[0])) == nil {
+		t.Error("the check runs once more on what it has just passed on")
+	}
+}

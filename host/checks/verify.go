@@ -134,7 +134,7 @@ func (c *Checker) verifyTwice(ctx context.Context, k Checks) ([]verify.Result, j
 	if code == judge.Success {
 		c.reported = map[string]verify.Report{}
 		for _, r := range results {
-			if r.Report.Named() && r.ExitCode == 0 {
+			if r.Report != nil && r.ExitCode == 0 {
 				c.reported[key(k.Identity(r.Command))] = *r.Report
 			}
 		}
