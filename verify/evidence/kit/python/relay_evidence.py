@@ -109,7 +109,7 @@ def hook_unittest(module):
     from relay_watch import eyes_of, watch
     run, eyes = module.TextTestRunner.run, eyes_of(_root, _compares)
     eyes.watch("TestCase", sys.modules["unittest.case"].TestCase, eyes.small)
-    for name in ("unittest.case", "unittest.result", "unittest.suite"):
+    for name in ("unittest.case", "unittest.result", "unittest.suite", "unittest.util"):
         eyes.module(sys.modules[name])
 
     def recorded(self, test):
@@ -181,7 +181,7 @@ def recorder(result, channel, raised):
     class Recorder(base):
         def addSuccess(self, test):
             if test.id() not in broken:
-                if raised.get(test.id()) not in ("", "_ShouldStop", None):
+                if raised.get(test.id()) not in ("", None):
                     channel.send("probe", "a failure that is taken for a pass", "bad", "")
                 elif followed(type(test)) and test.id() not in raised:
                     channel.send("probe", test.id() + " is told as passed, and was not run", "bad", "")

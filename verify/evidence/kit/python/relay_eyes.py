@@ -10,12 +10,13 @@ import types
 # Taken now: the code under test may replace any of it.
 _compile, _open, _parse, _getattr, _isinstance, _type = compile, open, ast.parse, getattr, isinstance, type
 _frame, _tracer, _profiler, _vars, _any, _set, _len = sys._getframe, sys.gettrace, sys.getprofile, vars, any, set, len
-_functions = (types.FunctionType, types.BuiltinFunctionType, classmethod, staticmethod, property, type)
+_functions = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, classmethod, staticmethod, property, type)
 _ours = ("shortDescription", "id", "setUp", "tearDown", "setUpClass", "tearDownClass", "__str__", "__repr__", "__doc__", "__module__")
 
-# What assertions rest on; the others, such as open and input, are mocked by honest tests.
-_rests = ("AssertionError", "BaseException", "Exception", "__build_class__", "all", "any", "callable", "isinstance", "issubclass", "type")
+# What tests and assertions compare by; honest tests mock the others, such as open and input.
+_mocked = {"breakpoint", "compile", "eval", "exec", "exit", "help", "input", "open", "print", "quit"}
 _builtins = {name for name in dir(builtins) if name[:1] != "_"}
+_rests = _builtins - _mocked | {"__build_class__"}
 
 # Where the types lie that values are compared by: ctypes writes there past the language's own rules.
 _slots = [(id(t), 416) for t in (bool, bytes, dict, float, int, list, object, set, str, tuple, type, type(None))]
@@ -25,6 +26,7 @@ class Eyes:
     def __init__(self, root):
         self.root, self.told, self.send = root + "/", {}, None
         self.small, self.large, self.files, self.rewrite = [], [], {}, None
+        self.modules = []
         self.first, self.case = None, ()
         self.watch("builtins", builtins, self.small, _rests)
         self.watch("re", re, self.large, ("compile", "findall", "fullmatch", "match", "search"))
@@ -59,14 +61,19 @@ class Eyes:
         """Watches the functions of a runner's module, and those of its classes."""
         into = self.large if into is None else into
         self.watch(module.__name__, module, into)
+        self.modules.append((module.__name__, _vars(module), _builtins & _vars(module).keys()))
         for key, value in list(_vars(module).items()):
             if _isinstance(value, _type) and value.__module__ == module.__name__:
                 self.watch(key, value, into)
+                into.extend((key + "." + k, _vars(value), k, v) for k, v in list(_vars(value).items()) if _type(v).__name__ in ("float", "Decimal"))  # tolerances
 
     def look(self, all=False):
         for name, held, key, value in self.small + self.large if all else self.small:
             if held.get(key) is not value:
                 self.tell(name)
+        for module, held, own in self.modules if all else ():  # a name that hides a builtin there
+            for name in (_builtins & held.keys()) - own:
+                self.tell(module + "." + name)
 
     # What jumps about in a test: a hook of this kind can't be taken away.
 
@@ -74,6 +81,8 @@ class Eyes:
         if event == "object.__setattr__":
             if args[1] == "__code__" and self.foreign(args[0].__code__, args[2]):
                 self.tell("the code of " + args[0].__name__)
+            elif args[1] in ("__defaults__", "__kwdefaults__") and runners(args[0].__code__.co_filename):
+                self.tell("the defaults of " + args[0].__name__)
         elif event == "sys.settrace" and self.first and _tracer() is not self.first[0]:
             self.traced()
         elif event == "ctypes.cdata" and _any(0 <= args[0] - a < s for a, s in _slots):
@@ -82,7 +91,7 @@ class Eyes:
     def foreign(self, old, new):
         """Whether other code takes the place of the repository's or a runner's; flags are no other."""
         file = old.co_filename
-        return (old.co_code, old.co_consts) != (new.co_code, new.co_consts) and (self.own(file) or "/_pytest/" in file or "/unittest/" in file)
+        return (old.co_code, old.co_consts) != (new.co_code, new.co_consts) and (self.own(file) or runners(file))
 
     def traced(self):
         f, test = _frame(2), None
@@ -236,6 +245,10 @@ class Eyes:
             made.extend(c for c in code.co_consts if _isinstance(c, types.CodeType))
         imported = [(a.asname or a.name, a.name, n.module, n.level) for n in tree.body if _isinstance(n, ast.ImportFrom) for a in n.names]
         return codes, plain(tree), imported
+
+
+def runners(file):
+    return "/_pytest/" in file or "/unittest/" in file
 
 
 def unwrapped(f):

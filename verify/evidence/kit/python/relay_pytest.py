@@ -47,9 +47,6 @@ def test_pass():
 '''
 
 
-_watched = ("_pytest.assertion", "_pytest.assertion.rewrite", "_pytest.capture", "_pytest.doctest", "_pytest.main", "_pytest.nodes", "_pytest.outcomes",
-            "_pytest.python", "_pytest.python_api", "_pytest.raises", "_pytest.recwarn", "_pytest.reports", "_pytest.runner", "_pytest.skipping", "_pytest.unittest",
-            "pluggy._callers", "pluggy._hooks", "unittest.case")
 _skips = pytest.skip.Exception, unittest.SkipTest
 
 
@@ -68,8 +65,8 @@ class Plugin:
     def __init__(self, origin, eyes):
         self.channel, self.origin, self.own, self.raised, self.eyes = None, origin, None, {}, eyes
         self.item, self.put_back = None, None
-        for name in _watched:
-            if name in sys.modules:
+        for name in sorted(sys.modules):
+            if name.split(".")[0] in ("_pytest", "pluggy") or name in ("unittest.case", "unittest.util"):
                 eyes.module(sys.modules[name])
         eyes.watch("TestCase", unittest.TestCase, eyes.small)
         eyes.rewrite = rewriter()
