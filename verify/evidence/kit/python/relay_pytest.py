@@ -47,6 +47,7 @@ def test_pass():
 '''
 
 
+_pipe = os.environ.get("RELAY_EVIDENCE")
 _skips = pytest.skip.Exception, unittest.SkipTest
 
 
@@ -71,20 +72,24 @@ class Plugin:
         eyes.watch("TestCase", unittest.TestCase, eyes.small)
         eyes.rewrite = rewriter()
 
-    @pytest.hookimpl(tryfirst=True)
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_sessionstart(self, session):
-        if not hasattr(session.config, "workerinput"):  # a worker of xdist reports through its controller
-            self.channel = Channel("pytest", self.origin)
-            self.channel.outermost()
-            self.states = {}
-            self.eyes.rewrite.config = session.config
-            self.eyes.to(self.channel.send)
-            self.put_back = watch(self.raised, self.eyes, self.called)
+        self.worker = hasattr(session.config, "workerinput")  # of xdist: its controller names the tests
+        self.channel = Channel("pytest", self.origin)
+        self.channel.outermost()
+        self.states = {}
+        self.eyes.rewrite.config = session.config
+        self.eyes.to(self.channel.send)
+        self.put_back = watch(self.raised, self.eyes, self.called)
+        if getattr(session.config.option, "numprocesses", None):
+            os.environ["RELAY_EVIDENCE"] = _pipe  # for its workers, which it starts now
+        yield
+        os.environ.pop("RELAY_EVIDENCE", None)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session):
         """Probes go before the first and behind the last test."""
-        if self.channel is None or session.config.option.collectonly or getattr(session.config.option, "numprocesses", None) or not session.items:
+        if self.channel is None or self.worker or session.config.option.collectonly or getattr(session.config.option, "numprocesses", None) or not session.items:
             return
         self.own = set()
         try:
@@ -193,20 +198,31 @@ class Plugin:
                     self.channel.send("probe", "a failure that is taken for a pass", "bad", "")
                 elif report.nodeid in self.raised and self.raised[report.nodeid] is None:
                     self.channel.send("probe", report.nodeid + " is told as passed, and was not run", "bad", "")
-            self.channel.send("test", self.states.get(report.nodeid, "fail"), report.nodeid, report.nodeid.split("::")[0])
+            if self.worker:
+                self.channel.send("saw", self.states.get(report.nodeid, "fail"), report.nodeid)
+            else:
+                self.channel.send("test", self.states.get(report.nodeid, "fail"), report.nodeid, report.nodeid.split("::")[0])
 
     def pytest_collectreport(self, report):
-        if self.channel is not None and report.failed:
+        if self.channel is None or self.worker:
+            return
+        if report.failed:
             self.channel.send("test", "broken", report.nodeid, report.nodeid.split("::")[0])
-        elif self.channel is not None and report.skipped and report.nodeid:
+        elif report.skipped and report.nodeid:
             self.channel.send("test", "skip", report.nodeid, report.nodeid.split("::")[0])
 
-    @pytest.hookimpl(trylast=True)
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_sessionfinish(self, session, exitstatus):
-        if self.channel is not None:
-            if not self.put_back():
-                self.eyes.tell("TestCase._callTestMethod")
-            self.eyes.look(True)
-            self.eyes.named()
-            self.channel.send("end", "ok" if int(exitstatus) in (0, 5) else "fail")
-            self.channel.over()
+        if self.channel is not None and self.worker:  # before its controller lets it end
+            self.finish(exitstatus)
+        yield
+        if self.channel is not None and not self.worker:
+            self.finish(exitstatus)
+
+    def finish(self, exitstatus):
+        if not self.put_back():
+            self.eyes.tell("TestCase._callTestMethod")
+        self.eyes.look(True)
+        self.eyes.named()
+        self.channel.send("end", "ok" if int(exitstatus) in (0, 5) else "fail")
+        self.channel.over()
