@@ -47,6 +47,8 @@ type Test struct {
 	// File is where it lies, relative to the repository; a folder ends in "/"; "" where
 	// the runner does not say.
 	File string `json:"file,omitempty"`
+	// Places is in how many folders a test of this name ran, where that is more than one.
+	Places int `json:"places,omitempty"`
 }
 
 // Report is what the runners of one check said.

@@ -49,6 +49,8 @@ func Compare(base *verify.Report, now verify.Report, removed func(file string) b
 		case verify.Pass, verify.Fail:
 			if is != verify.Pass && is != verify.Fail {
 				f.Missing = append(f.Missing, verify.Gone{Name: name, File: was.File, Was: was.Status, Now: is})
+			} else if n := max(now.Tests[name].Places, 1); n < was.Places {
+				f.Missing = append(f.Missing, verify.Gone{Name: fmt.Sprintf("%s (in %d of %d folders)", name, was.Places-n, was.Places), File: was.File, Was: was.Status})
 			}
 		case verify.Broken:
 			if !anyIn(now, was.File) {
@@ -106,6 +108,10 @@ func problems(r verify.Report, base *verify.Report) []string {
 // names or ends change from run to run prove nothing.
 func Narrow(r *verify.Report, again verify.Report) {
 	maps.DeleteFunc(r.Tests, func(name string, t verify.Test) bool { return again.Tests[name].Status != t.Status })
+	for name, t := range r.Tests {
+		t.Places = min(t.Places, again.Tests[name].Places)
+		r.Tests[name] = t
+	}
 	for runner, n := range again.Early {
 		r.Early[runner] = max(r.Early[runner], n)
 	}

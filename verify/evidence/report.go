@@ -22,6 +22,10 @@ type reader struct {
 	open map[string]string         // run → its runner, until it ends
 	seen map[string]map[string]int // run → test → how often it came up
 
+	// Tests of one name in several folders of a repository are all to run.
+	where  map[string]string          // run → its folder
+	places map[string]map[string]bool // test → the folders in which it ran
+
 	probed map[string]bool // runners
 
 	// What was seen of tests where their functions returned, beside what their runner says.
@@ -32,7 +36,7 @@ type reader struct {
 
 func newReader() *reader {
 	return &reader{out: verify.Report{Tests: map[string]verify.Test{}, Early: map[string]int{}, Runners: map[string]int{}},
-		open: map[string]string{}, seen: map[string]map[string]int{}, probed: map[string]bool{},
+		where: map[string]string{}, places: map[string]map[string]bool{}, open: map[string]string{}, seen: map[string]map[string]int{}, probed: map[string]bool{},
 		eyes: map[string]bool{}, saw: map[string]map[string]verify.Status{}, by: map[string]string{}}
 }
 
@@ -63,7 +67,7 @@ func (r *reader) line(line string) {
 			r.out.Broken = "a run began twice"
 			return
 		}
-		r.open[run], r.seen[run] = f[2], map[string]int{}
+		r.open[run], r.seen[run], r.where[run] = f[2], map[string]int{}, f[4]
 		r.out.Runners[f[2]]++
 	case "end":
 		if _, ok := r.open[run]; !ok {
@@ -115,6 +119,12 @@ func (r *reader) test(run string, s verify.Status, name, file string) {
 	if seen[name]++; seen[name] > 1 {
 		name += " #" + strconv.Itoa(seen[name])
 	}
+	if s == verify.Pass || s == verify.Fail {
+		if r.places[name] == nil {
+			r.places[name] = map[string]bool{}
+		}
+		r.places[name][r.where[run]] = true
+	}
 	old, ok := r.out.Tests[name]
 	if !ok && len(r.out.Tests) >= maxTests {
 		r.out.Broken = "there are too many tests"
@@ -133,6 +143,12 @@ func (r *reader) report() verify.Report {
 	}
 	for _, runner := range r.open {
 		r.out.Early[runner]++
+	}
+	for name, in := range r.places {
+		if t, ok := r.out.Tests[name]; ok && len(in) > 1 {
+			t.Places = len(in)
+			r.out.Tests[name] = t
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.by)) {
 		runner := r.by[name]

@@ -39,7 +39,7 @@ function channel(runner, origin) {
     for (let i = 1; i < arguments.length; i++) line += '\t' + field(arguments[i])
     try { writeSync(fd, line + '\n') } catch { fd = -1 }
   }
-  send('begin', runner, origin || '')
+  send('begin', runner, origin || '', relative(root, process.cwd()))
   return { send, relative: (file) => file ? relative(root, slice(file, 0, 7) === 'file://' ? slice(file, 7) : text(file)) : '' }
 }
 

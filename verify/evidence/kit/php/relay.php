@@ -27,7 +27,7 @@
         {
             stream_set_write_buffer(self::$to, 0);
             $this->run = 'phpunit-' . getmypid();
-            $this->tell('begin', $this->run, 'phpunit');
+            $this->tell('begin', $this->run, 'phpunit', '', getcwd());
             return true;
         }
 

@@ -31,7 +31,7 @@ class Channel:
         except OSError:
             self.fd = -1
         self.pid = _getpid()
-        self.send("begin", runner, origin)
+        self.send("begin", runner, origin, relative(os.getcwd()))
 
     def outermost(self):
         """What a test starts, in this process or another, is its own affair: nothing of it is reported."""

@@ -8,7 +8,7 @@ if ENV['RELAY_EVIDENCE']
       def initialize(runner)
         @me = "#{runner}-#{$$}-#{rand(1 << 32).to_s(16)}"
         @to = File.open(ENV['RELAY_EVIDENCE'], File::WRONLY | File::APPEND) rescue nil
-        send_('begin', runner, '')
+        send_('begin', runner, '', Dir.pwd.delete_prefix(ROOT.chomp('/')))
       end
 
       def send_(kind, *fields)
