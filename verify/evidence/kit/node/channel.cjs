@@ -18,6 +18,9 @@ const pipe = process.env.RELAY_EVIDENCE
 const root = process.env.RELAY_EVIDENCE_ROOT || process.cwd()
 const { random } = Math
 
+const errors = ['Error', 'AggregateError', 'EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError']
+const kinds = ['Array', 'ArrayBuffer', 'BigInt', 'Boolean', 'Function', 'JSON', 'Map', 'Number', 'Object', 'Promise', 'Reflect', 'RegExp', 'Set', 'String', 'Symbol', 'Uint8Array', 'WeakMap', 'WeakSet', ...errors]
+
 function field(v) {
   const s = slice(text(v), 0, 1000)
   let out = ''
@@ -46,4 +49,4 @@ function channel(runner, origin) {
 // outermost keeps what a test starts, which is its own affair, from reporting too.
 channel.outermost = () => { delete process.env.RELAY_EVIDENCE }
 
-module.exports = { channel, pipe, root, apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, get, set, then, Weak, isGeneratorFunction, isPromise }
+module.exports = { channel, errors, kinds, pipe, root, apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, get, set, then, Weak, isGeneratorFunction, isPromise }

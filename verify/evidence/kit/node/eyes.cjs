@@ -28,8 +28,8 @@ function witness() {
     // watch remembers properties, which look compares; what honest tests replace and put back, only when all have ended.
     watch(of, object, keys, late) {
       for (let i = 0; object && i < keys.length; i++) {
-        const d = getOwnPropertyDescriptor(object, keys[i])
-        if (d && d.configurable) list[list.length] = { what: of + text(keys[i]), object, key: keys[i], value: d.value, get: d.get, late }
+        const d = getOwnPropertyDescriptor(object, keys[i]) || { configurable: true }
+        if (d.configurable) list[list.length] = { what: of + text(keys[i]), object, key: keys[i], value: d.value, get: d.get, late }
       }
     },
     forget() { list.length = 0 },
@@ -37,8 +37,8 @@ function witness() {
       for (let i = 0; i < list.length; i++) {
         const { what, object, key, value, get, late } = list[i]
         if (late && ended !== true) continue
-        const d = getOwnPropertyDescriptor(object, key)
-        if (!d || d.value !== value || d.get !== get) w.tell(what)
+        const d = getOwnPropertyDescriptor(object, key) || {}
+        if (d.value !== value || d.get !== get) w.tell(what)
       }
     },
     // seal lets properties be replaced, and tells it even of what was put back. A matcher is asked for when what it
@@ -79,13 +79,21 @@ function witness() {
       w.watch('util.', require('node:util'), ['isDeepStrictEqual', 'inspect'], true)
       w.watch('Array.', A, ['isArray', 'from'])
       w.watch('Reflect.', R, ['apply', 'get', 'ownKeys'])
-      w.watch('', g, ['Function', 'Promise', 'WeakMap', 'Map', 'Set', 'Object', 'Array', 'Reflect', 'Error'])
+      for (const name of own.errors) w.watch(name + '.', g[name], [Symbol.hasInstance])
+      w.watch('', g, own.kinds)
+      for (const name of [...own.kinds, 'Date', 'Math']) {
+        for (const [of, object] of [[name + '.', g[name]], [name + '.prototype.', g[name] && g[name].prototype]]) {
+          w.watch(of, object, object ? ownKeys(object).filter((key) => !mocked[of + text(key)] && functional(getOwnPropertyDescriptor(object, key))) : [], true)
+        }
+      }
     }
   }
   return w
 }
 
 const text = String
+const mocked = { __proto__: null, 'Date.now': true, 'Math.random': true } // often, and not put back
+const functional = (d) => d.get !== undefined || typeof d.value === 'function'
 
 // assertions are node's own, which are sealed where a test runner is loaded, with the way in which node:test calls a test.
 const assertions = witness()

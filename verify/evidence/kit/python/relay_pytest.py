@@ -67,7 +67,7 @@ class Plugin:
         self.channel, self.origin, self.own, self.raised, self.eyes = None, origin, None, {}, eyes
         self.item, self.put_back = None, None
         for name in sorted(sys.modules):
-            if name.split(".")[0] in ("_pytest", "pluggy") or name in ("unittest.case", "unittest.util"):
+            if name.split(".")[0] in ("_pytest", "pluggy") and name != "_pytest.config" or name in ("unittest.case", "unittest.util"):  # pytest itself patches its Config
                 eyes.module(sys.modules[name])
         eyes.watch("TestCase", unittest.TestCase, eyes.small)
         eyes.rewrite = rewriter()
