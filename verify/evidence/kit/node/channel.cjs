@@ -12,7 +12,7 @@ const slice = of(String.prototype.slice)
 const text = String
 const { WeakMap: Weak } = globalThis
 const [get, set, then, relative] = [of(WeakMap.prototype.get), of(WeakMap.prototype.set), of(Promise.prototype.then), path.relative]
-const { writeSync, openSync } = fs
+const { readFileSync, writeSync, openSync } = fs
 const flags = fs.constants.O_WRONLY | fs.constants.O_APPEND
 const pipe = process.env.RELAY_EVIDENCE
 const root = process.env.RELAY_EVIDENCE_ROOT || process.cwd()
@@ -49,4 +49,4 @@ function channel(runner, origin) {
 // outermost keeps what a test starts, which is its own affair, from reporting too.
 channel.outermost = () => { delete process.env.RELAY_EVIDENCE }
 
-module.exports = { channel, errors, kinds, pipe, root, apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, get, set, then, Weak, isGeneratorFunction, isPromise }
+module.exports = { channel, errors, kinds, readFileSync, pipe, root, apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, get, set, then, Weak, isGeneratorFunction, isPromise }

@@ -112,8 +112,57 @@ assertions.sealed = (nodeTest) => {
     }
     Module.syncBuiltinESMExports()
   }
+  if (nodeTest) followed()
+  debugged()
   assertions.seal('AsyncResource.prototype.', require('node:async_hooks').AsyncResource.prototype, ['runInAsyncScope'], nodeTest)
   for (const a of [assert, assert.strict]) assertions.seal('assert.', a, ownKeys(a).filter((k) => typeof k === 'string' && /^[a-z]/.test(k) && k !== 'strict'))
+}
+
+// followed notes how the function of each test of node:test ended, which the process of a file tells its runner in a
+// way that code there can write to.
+function followed() {
+  const of = require('node:async_hooks').AsyncResource.prototype
+  const { runInAsyncScope: call } = of
+  const c = channel('node:test', '')
+  c.send('end', 'ok')
+  of.runInAsyncScope = function (fn, self, ...args) {
+    const file = this.constructor.name === 'Test' && !this.expectFailure && this.loc && this.loc.file
+    if (!file || typeof fn !== 'function') return apply(call, this, arguments)
+    let name = ''
+    for (let t = this; t.parent; t = t.parent) name = ' > ' + t.name + name
+    const saw = (how) => c.send('saw', how, c.relative(file) + name)
+    const done = args[args.length - 1]
+    if (typeof done === 'function' && args.length > 1) args[args.length - 1] = function (e) { saw(e ? 'fail' : 'pass'); return apply(done, this, arguments) }
+    try {
+      const out = apply(call, this, [fn, self, ...args])
+      if (isPromise(out)) then(out, () => saw('pass'), () => saw('fail'))
+      return out
+    } catch (e) {
+      saw('fail')
+      throw e
+    }
+  }
+}
+
+// debugged looks after the inspector, by which code can write over that of others.
+function debugged() {
+  let Session
+  try { Session = require('node:inspector').Session } catch { return } // built without one
+  const { post } = Session.prototype
+  Session.prototype.post = function (method) {
+    if (/^Debugger\./.test(method) && caller() !== '') assertions.tell('the inspector in ' + caller())
+    return apply(post, this, arguments)
+  }
+}
+
+// compiled looks at what is about to run as a file of tests, and at what that file is given by require.
+assertions.compiled = (content, file) => {
+  const at = path.relative(own.root, file)
+  if (at.startsWith('..') || /node_modules/.test(at) || !/test|spec/i.test(at) || !/\.c?js$/.test(at)) return
+  const source = own.readFileSync(file, 'utf8')
+  if (content !== (source.charCodeAt(0) === 0xFEFF ? source.slice(1) : source)) assertions.tell('the text of a file of tests')
+  const given = Module.createRequire(file)
+  for (const name of ['assert', 'node:assert']) if (given(name) !== require('node:assert')) assertions.tell('what a file of tests gets as ' + name)
 }
 
 // helper remembers what a file of tests, or of their helpers, gives to others.
@@ -254,6 +303,16 @@ function jest(adapter) {
         if (of) {
           w.watch('expect\'s ', of, ['matchers'])
           w.seal('expect.', of.matchers, ownKeys(of.matchers), 'toBe') // each new expect asks for all
+          let state
+          defineProperty(of.state, 'snapshotState', {
+            enumerable: true,
+            get: () => state,
+            set(v) {
+              if (!state) snapshots(w, v)
+              else if (v !== state) w.tell('the snapshots')
+              state = v
+            }
+          })
         }
         w.watch('the global ', g, names)
         testers(w, g.expect, of && of.customEqualityTesters)
@@ -329,6 +388,14 @@ function testers(w, expect, list) {
   if (list) w.watch('expect\'s testers\' ', list, ['push'])
 }
 
+// snapshots looks after what compares them, and whether it may take what comes for right.
+function snapshots(w, state) {
+  if (!state) return
+  const of = getPrototypeOf(state)
+  w.watch('snapshots\' ', of, ownKeys(of).filter((key) => key !== 'constructor'))
+  w.watch('the snapshots\' ', state, ['_updateSnapshot', ...ownKeys(of).filter((key) => key !== 'constructor')])
+}
+
 // asymmetric looks after expect.objectContaining and its like, and what each of them makes.
 function asymmetric(w, expect) {
   for (const key of ['any', 'anything', 'arrayContaining', 'closeTo', 'objectContaining', 'stringContaining', 'stringMatching']) {
@@ -378,20 +445,30 @@ async function runner(c, w) {
   const { resolve } = Module.createRequire(path.join(process.cwd(), 'x'))
   const load = (file) => import(pathToFileURL(file))
   const [{ VitestTestRunner: Runner }, { getFn }] = await Promise.all(['vitest/runners', 'vitest/suite'].map((m) => load(resolve(m))))
-  load(path.join(path.dirname(resolve('vitest/suite')), 'index.js')).then(({ assert }) => w.watch('assert.', assert, ownKeys(assert)), () => {}) // require has none
+  load(path.join(path.dirname(resolve('vitest/suite')), 'index.js')).then(({ assert, chai }) => { // require has none
+    w.watch('assert.', assert, ownKeys(assert))
+    w.watch('chai.config.', chai.config, ['deepEqual'])
+  }).catch(() => {})
   const of = Runner.prototype
-  const { onBeforeRunSuite: before, runTask: call } = of
+  const { onBeforeRunSuite: before, onAfterRunSuite: after, runTask: call } = of
   const bodies = new Weak()
   const note = (task) => {
     if (task.tasks) for (let i = 0; i < task.tasks.length; i++) note(task.tasks[i])
     else set(bodies, task, getFn(task))
   }
-  of.onBeforeRunSuite = function (suite) {
+  of.onBeforeRunSuite = async function (suite) {
     if (suite.filepath) { // before the first hook
       c.send('eyes')
       note(suite)
     }
-    return before && apply(before, this, arguments)
+    await (before && apply(before, this, arguments))
+    try {
+      if (suite.filepath) snapshots(w, this.snapshotClient.getSnapshotState(suite.filepath))
+    } catch { /* one that is skipped has none */ }
+  }
+  of.onAfterRunSuite = function (suite) {
+    w.look(suite.filepath !== undefined)
+    return after && apply(after, this, arguments)
   }
   of.runTask = async function (test) {
     let name = ''

@@ -50,6 +50,11 @@ function begin() {
     Reflect.apply(loadFile, this, arguments)
     if (process.env.NODE_TEST_CONTEXT || mocha) require('./eyes.cjs').assertions.helper(file, this.exports)
   }
+  const { _compile: compile } = Module.prototype
+  Module.prototype._compile = function (content, file) {
+    if ((process.env.NODE_TEST_CONTEXT || mocha) && path.dirname(file) !== __dirname) require('./eyes.cjs').assertions.compiled(content, file)
+    return Reflect.apply(compile, this, arguments)
+  }
   let mocha = false
   const alone = !process.execArgv.includes('--test')
   Module._load = function (request, parent, isMain) {
