@@ -31,6 +31,11 @@ var variable = regexp.MustCompile(`^[A-Z_.][A-Z0-9_]*[:+]*=`)
 // in any spelling of the name.
 var assigning = regexp.MustCompile(`(^|/)(make|[bgp]make|remake|env|rake|just|task|go-task|scons|dmake|[gmn]?awk)$`)
 
+// targets are what the rules of a Makefile make.
+var targets = regexp.MustCompile(`(?m)^([^\s#:=][^:=#\n]*):([^=]|$)`)
+
+const maxMakefile = 1 << 20
+
 const defaultMaxParamLen = 128
 
 // Plan builds the commands of all requests, fast ones first, and checks every
@@ -150,14 +155,30 @@ func (p *planner) argv(id string, values map[string]any) ([]string, error) {
 	return argv, nil
 }
 
-// made is a file that the change adds under the name of one of make's targets, at the root or
-// in a folder that an argument names; "" is none.
+// made is a file that the change adds under the name of one of make's targets, which an argument or a rule
+// names, at the root or in a folder that an argument names; "" is none.
 func (p *planner) made(args []string) string {
+	dirs := []string{"."}
+	for _, arg := range args {
+		dirs = append(dirs, path.Clean(arg))
+	}
+	var rules []string // of files that one run of make makes, and the next takes as they are
+	for _, dir := range dirs {
+		for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} {
+			text, err := judge.ReadFile(filepath.Join(p.rules.Root, dir, name), maxMakefile)
+			if p.rules.Root == "" || err != nil {
+				continue
+			}
+			for _, m := range targets.FindAllSubmatch(text, -1) {
+				for target := range strings.FieldsSeq(string(m[1])) {
+					rules = append(rules, path.Join(dir, target))
+				}
+			}
+		}
+	}
 	for i := range p.rules.Changes {
 		c := &p.rules.Changes[i]
-		in := path.Dir(c.Path)
-		if c.Kind == judge.Added && slices.Contains(args, path.Base(c.Path)) &&
-			(in == "." || slices.ContainsFunc(args, func(arg string) bool { return in == path.Clean(arg) })) {
+		if c.Kind == judge.Added && (slices.Contains(rules, c.Path) || slices.Contains(args, path.Base(c.Path)) && slices.Contains(dirs, path.Dir(c.Path))) {
 			return c.Path
 		}
 	}

@@ -8,7 +8,7 @@ use warnings;
 
 my $pipe = $ENV{RELAY_EVIDENCE};
 my $root = ($ENV{RELAY_EVIDENCE_ROOT} || '') . '/';
-my ($to, $file, %was, %told);
+my ($to, $file, %was, %told, %filters);
 my $me = 0;
 
 # What decides what an assertion says, by the module that brings it.
@@ -19,6 +19,7 @@ my %watched = (
     'Test2/Event/Ok.pm' => ['Test2::Event::Ok', qw(init facet_data causes_fail increments_count)],
     'Test2/Event/Pass.pm' => ['Test2::Event::Pass', qw(facet_data)],
     'Test2/Event/Fail.pm' => ['Test2::Event::Fail', qw(facet_data)],
+    'Filter/Util/Call.pm' => ['Filter::Util::Call'],
     'Test2/API/Context.pm' => ['Test2::API::Context', qw(ok pass fail pass_and_release fail_and_release skip plan done_testing send_event send_ev2)],
 );
 
@@ -39,6 +40,10 @@ sub look {
         $told{$name} = 1;
         tell_relay('probe', "perl-$me", "$name was replaced", 'bad', '');
     }
+    for my $from (grep { !$told{$_} && of_code($_) } keys %filters) {
+        $told{$from} = 1;
+        tell_relay('probe', "perl-$me", "a filter of the test's text in $from", 'bad', '');
+    }
     for my $name (@{$watched{'Test/More.pm'}}) { # a glob of main's has it by import
         next if $told{"main::$name"} || !defined &{"main::$name"} || \&{"main::$name"} == ($was{"Test::More::$name"} || 0) || !foreign(\&{"main::$name"});
         $told{"main::$name"} = 1;
@@ -49,7 +54,11 @@ sub look {
 # Whether code is the repository's, and from no file of tests.
 sub foreign {
     require B;
-    my $from = B::svref_2object($_[0])->FILE;
+    return of_code(B::svref_2object($_[0])->FILE);
+}
+
+sub of_code {
+    my ($from) = @_;
     $from =~ s/^\Q$root\E//;
     return $from !~ m{^/|test|^t/}i && $from ne $file;
 }
@@ -98,6 +107,13 @@ sub loaded {
         my ($package, @names) = @{$watched{$module}};
         no strict 'refs';
         no warnings 'redefine';
+        if ($package eq 'Filter::Util::Call') {
+            my $add = \&Filter::Util::Call::filter_add;
+            *Filter::Util::Call::filter_add = sub { # what follows is read through it: the text of a test
+                $filters{(caller)[1]} = 1;
+                goto &$add;
+            };
+        }
         if ($package eq 'Test::Builder') { # which is watched as it is from here on
             require overload;
             $was{is_eq} = \&Test::Builder::is_eq;

@@ -10,7 +10,9 @@ module RelayEvidence
   class Eyes
     def initialize
       @list, @told, @to = [], {}, nil
-      [String, Symbol, Integer, Float, Array, Hash, NilClass, Object, BasicObject, Regexp, Range].each { |m| watch(m, %i[== != === ! eql? equal? =~ include? match? instance_exec raise]) }
+      [String, Symbol, Integer, Float, Array, Hash, NilClass, Object, BasicObject, Regexp, Range].each { |m| watch(m, %i[== != === ! eql? equal? =~ include? match? instance_exec raise load require require_relative]) }
+      [String, Symbol, Integer, Float, Array, Hash, NilClass, Regexp, Range, Comparable, Enumerable].each { |m| watch(m) }
+      @errors = Object.constants.grep(/Error\z|\AException\z/).map { |n| [n, Object.const_get(n)] }
     end
 
     def to(channel)
@@ -29,6 +31,9 @@ module RelayEvidence
     end
 
     def look
+      @errors.each { |name, was| tell(name) unless (Object.const_get(name) rescue nil).equal?(was) }
+      compiles = RubyVM::InstructionSequence.method(:load_iseq) if RubyVM::InstructionSequence.respond_to?(:load_iseq)
+      tell('how Ruby compiles files') if compiles && RelayEvidence.own?(compiles.source_location)
       @list.each do |mod, name, was|
         is = METHOD.bind_call(mod, name) rescue nil
         tell("#{mod}##{name}") if is != was && (is.nil? || RelayEvidence.own?(LOCATION.bind_call(is)))
@@ -156,6 +161,7 @@ module RelayEvidence
       end
     end
     [::RSpec::Core::Example, ::RSpec::Core::ExampleGroup, ::RSpec::Core::Reporter].each { |m| EYES.watch(m) }
+    EYES.watch(::RSpec::Core::Configuration, %i[load load_file_handling_errors])
     EYES.watch(::RSpec::Core::ExampleGroup.singleton_class, ::RSpec::Core::ExampleGroup.singleton_methods(false))
   end
 end
