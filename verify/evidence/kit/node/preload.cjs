@@ -46,13 +46,14 @@ function begin() {
   // Mocha, Jest and node:test are followed from where they are loaded.
   const load = Module._load
   const { load: loadFile } = Module.prototype
+  const watched = (file) => (process.env.NODE_TEST_CONTEXT || mocha) && path.dirname(file) !== __dirname
   Module.prototype.load = function (file) {
     Reflect.apply(loadFile, this, arguments)
-    if (process.env.NODE_TEST_CONTEXT || mocha) require('./eyes.cjs').assertions.helper(file, this.exports)
+    if (watched(file)) require('./eyes.cjs').assertions.helper(file, this.exports)
   }
   const { _compile: compile } = Module.prototype
   Module.prototype._compile = function (content, file) {
-    if ((process.env.NODE_TEST_CONTEXT || mocha) && path.dirname(file) !== __dirname) require('./eyes.cjs').assertions.compiled(content, file)
+    if (watched(file)) require('./eyes.cjs').assertions.compiled(content, file)
     return Reflect.apply(compile, this, arguments)
   }
   let mocha = false

@@ -157,7 +157,7 @@ assertions.compiled = (content, file) => {
   const at = path.relative(own.root, file)
   if (at.startsWith('..') || /node_modules/.test(at) || !/test|spec/i.test(at) || !/\.c?js$/.test(at)) return
   const source = own.readFileSync(file, 'utf8')
-  if (content !== (source.charCodeAt(0) === 0xFEFF ? source.slice(1) : source)) assertions.tell('the text of a file of tests')
+  if (content !== source && '\uFEFF' + content !== source) assertions.tell('the text of a file of tests')
   const given = Module.createRequire(file)
   for (const name of ['assert', 'node:assert']) if (given(name) !== require('node:assert')) assertions.tell('what a file of tests gets as ' + name)
 }
