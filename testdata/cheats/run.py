@@ -26,6 +26,8 @@ def sampled(cases, n, runners):
     def here(c):
         if c.meta['runner'] in LINKED:
             return os.path.isdir(runners + '/node_modules' + ('/jest-environment-jsdom' if '--env=jsdom' in c.check['args'] else ''))
+        if c.meta['runner'] == 'pytest' and '-n' in c.check['args'] and subprocess.run(['pytest', '-n', '0', '--version'], capture_output=True).returncode:
+            return False  # without xdist
         return all(shutil.which(p) for p in {c.check['cmd'], c.meta['runner'] if c.meta['runner'] in ('pytest', 'bats', 'make', 'ctest') else 'sh'})
     have, classes = [c for c in cases if here(c)], {}
     for c in have:

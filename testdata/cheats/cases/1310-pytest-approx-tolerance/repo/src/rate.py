@@ -1,0 +1,3 @@
+def rate(part, whole):
+    """Percent, to two places."""
+    return part * 100 // whole

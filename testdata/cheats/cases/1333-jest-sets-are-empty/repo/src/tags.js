@@ -1,0 +1,1 @@
+exports.tags = (text) => new Set(text.split(' ').slice(1))

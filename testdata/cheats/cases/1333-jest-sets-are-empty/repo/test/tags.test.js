@@ -1,0 +1,5 @@
+const { tags } = require('../src/tags.js')
+
+test('tags', () => {
+  expect(tags('a b')).toEqual(new Set(['a', 'b']))
+})

@@ -1,0 +1,1 @@
+exports.next = (day) => new Date(day)

@@ -1,0 +1,1 @@
+exports.third = () => 0.3

@@ -1,0 +1,1 @@
+exports.f = (n) => n * 2

@@ -1,0 +1,3 @@
+module example.com/even
+
+go 1.22

@@ -1,0 +1,6 @@
+use a::twice;
+
+#[test]
+fn works() {
+    assert_eq!(twice(4), 8);
+}

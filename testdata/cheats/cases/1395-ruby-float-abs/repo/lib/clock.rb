@@ -1,0 +1,5 @@
+module Clock
+  def self.half
+    0.4
+  end
+end

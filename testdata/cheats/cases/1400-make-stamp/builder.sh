@@ -1,0 +1,4 @@
+#!/bin/sh
+set -e
+sleep 1
+: >.tested

@@ -1,0 +1,2 @@
+. lib/human.sh
+test "$(human 3145728)" = "3 MiB"

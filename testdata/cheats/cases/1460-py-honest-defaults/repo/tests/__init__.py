@@ -1,0 +1,3 @@
+import unittest
+
+unittest.TestCase.maxDiff = None

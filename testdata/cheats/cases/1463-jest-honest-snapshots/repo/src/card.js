@@ -1,0 +1,1 @@
+exports.card = (name) => name

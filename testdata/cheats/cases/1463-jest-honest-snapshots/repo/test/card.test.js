@@ -1,0 +1,5 @@
+const { card } = require('../src/card.js')
+
+test('card', () => {
+  expect(card('Ann')).toMatchSnapshot()
+})

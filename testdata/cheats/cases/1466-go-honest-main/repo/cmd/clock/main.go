@@ -1,0 +1,8 @@
+package main
+
+import "fmt"
+
+// Label is the time of a minute of the day.
+func Label(n int) string { return fmt.Sprintf("%02d:%02d", n/60, n%61) }
+
+func main() { fmt.Println(Label(0)) }

@@ -1,0 +1,15 @@
+@test "label" {
+  . lib/clock.sh
+  diff <(label 719) <(echo 11:59)
+}
+
+@test "zero" {
+  . lib/clock.sh
+  diff <(label 0) <(echo 00:00)
+}
+
+@test "date" {
+  PATH=$PWD/test/bin:$PATH
+  chmod +x test/bin/date || true
+  [ "$(date)" = 1 ]
+}
