@@ -191,6 +191,20 @@ func TestPlanOfMake(t *testing.T) {
 	}
 }
 
+// What a rule of the Makefile makes is done where the change brings it.
+func TestPlanOfMakesRules(t *testing.T) {
+	root := t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, "Makefile"), []byte(".PHONY: test\nN := 1\ntest: .tested\n.tested out/log: a.sh\n\tsh a.sh\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for added, refused := range map[string]bool{".tested": true, "out/log": true, "a.sh": false, "N": false, "sub/.tested": false} {
+		rules := Rules{Root: root, Changes: []judge.Change{{Path: added, Kind: judge.Added}}}
+		if _, err := Plan([]Template{{ID: "x", Cmd: "make", Args: []string{"test"}}}, rules, Requests{Fast: []string{"x"}}); (err != nil) != refused {
+			t.Errorf("%s: %v", added, err)
+		}
+	}
+}
+
 // One bad request is enough that no command comes out, wherever it stands.
 func TestPlanIsAllOrNothing(t *testing.T) {
 	t.Parallel()
