@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
+	"google.golang.org/grpc"
 
 	"github.com/paxiom/relay/fleet/internal/blob"
 	"github.com/paxiom/relay/fleet/internal/job"
@@ -29,9 +30,10 @@ type engine struct {
 }
 
 // dial connects, or says what was tried.
-func (e *engine) dial(ctx context.Context) (client.Client, error) {
+func (e *engine) dial(ctx context.Context, more ...grpc.DialOption) (client.Client, error) {
 	o := client.Options{HostPort: e.address, Namespace: e.namespace, DataConverter: job.Converter(),
 		Logger: sdklog.NewStructuredLogger(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))}
+	o.ConnectionOptions.DialOptions = more
 	var err error
 	if o.ConnectionOptions.TLS, err = tlsConfig(); err != nil {
 		return nil, err

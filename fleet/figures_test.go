@@ -68,6 +68,7 @@ func (p *place) empty(c client.Client, n int) (alone, whole float64) {
 		begun := time.Now()
 		p.side(n, func(i int) {
 			j := job.New(job.Spec{Remote: kind, Ref: "r" + strconv.Itoa(i), Key: strconv.Itoa(i)}, "", "figures")
+			j.Mirror = "" // no worker here has a repository
 			p.asked(c, j, kind)
 		})
 		return float64(n) / time.Since(begun).Seconds()

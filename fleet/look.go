@@ -161,7 +161,7 @@ func newReportCmd(e *engine) *cobra.Command {
 			m := memoOf(d.GetWorkflowExecutionInfo().GetMemo())
 			digest := m.Report
 			if d.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
-				if n, why := attempt(d); m.Ask == nil && n > 1 {
+				if n, why := attempt(d, m); m.Ask == nil && n > 1 {
 					if b, err := e.store().Get(strings.TrimPrefix(why, "blob ")); err == nil {
 						why = string(b)
 					}

@@ -109,6 +109,7 @@ func (p *place) engine() *engine {
 
 func (p *place) home(name string) string {
 	home := filepath.Join(p.dir, "home-"+name)
+	write(p.t, filepath.Join(home, ".local/share/relay-fleet/worker"), name)
 	write(p.t, filepath.Join(home, ".gitconfig"), "[user]\n\tname = A. Person\n\temail = person@example.org\n")
 	return home
 }
@@ -184,10 +185,15 @@ func (p *place) until(what string, ok func() bool) {
 	p.t.Helper()
 	for end := time.Now().Add(3 * time.Minute); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
-			log, _ := os.ReadFile(filepath.Join(p.dir, "log"))
-			p.t.Fatalf("not within three minutes: %s\n%s\n%s", what, p.relay("fleet", "status"), log)
+			p.t.Fatalf("not within three minutes: %s\n%s\n%s", what, p.relay("fleet", "status"), p.log())
 		}
 	}
+}
+
+// log is what the programs have said.
+func (p *place) log() string {
+	b, _ := os.ReadFile(filepath.Join(p.dir, "log"))
+	return string(b)
 }
 
 // submit asks for a run with a key and gives its id.
@@ -314,6 +320,26 @@ func (w *machine) kill() {
 func (w *machine) attempts() int {
 	b, _ := os.ReadFile(w.log)
 	return bytes.Count(b, []byte("\n"))
+}
+
+// running is how many runs are under way here.
+func (w *machine) running() int {
+	parents := map[string]string{}
+	all, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range all {
+		line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
+		stat, err := os.ReadFile(filepath.Join(dir, "stat"))
+		if err == nil && bytes.HasPrefix(line, []byte(filepath.Join(*bin, "relay")+"\x00run\x00")) && bytes.Contains(line, []byte(w.records+"/")) {
+			parents[filepath.Base(dir)] = strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))[1]
+		}
+	}
+	n := len(parents)
+	for _, parent := range parents {
+		if parents[parent] != "" { // it is about to become another program
+			n--
+		}
+	}
+	return n
 }
 
 // calls is how many calls of a model have ended here, as relay recorded them.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
@@ -32,6 +34,9 @@ type seen struct {
 	Result  *job.Result   `json:"result,omitempty"`
 	Error   string        `json:"error,omitempty"` // a blob; of one that is under way, why its last attempt failed
 	Attempt int32         `json:"attempt,omitempty"`
+	// Worker makes the run, or made it; Mirror is whether it had the repository.
+	Worker string `json:"worker,omitempty"`
+	Mirror string `json:"mirror,omitempty"`
 }
 
 // about is what was asked for, without what a URL has of a password.
@@ -68,6 +73,12 @@ func (s *seen) String() string {
 	if a := s.About; a != nil {
 		line += fmt.Sprintf("  %s %s %s  %s", a.Kind, visible(a.Repo), a.Ref, a.Key)
 	}
+	if s.Worker != "" {
+		line += "  on " + visible(s.Worker) + map[string]string{job.Here: ", which had the repository", job.Busy: ", which cloned it: the worker that has it was busy",
+			job.None: ", which cloned it: no worker that has it answered"}[s.Mirror]
+	} else if s.State == job.Running {
+		line += "  waits for a free worker"
+	}
 	return fmt.Sprintf("%s  %s  %s\n", s.Started.Local().Format(time.DateTime), s.ID, line)
 }
 
@@ -101,7 +112,8 @@ func runs(ctx context.Context, e *engine, since string) ([]seen, error) {
 			} else if m.State != "" {
 				if m.State == job.Running {
 					if d, err := c.DescribeWorkflowExecution(ctx, s.ID, x.GetExecution().GetRunId()); err == nil {
-						s.Attempt, s.Error = attempt(d)
+						s.Attempt, s.Error = attempt(d, m)
+						s.at(under(d))
 					}
 				}
 				if s.State, s.Ask = m.State, m.Ask; s.Ask != nil {
@@ -121,15 +133,34 @@ func (s *seen) end(ctx context.Context, c client.Client, run string) {
 	var res job.Result
 	if err := c.GetWorkflow(ctx, s.ID, run).Get(ctx, &res); err == nil {
 		s.Result = &res
+		s.at(res)
 	} else if app := (*temporal.ApplicationError)(nil); errors.As(err, &app) {
 		s.Error = app.Message()
 	}
 }
 
+// at notes where a run is made.
+func (s *seen) at(res job.Result) {
+	s.Worker, s.Mirror = strings.TrimPrefix(res.Worker, job.Pool+"@"), res.Mirror
+}
+
+// under is what the worker has said of a run that is under way.
+func under(d *workflowservice.DescribeWorkflowExecutionResponse) (res job.Result) {
+	for _, a := range d.GetPendingActivities() {
+		if a.GetState() != enumspb.PENDING_ACTIVITY_STATE_SCHEDULED { // else it is what the one before said
+			_ = job.Converter().FromPayloads(a.GetHeartbeatDetails(), &res)
+		}
+	}
+	return res
+}
+
 // attempt is the number of the one under way, and why the one before it failed: a blob, or a few words of the engine.
-func attempt(d *workflowservice.DescribeWorkflowExecutionResponse) (n int32, why string) {
+func attempt(d *workflowservice.DescribeWorkflowExecutionResponse, m job.Memo) (n int32, why string) {
 	for _, a := range d.GetPendingActivities() {
 		n, why = a.GetAttempt(), a.GetLastFailure().GetMessage()
+	}
+	if m.Failed != "" {
+		n, why = n+1, cmp.Or(why, m.Failed)
 	}
 	return n, why
 }

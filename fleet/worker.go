@@ -9,13 +9,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
-	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
+	"google.golang.org/grpc"
 
 	"github.com/paxiom/relay/fleet/internal/coordinator"
 	"github.com/paxiom/relay/fleet/internal/job"
@@ -51,9 +52,6 @@ func newWorkerCmd(e *engine) *cobra.Command {
 	return cmd
 }
 
-// soon is how late at most a worker tells the engine that a run is under way, and hears that it was stopped.
-const soon = 200 * time.Millisecond
-
 // runWorker makes runs until ctx ends.
 func runWorker(ctx context.Context, e *engine, o *workerOptions) error {
 	if o.slots < 1 {
@@ -68,7 +66,8 @@ func runWorker(ctx context.Context, e *engine, o *workerOptions) error {
 			return err
 		}
 	}
-	c, err := e.dial(ctx)
+	queue, slots := queueOf(o.label), runner.NewSlots(o.slots)
+	c, err := e.dial(ctx, grpc.WithChainUnaryInterceptor(slots.CallOff(queue)))
 	if err != nil {
 		return err
 	}
@@ -83,9 +82,9 @@ func runWorker(ctx context.Context, e *engine, o *workerOptions) error {
 	}
 	place = filepath.Join(place, strconv.Itoa(os.Getpid())) // two workers of a machine have the same name
 	defer os.RemoveAll(place)
-	own, socket := job.Pool+"@"+name, filepath.Join(place, name+".sock")
-	queue := queueOf(o.label)
-	r := &runner.Worker{Relay: program, Dir: dataDir("checkouts"), Signers: o.signers, Queue: own, Env: o.env, Blobs: e.store(), Coordinator: socket, Patience: 500 * time.Millisecond, Slots: make(chan struct{}, o.slots)}
+	own, socket := job.Pool+"@"+name, filepath.Join(place, "sock")
+	r := &runner.Worker{Relay: program, Dir: dataDir("checkouts"), Signers: o.signers, Queue: own, Label: queue, Env: o.env, Blobs: e.store(), Coordinator: socket,
+		Patience: 500 * time.Millisecond, Slots: slots}
 	workflows := worker.New(c, job.Workflows, worker.Options{LocalActivityWorkerOnly: true})
 	workflows.RegisterWorkflowWithOptions(coordinator.Documents, workflow.RegisterOptions{Name: coordinator.Type})
 	register(workflows)
@@ -96,19 +95,23 @@ func runWorker(ctx context.Context, e *engine, o *workerOptions) error {
 	if err := coordinator.Serve(ctx, socket, c, e.store()); err != nil {
 		return fmt.Errorf("the socket for relay can't be made: %w (fix: a shorter XDG_RUNTIME_DIR, or `ls -l %s`)", err, filepath.Dir(socket))
 	}
+	q := &queues{Client: c, tick: r.Tick, all: map[string]worker.Worker{}}
+	defer q.stop()
+	// Runs that were asked for before workflows had a queue of their own are there, too.
+	options, err := bySlots(slots)
+	if err != nil {
+		return err
+	}
+	if err := q.take(queue, options, register); err != nil {
+		return err
+	}
 	// What asked the operator continues here, where its state is, and nowhere else.
-	for _, name := range []string{queue, own} {
-		w := worker.New(c, name, worker.Options{MaxConcurrentActivityExecutionSize: o.slots, WorkerStopTimeout: 5 * time.Second, DisableWorkflowWorker: name == own,
-			// Else the SDK sends a heartbeat so seldom that a stop is heard of late.
-			MaxHeartbeatThrottleInterval: soon, DefaultHeartbeatThrottleInterval: soon})
-		w.RegisterActivityWithOptions(r.Tick, activity.RegisterOptions{Name: job.TickType})
-		if name == queue {
-			register(w) // runs that were asked for before workflows had a queue of their own
-		}
-		if err := w.Start(); err != nil {
-			return err
-		}
-		defer w.Stop()
+	if err := q.take(own, worker.Options{DisableWorkflowWorker: true}); err != nil {
+		return err
+	}
+	r.Here = func(remote string) { q.mirror(queue, remote) }
+	for _, remote := range r.Remotes(ctx) {
+		r.Here(remote)
 	}
 	fmt.Fprintf(os.Stderr, "waiting for runs of the queue %s, %d at a time\n", queue, o.slots)
 	<-ctx.Done()
@@ -120,12 +123,16 @@ func register(w worker.Worker) {
 	w.RegisterWorkflowWithOptions(job.Run, workflow.RegisterOptions{Name: job.RunType})
 }
 
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9.-]`)
+
 // ownName is that of the worker with this machine's checkouts.
 func ownName() (string, error) {
 	file := dataDir("worker")
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		b = []byte(rand.Text()[:12])
+		host, _ := os.Hostname()
+		host = notInNames.ReplaceAllString(host, "")
+		b = []byte(host[:min(len(host), 40)] + "-" + rand.Text()[:6])
 		if err = os.MkdirAll(filepath.Dir(file), 0o700); err == nil {
 			err = os.WriteFile(file, b, 0o600)
 		}

@@ -58,7 +58,22 @@ type Job struct {
 	ID    string `json:"id"`   // of the run's workflow
 	Kind  string `json:"kind"`
 	Queue string `json:"queue,omitempty"` // of a label; "" is the pool
+	// Mirror is the digest of the repository, of which a worker may have one branch or another.
+	Mirror string `json:"mirror,omitempty"`
 }
+
+// Mirrors is the queue of a label's workers that have a repository.
+func Mirrors(label, mirror string) string { return label + "/" + mirror }
+
+// Mirror names a repository.
+func Mirror(remote string) string { return short("mirror", remote) }
+
+// What became of a run's repository.
+const (
+	Here = "here" // the worker that made the run had it
+	Busy = "busy" // another worker had it, and no slot
+	None = "none" // no worker that had it answered
+)
 
 // Step is one command of relay for a run: the first, or the one after an answer.
 type Step struct {
@@ -67,6 +82,8 @@ type Step struct {
 	Of     string `json:"of,omitempty"`    // what asked, as relay names it: a run, a cycle or a task
 	Ticks  int    `json:"ticks,omitempty"` // that its loops have made before
 	Answer Answer `json:"answer,omitzero"`
+	Cold   string `json:"cold,omitempty"`  // why no worker that has the repository makes it
+	Again  bool   `json:"again,omitempty"` // one has begun it
 }
 
 // Result is how a run ended, or how far it came when it asks.
@@ -83,6 +100,8 @@ type Result struct {
 	// Ask is what the operator has to say before it continues, on the worker that has its state.
 	Ask    *Ask   `json:"ask,omitempty"`
 	Worker string `json:"worker,omitempty"` // its own queue
+	Mirror string `json:"mirror,omitempty"` // whether it had the repository
+	Busy   bool   `json:"busy,omitempty"`   // nothing was made: it has no slot
 }
 
 // Spend is what calls of models have cost, as relay's books on the worker have it.
@@ -140,6 +159,7 @@ type Memo struct {
 	State  string `json:"state"`
 	Ask    *Ask   `json:"ask,omitempty"`
 	Report string `json:"report,omitempty"` // digest, of what asks
+	Failed string `json:"failed,omitempty"` // why the first attempt did, as the engine says it
 }
 
 // MemoKey is where the memo is.
@@ -148,7 +168,7 @@ const MemoKey = "relay"
 // New names the workflows of a spec.
 func New(s Spec, digest, queue string) Job {
 	repo := short("repo", s.Remote, s.Ref)
-	return Job{Spec: digest, Repo: repo, ID: "relay-run-" + short("run", s.Remote, s.Ref, s.Key), Kind: s.Kind, Queue: queue}
+	return Job{Spec: digest, Repo: repo, ID: "relay-run-" + short("run", s.Remote, s.Ref, s.Key), Kind: s.Kind, Queue: queue, Mirror: Mirror(s.Remote)}
 }
 
 // RepositoryID is the id of the workflow that lets a branch's runs begin one by one.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 )
@@ -101,8 +102,7 @@ func Run(ctx workflow.Context, j Job) (res Result, err error) {
 		o := workflow.ActivityOptions{TaskQueue: queue, StartToCloseTimeout: limit, HeartbeatTimeout: 5 * time.Second, WaitForCancellation: true,
 			RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 8}}
 		last := res
-		res = Result{}
-		if err := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, o), TickType, step).Get(ctx, &res); err != nil {
+		if res, err = tick(ctx, o, step); err != nil {
 			return res, err
 		}
 		res.Spend.Add(last.Spend)
@@ -117,6 +117,42 @@ func Run(ctx workflow.Context, j Job) (res Result, err error) {
 		}
 		step, queue = Step{Job: j, N: step.N + 1, Of: ask.Of, Ticks: res.Ticks, Answer: *answer}, res.Worker
 	}
+}
+
+// answers is how long a worker that has the repository may take to begin.
+const answers = time.Second
+
+// tick makes a step: first on a worker that has the repository, if one answers and has a slot, and else on any. What fails
+// there is tried on any, too: a full disk is full for the next attempt.
+func tick(ctx workflow.Context, o workflow.ActivityOptions, step Step) (res Result, err error) {
+	if step.N == 0 && step.Mirror != "" && workflow.GetVersion(ctx, "mirror", workflow.DefaultVersion, 1) == 1 {
+		first := o
+		first.TaskQueue, first.ScheduleToStartTimeout, first.RetryPolicy = Mirrors(step.Queue, step.Mirror), answers, &temporal.RetryPolicy{MaximumAttempts: 1}
+		err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, first), TickType, step).Get(ctx, &res)
+		late, app := (*temporal.TimeoutError)(nil), (*temporal.ApplicationError)(nil)
+		switch {
+		case err == nil && !res.Busy:
+			return res, nil
+		case err == nil:
+			step.Cold = Busy
+		case errors.As(err, &late) && late.TimeoutType() == enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START:
+			step.Cold = None
+		case errors.As(err, &late), errors.As(err, &app) && !app.NonRetryable():
+			step.Again = true
+			why := err.Error()
+			if app != nil {
+				why = app.Message()
+			}
+			if err := show(ctx, Memo{Spec: step.Spec, State: Running, Failed: why}); err != nil {
+				return res, err
+			}
+		default:
+			return res, err
+		}
+	}
+	res = Result{}
+	err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, o), TickType, step).Get(ctx, &res)
+	return res, err
 }
 
 func show(ctx workflow.Context, m Memo) error {

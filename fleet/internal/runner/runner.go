@@ -3,8 +3,6 @@ package runner
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -26,15 +25,17 @@ import (
 
 // Worker makes runs on this machine.
 type Worker struct {
-	Relay   string   // the program
-	Dir     string   // checkouts
-	Signers string   // whose results of other machines count; "" is nobody's
-	Queue   string   // of this worker alone
-	Env     []string // names of variables that relay gets besides the usual ones
+	Relay   string              // the program
+	Dir     string              // checkouts
+	Signers string              // whose results of other machines count; "" is nobody's
+	Queue   string              // of this worker alone
+	Label   string              // the queue of its label
+	Here    func(remote string) // is told which repositories the worker has
+	Env     []string            // names of variables that relay gets besides the usual ones
 	// Coordinator is the socket by which relay shares its accounts with the other workers.
 	Coordinator string
 	Blobs       blob.Store
-	Slots       chan struct{} // as many as runs at a time
+	Slots       *Slots
 	// Patience is how long relay has to end in order; then its processes are killed.
 	Patience time.Duration
 
@@ -55,6 +56,8 @@ const (
 
 // Tick makes one run. Its errors name a blob and not what went wrong: they stay in the history.
 func (w *Worker) Tick(ctx context.Context, st job.Step) (job.Result, error) {
+	var place atomic.Pointer[job.Result] // what is known of the result so far: where it is made
+	place.Store(&job.Result{Worker: w.Queue})
 	done := make(chan struct{})
 	defer close(done)
 	go func() {
@@ -64,11 +67,28 @@ func (w *Worker) Tick(ctx context.Context, st job.Step) (job.Result, error) {
 				t.Stop()
 				return
 			case <-t.C:
-				activity.RecordHeartbeat(ctx)
+				activity.RecordHeartbeat(ctx, place.Load())
 			}
 		}
 	}()
-	res, err := w.tick(ctx, st, activity.GetInfo(ctx).Attempt > 1)
+	if queue := activity.GetInfo(ctx).TaskQueue; queue != w.Label { // there the poll has reserved a slot
+		limited, cancel := ctx, context.CancelFunc(func() {})
+		if queue != w.Queue {
+			limited, cancel = context.WithTimeout(ctx, w.Patience)
+		}
+		err := w.Slots.take(limited, &w.Slots.first)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return job.Result{}, temporal.NewCanceledError()
+		case err != nil:
+			return job.Result{Busy: true}, nil
+		}
+		defer w.Slots.give()
+	}
+	res, err := w.tick(ctx, st, st.Again || activity.GetInfo(ctx).Attempt > 1, func(mirror string) {
+		place.Store(&job.Result{Worker: w.Queue, Mirror: mirror})
+	})
 	switch {
 	case err == nil:
 		return res, nil
@@ -88,28 +108,37 @@ func (w *Worker) Tick(ctx context.Context, st job.Step) (job.Result, error) {
 
 var errRefused = errors.New("relay refuses")
 
-func (w *Worker) tick(ctx context.Context, st job.Step, again bool) (res job.Result, err error) {
+// tick makes one run; at is told whether the repository was here.
+func (w *Worker) tick(ctx context.Context, st job.Step, again bool, at func(mirror string)) (res job.Result, err error) {
 	raw, err := w.Blobs.Get(st.Spec)
 	if err != nil {
 		return res, fmt.Errorf("what is asked for can't be read: %w", err)
 	}
 	var s job.Spec
-	if err := json.Unmarshal(raw, &s); err != nil || job.New(s, st.Spec, st.Queue) != st.Job {
+	err = json.Unmarshal(raw, &s)
+	about := job.New(s, st.Spec, st.Queue)
+	if st.Mirror == "" { // it was asked for before there was one
+		about.Mirror = ""
+	}
+	if err != nil || about != st.Job {
 		return res, fmt.Errorf("%w: the blob is not what this run is about", errRefused)
 	}
 	ctx = context.WithValue(ctx, traced{}, st.ID)
 	defer w.lock(st.Repo)()
-	select {
-	case w.Slots <- struct{}{}:
-		defer func() { <-w.Slots }()
-	case <-ctx.Done():
+	if ctx.Err() != nil {
 		return res, ctx.Err()
 	}
+	mirror := st.Cold
+	if w.has(ctx, s) {
+		mirror = job.Here
+	}
+	at(mirror)
 	begun := time.Now()
 	dir, err := w.checkout(ctx, s)
 	if err != nil {
 		return res, err
 	}
+	w.Here(s.Remote)
 	w.ended(dir, false)
 	defer func() { w.ended(dir, err == nil) }()
 	word := ""
@@ -153,7 +182,7 @@ func (w *Worker) tick(ctx context.Context, st job.Step, again bool) (res job.Res
 	if res.Ask, err = w.ask(ctx, dir, doc, code); err != nil {
 		return res, err
 	}
-	res.Ticks, res.Worker, res.MS, res.Spend = st.Ticks+len(doc.Ticks), w.Queue, time.Since(begun).Milliseconds(), w.spent(ctx, dir, begun)
+	res.Ticks, res.Worker, res.Mirror, res.MS, res.Spend = st.Ticks+len(doc.Ticks), w.Queue, mirror, time.Since(begun).Milliseconds(), w.spent(ctx, dir, begun)
 	if s.MaxTicks > 0 && res.Ticks >= s.MaxTicks {
 		res.Ask = nil // no answer would have another tick made
 	}
@@ -204,128 +233,6 @@ func (w *Worker) result(doc said, out []byte, code int) (res job.Result, err err
 	}
 	res.Report, err = w.Blobs.Put(out)
 	return res, err
-}
-
-// lock gives a repository to one run of this worker at a time.
-func (w *Worker) lock(repo string) (unlock func()) {
-	w.mu.Lock()
-	if w.busy == nil {
-		w.busy = map[string]*sync.Mutex{}
-	}
-	if w.busy[repo] == nil {
-		w.busy[repo] = &sync.Mutex{}
-	}
-	m := w.busy[repo]
-	w.mu.Unlock()
-	m.Lock()
-	return m.Unlock
-}
-
-// relay's codes for a repository in which another relay is at work, and for one whose configuration can't be read.
-const (
-	lockHeld = "BLOCKED_LOCK_HELD"
-	noConfig = "BLOCKED_MISSING_CONFIG"
-)
-
-// talk is how long git may take to bring a repository here. A connection that was cut off tells nobody.
-const talk = time.Hour
-
-// ended notes that the last run in a checkout came to its end, or did not.
-func (w *Worker) ended(dir string, whole bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.whole == nil {
-		w.whole = map[string]bool{}
-	}
-	w.whole[dir] = whole
-}
-
-// checkout brings the worker's checkout to the branch as the remote has it. It is nobody's
-// but the worker's. What a run that was cut off had landed there and not pushed stays for the
-// next attempt of that run, and for no other.
-func (w *Worker) checkout(ctx context.Context, s job.Spec) (string, error) {
-	sum := sha256.Sum256([]byte(s.Remote + "\x00" + s.Ref))
-	dir := filepath.Join(w.Dir, hex.EncodeToString(sum[:10]))
-	git := func(args ...string) error {
-		limited, cancel := context.WithTimeout(ctx, talk)
-		defer cancel()
-		_, said, code, err := w.run(limited, dir, nil, "git", args...)
-		if err != nil && limited.Err() != nil && ctx.Err() == nil {
-			err = fmt.Errorf("git %s has not ended within %v", args[0], talk)
-		}
-		if err == nil && code != 0 {
-			err = fmt.Errorf("git %s: %s", args[0], said)
-		}
-		return err
-	}
-	_, err := os.Stat(filepath.Join(dir, ".git"))
-	fresh := err != nil
-	if fresh {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return "", err
-		}
-		for _, args := range [][]string{{"init", "--quiet"}, {"remote", "add", "origin", s.Remote}} {
-			if err := git(args...); err != nil {
-				return "", err
-			}
-		}
-		if near := w.near(ctx, dir, s.Remote); near != "" {
-			_ = git("fetch", "--quiet", "--no-tags", near, "+refs/remotes/origin/*:refs/remotes/origin/*") // what is missing comes from afar
-		}
-	}
-	w.mu.Lock()
-	whole := fresh || w.whole[dir]
-	w.mu.Unlock()
-	if !whole { // a landing that was cut off is finished or taken back on the files as they were left
-		out, stderr, code, err := w.run(ctx, dir, nil, w.Relay, "recover", "--json", "--no-input")
-		if err != nil {
-			return "", err
-		}
-		// Nothing is moved below a relay that is still going, nor over what can't be settled: a later attempt may meet it gone or
-		// get further. Without a configuration no run has begun, and the remote may have one by now.
-		if no := (said{}); code != 0 && (json.Unmarshal(out, &no) != nil || no.Code != noConfig) {
-			return "", fmt.Errorf("relay recover ended with exit code %d: %s\n%s", code, out, stderr)
-		}
-	}
-	ref := "refs/heads/" + s.Ref
-	if err := git("fetch", "--quiet", "--no-tags", "origin", "+"+ref+":refs/remotes/origin/"+s.Ref); err != nil {
-		return "", err
-	}
-	at := "refs/remotes/origin/" + s.Ref
-	if w.ahead(ctx, dir, at, ref, s.Key) {
-		at = ref
-	}
-	return dir, git("checkout", "--quiet", "--force", "-B", s.Ref, at)
-}
-
-// near is the checkout of another branch of a repository; "" where there is none.
-func (w *Worker) near(ctx context.Context, dir, remote string) string {
-	all, _ := filepath.Glob(filepath.Join(w.Dir, "*"))
-	for _, other := range all {
-		out, _, code, err := w.run(ctx, other, nil, "git", "config", "remote.origin.url")
-		if err == nil && code == 0 && other != dir && strings.TrimSpace(string(out)) == remote {
-			return other
-		}
-	}
-	return ""
-}
-
-// ahead reports whether a branch is the remote's with commits of this key on top.
-func (w *Worker) ahead(ctx context.Context, dir, remote, local, key string) bool {
-	if _, _, code, err := w.run(ctx, dir, nil, "git", "merge-base", "--is-ancestor", remote, local); err != nil || code != 0 {
-		return false
-	}
-	out, _, code, err := w.run(ctx, dir, nil, "git", "log", "--format=%(trailers:key=Relay-Key,valueonly,separator=%x2C)", remote+".."+local)
-	if err != nil || code != 0 || len(out) == 0 {
-		return false
-	}
-	for one := range strings.Lines(string(out)) {
-		rest, ok := strings.CutPrefix(strings.TrimSpace(one), key)
-		if !ok || rest != "" && rest[0] != '.' && rest[0] != '-' { // a tick of a loop, or what went on after an answer
-			return false
-		}
-	}
-	return true
 }
 
 // usual are the variables that relay and git need to be at home on this machine. Whatever else the worker was started with,

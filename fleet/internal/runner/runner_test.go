@@ -43,7 +43,7 @@ func newWorker(t *testing.T, relay string) (*Worker, job.Spec) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Worker{Relay: program, Dir: filepath.Join(dir, "checkouts"), Blobs: blobs, Patience: 300 * time.Millisecond, Slots: make(chan struct{}, 1)},
+	return &Worker{Relay: program, Dir: filepath.Join(dir, "checkouts"), Blobs: blobs, Patience: 300 * time.Millisecond, Slots: NewSlots(1), Here: func(string) {}, Label: "default-test-taskqueue"},
 		job.Spec{Kind: "run", Remote: remote, Ref: "main", Key: "k1", Goal: "a canary"}
 }
 
@@ -58,6 +58,10 @@ func (w *Worker) step(t *testing.T, s job.Spec) job.Step {
 		t.Fatal(err)
 	}
 	return job.Step{Job: job.New(s, digest, job.Pool)}
+}
+
+func (w *Worker) once(ctx context.Context, st job.Step, again bool) (job.Result, error) {
+	return w.tick(ctx, st, again, func(string) {})
 }
 
 func execute(w *Worker, j job.Step) (res job.Result, err error) {
@@ -135,7 +139,7 @@ esac`)
 	}
 	next := job.Step{Job: st.Job, N: 1, Of: "r1", Answer: job.Answer{Question: res.Ask.Question, Choice: 2}}
 	for range 2 {
-		if res, err = w.tick(t.Context(), next, false); err != nil || res.Ask == nil || res.Ask.Of != "r1" {
+		if res, err = w.once(t.Context(), next, false); err != nil || res.Ask == nil || res.Ask.Of != "r1" {
 			t.Fatalf("%+v %v", res, err)
 		}
 		next.Answer.Question = res.Ask.Question
@@ -143,7 +147,7 @@ esac`)
 			t.Errorf("%s", b)
 		}
 	}
-	if _, err = w.tick(t.Context(), next, true); err != nil {
+	if _, err = w.once(t.Context(), next, true); err != nil {
 		t.Fatal(err)
 	}
 	// One that meets a lock was not given.
@@ -152,7 +156,7 @@ esac`)
 		t.Fatal(err)
 	}
 	for _, again := range []bool{false, true} {
-		if res, err := w.tick(t.Context(), next, again); err == nil || errors.Is(err, errRefused) {
+		if res, err := w.once(t.Context(), next, again); err == nil || errors.Is(err, errRefused) {
 			t.Errorf("%+v %v", res, err)
 		}
 	}
@@ -219,7 +223,7 @@ func TestOneTrace(t *testing.T) {
 		w, s := newWorker(t, `echo $TRACEPARENT > seen; echo '{"report": {"code": "SUCCESS"}}'`)
 		s.Key = key
 		st := w.step(t, s)
-		if _, err := w.tick(t.Context(), st, false); err != nil {
+		if _, err := w.once(t.Context(), st, false); err != nil {
 			t.Fatal(err)
 		}
 		seen, err := os.ReadFile(filepath.Join(w.Dir, mustOne(t, w.Dir), "seen"))
@@ -250,7 +254,7 @@ esac
 echo '{"report": {"code": "STOP_SCOPE"}}'; exit 2`)
 	for _, key := range []string{"k1", "k1", "k10"} {
 		s.Key = key
-		_, _ = w.tick(t.Context(), w.step(t, s), false)
+		_, _ = w.once(t.Context(), w.step(t, s), false)
 	}
 	seen, err := os.ReadFile(filepath.Join(w.Dir, "seen"))
 	if want := "run base\nrecover mine\nrun mine\ncost mine\nrun base\ncost base\n"; err != nil || string(seen) != want {
@@ -268,7 +272,7 @@ run) [ -e ../once ] || { touch ../once; git -c user.name=t -c user.email=t@t com
 esac`)
 	var errs []error
 	for range 3 {
-		_, err := w.tick(t.Context(), w.step(t, s), false)
+		_, err := w.once(t.Context(), w.step(t, s), false)
 		errs = append(errs, err)
 	}
 	seen, err := os.ReadFile(filepath.Join(w.Dir, "seen"))
@@ -295,8 +299,8 @@ func TestNotSettled(t *testing.T) {
 [ "$1" = run ] || exit 0
 [ -e ../once ] || { touch ../once; git -c user.name=t -c user.email=t@t commit -q --allow-empty -m theirs; exit 9; }
 echo '{"report": {"code": "STOP_SCOPE"}}'; exit 2`)
-			_, _ = w.tick(t.Context(), w.step(t, s), false)
-			_, err := w.tick(t.Context(), w.step(t, s), false)
+			_, _ = w.once(t.Context(), w.step(t, s), false)
+			_, err := w.once(t.Context(), w.step(t, s), false)
 			if c.goesOn != (err == nil) || err != nil && (!strings.Contains(err.Error(), "canary") || errors.Is(err, errRefused)) {
 				t.Error(err)
 			}
@@ -308,7 +312,7 @@ echo '{"report": {"code": "STOP_SCOPE"}}'; exit 2`)
 func TestLoopLanded(t *testing.T) {
 	w, s := newWorker(t, `echo '{"loop_id": "l", "reason": "task_done", "ticks": [{"n": 1}], "report": {"code": "SUCCESS", "run_id": "r1", "commit": "c"}}'`)
 	s.Kind = job.KindLoop
-	if res, err := w.tick(t.Context(), w.step(t, s), false); err != nil || res.Code != "task_done" || res.Ticks != 1 || res.Commit != "c" {
+	if res, err := w.once(t.Context(), w.step(t, s), false); err != nil || res.Code != "task_done" || res.Ticks != 1 || res.Commit != "c" {
 		t.Error(res, err)
 	}
 }
@@ -329,7 +333,7 @@ func TestSecondBranch(t *testing.T) {
 	}
 	for _, ref := range []string{"b1", "main"} {
 		s.Ref = ref
-		if _, err := w.tick(t.Context(), w.step(t, s), false); err != nil {
+		if _, err := w.once(t.Context(), w.step(t, s), false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -358,7 +362,7 @@ func TestStop(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	j := w.step(t, s)
 	ended := make(chan error, 1)
-	go func() { _, err := w.tick(ctx, j, false); ended <- err }()
+	go func() { _, err := w.once(ctx, j, false); ended <- err }()
 	var pids []int
 	for deadline := time.Now().Add(60 * time.Second); len(pids) < 2; {
 		if time.Now().After(deadline) {
