@@ -241,6 +241,11 @@ func newDoctorCmd(e *engine) *cobra.Command {
 				defer c.Close()
 				_, err = c.WorkflowService().DescribeNamespace(cmd.Context(), &workflowservice.DescribeNamespaceRequest{Namespace: e.namespace})
 				say("the namespace "+e.namespace, err)
+				if v, err := versionsOf(cmd.Context(), e, c); err != nil {
+					say("the versions of workers", err)
+				} else {
+					v.checks(cmd.Context(), e, say)
+				}
 			}
 			digest, err := e.store().Put([]byte("relay fleet doctor\n"))
 			if err == nil {

@@ -42,6 +42,6 @@ func newRoot() *cobra.Command {
 	f.StringVar(&e.blobs, "blobs", env("RELAY_FLEET_BLOBS", dataDir("blobs")), "where goals, tasks and reports lie that all workers share: a folder, or s3://BUCKET/PREFIX")
 	f.StringVar(&e.key, "blobs-key", env("RELAY_FLEET_BLOBS_KEY", ""), "encrypt them with the key in `FILE`, which all workers have")
 	f.BoolVar(&e.json, "json", false, "print one JSON document")
-	root.AddCommand(newUpCmd(e), newWorkerCmd(e), newSubmitCmd(e), newStatusCmd(e), newWatchCmd(e), newAnswerCmd(e), newStopCmd(e), newReportCmd(e), newCostCmd(e), newDoctorCmd(e))
+	root.AddCommand(newUpCmd(e), newWorkerCmd(e), newSubmitCmd(e), newStatusCmd(e), newWatchCmd(e), newAnswerCmd(e), newStopCmd(e), newReportCmd(e), newCostCmd(e), newUseCmd(e), newDoctorCmd(e))
 	return root
 }

@@ -113,8 +113,7 @@ func TestMirrorKeepsSlots(t *testing.T) {
 	}
 	p.branches(refs...)
 	p.serve()
-	a, b := p.worker("a"), p.worker("b")
-	a.kill()
+	a, b := p.machine("a"), p.worker("b")
 	a.start("--slots", "2")
 	for _, round := range []string{"one", "two"} {
 		var ids []string

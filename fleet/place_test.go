@@ -168,9 +168,9 @@ func (p *place) start(home, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-func (p *place) serve() *exec.Cmd {
+func (p *place) serve(more ...string) *exec.Cmd {
 	p.t.Helper()
-	server := p.start(p.dir, filepath.Join(*bin, "relay-fleet-server"), "--db", filepath.Join(p.dir, "server.db"), "--address", p.address)
+	server := p.start(p.dir, filepath.Join(*bin, "relay-fleet-server"), append([]string{"--db", filepath.Join(p.dir, "server.db"), "--address", p.address}, more...)...)
 	p.until("the server answers", func() bool {
 		c, err := net.DialTimeout("tcp", p.address, time.Second)
 		if err == nil {
@@ -290,6 +290,13 @@ type machine struct {
 // recorded, and can hold back the end of a run.
 func (p *place) worker(name string) *machine {
 	p.t.Helper()
+	w := p.machine(name)
+	w.start()
+	return w
+}
+
+func (p *place) machine(name string) *machine {
+	p.t.Helper()
 	home := p.home(name)
 	w := &machine{p: p, home: home, log: filepath.Join(home, "attempts"), hold: filepath.Join(home, "hold"), program: filepath.Join(home, "relay"), records: filepath.Join(home, "records")}
 	write(p.t, w.program, fmt.Sprintf(`#!/bin/sh
@@ -300,7 +307,6 @@ echo "$@" >>%[1]s
 touch %[2]s.now
 exec sleep 60
 `, w.log, w.hold, *bin, w.records))
-	w.start()
 	return w
 }
 

@@ -37,6 +37,9 @@ type seen struct {
 	// Worker makes the run, or made it; Mirror is whether it had the repository.
 	Worker string `json:"worker,omitempty"`
 	Mirror string `json:"mirror,omitempty"`
+	// Version is that of the workers that finish the run; Stuck is whether there is none.
+	Version string `json:"version,omitempty"`
+	Stuck   bool   `json:"stuck,omitempty"`
 }
 
 // about is what was asked for, without what a URL has of a password.
@@ -73,9 +76,11 @@ func (s *seen) String() string {
 	if a := s.About; a != nil {
 		line += fmt.Sprintf("  %s %s %s  %s", a.Kind, visible(a.Repo), a.Ref, a.Key)
 	}
-	if s.Worker != "" {
+	if s.Stuck {
+		line += "  waits for version " + visible(s.Version) + ", which no worker has; `relay fleet doctor` says what to do"
+	} else if s.Worker != "" {
 		line += "  on " + visible(s.Worker) + map[string]string{job.Here: ", which had the repository", job.Busy: ", which cloned it: the worker that has it was busy",
-			job.None: ", which cloned it: no worker that has it answered"}[s.Mirror]
+			job.Other: ", which cloned it: the worker that has it is of another version", job.None: ", which cloned it: no worker that has it answered"}[s.Mirror]
 	} else if s.State == job.Running {
 		line += "  waits for a free worker"
 	}
@@ -97,6 +102,10 @@ func runs(ctx context.Context, e *engine, since string) ([]seen, error) {
 		return nil, err
 	}
 	defer c.Close()
+	v, err := versionsOf(ctx, e, c)
+	if err != nil {
+		return nil, err
+	}
 	all := []seen{}
 	for page := []byte(nil); ; {
 		list, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: query, PageSize: 500, NextPageToken: page})
@@ -110,6 +119,10 @@ func runs(ctx context.Context, e *engine, since string) ([]seen, error) {
 				s.Ended = x.GetCloseTime().AsTime()
 				s.end(ctx, c, x.GetExecution().GetRunId())
 			} else if m.State != "" {
+				s.Version = pinned(x.GetSearchAttributes().GetIndexedFields())
+				if by := v.serves(s.Version); by != "" {
+					s.Version, s.Stuck = by, v.Workers[by] == 0
+				}
 				if m.State == job.Running {
 					if d, err := c.DescribeWorkflowExecution(ctx, s.ID, x.GetExecution().GetRunId()); err == nil {
 						s.Attempt, s.Error = attempt(d, m)
@@ -222,7 +235,7 @@ func sum(all []seen) *summed {
 	for _, r := range all {
 		to := &s.Failed
 		switch {
-		case r.State == job.Waiting:
+		case r.State == job.Waiting || r.Stuck:
 			to = &s.Waiting
 		case r.State == job.Queued || r.State == job.Running:
 			to = &s.UnderWay

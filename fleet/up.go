@@ -40,7 +40,7 @@ func newUpCmd(e *engine) *cobra.Command {
 				cancel(fmt.Errorf("the server has ended: %w (fix: `relay fleet doctor`)", <-ended))
 				close(gone)
 			}()
-			err = runWorker(ctx, e, o)
+			err = runWorker(ctx, e, o, true)
 			cause := context.Cause(ctx)
 			cancel(nil)
 			<-gone // it writes to its database until then

@@ -46,14 +46,14 @@ func newWorkerCmd(e *engine) *cobra.Command {
 		Short:   "Make runs on this machine until it is ended",
 		Example: "relay fleet worker --slots 4\nrelay fleet worker --label gpu --slots 1",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runWorker(cmd.Context(), e, o) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runWorker(cmd.Context(), e, o, false) },
 	}
 	o.flags(cmd)
 	return cmd
 }
 
-// runWorker makes runs until ctx ends.
-func runWorker(ctx context.Context, e *engine, o *workerOptions) error {
+// runWorker makes runs until ctx ends. Its version is made current if there is none, or in any case.
+func runWorker(ctx context.Context, e *engine, o *workerOptions, current bool) error {
 	if o.slots < 1 {
 		return errors.New("a worker has at least one slot (fix: `relay fleet worker --slots 1`)")
 	}
@@ -72,6 +72,10 @@ func runWorker(ctx context.Context, e *engine, o *workerOptions) error {
 		return err
 	}
 	defer c.Close()
+	v, err := versionsOf(ctx, e, c)
+	if err != nil {
+		return err
+	}
 	name, err := ownName()
 	if err != nil {
 		return err
@@ -85,8 +89,11 @@ func runWorker(ctx context.Context, e *engine, o *workerOptions) error {
 	own, socket := job.Pool+"@"+name, filepath.Join(place, "sock")
 	r := &runner.Worker{Relay: program, Dir: dataDir("checkouts"), Signers: o.signers, Queue: own, Label: queue, Env: o.env, Blobs: e.store(), Coordinator: socket,
 		Patience: 500 * time.Millisecond, Slots: slots}
-	workflows := worker.New(c, job.Workflows, worker.Options{LocalActivityWorkerOnly: true})
-	workflows.RegisterWorkflowWithOptions(coordinator.Documents, workflow.RegisterOptions{Name: coordinator.Type})
+	if v != nil {
+		r.Version = ownVersion()
+	}
+	workflows := worker.New(c, job.Workflows, worker.Options{LocalActivityWorkerOnly: true, DeploymentOptions: deploymentOptions(v)})
+	workflows.RegisterWorkflowWithOptions(coordinator.Documents, workflow.RegisterOptions{Name: coordinator.Type, VersioningBehavior: workflow.VersioningBehaviorAutoUpgrade})
 	register(workflows)
 	if err := workflows.Start(); err != nil {
 		return err
@@ -102,8 +109,14 @@ func runWorker(ctx context.Context, e *engine, o *workerOptions) error {
 	if err != nil {
 		return err
 	}
+	options.DeploymentOptions = deploymentOptions(v)
 	if err := q.take(queue, options, register); err != nil {
 		return err
+	}
+	if v != nil {
+		if err := begin(ctx, e, c, current); err != nil {
+			return err
+		}
 	}
 	// What asked the operator continues here, where its state is, and nowhere else.
 	if err := q.take(own, worker.Options{DisableWorkflowWorker: true}); err != nil {
@@ -113,14 +126,14 @@ func runWorker(ctx context.Context, e *engine, o *workerOptions) error {
 	for _, remote := range r.Remotes(ctx) {
 		r.Here(remote)
 	}
-	fmt.Fprintf(os.Stderr, "waiting for runs of the queue %s, %d at a time\n", queue, o.slots)
+	fmt.Fprintf(os.Stderr, "version %s: waiting for runs of the queue %s, %d at a time\n", ownVersion(), queue, o.slots)
 	<-ctx.Done()
 	return nil
 }
 
 func register(w worker.Worker) {
-	w.RegisterWorkflowWithOptions(job.Repository, workflow.RegisterOptions{Name: job.RepositoryType})
-	w.RegisterWorkflowWithOptions(job.Run, workflow.RegisterOptions{Name: job.RunType})
+	w.RegisterWorkflowWithOptions(job.Repository, workflow.RegisterOptions{Name: job.RepositoryType, VersioningBehavior: workflow.VersioningBehaviorAutoUpgrade})
+	w.RegisterWorkflowWithOptions(job.Run, workflow.RegisterOptions{Name: job.RunType, VersioningBehavior: workflow.VersioningBehaviorPinned})
 }
 
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9.-]`)

@@ -30,15 +30,16 @@ const (
 func main() {
 	db := flag.String("db", "", "keep the state in `FILE`")
 	address := flag.String("address", "127.0.0.1:7233", "listen at this `ADDRESS` of this machine")
+	older := flag.Bool("without-versions", false, "as a server that is older than the versions of workers")
 	flag.Parse()
-	if err := serve(*db, *address); err != nil {
+	if err := serve(*db, *address, *older); err != nil {
 		fmt.Fprintln(os.Stderr, "error: "+err.Error())
 		os.Exit(3)
 	}
 }
 
 // serve runs the server until a signal ends it.
-func serve(db, address string) error {
+func serve(db, address string, older bool) error {
 	if db == "" {
 		return errors.New("it is not said where the state is kept (fix: name a file with --db)")
 	}
@@ -80,17 +81,17 @@ func serve(db, address string) error {
 	server, err := temporal.NewServer(temporal.WithConfig(c), temporal.ForServices(temporal.DefaultServices), temporal.WithLogger(logger), temporal.WithStaticHosts(hosts),
 		temporal.WithAuthorizer(authorization.NewNoopAuthorizer()),
 		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return claims }),
-		temporal.WithDynamicConfigClient(quick()), temporal.InterruptOn(temporal.InterruptCh()))
+		temporal.WithDynamicConfigClient(settings(older)), temporal.InterruptOn(temporal.InterruptCh()))
 	if err != nil {
 		return err
 	}
 	return server.Start()
 }
 
-// quick lifts the limits on how often queues are looked at: they are meant for a cluster that
+// settings lift the limits on how often queues are looked at: they are meant for a cluster that
 // shares a database, and make each step wait.
-func quick() dynamicconfig.StaticClient {
-	c := dynamicconfig.StaticClient{}
+func settings(older bool) dynamicconfig.StaticClient {
+	c := dynamicconfig.StaticClient{dynamicconfig.EnableDeploymentVersions.Key(): !older}
 	for _, queue := range []string{"transfer", "timer", "visibility", "outbound"} {
 		c[dynamicconfig.MakeKey("history."+queue+"ProcessorMaxPollRPS")] = 1000
 	}

@@ -70,20 +70,22 @@ func Mirror(remote string) string { return short("mirror", remote) }
 
 // What became of a run's repository.
 const (
-	Here = "here" // the worker that made the run had it
-	Busy = "busy" // another worker had it, and no slot
-	None = "none" // no worker that had it answered
+	Here  = "here"  // the worker that made the run had it
+	Busy  = "busy"  // another worker had it, and no slot
+	Other = "other" // another worker had it, of another version
+	None  = "none"  // no worker that had it answered
 )
 
 // Step is one command of relay for a run: the first, or the one after an answer.
 type Step struct {
 	Job
-	N      int    `json:"n,omitempty"`     // answers before it
-	Of     string `json:"of,omitempty"`    // what asked, as relay names it: a run, a cycle or a task
-	Ticks  int    `json:"ticks,omitempty"` // that its loops have made before
-	Answer Answer `json:"answer,omitzero"`
-	Cold   string `json:"cold,omitempty"`  // why no worker that has the repository makes it
-	Again  bool   `json:"again,omitempty"` // one has begun it
+	N       int    `json:"n,omitempty"`     // answers before it
+	Of      string `json:"of,omitempty"`    // what asked, as relay names it: a run, a cycle or a task
+	Ticks   int    `json:"ticks,omitempty"` // that its loops have made before
+	Answer  Answer `json:"answer,omitzero"`
+	Cold    string `json:"cold,omitempty"`    // why no worker that has the repository makes it
+	Again   bool   `json:"again,omitempty"`   // one has begun it
+	Version string `json:"version,omitempty"` // of the worker that asks for it
 }
 
 // Result is how a run ended, or how far it came when it asks.

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -127,6 +128,7 @@ const answers = time.Second
 func tick(ctx workflow.Context, o workflow.ActivityOptions, step Step) (res Result, err error) {
 	if step.N == 0 && step.Mirror != "" && workflow.GetVersion(ctx, "mirror", workflow.DefaultVersion, 1) == 1 {
 		first := o
+		step.Version = workflow.GetInfo(ctx).GetCurrentBuildID()
 		first.TaskQueue, first.ScheduleToStartTimeout, first.RetryPolicy = Mirrors(step.Queue, step.Mirror), answers, &temporal.RetryPolicy{MaximumAttempts: 1}
 		err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, first), TickType, step).Get(ctx, &res)
 		late, app := (*temporal.TimeoutError)(nil), (*temporal.ApplicationError)(nil)
@@ -134,7 +136,7 @@ func tick(ctx workflow.Context, o workflow.ActivityOptions, step Step) (res Resu
 		case err == nil && !res.Busy:
 			return res, nil
 		case err == nil:
-			step.Cold = Busy
+			step.Cold = cmp.Or(res.Mirror, Busy)
 		case errors.As(err, &late) && late.TimeoutType() == enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START:
 			step.Cold = None
 		case errors.As(err, &late), errors.As(err, &app) && !app.NonRetryable():

@@ -36,6 +36,7 @@ type Worker struct {
 	Coordinator string
 	Blobs       blob.Store
 	Slots       *Slots
+	Version     string // of this worker; "" where the server has none
 	// Patience is how long relay has to end in order; then its processes are killed.
 	Patience time.Duration
 
@@ -74,6 +75,9 @@ func (w *Worker) Tick(ctx context.Context, st job.Step) (job.Result, error) {
 	if queue := activity.GetInfo(ctx).TaskQueue; queue != w.Label { // there the poll has reserved a slot
 		limited, cancel := ctx, context.CancelFunc(func() {})
 		if queue != w.Queue {
+			if w.Version != "" && st.Version != "" && st.Version != w.Version {
+				return job.Result{Busy: true, Mirror: job.Other}, nil
+			}
 			limited, cancel = context.WithTimeout(ctx, w.Patience)
 		}
 		err := w.Slots.take(limited, &w.Slots.first)
