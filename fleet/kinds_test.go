@@ -72,7 +72,7 @@ func TestAnswersAndLoops(t *testing.T) {
 		t.Errorf("%+v %v", cost, err)
 	}
 	if *update {
-		p.record("run", id)
+		p.record("run-mirror", id)
 		p.record("repository", job.Job{Repo: repository(p)}.RepositoryID())
 	}
 }

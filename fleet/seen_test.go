@@ -37,11 +37,13 @@ func TestSummed(t *testing.T) {
 		{ID: "e", State: job.Queued},
 		{ID: "f", State: "canceled"},
 		{ID: "g", State: job.Running, Attempt: 3},
+		{ID: "h", State: job.Queued, Version: "v1", Stuck: true},
+		{ID: "i", State: job.Running, Worker: "host", Mirror: job.Busy},
 	})
 	text := s.String()
 	at := -1
-	for _, part := range []string{"waits for you: 1", "  c  waiting", "which\uFFFD[2J?", "next: relay fleet answer c NUMBER", "failed: no result: 2", "  d  failed", "relay fleet report d", "  f  canceled",
-		"stopped: 1", "  b  STOP_SCOPE", "done: 1", "  a  SUCCESS  run https://example.org/parser.git main  k1", "under way: 2", "  e  queued", "  g  running, attempt 3; `relay fleet report g` says why", "2 calls, $0.0100"} {
+	for _, part := range []string{"waits for you: 2", "  c  waiting", "which\uFFFD[2J?", "next: relay fleet answer c NUMBER", "  h  queued  waits for version v1, which no worker has", "failed: no result: 2", "  d  failed", "relay fleet report d", "  f  canceled",
+		"stopped: 1", "  b  STOP_SCOPE", "done: 1", "  a  SUCCESS  run https://example.org/parser.git main  k1", "under way: 3", "  e  queued", "  g  running, attempt 3; `relay fleet report g` says why  waits for a free worker", "  i  running  on host, which cloned it: the worker that has it was busy", "2 calls, $0.0100"} {
 		i := strings.Index(text, part)
 		if i <= at {
 			t.Fatalf("%q is missing, or not in order:\n%s", part, text)
