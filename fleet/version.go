@@ -105,7 +105,11 @@ func setCurrent(ctx context.Context, c client.Client, to string, token []byte) e
 func begin(ctx context.Context, e *engine, c client.Client, always bool) error {
 	for end := time.Now().Add(30 * time.Second); ; {
 		v, err := versionsOf(ctx, e, c)
-		if _, known := v.Workers[ownVersion()]; err == nil && known {
+		known := false
+		if v != nil { // the server may be away for a moment
+			_, known = v.Workers[ownVersion()]
+		}
+		if known {
 			if v.Current != ownVersion() && (v.Current == "" || always) {
 				err = setCurrent(ctx, c, ownVersion(), v.token)
 			}
