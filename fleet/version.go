@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -32,9 +33,18 @@ var version string
 // ownVersion is what a run that begins on this program's workers is pinned to.
 func ownVersion() string {
 	if version == "" {
-		version = "devel"
-		if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		if info, ok := debug.ReadBuildInfo(); ok {
 			version = info.Main.Version
+		}
+		if version == "" || version == "(devel)" || strings.HasSuffix(version, "+dirty") { // two such may differ
+			self, err := os.Executable()
+			var b []byte
+			if err == nil {
+				b, err = os.ReadFile(self)
+			}
+			if version = "devel"; err == nil {
+				version += "-" + job.Digest(b)[:12]
+			}
 		}
 	}
 	return version
