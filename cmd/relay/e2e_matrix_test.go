@@ -34,7 +34,7 @@ const matrixVariable = "RELAY_E2E_MATRIX"
 // has the one commit; the plugin has its own key and no other, and no key is on any
 // command line or in anything that is left; nothing runs on; nobody but loopback is
 // asked. Ways over an API need no program, and are tried without `make test-e2e` too, as far
-// as they are quick; so with -short `make test-e2e` leaves them out, and plays every third case
+// as they are quick; so with -short `make test-e2e` leaves them out, and plays every fifth case
 // of a program, the others with the next ROTATE.
 func TestE2EMatrix(t *testing.T) {
 	sampling.Rare(t)
@@ -50,8 +50,8 @@ func TestE2EMatrix(t *testing.T) {
 			results[way.String()+name] = "skip"
 		}
 	}
-	n := sampling.Turn(3)
-	left := func() bool { n++; return testing.Short() && whole && n%3 != 0 }
+	n := sampling.Turn(5)
+	left := func() bool { n++; return testing.Short() && whole && n%5 != 0 }
 	t.Run("ways", func(t *testing.T) {
 		for _, way := range ways {
 			if testing.Short() && whole && way.program == nil {

@@ -48,7 +48,7 @@ func buildAndRun(m *testing.M) int {
 
 // TestScripts runs testdata/script/*.txtar: the built relay, real git, a scripted
 // provider and a real builder process. testdata/script/README.md describes the
-// commands that are added to testscript's own. With -short it takes an eighth of the
+// commands that are added to testscript's own. With -short it takes a twelfth of the
 // stories in CI and fewer elsewhere, unless -run names some.
 func TestScripts(t *testing.T) {
 	t.Parallel()
@@ -58,7 +58,7 @@ func TestScripts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Dir, p.Files = "", sampling.Every(8, all)
+		p.Dir, p.Files = "", sampling.Every(12, all)
 		fmt.Printf("stories: %d of %d with -short, others with each ROTATE; make test SHORT= plays all\n", len(p.Files), len(all))
 	}
 	testscript.Run(t, p)
