@@ -24,11 +24,11 @@ demo: ## a sample repository, a tick that lands and one that is stopped
 	@$(GO) run ./internal/build -o out/demo -plugins patch,replay
 	@out/demo/relay demo
 
-# The first package mostly waits: begun last it would be left over alone.
+# work is all packages of go.work: relay's and the SDK's. The first package mostly waits: begun last it would be left over alone.
 # Without -count=1 it takes nearly half as long again, since go notes and hashes what each test reads. CI sets ROTATE, and has more of what takes long. AGAIN and AGAIN_TESTS: only these packages and tests, when .ci/run tries once more what failed.
 test: ## unit, conformance and script tests
-	$(GO) vet ./...
-	@./.ci/memory $(GO) test -count=1 -vet=off -timeout 40m $(SHORT) $${AGAIN_TESTS:+-run "$$AGAIN_TESTS"} $${AGAIN:-./sdk/plugintest ./...}
+	$(GO) vet work
+	@./.ci/memory $(GO) test -count=1 -vet=off -timeout 40m $(SHORT) $${AGAIN_TESTS:+-run "$$AGAIN_TESTS"} $${AGAIN:-./sdk/plugintest work}
 
 docs-test: ## every command of the documentation is run; its links and its generated pages
 	@$(GO) -C cmd/relay test -count=1 -run '^Test(Document|Reference)'
@@ -37,7 +37,7 @@ newcomer: ## the commands of README.md in a fresh clone and a fresh home, timed,
 	@./.ci/newcomer
 
 test-race: ## the same under the race detector
-	CGO_ENABLED=1 $(GO) test -race -timeout 60m $(SHORT) ./...
+	CGO_ENABLED=1 $(GO) test -race -timeout 60m $(SHORT) work
 
 test-e2e: build ## with the real Claude Code, Codex and Gemini CLI programs and a model server on loopback
 	@SHORT=$(SHORT) ./.ci/e2e
@@ -74,7 +74,7 @@ lint: ## gofmt, vet, types on darwin, staticcheck
 	@./.ci/lint
 
 generate: ## code from schemas/, reference pages from code
-	$(GO) -C schemas/gen run . .. ../..
+	GOWORK=off $(GO) -C schemas/gen run . .. ../..
 	$(GO) test -count=1 ./host/internal/config -run TestPublished -update
 	$(GO) test -count=1 ./cmd/relay -run TestReferencePages -update
 	$(GO) test -count=1 ./sdk/plugintest -run "TestGuide|TestRulesPage" -update

@@ -226,7 +226,9 @@ func TestRunCLISeveralAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	var wg sync.WaitGroup
 	for i := range 6 {
-		wg.Go(func() {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
 			file := filepath.Join(dir, strconv.Itoa(i))
 			var lines []string
 			c := actor("daemon", "PID_FILE="+file)
@@ -237,7 +239,7 @@ func TestRunCLISeveralAtOnce(t *testing.T) {
 			}
 			pid := pidIn(t, file)
 			eventually(t, 5*time.Second, "the stray of its own run is dead", func() bool { return gone(pid) })
-		})
+		}()
 	}
 	wg.Wait()
 	if left := zombies(t); left != "" {

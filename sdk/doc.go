@@ -14,6 +14,8 @@
 // facts in a [Failure]), does not know relay's host, tasks or judge, and does not
 // check a configuration against its schema (the host has done that).
 //
+// It is a module by itself: its authors need Go 1.24, and none of relay's modules.
+//
 // What it exports stays, and means the same, for as long as relay speaks protocol 1: a
 // test holds each name and type in sdk, chat, httpjson and plugintest against a list, and the
 // protocol's messages only grow. Packages below internal, and mtls and socket,

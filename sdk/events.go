@@ -220,7 +220,8 @@ func (s *stream) beat(ctx context.Context) {
 func (s *stream) run(ctx context.Context, what string, handler func() (func(Usage) any, error)) {
 	beating, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	wg.Go(func() { s.beat(beating) })
+	wg.Add(1)
+	go func() { defer wg.Done(); s.beat(beating) }()
 	finished := make(chan struct{})
 	unwatch := context.AfterFunc(ctx, func() {
 		select {

@@ -1,6 +1,8 @@
 package sdk
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -45,11 +47,36 @@ func newLogs(stderr io.Writer, person bool) *logs {
 			l.internal.Warn("cannot write the log file", "variable", envLogFile, "error", err)
 		} else {
 			l.internal.RegisterSink(hclog.NewSinkAdapter(&hclog.LoggerOptions{Level: hclog.Debug, Output: f}))
-			author = slog.NewMultiHandler(author, slog.NewTextHandler(f, &slog.HandlerOptions{Level: slog.LevelDebug}))
+			author = both{author, slog.NewTextHandler(f, &slog.HandlerOptions{Level: slog.LevelDebug})}
 		}
 	}
 	slog.SetDefault(slog.New(author))
 	return l
+}
+
+// both hands every record to two handlers. (slog has one of its own since Go 1.26; authors may have Go 1.24.)
+type both [2]slog.Handler
+
+func (b both) Enabled(ctx context.Context, level slog.Level) bool {
+	return b[0].Enabled(ctx, level) || b[1].Enabled(ctx, level)
+}
+
+func (b both) Handle(ctx context.Context, r slog.Record) error {
+	var errs [2]error
+	for i, h := range b {
+		if h.Enabled(ctx, r.Level) {
+			errs[i] = h.Handle(ctx, r.Clone())
+		}
+	}
+	return errors.Join(errs[:]...)
+}
+
+func (b both) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return both{b[0].WithAttrs(attrs), b[1].WithAttrs(attrs)}
+}
+
+func (b both) WithGroup(name string) slog.Handler {
+	return both{b[0].WithGroup(name), b[1].WithGroup(name)}
 }
 
 // Accept keeps the last error for a text of our own.

@@ -323,7 +323,8 @@ func TestCallsQueueUnlessConcurrent(t *testing.T) {
 		}})
 		var wg sync.WaitGroup
 		for range 4 {
-			wg.Go(func() { h.complete(t, t.Context(), prompt("x")) })
+			wg.Add(1)
+			go func() { defer wg.Done(); h.complete(t, t.Context(), prompt("x")) }()
 		}
 		wg.Wait()
 		if got := most.Load(); (got == 1) == concurrent {
@@ -371,7 +372,8 @@ func TestDrain(t *testing.T) {
 			h.s.drained = func() { drained.Store(true) }
 			var events []*pluginpb.CompleteEvent
 			var wg sync.WaitGroup
-			wg.Go(func() { events = h.complete(t, t.Context(), prompt("x")) })
+			wg.Add(1)
+			go func() { defer wg.Done(); events = h.complete(t, t.Context(), prompt("x")) }()
 			<-entered
 			start := time.Now()
 			if _, err := h.Drain(t.Context(), &pluginpb.DrainRequest{Grace: durationpb.New(tc.grace)}); err != nil {

@@ -18,12 +18,8 @@ import (
 	"github.com/paxiom/relay/testdata/modproxy"
 )
 
-// The version as which this checkout's module is published, and what of it is.
-const (
-	relayModule  = "github.com/paxiom/relay"
-	relayVersion = "v0.1.0"
-	relaySDK     = relayModule + "/sdk"
-)
+// sdkDir is this checkout's SDK, as an author gets it: a module by itself.
+const sdkDir = "../../sdk"
 
 // proxies are those of all scripts, by their address.
 var proxies sync.Map
@@ -38,8 +34,9 @@ type compiled struct {
 // relay's workshop does it. What is not in this machine's build cache is compiled now.
 var sdkCompiled = sync.OnceValues(func() (all []compiled, err error) {
 	cmd := exec.Command("go", "list", "-deps", "-export", "-trimpath", "-f",
-		"{{.Export}}\t{{.BuildID}}\t{{with .Module}}{{if .Main}}{{$.Dir}}{{end}}{{end}}", relaySDK)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+		"{{.Export}}\t{{.BuildID}}\t{{with .Module}}{{if .Main}}{{$.Dir}}{{end}}{{end}}", ".")
+	cmd.Dir = sdkDir
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)
@@ -75,7 +72,7 @@ func cmdModules(ts *testscript.TestScript, neg bool, args []string) {
 	if sdk {
 		packages, err := sdkCompiled()
 		ts.Check(err)
-		ts.Check(proxy.Lend(env["GOMODCACHE"], "../../go.sum"))
+		ts.Check(proxy.Lend(env["GOMODCACHE"], sdkDir+"/go.sum"))
 		ts.Check(publishSDK(proxy, packages))
 		ts.Check(lendCompiled(filepath.Join(ts.Getenv("HOME"), ".cache", "relay", "go-build"), env["GOCACHE"], packages))
 	}
@@ -87,17 +84,15 @@ func cmdModules(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("PATH", binDir+":"+filepath.Join(env["GOROOT"], "bin")+":"+os.Getenv("PATH")) // the compiler, and no program in front of it
 }
 
-// publishSDK publishes of this module what plugins import.
+// publishSDK publishes the SDK's packages that plugins import.
 func publishSDK(proxy *modproxy.Proxy, packages []compiled) error {
-	root, err := filepath.Abs("../..")
+	root, err := filepath.Abs(sdkDir)
 	if err != nil {
 		return err
 	}
 	files := map[string][]byte{}
-	for _, name := range []string{"go.mod", "LICENSE"} {
-		if files[name], err = os.ReadFile(filepath.Join(root, name)); err != nil {
-			return err
-		}
+	if files["go.mod"], err = os.ReadFile(filepath.Join(root, "go.mod")); err != nil {
+		return err
 	}
 	for _, p := range packages {
 		if p.own == "" {
@@ -117,7 +112,7 @@ func publishSDK(proxy *modproxy.Proxy, packages []compiled) error {
 			}
 		}
 	}
-	return proxy.Publish(relayModule, relayVersion, files)
+	return proxy.Publish("github.com/paxiom/relay/sdk", "v0.1.0", files)
 }
 
 // lendCompiled copies from one build cache into another what there is of these packages: a

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -68,7 +67,7 @@ func New(ctx context.Context, o NewOptions) (*NewResult, error) {
 		return res, nil
 	}
 	err = inFolder(ctx, dir, nil, "go", "mod", "tidy")
-	if f, ok := diag.As(err); ok && plan.Checkout == "" { // relay's module can't be had, and a second try needs the folder
+	if f, ok := diag.As(err); ok && plan.Checkout == "" { // relay's SDK can't be fetched, and a second try needs the folder
 		for _, name := range files {
 			_ = os.Remove(filepath.Join(dir, name))
 		}
@@ -80,7 +79,7 @@ func New(ctx context.Context, o NewOptions) (*NewResult, error) {
 }
 
 func newPlan(o NewOptions) (scaffold.Plan, error) {
-	plan := scaffold.Plan{Name: o.Name, Kind: o.Kind, Lang: o.Lang, Module: o.Module, GoLine: goLine()}
+	plan := scaffold.Plan{Name: o.Name, Kind: o.Kind, Lang: o.Lang, Module: o.Module}
 	bad := func(what, why string) (scaffold.Plan, error) {
 		return plan, diag.New(judge.BlockedPlugin, what, why, "`relay plugin new my-plugin --kind provider`")
 	}
@@ -111,13 +110,4 @@ func newPlan(o NewOptions) (scaffold.Plan, error) {
 		plan.Checkout = abs
 	}
 	return plan, nil
-}
-
-// goLine is the version of Go for a new module: the one that relay itself is made with.
-func goLine() string {
-	v := strings.TrimPrefix(runtime.Version(), "go")
-	if parts := strings.SplitN(v, ".", 3); len(parts) >= 2 && v[0] >= '0' && v[0] <= '9' {
-		return parts[0] + "." + strings.TrimRight(parts[1], "abcdefghijklmnopqrstuvwxyz-+") + ".0"
-	}
-	return "1.26.0"
 }

@@ -286,7 +286,7 @@ func list(t *testing.T) []listed {
 }
 
 var listOnce = sync.OnceValues(func() (all []listed, err error) {
-	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,Imports,Deps,Standard,GoFiles,CgoFiles,Module", "./...")
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,Imports,Deps,Standard,GoFiles,CgoFiles,Module", "work")
 	cmd.Dir = "../.."
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()

@@ -103,7 +103,11 @@ func (s *Session) callAtOnce(p *instance, c Case) error {
 	made, errs := make([]*call, 4), make([]error, 4)
 	var all sync.WaitGroup
 	for i := range made {
-		all.Go(func() { made[i], errs[i] = s.callOn(p, c, how{name: "several at a time"}) })
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			made[i], errs[i] = s.callOn(p, c, how{name: "several at a time"})
+		}()
 	}
 	all.Wait()
 	if err := errors.Join(errs...); err != nil {

@@ -37,12 +37,11 @@ type Plan struct {
 	Kind   string
 	Lang   string
 	Module string // the Go module's path
-	// SDK is the version of relay's module, with its v; "" leaves it to `go mod tidy`.
+	// SDK is the version of relay's SDK, with its v; "" leaves it to `go mod tidy`.
 	SDK string
 	// Checkout is a folder with relay's sources that takes the place of the published
 	// module; "" for none.
 	Checkout string
-	GoLine   string // go.mod's own version: "1.26"
 }
 
 // Title is the plugin's name as the first word of a sentence.

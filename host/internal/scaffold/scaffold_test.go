@@ -38,9 +38,9 @@ func TestPythonIsTheExample(t *testing.T) {
 // Every template can be filled in, for every way to get the SDK, and Go's are formatted.
 func TestTemplates(t *testing.T) {
 	for _, p := range []Plan{
-		{Name: "a-b", Kind: Provider, Lang: Go, Module: "example.com/relay-plugin-a-b", GoLine: "1.26.0"},
-		{Name: "c", Kind: Builder, Lang: Go, Module: "example.com/c", GoLine: "1.26.0", SDK: "v1.2.3"},
-		{Name: "d", Kind: Builder, Lang: Go, Module: "example.com/d", GoLine: "1.26.0", Checkout: "/src/relay"},
+		{Name: "a-b", Kind: Provider, Lang: Go, Module: "example.com/relay-plugin-a-b"},
+		{Name: "c", Kind: Builder, Lang: Go, Module: "example.com/c", SDK: "v1.2.3"},
+		{Name: "d", Kind: Builder, Lang: Go, Module: "example.com/d", Checkout: "/src/relay"},
 		{Name: "e", Kind: Provider, Lang: Python},
 		{Name: "f", Kind: Builder, Lang: Python},
 		{Name: "g", Kind: Builder, Lang: Rust},

@@ -1,5 +1,5 @@
 module example.com/relay-plugin-ollama
 
-go 1.26.0
+go 1.24.0
 
-require github.com/paxiom/relay v0.1.0
+require github.com/paxiom/relay/sdk v0.1.0
