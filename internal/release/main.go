@@ -130,7 +130,7 @@ func (r release) build(platform string) (string, error) {
 	cmd.Dir, cmd.Stdout, cmd.Stderr = r.src, os.Stderr, os.Stderr
 	// What the person's own environment says about building is not for others; the version
 	// has to be git's.
-	cmd.Env = append(os.Environ(), "GOFLAGS=-buildvcs=true", "GOWORK=off", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0", "GOFIPS140=off", "GODEBUG=")
+	cmd.Env = append(os.Environ(), "GOFLAGS=-buildvcs=true", "GOWORK="+filepath.Join(r.src, "go.work"), "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0", "GOFIPS140=off", "GODEBUG=")
 	if r.cache != "" {
 		cmd.Env = append(cmd.Env, "GOCACHE="+r.cache)
 	}
