@@ -79,7 +79,7 @@ func (r release) packages(name, version, platform string, members []member) erro
 	}
 	for _, kind := range []string{"deb", "rpm"} {
 		cmd := exec.Command("go", "-C", filepath.Join(r.src, ".ci", "tools"), "tool", "nfpm", "package", "--config", file, "--packager", kind, "--target", filepath.Join(r.files, name+"."+kind))
-		cmd.Stderr = os.Stderr
+		cmd.Env, cmd.Stderr = append(os.Environ(), "GOWORK=off"), os.Stderr
 		if err := cmd.Run(); err != nil {
 			return err
 		}
