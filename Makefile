@@ -8,7 +8,7 @@ SHORT   ?= -short
 # As programs are built (internal/build), so is all else: then everything is compiled once. The
 # race detector alone needs cgo.
 export CGO_ENABLED := 0
-export GOFLAGS     := $(filter-out -trimpath,$(GOFLAGS)) -trimpath
+export GOFLAGS     := $(filter-out -trimpath -mod=%,$(GOFLAGS)) -trimpath
 
 .PHONY: cheats screens seeds build fleet fleet-test fleet-faults bench-fleet demo test docs-test newcomer test-race test-e2e test-thirdparty drift bench lint generate corpus crash night size install uninstall release release-check clean help
 
