@@ -2,6 +2,7 @@ package tick
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -28,6 +29,26 @@ func (w *world) providers() (pids []int) {
 		}
 	}
 	return pids
+}
+
+// stands waits until every thread of a process that was stopped has noticed: until then some still answer.
+func stands(t *testing.T, pid int) {
+	t.Helper()
+	for until := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		running := len(threads) == 0
+		for _, at := range threads {
+			stat, _ := os.ReadFile(at)
+			_, state, _ := strings.Cut(string(stat), ") ")
+			running = running || !strings.HasPrefix(state, "T")
+		}
+		if !running {
+			return
+		}
+		if time.Now().After(until) {
+			t.Fatalf("process %d was stopped and runs", pid)
+		}
+	}
 }
 
 // A provider stays up from tick to tick; one that has died, or does not answer any
@@ -61,6 +82,7 @@ func TestProviderStaysUp(t *testing.T) {
 	must(t, syscall.Kill(first, syscall.SIGKILL))
 	second := tick()
 	must(t, syscall.Kill(second, syscall.SIGSTOP))
+	stands(t, second)
 	begun := time.Now()
 	if third := tick(); third == second {
 		t.Error("a provider that does not answer was kept")
