@@ -84,7 +84,7 @@ func Compile(schema []byte) (*jsonschema.Schema, error) {
 		err = bound(s)
 	}
 	if err != nil {
-		return nil, err
+		return nil, Explain(err)
 	}
 	return s, nil
 }
@@ -147,9 +147,12 @@ func Validate(name string, doc []byte) error {
 	return Explain(s.Validate(v))
 }
 
-// Explain makes one line of what a compiled schema found: the first leaf of the
+// Explain makes one line of what a compiled schema found, or the compiler in a schema: the first leaf of the
 // validator's tree, with its place.
 func Explain(err error) error {
+	if se := (*jsonschema.SchemaValidationError)(nil); errors.As(err, &se) { // it wraps nothing
+		err = se.Err
+	}
 	var ve *jsonschema.ValidationError
 	if !errors.As(err, &ve) {
 		return err

@@ -61,6 +61,21 @@ func TestTask(t *testing.T) {
 	}
 }
 
+// What is wrong with a schema, or by one, is one line with its place.
+func TestExplain(t *testing.T) {
+	s, err := Compile([]byte(`{"properties":{"a":{"items":{"additionalProperties":false}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = Explain(s.Validate(map[string]any{"a": []any{map[string]any{}, map[string]any{"more": 1}}}))
+	if err == nil || err.Error() != "at /a/1: additional properties 'more' not allowed" {
+		t.Errorf("a document: %v", err)
+	}
+	if _, err = Compile([]byte(`{"properties":{"a":{"pattern":"(?<=a)b"}}}`)); err == nil || !strings.HasPrefix(err.Error(), "at /properties/a/pattern: ") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("a schema: %v", err)
+	}
+}
+
 func TestSchemasNeverLoad(t *testing.T) {
 	if _, err := Compile([]byte(`{"$ref":"file:///etc/passwd"}`)); err == nil {
 		t.Fatal("a reference to a file was followed")

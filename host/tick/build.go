@@ -278,7 +278,7 @@ func (r *run) checkResult(raw []byte) {
 	if err == nil {
 		var s interface{ Validate(any) error }
 		if s, err = schemas.Compiled(schemas.BuilderResult); err == nil {
-			err = s.Validate(tree)
+			err = schemas.Explain(s.Validate(tree))
 		}
 	}
 	if err == nil {

@@ -124,7 +124,7 @@ func matches(schema, doc []byte) error {
 	if err != nil {
 		return err
 	}
-	return s.Validate(tree)
+	return schemas.Explain(s.Validate(tree))
 }
 
 // takeTask uses the operator's own task.
