@@ -167,6 +167,8 @@ func runPluginInstall(ctx context.Context, repo *host.Repo, o *pluginOptions) er
 			where = host.Safe(strings.Join(o.platforms, ", "))
 		}
 		o.app.printer(o.app.err, o.app.errTTY).linef("building %s for %s", host.Safe(o.arg), where)
+	} else if o.app.errTTY && !o.frozen {
+		o.app.printer(o.app.err, true).linef("trying the protocol's rules on %s; a plugin that doesn't end when told to takes a minute", host.Safe(o.arg))
 	}
 	res, err := plugins.Install(ctx, repo, o.install())
 	return o.app.pluginDone(res, err, "pinned")
