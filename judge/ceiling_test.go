@@ -20,6 +20,15 @@ func roof(change ...func(*Ceiling)) Ceiling {
 	return c
 }
 
+// What steers git is relay's own, whatever the task allows and however its name is spelled.
+func TestConfigOfGitIsOwned(t *testing.T) {
+	touched := Touched{GitConfig: []string{"tools/link"}, Changes: []Change{edited("tools/Link")}}
+	law, _ := NewPolicy(roof(), wish(Operator, "**"))
+	if v := Judge(touched, law); v.Code != StopRunnerOwned {
+		t.Errorf("a change of it is %s", v.Code)
+	}
+}
+
 func wish(by Asker, globs ...string) Request {
 	return Request{By: by, Kind: Execute, Allowed: globs, NewFiles: true, MaxFiles: 5, MaxLines: 50}
 }

@@ -282,6 +282,17 @@ func (c gitCall) environ() []string {
 	return append(append(env, c.g.at...), c.env...)
 }
 
+// List gives the names that a commit has below some paths ("./a/"): with all, those of every
+// file, otherwise those directly there.
+func (g *Git) List(ctx context.Context, commit string, all bool, paths []string) ([]string, error) {
+	how := "-t"
+	if all {
+		how = "-r"
+	}
+	out, err := g.Run(ctx, nil, append([]string{"ls-tree", "-z", how, "--name-only", "--full-tree", commit}, paths...)...)
+	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 }), err
+}
+
 // Holds reports whether a file of a commit holds the text. Git gets it on its standard
 // input: a command line can be read by everybody on the machine.
 func (g *Git) Holds(ctx context.Context, commit, text string) (bool, error) {

@@ -113,11 +113,6 @@ mkdir tools; printf '[core]\n\tabbrev = 9\n' > tools/real; ln -s real tools/link
 	if slices.Contains(got, ".git/config") || slices.ContainsFunc(got, func(p string) bool { return strings.HasPrefix(p, "..") }) {
 		t.Errorf("got %q", got)
 	}
-	touched := Touched{GitConfig: got, Changes: []Change{{Path: "tools/Link", Kind: Modified, OldMode: 0o644, NewMode: 0o644, Nlink: 1}}}
-	law, _ := NewPolicy(roof(), wish(Operator, "**"))
-	if v := Judge(touched, law); v.Code != StopRunnerOwned {
-		t.Errorf("a change of it is %s", v.Code)
-	}
 }
 
 // A program of the repository is not what relay starts, whatever PATH says.

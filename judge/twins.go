@@ -1,15 +1,15 @@
 package judge
 
 import (
-	"context"
 	"path"
 	"slices"
-	"strings"
 )
 
-// Beside gives what a commit has in the folders on the way to new files: the names that
+// Beside gives what the base has in the folders on the way to new files: the names that
 // theirs could be taken for. A folder of which the changes leave nothing is none of them.
-func (g *Git) Beside(ctx context.Context, commit string, changes []Change) (names []string, err error) {
+// list gives what lies in the base below some paths: with all, every file, otherwise what is
+// directly there.
+func Beside(changes []Change, list func(all bool, paths []string) ([]string, error)) (names []string, err error) {
 	var dirs []string
 	seen, folded, gone := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i := range changes {
@@ -23,7 +23,7 @@ func (g *Git) Beside(ctx context.Context, commit string, changes []Change) (name
 		}
 	}
 	for some := range slices.Chunk(dirs, 500) { // a command line has room for so many
-		found, err := g.listed(ctx, commit, "-t", some...)
+		found, err := list(false, some)
 		if err != nil {
 			return nil, err
 		}
@@ -33,7 +33,7 @@ func (g *Git) Beside(ctx context.Context, commit string, changes []Change) (name
 		if seen[name] || !folded[foldLetters(name)] {
 			continue
 		}
-		below, err := g.listed(ctx, commit, "-r", "./"+name+"/")
+		below, err := list(true, []string{"./" + name + "/"})
 		if err != nil {
 			return nil, err
 		}
@@ -42,11 +42,6 @@ func (g *Git) Beside(ctx context.Context, commit string, changes []Change) (name
 		}
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" }), nil
-}
-
-func (g *Git) listed(ctx context.Context, commit, how string, paths ...string) ([]string, error) {
-	out, err := g.Run(ctx, nil, append([]string{"ls-tree", "-z", how, "--name-only", "--full-tree", commit}, paths...)...)
-	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 }), err
 }
 
 // isNew reports whether the change is a new file that git would hold.

@@ -280,7 +280,8 @@ func (c *Change) judgeLayer(ctx context.Context, p judge.Policy) error {
 	if err := c.findMoves(ctx, &t, &p); err != nil {
 		return err
 	}
-	if t.Beside, err = c.env.Git.Beside(ctx, c.opts.Base, t.Changes); err != nil {
+	list := func(all bool, paths []string) ([]string, error) { return c.env.Git.List(ctx, c.opts.Base, all, paths) }
+	if t.Beside, err = judge.Beside(t.Changes, list); err != nil {
 		return err
 	}
 	c.touched = &t
