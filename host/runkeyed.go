@@ -28,7 +28,7 @@ func (r *Repo) newKeyed(ctx context.Context, root, key, signers, remote string) 
 	}
 	k := &keyed{remote: remote}
 	var err error
-	if k.signers, err = r.believed(signers); err != nil || root == "" || remote == "" {
+	if k.signers, err = r.Believed(signers); err != nil || root == "" || remote == "" {
 		return k, err
 	}
 	if k.git, err = judge.OpenGit(ctx, root); err != nil {

@@ -40,8 +40,8 @@ func (r *Repo) Signers(file string) (attest.Signers, string, error) {
 	return all, file, err
 }
 
-// believed are this machine's own signers and those of a file.
-func (r *Repo) believed(file string) (attest.Signers, error) {
+// Believed are this machine's own signers and those of a file.
+func (r *Repo) Believed(file string) (attest.Signers, error) {
 	var all attest.Signers
 	if own := attest.OwnSigners(r.StateDir()); exists(own) {
 		signers, err := readSigners(own, true)

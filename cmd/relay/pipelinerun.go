@@ -21,6 +21,9 @@ type pipelineRunOptions struct {
 	parallel int
 	push     bool
 	beyond   bool
+	key      string
+	join     string
+	signers  string
 	given    func(flag string) bool
 }
 
@@ -33,13 +36,16 @@ func newPipelineRunCmd(a *app) *cobra.Command {
 			"before each task, so you can edit it meanwhile. An interrupted run continues where it was, on its\n" +
 			"own branch and, unless you give others, with its original flags. Ctrl-C stops the current step\n" +
 			"cleanly, `relay stop --drain` stops after the task.",
-		Example: "relay pipeline run\nrelay pipeline run --only login --max-session-minutes 15\nrelay pipeline run --parallel 3 --push",
+		Example: "relay pipeline run\nrelay pipeline run --only login --max-session-minutes 15\nrelay pipeline run --parallel 3 --push\nrelay pipeline run --only login --key login-1 --push\nrelay pipeline run --join login-1,logout-1 --push",
 		Args:    noArgs, RunE: inRepo(a, o, runPipelineRun),
 	}
 	cmd.Flags().IntVar(&o.minutes, "max-session-minutes", 0, "cap of one cleanup process, `N` minutes (also MAX_SESSION_MINUTES)")
 	cmd.Flags().StringVar(&o.only, "only", "", "work on this `TASK` alone")
 	cmd.Flags().IntVar(&o.parallel, "parallel", 0, "work on `N` independent tasks at a time, each in a work tree of its own")
 	cmd.Flags().BoolVar(&o.push, "push", false, "push after each task to pipeline.push.remote; never by force")
+	cmd.Flags().StringVar(&o.key, "key", "", "with --only: leave the task's result at refs/relay/results/`KEY` instead of landing it; a result that is there is not made again")
+	cmd.Flags().StringVar(&o.join, "join", "", "land the results that were left under these `KEYS`, with commas between them, and work on nothing else")
+	cmd.Flags().StringVar(&o.signers, "signers", "", "with --key or --join: believe results of other machines by the keys in `FILE`, too")
 	cmd.Flags().BoolVar(&o.beyond, "beyond-ceiling", false, "let tasks have everything they name, whatever the ceiling")
 	o.given = cmd.Flags().Changed
 	_ = cmd.RegisterFlagCompletionFunc("only", completeTasks(a, false))
@@ -64,10 +70,14 @@ func runPipelineRun(ctx context.Context, repo *host.Repo, o *pipelineRunOptions)
 	if o.parallel < 0 || o.parallel > 32 || o.parallel == 0 && o.given("parallel") {
 		return usageError{what: fmt.Sprintf("--parallel %d is not a number of tasks", o.parallel), why: "it is from 1 to 32", fix: "`relay pipeline run --parallel 2`"}
 	}
+	if o.key != "" && o.only == "" || o.join != "" && o.only+o.key != "" || o.signers != "" && o.key+o.join == "" {
+		return usageError{what: "these flags don't go together", why: "--key names the result of the task of --only, --join the results of several, and --signers is about those",
+			fix: "`relay pipeline run --only TASK --key KEY`, then `relay pipeline run --join KEY`"}
+	}
 	live := newProgress(o.app, repo)
 	defer live.close()
-	res, err := pipelines.Run(ctx, repo, pipelines.RunOptions{Observer: live, OnTask: live.task,
-		PipelineOrders: host.PipelineOrders{Only: o.only, Beyond: o.beyond, Session: time.Duration(o.minutes) * time.Minute, Parallel: o.parallel, Push: o.push}})
+	res, err := pipelines.Run(ctx, repo, pipelines.RunOptions{Observer: live, OnTask: live.task, Signers: o.signers,
+		PipelineOrders: host.PipelineOrders{Only: o.only, Beyond: o.beyond, Session: time.Duration(o.minutes) * time.Minute, Parallel: o.parallel, Push: o.push, Key: o.key, Join: o.join}})
 	live.close()
 	if err != nil {
 		if res != nil && !o.app.json {
@@ -98,11 +108,16 @@ func pipelineVerdict(p *printer, res *pipelines.RunResult) {
 		switch {
 		case t.Waiting != nil:
 			p.row("waits", t.TaskID+"  "+host.Safe(t.Waiting.Text))
+		case t.Code == "SUCCESS" && res.Result != nil:
+			p.row("left", fmt.Sprintf("%s  %s  %s", res.Result.Ref, t.TaskID, host.Safe(t.Task.Title)))
 		case t.Code == "SUCCESS":
 			p.row("landed", fmt.Sprintf("%.12s  %s  %s", dash(t.Commit), t.TaskID, host.Safe(t.Task.Title)))
 		default:
 			p.row("failed", t.TaskID+"  "+p.outcome(string(t.Code))+"  "+host.Safe(t.Summary+": "+t.Why))
 		}
+	}
+	if x := res.Result; x != nil && x.Earlier {
+		p.row("earlier", "this result was there already; nothing was bought")
 	}
 	p.row("held up", heldUp(res.Held))
 	for _, r := range res.Replaced {

@@ -99,26 +99,24 @@ func (p *Pipeline) attempt(t prd.Task) (*taskRun, error) {
 	}
 	if open != nil && open.Code == "" && !sameWork(open.Task, t) {
 		open.Lost = "the task was edited since"
+	} else if open != nil && open.From != "" && p.o.Key != "" {
+		open.Lost = "the task is made anew under the key " + p.o.Key
 	}
 	if open != nil {
 		a.record = open
 		a.record.Waiting = nil
 		return a, nil
 	}
-	numbers, err := attemptNumbers(p.env.WS, t.ID)
+	id, err := nextAttempt(p.env.WS, t.ID)
 	if err != nil {
 		return a, err
-	}
-	n := 1
-	if len(numbers) > 0 {
-		n = numbers[0] + 1
 	}
 	mark, err := ledger.Mark(p.env.WS)
 	if err != nil {
 		return a, err
 	}
 	now := p.now()
-	a.record = &Record{SchemaVersion: 1, UsageOffset: mark, Attempt: attemptID(t.ID, n), RunID: history.NewRunID(now), PipelineID: p.rec.RunID, TaskID: t.ID, Task: t, StartedAt: now.UTC()}
+	a.record = &Record{SchemaVersion: 1, UsageOffset: mark, Attempt: id, RunID: history.NewRunID(now), PipelineID: p.rec.RunID, TaskID: t.ID, Task: t, StartedAt: now.UTC()}
 	a.record.clear()
 	if err := p.env.WS.MkdirAll(p.dir(tasksDir, a.record.Attempt, callsDir)); err != nil {
 		return a, err

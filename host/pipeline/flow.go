@@ -25,8 +25,12 @@ type beginning struct {
 // flow is the workflow of an attempt: deterministic code over recorded steps. Whatever
 // becomes of the task, the attempt itself comes to its end.
 func (a *taskRun) flow(f durable.Flow) error {
+	carry := a.carryOut
+	if a.record.From != "" {
+		carry = a.bring
+	}
 	a.record.clear()
-	err := a.carryOut(f)
+	err := carry(f)
 	var failed *Problem
 	var gone lost
 	switch {
@@ -45,7 +49,9 @@ func (a *taskRun) flow(f durable.Flow) error {
 	if a.record.EndedAt, err = f.Now(); err != nil {
 		return err
 	}
-	a.record.Step = ""
+	if a.record.Step = ""; a.record.From == "" {
+		a.record.Key = a.p.o.Key
+	}
 	if err := a.throwAway(); err != nil {
 		a.stop(err)
 		return err
@@ -53,8 +59,8 @@ func (a *taskRun) flow(f durable.Flow) error {
 	return a.record.write(a.p)
 }
 
-// carryOut takes the task through its steps.
-func (a *taskRun) carryOut(f durable.Flow) error {
+// possible looks for what would keep the task from landing, before a call is paid for.
+func (a *taskRun) possible() error {
 	if beyond := Beyond(a.p.env.Config, &a.record.Task); len(beyond) > 0 && !a.p.o.Beyond {
 		return &Problem{Code: judge.BlockedBeyondCeiling, What: "the task asks for more than the ceiling gives", Why: judge.Listed(beyond),
 			Fix: "`relay pipeline run --beyond-ceiling --only " + a.record.TaskID + "` let it, if you mean it; `relay config show pipeline.scope` and `relay config show scope` show the ceiling"}
@@ -63,11 +69,19 @@ func (a *taskRun) carryOut(f durable.Flow) error {
 		return &Problem{Code: judge.BlockedMissingConfig, What: "the task asks for hidden checks that are not here", Why: strings.Join(missing, ", "),
 			Fix: "`relay check list`, then `relay task retry " + a.record.TaskID + "`"}
 	}
-	for _, c := range a.commands() { // before a call is paid for what they could not tell
+	for _, c := range a.commands() {
 		if missing, why := pluginenv.NotInPath(c.argv[0], a.p.env.Environ, a.At.Git.Root); missing {
 			return &Problem{Code: judge.BlockedMissingConfig, What: "the command `" + strings.Join(c.argv, " ") + "` can't run: " + c.argv[0] + " is not in PATH", Why: why,
 				Fix: "install it, or name a file of the repository by its path, such as ./" + c.argv[0] + "; then `relay task retry " + a.record.TaskID + "`"}
 		}
+	}
+	return nil
+}
+
+// carryOut takes the task through its steps.
+func (a *taskRun) carryOut(f durable.Flow) error {
+	if err := a.possible(); err != nil {
+		return err
 	}
 	if err := a.plan(f); err != nil {
 		return err
@@ -89,10 +103,13 @@ func (a *taskRun) carryOut(f durable.Flow) error {
 	if err := a.holdToPolicy(f); err != nil {
 		return err
 	}
-	if a.aside() {
-		return a.join(f)
+	if a.p.o.Key == "" && !a.aside() {
+		return a.land(f)
 	}
-	return a.land(f)
+	if err := a.keep(f, "set-aside"); err != nil || a.p.o.Key != "" {
+		return err
+	}
+	return a.joinKept(f)
 }
 
 // polish reviews and cleans up: once, and again while reviews find something new or the

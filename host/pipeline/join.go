@@ -34,13 +34,11 @@ type joined struct {
 // aside says that the attempt works in a work tree of its own.
 func (a *taskRun) aside() bool { return a.record.Branch == sideBranch(a.record.TaskID) }
 
-// join brings what was built in a work tree of its own onto the operator's branch: made
-// again on top of what landed meanwhile, and judged and validated once more there. What
-// does not go together is rebuilt once with that in mind; then the operator is asked.
-func (a *taskRun) join(f durable.Flow) error {
-	if err := a.keep(f, "set-aside"); err != nil {
-		return err
-	}
+// joinKept brings what was built in a work tree of its own, or on another machine, onto the
+// operator's branch: made again on top of what landed meanwhile, and judged and validated once
+// more there. What does not go together is rebuilt once with that in mind; then the operator is
+// asked.
+func (a *taskRun) joinKept(f durable.Flow) error {
 	j, err := do(a, f, "join", a.merge)
 	for n := 2; err == nil && j.Held != ""; n++ {
 		a.left(j.Held, true)
@@ -122,6 +120,9 @@ func (p *Pipeline) settleJoin(ctx context.Context, t *Record) error {
 	return err
 }
 
+// sameGround reports whether the tip is where what was built was tried, on this machine.
+func (a *taskRun) sameGround(tip string) bool { return tip == a.record.Base && a.record.From == "" }
+
 // mergeInBox makes the commits again on top of the tip, judges them, tries them where that is not where they
 // were built, and lands them.
 func (a *taskRun) mergeInBox(ctx context.Context, tip string) (j joined, err error) {
@@ -138,7 +139,7 @@ func (a *taskRun) mergeInBox(ctx context.Context, tip string) (j joined, err err
 		return j, err
 	}
 	for i, c := range a.commands() {
-		if tip == a.record.Base {
+		if a.sameGround(tip) {
 			break
 		}
 		name := "join"
@@ -154,7 +155,7 @@ func (a *taskRun) mergeInBox(ctx context.Context, tip string) (j joined, err err
 			return j, nil
 		}
 	}
-	if hidden := a.hidden(); tip != a.record.Base && len(hidden) > 0 {
+	if hidden := a.hidden(); !a.sameGround(tip) && len(hidden) > 0 {
 		check, err := a.tryHidden(ctx, hidden)
 		if err != nil {
 			return j, err

@@ -76,7 +76,7 @@ func (p *Pipeline) next(ctx context.Context) (*prd.Task, error) {
 func (p *Pipeline) ready(l *prd.List) ([]*prd.Task, error) {
 	var begun, fresh []*prd.Task
 	for _, t := range l.Ready() {
-		if p.taken(t.ID) { // another process works on it
+		if p.taken(t.ID) || p.joins != nil && !p.joins[t.ID] {
 			continue
 		}
 		open, err := p.openAttempt(t.ID)

@@ -66,8 +66,9 @@ type Pipeline struct {
 	mu    sync.Mutex // of what follows
 	rec   record
 	begun map[string]*Record // attempts that have not ended, by task
-	tried map[string]bool    // tasks that failed in this run
+	tried map[string]bool    // tasks that failed in this run, or whose results it has left
 	busy  map[string]bool    // tasks that are worked on now
+	joins map[string]bool    // tasks whose results it joins; nil where it works on all
 	out   Outcome
 	used  progress.Usage
 }
@@ -220,6 +221,11 @@ func (p *Pipeline) open(ctx context.Context) error {
 			return err
 		}
 	}
+	if p.o.Join != "" {
+		if err := p.adopt(ctx, l); err != nil {
+			return err
+		}
+	}
 	if err := p.held.SetRun(p.rec.RunID); err != nil {
 		return err
 	}
@@ -346,12 +352,18 @@ func (p *Pipeline) sum() error {
 	if err != nil {
 		p.notice(TasksFile + " can't be read at the end: " + err.Error())
 	} else {
-		p.out.Counts, p.out.Held = l.Count(), l.Held()
-		p.out.Failed = slices.DeleteFunc(Failures(p.env.WS, l), func(t *Record) bool { return p.o.Only != "" && p.o.Only != t.TaskID })
+		p.out.Counts = l.Count()
+		p.out.Failed = slices.DeleteFunc(Failures(p.env.WS, l), func(t *Record) bool { return p.others(t.TaskID) })
+		if p.o.Key == "" && p.joins == nil {
+			p.out.Held = l.Held()
+		}
 	}
 	p.out.Replaced = p.rec.Replaced
 	waiting, err := Waiting(p.env.WS)
 	for _, t := range waiting {
+		if p.o.Only == "" && p.others(t.TaskID) {
+			continue
+		}
 		p.out.Waiting = append(p.out.Waiting, t.TaskID)
 	}
 	if err != nil {
@@ -363,6 +375,11 @@ func (p *Pipeline) sum() error {
 		}
 		return nil
 	})
+}
+
+// others reports whether the run does not work on a task.
+func (p *Pipeline) others(task string) bool {
+	return p.o.Only != "" && p.o.Only != task || p.joins != nil && !p.joins[task]
 }
 
 // oneLine makes a text fit for one line of a message.

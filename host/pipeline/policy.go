@@ -102,7 +102,7 @@ func (a *taskRun) decide(ctx context.Context, base string) (*report.Policy, *pol
 
 // decideAgain holds a change that lands on a later commit to the rules that hold there.
 func (a *taskRun) decideAgain(ctx context.Context, tip, before string) (why string, err error) {
-	if tip == before {
+	if a.sameGround(tip) {
 		return "", nil
 	}
 	p, _, err := a.decide(ctx, tip)

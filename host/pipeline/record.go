@@ -46,7 +46,9 @@ type Record struct {
 	RunID         string   `json:"run_id"`          // of the change: refs, trailers
 	PipelineID    string   `json:"pipeline_run_id"` // the run over the task list
 	TaskID        string   `json:"task_id"`
-	Task          prd.Task `json:"task"` // as it was when the attempt began
+	Task          prd.Task `json:"task"`           // as it was when the attempt began
+	Key           string   `json:"key,omitempty"`  // its result is left under this key, and nothing lands
+	From          string   `json:"from,omitempty"` // it joins the result of this key, which another attempt has made
 	Base          string   `json:"base_commit"`
 	Branch        string   `json:"branch"`
 
@@ -252,6 +254,9 @@ func (t *Record) At() string {
 // calls are those that the books have for the attempt, the lost and the failed ones among
 // them.
 func (t *Record) calls(ws *workspace.Workspace) []ledger.Line {
+	if t.From != "" { // they stand in the books of who made it
+		return t.Calls
+	}
 	calls := []ledger.Line{}
 	_ = ledger.UsagesFrom(ws, t.UsageOffset, func(u ledger.Line) error { // `relay cost` says which lines can't be read
 		if u.RunID == t.RunID {
@@ -298,6 +303,12 @@ func newest(ws *workspace.Workspace, task string) (*Record, error) {
 }
 
 func attemptID(task string, n int) string { return fmt.Sprintf("%s.%d", task, n) }
+
+// nextAttempt is the name of the attempt after those that there are.
+func nextAttempt(ws *workspace.Workspace, task string) (string, error) {
+	numbers, err := attemptNumbers(ws, task)
+	return attemptID(task, 1+slices.Max(append(numbers, 0))), err
+}
 
 // attemptNumbers are those of a task's attempts, newest first. The folder of an attempt
 // is the task's id and its number; the id may have dots and numbers of its own.

@@ -26,6 +26,9 @@ func (p *Pipeline) settle(ctx context.Context, t *Record, where *judge.Git) erro
 	if t.Lost != "" && t.Code == "" {
 		t.Code, t.Summary, t.Why, t.Next = judge.StopInterrupted, "the work of the task was lost again and again", t.Lost, "`relay task retry "+t.TaskID+"`"
 	}
+	if t.Key != "" {
+		return p.handOver(ctx, t, where)
+	}
 	if err := p.mark(ctx, t); err != nil {
 		return err
 	}
@@ -45,15 +48,7 @@ func (p *Pipeline) settle(ctx context.Context, t *Record, where *judge.Git) erro
 	if err := p.release(ctx, t.TaskID); err != nil {
 		return err
 	}
-	p.mu.Lock()
-	if t.Code != judge.Success {
-		p.tried[t.TaskID] = true
-	}
-	p.out.Tasks = append(p.out.Tasks, t)
-	p.mu.Unlock()
-	if p.o.OnTask != nil {
-		p.o.OnTask(t)
-	}
+	p.over(t)
 	if p.o.After != nil {
 		return p.o.After(ctx, t)
 	}
@@ -114,6 +109,9 @@ func (p *Pipeline) mark(ctx context.Context, t *Record) error {
 // Artifacts are the files of an attempt's plan and review, relative to the repository.
 func (t *Record) Artifacts(ws *workspace.Workspace) map[string]string {
 	files := map[string]string{}
+	if t.From != "" { // they are where it was made
+		return files
+	}
 	if t.Plan != nil {
 		files["plan"] = t.Plan.File
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/pipeline/prd"
 )
 
@@ -17,8 +18,10 @@ type Orders struct {
 	Session time.Duration `json:"session_ns,omitempty"` // cap of one cleanup process; 0: the configuration's
 	// Parallel is how many tasks are worked on at a time, 0 as one; with more than one, each
 	// in a work tree of its own.
-	Parallel int  `json:"parallel,omitempty"`
-	Push     bool `json:"push,omitempty"` // after each task that is done
+	Parallel int    `json:"parallel,omitempty"`
+	Push     bool   `json:"push,omitempty"` // after each task that is done
+	Key      string `json:"key,omitempty"`  // under which the result of the only task is left, instead of landing it
+	Join     string `json:"join,omitempty"` // keys of such results, with commas between them, which land; nothing else is worked on
 }
 
 // Flags are the orders as they are typed.
@@ -26,6 +29,12 @@ func (o Orders) Flags() string {
 	var f []string
 	if o.Only != "" {
 		f = append(f, "--only "+o.Only)
+	}
+	if o.Key != "" {
+		f = append(f, "--key "+o.Key)
+	}
+	if o.Join != "" {
+		f = append(f, "--join "+o.Join)
 	}
 	if o.Parallel > 1 {
 		f = append(f, fmt.Sprintf("--parallel %d", o.Parallel))
@@ -51,6 +60,9 @@ type Options struct {
 	Drain  func() bool
 	OnTask func(*Record)
 	After  func(ctx context.Context, t *Record) error
+	// Leave puts the result of an attempt under its key. Results are those to join.
+	Leave   func(ctx context.Context, t *Record, r *report.Report) error
+	Results []Handed
 }
 
 // Reason is why a run ended.

@@ -23,7 +23,8 @@ import (
 
 // RunOptions are one call of relay pipeline run.
 type RunOptions struct {
-	host.PipelineOrders // none at all: those of the run that it continues with
+	host.PipelineOrders        // none at all: those of the run that it continues with
+	Signers             string // whose results of other machines count, besides this one's
 	Observer            host.Observer
 	OnTask              func(*host.TaskAttempt) // after each task
 }
@@ -40,6 +41,7 @@ type RunResult struct {
 	Held     map[string]string      `json:"held,omitempty"`     // by a failed task
 	Replaced []host.Replacement     `json:"replaced,omitempty"` // for the rest of the run
 	Pushed   *Pushed                `json:"pushed,omitempty"`   // with --push
+	Result   *Left                  `json:"result,omitempty"`   // with --key
 	Estimate *host.PipelineEstimate `json:"estimate,omitempty"` // from before it began
 	Spend    host.LoopSpend         `json:"spend"`
 	Next     string                 `json:"next,omitempty"`
@@ -68,6 +70,10 @@ func Run(ctx context.Context, r *host.Repo, o RunOptions) (*RunResult, error) {
 	if f := untouched(r); f != nil {
 		return nil, f
 	}
+	k, opts, earlier, err := keys(ctx, r, env, &o)
+	if earlier != nil || err != nil {
+		return earlier, err
+	}
 	if err := r.Ready(ctx, repo.Loaded, env.Catalog, health.PipelineTeam(&repo.Loaded.Config.Pipeline, r.TasksHaveCriteria())); err != nil {
 		return nil, err
 	}
@@ -82,12 +88,14 @@ func Run(ctx context.Context, r *host.Repo, o RunOptions) (*RunResult, error) {
 	if asBegun != "" {
 		env.Observer.Observe(host.Event{Kind: progress.Notice, At: r.Now(), Text: "continues as it was started: " + asBegun + "; your own flags, such as --parallel 1 or --set, replace those"})
 	}
-	estimate, err := foresee(r, repo, o.Only)
-	if err != nil {
-		return nil, err
+	var estimate *host.PipelineEstimate
+	if o.Join == "" {
+		if estimate, err = foresee(r, repo, o.Only); err != nil {
+			return nil, err
+		}
+		env.Observer.Observe(host.Event{Kind: progress.Notice, At: r.Now(), Text: estimate.Words()})
 	}
-	env.Observer.Observe(host.Event{Kind: progress.Notice, At: r.Now(), Text: estimate.Words()})
-	opts := pipeline.Options{Orders: o.PipelineOrders, Set: r.Options.Set, Drain: asked}
+	opts.Orders, opts.Set, opts.Drain = o.PipelineOrders, r.Options.Set, asked
 	opts.OnTask = func(t *host.TaskAttempt) {
 		if o.OnTask != nil {
 			o.OnTask(t)
@@ -95,7 +103,7 @@ func Run(ctx context.Context, r *host.Repo, o RunOptions) (*RunResult, error) {
 		tellTask(r, repo, t)
 	}
 	var to *pusher
-	if o.Push {
+	if o.Push && o.Key == "" {
 		if to, err = newPusher(ctx, repo, before, o.Observer); err != nil {
 			return nil, err
 		}
@@ -114,6 +122,9 @@ func Run(ctx context.Context, r *host.Repo, o RunOptions) (*RunResult, error) {
 	res := resultOf(ctx, out)
 	res.Estimate = estimate
 	to.report(ctx, res)
+	if o.Key != "" {
+		k.report(res)
+	}
 	if err != nil {
 		err = host.TasksFault(err)
 		res.Reason, res.Next, res.ExitCode = string(pipeline.Blocked), "", host.Explain(diag.Internal(err).Code).ExitCode

@@ -1,4 +1,4 @@
-// Package resultref keeps the result of a run that was given a key as a git object, below
+// Package resultref keeps the result of a run, or of a task, that was given a key as a git object, below
 // refs/relay/results, and finds it again: on this machine, or on another that has fetched it.
 //
 // A repository can hold any ref that a stranger has put there. So a result counts only with
@@ -8,5 +8,5 @@
 //
 // It runs no tick, decides no exit code, and starts no program but git.
 //
-// Callers: tick keeps and finds results; host fetches them.
+// Callers: tick keeps and finds results, host fetches them; host/pipelines does both for tasks.
 package resultref

@@ -85,6 +85,9 @@ func open(ctx context.Context, git *judge.Git, signers attest.Signers, key strin
 		if digest(b) != want {
 			return nil, fmt.Errorf("its %s is not what was signed", name)
 		}
+		if name == TrailName {
+			r.Trail = b
+		}
 		if name == ReportName {
 			if r.Report, err = report.Decode(b); err != nil {
 				return nil, err

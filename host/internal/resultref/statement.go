@@ -19,6 +19,7 @@ const (
 	statementName   = "result.json"
 	ReportName      = "report.json"
 	AttestationName = "attestation"
+	TrailName       = "trail.json" // of a task
 )
 
 // limits are the largest that files of a result may be, in bytes. What is larger is left
@@ -30,6 +31,7 @@ var limits = map[string]int64{
 	"diff.patch":    16 << 20,
 	"verify.log":    16 << 20,
 	AttestationName: 4 << 20,
+	TrailName:       16 << 20,
 }
 
 // Statement is what is signed of a result.
@@ -54,6 +56,7 @@ type Statement struct {
 type Result struct {
 	Statement
 	Report *report.Report
+	Trail  []byte // of a task
 	Object string // the commit that holds it
 	By     string // the signer's name
 	Print  string // fingerprint of the key
