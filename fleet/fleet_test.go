@@ -20,6 +20,7 @@ type place struct {
 	dir, remote, address, mark string
 	trust                      string
 	blobs, key                 string
+	modelAt                    string   // address of a model
 	extra                      []string // of the environment
 }
 

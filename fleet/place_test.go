@@ -226,15 +226,22 @@ func (p *place) refused(why string, args ...string) {
 // look is a run as the status shows it.
 func (p *place) look(id string) seen {
 	p.t.Helper()
+	all := p.runs()
+	i := slices.IndexFunc(all, func(s seen) bool { return s.ID == id })
+	if i < 0 {
+		return seen{}
+	}
+	return all[i]
+}
+
+// runs are all of them.
+func (p *place) runs() []seen {
+	p.t.Helper()
 	var doc struct{ Runs []seen }
 	if err := json.Unmarshal(p.relay("fleet", "status", "--json"), &doc); err != nil {
 		p.t.Fatal(err)
 	}
-	i := slices.IndexFunc(doc.Runs, func(s seen) bool { return s.ID == id })
-	if i < 0 {
-		return seen{}
-	}
-	return doc.Runs[i]
+	return doc.Runs
 }
 
 // comes waits until a run is in a state.

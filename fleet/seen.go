@@ -40,6 +40,7 @@ type seen struct {
 	// Version is that of the workers that finish the run; Stuck is whether there is none.
 	Version string `json:"version,omitempty"`
 	Stuck   bool   `json:"stuck,omitempty"`
+	Tasks   int    `json:"tasks,omitempty"` // of a pipeline that are under way
 }
 
 // about is what was asked for, without what a URL has of a password.
@@ -49,6 +50,7 @@ type about struct {
 	Ref  string `json:"ref"`
 	Key  string `json:"key"`
 	Goal string `json:"goal,omitempty"`
+	Task string `json:"task,omitempty"` // of a pipeline
 }
 
 func (e *engine) about(digest string) *about {
@@ -61,7 +63,7 @@ func (e *engine) about(digest string) *about {
 		u.User = nil
 		s.Remote = u.String()
 	}
-	return &about{s.Kind, s.Remote, s.Ref, s.Key, s.Goal}
+	return &about{s.Kind, s.Remote, s.Ref, s.Key, s.Goal, s.Only}
 }
 
 // String is one line for a terminal.
@@ -81,6 +83,8 @@ func (s *seen) String() string {
 	} else if s.Worker != "" {
 		line += "  on " + visible(s.Worker) + map[string]string{job.Here: ", which had the repository", job.Busy: ", which cloned it: the worker that has it was busy",
 			job.Other: ", which cloned it: the worker that has it is of another version", job.None: ", which cloned it: no worker that has it answered"}[s.Mirror]
+	} else if s.State == job.Running && s.Tasks > 0 {
+		line += fmt.Sprintf("  tasks under way: %d", s.Tasks)
 	} else if s.State == job.Running {
 		line += "  waits for a free worker"
 	}
@@ -129,7 +133,7 @@ func runs(ctx context.Context, e *engine, since string) ([]seen, error) {
 						s.at(under(d))
 					}
 				}
-				if s.State, s.Ask = m.State, m.Ask; s.Ask != nil {
+				if s.State, s.Ask, s.Tasks = m.State, m.Ask, m.Tasks; s.Ask != nil {
 					s.Asks, _ = question(e, s.Ask) // where the blobs are not here, the state says enough
 				}
 			}

@@ -44,7 +44,7 @@ func newSubmitCmd(e *engine) *cobra.Command {
 		}},
 		{job.KindPipeline, "the tasks of prd.json", `--parallel 2`, func(c *cobra.Command, s *job.Spec, _ *asked) {
 			c.Flags().StringVar(&s.Only, "only", "", "work on this `TASK` alone")
-			c.Flags().IntVar(&s.Parallel, "parallel", 0, "work on `N` tasks at a time, all on one worker")
+			c.Flags().IntVar(&s.Parallel, "parallel", 0, "make at most `N` tasks at a time")
 		}},
 	} {
 		s, a := &job.Spec{Kind: kind.name}, &asked{}

@@ -29,7 +29,18 @@ const (
 	KindLoop     = "loop"
 	KindAudit    = "audit"
 	KindPipeline = "pipeline"
+	// KindTask is a task of a pipeline, which a worker makes and leaves in git.
+	KindTask = "task"
 )
+
+// The steps of a pipeline.
+const (
+	Look = "look" // which tasks can be made now
+	Join = "join" // a task's result joins the branch
+)
+
+// MaxTasks is how many tasks of a pipeline are made at a time.
+const MaxTasks = 32
 
 // Spec is what a run is about. It lies in a blob.
 type Spec struct {
@@ -47,7 +58,7 @@ type Spec struct {
 	// An audit's.
 	Service string `json:"service,omitempty"`
 	// A pipeline's.
-	Only     string `json:"only,omitempty"`
+	Only     string `json:"only,omitempty"` // a task's own, too
 	Parallel int    `json:"parallel,omitempty"`
 }
 
@@ -86,6 +97,9 @@ type Step struct {
 	Cold    string `json:"cold,omitempty"`    // why no worker that has the repository makes it
 	Again   bool   `json:"again,omitempty"`   // one has begun it
 	Version string `json:"version,omitempty"` // of the worker that asks for it
+	Do      string `json:"do,omitempty"`      // of a pipeline
+	Task    string `json:"task,omitempty"`    // digest of the Spec of the task that joins
+	Wait    bool   `json:"wait,omitempty"`    // for a slot, however long
 }
 
 // Result is how a run ended, or how far it came when it asks.
@@ -104,6 +118,9 @@ type Result struct {
 	Worker string `json:"worker,omitempty"` // its own queue
 	Mirror string `json:"mirror,omitempty"` // whether it had the repository
 	Busy   bool   `json:"busy,omitempty"`   // nothing was made: it has no slot
+	// Tasks can be made now, Most of them at a time.
+	Tasks []Job `json:"tasks,omitempty"`
+	Most  int   `json:"most,omitempty"`
 }
 
 // Spend is what calls of models have cost, as relay's books on the worker have it.
@@ -162,6 +179,7 @@ type Memo struct {
 	Ask    *Ask   `json:"ask,omitempty"`
 	Report string `json:"report,omitempty"` // digest, of what asks
 	Failed string `json:"failed,omitempty"` // why the first attempt did, as the engine says it
+	Tasks  int    `json:"tasks,omitempty"`  // of a pipeline that are under way
 }
 
 // MemoKey is where the memo is.
@@ -170,6 +188,9 @@ const MemoKey = "relay"
 // New names the workflows of a spec.
 func New(s Spec, digest, queue string) Job {
 	repo := short("repo", s.Remote, s.Ref)
+	if s.Kind == KindTask { // tasks of a branch are made side by side, also on one worker
+		repo = short("task", s.Remote, s.Ref, s.Only)
+	}
 	return Job{Spec: digest, Repo: repo, ID: "relay-run-" + short("run", s.Remote, s.Ref, s.Key), Kind: s.Kind, Queue: queue, Mirror: Mirror(s.Remote)}
 }
 

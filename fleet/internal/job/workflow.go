@@ -65,71 +65,90 @@ func Repository(ctx workflow.Context, waiting []string) error {
 // Run waits for its turn and makes one run. A worker that is lost is replaced: the run is
 // asked for again with its key, so what was made is found and not bought again. Where relay
 // asks the operator, the run waits, keeps its turn, and continues on the worker that has its state.
+// The tasks of a pipeline are runs whose turn comes with the pipeline's.
 func Run(ctx workflow.Context, j Job) (res Result, err error) {
+	r := &run{Job: j}
+	err = workflow.SetUpdateHandlerWithOptions(ctx, AnswerUpdate, func(_ workflow.Context, a Answer) error {
+		if err := r.fits(a); err != nil {
+			return err // two can pass the look before the first is taken
+		}
+		r.answer = &a
+		return nil
+	}, workflow.UpdateHandlerOptions{Validator: r.fits})
+	if err != nil {
+		return res, err
+	}
+	if j.Kind == KindTask {
+		return r.step(ctx, Step{Job: j}, "", j.Queue)
+	}
 	defer func() {
 		end, _ := workflow.NewDisconnectedContext(ctx) // also of a run that was stopped
 		_ = workflow.SignalExternalWorkflow(end, j.RepositoryID(), "", endedSignal, j.ID).Get(end, nil)
 	}()
-	var ask *Ask
-	var answer *Answer
-	fits := func(a Answer) error {
-		if answer != nil {
-			return errAnswered
-		}
-		return ask.takes(a)
-	}
-	err = workflow.SetUpdateHandlerWithOptions(ctx, AnswerUpdate, func(_ workflow.Context, a Answer) error {
-		if err := fits(a); err != nil {
-			return err // two can pass the look before the first is taken
-		}
-		answer = &a
-		return nil
-	}, workflow.UpdateHandlerOptions{Validator: fits})
-	if err != nil {
-		return res, err
-	}
 	turn := workflow.GetSignalChannel(ctx, turnSignal)
 	if err := workflow.Await(ctx, func() bool { return turn.Len() > 0 }); err != nil {
 		return res, err
 	}
-	step, queue, limit := Step{Job: j}, j.Queue, 12*time.Hour
-	if j.Kind != KindRun {
+	if j.Kind == KindPipeline && workflow.GetVersion(ctx, "tasks", workflow.DefaultVersion, 1) == 1 {
+		return r.pipeline(ctx)
+	}
+	return r.step(ctx, Step{Job: j}, "", j.Queue)
+}
+
+// run is one that is under way.
+type run struct {
+	Job
+	ask    *Ask
+	answer *Answer
+}
+
+func (r *run) fits(a Answer) error {
+	if r.answer != nil {
+		return errAnswered
+	}
+	return r.ask.takes(a)
+}
+
+// step makes a step, and what follows it once the operator has answered. It is offered to a worker of the queue first.
+func (r *run) step(ctx workflow.Context, step Step, first, queue string) (res Result, err error) {
+	limit := 12 * time.Hour
+	if r.Kind != KindRun {
 		limit = 7 * 24 * time.Hour
 	}
 	for {
-		if err := show(ctx, Memo{Spec: j.Spec, State: Running}); err != nil {
+		if err := show(ctx, Memo{Spec: r.Spec, State: Running}); err != nil {
 			return res, err
 		}
 		o := workflow.ActivityOptions{TaskQueue: queue, StartToCloseTimeout: limit, HeartbeatTimeout: 5 * time.Second, WaitForCancellation: true,
 			RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: time.Minute, MaximumAttempts: 8}}
 		last := res
-		if res, err = tick(ctx, o, step); err != nil {
+		if res, err = tick(ctx, o, step, first); err != nil {
 			return res, err
 		}
 		res.Spend.Add(last.Spend)
-		if ask, answer = res.Ask, nil; ask == nil {
+		if r.ask, r.answer = res.Ask, nil; r.ask == nil {
 			return res, nil
 		}
-		if err := show(ctx, Memo{Spec: j.Spec, State: Waiting, Ask: ask, Report: res.Report}); err != nil {
+		if err := show(ctx, Memo{Spec: r.Spec, State: Waiting, Ask: r.ask, Report: res.Report}); err != nil {
 			return res, err
 		}
-		if err := workflow.Await(ctx, func() bool { return answer != nil }); err != nil {
+		if err := workflow.Await(ctx, func() bool { return r.answer != nil }); err != nil {
 			return res, err
 		}
-		step, queue = Step{Job: j, N: step.N + 1, Of: ask.Of, Ticks: res.Ticks, Answer: *answer}, res.Worker
+		step, queue = Step{Job: r.Job, Do: step.Do, Task: step.Task, N: step.N + 1, Of: r.ask.Of, Ticks: res.Ticks, Answer: *r.answer}, res.Worker
 	}
 }
 
 // answers is how long a worker that has the repository may take to begin.
 const answers = time.Second
 
-// tick makes a step: first on a worker that has the repository, if one answers and has a slot, and else on any. What fails
-// there is tried on any, too: a full disk is full for the next attempt.
-func tick(ctx workflow.Context, o workflow.ActivityOptions, step Step) (res Result, err error) {
+// tick makes a step: first on a worker that has the repository, or on that of the queue that is named, if one answers and has a
+// slot, and else on any. What fails there is tried on any, too: a full disk is full for the next attempt.
+func tick(ctx workflow.Context, o workflow.ActivityOptions, step Step, queue string) (res Result, err error) {
 	if step.N == 0 && step.Mirror != "" && workflow.GetVersion(ctx, "mirror", workflow.DefaultVersion, 1) == 1 {
 		first := o
 		step.Version = workflow.GetInfo(ctx).GetCurrentBuildID()
-		first.TaskQueue, first.ScheduleToStartTimeout, first.RetryPolicy = Mirrors(step.Queue, step.Mirror), answers, &temporal.RetryPolicy{MaximumAttempts: 1}
+		first.TaskQueue, first.ScheduleToStartTimeout, first.RetryPolicy = cmp.Or(queue, Mirrors(step.Queue, step.Mirror)), answers, &temporal.RetryPolicy{MaximumAttempts: 1}
 		err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, first), TickType, step).Get(ctx, &res)
 		late, app := (*temporal.TimeoutError)(nil), (*temporal.ApplicationError)(nil)
 		switch {

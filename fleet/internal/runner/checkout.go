@@ -110,7 +110,11 @@ func (w *Worker) checkout(ctx context.Context, s job.Spec) (string, error) {
 }
 
 func (w *Worker) dir(s job.Spec) string {
-	sum := sha256.Sum256([]byte(s.Remote + "\x00" + s.Ref))
+	what := s.Remote + "\x00" + s.Ref
+	if s.Kind == job.KindTask {
+		what += "\x00" + s.Only
+	}
+	sum := sha256.Sum256([]byte(what))
 	return filepath.Join(w.Dir, hex.EncodeToString(sum[:10]))
 }
 

@@ -36,6 +36,12 @@ type said struct {
 	RunID   string     `json:"run_id"`
 	Ticks   []struct{} `json:"ticks"`
 	Waiting []string   `json:"waiting"`
+	Tasks   []struct {
+		Code string `json:"code"`
+	} `json:"tasks"`
+	Result *struct {
+		Object string `json:"object"`
+	} `json:"result"`
 	// A cycle's.
 	Cycle *struct {
 		UUID    string    `json:"uuid"`
@@ -50,8 +56,8 @@ type said struct {
 	Fix             string `json:"next"`
 }
 
-// command is one call of relay for a step: the kind's own, or the gate's that was chosen.
-func (w *Worker) command(s job.Spec, st job.Step, answer string) (args []string, in []byte) {
+// command is one call of relay for a step: the kind's own, that of the gate that was chosen, or one with the key of what is to join.
+func (w *Worker) command(s job.Spec, st job.Step, word string) (args []string, in []byte) {
 	key := s.Key
 	if st.N > 0 { // what asked has that key
 		key += "-" + strconv.Itoa(st.N+1)
@@ -68,15 +74,23 @@ func (w *Worker) command(s job.Spec, st job.Step, answer string) (args []string,
 		add("--goal", s.Goal)
 	case job.KindPipeline:
 		args = []string{"pipeline", "run", "--json", "--no-input", "--push"}
+		if st.Do == job.Join {
+			add("--join", word)
+			add("--signers", w.Signers)
+			break
+		}
 		add("--only", s.Only)
 		if s.Parallel > 0 {
 			add("--parallel", strconv.Itoa(s.Parallel))
 		}
+	case job.KindTask: // what asked has left no result
+		args = []string{"pipeline", "run", "--json", "--no-input", "--push", "--only", s.Only, "--key", s.Key}
+		add("--signers", w.Signers)
 	case job.KindAudit:
 		args = []string{"audit", "start", "--json", "--no-input", "--", s.Service}
 		if st.N > 0 {
-			args = []string{"audit", answer, "--json", "--no-input"}
-			if answer == "continue" {
+			args = []string{"audit", word, "--json", "--no-input"}
+			if word == "continue" {
 				args = append(args, "--yes")
 			}
 			args = append(args, "--", st.Of)
@@ -132,7 +146,7 @@ func (w *Worker) answer(ctx context.Context, dir string, s job.Spec, st job.Step
 	switch s.Kind {
 	case job.KindAudit:
 		return text, nil
-	case job.KindPipeline:
+	case job.KindPipeline, job.KindTask:
 		args = []string{"task", "answer", "--json", "--no-input", "--", st.Of, text}
 	}
 	doc, out, code, err := w.relay(ctx, dir, nil, args...)

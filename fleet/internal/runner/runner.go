@@ -74,8 +74,8 @@ func (w *Worker) Tick(ctx context.Context, st job.Step) (job.Result, error) {
 	}()
 	if queue := activity.GetInfo(ctx).TaskQueue; queue != w.Label { // there the poll has reserved a slot
 		limited, cancel := ctx, context.CancelFunc(func() {})
-		if queue != w.Queue {
-			if w.Version != "" && st.Version != "" && st.Version != w.Version {
+		if queue != w.Queue || st.Do == job.Join && st.N == 0 && !st.Wait {
+			if queue != w.Queue && w.Version != "" && st.Version != "" && st.Version != w.Version {
 				return job.Result{Busy: true, Mirror: job.Other}, nil
 			}
 			limited, cancel = context.WithTimeout(ctx, w.Patience)
@@ -114,17 +114,15 @@ var errRefused = errors.New("relay refuses")
 
 // tick makes one run; at is told whether the repository was here.
 func (w *Worker) tick(ctx context.Context, st job.Step, again bool, at func(mirror string)) (res job.Result, err error) {
-	raw, err := w.Blobs.Get(st.Spec)
+	s, err := w.spec(st.Spec)
 	if err != nil {
 		return res, fmt.Errorf("what is asked for can't be read: %w", err)
 	}
-	var s job.Spec
-	err = json.Unmarshal(raw, &s)
 	about := job.New(s, st.Spec, st.Queue)
 	if st.Mirror == "" { // it was asked for before there was one
 		about.Mirror = ""
 	}
-	if err != nil || about != st.Job {
+	if about != st.Job {
 		return res, fmt.Errorf("%w: the blob is not what this run is about", errRefused)
 	}
 	ctx = context.WithValue(ctx, traced{}, st.ID)
@@ -145,6 +143,11 @@ func (w *Worker) tick(ctx context.Context, st job.Step, again bool, at func(mirr
 	w.Here(s.Remote)
 	w.ended(dir, false)
 	defer func() { w.ended(dir, err == nil) }()
+	if st.Do == job.Look {
+		res, err = w.ready(ctx, dir, s, st)
+		res.Worker, res.Mirror, res.MS = w.Queue, mirror, time.Since(begun).Milliseconds()
+		return res, err
+	}
 	word := ""
 	if st.N > 0 {
 		word, err = w.answer(ctx, dir, s, st, again)
@@ -153,6 +156,13 @@ func (w *Worker) tick(ctx context.Context, st job.Step, again bool, at func(mirr
 		} else if err != nil {
 			return res, err
 		}
+	}
+	if st.Do == job.Join {
+		made, err := w.spec(st.Task)
+		if err != nil {
+			return res, fmt.Errorf("what is to join can't be read: %w", err)
+		}
+		word = made.Key
 	}
 	args, in := w.command(s, st, word)
 	if args == nil {
@@ -187,6 +197,9 @@ func (w *Worker) tick(ctx context.Context, st job.Step, again bool, at func(mirr
 		return res, err
 	}
 	res.Ticks, res.Worker, res.Mirror, res.MS, res.Spend = st.Ticks+len(doc.Ticks), w.Queue, mirror, time.Since(begun).Milliseconds(), w.spent(ctx, dir, begun)
+	if s.Kind == job.KindTask && res.Commit != "" {
+		_ = os.RemoveAll(dir) // git has the result
+	}
 	if s.MaxTicks > 0 && res.Ticks >= s.MaxTicks {
 		res.Ask = nil // no answer would have another tick made
 	}
@@ -231,6 +244,9 @@ func (w *Worker) result(doc said, out []byte, code int) (res job.Result, err err
 	}
 	if doc.Reason != "" {
 		res.Code, res.Run = doc.Reason, doc.LoopID+doc.RunID
+	}
+	if r := doc.Result; r != nil && len(doc.Tasks) > 0 {
+		res.Code, res.Commit = doc.Tasks[0].Code, r.Object
 	}
 	if c := doc.Cycle; c != nil {
 		res.Code, res.Run = c.State, c.UUID
