@@ -90,6 +90,12 @@ func TestTasksOnTwoWorkers(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(b.home, ".local/share/relay-fleet/checkouts/*")); len(left) != 1 {
 		t.Errorf("checkouts: %q", left)
 	}
+	if left, _ := filepath.Glob(filepath.Join(b.home, ".local/state/relay/c*/*/*")); len(left) > 4 {
+		t.Errorf("kept: %q", left)
+	}
+	if *update {
+		p.record("pipeline", id)
+	}
 	fleet := callsBy(t, log)
 	var cost struct{ Lines []struct{ ID string } }
 	if err := json.Unmarshal(p.relay("fleet", "cost", "--json"), &cost); err != nil || len(cost.Lines) < 3 {

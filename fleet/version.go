@@ -205,7 +205,7 @@ func newUseCmd(e *engine) *cobra.Command {
 			case v == nil:
 				return errors.New("this server has no versions of workers (fix: " + newer + ")")
 			case v.Workers[to] == 0:
-				return fmt.Errorf("no worker of version %s is there, but of %s (fix: start one: `relay fleet worker`)", to, v)
+				return fmt.Errorf("no worker has version %s; the versions of those that are there: %s (fix: start one of %s: `relay fleet worker`)", to, v, to)
 			}
 			if err := setCurrent(cmd.Context(), c, to, v.token); err != nil {
 				return fmt.Errorf("the server doesn't make version %s current: %w (fix: `relay fleet doctor`)", to, err)
@@ -260,6 +260,13 @@ func (v *versions) stuck(ctx context.Context, e *engine) ([]string, error) {
 	return ids, err
 }
 
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
 // checks are the doctor's lines on versions.
 func (v *versions) checks(ctx context.Context, e *engine, say func(string, error)) {
 	if v == nil {
@@ -280,13 +287,13 @@ func (v *versions) checks(ctx context.Context, e *engine, say func(string, error
 		if version == v.Current {
 			what += " (current)"
 		}
-		text := fmt.Sprintf("%s: %d workers, %d runs", what, n, open[version])
+		text := fmt.Sprintf("%s: %s, %s", what, count(n, "worker"), count(open[version], "run"))
 		switch {
 		case n == 0 && version == v.Current:
 			say(what, fmt.Errorf("no worker has it, so that nothing that is submitted begins (fix: start one, or `relay fleet use` one of %s)", v))
 		case n == 0 && open[version] > 0:
-			say(what, fmt.Errorf("no worker has it, and %d runs wait for one (fix: start one, or `relay fleet use %s --move`)", open[version], v.Current))
-		case n > 0 && version != v.Current && open[version] == 0:
+			say(what, fmt.Errorf("no worker has it, and it has %s (fix: start one, or `relay fleet use %s --move`)", count(open[version], "run"), v.Current))
+		case n > 0 && version != v.Current && open[version] == 0 && v.Workers[v.Current] > 0:
 			say(text+": its workers can be ended", nil)
 		case n > 0:
 			say(text, nil)

@@ -22,7 +22,7 @@ func TestVersions(t *testing.T) {
 	one, two := p.version("v1"), p.version("v2")
 	old := p.machine("old")
 	old.startOf(one)
-	p.until("the first version is current", func() bool { return strings.Contains(p.doctor(), "version v1 (current): 1 workers, 0 runs\n") })
+	p.until("the first version is current", func() bool { return strings.Contains(p.doctor(), "version v1 (current): 1 worker, 0 runs\n") })
 	run := func(key, ref string) string {
 		return p.ask("run", "--repo", p.remote, "--goal", "canary "+key, "--key", key, "--ref", ref)
 	}
@@ -33,7 +33,7 @@ func TestVersions(t *testing.T) {
 	next := p.machine("next")
 	next.startOf(two)
 	p.until("the second version has a worker", func() bool {
-		return strings.Contains(p.doctor(), "version v2: 1 workers, 0 runs: its workers can be ended\n")
+		return strings.Contains(p.doctor(), "version v2: 1 worker, 0 runs: its workers can be ended\n")
 	})
 	p.fleet(two, "use")
 	id := run("new", "b2")
@@ -51,20 +51,23 @@ func TestVersions(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	p.until("the first version is drained", func() bool {
-		return strings.Contains(p.doctor(), "version v1: 1 workers, 0 runs: its workers can be ended\n")
+		return strings.Contains(p.doctor(), "version v1: 1 worker, 0 runs: its workers can be ended\n")
 	})
 
 	// A version whose workers are gone.
 	p.fleet(one, "use", "v1")
 	asks = run("asks-me-again", "b3")
 	p.comes(asks, "waiting")
-	p.fleet(two, "use")
 	old.kill()
 	p.until("it is said that no worker has the version", func() bool {
 		return strings.Contains(string(p.relay("fleet", "status")), "waits for version v1, which no worker has")
 	})
+	if text := p.doctor(); !strings.Contains(text, "`relay fleet use` one of v2)") || strings.Contains(text, "can be ended") {
+		t.Error(text)
+	}
+	p.fleet(two, "use")
 	p.refused("`relay fleet use v2 --move`", "doctor")
-	p.refused("no worker of version v1 is there, but of v2", "use", "v1")
+	p.refused("no worker has version v1; the versions of those that are there: v2 (fix: start one of v1", "use", "v1")
 	old.startOf(two) // the question is in its checkout
 	if text := string(p.fleet(two, "use", "v2", "--move")); !strings.Contains(text, "moved to it, since no worker has their version: 1\n") {
 		t.Error(text)

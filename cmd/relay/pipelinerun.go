@@ -108,15 +108,15 @@ func pipelineVerdict(p *printer, res *pipelines.RunResult) {
 		switch {
 		case t.Waiting != nil:
 			p.row("waits", t.TaskID+"  "+host.Safe(t.Waiting.Text))
-		case t.Code == "SUCCESS" && res.Result != nil:
-			p.row("left", fmt.Sprintf("%s  %s  %s", res.Result.Ref, t.TaskID, host.Safe(t.Task.Title)))
+		case t.Code == "SUCCESS" && res.Left != nil:
+			p.row("left", fmt.Sprintf("%s  %s  %s", res.Left.Ref, t.TaskID, host.Safe(t.Task.Title)))
 		case t.Code == "SUCCESS":
 			p.row("landed", fmt.Sprintf("%.12s  %s  %s", dash(t.Commit), t.TaskID, host.Safe(t.Task.Title)))
 		default:
 			p.row("failed", t.TaskID+"  "+p.outcome(string(t.Code))+"  "+host.Safe(t.Summary+": "+t.Why))
 		}
 	}
-	if x := res.Result; x != nil && x.Earlier {
+	if x := res.Left; x != nil && x.Earlier {
 		p.row("earlier", "this result was there already; nothing was bought")
 	}
 	p.row("held up", heldUp(res.Held))

@@ -161,7 +161,7 @@ func begun(r *host.Repo, o *RunOptions) (before *pipeline.Seen, asBegun string, 
 	}
 	orders, set := before.Orders, before.Set
 	if before.Ended { // the other tasks are free to begin, and what was to count once has counted
-		orders.Only, set = "", nil
+		orders.Only, orders.Key, orders.Join, set = "", "", "", nil
 	}
 	asBegun = strings.TrimSpace(orders.Flags() + loop.Flags(set))
 	o.PipelineOrders, r.Options.Set = orders, slices.Concat(set, r.Options.Set)

@@ -186,7 +186,7 @@ func (k *keyed) deliver(ctx context.Context, res *resultref.Result, earlier bool
 
 // report completes what a call with a key prints: how its task ended, and where the result is.
 func (k *keyed) report(res *RunResult) *RunResult {
-	if res.Result = k.left; k.left == nil {
+	if res.Left = k.left; k.left == nil {
 		for _, t := range res.Tasks {
 			if t.Code.Outcome() == judge.OutcomeBlocked {
 				res.ExitCode = host.Explain(t.Code).ExitCode

@@ -41,7 +41,7 @@ type RunResult struct {
 	Held     map[string]string      `json:"held,omitempty"`     // by a failed task
 	Replaced []host.Replacement     `json:"replaced,omitempty"` // for the rest of the run
 	Pushed   *Pushed                `json:"pushed,omitempty"`   // with --push
-	Result   *Left                  `json:"result,omitempty"`   // with --key
+	Left     *Left                  `json:"left,omitempty"`     // with --key
 	Estimate *host.PipelineEstimate `json:"estimate,omitempty"` // from before it began
 	Spend    host.LoopSpend         `json:"spend"`
 	Next     string                 `json:"next,omitempty"`

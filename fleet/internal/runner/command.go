@@ -39,9 +39,9 @@ type said struct {
 	Tasks   []struct {
 		Code string `json:"code"`
 	} `json:"tasks"`
-	Result *struct {
+	Left *struct {
 		Object string `json:"object"`
-	} `json:"result"`
+	} `json:"left"`
 	// A cycle's.
 	Cycle *struct {
 		UUID    string    `json:"uuid"`

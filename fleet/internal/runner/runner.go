@@ -197,8 +197,9 @@ func (w *Worker) tick(ctx context.Context, st job.Step, again bool, at func(mirr
 		return res, err
 	}
 	res.Ticks, res.Worker, res.Mirror, res.MS, res.Spend = st.Ticks+len(doc.Ticks), w.Queue, mirror, time.Since(begun).Milliseconds(), w.spent(ctx, dir, begun)
-	if s.Kind == job.KindTask && res.Commit != "" {
-		_ = os.RemoveAll(dir) // git has the result
+	if s.Kind == job.KindTask && res.Commit != "" { // git has the result
+		_, _, _, _ = w.run(ctx, dir, nil, w.Relay, "gc", "--json") // what relay keeps for this checkout elsewhere
+		_ = os.RemoveAll(dir)
 	}
 	if s.MaxTicks > 0 && res.Ticks >= s.MaxTicks {
 		res.Ask = nil // no answer would have another tick made
@@ -245,7 +246,7 @@ func (w *Worker) result(doc said, out []byte, code int) (res job.Result, err err
 	if doc.Reason != "" {
 		res.Code, res.Run = doc.Reason, doc.LoopID+doc.RunID
 	}
-	if r := doc.Result; r != nil && len(doc.Tasks) > 0 {
+	if r := doc.Left; r != nil && len(doc.Tasks) > 0 {
 		res.Code, res.Commit = doc.Tasks[0].Code, r.Object
 	}
 	if c := doc.Cycle; c != nil {

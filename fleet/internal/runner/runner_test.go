@@ -106,6 +106,8 @@ func TestCommands(t *testing.T) {
 		"loop --json --no-input --key k --push origin --signers /s --mode task --until 2026-11-24T07:00:00Z":       {s: job.Spec{Kind: "loop", Key: "k", Mode: "task", Until: until}},
 		"loop --json --no-input --key k-2 --push origin --signers /s --mode task --max-ticks 3 --max-cost-usd 0.5": {s: job.Spec{Kind: "loop", Key: "k", Mode: "task", MaxTicks: 5, MaxCostUSD: 0.5}, st: job.Step{N: 1, Ticks: 2}},
 		"pipeline run --json --no-input --push --only a --parallel 2":                                              {s: job.Spec{Kind: "pipeline", Only: "a", Parallel: 2}},
+		"pipeline run --json --no-input --push --join k.a --signers /s":                                            {s: job.Spec{Kind: "pipeline", Key: "k"}, st: job.Step{Do: job.Join}, word: "k.a"},
+		"pipeline run --json --no-input --push --only a --key k.a --signers /s":                                    {s: job.Spec{Kind: "task", Only: "a", Key: "k.a"}, st: job.Step{N: 1}},
 		"audit start --json --no-input -- A-1":                                                                     {s: job.Spec{Kind: "audit", Service: "A-1"}},
 		"audit continue --json --no-input --yes -- u":                                                              {s: job.Spec{Kind: "audit", Service: "A-1"}, st: job.Step{N: 1, Of: "u"}, word: "continue"},
 		"audit accept --json --no-input -- u":                                                                      {s: job.Spec{Kind: "audit", Service: "A-1"}, st: job.Step{N: 2, Of: "u"}, word: "accept"},
@@ -114,6 +116,35 @@ func TestCommands(t *testing.T) {
 		if args, _ := w.command(c.s, c.st, c.word); strings.Join(args, " ") != want {
 			t.Errorf("%q\nwant %q", args, want)
 		}
+	}
+}
+
+// The tasks that relay says are ready are asked for by names that tell nothing, as many as the pipeline may make; a made one
+// leaves no checkout, and one of which there is no result does.
+func TestTasks(t *testing.T) {
+	w, s := newWorker(t, `case "$*" in
+"pipeline status --json") echo '{"counts": {"pending": 3}, "ready": ["canary-a", "canary-b"], "held": {}}' ;;
+*canary-a*) echo '{"reason": "done", "tasks": [{"code": "STOP_X"}], "left": {"object": "abc"}}'; exit 2 ;;
+*canary-b*) echo '{"reason": "limit", "tasks": []}'; exit 2 ;;
+esac`)
+	s.Kind, s.Parallel = job.KindPipeline, 2
+	st := w.step(t, s)
+	st.Do = job.Look
+	seen, err := execute(w, st)
+	if err != nil || seen.Code != "done" || seen.ExitCode != 0 || seen.Most != 2 || len(seen.Tasks) != 2 {
+		t.Fatal(seen, err)
+	}
+	if raw, err := json.Marshal(seen.Tasks); err != nil || bytes.Contains(raw, []byte("canary")) || len(raw) > job.MaxPayload/job.MaxTasks*2 {
+		t.Errorf("%s %v", raw, err)
+	}
+	for i, want := range []job.Result{{Code: "STOP_X", Commit: "abc"}, {Code: "limit"}} {
+		res, err := execute(w, job.Step{Job: seen.Tasks[i]})
+		if err != nil || res.Code != want.Code || res.Commit != want.Commit || res.ExitCode != 2 {
+			t.Error(res, err)
+		}
+	}
+	if all, _ := filepath.Glob(filepath.Join(w.Dir, "*")); len(all) != 2 {
+		t.Errorf("%q", all)
 	}
 }
 
