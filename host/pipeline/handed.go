@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
+	"path/filepath"
 	"slices"
 
 	"github.com/paxiom/relay/host/change"
@@ -120,6 +121,12 @@ func (p *Pipeline) takeOver(ctx context.Context, h Handed) error {
 		return err
 	}
 	t.Key, t.From, t.PipelineID, t.Branch, t.Settled, t.Waiting = "", h.Key, p.rec.RunID, p.branch, false, nil
+	if t.Checks = slices.Clone(t.Checks); t.Salvage != "" {
+		t.Salvage = change.KeptRef(t.RunID)
+	}
+	for i := range t.Checks { // their output is where it was made
+		t.Checks[i].File = filepath.Base(t.Checks[i].File)
+	}
 	if h.Kept != "" { // for those who look for it: `relay salvage`
 		if _, err := p.place.Write(ctx, nil, nil, "update-ref", change.KeptRef(t.RunID), h.Kept); err != nil {
 			return diag.Internal(err)

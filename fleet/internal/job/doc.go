@@ -1,5 +1,6 @@
 // Package job is what the fleet has Temporal remember: one workflow for each repository,
-// which makes the runs that were asked for one after the other, and one child for each run.
+// which lets the runs that were asked for begin one after the other, and one for each run. That
+// of a pipeline has a child for each task.
 //
 // Their inputs and results are digests, counts and codes. What a run is about lies in blobs;
 // what it made lies in git. A payload that is larger than a few kilobytes is refused here,
