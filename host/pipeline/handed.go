@@ -9,6 +9,7 @@ import (
 	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/durable"
+	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline/prd"
@@ -35,6 +36,7 @@ func (p *Pipeline) handOver(ctx context.Context, t *Record, where *judge.Git) er
 	if err := p.o.Leave(ctx, t, p.reportOf(ctx, t)); err != nil {
 		return err
 	}
+	journal.Reached("pipeline.left")
 	if err := p.close(t, where); err != nil {
 		return err
 	}

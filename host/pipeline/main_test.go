@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -195,6 +196,26 @@ func (w *world) once(when string) {
 	}
 }
 
+// envKey has a child make the task a under a key, or join what was made.
+const envKey = "PIPELINE_TEST_KEY"
+
+// leave and left stand for the refs of results.
+func (w *world) leave(_ context.Context, t *Record, _ *report.Report) error {
+	b, err := json.Marshal(Handed{Key: t.Key, Kept: t.Kept, Trail: t})
+	must(w.T, err)
+	return os.WriteFile(w.side("left.json"), b, 0o644)
+}
+
+func (w *world) left() *Handed {
+	b, err := os.ReadFile(w.side("left.json"))
+	if err != nil {
+		return nil
+	}
+	h := &Handed{}
+	must(w.T, json.Unmarshal(b, h))
+	return h
+}
+
 // child makes a run in this process, which stands for relay.
 func child(hw *hosttest.World) {
 	w := &world{World: hw}
@@ -202,7 +223,14 @@ func child(hw *hosttest.World) {
 	if at := os.Getenv(envSaving); at != "" {
 		hosttest.OnPoint = w.saving(at)
 	}
-	out, err := Run(w.T.Context(), w.env(), Options{Orders: Orders{Parallel: n}})
+	o := Options{Orders: Orders{Parallel: n}}
+	switch os.Getenv(envKey) {
+	case "make":
+		o = Options{Orders: Orders{Only: "a", Key: "k"}, Leave: w.leave}
+	case "join":
+		o = Options{Orders: Orders{Join: "k"}, Results: []Handed{*w.left()}}
+	}
+	out, err := Run(w.T.Context(), w.env(), o)
 	if err != nil {
 		fmt.Println("error:", err)
 		os.Exit(1)

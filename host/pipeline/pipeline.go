@@ -261,7 +261,7 @@ func (p *Pipeline) takeUp(ctx context.Context, l *prd.List) (marked []*Record, e
 		now := l.Find(t.TaskID)
 		if now != nil && t.Code != "" && now.Status == endOf(t) {
 			marked = append(marked, t)
-		} else if now == nil || now.Status != prd.Pending && now.Status != prd.InProgress {
+		} else if now == nil || now.Status != prd.Pending && now.Status != prd.InProgress || p.takenBack(ctx, t) {
 			if err := p.close(t, p.placeOf(ctx, t.TaskID)); err != nil {
 				return nil, err
 			}
@@ -271,6 +271,15 @@ func (p *Pipeline) takeUp(ctx context.Context, l *prd.List) (marked []*Record, e
 		}
 	}
 	return marked, nil
+}
+
+// takenBack reports whether what an attempt has landed is not on the branch any more, as after a `git reset`.
+func (p *Pipeline) takenBack(ctx context.Context, t *Record) bool {
+	if t.Code != judge.Success || t.Commit == "" {
+		return false
+	}
+	_, err := p.place.Run(ctx, nil, "merge-base", "--is-ancestor", t.Commit, refOf(p.branch))
+	return err != nil && ctx.Err() == nil
 }
 
 // tabName marks the calls of pipelines in the ledger.
