@@ -10,8 +10,10 @@ module RelayEvidence
   class Eyes
     def initialize
       @list, @told, @to = [], {}, nil
-      [String, Symbol, Integer, Float, Array, Hash, NilClass, Object, BasicObject, Regexp, Range].each { |m| watch(m, %i[== != === ! eql? equal? =~ include? match? instance_exec raise load require require_relative]) }
-      [String, Symbol, Integer, Float, Array, Hash, NilClass, Regexp, Range, Comparable, Enumerable].each { |m| watch(m) }
+      [String, Symbol, Integer, Float, Array, Hash, NilClass, Object, BasicObject, Regexp, Range, Struct, Time, Rational, Complex, Exception].each { |m| watch(m, %i[== != === ! eql? equal? =~ include? match? instance_exec raise load require require_relative]) }
+      [String, Symbol, Integer, Float, Array, Hash, NilClass, Regexp, Range, Comparable, Enumerable, Struct, Time, Rational, Complex, Exception].each { |m| watch(m) }
+      watch(Kernel, Kernel.public_instance_methods(false))
+      watch(Module, %i[=== == <= < >= > method_defined? instance_methods])
       @errors = Object.constants.grep(/Error\z|\AException\z/).map { |n| [n, Object.const_get(n)] }
     end
 
@@ -30,6 +32,16 @@ module RelayEvidence
       names.each { |n| @list << [mod, n, METHOD.bind_call(mod, n)] if mod.method_defined?(n) || mod.private_method_defined?(n) }
     end
 
+    # loaded watches what comes with a library of Ruby's, or a runner's, that was just required.
+    def loaded(library)
+      LIBRARIES.fetch(library, []).each do |name|
+        next unless Object.const_defined?(name)
+        m = Object.const_get(name)
+        watch(m, m.instance_methods + m.private_instance_methods(false))
+        watch(m.singleton_class, m.singleton_methods(false)) if m.name.match?(/\A(RSpec|Minitest)/)
+      end
+    end
+
     def look
       @errors.each { |name, was| tell(name) unless (Object.const_get(name) rescue nil).equal?(was) }
       compiles = RubyVM::InstructionSequence.method(:load_iseq) if RubyVM::InstructionSequence.respond_to?(:load_iseq)
@@ -43,6 +55,25 @@ module RelayEvidence
 
   def self.own?(location) # the program itself is named as it was given
     location && (!location[0].start_with?('/', '<', '(') || location[0].start_with?(ROOT)) && !location[0].match?(%r{/ruby/[\d.]+/(bundler/)?gems/}) # bundled below it
+  end
+
+  LIBRARIES = {
+    'set' => %w[Set], 'date' => %w[Date DateTime], 'bigdecimal' => %w[BigDecimal], 'ostruct' => %w[OpenStruct], 'minitest/mock' => %w[Minitest::Mock], 'minitest/spec' => %w[Minitest::Expectation],
+    'rspec/mocks' => %w[MessageExpectation TestDouble Proxy Space ArgumentListMatcher].map { |n| "RSpec::Mocks::#{n}" } << 'RSpec::Mocks',
+    'rspec/expectations' => %w[RSpec::Support RSpec::Support::FuzzyMatcher RSpec::Expectations]
+  }.freeze
+
+  # Says of each file that a test requires of Ruby's own libraries, or a runner's, whether the repository has one before it.
+  def self.libraries
+    theirs = RbConfig::CONFIG.values_at('rubylibdir', 'rubyarchdir') + Gem.loaded_specs.values_at('minitest', 'rspec-core', 'rspec-expectations', 'rspec-mocks').compact.flat_map(&:full_require_paths)
+    own = $LOADED_FEATURES.select { |f| own?([f]) && f.start_with?('/') }
+    texts = own.push(File.expand_path($0)).uniq.select { |f| of_tests?([f]) }.map { |f| File.read(f) rescue '' }
+    own.each do |f|
+      name = $LOAD_PATH.map { |d| "#{d}/" }.select { |d| f.start_with?(d) }.map { |d| f.delete_prefix(d) }.min_by(&:length)
+      next unless name && !of_tests?([f]) && theirs.any? { |d| File.exist?("#{d}/#{name}") }
+      asked = /require\s*\(?\s*["']#{Regexp.escape(name.delete_suffix(File.extname(name)))}["']/
+      EYES.tell("another #{name}") if texts.any? { |t| t.match?(asked) }
+    end
   end
 
   EYES = Eyes.new

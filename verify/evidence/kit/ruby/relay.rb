@@ -44,6 +44,7 @@ if ENV['RELAY_EVIDENCE']
 
         def report
           EYES.look
+          RelayEvidence.libraries
           RelayEvidence.minitest_probes(@c)
           @c.send_('end', @ok ? 'ok' : 'fail')
         end
@@ -117,7 +118,7 @@ if ENV['RELAY_EVIDENCE']
       end
       listener.define_singleton_method(:example_failed) { |n| say.('fail', n) }
       listener.define_singleton_method(:example_pending) { |n| say.('skip', n) }
-      listener.define_singleton_method(:stop) { |n| EYES.look; RelayEvidence.rspec_probes(c) if defined?(::RSpec::Expectations); c.send_('end', n.failed_examples.empty? && n.errors_outside_of_examples_count.to_i == 0 ? 'ok' : 'fail') rescue c.send_('end', '') }
+      listener.define_singleton_method(:stop) { |n| EYES.look; RelayEvidence.libraries; RelayEvidence.rspec_probes(c) if defined?(::RSpec::Expectations); c.send_('end', n.failed_examples.empty? && n.errors_outside_of_examples_count.to_i == 0 ? 'ok' : 'fail') rescue c.send_('end', '') }
       RSpec.configuration.reporter.register_listener(listener, :example_passed, :example_failed, :example_pending, :stop)
     end
   end
@@ -128,6 +129,7 @@ if ENV['RELAY_EVIDENCE']
     relay_require = instance_method(:require)
     define_method(:require) do |name|
       out = relay_require.bind(self).call(name)
+      RelayEvidence::EYES.loaded(name) if out
       if !$relay_minitest && defined?(::Minitest::AbstractReporter) && ::Minitest.respond_to?(:extensions)
         $relay_minitest = true
         RelayEvidence.minitest
