@@ -20,7 +20,7 @@
         return;
     }
     $filter = new class extends php_user_filter {
-        public static $to, $root;
+        public static $to, $root, $assertions;
         private $rest = '', $open = [], $state, $file = '', $class = '', $run;
 
         public function onCreate(): bool
@@ -63,6 +63,9 @@
                             $this->tell('probe', $this->run, 'how PHP reads files', 'bad', '');
                         }
                         array_map([$this, 'home'], get_declared_classes());
+                        if (ini_get('zend.assertions') !== self::$assertions[0] || ini_get('assert.active') !== self::$assertions[1]) {
+                            $this->tell('probe', $this->run, 'assert()', 'bad', '');
+                        }
                         array_map([$this, 'shadow'], get_defined_functions()['user']);
                         $this->tell('end', $this->run, '');
                     }
@@ -103,11 +106,12 @@
             }
         }
 
-        // Whether a class is PHPUnit's by its name, and the repository's by its file.
+        // Whether a class is PHPUnit's by its name, or says what PHPUnit takes for equal, and the repository's by its file.
         private function home(string $class): void
         {
-            $file = strncmp($class, 'PHPUnit\\', 8) === 0 ? (string) (new ReflectionClass($class))->getFileName() : '';
-            if (strncmp($file, self::$root, strlen(self::$root)) === 0 && !preg_match('~/(vendor|tools)/|\.phar~', '/' . substr($file, strlen(self::$root)))) {
+            $decides = is_subclass_of($class, 'SebastianBergmann\Comparator\Comparator');
+            $file = $decides || strncmp($class, 'PHPUnit\\', 8) === 0 ? (string) (new ReflectionClass($class))->getFileName() : '';
+            if (strncmp($file, self::$root, strlen(self::$root)) === 0 && !preg_match('~/(vendor|tools)/|\.phar' . ($decides ? '|test' : '') . '~i', '/' . substr($file, strlen(self::$root)))) {
                 $this->tell('probe', $this->run, "the class $class", 'bad', '');
             }
         }
@@ -136,6 +140,7 @@
     unset($_SERVER['RELAY_EVIDENCE'], $_ENV['RELAY_EVIDENCE']);
     $filter::$to = $to;
     $filter::$root = $root;
+    $filter::$assertions = [ini_get('zend.assertions'), ini_get('assert.active')];
     stream_filter_register('relay', get_class($filter));
     array_splice($argv, 1, 0, ['--log-teamcity', 'php://filter/write=relay/resource=/dev/null']);
     $GLOBALS['argv'] = $_SERVER['argv'] = $argv;
