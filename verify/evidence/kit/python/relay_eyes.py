@@ -3,9 +3,11 @@ the code of a test is what its file says, whether anything jumps about in it, an
 it compares with is what it was before code of the repository ran. See sitecustomize.py."""
 import ast
 import builtins
+import os
 import re
 import sys
 import types
+from importlib.machinery import PathFinder
 
 # Taken now: the code under test may replace any of it.
 _compile, _open, _parse, _getattr, _isinstance, _type = compile, open, ast.parse, getattr, isinstance, type
@@ -141,7 +143,7 @@ class Eyes:
             try:
                 self.files[file] = self.read(file)
             except (OSError, SyntaxError, ValueError):
-                self.files[file] = {}, _set(), []
+                self.files[file] = {}, _set(), [], ()
         return qualname in self.files[file][1]
 
     def has(self, file, code):
@@ -163,6 +165,7 @@ class Eyes:
 
     def named(self):
         """Holds the modules of tests against their files, when the tests have ended and put back what they replaced."""
+        self.libraries()
         for module in list(sys.modules.values()):
             file = _getattr(module, "__file__", None)
             if not file or not self.own(file) or not self.of_tests(file) or self.defines(file, "") or file not in self.files:
@@ -185,6 +188,39 @@ class Eyes:
                 home = _getattr(sys.modules.get(home), "__file__", None)
                 if alias in held and home and self.own(home) and self.of_tests(home) and self.defines(home, name) and not self.has(home, _getattr(held[alias], "__code__", None)):
                     self.tell(alias + where)
+
+    # What tests call of Python's own libraries.
+
+    def libraries(self):
+        """Looks for modules of the repository in the place of libraries that its tests import, and for functions of
+        the code under test in the place of those of Python's own."""
+        for name in sorted({n for file, of in self.files.items() if self.own(file) and self.of_tests(file) for n in of[3]}):
+            module, top = sys.modules.get(name), sys.modules.get(name.split(".")[0])
+            if top is None or module is None:
+                continue
+            if self.of_code(_getattr(top, "__file__", None) or ""):
+                if library(top.__name__):
+                    self.tell("another " + top.__name__)
+            elif own_library(top.__name__):
+                self.replaced(module, name, [k for k in _vars(module) if k[:1] != "_"])
+                for cls in list(_vars(module).values()):
+                    if _isinstance(cls, _type) and sys.modules.get(cls.__module__.split(".")[0]) is top:
+                        self.replaced(cls, name + "." + cls.__name__, list(_vars(cls)))
+
+    def replaced(self, owner, name, keys):
+        for key in keys:
+            value = _vars(owner).get(key)
+            value = _getattr(value, "__func__", value)
+            code = _getattr(value, "__code__", None)
+            if code is None and callable(value):
+                of = value if _isinstance(value, _type) else _type(value)
+                code = _getattr(sys.modules.get(of.__module__), "__file__", None)
+            file = _getattr(code, "co_filename", code)
+            if file and key not in _hooks and self.of_code(file) and has_name(owner, key):
+                self.tell(name + "." + key)
+
+    def of_code(self, file):
+        return self.own(file) and not self.of_tests(file)
 
     def homeless(self, name, method):
         """Looks at a method whose module has no file, although its code has one."""
@@ -244,7 +280,36 @@ class Eyes:
             codes.setdefault(code.co_name, []).append(code)
             made.extend(c for c in code.co_consts if _isinstance(c, types.CodeType))
         imported = [(a.asname or a.name, a.name, n.module, n.level) for n in tree.body if _isinstance(n, ast.ImportFrom) for a in n.names]
-        return codes, plain(tree), imported
+        modules = [a.name for n in ast.walk(tree) if _isinstance(n, ast.Import) for a in n.names]
+        modules += [n.module for n in ast.walk(tree) if _isinstance(n, ast.ImportFrom) and n.module and not n.level]
+        return codes, plain(tree), imported, modules
+
+
+# What Python itself lets programs set.
+_hooks = {"breakpointhook", "default", "displayhook", "excepthook", "formatwarning", "showwarning", "unraisablehook"}
+
+
+def own_library(top):
+    names = _getattr(sys, "stdlib_module_names", None)  # Python 3.10
+    at = os.path.join(os.path.dirname(os.__file__), top)
+    return top in names if names else top in sys.builtin_module_names or os.path.exists(at) or os.path.exists(at + ".py")
+
+
+def library(top):
+    """Whether there is one of that name beside the repository's."""
+    if own_library(top):
+        return True
+    return PathFinder.find_spec(top, [p for p in sys.path if "-packages" in p]) is not None
+
+
+def has_name(owner, key):
+    """Whether a library's module or class has a name by its own source."""
+    module = owner if _isinstance(owner, types.ModuleType) else sys.modules.get(owner.__module__)
+    file = _getattr(module, "__file__", None) or ""
+    if not file.endswith(".py") or key in _getattr(module, "__all__", ()):
+        return True
+    with _open(file, encoding="utf-8", errors="replace") as f:
+        return re.search(r"(?m)\b(def|class)\s+%s\b|^\s*%s\b.*=|\bimport\b.*\b%s\b" % (key, key, key), f.read()) is not None
 
 
 def runners(file):
