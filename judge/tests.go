@@ -9,7 +9,7 @@ var fixtures = compile([]string{
 	"**/testdata/**", "**/test_data/**", "**/test-data/**", "**/fixtures/**", "**/golden/**", "**/goldens/**", "**/snapshots/**",
 	"**/cassettes/**", "**/vcr_cassettes/**", "**/e2e/**", "**/cypress/**", "**/*.Tests/**", "**/*.Test/**", "**/*_tests/**",
 	"**/*.snap", "**/*.golden", "**/*.golden.*", "**/*.approved.*", "**/*.verified.*", "**/*.expected", "**/*.feature",
-	"**/expected/**", "**/expected_*", "**/*_expected.*", "**/*.expected.*", "**/expectations/**", "**/baselines/**", "**/approvals/**", "**/recordings/**", "**/__recordings__/**",
+	"**/expected/**", "**/expected_*", "**/*_expected.*", "**/*.expected.*", "**/__recordings__/**",
 	"**/__image_snapshots__/**", "**/*.ambr",
 	"**/assert/**", "**/asserts/**", "**/assertions/**", "**/assert.*", "**/asserts.*", "**/assertions.*",
 	"**/testutil*/**", "**/test_util*/**", "**/test-util*/**", "**/testutil*.*", "**/test_util*.*", "**/test-util*.*",
@@ -17,13 +17,19 @@ var fixtures = compile([]string{
 	"**/spec_helper.rb", "**/rails_helper.rb", "**/test_helper.*", "**/TestMain.*",
 })
 
+// records are folders of what tests compare with, or of a program's own modules: their code is no data.
+var records = compile([]string{"**/expectations/**", "**/baselines/**", "**/approvals/**", "**/recordings/**"})
+var modules = compile([]string{"**/*.py", "**/*.rb", "**/*.php", "**/*.go", "**/*.rs", "**/*.java", "**/*.kt", "**/*.cs", "**/*.swift", "**/*.ts", "**/*.tsx", "**/*.js", "**/*.jsx", "**/*.vue"})
+
 // OfTests reports whether a path is a test, or what tests are made of.
 func (p *Policy) OfTests(name string) bool {
 	if Match(p.tests, name) {
 		return true
 	}
 	_, ok := fixtures.first(name)
-	return ok
+	_, record := records.first(name)
+	_, code := modules.first(name)
+	return ok || record && !code
 }
 
 // Names reports whether a task of the operator's names a path itself.
