@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -71,4 +72,20 @@ func FuzzTests(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A check can write records for as long as it runs: relay keeps so much of them, and no more.
+func TestEndlessReport(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 3900)
+	for _, form := range []string{"begin\tm-%d%s\tm\t\t", "test\tm-1\tpass\tt%d%s\t", "saw\tm%d-1\tpass\tt%s"} {
+		r := newReader()
+		r.line("begin\tm-1\tm\t\t")
+		for i := range 70_000 {
+			r.line(fmt.Sprintf(form, i, long))
+		}
+		if kept := len(r.open) + len(r.saw) + len(r.by); r.report().Broken == "" || kept > 65_000 {
+			t.Errorf("%q: %d records are kept, %q", form, kept, r.out.Broken)
+		}
+	}
 }

@@ -13,12 +13,17 @@ import (
 const (
 	maxLine  = 1 << 12 // what one write to a pipe can hold without being torn
 	maxTests = 100_000
+
+	// What all records of a check may take of relay's memory, each with what is noted beside its text.
+	maxRecords = 256 << 20
+	beside     = 400
 )
 
 // reader makes a report from records, one per line: kind, run, and fields, separated by
 // tabs.
 type reader struct {
 	out  verify.Report
+	size int                       // of all records
 	open map[string]string         // run → its runner, until it ends
 	seen map[string]map[string]int // run → test → how often it came up
 
@@ -56,6 +61,9 @@ func named(field string) string {
 }
 
 func (r *reader) line(line string) {
+	if r.full(len(line)) {
+		return
+	}
 	f := strings.Split(line, "\t")
 	for len(f) < 5 {
 		f = append(f, "")
@@ -101,6 +109,14 @@ func (r *reader) line(line string) {
 	}
 }
 
+// full reports whether relay takes no more of a check, which can write for as long as it runs.
+func (r *reader) full(n int) bool {
+	if r.size += n + beside; r.size > maxRecords {
+		r.out.Broken = "it is too long"
+	}
+	return r.size > maxRecords
+}
+
 // test notes one test. A name that comes up again in one run is another test; in another
 // run it is the same one, and the worse end counts.
 func (r *reader) test(run string, s verify.Status, name, file string) {
@@ -108,6 +124,9 @@ func (r *reader) test(run string, s verify.Status, name, file string) {
 	case verify.Pass, verify.Fail, verify.Skip, verify.Todo, verify.XFail, verify.XPass, verify.Broken:
 	default:
 		r.out.Broken = "a record can't be read"
+		return
+	}
+	if r.full(len(name)) { // a file of JUnit's has no lines
 		return
 	}
 	seen := r.seen[run]
