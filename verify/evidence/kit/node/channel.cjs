@@ -20,6 +20,7 @@ const { random } = Math
 
 const errors = ['Error', 'AggregateError', 'EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError']
 const kinds = ['Array', 'ArrayBuffer', 'BigInt', 'Boolean', 'Function', 'JSON', 'Map', 'Number', 'Object', 'Promise', 'Reflect', 'RegExp', 'Set', 'String', 'Symbol', 'Uint8Array', 'WeakMap', 'WeakSet', ...errors]
+const typed = ['Int8Array', 'Uint8Array', 'Uint8ClampedArray', 'Int16Array', 'Uint16Array', 'Int32Array', 'Uint32Array', 'Float32Array', 'Float64Array', 'BigInt64Array', 'BigUint64Array']
 
 function field(v) {
   const s = slice(text(v), 0, 1000)
@@ -49,4 +50,4 @@ function channel(runner, origin) {
 // outermost keeps what a test starts, which is its own affair, from reporting too.
 channel.outermost = () => { delete process.env.RELAY_EVIDENCE }
 
-module.exports = { channel, errors, kinds, readFileSync, pipe, root, apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, get, set, then, Weak, isGeneratorFunction, isPromise }
+module.exports = { channel, errors, kinds, typed, readFileSync, pipe, root, apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, get, set, then, Weak, isGeneratorFunction, isPromise }

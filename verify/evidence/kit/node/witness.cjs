@@ -4,7 +4,7 @@
 const Module = require('node:module')
 const path = require('node:path')
 const own = require('./channel.cjs')
-const { channel, apply, defineProperty, getOwnPropertyDescriptor, ownKeys, then, isPromise } = own
+const { channel, apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys, then, isPromise } = own
 
 // witness notes what was replaced, and says each once.
 function witness() {
@@ -78,7 +78,9 @@ function witness() {
       w.watch('Reflect.', R, ['apply', 'get', 'ownKeys'])
       for (const name of own.errors) w.watch(name + '.', g[name], [Symbol.hasInstance])
       w.watch('', g, own.kinds)
-      for (const name of [...own.kinds, 'Date', 'Math']) {
+      const typed = g.Uint8Array ? ownKeys(getPrototypeOf(g.Uint8Array.prototype)) : [] // what an array of one kind has from all, and nothing of its own
+      for (const name of own.typed) w.watch(name + '.prototype.', g[name] && g[name].prototype, typed.filter((key) => key !== 'constructor' && key !== 'toString'), true)
+      for (const name of [...own.kinds, 'Buffer', 'Date', 'Math']) {
         for (const [of, object] of [[name + '.', g[name]], [name + '.prototype.', g[name] && g[name].prototype]]) {
           w.watch(of, object, object ? ownKeys(object).filter((key) => !mocked[of + text(key)] && functional(getOwnPropertyDescriptor(object, key))) : [], true)
         }

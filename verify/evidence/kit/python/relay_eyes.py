@@ -194,12 +194,13 @@ class Eyes:
     def libraries(self):
         """Looks for modules of the repository in the place of libraries that its tests import, and for functions of
         the code under test in the place of those of Python's own."""
-        for name in sorted({n for file, of in self.files.items() if self.own(file) and self.of_tests(file) for n in of[3]}):
+        asked = {n for file, of in self.files.items() if self.own(file) and self.of_tests(file) for n in of[3]}
+        for name in sorted(asked | _values):
             module, top = sys.modules.get(name), sys.modules.get(name.split(".")[0])
             if top is None or module is None:
                 continue
             if self.of_code(_getattr(top, "__file__", None) or ""):
-                if library(top.__name__):
+                if name in asked and library(top.__name__):
                     self.tell("another " + top.__name__)
             elif own_library(top.__name__):
                 self.replaced(module, name, [k for k in _vars(module) if k[:1] != "_"])
@@ -284,6 +285,9 @@ class Eyes:
         modules += [n.module for n in ast.walk(tree) if _isinstance(n, ast.ImportFrom) and n.module and not n.level]
         return codes, plain(tree), imported, modules
 
+
+# What values are made of that tests compare, whoever imports it.
+_values = {"collections", "dataclasses", "datetime", "decimal", "enum", "fractions", "pathlib", "uuid"}
 
 # What Python itself lets programs set.
 _hooks = {"breakpointhook", "default", "displayhook", "excepthook", "formatwarning", "showwarning", "unraisablehook"}

@@ -58,7 +58,7 @@ module RelayEvidence
   end
 
   LIBRARIES = {
-    'set' => %w[Set], 'date' => %w[Date DateTime], 'bigdecimal' => %w[BigDecimal], 'ostruct' => %w[OpenStruct], 'minitest/mock' => %w[Minitest::Mock], 'minitest/spec' => %w[Minitest::Expectation],
+    'set' => %w[Set], 'date' => %w[Date DateTime], 'bigdecimal' => %w[BigDecimal], 'ostruct' => %w[OpenStruct], 'minitest/mock' => %w[Minitest::Mock], 'minitest/spec' => %w[Minitest::Expectation Minitest::Spec Minitest::Spec::DSL],
     'rspec/mocks' => %w[MessageExpectation TestDouble Proxy Space ArgumentListMatcher].map { |n| "RSpec::Mocks::#{n}" } << 'RSpec::Mocks',
     'rspec/expectations' => %w[RSpec::Support RSpec::Support::FuzzyMatcher RSpec::Expectations]
   }.freeze
@@ -192,6 +192,7 @@ module RelayEvidence
       end
     end
     [::RSpec::Core::Example, ::RSpec::Core::ExampleGroup, ::RSpec::Core::Reporter].each { |m| EYES.watch(m) }
+    [::RSpec::Core::MemoizedHelpers, ::RSpec::Core::MemoizedHelpers::ClassMethods, ::RSpec::Core::Hooks].each { |m| EYES.watch(m) }
     EYES.watch(::RSpec::Core::Configuration, %i[load load_file_handling_errors])
     EYES.watch(::RSpec::Core::ExampleGroup.singleton_class, ::RSpec::Core::ExampleGroup.singleton_methods(false))
   end
