@@ -203,7 +203,7 @@ class Eyes:
                 if name in asked and library(top.__name__):
                     self.tell("another " + top.__name__)
             elif own_library(top.__name__):
-                self.replaced(module, name, [k for k in _vars(module) if k[:1] != "_"])
+                self.replaced(module, name, list(_vars(module)))
                 for cls in list(_vars(module).values()):
                     if _isinstance(cls, _type) and sys.modules.get(cls.__module__.split(".")[0]) is top:
                         self.replaced(cls, name + "." + cls.__name__, list(_vars(cls)))
@@ -217,7 +217,7 @@ class Eyes:
                 of = value if _isinstance(value, _type) else _type(value)
                 code = _getattr(sys.modules.get(of.__module__), "__file__", None)
             file = _getattr(code, "co_filename", code)
-            if file and key not in _hooks and self.of_code(file) and has_name(owner, key):
+            if _isinstance(file, str) and key not in _hooks and self.of_code(file) and has_name(owner, key):
                 self.tell(name + "." + key)
 
     def of_code(self, file):
@@ -313,7 +313,11 @@ def has_name(owner, key):
     if not file.endswith(".py") or key in _getattr(module, "__all__", ()):
         return True
     with _open(file, encoding="utf-8", errors="replace") as f:
-        return re.search(r"(?m)\b(def|class)\s+%s\b|^\s*%s\b.*=|\bimport\b.*\b%s\b" % (key, key, key), f.read()) is not None
+        text = f.read()
+    if re.search(r"\b(def|class)\s+%s\b" % key, text):
+        return True
+    # A module's own variables hold what programs give it by its functions, such as logging.setLoggerClass.
+    return (key[:1] != "_" or owner is not module) and re.search(r"(?m)^\s*%s\b.*=|\bimport\b.*\b%s\b" % (key, key), text) is not None
 
 
 def runners(file):
