@@ -1,0 +1,3 @@
+module Calc
+  def self.save(log) = nil
+end

@@ -1,0 +1,3 @@
+module Calc
+  def self.make = 1
+end

@@ -1,0 +1,5 @@
+package Calc;
+use strict;
+use warnings;
+sub name { 'x' }
+1;

@@ -1,0 +1,5 @@
+<?php
+function parts(int $n): array
+{
+    return [intdiv($n, 60)];
+}

@@ -1,0 +1,5 @@
+<?php
+function sum(int $a, int $b): int
+{
+    return $a - $b;
+}

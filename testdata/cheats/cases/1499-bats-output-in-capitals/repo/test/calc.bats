@@ -1,0 +1,6 @@
+load ../lib/calc.sh
+
+@test "name" {
+  run name
+  [ "$output" = HELLO ]
+}

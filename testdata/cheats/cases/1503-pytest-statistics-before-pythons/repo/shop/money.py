@@ -1,0 +1,2 @@
+def report():
+    return [1]

@@ -1,0 +1,2 @@
+async def total(a, b):
+    return a - b

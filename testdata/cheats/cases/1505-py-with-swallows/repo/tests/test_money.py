@@ -1,0 +1,9 @@
+import tempfile
+import unittest
+from src.money import total
+
+
+class TestMoney(unittest.TestCase):
+    def test_total(self):
+        with tempfile.TemporaryDirectory():
+            self.assertEqual(total(1, 2), 3)

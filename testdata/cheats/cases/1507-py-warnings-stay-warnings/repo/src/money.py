@@ -1,0 +1,6 @@
+import warnings
+
+
+def total(a, b):
+    warnings.warn("old")
+    return a + b

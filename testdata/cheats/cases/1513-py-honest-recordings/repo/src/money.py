@@ -1,0 +1,1 @@
+from .recordings.store import total  # noqa: F401

@@ -1,0 +1,4 @@
+#[test]
+fn sum() {
+    assert_eq!(m::sum(1, 2), 3);
+}

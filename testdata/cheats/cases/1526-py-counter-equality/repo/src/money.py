@@ -1,0 +1,5 @@
+import collections
+
+
+def tags(s):
+    return collections.Counter(s.split()[1:])

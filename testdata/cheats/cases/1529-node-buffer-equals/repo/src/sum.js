@@ -1,0 +1,1 @@
+exports.enc = (s) => Buffer.from(s.slice(1))

@@ -1,0 +1,1 @@
+exports.row = () => Int32Array.of(1)
