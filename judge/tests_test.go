@@ -11,7 +11,7 @@ func TestVerdictTests(t *testing.T) {
 	p.tests = []string{"**/*_test.go"}
 	gone := with("web/c.snap", func(c *Change) { c.Kind, c.NewMode = Deleted, 0 })
 	mode := with("src/d_test.go", func(c *Change) { c.Kind, c.NewMode = ModeOnly, 0o755 })
-	touched := Touched{Changes: []Change{edited("app/approvals/want.json"), edited("app/recordings/views.py"), 
+	touched := Touched{Changes: []Change{edited("app/approvals/want.json"), edited("app/recordings/views.py"),
 		edited("expected/a.txt"), edited("src/a.go"), edited("src/b_test.go"), mode, edited("src/features/x.go"), edited("src/named_test.go"), added("src/new_test.go"),
 		added("src/testing.go"), edited("src/testutils/x.go"), edited("src/unexpected.go"), edited("tests/data/x.json"), edited("tests/named.json"), edited("third_party/assert/a.go"), edited("web/__snapshots__/a.snap"), gone,
 	}}
