@@ -65,7 +65,8 @@ module RelayEvidence
 
   # Says of each file that a test requires of Ruby's own libraries, or a runner's, whether the repository has one before it.
   def self.libraries
-    theirs = RbConfig::CONFIG.values_at('rubylibdir', 'rubyarchdir') + Gem.loaded_specs.values_at('minitest', 'rspec-core', 'rspec-expectations', 'rspec-mocks').compact.flat_map(&:full_require_paths)
+    theirs = RbConfig::CONFIG.values_at('rubylibdir', 'rubyarchdir')
+    theirs += Gem.loaded_specs.values_at('minitest', 'rspec-core', 'rspec-expectations', 'rspec-mocks').compact.flat_map(&:full_require_paths) if defined?(Gem)
     own = $LOADED_FEATURES.select { |f| own?([f]) && f.start_with?('/') }
     texts = own.push(File.expand_path($0)).uniq.select { |f| of_tests?([f]) }.map { |f| File.read(f) rescue '' }
     own.each do |f|
