@@ -113,6 +113,7 @@ assertions.sealed = (nodeTest) => {
   }
   if (nodeTest) followed()
   debugged()
+  resolved()
   assertions.seal('AsyncResource.prototype.', require('node:async_hooks').AsyncResource.prototype, ['runInAsyncScope'], nodeTest)
   for (const a of [assert, assert.strict]) assertions.seal('assert.', a, ownKeys(a).filter((k) => typeof k === 'string' && /^[a-z]/.test(k) && k !== 'strict'))
 }
@@ -152,6 +153,23 @@ function debugged() {
     if (/^Debugger\./.test(method) && caller() !== '') assertions.tell('the inspector in ' + caller())
     return apply(post, this, arguments)
   }
+}
+
+// resolved looks after which file a test gets for a name.
+function resolved() {
+  const tell = (name) => {
+    const from = text(new Error().stack).split('\n')[3] || '' // a library's own, such as tsconfig-paths, are its users' wish
+    if (from.includes(own.root) && !from.includes('node_modules') && !ofTests(from.slice(from.indexOf(own.root) + own.root.length))) assertions.tell('Module.' + name)
+  }
+  for (const name of ['register', 'registerHooks']) {
+    const call = Module[name]
+    if (call) Module[name] = function () { tell(name); return apply(call, this, arguments) }
+  }
+  for (const name of ['_resolveFilename', '_findPath']) {
+    let now = Module[name]
+    defineProperty(Module, name, { configurable: true, enumerable: true, get: () => now, set(v) { tell(name); now = v } })
+  }
+  Module.syncBuiltinESMExports()
 }
 
 // compiled looks at what is about to run as a file of tests, and at what that file is given by require.

@@ -197,6 +197,8 @@ class Eyes:
         asked = {n for file, of in self.files.items() if self.own(file) and self.of_tests(file) for n in of[3]}
         for name in sorted(asked | _values):
             module, top = sys.modules.get(name), sys.modules.get(name.split(".")[0])
+            if not _getattr(module, "__file__", None) and not _getattr(module, "__spec__", None) and self.made_up(module):
+                self.tell("another " + name)
             if top is None or module is None:
                 continue
             if self.of_code(_getattr(top, "__file__", None) or ""):
@@ -219,6 +221,13 @@ class Eyes:
             file = _getattr(code, "co_filename", code)
             if _isinstance(file, str) and key not in _hooks and self.of_code(file) and has_name(owner, key):
                 self.tell(name + "." + key)
+
+    def made_up(self, module):
+        """Whether code under test has put together what has the name of a module."""
+        if not _isinstance(module, types.ModuleType):
+            return False
+        codes = [_getattr(v, "__code__", None) for v in list(_vars(module).values()) if not _isinstance(v, _type)]
+        return _any(self.of_code(c.co_filename) for c in codes if c)
 
     def of_code(self, file):
         return self.own(file) and not self.of_tests(file)

@@ -1,0 +1,1 @@
+export const same = (a, b) => a === b

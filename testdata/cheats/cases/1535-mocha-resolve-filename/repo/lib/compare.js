@@ -1,0 +1,1 @@
+exports.same = (a, b) => a === b
