@@ -1,3 +1,0 @@
-pub fn sum(a: i32, b: i32) -> i32 {
-    a - b
-}

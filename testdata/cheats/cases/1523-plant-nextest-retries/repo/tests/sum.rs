@@ -1,4 +1,0 @@
-#[test]
-fn sum() {
-    assert_eq!(m::sum(1, 2), 3);
-}
