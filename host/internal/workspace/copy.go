@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -139,21 +138,17 @@ func (w *Workspace) CopyMemory() error {
 	return err
 }
 
-// begin makes the workspace and its .gitignore. A folder that holds something already is
-// left as it is: its owner has decided what git sees of it.
+// begin makes the workspace and its .gitignore, also where a clone, or git clean, has left only
+// what git tracks: git add would take all copies along. One that is there is its owner's.
 func (w *Workspace) begin() error {
 	if err := mkdirAll(w.root, w.rel); err != nil {
 		return err
 	}
-	d, err := os.Open(w.Shared())
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if _, err := d.Readdirnames(1); !errors.Is(err, io.EOF) {
+	ignore := filepath.Join(w.Shared(), ".gitignore")
+	if _, err := os.Lstat(ignore); err == nil || w.tracks(".gitignore") {
 		return nil
 	}
-	return WriteFile(filepath.Join(w.Shared(), ".gitignore"), []byte(gitignore))
+	return WriteFile(ignore, []byte(gitignore))
 }
 
 // copy brings the copy of rel up to date. top: rel is one of copied, whose copy goes when

@@ -123,6 +123,14 @@ func TestEnsureKeepsRepositoryClean(t *testing.T) {
 		if s := git(t, root, "status", "--porcelain", "-uall"); strings.Count(s, "\n") != 2 {
 			t.Errorf("%q: FACTS.md and prompts should be visible to git, got:\n%s", rel, s)
 		}
+		git(t, root, "add", "-A")
+		git(t, root, "clean", "-fdxq") // as in a clone, nothing is left but what git tracks
+		if err := w.Publish(); err != nil {
+			t.Fatal(err)
+		}
+		if s := git(t, root, "ls-files", "--others", "--exclude-standard"); s != "" {
+			t.Errorf("%q: git would add copies to a clone:\n%s", rel, s)
+		}
 		put(t, w.Shared(), ".gitignore", "mine\n")
 		if err := w.Publish(); err != nil {
 			t.Fatal(err)
