@@ -83,9 +83,10 @@ func InBox(b *box.Box, plan *confine.Plan) launch.Starter {
 
 // withoutDaemons keeps git from tidying up after a commit and from starting what watches
 // the files: what is due in the user's repository would be done in every box anew, for
-// nothing, and what it leaves in .git looks like tampering.
+// nothing, and what it leaves in .git looks like tampering. Nor does git sign: the key is in no
+// box, so every commit of a builder would fail, and relay makes them again anyway.
 func withoutDaemons(env []string) []string {
-	for _, off := range [][2]string{{"maintenance.auto", "false"}, {"gc.auto", "0"}, {"core.fsmonitor", "false"}} {
+	for _, off := range [][2]string{{"maintenance.auto", "false"}, {"gc.auto", "0"}, {"core.fsmonitor", "false"}, {"commit.gpgSign", "false"}} {
 		env = box.WithGitSetting(env, off[0], off[1])
 	}
 	return env
