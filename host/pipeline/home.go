@@ -146,10 +146,16 @@ func ofRun(ctx context.Context, git *judge.Git, branch, run string) ([]string, e
 }
 
 // commitRecords commits the task list and the memory as they are, once an editor that saves the
-// list is done.
-func (p *Pipeline) commitRecords(ctx context.Context, m change.Message) error {
+// list is done. Where the end of t, which may be nil, is not in the list any more, because git stash
+// has taken it along, it is written again.
+func (p *Pipeline) commitRecords(ctx context.Context, m change.Message, t *Record) error {
 	for {
 		list, err := p.tasks(ctx)
+		if err == nil && t != nil && !ended(list.Find(t.TaskID), t) {
+			if err = p.mark(ctx, t); err == nil {
+				continue
+			}
+		}
 		if err != nil {
 			return err
 		}

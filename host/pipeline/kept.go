@@ -234,5 +234,5 @@ func TakenBack(ctx context.Context, env *Env, task, commit string) error {
 	if err := c.Write(p.dir(memoryFile)); err != nil {
 		return err
 	}
-	return p.commitRecords(ctx, change.Message{Subject: "chore: " + task + " taken back", Trailers: []change.Trailer{{Key: "Relay-Task", Value: task}}})
+	return p.commitRecords(ctx, change.Message{Subject: "chore: " + task + " taken back", Trailers: []change.Trailer{{Key: "Relay-Task", Value: task}}}, nil)
 }

@@ -150,12 +150,18 @@ const envParallel = "PIPELINE_TEST_PARALLEL"
 // envSaving is how the operator saves the list in a child, and at which points: "half plan coded".
 const envSaving = "PIPELINE_TEST_SAVING"
 
-// saving has an editor that is halfway through a save at these points, and done a second later.
+// saving has an editor that is halfway through a save at these points, or a git stash, and done a second later.
 func (w *world) saving(how string) func(point string) {
 	kind, points, _ := strings.Cut(how, " ")
 	file := filepath.Join(w.Root, TasksFile)
 	return func(point string) {
 		if !slices.Contains(strings.Fields(points), strings.TrimPrefix(point, "pipeline.")) {
+			return
+		}
+		if kind == "stash" {
+			if w.Git("stash", "list") == "" && w.Git("stash") != "No local changes to save" {
+				time.AfterFunc(time.Second, func() { w.Git("stash", "pop") })
+			}
 			return
 		}
 		whole, err := os.ReadFile(file)

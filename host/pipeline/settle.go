@@ -38,7 +38,7 @@ func (p *Pipeline) settle(ctx context.Context, t *Record, where *judge.Git) erro
 			return err
 		}
 	}
-	if err := p.commitRecords(ctx, p.endMessage(t)); err != nil {
+	if err := p.commitRecords(ctx, p.endMessage(t), t); err != nil {
 		return err
 	}
 	journal.Reached("pipeline.recorded")
@@ -104,6 +104,11 @@ func (p *Pipeline) mark(ctx context.Context, t *Record) error {
 		return p.mark(ctx, t) // it is being saved
 	}
 	return err
+}
+
+// ended reports whether a task of the list needs no word of how its attempt ended.
+func ended(now *prd.Task, t *Record) bool {
+	return now == nil || now.Status == endOf(t) || now.Status == prd.Skipped && t.Code != judge.Success
 }
 
 // Artifacts are the files of an attempt's plan and review, relative to the repository.
@@ -173,7 +178,7 @@ func (p *Pipeline) endMessage(t *Record) change.Message {
 // refuses a checkout with other changes where a box would show them.
 func (p *Pipeline) tidy(ctx context.Context, where *judge.Git) error {
 	if where.Root == p.place.Root {
-		if err := p.commitRecords(ctx, change.Message{Subject: "chore: update the task list", Trailers: []change.Trailer{{Key: "Relay-Record", Value: p.rec.RunID}}}); err != nil {
+		if err := p.commitRecords(ctx, change.Message{Subject: "chore: update the task list", Trailers: []change.Trailer{{Key: "Relay-Record", Value: p.rec.RunID}}}, nil); err != nil {
 			return err
 		}
 	}
