@@ -3,6 +3,7 @@ package change
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -79,10 +80,22 @@ func (c *Change) follows(l Landing) bool {
 	return c.base != nil && l.Commit && l.Verify != nil && c.opts.Branch != ""
 }
 
+// Head is [judge.Git.Head], with commit "" on a branch that has none yet: the operator may be on one
+// while relay lands on another.
+func (e Env) Head(ctx context.Context) (commit, branch string, err error) {
+	commit, branch, err = e.Git.Head(ctx)
+	if failed, ok := errors.AsType[*judge.GitError](err); ok && failed.Kind == judge.GitNoCommits {
+		var out []byte
+		out, err = e.Git.Run(ctx, nil, "symbolic-ref", "HEAD")
+		branch = strings.TrimPrefix(strings.TrimSpace(string(out)), "refs/heads/")
+	}
+	return commit, branch, err
+}
+
 // tip is the commit that the change's branch is at; beside, that the work tree is not on it.
 func (c *Change) tip(ctx context.Context) (tip string, beside bool, err error) {
-	head, branch, err := c.env.Git.Head(ctx)
-	if err != nil || branch == c.opts.Branch {
+	head, branch, err := c.env.Head(ctx)
+	if err != nil || head != "" && branch == c.opts.Branch {
 		return head, false, err
 	}
 	out, err := c.env.Git.Run(ctx, nil, "rev-parse", "--verify", "-q", "refs/heads/"+c.opts.Branch+"^{commit}")

@@ -118,7 +118,7 @@ func (l *lander) finish(ctx context.Context, a *applier) error {
 	}
 	if a.plan.Commit != "" {
 		// Files that went along to another branch would be staged there.
-		if _, at, err := l.env.Git.Head(ctx); err == nil && at != a.plan.Branch {
+		if _, at, err := l.env.Head(ctx); err == nil && at != a.plan.Branch {
 			return l.revert(a, headMoved("HEAD left "+branchName(a.plan.Branch)+" while the files were written"))
 		}
 		if err := l.moveBranch(ctx, a.plan); err != nil {
@@ -128,7 +128,7 @@ func (l *lander) finish(ctx context.Context, a *applier) error {
 	}
 	l.look(a)
 	if a.plan.Commit != "" {
-		head, at, err := l.env.Git.Head(ctx)
+		head, at, err := l.env.Head(ctx)
 		if err == nil && at == a.plan.Branch && head == a.plan.Base { // git reset and git stash put back the HEAD that they found when they began
 			return l.revert(a, headMoved(fmt.Sprintf("HEAD was put back to %.12s while %.12s landed, as git reset and git stash do", head, a.plan.Commit)))
 		}
@@ -264,7 +264,7 @@ func (l *lander) build(ctx context.Context, k *committer, p *plan, m Message) (s
 
 // stillAtBase reports whether HEAD is what it was when the box was made.
 func (l *lander) stillAtBase(ctx context.Context) error {
-	head, branch, err := l.env.Git.Head(ctx)
+	head, branch, err := l.env.Head(ctx)
 	switch {
 	case err != nil:
 		return err

@@ -17,11 +17,11 @@ var ErrElsewhere = errors.New("the work tree is on another branch")
 // committed, and the error is ErrElsewhere. whole, when it is set, is asked once the files were
 // read: its error ends it without a commit.
 func Record(ctx context.Context, env Env, scratch, branch string, paths []string, m Message, whole func() error) (string, error) {
-	head, at, err := env.Git.Head(ctx)
+	head, at, err := env.Head(ctx)
 	if err != nil {
 		return "", err
 	}
-	if at != branch {
+	if at != branch || head == "" {
 		return "", ErrElsewhere
 	}
 	// A branch that moves while another git holds the index leaves one that deletes the files again.
@@ -61,14 +61,14 @@ func Record(ctx context.Context, env Env, scratch, branch string, paths []string
 	}
 	// git switch writes the files before HEAD: they may be another branch's. A rebase has noted
 	// where the branch is before HEAD leaves it.
-	if now, on, err := env.Git.Head(ctx); err != nil || on != branch || now != head || env.rebasing(branch) {
+	if now, on, err := env.Head(ctx); err != nil || on != branch || now != head || env.rebasing(branch) {
 		return "", errors.Join(err, ErrElsewhere)
 	}
 	l := &lander{env: env}
 	if err := l.moveBranch(ctx, &plan{Base: head, Branch: branch, Commit: commit}); err != nil {
 		return "", err
 	}
-	if _, on, herr := env.Git.Head(ctx); herr != nil || on != branch {
+	if _, on, herr := env.Head(ctx); herr != nil || on != branch {
 		return commit, herr
 	}
 	_, err = env.write(ctx, nil, nulList(paths), "update-index", "--add", "--remove", "-z", "--stdin")

@@ -55,11 +55,11 @@ func (p *Pipeline) home(ctx context.Context) error {
 
 // away says what keeps the run from its branch, and what to type about it; "" is nothing.
 func (p *Pipeline) away(ctx context.Context, waited time.Duration) (what, fix string, err error) {
-	_, branch, err := p.place.Head(ctx)
+	env := change.Env{Git: p.place}
+	tip, branch, err := env.Head(ctx)
 	if err != nil {
 		return "", "", diag.Git(err)
 	}
-	env := change.Env{Git: p.place}
 	held := env.AtWork(p.branch, waited)
 	if held == "" && branch == "" {
 		held = env.AtWork("", waited)
@@ -67,6 +67,8 @@ func (p *Pipeline) away(ctx context.Context, waited time.Duration) (what, fix st
 	switch {
 	case held != "":
 		return "the run continues once " + held, "`git status` says what git is about here", nil
+	case branch == p.branch && tip == "":
+		return fmt.Sprintf("the branch %s is gone: the run continues once it is there again", p.branch), "`git reflog` has its commits", nil
 	case branch != p.branch:
 		return fmt.Sprintf("your checkout is on %s: the run continues once it is back on %s", orHead(branch), orHead(p.branch)), p.back(), nil
 	}
@@ -171,6 +173,7 @@ func (p *Pipeline) commitRecords(ctx context.Context, m change.Message, t *Recor
 		if err == nil {
 			return nil
 		}
+		p.env.WS.WithdrawMemory()
 		if errors.Is(err, prd.ErrEdited) {
 			continue
 		}

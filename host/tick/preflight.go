@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
@@ -180,7 +181,7 @@ func (r *run) checkGit(ctx context.Context) (string, error) {
 	git, err := judge.OpenGit(ctx, r.env.Root)
 	var commit, branch string
 	if err == nil { // whether the commit is there git status will say
-		commit, branch, err = git.Head(ctx)
+		commit, branch, err = change.Env{Git: git}.Head(ctx)
 	}
 	if err != nil {
 		return "", diag.Git(err)
@@ -189,6 +190,9 @@ func (r *run) checkGit(ctx context.Context) (string, error) {
 	r.git = r.at().Filtering().Decide(git)
 	if commit, branch, err = r.home(ctx, git, commit, branch); err != nil {
 		return "", err
+	}
+	if commit == "" {
+		return "", diag.Git(&judge.GitError{Kind: judge.GitNoCommits})
 	}
 	r.branch = branch
 	r.rep.BaseCommit, r.rep.HeadCommit = commit, commit

@@ -138,6 +138,16 @@ func (w *Workspace) CopyMemory() error {
 	return err
 }
 
+// WithdrawMemory takes the memory out of a checkout again that has left its branch: git would not
+// switch back over a file that it doesn't know.
+func (w *Workspace) WithdrawMemory() {
+	w.known.Lock()
+	defer w.known.Unlock()
+	if w.findTracked() == nil && !w.known.paths[w.rel+"/"+Memory] {
+		_ = os.Remove(filepath.Join(w.Shared(), Memory))
+	}
+}
+
 // begin makes the workspace and its .gitignore, also where a clone, or git clean, has left only
 // what git tracks: git add would take all copies along. One that is there is its owner's.
 func (w *Workspace) begin() error {
