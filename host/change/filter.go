@@ -45,15 +45,15 @@ func (e Env) filtering() Filtering {
 // Checkouts is the folder of relay's state where commits are kept.
 const Checkouts = "checkouts"
 
-// Keeper keeps commits of a repository for boxes. live are folders, relative to the root,
-// that boxes show as they are. It gives nil where boxes have to show the work tree itself:
+// Keeper keeps commits of a repository for boxes. own is relay's folder; see [checkout.Keeper]. It
+// gives nil where boxes have to show the work tree itself:
 // with weaker means, where it holds the user's home or relay's state, and where commits of
 // such a repository can't be kept.
-func (f Filtering) Keeper(g *judge.Git, means string, live ...string) *checkout.Keeper {
+func (f Filtering) Keeper(g *judge.Git, means, own string) *checkout.Keeper {
 	if means != box.Overlay || inside(f.Home, g.Root) || inside(f.StateDir, g.Root) || !checkout.Can(g) {
 		return nil
 	}
-	return &checkout.Keeper{Git: g, Dir: filepath.Join(f.StateDir, Checkouts), Live: live,
+	return &checkout.Keeper{Git: g, Dir: filepath.Join(f.StateDir, Checkouts), Own: own,
 		Smudge: func(ctx context.Context, commit string, paths []string, to string) error {
 			return f.smudge(ctx, g, commit, paths, to)
 		}}

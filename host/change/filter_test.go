@@ -20,7 +20,7 @@ func TestShownAllTheSame(t *testing.T) {
 		means string
 		want  []string
 	}{{box.Overlay, dirty[2:]}, {box.Copy, dirty}} {
-		r.env.Keep = r.env.filtering().Keeper(r.env.Git, c.means)
+		r.env.Keep = r.env.filtering().Keeper(r.env.Git, c.means, "")
 		if got, err := r.env.Shown(t.Context(), dirty); err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, %v, want %q", c.means, got, err, c.want)
 		}
@@ -33,7 +33,7 @@ func TestShownAllTheSame(t *testing.T) {
 	r.write(".git/commondir", other, 0o644)
 	r.write(".git/HEAD", "ref: refs/heads/main\n", 0o644)
 	r.open()
-	if r.env.filtering().Keeper(r.env.Git, box.Overlay) != nil {
+	if r.env.filtering().Keeper(r.env.Git, box.Overlay, "") != nil {
 		t.Error("a commit would be kept without its git directory")
 	}
 }

@@ -23,7 +23,6 @@ import (
 	"github.com/paxiom/relay/host/internal/redact"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/strictjson"
-	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/prompts"
@@ -155,18 +154,26 @@ func (r *run) buildWith(ctx context.Context, c pluginenv.Choice) (*pluginhost.Fa
 	return f, err
 }
 
-// showTask puts this run's TASK.json into a box that is a copy: it was made while the
+// showTask puts this run's TASK.json into what the box shows: that was made while the
 // orchestrator thought, and has that of the run before. A driver that reads it there would
 // carry out the wrong task.
 func (r *run) showTask() error {
-	if r.Change.Box().Dir() == r.git.Root {
-		return nil // an overlay shows the workspace as it is
+	at := r.Change.Box().Dir()
+	if at == r.git.Root {
+		at = r.Change.Root()
 	}
-	dir := filepath.Join(r.Change.Box().Dir(), filepath.FromSlash(r.ws.Rel()))
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if at == r.git.Root {
+		return nil // the workspace itself
+	}
+	shown, err := os.OpenRoot(at)
+	if err != nil {
 		return internal(err)
 	}
-	return internal(workspace.WriteFile(filepath.Join(dir, filepath.Base(r.ws.Task())), r.taskJSON))
+	defer shown.Close()
+	if err := shown.MkdirAll(filepath.FromSlash(r.ws.Rel()), 0o755); err != nil {
+		return internal(err)
+	}
+	return internal(shown.WriteFile(filepath.Join(filepath.FromSlash(r.ws.Rel()), filepath.Base(r.ws.Task())), r.taskJSON, 0o644))
 }
 
 // afterFailedBuild keeps what a builder had done before it failed, was interrupted or

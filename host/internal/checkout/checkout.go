@@ -21,8 +21,9 @@ import (
 type Keeper struct {
 	Git *judge.Git
 	Dir string // of all repositories
-	// Live are folders, relative to the root, that are shown as they are in any case.
-	Live []string
+	// Own is relay's folder, relative to the root. Only what git tracks of it is shown, and the
+	// task that a driver may look for there.
+	Own string
 	// Smudge writes files of a commit below a folder as the user's filters (LFS) make them.
 	Smudge func(ctx context.Context, commit string, paths []string, to string) error
 }
@@ -233,12 +234,11 @@ func (k *Keeper) refresh(ctx context.Context, slot string, was *state, commit, b
 		return nil, nil, err
 	}
 	defer r.root.Close()
-	var live []string
 	if err = r.tracked(ctx); err == nil {
-		live, err = r.ignored(ctx)
+		err = r.ignored(ctx)
 	}
 	if err == nil {
-		err = r.place(live)
+		err = r.place()
 	}
 	t.Git, t.Kept.Root, t.Kept.Shown, t.Kept.Linked, t.Submodules = r.git, r.tree, r.shown, r.linked(), r.submodules
 	return t, &r.now, err

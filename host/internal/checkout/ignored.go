@@ -24,37 +24,39 @@ const (
 // ignored lists what lies in the work tree and is ignored by the rules of the commit, which
 // need not be those of the work tree's own files and index, and removes what was copied of
 // it before and is not in the list any more.
-func (r *refresher) ignored(ctx context.Context) (live []string, err error) {
+func (r *refresher) ignored(ctx context.Context) error {
 	out, err := r.k.Git.At(r.live, r.index).Run(ctx, nil, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	found := slices.DeleteFunc(lines(out), func(p string) bool { return r.tracks(strings.TrimSuffix(p, "/")) })
-	if found, err = r.lawful(ctx, found); err != nil {
-		return nil, err
+	theirs := func(p string) bool { return strings.HasPrefix(p, r.k.Own+"/") || r.tracks(strings.TrimSuffix(p, "/")) }
+	found, err := r.lawful(ctx, slices.DeleteFunc(lines(out), theirs))
+	if err != nil {
+		return err
 	}
-	for _, dir := range r.k.Live {
-		if fi, err := os.Lstat(filepath.Join(r.live, dir)); err == nil && fi.IsDir() {
-			live = append(live, dir+"/")
+	for _, name := range []string{".gitignore", "TASK.json"} {
+		p := path.Join(r.k.Own, name)
+		if fi, err := os.Lstat(filepath.Join(r.live, p)); r.k.Own != "" && err == nil && fi.Mode().IsRegular() && !r.tracks(p) {
+			found = append(found, p)
 		}
 	}
 	have := map[string]bool{}
-	for _, p := range append(slices.Clone(live), found...) {
+	for _, p := range found {
 		if !have[p] && !under(p, have) {
 			have[p], r.now.Ignored = true, append(r.now.Ignored, p)
 		}
 	}
 	if r.was == nil {
-		return live, nil
+		return nil
 	}
 	for _, p := range r.was.Ignored {
 		if name := strings.TrimSuffix(p, "/"); !have[p] && !r.tracks(name) {
 			if err := r.root.RemoveAll(name); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	return live, nil
+	return nil
 }
 
 // lawful gives those of the paths that the rules of the commit ignore, and folders that
@@ -98,7 +100,7 @@ func (r *refresher) giveWay() error {
 		return nil
 	}
 	for _, p := range r.was.Ignored {
-		if name := strings.TrimSuffix(p, "/"); r.tracks(name) && !slices.Contains(r.k.Live, name) {
+		if name := strings.TrimSuffix(p, "/"); r.tracks(name) {
 			if err := r.root.RemoveAll(name); err != nil {
 				return err
 			}
@@ -134,7 +136,7 @@ func under(p string, dirs map[string]bool) bool {
 }
 
 // place copies what git ignores, or has it shown.
-func (r *refresher) place(live []string) error {
+func (r *refresher) place() error {
 	for _, p := range r.now.Ignored {
 		name, isDir := strings.CutSuffix(p, "/")
 		src, dst := filepath.Join(r.live, name), filepath.Join(r.tree, name)
@@ -142,7 +144,7 @@ func (r *refresher) place(live []string) error {
 			return err
 		}
 		switch {
-		case isDir && (slices.Contains(live, p) || large(src)):
+		case isDir && large(src):
 			if err := r.show(name); err != nil {
 				return err
 			}
