@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/paxiom/relay/judge"
@@ -71,4 +72,13 @@ func Machine(err error) *Error {
 	}
 	o := obstacles[i]
 	return &Error{Code: judge.StopInterrupted, What: o.what, Why: why(err), Fix: o.fix(Word(path), Word(dir), Word(on)), Err: err}
+}
+
+// Full reports whether the disk or a quota on it is full: other work would fail for it, too.
+func Full(err error) bool {
+	says := ""
+	if g, ok := errors.AsType[*judge.GitError](err); ok {
+		says = strings.ToLower(g.Stderr)
+	}
+	return slices.ContainsFunc(obstacles[0].errnos, func(e syscall.Errno) bool { return errors.Is(err, e) || strings.Contains(says, e.Error()) })
 }

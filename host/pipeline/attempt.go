@@ -245,7 +245,7 @@ func (a *taskRun) sort(ctx context.Context, err error, limits *[]report.Limit, p
 		*gone = string(l)
 	default:
 		flt := diag.Internal(err)
-		if flt.Code == "" || flt.Code.Outcome() == judge.OutcomeBlocked {
+		if flt.Code == "" || flt.Code.Outcome() == judge.OutcomeBlocked || diag.Full(err) {
 			a.stop(flt) // no result: a person has to mend it first
 			return flt
 		}

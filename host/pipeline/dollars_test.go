@@ -1,10 +1,14 @@
 package pipeline
 
 import (
+	"io/fs"
+	"syscall"
 	"testing"
 
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/ledger"
+	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
@@ -37,5 +41,29 @@ func TestForesee(t *testing.T) {
 	}
 	if e, _ = Foresee(config.Pipeline{MaxTaskUSD: 2}, ws, l, "d"); e.Tasks != 1 || *e.AtMostUSD != 2 {
 		t.Error(e.Words())
+	}
+}
+
+// A full disk ends the run, and not one task after the other.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		ends bool
+	}{
+		{&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, true},
+		{&judge.GitError{Kind: judge.GitFailed, Stderr: "error: unable to write file x: No space left on device"}, true},
+		{&fs.PathError{Op: "open", Path: "x", Err: syscall.EACCES}, false},
+		{&judge.GitError{Kind: judge.GitFailed, Stderr: "fatal: bad object"}, false},
+	} {
+		var stopped error
+		a := &taskRun{stop: func(err error) { stopped = err }}
+		var limits []report.Limit
+		var problem *Problem
+		var gone string
+		err := a.sort(t.Context(), diag.Wrap(c.err, judge.StopInterrupted, "it failed", "`df`"), &limits, &problem, &gone)
+		if c.ends != (problem == nil) || c.ends != (stopped != nil) || c.ends != (err != nil) {
+			t.Errorf("%v: %+v, %v, %v", c.err, problem, stopped, err)
+		}
 	}
 }

@@ -210,7 +210,7 @@ func appendLine(path string, b []byte) (err error) {
 func appendFault(path string, err error) error {
 	why := err.Error()
 	switch {
-	case errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT):
+	case diag.Full(err):
 		why = "the disk or the quota is full"
 	case errors.Is(err, unix.ELOOP):
 		why = "it is a symbolic link, which relay does not follow"

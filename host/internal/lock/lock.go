@@ -140,7 +140,7 @@ func openFault(path string, err error) *diag.Error {
 		why, fix = "it is a folder", "`ls -la "+diag.Word(path)+"`, then move it away"
 	case errors.Is(err, unix.EROFS):
 		why, fix = "the file system is read-only", "`findmnt -T "+dir+"` shows how it is mounted"
-	case errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT):
+	case diag.Full(err):
 		why, fix = "the disk or the quota is full", "`df -h "+dir+"`, then free some space"
 	case errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM):
 		why, fix = "permission denied; another user may work here", "`ls -la "+dir+"` shows whose it is"

@@ -93,7 +93,7 @@ func writeFault(err error, path string, code judge.Code) error {
 	what := "relay can't write " + quote(path)
 	dir := diag.Word(filepath.Dir(path))
 	switch {
-	case errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT):
+	case diag.Full(err):
 		return &diag.Error{Code: code, What: what, Why: "the disk or the quota is full", Fix: "`df -h " + dir + "` shows it; free some space, then run the command again", Err: err}
 	case errors.Is(err, unix.EROFS):
 		return &diag.Error{Code: code, What: what, Why: "the file system is read-only", Fix: "`findmnt -T " + dir + "` shows how it is mounted; make it writable or work in a copy", Err: err}
