@@ -279,34 +279,39 @@ func (f *Facts) check(i int, r report.VerifyRun) CheckFacts {
 
 // unknown adds what a reader could take for known.
 func (c *Change) unknown() {
+	say := func(what string) {
+		if !slices.Contains(c.Unknown, what) { // a plugin may have several roles
+			c.Unknown = append(c.Unknown, what)
+		}
+	}
 	for _, p := range c.Plugins {
 		if p.SHA256 == "" {
-			c.Unknown = append(c.Unknown, "the file of the plugin "+p.Name+": nothing pins it")
+			say("the file of the plugin " + p.Name + ": nothing pins it")
 		}
 		if p.CostUSD == nil && p.Calls > 0 {
-			c.Unknown = append(c.Unknown, "what the calls of "+p.Name+" cost")
+			say("what the calls of " + p.Name + " cost")
 		}
 		if p.Model == "" {
-			c.Unknown = append(c.Unknown, "the model of "+p.Name)
+			say("the model of " + p.Name)
 		}
 	}
 	if c.Ceiling.SHA256 == "" {
-		c.Unknown = append(c.Unknown, "the ceiling")
+		say("the ceiling")
 	}
 	if c.Relay.SHA256 == "" {
-		c.Unknown = append(c.Unknown, "the digest of relay's program file")
+		say("the digest of relay's program file")
 	}
 	for _, k := range c.Checks {
 		if k.Passed > 0 && k.Tests == "" {
-			c.Unknown = append(c.Unknown, "the names of the tests of "+k.ID)
+			say("the names of the tests of " + k.ID)
 		}
 	}
 	for _, a := range c.Approvals {
 		if a.Key == nil {
-			c.Unknown = append(c.Unknown, "who approved the "+a.Kind+": the machine's seal can't be checked elsewhere")
+			say("who approved the " + a.Kind + ": the machine's seal can't be checked elsewhere")
 		}
 	}
-	c.Unknown = append(c.Unknown, "whether the models are what they are called")
+	say("whether the models are what they are called")
 }
 
 // said is the part of the note that people read.
