@@ -278,13 +278,14 @@ func TestFollowWhatStays(t *testing.T) {
 }
 
 // git stash and git reset put HEAD back to where they found it, whatever has landed since: what
-// they took off the branch lands once more.
+// they took off the branch lands once more, and again.
 func TestFollowAResetUnderWay(t *testing.T) {
 	r := newRepo(t)
 	t.Cleanup(func() { journal.Failpoint = nil })
+	resets := 0
 	journal.Failpoint = func(point string) {
-		if point == "committed" {
-			journal.Failpoint = nil
+		if point == "committed" && resets < 2 {
+			resets++
 			r.git("reset", "-q", "--hard", "HEAD~1")
 		}
 	}

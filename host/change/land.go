@@ -70,8 +70,8 @@ func (c *Change) Land(ctx context.Context, l Landing) (Landed, error) {
 			return landed, err
 		}
 		at, late, serr := c.settle(ctx, l, time.Since(began))
-		if serr != nil || at == last {
-			return landed, err // it is about a file
+		if serr != nil || at == last && errors.Is(err, ErrInTheWay) {
+			return landed, err
 		}
 		last, over = at, late
 	}
