@@ -59,13 +59,16 @@ func bash(command string) string {
 func TestE2EBuilds(t *testing.T) {
 	for _, mode := range []string{"acceptEdits", "bypassPermissions"} {
 		t.Run(mode, func(t *testing.T) { // as root too: the tests run as whoever runs them
-			w := open(t, "["+readTurn+","+editTurn+","+bash("git status --short")+`,{"tool":{"name":"Write","input":{"file_path":"{{REPO}}/NEW.md","content":"new\n"}}},`+endTurn+"]", `,"permission_mode":"`+mode+`"`)
+			w := open(t, "["+readTurn+","+editTurn+","+bash("git status --short")+","+bash("git config relay.told > told.txt")+`,{"tool":{"name":"Write","input":{"file_path":"{{REPO}}/NEW.md","content":"new\n"}}},`+endTurn+"]", `,"permission_mode":"`+mode+`"`)
 			res, f := w.Build(t)
 			if f != nil {
 				t.Fatal(f)
 			}
 			if _, err := os.Stat(filepath.Join(w.Repo, "NEW.md")); err != nil || !w.Added(t) {
 				t.Error("the edits did not happen")
+			}
+			if told, err := os.ReadFile(filepath.Join(w.Repo, "told.txt")); string(told) != vendortest.GitSetting+"\n" {
+				t.Errorf("git's settings: %q, %v", told, err)
 			}
 			var doc struct{ Summary string }
 			if err := json.Unmarshal(res.JSON, &doc); err != nil || doc.Summary != "Add adds now." {

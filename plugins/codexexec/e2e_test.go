@@ -81,9 +81,9 @@ func TestE2EBuilds(t *testing.T) {
 	}
 }
 
-// The model's shell does not see the key.
+// The model's shell does not see the key, but relay's settings for git.
 func TestE2EShellSeesNoKey(t *testing.T) {
-	w := open(t, "["+shell("env > env.txt; cat /proc/$PPID/comm; true")+","+endTurn+"]", `,"sandbox":"off"`)
+	w := open(t, "["+shell("env > env.txt; git config relay.told >> env.txt; cat /proc/$PPID/comm; true")+","+endTurn+"]", `,"sandbox":"off"`)
 	if _, f := w.Build(t); f != nil {
 		t.Fatal(f)
 	}
@@ -91,8 +91,8 @@ func TestE2EShellSeesNoKey(t *testing.T) {
 	if err != nil || !strings.Contains(string(b), "PATH=") {
 		t.Fatalf("%v %s", err, b)
 	}
-	if strings.Contains(string(b), "sk-canary-0815") {
-		t.Errorf("the model's shell has the key:\n%s", b)
+	if strings.Contains(string(b), "sk-canary-0815") || !strings.Contains(string(b), "\n"+vendortest.GitSetting+"\n") {
+		t.Errorf("the model's shell has the key, or not git's setting:\n%s", b)
 	}
 }
 

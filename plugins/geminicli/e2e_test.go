@@ -51,7 +51,7 @@ func open(t *testing.T, script string) *workshop {
 }
 
 func TestE2EBuilds(t *testing.T) {
-	w := open(t, "["+edit+`,{"tool":{"name":"write_file","input":{"file_path":"NEW.md","content":"new\n"}}},`+shell("env > env.txt; echo oh; false")+","+endTurn+"]")
+	w := open(t, "["+edit+`,{"tool":{"name":"write_file","input":{"file_path":"NEW.md","content":"new\n"}}},`+shell("env > env.txt; git config relay.told >> env.txt; echo oh; false")+","+endTurn+"]")
 	res, f := w.Build(t)
 	if f != nil {
 		t.Fatalf("%v\n%s", f, w.Log)
@@ -72,8 +72,8 @@ func TestE2EBuilds(t *testing.T) {
 		t.Error("a prompt did not arrive, or a tool is there that asks others")
 	}
 	b, err := os.ReadFile(filepath.Join(w.Repo, "env.txt"))
-	if err != nil || !strings.Contains(string(b), "PATH=") || strings.Contains(string(b), key) {
-		t.Errorf("the model's shell sees the key, or nothing: %v", err)
+	if err != nil || !strings.Contains(string(b), "PATH=") || strings.Contains(string(b), key) || !strings.Contains(string(b), "\n"+vendortest.GitSetting+"\n") {
+		t.Errorf("the model's shell sees the key, nothing, or not git's setting: %v\n%s", err, b)
 	}
 }
 

@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -158,6 +160,8 @@ func (c Call) args(dir string) []string {
 	}
 	if !c.Tools {
 		args = append(args, "--disable", "shell_tool")
+	} else if git := gitSettings(); len(git) > 0 {
+		args = append(args, "-c", "shell_environment_policy.set="+table(git))
 	}
 	if c.Network && c.Sandbox == WorkspaceWrite {
 		args = append(args, "-c", "sandbox_workspace_write.network_access=true")
@@ -169,6 +173,17 @@ func (c Call) args(dir string) []string {
 		args = append(args, "-c", "model_reasoning_effort="+quote(c.Effort))
 	}
 	return append(args, c.provider()...)
+}
+
+// gitSettings are relay's settings for git in a box, which is no core of an environment.
+func gitSettings() map[string]string {
+	set := map[string]string{}
+	for _, kv := range os.Environ() {
+		if name, value, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "GIT_CONFIG_") {
+			set[name] = quote(value)
+		}
+	}
+	return set
 }
 
 // provider says which server to ask. With a key or a server of its own it is an
@@ -220,12 +235,9 @@ func quote(s string) string {
 
 // table writes an inline TOML table; its values are TOML already.
 func table(m map[string]string) string {
-	keys := []string{"name", "base_url", "env_key", "wire_api", "request_max_retries", "stream_max_retries", "stream_idle_timeout_ms"}
 	var parts []string
-	for _, k := range keys {
-		if v := m[k]; v != "" {
-			parts = append(parts, k+"="+v)
-		}
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		parts = append(parts, k+"="+m[k])
 	}
 	return "{" + strings.Join(parts, ",") + "}"
 }

@@ -47,7 +47,7 @@ func TestCommandLine(t *testing.T) {
 		"exec --json", "-s read-only", "--skip-git-repo-check", "--ephemeral", "--ignore-user-config", "--ignore-rules", "--disable plugins",
 		"--disable unbounded_connection_retries", "-c analytics.enabled=false", "-c check_for_update_on_startup=false", "-c project_doc_max_bytes=0",
 		"-c skills.include_instructions=false", "--disable shell_tool", `model_reasoning_effort="high"`,
-		`model_providers.relay={name="relay",base_url="http://127.0.0.1:1/v1",env_key="OPENAI_API_KEY",wire_api="responses",request_max_retries=2,stream_max_retries=2,stream_idle_timeout_ms=4000}`,
+		`model_providers.relay={base_url="http://127.0.0.1:1/v1",env_key="OPENAI_API_KEY",name="relay",request_max_retries=2,stream_idle_timeout_ms=4000,stream_max_retries=2,wire_api="responses"}`,
 	} {
 		if !strings.Contains(line, want) {
 			t.Errorf("no %s in\n%s", want, line)

@@ -37,9 +37,16 @@ func Says(text string) string {
 	return fmt.Sprintf(`{"text":%s,"times":-1}`, quoted)
 }
 
+// GitSetting is what relay.told is for git in a workshop: what relay sets for git in a box has to
+// reach the commands of a program.
+const GitSetting = `"as" told`
+
 // NewWorkshop makes the repository. Ask gets what is everybody's.
 func NewWorkshop(t *testing.T) *Workshop {
 	t.Helper()
+	for name, value := range map[string]string{"COUNT": "1", "KEY_0": "relay.told", "VALUE_0": GitSetting} {
+		t.Setenv("GIT_CONFIG_"+name, value)
+	}
 	w := &Workshop{Repo: filepath.Join(t.TempDir(), "repo"), Log: &eventtest.Log{}}
 	Repository(t, w.Repo)
 	w.Ask = sdk.BuildRequest{Workspace: w.Repo, System: "SYSTEM-CANARY", Prompt: "Make Add add.", ResultSchema: json.RawMessage(ResultSchema)}
