@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -158,22 +159,7 @@ func (r *run) buildWith(ctx context.Context, c pluginenv.Choice) (*pluginhost.Fa
 // orchestrator thought, and has that of the run before. A driver that reads it there would
 // carry out the wrong task.
 func (r *run) showTask() error {
-	at := r.Change.Box().Dir()
-	if at == r.git.Root {
-		at = r.Change.Root()
-	}
-	if at == r.git.Root {
-		return nil // the workspace itself
-	}
-	shown, err := os.OpenRoot(at)
-	if err != nil {
-		return internal(err)
-	}
-	defer shown.Close()
-	if err := shown.MkdirAll(filepath.FromSlash(r.ws.Rel()), 0o755); err != nil {
-		return internal(err)
-	}
-	return internal(shown.WriteFile(filepath.Join(filepath.FromSlash(r.ws.Rel()), filepath.Base(r.ws.Task())), r.taskJSON, 0o644))
+	return internal(r.Change.Show(path.Join(r.ws.Rel(), filepath.Base(r.ws.Task())), r.taskJSON))
 }
 
 // afterFailedBuild keeps what a builder had done before it failed, was interrupted or

@@ -30,10 +30,10 @@ func (r *run) landing() change.Landing {
 // tip of its own one. Where boxes show the work tree there is only that.
 func (r *run) home(ctx context.Context, git *judge.Git, commit, branch string) (string, string, error) {
 	if r.o.Branch == "" || branch == r.o.Branch || !r.cfg.Worktree.MayBeDirty(r.cfg.Commit.OnSuccess) {
-		return commit, branch, nil
+		return commit, branch, born(commit)
 	}
 	if _, err := r.checkBox(ctx); err != nil || r.at().Changes().Keep == nil {
-		return commit, branch, nil // what is wrong with the box is said in its turn
+		return commit, branch, born(commit) // what is wrong with the box is said in its turn
 	}
 	out, err := git.Run(ctx, nil, "rev-parse", "--verify", "-q", "refs/heads/"+r.o.Branch+"^{commit}")
 	if err != nil {
@@ -41,6 +41,14 @@ func (r *run) home(ctx context.Context, git *judge.Git, commit, branch string) (
 			"`git branch` shows those that there are; `relay loop` begins a new loop on the present one")
 	}
 	return strings.TrimSpace(string(out)), r.o.Branch, nil
+}
+
+// born refuses a branch that has no commit yet.
+func born(commit string) error {
+	if commit == "" {
+		return diag.Git(&judge.GitError{Kind: judge.GitNoCommits})
+	}
+	return nil
 }
 
 // checkAgain verifies the change once more, on top of what the operator has committed. It

@@ -191,9 +191,6 @@ func (r *run) checkGit(ctx context.Context) (string, error) {
 	if commit, branch, err = r.home(ctx, git, commit, branch); err != nil {
 		return "", err
 	}
-	if commit == "" {
-		return "", diag.Git(&judge.GitError{Kind: judge.GitNoCommits})
-	}
 	r.branch = branch
 	r.rep.BaseCommit, r.rep.HeadCommit = commit, commit
 	branch = cmp.Or(branch, "detached HEAD")

@@ -18,7 +18,6 @@ var opens = []string{"ReadFile", "Open", "OpenRoot", "DirFS"}
 var ownFiles = map[string]string{
 	"host/internal/beneath/":                   "the one way",
 	"host/internal/root/root.go":               "the .git that the operator stands in, bounded",
-	"host/internal/workspace/":                 "the folder of the state, and the workspace once no part of it is a link",
 	"host/internal/history/store.go":           "a folder of the state",
 	"host/internal/journal/journal.go":         "a folder of the state",
 	"host/internal/lock/process_linux.go":      "/proc",
