@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/cycle"
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/quota"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/pipeline"
@@ -113,6 +114,10 @@ func (s *StatusResult) ofTasks(r *Repo, o *Opened) {
 		pid = s.LockPID
 	}
 	p, err := pipeline.Look(o.WS, pid)
+	if err != nil {
+		f := diag.Internal(err)
+		s.need(Need{Kind: NeedCrash, Of: "pipeline", Title: "the pipeline", Text: f.What, Since: r.Now(), Next: f.Fix})
+	}
 	if p == nil || err != nil {
 		return
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/host/tick"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
@@ -123,15 +124,15 @@ func (res *RecoverResult) rebuildState(ws *workspace.Workspace) error {
 // putAside renames relay's own files that can't be read, so that nothing of them is
 // lost and new ones can be written.
 func (res *RecoverResult) putAside(ws *workspace.Workspace, now time.Time) error {
+	damaged := pipeline.Damaged(ws)
 	for path, schema := range map[string]string{ws.State(): schemas.State, ws.Task(): schemas.Task,
 		ws.Report(): schemas.Report, ws.Blocked(): schemas.Blocked} {
 		raw, err := workspace.ReadFile(path, 64<<20)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
+		if !errors.Is(err, fs.ErrNotExist) && (err != nil || schemas.Validate(schema, raw) != nil) {
+			damaged = append(damaged, path)
 		}
-		if err == nil && schemas.Validate(schema, raw) == nil {
-			continue
-		}
+	}
+	for _, path := range damaged {
 		aside := fmt.Sprintf("%s.damaged-%s", path, now.UTC().Format("20060102-150405"))
 		if err := os.Rename(path, aside); err != nil {
 			return diag.Wrap(err, "", filepath.Base(path)+" is damaged and can't be put aside", "`ls -l "+path+"`")

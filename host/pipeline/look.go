@@ -197,5 +197,5 @@ func (p *Pipeline) stopped(by error, err error) error {
 		e := queue.Entry{ID: p.rec.RunID, Kind: runKind, Since: p.rec.StoppedAt, What: oneLine(r.Why), Next: r.GoOn()}
 		return firstOf(queue.Put(p.env.WS, e), p.writeRecord())
 	}
-	return firstOf(queue.Drop(p.env.WS, runKind, p.rec.RunID), p.writeRecord())
+	return firstOf(queue.Drop(p.env.WS, runKind, ""), p.writeRecord()) // also that of a run whose record is lost
 }

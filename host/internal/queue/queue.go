@@ -39,13 +39,13 @@ func Put(ws *workspace.Workspace, e Entry) error {
 	})
 }
 
-// Drop takes the entry away; one that is not there is no error.
+// Drop takes the entry away, and for id "" all of the kind; one that is not there is no error.
 func Drop(ws *workspace.Workspace, kind, id string) error {
 	if _, err := os.Lstat(list(ws)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return change(ws, func(all []Entry) []Entry {
-		return slices.DeleteFunc(all, func(o Entry) bool { return o.key() == Entry{Kind: kind, ID: id}.key() })
+		return slices.DeleteFunc(all, func(o Entry) bool { return o.Kind == kind && (id == "" || o.ID == id) })
 	})
 }
 
