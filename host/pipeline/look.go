@@ -109,6 +109,21 @@ func Look(ws *workspace.Workspace, pid int) (*Seen, error) {
 	return s, err
 }
 
+// Damaged are the files of a run and its attempts that can't be read. Without them a pending task is
+// begun anew.
+func Damaged(ws *workspace.Workspace) (files []string) {
+	if _, err := readRecord(ws); err != nil {
+		files = append(files, dir(ws, recordFile))
+	}
+	attempts, _ := os.ReadDir(dir(ws, tasksDir))
+	for _, f := range attempts {
+		if _, err := readTrail(ws, f.Name()); err != nil {
+			files = append(files, dir(ws, tasksDir, f.Name(), trailFile))
+		}
+	}
+	return files
+}
+
 // Failures are the last attempts at the tasks that failed and were neither tried again nor left
 // out. Who took a task back, or wrote in the list that it failed, knows that.
 func Failures(ws *workspace.Workspace, l *prd.List) (out []*Record) {

@@ -392,21 +392,6 @@ func Waiting(ws *workspace.Workspace) (waiting []*Record, err error) {
 	return waiting, err
 }
 
-// Damaged are the files of a run and its attempts that can't be read. Without them a pending task is
-// begun anew.
-func Damaged(ws *workspace.Workspace) (files []string) {
-	if _, err := readRecord(ws); err != nil {
-		files = append(files, dir(ws, recordFile))
-	}
-	attempts, _ := os.ReadDir(dir(ws, tasksDir))
-	for _, f := range attempts {
-		if _, err := readTrail(ws, f.Name()); err != nil {
-			files = append(files, dir(ws, tasksDir, f.Name(), trailFile))
-		}
-	}
-	return files
-}
-
 func readRecord(ws *workspace.Workspace) (*record, error) {
 	return workspace.ReadJSON[record](dir(ws, recordFile), 1<<20, json.Unmarshal)
 }
