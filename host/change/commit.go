@@ -192,6 +192,9 @@ func (k *committer) commit(ctx context.Context, parent string, m Message) (strin
 // identity are the variables by which a user says who commits.
 var identity = []string{"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE", "EMAIL"}
 
+// nobody is who commits where the user has no name that git takes.
+var nobody = []string{"GIT_AUTHOR_NAME=relay", "GIT_AUTHOR_EMAIL=relay@localhost", "GIT_COMMITTER_NAME=relay", "GIT_COMMITTER_EMAIL=relay@localhost"}
+
 // commitTree makes a commit object in the user's name; where the user has none for
 // git, in relay's.
 func commitTree(ctx context.Context, env Env, tree, parent string, m Message) (string, error) {
@@ -207,9 +210,8 @@ func commitTree(ctx context.Context, env Env, tree, parent string, m Message) (s
 	args := []string{"-c", "user.useConfigOnly=true", "commit-tree", tree, "-p", parent, "-F", "-"}
 	text := m.text()
 	out, err := env.write(ctx, who, strings.NewReader(text), args...)
-	if fail, ok := errors.AsType[*judge.GitError](err); ok && strings.Contains(fail.Stderr, "ident") {
-		fallback := []string{"GIT_AUTHOR_NAME=relay", "GIT_AUTHOR_EMAIL=relay@localhost", "GIT_COMMITTER_NAME=relay", "GIT_COMMITTER_EMAIL=relay@localhost"}
-		out, err = env.write(ctx, append(fallback, who...), strings.NewReader(text), args...)
+	if fail, ok := errors.AsType[*judge.GitError](err); ok && (strings.Contains(fail.Stderr, "ident") || strings.Contains(fail.Stderr, "disallowed characters")) {
+		out, err = env.write(ctx, append(slices.Clone(nobody), who...), strings.NewReader(text), args...)
 	}
 	if err != nil {
 		return "", err

@@ -1,23 +1,28 @@
 package change
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/program"
 	"golang.org/x/sys/unix"
 )
 
 // Free waits until no other git holds what landing on the branch takes ("" is a detached
 // HEAD). A lock that stays, as git leaves one when it is killed, a folder of git's that relay
-// may not write, and a detached HEAD that git itself will leave are
-// [judge.BlockedRepository] errors.
+// may not write, a detached HEAD that git itself will leave, and what makes every commit of
+// git's fail are [judge.BlockedRepository] errors.
 func (e Env) Free(ctx context.Context, branch string) error {
 	if doing := e.passing(); branch == "" && doing != "" {
 		return diag.New(judge.BlockedRepository, "a git "+doing+" is in progress", "what landed on its HEAD would be on no branch once it ends",
@@ -32,7 +37,64 @@ func (e Env) Free(ctx context.Context, branch string) error {
 			return diag.Wrap(err, judge.BlockedRepository, "relay may not write "+strconv.Quote(dir)+", where git keeps what it commits", "`ls -ld "+diag.Word(dir)+"`")
 		}
 	}
+	if err := e.dates(ctx); err != nil {
+		return err
+	}
+	if err := e.filters(ctx); err != nil {
+		return err
+	}
 	return e.unlocked(ctx, branch)
+}
+
+// dates reports a date of commits in the user's environment that git can't read.
+func (e Env) dates(ctx context.Context) error {
+	for _, who := range []string{"GIT_AUTHOR", "GIT_COMMITTER"} {
+		set := slices.DeleteFunc(slices.Clone(e.Environ), func(kv string) bool { return !strings.HasPrefix(kv, who+"_DATE=") || strings.HasSuffix(kv, "=") })
+		if len(set) == 0 {
+			continue
+		}
+		_, err := e.Git.Write(ctx, append(set, nobody...), nil, "var", who+"_IDENT")
+		if fail, ok := errors.AsType[*judge.GitError](err); ok {
+			return diag.Wrap(errors.New(fail.Stderr), judge.BlockedRepository, "git can't read "+who+"_DATE of your environment", "`unset "+who+"_DATE`, or set it to a date such as 2026-01-31T07:00:00Z")
+		}
+	}
+	return nil
+}
+
+// plainProgram is the first word of a shell command that names a program.
+var plainProgram = regexp.MustCompile(`^\s*([\w.+/-]+)(\s|$)`)
+
+// filters reports a missing program through which git has to store a file.
+func (e Env) filters(ctx context.Context) error {
+	set, path := map[string]string{}, ""
+	for _, kv := range e.filtering().environ(e.Git) {
+		if value, ok := strings.CutPrefix(kv, "PATH="); ok {
+			path = value
+		}
+	}
+	for _, s := range e.Git.FilterSettings() {
+		set[s[0]] = s[1]
+	}
+	for key, value := range set {
+		name, ok := strings.CutSuffix(key, ".required")
+		if !ok || !slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(value)) {
+			continue
+		}
+		name = strings.TrimPrefix(name, "filter.")
+		word := plainProgram.FindStringSubmatch(cmp.Or(set["filter."+name+".process"], set["filter."+name+".clean"]))
+		if word == nil || strings.Contains(word[1], "/") || slices.Contains([]string{"exec", "cd", "if", "for", "while", "until", "case", "eval", "command", "set", "export", "."}, word[1]) {
+			continue
+		}
+		if _, err := program.FindBoxed(word[1], path, e.Git.Root); err == nil {
+			continue
+		}
+		files, err := e.Git.Run(ctx, nil, "ls-files", "-z", "--", ":(attr:filter="+name+")")
+		if file, _, some := strings.Cut(string(files), "\x00"); err == nil && some {
+			return diag.New(judge.BlockedRepository, "a program of git's filter "+strconv.Quote(name)+" is missing",
+				strconv.Quote(word[1])+" is not in PATH, and git stores "+strconv.Quote(file)+" through it", "install it; `git config --get-regexp '^filter'` shows the filters")
+		}
+	}
+	return nil
 }
 
 // refFile is where git keeps a branch, or the detached HEAD.

@@ -29,7 +29,7 @@ func AtWork(ctx context.Context, env *Env, o Options, waited time.Duration) stri
 }
 
 func (r *run) checkWorktree(ctx context.Context) (string, error) {
-	if err := (change.Env{Git: r.git}).Free(ctx, r.branch); err != nil {
+	if err := r.at().Changes().Free(ctx, r.branch); err != nil {
 		return "", err
 	}
 	status, err := r.git.Status(ctx)
