@@ -225,6 +225,9 @@ func failed(code judge.Code, what string, exit int, late bool) report.RuleHit {
 	if late {
 		return report.RuleHit{Code: string(code), Rule: what + " ran out of time"}
 	}
+	if exit < 0 {
+		return report.RuleHit{Code: string(code), Rule: what + " was ended by a signal or a limit"}
+	}
 	return report.RuleHit{Code: string(code), Rule: fmt.Sprintf("%s failed with exit status %d", what, exit)}
 }
 

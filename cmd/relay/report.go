@@ -20,6 +20,8 @@ func verification(p *printer, v host.VerifyRun) string {
 	switch {
 	case v.TimedOut:
 		state = p.red("ran out of time")
+	case v.ExitCode < 0:
+		state = p.red("was ended by a signal or a limit")
 	case v.ExitCode != 0:
 		state = p.red("failed with exit status " + strconv.Itoa(v.ExitCode))
 	}

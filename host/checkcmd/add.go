@@ -15,6 +15,7 @@ import (
 	"github.com/paxiom/relay/host"
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/config"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/mutate"
 	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/workspace"
@@ -124,7 +125,7 @@ func Add(ctx context.Context, r *host.Repo, q AddOptions) (*Tried, error) {
 	}
 	switch {
 	case q.Reference != "" && !right:
-		return nil, diag.New("", "the check "+q.Name+" fails on "+host.Safe(q.Reference)+", where the code is right", host.Safe(LastLine(res.Reference.Output)), "`relay check run --hidden`, once it is fixed")
+		return nil, diag.New("", "the check "+q.Name+" fails on "+host.Safe(q.Reference)+", where the code is right", host.Safe(format.Telling(res.Reference.Output)), "`relay check run --hidden`, once it is fixed")
 	case right && now.OK && len(res.Mutants) > 0 && res.Noticed() == 0:
 		return nil, diag.New("", "the check "+q.Name+" passes whatever the code does", fmt.Sprintf("it noticed none of %d mistakes", len(res.Mutants)), "`ls "+diag.Word(dir)+"`, and have it compare more values")
 	}
@@ -147,14 +148,6 @@ func Add(ctx context.Context, r *host.Repo, q AddOptions) (*Tried, error) {
 		return res, askFor(r, q.Task, q.Name)
 	}
 	return res, nil
-}
-
-func LastLine(output string) string {
-	lines := strings.Split(strings.TrimSpace(output), "\n")
-	for len(lines) > 1 && strings.HasPrefix(lines[len(lines)-1], "npm notice") { // that there is a newer npm
-		lines = lines[:len(lines)-1]
-	}
-	return lines[len(lines)-1]
 }
 
 // draft is the command of a check that is its folder's only program.

@@ -73,8 +73,8 @@ func tryThem(ctx context.Context, r *host.Repo, res *InitResult, tell func(strin
 		case end.TimedOut:
 			c.Limit = int(longLimit.Seconds())
 			res.Notices = append(res.Notices, fmt.Sprintf("the check %s did not end within %v here, so it gets %v: timeout_seconds in %s", c.ID, left.Round(time.Second), longLimit, res.File))
-		case end.Err != nil || end.ExitCode == 126 || end.ExitCode == 127 || strings.Contains(checkcmd.LastLine(said), "No module named"):
-			res.Notices = append(res.Notices, fmt.Sprintf("left out: the check %s (%s) can't run here: %s: %s", c.ID, c.From, end.Outcome(), checkcmd.LastLine(said)))
+		case end.Err != nil || end.ExitCode == 126 || end.ExitCode == 127 || strings.Contains(format.Telling(said), "No module named"):
+			res.Notices = append(res.Notices, fmt.Sprintf("left out: the check %s (%s) can't run here: %s: %s", c.ID, c.From, end.Outcome(), format.Telling(said)))
 			gone = append(gone, c.ID)
 		case !end.OK():
 			c.Fails = end.Outcome()
@@ -86,8 +86,7 @@ func tryThem(ctx context.Context, r *host.Repo, res *InitResult, tell func(strin
 	res.Checks = slices.DeleteFunc(res.Checks, func(c detect.Check) bool { return slices.Contains(gone, c.ID) })
 }
 
-// failed is why a check failed: its tests, where it names them, and otherwise the last line that
-// it printed, which of a runner of tests may be any part of its summary.
+// failed is why a check failed: its tests, where it names them, and what it printed of that.
 func failed(end verify.Result, said string) string {
 	var names []string
 	if end.Report != nil {
@@ -98,7 +97,7 @@ func failed(end verify.Result, said string) string {
 		}
 	}
 	if len(names) == 0 {
-		return checkcmd.LastLine(said)
+		return format.Telling(said)
 	}
 	return format.Count(len(names), "test") + " failed, " + host.Safe(slices.Min(names)) + " for one"
 }

@@ -299,8 +299,14 @@ func checkFault(code judge.Code, results []verify.Result, logged bool) *diag.Err
 		f.Why = fmt.Sprintf("it did not end within %v and was ended with all that it had started", last.Duration.Round(time.Second))
 	default:
 		f.Why = fmt.Sprintf("it ended with exit code %d", last.ExitCode)
+		if last.ExitCode < 0 {
+			f.Why = "a signal or a limit ended it"
+		}
 		if t := last.Tests; t != nil && len(t.Failed) > 0 {
 			f.Why += "; " + format.Count(len(t.Failed), "test") + " failed: " + list(slices.Sorted(maps.Keys(t.Failed)))
+		}
+		if said := report.Safe(format.Telling(string(last.Output))); said != "" && last.Command.Folder == "" {
+			f.Why += ": " + format.Clip(said, 200)
 		}
 	}
 	return f

@@ -180,8 +180,11 @@ func (p *page) checks(v *Verification) {
 	p.head("Checks")
 	for _, c := range v.Runs {
 		outcome := fmt.Sprintf("exit %d", c.ExitCode)
-		if c.TimedOut {
+		switch {
+		case c.TimedOut:
 			outcome = "timed out"
+		case c.ExitCode < 0:
+			outcome = "ended by a signal or a limit"
 		}
 		if beside := c.Beside(); beside != "" {
 			outcome += " (" + beside + ")"
