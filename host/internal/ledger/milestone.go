@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -34,8 +35,8 @@ const wayOn = "`relay milestone --reset` resets it, `relay milestone NAME` begin
 // the counters. A change from another milestone archives that one's counters; what
 // the present tick has used moves to the new one, and a milestone that was there
 // before continues where it was, so that names can't be changed to and fro to get
-// around a cap. One that was left since its budget is used up can only be said to be
-// reached: all else is BLOCKED_BUDGET_CAP.
+// around a cap. One whose budget is used up can only be said to be reached: all else is
+// BLOCKED_BUDGET_CAP.
 func (l *Ledger) EnsureMilestone(id string, reached bool) (changed bool, err error) {
 	if n := utf8.RuneCountInString(id); n == 0 || n > 80 || !utf8.ValidString(id) {
 		return false, fmt.Errorf("ledger: a milestone id has 1 to 80 characters, this one %d", n)
@@ -53,6 +54,9 @@ func (l *Ledger) EnsureMilestone(id string, reached bool) (changed bool, err err
 	before, err := l.archivedCounters(id)
 	if err != nil {
 		return false, err
+	}
+	if full, _ := l.lacks(before, Worst{BuilderCalls: 1, VerifyRuns: 1}); len(full) > 0 && !reached && id != l.state.MilestoneLeft {
+		return false, diag.New(judge.BlockedBudgetCap, "the budget of milestone "+quoted(id)+" is used up", strings.Join(full, "; ")+"; the planner proposes a task for it", wayOn)
 	}
 	if old != "" {
 		if err := l.archive(old, l.state.Budgets.plus(l.tick, -1)); err != nil {
