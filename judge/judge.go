@@ -318,7 +318,10 @@ func (j *trial) count(c *Change) {
 	if c.Lines.Binary {
 		j.binary = plus(j.binary, int(c.Lines.Charge))
 	}
-	if c.Lines.TooLarge {
+	switch {
+	case c.Lines.TooLarge && max(c.Size, c.Base.Size) <= MaxFileSize:
+		j.breaks(StopDiffTooLarge, c.Path, "was not counted: the change is too large without it")
+	case c.Lines.TooLarge:
 		j.breaks(StopDiffTooLarge, c.Path, "is larger than the %d MiB that are read of a file", MaxFileSize>>20)
 	}
 	if code, what := j.bars(); code != Success {

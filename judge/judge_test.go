@@ -206,7 +206,8 @@ func TestJudge(t *testing.T) {
 		{name: "as many lines as allowed", changes: []Change{with("src/a", func(c *Change) { c.Lines.Charge = 20 })}, policy: law(), want: Success, kept: 1},
 		{name: "lines that wrap", changes: []Change{with("src/a", func(c *Change) { c.Lines.Charge = math.MaxInt32 }), edited("src/b")}, policy: law(), want: StopDiffTooLarge, kept: 2},
 		{name: "negative lines", changes: []Change{with("src/a", func(c *Change) { c.Lines.Charge = -5 })}, policy: law(), want: StopDiffTooLarge, kept: 1},
-		{name: "a file too large to read", changes: []Change{with("src/a", func(c *Change) { c.Lines = LineCount{TooLarge: true} })}, policy: law(), want: StopDiffTooLarge, rule: "8 MiB", kept: 1},
+		{name: "a file too large to read", changes: []Change{with("src/a", func(c *Change) { c.Lines, c.Size = LineCount{TooLarge: true}, MaxFileSize+1 })}, policy: law(), want: StopDiffTooLarge, rule: "8 MiB", kept: 1},
+		{name: "a small file after too large ones", changes: []Change{with("src/a", func(c *Change) { c.Lines = LineCount{TooLarge: true} })}, policy: law(), want: StopDiffTooLarge, rule: "too large without it", kept: 1},
 		{name: "large scratch", changes: []Change{ignored(with("out/a", func(c *Change) { c.Lines = LineCount{TooLarge: true, Charge: 1 << 30} }))}, policy: law(), want: Success, scratch: 1},
 		{name: "no limits", changes: []Change{edited("src/a")}, policy: law(func(p *Policy) { p.maxFiles, p.maxLines = 0, 0 }), want: StopDiffTooLarge, kept: 1},
 
