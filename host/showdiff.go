@@ -8,6 +8,7 @@ import (
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
+	"github.com/paxiom/relay/judge"
 )
 
 // FileDiff is what a change does to one file, with the rules that it broke.
@@ -37,6 +38,20 @@ func (r *Repo) ReadDiff(s *ShowResult) error {
 			attach(s.Diff, s.Report.Rules)
 		}
 	}
+	return nil
+}
+
+// readCommit takes in what the commit of a run that landed changed.
+func (r *Repo) readCommit(ctx context.Context, s *ShowResult) error {
+	git, err := judge.OpenCommits(ctx, r.Dir)
+	var out []byte
+	if err == nil {
+		out, err = git.Run(ctx, nil, "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", s.Run.BaseCommit, s.Run.Commit)
+	}
+	if err != nil {
+		return diag.Git(err)
+	}
+	s.Diff = SplitDiff(string(out[:min(len(out), maxDiff)]))
 	return nil
 }
 
@@ -131,7 +146,9 @@ func (r *Repo) Diff(ctx context.Context, id string) (*DiffResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = r.ReadDiff(s)
+	if err = r.ReadDiff(s); err == nil && len(s.Diff) == 0 && s.Landed { // an undo, or no patches are kept
+		err = r.readCommit(ctx, s)
+	}
 	d.ID, d.Files = s.Run.RunID, append(d.Files, s.Diff...)
 	return d, err
 }

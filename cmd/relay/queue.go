@@ -91,5 +91,8 @@ func cycleTable(p *printer, cycles []host.CycleLine) {
 // ago is how long something is past. A clock that was set back makes nothing come from the
 // future.
 func ago(t time.Time) string {
+	if time.Since(t) < time.Second {
+		return "just now"
+	}
 	return strings.Replace(duration(max(time.Since(t), 0).Truncate(time.Second)), ".0 s", " s", 1) + " ago"
 }

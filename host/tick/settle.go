@@ -113,7 +113,7 @@ func (r *run) describe(v judge.Verdict) {
 		r.rep.Scope.Violations = append(r.rep.Scope.Violations, h.String())
 	}
 	if v.Scratch > 0 {
-		text := "thrown away: " + format.Count(v.Scratch, "file") + " that git ignores and the scope does not lead to"
+		text := "thrown away: " + format.Count(v.Scratch, "ignored or cache file") + " that the scope does not lead to"
 		if slices.ContainsFunc(changes, func(c judge.Change) bool { return filepath.Base(c.Path) == ".gitignore" }) {
 			text += "; the rules of before count, so what this change takes out of a .gitignore has to be named by a scope"
 		}
