@@ -10,10 +10,10 @@ import (
 // Explanation is what an outcome's code means to a person.
 type Explanation struct {
 	Code     judge.Code `json:"code"`
-	Title    string     `json:"title"`   // a few words
-	Cause    string     `json:"cause"`   // what leads to it
-	Did      string     `json:"did"`     // what relay did about it
-	Command  string     `json:"command"` // what to type, in backticks first
+	Title    string     `json:"title"` // a few words
+	Cause    string     `json:"cause"` // what leads to it
+	Did      string     `json:"did"`   // what relay did about it
+	Command  string     `json:"next"`  // what to type, in backticks first
 	ExitCode int        `json:"exit_code"`
 }
 

@@ -274,7 +274,7 @@ type ShowResult struct {
 	Diff     []FileDiff    `json:"diff,omitempty"`      // with --diff
 	Landed   bool          `json:"landed"`              // its commit is in the history of a branch
 	LandedOn string        `json:"landed_on,omitempty"` // of which one, where it is not in that of HEAD
-	Way      string        `json:"way,omitempty"`       // out of a verdict that is none of success
+	Way      string        `json:"-"`                   // out of a verdict that is none of success
 	Next     diag.Steps    `json:"next,omitempty"`
 }
 

@@ -30,7 +30,7 @@ type Digest struct {
 type Item struct {
 	What    string   `json:"what"`
 	Why     string   `json:"why,omitempty"`
-	Command string   `json:"command"`        // as relay's texts have it: commands in backticks
+	Command string   `json:"next"`           // as relay's texts have it: commands in backticks
 	Runs    []string `json:"runs,omitempty"` // ids
 }
 
@@ -66,7 +66,7 @@ type Stop struct {
 	Run
 	Title   string `json:"title"` // of the code
 	Why     string `json:"why,omitempty"`
-	Command string `json:"command"`
+	Command string `json:"next"`
 }
 
 // Count is how often a code came.
