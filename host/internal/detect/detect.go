@@ -221,7 +221,7 @@ var tools = map[string][]string{
 	"go": {"go", "golangci-lint", "staticcheck"}, "javascript": {"npm", "pnpm", "yarn", "bun", "npx", "deno", "node"}, "rust": {"cargo"},
 	"python": {"python", "python3", "pytest", "tox", "nox", "ruff", "mypy", "flake8", "black", "pyright", "hatch"},
 	"java":   {"mvn", "mvnw", "gradle", "gradlew", "sbt"}, "ruby": {"bundle", "rake", "rspec", "rails"}, "php": {"composer", "phpunit", "phpstan"},
-	"dotnet": {"dotnet"}, "elixir": {"mix"}, "swift": {"swift"}, "dart": {"dart", "flutter"}, "zig": {"zig"}, "haskell": {"cabal", "stack"}, "shell": {"bats", "shellcheck"},
+	"dotnet": {"dotnet"}, "elixir": {"mix"}, "swift": {"swift"}, "dart": {"dart", "flutter"}, "zig": {"zig"}, "haskell": {"cabal", "stack"}, "perl": {"prove"}, "shell": {"bats", "shellcheck"},
 }
 
 // about is the language that a check is about; "" when it can be any.

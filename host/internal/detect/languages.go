@@ -54,7 +54,9 @@ var languages = []language{
 		Check{ID: "check", Cmd: "cargo", Args: []string{"check", "--all-targets"}, Fast: true},
 		Check{ID: "test", Cmd: "cargo", Args: []string{"test"}})},
 	{"java", []string{"pom.xml", "build.gradle", "build.gradle.kts", "build.sbt"}, javaChecks},
-	{"ruby", []string{"Gemfile"}, rubyChecks},
+	{"ruby", []string{"Gemfile", "Rakefile"}, rubyChecks},
+	{"perl", []string{"t/*.t"}, fixed("t/*.t",
+		Check{ID: "test", Cmd: "prove", Args: []string{"-lr", "t"}, Fast: true})},
 	{"php", []string{"composer.json"}, phpChecks},
 	{"elixir", []string{"mix.exs"}, fixed("mix.exs",
 		Check{ID: "test", Cmd: "mix", Args: []string{"test"}, Fast: true})},
@@ -277,16 +279,22 @@ func javaChecks(t tree) []Check {
 
 func rubyChecks(t tree) []Check {
 	var checks []Check
+	bundled := func(id, from string, argv ...string) Check {
+		if t.any("Gemfile") {
+			argv = append([]string{"bundle", "exec"}, argv...)
+		}
+		return Check{ID: id, Cmd: argv[0], Args: argv[1:], Fast: true, From: from}
+	}
 	if t.any(".rubocop.yml") {
-		checks = append(checks, Check{ID: "lint", Cmd: "bundle", Args: []string{"exec", "rubocop"}, Fast: true, From: ".rubocop.yml"})
+		checks = append(checks, bundled("lint", ".rubocop.yml", "rubocop"))
 	}
 	switch {
 	case t.any("bin/rails"):
 		checks = append(checks, Check{ID: "test", Cmd: "bin/rails", Args: []string{"test"}, Fast: true, From: "bin/rails"})
 	case t.any("spec"):
-		checks = append(checks, Check{ID: "test", Cmd: "bundle", Args: []string{"exec", "rspec"}, Fast: true, From: "spec/"})
+		checks = append(checks, bundled("test", "spec/", "rspec"))
 	case t.any("Rakefile"):
-		checks = append(checks, Check{ID: "test", Cmd: "bundle", Args: []string{"exec", "rake", "test"}, Fast: true, From: "Rakefile"})
+		checks = append(checks, bundled("test", "Rakefile", "rake", "test"))
 	}
 	return checks
 }
