@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/pluginenv"
@@ -16,14 +17,26 @@ import (
 // file of that name, so each build would be paid for and stopped.
 func (r *run) checkScope() error {
 	for key, globs := range map[string][]string{"scope.default_allowed_globs": r.cfg.Scope.DefaultAllowedGlobs, "scope.ceiling.allowed_globs": r.cfg.Scope.Ceiling.AllowedGlobs} {
-		for _, g := range globs {
-			if info, err := os.Lstat(filepath.Join(r.env.Root, g)); err == nil && info.IsDir() {
-				return diag.New(judge.BlockedMissingConfig, fmt.Sprintf("%s names the folder %q, and allows nothing in it", key, g),
-					"a pattern without a wildcard is the path of one file", fmt.Sprintf("write %q in place of %q; `relay config show scope --origin` says where it stands", g+"/**", g))
-			}
+		if g := r.folderIn(globs); g != "" {
+			return diag.New(judge.BlockedMissingConfig, fmt.Sprintf("%s names the folder %q, and allows nothing in it", key, g),
+				"a pattern without a wildcard is the path of one file", fmt.Sprintf("write %q in place of %q; `relay config show scope --origin` says where it stands", g+"/**", g))
 		}
 	}
 	return nil
+}
+
+// folderIn gives the first of the globs that is the name of a folder and of no submodule.
+func (r *run) folderIn(globs []string) string {
+	for _, g := range globs {
+		at := filepath.Join(r.env.Root, g)
+		if info, err := os.Lstat(at); err != nil || !info.IsDir() || slices.Contains(globs, g+"/**") {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err != nil {
+			return g
+		}
+	}
+	return ""
 }
 
 // canRun looks for the programs of checks before a call is paid for that they are to judge:

@@ -109,6 +109,9 @@ func (r *run) accept(text []byte) error {
 	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
+	if g := r.folderIn(t.Scope.AllowedGlobs); g != "" && t.Kind == judge.Execute {
+		return fmt.Errorf("scope.allowed_globs: %q is a folder, and allows nothing in it; write %q", g, g+"/**")
+	}
 	r.task = t
 	r.taskJSON, err = json.MarshalIndent(t, "", "  ")
 	return err
