@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/paxiom/relay/host/diag"
@@ -83,7 +84,15 @@ func (r *Repo) callers(o *Opened, name string) (runs []string, err error) {
 		return nil, nil // it was never begun
 	}
 	id, err := o.runOrCycle(name)
-	if err != nil {
+	if err != nil { // its calls stay when the history is pruned
+		err = ledger.UsagesSince(o.WS, time.Time{}, func(l ledger.Line) error {
+			if strings.HasPrefix(l.RunID, name) {
+				id = l.RunID
+			}
+			return nil
+		})
+	}
+	if err != nil || id == "" {
 		return nil, diag.New("", "there is no run, cycle or task \""+Safe(name)+"\"", "no id of this repository begins so, and "+TasksFile+" has no such task", "`relay history list` shows runs, `relay queue --all` cycles, `relay task list` tasks")
 	}
 	return []string{id}, nil
