@@ -43,6 +43,8 @@ func TestWrongCalls(t *testing.T) {
 		"no number":       {[]string{"loop", "--max-ticks", "abc"}, []string{`--max-ticks can't be "abc"`, "it needs a number", "fix: `relay loop --help`"}},
 		"not a writer":    {[]string{"config", "get", "budgets"}, []string{`relay config has no command "get"`, "fix: `relay config show`"}},
 		"log in":          {[]string{"login"}, []string{"fix: `relay doctor`"}},
+		"one dash":        {[]string{"run", "-goal", "x"}, []string{"unknown flag: -goal", "perhaps you mean --goal"}},
+		"short flag":      {[]string{"run", "-n"}, []string{"unknown flag: -n\n  fix"}},
 		"far from a flag": {[]string{"doctor", "--fix"}, []string{"unknown flag: --fix\n  fix"}},
 		"two answers":     {[]string{"answer", "round", "up"}, []string{"relay answer takes one answer", "in quotes"}},
 		"bad age":         {[]string{"history", "prune", "--older-than", "soon"}, []string{`--older-than "soon" is not a time`, "30d"}},

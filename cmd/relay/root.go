@@ -275,7 +275,11 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 			names = append(names, f.Name)
 		}
 	})
-	if near := setup.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+	word := unknown.GetSpecifiedName()
+	if short := unknown.GetSpecifiedShortnames(); short != "" { // -goal is read as -g -o -a -l
+		u.what, word = "unknown flag: -"+short, short
+	}
+	if near := setup.Nearest(word, names); near != "" {
 		u.why = "perhaps you mean --" + near
 	}
 	return u

@@ -3,6 +3,7 @@ package diag
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -28,8 +29,12 @@ func Git(err error) *Error {
 			f.Why = "neither this folder nor one above it has a .git"
 		}
 	case judge.GitBare:
-		f.What, f.Why = "this is a bare repository", fmt.Sprintf("%q", g.Dir)+" has no work tree, and relay works on one"
-		f.Fix = "`git clone " + Word(g.Dir) + "` in another folder, and relay in the clone"
+		dir := g.Dir
+		if abs, err := filepath.Abs(dir); err == nil {
+			dir = abs
+		}
+		f.What, f.Why = "this is a bare repository", fmt.Sprintf("%q", dir)+" has no work tree, and relay works on one"
+		f.Fix = "`git clone " + Word(dir) + "` in another folder, and relay in the clone"
 	case judge.GitNoCommits:
 		f.What, f.Fix = "this repository has no commit yet", "`git add -A`, then `git commit --allow-empty -m \"first commit\"`"
 		f.Why = "relay starts from a commit, and what it lands becomes the next one"
