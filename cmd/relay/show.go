@@ -143,9 +143,10 @@ func showReport(p *printer, r *host.Report) {
 	if r.BlastRadius.FilesTouched > 0 {
 		p.row("change", blastRadius(r))
 	}
-	for i, path := range r.Scope.TouchedPaths {
+	paths := r.Scope.Shown()
+	for i, path := range paths {
 		if i == 2*maxShown {
-			p.row("", "and "+plain(len(r.Scope.TouchedPaths)-i)+" more: relay show --json")
+			p.row("", "and "+plain(len(paths)-i)+" more: relay show --json")
 			break
 		}
 		p.row("", host.Safe(path))

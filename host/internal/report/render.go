@@ -169,7 +169,7 @@ func (p *page) scope(s *Scope) {
 	}
 	if len(s.TouchedPaths) > 0 {
 		p.head("Touched")
-		p.list(s.TouchedPaths, "", span)
+		p.list(s.Shown(), "", span)
 	}
 }
 

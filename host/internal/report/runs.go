@@ -1,6 +1,11 @@
 package report
 
-import "github.com/paxiom/relay/verify"
+import (
+	"slices"
+	"strings"
+
+	"github.com/paxiom/relay/verify"
+)
 
 // RunOf is how a check ended, in the words of a report.
 func RunOf(r verify.Result) VerifyRun {
@@ -10,6 +15,18 @@ func RunOf(r verify.Result) VerifyRun {
 	}
 	return VerifyRun{TemplateID: r.Command.ID, Phase: phase, Cmd: r.Command.Argv[0], Args: append([]string{}, r.Command.Argv[1:]...),
 		ExitCode: r.ExitCode, DurationMS: r.Duration.Milliseconds(), TimedOut: r.TimedOut, Tests: FactsOf(r)}
+}
+
+// Shown are the touched paths for people: of another repository's git folder, the folder alone.
+func (s Scope) Shown() []string {
+	var all []string
+	for _, path := range s.TouchedPaths {
+		if at := strings.Index("/"+path, "/.git/"); at >= 0 {
+			path = path[:at+len(".git/")]
+		}
+		all = append(all, path)
+	}
+	return slices.Compact(all)
 }
 
 // maxNamed is how many tests a report names of one check.
