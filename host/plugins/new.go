@@ -73,9 +73,14 @@ func New(ctx context.Context, o NewOptions) (*NewResult, error) {
 		}
 		_ = os.Remove(dir)
 		return nil, diag.New(judge.BlockedPlugin, "relay's SDK can't be fetched", f.Why,
-			"`relay plugin new "+plan.Name+" --kind "+plan.Kind+" --sdk FOLDER`, with a clone of relay's source")
+			"`"+again(plan)+"`, with a clone of relay's source")
 	}
 	return res, err
+}
+
+// again is the command with the place of the SDK left to fill in.
+func again(p scaffold.Plan) string {
+	return "relay plugin new " + p.Name + " --kind " + p.Kind + " --sdk FOLDER"
 }
 
 func newPlan(o NewOptions) (scaffold.Plan, error) {
@@ -104,8 +109,13 @@ func newPlan(o NewOptions) (scaffold.Plan, error) {
 		if err != nil {
 			return plan, diag.Internal(err)
 		}
+		if filepath.Base(abs) == "sdk" { // the SDK's own folder in a clone
+			if _, err := os.Stat(filepath.Join(abs, "serve.go")); err == nil {
+				abs = filepath.Dir(abs)
+			}
+		}
 		if _, err := os.Stat(filepath.Join(abs, "sdk", "doc.go")); err != nil {
-			return bad("there are no sources of relay in "+o.Checkout, err.Error())
+			return plan, diag.Wrap(err, judge.BlockedPlugin, "relay's source isn't in "+o.Checkout, "`"+again(plan)+"`, with a clone of relay's source")
 		}
 		plan.Checkout = abs
 	}

@@ -26,3 +26,15 @@ func TestNewWithoutSDK(t *testing.T) {
 		t.Error("the folder is still there")
 	}
 }
+
+// The SDK's own folder is as good as the clone that it is in, and of any other one the words are kept.
+func TestNewFromClone(t *testing.T) {
+	plan, err := newPlan(NewOptions{Name: "foo", Kind: "builder", Lang: "go", Checkout: "../../sdk"})
+	if root, _ := filepath.Abs("../.."); err != nil || plan.Checkout != root {
+		t.Errorf("sdk gives %q, %v", plan.Checkout, err)
+	}
+	_, err = newPlan(NewOptions{Name: "foo", Kind: "builder", Lang: "go", Checkout: t.TempDir()})
+	if f, ok := diag.As(err); !ok || !strings.HasPrefix(f.Fix, "`relay plugin new foo --kind builder --sdk FOLDER`") {
+		t.Errorf("it says %+v", err)
+	}
+}
