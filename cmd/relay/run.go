@@ -206,7 +206,7 @@ func verdictRows(p *printer, r *host.Report) {
 	for _, run := range r.Verification.Runs {
 		p.row("check", verification(p, run))
 	}
-	if r.Question != nil {
+	if r.Question != nil && r.Code == "SUCCESS" { // one of a run that was stopped can't be answered
 		p.row("question", p.bold(host.Safe(r.Question.Prompt)))
 		for i, c := range r.Question.Choices {
 			p.row("", plain(i+1)+". "+host.Safe(c))
