@@ -17,6 +17,7 @@ import (
 	"github.com/paxiom/relay/host/internal/trust"
 	"github.com/paxiom/relay/host/loop"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // maxAnswer is the longest answer, in bytes: it goes into the next prompt.
@@ -60,7 +61,7 @@ func (r *Repo) Answer(ctx context.Context, run, answer string) (*AnswerResult, e
 	}
 	res := &AnswerResult{Doc: DocOf("relay.answer", 1), RunID: q.RunID, Prompt: a.Prompt, Answer: answer}
 	approve := func(w *trust.Wish) attest.Approval {
-		yes, why := r.Approve(ctx, o.Root, a.At, func(git *judge.Git) (yes attest.Approved, err error) {
+		yes, why := r.Approve(ctx, o.Root, a.At, func(git *git.Repo) (yes attest.Approved, err error) {
 			if w.Built != nil {
 				return attest.Approved{Kind: "policy", Touched: w.Built.Touched}, nil
 			}

@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/internal/attest"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Approve makes an approval of the operator's yes, with the key that git signs with.
-func (r *Repo) Approve(ctx context.Context, root string, at time.Time, of func(*judge.Git) (attest.Approved, error)) (attest.Approval, error) {
+func (r *Repo) Approve(ctx context.Context, root string, at time.Time, of func(*git.Repo) (attest.Approved, error)) (attest.Approval, error) {
 	var yes attest.Approved
-	git, err := judge.OpenGit(ctx, root)
+	git, err := git.Open(ctx, root)
 	if err == nil {
 		yes, err = of(git)
 	}

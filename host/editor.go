@@ -6,6 +6,7 @@ import (
 
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 	"github.com/paxiom/relay/judge/program"
 )
 
@@ -20,7 +21,7 @@ func (r *Repo) Editor(ctx context.Context) (string, error) {
 		}
 	}
 	if from == "" {
-		if git, err := judge.OpenGit(ctx, r.Dir); err == nil {
+		if git, err := git.Open(ctx, r.Dir); err == nil {
 			if out, err := git.Run(ctx, nil, "config", "--get", "core.editor"); err == nil && strings.TrimSpace(string(out)) != "" {
 				editor, from = strings.TrimSpace(string(out)), "git's core.editor"
 			}

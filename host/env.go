@@ -17,11 +17,12 @@ import (
 	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/host/tick"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // ChangeEnv is what changes of this repository share.
 func (r *Repo) ChangeEnv(ctx context.Context, o *Opened) (change.Env, error) {
-	git, err := judge.OpenGit(ctx, o.Root)
+	git, err := git.Open(ctx, o.Root)
 	if err != nil {
 		return change.Env{}, diag.Git(err)
 	}

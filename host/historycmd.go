@@ -9,7 +9,7 @@ import (
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // HistoryList lists runs, newest first; limit 0 lists all.
@@ -70,7 +70,7 @@ func dropRefs(ctx context.Context, root string, runs []string) error {
 	if len(runs) == 0 {
 		return nil
 	}
-	git, err := judge.OpenGit(ctx, root)
+	git, err := git.Open(ctx, root)
 	if err != nil {
 		return err
 	}

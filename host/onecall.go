@@ -9,12 +9,12 @@ import (
 	"github.com/paxiom/relay/host/internal/modelcall"
 	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/host/internal/progress"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Caller is where a single call is made in a role, by the provider that plans a pipeline's
 // tasks: with reservations of its own, beside whatever else runs. Answers are kept in a folder.
-func (r *Repo) Caller(ctx context.Context, repo *Opened, git *judge.Git, id, kept string, watch Observer, spent func(ledger.Line)) (*modelcall.Caller, *pluginenv.Lineup, func(), error) {
+func (r *Repo) Caller(ctx context.Context, repo *Opened, git *git.Repo, id, kept string, watch Observer, spent func(ledger.Line)) (*modelcall.Caller, *pluginenv.Lineup, func(), error) {
 	cfg, ws := repo.Loaded.Config, repo.WS
 	cat, err := r.Catalog(repo.Root)
 	if err != nil {

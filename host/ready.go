@@ -8,11 +8,11 @@ import (
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/pluginenv"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 func (r *Repo) Checkup(ctx context.Context, l *config.Loaded, cat *catalog.Catalog) (*health.Checkup, error) {
-	git, err := judge.OpenGit(ctx, l.Root)
+	git, err := git.Open(ctx, l.Root)
 	if err != nil {
 		return nil, err
 	}

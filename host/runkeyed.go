@@ -10,13 +10,13 @@ import (
 	"github.com/paxiom/relay/host/internal/push"
 	"github.com/paxiom/relay/host/internal/resultref"
 	"github.com/paxiom/relay/host/tick"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // keyed is what ticks with a key have besides themselves.
 type keyed struct {
 	signers attest.Signers
-	git     *judge.Git // nil where no remote was named
+	git     *git.Repo // nil where no remote was named
 	remote  string
 	branch  string // on which they land; "" for none
 }
@@ -31,7 +31,7 @@ func (r *Repo) newKeyed(ctx context.Context, root, key, signers, remote string) 
 	if k.signers, err = r.Believed(signers); err != nil || root == "" || remote == "" {
 		return k, err
 	}
-	if k.git, err = judge.OpenGit(ctx, root); err != nil {
+	if k.git, err = git.Open(ctx, root); err != nil {
 		return nil, diag.Git(err)
 	}
 	if _, k.branch, err = k.git.Head(ctx); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // maxKeptPatch bounds the patch that is read back from the history.
@@ -32,7 +33,7 @@ func (r *Repo) Salvage(ctx context.Context, run string, so SalvageOptions) (*Sal
 	if err != nil {
 		return nil, err
 	}
-	git, err := judge.OpenGit(ctx, o.Root)
+	git, err := git.Open(ctx, o.Root)
 	if err != nil {
 		return nil, diag.Git(err)
 	}
@@ -63,7 +64,7 @@ func (r *Repo) Salvage(ctx context.Context, run string, so SalvageOptions) (*Sal
 }
 
 // to puts what was kept where it was asked for.
-func (s *SalvageResult) to(ctx context.Context, git *judge.Git, so SalvageOptions, patch []byte) error {
+func (s *SalvageResult) to(ctx context.Context, git *git.Repo, so SalvageOptions, patch []byte) error {
 	switch {
 	case so.Branch != "" && s.Ref == "":
 		return diag.New("", "run "+s.name+" can't become a branch", "only its patch was kept (commit.on_success is false)", "`relay salvage "+s.name+" --patch FILE`")

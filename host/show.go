@@ -18,6 +18,7 @@ import (
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 	"github.com/paxiom/relay/verify"
 )
 
@@ -239,7 +240,7 @@ func files(dir string) ([]HistoryFile, error) {
 // not know is not.
 // landed reports whether a commit is in the history of HEAD, or of which other branch.
 func landed(ctx context.Context, root, commit string) (is bool, on string) {
-	git, err := judge.OpenGit(ctx, root)
+	git, err := git.Open(ctx, root)
 	if commit == "" || err != nil {
 		return false, ""
 	}

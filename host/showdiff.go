@@ -8,7 +8,7 @@ import (
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // FileDiff is what a change does to one file, with the rules that it broke.
@@ -43,7 +43,7 @@ func (r *Repo) ReadDiff(s *ShowResult) error {
 
 // readCommit takes in what the commit of a run that landed changed.
 func (r *Repo) readCommit(ctx context.Context, s *ShowResult) error {
-	git, err := judge.OpenCommits(ctx, r.Dir)
+	git, err := git.OpenCommits(ctx, r.Dir)
 	var out []byte
 	if err == nil {
 		out, err = git.Run(ctx, nil, "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", s.Run.BaseCommit, s.Run.Commit)

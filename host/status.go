@@ -22,6 +22,7 @@ import (
 	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/host/tick"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Status says where things stand. It starts no process unless preflight is asked for.
@@ -233,7 +234,7 @@ func (s *StatusResult) decideNext(r *Repo, o *Opened, begin string) {
 	case o.Loaded.File == "":
 		s.Next = "`relay init`"
 	case unborn(o.Root, s.Branch):
-		s.Next = diag.Git(&judge.GitError{Kind: judge.GitNoCommits}).Fix
+		s.Next = diag.Git(&git.Error{Kind: git.NoCommits}).Fix
 	case r.TrustStore().Check(o.Loaded, r.Getenv) != nil:
 		s.Next = "`relay trust` shows what the configuration starts, and asks you"
 	case s.LastRun == nil && s.LastCycle != nil:

@@ -17,6 +17,7 @@ import (
 	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/host/tick"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Undo takes a landed change back with a new commit; "" means the last landed run. With dry
@@ -82,7 +83,7 @@ func (r *Repo) Undo(ctx context.Context, run string, dry bool) (*UndoResult, err
 // undid says everywhere that a run was taken back: in an attestation, which says that nobody has
 // judged it, in the caches of checks, the task list and the history. What could not be said is in
 // the notes; without its line in the history the undo is not over.
-func (r *Repo) undid(ctx context.Context, o *Opened, git *judge.Git, own, m history.Meta, paths, known []string) (notes []string, err error) {
+func (r *Repo) undid(ctx context.Context, o *Opened, git *git.Repo, own, m history.Meta, paths, known []string) (notes []string, err error) {
 	problem := attest.Attach(ctx, attest.Options{Git: git, StateDir: r.StateDir(), Home: r.Home(), Environ: r.Options.Env, Sign: o.Loaded.Config.Evidence.Sign, Version: r.Options.Version, Now: r.Now()},
 		attest.Facts{Workflow: history.Undo, Run: own.RunID, TaskID: own.TaskID, Base: own.BaseCommit, Commit: own.Commit, Code: judge.Success,
 			Evidence: "landed by relay undo of run " + own.Undoes + ": not judged, not verified", Unknown: []string{"whether the checks pass without what was taken back: none ran"}})
@@ -121,7 +122,7 @@ func (r *Repo) cutOffUndo(ctx context.Context, own history.Meta, d change.Recove
 	if err != nil {
 		m = history.Meta{RunID: own.Undoes, TaskID: own.TaskID} // it was pruned since
 	}
-	git, err := judge.OpenGit(ctx, o.Root)
+	git, err := git.Open(ctx, o.Root)
 	if err != nil {
 		return err
 	}
@@ -212,7 +213,7 @@ func (o *Opened) landed(run string) (history.Meta, error) {
 
 // inCommits finds a run that landed by the trailers of its commits, the newest 2,000 of HEAD; "" means the
 // newest that nothing took back. Where there is none, the error is the one given: what the history says.
-func inCommits(ctx context.Context, git *judge.Git, run string, none error) (history.Meta, error) {
+func inCommits(ctx context.Context, git *git.Repo, run string, none error) (history.Meta, error) {
 	const trailer = "%(trailers:key=Relay-{},valueonly,separator=%x2C)%x00"
 	format := "%H%x00%P%x00%s%x00"
 	for _, key := range []string{"Run", "Task", "Undoes"} {

@@ -4,10 +4,7 @@
 // [Judge] is a pure function: no clock, no file, no network, no model. What it is
 // given was read by package box from a place that the builder could not forge.
 //
-// The package also holds [Git], the one hardened way in which relay calls git: on
-// the untouched repository only, never on something a builder could have written.
-//
-// It does not run builders (judge/box), does not run checks (verify), does not
+// It does not call git (judge/git), run builders (judge/box) or checks (verify), does not
 // write the repository (host/change), and believes nothing that a plugin says.
 //
 // Callers: judge/box fills the types, host/change asks for the verdict.

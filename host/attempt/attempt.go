@@ -26,6 +26,7 @@ import (
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/newtests"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 	"github.com/paxiom/relay/sdk/pluginpb"
 	"github.com/paxiom/relay/verify"
 )
@@ -247,7 +248,7 @@ func (a *Attempt) Leave() error {
 
 // ChangedSince gives a file that kept, a commit on base, changes and that differs between base and
 // tip as well; "" where there is none. A yes to kept is none to what git makes of both.
-func ChangedSince(ctx context.Context, git *judge.Git, base, kept, tip string) (string, error) {
+func ChangedSince(ctx context.Context, git *git.Repo, base, kept, tip string) (string, error) {
 	names := func(to string) ([]string, error) {
 		out, err := git.Run(ctx, nil, "diff", "--name-only", "--no-renames", "-z", base, to)
 		return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 }), err

@@ -15,12 +15,13 @@ import (
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Env is where attempts are made: a checkout, and what relay has on this machine.
 type Env struct {
-	Git  *judge.Git // of the checkout
-	Root string     // of the operator's checkout, which may be another one
+	Git  *git.Repo // of the checkout
+	Root string    // of the operator's checkout, which may be another one
 	// Journal is the folder of the changes' records. A workflow with a folder of its own
 	// settles no other's changes.
 	Journal string

@@ -15,11 +15,12 @@ import (
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Env is what all changes of one repository share.
 type Env struct {
-	Git *judge.Git
+	Git *git.Repo
 	// StateDir is relay's own state on this machine; layers lie below it.
 	StateDir string
 	Journal  *journal.Journal
@@ -167,7 +168,7 @@ func (c *Change) takeBase(ctx context.Context) (err error) {
 
 // git is the repository with the base as its work tree. In submodules git looks for their
 // own repositories, which only the real one has.
-func (c *Change) git() *judge.Git {
+func (c *Change) git() *git.Repo {
 	if c.base == nil || c.base.Submodules {
 		return c.env.Git
 	}
@@ -238,7 +239,7 @@ func (c *Change) Policy() *judge.Policy { return &c.policy }
 func (c *Change) Verdict() *judge.Verdict { return &c.verdict }
 
 // Git is the repository.
-func (c *Change) Git() *judge.Git { return c.env.Git }
+func (c *Change) Git() *git.Repo { return c.env.Git }
 
 // Enter writes down that the workflow enters a state, before it acts.
 func (c *Change) Enter(state string) error {

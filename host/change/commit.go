@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // durable makes git flush what it writes: by default it trusts the file system with
@@ -167,7 +167,7 @@ func forIndex(entries []entry) []string {
 }
 
 // removalLine takes a path out of the index, as git update-index --index-info reads it.
-func removalLine(git *judge.Git, path string) string {
+func removalLine(git *git.Repo, path string) string {
 	return fmt.Sprintf("0 %s\t%s\x00", strings.Repeat("0", hexLen(git.ObjectFormat)), path)
 }
 
@@ -210,7 +210,7 @@ func commitTree(ctx context.Context, env Env, tree, parent string, m Message) (s
 	args := []string{"-c", "user.useConfigOnly=true", "commit-tree", tree, "-p", parent, "-F", "-"}
 	text := m.text()
 	out, err := env.write(ctx, who, strings.NewReader(text), args...)
-	if fail, ok := errors.AsType[*judge.GitError](err); ok && (strings.Contains(fail.Stderr, "ident") || strings.Contains(fail.Stderr, "disallowed characters")) {
+	if fail, ok := errors.AsType[*git.Error](err); ok && (strings.Contains(fail.Stderr, "ident") || strings.Contains(fail.Stderr, "disallowed characters")) {
 		out, err = env.write(ctx, append(slices.Clone(nobody), who...), strings.NewReader(text), args...)
 	}
 	if err != nil {
@@ -221,7 +221,7 @@ func commitTree(ctx context.Context, env Env, tree, parent string, m Message) (s
 
 // objectName reads the whole name of one object: git would take a part of it for the
 // object as well.
-func objectName(git *judge.Git, out []byte) (string, error) {
+func objectName(git *git.Repo, out []byte) (string, error) {
 	name, ended := strings.CutSuffix(string(out), "\n")
 	if b, err := hex.DecodeString(name); err != nil || !ended || len(b)*2 != hexLen(git.ObjectFormat) {
 		return "", fmt.Errorf("git gave %q for the name of an object", clip(name, 80))
@@ -237,7 +237,7 @@ type treeChange struct {
 }
 
 // diffTree compares two commits or trees.
-func diffTree(ctx context.Context, git *judge.Git, from, to string) ([]treeChange, error) {
+func diffTree(ctx context.Context, git *git.Repo, from, to string) ([]treeChange, error) {
 	out, err := git.Run(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff", from, to)
 	if err != nil {
 		return nil, err

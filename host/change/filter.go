@@ -20,6 +20,7 @@ import (
 	"github.com/paxiom/relay/host/internal/checkout"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/judge/git"
 	"github.com/paxiom/relay/judge/program"
 )
 
@@ -49,7 +50,7 @@ const Checkouts = "checkouts"
 // gives nil where boxes have to show the work tree itself:
 // with weaker means, where it holds the user's home or relay's state, and where commits of
 // such a repository can't be kept.
-func (f Filtering) Keeper(g *judge.Git, means, own string) *checkout.Keeper {
+func (f Filtering) Keeper(g *git.Repo, means, own string) *checkout.Keeper {
 	if means != box.Overlay || inside(f.Home, g.Root) || inside(f.StateDir, g.Root) || !checkout.Can(g) {
 		return nil
 	}
@@ -75,14 +76,14 @@ const maxFiltered = 1 << 30
 var errFilter = errors.New("git's filters of the user failed in their box")
 
 // Decide lets a status of g ask the filters what only they can tell. It gives g.
-func (f Filtering) Decide(g *judge.Git) *judge.Git {
+func (f Filtering) Decide(g *git.Repo) *git.Repo {
 	g.Decide = f.decide
 	return g
 }
 
 // Fill puts what the filters make of it in the place of what git has stored, in a work
 // tree that was just checked out.
-func (f Filtering) Fill(ctx context.Context, g *judge.Git) error {
+func (f Filtering) Fill(ctx context.Context, g *git.Repo) error {
 	paths, err := g.Filtered(ctx)
 	if err != nil || len(paths) == 0 {
 		return err
@@ -90,8 +91,8 @@ func (f Filtering) Fill(ctx context.Context, g *judge.Git) error {
 	return f.smudge(ctx, g, "HEAD", paths, g.Root)
 }
 
-// decide implements judge.Git.Decide.
-func (f Filtering) decide(ctx context.Context, g *judge.Git, paths []string) (map[string]bool, error) {
+// decide implements git.Repo.Decide.
+func (f Filtering) decide(ctx context.Context, g *git.Repo, paths []string) (map[string]bool, error) {
 	b, err := f.box(ctx, g)
 	if err != nil {
 		return nil, err
@@ -119,7 +120,7 @@ func (f Filtering) decide(ctx context.Context, g *judge.Git, paths []string) (ma
 }
 
 // box makes a box of the repository as it is.
-func (f Filtering) box(ctx context.Context, g *judge.Git) (*box.Box, error) {
+func (f Filtering) box(ctx context.Context, g *git.Repo) (*box.Box, error) {
 	means, err := f.Means(ctx, g.Root)
 	if err != nil {
 		return nil, err
@@ -132,7 +133,7 @@ func (f Filtering) box(ctx context.Context, g *judge.Git) (*box.Box, error) {
 }
 
 // clean gives what git would store of files in a box, in the order of paths.
-func (f Filtering) clean(ctx context.Context, b *box.Box, g *judge.Git, paths []string) (blobs [][]byte, err error) {
+func (f Filtering) clean(ctx context.Context, b *box.Box, g *git.Repo, paths []string) (blobs [][]byte, err error) {
 	err = f.run(ctx, b, g, quotedList(paths), func(out io.Reader) error {
 		r := bufio.NewReader(out)
 		total := int64(0)
@@ -161,7 +162,7 @@ func (f Filtering) clean(ctx context.Context, b *box.Box, g *judge.Git, paths []
 }
 
 // smudge writes files of a commit below a folder as a checkout of it has them.
-func (f Filtering) smudge(ctx context.Context, g *judge.Git, commit string, paths []string, to string) error {
+func (f Filtering) smudge(ctx context.Context, g *git.Repo, commit string, paths []string, to string) error {
 	b, err := f.box(ctx, g)
 	if err != nil {
 		return err
@@ -235,7 +236,7 @@ func quotedList(paths []string) string {
 
 // run plays a shell script in a box, in which "$@" is git as the user has set it up, but
 // for hooks and the like. What it prints is the builder's word, or a stranger's.
-func (f Filtering) run(ctx context.Context, b *box.Box, g *judge.Git, stdin string, read func(io.Reader) error, script string) error {
+func (f Filtering) run(ctx context.Context, b *box.Box, g *git.Repo, stdin string, read func(io.Reader) error, script string) error {
 	in, err := os.CreateTemp(f.StateDir, "filter-")
 	if err != nil {
 		return err
@@ -305,7 +306,7 @@ func (f Filtering) run(ctx context.Context, b *box.Box, g *judge.Git, stdin stri
 const filterTime = insideTime * 10
 
 // environ is what a filter gets of the environment.
-func (f Filtering) environ(g *judge.Git) []string {
+func (f Filtering) environ(g *git.Repo) []string {
 	env := []string{"GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_ATTR_NOSYSTEM=1", "LC_ALL=C.UTF-8"}
 	path := "/usr/local/bin:/usr/bin:/bin"
 	for _, kv := range f.Environ {

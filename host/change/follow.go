@@ -12,6 +12,7 @@ import (
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // The operator commits and switches branches while a change is built on a kept commit. The
@@ -80,11 +81,11 @@ func (c *Change) follows(l Landing) bool {
 	return c.base != nil && l.Commit && l.Verify != nil && c.opts.Branch != ""
 }
 
-// Head is [judge.Git.Head], with commit "" on a branch that has none yet: the operator may be on one
+// Head is [git.Repo.Head], with commit "" on a branch that has none yet: the operator may be on one
 // while relay lands on another.
 func (e Env) Head(ctx context.Context) (commit, branch string, err error) {
 	commit, branch, err = e.Git.Head(ctx)
-	if failed, ok := errors.AsType[*judge.GitError](err); ok && failed.Kind == judge.GitNoCommits {
+	if failed, ok := errors.AsType[*git.Error](err); ok && failed.Kind == git.NoCommits {
 		var out []byte
 		out, err = e.Git.Run(ctx, nil, "symbolic-ref", "HEAD")
 		branch = strings.TrimPrefix(strings.TrimSpace(string(out)), "refs/heads/")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 	"github.com/paxiom/relay/judge/program"
 	"golang.org/x/sys/unix"
 )
@@ -54,7 +55,7 @@ func (e Env) dates(ctx context.Context) error {
 			continue
 		}
 		_, err := e.Git.Write(ctx, append(set, nobody...), nil, "var", who+"_IDENT")
-		if fail, ok := errors.AsType[*judge.GitError](err); ok {
+		if fail, ok := errors.AsType[*git.Error](err); ok {
 			return diag.Wrap(errors.New(fail.Stderr), judge.BlockedRepository, "git can't read "+who+"_DATE of your environment", "`unset "+who+"_DATE`, or set it to a date such as 2026-01-31T07:00:00Z")
 		}
 	}

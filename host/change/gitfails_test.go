@@ -10,6 +10,7 @@ import (
 
 	"github.com/paxiom/relay/internal/sampling"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Whatever call of git fails on the way of a change, and however: the same tree lands as
@@ -65,7 +66,7 @@ func TestGitThatFailsAtAnyCall(t *testing.T) {
 // section is one change from the opening of the repository to its commit.
 func (r *repo) passage(p judge.Policy, work string) error {
 	ctx := context.Background()
-	git, err := judge.OpenGit(ctx, r.root)
+	git, err := git.Open(ctx, r.root)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // maxExport bounds what the builder's commits may hold, all versions of all files
@@ -268,7 +269,7 @@ func (l *lander) chain(ctx context.Context, own []ownCommit, judged string, m Me
 	return tip, nil
 }
 
-func treeOf(ctx context.Context, git *judge.Git, commit string) (string, error) {
+func treeOf(ctx context.Context, git *git.Repo, commit string) (string, error) {
 	out, err := git.Run(ctx, nil, "rev-parse", "--verify", commit+"^{tree}")
 	if err != nil {
 		return "", err

@@ -16,6 +16,7 @@ import (
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // lander takes a list of changes into the work tree and onto the branch.
@@ -316,7 +317,7 @@ const lockPatience = 3 * time.Second
 
 // locked says that git found a lock of another git.
 func locked(err error) bool {
-	var fail *judge.GitError
+	var fail *git.Error
 	return errors.As(err, &fail) && strings.Contains(fail.Stderr, ".lock")
 }
 

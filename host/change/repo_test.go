@@ -16,6 +16,7 @@ import (
 
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // repo is a real repository with a list of changes that a box would have read.
@@ -88,7 +89,7 @@ func (r *repo) copy(t testing.TB) *repo {
 }
 
 func (r *repo) open() {
-	git, err := judge.OpenGit(context.Background(), r.root)
+	git, err := git.Open(context.Background(), r.root)
 	must(r.t, err)
 	state := filepath.Join(filepath.Dir(r.root), "state")
 	must(r.t, os.MkdirAll(state, 0o700))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // A submodule moves to another commit where the scope names it exactly. Of what the builder's
@@ -38,7 +39,7 @@ func (m *move) asChange() judge.Change {
 }
 
 // gitlinks are the submodules of a commit, by path.
-func gitlinks(ctx context.Context, git *judge.Git, commit string) (map[string]string, error) {
+func gitlinks(ctx context.Context, git *git.Repo, commit string) (map[string]string, error) {
 	out, err := git.Run(ctx, nil, "ls-tree", "-r", "-z", commit)
 	if err != nil {
 		return nil, err
@@ -70,7 +71,7 @@ func (c *Change) findMoves(ctx context.Context, t *judge.Touched, p *judge.Polic
 		if !p.NamesExactly(name) {
 			continue
 		}
-		sub, err := judge.OpenGit(ctx, filepath.Join(c.env.Git.Root, name))
+		sub, err := git.Open(ctx, filepath.Join(c.env.Git.Root, name))
 		if err != nil || sub.Root == c.env.Git.Root {
 			continue // it is not checked out
 		}
@@ -106,7 +107,7 @@ func relTo(path, dir string) (string, bool) {
 
 // headIn reads the commit that the builder's git says a submodule is at; "" for none, or a
 // branch.
-func (c *Change) headIn(t *judge.Touched, sub *judge.Git, dir string) string {
+func (c *Change) headIn(t *judge.Touched, sub *git.Repo, dir string) string {
 	plain := func(ch judge.Change) bool { return ch.Path == dir+"/HEAD" && ch.NewMode.IsRegular() && ch.Size < 100 }
 	if !slices.ContainsFunc(t.Git, plain) {
 		return ""
@@ -129,7 +130,7 @@ func (c *Change) headIn(t *judge.Touched, sub *judge.Git, dir string) string {
 
 // wholeMove reports whether the operator's submodule is clean at the commit that the base has,
 // has the other one too, and the layer holds the files of that and nothing else.
-func (c *Change) wholeMove(ctx context.Context, t *judge.Touched, sub *judge.Git, m *move) (bool, error) {
+func (c *Change) wholeMove(ctx context.Context, t *judge.Touched, sub *git.Repo, m *move) (bool, error) {
 	if _, err := sub.Run(ctx, nil, "cat-file", "-e", m.To+"^{commit}"); err != nil {
 		return false, ctx.Err()
 	}
@@ -164,7 +165,7 @@ func (c *Change) wholeMove(ctx context.Context, t *judge.Touched, sub *judge.Git
 }
 
 // holds reports whether a change of the layer makes of a file what a commit has.
-func (c *Change) holds(ch judge.Change, d treeChange, sub *judge.Git) (bool, error) {
+func (c *Change) holds(ch judge.Change, d treeChange, sub *git.Repo) (bool, error) {
 	hash := blobHash(sub.ObjectFormat)
 	switch {
 	case ch.Raced, ch.Kind == judge.Special:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Undone is a commit that takes a landed one back.
@@ -202,7 +203,7 @@ func (k *committer) without(ctx context.Context, head string, changes []treeChan
 
 // sameRun gives the commit that an undo goes back to. It refuses when what lies between
 // is not the run's own work in one line.
-func sameRun(ctx context.Context, git *judge.Git, base, commit string) (string, error) {
+func sameRun(ctx context.Context, git *git.Repo, base, commit string) (string, error) {
 	parent, err := git.Run(ctx, nil, "rev-parse", "--verify", commit+"^")
 	if err != nil {
 		return "", err
@@ -312,7 +313,7 @@ func (k *committer) asStaged(real *realTree, c treeChange) (judge.Change, error)
 }
 
 // Kept gives the commit that a ref under refs/relay holds, "" when there is none.
-func Kept(ctx context.Context, git *judge.Git, runID string) string {
+func Kept(ctx context.Context, git *git.Repo, runID string) string {
 	out, err := git.Run(ctx, nil, "rev-parse", "--verify", "-q", refName(runID)+"^{commit}")
 	if err != nil {
 		return ""
@@ -321,7 +322,7 @@ func Kept(ctx context.Context, git *judge.Git, runID string) string {
 }
 
 // Branch makes a branch of what was kept of a run.
-func Branch(ctx context.Context, git *judge.Git, runID, branch string) error {
+func Branch(ctx context.Context, git *git.Repo, runID, branch string) error {
 	if _, err := git.Run(ctx, nil, "check-ref-format", "--branch", branch); err != nil {
 		return diag.New("", fmt.Sprintf("%q is not a valid branch name", branch), "git refuses it", "`git check-ref-format --branch NAME` says which names are valid")
 	}

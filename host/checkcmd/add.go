@@ -22,6 +22,7 @@ import (
 	"github.com/paxiom/relay/host/newtests"
 	"github.com/paxiom/relay/host/templates"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 	"github.com/paxiom/relay/verify"
 )
 
@@ -132,7 +133,7 @@ func Add(ctx context.Context, r *host.Repo, q AddOptions) (*Tried, error) {
 	if err := q.Agree(res); err != nil {
 		return nil, err
 	}
-	git, err := judge.OpenGit(ctx, o.Root)
+	git, err := git.Open(ctx, o.Root)
 	if err != nil {
 		return nil, diag.Git(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/paxiom/relay/host/internal/launch"
 	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 	"github.com/paxiom/relay/verify"
 )
 
@@ -76,7 +77,7 @@ func hidden(ctx context.Context, r *host.Repo, o *host.Opened, ids []string) ([]
 			asked = append(asked, h.ID)
 		}
 	}
-	git, err := judge.OpenGit(ctx, o.Root)
+	git, err := git.Open(ctx, o.Root)
 	if err != nil {
 		return nil, diag.Git(err)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/paxiom/relay/host/pipeline/answer"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 	"github.com/paxiom/relay/prompts"
 	"github.com/paxiom/relay/schemas"
 )
@@ -52,7 +53,7 @@ func Describe(ctx context.Context, r *host.Repo, name, language, description str
 }
 
 func askExaminer(ctx context.Context, r *host.Repo, repo *host.Opened, res *NewResult, description string, watch host.Observer) error {
-	git, err := judge.OpenGit(ctx, repo.Root)
+	git, err := git.Open(ctx, repo.Root)
 	if err != nil {
 		return host.BlockedConfig(err)
 	}

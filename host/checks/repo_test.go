@@ -14,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/judge/git"
 )
 
 func TestMain(m *testing.M) {
@@ -52,7 +53,7 @@ func newRepo(t testing.TB) *repo {
 }
 
 func (r *repo) open() {
-	git, err := judge.OpenGit(context.Background(), r.root)
+	git, err := git.Open(context.Background(), r.root)
 	must(r.t, err)
 	state := filepath.Join(filepath.Dir(r.root), "state")
 	must(r.t, os.MkdirAll(state, 0o700))

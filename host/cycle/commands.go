@@ -16,6 +16,7 @@ import (
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // StartOptions are one call of start.
@@ -60,7 +61,7 @@ func (e *Env) log(uuid, service, text string) {
 // claim takes what a new cycle needs: the service, a work tree, a turn of the rotation.
 func (c *Cycle) claim(ctx context.Context, o StartOptions) error {
 	e, s := c.env, o.Service.Service
-	git, err := judge.OpenGit(ctx, e.Root)
+	git, err := git.Open(ctx, e.Root)
 	if err != nil {
 		return diag.Git(err)
 	}
@@ -294,7 +295,7 @@ func Abort(ctx context.Context, e *Env, uuid, reason string) (*Record, error) {
 // throwAway removes the boxes of a cycle that will not continue.
 func (c *Cycle) throwAway(ctx context.Context) {
 	var err error
-	if c.git, err = judge.OpenGit(ctx, c.rec.Worktree); err == nil {
+	if c.git, err = git.Open(ctx, c.rec.Worktree); err == nil {
 		_, err = c.at().Recover(ctx, true, nil)
 	}
 	if err != nil {

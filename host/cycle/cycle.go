@@ -27,6 +27,7 @@ import (
 	"github.com/paxiom/relay/host/internal/stoprequest"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Kind and Version name the workflow in its record.
@@ -82,7 +83,7 @@ func (e *Env) now() time.Time {
 type Cycle struct {
 	env      *Env
 	store    *durable.Files
-	git      *judge.Git // of the cycle's work tree; nil before it is opened
+	git      *git.Repo // of the cycle's work tree; nil before it is opened
 	reserved *ledger.Reservations
 	caller   *modelcall.Caller
 	plugins  map[string]*pluginenv.Plugin
@@ -230,7 +231,7 @@ func (c *Cycle) start(f durable.Flow) error {
 	c.rec.ServiceID, c.rec.ConfigSnapshot, c.rec.Branch, c.rec.BaseCommit, c.rec.BaseBranch = b.Service.Service.ID, b.Service, b.Branch, b.Base, b.BaseBranch
 	c.rec.Worktree, c.rec.Reviser, c.rec.Warnings, c.rec.StartedAt, c.rec.Iteration = b.Worktree, b.Reviser, b.Warnings, b.At, 1
 	c.rec.Tokens = map[string]int64{}
-	if c.git, err = judge.OpenGit(f.Context(), b.Worktree); err != nil {
+	if c.git, err = git.Open(f.Context(), b.Worktree); err != nil {
 		return c.halt(diag.Wrap(err, judge.BlockedCrashRecovery, "the work tree of cycle "+Short(c.rec.UUID)+" can't be used", "`git worktree repair "+diag.Word(b.Worktree)+"`"))
 	}
 	var lost []string
@@ -326,14 +327,14 @@ func (c *Cycle) tip(ctx context.Context) (string, error) {
 		return "", diag.New(judge.StopHeadMoved, "the cycle's work tree is not on its branch", fmt.Sprintf("it is on %q and not on %q", branch, c.rec.Branch),
 			"`git -C "+diag.Word(c.rec.Worktree)+" switch "+diag.Word(c.rec.Branch)+"`")
 	}
-	var status []judge.StatusEntry
+	var status []git.StatusEntry
 	if err == nil {
 		status, err = c.env.where(nil).Filtering().Decide(c.git).Status(ctx)
 	}
 	if err != nil {
 		return "", diag.Wrap(err, judge.BlockedCrashRecovery, "the cycle's work tree can't be read", "`git -C "+diag.Word(c.rec.Worktree)+" status`")
 	}
-	status = slices.DeleteFunc(status, func(e judge.StatusEntry) bool { return c.env.WS.Holds(strings.TrimSuffix(e.Path, "/")) })
+	status = slices.DeleteFunc(status, func(e git.StatusEntry) bool { return c.env.WS.Holds(strings.TrimSuffix(e.Path, "/")) })
 	if len(status) > 0 {
 		return "", diag.New(judge.BlockedDirtyWorktree, "the cycle's work tree has changes that are not committed", fmt.Sprintf("%d paths, the first is %q", len(status), status[0].Path),
 			"`git -C "+diag.Word(c.rec.Worktree)+" status`, then commit them on the cycle's branch or take them back")

@@ -14,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // InputFacts says what auditors read, by name and size.
@@ -32,7 +33,7 @@ type InputFacts struct {
 // Input says what auditors of a service would read now. Facts may be there beside the
 // error.
 func Input(ctx context.Context, e *Env, s *config.Service) (*InputFacts, error) {
-	git, err := judge.OpenGit(ctx, e.Root)
+	git, err := git.Open(ctx, e.Root)
 	if err != nil {
 		return nil, diag.Git(err)
 	}
@@ -78,7 +79,7 @@ type blob struct {
 }
 
 // tree lists the files of a commit.
-func tree(ctx context.Context, git *judge.Git, commit string) ([]blob, error) {
+func tree(ctx context.Context, git *git.Repo, commit string) ([]blob, error) {
 	out, err := git.Run(ctx, nil, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
 	if err != nil {
 		return nil, diag.Git(err)
@@ -97,7 +98,7 @@ func tree(ctx context.Context, git *judge.Git, commit string) ([]blob, error) {
 }
 
 // contents reads the blobs in one call.
-func contents(ctx context.Context, git *judge.Git, blobs []blob) (map[string][]byte, error) {
+func contents(ctx context.Context, git *git.Repo, blobs []blob) (map[string][]byte, error) {
 	var ask strings.Builder
 	for _, b := range blobs {
 		ask.WriteString(b.oid + "\n")
@@ -127,7 +128,7 @@ func contents(ctx context.Context, git *judge.Git, blobs []blob) (map[string][]b
 func (c *Cycle) gather(ctx context.Context, known *InputFacts) (*material, error) {
 	m := &material{}
 	var err error
-	repo, err := judge.OpenGit(ctx, c.env.Root)
+	repo, err := git.Open(ctx, c.env.Root)
 	if err != nil {
 		return nil, diag.Git(err)
 	}
@@ -163,7 +164,7 @@ func tooMuch(have, most int64, service string) error {
 }
 
 // takeReferences reads the references; one that is not there is an error.
-func (c *Cycle) takeReferences(ctx context.Context, repo *judge.Git, m *material) (map[string]bool, error) {
+func (c *Cycle) takeReferences(ctx context.Context, repo *git.Repo, m *material) (map[string]bool, error) {
 	all, err := tree(ctx, repo, m.facts.ReferencesCommit)
 	if err != nil {
 		return nil, err
@@ -329,7 +330,7 @@ func notText(b []byte) string {
 }
 
 // stale warns of references that are not what they seem.
-func (c *Cycle) stale(ctx context.Context, repo *judge.Git, f InputFacts, refs map[string]bool) ([]string, error) {
+func (c *Cycle) stale(ctx context.Context, repo *git.Repo, f InputFacts, refs map[string]bool) ([]string, error) {
 	var out []string
 	status, err := c.env.where(nil).Filtering().Decide(repo).Status(ctx)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/paxiom/relay/host/internal/store"
 	"github.com/paxiom/relay/host/internal/worktree"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Worktree is one work tree of the pool.
@@ -30,7 +31,7 @@ func worktrees(trees []worktree.Tree) []Worktree {
 
 // pool is this repository's work trees for cycles.
 func (e *Env) pool(ctx context.Context) (*worktree.Pool, error) {
-	git, err := judge.OpenGit(ctx, e.Root)
+	git, err := git.Open(ctx, e.Root)
 	if err != nil {
 		return nil, diag.Git(err)
 	}
@@ -38,7 +39,7 @@ func (e *Env) pool(ctx context.Context) (*worktree.Pool, error) {
 }
 
 // where is where attempts are made in a checkout.
-func (e *Env) where(git *judge.Git) attempt.Env {
+func (e *Env) where(git *git.Repo) attempt.Env {
 	return attempt.Env{Git: git, Root: e.Root, Config: e.Config, WS: e.WS, Catalog: e.Catalog, StateDir: e.StateDir, Home: e.Home, Environ: e.Environ, Version: e.Version, Now: e.now}
 }
 

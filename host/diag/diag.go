@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Error is an error with its three parts. All of What, Why and Fix are one or two
@@ -84,7 +85,7 @@ func Internal(err error) *Error {
 	if f, ok := As(err); ok {
 		return f
 	}
-	if _, ok := errors.AsType[*judge.GitError](err); ok {
+	if _, ok := errors.AsType[*git.Error](err); ok {
 		f := Git(err)
 		f.Code = judge.StopInterrupted
 		return f

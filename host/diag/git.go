@@ -8,42 +8,43 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Git says a failing call of git in words. What git itself said is the Why, but where it
 // speaks of its own insides and a plain word says more.
 func Git(err error) *Error {
 	f := Wrap(err, judge.BlockedRepository, "git can't work with this repository", "`git status` shows git's own words")
-	var g *judge.GitError
+	var g *git.Error
 	if !errors.As(err, &g) {
 		return f
 	}
 	switch g.Kind {
-	case judge.GitMissing:
+	case git.Missing:
 		f.What, f.Fix = "git is not installed", "install git, then `git --version`"
-	case judge.GitInside:
+	case git.Inside:
 		f.What, f.Fix = "relay starts no git of the repository itself", "`command -v git` shows it: call relay in a repository that does not contain it"
-	case judge.GitNotRepository:
+	case git.NotRepository:
 		f.What, f.Fix = "not a git repository", "`git init` here, or `cd` to a repository, or name one with `-C DIR`"
 		if strings.Contains(g.Stderr, "any of the parent directories") {
 			f.Why = "neither this folder nor one above it has a .git"
 		}
-	case judge.GitBare:
+	case git.Bare:
 		dir := g.Dir
 		if abs, err := filepath.Abs(dir); err == nil {
 			dir = abs
 		}
 		f.What, f.Why = "this is a bare repository", fmt.Sprintf("%q", dir)+" has no work tree, and relay works on one"
 		f.Fix = "`git clone " + Word(dir) + "` in another folder, and relay in the clone"
-	case judge.GitNoCommits:
+	case git.NoCommits:
 		f.What, f.Fix = "this repository has no commit yet", "`git add -A`, then `git commit --allow-empty -m \"first commit\"`"
 		f.Why = "relay starts from a commit, and what it lands becomes the next one"
-	case judge.GitDubiousOwner:
+	case git.DubiousOwner:
 		f.What, f.Fix = "this repository belongs to someone else", "`git config --global --add safe.directory "+Word(g.Dir)+"` if you trust it"
-	case judge.GitElsewhere:
+	case git.Elsewhere:
 		f.What, f.Why = "git's work tree is another folder", g.Stderr+", and relay was called in "+g.Dir
 		f.Fix = "`git config --show-origin core.worktree` shows where that is set, `git config --unset core.worktree` takes it away"
-	case judge.GitBrokenConfig:
+	case git.BrokenConfig:
 		f.What, f.Fix = "git can't read its configuration", "`git config --list` shows the broken line"
 	}
 	return f

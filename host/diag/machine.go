@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // obstacle is what a machine can put in the way of any program: no bug of relay's.
@@ -77,7 +78,7 @@ func Machine(err error) *Error {
 // Full reports whether the disk or a quota on it is full: other work would fail for it, too.
 func Full(err error) bool {
 	says := ""
-	if g, ok := errors.AsType[*judge.GitError](err); ok {
+	if g, ok := errors.AsType[*git.Error](err); ok {
 		says = strings.ToLower(g.Stderr)
 	}
 	return slices.ContainsFunc(obstacles[0].errnos, func(e syscall.Errno) bool { return errors.Is(err, e) || strings.Contains(says, e.Error()) })

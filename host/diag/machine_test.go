@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // What the machine refuses is told with what shows it, and a bug stays one.
@@ -24,8 +25,8 @@ func TestInternalNamesTheMachine(t *testing.T) {
 		{os.NewSyscallError("pipe2", syscall.EMFILE), "too many files", "`ulimit -n"},
 		{&fs.PathError{Op: "mkdir", Path: "/etc/a", Err: syscall.EROFS}, "read-only", "`findmnt -T /etc`"},
 		{&fs.PathError{Op: "mkdir", Path: "/proc/relay", Err: syscall.ENOENT}, "may not use a file", "`ls -ld /proc"},
-		{fmt.Errorf("look: %w", &judge.GitError{Dir: "/r", Kind: judge.GitMissing}), "git is not installed", "install git"},
-		{&judge.GitError{Dir: "/r", Kind: judge.GitInside}, "relay starts no git of the repository itself", "`command -v git`"},
+		{fmt.Errorf("look: %w", &git.Error{Dir: "/r", Kind: git.Missing}), "git is not installed", "install git"},
+		{&git.Error{Dir: "/r", Kind: git.Inside}, "relay starts no git of the repository itself", "`command -v git`"},
 	} {
 		f := Internal(c.err)
 		if !strings.Contains(f.What, c.what) || !strings.HasPrefix(f.Fix, c.fix) || !errors.Is(f, c.err) {

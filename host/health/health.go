@@ -18,6 +18,7 @@ import (
 	"github.com/paxiom/relay/host/internal/pluginhost"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Member is a plugin that a configuration names, and what for.
@@ -65,7 +66,7 @@ func Named(cfg *config.Config, cat *catalog.Catalog) []Member {
 // with its own configuration and keys.
 type Checkup struct {
 	PluginEnv  pluginenv.Env
-	Git        *judge.Git
+	Git        *git.Repo
 	AskServers bool // whether servers are tried
 	AskModels  bool // whether models are asked
 	book       *ledger.Ledger

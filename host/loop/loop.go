@@ -18,6 +18,7 @@ import (
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/tick"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Mode says what ends a loop besides the ends that every loop has.
@@ -350,7 +351,7 @@ func (l *Loop) step(ctx context.Context, f durable.Flow, n int, a durable.Attemp
 // branch is the one that HEAD is on; "" for none. What is wrong with the repository the
 // first tick says.
 func (l *Loop) branch(ctx context.Context) string {
-	git, err := judge.OpenGit(ctx, l.env.Root)
+	git, err := git.Open(ctx, l.env.Root)
 	if err != nil {
 		return ""
 	}

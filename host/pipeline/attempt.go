@@ -25,6 +25,7 @@ import (
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Kind and Version name the workflow of one attempt in its record.
@@ -52,7 +53,7 @@ type taskRun struct {
 // runTask makes an attempt at a task in a checkout, or continues with the one that was cut
 // off, until it has ended or waits for the operator. It lands on the checkout's branch. An
 // error keeps the whole run from going on; the attempt can be gone on with.
-func (p *Pipeline) runTask(ctx context.Context, t prd.Task, where *judge.Git) (*Record, error) {
+func (p *Pipeline) runTask(ctx context.Context, t prd.Task, where *git.Repo) (*Record, error) {
 	a, err := p.attempt(t)
 	if err != nil || a.record.Code != "" || a.record.Lost != "" {
 		return a.record, err

@@ -12,11 +12,12 @@ import (
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // in is where changes of a checkout are made. Each attempt has a journal of its own, so that
 // nobody else settles it.
-func (p *Pipeline) in(where *judge.Git, journal string) attempt.Env {
+func (p *Pipeline) in(where *git.Repo, journal string) attempt.Env {
 	at := p.env.at(where)
 	at.Journal, at.Now = journal, p.now
 	return at
@@ -164,7 +165,7 @@ func (a *taskRun) throwAway() error {
 }
 
 // discardLeft throws away what an attempt has left in its box.
-func (p *Pipeline) discardLeft(ctx context.Context, t *Record, where *judge.Git) error {
+func (p *Pipeline) discardLeft(ctx context.Context, t *Record, where *git.Repo) error {
 	_, err := p.in(where, p.dir(tasksDir, t.Attempt, journalDir)).Recover(ctx, false, nil)
 	_, jerr := p.in(p.place, p.dir(tasksDir, t.Attempt, joinDir)).Recover(ctx, false, nil)
 	return errors.Join(err, jerr)

@@ -12,6 +12,7 @@ import (
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // What tasks are likely to cost goes by those that landed and whose cost is known.
@@ -52,9 +53,9 @@ func TestFullDisk(t *testing.T) {
 		ends bool
 	}{
 		{&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, true},
-		{&judge.GitError{Kind: judge.GitFailed, Stderr: "error: unable to write file x: No space left on device"}, true},
+		{&git.Error{Kind: git.Failed, Stderr: "error: unable to write file x: No space left on device"}, true},
 		{&fs.PathError{Op: "open", Path: "x", Err: syscall.EACCES}, false},
-		{&judge.GitError{Kind: judge.GitFailed, Stderr: "fatal: bad object"}, false},
+		{&git.Error{Kind: git.Failed, Stderr: "fatal: bad object"}, false},
 	} {
 		var stopped error
 		a := &taskRun{stop: func(err error) { stopped = err }}

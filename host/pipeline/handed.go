@@ -14,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // A task can be made on one machine and join its branch on another: its result travels as a
@@ -32,7 +33,7 @@ const handedFile = "handed.json"
 
 // handOver gives the result of an attempt away under its key. The task stays as it is in the
 // list until somebody joins the result.
-func (p *Pipeline) handOver(ctx context.Context, t *Record, where *judge.Git) error {
+func (p *Pipeline) handOver(ctx context.Context, t *Record, where *git.Repo) error {
 	if err := p.o.Leave(ctx, t, p.reportOf(ctx, t)); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // The task list and the memory are files of the branch on which a run began. While the
@@ -132,7 +133,7 @@ func (a *taskRun) tryAgain(ctx context.Context) error {
 }
 
 // ofRun are the commits of a run on a branch, the oldest first.
-func ofRun(ctx context.Context, git *judge.Git, branch, run string) ([]string, error) {
+func ofRun(ctx context.Context, git *git.Repo, branch, run string) ([]string, error) {
 	const far = "-500"
 	out, err := git.Run(ctx, nil, "log", far, "--no-show-signature", "--format=%H %(trailers:key=Relay-Run,valueonly,separator=%x2C)", refOf(branch))
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/paxiom/relay/host/pipeline/memory"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 const (
@@ -202,7 +203,7 @@ func notesOf(t *Record) []string {
 // back by a commit, and commits both: the task counts as failed, so that nothing is built
 // on it before somebody asks for it again. The caller holds the workspace's lock.
 func TakenBack(ctx context.Context, env *Env, task, commit string) error {
-	git, err := judge.OpenGit(ctx, env.Root)
+	git, err := git.Open(ctx, env.Root)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // land applies what was judged to the checkout, with the builder's commits made again.
@@ -88,7 +89,7 @@ func inTheWay(err error) string {
 
 // landedAs lists the commits of a landing, and attests them. Where git gives no answer that
 // is the one that is known: an error would have what has landed built and landed again.
-func (a *taskRun) landedAs(ctx context.Context, git *judge.Git, branch, commit string) []string {
+func (a *taskRun) landedAs(ctx context.Context, git *git.Repo, branch, commit string) []string {
 	commits, err := ofRun(ctx, git, branch, a.record.RunID)
 	if err != nil {
 		a.got.Notes = append(a.got.Notes, "git does not say which commits have landed: "+err.Error())

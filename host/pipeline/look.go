@@ -16,6 +16,7 @@ import (
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Seen is the newest run over the task list as it stands.
@@ -152,7 +153,7 @@ func sleeps(ws *workspace.Workspace, t *Record) bool {
 // BranchOf is the branch that a run begun now works on: that of the attempts which have not
 // ended, since their task list and their commits lie there, or else the one that is checked
 // out. A branch that is gone takes nothing along; "" is a detached HEAD.
-func (s *Seen) BranchOf(ctx context.Context, git *judge.Git) (string, error) {
+func (s *Seen) BranchOf(ctx context.Context, git *git.Repo) (string, error) {
 	_, branch, err := git.Head(ctx)
 	if err != nil {
 		return "", diag.Git(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/paxiom/relay/host/internal/worktree"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // loop takes one task after the other, as many at a time as the options say. An error
@@ -85,7 +86,7 @@ func (p *Pipeline) beside(task string) bool {
 
 // where gives the checkout for a task: the operator's, or a work tree of its own at the
 // tip of the operator's branch. That of an attempt that has begun is left as it is.
-func (p *Pipeline) where(ctx context.Context, task string) (*judge.Git, error) {
+func (p *Pipeline) where(ctx context.Context, task string) (*git.Repo, error) {
 	if !p.beside(task) {
 		return p.place, nil
 	}
@@ -104,7 +105,7 @@ func (p *Pipeline) where(ctx context.Context, task string) (*judge.Git, error) {
 			return nil, err
 		}
 	}
-	git, err := judge.OpenGit(ctx, path)
+	git, err := git.Open(ctx, path)
 	if err != nil {
 		return nil, diag.Wrap(err, judge.BlockedCrashRecovery, "the work tree of task "+task+" can't be used", "`git worktree repair "+diag.Word(path)+"`")
 	}
@@ -147,19 +148,19 @@ func (p *Pipeline) pool() *worktree.Pool {
 	return pool
 }
 
-func poolOf(env *Env, git *judge.Git) *worktree.Pool {
+func poolOf(env *Env, git *git.Repo) *worktree.Pool {
 	return &worktree.Pool{Git: git, Dir: worktree.Dir(filepath.Join(env.DataDir, "tasks"), git), Fill: env.at(git).Filtering().Fill}
 }
 
 // at is where attempts are made in a checkout.
-func (e *Env) at(git *judge.Git) attempt.Env {
+func (e *Env) at(git *git.Repo) attempt.Env {
 	return attempt.Env{Git: git, Root: e.Root, Config: e.Config, WS: e.WS, Catalog: e.Catalog, StateDir: e.StateDir, Home: e.Home, Environ: e.Environ, Version: e.Version}
 }
 
 // Trees are the work trees of tasks while no pipeline runs: those of tasks that have
 // begun have their owners. Removing one takes the workspace's lock.
 func Trees(ctx context.Context, env *Env) (*worktree.Pool, error) {
-	git, err := judge.OpenGit(ctx, env.Root)
+	git, err := git.Open(ctx, env.Root)
 	if err != nil {
 		return nil, diag.Git(err)
 	}
@@ -185,9 +186,9 @@ func (p *Pipeline) treeOf(task string) (string, error) {
 }
 
 // placeOf is the work tree that a task has, or the operator's checkout.
-func (p *Pipeline) placeOf(ctx context.Context, task string) *judge.Git {
+func (p *Pipeline) placeOf(ctx context.Context, task string) *git.Repo {
 	if path, err := p.treeOf(task); err == nil && path != "" {
-		if git, err := judge.OpenGit(ctx, path); err == nil {
+		if git, err := git.Open(ctx, path); err == nil {
 			return git
 		}
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // TasksFile is the task list of a repository, in its root.
@@ -56,7 +57,7 @@ type Pipeline struct {
 	store    *durable.Files
 	held     *lock.Lock
 	reserved *ledger.Reservations
-	place    *judge.Git // the operator's checkout
+	place    *git.Repo // the operator's checkout
 	// branch is the one on which the run began, or the one that it continues with; "" for a
 	// detached HEAD.
 	branch string
@@ -124,7 +125,7 @@ func (p *Pipeline) work(ctx context.Context, t prd.Task) (*Record, error) {
 
 // finish writes down how an attempt ended, one attempt after the other. again: another
 // one follows.
-func (p *Pipeline) finish(ctx context.Context, t *Record, where *judge.Git, more bool) (again bool, err error) {
+func (p *Pipeline) finish(ctx context.Context, t *Record, where *git.Repo, more bool) (again bool, err error) {
 	p.turn.Lock()
 	defer p.turn.Unlock()
 	defer func() { p.observe(progress.Event{Kind: progress.Ended, RunID: t.RunID, Code: t.Code}) }()
@@ -169,7 +170,7 @@ func (p *Pipeline) open(ctx context.Context) error {
 	if err := history.Open(p.env.WS.History()).CheckCap(p.env.Config.History.MaxMB); err != nil {
 		return err
 	}
-	git, err := judge.OpenGit(ctx, p.env.Root)
+	git, err := git.Open(ctx, p.env.Root)
 	if err != nil {
 		return diag.Git(err)
 	}

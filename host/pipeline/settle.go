@@ -18,11 +18,12 @@ import (
 	"github.com/paxiom/relay/host/pipeline/memory"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // settle writes the end of a task into the list and the memory, and commits both. It can
 // be done again: what is written already stays.
-func (p *Pipeline) settle(ctx context.Context, t *Record, where *judge.Git) error {
+func (p *Pipeline) settle(ctx context.Context, t *Record, where *git.Repo) error {
 	if t.Lost != "" && t.Code == "" {
 		t.Code, t.Summary, t.Why, t.Next = judge.StopInterrupted, "the work of the task was lost again and again", t.Lost, "`relay task retry "+t.TaskID+"`"
 	}
@@ -57,7 +58,7 @@ func (p *Pipeline) settle(ctx context.Context, t *Record, where *judge.Git) erro
 
 // close says that the attempt's end is on record, throws away what it has left, and puts
 // it into the history. Nothing of it waits any more.
-func (p *Pipeline) close(t *Record, where *judge.Git) error {
+func (p *Pipeline) close(t *Record, where *git.Repo) error {
 	if err := queue.Drop(p.env.WS, QueueKind, t.TaskID); err != nil {
 		return diag.Internal(err)
 	}
@@ -176,7 +177,7 @@ func (p *Pipeline) endMessage(t *Record) change.Message {
 
 // tidy commits what the operator has edited, so that no builder takes it along, and
 // refuses a checkout with other changes where a box would show them.
-func (p *Pipeline) tidy(ctx context.Context, where *judge.Git) error {
+func (p *Pipeline) tidy(ctx context.Context, where *git.Repo) error {
 	if where.Root == p.place.Root {
 		if err := p.commitRecords(ctx, change.Message{Subject: "chore: update the task list", Trailers: []change.Trailer{{Key: "Relay-Record", Value: p.rec.RunID}}}, nil); err != nil {
 			return err

@@ -26,6 +26,7 @@ import (
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/host/templates"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 	"github.com/paxiom/relay/prompts"
 	"github.com/paxiom/relay/schemas"
 )
@@ -116,7 +117,7 @@ func (g *generation) read() error {
 
 // ask has the provider propose, twice when the first proposal is no task list.
 func (g *generation) ask(ctx context.Context) error {
-	git, err := judge.OpenGit(ctx, g.repo.Root)
+	git, err := git.Open(ctx, g.repo.Root)
 	if err != nil {
 		return host.BlockedConfig(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Left is the result of a task that was made under a key.
@@ -32,7 +33,7 @@ type Left struct {
 // keyed is where results of single tasks are left and found.
 type keyed struct {
 	env     *pipeline.Env
-	git     *judge.Git
+	git     *git.Repo
 	signers attest.Signers
 	remote  string // that has them, too; "" for none
 	left    *Left
@@ -49,7 +50,7 @@ func newKeyed(ctx context.Context, r *host.Repo, env *pipeline.Env, o *RunOption
 	if k.signers, err = r.Believed(o.Signers); err != nil {
 		return nil, err
 	}
-	if k.git, err = judge.OpenGit(ctx, env.Root); err != nil {
+	if k.git, err = git.Open(ctx, env.Root); err != nil {
 		return nil, host.BlockedConfig(err)
 	}
 	if o.Push {

@@ -11,7 +11,7 @@ import (
 	"github.com/paxiom/relay/host/internal/progress"
 	"github.com/paxiom/relay/host/internal/push"
 	"github.com/paxiom/relay/host/pipeline"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Pushed is what became of the pushes of a run.
@@ -28,7 +28,7 @@ type Pushed struct {
 
 // pusher pushes after each task.
 type pusher struct {
-	git *judge.Git
+	git *git.Repo
 	ref string // what is pushed: the branch on which the run began, wherever the operator is
 	to  push.Target
 	obs host.Observer
@@ -39,7 +39,7 @@ type pusher struct {
 
 // newPusher makes sure before anything is paid that a push could go ahead.
 func newPusher(ctx context.Context, repo *host.Opened, before *host.PipelineSeen, obs host.Observer) (*pusher, error) {
-	git, err := judge.OpenGit(ctx, repo.Root)
+	git, err := git.Open(ctx, repo.Root)
 	if err != nil {
 		return nil, host.BlockedConfig(err)
 	}

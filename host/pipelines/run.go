@@ -19,6 +19,7 @@ import (
 	"github.com/paxiom/relay/host/pipeline"
 	"github.com/paxiom/relay/host/pipeline/prd"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // RunOptions are one call of relay pipeline run.
@@ -308,7 +309,7 @@ func AnswerTask(ctx context.Context, r *host.Repo, id, asked, text string) (*Tas
 	var unsigned error
 	approve := func(t *pipeline.Record) *attest.Approval {
 		var yes attest.Approval
-		yes, unsigned = r.Approve(ctx, repo.Root, now, func(git *judge.Git) (attest.Approved, error) {
+		yes, unsigned = r.Approve(ctx, repo.Root, now, func(git *git.Repo) (attest.Approved, error) {
 			touched, err := attest.TouchedBetween(ctx, git, t.Base, change.KeptRef(t.RunID))
 			return attest.Approved{Kind: "policy", Touched: touched}, err
 		})

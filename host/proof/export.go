@@ -18,6 +18,7 @@ import (
 	"github.com/paxiom/relay/host/internal/bundle"
 	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // ExportOptions say what goes into an archive for an auditor. At most one of Since and
@@ -45,7 +46,7 @@ func Export(ctx context.Context, r *host.Repo, o ExportOptions) (*ExportResult, 
 	if err != nil {
 		return nil, err
 	}
-	git, err := judge.OpenGit(ctx, repo.Root)
+	git, err := git.Open(ctx, repo.Root)
 	if err != nil {
 		return nil, diag.Git(err)
 	}

@@ -20,14 +20,14 @@ import (
 	"github.com/paxiom/relay/host/internal/ledger"
 	"github.com/paxiom/relay/host/internal/policy"
 	"github.com/paxiom/relay/host/internal/report"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // evidence is an archive that is being put together.
 type evidence struct {
 	r     *host.Repo
 	o     *host.Opened
-	git   *judge.Git
+	git   *git.Repo
 	asked ExportOptions
 
 	facts    bundle.Facts

@@ -10,7 +10,7 @@ import (
 	"github.com/paxiom/relay/host"
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/attest"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // VerifyOptions say what to verify, and whom to believe.
@@ -55,7 +55,7 @@ const (
 // Verify checks the attestations of commits. It reads the repository's objects and the
 // file of signers, no configuration and no workspace, and asks no network.
 func Verify(ctx context.Context, r *host.Repo, o VerifyOptions) (*VerifyResult, error) {
-	git, err := judge.OpenCommits(ctx, r.Dir)
+	git, err := git.OpenCommits(ctx, r.Dir)
 	if err != nil {
 		return nil, diag.Git(err)
 	}

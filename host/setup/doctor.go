@@ -24,6 +24,7 @@ import (
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/judge/git"
 	"github.com/paxiom/relay/judge/isolation"
 )
 
@@ -75,7 +76,7 @@ func (d *DoctorResult) fail(id string, f *diag.Error) {
 // git reports whether there is a repository; one without a commit is one. With a commit it
 // looks at the policy, too.
 func (d *DoctorResult) git(ctx context.Context, dir string, environ []string) bool {
-	git, err := judge.OpenGit(ctx, dir)
+	git, err := git.Open(ctx, dir)
 	if err != nil {
 		d.fail("git", diag.Git(err))
 		return false
@@ -122,7 +123,7 @@ func (d *DoctorResult) place(o *host.Opened) {
 
 // evidence looks whether what lands can be attested.
 func (d *DoctorResult) evidence(ctx context.Context, r *host.Repo, o *host.Opened) {
-	git, err := judge.OpenGit(ctx, r.Dir)
+	git, err := git.Open(ctx, r.Dir)
 	if err != nil {
 		return // which is said
 	}

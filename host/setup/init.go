@@ -22,6 +22,7 @@ import (
 	"github.com/paxiom/relay/host/internal/trust"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // InitOptions say what init writes.
@@ -92,7 +93,7 @@ func agentPrograms() []string {
 // makes the workspace and trusts what it wrote. It never replaces a file unless
 // it is told to.
 func Init(ctx context.Context, r *host.Repo, o InitOptions) (*InitResult, error) {
-	git, err := judge.OpenGit(ctx, r.Dir)
+	git, err := git.Open(ctx, r.Dir)
 	if err != nil {
 		return nil, diag.Git(err)
 	}
@@ -157,7 +158,7 @@ const seedFile = "relais.config.json"
 
 // adopt leaves a seed's configuration where it is, since relay reads it, and makes what
 // init makes besides.
-func adopt(ctx context.Context, r *host.Repo, git *judge.Git, res *InitResult, o InitOptions) (bool, error) {
+func adopt(ctx context.Context, r *host.Repo, git *git.Repo, res *InitResult, o InitOptions) (bool, error) {
 	if o.DryRun || o.Force {
 		return false, nil
 	}
@@ -254,7 +255,7 @@ func free(root, name string, force bool) error {
 	return nil
 }
 
-func (res *InitResult) remarks(ctx context.Context, git *judge.Git, begin string) {
+func (res *InitResult) remarks(ctx context.Context, git *git.Repo, begin string) {
 	if len(res.Checks) == 0 {
 		res.Notices = append(res.Notices, "no test or lint command was found: add one under verification.templates in "+res.File+", or changes land unchecked (`relay help config verification.templates` says how)")
 	}
@@ -326,7 +327,7 @@ func writeTrusted(r *host.Repo, root string, res *InitResult, text []byte) error
 
 // commit commits the configuration, so that every checkout of the repository has it, and
 // leaves it to the operator where relay makes no commits.
-func commit(ctx context.Context, r *host.Repo, git *judge.Git, res *InitResult) error {
+func commit(ctx context.Context, r *host.Repo, git *git.Repo, res *InitResult) error {
 	o, err := r.Open()
 	if err != nil {
 		return err
@@ -352,7 +353,7 @@ func commit(ctx context.Context, r *host.Repo, git *judge.Git, res *InitResult) 
 }
 
 // uncommitted reports whether git has another configuration than the work tree.
-func (res *InitResult) uncommitted(ctx context.Context, git *judge.Git) bool {
+func (res *InitResult) uncommitted(ctx context.Context, git *git.Repo) bool {
 	out, err := git.Run(ctx, nil, "status", "--porcelain", "--ignored", "--", res.File)
 	return err == nil && len(out) > 0
 }

@@ -5,12 +5,12 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // leftovers are what the usual build of a project leaves at its root, where nothing of that name
 // is there yet and git would show it: to the judge it is a part of the change.
-func leftovers(ctx context.Context, git *judge.Git) (left []string) {
+func leftovers(ctx context.Context, git *git.Repo) (left []string) {
 	there := func(name string) bool {
 		_, err := os.Lstat(filepath.Join(git.Root, name))
 		return err == nil

@@ -6,7 +6,7 @@ import (
 	"github.com/paxiom/relay/host"
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/policy"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // PolicyTest is what the rules' own examples showed.
@@ -21,7 +21,7 @@ type PolicyTest struct {
 // TestPolicy compiles the user's rules and those of the work tree, and tries each on its
 // examples. It needs no configuration.
 func TestPolicy(ctx context.Context, r *host.Repo) (*PolicyTest, error) {
-	git, err := judge.OpenGit(ctx, r.Dir)
+	git, err := git.Open(ctx, r.Dir)
 	if err != nil {
 		return nil, diag.Git(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/paxiom/relay/host/internal/policy"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // follows reports whether the change lands on its branch wherever the operator is
@@ -28,7 +29,7 @@ func (r *run) landing() change.Landing {
 
 // home is where a workflow builds that began on another branch than HEAD is on now: the
 // tip of its own one. Where boxes show the work tree there is only that.
-func (r *run) home(ctx context.Context, git *judge.Git, commit, branch string) (string, string, error) {
+func (r *run) home(ctx context.Context, git *git.Repo, commit, branch string) (string, string, error) {
 	if r.o.Branch == "" || branch == r.o.Branch || !r.cfg.Worktree.MayBeDirty(r.cfg.Commit.OnSuccess) {
 		return commit, branch, born(commit)
 	}
@@ -46,7 +47,7 @@ func (r *run) home(ctx context.Context, git *judge.Git, commit, branch string) (
 // born refuses a branch that has no commit yet.
 func born(commit string) error {
 	if commit == "" {
-		return diag.Git(&judge.GitError{Kind: judge.GitNoCommits})
+		return diag.Git(&git.Error{Kind: git.NoCommits})
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/paxiom/relay/host/internal/resultref"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Earlier is the run that had ended before with the key that was asked for.
@@ -68,7 +69,7 @@ func (r *run) earlier(ctx context.Context) (out *Outcome, note string, err error
 		out, err = r.inHistory(ws)
 		return out, "", err
 	}
-	git, err := judge.OpenGit(ctx, r.env.Root)
+	git, err := git.Open(ctx, r.env.Root)
 	if err != nil {
 		return nil, "", nil // as above
 	}
@@ -244,7 +245,7 @@ func (r *run) keepResult() {
 }
 
 // keep puts the result of an ended run of this machine into git.
-func (r *run) keep(ctx context.Context, git *judge.Git, ws *workspace.Workspace, rep *report.Report, was string) (string, error) {
+func (r *run) keep(ctx context.Context, git *git.Repo, ws *workspace.Workspace, rep *report.Report, was string) (string, error) {
 	s := resultref.Statement{Key: r.o.Key, Run: rep.RunID, Request: r.asked, Code: rep.Code, EndedAt: rep.EndedAt, Base: rep.BaseCommit, Commit: rep.Commit, Milestone: was}
 	if rep.Salvage != "" {
 		out, err := git.Run(ctx, nil, "rev-parse", "--verify", "--end-of-options", rep.Salvage+"^{commit}")

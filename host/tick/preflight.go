@@ -23,6 +23,7 @@ import (
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Check is one row of the preflight.
@@ -178,7 +179,7 @@ func (r *run) checkTrust(context.Context) (string, error) {
 }
 
 func (r *run) checkGit(ctx context.Context) (string, error) {
-	git, err := judge.OpenGit(ctx, r.env.Root)
+	git, err := git.Open(ctx, r.env.Root)
 	var commit, branch string
 	if err == nil { // whether the commit is there git status will say
 		commit, branch, err = change.Env{Git: git}.Head(ctx)

@@ -28,6 +28,7 @@ import (
 	"github.com/paxiom/relay/host/internal/trust"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 	"github.com/paxiom/relay/verify"
 )
 
@@ -47,9 +48,9 @@ type run struct {
 	held     *lock.Lock
 	hist     *history.Run
 	book     *ledger.Ledger
-	git      *judge.Git
+	git      *git.Repo
 	branch   string
-	status   []judge.StatusEntry
+	status   []git.StatusEntry
 	task     *task.Task
 	taskJSON []byte
 	commands []verify.Command

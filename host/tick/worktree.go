@@ -14,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // AtWork is what the operator's git has to end before a tick can begin, as a clause after "once". ""
@@ -84,7 +85,7 @@ func (r *run) checkWorktree(ctx context.Context) (string, error) {
 
 // mine says that an entry of git's status is none of a change's: it lies in the workspace,
 // whether git tracks it or not, or it is relay's own elsewhere and untracked.
-func (r *run) mine(e judge.StatusEntry, owned []string) bool {
+func (r *run) mine(e git.StatusEntry, owned []string) bool {
 	path := strings.TrimSuffix(e.Path, "/")
 	return r.ws.Holds(path) || e.Index == '?' && judge.Match(owned, path)
 }

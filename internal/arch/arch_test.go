@@ -52,6 +52,7 @@ func room(beside ...string) []string { return slices.Concat(belowHost, []string{
 var rules = []rule{
 	// The weaker means. The module of Landlock comes with one that calls the kernel on every thread.
 	{pkg: "judge/box/copies", own: []string{"judge/..."}, outside: append(slices.Clone(landlock), coreStack...), deep: true},
+	{pkg: "judge", outside: coreStack, deep: true}, // no git, no box: it only decides
 	{pkg: "judge/...", own: []string{"judge/..."}, outside: coreStack, deep: true},
 	{pkg: "verify/...", own: []string{"verify/...", "judge/..."}, outside: coreStack, deep: true},
 	{pkg: "prompts", deep: true},
@@ -69,13 +70,13 @@ var rules = []rule{
 		"github.com/santhosh-tekuri/jsonschema", "github.com/openai/openai-go", "github.com/anthropics/anthropic-sdk-go", "google.golang.org/genai", "cloud.google.com/go/auth", "github.com/coder/acp-go-sdk",
 		"github.com/aws/aws-sdk-go-v2", "golang.org/x/oauth2")},
 
-	{pkg: "host/diag", own: []string{"judge"}},
+	{pkg: "host/diag", own: []string{"judge", "judge/git"}},
 	{pkg: "host/durable", own: []string{"host/diag", "host/internal/...", "judge"}, outside: hostStack},
 	{pkg: "host/internal/root", deep: true},
 	{pkg: "host/internal/telemetry", own: []string{"host/internal/...", "judge"}, outside: []string{"go.opentelemetry.io/otel", "github.com/go-logr/logr"}},
 	{pkg: "host/internal/attest", own: []string{"host/internal/...", "host/diag", "judge/...", "verify", "schemas"}, outside: append(slices.Clone(hostStack), "golang.org/x/crypto")},
-	{pkg: "host/internal/policy", own: []string{"host/internal/...", "host/diag", "judge"}, outside: []string{"github.com/google/cel-go"}},
-	{pkg: "host/internal/config", own: []string{"host/internal/...", "host/diag", "judge", "judge/program/...", "verify"}, outside: append(slices.Clone(hostStack), "github.com/tidwall/sjson", "github.com/spf13/viper")},
+	{pkg: "host/internal/policy", own: []string{"host/internal/...", "host/diag", "judge", "judge/git"}, outside: []string{"github.com/google/cel-go"}},
+	{pkg: "host/internal/config", own: []string{"host/internal/...", "host/diag", "judge", "judge/git", "judge/program/...", "verify"}, outside: append(slices.Clone(hostStack), "github.com/tidwall/sjson", "github.com/spf13/viper")},
 	{pkg: "host/internal/...", own: []string{"host/internal/...", "host/diag", "judge/...", "verify", "schemas", "prompts", "sdk/..."}, outside: hostStack},
 	{pkg: "host/change", own: []string{"host/internal/journal", "host/internal/checkout", "host/internal/beneath", "host/diag", "judge/..."}, outside: coreStack},
 	{pkg: "host/checks", own: []string{"host/change", "host/internal/workspace", "judge/...", "verify/..."}, outside: coreStack},
@@ -91,7 +92,7 @@ var rules = []rule{
 	{pkg: "host/pipeline/answer", own: []string{"host/pipeline/prd", "host/internal/strictjson", "schemas"}, outside: hostStack},
 	{pkg: "host/pipeline/memory", own: []string{"host/internal/strictjson", "host/internal/format", "host/internal/workspace", "host/diag", "judge"}, outside: append(slices.Clone(hostStack), "github.com/tidwall/sjson")},
 	{pkg: "host/templates", deep: true},
-	{pkg: "host/health", own: []string{"host/internal/...", "host/diag", "judge", "sdk/pluginpb"}, outside: hostStack},
+	{pkg: "host/health", own: []string{"host/internal/...", "host/diag", "judge", "judge/git", "sdk/pluginpb"}, outside: hostStack},
 	{pkg: "host", own: belowHost, outside: hostStack},
 	// The rooms that commands call, each about one thing. Two of them stand on others: calls go down.
 	{pkg: "host/views", own: room(), outside: hostStack},

@@ -13,7 +13,7 @@ import (
 
 // core is what must be right for no forbidden change to land. It stands on the standard
 // library, doublestar and x/sys.
-var core = []string{"judge", "judge/program", "judge/box", "judge/box/internal/tree", "verify",
+var core = []string{"judge", "judge/git", "judge/program", "judge/box", "judge/box/internal/tree", "verify",
 	"host/change", "host/internal/checkout", "host/internal/beneath", "host/internal/journal"}
 
 // notYet is what the core imports besides, directly or not. This list only shrinks.

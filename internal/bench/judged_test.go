@@ -9,6 +9,7 @@ import (
 
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // judged sets what containing and judging cost beside one warm git status of the same
@@ -26,7 +27,7 @@ func (b *bench) judged(files int) error {
 
 // judgedIn does it in one repository.
 func (b *bench) judgedIn(s *sample, name string) error {
-	git, err := judge.OpenGit(context.Background(), s.dir)
+	git, err := git.Open(context.Background(), s.dir)
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func (b *bench) judgedIn(s *sample, name string) error {
 }
 
 // judgeOnce changes files in a box, which is not timed, and judges them.
-func (s *sample) judgeOnce(git *judge.Git, changed int) (took, removing time.Duration, err error) {
+func (s *sample) judgeOnce(git *git.Repo, changed int) (took, removing time.Duration, err error) {
 	state := filepath.Join(s.home, ".local", "state", "relay")
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		return 0, 0, err

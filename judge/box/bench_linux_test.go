@@ -8,7 +8,7 @@ import (
 
 	. "github.com/paxiom/relay/judge/box"
 
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // BenchmarkBox sets what a judged build costs beside one warm git status of the
@@ -37,7 +37,7 @@ func benchTree(b *testing.B, files int) {
 	check(b, os.Mkdir(dir+"/home", 0o755))
 	b.Setenv("HOME", dir+"/home")
 	benchShell(b, root, "git init -q -b main; git config gc.auto 0; git add -A; git -c user.name=t -c user.email=t@t commit -qm base; git pack-refs --all; git repack -qad; git status >/dev/null")
-	git, err := judge.OpenGit(b.Context(), root)
+	git, err := git.Open(b.Context(), root)
 	check(b, err)
 	b.Run("git-status", func(b *testing.B) {
 		for b.Loop() {
@@ -62,7 +62,7 @@ func benchTree(b *testing.B, files int) {
 }
 
 // benchBuild is one build; the time that the script takes is not counted.
-func benchBuild(b *testing.B, dir string, git *judge.Git, script string, changed int) {
+func benchBuild(b *testing.B, dir string, git *git.Repo, script string, changed int) {
 	box, err := New(Spec{Root: git.Root, StateDir: dir + "/state", Layer: dir + "/state/layer"})
 	check(b, err)
 	if changed > 0 {

@@ -19,7 +19,7 @@ type Spec struct {
 	Root string
 	// GitDirs are git directories outside Root that belong to it: the common
 	// directory of a linked worktree, the git directory of a submodule checkout.
-	// See judge.Git.Outside. Each becomes an overlay of its own in the layer.
+	// See git.Repo.Outside. Each becomes an overlay of its own in the layer.
 	GitDirs []string
 	// Main is the repository's main work tree where Root is another one of it, "" otherwise.
 	// Means that watch the real repository watch it, too; no copy of it is shown.

@@ -22,6 +22,7 @@ import (
 	"github.com/paxiom/relay/internal/sampling"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box/internal/tree"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // ordinary is the user as whom all tests run a second time when the first is root.
@@ -224,7 +225,7 @@ func hostSh(t *testing.T, dir, script string) string {
 	return string(out)
 }
 
-func touched(t *testing.T, b *Box, git *judge.Git) judge.Touched {
+func touched(t *testing.T, b *Box, git *git.Repo) judge.Touched {
 	t.Helper()
 	got, err := b.Touched(t.Context(), git)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box/internal/tree"
+	"github.com/paxiom/relay/judge/git"
 )
 
 const (
@@ -58,7 +59,7 @@ func (r *reader) look(p *place) (now []byte, capable bool) {
 func counted(c *judge.Change) bool { return c.Kind != judge.Special && c.Kind != judge.ModeOnly }
 
 // largeOf are the paths of those changes of which a commit has git-lfs's pointer.
-func largeOf(ctx context.Context, git *judge.Git, changes []judge.Change) (map[string]bool, error) {
+func largeOf(ctx context.Context, git *git.Repo, changes []judge.Change) (map[string]bool, error) {
 	if git == nil {
 		return nil, nil
 	}

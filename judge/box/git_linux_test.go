@@ -8,7 +8,7 @@ import (
 
 	. "github.com/paxiom/relay/judge/box"
 
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // What git remembers of a file holds in the box, so that its first status there reads
@@ -69,7 +69,7 @@ func TestGitCheckouts(t *testing.T) {
 				w.write("repo/.gitignore", "*.log\n")
 				hostSh(t, w.spec.Root, "git init -q -b main; git add -A; git commit -qm base; rm .git/COMMIT_EDITMSG; "+c.setup)
 				w.spec.Root = filepath.Join(w.dir, c.root)
-				git, err := judge.OpenGit(t.Context(), w.spec.Root)
+				git, err := git.Open(t.Context(), w.spec.Root)
 				check(t, err)
 				w.spec.GitDirs = git.Outside()
 				if len(w.spec.GitDirs) != c.outside {
@@ -103,7 +103,7 @@ func TestGitDirReplaced(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t).under(means)
 		hostSh(t, w.spec.Root, "git init -q -b main; git add -A; git commit -qm base")
-		git, err := judge.OpenGit(t.Context(), w.spec.Root)
+		git, err := git.Open(t.Context(), w.spec.Root)
 		check(t, err)
 		b := w.box()
 		sh(t, b, "cp -a .git $HOME/g; rm -rf .git; ln -s $HOME/g .git; echo e >> a.txt")

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // askAtOnce is how many paths git is asked about in one go: enough for the call to be
@@ -14,7 +15,7 @@ const askAtOnce = 10_000
 
 // markIgnored asks git which changes it ignores. Without an answer there is no verdict: a
 // path that only seems not to be ignored would land in a scope that is wide enough.
-func markIgnored(ctx context.Context, git *judge.Git, changes []judge.Change) error {
+func markIgnored(ctx context.Context, git *git.Repo, changes []judge.Change) error {
 	if git == nil {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	. "github.com/paxiom/relay/judge/box"
 
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // What a process under Landlock tries, and what the kernel has to answer.
@@ -107,7 +108,7 @@ func TestMainWorkTreeIsPutBack(t *testing.T) {
 		hostSh(t, w.spec.Root, "git init -q -b main; echo '{}' > prd.json; git add -A; git commit -qm base; git worktree add -q ../side; mkdir .relay; echo '*' > .relay/.gitignore")
 		main := w.spec.Root
 		w.spec.Root, w.spec.Busy = w.dir+"/side", []string{main + "/.relay"}
-		git, err := judge.OpenGit(context.Background(), w.spec.Root)
+		git, err := git.Open(context.Background(), w.spec.Root)
 		check(t, err)
 		w.spec.Main, w.spec.GitDirs = git.Main(), git.Outside()
 		if w.spec.Main != main {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box/internal/tree"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // The base of the cases below.
@@ -284,7 +285,7 @@ func TestLinesAreCountedWithinBounds(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t).under(means)
 		hostSh(t, w.spec.Root, "git init -q -b main && echo '*.ig' > .gitignore && git add -A && git commit -qm b")
-		git, err := judge.OpenGit(t.Context(), w.spec.Root)
+		git, err := git.Open(t.Context(), w.spec.Root)
 		check(t, err)
 		b := w.box()
 		sh(t, b, "seq 1 30000 > a1; echo x > a2; head -c 9000000 /dev/zero > i1.ig; head -c 7000000 /dev/zero > i2.ig; head -c 7000000 /dev/zero > i3.ig; head -c 7000000 /dev/zero > i4.ig")

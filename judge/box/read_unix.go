@@ -12,6 +12,7 @@ import (
 
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box/internal/tree"
+	"github.com/paxiom/relay/judge/git"
 )
 
 const (
@@ -26,7 +27,7 @@ const (
 // Touched reads what was changed, from the layer alone, without following any link
 // that was left there. No process may be running in the box. git is asked about
 // ignored paths and the branch, on the real repository; nil leaves both unknown.
-func (b *Box) Touched(ctx context.Context, git *judge.Git) (judge.Touched, error) {
+func (b *Box) Touched(ctx context.Context, git *git.Repo) (judge.Touched, error) {
 	var t judge.Touched
 	_, elsewhere, err := b.undone()
 	if b.layer == "" || err != nil {
@@ -48,7 +49,7 @@ func (b *Box) Touched(ctx context.Context, git *judge.Git) (judge.Touched, error
 }
 
 // readLayer adds the changes of the i-th folder of the layer.
-func (b *Box) readLayer(ctx context.Context, i int, git *judge.Git, t *judge.Touched) error {
+func (b *Box) readLayer(ctx context.Context, i int, git *git.Repo, t *judge.Touched) error {
 	lower := b.below(i)
 	r := &reader{ctx: ctx, opened: b.opened, up: -1, low: -1}
 	if k := b.spec.Kept; k != nil && i <= len(k.GitDirs) {
@@ -112,7 +113,7 @@ func (b *Box) readLayer(ctx context.Context, i int, git *judge.Git, t *judge.Tou
 }
 
 // settle tells what lies in the root's .git from what does not, and finishes the latter.
-func (r *reader) settle(ctx context.Context, git *judge.Git, t *judge.Touched) error {
+func (r *reader) settle(ctx context.Context, git *git.Repo, t *judge.Touched) error {
 	own := r.found[:0] // in its place: there may be tens of thousands
 	for _, c := range r.found {
 		if rest, ok := inGit(c.Path); ok {

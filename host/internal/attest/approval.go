@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/internal/strictjson"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // approvalType is what DSSE calls the payload of a signed approval.
@@ -50,7 +50,7 @@ func (o Options) Approve(ctx context.Context, yes Approved, at time.Time) (a App
 }
 
 // TouchedBetween is the digest of what differs between two commits, as a statement has it.
-func TouchedBetween(ctx context.Context, git *judge.Git, base, head string) (string, error) {
+func TouchedBetween(ctx context.Context, git *git.Repo, base, head string) (string, error) {
 	lines, err := touched(ctx, git, base, head)
 	return touchedOf(lines).SHA256, err
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Ref is where the notes are.
@@ -18,7 +18,7 @@ const Time = time.RFC3339
 
 // Options are what attesting needs besides the facts.
 type Options struct {
-	Git      *judge.Git
+	Git      *git.Repo
 	StateDir string
 	Home     string
 	Environ  []string // that relay was called with; nil is the process's
@@ -63,7 +63,7 @@ func (o *Options) approveHere(ctx context.Context, all []Approval, touched strin
 }
 
 // Covered reports whether a commit has a note.
-func Covered(ctx context.Context, git *judge.Git, commit string) bool {
+func Covered(ctx context.Context, git *git.Repo, commit string) bool {
 	notes, err := notesIn(ctx, git, Ref)
 	return err == nil && notes[commit] != ""
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 	"github.com/paxiom/relay/schemas"
 )
 
@@ -26,7 +27,7 @@ var update = flag.Bool("update", false, "write the corpus anew")
 var t0 = time.Date(2026, 11, 23, 5, 0, 0, 0, time.UTC)
 
 // landedRepo is a repository in which two commits landed on a base.
-func landedRepo(t *testing.T, format string) (*judge.Git, Facts) {
+func landedRepo(t *testing.T, format string) (*git.Repo, Facts) {
 	t.Helper()
 	dir := t.TempDir()
 	run := func(args ...string) string {
@@ -51,7 +52,7 @@ func landedRepo(t *testing.T, format string) (*judge.Git, Facts) {
 	run("commit", "-qm", "first\n\nRelay-Run: run-1")
 	write("a.txt", "two\n")
 	run("commit", "-qm", "second\n\nRelay-Run: run-1")
-	git, err := judge.OpenGit(context.Background(), dir)
+	git, err := git.Open(context.Background(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,11 +64,11 @@ func landedRepo(t *testing.T, format string) (*judge.Git, Facts) {
 		Approvals: []Approval{{Kind: "plan", At: t0.Format(Time)}}}
 }
 
-func options(t *testing.T, git *judge.Git) Options {
+func options(t *testing.T, git *git.Repo) Options {
 	return Options{Git: git, StateDir: t.TempDir(), Sign: "relay", Version: "0.9", Now: t0}
 }
 
-func answers(t *testing.T, git *judge.Git, signers string) []Found {
+func answers(t *testing.T, git *git.Repo, signers string) []Found {
 	t.Helper()
 	text, err := os.ReadFile(signers)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // BenchmarkVerify verifies 500 commits that landed in a repository of 10,000 files, as relay
@@ -16,7 +17,7 @@ import (
 func BenchmarkVerify(b *testing.B) {
 	const commits, files = 500, 10_000
 	dir := b.TempDir()
-	git := func(stdin []byte, args ...string) string {
+	runGit := func(stdin []byte, args ...string) string {
 		cmd := exec.Command("git", append([]string{"-C", dir}, args...)...)
 		cmd.Stdin = bytes.NewReader(stdin)
 		out, err := cmd.Output()
@@ -25,7 +26,7 @@ func BenchmarkVerify(b *testing.B) {
 		}
 		return string(out)
 	}
-	git(nil, "init", "-q", "-b", "main")
+	runGit(nil, "init", "-q", "-b", "main")
 	var stream bytes.Buffer
 	commit := func(branch, message, from string) {
 		fmt.Fprintf(&stream, "commit refs/heads/%s\ncommitter a <a@example.org> 1795000000 +0000\ndata %d\n%s\n%s", branch, len(message), message, from)
@@ -40,9 +41,9 @@ func BenchmarkVerify(b *testing.B) {
 			fmt.Fprintf(&stream, "M 100644 inline d%02d/e%d/g%d-%d\ndata 5\n%05d\n", (i+j)%100, i%7, i, j, i)
 		}
 	}
-	git(stream.Bytes(), "fast-import", "--quiet")
-	names := strings.Fields(git(nil, "rev-list", "--reverse", "main"))
-	g, err := judge.OpenGit(context.Background(), dir)
+	runGit(stream.Bytes(), "fast-import", "--quiet")
+	names := strings.Fields(runGit(nil, "rev-list", "--reverse", "main"))
+	g, err := git.Open(context.Background(), dir)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func BenchmarkVerify(b *testing.B) {
 		}
 		commit("amended", fmt.Sprintf("amended %d\n\nRelay-Run: run-%d\n", i, i), from)
 	}
-	git(stream.Bytes(), "fast-import", "--quiet")
+	runGit(stream.Bytes(), "fast-import", "--quiet")
 	signers, err := ParseSigners(signerRow("relay", "", key))
 	if err != nil {
 		b.Fatal(err)

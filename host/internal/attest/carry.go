@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Carried is what answers about commits need where their repository is not, besides the
@@ -102,7 +102,7 @@ func (s *Statement) Rules() string {
 }
 
 // FromFirst gives those of the commits that follow the first one with a note, and that one.
-func FromFirst(ctx context.Context, git *judge.Git, commits []string) ([]string, error) {
+func FromFirst(ctx context.Context, git *git.Repo, commits []string) ([]string, error) {
 	notes, err := notesIn(ctx, git, Ref)
 	at := slices.IndexFunc(commits, func(c string) bool { return notes[c] != "" })
 	if err != nil || at < 0 {

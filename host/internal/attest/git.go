@@ -15,7 +15,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // chain is what landed together: commits one on top of the other, the tree of the last, and
@@ -32,7 +32,7 @@ func (c *chain) head() string { return c.commits[len(c.commits)-1] }
 const maxChain = 1000
 
 // landed asks git for what landed on a base.
-func landed(ctx context.Context, git *judge.Git, base, commit string) (chain, error) {
+func landed(ctx context.Context, git *git.Repo, base, commit string) (chain, error) {
 	c := chain{base: base}
 	out, err := git.Run(ctx, nil, "rev-list", "--reverse", "--format=%H %T %P", "-n", strconv.Itoa(maxChain), "--end-of-options", base+".."+commit)
 	if err != nil {
@@ -59,7 +59,7 @@ func landed(ctx context.Context, git *judge.Git, base, commit string) (chain, er
 
 // touched are the lines of what differs between two commits: modes, blobs and paths, every
 // path in ASCII.
-func touched(ctx context.Context, git *judge.Git, base, head string) ([]string, error) {
+func touched(ctx context.Context, git *git.Repo, base, head string) ([]string, error) {
 	out, err := git.Run(ctx, nil, "-c", "core.quotePath=true", "diff-tree", "-r", "--raw", "--no-abbrev", "--no-renames", "--no-relative", "--ignore-submodules=none", base, head)
 	if err != nil || len(out) == 0 {
 		return nil, err
@@ -83,7 +83,7 @@ type errDamaged string
 func (e errDamaged) Error() string { return string(e) + ": the repository is damaged (git fsck)" }
 
 // objects reads objects and computes their names again. Absent ones are not in the answer.
-func objects(ctx context.Context, git *judge.Git, names []string) (map[string][]byte, error) {
+func objects(ctx context.Context, git *git.Repo, names []string) (map[string][]byte, error) {
 	found := map[string][]byte{}
 	for some := range slices.Chunk(names, 1000) { // what git may answer at once is bounded
 		out, err := git.Run(ctx, strings.NewReader(strings.Join(some, "\n")+"\n"), "cat-file", "--batch")
@@ -99,7 +99,7 @@ func objects(ctx context.Context, git *judge.Git, names []string) (map[string][]
 
 // noteObjects are the objects of notes, and others. A note whose object is absent is no commit
 // without a note: nothing can be said.
-func noteObjects(ctx context.Context, git *judge.Git, notes []string, others ...string) (map[string][]byte, error) {
+func noteObjects(ctx context.Context, git *git.Repo, notes []string, others ...string) (map[string][]byte, error) {
 	notes = slices.DeleteFunc(slices.Clone(notes), func(name string) bool { return name == tooLarge })
 	found, err := objects(ctx, git, append(others[:len(others):len(others)], notes...))
 	if err != nil {
@@ -173,7 +173,7 @@ func readCommit(body []byte) *commit {
 
 // notesIn lists the notes: for each commit the object of its note, "-" where that is larger
 // than any of relay's.
-func notesIn(ctx context.Context, git *judge.Git, ref string) (map[string]string, error) {
+func notesIn(ctx context.Context, git *git.Repo, ref string) (map[string]string, error) {
 	notes := map[string]string{}
 	out, err := git.Run(ctx, nil, "for-each-ref", "--format=%(refname)", ref)
 	if name := string(bytes.TrimSpace(out)); strings.HasPrefix(name, ref+"/") { // it names those below a folder, too

@@ -8,14 +8,14 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // unseen is the answer about what could not be looked at: relay verify exits with 3.
 const unseen Status = "could not be looked at"
 
 // asked gives relay's answers about a commit or a range.
-func asked(git *judge.Git, signers, ref, what string) []Found {
+func asked(git *git.Repo, signers, ref, what string) []Found {
 	all, err := ParseSigners(signers)
 	var commits []string
 	if err == nil {

@@ -21,7 +21,7 @@ import (
 
 	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/workspace"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Who signs, as evidence.sign has it.
@@ -311,7 +311,7 @@ func agentHas(socket string, public ssh.PublicKey) error {
 
 func (o *Options) setting(ctx context.Context, name string) (string, error) {
 	out, err := o.Git.Run(ctx, nil, "config", "--get", name)
-	if fail, ok := errors.AsType[*judge.GitError](err); ok && fail.Exit == 1 {
+	if fail, ok := errors.AsType[*git.Error](err); ok && fail.Exit == 1 {
 		return "", nil
 	}
 	return strings.TrimSpace(string(out)), err

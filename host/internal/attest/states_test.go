@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/paxiom/relay/internal/sampling"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // states is a repository whose last two commits landed, and what people do to repositories.
@@ -62,7 +62,7 @@ func (s *states) both(dir, what string) (answers []Status) {
 		s.t.Fatal(err)
 	}
 	found := []Found{{Status: unseen}}
-	git, err := judge.OpenCommits(context.Background(), dir)
+	git, err := git.OpenCommits(context.Background(), dir)
 	if err == nil {
 		found = asked(git, string(text), Ref, what)
 	}

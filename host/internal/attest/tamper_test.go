@@ -22,6 +22,7 @@ import (
 
 	"github.com/paxiom/relay/internal/sampling"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // proofCase is one line of testdata/proof/cases.jsonl.
@@ -37,7 +38,7 @@ type proofCase struct {
 // one line for each case. The same bytes come out every time.
 type corpus struct {
 	t       *testing.T
-	git     *judge.Git
+	git     *git.Repo
 	stream  bytes.Buffer
 	loaded  int // of stream
 	marks   map[string]string
@@ -79,7 +80,7 @@ func newCorpus(t *testing.T, format string) *corpus {
 	if out, err := exec.Command("git", "init", "-q", "--object-format="+format, "-b", "main", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	git, err := judge.OpenGit(context.Background(), dir)
+	git, err := git.Open(context.Background(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

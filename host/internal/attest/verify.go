@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Status is what is known of a commit.
@@ -40,7 +41,7 @@ type Found struct {
 
 // Verifier checks commits against the notes of a ref.
 type Verifier struct {
-	Git     *judge.Git
+	Git     *git.Repo
 	Signers Signers
 	Ref     string // of the notes; "" is [Ref]
 	// Notes are the texts of notes by commit, in place of those of a ref.
@@ -66,7 +67,7 @@ func (e *NameError) Unwrap() error { return e.Err }
 
 // Commits gives the commits that git knows by these names, in the order given, or those of a range (OLD..NEW, COMMIT^!,
 // names with ^ before them), the oldest first.
-func Commits(ctx context.Context, git *judge.Git, what ...string) ([]string, error) {
+func Commits(ctx context.Context, git *git.Repo, what ...string) ([]string, error) {
 	var names, without []string
 	for _, w := range what {
 		out, err := git.Run(ctx, nil, "rev-parse", "--revs-only", "--end-of-options", w, "--")
@@ -135,7 +136,7 @@ func (v *Verifier) Verify(ctx context.Context, commits []string) ([]Found, error
 
 // lost reports whether something could not be looked at, which says nothing of a commit.
 func lost(err error) bool {
-	_, git := errors.AsType[*judge.GitError](err)
+	_, git := errors.AsType[*git.Error](err)
 	_, damaged := errors.AsType[errDamaged](err)
 	return git || damaged
 }

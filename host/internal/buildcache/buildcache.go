@@ -18,6 +18,7 @@ import (
 
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Most is how large the caches of a repository may become, in bytes. Larger ones are thrown
@@ -26,7 +27,7 @@ const Most = 8 << 30
 
 // Of says where the caches of a repository are. Its work trees share them.
 type Of struct {
-	Git     *judge.Git
+	Git     *git.Repo
 	Dir     string // of all repositories
 	Home    string
 	Folders []string // relative to Home
@@ -237,7 +238,7 @@ func move(from, to string) error {
 
 // Forget throws the caches of a repository away. A change that has them open continues with
 // them and adds nothing more.
-func Forget(dir string, git *judge.Git) error { return remove(folder(dir, git)) }
+func Forget(dir string, git *git.Repo) error { return remove(folder(dir, git)) }
 
 // Sweep forgets the caches of the repositories whose root is stale. dry only names them.
 func Sweep(dir string, stale func(root string) bool, dry bool, each func(path string)) (err error) {
@@ -274,7 +275,7 @@ func remove(dir string) error {
 	return err
 }
 
-func folder(dir string, git *judge.Git) string {
+func folder(dir string, git *git.Repo) string {
 	sum := sha256.Sum256([]byte(git.CommonDir))
 	return filepath.Join(dir, hex.EncodeToString(sum[:8]))
 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // A folder that a check wrote holds whatever it likes; nothing but new regular files comes over.
@@ -62,7 +62,7 @@ func TestMerge(t *testing.T) {
 // begun anew; one that another change has open is left alone.
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
-	of := Of{Git: &judge.Git{Root: dir, CommonDir: dir}, Dir: filepath.Join(dir, "caches"), Home: dir, Folders: []string{".cache/x"}}
+	of := Of{Git: &git.Repo{Root: dir, CommonDir: dir}, Dir: filepath.Join(dir, "caches"), Home: dir, Folders: []string{".cache/x"}}
 	open := func(run string) *Caches {
 		t.Helper()
 		c, err := of.Open(t.Context(), "base", run)

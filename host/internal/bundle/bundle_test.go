@@ -19,6 +19,7 @@ import (
 	"github.com/paxiom/relay/host/internal/attest"
 	"github.com/paxiom/relay/host/internal/policy"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 var t0 = time.Date(2026, 11, 23, 5, 0, 0, 0, time.UTC)
@@ -54,7 +55,7 @@ func newSample(t *testing.T, format string) *sample {
 		run("", "commit", "-qm", text)
 	}
 	base, head := run("", "rev-parse", "HEAD~1"), run("", "rev-parse", "HEAD")
-	git, err := judge.OpenGit(ctx, dir)
+	git, err := git.Open(ctx, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -402,7 +403,7 @@ c a; c b; git switch -qc side a; c s; git switch -q main; c d; git merge -qm m s
 	if err != nil {
 		t.Fatal(err)
 	}
-	git, err := judge.OpenGit(ctx, dir)
+	git, err := git.Open(ctx, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

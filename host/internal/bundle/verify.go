@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/internal/attest"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Checked is an archive that is what somebody who is believed put together, and the answer
@@ -85,7 +85,7 @@ func Verify(ctx context.Context, r io.Reader, signers attest.Signers) (*Checked,
 
 // gaps refuses a list of commits that no range has: one before its parent, or one whose parent, which
 // is left out, stands on another of the list.
-func gaps(ctx context.Context, git *judge.Git, commits []string) error {
+func gaps(ctx context.Context, git *git.Repo, commits []string) error {
 	parents := func(of []string) (map[string][]string, error) {
 		if len(of) == 0 {
 			return nil, nil
@@ -146,7 +146,7 @@ func (c *Checked) bounded() error {
 }
 
 // unpack makes a repository that has the objects and nothing else.
-func unpack(ctx context.Context, dir, pack, format string) (*judge.Git, error) {
+func unpack(ctx context.Context, dir, pack, format string) (*git.Repo, error) {
 	config := "[core]\n\trepositoryformatversion = 0\n"
 	if format != "sha1" {
 		config = "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = " + format + "\n"
@@ -162,7 +162,7 @@ func unpack(ctx context.Context, dir, pack, format string) (*judge.Git, error) {
 			return nil, err
 		}
 	}
-	git, err := judge.OpenGit(ctx, dir)
+	git, err := git.Open(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

@@ -15,11 +15,12 @@ import (
 
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Keeper keeps the checkouts of one repository.
 type Keeper struct {
-	Git *judge.Git
+	Git *git.Repo
 	Dir string // of all repositories
 	// Own is relay's folder, relative to the root. Only what git tracks of it is shown, and the
 	// task that a driver may look for there.
@@ -32,7 +33,7 @@ type Keeper struct {
 type Tree struct {
 	Kept box.Kept
 	// Git is the repository with the checkout as its work tree.
-	Git *judge.Git
+	Git *git.Repo
 	// Index is the index of the checkout, which holds the commit.
 	Index string
 	// Submodules: some are shown as they are.
@@ -69,7 +70,7 @@ type state struct {
 
 // Can reports whether commits of a repository can be kept: its git directory is one, or that
 // of a linked work tree in another one, and its refs are files.
-func Can(g *judge.Git) bool {
+func Can(g *git.Repo) bool {
 	_, linked := below(g.GitDir, g.CommonDir)
 	return (linked || g.GitDir == g.CommonDir) && len(g.Outside()) <= 1 && !isDir(filepath.Join(g.CommonDir, "reftable"))
 }
@@ -187,7 +188,7 @@ func readState(path string) *state {
 // refresher brings one checkout up to date.
 type refresher struct {
 	k      *Keeper
-	git    *judge.Git // with the checkout as its work tree
+	git    *git.Repo // with the checkout as its work tree
 	tree   string
 	root   *os.Root // the same, for writing: no link leads out of it
 	live   string

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 type repo struct {
@@ -40,7 +40,7 @@ func newRepo(t testing.TB) *repo {
 // open has the keeper look at the repository at r.root.
 func (r *repo) open() {
 	r.Helper()
-	git, err := judge.OpenGit(r.Context(), r.root)
+	git, err := git.Open(r.Context(), r.root)
 	if err != nil {
 		r.Fatal(err)
 	}

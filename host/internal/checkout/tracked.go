@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"github.com/paxiom/relay/host/internal/beneath"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // file is a tracked file of the commit.
@@ -372,7 +372,7 @@ func (r *refresher) checkOut(ctx context.Context, paths []string) error {
 // differ are the files that differ from the index, once git has looked at them.
 func (r *refresher) differ(ctx context.Context) ([]string, error) {
 	_, err := r.write(ctx, nil, "update-index", "--ignore-submodules", "--refresh")
-	if fail, ok := errors.AsType[*judge.GitError](err); err == nil || !ok || fail.Exit != 1 { // 1: some do
+	if fail, ok := errors.AsType[*git.Error](err); err == nil || !ok || fail.Exit != 1 { // 1: some do
 		return nil, err
 	}
 	out, err := r.git.Run(ctx, nil, append(slices.Clone(settings), "diff-files", "-z", "--name-only", "--ignore-submodules=all")...)

@@ -11,6 +11,7 @@ import (
 	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 	"github.com/paxiom/relay/verify"
 )
 
@@ -98,7 +99,7 @@ func withHidden(n *node, list []*node, at Origin) *node {
 
 // HiddenFor is how a hidden check names a repository: by the top of its first work tree, so
 // that the check counts in all of them.
-func HiddenFor(g *judge.Git) string {
+func HiddenFor(g *git.Repo) string {
 	if filepath.Base(g.CommonDir) == ".git" {
 		return filepath.Dir(g.CommonDir)
 	}
@@ -107,7 +108,7 @@ func HiddenFor(g *judge.Git) string {
 
 // HiddenChecks are the hidden checks that a change of the repository has to pass: those
 // that count always, and those that are asked for. missing are asked for and not there.
-func (v *Verification) HiddenChecks(g *judge.Git, home string, asked []string) (all []verify.Command, missing []string) {
+func (v *Verification) HiddenChecks(g *git.Repo, home string, asked []string) (all []verify.Command, missing []string) {
 	missing = slices.Clone(asked)
 	for _, h := range v.Hidden {
 		if h.Repository != "" && h.Repository != g.Root && h.Repository != HiddenFor(g) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 	"github.com/paxiom/relay/judge/program/runs"
 	"github.com/paxiom/relay/verify"
 )
@@ -45,8 +46,8 @@ func programs(all []string, root string, argv []string, dir string, tests []stri
 	return all
 }
 
-// RunByGit adds what the user's own git runs and obeys in a work tree: see [judge.Git.Runs].
-func RunByGit(all []string, git *judge.Git) []string {
+// RunByGit adds what the user's own git runs and obeys in a work tree: see [git.Repo.Runs].
+func RunByGit(all []string, git *git.Repo) []string {
 	commands, paths := git.Runs()
 	for _, text := range commands {
 		all = programs(all, git.Root, []string{"sh", "-c", strings.TrimPrefix(text, "!")}, "", nil)

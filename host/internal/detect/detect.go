@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/host/internal/beneath"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // maxRead is how much of a manifest file is read; a larger one is passed over.
@@ -58,7 +58,7 @@ type Program struct {
 }
 
 // Repository looks at the repository. It fails only when git does.
-func Repository(ctx context.Context, g *judge.Git) (Project, error) {
+func Repository(ctx context.Context, g *git.Repo) (Project, error) {
 	out, err := g.Run(ctx, nil, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {
 		return Project{}, err
@@ -279,7 +279,7 @@ func look(name, path string) string {
 
 // defaultBranch asks the remote's recorded head, then the usual names, then takes
 // the branch that is checked out.
-func defaultBranch(ctx context.Context, g *judge.Git) (string, error) {
+func defaultBranch(ctx context.Context, g *git.Repo) (string, error) {
 	if out, err := g.Run(ctx, nil, "symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"); err == nil {
 		if name := strings.TrimPrefix(strings.TrimSpace(string(out)), "origin/"); name != "" {
 			return name, nil

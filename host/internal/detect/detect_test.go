@@ -13,6 +13,7 @@ import (
 	"testing/fstest"
 
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 func TestTree(t *testing.T) {
@@ -228,7 +229,7 @@ func TestRepositoryBranch(t *testing.T) {
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
-			g, err := judge.OpenGit(t.Context(), dir)
+			g, err := git.Open(t.Context(), dir)
 			if err != nil {
 				t.Fatal(err)
 			}

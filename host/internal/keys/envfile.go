@@ -12,6 +12,7 @@ import (
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/beneath"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // EnvFile is a file of NAME=value lines in a repository, of which the operator said
@@ -51,7 +52,7 @@ func (e EnvFile) Read(ctx context.Context) (map[string]string, error) {
 }
 
 func (e EnvFile) untracked(ctx context.Context) error {
-	git, err := judge.OpenGit(ctx, e.Root)
+	git, err := git.Open(ctx, e.Root)
 	var out []byte
 	if err == nil {
 		out, err = git.Run(ctx, nil, "ls-files", "-z", "--", ":(literal,top)"+e.Path)

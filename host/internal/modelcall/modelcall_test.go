@@ -22,6 +22,7 @@ import (
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
 	_ "github.com/paxiom/relay/judge/box/copies"
+	"github.com/paxiom/relay/judge/git"
 	"github.com/paxiom/relay/sdk/pluginpb"
 )
 
@@ -95,7 +96,7 @@ func TestThrough(t *testing.T) {
 }
 
 // world is a repository whose provider replays a script.
-func world(t *testing.T) (pluginenv.Env, *judge.Git, *workspace.Workspace) {
+func world(t *testing.T) (pluginenv.Env, *git.Repo, *workspace.Workspace) {
 	t.Helper()
 	dir := t.TempDir()
 	bin, root := filepath.Join(dir, "bin"), filepath.Join(dir, "repo")
@@ -115,7 +116,7 @@ func world(t *testing.T) (pluginenv.Env, *judge.Git, *workspace.Workspace) {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
-	git, err := judge.OpenGit(t.Context(), root)
+	git, err := git.Open(t.Context(), root)
 	must(t, err)
 	ws, err := workspace.Open(root, "")
 	must(t, err)

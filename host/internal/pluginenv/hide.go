@@ -16,8 +16,8 @@ import (
 	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/keys"
 	"github.com/paxiom/relay/host/internal/secrets"
-	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Credentials are the places with credentials on this machine, with what the
@@ -70,7 +70,7 @@ func (e Env) secrets() (values []string) {
 
 // inRepository reports whether the last commit holds a text: then it is no secret.
 func (e Env) inRepository(text string) bool {
-	git, err := judge.OpenGit(context.Background(), e.repo())
+	git, err := git.Open(context.Background(), e.repo())
 	if err != nil {
 		return false
 	}
@@ -79,7 +79,7 @@ func (e Env) inRepository(text string) bool {
 }
 
 // Caches are what checks of a repository may reuse.
-func Caches(cfg *config.Config, git *judge.Git, stateDir, home string) buildcache.Of {
+func Caches(cfg *config.Config, git *git.Repo, stateDir, home string) buildcache.Of {
 	home = cmp.Or(home, os.Getenv("HOME"))
 	return buildcache.Of{Git: git, Dir: CachesIn(stateDir), Home: home, Folders: cfg.Verification.Caches}
 }

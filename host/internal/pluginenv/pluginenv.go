@@ -23,6 +23,7 @@ import (
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Env is where the plugins of one run work.
@@ -127,13 +128,13 @@ func (e Env) repo() string { return cmp.Or(e.Repo, e.Root) }
 
 // Provider names a provider and makes its box, which may read the work tree and write
 // nothing but the plugin's own state.
-func (e Env) Provider(name string, git *judge.Git) (*Plugin, error) {
+func (e Env) Provider(name string, git *git.Repo) (*Plugin, error) {
 	return e.Reader(name, catalog.Provider, git)
 }
 
 // Reader is Provider for a plugin of either kind: a builder in such a box can say how
 // it is, and build nothing.
-func (e Env) Reader(name string, kind catalog.Kind, git *judge.Git) (*Plugin, error) {
+func (e Env) Reader(name string, kind catalog.Kind, git *git.Repo) (*Plugin, error) {
 	if e.Means == "" {
 		var err error
 		if e.Means, err = Means(context.Background(), e.Config, e.StateDir, e.Root); err != nil {

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/paxiom/relay/host/internal/report"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Session keeps the provider plugins of several runs, one after the other, running.
@@ -17,7 +17,7 @@ type Session struct{ plugins map[string]*Plugin }
 
 // Provider gives a run the provider of this name: the process that runs already, or as
 // Env.Provider does. One that does not answer any more is restarted when it is needed.
-func (s *Session) Provider(ctx context.Context, e Env, name string, git *judge.Git) (*Plugin, error) {
+func (s *Session) Provider(ctx context.Context, e Env, name string, git *git.Repo) (*Plugin, error) {
 	if s == nil {
 		return e.Provider(name, git)
 	}

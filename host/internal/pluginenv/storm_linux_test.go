@@ -16,9 +16,9 @@ import (
 
 	"github.com/paxiom/relay/host/internal/catalog"
 	"github.com/paxiom/relay/host/internal/config"
-	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
 	_ "github.com/paxiom/relay/judge/box/copies"
+	"github.com/paxiom/relay/judge/git"
 	"github.com/paxiom/relay/sdk/pluginpb"
 	"github.com/paxiom/relay/testdata/badplugins"
 )
@@ -69,7 +69,7 @@ func TestCrashStorm(t *testing.T) {
 // stormWorld is a repository, a home and a state folder, and the plugins.
 type stormWorld struct {
 	env  Env
-	git  *judge.Git
+	git  *git.Repo
 	dirs []string
 }
 
@@ -92,7 +92,7 @@ func newStormWorld(t *testing.T, kinds []string) *stormWorld {
 		}
 	}
 	var err error
-	if w.git, err = judge.OpenGit(context.Background(), root); err != nil {
+	if w.git, err = git.Open(context.Background(), root); err != nil {
 		t.Fatal(err)
 	}
 	exe, err := os.Executable()

@@ -16,7 +16,7 @@ import (
 	"github.com/paxiom/relay/host/internal/config"
 	said "github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/workspace"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Dir is the repository's folder of rules, and the user's below relay's configuration.
@@ -86,7 +86,7 @@ func (d *folder) with(user []File) (*Set, error) {
 
 // Open gives the policy for work on a commit: the user's rules, and those that the commit
 // has.
-func Open(ctx context.Context, git *judge.Git, commit string, environ []string) (*Set, error) {
+func Open(ctx context.Context, git *git.Repo, commit string, environ []string) (*Set, error) {
 	files, err := ofUser(environ, git.Root)
 	if err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func ofUser(environ []string, root string) (files []File, err error) {
 }
 
 // ofCommit reads the files of a commit: what is in the work tree does not count.
-func ofCommit(ctx context.Context, git *judge.Git, commit string) (*folder, error) {
+func ofCommit(ctx context.Context, git *git.Repo, commit string) (*folder, error) {
 	out, err := git.Run(ctx, nil, "ls-tree", "-l", "-z", "--full-tree", commit, Dir, Dir+"/") // itself where it is no folder
 	if err != nil {
 		return nil, err

@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/paxiom/relay/host/diag"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // repository commits files below policy/, links where a text begins with "-> ".
-func repository(t *testing.T, files map[string]string) *judge.Git {
+func repository(t *testing.T, files map[string]string) *git.Repo {
 	t.Helper()
 	root := t.TempDir()
 	for name, text := range files {
@@ -34,7 +34,7 @@ func repository(t *testing.T, files map[string]string) *judge.Git {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
 	}
-	git, err := judge.OpenGit(t.Context(), root)
+	git, err := git.Open(t.Context(), root)
 	if err != nil {
 		t.Fatal(err)
 	}

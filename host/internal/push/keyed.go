@@ -7,10 +7,11 @@ import (
 
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Known reports whether there is a remote of this name.
-func Known(ctx context.Context, git *judge.Git, remote string) error {
+func Known(ctx context.Context, git *git.Repo, remote string) error {
 	if _, err := git.Run(ctx, nil, "remote", "get-url", "--push", "--", remote); err != nil || strings.HasPrefix(remote, "-") {
 		return diag.New(judge.BlockedMissingConfig, fmt.Sprintf("there is no remote %q", remote), "git has no remote of that name", "`git remote -v` shows those that there are")
 	}
@@ -18,7 +19,7 @@ func Known(ctx context.Context, git *judge.Git, remote string) error {
 }
 
 // at gives the object that a ref of the remote is at; "" when there is none.
-func at(ctx context.Context, git *judge.Git, remote, ref string) (string, error) {
+func at(ctx context.Context, git *git.Repo, remote, ref string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	out, err := git.Talk(ctx, []string{"ls-remote"}, remote, ref)
@@ -35,7 +36,7 @@ func at(ctx context.Context, git *judge.Git, remote, ref string) (string, error)
 
 // FetchRef gets what a ref of the remote is at, without making a ref here, and gives its
 // name; "" when the remote has no such ref.
-func FetchRef(ctx context.Context, git *judge.Git, remote, ref string) (string, error) {
+func FetchRef(ctx context.Context, git *git.Repo, remote, ref string) (string, error) {
 	object, err := at(ctx, git, remote, ref)
 	if err != nil || object == "" {
 		return "", err
@@ -62,7 +63,7 @@ type Delivered struct{ Result, Branch bool }
 // Deliver pushes a result where there is none yet, and the branch with it or not at all: of
 // two workers with one key, the second changes nothing. Where the branch has diverged
 // the result goes alone, so that what was paid for is not lost.
-func Deliver(ctx context.Context, git *judge.Git, k Keyed) (done Delivered, err error) {
+func Deliver(ctx context.Context, git *git.Repo, k Keyed) (done Delivered, err error) {
 	t := Target{k.Remote, k.Branch}
 	is, err := at(ctx, git, k.Remote, k.Ref)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Of two workers with one key the second one changes nothing, and what is pushed twice is
@@ -13,10 +14,10 @@ func TestDeliver(t *testing.T) {
 	dir, w := t.TempDir(), &world{t: t}
 	remote := dir + "/remote.git"
 	w.run(dir, "init", "-q", "--bare", remote)
-	clone := func(name string) (*judge.Git, func(...string) string) {
+	clone := func(name string) (*git.Repo, func(...string) string) {
 		w.run(dir, "clone", "-q", remote, name)
 		in := func(args ...string) string { return w.run(dir+"/"+name, args...) }
-		git, err := judge.OpenGit(t.Context(), dir+"/"+name)
+		git, err := git.Open(t.Context(), dir+"/"+name)
 		if err != nil {
 			t.Fatal(err)
 		}

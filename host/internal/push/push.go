@@ -10,6 +10,7 @@ import (
 
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Target is where a branch goes.
@@ -32,7 +33,7 @@ type Result struct {
 const limit = 5 * time.Minute
 
 // To names where to push: branch "" is the branch that is checked out.
-func To(ctx context.Context, git *judge.Git, remote, branch string) (Target, error) {
+func To(ctx context.Context, git *git.Repo, remote, branch string) (Target, error) {
 	t := Target{remote, branch}
 	if branch == "" {
 		_, at, err := git.Head(ctx)
@@ -54,14 +55,14 @@ func To(ctx context.Context, git *judge.Git, remote, branch string) (Target, err
 
 // Check looks whether a push of a commit could go ahead: the remote answers, and its
 // branch has nothing that the commit has not.
-func Check(ctx context.Context, git *judge.Git, t Target, commit string) error {
+func Check(ctx context.Context, git *git.Repo, t Target, commit string) error {
 	_, err := look(ctx, git, t, commit)
 	return err
 }
 
 // Push brings the target's branch to a commit. When it is there already nothing is
 // done.
-func Push(ctx context.Context, git *judge.Git, t Target, commit string) (Result, error) {
+func Push(ctx context.Context, git *git.Repo, t Target, commit string) (Result, error) {
 	was, err := look(ctx, git, t, commit)
 	if err != nil || was == commit {
 		return Result{t, commit, was}, err
@@ -88,7 +89,7 @@ func Push(ctx context.Context, git *judge.Git, t Target, commit string) (Result,
 
 // Ref brings a ref of the same name to the remote, and never forces. Where there is none
 // here nothing is done.
-func Ref(ctx context.Context, git *judge.Git, t Target, ref string) error {
+func Ref(ctx context.Context, git *git.Repo, t Target, ref string) error {
 	out, err := git.Run(ctx, nil, "for-each-ref", "--format=%(objectname)", ref)
 	if err != nil || len(out) == 0 {
 		return err
@@ -104,7 +105,7 @@ func Ref(ctx context.Context, git *judge.Git, t Target, ref string) error {
 
 // look gives the commit that the remote's branch is at, "" when there is no such
 // branch, and an error when it has what the commit has not.
-func look(ctx context.Context, git *judge.Git, t Target, commit string) (string, error) {
+func look(ctx context.Context, git *git.Repo, t Target, commit string) (string, error) {
 	talk, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	out, err := git.Talk(talk, []string{"ls-remote"}, t.Remote, "refs/heads/"+t.Branch)
@@ -139,7 +140,7 @@ func unreached(ctx context.Context, t Target, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		why = fmt.Sprintf("there was no answer within %s", limit)
 	}
-	if g, ok := errors.AsType[*judge.GitError](err); ok && g.Kind == judge.GitOwnProgram {
+	if g, ok := errors.AsType[*git.Error](err); ok && g.Kind == git.OwnProgram {
 		fix := "`git config --show-origin --get-all " + diag.Word(g.Setting) + "` shows where it is set; name a program outside of the work tree there"
 		if strings.HasPrefix(g.Setting, "GIT_") {
 			fix = "`unset " + g.Setting + "`, or name a program outside of the work tree in it"
@@ -156,7 +157,7 @@ var login = regexp.MustCompile(`://[^/@\s]+@`)
 // said gives git's words on one line, without logins.
 func said(err error) string {
 	text := err.Error()
-	if g, ok := errors.AsType[*judge.GitError](err); ok && g.Stderr != "" {
+	if g, ok := errors.AsType[*git.Error](err); ok && g.Stderr != "" {
 		text = g.Stderr
 	}
 	return login.ReplaceAllString(strings.Join(strings.Fields(text), " "), "://…@")

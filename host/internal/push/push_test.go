@@ -9,12 +9,13 @@ import (
 
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // world is a repository with a remote of its own.
 type world struct {
 	t      *testing.T
-	git    *judge.Git
+	git    *git.Repo
 	remote string
 }
 
@@ -50,7 +51,7 @@ func newWorld(t *testing.T) *world {
 	w.run(base, "init", "-q", "-b", "main", root)
 	w.run(root, "remote", "add", "origin", w.remote)
 	w.commit(root, "a.txt")
-	if w.git, err = judge.OpenGit(t.Context(), root); err != nil {
+	if w.git, err = git.Open(t.Context(), root); err != nil {
 		t.Fatal(err)
 	}
 	return w

@@ -16,6 +16,7 @@ import (
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/store"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // schemeGit begins the address of a mirror that is a git repository, "git+https://host/mirror.git":
@@ -62,7 +63,7 @@ func openGit(ctx context.Context, source string) (io.ReadCloser, error) {
 	} else if _, err := os.Stat(dir); err != nil {
 		return nil, err
 	}
-	git, err := judge.OpenCommits(ctx, dir)
+	git, err := git.OpenCommits(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +99,7 @@ func fetchGit(ctx context.Context, repo, dir string) error {
 			return err
 		}
 	}
-	git, err := judge.OpenCommits(ctx, dir)
+	git, err := git.OpenCommits(ctx, dir)
 	if err == nil {
 		_, err = git.Talk(ctx, []string{"-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance", "--refmap="},
 			repo, "+HEAD:"+mirrorRef)

@@ -13,15 +13,16 @@ import (
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Read gives the result at a key's ref; nil where there is none. What does not count is an
 // *Untrusted.
-func Read(ctx context.Context, git *judge.Git, signers attest.Signers, key string) (*Result, error) {
+func Read(ctx context.Context, git *git.Repo, signers attest.Signers, key string) (*Result, error) {
 	return readAt(ctx, git, signers, key, Ref(key))
 }
 
-func readAt(ctx context.Context, git *judge.Git, signers attest.Signers, key, ref string) (*Result, error) {
+func readAt(ctx context.Context, repo *git.Repo, signers attest.Signers, key, ref string) (*Result, error) {
 	names := []string{ref + "^{commit}"}
 	files := []string{statementName}
 	for name := range limits {
@@ -32,17 +33,17 @@ func readAt(ctx context.Context, git *judge.Git, signers attest.Signers, key, re
 	for _, f := range files {
 		names = append(names, ref+":"+f)
 	}
-	at, err := look(ctx, git, names)
+	at, err := look(ctx, repo, names)
 	if err != nil {
 		return nil, err
 	}
 	if at[0].kind == "" {
 		return nil, nil
 	}
-	r, err := open(ctx, git, signers, key, files, at[1:])
+	r, err := open(ctx, repo, signers, key, files, at[1:])
 	if err != nil {
-		if git, ok := errors.AsType[*judge.GitError](err); ok {
-			return nil, git
+		if e, ok := errors.AsType[*git.Error](err); ok {
+			return nil, e
 		}
 		return nil, &Untrusted{ref, err}
 	}
@@ -51,7 +52,7 @@ func readAt(ctx context.Context, git *judge.Git, signers attest.Signers, key, re
 }
 
 // open checks everything that a result says, before any of it is used.
-func open(ctx context.Context, git *judge.Git, signers attest.Signers, key string, files []string, at []object) (*Result, error) {
+func open(ctx context.Context, git *git.Repo, signers attest.Signers, key string, files []string, at []object) (*Result, error) {
 	sealed, err := read(ctx, git, statementName, at[0])
 	if err != nil {
 		return nil, err
@@ -105,7 +106,7 @@ func open(ctx context.Context, git *judge.Git, signers attest.Signers, key strin
 
 // here reports whether what it speaks of belongs to this repository: signed results of another
 // one say nothing here.
-func (r *Result) here(ctx context.Context, git *judge.Git) error {
+func (r *Result) here(ctx context.Context, git *git.Repo) error {
 	names := []string{r.Base}
 	for _, name := range []string{r.Commit, r.Kept} {
 		if name != "" {
@@ -136,7 +137,7 @@ type object struct {
 }
 
 // look asks git what stands at names.
-func look(ctx context.Context, git *judge.Git, names []string) ([]object, error) {
+func look(ctx context.Context, git *git.Repo, names []string) ([]object, error) {
 	out, err := git.Run(ctx, strings.NewReader(strings.Join(names, "\n")+"\n"), "cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)")
 	if err != nil {
 		return nil, err
@@ -157,7 +158,7 @@ func look(ctx context.Context, git *judge.Git, names []string) ([]object, error)
 }
 
 // read reads a file of a result that is no larger than such a file may be.
-func read(ctx context.Context, git *judge.Git, name string, o object) ([]byte, error) {
+func read(ctx context.Context, git *git.Repo, name string, o object) ([]byte, error) {
 	switch {
 	case o.kind != "blob":
 		return nil, fmt.Errorf("it has no %s", name)
@@ -168,7 +169,7 @@ func read(ctx context.Context, git *judge.Git, name string, o object) ([]byte, e
 }
 
 // Take makes an object that was fetched the result of a key, when it counts.
-func Take(ctx context.Context, git *judge.Git, signers attest.Signers, key, object string) (*Result, error) {
+func Take(ctx context.Context, git *git.Repo, signers attest.Signers, key, object string) (*Result, error) {
 	r, err := readAt(ctx, git, signers, key, object)
 	if err == nil && r == nil {
 		err = &Untrusted{Ref(key), errors.New("it is not a commit")}

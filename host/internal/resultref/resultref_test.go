@@ -15,6 +15,7 @@ import (
 	"github.com/paxiom/relay/host/internal/history"
 	"github.com/paxiom/relay/host/internal/report"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 func TestKeys(t *testing.T) {
@@ -36,7 +37,7 @@ type machine struct {
 	signers attest.Signers
 }
 
-func newMachine(t *testing.T, git *judge.Git) *machine {
+func newMachine(t *testing.T, git *git.Repo) *machine {
 	t.Helper()
 	return &machine{Options: attest.Options{Git: git, StateDir: t.TempDir(), Home: t.TempDir(), Environ: []string{}, Now: time.Now()}}
 }
@@ -57,12 +58,12 @@ func (m *machine) write(t *testing.T, s Statement, files map[string][]byte, secr
 	return object
 }
 
-func repository(t *testing.T) (*judge.Git, string) {
+func repository(t *testing.T) (*git.Repo, string) {
 	t.Helper()
 	dir := t.TempDir()
 	gitIn(t, dir, "init", "-q")
 	gitIn(t, dir, "commit", "-q", "--allow-empty", "-m", "base "+dir)
-	git, err := judge.OpenGit(t.Context(), dir)
+	git, err := git.Open(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/paxiom/relay/host/internal/attest"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Secrets says where a text holds a value of the user's credentials; "" when nowhere.
@@ -74,7 +74,7 @@ func fits(name string, b []byte, secrets Secrets) (bool, error) {
 }
 
 // Attestation is the note about a commit, nil when there is none.
-func Attestation(ctx context.Context, git *judge.Git, commit string) []byte {
+func Attestation(ctx context.Context, git *git.Repo, commit string) []byte {
 	out, err := git.Run(ctx, nil, "notes", "--ref="+attest.Ref, "show", commit)
 	if commit == "" || err != nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // copied are what of the state has a copy in the workspace: what people and scripts read.
@@ -34,7 +34,7 @@ func private(name string) bool {
 // tracked are the paths below the workspace that git knows, as of one state of its index.
 type tracked struct {
 	sync.Mutex
-	git   *judge.Git
+	git   *git.Repo
 	index time.Time
 	paths map[string]bool
 }
@@ -78,7 +78,7 @@ func (w *Workspace) Withdraw(path string) {
 }
 
 // UseGit has an open repository asked what git tracks.
-func (w *Workspace) UseGit(git *judge.Git) {
+func (w *Workspace) UseGit(git *git.Repo) {
 	w.known.Lock()
 	defer w.known.Unlock()
 	w.known.git = git
@@ -95,7 +95,7 @@ func (w *Workspace) findTracked() error {
 		return nil
 	}
 	if w.known.git == nil {
-		if w.known.git, err = judge.OpenGit(context.Background(), w.root); err != nil {
+		if w.known.git, err = git.Open(context.Background(), w.root); err != nil {
 			return err
 		}
 	}

@@ -17,8 +17,8 @@ func TestPublishIntoAClone(t *testing.T) {
 	if err := os.Symlink(victim, filepath.Join(root, ".relay", "REPORT.json")); err != nil {
 		t.Fatal(err)
 	}
-	git(t, root, "add", "-f", ".relay/STATE.json", ".relay/history")
-	git(t, root, "commit", "-qm", "forged")
+	runGit(t, root, "add", "-f", ".relay/STATE.json", ".relay/history")
+	runGit(t, root, "commit", "-qm", "forged")
 	w, err := Open(root, "")
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestPublishIntoAClone(t *testing.T) {
 	if b, _ := os.ReadFile(victim); string(b) != "v" {
 		t.Error("a link was followed")
 	}
-	if s := git(t, root, "status", "--porcelain", "--untracked-files=no"); s != "" {
+	if s := runGit(t, root, "status", "--porcelain", "--untracked-files=no"); s != "" {
 		t.Errorf("tracked files were changed:\n%s", s)
 	}
 	if err := os.Remove(w.Blocked()); err != nil {
@@ -76,8 +76,8 @@ func TestPublishWithoutAPlace(t *testing.T) {
 	if err := os.Symlink("/nonexistent", filepath.Join(root, ".relay")); err != nil {
 		t.Fatal(err)
 	}
-	git(t, root, "add", "-f", ".relay")
-	git(t, root, "commit", "-qm", "x")
+	runGit(t, root, "add", "-f", ".relay")
+	runGit(t, root, "commit", "-qm", "x")
 	w, _ := Open(root, "")
 	put(t, w.Dir(), "STATE.json", "{}")
 	if err := w.Publish(); err != nil {
@@ -110,7 +110,7 @@ func TestPublishKeepsAnEditedPlan(t *testing.T) {
 func TestStateOfALinkedWorkTree(t *testing.T) {
 	root := repo(t)
 	linked := filepath.Join(t.TempDir(), "linked")
-	git(t, root, "worktree", "add", "-q", linked)
+	runGit(t, root, "worktree", "add", "-q", linked)
 	a, _ := Open(root, "")
 	b, _ := Open(linked, "")
 	if a.Dir() != filepath.Join(root, ".git", "relay") || b.Dir() != filepath.Join(root, ".git", "worktrees", "linked", "relay") {
@@ -120,14 +120,14 @@ func TestStateOfALinkedWorkTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, b.Dir(), "STATE.json", "{}")
-	if s := git(t, root, "gc", "-q"); s != "" {
+	if s := runGit(t, root, "gc", "-q"); s != "" {
 		t.Error(s)
 	}
-	git(t, root, "worktree", "remove", linked)
+	runGit(t, root, "worktree", "remove", linked)
 	if _, err := os.Lstat(b.Dir()); err == nil {
 		t.Error("the state of a work tree outlives it")
 	}
-	if got := strings.TrimSpace(git(t, root, "fsck")); got != "" && !strings.Contains(got, "notice") {
+	if got := strings.TrimSpace(runGit(t, root, "fsck")); got != "" && !strings.Contains(got, "notice") {
 		t.Error(got)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/root"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // LockFile pins the plugins of a repository; see package catalog.
@@ -96,7 +97,7 @@ func FindRoot(dir string) (string, error) {
 	case errors.Is(err, root.ErrInside):
 		return "", diag.New(judge.BlockedRepository, "this is the inside of a .git folder", quote(dir)+" holds no working tree", "`cd "+diag.Word(at)+"`")
 	case errors.Is(err, root.ErrBare):
-		return "", diag.Git(&judge.GitError{Kind: judge.GitBare, Dir: at})
+		return "", diag.Git(&git.Error{Kind: git.Bare, Dir: at})
 	case errors.Is(err, root.ErrNone):
 		return "", diag.New(judge.BlockedRepository, "not a git repository", "neither "+quote(at)+" nor a folder above it has a .git",
 			"`git init` here, or `cd` to a repository, or name one with `-C DIR`")
@@ -105,7 +106,7 @@ func FindRoot(dir string) (string, error) {
 	}
 	gitDir := root.GitDir(at)
 	if slices.ContainsFunc([]string{at, filepath.Join(at, ".git"), gitDir}, foreign) {
-		if _, err := judge.OpenGit(context.Background(), at); err != nil {
+		if _, err := git.Open(context.Background(), at); err != nil {
 			return "", diag.Git(err)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/paxiom/relay/judge"
 )
 
-func git(t *testing.T, dir string, args ...string) string {
+func runGit(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	c := exec.Command("git", args...)
 	c.Dir = dir
@@ -31,10 +31,10 @@ func repo(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	git(t, dir, "init", "-q")
+	runGit(t, dir, "init", "-q")
 	put(t, dir, "a.txt", "a")
-	git(t, dir, "add", ".")
-	git(t, dir, "commit", "-qm", "a")
+	runGit(t, dir, "add", ".")
+	runGit(t, dir, "commit", "-qm", "a")
 	return dir
 }
 
@@ -73,9 +73,9 @@ func TestFindRoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	linked := filepath.Join(t.TempDir(), "linked")
-	git(t, main, "worktree", "add", "-q", linked)
+	runGit(t, main, "worktree", "add", "-q", linked)
 	lib := repo(t)
-	git(t, main, "-c", "protocol.file.allow=always", "submodule", "add", "-q", lib, "lib")
+	runGit(t, main, "-c", "protocol.file.allow=always", "submodule", "add", "-q", lib, "lib")
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(sub, link); err != nil {
 		t.Fatal(err)
@@ -115,20 +115,20 @@ func TestEnsureKeepsRepositoryClean(t *testing.T) {
 		if err := w.Publish(); err != nil {
 			t.Fatal(err)
 		}
-		if s := git(t, root, "status", "--porcelain", "-uall"); s != "" {
+		if s := runGit(t, root, "status", "--porcelain", "-uall"); s != "" {
 			t.Errorf("%q: not clean after Ensure:\n%s", rel, s)
 		}
 		put(t, w.Shared(), "FACTS.md", "fact")
 		put(t, w.Shared(), "prompts/builder.user.txt", "p")
-		if s := git(t, root, "status", "--porcelain", "-uall"); strings.Count(s, "\n") != 2 {
+		if s := runGit(t, root, "status", "--porcelain", "-uall"); strings.Count(s, "\n") != 2 {
 			t.Errorf("%q: FACTS.md and prompts should be visible to git, got:\n%s", rel, s)
 		}
-		git(t, root, "add", "-A")
-		git(t, root, "clean", "-fdxq") // as in a clone, nothing is left but what git tracks
+		runGit(t, root, "add", "-A")
+		runGit(t, root, "clean", "-fdxq") // as in a clone, nothing is left but what git tracks
 		if err := w.Publish(); err != nil {
 			t.Fatal(err)
 		}
-		if s := git(t, root, "ls-files", "--others", "--exclude-standard"); s != "" {
+		if s := runGit(t, root, "ls-files", "--others", "--exclude-standard"); s != "" {
 			t.Errorf("%q: git would add copies to a clone:\n%s", rel, s)
 		}
 		put(t, w.Shared(), ".gitignore", "mine\n")

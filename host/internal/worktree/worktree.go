@@ -15,6 +15,7 @@ import (
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/workspace"
 	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // Tree is one work tree of a pool.
@@ -26,8 +27,8 @@ type Tree struct {
 
 // Pool is the work trees of one repository for one purpose.
 type Pool struct {
-	Git *judge.Git // the repository
-	Dir string     // where they lie
+	Git *git.Repo // the repository
+	Dir string    // where they lie
 	// Alive reports whether an owner still needs its tree. nil: every owner does.
 	Alive func(owner string) bool
 	// Room refuses one more where there are n already, which take so many bytes. nil:
@@ -35,12 +36,12 @@ type Pool struct {
 	Room func(n int, bytes int64) error
 	// Fill puts what the user's filters (LFS) make of it into a work tree that was just
 	// checked out: git does that without any. nil: nothing.
-	Fill func(context.Context, *judge.Git) error
+	Fill func(context.Context, *git.Repo) error
 	Now  func() time.Time
 }
 
 // Dir gives the folder of a repository's pool below base.
-func Dir(base string, git *judge.Git) string {
+func Dir(base string, git *git.Repo) string {
 	sum := sha256.Sum256([]byte(git.CommonDir))
 	return filepath.Join(base, hex.EncodeToString(sum[:8]))
 }
@@ -111,7 +112,7 @@ func (p *Pool) Take(ctx context.Context, owner, branch, base string) (path strin
 		}
 	}
 	if p.Fill != nil {
-		git, err := judge.OpenGit(ctx, path)
+		git, err := git.Open(ctx, path)
 		if err == nil {
 			err = p.Fill(ctx, git)
 		}
@@ -140,7 +141,7 @@ func on(branch string) []string {
 // Reset puts a work tree on a new branch at base, or on none. Nothing of what it held
 // before stays.
 func Reset(ctx context.Context, path, branch, base string) error {
-	git, err := judge.OpenGit(ctx, path)
+	git, err := git.Open(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -180,7 +181,7 @@ func (p *Pool) Release(ctx context.Context, path, owner string) error {
 	if filepath.Dir(path) != p.Dir || ownerOf(path) != owner {
 		return nil
 	}
-	if git, err := judge.OpenGit(ctx, path); err == nil {
+	if git, err := git.Open(ctx, path); err == nil {
 		if _, err := git.Write(ctx, nil, nil, "checkout", "-q", "-f", "--detach"); err != nil {
 			return diag.Wrap(err, judge.BlockedCrashRecovery, "a work tree can't be released", "`git -C "+diag.Word(path)+" status`")
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/judge/git"
 )
 
 func run(t *testing.T, dir string, args ...string) string {
@@ -35,7 +35,7 @@ func pool(t *testing.T) *Pool {
 	os.WriteFile(filepath.Join(root, ".gitignore"), []byte("*.log\n"), 0o644)
 	run(t, root, "add", "-A")
 	run(t, root, "commit", "-qm", "base")
-	git, err := judge.OpenGit(t.Context(), root)
+	git, err := git.Open(t.Context(), root)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package judge
+package git
 
 import (
 	"context"
@@ -17,7 +17,7 @@ type StatusEntry struct {
 // Status gives everything that differs from HEAD: staged, unstaged and untracked,
 // submodules included, ignored files not. It is the one call that scans the tree. No
 // filter runs for it: what looks changed without one is for Decide.
-func (g *Git) Status(ctx context.Context) ([]StatusEntry, error) {
+func (g *Repo) Status(ctx context.Context) ([]StatusEntry, error) {
 	entries, err := g.ownStatus(ctx)
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (g *Git) Status(ctx context.Context) ([]StatusEntry, error) {
 }
 
 // ownStatus is Status without what lies in submodules.
-func (g *Git) ownStatus(ctx context.Context) ([]StatusEntry, error) {
+func (g *Repo) ownStatus(ctx context.Context) ([]StatusEntry, error) {
 	out, err := g.Run(ctx, nil, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (g *Git) ownStatus(ctx context.Context) ([]StatusEntry, error) {
 	}
 	for _, line := range lines {
 		if len(line) < 4 || line[2] != ' ' {
-			return nil, &GitError{Kind: GitFailed, Dir: g.Root, Args: []string{"status"}, Stderr: fmt.Sprintf("unexpected line %q", line)}
+			return nil, &Error{Kind: Failed, Dir: g.Root, Args: []string{"status"}, Stderr: fmt.Sprintf("unexpected line %q", line)}
 		}
 		entries = append(entries, StatusEntry{Index: line[0], Work: line[1], Path: line[3:]})
 		if line[0] == ' ' && line[1] == 'M' {
@@ -74,7 +74,7 @@ func (g *Git) ownStatus(ctx context.Context) ([]StatusEntry, error) {
 }
 
 // unchanged asks Decide about those of the paths that a filter stands for.
-func (g *Git) unchanged(ctx context.Context, paths []string) (map[string]bool, error) {
+func (g *Repo) unchanged(ctx context.Context, paths []string) (map[string]bool, error) {
 	if g.Decide == nil || len(paths) == 0 {
 		return nil, nil
 	}
@@ -106,7 +106,7 @@ func (g *Git) unchanged(ctx context.Context, paths []string) (map[string]bool, e
 type Indexed struct{ Mode, OID string }
 
 // Indexed looks paths up in the index; those that it has not are left out.
-func (g *Git) Indexed(ctx context.Context, paths []string) (map[string]Indexed, error) {
+func (g *Repo) Indexed(ctx context.Context, paths []string) (map[string]Indexed, error) {
 	wanted := make(map[string]bool, len(paths))
 	for _, p := range paths {
 		wanted[p] = true
@@ -121,7 +121,7 @@ func (g *Git) Indexed(ctx context.Context, paths []string) (map[string]Indexed, 
 }
 
 // index gives each entry of the index that is no conflict.
-func (g *Git) index(ctx context.Context, each func(mode, oid, path string)) error {
+func (g *Repo) index(ctx context.Context, each func(mode, oid, path string)) error {
 	out, err := g.Run(ctx, nil, "ls-files", "-s", "-z")
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (g *Git) index(ctx context.Context, each func(mode, oid, path string)) erro
 }
 
 // submodules are those in which something differs from their own HEAD.
-func (g *Git) submodules(ctx context.Context) ([]StatusEntry, error) {
+func (g *Repo) submodules(ctx context.Context) ([]StatusEntry, error) {
 	var links []string
 	err := g.index(ctx, func(mode, _, path string) {
 		if mode == "160000" {
@@ -171,13 +171,13 @@ func (g *Git) submodules(ctx context.Context) ([]StatusEntry, error) {
 }
 
 // records takes apart what git prints with -z; each record has its end.
-func (g *Git) records(out []byte, verb string) ([]string, error) {
+func (g *Repo) records(out []byte, verb string) ([]string, error) {
 	text := string(out)
 	if text == "" {
 		return nil, nil
 	}
 	if !strings.HasSuffix(text, "\x00") {
-		return nil, &GitError{Kind: GitFailed, Dir: g.Root, Args: []string{verb}, Stderr: "the answer is cut off"}
+		return nil, &Error{Kind: Failed, Dir: g.Root, Args: []string{verb}, Stderr: "the answer is cut off"}
 	}
 	return strings.Split(text[:len(text)-1], "\x00"), nil
 }

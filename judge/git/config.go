@@ -1,4 +1,4 @@
-package judge
+package git
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// gitConfig is what relay has to know of the configuration that git reads: it is asked
+// config is what relay has to know of the configuration that git reads: it is asked
 // for once, which starts nothing.
-type gitConfig struct {
+type config struct {
 	off     []setting           // overrides of all that names a program or asks for one
 	filters map[string]bool     // drivers that filter by a program; true with a smudge of their own
 	ways    []setting           // what names programs and files by which git reaches a remote
@@ -31,7 +31,7 @@ type setting struct{ key, value string }
 
 // readConfig lists the configuration of the system, the user, the repository and the
 // environment, with all that they include.
-func (g *Git) readConfig(ctx context.Context) error {
+func (g *Repo) readConfig(ctx context.Context) error {
 	args := []string{"config", "--list", "-z", "--show-origin", "--includes"}
 	out, err := g.Run(ctx, nil, args...)
 	if err != nil {
@@ -39,9 +39,9 @@ func (g *Git) readConfig(ctx context.Context) error {
 	}
 	fields := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 	if len(fields)%2 != 0 || !strings.HasSuffix(string(out), "\x00") {
-		return &GitError{Kind: GitFailed, Dir: g.Root, Args: args, Stderr: "the answer is cut off"}
+		return &Error{Kind: Failed, Dir: g.Root, Args: args, Stderr: "the answer is cut off"}
 	}
-	c := gitConfig{filters: map[string]bool{}, remotes: map[string][]string{}}
+	c := config{filters: map[string]bool{}, remotes: map[string][]string{}}
 	home, _ := os.UserHomeDir()
 	files := []string{os.Getenv("GIT_CONFIG_GLOBAL"), filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config/git/config")}
 	if xdg := os.Getenv("XDG_CONFIG_HOME"); xdg != "" {
@@ -174,7 +174,7 @@ func instead(section, _, name string) (value string, ok bool) {
 
 // inTree gives those of the files that lie in the work tree and not in git's folder, by
 // their path there; a file that a link leads to counts as well as the link.
-func (g *Git) inTree(files []string) []string {
+func (g *Repo) inTree(files []string) []string {
 	var out []string
 	for _, file := range files {
 		if file == "" {
@@ -201,12 +201,12 @@ func (g *Git) inTree(files []string) []string {
 // ConfigFiles are the files in the work tree, relative to Root, that git reads settings
 // from: those that its configuration includes, and that of the user where the work tree
 // holds the home. They need not exist.
-func (g *Git) ConfigFiles() []string { return g.config.files }
+func (g *Repo) ConfigFiles() []string { return g.config.files }
 
 // Runs gives the commands that the user's own git starts by its configuration, and the paths of
 // its hooks and of files that say whom it believes and what it filters, as they are written
 // there: what a change makes of them in the work tree acts when the user calls git the next time.
-func (g *Git) Runs() (commands, paths []string) { return g.config.runs, g.config.obeys }
+func (g *Repo) Runs() (commands, paths []string) { return g.config.runs, g.config.obeys }
 
 // obeyed are the names of settings with such a path.
 var obeyed = []string{"hookspath", "allowedsignersfile", "revocationfile", "attributesfile"}
@@ -216,7 +216,7 @@ var converts = []string{"core.autocrlf", "core.eol", "core.safecrlf", "core.attr
 
 // FilterSettings are the settings, name and value, that make the user's filters what they
 // are.
-func (g *Git) FilterSettings() [][2]string {
+func (g *Repo) FilterSettings() [][2]string {
 	var out [][2]string
 	for _, s := range g.config.inside {
 		out = append(out, [2]string{s.key, s.value})
@@ -225,7 +225,7 @@ func (g *Git) FilterSettings() [][2]string {
 }
 
 // LFS is the folder where git-lfs keeps what it stores.
-func (g *Git) LFS() string {
+func (g *Repo) LFS() string {
 	switch dir := g.config.lfs; {
 	case dir == "":
 		return filepath.Join(g.CommonDir, "lfs")
@@ -237,23 +237,23 @@ func (g *Git) LFS() string {
 }
 
 // Signs reports whether the user has git sign commits.
-func (g *Git) Signs() bool { return g.config.signs }
+func (g *Repo) Signs() bool { return g.config.signs }
 
 // Loose reports whether modes in the work tree mean nothing to git.
-func (g *Git) Loose() bool { return g.config.loose }
+func (g *Repo) Loose() bool { return g.config.loose }
 
 // Sparse reports whether git leaves files of the index out of the work tree.
-func (g *Git) Sparse() bool { return g.config.sparse }
+func (g *Repo) Sparse() bool { return g.config.sparse }
 
 // Filters gives the paths, out of these, whose content a program of the user's filters,
 // by the attributes that git sees with env from dir, "" for Root.
-func (g *Git) Filters(ctx context.Context, dir string, env, paths []string) (found []string, err error) {
+func (g *Repo) Filters(ctx context.Context, dir string, env, paths []string) (found []string, err error) {
 	err = g.filters(ctx, dir, env, paths, func(path, _ string) { found = append(found, path) })
 	return found, err
 }
 
 // Large gives those of the paths that git-lfs keeps: what is committed of one is a pointer.
-func (g *Git) Large(ctx context.Context, paths []string) (found map[string]bool, err error) {
+func (g *Repo) Large(ctx context.Context, paths []string) (found map[string]bool, err error) {
 	if _, ok := g.config.filters["lfs"]; !ok {
 		return nil, nil
 	}
@@ -263,7 +263,7 @@ func (g *Git) Large(ctx context.Context, paths []string) (found map[string]bool,
 }
 
 // filters is Filters that names the filter, too.
-func (g *Git) filters(ctx context.Context, dir string, env, paths []string, tell func(path, driver string)) error {
+func (g *Repo) filters(ctx context.Context, dir string, env, paths []string, tell func(path, driver string)) error {
 	if len(g.config.filters) == 0 || len(paths) == 0 {
 		return nil
 	}
@@ -291,7 +291,7 @@ func (g *Git) filters(ctx context.Context, dir string, env, paths []string, tell
 }
 
 // Filtered gives all files of the index that a program of the user's filters.
-func (g *Git) Filtered(ctx context.Context) ([]string, error) {
+func (g *Repo) Filtered(ctx context.Context) ([]string, error) {
 	if len(g.config.filters) == 0 {
 		return nil, nil
 	}
@@ -309,7 +309,7 @@ func (g *Git) Filtered(ctx context.Context) ([]string, error) {
 
 // trees are the work trees of the repository that are known: no program is started from
 // there.
-func (g *Git) trees() []string {
+func (g *Repo) trees() []string {
 	trees := []string{g.Root}
 	if filepath.Base(g.CommonDir) == ".git" {
 		trees = append(trees, filepath.Dir(g.CommonDir))

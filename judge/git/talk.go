@@ -1,4 +1,4 @@
-package judge
+package git
 
 import (
 	"context"
@@ -30,7 +30,7 @@ var ways = []string{"GIT_SSH=", "GIT_SSH_COMMAND=", "GIT_SSH_VARIANT=", "GIT_ASK
 // logins and the programs for them that the user configured hold. Still no hook runs,
 // nobody is asked anything, and what is set up for a remote may not lead into the work tree.
 // Git begins in /, so that what is named relative to a folder finds nothing there either.
-func (g *Git) Talk(ctx context.Context, command []string, remote string, refs ...string) ([]byte, error) {
+func (g *Repo) Talk(ctx context.Context, command []string, remote string, refs ...string) ([]byte, error) {
 	now := *g
 	if err := now.readConfig(ctx); err != nil { // of now: hours may have gone by
 		return nil, err
@@ -43,11 +43,11 @@ func (g *Git) Talk(ctx context.Context, command []string, remote string, refs ..
 		return nil, err
 	}
 	args := append(append(slices.Clone(command), "--", remote), refs...)
-	return gitCall{g: &now, dir: "/", write: true, talk: true, set: set}.run(ctx, nil, args...)
+	return call{g: &now, dir: "/", write: true, talk: true, set: set}.run(ctx, nil, args...)
 }
 
 // talks refuses to reach a remote by a program or file that lies in the work tree.
-func (g *Git) talks() error {
+func (g *Repo) talks() error {
 	settings := slices.Clone(g.config.ways)
 	for _, kv := range os.Environ() {
 		name, value, _ := strings.Cut(kv, "=")
@@ -65,7 +65,7 @@ func (g *Git) talks() error {
 
 // outside is an error when a setting names a file of the work tree, or one that depends on
 // the folder in which git is.
-func (g *Git) outside(s setting) error {
+func (g *Repo) outside(s setting) error {
 	value := strings.TrimPrefix(s.value, "!")
 	value = strings.NewReplacer("$GIT_DIR", g.GitDir, "${GIT_DIR}", g.GitDir).Replace(value)
 	first, _, _ := strings.Cut(value, " ")
@@ -78,12 +78,12 @@ func (g *Git) outside(s setting) error {
 	default:
 		return nil
 	}
-	return &GitError{Kind: GitOwnProgram, Dir: g.Root, Setting: s.key, Stderr: s.key + why + s.value}
+	return &Error{Kind: OwnProgram, Dir: g.Root, Setting: s.key, Stderr: s.key + why + s.value}
 }
 
 // reach refuses a remote that lies in the work tree: its hooks are programs. It gives the
 // settings by which git, in /, finds one whose path is relative to the work tree.
-func (g *Git) reach(ctx context.Context, remote string) (set []setting, err error) {
+func (g *Repo) reach(ctx context.Context, remote string) (set []setting, err error) {
 	key := "remote." + remote + "."
 	urls, own := g.config.remotes[key+"url"], g.config.remotes[key+"pushurl"]
 	if len(urls) == 0 {
@@ -109,7 +109,7 @@ func (g *Git) reach(ctx context.Context, remote string) (set []setting, err erro
 }
 
 // paths is reach for addresses, as they are configured and as git understands them.
-func (g *Git) paths(set []setting, key, instead string, urls, to []string) ([]setting, error) {
+func (g *Repo) paths(set []setting, key, instead string, urls, to []string) ([]setting, error) {
 	if len(urls) != len(to) {
 		return nil, g.cutOff([]string{"remote"})
 	}
@@ -135,20 +135,20 @@ func (g *Git) paths(set []setting, key, instead string, urls, to []string) ([]se
 			set = append(set, setting{"url." + path + "." + instead, urls[i]})
 		}
 		if len(g.inTree([]string{path})) > 0 {
-			return nil, &GitError{Kind: GitOwnProgram, Dir: g.Root, Setting: key, Stderr: key + " leads to a repository in the work tree, where a change can rewrite its hooks: " + url}
+			return nil, &Error{Kind: OwnProgram, Dir: g.Root, Setting: key, Stderr: key + " leads to a repository in the work tree, where a change can rewrite its hooks: " + url}
 		}
 	}
 	return set, nil
 }
 
-func (g *Git) lines(ctx context.Context, args ...string) ([]string, error) {
+func (g *Repo) lines(ctx context.Context, args ...string) ([]string, error) {
 	out, err := g.Run(ctx, nil, args...)
 	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n"), err
 }
 
 // away is an environment for a git that begins in /: files that git is configured by are
 // named by their whole path.
-func (g *Git) away(env []string) []string {
+func (g *Repo) away(env []string) []string {
 	env = slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "PWD=") || strings.HasPrefix(kv, "OLDPWD=") })
 	for i, kv := range env {
 		name, file, _ := strings.Cut(kv, "=")

@@ -1,4 +1,4 @@
-package judge
+package git
 
 import (
 	"context"
@@ -46,16 +46,16 @@ func shell(t *testing.T, dir, script string) string {
 	return string(out)
 }
 
-func open(t *testing.T, dir string) *Git {
+func open(t *testing.T, dir string) *Repo {
 	t.Helper()
-	g, err := OpenGit(t.Context(), dir)
+	g, err := Open(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return g
 }
 
-func paths(t *testing.T, g *Git) []string {
+func paths(t *testing.T, g *Repo) []string {
 	t.Helper()
 	entries, err := g.Status(t.Context())
 	if err != nil {
@@ -68,8 +68,8 @@ func paths(t *testing.T, g *Git) []string {
 	return out
 }
 
-func kindOf(err error) GitErrorKind {
-	if fail, ok := errors.AsType[*GitError](err); ok {
+func kindOf(err error) ErrorKind {
+	if fail, ok := errors.AsType[*Error](err); ok {
 		return fail.Kind
 	}
 	return ""
@@ -127,18 +127,18 @@ func TestGitErrorsHaveTheirKind(t *testing.T) {
 	plain := t.TempDir()
 	cases := map[string]struct {
 		dir  string
-		want GitErrorKind
+		want ErrorKind
 	}{
-		"no repository": {plain, GitNotRepository},
-		"no folder":     {plain + "/none", GitNotRepository},
-		"bare":          {repo(t, "!git init -q --bare"), GitBare},
-		"in .git":       {repo(t) + "/.git", GitNotRepository},
-		"no commits":    {repo(t, "!git init -q"), GitNoCommits},
-		"bad config":    {repo(t, "echo '[core' >> .git/config"), GitBrokenConfig},
-		"bad value":     {repo(t, "git config core.bare maybe"), GitBrokenConfig},
-		"broken index":  {repo(t, "echo junk > .git/index"), GitFailed},
-		"future format": {repo(t, "git config core.repositoryformatversion 99"), GitFailed},
-		"empty HEAD":    {repo(t, ": > .git/HEAD"), GitNotRepository},
+		"no repository": {plain, NotRepository},
+		"no folder":     {plain + "/none", NotRepository},
+		"bare":          {repo(t, "!git init -q --bare"), Bare},
+		"in .git":       {repo(t) + "/.git", NotRepository},
+		"no commits":    {repo(t, "!git init -q"), NoCommits},
+		"bad config":    {repo(t, "echo '[core' >> .git/config"), BrokenConfig},
+		"bad value":     {repo(t, "git config core.bare maybe"), BrokenConfig},
+		"broken index":  {repo(t, "echo junk > .git/index"), Failed},
+		"future format": {repo(t, "git config core.repositoryformatversion 99"), Failed},
+		"empty HEAD":    {repo(t, ": > .git/HEAD"), NotRepository},
 	}
 	if os.Getuid() == 0 {
 		foreign := repo(t)
@@ -147,12 +147,12 @@ func TestGitErrorsHaveTheirKind(t *testing.T) {
 		}
 		cases["someone else's"] = struct {
 			dir  string
-			want GitErrorKind
-		}{foreign, GitDubiousOwner}
+			want ErrorKind
+		}{foreign, DubiousOwner}
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			g, err := OpenGit(t.Context(), c.dir)
+			g, err := Open(t.Context(), c.dir)
 			if err == nil {
 				_, _, err = g.Head(t.Context())
 			}
@@ -168,7 +168,7 @@ func TestGitErrorsHaveTheirKind(t *testing.T) {
 
 func TestGitIsMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if _, err := OpenGit(t.Context(), "."); kindOf(err) != GitMissing {
+	if _, err := Open(t.Context(), "."); kindOf(err) != Missing {
 		t.Errorf("got %v", err)
 	}
 }
@@ -191,10 +191,10 @@ func TestGitCutOffIsAnError(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(bin, "most"), []byte(most), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if commit, branch, err := g.Head(t.Context()); kindOf(err) != GitFailed {
+		if commit, branch, err := g.Head(t.Context()); kindOf(err) != Failed {
 			t.Errorf("%s bytes: %q, %q, %v", most, commit, branch, err)
 		}
-		if out, err := g.Run(t.Context(), nil, "ls-tree", "-r", "HEAD"); most != "41" && kindOf(err) != GitFailed {
+		if out, err := g.Run(t.Context(), nil, "ls-tree", "-r", "HEAD"); most != "41" && kindOf(err) != Failed {
 			t.Errorf("%s bytes: %q, %v", most, out, err)
 		}
 	}
@@ -269,7 +269,7 @@ touch big.dat; chmod +x run.dat; echo y > other.dat`)
 		t.Errorf("nobody to ask: %q", got)
 	}
 	var asked []string
-	g.Decide = func(_ context.Context, _ *Git, paths []string) (map[string]bool, error) {
+	g.Decide = func(_ context.Context, _ *Repo, paths []string) (map[string]bool, error) {
 		asked = paths
 		return map[string]bool{"big.dat": true}, nil
 	}
@@ -277,7 +277,7 @@ touch big.dat; chmod +x run.dat; echo y > other.dat`)
 	if got := paths(t, g); !slices.Equal(got, []string{" M other.dat", " M run.dat"}) || !slices.Equal(asked, []string{"big.dat"}) {
 		t.Errorf("got %q, was asked %q", got, asked)
 	}
-	g.Decide = func(context.Context, *Git, []string) (map[string]bool, error) { return nil, errors.New("no box") }
+	g.Decide = func(context.Context, *Repo, []string) (map[string]bool, error) { return nil, errors.New("no box") }
 	if _, err := g.Status(t.Context()); err == nil {
 		t.Error("nobody could decide, and that was no error")
 	}

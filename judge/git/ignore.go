@@ -1,4 +1,4 @@
-package judge
+package git
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 // Git refuses the whole question when one path lies behind a symbolic link or in a
 // submodule. The former are ignored with the link, which they took the place of; the
 // latter are asked of the submodule.
-func (g *Git) CheckIgnore(ctx context.Context, paths []string) (map[string]bool, error) {
+func (g *Repo) CheckIgnore(ctx context.Context, paths []string) (map[string]bool, error) {
 	if len(paths) == 0 {
 		return map[string]bool{}, nil
 	}
@@ -57,13 +57,13 @@ func (g *Git) CheckIgnore(ctx context.Context, paths []string) (map[string]bool,
 // Asked with the index, git takes time in proportion to paths times files. So it is
 // asked without, and then which of the matching paths are tracked after all. Each path
 // has to have an answer both times: an answer that was cut off decides nothing.
-func (g *Git) match(ctx context.Context, ask []string, ignored map[string]bool) error {
+func (g *Repo) match(ctx context.Context, ask []string, ignored map[string]bool) error {
 	if len(ask) == 0 {
 		return nil
 	}
 	args := []string{"check-ignore", "--no-index", "--verbose", "--non-matching", "-z", "--stdin"}
-	out, err := g.feed(ctx, ask, "./", args...)                                           // "./" takes its meaning from a leading ':'
-	if fail, ok := errors.AsType[*GitError](err); err != nil && (!ok || fail.Exit != 1) { // 1: none is ignored
+	out, err := g.feed(ctx, ask, "./", args...)                                        // "./" takes its meaning from a leading ':'
+	if fail, ok := errors.AsType[*Error](err); err != nil && (!ok || fail.Exit != 1) { // 1: none is ignored
 		return err
 	}
 	answers := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00") // source, line, pattern, path
@@ -106,12 +106,12 @@ func (g *Git) match(ctx context.Context, ask []string, ignored map[string]bool) 
 }
 
 // cutOff is the error of an answer that is not one for each question.
-func (g *Git) cutOff(args []string) error {
-	return &GitError{Kind: GitFailed, Dir: g.Root, Args: args, Stderr: "one answer for each path was expected"}
+func (g *Repo) cutOff(args []string) error {
+	return &Error{Kind: Failed, Dir: g.Root, Args: args, Stderr: "one answer for each path was expected"}
 }
 
 // feed calls git with the paths on its standard input, each after a prefix.
-func (g *Git) feed(ctx context.Context, paths []string, prefix string, args ...string) ([]byte, error) {
+func (g *Repo) feed(ctx context.Context, paths []string, prefix string, args ...string) ([]byte, error) {
 	var list bytes.Buffer
 	for _, path := range paths {
 		list.WriteString(prefix + path + "\x00")
@@ -120,7 +120,7 @@ func (g *Git) feed(ctx context.Context, paths []string, prefix string, args ...s
 }
 
 // checkNested adds the ignored ones of the paths that lie in the repository at repo.
-func (g *Git) checkNested(ctx context.Context, repo string, paths []string, ignored map[string]bool) error {
+func (g *Repo) checkNested(ctx context.Context, repo string, paths []string, ignored map[string]bool) error {
 	if ignored[repo] {
 		for _, path := range paths {
 			ignored[path] = true
@@ -149,9 +149,9 @@ func (g *Git) checkNested(ctx context.Context, repo string, paths []string, igno
 
 // nested opens the repository in a folder of this one; nil when there is none that works:
 // a broken one excuses no change, and none lands in it.
-func (g *Git) nested(ctx context.Context, dir string) (*Git, error) {
-	sub, err := OpenGit(ctx, filepath.Join(g.Root, dir))
-	if fail, ok := errors.AsType[*GitError](err); ok && (fail.Kind == GitNotRepository || fail.Kind == GitBare) {
+func (g *Repo) nested(ctx context.Context, dir string) (*Repo, error) {
+	sub, err := Open(ctx, filepath.Join(g.Root, dir))
+	if fail, ok := errors.AsType[*Error](err); ok && (fail.Kind == NotRepository || fail.Kind == Bare) {
 		return nil, nil
 	}
 	if err != nil || sub.Root == g.Root {
@@ -170,7 +170,7 @@ const (
 )
 
 // boundary finds the first folder above path that is a link or a repository.
-func (g *Git) boundary(path string, known map[string]dirKind) (string, dirKind) {
+func (g *Repo) boundary(path string, known map[string]dirKind) (string, dirKind) {
 	for i := range len(path) {
 		if path[i] != '/' {
 			continue

@@ -1,4 +1,4 @@
-package judge
+package git
 
 import (
 	"os"
@@ -61,8 +61,8 @@ func TestTalkRefusesWhatLiesInTheWorkTree(t *testing.T) {
 	} {
 		t.Run("", func(t *testing.T) {
 			err := talked(t, repo(t, talker+setup))
-			fail, ok := err.(*GitError)
-			if !ok || (fail.Kind == GitOwnProgram) != (want != "") || fail.Setting != want {
+			fail, ok := err.(*Error)
+			if !ok || (fail.Kind == OwnProgram) != (want != "") || fail.Setting != want {
 				t.Errorf("%s: %v, not by %q", setup, err, want)
 			}
 		})
@@ -71,7 +71,7 @@ func TestTalkRefusesWhatLiesInTheWorkTree(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			name, value, _ := strings.Cut(name, "=")
 			t.Setenv(name, value)
-			if fail, ok := talked(t, repo(t, talker)).(*GitError); !ok || fail.Setting != name {
+			if fail, ok := talked(t, repo(t, talker)).(*Error); !ok || fail.Setting != name {
 				t.Errorf("%v", fail)
 			}
 		})
