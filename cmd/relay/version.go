@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paxiom/relay/host"
+	"github.com/paxiom/relay/host/setup"
 )
 
 // versionDoc is what relay knows about its own making, from what the linker has left in it.
@@ -21,6 +22,7 @@ type versionDoc struct {
 	Go      string `json:"go"`                 // Go's version
 	OS      string `json:"os"`                 // operating system
 	Arch    string `json:"arch"`               // processor architecture
+	Newest  string `json:"newest,omitempty"`   // with --check: the newest release, where this one is older
 }
 
 func version() versionDoc {
@@ -58,24 +60,40 @@ func (v versionDoc) line() string {
 	return s
 }
 
-type versionOptions struct{ app *app }
+type versionOptions struct {
+	app   *app
+	check bool
+}
 
 func newVersionCmd(a *app) *cobra.Command {
 	o := &versionOptions{app: a}
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print relay's version, commit and platform",
-		Example: "relay version\nrelay version --json",
+		Long:    "Print relay's version, commit and platform. Only --check asks a server: github.com, for the newest release.",
+		Example: "relay version\nrelay version --check",
 		GroupID: groupSetup,
 		Args:    noArgs,
 		RunE:    runE(o, runVersion),
 	}
+	cmd.Flags().BoolVar(&o.check, "check", false, "ask github.com whether there is a newer release")
+	return cmd
 }
 
-func runVersion(_ context.Context, o *versionOptions) error {
+func runVersion(ctx context.Context, o *versionOptions) (err error) {
 	v := version()
+	if o.check {
+		if v.Newest, err = setup.Newer(ctx, v.Version); err != nil {
+			return err
+		}
+	}
 	return o.app.done(v, nil, func(p *printer) {
 		p.linef("%s", v.line())
 		p.linef("%s %s/%s", v.Go, v.OS, v.Arch)
+		if v.Newest != "" {
+			p.linef("%s is there: https://github.com/paxiom/relay/releases", host.Safe(v.Newest))
+		} else if o.check {
+			p.linef("there is no newer release")
+		}
 	})
 }
