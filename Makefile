@@ -24,11 +24,11 @@ demo: ## a sample repository, a tick that lands and one that is stopped
 	@$(GO) run ./internal/build -o out/demo -plugins patch,replay
 	@out/demo/relay demo
 
-# work is all packages of go.work: relay's and the SDK's. The first package mostly waits: begun last it would be left over alone.
+# work is all packages of go.work: relay's and the SDK's. Many tests wait for clocks and processes, so one package more than there are processors; the first mostly waits, and begun last it would be left over alone.
 # Without -count=1 it takes nearly half as long again, since go notes and hashes what each test reads. CI sets ROTATE, and has more of what takes long. AGAIN and AGAIN_TESTS: only these packages and tests, when .ci/run tries once more what failed.
 test: ## unit, conformance and script tests
 	$(GO) vet work
-	@./.ci/memory $(GO) test -count=1 -vet=off -timeout 40m $(SHORT) $${AGAIN_TESTS:+-run "$$AGAIN_TESTS"} $${AGAIN:-./sdk/plugintest work}
+	@./.ci/memory $(GO) test -count=1 -vet=off -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -timeout 40m $(SHORT) $${AGAIN_TESTS:+-run "$$AGAIN_TESTS"} $${AGAIN:-./sdk/plugintest work}
 
 docs-test: ## every command of the documentation is run; its links and its generated pages
 	@$(GO) -C cmd/relay test -count=1 -run '^Test(Document|Reference)'

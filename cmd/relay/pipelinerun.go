@@ -36,16 +36,16 @@ func newPipelineRunCmd(a *app) *cobra.Command {
 			"before each task, so you can edit it meanwhile. An interrupted run continues where it was, on its\n" +
 			"own branch and, unless you give others, with its original flags. Ctrl-C stops the current step\n" +
 			"cleanly, `relay stop --drain` stops after the task.",
-		Example: "relay pipeline run\nrelay pipeline run --only login --max-session-minutes 15\nrelay pipeline run --parallel 3 --push\nrelay pipeline run --only login --key login-1 --push\nrelay pipeline run --join login-1,logout-1 --push",
+		Example: "relay pipeline run\nrelay pipeline run --parallel 3 --push\nrelay pipeline run --only login --key login-1 --push\nrelay pipeline run --join login-1,logout-1 --push",
 		Args:    noArgs, RunE: inRepo(a, o, runPipelineRun),
 	}
 	cmd.Flags().IntVar(&o.minutes, "max-session-minutes", 0, "cap of one cleanup process, `N` minutes (also MAX_SESSION_MINUTES)")
 	cmd.Flags().StringVar(&o.only, "only", "", "work on this `TASK` alone")
 	cmd.Flags().IntVar(&o.parallel, "parallel", 0, "work on `N` independent tasks at a time, each in a work tree of its own")
 	cmd.Flags().BoolVar(&o.push, "push", false, "push after each task to pipeline.push.remote; never by force")
-	cmd.Flags().StringVar(&o.key, "key", "", "with --only: leave the task's result at refs/relay/results/`KEY` instead of landing it; a result that is there is not made again")
-	cmd.Flags().StringVar(&o.join, "join", "", "land the results that were left under these `KEYS`, with commas between them, and work on nothing else")
-	cmd.Flags().StringVar(&o.signers, "signers", "", "with --key or --join: believe results of other machines by the keys in `FILE`, too")
+	cmd.Flags().StringVar(&o.key, "key", "", "with --only: leave the result at refs/relay/results/`KEY`, made once")
+	cmd.Flags().StringVar(&o.join, "join", "", "only land the results of these `KEYS`, separated by commas")
+	cmd.Flags().StringVar(&o.signers, "signers", "", "with --key or --join: also believe results signed by a key in `FILE`")
 	cmd.Flags().BoolVar(&o.beyond, "beyond-ceiling", false, "let tasks have everything they name, whatever the ceiling")
 	o.given = cmd.Flags().Changed
 	_ = cmd.RegisterFlagCompletionFunc("only", completeTasks(a, false))

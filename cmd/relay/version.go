@@ -70,7 +70,7 @@ func newVersionCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print relay's version, commit and platform",
-		Long:    "Print relay's version, commit and platform. Only --check asks a server: github.com, for the newest release.",
+		Long:    "Print relay's version, commit and platform. Only --check asks a server, github.com, for\nthe newest release.",
 		Example: "relay version\nrelay version --check",
 		GroupID: groupSetup,
 		Args:    noArgs,
