@@ -37,6 +37,8 @@ type tracked struct {
 	git   *git.Repo
 	index time.Time
 	paths map[string]bool
+	// ignored: rules of the repository have git ignore the copies.
+	ignored bool
 }
 
 // Publish brings the copies in the workspace up to date. A file that git tracks is left
@@ -149,14 +151,22 @@ func (w *Workspace) WithdrawMemory() {
 }
 
 // begin makes the workspace and its .gitignore, also where a clone, or git clean, has left only
-// what git tracks: git add would take all copies along. One that is there is its owner's.
+// what git tracks: git add would take all copies along. One that is there is its owner's, and so
+// are rules elsewhere that have git ignore the copies.
 func (w *Workspace) begin() error {
 	if err := mkdirAll(w.root, w.rel); err != nil {
 		return err
 	}
 	ignore := filepath.Join(w.Shared(), ".gitignore")
-	if _, err := os.Lstat(ignore); err == nil || w.tracks(".gitignore") {
+	if _, err := os.Lstat(ignore); err == nil || w.known.ignored || w.tracks(".gitignore") {
 		return nil
+	}
+	if w.known.git != nil {
+		state := w.rel + "/" + filepath.Base(w.State())
+		ignored, err := w.known.git.CheckIgnore(context.Background(), []string{state})
+		if w.known.ignored = ignored[state]; err != nil || w.known.ignored {
+			return err
+		}
 	}
 	return WriteFile(ignore, []byte(gitignore))
 }

@@ -141,6 +141,24 @@ func TestEnsureKeepsRepositoryClean(t *testing.T) {
 	}
 }
 
+// Rules of the repository that have git ignore the copies are enough.
+func TestOwnersRulesAreEnough(t *testing.T) {
+	root := repo(t)
+	put(t, root, ".gitignore", "relais/STATE.json\n")
+	put(t, root, "relais/FACTS.md", "fact")
+	runGit(t, root, "add", "-A")
+	w, err := Open(root, "relais")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Ensure(), w.Publish()); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(filepath.Join(w.Shared(), ".gitignore")); err == nil {
+		t.Errorf("it was given rules of relay's:\n%s", b)
+	}
+}
+
 func TestEnsureFollowsNoLink(t *testing.T) {
 	outside := t.TempDir()
 	for name, plant := range map[string]func(root string) error{
