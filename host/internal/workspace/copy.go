@@ -165,7 +165,7 @@ func (w *Workspace) begin() error {
 		state := w.rel + "/" + filepath.Base(w.State())
 		ignored, err := w.known.git.CheckIgnore(context.Background(), []string{state})
 		if w.known.ignored = ignored[state]; err != nil || w.known.ignored {
-			return err
+			return nil // where git fails, the copies are what people have to go by
 		}
 	}
 	return WriteFile(ignore, []byte(gitignore))
