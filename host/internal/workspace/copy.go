@@ -162,9 +162,12 @@ func (w *Workspace) begin() error {
 		return nil
 	}
 	if w.known.git != nil {
-		state := w.rel + "/" + filepath.Base(w.State())
-		ignored, err := w.known.git.CheckIgnore(context.Background(), []string{state})
-		if w.known.ignored = ignored[state]; err != nil || w.known.ignored {
+		var paths []string
+		for _, name := range copied {
+			paths = append(paths, w.rel+"/"+name)
+		}
+		ignored, err := w.known.git.CheckIgnore(context.Background(), paths)
+		if w.known.ignored = slices.ContainsFunc(paths, func(p string) bool { return ignored[p] }); err != nil || w.known.ignored {
 			return nil // where git fails, the copies are what people have to go by
 		}
 	}
