@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -181,27 +180,6 @@ func (c *Change) Root() string {
 		return c.base.Kept.Root
 	}
 	return c.env.Git.Root
-}
-
-// Show puts a file of relay's own into what the box shows, before anything runs in it. Where that is
-// the work tree itself nothing is written.
-func (c *Change) Show(name string, b []byte) error {
-	at := c.box.Dir()
-	if at == c.env.Git.Root {
-		at = c.Root()
-	}
-	if at == c.env.Git.Root {
-		return nil
-	}
-	shown, err := os.OpenRoot(at)
-	if err != nil {
-		return err
-	}
-	defer shown.Close()
-	if err := shown.MkdirAll(path.Dir(name), 0o755); err != nil {
-		return err
-	}
-	return shown.WriteFile(name, b, 0o644)
 }
 
 func (c *Change) newBox(persist []string, binds []box.Bind) (*box.Box, error) {
