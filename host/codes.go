@@ -13,7 +13,7 @@ type Explanation struct {
 	Title    string     `json:"title"` // a few words
 	Cause    string     `json:"cause"` // what leads to it
 	Did      string     `json:"did"`   // what relay did about it
-	Command  string     `json:"next"`  // what to type, in backticks first
+	Command  string     `json:"next"`  // what to type first
 	ExitCode int        `json:"exit_code"`
 }
 

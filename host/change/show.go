@@ -20,9 +20,9 @@ func (c *Change) Show(name string, b []byte) error {
 		return err
 	}
 	defer shown.Close()
-	for _, at := range []string{path.Dir(name), name} {
-		if fi, err := shown.Lstat(at); err == nil && fi.Mode()&os.ModeSymlink != 0 {
-			return nil // a link of the repository's own: it is not followed, and stays
+	for at := name; at != "."; at = path.Dir(at) {
+		if fi, err := shown.Lstat(at); err == nil && (at == name && !fi.Mode().IsRegular() || at != name && !fi.IsDir()) {
+			return nil // the repository has a link or something else there: it is not followed, and stays
 		}
 	}
 	if err := shown.MkdirAll(path.Dir(name), 0o755); err != nil {

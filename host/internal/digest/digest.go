@@ -30,7 +30,7 @@ type Digest struct {
 type Item struct {
 	What    string   `json:"what"`
 	Why     string   `json:"why,omitempty"`
-	Command string   `json:"next"`           // as relay's texts have it: commands in backticks
+	Command string   `json:"next"`           // what to type, with words around it
 	Runs    []string `json:"runs,omitempty"` // ids
 }
 
