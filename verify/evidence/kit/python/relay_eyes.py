@@ -192,8 +192,8 @@ class Eyes:
     # What tests call of Python's own libraries.
 
     def libraries(self):
-        """Looks for modules of the repository in the place of libraries that its tests import, and for functions of
-        the code under test in the place of those of Python's own."""
+        """Looks for modules of the repository in the place of libraries or of other modules that its tests import, and
+        for functions of the code under test in the place of those of Python's own."""
         asked = {n for file, of in self.files.items() if self.own(file) and self.of_tests(file) for n in of[3]}
         for name in sorted(asked | _values):
             module, top = sys.modules.get(name), sys.modules.get(name.split(".")[0])
@@ -202,13 +202,21 @@ class Eyes:
             if top is None or module is None:
                 continue
             if self.of_code(_getattr(top, "__file__", None) or ""):
-                if name in asked and library(top.__name__):
+                if name in asked and (library(top.__name__) or self.hides(top)):
                     self.tell("another " + top.__name__)
             elif own_library(top.__name__):
                 self.replaced(module, name, list(_vars(module)))
                 for cls in list(_vars(module).values()):
                     if _isinstance(cls, _type) and sys.modules.get(cls.__module__.split(".")[0]) is top:
                         self.replaced(cls, name + "." + cls.__name__, list(_vars(cls)))
+
+    def hides(self, module):
+        """Whether Python would find another file of the repository, were this module's not there."""
+        real = os.path.realpath
+        home = os.path.dirname(module.__file__)
+        home = real(os.path.dirname(home) if hasattr(module, "__path__") else home)
+        spec = PathFinder.find_spec(module.__name__, [p for p in sys.path if real(p) != home])
+        return spec is not None and self.own(_getattr(spec, "origin", None) or "")
 
     def replaced(self, owner, name, keys):
         for key in keys:
