@@ -10,7 +10,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/change/fault"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
 )
@@ -259,7 +259,7 @@ func (a *applier) revert() (foreign []string, err error) {
 	each := func(step func(*entry, func() (bool, error)) error) error {
 		for _, e := range back {
 			err := step(e, isNew(e))
-			if f, ok := diag.As(err); ok && f.Code == judge.StopHeadMoved {
+			if fault.Is(err, judge.StopHeadMoved) {
 				foreign = append(foreign, string(e.Path))
 			} else if err != nil {
 				return err

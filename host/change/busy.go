@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -21,7 +20,7 @@ func (e Env) AtWork(branch string, waited time.Duration) string {
 	lock := filepath.Join(e.Git.GitDir, "index.lock") // a git that writes files has it
 	switch {
 	case there(lock):
-		return strconv.Quote(lock) + " is gone; if no git is at work here, type `rm " + diag.Word(lock) + "`"
+		return strconv.Quote(lock) + " is gone, which a git that was killed leaves for you to remove"
 	case e.rebasing(branch):
 		return fmt.Sprintf("the rebase of the branch %q has ended", branch)
 	case branch == "" && e.passing() != "":

@@ -16,9 +16,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/change/fault"
 	"github.com/paxiom/relay/host/internal/checkout"
-	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/box"
 	"github.com/paxiom/relay/judge/git"
 	"github.com/paxiom/relay/judge/program"
@@ -296,8 +295,7 @@ func (f Filtering) run(ctx context.Context, b *box.Box, g *git.Repo, stdin strin
 		if !errors.Is(rerr, errFilter) {
 			rerr = errors.Join(errFilter, rerr)
 		}
-		return diag.Wrap(rerr, judge.StopInterrupted, strings.TrimSuffix("a filter of git's failed: "+clip(text, 300), ": "),
-			"`git config --get-regexp '^filter'` shows them; they run in a box, without network")
+		return &fault.Error{Kind: fault.Filter, Why: clip(text, 300), Err: rerr}
 	}
 	return nil
 }

@@ -9,9 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/journal"
-	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/git"
 )
 
@@ -150,13 +148,11 @@ func (c *Change) follow(ctx context.Context, l Landing) (beside bool, err error)
 		return beside, err
 	}
 	journal.Reached("change.rebased")
-	if err := l.Verify(ctx); err != nil {
-		if f, ok := diag.As(err); ok && ctx.Err() == nil && f.Code.Outcome() == judge.OutcomeStop {
-			return beside, headMoved(fmt.Sprintf("what was built on %.12s fails on top of %.12s: %s (%s)", from, tip, f.What, f.Why))
-		}
-		return beside, err
+	refused, err := l.Verify(ctx)
+	if err == nil && refused != "" {
+		err = headMoved(fmt.Sprintf("what was built on %.12s fails on top of %.12s: %s", from, tip, refused))
 	}
-	return beside, nil
+	return beside, err
 }
 
 // rebase makes another commit the base of the judged change. A path that both touch is a

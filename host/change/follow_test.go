@@ -36,12 +36,12 @@ func (r *repo) follow(law judge.Policy, build, operator string, looks string) (L
 	l := Landing{Commit: true, Message: Message{Subject: "work"}, Say: func(what string) { r.said <- what }}
 	r.sh(operator)
 	again := 0
-	l.Verify = func(ctx context.Context) error {
+	l.Verify = func(ctx context.Context) (string, error) {
 		again++
 		if err := c.look(looks); err != nil {
-			return diag.New(judge.StopVerifyFailedFast, "the check failed", err.Error(), "")
+			return "the check failed (" + err.Error() + ")", nil
 		}
-		return nil
+		return "", nil
 	}
 	landed, err := c.Land(ctx, l)
 	must(r.t, c.Discard())

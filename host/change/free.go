@@ -9,12 +9,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/diag"
-	"github.com/paxiom/relay/judge"
+	"github.com/paxiom/relay/host/change/fault"
 	"github.com/paxiom/relay/judge/git"
 	"github.com/paxiom/relay/judge/program"
 	"golang.org/x/sys/unix"
@@ -26,8 +24,7 @@ import (
 // git's fail are [judge.BlockedRepository] errors.
 func (e Env) Free(ctx context.Context, branch string) error {
 	if doing := e.passing(); branch == "" && doing != "" {
-		return diag.New(judge.BlockedRepository, "a git "+doing+" is in progress", "what landed on its HEAD would be on no branch once it ends",
-			map[string]string{"rebase": "`git rebase --continue` or `git rebase --abort`", "bisect": "`git bisect reset`"}[doing]+", then again")
+		return &fault.Error{Kind: fault.Busy, Path: doing}
 	}
 	refs := filepath.Dir(e.refFile(branch))
 	for refs != e.Git.CommonDir && !there(refs) { // a packed branch of a folder that is gone
@@ -35,7 +32,7 @@ func (e Env) Free(ctx context.Context, branch string) error {
 	}
 	for _, dir := range []string{e.Git.GitDir, filepath.Join(e.Git.CommonDir, "objects"), refs} {
 		if err := unix.Access(dir, unix.W_OK|unix.X_OK); errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS) {
-			return diag.Wrap(err, judge.BlockedRepository, "relay may not write "+strconv.Quote(dir)+", where git keeps what it commits", "`ls -ld "+diag.Word(dir)+"`")
+			return &fault.Error{Kind: fault.ReadOnly, Path: dir, Err: err}
 		}
 	}
 	if err := e.dates(ctx); err != nil {
@@ -56,7 +53,7 @@ func (e Env) dates(ctx context.Context) error {
 		}
 		_, err := e.Git.Write(ctx, append(set, nobody...), nil, "var", who+"_IDENT")
 		if fail, ok := errors.AsType[*git.Error](err); ok {
-			return diag.Wrap(errors.New(fail.Stderr), judge.BlockedRepository, "git can't read "+who+"_DATE of your environment", "`unset "+who+"_DATE`, or set it to a date such as 2026-01-31T07:00:00Z")
+			return &fault.Error{Kind: fault.Date, Path: who + "_DATE", Err: errors.New(fail.Stderr)}
 		}
 	}
 	return nil
@@ -91,8 +88,7 @@ func (e Env) filters(ctx context.Context) error {
 		}
 		files, err := e.Git.Run(ctx, nil, "ls-files", "-z", "--", ":(attr:filter="+name+")")
 		if file, _, some := strings.Cut(string(files), "\x00"); err == nil && some {
-			return diag.New(judge.BlockedRepository, "a program of git's filter "+strconv.Quote(name)+" is missing",
-				strconv.Quote(word[1])+" is not in PATH, and git stores "+strconv.Quote(file)+" through it", "install it; `git config --get-regexp '^filter'` shows the filters")
+			return &fault.Error{Kind: fault.FilterMissing, Path: file, In: word[1], Why: name}
 		}
 	}
 	return nil
@@ -125,8 +121,7 @@ func there(path string) bool {
 func await(ctx context.Context, lock string) error {
 	for wait := 20 * time.Millisecond; there(lock); wait *= 2 {
 		if wait > lockPatience {
-			return diag.New(judge.BlockedRepository, "another git holds a lock of this repository", strconv.Quote(lock)+" is there",
-				"`rm "+diag.Word(lock)+"`, when no git is at work here")
+			return &fault.Error{Kind: fault.Locked, Path: lock}
 		}
 		select {
 		case <-ctx.Done():

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/change/fault"
 	"github.com/paxiom/relay/judge"
 )
 
@@ -23,8 +23,8 @@ type Landing struct {
 	Note any
 	// Verify looks once more at a change that is about to land on another commit than the
 	// one it was verified on, since the operator has committed meanwhile: see
-	// [Change.Verify]. nil: it lands where it was built, or not at all.
-	Verify func(context.Context) error
+	// [Change.Verify]. It says why that stops the change. nil: it lands where it was built, or not at all.
+	Verify func(context.Context) (refused string, err error)
 	// Say tells a person what the landing waits for. It may be nil.
 	Say func(string)
 }
@@ -66,11 +66,11 @@ func (c *Change) Land(ctx context.Context, l Landing) (Landed, error) {
 		if err == nil && landed.Commit != "" {
 			c.landed = landed.Commit
 		}
-		if f, ok := diag.As(err); !ok || f.Code != judge.StopHeadMoved || !c.follows(l) || over || n == maxFollow {
+		if !fault.Is(err, judge.StopHeadMoved) || !c.follows(l) || over || n == maxFollow {
 			return landed, err
 		}
 		at, late, serr := c.settle(ctx, l, time.Since(began))
-		if serr != nil || at == last && errors.Is(err, ErrInTheWay) {
+		if serr != nil || at == last && fault.Mine(err) {
 			return landed, err
 		}
 		last, over = at, late

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/change/fault"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/git"
@@ -68,8 +68,8 @@ func (l *lander) write(ctx context.Context, p *plan, note any) (Landed, error) {
 	}
 	// Before HEAD is looked at: the holder of a lock may be about to commit.
 	if p.Commit != "" {
-		if f, held := diag.As(l.env.unlocked(ctx, l.branch)); held {
-			return Landed{}, headMoved(f.Why + "; a change that lands beside it would look to git like one taken back")
+		if f, held := fault.As(l.env.unlocked(ctx, l.branch)); held {
+			return Landed{}, headMoved(fmt.Sprintf("%q is there; a change that lands beside it would look to git like one taken back", f.Path))
 		}
 		if err := l.env.notRebasing(l.branch); err != nil {
 			return Landed{}, err
@@ -160,11 +160,10 @@ func (l *lander) revert(a *applier, cause error) error {
 	if err := l.log.Append(recReverted, nil); err != nil {
 		return broken(errors.Join(cause, err))
 	}
-	if f, ok := diag.As(cause); ok {
+	if f, ok := fault.As(cause); ok {
 		return f
 	}
-	return diag.Wrap(cause, judge.StopInterrupted, "the change could not be written; what had been written was reverted",
-		"`relay salvage` has what was built; fix the cause and run again")
+	return &fault.Error{Kind: fault.Reverted, Err: cause}
 }
 
 // plan compares the changes with the work tree once more and takes their images.
@@ -179,9 +178,7 @@ func (l *lander) plan(kept []judge.Change, open opener) (*plan, error) {
 			return nil, moved(ch.Path, "it was changed while the builder ran")
 		}
 		if dir := l.real.inNested(ch.Path, nested); dir != "" {
-			return nil, diag.New(judge.StopForbidden, fmt.Sprintf("%q belongs to another repository", ch.Path),
-				fmt.Sprintf("%q has a .git of its own, so it can't be part of this repository's commit", dir),
-				"`relay run` inside that repository")
+			return nil, &fault.Error{Kind: fault.Nested, Path: ch.Path, In: dir}
 		}
 		rules = rules || path.Base(ch.Path) == ".gitignore"
 	}
@@ -306,7 +303,7 @@ func (l *lander) moveBranch(ctx context.Context, p *plan) error {
 			if still := l.stillAtBase(ctx); still != nil {
 				return still
 			}
-			return diag.Wrap(err, judge.StopInterrupted, "git could not move "+branchName(p.Branch), "`relay salvage` has what was built; `git fsck` looks at the repository")
+			return &fault.Error{Kind: fault.Ref, Path: p.Branch, Err: err}
 		}
 		time.Sleep(wait)
 	}

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/change/fault"
 	"github.com/paxiom/relay/host/internal/journal"
-	"github.com/paxiom/relay/judge"
 )
 
 // compare proves that a commit changes exactly the entries: no path more, none less,
@@ -51,11 +50,10 @@ func (l *lander) compare(ctx context.Context, p *plan, changes []treeChange) err
 		if err := l.stillAtBase(ctx); err != nil {
 			return err // the index is that of another commit
 		}
-		return &diag.Error{Code: judge.StopHeadMoved, What: "git's index holds changes that are not relay's", Why: fmt.Sprintf("%q is staged", p),
-			Fix: "`git status` shows what is staged; commit or unstage it", Err: ErrInTheWay}
+		return &fault.Error{Kind: fault.Staged, Path: p}
 	}
 	if path, err := l.env.hidden(ctx, touched); path != "" || err != nil {
-		return cmp.Or(err, lookedAway(path, "committed", "`relay salvage` has what was built"))
+		return cmp.Or(err, error(&fault.Error{Kind: fault.LookedAway, Path: path}))
 	}
 	if wrong != nil {
 		return wrong
@@ -87,8 +85,7 @@ func (l *lander) leaks(ctx context.Context, converted []string, changes []treeCh
 			return err
 		}
 		if rule, err := l.leak(ctx, c.path, bytes.NewReader(blob)); rule != "" || err != nil {
-			return cmp.Or(err, error(diag.New(judge.StopSecret, "the change contains a credential", fmt.Sprintf("%q as git stores it: %s", c.path, rule),
-				"`git check-attr -a -- "+diag.Word(c.path)+"` shows what converts it; take the value out of the task")))
+			return cmp.Or(err, error(&fault.Error{Kind: fault.Secret, Path: c.path, Why: rule}))
 		}
 	}
 	return nil
@@ -108,13 +105,6 @@ func (e Env) hidden(ctx context.Context, paths map[string]bool) (string, error) 
 		}
 	}
 	return "", nil
-}
-
-// lookedAway says that git was told to look away from a path.
-func lookedAway(path, what, then string) error {
-	return diag.New(judge.StopHeadMoved, fmt.Sprintf("%q can't be %s", path, what),
-		"git was told to look away from it (skip-worktree, assume-unchanged or a sparse checkout)",
-		"`git ls-files -v` shows such files; "+then)
 }
 
 // mendIndex makes the real index agree with the commit, so that git status is clean

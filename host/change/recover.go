@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/change/fault"
 	"github.com/paxiom/relay/host/internal/journal"
 	"github.com/paxiom/relay/judge"
 )
@@ -225,8 +225,8 @@ func (l *lander) redo(ctx context.Context, a *applier, force bool, r *Recovery) 
 		return err
 	}
 	if err := l.finish(ctx, a); err != nil {
-		if f, ok := diag.As(err); ok && f.Code != judge.BlockedCrashRecovery {
-			r.Did = "reverted the apply: " + f.Why
+		if f, ok := fault.As(err); ok && f.Code() != judge.BlockedCrashRecovery {
+			r.Did = "reverted the apply: " + f.Reason()
 			return nil
 		}
 		return err

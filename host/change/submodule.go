@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/git"
 )
@@ -267,7 +266,7 @@ func (l *lander) stillThere(ctx context.Context, moves moves) error {
 		if have[string(m.Path)].OID != m.From {
 			return moved(string(m.Path), fmt.Sprintf("another commit of it is staged than %.12s has", l.base))
 		}
-		l.note("the submodule %s is at %.12s now; `git submodule update -- %s` brings your checkout of it there", diag.Word(string(m.Path)), m.To, diag.Word(string(m.Path)))
+		l.note("the submodule %q is at %.12s now; `git submodule update` brings your checkout of it there", m.Path, m.To)
 	}
 	return nil
 }

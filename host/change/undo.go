@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/change/fault"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/git"
 )
@@ -48,7 +48,7 @@ func Undo(ctx context.Context, env Env, id, base, commit string, m Message, land
 		return errors.Join(err, log.Settle())
 	}
 	defer func() {
-		if f, ok := errors.AsType[*diag.Error](err); ok && f.Code == judge.BlockedCrashRecovery {
+		if fault.Is(err, judge.BlockedCrashRecovery) {
 			err = errors.Join(err, log.Close())
 			return
 		}
@@ -82,7 +82,7 @@ func Undo(ctx context.Context, env Env, id, base, commit string, m Message, land
 		return err
 	}
 	if err := landed(Undone{Base: head, Commit: done.Commit, Paths: done.Paths, Notes: done.Notes}); err != nil {
-		return diag.Wrap(err, judge.BlockedCrashRecovery, "the undo could not be written down", "`relay recover` does so once the cause is gone")
+		return &fault.Error{Kind: fault.UndoUnrecorded, Err: err}
 	}
 	return nil
 }
@@ -107,8 +107,7 @@ func undoable(ctx context.Context, env Env, base, commit string) (back, head, br
 		return "", "", "", nil, err
 	}
 	if _, err := env.Git.Run(ctx, nil, "merge-base", "--is-ancestor", commit, head); err != nil {
-		return "", "", "", nil, diag.New(judge.StopHeadMoved, "the change can't be undone from here", fmt.Sprintf("%.12s is not in the history of HEAD, %.12s", commit, head),
-			"`git branch --contains "+commit+"` names the branches that have it; switch to one")
+		return "", "", "", nil, &fault.Error{Kind: fault.Elsewhere, Commit: commit, Head: head}
 	}
 	if back, err = sameRun(ctx, env.Git, base, commit); err != nil {
 		return "", "", "", nil, err
@@ -141,7 +140,7 @@ func (e Env) inTheWay(ctx context.Context, changes []treeChange) error {
 		}
 	}
 	if len(dirty) > 0 {
-		return diag.Dirty(dirty)
+		return &fault.Error{Kind: fault.Dirty, Paths: dirty}
 	}
 	// Status says nothing of what git ignores, or was told to look away from.
 	touched := map[string]bool{}
@@ -149,13 +148,12 @@ func (e Env) inTheWay(ctx context.Context, changes []treeChange) error {
 		touched[c.path] = true
 		leaves := func(o treeChange) bool { return o.oldMode != 0 && overlap(o.path, c.path) }
 		if _, err := os.Lstat(filepath.Join(e.Git.Root, c.path)); err == nil && c.oldMode == 0 && !slices.ContainsFunc(changes, leaves) {
-			return diag.New(judge.BlockedDirtyWorktree, fmt.Sprintf("%q is in the way of what would come back", c.path), "git ignores it, so no commit has it",
-				"`git check-ignore -v "+diag.Word(c.path)+"` says why; move it away")
+			return &fault.Error{Kind: fault.Ignored, Path: c.path}
 		}
 	}
 	path, err := e.hidden(ctx, touched)
 	if path != "" || err != nil {
-		return cmp.Or(err, lookedAway(path, "taken back", "`git update-index --no-skip-worktree --no-assume-unchanged -- "+diag.Word(path)+"` has it look at this one"))
+		return cmp.Or(err, error(&fault.Error{Kind: fault.LookedAwayUndo, Path: path}))
 	}
 	return nil
 }
@@ -173,12 +171,7 @@ func onTop(ctx context.Context, env Env, base, commit, head string, changes []tr
 	if i < 0 {
 		return nil
 	}
-	what := fmt.Sprintf("%.12s", commit)
-	if base != "" {
-		what = fmt.Sprintf("%.12s..%.12s", base, commit)
-	}
-	return diag.New(judge.StopHeadMoved, "the change can't be undone on its own", fmt.Sprintf("later work changed %s: HEAD is %.12s, on top of %.12s", later[i].path, head, commit),
-		"`git revert --no-edit "+what+"` takes it back under the later work, and stops for you where both have the same lines")
+	return &fault.Error{Kind: fault.Overtaken, Path: later[i].path, Base: base, Commit: commit, Head: head}
 }
 
 // without makes the tree of head with these changes made to it.
@@ -231,9 +224,7 @@ func sameRun(ctx context.Context, git *git.Repo, base, commit string) (string, e
 		next = from
 	}
 	if next != base || len(lines) > most {
-		return "", diag.New(judge.StopHeadMoved, "the change can't be undone on its own",
-			fmt.Sprintf("between %.12s, where the run began, and its commit %.12s are commits that are not its own", base, commit),
-			fmt.Sprintf("`git log %.12s..%.12s` shows them; `git revert` takes single ones back", base, commit))
+		return "", &fault.Error{Kind: fault.NotItsOwn, Base: base, Commit: commit}
 	}
 	return base, nil
 }
@@ -324,11 +315,11 @@ func Kept(ctx context.Context, git *git.Repo, runID string) string {
 // Branch makes a branch of what was kept of a run.
 func Branch(ctx context.Context, git *git.Repo, runID, branch string) error {
 	if _, err := git.Run(ctx, nil, "check-ref-format", "--branch", branch); err != nil {
-		return diag.New("", fmt.Sprintf("%q is not a valid branch name", branch), "git refuses it", "`git check-ref-format --branch NAME` says which names are valid")
+		return &fault.Error{Kind: fault.BranchName, Path: branch, Err: err}
 	}
 	null := strings.Repeat("0", hexLen(git.ObjectFormat))
 	if _, err := git.Write(ctx, nil, nil, "update-ref", "refs/heads/"+branch, refName(runID), null); err != nil {
-		return diag.Wrap(err, "", fmt.Sprintf("the branch %q could not be made", branch), "`git branch` lists those that exist; choose another name")
+		return &fault.Error{Kind: fault.BranchNotMade, Path: branch, Err: err}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/paxiom/relay/host/change/fault"
 	"github.com/paxiom/relay/judge"
 	"github.com/paxiom/relay/judge/git"
 )
@@ -74,9 +75,13 @@ func why(err error) string {
 	return text
 }
 
-// As finds the Error in a chain of errors.
+// As finds the Error in a chain of errors, or words the fault of a change that is in it.
 func As(err error) (*Error, bool) {
-	return errors.AsType[*Error](err)
+	f, ok := errors.AsType[*Error](err)
+	if e, is := fault.As(err); is && !ok {
+		return Fault(e), true
+	}
+	return f, ok
 }
 
 // Internal turns any error into an Error: what git or the machine refuses is told as

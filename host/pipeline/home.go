@@ -104,7 +104,7 @@ func refOf(branch string) string {
 func (a *taskRun) landing() change.Landing {
 	l := change.Landing{Message: a.message(), Commit: true, Note: a.record.Attempt, Say: a.note}
 	if a.p.env.Config.Worktree.Dirty != "block" {
-		l.Verify = a.tryAgain
+		l.Verify = func(ctx context.Context) (string, error) { return diag.Refused(ctx, a.tryAgain(ctx)) }
 	}
 	return l
 }

@@ -2,10 +2,10 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/paxiom/relay/host/change"
+	"github.com/paxiom/relay/host/change/fault"
 	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/durable"
 	"github.com/paxiom/relay/host/internal/format"
@@ -81,7 +81,7 @@ func (a *taskRun) makeRoom(f durable.Flow, name, held string) error {
 
 // inTheWay says what of the operator's keeps a change from landing; "" when it is not that.
 func inTheWay(err error) string {
-	if f, ok := diag.As(err); ok && errors.Is(err, change.ErrInTheWay) {
+	if f, ok := diag.As(err); ok && fault.Mine(err) {
 		return f.What + ": " + f.Why
 	}
 	return ""

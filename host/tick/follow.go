@@ -22,7 +22,7 @@ func (r *run) follows() bool { return r.cfg.Worktree.Dirty != "block" }
 func (r *run) landing() change.Landing {
 	l := change.Landing{Message: r.evident(), Commit: r.cfg.Commit.OnSuccess, Note: r.rep, Say: r.note}
 	if r.follows() {
-		l.Verify = r.checkAgain
+		l.Verify = func(ctx context.Context) (string, error) { return diag.Refused(ctx, r.checkAgain(ctx)) }
 	}
 	return l
 }
