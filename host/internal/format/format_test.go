@@ -52,6 +52,9 @@ func TestTelling(t *testing.T) {
 		{"npm error Missing script: \"test\"", "npm error Missing script: \"test\"\nnpm error\nnpm error A complete log of this run can be found in: /x\n"},
 		{"sh: 1: nope: not found", "> a@1 test\n> nope\n\nsh: 1: nope: not found\n"},
 		{"make: *** No rule to make target 'test'.  Stop.", "make: *** No rule to make target 'test'.  Stop.\n"},
+		{"k.rb:85:in `require': cannot load such file -- x (LoadError)", "k.rb:85:in `require': cannot load such file -- x (LoadError)\n\tfrom k.rb:85:in `require'\n\tfrom -e:1:in `<main>'\n"},
+		{"a.php:2: no such table", "a.php:2: no such table\nStack trace:\n#0 {main}\n  thrown in a.php on line 2\n"},
+		{"it threw 3", "it threw 3\n\nNode.js v20.20.2\n"},
 		{"", "\n \n"},
 	} {
 		if got := Telling(c.output); got != c.want {
