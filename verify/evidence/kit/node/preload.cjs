@@ -33,11 +33,13 @@ function begin() {
   // A loader that others use has to find the same channel.
   Object.defineProperty(globalThis, Symbol.for('relay.evidence'), { value: channel })
 
-  // The runners that take a reporter by argument are given one more.
+  // The runners that take a reporter by argument are given one more. Tests that run in Jest's own process don't see it.
+  let added = []
   const is = (name) => new RegExp(`[\\\\/](${name})(\\.[cm]?js)?$`).test(main)
   if (is('\\.bin[\\\\/]jest|jest[\\\\/]bin[\\\\/]jest|jest-cli[\\\\/]bin[\\\\/]jest')) {
     const named = process.argv.some((a) => a === '--reporters' || a.startsWith('--reporters='))
-    if (!process.argv.includes('--')) process.argv.push(...(named ? [] : ['--reporters=default']), '--reporters=' + path.join(__dirname, 'jest.cjs'))
+    if (!process.argv.includes('--')) added = [...(named ? [] : ['--reporters=default']), '--reporters=' + path.join(__dirname, 'jest.cjs')]
+    process.argv.push(...added)
   } else if (is('\\.bin[\\\\/]vitest|vitest[\\\\/]vitest')) {
     const named = process.argv.some((a) => a.startsWith('--reporter'))
     process.argv.push(...(named ? [] : ['--reporter=default']), '--reporter=' + path.join(__dirname, 'vitest.mjs'))
@@ -68,7 +70,9 @@ function begin() {
       mocha = true
       require('./eyes.cjs').mocha(out, parent.filename)
     }
-    return typeof out === 'function' && out.name === 'jestAdapter' ? require('./eyes.cjs').jest(out) : out
+    if (typeof out !== 'function' || out.name !== 'jestAdapter') return out
+    process.argv = process.argv.filter((a) => !added.includes(a))
+    return require('./eyes.cjs').jest(out)
   }
 
   // Vitest's workers have no moment of ours: so whenever one speaks, by a process's line or a thread's, it is looked at.
