@@ -114,6 +114,14 @@ function tells(expect) {
   return ok ? 'ok' : 'bad'
 }
 
+// around puts a function around a method, and reports whether there is one.
+function around(of, name, how) {
+  const was = of && of[name]
+  if (typeof was !== 'function') return false
+  of[name] = how(was)
+  return true
+}
+
 // jest is its way to run the tests of one file, whose functions are followed, and whose expect is tried where they ran.
 function jest(adapter) {
   return async function jestAdapter(config, project, environment, runtime, file) {
@@ -157,21 +165,18 @@ function jest(adapter) {
       }
       return handle && apply(handle, this, arguments)
     }
-    const given = runtime._createJestObjectFor
-    if (given) {
-      runtime._createJestObjectFor = function (file) {
-        const object = apply(given, this, arguments)
-        for (const name of ['mock', 'doMock', 'setMock', 'unstable_mockModule']) mocks(w, object, name, 'jest.' + name, () => file)
-        return object
-      }
+    const given = (make) => function (file) {
+      const object = apply(make, this, arguments)
+      for (const name of ['mock', 'doMock', 'setMock', 'unstable_mockModule']) mocks(w, object, name, 'jest.' + name, () => file)
+      return object
     }
-    const loaded = runtime._loadModule
-    if (loaded) {
-      runtime._loadModule = function (module, from, name, file) {
-        apply(loaded, this, arguments)
-        assertions.helper(text(file), module.exports)
-      }
+    const loaded = (load) => function (module, from, name, file) {
+      const out = apply(load, this, arguments)
+      assertions.helper(text(file), module.exports)
+      return out
     }
+    if (!around(runtime, '_createJestObjectFor', given)) around(runtime.jestGlobals, 'buildJestObject', given) // since Jest 30.5
+    if (!around(runtime, '_loadModule', loaded)) around(runtime.cjsLoader, 'loadModule', loaded)
     const results = await apply(adapter, this, arguments)
     w.look(true)
     assertions.to(c.send)

@@ -70,9 +70,11 @@ function begin() {
       mocha = true
       require('./eyes.cjs').mocha(out, parent.filename)
     }
-    if (typeof out !== 'function' || out.name !== 'jestAdapter') return out
+    const adapter = /(^|[\\/])runner(\.js)?$/.test(request) && out && (out.default || out) // the first since Jest 30
+    if (typeof adapter !== 'function' || adapter.name !== 'jestAdapter') return out
     process.argv = process.argv.filter((a) => !added.includes(a))
-    return require('./eyes.cjs').jest(out)
+    const followed = require('./eyes.cjs').jest(adapter)
+    return out === adapter ? followed : { __esModule: true, default: followed }
   }
 
   // Vitest's workers have no moment of ours: so whenever one speaks, by a process's line or a thread's, it is looked at.
