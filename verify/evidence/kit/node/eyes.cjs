@@ -46,7 +46,10 @@ function mocha(Runner, origin) {
   const lib = path.join(origin.slice(0, origin.search(/[\\/]mocha[\\/]lib[\\/]/)), 'mocha', 'lib')
   const k = Runner.constants
   const on = require('node:events').prototype.on
-  const [Runnable, Suite] = ['runnable.js', 'suite.js'].map((f) => Module._load(path.join(lib, f), null, false))
+  const [Runnable, Suite] = ['Runnable', 'Suite'].map((name) => {
+    const out = Module._load(path.join(lib, name.toLowerCase() + '.js'), null, false)
+    return out[name] || out // the first since Mocha 12
+  })
   const { run } = Runner.prototype
   const { addTest, emit } = Suite.prototype
   const w = witness()

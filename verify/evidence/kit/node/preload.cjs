@@ -66,11 +66,13 @@ function begin() {
       channel.outermost()
       require('./eyes.cjs').assertions.sealed(true)
     }
-    if (!mocha && typeof out === 'function' && out.name === 'Runner' && out.constants && out.constants.EVENT_TEST_PASS && parent && /[\\/]mocha[\\/]lib[\\/]/.test(parent.filename || '')) {
+    if (!/(^|[\\/])runner(\.js)?$/.test(request) || !out) return out
+    const runner = out.Runner || out // the first since Mocha 12
+    if (!mocha && typeof runner === 'function' && runner.name === 'Runner' && runner.constants && runner.constants.EVENT_TEST_PASS && parent && /[\\/]mocha[\\/]lib[\\/]/.test(parent.filename || '')) {
       mocha = true
-      require('./eyes.cjs').mocha(out, parent.filename)
+      require('./eyes.cjs').mocha(runner, parent.filename)
     }
-    const adapter = /(^|[\\/])runner(\.js)?$/.test(request) && out && (out.default || out) // the first since Jest 30
+    const adapter = out.default || out // the first since Jest 30
     if (typeof adapter !== 'function' || adapter.name !== 'jestAdapter') return out
     process.argv = process.argv.filter((a) => !added.includes(a))
     const followed = require('./eyes.cjs').jest(adapter)
