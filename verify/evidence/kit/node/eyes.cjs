@@ -257,7 +257,7 @@ function vitest() {
     const { assertionCalls } = expect.getState()
     const of = getPrototypeOf(expect(0))
     expect.setState({ assertionCalls })
-    w.seal('expect.', of, ownKeys(of).filter((key) => key !== 'constructor' && !(key in expect)), true) // each new expect sets those anew that it has itself
+    w.seal('expect.', of, ownKeys(of).filter((key) => key !== 'constructor' && (key === 'assert' || !(key in expect))), true) // each new expect sets those anew that it has itself
     testers(w, expect)
     asymmetric(w, expect)
     assertions.sealed()
@@ -274,11 +274,14 @@ function vitest() {
 async function runner(c, w) {
   const { resolve } = Module.createRequire(path.join(process.cwd(), 'x'))
   const load = (file) => import(pathToFileURL(file))
-  const [{ VitestTestRunner: Runner }, { getFn }] = await Promise.all(['vitest/runners', 'vitest/suite'].map((m) => load(resolve(m))))
-  load(path.join(path.dirname(resolve('vitest/suite')), 'index.js')).then(({ assert, chai }) => { // require has none
+  const index = load(path.join(path.dirname(resolve('vitest/package.json')), 'dist', 'index.js')) // require has none
+  index.then(({ assert, chai }) => {
     w.watch('assert.', assert, ownKeys(assert))
     w.watch('chai.config.', chai.config, ['deepEqual'])
   }).catch(() => {})
+  let Runner, getFn
+  if (parseInt(require(resolve('vitest/package.json')).version) > 3 && (Runner = (await index).TestRunner)) getFn = Runner.getTestFn // since Vitest 4.1
+  else [{ VitestTestRunner: Runner }, { getFn }] = await Promise.all(['vitest/runners', 'vitest/suite'].map((m) => load(resolve(m))))
   const of = Runner.prototype
   const { onBeforeRunSuite: before, onAfterRunSuite: after, runTask: call } = of
   const bodies = new Weak()

@@ -79,9 +79,21 @@ function begin() {
     return out === adapter ? followed : { __esModule: true, default: followed }
   }
 
-  // Vitest's workers have no moment of ours: so whenever one speaks, by a process's line or a thread's, it is looked at.
+  // Vitest's workers have no moment of ours: so each is looked at when it has its expect, and whenever it speaks, by
+  // a process's line or a thread's.
   if (!isMainThread) channel.outermost()
   let eyes
+  const { defineProperty } = Object
+  if (/[\\/](tinypool|vitest)[\\/]/.test(main)) {
+    Object.defineProperty = function (object, key, d) {
+      defineProperty(object, key, d)
+      if (key === Symbol.for('expect-global')) {
+        Object.defineProperty = defineProperty
+        require('./eyes.cjs').vitest()
+      }
+      return object
+    }
+  }
   const ours = (of, name) => {
     const say = of[name]
     if (!say) return

@@ -4,7 +4,13 @@ const channel = globalThis[Symbol.for('relay.evidence')]
 export default class {
   onInit() { this.c = channel('vitest', '') }
 
-  onFinished(files = [], errors = []) {
+  // Vitest 3 calls both, those after it the first alone, those before it the second.
+  onTestRunEnd(modules = [], errors = []) { this.over(modules.map((m) => m.task), errors) }
+  onFinished(files = [], errors = []) { this.over(files, errors) }
+
+  over(files, errors) {
+    if (this.ended) return
+    this.ended = true
     let failed = errors.length > 0
     const walk = (task, file, names) => {
       if (task.type === 'test' || task.type === 'custom') {
