@@ -70,9 +70,9 @@ func (a *taskRun) possible() error {
 			Fix: "`relay check list`, then `relay task retry " + a.record.TaskID + "`"}
 	}
 	for _, c := range a.commands() {
-		if missing, why := pluginenv.NotInPath(c.argv[0], a.p.env.Environ, a.At.Git.Root); missing {
-			return &Problem{Code: judge.BlockedMissingConfig, What: "the command `" + strings.Join(c.argv, " ") + "` can't run: " + c.argv[0] + " is not in PATH", Why: why,
-				Fix: "install it, or name a file of the repository by its path, such as ./" + c.argv[0] + "; then `relay task retry " + a.record.TaskID + "`"}
+		if what, why, fix := pluginenv.CantStart(c.argv[0], a.p.env.Environ, a.At.Git.Root); what != "" {
+			return &Problem{Code: judge.BlockedMissingConfig, What: "the command `" + strings.Join(c.argv, " ") + "` can't run: " + what, Why: why,
+				Fix: fix + "; then `relay task retry " + a.record.TaskID + "`"}
 		}
 	}
 	return nil

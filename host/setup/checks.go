@@ -9,7 +9,6 @@ import (
 
 	"github.com/paxiom/relay/host"
 	"github.com/paxiom/relay/host/checkcmd"
-	"github.com/paxiom/relay/host/internal/config"
 	"github.com/paxiom/relay/host/internal/configtemplate"
 	"github.com/paxiom/relay/host/internal/detect"
 	"github.com/paxiom/relay/host/internal/format"
@@ -28,9 +27,8 @@ const (
 func withoutMissing(r *host.Repo, root string, res *InitResult) []detect.Check {
 	there := []detect.Check{}
 	for _, c := range res.Checks {
-		v := config.Verification{Templates: []config.Template{{ID: c.ID, Cmd: c.Cmd}}}
-		if _, name, _ := pluginenv.MissingProgram(&v, []string{c.ID}, r.Options.Env, root); name != "" {
-			res.Notices = append(res.Notices, fmt.Sprintf("left out: the check %s (%s), since %s is not in PATH", c.ID, c.From, name))
+		if what, _, _ := pluginenv.CantStart(c.Cmd, r.Options.Env, root); what != "" {
+			res.Notices = append(res.Notices, fmt.Sprintf("left out: the check %s (%s), since %s", c.ID, c.From, what))
 			continue
 		}
 		there = append(there, c)

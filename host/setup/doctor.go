@@ -50,7 +50,7 @@ func Doctor(ctx context.Context, r *host.Repo, opts DoctorOptions) (*DoctorResul
 		d.place(o)
 		d.evidence(ctx, r, o)
 		d.trust(r, o)
-		d.checks(r, o)
+		d.checks(ctx, r, o)
 	}
 	if err := r.Outside(""); err != nil { // no place for a box either
 		d.fail("box", diag.Internal(err))
@@ -146,20 +146,31 @@ func (d *DoctorResult) evidence(ctx context.Context, r *host.Repo, o *host.Opene
 
 // checks looks for the program of each check: a run that asks for one without it can't
 // succeed, whatever is built.
-func (d *DoctorResult) checks(r *host.Repo, o *host.Opened) {
+func (d *DoctorResult) checks(ctx context.Context, r *host.Repo, o *host.Opened) {
 	v := &o.Loaded.Config.Verification
-	var missing, whys []string
+	var missing, whys, fixes []string
+	comes := func(path string) bool {
+		g, err := git.Open(ctx, r.Dir)
+		if err != nil {
+			return true // which is said
+		}
+		names, err := g.List(ctx, "HEAD", true, []string{path})
+		return err != nil || len(names) > 0
+	}
 	for _, t := range v.Templates {
-		if _, name, why := pluginenv.MissingProgram(v, []string{t.ID}, r.Options.Env, o.Root); name != "" {
-			missing = append(missing, fmt.Sprintf("%s of %s", name, t.ID))
+		if _, what, why, fix := pluginenv.MissingProgram(v, []string{t.ID}, r.Options.Env, o.Root, comes); what != "" {
+			missing = append(missing, t.ID+": "+what)
 			if why != "" {
 				whys = append(whys, why)
+			}
+			if !slices.Contains(fixes, fix) {
+				fixes = append(fixes, fix)
 			}
 		}
 	}
 	switch {
 	case len(missing) > 0:
-		d.fail("checks", diag.New(judge.BlockedMissingConfig, "programs of checks are not in PATH: "+strings.Join(missing, ", "), strings.Join(whys, "; "), "install them, or name a file of the repository by its path, such as ./check; `relay config show verification` lists the checks"))
+		d.fail("checks", diag.New(judge.BlockedMissingConfig, "checks can't run: "+strings.Join(missing, ", "), strings.Join(whys, "; "), strings.Join(fixes, ", or ")+"; `relay config show verification` lists the checks"))
 	case len(v.Templates) > 0:
 		d.pass("checks", fmt.Sprintf("the programs of %d are there", len(v.Templates)))
 	}

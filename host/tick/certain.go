@@ -1,6 +1,7 @@
 package tick
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,10 +42,16 @@ func (r *run) folderIn(globs []string) string {
 
 // canRun looks for the programs of checks before a call is paid for that they are to judge:
 // without them they say nothing about a change.
-func (r *run) canRun(checks []string) error {
-	if id, name, why := pluginenv.MissingProgram(&r.cfg.Verification, checks, r.env.Environ, r.env.Root); name != "" {
-		return diag.New(judge.BlockedMissingConfig, fmt.Sprintf("the check %s can't run: %s is not in PATH", id, name), why,
-			"install it, or name a file of the repository by its path, such as ./"+name+"; `relay config show verification` lists the checks")
+func (r *run) canRun(ctx context.Context, checks []string) error {
+	comes := func(path string) bool {
+		if r.task == nil && r.o.operators() || r.task != nil && slices.Contains(r.task.Scope.AllowedGlobs, path) {
+			return true // the task may make it
+		}
+		names, err := r.git.List(ctx, r.rep.BaseCommit, true, []string{path})
+		return err != nil || len(names) > 0
+	}
+	if id, what, why, fix := pluginenv.MissingProgram(&r.cfg.Verification, checks, r.env.Environ, r.env.Root, comes); what != "" {
+		return diag.New(judge.BlockedMissingConfig, fmt.Sprintf("the check %s can't run: %s", id, what), why, fix+"; `relay config show verification` lists the checks")
 	}
 	return nil
 }

@@ -317,7 +317,7 @@ func (r *run) checkPlugins(ctx context.Context) (string, error) {
 	if _, err := r.env.Catalog.Find(builder, catalog.Builder); err != nil {
 		return "", err
 	}
-	if err := r.canRun(r.cfg.Verification.Required); err != nil {
+	if err := r.canRun(ctx, r.cfg.Verification.Required); err != nil {
 		return "", err
 	}
 	if err := r.canWork(ctx, planner, builder); err != nil {

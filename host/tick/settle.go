@@ -26,7 +26,7 @@ import (
 // plan builds the commands of all checks, or says what can't be trusted. It is asked
 // before the build, since a tainted check makes the build a waste, and again with the
 // changes, since those can put a link under a parameter.
-func (r *run) plan(changes []judge.Change) error {
+func (r *run) plan(ctx context.Context, changes []judge.Change) error {
 	if r.task.Kind == judge.Question {
 		return nil // nothing can have changed
 	}
@@ -46,7 +46,7 @@ func (r *run) plan(changes []judge.Change) error {
 	if err != nil {
 		return internal(err)
 	}
-	return r.canRun(slices.Concat(fast, v.Slow))
+	return r.canRun(ctx, slices.Concat(fast, v.Slow))
 }
 
 // judge reads the box's layer and applies the rules. The builder's own result is
@@ -162,7 +162,7 @@ func (r *run) verify(ctx context.Context) error {
 	if err := r.enter(stateVerify); err != nil {
 		return err
 	}
-	if err := r.plan(r.verdict.Kept); err != nil {
+	if err := r.plan(ctx, r.verdict.Kept); err != nil {
 		return r.reject(ctx, err)
 	}
 	hidden := r.hiddenChecks()

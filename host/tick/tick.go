@@ -202,7 +202,7 @@ func (r *run) work(ctx context.Context) error {
 	if done, err := r.underCeiling(); done || err != nil {
 		return err
 	}
-	if err := r.plan(nil); err != nil {
+	if err := r.plan(ctx, nil); err != nil {
 		return err // a check that can't run makes the build a waste
 	}
 	if err := r.build(ctx); err != nil {

@@ -1,6 +1,7 @@
 package pluginenv
 
 import (
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -45,23 +46,31 @@ func TestFiles(v *config.Verification) []string {
 	return slices.DeleteFunc(slices.Clone(v.TestGlobs), func(g string) bool { return strings.HasSuffix(g, "/**") })
 }
 
-// MissingProgram is the first of these checks whose program is not in PATH, and that program;
-// "" when all are there. why is as of [NotInPath].
-func MissingProgram(v *config.Verification, ids, environ []string, root string) (id, name, why string) {
+// MissingProgram says what is wrong with the program of the first of these checks that can't
+// start; "" when all can. why and fix are as of [CantStart]. A program of the repository that is not in
+// the work tree counts as there if comes(path) says that a box will have it.
+func MissingProgram(v *config.Verification, ids, environ []string, root string, comes func(path string) bool) (id, what, why, fix string) {
 	for _, t := range v.Templates {
 		if !slices.Contains(ids, t.ID) {
 			continue
 		}
-		if missing, why := NotInPath(t.Cmd, environ, root); missing {
-			return t.ID, t.Cmd, why
+		if own := path.Join(t.Dir, t.Cmd); strings.Contains(t.Cmd, "/") && !path.IsAbs(t.Cmd) {
+			if _, err := os.Stat(path.Join(root, own)); os.IsNotExist(err) && !comes(own) {
+				return t.ID, own + " does not exist", "", notThere
+			}
+		} else if what, why, fix := CantStart(t.Cmd, environ, root); what != "" {
+			return t.ID, what, why, fix
 		}
 	}
-	return "", "", ""
+	return "", "", "", ""
 }
 
-// NotInPath reports whether a check could not start a program; why is for one that PATH has only
-// where relay takes none from. Of a path within the repository nothing is known before the change.
-func NotInPath(name string, environ []string, root string) (missing bool, why string) {
+const notThere = "create it, or correct its path"
+
+// CantStart says what keeps a check's program from starting, and what to do about it; "" for nothing. why is
+// for one that PATH has only where relay takes none from. Of a path within the repository nothing is known before
+// the change.
+func CantStart(name string, environ []string, root string) (what, why, fix string) {
 	search := ""
 	for _, kv := range environ {
 		if value, ok := strings.CutPrefix(kv, "PATH="); ok {
@@ -69,13 +78,16 @@ func NotInPath(name string, environ []string, root string) (missing bool, why st
 		}
 	}
 	if strings.Contains(name, "/") {
-		return false, ""
+		if _, err := os.Stat(name); path.IsAbs(name) && os.IsNotExist(err) {
+			return name + " does not exist", "", notThere
+		}
+		return "", "", ""
 	}
 	if _, err := program.FindBoxed(name, search, root); err == nil {
-		return false, ""
+		return "", "", ""
 	}
 	if left := program.Left(name, search, root); left != "" {
 		why = pluginhost.LeftInPath(left)
 	}
-	return true, why
+	return name + " is not in PATH", why, "install it, or name a file of the repository by its path, such as ./" + name
 }
