@@ -298,7 +298,7 @@ func (r *run) ledgerLines() {
 func (r *run) pointers() {
 	r.rep.Pointers = &report.Pointers{}
 	if r.cfg.Runner.RenderReportMD.Enabled {
-		r.rep.Pointers.ReportMDPath = r.ws.Rel() + "/REPORT.md"
+		r.rep.Pointers.ReportMDPath = r.ws.Copied("REPORT.md")
 	}
 	if r.hist == nil || !r.cfg.History.Enabled {
 		return

@@ -53,8 +53,8 @@ func (w *Workspace) Publish() error {
 	if err := w.findTracked(); err != nil {
 		return err
 	}
-	if fi, err := os.Lstat(w.Shared()); err == nil && !fi.IsDir() && w.known.paths[w.rel] {
-		return nil // the repository's own, and no place for copies
+	if w.foreign() {
+		return nil // no place for copies
 	}
 	if err := w.begin(); err != nil {
 		return err
@@ -119,6 +119,25 @@ func (w *Workspace) findTracked() error {
 // branch, to which the operator could not switch with a copy in the way.
 func (w *Workspace) tracks(rel string) bool {
 	return w.known.paths[w.rel+"/"+rel] || rel == Memory
+}
+
+// Copied is where people find a file of the state, relative to the root: its copy, or the file itself
+// where the repository has something of its own in the copy's place.
+func (w *Workspace) Copied(name string) string {
+	w.known.Lock()
+	defer w.known.Unlock()
+	if w.findTracked() == nil && (w.tracks(name) || w.foreign()) {
+		if rel, err := filepath.Rel(w.root, w.path(name)); err == nil {
+			return filepath.ToSlash(rel)
+		}
+	}
+	return w.rel + "/" + name
+}
+
+// foreign reports whether the repository has a file or a link in the place of the workspace.
+func (w *Workspace) foreign() bool {
+	fi, err := os.Lstat(w.Shared())
+	return err == nil && !fi.IsDir() && w.known.paths[w.rel]
 }
 
 // Memory is what finished tasks of a pipeline left for later ones: committed with the task
