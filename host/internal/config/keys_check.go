@@ -102,7 +102,7 @@ var checkKeys = []key{
 	{path: "verification.hidden[].repository", kind: kText, def: "", max: 400, check: ownFile, narrow: consent, doc: "Root of the repository that the check is for; \"\" for every one.", read: "tick"},
 	{path: "verification.hidden[].on_request", kind: kBool, def: false, narrow: consent, doc: "Whether it runs only by hand: `relay check run --hidden ID`.", read: "tick"},
 	{path: "verification.hidden[].class", kind: kText, def: "", max: 80, check: oneLine, narrow: consent, doc: "What a model is told if it fails, and nothing else, such as \"wrong values for large inputs\".", read: "tick"},
-	{path: "verification.templates", kind: kObjects, def: []any{}, max: 200, check: uniqueIDs, narrow: consent, doc: "The checks that a task may ask for.", read: "verify"},
+	{path: "verification.templates", kind: kObjects, def: []any{}, max: 200, check: uniqueIDs, narrow: consent, doc: "The checks that a task may ask for. Each begins with a fresh box, so a build and the tests of what it makes are one check.", read: "verify"},
 	{path: "verification.templates[].id", kind: kText, need: true, max: 64, check: templateID, narrow: consent, doc: "Name by which a task asks for the check.", read: "verify"},
 	{path: "verification.templates[].cmd", kind: kText, need: true, max: 120, check: program, narrow: consent, doc: "Program, started without a shell.", read: "verify"},
 	{path: "verification.templates[].args", kind: kTexts, max: 40, narrow: consent, doc: "Its arguments. \"{{name}}\" is replaced by the parameter of that name.", read: "verify"},

@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/paxiom/relay/host/diag"
 	"github.com/paxiom/relay/host/internal/config"
 )
 
@@ -32,7 +33,11 @@ func ciChecks(t tree) (checks []Check) {
 		if yaml.Unmarshal(t.read(file), &doc) != nil || len(doc.Content) == 0 || !onChanges(doc.Content[0]) {
 			continue
 		}
-		steps(doc.Content[0], func(text, dir string) {
+		var job *yaml.Node
+		steps(doc.Content[0], nil, func(in *yaml.Node, text, dir string) {
+			if in != job || t.built == nil {
+				job, t.built = in, map[string]string{}
+			}
 			for _, c := range t.commands(text, dir) {
 				known := slices.ContainsFunc(checks, func(o Check) bool { return o.ID == c.ID && o.Dir == c.Dir })
 				if !known && len(checks) < maxCI {
@@ -68,11 +73,12 @@ func value(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// steps calls each with every script of a document and the folder that is named beside it.
-func steps(n *yaml.Node, each func(text, dir string)) {
+// steps calls each with every script of a document, the list of steps that it belongs to, and the folder that is
+// named beside it.
+func steps(n, job *yaml.Node, each func(job *yaml.Node, text, dir string)) {
 	if n.Kind != yaml.MappingNode {
 		for _, child := range n.Content {
-			steps(child, each)
+			steps(child, n, each)
 		}
 		return
 	}
@@ -86,9 +92,9 @@ func steps(n *yaml.Node, each func(text, dir string)) {
 		key, v := n.Content[i].Value, n.Content[i+1]
 		switch {
 		case !slices.Contains([]string{"run", "script", "command", "bash", "commands"}, key):
-			steps(v, each)
+			steps(v, job, each)
 		case v.Kind == yaml.ScalarNode:
-			each(v.Value, dir)
+			each(job, v.Value, dir)
 		case v.Kind == yaml.SequenceNode:
 			var lines []string
 			for _, line := range v.Content {
@@ -96,10 +102,10 @@ func steps(n *yaml.Node, each func(text, dir string)) {
 					lines = append(lines, line.Value)
 				}
 			}
-			each(strings.Join(lines, "\n"), dir)
-			steps(v, each)
+			each(job, strings.Join(lines, "\n"), dir)
+			steps(v, job, each)
 		default:
-			steps(v, each)
+			steps(v, job, each)
 		}
 	}
 }
@@ -136,6 +142,9 @@ func (t tree) commands(script, dir string) (checks []Check) {
 			if err != nil {
 				break
 			}
+			if line := strings.Join(argv, " "); builds.MatchString(line) {
+				t.built[at+"\x00"+Check{Cmd: argv[0]}.about()] = line
+			}
 			c, ok := t.known(argv)
 			if !ok || strings.ContainsAny(strings.Join(env, ""), "$`\"'") {
 				continue
@@ -144,11 +153,33 @@ func (t tree) commands(script, dir string) (checks []Check) {
 			if c.Dir != "" && !t.any(c.Dir) {
 				continue
 			}
+			if line := t.built[at+"\x00"+c.about()]; line != "" && (c.ID == "test" || c.ID == "check") {
+				c = t.after(line, c)
+			}
 			checks = append(checks, c)
 		}
 	}
 	return checks
 }
+
+// builds are the steps that make what later steps of the same job test.
+var builds = regexp.MustCompile(`^(make( -j\d*)?( all| build)?|(npm|pnpm|yarn|bun)( -\S+)*( run)? (build|compile)(:\w+)?( -\S+)*|npx tsc( -b| --build)?|dotnet build( \S+)*|python3? setup\.py build_ext( \S+)*)$`)
+
+// after has a check build first, as CI does: it begins with a fresh box, where what an ignored folder has
+// was built of the old files.
+func (t tree) after(build string, c Check) Check {
+	if s := t.scripts(c.Dir); c.about() == "javascript" && (s["pretest"] != "" || buildsItself.MatchString(s["test"])) {
+		return c
+	}
+	words := []string{}
+	for _, w := range append([]string{c.Cmd}, c.Args...) {
+		words = append(words, diag.Word(w))
+	}
+	c.Cmd, c.Args = "sh", []string{"-ec", build + " && " + strings.Join(words, " ")}
+	return c
+}
+
+var buildsItself = regexp.MustCompile(`\b(build|compile|tsc)\b`)
 
 // runners are the commands that check, by their first words; the id that each gets comes
 // first. "@" is a word that names a check by itself.

@@ -224,9 +224,14 @@ var tools = map[string][]string{
 	"dotnet": {"dotnet"}, "elixir": {"mix"}, "swift": {"swift"}, "dart": {"dart", "flutter"}, "zig": {"zig"}, "haskell": {"cabal", "stack"}, "perl": {"prove"}, "shell": {"bats", "shellcheck"},
 }
 
+// words are those of the program and its arguments, and of a line for a shell.
+func (c Check) words() []string {
+	return strings.Fields(strings.Join(append([]string{c.Cmd}, c.Args...), " "))
+}
+
 // about is the language that a check is about; "" when it can be any.
 func (c Check) about() string {
-	for _, word := range append([]string{c.Cmd}, c.Args...) {
+	for _, word := range c.words() {
 		for language, names := range tools {
 			if slices.Contains(names, path.Base(word)) {
 				return language

@@ -107,6 +107,29 @@ func TestTree(t *testing.T) {
 		"make only":      {fstest.MapFS{"Makefile": file("check:\n\t./check\n.PHONY: test\ntest := 1\n"), "a.c": file("")}, "c", "check=make check", "**/*.c", ""},
 		"shell":          {fstest.MapFS{"add.sh": file("")}, "shell", "", "**/*.sh", ""},
 		"nothing at all": {fstest.MapFS{}, "", "", "", ""},
+		// Each check begins with a fresh box: what CI builds in one step and tests in the next is one check.
+		"ci builds before it tests": {
+			fstest.MapFS{"package.json": file(`{"scripts":{"build":"tsc","test":"node --test lib"}}`), "src/a.ts": file(""),
+				".github/workflows/ci.yml": file("jobs:\n  a:\n    steps:\n    - run: npm run lint\n    - run: npm run build\n    - run: npm test\n")},
+			"javascript", "lint=npm run lint, test=sh -ec npm run build && npm test", "**/*.ts src/**", "",
+		},
+		"ci builds in another job, and what the test builds itself": {
+			fstest.MapFS{"package.json": file(`{"scripts":{"build":"tsc"}}`), "a.ts": file(""), "web/package.json": file(`{"scripts":{"pretest":"npm run build"}}`),
+				".github/workflows/ci.yml": file("jobs:\n  a:\n    steps:\n    - run: npm run build\n  b:\n    steps:\n    - run: npm test\n    - run: npm run build && npm test\n      working-directory: web\n")},
+			"javascript", "test=npm test, test_web=[web] npm test", "**/*.ts", "",
+		},
+		"gitlab's script with make": {
+			fstest.MapFS{"Makefile": file(""), "a.c": file(""), ".gitlab-ci.yml": file("a:\n  script:\n  - make -j4\n  - make check\n")},
+			"c", "check=sh -ec make -j4 && make check", "**/*.c", "",
+		},
+		"dotnet tests what it built": {
+			fstest.MapFS{"A.sln": file(""), "A.cs": file(""), ".travis.yml": file("script:\n- dotnet build -c Release\n- dotnet test --no-build -c Release\n")},
+			"dotnet", "test=sh -ec dotnet build -c Release && dotnet test --no-build -c Release", "**/*.cs", "",
+		},
+		"node tests what git ignores": {
+			fstest.MapFS{"package.json": file(`{"scripts":{"build":"tsc","test":"mocha ./dist/test"}}`), ".gitignore": file("node_modules\n/dist/\n"), "a.ts": file("")},
+			"javascript", "test=sh -ec npm run build && npm run test", "**/*.ts", "",
+		},
 		// As git/git: a little Rust beside C, and tests in shell.
 		"a manifest that is an aside": {
 			some(fstest.MapFS{"Cargo.toml": file(""), "src/lib.rs": file(""), "Makefile": file("test: all\n")}, 30, "a%d.c", "t/t%d.sh"),

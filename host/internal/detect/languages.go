@@ -128,7 +128,11 @@ func nodeChecks(t tree) []Check {
 	for _, names := range [][]string{{"lint"}, {"typecheck", "type-check", "check-types", "check:types"}, {"test", "test:unit", "unit"}} {
 		for _, name := range names {
 			if script, ok := manifest.Scripts[name]; ok && !strings.Contains(script, "no test specified") {
-				checks = append(checks, Check{ID: names[0], Cmd: manager, Args: []string{"run", name}, Fast: true, From: "package.json"})
+				c := Check{ID: names[0], Cmd: manager, Args: []string{"run", name}, Fast: true, From: "package.json"}
+				if names[0] == "test" && manifest.Scripts["build"] != "" && t.ignored(script) {
+					c = t.after(manager+" run build", c)
+				}
+				checks = append(checks, c)
 				break
 			}
 		}
@@ -222,7 +226,7 @@ func (p *Project) importSource(t tree) {
 	}
 	for i := range p.Checks {
 		c := &p.Checks[i]
-		python := slices.ContainsFunc(append([]string{c.Cmd}, c.Args...), func(word string) bool {
+		python := slices.ContainsFunc(c.words(), func(word string) bool {
 			return slices.Contains([]string{"python", "python3", "pytest"}, path.Base(word))
 		})
 		if python && c.Dir == "" && !slices.ContainsFunc(c.Env, func(v string) bool { return strings.HasPrefix(v, "PYTHONPATH=") }) {
@@ -353,7 +357,31 @@ func lines(b []byte) func(func(string) bool) {
 var usualFolders = []string{"src", "app", "lib", "packages", "cmd", "internal", "pkg", "crates", "test", "tests", "spec", "docs", "examples"}
 
 // tree answers questions about the files at the root.
-type tree struct{ root fs.FS }
+type tree struct {
+	root fs.FS
+	// built are the build commands of the present job of a CI file, by folder and language.
+	built map[string]string
+}
+
+// scripts are those of a folder's package.json.
+func (t tree) scripts(dir string) map[string]string {
+	var manifest struct {
+		Scripts map[string]string `json:"scripts"`
+	}
+	_ = json.Unmarshal(t.read(path.Join(dir, "package.json")), &manifest)
+	return manifest.Scripts
+}
+
+// ignored reports whether .gitignore lists one of the folders that a command names.
+func (t tree) ignored(command string) bool {
+	for _, word := range strings.Fields(command) {
+		top, _, _ := strings.Cut(strings.TrimLeft(word, "./'\""), "/")
+		if top != "" && t.says([]string{".gitignore"}, `(?m)^/?`+regexp.QuoteMeta(top)+`/?\r?$`) {
+			return true
+		}
+	}
+	return false
+}
 
 // any reports whether one of the patterns names something.
 func (t tree) any(patterns ...string) bool {
