@@ -68,8 +68,8 @@ var strength = map[string]int{"": 0, "copy": 1, "landlock": 2, "overlay": 3}
 // begins orders when work begins in a work tree with changes.
 var begins = map[string]int{"block": 0, "auto": 1, "allow": 2}
 
-// openness orders what a box may reach.
-var openness = map[string]int{"none": 0, "auto": 1, "hosts": 1, "needed": 1, "full": 2}
+// openness orders what a box may reach: needed has what is listed, and more.
+var openness = map[string]int{"none": 0, "auto": 1, "hosts": 1, "needed": 2, "full": 3}
 
 // narrow gives the repository's layer without what the user's own configuration
 // does not let it have. What is merely looser than the user's gives way with a
@@ -139,7 +139,7 @@ func looser(how narrowing, asked, own *node) bool {
 	case notOpen:
 		a := asked.text()
 		o := own.text()
-		return openness[a] > openness[o] || o == "auto" && a != "none"
+		return openness[a] > openness[o] || o == "auto" && a != "none" || a == "auto" && o != "auto"
 	case within:
 		return len(beyond(asked, own)) > 0
 	case closed:

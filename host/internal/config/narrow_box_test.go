@@ -12,6 +12,8 @@ func TestNarrowingOfBoxes(t *testing.T) {
 	for _, c := range []struct{ name, user, repo, network, hosts string }{
 		{"closer", `{"builder":"hosts","hosts":["a.org","b.org"]}`, `{"builder":"none","hosts":["a.org"]}`, "none needed auto", "a.org"},
 		{"wider", `{"builder":"hosts","provider":"none","hosts":["a.org"]}`, `{"builder":"full","provider":"hosts","hosts":["a.org","evil.org"]}`, "hosts none auto", "a.org"},
+		{"wider than a list", `{"builder":"hosts","provider":"hosts","hosts":["a.org"]}`, `{"builder":"needed","provider":"needed"}`, "hosts hosts auto", "a.org"},
+		{"checks as wide as the builder", `{"builder":"full","verification":"needed"}`, `{"verification":"auto"}`, "full needed needed", ""},
 		{"checks wider", `{"builder":"hosts","verification":"none"}`, `{"verification":"full"}`, "hosts needed none", ""},
 		{"checks of the same", `{"builder":"hosts","verification":"auto"}`, `{"verification":"hosts"}`, "hosts needed auto", ""},
 		{"nothing of the user's", `{}`, `{"builder":"hosts","hosts":["a.org"]}`, "hosts needed auto", "a.org"},
