@@ -139,7 +139,7 @@ func looser(how narrowing, asked, own *node) bool {
 	case notOpen:
 		a := asked.text()
 		o := own.text()
-		return openness[a] > openness[o] || o == "auto" && a != "none" || a == "auto" && o != "auto"
+		return openness[a] > openness[o] || o == "auto" && a != "none" || a == "auto" && o != "auto" && o != "full"
 	case within:
 		return len(beyond(asked, own)) > 0
 	case closed:
