@@ -76,16 +76,15 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 		}
 		return nil, err
 	}
-	switch {
-	case !o.Resume:
-	case o.Unattended && (old == nil || old.ByOperator):
+	if o.Resume && o.Unattended && (old == nil || old.ByOperator) {
 		return nothingToResume(old), nil
-	case old == nil:
-		return nil, diag.New("", "there is no loop to continue", "the last loop has ended, or there was none", "`relay loop --mode milestone`")
 	}
 	if running, err := loop.Running(repo.WS); err == nil && running != nil {
 		return nil, diag.New(judge.BlockedLockHeld, "the loop "+running.ID+" is running here", fmt.Sprintf("process %d has it in hand, in tick %d", running.PID, running.Tick),
 			"`relay status` shows it; `relay stop` stops it cleanly")
+	}
+	if o.Resume && old == nil {
+		return nil, diag.New("", "there is no loop to continue", "the last loop has ended, or there was none", "`relay loop --mode milestone`")
 	}
 	// A loop that its first tick would end is none: it would stand there as the last one.
 	if state, info, err := lock.Inspect(repo.WS.Lock()); err == nil && state == lock.Held {
@@ -98,6 +97,9 @@ func (r *Repo) Loop(ctx context.Context, o LoopOptions) (*LoopResult, error) {
 	env.Observer = present
 	if old != nil && len(old.Set) > 0 {
 		env.Observer.Observe(Event{Kind: progress.Notice, At: r.Now(), Text: "continues as it was started:" + loop.Flags(old.Set) + "; your own --set replaces it"})
+	}
+	if given, err := loop.CutOff(repo.WS); err == nil && given != nil && !o.Resume {
+		env.Observer.Observe(Event{Kind: progress.Notice, At: r.Now(), Text: fmt.Sprintf("takes the place of the loop %s, which was cut off in tick %d and which `relay loop --resume` would have continued", given.ID, given.Tick)})
 	}
 	r.NoteNeeds(true)
 	defer r.NoteNeeds(false)
