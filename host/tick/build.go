@@ -213,7 +213,7 @@ func (r *run) runBuilder(ctx context.Context, p *pluginenv.Plugin, c pluginenv.C
 	case p.Entry.Name == "patch" && f.Cause == pluginhost.Reported && f.Reason == pluginpb.Failure_REASON_BAD_REQUEST:
 		// A patch is the orchestrator's work: one that can't be applied is a bad answer,
 		// and no accident that another try would mend.
-		return nil, &diag.Error{Code: judge.StopBuilderOutputInvalid, What: "the patch of the task is refused", Why: strings.TrimSpace(f.Summary + ": " + f.Detail),
+		return nil, &diag.Error{Code: judge.StopBuilderOutputInvalid, What: "the patch of the task is refused", Why: strings.TrimSuffix(f.Summary+": "+f.Detail, ": "),
 			Fix: "`relay show`, then ask for a patch against the present files", Err: f}
 	}
 	return f, nil

@@ -19,6 +19,9 @@ type inspection struct {
 // inspect asks git whether the whole patch applies, and what is in it. git itself
 // reads the patch, so that there is no second opinion on where a header ends.
 func (g *git) inspect(ctx context.Context, patch string) (inspection, error) {
+	if err := g.refuseOutside(ctx, patch); err != nil {
+		return inspection{}, err
+	}
 	res, out, err := g.run(ctx, patch, "apply", "--whitespace=nowarn", "--verbose", "--check", "--summary", "--numstat", "-z")
 	if err != nil {
 		return inspection{}, err
@@ -32,22 +35,28 @@ func (g *git) inspect(ctx context.Context, patch string) (inspection, error) {
 	if res.ExitCode != 0 {
 		return inspection{}, refuse("the patch does not apply: "+firstError(res.Stderr), res.Stderr)
 	}
-	if err := g.refuseAbsolute(ctx, patch); err != nil {
-		return inspection{}, err
-	}
 	return inspection{files: names(entries[:last]), moved: offsets(res.Stderr)}, nil
 }
 
-// refuseAbsolute refuses a patch whose headers name absolute paths, of which git would take
-// the first "/" away. Patches in git's own form have none, and are not always readable so.
-func (g *git) refuseAbsolute(ctx context.Context, patch string) error {
-	res, out, err := g.run(ctx, patch, "apply", "-p0", "--numstat", "-z")
-	if err != nil || res.ExitCode != 0 {
-		return err
-	}
-	for _, name := range names(strings.Split(out, "\x00")) {
-		if strings.HasPrefix(name, "/") {
-			return refuse(fmt.Sprintf("the patch names the absolute path %q; paths are relative to the repository, after a/ and b/", name), "")
+// refuseOutside refuses a patch whose headers name absolute paths, of which git would take
+// the first "/" away, or paths with "..". Patches in git's own form have none of the first, and are not always
+// readable so.
+func (g *git) refuseOutside(ctx context.Context, patch string) error {
+	for _, strip := range []string{"-p0", "-p1"} {
+		res, out, err := g.run(ctx, patch, "apply", strip, "--numstat", "-z")
+		if err != nil {
+			return err
+		}
+		if res.ExitCode != 0 {
+			continue
+		}
+		for _, name := range names(strings.Split(out, "\x00")) {
+			switch {
+			case strings.HasPrefix(name, "/") && strip == "-p0":
+				return refuse(fmt.Sprintf("the patch names the absolute path %q; paths are relative to the repository, after a/ and b/", name), "")
+			case slices.Contains(strings.Split(name, "/"), "..") && strip == "-p1":
+				return refuse(fmt.Sprintf("the patch names %q; a path has no \"..\" in it", name), "")
+			}
 		}
 	}
 	return nil
