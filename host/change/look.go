@@ -11,6 +11,7 @@ import (
 
 	"github.com/paxiom/relay/host/change/fault"
 	"github.com/paxiom/relay/host/internal/journal"
+	"github.com/paxiom/relay/judge/git"
 )
 
 // compare proves that a commit changes exactly the entries: no path more, none less,
@@ -52,8 +53,10 @@ func (l *lander) compare(ctx context.Context, p *plan, changes []treeChange) err
 		}
 		return &fault.Error{Kind: fault.Staged, Path: p}
 	}
-	if path, err := l.env.hidden(ctx, touched); path != "" || err != nil {
-		return cmp.Or(err, error(&fault.Error{Kind: fault.LookedAway, Path: path}))
+	if away, err := LookedAway(ctx, l.env.Git, func(p string) bool { return touched[p] }); err != nil {
+		return err
+	} else if len(away) > 0 {
+		return &fault.Error{Kind: fault.LookedAway, Path: away[0]}
 	}
 	if wrong != nil {
 		return wrong
@@ -91,20 +94,17 @@ func (l *lander) leaks(ctx context.Context, converted []string, changes []treeCh
 	return nil
 }
 
-// hidden gives one of the paths that git was told to look away from, "" where there is none. Git
-// would not see whether the operator has edited it, and it keeps its old entry in the index: his
-// next commit would take the change back.
-func (e Env) hidden(ctx context.Context, paths map[string]bool) (string, error) {
-	out, err := e.Git.Run(ctx, nil, "ls-files", "-v", "-z")
-	if err != nil {
-		return "", err
-	}
+// LookedAway gives those of the paths that git was told to look away from. Git would not see
+// whether the operator has edited one, and it keeps its old entry in the index: his next commit would take a
+// change back.
+func LookedAway(ctx context.Context, g *git.Repo, of func(path string) bool) (paths []string, err error) {
+	out, err := g.Run(ctx, nil, "ls-files", "-v", "-z")
 	for line := range bytes.SplitSeq(out, []byte{0}) {
-		if len(line) > 2 && line[0] != 'H' && paths[string(line[2:])] {
-			return string(line[2:]), nil
+		if len(line) > 2 && line[0] != 'H' && of(string(line[2:])) {
+			paths = append(paths, string(line[2:]))
 		}
 	}
-	return "", nil
+	return paths, err
 }
 
 // mendIndex makes the real index agree with the commit, so that git status is clean

@@ -151,11 +151,11 @@ func (e Env) inTheWay(ctx context.Context, changes []treeChange) error {
 			return &fault.Error{Kind: fault.Ignored, Path: c.path}
 		}
 	}
-	path, err := e.hidden(ctx, touched)
-	if path != "" || err != nil {
-		return cmp.Or(err, error(&fault.Error{Kind: fault.LookedAwayUndo, Path: path}))
+	away, err := LookedAway(ctx, e.Git, func(p string) bool { return touched[p] })
+	if err == nil && len(away) > 0 {
+		err = &fault.Error{Kind: fault.LookedAwayUndo, Path: away[0]}
 	}
-	return nil
+	return err
 }
 
 // onTop refuses to take back a change of paths that are not at HEAD what the commit made of

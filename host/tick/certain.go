@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/paxiom/relay/host/change"
 	"github.com/paxiom/relay/host/diag"
+	"github.com/paxiom/relay/host/internal/format"
 	"github.com/paxiom/relay/host/internal/pluginenv"
 	"github.com/paxiom/relay/judge"
 )
@@ -54,4 +56,14 @@ func (r *run) canRun(ctx context.Context, checks []string) error {
 		return diag.New(judge.BlockedMissingConfig, fmt.Sprintf("the check %s can't run: %s", id, what), why, fix+"; `relay config show verification` lists the checks")
 	}
 	return nil
+}
+
+// lookedAway says before the build which files of the task's scope can't change here.
+func (r *run) lookedAway(ctx context.Context) error {
+	away, err := change.LookedAway(ctx, r.git, func(path string) bool { return judge.Match(r.task.Scope.AllowedGlobs, path) })
+	if err == nil && len(away) > 0 && r.task.Kind == judge.Execute {
+		r.note(fmt.Sprintf("%s in the task's scope can't change here, such as %q: git was told to look away (skip-worktree, assume-unchanged or a sparse checkout)",
+			format.Count(len(away), "file"), away[0]))
+	}
+	return err
 }

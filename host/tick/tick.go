@@ -205,6 +205,9 @@ func (r *run) work(ctx context.Context) error {
 	if err := r.plan(ctx, nil); err != nil {
 		return err // a check that can't run makes the build a waste
 	}
+	if err := r.lookedAway(ctx); err != nil {
+		return internal(err)
+	}
 	if err := r.build(ctx); err != nil {
 		return r.afterFailedBuild(ctx, err)
 	}
