@@ -67,7 +67,7 @@ func ReadLock(root string) (*Lock, error) {
 	}
 	if err != nil {
 		return nil, diag.Wrap(err, judge.BlockedPlugin, "the plugin lock file "+path+" can't be used",
-			"`git checkout -- "+LockFile+"` takes back changes to it; without it relay has its built-in plugins")
+			"`mv "+diag.Word(path)+" "+diag.Word(path+".bad")+"` leaves relay its built-in plugins; `git checkout -- "+LockFile+"` brings back that of the last commit")
 	}
 	return lock, nil
 }
